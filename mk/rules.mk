@@ -1,0 +1,99 @@
+# Macros that every fragment uses.
+#
+#   $(call c_lib,NAME,SOURCES[,CPPFLAGS[,CFLAGS]])         static library build/lib/libNAME.a
+#   $(call c_prog,NAME,SOURCES,LIBS[,LDLIBS[,CPPFLAGS]])   program build/bin/NAME; LIBS are names of c_libs, in link order
+#   $(call c_test,NAME,SOURCES,LIBS[,LDLIBS[,CPPFLAGS]])   cmocka program build/tests/NAME, run by `make test`
+#   $(call test,NAME,COMMAND[,PREREQUISITES])              any other test: COMMAND exits 0 (pass), 77 (skip) or else (fail)
+#   $(call vl_bench,NAME,TOP,VERILOG,CPP[,VLFLAGS[,ARGS]]) self-checking Verilator bench build/vl/NAME/VTOP, run by `make test`
+#   $(call bench,NAME,COMMAND[,PREREQUISITES])             a figure for `make bench`: COMMAND appends JSON lines to $(BENCH_OUT)
+#
+# NAME contains no blanks. A fragment calls these through $(eval $(call ...)). Objects live in build/obj/<path of source>.o
+# (a source belongs to one library or program; shared code goes into a library). Include paths are relative to the root of
+# the tree ("host/src/roce/roce.h"), host/include (<ringfold/ringfold.h>) and build/gen (generated headers).
+
+BUILD      := build
+CC         ?= gcc
+ifeq ($(origin CC),default)
+CC         := gcc
+endif
+OPT        ?= -O2 -g
+WARN       := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla
+WERROR     ?= $(if $(CI),-Werror)
+CSTD       := -std=c11 -D_GNU_SOURCE
+INCLUDES   := -I. -Ihost/include -I$(BUILD)/gen
+CFLAGS_ALL  = $(CSTD) $(OPT) $(WARN) $(WERROR) -fPIC -ffp-contract=off $(SANITIZE)
+PYTHON     ?= python3
+VERILATOR  ?= verilator
+BENCH_OUT  := $(BUILD)/bench.jsonl
+
+pkg_cflags = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(1) 2>/dev/null))
+pkg_libs   = $(shell pkg-config --libs $(1) 2>/dev/null)
+
+# Filled by the macros, read by mk/final.mk.
+ALL_TARGETS  :=
+TEST_NAMES   :=
+TEST_DEPS    :=
+BENCH_NAMES  :=
+BENCH_DEPS   :=
+DEPFILES     :=
+# Headers that a generator makes: fragments add to it; every object waits for them.
+GENERATED    :=
+
+objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+
+define c_objects
+$(call objs,$(1)): $(BUILD)/obj/%.o: %.c | $$(GENERATED)
+	@mkdir -p $$(@D)
+	$$(CC) $$(CFLAGS_ALL) $(3) $$(INCLUDES) $(2) -MMD -MP -c -o $$@ $$<
+DEPFILES += $(patsubst %.c,$(BUILD)/obj/%.d,$(1))
+endef
+
+define c_lib
+$(call c_objects,$(2),$(3),$(4))
+$(BUILD)/lib/lib$(strip $(1)).a: $(call objs,$(2))
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	$$(AR) rcs $$@ $$^
+ALL_TARGETS += $(BUILD)/lib/lib$(strip $(1)).a
+endef
+
+libs = $(patsubst %,$(BUILD)/lib/lib%.a,$(1))
+
+define c_link
+$(call c_objects,$(2),$(5))
+$(6): $(call objs,$(2)) $(call libs,$(3))
+	@mkdir -p $$(@D)
+	$$(CC) $$(CFLAGS_ALL) -o $$@ $(call objs,$(2)) $(call libs,$(3)) $(4)
+endef
+
+define c_prog
+$(call c_link,$(1),$(2),$(3),$(4),$(5),$(BUILD)/bin/$(strip $(1)))
+ALL_TARGETS += $(BUILD)/bin/$(strip $(1))
+endef
+
+define c_test
+$(call c_link,$(1),$(2),$(3),-lcmocka $(4),$(5),$(BUILD)/tests/$(strip $(1)))
+$(call test,$(1),$(BUILD)/tests/$(strip $(1)),$(BUILD)/tests/$(strip $(1)))
+endef
+
+define test
+TEST_NAMES += $(strip $(1))
+TEST_DEPS += $(3)
+TEST_CMD_$(strip $(1)) := $(2)
+endef
+
+define bench
+BENCH_NAMES += $(strip $(1))
+BENCH_DEPS += $(3)
+BENCH_CMD_$(strip $(1)) := $(2)
+endef
+
+define vl_bench
+$(BUILD)/vl/$(strip $(1))/V$(strip $(2)): $(3) $(4) $(wildcard rtl/*/*.vh)
+	@mkdir -p $$(@D)
+	$$(VERILATOR) --cc --exe --build -Wall --assert --x-assign unique --x-initial unique \
+	  -O3 -CFLAGS "-O2 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen" $(5) -Irtl/net -Irtl/reduce -Irtl/control -I$$(BUILD)/gen \
+	  --top-module $(strip $(2)) -Mdir $$(@D) $(3) $(addprefix ../../../,$(4)) > $$(@D)/build.log 2>&1 || (cat $$(@D)/build.log; false)
+$(BUILD)/vl/$(strip $(1))/V$(strip $(2)): | $$(GENERATED)
+$(call test,rtl-$(strip $(1)),$(BUILD)/vl/$(strip $(1))/V$(strip $(2)) $(6),$(BUILD)/vl/$(strip $(1))/V$(strip $(2)))
+endef

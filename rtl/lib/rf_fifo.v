@@ -1,0 +1,143 @@
+// rf_fifo: synchronous FIFO whose first word stands at the output (show-ahead).
+//
+// Latency     write to m_valid: READ_LATENCY + 1 cycles. `count` includes the word from the next cycle on.
+// Throughput  one write and one read per cycle.
+// Capacity    DEPTH words, output registers included.
+// Handshake   valid/ready. s_ready, count and almost_full come from registers only. m_valid too; m_data is a register
+//             where READ_LATENCY > 0, else the output of distributed RAM. m_ready reaches read enables only.
+//             A writer that cannot wait ignores s_ready and keeps count < DEPTH by credits.
+// Reset       empties the FIFO; data is not reset.
+// Proved      tests/formal/lib/rf_fifo.vh: order, no loss, no duplicate, count exact, no write when full.
+
+module rf_fifo #(
+  // Bits of a word.
+  parameter WIDTH = 8,
+  // Words: a power of two, 2 or more.
+  parameter DEPTH = 16,
+  // 0: distributed RAM, combinational output. 1: registered memory. 2: the same with an output register behind it.
+  parameter READ_LATENCY = (DEPTH <= 64) ? 0 : 2,
+  // Memory where READ_LATENCY > 0: "auto", "distributed", "block" or "ultra".
+  parameter RAM_STYLE = "auto",
+  // almost_full is count >= AFULL; 1 .. DEPTH.
+  parameter AFULL = DEPTH - 1
+) (
+  input  wire                   clk,
+  input  wire                   rst,
+  input  wire                   s_valid,
+  output wire                   s_ready,
+  input  wire [WIDTH-1:0]       s_data,
+  output wire                   m_valid,
+  input  wire                   m_ready,
+  output wire [WIDTH-1:0]       m_data,
+  output wire [$clog2(DEPTH):0] count,
+  output wire                   almost_full
+);
+
+  localparam AW = $clog2(DEPTH);
+
+  reg [AW:0] count_q;
+  reg [AW:0] wr_ptr_q;
+  reg [AW:0] rd_ptr_q;
+
+  wire push = s_valid && s_ready;
+  wire pop  = m_valid && m_ready;
+  wire read;
+
+  assign count       = count_q;
+  assign s_ready     = !count_q[AW];
+  assign almost_full = count_q >= AFULL[AW:0];
+
+  always @(posedge clk)
+    if (rst) count_q <= {AW + 1{1'b0}};
+    else if (push && !pop) count_q <= count_q + 1'b1;
+    else if (pop && !push) count_q <= count_q - 1'b1;
+
+  always @(posedge clk)
+    if (rst) wr_ptr_q <= {AW + 1{1'b0}};
+    else if (push) wr_ptr_q <= wr_ptr_q + 1'b1;
+
+  always @(posedge clk)
+    if (rst) rd_ptr_q <= {AW + 1{1'b0}};
+    else if (read) rd_ptr_q <= rd_ptr_q + 1'b1;
+
+  generate
+    if (DEPTH < 2 || DEPTH != (1 << AW)) begin : g_error_depth
+      ERROR_rf_fifo_DEPTH_must_be_a_power_of_two error ();
+    end
+    if (AFULL < 1 || AFULL > DEPTH) begin : g_error_afull
+      ERROR_rf_fifo_AFULL_must_be_1_to_DEPTH error ();
+    end
+
+    if (READ_LATENCY == 0) begin : g_lut
+      assign read    = pop;
+      assign m_valid = wr_ptr_q != rd_ptr_q;
+
+      rf_ram_lut #(
+        .WIDTH(WIDTH),
+        .DEPTH(DEPTH)
+      ) ram (
+        .clk    (clk),
+        .wr_en  (push),
+        .wr_addr(wr_ptr_q[AW-1:0]),
+        .wr_data(s_data),
+        .rd_addr(rd_ptr_q[AW-1:0]),
+        .rd_data(m_data)
+      );
+    end else begin : g_ram
+      // The memory's own output register holds a word (a_valid_q) until the next stage takes it.
+      reg              a_valid_q;
+      wire             a_take;
+      wire [WIDTH-1:0] a_data;
+
+      assign read = wr_ptr_q != rd_ptr_q && (a_take || !a_valid_q);
+
+      always @(posedge clk)
+        if (rst) a_valid_q <= 1'b0;
+        else if (read) a_valid_q <= 1'b1;
+        else if (a_take) a_valid_q <= 1'b0;
+
+      rf_ram_sdp #(
+        .WIDTH       (WIDTH),
+        .DEPTH       (DEPTH),
+        .READ_LATENCY(1),
+        .BYPASS      (0),
+        .RAM_STYLE   (RAM_STYLE)
+      ) ram (
+        .clk    (clk),
+        .wr_en  (push),
+        .wr_addr(wr_ptr_q[AW-1:0]),
+        .wr_data(s_data),
+        .rd_en  (read),
+        .rd_addr(rd_ptr_q[AW-1:0]),
+        .rd_data(a_data)
+      );
+
+      if (READ_LATENCY == 1) begin : g_one
+        assign a_take  = m_ready;
+        assign m_valid = a_valid_q;
+        assign m_data  = a_data;
+      end else if (READ_LATENCY == 2) begin : g_two
+        reg             m_valid_q;
+        reg [WIDTH-1:0] m_data_q;
+
+        assign a_take  = m_ready || !m_valid_q;
+        assign m_valid = m_valid_q;
+        assign m_data  = m_data_q;
+
+        always @(posedge clk)
+          if (rst) m_valid_q <= 1'b0;
+          else if (a_take) m_valid_q <= a_valid_q;
+
+        always @(posedge clk)
+          if (a_take && a_valid_q) m_data_q <= a_data;
+      end else begin : g_error
+        ERROR_rf_fifo_READ_LATENCY_must_be_0_to_2 error ();
+      end
+    end
+  endgenerate
+
+`ifdef FORMAL
+`include "rf_fifo.vh"
+`endif
+
+endmodule

@@ -1,0 +1,44 @@
+// rf_rr_arb: round-robin arbiter with a one-hot grant.
+//
+// Latency     grant: 0 cycles, combinational from req.
+// Throughput  one grant per cycle.
+// Capacity    none.
+// Handshake   grant names one of the requesters whenever there is one. `take` says that the grant is used: from the
+//             next cycle on that requester comes last. Without take the same order stays (a request that comes later
+//             may still get in front).
+// Reset       requester 0 comes first.
+// Proved      tests/formal/lib/rf_rr_arb.vh: one-hot, only to a requester, never idle; a request that stays is granted
+//             within N takes.
+
+module rf_rr_arb #(
+  // Requesters, 1 or more.
+  parameter N = 4
+) (
+  input  wire         clk,
+  input  wire         rst,
+  input  wire [N-1:0] req,
+  input  wire         take,
+  output wire [N-1:0] grant
+);
+
+  // Ones for the requesters behind the one that was granted last.
+  reg [N-1:0] behind_q;
+
+  wire [N-1:0] req_behind = req & behind_q;
+  wire [N-1:0] pick       = (req_behind != {N{1'b0}}) ? req_behind : req;
+
+  // The lowest bit that is set.
+  assign grant = pick & (~pick + 1'b1);
+
+  // The grant and everything below it.
+  wire [N-1:0] upto = grant | (grant - 1'b1);
+
+  always @(posedge clk)
+    if (rst) behind_q <= {N{1'b0}};
+    else if (take && req != {N{1'b0}}) behind_q <= ~upto;
+
+`ifdef FORMAL
+`include "rf_rr_arb.vh"
+`endif
+
+endmodule

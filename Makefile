@@ -5,6 +5,9 @@
 
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
 .SUFFIXES:
 .DELETE_ON_ERROR:
 

@@ -4,7 +4,7 @@
 
 $(ALL_TARGETS) $(TEST_DEPS) $(BENCH_DEPS): | $(GENERATED)
 
-.PHONY: all tests test bench clean help generated
+.PHONY: all tests test bench lint formal synth mutate install clean help generated
 all: $(ALL_TARGETS)
 generated: $(GENERATED)
 tests: $(TEST_DEPS)
@@ -22,5 +22,34 @@ test: all tests $(BUILD)/tests.list
 test-%: all tests $(BUILD)/tests.list
 	@tests/run $(BUILD)/tests.list $*
 
+# Figures: every command appends JSON lines to $(BENCH_OUT); the table and build/bench.json come from all of them.
+$(BUILD)/bench.list: Makefile $(wildcard mk/*.mk)
+	@mkdir -p $(@D)
+	@: > $@
+	@$(foreach t,$(BENCH_NAMES),printf '%s\t%s\n' '$(t)' '$(BENCH_CMD_$(t))' >> $@;)
+
+bench: all $(BENCH_DEPS) $(BUILD)/bench.list
+	@$(PYTHON) tests/bench/run.py $(BUILD)/bench.list $(BENCH_OUT) $(BUILD)/bench.json
+
+lint: $(LINT_TARGETS)
+formal: $(FORMAL_TARGETS)
+synth: $(SYNTH_TARGETS)
+mutate: $(MUTATE_TARGETS)
+
 clean:
 	rm -rf $(BUILD)
+
+help:
+	@echo 'Start here:'
+	@echo '  make demo       four DPDK hosts train a network, sums made by the Verilated box'
+	@echo '  make test       every test; `make test-NAME` runs one, names are in build/tests.list'
+	@echo 'Build:'
+	@echo '  make            libraries, tools, the Verilated box'
+	@echo '  make install    DESTDIR=, PREFIX=/usr/local: library, header, pkg-config file, tools'
+	@echo '  make clean      forget the build'
+	@echo 'Figures and proofs:'
+	@echo '  make bench      every figure beside its limit, build/bench.json; exit 4 where one is missed'
+	@echo '  make lint       Verilog in three front ends, C in two compilers, format'
+	@echo '  make formal     proofs of the Verilog, each with a mutant that it kills'
+	@echo '  make synth      size of every module, speed of a few'
+	@echo 'Packages: demo and test install what is missing (mk/deps.sh).  Variables: OPT="-O2 -g", SANITIZE=-fsanitize=address, CC=clang, JOBS=2'

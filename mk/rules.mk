@@ -26,6 +26,17 @@ PYTHON     ?= python3
 VERILATOR  ?= verilator
 BENCH_OUT  := $(BUILD)/bench.jsonl
 
+# Packages that the wanted goals need, installed before anything is probed: a bare machine needs one command.
+DEPS_FOR := $(strip $(if $(filter lint% formal% synth% bench% fuzz%,$(MAKECMDGOALS)),dev,$(if \
+  $(filter test% interop soak,$(MAKECMDGOALS)),test,$(if $(filter demo%,$(MAKECMDGOALS)),demo))))
+ifneq ($(DEPS_FOR),)
+ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
+ifneq ($(shell mk/deps.sh $(DEPS_FOR) >&2; echo $$?),0)
+$(error packages are missing and could not be installed, see above)
+endif
+endif
+endif
+
 pkg_cflags = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(1) 2>/dev/null))
 pkg_libs   = $(shell pkg-config --libs $(1) 2>/dev/null)
 
@@ -38,6 +49,11 @@ BENCH_DEPS   :=
 DEPFILES     :=
 # Headers that a generator makes: fragments add to it; every object waits for them.
 GENERATED    :=
+# Targets behind `make lint`, `formal`, `synth`, `mutate`: fragments add to them.
+LINT_TARGETS   :=
+FORMAL_TARGETS :=
+SYNTH_TARGETS  :=
+MUTATE_TARGETS :=
 
 objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 

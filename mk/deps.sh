@@ -1,0 +1,55 @@
+#!/bin/sh
+# Installs the Debian 12 packages that a target needs and this machine lacks; silent when all is there.
+#
+#   mk/deps.sh demo | test | dev [--list]
+#
+#   demo   build everything and run the demo
+#   test   demo, and what `make test` needs
+#   dev    test, and what lint, formal, synth, bench and waveform viewing need
+#   --list print the package names, install nothing
+#
+# Why each package is here: docs/dependencies.md. Without root it prints the command to run and exits 1.
+set -eu
+
+demo='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libnuma-dev'
+test='libcmocka-dev openmpi-bin iproute2 dpdk valgrind yosys iverilog tshark procps'
+dev='clang clang-format llvm lld z3 nextpnr-ice40 gtkwave'
+
+case "${1:-}" in
+demo) wanted=$demo ;;
+test) wanted="$demo $test" ;;
+dev) wanted="$demo $test $dev" ;;
+*)
+	sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
+	exit 2
+	;;
+esac
+if [ "${2:-}" = --list ]; then
+	echo "$wanted"
+	exit 0
+fi
+
+installed=$(dpkg-query -W -f '${db:Status-Abbrev}${Package}\n' 2>/dev/null | sed -n 's/^ii *//p')
+missing=
+for package in $wanted; do
+	case "
+$installed
+" in
+	*"
+$package
+"*) ;;
+	*) missing="$missing $package" ;;
+	esac
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+	echo "ringfold needs packages that are not installed. As root:" >&2
+	echo "  apt-get update && apt-get install -y --no-install-recommends$missing" >&2
+	exit 1
+fi
+echo "installing:$missing" >&2
+export DEBIAN_FRONTEND=noninteractive
+apt-get -qq update >&2
+apt-get -qq install -y --no-install-recommends $missing > /dev/null 2>&1 ||
+	apt-get install -y --no-install-recommends $missing >&2

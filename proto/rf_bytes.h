@@ -1,0 +1,95 @@
+/*
+ * Loads and stores of fixed byte order at any alignment. Freestanding.
+ *
+ * Nothing in this tree lays a struct over bytes that came from a wire: fields are read one at a
+ * time by these functions.
+ */
+#ifndef RF_BYTES_H
+#define RF_BYTES_H
+
+#include <stdint.h>
+
+static inline uint16_t rf_get_be16(const uint8_t *p)
+{
+	return (uint16_t)((unsigned int)p[0] << 8 | p[1]);
+}
+
+static inline uint32_t rf_get_be24(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+}
+
+static inline uint32_t rf_get_be32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static inline uint64_t rf_get_be64(const uint8_t *p)
+{
+	return (uint64_t)rf_get_be32(p) << 32 | rf_get_be32(p + 4);
+}
+
+static inline uint16_t rf_get_le16(const uint8_t *p)
+{
+	return (uint16_t)((unsigned int)p[1] << 8 | p[0]);
+}
+
+static inline uint32_t rf_get_le32(const uint8_t *p)
+{
+	return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
+static inline uint64_t rf_get_le64(const uint8_t *p)
+{
+	return (uint64_t)rf_get_le32(p + 4) << 32 | rf_get_le32(p);
+}
+
+static inline void rf_put_be16(uint8_t *p, uint16_t v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}
+
+/* Stores the low 24 bits of v. */
+static inline void rf_put_be24(uint8_t *p, uint32_t v)
+{
+	p[0] = (uint8_t)(v >> 16);
+	p[1] = (uint8_t)(v >> 8);
+	p[2] = (uint8_t)v;
+}
+
+static inline void rf_put_be32(uint8_t *p, uint32_t v)
+{
+	p[0] = (uint8_t)(v >> 24);
+	p[1] = (uint8_t)(v >> 16);
+	p[2] = (uint8_t)(v >> 8);
+	p[3] = (uint8_t)v;
+}
+
+static inline void rf_put_be64(uint8_t *p, uint64_t v)
+{
+	rf_put_be32(p, (uint32_t)(v >> 32));
+	rf_put_be32(p + 4, (uint32_t)v);
+}
+
+static inline void rf_put_le16(uint8_t *p, uint16_t v)
+{
+	p[0] = (uint8_t)v;
+	p[1] = (uint8_t)(v >> 8);
+}
+
+static inline void rf_put_le32(uint8_t *p, uint32_t v)
+{
+	p[0] = (uint8_t)v;
+	p[1] = (uint8_t)(v >> 8);
+	p[2] = (uint8_t)(v >> 16);
+	p[3] = (uint8_t)(v >> 24);
+}
+
+static inline void rf_put_le64(uint8_t *p, uint64_t v)
+{
+	rf_put_le32(p, (uint32_t)v);
+	rf_put_le32(p + 4, (uint32_t)(v >> 32));
+}
+
+#endif

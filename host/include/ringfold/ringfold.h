@@ -1,0 +1,334 @@
+/*
+ * ringfold: all-reduce whose sums are made inside the network.
+ *
+ *     struct rf_context *ctx;
+ *     struct rf_comm *comm;
+ *     struct rf_group *group;
+ *
+ *     rf_context_create(NULL, &ctx);               this process's network device
+ *     rf_comm_create(ctx, NULL, &comm);            the ranks of the job meet
+ *     rf_group_create(comm, RF_FP32, RF_SUM, NULL, &group);
+ *     rf_allreduce(group, gradient, sum, count);
+ *     rf_group_destroy(group);  rf_comm_destroy(comm);  rf_context_destroy(ctx);
+ *
+ * Results. Every function that can fail returns 0 for success, a negative enum rf_status for an
+ * error, and a positive one for information (RF_IN_PROGRESS). After an error rf_last_error_text()
+ * says what happened and what to do about it. Out-parameters are written only on success.
+ *
+ * Threads. Calls on different contexts are independent. Calls on one context, and on what was made
+ * from it, may come from any thread: they are serialised inside. The order of collective calls on a
+ * group is the caller's to keep: every rank makes the same calls in the same order.
+ *
+ * Buffers. A buffer given to rf_allreduce() or rf_iallreduce() is the library's until the call or
+ * the request has completed, with success or error, and the caller's again from then on. Elements
+ * are little-endian, without gaps. No alignment is needed. The receive buffer may be the send buffer;
+ * any other overlap is refused.
+ *
+ * Configuration. A config struct begins with its size (use the RF_..._INIT macros), so that members
+ * can be added at its end. NULL, or a member that is 0, means: the setting of the same name from the
+ * environment, else its default. docs/api.md lists the settings.
+ */
+#ifndef RINGFOLD_H
+#define RINGFOLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RF_VERSION_MAJOR 0
+#define RF_VERSION_MINOR 1
+#define RF_VERSION_PATCH 0
+
+enum rf_status {
+	RF_OK = 0,
+	RF_IN_PROGRESS = 1,	     /* not complete yet: ask again */
+	RF_ERR_INVALID = -1,	     /* an argument or setting is wrong; nothing was started */
+	RF_ERR_NO_MEMORY = -2,
+	RF_ERR_SYSTEM = -3,	     /* the operating system refused something */
+	RF_ERR_DEVICE = -4,	     /* the network device cannot be opened or has no link */
+	RF_ERR_BOOTSTRAP = -5,	     /* the store on RF_PORT cannot be reached or misbehaves */
+	RF_ERR_RANK_MISSING = -6,    /* ranks did not come in time: the text names them */
+	RF_ERR_RANK_TAKEN = -7,	     /* another process has this rank already */
+	RF_ERR_RANK_LOST = -8,	     /* the process of a rank has ended or cannot be reached any more */
+	RF_ERR_BOX_SILENT = -9,	     /* the box does not answer at all */
+	RF_ERR_BOX_REFUSED = -10,    /* the box answered and said no: the text has its reason */
+	RF_ERR_STEERING = -11,	     /* the proof of the path through the box failed */
+	RF_ERR_MISMATCH = -12,	     /* ranks disagree about count, type, operation or order of calls */
+	RF_ERR_TRANSPORT = -13,	     /* a peer does not acknowledge, or ended the connection */
+	RF_ERR_TIMEOUT = -14,	     /* a deadline has passed */
+	RF_ERR_ABORTED = -15,	     /* rf_abort() was called, here or on another rank */
+	RF_ERR_GROUP_FAILED = -16,   /* this group failed in an earlier call; only destroy it */
+	RF_ERR_BUSY = -17,	     /* too many outstanding requests, or still in use */
+	RF_ERR_INTERNAL = -18,	     /* a defect of the library */
+};
+
+/* Data type of a group. The numbers are those of the box's registers. */
+enum rf_type {
+	RF_FP32 = 0,  /* IEEE 754 binary32 */
+	RF_BF16 = 1,  /* upper half of a binary32; summed in binary32, rounded once */
+	RF_FP16 = 2,  /* IEEE 754 binary16; summed in binary32, rounded once */
+	RF_INT32 = 3, /* two's complement, wraps */
+};
+
+enum rf_op {
+	RF_SUM = 0,
+	RF_MIN = 1, /* minimumNumber of IEEE 754-2019 */
+	RF_MAX = 2, /* maximumNumber */
+};
+
+/* Who adds. */
+enum rf_schedule {
+	RF_SCHEDULE_DEFAULT = 0, /* RF_SCHEDULE: "box" or "ring"; without it the box */
+	RF_SCHEDULE_BOX = 1,	 /* the box in the network */
+	RF_SCHEDULE_RING = 2,	 /* the hosts, around the ring: no box is needed */
+};
+
+/* Who moves packets. */
+enum rf_progress_mode {
+	RF_PROGRESS_DEFAULT = 0, /* RF_PROGRESS: "thread" or "manual"; without it a thread */
+	RF_PROGRESS_THREAD = 1,	 /* a thread per context, asleep when idle */
+	RF_PROGRESS_MANUAL = 2,	 /* the caller, in rf_progress() and every waiting call */
+};
+
+/* Opaque objects. Each is destroyed before the one that it was made from. */
+struct rf_context; /* a process's network device */
+struct rf_comm;	   /* the ranks of a job */
+struct rf_group;   /* ranks that reduce together, with one type and operation */
+struct rf_request; /* one outstanding all-reduce */
+
+/* "0.1.0"; static. */
+const char *rf_version(void);
+
+/* One sentence for a status, such as "the box does not answer"; static, never NULL. */
+const char *rf_strerror(int status);
+
+/*
+ * What happened in the last call on this context that failed, and the mend: names of ranks, addresses,
+ * deadlines. With NULL: the last failed rf_context_create() of this thread. The text belongs to the
+ * library and stays until the calling thread's next rf_last_error_text(); "" if nothing has failed.
+ */
+const char *rf_last_error_text(struct rf_context *ctx);
+
+/* ---- context ---------------------------------------------------------------------------------- */
+
+struct rf_context_config {
+	size_t size; /* sizeof(struct rf_context_config) */
+	/*
+	 * RF_DEVICE: a DPDK device. "net_memif0,role=client,id=0,socket=/run/x.sock",
+	 * "net_af_packet0,iface=eth1", a PCI address, or the name of a device of `dpdk_args`.
+	 */
+	const char *device;
+	/* RF_IP: own IPv4 address, dotted. Default: of net_af_packet the interface's, else 10.0.0.<rank + 1>. */
+	const char *ip;
+	/* RF_DPDK_ARGS: more arguments for DPDK, separated by blanks. Of the process's first context. */
+	const char *dpdk_args;
+	/* RF_MTU: path MTU, 256, 512, 1024, 2048 or 4096 bytes of payload. Default 1024. */
+	unsigned int mtu;
+	/* RF_PROGRESS */
+	enum rf_progress_mode progress;
+	/* RF_PCAP: write every frame in and out to this file (pcapng). Default: none. */
+	const char *pcap;
+};
+#define RF_CONTEXT_CONFIG_INIT                                                                     \
+	{                                                                                          \
+		.size = sizeof(struct rf_context_config)                                           \
+	}
+
+/*
+ * Opens the device. config may be NULL. The strings are copied. Errors: RF_ERR_INVALID, RF_ERR_DEVICE,
+ * RF_ERR_NO_MEMORY, RF_ERR_SYSTEM. A context without a device (RF_DEVICE empty) can make only
+ * communicators of one rank.
+ */
+int rf_context_create(const struct rf_context_config *config, struct rf_context **ctx);
+
+/* Closes the device. RF_ERR_BUSY while a communicator of it lives. NULL is allowed. */
+int rf_context_destroy(struct rf_context *ctx);
+
+/*
+ * Moves packets for at most timeout_us microseconds, or returns as soon as something has happened:
+ * the only way in RF_PROGRESS_MANUAL, allowed in the other. RF_OK: something moved; RF_IN_PROGRESS:
+ * nothing to do. In manual mode call it often: a rank that does not progress does not acknowledge.
+ */
+int rf_progress(struct rf_context *ctx, unsigned int timeout_us);
+
+/* Counters since the context was created; none of them ever goes down. */
+struct rf_stats {
+	size_t size; /* sizeof(struct rf_stats), set by the caller */
+	uint64_t reductions;	      /* all-reduces completed with success */
+	uint64_t bytes_reduced;	      /* of their send buffers */
+	uint64_t tx_frames;
+	uint64_t tx_bytes;	      /* frames, without FCS */
+	uint64_t rx_frames;
+	uint64_t rx_bytes;
+	uint64_t rx_dropped;	      /* frames for nobody here, or malformed */
+	uint64_t tx_data;	      /* data packets, repeats included */
+	uint64_t tx_repeats;	      /* data packets sent again */
+	uint64_t tx_acks;	      /* acknowledgements, NAKs included */
+	uint64_t rx_data;	      /* data packets in order */
+	uint64_t rx_duplicates;	      /* data packets that were here already */
+	uint64_t rx_gaps;	      /* data packets that came too early */
+	uint64_t rx_bad_icrc;
+	uint64_t rx_acks;
+	uint64_t rx_naks;	      /* NAK and RNR NAK */
+	uint64_t timeouts;	      /* expiries of the retransmission timer */
+	uint64_t sleeps;	      /* times that the progress thread went to sleep */
+};
+
+/* Fills *stats as far as stats->size reaches. Errors: RF_ERR_INVALID. */
+int rf_stats(struct rf_context *ctx, struct rf_stats *stats);
+
+/* ---- communicator ----------------------------------------------------------------------------- */
+
+struct rf_comm_config {
+	size_t size; /* sizeof(struct rf_comm_config) */
+	/*
+	 * Rank and number of ranks. ranks = 0: both from the environment, the first of RF_RANK and
+	 * RF_SIZE; RANK and WORLD_SIZE; OMPI_COMM_WORLD_RANK and _SIZE; PMI_RANK and PMI_SIZE;
+	 * SLURM_PROCID and SLURM_NTASKS; else rank 0 of 1.
+	 */
+	unsigned int rank;
+	unsigned int ranks;
+	/* RF_ROOT, then MASTER_ADDR: where rank 0 can be reached by TCP. Default 127.0.0.1. */
+	const char *root;
+	/* RF_PORT: TCP port of the store at rank 0. Default 4792. */
+	unsigned int port;
+	/* RF_TIMEOUT: milliseconds for the ranks to meet, and for every step without progress. Default 30000. */
+	unsigned int timeout_ms;
+	/* RF_BOX_IP: the box's IPv4 address. Default 10.0.0.254. */
+	const char *box_ip;
+	/* RF_JOB: number of the job, the same on all ranks. Default: drawn by rank 0. */
+	uint64_t job;
+	/* RF_KEY: 32 hex digits, the job's key at the box. Default: zeroes. */
+	const char *key;
+	/* RF_SCHEDULE */
+	enum rf_schedule schedule;
+};
+#define RF_COMM_CONFIG_INIT                                                                        \
+	{                                                                                          \
+		.size = sizeof(struct rf_comm_config)                                              \
+	}
+
+/*
+ * Collective: returns when all ranks have come. Errors: RF_ERR_RANK_MISSING (names them),
+ * RF_ERR_RANK_TAKEN, RF_ERR_BOOTSTRAP, RF_ERR_MISMATCH (ranks disagree about ranks, MTU or schedule),
+ * RF_ERR_INVALID. One communicator of a context at a time.
+ */
+int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
+		   struct rf_comm **comm);
+
+/*
+ * Collective, bounded: waits at most the timeout for the other ranks to arrive here, so that their
+ * last packets are still acknowledged, then returns RF_OK. RF_ERR_BUSY while a group of it lives.
+ */
+int rf_comm_destroy(struct rf_comm *comm);
+
+/* Rank and number of ranks. */
+unsigned int rf_comm_rank(const struct rf_comm *comm);
+unsigned int rf_comm_ranks(const struct rf_comm *comm);
+
+/* Collective: returns when all ranks have called it. Uses the store, not the box. */
+int rf_comm_barrier(struct rf_comm *comm);
+
+/* ---- group ------------------------------------------------------------------------------------ */
+
+struct rf_group_config {
+	size_t size; /* sizeof(struct rf_group_config) */
+	/* RF_TIMEOUT: milliseconds without progress after which a call fails. Default: the communicator's. */
+	unsigned int timeout_ms;
+	/* RF_SLOTS: slots asked from the box, a power of two from 16; 0: 512. */
+	unsigned int slots;
+	/* RF_SCHEDULE: of this group. Default: the communicator's. */
+	enum rf_schedule schedule;
+};
+#define RF_GROUP_CONFIG_INIT                                                                       \
+	{                                                                                          \
+		.size = sizeof(struct rf_group_config)                                             \
+	}
+
+/*
+ * Collective over the ranks of comm. With the box: all ranks join there, then prove the path by an
+ * all-reduce of known values. Errors: RF_ERR_BOX_SILENT, RF_ERR_BOX_REFUSED, RF_ERR_STEERING,
+ * RF_ERR_RANK_MISSING, RF_ERR_RANK_LOST, RF_ERR_MISMATCH, RF_ERR_INVALID.
+ */
+int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
+		    const struct rf_group_config *config, struct rf_group **group);
+
+/*
+ * Collective, bounded: outstanding requests end with RF_ERR_ABORTED, the box is told to let the group
+ * go, and the call lingers, at most the timeout, until the peers have all that they wait for.
+ */
+int rf_group_destroy(struct rf_group *group);
+
+/* Where a rank stands in the box. */
+struct rf_place {
+	unsigned int port;
+	unsigned int lane;
+};
+
+#define RF_RANKS_MAX 128u /* 8 ports of 16 lanes */
+
+/* The order in which a group adds: with it and the inputs everyone can compute the same bits. */
+struct rf_order {
+	enum rf_schedule schedule;
+	unsigned int ranks;
+	unsigned int mtu; /* bytes of payload of a packet */
+	struct rf_place place[RF_RANKS_MAX]; /* of each rank; the ring has no places */
+};
+
+/* Fills *order. Fixed from rf_group_create() on. */
+int rf_group_order(const struct rf_group *group, struct rf_order *order);
+
+/*
+ * Computes on this machine, bit for bit, what rf_allreduce() gives: inputs[r] is the send buffer of
+ * rank r, `count` elements each. `out` may be one of the inputs. Source: docs/reduction.md; for the
+ * ring docs/api.md. Errors: RF_ERR_INVALID.
+ */
+int rf_order_reduce(const struct rf_order *order, enum rf_type type, enum rf_op op,
+		    const void *const *inputs, void *out, size_t count);
+
+/* Bytes of one element; 0 for an unknown type. */
+size_t rf_type_size(enum rf_type type);
+/* "fp32", "sum": static; "unknown" for other values. */
+const char *rf_type_name(enum rf_type type);
+const char *rf_op_name(enum rf_op op);
+
+/* ---- all-reduce ------------------------------------------------------------------------------- */
+
+/*
+ * Reduces `count` elements over all ranks into recv on every rank. Returns when the result is here
+ * and every packet of ours has been acknowledged. count is the same on all ranks and not 0. One rank:
+ * a copy. Errors, after which the group is dead (RF_ERR_GROUP_FAILED from then on): RF_ERR_TIMEOUT,
+ * RF_ERR_TRANSPORT, RF_ERR_MISMATCH, RF_ERR_RANK_LOST, RF_ERR_BOX_REFUSED, RF_ERR_ABORTED. Errors
+ * that leave it alive: RF_ERR_INVALID, RF_ERR_BUSY. The contents of recv are undefined after an error.
+ */
+int rf_allreduce(struct rf_group *group, const void *send, void *recv, size_t count);
+
+#define RF_REQUESTS_MAX 64u /* outstanding on one group */
+
+/*
+ * Starts one and returns. RF_ERR_BUSY where RF_REQUESTS_MAX are outstanding. *request is released by
+ * the rf_test() or rf_wait() that returns something else than RF_IN_PROGRESS.
+ */
+int rf_iallreduce(struct rf_group *group, const void *send, void *recv, size_t count,
+		  struct rf_request **request);
+
+/* RF_IN_PROGRESS, or the result; then the request is gone. Never waits. */
+int rf_test(struct rf_request *request);
+
+/* As rf_test(), but waits up to timeout_ms milliseconds first; UINT_MAX (-1): until the group's own deadline. */
+int rf_wait(struct rf_request *request, unsigned int timeout_ms);
+
+/*
+ * Ends a group on all ranks: every outstanding and later call on it fails with RF_ERR_ABORTED, here at
+ * once, on the others as soon as they hear of it. The group is still to be destroyed.
+ */
+int rf_abort(struct rf_group *group);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

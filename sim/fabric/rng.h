@@ -1,0 +1,43 @@
+/* Random numbers that are the same on every machine: splitmix64 (Steele, Lea, Flood, 2014). */
+#ifndef RF_SIM_FABRIC_RNG_H
+#define RF_SIM_FABRIC_RNG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rf_rng {
+	uint64_t state;
+};
+
+static inline uint64_t rf_rng_next(struct rf_rng *r)
+{
+	uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/* A generator of its own for each use, so that one more draw in one place changes nothing elsewhere. */
+static inline struct rf_rng rf_rng_make(uint64_t seed, uint64_t stream)
+{
+	struct rf_rng r = { seed };
+
+	r.state = rf_rng_next(&r) ^ (stream * UINT64_C(0xd1342543de82ef95));
+	(void)rf_rng_next(&r);
+	return r;
+}
+
+/* 0 .. n-1; n not 0. */
+static inline uint64_t rf_rng_below(struct rf_rng *r, uint64_t n)
+{
+	return rf_rng_next(r) % n;
+}
+
+/* True with probability p. Draws nothing for 0, so that a fault that is off leaves the others as they were. */
+static inline bool rf_rng_chance(struct rf_rng *r, double p)
+{
+	return p > 0 && (double)(rf_rng_next(r) >> 11) * 0x1p-53 < p;
+}
+
+#endif

@@ -1,0 +1,191 @@
+#include "sim/trace/pcapng.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_SHB 0x0a0d0d0au
+#define BLOCK_IDB 0x00000001u
+#define BLOCK_EPB 0x00000006u
+#define BYTE_ORDER_MAGIC 0x1a2b3c4du
+#define LINKTYPE_ETHERNET 1u
+#define OPT_END 0u
+#define OPT_COMMENT 1u
+#define SHB_USERAPPL 4u
+#define IF_NAME 2u
+#define IF_SPEED 8u
+#define IF_TSRESOL 9u
+#define EPB_FLAGS 2u
+
+struct rf_pcapng {
+	FILE *file;
+	unsigned interfaces;
+	int error;
+	uint8_t *block; /* the block being built */
+	size_t len;
+	size_t room;
+};
+
+static void reserve(struct rf_pcapng *w, size_t more)
+{
+	size_t room = w->room ? w->room : 4096;
+	uint8_t *block;
+
+	while (room < w->len + more)
+		room *= 2;
+	if (room == w->room)
+		return;
+	block = realloc(w->block, room);
+	if (!block) {
+		w->error = -ENOMEM;
+		return;
+	}
+	w->block = block;
+	w->room = room;
+}
+
+/* Files are written little-endian on every host. */
+static void put(struct rf_pcapng *w, uint64_t value, unsigned bytes)
+{
+	reserve(w, bytes);
+	if (w->error)
+		return;
+	for (unsigned i = 0; i < bytes; i++)
+		w->block[w->len++] = (uint8_t)(value >> (8 * i));
+}
+
+static void put_padded(struct rf_pcapng *w, const void *data, size_t len)
+{
+	size_t padded = (len + 3) & ~(size_t)3;
+
+	reserve(w, padded);
+	if (w->error)
+		return;
+	memcpy(w->block + w->len, data, len);
+	memset(w->block + w->len + len, 0, padded - len);
+	w->len += padded;
+}
+
+static void put_option(struct rf_pcapng *w, unsigned code, const void *data, size_t len)
+{
+	if (len > 65535)
+		len = 65535;
+	put(w, code, 2);
+	put(w, len, 2);
+	put_padded(w, data, len);
+}
+
+static void begin(struct rf_pcapng *w, uint32_t type)
+{
+	w->len = 0;
+	put(w, type, 4);
+	put(w, 0, 4); /* total length, set at the end */
+}
+
+static int finish(struct rf_pcapng *w)
+{
+	uint32_t total = (uint32_t)w->len + 4;
+
+	put(w, total, 4);
+	if (w->error)
+		return w->error;
+	for (unsigned i = 0; i < 4; i++)
+		w->block[4 + i] = (uint8_t)(total >> (8 * i));
+	if (fwrite(w->block, 1, w->len, w->file) != w->len)
+		w->error = errno ? -errno : -EIO;
+	return w->error;
+}
+
+int rf_pcapng_open(const char *path, const char *comment, struct rf_pcapng **out)
+{
+	static const char app[] = "ringfold";
+	struct rf_pcapng *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->file = fopen(path, "wb");
+	if (!w->file) {
+		err = -errno;
+		free(w);
+		return err;
+	}
+	begin(w, BLOCK_SHB);
+	put(w, BYTE_ORDER_MAGIC, 4);
+	put(w, 1, 2); /* version 1.0 */
+	put(w, 0, 2);
+	put(w, UINT64_MAX, 8); /* length of the section: not said */
+	if (comment)
+		put_option(w, OPT_COMMENT, comment, strlen(comment));
+	put_option(w, SHB_USERAPPL, app, strlen(app));
+	put(w, OPT_END, 4);
+	err = finish(w);
+	if (err) {
+		rf_pcapng_close(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+int rf_pcapng_interface(struct rf_pcapng *w, const char *name, uint64_t bits_per_second)
+{
+	static const uint8_t nanoseconds = 9;
+	uint8_t speed[8];
+
+	begin(w, BLOCK_IDB);
+	put(w, LINKTYPE_ETHERNET, 2);
+	put(w, 0, 2);
+	put(w, 0, 4); /* no snap length */
+	put_option(w, IF_NAME, name, strlen(name));
+	put_option(w, IF_TSRESOL, &nanoseconds, 1);
+	if (bits_per_second) {
+		for (unsigned i = 0; i < 8; i++)
+			speed[i] = (uint8_t)(bits_per_second >> (8 * i));
+		put_option(w, IF_SPEED, speed, sizeof(speed));
+	}
+	put(w, OPT_END, 4);
+	w->interfaces++;
+	return finish(w);
+}
+
+int rf_pcapng_frame(struct rf_pcapng *w, unsigned interface, uint64_t ns, enum rf_pcapng_dir dir, const uint8_t *frame,
+		    size_t len, const char *comment)
+{
+	if (interface >= w->interfaces) {
+		w->error = w->error ? w->error : -EINVAL;
+		return -EINVAL;
+	}
+	begin(w, BLOCK_EPB);
+	put(w, interface, 4);
+	put(w, ns >> 32, 4);
+	put(w, ns & 0xffffffffu, 4);
+	put(w, len, 4);
+	put(w, len, 4);
+	put_padded(w, frame, len);
+	if (comment)
+		put_option(w, OPT_COMMENT, comment, strlen(comment));
+	if (dir != RF_PCAPNG_UNKNOWN) {
+		put(w, EPB_FLAGS, 2);
+		put(w, 4, 2);
+		put(w, (uint32_t)dir, 4);
+	}
+	if (comment || dir != RF_PCAPNG_UNKNOWN)
+		put(w, OPT_END, 4);
+	return finish(w);
+}
+
+int rf_pcapng_close(struct rf_pcapng *w)
+{
+	int err;
+
+	if (!w)
+		return 0;
+	err = w->error;
+	if (fclose(w->file) != 0 && err == 0)
+		err = -errno;
+	free(w->block);
+	free(w);
+	return err;
+}

@@ -166,9 +166,9 @@ struct roce_packet {
 	const uint8_t *payload;
 	uint32_t payload_len;
 	/* Parse only: offsets in the frame */
-	uint16_t ip_offset;	 /* 14 or 18 */
-	uint16_t payload_offset; /* first byte behind the headers */
-	uint16_t icrc_offset;	 /* end of the padded payload; the packet ends 4 bytes later */
+	uint32_t ip_offset;	 /* 14 or 18 */
+	uint32_t payload_offset; /* first byte behind the headers */
+	uint32_t icrc_offset;	 /* end of the padded payload; the packet ends 4 bytes later */
 };
 
 /*

@@ -1,0 +1,73 @@
+/* The two checksums of a RoCEv2 packet: the invariant CRC, and the Internet checksum. */
+#include <string.h>
+
+#include "host/src/roce/wire.h"
+#include "proto/rf_bytes.h"
+#include "proto/rf_crc32.h"
+
+/* IPv4, UDP and BTH: everything with masked bytes. */
+#define MASKED_BYTES 40u
+
+uint32_t roce_icrc(const uint8_t *ip, size_t len)
+{
+	uint8_t head[MASKED_BYTES];
+	uint32_t s;
+
+	memcpy(head, ip, MASKED_BYTES);
+	head[1] = 0xff;	 /* TOS */
+	head[8] = 0xff;	 /* TTL */
+	head[10] = 0xff; /* IP checksum */
+	head[11] = 0xff;
+	head[26] = 0xff; /* UDP checksum */
+	head[27] = 0xff;
+	head[32] = 0xff; /* FECN, BECN, reserved */
+	s = rf_crc32_update(RF_CRC32_ICRC_INIT, head, MASKED_BYTES);
+	s = rf_crc32_update(s, ip + MASKED_BYTES, len - MASKED_BYTES);
+	return rf_crc32_final(s);
+}
+
+int roce_icrc_ok(const uint8_t *frame, const struct roce_packet *p)
+{
+	uint32_t want = roce_icrc(frame + p->ip_offset, p->icrc_offset - p->ip_offset);
+
+	return rf_get_le32(frame + p->icrc_offset) == want;
+}
+
+void roce_icrc_write(uint8_t *frame, const struct roce_packet *p)
+{
+	uint32_t icrc = roce_icrc(frame + p->ip_offset, p->icrc_offset - p->ip_offset);
+
+	rf_put_le32(frame + p->icrc_offset, icrc);
+}
+
+uint32_t roce_inet_sum(uint32_t sum, const uint8_t *p, size_t len)
+{
+	uint64_t s = sum;
+
+	for (; len > 1; p += 2, len -= 2)
+		s += rf_get_be16(p);
+	if (len > 0)
+		s += (uint32_t)*p << 8;
+	while (s >> 32)
+		s = (s & 0xffffffffu) + (s >> 32);
+	return (uint32_t)s;
+}
+
+uint16_t roce_inet_final(uint32_t sum)
+{
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)~sum;
+}
+
+int roce_udp_checksum_ok(const uint8_t *frame, const struct roce_packet *p)
+{
+	const uint8_t *ip = frame + p->ip_offset;
+	uint32_t sum;
+
+	if (p->udp_checksum == 0)
+		return 1;
+	/* Pseudo header: addresses, protocol, length. */
+	sum = roce_inet_sum(ROCE_IPPROTO_UDP + (uint32_t)p->udp_length, ip + 12, 8);
+	return roce_inet_final(roce_inet_sum(sum, ip + 20, p->udp_length)) == 0;
+}

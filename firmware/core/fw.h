@@ -1,0 +1,216 @@
+/*
+ * The box's firmware: groups, slots, connections, leases, the control protocol, ARP and ICMP echo.
+ *
+ * Freestanding C without heap: one struct rf_fw holds everything. It runs no per-packet work: the
+ * target calls rf_fw_poll() when the interrupt line is up and when the time that the last call
+ * returned has come. Not reentrant; one struct belongs to one thread. Behaviour: docs/firmware.md.
+ */
+#ifndef RF_FW_H
+#define RF_FW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "firmware/hal/mmio.h"
+#include "proto/rf_ctl.h"
+
+/* Limits: memory is theirs, so a small target may lower them on the compiler's command line. */
+#ifndef RF_FW_GROUPS_MAX
+#define RF_FW_GROUPS_MAX 8u /* hardware groups in use at once, at most 32 */
+#endif
+#ifndef RF_FW_RECORDS
+#define RF_FW_RECORDS 16u /* groups known, those that failed or ended lately included */
+#endif
+#ifndef RF_FW_RANKS_MAX
+#define RF_FW_RANKS_MAX 64u /* ranks of one group, at most RF_CTL_RANKS_MAX */
+#endif
+#ifndef RF_FW_MEMBERS
+#define RF_FW_MEMBERS 128u /* ranks of all groups together, at most 254 */
+#endif
+#ifndef RF_FW_HASH_BITS_MAX
+#define RF_FW_HASH_BITS_MAX 9u /* largest SHAPE.HASH_BITS that can be served, at most 16 */
+#endif
+
+#define RF_FW_NEVER UINT64_MAX
+#define RF_FW_NONE 0xffu
+#define RF_FW_BUDDY_LEAVES 256u
+
+/* Key of one job. */
+struct rf_fw_key {
+	uint64_t job;
+	uint8_t key[RF_CTL_KEY_BYTES];
+};
+
+/* rf_fw_cfg_default() fills all but mac, ip and epoch. Times are in milliseconds. */
+struct rf_fw_cfg {
+	uint8_t mac[6];	    /* base MAC: port p has base + p; the last byte at most 0xf8 */
+	uint32_t ip;	    /* the box's own address */
+	uint32_t epoch;	    /* not 0, another one after each start: hosts see by it that the box was reset */
+	uint32_t hold_ms;   /* CTRL.HOLD after a reset, and life of tombstones without a packet (60000) */
+	uint32_t lease_ms;  /* where JOIN asks for the default (10000) */
+	uint32_t linger_ms; /* how long a group that failed or ended is remembered for late questions (30000) */
+	uint32_t settle_ms; /* from a group's end until its slots are free: passes in flight (1) */
+	uint32_t share_max; /* most lanes in use by groups whose blocks of ports overlap; 0: no limit (0) */
+	unsigned int poll_frames;	 /* punted frames handled by one rf_fw_poll() (8) */
+	unsigned int tick_ms;	 /* shortest time between two looks at signs of life (1) */
+	/* Keys of the jobs, RF_CTL_JOB_OPERATOR among them; not copied. None: an open lab, the key is all zero. */
+	const struct rf_fw_key *keys;
+	unsigned int nkeys;
+};
+
+void rf_fw_cfg_default(struct rf_fw_cfg *cfg);
+
+/* Counters, in the order of the FIRMWARE page; behind them come the refusals by enum rf_ctl_reason. */
+#define RF_FW_COUNTERS(X)                                                                          \
+	X(punts, "Punted frames taken")                                                            \
+	X(arp_requests, "ARP requests answered")                                                   \
+	X(arp_other, "ARP that was no request for the box")                                        \
+	X(icmp_echo, "ICMP echo requests answered")                                                \
+	X(icmp_other, "Other ICMP, or damaged")                                                    \
+	X(punt_other, "Punted frames that were neither")                                           \
+	X(bad_length, "Lengths of frame, IP and UDP do not fit each other")                        \
+	X(bad_checksum, "IP header or UDP checksum wrong")                                         \
+	X(not_control, "UDP to the box, but no control message")                                   \
+	X(reply_reflected, "Control messages that claim to come from a box")                       \
+	X(join, "JOIN requests with a right tag")                                                  \
+	X(leave, "LEAVE requests with a right tag")                                                \
+	X(status, "STATUS requests with a right tag")                                              \
+	X(abort, "ABORT requests with a right tag")                                                \
+	X(reset, "RESET requests with a right tag")                                                \
+	X(replies, "Replies sent")                                                                 \
+	X(notices, "READY and FAILED sent without a request")                                      \
+	X(inject_busy, "Frames given up because the inject buffer stayed busy")                    \
+	X(groups_made, "Groups that began to join")                                                \
+	X(groups_ready, "Groups that became ready")                                                \
+	X(groups_failed, "Groups that failed")                                                     \
+	X(groups_ended, "Groups that ended after LEAVE")                                           \
+	X(kicks, "Connection table entries moved to make room")                                    \
+	X(leases, "Leases that ran out")
+
+struct rf_fw_counters {
+#define RF_FW_X(name, text) uint32_t name;
+	RF_FW_COUNTERS(RF_FW_X)
+#undef RF_FW_X
+	uint32_t refused[RF_CTL_R_COUNT];
+};
+
+/* Errors of rf_fw_init(). */
+enum rf_fw_error {
+	RF_FW_OK = 0,
+	RF_FW_E_ID = -1,      /* ID or VERSION register: this is no box, or a newer one */
+	RF_FW_E_SHAPE = -2,   /* shape outside the firmware's limits */
+	RF_FW_E_CONFIG = -3,  /* a value of rf_fw_cfg is not allowed */
+	RF_FW_E_CLOCK = -4,   /* the cycle counter does not run backwards, but CLOCK_KHZ is 0 */
+};
+
+/* What follows is the firmware's own; the struct is public only so that a target can place it. */
+
+struct rf_fw_buddy {
+	uint8_t leaf_log2;  /* units in a leaf */
+	uint8_t depth;	    /* 2^depth leaves */
+	uint8_t longest[2u * RF_FW_BUDDY_LEAVES]; /* per node: 1 + log2 of its longest free run in leaves; 0: none */
+};
+
+/* One place of the connection table: the shadow of what the hardware holds. */
+struct rf_fw_entry {
+	uint32_t ip;
+	uint32_t key;	 /* as HASH_KEY: QPN and role */
+	uint32_t value;	 /* as HASH_VALUE; state 0: empty */
+	uint32_t until;	 /* tombstones: low word of the millisecond at which it may go */
+};
+
+struct rf_fw_member {
+	uint8_t next; /* member of the next higher rank, or next free one; RF_FW_NONE ends the list */
+	uint8_t used;
+	uint8_t flags; /* RF_CTL_RANK_* */
+	uint8_t destroyed; /* its queue pair no longer exists */
+	uint16_t rank;
+	uint8_t port, lane;
+	uint8_t peer; /* member that owns peer_ip */
+	uint8_t notify; /* a notice is due */
+	uint8_t from_port; /* on which its last request came in */
+	uint8_t src_mac[6];
+	uint16_t vlan, udp_port;
+	uint32_t from_ip; /* where notices go */
+	uint32_t src_ip, qpn, peer_ip, peer_qpn, start_psn, shift;
+	uint32_t lease_ms, seq;
+	uint64_t token, life_ms;
+};
+
+struct rf_fw_group {
+	uint8_t state; /* enum rf_ctl_state */
+	uint8_t hw;    /* number of the hardware group and slot range held, or RF_FW_NONE */
+	uint8_t first; /* member of the lowest rank */
+	uint8_t reason;
+	uint16_t number, ranks, joined, left, flags;
+	uint16_t fail_rank;
+	uint32_t fail_index, fail_detail;
+	uint8_t dtype, op, mtu_log2, slots_log2, want_log2, min_log2;
+	uint8_t lanes, level, base_port;
+	uint8_t live; /* hardware is set up: entries and CFG.LIVE */
+	uint32_t dbase, hbase;
+	uint8_t missing[RF_CTL_MASK_BYTES];
+	uint64_t job;
+	uint64_t deadline_ms; /* JOINING: the deadline; FAILED, TOMBSTONED: when it is forgotten */
+	uint64_t settle_ms;   /* FAILED, TOMBSTONED: when hw and slots are free again */
+	uint64_t look_ms;     /* READY, DRAINING: next look at signs of life */
+};
+
+struct rf_fw {
+	struct rf_hal *hal;
+	struct rf_fw_cfg cfg;
+	struct rf_fw_counters cnt;
+	/* shape */
+	uint8_t ports, lanes, width64, hash_bits, ngroups, bank_log2, hdr_log2, mtu_log2, fp16;
+	uint32_t khz;
+	/* time: now_ms began at cycle now_cycles - (less than a millisecond) */
+	uint64_t cycles, ms_cycles, now_ms, start_ms;
+	uint64_t hold_ms; /* end of CTRL.HOLD, RF_FW_NEVER: over */
+	uint32_t epoch;
+	uint32_t hw_used; /* bit per hardware group */
+	uint64_t tomb_ms; /* next look at tombstones, RF_FW_NEVER: there are none */
+	uint32_t tombstones, entries;
+	uint32_t tomb_seen[8]; /* tombstone counter of each port at the last look */
+	uint8_t free_member;
+	uint8_t notices; /* some member has one due */
+	struct rf_fw_buddy beats, hslots;
+	struct rf_fw_group group[RF_FW_RECORDS];
+	struct rf_fw_member member[RF_FW_MEMBERS];
+	struct rf_fw_entry table[2u << RF_FW_HASH_BITS_MAX]; /* table 1 begins at 1 << hash_bits */
+	/* frames: the punted one, the answer, the message in it */
+	uint8_t rx[RF_CTL_FRAME_MAX], tx[RF_CTL_FRAME_MAX], msg[RF_CTL_MESSAGE_MAX];
+	struct rf_ctl_reply reply;
+};
+
+/*
+ * Takes the hardware over: checks its shape, empties the connection table, ends all hardware groups, sets
+ * MAC and address, and enables it with HOLD for cfg->hold_ms. hal is kept and not owned; *cfg is
+ * copied, cfg->keys is kept. Returns RF_FW_OK or enum rf_fw_error; after an error the box is left
+ * disabled.
+ */
+int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg);
+
+/*
+ * Handles at most cfg.poll_frames punted frames, group errors and the timers that are due. Returns the
+ * clock cycle (CYCLE_HI:CYCLE_LO) at which it wants to be called again without an interrupt: a time
+ * in the past means at once, RF_FW_NEVER only on interrupt.
+ */
+uint64_t rf_fw_poll(struct rf_fw *fw);
+
+/* Static texts for logs: "Groups that failed"; name of counter n of the FIRMWARE page; NULL behind the last. */
+const char *rf_fw_counter_name(unsigned int n);
+const char *rf_fw_counter_text(unsigned int n);
+const char *rf_fw_error_text(int error);
+
+/* The number of counters and the value of one. */
+unsigned int rf_fw_counter_count(void);
+uint32_t rf_fw_counter(const struct rf_fw *fw, unsigned int n);
+
+/*
+ * Checks every invariant of the firmware's own bookkeeping (no slot owned twice, no orphan, free
+ * space adds up, each live key in the table). Returns NULL or a static text that names the one broken. Slow; for tests and debugging.
+ */
+const char *rf_fw_check(const struct rf_fw *fw);
+
+#endif

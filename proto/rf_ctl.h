@@ -1,0 +1,427 @@
+/*
+ * The control protocol between hosts and the box: codec. Normative text and test vectors are in
+ * docs/control-protocol.md. Freestanding; keeps no state; nothing reads past the length it is given.
+ *
+ * A control message is the payload of a UDP packet to port 4791, to or from the box's own address.
+ * Every number on the wire is big endian, the tag excepted (little endian, as SipHash writes it).
+ * Numbers in the structs are in host byte order. IPv4 addresses are plain numbers: 10.0.0.1 is
+ * 0x0a000001.
+ */
+#ifndef RF_CTL_H
+#define RF_CTL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RF_CTL_MAGIC 0x52464354u /* "RFCT" */
+#define RF_CTL_VERSION 1u
+#define RF_CTL_UDP_PORT 4791u
+#define RF_CTL_KEY_BYTES 16u
+#define RF_CTL_HEADER 56u    /* bytes of the header of a message */
+#define RF_CTL_MESSAGE_MAX 960u /* longest message */
+#define RF_CTL_FRAME_MIN 60u
+#define RF_CTL_FRAME_MAX 1024u /* longest frame that the box punts or injects */
+#define RF_CTL_RANKS_MAX 128u  /* what the formats have room for; a box may take fewer */
+#define RF_CTL_MASK_BYTES (RF_CTL_RANKS_MAX / 8u)
+#define RF_CTL_NO_RANK 0xffffu
+#define RF_CTL_NO_PORT 0xffu
+#define RF_CTL_NO_VLAN 0xffffu
+#define RF_CTL_LEASE_DEFAULT 0u
+#define RF_CTL_LEASE_NONE 0xffffffffu
+/* Subtracted by the box from the PSN of a shifted connection: 2^22. */
+#define RF_CTL_SHIFT 0x400000u
+/* The job of the operator: STATUS of the whole box, ABORT of any group, RESET. */
+#define RF_CTL_JOB_OPERATOR 0u
+
+enum rf_ctl_verb {
+	RF_CTL_JOIN = 1,
+	RF_CTL_LEAVE = 2,
+	RF_CTL_STATUS = 3,
+	RF_CTL_ABORT = 4,
+	RF_CTL_RESET = 5,
+};
+
+/* Flags of the header. */
+#define RF_CTL_F_REPLY 0x8000u	    /* from the box */
+#define RF_CTL_F_UNSIGNED 0x4000u   /* reply to a request whose tag could not be trusted: tag is 0 */
+#define RF_CTL_F_OPEN_LAB 0x2000u   /* reply: the box has no keys configured, anyone may command it */
+#define RF_CTL_F_QP_DESTROYED 0x0001u /* LEAVE: the sender's queue pair no longer exists */
+
+/* Flags of JOIN. */
+#define RF_CTL_J_OPEN_LOOP 0x0001u   /* traffic generator: no ACKs come */
+#define RF_CTL_J_TRANSPARENT 0x0002u /* the box makes no NAK and no RNR NAK */
+#define RF_CTL_J_SHIFTED 0x0004u     /* the receiver expects start - shift: the box subtracts shift */
+#define RF_CTL_J_SELECTIVE 0x0008u   /* reserved: refused in this version */
+
+/* First byte of the body of every reply. */
+enum rf_ctl_result {
+	RF_CTL_WAITING = 1, /* accepted; ranks are missing */
+	RF_CTL_READY = 2,
+	RF_CTL_FAILED = 3,
+	RF_CTL_DRAINING = 4, /* LEAVE accepted; other ranks have not left yet */
+	RF_CTL_ENDED = 5,    /* every rank has left, or its lease has run out */
+	RF_CTL_OK = 6,	     /* ABORT, RESET: done */
+	RF_CTL_PAGE = 7,     /* a page of STATUS */
+};
+
+/*
+ * Why a request was refused or a group failed. X(name, value, refused, text): refused is 1 where the
+ * reason can refuse a single request (it then counts in the firmware counter of the same name).
+ */
+#define RF_CTL_REASONS(X)                                                                          \
+	X(NONE, 0, "no error")                                                                     \
+	X(TRUNCATED, 1, "the control packet is shorter than its length field or its verb needs")    \
+	X(VERSION, 2, "the box speaks another version of the control protocol")                     \
+	X(KEY_UNKNOWN, 3, "the box has no key for this job")                                        \
+	X(TAG, 4, "the authentication tag is wrong: the job's key differs from the box's")          \
+	X(VERB, 5, "unknown verb")                                                                 \
+	X(STALE, 6, "an older request than one already seen from this rank")                        \
+	X(FIELD, 7, "a field of the request has a value that is not allowed")                       \
+	X(RANKS, 8, "too many ranks, or fewer than 2")                                              \
+	X(RANK_RANGE, 9, "the rank is not below the number of ranks")                               \
+	X(RANK_TAKEN, 10, "another process has joined as this rank")                                \
+	X(RANKS_DIFFER, 11, "ranks disagree about the number of ranks")                             \
+	X(TYPES_DIFFER, 12, "ranks disagree about data type or operation")                          \
+	X(MTU_DIFFERS, 13, "ranks disagree about the path MTU")                                     \
+	X(SETTINGS_DIFFER, 14, "ranks disagree about slots or flags of the group")                  \
+	X(TYPE_UNSUPPORTED, 15, "this box was built without 16-bit types")                          \
+	X(MTU_UNSUPPORTED, 16, "the path MTU is larger than this box was built for")                \
+	X(ADDRESS_TWICE, 17, "a rank and its successor have the same address")                      \
+	X(CONNECTION_TAKEN, 18, "the connection (address and QPN) belongs to a rank already")       \
+	X(SUCCESSOR_UNKNOWN, 19, "a rank's successor address is the address of no rank")            \
+	X(NO_GROUPS, 20, "all groups of the box are in use")                                        \
+	X(NO_SLOTS, 21, "no slot range of the wanted size is free")                                 \
+	X(NO_CONNECTIONS, 22, "no room in the connection table")                                    \
+	X(NO_LANES, 23, "more ranks on one port than the box has lanes")                            \
+	X(NO_PASSES, 24, "the groups on these ports leave no passes through the adders")            \
+	X(GROUP_UNKNOWN, 25, "the box knows no such group or no such member of it")                 \
+	X(MISSING_RANKS, 26, "ranks did not join before the deadline")                              \
+	X(LEASE, 27, "a rank was silent for longer than its lease")                                 \
+	X(ABORTED, 28, "a rank aborted the group")                                                  \
+	X(OPERATOR, 29, "the operator ended the group")                                             \
+	X(RESET, 30, "the box was reset")                                                           \
+	X(DISAGREE, 31, "ranks disagree about opcode or length at one index")                       \
+	X(LENGTH, 32, "a data packet has a length that is not allowed")                             \
+	X(ELEMENT, 33, "a data packet's length is no multiple of the element")                      \
+	X(OPCODE, 34, "a READ, atomic or unknown opcode on a group's connection")                   \
+	X(NAK, 35, "a receiver ended its connection with a NAK")                                    \
+	X(HARDWARE, 36, "the hardware did not do what it was told in time")                         \
+	X(NOT_OPERATOR, 37, "only the operator's job 0 may do this")                                \
+	X(ENDED, 38, "the group has ended")
+
+enum rf_ctl_reason {
+#define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
+	RF_CTL_REASONS(RF_CTL_X)
+#undef RF_CTL_X
+	RF_CTL_R_COUNT = 39,
+};
+
+/* "a rank was silent for longer than its lease"; "unknown reason" for numbers not known. Static. */
+const char *rf_ctl_reason_text(unsigned int reason);
+/* "LEASE"; "?" for numbers not known. Static. */
+const char *rf_ctl_reason_name(unsigned int reason);
+
+/* Why a rank aborts: the code of ABORT. Codes from 0x100 on are the application's own. */
+enum rf_ctl_abort {
+	RF_CTL_ABORT_USER = 1,	    /* the application asked for it */
+	RF_CTL_ABORT_TRANSPORT = 2, /* the transport gave up (retries, remote error) */
+	RF_CTL_ABORT_MISMATCH = 3,  /* ranks disagree about the call */
+	RF_CTL_ABORT_EXIT = 4,	    /* the process ends without leaving */
+	RF_CTL_ABORT_STEERING = 5,  /* the proof of the path failed */
+	RF_CTL_ABORT_MEMORY = 6,
+};
+const char *rf_ctl_abort_text(uint32_t code);
+
+/* States of a group as STATUS tells them. */
+enum rf_ctl_state {
+	RF_CTL_S_FREE = 0,
+	RF_CTL_S_JOINING = 1,
+	RF_CTL_S_READY = 2,
+	RF_CTL_S_DRAINING = 3,
+	RF_CTL_S_TOMBSTONED = 4,
+	RF_CTL_S_FAILED = 5,
+};
+/* "joining"; "?" for numbers not known. Static. */
+const char *rf_ctl_state_text(unsigned int state);
+
+/* ---- messages ---- */
+
+struct rf_ctl_header {
+	uint8_t verb;
+	uint16_t flags;	 /* RF_CTL_F_* */
+	uint16_t length; /* bytes of the message, header included */
+	uint16_t group;	 /* number of the group within the job */
+	uint64_t job;
+	uint16_t rank;
+	uint32_t epoch; /* of the box: in a reply its own, in a request the last one seen or 0 */
+	uint32_t seq;	/* rises with each request of a rank; the reply repeats it */
+	uint64_t token; /* random, drawn by the rank for one membership; the reply repeats it */
+	uint64_t nonce; /* reserved for a challenge by the box: 0 in this version */
+	uint64_t tag;
+};
+
+/* Body of JOIN. */
+struct rf_ctl_join {
+	uint16_t ranks;
+	uint8_t dtype;		/* RF_DTYPE_* of the registers: 0 fp32, 1 bf16, 2 fp16, 3 int32 */
+	uint8_t op;		/* 0 sum, 1 min, 2 max */
+	uint8_t mtu_log2;	/* path MTU, 8..12 */
+	uint8_t slots_log2;	/* wanted slots S, 4..15 */
+	uint8_t slots_min_log2; /* least acceptable; 0: nothing below slots_log2 */
+	uint8_t port;		/* port of the data, RF_CTL_NO_PORT: the one on which this packet comes in */
+	uint16_t flags;		/* RF_CTL_J_* */
+	uint32_t src_ip;	/* source address of the data, 0: that of this packet */
+	uint32_t qpn;		/* the rank's own QPN: its ACKs come back to it */
+	uint32_t peer_ip;	/* destination of the data: the ring successor's address ... */
+	uint32_t peer_qpn;	/* ... and QPN */
+	uint32_t start_psn;	/* PSN of the first data packet */
+	uint32_t shift;		/* RF_CTL_J_SHIFTED: subtracted from it; else 0 */
+	uint32_t lease_ms;	/* RF_CTL_LEASE_DEFAULT, RF_CTL_LEASE_NONE or 100 .. 86,400,000 */
+	uint32_t deadline_ms;	/* the group must be complete so long after its first JOIN: 1 .. 86,400,000 */
+};
+#define RF_CTL_JOIN_BODY 44u
+
+/* Body of ABORT. The operator (job 0) names any group by job and group; others only their own. */
+struct rf_ctl_abort_req {
+	uint32_t code; /* enum rf_ctl_abort or the application's own */
+	uint64_t job;
+	uint16_t group;
+};
+#define RF_CTL_ABORT_BODY 16u
+
+/* Pages of STATUS. */
+enum rf_ctl_page {
+	RF_CTL_PAGE_GROUP = 1,	  /* the group's state */
+	RF_CTL_PAGE_RANKS = 2,	  /* ranks from `index` on */
+	RF_CTL_PAGE_BOX = 3,	  /* the box's shape and state */
+	RF_CTL_PAGE_PORT = 4,	  /* hardware counters of port `index` */
+	RF_CTL_PAGE_FIRMWARE = 5, /* counters of the firmware */
+	RF_CTL_PAGE_GROUPS = 6,	  /* operator: list of all groups from `index` on */
+};
+
+/* Body of STATUS. GROUP and RANKS: the operator (job 0) names any group; others only their own. */
+struct rf_ctl_status_req {
+	uint8_t page; /* enum rf_ctl_page */
+	uint16_t index;
+	uint64_t job;
+	uint16_t group;
+};
+#define RF_CTL_STATUS_BODY 16u
+
+struct rf_ctl_waiting {
+	uint16_t ranks;
+	uint16_t joined;
+	uint32_t remaining_ms; /* until the deadline */
+	uint8_t missing[RF_CTL_MASK_BYTES]; /* rank r is missing: bit r mod 8 of byte r / 8 */
+};
+
+struct rf_ctl_place {
+	uint8_t port;
+	uint8_t lane;
+};
+
+struct rf_ctl_ready {
+	uint16_t ranks;
+	uint16_t window;   /* W = S / 2: packets a rank may keep unacknowledged */
+	uint8_t slots_log2; /* S granted */
+	uint8_t level;	   /* the ports lie in the aligned block of 2^level ports ... */
+	uint8_t base_port; /* ... from this one on */
+	uint8_t lanes;	   /* lanes in use */
+	uint32_t dbase;	   /* slot range: first beat in every lane, */
+	uint32_t hbase;	   /* first header slot */
+	uint32_t lease_ms; /* granted to this rank, or RF_CTL_LEASE_NONE */
+	uint32_t hw_group; /* the hardware's number of the group */
+	struct rf_ctl_place place[RF_CTL_RANKS_MAX]; /* of rank 0 .. ranks-1 */
+};
+
+struct rf_ctl_failed {
+	uint8_t reason; /* enum rf_ctl_reason */
+	uint16_t rank;	/* rank at fault or RF_CTL_NO_RANK */
+	uint32_t index; /* DISAGREE .. NAK: index at fault */
+	uint32_t detail; /* ABORTED: the code; VERSION: the box's; RANKS, NO_SLOTS: the limit; else 0 */
+	uint8_t missing[RF_CTL_MASK_BYTES]; /* MISSING_RANKS */
+};
+
+/* DRAINING and ENDED. */
+struct rf_ctl_draining {
+	uint16_t ranks;
+	uint16_t left;
+	uint8_t missing[RF_CTL_MASK_BYTES]; /* ranks that have not left */
+};
+
+struct rf_ctl_group_page {
+	uint8_t state; /* enum rf_ctl_state */
+	uint8_t reason; /* FAILED: enum rf_ctl_reason */
+	uint16_t fail_rank;
+	uint32_t fail_index;
+	uint32_t fail_detail;
+	uint16_t ranks;
+	uint16_t joined;
+	uint16_t left;
+	uint8_t dtype, op, mtu_log2, slots_log2;
+	uint16_t flags; /* RF_CTL_J_* */
+	uint8_t hw_group; /* 0xff: none */
+	uint8_t lanes, level, base_port;
+	uint32_t dbase, hbase;
+	uint32_t head, tail, issued;
+	uint32_t remaining_ms; /* JOINING: until the deadline */
+	uint8_t missing[RF_CTL_MASK_BYTES]; /* ranks that have not joined; DRAINING: have not left */
+};
+
+/* Flags of a rank in a RANKS page. */
+#define RF_CTL_RANK_JOINED 0x01u
+#define RF_CTL_RANK_LEFT 0x02u
+#define RF_CTL_RANK_GONE 0x04u /* its lease has run out */
+
+struct rf_ctl_rank {
+	uint8_t flags, port, lane;
+	uint32_t age_ms; /* since the last sign of life */
+	uint32_t next, sent, una;
+	uint32_t ip;
+};
+#define RF_CTL_RANKS_PER_PAGE 32u
+
+struct rf_ctl_ranks_page {
+	uint16_t ranks; /* of the group */
+	uint16_t first; /* rank of entry 0 */
+	uint16_t count; /* entries in this page */
+	struct rf_ctl_rank rank[RF_CTL_RANKS_PER_PAGE];
+};
+
+struct rf_ctl_box_page {
+	uint8_t ports, lanes, width64, hash_bits;
+	uint8_t groups, bank_log2, hdr_log2, mtu_log2;
+	uint8_t fp16, hold; /* hold: CTRL.HOLD is set */
+	uint8_t port;	    /* on which this request came in */
+	uint8_t groups_used;
+	uint32_t clock_khz;
+	uint64_t uptime_ms;
+	uint32_t hold_ms; /* left of the hold time */
+	uint32_t connections; /* table entries in use, tombstones included */
+	uint32_t tombstones;
+	uint32_t beats_free;  /* of 2^bank_log2 in each lane */
+	uint32_t hslots_free; /* of 2^hdr_log2 */
+	uint32_t mac_hi, mac_lo; /* base MAC */
+};
+
+#define RF_CTL_COUNTERS_PER_PAGE 200u
+
+/* PORT and FIRMWARE: counters in the order of registers.txt (PORT) or RF_FW_COUNTERS (FIRMWARE). */
+struct rf_ctl_counters_page {
+	uint16_t index; /* port */
+	uint16_t count;
+	uint32_t value[RF_CTL_COUNTERS_PER_PAGE];
+};
+
+struct rf_ctl_group_entry {
+	uint64_t job;
+	uint16_t group, ranks, joined;
+	uint8_t state, hw_group; /* 0xff: none */
+};
+#define RF_CTL_GROUPS_PER_PAGE 32u
+
+struct rf_ctl_groups_page {
+	uint16_t first, count, total;
+	struct rf_ctl_group_entry entry[RF_CTL_GROUPS_PER_PAGE];
+};
+
+/* A reply, decoded. `result` and, for PAGE, `page` say which member of the union holds. */
+struct rf_ctl_reply {
+	uint8_t result; /* enum rf_ctl_result */
+	uint8_t page;	/* enum rf_ctl_page */
+	union {
+		struct rf_ctl_waiting waiting;
+		struct rf_ctl_ready ready;
+		struct rf_ctl_failed failed;
+		struct rf_ctl_draining draining; /* DRAINING, ENDED */
+		struct rf_ctl_group_page group;
+		struct rf_ctl_ranks_page ranks;
+		struct rf_ctl_box_page box;
+		struct rf_ctl_counters_page counters;
+		struct rf_ctl_groups_page groups;
+	} u;
+};
+
+/* The body of a request, decoded. The verb says which member holds; LEAVE and RESET have none. */
+struct rf_ctl_request {
+	union {
+		struct rf_ctl_join join;
+		struct rf_ctl_abort_req abort;
+		struct rf_ctl_status_req status;
+	} u;
+};
+
+/*
+ * Builders: write a message to buf, which has RF_CTL_MESSAGE_MAX bytes, and return its length
+ * (0: a value does not fit its field). h->length and h->tag are ignored and computed: the tag with
+ * key, or 0 if key is NULL (replies with RF_CTL_F_UNSIGNED).
+ */
+size_t rf_ctl_request_put(uint8_t *buf, const struct rf_ctl_header *h,
+			  const struct rf_ctl_request *r, const uint8_t key[RF_CTL_KEY_BYTES]);
+size_t rf_ctl_reply_put(uint8_t *buf, const struct rf_ctl_header *h, const struct rf_ctl_reply *r,
+			const uint8_t key[RF_CTL_KEY_BYTES]);
+
+/*
+ * Reads the header of a message of len bytes (of a UDP payload: len is exact). Returns 0,
+ * or -1 if it is no control message (magic, or too short for one: answer nothing), or a positive
+ * enum rf_ctl_reason: TRUNCATED (fewer bytes than header or length field; *h is filled where len >=
+ * RF_CTL_HEADER, else zero) or VERSION (likewise). The tag is not looked at.
+ */
+int rf_ctl_header_get(const uint8_t *buf, size_t len, struct rf_ctl_header *h);
+
+/* Whether the tag of a message with a header that rf_ctl_header_get() accepted is right. Constant time. */
+bool rf_ctl_tag_ok(const uint8_t *buf, const struct rf_ctl_header *h,
+		   const uint8_t key[RF_CTL_KEY_BYTES]);
+
+/* Bodies. Returns RF_CTL_R_NONE, TRUNCATED, VERB or FIELD. Bytes behind the known body are ignored. */
+enum rf_ctl_reason rf_ctl_request_get(const uint8_t *buf, const struct rf_ctl_header *h,
+				      struct rf_ctl_request *r);
+/* The same for a reply; counts within it are checked against their arrays. */
+enum rf_ctl_reason rf_ctl_reply_get(const uint8_t *buf, const struct rf_ctl_header *h,
+				    struct rf_ctl_reply *r);
+
+/* ---- frames around messages ---- */
+
+struct rf_ctl_addr {
+	uint8_t dst_mac[6];
+	uint8_t src_mac[6];
+	uint16_t vlan; /* tag control information, or RF_CTL_NO_VLAN */
+	uint32_t src_ip, dst_ip;
+	uint16_t src_port, dst_port; /* UDP */
+};
+
+/*
+ * Puts Ethernet, optional tag, IPv4 and UDP (checksum 0, "don't fragment", TTL 64) around a message and pads to 60 bytes.
+ * Returns the length of the frame, or 0 where room is too small.
+ */
+size_t rf_ctl_frame_put(uint8_t *frame, size_t room, const struct rf_ctl_addr *a, const uint8_t *msg,
+			size_t len);
+
+/* Parsing. */
+enum rf_ctl_frame_error {
+	RF_CTL_FRAME_OK = 0,
+	RF_CTL_FRAME_OTHER = -1,    /* not IPv4, UDP to port 4791 */
+	RF_CTL_FRAME_LENGTH = -2,   /* lengths of frame, IP and UDP do not fit each other */
+	RF_CTL_FRAME_CHECKSUM = -3, /* IP header or UDP checksum wrong */
+};
+
+/* Finds the UDP payload of a frame: *msg points into it. On error the out-parameters hold nothing. */
+int rf_ctl_frame_get(const uint8_t *frame, size_t len, struct rf_ctl_addr *a, const uint8_t **msg,
+		     size_t *msg_len);
+
+/* The internet checksum of len bytes, folded, not inverted, begun with sum. */
+uint32_t rf_ctl_checksum(const uint8_t *p, size_t len, uint32_t sum);
+
+/* Bits of rank masks. */
+static inline void rf_ctl_mask_set(uint8_t mask[RF_CTL_MASK_BYTES], unsigned int rank)
+{
+	mask[rank / 8u] = (uint8_t)(mask[rank / 8u] | 1u << (rank & 7u));
+}
+
+static inline bool rf_ctl_mask_get(const uint8_t mask[RF_CTL_MASK_BYTES], unsigned int rank)
+{
+	return (mask[rank / 8u] >> (rank & 7u) & 1u) != 0;
+}
+
+#endif

@@ -1,0 +1,274 @@
+/*
+ * ringfold check: compares what came back from the network with what `ringfold gen` expected: every
+ * bit of every sum on every rank, and every foreign frame.
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <pcap/pcap.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/tools/opt.h"
+#include "host/tools/traffic.h"
+#include "proto/rf_bytes.h"
+
+#define FOREIGN_QPN 0x900000u
+#define FAULTS_SHOWN 10u
+
+struct check {
+	struct traffic_plan plan;
+	const char *dir;
+	bool json;
+	uint8_t *expected;
+	uint64_t expected_bytes;
+	uint64_t next[TRAFFIC_RANKS_MAX]; /* next index expected by the rank that receives */
+	uint8_t **foreign;                /* frames sent, by number; NULL once it came back */
+	uint32_t *foreign_len;
+	uint64_t foreign_count;
+	uint64_t foreign_seen;
+	uint64_t frames;
+	uint64_t other; /* ARP and whatever is none of ours */
+	uint64_t wrong;
+};
+
+/* One fault: the first few are printed, all are counted. */
+static void wrong(struct check *c, const char *file, uint64_t number, const char *what)
+{
+	if (c->wrong++ < FAULTS_SHOWN)
+		fprintf(stderr, "ringfold check: %s: frame %" PRIu64 ": %s\n", file, number, what);
+}
+
+static int load_expected(struct check *c)
+{
+	const char *path = traffic_path(c->dir, "expected.bin");
+	FILE *f = path ? fopen(path, "rb") : NULL;
+	int rc = -1;
+
+	c->expected_bytes = c->plan.messages * c->plan.message_bytes;
+	c->expected = malloc(c->expected_bytes);
+	if (f && c->expected && fread(c->expected, 1, c->expected_bytes, f) == c->expected_bytes)
+		rc = 0;
+	else
+		fprintf(stderr, "ringfold check: %s/expected.bin cannot be read, or is too short\n",
+			c->dir);
+	if (f)
+		fclose(f);
+	return rc;
+}
+
+static int load_foreign(struct check *c)
+{
+	char why[PCAP_ERRBUF_SIZE];
+	const char *path = traffic_path(c->dir, "foreign.pcap");
+	pcap_t *in = path ? pcap_open_offline(path, why) : NULL;
+	struct pcap_pkthdr *h;
+	const u_char *data;
+
+	if (!in) {
+		fprintf(stderr, "ringfold check: %s\n", path ? why : c->dir);
+		return -1;
+	}
+	while (pcap_next_ex(in, &h, &data) == 1) {
+		size_t n = c->foreign_count + 1;
+		uint8_t **frames = realloc(c->foreign, n * sizeof(*frames));
+		uint32_t *lens;
+
+		if (frames)
+			c->foreign = frames;
+		lens = realloc(c->foreign_len, n * sizeof(*lens));
+		if (lens)
+			c->foreign_len = lens;
+		if (!frames || !lens || !(frames[n - 1] = malloc(h->caplen))) {
+			fprintf(stderr, "ringfold check: out of memory\n");
+			pcap_close(in);
+			return -1;
+		}
+		memcpy(frames[n - 1], data, h->caplen);
+		lens[n - 1] = h->caplen;
+		c->foreign_count = n;
+	}
+	pcap_close(in);
+	return 0;
+}
+
+/* A foreign frame: the first eight payload bytes are its number. */
+static void foreign_frame(struct check *c, const char *file, uint64_t number,
+			  const struct roce_packet *p, const uint8_t *frame, uint32_t len)
+{
+	uint64_t id = p->payload_len >= 8 ? rf_get_be64(p->payload) : UINT64_MAX;
+
+	if (id >= c->foreign_count || !c->foreign[id]) {
+		wrong(c, file, number, "foreign frame that was not sent, or came back twice");
+		return;
+	}
+	if (len != c->foreign_len[id] || memcmp(frame, c->foreign[id], 6) != 0 ||
+	    memcmp(frame + 12, c->foreign[id] + 12, len - 12) != 0)
+		wrong(c, file, number, "foreign frame changed in more than the source MAC");
+	free(c->foreign[id]);
+	c->foreign[id] = NULL;
+	c->foreign_seen++;
+}
+
+/* A sum that goes to rank `to`. */
+static void sum_frame(struct check *c, const char *file, uint64_t number, unsigned int to,
+		      const struct roce_packet *p, const uint8_t *frame)
+{
+	const struct traffic_plan *plan = &c->plan;
+	unsigned int from = (to + plan->ranks - 1) % plan->ranks;
+	uint64_t index = c->next[to];
+	uint32_t psn = (plan->rank[from].start_psn - plan->shift + (uint32_t)index) & ROCE_PSN_MASK;
+	uint64_t offset;
+	uint32_t len;
+
+	if (!roce_icrc_ok(frame, p)) {
+		wrong(c, file, number, "ICRC is wrong");
+		return;
+	}
+	if (index >= traffic_packets(plan)) {
+		wrong(c, file, number, "more packets than were sent");
+		return;
+	}
+	if (p->psn != psn) {
+		wrong(c, file, number, "PSN out of order");
+		return;
+	}
+	c->next[to]++;
+	traffic_span(plan, index, &offset, &len);
+	if (p->src_ip != plan->rank[from].ip || p->udp_sport != plan->rank[from].sport ||
+	    memcmp(p->dst_mac, plan->rank[to].mac, 6) != 0 ||
+	    p->opcode != traffic_opcode(plan, index) || p->has_vlan != (plan->vlan >= 0))
+		wrong(c, file, number, "headers are not those of the rank that sent");
+	else if (p->payload_len != len)
+		wrong(c, file, number, "payload has another length");
+	else if (memcmp(p->payload, c->expected + offset, len) != 0)
+		wrong(c, file, number, "wrong sum");
+}
+
+static void one_frame(struct check *c, const char *file, uint64_t number, const uint8_t *frame,
+		      uint32_t len)
+{
+	struct roce_packet p;
+	int rc = roce_parse(frame, len, &p);
+
+	c->frames++;
+	if (rc != ROCE_WIRE_OK) {
+		c->other++;
+		if (rc != ROCE_WIRE_ARP)
+			wrong(c, file, number, roce_wire_error_name(rc));
+		return;
+	}
+	for (unsigned int r = 0; r < c->plan.ranks; r++) {
+		if (p.dst_ip != c->plan.rank[r].ip)
+			continue;
+		if (p.qpn >= FOREIGN_QPN && p.qpn < FOREIGN_QPN + c->plan.ranks)
+			foreign_frame(c, file, number, &p, frame, len);
+		else if (p.qpn == c->plan.rank[r].recv_qpn && p.opcode <= ROCE_OP_WRITE_ONLY_IMM)
+			sum_frame(c, file, number, r, &p, frame);
+		else
+			wrong(c, file, number, "RoCE packet of no connection of the plan");
+		return;
+	}
+	c->other++;
+}
+
+static int one_file(struct check *c, const char *path)
+{
+	char why[PCAP_ERRBUF_SIZE];
+	pcap_t *in = pcap_open_offline(path, why);
+	struct pcap_pkthdr *h;
+	const u_char *data;
+	uint64_t number = 0;
+	int rc;
+
+	if (!in) {
+		fprintf(stderr, "ringfold check: %s\n", why);
+		return -1;
+	}
+	while ((rc = pcap_next_ex(in, &h, &data)) == 1) {
+		number++;
+		if (h->caplen != h->len)
+			wrong(c, path, number, "frame was cut when it was captured");
+		else
+			one_frame(c, path, number, data, h->caplen);
+	}
+	if (rc != PCAP_ERROR_BREAK) {
+		fprintf(stderr, "ringfold check: %s: %s\n", path, pcap_geterr(in));
+		pcap_close(in);
+		return -1;
+	}
+	pcap_close(in);
+	return 0;
+}
+
+static int report(struct check *c)
+{
+	uint64_t packets = traffic_packets(&c->plan);
+	uint64_t missing = c->foreign_count - c->foreign_seen;
+	json_t *root;
+
+	for (unsigned int r = 0; r < c->plan.ranks; r++)
+		missing += packets - c->next[r];
+	if (c->json) {
+		root = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ranks",
+				 (json_int_t)c->plan.ranks, "packets_per_rank", (json_int_t)packets,
+				 "foreign", (json_int_t)c->foreign_seen, "frames",
+				 (json_int_t)c->frames, "other", (json_int_t)c->other, "missing",
+				 (json_int_t)missing, "wrong", (json_int_t)c->wrong);
+		json_dumpf(root, stdout, JSON_INDENT(1));
+		putchar('\n');
+		json_decref(root);
+	} else {
+		printf("%8s %12s %12s\n", "rank", "expected", "came");
+		for (unsigned int r = 0; r < c->plan.ranks; r++)
+			printf("%8u %12" PRIu64 " %12" PRIu64 "\n", r, packets, c->next[r]);
+		printf("%8s %12" PRIu64 " %12" PRIu64 "\n", "foreign", c->foreign_count,
+		       c->foreign_seen);
+		printf("%" PRIu64 " frames, %" PRIu64 " of others, %" PRIu64 " missing, %" PRIu64
+		       " wrong\n",
+		       c->frames, c->other, missing, c->wrong);
+	}
+	if (c->wrong > 0)
+		return RF_EXIT_WRONG_DATA;
+	return missing > 0 ? RF_EXIT_FAILED : RF_EXIT_GOOD;
+}
+
+int main(int argc, char **argv)
+{
+	static struct check c;
+	const struct rf_opt opts[] = {
+		{RF_OPT_STRING, "traffic", 't', &c.dir, "DIR", "the folder that ringfold gen wrote",
+		 NULL},
+		{RF_OPT_FLAG, "json", 0, &c.json, NULL, "the summary as JSON", NULL},
+		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
+	};
+	const struct rf_opt_page page = {
+		.usage = "ringfold check --traffic DIR FILE...",
+		.intro = "Reads captures (pcap or pcapng) of what the switch sent to its host "
+			 "ports, and compares\n"
+			 "every sum and every foreign frame with what `ringfold gen` expected. "
+			 "Exit code 3: something\n"
+			 "wrong came; 1: something is missing.",
+		.examples =
+			"  ringfold check --traffic /tmp/t /tmp/t/out0.pcapng /tmp/t/out1.pcapng",
+		.opts = opts,
+	};
+	int n = rf_opt_parse(&page, argc, argv);
+
+	if (n == -1)
+		return RF_EXIT_GOOD;
+	if (n < 0)
+		return RF_EXIT_USAGE;
+	if (!c.dir || n == argc) {
+		fprintf(stderr, "ringfold check: %s, see --help\n",
+			c.dir ? "no capture named" : "--traffic is missing");
+		return RF_EXIT_USAGE;
+	}
+	if (traffic_load(&c.plan, c.dir) != 0 || load_expected(&c) != 0 || load_foreign(&c) != 0)
+		return RF_EXIT_FAILED;
+	for (; n < argc; n++) {
+		if (one_file(&c, argv[n]) != 0)
+			return RF_EXIT_FAILED;
+	}
+	return report(&c);
+}

@@ -1,0 +1,85 @@
+/*
+ * The traffic of an open-loop run: what `ringfold gen` writes, `ringfold ctl join` registers and
+ * `ringfold check` expects. Everything follows from the plan; the plan is kept as DIR/traffic.json,
+ * the sums as DIR/expected.bin (messages one after another, without pad bytes), the foreign frames
+ * as DIR/foreign.pcap.
+ */
+#ifndef RF_TOOLS_TRAFFIC_H
+#define RF_TOOLS_TRAFFIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/src/collective/arith.h"
+#include "host/src/roce/wire.h"
+
+#define TRAFFIC_RANKS_MAX 128u
+#define TRAFFIC_PORTS_MAX 8u
+
+struct traffic_rank {
+	uint8_t mac[6];
+	uint32_t ip;
+	uint32_t qpn;       /* own QPN of the connection to the successor */
+	uint32_t recv_qpn;  /* QPN on which the predecessor's data arrives */
+	uint32_t start_psn; /* PSN of index 0 as sent */
+	uint16_t sport;
+	struct rf_place place;
+};
+
+struct traffic_plan {
+	uint64_t seed;
+	uint64_t job;
+	unsigned int ports;
+	unsigned int ranks;
+	unsigned int mtu;
+	enum rf_arith_type type;
+	enum rf_arith_op op;
+	bool write;
+	bool imm;
+	int vlan; /* VLAN id, -1: no tag */
+	uint32_t shift;
+	uint64_t message_bytes;
+	uint64_t messages;
+	struct traffic_rank rank[TRAFFIC_RANKS_MAX];
+};
+
+/* Fills addresses, QPNs, PSNs and places of the ranks from the rest of the plan. */
+void traffic_plan_ranks(struct traffic_plan *plan);
+
+/* Packets of one message and of the whole run, per rank. */
+uint64_t traffic_message_packets(const struct traffic_plan *plan);
+uint64_t traffic_packets(const struct traffic_plan *plan);
+
+/* Place of packet `index` in the vector of all messages, and its length without pad. */
+void traffic_span(const struct traffic_plan *plan, uint64_t index, uint64_t *offset, uint32_t *len);
+
+/* The opcode of packet `index`. */
+uint8_t traffic_opcode(const struct traffic_plan *plan, uint64_t index);
+
+/* What a rank's packet carries: `payload` is its own. The frame is built by roce_build(). */
+void traffic_packet(const struct traffic_plan *plan, unsigned int rank, uint64_t index,
+		    const uint8_t *payload, struct roce_packet *packet);
+
+/* Random elements of a rank, the same for the same plan: `bytes` from `offset` of its vector on
+ * (both whole elements). */
+void traffic_fill(const struct traffic_plan *plan, unsigned int rank, uint64_t offset, uint8_t *to,
+		  size_t bytes);
+
+/* The plan as DIR/traffic.json. 0, or -1 with a message on stderr. */
+int traffic_save(const struct traffic_plan *plan, const char *dir);
+int traffic_load(struct traffic_plan *plan, const char *dir);
+
+/* DIR/NAME in a static buffer; NULL, with a message on stderr, where it is too long. */
+const char *traffic_path(const char *dir, const char *name);
+
+/* Names as the tools print them; -1 for an unknown one. */
+const char *traffic_type_name(enum rf_arith_type type);
+const char *traffic_op_name(enum rf_arith_op op);
+int traffic_type_parse(const char *name);
+int traffic_op_parse(const char *name);
+
+/* Random numbers (splitmix64): *state is the only state. */
+uint64_t traffic_random(uint64_t *state);
+
+#endif

@@ -1,0 +1,107 @@
+#include "host/src/roce/qp_internal.h"
+
+/* Everything below packet number `una` has been acknowledged. */
+static void advance(struct roce_qp *qp, uint64_t now, uint64_t una)
+{
+	struct roce_requester *rq = &qp->rq;
+
+	if (una == rq->una)
+		return;
+	rq->una = una;
+	while (rq->q.done != rq->q.posted) {
+		const struct roce_send_slot *slot = &rq->slots[rq->q.done & rq->q.mask];
+
+		if (slot->first + slot->packets > una)
+			break;
+		rq->q.done++;
+	}
+	/* We may have stepped back behind packets that had arrived after all. */
+	if (rq->nxt < una)
+		roce_requester_rewind(qp);
+	rq->limit = qp->cfg.window;
+	rq->retries = 0;
+	rq->rnr_retries = 0;
+	rq->nak_obeyed = false;
+	rq->timeout = qp->cfg.ack_timeout;
+	roce_timer_ack(rq, now);
+}
+
+static void sequence_nak(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_requester *rq = &qp->rq;
+
+	qp->n.rx_naks++;
+	/*
+	 * Once per advance: the same gap may be reported more than once, and each time a whole window
+	 * would be sent again. If the repeat is lost too, the timer mends it.
+	 */
+	if (rq->nak_obeyed || rq->timer == ROCE_TIMER_RNR) {
+		qp->n.rx_naks_ignored++;
+		return;
+	}
+	rq->nak_obeyed = true;
+	rq->limit = qp->cfg.window;
+	roce_requester_rewind(qp);
+	roce_timer_ack(rq, now);
+}
+
+static void rnr_nak(struct roce_qp *qp, uint64_t now, uint8_t code)
+{
+	struct roce_requester *rq = &qp->rq;
+
+	qp->n.rx_rnr_naks++;
+	if (rq->timer == ROCE_TIMER_RNR)
+		return; /* waiting already */
+	if (qp->cfg.rnr_retry != ROCE_RNR_FOREVER && rq->rnr_retries >= qp->cfg.rnr_retry) {
+		roce_qp_fail(qp, ROCE_WC_RNR_RETRY_EXC_ERR, ROCE_WC_SUCCESS);
+		return;
+	}
+	rq->rnr_retries++;
+	/* The receiver lives: what the transport timer counted is forgiven while it makes us wait. */
+	rq->retries = 0;
+	rq->timeout = qp->cfg.ack_timeout;
+	rq->limit = qp->cfg.window;
+	roce_requester_rewind(qp);
+	roce_timer_start(rq, ROCE_TIMER_RNR, now + roce_rnr_timer_ns(code));
+}
+
+static void fatal_nak(struct roce_qp *qp, uint8_t syndrome)
+{
+	enum roce_wc_status status = ROCE_WC_REM_OP_ERR;
+
+	qp->n.rx_fatal_naks++;
+	if (syndrome == ROCE_SYN_NAK_INVALID_REQUEST)
+		status = ROCE_WC_REM_INV_REQ_ERR;
+	else if (syndrome == ROCE_SYN_NAK_REMOTE_ACCESS)
+		status = ROCE_WC_REM_ACCESS_ERR;
+	roce_qp_fail(qp, status, ROCE_WC_SUCCESS);
+}
+
+void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packet *p)
+{
+	struct roce_requester *rq = &qp->rq;
+	uint64_t in_flight = rq->max - rq->una;
+	/* Which of the packets in flight; the oldest is 0. */
+	uint32_t k = roce_psn_distance(p->psn, roce_psn_add(qp->cfg.sq_psn, rq->una));
+	uint8_t kind = p->syndrome & 0xe0;
+
+	if (k >= in_flight || (kind == 0x60 && p->syndrome > ROCE_SYN_NAK_REMOTE_OPERATION) ||
+	    (kind != 0 && kind != ROCE_SYN_RNR && kind != 0x60)) {
+		qp->n.rx_acks_stale++;
+		return;
+	}
+	if (kind == 0) {
+		/* For the packet named and all before it; whether we asked for it does not matter. */
+		qp->n.rx_acks++;
+		advance(qp, now, rq->una + k + 1);
+		return;
+	}
+	/* A NAK acknowledges what lies before the packet that it names (IBTA 9.7.5.1.2). */
+	advance(qp, now, rq->una + k);
+	if (kind == ROCE_SYN_RNR)
+		rnr_nak(qp, now, p->syndrome & 0x1f);
+	else if (p->syndrome == ROCE_SYN_NAK_SEQUENCE)
+		sequence_nak(qp, now);
+	else
+		fatal_nak(qp, p->syndrome);
+}

@@ -1,0 +1,135 @@
+/*
+ * Inside of a queue pair, shared by its machines: requester.c sends requests, completer.c reads
+ * their acknowledgements, responder.c takes the peer's requests, timer.c watches the clock.
+ */
+#ifndef ROCE_QP_INTERNAL_H
+#define ROCE_QP_INTERNAL_H
+
+#include "host/src/roce/qp.h"
+
+struct roce_send_slot {
+	struct roce_send_wr wr;
+	uint64_t first;	  /* number of its first packet */
+	uint32_t packets; /* 1 or more */
+	enum roce_wc_status status;
+};
+
+struct roce_recv_slot {
+	struct roce_recv_wr wr;
+	enum roce_wc_opcode opcode;
+	enum roce_wc_status status;
+	uint32_t len;
+	bool has_imm;
+	uint32_t imm;
+};
+
+/*
+ * A queue is a ring of slots with three running counters: polled <= done <= posted, at most `depth`
+ * apart. A work request keeps its slot until its completion has been polled, so there is no
+ * completion queue that could overflow. Slots are a power of two, found by the counter's low bits.
+ */
+struct roce_queue {
+	uint32_t polled;
+	uint32_t done;
+	uint32_t posted;
+	uint32_t depth;
+	uint32_t mask;
+};
+
+enum roce_timer {
+	ROCE_TIMER_IDLE,
+	ROCE_TIMER_ACK, /* something is unacknowledged */
+	ROCE_TIMER_RNR, /* the peer asked us to wait; nothing is sent */
+};
+
+/*
+ * Packets are numbered from 0 in 64 bits, so nothing wraps: PSN = sq_psn + number, modulo 2^24.
+ *	una <= nxt <= end, una <= max <= end, max - una <= window
+ */
+struct roce_requester {
+	struct roce_queue q;
+	struct roce_send_slot *slots;
+	uint64_t una; /* first packet that is not acknowledged */
+	uint64_t nxt; /* next to be sent; below max after a step back */
+	uint64_t max; /* one past the last that was ever sent */
+	uint64_t end; /* one past the last that is posted */
+	uint32_t cur; /* slot counter of the request that nxt belongs to */
+	/* Most packets in flight: the window, or 1 after a timeout until something is acknowledged. */
+	uint32_t limit;
+	uint32_t ack_every;
+	uint32_t retries;	/* timeouts without progress */
+	uint32_t rnr_retries;
+	bool nak_obeyed;	/* a sequence NAK was obeyed and nothing acknowledged since */
+	enum roce_timer timer;
+	uint64_t deadline;
+	uint64_t timeout; /* the next one's length: doubles */
+};
+
+enum roce_response {
+	ROCE_RESPONSE_NONE,
+	ROCE_RESPONSE_ACK,
+	ROCE_RESPONSE_NAK, /* syndrome says which */
+};
+
+struct roce_responder {
+	struct roce_queue q;
+	struct roce_recv_slot *slots;
+	uint32_t epsn; /* expected PSN */
+	uint32_t msn;
+	bool in_message; /* FIRST has come, LAST has not */
+	bool is_write;
+	uint8_t *dst;	 /* start of the message's buffer */
+	uint32_t room;	 /* bytes that the message may have */
+	uint32_t offset; /* bytes that it has */
+	/* A NAK was made for epsn: silence until that packet comes (IBTA 9.7.5.2.8). */
+	bool nak_sent;
+	enum roce_response response; /* what waits to be sent */
+	uint8_t syndrome;
+	uint8_t fatal; /* syndrome of the NAK that ended the connection, 0 if none */
+};
+
+struct roce_qp {
+	struct roce_qp_cfg cfg;
+	struct roce_qp_peer peer;
+	enum roce_qp_state state;
+	enum roce_wc_status error;
+	struct roce_requester rq;
+	struct roce_responder rs;
+	struct roce_packet header; /* what all our packets have in common */
+	struct roce_qp_counters n;
+};
+
+/* qp.c: the end, with the cause for the oldest open request of either side (SUCCESS: none). */
+void roce_qp_fail(struct roce_qp *qp, enum roce_wc_status send, enum roce_wc_status recv);
+
+/* requester.c */
+size_t roce_requester_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room);
+/* Back to the first packet that is not acknowledged. */
+void roce_requester_rewind(struct roce_qp *qp);
+
+/* completer.c: a packet with AETH. */
+void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packet *p);
+
+/* responder.c */
+void roce_responder_rx(struct roce_qp *qp, const struct roce_packet *p);
+size_t roce_responder_tx(struct roce_qp *qp, uint8_t *frame, size_t room);
+
+/* timer.c */
+void roce_timer_start(struct roce_requester *rq, enum roce_timer timer, uint64_t at);
+void roce_timer_stop(struct roce_requester *rq);
+/* Starts the acknowledgement timer anew, or stops it when nothing is in flight. */
+void roce_timer_ack(struct roce_requester *rq, uint64_t now);
+void roce_timer_expired(struct roce_qp *qp, uint64_t now);
+
+static inline uint32_t roce_psn_add(uint32_t psn, uint64_t n)
+{
+	return (uint32_t)(psn + n) & ROCE_PSN_MASK;
+}
+
+/* How far a lies behind b, modulo 2^24: less than 2^23 means that a is not older than b. */
+static inline uint32_t roce_psn_distance(uint32_t a, uint32_t b)
+{
+	return (a - b) & ROCE_PSN_MASK;
+}
+
+#endif

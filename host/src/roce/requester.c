@@ -1,0 +1,107 @@
+#include "host/src/roce/qp_internal.h"
+
+#define MESSAGE_MAX (1u << 31)
+
+static uint32_t packets_of(const struct roce_qp *qp, uint32_t len)
+{
+	return len == 0 ? 1 : (len - 1) / qp->cfg.mtu + 1;
+}
+
+int roce_qp_post_send(struct roce_qp *qp, const struct roce_send_wr *wr)
+{
+	struct roce_requester *rq = &qp->rq;
+	struct roce_send_slot *slot;
+
+	if (wr->len > MESSAGE_MAX || (wr->len > 0 && !wr->buf) || wr->opcode > ROCE_WR_WRITE_IMM)
+		return ROCE_E_INVALID;
+	if (qp->state != ROCE_QP_RTS && qp->state != ROCE_QP_ERR)
+		return ROCE_E_STATE;
+	if (rq->q.posted - rq->q.polled >= rq->q.depth)
+		return ROCE_E_AGAIN;
+	slot = &rq->slots[rq->q.posted++ & rq->q.mask];
+	slot->wr = *wr;
+	slot->first = rq->end;
+	slot->packets = packets_of(qp, wr->len);
+	slot->status = ROCE_WC_SUCCESS;
+	rq->end += slot->packets;
+	if (qp->state == ROCE_QP_ERR) {
+		slot->status = ROCE_WC_FLUSHED;
+		rq->q.done = rq->q.posted;
+	}
+	return ROCE_OK;
+}
+
+void roce_requester_rewind(struct roce_qp *qp)
+{
+	/* The first packet that is not acknowledged belongs to the oldest request that is not done. */
+	qp->rq.nxt = qp->rq.una;
+	qp->rq.cur = qp->rq.q.done;
+}
+
+static uint8_t opcode_of(const struct roce_send_slot *slot, bool first, bool last)
+{
+	bool write = slot->wr.opcode == ROCE_WR_WRITE || slot->wr.opcode == ROCE_WR_WRITE_IMM;
+	bool imm = slot->wr.opcode == ROCE_WR_SEND_IMM || slot->wr.opcode == ROCE_WR_WRITE_IMM;
+	uint8_t base = write ? ROCE_OP_WRITE_FIRST : ROCE_OP_SEND_FIRST;
+
+	if (first && last)
+		return (uint8_t)(base + ROCE_OP_SEND_ONLY + imm);
+	if (last)
+		return (uint8_t)(base + ROCE_OP_SEND_LAST + imm);
+	return (uint8_t)(base + (first ? ROCE_OP_SEND_FIRST : ROCE_OP_SEND_MIDDLE));
+}
+
+static void fill_packet(const struct roce_qp *qp, const struct roce_send_slot *slot,
+			struct roce_packet *p)
+{
+	const struct roce_requester *rq = &qp->rq;
+	uint32_t k = (uint32_t)(rq->nxt - slot->first);
+	uint32_t offset = k * qp->cfg.mtu;
+	uint32_t left = slot->wr.len - offset;
+	bool first = k == 0;
+	bool last = k + 1 == slot->packets;
+
+	p->opcode = opcode_of(slot, first, last);
+	p->se = last && slot->wr.solicited;
+	p->psn = roce_psn_add(qp->cfg.sq_psn, rq->nxt);
+	/*
+	 * Asked for at the end of a message, often enough to keep the window open, and where we have
+	 * stepped back to: there somebody waits for the answer.
+	 */
+	p->ackreq = last || rq->nxt % rq->ack_every == rq->ack_every - 1 ||
+		    (rq->nxt == rq->una && rq->nxt < rq->max);
+	p->va = slot->wr.remote_va;
+	p->rkey = slot->wr.rkey;
+	p->dma_length = slot->wr.len;
+	p->imm = slot->wr.imm;
+	p->payload_len = left < qp->cfg.mtu ? left : qp->cfg.mtu;
+	p->payload = p->payload_len > 0 ? (const uint8_t *)slot->wr.buf + offset : NULL;
+}
+
+size_t roce_requester_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room)
+{
+	struct roce_requester *rq = &qp->rq;
+	const struct roce_send_slot *slot;
+	struct roce_packet *p = &qp->header;
+	size_t len;
+
+	if (rq->timer == ROCE_TIMER_RNR || rq->nxt == rq->end || rq->nxt - rq->una >= rq->limit)
+		return 0;
+	slot = &rq->slots[rq->cur & rq->q.mask];
+	fill_packet(qp, slot, p);
+	len = roce_build(p, frame, room);
+	if (len == 0)
+		return 0;
+	qp->n.tx_packets++;
+	qp->n.tx_bytes += p->payload_len;
+	if (rq->nxt < rq->max)
+		qp->n.tx_retransmits++;
+	rq->nxt++;
+	if (rq->nxt == slot->first + slot->packets)
+		rq->cur++;
+	if (rq->max < rq->nxt)
+		rq->max = rq->nxt;
+	if (rq->timer == ROCE_TIMER_IDLE)
+		roce_timer_ack(rq, now);
+	return len;
+}

@@ -1,0 +1,59 @@
+#include "host/src/roce/qp_internal.h"
+
+/* In units of 10 us, IBTA table 45. */
+static const uint32_t rnr_timers[32] = {
+	65536, 1,   2,	 3,   4,   6,	8,    12,   16,	  24,	32,   48,   64,	   96,	 128,	192,
+	256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+};
+
+uint64_t roce_rnr_timer_ns(uint8_t code)
+{
+	return rnr_timers[code & 31] * UINT64_C(10000);
+}
+
+void roce_timer_start(struct roce_requester *rq, enum roce_timer timer, uint64_t at)
+{
+	rq->timer = timer;
+	rq->deadline = at;
+}
+
+void roce_timer_stop(struct roce_requester *rq)
+{
+	roce_timer_start(rq, ROCE_TIMER_IDLE, UINT64_MAX);
+}
+
+void roce_timer_ack(struct roce_requester *rq, uint64_t now)
+{
+	if (rq->una < rq->max)
+		roce_timer_start(rq, ROCE_TIMER_ACK, now + rq->timeout);
+	else
+		roce_timer_stop(rq);
+}
+
+void roce_timer_expired(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_requester *rq = &qp->rq;
+
+	if (rq->timer == ROCE_TIMER_RNR) {
+		roce_timer_ack(rq, now);
+		return;
+	}
+	qp->n.timeouts++;
+	if (qp->cfg.retry_cnt != ROCE_RETRY_FOREVER && rq->retries >= qp->cfg.retry_cnt) {
+		roce_qp_fail(qp, ROCE_WC_RETRY_EXC_ERR, ROCE_WC_SUCCESS);
+		return;
+	}
+	rq->retries++;
+	roce_requester_rewind(qp);
+	rq->limit = 1;
+	if (rq->timeout < qp->cfg.ack_timeout_max / 2)
+		rq->timeout *= 2;
+	else
+		rq->timeout = qp->cfg.ack_timeout_max;
+	roce_timer_ack(rq, now);
+}
+
+uint64_t roce_qp_next_timeout(const struct roce_qp *qp)
+{
+	return qp->state == ROCE_QP_RTS ? qp->rq.deadline : UINT64_MAX;
+}

@@ -1,0 +1,231 @@
+/* What leaves: packets made of slots, ACKs, raw frames; one port's order and pace. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/rf_bytes.h"
+#include "sim/model/internal.h"
+
+static uint64_t port_mac(const struct rf_engine *e, unsigned int port)
+{
+	return (e->mac + port) & 0xffffffffffffu;
+}
+
+/* Makes sure that the port is looked at in a cycle. */
+static void look(struct rf_engine *e, unsigned int port, uint64_t cycle)
+{
+	struct model_port *p = &e->ports[port];
+
+	if (cycle < p->tx_free)
+		cycle = p->tx_free;
+	if (cycle < e->now)
+		cycle = e->now;
+	if (p->tx_due && p->tx_when <= cycle)
+		return;
+	p->tx_due = true;
+	p->tx_when = cycle;
+	model_event_add(e, cycle, EV_SEND, port);
+}
+
+/* Queues a frame; its `ready` is set. The port's MAC becomes its source. */
+void model_send(struct rf_engine *e, unsigned int port, enum model_source src,
+		struct model_frame *f)
+{
+	model_set_mac(f->bytes + 6, port_mac(e, port));
+	model_queue_put(&e->ports[port].out[src], f);
+	look(e, port, f->ready);
+}
+
+/* Which queue goes now; SRC_COUNT if none. Results first, but not for ever. */
+static enum model_source choose(const struct rf_engine *e, const struct model_port *p)
+{
+	const struct model_frame *result = p->out[SRC_RESULT].head;
+	unsigned int k;
+
+	if (result && result->ready <= e->now && p->results_in_row < MODEL_RESULT_SHARE)
+		return SRC_RESULT;
+	for (k = 0; k < SRC_COUNT - 1; k++) {
+		unsigned int src = SRC_ACK + (p->turn + k) % (SRC_COUNT - 1);
+		const struct model_frame *f = p->out[src].head;
+
+		if (f && f->ready <= e->now)
+			return (enum model_source)src;
+	}
+	return result && result->ready <= e->now ? SRC_RESULT : SRC_COUNT;
+}
+
+/* Cycle in which the next frame of the port is ready; RF_ENGINE_NEVER if nothing waits. */
+static uint64_t next_ready(const struct model_port *p)
+{
+	uint64_t when = RF_ENGINE_NEVER;
+	unsigned int k;
+
+	for (k = 0; k < SRC_COUNT; k++) {
+		if (p->out[k].head && p->out[k].head->ready < when)
+			when = p->out[k].head->ready;
+	}
+	return when;
+}
+
+/* Begins to send a frame, if one is ready and the MAC takes it. */
+void model_send_step(struct rf_engine *e, unsigned int port)
+{
+	struct model_port *p = &e->ports[port];
+	struct model_frame *f;
+	enum model_source src;
+
+	if (p->tx_when == e->now)
+		p->tx_due = false;
+	if (p->sending || e->now < p->tx_free)
+		return;
+	src = choose(e, p);
+	if (src == SRC_COUNT) {
+		uint64_t when = next_ready(p);
+
+		if (when != RF_ENGINE_NEVER)
+			look(e, port, when);
+		return;
+	}
+	if (e->host.tx_ready && !e->host.tx_ready(e->host.arg, port, e->now)) {
+		look(e, port, e->now + 1);
+		return;
+	}
+	f = model_queue_get(&p->out[src]);
+	if (src == SRC_RESULT) {
+		p->results_in_row++;
+		if (f->counter == RF_CNT_TX_FIRST)
+			model_conn_sent(e, f->cid);
+		model_schedule_soon(e, e->now);
+	} else {
+		p->results_in_row = 0;
+		p->turn = (unsigned int)src - SRC_ACK + 1;
+	}
+	f->first = e->now;
+	f->last = e->now + model_beats(e, f->len) - 1;
+	p->sending = f;
+	p->tx_free = f->last + 1;
+	model_event_add(e, f->last, EV_LEFT, port);
+}
+
+/* The last beat has left. */
+void model_send_left(struct rf_engine *e, unsigned int port)
+{
+	struct model_port *p = &e->ports[port];
+	struct model_frame *f = p->sending;
+
+	p->sending = NULL;
+	e->left = true;
+	model_count(e, port, RF_CNT_TX_FRAMES);
+	model_count(e, port, f->counter);
+	if (f->counter == RF_CNT_TX_INJECT)
+		e->inject_busy = false;
+	if (next_ready(p) != RF_ENGINE_NEVER)
+		look(e, port, next_ready(p));
+	if (e->host.tx)
+		e->host.tx(e->host.arg, port, f->bytes, f->len, f->first, f->last);
+	free(f);
+}
+
+bool model_result_room(const struct rf_engine *e, unsigned int port, unsigned int frames)
+{
+	return e->ports[port].out[SRC_RESULT].frames + frames <= 4 + e->cfg.lanes;
+}
+
+/* UDP checksum 0 and the ICRC, behind everything else. */
+static void seal(struct model_frame *f, unsigned int l2, unsigned int ip_length)
+{
+	rf_put_be16(f->bytes + l2 + 26, 0);
+	rf_put_le32(f->bytes + l2 + ip_length - 4, model_icrc(f->bytes, l2, ip_length));
+}
+
+void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bool repeat,
+		       const uint8_t *payload, uint64_t ready)
+{
+	const struct model_slot *s = model_slot_at(e, cid, index);
+	const struct model_group *g = &e->groups[cid_group(cid)];
+	uint32_t eighth = (1u << GROUP_FIELD(g, S_LOG2)) / 8;
+	size_t len = (size_t)s->hlen + s->plen + 4;
+	unsigned int l2 = rf_get_be16(s->bytes + 12) == 0x8100 ? 18 : 14;
+	struct model_frame *f = model_frame_new(NULL, len, len);
+	uint8_t *bth = f->bytes + l2 + 28;
+
+	memcpy(f->bytes, s->bytes, s->hlen);
+	memcpy(f->bytes + s->hlen, payload, s->plen);
+	rf_put_be24(bth + 9, serial_sub(s->psn, e->conns[cid].shift));
+	/* S of 4 slots or fewer: eighth is 0, every index asks. */
+	if (repeat || ((eighth == 0 || index % eighth == 0) &&
+		       e->mutant != RF_MODEL_MUTANT_ACKREQ))
+		bth[8] |= 0x80;
+	seal(f, l2, (unsigned int)len - l2);
+	f->ready = ready;
+	f->counter = repeat ? RF_CNT_TX_REPEAT : RF_CNT_TX_FIRST;
+	f->cid = cid;
+	model_send(e, cid_port(cid), SRC_RESULT, f);
+}
+
+/* An ACK as it came, but for its PSN. */
+void model_send_ack(struct rf_engine *e, unsigned int port, const uint8_t *frame,
+		    const struct model_parsed *p, uint32_t psn)
+{
+	size_t len = p->l2 + p->ip_length;
+	struct model_frame *f = model_frame_new(frame, len, len);
+
+	rf_put_be24(f->bytes + p->l2 + 37, psn);
+	seal(f, p->l2, p->ip_length);
+	f->ready = e->now + MODEL_RAW_DELAY;
+	f->counter = RF_CNT_TX_ACK;
+	model_send(e, port, SRC_ACK, f);
+}
+
+static uint16_t ip_checksum(const uint8_t *ip)
+{
+	uint32_t sum = 0;
+	unsigned int k;
+
+	for (k = 0; k < 20; k += 2)
+		sum += k == 10 ? 0u : rf_get_be16(ip + k);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum += sum >> 16;
+	return (uint16_t)~sum;
+}
+
+/* An ACK for what the receiver has, made from the header of the duplicate. */
+void model_send_behalf(struct rf_engine *e, unsigned int cid, const uint8_t *frame,
+		       const struct model_parsed *p)
+{
+	const struct model_conn *c = &e->conns[cid];
+	size_t len = p->l2 + 48;
+	struct model_frame *f = model_frame_new(frame, len, len);
+	uint8_t *ip = f->bytes + p->l2;
+	uint8_t *bth = ip + 28;
+	uint32_t last = e->mutant == RF_MODEL_MUTANT_BEHALF ? c->una : serial_sub(c->una, 1);
+
+	memcpy(f->bytes, frame + 6, 6); /* to the sender */
+	rf_put_be16(ip + 2, 48);
+	rf_put_be32(ip + 12, p->dst_ip);
+	rf_put_be32(ip + 16, p->src_ip);
+	rf_put_be16(ip + 10, ip_checksum(ip));
+	rf_put_be16(ip + 24, 28);
+	bth[0] = 0x11;
+	bth[1] = bth[1] & 0x40; /* MigReq */
+	bth[4] = 0;
+	rf_put_be24(bth + 5, c->qpn);
+	bth[8] = 0;
+	rf_put_be24(bth + 9, serial_add(c->start, last));
+	bth[12] = 0x1f;
+	rf_put_be24(bth + 13, c->msn);
+	seal(f, p->l2, 48);
+	f->ready = e->now + MODEL_RAW_DELAY;
+	f->counter = RF_CNT_TX_BEHALF;
+	model_send(e, cid_port(cid), SRC_BEHALF, f);
+}
+
+/* A whole frame, unchanged but for its source MAC: foreign, or the firmware's. */
+void model_send_raw(struct rf_engine *e, unsigned int port, enum model_source src,
+		    const uint8_t *frame, size_t len)
+{
+	struct model_frame *f = model_frame_new(frame, len, len);
+
+	f->ready = e->now + MODEL_RAW_DELAY;
+	f->counter = src == SRC_INJECT ? RF_CNT_TX_INJECT : RF_CNT_TX_FOREIGN;
+	model_send(e, port, src, f);
+}

@@ -1,0 +1,314 @@
+/*
+ * Inside of the reference model: one box.
+ *
+ * Written from docs/box.md and docs/reduction.md. Everything happens at cycles of a queue of events;
+ * what the RTL does in a pipeline the model does at once, at the cycle in which the pipeline ends.
+ */
+#ifndef RF_MODEL_INTERNAL_H
+#define RF_MODEL_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rf_regs.h"
+#include "sim/engine.h"
+#include "sim/model/rf_model.h"
+
+#define MODEL_PORTS 8u
+#define MODEL_LANES 16u
+#define MODEL_GROUPS 32u
+#define MODEL_CONNS 4096u
+#define MODEL_HEADER 80u  /* bytes of a frame that a header slot keeps */
+#define MODEL_MTU 4096u
+#define MODEL_RX_QUEUE 64u
+#define MODEL_PUNT_MAX 1024u
+#define MODEL_REPEATS 64u  /* largest queue of repeats */
+#define MODEL_PUNTS 8u	   /* largest punt buffer */
+
+/* Cycles (docs/model.md). */
+#define MODEL_JUDGE_DELAY 11u  /* last beat in to verdict */
+#define MODEL_RESULT_DELAY 29u /* pass issued to first beat out, 4 ports */
+#define MODEL_LEVEL_DELAY 6u   /* one level of the tree more or less */
+#define MODEL_RAW_DELAY 8u     /* verdict to first beat out, frames that are not reduced */
+#define MODEL_PASS_MIN 8u      /* shortest pass of a lane where lanes are accumulated */
+#define MODEL_REPEAT_SHARE 32u /* at least one pass in so many is a repeat, if one waits */
+#define MODEL_RESULT_SHARE 4u  /* so many results at most before another waiting frame */
+
+/* 24-bit serial numbers: indexes and PSNs. */
+#define SERIAL_MASK 0xffffffu
+
+static inline uint32_t serial_sub(uint32_t a, uint32_t b)
+{
+	return (a - b) & SERIAL_MASK;
+}
+
+static inline uint32_t serial_add(uint32_t a, uint32_t b)
+{
+	return (a + b) & SERIAL_MASK;
+}
+
+/* a < b: 0 < b - a < 2^23. */
+static inline bool serial_less(uint32_t a, uint32_t b)
+{
+	uint32_t d = serial_sub(b, a);
+
+	return d != 0 && d < 0x800000u;
+}
+
+enum model_class { MODEL_DROP, MODEL_PUNT, MODEL_ROCE };
+
+/* What lines 2 to 19 of docs/box.md make of a frame. */
+struct model_parsed {
+	enum model_class verdict;
+	unsigned int cause; /* RF_CNT_*, for MODEL_DROP */
+	unsigned int l2;    /* 14 or 18 */
+	unsigned int ip_length;
+	unsigned int udp_length;
+	uint32_t src_ip;
+	uint32_t dst_ip;
+	uint8_t opcode;
+	uint8_t pad;
+	uint32_t qpn;
+	uint32_t psn;
+	unsigned int hlen; /* offset of the payload */
+	int plen;	   /* payload with pad, without ICRC; negative if the headers do not fit */
+};
+
+struct model_entry {
+	uint32_t ip;
+	uint32_t key; /* as in HASH_KEY */
+	uint32_t value; /* as in HASH_VALUE */
+};
+
+struct model_conn {
+	uint32_t start, shift, src_ip, peer_ip, peer_port, qpn;
+	uint32_t next, sent, una, msn;
+	uint32_t seen;	     /* as in SEEN */
+	bool far;	     /* una has reached 2^22 */
+	unsigned int queued; /* entries of this connection in the queue of repeats */
+};
+
+struct model_group {
+	uint32_t cfg;
+	uint32_t dbase, hbase;
+	uint32_t members[4]; /* as in MEMBERS0..3 */
+	uint32_t head, tail, issued;
+	uint32_t error, error_index;
+};
+
+/* One header slot: header bytes as they came and what was read from them. */
+struct model_slot {
+	uint8_t bytes[MODEL_HEADER];
+	uint8_t opcode;
+	uint8_t pad;
+	uint8_t hlen;
+	uint16_t plen;
+	uint32_t psn;
+};
+
+/* One lane of one port. */
+struct model_bank {
+	uint8_t *data;		  /* 2^bank_log2 beats */
+	struct model_slot *slots; /* 2^hdr_log2 */
+};
+
+/* A frame on its way; the bytes stand behind it. */
+struct model_frame {
+	struct model_frame *next;
+	uint64_t ready;	      /* in: cycle of the verdict; out: earliest first beat */
+	uint64_t first, last; /* beats, once they are known */
+	size_t len;
+	bool bad;
+	unsigned int counter; /* out: RF_CNT_TX_* */
+	unsigned int cid;     /* first sendings: whose `sent` rises */
+	uint8_t bytes[];
+};
+
+struct model_queue {
+	struct model_frame *head, *tail;
+	unsigned int frames;
+	size_t bytes;
+};
+
+/* A repeat, or a first sending that waits behind repeats of its connection. */
+struct model_repeat {
+	uint16_t cid;
+	bool first;
+	uint32_t index;
+};
+
+/* Sources of a port's frames, in the order of their turn behind results. */
+enum model_source { SRC_RESULT, SRC_ACK, SRC_BEHALF, SRC_FOREIGN, SRC_INJECT, SRC_COUNT };
+
+struct model_port {
+	struct model_queue rx;
+	uint64_t rx_free; /* first cycle in which a beat may enter */
+	struct model_queue out[SRC_COUNT];
+	struct model_frame *sending;
+	uint64_t tx_free; /* first cycle in which a beat may leave */
+	bool tx_due;	  /* an EV_SEND is in the queue of events ... */
+	uint64_t tx_when; /* ... for this cycle */
+	unsigned int results_in_row;
+	unsigned int turn; /* last source served that was not results */
+	struct model_repeat repeats[MODEL_REPEATS];
+	unsigned int repeat_head, repeat_count;
+	uint64_t bank_free; /* first cycle in which a pass may read this port's bank */
+	uint32_t counters[RF_CNT_COUNT];
+};
+
+enum model_event_kind { EV_JUDGE, EV_SCHEDULE, EV_SEND, EV_LEFT };
+
+struct model_event {
+	uint64_t cycle;
+	uint64_t order; /* among equal cycles: first in, first out */
+	uint8_t kind;
+	uint8_t port;
+};
+
+struct model_punt {
+	uint8_t bytes[MODEL_PUNT_MAX];
+	size_t len;
+	unsigned int port;
+};
+
+struct rf_engine {
+	struct rf_engine_cfg cfg;
+	struct rf_engine_host host;
+	struct rf_model_bounds bounds;
+	enum rf_model_mutant mutant;
+	unsigned int beat; /* bytes of a beat */
+	uint64_t now;
+	uint64_t evaluated;
+	bool left; /* a frame left in the cycle at hand */
+
+	struct model_event *heap;
+	size_t heap_count, heap_room;
+	uint64_t heap_order;
+	bool schedule_due;	/* an EV_SCHEDULE is in the queue of events ... */
+	uint64_t schedule_when; /* ... for this cycle */
+
+	uint32_t ctrl, ip, cycle_hi;
+	uint64_t mac;
+	uint32_t hash_ip, hash_key, hash_value;
+	struct model_entry *table[2];
+	struct model_punt punts[MODEL_PUNTS];
+	unsigned int punt_head, punt_count;
+	uint8_t inject[MODEL_PUNT_MAX];
+	bool inject_busy;
+
+	struct model_port ports[MODEL_PORTS];
+	struct model_group groups[MODEL_GROUPS];
+	struct model_conn conns[MODEL_CONNS];
+	struct model_bank banks[MODEL_PORTS][MODEL_LANES];
+	unsigned int group_turn;  /* group that is looked at first */
+	unsigned int repeat_turn; /* port whose repeats are looked at first */
+	unsigned int passes;	  /* passes since the last repeat */
+	uint32_t *operands;	  /* MODEL_PORTS + 1 vectors of MODEL_MTU / 2 values */
+};
+
+/* queue.c: the queue of events, queues of frames. */
+void model_event_add(struct rf_engine *e, uint64_t cycle, enum model_event_kind kind,
+		     unsigned int port);
+bool model_event_take(struct rf_engine *e, uint64_t before, struct model_event *ev);
+struct model_frame *model_frame_new(const uint8_t *bytes, size_t len, size_t room);
+void model_queue_put(struct model_queue *q, struct model_frame *f);
+struct model_frame *model_queue_get(struct model_queue *q);
+void model_queue_clear(struct model_queue *q);
+
+/* parse.c */
+void model_parse(const struct rf_engine *e, const uint8_t *frame, size_t len,
+		 struct model_parsed *p);
+bool model_icrc_ok(const uint8_t *frame, const struct model_parsed *p);
+/* ICRC of the IP packet of ip_length bytes at frame + l2, whose last four bytes it is. */
+uint32_t model_icrc(const uint8_t *frame, unsigned int l2, unsigned int ip_length);
+void model_set_mac(uint8_t *bytes, uint64_t mac);
+uint64_t model_get_mac(const uint8_t *bytes);
+
+/* judge.c */
+void model_judge(struct rf_engine *e, unsigned int port, struct model_frame *f);
+
+/* ledger.c */
+static inline unsigned int cid_group(unsigned int cid)
+{
+	return cid >> 7;
+}
+
+static inline unsigned int cid_lane(unsigned int cid)
+{
+	return cid >> 3 & 15;
+}
+
+static inline unsigned int cid_port(unsigned int cid)
+{
+	return cid & 7;
+}
+
+static inline unsigned int cid_make(unsigned int group, unsigned int lane, unsigned int port)
+{
+	return group << 7 | lane << 3 | port;
+}
+
+static inline unsigned int group_field(const struct model_group *g, uint32_t mask, unsigned int lsb)
+{
+	return (unsigned int)((g->cfg & mask) >> lsb);
+}
+
+#define GROUP_FIELD(g, name) \
+	group_field(g, RF_GROUP_CFG_##name##_MASK, RF_GROUP_CFG_##name##_LSB)
+
+/* Whether a group has a rank at a place. */
+bool model_member(const struct rf_engine *e, const struct model_group *g, unsigned int lane,
+		  unsigned int port);
+void model_group_head(struct rf_engine *e, unsigned int group);
+void model_group_tail(struct rf_engine *e, unsigned int group);
+void model_group_error(struct rf_engine *e, unsigned int cid, unsigned int cause, uint32_t index);
+bool model_group_runs(const struct model_group *g);
+void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una);
+void model_conn_sent(struct rf_engine *e, unsigned int cid);
+void model_conn_init(struct rf_engine *e, unsigned int cid);
+
+/* reduce.c: slots and sums. */
+struct model_slot *model_slot_at(const struct rf_engine *e, unsigned int cid, uint32_t index);
+void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, const uint8_t *frame,
+		      const struct model_parsed *p);
+/* The result of an index: plen bytes of which the last `pad` are zero. */
+void model_reduce(struct rf_engine *e, unsigned int group, uint32_t index, unsigned int plen,
+		  unsigned int pad, uint8_t *out);
+
+/* schedule.c */
+void model_schedule_soon(struct rf_engine *e, uint64_t cycle);
+void model_schedule(struct rf_engine *e);
+bool model_repeat_ask(struct rf_engine *e, unsigned int cid, uint32_t index);
+
+/* egress.c */
+void model_send(struct rf_engine *e, unsigned int port, enum model_source src,
+		struct model_frame *f);
+void model_send_step(struct rf_engine *e, unsigned int port);
+void model_send_left(struct rf_engine *e, unsigned int port);
+bool model_result_room(const struct rf_engine *e, unsigned int port, unsigned int frames);
+void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bool repeat,
+		       const uint8_t *payload, uint64_t ready);
+void model_send_ack(struct rf_engine *e, unsigned int port, const uint8_t *frame,
+		    const struct model_parsed *p, uint32_t psn);
+void model_send_behalf(struct rf_engine *e, unsigned int cid, const uint8_t *frame,
+		       const struct model_parsed *p);
+void model_send_raw(struct rf_engine *e, unsigned int port, enum model_source src,
+		    const uint8_t *frame, size_t len);
+
+/* registers.c */
+uint32_t model_reg_read(struct rf_engine *e, uint32_t addr);
+void model_reg_write(struct rf_engine *e, uint32_t addr, uint32_t value);
+bool model_irq(const struct rf_engine *e);
+
+static inline unsigned int model_beats(const struct rf_engine *e, size_t bytes)
+{
+	return (unsigned int)((bytes + e->beat - 1) / e->beat);
+}
+
+static inline void model_count(struct rf_engine *e, unsigned int port, unsigned int counter)
+{
+	e->ports[port].counters[counter]++;
+}
+
+#endif

@@ -1,0 +1,261 @@
+/* The verdict on a frame: docs/box.md, line by line. */
+#include "proto/rf_bytes.h"
+#include "proto/rf_crc32.h"
+#include "sim/model/internal.h"
+
+#define OPCODE_LAST_DATA 0x0bu
+#define OPCODE_ACK 0x11u
+#define OPCODE_CNP 0x81u
+#define SYNDROME_INVALID 0x61u
+#define SYNDROME_LAST 0x63u
+
+static void punt(struct rf_engine *e, unsigned int port, const struct model_frame *f)
+{
+	struct model_punt *slot;
+	size_t k;
+
+	if (f->len > MODEL_PUNT_MAX || e->punt_count >= e->bounds.punt_depth) {
+		model_count(e, port, RF_CNT_PUNT_FULL);
+		return;
+	}
+	slot = &e->punts[(e->punt_head + e->punt_count++) % MODEL_PUNTS];
+	for (k = 0; k < MODEL_PUNT_MAX; k++)
+		slot->bytes[k] = k < f->len ? f->bytes[k] : 0;
+	slot->len = f->len;
+	slot->port = port;
+	model_count(e, port, RF_CNT_PUNTED);
+}
+
+/* The entry of a key in either table; NULL if there is none. */
+static const struct model_entry *lookup(const struct rf_engine *e, const struct model_parsed *p)
+{
+	unsigned int role = p->opcode == OPCODE_ACK;
+	uint8_t key[8];
+	uint32_t h, mask = (1u << e->cfg.hash_bits) - 1;
+	unsigned int k;
+
+	key[0] = (uint8_t)role;
+	rf_put_be24(key + 1, p->qpn);
+	rf_put_be32(key + 4, p->dst_ip);
+	h = rf_crc32(key, sizeof(key));
+	for (k = 0; k < 2; k++) {
+		const struct model_entry *entry = &e->table[k][(k ? h >> 16 : h) & mask];
+
+		if (entry->ip == p->dst_ip && entry->key == (role << RF_HASH_KEY_ROLE_LSB | p->qpn) &&
+		    (entry->value & RF_HASH_VALUE_STATE_MASK))
+			return entry;
+	}
+	return NULL;
+}
+
+static void judge_unknown(struct rf_engine *e, unsigned int port, const struct model_frame *f,
+			  const struct model_parsed *p)
+{
+	const struct model_queue *q = &e->ports[port].out[SRC_FOREIGN];
+
+	if ((e->ctrl & RF_CTRL_HOLD_MASK) && p->opcode <= OPCODE_LAST_DATA) {
+		model_count(e, port, RF_CNT_HOLD);
+		return;
+	}
+	if (q->bytes + f->len > e->bounds.foreign_bytes) {
+		model_count(e, port, RF_CNT_FOREIGN_FULL);
+		return;
+	}
+	model_count(e, port, RF_CNT_FOREIGN);
+	model_send_raw(e, port, SRC_FOREIGN, f->bytes, f->len);
+}
+
+/* FIRST and MIDDLE, of which a packet is always full. */
+static bool opcode_is_full(uint8_t opcode)
+{
+	return opcode == 0x00 || opcode == 0x01 || opcode == 0x06 || opcode == 0x07;
+}
+
+/* Lines 27 to 29. Returns the counter, or RF_CNT_COUNT where the packet is sound. */
+static unsigned int judge_form(struct rf_engine *e, unsigned int cid, const struct model_parsed *p,
+			       uint32_t index)
+{
+	const struct model_group *g = &e->groups[cid_group(cid)];
+	int mtu = 1 << GROUP_FIELD(g, MTU_LOG2);
+	unsigned int dtype = GROUP_FIELD(g, DTYPE);
+	int size = dtype == RF_DTYPE_BF16 || dtype == RF_DTYPE_FP16 ? 2 : 4;
+
+	if (p->opcode > OPCODE_LAST_DATA) {
+		model_group_error(e, cid, RF_ERROR_OPCODE, index);
+		return RF_CNT_OPCODE;
+	}
+	if (p->plen <= 0 || p->plen % 4 || p->plen > mtu || p->pad > p->plen - 1 ||
+	    (opcode_is_full(p->opcode) && (p->plen != mtu || p->pad))) {
+		model_group_error(e, cid, RF_ERROR_LENGTH, index);
+		return RF_CNT_LENGTH;
+	}
+	if ((p->plen - p->pad) % size) {
+		model_group_error(e, cid, RF_ERROR_ELEMENT, index);
+		return RF_CNT_ELEMENT;
+	}
+	return RF_CNT_COUNT;
+}
+
+/* Line 31: the receiver has it, the ACK that said so was lost. */
+static unsigned int judge_old(struct rf_engine *e, unsigned int cid, const struct model_frame *f,
+			      const struct model_parsed *p)
+{
+	unsigned int port = cid_port(cid);
+
+	if (e->groups[cid_group(cid)].cfg & RF_GROUP_CFG_OPEN_LOOP_MASK)
+		return RF_CNT_PENDING;
+	if (e->mutant == RF_MODEL_MUTANT_SILENT)
+		return RF_CNT_BEHALF;
+	if (e->ports[port].out[SRC_BEHALF].frames >= e->bounds.behalf_depth)
+		return RF_CNT_BEHALF_FULL;
+	model_send_behalf(e, cid, f->bytes, p);
+	return RF_CNT_BEHALF;
+}
+
+/* Lines 30 to 36. */
+static unsigned int judge_index(struct rf_engine *e, unsigned int cid, const struct model_frame *f,
+				const struct model_parsed *p, uint32_t i)
+{
+	struct model_conn *c = &e->conns[cid];
+	struct model_group *g = &e->groups[cid_group(cid)];
+	uint32_t slots = 1u << GROUP_FIELD(g, S_LOG2);
+
+	if (e->mutant == RF_MODEL_MUTANT_WINDOW)
+		slots++;
+	if (serial_less(i, c->una)) {
+		if (i >= 0x800000u && !c->far)
+			return RF_CNT_BEFORE_START;
+		return judge_old(e, cid, f, p);
+	}
+	if (serial_less(i, c->sent)) {
+		if (g->cfg & RF_GROUP_CFG_OPEN_LOOP_MASK)
+			return RF_CNT_PENDING;
+		return model_repeat_ask(e, cid, i) ? RF_CNT_REPEAT : RF_CNT_REPEAT_FULL;
+	}
+	if (serial_less(i, c->next))
+		return RF_CNT_PENDING;
+	if (i == c->next) {
+		if (!serial_less(i, serial_add(g->tail, slots)))
+			return RF_CNT_NO_ROOM;
+		model_slot_store(e, cid, i, f->bytes, p);
+		c->next = serial_add(c->next, 1);
+		if (i == g->head)
+			model_group_head(e, cid_group(cid));
+		return RF_CNT_ACCEPTED;
+	}
+	return e->mutant == RF_MODEL_MUTANT_COUNTER ? RF_CNT_PENDING : RF_CNT_GAP;
+}
+
+/* Lines 24 to 36. */
+static unsigned int judge_data(struct rf_engine *e, unsigned int port, unsigned int cid,
+			       const struct model_frame *f, const struct model_parsed *p)
+{
+	struct model_conn *c = &e->conns[cid];
+	struct model_group *g = &e->groups[cid_group(cid)];
+	uint32_t index = serial_sub(p->psn, c->start);
+	unsigned int counter;
+
+	if ((port != cid_port(cid) || p->src_ip != c->src_ip) &&
+	    e->mutant != RF_MODEL_MUTANT_SOURCE)
+		return RF_CNT_WRONG_SOURCE;
+	if (!(g->cfg & RF_GROUP_CFG_LIVE_MASK))
+		return RF_CNT_JOINING;
+	if (g->error & RF_GROUP_ERROR_VALID_MASK)
+		return RF_CNT_GROUP_FAILED;
+	c->seen |= RF_CONN_SEEN_DATA_MASK;
+	counter = judge_form(e, cid, p, index);
+	if (counter != RF_CNT_COUNT)
+		return counter;
+	return judge_index(e, cid, f, p, index);
+}
+
+/* Lines 39 to 44. */
+static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned int cid,
+			      const struct model_frame *f, const struct model_parsed *p)
+{
+	struct model_conn *c = &e->conns[cid];
+	const uint8_t *aeth = f->bytes + p->l2 + 40;
+	uint32_t psn = serial_add(p->psn, c->shift);
+	uint32_t u = serial_sub(psn, c->start);
+	unsigned int syndrome;
+
+	if ((port != c->peer_port || p->src_ip != c->peer_ip) &&
+	    e->mutant != RF_MODEL_MUTANT_SOURCE)
+		return RF_CNT_WRONG_SOURCE;
+	c->seen |= RF_CONN_SEEN_ACK_MASK;
+	if (p->udp_length != 28)
+		return RF_CNT_ACK_MALFORMED;
+	if (e->ports[port].out[SRC_ACK].frames >= e->bounds.ack_depth)
+		return RF_CNT_ACK_FULL;
+	syndrome = aeth[0];
+	if (syndrome < 0x20)
+		u = serial_add(u, 1);
+	else if (syndrome >= 0x40 && (syndrome < 0x60 || syndrome > SYNDROME_LAST))
+		return RF_CNT_ACK_MALFORMED;
+	if (serial_less(c->sent, u)) {
+		if (e->mutant != RF_MODEL_MUTANT_BEYOND)
+			return RF_CNT_ACK_BEYOND;
+		u = c->sent;
+	}
+	c->msn = rf_get_be24(aeth + 1);
+	model_conn_una(e, cid, u);
+	if (syndrome >= SYNDROME_INVALID)
+		model_group_error(e, cid, RF_ERROR_NAK, u);
+	model_send_ack(e, port, f->bytes, p,
+		       e->mutant == RF_MODEL_MUTANT_SHIFT ? p->psn : psn);
+	return RF_CNT_ACK_FORWARDED;
+}
+
+/* Lines 20 to 23 and 37, 38, then by role. */
+static void judge_roce(struct rf_engine *e, unsigned int port, const struct model_frame *f,
+		       const struct model_parsed *p)
+{
+	const struct model_entry *entry = NULL;
+	unsigned int state, cid, counter;
+
+	if (!(e->ctrl & RF_CTRL_ENABLE_MASK)) {
+		model_count(e, port, RF_CNT_DISABLED);
+		return;
+	}
+	if (p->opcode != OPCODE_CNP)
+		entry = lookup(e, p);
+	if (!entry) {
+		judge_unknown(e, port, f, p);
+		return;
+	}
+	cid = entry->value & RF_HASH_VALUE_CID_MASK;
+	state = (entry->value & RF_HASH_VALUE_STATE_MASK) >> RF_HASH_VALUE_STATE_LSB;
+	if (state == RF_STATE_TOMBSTONE)
+		counter = RF_CNT_TOMBSTONE;
+	else if (state == RF_STATE_JOINING || cid_group(cid) >= e->cfg.groups)
+		counter = RF_CNT_JOINING;
+	else if (!model_icrc_ok(f->bytes, p) && e->mutant != RF_MODEL_MUTANT_ICRC)
+		counter = RF_CNT_ICRC;
+	else if (p->opcode == OPCODE_ACK)
+		counter = judge_ack(e, port, cid, f, p);
+	else
+		counter = judge_data(e, port, cid, f, p);
+	model_count(e, port, counter);
+}
+
+void model_judge(struct rf_engine *e, unsigned int port, struct model_frame *f)
+{
+	struct model_parsed p;
+
+	model_count(e, port, RF_CNT_RX_FRAMES);
+	if (f->len > e->bounds.ingress_bytes) {
+		model_count(e, port, RF_CNT_RX_OVERFLOW);
+		return;
+	}
+	if (f->bad) {
+		model_count(e, port, RF_CNT_RX_MAC_ERROR);
+		return;
+	}
+	model_parse(e, f->bytes, f->len, &p);
+	if (p.verdict == MODEL_DROP)
+		model_count(e, port, p.cause);
+	else if (p.verdict == MODEL_PUNT)
+		punt(e, port, f);
+	else
+		judge_roce(e, port, f, &p);
+}

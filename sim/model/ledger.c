@@ -1,0 +1,113 @@
+/* What the box knows of connections and groups: next, sent, una; head, tail; errors. */
+#include "sim/model/internal.h"
+
+bool model_member(const struct rf_engine *e, const struct model_group *g, unsigned int lane,
+		  unsigned int port)
+{
+	return port < e->cfg.ports && lane < GROUP_FIELD(g, LANES) && lane < e->cfg.lanes &&
+		(g->members[lane / 4] >> (8 * (lane % 4) + port) & 1);
+}
+
+/* Passes may be issued. */
+bool model_group_runs(const struct model_group *g)
+{
+	return (g->cfg & RF_GROUP_CFG_LIVE_MASK) && !(g->error & RF_GROUP_ERROR_VALID_MASK);
+}
+
+/* The smallest next (una = false) or una of the members; `none` where there are none. */
+static uint32_t smallest(const struct rf_engine *e, unsigned int group, bool una, uint32_t none)
+{
+	const struct model_group *g = &e->groups[group];
+	unsigned int lane, port;
+	uint32_t least = none;
+	bool any = false;
+
+	for (lane = 0; lane < e->cfg.lanes; lane++) {
+		for (port = 0; port < e->cfg.ports; port++) {
+			const struct model_conn *c = &e->conns[cid_make(group, lane, port)];
+			uint32_t value = una ? c->una : c->next;
+
+			if (!model_member(e, g, lane, port))
+				continue;
+			if (!any || serial_less(value, least))
+				least = value;
+			any = true;
+		}
+	}
+	return least;
+}
+
+/* head and tail move forward only: they are counters, and stand while a group is not live. */
+void model_group_head(struct rf_engine *e, unsigned int group)
+{
+	struct model_group *g = &e->groups[group];
+	uint32_t head = smallest(e, group, false, g->head);
+
+	if (!(g->cfg & RF_GROUP_CFG_LIVE_MASK) || !serial_less(g->head, head))
+		return;
+	g->head = head;
+	model_schedule_soon(e, e->now);
+}
+
+void model_group_tail(struct rf_engine *e, unsigned int group)
+{
+	struct model_group *g = &e->groups[group];
+	uint32_t tail = smallest(e, group, true, g->tail);
+
+	if ((g->cfg & RF_GROUP_CFG_LIVE_MASK) && serial_less(g->tail, tail))
+		g->tail = tail;
+}
+
+/* Only the first error of a group is kept. */
+void model_group_error(struct rf_engine *e, unsigned int cid, unsigned int cause, uint32_t index)
+{
+	struct model_group *g = &e->groups[cid_group(cid)];
+
+	if (g->error & RF_GROUP_ERROR_VALID_MASK)
+		return;
+	g->error = RF_GROUP_ERROR_VALID_MASK | cause << RF_GROUP_ERROR_CAUSE_LSB |
+		cid_lane(cid) << RF_GROUP_ERROR_LANE_LSB | cid_port(cid) << RF_GROUP_ERROR_PORT_LSB;
+	g->error_index = index;
+	model_schedule_soon(e, e->now); /* its queued repeats are to be forgotten */
+}
+
+/* una rises to a value that was found not to be beyond sent; it never falls. */
+void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una)
+{
+	struct model_conn *c = &e->conns[cid];
+	struct model_group *g = &e->groups[cid_group(cid)];
+
+	if (!serial_less(c->una, una))
+		return;
+	/* From here on an old index may look like one before the start: the flag stays. */
+	if (una >= 0x400000u)
+		c->far = true;
+	if (c->una == g->tail) {
+		c->una = una;
+		model_group_tail(e, cid_group(cid));
+	} else {
+		c->una = una;
+	}
+}
+
+/* One more index of a connection has been sent once. */
+void model_conn_sent(struct rf_engine *e, unsigned int cid)
+{
+	struct model_conn *c = &e->conns[cid];
+
+	c->sent = serial_add(c->sent, 1);
+	if (e->groups[cid_group(cid)].cfg & RF_GROUP_CFG_OPEN_LOOP_MASK)
+		model_conn_una(e, cid, c->sent);
+}
+
+void model_conn_init(struct rf_engine *e, unsigned int cid)
+{
+	struct model_conn *c = &e->conns[cid];
+
+	c->next = 0;
+	c->sent = 0;
+	c->una = 0;
+	c->msn = 0;
+	c->seen = 0;
+	c->far = false;
+}

@@ -1,0 +1,128 @@
+/* Slots, and the sum over one: docs/reduction.md. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/rf_bytes.h"
+#include "sim/model/arith.h"
+#include "sim/model/internal.h"
+
+#define VECTOR (MODEL_MTU / 2)
+
+/* Beats of one lane of a bank begin at DBASE and are used in a circle, as the address wraps. */
+static size_t slot_offset(const struct rf_engine *e, const struct model_group *g, uint32_t index)
+{
+	uint32_t slot = index & ((1u << GROUP_FIELD(g, S_LOG2)) - 1);
+	uint32_t beats = (1u << GROUP_FIELD(g, MTU_LOG2)) / e->beat;
+	uint32_t first = (g->dbase + slot * beats) & ((1u << e->cfg.bank_log2) - 1);
+
+	return (size_t)first * e->beat;
+}
+
+static struct model_bank *bank_of(struct rf_engine *e, unsigned int port, unsigned int lane)
+{
+	struct model_bank *b = &e->banks[port][lane];
+
+	if (!b->data) {
+		/* Room of one MTU behind the end: a slot that would wrap is the firmware's fault. */
+		b->data = calloc(((size_t)1 << e->cfg.bank_log2) * e->beat + MODEL_MTU, 1);
+		b->slots = calloc((size_t)1 << e->cfg.hdr_log2, sizeof(*b->slots));
+		if (!b->data || !b->slots)
+			abort();
+	}
+	return b;
+}
+
+static uint32_t header_slot(const struct rf_engine *e, const struct model_group *g, uint32_t index)
+{
+	uint32_t slot = index & ((1u << GROUP_FIELD(g, S_LOG2)) - 1);
+
+	return (g->hbase + slot) & ((1u << e->cfg.hdr_log2) - 1);
+}
+
+/* The header slot of an index; valid only where something was stored in that lane. */
+struct model_slot *model_slot_at(const struct rf_engine *e, unsigned int cid, uint32_t index)
+{
+	const struct model_group *g = &e->groups[cid_group(cid)];
+
+	return &e->banks[cid_port(cid)][cid_lane(cid)].slots[header_slot(e, g, index)];
+}
+
+void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, const uint8_t *frame,
+		      const struct model_parsed *p)
+{
+	const struct model_group *g = &e->groups[cid_group(cid)];
+	struct model_bank *b = bank_of(e, cid_port(cid), cid_lane(cid));
+	struct model_slot *s = &b->slots[header_slot(e, g, index)];
+
+	memcpy(s->bytes, frame, p->hlen);
+	s->opcode = p->opcode;
+	s->pad = p->pad;
+	s->hlen = (uint8_t)p->hlen;
+	s->plen = (uint16_t)p->plen;
+	s->psn = p->psn;
+	memcpy(b->data + slot_offset(e, g, index), frame + p->hlen, (size_t)p->plen);
+}
+
+/* The value of one lane in v[0], NULL where no port has a rank there. */
+static uint32_t *reduce_lane(struct rf_engine *e, unsigned int group, unsigned int lane,
+			     size_t offset, size_t n)
+{
+	const struct model_group *g = &e->groups[group];
+	unsigned int dtype = GROUP_FIELD(g, DTYPE), op = GROUP_FIELD(g, OP);
+	uint32_t *v[MODEL_PORTS];
+	unsigned int p, step;
+
+	for (p = 0; p < MODEL_PORTS; p++) {
+		v[p] = NULL;
+		if (!model_member(e, g, lane, p))
+			continue;
+		v[p] = e->operands + p * VECTOR;
+		arith_load(dtype, v[p], bank_of(e, p, lane)->data + offset, n);
+	}
+	if (e->mutant == RF_MODEL_MUTANT_TREE) {
+		for (p = 1; p < MODEL_PORTS; p++) {
+			if (v[0] && v[p])
+				arith_combine(dtype, op, v[0], v[p], n);
+			else if (v[p])
+				v[0] = v[p];
+		}
+		return v[0];
+	}
+	for (step = 1; step < MODEL_PORTS; step *= 2) {
+		for (p = 0; p < MODEL_PORTS; p += 2 * step) {
+			if (v[p] && v[p + step])
+				arith_combine(dtype, op, v[p], v[p + step], n);
+			else if (v[p + step])
+				v[p] = v[p + step];
+		}
+	}
+	return v[0];
+}
+
+void model_reduce(struct rf_engine *e, unsigned int group, uint32_t index, unsigned int plen,
+		  unsigned int pad, uint8_t *out)
+{
+	const struct model_group *g = &e->groups[group];
+	unsigned int dtype = GROUP_FIELD(g, DTYPE), op = GROUP_FIELD(g, OP), lane;
+	size_t offset = slot_offset(e, g, index);
+	size_t n = (plen - pad) / arith_element_size(dtype);
+	uint32_t *acc = e->operands + MODEL_PORTS * VECTOR;
+	bool any = false;
+
+	memset(acc, 0, n * sizeof(*acc));
+	for (lane = 0; lane < GROUP_FIELD(g, LANES); lane++) {
+		const uint32_t *v = reduce_lane(e, group, lane, offset, n);
+
+		if (!v)
+			continue;
+		if (any)
+			arith_combine(dtype, op, acc, v, n);
+		else
+			memcpy(acc, v, n * sizeof(*acc));
+		any = true;
+	}
+	if (e->mutant == RF_MODEL_MUTANT_NAN && dtype == RF_DTYPE_FP32)
+		dtype = RF_DTYPE_INT32;
+	arith_store(dtype, out, acc, n);
+	memset(out + plen - pad, e->mutant == RF_MODEL_MUTANT_PAD ? 0x5a : 0, pad);
+}

@@ -1,0 +1,269 @@
+/*
+ * Passes: which slot is read when. First sendings of each group in the order of their indexes, groups
+ * in turn; repeats where nothing else goes, and at least one pass in 32.
+ */
+#include "sim/model/internal.h"
+
+void model_schedule_soon(struct rf_engine *e, uint64_t cycle)
+{
+	if (e->schedule_due && e->schedule_when <= cycle)
+		return;
+	e->schedule_due = true;
+	e->schedule_when = cycle;
+	model_event_add(e, cycle, EV_SCHEDULE, 0);
+}
+
+/* Line 32: a repeat is asked. False where the port's queue has no room. */
+bool model_repeat_ask(struct rf_engine *e, unsigned int cid, uint32_t index)
+{
+	struct model_port *p = &e->ports[cid_port(cid)];
+	struct model_repeat *r;
+
+	if (p->repeat_count >= e->bounds.repeat_depth)
+		return false;
+	r = &p->repeats[(p->repeat_head + p->repeat_count++) % MODEL_REPEATS];
+	r->cid = (uint16_t)cid;
+	r->first = false;
+	r->index = index;
+	e->conns[cid].queued++;
+	model_schedule_soon(e, e->now);
+	return true;
+}
+
+static void repeat_pop(struct rf_engine *e, struct model_port *p)
+{
+	e->conns[p->repeats[p->repeat_head].cid].queued--;
+	p->repeat_head = (p->repeat_head + 1) % MODEL_REPEATS;
+	p->repeat_count--;
+}
+
+/* Ports whose banks and adders a pass of the group takes: its aligned block. */
+static void block_of(const struct rf_engine *e, const struct model_group *g, unsigned int *first,
+		     unsigned int *end)
+{
+	unsigned int size = 1u << GROUP_FIELD(g, LEVEL);
+
+	*first = GROUP_FIELD(g, BASE_PORT) & ~(size - 1);
+	*end = *first + size;
+	if (*end > e->cfg.ports)
+		*end = e->cfg.ports;
+}
+
+/* First cycle in which a pass of the group may begin. */
+static uint64_t block_free(const struct rf_engine *e, const struct model_group *g)
+{
+	unsigned int p, end;
+	uint64_t when = e->now;
+
+	for (block_of(e, g, &p, &end); p < end; p++) {
+		if (e->ports[p].bank_free > when)
+			when = e->ports[p].bank_free;
+	}
+	return when;
+}
+
+/* Takes the block for a pass over slots of plen bytes. Returns the cycle of the result's first beat. */
+static uint64_t block_take(struct rf_engine *e, const struct model_group *g, unsigned int plen)
+{
+	unsigned int beats = model_beats(e, plen);
+	unsigned int lanes = GROUP_FIELD(g, LANES);
+	unsigned int p, end, levels;
+
+	if (lanes > 1 && beats < MODEL_PASS_MIN)
+		beats = MODEL_PASS_MIN;
+	for (block_of(e, g, &p, &end); p < end; p++)
+		e->ports[p].bank_free = e->now + (uint64_t)beats * lanes;
+	levels = e->cfg.ports > 4 ? 3 : e->cfg.ports > 2 ? 2 : 1;
+	return e->now + MODEL_RESULT_DELAY + MODEL_LEVEL_DELAY * levels - 2 * MODEL_LEVEL_DELAY +
+		(uint64_t)beats * (lanes - 1);
+}
+
+/* The first rank whose packet differs from the first member's, as a cid; -1 if all agree. */
+static int disagreeing(const struct rf_engine *e, unsigned int group, uint32_t index,
+		       const struct model_slot **first)
+{
+	const struct model_group *g = &e->groups[group];
+	unsigned int lane, port;
+
+	*first = NULL;
+	for (lane = 0; lane < e->cfg.lanes; lane++) {
+		for (port = 0; port < e->cfg.ports; port++) {
+			unsigned int cid = cid_make(group, lane, port);
+			const struct model_slot *s;
+
+			if (!model_member(e, g, lane, port))
+				continue;
+			s = model_slot_at(e, cid, index);
+			if (!*first)
+				*first = s;
+			else if (s->opcode != (*first)->opcode || s->plen != (*first)->plen ||
+				 s->pad != (*first)->pad)
+				return (int)cid;
+		}
+	}
+	return -1;
+}
+
+/* Whether every member's copy of a first sending has somewhere to go. */
+static bool first_has_room(const struct rf_engine *e, unsigned int group)
+{
+	const struct model_group *g = &e->groups[group];
+	unsigned int lane, port;
+
+	for (port = 0; port < e->cfg.ports; port++) {
+		unsigned int results = 0, joins = 0;
+
+		for (lane = 0; lane < e->cfg.lanes; lane++) {
+			if (!model_member(e, g, lane, port))
+				continue;
+			if (e->conns[cid_make(group, lane, port)].queued)
+				joins++;
+			else
+				results++;
+		}
+		if (results && !model_result_room(e, port, results))
+			return false;
+		if (e->ports[port].repeat_count + joins > e->bounds.repeat_depth)
+			return false;
+	}
+	return true;
+}
+
+/* The copy of one member goes out, or joins its connection's repeats. */
+static void first_deliver(struct rf_engine *e, unsigned int cid, uint32_t index,
+			  const uint8_t *payload, uint64_t ready)
+{
+	struct model_port *p = &e->ports[cid_port(cid)];
+	struct model_repeat *r;
+
+	if (e->conns[cid].queued == 0) {
+		model_send_result(e, cid, index, false, payload, ready);
+		return;
+	}
+	r = &p->repeats[(p->repeat_head + p->repeat_count++) % MODEL_REPEATS];
+	r->cid = (uint16_t)cid;
+	r->first = true;
+	r->index = index;
+	e->conns[cid].queued++;
+}
+
+/* Issues the pass of a group's next index, if it is complete and everything has room. */
+static bool try_first(struct rf_engine *e, unsigned int group)
+{
+	struct model_group *g = &e->groups[group];
+	uint8_t payload[MODEL_MTU];
+	const struct model_slot *s;
+	unsigned int lane, port;
+	uint64_t when;
+	int wrong;
+
+	if (!model_group_runs(g) || !serial_less(g->issued, g->head))
+		return false;
+	when = block_free(e, g);
+	if (when > e->now) {
+		model_schedule_soon(e, when);
+		return false;
+	}
+	if (!first_has_room(e, group))
+		return false;
+	wrong = disagreeing(e, group, g->issued, &s);
+	if (wrong >= 0 && e->mutant != RF_MODEL_MUTANT_DISAGREE) {
+		model_group_error(e, (unsigned int)wrong, RF_ERROR_DISAGREE, g->issued);
+		return false;
+	}
+	when = block_take(e, g, s->plen);
+	model_reduce(e, group, g->issued, s->plen, s->pad, payload);
+	for (lane = 0; lane < e->cfg.lanes; lane++) {
+		for (port = 0; port < e->cfg.ports; port++) {
+			if (model_member(e, g, lane, port))
+				first_deliver(e, cid_make(group, lane, port), g->issued, payload,
+					      when);
+		}
+	}
+	g->issued = serial_add(g->issued, 1);
+	e->passes++;
+	return true;
+}
+
+/* The oldest repeat of one port: issues its pass or forgets it. True if either happened. */
+static bool try_repeat_port(struct rf_engine *e, unsigned int port)
+{
+	struct model_port *p = &e->ports[port];
+	struct model_repeat r = p->repeats[p->repeat_head];
+	const struct model_conn *c = &e->conns[r.cid];
+	const struct model_group *g = &e->groups[cid_group(r.cid)];
+	const struct model_slot *s;
+	uint8_t payload[MODEL_MTU];
+	uint64_t when;
+
+	if (p->repeat_count == 0)
+		return false;
+	if (!model_group_runs(g)) {
+		repeat_pop(e, p);
+		return true;
+	}
+	when = block_free(e, g);
+	if (when > e->now) {
+		model_schedule_soon(e, when);
+		return false;
+	}
+	if (!model_result_room(e, port, 1))
+		return false;
+	if (!r.first && (serial_less(r.index, c->una) || !serial_less(r.index, c->sent)) &&
+	    e->mutant != RF_MODEL_MUTANT_STALE) {
+		model_count(e, port, RF_CNT_REPEAT_STALE);
+		repeat_pop(e, p);
+		return true;
+	}
+	s = model_slot_at(e, r.cid, r.index);
+	when = block_take(e, g, s->plen);
+	model_reduce(e, cid_group(r.cid), r.index, s->plen, s->pad, payload);
+	model_send_result(e, r.cid, r.index, !r.first, payload, when);
+	repeat_pop(e, p);
+	e->passes = 0;
+	return true;
+}
+
+static bool try_repeats(struct rf_engine *e)
+{
+	unsigned int k;
+
+	for (k = 0; k < e->cfg.ports; k++) {
+		unsigned int port = (e->repeat_turn + k) % e->cfg.ports;
+
+		if (try_repeat_port(e, port)) {
+			e->repeat_turn = (port + 1) % e->cfg.ports;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool try_firsts(struct rf_engine *e)
+{
+	unsigned int k;
+
+	for (k = 0; k < e->cfg.groups; k++) {
+		unsigned int group = (e->group_turn + k) % e->cfg.groups;
+
+		if (try_first(e, group)) {
+			e->group_turn = (group + 1) % e->cfg.groups;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Issues every pass that may begin in this cycle. */
+void model_schedule(struct rf_engine *e)
+{
+	bool more;
+
+	do {
+		more = e->passes >= MODEL_REPEAT_SHARE - 1 && try_repeats(e);
+		if (!more)
+			more = try_firsts(e);
+		if (!more)
+			more = try_repeats(e);
+	} while (more);
+}

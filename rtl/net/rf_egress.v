@@ -49,4 +49,219 @@ module rf_egress #(
   output wire               idle
 );
 
+  localparam B  = WIDTH / 8;
+  localparam LB = $clog2(B);
+  localparam AW = $clog2(FIFO_BEATS);
+
+  // Cycles that a beat stays in the FIFO at least, so that the ICRC is there when the last covered beat leaves.
+  localparam WAIT = 3;
+
+  generate
+    if (FIFO_BEATS != (1 << AW) || FIFO_BEATS < 16) begin : g_error_fifo
+      ERROR_rf_egress_FIFO_BEATS_must_be_a_power_of_two_from_16_on error ();
+    end
+  endgenerate
+
+  // ---- Cycle 0: build the beat.
+
+  wire             b_valid;
+  wire [WIDTH-1:0] b_data;
+  wire             b_last;
+  wire [LB-1:0]    b_ones;
+  wire             b_icrc;
+  wire             b_rest;
+  wire             b_covered;
+  wire [2:0]       b_beat;
+  wire             b_vlan;
+  wire             b_end;
+  wire             b_idle;
+  wire             tight;
+  wire             unused_p_last = &{1'b0, p_last};
+
+  rf_egress_build #(
+    .WIDTH(WIDTH)
+  ) build (
+    .clk      (clk),
+    .rst      (rst),
+    .mac      (mac),
+    .room     (!tight),
+    .e_valid  (e_valid),
+    .e_ready  (e_ready),
+    .e_raw    (e_raw),
+    .e_hdr    (e_hdr),
+    .e_hlen   (e_hlen),
+    .e_plen   (e_plen),
+    .e_len    (e_len),
+    .p_valid  (p_valid),
+    .p_ready  (p_ready),
+    .p_data   (p_data),
+    .b_valid  (b_valid),
+    .b_data   (b_data),
+    .b_last   (b_last),
+    .b_ones   (b_ones),
+    .b_icrc   (b_icrc),
+    .b_rest   (b_rest),
+    .b_covered(b_covered),
+    .b_beat   (b_beat),
+    .b_vlan   (b_vlan),
+    .b_end    (b_end),
+    .idle     (b_idle)
+  );
+
+  // ---- Cycles 1 to 4: the ICRC; the beat waits in the FIFO.
+
+  wire [WIDTH-1:0] masked;
+  wire             crc_valid;
+  wire [31:0]      crc;
+  reg  [LB-3:0]    p2_end_q;
+  reg  [LB-3:0]    p3_end_q;
+  wire             icrc_valid;
+  wire [31:0]      icrc;
+
+  rf_icrc_mask #(
+    .WIDTH(WIDTH)
+  ) icrc_mask (
+    .beat    (b_beat),
+    .vlan    (b_vlan),
+    .in_data (b_data),
+    .out_data(masked)
+  );
+
+  rf_crc #(
+    .WIDTH(WIDTH)
+  ) icrc_crc (
+    .clk      (clk),
+    .rst      (rst),
+    .in_valid (b_valid && b_covered),
+    .in_data  (masked),
+    .in_last  (b_end),
+    .out_valid(crc_valid),
+    .out_crc  (crc)
+  );
+
+  // b_ones is 4 more than the end of what is covered.
+  always @(posedge clk) p2_end_q <= b_ones[LB-1:2] - 1'b1;
+
+  always @(posedge clk) p3_end_q <= p2_end_q;
+
+  rf_icrc_tail #(
+    .WIDTH(WIDTH)
+  ) icrc_tail (
+    .clk      (clk),
+    .rst      (rst),
+    .in_valid (crc_valid),
+    .in_crc   (crc),
+    .in_end   (p3_end_q),
+    .out_valid(icrc_valid),
+    .out_icrc (icrc)
+  );
+
+  wire [WIDTH-1:0] f_data;
+  wire             f_last;
+  wire             f_icrc;
+  wire             f_rest;
+  wire [LB-1:0]    f_ones;
+  wire             f_valid;
+  wire             take;
+  wire             unused_f_ready;
+  wire [AW:0]      f_count;
+
+  rf_fifo #(
+    .WIDTH       (WIDTH + LB + 3),
+    .DEPTH       (FIFO_BEATS),
+    .READ_LATENCY(0),
+    .AFULL       (FIFO_BEATS - 2)
+  ) fifo (
+    .clk        (clk),
+    .rst        (rst),
+    .s_valid    (b_valid),
+    .s_ready    (unused_f_ready),
+    .s_data     ({b_last, b_icrc, b_rest, b_ones, b_data}),
+    .m_valid    (f_valid),
+    .m_ready    (take),
+    .m_data     ({f_last, f_icrc, f_rest, f_ones, f_data}),
+    .count      (f_count),
+    .almost_full(tight)
+  );
+
+  wire        unused_q_ready;
+  wire        unused_q_valid;
+  wire        unused_q_afull;
+  wire [AW:0] unused_q_count;
+  wire [31:0] q_icrc;
+
+  rf_fifo #(
+    .WIDTH       (32),
+    .DEPTH       (FIFO_BEATS),
+    .READ_LATENCY(0)
+  ) icrc_fifo (
+    .clk        (clk),
+    .rst        (rst),
+    .s_valid    (icrc_valid),
+    .s_ready    (unused_q_ready),
+    .s_data     (icrc),
+    .m_valid    (unused_q_valid),
+    .m_ready    (take && f_last && (f_icrc || f_rest)),
+    .m_data     (q_icrc),
+    .count      (unused_q_count),
+    .almost_full(unused_q_afull)
+  );
+
+  // Beats that have waited long enough.
+  reg  [WAIT-1:0] ripe_q;
+  reg  [AW:0]     ready_q;
+
+  always @(posedge clk)
+    if (rst) ripe_q <= {WAIT{1'b0}};
+    else ripe_q <= {ripe_q[WAIT-2:0], b_valid};
+
+  always @(posedge clk)
+    if (rst) ready_q <= {AW + 1{1'b0}};
+    else if (ripe_q[WAIT-1] && !take) ready_q <= ready_q + 1'b1;
+    else if (take && !ripe_q[WAIT-1]) ready_q <= ready_q - 1'b1;
+
+  // ---- The last cycle: put the ICRC into its place.
+
+  localparam GROUPS = B / 4;
+  localparam HIGH   = GROUPS - 1;
+
+  reg              o_valid_q;
+  reg              o_last_q;
+  reg  [LB-1:0]    o_ones_q;
+  reg  [WIDTH-1:0] o_data_q;
+  reg  [WIDTH-1:0] o_data;
+  wire [LB-3:0]    place = f_ones[LB-1:2] - 1'b1;
+  wire             unused_f_valid = &{1'b0, f_valid};
+  integer          g;
+
+  assign take = ready_q != {AW + 1{1'b0}} && (m_axis_tready || !o_valid_q);
+
+  always @* begin
+    o_data = f_data;
+    if (f_icrc) begin
+      for (g = 0; g < HIGH; g = g + 1) if (place == g[LB-3:0]) o_data[32*g+16+:32] = q_icrc;
+      if (place == HIGH[LB-3:0]) o_data[WIDTH-1-:16] = q_icrc[15:0];
+    end
+    if (f_rest) o_data[15:0] = q_icrc[31:16];
+  end
+
+  always @(posedge clk)
+    if (rst) o_valid_q <= 1'b0;
+    else if (take) o_valid_q <= 1'b1;
+    else if (m_axis_tready) o_valid_q <= 1'b0;
+
+  always @(posedge clk)
+    if (take) begin
+      o_last_q <= f_last;
+      o_ones_q <= f_ones;
+      o_data_q <= o_data;
+    end
+
+  assign m_axis_tvalid = o_valid_q;
+  assign m_axis_tlast  = o_last_q;
+  assign m_axis_tdata  = o_data_q;
+  assign m_axis_tkeep  = (o_last_q && o_ones_q != {LB{1'b0}}) ? ~({B{1'b1}} << o_ones_q) : {B{1'b1}};
+  assign cnt_frames    = o_valid_q && o_last_q && m_axis_tready;
+  assign idle          = b_idle && f_count == {AW + 1{1'b0}} && !o_valid_q;
+
 endmodule

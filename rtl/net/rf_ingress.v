@@ -77,4 +77,403 @@ module rf_ingress #(
   output wire               idle
 );
 
+  localparam B        = WIDTH / 8;
+  localparam LB       = $clog2(B);
+  localparam AW       = $clog2(FIFO_BEATS);
+  localparam FW       = $clog2(FRAMES);
+  localparam LENGTH   = MTU_MAX + 82;
+  // Beat numbers saturate at all ones; the longest frame ends in beat LIMIT, with REST bytes there.
+  localparam NW       = 14 - LB;
+  localparam LIMIT    = (LENGTH - 1) / B;
+  localparam REST     = LENGTH - LIMIT * B;
+  localparam HDR_BEATS = (640 + WIDTH - 1) / WIDTH;
+
+  generate
+    if (FIFO_BEATS != (1 << AW) || FIFO_BEATS < 3 * (LIMIT + 1)) begin : g_error_fifo
+      ERROR_rf_ingress_FIFO_BEATS_must_be_a_power_of_two_and_hold_three_frames error ();
+    end
+    if (FRAMES != (1 << FW) || FRAMES < 4) begin : g_error_frames
+      ERROR_rf_ingress_FRAMES_must_be_a_power_of_two_from_4_on error ();
+    end
+    if (LENGTH > 16000) begin : g_error_mtu
+      ERROR_rf_ingress_MTU_MAX_too_large error ();
+    end
+  endgenerate
+
+  // Number of ones, where they are the lowest bits and at least one.
+  function [LB:0] ones;
+    input [B-1:0] keep;
+    reg [B-1:0] part;
+    integer i;
+    begin
+      part = keep;
+      ones = {LB + 1{1'b0}};
+      for (i = LB - 1; i >= 0; i = i - 1)
+        if (part[(1<<i)-1]) begin
+          ones[i] = 1'b1;
+          part    = part >> (1 << i);
+        end
+      ones = ones + {{LB{1'b0}}, part[0]};
+    end
+  endfunction
+
+  // ---- Cycle 0: the beat, with zeros behind the end.
+
+  reg             i0_valid_q;
+  reg             i0_last_q;
+  reg             i0_bad_q;
+  reg [LB:0]      i0_ones_q;
+  reg [WIDTH-1:0] i0_data_q;
+  reg [WIDTH-1:0] clean;
+
+  integer k;
+
+  always @* begin
+    clean = s_axis_tdata;
+    if (s_axis_tvalid && s_axis_tlast)
+      for (k = 0; k < B; k = k + 1) if (!s_axis_tkeep[k]) clean[8*k+:8] = 8'h00;
+  end
+
+  always @(posedge clk)
+    if (rst) i0_valid_q <= 1'b0;
+    else i0_valid_q <= s_axis_tvalid;
+
+  always @(posedge clk)
+    if (s_axis_tvalid) begin
+      i0_last_q <= s_axis_tlast;
+      i0_bad_q  <= s_axis_tuser;
+      i0_data_q <= clean;
+      i0_ones_q <= s_axis_tlast ? ones(s_axis_tkeep) : B[LB:0];
+    end
+
+  // ---- Cycle 1: store, take the header, count, feed the CRC.
+
+  reg  [NW-1:0] beat_q;
+  reg           lost_q;
+  reg           long_q;
+  reg  [AW:0]   wr_ptr_q;
+  reg  [AW:0]   start_q;
+  reg  [FW:0]   frames_q;
+  wire [AW:0]   free_ptr;
+  wire          taken;
+
+  localparam [NW-1:0] LIMIT_BEAT = LIMIT[NW-1:0];
+
+  wire [AW:0] used  = wr_ptr_q - free_ptr;
+  wire        room  = !used[AW];
+  wire        ends  = i0_valid_q && i0_last_q;
+  wire        longer = long_q || beat_q > LIMIT_BEAT ||
+                       (beat_q == LIMIT_BEAT && (!i0_last_q || i0_ones_q > REST[LB:0]));
+  wire        store = i0_valid_q && !lost_q && !longer && room;
+  wire        lost  = lost_q || (!longer && !room) || (i0_last_q && frames_q[FW]);
+  wire        told  = ends && !lost;
+  wire        keeps = told && !longer && !i0_bad_q;
+
+  // Beats of a frame that is kept: no more than FIFO_BEATS / 3.
+  wire [AW-1:0] stored;
+
+  generate
+    if (AW > NW) assign stored = {{AW - NW{1'b0}}, beat_q} + 1'b1;
+    else assign stored = beat_q[AW-1:0] + 1'b1;
+  endgenerate
+
+  wire [NW-1:0] beat_next = (beat_q == {NW{1'b1}}) ? beat_q : beat_q + 1'b1;
+
+  always @(posedge clk)
+    if (rst || ends) beat_q <= {NW{1'b0}};
+    else if (i0_valid_q) beat_q <= beat_next;
+
+  always @(posedge clk)
+    if (rst || ends) lost_q <= 1'b0;
+    else if (i0_valid_q) lost_q <= lost;
+
+  always @(posedge clk)
+    if (rst || ends) long_q <= 1'b0;
+    else if (i0_valid_q) long_q <= longer;
+
+  // A frame that is not kept gives its place back.
+  always @(posedge clk)
+    if (rst) wr_ptr_q <= {AW + 1{1'b0}};
+    else if (ends && !keeps) wr_ptr_q <= start_q;
+    else if (store) wr_ptr_q <= wr_ptr_q + 1'b1;
+
+  always @(posedge clk)
+    if (rst) start_q <= {AW + 1{1'b0}};
+    else if (keeps) start_q <= wr_ptr_q + 1'b1;
+
+  always @(posedge clk)
+    if (rst) frames_q <= {FW + 1{1'b0}};
+    else if (told && !taken) frames_q <= frames_q + 1'b1;
+    else if (taken && !told) frames_q <= frames_q - 1'b1;
+
+  assign cnt_frames   = ends;
+  assign cnt_overflow = ends && lost;
+
+  wire             rd_en;
+  wire [AW-1:0]    rd_addr;
+  wire [WIDTH-1:0] rd_data;
+
+  rf_ram_sdp #(
+    .WIDTH       (WIDTH),
+    .DEPTH       (FIFO_BEATS),
+    .READ_LATENCY(1),
+    .BYPASS      (0),
+    .RAM_STYLE   ("block")
+  ) ram (
+    .clk    (clk),
+    .wr_en  (store),
+    .wr_addr(wr_ptr_q[AW-1:0]),
+    .wr_data(i0_data_q),
+    .rd_en  (rd_en),
+    .rd_addr(rd_addr),
+    .rd_data(rd_data)
+  );
+
+  reg [639:0] hdr_q;
+  genvar h;
+
+  generate
+    for (h = 0; h < HDR_BEATS; h = h + 1) begin : g_hdr
+      localparam CW = (640 - h * WIDTH < WIDTH) ? 640 - h * WIDTH : WIDTH;
+
+      always @(posedge clk)
+        if (i0_valid_q && beat_q == h[NW-1:0]) hdr_q[h*WIDTH+:CW] <= i0_data_q[CW-1:0];
+        else if (i0_valid_q && beat_q == {NW{1'b0}}) hdr_q[h*WIDTH+:CW] <= {CW{1'b0}};
+    end
+  endgenerate
+
+  // The tag stands at byte 12, the IP length behind it (without tag) at byte 16.
+  localparam TAG_BEAT = 12 / B;
+  wire tag_here = beat_q == TAG_BEAT[NW-1:0];
+  wire tag_seen = i0_data_q[8*(12%B)+:16] == 16'h0081;
+  reg  vlan_q;
+
+  always @(posedge clk)
+    if (i0_valid_q && tag_here) vlan_q <= tag_seen;
+
+  wire             vlan = tag_here ? tag_seen : vlan_q;
+  wire [WIDTH-1:0] masked;
+
+  rf_icrc_mask #(
+    .WIDTH(WIDTH)
+  ) icrc_mask (
+    .beat    ((beat_q > 7) ? 3'd7 : beat_q[2:0]),
+    .vlan    (vlan),
+    .in_data (i0_data_q),
+    .out_data(masked)
+  );
+
+  // The only RoCE frames with MAC padding are those of 58 and 59 bytes without tag: the pad is not part of the ICRC.
+  localparam PAD_BEAT = 59 / B;
+  localparam PAD_ONES = 60 - PAD_BEAT * B;
+  wire [15:0]      total = (WIDTH == 512) ? i0_data_q[8*(16%B)+:16] : hdr_q[8*16+:16];
+  wire             is_60 = i0_last_q && beat_q == PAD_BEAT[NW-1:0] && i0_ones_q == PAD_ONES[LB:0];
+  reg  [WIDTH-1:0] covered;
+
+  always @* begin
+    covered = masked;
+    if (is_60) begin
+      if (total == 16'h2c00) covered[8*(58%B)+:8] = 8'h00;
+      if (total == 16'h2c00 || total == 16'h2d00) covered[8*(59%B)+:8] = 8'h00;
+    end
+  end
+
+  wire        crc_valid;
+  wire [31:0] crc;
+
+  rf_crc #(
+    .WIDTH(WIDTH)
+  ) icrc (
+    .clk      (clk),
+    .rst      (rst),
+    .in_valid (i0_valid_q),
+    .in_data  (covered),
+    .in_last  (i0_last_q),
+    .out_valid(crc_valid),
+    .out_crc  (crc)
+  );
+
+  // ---- Cycle 2: the frame is complete; its fields.
+
+  reg          p1_valid_q;
+  reg          p1_bad_q;
+  reg          p1_long_q;
+  reg [13:0]   p1_len_q;
+  reg [AW-1:0] p1_beats_q;
+
+  localparam [13:0] LEN_MAX = 14'h3fff;
+
+  always @(posedge clk)
+    if (rst) p1_valid_q <= 1'b0;
+    else p1_valid_q <= told;
+
+  always @(posedge clk)
+    if (told) begin
+      p1_bad_q   <= i0_bad_q;
+      p1_long_q  <= longer;
+      p1_len_q   <= (beat_q == {NW{1'b1}}) ? LEN_MAX : {beat_q, {LB{1'b0}}} + {{13 - LB{1'b0}}, i0_ones_q};
+      p1_beats_q <= keeps ? stored : {AW{1'b0}};
+    end
+
+  // ---- Cycle 3: verdict, ICRC; the descriptor is written.
+
+  localparam DW = 217;
+
+  reg  [AW-1:0] p2_beats_q;
+  wire          p2_valid;
+  wire [1:0]    p2_class;
+  wire [7:0]    p2_cause;
+  wire [13:0]   p2_len;
+  wire          p2_vlan;
+  wire [7:0]    p2_opcode;
+  wire [23:0]   p2_qpn;
+  wire [23:0]   p2_psn;
+  wire [1:0]    p2_pad;
+  wire [31:0]   p2_src_ip;
+  wire [31:0]   p2_dst_ip;
+  wire [15:0]   p2_udp_len;
+  wire [6:0]    p2_hlen;
+  wire [13:0]   p2_plen;
+  wire [7:0]    p2_syndrome;
+  wire [23:0]   p2_msn;
+  wire          p2_icrc_ok;
+  wire          unused_crc_valid = &{1'b0, crc_valid};
+
+  always @(posedge clk)
+    if (p1_valid_q) p2_beats_q <= p1_beats_q;
+
+  rf_ingress_check #(
+    .WIDTH(WIDTH),
+    .PORTS(PORTS)
+  ) check (
+    .clk         (clk),
+    .rst         (rst),
+    .base_mac    (base_mac),
+    .box_ip      (box_ip),
+    .in_valid    (p1_valid_q),
+    .in_hdr      (hdr_q[495:0]),
+    .in_len      (p1_len_q),
+    .in_bad      (p1_bad_q),
+    .in_long     (p1_long_q),
+    .crc         (crc),
+    .out_valid   (p2_valid),
+    .out_class   (p2_class),
+    .out_cause   (p2_cause),
+    .out_len     (p2_len),
+    .out_vlan    (p2_vlan),
+    .out_opcode  (p2_opcode),
+    .out_qpn     (p2_qpn),
+    .out_psn     (p2_psn),
+    .out_pad     (p2_pad),
+    .out_src_ip  (p2_src_ip),
+    .out_dst_ip  (p2_dst_ip),
+    .out_udp_len (p2_udp_len),
+    .out_hlen    (p2_hlen),
+    .out_plen    (p2_plen),
+    .out_syndrome(p2_syndrome),
+    .out_msn     (p2_msn),
+    .out_icrc_ok (p2_icrc_ok)
+  );
+
+  // Three queues of FRAMES places: frames_q keeps them from running over. The header is written one cycle before the rest.
+  wire        unused_hdr_ready;
+  wire        unused_hdr_valid;
+  wire        unused_hdr_afull;
+  wire [FW:0] unused_hdr_count;
+  wire        unused_desc_ready;
+  wire        unused_desc_afull;
+  wire [FW:0] unused_desc_count;
+  wire        unused_info_ready;
+  wire        unused_info_afull;
+  wire [FW:0] unused_info_count;
+
+  rf_fifo #(
+    .WIDTH       (640),
+    .DEPTH       (FRAMES),
+    .READ_LATENCY(0)
+  ) hdr_fifo (
+    .clk        (clk),
+    .rst        (rst),
+    .s_valid    (p1_valid_q),
+    .s_ready    (unused_hdr_ready),
+    .s_data     (hdr_q),
+    .m_valid    (unused_hdr_valid),
+    .m_ready    (d_valid && d_ready),
+    .m_data     (d_hdr),
+    .count      (unused_hdr_count),
+    .almost_full(unused_hdr_afull)
+  );
+
+  rf_fifo #(
+    .WIDTH       (DW),
+    .DEPTH       (FRAMES),
+    .READ_LATENCY(0)
+  ) desc_fifo (
+    .clk        (clk),
+    .rst        (rst),
+    .s_valid    (p2_valid),
+    .s_ready    (unused_desc_ready),
+    .s_data     ({p2_class, p2_cause, p2_len, p2_vlan, p2_opcode, p2_qpn, p2_psn, p2_pad, p2_src_ip, p2_dst_ip,
+                  p2_udp_len, p2_hlen, p2_plen, p2_syndrome, p2_msn, p2_icrc_ok}),
+    .m_valid    (d_valid),
+    .m_ready    (d_ready),
+    .m_data     ({d_class, d_cause, d_len, d_vlan, d_opcode, d_qpn, d_psn, d_pad, d_src_ip, d_dst_ip,
+                  d_udp_len, d_hlen, d_plen, d_syndrome, d_msn, d_icrc_ok}),
+    .count      (unused_desc_count),
+    .almost_full(unused_desc_afull)
+  );
+
+  wire          i_valid;
+  wire [AW-1:0] i_beats;
+  wire [13:0]   i_len;
+  wire [6:0]    i_hlen;
+  wire [13:0]   i_plen;
+  wire          read_idle;
+
+  rf_fifo #(
+    .WIDTH       (AW + 35),
+    .DEPTH       (FRAMES),
+    .READ_LATENCY(0)
+  ) info_fifo (
+    .clk        (clk),
+    .rst        (rst),
+    .s_valid    (p2_valid),
+    .s_ready    (unused_info_ready),
+    .s_data     ({p2_beats_q, p2_len, p2_hlen, p2_plen}),
+    .m_valid    (i_valid),
+    .m_ready    (taken),
+    .m_data     ({i_beats, i_len, i_hlen, i_plen}),
+    .count      (unused_info_count),
+    .almost_full(unused_info_afull)
+  );
+
+  rf_ingress_read #(
+    .WIDTH     (WIDTH),
+    .FIFO_BEATS(FIFO_BEATS)
+  ) read (
+    .clk     (clk),
+    .rst     (rst),
+    .i_valid (i_valid),
+    .i_ready (taken),
+    .i_beats (i_beats),
+    .i_len   (i_len),
+    .i_hlen  (i_hlen),
+    .i_plen  (i_plen),
+    .c_valid (c_valid),
+    .c_ready (c_ready),
+    .c_op    (c_op),
+    .rd_en   (rd_en),
+    .rd_addr (rd_addr),
+    .rd_data (rd_data),
+    .free_ptr(free_ptr),
+    .o_valid (o_valid),
+    .o_ready (o_ready),
+    .o_data  (o_data),
+    .o_keep  (o_keep),
+    .o_last  (o_last),
+    .idle    (read_idle)
+  );
+
+  assign idle = !i0_valid_q && beat_q == {NW{1'b0}} && frames_q == {FW + 1{1'b0}} && read_idle;
+
 endmodule

@@ -1,0 +1,256 @@
+// rf_egress_build: puts header and payload of a packet together, beat by beat, with room for the ICRC.
+//
+// Latency     1 cycle.
+// Throughput  one beat per cycle.
+// Capacity    two beats.
+// Handshake   e_ready and p_ready as in rf_egress; b_* has no back-pressure: room is high while at least two more beats
+//             can be taken.
+// Reset       forgets the packet under way.
+
+module rf_egress_build #(
+  // Bits of a beat: 64, 128, 256 or 512.
+  parameter WIDTH = 512
+) (
+  input  wire                       clk,
+  input  wire                       rst,
+  input  wire [47:0]                mac,
+  input  wire                       room,
+
+  input  wire                       e_valid,
+  output wire                       e_ready,
+  input  wire                       e_raw,
+  input  wire [639:0]               e_hdr,
+  input  wire [6:0]                 e_hlen,
+  input  wire [13:0]                e_plen,
+  input  wire [13:0]                e_len,
+
+  input  wire                       p_valid,
+  output wire                       p_ready,
+  input  wire [WIDTH-1:0]           p_data,
+
+  output wire                       b_valid,
+  output wire [WIDTH-1:0]           b_data,
+  output wire                       b_last,
+  // Bytes of the frame in the last beat, 0 for all; where the ICRC begins in this beat, the byte behind it.
+  output wire [$clog2(WIDTH/8)-1:0] b_ones,
+  // The ICRC begins in this beat; the beat holds nothing but the rest of the ICRC.
+  output wire                       b_icrc,
+  output wire                       b_rest,
+  // For the ICRC: the beat is covered by it, its number (7 from there on), tag, last covered beat.
+  output wire                       b_covered,
+  output wire [2:0]                 b_beat,
+  output wire                       b_vlan,
+  output wire                       b_end,
+
+  output wire                       idle
+);
+
+  localparam B  = WIDTH / 8;
+  localparam LB = $clog2(B);
+  localparam CW = 15 - LB;
+  localparam RW = 640 - WIDTH;
+
+  // ---- What the packet at the input asks for: beats, header-only beats in front, beats of payload.
+
+  wire [14:0]   e_sum   = e_raw ? {1'b0, e_len} : {1'b0, e_plen} + {8'd0, e_hlen};
+  wire [14:0]   e_round = e_sum + {{CW{1'b0}}, {LB{1'b1}}};
+  wire [14:0]   p_round = {1'b0, e_plen} + {{CW{1'b0}}, {LB{1'b1}}};
+  wire [CW-1:0] e_beats = e_round[14:LB];
+  wire [CW-1:0] e_pays  = e_raw ? e_beats : p_round[14:LB];
+  wire [3:0]    e_skip  = e_raw ? 4'd0 : {{LB - 3{1'b0}}, e_hlen[6:LB]};
+  wire [2:0]    e_code;
+  wire          e_vlan  = e_hdr[8*12+:16] == 16'h0081;
+  wire          unused_sums = &{1'b0, e_round[LB-1:0], p_round[LB-1:0]};
+
+  rf_align_code #(
+    .WIDTH(WIDTH)
+  ) align_code (
+    .hlen(e_hlen),
+    .code(e_code)
+  );
+
+  // ---- The packet under way.
+
+  reg           run_q;
+  reg           rest_q;
+  reg           raw_q;
+  reg           vlan_q;
+  reg           tail_q;
+  reg  [2:0]    code_q;
+  reg  [2:0]    beat_q;
+  reg  [3:0]    skip_q;
+  reg  [CW-1:0] left_q;
+  reg  [CW-1:0] pays_q;
+  reg  [LB-3:0] off_q;
+  reg  [LB-1:0] end_q;
+  reg  [RW-1:0] hdr_q;
+  reg  [WIDTH-1:0] held_q;
+
+  wire          raw  = run_q ? raw_q : e_raw;
+  wire          vlan = run_q ? vlan_q : e_vlan;
+  // The beat in which the header ends is still to come.
+  wire          tail = run_q ? tail_q : !e_raw;
+  wire [2:0]    code = run_q ? code_q : e_raw ? 3'd0 : e_code;
+  wire [2:0]    beat = run_q ? beat_q : 3'd0;
+  wire [3:0]    skip = run_q ? skip_q : e_skip;
+  wire [CW-1:0] left = run_q ? left_q : e_beats;
+  wire [CW-1:0] pays = run_q ? pays_q : e_pays;
+  wire [LB-3:0] off  = run_q ? off_q : e_hlen[LB-1:2];
+  wire [LB-1:0] stop = run_q ? end_q : e_sum[LB-1:0];
+
+  wire takes = skip == 4'd0 && pays != {CW{1'b0}};
+  wire go    = room && !rest_q && (run_q || e_valid) && (!takes || p_valid);
+  wire ending = left == {{CW - 1{1'b0}}, 1'b1};
+  // The ICRC does not fit behind the payload.
+  wire spill = !raw && stop[LB-1:2] == {LB - 2{1'b1}};
+
+  assign e_ready = go && !run_q;
+  assign p_ready = go && takes;
+
+  always @(posedge clk)
+    if (rst) run_q <= 1'b0;
+    else if (go) run_q <= !ending;
+
+  always @(posedge clk)
+    if (rst) rest_q <= 1'b0;
+    else if (go) rest_q <= ending && spill;
+    else if (room) rest_q <= 1'b0;
+
+  always @(posedge clk)
+    if (e_ready) begin
+      raw_q  <= e_raw;
+      vlan_q <= e_vlan;
+      code_q <= e_raw ? 3'd0 : e_code;
+      off_q  <= e_hlen[LB-1:2];
+      end_q  <= e_sum[LB-1:0];
+    end
+
+  always @(posedge clk)
+    if (go) begin
+      beat_q <= (beat == 3'd7) ? beat : beat + 3'd1;
+      left_q <= left - 1'b1;
+      skip_q <= (skip == 4'd0) ? skip : skip - 4'd1;
+      pays_q <= takes ? pays - 1'b1 : pays;
+      tail_q <= tail && skip != 4'd0;
+    end
+
+  // The header behind the first beat, next beat lowest.
+  always @(posedge clk)
+    if (go && tail) hdr_q <= run_q ? hdr_q >> WIDTH : e_hdr[639:WIDTH];
+
+  always @(posedge clk)
+    if (p_ready && !raw) held_q <= p_data;
+
+  // ---- The beat.
+
+  wire [WIDTH-1:0] later;
+  wire [WIDTH-1:0] payload;
+
+  generate
+    if (RW >= WIDTH) assign later = hdr_q[WIDTH-1:0];
+    else assign later = {{WIDTH - RW{1'b0}}, hdr_q};
+  endgenerate
+
+  rf_align #(
+    .WIDTH(WIDTH),
+    .BACK (1)
+  ) align (
+    .en  (go),
+    .code(code),
+    .prev(held_q),
+    .next(p_data),
+    .out (payload)
+  );
+
+  // Header length and end of the payload are 2 more than a multiple of 4: so much is chosen at once.
+  localparam GROUPS = B / 4;
+  localparam SUM_BEAT0 = 40 / B;
+  localparam SUM_BEAT1 = 44 / B;
+  wire [WIDTH-1:0] header = run_q ? later : e_hdr[WIDTH-1:0];
+  reg  [WIDTH-1:0] data;
+  integer g;
+
+  always @* begin
+    data = payload;
+    if (go && !raw) begin
+      if (skip != 4'd0) data = header;
+      else if (tail) begin
+        data[15:0] = header[15:0];
+        for (g = 0; g < GROUPS - 1; g = g + 1)
+          if (off > g[LB-3:0]) data[32*g+16+:32] = header[32*g+16+:32];
+      end
+      if (ending) begin
+        for (g = 0; g < GROUPS - 1; g = g + 1)
+          if (stop[LB-1:2] <= g[LB-3:0]) data[32*g+16+:32] = 32'd0;
+        data[WIDTH-1-:16] = 16'd0;
+      end
+      if (!vlan && beat == SUM_BEAT0[2:0]) data[8*(40%B)+:16] = 16'd0;
+      if (vlan && beat == SUM_BEAT1[2:0]) data[8*(44%B)+:16] = 16'd0;
+    end
+  end
+
+  // ---- Registers of the output; the source MAC goes in here.
+
+  wire [47:0] source = {mac[7:0], mac[15:8], mac[23:16], mac[31:24], mac[39:32], mac[47:40]};
+
+  reg             b_valid_q;
+  reg [WIDTH-1:0] b_data_q;
+  reg             b_last_q;
+  reg [LB-1:0]    b_ones_q;
+  reg             b_icrc_q;
+  reg             b_rest_q;
+  reg             b_covered_q;
+  reg [2:0]       b_beat_q;
+  reg             b_vlan_q;
+  reg             b_end_q;
+
+  always @(posedge clk)
+    if (rst) b_valid_q <= 1'b0;
+    else b_valid_q <= go || (rest_q && room);
+
+  generate
+    if (B == 8) begin : g_narrow
+      always @(posedge clk)
+        if (go && beat == 3'd0) b_data_q <= {source[15:0], data[47:0]};
+        else if (go && beat == 3'd1) b_data_q <= {data[63:32], source[47:16]};
+        else if (go) b_data_q <= data;
+        else if (rest_q) b_data_q <= 64'd0;
+    end else begin : g_wide
+      always @(posedge clk)
+        if (go) begin
+          b_data_q <= data;
+          if (beat == 3'd0) b_data_q[95:48] <= source;
+        end else if (rest_q) b_data_q <= {WIDTH{1'b0}};
+    end
+  endgenerate
+
+  always @(posedge clk)
+    if (go) begin
+      b_last_q    <= ending && !spill;
+      b_ones_q    <= raw ? stop : {stop[LB-1:2] + 1'b1, 2'd2};
+      b_icrc_q    <= ending && !raw;
+      b_covered_q <= !raw;
+      b_beat_q    <= beat;
+      b_vlan_q    <= vlan;
+      b_end_q     <= ending;
+      b_rest_q    <= 1'b0;
+    end else if (rest_q) begin
+      b_last_q    <= 1'b1;
+      b_icrc_q    <= 1'b0;
+      b_covered_q <= 1'b0;
+      b_rest_q    <= 1'b1;
+    end
+
+  assign b_valid   = b_valid_q;
+  assign b_data    = b_data_q;
+  assign b_last    = b_last_q;
+  assign b_ones    = b_ones_q;
+  assign b_icrc    = b_icrc_q;
+  assign b_rest    = b_rest_q;
+  assign b_covered = b_covered_q;
+  assign b_beat    = b_beat_q;
+  assign b_vlan    = b_vlan_q;
+  assign b_end     = b_end_q;
+  assign idle      = !run_q && !rest_q && !b_valid_q;
+
+endmodule

@@ -1,0 +1,60 @@
+// rf_icrc_tail: the ICRC of a frame from the CRC state over its beats, zero bytes behind the end taken back.
+//
+// Latency     1 cycle; two steps lie before the register and three behind it.
+// Throughput  one frame per cycle.
+// Capacity    one frame.
+// Handshake   valid only.
+// Reset       clears the valid bit.
+// Proved      tests/rtl/net_egress: every length, against a bit-serial CRC.
+//
+// Zeros are B - end bytes: end is 2 more than a multiple of 4, so it takes one fixed step of two bytes and one that can be
+// left out for each bit above.
+
+module rf_icrc_tail #(
+  // Bits of a beat: 64, 128, 256 or 512.
+  parameter WIDTH = 512
+) (
+  input  wire                       clk,
+  input  wire                       rst,
+  input  wire                       in_valid,
+  input  wire [31:0]                in_crc,
+  // Bytes in the last beat, divided by 4.
+  input  wire [$clog2(WIDTH/8)-3:0] in_end,
+  output wire                       out_valid,
+  // Byte 0 goes first on the wire.
+  output wire [31:0]                out_icrc
+);
+
+  localparam LB = $clog2(WIDTH / 8);
+
+  wire [LB-3:0] zeros = ~in_end;
+  wire [3:0]    steps = {{6 - LB{1'b0}}, zeros};
+  wire [31:0]   by32;
+  wire [31:0]   by16;
+  wire [31:0]   by8;
+  wire [31:0]   by4;
+  wire [31:0]   by2;
+  reg           p1_valid_q;
+  reg  [1:0]    p1_steps_q;
+  reg  [31:0]   p1_crc_q;
+
+  rf_crc_back #(.BYTES(32)) back32 (.en(steps[3]), .state(in_crc), .out(by32));
+  rf_crc_back #(.BYTES(16)) back16 (.en(steps[2]), .state(by32), .out(by16));
+  rf_crc_back #(.BYTES(8)) back8 (.en(p1_steps_q[1]), .state(p1_crc_q), .out(by8));
+  rf_crc_back #(.BYTES(4)) back4 (.en(p1_steps_q[0]), .state(by8), .out(by4));
+  rf_crc_back #(.BYTES(2)) back2 (.en(1'b1), .state(by4), .out(by2));
+
+  always @(posedge clk)
+    if (rst) p1_valid_q <= 1'b0;
+    else p1_valid_q <= in_valid;
+
+  always @(posedge clk)
+    if (in_valid) begin
+      p1_steps_q <= steps[1:0];
+      p1_crc_q   <= by16;
+    end
+
+  assign out_valid = p1_valid_q;
+  assign out_icrc  = ~by2;
+
+endmodule

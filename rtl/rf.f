@@ -4,3 +4,12 @@ rtl/lib/rf_ram_sdp.v
 rtl/lib/rf_fifo.v
 rtl/lib/rf_delay.v
 rtl/lib/rf_rr_arb.v
+rtl/fp/rf_fp_alu.v
+rtl/fp/rf_fp_vec.v
+rtl/fp/rf_fp_unpack.v
+rtl/fp/rf_fp_pack.v
+rtl/reduce/rf_tree_delay.v
+rtl/reduce/rf_tree.v
+rtl/reduce/rf_acc.v
+rtl/reduce/rf_reduce_out.v
+rtl/reduce/rf_reduce.v

@@ -1,0 +1,20 @@
+# Verilog that the rest stands on: rtl/lib, rtl/fp, the reduction; their benches, proofs, lint and synthesis.
+
+RTL_LIB    := $(addprefix rtl/lib/,rf_skid.v rf_ram_lut.v rf_ram_sdp.v rf_fifo.v rf_delay.v rf_rr_arb.v)
+RTL_FP     := $(addprefix rtl/fp/,rf_fp_alu.v rf_fp_vec.v rf_fp_unpack.v rf_fp_pack.v)
+
+$(eval $(call vl_bench,fp-alu,rf_fp_vec,rtl/fp/rf_fp_vec.v rtl/fp/rf_fp_alu.v,tests/rtl/fp_alu.cpp,-GWORDS=16))
+
+RTL_REDUCE := $(addprefix rtl/reduce/,rf_tree_delay.v rf_tree.v rf_acc.v rf_reduce_out.v rf_reduce.v)
+
+# $(call reduce_bench,PORTS,WIDTH,FP16)
+define reduce_bench
+$(call vl_bench,reduce-$(1)x$(2)-$(3),rf_reduce,$(RTL_LIB) $(RTL_FP) $(RTL_REDUCE),tests/rtl/reduce.cpp,-GPORTS=$(1) -GWIDTH=$(2) -GFP16=$(3) -GBEATS_MAX=16 -DRF_CHECK -CFLAGS "-DPORTS=$(1) -DWIDTH=$(2) -DHAS_FP16=$(3)")
+endef
+$(eval $(call reduce_bench,2,64,1))
+$(eval $(call reduce_bench,3,64,1))
+$(eval $(call reduce_bench,4,64,1))
+$(eval $(call reduce_bench,4,64,0))
+$(eval $(call reduce_bench,6,64,1))
+$(eval $(call reduce_bench,8,64,1))
+$(eval $(call reduce_bench,4,512,1))

@@ -1,0 +1,104 @@
+// rf_fp_pack: final form of a result word: 16-bit types rounded once from fp32, NaN made canonical.
+//
+// Latency     2 cycles.
+// Throughput  1 word per cycle.
+// Capacity    none beyond the pipeline.
+// Handshake   none: stage k takes over while its enable is high. Of the two sources at most one is enabled.
+// Reset       none: data only.
+// Proved      tests/rtl/fp_convert.cpp compares with an independent reference, bit by bit.
+//
+// Round to nearest, ties to even, overflow to infinity, subnormals. NaN becomes 7fc00000, 7fc0 (bf16) or 7e00 (fp16).
+//
+// Stages
+//   p1  choose the source; how far an fp16 subnormal must be shifted      8-bit subtract
+//   p2  shift, round, select                                             shift, increment
+
+module rf_fp_pack (
+  input  wire        clk,
+  // One of two sources, each {second, first element} as fp32, or the one 32-bit element in the lower half.
+  input  wire        in_a_en,
+  input  wire        in_b_en,
+  input  wire        in_half,
+  input  wire [63:0] in_a,
+  input  wire [63:0] in_b,
+  // One cycle later: 16-bit type, fp16, int32.
+  input  wire        p1_en,
+  input  wire        p1_half,
+  input  wire        p1_fp16,
+  input  wire        p1_int,
+  // Two cycles later.
+  output wire [31:0] p2_word
+);
+
+  // Places by which the significand of an fp16 result moves right: from 12 on nothing is left of it.
+  function [3:0] fp16_shift;
+    input [7:0] exp;
+    reg [7:0] n;
+    begin
+      n          = 8'd113 - exp;
+      fp16_shift = (exp >= 8'd113) ? 4'd0 : (n[7:2] >= 6'd3) ? 4'd12 : n[3:0];
+    end
+  endfunction
+
+  function [15:0] to_fp16;
+    input [31:0] x;
+    input [3:0]  shift;
+    reg [23:0] sig;
+    reg [23:0] lost;
+    reg [4:0]  base;
+    reg        up;
+    begin
+      sig  = {x[30:23] != 8'd0, x[22:0]};
+      lost = sig & ~(24'hff_ffff << shift);
+      sig  = sig >> shift;
+      up   = sig[12] && (sig[13] || sig[11:0] != 12'd0 || lost != 24'd0);
+      // The leading one of a normal significand adds one to the exponent.
+      base = (x[30:23] >= 8'd113) ? x[27:23] - 5'd17 : 5'd0;
+      if (x[30:23] == 8'd255 && x[22:0] != 23'd0) to_fp16 = 16'h7e00;
+      else if (x[30:23] >= 8'd143) to_fp16 = {x[31], 15'h7c00};
+      else to_fp16 = {x[31], {base, 10'd0} + {4'd0, sig[23:13]} + {14'd0, up}};
+    end
+  endfunction
+
+  function [15:0] to_bf16;
+    input [31:0] x;
+    reg up;
+    begin
+      up = x[15] && (x[16] || x[14:0] != 15'd0);
+      if (x[30:23] == 8'd255 && x[22:0] != 23'd0) to_bf16 = 16'h7fc0;
+      else to_bf16 = x[31:16] + {15'd0, up};
+    end
+  endfunction
+
+  function [31:0] to_fp32;
+    input [31:0] x;
+    to_fp32 = (x[30:23] == 8'd255 && x[22:0] != 23'd0) ? 32'h7fc0_0000 : x;
+  endfunction
+
+  reg [31:0] p1_low_q;
+  reg [31:0] p1_high_q;
+  reg [3:0]  p1_low_shift_q;
+  reg [3:0]  p1_high_shift_q;
+
+  always @(posedge clk)
+    if (in_a_en || in_b_en) p1_low_q <= in_b_en ? in_b[31:0] : in_a[31:0];
+
+  always @(posedge clk)
+    if ((in_a_en || in_b_en) && in_half) begin
+      p1_high_q       <= in_b_en ? in_b[63:32] : in_a[63:32];
+      p1_low_shift_q  <= fp16_shift(in_b_en ? in_b[30:23] : in_a[30:23]);
+      p1_high_shift_q <= fp16_shift(in_b_en ? in_b[62:55] : in_a[62:55]);
+    end
+
+  reg [31:0] p2_word_q;
+
+  always @(posedge clk)
+    if (p1_en) begin
+      if (!p1_half) p2_word_q <= p1_int ? p1_low_q : to_fp32(p1_low_q);
+      else if (p1_fp16) p2_word_q <= {to_fp16(p1_high_q, p1_high_shift_q), to_fp16(p1_low_q, p1_low_shift_q)};
+      else p2_word_q <= {to_bf16(p1_high_q), to_bf16(p1_low_q)};
+    end
+
+  assign p2_word = p2_word_q;
+
+endmodule

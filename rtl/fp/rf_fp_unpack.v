@@ -1,0 +1,80 @@
+// rf_fp_unpack: a 32-bit word of a payload as one 32-bit element, or as two 16-bit elements widened to fp32.
+//
+// Latency     1 cycle.
+// Throughput  1 word per cycle.
+// Capacity    1 word.
+// Handshake   none: takes over while in_en is high.
+// Reset       none: data only.
+// Proved      tests/rtl/fp_convert.cpp: all 65,536 values of both types.
+//
+// Exact, subnormals included; a NaN of a 16-bit type becomes 7fc00000.
+
+module rf_fp_unpack (
+  input  wire        clk,
+  input  wire        in_en,
+  // 16-bit type: fp16 (else bf16).
+  input  wire        in_half,
+  input  wire        in_fp16,
+  input  wire [31:0] in_word,
+  // The 32-bit element, or the first of the two.
+  output wire [31:0] low,
+  // The second element; unchanged where there is none.
+  output wire [31:0] high
+);
+
+  function [31:0] from_bf16;
+    input [15:0] x;
+    from_bf16 = (x[14:7] == 8'hff && x[6:0] != 7'd0) ? 32'h7fc0_0000 : {x, 16'd0};
+  endfunction
+
+  function [31:0] from_fp16;
+    input [15:0] x;
+    reg [9:0] frac;
+    reg [3:0] n;
+    begin
+      frac = x[9:0];
+      n    = 4'd0;
+      // For subnormals: the leading one to the top.
+      if (frac[9:2] == 8'd0) begin
+        frac = frac << 8;
+        n    = n + 4'd8;
+      end
+      if (frac[9:6] == 4'd0) begin
+        frac = frac << 4;
+        n    = n + 4'd4;
+      end
+      if (frac[9:8] == 2'd0) begin
+        frac = frac << 2;
+        n    = n + 4'd2;
+      end
+      if (!frac[9]) begin
+        frac = frac << 1;
+        n    = n + 4'd1;
+      end
+      if (x[14:10] == 5'd31) from_fp16 = (x[9:0] != 10'd0) ? 32'h7fc0_0000 : {x[15], 31'h7f80_0000};
+      else if (x[14:10] != 5'd0) from_fp16 = {x[15], {3'd0, x[14:10]} + 8'd112, x[9:0], 13'd0};
+      else if (x[9:0] != 10'd0) from_fp16 = {x[15], 8'd112 - {4'd0, n}, frac[8:0], 14'd0};
+      else from_fp16 = {x[15], 31'd0};
+    end
+  endfunction
+
+  reg [31:0] low_q;
+  reg [31:0] high_q;
+
+  always @(posedge clk)
+    if (in_en) begin
+      if (!in_half) low_q <= in_word;
+      else if (in_fp16) low_q <= from_fp16(in_word[15:0]);
+      else low_q <= from_bf16(in_word[15:0]);
+    end
+
+  always @(posedge clk)
+    if (in_en && in_half) begin
+      if (in_fp16) high_q <= from_fp16(in_word[31:16]);
+      else high_q <= from_bf16(in_word[31:16]);
+    end
+
+  assign low  = low_q;
+  assign high = high_q;
+
+endmodule

@@ -1,0 +1,139 @@
+// rf_acc: adds the passes of one packet lane after lane; the accumulator is on the left.
+//
+// Latency     5 cycles from the beat of the final pass to its result.
+// Throughput  1 beat per cycle.
+// Capacity    one packet of BEATS_MAX beats.
+// Handshake   valid only, no back-pressure. Between the first beats of two passes of one packet there are at least
+//             RF_REDUCE_PASS_MIN cycles, and no pass of another packet.
+// Reset       clears valid bits and counters; data is not reset.
+// Proved      tests/rtl/reduce.cpp.
+
+`include "rf_reduce.vh"
+
+module rf_acc #(
+  // Bits of a port's beat.
+  parameter WIDTH = 512,
+  // 1: 16-bit types too.
+  parameter FP16 = 1,
+  // Beats of the longest pass.
+  parameter BEATS_MAX = 64
+) (
+  input  wire                      clk,
+  input  wire                      rst,
+  // The beat of the next cycle: all of them, also those that do not come in here.
+  input  wire                      soon_valid,
+  input  wire                      soon_first,
+  input  wire                      soon_last,
+  input  wire                      soon_half,
+  // A beat of this cycle that comes in.
+  input  wire                      in_valid,
+  input  wire                      in_first,
+  input  wire                      in_final,
+  input  wire                      in_last,
+  input  wire [1:0]                in_level,
+  input  wire [1:0]                in_dtype,
+  input  wire [1:0]                in_op,
+  input  wire [WIDTH*(1+FP16)-1:0] in_data,
+  // Beats of final passes.
+  output wire                      out_valid,
+  output wire                      out_last,
+  output wire [1:0]                out_level,
+  output wire [1:0]                out_dtype,
+  output wire [WIDTH*(1+FP16)-1:0] out_data
+);
+
+  localparam AW = (BEATS_MAX < 2) ? 1 : $clog2(BEATS_MAX);
+
+  reg  [AW-1:0]             rd_beat_q;
+  reg  [AW-1:0]             wr_beat_q;
+  wire [WIDTH*(1+FP16)-1:0] kept;
+  wire                      half = in_dtype == 2'd1 || in_dtype == 2'd2;
+  wire                      sum_valid;
+  wire                      sum_final;
+  wire                      sum_last;
+  wire [1:0]                sum_dtype;
+  wire                      unused_sum;
+  wire                      keep = sum_valid && !sum_final;
+
+  always @(posedge clk)
+    if (rst) rd_beat_q <= {AW{1'b0}};
+    else if (soon_valid) rd_beat_q <= soon_last ? {AW{1'b0}} : rd_beat_q + 1'b1;
+
+  always @(posedge clk)
+    if (rst) wr_beat_q <= {AW{1'b0}};
+    else if (keep) wr_beat_q <= sum_last ? {AW{1'b0}} : wr_beat_q + 1'b1;
+
+  rf_ram_sdp #(
+    .WIDTH       (WIDTH),
+    .DEPTH       (1 << AW),
+    .READ_LATENCY(1),
+    .BYPASS      (0),
+    .RAM_STYLE   ("block")
+  ) low (
+    .clk    (clk),
+    .wr_en  (keep),
+    .wr_addr(wr_beat_q),
+    .wr_data(out_data[WIDTH-1:0]),
+    .rd_en  (soon_valid && !soon_first),
+    .rd_addr(rd_beat_q),
+    .rd_data(kept[WIDTH-1:0])
+  );
+
+  generate
+    if (FP16 != 0) begin : g_high
+      rf_ram_sdp #(
+        .WIDTH       (WIDTH),
+        .DEPTH       (1 << AW),
+        .READ_LATENCY(1),
+        .BYPASS      (0),
+        .RAM_STYLE   ("block")
+      ) high (
+        .clk    (clk),
+        .wr_en  (keep && (sum_dtype == 2'd1 || sum_dtype == 2'd2)),
+        .wr_addr(wr_beat_q),
+        .wr_data(out_data[2*WIDTH-1:WIDTH]),
+        .rd_en  (soon_valid && !soon_first && soon_half),
+        .rd_addr(rd_beat_q),
+        .rd_data(kept[2*WIDTH-1:WIDTH])
+      );
+    end else begin : g_low_only
+      wire unused_half = soon_half;
+    end
+  endgenerate
+
+  // The first lane goes through alone.
+  rf_fp_vec #(
+    .WORDS(WIDTH / 32),
+    .FP16 (FP16)
+  ) vec (
+    .clk      (clk),
+    .rst      (rst),
+    .in_valid (in_valid),
+    .in_int   (in_dtype == 2'd3),
+    .in_half  (half),
+    .in_op    (in_op),
+    .in_a_on  (!in_first),
+    .in_b_on  (1'b1),
+    .in_a     (kept),
+    .in_b     (in_data),
+    .out_valid(sum_valid),
+    .out_data (out_data)
+  );
+
+  rf_delay #(
+    .WIDTH(6),
+    .N    (`RF_FP_LATENCY)
+  ) control (
+    .clk      (clk),
+    .rst      (rst),
+    .in_valid (in_valid),
+    .in_data  ({in_final, in_last, in_level, in_dtype}),
+    .out_valid(unused_sum),
+    .out_data ({sum_final, sum_last, out_level, sum_dtype})
+  );
+
+  assign out_valid = sum_valid && sum_final;
+  assign out_last  = sum_last;
+  assign out_dtype = sum_dtype;
+
+endmodule

@@ -1,0 +1,259 @@
+// rf_reduce: the box's arithmetic: reduces passes over aligned blocks of ports, adds the lanes of a packet, and hands the
+// result to every port of the block.
+//
+// Latency     Packets of one lane: LATENCY = 4 + 5 * log2(PORTS, rounded up) cycles (2 ports: 9, 4: 14, 8: 19), for every
+//             block size. From the final pass of packets of several lanes: 5 more. A packet of one lane that would overtake
+//             such a result at one of its ports takes 5 more too (as do those behind it, until a pause of 5 cycles):
+//             results leave each port in the order of their passes, and the caller need not leave any gap.
+// Throughput  1 beat per port and cycle; passes of disjoint blocks side by side, no gap between passes.
+// Capacity    one packet of several lanes per port under way.
+// Handshake   valid only, no back-pressure: the caller starts a pass only if there is room for the result.
+// Reset       clears valid bits and counters; data is not reset.
+// Proved      tests/rtl/reduce.cpp, bit by bit; the contract below by assertions at the foot.
+//
+// A pass is `beats` beats, one lane of one packet, from all ports of a block: ports [b, b + 2^level), b a multiple of 2^level.
+// The block's ports have in_valid in the same cycles, without gaps, and the same level, dtype (0 fp32, 1 bf16, 2 fp16,
+// 3 int32), op (0 sum, 1 min, 2 max), first (lane of the packet), final (lane of the packet) and last (beat of the pass).
+// in_member tells which ports take part in this lane, at least one; the others are masked. A block may reach beyond PORTS.
+//
+// The passes of a packet follow one another on all ports of its block with no other pass between them. If it has more than one
+// lane, the first beats of its passes are at least PASS_MIN = 7 cycles apart; all passes have the same number of beats, at
+// most BEATS_MAX. Without FP16 only 32-bit types come in.
+
+`include "rf_reduce.vh"
+
+module rf_reduce #(
+  // Ports, 2 to 8, any number.
+  parameter PORTS = 4,
+  // Bits of a port's beat, 64 to 512.
+  parameter WIDTH = 512,
+  // 1: 16-bit types at full rate, WIDTH / 16 adders per node. 0: 32-bit types only.
+  parameter FP16 = 1,
+  // Beats of the longest payload: MTU_MAX * 8 / WIDTH.
+  parameter BEATS_MAX = 64
+) (
+  input  wire                   clk,
+  input  wire                   rst,
+  input  wire [PORTS-1:0]       in_valid,
+  input  wire [PORTS*WIDTH-1:0] in_data,
+  input  wire [PORTS-1:0]       in_member,
+  input  wire [PORTS*2-1:0]     in_level,
+  input  wire [PORTS*2-1:0]     in_dtype,
+  input  wire [PORTS*2-1:0]     in_op,
+  input  wire [PORTS-1:0]       in_first,
+  input  wire [PORTS-1:0]       in_final,
+  input  wire [PORTS-1:0]       in_last,
+  output wire [PORTS-1:0]       out_valid,
+  output wire [PORTS*WIDTH-1:0] out_data,
+  output wire [PORTS-1:0]       out_last
+);
+
+  localparam IN     = WIDTH * (1 + FP16);
+  localparam LEVELS = $clog2(PORTS);
+
+  wire [PORTS-1:0]    soon_valid;
+  wire [PORTS*2-1:0]  soon_level;
+  wire [PORTS*2-1:0]  soon_dtype;
+  wire [PORTS*2-1:0]  soon_op;
+  wire [PORTS-1:0]    soon_first;
+  wire [PORTS-1:0]    soon_final;
+  wire [PORTS-1:0]    soon_last;
+  wire [PORTS*IN-1:0] tree_data;
+
+  rf_tree #(
+    .PORTS(PORTS),
+    .WIDTH(WIDTH),
+    .FP16 (FP16)
+  ) tree (
+    .clk       (clk),
+    .rst       (rst),
+    .in_valid  (in_valid),
+    .in_data   (in_data),
+    .in_member (in_member),
+    .in_level  (in_level),
+    .in_dtype  (in_dtype),
+    .in_op     (in_op),
+    .in_first  (in_first),
+    .in_final  (in_final),
+    .in_last   (in_last),
+    .soon_valid(soon_valid),
+    .soon_level(soon_level),
+    .soon_dtype(soon_dtype),
+    .soon_op   (soon_op),
+    .soon_first(soon_first),
+    .soon_final(soon_final),
+    .soon_last (soon_last),
+    .out_data  (tree_data)
+  );
+
+  // Bit [q*PORTS+b]: a beat of the block whose lowest port is b is for port q: it goes the long way through the accumulator
+  // and is a result (late), or leaves rf_reduce_out (hit).
+  wire [PORTS*PORTS-1:0] late;
+  wire [PORTS*PORTS-1:0] hit;
+  // A result on the long way has not left the accumulator, per port.
+  wire [PORTS-1:0]       pending;
+  wire [PORTS*WIDTH-1:0] res_data;
+  wire [PORTS-1:0]       res_last;
+
+  genvar b, q, k;
+  generate
+    for (b = 0; b < PORTS; b = b + 1) begin : g_block
+      // Ports that can be in a block with b as its lowest port.
+      localparam MOST = (b == 0) ? 8 : (b % 2 != 0) ? 1 : (b % 4 != 0) ? 2 : 4;
+
+      reg        valid_q;
+      reg  [1:0] level_q;
+      reg  [1:0] dtype_q;
+      reg  [1:0] op_q;
+      reg        first_q;
+      reg        final_q;
+      reg        last_q;
+      // The next beat begins a pass; else: the pass goes the long way.
+      reg        start_q;
+      reg        long_q;
+
+      always @(posedge clk)
+        if (rst) valid_q <= 1'b0;
+        else valid_q <= soon_valid[b];
+
+      always @(posedge clk)
+        if (soon_valid[b]) begin
+          level_q <= soon_level[b*2 +: 2];
+          dtype_q <= soon_dtype[b*2 +: 2];
+          op_q    <= soon_op[b*2 +: 2];
+          first_q <= soon_first[b];
+          final_q <= soon_final[b];
+          last_q  <= soon_last[b];
+        end
+
+      // Ports of the block at which something is pending.
+      wire [PORTS-1:0] waiting;
+      wire             long = start_q ? !first_q || !final_q || waiting != {PORTS{1'b0}} : long_q;
+
+      always @(posedge clk)
+        if (rst) start_q <= 1'b1;
+        else if (valid_q) start_q <= last_q;
+
+      always @(posedge clk)
+        if (valid_q) long_q <= long;
+
+      wire          acc_valid;
+      wire          acc_last;
+      wire [1:0]    acc_level;
+      wire [1:0]    acc_dtype;
+      wire [IN-1:0] acc_data;
+      wire          res_valid;
+      wire [1:0]    res_level;
+
+      for (q = 0; q < PORTS; q = q + 1) begin : g_for
+        if (q >= b && q < b + MOST) begin : g_can
+          // Least level of a block from b that has q in it.
+          localparam [1:0] NEED = (q == b) ? 2'd0 : (q == b + 1) ? 2'd1 : (q < b + 4) ? 2'd2 : 2'd3;
+          wire in_block  = q == b || level_q >= NEED;
+          wire res_block = q == b || res_level >= NEED;
+
+          assign late[q*PORTS+b] = valid_q && long && final_q && in_block;
+          assign hit[q*PORTS+b]  = res_valid && res_block;
+          assign waiting[q]      = pending[q] && in_block;
+        end else begin : g_cannot
+          assign late[q*PORTS+b] = 1'b0;
+          assign hit[q*PORTS+b]  = 1'b0;
+          assign waiting[q]      = 1'b0;
+        end
+      end
+
+      rf_acc #(
+        .WIDTH    (WIDTH),
+        .FP16     (FP16),
+        .BEATS_MAX(BEATS_MAX)
+      ) acc (
+        .clk       (clk),
+        .rst       (rst),
+        .soon_valid(soon_valid[b]),
+        .soon_first(soon_first[b]),
+        .soon_last (soon_last[b]),
+        .soon_half (soon_dtype[b*2 +: 2] == 2'd1 || soon_dtype[b*2 +: 2] == 2'd2),
+        .in_valid  (valid_q && long),
+        .in_first  (first_q),
+        .in_final  (final_q),
+        .in_last   (last_q),
+        .in_level  (level_q),
+        .in_dtype  (dtype_q),
+        .in_op     (op_q),
+        .in_data   (tree_data[b*IN +: IN]),
+        .out_valid (acc_valid),
+        .out_last  (acc_last),
+        .out_level (acc_level),
+        .out_dtype (acc_dtype),
+        .out_data  (acc_data)
+      );
+
+      rf_reduce_out #(
+        .WIDTH(WIDTH),
+        .FP16 (FP16)
+      ) final_form (
+        .clk      (clk),
+        .rst      (rst),
+        .a_valid  (valid_q && !long),
+        .a_last   (last_q),
+        .a_level  (level_q),
+        .a_dtype  (dtype_q),
+        .a_data   (tree_data[b*IN +: IN]),
+        .b_valid  (acc_valid),
+        .b_last   (acc_last),
+        .b_level  (acc_level),
+        .b_dtype  (acc_dtype),
+        .b_data   (acc_data),
+        .out_valid(res_valid),
+        .out_last (res_last[b]),
+        .out_level(res_level),
+        .out_data (res_data[b*WIDTH +: WIDTH])
+      );
+    end
+
+    for (q = 0; q < PORTS; q = q + 1) begin : g_port
+      // Beats that entered an accumulator in the last cycles.
+      reg [`RF_FP_LATENCY-1:0] late_q;
+
+      always @(posedge clk)
+        if (rst) late_q <= {`RF_FP_LATENCY{1'b0}};
+        else late_q <= {late_q[`RF_FP_LATENCY-2:0], late[q*PORTS +: PORTS] != {PORTS{1'b0}}};
+
+      assign pending[q] = late_q != {`RF_FP_LATENCY{1'b0}};
+
+      // The blocks that may end here, by size: that of size 2^k begins at q rounded down.
+      wire [LEVELS:0] from;
+
+      for (k = 0; k <= LEVELS; k = k + 1) begin : g_from
+        localparam B = q - q % (1 << k);
+
+        if (k > 0 && B == q - q % (1 << (k - ((k > 0) ? 1 : 0)))) begin : g_same
+          assign from[k] = 1'b0;
+        end else begin : g_other
+          assign from[k] = hit[q*PORTS+B];
+        end
+      end
+
+      reg             valid_q;
+      reg             last_q;
+      reg [WIDTH-1:0] data_q;
+      integer         i;
+
+      always @(posedge clk)
+        if (rst) valid_q <= 1'b0;
+        else valid_q <= from != {LEVELS + 1{1'b0}};
+
+      always @(posedge clk)
+        for (i = 0; i <= LEVELS; i = i + 1)
+          if (from[i]) begin
+            last_q <= res_last[q - q % (1 << i)];
+            data_q <= res_data[(q - q % (1 << i))*WIDTH +: WIDTH];
+          end
+
+      assign out_valid[q]                = valid_q;
+      assign out_last[q]                 = last_q;
+      assign out_data[q*WIDTH +: WIDTH] = data_q;
+    end
+  endgenerate
+
+endmodule

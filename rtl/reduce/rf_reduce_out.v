@@ -1,0 +1,101 @@
+// rf_reduce_out: final form of a block's result (16-bit types rounded, NaN canonical), from one of two sources.
+//
+// Latency     2 cycles.
+// Throughput  1 beat per cycle.
+// Capacity    none beyond the pipeline.
+// Handshake   valid only, no back-pressure; at most one source in a cycle.
+// Reset       clears the valid bits; data is not reset.
+// Proved      tests/rtl/reduce.cpp.
+
+module rf_reduce_out #(
+  // Bits of a port's beat.
+  parameter WIDTH = 512,
+  // 1: 16-bit types too.
+  parameter FP16 = 1
+) (
+  input  wire                      clk,
+  input  wire                      rst,
+  // Packets of one lane, from the tree.
+  input  wire                      a_valid,
+  input  wire                      a_last,
+  input  wire [1:0]                a_level,
+  input  wire [1:0]                a_dtype,
+  input  wire [WIDTH*(1+FP16)-1:0] a_data,
+  // From the accumulator.
+  input  wire                      b_valid,
+  input  wire                      b_last,
+  input  wire [1:0]                b_level,
+  input  wire [1:0]                b_dtype,
+  input  wire [WIDTH*(1+FP16)-1:0] b_data,
+  output wire                      out_valid,
+  output wire                      out_last,
+  output wire [1:0]                out_level,
+  output wire [WIDTH-1:0]          out_data
+);
+
+  reg       p1_valid_q;
+  reg       p1_last_q;
+  reg [1:0] p1_level_q;
+  reg [1:0] p1_dtype_q;
+  reg       p2_valid_q;
+  reg       p2_last_q;
+  reg [1:0] p2_level_q;
+
+  wire [1:0] in_dtype = b_valid ? b_dtype : a_dtype;
+
+  always @(posedge clk)
+    if (rst) p1_valid_q <= 1'b0;
+    else p1_valid_q <= a_valid || b_valid;
+
+  always @(posedge clk)
+    if (a_valid || b_valid) begin
+      p1_last_q  <= b_valid ? b_last : a_last;
+      p1_level_q <= b_valid ? b_level : a_level;
+      p1_dtype_q <= in_dtype;
+    end
+
+  always @(posedge clk)
+    if (rst) p2_valid_q <= 1'b0;
+    else p2_valid_q <= p1_valid_q;
+
+  always @(posedge clk)
+    if (p1_valid_q) begin
+      p2_last_q  <= p1_last_q;
+      p2_level_q <= p1_level_q;
+    end
+
+  genvar w;
+  generate
+    for (w = 0; w < WIDTH / 32; w = w + 1) begin : g_word
+      wire [63:0] a;
+      wire [63:0] b;
+
+      if (FP16 != 0) begin : g_half
+        assign a = {a_data[WIDTH+w*32 +: 32], a_data[w*32 +: 32]};
+        assign b = {b_data[WIDTH+w*32 +: 32], b_data[w*32 +: 32]};
+      end else begin : g_word_only
+        assign a = {32'd0, a_data[w*32 +: 32]};
+        assign b = {32'd0, b_data[w*32 +: 32]};
+      end
+
+      rf_fp_pack pack (
+        .clk    (clk),
+        .in_a_en(a_valid),
+        .in_b_en(b_valid),
+        .in_half((FP16 != 0) && (in_dtype == 2'd1 || in_dtype == 2'd2)),
+        .in_a   (a),
+        .in_b   (b),
+        .p1_en  (p1_valid_q),
+        .p1_half((FP16 != 0) && (p1_dtype_q == 2'd1 || p1_dtype_q == 2'd2)),
+        .p1_fp16(p1_dtype_q == 2'd2),
+        .p1_int (p1_dtype_q == 2'd3),
+        .p2_word(out_data[w*32 +: 32])
+      );
+    end
+  endgenerate
+
+  assign out_valid = p2_valid_q;
+  assign out_last  = p2_last_q;
+  assign out_level = p2_level_q;
+
+endmodule

@@ -1,0 +1,229 @@
+// rf_tree: unpacks the ports' beats and reduces each aligned block of ports in a balanced binary tree.
+//
+// Latency     1 + 5 * log2(ports, rounded up) cycles, whatever the size of the block.
+// Throughput  1 beat per port and cycle; disjoint blocks side by side.
+// Capacity    none beyond the pipeline.
+// Handshake   valid only, no back-pressure. The result of a block comes out at its lowest port.
+// Reset       clears the valid bits; data is not reset.
+// Proved      tests/rtl/reduce.cpp.
+//
+// Port p is the left leaf p. Up to level k only the ports that are multiples of 2^k go on: a node takes those at distance
+// 2^(k-1), the lower one on the left. A port whose block ends below a node passes it as the only operand (left) or waits in
+// a delay line (right), so that every block leaves after the same time.
+
+`include "rf_reduce.vh"
+
+module rf_tree #(
+  // Ports, 2 to 8, any number.
+  parameter PORTS = 4,
+  // Bits of a port's beat.
+  parameter WIDTH = 512,
+  // 1: 16-bit types too; each beat is then 2 x WIDTH bits wide inside.
+  parameter FP16 = 1
+) (
+  input  wire                            clk,
+  input  wire                            rst,
+  // Per port; all but in_data and in_member alike for the ports of a block.
+  input  wire [PORTS-1:0]                in_valid,
+  input  wire [PORTS*WIDTH-1:0]          in_data,
+  input  wire [PORTS-1:0]                in_member,
+  input  wire [PORTS*2-1:0]              in_level,
+  input  wire [PORTS*2-1:0]              in_dtype,
+  input  wire [PORTS*2-1:0]              in_op,
+  input  wire [PORTS-1:0]                in_first,
+  input  wire [PORTS-1:0]                in_final,
+  input  wire [PORTS-1:0]                in_last,
+  // Control, one cycle before the data: valid at the lowest port of a block only.
+  output wire [PORTS-1:0]                soon_valid,
+  output wire [PORTS*2-1:0]              soon_level,
+  output wire [PORTS*2-1:0]              soon_dtype,
+  output wire [PORTS*2-1:0]              soon_op,
+  output wire [PORTS-1:0]                soon_first,
+  output wire [PORTS-1:0]                soon_final,
+  output wire [PORTS-1:0]                soon_last,
+  // {second elements, first elements or 32-bit elements}.
+  output wire [PORTS*WIDTH*(1+FP16)-1:0] out_data
+);
+
+  localparam LEVELS = $clog2(PORTS);
+  localparam D      = `RF_FP_LATENCY;
+  localparam WORDS  = WIDTH / 32;
+  localparam IN     = WIDTH * (1 + FP16);
+  // Control word: last, final, first, op, dtype, level.
+  localparam CTL    = 9;
+
+  genvar p, k, w;
+  generate
+    if (PORTS < 2 || PORTS > 8) begin : g_error_ports
+      ERROR_rf_tree_PORTS_must_be_2_to_8 error ();
+    end
+    if (WIDTH % 32 != 0 || FP16 < 0 || FP16 > 1) begin : g_error_width
+      ERROR_rf_tree_WIDTH_must_be_a_multiple_of_32 error ();
+    end
+
+    // Leaves: after unpacking, level 0.
+    for (p = 0; p < PORTS; p = p + 1) begin : g_leaf
+      reg            valid_q;
+      reg            member_q;
+      reg  [CTL-1:0] ctl_q;
+      wire [IN-1:0]  data;
+      wire [1:0]     dtype = in_dtype[p*2 +: 2];
+
+      always @(posedge clk)
+        if (rst) valid_q <= 1'b0;
+        else valid_q <= in_valid[p];
+
+      always @(posedge clk)
+        if (in_valid[p]) begin
+          member_q <= in_member[p];
+          ctl_q    <= {in_last[p], in_final[p], in_first[p], in_op[p*2 +: 2], dtype, in_level[p*2 +: 2]};
+        end
+
+      for (w = 0; w < WORDS; w = w + 1) begin : g_word
+        if (FP16 != 0) begin : g_half
+          rf_fp_unpack unpack (
+            .clk    (clk),
+            .in_en  (in_valid[p] && in_member[p]),
+            .in_half(dtype == 2'd1 || dtype == 2'd2),
+            .in_fp16(dtype == 2'd2),
+            .in_word(in_data[p*WIDTH+w*32 +: 32]),
+            .low    (data[w*32 +: 32]),
+            .high   (data[WIDTH+w*32 +: 32])
+          );
+        end else begin : g_word_only
+          reg [31:0] word_q;
+
+          always @(posedge clk)
+            if (in_valid[p] && in_member[p]) word_q <= in_data[p*WIDTH+w*32 +: 32];
+
+          assign data[w*32 +: 32] = word_q;
+        end
+      end
+    end
+
+    // g_level[k].g_port[p]: what is at port p after level k; p is a multiple of 2^k.
+    for (k = 0; k <= LEVELS; k = k + 1) begin : g_level
+      for (p = 0; p < PORTS; p = p + (1 << k)) begin : g_port
+        wire           valid;
+        wire           on;
+        wire [CTL-1:0] ctl;
+        wire [IN-1:0]  data;
+
+        if (k == 0) begin : g_in
+          assign valid = g_leaf[p].valid_q;
+          assign on    = g_leaf[p].member_q;
+          assign ctl   = g_leaf[p].ctl_q;
+          assign data  = g_leaf[p].data;
+        end else begin : g_node
+          wire           left_valid = g_level[k-1].g_port[p].valid;
+          wire           left_on    = g_level[k-1].g_port[p].on;
+          wire [CTL-1:0] left_ctl   = g_level[k-1].g_port[p].ctl;
+          wire           on_d;
+
+          // Control of a node, as late as its data.
+          rf_delay #(
+            .WIDTH(CTL + 1),
+            .N    (D)
+          ) control (
+            .clk      (clk),
+            .rst      (rst),
+            .in_valid (left_valid),
+            .in_data  ({on_d, left_ctl}),
+            .out_valid(valid),
+            .out_data ({on, ctl})
+          );
+
+          if (p + (1 << (k - 1)) < PORTS) begin : g_add
+            localparam R = p + (1 << (k - 1));
+            // The block of the left operand reaches over this node.
+            wire both     = {30'd0, left_ctl[1:0]} >= k;
+            wire right_on = both && g_level[k-1].g_port[R].on;
+            wire unused_valid;
+
+            assign on_d = left_on || right_on;
+
+            rf_fp_vec #(
+              .WORDS(WORDS),
+              .FP16 (FP16)
+            ) vec (
+              .clk      (clk),
+              .rst      (rst),
+              .in_valid (left_valid && on_d),
+              .in_int   (left_ctl[3:2] == 2'd3),
+              .in_half  (left_ctl[3:2] == 2'd1 || left_ctl[3:2] == 2'd2),
+              .in_op    (left_ctl[5:4]),
+              .in_a_on  (left_on),
+              .in_b_on  (right_on),
+              .in_a     (g_level[k-1].g_port[p].data),
+              .in_b     (g_level[k-1].g_port[R].data),
+              .out_valid(unused_valid),
+              .out_data (data)
+            );
+          end else begin : g_alone
+            // There is no port on the right.
+            wire [1:0] unused_valid;
+
+            assign on_d = left_on;
+
+            rf_tree_delay #(
+              .WIDTH(WIDTH),
+              .FP16 (FP16),
+              .N    (D)
+            ) line (
+              .clk      (clk),
+              .rst      (rst),
+              .in_valid (left_valid && on_d),
+              .in_half  (left_ctl[3:2] == 2'd1 || left_ctl[3:2] == 2'd2),
+              .in_data  (g_level[k-1].g_port[p].data),
+              .out_data (data)
+            );
+          end
+        end
+      end
+    end
+
+    // From the last level at which a port stands alone to the end, and the control for the end.
+    for (p = 0; p < PORTS; p = p + 1) begin : g_out
+      // The level up to which port p goes on.
+      localparam        T  = (p == 0) ? LEVELS : (p % 2 != 0) ? 0 : (p % 4 != 0) ? 1 : 2;
+      localparam [31:0] AT = p;
+
+      wire       valid = g_level[T].g_port[p].valid;
+      wire [1:0] level = g_level[T].g_port[p].ctl[1:0];
+      wire [1:0] dtype = g_level[T].g_port[p].ctl[3:2];
+      wire [4:0] unused_ctl = g_level[T].g_port[p].ctl[8:4];
+      wire       unused_on  = g_level[T].g_port[p].on;
+      wire [1:0] in_block   = in_level[p*2 +: 2];
+      // Port p is the lowest of its block.
+      wire       in_lowest  = (AT[2:0] & ~(3'b111 << in_block)) == 3'd0;
+      wire       lowest     = (AT[2:0] & ~(3'b111 << level)) == 3'd0;
+
+      rf_tree_delay #(
+        .WIDTH(WIDTH),
+        .FP16 (FP16),
+        .N    (D * (LEVELS - T))
+      ) line (
+        .clk     (clk),
+        .rst     (rst),
+        .in_valid(valid && lowest),
+        .in_half (dtype == 2'd1 || dtype == 2'd2),
+        .in_data (g_level[T].g_port[p].data),
+        .out_data(out_data[p*IN +: IN])
+      );
+
+      rf_delay #(
+        .WIDTH(CTL),
+        .N    (D * LEVELS)
+      ) control (
+        .clk      (clk),
+        .rst      (rst),
+        .in_valid (in_valid[p] && in_lowest),
+        .in_data  ({in_last[p], in_final[p], in_first[p], in_op[p*2 +: 2], in_dtype[p*2 +: 2], in_block}),
+        .out_valid(soon_valid[p]),
+        .out_data ({soon_last[p], soon_final[p], soon_first[p], soon_op[p*2 +: 2], soon_dtype[p*2 +: 2],
+                    soon_level[p*2 +: 2]})
+      );
+    end
+  endgenerate
+
+endmodule

@@ -1,0 +1,60 @@
+// rf_tree_delay: delays a beat of the adder tree by N cycles; its upper half only where a 16-bit type uses it.
+//
+// Latency     N cycles.
+// Throughput  1 beat per cycle.
+// Capacity    N beats.
+// Handshake   valid only, no back-pressure; the valid bit itself travels with the control word outside.
+// Reset       clears the valid bits of the delay lines; data is not reset.
+// Proved      rf_delay is; in place by tests/rtl/reduce.cpp.
+
+module rf_tree_delay #(
+  // Bits of a half.
+  parameter WIDTH = 512,
+  // 1: there is an upper half.
+  parameter FP16 = 1,
+  // Cycles.
+  parameter N = 5
+) (
+  input  wire                      clk,
+  input  wire                      rst,
+  input  wire                      in_valid,
+  input  wire                      in_half,
+  input  wire [WIDTH*(1+FP16)-1:0] in_data,
+  output wire [WIDTH*(1+FP16)-1:0] out_data
+);
+
+  wire unused_low_valid;
+
+  rf_delay #(
+    .WIDTH(WIDTH),
+    .N    (N)
+  ) low (
+    .clk      (clk),
+    .rst      (rst),
+    .in_valid (in_valid),
+    .in_data  (in_data[WIDTH-1:0]),
+    .out_valid(unused_low_valid),
+    .out_data (out_data[WIDTH-1:0])
+  );
+
+  generate
+    if (FP16 != 0) begin : g_high
+      wire unused_high_valid;
+
+      rf_delay #(
+        .WIDTH(WIDTH),
+        .N    (N)
+      ) high (
+        .clk      (clk),
+        .rst      (rst),
+        .in_valid (in_valid && in_half),
+        .in_data  (in_data[2*WIDTH-1:WIDTH]),
+        .out_valid(unused_high_valid),
+        .out_data (out_data[2*WIDTH-1:WIDTH])
+      );
+    end else begin : g_low_only
+      wire unused_half = in_half;
+    end
+  endgenerate
+
+endmodule

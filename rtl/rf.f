@@ -4,6 +4,18 @@ rtl/lib/rf_ram_sdp.v
 rtl/lib/rf_fifo.v
 rtl/lib/rf_delay.v
 rtl/lib/rf_rr_arb.v
+rtl/net/rf_crc.v
+rtl/net/rf_crc_back.v
+rtl/net/rf_crc_key.v
+rtl/net/rf_icrc_mask.v
+rtl/net/rf_icrc_tail.v
+rtl/net/rf_align.v
+rtl/net/rf_align_code.v
+rtl/net/rf_ingress_check.v
+rtl/net/rf_ingress_read.v
+rtl/net/rf_ingress.v
+rtl/net/rf_egress_build.v
+rtl/net/rf_egress.v
 rtl/fp/rf_fp_alu.v
 rtl/fp/rf_fp_vec.v
 rtl/fp/rf_fp_unpack.v
@@ -13,3 +25,7 @@ rtl/reduce/rf_tree.v
 rtl/reduce/rf_acc.v
 rtl/reduce/rf_reduce_out.v
 rtl/reduce/rf_reduce.v
+rtl/control/rf_conn_table.v
+rtl/control/rf_punt.v
+rtl/control/rf_inject.v
+rtl/control/rf_axil.v

@@ -37,4 +37,186 @@ module rf_punt #(
   output wire                     idle
 );
 
+  localparam B     = WIDTH / 8;
+  localparam LB    = $clog2(B);
+  localparam SLOTS = 16;
+  // Beats of a slot.
+  localparam RW    = 10 - LB;
+
+  // Number of ones, where they are the lowest bits and at least one.
+  function [LB:0] ones;
+    input [B-1:0] keep;
+    reg [B-1:0] part;
+    integer i;
+    begin
+      part = keep;
+      ones = {LB + 1{1'b0}};
+      for (i = LB - 1; i >= 0; i = i - 1)
+        if (part[(1<<i)-1]) begin
+          ones[i] = 1'b1;
+          part    = part >> (1 << i);
+        end
+      ones = ones + {{LB{1'b0}}, part[0]};
+    end
+  endfunction
+
+  // ---- Places: reserved by take, given back by pop. While room is high every port may take one in the same cycle.
+
+  reg  [4:0] free_q;
+  reg  [4:0] taken;
+  wire       popped;
+  integer    p;
+
+  always @* begin
+    taken = 5'd0;
+    for (p = 0; p < PORTS; p = p + 1) taken = taken + {4'd0, take[p]};
+  end
+
+  always @(posedge clk)
+    if (rst) free_q <= SLOTS[4:0];
+    else free_q <= free_q - taken + {4'd0, popped};
+
+  assign room = {PORTS{free_q >= PORTS[4:0]}};
+  assign idle = free_q == SLOTS[4:0];
+
+  // ---- One port at a time, frame by frame.
+
+  reg  [PORTS-1:0] lock_q;
+  wire [PORTS-1:0] grant;
+  wire             locked = lock_q != {PORTS{1'b0}};
+  wire [PORTS-1:0] pick   = locked ? lock_q : grant;
+  wire             fire   = (pick & s_valid) != {PORTS{1'b0}};
+  wire             final_beat = (pick & s_valid & s_last) != {PORTS{1'b0}};
+
+  rf_rr_arb #(
+    .N(PORTS)
+  ) arb (
+    .clk  (clk),
+    .rst  (rst),
+    .req  (s_valid),
+    .take (fire && !locked),
+    .grant(grant)
+  );
+
+  assign s_ready = pick;
+
+  always @(posedge clk)
+    if (rst) lock_q <= {PORTS{1'b0}};
+    else if (final_beat) lock_q <= {PORTS{1'b0}};
+    else if (fire) lock_q <= pick;
+
+  // The chosen beat.
+  reg              w_valid_q;
+  reg              w_last_q;
+  reg  [2:0]       w_port_q;
+  reg  [LB:0]      w_ones_q;
+  reg  [WIDTH-1:0] w_data_q;
+  reg  [WIDTH-1:0] data;
+  reg  [B-1:0]     keep;
+  reg  [2:0]       port;
+
+  always @* begin
+    data = s_data[WIDTH-1:0];
+    keep = s_keep[B-1:0];
+    port = 3'd0;
+    if (fire)
+      for (p = 1; p < PORTS; p = p + 1)
+        if (pick[p]) begin
+          data = s_data[p*WIDTH+:WIDTH];
+          keep = s_keep[p*B+:B];
+          port = p[2:0];
+        end
+  end
+
+  always @(posedge clk)
+    if (rst) w_valid_q <= 1'b0;
+    else w_valid_q <= fire;
+
+  always @(posedge clk)
+    if (fire) begin
+      w_last_q <= final_beat;
+      w_port_q <= port;
+      w_ones_q <= ones(keep);
+      w_data_q <= data;
+    end
+
+  // ---- The buffer: slots in a ring, each filled from its first beat on.
+
+  reg  [3:0]       wr_slot_q;
+  reg  [RW-1:0]    wr_row_q;
+  reg  [3:0]       rd_slot_q;
+  wire             done = w_valid_q && w_last_q;
+  wire [10:0]      length = {1'b0, wr_row_q, {LB{1'b0}}} + {{10 - LB{1'b0}}, w_ones_q};
+  wire [WIDTH-1:0] row;
+  wire             unused_info_ready;
+  wire             unused_info_afull;
+  wire [4:0]       unused_info_count;
+  wire             info_valid;
+  wire [2:0]       info_port;
+  wire [10:0]      info_length;
+
+  always @(posedge clk)
+    if (rst || done) wr_row_q <= {RW{1'b0}};
+    else if (w_valid_q) wr_row_q <= wr_row_q + 1'b1;
+
+  always @(posedge clk)
+    if (rst) wr_slot_q <= 4'd0;
+    else if (done) wr_slot_q <= wr_slot_q + 4'd1;
+
+  always @(posedge clk)
+    if (rst) rd_slot_q <= 4'd0;
+    else if (popped) rd_slot_q <= rd_slot_q + 4'd1;
+
+  rf_fifo #(
+    .WIDTH       (14),
+    .DEPTH       (SLOTS),
+    .READ_LATENCY(0)
+  ) info (
+    .clk        (clk),
+    .rst        (rst),
+    .s_valid    (done),
+    .s_ready    (unused_info_ready),
+    .s_data     ({w_port_q, length}),
+    .m_valid    (info_valid),
+    .m_ready    (pop),
+    .m_data     ({info_port, info_length}),
+    .count      (unused_info_count),
+    .almost_full(unused_info_afull)
+  );
+
+  assign popped = pop && info_valid;
+  assign status = info_valid ? {1'b1, 4'd0, info_port, 8'd0, 5'd0, info_length} : 32'd0;
+
+  rf_ram_sdp #(
+    .WIDTH       (WIDTH),
+    .DEPTH       (SLOTS << RW),
+    .READ_LATENCY(1)
+  ) ram (
+    .clk    (clk),
+    .wr_en  (w_valid_q),
+    .wr_addr({wr_slot_q, wr_row_q}),
+    .wr_data(w_data_q),
+    .rd_en  (win_en),
+    .rd_addr({rd_slot_q, win_addr[7:LB-2]}),
+    .rd_data(row)
+  );
+
+  // ---- Window: the row, then its word.
+
+  reg          read_q;
+  reg [LB-3:0] word_q;
+  reg [31:0]   win_data_q;
+
+  always @(posedge clk)
+    if (rst) read_q <= 1'b0;
+    else read_q <= win_en;
+
+  always @(posedge clk)
+    if (win_en) word_q <= win_addr[LB-3:0];
+
+  always @(posedge clk)
+    if (read_q) win_data_q <= row[{word_q, 5'd0}+:32];
+
+  assign win_data = win_data_q;
+
 endmodule

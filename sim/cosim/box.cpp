@@ -1,0 +1,466 @@
+// The Verilated rf_core as an engine (sim/engine.h). One shared object for each shape: the build defines RF_BOX_PORTS,
+// RF_BOX_LANES, RF_BOX_WIDTH, RF_BOX_BANK_LOG2, RF_BOX_HDR_LOG2, and RF_BOX_TRACE where it is to write waveforms.
+//
+// A cycle: the outputs that stand since the last rising edge are looked at, the inputs of this cycle are set, then comes the
+// edge. So a beat moves in the cycle in which valid and ready are both seen before its edge.
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "Vbox.h"
+#include "verilated.h"
+#ifdef RF_BOX_TRACE
+#include "verilated_fst_c.h"
+#endif
+
+extern "C" {
+#include "rf_regs.h"
+#include "sim/engine.h"
+}
+
+namespace {
+
+constexpr unsigned PORTS = RF_BOX_PORTS;
+constexpr size_t BEAT = RF_BOX_WIDTH / 8;
+constexpr unsigned QUEUE = 64;
+constexpr unsigned BUS_BOUND = 4096;	 // cycles in which every register access must have ended
+constexpr unsigned RESET_CYCLES = 16;
+constexpr unsigned START_BOUND = 1 << 18; // cycles after reset in which the core must have become idle
+constexpr uint64_t PS_PER_CYCLE = 4000;
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ports of the model are copied as bytes");
+
+struct Frame {
+	std::vector<uint8_t> data;
+	size_t at = 0;
+	bool bad;
+};
+
+struct Port {
+	std::deque<Frame> in;
+	std::vector<uint8_t> out;
+	bool begun = false;
+	uint64_t first = 0;
+};
+
+// Byte k of a port of the model: Verilator keeps them as little-endian words.
+template <typename T> uint8_t *bytes(T &port)
+{
+	return reinterpret_cast<uint8_t *>(&port);
+}
+
+} // namespace
+
+struct rf_engine {
+	rf_engine_host host;
+	std::unique_ptr<VerilatedContext> context;
+	std::unique_ptr<Vbox> top;
+#ifdef RF_BOX_TRACE
+	std::unique_ptr<VerilatedFstC> trace;
+#endif
+	Port port[PORTS];
+	unsigned queued = 0;	  // frames in all input queues
+	uint64_t cycle = 0;
+	uint64_t jumped = 0;
+	uint64_t evaluated = 0;
+	uint32_t cycle_high = 0;  // latched by the last read of CYCLE_LO
+	bool driven = false;	  // a beat came in with the last edge
+	bool came_out = false;	  // a frame left
+	bool up = false;	  // the clock has started to count
+
+	~rf_engine()
+	{
+#ifdef RF_BOX_TRACE
+		if (trace)
+			trace->close();
+#endif
+		if (top)
+			top->final();
+	}
+
+	void dump(unsigned half)
+	{
+#ifdef RF_BOX_TRACE
+		if (trace)
+			trace->dump((cycle + RESET_CYCLES) * PS_PER_CYCLE + half * (PS_PER_CYCLE / 2));
+#else
+		(void)half;
+#endif
+	}
+
+	void drive()
+	{
+		uint32_t valid = 0;
+		uint32_t last = 0;
+		uint32_t user = 0;
+
+		if (queued != 0) {
+			for (unsigned p = 0; p < PORTS; p++) {
+				if (port[p].in.empty())
+					continue;
+				Frame &f = port[p].in.front();
+				uint8_t *data = bytes(top->s_axis_tdata) + p * BEAT;
+				uint8_t *keep = bytes(top->s_axis_tkeep) + p * (BEAT / 8);
+				size_t n = f.data.size() - f.at;
+
+				valid |= 1u << p;
+				if (n > BEAT) {
+					memcpy(data, f.data.data() + f.at, BEAT);
+					memset(keep, 0xff, BEAT / 8);
+					f.at += BEAT;
+					continue;
+				}
+				memcpy(data, f.data.data() + f.at, n);
+				memset(data + n, 0, BEAT - n);
+				memset(keep, 0, BEAT / 8);
+				memset(keep, 0xff, n / 8);
+				if (n % 8)
+					keep[n / 8] = static_cast<uint8_t>((1u << (n % 8)) - 1);
+				last |= 1u << p;
+				user |= static_cast<uint32_t>(f.bad) << p;
+				port[p].in.pop_front();
+				queued--;
+			}
+		}
+		top->s_axis_tvalid = static_cast<uint8_t>(valid);
+		top->s_axis_tlast = static_cast<uint8_t>(last);
+		top->s_axis_tuser = static_cast<uint8_t>(user);
+		driven = valid != 0;
+	}
+
+	void take(unsigned p)
+	{
+		Port &o = port[p];
+		const uint8_t *data = bytes(top->m_axis_tdata) + p * BEAT;
+		const uint8_t *keep = bytes(top->m_axis_tkeep) + p * (BEAT / 8);
+		bool last = top->m_axis_tlast >> p & 1;
+		size_t n = BEAT;
+
+		if (!o.begun) {
+			o.begun = true;
+			o.first = cycle;
+			o.out.clear();
+		}
+		if (last) {
+			n = 0;
+			for (size_t i = 0; i < BEAT / 8; i++)
+				n += static_cast<size_t>(__builtin_popcount(keep[i]));
+		}
+		o.out.insert(o.out.end(), data, data + n);
+		if (!last)
+			return;
+		o.begun = false;
+		came_out = true;
+		host.tx(host.arg, p, o.out.data(), o.out.size(), o.first, cycle);
+	}
+
+	void collect()
+	{
+		uint32_t valid = top->m_axis_tvalid;
+		uint32_t ready = (1u << PORTS) - 1;
+
+		if (valid != 0 && host.tx_ready)
+			for (unsigned p = 0; p < PORTS; p++)
+				if ((valid >> p & 1) && !host.tx_ready(host.arg, p, cycle))
+					ready &= ~(1u << p);
+		top->m_axis_tready = static_cast<uint8_t>(ready);
+		valid &= ready;
+		for (unsigned p = 0; valid != 0; p++, valid >>= 1)
+			if (valid & 1)
+				take(p);
+	}
+
+	void edge()
+	{
+		top->clk = 1;
+		top->eval();
+		dump(0);
+		top->clk = 0;
+		top->eval();
+		dump(1);
+		evaluated++;
+		if (up)
+			cycle++;
+	}
+
+	void step()
+	{
+		collect();
+		drive();
+		edge();
+	}
+
+	bool busy() const
+	{
+		if (queued != 0 || driven || !top->idle)
+			return true;
+		for (const Port &o : port)
+			if (o.begun)
+				return true;
+		return false;
+	}
+
+	[[noreturn]] void bus_hangs(const char *what, uint32_t addr)
+	{
+		fprintf(stderr, "box: %s of register 0x%06" PRIx32 " has not ended after %u cycles\n", what, addr, BUS_BOUND);
+		abort();
+	}
+
+	uint32_t read(uint32_t addr)
+	{
+		bool asked = false;
+
+		top->s_axil_araddr = addr & 0xffffff;
+		top->s_axil_arvalid = 1;
+		top->s_axil_rready = 1;
+		for (unsigned i = 0; i < BUS_BOUND; i++) {
+			bool arready = top->s_axil_arready;
+			bool answered = top->s_axil_rvalid;
+			uint32_t value = top->s_axil_rdata;
+
+			step();
+			if (!asked && arready) {
+				asked = true;
+				top->s_axil_arvalid = 0;
+			}
+			if (answered) {
+				top->s_axil_rready = 0;
+				return value;
+			}
+		}
+		bus_hangs("a read", addr);
+	}
+
+	void write(uint32_t addr, uint32_t value)
+	{
+		top->s_axil_awaddr = addr & 0xffffff;
+		top->s_axil_awvalid = 1;
+		top->s_axil_wdata = value;
+		top->s_axil_wstrb = 0xf;
+		top->s_axil_wvalid = 1;
+		top->s_axil_bready = 1;
+		for (unsigned i = 0; i < BUS_BOUND; i++) {
+			bool awready = top->s_axil_awready;
+			bool wready = top->s_axil_wready;
+			bool answered = top->s_axil_bvalid;
+
+			step();
+			if (awready)
+				top->s_axil_awvalid = 0;
+			if (wready)
+				top->s_axil_wvalid = 0;
+			if (answered) {
+				top->s_axil_bready = 0;
+				return;
+			}
+		}
+		bus_hangs("a write", addr);
+	}
+
+	// The core's own counter does not know of the cycles jumped over.
+	uint32_t read_cycle_low()
+	{
+		uint64_t low = read(RF_CYCLE_LO);
+		uint64_t high = read(RF_CYCLE_HI);
+		uint64_t now = (high << 32 | low) + jumped;
+
+		cycle_high = static_cast<uint32_t>(now >> 32);
+		return static_cast<uint32_t>(now);
+	}
+};
+
+namespace {
+
+void shape(rf_engine_cfg *cfg)
+{
+	memset(cfg, 0, sizeof(*cfg));
+	cfg->ports = PORTS;
+	cfg->lanes = RF_BOX_LANES;
+	cfg->width = RF_BOX_WIDTH;
+	cfg->groups = 8;
+	cfg->mtu_max = 4096;
+	cfg->bank_log2 = RF_BOX_BANK_LOG2;
+	cfg->hdr_log2 = RF_BOX_HDR_LOG2;
+	cfg->hash_bits = 8;
+	cfg->clock_khz = 250000;
+}
+
+bool fits(const rf_engine_cfg *cfg, char *why, size_t room)
+{
+	rf_engine_cfg s;
+	struct {
+		const char *name;
+		unsigned want;
+		unsigned have;
+	} const all[] = {
+		{ "ports", cfg->ports, (shape(&s), s.ports) },
+		{ "lanes", cfg->lanes, s.lanes },
+		{ "width", cfg->width, s.width },
+		{ "groups", cfg->groups, s.groups },
+		{ "mtu_max", cfg->mtu_max, s.mtu_max },
+		{ "bank_log2", cfg->bank_log2, s.bank_log2 },
+		{ "hdr_log2", cfg->hdr_log2, s.hdr_log2 },
+		{ "hash_bits", cfg->hash_bits, s.hash_bits },
+		{ "clock_khz", cfg->clock_khz, s.clock_khz },
+	};
+
+	for (const auto &x : all) {
+		if (x.want == x.have)
+			continue;
+		snprintf(why, room, "this box was built with %s = %u, not %u", x.name, x.have, x.want);
+		return false;
+	}
+	return true;
+}
+
+bool start_trace(rf_engine *e, const char *path, char *why, size_t room)
+{
+#ifdef RF_BOX_TRACE
+	e->trace.reset(new VerilatedFstC);
+	e->top->trace(e->trace.get(), 99);
+	e->trace->open(path);
+	if (e->trace->isOpen())
+		return true;
+	snprintf(why, room, "cannot write %s", path);
+#else
+	(void)e;
+	(void)path;
+	snprintf(why, room, "this object was built without waveforms: take the one that ends in -trace.so");
+#endif
+	return false;
+}
+
+rf_engine *create(const rf_engine_cfg *cfg, const rf_engine_host *host, char *why, size_t room)
+{
+	if (!fits(cfg, why, room))
+		return nullptr;
+	std::unique_ptr<rf_engine> e(new rf_engine);
+	e->host = *host;
+	e->context.reset(new VerilatedContext);
+	// What reset does not set begins with random bits.
+	e->context->randReset(2);
+	e->context->randSeed(static_cast<int>(cfg->seed % 0x7fffffff) + 1);
+#ifdef RF_BOX_TRACE
+	e->context->traceEverOn(true);
+#endif
+	e->top.reset(new Vbox(e->context.get(), "rf_core"));
+	if (cfg->waveform && !start_trace(e.get(), cfg->waveform, why, room))
+		return nullptr;
+	e->top->clk = 0;
+	e->top->rst = 1;
+	e->top->s_axis_tvalid = 0;
+	e->top->s_axil_awvalid = 0;
+	e->top->s_axil_wvalid = 0;
+	e->top->s_axil_arvalid = 0;
+	e->top->s_axil_bready = 0;
+	e->top->s_axil_rready = 0;
+	e->top->m_axis_tready = (1u << PORTS) - 1;
+	e->top->eval();
+	for (unsigned i = 0; i < RESET_CYCLES; i++)
+		e->edge();
+	e->top->rst = 0;
+	e->up = true;
+	for (unsigned i = 0; i < 8; i++)
+		e->step();
+	for (unsigned i = 0; e->busy(); i++) {
+		if (i == START_BOUND) {
+			snprintf(why, room, "the core is not idle %u cycles after its reset", START_BOUND);
+			return nullptr;
+		}
+		e->step();
+	}
+	return e.release();
+}
+
+void destroy(rf_engine *e)
+{
+	delete e;
+}
+
+bool rx(rf_engine *e, unsigned port, const uint8_t *frame, size_t len, bool bad)
+{
+	if (port >= PORTS || e->port[port].in.size() >= QUEUE || len == 0 || len > RF_ENGINE_FRAME_MAX)
+		return false;
+	Frame f;
+	f.data.assign(frame, frame + len);
+	f.bad = bad;
+	e->port[port].in.push_back(std::move(f));
+	e->queued++;
+	return true;
+}
+
+unsigned rx_queued(const rf_engine *e, unsigned port)
+{
+	return port < PORTS ? static_cast<unsigned>(e->port[port].in.size()) : 0;
+}
+
+void run(rf_engine *e, uint64_t until)
+{
+	bool irq = e->top->irq;
+
+	e->came_out = false;
+	while (e->cycle < until) {
+		e->step();
+		if (e->came_out || (e->top->irq && !irq))
+			return;
+		irq = e->top->irq;
+	}
+}
+
+uint64_t cycle(const rf_engine *e)
+{
+	return e->cycle;
+}
+
+uint64_t next_event(const rf_engine *e)
+{
+	return e->busy() ? e->cycle : RF_ENGINE_NEVER;
+}
+
+void jump(rf_engine *e, uint64_t to)
+{
+	if (to <= e->cycle || e->busy())
+		return;
+	e->jumped += to - e->cycle;
+	e->cycle = to;
+}
+
+bool irq(const rf_engine *e)
+{
+	return e->top->irq;
+}
+
+uint32_t reg_read(rf_engine *e, uint32_t addr)
+{
+	if (addr == RF_CYCLE_LO)
+		return e->read_cycle_low();
+	if (addr == RF_CYCLE_HI)
+		return e->cycle_high;
+	return e->read(addr);
+}
+
+void reg_write(rf_engine *e, uint32_t addr, uint32_t value)
+{
+	e->write(addr, value);
+}
+
+uint64_t evaluated(const rf_engine *e)
+{
+	return e->evaluated;
+}
+
+const rf_engine_ops ops = {
+	RF_ENGINE_ABI, "rtl", shape, create, destroy, rx, rx_queued, run, cycle, next_event, jump, irq, reg_read, reg_write, evaluated,
+};
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const rf_engine_ops *rf_rtl_engine(void)
+{
+	return &ops;
+}

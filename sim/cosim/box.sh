@@ -1,0 +1,66 @@
+#!/bin/sh
+# Builds the Verilated box of one shape as a shared object.
+#
+#   box.sh p<PORTS>-l<LANES>-w<WIDTH>[-trace] OUTPUT.so VERILOG ...
+#
+# VERILATOR and CXX may be set. The log stays beside the output and is shown when something fails.
+set -eu
+
+name=$1
+out=$2
+shift 2
+shape=${name%-trace}
+trace=
+[ "$shape" = "$name" ] || trace=1
+ports=${shape%%-*}
+ports=${ports#p}
+lanes=${shape#*-l}
+lanes=${lanes%%-*}
+width=${shape##*-w}
+case "$ports:$lanes:$width" in
+[2-8]:[1-9]:64 | [2-8]:[1-9]:128 | [2-8]:[1-9]:256 | [2-8]:[1-9]:512) ;;
+[2-8]:1[0-6]:64 | [2-8]:1[0-6]:128 | [2-8]:1[0-6]:256 | [2-8]:1[0-6]:512) ;;
+*)
+	echo "box.sh: no such shape: $name" >&2
+	exit 2
+	;;
+esac
+case $width in
+64) bank=16 ;;
+128) bank=15 ;;
+256) bank=14 ;;
+512) bank=13 ;;
+esac
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+dir=${out%.so}.dir
+log=${out%.so}.log
+vroot=${VERILATOR_ROOT:-$(${VERILATOR:-verilator} --getenv VERILATOR_ROOT)}
+mkdir -p "$dir"
+
+build() {
+	${VERILATOR:-verilator} --cc --top-module rf_core --prefix Vbox -Mdir "$dir" -O3 --assert \
+		--x-assign unique --x-initial unique ${trace:+--trace-fst} --output-split 20000 \
+		+define+RF_CRC_TABLE -GPORTS="$ports" -GLANES="$lanes" -GWIDTH="$width" -GBANK_AW=$bank -GHDR_AW=9 \
+		-CFLAGS "-fPIC -fvisibility=hidden" \
+		-Irtl/lib -Irtl/net -Irtl/fp -Irtl/reduce -Irtl/control -Irtl/top -Ibuild/gen "$@"
+	MAKEFLAGS='' make -s -j2 -C "$dir" -f Vbox.mk OPT_FAST="-O3 -fno-semantic-interposition" OPT_SLOW="-O1" OPT_GLOBAL="-O2" \
+		Vbox__ALL.a verilated.o ${trace:+verilated_fst_c.o}
+	${CXX:-g++} -std=c++17 -O2 -fPIC -fvisibility=hidden -Wall -Wextra \
+		-DRF_BOX_PORTS="$ports" -DRF_BOX_LANES="$lanes" -DRF_BOX_WIDTH="$width" -DRF_BOX_BANK_LOG2=$bank -DRF_BOX_HDR_LOG2=9 \
+		${trace:+-DRF_BOX_TRACE} -I"$dir" -I"$root" -I"$root/build/gen" -isystem "$vroot/include" \
+		-isystem "$vroot/include/vltstd" -c -o "$dir/box.o" "$root/sim/cosim/box.cpp"
+	${CXX:-g++} -shared -o "$dir/box.so" "$dir/box.o" "$dir/Vbox__ALL.a" "$dir/verilated.o" \
+		${trace:+"$dir/verilated_fst_c.o"} -Wl,--version-script="$root/sim/cosim/box.map" -Wl,--gc-sections ${trace:+-lz} -lpthread
+	mv "$dir/box.so" "$out"
+}
+
+# Not in the condition of an if: there set -e would mean nothing.
+set +e
+(
+	set -e
+	build "$@"
+) > "$log" 2>&1
+rc=$?
+[ $rc -eq 0 ] || cat "$log" >&2
+exit $rc

@@ -1,0 +1,97 @@
+#include "sim/cosim/load.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int folder_of_program(char *to, size_t room)
+{
+	ssize_t n = readlink("/proc/self/exe", to, room - 1);
+	char *slash;
+
+	if (n < 0)
+		return -1;
+	to[n] = '\0';
+	slash = strrchr(to, '/');
+	if (!slash)
+		return -1;
+	*slash = '\0';
+	return 0;
+}
+
+static bool find(const char *name, char *path, size_t room)
+{
+	static const char *const places[] = { "../vl", "../lib/ringfold", "." };
+	const char *from = getenv("RF_ENGINE_DIR");
+	char folder[PATH_MAX];
+
+	if (from)
+		return snprintf(path, room, "%s/%s", from, name) < (int)room && access(path, R_OK) == 0;
+	if (folder_of_program(folder, sizeof(folder)) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (snprintf(path, room, "%s/%s/%s", folder, places[i], name) < (int)room && access(path, R_OK) == 0)
+			return true;
+	return false;
+}
+
+int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace, const struct rf_engine_ops **out, char *why,
+		   size_t room)
+{
+	char name[64];
+	char path[PATH_MAX + 80];
+	void *object;
+	void *symbol;
+	rf_engine_entry *entry;
+	const struct rf_engine_ops *ops;
+
+	snprintf(name, sizeof(name), "box-p%u-l%u-w%u%s.so", ports, lanes, width, trace ? "-trace" : "");
+	if (!find(name, path, sizeof(path))) {
+		snprintf(why, room,
+			 "there is no Verilated box with %u ports, %u lanes of %u bits%s: build it with `make build/vl/%s`",
+			 ports, lanes, width, trace ? " that writes waveforms" : "", name);
+		return -1;
+	}
+	object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!object) {
+		snprintf(why, room, "%s", dlerror());
+		return -1;
+	}
+	symbol = dlsym(object, RF_ENGINE_SYMBOL);
+	if (!symbol) {
+		snprintf(why, room, "%s has no symbol %s", path, RF_ENGINE_SYMBOL);
+		dlclose(object);
+		return -1;
+	}
+	/* A void pointer becomes a function pointer by its bytes: the conversion itself is not C. */
+	memcpy(&entry, &symbol, sizeof(entry));
+	ops = entry();
+	if (ops->abi != RF_ENGINE_ABI) {
+		snprintf(why, room, "%s speaks version %u of the interface, this program %u: build it anew", path, ops->abi,
+			 RF_ENGINE_ABI);
+		dlclose(object);
+		return -1;
+	}
+	*out = ops;
+	return 0;
+}
+
+int rf_engine_by_name(const char *name, unsigned ports, unsigned lanes, unsigned width, bool trace,
+		      const struct rf_engine_ops **out, char *why, size_t room)
+{
+	if (strcmp(name, "rtl") == 0)
+		return rf_engine_load(ports, lanes, width, trace, out, why, room);
+	if (strcmp(name, "model") != 0) {
+		snprintf(why, room, "there is no engine \"%s\": rtl or model", name);
+		return -1;
+	}
+	if (trace) {
+		snprintf(why, room, "the model has no signals, so no waveform: take --engine rtl");
+		return -1;
+	}
+	*out = rf_model_engine();
+	return 0;
+}

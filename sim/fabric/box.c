@@ -1,0 +1,269 @@
+/* The box in the fabric: engine and firmware behind the MACs of its ports. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "firmware/core/fw.h"
+#include "firmware/target/linux/hal.h"
+#include "rf_regs.h"
+#include "sim/fabric/internal.h"
+#include "sim/fabric/shape.h"
+
+#define PS_PER_SEC_KHZ UINT64_C(1000000000) /* ps in a second, over 1000: divided by kHz gives ps in a cycle */
+/* Firmware looks at an interrupt that stays up not more often than this. */
+#define POLL_GAP_CYCLES 250u
+
+struct rf_box {
+	struct rf_fabric *f;
+	const struct rf_engine_ops *ops;
+	struct rf_engine *engine;
+	struct rf_engine_cfg cfg;
+	uint64_t period; /* ps */
+	uint64_t base;	 /* ps: time of the engine's cycle 0 */
+	uint64_t fifo;	 /* ps of wire time in front of the MAC before it takes no more */
+	uint64_t limit;	 /* cycle to which the engine may run */
+	struct rf_hal hal;
+	struct rf_fw fw;
+	bool started;
+	uint64_t fw_at;	   /* cycle at which firmware wants to run */
+	uint64_t fw_after; /* cycle before which an interrupt is not looked at */
+	uint32_t epoch;
+	uint64_t cycles_before; /* of engines before a reset */
+	uint64_t evaluated_before;
+};
+
+static uint64_t cycle_time(const struct rf_box *b, uint64_t cycle)
+{
+	return b->base + cycle * b->period;
+}
+
+/* First cycle that begins at a time or later. */
+static uint64_t cycle_at(const struct rf_box *b, uint64_t ps)
+{
+	return ps <= b->base ? 0 : (ps - b->base + b->period - 1) / b->period;
+}
+
+uint64_t rf_box_time(const struct rf_box *b)
+{
+	return cycle_time(b, b->ops->cycle(b->engine));
+}
+
+uint64_t rf_box_next(const struct rf_box *b)
+{
+	uint64_t at = b->ops->next_event(b->engine);
+
+	if (b->fw_at < at)
+		at = b->fw_at;
+	if (b->ops->irq(b->engine) && b->fw_after < at)
+		at = b->fw_after;
+	return at == RF_ENGINE_NEVER ? UINT64_MAX : cycle_time(b, at);
+}
+
+/*
+ * The MAC begins to send when the first beat is there, or as late as it must so that the last one is there in time where the
+ * core is slower than the wire.
+ */
+static void box_tx(void *arg, unsigned port, const uint8_t *data, size_t len, uint64_t first, uint64_t last)
+{
+	struct rf_box *b = arg;
+	struct rf_fabric *f = b->f;
+	struct rf_frame *frame = rf_frame_new(f, data, len);
+	uint64_t start = cycle_time(b, first + 1);
+	uint64_t end = cycle_time(b, last + 1);
+	uint64_t wire = rf_wire_ps(f->cfg.rate, len);
+
+	if (!frame)
+		return;
+	rf_fabric_trace(f, true, port, RF_PCAPNG_OUT, data, len);
+	if (start + wire < end)
+		start = end - wire;
+	rf_link_send(f, rf_link_get(f, true, port, true), start, frame);
+}
+
+static bool box_tx_ready(void *arg, unsigned port, uint64_t cycle)
+{
+	struct rf_box *b = arg;
+	const struct rf_link *l = rf_link_get(b->f, true, port, true);
+	uint64_t now = cycle_time(b, cycle);
+
+	return l->free_at <= now || l->free_at - now <= b->fifo;
+}
+
+/* A register access takes time, in which the rest of the world goes on. */
+static void access_begins(struct rf_box *b)
+{
+	struct rf_fabric *f = b->f;
+
+	f->stats.register_accesses++;
+	if (b->started)
+		rf_fabric_pass_time(f, rf_box_time(b) + f->cfg.bus_ns * PS_PER_NS);
+}
+
+static void access_ends(struct rf_box *b)
+{
+	if (b->started)
+		rf_fabric_pass_time(b->f, rf_box_time(b));
+}
+
+static uint32_t bus_read(void *arg, uint32_t addr)
+{
+	struct rf_box *b = arg;
+	uint32_t value;
+
+	access_begins(b);
+	value = b->ops->reg_read(b->engine, addr);
+	access_ends(b);
+	return value;
+}
+
+static void bus_write(void *arg, uint32_t addr, uint32_t value)
+{
+	struct rf_box *b = arg;
+
+	access_begins(b);
+	b->ops->reg_write(b->engine, addr, value);
+	access_ends(b);
+}
+
+static int start(struct rf_box *b, char *why, size_t room)
+{
+	struct rf_engine_host host = { .arg = b, .tx = box_tx, .tx_ready = box_tx_ready };
+	struct rf_fw_cfg fw;
+	int err;
+
+	b->started = false;
+	b->engine = b->ops->create(&b->cfg, &host, why, room);
+	if (!b->engine)
+		return -1;
+	rf_fw_cfg_default(&fw);
+	memcpy(fw.mac, (const uint8_t[6]){ 0x02, 0x52, 0x46, 0x00, 0x00, 0x10 }, 6);
+	fw.ip = rf_fabric_box_ip();
+	fw.epoch = ++b->epoch;
+	fw.hold_ms = (uint32_t)b->f->cfg.hold_ms;
+	err = rf_fw_init(&b->fw, &b->hal, &fw);
+	if (err) {
+		snprintf(why, room, "firmware: %s", rf_fw_error_text(err));
+		b->ops->destroy(b->engine);
+		b->engine = NULL;
+		return -1;
+	}
+	b->started = true;
+	b->fw_at = 0;
+	b->fw_after = 0;
+	return 0;
+}
+
+struct rf_box *rf_box_create(struct rf_fabric *f, char *why, size_t room)
+{
+	const struct rf_fabric_cfg *cfg = &f->cfg;
+	struct rf_box *b = calloc(1, sizeof(*b));
+
+	if (!b) {
+		snprintf(why, room, "out of memory");
+		return NULL;
+	}
+	b->f = f;
+	b->ops = cfg->engine;
+	rf_shape_cfg(&b->cfg, cfg->ports, cfg->lanes, cfg->width);
+	b->cfg.seed = cfg->seed;
+	b->cfg.waveform = cfg->wave;
+	b->period = PS_PER_SEC_KHZ / b->cfg.clock_khz;
+	b->fifo = (uint64_t)cfg->mac_fifo * 8 * UINT64_C(1000000000000) / cfg->rate;
+	b->hal = (struct rf_hal){ .arg = b, .read = bus_read, .write = bus_write };
+	b->epoch = (uint32_t)(cfg->seed & 0xffffff) + 1;
+	if (start(b, why, room) != 0) {
+		free(b);
+		return NULL;
+	}
+	return b;
+}
+
+void rf_box_destroy(struct rf_box *b)
+{
+	if (!b)
+		return;
+	if (b->engine)
+		b->ops->destroy(b->engine);
+	free(b);
+}
+
+void rf_box_reset(struct rf_box *b)
+{
+	char why[160];
+
+	b->cycles_before += b->ops->cycle(b->engine);
+	b->evaluated_before += b->ops->evaluated(b->engine);
+	b->ops->destroy(b->engine);
+	b->base = b->f->now;
+	if (start(b, why, sizeof(why)) != 0)
+		rf_fabric_fail(b->f, why);
+}
+
+void rf_box_frame(struct rf_box *b, unsigned port, struct rf_frame *frame)
+{
+	rf_fabric_trace(b->f, true, port, RF_PCAPNG_IN, frame->data, frame->len);
+	if (!b->ops->rx(b->engine, port, frame->data, frame->len, frame->bad))
+		b->f->stats.mac_overflow++;
+	free(frame);
+}
+
+bool rf_box_firmware_due(const struct rf_box *b)
+{
+	uint64_t cycle = b->ops->cycle(b->engine);
+
+	return cycle >= b->fw_at || (cycle >= b->fw_after && b->ops->irq(b->engine));
+}
+
+void rf_box_firmware(struct rf_box *b)
+{
+	uint64_t cycle;
+
+	b->f->stats.firmware_polls++;
+	b->fw_at = rf_fw_poll(&b->fw);
+	cycle = b->ops->cycle(b->engine);
+	b->fw_after = cycle + POLL_GAP_CYCLES;
+	if (b->fw_at < cycle + 1)
+		b->fw_at = cycle + 1;
+}
+
+void rf_box_run(struct rf_box *b, uint64_t until)
+{
+	uint64_t target = until == UINT64_MAX ? RF_ENGINE_NEVER : cycle_at(b, until);
+	uint64_t cycle = b->ops->cycle(b->engine);
+
+	if (b->fw_at < target && b->fw_at > cycle)
+		target = b->fw_at;
+	if (b->fw_after < target && b->fw_after > cycle && b->ops->irq(b->engine))
+		target = b->fw_after;
+	if (target <= cycle)
+		return;
+	if (!b->f->cfg.no_jump && b->ops->next_event(b->engine) == RF_ENGINE_NEVER) {
+		if (target != RF_ENGINE_NEVER)
+			b->ops->jump(b->engine, target);
+		return;
+	}
+	if (b->f->cfg.measure) {
+		struct timespec from;
+		struct timespec to;
+
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+		b->ops->run(b->engine, target);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+		b->f->stats.engine_seconds += (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+		return;
+	}
+	b->ops->run(b->engine, target);
+}
+
+uint32_t rf_box_read(struct rf_box *b, uint32_t addr)
+{
+	return bus_read(b, addr);
+}
+
+void rf_box_stats(const struct rf_box *b, struct rf_fabric_stats *s)
+{
+	s->cycles = b->cycles_before + b->ops->cycle(b->engine);
+	s->cycles_evaluated = b->evaluated_before + b->ops->evaluated(b->engine);
+}

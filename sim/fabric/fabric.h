@@ -1,0 +1,228 @@
+/*
+ * The virtual-time fabric: hosts that run the real transport, links, a switch with the rule, and the box (RTL or reference
+ * model, with the real firmware) in one process and one clock. Everything follows from the configuration and its seed: the same
+ * run gives the same events to the picosecond.
+ *
+ *	rf_fabric_cfg_init(&cfg);
+ *	cfg.ranks = 4;
+ *	cfg.engine = rf_model_engine();
+ *	rf_fabric_create(&cfg, &f, why, sizeof(why));
+ *	rf_fabric_allreduce(f, count);                 every rank: one more all-reduce
+ *	rf_fabric_run(f, 10 * RF_SEC);                 joins, reduces, leaves
+ *	rf_fabric_rank(f, r)->wrong, ->error, ->text
+ *	rf_fabric_destroy(f);
+ *
+ * Each rank has a program, a list of steps that it takes one after another. Between calls of rf_fabric_run() the world may be
+ * changed: a host crashed, the rule taken away, the box reset. Times are nanoseconds since creation.
+ */
+#ifndef RF_SIM_FABRIC_FABRIC_H
+#define RF_SIM_FABRIC_FABRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/src/collective/arith.h"
+#include "sim/engine.h"
+
+#define RF_FABRIC_RANKS 128u
+#define RF_FABRIC_PORTS 8u
+#define RF_NEVER UINT64_MAX
+#define RF_USEC UINT64_C(1000)
+#define RF_MSEC UINT64_C(1000000)
+#define RF_SEC UINT64_C(1000000000)
+/* Bytes that a frame costs on a wire beside its own (padded to 60): preamble 8, FCS 4, gap 12. */
+#define RF_WIRE_OVERHEAD 24u
+
+/* What a link does to frames, each with its probability, by a random generator of its own. */
+struct rf_faults {
+	double loss;
+	double duplicate;
+	double reorder; /* held back for up to reorder_ns while others pass */
+	double corrupt; /* one bit flips and the FCS is right: as in a switch's memory. IPv4 frames only */
+	double bad_fcs; /* one bit flips and the next MAC sees it */
+	uint64_t reorder_ns;
+	uint64_t jitter_ns; /* up to so much more delay, order kept */
+};
+
+enum rf_schedule_kind {
+	RF_RUN_BOX,	     /* the box adds */
+	RF_RUN_RING,	     /* ring all-reduce, no box and no rule */
+	RF_RUN_RING_THROUGH, /* ring all-reduce with the rule: foreign traffic through the box */
+};
+
+struct rf_fabric_cfg {
+	/* The box. */
+	const struct rf_engine_ops *engine;
+	unsigned ports; /* 2..8 */
+	unsigned lanes;
+	unsigned width;
+	const char *wave; /* FST file, or NULL */
+	bool no_jump;	  /* evaluate every clock */
+	unsigned bus_ns;  /* time that firmware needs for one register access */
+	uint64_t hold_ms; /* hold time of the box after power-on and reset */
+	bool no_keys;	  /* the box has no keys: open laboratory */
+	/* Hosts and network. */
+	unsigned ranks;
+	uint8_t port_of_rank[RF_FABRIC_RANKS]; /* box port to which the rule sends; rank mod ports unless changed */
+	uint64_t join_at[RF_FABRIC_RANKS];     /* ns */
+	uint64_t rate;			       /* bits per second of every link */
+	uint64_t delay_ns;		       /* of every link, each direction */
+	uint64_t switch_ns;		       /* from last bit in to first bit out at the earliest */
+	uint64_t switch_buffer;		       /* bytes queued for one port before frames are dropped */
+	unsigned mac_fifo;		       /* bytes between box and wire at each port */
+	struct rf_faults host_links;	       /* both directions of every host's link */
+	struct rf_faults box_links;	       /* both directions of every box port's link */
+	/* The job. */
+	enum rf_schedule_kind schedule;
+	enum rf_arith_type type;
+	enum rf_arith_op op;
+	unsigned mtu;
+	unsigned slots;		    /* S asked for */
+	unsigned message_bytes;	    /* 0: 64 packets */
+	unsigned max_ops;	    /* all-reduces outstanding at a time, 1.. */
+	uint32_t start_psn;	    /* of every connection; RF_FABRIC_RANDOM_PSN: random ones */
+	uint64_t ack_timeout_ns;    /* of the transport */
+	uint64_t ack_timeout_max_ns;
+	unsigned retry_cnt;
+	uint32_t lease_ms;
+	uint32_t join_deadline_ms;
+	bool vlan; /* hosts tag their frames */
+	bool in_place;
+	/* Run. */
+	uint64_t seed;
+	bool measure;		/* CPU time of the engine: stats.engine_seconds */
+	bool flip;		/* flips one bit of one result before it is compared: the run must report it */
+	const char *pcapng_dir; /* box.pcapng and hosts.pcapng there, or NULL */
+	const char *command;	/* comment for them */
+};
+
+#define RF_FABRIC_RANDOM_PSN UINT32_MAX
+
+enum rf_step_kind {
+	RF_STEP_JOIN,	   /* join at the box, make queue pairs */
+	RF_STEP_ALLREDUCE, /* arg: elements. Does not wait unless max_ops are outstanding */
+	RF_STEP_WAIT,	   /* until all outstanding ones are done */
+	RF_STEP_COMPUTE,   /* arg: ns. The transport goes on */
+	RF_STEP_FREEZE,	   /* arg: ns. The process does nothing at all; its NIC stores frames */
+	RF_STEP_LEAVE,	   /* wait, leave the group, linger until it has ended */
+};
+
+enum rf_rank_state {
+	RF_RANK_STARTING,
+	RF_RANK_JOINING,
+	RF_RANK_RUNNING,
+	RF_RANK_LEAVING,
+	RF_RANK_DONE,	/* its program has ended well */
+	RF_RANK_FAILED, /* error and text say why */
+	RF_RANK_CRASHED,
+};
+
+enum rf_rank_error {
+	RF_RANK_OK,
+	RF_RANK_E_CONTROL,   /* the box refused or ended the group, or is silent */
+	RF_RANK_E_TRANSPORT, /* the connection ended */
+	RF_RANK_E_LENGTH,    /* counts differ between ranks */
+	RF_RANK_E_INTERNAL,
+};
+
+struct rf_rank {
+	enum rf_rank_state state;
+	enum rf_rank_error error;
+	char text[200];
+	uint64_t failed_ns;
+	unsigned reason; /* RF_CTL_R_* of the box, where it gave one */
+	unsigned done;	 /* all-reduces completed with success */
+	unsigned posted;
+	uint64_t checked;   /* elements compared */
+	uint64_t wrong;	    /* of them different from the reference */
+	uint64_t raw;	    /* elements of failed operations that are neither untouched nor the right sum */
+	uint64_t ready_ns;  /* when the box was joined; 0: not yet */
+	uint64_t first_post_ns; /* of the first all-reduce */
+	uint64_t last_done_ns;
+	uint64_t digest; /* of all results */
+	struct rf_place place;
+	unsigned window;
+};
+
+/* Totals of one run. */
+struct rf_fabric_stats {
+	uint64_t events;
+	uint64_t cycles;	   /* of the box */
+	uint64_t cycles_evaluated; /* without those jumped over */
+	double engine_seconds;	   /* CPU time spent in the engine */
+	uint64_t firmware_polls;
+	uint64_t register_accesses;
+	uint64_t frames_lost;
+	uint64_t frames_duplicated;
+	uint64_t frames_reordered;
+	uint64_t frames_corrupted;
+	uint64_t frames_bad_fcs;
+	uint64_t switch_dropped; /* no buffer */
+	uint64_t rule_hits;
+	uint64_t mac_overflow;	 /* the engine's input queue was full */
+	uint64_t data_packets;	 /* sent by hosts, repeats included */
+	uint64_t repeats;	 /* of them sent before */
+	uint64_t acks;
+	uint64_t naks;
+	uint64_t timeouts;
+	uint64_t switch_queue_max; /* bytes */
+	uint64_t digest;	   /* of every frame at every host and box port with its time: two equal runs have equal ones */
+};
+
+struct rf_fabric;
+
+void rf_fabric_cfg_init(struct rf_fabric_cfg *cfg);
+
+/* 0, or -1 with a reason of at most room bytes in why. The strings of cfg must live as long as the fabric. */
+int rf_fabric_create(const struct rf_fabric_cfg *cfg, struct rf_fabric **out, char *why, size_t room);
+void rf_fabric_destroy(struct rf_fabric *f);
+
+/* Adds a step to one rank's program. 0 or -1 (no memory). Programs begin with RF_STEP_JOIN, added by create. */
+int rf_fabric_step(struct rf_fabric *f, unsigned rank, enum rf_step_kind kind, uint64_t arg);
+/* Adds an all-reduce of count elements for every rank. */
+int rf_fabric_allreduce(struct rf_fabric *f, uint64_t count);
+/* Adds a step for every rank. */
+int rf_fabric_all(struct rf_fabric *f, enum rf_step_kind kind, uint64_t arg);
+
+/*
+ * Runs until every rank's program has ended (done, failed or crashed) or the time is reached. 1 if all have ended, else 0;
+ * -1 where the simulation itself failed (rf_fabric_why). May be called again, with more steps added.
+ */
+int rf_fabric_run(struct rf_fabric *f, uint64_t until_ns);
+/* Likewise, but also returns 0 as soon as stop says so; it is asked after every event. */
+int rf_fabric_run_until(struct rf_fabric *f, uint64_t until_ns, bool (*stop)(void *arg), void *arg);
+const char *rf_fabric_why(const struct rf_fabric *f);
+
+uint64_t rf_fabric_now(const struct rf_fabric *f);
+const struct rf_rank *rf_fabric_rank(const struct rf_fabric *f, unsigned rank);
+void rf_fabric_stats(const struct rf_fabric *f, struct rf_fabric_stats *s);
+/* True where every rank is done and nothing was wrong. */
+bool rf_fabric_good(const struct rf_fabric *f);
+/* A port counter of the box by its number (RF_CNT_*): read over the register bus, costs a little time. */
+uint32_t rf_fabric_counter(struct rf_fabric *f, unsigned port, unsigned counter);
+/* The world changes now. */
+void rf_fabric_crash(struct rf_fabric *f, unsigned rank);
+/* The rank leaves the group and forgets its connections, whatever it is doing. */
+void rf_fabric_quit(struct rf_fabric *f, unsigned rank);
+void rf_fabric_freeze(struct rf_fabric *f, unsigned rank, uint64_t ns);
+void rf_fabric_rule(struct rf_fabric *f, unsigned rank, bool on);
+void rf_fabric_box_reset(struct rf_fabric *f);
+/* Turns the host-link faults of one rank on with new values (loss 1 cuts the cable). */
+void rf_fabric_host_faults(struct rf_fabric *f, unsigned rank, const struct rf_faults *up, const struct rf_faults *down);
+
+/*
+ * Asked for every frame that is put on a wire; false: it is lost. host: the number of the host or box port whose link it is;
+ * up: towards the switch.
+ */
+typedef bool rf_fabric_filter(void *arg, bool box, unsigned port, bool up, uint64_t ns, const uint8_t *frame, size_t len);
+void rf_fabric_set_filter(struct rf_fabric *f, rf_fabric_filter *filter, void *arg);
+
+/* Sends a frame into the switch as if the host had sent it. */
+void rf_fabric_inject(struct rf_fabric *f, unsigned rank, const uint8_t *frame, size_t len);
+
+/* Addresses: host r is 10.0.(r / 250).(r % 250 + 1) with MAC 02:00:00:00:00:01 + r; the box 10.0.255.254. */
+uint32_t rf_fabric_ip(unsigned rank);
+uint32_t rf_fabric_box_ip(void);
+
+#endif

@@ -1,0 +1,126 @@
+/* Inside the fabric: what its parts know of each other. */
+#ifndef RF_SIM_FABRIC_INTERNAL_H
+#define RF_SIM_FABRIC_INTERNAL_H
+
+#include "sim/fabric/event.h"
+#include "sim/fabric/fabric.h"
+#include "sim/fabric/rng.h"
+#include "sim/fabric/switch.h"
+#include "sim/trace/pcapng.h"
+
+#define PS_PER_NS UINT64_C(1000)
+
+/* A frame on its way; owned by the event or queue that holds it. */
+struct rf_frame {
+	struct rf_frame *next;
+	size_t len;
+	bool bad; /* its FCS is wrong */
+	uint8_t data[];
+};
+
+enum rf_event_kind {
+	RF_EV_ARRIVE, /* who: link, what: frame */
+	RF_EV_HOST,   /* who: host; look at sending and at timers */
+	RF_EV_FIRMWARE
+};
+
+/* One direction of a cable. */
+struct rf_link {
+	uint64_t free_at; /* ps: the last bit of the last frame has left */
+	uint64_t last_arrival; /* jitter keeps the order */
+	struct rf_faults faults;
+	struct rf_rng rng;
+	unsigned port; /* number of the host or box port */
+	bool box;
+	bool up; /* towards the switch */
+};
+
+struct rf_fabric {
+	struct rf_fabric_cfg cfg;
+	struct rf_events events;
+	uint64_t now; /* ps */
+	struct rf_switch sw;
+	struct rf_link *links; /* hosts' up, hosts' down, box ports' up, box ports' down */
+	struct rf_host **hosts;
+	struct rf_box *box;
+	struct rf_check *check;
+	struct rf_pcapng *trace_hosts;
+	struct rf_pcapng *trace_box;
+	rf_fabric_filter *filter;
+	void *filter_arg;
+	unsigned active; /* hosts whose program has not ended */
+	bool failed;
+	char why[200];
+	struct rf_fabric_stats stats;
+};
+
+/* fabric.c */
+struct rf_frame *rf_frame_new(struct rf_fabric *f, const uint8_t *data, size_t len);
+void rf_fabric_fail(struct rf_fabric *f, const char *why);
+void rf_fabric_event(struct rf_fabric *f, uint64_t at, enum rf_event_kind kind, unsigned who, void *what);
+uint64_t rf_fabric_digest(uint64_t before, const void *data, size_t len);
+void rf_fabric_trace(struct rf_fabric *f, bool box, unsigned port, enum rf_pcapng_dir dir, const uint8_t *frame, size_t len);
+/* Handles all events up to a time (ps) but the firmware's: for register accesses, which take time. */
+void rf_fabric_pass_time(struct rf_fabric *f, uint64_t until);
+static inline uint64_t rf_fabric_ns(const struct rf_fabric *f)
+{
+	return f->now / PS_PER_NS;
+}
+
+/* link.c */
+uint64_t rf_wire_ps(uint64_t rate, size_t len);
+struct rf_link *rf_link_get(struct rf_fabric *f, bool box, unsigned port, bool up);
+/*
+ * Puts a frame on the wire, its first bit not before `start`; takes the frame. Returns the time at which the wire is free.
+ */
+uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start, struct rf_frame *frame);
+
+/* host.c */
+struct rf_host *rf_host_create(struct rf_fabric *f, unsigned rank);
+void rf_host_destroy(struct rf_host *h);
+int rf_host_step(struct rf_host *h, enum rf_step_kind kind, uint64_t arg);
+/* A frame came in; takes it. */
+void rf_host_frame(struct rf_host *h, struct rf_frame *frame);
+/* Does what is due: timers, program, sending. */
+void rf_host_run(struct rf_host *h);
+/* The same from an event, unless an earlier one has made it needless. */
+void rf_host_event(struct rf_host *h, uint64_t at);
+void rf_host_crash(struct rf_host *h);
+void rf_host_quit(struct rf_host *h);
+void rf_host_freeze(struct rf_host *h, uint64_t ns);
+const struct rf_rank *rf_host_rank(const struct rf_host *h);
+void rf_host_stats(const struct rf_host *h, struct rf_fabric_stats *s);
+
+/* box.c */
+struct rf_box *rf_box_create(struct rf_fabric *f, char *why, size_t room);
+void rf_box_destroy(struct rf_box *b);
+/* A frame has arrived at a port at the current time; takes it. */
+void rf_box_frame(struct rf_box *b, unsigned port, struct rf_frame *frame);
+/* Moves the box towards a time (ps), or less far where something came out of it that makes an earlier event. */
+void rf_box_run(struct rf_box *b, uint64_t until);
+/* Whether the firmware has something to do now, and doing it. */
+bool rf_box_firmware_due(const struct rf_box *b);
+void rf_box_firmware(struct rf_box *b);
+/* Time of the box's own clock, ps: not before the fabric's. */
+uint64_t rf_box_time(const struct rf_box *b);
+/* Time at which the box does something by itself: its time now, or UINT64_MAX. */
+uint64_t rf_box_next(const struct rf_box *b);
+void rf_box_reset(struct rf_box *b);
+uint32_t rf_box_read(struct rf_box *b, uint32_t addr);
+void rf_box_stats(const struct rf_box *b, struct rf_fabric_stats *s);
+
+/* check.c */
+struct rf_check *rf_check_create(const struct rf_fabric_cfg *cfg);
+void rf_check_destroy(struct rf_check *c);
+/* The inputs of a rank for its op-th all-reduce. */
+void rf_check_fill(const struct rf_check *c, unsigned rank, unsigned op, void *to, uint64_t count);
+/* What untouched memory looks like. */
+void rf_check_blank(const struct rf_check *c, void *to, uint64_t count);
+/*
+ * Compares a result in full with the reference; returns the number of wrong elements, UINT64_MAX without memory. blank_ok:
+ * untouched elements are right too.
+ */
+uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned op, const void *got, uint64_t count,
+			 bool blank_ok);
+
+#endif

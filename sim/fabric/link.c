@@ -1,0 +1,92 @@
+/* Links: serialisation, delay, and the faults that the configuration asks for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/rf_bytes.h"
+#include "sim/fabric/internal.h"
+
+uint64_t rf_wire_ps(uint64_t rate, size_t len)
+{
+	uint64_t bits = (uint64_t)((len < 60 ? 60 : len) + RF_WIRE_OVERHEAD) * 8;
+
+	return (bits * UINT64_C(1000000000000) + rate - 1) / rate;
+}
+
+struct rf_link *rf_link_get(struct rf_fabric *f, bool box, unsigned port, bool up)
+{
+	unsigned base = box ? 2 * f->cfg.ranks : 0;
+	unsigned n = box ? f->cfg.ports : f->cfg.ranks;
+
+	return &f->links[base + (up ? 0 : n) + port];
+}
+
+static void flip_bit(struct rf_link *l, struct rf_frame *frame)
+{
+	uint64_t bit = rf_rng_below(&l->rng, frame->len * 8);
+
+	frame->data[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+}
+
+static bool is_ipv4(const struct rf_frame *frame)
+{
+	size_t at = 12;
+
+	if (frame->len >= 18 && rf_get_be16(frame->data + 12) == 0x8100)
+		at = 16;
+	return frame->len >= 34 && rf_get_be16(frame->data + at) == 0x0800;
+}
+
+static void arrive(struct rf_fabric *f, struct rf_link *l, uint64_t at, struct rf_frame *frame)
+{
+	const struct rf_faults *x = &l->faults;
+	struct rf_rng *rng = &l->rng;
+
+	if (rf_rng_chance(rng, x->corrupt) && is_ipv4(frame)) {
+		flip_bit(l, frame);
+		f->stats.frames_corrupted++;
+	}
+	if (rf_rng_chance(rng, x->bad_fcs)) {
+		flip_bit(l, frame);
+		frame->bad = true;
+		f->stats.frames_bad_fcs++;
+	}
+	if (x->jitter_ns)
+		at += rf_rng_below(rng, x->jitter_ns * PS_PER_NS);
+	if (at < l->last_arrival)
+		at = l->last_arrival;
+	if (rf_rng_chance(rng, x->reorder)) {
+		at += rf_rng_below(rng, x->reorder_ns * PS_PER_NS + 1);
+		f->stats.frames_reordered++;
+	} else {
+		l->last_arrival = at;
+	}
+	rf_fabric_event(f, at, RF_EV_ARRIVE, (unsigned)(l - f->links), frame);
+}
+
+uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start, struct rf_frame *frame)
+{
+	uint64_t begin = start > l->free_at ? start : l->free_at;
+	uint64_t end = begin + rf_wire_ps(f->cfg.rate, frame->len);
+	uint64_t at = end + f->cfg.delay_ns * PS_PER_NS;
+	struct rf_frame *twin = NULL;
+
+	l->free_at = end;
+	if (f->filter && !f->filter(f->filter_arg, l->box, l->port, l->up, begin / PS_PER_NS, frame->data, frame->len)) {
+		f->stats.frames_lost++;
+		free(frame);
+		return end;
+	}
+	if (rf_rng_chance(&l->rng, l->faults.duplicate)) {
+		f->stats.frames_duplicated++;
+		twin = rf_frame_new(f, frame->data, frame->len);
+	}
+	if (rf_rng_chance(&l->rng, l->faults.loss)) {
+		f->stats.frames_lost++;
+		free(frame);
+	} else {
+		arrive(f, l, at, frame);
+	}
+	if (twin)
+		arrive(f, l, at, twin);
+	return end;
+}

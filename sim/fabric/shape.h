@@ -1,0 +1,28 @@
+/* The shape of box that a number of ports, lanes and a data width give when nothing else is said. */
+#ifndef RF_SIM_FABRIC_SHAPE_H
+#define RF_SIM_FABRIC_SHAPE_H
+
+#include <string.h>
+
+#include "sim/engine.h"
+
+/* Sizes are those of mk/sim.mk's macro for Verilated shapes: 512 slots of 1 KB in every lane, at every width. */
+static inline void rf_shape_cfg(struct rf_engine_cfg *cfg, unsigned ports, unsigned lanes, unsigned width)
+{
+	unsigned beats = 13;
+
+	for (unsigned w = width; w != 0 && w < 512; w *= 2)
+		beats++;
+	memset(cfg, 0, sizeof(*cfg));
+	cfg->ports = ports;
+	cfg->lanes = lanes;
+	cfg->width = width;
+	cfg->groups = 8;
+	cfg->mtu_max = 4096;
+	cfg->bank_log2 = beats;
+	cfg->hdr_log2 = 9;
+	cfg->hash_bits = 8;
+	cfg->clock_khz = 250000;
+}
+
+#endif

@@ -20,6 +20,8 @@
 #define RF_CTL_KEY_BYTES 16u
 #define RF_CTL_HEADER 56u    /* bytes of the header of a message */
 #define RF_CTL_MESSAGE_MAX 960u /* longest message */
+#define RF_CTL_PORTS_MAX 8u
+#define RF_CTL_LANES_MAX 16u
 #define RF_CTL_FRAME_MIN 60u
 #define RF_CTL_FRAME_MAX 1024u /* longest frame that the box punts or injects */
 #define RF_CTL_RANKS_MAX 128u  /* what the formats have room for; a box may take fewer */
@@ -29,6 +31,8 @@
 #define RF_CTL_NO_VLAN 0xffffu
 #define RF_CTL_LEASE_DEFAULT 0u
 #define RF_CTL_LEASE_NONE 0xffffffffu
+#define RF_CTL_TIME_MIN_MS 10u	     /* shortest lease */
+#define RF_CTL_TIME_MAX_MS 86400000u /* longest lease and deadline */
 /* Subtracted by the box from the PSN of a shifted connection: 2^22. */
 #define RF_CTL_SHIFT 0x400000u
 /* The job of the operator: STATUS of the whole box, ABORT of any group, RESET. */
@@ -65,13 +69,10 @@ enum rf_ctl_result {
 	RF_CTL_PAGE = 7,     /* a page of STATUS */
 };
 
-/*
- * Why a request was refused or a group failed. X(name, value, refused, text): refused is 1 where the
- * reason can refuse a single request (it then counts in the firmware counter of the same name).
- */
+/* Why a request was refused or a group failed: X(name, value, text). */
 #define RF_CTL_REASONS(X)                                                                          \
 	X(NONE, 0, "no error")                                                                     \
-	X(TRUNCATED, 1, "the control packet is shorter than its length field or its verb needs")    \
+	X(TRUNCATED, 1, "the control packet is not as long as its length field or its verb says")   \
 	X(VERSION, 2, "the box speaks another version of the control protocol")                     \
 	X(KEY_UNKNOWN, 3, "the box has no key for this job")                                        \
 	X(TAG, 4, "the authentication tag is wrong: the job's key differs from the box's")          \
@@ -177,7 +178,7 @@ struct rf_ctl_join {
 	uint32_t peer_qpn;	/* ... and QPN */
 	uint32_t start_psn;	/* PSN of the first data packet */
 	uint32_t shift;		/* RF_CTL_J_SHIFTED: subtracted from it; else 0 */
-	uint32_t lease_ms;	/* RF_CTL_LEASE_DEFAULT, RF_CTL_LEASE_NONE or 100 .. 86,400,000 */
+	uint32_t lease_ms;	/* RF_CTL_LEASE_DEFAULT, RF_CTL_LEASE_NONE or 10 .. 86,400,000 */
 	uint32_t deadline_ms;	/* the group must be complete so long after its first JOIN: 1 .. 86,400,000 */
 };
 #define RF_CTL_JOIN_BODY 44u
@@ -231,7 +232,7 @@ struct rf_ctl_ready {
 	uint32_t dbase;	   /* slot range: first beat in every lane, */
 	uint32_t hbase;	   /* first header slot */
 	uint32_t lease_ms; /* granted to this rank, or RF_CTL_LEASE_NONE */
-	uint32_t hw_group; /* the hardware's number of the group */
+	uint8_t hw_group;  /* the hardware's number of the group */
 	struct rf_ctl_place place[RF_CTL_RANKS_MAX]; /* of rank 0 .. ranks-1 */
 };
 
@@ -239,7 +240,12 @@ struct rf_ctl_failed {
 	uint8_t reason; /* enum rf_ctl_reason */
 	uint16_t rank;	/* rank at fault or RF_CTL_NO_RANK */
 	uint32_t index; /* DISAGREE .. NAK: index at fault */
-	uint32_t detail; /* ABORTED: the code; VERSION: the box's; RANKS, NO_SLOTS: the limit; else 0 */
+	/*
+	 * ABORTED, OPERATOR: the code; VERSION: the box's; LEASE: in ms; FIELD: offset of the field in
+	 * the body; RANKS, NO_GROUPS, NO_LANES, NO_PASSES: the limit; NO_SLOTS, MTU_UNSUPPORTED: log2 of what
+	 * could be had (0: nothing); else 0.
+	 */
+	uint32_t detail;
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* MISSING_RANKS */
 };
 
@@ -354,7 +360,7 @@ struct rf_ctl_request {
 
 /*
  * Builders: write a message to buf, which has RF_CTL_MESSAGE_MAX bytes, and return its length
- * (0: a value does not fit its field). h->length and h->tag are ignored and computed: the tag with
+ * (0: a value does not fit its field, or the verb or result is unknown). h->length and h->tag are ignored and computed: the tag with
  * key, or 0 if key is NULL (replies with RF_CTL_F_UNSIGNED).
  */
 size_t rf_ctl_request_put(uint8_t *buf, const struct rf_ctl_header *h,
@@ -374,7 +380,7 @@ int rf_ctl_header_get(const uint8_t *buf, size_t len, struct rf_ctl_header *h);
 bool rf_ctl_tag_ok(const uint8_t *buf, const struct rf_ctl_header *h,
 		   const uint8_t key[RF_CTL_KEY_BYTES]);
 
-/* Bodies. Returns RF_CTL_R_NONE, TRUNCATED, VERB or FIELD. Bytes behind the known body are ignored. */
+/* Bodies. Returns RF_CTL_R_NONE, TRUNCATED, VERB or FIELD (a count or number too large). Bytes behind the known body are ignored. */
 enum rf_ctl_reason rf_ctl_request_get(const uint8_t *buf, const struct rf_ctl_header *h,
 				      struct rf_ctl_request *r);
 /* The same for a reply; counts within it are checked against their arrays. */

@@ -71,6 +71,7 @@ void rf_fw_cfg_default(struct rf_fw_cfg *cfg);
 	X(punt_other, "Punted frames that were neither")                                           \
 	X(bad_length, "Lengths of frame, IP and UDP do not fit each other")                        \
 	X(bad_checksum, "IP header or UDP checksum wrong")                                         \
+	X(bad_source, "Source address that nobody can have")                                       \
 	X(not_control, "UDP to the box, but no control message")                                   \
 	X(reply_reflected, "Control messages that claim to come from a box")                       \
 	X(join, "JOIN requests with a right tag")                                                  \
@@ -101,7 +102,7 @@ enum rf_fw_error {
 	RF_FW_E_ID = -1,      /* ID or VERSION register: this is no box, or a newer one */
 	RF_FW_E_SHAPE = -2,   /* shape outside the firmware's limits */
 	RF_FW_E_CONFIG = -3,  /* a value of rf_fw_cfg is not allowed */
-	RF_FW_E_CLOCK = -4,   /* the cycle counter does not run backwards, but CLOCK_KHZ is 0 */
+	RF_FW_E_CLOCK = -4,   /* CLOCK_KHZ is 0 */
 };
 
 /* What follows is the firmware's own; the struct is public only so that a target can place it. */
@@ -117,7 +118,7 @@ struct rf_fw_entry {
 	uint32_t ip;
 	uint32_t key;	 /* as HASH_KEY: QPN and role */
 	uint32_t value;	 /* as HASH_VALUE; state 0: empty */
-	uint32_t until;	 /* tombstones: low word of the millisecond at which it may go */
+	uint32_t until;	 /* tombstones: low word of the millisecond from which it may go */
 };
 
 struct rf_fw_member {
@@ -149,8 +150,9 @@ struct rf_fw_group {
 	uint8_t dtype, op, mtu_log2, slots_log2, want_log2, min_log2;
 	uint8_t lanes, level, base_port;
 	uint8_t live; /* hardware is set up: entries and CFG.LIVE */
+	uint32_t age; /* the larger, the younger */
 	uint32_t dbase, hbase;
-	uint8_t missing[RF_CTL_MASK_BYTES];
+	uint8_t missing[RF_CTL_MASK_BYTES]; /* have not joined; when it failed of that: had not */
 	uint64_t job;
 	uint64_t deadline_ms; /* JOINING: the deadline; FAILED, TOMBSTONED: when it is forgotten */
 	uint64_t settle_ms;   /* FAILED, TOMBSTONED: when hw and slots are free again */
@@ -164,10 +166,12 @@ struct rf_fw {
 	/* shape */
 	uint8_t ports, lanes, width64, hash_bits, ngroups, bank_log2, hdr_log2, mtu_log2, fp16;
 	uint32_t khz;
-	/* time: now_ms began at cycle now_cycles - (less than a millisecond) */
-	uint64_t cycles, ms_cycles, now_ms, start_ms;
-	uint64_t hold_ms; /* end of CTRL.HOLD, RF_FW_NEVER: over */
-	uint32_t epoch;
+	/* time: millisecond now_ms began at cycle ms_cycles; 0 is the cycle of rf_fw_init() */
+	uint64_t ms_cycles, now_ms;
+	uint64_t hold_until; /* end of CTRL.HOLD, RF_FW_NEVER: over */
+	uint32_t epoch, age;
+	uint32_t reset_seq; /* the last RESET: its repetition does nothing */
+	uint64_t reset_token;
 	uint32_t hw_used; /* bit per hardware group */
 	uint64_t tomb_ms; /* next look at tombstones, RF_FW_NEVER: there are none */
 	uint32_t tombstones, entries;

@@ -1,0 +1,158 @@
+/* The invariants of the bookkeeping, for tests. */
+#include "firmware/core/internal.h"
+
+static const char *check_slots(const struct rf_fw *fw)
+{
+	uint32_t beats = 0, heads = 0, hw = 0;
+
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		const struct rf_fw_group *g = &fw->group[i];
+		uint32_t size, hsize;
+
+		if (g->hw == RF_FW_NONE) {
+			if (rf_fw_group_active(g))
+				return "an active group without hardware";
+			continue;
+		}
+		if (hw >> g->hw & 1u)
+			return "a hardware group owned twice";
+		hw |= 1u << g->hw;
+		size = 1u << rf_fw_group_beats_log2(fw, g->mtu_log2, g->slots_log2);
+		hsize = 1u << g->slots_log2;
+		if (g->dbase % size != 0 || g->hbase % hsize != 0)
+			return "a slot range that is not aligned";
+		if (g->dbase + size > 1u << fw->bank_log2 || g->hbase + hsize > 1u << fw->hdr_log2)
+			return "a slot range outside of the banks";
+		for (unsigned int k = 0; k < i; k++) {
+			const struct rf_fw_group *o = &fw->group[k];
+			uint32_t osize;
+
+			if (o->hw == RF_FW_NONE)
+				continue;
+			osize = 1u << rf_fw_group_beats_log2(fw, o->mtu_log2, o->slots_log2);
+			if (g->dbase < o->dbase + osize && o->dbase < g->dbase + size)
+				return "a beat owned twice";
+			if (g->hbase < o->hbase + (1u << o->slots_log2) && o->hbase < g->hbase + hsize)
+				return "a header slot owned twice";
+		}
+		/* A range smaller than a leaf of the allocator takes a leaf. */
+		beats += size < 1u << fw->beats.leaf_log2 ? 1u << fw->beats.leaf_log2 : size;
+		heads += hsize < 1u << fw->hslots.leaf_log2 ? 1u << fw->hslots.leaf_log2 : hsize;
+	}
+	if (hw != fw->hw_used)
+		return "hardware groups marked as used do not fit the groups";
+	if (beats + rf_fw_buddy_room(&fw->beats) != 1u << fw->bank_log2)
+		return "free and owned beats do not add up";
+	if (heads + rf_fw_buddy_room(&fw->hslots) != 1u << fw->hdr_log2)
+		return "free and owned header slots do not add up";
+	return NULL;
+}
+
+static const char *check_members(const struct rf_fw *fw)
+{
+	uint8_t seen[RF_FW_MEMBERS] = {0};
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		const struct rf_fw_group *g = &fw->group[i];
+		int rank = -1;
+		unsigned int joined = 0, left = 0;
+
+		for (uint8_t k = g->first; k != RF_FW_NONE; k = fw->member[k].next) {
+			const struct rf_fw_member *m = &fw->member[k];
+
+			if (seen[k]++)
+				return "a member in two lists";
+			if (!m->used)
+				return "a free member in a group";
+			if (m->rank <= rank || m->rank >= g->ranks)
+				return "ranks of a group out of order";
+			rank = m->rank;
+			joined++;
+			left += (m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE)) != 0;
+			found++;
+		}
+		if (g->state == RF_CTL_S_FREE ? joined != 0 : joined != g->joined || left != g->left)
+			return "a group counts its members wrong";
+		if ((g->state == RF_CTL_S_READY || g->state == RF_CTL_S_DRAINING) != (g->live != 0))
+			return "a group live in a state in which it must not be, or the reverse";
+		if (g->live && joined != g->ranks)
+			return "a live group with ranks missing";
+	}
+	for (uint8_t k = fw->free_member; k != RF_FW_NONE; k = fw->member[k].next) {
+		if (seen[k]++)
+			return "a member both free and used";
+		found++;
+	}
+	return found == RF_FW_MEMBERS ? NULL : "a lost member";
+}
+
+/* What the table must say of a key. */
+static const struct rf_fw_entry *entry(const struct rf_fw *fw, uint32_t ip, uint32_t key)
+{
+	uint32_t mask = (1u << fw->hash_bits) - 1u;
+	uint32_t h = rf_fw_conn_hash(ip, key);
+	const struct rf_fw_entry *a = &fw->table[h & mask];
+	const struct rf_fw_entry *b = &fw->table[(1u << fw->hash_bits) + (h >> 16 & mask)];
+	bool in_a = a->ip == ip && a->key == key && a->value != 0;
+	bool in_b = b->ip == ip && b->key == key && b->value != 0;
+
+	if (in_a == in_b)
+		return NULL;
+	return in_a ? a : b;
+}
+
+static bool is(const struct rf_fw_entry *e, uint32_t cid, unsigned int state)
+{
+	return e && e->value == (cid | (uint32_t)state << RF_HASH_VALUE_STATE_LSB);
+}
+
+static const char *check_table(const struct rf_fw *fw)
+{
+	uint32_t entries = 0, tombs = 0, expect = 0;
+
+	for (unsigned int i = 0; i < 2u << fw->hash_bits; i++) {
+		unsigned int state = fw->table[i].value >> RF_HASH_VALUE_STATE_LSB & 3u;
+
+		entries += state != RF_STATE_EMPTY;
+		tombs += state == RF_STATE_TOMBSTONE;
+		if (state != RF_STATE_EMPTY && !entry(fw, fw->table[i].ip, fw->table[i].key))
+			return "an entry in a place that its key does not have, or twice";
+	}
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		const struct rf_fw_group *g = &fw->group[i];
+
+		if (!rf_fw_group_active(g))
+			continue;
+		for (uint8_t k = g->first; k != RF_FW_NONE; k = fw->member[k].next) {
+			const struct rf_fw_member *m = &fw->member[k];
+			uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
+			const struct rf_fw_entry *data = entry(fw, m->peer_ip, rf_fw_key(0, m->peer_qpn));
+
+			if (!g->live && (g->flags & RF_CTL_J_SHIFTED))
+				continue;
+			if (!is(data, cid, g->live ? RF_STATE_LIVE : RF_STATE_JOINING))
+				return "a data role without its entry";
+			expect++;
+			if (!g->live || (g->flags & RF_CTL_J_OPEN_LOOP))
+				continue;
+			if (!is(entry(fw, m->src_ip, rf_fw_key(1, m->qpn)), cid, RF_STATE_LIVE))
+				return "an ACK role without its entry";
+			expect++;
+		}
+	}
+	if (entries != fw->entries || tombs != fw->tombstones)
+		return "entries of the connection table counted wrong";
+	return entries - tombs == expect ? NULL : "an orphan in the connection table";
+}
+
+const char *rf_fw_check(const struct rf_fw *fw)
+{
+	const char *what = check_slots(fw);
+
+	if (!what)
+		what = check_members(fw);
+	if (!what)
+		what = check_table(fw);
+	return what;
+}

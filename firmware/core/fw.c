@@ -1,0 +1,270 @@
+#include "firmware/core/fw.h"
+
+#include <string.h>
+
+#include "firmware/core/internal.h"
+
+#define BOX_ID 0x52464258u
+#define BOX_VERSION 1u
+
+_Static_assert(RF_FW_GROUPS_MAX <= 32u, "a bit per hardware group");
+_Static_assert(RF_FW_HASH_BITS_MAX <= 15u, "numbers of places fit 16 bits");
+
+void rf_fw_cfg_default(struct rf_fw_cfg *cfg)
+{
+	memset(cfg, 0, sizeof(*cfg));
+	cfg->hold_ms = 60000;
+	cfg->lease_ms = 10000;
+	cfg->linger_ms = 30000;
+	cfg->settle_ms = 1;
+	cfg->poll_frames = 8;
+	cfg->tick_ms = 1;
+}
+
+/* 64 by 32 bits without a division of that width: small targets have none. */
+static uint64_t divide(uint64_t n, uint32_t d, uint32_t *rest)
+{
+	uint64_t quotient = 0, r = 0;
+
+	for (unsigned int i = 0; i < 64; i++) {
+		r = r << 1 | n >> 63;
+		n <<= 1;
+		quotient <<= 1;
+		if (r >= d) {
+			r -= d;
+			quotient |= 1u;
+		}
+	}
+	*rest = (uint32_t)r;
+	return quotient;
+}
+
+static uint64_t cycles(struct rf_fw *fw)
+{
+	uint32_t low = rf_fw_read(fw, RF_CYCLE_LO);
+
+	return (uint64_t)rf_fw_read(fw, RF_CYCLE_HI) << 32 | low;
+}
+
+static void clock_update(struct rf_fw *fw)
+{
+	uint64_t now = cycles(fw);
+	uint64_t past = now - fw->ms_cycles;
+	uint32_t rest;
+
+	if (past < fw->khz)
+		return;
+	/* Mostly a few milliseconds have passed: 32 bits do. */
+	if (past >> 32 == 0) {
+		fw->now_ms += (uint32_t)past / fw->khz;
+		rest = (uint32_t)past % fw->khz;
+	} else {
+		fw->now_ms += divide(past, fw->khz, &rest);
+	}
+	fw->ms_cycles = now - rest;
+}
+
+static uint32_t field(uint32_t v, uint32_t mask, uint32_t lsb)
+{
+	return (v & mask) >> lsb;
+}
+
+static bool power_of_two(unsigned int v)
+{
+	return v != 0 && (v & (v - 1u)) == 0;
+}
+
+static int read_shape(struct rf_fw *fw)
+{
+	uint32_t s = rf_fw_read(fw, RF_SHAPE);
+	uint32_t t = rf_fw_read(fw, RF_SHAPE2);
+	uint32_t groups = field(t, RF_SHAPE2_GROUPS_MASK, RF_SHAPE2_GROUPS_LSB);
+
+	fw->ports = (uint8_t)field(s, RF_SHAPE_PORTS_MASK, RF_SHAPE_PORTS_LSB);
+	fw->lanes = (uint8_t)field(s, RF_SHAPE_LANES_MASK, RF_SHAPE_LANES_LSB);
+	fw->width64 = (uint8_t)field(s, RF_SHAPE_WIDTH64_MASK, RF_SHAPE_WIDTH64_LSB);
+	fw->hash_bits = (uint8_t)field(s, RF_SHAPE_HASH_BITS_MASK, RF_SHAPE_HASH_BITS_LSB);
+	fw->fp16 = (uint8_t)field(s, RF_SHAPE_FP16_MASK, RF_SHAPE_FP16_LSB);
+	fw->bank_log2 = (uint8_t)field(t, RF_SHAPE2_BANK_AW_MASK, RF_SHAPE2_BANK_AW_LSB);
+	fw->hdr_log2 = (uint8_t)field(t, RF_SHAPE2_HDR_AW_MASK, RF_SHAPE2_HDR_AW_LSB);
+	fw->mtu_log2 = (uint8_t)field(t, RF_SHAPE2_MTU_LOG2_MASK, RF_SHAPE2_MTU_LOG2_LSB);
+	fw->ngroups = (uint8_t)(groups < RF_FW_GROUPS_MAX ? groups : RF_FW_GROUPS_MAX);
+	fw->khz = rf_fw_read(fw, RF_CLOCK_KHZ);
+	if (fw->ports == 0 || fw->ports > RF_CTL_PORTS_MAX || fw->lanes == 0 ||
+	    fw->lanes > RF_CTL_LANES_MAX || !power_of_two(fw->width64) || fw->hash_bits == 0 ||
+	    fw->hash_bits > RF_FW_HASH_BITS_MAX || groups == 0 || fw->bank_log2 > 31 ||
+	    fw->hdr_log2 > 31 || fw->mtu_log2 < 8 || fw->mtu_log2 > 12)
+		return RF_FW_E_SHAPE;
+	return fw->khz == 0 ? RF_FW_E_CLOCK : RF_FW_OK;
+}
+
+static bool config_ok(const struct rf_fw_cfg *cfg)
+{
+	return cfg->ip != 0 && cfg->epoch != 0 && cfg->poll_frames > 0 && cfg->tick_ms > 0 &&
+	       (cfg->mac[0] & 1u) == 0 && cfg->mac[5] <= 0x100u - RF_CTL_PORTS_MAX &&
+	       cfg->lease_ms >= RF_CTL_TIME_MIN_MS && cfg->hold_ms <= RF_CTL_TIME_MAX_MS &&
+	       (cfg->nkeys == 0 || cfg->keys != NULL);
+}
+
+void rf_fw_hold(struct rf_fw *fw)
+{
+	bool hold = fw->cfg.hold_ms > 0;
+
+	fw->hold_until = hold ? fw->now_ms + fw->cfg.hold_ms : RF_FW_NEVER;
+	rf_fw_write(fw, RF_CTRL, RF_CTRL_ENABLE_MASK | (hold ? RF_CTRL_HOLD_MASK : 0u));
+}
+
+static void clear_state(struct rf_fw *fw)
+{
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		memset(&fw->group[i], 0, sizeof(fw->group[i]));
+		fw->group[i].hw = RF_FW_NONE;
+		fw->group[i].first = RF_FW_NONE;
+	}
+	rf_fw_member_init(fw);
+	rf_fw_buddy_init(&fw->beats, fw->bank_log2);
+	rf_fw_buddy_init(&fw->hslots, fw->hdr_log2);
+}
+
+static void clear_hardware(struct rf_fw *fw, unsigned int groups)
+{
+	const uint8_t *mac = fw->cfg.mac;
+
+	rf_fw_conn_reset(fw);
+	for (unsigned int i = 0; i < groups && i < RF_GROUP_COUNT; i++) {
+		rf_fw_write(fw, rf_fw_group_reg(i, RF_GROUP_CFG), 0);
+		rf_fw_write(fw, rf_fw_group_reg(i, RF_GROUP_ERROR), RF_GROUP_ERROR_VALID_MASK);
+	}
+	rf_fw_write(fw, RF_MAC_HI, (uint32_t)mac[0] << 8 | mac[1]);
+	rf_fw_write(fw, RF_MAC_LO,
+		    (uint32_t)mac[2] << 24 | (uint32_t)mac[3] << 16 | (uint32_t)mac[4] << 8 | mac[5]);
+	rf_fw_write(fw, RF_IP, fw->cfg.ip);
+}
+
+int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg)
+{
+	int rc;
+
+	memset(fw, 0, sizeof(*fw));
+	fw->hal = hal;
+	fw->cfg = *cfg;
+	fw->epoch = cfg->epoch;
+	if (rf_fw_read(fw, RF_ID) != BOX_ID || rf_fw_read(fw, RF_VERSION) != BOX_VERSION)
+		return RF_FW_E_ID;
+	rf_fw_write(fw, RF_CTRL, RF_CTRL_HOLD_MASK);
+	if (!config_ok(cfg))
+		return RF_FW_E_CONFIG;
+	rc = read_shape(fw);
+	if (rc != RF_FW_OK)
+		return rc;
+	clear_state(fw);
+	clear_hardware(fw, field(rf_fw_read(fw, RF_SHAPE2), RF_SHAPE2_GROUPS_MASK,
+				 RF_SHAPE2_GROUPS_LSB));
+	fw->ms_cycles = cycles(fw);
+	rf_fw_hold(fw);
+	return RF_FW_OK;
+}
+
+static void hold_tick(struct rf_fw *fw)
+{
+	if (fw->now_ms < fw->hold_until)
+		return;
+	rf_fw_write(fw, RF_CTRL, RF_CTRL_ENABLE_MASK);
+	fw->hold_until = RF_FW_NEVER;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t rf_fw_poll(struct rf_fw *fw)
+{
+	uint64_t next;
+
+	clock_update(fw);
+	hold_tick(fw);
+	rf_fw_group_errors(fw);
+	for (unsigned int i = 0; i < fw->cfg.poll_frames; i++)
+		if (!rf_fw_net_punt(fw))
+			break;
+	rf_fw_conn_tick(fw);
+	next = rf_fw_group_tick(fw);
+	rf_fw_net_notices(fw);
+	if (rf_fw_net_waiting(fw))
+		return fw->ms_cycles;
+	/* The inject buffer is busy: a frame leaves within microseconds. */
+	if (fw->notices)
+		return cycles(fw) + fw->khz / 64u;
+	next = earlier(next, earlier(fw->hold_until, fw->tomb_ms));
+	if (next == RF_FW_NEVER)
+		return RF_FW_NEVER;
+	return fw->ms_cycles + (next - fw->now_ms) * fw->khz;
+}
+
+static const char *const counter_names[] = {
+#define RF_FW_X(name, text) #name,
+	RF_FW_COUNTERS(RF_FW_X)
+#undef RF_FW_X
+};
+
+static const char *const counter_texts[] = {
+#define RF_FW_X(name, text) text,
+	RF_FW_COUNTERS(RF_FW_X)
+#undef RF_FW_X
+};
+
+#define NAMED ((unsigned int)(sizeof(counter_names) / sizeof(counter_names[0])))
+
+unsigned int rf_fw_counter_count(void)
+{
+	return NAMED + RF_CTL_R_COUNT;
+}
+
+uint32_t rf_fw_counter(const struct rf_fw *fw, unsigned int n)
+{
+	static const size_t at[] = {
+#define RF_FW_X(name, text) offsetof(struct rf_fw_counters, name),
+		RF_FW_COUNTERS(RF_FW_X)
+#undef RF_FW_X
+	};
+	uint32_t value = 0;
+
+	if (n < NAMED)
+		memcpy(&value, (const uint8_t *)&fw->cnt + at[n], sizeof(value));
+	else if (n < rf_fw_counter_count())
+		value = fw->cnt.refused[n - NAMED];
+	return value;
+}
+
+const char *rf_fw_counter_name(unsigned int n)
+{
+	if (n < NAMED)
+		return counter_names[n];
+	return n < rf_fw_counter_count() ? rf_ctl_reason_name(n - NAMED) : NULL;
+}
+
+const char *rf_fw_counter_text(unsigned int n)
+{
+	if (n < NAMED)
+		return counter_texts[n];
+	return n < rf_fw_counter_count() ? rf_ctl_reason_text(n - NAMED) : NULL;
+}
+
+const char *rf_fw_error_text(int error)
+{
+	switch (error) {
+	case RF_FW_OK:
+		return "no error";
+	case RF_FW_E_ID:
+		return "this is no ringfold box, or one with a newer register map";
+	case RF_FW_E_SHAPE:
+		return "the box's shape is outside of what this firmware was built for";
+	case RF_FW_E_CONFIG:
+		return "a setting of the firmware is not allowed";
+	case RF_FW_E_CLOCK:
+		return "the box does not tell its clock rate";
+	default:
+		return "unknown error";
+	}
+}

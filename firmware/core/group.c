@@ -1,0 +1,349 @@
+/* Groups: joining -> ready -> draining -> tombstoned -> free, and failed -> free. docs/firmware.md has the picture. */
+#include <string.h>
+
+#include "firmware/core/internal.h"
+
+static unsigned int log2_of(unsigned int v)
+{
+	unsigned int n = 0;
+
+	while (v > 1u) {
+		v >>= 1;
+		n++;
+	}
+	return n;
+}
+
+unsigned int rf_fw_group_beats_log2(const struct rf_fw *fw, unsigned int mtu_log2,
+				    unsigned int slots_log2)
+{
+	return slots_log2 + mtu_log2 - 3u - log2_of(fw->width64);
+}
+
+/* A record that is free, or that of the group that ended longest ago. */
+static struct rf_fw_group *spare_record(struct rf_fw *fw)
+{
+	struct rf_fw_group *old = NULL;
+
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		struct rf_fw_group *g = &fw->group[i];
+
+		if (g->state == RF_CTL_S_FREE)
+			return g;
+		if (!rf_fw_group_active(g) && g->hw == RF_FW_NONE &&
+		    (!old || (int32_t)(g->age - old->age) < 0))
+			old = g;
+	}
+	return old;
+}
+
+static void forget(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	rf_fw_member_drop_all(fw, g);
+	memset(g, 0, sizeof(*g));
+	g->hw = RF_FW_NONE;
+	g->first = RF_FW_NONE;
+}
+
+void rf_fw_group_spare_members(struct rf_fw *fw)
+{
+	while (fw->free_member == RF_FW_NONE) {
+		struct rf_fw_group *old = NULL;
+
+		for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+			struct rf_fw_group *g = &fw->group[i];
+
+			if (g->state != RF_CTL_S_FREE && !rf_fw_group_active(g) &&
+			    g->hw == RF_FW_NONE && (!old || (int32_t)(g->age - old->age) < 0))
+				old = g;
+		}
+		if (!old)
+			return;
+		forget(fw, old);
+	}
+}
+
+static bool take_slots(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	for (unsigned int s = g->want_log2; s >= g->min_log2; s--) {
+		unsigned int beats = rf_fw_group_beats_log2(fw, g->mtu_log2, s);
+
+		if (!rf_fw_buddy_alloc(&fw->beats, beats, &g->dbase))
+			continue;
+		if (rf_fw_buddy_alloc(&fw->hslots, s, &g->hbase)) {
+			g->slots_log2 = (uint8_t)s;
+			return true;
+		}
+		rf_fw_buddy_free(&fw->beats, g->dbase, beats);
+	}
+	return false;
+}
+
+static void give_hw(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	if (g->hw == RF_FW_NONE)
+		return;
+	rf_fw_buddy_free(&fw->beats, g->dbase,
+			 rf_fw_group_beats_log2(fw, g->mtu_log2, g->slots_log2));
+	rf_fw_buddy_free(&fw->hslots, g->hbase, g->slots_log2);
+	fw->hw_used &= ~(1u << g->hw);
+	g->hw = RF_FW_NONE;
+}
+
+static uint8_t free_hw(const struct rf_fw *fw)
+{
+	for (unsigned int i = 0; i < fw->ngroups; i++)
+		if (!(fw->hw_used >> i & 1u))
+			return (uint8_t)i;
+	return RF_FW_NONE;
+}
+
+/* The largest S, as a log2, that could be had now; 0: none. */
+static uint32_t slots_possible(const struct rf_fw *fw, unsigned int mtu_log2)
+{
+	int beats = rf_fw_buddy_longest(&fw->beats);
+	int heads = rf_fw_buddy_longest(&fw->hslots);
+	int per_slot = (int)rf_fw_group_beats_log2(fw, mtu_log2, 0);
+	int best = beats - per_slot < heads ? beats - per_slot : heads;
+
+	return best < 4 ? 0 : (uint32_t)best;
+}
+
+struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_header *h,
+				     const struct rf_ctl_join *j, enum rf_ctl_reason *why,
+				     uint32_t *detail)
+{
+	struct rf_fw_group fresh = {
+		.state = RF_CTL_S_JOINING, .hw = free_hw(fw), .first = RF_FW_NONE,
+		.number = h->group, .job = h->job, .ranks = j->ranks, .flags = j->flags,
+		.fail_rank = RF_CTL_NO_RANK, .dtype = j->dtype, .op = j->op,
+		.mtu_log2 = j->mtu_log2, .want_log2 = j->slots_log2, .min_log2 = j->slots_min_log2,
+		.deadline_ms = fw->now_ms + j->deadline_ms, .look_ms = fw->now_ms};
+	struct rf_fw_group *g = spare_record(fw);
+
+	*detail = fw->ngroups;
+	*why = RF_CTL_R_NO_GROUPS;
+	if (!g || fresh.hw == RF_FW_NONE)
+		return NULL;
+	*why = RF_CTL_R_NO_SLOTS;
+	*detail = slots_possible(fw, j->mtu_log2);
+	if (!take_slots(fw, &fresh))
+		return NULL;
+	if (g->state != RF_CTL_S_FREE)
+		forget(fw, g);
+	for (unsigned int r = 0; r < j->ranks; r++)
+		rf_ctl_mask_set(fresh.missing, r);
+	fw->hw_used |= 1u << fresh.hw;
+	fresh.age = ++fw->age;
+	*g = fresh;
+	fw->cnt.groups_made++;
+	return g;
+}
+
+void rf_fw_group_unmake(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	give_hw(fw, g);
+	forget(fw, g);
+	fw->cnt.groups_made--;
+}
+
+/* Common to failure and regular end. */
+static void stop(struct rf_fw *fw, struct rf_fw_group *g, unsigned int state)
+{
+	rf_fw_unplace(fw, g);
+	g->state = (uint8_t)state;
+	g->settle_ms = fw->now_ms + fw->cfg.settle_ms + 1u;
+	g->deadline_ms = g->settle_ms + fw->cfg.linger_ms;
+	g->look_ms = RF_FW_NEVER;
+	g->age = ++fw->age;
+}
+
+void rf_fw_group_fail(struct rf_fw *fw, struct rf_fw_group *g, enum rf_ctl_reason reason,
+		      uint32_t rank, uint32_t index, uint32_t detail)
+{
+	struct rf_fw_member *m;
+
+	if (!rf_fw_group_active(g))
+		return;
+	stop(fw, g, RF_CTL_S_FAILED);
+	g->reason = (uint8_t)reason;
+	g->fail_rank = (uint16_t)rank;
+	g->fail_index = index;
+	g->fail_detail = detail;
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		m->notify = 1;
+	fw->notices = 1;
+	fw->cnt.groups_failed++;
+}
+
+void rf_fw_group_leave(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m,
+		       uint8_t flag)
+{
+	if ((m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE)) == 0)
+		g->left++;
+	m->flags |= flag;
+	g->state = RF_CTL_S_DRAINING;
+	if (g->left < g->ranks)
+		return;
+	stop(fw, g, RF_CTL_S_TOMBSTONED);
+	fw->cnt.groups_ended++;
+}
+
+void rf_fw_group_look(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	struct rf_fw_member *m;
+
+	if (!g->live)
+		return;
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		uint32_t seen_reg = rf_fw_conn_reg(RF_FW_CID(g->hw, m->lane, m->port), RF_CONN_SEEN);
+		uint32_t seen = rf_fw_read(fw, seen_reg);
+		struct rf_fw_member *peer = rf_fw_member_get(fw, m->peer);
+
+		if (seen == 0)
+			continue;
+		rf_fw_write(fw, seen_reg, seen);
+		if (seen & RF_CONN_SEEN_DATA_MASK)
+			m->life_ms = fw->now_ms;
+		/* ACKs of m's connection come from the rank that it sends to. */
+		if ((seen & RF_CONN_SEEN_ACK_MASK) && peer)
+			peer->life_ms = fw->now_ms;
+	}
+}
+
+/* Whether a rank's lease matters and has run out. */
+static bool expired(const struct rf_fw *fw, const struct rf_fw_member *m)
+{
+	return m->lease_ms != RF_CTL_LEASE_NONE && fw->now_ms - m->life_ms > m->lease_ms &&
+	       (m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE)) == 0;
+}
+
+static void leases(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	struct rf_fw_member *m;
+
+	rf_fw_group_look(fw, g);
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		if (!expired(fw, m))
+			continue;
+		fw->cnt.leases++;
+		if (g->state != RF_CTL_S_DRAINING) {
+			rf_fw_group_fail(fw, g, RF_CTL_R_LEASE, m->rank, 0, m->lease_ms);
+			return;
+		}
+		rf_fw_group_leave(fw, g, m, RF_CTL_RANK_GONE);
+		if (g->state != RF_CTL_S_DRAINING)
+			return;
+	}
+}
+
+/* Four looks in the shortest lease of the group. */
+static uint64_t next_look(const struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	uint32_t shortest = RF_CTL_LEASE_NONE;
+	unsigned int i;
+
+	for (i = g->first; i != RF_FW_NONE; i = fw->member[i].next)
+		if (fw->member[i].lease_ms < shortest)
+			shortest = fw->member[i].lease_ms;
+	if (shortest == RF_CTL_LEASE_NONE)
+		return RF_FW_NEVER;
+	shortest /= 4u;
+	return fw->now_ms + (shortest > fw->cfg.tick_ms ? shortest : fw->cfg.tick_ms);
+}
+
+static uint32_t first_missing(const struct rf_fw_group *g)
+{
+	for (unsigned int r = 0; r < g->ranks; r++)
+		if (rf_ctl_mask_get(g->missing, r))
+			return r;
+	return RF_CTL_NO_RANK;
+}
+
+/* Timers of one group; returns the next. */
+static uint64_t tick(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	if (g->state == RF_CTL_S_JOINING && fw->now_ms >= g->deadline_ms)
+		rf_fw_group_fail(fw, g, RF_CTL_R_MISSING_RANKS, first_missing(g), 0, 0);
+	if (rf_fw_group_active(g)) {
+		if (fw->now_ms >= g->look_ms) {
+			leases(fw, g);
+			if (rf_fw_group_active(g))
+				g->look_ms = next_look(fw, g);
+		}
+	}
+	if (rf_fw_group_active(g)) {
+		if (g->state == RF_CTL_S_JOINING && g->deadline_ms < g->look_ms)
+			return g->deadline_ms;
+		return g->look_ms;
+	}
+	if (g->hw != RF_FW_NONE) {
+		if (fw->now_ms < g->settle_ms)
+			return g->settle_ms;
+		give_hw(fw, g);
+	}
+	if (fw->now_ms < g->deadline_ms)
+		return g->deadline_ms;
+	forget(fw, g);
+	return RF_FW_NEVER;
+}
+
+uint64_t rf_fw_group_tick(struct rf_fw *fw)
+{
+	uint64_t next = RF_FW_NEVER;
+
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		struct rf_fw_group *g = &fw->group[i];
+		uint64_t due = g->state == RF_CTL_S_FREE ? RF_FW_NEVER : tick(fw, g);
+
+		if (due < next)
+			next = due;
+	}
+	return next;
+}
+
+static enum rf_ctl_reason reason_of(uint32_t cause)
+{
+	switch (cause) {
+	case RF_ERROR_DISAGREE:
+		return RF_CTL_R_DISAGREE;
+	case RF_ERROR_LENGTH:
+		return RF_CTL_R_LENGTH;
+	case RF_ERROR_ELEMENT:
+		return RF_CTL_R_ELEMENT;
+	case RF_ERROR_OPCODE:
+		return RF_CTL_R_OPCODE;
+	case RF_ERROR_NAK:
+		return RF_CTL_R_NAK;
+	default:
+		return RF_CTL_R_HARDWARE;
+	}
+}
+
+void rf_fw_group_errors(struct rf_fw *fw)
+{
+	if (!(rf_fw_read(fw, RF_IRQ) & RF_IRQ_GROUP_ERROR_MASK))
+		return;
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		struct rf_fw_group *g = &fw->group[i];
+		struct rf_fw_member *m;
+		uint32_t error, port, lane, index;
+		uint32_t rank = RF_CTL_NO_RANK;
+
+		if (!g->live)
+			continue;
+		error = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_ERROR));
+		if (!(error & RF_GROUP_ERROR_VALID_MASK))
+			continue;
+		index = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_ERROR_INDEX));
+		port = (error & RF_GROUP_ERROR_PORT_MASK) >> RF_GROUP_ERROR_PORT_LSB;
+		lane = (error & RF_GROUP_ERROR_LANE_MASK) >> RF_GROUP_ERROR_LANE_LSB;
+		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+			if (m->port == port && m->lane == lane)
+				rank = m->rank;
+		rf_fw_group_fail(fw, g,
+				 reason_of((error & RF_GROUP_ERROR_CAUSE_MASK) >>
+					   RF_GROUP_ERROR_CAUSE_LSB),
+				 rank, index, 0);
+	}
+}

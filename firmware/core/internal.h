@@ -1,0 +1,177 @@
+/* What the parts of the firmware's core know of each other. */
+#ifndef RF_FW_INTERNAL_H
+#define RF_FW_INTERNAL_H
+
+#include "firmware/core/fw.h"
+#include "rf_regs.h"
+
+#define RF_FW_CID(hw, lane, port)                                                                  \
+	((uint32_t)(hw) << 7 | (uint32_t)(lane) << 3 | (uint32_t)(port))
+
+/* Reads of INJECT_STATUS before a frame is given up. */
+#define RF_FW_BUSY_READS 4096u
+/* Longest chain of entries moved to make room for one. */
+#define RF_FW_KICKS_MAX 256u
+
+static inline uint32_t rf_fw_read(struct rf_fw *fw, uint32_t addr)
+{
+	return rf_hal_read(fw->hal, addr);
+}
+
+static inline void rf_fw_write(struct rf_fw *fw, uint32_t addr, uint32_t value)
+{
+	rf_hal_write(fw->hal, addr, value);
+}
+
+static inline uint32_t rf_fw_group_reg(unsigned int hw, uint32_t offset)
+{
+	return RF_GROUP_BASE + (uint32_t)hw * RF_GROUP_STRIDE + offset;
+}
+
+static inline uint32_t rf_fw_conn_reg(uint32_t cid, uint32_t offset)
+{
+	return RF_CONN_BASE + cid * RF_CONN_STRIDE + offset;
+}
+
+/* ---- buddy.c: ranges of 2^k units, aligned to their size ---- */
+
+void rf_fw_buddy_init(struct rf_fw_buddy *b, unsigned int total_log2);
+/* False where no run of 2^log2 units is free; else *base is its first unit. */
+bool rf_fw_buddy_alloc(struct rf_fw_buddy *b, unsigned int log2, uint32_t *base);
+/* base and log2 as allocated. */
+void rf_fw_buddy_free(struct rf_fw_buddy *b, uint32_t base, unsigned int log2);
+/* log2 of the longest free run in units, or -1. */
+int rf_fw_buddy_longest(const struct rf_fw_buddy *b);
+/* Free units. */
+uint32_t rf_fw_buddy_room(const struct rf_fw_buddy *b);
+
+/* ---- conn.c: the connection table and its shadow ---- */
+
+/* Key word of a role (0 data, 1 ACK) and QPN. */
+static inline uint32_t rf_fw_key(unsigned int role, uint32_t qpn)
+{
+	return (uint32_t)role << RF_HASH_KEY_ROLE_LSB | qpn;
+}
+
+/* The hash of box.md: place in table 0 is its low bits, in table 1 those from bit 16 on. */
+uint32_t rf_fw_conn_hash(uint32_t ip, uint32_t key);
+/* Empties the table. */
+void rf_fw_conn_reset(struct rf_fw *fw);
+/* The entry of a key or NULL. */
+struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key);
+/* Sets the value of a key, new or not. False: no room. A key once in the table is never absent in between. */
+bool rf_fw_conn_put(struct rf_fw *fw, uint32_t ip, uint32_t key, uint32_t cid, unsigned int state);
+void rf_fw_conn_remove(struct rf_fw *fw, uint32_t ip, uint32_t key);
+/* Turns an entry into a tombstone for cfg.hold_ms; with no hold time it goes at once. */
+void rf_fw_conn_bury(struct rf_fw *fw, uint32_t ip, uint32_t key);
+/* Removes a tombstone; any other entry stays. */
+void rf_fw_conn_exhume(struct rf_fw *fw, uint32_t ip, uint32_t key);
+/* Timer of the tombstones: lets go those that have seen no packet for the hold time. */
+void rf_fw_conn_tick(struct rf_fw *fw);
+
+/* ---- member.c: ranks ---- */
+
+void rf_fw_member_init(struct rf_fw *fw);
+struct rf_fw_member *rf_fw_member_get(struct rf_fw *fw, unsigned int i); /* NULL for RF_FW_NONE */
+/* Of a group by rank, NULL. */
+struct rf_fw_member *rf_fw_member_find(struct rf_fw *fw, const struct rf_fw_group *g,
+				       unsigned int rank);
+/* A new one in its place by rank; NULL: none is free. */
+struct rf_fw_member *rf_fw_member_add(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank);
+void rf_fw_member_drop(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank);
+void rf_fw_member_drop_all(struct rf_fw *fw, struct rf_fw_group *g);
+
+/* for (m = first; m; m = next) */
+static inline struct rf_fw_member *rf_fw_first(struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	return rf_fw_member_get(fw, g->first);
+}
+
+static inline struct rf_fw_member *rf_fw_next(struct rf_fw *fw, const struct rf_fw_member *m)
+{
+	return rf_fw_member_get(fw, m->next);
+}
+
+/* ---- group.c: the state machine ---- */
+
+static inline bool rf_fw_group_active(const struct rf_fw_group *g)
+{
+	return g->state == RF_CTL_S_JOINING || g->state == RF_CTL_S_READY ||
+	       g->state == RF_CTL_S_DRAINING;
+}
+
+/* A new group in state JOINING with hardware group and slots; NULL and *why, *detail. */
+struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_header *h,
+				     const struct rf_ctl_join *j, enum rf_ctl_reason *why,
+				     uint32_t *detail);
+/* Undoes rf_fw_group_make() for a group without members. */
+void rf_fw_group_unmake(struct rf_fw *fw, struct rf_fw_group *g);
+void rf_fw_group_fail(struct rf_fw *fw, struct rf_fw_group *g, enum rf_ctl_reason reason,
+		      uint32_t rank, uint32_t index, uint32_t detail);
+/* A rank leaves; ends the group with the last. */
+void rf_fw_group_leave(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m,
+		       uint8_t flag);
+/* Groups that have ended are forgotten where no member is free otherwise. */
+void rf_fw_group_spare_members(struct rf_fw *fw);
+/* Reads signs of life of a group whose hardware is set up. */
+void rf_fw_group_look(struct rf_fw *fw, struct rf_fw_group *g);
+/* Errors latched by the hardware. */
+void rf_fw_group_errors(struct rf_fw *fw);
+/* Timers; returns the next one in ms. */
+uint64_t rf_fw_group_tick(struct rf_fw *fw);
+/* log2 of the beats and header slots that a group holds. */
+unsigned int rf_fw_group_beats_log2(const struct rf_fw *fw, unsigned int mtu_log2,
+				    unsigned int slots_log2);
+
+/* ---- place.c: a complete group to and from the hardware ---- */
+
+/* Placement, admission, registers, entries. RF_CTL_R_NONE: live. Else nothing is left behind; *rank is at fault. */
+enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
+			       uint32_t *detail);
+/* Takes entries and group out of the hardware; tombstones where they are due. */
+void rf_fw_unplace(struct rf_fw *fw, struct rf_fw_group *g);
+
+/* ---- request.c: verbs; fw->reply is filled ---- */
+
+struct rf_fw_request {
+	struct rf_ctl_header h;
+	struct rf_ctl_addr addr;
+	struct rf_ctl_request body;
+	unsigned int port; /* on which it came in */
+};
+
+/* False: no answer at all. */
+bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q);
+/* FAILED into fw->reply; counted. Always true. */
+bool rf_fw_refuse(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t rank, uint32_t detail);
+/* What a member is told about its group: WAITING, READY, FAILED, DRAINING, ENDED. */
+void rf_fw_tell(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m);
+/* A request of a known member renews its life; false if it is older than one already seen. */
+bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_member *m, const struct rf_fw_request *q);
+/* The group's member of a request's rank and token; NULL: there is none. */
+struct rf_fw_group *rf_fw_request_group(struct rf_fw *fw, const struct rf_ctl_header *h,
+					struct rf_fw_member **m);
+/* The group of a job: the active one, else the one that ended last; or NULL. */
+struct rf_fw_group *rf_fw_group_named(struct rf_fw *fw, uint64_t job, unsigned int number);
+
+/* ---- status.c ---- */
+
+bool rf_fw_status(struct rf_fw *fw, const struct rf_fw_request *q);
+
+/* ---- net.c: punt, inject, ARP, ICMP, control frames ---- */
+
+/* One punted frame; false where there is none. */
+bool rf_fw_net_punt(struct rf_fw *fw);
+/* Whether one waits. */
+bool rf_fw_net_waiting(struct rf_fw *fw);
+/* Sends due notices while the hardware takes them. */
+void rf_fw_net_notices(struct rf_fw *fw);
+/* The key of a job or NULL. */
+const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job);
+
+/* ---- fw.c ---- */
+
+/* Enables the box with CTRL.HOLD for cfg.hold_ms. */
+void rf_fw_hold(struct rf_fw *fw);
+
+#endif

@@ -1,0 +1,82 @@
+/* Ranks: a pool shared by all groups; each group's list is in ascending order of ranks. */
+#include <string.h>
+
+#include "firmware/core/internal.h"
+
+_Static_assert(RF_FW_MEMBERS < RF_FW_NONE, "numbers of members fit a byte");
+_Static_assert(RF_FW_RANKS_MAX <= RF_CTL_RANKS_MAX, "messages have room for all ranks");
+
+void rf_fw_member_init(struct rf_fw *fw)
+{
+	memset(fw->member, 0, sizeof(fw->member));
+	for (unsigned int i = 0; i < RF_FW_MEMBERS; i++)
+		fw->member[i].next = (uint8_t)(i + 1u < RF_FW_MEMBERS ? i + 1u : RF_FW_NONE);
+	fw->free_member = 0;
+}
+
+struct rf_fw_member *rf_fw_member_get(struct rf_fw *fw, unsigned int i)
+{
+	return i < RF_FW_MEMBERS ? &fw->member[i] : NULL;
+}
+
+struct rf_fw_member *rf_fw_member_find(struct rf_fw *fw, const struct rf_fw_group *g,
+				       unsigned int rank)
+{
+	struct rf_fw_member *m;
+
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		if (m->rank == rank)
+			return m;
+	return NULL;
+}
+
+/* The link that points, or would point, to the rank. */
+static uint8_t *link_to(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank)
+{
+	uint8_t *link = &g->first;
+
+	while (*link != RF_FW_NONE && fw->member[*link].rank < rank)
+		link = &fw->member[*link].next;
+	return link;
+}
+
+struct rf_fw_member *rf_fw_member_add(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank)
+{
+	struct rf_fw_member *m = rf_fw_member_get(fw, fw->free_member);
+	uint8_t *link;
+	uint8_t self = fw->free_member;
+
+	if (!m)
+		return NULL;
+	fw->free_member = m->next;
+	memset(m, 0, sizeof(*m));
+	m->used = 1;
+	m->rank = (uint16_t)rank;
+	m->peer = RF_FW_NONE;
+	link = link_to(fw, g, rank);
+	m->next = *link;
+	*link = self;
+	return m;
+}
+
+void rf_fw_member_drop(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank)
+{
+	uint8_t *link = link_to(fw, g, rank);
+	uint8_t self = *link;
+	struct rf_fw_member *m = rf_fw_member_get(fw, self);
+
+	if (!m || m->rank != rank)
+		return;
+	*link = m->next;
+	m->used = 0;
+	m->next = fw->free_member;
+	fw->free_member = self;
+}
+
+void rf_fw_member_drop_all(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	struct rf_fw_member *m;
+
+	while ((m = rf_fw_first(fw, g)) != NULL)
+		rf_fw_member_drop(fw, g, m->rank);
+}

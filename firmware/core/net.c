@@ -1,0 +1,294 @@
+/* Punted frames in, answers out: ARP (RFC 826), ICMP echo (RFC 792), control messages. */
+#include <string.h>
+
+#include "firmware/core/internal.h"
+#include "proto/rf_bytes.h"
+
+#define ETHERTYPE_ARP 0x0806u
+#define ETHERTYPE_IPV4 0x0800u
+#define ETHERTYPE_VLAN 0x8100u
+#define ARP_BYTES 28u
+#define ARP_REQUEST 1u
+#define ARP_REPLY 2u
+#define PROTO_ICMP 1u
+#define IP_HEADER 20u
+#define ICMP_HEADER 8u
+#define ICMP_ECHO 8u
+
+static const uint8_t zero_key[RF_CTL_KEY_BYTES];
+
+const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job)
+{
+	if (fw->cfg.nkeys == 0)
+		return zero_key;
+	for (unsigned int i = 0; i < fw->cfg.nkeys; i++)
+		if (fw->cfg.keys[i].job == job)
+			return fw->cfg.keys[i].key;
+	return NULL;
+}
+
+bool rf_fw_net_waiting(struct rf_fw *fw)
+{
+	return (rf_fw_read(fw, RF_PUNT_STATUS) & RF_PUNT_STATUS_VALID_MASK) != 0;
+}
+
+static bool inject_busy(struct rf_fw *fw)
+{
+	return (rf_fw_read(fw, RF_INJECT_STATUS) & RF_INJECT_STATUS_BUSY_MASK) != 0;
+}
+
+/* Sends fw->tx by a port, or gives up behind a bounded wait. */
+static bool inject(struct rf_fw *fw, unsigned int port, size_t len)
+{
+	unsigned int reads = 0;
+
+	while (len < RF_CTL_FRAME_MIN)
+		fw->tx[len++] = 0;
+	while (inject_busy(fw)) {
+		if (++reads >= RF_FW_BUSY_READS) {
+			fw->cnt.inject_busy++;
+			return false;
+		}
+	}
+	memset(fw->tx + len, 0, (4u - (len & 3u)) & 3u);
+	for (uint32_t i = 0; i < len; i += 4u)
+		rf_fw_write(fw, RF_INJECT_DATA + i, rf_get_le32(fw->tx + i));
+	rf_fw_write(fw, RF_INJECT, (uint32_t)len | (uint32_t)port << RF_INJECT_PORT_LSB);
+	return true;
+}
+
+/* Starts an answer in fw->tx: addresses turned round, tag kept. The hardware sets the source MAC. */
+static void turn(struct rf_fw *fw, size_t len)
+{
+	memcpy(fw->tx, fw->rx, len);
+	memcpy(fw->tx, fw->rx + 6, 6);
+	memset(fw->tx + 6, 0, 6);
+}
+
+static bool group_mac(const uint8_t *mac)
+{
+	return (mac[0] & 1u) != 0;
+}
+
+/* An address that a host can have. */
+static bool host_ip(const struct rf_fw *fw, uint32_t ip)
+{
+	return ip != fw->cfg.ip && ip != 0 && ip >> 28 < 0xeu && ip >> 24 != 127u;
+}
+
+static void arp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
+{
+	const uint8_t *q = fw->rx + l2;
+	uint8_t *a = fw->tx + l2;
+
+	if (len < l2 + ARP_BYTES || rf_get_be32(q) != 0x00010800u || rf_get_be16(q + 4) != 0x0604u ||
+	    rf_get_be16(q + 6) != ARP_REQUEST || rf_get_be32(q + 24) != fw->cfg.ip ||
+	    group_mac(q + 8) || group_mac(fw->rx + 6) || rf_get_be32(q + 14) == fw->cfg.ip) {
+		fw->cnt.arp_other++;
+		return;
+	}
+	turn(fw, l2 + ARP_BYTES);
+	rf_put_be16(a + 6, ARP_REPLY);
+	memcpy(a + 8, fw->cfg.mac, 6);
+	a[13] = (uint8_t)(a[13] + port);
+	rf_put_be32(a + 14, fw->cfg.ip);
+	memcpy(a + 18, q + 8, 10);
+	if (inject(fw, port, l2 + ARP_BYTES))
+		fw->cnt.arp_requests++;
+}
+
+static bool icmp_echo_ok(const struct rf_fw *fw, const uint8_t *ip, size_t room, size_t *total)
+{
+	*total = rf_get_be16(ip + 2);
+	return *total >= IP_HEADER + ICMP_HEADER && *total <= room &&
+	       rf_ctl_checksum(ip, IP_HEADER, 0) == 0xffffu && ip[IP_HEADER] == ICMP_ECHO &&
+	       ip[IP_HEADER + 1] == 0 && rf_get_be32(ip + 16) == fw->cfg.ip &&
+	       host_ip(fw, rf_get_be32(ip + 12)) &&
+	       rf_ctl_checksum(ip + IP_HEADER, *total - IP_HEADER, 0) == 0xffffu;
+}
+
+static void icmp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
+{
+	uint8_t *ip = fw->tx + l2;
+	uint8_t *echo = ip + IP_HEADER;
+	size_t total;
+
+	if (!icmp_echo_ok(fw, fw->rx + l2, len - l2, &total) || group_mac(fw->rx + 6)) {
+		fw->cnt.icmp_other++;
+		return;
+	}
+	turn(fw, l2 + total);
+	memcpy(ip + 12, fw->rx + l2 + 16, 4);
+	memcpy(ip + 16, fw->rx + l2 + 12, 4);
+	ip[8] = 64;
+	rf_put_be16(ip + 10, 0);
+	rf_put_be16(ip + 10, (uint16_t)~rf_ctl_checksum(ip, IP_HEADER, 0));
+	echo[0] = 0;
+	rf_put_be16(echo + 2, 0);
+	rf_put_be16(echo + 2, (uint16_t)~rf_ctl_checksum(echo, total - IP_HEADER, 0));
+	if (inject(fw, port, l2 + total))
+		fw->cnt.icmp_echo++;
+}
+
+/* fw->reply to a host. key NULL: unsigned. */
+static bool send(struct rf_fw *fw, struct rf_ctl_header *h, const struct rf_ctl_addr *to,
+		 unsigned int port, const uint8_t *key)
+{
+	size_t len;
+
+	h->flags = RF_CTL_F_REPLY;
+	if (!key)
+		h->flags |= RF_CTL_F_UNSIGNED;
+	if (fw->cfg.nkeys == 0)
+		h->flags |= RF_CTL_F_OPEN_LAB;
+	h->epoch = fw->epoch;
+	h->nonce = 0;
+	len = rf_ctl_reply_put(fw->msg, h, &fw->reply, key);
+	len = len > 0 ? rf_ctl_frame_put(fw->tx, sizeof(fw->tx), to, fw->msg, len) : 0;
+	return len > 0 && inject(fw, port, len);
+}
+
+static struct rf_ctl_addr answer_to(const struct rf_fw *fw, const uint8_t *mac, uint32_t ip,
+				    uint16_t vlan)
+{
+	struct rf_ctl_addr to = {.vlan = vlan, .src_ip = fw->cfg.ip, .dst_ip = ip,
+				 .src_port = RF_CTL_UDP_PORT, .dst_port = RF_CTL_UDP_PORT};
+
+	memcpy(to.dst_mac, mac, sizeof(to.dst_mac));
+	return to;
+}
+
+/* Judges a message and fills fw->reply; false: no answer. *key NULL: the answer is unsigned. */
+static bool judge(struct rf_fw *fw, struct rf_fw_request *q, const uint8_t *msg, size_t len,
+		  const uint8_t **key)
+{
+	int rc = rf_ctl_header_get(msg, len, &q->h);
+	enum rf_ctl_reason why;
+
+	*key = NULL;
+	if (rc < 0) {
+		fw->cnt.not_control++;
+		return false;
+	}
+	if (q->h.flags & RF_CTL_F_REPLY) {
+		fw->cnt.reply_reflected++;
+		return false;
+	}
+	if (rc > 0) {
+		rf_fw_refuse(fw, (enum rf_ctl_reason)rc, q->h.rank, RF_CTL_VERSION);
+		return len >= RF_CTL_HEADER;
+	}
+	*key = rf_fw_net_key(fw, q->h.job);
+	if (!*key)
+		return rf_fw_refuse(fw, RF_CTL_R_KEY_UNKNOWN, q->h.rank, 0);
+	if (!rf_ctl_tag_ok(msg, &q->h, *key)) {
+		*key = NULL;
+		return rf_fw_refuse(fw, RF_CTL_R_TAG, q->h.rank, 0);
+	}
+	why = rf_ctl_request_get(msg, &q->h, &q->body);
+	if (why != RF_CTL_R_NONE)
+		return rf_fw_refuse(fw, why, q->h.rank, 0);
+	return rf_fw_request(fw, q);
+}
+
+static void control(struct rf_fw *fw, unsigned int port, size_t len)
+{
+	struct rf_fw_request q = {.port = port};
+	struct rf_ctl_addr to;
+	const uint8_t *msg, *key;
+	size_t msg_len;
+	int rc = rf_ctl_frame_get(fw->rx, len, &q.addr, &msg, &msg_len);
+
+	if (rc == RF_CTL_FRAME_OTHER) {
+		fw->cnt.punt_other++;
+		return;
+	}
+	if (rc == RF_CTL_FRAME_LENGTH) {
+		fw->cnt.bad_length++;
+		return;
+	}
+	if (rc != RF_CTL_FRAME_OK) {
+		fw->cnt.bad_checksum++;
+		return;
+	}
+	if (!host_ip(fw, q.addr.src_ip) || group_mac(q.addr.src_mac)) {
+		fw->cnt.bad_source++;
+		return;
+	}
+	if (!judge(fw, &q, msg, msg_len, &key))
+		return;
+	to = answer_to(fw, q.addr.src_mac, q.addr.src_ip, q.addr.vlan);
+	if (send(fw, &q.h, &to, port, key))
+		fw->cnt.replies++;
+}
+
+/* Sends one member its notice; false where the hardware is busy. */
+static bool notice(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m)
+{
+	struct rf_ctl_header h = {.verb = RF_CTL_JOIN, .group = g->number, .job = g->job,
+				  .rank = m->rank, .seq = m->seq, .token = m->token};
+	struct rf_ctl_addr to = answer_to(fw, m->src_mac, m->from_ip, m->vlan);
+	const uint8_t *key = rf_fw_net_key(fw, g->job);
+
+	if (inject_busy(fw))
+		return false;
+	m->notify = 0;
+	rf_fw_tell(fw, g, m);
+	if (key && send(fw, &h, &to, m->from_port, key))
+		fw->cnt.notices++;
+	return true;
+}
+
+void rf_fw_net_notices(struct rf_fw *fw)
+{
+	if (!fw->notices)
+		return;
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		struct rf_fw_group *g = &fw->group[i];
+		struct rf_fw_member *m;
+
+		if (g->state == RF_CTL_S_FREE)
+			continue;
+		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+			if (m->notify && !notice(fw, g, m))
+				return;
+	}
+	fw->notices = 0;
+}
+
+static void frame(struct rf_fw *fw, unsigned int port, size_t len)
+{
+	size_t l2 = 14;
+	unsigned int type = rf_get_be16(fw->rx + 12);
+
+	if (type == ETHERTYPE_VLAN) {
+		type = rf_get_be16(fw->rx + 16);
+		l2 = 18;
+	}
+	if (type == ETHERTYPE_ARP)
+		arp(fw, port, l2, len);
+	else if (type == ETHERTYPE_IPV4 && fw->rx[l2] == 0x45 && fw->rx[l2 + 9] == PROTO_ICMP)
+		icmp(fw, port, l2, len);
+	else
+		control(fw, port, len);
+}
+
+bool rf_fw_net_punt(struct rf_fw *fw)
+{
+	uint32_t status = rf_fw_read(fw, RF_PUNT_STATUS);
+	uint32_t len = status & RF_PUNT_STATUS_LENGTH_MASK;
+	uint32_t port = (status & RF_PUNT_STATUS_PORT_MASK) >> RF_PUNT_STATUS_PORT_LSB;
+	bool fits = len >= RF_CTL_FRAME_MIN && len <= RF_CTL_FRAME_MAX && port < fw->ports;
+
+	if (!(status & RF_PUNT_STATUS_VALID_MASK))
+		return false;
+	fw->cnt.punts++;
+	for (uint32_t i = 0; fits && i < len; i += 4u)
+		rf_put_le32(fw->rx + i, rf_fw_read(fw, RF_PUNT_DATA + i));
+	rf_fw_write(fw, RF_PUNT_POP, 1);
+	if (fits)
+		frame(fw, port, len);
+	else
+		fw->cnt.punt_other++;
+	return true;
+}

@@ -1,0 +1,203 @@
+/* A complete group to and from the hardware: placement, admission, registers, table entries. */
+#include "firmware/core/internal.h"
+
+/* Lanes by ascending rank on each port; returns the lanes in use, 0 if a port has too few (*rank is the first without one). */
+static unsigned int give_lanes(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank)
+{
+	uint8_t taken[RF_CTL_PORTS_MAX] = {0};
+	unsigned int most = 0;
+	struct rf_fw_member *m;
+
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		if (taken[m->port] >= fw->lanes) {
+			*rank = m->rank;
+			return 0;
+		}
+		m->lane = taken[m->port]++;
+		if (taken[m->port] > most)
+			most = taken[m->port];
+	}
+	return most;
+}
+
+/* The smallest aligned block that contains all ports. */
+static void give_block(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	unsigned int low = RF_CTL_PORTS_MAX, high = 0, level = 0;
+	struct rf_fw_member *m;
+
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		if (m->port < low)
+			low = m->port;
+		if (m->port > high)
+			high = m->port;
+	}
+	while (low >> level != high >> level)
+		level++;
+	g->level = (uint8_t)level;
+	g->base_port = (uint8_t)(low >> level << level);
+}
+
+/* Each rank's receiver: the next rank where the address is its own, else the lowest that has it. */
+static bool find_peers(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank)
+{
+	struct rf_fw_member *m, *p;
+
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		m->peer = RF_FW_NONE;
+		for (p = rf_fw_first(fw, g); p; p = rf_fw_next(fw, p)) {
+			bool successor = p->rank == (m->rank + 1u) % g->ranks;
+
+			if (p->src_ip == m->peer_ip && (m->peer == RF_FW_NONE || successor))
+				m->peer = (uint8_t)(p - fw->member);
+		}
+		if (m->peer == RF_FW_NONE) {
+			*rank = m->rank;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* A pass of a group occupies its block of ports: what groups on overlapping blocks ask for adds up. */
+static bool passes_left(const struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	uint32_t sum = g->lanes;
+
+	if (fw->cfg.share_max == 0)
+		return true;
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		const struct rf_fw_group *o = &fw->group[i];
+		unsigned int level = o->level > g->level ? o->level : g->level;
+
+		if (o != g && o->live && o->base_port >> level == g->base_port >> level)
+			sum += o->lanes;
+	}
+	return sum <= fw->cfg.share_max;
+}
+
+static void write_conns(struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	struct rf_fw_member *m;
+
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
+
+		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_START), m->start_psn);
+		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_SHIFT), m->shift);
+		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_SRC_IP), m->src_ip);
+		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_PEER_IP), m->peer_ip);
+		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_PEER_PORT), fw->member[m->peer].port);
+		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_QPN), m->qpn);
+		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_INIT), 1);
+	}
+}
+
+static void write_group(struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	uint32_t members[4] = {0};
+	uint32_t cfg;
+	struct rf_fw_member *m;
+
+	cfg = (uint32_t)g->dtype << RF_GROUP_CFG_DTYPE_LSB |
+	      (uint32_t)g->op << RF_GROUP_CFG_OP_LSB |
+	      (uint32_t)g->mtu_log2 << RF_GROUP_CFG_MTU_LOG2_LSB |
+	      (uint32_t)g->level << RF_GROUP_CFG_LEVEL_LSB |
+	      (uint32_t)g->base_port << RF_GROUP_CFG_BASE_PORT_LSB |
+	      (uint32_t)g->lanes << RF_GROUP_CFG_LANES_LSB |
+	      (uint32_t)g->slots_log2 << RF_GROUP_CFG_S_LOG2_LSB;
+	if (g->flags & RF_CTL_J_OPEN_LOOP)
+		cfg |= RF_GROUP_CFG_OPEN_LOOP_MASK;
+	if (g->flags & RF_CTL_J_TRANSPARENT)
+		cfg |= RF_GROUP_CFG_TRANSPARENT_MASK;
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		members[m->lane / 4u] |= 1u << (8u * (m->lane & 3u) + m->port);
+	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_CFG), cfg);
+	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_DBASE), g->dbase);
+	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_HBASE), g->hbase);
+	for (uint32_t i = 0; i < 4; i++)
+		rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_MEMBERS0 + 4u * i), members[i]);
+	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_CFG), cfg | RF_GROUP_CFG_LIVE_MASK);
+}
+
+/* The end of a data entry: nothing raw may pass where the PSN does not guard it. */
+static void end_data(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m)
+{
+	uint32_t key = rf_fw_key(0, m->peer_qpn);
+
+	if ((g->flags & RF_CTL_J_SHIFTED) || m->destroyed)
+		rf_fw_conn_remove(fw, m->peer_ip, key);
+	else
+		rf_fw_conn_bury(fw, m->peer_ip, key);
+}
+
+static bool has_ack(const struct rf_fw_group *g)
+{
+	return !(g->flags & RF_CTL_J_OPEN_LOOP);
+}
+
+static bool write_entries(struct rf_fw *fw, const struct rf_fw_group *g, uint32_t *rank)
+{
+	struct rf_fw_member *m;
+
+	/* ACKs first: no data is accepted before its ACK can be read. */
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
+
+		*rank = m->rank;
+		if (has_ack(g) &&
+		    !rf_fw_conn_put(fw, m->src_ip, rf_fw_key(1, m->qpn), cid, RF_STATE_LIVE))
+			return false;
+	}
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
+
+		*rank = m->rank;
+		if (!rf_fw_conn_put(fw, m->peer_ip, rf_fw_key(0, m->peer_qpn), cid, RF_STATE_LIVE))
+			return false;
+	}
+	return true;
+}
+
+enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
+			       uint32_t *detail)
+{
+	*rank = RF_CTL_NO_RANK;
+	*detail = 0;
+	if (!find_peers(fw, g, rank))
+		return RF_CTL_R_SUCCESSOR_UNKNOWN;
+	g->lanes = (uint8_t)give_lanes(fw, g, rank);
+	if (g->lanes == 0) {
+		*detail = fw->lanes;
+		return RF_CTL_R_NO_LANES;
+	}
+	give_block(fw, g);
+	if (!passes_left(fw, g)) {
+		*detail = fw->cfg.share_max;
+		return RF_CTL_R_NO_PASSES;
+	}
+	write_conns(fw, g);
+	write_group(fw, g);
+	g->live = 1;
+	if (!write_entries(fw, g, rank)) {
+		*detail = 2u << fw->hash_bits;
+		return RF_CTL_R_NO_CONNECTIONS;
+	}
+	return RF_CTL_R_NONE;
+}
+
+void rf_fw_unplace(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	struct rf_fw_member *m;
+
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		end_data(fw, g, m);
+		if (g->live && has_ack(g))
+			rf_fw_conn_remove(fw, m->src_ip, rf_fw_key(1, m->qpn));
+	}
+	if (!g->live)
+		return;
+	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_CFG), 0);
+	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_ERROR), RF_GROUP_ERROR_VALID_MASK);
+	g->live = 0;
+}

@@ -1,0 +1,228 @@
+/* STATUS: pages about a group, its ranks, the box. */
+#include <string.h>
+
+#include "firmware/core/internal.h"
+
+static struct rf_ctl_reply *page(struct rf_fw *fw, unsigned int number)
+{
+	memset(&fw->reply, 0, sizeof(fw->reply));
+	fw->reply.result = RF_CTL_PAGE;
+	fw->reply.page = (uint8_t)number;
+	return &fw->reply;
+}
+
+static void page_group(struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	struct rf_ctl_group_page *p = &page(fw, RF_CTL_PAGE_GROUP)->u.group;
+	const struct rf_fw_member *m;
+
+	p->state = g->state;
+	p->reason = g->reason;
+	p->fail_rank = g->fail_rank;
+	p->fail_index = g->fail_index;
+	p->fail_detail = g->fail_detail;
+	p->ranks = g->ranks;
+	p->joined = g->joined;
+	p->left = g->left;
+	p->flags = g->flags;
+	p->dtype = g->dtype;
+	p->op = g->op;
+	p->mtu_log2 = g->mtu_log2;
+	p->slots_log2 = g->slots_log2;
+	p->hw_group = g->hw;
+	p->lanes = g->lanes;
+	p->level = g->level;
+	p->base_port = g->base_port;
+	p->dbase = g->dbase;
+	p->hbase = g->hbase;
+	if (g->live) {
+		p->head = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_HEAD));
+		p->tail = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_TAIL));
+		p->issued = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_ISSUED));
+	}
+	if (g->state == RF_CTL_S_JOINING)
+		p->remaining_ms = (uint32_t)(g->deadline_ms - fw->now_ms);
+	memcpy(p->missing, g->missing, sizeof(p->missing));
+	if (g->state != RF_CTL_S_DRAINING && g->state != RF_CTL_S_TOMBSTONED)
+		return;
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		if (!(m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE)))
+			rf_ctl_mask_set(p->missing, m->rank);
+}
+
+static void put_rank(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m,
+		     struct rf_ctl_rank *r)
+{
+	uint64_t age = fw->now_ms - m->life_ms;
+	uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
+
+	r->flags = (uint8_t)(m->flags | RF_CTL_RANK_JOINED);
+	r->port = m->port;
+	r->lane = m->lane;
+	r->age_ms = age > UINT32_MAX ? UINT32_MAX : (uint32_t)age;
+	r->ip = m->src_ip;
+	if (!g->live)
+		return;
+	r->next = rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_NEXT));
+	r->sent = rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_SENT));
+	r->una = rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_UNA));
+}
+
+static void page_ranks(struct rf_fw *fw, struct rf_fw_group *g, unsigned int first)
+{
+	struct rf_ctl_ranks_page *p;
+	const struct rf_fw_member *m;
+	unsigned int count;
+
+	rf_fw_group_look(fw, g);
+	p = &page(fw, RF_CTL_PAGE_RANKS)->u.ranks;
+	count = first < g->ranks ? g->ranks - first : 0u;
+	if (count > RF_CTL_RANKS_PER_PAGE)
+		count = RF_CTL_RANKS_PER_PAGE;
+	p->ranks = g->ranks;
+	p->first = (uint16_t)first;
+	p->count = (uint16_t)count;
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		if (m->rank >= first && m->rank < first + count)
+			put_rank(fw, g, m, &p->rank[m->rank - first]);
+}
+
+static void page_box(struct rf_fw *fw, unsigned int port)
+{
+	struct rf_ctl_box_page *p = &page(fw, RF_CTL_PAGE_BOX)->u.box;
+	const uint8_t *mac = fw->cfg.mac;
+
+	p->ports = fw->ports;
+	p->lanes = fw->lanes;
+	p->width64 = fw->width64;
+	p->hash_bits = fw->hash_bits;
+	p->groups = fw->ngroups;
+	p->bank_log2 = fw->bank_log2;
+	p->hdr_log2 = fw->hdr_log2;
+	p->mtu_log2 = fw->mtu_log2;
+	p->fp16 = fw->fp16;
+	p->port = (uint8_t)port;
+	p->clock_khz = fw->khz;
+	p->uptime_ms = fw->now_ms;
+	if (fw->hold_until != RF_FW_NEVER) {
+		p->hold = 1;
+		p->hold_ms = (uint32_t)(fw->hold_until - fw->now_ms);
+	}
+	for (uint32_t used = fw->hw_used; used != 0; used &= used - 1u)
+		p->groups_used++;
+	p->connections = fw->entries;
+	p->tombstones = fw->tombstones;
+	p->beats_free = rf_fw_buddy_room(&fw->beats);
+	p->hslots_free = rf_fw_buddy_room(&fw->hslots);
+	p->mac_hi = (uint32_t)mac[0] << 8 | mac[1];
+	p->mac_lo = (uint32_t)mac[2] << 24 | (uint32_t)mac[3] << 16 | (uint32_t)mac[4] << 8 | mac[5];
+}
+
+static void page_port(struct rf_fw *fw, unsigned int port)
+{
+	struct rf_ctl_counters_page *p = &page(fw, RF_CTL_PAGE_PORT)->u.counters;
+
+	_Static_assert(RF_CNT_COUNT <= RF_CTL_COUNTERS_PER_PAGE, "all counters of a port in one page");
+	p->index = (uint16_t)port;
+	p->count = RF_CNT_COUNT;
+	for (uint32_t i = 0; i < RF_CNT_COUNT; i++)
+		p->value[i] = rf_fw_read(fw, RF_PORT_BASE + (uint32_t)port * RF_PORT_STRIDE + 4u * i);
+}
+
+static void page_firmware(struct rf_fw *fw)
+{
+	struct rf_ctl_counters_page *p = &page(fw, RF_CTL_PAGE_FIRMWARE)->u.counters;
+
+	_Static_assert(sizeof(struct rf_fw_counters) / 4u <= RF_CTL_COUNTERS_PER_PAGE,
+		       "all counters of the firmware in one page");
+	p->count = (uint16_t)rf_fw_counter_count();
+	for (unsigned int i = 0; i < p->count; i++)
+		p->value[i] = rf_fw_counter(fw, i);
+}
+
+static void page_groups(struct rf_fw *fw, unsigned int first)
+{
+	struct rf_ctl_groups_page *p = &page(fw, RF_CTL_PAGE_GROUPS)->u.groups;
+
+	p->first = (uint16_t)first;
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		const struct rf_fw_group *g = &fw->group[i];
+		struct rf_ctl_group_entry *e = &p->entry[p->count];
+
+		if (g->state == RF_CTL_S_FREE)
+			continue;
+		if (p->total++ < first || p->count == RF_CTL_GROUPS_PER_PAGE)
+			continue;
+		e->job = g->job;
+		e->group = g->number;
+		e->ranks = g->ranks;
+		e->joined = g->joined;
+		e->state = g->state;
+		e->hw_group = g->hw;
+		p->count++;
+	}
+}
+
+/*
+ * The group that a request may see: a rank's own; for a tool (rank RF_CTL_NO_RANK) one of its job; for
+ * the operator's tool any.
+ */
+static struct rf_fw_group *visible(struct rf_fw *fw, const struct rf_fw_request *q)
+{
+	const struct rf_ctl_status_req *s = &q->body.u.status;
+	struct rf_fw_member *m;
+
+	if (q->h.rank != RF_CTL_NO_RANK)
+		return rf_fw_request_group(fw, &q->h, &m);
+	if (q->h.job == RF_CTL_JOB_OPERATOR)
+		return rf_fw_group_named(fw, s->job, s->group);
+	return rf_fw_group_named(fw, q->h.job, q->h.group);
+}
+
+static bool about_group(struct rf_fw *fw, const struct rf_fw_request *q)
+{
+	const struct rf_ctl_status_req *s = &q->body.u.status;
+	struct rf_fw_group *g = visible(fw, q);
+
+	if (!g)
+		return rf_fw_refuse(fw, RF_CTL_R_GROUP_UNKNOWN, q->h.rank, 0);
+	if (s->page == RF_CTL_PAGE_GROUP)
+		page_group(fw, g);
+	else
+		page_ranks(fw, g, s->index);
+	return true;
+}
+
+bool rf_fw_status(struct rf_fw *fw, const struct rf_fw_request *q)
+{
+	const struct rf_ctl_status_req *s = &q->body.u.status;
+	struct rf_fw_member *m;
+
+	fw->cnt.status++;
+	/* Any question of a member is a sign of its life. */
+	if (rf_fw_request_group(fw, &q->h, &m) && !rf_fw_heard(fw, m, q))
+		return false;
+	switch (s->page) {
+	case RF_CTL_PAGE_GROUP:
+	case RF_CTL_PAGE_RANKS:
+		return about_group(fw, q);
+	case RF_CTL_PAGE_BOX:
+		page_box(fw, q->port);
+		return true;
+	case RF_CTL_PAGE_PORT:
+		if (s->index >= fw->ports)
+			return rf_fw_refuse(fw, RF_CTL_R_FIELD, q->h.rank, 2);
+		page_port(fw, s->index);
+		return true;
+	case RF_CTL_PAGE_FIRMWARE:
+		page_firmware(fw);
+		return true;
+	case RF_CTL_PAGE_GROUPS:
+		if (q->h.job != RF_CTL_JOB_OPERATOR)
+			return rf_fw_refuse(fw, RF_CTL_R_NOT_OPERATOR, q->h.rank, 0);
+		page_groups(fw, s->index);
+		return true;
+	default:
+		return rf_fw_refuse(fw, RF_CTL_R_FIELD, q->h.rank, 0);
+	}
+}

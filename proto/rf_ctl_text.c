@@ -1,0 +1,68 @@
+/* Texts of the control protocol, apart from the codec: the smallest targets need none. */
+#include "proto/rf_ctl.h"
+
+const char *rf_ctl_reason_text(unsigned int reason)
+{
+	switch (reason) {
+#define TEXT(name, value, text)                                                                    \
+	case (value):                                                                              \
+		return text;
+		RF_CTL_REASONS(TEXT)
+#undef TEXT
+	default:
+		return "unknown reason";
+	}
+}
+
+const char *rf_ctl_reason_name(unsigned int reason)
+{
+	switch (reason) {
+#define NAME(name, value, text)                                                                    \
+	case (value):                                                                              \
+		return #name;
+		RF_CTL_REASONS(NAME)
+#undef NAME
+	default:
+		return "?";
+	}
+}
+
+const char *rf_ctl_abort_text(uint32_t code)
+{
+	switch (code) {
+	case RF_CTL_ABORT_USER:
+		return "the application asked for it";
+	case RF_CTL_ABORT_TRANSPORT:
+		return "its transport gave up";
+	case RF_CTL_ABORT_MISMATCH:
+		return "the ranks disagree about a call";
+	case RF_CTL_ABORT_EXIT:
+		return "its process ended without leaving the group";
+	case RF_CTL_ABORT_STEERING:
+		return "the proof of the path through the box failed";
+	case RF_CTL_ABORT_MEMORY:
+		return "it ran out of memory";
+	default:
+		return code >= 0x100u ? "the application's own reason" : "unknown reason";
+	}
+}
+
+const char *rf_ctl_state_text(unsigned int state)
+{
+	switch (state) {
+	case RF_CTL_S_FREE:
+		return "free";
+	case RF_CTL_S_JOINING:
+		return "joining";
+	case RF_CTL_S_READY:
+		return "ready";
+	case RF_CTL_S_DRAINING:
+		return "draining";
+	case RF_CTL_S_TOMBSTONED:
+		return "tombstoned";
+	case RF_CTL_S_FAILED:
+		return "failed";
+	default:
+		return "?";
+	}
+}

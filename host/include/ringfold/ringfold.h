@@ -21,12 +21,13 @@
  *
  * Buffers. A buffer given to rf_allreduce() or rf_iallreduce() is the library's until the call or
  * the request has completed, with success or error, and the caller's again from then on. Elements
- * are little-endian, without gaps. No alignment is needed. The receive buffer may be the send buffer;
- * any other overlap is refused.
+ * are little-endian, without gaps. Buffers are aligned to their element (2 or 4 bytes), else they
+ * are refused with RF_ERR_INVALID. The receive buffer may be the send buffer; any other overlap is
+ * refused.
  *
  * Configuration. A config struct begins with its size (use the RF_..._INIT macros), so that members
- * can be added at its end. NULL, or a member that is 0, means: the setting of the same name from the
- * environment, else its default. docs/api.md lists the settings.
+ * can be added at its end. NULL, or a member that is 0, means: the setting of the same name from
+ * the environment, else its default. docs/api.md lists the settings.
  */
 #ifndef RINGFOLD_H
 #define RINGFOLD_H
@@ -44,25 +45,25 @@ extern "C" {
 
 enum rf_status {
 	RF_OK = 0,
-	RF_IN_PROGRESS = 1,	     /* not complete yet: ask again */
-	RF_ERR_INVALID = -1,	     /* an argument or setting is wrong; nothing was started */
+	RF_IN_PROGRESS = 1,  /* not complete yet: ask again */
+	RF_ERR_INVALID = -1, /* an argument or setting is wrong; nothing was started */
 	RF_ERR_NO_MEMORY = -2,
-	RF_ERR_SYSTEM = -3,	     /* the operating system refused something */
-	RF_ERR_DEVICE = -4,	     /* the network device cannot be opened or has no link */
-	RF_ERR_BOOTSTRAP = -5,	     /* the store on RF_PORT cannot be reached or misbehaves */
-	RF_ERR_RANK_MISSING = -6,    /* ranks did not come in time: the text names them */
-	RF_ERR_RANK_TAKEN = -7,	     /* another process has this rank already */
-	RF_ERR_RANK_LOST = -8,	     /* the process of a rank has ended or cannot be reached any more */
-	RF_ERR_BOX_SILENT = -9,	     /* the box does not answer at all */
-	RF_ERR_BOX_REFUSED = -10,    /* the box answered and said no: the text has its reason */
-	RF_ERR_STEERING = -11,	     /* the proof of the path through the box failed */
-	RF_ERR_MISMATCH = -12,	     /* ranks disagree about count, type, operation or order of calls */
-	RF_ERR_TRANSPORT = -13,	     /* a peer does not acknowledge, or ended the connection */
-	RF_ERR_TIMEOUT = -14,	     /* a deadline has passed */
-	RF_ERR_ABORTED = -15,	     /* rf_abort() was called, here or on another rank */
-	RF_ERR_GROUP_FAILED = -16,   /* this group failed in an earlier call; only destroy it */
-	RF_ERR_BUSY = -17,	     /* too many outstanding requests, or still in use */
-	RF_ERR_INTERNAL = -18,	     /* a defect of the library */
+	RF_ERR_SYSTEM = -3,       /* the operating system refused something */
+	RF_ERR_DEVICE = -4,       /* the network device cannot be opened or has no link */
+	RF_ERR_BOOTSTRAP = -5,    /* the store on RF_PORT cannot be reached or misbehaves */
+	RF_ERR_RANK_MISSING = -6, /* ranks did not come in time: the text names them */
+	RF_ERR_RANK_TAKEN = -7,   /* another process has this rank already */
+	RF_ERR_RANK_LOST = -8,  /* the process of a rank has ended or cannot be reached any more */
+	RF_ERR_BOX_SILENT = -9, /* the box does not answer at all */
+	RF_ERR_BOX_REFUSED = -10, /* the box answered and said no: the text has its reason */
+	RF_ERR_STEERING = -11,    /* the proof of the path through the box failed */
+	RF_ERR_MISMATCH = -12,  /* ranks disagree about count, type, operation or order of calls */
+	RF_ERR_TRANSPORT = -13, /* a peer does not acknowledge, or ended the connection */
+	RF_ERR_TIMEOUT = -14,   /* a deadline has passed */
+	RF_ERR_ABORTED = -15,   /* rf_abort() was called, here or on another rank */
+	RF_ERR_GROUP_FAILED = -16, /* this group failed in an earlier call; only destroy it */
+	RF_ERR_BUSY = -17,         /* too many outstanding requests, or still in use */
+	RF_ERR_INTERNAL = -18,     /* a defect of the library */
 };
 
 /* Data type of a group. The numbers are those of the box's registers. */
@@ -82,20 +83,20 @@ enum rf_op {
 /* Who adds. */
 enum rf_schedule {
 	RF_SCHEDULE_DEFAULT = 0, /* RF_SCHEDULE: "box" or "ring"; without it the box */
-	RF_SCHEDULE_BOX = 1,	 /* the box in the network */
-	RF_SCHEDULE_RING = 2,	 /* the hosts, around the ring: no box is needed */
+	RF_SCHEDULE_BOX = 1,     /* the box in the network */
+	RF_SCHEDULE_RING = 2,    /* the hosts, around the ring: no box is needed */
 };
 
 /* Who moves packets. */
 enum rf_progress_mode {
 	RF_PROGRESS_DEFAULT = 0, /* RF_PROGRESS: "thread" or "manual"; without it a thread */
-	RF_PROGRESS_THREAD = 1,	 /* a thread per context, asleep when idle */
-	RF_PROGRESS_MANUAL = 2,	 /* the caller, in rf_progress() and every waiting call */
+	RF_PROGRESS_THREAD = 1,  /* a thread per context, asleep when idle */
+	RF_PROGRESS_MANUAL = 2,  /* the caller, in rf_progress() and every waiting call */
 };
 
 /* Opaque objects. Each is destroyed before the one that it was made from. */
 struct rf_context; /* a process's network device */
-struct rf_comm;	   /* the ranks of a job */
+struct rf_comm;    /* the ranks of a job */
 struct rf_group;   /* ranks that reduce together, with one type and operation */
 struct rf_request; /* one outstanding all-reduce */
 
@@ -106,13 +107,15 @@ const char *rf_version(void);
 const char *rf_strerror(int status);
 
 /*
- * What happened in the last call on this context that failed, and the mend: names of ranks, addresses,
- * deadlines. With NULL: the last failed rf_context_create() of this thread. The text belongs to the
- * library and stays until the calling thread's next rf_last_error_text(); "" if nothing has failed.
+ * What happened in the last call on this context that failed, and the mend: names of ranks,
+ * addresses, deadlines. With NULL: the last failed rf_context_create() of this thread. The text
+ * belongs to the library and stays until the calling thread's next rf_last_error_text(); "" if
+ * nothing has failed.
  */
 const char *rf_last_error_text(struct rf_context *ctx);
 
-/* ---- context ---------------------------------------------------------------------------------- */
+/* ---- context ----------------------------------------------------------------------------------
+ */
 
 struct rf_context_config {
 	size_t size; /* sizeof(struct rf_context_config) */
@@ -121,9 +124,11 @@ struct rf_context_config {
 	 * "net_af_packet0,iface=eth1", a PCI address, or the name of a device of `dpdk_args`.
 	 */
 	const char *device;
-	/* RF_IP: own IPv4 address, dotted. Default: of net_af_packet the interface's, else 10.0.0.<rank + 1>. */
+	/* RF_IP: own IPv4 address, dotted. Default: of net_af_packet the interface's,
+	 * else 10.0.0.<rank + 1>. */
 	const char *ip;
-	/* RF_DPDK_ARGS: more arguments for DPDK, separated by blanks. Of the process's first context. */
+	/* RF_DPDK_ARGS: more arguments for DPDK, separated by blanks. Of the process's first
+	 * context. */
 	const char *dpdk_args;
 	/* RF_MTU: path MTU, 256, 512, 1024, 2048 or 4096 bytes of payload. Default 1024. */
 	unsigned int mtu;
@@ -138,9 +143,9 @@ struct rf_context_config {
 	}
 
 /*
- * Opens the device. config may be NULL. The strings are copied. Errors: RF_ERR_INVALID, RF_ERR_DEVICE,
- * RF_ERR_NO_MEMORY, RF_ERR_SYSTEM. A context without a device (RF_DEVICE empty) can make only
- * communicators of one rank.
+ * Opens the device. config may be NULL. The strings are copied. Errors: RF_ERR_INVALID,
+ * RF_ERR_DEVICE, RF_ERR_NO_MEMORY, RF_ERR_SYSTEM. A context without a device (RF_DEVICE empty) can
+ * make only communicators of one rank.
  */
 int rf_context_create(const struct rf_context_config *config, struct rf_context **ctx);
 
@@ -156,31 +161,32 @@ int rf_progress(struct rf_context *ctx, unsigned int timeout_us);
 
 /* Counters since the context was created; none of them ever goes down. */
 struct rf_stats {
-	size_t size; /* sizeof(struct rf_stats), set by the caller */
-	uint64_t reductions;	      /* all-reduces completed with success */
-	uint64_t bytes_reduced;	      /* of their send buffers */
+	size_t size;            /* sizeof(struct rf_stats), set by the caller */
+	uint64_t reductions;    /* all-reduces completed with success */
+	uint64_t bytes_reduced; /* of their send buffers */
 	uint64_t tx_frames;
-	uint64_t tx_bytes;	      /* frames, without FCS */
+	uint64_t tx_bytes; /* frames, without FCS */
 	uint64_t rx_frames;
 	uint64_t rx_bytes;
-	uint64_t rx_dropped;	      /* frames for nobody here, or malformed */
-	uint64_t tx_data;	      /* data packets, repeats included */
-	uint64_t tx_repeats;	      /* data packets sent again */
-	uint64_t tx_acks;	      /* acknowledgements, NAKs included */
-	uint64_t rx_data;	      /* data packets in order */
-	uint64_t rx_duplicates;	      /* data packets that were here already */
-	uint64_t rx_gaps;	      /* data packets that came too early */
+	uint64_t rx_dropped;    /* frames for nobody here, or malformed */
+	uint64_t tx_data;       /* data packets, repeats included */
+	uint64_t tx_repeats;    /* data packets sent again */
+	uint64_t tx_acks;       /* acknowledgements, NAKs included */
+	uint64_t rx_data;       /* data packets in order */
+	uint64_t rx_duplicates; /* data packets that were here already */
+	uint64_t rx_gaps;       /* data packets that came too early */
 	uint64_t rx_bad_icrc;
 	uint64_t rx_acks;
-	uint64_t rx_naks;	      /* NAK and RNR NAK */
-	uint64_t timeouts;	      /* expiries of the retransmission timer */
-	uint64_t sleeps;	      /* times that the progress thread went to sleep */
+	uint64_t rx_naks;  /* NAK and RNR NAK */
+	uint64_t timeouts; /* expiries of the retransmission timer */
+	uint64_t sleeps;   /* times that the progress thread went to sleep */
 };
 
 /* Fills *stats as far as stats->size reaches. Errors: RF_ERR_INVALID. */
 int rf_stats(struct rf_context *ctx, struct rf_stats *stats);
 
-/* ---- communicator ----------------------------------------------------------------------------- */
+/* ---- communicator -----------------------------------------------------------------------------
+ */
 
 struct rf_comm_config {
 	size_t size; /* sizeof(struct rf_comm_config) */
@@ -195,7 +201,8 @@ struct rf_comm_config {
 	const char *root;
 	/* RF_PORT: TCP port of the store at rank 0. Default 4792. */
 	unsigned int port;
-	/* RF_TIMEOUT: milliseconds for the ranks to meet, and for every step without progress. Default 30000. */
+	/* RF_TIMEOUT: milliseconds for the ranks to meet, and for every step without progress.
+	 * Default 30000. */
 	unsigned int timeout_ms;
 	/* RF_BOX_IP: the box's IPv4 address. Default 10.0.0.254. */
 	const char *box_ip;
@@ -213,8 +220,8 @@ struct rf_comm_config {
 
 /*
  * Collective: returns when all ranks have come. Errors: RF_ERR_RANK_MISSING (names them),
- * RF_ERR_RANK_TAKEN, RF_ERR_BOOTSTRAP, RF_ERR_MISMATCH (ranks disagree about ranks, MTU or schedule),
- * RF_ERR_INVALID. One communicator of a context at a time.
+ * RF_ERR_RANK_TAKEN, RF_ERR_BOOTSTRAP, RF_ERR_MISMATCH (ranks disagree about ranks, MTU or
+ * schedule), RF_ERR_INVALID. One communicator of a context at a time.
  */
 int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 		   struct rf_comm **comm);
@@ -232,11 +239,13 @@ unsigned int rf_comm_ranks(const struct rf_comm *comm);
 /* Collective: returns when all ranks have called it. Uses the store, not the box. */
 int rf_comm_barrier(struct rf_comm *comm);
 
-/* ---- group ------------------------------------------------------------------------------------ */
+/* ---- group ------------------------------------------------------------------------------------
+ */
 
 struct rf_group_config {
 	size_t size; /* sizeof(struct rf_group_config) */
-	/* RF_TIMEOUT: milliseconds without progress after which a call fails. Default: the communicator's. */
+	/* RF_TIMEOUT: milliseconds without progress after which a call fails. Default: the
+	 * communicator's. */
 	unsigned int timeout_ms;
 	/* RF_SLOTS: slots asked from the box, a power of two from 16; 0: 512. */
 	unsigned int slots;
@@ -257,13 +266,13 @@ int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
 		    const struct rf_group_config *config, struct rf_group **group);
 
 /*
- * Collective, bounded: outstanding requests end with RF_ERR_ABORTED, the box is told to let the group
- * go, and the call lingers, at most the timeout, until the peers have all that they wait for.
+ * Collective, bounded: outstanding requests end with RF_ERR_ABORTED, the box is told to let the
+ * group go, and the call lingers, at most the timeout, until the peers have all that they wait for.
  */
 int rf_group_destroy(struct rf_group *group);
 
 /* Where a rank stands in the box. */
-struct rf_place {
+struct rf_rank_place {
 	unsigned int port;
 	unsigned int lane;
 };
@@ -274,8 +283,8 @@ struct rf_place {
 struct rf_order {
 	enum rf_schedule schedule;
 	unsigned int ranks;
-	unsigned int mtu; /* bytes of payload of a packet */
-	struct rf_place place[RF_RANKS_MAX]; /* of each rank; the ring has no places */
+	unsigned int mtu;                         /* bytes of payload of a packet */
+	struct rf_rank_place place[RF_RANKS_MAX]; /* of each rank; the ring has no places */
 };
 
 /* Fills *order. Fixed from rf_group_create() on. */
@@ -286,8 +295,8 @@ int rf_group_order(const struct rf_group *group, struct rf_order *order);
  * rank r, `count` elements each. `out` may be one of the inputs. Source: docs/reduction.md; for the
  * ring docs/api.md. Errors: RF_ERR_INVALID.
  */
-int rf_order_reduce(const struct rf_order *order, enum rf_type type, enum rf_op op,
-		    const void *const *inputs, void *out, size_t count);
+int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op op,
+		   const void *const *inputs, void *out, size_t count);
 
 /* Bytes of one element; 0 for an unknown type. */
 size_t rf_type_size(enum rf_type type);
@@ -295,22 +304,24 @@ size_t rf_type_size(enum rf_type type);
 const char *rf_type_name(enum rf_type type);
 const char *rf_op_name(enum rf_op op);
 
-/* ---- all-reduce ------------------------------------------------------------------------------- */
+/* ---- all-reduce -------------------------------------------------------------------------------
+ */
 
 /*
  * Reduces `count` elements over all ranks into recv on every rank. Returns when the result is here
- * and every packet of ours has been acknowledged. count is the same on all ranks and not 0. One rank:
- * a copy. Errors, after which the group is dead (RF_ERR_GROUP_FAILED from then on): RF_ERR_TIMEOUT,
- * RF_ERR_TRANSPORT, RF_ERR_MISMATCH, RF_ERR_RANK_LOST, RF_ERR_BOX_REFUSED, RF_ERR_ABORTED. Errors
- * that leave it alive: RF_ERR_INVALID, RF_ERR_BUSY. The contents of recv are undefined after an error.
+ * and every packet of ours has been acknowledged. count is the same on all ranks and not 0. One
+ * rank: a copy. Errors, after which the group is dead (RF_ERR_GROUP_FAILED from then on):
+ * RF_ERR_TIMEOUT, RF_ERR_TRANSPORT, RF_ERR_MISMATCH, RF_ERR_RANK_LOST, RF_ERR_BOX_REFUSED,
+ * RF_ERR_ABORTED. Errors that leave it alive: RF_ERR_INVALID, RF_ERR_BUSY. The contents of recv are
+ * undefined after an error.
  */
 int rf_allreduce(struct rf_group *group, const void *send, void *recv, size_t count);
 
 #define RF_REQUESTS_MAX 64u /* outstanding on one group */
 
 /*
- * Starts one and returns. RF_ERR_BUSY where RF_REQUESTS_MAX are outstanding. *request is released by
- * the rf_test() or rf_wait() that returns something else than RF_IN_PROGRESS.
+ * Starts one and returns. RF_ERR_BUSY where RF_REQUESTS_MAX are outstanding. *request is released
+ * by the rf_test() or rf_wait() that returns something else than RF_IN_PROGRESS.
  */
 int rf_iallreduce(struct rf_group *group, const void *send, void *recv, size_t count,
 		  struct rf_request **request);
@@ -318,12 +329,13 @@ int rf_iallreduce(struct rf_group *group, const void *send, void *recv, size_t c
 /* RF_IN_PROGRESS, or the result; then the request is gone. Never waits. */
 int rf_test(struct rf_request *request);
 
-/* As rf_test(), but waits up to timeout_ms milliseconds first; UINT_MAX (-1): until the group's own deadline. */
+/* As rf_test(), but waits up to timeout_ms milliseconds first; UINT_MAX (-1): until the group's own
+ * deadline. */
 int rf_wait(struct rf_request *request, unsigned int timeout_ms);
 
 /*
- * Ends a group on all ranks: every outstanding and later call on it fails with RF_ERR_ABORTED, here at
- * once, on the others as soon as they hear of it. The group is still to be destroyed.
+ * Ends a group on all ranks: every outstanding and later call on it fails with RF_ERR_ABORTED, here
+ * at once, on the others as soon as they hear of it. The group is still to be destroyed.
  */
 int rf_abort(struct rf_group *group);
 

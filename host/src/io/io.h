@@ -2,9 +2,9 @@
  * Seam 2: frames in, frames out. What lies below is a DPDK device (io_dpdk.c), an in-process loop
  * (io_loop.c) or a test's own.
  *
- * A frame is what the MAC hands over: from destination MAC to the end, without FCS. All calls on one
- * rf_io come from one thread at a time, but for wake(), which any thread may call at any moment.
- * Nothing here allocates, logs or blocks after open, wait() apart.
+ * A frame is what the MAC hands over: from destination MAC to the end, without FCS. All calls on
+ * one rf_io come from one thread at a time, but for wake(), which any thread may call at any
+ * moment. Nothing here allocates, logs or blocks after open, wait() apart.
  */
 #ifndef RF_HOST_IO_H
 #define RF_HOST_IO_H
@@ -25,22 +25,24 @@ struct rf_io;
 struct rf_io_ops {
 	const char *name;
 	/*
-	 * Fetches up to n <= RF_IO_BURST frames. Their bytes are valid until the next rx() or close().
-	 * Returns how many.
+	 * Fetches up to n <= RF_IO_BURST frames. Their bytes are valid until the next rx() or
+	 * close(). Returns how many.
 	 */
 	unsigned int (*rx)(struct rf_io *io, struct rf_io_frame *frames, unsigned int n);
 	/*
-	 * A buffer of io->frame_max bytes for the next frame to send, or NULL when the device has no room
-	 * now. Asking again without commit gives the same buffer.
+	 * A buffer of io->frame_max bytes for the next frame to send, or NULL when the device has
+	 * no room now. Asking again without commit gives the same buffer.
 	 */
 	uint8_t *(*tx_buffer)(struct rf_io *io);
-	/* The buffer last given holds a frame of len bytes, 60 .. frame_max: send it with the next flush. */
+	/* The buffer last given holds a frame of len bytes, 60 .. frame_max: send it with the next
+	 * flush. */
 	void (*tx_commit)(struct rf_io *io, uint32_t len);
-	/* Sends what was committed. What the device does not take is dropped and counted: io->tx_lost. */
+	/* Sends what was committed. What the device does not take is dropped and counted:
+	 * io->tx_lost. */
 	void (*tx_flush)(struct rf_io *io);
 	/*
-	 * Sleeps until a frame may have come, wake() was called, or timeout_us has passed: may return
-	 * early. Devices that cannot interrupt wake up now and then to look.
+	 * Sleeps until a frame may have come, wake() was called, or timeout_us has passed: may
+	 * return early. Devices that cannot interrupt wake up now and then to look.
 	 */
 	void (*wait)(struct rf_io *io, uint32_t timeout_us);
 	/* Ends a wait() that is on or the next one. */
@@ -54,8 +56,9 @@ struct rf_io_ops {
 struct rf_io {
 	const struct rf_io_ops *ops;
 	uint8_t mac[6];
-	uint32_t ip;	    /* address of the interface, host order; 0 where unknown */
+	uint32_t ip;        /* address of the interface, host order; 0 where unknown */
 	uint32_t frame_max; /* longest frame that can be sent and received */
+	bool polling;       /* the device cannot interrupt: wait() does not notice frames */
 	uint64_t tx_lost;   /* frames that the device refused */
 	uint64_t tx_frames;
 	uint64_t tx_bytes;
@@ -64,16 +67,16 @@ struct rf_io {
 };
 
 /*
- * DPDK device (see rf_context_config.device). The first call in a process starts DPDK with `args` more
- * arguments (may be NULL). 0, or a negative enum rf_status with a text in why[room].
+ * DPDK device (see rf_context_config.device). The first call in a process starts DPDK with `args`
+ * more arguments (may be NULL). 0, or a negative enum rf_status with a text in why[room].
  */
 int rf_io_dpdk_open(const char *device, const char *args, uint32_t frame_max, struct rf_io **io,
 		    char *why, size_t room);
 
 /*
- * An Ethernet switch without a box in one process: `ports` ends, frames go by destination MAC of the
- * ends, which are 02:00:00:00:00:<port + 1>. For tests. Each end is used by one thread at a time; the
- * hub lives until destroyed, after its ends are closed.
+ * An Ethernet switch without a box in one process: `ports` ends, frames go by destination MAC of
+ * the ends, which are 02:00:00:00:00:<port + 1>. For tests. Each end is used by one thread at a
+ * time; the hub lives until destroyed, after its ends are closed.
  */
 struct rf_io_hub;
 struct rf_io_hub *rf_io_hub_create(unsigned int ports, uint32_t frame_max);
@@ -82,7 +85,8 @@ void rf_io_hub_destroy(struct rf_io_hub *hub);
 struct rf_io *rf_io_hub_open(struct rf_io_hub *hub, unsigned int port);
 /*
  * Something in the middle: called under the hub's lock for each frame that an end sends, instead of
- * forwarding by MAC; it calls rf_io_hub_deliver() for whatever is to arrive. NULL: forwarding by MAC.
+ * forwarding by MAC; it calls rf_io_hub_deliver() for whatever is to arrive. NULL: forwarding by
+ * MAC.
  */
 typedef void rf_io_hub_box(void *arg, unsigned int from, const uint8_t *frame, uint32_t len);
 void rf_io_hub_set_box(struct rf_io_hub *hub, rf_io_hub_box *box, void *arg);

@@ -1,0 +1,133 @@
+/*
+ * Settings from the environment.
+ */
+#include "host/src/bootstrap/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ringfold/ringfold.h"
+
+const struct rf_setting rf_settings[] = {
+	{"RF_RANK", "", "own rank, from 0; see below for the variables of other launchers"},
+	{"RF_SIZE", "", "number of ranks"},
+	{"RF_ROOT", "127.0.0.1", "host name or address at which rank 0 can be reached by TCP"},
+	{"RF_PORT", "4792", "TCP port of the store that rank 0 serves"},
+	{"RF_DEVICE", "", "DPDK device, such as net_af_packet0,iface=eth1"},
+	{"RF_DPDK_ARGS", "", "more arguments for DPDK, separated by blanks"},
+	{"RF_DPDK_LOG", "0", "1: DPDK's own messages on stderr"},
+	{"RF_IP", "", "own IPv4 address; else the interface's, else 10.0.0.<rank + 1>"},
+	{"RF_BOX_IP", "10.0.0.254", "IPv4 address of the box"},
+	{"RF_MTU", "1024", "bytes of payload in a packet: 256, 512, 1024, 2048 or 4096"},
+	{"RF_SCHEDULE", "box", "who adds: box or ring"},
+	{"RF_SLOTS", "512", "slots asked from the box for a group, a power of two from 16"},
+	{"RF_WINDOW", "128", "packets in flight on a connection without the box"},
+	{"RF_TIMEOUT", "30000", "milliseconds without any progress after which a call fails"},
+	{"RF_RETRY", "4", "milliseconds without acknowledgement until a packet is sent again"},
+	{"RF_SPIN", "20", "microseconds without work until the progress thread sleeps"},
+	{"RF_PROGRESS", "thread", "who moves packets: thread or manual"},
+	{"RF_JOB", "", "number of the job; else drawn by rank 0"},
+	{"RF_KEY", "00000000000000000000000000000000", "the job's key at the box, 32 hex digits"},
+	{"RF_PCAP", "", "file (pcapng) for every frame in and out; %r becomes the rank"},
+	{NULL, NULL, NULL},
+};
+
+const char *rf_setting_text(const char *name)
+{
+	const char *value = getenv(name);
+	const struct rf_setting *s;
+
+	if (value && *value)
+		return value;
+	for (s = rf_settings; s->name; s++)
+		if (strcmp(s->name, name) == 0)
+			return s->value;
+	return "";
+}
+
+int rf_number_parse(const char *what, const char *text, uint64_t min, uint64_t max, uint64_t *value,
+		    char *why, size_t room)
+{
+	unsigned long long n;
+	unsigned int shift = 0;
+	char *end;
+
+	errno = 0;
+	n = strtoull(text, &end, 0);
+	if (end != text && (*end == 'K' || *end == 'M')) {
+		shift = *end == 'K' ? 10 : 20;
+		end++;
+	}
+	/* strtoull takes a sign, and turns -1 into a large number */
+	if (!isdigit((unsigned char)text[0]) || *end || errno || n > (UINT64_MAX >> shift) ||
+	    (n << shift) < min || (n << shift) > max) {
+		snprintf(why, room, "%s=%s: a whole number from %llu to %llu is needed", what, text,
+			 (unsigned long long)min, (unsigned long long)max);
+		return RF_ERR_INVALID;
+	}
+	*value = n << shift;
+	return RF_OK;
+}
+
+int rf_setting_number(const char *name, uint64_t min, uint64_t max, uint64_t *value, char *why,
+		      size_t room)
+{
+	return rf_number_parse(name, rf_setting_text(name), min, max, value, why, room);
+}
+
+int rf_ip_parse(const char *what, const char *text, uint32_t *ip, char *why, size_t room)
+{
+	const char *p = text;
+	uint32_t address = 0;
+	int parts;
+
+	for (parts = 0; parts < 4; parts++) {
+		unsigned int n = 0;
+		int digits = 0;
+
+		while (isdigit((unsigned char)*p) && digits < 3) {
+			n = n * 10 + (unsigned int)(*p++ - '0');
+			digits++;
+		}
+		if (!digits || n > 255 || *p != (parts < 3 ? '.' : '\0'))
+			break;
+		address = address << 8 | n;
+		if (parts < 3)
+			p++;
+	}
+	/* 0.x, 127.x and the classes D and E are no address of a host on a network */
+	if (parts < 4 || address >> 24 == 0 || address >> 24 == 127 || address >> 24 >= 224) {
+		snprintf(why, room, "%s=%s: a dotted IPv4 address of a host is needed", what, text);
+		return RF_ERR_INVALID;
+	}
+	*ip = address;
+	return RF_OK;
+}
+
+int rf_hex_parse(const char *what, const char *text, uint8_t *bytes, size_t n, char *why,
+		 size_t room)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t k;
+
+	for (k = 0; k < 2 * n && text[k]; k++) {
+		const char *d = strchr(digits, tolower((unsigned char)text[k]));
+
+		if (!d)
+			break;
+		bytes[k / 2] = (uint8_t)((k & 1 ? bytes[k / 2] << 4 : 0) | (int)(d - digits));
+	}
+	if (k == 2 * n && !text[k])
+		return RF_OK;
+	snprintf(why, room, "%s: exactly %zu hex digits are needed", what, 2 * n);
+	return RF_ERR_INVALID;
+}
+
+char *rf_ip_text(uint32_t ip, char buf[16])
+{
+	snprintf(buf, 16, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255);
+	return buf;
+}

@@ -1,0 +1,43 @@
+/*
+ * Settings from the environment: one table, from which docs/api.md is checked.
+ */
+#ifndef RF_BOOTSTRAP_SETTINGS_H
+#define RF_BOOTSTRAP_SETTINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rf_setting {
+	const char *name;
+	const char *value; /* default as text; "" for none */
+	const char *meaning;
+};
+
+/* Ends with name = NULL. */
+extern const struct rf_setting rf_settings[];
+
+/* The value of a setting, its default where the variable is absent or empty. Never NULL. */
+const char *rf_setting_text(const char *name);
+
+/*
+ * A whole number in [min, max]; K and M multiply by 2^10 and 2^20. 0, or RF_ERR_INVALID with a text
+ * in why[room].
+ */
+int rf_setting_number(const char *name, uint64_t min, uint64_t max, uint64_t *value, char *why,
+		      size_t room);
+
+/* As rf_setting_number(), of a text that did not come from the environment. */
+int rf_number_parse(const char *what, const char *text, uint64_t min, uint64_t max, uint64_t *value,
+		    char *why, size_t room);
+
+/* Dotted IPv4 address to host order. 0 or RF_ERR_INVALID with a text. */
+int rf_ip_parse(const char *what, const char *text, uint32_t *ip, char *why, size_t room);
+
+/* Exactly n bytes as 2n hex digits. 0 or RF_ERR_INVALID with a text. */
+int rf_hex_parse(const char *what, const char *text, uint8_t *bytes, size_t n, char *why,
+		 size_t room);
+
+/* Dotted form of an address in host order, in buf[16]; returns buf. */
+char *rf_ip_text(uint32_t ip, char buf[16]);
+
+#endif

@@ -1,0 +1,551 @@
+/*
+ * A rank's connection to the store.
+ */
+#include "host/src/bootstrap/store.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/src/bootstrap/store_wire.h"
+#include "proto/rf_bytes.h"
+#include "ringfold/ringfold.h"
+
+/* Events kept until rf_store_poll() asks; the first ones are those that matter. */
+#define EVENTS 8u
+/* How long the server may be late behind the deadline that it keeps itself. */
+#define GRACE_MS 2000u
+
+struct rf_store {
+	int fd; /* -1: the server is gone */
+	bool told_gone;
+	unsigned int rank;
+	unsigned int ranks;
+	uint8_t rx[STORE_REPLY_MAX];
+	size_t rx_len;
+	struct rf_store_event events[EVENTS];
+	unsigned int n_events;
+	bool waiting; /* a call waits for its answer */
+	void (*idle)(void *arg);
+	void *idle_arg;
+};
+
+/* Time between two calls of idle(). */
+#define IDLE_MS 5u
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+}
+
+char *rf_store_ranks_text(const uint8_t set[16], char *buf, size_t room)
+{
+	unsigned int left = 0;
+	unsigned int r;
+	size_t at;
+
+	for (r = 0; r < RF_RANKS_MAX; r++)
+		left += set[r / 8] >> (r % 8) & 1u;
+	at = (size_t)snprintf(buf, room, left == 1 ? "rank" : "ranks");
+	for (r = 0; r < RF_RANKS_MAX && at < room; r++) {
+		if (!(set[r / 8] >> (r % 8) & 1))
+			continue;
+		at += (size_t)snprintf(buf + at, room - at, " %u%s", r,
+				       left > 2    ? ","
+				       : left == 2 ? " and"
+						   : "");
+		left--;
+	}
+	return buf;
+}
+
+static int store_gone(struct rf_store *s, char *why, size_t room)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+	snprintf(why, room, "%s",
+		 s->rank ? "the connection to rank 0's store has ended: rank 0's process is gone"
+			 : "the connection to this rank's own store has ended");
+	return RF_ERR_RANK_LOST;
+}
+
+/* Sends a whole message before the deadline; messages are far smaller than a socket's buffer. */
+static int store_send(struct rf_store *s, enum store_verb verb, const uint8_t *body, size_t len,
+		      char *why, size_t room)
+{
+	uint8_t message[STORE_REQUEST_MAX];
+	uint64_t by = now_ms() + GRACE_MS;
+	size_t done = 0;
+
+	if (s->fd < 0)
+		return store_gone(s, why, room);
+	rf_put_be32(message, (uint32_t)(1 + len));
+	message[4] = (uint8_t)verb;
+	if (len)
+		memcpy(message + STORE_HEAD, body, len);
+	while (done < STORE_HEAD + len) {
+		ssize_t n = send(s->fd, message + done, STORE_HEAD + len - done,
+				 MSG_NOSIGNAL | MSG_DONTWAIT);
+		struct pollfd p = {.fd = s->fd, .events = POLLOUT};
+
+		if (n > 0) {
+			done += (size_t)n;
+			continue;
+		}
+		if ((n < 0 && errno != EAGAIN && errno != EINTR) || now_ms() >= by)
+			return store_gone(s, why, room);
+		poll(&p, 1, 100);
+	}
+	return RF_OK;
+}
+
+static void store_event(struct rf_store *s, const uint8_t *p, size_t len)
+{
+	struct rf_store_event *e;
+
+	if (len < STORE_EVENT_BODY || s->n_events == EVENTS)
+		return;
+	e = &s->events[s->n_events++];
+	e->status = (int)rf_get_be32(p);
+	e->rank = rf_get_be16(p + 4);
+	len -= STORE_EVENT_BODY;
+	if (len > sizeof(e->text) - 1)
+		len = sizeof(e->text) - 1;
+	memcpy(e->text, p + STORE_EVENT_BODY, len);
+	e->text[len] = '\0';
+}
+
+/*
+ * Takes messages out of the buffer: events are kept, an answer ends the search. 1 and the answer, 0
+ * for none yet, negative when the server breaks the protocol. The answer is consumed by
+ * store_eat().
+ */
+static int store_scan(struct rf_store *s, uint8_t *verb, const uint8_t **body, size_t *len)
+{
+	while (s->rx_len >= STORE_HEAD) {
+		uint32_t n = rf_get_be32(s->rx);
+
+		if (n < 1 || n > STORE_REPLY_MAX - 4)
+			return -1;
+		if (s->rx_len < 4 + n)
+			return 0;
+		if (s->rx[4] != STORE_EVENT) {
+			*verb = s->rx[4];
+			*body = s->rx + STORE_HEAD;
+			*len = n - 1;
+			return 1;
+		}
+		store_event(s, s->rx + STORE_HEAD, n - 1);
+		memmove(s->rx, s->rx + 4 + n, s->rx_len - 4 - n);
+		s->rx_len -= 4 + n;
+	}
+	return 0;
+}
+
+static void store_eat(struct rf_store *s)
+{
+	uint32_t n = rf_get_be32(s->rx);
+
+	memmove(s->rx, s->rx + 4 + n, s->rx_len - 4 - n);
+	s->rx_len -= 4 + n;
+}
+
+/* What the socket has, without waiting. False: the connection has ended. */
+static bool store_fill(struct rf_store *s)
+{
+	ssize_t n = recv(s->fd, s->rx + s->rx_len, sizeof(s->rx) - s->rx_len, MSG_DONTWAIT);
+
+	if (n > 0)
+		s->rx_len += (size_t)n;
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+void rf_store_set_idle(struct rf_store *store, void (*idle)(void *arg), void *arg)
+{
+	store->idle = idle;
+	store->idle_arg = arg;
+}
+
+/* Waits until an answer is in the buffer: 0, or why there is none. */
+static int store_wait(struct rf_store *s, uint64_t by, uint8_t *verb, const uint8_t **body,
+		      size_t *len, char *why, size_t room)
+{
+	for (;;) {
+		int found = store_scan(s, verb, body, len);
+		struct pollfd p = {.fd = s->fd, .events = POLLIN};
+		uint64_t now = now_ms();
+		uint64_t pause = by - now;
+
+		if (found > 0)
+			return RF_OK;
+		if (found < 0 || s->fd < 0)
+			return store_gone(s, why, room);
+		if (now >= by) {
+			/* a late answer would be taken for the next one's */
+			store_gone(s, why, room);
+			snprintf(why, room, "the store at rank 0 does not answer");
+			return RF_ERR_BOOTSTRAP;
+		}
+		if (s->idle && pause > IDLE_MS)
+			pause = IDLE_MS;
+		if (poll(&p, 1, (int)pause) > 0 && !store_fill(s))
+			return store_gone(s, why, room);
+		if (s->idle)
+			s->idle(s->idle_arg);
+	}
+}
+
+/* Waits for the answer. 0: *body, *len (then store_eat()); the server's error; or the server is
+ * gone.
+ */
+static int store_answer(struct rf_store *s, uint64_t by, const uint8_t **body, size_t *len,
+			uint8_t set[16], char *why, size_t room)
+{
+	uint8_t verb;
+	int status;
+
+	s->waiting = true;
+	status = store_wait(s, by, &verb, body, len, why, room);
+	s->waiting = false;
+	if (status)
+		return status;
+	if (verb == STORE_OK)
+		return RF_OK;
+	if (verb != STORE_ERROR || *len < STORE_ERROR_BODY) {
+		store_eat(s);
+		snprintf(why, room, "what answers on RF_PORT is no store of ringfold");
+		return RF_ERR_BOOTSTRAP;
+	}
+	status = (int)rf_get_be32(*body);
+	memcpy(set, *body + 4, 16);
+	snprintf(why, room, "%.*s", (int)(*len - STORE_ERROR_BODY), *body + STORE_ERROR_BODY);
+	store_eat(s);
+	return status < 0 ? status : RF_ERR_BOOTSTRAP;
+}
+
+static int connect_once(const struct sockaddr_in *address, uint64_t by)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	uint64_t now = now_ms();
+	int error = 0;
+	socklen_t size = sizeof(error);
+	int one = 1, idle = 5, interval = 2, count = 3;
+
+	if (fd < 0)
+		return -1;
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
+	    errno != EINPROGRESS)
+		goto fail;
+	if (poll(&p, 1, now < by ? (int)(by - now) : 0) <= 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 || error)
+		goto fail;
+	/* a machine that dies without a word is noticed within eleven seconds */
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+	return fd;
+fail:
+	close(fd);
+	return -1;
+}
+
+static int store_hello(struct rf_store *s, uint64_t *job, uint64_t by, char *why, size_t room)
+{
+	uint8_t hello[STORE_HELLO_BODY];
+	uint8_t set[16];
+	const uint8_t *body;
+	char text[128];
+	size_t len;
+	int ret;
+
+	rf_put_be32(hello, STORE_MAGIC);
+	hello[4] = STORE_VERSION;
+	rf_put_be16(hello + 5, (uint16_t)s->rank);
+	rf_put_be16(hello + 7, (uint16_t)s->ranks);
+	rf_put_be64(hello + 9, *job);
+	ret = store_send(s, STORE_HELLO, hello, sizeof(hello), why, room);
+	if (!ret)
+		ret = store_answer(s, by, &body, &len, set, text, sizeof(text));
+	switch (ret) {
+	case RF_OK:
+		if (len == 8)
+			*job = rf_get_be64(body);
+		store_eat(s);
+		return RF_OK;
+	case RF_ERR_RANK_TAKEN:
+		snprintf(why, room,
+			 "another process is rank %u already: give each process its own rank "
+			 "(RF_RANK)",
+			 s->rank);
+		return ret;
+	case RF_ERR_MISMATCH:
+		snprintf(why, room,
+			 "the store at rank 0 is for something else: %s; this is rank %u "
+			 "of %u; give each job its own RF_PORT",
+			 text, s->rank, s->ranks);
+		return ret;
+	case RF_ERR_RANK_LOST:
+		snprintf(why, room, "rank %u was lost before, or rank 0 has just ended", s->rank);
+		return ret;
+	}
+	snprintf(why, room, "%s", text);
+	return ret;
+}
+
+int rf_store_connect(const char *host, unsigned int port, unsigned int rank, unsigned int ranks,
+		     uint64_t *job, unsigned int timeout_ms, struct rf_store **store, char *why,
+		     size_t room)
+{
+	struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+	struct timespec pause = {.tv_nsec = 20000000};
+	uint64_t by = now_ms() + timeout_ms;
+	struct addrinfo *found;
+	struct sockaddr_in address;
+	struct rf_store *s;
+	int ret;
+
+	if (getaddrinfo(host, NULL, &hints, &found) != 0) {
+		snprintf(why, room, "the host name %s (RF_ROOT) is unknown", host);
+		return RF_ERR_BOOTSTRAP;
+	}
+	memcpy(&address, found->ai_addr, sizeof(address));
+	freeaddrinfo(found);
+	address.sin_port = htons((uint16_t)port);
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		snprintf(why, room, "no memory for the connection to the store");
+		return RF_ERR_NO_MEMORY;
+	}
+	s->rank = rank;
+	s->ranks = ranks;
+	for (;;) {
+		s->rx_len = 0;
+		s->fd = connect_once(&address, by);
+		/* whoever took the connection gets time to answer, however late it was made */
+		ret = s->fd < 0 ? RF_ERR_RANK_MISSING
+				: store_hello(s, job, now_ms() + GRACE_MS, why, room);
+		if (ret == RF_OK) {
+			*store = s;
+			return RF_OK;
+		}
+		if (s->fd >= 0)
+			close(s->fd);
+		/* a store that is just ending, or not yet there: try again */
+		if ((ret != RF_ERR_RANK_MISSING && ret != RF_ERR_RANK_LOST) || now_ms() >= by)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	if (ret == RF_ERR_RANK_MISSING)
+		snprintf(why, room,
+			 "rank 0 does not come: nobody serves the store at %s:%u within %u ms; "
+			 "start rank 0, and check RF_ROOT and RF_PORT",
+			 host, port, timeout_ms);
+	free(s);
+	return ret;
+}
+
+void rf_store_close(struct rf_store *store)
+{
+	char why[128];
+
+	if (!store)
+		return;
+	if (store->fd >= 0) {
+		store_send(store, STORE_BYE, NULL, 0, why, sizeof(why));
+		if (store->fd >= 0)
+			close(store->fd);
+	}
+	free(store);
+}
+
+/* Puts a string with its length byte; the bytes used, or 0 where it is too long. */
+static size_t put_key(uint8_t *p, const char *key)
+{
+	size_t n = strlen(key);
+
+	if (n < 1 || n > RF_STORE_KEY_MAX)
+		return 0;
+	p[0] = (uint8_t)n;
+	memcpy(p + 1, key, n);
+	return n + 1;
+}
+
+int rf_store_set(struct rf_store *store, const char *key, const void *value, size_t len, char *why,
+		 size_t room)
+{
+	uint8_t body[STORE_REQUEST_MAX];
+	uint8_t set[16];
+	size_t used = put_key(body, key);
+	const uint8_t *answer;
+	size_t answer_len;
+	int ret;
+
+	if (!used || len > RF_STORE_VALUE_MAX) {
+		snprintf(why, room, "key or value too long for the store");
+		return RF_ERR_INVALID;
+	}
+	if (len)
+		memcpy(body + used, value, len);
+	ret = store_send(store, STORE_SET, body, used + len, why, room);
+	if (!ret)
+		ret = store_answer(store, now_ms() + GRACE_MS, &answer, &answer_len, set, why,
+				   room);
+	if (!ret)
+		store_eat(store);
+	return ret;
+}
+
+int rf_store_get(struct rf_store *store, const char *key, void *value, size_t value_room,
+		 size_t *len, unsigned int timeout_ms, char *why, size_t room)
+{
+	uint8_t body[STORE_REQUEST_MAX];
+	uint8_t set[16];
+	size_t used = put_key(body + 4, key);
+	const uint8_t *answer;
+	size_t answer_len;
+	int ret;
+
+	if (!used) {
+		snprintf(why, room, "key too long for the store");
+		return RF_ERR_INVALID;
+	}
+	rf_put_be32(body, timeout_ms);
+	ret = store_send(store, STORE_GET, body, 4 + used, why, room);
+	if (!ret)
+		ret = store_answer(store, now_ms() + timeout_ms + GRACE_MS, &answer, &answer_len,
+				   set, why, room);
+	if (ret == RF_ERR_TIMEOUT)
+		snprintf(why, room, "nobody has set \"%s\" within %u ms", key, timeout_ms);
+	if (ret)
+		return ret;
+	if (answer_len <= value_room) {
+		memcpy(value, answer, answer_len);
+		*len = answer_len;
+	} else {
+		snprintf(why, room, "the value of \"%s\" is longer than expected", key);
+		ret = RF_ERR_MISMATCH;
+	}
+	store_eat(store);
+	return ret;
+}
+
+/* Turns the server's error of a gather into words. */
+static void gather_text(int status, const char *name, const uint8_t set[16],
+			unsigned int timeout_ms, char *why, size_t room)
+{
+	char ranks[RF_STORE_TEXT_MAX];
+	char detail[RF_STORE_TEXT_MAX];
+
+	rf_store_ranks_text(set, ranks, 200);
+	switch (status) {
+	case RF_ERR_RANK_MISSING:
+		snprintf(why, room, "%s did not come to \"%s\" within %u ms", ranks, name,
+			 timeout_ms);
+		break;
+	case RF_ERR_RANK_LOST:
+		if (strncmp(why, "the conn", 8) != 0)
+			snprintf(why, room, "%s has ended while the others were at \"%s\"", ranks,
+				 name);
+		break;
+	case RF_ERR_MISMATCH:
+		snprintf(detail, sizeof(detail), "%.300s", why);
+		snprintf(why, room, "%s: all ranks must make the same calls in the same order",
+			 detail);
+		break;
+	}
+}
+
+int rf_store_gather(struct rf_store *store, const char *name, const void *value, size_t len,
+		    void *values, unsigned int timeout_ms, char *why, size_t room)
+{
+	uint8_t body[STORE_REQUEST_MAX];
+	uint8_t set[16] = {0};
+	size_t used = put_key(body + 4, name);
+	const uint8_t *answer;
+	size_t answer_len;
+	int ret;
+
+	if (!used || len > RF_STORE_VALUE_MAX) {
+		snprintf(why, room, "name or value too long for the store");
+		return RF_ERR_INVALID;
+	}
+	rf_put_be32(body, timeout_ms);
+	if (len)
+		memcpy(body + 4 + used, value, len);
+	ret = store_send(store, STORE_GATHER, body, 4 + used + len, why, room);
+	if (!ret)
+		ret = store_answer(store, now_ms() + timeout_ms + GRACE_MS, &answer, &answer_len,
+				   set, why, room);
+	if (ret) {
+		gather_text(ret, name, set, timeout_ms, why, room);
+		return ret;
+	}
+	if (answer_len == store->ranks * len && len)
+		memcpy(values, answer, answer_len);
+	store_eat(store);
+	if (answer_len != store->ranks * len) {
+		snprintf(why, room, "the store gave %zu bytes instead of %zu", answer_len,
+			 store->ranks * len);
+		return RF_ERR_BOOTSTRAP;
+	}
+	return RF_OK;
+}
+
+int rf_store_announce(struct rf_store *store, int status, const char *text)
+{
+	uint8_t body[4 + RF_STORE_TEXT_MAX];
+	size_t len = strlen(text);
+	char why[128];
+
+	if (len > RF_STORE_TEXT_MAX - 1)
+		len = RF_STORE_TEXT_MAX - 1;
+	rf_put_be32(body, (uint32_t)status);
+	memcpy(body + 4, text, len);
+	return store_send(store, STORE_ANNOUNCE, body, 4 + len, why, sizeof(why));
+}
+
+int rf_store_poll(struct rf_store *store, struct rf_store_event *event)
+{
+	const uint8_t *body;
+	uint8_t verb;
+	size_t len;
+	char why[128];
+
+	if (store->fd >= 0) {
+		bool alive = store_fill(store);
+
+		/* an answer that nobody waits for is none */
+		while (store_scan(store, &verb, &body, &len) > 0 && !store->waiting)
+			store_eat(store);
+		if (!alive && !store->waiting)
+			store_gone(store, why, sizeof(why));
+	}
+	if (store->n_events) {
+		*event = store->events[0];
+		store->n_events--;
+		memmove(&store->events[0], &store->events[1],
+			store->n_events * sizeof(store->events[0]));
+		return 1;
+	}
+	if (store->fd < 0 && !store->told_gone) {
+		store->told_gone = true;
+		return RF_ERR_BOOTSTRAP;
+	}
+	return 0;
+}

@@ -1,0 +1,151 @@
+/*
+ * Starts and stops the store's server.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "host/src/bootstrap/store_server.h"
+
+/* Listens on the address of `host`, or on all where that is no address of this machine. */
+static int server_listen(const char *host, unsigned int port, char *why, size_t room)
+{
+	struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+	struct sockaddr_in address;
+	struct addrinfo *found;
+	int one = 1;
+	int fd, ret;
+
+	if (getaddrinfo(host, NULL, &hints, &found) != 0) {
+		snprintf(why, room, "the host name %s (RF_ROOT) is unknown", host);
+		return RF_ERR_BOOTSTRAP;
+	}
+	memcpy(&address, found->ai_addr, sizeof(address));
+	freeaddrinfo(found);
+	address.sin_port = htons((uint16_t)port);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0) {
+		snprintf(why, room, "no socket: %s", strerror(errno));
+		return RF_ERR_SYSTEM;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	ret = bind(fd, (struct sockaddr *)&address, sizeof(address));
+	if (ret < 0 && errno == EADDRNOTAVAIL) {
+		address.sin_addr.s_addr = htonl(INADDR_ANY);
+		ret = bind(fd, (struct sockaddr *)&address, sizeof(address));
+	}
+	if (ret == 0)
+		ret = listen(fd, 128);
+	if (ret < 0) {
+		snprintf(why, room, "cannot listen on TCP %s:%u: %s; choose another RF_PORT", host,
+			 port, strerror(errno));
+		ret = errno == EADDRINUSE ? RF_ERR_BUSY : RF_ERR_BOOTSTRAP;
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+/* The port is taken: by whom? */
+static int server_taken(const char *host, unsigned int port, unsigned int ranks, char *why,
+			size_t room)
+{
+	struct rf_store *store;
+	char other[256];
+	uint64_t job = 0;
+	int ret;
+
+	ret = rf_store_connect(host, port, 0, ranks, &job, 1000, &store, other, sizeof(other));
+	if (ret == RF_OK)
+		rf_store_close(store);
+	if (ret == RF_OK || ret == RF_ERR_RANK_TAKEN || ret == RF_ERR_MISMATCH) {
+		snprintf(
+			why, room,
+			"another process is rank 0 already: it serves %s:%u; give each process its "
+			"own rank, or another job another RF_PORT",
+			host, port);
+		return RF_ERR_RANK_TAKEN;
+	}
+	return RF_ERR_BOOTSTRAP;
+}
+
+static void server_free(struct rf_store_server *s)
+{
+	if (s->listen_fd >= 0)
+		close(s->listen_fd);
+	if (s->wake_fd >= 0)
+		close(s->wake_fd);
+	pthread_mutex_destroy(&s->lock);
+	free(s->entries);
+	free(s->values);
+	free(s);
+}
+
+int rf_store_serve(const char *host, unsigned int port, unsigned int ranks, uint64_t job,
+		   struct rf_store_server **server, char *why, size_t room)
+{
+	struct rf_store_server *s = calloc(1, sizeof(*s));
+	sigset_t all, old;
+	unsigned int k;
+	int ret;
+
+	if (!s) {
+		snprintf(why, room, "no memory for the store");
+		return RF_ERR_NO_MEMORY;
+	}
+	pthread_mutex_init(&s->lock, NULL);
+	s->listen_fd = -1;
+	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->ranks = ranks;
+	s->job = job;
+	for (k = 0; k < CONNS; k++)
+		s->conns[k].fd = -1;
+	s->entries = calloc(RF_STORE_KEYS, sizeof(*s->entries));
+	s->values = malloc(ranks * RF_STORE_VALUE_MAX);
+	if (s->wake_fd < 0 || !s->entries || !s->values) {
+		snprintf(why, room, "no memory for the store");
+		server_free(s);
+		return RF_ERR_NO_MEMORY;
+	}
+	ret = server_listen(host, port, why, room);
+	if (ret < 0) {
+		server_free(s);
+		return ret == RF_ERR_BUSY ? server_taken(host, port, ranks, why, room) : ret;
+	}
+	s->listen_fd = ret;
+	/* the application's signals are not for this thread */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(&s->thread, NULL, rf_store_server_thread, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (ret) {
+		snprintf(why, room, "no thread for the store: %s", strerror(ret));
+		server_free(s);
+		return RF_ERR_SYSTEM;
+	}
+	*server = s;
+	return RF_OK;
+}
+
+void rf_store_server_stop(struct rf_store_server *server, unsigned int timeout_ms)
+{
+	uint64_t one = 1;
+
+	if (!server)
+		return;
+	pthread_mutex_lock(&server->lock);
+	server->stop = true;
+	server->stop_by = rf_store_now_ms() + timeout_ms;
+	pthread_mutex_unlock(&server->lock);
+	if (write(server->wake_fd, &one, sizeof(one)) < 0)
+		one = 0; /* it looks once a second anyway */
+	pthread_join(server->thread, NULL);
+	server_free(server);
+}

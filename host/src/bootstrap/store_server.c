@@ -1,0 +1,495 @@
+/*
+ * The store's server: one thread, one poll() loop, bounded memory.
+ *
+ * A connection is a stranger until its HELLO was accepted, then a member with a rank. Strangers
+ * that say nothing, and whoever breaks the protocol, are closed. Until the first gather has
+ * completed a member that goes away counts as not yet come (its launcher may start it again); from
+ * then on its end is told to everyone.
+ */
+#include "host/src/bootstrap/store_server.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "proto/rf_bytes.h"
+
+uint64_t rf_store_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+}
+
+static bool set_has(const uint8_t *set, unsigned int rank)
+{
+	return set[rank / 8] >> (rank % 8) & 1;
+}
+
+static void conn_flush(struct conn *c)
+{
+	while (c->tx_len) {
+		ssize_t n = send(c->fd, c->tx, c->tx_len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n <= 0)
+			return; /* full, or gone: poll() tells */
+		memmove(c->tx, c->tx + n, c->tx_len - (size_t)n);
+		c->tx_len -= (size_t)n;
+	}
+}
+
+/* Queues a message of two parts; what does not fit is not sent: the reader is stuck or hostile. */
+static void conn_send(struct conn *c, enum store_verb verb, const uint8_t *head, size_t head_len,
+		      const void *body, size_t len)
+{
+	uint8_t *p;
+
+	if (!c->tx || c->tx_len + STORE_HEAD + head_len + len > TX_ROOM)
+		return;
+	p = c->tx + c->tx_len;
+	rf_put_be32(p, (uint32_t)(1 + head_len + len));
+	p[4] = (uint8_t)verb;
+	if (head_len)
+		memcpy(p + STORE_HEAD, head, head_len);
+	if (len)
+		memcpy(p + STORE_HEAD + head_len, body, len);
+	c->tx_len += STORE_HEAD + head_len + len;
+	conn_flush(c);
+}
+
+static void conn_error(struct conn *c, int status, const uint8_t *set, const char *text)
+{
+	uint8_t head[STORE_ERROR_BODY] = {0};
+
+	rf_put_be32(head, (uint32_t)status);
+	if (set)
+		memcpy(head + 4, set, 16);
+	conn_send(c, STORE_ERROR, head, sizeof(head), text, strlen(text));
+}
+
+static void server_event(struct rf_store_server *s, unsigned int rank, int status, const void *text,
+			 size_t len)
+{
+	uint8_t head[STORE_EVENT_BODY];
+	unsigned int k;
+
+	rf_put_be32(head, (uint32_t)status);
+	rf_put_be16(head + 4, (uint16_t)rank);
+	for (k = 0; k < CONNS; k++)
+		if (s->conns[k].fd >= 0 && s->conns[k].member && s->conns[k].rank != rank)
+			conn_send(&s->conns[k], STORE_EVENT, head, sizeof(head), text, len);
+}
+
+/* Everyone who waits in the gather gets this error, and the gather begins anew. */
+static void gather_fail(struct rf_store_server *s, int status, const uint8_t *set, const char *text)
+{
+	unsigned int k;
+
+	for (k = 0; k < CONNS; k++) {
+		struct conn *c = &s->conns[k];
+
+		if (c->fd < 0 || c->wait != WAIT_GATHER)
+			continue;
+		c->wait = WAIT_NOTHING;
+		conn_error(c, status, set, text);
+	}
+	s->came = 0;
+	memset(s->came_set, 0, sizeof(s->came_set));
+}
+
+static void conn_close(struct rf_store_server *s, struct conn *c, bool lost)
+{
+	uint8_t set[16] = {0};
+
+	if (c->fd < 0)
+		return;
+	close(c->fd);
+	c->fd = -1;
+	free(c->tx);
+	c->tx = NULL;
+	if (!c->member)
+		return;
+	c->member = false;
+	s->members--;
+	if (!s->assembled) {
+		if (set_has(s->came_set, c->rank)) {
+			s->came_set[c->rank / 8] &= (uint8_t) ~(1u << (c->rank % 8));
+			s->came--;
+		}
+		return;
+	}
+	s->gone[c->rank] = true;
+	if (lost)
+		server_event(s, c->rank, RF_ERR_RANK_LOST, "", 0);
+	set[c->rank / 8] = (uint8_t)(1u << (c->rank % 8));
+	if (s->came)
+		gather_fail(s, RF_ERR_RANK_LOST, set, "");
+}
+
+static void do_hello(struct rf_store_server *s, struct conn *c, const uint8_t *p, size_t len)
+{
+	unsigned int rank;
+	uint64_t job;
+	uint8_t reply[8];
+	char text[128];
+	unsigned int k;
+
+	if (c->member || len != STORE_HELLO_BODY || rf_get_be32(p) != STORE_MAGIC) {
+		conn_close(s, c, true);
+		return;
+	}
+	if (!c->tx)
+		c->tx = malloc(TX_ROOM);
+	if (!c->tx) {
+		conn_close(s, c, false);
+		return;
+	}
+	rank = rf_get_be16(p + 5);
+	job = rf_get_be64(p + 9);
+	if (p[4] != STORE_VERSION || rf_get_be16(p + 7) != s->ranks || rank >= s->ranks ||
+	    (job && job != s->job)) {
+		snprintf(text, sizeof(text), "it serves job %llu of %u ranks, version %u",
+			 (unsigned long long)s->job, s->ranks, STORE_VERSION);
+		conn_error(c, RF_ERR_MISMATCH, NULL, text);
+		return;
+	}
+	for (k = 0; k < CONNS; k++) {
+		if (s->conns[k].fd < 0 || !s->conns[k].member || s->conns[k].rank != rank)
+			continue;
+		conn_error(c, RF_ERR_RANK_TAKEN, NULL, "");
+		return;
+	}
+	if (s->gone[rank]) {
+		conn_error(c, RF_ERR_RANK_LOST, NULL, "");
+		return;
+	}
+	c->member = true;
+	c->rank = rank;
+	s->members++;
+	rf_put_be64(reply, s->job);
+	conn_send(c, STORE_OK, reply, sizeof(reply), NULL, 0);
+}
+
+static struct entry *entry_find(struct rf_store_server *s, const char *key)
+{
+	unsigned int k;
+
+	for (k = 0; k < s->n_entries; k++)
+		if (strcmp(s->entries[k].key, key) == 0)
+			return &s->entries[k];
+	return NULL;
+}
+
+/* Reads a string of 1 .. RF_STORE_KEY_MAX bytes without zero bytes; its length with the length
+ * byte, or 0. */
+static size_t read_key(const uint8_t *p, size_t len, char *key)
+{
+	if (len < 2 || p[0] < 1 || p[0] > RF_STORE_KEY_MAX || (size_t)p[0] + 1 > len ||
+	    memchr(p + 1, 0, p[0]))
+		return 0;
+	memcpy(key, p + 1, p[0]);
+	key[p[0]] = '\0';
+	return (size_t)p[0] + 1;
+}
+
+static bool do_set(struct rf_store_server *s, struct conn *c, const uint8_t *p, size_t len)
+{
+	char key[RF_STORE_KEY_MAX + 1];
+	size_t used = read_key(p, len, key);
+	struct entry *e;
+	unsigned int k;
+
+	if (!used || len - used > RF_STORE_VALUE_MAX)
+		return false;
+	e = entry_find(s, key);
+	if (!e) {
+		if (s->n_entries == RF_STORE_KEYS) {
+			conn_error(c, RF_ERR_BOOTSTRAP, NULL, "the store is full");
+			return true;
+		}
+		e = &s->entries[s->n_entries++];
+		memcpy(e->key, key, sizeof(key));
+	}
+	e->len = len - used;
+	memcpy(e->value, p + used, e->len);
+	conn_send(c, STORE_OK, NULL, 0, NULL, 0);
+	for (k = 0; k < CONNS; k++) {
+		struct conn *w = &s->conns[k];
+
+		if (w->fd < 0 || w->wait != WAIT_GET || strcmp(w->key, key) != 0)
+			continue;
+		w->wait = WAIT_NOTHING;
+		conn_send(w, STORE_OK, NULL, 0, e->value, e->len);
+	}
+	return true;
+}
+
+static bool do_get(struct rf_store_server *s, struct conn *c, const uint8_t *p, size_t len)
+{
+	char key[RF_STORE_KEY_MAX + 1];
+	struct entry *e;
+
+	if (len < 5 || read_key(p + 4, len - 4, key) != len - 4)
+		return false;
+	e = entry_find(s, key);
+	if (e) {
+		conn_send(c, STORE_OK, NULL, 0, e->value, e->len);
+		return true;
+	}
+	c->wait = WAIT_GET;
+	c->wait_until = rf_store_now_ms() + rf_get_be32(p);
+	memcpy(c->key, key, sizeof(key));
+	return true;
+}
+
+static void gather_done(struct rf_store_server *s)
+{
+	unsigned int k;
+
+	for (k = 0; k < CONNS; k++) {
+		struct conn *c = &s->conns[k];
+
+		if (c->fd < 0 || c->wait != WAIT_GATHER)
+			continue;
+		c->wait = WAIT_NOTHING;
+		conn_send(c, STORE_OK, NULL, 0, s->values, s->ranks * s->value_len);
+	}
+	s->came = 0;
+	memset(s->came_set, 0, sizeof(s->came_set));
+	s->assembled = true;
+}
+
+static bool do_gather(struct rf_store_server *s, struct conn *c, const uint8_t *p, size_t len)
+{
+	char name[RF_STORE_KEY_MAX + 1];
+	uint8_t set[16] = {0};
+	char text[3 * RF_STORE_KEY_MAX];
+	size_t used;
+	unsigned int r;
+
+	used = len < 5 ? 0 : read_key(p + 4, len - 4, name);
+	if (!used || len - 4 - used > RF_STORE_VALUE_MAX)
+		return false;
+	p += 4 + used;
+	len -= 4 + used;
+	for (r = 0; r < s->ranks; r++)
+		if (s->gone[r])
+			set[r / 8] |= (uint8_t)(1u << (r % 8));
+	c->wait_until = rf_store_now_ms() + rf_get_be32(p - 4 - used);
+	c->wait = WAIT_GATHER;
+	for (r = 0; r < s->ranks; r++) {
+		if (!s->gone[r])
+			continue;
+		gather_fail(s, RF_ERR_RANK_LOST, set, "");
+		return true;
+	}
+	if (s->came && (strcmp(name, s->name) != 0 || len != s->value_len)) {
+		snprintf(text, sizeof(text), "rank %u is at \"%s\", others are at \"%s\"", c->rank,
+			 name, s->name);
+		gather_fail(s, RF_ERR_MISMATCH, NULL, text);
+		return true;
+	}
+	memcpy(s->name, name, sizeof(name));
+	s->value_len = len;
+	memcpy(s->values + c->rank * len, p, len);
+	s->came_set[c->rank / 8] |= (uint8_t)(1u << (c->rank % 8));
+	if (++s->came == s->ranks)
+		gather_done(s);
+	return true;
+}
+
+static bool do_request(struct rf_store_server *s, struct conn *c, uint8_t verb, const uint8_t *p,
+		       size_t len)
+{
+	if (verb == STORE_HELLO) {
+		do_hello(s, c, p, len);
+		return true;
+	}
+	/* one thing at a time, and from members alone */
+	if (!c->member)
+		return false;
+	switch (verb) {
+	case STORE_ANNOUNCE:
+		if (len < 4 || len - 4 > RF_STORE_TEXT_MAX - 1)
+			return false;
+		server_event(s, c->rank, (int)rf_get_be32(p), p + 4, len - 4);
+		return true;
+	case STORE_BYE:
+		conn_close(s, c, false);
+		return true;
+	}
+	if (c->wait != WAIT_NOTHING)
+		return false;
+	switch (verb) {
+	case STORE_SET:
+		return do_set(s, c, p, len);
+	case STORE_GET:
+		return do_get(s, c, p, len);
+	case STORE_GATHER:
+		return do_gather(s, c, p, len);
+	}
+	return false;
+}
+
+static void conn_read(struct rf_store_server *s, struct conn *c)
+{
+	ssize_t n = recv(c->fd, c->rx + c->rx_len, sizeof(c->rx) - c->rx_len, MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		conn_close(s, c, true);
+		return;
+	}
+	c->rx_len += (size_t)n;
+	while (c->fd >= 0 && c->rx_len >= 4) {
+		uint32_t len = rf_get_be32(c->rx);
+
+		if (len < 1 || len > STORE_REQUEST_MAX - 4) {
+			conn_close(s, c, true);
+			return;
+		}
+		if (c->rx_len < 4 + len)
+			return;
+		if (!do_request(s, c, c->rx[4], c->rx + STORE_HEAD, len - 1)) {
+			conn_close(s, c, true);
+			return;
+		}
+		if (c->fd < 0)
+			return;
+		memmove(c->rx, c->rx + 4 + len, c->rx_len - 4 - len);
+		c->rx_len -= 4 + len;
+	}
+}
+
+static void server_accept(struct rf_store_server *s)
+{
+	int fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	unsigned int strangers = 0;
+	struct conn *c = NULL;
+	unsigned int k;
+	int one = 1;
+
+	if (fd < 0)
+		return;
+	for (k = 0; k < CONNS; k++) {
+		if (s->conns[k].fd < 0)
+			c = &s->conns[k];
+		else if (!s->conns[k].member)
+			strangers++;
+	}
+	if (!c || strangers >= STRANGERS) {
+		close(fd);
+		return;
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	memset(c, 0, sizeof(*c));
+	c->fd = fd;
+	c->hello_by = rf_store_now_ms() + RF_STORE_HELLO_MS;
+}
+
+/* Ends waits and strangers whose time is up. Returns ms until the next one. */
+static int server_deadlines(struct rf_store_server *s)
+{
+	uint64_t now = rf_store_now_ms();
+	uint64_t next = now + 1000;
+	unsigned int k, r;
+
+	for (k = 0; k < CONNS; k++) {
+		struct conn *c = &s->conns[k];
+		uint64_t by = c->member ? c->wait_until : c->hello_by;
+		uint8_t set[16] = {0};
+
+		if (c->fd < 0 || (c->member && c->wait == WAIT_NOTHING))
+			continue;
+		if (by > now) {
+			next = by < next ? by : next;
+			continue;
+		}
+		if (!c->member) {
+			conn_close(s, c, false);
+			continue;
+		}
+		if (c->wait == WAIT_GATHER) {
+			for (r = 0; r < s->ranks; r++)
+				if (!set_has(s->came_set, r))
+					set[r / 8] |= (uint8_t)(1u << (r % 8));
+			gather_fail(s, RF_ERR_RANK_MISSING, set, s->name);
+			continue;
+		}
+		c->wait = WAIT_NOTHING;
+		conn_error(c, RF_ERR_TIMEOUT, NULL, c->key);
+	}
+	return (int)(next - now) + 1;
+}
+
+/* Whether it was told to stop; *by is when it must end. */
+static bool server_stopping(struct rf_store_server *s, uint64_t *by)
+{
+	bool stop;
+
+	pthread_mutex_lock(&s->lock);
+	stop = s->stop;
+	*by = s->stop_by;
+	pthread_mutex_unlock(&s->lock);
+	return stop;
+}
+
+void *rf_store_server_thread(void *server)
+{
+	struct rf_store_server *s = server;
+	struct pollfd fds[CONNS + 2];
+	struct conn *who[CONNS + 2];
+	unsigned int k, n;
+
+	for (;;) {
+		uint64_t by;
+		bool stopping = server_stopping(s, &by);
+		int timeout = server_deadlines(s);
+
+		if (stopping && (s->members == 0 || rf_store_now_ms() >= by))
+			break;
+		fds[0] = (struct pollfd){.fd = s->listen_fd, .events = POLLIN};
+		fds[1] = (struct pollfd){.fd = s->wake_fd, .events = POLLIN};
+		n = 2;
+		for (k = 0; k < CONNS; k++) {
+			struct conn *c = &s->conns[k];
+
+			if (c->fd < 0)
+				continue;
+			who[n] = c;
+			fds[n].fd = c->fd;
+			fds[n].revents = 0;
+			fds[n++].events = (short)(POLLIN | (c->tx_len ? POLLOUT : 0));
+		}
+		if (stopping && timeout > 20)
+			timeout = 20;
+		if (poll(fds, n, timeout) < 0 && errno != EINTR)
+			break;
+		for (k = 2; k < n; k++) {
+			if (who[k]->fd == fds[k].fd && fds[k].revents & POLLOUT)
+				conn_flush(who[k]);
+			if (who[k]->fd == fds[k].fd && fds[k].revents & ~POLLOUT)
+				conn_read(s, who[k]);
+		}
+		if (fds[1].revents) {
+			uint64_t count;
+
+			if (read(s->wake_fd, &count, sizeof(count)) < 0)
+				continue;
+		}
+		if (fds[0].revents)
+			server_accept(s);
+	}
+	for (k = 0; k < CONNS; k++)
+		conn_close(s, &s->conns[k], false);
+	return NULL;
+}

@@ -1,0 +1,69 @@
+/*
+ * The store's server, shared by its two halves: store_serve.c starts and stops it, store_server.c
+ * is its thread.
+ */
+#ifndef RF_BOOTSTRAP_STORE_SERVER_H
+#define RF_BOOTSTRAP_STORE_SERVER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "host/src/bootstrap/store_wire.h"
+#include "ringfold/ringfold.h"
+
+#define STRANGERS 16u
+#define CONNS (RF_RANKS_MAX + STRANGERS)
+
+enum wait_for { WAIT_NOTHING, WAIT_GET, WAIT_GATHER };
+
+struct conn {
+	int fd; /* -1: free */
+	bool member;
+	unsigned int rank;
+	uint64_t hello_by; /* a stranger's deadline, ms */
+	uint8_t rx[STORE_REQUEST_MAX];
+	size_t rx_len;
+	uint8_t *tx; /* STORE_REPLY_MAX + room for events; of members only */
+	size_t tx_len;
+	enum wait_for wait;
+	uint64_t wait_until;
+	char key[RF_STORE_KEY_MAX + 1]; /* WAIT_GET */
+};
+
+#define TX_ROOM (STORE_REPLY_MAX + 16u * (STORE_HEAD + STORE_EVENT_BODY + RF_STORE_TEXT_MAX))
+
+struct entry {
+	char key[RF_STORE_KEY_MAX + 1];
+	uint8_t value[RF_STORE_VALUE_MAX];
+	size_t len;
+};
+
+struct rf_store_server {
+	int listen_fd;
+	int wake_fd;
+	pthread_t thread;
+	unsigned int ranks;
+	uint64_t job;
+	bool assembled; /* the first gather is complete */
+	bool gone[RF_RANKS_MAX];
+	unsigned int members;
+	struct conn conns[CONNS];
+	struct entry *entries; /* RF_STORE_KEYS */
+	unsigned int n_entries;
+	/* the gather that is on */
+	char name[RF_STORE_KEY_MAX + 1];
+	unsigned int came;
+	uint8_t came_set[16];
+	size_t value_len;
+	uint8_t *values; /* ranks * RF_STORE_VALUE_MAX */
+	/* told from outside */
+	pthread_mutex_t lock;
+	bool stop;
+	uint64_t stop_by; /* ms; then it ends whoever is still there */
+};
+
+uint64_t rf_store_now_ms(void);
+
+void *rf_store_server_thread(void *server);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * Messages between the store and its clients: be32 length of what follows, one byte verb, body.
+ * Numbers are big-endian; a string is one byte length and its bytes.
+ */
+#ifndef RF_BOOTSTRAP_STORE_WIRE_H
+#define RF_BOOTSTRAP_STORE_WIRE_H
+
+#include <stdint.h>
+
+#include "host/src/bootstrap/store.h"
+
+#define STORE_MAGIC 0x52465354u /* "RFST" */
+#define STORE_VERSION 1u
+
+enum store_verb {
+	/* from a client */
+	STORE_HELLO = 1, /* magic 4, version 1, rank 2, ranks 2, job 8 */
+	STORE_SET,       /* key, value: the rest */
+	STORE_GET,       /* timeout_ms 4, key */
+	STORE_GATHER,    /* timeout_ms 4, name, value: the rest */
+	STORE_ANNOUNCE,  /* status 4, text: the rest */
+	STORE_BYE,       /* nothing */
+	/* from the server */
+	STORE_OK,    /* HELLO: job 8; GET: value; GATHER: values; SET: nothing */
+	STORE_ERROR, /* status 4, set of ranks 16, text: the rest */
+	STORE_EVENT, /* status 4, rank 2, text: the rest */
+};
+
+#define STORE_HEAD 5u /* length and verb */
+#define STORE_HELLO_BODY 17u
+#define STORE_ERROR_BODY 20u
+#define STORE_EVENT_BODY 6u
+/* Longest message of a client, and of the server: 128 values. */
+#define STORE_REQUEST_MAX (STORE_HEAD + 5u + RF_STORE_KEY_MAX + RF_STORE_VALUE_MAX)
+#define STORE_REPLY_MAX (STORE_HEAD + 128u * RF_STORE_VALUE_MAX)
+
+#endif

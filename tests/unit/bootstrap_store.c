@@ -1,0 +1,572 @@
+/*
+ * The store: meeting, gathering, events, and what hostile bytes do to it (nothing).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/src/bootstrap/store.h"
+#include "host/src/bootstrap/store_wire.h"
+#include "proto/rf_bytes.h"
+#include "ringfold/ringfold.h"
+
+#define HOST "127.0.0.1"
+
+struct world {
+	unsigned int port;
+	unsigned int ranks;
+	struct rf_store_server *server;
+	struct rf_store *store[8];
+};
+
+/* A port that is free now. */
+static unsigned int free_port(void)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
+	close(fd);
+	return ntohs(a.sin_port);
+}
+
+static void world_open(struct world *w, unsigned int ranks, unsigned int join)
+{
+	char why[512] = "";
+	unsigned int r;
+
+	memset(w, 0, sizeof(*w));
+	w->port = free_port();
+	w->ranks = ranks;
+	assert_int_equal(rf_store_serve(HOST, w->port, ranks, 77, &w->server, why, sizeof(why)),
+			 RF_OK);
+	for (r = 0; r < join; r++) {
+		uint64_t job = 0;
+
+		assert_int_equal(rf_store_connect(HOST, w->port, r, ranks, &job, 2000, &w->store[r],
+						  why, sizeof(why)),
+				 RF_OK);
+		assert_int_equal(job, 77);
+	}
+}
+
+static void world_close(struct world *w)
+{
+	unsigned int r;
+
+	for (r = 0; r < 8; r++)
+		rf_store_close(w->store[r]);
+	rf_store_server_stop(w->server, 2000);
+}
+
+struct gatherer {
+	pthread_t thread;
+	struct rf_store *store;
+	const char *name;
+	uint8_t value[8];
+	uint8_t values[8 * 8];
+	size_t len;
+	unsigned int timeout;
+	int ret;
+	char why[512];
+};
+
+static void *gather_thread(void *arg)
+{
+	struct gatherer *g = arg;
+
+	g->ret = rf_store_gather(g->store, g->name, g->value, g->len, g->values, g->timeout, g->why,
+				 sizeof(g->why));
+	return NULL;
+}
+
+static void gather_start(struct gatherer *g, struct world *w, unsigned int rank, const char *name,
+			 unsigned int timeout)
+{
+	memset(g, 0, sizeof(*g));
+	g->store = w->store[rank];
+	g->name = name;
+	g->len = 8;
+	memset(g->value, 'a' + (int)rank, 8);
+	g->timeout = timeout;
+	assert_int_equal(pthread_create(&g->thread, NULL, gather_thread, g), 0);
+}
+
+static void set_and_get(void **state)
+{
+	struct world w;
+	char why[512] = "", value[16];
+	uint8_t big[RF_STORE_VALUE_MAX + 1] = {0};
+	size_t len = 0;
+
+	(void)state;
+	world_open(&w, 2, 2);
+	assert_int_equal(rf_store_set(w.store[0], "k", "hello", 5, why, sizeof(why)), RF_OK);
+	assert_int_equal(rf_store_get(w.store[1], "k", value, 16, &len, 1000, why, sizeof(why)),
+			 RF_OK);
+	assert_int_equal(len, 5);
+	assert_memory_equal(value, "hello", 5);
+	assert_int_equal(rf_store_get(w.store[1], "none", value, 16, &len, 50, why, sizeof(why)),
+			 RF_ERR_TIMEOUT);
+	assert_non_null(strstr(why, "none"));
+	assert_int_equal(rf_store_get(w.store[1], "k", value, 4, &len, 50, why, sizeof(why)),
+			 RF_ERR_MISMATCH);
+	assert_int_equal(rf_store_set(w.store[0], "k", big, sizeof(big), why, sizeof(why)),
+			 RF_ERR_INVALID);
+	assert_int_equal(rf_store_set(w.store[0], "", "x", 1, why, sizeof(why)), RF_ERR_INVALID);
+	assert_int_equal(rf_store_set(w.store[0], "k", big, sizeof(big) - 1, why, sizeof(why)),
+			 RF_OK);
+	world_close(&w);
+}
+
+static void store_fills(void **state)
+{
+	struct world w;
+	char why[512] = "", key[32];
+	unsigned int k;
+
+	(void)state;
+	world_open(&w, 1, 1);
+	for (k = 0; k < RF_STORE_KEYS; k++) {
+		snprintf(key, sizeof(key), "key%u", k);
+		assert_int_equal(rf_store_set(w.store[0], key, "x", 1, why, sizeof(why)), RF_OK);
+	}
+	assert_int_equal(rf_store_set(w.store[0], "more", "x", 1, why, sizeof(why)),
+			 RF_ERR_BOOTSTRAP);
+	assert_int_equal(rf_store_set(w.store[0], "key5", "y", 1, why, sizeof(why)), RF_OK);
+	world_close(&w);
+}
+
+static void gathers(void **state)
+{
+	struct gatherer g[4];
+	struct world w;
+	unsigned int r, k, round;
+
+	(void)state;
+	world_open(&w, 4, 4);
+	for (round = 0; round < 20; round++) {
+		for (r = 0; r < 4; r++)
+			gather_start(&g[r], &w, (r + round) % 4, "x", 2000);
+		for (r = 0; r < 4; r++) {
+			pthread_join(g[r].thread, NULL);
+			assert_int_equal(g[r].ret, RF_OK);
+			for (k = 0; k < 32; k++)
+				assert_int_equal(g[r].values[k], 'a' + k / 8);
+		}
+	}
+	world_close(&w);
+}
+
+static void missing_ranks_are_named(void **state)
+{
+	struct gatherer g[2];
+	struct world w;
+	unsigned int r;
+
+	(void)state;
+	world_open(&w, 6, 5);
+	gather_start(&g[0], &w, 0, "here", 200);
+	gather_start(&g[1], &w, 2, "here", 60000);
+	for (r = 0; r < 2; r++) {
+		pthread_join(g[r].thread, NULL);
+		assert_int_equal(g[r].ret, RF_ERR_RANK_MISSING);
+		assert_non_null(strstr(g[r].why, "ranks 1, 3, 4 and 5"));
+		assert_non_null(strstr(g[r].why, "here"));
+	}
+	world_close(&w);
+}
+
+static void different_gathers(void **state)
+{
+	struct gatherer g[2];
+	struct world w;
+
+	(void)state;
+	world_open(&w, 3, 3);
+	gather_start(&g[0], &w, 0, "one", 5000);
+	gather_start(&g[1], &w, 1, "two", 5000);
+	pthread_join(g[0].thread, NULL);
+	pthread_join(g[1].thread, NULL);
+	assert_int_equal(g[0].ret, RF_ERR_MISMATCH);
+	assert_int_equal(g[1].ret, RF_ERR_MISMATCH);
+	assert_non_null(strstr(g[0].why, "one"));
+	assert_non_null(strstr(g[0].why, "two"));
+	world_close(&w);
+}
+
+/* Waits for an event. */
+static int event_wait(struct rf_store *store, struct rf_store_event *e)
+{
+	struct timespec ms = {.tv_nsec = 1000000};
+	int ret = 0;
+	int k;
+
+	for (k = 0; k < 3000 && !ret; k++) {
+		ret = rf_store_poll(store, e);
+		if (!ret)
+			nanosleep(&ms, NULL);
+	}
+	return ret;
+}
+
+static void gather_all(struct world *w, unsigned int n)
+{
+	struct gatherer g[8];
+	unsigned int r;
+
+	for (r = 0; r < n; r++)
+		gather_start(&g[r], w, r, "start", 2000);
+	for (r = 0; r < n; r++) {
+		pthread_join(g[r].thread, NULL);
+		assert_int_equal(g[r].ret, RF_OK);
+	}
+}
+
+/* A rank whose process ends is told to the others, also in mid-gather; one that says goodbye is
+ * not. */
+static void lost_rank(void **state)
+{
+	struct rf_store_event e;
+	struct gatherer g;
+	struct world w;
+	uint64_t job = 0;
+	char why[512];
+
+	(void)state;
+	world_open(&w, 3, 3);
+	gather_all(&w, 3);
+	gather_start(&g, &w, 0, "next", 60000);
+	/* as if its process had been killed: closed without goodbye */
+	assert_int_equal(rf_store_announce(w.store[2], -5, "x"), RF_OK);
+	assert_int_equal(event_wait(w.store[1], &e), 1);
+	shutdown(*(int *)w.store[2], SHUT_RDWR); /* fd is the first member */
+	assert_int_equal(event_wait(w.store[1], &e), 1);
+	assert_int_equal(e.rank, 2);
+	assert_int_equal(e.status, RF_ERR_RANK_LOST);
+	pthread_join(g.thread, NULL);
+	assert_int_equal(g.ret, RF_ERR_RANK_LOST);
+	assert_non_null(strstr(g.why, "rank 2"));
+	assert_int_equal(
+		rf_store_connect(HOST, w.port, 2, 3, &job, 100, &w.store[7], why, sizeof(why)),
+		RF_ERR_RANK_LOST);
+	rf_store_close(w.store[1]);
+	w.store[1] = NULL;
+	assert_int_equal(rf_store_poll(w.store[0], &e), 1); /* the announcement */
+	assert_int_equal(e.status, -5);
+	assert_int_equal(rf_store_poll(w.store[0], &e), 1); /* the loss */
+	assert_int_equal(e.status, RF_ERR_RANK_LOST);
+	assert_int_equal(rf_store_poll(w.store[0], &e), 0);
+	world_close(&w);
+}
+
+/* Before everyone is here a rank may go and come again. */
+static void restarted_rank(void **state)
+{
+	struct gatherer g;
+	struct world w;
+	char why[512] = "";
+	uint64_t job = 0;
+
+	(void)state;
+	world_open(&w, 2, 2);
+	gather_start(&g, &w, 0, "start", 5000);
+	shutdown(*(int *)w.store[1], SHUT_RDWR);
+	rf_store_close(w.store[1]);
+	assert_int_equal(
+		rf_store_connect(HOST, w.port, 1, 2, &job, 2000, &w.store[1], why, sizeof(why)),
+		RF_OK);
+	assert_int_equal(
+		rf_store_gather(w.store[1], "start", g.value, 8, g.values, 2000, why, sizeof(why)),
+		RF_OK);
+	pthread_join(g.thread, NULL);
+	assert_int_equal(g.ret, RF_OK);
+	world_close(&w);
+}
+
+static void announcement(void **state)
+{
+	struct rf_store_event e;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 3, 3);
+	gather_all(&w, 3);
+	assert_int_equal(rf_store_announce(w.store[1], RF_ERR_ABORTED, "because"), RF_OK);
+	assert_int_equal(event_wait(w.store[0], &e), 1);
+	assert_int_equal(e.rank, 1);
+	assert_int_equal(e.status, RF_ERR_ABORTED);
+	assert_string_equal(e.text, "because");
+	assert_int_equal(event_wait(w.store[2], &e), 1);
+	assert_int_equal(rf_store_poll(w.store[1], &e), 0);
+	world_close(&w);
+}
+
+static void server_ends(void **state)
+{
+	struct rf_store_event e;
+	struct world w;
+	char why[512];
+
+	(void)state;
+	world_open(&w, 2, 2);
+	rf_store_server_stop(w.server, 0);
+	w.server = NULL;
+	assert_int_equal(event_wait(w.store[1], &e), RF_ERR_BOOTSTRAP);
+	assert_int_equal(rf_store_poll(w.store[1], &e), 0);
+	assert_int_equal(rf_store_gather(w.store[1], "x", NULL, 0, NULL, 100, why, sizeof(why)),
+			 RF_ERR_RANK_LOST);
+	assert_non_null(strstr(why, "rank 0"));
+	world_close(&w);
+}
+
+static void refusals(void **state)
+{
+	struct rf_store_server *second;
+	struct rf_store *s = NULL;
+	struct world w;
+	char why[512] = "";
+	uint64_t job = 0;
+
+	(void)state;
+	world_open(&w, 2, 2);
+	assert_int_equal(rf_store_connect(HOST, w.port, 1, 2, &job, 500, &s, why, sizeof(why)),
+			 RF_ERR_RANK_TAKEN);
+	assert_non_null(strstr(why, "rank 1"));
+	assert_int_equal(rf_store_connect(HOST, w.port, 1, 3, &job, 500, &s, why, sizeof(why)),
+			 RF_ERR_MISMATCH);
+	job = 78;
+	assert_int_equal(rf_store_connect(HOST, w.port, 1, 2, &job, 500, &s, why, sizeof(why)),
+			 RF_ERR_MISMATCH);
+	assert_non_null(strstr(why, "77"));
+	/* a second process of rank 0 finds the port taken, and says by whom */
+	assert_int_equal(rf_store_serve(HOST, w.port, 2, 79, &second, why, sizeof(why)),
+			 RF_ERR_RANK_TAKEN);
+	assert_non_null(strstr(why, "rank 0"));
+	assert_null(s);
+	world_close(&w);
+	/* nobody there */
+	job = 0;
+	assert_int_equal(rf_store_connect(HOST, w.port, 1, 2, &job, 150, &s, why, sizeof(why)),
+			 RF_ERR_RANK_MISSING);
+	assert_non_null(strstr(why, "rank 0"));
+	assert_int_equal(rf_store_connect("no.such.host.invalid", w.port, 1, 2, &job, 150, &s, why,
+					  sizeof(why)),
+			 RF_ERR_BOOTSTRAP);
+}
+
+static int raw_connect(unsigned int port)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET,
+				.sin_port = htons((uint16_t)port),
+				.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct timeval tv = {.tv_sec = 3};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	return fd;
+}
+
+/* Whether the server closes the connection (and sends at most `room` bytes before). */
+static int closed_by_server(int fd)
+{
+	uint8_t sink[4096];
+	ssize_t n;
+
+	while ((n = recv(fd, sink, sizeof(sink), 0)) > 0)
+		;
+	close(fd);
+	return n == 0 || (n < 0 && errno == ECONNRESET);
+}
+
+static void hostile_bytes(void **state)
+{
+	static const uint8_t hello[] = {0, 0, 0, 18, STORE_HELLO, 'R', 'F', 'S', 'T', 1, 0,
+					1, 0, 2, 0,  0,           0,   0,   0,   0,   0, 0};
+	static const struct {
+		size_t len;
+		uint8_t bytes[32];
+	} bad[] = {
+		{4, {0, 0, 0, 0}},                          /* no verb */
+		{5, {0xff, 0xff, 0xff, 0xff, 1}},           /* far too long */
+		{5, {0, 0, 0x10, 0, 1}},                    /* a little too long */
+		{5, {0, 0, 0, 1, STORE_GATHER}},            /* no member */
+		{5, {0, 0, 0, 1, STORE_HELLO}},             /* too short */
+		{22, {0, 0, 0, 18, STORE_HELLO, 'H', 'T'}}, /* another magic */
+		{16, "GET / HTTP/1.1\r\n"},
+	};
+	static const uint8_t member[][16] = {
+		{0, 0, 0, 1, STORE_GET},                   /* no key */
+		{0, 0, 0, 6, STORE_GET, 0, 0, 0, 0, 9},    /* key longer than the message */
+		{0, 0, 0, 7, STORE_GET, 0, 0, 0, 0, 1, 0}, /* zero byte in the key */
+		{0, 0, 0, 6, STORE_GATHER, 0, 0, 0, 0, 0}, /* empty name */
+		{0, 0, 0, 2, STORE_SET, 65},               /* key too long */
+		{0, 0, 0, 3, STORE_ANNOUNCE, 1, 2},        /* too short */
+		{0, 0, 0, 1, 99},                          /* unknown */
+		{0, 0, 0, 1, STORE_OK},                    /* a server's verb */
+	};
+	struct gatherer g;
+	struct world w;
+	size_t k;
+	int fd;
+
+	(void)state;
+	world_open(&w, 2, 1);
+	gather_start(&g, &w, 0, "start", 30000);
+	for (k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+		fd = raw_connect(w.port);
+		assert_int_equal(send(fd, bad[k].bytes, bad[k].len, MSG_NOSIGNAL), bad[k].len);
+		assert_true(closed_by_server(fd));
+	}
+	for (k = 0; k < sizeof(member) / sizeof(member[0]); k++) {
+		fd = raw_connect(w.port);
+		assert_int_equal(send(fd, hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
+		assert_int_equal(send(fd, member[k], member[k][3] + 4u, MSG_NOSIGNAL),
+				 member[k][3] + 4);
+		assert_true(closed_by_server(fd));
+	}
+	/* a crowd of strangers that say nothing does not keep the real rank out for ever */
+	{
+		int crowd[40];
+		uint64_t job = 0;
+		char why[512] = "";
+
+		for (k = 0; k < 40; k++)
+			crowd[k] = raw_connect(w.port);
+		assert_int_equal(rf_store_connect(HOST, w.port, 1, 2, &job, 15000, &w.store[1], why,
+						  sizeof(why)),
+				 RF_OK);
+		for (k = 0; k < 40; k++)
+			close(crowd[k]);
+		assert_int_equal(rf_store_gather(w.store[1], "start", g.value, 8, g.values, 5000,
+						 why, sizeof(why)),
+				 RF_OK);
+	}
+	pthread_join(g.thread, NULL);
+	assert_int_equal(g.ret, RF_OK);
+	world_close(&w);
+}
+
+/* Random bytes, whole and in pieces; the job next to it goes on. */
+static void random_bytes(void **state)
+{
+	const char *text = getenv("SEED");
+	unsigned int seed = text ? (unsigned int)strtoul(text, NULL, 0) : (unsigned int)time(NULL);
+	struct world w;
+	unsigned int round, k;
+	char why[512];
+
+	(void)state;
+	printf("seed %u: SEED=%u build/tests/bootstrap_store\n", seed, seed);
+	srand(seed);
+	world_open(&w, 1, 1);
+	for (round = 0; round < 200; round++) {
+		uint8_t bytes[600];
+		size_t len = 1 + (size_t)rand() % sizeof(bytes);
+		int fd = raw_connect(w.port);
+
+		for (k = 0; k < len; k++)
+			bytes[k] = (uint8_t)rand();
+		if (round & 1 && len > 5) {
+			rf_put_be32(bytes, (uint32_t)(len - 4));
+			bytes[4] = (uint8_t)(1 + rand() % 10);
+		}
+		if (send(fd, bytes, len / 2, MSG_NOSIGNAL) < 0 ||
+		    send(fd, bytes + len / 2, len - len / 2, MSG_NOSIGNAL) < 0)
+			k = 0;
+		close(fd);
+		assert_int_equal(rf_store_set(w.store[0], "alive", "x", 1, why, sizeof(why)),
+				 RF_OK);
+	}
+	world_close(&w);
+}
+
+/* A server that answers rubbish is no store. */
+static void *rubbish_server(void *arg)
+{
+	int fd = accept(*(int *)arg, NULL, NULL);
+	uint8_t sink[64];
+
+	if (fd >= 0 && recv(fd, sink, sizeof(sink), 0) > 0 &&
+	    send(fd, "HTTP/1.1 400 Bad Request\r\n\r\n", 28, MSG_NOSIGNAL) > 0)
+		close(fd);
+	return NULL;
+}
+
+static void rubbish_answer(void **state)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct rf_store *s;
+	pthread_t thread;
+	uint64_t job = 0;
+	char why[512];
+	int ret;
+
+	(void)state;
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
+	pthread_create(&thread, NULL, rubbish_server, &fd);
+	ret = rf_store_connect(HOST, ntohs(a.sin_port), 1, 2, &job, 500, &s, why, sizeof(why));
+	assert_true(ret == RF_ERR_BOOTSTRAP || ret == RF_ERR_RANK_LOST);
+	pthread_join(thread, NULL);
+	close(fd);
+}
+
+static void ranks_text(void **state)
+{
+	uint8_t set[16] = {0};
+	char buf[64];
+
+	(void)state;
+	set[0] = 4;
+	assert_string_equal(rf_store_ranks_text(set, buf, sizeof(buf)), "rank 2");
+	set[1] = 1;
+	assert_string_equal(rf_store_ranks_text(set, buf, sizeof(buf)), "ranks 2 and 8");
+	set[15] = 0x80;
+	assert_string_equal(rf_store_ranks_text(set, buf, sizeof(buf)), "ranks 2, 8 and 127");
+	memset(set, 0xff, sizeof(set));
+	assert_true(strlen(rf_store_ranks_text(set, buf, 20)) < 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ranks_text),
+		cmocka_unit_test(set_and_get),
+		cmocka_unit_test(store_fills),
+		cmocka_unit_test(gathers),
+		cmocka_unit_test(missing_ranks_are_named),
+		cmocka_unit_test(different_gathers),
+		cmocka_unit_test(lost_rank),
+		cmocka_unit_test(restarted_rank),
+		cmocka_unit_test(announcement),
+		cmocka_unit_test(server_ends),
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(hostile_bytes),
+		cmocka_unit_test(random_bytes),
+		cmocka_unit_test(rubbish_answer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

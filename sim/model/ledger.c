@@ -111,3 +111,17 @@ void model_conn_init(struct rf_engine *e, unsigned int cid)
 	c->seen = 0;
 	c->far = false;
 }
+
+void rf_model_move(struct rf_engine *e, unsigned int group, uint32_t index)
+{
+	struct model_group *g = &e->groups[group];
+	unsigned int cid;
+
+	for (cid = cid_make(group, 0, 0); cid < cid_make(group + 1, 0, 0); cid++) {
+		struct model_conn *c = &e->conns[cid];
+
+		c->next = c->sent = c->una = index & SERIAL_MASK;
+		c->far = c->far || c->una >= 0x400000u;
+	}
+	g->head = g->tail = g->issued = index & SERIAL_MASK;
+}

@@ -75,7 +75,7 @@ static uint64_t block_take(struct rf_engine *e, const struct model_group *g, uns
 		e->ports[p].bank_free = e->now + (uint64_t)beats * lanes;
 	levels = e->cfg.ports > 4 ? 3 : e->cfg.ports > 2 ? 2 : 1;
 	return e->now + MODEL_RESULT_DELAY + MODEL_LEVEL_DELAY * levels - 2 * MODEL_LEVEL_DELAY +
-		(uint64_t)beats * (lanes - 1);
+		(lanes > 1 ? MODEL_LANES_DELAY : 0) + (uint64_t)beats * (lanes - 1);
 }
 
 /* The first rank whose packet differs from the first member's, as a cid; -1 if all agree. */

@@ -1,0 +1,101 @@
+/*
+ * A box of either engine on the bench: set up by registers, fed with frames, what leaves is kept.
+ */
+#ifndef RF_COMPARE_BENCH_H
+#define RF_COMPARE_BENCH_H
+
+#include "rf_regs.h"
+#include "sim/engine.h"
+#include "tests/sim/compare/packet.h"
+
+#define BENCH_MAC 0x02f0f0000010u /* base MAC of the box */
+#define BENCH_IP 0x0a0000feu	  /* 10.0.0.254 */
+#define BENCH_SETTLE 200000u	  /* cycles in which a box must come to rest */
+
+/* One frame that left. */
+struct bench_out {
+	unsigned int port;
+	size_t len;
+	uint64_t first, last;
+	uint8_t *bytes;
+};
+
+/* One rank: both ends of its connection as the box and the hosts know them. */
+struct bench_conn {
+	unsigned int cid, group, lane, port;
+	uint32_t start, shift;
+	uint32_t src_ip, dst_ip;    /* of data */
+	uint32_t data_qpn, ack_qpn; /* destinations of data and of ACKs */
+	uint64_t src_mac, dst_mac;
+	unsigned int peer_port;
+	bool tagged;
+};
+
+struct bench_group {
+	unsigned int number, lanes, dtype, op, mtu_log2, s_log2, level, base_port;
+	bool open_loop;
+	uint8_t members[16]; /* ports of each lane */
+	uint32_t dbase, hbase;
+	uint32_t start, shift; /* START of rank r is start + 1000 r */
+	bool tagged;
+	unsigned int ranks;
+	struct bench_conn conn[64]; /* made by bench_group_start(), lanes ascending, then ports */
+};
+
+#define BENCH_ENTRIES 512u
+
+struct bench {
+	const struct rf_engine_ops *ops;
+	struct rf_engine *e;
+	struct rf_engine_cfg cfg;
+	struct bench_out *out;
+	size_t outs, room;
+	uint64_t stall[8]; /* no beat leaves before this cycle */
+	uint32_t taken_ip[2][BENCH_ENTRIES], taken_key[2][BENCH_ENTRIES];
+	bool taken[2][BENCH_ENTRIES];
+	bool stuck; /* the box did not come to rest */
+};
+
+extern const char *const bench_counter_names[RF_CNT_COUNT];
+
+/* The shape that most tests use: 4 ports, one lane, 512 bits. */
+void bench_shape(struct rf_engine_cfg *cfg, unsigned int ports, unsigned int lanes,
+		 unsigned int width);
+/* Makes a box, enabled, without hold. False with a reason on stderr. */
+bool bench_open(struct bench *b, const struct rf_engine_ops *ops, const struct rf_engine_cfg *cfg);
+void bench_close(struct bench *b);
+
+uint32_t bench_read(struct bench *b, uint32_t addr);
+void bench_write(struct bench *b, uint32_t addr, uint32_t value);
+uint32_t bench_counter(struct bench *b, unsigned int port, unsigned int counter);
+uint32_t bench_conn_read(struct bench *b, unsigned int cid, uint32_t reg);
+uint32_t bench_group_read(struct bench *b, unsigned int group, uint32_t reg);
+
+/*
+ * Writes an entry of the connection table in a free place (the same key goes to its old place; state 0
+ * frees it). False if both places are taken.
+ */
+bool bench_entry(struct bench *b, unsigned int role, uint32_t ip, uint32_t qpn, unsigned int cid,
+		 unsigned int state);
+/* Registers all ranks of a group and sets it live. False if an entry has no place. */
+bool bench_group_start(struct bench *b, struct bench_group *g);
+/* A group with one rank at each of `ports` ports in each of `lanes` lanes, defaults for the rest. */
+void bench_group_init(struct bench_group *g, unsigned int number, unsigned int ports,
+		      unsigned int lanes);
+
+/* A data packet of a rank; payload stays the caller's. */
+void bench_data(const struct bench_conn *c, struct packet *p, uint32_t index, uint8_t opcode,
+		const uint8_t *payload, size_t len);
+/* An ACK of everything below `una`, as the receiver sends it (shifted PSN). */
+void bench_ack(const struct bench_conn *c, struct packet *p, uint32_t una);
+
+void bench_feed(struct bench *b, unsigned int port, const uint8_t *frame, size_t len, bool bad);
+void bench_send(struct bench *b, unsigned int port, const struct packet *p);
+/* Runs until the box rests. False, and `stuck` set, if it does not within BENCH_SETTLE cycles. */
+bool bench_settle(struct bench *b);
+/* Runs so many cycles. */
+void bench_run(struct bench *b, uint64_t cycles);
+/* Forgets what left so far. */
+void bench_clear(struct bench *b);
+
+#endif

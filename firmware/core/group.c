@@ -137,6 +137,7 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 	fresh.age = ++fw->age;
 	*g = fresh;
 	fw->cnt.groups_made++;
+	*why = RF_CTL_R_NONE;
 	return g;
 }
 

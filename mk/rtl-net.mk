@@ -14,3 +14,5 @@ $(call vl_bench,$(1)-$(5),$(2),$(3),$(4),-GWIDTH=$(5) -CFLAGS "-DWIDTH=$(5)" $(6
 endef
 
 $(foreach w,64 128 256 512,$(eval $(call net_bench,net-ingress,rf_ingress,$(RTL_INGRESS),tests/rtl/net_ingress.cpp,$(w),$(if $(filter 128 512,$(w)),-DRF_CRC_TABLE),--pcap tests/data/rxe-sample.pcap)))
+$(foreach w,64 128 256 512,$(eval $(call net_bench,net-egress,rf_egress,$(RTL_EGRESS),tests/rtl/net_egress.cpp,$(w),$(if $(filter 64 256,$(w)),-DRF_CRC_TABLE))))
+$(foreach w,64 512,$(eval $(call net_bench,net-path,net_path_tb,$(RTL_INGRESS) $(addprefix rtl/net/,rf_egress_build.v rf_egress.v) tests/rtl/net_path_tb.v,tests/rtl/net_path.cpp,$(w),-DRF_CRC_TABLE,--pcap tests/data/rxe-sample.pcap)))

@@ -1,0 +1,349 @@
+/*
+ * rf_egress against frames put together byte by byte: contents, ICRC, keep, first-beat latency, gaps.
+ *
+ *   Vrf_egress [--seed N] [--packets N]    all parts
+ *   Vrf_egress --flip                      a wrong expectation is put in: must fail
+ *   Vrf_egress --speed N                   N cycles at full load, prints cycles per second of CPU time
+ *
+ * Compiled with WIDTH, the module's parameter.
+ */
+#include <ctime>
+#include <deque>
+#include <memory>
+#include "Vrf_egress.h"
+#include "tests/rtl/net_ref.h"
+
+using namespace net;
+
+enum { B = WIDTH / 8, LATENCY = 6 };
+static const uint64_t MAC = 0x02b0c4d5e607ull;
+
+struct packet {
+	bool raw;
+	bytes hdr, payload, want;
+	unsigned hlen;
+	bool gap;	/* the payload came with one */
+};
+
+struct manners {
+	unsigned e_valid, p_valid, ready;
+};
+
+struct bench {
+	Vrf_egress dut;
+	rng r;
+	manners m = { 80, 80, 80 };
+	long cycle = 0, packets = 0, beats = 0;
+	bool flip = false;
+	std::deque<packet> todo, flight;
+	size_t given = 0, at = 0;	/* bytes of the payload given, of the frame received */
+	bool begun = false, e_held = false, p_held = false, stalled = false;
+	bytes stalled_data;
+	long quiet = 0, begun_at = 0;
+
+	explicit bench(uint64_t seed) : r(seed)
+	{
+		dut.mac = MAC;
+		dut.rst = 1;
+		dut.e_valid = dut.p_valid = dut.m_axis_tready = 0;
+		for (int i = 0; i < 4; i++) {
+			dut.clk = 0;
+			dut.eval();
+			dut.clk = 1;
+			dut.eval();
+		}
+		dut.rst = 0;
+	}
+
+	[[noreturn]] void fault(const char *what)
+	{
+		printf("cycle %ld, packet %ld: %s\n", cycle, packets, what);
+		exit(1);
+	}
+
+	void check(bool good, const char *what)
+	{
+		if (!good)
+			fault(what);
+	}
+
+	void drive_packet()
+	{
+		dut.e_valid = 0;
+		dut.p_valid = 0;
+		if (todo.empty())
+			return;
+		const packet &p = todo.front();
+		if (!begun && (e_held || r.percent(m.e_valid))) {
+			/* Fields that this kind does not use are noise. */
+			bytes hdr(80);
+			for (auto &x : hdr)
+				x = (uint8_t)r.next();
+			if (!p.raw)
+				std::copy(p.hdr.begin(), p.hdr.end(), hdr.begin());
+			set_bytes(dut.e_hdr, hdr.data(), 80);
+			dut.e_raw = p.raw;
+			dut.e_hlen = (uint8_t)(p.raw ? r.below(128) : p.hlen);
+			dut.e_plen = (uint16_t)(p.raw ? r.below(16384) : p.payload.size());
+			dut.e_len = (uint16_t)(p.raw ? p.payload.size() : r.below(16384));
+			dut.e_valid = 1;
+		}
+		if (given < p.payload.size() && (p_held || r.percent(m.p_valid))) {
+			uint8_t beat[B];
+			const size_t n = std::min<size_t>(B, p.payload.size() - given);
+			for (auto &x : beat)
+				x = (uint8_t)r.next();
+			memcpy(beat, &p.payload[given], n);
+			set_bytes(dut.p_data, beat, B);
+			dut.p_last = given + n == p.payload.size();
+			dut.p_valid = 1;
+		}
+	}
+
+	void take_packet()
+	{
+		packet &p = todo.front();
+		e_held = dut.e_valid && !dut.e_ready;
+		p_held = dut.p_valid && !dut.p_ready;
+		if (dut.e_valid && dut.e_ready) {
+			begun = true;
+			flight.push_back(p);
+			if (quiet > 10)
+				begun_at = cycle;
+			quiet = 0;
+		}
+		if (dut.p_valid && dut.p_ready) {
+			check(begun, "payload taken before its packet");
+			given += B;
+		}
+		if (begun && given < p.payload.size() && !dut.p_valid)
+			flight.back().gap = true;
+		if (begun && given >= p.payload.size()) {
+			todo.pop_front();
+			begun = false;
+			given = 0;
+		}
+	}
+
+	void check_frame()
+	{
+		if (stalled)
+			check(dut.m_axis_tvalid && get_bytes(dut.m_axis_tdata, B) == stalled_data, "beat changed while it waited");
+		stalled = false;
+		check(dut.cnt_frames == (dut.m_axis_tvalid && dut.m_axis_tready && dut.m_axis_tlast), "cnt_frames");
+		if (begun_at != 0) {
+			check(dut.m_axis_tvalid == (cycle == begun_at + LATENCY), "latency of the first beat");
+			if (dut.m_axis_tvalid)
+				begun_at = 0;
+		}
+		if (!dut.m_axis_tvalid) {
+			check(at == 0 || flight.front().gap, "gap within a frame");
+			if (flight.empty())
+				quiet++;
+			return;
+		}
+		check(!flight.empty(), "a beat from nowhere");
+		const bytes &want = flight.front().want;
+		const size_t n = std::min<size_t>(B, want.size() - at);
+		bytes is = get_bytes(dut.m_axis_tdata, B);
+		check(dut.m_axis_tlast == (at + n == want.size()), "m_axis_tlast");
+		check(dut.m_axis_tkeep == keep_of(n), "m_axis_tkeep");
+		if (memcmp(is.data(), &want[at], n) != 0) {
+			for (size_t i = 0; i < n; i++)
+				if (is[i] != want[at + i])
+					printf("byte %zu of %zu: %02x, expected %02x\n", at + i, want.size(), is[i], want[at + i]);
+			fault("contents");
+		}
+		if (!dut.m_axis_tready) {
+			stalled = true;
+			stalled_data = is;
+			return;
+		}
+		beats++;
+		at += n;
+		if (at == want.size()) {
+			at = 0;
+			packets++;
+			flight.pop_front();
+		}
+	}
+
+	void step()
+	{
+		drive_packet();
+		dut.m_axis_tready = r.percent(m.ready);
+		dut.clk = 0;
+		dut.eval();
+		check(!dut.idle || (flight.empty() && !begun), "idle too early");
+		check_frame();
+		if (!todo.empty())
+			take_packet();
+		dut.clk = 1;
+		dut.eval();
+		cycle++;
+	}
+
+	void drain()
+	{
+		const long limit = cycle + 400000;
+		while (!todo.empty() || !flight.empty()) {
+			step();
+			check(cycle < limit, "never drained");
+		}
+		for (int i = 0; i < 12; i++)
+			step();
+		check(dut.idle, "not idle at the end");
+	}
+
+	void made(bool vlan, unsigned opcode, size_t payload)
+	{
+		bytes f = roce(r, vlan, opcode, payload);
+		const size_t l2 = vlan ? 18 : 14;
+		const size_t total = be16(&f[l2 + 2]);
+		packet p = {};
+		f.resize(l2 + total);
+		p.raw = false;
+		p.hlen = (unsigned)(l2 + 40 + extension(opcode));
+		p.hdr.assign(f.begin(), f.begin() + p.hlen);
+		p.payload.assign(f.begin() + p.hlen, f.end() - 4);
+		p.want = f;
+		put_mac(&p.want[6], MAC);
+		put16(&p.want[l2 + 26], 0);
+		put_icrc(p.want, l2, total);
+		push(p);
+	}
+
+	void raw(size_t len)
+	{
+		packet p = {};
+		p.raw = true;
+		p.hlen = 0;
+		p.payload.resize(len);
+		for (auto &x : p.payload)
+			x = (uint8_t)r.next();
+		p.want = p.payload;
+		put_mac(&p.want[6], MAC);
+		push(p);
+	}
+
+	void push(packet &p)
+	{
+		if (flip && todo.size() == 20)
+			p.want.back() ^= 0x80;
+		todo.push_back(p);
+	}
+};
+
+static const unsigned OPCODES[] = { 0x00, 0x03, 0x06, 0x0b, 0x11 };
+
+static void part_lengths(bench &t, const manners &m, size_t most)
+{
+	t.m = m;
+	for (unsigned op : OPCODES)
+		for (int vlan = 0; vlan < 2; vlan++)
+			for (size_t n = 0; n <= most; n += 4) {
+				t.made(vlan, op, n);
+				if (t.todo.size() > 50)
+					t.drain();
+			}
+	for (size_t n = 60; n <= most + 60; n++)
+		t.raw(n);
+	t.drain();
+}
+
+/* One packet at a time into a module at rest: the first beat comes after LATENCY cycles exactly. */
+static void part_latency(bench &t)
+{
+	t.m = { 100, 100, 100 };
+	for (int i = 0; i < 60; i++) {
+		if (i % 3 == 2)
+			t.raw(60 + t.r.below(2000));
+		else
+			t.made(t.r.percent(50), OPCODES[t.r.below(5)], 4 * t.r.below(200));
+		t.drain();
+	}
+}
+
+static void part_rate(bench &t, unsigned opcode, size_t payload, long packets)
+{
+	t.m = { 100, 100, 100 };
+	const size_t len = 14 + 40 + extension(opcode) + payload + 4;
+	const long beats = (long)(len + B - 1) / B;
+	for (long i = 0; i < packets; i++)
+		t.made(false, opcode, payload);
+	const long start = t.cycle, end = t.packets + packets;
+	while (t.packets < end)
+		t.step();
+	printf("full rate: %ld packets of %ld beats in %ld cycles\n", packets, beats, t.cycle - start);
+	t.check(t.cycle - start <= packets * beats + LATENCY, "bubble between packets");
+	t.drain();
+}
+
+static void part_random(bench &t, long packets)
+{
+	while (packets > 0) {
+		t.m = { t.r.percent(50) ? 100 : 10 + t.r.below(90), t.r.percent(50) ? 100 : 10 + t.r.below(90),
+			t.r.percent(50) ? 100 : 10 + t.r.below(90) };
+		for (int i = 0; i < 10; i++, packets--)
+			if (t.r.percent(25))
+				t.raw(60 + t.r.below(t.r.percent(80) ? 200 : 4119));
+			else
+				t.made(t.r.percent(40), OPCODES[t.r.below(5)], t.r.percent(20) ? 1024 : t.r.percent(10) ? 4096 :
+				       4 * t.r.below(80));
+		if (t.r.percent(50))
+			t.drain();
+		else
+			while (t.todo.size() > 2)
+				t.step();
+	}
+	t.m = { 100, 100, 100 };
+	t.drain();
+}
+
+static void speed(bench &t, long cycles)
+{
+	bytes f = roce(t.r, false, 1, 1024), beat(B, 0x5a);
+	long out = 0;
+	set_bytes(t.dut.e_hdr, f.data(), 80);
+	t.dut.e_raw = 0;
+	t.dut.e_hlen = 54;
+	t.dut.e_plen = 1024;
+	t.dut.m_axis_tready = 1;
+	t.dut.e_valid = t.dut.p_valid = 1;
+	const clock_t start = clock();
+	for (long i = 0; i < cycles; i++) {
+		beat[i % B] = (uint8_t)i;
+		set_bytes(t.dut.p_data, beat.data(), B);
+		t.dut.clk = 0;
+		t.dut.eval();
+		out += t.dut.m_axis_tvalid;
+		t.dut.clk = 1;
+		t.dut.eval();
+	}
+	const double s = (double)(clock() - start) / CLOCKS_PER_SEC;
+	printf("rf_egress, %d bits, full load: %.0f cycles/s (%ld beats out)\n", WIDTH, (double)cycles / s, out);
+}
+
+int main(int argc, char **argv)
+{
+	const unsigned long seed = option(argc, argv, "seed", 1);
+	std::unique_ptr<bench> t(new bench(seed));
+
+	if (option(argc, argv, "speed", 0)) {
+		speed(*t, (long)option(argc, argv, "speed", 0));
+		return 0;
+	}
+	printf("seed %lu; again: %s --seed %lu\n", seed, argv[0], seed);
+	t->flip = flag(argc, argv, "flip");
+	part_lengths(*t, { 100, 100, 100 }, 3 * B + 8);
+	part_lengths(*t, { 60, 70, 70 }, 2 * B + 8);
+	part_latency(*t);
+	part_rate(*t, 1, 1024, 200);
+	part_rate(*t, 0x0a, 1024, 200);
+	part_rate(*t, 1, 4096, 50);
+	part_rate(*t, 0x11, 0, 2000);
+	part_rate(*t, 4, 4, 2000);
+	part_random(*t, (long)option(argc, argv, "packets", 3000));
+	printf("%ld packets, %ld beats, %ld cycles, good\n", t->packets, t->beats, t->cycle);
+	return 0;
+}

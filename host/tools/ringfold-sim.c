@@ -34,7 +34,7 @@ struct settings {
 };
 
 struct result {
-	double seconds; /* virtual, from the first post to the last completion */
+	double seconds; /* virtual, from first post to last completion, all iterations */
 	double join;	/* until the last rank was ready */
 	double algbw;	/* bytes per second */
 	double percent; /* of what framing leaves of the line rate */
@@ -160,8 +160,6 @@ static int settle(struct settings *s)
 static void sum_up(const struct settings *s, const struct rf_fabric *f, struct result *r)
 {
 	const struct rf_fabric_cfg *c = &s->cfg;
-	uint64_t first = UINT64_MAX;
-	uint64_t last = 0;
 	double share;
 
 	for (unsigned i = 0; i < c->ranks; i++) {
@@ -170,17 +168,14 @@ static void sum_up(const struct settings *s, const struct rf_fabric *f, struct r
 		r->checked += k->checked;
 		r->wrong += k->wrong + k->raw;
 		r->failed += k->state != RF_RANK_DONE;
-		if (k->posted && k->first_post_ns < first)
-			first = k->first_post_ns;
-		if (k->last_done_ns > last)
-			last = k->last_done_ns;
 		if ((double)k->ready_ns * 1e-9 > r->join)
 			r->join = (double)k->ready_ns * 1e-9;
 	}
 	rf_fabric_stats(f, &r->stats);
-	if (r->failed || last <= first)
+	for (unsigned i = 0; i < s->iterations; i++)
+		r->seconds += (double)rf_fabric_op_ns(f, i) * 1e-9;
+	if (r->failed || r->seconds <= 0)
 		return;
-	r->seconds = (double)(last - first) * 1e-9;
 	r->algbw = (double)s->size * s->iterations / r->seconds;
 	/* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4 */
 	share = (double)c->mtu / (c->mtu + 58 + (c->vlan ? 4 : 0) + RF_WIRE_OVERHEAD);
@@ -274,7 +269,8 @@ static int program(struct settings *s, struct rf_fabric *f)
 	uint64_t count = s->size / rf_arith_size(s->cfg.type);
 
 	for (unsigned i = 0; i < s->iterations; i++)
-		if (rf_fabric_allreduce(f, count) != 0 || rf_fabric_all(f, RF_STEP_WAIT, 0) != 0)
+		if (rf_fabric_all(f, RF_STEP_BARRIER, 0) != 0 || rf_fabric_allreduce(f, count) != 0 ||
+		    rf_fabric_all(f, RF_STEP_WAIT, 0) != 0)
 			return -1;
 	return rf_fabric_all(f, RF_STEP_LEAVE, 0);
 }

@@ -49,8 +49,11 @@ void rf_fabric_cfg_init(struct rf_fabric_cfg *cfg)
 		.seed = 1,
 	};
 	cfg->host_links.reorder_ns = cfg->box_links.reorder_ns = 5000;
-	for (unsigned r = 0; r < RF_FABRIC_RANKS; r++)
+	for (unsigned r = 0; r < RF_FABRIC_RANKS; r++) {
 		cfg->port_of_rank[r] = 0xff;
+		/* Processes do not start in the same nanosecond. */
+		cfg->join_at[r] = 100 * RF_USEC * r;
+	}
 }
 
 /* ---- small services ---- */
@@ -112,6 +115,19 @@ void rf_fabric_trace(struct rf_fabric *f, bool box, unsigned port, enum rf_pcapn
 	f->stats.digest = rf_fabric_digest(f->stats.digest, frame, len);
 	if (w && rf_pcapng_frame(w, port, at / PS_PER_NS, dir, frame, len, NULL) != 0)
 		rf_fabric_fail(f, "cannot write the capture file");
+}
+
+bool rf_fabric_barrier(struct rf_fabric *f, unsigned n)
+{
+	for (unsigned r = 0; r < f->cfg.ranks; r++)
+		if (!rf_host_at_barrier(f->hosts[r], n))
+			return false;
+	if (n > f->barriers) {
+		f->barriers = n;
+		for (unsigned r = 0; r < f->cfg.ranks; r++)
+			rf_host_wake(f->hosts[r]);
+	}
+	return true;
 }
 
 /* ---- switch ---- */
@@ -439,6 +455,25 @@ void rf_fabric_stats(const struct rf_fabric *f, struct rf_fabric_stats *s)
 	}
 	if (f->box)
 		rf_box_stats(f->box, s);
+}
+
+uint64_t rf_fabric_op_ns(const struct rf_fabric *f, unsigned op)
+{
+	uint64_t first = UINT64_MAX;
+	uint64_t last = 0;
+
+	for (unsigned r = 0; r < f->cfg.ranks; r++) {
+		uint64_t posted;
+		uint64_t done;
+
+		if (!rf_host_op_times(f->hosts[r], op, &posted, &done))
+			return 0;
+		if (posted < first)
+			first = posted;
+		if (done > last)
+			last = done;
+	}
+	return last - first;
 }
 
 uint32_t rf_fabric_counter(struct rf_fabric *f, unsigned port, unsigned counter)

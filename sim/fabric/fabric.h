@@ -65,7 +65,7 @@ struct rf_fabric_cfg {
 	/* Hosts and network. */
 	unsigned ranks;
 	uint8_t port_of_rank[RF_FABRIC_RANKS]; /* box port to which the rule sends; rank mod ports unless changed */
-	uint64_t join_at[RF_FABRIC_RANKS];     /* ns */
+	uint64_t join_at[RF_FABRIC_RANKS];     /* ns; 100 us from rank to rank unless changed */
 	uint64_t rate;			       /* bits per second of every link */
 	uint64_t delay_ns;		       /* of every link, each direction */
 	uint64_t switch_ns;		       /* from last bit in to first bit out at the earliest */
@@ -105,6 +105,7 @@ enum rf_step_kind {
 	RF_STEP_WAIT,	   /* until all outstanding ones are done */
 	RF_STEP_COMPUTE,   /* arg: ns. The transport goes on */
 	RF_STEP_FREEZE,	   /* arg: ns. The process does nothing at all; its NIC stores frames */
+	RF_STEP_BARRIER,   /* until all ranks are here; costs nothing: for measurements */
 	RF_STEP_LEAVE,	   /* wait, leave the group, linger until it has ended */
 };
 
@@ -197,6 +198,8 @@ const char *rf_fabric_why(const struct rf_fabric *f);
 uint64_t rf_fabric_now(const struct rf_fabric *f);
 const struct rf_rank *rf_fabric_rank(const struct rf_fabric *f, unsigned rank);
 void rf_fabric_stats(const struct rf_fabric *f, struct rf_fabric_stats *s);
+/* Time from the first rank's start of its op-th all-reduce to the last rank's completion; 0 where it is not complete. */
+uint64_t rf_fabric_op_ns(const struct rf_fabric *f, unsigned op);
 /* True where every rank is done and nothing was wrong. */
 bool rf_fabric_good(const struct rf_fabric *f);
 /* A port counter of the box by its number (RF_CNT_*): read over the register bus, costs a little time. */

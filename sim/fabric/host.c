@@ -20,6 +20,8 @@ struct rf_op {
 	void *send;
 	void *recv;
 	uint64_t count;
+	uint64_t posted_ns;
+	uint64_t done_ns;
 	bool done;
 };
 
@@ -49,6 +51,8 @@ struct rf_host {
 	uint64_t step_until; /* ns: end of COMPUTE; 0: not begun */
 	struct rf_op *ops;
 	size_t op_room;
+	unsigned barriers; /* come to */
+	bool at_barrier;
 	bool leaving;
 	bool counted; /* among f->active */
 	/* error */
@@ -178,6 +182,8 @@ static void end(struct rf_host *h, enum rf_rank_state state)
 	drop_connections(h);
 	free_ops(h);
 	set_active(h, false);
+	/* Nobody waits for it any more. */
+	rf_fabric_barrier(h->f, h->f->barriers + 1);
 }
 
 __attribute__((format(printf, 3, 4))) static void fail(struct rf_host *h, enum rf_rank_error error, const char *format, ...)
@@ -427,6 +433,7 @@ static void look_at_collective(struct rf_host *h)
 			return;
 		}
 		op->done = true;
+		op->done_ns = host_ns(h);
 		h->pub.done++;
 		h->pub.last_done_ns = host_ns(h);
 		if (h->f->cfg.flip && h->rank == 0 && d.id == 0)
@@ -448,7 +455,7 @@ static void look_at_collective(struct rf_host *h)
 /* True where it was started, or where it failed for good. */
 static bool start_allreduce(struct rf_host *h, uint64_t count)
 {
-	struct rf_op op = { .count = count };
+	struct rf_op op = { .count = count, .posted_ns = host_ns(h) };
 	unsigned n = h->pub.posted;
 	size_t bytes = (size_t)count * rf_arith_size(h->f->cfg.type);
 	int err;
@@ -546,6 +553,15 @@ static bool step(struct rf_host *h)
 			return false;
 		h->step_until = 0;
 		break;
+	case RF_STEP_BARRIER:
+		if (!h->at_barrier) {
+			h->at_barrier = true;
+			h->barriers++;
+		}
+		if (!rf_fabric_barrier(h->f, h->barriers))
+			return false;
+		h->at_barrier = false;
+		break;
 	case RF_STEP_FREEZE:
 		h->frozen_until = now + s->arg;
 		h->at++;
@@ -641,6 +657,11 @@ static uint64_t transmit(struct rf_host *h)
 	rf_fabric_trace(h->f, false, h->rank, RF_PCAPNG_OUT, data, len);
 	frame = rf_frame_new(h->f, data, len);
 	return frame ? rf_link_send(h->f, h->up, h->f->now, frame) : UINT64_MAX;
+}
+
+void rf_host_wake(struct rf_host *h)
+{
+	wake_at(h, h->f->now);
 }
 
 static uint64_t earliest(uint64_t a, uint64_t b)
@@ -783,6 +804,20 @@ void rf_host_freeze(struct rf_host *h, uint64_t ns)
 {
 	h->frozen_until = host_ns(h) + ns;
 	wake_at(h, h->frozen_until * PS_PER_NS);
+}
+
+bool rf_host_at_barrier(const struct rf_host *h, unsigned n)
+{
+	return ended(h) || h->barriers >= n;
+}
+
+bool rf_host_op_times(const struct rf_host *h, unsigned op, uint64_t *posted, uint64_t *done)
+{
+	if (op >= h->pub.posted || !h->ops[op].done)
+		return false;
+	*posted = h->ops[op].posted_ns;
+	*done = h->ops[op].done_ns;
+	return true;
 }
 
 const struct rf_rank *rf_host_rank(const struct rf_host *h)

@@ -48,6 +48,7 @@ struct rf_fabric {
 	struct rf_pcapng *trace_box;
 	rf_fabric_filter *filter;
 	void *filter_arg;
+	unsigned barriers; /* passed by all */
 	unsigned active; /* hosts whose program has not ended */
 	bool failed;
 	char why[200];
@@ -59,6 +60,8 @@ struct rf_frame *rf_frame_new(struct rf_fabric *f, const uint8_t *data, size_t l
 void rf_fabric_fail(struct rf_fabric *f, const char *why);
 void rf_fabric_event(struct rf_fabric *f, uint64_t at, enum rf_event_kind kind, unsigned who, void *what);
 uint64_t rf_fabric_digest(uint64_t before, const void *data, size_t len);
+/* Whether all hosts have come to their n-th barrier; wakes those that wait. */
+bool rf_fabric_barrier(struct rf_fabric *f, unsigned n);
 void rf_fabric_trace(struct rf_fabric *f, bool box, unsigned port, enum rf_pcapng_dir dir, const uint8_t *frame, size_t len);
 /* Handles all events up to a time (ps) but the firmware's: for register accesses, which take time. */
 void rf_fabric_pass_time(struct rf_fabric *f, uint64_t until);
@@ -88,6 +91,12 @@ void rf_host_event(struct rf_host *h, uint64_t at);
 void rf_host_crash(struct rf_host *h);
 void rf_host_quit(struct rf_host *h);
 void rf_host_freeze(struct rf_host *h, uint64_t ns);
+/* Looks at it again in this instant. */
+void rf_host_wake(struct rf_host *h);
+/* Whether a host has come to its n-th barrier, or will never come to another one. */
+bool rf_host_at_barrier(const struct rf_host *h, unsigned n);
+/* Times of one all-reduce; false where it is not complete. */
+bool rf_host_op_times(const struct rf_host *h, unsigned op, uint64_t *posted, uint64_t *done);
 const struct rf_rank *rf_host_rank(const struct rf_host *h);
 void rf_host_stats(const struct rf_host *h, struct rf_fabric_stats *s);
 

@@ -1,0 +1,256 @@
+/* ringfold box: the switch and the box in real time. */
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/tools/opt.h"
+#include "sim/cosim/load.h"
+#include "sim/realtime/box.h"
+
+static volatile sig_atomic_t stopped;
+
+struct settings {
+	const char *engine;
+	const char *ip;
+	const char *wave;
+	const char *pcapng;
+	bool json;
+	bool quiet;
+	struct rf_rt_cfg cfg;
+};
+
+static void on_signal(int number)
+{
+	(void)number;
+	stopped = 1;
+}
+
+static const char intro[] =
+	"An Ethernet switch with the redirect rule and the box beside it (Verilog pipeline or reference model, with its real\n"
+	"firmware), in one process. Frames that come in on a switch port and go to UDP port 4791 are redirected to a port of\n"
+	"the box; all else is forwarded by MAC. Sleeps while nothing happens. Ctrl-C ends it and prints the counters.\n"
+	"\n"
+	"A port is NAME=KIND with KIND one of\n"
+	"  memif:SOCKET[,id=N]      DPDK memif, this is the server: a host connects with\n"
+	"                           net_memif0,role=client,id=N,socket=SOCKET,socket-abstract=no\n"
+	"  dpdk:DEVICE              any DPDK device: dpdk:net_af_packet0,iface=eth1  dpdk:0000:03:00.0\n"
+	"  pcap:FILE[,out=FILE]     plays a capture as fast as the box takes it; what comes goes to out (pcapng)\n"
+	"with, behind a comma,\n"
+	"  box=N                    the rule redirects to port N of the box (default: the ports in turn)\n"
+	"  norule                   this switch port has no rule\n"
+	"  paced                    a packet generator: held back by what the box has room for (pcap always is)";
+
+static const char examples[] =
+	"  ringfold box --port a=memif:/tmp/a.sock --port b=memif:/tmp/b.sock\n"
+	"  ringfold box --engine rtl --box-ports 4 --port h0=dpdk:net_af_packet0,iface=veth0 ... --pcapng /tmp/seen\n"
+	"  ringfold box --port g=pcap:port0.pcap,out=back0.pcapng --port ctl=memif:/tmp/c.sock --wait-groups 1\n"
+	"  ringfold box --engine rtl --direct 0=dpdk:0000:03:00.0 --direct 1=dpdk:0000:03:00.1   no switch: bare box\n"
+	"\n"
+	"It ends by itself where all ports are capture files and these have been played.\n"
+	"exit codes: 0 good, 1 failed, 2 usage";
+
+/* Takes ",word" or ",word=N" off a copy of the text. True where it was there. */
+static bool take_word(char *text, const char *word, unsigned *value)
+{
+	size_t len = strlen(word);
+
+	for (char *p = strchr(text, ','); p; p = strchr(p + 1, ',')) {
+		char *end = strchrnul(p + 1, ',');
+		char digits[16];
+
+		if (strncmp(p + 1, word, len) != 0)
+			continue;
+		if (value) {
+			if (p[1 + len] != '=' || end - p - 2 - (ptrdiff_t)len >= (ptrdiff_t)sizeof(digits))
+				continue;
+			snprintf(digits, sizeof(digits), "%.*s", (int)(end - p - 2 - (ptrdiff_t)len), p + 2 + len);
+			if (rf_opt_uint(digits, value) != 0)
+				continue;
+		} else if (p + 1 + len != end) {
+			continue;
+		}
+		memmove(p, end, strlen(end) + 1);
+		return true;
+	}
+	return false;
+}
+
+static int split(const char *what, const char *value, char **name, char **spec)
+{
+	const char *equals = strchr(value, '=');
+
+	if (!equals || equals == value || equals - value > 24) {
+		fprintf(stderr, "--%s: \"%s\" is not NAME=KIND\n", what, value);
+		return -1;
+	}
+	*name = strndup(value, (size_t)(equals - value));
+	*spec = strdup(equals + 1);
+	return *name && *spec ? 0 : -1;
+}
+
+static int add_port(void *to, const char *value)
+{
+	struct rf_rt_cfg *c = to;
+	struct rf_rt_attach *a = &c->host[c->hosts];
+	char *name;
+	char *spec;
+
+	if (c->hosts == RF_RT_PORTS) {
+		fprintf(stderr, "--port: at most %u\n", RF_RT_PORTS);
+		return -1;
+	}
+	if (split("port", value, &name, &spec) != 0)
+		return -1;
+	a->box = RF_RT_PORTS; /* settled when the number of box ports is known */
+	take_word(spec, "box", &a->box);
+	a->no_rule = take_word(spec, "norule", NULL);
+	a->name = name;
+	a->spec = spec;
+	c->hosts++;
+	return 0;
+}
+
+static int add_direct(void *to, const char *value)
+{
+	struct rf_rt_cfg *c = to;
+	struct rf_rt_attach *a = &c->direct[c->directs];
+	char *name;
+	char *spec;
+
+	if (c->directs == 8 || split("direct", value, &name, &spec) != 0)
+		return -1;
+	if (rf_opt_uint(name, &a->box) != 0 || a->box >= 8) {
+		fprintf(stderr, "--direct: \"%s\" is no port of the box\n", name);
+		return -1;
+	}
+	a->name = name;
+	a->spec = spec;
+	c->directs++;
+	return 0;
+}
+
+static int parse(struct settings *s, int argc, char **argv)
+{
+	struct rf_rt_cfg *c = &s->cfg;
+	const struct rf_opt table[] = {
+		{ RF_OPT_CALL, "port", 'p', c, "NAME=KIND", "one more port of the switch", add_port },
+		{ RF_OPT_CALL, "direct", 0, c, "N=KIND", "a device at port N of the box, no switch in front", add_direct },
+		{ RF_OPT_UINT, "wait-groups", 0, &c->wait_groups, "N", "generators begin when so many groups are ready", NULL },
+		{ RF_OPT_HEADING, NULL, 0, NULL, NULL, "the box:", NULL },
+		{ RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "what the box is made of", NULL },
+		{ RF_OPT_UINT, "box-ports", 0, &c->ports, "N", "its ports, 2..8", NULL },
+		{ RF_OPT_UINT, "lanes", 'l', &c->lanes, "N", "ranks that one port has room for", NULL },
+		{ RF_OPT_UINT, "width", 0, &c->width, "BITS", "its data path: 64, 128, 256, 512", NULL },
+		{ RF_OPT_STRING, "box-ip", 0, &s->ip, "ADDRESS", "its address", NULL },
+		{ RF_OPT_TIME, "hold", 0, &c->hold_ns, "TIME", "drop RC data on unknown connections so long after the start", NULL },
+		{ RF_OPT_TIME, "lease", 0, &c->lease_ns, "TIME", "silence after which a rank counts as gone; 0s: firmware's default",
+		  NULL },
+		{ RF_OPT_U64, "seed", 0, &c->seed, "N", "of what reset does not set (rtl)", NULL },
+		{ RF_OPT_HEADING, NULL, 0, NULL, NULL, "run:", NULL },
+		{ RF_OPT_TIME, "duration", 0, &c->duration_ns, "TIME", "end after so long; 0s: never", NULL },
+		{ RF_OPT_TIME, "stats", 0, &c->stats_ns, "TIME", "a line on stderr so often; 0s: never", NULL },
+		{ RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR", "write hosts.pcapng and box.pcapng there", NULL },
+		{ RF_OPT_STRING, "wave", 0, &s->wave, "FILE", "write a waveform (FST), --engine rtl only: slow", NULL },
+		{ RF_OPT_FLAG, "json", 'j', &s->json, NULL, "counters at the end as one JSON object", NULL },
+		{ RF_OPT_FLAG, "quiet", 'q', &s->quiet, NULL, "no counters at the end", NULL },
+		{ RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL },
+	};
+	const struct rf_opt_page page = { "ringfold box --port NAME=KIND [--port NAME=KIND ...] [options]", intro, examples, table };
+	int n = rf_opt_parse(&page, argc, argv);
+
+	if (n >= 0 && n < argc) {
+		fprintf(stderr, "ringfold box takes no argument \"%s\"\n", argv[n]);
+		return -2;
+	}
+	return n;
+}
+
+static int settle(struct settings *s)
+{
+	struct rf_rt_cfg *c = &s->cfg;
+	struct in_addr ip;
+	char why[300];
+
+	if (inet_pton(AF_INET, s->ip, &ip) != 1) {
+		fprintf(stderr, "--box-ip: \"%s\" is no IPv4 address\n", s->ip);
+		return -1;
+	}
+	c->ip = ntohl(ip.s_addr);
+	c->wave = s->wave;
+	c->pcapng_dir = s->pcapng;
+	if (c->hosts == 0 && c->directs == 0) {
+		fprintf(stderr, "ringfold box: no --port: nothing could ever come in (--help shows examples)\n");
+		return -1;
+	}
+	if (c->ports < 2 || c->ports > 8) {
+		fprintf(stderr, "--box-ports: 2 to 8\n");
+		return -1;
+	}
+	for (unsigned h = 0; h < c->hosts; h++) {
+		if (c->host[h].box == RF_RT_PORTS)
+			c->host[h].box = h % c->ports;
+		if (c->host[h].box >= c->ports) {
+			fprintf(stderr, "--port %s: the box has no port %u\n", c->host[h].name, c->host[h].box);
+			return -1;
+		}
+	}
+	for (unsigned i = 0; i < c->directs; i++) {
+		if (c->direct[i].box >= c->ports) {
+			fprintf(stderr, "--direct: the box has no port %u\n", c->direct[i].box);
+			return -1;
+		}
+	}
+	if (rf_engine_by_name(s->engine, c->ports, c->lanes, c->width, s->wave != NULL, &c->engine, why, sizeof(why)) != 0) {
+		fprintf(stderr, "ringfold box: %s\n", why);
+		return -1;
+	}
+	return 0;
+}
+
+static void free_names(struct rf_rt_cfg *c)
+{
+	for (unsigned h = 0; h < c->hosts; h++) {
+		free((void *)(uintptr_t)c->host[h].name);
+		free((void *)(uintptr_t)c->host[h].spec);
+	}
+	for (unsigned i = 0; i < c->directs; i++) {
+		free((void *)(uintptr_t)c->direct[i].name);
+		free((void *)(uintptr_t)c->direct[i].spec);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = { .engine = "model", .ip = "10.0.0.254" };
+	struct sigaction act = { .sa_handler = on_signal };
+	struct rf_rt *b;
+	char why[400];
+	int n;
+
+	rf_rt_cfg_init(&s.cfg);
+	n = parse(&s, argc, argv);
+	if (n < 0 || settle(&s) != 0) {
+		free_names(&s.cfg);
+		return n == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
+	}
+	s.cfg.command = "ringfold box";
+	if (rf_rt_create(&s.cfg, &b, why, sizeof(why)) != 0) {
+		fprintf(stderr, "ringfold box: %s\n", why);
+		free_names(&s.cfg);
+		return RF_EXIT_FAILED;
+	}
+	/* DPDK's start leaves handlers alone, but comes first all the same. */
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	fprintf(stderr, "ringfold box: ready (%s, %u ports, %u lanes, %u bits, %s)\n", s.engine, s.cfg.ports, s.cfg.lanes, s.cfg.width,
+		s.ip);
+	n = rf_rt_run(b, &stopped);
+	if (!s.quiet)
+		rf_rt_report(b, s.json);
+	rf_rt_destroy(b);
+	free_names(&s.cfg);
+	return n == 0 ? RF_EXIT_GOOD : RF_EXIT_FAILED;
+}

@@ -1,0 +1,439 @@
+#include "sim/realtime/box.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "rf_regs.h"
+#include "sim/realtime/internal.h"
+
+#define RUN_CYCLES 512u	   /* of the engine between two looks at the ports */
+#define IDLE_SPINS 20u	   /* looks in vain before sleeping */
+#define SLEEP_MIN_NS 20000 /* and how long then: doubled each time ... */
+#define SLEEP_MAX_NS 500000
+#define ENGINE_QUEUE 8u	   /* frames that wait inside the engine at each port */
+#define BOX_QUEUE 128u	   /* frames that wait in front of a box port before its hosts are held back */
+#define HOST_QUEUE 4096u   /* frames that wait for a host that does not read */
+#define HOLD_NS UINT64_C(1000000000) /* a generator is held back no longer while nothing moves */
+
+uint64_t rf_rt_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void rf_rt_cfg_init(struct rf_rt_cfg *cfg)
+{
+	*cfg = (struct rf_rt_cfg){
+		.ports = 4,
+		.lanes = 1,
+		.width = 512,
+		.seed = 1,
+		.mac = { 0x02, 0x52, 0x46, 0x00, 0x00, 0x10 },
+		.ip = 0x0a0000fe,
+	};
+}
+
+/* ---- queues ---- */
+
+static void queue_add(struct rf_rt *b, struct rf_rt_queue *q, const uint8_t *data, size_t len, unsigned most)
+{
+	struct rf_rt_frame *f;
+
+	if (q->count >= most) {
+		q->lost++;
+		return;
+	}
+	f = malloc(sizeof(*f) + len);
+	if (!f) {
+		b->failed = true;
+		return;
+	}
+	f->next = NULL;
+	f->len = len;
+	memcpy(f->data, data, len);
+	*(q->head ? &q->tail->next : &q->head) = f;
+	q->tail = f;
+	q->count++;
+}
+
+static void queue_drop(struct rf_rt_queue *q)
+{
+	struct rf_rt_frame *f = q->head;
+
+	q->head = f->next;
+	q->count--;
+	free(f);
+}
+
+/* ---- captures ---- */
+
+static void capture(struct rf_rt *b, struct rf_pcapng *w, unsigned port, enum rf_pcapng_dir dir, const uint8_t *frame, size_t len)
+{
+	if (w && rf_pcapng_frame(w, port, rf_rt_wall_ns(), dir, frame, len, NULL) != 0 && !b->failed) {
+		fprintf(stderr, "ringfold box: cannot write a capture file\n");
+		b->failed = true;
+	}
+}
+
+/* ---- box ---- */
+
+static void into_box(struct rf_rt *b, unsigned port, const uint8_t *frame, size_t len)
+{
+	queue_add(b, &b->to_box[port], frame, len, UINT32_MAX);
+}
+
+static void to_host(struct rf_rt *b, unsigned host, const uint8_t *frame, size_t len)
+{
+	capture(b, b->trace_hosts, host, RF_PCAPNG_IN, frame, len);
+	queue_add(b, &b->to_host[host], frame, len, HOST_QUEUE);
+}
+
+static void through_switch(struct rf_rt *b, unsigned in, const uint8_t *frame, size_t len)
+{
+	uint16_t out[RF_SWITCH_PORTS];
+	size_t n = rf_switch_frame(&b->sw, rf_rt_now(), in, frame, len, out);
+
+	for (size_t i = 0; i < n; i++) {
+		if (out[i] < b->cfg.hosts)
+			to_host(b, out[i], frame, len);
+		else if (!b->direct[out[i] - b->cfg.hosts])
+			into_box(b, out[i] - b->cfg.hosts, frame, len);
+	}
+}
+
+static void box_tx(void *arg, unsigned port, const uint8_t *frame, size_t len, uint64_t first, uint64_t last)
+{
+	struct rf_rt *b = arg;
+
+	(void)first;
+	(void)last;
+	b->box_out++;
+	capture(b, b->trace_box, port, RF_PCAPNG_OUT, frame, len);
+	if (b->direct[port])
+		queue_add(b, &b->to_direct[port], frame, len, HOST_QUEUE);
+	else
+		through_switch(b, b->cfg.hosts + port, frame, len);
+}
+
+/* Firmware lives in the time of the clock on the wall, as the hosts do, however slowly the engine runs. */
+static uint32_t bus_read(void *arg, uint32_t addr)
+{
+	struct rf_rt *b = arg;
+
+	if (addr == RF_CYCLE_LO) {
+		uint64_t cycle = (rf_rt_now() - b->started) * b->khz / 1000000u;
+
+		b->cycle_high = (uint32_t)(cycle >> 32);
+		return (uint32_t)cycle;
+	}
+	if (addr == RF_CYCLE_HI)
+		return b->cycle_high;
+	return b->ops->reg_read(b->engine, addr);
+}
+
+static void bus_write(void *arg, uint32_t addr, uint32_t value)
+{
+	struct rf_rt *b = arg;
+
+	b->ops->reg_write(b->engine, addr, value);
+}
+
+void rf_rt_engine_host(struct rf_rt *b, struct rf_engine_host *host)
+{
+	*host = (struct rf_engine_host){ .arg = b, .tx = box_tx };
+}
+
+void rf_rt_hal(struct rf_rt *b)
+{
+	b->hal = (struct rf_hal){ .arg = b, .read = bus_read, .write = bus_write };
+}
+
+/* ---- generators ---- */
+
+/*
+ * How many more frames a generator behind a box port may send before a connection there could meet "no room": the box itself is
+ * asked. Zero only where the port is ahead of others by all slots.
+ */
+static unsigned room_at(struct rf_rt *b, unsigned port)
+{
+	unsigned pending = b->to_box[port].count + b->ops->rx_queued(b->engine, port);
+	unsigned room = BOX_QUEUE;
+
+	for (unsigned i = 0; i < RF_FW_RECORDS; i++) {
+		const struct rf_fw_group *g = &b->fw.group[i];
+		uint32_t tail;
+
+		if (!g->live || g->hw == RF_FW_NONE)
+			continue;
+		tail = b->ops->reg_read(b->engine, RF_GROUP_BASE + g->hw * RF_GROUP_STRIDE + RF_GROUP_TAIL);
+		for (unsigned m = g->first; m != RF_FW_NONE; m = b->fw.member[m].next) {
+			const struct rf_fw_member *k = &b->fw.member[m];
+			uint32_t cid = g->hw * 128u + k->lane * 8u + k->port;
+			uint32_t ahead;
+			uint32_t slots = 1u << g->slots_log2;
+
+			if (k->port != port)
+				continue;
+			ahead = b->ops->reg_read(b->engine, RF_CONN_BASE + cid * RF_CONN_STRIDE + RF_CONN_NEXT) - tail;
+			ahead = (ahead & 0xffffff) + pending;
+			if (ahead >= slots)
+				return 0;
+			if (slots - ahead < room)
+				room = slots - ahead;
+		}
+	}
+	return room;
+}
+
+static unsigned live_groups(const struct rf_rt *b)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < RF_FW_RECORDS; i++)
+		n += b->fw.group[i].live != 0;
+	return n;
+}
+
+/* Frames that a port may hand in now. */
+static unsigned allowance(struct rf_rt *b, struct rf_rt_source *s, unsigned box)
+{
+	unsigned n = RF_RT_BURST;
+
+	if (b->to_box[box].count >= BOX_QUEUE)
+		return 0;
+	if (!s->port->paced)
+		return n;
+	if (!b->generators_run) {
+		if (live_groups(b) < b->cfg.wait_groups)
+			return 0;
+		b->generators_run = true;
+	}
+	if (s->budget == 0) {
+		s->budget = room_at(b, box);
+		if (s->budget != 0) {
+			s->held_since = 0;
+		} else if (s->held_since == 0) {
+			s->held_since = rf_rt_now();
+		} else if (rf_rt_now() - s->held_since > HOLD_NS) {
+			s->budget = 1;
+			s->released++;
+		}
+	}
+	return s->budget < n ? s->budget : n;
+}
+
+/* ---- one round ---- */
+
+static bool take_from(struct rf_rt *b, struct rf_rt_source *s, unsigned number, bool direct)
+{
+	const uint8_t *frame[RF_RT_BURST];
+	size_t len[RF_RT_BURST];
+	unsigned box = direct ? number : s->box;
+	unsigned most = allowance(b, s, box);
+	unsigned n;
+
+	if (most == 0)
+		return false;
+	n = s->port->ops->rx(s->port, frame, len, most);
+	if (s->port->paced)
+		s->budget -= n;
+	for (unsigned i = 0; i < n; i++) {
+		if (direct) {
+			into_box(b, number, frame[i], len[i]);
+			continue;
+		}
+		capture(b, b->trace_hosts, number, RF_PCAPNG_OUT, frame[i], len[i]);
+		through_switch(b, number, frame[i], len[i]);
+	}
+	return n != 0;
+}
+
+static bool take_from_ports(struct rf_rt *b)
+{
+	bool work = false;
+
+	for (unsigned h = 0; h < b->cfg.hosts; h++)
+		work |= take_from(b, &b->host[h], h, false);
+	for (unsigned p = 0; p < b->cfg.ports; p++)
+		if (b->direct[p])
+			work |= take_from(b, b->direct[p], p, true);
+	return work;
+}
+
+static bool feed_engine(struct rf_rt *b)
+{
+	bool work = false;
+
+	for (unsigned p = 0; p < b->cfg.ports; p++) {
+		struct rf_rt_queue *q = &b->to_box[p];
+
+		while (q->head && b->ops->rx_queued(b->engine, p) < ENGINE_QUEUE) {
+			struct rf_rt_frame *f = q->head;
+
+			if (!b->ops->rx(b->engine, p, f->data, f->len, false))
+				break;
+			capture(b, b->trace_box, p, RF_PCAPNG_IN, f->data, f->len);
+			b->box_in++;
+			queue_drop(q);
+			work = true;
+		}
+	}
+	return work;
+}
+
+static bool run_engine(struct rf_rt *b)
+{
+	uint64_t end;
+	double before;
+
+	if (b->ops->next_event(b->engine) == RF_ENGINE_NEVER)
+		return false;
+	before = cpu_seconds();
+	end = b->ops->cycle(b->engine) + RUN_CYCLES;
+	while (b->ops->cycle(b->engine) < end && b->ops->next_event(b->engine) != RF_ENGINE_NEVER) {
+		uint64_t to = b->ops->cycle(b->engine) + 64;
+
+		b->ops->run(b->engine, to < end ? to : end);
+	}
+	b->engine_seconds += cpu_seconds() - before;
+	return true;
+}
+
+static bool run_firmware(struct rf_rt *b)
+{
+	uint64_t cycle = (rf_rt_now() - b->started) * b->khz / 1000000u;
+
+	if (!b->ops->irq(b->engine) && cycle < b->fw_at)
+		return false;
+	b->fw_at = rf_fw_poll(&b->fw);
+	return true;
+}
+
+static bool give_to(struct rf_rt_port *port, struct rf_rt_queue *q)
+{
+	bool work = false;
+
+	while (q->head && port->ops->tx(port, q->head->data, q->head->len)) {
+		queue_drop(q);
+		work = true;
+	}
+	if (work)
+		port->ops->flush(port);
+	return work;
+}
+
+static bool give_to_ports(struct rf_rt *b)
+{
+	bool work = false;
+
+	for (unsigned h = 0; h < b->cfg.hosts; h++)
+		work |= give_to(b->host[h].port, &b->to_host[h]);
+	for (unsigned p = 0; p < b->cfg.ports; p++)
+		if (b->direct[p])
+			work |= give_to(b->direct[p]->port, &b->to_direct[p]);
+	return work;
+}
+
+/* All capture files have been played and nothing is under way; false where a port goes on for ever. */
+static bool finished(const struct rf_rt *b)
+{
+	for (unsigned i = 0; i < b->source_count; i++)
+		if (!b->source[i].port->ops->ended(b->source[i].port))
+			return false;
+	for (unsigned p = 0; p < b->cfg.ports; p++)
+		if (b->to_box[p].head || b->to_direct[p].head)
+			return false;
+	for (unsigned h = 0; h < b->cfg.hosts; h++)
+		if (b->to_host[h].head)
+			return false;
+	return b->ops->next_event(b->engine) == RF_ENGINE_NEVER;
+}
+
+static bool port_failed(struct rf_rt *b)
+{
+	for (unsigned i = 0; i < b->source_count; i++) {
+		struct rf_rt_port *p = b->source[i].port;
+
+		if (p->error[0]) {
+			fprintf(stderr, "ringfold box: port %s: %s\n", p->name, p->error);
+			return true;
+		}
+	}
+	return b->failed;
+}
+
+static uint64_t frames_taken(const struct rf_rt *b)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < b->source_count; i++)
+		n += b->source[i].port->rx_frames;
+	return n;
+}
+
+static void line(struct rf_rt *b, double seconds)
+{
+	fprintf(stderr, "%8.1f s  %" PRIu64 " frames from ports, %" PRIu64 " into the box, %" PRIu64 " out of it, %" PRIu64 " cycles",
+		seconds, frames_taken(b), b->box_in, b->box_out, b->ops->evaluated(b->engine));
+	if (b->engine_seconds > 0)
+		fprintf(stderr, ", %.0f cycles/s", (double)b->ops->evaluated(b->engine) / b->engine_seconds);
+	fputc('\n', stderr);
+}
+
+static void nap(unsigned vain)
+{
+	long ns = SLEEP_MIN_NS;
+	struct timespec t = { 0, 0 };
+
+	for (unsigned i = IDLE_SPINS; i < vain && ns < SLEEP_MAX_NS; i++)
+		ns *= 2;
+	t.tv_nsec = ns < SLEEP_MAX_NS ? ns : SLEEP_MAX_NS;
+	nanosleep(&t, NULL);
+}
+
+int rf_rt_run(struct rf_rt *b, const volatile sig_atomic_t *stop)
+{
+	uint64_t begin = rf_rt_now();
+	uint64_t next_line = begin + b->cfg.stats_ns;
+	unsigned vain = 0;
+
+	while (!*stop && !port_failed(b)) {
+		bool work = take_from_ports(b);
+		uint64_t now;
+
+		work |= feed_engine(b);
+		work |= run_engine(b);
+		work |= run_firmware(b);
+		work |= give_to_ports(b);
+		now = rf_rt_now();
+		if (b->cfg.duration_ns && now - begin >= b->cfg.duration_ns)
+			break;
+		if (b->cfg.stats_ns && now >= next_line) {
+			line(b, (double)(now - begin) * 1e-9);
+			next_line += b->cfg.stats_ns;
+		}
+		if (work) {
+			vain = 0;
+			continue;
+		}
+		if (finished(b))
+			break;
+		if (++vain >= IDLE_SPINS)
+			nap(vain);
+	}
+	return port_failed(b) ? -1 : 0;
+}

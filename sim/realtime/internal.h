@@ -1,0 +1,65 @@
+#ifndef RF_SIM_REALTIME_INTERNAL_H
+#define RF_SIM_REALTIME_INTERNAL_H
+
+#include "firmware/core/fw.h"
+#include "firmware/target/linux/hal.h"
+#include "sim/fabric/switch.h"
+#include "sim/realtime/box.h"
+#include "sim/trace/pcapng.h"
+
+struct rf_rt_frame {
+	struct rf_rt_frame *next;
+	size_t len;
+	uint8_t data[];
+};
+
+struct rf_rt_queue {
+	struct rf_rt_frame *head;
+	struct rf_rt_frame *tail;
+	unsigned count;
+	uint64_t lost;
+};
+
+/* A device that hands in frames. */
+struct rf_rt_source {
+	struct rf_rt_port *port;
+	unsigned box;	     /* box port that its rule names */
+	unsigned budget;     /* generators: frames that may come before the box is asked again */
+	uint64_t held_since; /* ns, 0: not held */
+	uint64_t released;   /* frames let in though the box has no room, because nothing moved */
+};
+
+struct rf_rt {
+	struct rf_rt_cfg cfg;
+	const struct rf_engine_ops *ops;
+	struct rf_engine *engine;
+	struct rf_engine_cfg shape;
+	struct rf_hal hal;
+	struct rf_fw fw;
+	uint64_t fw_at;	  /* cycle of the clock on the wall */
+	uint64_t started; /* ns */
+	uint64_t khz;
+	uint32_t cycle_high;
+	struct rf_switch sw;
+	struct rf_rt_source source[RF_RT_PORTS + 8];
+	unsigned source_count;
+	struct rf_rt_source *host; /* the first ones of source */
+	struct rf_rt_source *direct[8];
+	struct rf_rt_queue to_box[8];
+	struct rf_rt_queue to_direct[8];
+	struct rf_rt_queue to_host[RF_RT_PORTS];
+	struct rf_pcapng *trace_hosts;
+	struct rf_pcapng *trace_box;
+	bool generators_run;
+	bool failed;
+	uint64_t box_in;
+	uint64_t box_out;
+	double engine_seconds;
+};
+
+uint64_t rf_rt_now(void);
+/* box.c: what the engine and the firmware call. */
+void rf_rt_engine_host(struct rf_rt *b, struct rf_engine_host *host);
+void rf_rt_hal(struct rf_rt *b);
+
+#endif

@@ -1,0 +1,249 @@
+#include "sim/realtime/port.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/src/io/io.h"
+#include "sim/trace/pcapng.h"
+#include "sim/trace/reader.h"
+
+uint64_t rf_rt_wall_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- DPDK ---- */
+
+struct io_port {
+	struct rf_rt_port p;
+	struct rf_io *io;
+	char socket[256]; /* of memif: ours to remove */
+};
+
+static unsigned io_rx(struct rf_rt_port *p, const uint8_t **frame, size_t *len, unsigned n)
+{
+	struct io_port *d = (struct io_port *)p;
+	struct rf_io_frame f[RF_IO_BURST];
+	unsigned got;
+
+	got = d->io->ops->rx(d->io, f, n < RF_IO_BURST ? n : RF_IO_BURST);
+	for (unsigned i = 0; i < got; i++) {
+		frame[i] = f[i].data;
+		len[i] = f[i].len;
+	}
+	p->rx_frames += got;
+	return got;
+}
+
+static bool io_tx(struct rf_rt_port *p, const uint8_t *frame, size_t len)
+{
+	struct io_port *d = (struct io_port *)p;
+	uint8_t *to = d->io->ops->tx_buffer(d->io);
+
+	if (!to || len > d->io->frame_max)
+		return false;
+	memcpy(to, frame, len);
+	d->io->ops->tx_commit(d->io, (uint32_t)len);
+	p->tx_frames++;
+	return true;
+}
+
+static void io_flush(struct rf_rt_port *p)
+{
+	struct io_port *d = (struct io_port *)p;
+
+	d->io->ops->tx_flush(d->io);
+	p->tx_lost = d->io->tx_lost;
+}
+
+static bool io_ended(const struct rf_rt_port *p)
+{
+	(void)p;
+	return false;
+}
+
+static void io_close(struct rf_rt_port *p)
+{
+	struct io_port *d = (struct io_port *)p;
+
+	d->io->ops->close(d->io);
+	if (d->socket[0])
+		unlink(d->socket);
+	free(d);
+}
+
+static const struct rf_rt_port_ops io_ops = { io_rx, io_tx, io_flush, io_ended, io_close };
+
+static int open_dpdk(const char *device, const char *socket, struct rf_rt_port **out, char *why, size_t room)
+{
+	struct io_port *d = calloc(1, sizeof(*d));
+
+	if (!d) {
+		snprintf(why, room, "out of memory");
+		return -1;
+	}
+	if (rf_io_dpdk_open(device, NULL, RF_RT_FRAME_MAX, &d->io, why, room) != 0) {
+		free(d);
+		return -1;
+	}
+	if (socket)
+		snprintf(d->socket, sizeof(d->socket), "%s", socket);
+	d->p.ops = &io_ops;
+	*out = &d->p;
+	return 0;
+}
+
+/* ---- capture files ---- */
+
+struct pcap_port {
+	struct rf_rt_port p;
+	struct rf_reader *in;
+	struct rf_pcapng *out;
+	bool ended;
+};
+
+static unsigned pcap_rx(struct rf_rt_port *p, const uint8_t **frame, size_t *len, unsigned n)
+{
+	struct pcap_port *d = (struct pcap_port *)p;
+	int r;
+
+	if (d->ended || n == 0)
+		return 0;
+	r = rf_reader_next(d->in, &frame[0], &len[0], NULL);
+	if (r == 1) {
+		p->rx_frames++;
+		return 1;
+	}
+	if (r < 0)
+		snprintf(p->error, sizeof(p->error), "%s", rf_reader_error(d->in));
+	d->ended = true;
+	return 0;
+}
+
+static bool pcap_tx(struct rf_rt_port *p, const uint8_t *frame, size_t len)
+{
+	struct pcap_port *d = (struct pcap_port *)p;
+
+	p->tx_frames++;
+	if (d->out && rf_pcapng_frame(d->out, 0, rf_rt_wall_ns(), RF_PCAPNG_OUT, frame, len, NULL) != 0)
+		snprintf(p->error, sizeof(p->error), "cannot write its output file");
+	return true;
+}
+
+static void pcap_flush(struct rf_rt_port *p)
+{
+	(void)p;
+}
+
+static bool pcap_ended(const struct rf_rt_port *p)
+{
+	return ((const struct pcap_port *)p)->ended;
+}
+
+static void pcap_close(struct rf_rt_port *p)
+{
+	struct pcap_port *d = (struct pcap_port *)p;
+
+	rf_reader_close(d->in);
+	rf_pcapng_close(d->out);
+	free(d);
+}
+
+static const struct rf_rt_port_ops pcap_ops = { pcap_rx, pcap_tx, pcap_flush, pcap_ended, pcap_close };
+
+static int open_pcap(const char *name, const char *in, const char *to, struct rf_rt_port **port, char *why, size_t room)
+{
+	struct pcap_port *d = calloc(1, sizeof(*d));
+	int err = 0;
+
+	if (!d) {
+		snprintf(why, room, "out of memory");
+		return -1;
+	}
+	d->p.ops = &pcap_ops;
+	d->p.paced = true;
+	if (rf_reader_open(in, &d->in, why, room) != 0) {
+		free(d);
+		return -1;
+	}
+	if (to) {
+		err = rf_pcapng_open(to, NULL, &d->out);
+		if (!err)
+			err = rf_pcapng_interface(d->out, name, 0);
+	}
+	if (err) {
+		snprintf(why, room, "%s: %s", to, strerror(-err));
+		pcap_close(&d->p);
+		return -1;
+	}
+	*port = &d->p;
+	return 0;
+}
+
+/* ---- specifications ---- */
+
+/* Cuts ",word" or ",key=value" off the text; the value, "" for a word, NULL where it is not there. */
+static char *option(char *text, const char *key)
+{
+	size_t len = strlen(key);
+
+	for (char *p = strchr(text, ','); p; p = strchr(p + 1, ',')) {
+		char *end = strchrnul(p + 1, ',');
+		static char value[512];
+
+		if (strncmp(p + 1, key, len) != 0 || (p[1 + len] != '=' && p + 1 + len != end))
+			continue;
+		snprintf(value, sizeof(value), "%.*s", (int)(end - p - 1 - (ptrdiff_t)len - (p[1 + len] == '=')),
+			 p + 1 + len + (p[1 + len] == '='));
+		memmove(p, end, strlen(end) + 1);
+		return value;
+	}
+	return NULL;
+}
+
+int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out, char *why, size_t room)
+{
+	static unsigned memifs;
+	char text[512];
+	char device[700];
+	char to[512] = "";
+	char id[16] = "0";
+	const char *o;
+	bool paced;
+	int err;
+
+	if (snprintf(text, sizeof(text), "%s", spec) >= (int)sizeof(text)) {
+		snprintf(why, room, "the specification is too long");
+		return -1;
+	}
+	paced = option(text, "paced") != NULL;
+	if (strncmp(text, "memif:", 6) == 0) {
+		o = option(text, "id");
+		snprintf(id, sizeof(id), "%s", o ? o : "0");
+		snprintf(device, sizeof(device), "net_memif%u,role=server,id=%s,socket=%s,socket-abstract=no,bsize=%u", memifs++,
+			 id, text + 6, RF_RT_FRAME_MAX);
+		err = open_dpdk(device, text + 6, out, why, room);
+	} else if (strncmp(text, "dpdk:", 5) == 0) {
+		err = open_dpdk(text + 5, NULL, out, why, room);
+	} else if (strncmp(text, "pcap:", 5) == 0) {
+		o = option(text, "out");
+		if (o)
+			snprintf(to, sizeof(to), "%s", o);
+		err = open_pcap(name, text + 5, o ? to : NULL, out, why, room);
+	} else {
+		snprintf(why, room, "\"%s\" is none of memif:SOCKET, dpdk:DEVICE, pcap:FILE", spec);
+		return -1;
+	}
+	if (err)
+		return -1;
+	snprintf((*out)->name, sizeof((*out)->name), "%s", name);
+	(*out)->paced = (*out)->paced || paced;
+	return 0;
+}

@@ -1,0 +1,47 @@
+/* What is plugged into a port of the real-time switch or box: a DPDK device or capture files. */
+#ifndef RF_SIM_REALTIME_PORT_H
+#define RF_SIM_REALTIME_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RF_RT_FRAME_MAX 4352u /* largest RoCE frame, and some */
+#define RF_RT_BURST 32u
+
+struct rf_rt_port;
+
+struct rf_rt_port_ops {
+	/* Up to n frames; they stay valid until the next call. */
+	unsigned (*rx)(struct rf_rt_port *p, const uint8_t **frame, size_t *len, unsigned n);
+	/* False where there is no room now. */
+	bool (*tx)(struct rf_rt_port *p, const uint8_t *frame, size_t len);
+	void (*flush)(struct rf_rt_port *p);
+	/* No frame will come any more. */
+	bool (*ended)(const struct rf_rt_port *p);
+	void (*close)(struct rf_rt_port *p);
+};
+
+struct rf_rt_port {
+	const struct rf_rt_port_ops *ops;
+	char name[32];
+	bool paced; /* a generator, held back by what the box has room for */
+	uint64_t rx_frames;
+	uint64_t tx_frames;
+	uint64_t tx_lost;
+	char error[160]; /* not empty: the port has failed */
+};
+
+/*
+ * Opens what a specification says:
+ *	memif:SOCKET[,id=N]         DPDK memif server: hosts connect to SOCKET
+ *	dpdk:DEVICE                 any DPDK device, as "net_af_packet0,iface=eth1" or a PCI address
+ *	pcap:FILE[,out=FILE]        plays FILE as fast as the box takes it, writes what comes to out (pcapng)
+ * each with ",paced" behind it for a generator that is to be held back. 0, or -1 with a reason in why.
+ */
+int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out, char *why, size_t room);
+
+/* Time stamps for files. */
+uint64_t rf_rt_wall_ns(void);
+
+#endif

@@ -1,0 +1,312 @@
+/* Faults in the fabric: whatever is lost, late, twice or broken, the sums are right; and where the box is missed, nothing raw is
+ * delivered and the error says what happened. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "proto/rf_bytes.h"
+#include "proto/rf_ctl.h"
+#include "tests/sim/fabric_help.h"
+
+/* ---- the network is bad, the result is right ---- */
+
+static void run_with(const struct rf_faults *faults, unsigned ranks, unsigned ports, unsigned lanes, uint64_t seed)
+{
+	static const uint64_t counts[] = { 1000, 40000, 17 };
+	struct rf_fabric_cfg c = test_cfg(ranks, ports, lanes);
+
+	c.seed += seed;
+	c.host_links = *faults;
+	c.box_links = *faults;
+	c.host_links.reorder_ns = c.box_links.reorder_ns = 5000;
+	c.ack_timeout_ns = 200 * RF_USEC;
+	c.ack_timeout_max_ns = 4 * RF_MSEC;
+	c.retry_cnt = 30;
+	test_run(&c, counts, COUNT_OF(counts), 100 * RF_SEC);
+}
+
+static void test_bad_network(void **state)
+{
+	static const struct rf_faults t[] = {
+		{ .loss = 0.005 }, /* on four links each way: 2 % on the way of a packet */
+		{ .duplicate = 0.05 },
+		{ .reorder = 0.01 },
+		{ .corrupt = 0.005 },
+		{ .bad_fcs = 0.005 },
+		{ .jitter_ns = 3000 },
+		{ .loss = 0.003, .duplicate = 0.02, .reorder = 0.003, .corrupt = 0.002, .bad_fcs = 0.002, .jitter_ns = 500 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(t); i++) {
+		run_with(&t[i], 4, 4, 1, i);
+		run_with(&t[i], 6, 3, 2, 50 + i);
+	}
+}
+
+static void test_loss(void **state)
+{
+	struct rf_fabric_cfg c = test_cfg(4, 4, 1);
+	static const uint64_t counts[] = { 1 << 18 };
+
+	(void)state;
+	c.host_links.loss = 0.01;
+	test_run(&c, counts, 1, 100 * RF_SEC);
+}
+
+static void test_psn_wrap(void **state)
+{
+	static const uint64_t counts[] = { 1 << 18, 100 };
+	static const uint32_t starts[] = { 0xffff00, 0xfffffe, 0, 0x3fff00, 0x400000 };
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(starts); i++) {
+		struct rf_fabric_cfg c = test_cfg(3, 4, 1);
+
+		c.start_psn = starts[i];
+		c.host_links.loss = 0.002;
+		c.ack_timeout_ns = 200 * RF_USEC;
+		test_run(&c, counts, COUNT_OF(counts), 100 * RF_SEC);
+	}
+}
+
+/* ---- a last ACK is lost, and the peer does nothing for a long time ---- */
+
+struct last_ack {
+	uint32_t dest_ip;
+	bool armed;
+	unsigned dropped;
+};
+
+/* Drops ACKs to one host, on its own link. */
+static bool drop_acks(void *arg, bool box, unsigned port, bool up, uint64_t ns, const uint8_t *frame, size_t len)
+{
+	struct last_ack *a = arg;
+
+	(void)ns;
+	if (!a->armed || box || up || port != 0 || len < 46 || rf_get_be16(frame + 12) != 0x0800 || frame[23] != 17)
+		return true;
+	if (rf_get_be16(frame + 36) != 4791 || frame[42] != 0x11 || rf_get_be32(frame + 30) != a->dest_ip)
+		return true;
+	a->dropped++;
+	a->armed = a->dropped < 3;
+	return false;
+}
+
+static bool all_but_acks(void *arg)
+{
+	struct rf_fabric *f = arg;
+
+	return rf_fabric_rank(f, 1)->done == 1;
+}
+
+static void test_last_ack(void **state)
+{
+	struct rf_fabric_cfg c = test_cfg(2, 2, 1);
+	struct last_ack a = { .dest_ip = rf_fabric_ip(0), .armed = true };
+	struct rf_fabric *f;
+
+	(void)state;
+	c.lease_ms = 60000;
+	f = test_create(&c);
+	rf_fabric_set_filter(f, drop_acks, &a);
+	assert_int_equal(rf_fabric_allreduce(f, 100), 0);
+	assert_int_equal(rf_fabric_all(f, RF_STEP_WAIT, 0), 0);
+	assert_int_equal(rf_fabric_step(f, 1, RF_STEP_COMPUTE, 20 * RF_SEC), 0);
+	assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
+	/* The peer has its result and freezes: it will not answer anything for 20 s. */
+	assert_int_equal(rf_fabric_run_until(f, RF_SEC, all_but_acks, f), 0);
+	assert_int_equal(rf_fabric_rank(f, 1)->done, 1);
+	assert_int_equal(rf_fabric_rank(f, 0)->done, 0);
+	rf_fabric_freeze(f, 1, 20 * RF_SEC);
+	test_good(f, &c, 30 * RF_SEC);
+	assert_int_equal(a.dropped, 3);
+	assert_true(rf_fabric_rank(f, 0)->last_done_ns < RF_SEC);
+	rf_fabric_destroy(f);
+}
+
+/* ---- the box is missed: no raw data, an error that says why ---- */
+
+/* All ranks failed or crashed, nothing wrong or raw was delivered. */
+static void expect_failure(struct rf_fabric *f, const struct rf_fabric_cfg *c, uint64_t deadline)
+{
+	int n = rf_fabric_run(f, deadline);
+
+	for (unsigned r = 0; r < c->ranks; r++) {
+		const struct rf_rank *k = rf_fabric_rank(f, r);
+
+		if (n != 1 || k->state < RF_RANK_FAILED || k->wrong != 0 || k->raw != 0 ||
+		    (k->state == RF_RANK_FAILED && strlen(k->text) < 10)) {
+			test_show(f, c->ranks, c->seed);
+			fail_msg("run gave %d, rank %u is not as expected", n, r);
+		}
+	}
+}
+
+static bool says(struct rf_fabric *f, const struct rf_fabric_cfg *c, const char *what)
+{
+	for (unsigned r = 0; r < c->ranks; r++)
+		if (strstr(rf_fabric_rank(f, r)->text, what))
+			return true;
+	test_show(f, c->ranks, c->seed);
+	return false;
+}
+
+/* The transport of these runs gives up after about 0.1 s. */
+static struct rf_fabric_cfg short_cfg(unsigned ranks)
+{
+	struct rf_fabric_cfg c = test_cfg(ranks, 4, 1);
+
+	c.ack_timeout_ns = RF_MSEC;
+	c.ack_timeout_max_ns = 16 * RF_MSEC;
+	return c;
+}
+
+static bool in_the_middle(void *arg)
+{
+	struct rf_fabric *f = arg;
+	struct rf_fabric_stats s;
+
+	rf_fabric_stats(f, &s);
+	return s.data_packets > 2000;
+}
+
+static struct rf_fabric *half_way(const struct rf_fabric_cfg *c)
+{
+	struct rf_fabric *f = test_create(c);
+
+	assert_int_equal(rf_fabric_allreduce(f, 1 << 19), 0);
+	assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
+	assert_int_equal(rf_fabric_run_until(f, RF_SEC, in_the_middle, f), 0);
+	assert_true(rf_fabric_now(f) < RF_SEC);
+	return f;
+}
+
+static void test_rule_absent(void **state)
+{
+	struct rf_fabric_cfg c = short_cfg(4);
+	struct rf_fabric *f = test_create(&c);
+
+	(void)state;
+	for (unsigned r = 0; r < 4; r++)
+		rf_fabric_rule(f, r, false);
+	assert_int_equal(rf_fabric_allreduce(f, 1 << 16), 0);
+	assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
+	expect_failure(f, &c, 60 * RF_SEC);
+	assert_true(says(f, &c, "rule"));
+	rf_fabric_destroy(f);
+}
+
+static void test_rule_lost(void **state)
+{
+	struct rf_fabric_cfg c = short_cfg(4);
+
+	(void)state;
+	for (unsigned mask = 1; mask < 16; mask += 7) {
+		struct rf_fabric *f = half_way(&c);
+
+		for (unsigned r = 0; r < 4; r++)
+			if (mask >> r & 1)
+				rf_fabric_rule(f, r, false);
+		expect_failure(f, &c, 60 * RF_SEC);
+		assert_true(says(f, &c, "retr"));
+		rf_fabric_destroy(f);
+	}
+}
+
+static void test_box_reset(void **state)
+{
+	struct rf_fabric_cfg c = short_cfg(4);
+	struct rf_fabric *f = half_way(&c);
+
+	(void)state;
+	rf_fabric_box_reset(f);
+	expect_failure(f, &c, 60 * RF_SEC);
+	assert_true(says(f, &c, "reset"));
+	rf_fabric_destroy(f);
+}
+
+static void test_lease(void **state)
+{
+	struct rf_fabric_cfg c = short_cfg(4);
+	struct rf_fabric *f;
+
+	(void)state;
+	c.lease_ms = 200;
+	c.ack_timeout_max_ns = RF_SEC;
+	f = half_way(&c);
+	rf_fabric_freeze(f, 2, 5 * RF_SEC);
+	expect_failure(f, &c, 60 * RF_SEC);
+	assert_true(says(f, &c, "lease"));
+	assert_int_equal(rf_fabric_rank(f, 0)->reason, RF_CTL_R_LEASE);
+	rf_fabric_destroy(f);
+}
+
+static void test_crash(void **state)
+{
+	struct rf_fabric_cfg c = short_cfg(4);
+	struct rf_fabric *f;
+
+	(void)state;
+	c.lease_ms = 500;
+	f = half_way(&c);
+	rf_fabric_crash(f, 1);
+	expect_failure(f, &c, 60 * RF_SEC);
+	rf_fabric_destroy(f);
+}
+
+static void test_leave(void **state)
+{
+	struct rf_fabric_cfg c = short_cfg(4);
+	struct rf_fabric *f = half_way(&c);
+
+	(void)state;
+	rf_fabric_quit(f, 3);
+	expect_failure(f, &c, 60 * RF_SEC);
+	assert_true(says(f, &c, "left"));
+	rf_fabric_destroy(f);
+}
+
+/* A rank that freezes for less than its lease costs time and nothing else. */
+static void test_straggler(void **state)
+{
+	struct rf_fabric_cfg c = test_cfg(4, 4, 1);
+	struct rf_fabric *f = half_way(&c);
+
+	(void)state;
+	rf_fabric_freeze(f, 2, 300 * RF_MSEC);
+	test_good(f, &c, 10 * RF_SEC);
+	rf_fabric_destroy(f);
+}
+
+/* Raw data would be noticed: where the receiver expects unshifted numbers, a missing rule delivers it. */
+static void test_counts_differ(void **state)
+{
+	struct rf_fabric_cfg c = short_cfg(3);
+	struct rf_fabric *f = test_create(&c);
+
+	(void)state;
+	for (unsigned r = 0; r < 3; r++)
+		assert_int_equal(rf_fabric_step(f, r, RF_STEP_ALLREDUCE, r == 1 ? 2000 : 3000), 0);
+	assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
+	assert_int_equal(rf_fabric_run(f, 60 * RF_SEC), 1);
+	for (unsigned r = 0; r < 3; r++)
+		assert_int_equal(rf_fabric_rank(f, r)->state, RF_RANK_FAILED);
+	assert_int_equal(rf_fabric_rank(f, 0)->done, 0);
+	rf_fabric_destroy(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bad_network), cmocka_unit_test(test_loss),      cmocka_unit_test(test_psn_wrap),
+		cmocka_unit_test(test_last_ack),    cmocka_unit_test(test_rule_absent), cmocka_unit_test(test_rule_lost),
+		cmocka_unit_test(test_box_reset),   cmocka_unit_test(test_lease),     cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_leave),	    cmocka_unit_test(test_straggler), cmocka_unit_test(test_counts_differ),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

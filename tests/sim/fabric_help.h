@@ -1,0 +1,80 @@
+/* What the tests of the fabric have in common. Include behind cmocka.h. */
+#ifndef TESTS_SIM_FABRIC_HELP_H
+#define TESTS_SIM_FABRIC_HELP_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fabric/fabric.h"
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+static inline struct rf_fabric_cfg test_cfg(unsigned ranks, unsigned ports, unsigned lanes)
+{
+	struct rf_fabric_cfg c;
+	const char *seed = getenv("SEED");
+
+	rf_fabric_cfg_init(&c);
+	c.engine = rf_model_engine();
+	c.ranks = ranks;
+	c.ports = ports;
+	c.lanes = lanes;
+	c.seed = seed ? strtoull(seed, NULL, 0) : 1;
+	return c;
+}
+
+static inline struct rf_fabric *test_create(const struct rf_fabric_cfg *c)
+{
+	struct rf_fabric *f;
+	char why[200];
+
+	if (rf_fabric_create(c, &f, why, sizeof(why)) != 0)
+		fail_msg("no fabric: %s", why);
+	return f;
+}
+
+/* Every rank's state, where something was not as it should be. */
+static inline void test_show(struct rf_fabric *f, unsigned ranks, uint64_t seed)
+{
+	printf("at %llu ns, seed %llu (SEED=%llu repeats it): %s\n", (unsigned long long)rf_fabric_now(f), (unsigned long long)seed,
+	       (unsigned long long)seed, rf_fabric_why(f));
+	for (unsigned r = 0; r < ranks; r++) {
+		const struct rf_rank *k = rf_fabric_rank(f, r);
+
+		printf("rank %u: state %d, error %d, %u of %u done, wrong %llu, raw %llu: %s\n", r, (int)k->state, (int)k->error,
+		       k->done, k->posted, (unsigned long long)k->wrong, (unsigned long long)k->raw, k->text);
+	}
+}
+
+/* All ranks finish and every element is right. */
+static inline void test_good(struct rf_fabric *f, const struct rf_fabric_cfg *c, uint64_t deadline)
+{
+	int n = rf_fabric_run(f, deadline);
+
+	if (n != 1 || !rf_fabric_good(f)) {
+		test_show(f, c->ranks, c->seed);
+		fail_msg("run gave %d", n);
+	}
+}
+
+/* Joins, reduces vectors of these counts, leaves; returns the digest of the results of rank 0. */
+static inline uint64_t test_run(const struct rf_fabric_cfg *c, const uint64_t *counts, size_t n, uint64_t deadline)
+{
+	struct rf_fabric *f = test_create(c);
+	uint64_t digest;
+
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(rf_fabric_allreduce(f, counts[i]), 0);
+	assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
+	test_good(f, c, deadline);
+	for (unsigned r = 0; r < c->ranks; r++) {
+		assert_int_equal(rf_fabric_rank(f, r)->done, n);
+		assert_true(rf_fabric_rank(f, r)->digest == rf_fabric_rank(f, 0)->digest);
+	}
+	digest = rf_fabric_rank(f, 0)->digest;
+	rf_fabric_destroy(f);
+	return digest;
+}
+
+#endif

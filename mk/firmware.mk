@@ -1,9 +1,13 @@
 # Control protocol, the box's firmware, the host's client of the control protocol.
 #
-# Libraries, in link order: fwlinux (register access by callbacks) fw; client; rfctl; rfproto.
+# Libraries, in link order: fw fwlinux (register access by callbacks); client; rfctl; rfproto.
 
 FW_SOURCES := $(addprefix firmware/core/,buddy.c check.c conn.c fw.c group.c member.c net.c place.c request.c status.c)
 
 $(eval $(call c_lib,rfctl,proto/rf_ctl.c proto/rf_ctl_frame.c proto/rf_ctl_text.c))
 $(eval $(call c_lib,fw,$(FW_SOURCES)))
 $(eval $(call c_lib,fwlinux,firmware/target/linux/hal.c))
+$(eval $(call c_lib,client,$(addprefix host/src/control/,client.c client_rx.c client_text.c)))
+
+$(eval $(call c_lib,fwbox,tests/unit/fw_box.c))
+$(eval $(call c_test,fw_conn_test,tests/unit/fw_conn_test.c,fwbox fw fwlinux rfctl rfproto))

@@ -58,14 +58,14 @@ struct rf_client_cfg {
 	uint16_t vlan;	   /* tag control information for all frames, or RF_CTL_NO_VLAN */
 	uint16_t udp_port; /* UDP source port, 0: 49152 */
 	uint64_t job;
-	uint16_t group, rank;
-	uint64_t token; /* random, not 0, new for each membership */
+	uint16_t group, rank; /* a tool that is no rank: RF_CTL_NO_RANK */
+	uint64_t token; /* random, not 0; later memberships of this struct derive theirs from it */
 	uint8_t key[RF_CTL_KEY_BYTES]; /* of the job; all zero where the box has none */
 	bool have_box_mac;
 	uint8_t box_mac[6];    /* have_box_mac: no ARP is needed */
 	uint64_t retry_ns;     /* first repetition of a request, 0: 20 ms; doubled each time ... */
 	uint64_t retry_max_ns; /* ... up to this, 0: 1 s */
-	uint64_t keepalive_ns; /* READY: time between signs of life; 0: a third of the lease, at most 1 s */
+	uint64_t keepalive_ns; /* READY: time between signs of life; 0: a quarter of the lease, at most 1 s */
 	uint64_t answer_ns;    /* the box must answer within this, 0: 5 s */
 };
 
@@ -86,38 +86,40 @@ struct rf_client_stats {
 	uint64_t rx_unsigned;	   /* refusals without a tag */
 };
 
+/* A request that is repeated with growing distance until it is answered. Private. */
+struct rf_client_timer {
+	uint64_t due;	   /* next sending */
+	uint64_t interval; /* to the one behind it */
+	uint64_t deadline; /* of the answer */
+};
+
 /* Private; public only so that the caller can place it. */
 struct rf_client {
 	struct rf_client_cfg cfg;
-	struct rf_ctl_join join;
 	struct rf_client_stats stats;
 	enum rf_client_state state;
 	enum rf_client_error error;
-	bool box_mac_known, leaving, left_acked, qp_destroyed, answered, have_waiting, have_group;
+	struct rf_ctl_join join;
+	bool box_mac_known, qp_destroyed, answered, member, left_acked, open_lab;
+	bool have_waiting, have_ready, have_failed, have_draining;
 	uint8_t box_mac[6];
-	uint8_t current;	/* verb that is repeated, 0: none */
-	uint8_t abort_left;	/* ABORTs still to send */
-	uint32_t abort_code;
-	uint8_t refusals;	/* unsigned ones in a row */
-	struct rf_ctl_failed refusal;
-	uint32_t epoch, seq, seq_seen;
-	uint64_t interval;	/* of repetition */
-	uint64_t due;		/* next frame */
-	uint64_t deadline;	/* of the answer */
-	uint64_t join_deadline; /* of READY */
-	uint64_t heard;		/* last signed reply */
+	uint8_t refusals; /* unsigned ones in a row */
+	uint8_t last_verb, last_left; /* FAILED: ABORT or LEAVE still to be sent so often */
+	uint32_t last_code;
+	uint32_t epoch, seq, seen[2]; /* even numbers are the membership's, odd ones the query's */
+	uint64_t token, join_deadline;
+	struct rf_client_timer arp, req, last, ask;
 	enum rf_client_query query;
 	uint8_t query_verb;
+	bool query_sent;
+	uint8_t query_refusals;
 	struct rf_ctl_request query_req;
 	uint32_t query_seq;
-	uint64_t query_due, query_deadline, query_interval;
 	struct rf_ctl_waiting waiting;
 	struct rf_ctl_ready ready;
 	struct rf_ctl_failed failed;
 	struct rf_ctl_draining draining;
-	struct rf_ctl_group_page group;
 	struct rf_ctl_reply reply, answer;
-	bool open_lab;
 };
 
 /* cfg is copied. Nothing is sent until something is asked. */
@@ -131,9 +133,10 @@ void rf_client_init(struct rf_client *c, const struct rf_client_cfg *cfg);
 int rf_client_join(struct rf_client *c, const struct rf_ctl_join *join, uint64_t now);
 
 /*
- * Leaves the group: DRAINING, and IDLE when the box says that it has ended. qp_destroyed: the queue pair no longer
- * exists, so plain connections need no tombstone; may be called again to say so later. From JOINING
- * the rank is aborted instead. Returns 0, or -1 if there is nothing to leave.
+ * Leaves the group: DRAINING, and IDLE when the box says that it has ended. qp_destroyed: the queue
+ * pair no longer exists, so that plain connections need no tombstone; may be called again to say so
+ * later, also after the end or a failure. A rank that is still JOINING aborts instead. Returns 0, or
+ * -1 if there is nothing to leave.
  */
 int rf_client_leave(struct rf_client *c, bool qp_destroyed, uint64_t now);
 

@@ -1,0 +1,254 @@
+/* What comes from the box. Nothing here is trusted before its tag has been found right. */
+#include <string.h>
+
+#include "host/src/control/client.h"
+#include "host/src/control/internal.h"
+#include "proto/rf_bytes.h"
+
+#define ARP_REPLY 2u
+
+/* 1 if the frame is an ARP reply of the box. */
+static int arp_reply(struct rf_client *c, uint64_t now, const uint8_t *frame, size_t len)
+{
+	size_t l2 = len >= 18u && rf_get_be16(frame + 12) == 0x8100u ? 18u : 14u;
+	const uint8_t *a = frame + l2;
+
+	if (len < l2 + 28u || rf_get_be16(a - 2) != 0x0806u)
+		return 0;
+	if (rf_get_be32(a) != 0x00010800u || rf_get_be16(a + 4) != 0x0604u ||
+	    rf_get_be16(a + 6) != ARP_REPLY || rf_get_be32(a + 14) != c->cfg.box_ip ||
+	    rf_get_be32(a + 24) != c->cfg.ip || (a[8] & 1u) != 0)
+		return 0;
+	if (!c->box_mac_known) {
+		memcpy(c->box_mac, a + 8, 6);
+		c->box_mac_known = true;
+		rf_client_resolved(c, now);
+	}
+	return 1;
+}
+
+static void failed_by_box(struct rf_client *c, const struct rf_ctl_failed *f)
+{
+	c->failed = *f;
+	c->have_failed = true;
+	rf_client_fail(c, c->member ? RF_CLIENT_E_GROUP : RF_CLIENT_E_REFUSED);
+	if (f->reason == RF_CTL_R_RESET)
+		c->error = RF_CLIENT_E_RESET;
+}
+
+static void ended_by_box(struct rf_client *c)
+{
+	struct rf_ctl_failed f = {.reason = RF_CTL_R_ENDED, .rank = RF_CTL_NO_RANK};
+
+	failed_by_box(c, &f);
+}
+
+static void on_joining(struct rf_client *c, uint64_t now, const struct rf_ctl_header *h,
+		       const struct rf_ctl_reply *r)
+{
+	c->epoch = h->epoch;
+	c->req.deadline = now + c->cfg.answer_ns;
+	switch (r->result) {
+	case RF_CTL_WAITING:
+		c->waiting = r->u.waiting;
+		c->have_waiting = true;
+		c->member = true;
+		break;
+	case RF_CTL_READY:
+		if (r->u.ready.ranks != c->join.ranks || r->u.ready.window == 0) {
+			c->stats.rx_malformed++;
+			break;
+		}
+		c->ready = r->u.ready;
+		c->have_ready = true;
+		c->member = true;
+		c->state = RF_CLIENT_READY;
+		rf_client_start(c, &c->req, now + rf_client_keepalive(c));
+		break;
+	case RF_CTL_FAILED:
+		failed_by_box(c, &r->u.failed);
+		break;
+	case RF_CTL_DRAINING:
+	case RF_CTL_ENDED:
+		ended_by_box(c);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The answer to a sign of life. */
+static void on_group_page(struct rf_client *c, uint64_t now, const struct rf_ctl_group_page *p)
+{
+	struct rf_ctl_failed f = {.reason = p->reason, .rank = p->fail_rank,
+				  .index = p->fail_index, .detail = p->fail_detail};
+
+	rf_client_start(c, &c->req, now + rf_client_keepalive(c));
+	if (p->state == RF_CTL_S_FAILED) {
+		memcpy(f.missing, p->missing, sizeof(f.missing));
+		failed_by_box(c, &f);
+	} else if (p->state == RF_CTL_S_DRAINING) {
+		c->draining.ranks = p->ranks;
+		c->draining.left = p->left;
+		memcpy(c->draining.missing, p->missing, sizeof(c->draining.missing));
+		c->have_draining = true;
+	} else if (p->state != RF_CTL_S_READY) {
+		ended_by_box(c);
+	}
+}
+
+static void on_draining(struct rf_client *c, uint64_t now, const struct rf_ctl_reply *r)
+{
+	c->req.deadline = now + c->cfg.answer_ns;
+	if (r->result == RF_CTL_DRAINING || r->result == RF_CTL_ENDED) {
+		c->draining = r->u.draining;
+		c->have_draining = true;
+		c->left_acked = true;
+		/* Who else has to leave is of no hurry. */
+		c->req.interval = c->cfg.retry_max_ns;
+		if (c->req.due < now + c->cfg.retry_max_ns)
+			c->req.due = now + c->cfg.retry_max_ns;
+		if (r->result == RF_CTL_ENDED)
+			c->state = RF_CLIENT_IDLE;
+	} else if (r->result == RF_CTL_FAILED) {
+		/* The box has forgotten a group that ended. */
+		if (r->u.failed.reason == RF_CTL_R_GROUP_UNKNOWN && c->left_acked)
+			c->state = RF_CLIENT_IDLE;
+		else
+			failed_by_box(c, &r->u.failed);
+	}
+}
+
+static void on_membership(struct rf_client *c, uint64_t now, const struct rf_ctl_header *h,
+			  const struct rf_ctl_reply *r)
+{
+	bool settled = c->state == RF_CLIENT_READY || c->state == RF_CLIENT_DRAINING;
+
+	c->answered = true;
+	if (settled && h->epoch != c->epoch) {
+		struct rf_ctl_failed f = {.reason = RF_CTL_R_RESET, .rank = RF_CTL_NO_RANK};
+
+		failed_by_box(c, &f);
+	} else if (c->state == RF_CLIENT_JOINING) {
+		on_joining(c, now, h, r);
+	} else if (c->state == RF_CLIENT_READY && r->result == RF_CTL_PAGE) {
+		if (r->page == RF_CTL_PAGE_GROUP)
+			on_group_page(c, now, &r->u.group);
+	} else if (c->state == RF_CLIENT_READY && r->result == RF_CTL_FAILED) {
+		failed_by_box(c, &r->u.failed);
+	} else if (c->state == RF_CLIENT_DRAINING) {
+		on_draining(c, now, r);
+	}
+	/* Any answer to the last word will do. */
+	if (h->verb == c->last_verb)
+		c->last_left = 0;
+}
+
+static void on_query(struct rf_client *c, const struct rf_ctl_reply *r)
+{
+	if (c->query != RF_CLIENT_Q_WAITING)
+		return;
+	c->answer = *r;
+	c->query = r->result == RF_CTL_FAILED ? RF_CLIENT_Q_FAILED : RF_CLIENT_Q_DONE;
+}
+
+/*
+ * The box could not trust our request, so we cannot trust its answer: only several in a row, to the
+ * request that is open now, and none that is signed, end the wait.
+ */
+static void on_refusal(struct rf_client *c, uint32_t seq, const struct rf_ctl_failed *f)
+{
+	c->stats.rx_unsigned++;
+	if (f->reason != RF_CTL_R_TRUNCATED && f->reason != RF_CTL_R_VERSION &&
+	    f->reason != RF_CTL_R_KEY_UNKNOWN && f->reason != RF_CTL_R_TAG)
+		return;
+	if ((seq & 1u) && c->query == RF_CLIENT_Q_WAITING && seq == c->query_seq) {
+		if (++c->query_refusals < RF_CLIENT_REFUSALS)
+			return;
+		memset(&c->answer, 0, sizeof(c->answer));
+		c->answer.result = RF_CTL_FAILED;
+		c->answer.u.failed = *f;
+		c->query = RF_CLIENT_Q_FAILED;
+	} else if (!(seq & 1u) && c->state == RF_CLIENT_JOINING && !c->answered) {
+		if (++c->refusals < RF_CLIENT_REFUSALS)
+			return;
+		failed_by_box(c, f);
+	}
+}
+
+static bool is_mine(const struct rf_client *c, const struct rf_ctl_header *h)
+{
+	return (h->flags & RF_CTL_F_REPLY) != 0 && h->job == c->cfg.job &&
+	       h->group == c->cfg.group && h->rank == c->cfg.rank && h->token == c->token;
+}
+
+/* A message for this client with a plausible number. */
+static void message(struct rf_client *c, uint64_t now, const uint8_t *msg,
+		    const struct rf_ctl_header *h)
+{
+	enum rf_ctl_reason bad;
+	/* Notices repeat the last number that the box has seen, whosever it was. */
+	unsigned int query = h->verb == RF_CTL_JOIN ? 0u : h->seq & 1u;
+
+	if (h->flags & RF_CTL_F_UNSIGNED) {
+		if (rf_ctl_reply_get(msg, h, &c->reply) == RF_CTL_R_NONE &&
+		    c->reply.result == RF_CTL_FAILED)
+			on_refusal(c, h->seq, &c->reply.u.failed);
+		else
+			c->stats.rx_malformed++;
+		return;
+	}
+	if (!rf_ctl_tag_ok(msg, h, c->cfg.key)) {
+		c->stats.rx_bad_tag++;
+		return;
+	}
+	bad = rf_ctl_reply_get(msg, h, &c->reply);
+	if (bad != RF_CTL_R_NONE) {
+		c->stats.rx_malformed++;
+		return;
+	}
+	if ((int32_t)(h->seq - c->seen[query]) < 0 || (int32_t)(c->seq - h->seq) < 0) {
+		c->stats.rx_stale++;
+		return;
+	}
+	c->seen[query] = h->seq;
+	c->open_lab = (h->flags & RF_CTL_F_OPEN_LAB) != 0;
+	c->refusals = 0;
+	if (query)
+		on_query(c, &c->reply);
+	else
+		on_membership(c, now, h, &c->reply);
+}
+
+int rf_client_rx(struct rf_client *c, uint64_t now, const uint8_t *frame, size_t len)
+{
+	struct rf_ctl_addr a;
+	struct rf_ctl_header h;
+	struct rf_ctl_failed version = {.reason = RF_CTL_R_VERSION, .rank = RF_CTL_NO_RANK};
+	const uint8_t *msg;
+	size_t msg_len;
+	int rc;
+
+	if (arp_reply(c, now, frame, len))
+		return 0;
+	if (rf_ctl_frame_get(frame, len, &a, &msg, &msg_len) != RF_CTL_FRAME_OK)
+		return 0;
+	if (a.src_ip != c->cfg.box_ip || a.dst_ip != c->cfg.ip)
+		return 0;
+	rc = rf_ctl_header_get(msg, msg_len, &h);
+	if (rc < 0 || !is_mine(c, &h)) {
+		if (rc < 0 || h.token == 0)
+			c->stats.rx_malformed++;
+		else
+			c->stats.rx_stale++;
+		return 0;
+	}
+	c->stats.rx++;
+	if (rc == 0)
+		message(c, now, msg, &h);
+	else if (rc == RF_CTL_R_VERSION)
+		on_refusal(c, h.seq, &version);
+	else
+		c->stats.rx_malformed++;
+	return 1;
+}

@@ -1,0 +1,230 @@
+/* One line that names cause and mend. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/src/control/client.h"
+
+/* Ranks named one by one before the rest is only counted. */
+#define RANKS_NAMED 16u
+
+struct line {
+	char *text;
+	size_t room, used;
+};
+
+static void add(struct line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct line *l, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	if (l->used + 1u >= l->room)
+		return;
+	va_start(ap, format);
+	n = vsnprintf(l->text + l->used, l->room - l->used, format, ap);
+	va_end(ap);
+	if (n > 0)
+		l->used += (size_t)n < l->room - l->used ? (size_t)n : l->room - l->used - 1u;
+}
+
+static void add_ip(struct line *l, uint32_t ip)
+{
+	add(l, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 255u, ip >> 8 & 255u, ip & 255u);
+}
+
+/* "rank 2" or "ranks 2, 5 and 3 more" */
+static void add_ranks(struct line *l, const uint8_t *mask)
+{
+	unsigned int total = 0, named = 0;
+
+	for (unsigned int r = 0; r < RF_CTL_RANKS_MAX; r++)
+		total += rf_ctl_mask_get(mask, r);
+	add(l, total == 1 ? "rank" : "ranks");
+	for (unsigned int r = 0; r < RF_CTL_RANKS_MAX && named < RANKS_NAMED; r++)
+		if (rf_ctl_mask_get(mask, r))
+			add(l, "%s %u", named++ ? "," : "", r);
+	if (total > named)
+		add(l, " and %u more", total - named);
+}
+
+static const char *mend(unsigned int reason)
+{
+	switch (reason) {
+	case RF_CTL_R_VERSION:
+		return "install the same release of ringfold on host and box";
+	case RF_CTL_R_KEY_UNKNOWN:
+		return "add the job's key to the box's key file, or use a job that has one";
+	case RF_CTL_R_TAG:
+		return "give host and box the same key for this job";
+	case RF_CTL_R_RANK_TAKEN:
+		return "give each process its own rank, or wait until the lease of the other has run out";
+	case RF_CTL_R_RANKS:
+	case RF_CTL_R_RANK_RANGE:
+	case RF_CTL_R_RANKS_DIFFER:
+		return "start all processes with the same number of ranks, each with its own rank";
+	case RF_CTL_R_TYPES_DIFFER:
+	case RF_CTL_R_SETTINGS_DIFFER:
+		return "make the same call with the same settings on every rank";
+	case RF_CTL_R_MTU_DIFFERS:
+		return "set the same path MTU on every rank";
+	case RF_CTL_R_TYPE_UNSUPPORTED:
+		return "use fp32 or int32, or a box with 16-bit types";
+	case RF_CTL_R_MTU_UNSUPPORTED:
+		return "choose a smaller path MTU";
+	case RF_CTL_R_ADDRESS_TWICE:
+		return "order the ranks so that neighbours are on different hosts";
+	case RF_CTL_R_CONNECTION_TAKEN:
+		return "is a second job using the same queue pair?";
+	case RF_CTL_R_SUCCESSOR_UNKNOWN:
+		return "check the addresses that the ranks exchanged: one is not that of its interface";
+	case RF_CTL_R_NO_GROUPS:
+		return "end another job or wait for it";
+	case RF_CTL_R_NO_SLOTS:
+		return "ask for fewer slots or a smaller MTU, or end another job";
+	case RF_CTL_R_NO_CONNECTIONS:
+		return "use fewer ranks or end another job";
+	case RF_CTL_R_NO_LANES:
+		return "spread the hosts over more ports of the box";
+	case RF_CTL_R_NO_PASSES:
+		return "move the job to other ports of the box or end another one";
+	case RF_CTL_R_GROUP_UNKNOWN:
+		return "it has ended or the box was restarted: join again";
+	case RF_CTL_R_MISSING_RANKS:
+		return "start them, or allow more time";
+	case RF_CTL_R_LEASE:
+		return "look whether its process still runs and its path to the box is up";
+	case RF_CTL_R_DISAGREE:
+		return "all ranks must reduce buffers of the same size in the same order";
+	case RF_CTL_R_LENGTH:
+	case RF_CTL_R_ELEMENT:
+		return "check path MTU and element type of the queue pair against those of the group";
+	case RF_CTL_R_OPCODE:
+		return "use SEND or WRITE only on queue pairs of a group";
+	case RF_CTL_R_NAK:
+		return "the receiver's log says why it refused the data";
+	case RF_CTL_R_NOT_OPERATOR:
+		return "use the operator's key";
+	case RF_CTL_R_RESET:
+	case RF_CTL_R_ENDED:
+		return "join again";
+	default:
+		return NULL;
+	}
+}
+
+static bool has_index(unsigned int reason)
+{
+	return reason >= RF_CTL_R_DISAGREE && reason <= RF_CTL_R_NAK;
+}
+
+static void add_failed(struct line *l, const struct rf_client *c)
+{
+	const struct rf_ctl_failed *f = &c->failed;
+	const char *how = mend(f->reason);
+
+	add(l, "%s: ", c->error == RF_CLIENT_E_REFUSED ? "the box refused" : "the group failed");
+	if (f->reason == RF_CTL_R_MISSING_RANKS) {
+		add_ranks(l, f->missing);
+		add(l, " did not join within %u ms", c->join.deadline_ms);
+	} else if (f->reason == RF_CTL_R_ABORTED && f->rank != RF_CTL_NO_RANK) {
+		add(l, "rank %u aborted it: %s (code %u)", f->rank, rf_ctl_abort_text(f->detail),
+		    f->detail);
+	} else {
+		add(l, "%s", rf_ctl_reason_text(f->reason));
+		if (f->rank != RF_CTL_NO_RANK)
+			add(l, " (rank %u", f->rank);
+		if (f->rank != RF_CTL_NO_RANK && has_index(f->reason))
+			add(l, ", index %u", f->index);
+		if (f->rank != RF_CTL_NO_RANK)
+			add(l, ")");
+	}
+	if (f->reason == RF_CTL_R_NO_SLOTS && f->detail > 0)
+		add(l, ", %u slots could be had", 1u << (f->detail & 31u));
+	if (f->reason == RF_CTL_R_RANKS)
+		add(l, ", at most %u are possible", f->detail);
+	if (how)
+		add(l, "; %s", how);
+}
+
+static void add_error(struct line *l, const struct rf_client *c)
+{
+	switch (c->error) {
+	case RF_CLIENT_E_NO_ARP:
+		add(l, "nobody answers ARP for the box's address ");
+		add_ip(l, c->cfg.box_ip);
+		add(l, ": is the box on, its address right, and is it in this subnet and VLAN?");
+		break;
+	case RF_CLIENT_E_NO_ANSWER:
+		add(l, "the box at ");
+		add_ip(l, c->cfg.box_ip);
+		add(l, " answers ARP but no control packet: does the switch have the rule that "
+		       "redirects UDP port 4791 of this host's port to the box?");
+		break;
+	case RF_CLIENT_E_SILENT:
+		add(l, "the box at ");
+		add_ip(l, c->cfg.box_ip);
+		add(l, " does not answer any more: is it still on, its link up, and the switch's "
+		       "rule for UDP port 4791 in place?");
+		break;
+	case RF_CLIENT_E_RESET:
+		add(l, "the box was reset or restarted: the group is gone; join again");
+		break;
+	case RF_CLIENT_E_REFUSED:
+	case RF_CLIENT_E_GROUP:
+		add_failed(l, c);
+		break;
+	default:
+		add(l, "failed");
+		break;
+	}
+}
+
+size_t rf_client_text(const struct rf_client *c, char *text, size_t room)
+{
+	struct line l = {text, room, 0};
+
+	if (room == 0)
+		return 0;
+	text[0] = '\0';
+	switch (c->state) {
+	case RF_CLIENT_RESOLVING:
+		add(&l, "asking for the MAC address of the box at ");
+		add_ip(&l, c->cfg.box_ip);
+		break;
+	case RF_CLIENT_JOINING:
+		if (c->have_waiting) {
+			add(&l, "waiting for ");
+			add_ranks(&l, c->waiting.missing);
+			add(&l, " (%u of %u have joined)", c->waiting.joined, c->waiting.ranks);
+		} else {
+			add(&l, "JOIN sent to the box at ");
+			add_ip(&l, c->cfg.box_ip);
+			add(&l, ", no answer yet");
+		}
+		break;
+	case RF_CLIENT_DRAINING:
+		add(&l, "leaving");
+		if (c->have_draining && c->left_acked) {
+			add(&l, ", waiting for ");
+			add_ranks(&l, c->draining.missing);
+		}
+		break;
+	case RF_CLIENT_FAILED:
+		add_error(&l, c);
+		break;
+	default:
+		add(&l, "%s", c->state == RF_CLIENT_READY ? "ready" : "idle");
+		break;
+	}
+	return l.used;
+}
+
+const char *rf_client_state_name(enum rf_client_state state)
+{
+	static const char *const names[] = {"IDLE",  "RESOLVING", "JOINING",
+					    "READY", "DRAINING",  "FAILED"};
+
+	return (unsigned int)state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
+}

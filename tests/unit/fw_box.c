@@ -1,0 +1,364 @@
+#include "tests/unit/fw_box.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "firmware/core/internal.h"
+#include "proto/rf_bytes.h"
+
+static uint32_t shape(const struct fw_box *b)
+{
+	return b->ports | b->lanes << 8 | b->width64 << 16 | b->hash_bits << 20 |
+	       (b->fp16 ? 1u << 25 : 0u);
+}
+
+static bool group_error(const struct fw_box *b)
+{
+	for (unsigned int g = 0; g < b->groups; g++)
+		if (b->group[g][RF_GROUP_ERROR / 4] & RF_GROUP_ERROR_VALID_MASK)
+			return true;
+	return false;
+}
+
+static uint32_t read_punt_status(const struct fw_box *b)
+{
+	const struct fw_box_frame *f = &b->punt[b->punt_head];
+
+	if (b->punt_count == 0)
+		return 0;
+	return (uint32_t)f->len | f->port << RF_PUNT_STATUS_PORT_LSB | RF_PUNT_STATUS_VALID_MASK;
+}
+
+static uint32_t read_global(struct fw_box *b, uint32_t addr)
+{
+	switch (addr) {
+	case RF_ID:
+		return 0x52464258u;
+	case RF_VERSION:
+		return 1;
+	case RF_SHAPE:
+		return shape(b);
+	case RF_SHAPE2:
+		return b->groups | b->bank_log2 << 8 | b->hdr_log2 << 16 | b->mtu_log2 << 24;
+	case RF_CLOCK_KHZ:
+		return FW_BOX_KHZ;
+	case RF_CYCLE_LO:
+		b->high = (uint32_t)(b->cycle >> 32);
+		return (uint32_t)b->cycle;
+	case RF_CYCLE_HI:
+		return b->high;
+	case RF_IRQ:
+		return (b->punt_count ? 1u : 0u) | (group_error(b) ? 2u : 0u);
+	case RF_PUNT_STATUS:
+		return read_punt_status(b);
+	case RF_INJECT_STATUS:
+		if (b->busy > 0) {
+			b->busy--;
+			return 1;
+		}
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static uint32_t box_read(void *arg, uint32_t addr)
+{
+	struct fw_box *b = arg;
+
+	b->cycle++;
+	if (addr & 3u)
+		b->fault = "unaligned read";
+	if (addr < RF_PORT_BASE)
+		return read_global(b, addr);
+	if (addr < RF_GROUP_BASE)
+		return b->counter[(addr - RF_PORT_BASE) / RF_PORT_STRIDE]
+				 [(addr - RF_PORT_BASE) % RF_PORT_STRIDE / 4];
+	if (addr < RF_GROUP_BASE + 32u * RF_GROUP_STRIDE)
+		return b->group[(addr - RF_GROUP_BASE) / RF_GROUP_STRIDE]
+			       [(addr - RF_GROUP_BASE) % RF_GROUP_STRIDE / 4];
+	if (addr >= RF_PUNT_DATA && addr < RF_PUNT_DATA + RF_PUNT_DATA_BYTES)
+		return rf_get_le32(b->punt[b->punt_head].data + (addr - RF_PUNT_DATA));
+	if (addr >= RF_CONN_BASE && addr < RF_CONN_BASE + 4096u * RF_CONN_STRIDE)
+		return b->conn[(addr - RF_CONN_BASE) / RF_CONN_STRIDE]
+			      [(addr - RF_CONN_BASE) % RF_CONN_STRIDE / 4];
+	b->fault = "read of an address without a register";
+	return 0;
+}
+
+static void inject(struct fw_box *b, uint32_t value)
+{
+	struct fw_box_frame *f = &b->out[(b->out_head + b->out_count) % FW_BOX_FRAMES];
+	size_t len = value & RF_INJECT_LENGTH_MASK;
+	unsigned int port = value >> RF_INJECT_PORT_LSB & 7u;
+
+	if (b->busy > 0)
+		b->fault = "injected while busy";
+	if (len < 60 || len > 1024 || port >= b->ports || b->out_count == FW_BOX_FRAMES) {
+		b->fault = "inject of a wrong length or port, or too many";
+		return;
+	}
+	for (size_t i = 0; i < 256; i++)
+		rf_put_le32(f->data + 4 * i, b->inject_word[i]);
+	f->len = len;
+	f->port = port;
+	/* The hardware's part: the port's own source MAC. */
+	rf_put_be16(f->data + 6, (uint16_t)b->mac_hi);
+	rf_put_be32(f->data + 8, b->mac_lo + port);
+	b->out_count++;
+}
+
+static void hash_write(struct fw_box *b, uint32_t value)
+{
+	uint32_t index = value & RF_HASH_WRITE_INDEX_MASK;
+	unsigned int table = value >> RF_HASH_WRITE_TABLE_LSB & 1u;
+
+	if (index >= 1u << b->hash_bits) {
+		b->fault = "entry outside of the connection table";
+		return;
+	}
+	b->table[table][index] = (struct fw_box_entry){b->hash_ip, b->hash_key, b->hash_value};
+	b->hash_writes++;
+	if (b->on_hash)
+		b->on_hash(b, b->on_hash_arg);
+}
+
+static void write_global(struct fw_box *b, uint32_t addr, uint32_t value)
+{
+	switch (addr) {
+	case RF_CTRL:
+		b->ctrl = value;
+		break;
+	case RF_MAC_HI:
+		b->mac_hi = value;
+		break;
+	case RF_MAC_LO:
+		b->mac_lo = value;
+		break;
+	case RF_IP:
+		b->ip = value;
+		break;
+	case RF_HASH_IP:
+		b->hash_ip = value;
+		break;
+	case RF_HASH_KEY:
+		b->hash_key = value;
+		break;
+	case RF_HASH_VALUE:
+		b->hash_value = value;
+		break;
+	case RF_HASH_WRITE:
+		hash_write(b, value);
+		break;
+	case RF_PUNT_POP:
+		if (b->punt_count == 0) {
+			b->fault = "pop of an empty punt queue";
+			break;
+		}
+		b->punt_head = (b->punt_head + 1) % FW_BOX_FRAMES;
+		b->punt_count--;
+		break;
+	case RF_INJECT:
+		inject(b, value);
+		break;
+	default:
+		b->fault = "write to an address without a register";
+		break;
+	}
+}
+
+static void write_group(struct fw_box *b, unsigned int g, uint32_t offset, uint32_t value)
+{
+	bool live = (b->group[g][0] & 1u) != 0;
+
+	if (offset == RF_GROUP_ERROR) {
+		if (value & RF_GROUP_ERROR_VALID_MASK)
+			b->group[g][offset / 4] = 0;
+		return;
+	}
+	if (live && (offset != RF_GROUP_CFG || value != 0))
+		b->fault = "a live group's registers written";
+	if (offset > RF_GROUP_MEMBERS3)
+		b->fault = "a read-only group register written";
+	if (offset == RF_GROUP_CFG && !live && (value & 1u)) {
+		if ((value & ~1u) != b->group[g][0])
+			b->fault = "CFG changed together with LIVE";
+		b->group[g][RF_GROUP_HEAD / 4] = b->group[g][RF_GROUP_TAIL / 4] = 0;
+		b->group[g][RF_GROUP_ISSUED / 4] = b->group[g][RF_GROUP_ERROR / 4] = 0;
+	}
+	b->group[g][offset / 4] = value;
+}
+
+static void write_conn(struct fw_box *b, unsigned int cid, uint32_t offset, uint32_t value)
+{
+	uint32_t *r = b->conn[cid];
+
+	if (offset == RF_CONN_SEEN) {
+		r[offset / 4] &= ~value;
+		return;
+	}
+	if (b->group[cid >> 7][0] & 1u)
+		b->fault = "a connection of a live group written";
+	if (offset == RF_CONN_INIT)
+		r[RF_CONN_NEXT / 4] = r[RF_CONN_SENT / 4] = r[RF_CONN_UNA / 4] =
+			r[RF_CONN_MSN / 4] = r[RF_CONN_SEEN / 4] = 0;
+	else if (offset > RF_CONN_INIT)
+		b->fault = "a read-only connection register written";
+	else
+		r[offset / 4] = value;
+}
+
+static void box_write(void *arg, uint32_t addr, uint32_t value)
+{
+	struct fw_box *b = arg;
+
+	b->cycle++;
+	if (addr & 3u)
+		b->fault = "unaligned write";
+	if (addr < RF_PORT_BASE)
+		write_global(b, addr, value);
+	else if (addr >= RF_GROUP_BASE && addr < RF_GROUP_BASE + 32u * RF_GROUP_STRIDE)
+		write_group(b, (addr - RF_GROUP_BASE) / RF_GROUP_STRIDE,
+			    (addr - RF_GROUP_BASE) % RF_GROUP_STRIDE, value);
+	else if (addr >= RF_INJECT_DATA && addr < RF_INJECT_DATA + RF_INJECT_DATA_BYTES)
+		b->inject_word[(addr - RF_INJECT_DATA) / 4] = value;
+	else if (addr >= RF_CONN_BASE && addr < RF_CONN_BASE + 4096u * RF_CONN_STRIDE)
+		write_conn(b, (addr - RF_CONN_BASE) / RF_CONN_STRIDE,
+			   (addr - RF_CONN_BASE) % RF_CONN_STRIDE, value);
+	else
+		b->fault = "write to an address without a register";
+}
+
+struct fw_box *fw_box_new(void)
+{
+	static const uint8_t mac[6] = {0x02, 0x52, 0x46, 0, 0, 0x10};
+	struct fw_box *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		abort();
+	b->ports = 4;
+	b->lanes = 16;
+	b->width64 = 8;
+	b->hash_bits = 8;
+	b->groups = 8;
+	b->bank_log2 = 13;
+	b->hdr_log2 = 9;
+	b->mtu_log2 = 12;
+	b->fp16 = true;
+	b->ctrl = 2;
+	b->cycle = 1000;
+	/* What a reset leaves in the connection table is not known. */
+	memset(b->table, 0xa5, sizeof(b->table));
+	rf_fw_cfg_default(&b->cfg);
+	memcpy(b->cfg.mac, mac, 6);
+	b->cfg.ip = FW_BOX_IP;
+	b->cfg.epoch = 77;
+	b->hal = (struct rf_hal){b, box_read, box_write};
+	return b;
+}
+
+void fw_box_free(struct fw_box *b)
+{
+	free(b);
+}
+
+int fw_box_start(struct fw_box *b)
+{
+	return rf_fw_init(&b->fw, &b->hal, &b->cfg);
+}
+
+void fw_box_punt(struct fw_box *b, unsigned int port, const uint8_t *frame, size_t len)
+{
+	struct fw_box_frame *f = &b->punt[(b->punt_head + b->punt_count) % FW_BOX_FRAMES];
+
+	if (b->punt_count == FW_BOX_FRAMES || len > sizeof(f->data))
+		abort();
+	memset(f->data, 0xee, sizeof(f->data));
+	memcpy(f->data, frame, len);
+	f->len = len;
+	f->port = port;
+	b->punt_count++;
+}
+
+const struct fw_box_frame *fw_box_out(struct fw_box *b)
+{
+	const struct fw_box_frame *f = &b->out[b->out_head];
+
+	if (b->out_count == 0)
+		return NULL;
+	b->out_head = (b->out_head + 1) % FW_BOX_FRAMES;
+	b->out_count--;
+	return f;
+}
+
+/* The shadow is the table. */
+static const char *compare_tables(const struct fw_box *b)
+{
+	for (unsigned int t = 0; t < 2; t++)
+		for (unsigned int i = 0; i < 1u << b->hash_bits; i++) {
+			const struct fw_box_entry *h = &b->table[t][i];
+			const struct rf_fw_entry *s = &b->fw.table[(t << b->hash_bits) + i];
+
+			if (h->ip != s->ip || h->key != s->key || h->value != s->value)
+				return "shadow and connection table differ";
+		}
+	return NULL;
+}
+
+static uint64_t poll_once(struct fw_box *b)
+{
+	uint64_t due = 0;
+
+	/* A busy inject buffer can put notices off: a few more calls. */
+	for (unsigned int i = 0; i < 64; i++) {
+		due = rf_fw_poll(&b->fw);
+		if (due > b->cycle)
+			break;
+	}
+	return due;
+}
+
+static const char *check(const struct fw_box *b)
+{
+	const char *what = b->fault ? b->fault : rf_fw_check(&b->fw);
+
+	return what ? what : compare_tables(b);
+}
+
+const char *fw_box_poll(struct fw_box *b)
+{
+	poll_once(b);
+	return check(b);
+}
+
+const char *fw_box_run(struct fw_box *b, unsigned int ms)
+{
+	uint64_t end = b->cycle + (uint64_t)ms * FW_BOX_KHZ;
+
+	for (;;) {
+		uint64_t due = poll_once(b);
+		const char *what = check(b);
+
+		if (what)
+			return what;
+		if (due >= end)
+			break;
+		if (due > b->cycle)
+			b->cycle = due;
+	}
+	if (b->cycle < end)
+		b->cycle = end;
+	return fw_box_poll(b);
+}
+
+uint32_t fw_box_lookup(const struct fw_box *b, uint32_t ip, uint32_t key)
+{
+	uint32_t h = rf_fw_conn_hash(ip, key);
+	uint32_t mask = (1u << b->hash_bits) - 1u;
+	const struct fw_box_entry *e = &b->table[0][h & mask];
+
+	if (e->ip == ip && e->key == key && e->value != 0)
+		return e->value;
+	e = &b->table[1][h >> 16 & mask];
+	return e->ip == ip && e->key == key ? e->value : 0;
+}

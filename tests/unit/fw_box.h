@@ -1,0 +1,75 @@
+/*
+ * A fake box for firmware tests: registers that behave as registers.txt says, a punt queue, a list of
+ * injected frames, a clock that the test moves. It judges no data. It checks what the firmware must
+ * keep to (fw_box_fault): group registers untouched while live, no frame injected while busy.
+ */
+#ifndef FW_BOX_H
+#define FW_BOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "firmware/core/fw.h"
+#include "firmware/target/linux/hal.h"
+
+#define FW_BOX_IP 0x0a0000feu /* 10.0.0.254 */
+#define FW_BOX_FRAMES 256u
+#define FW_BOX_HASH_MAX 9u
+#define FW_BOX_KHZ 250000u
+
+struct fw_box_frame {
+	uint8_t data[1024];
+	size_t len;
+	unsigned int port;
+};
+
+struct fw_box_entry {
+	uint32_t ip, key, value;
+};
+
+struct fw_box {
+	struct rf_fw fw;
+	struct rf_fw_cfg cfg;
+	struct rf_hal hal;
+	/* shape */
+	unsigned int ports, lanes, width64, hash_bits, groups, bank_log2, hdr_log2, mtu_log2;
+	bool fp16;
+	/* state */
+	uint64_t cycle;
+	uint32_t ctrl, mac_hi, mac_lo, ip, high;
+	uint32_t hash_ip, hash_key, hash_value;
+	struct fw_box_entry table[2][1u << FW_BOX_HASH_MAX];
+	uint32_t group[32][16];
+	uint32_t conn[4096][16];
+	uint32_t counter[8][128];
+	uint32_t inject_word[256];
+	unsigned int busy; /* reads of INJECT_STATUS that still say busy */
+	unsigned int hash_writes;
+	struct fw_box_frame punt[FW_BOX_FRAMES];
+	unsigned int punt_head, punt_count;
+	struct fw_box_frame out[FW_BOX_FRAMES];
+	unsigned int out_head, out_count;
+	/* called after each HASH_WRITE */
+	void (*on_hash)(struct fw_box *b, void *arg);
+	void *on_hash_arg;
+	const char *fault;
+};
+
+/* Default shape: 4 ports, 16 lanes, 512 bits, 8 groups. Change fields, then start. */
+struct fw_box *fw_box_new(void);
+void fw_box_free(struct fw_box *b);
+/* rf_fw_init() with cfg; returns its result. */
+int fw_box_start(struct fw_box *b);
+
+void fw_box_punt(struct fw_box *b, unsigned int port, const uint8_t *frame, size_t len);
+/* The oldest injected frame or NULL. */
+const struct fw_box_frame *fw_box_out(struct fw_box *b);
+/* rf_fw_poll() until no punt waits, then rf_fw_check() and the box's own checks: NULL or what is wrong. */
+const char *fw_box_poll(struct fw_box *b);
+/* Moves time by ms milliseconds, polling whenever the firmware asked for it. */
+const char *fw_box_run(struct fw_box *b, unsigned int ms);
+/* Value of a key in the hardware's table, 0: absent. */
+uint32_t fw_box_lookup(const struct fw_box *b, uint32_t ip, uint32_t key);
+
+#endif

@@ -1,0 +1,274 @@
+/* The connection table: every key that can be placed is placed, and none is absent while others move. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "firmware/core/internal.h"
+#include "tests/unit/fw_box.h"
+
+static uint64_t seed = 1;
+
+static uint32_t rnd(void)
+{
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(seed >> 33);
+}
+
+struct key {
+	uint32_t ip, key;
+};
+
+struct watch {
+	const struct key *keys;
+	unsigned int count;
+	unsigned int missing;
+};
+
+/* After every single write all keys put so far must be found. */
+static void look(struct fw_box *b, void *arg)
+{
+	struct watch *w = arg;
+
+	for (unsigned int i = 0; i < w->count; i++)
+		if (fw_box_lookup(b, w->keys[i].ip, w->keys[i].key) == 0)
+			w->missing++;
+}
+
+/* Whether all keys have a place each: no connected part of the graph has more keys than places. */
+static bool placeable(const struct key *keys, unsigned int count, unsigned int hash_bits)
+{
+	static unsigned int parent[2u << FW_BOX_HASH_MAX], edges[2u << FW_BOX_HASH_MAX],
+		nodes[2u << FW_BOX_HASH_MAX];
+	unsigned int size = 1u << hash_bits;
+
+	for (unsigned int i = 0; i < 2 * size; i++) {
+		parent[i] = i;
+		edges[i] = 0;
+		nodes[i] = 1;
+	}
+	for (unsigned int i = 0; i < count; i++) {
+		uint32_t h = rf_fw_conn_hash(keys[i].ip, keys[i].key);
+		unsigned int a = h & (size - 1), b = size + (h >> 16 & (size - 1));
+
+		while (parent[a] != a)
+			a = parent[a];
+		while (parent[b] != b)
+			b = parent[b];
+		if (a != b) {
+			parent[a] = b;
+			edges[b] += edges[a];
+			nodes[b] += nodes[a];
+		}
+		if (++edges[b] > nodes[b])
+			return false;
+	}
+	return true;
+}
+
+/* Fills with random keys as far as a placement exists; returns how many found a place. */
+static unsigned int fill(unsigned int hash_bits, unsigned int want, bool stop_at_first)
+{
+	static struct key keys[2u << FW_BOX_HASH_MAX];
+	struct fw_box *b = fw_box_new();
+	struct watch w = {keys, 0, 0};
+
+	b->hash_bits = hash_bits;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	b->on_hash = look;
+	b->on_hash_arg = &w;
+	for (unsigned int tries = 0; w.count < want && tries < 50 * want; tries++) {
+		struct key k = {rnd(), rf_fw_key(rnd() & 1u, rnd() & 0xffffffu)};
+		bool possible, done;
+
+		keys[w.count] = k;
+		possible = placeable(keys, w.count + 1, hash_bits);
+		done = rf_fw_conn_put(&b->fw, k.ip, k.key, w.count, RF_STATE_LIVE);
+		assert_int_equal(done, possible);
+		if (done)
+			w.count++;
+		else if (stop_at_first)
+			break;
+		assert_int_equal(w.missing, 0);
+	}
+	for (unsigned int i = 0; i < w.count; i++)
+		assert_int_equal(fw_box_lookup(b, keys[i].ip, keys[i].key),
+				 i | RF_STATE_LIVE << RF_HASH_VALUE_STATE_LSB);
+	for (unsigned int i = 0; i < w.count; i++)
+		rf_fw_conn_remove(&b->fw, keys[i].ip, keys[i].key);
+	assert_int_equal(b->fw.entries, 0);
+	assert_null(b->fault);
+	fw_box_free(b);
+	return w.count;
+}
+
+/* Both roles of 64 connections in a ring, as jobs make them: addresses in a row, QPNs too. */
+static unsigned int ring(unsigned int hash_bits, uint32_t ip, uint32_t qpn, uint32_t step)
+{
+	struct fw_box *b = fw_box_new();
+	unsigned int placed = 0;
+
+	b->hash_bits = hash_bits;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	for (unsigned int r = 0; r < 64; r++) {
+		uint32_t next = (r + 1) % 64;
+
+		placed += rf_fw_conn_put(&b->fw, ip + next, rf_fw_key(0, qpn + step * next), r,
+					 RF_STATE_LIVE);
+		placed += rf_fw_conn_put(&b->fw, ip + r, rf_fw_key(1, qpn + step * r), r,
+					 RF_STATE_LIVE);
+	}
+	fw_box_free(b);
+	return placed;
+}
+
+static void test_half_full(void **state)
+{
+	unsigned int full = 0;
+
+	(void)state;
+	for (unsigned int run = 0; run < 40; run++)
+		full += fill(7, 128, true) == 128;
+	/* 128 random keys in 256 places stand at the threshold of two places per key. */
+	print_message("128 keys at 2^7: %u of 40 sets placed whole\n", full);
+	for (unsigned int run = 0; run < 40; run++)
+		assert_int_equal(fill(8, 128, true), 128);
+}
+
+static void test_ninety_percent(void **state)
+{
+	(void)state;
+	for (unsigned int run = 0; run < 20; run++) {
+		unsigned int n = fill(5, 58, false);
+
+		/* Keys for which no arrangement exists are refused, the table still fills. */
+		assert_true(n >= 48);
+		assert_true(fill(3, 14, false) >= 12);
+	}
+}
+
+static void test_rings(void **state)
+{
+	unsigned int whole = 0, sets = 0;
+
+	(void)state;
+	for (uint32_t net = 0; net < 8; net++)
+		for (uint32_t step = 0; step < 4; step++) {
+			sets++;
+			whole += ring(7, 0x0a000001u + (net << 8), 0x11 + 0x100 * net, step) == 128;
+			assert_int_equal(
+				ring(8, 0x0a000001u + (net << 8), 0x11 + 0x100 * net, step), 128);
+		}
+	print_message("64 connections with addresses in a row at 2^7: %u of %u sets placed whole\n",
+		      whole, sets);
+}
+
+static void test_hash_vector(void **state)
+{
+	(void)state;
+	/* CRC-32 of 01 00 00 12 0a 00 00 02. */
+	assert_int_equal(rf_fw_conn_hash(0x0a000002u, rf_fw_key(1, 0x12)), 0x321b9a5du);
+}
+
+static void test_states(void **state)
+{
+	struct fw_box *b = fw_box_new();
+	uint32_t key = rf_fw_key(0, 5);
+
+	(void)state;
+	b->cfg.hold_ms = 1000;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	assert_true(rf_fw_conn_put(&b->fw, 1, key, 3, RF_STATE_JOINING));
+	assert_true(rf_fw_conn_put(&b->fw, 1, key, 9, RF_STATE_LIVE));
+	assert_int_equal(fw_box_lookup(b, 1, key), 9 | RF_STATE_LIVE << 16);
+	rf_fw_conn_exhume(&b->fw, 1, key);
+	assert_int_equal(b->fw.entries, 1);
+	rf_fw_conn_bury(&b->fw, 1, key);
+	assert_int_equal(fw_box_lookup(b, 1, key), 9 | RF_STATE_TOMBSTONE << 16);
+	rf_fw_conn_exhume(&b->fw, 1, key);
+	assert_int_equal(fw_box_lookup(b, 1, key), 0);
+	assert_int_equal(b->fw.entries, 0);
+	assert_int_equal(b->fw.tombstones, 0);
+	fw_box_free(b);
+}
+
+/* A tombstone goes after the hold time, counted from the last packet that its port dropped on one. */
+static void test_hold_time(void **state)
+{
+	struct fw_box *b = fw_box_new();
+	uint32_t key = rf_fw_key(0, 5);
+
+	(void)state;
+	b->cfg.hold_ms = 1000;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	rf_fw_conn_put(&b->fw, 1, key, 2, RF_STATE_LIVE); /* port 2 */
+	rf_fw_conn_bury(&b->fw, 1, key);
+	b->fw.group[0].state = RF_CTL_S_FREE;
+	for (unsigned int i = 0; i < 10; i++) {
+		b->counter[2][RF_CNT_TOMBSTONE]++;
+		assert_null(fw_box_run(b, 700));
+		assert_int_not_equal(fw_box_lookup(b, 1, key), 0);
+	}
+	b->counter[1][RF_CNT_TOMBSTONE]++; /* another port's */
+	assert_null(fw_box_run(b, 1600));
+	assert_int_equal(fw_box_lookup(b, 1, key), 0);
+	assert_int_equal(b->fw.tomb_ms, RF_FW_NEVER);
+	fw_box_free(b);
+}
+
+static void test_buddy(void **state)
+{
+	struct rf_fw_buddy b;
+	uint32_t base[64];
+	unsigned int log2[64], n = 0;
+	uint32_t used = 0;
+
+	(void)state;
+	rf_fw_buddy_init(&b, 13);
+	assert_int_equal(rf_fw_buddy_room(&b), 8192);
+	for (unsigned int step = 0; step < 20000; step++) {
+		if (n < 64 && (rnd() & 1u)) {
+			log2[n] = 5 + rnd() % 8;
+			if (rf_fw_buddy_alloc(&b, log2[n], &base[n])) {
+				assert_int_equal(base[n] & ((1u << log2[n]) - 1u), 0);
+				for (unsigned int i = 0; i < n; i++)
+					assert_true(base[i] + (1u << log2[i]) <= base[n] ||
+						    base[n] + (1u << log2[n]) <= base[i]);
+				used += 1u << log2[n++];
+			} else {
+				assert_true(rf_fw_buddy_longest(&b) < (int)log2[n]);
+			}
+		} else if (n > 0) {
+			unsigned int i = rnd() % n;
+
+			rf_fw_buddy_free(&b, base[i], log2[i]);
+			used -= 1u << log2[i];
+			base[i] = base[--n];
+			log2[i] = log2[n];
+		}
+		assert_int_equal(rf_fw_buddy_room(&b), 8192 - used);
+	}
+	while (n-- > 0)
+		rf_fw_buddy_free(&b, base[n], log2[n]);
+	assert_int_equal(rf_fw_buddy_longest(&b), 13);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hash_vector), cmocka_unit_test(test_half_full),
+		cmocka_unit_test(test_ninety_percent), cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_states), cmocka_unit_test(test_hold_time),
+		cmocka_unit_test(test_buddy),
+	};
+
+	if (argc > 1)
+		seed = strtoull(argv[1], NULL, 0);
+	print_message("seed %llu; to repeat: build/tests/fw_conn_test %llu\n",
+		      (unsigned long long)seed, (unsigned long long)seed);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -112,41 +112,55 @@ uint32_t bench_group_read(struct bench *b, unsigned int group, uint32_t reg)
 	return bench_read(b, RF_GROUP_BASE + group * RF_GROUP_STRIDE + reg);
 }
 
+static uint32_t place_of(const struct bench *b, const struct bench_place *w, unsigned int table)
+{
+	uint8_t bytes[8];
+	uint32_t h;
+
+	rf_put_be32(bytes, w->key); /* role and QPN */
+	rf_put_be32(bytes + 4, w->ip);
+	h = rf_crc32(bytes, sizeof(bytes));
+	return (table ? h >> 16 : h) & ((1u << b->cfg.hash_bits) - 1);
+}
+
+static void write_place(struct bench *b, unsigned int table, const struct bench_place *w)
+{
+	uint32_t place = place_of(b, w, table);
+
+	b->table[table][place] = *w;
+	if (!(w->value & RF_HASH_VALUE_STATE_MASK))
+		b->table[table][place].value = 0;
+	bench_write(b, RF_HASH_IP, w->ip);
+	bench_write(b, RF_HASH_KEY, w->key);
+	bench_write(b, RF_HASH_VALUE, w->value);
+	bench_write(b, RF_HASH_WRITE, place | table << RF_HASH_WRITE_TABLE_LSB);
+}
+
 bool bench_entry(struct bench *b, unsigned int role, uint32_t ip, uint32_t qpn, unsigned int cid,
 		 unsigned int state)
 {
-	uint32_t key = role << RF_HASH_KEY_ROLE_LSB | qpn, h, place[2];
-	uint8_t bytes[8];
-	unsigned int t, pick = 2;
+	struct bench_place w = {ip, role << RF_HASH_KEY_ROLE_LSB | qpn,
+				cid | state << RF_HASH_VALUE_STATE_LSB};
+	unsigned int t, kicks;
 
-	bytes[0] = (uint8_t)role;
-	rf_put_be24(bytes + 1, qpn);
-	rf_put_be32(bytes + 4, ip);
-	h = rf_crc32(bytes, sizeof(bytes));
-	place[0] = h & ((1u << b->cfg.hash_bits) - 1);
-	place[1] = h >> 16 & ((1u << b->cfg.hash_bits) - 1);
 	for (t = 0; t < 2; t++) {
-		if (b->taken[t][place[t]] && b->taken_ip[t][place[t]] == ip &&
-		    b->taken_key[t][place[t]] == key)
-			pick = t;
-	}
-	for (t = 0; t < 2 && pick == 2; t++) {
-		/* The second table first for odd QPNs, so that both are in use. */
-		unsigned int table = t ^ (qpn & 1);
+		const struct bench_place *old = &b->table[t][place_of(b, &w, t)];
 
-		if (!b->taken[table][place[table]])
-			pick = table;
+		if (old->value && old->ip == w.ip && old->key == w.key) {
+			write_place(b, t, &w);
+			return true;
+		}
 	}
-	if (pick == 2)
-		return false;
-	b->taken[pick][place[pick]] = state != RF_STATE_EMPTY;
-	b->taken_ip[pick][place[pick]] = ip;
-	b->taken_key[pick][place[pick]] = key;
-	bench_write(b, RF_HASH_IP, ip);
-	bench_write(b, RF_HASH_KEY, key);
-	bench_write(b, RF_HASH_VALUE, cid | state << RF_HASH_VALUE_STATE_LSB);
-	bench_write(b, RF_HASH_WRITE, place[pick] | pick << RF_HASH_WRITE_TABLE_LSB);
-	return true;
+	t = qpn & 1; /* so that both tables are in use */
+	for (kicks = 0; kicks < 64; kicks++, t ^= 1) {
+		struct bench_place old = b->table[t][place_of(b, &w, t)];
+
+		write_place(b, t, &w);
+		if (!old.value)
+			return true;
+		w = old;
+	}
+	return false;
 }
 
 void bench_group_init(struct bench_group *g, unsigned int number, unsigned int ports,
@@ -187,8 +201,9 @@ static void make_ranks(struct bench_group *g)
 			c->shift = g->shift;
 			c->src_ip = 0x0a010000 + g->number * 256 + r;
 			c->src_mac = 0x020000000000u + g->number * 256 + r;
-			c->data_qpn = 0x4000 + g->number * 256 + r;
-			c->ack_qpn = 0x8001 + g->number * 256 + 2 * r;
+			/* Odd factors: different places give different numbers of 24 bits. */
+			c->data_qpn = (0x4000 + g->number * 256 + r) * 0x9e3779 & 0xffffff;
+			c->ack_qpn = (0x8000 + g->number * 256 + r) * 0xc2b2ae3d & 0xffffff;
 			c->tagged = g->tagged;
 		}
 	}

@@ -42,7 +42,12 @@ struct bench_group {
 	struct bench_conn conn[64]; /* made by bench_group_start(), lanes ascending, then ports */
 };
 
-#define BENCH_ENTRIES 512u
+#define BENCH_ENTRIES 512u /* most places of one connection table */
+
+/* What the bench wrote into a place; value 0: nothing. */
+struct bench_place {
+	uint32_t ip, key, value;
+};
 
 struct bench {
 	const struct rf_engine_ops *ops;
@@ -51,8 +56,7 @@ struct bench {
 	struct bench_out *out;
 	size_t outs, room;
 	uint64_t stall[8]; /* no beat leaves before this cycle */
-	uint32_t taken_ip[2][BENCH_ENTRIES], taken_key[2][BENCH_ENTRIES];
-	bool taken[2][BENCH_ENTRIES];
+	struct bench_place table[2][BENCH_ENTRIES];
 	bool stuck; /* the box did not come to rest */
 };
 
@@ -72,8 +76,8 @@ uint32_t bench_conn_read(struct bench *b, unsigned int cid, uint32_t reg);
 uint32_t bench_group_read(struct bench *b, unsigned int group, uint32_t reg);
 
 /*
- * Writes an entry of the connection table in a free place (the same key goes to its old place; state 0
- * frees it). False if both places are taken.
+ * Writes an entry of the connection table (the same key goes to its old place; state 0 frees it). Moves
+ * others where both places are taken; false if that does not help.
  */
 bool bench_entry(struct bench *b, unsigned int role, uint32_t ip, uint32_t qpn, unsigned int cid,
 		 unsigned int state);

@@ -1,0 +1,419 @@
+/*
+ * Frames through a DPDK device: memif, af_packet, or any port by its own driver. The only file that
+ * knows DPDK.
+ *
+ * DPDK's environment belongs to the process and cannot be started twice: the first open starts it,
+ * nobody stops it. The device runs with one queue in each direction. Devices that cannot interrupt
+ * (memif and af_packet cannot) are marked `polling`: their user sleeps in short steps.
+ */
+#include "host/src/io/io.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_dev.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "host/src/bootstrap/settings.h"
+#include "ringfold/ringfold.h"
+
+#define DESCRIPTORS 512
+/* Both rings, both bursts, and as much again on the way through the device. */
+#define MBUFS 4095u
+#define LINK_WAIT_MS 2000
+#define ARGS_MAX 64
+
+struct dpdk_io {
+	struct rf_io io;
+	uint16_t port;
+	bool started;
+	bool vdev;
+	char name[64];
+	struct rte_mempool *pool;
+	struct rte_mbuf *rx[RF_IO_BURST];
+	unsigned int rx_n; /* lent out by the last rx() */
+	struct rte_mbuf *tx[RF_IO_BURST];
+	unsigned int tx_n;
+	struct rte_mbuf *next; /* given out by tx_buffer() */
+	int wake_fd;
+	int rx_fd; /* of the device's interrupt, or -1 */
+};
+
+static pthread_mutex_t eal_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool eal_started;
+static unsigned int eal_pools;
+
+static struct dpdk_io *dpdk_of(struct rf_io *io)
+{
+	return (struct dpdk_io *)io; /* io is its first member */
+}
+
+static void free_mbufs(struct rte_mbuf **mbufs, unsigned int n)
+{
+	unsigned int k;
+
+	for (k = 0; k < n; k++)
+		rte_pktmbuf_free(mbufs[k]);
+}
+
+static unsigned int dpdk_rx(struct rf_io *io, struct rf_io_frame *frames, unsigned int n)
+{
+	struct dpdk_io *d = dpdk_of(io);
+	unsigned int k, got = 0;
+
+	free_mbufs(d->rx, d->rx_n);
+	if (n > RF_IO_BURST)
+		n = RF_IO_BURST;
+	d->rx_n = rte_eth_rx_burst(d->port, 0, d->rx, (uint16_t)n);
+	for (k = 0; k < d->rx_n; k++) {
+		struct rte_mbuf *m = d->rx[k];
+
+		/* pool buffers hold every frame that is allowed: a chain is longer than that */
+		if (m->nb_segs != 1)
+			continue;
+		frames[got].data = rte_pktmbuf_mtod(m, const uint8_t *);
+		frames[got].len = rte_pktmbuf_pkt_len(m);
+		io->rx_bytes += frames[got].len;
+		got++;
+	}
+	io->rx_frames += got;
+	return got;
+}
+
+/* Hands over what was committed; what the device does not take stays for the next time. */
+static void dpdk_tx_flush(struct rf_io *io)
+{
+	struct dpdk_io *d = dpdk_of(io);
+	struct rte_eth_link link;
+	unsigned int sent;
+
+	if (!d->tx_n)
+		return;
+	sent = rte_eth_tx_burst(d->port, 0, d->tx, (uint16_t)d->tx_n);
+	d->tx_n -= sent;
+	memmove(d->tx, d->tx + sent, d->tx_n * sizeof(d->tx[0]));
+	if (sent || !d->tx_n)
+		return;
+	/* nobody at the other end: frames do not wait for one that may never come */
+	if (rte_eth_link_get_nowait(d->port, &link) == 0 && !link.link_status) {
+		free_mbufs(d->tx, d->tx_n);
+		io->tx_lost += d->tx_n;
+		d->tx_n = 0;
+	}
+}
+
+static uint8_t *dpdk_tx_buffer(struct rf_io *io)
+{
+	struct dpdk_io *d = dpdk_of(io);
+
+	if (d->tx_n == RF_IO_BURST) {
+		dpdk_tx_flush(io);
+		if (d->tx_n == RF_IO_BURST)
+			return NULL;
+	}
+	if (!d->next)
+		d->next = rte_pktmbuf_alloc(d->pool);
+	return d->next ? rte_pktmbuf_mtod(d->next, uint8_t *) : NULL;
+}
+
+static void dpdk_tx_commit(struct rf_io *io, uint32_t len)
+{
+	struct dpdk_io *d = dpdk_of(io);
+
+	d->next->data_len = (uint16_t)len;
+	d->next->pkt_len = len;
+	d->tx[d->tx_n++] = d->next;
+	d->next = NULL;
+	io->tx_frames++;
+	io->tx_bytes += len;
+}
+
+static void dpdk_wait(struct rf_io *io, uint32_t timeout_us)
+{
+	struct dpdk_io *d = dpdk_of(io);
+	struct timespec ts = {.tv_sec = timeout_us / 1000000,
+			      .tv_nsec = (long)(timeout_us % 1000000) * 1000};
+	struct pollfd fds[2] = {{.fd = d->wake_fd, .events = POLLIN},
+				{.fd = d->rx_fd, .events = POLLIN}};
+	uint64_t count;
+
+	if (d->rx_fd >= 0)
+		rte_eth_dev_rx_intr_enable(d->port, 0);
+	if (ppoll(fds, d->rx_fd >= 0 ? 2 : 1, &ts, NULL) > 0 && fds[0].revents)
+		while (read(d->wake_fd, &count, sizeof(count)) > 0)
+			;
+	if (d->rx_fd >= 0)
+		rte_eth_dev_rx_intr_disable(d->port, 0);
+}
+
+static void dpdk_wake(struct rf_io *io)
+{
+	uint64_t one = 1;
+
+	/* it fails only when as many as 2^64 are pending: then it is awake */
+	if (write(dpdk_of(io)->wake_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+static int dpdk_link(struct rf_io *io)
+{
+	struct rte_eth_link link;
+
+	if (rte_eth_link_get_nowait(dpdk_of(io)->port, &link) != 0)
+		return -1;
+	return link.link_status ? 1 : 0;
+}
+
+static void dpdk_close(struct rf_io *io)
+{
+	struct dpdk_io *d = dpdk_of(io);
+
+	free_mbufs(d->rx, d->rx_n);
+	free_mbufs(d->tx, d->tx_n);
+	rte_pktmbuf_free(d->next);
+	if (d->started)
+		rte_eth_dev_stop(d->port);
+	if (d->port != RTE_MAX_ETHPORTS)
+		rte_eth_dev_close(d->port);
+	if (d->vdev)
+		rte_eal_hotplug_remove("vdev", d->name);
+	rte_mempool_free(d->pool);
+	if (d->wake_fd >= 0)
+		close(d->wake_fd);
+	free(d);
+}
+
+static const struct rf_io_ops dpdk_ops = {
+	.name = "dpdk",
+	.rx = dpdk_rx,
+	.tx_buffer = dpdk_tx_buffer,
+	.tx_commit = dpdk_tx_commit,
+	.tx_flush = dpdk_tx_flush,
+	.wait = dpdk_wait,
+	.wake = dpdk_wake,
+	.link = dpdk_link,
+	.close = dpdk_close,
+};
+
+/* Starts DPDK once. Virtual devices need neither hugepages nor root. */
+static int eal_start(bool vdev, const char *more, char *why, size_t room)
+{
+	char *args[ARGS_MAX] = {(char[]){"ringfold"}};
+	char *copy = strdup(more ? more : "");
+	char *save = NULL, *word;
+	uint64_t verbose = 0;
+	cpu_set_t cpus;
+	int n = 1;
+	int ret;
+
+	if (!copy) {
+		snprintf(why, room, "no memory for DPDK's arguments");
+		return RF_ERR_NO_MEMORY;
+	}
+	ret = rf_setting_number("RF_DPDK_LOG", 0, 1, &verbose, why, room);
+	if (ret) {
+		free(copy);
+		return ret;
+	}
+	if (vdev) {
+		args[n++] = "--no-huge";
+		args[n++] = "--no-pci";
+	}
+	args[n++] = "--no-shconf";
+	args[n++] = "--no-telemetry";
+	if (!verbose)
+		args[n++] = "--log-level=2";
+	for (word = strtok_r(copy, " ", &save); word && n < ARGS_MAX - 1;
+	     word = strtok_r(NULL, " ", &save))
+		args[n++] = word;
+	/* DPDK ties the calling thread to its first core: it is the application's, and stays free
+	 */
+	pthread_getaffinity_np(pthread_self(), sizeof(cpus), &cpus);
+	ret = rte_eal_init(n, args);
+	pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
+	/* DPDK may keep pointers into its arguments: `copy` lives as long as the process */
+	if (ret < 0) {
+		snprintf(why, room, "DPDK does not start: %s; RF_DPDK_LOG=1 shows its own messages",
+			 rte_strerror(rte_errno));
+		return RF_ERR_DEVICE;
+	}
+	eal_started = true;
+	return RF_OK;
+}
+
+/* The IPv4 address of the interface behind an af_packet device; 0 for none. */
+static uint32_t interface_ip(const char *device)
+{
+	const char *at = strstr(device, "iface=");
+	struct ifreq req = {0};
+	struct sockaddr_in address;
+	uint32_t ip = 0;
+	int fd;
+
+	if (!at)
+		return 0;
+	at += strlen("iface=");
+	snprintf(req.ifr_name, sizeof(req.ifr_name), "%.*s", (int)strcspn(at, ","), at);
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	if (ioctl(fd, SIOCGIFADDR, &req) == 0) {
+		memcpy(&address, &req.ifr_addr, sizeof(address));
+		ip = ntohl(address.sin_addr.s_addr);
+	}
+	close(fd);
+	return ip;
+}
+
+/* Queues, buffers, start. */
+static int port_start(struct dpdk_io *d, char *why, size_t room)
+{
+	struct rte_eth_conf conf = {.intr_conf.rxq = 1};
+	uint16_t rx_desc = DESCRIPTORS, tx_desc = DESCRIPTORS;
+	char name[32];
+	int ret;
+
+	snprintf(name, sizeof(name), "ringfold_%u", eal_pools++);
+	d->pool = rte_pktmbuf_pool_create(name, MBUFS, 0, 0,
+					  (uint16_t)(d->io.frame_max + RTE_PKTMBUF_HEADROOM),
+					  SOCKET_ID_ANY);
+	if (!d->pool) {
+		snprintf(why, room, "no memory for %u packet buffers: %s", MBUFS,
+			 rte_strerror(rte_errno));
+		return RF_ERR_NO_MEMORY;
+	}
+	ret = rte_eth_dev_configure(d->port, 1, 1, &conf);
+	if (ret) {
+		conf.intr_conf.rxq = 0;
+		ret = rte_eth_dev_configure(d->port, 1, 1, &conf);
+	}
+	if (!ret)
+		ret = rte_eth_dev_adjust_nb_rx_tx_desc(d->port, &rx_desc, &tx_desc);
+	if (!ret)
+		ret = rte_eth_rx_queue_setup(d->port, 0, rx_desc, (unsigned int)SOCKET_ID_ANY, NULL,
+					     d->pool);
+	if (!ret)
+		ret = rte_eth_tx_queue_setup(d->port, 0, tx_desc, (unsigned int)SOCKET_ID_ANY,
+					     NULL);
+	if (!ret)
+		ret = rte_eth_dev_start(d->port);
+	if (ret) {
+		snprintf(why, room, "device %s does not start: %s%s", d->name, strerror(-ret),
+			 strncmp(d->name, "net_memif", 9) == 0
+				 ? "; is the process that serves its socket running?"
+				 : "");
+		return RF_ERR_DEVICE;
+	}
+	d->started = true;
+	d->rx_fd = -1;
+	if (conf.intr_conf.rxq && rte_eth_dev_rx_intr_enable(d->port, 0) == 0) {
+		rte_eth_dev_rx_intr_disable(d->port, 0);
+		d->rx_fd = rte_eth_dev_rx_intr_ctl_q_get_fd(d->port, 0);
+	}
+	d->io.polling = d->rx_fd < 0;
+	return RF_OK;
+}
+
+/* Waits a little for the link: memif's other end takes a moment. */
+static int port_link(struct dpdk_io *d, char *why, size_t room)
+{
+	struct timespec pause = {.tv_nsec = 5000000};
+	int k;
+
+	for (k = 0; k < LINK_WAIT_MS / 5; k++) {
+		if (dpdk_link(&d->io) != 0)
+			return RF_OK;
+		nanosleep(&pause, NULL);
+	}
+	snprintf(why, room,
+		 "device %s has no link: is the cable, or the process at the other end of "
+		 "its socket, there?",
+		 d->name);
+	return RF_ERR_DEVICE;
+}
+
+static int device_open(struct dpdk_io *d, const char *wanted, char *why, size_t room)
+{
+	char device[512];
+	struct rte_ether_addr mac;
+	int ret;
+
+	d->port = RTE_MAX_ETHPORTS;
+	d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (d->wake_fd < 0) {
+		snprintf(why, room, "no eventfd: %s", strerror(errno));
+		return RF_ERR_SYSTEM;
+	}
+	/* memif loses frames that are longer than its buffers, and those are short by default */
+	snprintf(device, sizeof(device), "%s%s", wanted,
+		 strncmp(wanted, "net_memif", 9) == 0 && !strstr(wanted, "bsize=") ? ",bsize=8192"
+										   : "");
+	snprintf(d->name, sizeof(d->name), "%.*s", (int)strcspn(device, ","), device);
+	if (rte_eth_dev_get_port_by_name(d->name, &d->port) != 0) {
+		ret = rte_dev_probe(device);
+		if (ret) {
+			snprintf(why, room, "DPDK cannot open the device \"%s\" (RF_DEVICE): %s",
+				 device, strerror(-ret));
+			return RF_ERR_DEVICE;
+		}
+		d->vdev = strncmp(d->name, "net_", 4) == 0;
+		if (rte_eth_dev_get_port_by_name(d->name, &d->port) != 0) {
+			d->port = RTE_MAX_ETHPORTS;
+			snprintf(why, room, "DPDK knows no network port \"%s\" (RF_DEVICE)",
+				 d->name);
+			return RF_ERR_DEVICE;
+		}
+	}
+	ret = port_start(d, why, room);
+	/* the end that serves a memif socket waits for nobody */
+	if (!ret && !strstr(device, "role=server"))
+		ret = port_link(d, why, room);
+	if (ret)
+		return ret;
+	rte_eth_macaddr_get(d->port, &mac);
+	memcpy(d->io.mac, mac.addr_bytes, sizeof(d->io.mac));
+	d->io.ip = interface_ip(device);
+	return RF_OK;
+}
+
+int rf_io_dpdk_open(const char *device, const char *args, uint32_t frame_max, struct rf_io **io,
+		    char *why, size_t room)
+{
+	struct dpdk_io *d;
+	int ret = RF_OK;
+
+	pthread_mutex_lock(&eal_lock);
+	if (!eal_started)
+		ret = eal_start(strncmp(device, "net_", 4) == 0, args, why, room);
+	d = ret ? NULL : calloc(1, sizeof(*d));
+	if (!ret && !d) {
+		snprintf(why, room, "no memory for the device");
+		ret = RF_ERR_NO_MEMORY;
+	}
+	if (!ret) {
+		d->io.ops = &dpdk_ops;
+		d->io.frame_max = frame_max;
+		ret = device_open(d, device, why, room);
+		if (ret)
+			dpdk_close(&d->io);
+	}
+	pthread_mutex_unlock(&eal_lock);
+	if (!ret)
+		*io = &d->io;
+	return ret;
+}

@@ -7,7 +7,30 @@ $(eval $(call c_prog,ringfold,host/tools/ringfold.c,))
 $(eval $(call c_lib,rf-trace,sim/trace/pcapng.c sim/trace/reader.c))
 $(eval $(call c_lib,rf-switch,sim/fabric/switch.c))
 $(eval $(call c_test,trace,tests/unit/trace.c,rf-trace,$(LIBS_PCAP)))
+$(eval $(call c_lib,rf-cosim,sim/cosim/load.c))
 $(eval $(call c_test,switch,tests/sim/switch.c,rf-switch))
+
+# The box as a library sees it: model, firmware, loader of Verilated shapes.
+SIM_BOX_LIBS := rf-cosim model fw fwlinux rfctl rf-switch rf-trace
+
+# Virtual time.
+ifneq ($(wildcard host/src/collective/collective.c),)
+FABRIC_LIBS   := rf-fabric client collective roce $(SIM_BOX_LIBS) rfproto
+FABRIC_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm
+$(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c link.c check.c host.c box.c fabric.c)))
+$(eval $(call c_prog,ringfold-sim,host/tools/ringfold-sim.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
+$(eval $(call c_test,fabric_sums,tests/sim/fabric_sums.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
+$(eval $(call c_test,fabric_faults,tests/sim/fabric_faults.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
+endif
+
+# Real time.
+ifneq ($(filter rf-io,$(patsubst $(BUILD)/lib/lib%.a,%,$(ALL_TARGETS))),)
+REALTIME_LIBS   := rf-realtime $(SIM_BOX_LIBS) rf-io rf-bootstrap rfproto
+REALTIME_LDLIBS := $(call pkg_libs,libdpdk) $(LIBS_PCAP) -ljansson -ldl -lm -lpthread
+$(eval $(call c_lib,rf-realtime,$(addprefix sim/realtime/,port.c box.c setup.c)))
+$(eval $(call c_prog,ringfold-box,host/tools/ringfold-box.c,rf-opt $(REALTIME_LIBS),$(REALTIME_LDLIBS)))
+$(eval $(call c_test,realtime,tests/sim/realtime.c,$(REALTIME_LIBS),$(REALTIME_LDLIBS)))
+endif
 
 # ---- Verilated boxes ----
 #

@@ -81,15 +81,27 @@ static void io_close(struct rf_rt_port *p)
 
 static const struct rf_rt_port_ops io_ops = { io_rx, io_tx, io_flush, io_ended, io_close };
 
+#define MB_FOR_ALL 64u
+#define MB_FOR_ONE 40u
+
+static unsigned expected = 4;
+
+void rf_rt_ports_expected(unsigned n)
+{
+	expected = n;
+}
+
 static int open_dpdk(const char *device, const char *socket, struct rf_rt_port **out, char *why, size_t room)
 {
 	struct io_port *d = calloc(1, sizeof(*d));
+	char memory[32];
 
 	if (!d) {
 		snprintf(why, room, "out of memory");
 		return -1;
 	}
-	if (rf_io_dpdk_open(device, NULL, RF_RT_FRAME_MAX, &d->io, why, room) != 0) {
+	snprintf(memory, sizeof(memory), "-m %u", MB_FOR_ALL + MB_FOR_ONE * expected);
+	if (rf_io_dpdk_open(device, memory, RF_RT_FRAME_MAX, &d->io, why, room) != 0) {
 		free(d);
 		return -1;
 	}

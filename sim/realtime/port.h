@@ -32,6 +32,9 @@ struct rf_rt_port {
 	char error[160]; /* not empty: the port has failed */
 };
 
+/* Says beforehand how many ports will be opened: DPDK reserves its memory when the first one is. */
+void rf_rt_ports_expected(unsigned n);
+
 /*
  * Opens what a specification says:
  *	memif:SOCKET[,id=N]         DPDK memif server: hosts connect to SOCKET

@@ -91,6 +91,7 @@ static int attach_all(struct rf_rt *b, char *why, size_t room)
 		snprintf(why, room, "too many ports");
 		return -1;
 	}
+	rf_rt_ports_expected(b->cfg.hosts + b->cfg.directs);
 	b->host = b->source;
 	for (unsigned h = 0; h < b->cfg.hosts; h++) {
 		if (attach(b, &b->cfg.host[h], &s, why, room) != 0)

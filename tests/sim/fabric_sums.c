@@ -22,7 +22,7 @@ static void test_types(void **state)
 				c.type = (enum rf_arith_type)type;
 				c.op = (enum rf_arith_op)op;
 				c.seed += 100 * type + op;
-				test_run(&c, counts, COUNT_OF(counts), RF_SEC);
+				test_run(&c, counts, COUNT_OF(counts), 10 * RF_SEC);
 			}
 		}
 	}
@@ -49,7 +49,7 @@ static void test_shapes(void **state)
 		c.slots = t[i].slots;
 		c.vlan = t[i].vlan;
 		c.in_place = t[i].in_place;
-		test_run(&c, counts, COUNT_OF(counts), RF_SEC);
+		test_run(&c, counts, COUNT_OF(counts), 10 * RF_SEC);
 	}
 }
 
@@ -81,7 +81,7 @@ static void test_join_orders(void **state)
 		}
 		for (unsigned i = 0; i < 8; i++)
 			c.join_at[order[i]] = 50 * RF_USEC * i;
-		d = test_run(&c, counts, 1, RF_SEC);
+		d = test_run(&c, counts, 1, 10 * RF_SEC);
 		if (round == 0)
 			digest = d;
 		assert_true(d == digest);
@@ -99,7 +99,7 @@ static void test_flip(void **state)
 	f = test_create(&c);
 	assert_int_equal(rf_fabric_allreduce(f, 5000), 0);
 	assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
-	assert_int_equal(rf_fabric_run(f, RF_SEC), 1);
+	assert_int_equal(rf_fabric_run(f, 10 * RF_SEC), 1);
 	assert_false(rf_fabric_good(f));
 	for (unsigned r = 0; r < 4; r++) {
 		assert_int_equal(rf_fabric_rank(f, r)->checked, 5000);
@@ -127,7 +127,7 @@ static void test_same(void **state)
 		assert_int_equal(rf_fabric_all(f, RF_STEP_COMPUTE, 3 * RF_MSEC), 0);
 		assert_int_equal(rf_fabric_allreduce(f, 100), 0);
 		assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
-		test_good(f, &c, RF_SEC);
+		test_good(f, &c, 10 * RF_SEC);
 		rf_fabric_stats(f, &s);
 		digest[i] = s.digest;
 		rf_fabric_destroy(f);
@@ -149,7 +149,7 @@ static void test_ring(void **state)
 
 				c.schedule = kinds[k];
 				c.type = (enum rf_arith_type)type;
-				test_run(&c, counts, COUNT_OF(counts), RF_SEC);
+				test_run(&c, counts, COUNT_OF(counts), 10 * RF_SEC);
 			}
 		}
 	}

@@ -12,3 +12,4 @@ $(eval $(call c_test,roce_qp_test,tests/unit/roce_qp_test.c,roce rfproto,-Wl$(co
 $(eval $(call c_test,roce_responder_test,tests/unit/roce_responder_test.c,roce rfproto))
 $(eval $(call c_lib,rocenet,tests/unit/roce_net.c))
 $(eval $(call c_test,roce_loss_test,tests/unit/roce_loss_test.c,rocenet roce rfproto))
+$(eval $(call c_test,roce_endpoint_test,tests/unit/roce_endpoint_test.c,roce rfproto,-Wl$(comma)--wrap=calloc))

@@ -10,11 +10,13 @@ $(eval $(call c_test,trace,tests/unit/trace.c,rf-trace,$(LIBS_PCAP)))
 $(eval $(call c_lib,rf-cosim,sim/cosim/load.c))
 $(eval $(call c_test,switch,tests/sim/switch.c,rf-switch))
 
+$(eval $(call c_test,opt,tests/unit/opt.c,rf-opt rf-cosim model rfproto,-ldl -lm))
+
 # The box as a library sees it: model, firmware, loader of Verilated shapes.
 SIM_BOX_LIBS := rf-cosim model fw fwlinux rfctl rf-switch rf-trace
 
 # Virtual time.
-ifneq ($(wildcard host/src/collective/collective.c),)
+ifneq ($(filter collective,$(patsubst $(BUILD)/lib/lib%.a,%,$(ALL_TARGETS))),)
 FABRIC_LIBS   := rf-fabric client collective roce $(SIM_BOX_LIBS) rfproto
 FABRIC_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm
 $(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c link.c check.c host.c box.c fabric.c)))

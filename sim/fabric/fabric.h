@@ -87,6 +87,7 @@ struct rf_fabric_cfg {
 	unsigned retry_cnt;
 	uint32_t lease_ms;
 	uint32_t join_deadline_ms;
+	bool plain; /* connections without the PSN shift: as an operator registers foreign endpoints */
 	bool vlan; /* hosts tag their frames */
 	bool in_place;
 	/* Run. */

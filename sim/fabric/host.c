@@ -250,7 +250,7 @@ static int connect(struct rf_host *h)
 	qp_cfg(h, &c);
 	c.qpn = from_prev_qpn(h->rank);
 	c.rq_psn = start_psn(h->f, prev);
-	if (cfg->schedule == RF_RUN_BOX)
+	if (cfg->schedule == RF_RUN_BOX && !cfg->plain)
 		c.rq_psn = (c.rq_psn - SHIFT) & 0xffffff;
 	if (connect_qp(h, &c, prev, to_next_qpn(prev), &h->from_prev) != 0)
 		return -1;
@@ -313,12 +313,12 @@ static void begin_join(struct rf_host *h)
 	j.slots_log2 = (uint8_t)log2_of(cfg->slots);
 	j.slots_min_log2 = 4;
 	j.port = RF_CTL_NO_PORT;
-	j.flags = RF_CTL_J_SHIFTED;
+	j.flags = cfg->plain ? 0 : RF_CTL_J_SHIFTED;
 	j.qpn = to_next_qpn(h->rank);
 	j.peer_ip = rf_fabric_ip(next);
 	j.peer_qpn = from_prev_qpn(next);
 	j.start_psn = start_psn(h->f, h->rank);
-	j.shift = RF_CTL_SHIFT;
+	j.shift = cfg->plain ? 0 : RF_CTL_SHIFT;
 	j.lease_ms = cfg->lease_ms;
 	j.deadline_ms = cfg->join_deadline_ms;
 	rf_client_join(&h->client, &j, host_ns(h));

@@ -16,3 +16,19 @@ endef
 $(foreach w,64 128 256 512,$(eval $(call net_bench,net-ingress,rf_ingress,$(RTL_INGRESS),tests/rtl/net_ingress.cpp,$(w),$(if $(filter 128 512,$(w)),-DRF_CRC_TABLE),--pcap tests/data/rxe-sample.pcap)))
 $(foreach w,64 128 256 512,$(eval $(call net_bench,net-egress,rf_egress,$(RTL_EGRESS),tests/rtl/net_egress.cpp,$(w),$(if $(filter 64 256,$(w)),-DRF_CRC_TABLE))))
 $(foreach w,64 512,$(eval $(call net_bench,net-path,net_path_tb,$(RTL_INGRESS) $(addprefix rtl/net/,rf_egress_build.v rf_egress.v) tests/rtl/net_path_tb.v,tests/rtl/net_path.cpp,$(w),-DRF_CRC_TABLE,--pcap tests/data/rxe-sample.pcap)))
+$(foreach w,64 128 256 512,$(eval $(call net_bench,net-crc,net_crc_tb,rtl/net/rf_crc_back.v $(addprefix tests/rtl/,net_crc_by_mask.v net_crc_by_table.v net_crc_tb.v),tests/rtl/net_crc.cpp,$(w))))
+$(eval $(call test,rtl-net-crcgen,$(PYTHON) mk/crcgen.py check rtl/net/rf_crc_masks.vh masks && $(PYTHON) mk/crcgen.py check rtl/net/rf_crc_tables.vh tables))
+
+$(foreach h,2 8,$(eval $(call vl_bench,conn-table-$(h),rf_conn_table,$(RTL_LIB) rtl/net/rf_crc_key.v rtl/control/rf_conn_table.v,tests/rtl/conn_table.cpp,-GHASH_BITS=$(h) -CFLAGS "-DHASH_BITS=$(h)")))
+
+# $(call ports_bench,NAME,PORTS,WIDTH)
+define ports_bench
+$(call vl_bench,$(1)-$(2)x$(3),rf_$(1),$(RTL_LIB) rtl/control/rf_$(1).v,tests/rtl/$(1).cpp,-GPORTS=$(2) -GWIDTH=$(3) -CFLAGS "-DPORTS=$(2) -DWIDTH=$(3)")
+endef
+$(eval $(call ports_bench,punt,2,64))
+$(eval $(call ports_bench,punt,4,512))
+$(eval $(call ports_bench,punt,8,128))
+$(eval $(call ports_bench,inject,2,64))
+$(eval $(call ports_bench,inject,4,512))
+$(eval $(call ports_bench,inject,8,256))
+$(eval $(call vl_bench,axil,rf_axil,rtl/control/rf_axil.v,tests/rtl/net_axil.cpp))

@@ -5,8 +5,8 @@
 // Capacity    two beats.
 // Handshake   valid only.
 // Reset       forgets the frame under way.
-// Proved      tests/formal/net_crc.ys: the byte-table form equals the mask form (64 bits by SAT for every input; wider ones
-//             by linearity and every single-bit input, in the bench).
+// Proved      tests/rtl/net_crc.cpp: both forms are equal to each other and to the definition, for every input (exhaustively
+//             over every byte place, and by linearity).
 //
 // Cycle 1 forms the data's part (about 256 inputs per bit, no loop), cycle 2 adds the step of the state (16 inputs per bit
 // and one of the data's part: two levels of LUT6), so the loop is as short as it can be. Every beat counts in full: bytes

@@ -8,14 +8,14 @@
     `RF_CRC_ROW_3, `RF_CRC_ROW_2, `RF_CRC_ROW_1, `RF_CRC_ROW_0};
 
   function [31:0] data_part;
-    input [WIDTH-1:0] data;
+    input [WIDTH-1:0] bits_in;
     integer r;
-    for (r = 0; r < 32; r = r + 1) data_part[r] = ^(data & ROWS[512*r+512-WIDTH+:WIDTH]);
+    for (r = 0; r < 32; r = r + 1) data_part[r] = ^(bits_in & ROWS[512*r+512-WIDTH+:WIDTH]);
   endfunction
 
   // The state goes in where the first four bytes do.
   function [31:0] state_part;
-    input [31:0] state;
+    input [31:0] state_in;
     integer r;
-    for (r = 0; r < 32; r = r + 1) state_part[r] = ^(state & ROWS[512*r+512-WIDTH+:32]);
+    for (r = 0; r < 32; r = r + 1) state_part[r] = ^(state_in & ROWS[512*r+512-WIDTH+:32]);
   endfunction

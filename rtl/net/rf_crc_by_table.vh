@@ -13,9 +13,9 @@
   localparam [8191:0] S0 = (WIDTH == 512) ? `RF_CRC_BYTE_60 : (WIDTH == 256) ? `RF_CRC_BYTE_28 : (WIDTH == 128) ? T12 : T4;
 
   function [31:0] state_part;
-    input [31:0] state;
-    state_part = S3[{state[7:0], 5'd0}+:32] ^ S2[{state[15:8], 5'd0}+:32] ^
-                 S1[{state[23:16], 5'd0}+:32] ^ S0[{state[31:24], 5'd0}+:32];
+    input [31:0] state_in;
+    state_part = S3[{state_in[7:0], 5'd0}+:32] ^ S2[{state_in[15:8], 5'd0}+:32] ^
+                 S1[{state_in[23:16], 5'd0}+:32] ^ S0[{state_in[31:24], 5'd0}+:32];
   endfunction
 
   // Sixteen bytes from state 0.
@@ -33,15 +33,15 @@
   localparam BLOCKS = (WIDTH + 127) / 128;
 
   function [31:0] data_part;
-    input [WIDTH-1:0] data;
+    input [WIDTH-1:0] bits_in;
     reg [128*BLOCKS-1:0] blocks;
-    reg [31:0] state;
+    reg [31:0] state_now;
     integer i;
     begin
       blocks = {128 * BLOCKS{1'b0}};
-      blocks[128*BLOCKS-1-:WIDTH] = data;
-      state = 32'd0;
-      for (i = 0; i < BLOCKS; i = i + 1) state = block_part(blocks[128*i+:128] ^ {96'd0, state});
-      data_part = state;
+      blocks[128*BLOCKS-1-:WIDTH] = bits_in;
+      state_now = 32'd0;
+      for (i = 0; i < BLOCKS; i = i + 1) state_now = block_part(blocks[128*i+:128] ^ {96'd0, state_now});
+      data_part = state_now;
     end
   endfunction

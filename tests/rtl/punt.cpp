@@ -1,0 +1,163 @@
+/*
+ * rf_punt: frames of several ports, in any mixture of gaps, come out of the window whole and in the order in which their
+ * last beats went in; room is there for at least eight frames and never promises a place that is not there.
+ *
+ *   Vrf_punt [--seed N] [--flip]
+ *
+ * Compiled with WIDTH and PORTS, the module's parameters.
+ */
+#include <deque>
+#include <memory>
+#include "Vrf_punt.h"
+#include "tests/rtl/net_ref.h"
+
+using namespace net;
+
+enum { B = WIDTH / 8, SLOTS = 16 };
+
+struct side {
+	std::deque<bytes> todo;		/* taken by the judge, stream still to come */
+	size_t at = 0;
+	bool held = false;
+};
+
+static long cycle;
+
+static void check(bool good, const char *what)
+{
+	if (!good) {
+		printf("cycle %ld: %s\n", cycle, what);
+		exit(1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const unsigned long seed = option(argc, argv, "seed", 1);
+	std::unique_ptr<Vrf_punt> d(new Vrf_punt);
+	rng r(seed);
+	side sides[PORTS];
+	std::deque<std::pair<int, bytes>> done;
+	long read = 0, refused = 0, reserved = 0, most = 0;
+	unsigned p_take = 5, p_send = 80, p_read = 50;
+	/* The reader: word being read, cycles until it is there. */
+	size_t word = 0;
+	int wait = -1;
+	bytes got;
+
+	printf("seed %lu; again: %s --seed %lu\n", seed, argv[0], seed);
+	d->rst = 1;
+	for (int i = 0; i < 6; i++) {
+		d->clk = i & 1;
+		d->eval();
+		d->rst = i < 4;
+	}
+	for (cycle = 0; cycle < 60000 || reserved != 0; cycle++) {
+		if (cycle % 1000 == 0) {
+			p_take = r.percent(50) ? 2 : r.below(60);
+			p_send = r.percent(50) ? 100 : 1 + r.below(100);
+			p_read = r.percent(30) ? 0 : r.percent(50) ? 100 : r.below(100);
+		}
+		if (cycle >= 60000) {
+			p_take = 0;
+			p_send = p_read = 100;
+			check(cycle < 200000, "never drained");
+		}
+		d->pop = 0;
+		d->win_en = 0;
+		d->take = 0;
+		uint8_t data[PORTS * B], keep[PORTS * B / 8];
+		for (auto &x : data)
+			x = (uint8_t)r.next();
+		memset(keep, 0, sizeof(keep));
+		d->s_valid = d->s_last = 0;
+		for (int p = 0; p < PORTS; p++) {
+			side &s = sides[p];
+			if (s.todo.empty() || !(s.held || r.percent(p_send)))
+				continue;
+			const bytes &f = s.todo.front();
+			const size_t n = std::min<size_t>(B, f.size() - s.at);
+			memcpy(data + p * B, &f[s.at], n);
+			const uint64_t k = keep_of(n);
+			memcpy(keep + p * B / 8, &k, B / 8);
+			d->s_valid |= 1 << p;
+			d->s_last |= (s.at + n == f.size()) << p;
+		}
+		set_bytes(d->s_data, data, sizeof(data));
+		set_bytes(d->s_keep, keep, sizeof(keep));
+		d->clk = 0;
+		d->eval();
+		check(d->room == 0 || d->room == (1 << PORTS) - 1, "room differs between ports");
+		check(d->room == (reserved <= SLOTS - PORTS ? (1 << PORTS) - 1 : 0), "room");
+		check(d->idle == (reserved == 0), "idle");
+
+		/* The window. */
+		if (wait > 0 && --wait == 0) {
+			const uint32_t v = d->win_data;
+			for (int i = 0; i < 4; i++)
+				got.push_back((uint8_t)(v >> 8 * i));
+			wait = -1;
+			word++;
+		}
+		const uint32_t status = d->status;
+		if (status >> 31) {
+			check(!done.empty(), "status of a frame that is not there");
+			const bytes &f = done.front().second;
+			check((status & 0xffff) == f.size() && (status >> 24 & 7) == (unsigned)done.front().first, "status");
+			if (wait < 0 && word * 4 < f.size() && r.percent(p_read)) {
+				d->win_en = 1;
+				d->win_addr = (uint8_t)word;
+				wait = 2;
+			} else if (wait < 0 && word * 4 >= f.size()) {
+				got.resize(f.size());
+				if (flag(argc, argv, "flip") && read == 10)
+					got[7] ^= 1;
+				check(got == f, "contents");
+				got.clear();
+				word = 0;
+				d->pop = 1;
+				done.pop_front();
+				read++;
+			}
+		} else if (r.percent(1)) {
+			d->pop = 1;	/* nothing there: nothing happens */
+		}
+
+		/* The judges. */
+		for (int p = 0; p < PORTS; p++) {
+			if (!r.percent(p_take) || sides[p].todo.size() > 8)
+				continue;
+			if (!(d->room >> p & 1)) {
+				refused++;
+				continue;
+			}
+			bytes f(r.percent(60) ? 60 + r.below(10) : 60 + r.below(965));
+			for (auto &x : f)
+				x = (uint8_t)r.next();
+			sides[p].todo.push_back(f);
+			d->take |= 1 << p;
+		}
+		/* take is looked at by the clock only, status and room not before. */
+		for (int p = 0; p < PORTS; p++) {
+			side &s = sides[p];
+			s.held = d->s_valid >> p & 1;
+			if (!s.held || !(d->s_ready >> p & 1))
+				continue;
+			s.held = false;
+			s.at += B;
+			if (s.at >= s.todo.front().size()) {
+				done.push_back({ p, s.todo.front() });
+				s.todo.pop_front();
+				s.at = 0;
+			}
+		}
+		reserved += __builtin_popcount(d->take) - (d->pop && status >> 31);
+		check(reserved <= SLOTS, "more places promised than there are");
+		most = std::max<long>(most, reserved);
+		d->clk = 1;
+		d->eval();
+	}
+	printf("%ld frames read, %ld refused, up to %ld places in use\n", read, refused, most);
+	check(read > 200 && refused > 100 && most >= 8, "hardly exercised");
+	return 0;
+}

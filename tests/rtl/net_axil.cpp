@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 			check(!d->s_axil_awready && !d->s_axil_wready && !d->s_axil_arready, "begun while shut");
 			shut++;
 		}
-		check(!d->idle || (!b_wait && !r_wait && !aw && !ar), "idle");
+		check(!d->idle || (!aw && !w && !taken_aw && !taken_w && !r_wait), "idle");
 		if (aw && d->s_axil_awready) {
 			aw = false;
 			taken_aw = true;

@@ -7,7 +7,7 @@ MODEL_SRC := $(addprefix sim/model/,arith.c queue.c parse.c ledger.c judge.c red
 $(eval $(call c_lib,model,$(MODEL_SRC)))
 $(eval $(call c_test,model_arith,tests/unit/model_arith.c,model rfproto,-lm))
 
-COMPARE_SRC := $(addprefix tests/sim/compare/,packet.c bench.c engine.c)
+COMPARE_SRC := $(addprefix tests/sim/compare/,packet.c bench.c engine.c stray.c traffic.c lockstep.c burst.c)
 $(eval $(call c_lib,boxbench,$(COMPARE_SRC) tests/unit/model_common.c))
 BOXBENCH_LIBS := boxbench model rfproto
 $(eval $(call c_test,model_lines,tests/unit/model_lines.c,$(BOXBENCH_LIBS),-ldl))
@@ -15,3 +15,11 @@ $(eval $(call c_test,model_conn,tests/unit/model_conn.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_acks,tests/unit/model_acks.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_ledger,tests/unit/model_ledger.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_sums,tests/unit/model_sums.c,$(BOXBENCH_LIBS),-ldl -lm))
+
+$(eval $(call c_prog,ringfold-compare,tests/sim/compare/main.c,$(BOXBENCH_LIBS),-ldl))
+
+# Two engines under the same traffic. The model with itself shows that the comparison is sound (and its mutants that
+# it sees); the RTL with the model is the test proper.
+COMPARE := $(BUILD)/bin/ringfold-compare
+$(eval $(call test,compare-mutants,tests/sim/compare_mutants.sh $(COMPARE),$(COMPARE)))
+$(eval $(call test,compare-model,$(COMPARE) --count 20000 --coverage && $(COMPARE) --shape 8,2,256 --count 5000 --runs 3 && $(COMPARE) --mode b --shape 8,2,512 --count 300,$(COMPARE)))

@@ -1,0 +1,155 @@
+/* Frames that belong to no group: foreign, for the firmware, or damaged; lines 1 to 21 of docs/box.md. */
+#include <string.h>
+
+#include "tests/sim/compare/random.h"
+#include "tests/sim/compare/traffic.h"
+
+static void plain(uint64_t *state, struct packet *p)
+{
+	static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x0a, 0x0b, 0x0c,
+					  0x0d, 0x0e, 0x10, 0x11, 0x64, 0x81, 0x81, 0xff};
+
+	memset(p, 0, sizeof(*p));
+	p->dst_mac = 0x020000000100u + random_below(state, 8);
+	p->src_mac = 0x020000000200u + random_below(state, 8);
+	p->tagged = random_once(state, 3);
+	p->tci = (uint16_t)random_next(state);
+	p->tos = (uint8_t)random_next(state);
+	p->ttl = (uint8_t)random_next(state);
+	p->ip_flags = 0x4000;
+	p->ip_id = (uint16_t)random_next(state);
+	p->src_ip = 0x0a030000 + random_below(state, 16);
+	p->dst_ip = 0x0a030000 + random_below(state, 16);
+	p->sport = (uint16_t)random_next(state);
+	p->dport = 4791;
+	p->opcode = opcodes[random_below(state, sizeof(opcodes))];
+	p->bth_flags = (uint8_t)random_next(state);
+	p->bth4 = (uint8_t)random_next(state);
+	p->pkey = 0xffff;
+	p->qpn = random_below(state, 0x1000000);
+	p->psn = random_below(state, 0x1000000);
+	p->payload_len = 4 * random_below(state, random_once(state, 4) ? 1024 : 32);
+	if (random_once(state, 3))
+		p->icrc_xor = (uint32_t)random_next(state);
+}
+
+enum damage {
+	STRAY_FOREIGN, STRAY_MAC_ERROR, STRAY_RUNT, STRAY_OVERSIZE, STRAY_OWN_SOURCE, STRAY_TWO_TAGS,
+	STRAY_ARP, STRAY_IPV6, STRAY_ETHERTYPE, STRAY_VERSION, STRAY_OPTIONS, STRAY_FRAGMENT,
+	STRAY_MULTICAST, STRAY_IP_LENGTH, STRAY_ICMP, STRAY_NOT_UDP, STRAY_PORT, STRAY_UDP_LENGTH,
+	STRAY_CONTROL, STRAY_TINY, STRAY_TAIL, STRAY_KINDS
+};
+
+static const char *const names[STRAY_KINDS] = {
+	"foreign", "marked bad", "runt", "oversize", "own source", "two tags", "ARP", "IPv6",
+	"ethertype", "IP version", "IP options", "fragment", "multicast", "IP length", "ICMP",
+	"not UDP", "other port", "UDP length", "control", "tiny", "tail",
+};
+
+/* Changes that are made before the packet is built. */
+static void damage_fields(uint64_t *state, struct packet *p, enum damage kind)
+{
+	switch (kind) {
+	case STRAY_OWN_SOURCE:
+		p->src_mac = BENCH_MAC + random_below(state, 10); /* 8, 9 and beyond PORTS are others */
+		break;
+	case STRAY_FRAGMENT:
+		p->ip_flags = (uint16_t)(1u << random_below(state, 16));
+		break;
+	case STRAY_MULTICAST:
+		p->dst_mac |= 0x010000000000u;
+		break;
+	case STRAY_IP_LENGTH:
+		p->ip_length_off = (int)random_below(state, 200) - 100;
+		break;
+	case STRAY_ICMP:
+		p->ip_proto = 1;
+		if (!random_once(state, 3))
+			p->dst_ip = BENCH_IP;
+		break;
+	case STRAY_NOT_UDP:
+		p->ip_proto = (uint8_t)(2 + random_below(state, 200));
+		break;
+	case STRAY_PORT:
+		p->dport = (uint16_t)random_next(state);
+		break;
+	case STRAY_UDP_LENGTH:
+		p->udp_length_off = (int)random_below(state, 60) - 30;
+		break;
+	case STRAY_CONTROL:
+		p->dst_ip = BENCH_IP;
+		break;
+	case STRAY_OVERSIZE: /* around the limit */
+		p->payload_len = 4096 - 40 + 4 * random_below(state, 40);
+		if (random_once(state, 3))
+			p->payload_len = 9000;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Changes of the bytes. Returns the length. */
+static size_t damage_bytes(uint64_t *state, uint8_t *frame, size_t len, enum damage kind)
+{
+	size_t l2 = packet_l2(frame);
+
+	switch (kind) {
+	case STRAY_RUNT:
+		return 1 + random_below(state, 59);
+	case STRAY_MAC_ERROR:
+		return random_once(state, 2) ? len : 1 + random_below(state, (uint32_t)len);
+	case STRAY_TWO_TAGS:
+		if (random_once(state, 2)) {
+			rf_put_be16(frame + 12, 0x88a8);
+		} else {
+			rf_put_be16(frame + 12, 0x8100);
+			rf_put_be16(frame + 16, random_once(state, 2) ? 0x8100 : 0x88a8);
+		}
+		return len;
+	case STRAY_ARP:
+		return packet_arp(frame, 0x0a030001, BENCH_IP + random_below(state, 2),
+				  random_once(state, 2));
+	case STRAY_IPV6:
+		rf_put_be16(frame + l2 - 2, 0x86dd);
+		return len;
+	case STRAY_ETHERTYPE:
+		rf_put_be16(frame + l2 - 2, (uint16_t)random_next(state));
+		return len;
+	case STRAY_VERSION:
+		frame[l2] = (uint8_t)(frame[l2] ^ 0x10u << random_below(state, 4));
+		return len;
+	case STRAY_OPTIONS:
+		frame[l2] = (uint8_t)(frame[l2] ^ 1u << random_below(state, 4));
+		return len;
+	case STRAY_TINY: /* a short datagram in a frame of 60 bytes */
+		rf_put_be16(frame + l2 + 2, (uint16_t)(24 + random_below(state, 24)));
+		rf_put_be16(frame + l2 + 24, (uint16_t)(rf_get_be16(frame + l2 + 2) - 20));
+		return 60;
+	case STRAY_TAIL: /* bytes behind the packet */
+		return len + 1 + random_below(state, 8);
+	default:
+		return len;
+	}
+}
+
+size_t traffic_stray(uint64_t *state, const struct rf_engine_cfg *cfg, uint8_t *frame, bool *bad,
+		     const char **what)
+{
+	enum damage kind = random_once(state, 3) ? STRAY_FOREIGN :
+						   (enum damage)random_below(state, STRAY_KINDS);
+	uint8_t payload[PACKET_MAX];
+	struct packet p;
+	size_t len;
+
+	(void)cfg;
+	plain(state, &p);
+	damage_fields(state, &p, kind);
+	random_payload(state, RF_DTYPE_INT32, payload, p.payload_len);
+	p.payload = payload;
+	memset(frame, 0, 128);
+	len = packet_build(&p, frame);
+	*bad = kind == STRAY_MAC_ERROR;
+	*what = names[kind];
+	return damage_bytes(state, frame, len, kind);
+}

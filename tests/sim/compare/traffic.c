@@ -1,0 +1,379 @@
+#include "tests/sim/compare/traffic.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/sim/compare/random.h"
+
+static unsigned int log2_of(unsigned int n)
+{
+	unsigned int k = 0;
+
+	while (n >>= 1)
+		k++;
+	return k;
+}
+
+/* The connection table has 512 places for two entries of each rank of four groups. */
+#define MOST_RANKS 24u
+
+static unsigned int ranks_of(const struct bench_group *g)
+{
+	unsigned int lane, n = 0, m;
+
+	for (lane = 0; lane < g->lanes; lane++) {
+		for (m = g->members[lane]; m; m &= m - 1)
+			n++;
+	}
+	return n;
+}
+
+/* A quarter of the banks and of the header slots for each group. */
+void traffic_group(uint64_t *s, const struct rf_engine_cfg *cfg, unsigned int number,
+		   struct bench_group *g)
+{
+	unsigned int beat_log2 = log2_of(cfg->width / 8), most, lane, block, port_levels;
+
+	bench_group_init(g, number, cfg->ports, 1 + random_below(s, cfg->lanes));
+	g->dtype = random_below(s, 4);
+	g->op = random_once(s, 2) ? RF_OP_SUM : random_below(s, 3);
+	g->mtu_log2 = 8 + random_below(s, log2_of(cfg->mtu_max) - 7);
+	most = cfg->bank_log2 - 2 + beat_log2 - g->mtu_log2;
+	if (most > cfg->hdr_log2 - 2)
+		most = cfg->hdr_log2 - 2;
+	g->s_log2 = 4 + random_below(s, most > 4 ? most - 3 : 1);
+	g->dbase = number << (cfg->bank_log2 - 2);
+	g->hbase = number << (cfg->hdr_log2 - 2);
+	g->start = random_once(s, 2) ? random_below(s, 0x1000000) : 0xfffff0 + random_below(s, 32);
+	g->start &= 0xffffff;
+	g->shift = random_once(s, 3) ? 0 : random_once(s, 2) ? 0x400000 : random_below(s, 0x1000000);
+	g->open_loop = random_once(s, 5);
+	g->tagged = random_once(s, 3);
+	port_levels = cfg->ports > 4 ? 3 : cfg->ports > 2 ? 2 : 1;
+	g->level = random_once(s, 2) ? port_levels : 1 + random_below(s, port_levels);
+	block = 1u << g->level;
+	g->base_port = random_below(s, (cfg->ports + block - 1) / block) * block;
+	if (g->base_port + 2 > cfg->ports) /* a block of one port: no room for two ranks of one lane */
+		g->base_port = 0;
+	for (lane = 0; lane < g->lanes; lane++) {
+		uint8_t ports = (uint8_t)(((1u << block) - 1) << g->base_port);
+
+		ports &= (uint8_t)((1u << cfg->ports) - 1);
+		g->members[lane] = ports;
+		if (random_once(s, 2))
+			g->members[lane] &= (uint8_t)random_next(s);
+		if (!g->members[lane] || (lane == 0 && !(g->members[0] & (g->members[0] - 1))))
+			g->members[lane] = ports;
+	}
+	for (lane = g->lanes; lane-- > 1 && ranks_of(g) > MOST_RANKS;)
+		g->members[lane] &= (uint8_t)-g->members[lane]; /* one is left */
+	if (random_once(s, 10)) { /* one rank alone: results are what it sent, NaN made canonical */
+		g->lanes = 1;
+		g->members[0] = (uint8_t)(1u << g->base_port);
+	}
+}
+
+void traffic_form(uint64_t seed, const struct bench_group *g, uint32_t index, uint8_t *opcode,
+		  size_t *len, uint8_t *pad)
+{
+	uint64_t s = seed ^ (uint64_t)index << 20;
+	uint32_t words = 1u << (g->mtu_log2 - 2);
+	bool half = g->dtype == RF_DTYPE_BF16 || g->dtype == RF_DTYPE_FP16;
+
+	*opcode = (uint8_t)random_below(&s, 12);
+	*pad = 0;
+	if (*opcode % 6 < 2) { /* FIRST, MIDDLE */
+		*len = 4 * words;
+		return;
+	}
+	*len = 4 * (1 + random_below(&s, random_once(&s, 2) ? words : 20));
+	if (half && random_once(&s, 2))
+		*pad = 2;
+}
+
+static void feed(struct traffic *t, unsigned int port, const uint8_t *frame, size_t len, bool bad)
+{
+	bench_feed(t->both[0], port, frame, len, bad);
+	bench_feed(t->both[1], port, frame, len, bad);
+}
+
+static void write_both(struct traffic *t, uint32_t addr, uint32_t value)
+{
+	bench_write(t->both[0], addr, value);
+	bench_write(t->both[1], addr, value);
+}
+
+static void entry_both(struct traffic *t, unsigned int role, const struct bench_conn *c,
+		       unsigned int state)
+{
+	unsigned int k;
+
+	for (k = 0; k < 2; k++)
+		bench_entry(t->both[k], role, role ? c->src_ip : c->dst_ip,
+			    role ? c->ack_qpn : c->data_qpn, c->cid, state);
+}
+
+/* Ends a group, if it lives, and begins another in its place. */
+static void step_group(struct traffic *t, unsigned int n)
+{
+	struct bench_group *g = &t->groups[n];
+	unsigned int r;
+
+	if (t->live[n]) {
+		write_both(t, RF_GROUP_BASE + n * RF_GROUP_STRIDE + RF_GROUP_CFG, 0);
+		for (r = 0; r < g->ranks; r++) {
+			entry_both(t, 0, &g->conn[r], RF_STATE_EMPTY);
+			entry_both(t, 1, &g->conn[r], RF_STATE_EMPTY);
+		}
+	}
+	traffic_group(&t->state, &t->both[0]->cfg, n, g);
+	t->form_seed[n] = random_next(&t->state);
+	t->live[n] = bench_group_start(t->both[0], g) & bench_group_start(t->both[1], g);
+	snprintf(t->what, sizeof(t->what),
+		 "group %u: %u lanes type %u op %u mtu %u S %u level %u base %u%s", n, g->lanes,
+		 g->dtype, g->op, 1u << g->mtu_log2, 1u << g->s_log2, g->level, g->base_port,
+		 g->open_loop ? " open loop" : "");
+}
+
+static uint32_t conn_reg(struct traffic *t, const struct bench_conn *c, uint32_t reg)
+{
+	return bench_conn_read(t->both[0], c->cid, reg);
+}
+
+/* Flips bits of the headers: anything may come of it, the same at both. */
+static void scramble(struct traffic *t, uint8_t *frame, size_t len)
+{
+	unsigned int n = 1 + random_below(&t->state, 3);
+	bool seal = random_once(&t->state, 2);
+
+	while (n--)
+		frame[random_below(&t->state, len < 82 ? (uint32_t)len : 82)] ^=
+			(uint8_t)(1u << random_below(&t->state, 8));
+	if (seal && rf_get_be16(frame + packet_l2(frame) + 2) >= 44 &&
+	    packet_l2(frame) + rf_get_be16(frame + packet_l2(frame) + 2) <= len)
+		packet_seal(frame);
+}
+
+/* The index that a rank sends: mostly its next, sometimes one that it should not. */
+static uint32_t pick_index(struct traffic *t, const struct bench_group *g,
+			   const struct bench_conn *c)
+{
+	uint32_t next = conn_reg(t, c, RF_CONN_NEXT), una = conn_reg(t, c, RF_CONN_UNA);
+	uint32_t sent = conn_reg(t, c, RF_CONN_SENT);
+
+	switch (random_below(&t->state, 16)) {
+	case 0:
+	case 1: /* what is stored, sent or acknowledged */
+		return next - 1 - random_below(&t->state, 1u << g->s_log2);
+	case 2:
+		return una - 1 - random_below(&t->state, 3);
+	case 3:
+		return next + 1 + random_below(&t->state, 3);
+	case 4:
+		return random_below(&t->state, 0x1000000);
+	case 5: /* what waits for its ACK */
+		return una + random_below(&t->state, ((sent - una) & 0xffffff) + 1);
+	default:
+		return next;
+	}
+}
+
+static void step_data(struct traffic *t, unsigned int n)
+{
+	struct bench_group *g = &t->groups[n];
+	struct bench_conn *c = &g->conn[random_below(&t->state, g->ranks)];
+	uint8_t frame[PACKET_MAX], payload[PACKET_MAX], opcode, pad;
+	uint32_t index, k;
+	unsigned int port = c->port;
+	const char *odd = "";
+	struct packet p;
+	size_t len;
+
+	/* The rank that is behind, more often than not: so that something comes to an end. */
+	for (k = 0; k < g->ranks && !random_once(&t->state, 3); k++) {
+		struct bench_conn *d = &g->conn[k];
+
+		if (((conn_reg(t, c, RF_CONN_NEXT) - conn_reg(t, d, RF_CONN_NEXT)) & 0xffffff) - 1 <
+		    0x7fffff)
+			c = d;
+	}
+	port = c->port;
+	index = pick_index(t, g, c) & 0xffffff;
+	traffic_form(t->form_seed[n], g, index, &opcode, &len, &pad);
+	if (random_once(&t->state, 150)) {
+		opcode = (uint8_t)random_below(&t->state, random_once(&t->state, 4) ? 256 : 12);
+		len = random_below(&t->state, 1100);
+		pad = (uint8_t)random_below(&t->state, 4);
+		odd = " odd form";
+	} else if (random_once(&t->state, 150)) {
+		traffic_form(random_next(&t->state), g, index, &opcode, &len, &pad);
+		odd = " other form";
+	}
+	random_payload(&t->state, g->dtype, payload, len);
+	bench_data(c, &p, index, opcode, payload, len);
+	p.pad = pad;
+	p.tos = (uint8_t)random_next(&t->state);
+	p.bth8 = random_once(&t->state, 4) ? 0x80 : 0;
+	p.bth4 = (uint8_t)random_next(&t->state);
+	if (random_once(&t->state, 60)) {
+		p.icrc_xor = 1u << random_below(&t->state, 32);
+		odd = " bad ICRC";
+	} else if (random_once(&t->state, 60)) {
+		port = random_below(&t->state, t->both[0]->cfg.ports);
+		odd = " any port";
+	} else if (random_once(&t->state, 60)) {
+		p.src_ip ^= 1u << random_below(&t->state, 32);
+		odd = " wrong source";
+	}
+	len = packet_build(&p, frame);
+	if (random_once(&t->state, 60)) {
+		scramble(t, frame, len);
+		odd = " scrambled";
+	}
+	snprintf(t->what, sizeof(t->what), "data group %u lane %u port %u index %u opcode %u%s", n,
+		 c->lane, port, index, opcode, odd);
+	feed(t, port, frame, len, random_once(&t->state, 200));
+}
+
+static uint8_t pick_syndrome(struct traffic *t)
+{
+	switch (random_below(&t->state, 12)) {
+	case 0:
+		return 0x60;
+	case 1:
+		return (uint8_t)(0x20 + random_below(&t->state, 32));
+	case 2:
+		return random_once(&t->state, 8) ? (uint8_t)(0x61 + random_below(&t->state, 3)) : 0x60;
+	case 3:
+		return random_once(&t->state, 4) ? (uint8_t)random_next(&t->state) : 0x1f;
+	default:
+		return (uint8_t)random_below(&t->state, 32);
+	}
+}
+
+static void step_ack(struct traffic *t, unsigned int n)
+{
+	struct bench_group *g = &t->groups[n];
+	struct bench_conn *c = &g->conn[random_below(&t->state, g->ranks)];
+	uint32_t una = conn_reg(t, c, RF_CONN_UNA), sent = conn_reg(t, c, RF_CONN_SENT), upto;
+	unsigned int port = c->peer_port;
+	uint8_t frame[PACKET_MAX];
+	const char *odd = "";
+	struct packet p;
+	size_t len;
+
+	upto = una + random_below(&t->state, ((sent - una) & 0xffffff) + 1);
+	if (random_once(&t->state, 2))
+		upto = sent;
+	if (random_once(&t->state, 12))
+		upto = random_once(&t->state, 2) ? sent + 1 + random_below(&t->state, 3) :
+						   random_below(&t->state, 0x1000000);
+	if (random_once(&t->state, 12))
+		upto = una - random_below(&t->state, 4);
+	bench_ack(c, &p, upto);
+	p.syndrome = pick_syndrome(t);
+	if (p.syndrome >= 0x20)
+		p.psn = (p.psn + 1) & 0xffffff;
+	p.msn = random_below(&t->state, 0x1000000);
+	p.tos = (uint8_t)random_next(&t->state);
+	p.udp_checksum = random_once(&t->state, 3) ? 0x1234 : 0;
+	if (random_once(&t->state, 40)) {
+		p.icrc_xor = 1u << random_below(&t->state, 32);
+		odd = " bad ICRC";
+	} else if (random_once(&t->state, 40)) {
+		port = random_below(&t->state, t->both[0]->cfg.ports);
+		odd = " any port";
+	} else if (random_once(&t->state, 40)) {
+		p.src_ip ^= 1u << random_below(&t->state, 32);
+		odd = " wrong source";
+	} else if (random_once(&t->state, 40)) {
+		p.payload_len = 4 * (1 + random_below(&t->state, 4));
+		odd = " too long";
+	}
+	len = packet_build(&p, frame);
+	if (random_once(&t->state, 40)) {
+		scramble(t, frame, len);
+		odd = " scrambled";
+	}
+	snprintf(t->what, sizeof(t->what),
+		 "ack group %u lane %u port %u of %u, una %u sent %u, syndrome %02x%s", n, c->lane,
+		 port, upto & 0xffffff, una, sent, p.syndrome, odd);
+	feed(t, port, frame, len, false);
+}
+
+static void step_stray(struct traffic *t)
+{
+	uint8_t frame[PACKET_MAX];
+	const char *what;
+	bool bad;
+	size_t len = traffic_stray(&t->state, &t->both[0]->cfg, frame, &bad, &what);
+	unsigned int port = random_below(&t->state, t->both[0]->cfg.ports);
+
+	snprintf(t->what, sizeof(t->what), "stray %s, port %u, %zu bytes", what, port, len);
+	feed(t, port, frame, len, bad);
+}
+
+static void step_inject(struct traffic *t)
+{
+	uint32_t len = 60 + random_below(&t->state, 1024 - 60 + 1), k;
+	uint32_t port = random_below(&t->state, t->both[0]->cfg.ports);
+
+	for (k = 0; k < len; k += 4)
+		write_both(t, RF_INJECT_DATA + k, (uint32_t)random_next(&t->state));
+	write_both(t, RF_INJECT, len | port << RF_INJECT_PORT_LSB);
+	snprintf(t->what, sizeof(t->what), "inject, port %u, %u bytes", port, len);
+}
+
+/* States of the box and of entries that hold for a while. */
+static void step_state(struct traffic *t, unsigned int n)
+{
+	struct bench_conn *c = &t->groups[n].conn[random_below(&t->state, t->groups[n].ranks)];
+	unsigned int state = random_once(&t->state, 2) ? RF_STATE_LIVE : 2 + random_below(&t->state, 2);
+	unsigned int role = random_below(&t->state, 2);
+
+	switch (random_below(&t->state, 3)) {
+	case 0:
+		write_both(t, RF_CTRL, random_below(&t->state, 4));
+		t->hold_off = 1 + random_below(&t->state, 20);
+		snprintf(t->what, sizeof(t->what), "control");
+		break;
+	case 1:
+		entry_both(t, role, c, state);
+		snprintf(t->what, sizeof(t->what), "entry of group %u role %u state %u", n, role, state);
+		break;
+	default:
+		write_both(t, RF_CONN_BASE + c->cid * RF_CONN_STRIDE + RF_CONN_SEEN,
+			   1 + random_below(&t->state, 3));
+		snprintf(t->what, sizeof(t->what), "seen of group %u", n);
+		break;
+	}
+}
+
+void traffic_step(struct traffic *t)
+{
+	unsigned int n = random_below(&t->state, TRAFFIC_GROUPS);
+	bool failed = t->live[n] && bench_group_read(t->both[0], n, RF_GROUP_ERROR);
+
+	if (t->hold_off && --t->hold_off == 0)
+		write_both(t, RF_CTRL, RF_CTRL_ENABLE_MASK);
+	if (!t->live[n] || random_once(&t->state, failed ? 8 : 1500))
+		step_group(t, n);
+	else if (random_once(&t->state, 8))
+		step_stray(t);
+	else if (random_once(&t->state, 60))
+		step_inject(t);
+	else if (random_once(&t->state, 100))
+		step_state(t, n);
+	else if (random_once(&t->state, 3))
+		step_ack(t, n);
+	else
+		step_data(t, n);
+}
+
+void traffic_start(struct traffic *t, struct bench *a, struct bench *b, uint64_t seed)
+{
+	memset(t, 0, sizeof(*t));
+	t->state = seed;
+	t->both[0] = a;
+	t->both[1] = b;
+}

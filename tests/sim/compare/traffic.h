@@ -1,0 +1,36 @@
+/*
+ * Random traffic for two boxes in lockstep: groups of all kinds, data in and out of order, ACKs true and
+ * false, foreign frames, damage of every kind; all from a seed.
+ */
+#ifndef RF_COMPARE_TRAFFIC_H
+#define RF_COMPARE_TRAFFIC_H
+
+#include "tests/sim/compare/bench.h"
+
+#define TRAFFIC_GROUPS 4u
+
+struct traffic {
+	uint64_t state;
+	struct bench *both[2]; /* [0] is asked where things stand */
+	struct bench_group groups[TRAFFIC_GROUPS];
+	uint64_t form_seed[TRAFFIC_GROUPS]; /* opcode and length at each index */
+	bool live[TRAFFIC_GROUPS];
+	unsigned int hold_off; /* steps until CTRL goes back to normal */
+	char what[160];	       /* the last step, in words */
+};
+
+void traffic_start(struct traffic *t, struct bench *a, struct bench *b, uint64_t seed);
+/* One step: registers may be written, one frame may be fed, to both alike. */
+void traffic_step(struct traffic *t);
+
+/* Makes a random frame of a kind that does not depend on groups; its length. */
+size_t traffic_stray(uint64_t *state, const struct rf_engine_cfg *cfg, uint8_t *frame, bool *bad,
+		     const char **what);
+/* A group that fits the box, at its share of the slots. */
+void traffic_group(uint64_t *state, const struct rf_engine_cfg *cfg, unsigned int number,
+		   struct bench_group *g);
+/* What all ranks send at an index. */
+void traffic_form(uint64_t seed, const struct bench_group *g, uint32_t index, uint8_t *opcode,
+		  size_t *len, uint8_t *pad);
+
+#endif

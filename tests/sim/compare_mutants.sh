@@ -1,0 +1,21 @@
+#!/bin/sh
+# The comparison must find every fault of the model that it is built to find: each mutant differs from the
+# sound model in one mode or the other, and the sound one does not differ from itself.
+#
+#   tests/sim/compare_mutants.sh PROGRAM
+set -u
+compare=$1
+failed=0
+
+"$compare" --count 3000 --runs 3 || failed=1
+"$compare" --mode b --count 500 --runs 3 || failed=1
+for mutant in tree nan stale behalf silent window shift icrc beyond ackreq disagree counter source pad; do
+	found=
+	"$compare" --engine-b "model:$mutant" --count 20000 > /dev/null
+	[ $? -eq 1 ] && found="mode a"
+	"$compare" --engine-b "model:$mutant" --mode b --count 1000 --runs 3 > /dev/null
+	[ $? -eq 1 ] && found="$found mode b"
+	echo "mutant $mutant: ${found:-NOT FOUND}"
+	[ -n "$found" ] || failed=1
+done
+exit $failed

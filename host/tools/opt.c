@@ -38,7 +38,8 @@ int rf_opt_uint(const char *text, unsigned *value)
 }
 
 /* A decimal number, perhaps with a fraction, and a unit behind it that must be in the list. */
-static int with_unit(const char *text, const char *const *units, const double *factors, uint64_t *value)
+static int with_unit(const char *text, const char *const *units, const double *factors,
+		     uint64_t *value)
 {
 	char *end;
 	double v;
@@ -63,25 +64,25 @@ static int with_unit(const char *text, const char *const *units, const double *f
 
 int rf_opt_size(const char *text, uint64_t *value)
 {
-	static const char *const units[] = { "", "B", "K", "k", "KiB", "M", "MiB", "G", "GiB", NULL };
-	static const double factors[] = { 1,	     1,		1024,	      1024,	     1024,
-					  1048576.0, 1048576.0, 1073741824.0, 1073741824.0 };
+	static const char *const units[] = {"", "B", "K", "k", "KiB", "M", "MiB", "G", "GiB", NULL};
+	static const double factors[] = {1,         1,         1024,         1024,        1024,
+					 1048576.0, 1048576.0, 1073741824.0, 1073741824.0};
 
 	return with_unit(text, units, factors, value);
 }
 
 int rf_opt_rate(const char *text, uint64_t *value)
 {
-	static const char *const units[] = { "", "K", "M", "G", "T", NULL };
-	static const double factors[] = { 1, 1e3, 1e6, 1e9, 1e12 };
+	static const char *const units[] = {"", "K", "M", "G", "T", NULL};
+	static const double factors[] = {1, 1e3, 1e6, 1e9, 1e12};
 
 	return with_unit(text, units, factors, value);
 }
 
 int rf_opt_time(const char *text, uint64_t *value)
 {
-	static const char *const units[] = { "", "s", "ms", "us", "ns", NULL };
-	static const double factors[] = { 1e9, 1e9, 1e6, 1e3, 1 };
+	static const char *const units[] = {"", "s", "ms", "us", "ns", NULL};
+	static const double factors[] = {1e9, 1e9, 1e6, 1e3, 1};
 
 	return with_unit(text, units, factors, value);
 }
@@ -169,11 +170,11 @@ static void print_unit(uint64_t v, const char *const *units, const uint64_t *fac
 
 static void print_default(const struct rf_opt *o)
 {
-	static const char *const size_units[] = { "G", "M", "K", "", NULL };
-	static const uint64_t size_factors[] = { 1u << 30, 1u << 20, 1u << 10, 1 };
-	static const char *const rate_units[] = { "G", "M", "K", "", NULL };
-	static const uint64_t rate_factors[] = { 1000000000u, 1000000u, 1000u, 1 };
-	static const char *const time_units[] = { "s", "ms", "us", "ns", NULL };
+	static const char *const size_units[] = {"G", "M", "K", "", NULL};
+	static const uint64_t size_factors[] = {1u << 30, 1u << 20, 1u << 10, 1};
+	static const char *const rate_units[] = {"G", "M", "K", "", NULL};
+	static const uint64_t rate_factors[] = {1000000000u, 1000000u, 1000u, 1};
+	static const char *const time_units[] = {"s", "ms", "us", "ns", NULL};
 	const char *s;
 
 	if (!o->to)
@@ -263,8 +264,8 @@ static int apply(const struct rf_opt *o, const char *value)
 		return o->call(o->to, value);
 	if (set(o, value) == 0)
 		return 0;
-	fprintf(stderr, "--%s: \"%s\" is not %s%s\n", o->name, value, o->kind == RF_OPT_CHOICE ? "one of " : "a valid ",
-		o->arg ? o->arg : "value");
+	fprintf(stderr, "--%s: \"%s\" is not %s%s\n", o->name, value,
+		o->kind == RF_OPT_CHOICE ? "one of " : "a valid ", o->arg ? o->arg : "value");
 	return -1;
 }
 
@@ -285,8 +286,9 @@ int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv)
 			fprintf(stderr, "too many options in the table\n");
 			return -2;
 		}
-		longs[n++] = (struct option){ o->name, takes_argument(o) ? required_argument : no_argument, NULL,
-					      LONG_ONLY + i };
+		longs[n++] = (struct option){o->name,
+					     takes_argument(o) ? required_argument : no_argument,
+					     NULL, LONG_ONLY + i};
 		if (!o->letter)
 			continue;
 		shorts[s++] = o->letter;
@@ -294,8 +296,8 @@ int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv)
 			shorts[s++] = ':';
 	}
 	shorts[s] = '\0';
-	longs[n] = (struct option){ "help", no_argument, NULL, 'h' };
-	longs[n + 1] = (struct option){ NULL, 0, NULL, 0 };
+	longs[n] = (struct option){"help", no_argument, NULL, 'h'};
+	longs[n + 1] = (struct option){NULL, 0, NULL, 0};
 
 	optind = 1;
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {

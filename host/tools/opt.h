@@ -1,6 +1,6 @@
 /*
- * Command lines from one table: the same entries parse the arguments and print --help, and the default that --help shows is
- * the value that the variable holds.
+ * Command lines from one table: the same entries parse the arguments and print --help, and the
+ * default that --help shows is the value that the variable holds.
  */
 #ifndef RF_TOOLS_OPT_H
 #define RF_TOOLS_OPT_H
@@ -10,25 +10,26 @@
 #include <stdint.h>
 
 enum rf_opt_kind {
-	RF_OPT_END,	 /* end of the table */
-	RF_OPT_HEADING,	 /* text is a line between options in --help */
-	RF_OPT_FLAG,	 /* bool, becomes true, takes no argument */
-	RF_OPT_STRING,	 /* const char *, points into argv */
-	RF_OPT_UINT,	 /* unsigned */
-	RF_OPT_U64,	 /* uint64_t, decimal or 0x... */
-	RF_OPT_SIZE,	 /* uint64_t bytes: 64, 4K, 16M, 1G (powers of 1024) */
-	RF_OPT_RATE,	 /* uint64_t bits per second: 100G, 2500M (powers of 1000) */
-	RF_OPT_TIME,	 /* uint64_t nanoseconds: 500ns, 1us, 20ms, 3s; a bare number is seconds */
+	RF_OPT_END,      /* end of the table */
+	RF_OPT_HEADING,  /* text is a line between options in --help */
+	RF_OPT_FLAG,     /* bool, becomes true, takes no argument */
+	RF_OPT_STRING,   /* const char *, points into argv */
+	RF_OPT_UINT,     /* unsigned */
+	RF_OPT_U64,      /* uint64_t, decimal or 0x... */
+	RF_OPT_SIZE,     /* uint64_t bytes: 64, 4K, 16M, 1G (powers of 1024) */
+	RF_OPT_RATE,     /* uint64_t bits per second: 100G, 2500M (powers of 1000) */
+	RF_OPT_TIME,     /* uint64_t nanoseconds: 500ns, 1us, 20ms, 3s; a bare number is seconds */
 	RF_OPT_FRACTION, /* double 0..1: 0.01 or 1% */
-	RF_OPT_CHOICE,	 /* const char *, one of the words in arg ("a|b|c"); points to a string that lives on */
-	RF_OPT_CALL	 /* call(to, value) is asked; arg NULL: takes no argument */
+	RF_OPT_CHOICE,   /* const char *, one of the words in arg ("a|b|c"); points to a string that
+			    lives on */
+	RF_OPT_CALL      /* call(to, value) is asked; arg NULL: takes no argument */
 };
 
 struct rf_opt {
 	enum rf_opt_kind kind;
 	const char *name; /* long name without the dashes */
-	char letter;	  /* short name, or 0 */
-	void *to;	  /* variable of the kind's type */
+	char letter;      /* short name, or 0 */
+	void *to;         /* variable of the kind's type */
 	const char *arg;  /* name of the argument in --help; the words of a CHOICE */
 	const char *text; /* what it does; \n begins a new line */
 	/* RF_OPT_CALL: 0, or negative with a message already printed to stderr. */
@@ -53,15 +54,17 @@ enum rf_exit {
 };
 
 /*
- * Parses argv. Returns the place of the first argument that is no option (argc where there is none); -1 after --help, which
- * has been printed to stdout (exit with RF_EXIT_GOOD); -2 on bad usage, with a message on stderr (exit with RF_EXIT_USAGE).
+ * Parses argv. Returns the place of the first argument that is no option (argc where there is
+ * none); -1 after --help, which has been printed to stdout (exit with RF_EXIT_GOOD); -2 on bad
+ * usage, with a message on stderr (exit with RF_EXIT_USAGE).
  */
 int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv);
 
 /* The text that --help prints. */
 void rf_opt_help(const struct rf_opt_page *page);
 
-/* The same parsers for values inside other strings. 0, or -1 where the text is no such value; *value only written on 0. */
+/* The same parsers for values inside other strings. 0, or -1 where the text is no such value;
+ * *value only written on 0. */
 int rf_opt_uint(const char *text, unsigned *value);
 int rf_opt_u64(const char *text, uint64_t *value);
 int rf_opt_size(const char *text, uint64_t *value);

@@ -28,25 +28,35 @@ static void on_signal(int number)
 }
 
 static const char intro[] =
-	"An Ethernet switch with the redirect rule and the box beside it (Verilog pipeline or reference model, with its real\n"
-	"firmware), in one process. Frames that come in on a switch port and go to UDP port 4791 are redirected to a port of\n"
-	"the box; all else is forwarded by MAC. Sleeps while nothing happens. Ctrl-C ends it and prints the counters.\n"
+	"An Ethernet switch with the redirect rule and the box beside it (Verilog pipeline or "
+	"reference model, with its real\n"
+	"firmware), in one process. Frames that come in on a switch port and go to UDP port 4791 "
+	"are redirected to a port of\n"
+	"the box; all else is forwarded by MAC. Sleeps while nothing happens. Ctrl-C ends it and "
+	"prints the counters.\n"
 	"\n"
 	"A port is NAME=KIND with KIND one of\n"
 	"  memif:SOCKET[,id=N]      DPDK memif, this is the server: a host connects with\n"
 	"                           net_memif0,role=client,id=N,socket=SOCKET,socket-abstract=no\n"
-	"  dpdk:DEVICE              any DPDK device: dpdk:net_af_packet0,iface=eth1  dpdk:0000:03:00.0\n"
-	"  pcap:FILE[,out=FILE]     plays a capture as fast as the box takes it; what comes goes to out (pcapng)\n"
+	"  dpdk:DEVICE              any DPDK device: dpdk:net_af_packet0,iface=eth1  "
+	"dpdk:0000:03:00.0\n"
+	"  pcap:FILE[,out=FILE]     plays a capture as fast as the box takes it; what comes goes "
+	"to out (pcapng)\n"
 	"with, behind a comma,\n"
-	"  box=N                    the rule redirects to port N of the box (default: the ports in turn)\n"
+	"  box=N                    the rule redirects to port N of the box (default: the ports in "
+	"turn)\n"
 	"  norule                   this switch port has no rule\n"
-	"  paced                    a packet generator: held back by what the box has room for (pcap always is)";
+	"  paced                    a packet generator: held back by what the box has room for "
+	"(pcap always is)";
 
 static const char examples[] =
 	"  ringfold box --port a=memif:/tmp/a.sock --port b=memif:/tmp/b.sock\n"
-	"  ringfold box --engine rtl --box-ports 4 --port h0=dpdk:net_af_packet0,iface=veth0 ... --pcapng /tmp/seen\n"
-	"  ringfold box --port g=pcap:port0.pcap,out=back0.pcapng --port ctl=memif:/tmp/c.sock --wait-groups 1\n"
-	"  ringfold box --engine rtl --direct 0=dpdk:0000:03:00.0 --direct 1=dpdk:0000:03:00.1   no switch: bare box\n"
+	"  ringfold box --engine rtl --box-ports 4 --port h0=dpdk:net_af_packet0,iface=veth0 ... "
+	"--pcapng /tmp/seen\n"
+	"  ringfold box --port g=pcap:port0.pcap,out=back0.pcapng --port ctl=memif:/tmp/c.sock "
+	"--wait-groups 1\n"
+	"  ringfold box --engine rtl --direct 0=dpdk:0000:03:00.0 --direct 1=dpdk:0000:03:00.1   "
+	"no switch: bare box\n"
 	"\n"
 	"It ends by itself where all ports are capture files and these have been played.\n"
 	"exit codes: 0 good, 1 failed, 2 usage";
@@ -63,9 +73,11 @@ static bool take_word(char *text, const char *word, unsigned *value)
 		if (strncmp(p + 1, word, len) != 0)
 			continue;
 		if (value) {
-			if (p[1 + len] != '=' || end - p - 2 - (ptrdiff_t)len >= (ptrdiff_t)sizeof(digits))
+			if (p[1 + len] != '=' ||
+			    end - p - 2 - (ptrdiff_t)len >= (ptrdiff_t)sizeof(digits))
 				continue;
-			snprintf(digits, sizeof(digits), "%.*s", (int)(end - p - 2 - (ptrdiff_t)len), p + 2 + len);
+			snprintf(digits, sizeof(digits), "%.*s",
+				 (int)(end - p - 2 - (ptrdiff_t)len), p + 2 + len);
 			if (rf_opt_uint(digits, value) != 0)
 				continue;
 		} else if (p + 1 + len != end) {
@@ -135,29 +147,42 @@ static int parse(struct settings *s, int argc, char **argv)
 {
 	struct rf_rt_cfg *c = &s->cfg;
 	const struct rf_opt table[] = {
-		{ RF_OPT_CALL, "port", 'p', c, "NAME=KIND", "one more port of the switch", add_port },
-		{ RF_OPT_CALL, "direct", 0, c, "N=KIND", "a device at port N of the box, no switch in front", add_direct },
-		{ RF_OPT_UINT, "wait-groups", 0, &c->wait_groups, "N", "generators begin when so many groups are ready", NULL },
-		{ RF_OPT_HEADING, NULL, 0, NULL, NULL, "the box:", NULL },
-		{ RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "what the box is made of", NULL },
-		{ RF_OPT_UINT, "box-ports", 0, &c->ports, "N", "its ports, 2..8", NULL },
-		{ RF_OPT_UINT, "lanes", 'l', &c->lanes, "N", "ranks that one port has room for", NULL },
-		{ RF_OPT_UINT, "width", 0, &c->width, "BITS", "its data path: 64, 128, 256, 512", NULL },
-		{ RF_OPT_STRING, "box-ip", 0, &s->ip, "ADDRESS", "its address", NULL },
-		{ RF_OPT_TIME, "hold", 0, &c->hold_ns, "TIME", "drop RC data on unknown connections so long after the start", NULL },
-		{ RF_OPT_TIME, "lease", 0, &c->lease_ns, "TIME", "silence after which a rank counts as gone; 0s: firmware's default",
-		  NULL },
-		{ RF_OPT_U64, "seed", 0, &c->seed, "N", "of what reset does not set (rtl)", NULL },
-		{ RF_OPT_HEADING, NULL, 0, NULL, NULL, "run:", NULL },
-		{ RF_OPT_TIME, "duration", 0, &c->duration_ns, "TIME", "end after so long; 0s: never", NULL },
-		{ RF_OPT_TIME, "stats", 0, &c->stats_ns, "TIME", "a line on stderr so often; 0s: never", NULL },
-		{ RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR", "write hosts.pcapng and box.pcapng there", NULL },
-		{ RF_OPT_STRING, "wave", 0, &s->wave, "FILE", "write a waveform (FST), --engine rtl only: slow", NULL },
-		{ RF_OPT_FLAG, "json", 'j', &s->json, NULL, "counters at the end as one JSON object", NULL },
-		{ RF_OPT_FLAG, "quiet", 'q', &s->quiet, NULL, "no counters at the end", NULL },
-		{ RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL },
+		{RF_OPT_CALL, "port", 'p', c, "NAME=KIND", "one more port of the switch", add_port},
+		{RF_OPT_CALL, "direct", 0, c, "N=KIND",
+		 "a device at port N of the box, no switch in front", add_direct},
+		{RF_OPT_UINT, "wait-groups", 0, &c->wait_groups, "N",
+		 "generators begin when so many groups are ready", NULL},
+		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "the box:", NULL},
+		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "what the box is made of",
+		 NULL},
+		{RF_OPT_UINT, "box-ports", 0, &c->ports, "N", "its ports, 2..8", NULL},
+		{RF_OPT_UINT, "lanes", 'l', &c->lanes, "N", "ranks that one port has room for",
+		 NULL},
+		{RF_OPT_UINT, "width", 0, &c->width, "BITS", "its data path: 64, 128, 256, 512",
+		 NULL},
+		{RF_OPT_STRING, "box-ip", 0, &s->ip, "ADDRESS", "its address", NULL},
+		{RF_OPT_TIME, "hold", 0, &c->hold_ns, "TIME",
+		 "drop RC data on unknown connections so long after the start", NULL},
+		{RF_OPT_TIME, "lease", 0, &c->lease_ns, "TIME",
+		 "silence after which a rank counts as gone; 0s: firmware's default", NULL},
+		{RF_OPT_U64, "seed", 0, &c->seed, "N", "of what reset does not set (rtl)", NULL},
+		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "run:", NULL},
+		{RF_OPT_TIME, "duration", 0, &c->duration_ns, "TIME",
+		 "end after so long; 0s: never", NULL},
+		{RF_OPT_TIME, "stats", 0, &c->stats_ns, "TIME",
+		 "a line on stderr so often; 0s: never", NULL},
+		{RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR",
+		 "write hosts.pcapng and box.pcapng there", NULL},
+		{RF_OPT_STRING, "wave", 0, &s->wave, "FILE",
+		 "write a waveform (FST), --engine rtl only: slow", NULL},
+		{RF_OPT_FLAG, "json", 'j', &s->json, NULL, "counters at the end as one JSON object",
+		 NULL},
+		{RF_OPT_FLAG, "quiet", 'q', &s->quiet, NULL, "no counters at the end", NULL},
+		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
-	const struct rf_opt_page page = { "ringfold box --port NAME=KIND [--port NAME=KIND ...] [options]", intro, examples, table };
+	const struct rf_opt_page page = {
+		"ringfold box --port NAME=KIND [--port NAME=KIND ...] [options]", intro, examples,
+		table};
 	int n = rf_opt_parse(&page, argc, argv);
 
 	if (n >= 0 && n < argc) {
@@ -181,7 +206,8 @@ static int settle(struct settings *s)
 	c->wave = s->wave;
 	c->pcapng_dir = s->pcapng;
 	if (c->hosts == 0 && c->directs == 0) {
-		fprintf(stderr, "ringfold box: no --port: nothing could ever come in (--help shows examples)\n");
+		fprintf(stderr, "ringfold box: no --port: nothing could ever come in (--help shows "
+				"examples)\n");
 		return -1;
 	}
 	if (c->ports < 2 || c->ports > 8) {
@@ -192,7 +218,8 @@ static int settle(struct settings *s)
 		if (c->host[h].box == RF_RT_PORTS)
 			c->host[h].box = h % c->ports;
 		if (c->host[h].box >= c->ports) {
-			fprintf(stderr, "--port %s: the box has no port %u\n", c->host[h].name, c->host[h].box);
+			fprintf(stderr, "--port %s: the box has no port %u\n", c->host[h].name,
+				c->host[h].box);
 			return -1;
 		}
 	}
@@ -202,7 +229,8 @@ static int settle(struct settings *s)
 			return -1;
 		}
 	}
-	if (rf_engine_by_name(s->engine, c->ports, c->lanes, c->width, s->wave != NULL, &c->engine, why, sizeof(why)) != 0) {
+	if (rf_engine_by_name(s->engine, c->ports, c->lanes, c->width, s->wave != NULL, &c->engine,
+			      why, sizeof(why)) != 0) {
 		fprintf(stderr, "ringfold box: %s\n", why);
 		return -1;
 	}
@@ -223,8 +251,8 @@ static void free_names(struct rf_rt_cfg *c)
 
 int main(int argc, char **argv)
 {
-	struct settings s = { .engine = "model", .ip = "10.0.0.254" };
-	struct sigaction act = { .sa_handler = on_signal };
+	struct settings s = {.engine = "model", .ip = "10.0.0.254"};
+	struct sigaction act = {.sa_handler = on_signal};
 	struct rf_rt *b;
 	char why[400];
 	int n;
@@ -245,8 +273,8 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	fprintf(stderr, "ringfold box: ready (%s, %u ports, %u lanes, %u bits, %s)\n", s.engine, s.cfg.ports, s.cfg.lanes, s.cfg.width,
-		s.ip);
+	fprintf(stderr, "ringfold box: ready (%s, %u ports, %u lanes, %u bits, %s)\n", s.engine,
+		s.cfg.ports, s.cfg.lanes, s.cfg.width, s.ip);
 	n = rf_rt_run(b, &stopped);
 	if (!s.quiet)
 		rf_rt_report(b, s.json);

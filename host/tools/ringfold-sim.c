@@ -10,8 +10,8 @@
 #include "sim/cosim/load.h"
 #include "sim/fabric/fabric.h"
 
-static const char *const types[] = { "fp32", "bf16", "fp16", "int32" };
-static const char *const ops[] = { "sum", "min", "max" };
+static const char *const types[] = {"fp32", "bf16", "fp16", "int32"};
+static const char *const ops[] = {"sum", "min", "max"};
 
 struct settings {
 	const char *engine;
@@ -35,8 +35,8 @@ struct settings {
 
 struct result {
 	double seconds; /* virtual, from first post to last completion, all iterations */
-	double join;	/* until the last rank was ready */
-	double algbw;	/* bytes per second */
+	double join;    /* until the last rank was ready */
+	double algbw;   /* bytes per second */
 	double percent; /* of what framing leaves of the line rate */
 	uint64_t checked;
 	uint64_t wrong;
@@ -54,16 +54,19 @@ static unsigned word(const char *const *list, unsigned n, const char *w)
 	return i;
 }
 
-static const char intro[] =
-	"Runs all-reduces in virtual time: hosts with the real transport, links, an Ethernet switch with the redirect\n"
-	"rule, and the box, either the Verilog pipeline (compiled by Verilator) or the reference model, with its real\n"
-	"firmware. Every result is compared in full, bit by bit. The same options give the same run.";
+static const char intro[] = "Runs all-reduces in virtual time: hosts with the real transport, "
+			    "links, an Ethernet switch with the redirect\n"
+			    "rule, and the box, either the Verilog pipeline (compiled by "
+			    "Verilator) or the reference model, with its real\n"
+			    "firmware. Every result is compared in full, bit by bit. The same "
+			    "options give the same run.";
 
 static const char examples[] =
 	"  ringfold sim                                        4 ranks, 1 MiB, reference model\n"
 	"  ringfold sim --engine rtl --size 16M                the Verilated box\n"
 	"  ringfold sim --ranks 8 --lanes 2 --dtype bf16       8 ranks on 4 ports\n"
-	"  ringfold sim --schedule ring --size 16M             no box: ring all-reduce for comparison\n"
+	"  ringfold sim --schedule ring --size 16M             no box: ring all-reduce for "
+	"comparison\n"
 	"  ringfold sim --loss 1% --seed 7 --pcapng /tmp/run   faults, and what every port saw\n"
 	"  ringfold sim --engine rtl --size 4K --wave box.fst  signals for GTKWave\n"
 	"\n"
@@ -73,43 +76,63 @@ static int parse(struct settings *s, int argc, char **argv)
 {
 	struct rf_fabric_cfg *c = &s->cfg;
 	const struct rf_opt table[] = {
-		{ RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "what the box is made of", NULL },
-		{ RF_OPT_UINT, "ranks", 'n', &c->ranks, "N", "hosts", NULL },
-		{ RF_OPT_UINT, "ports", 'p', &s->ports, "N", "ports of the box, 2..8; 0: as many as ranks, at most 4", NULL },
-		{ RF_OPT_UINT, "lanes", 'l', &c->lanes, "N", "ranks that one port has room for; 0: as many as needed", NULL },
-		{ RF_OPT_UINT, "width", 0, &c->width, "BITS", "data path of the box: 64, 128, 256, 512", NULL },
-		{ RF_OPT_SIZE, "size", 's', &s->size, "BYTES", "of the vector", NULL },
-		{ RF_OPT_CHOICE, "dtype", 't', &s->dtype, "fp32|bf16|fp16|int32", "data type", NULL },
-		{ RF_OPT_CHOICE, "op", 'o', &s->op, "sum|min|max", "operation", NULL },
-		{ RF_OPT_UINT, "iterations", 'i', &s->iterations, "N", "all-reduces, one after another", NULL },
-		{ RF_OPT_CHOICE, "schedule", 0, &s->schedule, "box|ring|ring-through-box",
-		  "who adds: the box; the hosts without a box;\nthe hosts, with their traffic redirected through it", NULL },
-		{ RF_OPT_FLAG, "in-place", 0, &s->in_place, NULL, "one buffer for sending and receiving", NULL },
-		{ RF_OPT_HEADING, NULL, 0, NULL, NULL, "network:", NULL },
-		{ RF_OPT_UINT, "mtu", 'm', &c->mtu, "BYTES", "path MTU: 256, 512, 1024, 2048, 4096", NULL },
-		{ RF_OPT_UINT, "slots", 0, &c->slots, "N", "slots asked from the box; the window is half of it", NULL },
-		{ RF_OPT_RATE, "rate", 'r', &c->rate, "BITS/S", "of every link", NULL },
-		{ RF_OPT_TIME, "delay", 'd', &c->delay_ns, "TIME", "of every link", NULL },
-		{ RF_OPT_TIME, "switch-delay", 0, &c->switch_ns, "TIME", "through the switch", NULL },
-		{ RF_OPT_FLAG, "vlan", 0, &s->vlan, NULL, "frames carry a VLAN tag", NULL },
-		{ RF_OPT_HEADING, NULL, 0, NULL, NULL, "faults, on every host's link in both directions:", NULL },
-		{ RF_OPT_FRACTION, "loss", 0, &s->faults.loss, "P", "frames lost", NULL },
-		{ RF_OPT_FRACTION, "dup", 0, &s->faults.duplicate, "P", "frames that come twice", NULL },
-		{ RF_OPT_FRACTION, "reorder", 0, &s->faults.reorder, "P", "frames held back while others pass", NULL },
-		{ RF_OPT_FRACTION, "corrupt", 0, &s->faults.corrupt, "P", "frames with a flipped bit that no FCS shows", NULL },
-		{ RF_OPT_FRACTION, "bad-fcs", 0, &s->faults.bad_fcs, "P", "frames with a flipped bit that the FCS shows", NULL },
-		{ RF_OPT_TIME, "jitter", 0, &s->faults.jitter_ns, "TIME", "random delay up to so much, order kept", NULL },
-		{ RF_OPT_HEADING, NULL, 0, NULL, NULL, "run:", NULL },
-		{ RF_OPT_U64, "seed", 0, &c->seed, "N", "of data, faults and numbers drawn", NULL },
-		{ RF_OPT_TIME, "deadline", 0, &s->deadline, "TIME", "virtual time after which the run ends", NULL },
-		{ RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR", "write hosts.pcapng and box.pcapng there", NULL },
-		{ RF_OPT_STRING, "wave", 0, &s->wave, "FILE", "write a waveform (FST), --engine rtl only", NULL },
-		{ RF_OPT_FLAG, "no-jump", 0, &s->no_jump, NULL, "evaluate every clock cycle", NULL },
-		{ RF_OPT_FLAG, "flip", 0, &s->flip, NULL, "flip one bit of one result: the run must notice", NULL },
-		{ RF_OPT_FLAG, "json", 'j', &s->json, NULL, "one JSON object on stdout", NULL },
-		{ RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL },
+		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "what the box is made of",
+		 NULL},
+		{RF_OPT_UINT, "ranks", 'n', &c->ranks, "N", "hosts", NULL},
+		{RF_OPT_UINT, "ports", 'p', &s->ports, "N",
+		 "ports of the box, 2..8; 0: as many as ranks, at most 4", NULL},
+		{RF_OPT_UINT, "lanes", 'l', &c->lanes, "N",
+		 "ranks that one port has room for; 0: as many as needed", NULL},
+		{RF_OPT_UINT, "width", 0, &c->width, "BITS",
+		 "data path of the box: 64, 128, 256, 512", NULL},
+		{RF_OPT_SIZE, "size", 's', &s->size, "BYTES", "of the vector", NULL},
+		{RF_OPT_CHOICE, "dtype", 't', &s->dtype, "fp32|bf16|fp16|int32", "data type", NULL},
+		{RF_OPT_CHOICE, "op", 'o', &s->op, "sum|min|max", "operation", NULL},
+		{RF_OPT_UINT, "iterations", 'i', &s->iterations, "N",
+		 "all-reduces, one after another", NULL},
+		{RF_OPT_CHOICE, "schedule", 0, &s->schedule, "box|ring|ring-through-box",
+		 "who adds: the box; the hosts without a box;\nthe hosts, with their traffic "
+		 "redirected through it",
+		 NULL},
+		{RF_OPT_FLAG, "in-place", 0, &s->in_place, NULL,
+		 "one buffer for sending and receiving", NULL},
+		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "network:", NULL},
+		{RF_OPT_UINT, "mtu", 'm', &c->mtu, "BYTES", "path MTU: 256, 512, 1024, 2048, 4096",
+		 NULL},
+		{RF_OPT_UINT, "slots", 0, &c->slots, "N",
+		 "slots asked from the box; the window is half of it", NULL},
+		{RF_OPT_RATE, "rate", 'r', &c->rate, "BITS/S", "of every link", NULL},
+		{RF_OPT_TIME, "delay", 'd', &c->delay_ns, "TIME", "of every link", NULL},
+		{RF_OPT_TIME, "switch-delay", 0, &c->switch_ns, "TIME", "through the switch", NULL},
+		{RF_OPT_FLAG, "vlan", 0, &s->vlan, NULL, "frames carry a VLAN tag", NULL},
+		{RF_OPT_HEADING, NULL, 0, NULL, NULL,
+		 "faults, on every host's link in both directions:", NULL},
+		{RF_OPT_FRACTION, "loss", 0, &s->faults.loss, "P", "frames lost", NULL},
+		{RF_OPT_FRACTION, "dup", 0, &s->faults.duplicate, "P", "frames that come twice",
+		 NULL},
+		{RF_OPT_FRACTION, "reorder", 0, &s->faults.reorder, "P",
+		 "frames held back while others pass", NULL},
+		{RF_OPT_FRACTION, "corrupt", 0, &s->faults.corrupt, "P",
+		 "frames with a flipped bit that no FCS shows", NULL},
+		{RF_OPT_FRACTION, "bad-fcs", 0, &s->faults.bad_fcs, "P",
+		 "frames with a flipped bit that the FCS shows", NULL},
+		{RF_OPT_TIME, "jitter", 0, &s->faults.jitter_ns, "TIME",
+		 "random delay up to so much, order kept", NULL},
+		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "run:", NULL},
+		{RF_OPT_U64, "seed", 0, &c->seed, "N", "of data, faults and numbers drawn", NULL},
+		{RF_OPT_TIME, "deadline", 0, &s->deadline, "TIME",
+		 "virtual time after which the run ends", NULL},
+		{RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR",
+		 "write hosts.pcapng and box.pcapng there", NULL},
+		{RF_OPT_STRING, "wave", 0, &s->wave, "FILE",
+		 "write a waveform (FST), --engine rtl only", NULL},
+		{RF_OPT_FLAG, "no-jump", 0, &s->no_jump, NULL, "evaluate every clock cycle", NULL},
+		{RF_OPT_FLAG, "flip", 0, &s->flip, NULL,
+		 "flip one bit of one result: the run must notice", NULL},
+		{RF_OPT_FLAG, "json", 'j', &s->json, NULL, "one JSON object on stdout", NULL},
+		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
-	const struct rf_opt_page page = { "ringfold sim [options]", intro, examples, table };
+	const struct rf_opt_page page = {"ringfold sim [options]", intro, examples, table};
 	int n = rf_opt_parse(&page, argc, argv);
 
 	if (n >= 0 && n < argc) {
@@ -128,9 +151,9 @@ static int settle(struct settings *s)
 
 	c->type = (enum rf_arith_type)word(types, 4, s->dtype);
 	c->op = (enum rf_arith_op)word(ops, 3, s->op);
-	c->schedule = strcmp(s->schedule, "box") == 0 ? RF_RUN_BOX :
-		      strcmp(s->schedule, "ring") == 0 ? RF_RUN_RING :
-							 RF_RUN_RING_THROUGH;
+	c->schedule = strcmp(s->schedule, "box") == 0    ? RF_RUN_BOX
+		      : strcmp(s->schedule, "ring") == 0 ? RF_RUN_RING
+							 : RF_RUN_RING_THROUGH;
 	c->ports = s->ports ? s->ports : c->ranks < 2 ? 2 : c->ranks < 4 ? c->ranks : 4;
 	if (c->lanes == 0)
 		c->lanes = (c->ranks + c->ports - 1) / c->ports;
@@ -145,12 +168,14 @@ static int settle(struct settings *s)
 	c->measure = true;
 	element = (unsigned)rf_arith_size(c->type);
 	if (s->size < element || s->size % element != 0) {
-		fprintf(stderr, "--size: %" PRIu64 " bytes are no whole number of %s elements\n", s->size, s->dtype);
+		fprintf(stderr, "--size: %" PRIu64 " bytes are no whole number of %s elements\n",
+			s->size, s->dtype);
 		return -1;
 	}
 	if (c->schedule == RF_RUN_RING)
 		return 0;
-	if (rf_engine_by_name(s->engine, c->ports, c->lanes, c->width, s->wave != NULL, &c->engine, why, sizeof(why)) != 0) {
+	if (rf_engine_by_name(s->engine, c->ports, c->lanes, c->width, s->wave != NULL, &c->engine,
+			      why, sizeof(why)) != 0) {
 		fprintf(stderr, "ringfold sim: %s\n", why);
 		return -1;
 	}
@@ -187,32 +212,39 @@ static void print_table(const struct settings *s, const struct rf_fabric *f, con
 	const struct rf_fabric_stats *t = &r->stats;
 	const char *name = s->cfg.schedule == RF_RUN_RING ? "no box" : s->cfg.engine->name;
 
-	printf("%6s %6s %10s %6s %4s %14s %10s %9s %8s %8s\n", "ranks", "box", "bytes", "type", "op", "schedule", "time us",
-	       "GB/s", "% limit", "wrong");
-	printf("%6u %6s %10" PRIu64 " %6s %4s %14s %10.2f %9.3f %8.2f %8" PRIu64 "\n", s->cfg.ranks, name, s->size, s->dtype,
-	       s->op, s->schedule, r->seconds * 1e6 / s->iterations, r->algbw * 1e-9, r->percent, r->wrong);
-	printf("joined after %.1f us; %" PRIu64 " elements compared; seed %" PRIu64 "\n", r->join * 1e6, r->checked, s->cfg.seed);
-	printf("hosts    %" PRIu64 " data packets, %" PRIu64 " of them repeats; %" PRIu64 " ACKs, %" PRIu64 " NAKs, %" PRIu64
-	       " timeouts\n",
+	printf("%6s %6s %10s %6s %4s %14s %10s %9s %8s %8s\n", "ranks", "box", "bytes", "type",
+	       "op", "schedule", "time us", "GB/s", "% limit", "wrong");
+	printf("%6u %6s %10" PRIu64 " %6s %4s %14s %10.2f %9.3f %8.2f %8" PRIu64 "\n", s->cfg.ranks,
+	       name, s->size, s->dtype, s->op, s->schedule, r->seconds * 1e6 / s->iterations,
+	       r->algbw * 1e-9, r->percent, r->wrong);
+	printf("joined after %.1f us; %" PRIu64 " elements compared; seed %" PRIu64 "\n",
+	       r->join * 1e6, r->checked, s->cfg.seed);
+	printf("hosts    %" PRIu64 " data packets, %" PRIu64 " of them repeats; %" PRIu64
+	       " ACKs, %" PRIu64 " NAKs, %" PRIu64 " timeouts\n",
 	       t->data_packets, t->repeats, t->acks, t->naks, t->timeouts);
-	printf("network  %" PRIu64 " lost, %" PRIu64 " doubled, %" PRIu64 " held back, %" PRIu64 " corrupted, %" PRIu64
-	       " with bad FCS; %" PRIu64 " redirected, %" PRIu64 " dropped by the switch\n",
-	       t->frames_lost, t->frames_duplicated, t->frames_reordered, t->frames_corrupted, t->frames_bad_fcs,
-	       t->rule_hits, t->switch_dropped);
+	printf("network  %" PRIu64 " lost, %" PRIu64 " doubled, %" PRIu64 " held back, %" PRIu64
+	       " corrupted, %" PRIu64 " with bad FCS; %" PRIu64 " redirected, %" PRIu64
+	       " dropped by the switch\n",
+	       t->frames_lost, t->frames_duplicated, t->frames_reordered, t->frames_corrupted,
+	       t->frames_bad_fcs, t->rule_hits, t->switch_dropped);
 	if (s->cfg.schedule != RF_RUN_RING) {
-		printf("box      %" PRIu64 " cycles, %" PRIu64 " evaluated", t->cycles, t->cycles_evaluated);
+		printf("box      %" PRIu64 " cycles, %" PRIu64 " evaluated", t->cycles,
+		       t->cycles_evaluated);
 		if (t->engine_seconds > 0)
-			printf(" (%.0f per second of CPU)", (double)t->cycles_evaluated / t->engine_seconds);
-		printf("; firmware: %" PRIu64 " calls, %" PRIu64 " register accesses\n", t->firmware_polls,
-		       t->register_accesses);
+			printf(" (%.0f per second of CPU)",
+			       (double)t->cycles_evaluated / t->engine_seconds);
+		printf("; firmware: %" PRIu64 " calls, %" PRIu64 " register accesses\n",
+		       t->firmware_polls, t->register_accesses);
 	}
 	for (unsigned i = 0; i < s->cfg.ranks; i++) {
 		const struct rf_rank *k = rf_fabric_rank(f, i);
 
 		if (k->state == RF_RANK_FAILED)
-			printf("rank %u failed after %.3f ms: %s\n", i, (double)k->failed_ns * 1e-6, k->text);
+			printf("rank %u failed after %.3f ms: %s\n", i, (double)k->failed_ns * 1e-6,
+			       k->text);
 		else if (k->state != RF_RANK_DONE)
-			printf("rank %u is not done: %u of %u all-reduces\n", i, k->done, s->iterations);
+			printf("rank %u is not done: %u of %u all-reduces\n", i, k->done,
+			       s->iterations);
 	}
 }
 
@@ -224,23 +256,30 @@ static void print_json(const struct settings *s, const struct rf_fabric *f, cons
 
 	for (unsigned i = 0; i < s->cfg.ranks; i++)
 		if (rf_fabric_rank(f, i)->state == RF_RANK_FAILED)
-			json_array_append_new(errors, json_pack("{si ss}", "rank", (int)i, "text", rf_fabric_rank(f, i)->text));
+			json_array_append_new(errors, json_pack("{si ss}", "rank", (int)i, "text",
+								rf_fabric_rank(f, i)->text));
 	o = json_pack("{ss si si si sI ss ss ss sI si sf sf sf sf sI sI sI so}", "engine",
-		      s->cfg.schedule == RF_RUN_RING ? "none" : s->cfg.engine->name, "ranks", (int)s->cfg.ranks, "ports",
-		      (int)s->cfg.ports, "lanes", (int)s->cfg.lanes, "bytes", (json_int_t)s->size, "type", s->dtype, "op", s->op,
-		      "schedule", s->schedule, "seed", (json_int_t)s->cfg.seed, "iterations", (int)s->iterations, "seconds",
-		      r->seconds, "bytes_per_second", r->algbw, "percent_of_limit", r->percent, "join_seconds", r->join,
-		      "compared", (json_int_t)r->checked, "wrong", (json_int_t)r->wrong, "failed", (json_int_t)r->failed, "errors",
-		      errors);
-	json_object_update_new(o, json_pack("{sI sI sI sI sI sI sI sI sI sI sI sI sI sI sf}", "data_packets",
-					    (json_int_t)t->data_packets, "repeats", (json_int_t)t->repeats, "acks",
-					    (json_int_t)t->acks, "naks", (json_int_t)t->naks, "timeouts", (json_int_t)t->timeouts,
-					    "lost", (json_int_t)t->frames_lost, "duplicated", (json_int_t)t->frames_duplicated,
-					    "reordered", (json_int_t)t->frames_reordered, "corrupted",
-					    (json_int_t)t->frames_corrupted, "bad_fcs", (json_int_t)t->frames_bad_fcs,
-					    "redirected", (json_int_t)t->rule_hits, "switch_dropped",
-					    (json_int_t)t->switch_dropped, "cycles", (json_int_t)t->cycles, "cycles_evaluated",
-					    (json_int_t)t->cycles_evaluated, "engine_cpu_seconds", t->engine_seconds));
+		      s->cfg.schedule == RF_RUN_RING ? "none" : s->cfg.engine->name, "ranks",
+		      (int)s->cfg.ranks, "ports", (int)s->cfg.ports, "lanes", (int)s->cfg.lanes,
+		      "bytes", (json_int_t)s->size, "type", s->dtype, "op", s->op, "schedule",
+		      s->schedule, "seed", (json_int_t)s->cfg.seed, "iterations",
+		      (int)s->iterations, "seconds", r->seconds, "bytes_per_second", r->algbw,
+		      "percent_of_limit", r->percent, "join_seconds", r->join, "compared",
+		      (json_int_t)r->checked, "wrong", (json_int_t)r->wrong, "failed",
+		      (json_int_t)r->failed, "errors", errors);
+	json_object_update_new(
+		o,
+		json_pack("{sI sI sI sI sI sI sI sI sI sI sI sI sI sI sf}", "data_packets",
+			  (json_int_t)t->data_packets, "repeats", (json_int_t)t->repeats, "acks",
+			  (json_int_t)t->acks, "naks", (json_int_t)t->naks, "timeouts",
+			  (json_int_t)t->timeouts, "lost", (json_int_t)t->frames_lost, "duplicated",
+			  (json_int_t)t->frames_duplicated, "reordered",
+			  (json_int_t)t->frames_reordered, "corrupted",
+			  (json_int_t)t->frames_corrupted, "bad_fcs", (json_int_t)t->frames_bad_fcs,
+			  "redirected", (json_int_t)t->rule_hits, "switch_dropped",
+			  (json_int_t)t->switch_dropped, "cycles", (json_int_t)t->cycles,
+			  "cycles_evaluated", (json_int_t)t->cycles_evaluated, "engine_cpu_seconds",
+			  t->engine_seconds));
 	json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	putchar('\n');
 	json_decref(o);
@@ -269,17 +308,22 @@ static int program(struct settings *s, struct rf_fabric *f)
 	uint64_t count = s->size / rf_arith_size(s->cfg.type);
 
 	for (unsigned i = 0; i < s->iterations; i++)
-		if (rf_fabric_all(f, RF_STEP_BARRIER, 0) != 0 || rf_fabric_allreduce(f, count) != 0 ||
-		    rf_fabric_all(f, RF_STEP_WAIT, 0) != 0)
+		if (rf_fabric_all(f, RF_STEP_BARRIER, 0) != 0 ||
+		    rf_fabric_allreduce(f, count) != 0 || rf_fabric_all(f, RF_STEP_WAIT, 0) != 0)
 			return -1;
 	return rf_fabric_all(f, RF_STEP_LEAVE, 0);
 }
 
 int main(int argc, char **argv)
 {
-	struct settings s = { .engine = "model", .schedule = "box", .dtype = "fp32", .op = "sum", .size = 1 << 20,
-			      .iterations = 1, .deadline = 100 * RF_SEC };
-	struct result r = { 0 };
+	struct settings s = {.engine = "model",
+			     .schedule = "box",
+			     .dtype = "fp32",
+			     .op = "sum",
+			     .size = 1 << 20,
+			     .iterations = 1,
+			     .deadline = 100 * RF_SEC};
+	struct result r = {0};
 	struct rf_fabric *f;
 	char why[300];
 	char *command;
@@ -303,13 +347,16 @@ int main(int argc, char **argv)
 	if (n < 0)
 		fprintf(stderr, "ringfold sim: %s\n", rf_fabric_why(f));
 	else if (n == 0)
-		fprintf(stderr, "ringfold sim: not finished at the deadline of %g s (virtual)\n", (double)s.deadline * 1e-9);
+		fprintf(stderr, "ringfold sim: not finished at the deadline of %g s (virtual)\n",
+			(double)s.deadline * 1e-9);
 	sum_up(&s, f, &r);
 	if (s.json)
 		print_json(&s, f, &r);
 	else
 		print_table(&s, f, &r);
-	n = r.wrong ? RF_EXIT_WRONG_DATA : n == 1 && rf_fabric_good(f) ? RF_EXIT_GOOD : RF_EXIT_FAILED;
+	n = r.wrong                       ? RF_EXIT_WRONG_DATA
+	    : n == 1 && rf_fabric_good(f) ? RF_EXIT_GOOD
+					  : RF_EXIT_FAILED;
 	rf_fabric_destroy(f);
 	free(command);
 	return n;

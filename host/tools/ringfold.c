@@ -1,5 +1,6 @@
 /*
- * ringfold X ARGS: executes ringfold-X from the folder in which this program lies, from ../libexec/ringfold, or from PATH.
+ * ringfold X ARGS: executes ringfold-X from the folder in which this program lies, from
+ * ../libexec/ringfold, or from PATH.
  */
 #include "host/tools/opt.h"
 
@@ -19,15 +20,16 @@ static const struct {
 	const char *name;
 	const char *text;
 } known[] = {
-	{ "box", "the Ethernet switch and the box in real time, Verilog or reference model" },
-	{ "sim", "hosts, links, switch and box in virtual time" },
-	{ "perf", "all-reduce performance and correctness, one table" },
-	{ "doctor", "is the box there, does the rule steer: the first thing that fails, and the mend" },
-	{ "ctl", "control messages by hand: status, join, leave, abort, reset" },
-	{ "gen", "traffic for packet generators: one pcap for each port and the expected result" },
-	{ "check", "compares what came back with what ringfold gen expected" },
-	{ "demo", "four hosts train a network over the box" },
-	{ "train", "one host of the demo" },
+	{"box", "the Ethernet switch and the box in real time, Verilog or reference model"},
+	{"sim", "hosts, links, switch and box in virtual time"},
+	{"perf", "all-reduce performance and correctness, one table"},
+	{"doctor",
+	 "is the box there, does the rule steer: the first thing that fails, and the mend"},
+	{"ctl", "control messages by hand: status, join, leave, abort, reset"},
+	{"gen", "traffic for packet generators: one pcap for each port and the expected result"},
+	{"check", "compares what came back with what ringfold gen expected"},
+	{"demo", "four hosts train a network over the box"},
+	{"train", "one host of the demo"},
 };
 
 static int own_folder(char *to, size_t room)
@@ -86,7 +88,8 @@ static void help(const char *folder, const char *libexec)
 	size_t count = 0;
 
 	printf("usage: ringfold COMMAND [options]\n\n"
-	       "In-network all-reduce: a box beside an Ethernet switch sums gradients while they cross\nthe network.\n\n"
+	       "In-network all-reduce: a box beside an Ethernet switch sums gradients while they "
+	       "cross\nthe network.\n\n"
 	       "commands (each explains itself with --help):\n");
 	count = scan(folder, names, count);
 	count = scan(libexec, names, count);
@@ -113,12 +116,14 @@ int main(int argc, char **argv)
 		snprintf(folder, sizeof(folder), ".");
 	snprintf(libexec, sizeof(libexec), "%s/../libexec/ringfold", folder);
 
-	if (!name || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+	if (!name || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+	    strcmp(name, "help") == 0) {
 		help(folder, libexec);
 		return name ? RF_EXIT_GOOD : RF_EXIT_USAGE;
 	}
 	if (name[0] == '-' || strchr(name, '/') || strlen(name) > 32) {
-		fprintf(stderr, "ringfold: \"%s\" is no command; ringfold --help lists them\n", name);
+		fprintf(stderr, "ringfold: \"%s\" is no command; ringfold --help lists them\n",
+			name);
 		return RF_EXIT_USAGE;
 	}
 	snprintf(path, sizeof(path), "%s/" PREFIX "%s", folder, name);
@@ -129,7 +134,8 @@ int main(int argc, char **argv)
 		execv(path, argv + 1);
 	}
 	if (errno == ENOENT)
-		fprintf(stderr, "ringfold: there is no command \"%s\"; ringfold --help lists them\n", name);
+		fprintf(stderr,
+			"ringfold: there is no command \"%s\"; ringfold --help lists them\n", name);
 	else
 		fprintf(stderr, "ringfold: %s: %s\n", path, strerror(errno));
 	return errno == ENOENT ? RF_EXIT_USAGE : RF_EXIT_FAILED;

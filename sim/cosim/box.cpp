@@ -1,8 +1,10 @@
-// The Verilated rf_core as an engine (sim/engine.h). One shared object for each shape: the build defines RF_BOX_PORTS,
-// RF_BOX_LANES, RF_BOX_WIDTH, RF_BOX_BANK_LOG2, RF_BOX_HDR_LOG2, and RF_BOX_TRACE where it is to write waveforms.
+// The Verilated rf_core as an engine (sim/engine.h). One shared object for each shape: the build
+// defines RF_BOX_PORTS, RF_BOX_LANES, RF_BOX_WIDTH, RF_BOX_BANK_LOG2, RF_BOX_HDR_LOG2, and
+// RF_BOX_TRACE where it is to write waveforms.
 //
-// A cycle: the outputs that stand since the last rising edge are looked at, the inputs of this cycle are set, then comes the
-// edge. So a beat moves in the cycle in which valid and ready are both seen before its edge.
+// A cycle: the outputs that stand since the last rising edge are looked at, the inputs of this
+// cycle are set, then comes the edge. So a beat moves in the cycle in which valid and ready are
+// both seen before its edge.
 
 #include <cinttypes>
 #include <cstdio>
@@ -23,14 +25,16 @@ extern "C" {
 #include "sim/engine.h"
 }
 
-namespace {
+namespace
+{
 
 constexpr unsigned PORTS = RF_BOX_PORTS;
 constexpr size_t BEAT = RF_BOX_WIDTH / 8;
 constexpr unsigned QUEUE = 64;
-constexpr unsigned BUS_BOUND = 4096;	 // cycles in which every register access must have ended
+constexpr unsigned BUS_BOUND = 4096; // cycles in which every register access must have ended
 constexpr unsigned RESET_CYCLES = 16;
-constexpr unsigned START_BOUND = 1 << 18; // cycles after reset in which the core must have become idle
+constexpr unsigned START_BOUND =
+	1 << 18; // cycles after reset in which the core must have become idle
 constexpr uint64_t PS_PER_CYCLE = 4000;
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ports of the model are copied as bytes");
@@ -64,14 +68,14 @@ struct rf_engine {
 	std::unique_ptr<VerilatedFstC> trace;
 #endif
 	Port port[PORTS];
-	unsigned queued = 0;	  // frames in all input queues
+	unsigned queued = 0; // frames in all input queues
 	uint64_t cycle = 0;
 	uint64_t jumped = 0;
 	uint64_t evaluated = 0;
-	uint32_t cycle_high = 0;  // latched by the last read of CYCLE_LO
-	bool driven = false;	  // a beat came in with the last edge
-	bool came_out = false;	  // a frame left
-	bool up = false;	  // the clock has started to count
+	uint32_t cycle_high = 0; // latched by the last read of CYCLE_LO
+	bool driven = false;     // a beat came in with the last edge
+	bool came_out = false;   // a frame left
+	bool up = false;         // the clock has started to count
 
 	~rf_engine()
 	{
@@ -87,7 +91,8 @@ struct rf_engine {
 	{
 #ifdef RF_BOX_TRACE
 		if (trace)
-			trace->dump((cycle + RESET_CYCLES) * PS_PER_CYCLE + half * (PS_PER_CYCLE / 2));
+			trace->dump((cycle + RESET_CYCLES) * PS_PER_CYCLE +
+				    half * (PS_PER_CYCLE / 2));
 #else
 		(void)half;
 #endif
@@ -207,7 +212,9 @@ struct rf_engine {
 
 	[[noreturn]] void bus_hangs(const char *what, uint32_t addr)
 	{
-		fprintf(stderr, "box: %s of register 0x%06" PRIx32 " has not ended after %u cycles\n", what, addr, BUS_BOUND);
+		fprintf(stderr,
+			"box: %s of register 0x%06" PRIx32 " has not ended after %u cycles\n", what,
+			addr, BUS_BOUND);
 		abort();
 	}
 
@@ -274,7 +281,8 @@ struct rf_engine {
 	}
 };
 
-namespace {
+namespace
+{
 
 void shape(rf_engine_cfg *cfg)
 {
@@ -298,21 +306,22 @@ bool fits(const rf_engine_cfg *cfg, char *why, size_t room)
 		unsigned want;
 		unsigned have;
 	} const all[] = {
-		{ "ports", cfg->ports, (shape(&s), s.ports) },
-		{ "lanes", cfg->lanes, s.lanes },
-		{ "width", cfg->width, s.width },
-		{ "groups", cfg->groups, s.groups },
-		{ "mtu_max", cfg->mtu_max, s.mtu_max },
-		{ "bank_log2", cfg->bank_log2, s.bank_log2 },
-		{ "hdr_log2", cfg->hdr_log2, s.hdr_log2 },
-		{ "hash_bits", cfg->hash_bits, s.hash_bits },
-		{ "clock_khz", cfg->clock_khz, s.clock_khz },
+		{"ports", cfg->ports, (shape(&s), s.ports)},
+		{"lanes", cfg->lanes, s.lanes},
+		{"width", cfg->width, s.width},
+		{"groups", cfg->groups, s.groups},
+		{"mtu_max", cfg->mtu_max, s.mtu_max},
+		{"bank_log2", cfg->bank_log2, s.bank_log2},
+		{"hdr_log2", cfg->hdr_log2, s.hdr_log2},
+		{"hash_bits", cfg->hash_bits, s.hash_bits},
+		{"clock_khz", cfg->clock_khz, s.clock_khz},
 	};
 
 	for (const auto &x : all) {
 		if (x.want == x.have)
 			continue;
-		snprintf(why, room, "this box was built with %s = %u, not %u", x.name, x.have, x.want);
+		snprintf(why, room, "this box was built with %s = %u, not %u", x.name, x.have,
+			 x.want);
 		return false;
 	}
 	return true;
@@ -330,7 +339,8 @@ bool start_trace(rf_engine *e, const char *path, char *why, size_t room)
 #else
 	(void)e;
 	(void)path;
-	snprintf(why, room, "this object was built without waveforms: take the one that ends in -trace.so");
+	snprintf(why, room,
+		 "this object was built without waveforms: take the one that ends in -trace.so");
 #endif
 	return false;
 }
@@ -369,7 +379,8 @@ rf_engine *create(const rf_engine_cfg *cfg, const rf_engine_host *host, char *wh
 		e->step();
 	for (unsigned i = 0; e->busy(); i++) {
 		if (i == START_BOUND) {
-			snprintf(why, room, "the core is not idle %u cycles after its reset", START_BOUND);
+			snprintf(why, room, "the core is not idle %u cycles after its reset",
+				 START_BOUND);
 			return nullptr;
 		}
 		e->step();
@@ -384,7 +395,8 @@ void destroy(rf_engine *e)
 
 bool rx(rf_engine *e, unsigned port, const uint8_t *frame, size_t len, bool bad)
 {
-	if (port >= PORTS || e->port[port].in.size() >= QUEUE || len == 0 || len > RF_ENGINE_FRAME_MAX)
+	if (port >= PORTS || e->port[port].in.size() >= QUEUE || len == 0 ||
+	    len > RF_ENGINE_FRAME_MAX)
 		return false;
 	Frame f;
 	f.data.assign(frame, frame + len);
@@ -455,7 +467,8 @@ uint64_t evaluated(const rf_engine *e)
 }
 
 const rf_engine_ops ops = {
-	RF_ENGINE_ABI, "rtl", shape, create, destroy, rx, rx_queued, run, cycle, next_event, jump, irq, reg_read, reg_write, evaluated,
+	RF_ENGINE_ABI, "rtl",      shape, create, destroy,  rx,        rx_queued, run,
+	cycle,         next_event, jump,  irq,    reg_read, reg_write, evaluated,
 };
 
 } // namespace

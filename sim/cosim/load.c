@@ -24,22 +24,24 @@ static int folder_of_program(char *to, size_t room)
 
 static bool find(const char *name, char *path, size_t room)
 {
-	static const char *const places[] = { "../vl", "../lib/ringfold", "." };
+	static const char *const places[] = {"../vl", "../lib/ringfold", "."};
 	const char *from = getenv("RF_ENGINE_DIR");
 	char folder[PATH_MAX];
 
 	if (from)
-		return snprintf(path, room, "%s/%s", from, name) < (int)room && access(path, R_OK) == 0;
+		return snprintf(path, room, "%s/%s", from, name) < (int)room &&
+		       access(path, R_OK) == 0;
 	if (folder_of_program(folder, sizeof(folder)) != 0)
 		return false;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (snprintf(path, room, "%s/%s/%s", folder, places[i], name) < (int)room && access(path, R_OK) == 0)
+		if (snprintf(path, room, "%s/%s/%s", folder, places[i], name) < (int)room &&
+		    access(path, R_OK) == 0)
 			return true;
 	return false;
 }
 
-int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace, const struct rf_engine_ops **out, char *why,
-		   size_t room)
+int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace,
+		   const struct rf_engine_ops **out, char *why, size_t room)
 {
 	char name[64];
 	char path[PATH_MAX + 80];
@@ -48,10 +50,12 @@ int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace, c
 	rf_engine_entry *entry;
 	const struct rf_engine_ops *ops;
 
-	snprintf(name, sizeof(name), "box-p%u-l%u-w%u%s.so", ports, lanes, width, trace ? "-trace" : "");
+	snprintf(name, sizeof(name), "box-p%u-l%u-w%u%s.so", ports, lanes, width,
+		 trace ? "-trace" : "");
 	if (!find(name, path, sizeof(path))) {
 		snprintf(why, room,
-			 "there is no Verilated box with %u ports, %u lanes of %u bits%s: build it with `make build/vl/%s`",
+			 "there is no Verilated box with %u ports, %u lanes of %u bits%s: build it "
+			 "with `make build/vl/%s`",
 			 ports, lanes, width, trace ? " that writes waveforms" : "", name);
 		return -1;
 	}
@@ -66,12 +70,14 @@ int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace, c
 		dlclose(object);
 		return -1;
 	}
-	/* A void pointer becomes a function pointer by its bytes: the conversion itself is not C. */
+	/* A void pointer becomes a function pointer by its bytes: the conversion itself is not C.
+	 */
 	memcpy(&entry, &symbol, sizeof(entry));
 	ops = entry();
 	if (ops->abi != RF_ENGINE_ABI) {
-		snprintf(why, room, "%s speaks version %u of the interface, this program %u: build it anew", path, ops->abi,
-			 RF_ENGINE_ABI);
+		snprintf(why, room,
+			 "%s speaks version %u of the interface, this program %u: build it anew",
+			 path, ops->abi, RF_ENGINE_ABI);
 		dlclose(object);
 		return -1;
 	}

@@ -11,7 +11,8 @@
 #include "sim/fabric/internal.h"
 #include "sim/fabric/shape.h"
 
-#define PS_PER_SEC_KHZ UINT64_C(1000000000) /* ps in a second, over 1000: divided by kHz gives ps in a cycle */
+#define PS_PER_SEC_KHZ                                                                             \
+	UINT64_C(1000000000) /* ps in a second, over 1000: divided by kHz gives ps in a cycle */
 /* Firmware looks at an interrupt that stays up not more often than this. */
 #define POLL_GAP_CYCLES 250u
 
@@ -21,13 +22,13 @@ struct rf_box {
 	struct rf_engine *engine;
 	struct rf_engine_cfg cfg;
 	uint64_t period; /* ps */
-	uint64_t base;	 /* ps: time of the engine's cycle 0 */
-	uint64_t fifo;	 /* ps of wire time in front of the MAC before it takes no more */
-	uint64_t limit;	 /* cycle to which the engine may run */
+	uint64_t base;   /* ps: time of the engine's cycle 0 */
+	uint64_t fifo;   /* ps of wire time in front of the MAC before it takes no more */
+	uint64_t limit;  /* cycle to which the engine may run */
 	struct rf_hal hal;
 	struct rf_fw fw;
 	bool started;
-	uint64_t fw_at;	   /* cycle at which firmware wants to run */
+	uint64_t fw_at;    /* cycle at which firmware wants to run */
 	uint64_t fw_after; /* cycle before which an interrupt is not looked at */
 	uint32_t epoch;
 	uint64_t cycles_before; /* of engines before a reset */
@@ -62,10 +63,11 @@ uint64_t rf_box_next(const struct rf_box *b)
 }
 
 /*
- * The MAC begins to send when the first beat is there, or as late as it must so that the last one is there in time where the
- * core is slower than the wire.
+ * The MAC begins to send when the first beat is there, or as late as it must so that the last one
+ * is there in time where the core is slower than the wire.
  */
-static void box_tx(void *arg, unsigned port, const uint8_t *data, size_t len, uint64_t first, uint64_t last)
+static void box_tx(void *arg, unsigned port, const uint8_t *data, size_t len, uint64_t first,
+		   uint64_t last)
 {
 	struct rf_box *b = arg;
 	struct rf_fabric *f = b->f;
@@ -129,7 +131,7 @@ static void bus_write(void *arg, uint32_t addr, uint32_t value)
 
 static int start(struct rf_box *b, char *why, size_t room)
 {
-	struct rf_engine_host host = { .arg = b, .tx = box_tx, .tx_ready = box_tx_ready };
+	struct rf_engine_host host = {.arg = b, .tx = box_tx, .tx_ready = box_tx_ready};
 	struct rf_fw_cfg fw;
 	int err;
 
@@ -138,7 +140,7 @@ static int start(struct rf_box *b, char *why, size_t room)
 	if (!b->engine)
 		return -1;
 	rf_fw_cfg_default(&fw);
-	memcpy(fw.mac, (const uint8_t[6]){ 0x02, 0x52, 0x46, 0x00, 0x00, 0x10 }, 6);
+	memcpy(fw.mac, (const uint8_t[6]){0x02, 0x52, 0x46, 0x00, 0x00, 0x10}, 6);
 	fw.ip = rf_fabric_box_ip();
 	fw.epoch = ++b->epoch;
 	fw.hold_ms = (uint32_t)b->f->cfg.hold_ms;
@@ -171,7 +173,7 @@ struct rf_box *rf_box_create(struct rf_fabric *f, char *why, size_t room)
 	b->cfg.waveform = cfg->wave;
 	b->period = PS_PER_SEC_KHZ / b->cfg.clock_khz;
 	b->fifo = (uint64_t)cfg->mac_fifo * 8 * UINT64_C(1000000000000) / cfg->rate;
-	b->hal = (struct rf_hal){ .arg = b, .read = bus_read, .write = bus_write };
+	b->hal = (struct rf_hal){.arg = b, .read = bus_read, .write = bus_write};
 	b->epoch = (uint32_t)(cfg->seed & 0xffffff) + 1;
 	if (start(b, why, room) != 0) {
 		free(b);
@@ -251,7 +253,8 @@ void rf_box_run(struct rf_box *b, uint64_t until)
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
 		b->ops->run(b->engine, target);
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-		b->f->stats.engine_seconds += (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+		b->f->stats.engine_seconds += (double)(to.tv_sec - from.tv_sec) +
+					      1e-9 * (double)(to.tv_nsec - from.tv_nsec);
 		return;
 	}
 	b->ops->run(b->engine, target);

@@ -36,11 +36,13 @@ void rf_check_destroy(struct rf_check *c)
 	free(c);
 }
 
-/* Numbers of many sizes, so that another order of adding gives other bits, and now and then a corner of the format. */
+/* Numbers of many sizes, so that another order of adding gives other bits, and now and then a
+ * corner of the format. */
 static uint32_t fp32(uint64_t r)
 {
-	static const uint32_t corners[] = { 0x00000000, 0x80000000, 0x00000001, 0x807fffff, 0x00800000, 0x7f7fffff,
-					    0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0x3f800000 };
+	static const uint32_t corners[] = {0x00000000, 0x80000000, 0x00000001, 0x807fffff,
+					   0x00800000, 0x7f7fffff, 0xff7fffff, 0x7f800000,
+					   0xff800000, 0x7fc00000, 0x7f800001, 0x3f800000};
 
 	if ((r >> 52) == 0)
 		return corners[(r & 0xffff) % (sizeof(corners) / sizeof(corners[0]))];
@@ -49,7 +51,8 @@ static uint32_t fp32(uint64_t r)
 
 static uint16_t fp16(uint64_t r)
 {
-	static const uint16_t corners[] = { 0x0000, 0x8000, 0x0001, 0x83ff, 0x0400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00 };
+	static const uint16_t corners[] = {0x0000, 0x8000, 0x0001, 0x83ff, 0x0400,
+					   0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00};
 
 	if ((r >> 52) == 0)
 		return corners[(r & 0xffff) % (sizeof(corners) / sizeof(corners[0]))];
@@ -106,9 +109,10 @@ static void ring_reference(const struct rf_check *c, void *const *inputs, char *
 	}
 }
 
-static int make_reference(struct rf_check *c, const struct rf_place *places, unsigned op, uint64_t count)
+static int make_reference(struct rf_check *c, const struct rf_place *places, unsigned op,
+			  uint64_t count)
 {
-	void *inputs[RF_FABRIC_RANKS] = { NULL };
+	void *inputs[RF_FABRIC_RANKS] = {NULL};
 	size_t bytes = (size_t)count * c->element;
 	unsigned ranks = c->cfg->ranks;
 	int err = -1;
@@ -125,8 +129,8 @@ static int make_reference(struct rf_check *c, const struct rf_place *places, uns
 	c->count = count;
 	if (c->cfg->schedule != RF_RUN_BOX)
 		ring_reference(c, inputs, c->expect);
-	else if (rf_order_reduce(c->cfg->type, c->cfg->op, ranks, places, (const void *const *)inputs, c->expect,
-				 (size_t)count) != 0)
+	else if (rf_order_reduce(c->cfg->type, c->cfg->op, ranks, places,
+				 (const void *const *)inputs, c->expect, (size_t)count) != 0)
 		goto out;
 	c->op = op;
 	err = 0;
@@ -136,8 +140,8 @@ out:
 	return err;
 }
 
-uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned op, const void *got, uint64_t count,
-			 bool blank_ok)
+uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned op,
+			 const void *got, uint64_t count, bool blank_ok)
 {
 	const uint8_t *a = got;
 	const uint8_t *b;

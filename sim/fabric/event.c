@@ -4,7 +4,7 @@
 
 void rf_events_init(struct rf_events *q)
 {
-	*q = (struct rf_events){ 0 };
+	*q = (struct rf_events){0};
 }
 
 void rf_events_free(struct rf_events *q)
@@ -20,7 +20,7 @@ static bool before(const struct rf_event *a, const struct rf_event *b)
 
 int rf_events_add(struct rf_events *q, uint64_t at, uint32_t kind, uint32_t who, void *what)
 {
-	struct rf_event e = { .at = at, .order = q->order++, .kind = kind, .who = who, .what = what };
+	struct rf_event e = {.at = at, .order = q->order++, .kind = kind, .who = who, .what = what};
 	size_t i = q->count;
 
 	if (q->count == q->room) {

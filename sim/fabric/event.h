@@ -1,6 +1,6 @@
 /*
- * Events in the order of their time; those of one time in the order in which they were added. So a run depends on nothing but
- * its inputs.
+ * Events in the order of their time; those of one time in the order in which they were added. So a
+ * run depends on nothing but its inputs.
  */
 #ifndef RF_SIM_FABRIC_EVENT_H
 #define RF_SIM_FABRIC_EVENT_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct rf_event {
-	uint64_t at;	/* ps */
+	uint64_t at;    /* ps */
 	uint64_t order; /* set by add */
 	uint32_t kind;
 	uint32_t who;

@@ -21,41 +21,6 @@ uint32_t rf_fabric_box_ip(void)
 	return 0x0a00fffeu;
 }
 
-void rf_fabric_cfg_init(struct rf_fabric_cfg *cfg)
-{
-	*cfg = (struct rf_fabric_cfg){
-		.ports = 4,
-		.lanes = 1,
-		.width = 512,
-		.bus_ns = 40,
-		.hold_ms = 0,
-		.ranks = 4,
-		.rate = UINT64_C(100000000000),
-		.delay_ns = 1000,
-		.switch_buffer = 16u << 20,
-		.mac_fifo = 4096,
-		.schedule = RF_RUN_BOX,
-		.type = RF_ARITH_FP32,
-		.op = RF_ARITH_SUM,
-		.mtu = 1024,
-		.slots = 512,
-		.max_ops = 4,
-		.start_psn = RF_FABRIC_RANDOM_PSN,
-		.ack_timeout_ns = 4 * RF_MSEC,
-		.ack_timeout_max_ns = 256 * RF_MSEC,
-		.retry_cnt = 7,
-		.lease_ms = 10000,
-		.join_deadline_ms = 10000,
-		.seed = 1,
-	};
-	cfg->host_links.reorder_ns = cfg->box_links.reorder_ns = 5000;
-	for (unsigned r = 0; r < RF_FABRIC_RANKS; r++) {
-		cfg->port_of_rank[r] = 0xff;
-		/* Processes do not start in the same nanosecond. */
-		cfg->join_at[r] = 100 * RF_USEC * r;
-	}
-}
-
 /* ---- small services ---- */
 
 struct rf_frame *rf_frame_new(struct rf_fabric *f, const uint8_t *data, size_t len)
@@ -80,7 +45,8 @@ void rf_fabric_fail(struct rf_fabric *f, const char *why)
 	f->failed = true;
 }
 
-void rf_fabric_event(struct rf_fabric *f, uint64_t at, enum rf_event_kind kind, unsigned who, void *what)
+void rf_fabric_event(struct rf_fabric *f, uint64_t at, enum rf_event_kind kind, unsigned who,
+		     void *what)
 {
 	if (rf_events_add(&f->events, at, kind, who, what) != 0) {
 		rf_fabric_fail(f, "out of memory");
@@ -106,12 +72,14 @@ uint64_t rf_fabric_digest(uint64_t h, const void *data, size_t len)
 	return h;
 }
 
-void rf_fabric_trace(struct rf_fabric *f, bool box, unsigned port, enum rf_pcapng_dir dir, const uint8_t *frame, size_t len)
+void rf_fabric_trace(struct rf_fabric *f, bool box, unsigned port, enum rf_pcapng_dir dir,
+		     const uint8_t *frame, size_t len)
 {
 	struct rf_pcapng *w = box ? f->trace_box : f->trace_hosts;
 	uint64_t at = box && dir == RF_PCAPNG_OUT ? rf_box_time(f->box) : f->now;
 
-	f->stats.digest = mix(f->stats.digest, at ^ (uint64_t)port << 56 ^ (uint64_t)dir << 54 ^ (uint64_t)box << 53);
+	f->stats.digest = mix(f->stats.digest, at ^ (uint64_t)port << 56 ^ (uint64_t)dir << 54 ^
+						       (uint64_t)box << 53);
 	f->stats.digest = rf_fabric_digest(f->stats.digest, frame, len);
 	if (w && rf_pcapng_frame(w, port, at / PS_PER_NS, dir, frame, len, NULL) != 0)
 		rf_fabric_fail(f, "cannot write the capture file");
@@ -142,7 +110,8 @@ static void through_switch(struct rf_fabric *f, unsigned in, struct rf_frame *fr
 		n = rf_switch_frame(&f->sw, rf_fabric_ns(f), in, frame->data, frame->len, out);
 	for (size_t i = 0; i < n; i++) {
 		bool box = out[i] >= f->cfg.ranks;
-		struct rf_link *l = rf_link_get(f, box, box ? out[i] - f->cfg.ranks : out[i], false);
+		struct rf_link *l =
+			rf_link_get(f, box, box ? out[i] - f->cfg.ranks : out[i], false);
 		uint64_t queued = l->free_at > start ? l->free_at - start : 0;
 		uint64_t bytes = queued / 8 * (f->cfg.rate / 1000000) / 1000000;
 		struct rf_frame *copy;
@@ -191,8 +160,8 @@ static void handle(struct rf_fabric *f, const struct rf_event *e)
 }
 
 /*
- * Takes one event, or moves the box towards the next one; never further than until. False where nothing is left to do up to
- * that time. Firmware is the caller's.
+ * Takes one event, or moves the box towards the next one; never further than until. False where
+ * nothing is left to do up to that time. Firmware is the caller's.
  */
 static bool advance(struct rf_fabric *f, uint64_t until)
 {
@@ -232,8 +201,10 @@ int rf_fabric_run_until(struct rf_fabric *f, uint64_t until_ns, bool (*stop)(voi
 			rf_box_firmware(f->box);
 			continue;
 		}
-		if (rf_events_next(&f->events) == UINT64_MAX && (!f->box || rf_box_next(f->box) == UINT64_MAX)) {
-			rf_fabric_fail(f, "nothing will ever happen again, and not all ranks have ended");
+		if (rf_events_next(&f->events) == UINT64_MAX &&
+		    (!f->box || rf_box_next(f->box) == UINT64_MAX)) {
+			rf_fabric_fail(
+				f, "nothing will ever happen again, and not all ranks have ended");
 			break;
 		}
 		if (!advance(f, until)) {
@@ -247,157 +218,6 @@ int rf_fabric_run_until(struct rf_fabric *f, uint64_t until_ns, bool (*stop)(voi
 int rf_fabric_run(struct rf_fabric *f, uint64_t until_ns)
 {
 	return rf_fabric_run_until(f, until_ns, NULL, NULL);
-}
-
-/* ---- creation ---- */
-
-static const char *refuse(const struct rf_fabric_cfg *c)
-{
-	bool box = c->schedule != RF_RUN_RING;
-
-	if (c->ranks < 1 || c->ranks > RF_FABRIC_RANKS)
-		return "1 to 128 ranks";
-	if (box && !c->engine)
-		return "no engine for the box";
-	if (box && (c->ports < 2 || c->ports > RF_FABRIC_PORTS))
-		return "a box has 2 to 8 ports";
-	if (c->rate < 1000000 || c->rate > UINT64_C(10000000000000))
-		return "rate from 1M to 10T";
-	if (c->mtu < 256 || c->mtu > 4096 || (c->mtu & (c->mtu - 1)) != 0)
-		return "path MTU 256, 512, 1024, 2048 or 4096";
-	if (c->slots < 16 || c->slots > 32768 || (c->slots & (c->slots - 1)) != 0)
-		return "slots: a power of two from 16 to 32768";
-	if (rf_arith_size(c->type) == 0)
-		return "unknown data type";
-	if (c->max_ops < 1)
-		return "at least one operation at a time";
-	return NULL;
-}
-
-static int open_traces(struct rf_fabric *f, char *why, size_t room)
-{
-	char path[512];
-	char name[32];
-	int err;
-
-	if (!f->cfg.pcapng_dir)
-		return 0;
-	snprintf(path, sizeof(path), "%s/hosts.pcapng", f->cfg.pcapng_dir);
-	err = rf_pcapng_open(path, f->cfg.command, &f->trace_hosts);
-	for (unsigned r = 0; !err && r < f->cfg.ranks; r++) {
-		snprintf(name, sizeof(name), "host%u", r);
-		err = rf_pcapng_interface(f->trace_hosts, name, f->cfg.rate);
-	}
-	if (!err && f->cfg.schedule != RF_RUN_RING) {
-		snprintf(path, sizeof(path), "%s/box.pcapng", f->cfg.pcapng_dir);
-		err = rf_pcapng_open(path, f->cfg.command, &f->trace_box);
-		for (unsigned p = 0; !err && p < f->cfg.ports; p++) {
-			snprintf(name, sizeof(name), "box%u", p);
-			err = rf_pcapng_interface(f->trace_box, name, f->cfg.rate);
-		}
-	}
-	if (err)
-		snprintf(why, room, "%s: %s", path, strerror(-err));
-	return err;
-}
-
-static int make_links(struct rf_fabric *f)
-{
-	unsigned n = 2 * (f->cfg.ranks + f->cfg.ports);
-
-	f->links = calloc(n, sizeof(*f->links));
-	if (!f->links)
-		return -1;
-	for (unsigned i = 0; i < n; i++) {
-		struct rf_link *l = &f->links[i];
-		unsigned k = i;
-
-		l->box = i >= 2 * f->cfg.ranks;
-		if (l->box)
-			k -= 2 * f->cfg.ranks;
-		l->up = k < (l->box ? f->cfg.ports : f->cfg.ranks);
-		l->port = k % (l->box ? f->cfg.ports : f->cfg.ranks);
-		l->faults = l->box ? f->cfg.box_links : f->cfg.host_links;
-		l->rng = rf_rng_make(f->cfg.seed, UINT64_C(1) << 32 | i);
-	}
-	return 0;
-}
-
-static int make_parts(struct rf_fabric *f, char *why, size_t room)
-{
-	struct rf_fabric_cfg *cfg = &f->cfg;
-	bool box = cfg->schedule != RF_RUN_RING;
-
-	snprintf(why, room, "out of memory");
-	if (!box)
-		cfg->ports = 0;
-	if (rf_switch_init(&f->sw, cfg->ranks, cfg->ports) != 0 || make_links(f) != 0)
-		return -1;
-	f->hosts = calloc(cfg->ranks, sizeof(struct rf_host *));
-	f->check = rf_check_create(cfg);
-	if (!f->hosts || !f->check || open_traces(f, why, room) != 0)
-		return -1;
-	if (box) {
-		f->box = rf_box_create(f, why, room);
-		if (!f->box)
-			return -1;
-	}
-	for (unsigned r = 0; r < cfg->ranks; r++) {
-		if (box && cfg->port_of_rank[r] >= cfg->ports)
-			cfg->port_of_rank[r] = (uint8_t)(r % cfg->ports);
-		if (box)
-			rf_switch_rule(&f->sw, r, cfg->port_of_rank[r]);
-		f->hosts[r] = rf_host_create(f, r);
-		if (!f->hosts[r] || rf_host_step(f->hosts[r], RF_STEP_JOIN, 0) != 0) {
-			snprintf(why, room, "cannot make host %u", r);
-			return -1;
-		}
-	}
-	return 0;
-}
-
-int rf_fabric_create(const struct rf_fabric_cfg *cfg, struct rf_fabric **out, char *why, size_t room)
-{
-	const char *no = refuse(cfg);
-	struct rf_fabric *f;
-
-	if (no) {
-		snprintf(why, room, "%s", no);
-		return -1;
-	}
-	f = calloc(1, sizeof(*f));
-	if (!f) {
-		snprintf(why, room, "out of memory");
-		return -1;
-	}
-	f->cfg = *cfg;
-	rf_events_init(&f->events);
-	if (make_parts(f, why, room) != 0) {
-		rf_fabric_destroy(f);
-		return -1;
-	}
-	*out = f;
-	return 0;
-}
-
-void rf_fabric_destroy(struct rf_fabric *f)
-{
-	struct rf_event e;
-
-	if (!f)
-		return;
-	while (rf_events_take(&f->events, &e))
-		free(e.what);
-	rf_events_free(&f->events);
-	for (unsigned r = 0; f->hosts && r < f->cfg.ranks; r++)
-		rf_host_destroy(f->hosts[r]);
-	free(f->hosts);
-	rf_box_destroy(f->box);
-	rf_check_destroy(f->check);
-	free(f->links);
-	rf_pcapng_close(f->trace_hosts);
-	rf_pcapng_close(f->trace_box);
-	free(f);
 }
 
 /* ---- programs, results, changes ---- */
@@ -507,7 +327,8 @@ void rf_fabric_box_reset(struct rf_fabric *f)
 		rf_box_reset(f->box);
 }
 
-void rf_fabric_host_faults(struct rf_fabric *f, unsigned rank, const struct rf_faults *up, const struct rf_faults *down)
+void rf_fabric_host_faults(struct rf_fabric *f, unsigned rank, const struct rf_faults *up,
+			   const struct rf_faults *down)
 {
 	rf_link_get(f, false, rank, true)->faults = *up;
 	rf_link_get(f, false, rank, false)->faults = *down;

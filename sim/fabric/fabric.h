@@ -1,7 +1,7 @@
 /*
- * The virtual-time fabric: hosts that run the real transport, links, a switch with the rule, and the box (RTL or reference
- * model, with the real firmware) in one process and one clock. Everything follows from the configuration and its seed: the same
- * run gives the same events to the picosecond.
+ * The virtual-time fabric: hosts that run the real transport, links, a switch with the rule, and
+ *the box (RTL or reference model, with the real firmware) in one process and one clock. Everything
+ *follows from the configuration and its seed: the same run gives the same events to the picosecond.
  *
  *	rf_fabric_cfg_init(&cfg);
  *	cfg.ranks = 4;
@@ -12,8 +12,9 @@
  *	rf_fabric_rank(f, r)->wrong, ->error, ->text
  *	rf_fabric_destroy(f);
  *
- * Each rank has a program, a list of steps that it takes one after another. Between calls of rf_fabric_run() the world may be
- * changed: a host crashed, the rule taken away, the box reset. Times are nanoseconds since creation.
+ * Each rank has a program, a list of steps that it takes one after another. Between calls of
+ *rf_fabric_run() the world may be changed: a host crashed, the rule taken away, the box reset.
+ *Times are nanoseconds since creation.
  */
 #ifndef RF_SIM_FABRIC_FABRIC_H
 #define RF_SIM_FABRIC_FABRIC_H
@@ -39,15 +40,16 @@ struct rf_faults {
 	double loss;
 	double duplicate;
 	double reorder; /* held back for up to reorder_ns while others pass */
-	double corrupt; /* one bit flips and the FCS is right: as in a switch's memory. IPv4 frames only */
+	double corrupt; /* one bit flips and the FCS is right: as in a switch's memory. IPv4 frames
+			   only */
 	double bad_fcs; /* one bit flips and the next MAC sees it */
 	uint64_t reorder_ns;
 	uint64_t jitter_ns; /* up to so much more delay, order kept */
 };
 
 enum rf_schedule_kind {
-	RF_RUN_BOX,	     /* the box adds */
-	RF_RUN_RING,	     /* ring all-reduce, no box and no rule */
+	RF_RUN_BOX,          /* the box adds */
+	RF_RUN_RING,         /* ring all-reduce, no box and no rule */
 	RF_RUN_RING_THROUGH, /* ring all-reduce with the rule: foreign traffic through the box */
 };
 
@@ -58,56 +60,58 @@ struct rf_fabric_cfg {
 	unsigned lanes;
 	unsigned width;
 	const char *wave; /* FST file, or NULL */
-	bool no_jump;	  /* evaluate every clock */
+	bool no_jump;     /* evaluate every clock */
 	unsigned bus_ns;  /* time that firmware needs for one register access */
 	uint64_t hold_ms; /* hold time of the box after power-on and reset */
-	bool no_keys;	  /* the box has no keys: open laboratory */
+	bool no_keys;     /* the box has no keys: open laboratory */
 	/* Hosts and network. */
 	unsigned ranks;
-	uint8_t port_of_rank[RF_FABRIC_RANKS]; /* box port to which the rule sends; rank mod ports unless changed */
+	uint8_t port_of_rank[RF_FABRIC_RANKS]; /* box port to which the rule sends; rank mod ports
+						  unless changed */
 	uint64_t join_at[RF_FABRIC_RANKS];     /* ns; 100 us from rank to rank unless changed */
-	uint64_t rate;			       /* bits per second of every link */
-	uint64_t delay_ns;		       /* of every link, each direction */
-	uint64_t switch_ns;		       /* from last bit in to first bit out at the earliest */
-	uint64_t switch_buffer;		       /* bytes queued for one port before frames are dropped */
-	unsigned mac_fifo;		       /* bytes between box and wire at each port */
-	struct rf_faults host_links;	       /* both directions of every host's link */
-	struct rf_faults box_links;	       /* both directions of every box port's link */
+	uint64_t rate;                         /* bits per second of every link */
+	uint64_t delay_ns;                     /* of every link, each direction */
+	uint64_t switch_ns;          /* from last bit in to first bit out at the earliest */
+	uint64_t switch_buffer;      /* bytes queued for one port before frames are dropped */
+	unsigned mac_fifo;           /* bytes between box and wire at each port */
+	struct rf_faults host_links; /* both directions of every host's link */
+	struct rf_faults box_links;  /* both directions of every box port's link */
 	/* The job. */
 	enum rf_schedule_kind schedule;
 	enum rf_arith_type type;
 	enum rf_arith_op op;
 	unsigned mtu;
-	unsigned slots;		    /* S asked for */
-	unsigned message_bytes;	    /* 0: 64 packets */
-	unsigned max_ops;	    /* all-reduces outstanding at a time, 1.. */
-	uint32_t start_psn;	    /* of every connection; RF_FABRIC_RANDOM_PSN: random ones */
-	uint64_t ack_timeout_ns;    /* of the transport */
+	unsigned slots;          /* S asked for */
+	unsigned message_bytes;  /* 0: 64 packets */
+	unsigned max_ops;        /* all-reduces outstanding at a time, 1.. */
+	uint32_t start_psn;      /* of every connection; RF_FABRIC_RANDOM_PSN: random ones */
+	uint64_t ack_timeout_ns; /* of the transport */
 	uint64_t ack_timeout_max_ns;
 	unsigned retry_cnt;
 	uint32_t lease_ms;
 	uint32_t join_deadline_ms;
-	bool plain; /* connections without the PSN shift: as an operator registers foreign endpoints */
-	bool vlan; /* hosts tag their frames */
+	bool plain; /* connections without the PSN shift: as an operator registers foreign endpoints
+		     */
+	bool vlan;  /* hosts tag their frames */
 	bool in_place;
 	/* Run. */
 	uint64_t seed;
-	bool measure;		/* CPU time of the engine: stats.engine_seconds */
-	bool flip;		/* flips one bit of one result before it is compared: the run must report it */
+	bool measure; /* CPU time of the engine: stats.engine_seconds */
+	bool flip; /* flips one bit of one result before it is compared: the run must report it */
 	const char *pcapng_dir; /* box.pcapng and hosts.pcapng there, or NULL */
-	const char *command;	/* comment for them */
+	const char *command;    /* comment for them */
 };
 
 #define RF_FABRIC_RANDOM_PSN UINT32_MAX
 
 enum rf_step_kind {
-	RF_STEP_JOIN,	   /* join at the box, make queue pairs */
+	RF_STEP_JOIN,      /* join at the box, make queue pairs */
 	RF_STEP_ALLREDUCE, /* arg: elements. Does not wait unless max_ops are outstanding */
-	RF_STEP_WAIT,	   /* until all outstanding ones are done */
+	RF_STEP_WAIT,      /* until all outstanding ones are done */
 	RF_STEP_COMPUTE,   /* arg: ns. The transport goes on */
-	RF_STEP_FREEZE,	   /* arg: ns. The process does nothing at all; its NIC stores frames */
+	RF_STEP_FREEZE,    /* arg: ns. The process does nothing at all; its NIC stores frames */
 	RF_STEP_BARRIER,   /* until all ranks are here; costs nothing: for measurements */
-	RF_STEP_LEAVE,	   /* wait, leave the group, linger until it has ended */
+	RF_STEP_LEAVE,     /* wait, leave the group, linger until it has ended */
 };
 
 enum rf_rank_state {
@@ -115,7 +119,7 @@ enum rf_rank_state {
 	RF_RANK_JOINING,
 	RF_RANK_RUNNING,
 	RF_RANK_LEAVING,
-	RF_RANK_DONE,	/* its program has ended well */
+	RF_RANK_DONE,   /* its program has ended well */
 	RF_RANK_FAILED, /* error and text say why */
 	RF_RANK_CRASHED,
 };
@@ -134,12 +138,13 @@ struct rf_rank {
 	char text[200];
 	uint64_t failed_ns;
 	unsigned reason; /* RF_CTL_R_* of the box, where it gave one */
-	unsigned done;	 /* all-reduces completed with success */
+	unsigned done;   /* all-reduces completed with success */
 	unsigned posted;
-	uint64_t checked;   /* elements compared */
-	uint64_t wrong;	    /* of them different from the reference */
-	uint64_t raw;	    /* elements of failed operations that are neither untouched nor the right sum */
-	uint64_t ready_ns;  /* when the box was joined; 0: not yet */
+	uint64_t checked; /* elements compared */
+	uint64_t wrong;   /* of them different from the reference */
+	uint64_t raw; /* elements of failed operations that are neither untouched nor the right sum
+		       */
+	uint64_t ready_ns;      /* when the box was joined; 0: not yet */
 	uint64_t first_post_ns; /* of the first all-reduce */
 	uint64_t last_done_ns;
 	uint64_t digest; /* of all results */
@@ -150,9 +155,9 @@ struct rf_rank {
 /* Totals of one run. */
 struct rf_fabric_stats {
 	uint64_t events;
-	uint64_t cycles;	   /* of the box */
+	uint64_t cycles;           /* of the box */
 	uint64_t cycles_evaluated; /* without those jumped over */
-	double engine_seconds;	   /* CPU time spent in the engine */
+	double engine_seconds;     /* CPU time spent in the engine */
 	uint64_t firmware_polls;
 	uint64_t register_accesses;
 	uint64_t frames_lost;
@@ -162,25 +167,29 @@ struct rf_fabric_stats {
 	uint64_t frames_bad_fcs;
 	uint64_t switch_dropped; /* no buffer */
 	uint64_t rule_hits;
-	uint64_t mac_overflow;	 /* the engine's input queue was full */
-	uint64_t data_packets;	 /* sent by hosts, repeats included */
-	uint64_t repeats;	 /* of them sent before */
+	uint64_t mac_overflow; /* the engine's input queue was full */
+	uint64_t data_packets; /* sent by hosts, repeats included */
+	uint64_t repeats;      /* of them sent before */
 	uint64_t acks;
 	uint64_t naks;
 	uint64_t timeouts;
 	uint64_t switch_queue_max; /* bytes */
-	uint64_t digest;	   /* of every frame at every host and box port with its time: two equal runs have equal ones */
+	uint64_t digest; /* of every frame at every host and box port with its time: two equal runs
+			    have equal ones */
 };
 
 struct rf_fabric;
 
 void rf_fabric_cfg_init(struct rf_fabric_cfg *cfg);
 
-/* 0, or -1 with a reason of at most room bytes in why. The strings of cfg must live as long as the fabric. */
-int rf_fabric_create(const struct rf_fabric_cfg *cfg, struct rf_fabric **out, char *why, size_t room);
+/* 0, or -1 with a reason of at most room bytes in why. The strings of cfg must live as long as the
+ * fabric. */
+int rf_fabric_create(const struct rf_fabric_cfg *cfg, struct rf_fabric **out, char *why,
+		     size_t room);
 void rf_fabric_destroy(struct rf_fabric *f);
 
-/* Adds a step to one rank's program. 0 or -1 (no memory). Programs begin with RF_STEP_JOIN, added by create. */
+/* Adds a step to one rank's program. 0 or -1 (no memory). Programs begin with RF_STEP_JOIN, added
+ * by create. */
 int rf_fabric_step(struct rf_fabric *f, unsigned rank, enum rf_step_kind kind, uint64_t arg);
 /* Adds an all-reduce of count elements for every rank. */
 int rf_fabric_allreduce(struct rf_fabric *f, uint64_t count);
@@ -188,8 +197,9 @@ int rf_fabric_allreduce(struct rf_fabric *f, uint64_t count);
 int rf_fabric_all(struct rf_fabric *f, enum rf_step_kind kind, uint64_t arg);
 
 /*
- * Runs until every rank's program has ended (done, failed or crashed) or the time is reached. 1 if all have ended, else 0;
- * -1 where the simulation itself failed (rf_fabric_why). May be called again, with more steps added.
+ * Runs until every rank's program has ended (done, failed or crashed) or the time is reached. 1 if
+ * all have ended, else 0; -1 where the simulation itself failed (rf_fabric_why). May be called
+ * again, with more steps added.
  */
 int rf_fabric_run(struct rf_fabric *f, uint64_t until_ns);
 /* Likewise, but also returns 0 as soon as stop says so; it is asked after every event. */
@@ -199,11 +209,13 @@ const char *rf_fabric_why(const struct rf_fabric *f);
 uint64_t rf_fabric_now(const struct rf_fabric *f);
 const struct rf_rank *rf_fabric_rank(const struct rf_fabric *f, unsigned rank);
 void rf_fabric_stats(const struct rf_fabric *f, struct rf_fabric_stats *s);
-/* Time from the first rank's start of its op-th all-reduce to the last rank's completion; 0 where it is not complete. */
+/* Time from the first rank's start of its op-th all-reduce to the last rank's completion; 0 where
+ * it is not complete. */
 uint64_t rf_fabric_op_ns(const struct rf_fabric *f, unsigned op);
 /* True where every rank is done and nothing was wrong. */
 bool rf_fabric_good(const struct rf_fabric *f);
-/* A port counter of the box by its number (RF_CNT_*): read over the register bus, costs a little time. */
+/* A port counter of the box by its number (RF_CNT_*): read over the register bus, costs a little
+ * time. */
 uint32_t rf_fabric_counter(struct rf_fabric *f, unsigned port, unsigned counter);
 /* The world changes now. */
 void rf_fabric_crash(struct rf_fabric *f, unsigned rank);
@@ -213,19 +225,22 @@ void rf_fabric_freeze(struct rf_fabric *f, unsigned rank, uint64_t ns);
 void rf_fabric_rule(struct rf_fabric *f, unsigned rank, bool on);
 void rf_fabric_box_reset(struct rf_fabric *f);
 /* Turns the host-link faults of one rank on with new values (loss 1 cuts the cable). */
-void rf_fabric_host_faults(struct rf_fabric *f, unsigned rank, const struct rf_faults *up, const struct rf_faults *down);
+void rf_fabric_host_faults(struct rf_fabric *f, unsigned rank, const struct rf_faults *up,
+			   const struct rf_faults *down);
 
 /*
- * Asked for every frame that is put on a wire; false: it is lost. host: the number of the host or box port whose link it is;
- * up: towards the switch.
+ * Asked for every frame that is put on a wire; false: it is lost. host: the number of the host or
+ * box port whose link it is; up: towards the switch.
  */
-typedef bool rf_fabric_filter(void *arg, bool box, unsigned port, bool up, uint64_t ns, const uint8_t *frame, size_t len);
+typedef bool rf_fabric_filter(void *arg, bool box, unsigned port, bool up, uint64_t ns,
+			      const uint8_t *frame, size_t len);
 void rf_fabric_set_filter(struct rf_fabric *f, rf_fabric_filter *filter, void *arg);
 
 /* Sends a frame into the switch as if the host had sent it. */
 void rf_fabric_inject(struct rf_fabric *f, unsigned rank, const uint8_t *frame, size_t len);
 
-/* Addresses: host r is 10.0.(r / 250).(r % 250 + 1) with MAC 02:00:00:00:00:01 + r; the box 10.0.255.254. */
+/* Addresses: host r is 10.0.(r / 250).(r % 250 + 1) with MAC 02:00:00:00:00:01 + r; the
+ * box 10.0.255.254. */
 uint32_t rf_fabric_ip(unsigned rank);
 uint32_t rf_fabric_box_ip(void);
 

@@ -26,7 +26,7 @@ enum rf_event_kind {
 
 /* One direction of a cable. */
 struct rf_link {
-	uint64_t free_at; /* ps: the last bit of the last frame has left */
+	uint64_t free_at;      /* ps: the last bit of the last frame has left */
 	uint64_t last_arrival; /* jitter keeps the order */
 	struct rf_faults faults;
 	struct rf_rng rng;
@@ -49,7 +49,7 @@ struct rf_fabric {
 	rf_fabric_filter *filter;
 	void *filter_arg;
 	unsigned barriers; /* passed by all */
-	unsigned active; /* hosts whose program has not ended */
+	unsigned active;   /* hosts whose program has not ended */
 	bool failed;
 	char why[200];
 	struct rf_fabric_stats stats;
@@ -58,12 +58,15 @@ struct rf_fabric {
 /* fabric.c */
 struct rf_frame *rf_frame_new(struct rf_fabric *f, const uint8_t *data, size_t len);
 void rf_fabric_fail(struct rf_fabric *f, const char *why);
-void rf_fabric_event(struct rf_fabric *f, uint64_t at, enum rf_event_kind kind, unsigned who, void *what);
+void rf_fabric_event(struct rf_fabric *f, uint64_t at, enum rf_event_kind kind, unsigned who,
+		     void *what);
 uint64_t rf_fabric_digest(uint64_t before, const void *data, size_t len);
 /* Whether all hosts have come to their n-th barrier; wakes those that wait. */
 bool rf_fabric_barrier(struct rf_fabric *f, unsigned n);
-void rf_fabric_trace(struct rf_fabric *f, bool box, unsigned port, enum rf_pcapng_dir dir, const uint8_t *frame, size_t len);
-/* Handles all events up to a time (ps) but the firmware's: for register accesses, which take time. */
+void rf_fabric_trace(struct rf_fabric *f, bool box, unsigned port, enum rf_pcapng_dir dir,
+		     const uint8_t *frame, size_t len);
+/* Handles all events up to a time (ps) but the firmware's: for register accesses, which take time.
+ */
 void rf_fabric_pass_time(struct rf_fabric *f, uint64_t until);
 static inline uint64_t rf_fabric_ns(const struct rf_fabric *f)
 {
@@ -74,9 +77,11 @@ static inline uint64_t rf_fabric_ns(const struct rf_fabric *f)
 uint64_t rf_wire_ps(uint64_t rate, size_t len);
 struct rf_link *rf_link_get(struct rf_fabric *f, bool box, unsigned port, bool up);
 /*
- * Puts a frame on the wire, its first bit not before `start`; takes the frame. Returns the time at which the wire is free.
+ * Puts a frame on the wire, its first bit not before `start`; takes the frame. Returns the time at
+ * which the wire is free.
  */
-uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start, struct rf_frame *frame);
+uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start,
+		      struct rf_frame *frame);
 
 /* host.c */
 struct rf_host *rf_host_create(struct rf_fabric *f, unsigned rank);
@@ -105,7 +110,8 @@ struct rf_box *rf_box_create(struct rf_fabric *f, char *why, size_t room);
 void rf_box_destroy(struct rf_box *b);
 /* A frame has arrived at a port at the current time; takes it. */
 void rf_box_frame(struct rf_box *b, unsigned port, struct rf_frame *frame);
-/* Moves the box towards a time (ps), or less far where something came out of it that makes an earlier event. */
+/* Moves the box towards a time (ps), or less far where something came out of it that makes an
+ * earlier event. */
 void rf_box_run(struct rf_box *b, uint64_t until);
 /* Whether the firmware has something to do now, and doing it. */
 bool rf_box_firmware_due(const struct rf_box *b);
@@ -126,10 +132,10 @@ void rf_check_fill(const struct rf_check *c, unsigned rank, unsigned op, void *t
 /* What untouched memory looks like. */
 void rf_check_blank(const struct rf_check *c, void *to, uint64_t count);
 /*
- * Compares a result in full with the reference; returns the number of wrong elements, UINT64_MAX without memory. blank_ok:
- * untouched elements are right too.
+ * Compares a result in full with the reference; returns the number of wrong elements, UINT64_MAX
+ * without memory. blank_ok: untouched elements are right too.
  */
-uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned op, const void *got, uint64_t count,
-			 bool blank_ok);
+uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned op,
+			 const void *got, uint64_t count, bool blank_ok);
 
 #endif

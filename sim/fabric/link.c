@@ -63,7 +63,8 @@ static void arrive(struct rf_fabric *f, struct rf_link *l, uint64_t at, struct r
 	rf_fabric_event(f, at, RF_EV_ARRIVE, (unsigned)(l - f->links), frame);
 }
 
-uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start, struct rf_frame *frame)
+uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start,
+		      struct rf_frame *frame)
 {
 	uint64_t begin = start > l->free_at ? start : l->free_at;
 	uint64_t end = begin + rf_wire_ps(f->cfg.rate, frame->len);
@@ -71,7 +72,8 @@ uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start, st
 	struct rf_frame *twin = NULL;
 
 	l->free_at = end;
-	if (f->filter && !f->filter(f->filter_arg, l->box, l->port, l->up, begin / PS_PER_NS, frame->data, frame->len)) {
+	if (f->filter && !f->filter(f->filter_arg, l->box, l->port, l->up, begin / PS_PER_NS,
+				    frame->data, frame->len)) {
 		f->stats.frames_lost++;
 		free(frame);
 		return end;

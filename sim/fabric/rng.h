@@ -18,10 +18,11 @@ static inline uint64_t rf_rng_next(struct rf_rng *r)
 	return z ^ (z >> 31);
 }
 
-/* A generator of its own for each use, so that one more draw in one place changes nothing elsewhere. */
+/* A generator of its own for each use, so that one more draw in one place changes nothing
+ * elsewhere. */
 static inline struct rf_rng rf_rng_make(uint64_t seed, uint64_t stream)
 {
-	struct rf_rng r = { seed };
+	struct rf_rng r = {seed};
 
 	r.state = rf_rng_next(&r) ^ (stream * UINT64_C(0xd1342543de82ef95));
 	(void)rf_rng_next(&r);
@@ -34,7 +35,8 @@ static inline uint64_t rf_rng_below(struct rf_rng *r, uint64_t n)
 	return rf_rng_next(r) % n;
 }
 
-/* True with probability p. Draws nothing for 0, so that a fault that is off leaves the others as they were. */
+/* True with probability p. Draws nothing for 0, so that a fault that is off leaves the others as
+ * they were. */
 static inline bool rf_rng_chance(struct rf_rng *r, double p)
 {
 	return p > 0 && (double)(rf_rng_next(r) >> 11) * 0x1p-53 < p;

@@ -1,4 +1,5 @@
-/* The shape of box that a number of ports, lanes and a data width give when nothing else is said. */
+/* The shape of box that a number of ports, lanes and a data width give when nothing else is said.
+ */
 #ifndef RF_SIM_FABRIC_SHAPE_H
 #define RF_SIM_FABRIC_SHAPE_H
 
@@ -6,8 +7,10 @@
 
 #include "sim/engine.h"
 
-/* Sizes are those of mk/sim.mk's macro for Verilated shapes: 512 slots of 1 KB in every lane, at every width. */
-static inline void rf_shape_cfg(struct rf_engine_cfg *cfg, unsigned ports, unsigned lanes, unsigned width)
+/* Sizes are those of mk/sim.mk's macro for Verilated shapes: 512 slots of 1 KB in every lane, at
+ * every width. */
+static inline void rf_shape_cfg(struct rf_engine_cfg *cfg, unsigned ports, unsigned lanes,
+				unsigned width)
 {
 	unsigned beats = 13;
 

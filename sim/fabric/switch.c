@@ -36,7 +36,8 @@ bool rf_switch_rule_matches(const uint8_t *frame, size_t len)
 	if (len < l2 + 20 || rf_get_be16(frame + l2 - 2) != 0x0800 || frame[l2] >> 4 != 4)
 		return false;
 	ihl = (size_t)(frame[l2] & 15) * 4;
-	if (ihl < 20 || len < l2 + ihl + 4 || frame[l2 + 9] != 17 || (rf_get_be16(frame + l2 + 6) & 0x1fff) != 0)
+	if (ihl < 20 || len < l2 + ihl + 4 || frame[l2 + 9] != 17 ||
+	    (rf_get_be16(frame + l2 + 6) & 0x1fff) != 0)
 		return false;
 	return rf_get_be16(frame + l2 + ihl + 2) == 4791;
 }
@@ -65,10 +66,11 @@ static void learn(struct rf_switch *s, uint64_t now, uint64_t mac, unsigned port
 			to = m;
 			break;
 		}
-		if (!to || (m->mac == 0 && to->mac != 0) || (m->mac != 0 && to->mac != 0 && m->seen < to->seen))
+		if (!to || (m->mac == 0 && to->mac != 0) ||
+		    (m->mac != 0 && to->mac != 0 && m->seen < to->seen))
 			to = m;
 	}
-	*to = (struct rf_switch_mac){ .mac = mac, .seen = now, .port = port };
+	*to = (struct rf_switch_mac){.mac = mac, .seen = now, .port = port};
 }
 
 /* The port of an address, or RF_SWITCH_NO_RULE. */
@@ -87,7 +89,8 @@ static uint32_t look_up(struct rf_switch *s, uint64_t now, uint64_t mac)
 	return RF_SWITCH_NO_RULE;
 }
 
-size_t rf_switch_frame(struct rf_switch *s, uint64_t now, unsigned in, const uint8_t *frame, size_t len, uint16_t *out)
+size_t rf_switch_frame(struct rf_switch *s, uint64_t now, unsigned in, const uint8_t *frame,
+		       size_t len, uint16_t *out)
 {
 	struct rf_switch_port *p = &s->port[in];
 	uint64_t source;

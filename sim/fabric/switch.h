@@ -1,7 +1,8 @@
 /*
- * A learning Ethernet switch with the one rule that ringfold needs: a frame with UDP destination port 4791 that comes in on a
- * host port goes to the box port assigned to that host port, whatever its destination MAC. All else, and everything that
- * comes from box ports, is forwarded by MAC. Pure: a frame in, the ports on which it leaves out. Used by virtual and real time.
+ * A learning Ethernet switch with the one rule that ringfold needs: a frame with UDP destination
+ * port 4791 that comes in on a host port goes to the box port assigned to that host port, whatever
+ * its destination MAC. All else, and everything that comes from box ports, is forwarded by MAC.
+ * Pure: a frame in, the ports on which it leaves out. Used by virtual and real time.
  */
 #ifndef RF_SIM_FABRIC_SWITCH_H
 #define RF_SIM_FABRIC_SWITCH_H
@@ -16,16 +17,18 @@
 #define RF_SWITCH_AGE_NS 300000000000u /* IEEE 802.1Q's default: 300 s */
 
 struct rf_switch_port {
-	uint32_t redirect; /* host port: box port (a switch port number) of the rule, or RF_SWITCH_NO_RULE */
+	uint32_t redirect; /* host port: box port (a switch port number) of the rule, or
+			      RF_SWITCH_NO_RULE */
 	uint64_t frames_in;
 	uint64_t frames_out;
 	uint64_t rule_hits;
 	uint64_t flooded; /* frames that came in here and went to all others */
-	uint64_t dropped; /* shorter than an Ethernet header, source a group address, or destination on the same port */
+	uint64_t dropped; /* shorter than an Ethernet header, source a group address, or destination
+			     on the same port */
 };
 
 struct rf_switch_mac {
-	uint64_t mac; /* 0: free */
+	uint64_t mac;  /* 0: free */
 	uint64_t seen; /* ns */
 	uint32_t port;
 };
@@ -46,13 +49,16 @@ int rf_switch_init(struct rf_switch *s, unsigned hosts, unsigned boxes);
 void rf_switch_rule(struct rf_switch *s, unsigned host, uint32_t box);
 
 /*
- * A frame comes in on a port at time now (ns, never backwards). Writes the ports on which it leaves, unchanged, to out
- * (RF_SWITCH_PORTS places) and returns how many. The port on which it came in is never one of them, with one exception that
- * real switches share: a redirected frame goes where the rule says.
+ * A frame comes in on a port at time now (ns, never backwards). Writes the ports on which it
+ * leaves, unchanged, to out (RF_SWITCH_PORTS places) and returns how many. The port on which it
+ * came in is never one of them, with one exception that real switches share: a redirected frame
+ * goes where the rule says.
  */
-size_t rf_switch_frame(struct rf_switch *s, uint64_t now, unsigned in, const uint8_t *frame, size_t len, uint16_t *out);
+size_t rf_switch_frame(struct rf_switch *s, uint64_t now, unsigned in, const uint8_t *frame,
+		       size_t len, uint16_t *out);
 
-/* Whether the rule matches a frame: IPv4, not a later fragment, at most one VLAN tag, UDP destination port 4791. */
+/* Whether the rule matches a frame: IPv4, not a later fragment, at most one VLAN tag, UDP
+ * destination port 4791. */
 bool rf_switch_rule_matches(const uint8_t *frame, size_t len);
 
 #endif

@@ -10,13 +10,14 @@
 #include "rf_regs.h"
 #include "sim/realtime/internal.h"
 
-#define RUN_CYCLES 512u	   /* of the engine between two looks at the ports */
-#define IDLE_SPINS 20u	   /* looks in vain before sleeping */
+#define RUN_CYCLES 512u    /* of the engine between two looks at the ports */
+#define IDLE_SPINS 20u     /* looks in vain before sleeping */
 #define SLEEP_MIN_NS 20000 /* and how long then: doubled each time ... */
 #define SLEEP_MAX_NS 500000
-#define ENGINE_QUEUE 8u	   /* frames that wait inside the engine at each port */
-#define BOX_QUEUE 128u	   /* frames that wait in front of a box port before its hosts are held back */
-#define HOST_QUEUE 4096u   /* frames that wait for a host that does not read */
+#define ENGINE_QUEUE 8u  /* frames that wait inside the engine at each port */
+#define BOX_QUEUE 128u   /* frames that wait in front of a box port before its hosts are held back \
+			  */
+#define HOST_QUEUE 4096u /* frames that wait for a host that does not read */
 #define HOLD_NS UINT64_C(1000000000) /* a generator is held back no longer while nothing moves */
 
 uint64_t rf_rt_now(void)
@@ -42,14 +43,15 @@ void rf_rt_cfg_init(struct rf_rt_cfg *cfg)
 		.lanes = 1,
 		.width = 512,
 		.seed = 1,
-		.mac = { 0x02, 0x52, 0x46, 0x00, 0x00, 0x10 },
+		.mac = {0x02, 0x52, 0x46, 0x00, 0x00, 0x10},
 		.ip = 0x0a0000fe,
 	};
 }
 
 /* ---- queues ---- */
 
-static void queue_add(struct rf_rt *b, struct rf_rt_queue *q, const uint8_t *data, size_t len, unsigned most)
+static void queue_add(struct rf_rt *b, struct rf_rt_queue *q, const uint8_t *data, size_t len,
+		      unsigned most)
 {
 	struct rf_rt_frame *f;
 
@@ -81,9 +83,11 @@ static void queue_drop(struct rf_rt_queue *q)
 
 /* ---- captures ---- */
 
-static void capture(struct rf_rt *b, struct rf_pcapng *w, unsigned port, enum rf_pcapng_dir dir, const uint8_t *frame, size_t len)
+static void capture(struct rf_rt *b, struct rf_pcapng *w, unsigned port, enum rf_pcapng_dir dir,
+		    const uint8_t *frame, size_t len)
 {
-	if (w && rf_pcapng_frame(w, port, rf_rt_wall_ns(), dir, frame, len, NULL) != 0 && !b->failed) {
+	if (w && rf_pcapng_frame(w, port, rf_rt_wall_ns(), dir, frame, len, NULL) != 0 &&
+	    !b->failed) {
 		fprintf(stderr, "ringfold box: cannot write a capture file\n");
 		b->failed = true;
 	}
@@ -115,7 +119,8 @@ static void through_switch(struct rf_rt *b, unsigned in, const uint8_t *frame, s
 	}
 }
 
-static void box_tx(void *arg, unsigned port, const uint8_t *frame, size_t len, uint64_t first, uint64_t last)
+static void box_tx(void *arg, unsigned port, const uint8_t *frame, size_t len, uint64_t first,
+		   uint64_t last)
 {
 	struct rf_rt *b = arg;
 
@@ -129,7 +134,8 @@ static void box_tx(void *arg, unsigned port, const uint8_t *frame, size_t len, u
 		through_switch(b, b->cfg.hosts + port, frame, len);
 }
 
-/* Firmware lives in the time of the clock on the wall, as the hosts do, however slowly the engine runs. */
+/* Firmware lives in the time of the clock on the wall, as the hosts do, however slowly the engine
+ * runs. */
 static uint32_t bus_read(void *arg, uint32_t addr)
 {
 	struct rf_rt *b = arg;
@@ -154,19 +160,19 @@ static void bus_write(void *arg, uint32_t addr, uint32_t value)
 
 void rf_rt_engine_host(struct rf_rt *b, struct rf_engine_host *host)
 {
-	*host = (struct rf_engine_host){ .arg = b, .tx = box_tx };
+	*host = (struct rf_engine_host){.arg = b, .tx = box_tx};
 }
 
 void rf_rt_hal(struct rf_rt *b)
 {
-	b->hal = (struct rf_hal){ .arg = b, .read = bus_read, .write = bus_write };
+	b->hal = (struct rf_hal){.arg = b, .read = bus_read, .write = bus_write};
 }
 
 /* ---- generators ---- */
 
 /*
- * How many more frames a generator behind a box port may send before a connection there could meet "no room": the box itself is
- * asked. Zero only where the port is ahead of others by all slots.
+ * How many more frames a generator behind a box port may send before a connection there could meet
+ * "no room": the box itself is asked. Zero only where the port is ahead of others by all slots.
  */
 static unsigned room_at(struct rf_rt *b, unsigned port)
 {
@@ -179,7 +185,8 @@ static unsigned room_at(struct rf_rt *b, unsigned port)
 
 		if (!g->live || g->hw == RF_FW_NONE)
 			continue;
-		tail = b->ops->reg_read(b->engine, RF_GROUP_BASE + g->hw * RF_GROUP_STRIDE + RF_GROUP_TAIL);
+		tail = b->ops->reg_read(b->engine,
+					RF_GROUP_BASE + g->hw * RF_GROUP_STRIDE + RF_GROUP_TAIL);
 		for (unsigned m = g->first; m != RF_FW_NONE; m = b->fw.member[m].next) {
 			const struct rf_fw_member *k = &b->fw.member[m];
 			uint32_t cid = g->hw * 128u + k->lane * 8u + k->port;
@@ -188,7 +195,9 @@ static unsigned room_at(struct rf_rt *b, unsigned port)
 
 			if (k->port != port)
 				continue;
-			ahead = b->ops->reg_read(b->engine, RF_CONN_BASE + cid * RF_CONN_STRIDE + RF_CONN_NEXT) - tail;
+			ahead = b->ops->reg_read(b->engine, RF_CONN_BASE + cid * RF_CONN_STRIDE +
+								    RF_CONN_NEXT) -
+				tail;
 			ahead = (ahead & 0xffffff) + pending;
 			if (ahead >= slots)
 				return 0;
@@ -348,7 +357,8 @@ static bool give_to_ports(struct rf_rt *b)
 	return work;
 }
 
-/* All capture files have been played and nothing is under way; false where a port goes on for ever. */
+/* All capture files have been played and nothing is under way; false where a port goes on for ever.
+ */
 static bool finished(const struct rf_rt *b)
 {
 	for (unsigned i = 0; i < b->source_count; i++)
@@ -387,17 +397,20 @@ static uint64_t frames_taken(const struct rf_rt *b)
 
 static void line(struct rf_rt *b, double seconds)
 {
-	fprintf(stderr, "%8.1f s  %" PRIu64 " frames from ports, %" PRIu64 " into the box, %" PRIu64 " out of it, %" PRIu64 " cycles",
+	fprintf(stderr,
+		"%8.1f s  %" PRIu64 " frames from ports, %" PRIu64 " into the box, %" PRIu64
+		" out of it, %" PRIu64 " cycles",
 		seconds, frames_taken(b), b->box_in, b->box_out, b->ops->evaluated(b->engine));
 	if (b->engine_seconds > 0)
-		fprintf(stderr, ", %.0f cycles/s", (double)b->ops->evaluated(b->engine) / b->engine_seconds);
+		fprintf(stderr, ", %.0f cycles/s",
+			(double)b->ops->evaluated(b->engine) / b->engine_seconds);
 	fputc('\n', stderr);
 }
 
 static void nap(unsigned vain)
 {
 	long ns = SLEEP_MIN_NS;
-	struct timespec t = { 0, 0 };
+	struct timespec t = {0, 0};
 
 	for (unsigned i = IDLE_SPINS; i < vain && ns < SLEEP_MAX_NS; i++)
 		ns *= 2;

@@ -56,7 +56,8 @@ void rf_rt_cfg_init(struct rf_rt_cfg *cfg);
 int rf_rt_create(const struct rf_rt_cfg *cfg, struct rf_rt **out, char *why, size_t room);
 /* 0, or -1 where a port failed (told on stderr). */
 int rf_rt_run(struct rf_rt *b, const volatile sig_atomic_t *stop);
-/* Frames, rule hits, counters of the box that are not zero, speed; on stdout, or as one JSON object. */
+/* Frames, rule hits, counters of the box that are not zero, speed; on stdout, or as one JSON
+ * object. */
 void rf_rt_report(struct rf_rt *b, bool json);
 void rf_rt_destroy(struct rf_rt *b);
 

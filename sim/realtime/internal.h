@@ -23,7 +23,7 @@ struct rf_rt_queue {
 /* A device that hands in frames. */
 struct rf_rt_source {
 	struct rf_rt_port *port;
-	unsigned box;	     /* box port that its rule names */
+	unsigned box;        /* box port that its rule names */
 	unsigned budget;     /* generators: frames that may come before the box is asked again */
 	uint64_t held_since; /* ns, 0: not held */
 	uint64_t released;   /* frames let in though the box has no room, because nothing moved */
@@ -36,7 +36,7 @@ struct rf_rt {
 	struct rf_engine_cfg shape;
 	struct rf_hal hal;
 	struct rf_fw fw;
-	uint64_t fw_at;	  /* cycle of the clock on the wall */
+	uint64_t fw_at;   /* cycle of the clock on the wall */
 	uint64_t started; /* ns */
 	uint64_t khz;
 	uint32_t cycle_high;

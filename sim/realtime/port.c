@@ -79,7 +79,7 @@ static void io_close(struct rf_rt_port *p)
 	free(d);
 }
 
-static const struct rf_rt_port_ops io_ops = { io_rx, io_tx, io_flush, io_ended, io_close };
+static const struct rf_rt_port_ops io_ops = {io_rx, io_tx, io_flush, io_ended, io_close};
 
 #define MB_FOR_ALL 64u
 #define MB_FOR_ONE 40u
@@ -91,7 +91,8 @@ void rf_rt_ports_expected(unsigned n)
 	expected = n;
 }
 
-static int open_dpdk(const char *device, const char *socket, struct rf_rt_port **out, char *why, size_t room)
+static int open_dpdk(const char *device, const char *socket, struct rf_rt_port **out, char *why,
+		     size_t room)
 {
 	struct io_port *d = calloc(1, sizeof(*d));
 	char memory[32];
@@ -144,7 +145,8 @@ static bool pcap_tx(struct rf_rt_port *p, const uint8_t *frame, size_t len)
 	struct pcap_port *d = (struct pcap_port *)p;
 
 	p->tx_frames++;
-	if (d->out && rf_pcapng_frame(d->out, 0, rf_rt_wall_ns(), RF_PCAPNG_OUT, frame, len, NULL) != 0)
+	if (d->out &&
+	    rf_pcapng_frame(d->out, 0, rf_rt_wall_ns(), RF_PCAPNG_OUT, frame, len, NULL) != 0)
 		snprintf(p->error, sizeof(p->error), "cannot write its output file");
 	return true;
 }
@@ -168,9 +170,11 @@ static void pcap_close(struct rf_rt_port *p)
 	free(d);
 }
 
-static const struct rf_rt_port_ops pcap_ops = { pcap_rx, pcap_tx, pcap_flush, pcap_ended, pcap_close };
+static const struct rf_rt_port_ops pcap_ops = {pcap_rx, pcap_tx, pcap_flush, pcap_ended,
+					       pcap_close};
 
-static int open_pcap(const char *name, const char *in, const char *to, struct rf_rt_port **port, char *why, size_t room)
+static int open_pcap(const char *name, const char *in, const char *to, struct rf_rt_port **port,
+		     char *why, size_t room)
 {
 	struct pcap_port *d = calloc(1, sizeof(*d));
 	int err = 0;
@@ -201,7 +205,8 @@ static int open_pcap(const char *name, const char *in, const char *to, struct rf
 
 /* ---- specifications ---- */
 
-/* Cuts ",word" or ",key=value" off the text; the value, "" for a word, NULL where it is not there. */
+/* Cuts ",word" or ",key=value" off the text; the value, "" for a word, NULL where it is not there.
+ */
 static char *option(char *text, const char *key)
 {
 	size_t len = strlen(key);
@@ -212,7 +217,8 @@ static char *option(char *text, const char *key)
 
 		if (strncmp(p + 1, key, len) != 0 || (p[1 + len] != '=' && p + 1 + len != end))
 			continue;
-		snprintf(value, sizeof(value), "%.*s", (int)(end - p - 1 - (ptrdiff_t)len - (p[1 + len] == '=')),
+		snprintf(value, sizeof(value), "%.*s",
+			 (int)(end - p - 1 - (ptrdiff_t)len - (p[1 + len] == '=')),
 			 p + 1 + len + (p[1 + len] == '='));
 		memmove(p, end, strlen(end) + 1);
 		return value;
@@ -220,7 +226,8 @@ static char *option(char *text, const char *key)
 	return NULL;
 }
 
-int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out, char *why, size_t room)
+int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out, char *why,
+		    size_t room)
 {
 	static unsigned memifs;
 	char text[512];
@@ -239,8 +246,9 @@ int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out,
 	if (strncmp(text, "memif:", 6) == 0) {
 		o = option(text, "id");
 		snprintf(id, sizeof(id), "%s", o ? o : "0");
-		snprintf(device, sizeof(device), "net_memif%u,role=server,id=%s,socket=%s,socket-abstract=no,bsize=%u", memifs++,
-			 id, text + 6, RF_RT_FRAME_MAX);
+		snprintf(device, sizeof(device),
+			 "net_memif%u,role=server,id=%s,socket=%s,socket-abstract=no,bsize=%u",
+			 memifs++, id, text + 6, RF_RT_FRAME_MAX);
 		err = open_dpdk(device, text + 6, out, why, room);
 	} else if (strncmp(text, "dpdk:", 5) == 0) {
 		err = open_dpdk(text + 5, NULL, out, why, room);

@@ -39,10 +39,12 @@ void rf_rt_ports_expected(unsigned n);
  * Opens what a specification says:
  *	memif:SOCKET[,id=N]         DPDK memif server: hosts connect to SOCKET
  *	dpdk:DEVICE                 any DPDK device, as "net_af_packet0,iface=eth1" or a PCI address
- *	pcap:FILE[,out=FILE]        plays FILE as fast as the box takes it, writes what comes to out (pcapng)
- * each with ",paced" behind it for a generator that is to be held back. 0, or -1 with a reason in why.
+ *	pcap:FILE[,out=FILE]        plays FILE as fast as the box takes it, writes what comes to out
+ *(pcapng) each with ",paced" behind it for a generator that is to be held back. 0, or -1 with a
+ *reason in why.
  */
-int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out, char *why, size_t room);
+int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out, char *why,
+		    size_t room);
 
 /* Time stamps for files. */
 uint64_t rf_rt_wall_ns(void);

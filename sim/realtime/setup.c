@@ -9,7 +9,8 @@
 #include "sim/fabric/shape.h"
 #include "sim/realtime/internal.h"
 
-/* Passes in flight when a group ends may need so long in an engine that runs a thousand times slower than hardware. */
+/* Passes in flight when a group ends may need so long in an engine that runs a thousand times
+ * slower than hardware. */
 #define SETTLE_MS 200u
 
 static const char *const counter_names[] = {
@@ -48,7 +49,8 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 	return err ? -1 : 0;
 }
 
-static int open_trace(struct rf_rt *b, const char *file, unsigned ports, bool box, struct rf_pcapng **w, char *why, size_t room)
+static int open_trace(struct rf_rt *b, const char *file, unsigned ports, bool box,
+		      struct rf_pcapng **w, char *why, size_t room)
 {
 	char path[512];
 	char name[32];
@@ -68,7 +70,8 @@ static int open_trace(struct rf_rt *b, const char *file, unsigned ports, bool bo
 	return err;
 }
 
-static int attach(struct rf_rt *b, const struct rf_rt_attach *a, struct rf_rt_source **out, char *why, size_t room)
+static int attach(struct rf_rt *b, const struct rf_rt_attach *a, struct rf_rt_source **out,
+		  char *why, size_t room)
 {
 	struct rf_rt_source *s = &b->source[b->source_count];
 	char text[300];
@@ -124,8 +127,9 @@ int rf_rt_create(const struct rf_rt_cfg *cfg, struct rf_rt **out, char *why, siz
 	b->ops = cfg->engine;
 	if (start_box(b, why, room) != 0)
 		goto fail;
-	if (cfg->pcapng_dir && (open_trace(b, "hosts.pcapng", cfg->hosts, false, &b->trace_hosts, why, room) != 0 ||
-				open_trace(b, "box.pcapng", cfg->ports, true, &b->trace_box, why, room) != 0))
+	if (cfg->pcapng_dir &&
+	    (open_trace(b, "hosts.pcapng", cfg->hosts, false, &b->trace_hosts, why, room) != 0 ||
+	     open_trace(b, "box.pcapng", cfg->ports, true, &b->trace_box, why, room) != 0))
 		goto fail;
 	if (attach_all(b, why, room) != 0)
 		goto fail;
@@ -198,20 +202,26 @@ static void report_json(struct rf_rt *b)
 	for (unsigned i = 0; i < b->source_count; i++) {
 		const struct rf_rt_source *s = &b->source[i];
 
-		json_array_append_new(ports, json_pack("{ss sI sI sI sI sI si}", "name", s->port->name, "from",
-						       (json_int_t)s->port->rx_frames, "to", (json_int_t)s->port->tx_frames,
-						       "lost", (json_int_t)lost_towards(b, i), "released",
-						       (json_int_t)s->released, "redirected",
-						       (json_int_t)(i < b->cfg.hosts ? b->sw.port[i].rule_hits : 0), "box",
-						       (int)s->box));
+		json_array_append_new(
+			ports,
+			json_pack("{ss sI sI sI sI sI si}", "name", s->port->name, "from",
+				  (json_int_t)s->port->rx_frames, "to",
+				  (json_int_t)s->port->tx_frames, "lost",
+				  (json_int_t)lost_towards(b, i), "released",
+				  (json_int_t)s->released, "redirected",
+				  (json_int_t)(i < b->cfg.hosts ? b->sw.port[i].rule_hits : 0),
+				  "box", (int)s->box));
 	}
 	for (unsigned p = 0; p < b->cfg.ports; p++)
 		json_array_append_new(box, json_of_port(b, p));
 	for (unsigned n = 0; n < rf_fw_counter_count(); n++)
-		json_object_set_new(fw, rf_fw_counter_name(n), json_integer(rf_fw_counter(&b->fw, n)));
-	o = json_pack("{ss si si si so so so sI sf}", "engine", b->ops->name, "ports", (int)b->cfg.ports, "lanes",
-		      (int)b->cfg.lanes, "width", (int)b->cfg.width, "switch", ports, "box", box, "firmware", fw, "cycles",
-		      (json_int_t)b->ops->evaluated(b->engine), "engine_cpu_seconds", b->engine_seconds);
+		json_object_set_new(fw, rf_fw_counter_name(n),
+				    json_integer(rf_fw_counter(&b->fw, n)));
+	o = json_pack("{ss si si si so so so sI sf}", "engine", b->ops->name, "ports",
+		      (int)b->cfg.ports, "lanes", (int)b->cfg.lanes, "width", (int)b->cfg.width,
+		      "switch", ports, "box", box, "firmware", fw, "cycles",
+		      (json_int_t)b->ops->evaluated(b->engine), "engine_cpu_seconds",
+		      b->engine_seconds);
 	json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	putchar('\n');
 	json_decref(o);
@@ -225,12 +235,14 @@ void rf_rt_report(struct rf_rt *b, bool json)
 		report_json(b);
 		return;
 	}
-	printf("%-16s %12s %12s %12s %8s\n", "switch port", "from it", "to it", "redirected", "lost");
+	printf("%-16s %12s %12s %12s %8s\n", "switch port", "from it", "to it", "redirected",
+	       "lost");
 	for (unsigned i = 0; i < b->source_count; i++) {
 		const struct rf_rt_port *p = b->source[i].port;
 
-		printf("%-16s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %8" PRIu64 "\n", p->name, p->rx_frames, p->tx_frames,
-		       i < b->cfg.hosts ? b->sw.port[i].rule_hits : 0, lost_towards(b, i));
+		printf("%-16s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %8" PRIu64 "\n", p->name,
+		       p->rx_frames, p->tx_frames, i < b->cfg.hosts ? b->sw.port[i].rule_hits : 0,
+		       lost_towards(b, i));
 	}
 	printf("\n%-16s", "box port");
 	for (unsigned p = 0; p < b->cfg.ports; p++)

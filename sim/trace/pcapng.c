@@ -150,8 +150,8 @@ int rf_pcapng_interface(struct rf_pcapng *w, const char *name, uint64_t bits_per
 	return finish(w);
 }
 
-int rf_pcapng_frame(struct rf_pcapng *w, unsigned interface, uint64_t ns, enum rf_pcapng_dir dir, const uint8_t *frame,
-		    size_t len, const char *comment)
+int rf_pcapng_frame(struct rf_pcapng *w, unsigned interface, uint64_t ns, enum rf_pcapng_dir dir,
+		    const uint8_t *frame, size_t len, const char *comment)
 {
 	if (interface >= w->interfaces) {
 		w->error = w->error ? w->error : -EINVAL;

@@ -47,8 +47,8 @@ int rf_reader_next(struct rf_reader *r, const uint8_t **frame, size_t *len, uint
 		return -1;
 	}
 	if (h->caplen != h->len) {
-		snprintf(r->error, sizeof(r->error), "a frame of %u bytes was captured only up to byte %u", h->len,
-			 h->caplen);
+		snprintf(r->error, sizeof(r->error),
+			 "a frame of %u bytes was captured only up to byte %u", h->len, h->caplen);
 		return -1;
 	}
 	*frame = data;

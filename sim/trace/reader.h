@@ -11,8 +11,9 @@ struct rf_reader;
 int rf_reader_open(const char *path, struct rf_reader **out, char *why, size_t room);
 
 /*
- * The next frame: 1, with a pointer that holds until the next call; 0 at the end; -1 where the file is damaged or the frame
- * was cut off when it was captured, with the reason in rf_reader_error. ns may be NULL.
+ * The next frame: 1, with a pointer that holds until the next call; 0 at the end; -1 where the file
+ * is damaged or the frame was cut off when it was captured, with the reason in rf_reader_error. ns
+ * may be NULL.
  */
 int rf_reader_next(struct rf_reader *r, const uint8_t **frame, size_t *len, uint64_t *ns);
 

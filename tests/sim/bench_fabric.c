@@ -1,6 +1,6 @@
 /*
- * Figures of the whole path in virtual time: bench_fabric FILE appends JSON lines. The box is the RTL; where that shape is not
- * built the model is measured instead, and the name says so.
+ * Figures of the whole path in virtual time: bench_fabric FILE appends JSON lines. The box is the
+ * RTL; where that shape is not built the model is measured instead, and the name says so.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -18,10 +18,11 @@
 static FILE *out;
 static unsigned failures;
 
-static void figure(const char *name, double value, const char *unit, double limit, bool must, bool ok)
+static void figure(const char *name, double value, const char *unit, double limit, bool must,
+		   bool ok)
 {
-	json_t *o = json_pack("{ss ss sf ss sb sb}", "group", "fabric", "name", name, "value", value, "unit", unit, "must", must,
-			      "ok", ok);
+	json_t *o = json_pack("{ss ss sf ss sb sb}", "group", "fabric", "name", name, "value",
+			      value, "unit", unit, "must", must, "ok", ok);
 
 	json_object_set_new(o, "limit", limit > 0 ? json_real(limit) : json_null());
 	json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
@@ -43,9 +44,10 @@ static uint64_t run(struct rf_fabric_cfg *c, uint64_t count, struct rf_fabric_st
 	}
 	if (rf_fabric_allreduce(f, 256) != 0 || rf_fabric_all(f, RF_STEP_WAIT, 0) != 0 ||
 	    rf_fabric_all(f, RF_STEP_BARRIER, 0) != 0 || rf_fabric_allreduce(f, count) != 0 ||
-	    rf_fabric_all(f, RF_STEP_LEAVE, 0) != 0 || rf_fabric_run(f, 10 * RF_SEC) != 1 || !rf_fabric_good(f)) {
-		fprintf(stderr, "bench_fabric: a run of %u ranks is not good: %s %s\n", c->ranks, rf_fabric_why(f),
-			rf_fabric_rank(f, 0)->text);
+	    rf_fabric_all(f, RF_STEP_LEAVE, 0) != 0 || rf_fabric_run(f, 10 * RF_SEC) != 1 ||
+	    !rf_fabric_good(f)) {
+		fprintf(stderr, "bench_fabric: a run of %u ranks is not good: %s %s\n", c->ranks,
+			rf_fabric_why(f), rf_fabric_rank(f, 0)->text);
 		failures++;
 	} else {
 		ns = rf_fabric_op_ns(f, 1);
@@ -55,7 +57,8 @@ static uint64_t run(struct rf_fabric_cfg *c, uint64_t count, struct rf_fabric_st
 	return ns;
 }
 
-static struct rf_fabric_cfg cfg(unsigned ranks, const struct rf_engine_ops *engine, enum rf_schedule_kind schedule)
+static struct rf_fabric_cfg cfg(unsigned ranks, const struct rf_engine_ops *engine,
+				enum rf_schedule_kind schedule)
 {
 	struct rf_fabric_cfg c;
 
@@ -81,16 +84,20 @@ static void bandwidth(unsigned ranks, const struct rf_engine_ops *engine)
 
 	if (ns) {
 		share = 100.0 * (double)bytes * 8 / (double)ns / (RATE * 1e-9) / FRAMING;
-		snprintf(name, sizeof(name), "%s, %u ranks, 16 MB fp32, 100G, 1 us: share of the framing limit (92.6 %%)", engine->name,
-			 ranks);
+		snprintf(name, sizeof(name),
+			 "%s, %u ranks, 16 MB fp32, 100G, 1 us: share of the framing limit (92.6 "
+			 "%%)",
+			 engine->name, ranks);
 		figure(name, share, "%", 98, true, share >= 98);
-		snprintf(name, sizeof(name), "%s, %u ranks, 16 MB fp32: bytes reduced per second", engine->name, ranks);
+		snprintf(name, sizeof(name), "%s, %u ranks, 16 MB fp32: bytes reduced per second",
+			 engine->name, ranks);
 		figure(name, (double)bytes / (double)ns, "GB/s", 0, false, true);
 	}
 	c = cfg(ranks, NULL, RF_RUN_RING);
 	ns = run(&c, bytes / 4, &s);
 	if (ns) {
-		snprintf(name, sizeof(name), "ring, %u ranks, 16 MB fp32: bytes reduced per second", ranks);
+		snprintf(name, sizeof(name), "ring, %u ranks, 16 MB fp32: bytes reduced per second",
+			 ranks);
 		figure(name, (double)bytes / (double)ns, "GB/s", 0, false, true);
 	}
 }
@@ -101,15 +108,19 @@ static void latency(unsigned ranks, const struct rf_engine_ops *engine)
 	struct rf_fabric_stats s;
 	uint64_t ns = run(&c, 256, &s);
 	/* Data over four links, then its ACK over four: serialisation and delay of each. */
-	double links = 4 * (1000 + (FRAME + RF_WIRE_OVERHEAD) * 0.08) + 4 * (1000 + (62 + RF_WIRE_OVERHEAD) * 0.08);
+	double links = 4 * (1000 + (FRAME + RF_WIRE_OVERHEAD) * 0.08) +
+		       4 * (1000 + (62 + RF_WIRE_OVERHEAD) * 0.08);
 	char name[120];
 
 	if (ns) {
-		snprintf(name, sizeof(name), "%s, %u ranks, 1 KB: time, acknowledged", engine->name, ranks);
+		snprintf(name, sizeof(name), "%s, %u ranks, 1 KB: time, acknowledged", engine->name,
+			 ranks);
 		figure(name, (double)ns * 1e-3, "us", 0, false, true);
-		snprintf(name, sizeof(name), "%s, %u ranks, 1 KB: of it in the links", engine->name, ranks);
+		snprintf(name, sizeof(name), "%s, %u ranks, 1 KB: of it in the links", engine->name,
+			 ranks);
 		figure(name, links * 1e-3, "us", 0, false, true);
-		snprintf(name, sizeof(name), "%s, %u ranks, 1 KB: of it in the box, data and ACK", engine->name, ranks);
+		snprintf(name, sizeof(name), "%s, %u ranks, 1 KB: of it in the box, data and ACK",
+			 engine->name, ranks);
 		figure(name, ((double)ns - links) * 1e-3, "us", 0, false, true);
 	}
 	c = cfg(ranks, NULL, RF_RUN_RING);
@@ -132,7 +143,9 @@ static void speed(const struct rf_engine_ops *engine)
 	if (!run(&c, 2u << 20, &s) || s.engine_seconds <= 0)
 		return;
 	rate = (double)s.cycles_evaluated / s.engine_seconds;
-	snprintf(name, sizeof(name), "%s, 4 ports x 512 bit, fp32 at full load, ICRC on: cycles per second of CPU", engine->name);
+	snprintf(name, sizeof(name),
+		 "%s, 4 ports x 512 bit, fp32 at full load, ICRC on: cycles per second of CPU",
+		 engine->name);
 	figure(name, rate, "1/s", 150000, strcmp(engine->name, "rtl") == 0, rate >= 150000);
 }
 

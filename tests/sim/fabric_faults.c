@@ -1,5 +1,5 @@
-/* Faults in the fabric: whatever is lost, late, twice or broken, the sums are right; and where the box is missed, nothing raw is
- * delivered and the error says what happened. */
+/* Faults in the fabric: whatever is lost, late, twice or broken, the sums are right; and where the
+ * box is missed, nothing raw is delivered and the error says what happened. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +13,10 @@
 
 /* ---- the network is bad, the result is right ---- */
 
-static void run_with(const struct rf_faults *faults, unsigned ranks, unsigned ports, unsigned lanes, uint64_t seed)
+static void run_with(const struct rf_faults *faults, unsigned ranks, unsigned ports, unsigned lanes,
+		     uint64_t seed)
 {
-	static const uint64_t counts[] = { 1000, 40000, 17 };
+	static const uint64_t counts[] = {1000, 40000, 17};
 	struct rf_fabric_cfg c = test_cfg(ranks, ports, lanes);
 
 	c.seed += seed;
@@ -31,13 +32,18 @@ static void run_with(const struct rf_faults *faults, unsigned ranks, unsigned po
 static void test_bad_network(void **state)
 {
 	static const struct rf_faults t[] = {
-		{ .loss = 0.005 }, /* on four links each way: 2 % on the way of a packet */
-		{ .duplicate = 0.05 },
-		{ .reorder = 0.01 },
-		{ .corrupt = 0.005 },
-		{ .bad_fcs = 0.005 },
-		{ .jitter_ns = 3000 },
-		{ .loss = 0.003, .duplicate = 0.02, .reorder = 0.003, .corrupt = 0.002, .bad_fcs = 0.002, .jitter_ns = 500 },
+		{.loss = 0.005}, /* on four links each way: 2 % on the way of a packet */
+		{.duplicate = 0.05},
+		{.reorder = 0.01},
+		{.corrupt = 0.005},
+		{.bad_fcs = 0.005},
+		{.jitter_ns = 3000},
+		{.loss = 0.003,
+		 .duplicate = 0.02,
+		 .reorder = 0.003,
+		 .corrupt = 0.002,
+		 .bad_fcs = 0.002,
+		 .jitter_ns = 500},
 	};
 
 	(void)state;
@@ -50,7 +56,7 @@ static void test_bad_network(void **state)
 static void test_loss(void **state)
 {
 	struct rf_fabric_cfg c = test_cfg(4, 4, 1);
-	static const uint64_t counts[] = { 1 << 18 };
+	static const uint64_t counts[] = {1 << 18};
 
 	(void)state;
 	c.host_links.loss = 0.01;
@@ -59,8 +65,8 @@ static void test_loss(void **state)
 
 static void test_psn_wrap(void **state)
 {
-	static const uint64_t counts[] = { 1 << 18, 100 };
-	static const uint32_t starts[] = { 0xffff00, 0xfffffe, 0, 0x3fff00, 0x400000 };
+	static const uint64_t counts[] = {1 << 18, 100};
+	static const uint32_t starts[] = {0xffff00, 0xfffffe, 0, 0x3fff00, 0x400000};
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(starts); i++) {
@@ -82,14 +88,17 @@ struct last_ack {
 };
 
 /* Drops ACKs to one host, on its own link. */
-static bool drop_acks(void *arg, bool box, unsigned port, bool up, uint64_t ns, const uint8_t *frame, size_t len)
+static bool drop_acks(void *arg, bool box, unsigned port, bool up, uint64_t ns,
+		      const uint8_t *frame, size_t len)
 {
 	struct last_ack *a = arg;
 
 	(void)ns;
-	if (!a->armed || box || up || port != 0 || len < 46 || rf_get_be16(frame + 12) != 0x0800 || frame[23] != 17)
+	if (!a->armed || box || up || port != 0 || len < 46 || rf_get_be16(frame + 12) != 0x0800 ||
+	    frame[23] != 17)
 		return true;
-	if (rf_get_be16(frame + 36) != 4791 || frame[42] != 0x11 || rf_get_be32(frame + 30) != a->dest_ip)
+	if (rf_get_be16(frame + 36) != 4791 || frame[42] != 0x11 ||
+	    rf_get_be32(frame + 30) != a->dest_ip)
 		return true;
 	a->dropped++;
 	a->armed = a->dropped < 3;
@@ -106,7 +115,7 @@ static bool all_but_acks(void *arg)
 static void test_last_ack(void **state)
 {
 	struct rf_fabric_cfg c = test_cfg(2, 2, 1);
-	struct last_ack a = { .dest_ip = rf_fabric_ip(0), .armed = true };
+	struct last_ack a = {.dest_ip = rf_fabric_ip(0), .armed = true};
 	struct rf_fabric *f;
 
 	(void)state;
@@ -186,8 +195,8 @@ static struct rf_fabric *half_way(const struct rf_fabric_cfg *c)
 }
 
 /*
- * Without the rule control packets still find the box by its MAC, all through one port. A box with room for all ranks there lets
- * them join, and then no data comes; one without refuses.
+ * Without the rule control packets still find the box by its MAC, all through one port. A box with
+ * room for all ranks there lets them join, and then no data comes; one without refuses.
  */
 static void test_rule_absent(void **state)
 {
@@ -226,8 +235,8 @@ static void test_rule_lost(void **state)
 }
 
 /*
- * The check for raw data is able to fail: without the shift a lost rule delivers a neighbour's numbers, as docs/simulation.md
- * says, and the fabric sees it.
+ * The check for raw data is able to fail: without the shift a lost rule delivers a neighbour's
+ * numbers, as docs/simulation.md says, and the fabric sees it.
  */
 static void test_raw_is_seen(void **state)
 {
@@ -332,10 +341,13 @@ static void test_counts_differ(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bad_network), cmocka_unit_test(test_loss),      cmocka_unit_test(test_psn_wrap),
-		cmocka_unit_test(test_last_ack),    cmocka_unit_test(test_rule_absent), cmocka_unit_test(test_rule_lost),
-		cmocka_unit_test(test_raw_is_seen), cmocka_unit_test(test_box_reset),   cmocka_unit_test(test_lease),     cmocka_unit_test(test_crash),
-		cmocka_unit_test(test_leave),	    cmocka_unit_test(test_straggler), cmocka_unit_test(test_counts_differ),
+		cmocka_unit_test(test_bad_network),   cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_psn_wrap),      cmocka_unit_test(test_last_ack),
+		cmocka_unit_test(test_rule_absent),   cmocka_unit_test(test_rule_lost),
+		cmocka_unit_test(test_raw_is_seen),   cmocka_unit_test(test_box_reset),
+		cmocka_unit_test(test_lease),         cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_leave),         cmocka_unit_test(test_straggler),
+		cmocka_unit_test(test_counts_differ),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

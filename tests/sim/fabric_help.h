@@ -37,13 +37,15 @@ static inline struct rf_fabric *test_create(const struct rf_fabric_cfg *c)
 /* Every rank's state, where something was not as it should be. */
 static inline void test_show(struct rf_fabric *f, unsigned ranks, uint64_t seed)
 {
-	printf("at %llu ns, seed %llu (SEED=%llu repeats it): %s\n", (unsigned long long)rf_fabric_now(f), (unsigned long long)seed,
+	printf("at %llu ns, seed %llu (SEED=%llu repeats it): %s\n",
+	       (unsigned long long)rf_fabric_now(f), (unsigned long long)seed,
 	       (unsigned long long)seed, rf_fabric_why(f));
 	for (unsigned r = 0; r < ranks; r++) {
 		const struct rf_rank *k = rf_fabric_rank(f, r);
 
-		printf("rank %u: state %d, error %d, %u of %u done, wrong %llu, raw %llu: %s\n", r, (int)k->state, (int)k->error,
-		       k->done, k->posted, (unsigned long long)k->wrong, (unsigned long long)k->raw, k->text);
+		printf("rank %u: state %d, error %d, %u of %u done, wrong %llu, raw %llu: %s\n", r,
+		       (int)k->state, (int)k->error, k->done, k->posted,
+		       (unsigned long long)k->wrong, (unsigned long long)k->raw, k->text);
 	}
 }
 
@@ -59,7 +61,8 @@ static inline void test_good(struct rf_fabric *f, const struct rf_fabric_cfg *c,
 }
 
 /* Joins, reduces vectors of these counts, leaves; returns the digest of the results of rank 0. */
-static inline uint64_t test_run(const struct rf_fabric_cfg *c, const uint64_t *counts, size_t n, uint64_t deadline)
+static inline uint64_t test_run(const struct rf_fabric_cfg *c, const uint64_t *counts, size_t n,
+				uint64_t deadline)
 {
 	struct rf_fabric *f = test_create(c);
 	uint64_t digest;

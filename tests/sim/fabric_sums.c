@@ -1,4 +1,5 @@
-/* All-reduces over the reference model: every type and operation, 2 to 8 ranks, sizes that do not fit, wrong data noticed. */
+/* All-reduces over the reference model: every type and operation, 2 to 8 ranks, sizes that do not
+ * fit, wrong data noticed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +11,8 @@
 
 static void test_types(void **state)
 {
-	static const uint64_t counts[] = { 1, 256, 20000, 4097 };
-	static const unsigned ranks[] = { 2, 4, 8 };
+	static const uint64_t counts[] = {1, 256, 20000, 4097};
+	static const unsigned ranks[] = {2, 4, 8};
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(ranks); i++) {
@@ -30,14 +31,14 @@ static void test_types(void **state)
 
 static void test_shapes(void **state)
 {
-	static const uint64_t counts[] = { 3, 9000 };
+	static const uint64_t counts[] = {3, 9000};
 	static const struct {
 		unsigned ranks, ports, lanes, width, mtu, slots;
 		bool vlan, in_place;
 	} t[] = {
-		{ 2, 8, 1, 512, 1024, 512, false, false }, { 3, 4, 1, 512, 256, 64, true, false },
-		{ 5, 2, 3, 64, 1024, 512, false, true },   { 7, 3, 4, 128, 2048, 16, true, true },
-		{ 6, 4, 2, 256, 4096, 32, false, false },  { 16, 8, 2, 512, 512, 128, false, false },
+		{2, 8, 1, 512, 1024, 512, false, false}, {3, 4, 1, 512, 256, 64, true, false},
+		{5, 2, 3, 64, 1024, 512, false, true},   {7, 3, 4, 128, 2048, 16, true, true},
+		{6, 4, 2, 256, 4096, 32, false, false},  {16, 8, 2, 512, 512, 128, false, false},
 	};
 
 	(void)state;
@@ -56,14 +57,14 @@ static void test_shapes(void **state)
 /* 8 ranks on 4 ports give the same bits in whatever order they join. */
 static void test_join_orders(void **state)
 {
-	static const uint64_t counts[] = { 5000 };
+	static const uint64_t counts[] = {5000};
 	uint64_t digest = 0;
 	uint64_t x = 88172645463325252u;
 
 	(void)state;
 	for (unsigned round = 0; round < 40; round++) {
 		struct rf_fabric_cfg c = test_cfg(8, 4, 2);
-		unsigned order[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+		unsigned order[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 		uint64_t d;
 
 		for (unsigned i = 7; round > 0 && i > 0; i--) {
@@ -108,7 +109,8 @@ static void test_flip(void **state)
 	rf_fabric_destroy(f);
 }
 
-/* Two runs are the same to the picosecond; so are runs with and without jumps over quiescent clocks. */
+/* Two runs are the same to the picosecond; so are runs with and without jumps over quiescent
+ * clocks. */
 static void test_same(void **state)
 {
 	uint64_t digest[3];
@@ -138,8 +140,8 @@ static void test_same(void **state)
 
 static void test_ring(void **state)
 {
-	static const uint64_t counts[] = { 1, 7, 10000 };
-	static const enum rf_schedule_kind kinds[] = { RF_RUN_RING, RF_RUN_RING_THROUGH };
+	static const uint64_t counts[] = {1, 7, 10000};
+	static const enum rf_schedule_kind kinds[] = {RF_RUN_RING, RF_RUN_RING_THROUGH};
 
 	(void)state;
 	for (unsigned k = 0; k < 2; k++) {
@@ -158,8 +160,9 @@ static void test_ring(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_types), cmocka_unit_test(test_shapes), cmocka_unit_test(test_join_orders),
-		cmocka_unit_test(test_flip),  cmocka_unit_test(test_same),   cmocka_unit_test(test_ring),
+		cmocka_unit_test(test_types),       cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_join_orders), cmocka_unit_test(test_flip),
+		cmocka_unit_test(test_same),        cmocka_unit_test(test_ring),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

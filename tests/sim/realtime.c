@@ -1,4 +1,5 @@
-/* The real-time switch and box with capture files at its ports: what goes in comes back, what is nobody's ends. */
+/* The real-time switch and box with capture files at its ports: what goes in comes back, what is
+ * nobody's ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,14 +48,14 @@ static void write_frames(const char *path, const uint8_t *frame, size_t len, uns
 
 static struct rf_rt_cfg cfg(unsigned hosts)
 {
-	static const char *const names[] = { "a", "b", "c", "d" };
+	static const char *const names[] = {"a", "b", "c", "d"};
 	struct rf_rt_cfg c;
 
 	rf_rt_cfg_init(&c);
 	c.engine = rf_model_engine();
 	c.hosts = hosts;
 	for (unsigned h = 0; h < hosts; h++)
-		c.host[h] = (struct rf_rt_attach){ .name = names[h], .spec = specs[h], .box = h };
+		c.host[h] = (struct rf_rt_attach){.name = names[h], .spec = specs[h], .box = h};
 	return c;
 }
 
@@ -85,10 +86,11 @@ static unsigned count(const char *path)
 	return n;
 }
 
-/* Packets of endpoints that know nothing of ringfold pass the box unchanged but for the source MAC. */
+/* Packets of endpoints that know nothing of ringfold pass the box unchanged but for the source MAC.
+ */
 static void test_sample(void **state)
 {
-	static const uint8_t box_mac[5] = { 0x02, 0x52, 0x46, 0x00, 0x00 };
+	static const uint8_t box_mac[5] = {0x02, 0x52, 0x46, 0x00, 0x00};
 	struct rf_rt_cfg c;
 	struct rf_reader *in;
 	struct rf_reader *back;
@@ -107,7 +109,8 @@ static void test_sample(void **state)
 	snprintf(specs[0], sizeof(specs[0]), "pcap:" SAMPLE ",out=%s", paths[0]);
 	snprintf(specs[1], sizeof(specs[1]), "pcap:%s,out=%s", paths[2], paths[1]);
 	c = cfg(2);
-	/* The sample's hosts stand both behind the first port of this switch, so its rule alone decides. */
+	/* The sample's hosts stand both behind the first port of this switch, so its rule alone
+	 * decides. */
 	run(&c);
 	assert_int_equal(rf_reader_open(SAMPLE, &in, why, sizeof(why)), 0);
 	assert_int_equal(rf_reader_open(paths[0], &back, why, sizeof(why)), 0);
@@ -125,10 +128,12 @@ static void test_sample(void **state)
 	rf_reader_close(back);
 }
 
-/* One broadcast with four box ports at the switch: each other host sees it once, then there is silence. */
+/* One broadcast with four box ports at the switch: each other host sees it once, then there is
+ * silence. */
 static void test_broadcast(void **state)
 {
-	uint8_t frame[60] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0, 0, 0, 0, 0x01, 0x08, 0x06 };
+	uint8_t frame[60] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02,
+			     0,    0,    0,    0,    0x01, 0x08, 0x06};
 	struct rf_rt_cfg c;
 
 	(void)state;

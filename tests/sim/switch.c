@@ -1,4 +1,5 @@
-/* The switch: learning, ageing, floods, the rule, and that one broadcast ends although the box has four ports on it. */
+/* The switch: learning, ageing, floods, the rule, and that one broadcast ends although the box has
+ * four ports on it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,7 +104,8 @@ static void test_rule(void **state)
 	assert_int_equal(rf_switch_frame(&sw, 0, 4, f, len, out), 1);
 	assert_int_equal(out[0], 1);
 	assert_int_equal(sw.port[4].rule_hits, 0);
-	/* What the rule does not mean: another port, TCP, a later fragment, IPv6, two tags, a cut frame. */
+	/* What the rule does not mean: another port, TCP, a later fragment, IPv6, two tags, a cut
+	 * frame. */
 	len = udp(f, 0x020000000003, 0x020000000002, false, 4790);
 	assert_false(rf_switch_rule_matches(f, len));
 	len = udp(f, 0x020000000003, 0x020000000002, false, 4791);

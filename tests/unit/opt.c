@@ -61,17 +61,17 @@ static int called(void *to, const char *value)
 static int parse(struct values *v, int argc, const char *const *args)
 {
 	const struct rf_opt table[] = {
-		{ RF_OPT_FLAG, "flag", 'f', &v->flag, NULL, "a flag", NULL },
-		{ RF_OPT_UINT, "number", 'n', &v->n, "N", "a number", NULL },
-		{ RF_OPT_HEADING, NULL, 0, NULL, NULL, "more:", NULL },
-		{ RF_OPT_SIZE, "size", 0, &v->size, "BYTES", "a size", NULL },
-		{ RF_OPT_CHOICE, "word", 'w', &v->word, "one|two", "a word", NULL },
-		{ RF_OPT_CALL, "call", 0, &v->calls, "X", "a call", called },
-		{ RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL },
+		{RF_OPT_FLAG, "flag", 'f', &v->flag, NULL, "a flag", NULL},
+		{RF_OPT_UINT, "number", 'n', &v->n, "N", "a number", NULL},
+		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "more:", NULL},
+		{RF_OPT_SIZE, "size", 0, &v->size, "BYTES", "a size", NULL},
+		{RF_OPT_CHOICE, "word", 'w', &v->word, "one|two", "a word", NULL},
+		{RF_OPT_CALL, "call", 0, &v->calls, "X", "a call", called},
+		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
-	const struct rf_opt_page page = { "test", "A test.", NULL, table };
+	const struct rf_opt_page page = {"test", "A test.", NULL, table};
 	char copies[8][32];
-	char *argv[9] = { NULL };
+	char *argv[9] = {NULL};
 
 	for (int i = 0; i < argc; i++) {
 		strncpy(copies[i], args[i], sizeof(copies[i]) - 1);
@@ -85,13 +85,15 @@ static int parse(struct values *v, int argc, const char *const *args)
 
 static void test_table(void **state)
 {
-	static const char *const good[] = { "x", "-f", "-n7", "--size=2K", "--word", "two", "--call=a", "rest" };
+	static const char *const good[] = {"x",      "-f",  "-n7",      "--size=2K",
+					   "--word", "two", "--call=a", "rest"};
 	static const char *const bad[][3] = {
-		{ "x", "--number", "seven" }, { "x", "--word", "three" }, { "x", "--word", "" },  { "x", "--nothing", "1" },
-		{ "x", "--call", "bad" },     { "x", "--size", "1Z" },	  { "x", "--word", "on" },
+		{"x", "--number", "seven"}, {"x", "--word", "three"}, {"x", "--word", ""},
+		{"x", "--nothing", "1"},    {"x", "--call", "bad"},   {"x", "--size", "1Z"},
+		{"x", "--word", "on"},
 	};
-	static const char *const help[] = { "x", "--help" };
-	struct values v = { .word = "one" };
+	static const char *const help[] = {"x", "--help"};
+	struct values v = {.word = "one"};
 
 	(void)state;
 	assert_int_equal(parse(&v, 8, good), 7);

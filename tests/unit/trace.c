@@ -1,4 +1,5 @@
-/* What the pcapng writer writes is what libpcap, and this test's own reading of the blocks, find in the file. */
+/* What the pcapng writer writes is what libpcap, and this test's own reading of the blocks, find in
+ * the file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,8 +53,8 @@ static void write_sample(void)
 	assert_int_equal(rf_pcapng_interface(w, "host-1", 0), 0);
 	for (unsigned i = 0; i < 40; i++) {
 		memset(frame, (int)i, sizeof(frame));
-		assert_int_equal(rf_pcapng_frame(w, i % 2, UINT64_C(5000000000) * i + i, i % 3, frame, 60 + i,
-						 i % 5 == 0 ? "dropped" : NULL),
+		assert_int_equal(rf_pcapng_frame(w, i % 2, UINT64_C(5000000000) * i + i, i % 3,
+						 frame, 60 + i, i % 5 == 0 ? "dropped" : NULL),
 				 0);
 	}
 	assert_int_equal(rf_pcapng_close(w), 0);
@@ -81,13 +82,14 @@ static void test_read_back(void **state)
 	rf_reader_close(r);
 }
 
-/* Block structure by the letter of the format: lengths on both sides, known types, options inside. */
+/* Block structure by the letter of the format: lengths on both sides, known types, options inside.
+ */
 static void test_blocks(void **state)
 {
 	static uint8_t file[65536];
 	size_t n;
 	size_t at = 0;
-	unsigned seen[16] = { 0 };
+	unsigned seen[16] = {0};
 	unsigned flags = 0;
 
 	(void)state;
@@ -114,7 +116,8 @@ static void test_blocks(void **state)
 
 			while (opt < at + total - 4 && rf_get_le16(file + opt) != 0) {
 				if (rf_get_le16(file + opt) == 2) {
-					assert_int_equal(rf_get_le32(file + opt + 4), (seen[6] - 1) % 3);
+					assert_int_equal(rf_get_le32(file + opt + 4),
+							 (seen[6] - 1) % 3);
 					flags++;
 				}
 				opt += 4 + ((rf_get_le16(file + opt + 2) + 3u) & ~3u);
@@ -134,7 +137,7 @@ static void test_errors(void **state)
 	struct rf_pcapng *w;
 	struct rf_reader *r;
 	const uint8_t *frame;
-	uint8_t data[60] = { 0 };
+	uint8_t data[60] = {0};
 	static uint8_t file[65536];
 	char why[200];
 	size_t len;

@@ -1,0 +1,101 @@
+/* Inside a host: what its parts know of each other. */
+#ifndef RF_SIM_FABRIC_HOST_H
+#define RF_SIM_FABRIC_HOST_H
+
+#include "host/src/collective/collective.h"
+#include "host/src/control/client.h"
+#include "host/src/roce/endpoint.h"
+#include "sim/fabric/internal.h"
+
+#define RF_HOST_VLAN_TCI 0x0064u
+
+struct rf_op {
+	void *send;
+	void *recv;
+	uint64_t count;
+	uint64_t posted_ns;
+	uint64_t done_ns;
+	bool done;
+};
+
+struct rf_step {
+	enum rf_step_kind kind;
+	uint64_t arg;
+};
+
+struct rf_host {
+	struct rf_fabric *f;
+	unsigned rank;
+	struct rf_rank pub;
+	struct rf_link *up;
+	struct roce_endpoint *ep;
+	struct rf_client client;
+	bool has_client;
+	struct roce_qp *to_next;
+	struct roce_qp *from_prev;
+	struct rf_coll *coll;
+	void *scratch;
+	struct rf_place *places;
+	/* program */
+	struct rf_step *steps;
+	size_t step_count;
+	size_t step_room;
+	size_t at;
+	uint64_t step_until; /* ns: end of COMPUTE; 0: not begun */
+	struct rf_op *ops;
+	size_t op_room;
+	unsigned barriers; /* come to */
+	bool at_barrier;
+	bool leaving;
+	bool counted; /* among f->active */
+	/* error */
+	bool inquest;
+	uint64_t inquest_until;
+	enum rf_rank_error inquest_error;
+	char inquest_text[sizeof(((struct rf_rank *)0)->text)];
+	/* time */
+	uint64_t wake;         /* ps of the event that counts; UINT64_MAX: none */
+	uint64_t frozen_until; /* ns */
+	struct rf_frame *ring;
+	struct rf_frame **ring_end;
+	unsigned ring_count;
+	struct roce_qp_counters old; /* of queue pairs that are gone */
+};
+
+static inline uint64_t rf_host_ns(const struct rf_host *h)
+{
+	return rf_fabric_ns(h->f);
+}
+
+static inline bool rf_host_ended(const struct rf_host *h)
+{
+	return h->pub.state >= RF_RANK_DONE;
+}
+
+/* host.c */
+void rf_host_mac(unsigned rank, uint8_t mac[6]);
+void rf_host_set_active(struct rf_host *h, bool active);
+void rf_host_end(struct rf_host *h, enum rf_rank_state state);
+__attribute__((format(printf, 3, 4))) void rf_host_fail(struct rf_host *h, enum rf_rank_error error,
+							const char *format, ...);
+
+/* job.c: connections and membership. */
+uint32_t rf_host_qpn(unsigned rank, bool to_next);
+uint32_t rf_host_start_psn(const struct rf_fabric *f, unsigned rank);
+int rf_host_connect(struct rf_host *h);
+void rf_host_disconnect(struct rf_host *h);
+void rf_host_join(struct rf_host *h);
+void rf_host_look_at_client(struct rf_host *h);
+/* A connection has ended: the box may know why. The rank fails when it has said so. */
+void rf_host_inquest(struct rf_host *h, enum rf_rank_error error, const char *text);
+
+/* program.c: steps and all-reduces. */
+void rf_host_look_at_collective(struct rf_host *h);
+void rf_host_free_ops(struct rf_host *h);
+/* Operations that are not done: whatever they received must be right or untouched. */
+void rf_host_judge_unfinished(struct rf_host *h);
+/* One step further; false where it has to wait. */
+bool rf_host_next_step(struct rf_host *h);
+void rf_host_look_at_end(struct rf_host *h);
+
+#endif

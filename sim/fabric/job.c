@@ -1,0 +1,263 @@
+/* A host's membership at the box, and its connections. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fabric/host.h"
+
+#define INQUEST_NS (2 * RF_SEC) /* to learn from the box why a connection has ended */
+
+#define JOB UINT64_C(0x72696e67666f6c64)
+
+uint32_t rf_host_qpn(unsigned rank, bool to_next)
+{
+	return 0x100 + 2 * rank + (to_next ? 0 : 1);
+}
+
+uint32_t rf_host_start_psn(const struct rf_fabric *f, unsigned rank)
+{
+	struct rf_rng rng = rf_rng_make(f->cfg.seed, UINT64_C(2) << 40 | rank);
+
+	if (f->cfg.start_psn != RF_FABRIC_RANDOM_PSN)
+		return f->cfg.start_psn & 0xffffff;
+	return (uint32_t)rf_rng_next(&rng) & 0xffffff;
+}
+
+/* ---- connections ---- */
+
+static void qp_cfg(const struct rf_host *h, struct roce_qp_cfg *c)
+{
+	const struct rf_fabric_cfg *cfg = &h->f->cfg;
+
+	roce_qp_cfg_init(c);
+	rf_host_mac(h->rank, c->mac);
+	c->ip = rf_fabric_ip(h->rank);
+	c->has_vlan = cfg->vlan;
+	c->vlan_tci = RF_HOST_VLAN_TCI;
+	c->mtu = cfg->mtu;
+	c->window = h->pub.window;
+	c->ack_timeout = cfg->ack_timeout_ns;
+	c->ack_timeout_max = cfg->ack_timeout_max_ns;
+	c->retry_cnt = (uint8_t)cfg->retry_cnt;
+}
+
+static int connect_qp(struct rf_host *h, const struct roce_qp_cfg *c, unsigned peer,
+		      uint32_t peer_qpn, struct roce_qp **out)
+{
+	struct roce_qp_peer p = {.ip = rf_fabric_ip(peer), .qpn = peer_qpn};
+	struct roce_qp *qp;
+
+	rf_host_mac(peer, p.mac);
+	if (roce_qp_create(c, &qp) != ROCE_OK)
+		return -1;
+	if (roce_qp_to_rtr(qp, &p) != ROCE_OK || roce_qp_to_rts(qp) != ROCE_OK ||
+	    roce_endpoint_add_qp(h->ep, qp) != ROCE_OK) {
+		roce_qp_destroy(qp);
+		return -1;
+	}
+	*out = qp;
+	return 0;
+}
+
+int rf_host_connect(struct rf_host *h)
+{
+	const struct rf_fabric_cfg *cfg = &h->f->cfg;
+	unsigned next = (h->rank + 1) % cfg->ranks;
+	unsigned prev = (h->rank + cfg->ranks - 1) % cfg->ranks;
+	struct roce_qp_cfg c;
+	struct rf_coll_cfg coll = {0};
+
+	qp_cfg(h, &c);
+	c.qpn = rf_host_qpn(h->rank, true);
+	c.sq_psn = rf_host_start_psn(h->f, h->rank);
+	if (connect_qp(h, &c, next, rf_host_qpn(next, false), &h->to_next) != 0)
+		return -1;
+	qp_cfg(h, &c);
+	c.qpn = rf_host_qpn(h->rank, false);
+	c.rq_psn = rf_host_start_psn(h->f, prev);
+	if (cfg->schedule == RF_RUN_BOX && !cfg->plain)
+		c.rq_psn = (c.rq_psn - RF_CTL_SHIFT) & 0xffffff;
+	if (connect_qp(h, &c, prev, rf_host_qpn(prev, true), &h->from_prev) != 0)
+		return -1;
+
+	coll.schedule = cfg->schedule == RF_RUN_BOX ? RF_COLL_BOX : RF_COLL_RING;
+	coll.rank = h->rank;
+	coll.ranks = cfg->ranks;
+	coll.type = cfg->type;
+	coll.op = cfg->op;
+	coll.mtu = cfg->mtu;
+	coll.message_bytes = cfg->message_bytes;
+	coll.max_ops = cfg->max_ops;
+	coll.to_next = rf_msg_qp(h->to_next);
+	coll.from_prev = rf_msg_qp(h->from_prev);
+	coll.scratch_bytes = rf_coll_scratch_bytes(&coll);
+	if (coll.scratch_bytes) {
+		h->scratch = malloc(coll.scratch_bytes);
+		if (!h->scratch)
+			return -1;
+		coll.scratch = h->scratch;
+	}
+	return rf_coll_create(&coll, &h->coll) == RF_COLL_OK ? 0 : -1;
+}
+
+static void remember(struct rf_host *h, const struct roce_qp *qp)
+{
+	const struct roce_qp_counters *c = roce_qp_counters(qp);
+
+	h->old.tx_packets += c->tx_packets;
+	h->old.tx_retransmits += c->tx_retransmits;
+	h->old.tx_acks += c->tx_acks;
+	h->old.tx_naks += c->tx_naks;
+	h->old.timeouts += c->timeouts;
+}
+
+void rf_host_disconnect(struct rf_host *h)
+{
+	struct roce_qp *qps[2] = {h->to_next, h->from_prev};
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (!qps[i])
+			continue;
+		remember(h, qps[i]);
+		roce_endpoint_remove_qp(h->ep, qps[i]);
+		roce_qp_destroy(qps[i]);
+	}
+	h->to_next = NULL;
+	h->from_prev = NULL;
+	rf_coll_destroy(h->coll);
+	h->coll = NULL;
+	free(h->scratch);
+	h->scratch = NULL;
+}
+
+/* ---- control ---- */
+
+static unsigned log2_of(unsigned v)
+{
+	unsigned n = 0;
+
+	while (v > 1) {
+		v >>= 1;
+		n++;
+	}
+	return n;
+}
+
+void rf_host_join(struct rf_host *h)
+{
+	const struct rf_fabric_cfg *cfg = &h->f->cfg;
+	unsigned next = (h->rank + 1) % cfg->ranks;
+	struct rf_client_cfg c = {0};
+	struct rf_ctl_join j = {0};
+	struct rf_rng rng = rf_rng_make(cfg->seed, UINT64_C(3) << 40 | h->rank);
+
+	rf_host_mac(h->rank, c.mac);
+	c.ip = rf_fabric_ip(h->rank);
+	c.box_ip = rf_fabric_box_ip();
+	c.vlan = cfg->vlan ? RF_HOST_VLAN_TCI : RF_CTL_NO_VLAN;
+	c.job = JOB;
+	c.rank = (uint16_t)h->rank;
+	c.token = rf_rng_next(&rng) | 1;
+	rf_client_init(&h->client, &c);
+	h->has_client = true;
+
+	j.ranks = (uint16_t)cfg->ranks;
+	j.dtype = (uint8_t)cfg->type;
+	j.op = (uint8_t)cfg->op;
+	j.mtu_log2 = (uint8_t)log2_of(cfg->mtu);
+	j.slots_log2 = (uint8_t)log2_of(cfg->slots);
+	j.slots_min_log2 = 4;
+	j.port = RF_CTL_NO_PORT;
+	j.flags = cfg->plain ? 0 : RF_CTL_J_SHIFTED;
+	j.qpn = rf_host_qpn(h->rank, true);
+	j.peer_ip = rf_fabric_ip(next);
+	j.peer_qpn = rf_host_qpn(next, false);
+	j.start_psn = rf_host_start_psn(h->f, h->rank);
+	j.shift = cfg->plain ? 0 : RF_CTL_SHIFT;
+	j.lease_ms = cfg->lease_ms;
+	j.deadline_ms = cfg->join_deadline_ms;
+	rf_client_join(&h->client, &j, rf_host_ns(h));
+	h->pub.state = RF_RANK_JOINING;
+}
+
+static int keep_places(struct rf_host *h, const struct rf_ctl_ready *r)
+{
+	h->places = calloc(h->f->cfg.ranks, sizeof(*h->places));
+	if (!h->places)
+		return -1;
+	for (unsigned i = 0; i < h->f->cfg.ranks; i++)
+		h->places[i] =
+			(struct rf_place){.port = r->place[i].port, .lane = r->place[i].lane};
+	h->pub.place = h->places[h->rank];
+	h->pub.window = r->window;
+	return 0;
+}
+
+static void fail_by_client(struct rf_host *h)
+{
+	char text[sizeof(h->pub.text)];
+	const struct rf_ctl_failed *why = rf_client_failed(&h->client);
+
+	rf_client_text(&h->client, text, sizeof(text));
+	if (why)
+		h->pub.reason = why->reason;
+	rf_host_fail(h, RF_RANK_E_CONTROL, "%s", text);
+}
+
+/* A connection ended: the box may know why. The rank fails when it has said so, or after a while
+ * without. */
+void rf_host_inquest(struct rf_host *h, enum rf_rank_error error, const char *text)
+{
+	struct rf_ctl_status_req req = {.page = RF_CTL_PAGE_GROUP};
+
+	if (!h->has_client) {
+		rf_host_fail(h, error, "%s", text);
+		return;
+	}
+	h->inquest = true;
+	h->inquest_until = rf_host_ns(h) + INQUEST_NS;
+	h->inquest_error = error;
+	snprintf(h->inquest_text, sizeof(h->inquest_text), "%s", text);
+	rf_client_status(&h->client, &req, rf_host_ns(h));
+}
+
+static void end_inquest(struct rf_host *h)
+{
+	const struct rf_ctl_draining *d = rf_client_draining(&h->client);
+
+	if (rf_host_ns(h) < h->inquest_until && rf_client_query(&h->client) == RF_CLIENT_Q_WAITING)
+		return;
+	h->inquest = false;
+	rf_client_abort(&h->client, RF_CTL_ABORT_TRANSPORT, rf_host_ns(h));
+	if (d && d->left > 0) {
+		rf_host_fail(h, h->inquest_error, "%s; %u of %u ranks have left the group",
+			     h->inquest_text, d->left, d->ranks);
+	} else {
+		rf_host_fail(h, h->inquest_error, "%s", h->inquest_text);
+	}
+}
+
+void rf_host_look_at_client(struct rf_host *h)
+{
+	if (!h->has_client || rf_host_ended(h))
+		return;
+	switch (rf_client_state(&h->client)) {
+	case RF_CLIENT_FAILED:
+		fail_by_client(h);
+		break;
+	case RF_CLIENT_READY:
+		if (h->pub.state != RF_RANK_JOINING)
+			break;
+		h->pub.ready_ns = rf_host_ns(h);
+		if (keep_places(h, rf_client_ready(&h->client)) != 0 || rf_host_connect(h) != 0) {
+			rf_host_fail(h, RF_RANK_E_INTERNAL, "cannot make the connections");
+			break;
+		}
+		h->pub.state = RF_RANK_RUNNING;
+		break;
+	default:
+		break;
+	}
+	if (h->inquest && !rf_host_ended(h))
+		end_inquest(h);
+}

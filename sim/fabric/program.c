@@ -1,0 +1,226 @@
+/* A host's program: its steps, its all-reduces, and what became of them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fabric/host.h"
+
+/* Whatever an unfinished operation has received must be right or untouched: nothing raw is ever
+ * delivered. */
+void rf_host_judge_unfinished(struct rf_host *h)
+{
+	for (unsigned i = 0; i < h->pub.posted; i++) {
+		struct rf_op *op = &h->ops[i];
+		uint64_t raw;
+
+		if (op->done || h->f->cfg.in_place || !h->places)
+			continue;
+		raw = rf_check_result(h->f->check, h->places, i, op->recv, op->count, true);
+		if (raw == UINT64_MAX)
+			rf_fabric_fail(h->f, "no memory for the reference");
+		else
+			h->pub.raw += raw;
+	}
+}
+
+void rf_host_free_ops(struct rf_host *h)
+{
+	for (unsigned i = 0; i < h->pub.posted; i++) {
+		struct rf_op *op = &h->ops[i];
+
+		if (op->send != op->recv)
+			free(op->send);
+		free(op->recv);
+		op->send = NULL;
+		op->recv = NULL;
+	}
+}
+
+/* ---- all-reduce ---- */
+
+void rf_host_look_at_collective(struct rf_host *h)
+{
+	struct rf_coll_done d;
+	char text[sizeof(h->pub.text)];
+	int channel;
+	int status;
+
+	if (!h->coll || rf_host_ended(h) || h->inquest)
+		return;
+	rf_coll_progress(h->coll);
+	while (rf_coll_poll(h->coll, &d)) {
+		struct rf_op *op = &h->ops[d.id];
+		uint64_t wrong;
+
+		if (d.status != RF_COLL_OK) {
+			rf_coll_failure(h->coll, &channel, &status);
+			snprintf(text, sizeof(text), "%s: connection %s rank %u: %s%s",
+				 rf_coll_error_name(d.status), channel ? "from" : "to",
+				 (h->rank + (channel ? h->f->cfg.ranks - 1 : 1)) % h->f->cfg.ranks,
+				 roce_wc_status_name((enum roce_wc_status)status),
+				 roce_qp_counters(h->to_next)->rx_acks == 0
+					 ? "; nothing was ever acknowledged: does the switch's "
+					   "rule steer this host to the box?"
+					 : "");
+			rf_host_inquest(h,
+					d.status == RF_COLL_E_LENGTH ? RF_RANK_E_LENGTH
+								     : RF_RANK_E_TRANSPORT,
+					text);
+			return;
+		}
+		op->done = true;
+		op->done_ns = rf_host_ns(h);
+		h->pub.done++;
+		h->pub.last_done_ns = rf_host_ns(h);
+		if (h->f->cfg.flip && h->rank == 0 && d.id == 0)
+			((uint8_t *)op->recv)[op->count * rf_arith_size(h->f->cfg.type) / 2] ^= 1;
+		wrong = rf_check_result(h->f->check, h->places, (unsigned)d.id, op->recv, op->count,
+					false);
+		if (wrong == UINT64_MAX)
+			rf_fabric_fail(h->f, "no memory for the reference");
+		h->pub.checked += op->count;
+		h->pub.wrong += wrong;
+		h->pub.digest = rf_fabric_digest(h->pub.digest, op->recv,
+						 op->count * rf_arith_size(h->f->cfg.type));
+		if (op->send != op->recv)
+			free(op->send);
+		free(op->recv);
+		op->send = NULL;
+		op->recv = NULL;
+	}
+}
+
+/* True where it was started, or where it failed for good. */
+static bool start_allreduce(struct rf_host *h, uint64_t count)
+{
+	struct rf_op op = {.count = count, .posted_ns = rf_host_ns(h)};
+	unsigned n = h->pub.posted;
+	size_t bytes = (size_t)count * rf_arith_size(h->f->cfg.type);
+	int err;
+
+	if (rf_coll_outstanding(h->coll) >= h->f->cfg.max_ops)
+		return false;
+	if (n == h->op_room) {
+		size_t room = h->op_room ? 2 * h->op_room : 16;
+		struct rf_op *ops = realloc(h->ops, room * sizeof(*ops));
+
+		if (!ops)
+			goto no_memory;
+		h->ops = ops;
+		h->op_room = room;
+	}
+	op.recv = malloc(bytes ? bytes : 1);
+	op.send = h->f->cfg.in_place ? op.recv : malloc(bytes ? bytes : 1);
+	h->ops[n] = op;
+	if (!op.recv || !op.send) {
+		free(op.recv);
+		if (op.send != op.recv)
+			free(op.send);
+		goto no_memory;
+	}
+	rf_check_blank(h->f->check, op.recv, count);
+	rf_check_fill(h->f->check, h->rank, n, op.send, count);
+	h->pub.posted++;
+	if (h->pub.posted == 1)
+		h->pub.first_post_ns = rf_host_ns(h);
+	err = rf_coll_start(h->coll, n, op.send, op.recv, (size_t)count);
+	if (err != RF_COLL_OK)
+		rf_host_inquest(h, RF_RANK_E_INTERNAL, rf_coll_error_name(err));
+	return true;
+no_memory:
+	rf_fabric_fail(h->f, "no memory for a vector");
+	return true;
+}
+
+/* ---- program ---- */
+
+static bool leave(struct rf_host *h)
+{
+	if (rf_coll_outstanding(h->coll) != 0)
+		return false;
+	if (!h->has_client)
+		return true; /* the ring needs no farewell, but the last ACKs: run ends when all are
+				done */
+	if (!h->leaving) {
+		h->leaving = true;
+		h->pub.state = RF_RANK_LEAVING;
+		rf_client_leave(&h->client, false, rf_host_ns(h));
+	}
+	return rf_client_state(&h->client) == RF_CLIENT_IDLE;
+}
+
+/* One step further; false where it has to wait. */
+bool rf_host_next_step(struct rf_host *h)
+{
+	const struct rf_step *s;
+	uint64_t now = rf_host_ns(h);
+
+	if (rf_host_ended(h) || h->inquest || h->at == h->step_count)
+		return false;
+	s = &h->steps[h->at];
+	switch (s->kind) {
+	case RF_STEP_JOIN:
+		if (now < h->f->cfg.join_at[h->rank])
+			return false;
+		if (h->pub.state == RF_RANK_STARTING) {
+			if (h->f->cfg.schedule == RF_RUN_BOX) {
+				rf_host_join(h);
+				return false;
+			}
+			h->pub.window = h->f->cfg.slots / 2;
+			if (rf_host_connect(h) != 0) {
+				rf_host_fail(h, RF_RANK_E_INTERNAL, "cannot make the connections");
+				return false;
+			}
+			h->pub.state = RF_RANK_RUNNING;
+		}
+		if (h->pub.state != RF_RANK_RUNNING)
+			return false;
+		break;
+	case RF_STEP_ALLREDUCE:
+		if (!start_allreduce(h, s->arg))
+			return false;
+		break;
+	case RF_STEP_WAIT:
+		if (rf_coll_outstanding(h->coll) != 0)
+			return false;
+		break;
+	case RF_STEP_COMPUTE:
+		if (h->step_until == 0)
+			h->step_until = now + s->arg;
+		if (now < h->step_until)
+			return false;
+		h->step_until = 0;
+		break;
+	case RF_STEP_BARRIER:
+		if (!h->at_barrier) {
+			h->at_barrier = true;
+			h->barriers++;
+		}
+		if (!rf_fabric_barrier(h->f, h->barriers))
+			return false;
+		h->at_barrier = false;
+		break;
+	case RF_STEP_FREEZE:
+		h->frozen_until = now + s->arg;
+		h->at++;
+		return false;
+	case RF_STEP_LEAVE:
+		if (!leave(h))
+			return false;
+		break;
+	}
+	h->at++;
+	return true;
+}
+
+/* All steps taken and nothing open. */
+void rf_host_look_at_end(struct rf_host *h)
+{
+	if (rf_host_ended(h) || h->inquest || h->at < h->step_count)
+		return;
+	if (h->coll && rf_coll_outstanding(h->coll) != 0)
+		return;
+	h->pub.state = RF_RANK_DONE;
+	rf_host_set_active(h, false);
+}

@@ -13,3 +13,5 @@ $(eval $(call c_test,roce_responder_test,tests/unit/roce_responder_test.c,roce r
 $(eval $(call c_lib,rocenet,tests/unit/roce_net.c))
 $(eval $(call c_test,roce_loss_test,tests/unit/roce_loss_test.c,rocenet roce rfproto))
 $(eval $(call c_test,roce_endpoint_test,tests/unit/roce_endpoint_test.c,roce rfproto,-Wl$(comma)--wrap=calloc))
+# Element-wise loops gain from vectors; the results do not depend on it.
+$(eval $(call c_lib,collective,$(addprefix host/src/collective/,arith.c order.c msg_qp.c plan.c collective.c),,-O3))

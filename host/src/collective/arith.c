@@ -1,0 +1,234 @@
+#include "host/src/collective/arith.h"
+
+#include <string.h>
+
+#include "host/src/collective/block.h"
+
+#define NAN_FP32 0x7fc00000u
+#define NAN_BF16 0x7fc0u
+#define NAN_FP16 0x7e00u
+#define INF_FP32 0x7f800000u
+#define INF_FP16 0x7c00u
+#define MAGNITUDE 0x7fffffffu
+
+static uint32_t bits_of(float v)
+{
+	uint32_t u;
+
+	memcpy(&u, &v, sizeof(u));
+	return u;
+}
+
+static float float_of(uint32_t u)
+{
+	float v;
+
+	memcpy(&v, &u, sizeof(v));
+	return v;
+}
+
+size_t rf_arith_size(enum rf_arith_type type)
+{
+	switch (type) {
+	case RF_ARITH_FP32:
+	case RF_ARITH_INT32:
+		return 4;
+	case RF_ARITH_BF16:
+	case RF_ARITH_FP16:
+		return 2;
+	}
+	return 0;
+}
+
+float rf_bf16_to_float(uint16_t v)
+{
+	return float_of((uint32_t)v << 16);
+}
+
+uint16_t rf_bf16_from_float(float v)
+{
+	uint32_t u = bits_of(v);
+
+	if ((u & MAGNITUDE) > INF_FP32)
+		return NAN_BF16;
+	/* Half of the last place, less one where the last bit is even: a tie then stays. */
+	return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
+}
+
+float rf_fp16_to_float(uint16_t v)
+{
+	uint32_t sign = (uint32_t)(v & 0x8000u) << 16;
+	uint32_t rest = v & 0x7fffu;
+
+	if (rest >= INF_FP16)
+		return float_of(sign | INF_FP32 | (rest & 0x3ffu) << 13);
+	if (rest < 0x400u) {
+		/* Subnormal: a whole number of 2^-24, exact in binary32. */
+		float m = (float)rest * 0x1p-24f;
+
+		return sign ? -m : m;
+	}
+	return float_of(sign | ((rest << 13) + (112u << 23)));
+}
+
+/* A magnitude below 2^-14, in units of 2^-24, rounded to nearest even. */
+static uint32_t fp16_subnormal(uint32_t magnitude)
+{
+	uint32_t exponent = magnitude >> 23;
+	uint32_t significand = (magnitude & 0x7fffffu) | 0x800000u;
+	uint32_t shift = 126 - exponent;
+	uint32_t whole, rest, half;
+
+	/* Below 2^-25 everything rounds to zero, and so does 2^-25, a tie. */
+	if (exponent < 102)
+		return 0;
+	whole = significand >> shift;
+	rest = significand & ((1u << shift) - 1);
+	half = 1u << (shift - 1);
+	return whole + (rest > half || (rest == half && (whole & 1)));
+}
+
+uint16_t rf_fp16_from_float(float v)
+{
+	uint32_t u = bits_of(v);
+	uint32_t sign = u >> 16 & 0x8000u;
+	uint32_t magnitude = u & MAGNITUDE;
+
+	if (magnitude > INF_FP32)
+		return NAN_FP16;
+	if (magnitude >= 0x477ff000u) /* 65520: half way to 2^16 */
+		return (uint16_t)(sign | INF_FP16);
+	if (magnitude < 0x38800000u) /* 2^-14 */
+		return (uint16_t)(sign | fp16_subnormal(magnitude));
+	magnitude -= 112u << 23;
+	return (uint16_t)(sign | (magnitude + 0xfffu + (magnitude >> 13 & 1)) >> 13);
+}
+
+void rf_block_load(enum rf_arith_type type, union rf_block *b, const void *from, size_t n)
+{
+	const uint16_t *h = from;
+
+	switch (type) {
+	case RF_ARITH_FP32:
+	case RF_ARITH_INT32:
+		memcpy(b->u, from, 4 * n);
+		break;
+	case RF_ARITH_BF16:
+		for (size_t k = 0; k < n; k++)
+			b->u[k] = (uint32_t)h[k] << 16;
+		break;
+	case RF_ARITH_FP16:
+		for (size_t k = 0; k < n; k++)
+			b->f[k] = rf_fp16_to_float(h[k]);
+		break;
+	}
+}
+
+void rf_block_store(enum rf_arith_type type, void *to, const union rf_block *b, size_t n)
+{
+	uint32_t *w = to;
+	uint16_t *h = to;
+
+	switch (type) {
+	case RF_ARITH_FP32:
+		for (size_t k = 0; k < n; k++)
+			w[k] = (b->u[k] & MAGNITUDE) > INF_FP32 ? NAN_FP32 : b->u[k];
+		break;
+	case RF_ARITH_INT32:
+		memcpy(to, b->u, 4 * n);
+		break;
+	case RF_ARITH_BF16:
+		for (size_t k = 0; k < n; k++)
+			h[k] = rf_bf16_from_float(b->f[k]);
+		break;
+	case RF_ARITH_FP16:
+		for (size_t k = 0; k < n; k++)
+			h[k] = rf_fp16_from_float(b->f[k]);
+		break;
+	}
+}
+
+/* Order of numbers as order of signed integers: -0 just below +0. */
+static int32_t key_of(uint32_t u)
+{
+	return (int32_t)(u >> 31 ? u ^ MAGNITUDE : u);
+}
+
+static int is_nan(uint32_t u)
+{
+	return (u & MAGNITUDE) > INF_FP32;
+}
+
+static void float_min(uint32_t *out, const uint32_t *a, const uint32_t *b, size_t n)
+{
+	for (size_t k = 0; k < n; k++) {
+		int take_b = is_nan(a[k]) || (!is_nan(b[k]) && key_of(b[k]) < key_of(a[k]));
+
+		out[k] = take_b ? b[k] : a[k];
+	}
+}
+
+static void float_max(uint32_t *out, const uint32_t *a, const uint32_t *b, size_t n)
+{
+	for (size_t k = 0; k < n; k++) {
+		int take_b = is_nan(a[k]) || (!is_nan(b[k]) && key_of(b[k]) > key_of(a[k]));
+
+		out[k] = take_b ? b[k] : a[k];
+	}
+}
+
+static void int_op(enum rf_arith_op op, union rf_block *out, const union rf_block *a,
+		   const union rf_block *b, size_t n)
+{
+	switch (op) {
+	case RF_ARITH_SUM:
+		for (size_t k = 0; k < n; k++)
+			out->u[k] = a->u[k] + b->u[k];
+		break;
+	case RF_ARITH_MIN:
+		for (size_t k = 0; k < n; k++)
+			out->i[k] = a->i[k] < b->i[k] ? a->i[k] : b->i[k];
+		break;
+	case RF_ARITH_MAX:
+		for (size_t k = 0; k < n; k++)
+			out->i[k] = a->i[k] > b->i[k] ? a->i[k] : b->i[k];
+		break;
+	}
+}
+
+void rf_block_op(enum rf_arith_type type, enum rf_arith_op op, union rf_block *out,
+		 const union rf_block *a, const union rf_block *b, size_t n)
+{
+	if (type == RF_ARITH_INT32) {
+		int_op(op, out, a, b, n);
+		return;
+	}
+	switch (op) {
+	case RF_ARITH_SUM:
+		for (size_t k = 0; k < n; k++)
+			out->f[k] = a->f[k] + b->f[k];
+		break;
+	case RF_ARITH_MIN:
+		float_min(out->u, a->u, b->u, n);
+		break;
+	case RF_ARITH_MAX:
+		float_max(out->u, a->u, b->u, n);
+		break;
+	}
+}
+
+void rf_arith_reduce(enum rf_arith_type type, enum rf_arith_op op, void *out, const void *a,
+		     const void *b, size_t count)
+{
+	size_t size = rf_arith_size(type);
+	union rf_block x, y;
+
+	for (size_t at = 0; at < count; at += RF_BLOCK) {
+		size_t n = count - at < RF_BLOCK ? count - at : RF_BLOCK;
+
+		rf_block_load(type, &x, (const char *)a + at * size, n);
+		rf_block_load(type, &y, (const char *)b + at * size, n);
+		rf_block_op(type, op, &x, &x, &y, n);
+		rf_block_store(type, (char *)out + at * size, &x, n);
+	}
+}

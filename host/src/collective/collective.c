@@ -1,0 +1,330 @@
+#include "host/src/collective/collective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/src/collective/collective_internal.h"
+
+#define MESSAGE_BYTES_MAX (1u << 30)
+#define OPS_MAX 1024u
+#define OPS_DEFAULT 8u
+#define RANKS_MAX (1u << 20)
+#define SCRATCH_MESSAGES 8u
+
+const char *rf_coll_error_name(int error)
+{
+	switch (error) {
+	case RF_COLL_OK:
+		return "ok";
+	case RF_COLL_AGAIN:
+		return "too many operations are outstanding";
+	case RF_COLL_E_INVALID:
+		return "an argument is out of its range";
+	case RF_COLL_E_NO_MEMORY:
+		return "no memory";
+	case RF_COLL_E_ALIGNMENT:
+		return "a buffer is not aligned to its element";
+	case RF_COLL_E_OVERLAP:
+		return "send and receive buffers overlap without being equal";
+	case RF_COLL_E_CHANNEL:
+		return "the connection to a neighbour failed";
+	case RF_COLL_E_LENGTH:
+		return "a message had an unexpected length: counts differ between ranks";
+	default:
+		return "unknown";
+	}
+}
+
+static uint32_t message_bytes(const struct rf_coll_cfg *cfg)
+{
+	return cfg->message_bytes ? cfg->message_bytes : RF_COLL_MESSAGE_PACKETS * cfg->mtu;
+}
+
+static bool needs_scratch(const struct rf_coll_cfg *cfg)
+{
+	return cfg->schedule == RF_COLL_RING && cfg->ranks > 1;
+}
+
+size_t rf_coll_scratch_bytes(const struct rf_coll_cfg *cfg)
+{
+	return needs_scratch(cfg) ? (size_t)SCRATCH_MESSAGES * message_bytes(cfg) : 0;
+}
+
+static int cfg_check(const struct rf_coll_cfg *c)
+{
+	if (c->ranks < 1 || c->ranks > RANKS_MAX || c->rank >= c->ranks ||
+	    rf_arith_size(c->type) == 0 || c->op > RF_ARITH_MAX || c->max_ops > OPS_MAX ||
+	    c->schedule > RF_COLL_RING)
+		return RF_COLL_E_INVALID;
+	if (c->ranks == 1)
+		return RF_COLL_OK;
+	if (c->mtu < 256 || c->mtu > 4096 || (c->mtu & (c->mtu - 1)) != 0 ||
+	    c->message_bytes % c->mtu != 0 || c->message_bytes > MESSAGE_BYTES_MAX ||
+	    !c->to_next.ops || !c->from_prev.ops)
+		return RF_COLL_E_INVALID;
+	/* A message that is longer than the window could never be sent. */
+	if (c->window_packets != 0 && message_bytes(c) / c->mtu > c->window_packets)
+		return RF_COLL_E_INVALID;
+	if (needs_scratch(c) && (!c->scratch || (uintptr_t)c->scratch % 8 != 0 ||
+				 c->scratch_bytes < message_bytes(c)))
+		return RF_COLL_E_INVALID;
+	return RF_COLL_OK;
+}
+
+int rf_coll_create(const struct rf_coll_cfg *cfg, struct rf_coll **out)
+{
+	uint32_t ops = cfg->max_ops ? cfg->max_ops : OPS_DEFAULT;
+	uint32_t slots = 1;
+	struct rf_coll *c;
+
+	if (cfg_check(cfg) != RF_COLL_OK)
+		return RF_COLL_E_INVALID;
+	while (slots < ops)
+		slots *= 2;
+	c = calloc(1, sizeof(*c) + slots * sizeof(c->ops[0]));
+	if (!c)
+		return RF_COLL_E_NO_MEMORY;
+	c->cfg = *cfg;
+	c->cfg.max_ops = ops;
+	c->op_mask = slots - 1;
+	c->cfg.message_bytes = message_bytes(cfg);
+	c->steps = cfg->schedule == RF_COLL_BOX ? 1 : 2 * (cfg->ranks - 1);
+	if (needs_scratch(cfg))
+		c->scratch_slots = cfg->scratch_bytes / c->cfg.message_bytes;
+	*out = c;
+	return RF_COLL_OK;
+}
+
+void rf_coll_destroy(struct rf_coll *c)
+{
+	free(c);
+}
+
+static int buffers_check(const struct rf_coll *c, const void *send, const void *recv, size_t count)
+{
+	size_t size = rf_arith_size(c->cfg.type);
+	uintptr_t a = (uintptr_t)send;
+	uintptr_t b = (uintptr_t)recv;
+
+	if (!send || !recv || count == 0 || count > (SIZE_MAX >> 1) / size)
+		return RF_COLL_E_INVALID;
+	if (a % size != 0 || b % size != 0)
+		return RF_COLL_E_ALIGNMENT;
+	if (a != b && (a < b ? b - a : a - b) < count * size)
+		return RF_COLL_E_OVERLAP;
+	return RF_COLL_OK;
+}
+
+int rf_coll_start(struct rf_coll *c, uint64_t id, const void *send, void *recv, size_t count)
+{
+	int error = buffers_check(c, send, recv, count);
+	struct rf_coll_op *op;
+
+	if (c->error)
+		return c->error;
+	if (error)
+		return error;
+	if (c->started - c->polled == c->cfg.max_ops)
+		return RF_COLL_AGAIN;
+	op = rf_coll_op(c, c->started);
+	op->id = id;
+	op->send = send;
+	op->recv = recv;
+	op->bytes = (uint64_t)count * rf_arith_size(c->cfg.type);
+	if (c->cfg.ranks == 1) {
+		if (send != recv)
+			memcpy(recv, send, op->bytes);
+	} else {
+		rf_plan_start(c, op);
+	}
+	c->started++;
+	return RF_COLL_OK;
+}
+
+static void fail(struct rf_coll *c, int error, int channel, int status)
+{
+	if (c->error)
+		return;
+	c->error = error;
+	c->failed_channel = channel;
+	c->failed_status = status;
+}
+
+static uint32_t packets_of(const struct rf_coll *c, uint32_t len)
+{
+	return (len - 1) / c->cfg.mtu + 1;
+}
+
+/* The oldest message that was under way has arrived. */
+static void message_arrived(struct rf_coll *c, const struct rf_msg_event *event)
+{
+	struct rf_coll_cursor *at = &c->recv_done;
+	struct rf_coll_span span;
+
+	rf_plan_settle_recv(c, at);
+	if (!rf_plan_before(at, &c->recv_posted)) {
+		fail(c, RF_COLL_E_CHANNEL, 1, 0); /* an event for nothing: the channel is broken */
+		return;
+	}
+	span = rf_plan_recv_span(c, at);
+	if (event->len != span.len) {
+		fail(c, RF_COLL_E_LENGTH, 1, 0);
+		return;
+	}
+	if (rf_plan_is_partial(c, at->step)) {
+		const struct rf_coll_op *op = rf_coll_op(c, at->op);
+		uint64_t slot = c->scratch_done++ % c->scratch_slots;
+
+		rf_arith_reduce(c->cfg.type, c->cfg.op, op->recv + span.offset,
+				(const char *)c->cfg.scratch + slot * c->cfg.message_bytes,
+				op->send + span.offset, span.len / rf_arith_size(c->cfg.type));
+	}
+	at->msg++;
+	rf_plan_settle_recv(c, at);
+}
+
+static void message_acknowledged(struct rf_coll *c)
+{
+	struct rf_coll_cursor *at = &c->send_done;
+
+	rf_plan_settle_send(c, at);
+	if (!rf_plan_before(at, &c->send_posted)) {
+		fail(c, RF_COLL_E_CHANNEL, 0, 0);
+		return;
+	}
+	c->packets_posted -= packets_of(c, rf_plan_send_span(c, at).len);
+	at->msg++;
+	rf_plan_settle_send(c, at);
+}
+
+static int take_events(struct rf_coll *c)
+{
+	const struct rf_msg *channels[2] = {&c->cfg.to_next, &c->cfg.from_prev};
+	struct rf_msg_event event;
+	int n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		while (!c->error && channels[i]->ops->poll(channels[i]->ctx, &event)) {
+			n++;
+			if (event.status != 0)
+				fail(c, RF_COLL_E_CHANNEL, i, event.status);
+			else if (event.sent)
+				message_acknowledged(c);
+			else
+				message_arrived(c, &event);
+		}
+	}
+	return n;
+}
+
+static int post_recvs(struct rf_coll *c)
+{
+	struct rf_coll_cursor *at = &c->recv_posted;
+	const struct rf_msg *from = &c->cfg.from_prev;
+	int n = 0;
+
+	for (rf_plan_settle_recv(c, at); at->op != c->started; rf_plan_settle_recv(c, at)) {
+		struct rf_coll_span span = rf_plan_recv_span(c, at);
+		char *to = rf_coll_op(c, at->op)->recv + span.offset;
+		bool partial = rf_plan_is_partial(c, at->step);
+		int result;
+
+		if (partial && c->scratch_posted - c->scratch_done == c->scratch_slots)
+			break;
+		if (partial)
+			to = (char *)c->cfg.scratch +
+			     c->scratch_posted % c->scratch_slots * c->cfg.message_bytes;
+		result = from->ops->post_recv(from->ctx, 0, to, span.len);
+		if (result != RF_MSG_OK) {
+			if (result < 0)
+				fail(c, RF_COLL_E_CHANNEL, 1, 0);
+			break;
+		}
+		c->scratch_posted += partial;
+		at->msg++;
+		n++;
+	}
+	return n;
+}
+
+/* Where the bytes of a message are sent from. */
+static const char *source_of(struct rf_coll *c, const struct rf_coll_cursor *at)
+{
+	const struct rf_coll_op *op = rf_coll_op(c, at->op);
+
+	/* Ring: our own part in the first step, afterwards what arrived in the step before. */
+	return c->cfg.schedule == RF_COLL_BOX || at->step == 0 ? op->send : op->recv;
+}
+
+static int post_sends(struct rf_coll *c)
+{
+	struct rf_coll_cursor *at = &c->send_posted;
+	const struct rf_msg *to = &c->cfg.to_next;
+	uint32_t window = c->cfg.window_packets;
+	int n = 0;
+
+	for (rf_plan_settle_send(c, at); at->op != c->started; rf_plan_settle_send(c, at)) {
+		struct rf_coll_span span = rf_plan_send_span(c, at);
+		uint32_t packets = packets_of(c, span.len);
+		int result;
+
+		if (!rf_plan_send_allowed(c, at) ||
+		    (window != 0 && c->packets_posted + packets > window))
+			break;
+		result = to->ops->post_send(to->ctx, 0, source_of(c, at) + span.offset, span.len);
+		if (result != RF_MSG_OK) {
+			if (result < 0)
+				fail(c, RF_COLL_E_CHANNEL, 0, 0);
+			break;
+		}
+		c->packets_posted += packets;
+		at->msg++;
+		n++;
+	}
+	return n;
+}
+
+int rf_coll_progress(struct rf_coll *c)
+{
+	int n = 0;
+
+	if (c->cfg.ranks == 1)
+		return 0;
+	if (!c->error)
+		n += take_events(c);
+	if (!c->error)
+		n += post_recvs(c);
+	if (!c->error)
+		n += post_sends(c);
+	/* So that an operation whose last steps are empty is seen to be done. */
+	rf_plan_settle_recv(c, &c->recv_done);
+	rf_plan_settle_send(c, &c->send_done);
+	return c->error ? c->error : n;
+}
+
+int rf_coll_poll(struct rf_coll *c, struct rf_coll_done *done)
+{
+	bool finished;
+
+	if (c->polled == c->started)
+		return 0;
+	finished = c->cfg.ranks == 1 ||
+		   (c->recv_done.op != c->polled && c->send_done.op != c->polled);
+	if (!finished && !c->error)
+		return 0;
+	done->id = rf_coll_op(c, c->polled)->id;
+	done->status = finished ? RF_COLL_OK : c->error;
+	c->polled++;
+	return 1;
+}
+
+uint32_t rf_coll_outstanding(const struct rf_coll *c)
+{
+	return c->started - c->polled;
+}
+
+void rf_coll_failure(const struct rf_coll *c, int *channel, int *status)
+{
+	*channel = c->failed_channel;
+	*status = c->failed_status;
+}

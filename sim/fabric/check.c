@@ -90,16 +90,16 @@ void rf_check_blank(const struct rf_check *c, void *to, uint64_t count)
 	memset(to, BLANK, (size_t)count * c->element);
 }
 
-/* Ring order (collective.h): chunk c is added from rank c on, in the element type at each hop. */
+/* Ring order (collective.h): N chunks of equal size, the last ones shorter; chunk c is added from
+ * rank c on. */
 static void ring_reference(const struct rf_check *c, void *const *inputs, char *out)
 {
 	unsigned ranks = c->cfg->ranks;
+	uint64_t size = (c->count + ranks - 1) / ranks;
 
-	for (unsigned chunk = 0; chunk < ranks; chunk++) {
-		uint64_t base = c->count / ranks;
-		uint64_t extra = c->count % ranks;
-		uint64_t first = chunk * base + (chunk < extra ? chunk : extra);
-		uint64_t n = base + (chunk < extra ? 1 : 0);
+	for (unsigned chunk = 0; chunk * size < c->count; chunk++) {
+		uint64_t first = chunk * size;
+		uint64_t n = c->count - first < size ? c->count - first : size;
 		size_t at = (size_t)first * c->element;
 
 		memcpy(out + at, (const char *)inputs[chunk] + at, (size_t)n * c->element);

@@ -23,6 +23,8 @@ $(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c link.c check.c hos
 $(eval $(call c_prog,ringfold-sim,host/tools/ringfold-sim.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_test,fabric_sums,tests/sim/fabric_sums.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_test,fabric_faults,tests/sim/fabric_faults.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
+$(eval $(call c_link,fabric_rtl,tests/sim/fabric_rtl.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_rtl))
+$(eval $(call c_link,bench_fabric,tests/sim/bench_fabric.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/bench_fabric))
 endif
 
 # Real time.
@@ -51,3 +53,11 @@ ALL_TARGETS  += $(RTL_BOXES)
 $(BUILD)/vl/box-%.so: $(RTL_BOX_DEPS) | generated
 	VERILATOR="$(VERILATOR)" CXX="$(CXX)" sim/cosim/box.sh $* $@ $(RTL_BOX_V)
 .PRECIOUS: $(BUILD)/vl/box-%.so
+
+# ---- tests and figures that need Verilated boxes ----
+
+ifneq ($(RTL_BOXES),)
+$(eval $(call test,fabric_rtl-p4-l1-w512,$(BUILD)/tests/fabric_rtl 4 1 512,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,1,512)))
+$(eval $(call test,fabric_rtl-p4-l2-w128,$(BUILD)/tests/fabric_rtl 4 2 128,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,2,128)))
+endif
+$(eval $(call bench,fabric,$(BUILD)/tests/bench_fabric $(BENCH_OUT),$(BUILD)/tests/bench_fabric $(if $(RTL_BOXES),$(call rtl_box,4,1,512) $(call rtl_box,8,1,512))))

@@ -21,6 +21,7 @@ static const struct {
 	const char *text;
 } known[] = {
 	{"box", "the Ethernet switch and the box in real time, Verilog or reference model"},
+	{"compare", "two engines of the box under the same random traffic"},
 	{"sim", "hosts, links, switch and box in virtual time"},
 	{"perf", "all-reduce performance and correctness, one table"},
 	{"doctor",

@@ -169,7 +169,7 @@ struct rf_box *rf_box_create(struct rf_fabric *f, char *why, size_t room)
 	b->f = f;
 	b->ops = cfg->engine;
 	rf_shape_cfg(&b->cfg, cfg->ports, cfg->lanes, cfg->width);
-	b->cfg.seed = cfg->seed;
+	b->cfg.seed = cfg->reset_seed ? cfg->reset_seed : cfg->seed;
 	b->cfg.waveform = cfg->wave;
 	b->period = PS_PER_SEC_KHZ / b->cfg.clock_khz;
 	b->fifo = (uint64_t)cfg->mac_fifo * 8 * UINT64_C(1000000000000) / cfg->rate;

@@ -96,7 +96,8 @@ struct rf_fabric_cfg {
 	bool in_place;
 	/* Run. */
 	uint64_t seed;
-	bool measure; /* CPU time of the engine: stats.engine_seconds */
+	uint64_t reset_seed; /* of what the core's reset does not set; 0: seed */
+	bool measure;        /* CPU time of the engine: stats.engine_seconds */
 	bool flip; /* flips one bit of one result before it is compared: the run must report it */
 	const char *pcapng_dir; /* box.pcapng and hosts.pcapng there, or NULL */
 	const char *command;    /* comment for them */

@@ -46,6 +46,7 @@ static void test_shapes(void **state)
 		struct rf_fabric_cfg c = test_cfg(t[i].ranks, t[i].ports, t[i].lanes);
 
 		c.width = t[i].width;
+		c.engine = test_engine(c.ports, c.lanes, c.width);
 		c.mtu = t[i].mtu;
 		c.slots = t[i].slots;
 		c.vlan = t[i].vlan;

@@ -1,9 +1,50 @@
-# Host library: bootstrap, frames in and out, public API; its tools and examples.
+# Host library: bootstrap, frames in and out, public API; its tools, example, tests, installation.
 #
-# Static libraries, in link order: rf-api collective roce rfclient rf-bootstrap rf-io rf-trace rfproto.
+# $(HOST_LIBS): what libringfold consists of, in link order, for programs that need its inside.
+
+HOST_LIBS := rf-api collective roce client rfctl rf-io rf-bootstrap rf-trace rfproto
+DPDK_CFLAGS := $(call pkg_cflags,libdpdk)
+DPDK_LIBS := $(call pkg_libs,libdpdk)
 
 $(eval $(call c_lib,rf-bootstrap,$(addprefix host/src/bootstrap/,settings.c env.c store.c store_server.c store_serve.c)))
-$(eval $(call c_lib,rf-io-loop,host/src/io/io_loop.c))
+$(eval $(call c_lib,rf-io,host/src/io/io_loop.c host/src/io/io_dpdk.c,,$(DPDK_CFLAGS)))
+$(eval $(call c_lib,rf-api,$(addprefix host/src/api/,status.c context.c progress.c comm.c group.c setup.c proof.c request.c order.c)))
+
+# The shared library. The number behind .so is that of the interface: it rises when a program would break.
+RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)
+SHLIB := $(BUILD)/lib/libringfold.so
+
+$(BUILD)/lib/libringfold.so.0: $(call libs,$(HOST_LIBS)) host/ringfold.map
+	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libringfold.so.0 -Wl,--version-script=host/ringfold.map \
+	  -Wl,-z,defs -o $@ -Wl,--whole-archive $(BUILD)/lib/librf-api.a -Wl,--no-whole-archive \
+	  $(call libs,$(filter-out rf-api,$(HOST_LIBS))) $(DPDK_LIBS) -lpthread
+$(SHLIB): $(BUILD)/lib/libringfold.so.0
+	ln -sf libringfold.so.0 $@
+ALL_TARGETS += $(SHLIB)
+
+# Programs over the public interface alone: linked with the shared library, found beside them.
+RINGFOLD_LIBS := -L$(BUILD)/lib -lringfold -Wl,-rpath,'$$$$ORIGIN/../lib'
+
+$(eval $(call c_prog,ringfold-perf,host/tools/ringfold-perf.c,rf-opt rfproto,$(RINGFOLD_LIBS) -ljansson))
+$(eval $(call c_prog,allreduce,host/examples/allreduce.c,,$(RINGFOLD_LIBS)))
+$(BUILD)/bin/ringfold-perf $(BUILD)/bin/allreduce: $(SHLIB)
 
 $(eval $(call c_test,bootstrap_env,tests/unit/bootstrap_env.c,rf-bootstrap))
 $(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,rf-bootstrap rfproto,-lpthread))
+$(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,rf-io rf-bootstrap,$(DPDK_LIBS) -lpthread))
+$(eval $(call c_lib,api-ranks,tests/unit/api_ranks.c))
+$(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),$(DPDK_LIBS) -lpthread -lm))
+
+# make install: DESTDIR for packages, PREFIX for the place.
+PREFIX ?= /usr/local
+RF_BIN := $(DESTDIR)$(PREFIX)/bin
+RF_LIB := $(DESTDIR)$(PREFIX)/lib
+
+install: all
+	install -d $(RF_BIN) $(RF_LIB)/pkgconfig $(DESTDIR)$(PREFIX)/include/ringfold
+	install -m 755 $(wildcard $(BUILD)/bin/ringfold*) $(RF_BIN)
+	install -m 755 $(BUILD)/lib/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)
+	ln -sf libringfold.so.$(RF_VERSION) $(RF_LIB)/libringfold.so.0
+	ln -sf libringfold.so.0 $(RF_LIB)/libringfold.so
+	install -m 644 host/include/ringfold/ringfold.h $(DESTDIR)$(PREFIX)/include/ringfold/
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(RF_VERSION)|' host/ringfold.pc.in > $(RF_LIB)/pkgconfig/ringfold.pc

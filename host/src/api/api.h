@@ -1,0 +1,214 @@
+/*
+ * Inside of the public API (host/include/ringfold/ringfold.h): the objects and who locks what.
+ *
+ * Everything of a context is under its lock, with two exceptions: the store of a communicator has a
+ * lock of its own, because a gather waits long (order: store_lock, then lock; the other way only by
+ * trylock); io->ops->wait() and wake() are called without any.
+ *
+ * Whoever moves packets (the progress thread, or a caller in manual mode) calls rf_round() under
+ * the lock. Callers that wait sleep on `cond`, which is signalled whenever a request, a group or a
+ * membership has changed.
+ */
+#ifndef RF_API_H
+#define RF_API_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "host/src/bootstrap/store.h"
+#include "host/src/collective/collective.h"
+#include "host/src/control/client.h"
+#include "host/src/io/io.h"
+#include "sim/trace/pcapng.h"
+#include "host/src/roce/endpoint.h"
+#include "ringfold/ringfold.h"
+
+#define RF_TEXT_MAX 512u
+#define RF_GROUPS_MAX 64u
+#define NS_PER_MS UINT64_C(1000000)
+#define RF_NEVER UINT64_MAX
+
+struct rf_request {
+	struct rf_group *group;
+	bool used;
+	bool done;
+	int status;
+	size_t bytes;
+};
+
+/* What a rank tells the others before a group: the end of the connection that comes to it, and
+ * more. */
+struct rf_peer_end {
+	uint32_t qpn;       /* of its queue pair that receives */
+	uint32_t start_psn; /* of the one that sends */
+};
+
+struct rf_group {
+	struct rf_comm *comm;
+	struct rf_group *next;
+	unsigned int number; /* the same on all ranks */
+	enum rf_type type;
+	enum rf_op op;
+	enum rf_schedule schedule;
+	uint64_t timeout_ns;
+	unsigned int slots;
+	/* transport */
+	uint32_t send_qpn, recv_qpn, start_psn;
+	struct roce_qp *to_next, *from_prev;
+	struct rf_coll *coll;
+	void *scratch;
+	/* the box */
+	bool have_client;
+	struct rf_client client;
+	enum rf_client_state client_state; /* seen last */
+	struct rf_order order;
+	/* work */
+	struct rf_request requests[RF_REQUESTS_MAX];
+	unsigned int outstanding;
+	uint64_t progress_mark; /* changes when anything arrives or is acknowledged */
+	uint64_t progress_time;
+	bool asked; /* which ranks are behind, of the box, for the text of a timeout */
+	int status; /* 0, or why the group is dead */
+	char text[RF_TEXT_MAX];
+};
+
+/* A failure here that the other ranks have still to be told. */
+struct rf_announce {
+	int status;
+	char text[RF_STORE_TEXT_MAX];
+};
+
+struct rf_peer {
+	uint8_t mac[6];
+	uint32_t ip;
+};
+
+struct rf_comm {
+	struct rf_context *ctx;
+	unsigned int rank, ranks;
+	unsigned int timeout_ms;
+	enum rf_schedule schedule;
+	uint32_t box_ip;
+	uint64_t job;
+	uint8_t key[RF_CTL_KEY_BYTES];
+	struct rf_peer peers[RF_RANKS_MAX];
+	struct rf_group *groups;
+	unsigned int next_number;
+	unsigned int barriers;
+	/* under store_lock */
+	pthread_mutex_t store_lock;
+	struct rf_store *store; /* NULL for one rank */
+	struct rf_store_server *server;
+	/* under the context's lock */
+	struct rf_announce announces[4];
+	unsigned int n_announces;
+	uint64_t store_due; /* next look at the store */
+	int status;         /* 0, or RF_ERR_RANK_LOST: no group of it can go on */
+	char text[RF_TEXT_MAX];
+};
+
+struct rf_context {
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	atomic_uint callers; /* of the API, waiting for the lock: the thread lets them in */
+	struct rf_io *io;    /* NULL: no device */
+	struct roce_endpoint *ep;
+	struct rf_pcapng *pcap;
+	uint32_t ip;
+	unsigned int mtu;
+	uint64_t retry_ns;
+	uint64_t spin_ns;
+	uint32_t window;
+	bool manual;
+	bool thread_on;
+	pthread_t thread;
+	atomic_bool stop;
+	struct rf_comm *comm;
+	uint32_t next_qpn;
+	unsigned int outstanding; /* requests of all groups, and memberships being made */
+	/* counters of what is gone */
+	uint64_t reductions, bytes_reduced;
+	atomic_ullong sleeps;
+	struct roce_qp_counters past;
+	char error[RF_TEXT_MAX];
+};
+
+/* ns of the monotonic clock */
+uint64_t rf_now(void);
+/* Fills buf with random bytes. */
+void rf_random(void *buf, size_t len);
+
+/* ---- context.c: lock and errors ---- */
+
+/* For callers of the API: the progress thread makes way. */
+void rf_lock(struct rf_context *ctx);
+void rf_unlock(struct rf_context *ctx);
+
+/* Notes a text under the lock and returns status. */
+int rf_fail(struct rf_context *ctx, int status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The same for a caller that does not hold the lock. */
+int rf_fail_unlocked(struct rf_context *ctx, int status, const char *text);
+
+/*
+ * Makes a context over a given device, which it owns from then on, also on failure. ip: 0 for none.
+ * For tests, and behind rf_context_create().
+ */
+int rf_context_create_io(const struct rf_context_config *config, struct rf_io *io, uint32_t ip,
+			 struct rf_context **out);
+
+/*
+ * Under the lock: sleeps, at most until `until`, for something to change (in manual mode moves
+ * packets itself). The lock is released meanwhile. False once `until` has passed.
+ */
+bool rf_sleep(struct rf_context *ctx, uint64_t until);
+
+/* ---- progress.c ---- */
+
+/* Moves what can be moved now. Returns how many things were done. */
+unsigned int rf_round(struct rf_context *ctx);
+/* When rf_round() must be called again though nothing comes in. */
+uint64_t rf_next_timeout(const struct rf_context *ctx);
+void *rf_progress_thread(void *ctx);
+
+/* ---- comm.c ---- */
+
+/* Takes what the store has to say. With the lock and the store's lock. */
+void rf_comm_listen(struct rf_comm *comm);
+/* A gather with text of the error in the context. Without any lock. */
+int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, size_t len,
+		   void *values, unsigned int timeout_ms);
+
+/* ---- group.c, setup.c, proof.c ---- */
+
+/* Ends a group with a status and tells the other ranks if `tell`. Under the lock. Only the first
+ * counts. */
+void rf_group_fail(struct rf_group *group, bool tell, int status, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Progress of one group: completions, deadlines, membership. Returns how many things were done. */
+unsigned int rf_group_progress(struct rf_group *group, uint64_t now);
+uint64_t rf_group_next_timeout(const struct rf_group *group);
+/* JOIN and READY; under the lock, which is released while waiting. */
+int rf_group_join(struct rf_group *group, const struct rf_peer_end *ends);
+/* LEAVE, bounded; likewise. */
+void rf_group_leave(struct rf_group *group);
+/* Queue pairs and collective; under the lock. */
+int rf_group_connect(struct rf_group *group, const struct rf_peer_end *ends);
+void rf_group_disconnect(struct rf_group *group);
+/* The all-reduce of known values. Without the lock. */
+int rf_group_prove(struct rf_group *group);
+/* What a client's failure is in terms of enum rf_status. */
+int rf_client_status_of(const struct rf_client *client);
+
+/* ---- request.c ---- */
+
+/* Under the lock. Text in the context on error. */
+int rf_request_start(struct rf_group *group, const void *send, void *recv, size_t count,
+		     struct rf_request **request);
+/* Marks one as done. */
+void rf_request_done(struct rf_request *request, int status);
+/* Under the lock: waits for it and takes it. until: RF_NEVER for the group's own deadline. */
+int rf_request_wait(struct rf_request *request, uint64_t until);
+
+#endif

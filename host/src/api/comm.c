@@ -1,0 +1,345 @@
+/*
+ * The communicator: who takes part, the store, and what the other ranks tell.
+ */
+#include "host/src/api/api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/src/bootstrap/env.h"
+#include "host/src/bootstrap/settings.h"
+#include "proto/rf_bytes.h"
+
+/* Bytes that every rank tells the others: MAC, IP, MTU, schedule, timeout. */
+#define CARD 24u
+
+#define CONFIG(config, member, absent)                                                             \
+	((config) && (config)->size >= offsetof(struct rf_comm_config, member) +                   \
+					       sizeof((config)->member)                            \
+		 ? (config)->member                                                                \
+		 : (absent))
+
+/* An announcement is "<number of the group>|text", so that it ends the right group. */
+static void announced(struct rf_comm *comm, const struct rf_store_event *e)
+{
+	char *end;
+	unsigned long number = strtoul(e->text, &end, 10);
+	struct rf_group *g;
+
+	for (g = comm->groups; g; g = g->next)
+		if (*end == '|' && g->number == number)
+			rf_group_fail(g, false, e->status < 0 ? e->status : RF_ERR_ABORTED,
+				      "rank %u: %s", e->rank, end + 1);
+}
+
+static void lost(struct rf_comm *comm, const char *text)
+{
+	struct rf_group *g;
+
+	if (comm->status)
+		return;
+	comm->status = RF_ERR_RANK_LOST;
+	snprintf(comm->text, sizeof(comm->text), "%s", text);
+	for (g = comm->groups; g; g = g->next)
+		rf_group_fail(g, false, RF_ERR_RANK_LOST, "%s", text);
+	pthread_cond_broadcast(&comm->ctx->cond);
+}
+
+void rf_comm_listen(struct rf_comm *comm)
+{
+	struct rf_store_event e;
+	unsigned int k;
+	char text[RF_TEXT_MAX];
+	int ret;
+
+	for (k = 0; k < comm->n_announces; k++)
+		rf_store_announce(comm->store, comm->announces[k].status, comm->announces[k].text);
+	comm->n_announces = 0;
+	while ((ret = rf_store_poll(comm->store, &e)) != 0) {
+		if (ret < 0)
+			lost(comm,
+			     "the connection to rank 0's store has ended: its process is gone; "
+			     "look there for the cause");
+		else if (e.status == RF_ERR_RANK_LOST && !e.text[0]) {
+			snprintf(text, sizeof(text),
+				 "the process of rank %u has ended without leaving; look there for "
+				 "the cause",
+				 e.rank);
+			lost(comm, text);
+		} else
+			announced(comm, &e);
+	}
+}
+
+/* What goes on while a gather waits; the store's lock is held by this thread. */
+static void comm_idle(void *arg)
+{
+	struct rf_comm *comm = arg;
+
+	rf_lock(comm->ctx);
+	rf_comm_listen(comm);
+	if (comm->ctx->manual)
+		rf_round(comm->ctx);
+	rf_unlock(comm->ctx);
+}
+
+int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, size_t len,
+		   void *values, unsigned int timeout_ms)
+{
+	char text[RF_TEXT_MAX];
+	int ret;
+
+	if (!comm->store) {
+		if (len)
+			memcpy(values, value, len);
+		return RF_OK;
+	}
+	pthread_mutex_lock(&comm->store_lock);
+	ret = rf_store_gather(comm->store, name, value, len, values, timeout_ms, text,
+			      sizeof(text));
+	pthread_mutex_unlock(&comm->store_lock);
+	return ret ? rf_fail_unlocked(comm->ctx, ret, text) : RF_OK;
+}
+
+/* Settings that are the same on all ranks. */
+struct comm_settings {
+	struct rf_env env;
+	const char *root;
+	uint64_t port, timeout_ms, job;
+};
+
+static int schedule_setting(enum rf_schedule wanted, enum rf_schedule *schedule, char *why,
+			    size_t room)
+{
+	const char *text = rf_setting_text("RF_SCHEDULE");
+
+	*schedule = wanted;
+	if (wanted != RF_SCHEDULE_DEFAULT)
+		return RF_OK;
+	if (strcmp(text, "box") == 0)
+		*schedule = RF_SCHEDULE_BOX;
+	else if (strcmp(text, "ring") == 0)
+		*schedule = RF_SCHEDULE_RING;
+	if (*schedule != RF_SCHEDULE_DEFAULT)
+		return RF_OK;
+	snprintf(why, room, "RF_SCHEDULE=%s: box or ring is needed", text);
+	return RF_ERR_INVALID;
+}
+
+static int comm_settings(struct rf_comm *comm, const struct rf_comm_config *config,
+			 struct comm_settings *s, char *why, size_t room)
+{
+	const char *root = CONFIG(config, root, NULL);
+	const char *box_ip = CONFIG(config, box_ip, NULL);
+	const char *key = CONFIG(config, key, NULL);
+	int ret = rf_env_read(&s->env, why, room);
+
+	if (CONFIG(config, ranks, 0)) {
+		s->env.rank = config->rank;
+		s->env.ranks = config->ranks;
+		if (!s->env.root)
+			s->env.root = rf_setting_text("RF_ROOT");
+		ret = RF_OK;
+	}
+	if (!ret && (s->env.ranks > RF_RANKS_MAX || s->env.rank >= s->env.ranks)) {
+		snprintf(why, room, "rank %u of %u: at most %u ranks, and rank below their number",
+			 s->env.rank, s->env.ranks, RF_RANKS_MAX);
+		ret = RF_ERR_INVALID;
+	}
+	s->root = root ? root : s->env.root;
+	s->port = CONFIG(config, port, 0);
+	s->timeout_ms = CONFIG(config, timeout_ms, 0);
+	s->job = CONFIG(config, job, 0);
+	if (!ret && !s->port)
+		ret = rf_setting_number("RF_PORT", 1, 65535, &s->port, why, room);
+	if (!ret && !s->timeout_ms)
+		ret = rf_setting_number("RF_TIMEOUT", 1, 86400000, &s->timeout_ms, why, room);
+	if (!ret && !s->job && *rf_setting_text("RF_JOB"))
+		ret = rf_setting_number("RF_JOB", 1, UINT64_MAX, &s->job, why, room);
+	if (!ret)
+		ret = rf_ip_parse("address of the box (RF_BOX_IP)",
+				  box_ip ? box_ip : rf_setting_text("RF_BOX_IP"), &comm->box_ip,
+				  why, room);
+	if (!ret)
+		ret = rf_hex_parse("key of the job (RF_KEY)", key ? key : rf_setting_text("RF_KEY"),
+				   comm->key, sizeof(comm->key), why, room);
+	if (!ret)
+		ret = schedule_setting(CONFIG(config, schedule, RF_SCHEDULE_DEFAULT),
+				       &comm->schedule, why, room);
+	comm->rank = s->env.rank;
+	comm->ranks = s->env.ranks;
+	comm->timeout_ms = (unsigned int)s->timeout_ms;
+	return ret;
+}
+
+static void card_write(const struct rf_comm *comm, uint8_t card[CARD])
+{
+	memset(card, 0, CARD);
+	memcpy(card, comm->ctx->io->mac, 6);
+	rf_put_be32(card + 6, comm->ctx->ip);
+	rf_put_be32(card + 10, comm->ctx->mtu);
+	rf_put_be16(card + 14, (uint16_t)comm->schedule);
+	rf_put_be16(card + 16, RF_VERSION_MAJOR);
+	rf_put_be16(card + 18, RF_VERSION_MINOR);
+}
+
+/* Everyone's cards: addresses are kept, the rest must be equal. */
+static int cards_read(struct rf_comm *comm, const uint8_t *cards, char *why, size_t room)
+{
+	unsigned int r;
+	char ip[16];
+
+	for (r = 0; r < comm->ranks; r++) {
+		const uint8_t *card = cards + r * CARD;
+		struct rf_peer *peer = &comm->peers[r];
+		const struct rf_peer *next;
+
+		memcpy(peer->mac, card, 6);
+		peer->ip = rf_get_be32(card + 6);
+		if (memcmp(card + 10, cards + 10, CARD - 10) != 0) {
+			snprintf(why, room,
+				 "rank %u (MTU %u, schedule %s, version %u.%u) and rank 0 (MTU %u, "
+				 "schedule %s, version %u.%u) differ: set RF_MTU and RF_SCHEDULE "
+				 "alike on all ranks",
+				 r, rf_get_be32(card + 10),
+				 rf_get_be16(card + 14) == RF_SCHEDULE_RING ? "ring" : "box",
+				 rf_get_be16(card + 16), rf_get_be16(card + 18),
+				 rf_get_be32(cards + 10),
+				 rf_get_be16(cards + 14) == RF_SCHEDULE_RING ? "ring" : "box",
+				 rf_get_be16(cards + 16), rf_get_be16(cards + 18));
+			return RF_ERR_MISMATCH;
+		}
+		next = r ? &comm->peers[r - 1] : NULL;
+		if (next && next->ip == peer->ip) {
+			snprintf(why, room,
+				 "ranks %u and %u have the same address %s: give each its own "
+				 "RF_IP",
+				 r - 1, r, rf_ip_text(peer->ip, ip));
+			return RF_ERR_MISMATCH;
+		}
+	}
+	return RF_OK;
+}
+
+/* Store up, everyone here, cards exchanged. */
+static int comm_meet(struct rf_comm *comm, const struct comm_settings *s, char *why, size_t room)
+{
+	uint8_t card[CARD];
+	uint8_t cards[RF_RANKS_MAX * CARD];
+	int ret = RF_OK;
+
+	comm->job = s->job;
+	while (comm->rank == 0 && !comm->job)
+		rf_random(&comm->job, sizeof(comm->job));
+	if (comm->rank == 0)
+		ret = rf_store_serve(s->root, (unsigned int)s->port, comm->ranks, comm->job,
+				     &comm->server, why, room);
+	if (!ret)
+		ret = rf_store_connect(s->root, (unsigned int)s->port, comm->rank, comm->ranks,
+				       &comm->job, comm->timeout_ms, &comm->store, why, room);
+	if (ret)
+		return ret;
+	card_write(comm, card);
+	ret = rf_store_gather(comm->store, "the start of the job", card, sizeof(card), cards,
+			      comm->timeout_ms, why, room);
+	if (ret == RF_ERR_RANK_MISSING && strlen(why) + 60 < room)
+		strcat(why, ": start the missing ones, or raise RF_TIMEOUT");
+	return ret ? ret : cards_read(comm, cards, why, room);
+}
+
+static void comm_free(struct rf_comm *comm, unsigned int linger_ms)
+{
+	rf_store_close(comm->store);
+	rf_store_server_stop(comm->server, linger_ms);
+	pthread_mutex_destroy(&comm->store_lock);
+	free(comm);
+}
+
+int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
+		   struct rf_comm **out)
+{
+	struct comm_settings s = {0};
+	struct rf_comm *comm;
+	char why[RF_TEXT_MAX];
+	int ret;
+
+	if (!out || (config && config->size < sizeof(config->size)))
+		return rf_fail_unlocked(ctx, RF_ERR_INVALID,
+					"config.size is not set: use RF_COMM_CONFIG_INIT");
+	comm = calloc(1, sizeof(*comm));
+	if (!comm)
+		return rf_fail_unlocked(ctx, RF_ERR_NO_MEMORY, "no memory for the communicator");
+	pthread_mutex_init(&comm->store_lock, NULL);
+	comm->ctx = ctx;
+	ret = comm_settings(comm, config, &s, why, sizeof(why));
+	if (!ret && comm->ranks > 1 && !ctx->io) {
+		snprintf(why, sizeof(why),
+			 "%u ranks need a network device: set RF_DEVICE, such as "
+			 "net_af_packet0,iface=eth1",
+			 comm->ranks);
+		ret = RF_ERR_DEVICE;
+	}
+	if (!ret && ctx->comm) {
+		snprintf(why, sizeof(why), "this context has a communicator already");
+		ret = RF_ERR_BUSY;
+	}
+	if (!ret && comm->ranks > 1)
+		ret = comm_meet(comm, &s, why, sizeof(why));
+	if (ret) {
+		comm_free(comm, 0);
+		return rf_fail_unlocked(ctx, ret, why);
+	}
+	if (comm->store)
+		rf_store_set_idle(comm->store, comm_idle, comm);
+	rf_lock(ctx);
+	ctx->comm = comm;
+	rf_unlock(ctx);
+	if (ctx->io)
+		ctx->io->ops->wake(ctx->io);
+	*out = comm;
+	return RF_OK;
+}
+
+int rf_comm_destroy(struct rf_comm *comm)
+{
+	struct rf_context *ctx;
+	unsigned int bound;
+
+	if (!comm)
+		return RF_OK;
+	ctx = comm->ctx;
+	rf_lock(ctx);
+	if (comm->groups) {
+		rf_fail(ctx, 0, "destroy the groups first");
+		rf_unlock(ctx);
+		return RF_ERR_BUSY;
+	}
+	/* with a rank lost nobody waits for everyone */
+	bound = comm->status ? 1000 : comm->timeout_ms;
+	rf_unlock(ctx);
+	rf_comm_gather(comm, "the end of the job", NULL, 0, NULL, bound);
+	rf_lock(ctx);
+	ctx->comm = NULL;
+	rf_unlock(ctx);
+	comm_free(comm, 1000);
+	return RF_OK;
+}
+
+unsigned int rf_comm_rank(const struct rf_comm *comm)
+{
+	return comm->rank;
+}
+
+unsigned int rf_comm_ranks(const struct rf_comm *comm)
+{
+	return comm->ranks;
+}
+
+int rf_comm_barrier(struct rf_comm *comm)
+{
+	char name[RF_STORE_KEY_MAX];
+
+	snprintf(name, sizeof(name), "barrier %u", comm->barriers++);
+	return rf_comm_gather(comm, name, NULL, 0, NULL, comm->timeout_ms);
+}

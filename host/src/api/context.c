@@ -1,0 +1,391 @@
+/*
+ * The context: device, endpoint, lock, progress thread, error text.
+ */
+#include "host/src/api/api.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "host/src/bootstrap/env.h"
+#include "host/src/bootstrap/settings.h"
+
+/* Frames of the largest path MTU are taken whatever the own one is. */
+#define FRAME_ROOM (ROCE_FRAME_MAX + 18u)
+#define MAX_QPS (2u * RF_GROUPS_MAX)
+
+static _Thread_local char create_text[RF_TEXT_MAX];
+static _Thread_local char last_text[RF_TEXT_MAX];
+
+uint64_t rf_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+void rf_random(void *buf, size_t len)
+{
+	uint8_t *p = buf;
+	uint64_t x;
+
+	if (getrandom(buf, len, GRND_NONBLOCK) == (ssize_t)len)
+		return;
+	/* early in a boot: good enough to tell runs apart, and nothing here is a secret */
+	x = rf_now() | 1;
+	while (len--) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		*p++ = (uint8_t)(x >> 32);
+	}
+}
+
+void rf_lock(struct rf_context *ctx)
+{
+	atomic_fetch_add(&ctx->callers, 1);
+	pthread_mutex_lock(&ctx->lock);
+	atomic_fetch_sub(&ctx->callers, 1);
+}
+
+void rf_unlock(struct rf_context *ctx)
+{
+	pthread_mutex_unlock(&ctx->lock);
+}
+
+int rf_fail(struct rf_context *ctx, int status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(ctx->error, sizeof(ctx->error), format, args);
+	va_end(args);
+	return status;
+}
+
+int rf_fail_unlocked(struct rf_context *ctx, int status, const char *text)
+{
+	rf_lock(ctx);
+	rf_fail(ctx, status, "%s", text);
+	rf_unlock(ctx);
+	return status;
+}
+
+const char *rf_last_error_text(struct rf_context *ctx)
+{
+	if (!ctx)
+		return create_text;
+	rf_lock(ctx);
+	memcpy(last_text, ctx->error, sizeof(last_text));
+	rf_unlock(ctx);
+	return last_text;
+}
+
+bool rf_sleep(struct rf_context *ctx, uint64_t until)
+{
+	uint64_t now = rf_now();
+	uint64_t next = rf_next_timeout(ctx);
+	struct timespec ts;
+
+	if (now >= until)
+		return false;
+	if (!ctx->manual) {
+		ts.tv_sec = (time_t)(until / 1000000000u);
+		ts.tv_nsec = (long)(until % 1000000000u);
+		/* a deadline far away is as good as none, and fits every time_t */
+		if (until - now > UINT64_C(1000000000) * 3600)
+			ts.tv_sec = (time_t)(now / 1000000000u + 3600);
+		pthread_cond_timedwait(&ctx->cond, &ctx->lock, &ts);
+		return true;
+	}
+	if (rf_round(ctx) || !ctx->io)
+		return true;
+	next = next < until ? next : until;
+	next = next > now ? (next - now) / 1000 + 1 : 0;
+	next = next < 1000 ? next : 1000;
+	if (ctx->io->polling && next > 20)
+		next = 20;
+	rf_unlock(ctx);
+	if (next)
+		ctx->io->ops->wait(ctx->io, (uint32_t)next);
+	rf_lock(ctx);
+	return true;
+}
+
+/* One member of a config struct that the caller's version may not have yet. */
+#define CONFIG(config, member, absent)                                                             \
+	((config) && (config)->size >= offsetof(struct rf_context_config, member) +                \
+					       sizeof((config)->member)                            \
+		 ? (config)->member                                                                \
+		 : (absent))
+
+/* Fills what comes from config and environment. Text in create_text. */
+static int context_settings(struct rf_context *ctx, const struct rf_context_config *config)
+{
+	enum rf_progress_mode mode = CONFIG(config, progress, RF_PROGRESS_DEFAULT);
+	uint64_t mtu = CONFIG(config, mtu, 0);
+	const char *text = rf_setting_text("RF_PROGRESS");
+	uint64_t retry, window, spin;
+	int ret = RF_OK;
+
+	if (!mtu)
+		ret = rf_setting_number("RF_MTU", 256, 4096, &mtu, create_text, RF_TEXT_MAX);
+	if (!ret && (mtu < 256 || mtu > 4096 || (mtu & (mtu - 1)))) {
+		snprintf(create_text, RF_TEXT_MAX,
+			 "path MTU %llu: 256, 512, 1024, 2048 or 4096 is needed (RF_MTU)",
+			 (unsigned long long)mtu);
+		ret = RF_ERR_INVALID;
+	}
+	if (!ret)
+		ret = rf_setting_number("RF_RETRY", 1, 60000, &retry, create_text, RF_TEXT_MAX);
+	if (!ret)
+		ret = rf_setting_number("RF_WINDOW", 1, 65536, &window, create_text, RF_TEXT_MAX);
+	if (!ret)
+		ret = rf_setting_number("RF_SPIN", 0, 1000000, &spin, create_text, RF_TEXT_MAX);
+	if (ret)
+		return ret;
+	if (mode == RF_PROGRESS_DEFAULT && strcmp(text, "manual") == 0)
+		mode = RF_PROGRESS_MANUAL;
+	else if (mode == RF_PROGRESS_DEFAULT && strcmp(text, "thread") != 0) {
+		snprintf(create_text, RF_TEXT_MAX, "RF_PROGRESS=%s: thread or manual is needed",
+			 text);
+		return RF_ERR_INVALID;
+	}
+	ctx->manual = mode == RF_PROGRESS_MANUAL;
+	ctx->mtu = (unsigned int)mtu;
+	ctx->retry_ns = retry * NS_PER_MS;
+	ctx->window = (uint32_t)window;
+	ctx->spin_ns = spin * 1000;
+	return RF_OK;
+}
+
+/* Opens the capture file; %r in the path becomes the rank. */
+static int context_pcap(struct rf_context *ctx, const char *path, unsigned int rank)
+{
+	const char *mark = strstr(path, "%r");
+	char full[1024];
+	int ret;
+
+	if (!*path)
+		return RF_OK;
+	if (mark)
+		snprintf(full, sizeof(full), "%.*s%u%s", (int)(mark - path), path, rank, mark + 2);
+	else
+		snprintf(full, sizeof(full), "%s", path);
+	ret = rf_pcapng_open(full, NULL, &ctx->pcap);
+	if (ret == 0)
+		ret = rf_pcapng_interface(ctx->pcap, "host", 0);
+	if (ret == 0)
+		return RF_OK;
+	snprintf(create_text, RF_TEXT_MAX, "cannot write %.300s (RF_PCAP): %s", full,
+		 strerror(-ret));
+	return RF_ERR_SYSTEM;
+}
+
+static int context_endpoint(struct rf_context *ctx, uint32_t ip)
+{
+	struct roce_endpoint_cfg cfg = {.ip = ip, .max_qps = MAX_QPS};
+
+	memcpy(cfg.mac, ctx->io->mac, sizeof(cfg.mac));
+	if (roce_endpoint_create(&cfg, &ctx->ep) != ROCE_OK) {
+		snprintf(create_text, RF_TEXT_MAX, "no memory for the endpoint");
+		return RF_ERR_NO_MEMORY;
+	}
+	return RF_OK;
+}
+
+static int context_thread(struct rf_context *ctx)
+{
+	sigset_t all, old;
+	int ret;
+
+	/* the application's signals are not for this thread */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(&ctx->thread, NULL, rf_progress_thread, ctx);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (ret) {
+		snprintf(create_text, RF_TEXT_MAX, "no progress thread: %s", strerror(ret));
+		return RF_ERR_SYSTEM;
+	}
+	ctx->thread_on = true;
+	return RF_OK;
+}
+
+static void context_free(struct rf_context *ctx)
+{
+	if (ctx->thread_on) {
+		atomic_store(&ctx->stop, true);
+		ctx->io->ops->wake(ctx->io);
+		pthread_join(ctx->thread, NULL);
+	}
+	roce_endpoint_destroy(ctx->ep);
+	if (ctx->io)
+		ctx->io->ops->close(ctx->io);
+	rf_pcapng_close(ctx->pcap);
+	pthread_cond_destroy(&ctx->cond);
+	pthread_mutex_destroy(&ctx->lock);
+	free(ctx);
+}
+
+int rf_context_create_io(const struct rf_context_config *config, struct rf_io *io, uint32_t ip,
+			 struct rf_context **out)
+{
+	const char *pcap = CONFIG(config, pcap, NULL);
+	struct rf_context *ctx = calloc(1, sizeof(*ctx));
+	pthread_condattr_t attr;
+	struct rf_env env = {0};
+	int ret;
+
+	if (!ctx) {
+		if (io)
+			io->ops->close(io);
+		snprintf(create_text, RF_TEXT_MAX, "no memory for the context");
+		return RF_ERR_NO_MEMORY;
+	}
+	pthread_mutex_init(&ctx->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&ctx->cond, &attr);
+	pthread_condattr_destroy(&attr);
+	ctx->io = io;
+	ctx->ip = ip;
+	rf_random(&ctx->next_qpn, sizeof(ctx->next_qpn));
+	ret = context_settings(ctx, config);
+	if (!ret && io) {
+		/* a wrong rank is rf_comm_create()'s to report */
+		if (rf_env_read(&env, create_text, RF_TEXT_MAX))
+			env.rank = 0;
+		ret = context_pcap(ctx, pcap ? pcap : rf_setting_text("RF_PCAP"), env.rank);
+	}
+	if (!ret && io)
+		ret = context_endpoint(ctx, ip);
+	if (!ret && io && !ctx->manual)
+		ret = context_thread(ctx);
+	if (ret) {
+		context_free(ctx);
+		return ret;
+	}
+	*out = ctx;
+	return RF_OK;
+}
+
+/* Own address: asked for, the interface's, or by rank. */
+static int context_ip(const char *text, const struct rf_io *io, uint32_t *ip)
+{
+	struct rf_env env;
+	int ret;
+
+	if (*text)
+		return rf_ip_parse("own address (RF_IP)", text, ip, create_text, RF_TEXT_MAX);
+	*ip = io->ip;
+	if (*ip)
+		return RF_OK;
+	ret = rf_env_read(&env, create_text, RF_TEXT_MAX);
+	*ip = 0x0a000001u + env.rank;
+	return ret;
+}
+
+int rf_context_create(const struct rf_context_config *config, struct rf_context **ctx)
+{
+	const char *device = CONFIG(config, device, NULL);
+	const char *args = CONFIG(config, dpdk_args, NULL);
+	const char *ip_text = CONFIG(config, ip, NULL);
+	struct rf_io *io = NULL;
+	uint32_t ip = 0;
+	int ret;
+
+	create_text[0] = '\0';
+	if (!ctx || (config && config->size < sizeof(config->size))) {
+		snprintf(create_text, RF_TEXT_MAX,
+			 "config.size is not set: use "
+			 "RF_CONTEXT_CONFIG_INIT");
+		return RF_ERR_INVALID;
+	}
+	if (!device)
+		device = rf_setting_text("RF_DEVICE");
+	if (*device) {
+		ret = rf_io_dpdk_open(device, args ? args : rf_setting_text("RF_DPDK_ARGS"),
+				      FRAME_ROOM, &io, create_text, RF_TEXT_MAX);
+		if (ret)
+			return ret;
+		ret = context_ip(ip_text ? ip_text : rf_setting_text("RF_IP"), io, &ip);
+		if (ret) {
+			io->ops->close(io);
+			return ret;
+		}
+	}
+	return rf_context_create_io(config, io, ip, ctx);
+}
+
+int rf_context_destroy(struct rf_context *ctx)
+{
+	if (!ctx)
+		return RF_OK;
+	rf_lock(ctx);
+	if (ctx->comm) {
+		rf_fail(ctx, 0, "destroy the communicator first");
+		rf_unlock(ctx);
+		return RF_ERR_BUSY;
+	}
+	rf_unlock(ctx);
+	context_free(ctx);
+	return RF_OK;
+}
+
+/* Adds the counters of one queue pair. */
+static void stats_qp(struct rf_stats *s, const struct roce_qp_counters *c)
+{
+	s->tx_data += c->tx_packets;
+	s->tx_repeats += c->tx_retransmits;
+	s->tx_acks += c->tx_acks + c->tx_naks + c->tx_rnr_naks;
+	s->rx_data += c->rx_packets - c->rx_acks - c->rx_naks - c->rx_rnr_naks - c->rx_duplicates -
+		      c->rx_gaps;
+	s->rx_duplicates += c->rx_duplicates;
+	s->rx_gaps += c->rx_gaps;
+	s->rx_acks += c->rx_acks;
+	s->rx_naks += c->rx_naks + c->rx_rnr_naks;
+	s->timeouts += c->timeouts;
+}
+
+int rf_stats(struct rf_context *ctx, struct rf_stats *stats)
+{
+	struct rf_stats s = {0};
+	struct rf_group *g;
+	size_t size;
+
+	if (!stats || stats->size < sizeof(stats->size))
+		return rf_fail_unlocked(ctx, RF_ERR_INVALID, "stats.size is not set");
+	rf_lock(ctx);
+	s.reductions = ctx->reductions;
+	s.bytes_reduced = ctx->bytes_reduced;
+	s.sleeps = atomic_load(&ctx->sleeps);
+	if (ctx->io) {
+		const struct roce_endpoint_counters *e = roce_endpoint_counters(ctx->ep);
+
+		s.tx_frames = ctx->io->tx_frames;
+		s.tx_bytes = ctx->io->tx_bytes;
+		s.rx_frames = ctx->io->rx_frames;
+		s.rx_bytes = ctx->io->rx_bytes;
+		s.rx_bad_icrc = e->rx_icrc;
+		s.rx_dropped = e->rx_frames - e->rx_roce - e->rx_arp - e->rx_icmp - e->rx_control;
+	}
+	stats_qp(&s, &ctx->past);
+	for (g = ctx->comm ? ctx->comm->groups : NULL; g; g = g->next) {
+		if (g->to_next)
+			stats_qp(&s, roce_qp_counters(g->to_next));
+		if (g->from_prev)
+			stats_qp(&s, roce_qp_counters(g->from_prev));
+	}
+	rf_unlock(ctx);
+	size = stats->size < sizeof(s) ? stats->size : sizeof(s);
+	s.size = stats->size;
+	memcpy(stats, &s, size);
+	return RF_OK;
+}

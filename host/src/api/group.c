@@ -1,0 +1,476 @@
+/*
+ * The group: create, destroy, fail, progress.
+ */
+#include "host/src/api/api.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/src/bootstrap/settings.h"
+#include "proto/rf_bytes.h"
+
+/* What a rank tells the others before a group is made. */
+#define CARD 24u
+/* What it says about a step that all must have done: status and text. */
+#define VERDICT 260u
+
+#define CONFIG(config, member, absent)                                                             \
+	((config) && (config)->size >= offsetof(struct rf_group_config, member) +                  \
+					       sizeof((config)->member)                            \
+		 ? (config)->member                                                                \
+		 : (absent))
+
+/* ---- failure ---- */
+
+static uint32_t abort_code(int status)
+{
+	switch (status) {
+	case RF_ERR_ABORTED:
+		return RF_CTL_ABORT_USER;
+	case RF_ERR_MISMATCH:
+		return RF_CTL_ABORT_MISMATCH;
+	case RF_ERR_STEERING:
+		return RF_CTL_ABORT_STEERING;
+	case RF_ERR_NO_MEMORY:
+		return RF_CTL_ABORT_MEMORY;
+	}
+	return RF_CTL_ABORT_TRANSPORT;
+}
+
+static void group_announce(struct rf_group *g)
+{
+	struct rf_comm *comm = g->comm;
+	struct rf_announce *a;
+
+	if (!comm->store || comm->n_announces == sizeof(comm->announces) / sizeof(*a))
+		return;
+	a = &comm->announces[comm->n_announces++];
+	a->status = g->status;
+	snprintf(a->text, sizeof(a->text), "%u|%.380s", g->number, g->text);
+}
+
+void rf_group_fail(struct rf_group *g, bool tell, int status, const char *format, ...)
+{
+	enum rf_client_state state;
+	va_list args;
+	unsigned int k;
+
+	if (g->status)
+		return;
+	g->status = status;
+	va_start(args, format);
+	vsnprintf(g->text, sizeof(g->text), format, args);
+	va_end(args);
+	/* from here on nobody touches the callers' buffers */
+	if (g->to_next)
+		roce_qp_to_err(g->to_next);
+	if (g->from_prev)
+		roce_qp_to_err(g->from_prev);
+	for (k = 0; k < RF_REQUESTS_MAX; k++)
+		if (g->requests[k].used && !g->requests[k].done)
+			rf_request_done(&g->requests[k], status);
+	state = g->have_client ? rf_client_state(&g->client) : RF_CLIENT_IDLE;
+	if (state == RF_CLIENT_JOINING || state == RF_CLIENT_READY)
+		rf_client_abort(&g->client, abort_code(status), rf_now());
+	if (tell)
+		group_announce(g);
+	pthread_cond_broadcast(&g->comm->ctx->cond);
+}
+
+/* ---- progress ---- */
+
+static void coll_failed(struct rf_group *g, int error)
+{
+	struct rf_comm *comm = g->comm;
+	unsigned int prev = (comm->rank + comm->ranks - 1) % comm->ranks;
+	unsigned int next = (comm->rank + 1) % comm->ranks;
+	int channel = 0, status = 0;
+
+	if (error == RF_COLL_E_LENGTH) {
+		rf_group_fail(g, true, RF_ERR_MISMATCH,
+			      "rank %u sent a message of another length than rank %u expects: "
+			      "counts differ between ranks",
+			      prev, comm->rank);
+		return;
+	}
+	rf_coll_failure(g->coll, &channel, &status);
+	/* a message longer than its buffer: the receiver sees it so, the sender is refused */
+	if (status == ROCE_WC_LOC_LEN_ERR || status == ROCE_WC_REM_INV_REQ_ERR) {
+		rf_group_fail(
+			g, true, RF_ERR_MISMATCH,
+			"rank %u sends more than rank %u expects: counts differ between ranks",
+			channel ? prev : comm->rank, channel ? comm->rank : next);
+		return;
+	}
+	rf_group_fail(g, true, RF_ERR_TRANSPORT, "the connection %s rank %u has ended: %s",
+		      channel ? "from" : "to", channel ? prev : next,
+		      roce_wc_status_name((enum roce_wc_status)status));
+}
+
+/* The client's view of the box has changed. */
+static void client_changed(struct rf_group *g)
+{
+	char text[RF_TEXT_MAX];
+
+	pthread_cond_broadcast(&g->comm->ctx->cond);
+	if (g->client_state != RF_CLIENT_FAILED || g->status)
+		return;
+	rf_client_text(&g->client, text, sizeof(text));
+	rf_group_fail(g, true, rf_client_status_of(&g->client), "%s", text);
+}
+
+/* Something new whenever a packet was delivered here or acknowledged there. */
+static uint64_t progress_mark(const struct rf_group *g)
+{
+	const struct roce_qp_counters *tx = roce_qp_counters(g->to_next);
+	const struct roce_qp_counters *rx = roce_qp_counters(g->from_prev);
+
+	return tx->tx_packets - tx->tx_retransmits - roce_qp_in_flight(g->to_next) + rx->rx_bytes;
+}
+
+/* Who holds everything up, as far as the box has said. */
+static void behind_text(const struct rf_group *g, char *text, size_t room)
+{
+	const struct rf_ctl_reply *reply;
+	uint32_t most = 0;
+	uint8_t set[16] = {0};
+	char ranks[200];
+	unsigned int r;
+
+	text[0] = '\0';
+	if (!g->asked || rf_client_query(&g->client) != RF_CLIENT_Q_DONE)
+		return;
+	reply = rf_client_answer(&g->client);
+	if (!reply || reply->result != RF_CTL_PAGE || reply->page != RF_CTL_PAGE_RANKS)
+		return;
+	for (r = 0; r < reply->u.ranks.count; r++)
+		if (reply->u.ranks.rank[r].next > most)
+			most = reply->u.ranks.rank[r].next;
+	for (r = 0; r < reply->u.ranks.count; r++)
+		if (reply->u.ranks.rank[r].next < most)
+			set[r / 8] |= (uint8_t)(1u << (r % 8));
+	rf_store_ranks_text(set, ranks, sizeof(ranks));
+	if (ranks[4] != 's' || ranks[5])
+		snprintf(text, room, "; the box waits for %s", ranks);
+}
+
+static void check_deadline(struct rf_group *g, uint64_t now)
+{
+	struct rf_ctl_status_req ask = {.page = RF_CTL_PAGE_RANKS};
+	uint64_t mark = progress_mark(g);
+	char behind[256];
+
+	if (mark != g->progress_mark || !g->outstanding) {
+		g->progress_mark = mark;
+		g->progress_time = now;
+		g->asked = false;
+		return;
+	}
+	if (now - g->progress_time >= g->timeout_ns / 2 && g->have_client && !g->asked)
+		g->asked = rf_client_status(&g->client, &ask, now) == 0;
+	if (now - g->progress_time < g->timeout_ns)
+		return;
+	behind_text(g, behind, sizeof(behind));
+	rf_group_fail(g, true, RF_ERR_TIMEOUT,
+		      "no progress for %llu ms at rank %u%s; a rank that computes for longer needs "
+		      "a larger RF_TIMEOUT",
+		      (unsigned long long)(g->timeout_ns / NS_PER_MS), g->comm->rank, behind);
+}
+
+unsigned int rf_group_progress(struct rf_group *g, uint64_t now)
+{
+	struct rf_coll_done done;
+	unsigned int count = 0;
+	int ret;
+
+	if (g->have_client && rf_client_state(&g->client) != g->client_state) {
+		g->client_state = rf_client_state(&g->client);
+		client_changed(g);
+		count++;
+	}
+	if (!g->coll || g->status)
+		return count;
+	ret = rf_coll_progress(g->coll);
+	if (ret < 0) {
+		coll_failed(g, ret);
+		return count + 1;
+	}
+	while (rf_coll_poll(g->coll, &done)) {
+		rf_request_done(&g->requests[done.id], RF_OK);
+		g->progress_time = now;
+	}
+	check_deadline(g, now);
+	return count + (unsigned int)ret;
+}
+
+uint64_t rf_group_next_timeout(const struct rf_group *g)
+{
+	uint64_t next = g->have_client ? rf_client_next_timeout(&g->client) : RF_NEVER;
+
+	if (g->coll && !g->status && g->outstanding) {
+		uint64_t t = g->progress_time + g->timeout_ns;
+
+		if (g->have_client && !g->asked)
+			t = g->progress_time + g->timeout_ns / 2;
+		next = t < next ? t : next;
+	}
+	return next;
+}
+
+/* ---- create ---- */
+
+static int group_settings(struct rf_group *g, const struct rf_group_config *config, char *why,
+			  size_t room)
+{
+	uint64_t slots = CONFIG(config, slots, 0);
+	int ret = RF_OK;
+
+	g->schedule = CONFIG(config, schedule, RF_SCHEDULE_DEFAULT);
+	if (g->schedule == RF_SCHEDULE_DEFAULT)
+		g->schedule = g->comm->schedule;
+	g->timeout_ns = CONFIG(config, timeout_ms, 0) * NS_PER_MS;
+	if (!g->timeout_ns)
+		g->timeout_ns = g->comm->timeout_ms * NS_PER_MS;
+	if (!slots)
+		ret = rf_setting_number("RF_SLOTS", 16, 32768, &slots, why, room);
+	if (!ret && (slots < 16 || slots > 32768 || (slots & (slots - 1)))) {
+		snprintf(why, room, "%llu slots: a power of two from 16 to 32768 is needed",
+			 (unsigned long long)slots);
+		ret = RF_ERR_INVALID;
+	}
+	g->slots = (unsigned int)slots;
+	if (!rf_type_size(g->type) || (unsigned int)g->op > RF_MAX ||
+	    (unsigned int)g->schedule > RF_SCHEDULE_RING) {
+		snprintf(why, room, "unknown type, operation or schedule");
+		ret = RF_ERR_INVALID;
+	}
+	return ret;
+}
+
+/* Ends of the connections of all ranks; the rest of the cards must be equal. */
+static int group_meet(struct rf_group *g, struct rf_peer_end *ends)
+{
+	struct rf_comm *comm = g->comm;
+	uint8_t cards[RF_RANKS_MAX * CARD];
+	uint8_t card[CARD] = {0};
+	char name[RF_STORE_KEY_MAX];
+	unsigned int r;
+	int ret;
+
+	rf_put_be32(card, g->recv_qpn);
+	rf_put_be32(card + 4, g->start_psn);
+	card[8] = (uint8_t)g->type;
+	card[9] = (uint8_t)g->op;
+	card[10] = (uint8_t)g->schedule;
+	rf_put_be32(card + 12, g->slots);
+	snprintf(name, sizeof(name), "the start of group %u", g->number);
+	ret = rf_comm_gather(comm, name, card, sizeof(card), cards, comm->timeout_ms);
+	for (r = 0; r < comm->ranks && !ret; r++) {
+		const uint8_t *c = cards + r * CARD;
+		char text[RF_TEXT_MAX];
+
+		ends[r].qpn = rf_get_be32(c);
+		ends[r].start_psn = rf_get_be32(c + 4);
+		if (memcmp(c + 8, cards + 8, CARD - 8) == 0)
+			continue;
+		snprintf(text, sizeof(text),
+			 "rank %u makes a group of %s %s by the %s with %u slots, rank 0 one of %s "
+			 "%s by the %s with %u slots",
+			 r, rf_type_name((enum rf_type)c[8]), rf_op_name((enum rf_op)c[9]),
+			 c[10] == RF_SCHEDULE_RING ? "ring" : "box", rf_get_be32(c + 12),
+			 rf_type_name((enum rf_type)cards[8]), rf_op_name((enum rf_op)cards[9]),
+			 cards[10] == RF_SCHEDULE_RING ? "ring" : "box", rf_get_be32(cards + 12));
+		ret = rf_fail_unlocked(comm->ctx, RF_ERR_MISMATCH, text);
+	}
+	return ret;
+}
+
+/*
+ * Everyone says how a step went; all get the first rank's failure that is more than a deadline, or
+ * else the first one.
+ */
+static int group_verdict(struct rf_group *g, const char *step, int status)
+{
+	struct rf_comm *comm = g->comm;
+	uint8_t *all = calloc(comm->ranks, VERDICT);
+	uint8_t own[VERDICT] = {0};
+	char name[RF_STORE_KEY_MAX], text[VERDICT + 32];
+	unsigned int r;
+	int worst = RF_OK;
+	int ret;
+
+	if (!all)
+		return RF_ERR_NO_MEMORY;
+	rf_put_be32(own, (uint32_t)status);
+	rf_lock(comm->ctx);
+	if (status)
+		snprintf((char *)own + 4, VERDICT - 4, "%.250s", comm->ctx->error);
+	rf_unlock(comm->ctx);
+	snprintf(name, sizeof(name), "group %u, %s", g->number, step);
+	/* the others may still be in a step that ends by its own deadline */
+	ret = rf_comm_gather(comm, name, own, VERDICT, all,
+			     (unsigned int)(g->timeout_ns / NS_PER_MS) + 5000);
+	for (r = 0; r < comm->ranks && !ret; r++) {
+		const uint8_t *v = all + r * VERDICT;
+		int s = (int)rf_get_be32(v);
+
+		if (!s || (worst && (worst != RF_ERR_TIMEOUT || s == RF_ERR_TIMEOUT)))
+			continue;
+		worst = s;
+		if (r == comm->rank)
+			snprintf(text, sizeof(text), "%.250s", (const char *)v + 4);
+		else
+			snprintf(text, sizeof(text), "rank %u: %.250s", r, (const char *)v + 4);
+	}
+	free(all);
+	if (status && (ret || !worst)) {
+		/* nobody answers any more: the own failure is what there is to say */
+		return rf_fail_unlocked(comm->ctx, status, (const char *)own + 4);
+	}
+	if (worst)
+		return rf_fail_unlocked(comm->ctx, worst, text);
+	return ret;
+}
+
+static void group_unlink(struct rf_group *g)
+{
+	struct rf_group **at = &g->comm->groups;
+
+	while (*at && *at != g)
+		at = &(*at)->next;
+	if (*at)
+		*at = g->next;
+}
+
+/* Ends everything of it, whatever its state. */
+static void group_end(struct rf_group *g)
+{
+	struct rf_context *ctx = g->comm->ctx;
+
+	rf_lock(ctx);
+	rf_group_disconnect(g);
+	rf_group_leave(g);
+	group_unlink(g);
+	rf_unlock(ctx);
+	free(g);
+}
+
+static int group_make(struct rf_group *g)
+{
+	struct rf_peer_end ends[RF_RANKS_MAX];
+	struct rf_context *ctx = g->comm->ctx;
+	int ret = group_meet(g, ends);
+
+	if (ret)
+		return ret;
+	rf_lock(ctx);
+	if (g->schedule == RF_SCHEDULE_BOX)
+		ret = rf_group_join(g, ends);
+	if (!ret)
+		ret = rf_group_connect(g, ends);
+	rf_unlock(ctx);
+	ret = group_verdict(g, "connections", ret);
+	if (ret)
+		return ret;
+	ret = rf_group_prove(g);
+	return group_verdict(g, "proof of the path", ret);
+}
+
+/* Numbers that no earlier run has used lately: late packets of that one must not fit. */
+static void group_numbers(struct rf_group *g)
+{
+	struct rf_context *ctx = g->comm->ctx;
+	uint32_t psn;
+
+	rf_random(&psn, sizeof(psn));
+	g->start_psn = psn & ROCE_PSN_MASK;
+	do {
+		ctx->next_qpn = (ctx->next_qpn + 2) & 0xfffffe;
+	} while (ctx->next_qpn < 2);
+	g->send_qpn = ctx->next_qpn;
+	g->recv_qpn = ctx->next_qpn + 1;
+}
+
+int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
+		    const struct rf_group_config *config, struct rf_group **out)
+{
+	struct rf_context *ctx = comm->ctx;
+	struct rf_group *g;
+	char why[RF_TEXT_MAX];
+	int ret;
+
+	if (!out || (config && config->size < sizeof(config->size)))
+		return rf_fail_unlocked(ctx, RF_ERR_INVALID,
+					"config.size is not set: use RF_GROUP_CONFIG_INIT");
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return rf_fail_unlocked(ctx, RF_ERR_NO_MEMORY, "no memory for the group");
+	g->comm = comm;
+	g->type = type;
+	g->op = op;
+	ret = group_settings(g, config, why, sizeof(why));
+	if (ret) {
+		free(g);
+		return rf_fail_unlocked(ctx, ret, why);
+	}
+	g->order.schedule = g->schedule;
+	g->order.ranks = comm->ranks;
+	g->order.mtu = ctx->mtu;
+	rf_lock(ctx);
+	ret = comm->status ? rf_fail(ctx, comm->status, "%s", comm->text) : RF_OK;
+	if (!ret) {
+		group_numbers(g);
+		g->number = comm->next_number++;
+		g->next = comm->groups;
+		comm->groups = g;
+	}
+	rf_unlock(ctx);
+	if (ret) {
+		free(g);
+		return ret;
+	}
+	if (comm->ranks > 1)
+		ret = group_make(g);
+	if (ret) {
+		rf_lock(ctx);
+		snprintf(why, sizeof(why), "%s", ctx->error);
+		rf_group_fail(g, false, ret, "%s", why);
+		rf_unlock(ctx);
+		group_end(g);
+		return rf_fail_unlocked(ctx, ret, why);
+	}
+	*out = g;
+	return RF_OK;
+}
+
+int rf_group_destroy(struct rf_group *group)
+{
+	struct rf_context *ctx;
+	char name[RF_STORE_KEY_MAX];
+	unsigned int bound;
+
+	if (!group)
+		return RF_OK;
+	ctx = group->comm->ctx;
+	rf_lock(ctx);
+	if (group->outstanding)
+		rf_group_fail(group, true, RF_ERR_ABORTED,
+			      "the group was destroyed with calls outstanding");
+	bound = group->status ? 1000 : (unsigned int)(group->timeout_ns / NS_PER_MS);
+	rf_unlock(ctx);
+	/* until all ranks are here, their last packets may still have to be acknowledged */
+	snprintf(name, sizeof(name), "the end of group %u", group->number);
+	rf_comm_gather(group->comm, name, NULL, 0, NULL, bound);
+	group_end(group);
+	return RF_OK;
+}
+
+int rf_group_order(const struct rf_group *group, struct rf_order *order)
+{
+	if (!order)
+		return rf_fail_unlocked(group->comm->ctx, RF_ERR_INVALID, "order is NULL");
+	*order = group->order;
+	return RF_OK;
+}

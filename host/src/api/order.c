@@ -1,0 +1,87 @@
+/*
+ * The order of additions, computed on this machine: what a group's results must be, bit for bit.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/src/collective/arith.h"
+#include "ringfold/ringfold.h"
+
+/* Elements handled at a time, so that the copies stay in the cache. */
+#define BLOCK 4096u
+
+static int apply_box(const struct rf_order *order, enum rf_type type, enum rf_op op,
+		     const void *const *inputs, void *out, size_t count)
+{
+	struct rf_place places[RF_RANKS_MAX];
+	unsigned int r;
+
+	for (r = 0; r < order->ranks; r++) {
+		if (order->place[r].port > 7 || order->place[r].lane > 15)
+			return RF_ERR_INVALID;
+		places[r].port = (uint8_t)order->place[r].port;
+		places[r].lane = (uint8_t)order->place[r].lane;
+	}
+	return rf_order_reduce((enum rf_arith_type)type, (enum rf_arith_op)op, order->ranks, places,
+			       inputs, out, count)
+		       ? RF_ERR_INVALID
+		       : RF_OK;
+}
+
+/*
+ * The ring cuts the vector into one chunk for each rank; the sum of chunk c begins at rank c and
+ * goes round, in the element type. Each element of chunk c therefore is ((x_c + x_c+1) + x_c+2) +
+ * ...
+ */
+static void apply_ring_chunk(const struct rf_order *order, enum rf_type type, enum rf_op op,
+			     const void *const *inputs, unsigned int chunk, size_t first,
+			     size_t count, void *sum)
+{
+	size_t offset = first * rf_type_size(type);
+	unsigned int k;
+
+	memcpy(sum, (const char *)inputs[chunk] + offset, count * rf_type_size(type));
+	for (k = 1; k < order->ranks; k++)
+		rf_arith_reduce((enum rf_arith_type)type, (enum rf_arith_op)op, sum, sum,
+				(const char *)inputs[(chunk + k) % order->ranks] + offset, count);
+}
+
+static int apply_ring(const struct rf_order *order, enum rf_type type, enum rf_op op,
+		      const void *const *inputs, void *out, size_t count)
+{
+	size_t size = rf_type_size(type);
+	size_t chunk = (count - 1) / order->ranks + 1; /* the last ones may be shorter or empty */
+	void *sum = malloc(BLOCK * size);
+	unsigned int c;
+
+	if (!sum)
+		return RF_ERR_NO_MEMORY;
+	for (c = 0; c < order->ranks; c++) {
+		size_t first = c * chunk < count ? c * chunk : count;
+		size_t end = count - first < chunk ? count : first + chunk;
+
+		for (; first < end; first += BLOCK) {
+			size_t n = end - first < BLOCK ? end - first : BLOCK;
+
+			apply_ring_chunk(order, type, op, inputs, c, first, n, sum);
+			memcpy((char *)out + first * size, sum, n * size);
+		}
+	}
+	free(sum);
+	return RF_OK;
+}
+
+int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op op,
+		   const void *const *inputs, void *out, size_t count)
+{
+	if (!order || !inputs || !out || !rf_type_size(type) || (unsigned int)op > RF_MAX ||
+	    !count || order->ranks < 1 || order->ranks > RF_RANKS_MAX)
+		return RF_ERR_INVALID;
+	if (order->ranks == 1) {
+		memmove(out, inputs[0], count * rf_type_size(type));
+		return RF_OK;
+	}
+	if (order->schedule == RF_SCHEDULE_RING)
+		return apply_ring(order, type, op, inputs, out, count);
+	return apply_box(order, type, op, inputs, out, count);
+}

@@ -1,0 +1,208 @@
+/*
+ * All-reduce: start, test, wait, abort.
+ */
+#include "host/src/api/api.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct rf_request *request_free(struct rf_group *g)
+{
+	unsigned int k;
+
+	for (k = 0; k < RF_REQUESTS_MAX; k++)
+		if (!g->requests[k].used)
+			return &g->requests[k];
+	return NULL;
+}
+
+void rf_request_done(struct rf_request *r, int status)
+{
+	struct rf_context *ctx = r->group->comm->ctx;
+
+	r->done = true;
+	r->status = status;
+	r->group->outstanding--;
+	ctx->outstanding--;
+	if (status == RF_OK) {
+		ctx->reductions++;
+		ctx->bytes_reduced += r->bytes;
+	}
+	pthread_cond_broadcast(&ctx->cond);
+}
+
+/* What is wrong with the arguments, or NULL. */
+static const char *request_check(const struct rf_group *g, const void *send, const void *recv,
+				 size_t count)
+{
+	size_t size = rf_type_size(g->type);
+	uintptr_t a = (uintptr_t)send;
+	uintptr_t b = (uintptr_t)recv;
+
+	if (!count)
+		return "count is 0: every rank reduces at least one element";
+	if (!send || !recv)
+		return "a buffer is NULL";
+	if (count > SIZE_MAX / 2 / size)
+		return "count is larger than the address space";
+	if (a % size || b % size)
+		return "a buffer is not aligned to its element";
+	if (a != b && a < b + count * size && b < a + count * size)
+		return "send and receive buffer overlap without being the same";
+	return NULL;
+}
+
+/* Hands it to the collective; one rank alone is a copy. */
+static int request_post(struct rf_group *g, struct rf_request *r, const void *send, void *recv,
+			size_t count)
+{
+	int ret;
+
+	g->outstanding++;
+	g->comm->ctx->outstanding++;
+	if (g->comm->ranks == 1) {
+		if (send != recv)
+			memcpy(recv, send, r->bytes);
+		rf_request_done(r, RF_OK);
+		return RF_OK;
+	}
+	if (g->outstanding == 1)
+		g->progress_time = rf_now();
+	ret = rf_coll_start(g->coll, (uint64_t)(r - g->requests), send, recv, count);
+	if (ret == RF_COLL_OK)
+		return RF_OK;
+	g->outstanding--;
+	g->comm->ctx->outstanding--;
+	return rf_fail(g->comm->ctx, ret == RF_COLL_AGAIN ? RF_ERR_BUSY : RF_ERR_INTERNAL,
+		       "the collective refused the call: %s", rf_coll_error_name(ret));
+}
+
+int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t count,
+		     struct rf_request **out)
+{
+	struct rf_context *ctx = g->comm->ctx;
+	const char *wrong = request_check(g, send, recv, count);
+	struct rf_request *r;
+	int ret;
+
+	if (wrong)
+		return rf_fail(ctx, RF_ERR_INVALID, "%s", wrong);
+	if (g->status)
+		return rf_fail(ctx, RF_ERR_GROUP_FAILED, "the group had failed before: %s",
+			       g->text);
+	r = request_free(g);
+	if (!r)
+		return rf_fail(ctx, RF_ERR_BUSY,
+			       "%u requests are outstanding: wait for one of them first",
+			       RF_REQUESTS_MAX);
+	memset(r, 0, sizeof(*r));
+	r->group = g;
+	r->used = true;
+	r->bytes = count * rf_type_size(g->type);
+	ret = request_post(g, r, send, recv, count);
+	if (ret) {
+		r->used = false;
+		return ret;
+	}
+	*out = r;
+	return RF_OK;
+}
+
+/* The result of one that is done; releases it. */
+static int request_take(struct rf_request *r)
+{
+	struct rf_group *g = r->group;
+	int status = r->status;
+
+	if (status)
+		rf_fail(g->comm->ctx, status, "%s", g->text);
+	r->used = false;
+	return status;
+}
+
+int rf_request_wait(struct rf_request *r, uint64_t until)
+{
+	struct rf_context *ctx = r->group->comm->ctx;
+
+	while (!r->done)
+		if (!rf_sleep(ctx, until))
+			return RF_IN_PROGRESS;
+	return request_take(r);
+}
+
+static void kick(struct rf_context *ctx)
+{
+	if (ctx->io && !ctx->manual)
+		ctx->io->ops->wake(ctx->io);
+}
+
+int rf_iallreduce(struct rf_group *group, const void *send, void *recv, size_t count,
+		  struct rf_request **request)
+{
+	struct rf_context *ctx = group->comm->ctx;
+	int ret;
+
+	if (!request)
+		return rf_fail_unlocked(ctx, RF_ERR_INVALID, "request is NULL");
+	rf_lock(ctx);
+	ret = rf_request_start(group, send, recv, count, request);
+	if (!ret && ctx->manual)
+		rf_round(ctx);
+	rf_unlock(ctx);
+	if (!ret)
+		kick(ctx);
+	return ret;
+}
+
+int rf_test(struct rf_request *request)
+{
+	struct rf_context *ctx = request->group->comm->ctx;
+	int ret;
+
+	rf_lock(ctx);
+	if (!request->done && ctx->manual)
+		rf_round(ctx);
+	ret = request->done ? request_take(request) : RF_IN_PROGRESS;
+	rf_unlock(ctx);
+	return ret;
+}
+
+int rf_wait(struct rf_request *request, unsigned int timeout_ms)
+{
+	struct rf_context *ctx = request->group->comm->ctx;
+	uint64_t until = timeout_ms == UINT_MAX ? RF_NEVER : rf_now() + timeout_ms * NS_PER_MS;
+	int ret;
+
+	rf_lock(ctx);
+	ret = rf_request_wait(request, until);
+	rf_unlock(ctx);
+	return ret;
+}
+
+int rf_allreduce(struct rf_group *group, const void *send, void *recv, size_t count)
+{
+	struct rf_context *ctx = group->comm->ctx;
+	struct rf_request *r;
+	int ret;
+
+	rf_lock(ctx);
+	ret = rf_request_start(group, send, recv, count, &r);
+	if (!ret) {
+		kick(ctx);
+		ret = rf_request_wait(r, RF_NEVER);
+	}
+	rf_unlock(ctx);
+	return ret;
+}
+
+int rf_abort(struct rf_group *group)
+{
+	struct rf_context *ctx = group->comm->ctx;
+
+	rf_lock(ctx);
+	rf_group_fail(group, true, RF_ERR_ABORTED, "rf_abort() was called");
+	rf_unlock(ctx);
+	kick(ctx);
+	return RF_OK;
+}

@@ -1,0 +1,271 @@
+/*
+ * What a group consists of: membership at the box, queue pairs, collective.
+ */
+#include "host/src/api/api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Behind the box's own deadline of a JOIN, for its answer to arrive. */
+#define JOIN_GRACE_NS (15000 * NS_PER_MS)
+#define LEAVE_NS (2000 * NS_PER_MS)
+#define QUEUE_DEPTH 256u
+/* The longest pause between two repeats of a packet, in times of the first. */
+#define RETRY_STRETCH 64u
+
+int rf_client_status_of(const struct rf_client *client)
+{
+	const struct rf_ctl_failed *failed = rf_client_failed(client);
+
+	switch (rf_client_error(client)) {
+	case RF_CLIENT_E_NONE:
+		return RF_OK;
+	case RF_CLIENT_E_NO_ARP:
+	case RF_CLIENT_E_NO_ANSWER:
+	case RF_CLIENT_E_SILENT:
+		return RF_ERR_BOX_SILENT;
+	case RF_CLIENT_E_RESET:
+		return RF_ERR_BOX_REFUSED;
+	case RF_CLIENT_E_REFUSED:
+	case RF_CLIENT_E_GROUP:
+		break;
+	}
+	switch (failed ? failed->reason : RF_CTL_R_NONE) {
+	case RF_CTL_R_MISSING_RANKS:
+		return RF_ERR_RANK_MISSING;
+	case RF_CTL_R_RANK_TAKEN:
+		return RF_ERR_RANK_TAKEN;
+	case RF_CTL_R_LEASE:
+		return RF_ERR_RANK_LOST;
+	case RF_CTL_R_ABORTED:
+		return RF_ERR_ABORTED;
+	case RF_CTL_R_RANKS_DIFFER:
+	case RF_CTL_R_TYPES_DIFFER:
+	case RF_CTL_R_MTU_DIFFERS:
+	case RF_CTL_R_SETTINGS_DIFFER:
+	case RF_CTL_R_DISAGREE:
+		return RF_ERR_MISMATCH;
+	}
+	return RF_ERR_BOX_REFUSED;
+}
+
+static unsigned int log2_of(unsigned int n)
+{
+	unsigned int k = 0;
+
+	while (n >>= 1)
+		k++;
+	return k;
+}
+
+static void client_start(struct rf_group *g, const struct rf_peer_end *ends)
+{
+	struct rf_comm *comm = g->comm;
+	unsigned int next = (comm->rank + 1) % comm->ranks;
+	struct rf_client_cfg cfg = {
+		.ip = comm->ctx->ip,
+		.box_ip = comm->box_ip,
+		.vlan = RF_CTL_NO_VLAN,
+		.job = comm->job,
+		.group = (uint16_t)g->number,
+		.rank = (uint16_t)comm->rank,
+	};
+	struct rf_ctl_join join = {
+		.ranks = (uint16_t)comm->ranks,
+		.dtype = (uint8_t)g->type,
+		.op = (uint8_t)g->op,
+		.mtu_log2 = (uint8_t)log2_of(comm->ctx->mtu),
+		.slots_log2 = (uint8_t)log2_of(g->slots),
+		.slots_min_log2 = 4,
+		.port = RF_CTL_NO_PORT,
+		.flags = RF_CTL_J_SHIFTED,
+		.qpn = g->send_qpn,
+		.peer_ip = comm->peers[next].ip,
+		.peer_qpn = ends[next].qpn,
+		.start_psn = g->start_psn,
+		.shift = RF_CTL_SHIFT,
+		.lease_ms = RF_CTL_LEASE_DEFAULT,
+		.deadline_ms = (uint32_t)(g->timeout_ns / NS_PER_MS),
+	};
+
+	memcpy(cfg.mac, comm->ctx->io->mac, sizeof(cfg.mac));
+	memcpy(cfg.key, comm->key, sizeof(cfg.key));
+	while (!cfg.token)
+		rf_random(&cfg.token, sizeof(cfg.token));
+	rf_client_init(&g->client, &cfg);
+	rf_client_join(&g->client, &join, rf_now());
+	g->client_state = rf_client_state(&g->client);
+	g->have_client = true;
+}
+
+static void place_all(struct rf_group *g)
+{
+	const struct rf_ctl_ready *ready = rf_client_ready(&g->client);
+	unsigned int r;
+
+	for (r = 0; r < g->order.ranks; r++) {
+		g->order.place[r].port = ready->place[r].port;
+		g->order.place[r].lane = ready->place[r].lane;
+	}
+}
+
+int rf_group_join(struct rf_group *g, const struct rf_peer_end *ends)
+{
+	struct rf_context *ctx = g->comm->ctx;
+	uint64_t until = rf_now() + g->timeout_ns + JOIN_GRACE_NS;
+	enum rf_client_state state;
+
+	client_start(g, ends);
+	ctx->outstanding++;
+	ctx->io->ops->wake(ctx->io);
+	for (;;) {
+		state = rf_client_state(&g->client);
+		if (g->status || state == RF_CLIENT_READY)
+			break;
+		if (!rf_sleep(ctx, until))
+			rf_group_fail(g, true, RF_ERR_TIMEOUT,
+				      "the box did not complete the group in time");
+	}
+	ctx->outstanding--;
+	if (g->status)
+		return rf_fail(ctx, g->status, "%s", g->text);
+	place_all(g);
+	return RF_OK;
+}
+
+void rf_group_leave(struct rf_group *g)
+{
+	struct rf_context *ctx = g->comm->ctx;
+	uint64_t until = rf_now() + LEAVE_NS;
+
+	if (!g->have_client)
+		return;
+	if (rf_client_state(&g->client) == RF_CLIENT_READY ||
+	    rf_client_state(&g->client) == RF_CLIENT_JOINING)
+		rf_client_leave(&g->client, true, rf_now());
+	ctx->outstanding++;
+	ctx->io->ops->wake(ctx->io);
+	/* until the box has heard the LEAVE, or the ABORT has been sent often enough */
+	while (rf_client_state(&g->client) == RF_CLIENT_DRAINING
+		       ? !rf_client_left_acked(&g->client)
+		       : rf_client_next_timeout(&g->client) != RF_CLIENT_NEVER)
+		if (!rf_sleep(ctx, until))
+			break;
+	ctx->outstanding--;
+	g->have_client = false;
+}
+
+/* One queue pair, ready to use. */
+static struct roce_qp *make_qp(struct rf_group *g, bool sends, const struct rf_peer_end *ends)
+{
+	struct rf_comm *comm = g->comm;
+	struct rf_context *ctx = comm->ctx;
+	unsigned int peer = (comm->rank + (sends ? 1 : comm->ranks - 1)) % comm->ranks;
+	struct roce_qp_peer to = {.ip = comm->peers[peer].ip};
+	bool box = g->schedule == RF_SCHEDULE_BOX;
+	struct roce_qp_cfg cfg;
+	struct roce_qp *qp;
+
+	roce_qp_cfg_init(&cfg);
+	memcpy(cfg.mac, ctx->io->mac, sizeof(cfg.mac));
+	cfg.ip = ctx->ip;
+	cfg.qpn = sends ? g->send_qpn : g->recv_qpn;
+	cfg.sq_psn = g->start_psn;
+	/* through the box: see struct roce_qp_cfg */
+	cfg.rq_psn = (ends[peer].start_psn - (box ? RF_CTL_SHIFT : 0)) & ROCE_PSN_MASK;
+	cfg.mtu = ctx->mtu;
+	cfg.window = box ? rf_client_ready(&g->client)->window : ctx->window;
+	cfg.sq_depth = sends ? QUEUE_DEPTH : 0;
+	cfg.rq_depth = sends ? 0 : QUEUE_DEPTH;
+	cfg.ack_timeout = ctx->retry_ns;
+	cfg.ack_timeout_max = ctx->retry_ns * RETRY_STRETCH;
+	/* how long others may compute is the group's deadline to say, not the transport's */
+	cfg.retry_cnt = ROCE_RETRY_FOREVER;
+	if (roce_qp_create(&cfg, &qp) != ROCE_OK)
+		return NULL;
+	memcpy(to.mac, comm->peers[peer].mac, sizeof(to.mac));
+	/* the peer's other end: it sends from the number below the one on which it receives */
+	to.qpn = sends ? ends[peer].qpn : ends[peer].qpn - 1;
+	if (roce_qp_to_rtr(qp, &to) == ROCE_OK && roce_qp_to_rts(qp) == ROCE_OK &&
+	    roce_endpoint_add_qp(ctx->ep, qp) == ROCE_OK)
+		return qp;
+	roce_qp_destroy(qp);
+	return NULL;
+}
+
+static int make_coll(struct rf_group *g)
+{
+	struct rf_coll_cfg cfg = {
+		.schedule = g->schedule == RF_SCHEDULE_BOX ? RF_COLL_BOX : RF_COLL_RING,
+		.rank = g->comm->rank,
+		.ranks = g->comm->ranks,
+		.type = (enum rf_arith_type)g->type,
+		.op = (enum rf_arith_op)g->op,
+		.mtu = g->comm->ctx->mtu,
+		.max_ops = RF_REQUESTS_MAX,
+	};
+
+	cfg.to_next = rf_msg_qp(g->to_next);
+	cfg.from_prev = rf_msg_qp(g->from_prev);
+	cfg.scratch_bytes = rf_coll_scratch_bytes(&cfg);
+	if (cfg.scratch_bytes) {
+		g->scratch = aligned_alloc(64, (cfg.scratch_bytes + 63) & ~(size_t)63);
+		if (!g->scratch)
+			return RF_COLL_E_NO_MEMORY;
+	}
+	cfg.scratch = g->scratch;
+	return rf_coll_create(&cfg, &g->coll);
+}
+
+int rf_group_connect(struct rf_group *g, const struct rf_peer_end *ends)
+{
+	struct rf_context *ctx = g->comm->ctx;
+	int ret;
+
+	g->to_next = make_qp(g, true, ends);
+	g->from_prev = make_qp(g, false, ends);
+	if (!g->to_next || !g->from_prev)
+		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the queue pairs");
+	ret = make_coll(g);
+	if (ret)
+		return rf_fail(ctx, ret == RF_COLL_E_NO_MEMORY ? RF_ERR_NO_MEMORY : RF_ERR_INTERNAL,
+			       "the collective cannot be made: %s", rf_coll_error_name(ret));
+	return RF_OK;
+}
+
+/* Keeps what it has counted. */
+static void drop_qp(struct rf_context *ctx, struct roce_qp *qp)
+{
+	const struct roce_qp_counters *c;
+	struct roce_qp_counters *sum = &ctx->past;
+
+	if (!qp)
+		return;
+	c = roce_qp_counters(qp);
+	sum->tx_packets += c->tx_packets;
+	sum->tx_retransmits += c->tx_retransmits;
+	sum->tx_acks += c->tx_acks;
+	sum->tx_naks += c->tx_naks;
+	sum->tx_rnr_naks += c->tx_rnr_naks;
+	sum->rx_packets += c->rx_packets;
+	sum->rx_acks += c->rx_acks;
+	sum->rx_naks += c->rx_naks;
+	sum->rx_rnr_naks += c->rx_rnr_naks;
+	sum->rx_duplicates += c->rx_duplicates;
+	sum->rx_gaps += c->rx_gaps;
+	sum->timeouts += c->timeouts;
+	roce_endpoint_remove_qp(ctx->ep, qp);
+	roce_qp_destroy(qp);
+}
+
+void rf_group_disconnect(struct rf_group *g)
+{
+	rf_coll_destroy(g->coll);
+	g->coll = NULL;
+	drop_qp(g->comm->ctx, g->to_next);
+	g->to_next = NULL;
+	drop_qp(g->comm->ctx, g->from_prev);
+	g->from_prev = NULL;
+	free(g->scratch);
+	g->scratch = NULL;
+}

@@ -1,0 +1,93 @@
+/*
+ * Names and texts.
+ */
+#include "host/src/collective/arith.h"
+#include "ringfold/ringfold.h"
+
+#define STR2(x) #x
+#define STR(x) STR2(x)
+
+const char *rf_version(void)
+{
+	return STR(RF_VERSION_MAJOR) "." STR(RF_VERSION_MINOR) "." STR(RF_VERSION_PATCH);
+}
+
+const char *rf_strerror(int status)
+{
+	switch (status) {
+	case RF_OK:
+		return "success";
+	case RF_IN_PROGRESS:
+		return "not complete yet";
+	case RF_ERR_INVALID:
+		return "an argument or setting is wrong";
+	case RF_ERR_NO_MEMORY:
+		return "no memory";
+	case RF_ERR_SYSTEM:
+		return "the operating system refused something";
+	case RF_ERR_DEVICE:
+		return "the network device cannot be used";
+	case RF_ERR_BOOTSTRAP:
+		return "the store of the job cannot be used";
+	case RF_ERR_RANK_MISSING:
+		return "ranks did not come in time";
+	case RF_ERR_RANK_TAKEN:
+		return "another process has this rank";
+	case RF_ERR_RANK_LOST:
+		return "the process of a rank has ended";
+	case RF_ERR_BOX_SILENT:
+		return "the box does not answer";
+	case RF_ERR_BOX_REFUSED:
+		return "the box refused or ended the group";
+	case RF_ERR_STEERING:
+		return "the path through the box could not be proved";
+	case RF_ERR_MISMATCH:
+		return "ranks disagree";
+	case RF_ERR_TRANSPORT:
+		return "a connection to a peer has failed";
+	case RF_ERR_TIMEOUT:
+		return "a deadline has passed";
+	case RF_ERR_ABORTED:
+		return "the group was aborted";
+	case RF_ERR_GROUP_FAILED:
+		return "the group failed in an earlier call";
+	case RF_ERR_BUSY:
+		return "too many are outstanding, or it is still in use";
+	case RF_ERR_INTERNAL:
+		return "a defect of the library";
+	}
+	return "unknown status";
+}
+
+size_t rf_type_size(enum rf_type type)
+{
+	return rf_arith_size((enum rf_arith_type)type);
+}
+
+const char *rf_type_name(enum rf_type type)
+{
+	switch (type) {
+	case RF_FP32:
+		return "fp32";
+	case RF_BF16:
+		return "bf16";
+	case RF_FP16:
+		return "fp16";
+	case RF_INT32:
+		return "int32";
+	}
+	return "unknown";
+}
+
+const char *rf_op_name(enum rf_op op)
+{
+	switch (op) {
+	case RF_SUM:
+		return "sum";
+	case RF_MIN:
+		return "min";
+	case RF_MAX:
+		return "max";
+	}
+	return "unknown";
+}

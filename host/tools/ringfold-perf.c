@@ -1,0 +1,433 @@
+/*
+ * ringfold perf: how fast is an all-reduce, and is every bit of it right? A table in the manner of
+ * nccl-tests.
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/tools/opt.h"
+#include "proto/rf_bytes.h"
+#include "ringfold/ringfold.h"
+
+struct perf {
+	uint64_t min, max;
+	unsigned int factor, iters, warmup, outstanding;
+	uint64_t seed;
+	const char *type_text, *op_text, *schedule_text;
+	bool json, in_place, no_check, flip;
+	struct rf_context *ctx;
+	struct rf_comm *comm;
+	struct rf_group *tally; /* int32 sum: errors of all ranks */
+	unsigned int rank, ranks;
+	uint8_t *inputs[RF_RANKS_MAX];
+	uint8_t *want, *recv;
+	json_t *results;
+	uint64_t wrong; /* of all ranks, all rows */
+};
+
+static int failed(struct perf *p, const char *what, int status)
+{
+	fprintf(stderr, "ringfold perf: %s: %s: %s\n", what, rf_strerror(status),
+		rf_last_error_text(p->ctx));
+	return RF_EXIT_FAILED;
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* splitmix64 of a place: every rank can compute everyone's data. */
+static uint64_t mix(uint64_t x)
+{
+	x += UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/*
+ * One element. Most floats lie between 2^-8 and 2^8 with random fractions, so that every sum
+ * rounds; one in 64 is any bit pattern at all: infinities, NaN, subnormals.
+ */
+static uint32_t element(enum rf_type type, uint64_t random)
+{
+	uint32_t r = (uint32_t)random;
+	bool wild = (random >> 58) == 0;
+	uint32_t exponent = (uint32_t)(random >> 32) & 15;
+
+	switch (type) {
+	case RF_FP32:
+		return wild ? r : (r & 0x807fffff) | (119 + exponent) << 23;
+	case RF_BF16:
+		return wild ? r & 0xffff : (r & 0x807f) | (119 + exponent) << 7;
+	case RF_FP16:
+		return wild ? r & 0xffff : (r & 0x83ff) | (7 + exponent) << 10;
+	case RF_INT32:
+		break;
+	}
+	return r;
+}
+
+static void fill(struct perf *p, enum rf_type type, size_t count, unsigned int rank)
+{
+	uint64_t start = mix(p->seed * 131 + rank) + count;
+	size_t k;
+
+	for (k = 0; k < count; k++) {
+		uint32_t v = element(type, mix(start + k));
+
+		if (rf_type_size(type) == 4)
+			rf_put_le32(p->inputs[rank] + 4 * k, v);
+		else
+			rf_put_le16(p->inputs[rank] + 2 * k, (uint16_t)v);
+	}
+}
+
+/* Elements of the result that differ in any bit. */
+static uint64_t compare(struct perf *p, enum rf_type type, size_t count)
+{
+	size_t size = rf_type_size(type);
+	uint64_t wrong = 0;
+	size_t k;
+
+	if (memcmp(p->recv, p->want, count * size) == 0)
+		return 0;
+	for (k = 0; k < count; k++) {
+		if (memcmp(p->recv + k * size, p->want + k * size, size) == 0)
+			continue;
+		if (wrong++ == 0)
+			fprintf(stderr,
+				"ringfold perf: rank %u: element %zu of %zu (%s) is %0*" PRIx32
+				", must be %0*" PRIx32 "\n",
+				p->rank, k, count, rf_type_name(type), (int)(2 * size),
+				size == 4 ? rf_get_le32(p->recv + 4 * k)
+					  : rf_get_le16(p->recv + 2 * k),
+				(int)(2 * size),
+				size == 4 ? rf_get_le32(p->want + 4 * k)
+					  : rf_get_le16(p->want + 2 * k));
+	}
+	return wrong;
+}
+
+/* Runs `n` of them, p->outstanding at a time, and waits for all. */
+static int run_many(struct perf *p, struct rf_group *group, size_t count, unsigned int n)
+{
+	struct rf_request *requests[RF_REQUESTS_MAX];
+	unsigned int started = 0, done = 0;
+	const void *send = p->in_place ? p->recv : p->inputs[p->rank];
+
+	while (done < n) {
+		int ret;
+
+		while (started < n && started - done < p->outstanding) {
+			ret = rf_iallreduce(group, send, p->recv, count,
+					    &requests[started % RF_REQUESTS_MAX]);
+			if (ret)
+				return ret;
+			started++;
+		}
+		ret = rf_wait(requests[done % RF_REQUESTS_MAX], (unsigned int)-1);
+		if (ret)
+			return ret;
+		done++;
+	}
+	return RF_OK;
+}
+
+/* One all-reduce, compared in full; *wrong over all ranks. */
+static int run_checked(struct perf *p, struct rf_group *group, const struct rf_order *order,
+		       enum rf_type type, enum rf_op op, size_t count, uint64_t *wrong)
+{
+	size_t bytes = count * rf_type_size(type);
+	const void *send = p->inputs[p->rank];
+	const void *inputs[RF_RANKS_MAX];
+	int32_t mine, all;
+	unsigned int r;
+	int ret;
+
+	*wrong = 0;
+	for (r = 0; r < p->ranks; r++) {
+		inputs[r] = p->inputs[r];
+		fill(p, type, count, r);
+	}
+	if (p->in_place) {
+		memcpy(p->recv, send, bytes);
+		send = p->recv;
+	} else {
+		memset(p->recv, 0xee, bytes);
+	}
+	ret = rf_allreduce(group, send, p->recv, count);
+	if (ret || p->no_check)
+		return ret;
+	ret = rf_order_apply(order, type, op, inputs, p->want, count);
+	if (ret)
+		return ret;
+	if (p->flip && p->rank == 0)
+		p->recv[bytes / 2] ^= 1;
+	mine = (int32_t)compare(p, type, count);
+	ret = rf_allreduce(p->tally, &mine, &all, 1);
+	*wrong = (uint32_t)all;
+	return ret;
+}
+
+static void row(struct perf *p, enum rf_type type, enum rf_op op, size_t count, double seconds,
+		uint64_t wrong)
+{
+	size_t bytes = count * rf_type_size(type);
+	double bandwidth = seconds > 0 ? (double)bytes / seconds * 1e-9 : 0;
+	char text[24];
+
+	if (p->rank)
+		return;
+	snprintf(text, sizeof(text), "%" PRIu64, wrong);
+	if (p->json) {
+		json_array_append_new(
+			p->results,
+			json_pack("{s:I, s:I, s:s, s:s, s:f, s:f, s:o}", "bytes", (json_int_t)bytes,
+				  "count", (json_int_t)count, "type", rf_type_name(type), "op",
+				  rf_op_name(op), "time_us", seconds * 1e6, "algbw_GBps", bandwidth,
+				  "wrong",
+				  p->no_check ? json_null() : json_integer((json_int_t)wrong)));
+		return;
+	}
+	printf("%12zu %12zu %6s %4s %12.1f %10.4f %8s\n", bytes, count, rf_type_name(type),
+	       rf_op_name(op), seconds * 1e6, bandwidth, p->no_check ? "-" : text);
+	fflush(stdout);
+}
+
+static int sizes(struct perf *p, struct rf_group *group, enum rf_type type, enum rf_op op)
+{
+	struct rf_order order;
+	uint64_t bytes;
+	int ret;
+
+	rf_group_order(group, &order);
+	for (bytes = p->min; bytes <= p->max; bytes *= p->factor) {
+		size_t count = (size_t)bytes / rf_type_size(type);
+		uint64_t wrong;
+		double start;
+
+		if (!count)
+			count = 1;
+		ret = run_checked(p, group, &order, type, op, count, &wrong);
+		if (!ret)
+			ret = run_many(p, group, count, p->warmup);
+		if (!ret)
+			ret = rf_comm_barrier(p->comm);
+		start = now();
+		if (!ret)
+			ret = run_many(p, group, count, p->iters);
+		if (ret)
+			return failed(p, "all-reduce", ret);
+		row(p, type, op, count, p->iters ? (now() - start) / p->iters : 0, wrong);
+		p->wrong += wrong;
+	}
+	return RF_EXIT_GOOD;
+}
+
+static int groups(struct perf *p)
+{
+	static const enum rf_type types[] = {RF_FP32, RF_BF16, RF_FP16, RF_INT32};
+	static const enum rf_op ops[] = {RF_SUM, RF_MIN, RF_MAX};
+	size_t t, o;
+
+	for (t = 0; t < 4; t++) {
+		if (strcmp(p->type_text, "all") != 0 &&
+		    strcmp(p->type_text, rf_type_name(types[t])) != 0)
+			continue;
+		for (o = 0; o < 3; o++) {
+			struct rf_group *group;
+			int ret;
+
+			if (strcmp(p->op_text, "all") != 0 &&
+			    strcmp(p->op_text, rf_op_name(ops[o])) != 0)
+				continue;
+			ret = rf_group_create(p->comm, types[t], ops[o], NULL, &group);
+			if (ret)
+				return failed(p, "group", ret);
+			ret = sizes(p, group, types[t], ops[o]);
+			rf_group_destroy(group);
+			if (ret)
+				return ret;
+		}
+	}
+	return RF_EXIT_GOOD;
+}
+
+static int prepare(struct perf *p)
+{
+	struct rf_comm_config comm = RF_COMM_CONFIG_INIT;
+	struct rf_group_config tally = RF_GROUP_CONFIG_INIT;
+	size_t room = (p->max + 67) & ~(size_t)63;
+	unsigned int r;
+	int ret = rf_context_create(NULL, &p->ctx);
+
+	if (ret)
+		return failed(p, "device", ret);
+	if (strcmp(p->schedule_text, "default") != 0)
+		comm.schedule =
+			strcmp(p->schedule_text, "ring") == 0 ? RF_SCHEDULE_RING : RF_SCHEDULE_BOX;
+	ret = rf_comm_create(p->ctx, &comm, &p->comm);
+	if (ret)
+		return failed(p, "job", ret);
+	p->rank = rf_comm_rank(p->comm);
+	p->ranks = rf_comm_ranks(p->comm);
+	tally.slots = 16;
+	ret = rf_group_create(p->comm, RF_INT32, RF_SUM, &tally, &p->tally);
+	if (ret)
+		return failed(p, "group", ret);
+	p->want = aligned_alloc(64, room);
+	p->recv = aligned_alloc(64, room);
+	for (r = 0; r < p->ranks; r++)
+		if (!(p->inputs[r] = aligned_alloc(64, room)))
+			break;
+	if (r == p->ranks && p->want && p->recv)
+		return RF_EXIT_GOOD;
+	fprintf(stderr, "ringfold perf: no memory for buffers of %" PRIu64 " bytes\n", p->max);
+	return RF_EXIT_FAILED;
+}
+
+static void header(const struct perf *p)
+{
+	struct rf_order order;
+	unsigned int r;
+
+	rf_group_order(p->tally, &order);
+	if (p->rank || p->json)
+		return;
+	printf("# ringfold %s  ranks %u  schedule %s  mtu %u  seed %" PRIu64 "\n", rf_version(),
+	       p->ranks, order.schedule == RF_SCHEDULE_RING ? "ring" : "box", order.mtu, p->seed);
+	if (order.schedule == RF_SCHEDULE_BOX && p->ranks > 1) {
+		printf("# places (port.lane)");
+		for (r = 0; r < p->ranks; r++)
+			printf(" %u:%u.%u", r, order.place[r].port, order.place[r].lane);
+		putchar('\n');
+	}
+	printf("%12s %12s %6s %4s %12s %10s %8s\n", "size (B)", "count", "type", "op", "time (us)",
+	       "algbw GB/s", "wrong");
+}
+
+static void footer(struct perf *p)
+{
+	json_t *all;
+
+	if (p->rank)
+		return;
+	if (!p->json) {
+		printf("# wrong elements: %" PRIu64 "\n", p->wrong);
+		return;
+	}
+	all = json_pack("{s:s, s:i, s:O, s:I}", "version", rf_version(), "ranks", (int)p->ranks,
+			"results", p->results, "wrong", (json_int_t)p->wrong);
+	json_dumpf(all, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(all);
+}
+
+static void leave(struct perf *p)
+{
+	unsigned int r;
+
+	rf_group_destroy(p->tally);
+	rf_comm_destroy(p->comm);
+	rf_context_destroy(p->ctx);
+	for (r = 0; r < p->ranks; r++)
+		free(p->inputs[r]);
+	free(p->want);
+	free(p->recv);
+	json_decref(p->results);
+}
+
+static int parse(struct perf *p, int argc, char **argv)
+{
+	const struct rf_opt table[] = {
+		{RF_OPT_SIZE, "min", 'b', &p->min, "BYTES", "smallest vector", NULL},
+		{RF_OPT_SIZE, "max", 'e', &p->max, "BYTES", "largest vector", NULL},
+		{RF_OPT_UINT, "factor", 'f', &p->factor, "N", "from one size to the next", NULL},
+		{RF_OPT_UINT, "iters", 'n', &p->iters, "N", "timed calls of each size", NULL},
+		{RF_OPT_UINT, "warmup", 'w', &p->warmup, "N", "calls before", NULL},
+		{RF_OPT_UINT, "outstanding", 'q', &p->outstanding, "N", "calls at a time", NULL},
+		{RF_OPT_CHOICE, "type", 't', &p->type_text, "fp32|bf16|fp16|int32|all", "data type",
+		 NULL},
+		{RF_OPT_CHOICE, "op", 'o', &p->op_text, "sum|min|max|all", "operation", NULL},
+		{RF_OPT_CHOICE, "schedule", 's', &p->schedule_text, "default|box|ring",
+		 "who adds; default: RF_SCHEDULE, else the box", NULL},
+		{RF_OPT_U64, "seed", 0, &p->seed, "N", "of the data", NULL},
+		{RF_OPT_FLAG, "in-place", 'i', &p->in_place, NULL, "send buffer = receive buffer",
+		 NULL},
+		{RF_OPT_FLAG, "no-check", 'c', &p->no_check, NULL, "do not look at the results",
+		 NULL},
+		{RF_OPT_FLAG, "flip", 0, &p->flip, NULL,
+		 "spoil one bit before the comparison: must end with 3", NULL},
+		{RF_OPT_FLAG, "json", 'j', &p->json, NULL, "one JSON object instead of the table",
+		 NULL},
+		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
+	};
+	const struct rf_opt_page page = {
+		"ringfold perf [options]",
+		"Times all-reduces of growing size, and compares one of each size, bit for bit, "
+		"with\n"
+		"what the order of additions gives. Run it once for each rank; rank 0 prints. "
+		"Rank,\n"
+		"device and box come from the environment: see docs/api.md.\n"
+		"\n"
+		"algbw: bytes of the vector / time. wrong: elements that differ, over all ranks.",
+		"  RF_RANK=0 RF_SIZE=2 RF_DEVICE=net_af_packet0,iface=eth1 ringfold perf\n"
+		"  mpirun -x RF_DEVICE -x RF_ROOT ringfold perf --max 16M --type all\n"
+		"\n"
+		"exit codes: 0 good, 1 failed, 2 usage, 3 wrong data",
+		table,
+	};
+	int n = rf_opt_parse(&page, argc, argv);
+
+	if (n < 0)
+		return n;
+	if (n < argc || p->min < 1 || p->min > p->max || p->factor < 2 || !p->outstanding ||
+	    p->outstanding > RF_REQUESTS_MAX || p->max > UINT64_C(1) << 32) {
+		fprintf(stderr,
+			"ringfold perf: 1 <= min <= max <= 4G, factor >= 2, 1 <= "
+			"outstanding <= %u\n",
+			RF_REQUESTS_MAX);
+		return -2;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct perf p = {
+		.min = 4,
+		.max = 1 << 20,
+		.factor = 4,
+		.iters = 20,
+		.warmup = 3,
+		.outstanding = 1,
+		.seed = 1,
+		.type_text = "fp32",
+		.op_text = "sum",
+		.schedule_text = "default",
+	};
+	int ret = parse(&p, argc, argv);
+
+	if (ret)
+		return ret == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
+	p.results = json_array();
+	ret = prepare(&p);
+	if (!ret) {
+		header(&p);
+		ret = groups(&p);
+	}
+	if (!ret)
+		footer(&p);
+	leave(&p);
+	return ret ? ret : p.wrong ? RF_EXIT_WRONG_DATA : RF_EXIT_GOOD;
+}

@@ -1,0 +1,62 @@
+/*
+ * Ranks as threads of a test: each has an end of one hub, a context and a communicator.
+ */
+#ifndef TEST_API_RANKS_H
+#define TEST_API_RANKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/src/io/io.h"
+#include "ringfold/ringfold.h"
+
+#define RANKS 8
+
+struct ranks;
+
+/* What one rank does; runs in its own thread. 0 is success. Must not use cmocka's asserts. */
+struct rank {
+	struct ranks *all;
+	unsigned int rank;
+	struct rf_context *ctx;
+	struct rf_comm *comm;
+	int ret;        /* what run() gave, or the first status that was not expected */
+	char text[600]; /* why */
+};
+
+struct ranks {
+	unsigned int n;
+	unsigned int port;
+	struct rf_io_hub *hub;
+	/* settings, before ranks_run() */
+	unsigned int timeout_ms; /* 5000 */
+	unsigned int mtu;        /* 1024 */
+	unsigned int mtu_last;   /* of the last rank, where it is not 0 */
+	bool manual;
+	enum rf_schedule schedule;
+	int (*run)(struct rank *r);
+	void *arg;
+	uint64_t left_out; /* bit per rank: does not take part */
+	struct rank rank[RANKS];
+};
+
+void ranks_init(struct ranks *all, unsigned int n, int (*run)(struct rank *r));
+/* Starts all, joins all. The first failure's text is printed. Returns how many failed. */
+unsigned int ranks_run(struct ranks *all);
+void ranks_free(struct ranks *all);
+
+/* In a rank: notes a failed expectation and makes the rank's result -1. */
+#define EXPECT(r, condition)                                                                       \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			rank_note(r, __FILE__, __LINE__, #condition);                              \
+			return -1;                                                                 \
+		}                                                                                  \
+	} while (0)
+
+void rank_note(struct rank *r, const char *file, int line, const char *what);
+
+/* A TCP port of the loopback interface that is free now. */
+unsigned int free_port(void);
+
+#endif

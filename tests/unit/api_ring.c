@@ -1,0 +1,633 @@
+/*
+ * The public interface over the ring, ranks in threads: results, semantics, errors.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/unit/api_ranks.h"
+
+static uint32_t value(unsigned int rank, unsigned int k)
+{
+	return (rank + 1) * 1000003u + k * 7919u + (k << 20);
+}
+
+/* The sum that everyone must get. */
+static uint32_t total(unsigned int ranks, unsigned int k)
+{
+	uint32_t sum = 0;
+	unsigned int r;
+
+	for (r = 0; r < ranks; r++)
+		sum += value(r, k);
+	return sum;
+}
+
+static int sums(struct rank *r)
+{
+	static const unsigned int counts[] = {1, 2, 255, 256, 257, 5000, 40000, 3};
+	unsigned int n = r->all->n;
+	struct rf_group *g;
+	uint32_t *send = malloc(40000 * 4), *recv = malloc(40000 * 4);
+	struct rf_stats stats = {.size = sizeof(stats)};
+	size_t c;
+	unsigned int k, bad = 0;
+
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
+	for (c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+		for (k = 0; k < counts[c]; k++)
+			send[k] = value(r->rank, k);
+		memset(recv, 0xcc, 40000 * 4);
+		EXPECT(r, rf_allreduce(g, send, recv, counts[c]) == RF_OK);
+		for (k = 0; k < counts[c]; k++)
+			bad += recv[k] != total(n, k) || send[k] != value(r->rank, k);
+		bad += k < 40000 && recv[k] != 0xcccccccc;
+		/* the same in place */
+		EXPECT(r, rf_allreduce(g, send, send, counts[c]) == RF_OK);
+		for (k = 0; k < counts[c]; k++)
+			bad += send[k] != total(n, k);
+	}
+	EXPECT(r, bad == 0);
+	EXPECT(r, rf_stats(r->ctx, &stats) == RF_OK);
+	/* one more than asked for: the proof of the path */
+	EXPECT(r, stats.reductions == 2 * c + 1);
+	EXPECT(r, stats.tx_frames > 0 && stats.rx_data > 0 && stats.rx_bad_icrc == 0);
+	EXPECT(r, rf_group_destroy(g) == RF_OK);
+	free(send);
+	free(recv);
+	return 0;
+}
+
+static void run_all(unsigned int n, int (*run)(struct rank *), bool manual)
+{
+	struct ranks all;
+
+	ranks_init(&all, n, run);
+	all.manual = manual;
+	assert_int_equal(ranks_run(&all), 0);
+	ranks_free(&all);
+}
+
+static void two_ranks(void **state)
+{
+	(void)state;
+	run_all(2, sums, false);
+}
+
+static void five_ranks(void **state)
+{
+	(void)state;
+	run_all(5, sums, false);
+}
+
+static void manual_progress(void **state)
+{
+	(void)state;
+	run_all(3, sums, true);
+}
+
+/* Twenty different vectors under way at once, waited for in another order than started. */
+static int outstanding(struct rank *r)
+{
+	enum { N = 20, MOST = 3000 };
+	struct rf_request *req[N];
+	struct rf_group *g;
+	uint32_t *buf = malloc(N * MOST * 4);
+	unsigned int i, k, bad = 0;
+
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
+	for (i = 0; i < N; i++) {
+		unsigned int count = 1 + i * 149;
+
+		for (k = 0; k < count; k++)
+			buf[i * MOST + k] = value(r->rank, k + i);
+		EXPECT(r,
+		       rf_iallreduce(g, buf + i * MOST, buf + i * MOST, count, &req[i]) == RF_OK);
+	}
+	for (i = 0; i < N; i++) {
+		unsigned int at = (i * 7) % N;
+		unsigned int count = 1 + at * 149;
+		int ret;
+
+		if (i & 1)
+			while ((ret = rf_test(req[at])) == RF_IN_PROGRESS)
+				rf_progress(r->ctx, 100);
+		else
+			while ((ret = rf_wait(req[at], 1)) == RF_IN_PROGRESS)
+				;
+		EXPECT(r, ret == RF_OK);
+		for (k = 0; k < count; k++)
+			bad += buf[at * MOST + k] != total(r->all->n, k + at);
+	}
+	EXPECT(r, bad == 0);
+	rf_group_destroy(g);
+	free(buf);
+	return 0;
+}
+
+static void many_outstanding(void **state)
+{
+	(void)state;
+	run_all(4, outstanding, false);
+	run_all(2, outstanding, true);
+}
+
+/* What a caller can do wrong alone: refused, and the group goes on. */
+static int bad_arguments(struct rank *r)
+{
+	struct rf_request *req[RF_REQUESTS_MAX], *more;
+	struct rf_group *g = NULL, *none = NULL;
+	uint32_t a[64], b[64];
+	unsigned int k;
+	int first;
+
+	EXPECT(r, rf_group_create(r->comm, (enum rf_type)9, RF_SUM, NULL, &none) == RF_ERR_INVALID);
+	EXPECT(r, rf_group_create(r->comm, RF_FP32, (enum rf_op)3, NULL, &none) == RF_ERR_INVALID);
+	EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, NULL, NULL) == RF_ERR_INVALID);
+	{
+		struct rf_group_config c = RF_GROUP_CONFIG_INIT;
+
+		c.slots = 17;
+		EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, &c, &none) == RF_ERR_INVALID);
+		EXPECT(r, strstr(rf_last_error_text(r->ctx), "17"));
+		c.size = 0;
+		EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, &c, &none) == RF_ERR_INVALID);
+	}
+	EXPECT(r, none == NULL);
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
+	EXPECT(r, rf_allreduce(g, a, b, 0) == RF_ERR_INVALID);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "count is 0"));
+	EXPECT(r, rf_allreduce(g, NULL, b, 1) == RF_ERR_INVALID);
+	EXPECT(r, rf_allreduce(g, a, NULL, 1) == RF_ERR_INVALID);
+	EXPECT(r, rf_allreduce(g, (char *)a + 1, b, 1) == RF_ERR_INVALID);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "aligned"));
+	EXPECT(r, rf_allreduce(g, a, a + 1, 2) == RF_ERR_INVALID);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "overlap"));
+	EXPECT(r, rf_allreduce(g, a + 1, a, 2) == RF_ERR_INVALID);
+	EXPECT(r, rf_allreduce(g, a, b, (size_t)-1 / 4) == RF_ERR_INVALID);
+	EXPECT(r, rf_iallreduce(g, a, b, 1, NULL) == RF_ERR_INVALID);
+	EXPECT(r, rf_comm_destroy(r->comm) == RF_ERR_BUSY);
+	EXPECT(r, rf_context_destroy(r->ctx) == RF_ERR_BUSY);
+	/* neighbours do not overlap */
+	a[0] = 5;
+	EXPECT(r, rf_allreduce(g, a, a + 1, 1) == RF_OK && a[1] == 5 * r->all->n);
+	/* too many at once; the others of the ring hold the first ones up until the barrier */
+	first = r->rank == 0;
+	for (k = 0; first && k < RF_REQUESTS_MAX; k++)
+		EXPECT(r, rf_iallreduce(g, a, b + k % 64, 1, &req[k]) == RF_OK);
+	if (first) {
+		EXPECT(r, rf_iallreduce(g, a, b, 1, &more) == RF_ERR_BUSY);
+		EXPECT(r, rf_wait(req[0], 30) == RF_IN_PROGRESS);
+	}
+	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	for (k = 0; !first && k < RF_REQUESTS_MAX; k++)
+		EXPECT(r, rf_iallreduce(g, a, b + k % 64, 1, &req[k]) == RF_OK);
+	for (k = 0; k < RF_REQUESTS_MAX; k++)
+		EXPECT(r, rf_wait(req[k], (unsigned int)-1) == RF_OK);
+	rf_group_destroy(g);
+	return 0;
+}
+
+static void arguments(void **state)
+{
+	(void)state;
+	run_all(2, bad_arguments, false);
+}
+
+/* Rank 1 asks for other lengths: everybody gets an error that says so, and the group stays dead. */
+static int counts_differ(struct rank *r)
+{
+	static uint32_t send[2000], recv[RANKS][2000];
+	struct rf_group *g;
+	int ret;
+
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
+	ret = rf_allreduce(g, send, recv[r->rank], r->rank == 1 ? 2000 : 100);
+	EXPECT(r, ret == RF_ERR_MISMATCH);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "count"));
+	EXPECT(r, rf_allreduce(g, send, recv[r->rank], 1) == RF_ERR_GROUP_FAILED);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "count"));
+	EXPECT(r, rf_group_destroy(g) == RF_OK);
+	/* the communicator lives: another group works */
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
+	EXPECT(r, rf_allreduce(g, send, recv[r->rank], 1) == RF_OK);
+	EXPECT(r, rf_group_destroy(g) == RF_OK);
+	return 0;
+}
+
+static void different_counts(void **state)
+{
+	(void)state;
+	run_all(3, counts_differ, false);
+}
+
+static int types_differ(struct rank *r)
+{
+	struct rf_group *g = NULL;
+
+	EXPECT(r, rf_group_create(r->comm, r->rank == 2 ? RF_FP32 : RF_INT32, RF_SUM, NULL, &g) ==
+			  RF_ERR_MISMATCH);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "fp32"));
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "int32"));
+	EXPECT(r, g == NULL);
+	return 0;
+}
+
+static void different_types(void **state)
+{
+	(void)state;
+	run_all(3, types_differ, false);
+}
+
+/* One makes a group while the others wait in a barrier. */
+static int calls_differ(struct rank *r)
+{
+	struct rf_group *g = NULL;
+
+	if (r->rank == 0)
+		EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_ERR_MISMATCH);
+	else
+		EXPECT(r, rf_comm_barrier(r->comm) == RF_ERR_MISMATCH);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "same order"));
+	return 0;
+}
+
+static void different_calls(void **state)
+{
+	(void)state;
+	run_all(2, calls_differ, false);
+}
+
+/* One rank never calls: the others' deadline passes. */
+static int one_absent(struct rank *r)
+{
+	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
+	struct rf_group *g;
+	uint32_t a = 1, b;
+	struct timespec start, end;
+	int ret;
+
+	config.timeout_ms = 300;
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, &config, &g) == RF_OK);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	if (r->rank) {
+		ret = rf_allreduce(g, &a, &b, 1);
+		clock_gettime(CLOCK_MONOTONIC, &end);
+		EXPECT(r, ret == RF_ERR_TIMEOUT);
+		EXPECT(r, strstr(rf_last_error_text(r->ctx), "300 ms"));
+		EXPECT(r, end.tv_sec - start.tv_sec < 3);
+	}
+	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	/* who was late hears of it */
+	if (!r->rank) {
+		usleep(100000);
+		EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_ERR_GROUP_FAILED);
+	}
+	rf_group_destroy(g);
+	return 0;
+}
+
+static void deadline(void **state)
+{
+	(void)state;
+	run_all(3, one_absent, false);
+}
+
+static int aborts(struct rank *r)
+{
+	struct rf_group *g;
+	uint32_t a = 1, b;
+	int ret;
+
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
+	if (r->rank == 1) {
+		usleep(50000);
+		EXPECT(r, rf_abort(g) == RF_OK);
+		EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_ERR_GROUP_FAILED);
+	} else {
+		ret = rf_allreduce(g, &a, &b, 1);
+		EXPECT(r, ret == RF_ERR_ABORTED);
+		EXPECT(r, strstr(rf_last_error_text(r->ctx), "rank 1"));
+	}
+	rf_group_destroy(g);
+	return 0;
+}
+
+static void abortion(void **state)
+{
+	(void)state;
+	run_all(3, aborts, false);
+}
+
+/* Destroyed with a request outstanding: it ends, and the others hear. */
+static int destroys(struct rank *r)
+{
+	struct rf_group *g;
+	struct rf_request *req;
+	uint32_t a = 1, b;
+
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
+	if (r->rank == 1)
+		EXPECT(r, rf_iallreduce(g, &a, &b, 1, &req) == RF_OK);
+	rf_group_destroy(g);
+	return 0;
+}
+
+static void destroyed_early(void **state)
+{
+	(void)state;
+	run_all(2, destroys, false);
+}
+
+static int nothing(struct rank *r)
+{
+	(void)r;
+	return 0;
+}
+
+/* A rank that never comes is named, within the deadline. */
+static void missing_rank(void **state)
+{
+	struct ranks all;
+
+	(void)state;
+	ranks_init(&all, 3, nothing);
+	all.timeout_ms = 300;
+	all.left_out = 2;
+	assert_int_equal(ranks_run(&all), 2);
+	assert_int_equal(all.rank[0].ret, RF_ERR_RANK_MISSING);
+	assert_int_equal(all.rank[2].ret, RF_ERR_RANK_MISSING);
+	assert_non_null(strstr(all.rank[0].text, "rank 1 did not come"));
+	assert_non_null(strstr(all.rank[2].text, "rank 1 did not come"));
+	all.left_out = 1;
+	assert_int_equal(ranks_run(&all), 2);
+	assert_int_equal(all.rank[1].ret, RF_ERR_RANK_MISSING);
+	assert_non_null(strstr(all.rank[1].text, "rank 0"));
+	ranks_free(&all);
+}
+
+/* While a job runs, other processes with a rank of it are turned away and do no harm. */
+static int twin(struct rank *r)
+{
+	struct rf_context_config context = RF_CONTEXT_CONFIG_INIT;
+	struct rf_comm_config comm = RF_COMM_CONFIG_INIT;
+	struct rf_context *ctx;
+	struct rf_comm *other = NULL;
+	char own[16];
+
+	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	snprintf(own, sizeof(own), "rank %u", r->rank);
+	EXPECT(r, rf_context_create(&context, &ctx) == RF_OK);
+	comm.rank = r->rank;
+	comm.ranks = r->all->n;
+	comm.port = r->all->port;
+	/* a context without device may not join more than itself */
+	EXPECT(r, rf_comm_create(ctx, &comm, &other) == RF_ERR_DEVICE);
+	EXPECT(r, rf_context_destroy(ctx) == RF_OK);
+	EXPECT(r, other == NULL);
+	EXPECT(r, rf_comm_create(r->ctx, &comm, &other) == RF_ERR_BUSY);
+	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	return 0;
+}
+
+static void second_process(void **state)
+{
+	(void)state;
+	run_all(2, twin, false);
+}
+
+static void different_mtu(void **state)
+{
+	struct ranks all;
+
+	(void)state;
+	ranks_init(&all, 2, nothing);
+	all.mtu = 0; /* RF_MTU: wrong */
+	setenv("RF_MTU", "1000", 1);
+	assert_int_equal(ranks_run(&all), 2);
+	assert_int_equal(all.rank[0].ret, RF_ERR_INVALID);
+	assert_non_null(strstr(all.rank[0].text, "1000"));
+	unsetenv("RF_MTU");
+	all.mtu = 1024;
+	all.mtu_last = 2048;
+	assert_int_equal(ranks_run(&all), 2);
+	assert_int_equal(all.rank[0].ret, RF_ERR_MISMATCH);
+	assert_int_equal(all.rank[1].ret, RF_ERR_MISMATCH);
+	assert_non_null(strstr(all.rank[0].text, "2048"));
+	ranks_free(&all);
+}
+
+/* Every type and operation, values that round and overflow: equal to the order of additions. */
+static int all_types(struct rank *r)
+{
+	enum { COUNT = 1777 };
+	struct rf_order order;
+	uint8_t *in[RANKS], *want = malloc(COUNT * 4), *got = malloc(COUNT * 4);
+	unsigned int type, op, k, i;
+
+	for (k = 0; k < r->all->n; k++)
+		in[k] = malloc(COUNT * 4);
+	for (type = RF_FP32; type <= RF_INT32; type++) {
+		for (op = RF_SUM; op <= RF_MAX; op++) {
+			size_t bytes = COUNT * rf_type_size((enum rf_type)type);
+			struct rf_group *g;
+
+			for (k = 0; k < r->all->n; k++) {
+				uint64_t x = 88172645463325252u + k * 977 + type * 31 + op;
+
+				for (i = 0; i < bytes; i++) {
+					x ^= x << 13;
+					x ^= x >> 7;
+					x ^= x << 17;
+					in[k][i] = (uint8_t)x;
+				}
+			}
+			EXPECT(r, rf_group_create(r->comm, (enum rf_type)type, (enum rf_op)op, NULL,
+						  &g) == RF_OK);
+			EXPECT(r, rf_allreduce(g, in[r->rank], got, COUNT) == RF_OK);
+			EXPECT(r, rf_group_order(g, &order) == RF_OK);
+			EXPECT(r, order.schedule == r->all->schedule);
+			EXPECT(r, rf_order_apply(&order, (enum rf_type)type, (enum rf_op)op,
+						 (const void *const *)in, want, COUNT) == RF_OK);
+			EXPECT(r, memcmp(want, got, bytes) == 0);
+			rf_group_destroy(g);
+		}
+	}
+	for (k = 0; k < r->all->n; k++)
+		free(in[k]);
+	free(want);
+	free(got);
+	return 0;
+}
+
+static void types_and_operations(void **state)
+{
+	(void)state;
+	run_all(4, all_types, false);
+	run_all(3, all_types, false);
+}
+
+/* Loses, repeats and swaps frames; deterministic for one order of sending. */
+static void lossy(void *arg, unsigned int from, const uint8_t *frame, uint32_t len)
+{
+	static uint64_t x = 88172645463325252u;
+	struct rf_io_hub *hub = arg;
+	int to = rf_io_hub_find(hub, frame);
+
+	(void)from;
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	if (to < 0 || x % 100 < 4)
+		return;
+	rf_io_hub_deliver(hub, (unsigned int)to, frame, len);
+	if (x % 100 > 96)
+		rf_io_hub_deliver(hub, (unsigned int)to, frame, len);
+}
+
+static void lost_frames(void **state)
+{
+	struct ranks all;
+
+	(void)state;
+	ranks_init(&all, 3, sums);
+	rf_io_hub_set_box(all.hub, lossy, all.hub);
+	assert_int_equal(ranks_run(&all), 0);
+	ranks_free(&all);
+}
+
+/* One rank alone: a copy, with neither device nor store. */
+static void one_rank(void **state)
+{
+	struct rf_context *ctx = NULL;
+	struct rf_comm *comm = NULL;
+	struct rf_group *g = NULL;
+	struct rf_request *req;
+	uint32_t a[3] = {0x7f800001, 2, 3}, b[3] = {0};
+	struct rf_stats stats = {.size = sizeof(stats)};
+
+	(void)state;
+	assert_int_equal(rf_context_create(NULL, &ctx), RF_OK);
+	assert_int_equal(rf_comm_create(ctx, NULL, &comm), RF_OK);
+	assert_int_equal(rf_comm_ranks(comm), 1);
+	assert_int_equal(rf_group_create(comm, RF_FP32, RF_SUM, NULL, &g), RF_OK);
+	assert_int_equal(rf_allreduce(g, a, b, 3), RF_OK);
+	assert_memory_equal(a, b, 12);
+	assert_int_equal(rf_allreduce(g, a, a, 3), RF_OK);
+	assert_int_equal(rf_iallreduce(g, a, b, 3, &req), RF_OK);
+	assert_int_equal(rf_test(req), RF_OK);
+	assert_int_equal(rf_allreduce(g, a, b, 0), RF_ERR_INVALID);
+	assert_int_equal(rf_comm_barrier(comm), RF_OK);
+	assert_int_equal(rf_progress(ctx, 1000), RF_IN_PROGRESS);
+	assert_int_equal(rf_stats(ctx, &stats), RF_OK);
+	assert_int_equal(stats.reductions, 3);
+	assert_int_equal(stats.bytes_reduced, 36);
+	assert_int_equal(rf_abort(g), RF_OK);
+	assert_int_equal(rf_allreduce(g, a, b, 3), RF_ERR_GROUP_FAILED);
+	assert_int_equal(rf_group_destroy(g), RF_OK);
+	assert_int_equal(rf_comm_destroy(comm), RF_OK);
+	assert_int_equal(rf_context_destroy(ctx), RF_OK);
+	assert_int_equal(rf_context_destroy(NULL), RF_OK);
+}
+
+/* A caller built against an older header: its shorter structs are understood. */
+static void older_caller(void **state)
+{
+	struct rf_context *ctx = NULL;
+	struct {
+		size_t size;
+		uint64_t reductions;
+		uint64_t guard;
+	} old = {.size = 16, .reductions = 77, .guard = 99};
+	struct rf_context_config config = RF_CONTEXT_CONFIG_INIT;
+
+	(void)state;
+	config.size = offsetof(struct rf_context_config, dpdk_args);
+	config.mtu = 7; /* behind what the caller knows: not looked at */
+	assert_int_equal(rf_context_create(&config, &ctx), RF_OK);
+	assert_int_equal(rf_stats(ctx, (struct rf_stats *)&old), RF_OK);
+	assert_int_equal(old.size, 16);
+	assert_int_equal(old.reductions, 0);
+	assert_int_equal(old.guard, 99);
+	rf_context_destroy(ctx);
+	config.size = sizeof(config);
+	assert_int_equal(rf_context_create(&config, &ctx), RF_ERR_INVALID);
+	assert_non_null(strstr(rf_last_error_text(NULL), "MTU 7"));
+}
+
+/* Idle ranks cost next to nothing. */
+static int idles(struct rank *r)
+{
+	struct rf_group *g;
+	struct rf_stats before = {.size = sizeof(before)}, after = {.size = sizeof(after)};
+
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
+	usleep(50000);
+	rf_stats(r->ctx, &before);
+	usleep(500000);
+	rf_stats(r->ctx, &after);
+	/* the store is looked at fifty times a second; the loop device interrupts */
+	EXPECT(r, after.sleeps - before.sleeps < 100);
+	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	rf_group_destroy(g);
+	return 0;
+}
+
+static void sleeps_when_idle(void **state)
+{
+	(void)state;
+	run_all(2, idles, false);
+}
+
+static void texts(void **state)
+{
+	int s;
+
+	(void)state;
+	for (s = RF_ERR_INTERNAL; s <= RF_IN_PROGRESS; s++)
+		assert_string_not_equal(rf_strerror(s), "unknown status");
+	assert_string_equal(rf_strerror(RF_ERR_INTERNAL - 1), "unknown status");
+	assert_string_equal(rf_version(), "0.1.0");
+	assert_string_equal(rf_type_name(RF_BF16), "bf16");
+	assert_string_equal(rf_type_name((enum rf_type)7), "unknown");
+	assert_string_equal(rf_op_name(RF_MAX), "max");
+	assert_int_equal(rf_type_size(RF_FP16), 2);
+	assert_int_equal(rf_type_size((enum rf_type)7), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts),
+		cmocka_unit_test(one_rank),
+		cmocka_unit_test(older_caller),
+		cmocka_unit_test(two_ranks),
+		cmocka_unit_test(five_ranks),
+		cmocka_unit_test(manual_progress),
+		cmocka_unit_test(many_outstanding),
+		cmocka_unit_test(arguments),
+		cmocka_unit_test(different_counts),
+		cmocka_unit_test(different_types),
+		cmocka_unit_test(different_calls),
+		cmocka_unit_test(deadline),
+		cmocka_unit_test(abortion),
+		cmocka_unit_test(destroyed_early),
+		cmocka_unit_test(missing_rank),
+		cmocka_unit_test(second_process),
+		cmocka_unit_test(different_mtu),
+		cmocka_unit_test(lost_frames),
+		cmocka_unit_test(sleeps_when_idle),
+		cmocka_unit_test(types_and_operations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -23,3 +23,7 @@ $(eval $(call c_prog,ringfold-compare,tests/sim/compare/main.c,$(BOXBENCH_LIBS),
 COMPARE := $(BUILD)/bin/ringfold-compare
 $(eval $(call test,compare-mutants,tests/sim/compare_mutants.sh $(COMPARE),$(COMPARE)))
 $(eval $(call test,compare-model,$(COMPARE) --count 20000 --coverage && $(COMPARE) --shape 8,2,256 --count 5000 --runs 3 && $(COMPARE) --mode b --shape 8,2,512 --count 300,$(COMPARE)))
+
+# The frame checker: python3 and its standard library, nothing of this tree.
+FRAMES_PY := tests/check/frames.py
+$(eval $(call test,check-frames,$(PYTHON) -B tests/check/test_frames.py && $(PYTHON) -B $(FRAMES_PY) tests/data/rxe-sample.pcap))

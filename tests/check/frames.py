@@ -1,0 +1,447 @@
+#!/usr/bin/env python3
+"""Check every frame of a capture: lengths, checksums, ICRC, source MAC, order of PSNs.
+
+usage: frames.py [OPTION]... FILE...
+
+Reads pcapng and pcap (any byte order, micro- or nanoseconds). Shares no code with the rest of the tree: sources are
+the IBTA specification (annex A17: RoCEv2; chapter 9: transport), RFC 791, RFC 768 and draft-ietf-opsawg-pcapng.
+
+  --box-mac MAC    base MAC of the box. On an interface named boxN what leaves has MAC + N as its source and what
+                   comes in has none of the box's; hosts' interfaces may send no frame with a box MAC.
+  --box-ip IP      address of the box: its control packets are no RoCE
+  --faults         the links lose, double, swap and damage frames: what comes in to a device is counted, not judged
+  --short          frames below 60 bytes are allowed (captured before the MAC padded them)
+  --max N          stop after N faults (default 10)
+  --mutate KIND    damage the capture first, in memory; the check must then fail. KIND "list" prints the kinds
+  --quiet          no summary
+
+Exit: 0 all is right, 1 a fault, 2 the file or the usage is wrong.
+"""
+import getopt
+import re
+import struct
+import sys
+import zlib
+
+ROCE_PORT = 4791
+CNP = 0x81
+ACK = 0x11
+READ_REQUEST = 0x0c
+# Bytes behind the BTH, by opcode of the reliable connection.
+EXTENSION = {0x03: 4, 0x05: 4, 0x06: 16, 0x09: 4, 0x0a: 16, 0x0b: 20, 0x0c: 16, 0x0d: 4, 0x0f: 4, 0x10: 4, 0x11: 4,
+             0x12: 12, 0x13: 28, 0x14: 28, 0x16: 4, 0x17: 4}
+FULL = (0x00, 0x01, 0x06, 0x07, 0x0d, 0x0e)  # first and middle packets: no pad
+MTU_MAX = 4096
+WINDOW = 0x10000  # no sender repeats what lies further back
+IN, OUT = 1, 2
+
+
+class BadFile(Exception):
+    pass
+
+
+class Frame:
+    """One frame of a capture. number counts from 1 over the whole file, as capture viewers do."""
+
+    def __init__(self, number, interface, name, direction, data, cut):
+        self.number, self.interface, self.name = number, interface, name
+        self.direction, self.data, self.cut = direction, bytearray(data), cut
+        box = re.fullmatch(r"box(\d+)", name)
+        self.box_port = int(box.group(1)) if box else None
+
+
+def options(blob, order):
+    """The options of a pcapng block: {code: first value}."""
+    found, at = {}, 0
+    while at + 4 <= len(blob):
+        code, length = struct.unpack_from(order + "HH", blob, at)
+        if code == 0:
+            break
+        found.setdefault(code, blob[at + 4:at + 4 + length])
+        at += 4 + (length + 3) // 4 * 4
+    return found
+
+
+def read_pcapng(data):
+    order, at, number, interfaces = "<", 0, 0, []
+    while at < len(data):
+        if len(data) - at < 12:
+            raise BadFile("ends inside a block")
+        kind, = struct.unpack_from(order + "I", data, at)
+        if kind == 0x0a0d0d0a:
+            order = "<" if data[at + 8:at + 12] == b"\x4d\x3c\x2b\x1a" else ">"
+            interfaces = []
+        length, = struct.unpack_from(order + "I", data, at + 4)
+        if length < 12 or length % 4 or at + length > len(data):
+            raise BadFile("block of impossible length at byte %d" % at)
+        if struct.unpack_from(order + "I", data, at + length - 4)[0] != length:
+            raise BadFile("block at byte %d: its two lengths differ" % at)
+        body = data[at + 8:at + length - 4]
+        if kind == 1:
+            link, = struct.unpack_from(order + "H", body, 0)
+            if link != 1:
+                raise BadFile("interface %d is not Ethernet" % len(interfaces))
+            interfaces.append(options(body[8:], order).get(2, b"").decode("utf-8", "replace").rstrip("\0"))
+        elif kind == 6:
+            number += 1
+            interface, _, _, captured, original = struct.unpack_from(order + "IIIII", body, 0)
+            if interface >= len(interfaces) or 20 + captured > len(body):
+                raise BadFile("frame %d: no such interface, or it ends early" % number)
+            extra = options(body[20 + (captured + 3) // 4 * 4:], order)
+            direction = struct.unpack(order + "I", extra[2])[0] & 3 if len(extra.get(2, b"")) == 4 else 0
+            yield Frame(number, interface, interfaces[interface], direction, body[20:20 + captured], captured != original)
+        at += length
+
+
+def read_pcap(data):
+    order = {b"\xd4\xc3\xb2\xa1": "<", b"\x4d\x3c\xb2\xa1": "<", b"\xa1\xb2\xc3\xd4": ">",
+             b"\xa1\xb2\x3c\x4d": ">"}[data[:4]]
+    if len(data) < 24 or struct.unpack_from(order + "I", data, 20)[0] & 0xffff != 1:
+        raise BadFile("not Ethernet")
+    at, number = 24, 0
+    while at < len(data):
+        number += 1
+        if len(data) - at < 16:
+            raise BadFile("frame %d: header ends early" % number)
+        _, _, captured, original = struct.unpack_from(order + "IIII", data, at)
+        if at + 16 + captured > len(data):
+            raise BadFile("frame %d ends early" % number)
+        yield Frame(number, 0, "", 0, data[at + 16:at + 16 + captured], captured != original)
+        at += 16 + captured
+
+
+def read(path):
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read()
+    except OSError as error:
+        raise BadFile(error.strerror) from None
+    if data[:4] == b"\x0a\x0d\x0d\x0a":
+        return list(read_pcapng(data))
+    if data[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\xa1\xb2\x3c\x4d"):
+        return list(read_pcap(data))
+    raise BadFile("neither pcapng nor pcap")
+
+
+def inet_sum(blob):
+    if len(blob) % 2:
+        blob = bytes(blob) + b"\0"
+    total = sum(struct.unpack(">%dH" % (len(blob) // 2), blob))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return total
+
+
+def icrc(packet):
+    """ICRC of an IPv4 packet, its own four bytes excluded (annex A17.3.3)."""
+    masked = bytearray(packet)
+    for at in (1, 8, 10, 11, 26, 27, 32):  # TOS, TTL, both checksums, FECN/BECN/reserved
+        masked[at] = 0xff
+    return struct.pack("<I", zlib.crc32(b"\xff" * 8 + bytes(masked)))
+
+
+class Checker:
+    def __init__(self, box_mac=None, box_ip=None, faults=False, short=False):
+        self.box_mac, self.box_ip, self.faults, self.short = box_mac, box_ip, faults, short
+        self.found = []
+        self.counts = {}
+        self.streams = {}  # connection -> highest PSN, None where the next one cannot be known
+
+    def count(self, what):
+        self.counts[what] = self.counts.get(what, 0) + 1
+
+    def fault(self, frame, text):
+        if self.faults and frame.direction == IN:
+            self.count("damaged on the way")
+        else:
+            self.found.append((frame.number, text))
+
+    def check(self, frame):
+        self.count("frames")
+        try:
+            text = self.ethernet(frame)
+        except (IndexError, struct.error):
+            text = "ends inside a header"
+        if text:
+            self.fault(frame, text)
+
+    def ethernet(self, frame):
+        data = frame.data
+        if frame.cut:
+            return "was captured in part only"
+        if len(data) < 14:
+            return "%d bytes are no Ethernet frame" % len(data)
+        if len(data) < 60 and not self.short:
+            return "%d bytes: shorter than 60" % len(data)
+        text = self.source(frame)
+        if text:
+            return text
+        l2, kind = 14, struct.unpack_from(">H", data, 12)[0]
+        if kind == 0x8100:
+            l2, kind = 18, struct.unpack_from(">H", data, 16)[0]
+        if kind in (0x8100, 0x88a8):
+            return "more than one tag, or a service tag"
+        if kind != 0x0800:
+            self.count("not IPv4")
+            return None
+        return self.ipv4(frame, l2)
+
+    def source(self, frame):
+        """Who may send with which MAC."""
+        if self.box_mac is None:
+            return None
+        offset = (int.from_bytes(frame.data[6:12], "big") - self.box_mac) & 0xffffffffffff
+        if frame.box_port is None:
+            if frame.direction == OUT and offset < 8:
+                return "a host sends with the box's MAC"
+        elif frame.direction == OUT and offset != frame.box_port:
+            return "source MAC is not that of port %d" % frame.box_port
+        elif frame.direction == IN and offset < 8:
+            return "comes in with a MAC of the box as its source"
+        return None
+
+    def ipv4(self, frame, l2):
+        ip = frame.data[l2:]
+        if ip[0] >> 4 != 4 or (ip[0] & 15) < 5:
+            return "IP version or header length"
+        head = 4 * (ip[0] & 15)
+        total = struct.unpack_from(">H", ip, 2)[0]
+        if total < head or total > len(ip):
+            return "IP total length %d does not fit %d bytes" % (total, len(ip))
+        if total < len(ip) and len(frame.data) > 60:
+            return "%d bytes behind the IP packet" % (len(ip) - total)
+        if inet_sum(ip[:head]) != 0xffff:
+            return "IP header checksum"
+        fragment = struct.unpack_from(">H", ip, 6)[0] & 0x3fff
+        if ip[9] != 17 or fragment:
+            self.count("not UDP")
+            return None
+        return self.udp(frame, ip[:total], head)
+
+    def udp(self, frame, ip, head):
+        _, dport, length, checksum = struct.unpack_from(">HHHH", ip, head)
+        if length != len(ip) - head:
+            return "UDP length %d, not %d" % (length, len(ip) - head)
+        if checksum:
+            pseudo = bytes(ip[12:20]) + struct.pack(">BBH", 0, 17, length)
+            if inet_sum(pseudo + bytes(ip[head:])) != 0xffff:
+                return "UDP checksum"
+        if dport != ROCE_PORT:
+            self.count("other UDP")
+            return None
+        if self.box_ip is not None and self.box_ip in (bytes(ip[12:16]), bytes(ip[16:20])):
+            self.count("control")
+            return None
+        if head != 20:
+            return "IP options before RoCE"
+        return self.roce(frame, ip)
+
+    def roce(self, frame, ip):
+        self.count("RoCE")
+        if len(ip) < 44:
+            return "too short for BTH and ICRC"
+        if bytes(ip[-4:]) != icrc(ip[:-4]):
+            return "ICRC"
+        opcode, pad = ip[28], ip[29] >> 4 & 3
+        if opcode > 0x17 and opcode != CNP:
+            self.count("not of a reliable connection")
+            return None
+        payload = len(ip) - 44 - (16 if opcode == CNP else EXTENSION.get(opcode, 0))
+        if payload < 0:
+            return "too short for the headers of opcode 0x%02x" % opcode
+        if payload % 4 or pad > payload or payload > MTU_MAX + 3:
+            return "payload of %d bytes with pad %d" % (payload, pad)
+        if opcode in FULL and (pad or payload & (payload - 1)):
+            return "first or middle packet of %d bytes with pad %d" % (payload, pad)
+        if opcode == ACK:
+            return self.ack(ip)
+        return None if opcode == CNP else self.order(frame, ip, opcode)
+
+    def ack(self, ip):
+        syndrome = ip[40]
+        self.count("ACK" if syndrome < 0x20 else "NAK")
+        if 0x40 <= syndrome < 0x60 or syndrome > 0x64:
+            return "AETH syndrome 0x%02x" % syndrome
+        return None
+
+    def order(self, frame, ip, opcode):
+        """First sendings of one connection, seen at one place, have consecutive PSNs."""
+        psn = int.from_bytes(ip[37:40], "big")
+        response = 0x0d <= opcode <= 0x10 or opcode == 0x12
+        key = (frame.interface, frame.direction, bytes(frame.data[6:12]), bytes(ip[12:24]), bytes(ip[33:36]), response)
+        last = self.streams.get(key)
+        if response or opcode == READ_REQUEST or opcode in (0x13, 0x14):
+            self.streams[key] = None  # how many PSNs a READ takes depends on the path MTU
+            return None
+        if last is None:
+            self.streams[key] = psn
+            return None
+        ahead = (psn - last) & 0xffffff
+        if ahead == 1:
+            self.count("first sendings")
+            self.streams[key] = psn
+        elif ahead == 0 or ahead > 0x1000000 - WINDOW:
+            self.count("repeats")
+        elif ahead >= 0x800000:
+            return "PSN %d is far behind %d" % (psn, last)
+        else:
+            self.streams[key] = psn
+            return "PSN %d follows %d: %d are missing" % (psn, last, ahead - 1)
+        return None
+
+
+def is_data(frame):
+    d = frame.data
+    return len(d) > 62 and d[12:14] == b"\x08\x00" and d[23] == 17 and d[36:38] == b"\x12\xb7" and d[42] <= 0x0b
+
+
+def flip(at):
+    def change(frames):
+        victim = [f for f in frames if is_data(f)][-1]
+        victim.data[at] ^= 1
+    return change
+
+
+def reseal(frame):
+    frame.data[-4:] = icrc(frame.data[14:-4])
+
+
+def lose(frames):
+    """A packet from the middle, whose successor follows on the same connection."""
+    for n, frame in enumerate(frames):
+        if not is_data(frame) or frame.data[42] not in (1, 7):
+            continue
+        same = [f for f in frames if is_data(f) and f.data[6:12] == frame.data[6:12] and f.data[26:38] == frame.data[26:38]
+                and f.data[47:50] == frame.data[47:50] and f.interface == frame.interface]
+        psn = int.from_bytes(frame.data[51:54], "big")
+        psns = [int.from_bytes(f.data[51:54], "big") for f in same]
+        if psns.count(psn) == 1 and psn + 1 in psns and psn - 1 in psns:
+            del frames[n]
+            return
+    raise BadFile("no packet that could be lost")
+
+
+def shorten(frames):
+    victim = [f for f in frames if is_data(f)][-1]
+    del victim.data[-4:]
+
+
+def lengthen(frames):
+    [f for f in frames if is_data(f)][-1].data.extend(b"\0\0\0\0")
+
+
+def renumber(frames):
+    victim = [f for f in frames if is_data(f)][-1]
+    victim.data[51] ^= 0x20
+    reseal(victim)
+
+
+def pad_middle(frames):
+    victim = [f for f in frames if is_data(f) and f.data[42] in FULL][-1]
+    victim.data[43] |= 0x10
+    reseal(victim)
+
+
+def syndrome(frames):
+    victim = [f for f in frames if f.data[42] == ACK and f.data[36:38] == b"\x12\xb7"][-1]
+    victim.data[54] = 0x50
+    reseal(victim)
+
+
+def udp_checksum(frames):
+    victim = [f for f in frames if is_data(f)][-1]
+    victim.data[40:42] = b"\x12\x34"
+
+
+def two_tags(frames):
+    victim = [f for f in frames if is_data(f)][-1]
+    victim.data[12:12] = b"\x81\x00\x00\x01\x81\x00\x00\x02"
+
+
+def foreign_mac(frames):
+    """What a port of the box sends gets another source MAC."""
+    victim = [f for f in frames if f.box_port is not None and f.direction == OUT]
+    if not victim:
+        raise BadFile("no interface of the box")
+    victim[-1].data[11] ^= 0x80
+
+
+MUTANTS = {
+    "icrc": flip(-1), "payload": flip(60), "qpn": flip(48), "tos-checksum": flip(15), "ip-length": flip(17),
+    "ip-checksum": flip(25), "udp-length": flip(39), "udp-checksum": udp_checksum, "lose": lose, "short": shorten,
+    "long": lengthen, "psn": renumber, "pad": pad_middle, "syndrome": syndrome, "tags": two_tags, "mac": foreign_mac,
+}
+
+
+def parse_mac(text):
+    if not re.fullmatch(r"([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}", text):
+        raise getopt.GetoptError("'%s' is no MAC address" % text)
+    return int(text.replace(":", ""), 16)
+
+
+def parse_ip(text):
+    parts = text.split(".")
+    if len(parts) != 4 or not all(p.isdigit() and int(p) < 256 for p in parts):
+        raise getopt.GetoptError("'%s' is no IPv4 address" % text)
+    return bytes(int(p) for p in parts)
+
+
+def check_file(path, settings, mutate, most, quiet):
+    frames = read(path)
+    if mutate:
+        MUTANTS[mutate](frames)
+    checker = Checker(**settings)
+    for frame in frames:
+        checker.check(frame)
+        if len(checker.found) >= most:
+            break
+    for number, text in checker.found:
+        print("%s: frame %d: %s" % (path, number, text))
+    if not quiet:
+        print("%s: %s" % (path, ", ".join("%d %s" % (n, what) for what, n in checker.counts.items()) or "empty"))
+    return not checker.found
+
+
+def main(argv):
+    settings, mutate, most, quiet = {}, None, 10, False
+    try:
+        opts, files = getopt.gnu_getopt(argv[1:], "h", ["box-mac=", "box-ip=", "faults", "short", "max=", "mutate=",
+                                                        "quiet", "help"])
+        for name, value in opts:
+            if name == "--box-mac":
+                settings["box_mac"] = parse_mac(value)
+            elif name == "--box-ip":
+                settings["box_ip"] = parse_ip(value)
+            elif name in ("--faults", "--short"):
+                settings[name[2:]] = True
+            elif name == "--max":
+                most = max(1, int(value))
+            elif name == "--quiet":
+                quiet = True
+            elif name == "--mutate" and value == "list":
+                print("\n".join(MUTANTS))
+                return 0
+            elif name == "--mutate":
+                mutate = value
+                if mutate not in MUTANTS:
+                    raise getopt.GetoptError("no such mutant: '%s'" % mutate)
+            else:
+                print(__doc__.strip())
+                return 0
+        if not files:
+            raise getopt.GetoptError("no file")
+    except (getopt.GetoptError, ValueError) as error:
+        sys.stderr.write("frames.py: %s; try --help\n" % error)
+        return 2
+    good = True
+    for path in files:
+        try:
+            good &= check_file(path, settings, mutate, most, quiet)
+        except (BadFile, IndexError, struct.error) as error:
+            sys.stderr.write("frames.py: %s: %s\n" % (path, error))
+            return 2
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,291 @@
+// rf_group_regs: the registers of the groups and the latches of their errors.
+//
+// Latency     write: in force 1 cycle behind wr_en, what is derived from it (g_block, g_ports, g_ref) 2 cycles. Read: 0.
+// Throughput  one access per cycle.
+// Capacity    GROUPS groups.
+// Handshake   none.
+// Reset       all registers zero: no group live, no error.
+// Proved      tests/rtl/core.
+//
+// The first error of a group is latched; of several in one cycle that of the judge with the lowest port, then ranks that
+// disagree (lowest port first), then a NAK.
+
+`include "rf_regs.vh"
+
+module rf_group_regs #(
+  parameter PORTS = 4,
+  parameter LANES = 1,
+  parameter GROUPS = 8,
+  parameter GW = 3,
+  parameter LW = 1,
+  parameter PW = 2
+) (
+  input  wire                          clk,
+  input  wire                          rst,
+
+  // Write of a register of a group that exists: offset in the group's block.
+  input  wire                          wr_en,
+  input  wire [GW-1:0]                 wr_group,
+  input  wire [5:0]                    wr_offset,
+  input  wire [31:0]                   wr_data,
+  // Read; HEAD, TAIL, ISSUED are not here.
+  input  wire [GW-1:0]                 rd_group,
+  input  wire [5:0]                    rd_offset,
+  output reg  [31:0]                   rd_data,
+
+  // LIVE goes from 0 to 1.
+  output wire                          start_valid,
+  output wire [GW-1:0]                 start_group,
+  output wire [GROUPS-1:0]             g_live,
+  output wire [GROUPS-1:0]             g_error,
+  // Changes with each start.
+  output wire [GROUPS-1:0]             g_life,
+  output wire [GROUPS*32-1:0]          g_cfg,
+  output wire [GROUPS*32-1:0]          g_dbase,
+  output wire [GROUPS*32-1:0]          g_hbase,
+  // Bit (group * LANES + lane) * PORTS + port.
+  output wire [GROUPS*LANES*PORTS-1:0] g_members,
+  // Ports with a rank; ports of the group's block; lowest member port of lane 0.
+  output wire [GROUPS*PORTS-1:0]       g_ports,
+  output wire [GROUPS*PORTS-1:0]       g_block,
+  output wire [GROUPS*PW-1:0]          g_ref,
+
+  input  wire [PORTS*3-1:0]            judge_error,
+  input  wire [PORTS*(GW+LW+PW)-1:0]   judge_conn,
+  input  wire [PORTS*24-1:0]           judge_index,
+  input  wire [PORTS-1:0]              bad_valid,
+  input  wire [PORTS*(GW+LW)-1:0]      bad_addr,
+  input  wire [PORTS*24-1:0]           bad_index,
+  input  wire                          nak_valid,
+  input  wire [GW+LW+PW-1:0]           nak_conn,
+  input  wire [23:0]                   nak_index
+);
+
+  localparam CW = GW + LW + PW;
+  localparam AW = GW + LW;
+
+  localparam [31:0] CFG_MASK =
+    `RF_GROUP_CFG_LIVE_MASK | `RF_GROUP_CFG_OPEN_LOOP_MASK | `RF_GROUP_CFG_TRANSPARENT_MASK | `RF_GROUP_CFG_DTYPE_MASK |
+    `RF_GROUP_CFG_OP_MASK | `RF_GROUP_CFG_MTU_LOG2_MASK | `RF_GROUP_CFG_LEVEL_MASK | `RF_GROUP_CFG_BASE_PORT_MASK |
+    `RF_GROUP_CFG_LANES_MASK | `RF_GROUP_CFG_S_LOG2_MASK;
+
+  // Offsets as the case statements below take them.
+  localparam [23:0] OFF_CFG   = `RF_GROUP_CFG;
+  localparam [23:0] OFF_DBASE = `RF_GROUP_DBASE;
+  localparam [23:0] OFF_HBASE = `RF_GROUP_HBASE;
+  localparam [23:0] OFF_M0    = `RF_GROUP_MEMBERS0;
+  localparam [23:0] OFF_ERROR = `RF_GROUP_ERROR;
+  localparam [23:0] OFF_INDEX = `RF_GROUP_ERROR_INDEX;
+
+  reg [GROUPS-1:0] live_q;
+  reg [GROUPS-1:0] life_q;
+  reg [GROUPS-1:0] error_q;
+
+  wire wr_cfg = wr_en && wr_offset == OFF_CFG[5:0];
+  wire wr_clr = wr_en && wr_offset == OFF_ERROR[5:0] && wr_data[31];
+
+  assign start_valid = wr_cfg && wr_data[0] && !live_q[wr_group];
+  assign start_group = wr_group;
+  assign g_live      = live_q;
+  assign g_life      = life_q;
+  assign g_error     = error_q;
+
+  always @(posedge clk)
+    if (rst) begin
+      live_q <= {GROUPS{1'b0}};
+      life_q <= {GROUPS{1'b0}};
+    end else if (wr_cfg) begin
+      live_q[wr_group] <= wr_data[0];
+      life_q[wr_group] <= life_q[wr_group] ^ start_valid;
+    end
+
+  // Errors: sources in order of priority.
+  reg  [GROUPS-1:0] hit;
+  reg  [CW-1:0]     conn;
+  reg  [CW-1:0]     hit_conn  [0:GROUPS-1];
+  reg  [2:0]        hit_cause [0:GROUPS-1];
+  reg  [23:0]       hit_index [0:GROUPS-1];
+  reg  [CW-1:0]     at_q      [0:GROUPS-1];
+  reg  [2:0]        cause_q   [0:GROUPS-1];
+  reg  [23:0]       index_q   [0:GROUPS-1];
+
+  wire any = judge_error != {PORTS*3{1'b0}} || bad_valid != {PORTS{1'b0}} || nak_valid;
+
+  integer p;
+  integer e;
+  always @(*) begin
+    hit  = {GROUPS{1'b0}};
+    conn = {CW{1'b0}};
+    for (e = 0; e < GROUPS; e = e + 1) begin
+      hit_conn[e]  = {CW{1'b0}};
+      hit_cause[e] = 3'd0;
+      hit_index[e] = 24'd0;
+    end
+    if (any) begin
+      // The last one assigned wins.
+      if (nak_valid) begin
+        conn                         = nak_conn;
+        hit[conn[CW-1 -: GW]]        = 1'b1;
+        hit_conn[conn[CW-1 -: GW]]   = conn;
+        hit_cause[conn[CW-1 -: GW]]  = `RF_ERROR_NAK;
+        hit_index[conn[CW-1 -: GW]]  = nak_index;
+      end
+      for (p = PORTS - 1; p >= 0; p = p - 1)
+        if (bad_valid[p]) begin
+          conn                        = {bad_addr[p*AW +: AW], p[PW-1:0]};
+          hit[conn[CW-1 -: GW]]       = 1'b1;
+          hit_conn[conn[CW-1 -: GW]]  = conn;
+          hit_cause[conn[CW-1 -: GW]] = `RF_ERROR_DISAGREE;
+          hit_index[conn[CW-1 -: GW]] = bad_index[p*24 +: 24];
+        end
+      for (p = PORTS - 1; p >= 0; p = p - 1)
+        if (judge_error[p*3 +: 3] != 3'd0) begin
+          conn                        = judge_conn[p*CW +: CW];
+          hit[conn[CW-1 -: GW]]       = 1'b1;
+          hit_conn[conn[CW-1 -: GW]]  = conn;
+          hit_cause[conn[CW-1 -: GW]] = judge_error[p*3 +: 3];
+          hit_index[conn[CW-1 -: GW]] = judge_index[p*24 +: 24];
+        end
+    end
+  end
+
+  integer h;
+  always @(posedge clk)
+    if (rst) begin
+      error_q <= {GROUPS{1'b0}};
+    end else begin
+      error_q <= error_q | hit;
+      if (wr_clr || start_valid) error_q[wr_group] <= 1'b0;
+    end
+
+  always @(posedge clk)
+    if (any)
+      for (h = 0; h < GROUPS; h = h + 1)
+        if (hit[h] && !error_q[h]) begin
+          at_q[h]    <= hit_conn[h];
+          cause_q[h] <= hit_cause[h];
+          index_q[h] <= hit_index[h];
+        end
+
+  // Registers, one set per group.
+  reg            wrote_q;
+  reg [GW-1:0]   wrote_group_q;
+
+  always @(posedge clk)
+    if (rst) wrote_q <= 1'b0;
+    else wrote_q <= wr_en;
+
+  always @(posedge clk)
+    if (wr_en) wrote_group_q <= wr_group;
+
+  wire [GROUPS*32-1:0]  rd_cfg;
+  wire [GROUPS*128-1:0] rd_members;
+
+  assign rd_cfg = g_cfg;
+
+  genvar g;
+  genvar l;
+  genvar q;
+  generate
+    for (g = 0; g < GROUPS; g = g + 1) begin : g_group
+      localparam [31:0] NUMBER = g;
+      reg [31:0]            cfg_q;
+      reg [31:0]            dbase_q;
+      reg [31:0]            hbase_q;
+      reg [LANES*PORTS-1:0] members_q;
+      reg [PORTS-1:0]       ports_q;
+      reg [PORTS-1:0]       block_q;
+      reg [PW-1:0]          ref_q;
+
+      wire mine = wr_en && wr_group == NUMBER[GW-1:0];
+
+      always @(posedge clk)
+        if (rst) cfg_q <= 32'd0;
+        else if (mine && wr_offset == OFF_CFG[5:0]) cfg_q <= wr_data & CFG_MASK;
+
+      always @(posedge clk)
+        if (rst) dbase_q <= 32'd0;
+        else if (mine && wr_offset == OFF_DBASE[5:0]) dbase_q <= wr_data;
+
+      always @(posedge clk)
+        if (rst) hbase_q <= 32'd0;
+        else if (mine && wr_offset == OFF_HBASE[5:0]) hbase_q <= wr_data;
+
+      for (l = 0; l < LANES; l = l + 1) begin : g_lane
+        localparam [31:0] OFFSET = {8'd0, OFF_M0} + l / 4 * 4;
+
+        always @(posedge clk)
+          if (rst) members_q[l*PORTS +: PORTS] <= {PORTS{1'b0}};
+          else if (mine && wr_offset == OFFSET[5:0]) members_q[l*PORTS +: PORTS] <= wr_data[l%4*8 +: PORTS];
+      end
+
+      // What follows from them, one cycle later.
+      reg [PORTS-1:0] any_lane;
+      reg [PW-1:0]    first;
+      reg [PORTS-1:0] block;
+      integer         n;
+      always @(*) begin
+        any_lane = {PORTS{1'b0}};
+        first    = {PW{1'b0}};
+        block    = {PORTS{1'b0}};
+        if (wrote_q) begin
+          for (n = 0; n < LANES; n = n + 1) any_lane = any_lane | members_q[n*PORTS +: PORTS];
+          for (n = PORTS - 1; n >= 0; n = n - 1) begin
+            if (members_q[n]) first = n[PW-1:0];
+            block[n] = (n[2:0] >> cfg_q[`RF_GROUP_CFG_LEVEL_LSB +: 2]) ==
+                       (cfg_q[`RF_GROUP_CFG_BASE_PORT_LSB +: 3] >> cfg_q[`RF_GROUP_CFG_LEVEL_LSB +: 2]);
+          end
+        end
+      end
+
+      always @(posedge clk)
+        if (rst) begin
+          ports_q <= {PORTS{1'b0}};
+          ref_q   <= {PW{1'b0}};
+          block_q <= {PORTS{1'b0}};
+        end else if (wrote_q && wrote_group_q == NUMBER[GW-1:0]) begin
+          ports_q <= any_lane;
+          ref_q   <= first;
+          block_q <= block;
+        end
+
+      assign g_cfg[g*32 +: 32]     = cfg_q;
+      assign g_dbase[g*32 +: 32]   = dbase_q;
+      assign g_hbase[g*32 +: 32]   = hbase_q;
+      assign g_ports[g*PORTS +: PORTS] = ports_q;
+      assign g_block[g*PORTS +: PORTS] = block_q;
+      assign g_ref[g*PW +: PW]     = ref_q;
+      assign g_members[g*LANES*PORTS +: LANES*PORTS] = members_q;
+
+      for (l = 0; l < 16; l = l + 1) begin : g_rd_lane
+        for (q = 0; q < 8; q = q + 1) begin : g_rd_port
+          if (l < LANES && q < PORTS) begin : g_there
+            assign rd_members[g*128 + l*8 + q] = members_q[l*PORTS + q];
+          end else begin : g_none
+            assign rd_members[g*128 + l*8 + q] = 1'b0;
+          end
+        end
+      end
+    end
+  endgenerate
+
+  wire [CW-1:0] rd_at    = at_q[rd_group];
+  wire [31:0]   rd_error = (32'd1 << `RF_GROUP_ERROR_VALID_LSB) |
+                           ({29'd0, cause_q[rd_group]} << `RF_GROUP_ERROR_CAUSE_LSB) |
+                           ({{32-LW{1'b0}}, rd_at[PW +: LW]} << `RF_GROUP_ERROR_LANE_LSB) |
+                           ({{32-PW{1'b0}}, rd_at[PW-1:0]} << `RF_GROUP_ERROR_PORT_LSB);
+
+  wire [23:0]   rd_index = index_q[rd_group];
+
+  always @(*)
+    if (rd_offset == OFF_CFG[5:0]) rd_data = rd_cfg[rd_group*32 +: 32];
+    else if (rd_offset == OFF_DBASE[5:0]) rd_data = g_dbase[rd_group*32 +: 32];
+    else if (rd_offset == OFF_HBASE[5:0]) rd_data = g_hbase[rd_group*32 +: 32];
+    else if (rd_offset[5:4] == OFF_M0[5:4]) rd_data = rd_members[rd_group*128 + {25'd0, rd_offset[3:2], 5'd0} +: 32];
+    else if (rd_offset == OFF_ERROR[5:0]) rd_data = error_q[rd_group] ? rd_error : 32'd0;
+    else if (rd_offset == OFF_INDEX[5:0]) rd_data = error_q[rd_group] ? {8'd0, rd_index} : 32'd0;
+    else rd_data = 32'd0;
+
+  wire unused_bits = &{1'b0, rd_at};
+
+endmodule

@@ -1,0 +1,348 @@
+// rf_regs: the box's registers (rtl/control/registers.txt): decodes accesses, keeps the global ones, collects what is read.
+//
+// Latency     write: in force 1 cycle behind wr_en; INIT and SEEN wait for a cycle in which the ledger and the judges write
+//             nothing (open is low meanwhile). Read: rd_ack 5 cycles behind rd_en.
+// Throughput  one access at a time each way.
+// Capacity    none.
+// Handshake   as rf_axil.
+// Reset       registers as registers.txt says.
+// Proved      tests/rtl/core.
+
+`include "rf_regs.vh"
+
+module rf_regs #(
+  parameter PORTS = 4,
+  parameter LANES = 1,
+  parameter WIDTH = 512,
+  parameter GROUPS = 8,
+  parameter GW = 3,
+  parameter LW = 1,
+  parameter PW = 2,
+  parameter MTU_MAX = 4096,
+  parameter BANK_AW = 13,
+  parameter HDR_AW = 9,
+  parameter HASH_BITS = 8,
+  parameter FP16 = 1,
+  parameter CLOCK_KHZ = 250000
+) (
+  input  wire                   clk,
+  input  wire                   rst,
+
+  input  wire                   wr_en,
+  input  wire [23:0]            wr_addr,
+  input  wire [31:0]            wr_data,
+  input  wire                   rd_en,
+  input  wire [23:0]            rd_addr,
+  output wire [31:0]            rd_data,
+  output wire                   rd_ack,
+  output wire                   busy,
+  // The address being read, as long as its answer is awaited.
+  output wire [11:0]            rd_at,
+
+  output wire                   enable,
+  output wire                   hold,
+  output wire [47:0]            base_mac,
+  output wire [31:0]            box_ip,
+  input  wire                   any_error,
+  output wire                   irq,
+
+  // Connection table.
+  output wire                   hash_valid,
+  output wire                   hash_table,
+  output wire [15:0]            hash_index,
+  output wire                   hash_role,
+  output wire [31:0]            hash_ip,
+  output wire [23:0]            hash_qpn,
+  output wire [15:0]            hash_cid,
+  output wire [1:0]             hash_state,
+
+  // Punt and inject.
+  input  wire [31:0]            punt_status,
+  output wire                   punt_pop,
+  output wire                   punt_win_en,
+  input  wire [31:0]            punt_win_data,
+  output wire                   inject_win_en,
+  output wire                   inject_cmd,
+  input  wire                   inject_busy,
+
+  // Counters: the ports' answers to count_number come in the same cycle.
+  output wire [7:0]             count_number,
+  input  wire [PORTS*32-1:0]    count_data,
+
+  // Groups.
+  output wire                   group_wr,
+  output wire [GW-1:0]          group_wr_number,
+  output wire [GW-1:0]          group_rd_number,
+  input  wire [31:0]            group_rd_data,
+  input  wire [23:0]            x_head,
+  input  wire [23:0]            x_tail,
+  input  wire [23:0]            x_issued,
+
+  // Connections.
+  output wire [5:0]             conn_field,
+  output wire [GW+LW+PW-1:0]    conn_wr,
+  output wire                   init_valid,
+  input  wire                   init_ready,
+  output wire                   seen_valid,
+  output wire [1:0]             seen_bits,
+  input  wire                   seen_ready,
+  output wire [GW+LW+PW-1:0]    conn_rd,
+  input  wire [23:0]            x_next,
+  input  wire [23:0]            x_sent,
+  input  wire [23:0]            x_una,
+  input  wire [23:0]            x_msn,
+  input  wire [1:0]             x_seen
+);
+
+  localparam [31:0] PORTS_N  = PORTS;
+  localparam [31:0] LANES_N  = LANES;
+  localparam [31:0] UNITS_N  = WIDTH / 64;
+  localparam [31:0] HASH_N   = HASH_BITS;
+  localparam [31:0] FP16_N   = FP16;
+  localparam [31:0] GROUPS_N = GROUPS;
+  localparam [31:0] BANK_N   = BANK_AW;
+  localparam [31:0] HDR_N    = HDR_AW;
+  localparam [31:0] MTU_N    = $clog2(MTU_MAX);
+  localparam [31:0] CLOCK_N  = CLOCK_KHZ;
+
+  localparam [23:0] CONN_START     = `RF_CONN_START;
+  localparam [23:0] CONN_SHIFT     = `RF_CONN_SHIFT;
+  localparam [23:0] CONN_SRC_IP    = `RF_CONN_SRC_IP;
+  localparam [23:0] CONN_PEER_IP   = `RF_CONN_PEER_IP;
+  localparam [23:0] CONN_PEER_PORT = `RF_CONN_PEER_PORT;
+  localparam [23:0] CONN_QPN       = `RF_CONN_QPN;
+  localparam [23:0] CONN_INIT      = `RF_CONN_INIT;
+  localparam [23:0] CONN_NEXT      = `RF_CONN_NEXT;
+  localparam [23:0] CONN_SENT      = `RF_CONN_SENT;
+  localparam [23:0] CONN_UNA       = `RF_CONN_UNA;
+  localparam [23:0] CONN_MSN       = `RF_CONN_MSN;
+  localparam [23:0] CONN_SEEN      = `RF_CONN_SEEN;
+  localparam [23:0] GROUP_HEAD     = `RF_GROUP_HEAD;
+  localparam [23:0] GROUP_TAIL     = `RF_GROUP_TAIL;
+  localparam [23:0] GROUP_ISSUED   = `RF_GROUP_ISSUED;
+
+  // Whether a connection's or group's number exists in this box.
+  function good_conn;
+    input [11:0] cid;
+    good_conn = {27'd0, cid[11:7]} < GROUPS && {28'd0, cid[6:3]} < LANES && {29'd0, cid[2:0]} < PORTS;
+  endfunction
+
+  function good_group;
+    input [4:0] number;
+    good_group = {27'd0, number} < GROUPS;
+  endfunction
+
+  // Writes.
+  wire        wr_conn = wr_en && wr_addr[23:18] == 6'h04 && good_conn(wr_addr[17:6]);
+  wire [5:0]  wr_off  = wr_addr[5:0];
+  wire        wr_init = wr_conn && wr_off == CONN_INIT[5:0];
+  wire        wr_seen = wr_conn && wr_off == CONN_SEEN[5:0];
+
+  wire [3:0]  wr_lane  = wr_addr[12:9];
+  wire [4:0]  wr_group = wr_addr[17:13];
+  wire [2:0]  wr_port  = wr_addr[8:6];
+
+  reg  [1:0]  ctrl_q;
+  reg  [47:0] mac_q;
+  reg  [31:0] ip_q;
+  reg  [31:0] hash_ip_q;
+  reg  [24:0] hash_key_q;
+  reg  [17:0] hash_value_q;
+  reg  [31:0] inject_q;
+  reg  [63:0] cycle_q;
+  reg  [31:0] cycle_hi_q;
+  reg  [31:0] cycle_lo_q;
+
+  always @(posedge clk)
+    if (rst) begin
+      ctrl_q       <= 2'b10;
+      mac_q        <= 48'd0;
+      ip_q         <= 32'd0;
+      hash_ip_q    <= 32'd0;
+      hash_key_q   <= 25'd0;
+      hash_value_q <= 18'd0;
+      inject_q     <= 32'd0;
+    end else if (wr_en) begin
+      case (wr_addr)
+        `RF_CTRL:       ctrl_q       <= wr_data[1:0];
+        `RF_MAC_HI:     mac_q[47:32] <= wr_data[15:0];
+        `RF_MAC_LO:     mac_q[31:0]  <= wr_data;
+        `RF_IP:         ip_q         <= wr_data;
+        `RF_HASH_IP:    hash_ip_q    <= wr_data;
+        `RF_HASH_KEY:   hash_key_q   <= wr_data[24:0];
+        `RF_HASH_VALUE: hash_value_q <= wr_data[17:0];
+        `RF_INJECT:     inject_q     <= wr_data;
+        default: ;
+      endcase
+    end
+
+  always @(posedge clk)
+    if (rst) cycle_q <= 64'd0;
+    else cycle_q <= cycle_q + 64'd1;
+
+  always @(posedge clk)
+    if (rst) cycle_hi_q <= 32'd0;
+    else if (rd_en && rd_addr == `RF_CYCLE_LO) cycle_hi_q <= cycle_q[63:32];
+
+  always @(posedge clk)
+    if (rd_en) cycle_lo_q <= cycle_q[31:0];
+
+  assign enable          = ctrl_q[`RF_CTRL_ENABLE_LSB];
+  assign hold            = ctrl_q[`RF_CTRL_HOLD_LSB];
+  assign base_mac        = mac_q;
+  assign box_ip          = ip_q;
+  assign irq             = any_error || punt_status[`RF_PUNT_STATUS_VALID_LSB];
+  assign hash_valid      = wr_en && wr_addr == `RF_HASH_WRITE;
+  assign hash_table      = wr_data[`RF_HASH_WRITE_TABLE_LSB];
+  assign hash_index      = wr_data[15:0];
+  assign hash_role       = hash_key_q[`RF_HASH_KEY_ROLE_LSB];
+  assign hash_qpn        = hash_key_q[23:0];
+  assign hash_ip         = hash_ip_q;
+  assign hash_cid        = hash_value_q[15:0];
+  assign hash_state      = hash_value_q[17:16];
+  assign punt_pop        = wr_en && wr_addr == `RF_PUNT_POP;
+  assign inject_cmd      = wr_en && wr_addr == `RF_INJECT;
+  assign inject_win_en   = wr_en && wr_addr[23:10] == 14'h084;
+  assign group_wr        = wr_en && wr_addr[23:11] == 13'h008 && good_group(wr_addr[10:6]);
+  assign group_wr_number = wr_addr[6 +: GW];
+  assign conn_wr         = init_valid || seen_valid ? late_conn_q : {wr_group[GW-1:0], wr_lane[LW-1:0], wr_port[PW-1:0]};
+  assign conn_field      = !wr_conn ? 6'd0 :
+                           {wr_off == CONN_QPN[5:0], wr_off == CONN_PEER_PORT[5:0], wr_off == CONN_PEER_IP[5:0],
+                            wr_off == CONN_SRC_IP[5:0], wr_off == CONN_SHIFT[5:0], wr_off == CONN_START[5:0]};
+
+  // INIT clears the signs of life too.
+  reg                init_q;
+  reg                seen_q;
+  reg [1:0]          seen_bits_q;
+  reg [GW+LW+PW-1:0] late_conn_q;
+
+  assign init_valid = init_q;
+  assign seen_valid = seen_q;
+  assign seen_bits  = seen_bits_q;
+  assign busy       = init_q || seen_q || wr_init || wr_seen;
+
+  always @(posedge clk)
+    if (rst) init_q <= 1'b0;
+    else if (wr_init) init_q <= 1'b1;
+    else if (init_ready) init_q <= 1'b0;
+
+  always @(posedge clk)
+    if (rst) seen_q <= 1'b0;
+    else if (wr_init || wr_seen) seen_q <= 1'b1;
+    else if (seen_ready) seen_q <= 1'b0;
+
+  always @(posedge clk)
+    if (wr_init || wr_seen) begin
+      seen_bits_q <= wr_init ? 2'b11 : wr_data[1:0];
+      late_conn_q <= {wr_group[GW-1:0], wr_lane[LW-1:0], wr_port[PW-1:0]};
+    end
+
+  // Reads: the address is kept, memories are read behind it, the answer is taken 4 cycles later.
+  reg  [23:0] rd_addr_q;
+  reg  [4:0]  rd_wait_q;
+  reg  [31:0] rd_data_q;
+  reg  [31:0] rd_pick;
+
+  always @(posedge clk)
+    if (rst) rd_wait_q <= 5'd0;
+    else rd_wait_q <= {rd_wait_q[3:0], rd_en};
+
+  always @(posedge clk)
+    if (rd_en) rd_addr_q <= rd_addr;
+
+  assign rd_at           = rd_addr_q[11:0];
+  assign rd_ack          = rd_wait_q[4];
+  assign rd_data         = rd_data_q;
+  assign punt_win_en     = rd_wait_q[0] && rd_addr_q[23:10] == 14'h080;
+  assign count_number    = {1'b0, rd_addr_q[8:2]};
+  assign group_rd_number = rd_addr_q[6 +: GW];
+
+  wire [4:0] rd_group = rd_addr_q[17:13];
+  wire [3:0] rd_lane  = rd_addr_q[12:9];
+  wire [2:0] rd_port  = rd_addr_q[8:6];
+  wire [2:0] rd_count_port = rd_addr_q[11:9];
+
+  assign conn_rd = {rd_group[GW-1:0], rd_lane[LW-1:0], rd_port[PW-1:0]};
+
+  wire [23:0] m_start;
+  wire [23:0] m_shift;
+  wire [31:0] m_src_ip;
+  wire [31:0] m_peer_ip;
+  wire [2:0]  m_peer_port;
+  wire [23:0] m_qpn;
+
+  rf_conn_static #(.CW(GW + LW + PW)) mirror (
+    .clk(clk), .wr_field(conn_field), .wr_conn(conn_wr), .wr_data(wr_data), .rd_en(rd_wait_q[0]), .rd_conn(conn_rd),
+    .rd_start(m_start), .rd_shift(m_shift), .rd_src_ip(m_src_ip), .rd_peer_ip(m_peer_ip), .rd_peer_port(m_peer_port),
+    .rd_qpn(m_qpn));
+
+  wire [5:0] rd_off = rd_addr_q[5:0];
+  reg [31:0] pick_conn;
+  reg [31:0] pick_group;
+  reg [31:0] pick_global;
+
+  always @(*)
+    case (rd_off)
+      CONN_START[5:0]:     pick_conn = {8'd0, m_start};
+      CONN_SHIFT[5:0]:     pick_conn = {8'd0, m_shift};
+      CONN_SRC_IP[5:0]:    pick_conn = m_src_ip;
+      CONN_PEER_IP[5:0]:   pick_conn = m_peer_ip;
+      CONN_PEER_PORT[5:0]: pick_conn = {29'd0, m_peer_port};
+      CONN_QPN[5:0]:       pick_conn = {8'd0, m_qpn};
+      CONN_NEXT[5:0]:      pick_conn = {8'd0, x_next};
+      CONN_SENT[5:0]:      pick_conn = {8'd0, x_sent};
+      CONN_UNA[5:0]:       pick_conn = {8'd0, x_una};
+      CONN_MSN[5:0]:       pick_conn = {8'd0, x_msn};
+      CONN_SEEN[5:0]:      pick_conn = {30'd0, x_seen};
+      default:             pick_conn = 32'd0;
+    endcase
+
+  always @(*)
+    case (rd_off)
+      GROUP_HEAD[5:0]:   pick_group = {8'd0, x_head};
+      GROUP_TAIL[5:0]:   pick_group = {8'd0, x_tail};
+      GROUP_ISSUED[5:0]: pick_group = {8'd0, x_issued};
+      default:           pick_group = group_rd_data;
+    endcase
+
+  always @(*)
+    case (rd_addr_q)
+      `RF_ID:            pick_global = 32'h52464258;
+      `RF_VERSION:       pick_global = 32'd1;
+      `RF_SHAPE:         pick_global = (PORTS_N << `RF_SHAPE_PORTS_LSB) | (LANES_N << `RF_SHAPE_LANES_LSB) |
+                                       (UNITS_N << `RF_SHAPE_WIDTH64_LSB) | (HASH_N << `RF_SHAPE_HASH_BITS_LSB) |
+                                       (FP16_N << `RF_SHAPE_FP16_LSB);
+      `RF_SHAPE2:        pick_global = (GROUPS_N << `RF_SHAPE2_GROUPS_LSB) | (BANK_N << `RF_SHAPE2_BANK_AW_LSB) |
+                                       (HDR_N << `RF_SHAPE2_HDR_AW_LSB) | (MTU_N << `RF_SHAPE2_MTU_LOG2_LSB);
+      `RF_CLOCK_KHZ:     pick_global = CLOCK_N;
+      `RF_CYCLE_LO:      pick_global = cycle_lo_q;
+      `RF_CYCLE_HI:      pick_global = cycle_hi_q;
+      `RF_CTRL:          pick_global = {30'd0, ctrl_q};
+      `RF_MAC_HI:        pick_global = {16'd0, mac_q[47:32]};
+      `RF_MAC_LO:        pick_global = mac_q[31:0];
+      `RF_IP:            pick_global = ip_q;
+      `RF_IRQ:           pick_global = {30'd0, any_error, punt_status[`RF_PUNT_STATUS_VALID_LSB]};
+      `RF_HASH_IP:       pick_global = hash_ip_q;
+      `RF_HASH_KEY:      pick_global = {7'd0, hash_key_q};
+      `RF_HASH_VALUE:    pick_global = {14'd0, hash_value_q};
+      `RF_PUNT_STATUS:   pick_global = punt_status;
+      `RF_INJECT:        pick_global = inject_q;
+      `RF_INJECT_STATUS: pick_global = {31'd0, inject_busy};
+      default:           pick_global = 32'd0;
+    endcase
+
+  always @(*) begin
+    rd_pick = 32'd0;
+    if (rd_addr_q[23:8] == 16'd0) rd_pick = pick_global;
+    else if (rd_addr_q[23:12] == 12'h002 && {29'd0, rd_count_port} < PORTS) rd_pick = count_data[rd_count_port*32 +: 32];
+    else if (rd_addr_q[23:11] == 13'h008 && good_group(rd_addr_q[10:6])) rd_pick = pick_group;
+    else if (rd_addr_q[23:18] == 6'h04 && good_conn(rd_addr_q[17:6])) rd_pick = pick_conn;
+    else if (rd_addr_q[23:10] == 14'h080) rd_pick = punt_win_data;
+  end
+
+  always @(posedge clk)
+    if (rd_wait_q[3]) rd_data_q <= rd_pick;
+
+  wire unused_bits = &{1'b0, wr_group, wr_lane, wr_port, rd_group, rd_lane, rd_port};
+
+endmodule

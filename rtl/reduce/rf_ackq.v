@@ -1,0 +1,175 @@
+// rf_ackq: ACK frames that leave by one port: those that cross the box and wait for the ledger's verdict, and those that the
+// box makes on behalf of a receiver.
+//
+// Latency     header to e_valid: 2 cycles for one on behalf; verdict to e_valid: 1 cycle.
+// Throughput  one frame per cycle.
+// Capacity    DEPTH frames of both kinds together.
+// Handshake   the judge pushes an event (p4) or a frame on behalf (p5) only where *_room was high in p4; each event is followed
+//             by its header one cycle later. Events: ev_valid/ev_ready. Verdicts come in the order of the events. Out:
+//             e_valid/e_ready; e_valid, e_hdr do not depend on e_ready.
+// Reset       empty.
+// Proved      tests/rtl/core.
+//
+// Both kinds wait in one FIFO. A frame is kept as 18 bytes of Ethernet header and 44 bytes from the IP header on.
+
+module rf_ackq #(
+  // Bits of a connection's number inside this box.
+  parameter CW = 6,
+  // Frames: a power of two, 8 or more.
+  parameter DEPTH = 32
+) (
+  input  wire          clk,
+  input  wire          rst,
+
+  output wire          event_room,
+  output wire          behalf_room,
+  // p4: what the ACK says.
+  input  wire          event_take,
+  input  wire [CW-1:0] event_conn,
+  input  wire [23:0]   event_index,
+  input  wire [23:0]   event_msn,
+  input  wire          event_fatal,
+  // p5: the frame, or the duplicate for which an ACK is made.
+  input  wire          h_event,
+  input  wire          h_behalf,
+  input  wire [639:0]  h_hdr,
+  input  wire          h_vlan,
+  input  wire [23:0]   h_psn,
+  input  wire [23:0]   h_qpn,
+  input  wire [23:0]   h_msn,
+
+  output wire          ev_valid,
+  input  wire          ev_ready,
+  output wire [CW-1:0] ev_conn,
+  output wire [23:0]   ev_index,
+  output wire [23:0]   ev_msn,
+  output wire          ev_fatal,
+  input  wire          v_valid,
+  input  wire          v_ok,
+
+  output wire          e_valid,
+  input  wire          e_ready,
+  output wire [639:0]  e_hdr,
+  output wire [6:0]    e_hlen,
+  output wire          e_behalf,
+
+  output wire          idle
+);
+
+  localparam DW = $clog2(DEPTH);
+
+  // Events.
+  wire [DW:0] ev_count;
+  wire        ev_afull;
+  wire        ev_room;
+
+  rf_fifo #(.WIDTH(CW + 49), .DEPTH(DEPTH), .READ_LATENCY(0)) events (
+    .clk(clk), .rst(rst), .s_valid(event_take), .s_ready(ev_room),
+    .s_data({event_conn, event_index, event_msn, event_fatal}),
+    .m_valid(ev_valid), .m_ready(ev_ready), .m_data({ev_conn, ev_index, ev_msn, ev_fatal}),
+    .count(ev_count), .almost_full(ev_afull));
+
+  // p5: build. The body is what begins with the IP header.
+  wire [351:0] h_body = h_vlan ? h_hdr[144 +: 352] : h_hdr[112 +: 352];
+  wire [23:0]  be_psn = {h_psn[7:0], h_psn[15:8], h_psn[23:16]};
+  wire [23:0]  be_qpn = {h_qpn[7:0], h_qpn[15:8], h_qpn[23:16]};
+  wire [23:0]  be_msn = {h_msn[7:0], h_msn[15:8], h_msn[23:16]};
+
+  reg          p6_valid_q;
+  reg          p6_behalf_q;
+  reg          p6_vlan_q;
+  reg  [143:0] p6_eth_q;
+  reg  [351:0] p6_body_q;
+
+  always @(posedge clk)
+    if (rst) p6_valid_q <= 1'b0;
+    else p6_valid_q <= h_event || h_behalf;
+
+  always @(posedge clk)
+    if (h_event) begin
+      p6_behalf_q <= 1'b0;
+      p6_vlan_q   <= h_vlan;
+      p6_eth_q    <= h_hdr[143:0];
+      p6_body_q   <= {h_body[351:320], be_psn, h_body[295:0]};
+    end else if (h_behalf) begin
+      p6_behalf_q <= 1'b1;
+      p6_vlan_q   <= h_vlan;
+      p6_eth_q    <= {h_hdr[143:96], h_hdr[47:0], h_hdr[95:48]};
+      p6_body_q   <= {be_msn, 8'h1f,                                          // AETH
+                      be_psn, 8'h00, be_qpn, 8'h00, h_body[255:240],          // PSN, QPN, P_Key
+                      1'b0, h_body[238], 6'd0, 8'h11,                         // MigReq, opcode
+                      16'h0000, 16'h1c00, h_body[191:160],                    // UDP: checksum, length, ports
+                      h_body[127:96], h_body[159:128],                        // IP: destination, source
+                      16'h0000, h_body[79:32], 16'h3000, h_body[15:0]};
+    end
+
+  // p6: IP checksum of a made frame, whose field is zero until then.
+  function [15:0] checksum;
+    input [159:0] header;
+    reg   [19:0]  sum;
+    reg   [16:0]  fold;
+    integer       n;
+    begin
+      sum = 20'd0;
+      for (n = 0; n < 10; n = n + 1)
+        sum = sum + {4'd0, header[16*n +: 8], header[16*n+8 +: 8]};
+      fold     = {1'b0, sum[15:0]} + {13'd0, sum[19:16]};
+      checksum = ~(fold[15:0] + {15'd0, fold[16]});
+    end
+  endfunction
+
+  reg  [351:0] p6_body;
+  reg  [15:0]  p6_sum;
+
+  always @(*) begin
+    p6_body = p6_body_q;
+    p6_sum  = 16'd0;
+    if (p6_valid_q && p6_behalf_q) begin
+      p6_sum          = checksum(p6_body_q[159:0]);
+      p6_body[95:80]  = {p6_sum[7:0], p6_sum[15:8]};
+    end
+  end
+
+  wire         f_valid;
+  wire         f_behalf;
+  wire         f_vlan;
+  wire [143:0] f_eth;
+  wire [351:0] f_body;
+  wire         f_take;
+  wire         f_room;
+  wire [DW:0]  f_count;
+  wire         f_afull;
+
+  // Two frames may be on their way behind the judge's look at the room.
+  rf_fifo #(.WIDTH(498), .DEPTH(DEPTH), .READ_LATENCY(0), .AFULL(DEPTH - 2)) frames (
+    .clk(clk), .rst(rst), .s_valid(p6_valid_q), .s_ready(f_room),
+    .s_data({p6_behalf_q, p6_vlan_q, p6_eth_q, p6_body}),
+    .m_valid(f_valid), .m_ready(f_take), .m_data({f_behalf, f_vlan, f_eth, f_body}),
+    .count(f_count), .almost_full(f_afull));
+
+  assign event_room  = ev_room && !f_afull;
+  assign behalf_room = !f_afull;
+
+  // Verdicts.
+  wire        w_valid;
+  wire        w_ok;
+  wire        w_room;
+  wire        w_take;
+  wire [DW:0] w_count;
+  wire        w_afull;
+
+  rf_fifo #(.WIDTH(1), .DEPTH(DEPTH), .READ_LATENCY(0)) verdicts (
+    .clk(clk), .rst(rst), .s_valid(v_valid), .s_ready(w_room), .s_data(v_ok),
+    .m_valid(w_valid), .m_ready(w_take), .m_data(w_ok), .count(w_count), .almost_full(w_afull));
+
+  assign e_valid  = f_valid && (f_behalf || (w_valid && w_ok));
+  assign e_behalf = f_behalf;
+  assign e_hlen   = f_vlan ? 7'd62 : 7'd58;
+  assign e_hdr    = f_vlan ? {144'd0, f_body, f_eth} : {176'd0, f_body, f_eth[111:0]};
+  assign f_take   = f_valid && (f_behalf ? e_ready : w_valid && (e_ready || !w_ok));
+  assign w_take   = f_valid && !f_behalf && (e_ready || !w_ok);
+  assign idle     = !f_valid && !p6_valid_q && !ev_valid && !h_event && !h_behalf;
+
+  wire unused_fifo = &{1'b0, h_hdr, h_body, ev_count, ev_afull, f_room, f_count, w_room, w_count, w_afull};
+
+endmodule

@@ -1,0 +1,168 @@
+// rf_bank: what one port stores: payloads, headers, and of each header the few bits that a pass must know.
+//
+// Latency     command taken to first beat in the bank: 3 cycles. Reads: payload 2 cycles, header 2, facts 1.
+// Throughput  one beat written and one read per cycle.
+// Capacity    LANES * 2^BANK_AW beats, LANES * 2^HDR_AW headers.
+// Handshake   commands valid/ready; c_* go to rf_ingress, whose stream (o_*) is never held back but for a punted frame.
+// Reset       forgets commands; memories are not reset.
+// Proved      tests/rtl/core.
+//
+// commit: rf_ingress has taken a command to copy a payload. Its beats are then written one per cycle, the first one 2 or 3
+// cycles later; a pass that the commit completes reads 5 cycles later at the earliest, so it never overtakes the copy. A
+// punted frame can be held back in the middle, so a payload's command waits until none is under way.
+
+module rf_bank #(
+  parameter WIDTH = 512,
+  parameter LANES = 1,
+  parameter LW = 1,
+  parameter BANK_AW = 13,
+  parameter HDR_AW = 9,
+  // Bits of {group, lane}.
+  parameter AW = 4,
+  // Commands that may wait: those of the judge.
+  parameter COMMANDS = 16
+) (
+  input  wire                  clk,
+  input  wire                  rst,
+
+  // Judge: what to do with the next frame (rf_judge). There is always room.
+  input  wire                  m_valid,
+  input  wire [1:0]            m_op,
+  input  wire [LW+BANK_AW-1:0] m_addr,
+  input  wire [AW-1:0]         m_conn,
+  output wire                  m_done,
+  // Judge: a header to be stored.
+  input  wire                  h_store,
+  input  wire [LW+HDR_AW-1:0]  h_addr,
+  input  wire [639:0]          h_hdr,
+  input  wire                  h_vlan,
+  input  wire [7:0]            h_opcode,
+  input  wire [6:0]            h_hlen,
+  input  wire [12:0]           h_plen,
+  input  wire [1:0]            h_pad,
+  input  wire [23:0]           h_psn,
+
+  // Ingress: commands and stream.
+  output wire                  c_valid,
+  input  wire                  c_ready,
+  output wire [1:0]            c_op,
+  input  wire                  o_valid,
+  output wire                  o_ready,
+  input  wire [WIDTH-1:0]      o_data,
+  input  wire                  o_last,
+
+  // The stream goes to the punt buffer or to the pass-through FIFO.
+  output wire                  punt_valid,
+  input  wire                  punt_ready,
+  output wire                  pass_valid,
+
+  output wire                  commit_valid,
+  output wire [AW-1:0]         commit_conn,
+
+  // Reads.
+  input  wire                  beat_read,
+  input  wire [LW+BANK_AW-1:0] beat_addr,
+  output wire [WIDTH-1:0]      beat_data,
+  input  wire                  fact_read,
+  input  wire [LW+HDR_AW-1:0]  fact_addr,
+  // {opcode[3:0], pad, plen}
+  output wire [18:0]           fact_data,
+  input  wire                  hdr_read,
+  input  wire [LW+HDR_AW-1:0]  hdr_addr,
+  // {vlan, hlen, header}
+  output wire [647:0]          hdr_data,
+
+  output wire                  idle
+);
+
+  localparam [1:0] OP_STORE = 2'd1;
+  localparam [1:0] OP_PUNT  = 2'd2;
+  localparam [1:0] OP_PASS  = 2'd3;
+
+  localparam BEATS = LANES << BANK_AW;
+  localparam SLOTS = LANES << HDR_AW;
+  localparam BW    = $clog2(BEATS);
+  localparam SW    = $clog2(SLOTS);
+  localparam QW    = $clog2(COMMANDS);
+
+  // Commands.
+  wire                  q_valid;
+  wire                  q_room;
+  wire [1:0]            q_op;
+  wire [LW+BANK_AW-1:0] q_addr;
+  wire [QW:0]           q_count;
+  wire                  q_afull;
+  wire                  q_take;
+
+  rf_fifo #(.WIDTH(2 + LW + BANK_AW + AW), .DEPTH(COMMANDS), .READ_LATENCY(0)) commands (
+    .clk(clk), .rst(rst), .s_valid(m_valid), .s_ready(q_room), .s_data({m_op, m_addr, m_conn}),
+    .m_valid(q_valid), .m_ready(q_take), .m_data({q_op, q_addr, commit_conn}), .count(q_count), .almost_full(q_afull));
+
+  // Where the streams under way go.
+  wire                  w_valid;
+  wire                  w_room;
+  wire [1:0]            w_op;
+  wire [LW+BANK_AW-1:0] w_addr;
+  wire [2:0]            w_count;
+  wire                  w_afull;
+  wire                  w_take = o_valid && o_ready && o_last;
+
+  rf_fifo #(.WIDTH(2 + LW + BANK_AW), .DEPTH(4), .READ_LATENCY(0)) ways (
+    .clk(clk), .rst(rst), .s_valid(q_take && q_op != 2'd0), .s_ready(w_room), .s_data({q_op, q_addr}),
+    .m_valid(w_valid), .m_ready(w_take), .m_data({w_op, w_addr}), .count(w_count), .almost_full(w_afull));
+
+  // Punted frames under way: at most those in the FIFO above.
+  reg  [2:0] punts_q;
+  wire       punt_begin = q_take && q_op == OP_PUNT;
+  wire       punt_end   = w_take && w_op == OP_PUNT;
+
+  always @(posedge clk)
+    if (rst) punts_q <= 3'd0;
+    else if (punt_begin && !punt_end) punts_q <= punts_q + 3'd1;
+    else if (punt_end && !punt_begin) punts_q <= punts_q - 3'd1;
+
+  wire go = w_room && !(q_op == OP_STORE && punts_q != 3'd0);
+
+  assign c_valid      = q_valid && go;
+  assign c_op         = q_op == OP_PASS ? 2'd2 : q_op;
+  assign q_take       = c_valid && c_ready;
+  assign m_done       = q_take;
+  assign commit_valid = q_take && q_op == OP_STORE;
+
+  assign punt_valid = o_valid && w_op == OP_PUNT;
+  assign pass_valid = o_valid && w_op == OP_PASS;
+  assign o_ready    = w_op != OP_PUNT || punt_ready;
+
+  // Payload.
+  reg  [BANK_AW-1:0] beat_q;
+  wire [BW-1:0]      wr_addr;
+  wire [LW+BANK_AW-1:0] wr_full = {w_addr[LW+BANK_AW-1:BANK_AW], w_addr[BANK_AW-1:0] + beat_q};
+
+  assign wr_addr = wr_full[BW-1:0];
+
+  always @(posedge clk)
+    if (rst || w_take) beat_q <= {BANK_AW{1'b0}};
+    else if (o_valid && o_ready) beat_q <= beat_q + 1'b1;
+
+  rf_ram_sdp #(.WIDTH(WIDTH), .DEPTH(BEATS), .READ_LATENCY(2), .RAM_STYLE("ultra")) beats (
+    .clk(clk), .wr_en(o_valid && w_op == OP_STORE), .wr_addr(wr_addr), .wr_data(o_data),
+    .rd_en(beat_read), .rd_addr(beat_addr[BW-1:0]), .rd_data(beat_data));
+
+  // Headers, with the PSN that they leave with. Byte 51 (55 with a tag) of the frame is the first one of the PSN.
+  wire [23:0]  be_psn  = {h_psn[7:0], h_psn[15:8], h_psn[23:16]};
+  wire [639:0] new_hdr = h_vlan ? {h_hdr[639:464], be_psn, h_hdr[439:0]} : {h_hdr[639:432], be_psn, h_hdr[407:0]};
+
+  rf_ram_sdp #(.WIDTH(648), .DEPTH(SLOTS), .READ_LATENCY(2), .RAM_STYLE("block")) headers (
+    .clk(clk), .wr_en(h_store), .wr_addr(h_addr[SW-1:0]), .wr_data({h_vlan, h_hlen, new_hdr}),
+    .rd_en(hdr_read), .rd_addr(hdr_addr[SW-1:0]), .rd_data(hdr_data));
+
+  rf_ram_sdp #(.WIDTH(19), .DEPTH(SLOTS), .READ_LATENCY(1), .RAM_STYLE("block")) facts (
+    .clk(clk), .wr_en(h_store), .wr_addr(h_addr[SW-1:0]), .wr_data({h_opcode[3:0], h_pad, h_plen}),
+    .rd_en(fact_read), .rd_addr(fact_addr[SW-1:0]), .rd_data(fact_data));
+
+  assign idle = !q_valid && !w_valid && !h_store;
+
+  wire unused_bits = &{1'b0, q_room, q_count, q_afull, w_count, w_afull, h_opcode[7:4], wr_full, h_addr, beat_addr, fact_addr,
+                       hdr_addr};
+
+endmodule

@@ -1,0 +1,52 @@
+// rf_conn_static: what firmware has written about each connection; one copy per port and one to read back.
+//
+// Latency     1 cycle from rd_en to the fields.
+// Throughput  one read and one write per cycle.
+// Capacity    2^CW connections.
+// Handshake   none.
+// Reset       none: unknown until written.
+// Proved      tests/rtl/core.
+
+module rf_conn_static #(
+  // Bits of a connection's number inside this box.
+  parameter CW = 6
+) (
+  input  wire          clk,
+
+  // Write of one field, one-hot: START, SHIFT, SRC_IP, PEER_IP, PEER_PORT, QPN.
+  input  wire [5:0]    wr_field,
+  input  wire [CW-1:0] wr_conn,
+  input  wire [31:0]   wr_data,
+
+  input  wire          rd_en,
+  input  wire [CW-1:0] rd_conn,
+  output wire [23:0]   rd_start,
+  output wire [23:0]   rd_shift,
+  output wire [31:0]   rd_src_ip,
+  output wire [31:0]   rd_peer_ip,
+  output wire [2:0]    rd_peer_port,
+  output wire [23:0]   rd_qpn
+);
+
+  localparam DEPTH = 1 << CW;
+
+  rf_ram_sdp #(.WIDTH(24), .DEPTH(DEPTH)) ram_start (
+    .clk(clk), .wr_en(wr_field[0]), .wr_addr(wr_conn), .wr_data(wr_data[23:0]),
+    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_start));
+  rf_ram_sdp #(.WIDTH(24), .DEPTH(DEPTH)) ram_shift (
+    .clk(clk), .wr_en(wr_field[1]), .wr_addr(wr_conn), .wr_data(wr_data[23:0]),
+    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_shift));
+  rf_ram_sdp #(.WIDTH(32), .DEPTH(DEPTH)) ram_src (
+    .clk(clk), .wr_en(wr_field[2]), .wr_addr(wr_conn), .wr_data(wr_data),
+    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_src_ip));
+  rf_ram_sdp #(.WIDTH(32), .DEPTH(DEPTH)) ram_peer (
+    .clk(clk), .wr_en(wr_field[3]), .wr_addr(wr_conn), .wr_data(wr_data),
+    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_peer_ip));
+  rf_ram_sdp #(.WIDTH(3), .DEPTH(DEPTH)) ram_port (
+    .clk(clk), .wr_en(wr_field[4]), .wr_addr(wr_conn), .wr_data(wr_data[2:0]),
+    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_peer_port));
+  rf_ram_sdp #(.WIDTH(24), .DEPTH(DEPTH)) ram_qpn (
+    .clk(clk), .wr_en(wr_field[5]), .wr_addr(wr_conn), .wr_data(wr_data[23:0]),
+    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_qpn));
+
+endmodule

@@ -1,0 +1,560 @@
+// rf_judge: decides what becomes of each frame of one port: lines 20 to 44 of docs/box.md.
+//
+// Latency     descriptor to command: 5 cycles (docs/pipeline.md, judge).
+// Throughput  one descriptor per cycle.
+// Capacity    COMMANDS frames between descriptor and command.
+// Handshake   d_ready is a register; nothing stalls behind it: COMMANDS credits admit descriptors. Room for what a frame may
+//             need (queues, buffers) is looked at in p4, in order.
+// Reset       forgets what is under way.
+// Proved      tests/rtl/core; the window itself in tests/formal/ledger.vh.
+//
+// next, sent and una are read, compared and written in p4 alone, so that no packet can pass a state that is out of date.
+
+`include "rf_regs.vh"
+
+module rf_judge #(
+  // This port.
+  parameter PORT = 0,
+  parameter PORTS = 4,
+  parameter LANES = 1,
+  parameter GROUPS = 8,
+  parameter GW = 3,
+  parameter LW = 1,
+  parameter PW = 2,
+  // log2 of the bytes of a beat.
+  parameter BYTES_LOG2 = 6,
+  parameter BANK_AW = 13,
+  parameter HDR_AW = 9,
+  // Commands that may wait: a power of two, 8 or more.
+  parameter COMMANDS = 16
+) (
+  input  wire                   clk,
+  input  wire                   rst,
+
+  input  wire                   enable,
+  input  wire                   hold,
+  input  wire [GROUPS-1:0]      g_live,
+  input  wire [GROUPS-1:0]      g_error,
+  input  wire [GROUPS*32-1:0]   g_cfg,
+  input  wire [GROUPS*32-1:0]   g_dbase,
+  input  wire [GROUPS*32-1:0]   g_hbase,
+
+  // Descriptors of rf_ingress.
+  input  wire                   d_valid,
+  output wire                   d_ready,
+  input  wire [1:0]             d_class,
+  input  wire [7:0]             d_cause,
+  input  wire [13:0]            d_len,
+  input  wire [639:0]           d_hdr,
+  input  wire                   d_vlan,
+  input  wire [7:0]             d_opcode,
+  input  wire [23:0]            d_psn,
+  input  wire [1:0]             d_pad,
+  input  wire [31:0]            d_src_ip,
+  input  wire [15:0]            d_udp_len,
+  input  wire [6:0]             d_hlen,
+  input  wire [13:0]            d_plen,
+  input  wire [7:0]             d_syndrome,
+  input  wire [23:0]            d_msn,
+  input  wire                   d_icrc_ok,
+
+  // Connection table: asked in the cycle in which a descriptor is taken, answers 2 cycles later.
+  output wire                   l_valid,
+  input  wire                   r_hit,
+  input  wire [15:0]            r_cid,
+  input  wire [1:0]             r_state,
+
+  // What firmware knows of connection f_cid, read in the next cycle (rf_conn_static).
+  output wire                   f_read,
+  output wire [GW+LW+PW-1:0]    f_conn,
+  input  wire [23:0]            f_start,
+  input  wire [23:0]            f_shift,
+  input  wire [31:0]            f_src_ip,
+  input  wire [31:0]            f_peer_ip,
+  input  wire [2:0]             f_peer_port,
+  input  wire [23:0]            f_qpn,
+
+  // Ledger.
+  output wire                   j_valid,
+  output wire [GW+LW-1:0]       j_addr,
+  output wire [23:0]            j_index,
+  input  wire [23:0]            j_next,
+  input  wire [23:0]            j_sent,
+  input  wire [23:0]            j_una,
+  input  wire                   j_far,
+  input  wire [23:0]            j_msn,
+  input  wire                   j_accept,
+
+  // Room, and what is used of it, in p4.
+  input  wire                   punt_room,
+  output wire                   punt_take,
+  output wire [13:0]            pass_len,
+  input  wire                   pass_room,
+  output wire                   pass_take,
+  input  wire                   repeat_room,
+  output wire                   repeat_take,
+  input  wire                   event_room,
+  output wire                   event_take,
+  // What the ACK says: connection, first index not acknowledged, MSN, the receiver has given up.
+  output wire [GW+LW+PW-1:0]    event_conn,
+  output wire [23:0]            event_index,
+  output wire [23:0]            event_msn,
+  output wire                   event_fatal,
+  input  wire                   behalf_room,
+
+  // Command for the frame: 0 forget, 1 payload to the bank, 2 raw to punt, 3 raw to pass-through; where the payload goes.
+  output wire                   m_valid,
+  output wire [1:0]             m_op,
+  output wire [LW+BANK_AW-1:0]  m_addr,
+  output wire [GW+LW-1:0]       m_conn,
+  // A command was taken: one credit.
+  input  wire                   m_done,
+
+  // p5: header to be stored; ACK to be forwarded (event) or made (behalf).
+  output wire                   h_store,
+  output wire [LW+HDR_AW-1:0]   h_addr,
+  output wire                   h_event,
+  output wire                   h_behalf,
+  output wire [639:0]           h_hdr,
+  output wire                   h_vlan,
+  output wire [7:0]             h_opcode,
+  output wire [6:0]             h_hlen,
+  output wire [12:0]            h_plen,
+  output wire [1:0]             h_pad,
+  // PSN with which the frame is stored, forwarded or made; the rest for made ones.
+  output wire [23:0]            h_psn,
+  output wire [23:0]            h_qpn,
+  output wire [23:0]            h_msn,
+
+  // p5: the counter of the verdict, signs of life, an error for the group of x_conn.
+  output wire                   x_count,
+  output wire [7:0]             x_cause,
+  output wire                   x_seen_data,
+  output wire                   x_seen_ack,
+  output wire [GW+LW+PW-1:0]    x_conn,
+  output wire [2:0]             x_error,
+  output wire [23:0]            x_index,
+
+  output wire                   idle
+);
+
+  localparam [31:0] THIS = PORT;
+
+  localparam [2:0] ACT_DROP    = 3'd0;
+  localparam [2:0] ACT_PUNT    = 3'd1;
+  localparam [2:0] ACT_FOREIGN = 3'd2;
+  localparam [2:0] ACT_WINDOW  = 3'd3;
+  localparam [2:0] ACT_EVENT   = 3'd4;
+
+  localparam [1:0] OP_FORGET = 2'd0;
+  localparam [1:0] OP_STORE  = 2'd1;
+  localparam [1:0] OP_PUNT   = 2'd2;
+  localparam [1:0] OP_PASS   = 2'd3;
+
+  // a < b for serial numbers.
+  function less;
+    input [23:0] a;
+    input [23:0] b;
+    reg   [23:0] d;
+    begin
+      d    = b - a;
+      less = d != 24'd0 && !d[23];
+    end
+  endfunction
+
+  // Admission.
+  localparam CW = $clog2(COMMANDS);
+  reg  [CW:0] credit_q;
+  wire        take = d_valid && d_ready;
+
+  assign d_ready = credit_q != {CW+1{1'b0}};
+  assign l_valid = take && d_class == 2'd2;
+  assign idle    = credit_q == COMMANDS[CW:0];
+
+  always @(posedge clk)
+    if (rst) credit_q <= COMMANDS[CW:0];
+    else if (take && !m_done) credit_q <= credit_q - 1'b1;
+    else if (m_done && !take) credit_q <= credit_q + 1'b1;
+
+  // p1 to p3: the descriptor waits for table and connection.
+  localparam DW = 2 + 8 + 14 + 1 + 8 + 24 + 2 + 32 + 16 + 7 + 14 + 8 + 24 + 1;
+
+  reg          p1_valid_q;
+  reg          p2_valid_q;
+  reg          p3_valid_q;
+  reg [DW-1:0] p1_desc_q;
+  reg [DW-1:0] p2_desc_q;
+  reg [DW-1:0] p3_desc_q;
+
+  always @(posedge clk)
+    if (rst) {p3_valid_q, p2_valid_q, p1_valid_q} <= 3'b000;
+    else {p3_valid_q, p2_valid_q, p1_valid_q} <= {p2_valid_q, p1_valid_q, take};
+
+  always @(posedge clk)
+    if (take)
+      p1_desc_q <= {d_class, d_cause, d_len, d_vlan, d_opcode, d_psn, d_pad, d_src_ip, d_udp_len, d_hlen, d_plen,
+                    d_syndrome, d_msn, d_icrc_ok};
+
+  always @(posedge clk)
+    if (p1_valid_q) p2_desc_q <= p1_desc_q;
+
+  always @(posedge clk)
+    if (p2_valid_q) p3_desc_q <= p2_desc_q;
+
+  // The header goes another way: written once, read once.
+  wire [639:0] p4_hdr;
+  wire         p4_hdr_valid;
+
+  rf_delay #(.WIDTH(640), .N(4)) headers (
+    .clk(clk), .rst(rst), .in_valid(take), .in_data(d_hdr), .out_valid(p4_hdr_valid), .out_data(p4_hdr));
+
+  // p2: the table's answer. A cid that this box does not have counts as not ready.
+  wire [31:0] cid_group = {24'd0, r_cid[14:7]};
+  wire [31:0] cid_lane  = {28'd0, r_cid[6:3]};
+  wire [31:0] cid_port  = {29'd0, r_cid[2:0]};
+  wire        cid_good  = !r_cid[15] && cid_group < GROUPS && cid_lane < LANES && cid_port < PORTS;
+
+  reg                   p3_hit_q;
+  reg                   p3_good_q;
+  reg  [1:0]            p3_state_q;
+  reg  [GW+LW+PW-1:0]   p3_conn_q;
+
+  assign f_read = p2_valid_q && r_hit;
+  assign f_conn = {cid_group[GW-1:0], cid_lane[LW-1:0], cid_port[PW-1:0]};
+
+  always @(posedge clk)
+    if (p2_valid_q) begin
+      p3_hit_q   <= r_hit;
+      p3_good_q  <= cid_good;
+      p3_state_q <= r_state;
+      p3_conn_q  <= f_conn;
+    end
+
+  // p3: everything that does not depend on the ledger.
+  wire [1:0]  p3_class;
+  wire [7:0]  p3_cause;
+  wire [13:0] p3_len;
+  wire        p3_vlan;
+  wire [7:0]  p3_opcode;
+  wire [23:0] p3_psn;
+  wire [1:0]  p3_pad;
+  wire [31:0] p3_src_ip;
+  wire [15:0] p3_udp_len;
+  wire [6:0]  p3_hlen;
+  wire [13:0] p3_plen;
+  wire [7:0]  p3_syndrome;
+  wire [23:0] p3_msn;
+  wire        p3_icrc_ok;
+
+  assign {p3_class, p3_cause, p3_len, p3_vlan, p3_opcode, p3_psn, p3_pad, p3_src_ip, p3_udp_len, p3_hlen, p3_plen,
+          p3_syndrome, p3_msn, p3_icrc_ok} = p3_desc_q;
+
+  wire [GW-1:0] p3_group = p3_conn_q[GW+LW+PW-1 -: GW];
+  wire [31:0]   p3_cfg   = g_cfg[p3_group*32 +: 32];
+  wire [3:0]    mtu_log2 = p3_cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
+  wire [1:0]    dtype    = p3_cfg[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS];
+  wire [13:0]   mtu      = 14'd1 << mtu_log2;
+  wire          narrow   = dtype == 2'd1 || dtype == 2'd2;
+  wire          is_ack   = p3_opcode == 8'h11;
+  // FIRST and MIDDLE of SEND and WRITE.
+  wire          whole    = p3_opcode == 8'h00 || p3_opcode == 8'h01 || p3_opcode == 8'h06 || p3_opcode == 8'h07;
+  wire          bad_len  = p3_plen[13] || p3_plen == 14'd0 || p3_plen[1:0] != 2'b00 || p3_plen > mtu ||
+                           (whole && (p3_plen != mtu || p3_pad != 2'd0));
+  wire          bad_elem = narrow ? p3_pad[0] : p3_pad != 2'd0;
+
+  wire          syn_ack   = p3_syndrome[7:5] == 3'd0;
+  wire          syn_rnr   = p3_syndrome[7:5] == 3'd1;
+  wire          syn_nak   = p3_syndrome[7:2] == 6'h18;
+  wire          syn_fatal = syn_nak && p3_syndrome[1:0] != 2'd0;
+
+  wire [23:0]   p3_index  = p3_psn - f_start;
+  wire [23:0]   p3_back   = p3_psn + f_shift;
+  wire [23:0]   p3_acked  = p3_back - f_start + {23'd0, syn_ack};
+
+  reg [2:0] p3_act;
+  reg [7:0] p3_why;
+  reg [2:0] p3_error;
+  reg       p3_seen;
+
+  always @(*) begin
+    p3_act   = ACT_DROP;
+    p3_why   = p3_cause;
+    p3_error = `RF_ERROR_NONE;
+    p3_seen  = 1'b0;
+    if (p3_class == 2'd0) begin
+      p3_act = ACT_DROP;
+    end else if (p3_class == 2'd1) begin
+      p3_act = ACT_PUNT;
+    end else if (!enable) begin
+      p3_why = `RF_CNT_DISABLED;
+    end else if (!p3_hit_q || p3_opcode == 8'h81) begin
+      if (hold && p3_opcode <= 8'h0b) p3_why = `RF_CNT_HOLD;
+      else p3_act = ACT_FOREIGN;
+    end else if (p3_state_q == `RF_STATE_TOMBSTONE) begin
+      p3_why = `RF_CNT_TOMBSTONE;
+    end else if (p3_state_q == `RF_STATE_JOINING || !p3_good_q) begin
+      p3_why = `RF_CNT_JOINING;
+    end else if (!p3_icrc_ok) begin
+      p3_why = `RF_CNT_ICRC;
+    end else if (is_ack) begin
+      p3_seen = f_peer_port == THIS[2:0] && p3_src_ip == f_peer_ip;
+      if (!p3_seen) p3_why = `RF_CNT_WRONG_SOURCE;
+      else if (p3_udp_len != 16'd28) p3_why = `RF_CNT_ACK_MALFORMED;
+      else if (!syn_ack && !syn_rnr && !syn_nak) p3_why = `RF_CNT_ACK_MALFORMED;
+      else p3_act = ACT_EVENT;
+    end else if (p3_conn_q[PW-1:0] != THIS[PW-1:0] || p3_src_ip != f_src_ip) begin
+      p3_why = `RF_CNT_WRONG_SOURCE;
+    end else if (!g_live[p3_group]) begin
+      p3_why = `RF_CNT_JOINING;
+    end else if (g_error[p3_group]) begin
+      p3_why = `RF_CNT_GROUP_FAILED;
+    end else begin
+      p3_seen = 1'b1;
+      if (p3_opcode > 8'h0b) begin
+        p3_why   = `RF_CNT_OPCODE;
+        p3_error = `RF_ERROR_OPCODE;
+      end else if (bad_len) begin
+        p3_why   = `RF_CNT_LENGTH;
+        p3_error = `RF_ERROR_LENGTH;
+      end else if (bad_elem) begin
+        p3_why   = `RF_CNT_ELEMENT;
+        p3_error = `RF_ERROR_ELEMENT;
+      end else begin
+        p3_act = ACT_WINDOW;
+      end
+    end
+  end
+
+  // p4: the ledger.
+  reg                 p4_valid_q;
+  reg [2:0]           p4_act_q;
+  reg [7:0]           p4_why_q;
+  reg [2:0]           p4_error_q;
+  reg                 p4_seen_q;
+  reg                 p4_is_ack_q;
+  reg [GW+LW+PW-1:0]  p4_conn_q;
+  reg [23:0]          p4_index_q;
+  reg [23:0]          p4_start_q;
+  reg [23:0]          p4_psn_q;
+  reg [23:0]          p4_qpn_q;
+  reg [23:0]          p4_msn_q;
+  reg                 p4_fatal_q;
+  reg                 p4_open_q;
+  reg [13:0]          p4_len_q;
+  reg                 p4_vlan_q;
+  reg [7:0]           p4_opcode_q;
+  reg [6:0]           p4_hlen_q;
+  reg [12:0]          p4_plen_q;
+  reg [1:0]           p4_pad_q;
+  reg [3:0]           p4_mtu_log2_q;
+  reg [15:0]          p4_slot_q;
+
+  wire [3:0]  size_log2 = p3_cfg[`RF_GROUP_CFG_S_LOG2_LSB +: `RF_GROUP_CFG_S_LOG2_BITS];
+  wire [15:0] size_mask = ~(16'hffff << size_log2);
+
+  always @(posedge clk)
+    if (rst) p4_valid_q <= 1'b0;
+    else p4_valid_q <= p3_valid_q;
+
+  always @(posedge clk)
+    if (p3_valid_q) begin
+      p4_act_q      <= p3_act;
+      p4_why_q      <= p3_why;
+      p4_error_q    <= p3_error;
+      p4_seen_q     <= p3_seen;
+      p4_is_ack_q   <= is_ack;
+      p4_conn_q     <= p3_conn_q;
+      p4_index_q    <= is_ack ? p3_acked : p3_index;
+      p4_start_q    <= f_start;
+      p4_psn_q      <= is_ack ? p3_back : p3_psn - f_shift;
+      p4_qpn_q      <= f_qpn;
+      p4_msn_q      <= p3_msn;
+      p4_fatal_q    <= syn_fatal;
+      p4_open_q     <= p3_cfg[`RF_GROUP_CFG_OPEN_LOOP_LSB];
+      p4_len_q      <= p3_len;
+      p4_vlan_q     <= p3_vlan;
+      p4_opcode_q   <= p3_opcode;
+      p4_hlen_q     <= p3_hlen;
+      p4_plen_q     <= p3_plen[12:0];
+      p4_pad_q      <= p3_pad;
+      p4_mtu_log2_q <= mtu_log2;
+      p4_slot_q     <= p3_index[15:0] & size_mask;
+    end
+
+  wire old_una  = less(p4_index_q, j_una);
+  wire old_sent = less(p4_index_q, j_sent);
+  wire old_next = less(p4_index_q, j_next);
+
+  reg [7:0] p4_why;
+  reg [1:0] p4_op;
+  reg       p4_event;
+  reg       p4_behalf;
+  reg       p4_repeat;
+
+  always @(*) begin
+    p4_why    = p4_why_q;
+    p4_op     = OP_FORGET;
+    p4_event  = 1'b0;
+    p4_behalf = 1'b0;
+    p4_repeat = 1'b0;
+    case (p4_act_q)
+      ACT_PUNT: begin
+        p4_why = `RF_CNT_PUNT_FULL;
+        if (p4_len_q <= `RF_PUNT_DATA_BYTES && punt_room) begin
+          p4_why = `RF_CNT_PUNTED;
+          p4_op  = OP_PUNT;
+        end
+      end
+      ACT_FOREIGN: begin
+        p4_why = `RF_CNT_FOREIGN_FULL;
+        if (pass_room) begin
+          p4_why = `RF_CNT_FOREIGN;
+          p4_op  = OP_PASS;
+        end
+      end
+      ACT_EVENT: begin
+        // Counted by the ledger's verdict where there is room.
+        p4_why   = `RF_CNT_ACK_FULL;
+        p4_event = event_room;
+      end
+      ACT_WINDOW: begin
+        if (j_accept) begin
+          p4_why = `RF_CNT_ACCEPTED;
+          p4_op  = OP_STORE;
+        end else if (old_una && p4_index_q[23] && !j_far) begin
+          p4_why = `RF_CNT_BEFORE_START;
+        end else if ((old_una || old_sent) && p4_open_q) begin
+          p4_why = `RF_CNT_PENDING;
+        end else if (old_una) begin
+          p4_behalf = behalf_room;
+          p4_why    = behalf_room ? `RF_CNT_BEHALF : `RF_CNT_BEHALF_FULL;
+        end else if (old_sent) begin
+          p4_repeat = repeat_room;
+          p4_why    = repeat_room ? `RF_CNT_REPEAT : `RF_CNT_REPEAT_FULL;
+        end else if (old_next) begin
+          // A NAK for a straggler would be asked for here, one for a gap below.
+          p4_why = `RF_CNT_PENDING;
+        end else if (p4_index_q == j_next) begin
+          p4_why = `RF_CNT_NO_ROOM;
+        end else begin
+          p4_why = `RF_CNT_GAP;
+        end
+      end
+      default: ;
+    endcase
+  end
+
+  wire [GW-1:0]      p4_group = p4_conn_q[GW+LW+PW-1 -: GW];
+  wire [LW-1:0]      p4_lane  = p4_conn_q[PW +: LW];
+  wire [31:0]        p4_dbase = g_dbase[p4_group*32 +: 32];
+  wire [31:0]        p4_hbase = g_hbase[p4_group*32 +: 32];
+  wire [31:0]        p4_beats = {16'd0, p4_slot_q} << p4_mtu_log2_q;
+  wire [31:0]        p4_first = p4_dbase + (p4_beats >> BYTES_LOG2);
+  wire [31:0]        p4_hslot = p4_hbase + {16'd0, p4_slot_q};
+
+  assign j_valid     = p4_valid_q && p4_act_q == ACT_WINDOW;
+  assign j_addr      = p4_conn_q[GW+LW+PW-1:PW];
+  assign j_index     = p4_index_q;
+  assign pass_len    = p4_len_q;
+  assign punt_take   = p4_valid_q && p4_op == OP_PUNT;
+  assign pass_take   = p4_valid_q && p4_op == OP_PASS;
+  assign repeat_take = p4_valid_q && p4_repeat;
+  assign event_take  = p4_valid_q && p4_event;
+  assign event_conn  = p4_conn_q;
+  assign event_index = p4_index_q;
+  assign event_msn   = p4_msn_q;
+  assign event_fatal = p4_fatal_q;
+  assign m_valid     = p4_valid_q;
+  assign m_op        = p4_op;
+  assign m_addr      = {p4_lane, p4_first[BANK_AW-1:0]};
+  assign m_conn      = j_addr;
+
+  // p5: side effects.
+  reg                  p5_store_q;
+  reg                  p5_event_q;
+  reg                  p5_behalf_q;
+  reg                  p5_count_q;
+  reg                  p5_seen_data_q;
+  reg                  p5_seen_ack_q;
+  reg [2:0]            p5_error_q;
+  reg [7:0]            p5_cause_q;
+  reg [GW+LW+PW-1:0]   p5_conn_q;
+  reg [LW+HDR_AW-1:0]  p5_addr_q;
+  reg [639:0]          p5_hdr_q;
+  reg                  p5_vlan_q;
+  reg [7:0]            p5_opcode_q;
+  reg [6:0]            p5_hlen_q;
+  reg [12:0]           p5_plen_q;
+  reg [1:0]            p5_pad_q;
+  reg [23:0]           p5_psn_q;
+  reg [23:0]           p5_qpn_q;
+  reg [23:0]           p5_msn_q;
+  reg [23:0]           p5_index_q;
+
+  wire p4_store = p4_op == OP_STORE;
+
+  always @(posedge clk)
+    if (rst || !p4_valid_q) begin
+      p5_store_q     <= 1'b0;
+      p5_event_q     <= 1'b0;
+      p5_behalf_q    <= 1'b0;
+      p5_count_q     <= 1'b0;
+      p5_seen_data_q <= 1'b0;
+      p5_seen_ack_q  <= 1'b0;
+      p5_error_q     <= `RF_ERROR_NONE;
+    end else begin
+      p5_store_q     <= p4_store;
+      p5_event_q     <= p4_event;
+      p5_behalf_q    <= p4_behalf;
+      p5_count_q     <= !p4_event;
+      p5_seen_data_q <= p4_seen_q && !p4_is_ack_q;
+      p5_seen_ack_q  <= p4_seen_q && p4_is_ack_q;
+      p5_error_q     <= p4_error_q;
+    end
+
+  always @(posedge clk)
+    if (p4_valid_q) begin
+      p5_cause_q <= p4_why;
+      p5_conn_q  <= p4_conn_q;
+      p5_index_q <= p4_index_q;
+    end
+
+  always @(posedge clk)
+    if (p4_valid_q && p4_hdr_valid && (p4_store || p4_event || p4_behalf)) begin
+      p5_hdr_q    <= p4_hdr;
+      p5_addr_q   <= {p4_lane, p4_hslot[HDR_AW-1:0]};
+      p5_vlan_q   <= p4_vlan_q;
+      p5_opcode_q <= p4_opcode_q;
+      p5_hlen_q   <= p4_hlen_q;
+      p5_plen_q   <= p4_plen_q;
+      p5_pad_q    <= p4_pad_q;
+      p5_psn_q    <= p4_behalf ? p4_start_q + j_una - 24'd1 : p4_psn_q;
+      p5_qpn_q    <= p4_qpn_q;
+      p5_msn_q    <= j_msn;
+    end
+
+  assign h_store     = p5_store_q;
+  assign h_event     = p5_event_q;
+  assign h_behalf    = p5_behalf_q;
+  assign h_addr      = p5_addr_q;
+  assign h_hdr       = p5_hdr_q;
+  assign h_vlan      = p5_vlan_q;
+  assign h_opcode    = p5_opcode_q;
+  assign h_hlen      = p5_hlen_q;
+  assign h_plen      = p5_plen_q;
+  assign h_pad       = p5_pad_q;
+  assign h_psn       = p5_psn_q;
+  assign h_qpn       = p5_qpn_q;
+  assign h_msn       = p5_msn_q;
+  assign x_count     = p5_count_q;
+  assign x_cause     = p5_cause_q;
+  assign x_seen_data = p5_seen_data_q;
+  assign x_seen_ack  = p5_seen_ack_q;
+  assign x_conn      = p5_conn_q;
+  assign x_error     = p5_error_q;
+  assign x_index     = p5_index_q;
+
+  wire unused_bits = &{1'b0, p4_first[31:BANK_AW], p4_hslot[31:HDR_AW], p3_cfg, cid_port[31:PW], cid_lane[31:LW],
+                       cid_group[31:GW], p3_plen};
+
+endmodule

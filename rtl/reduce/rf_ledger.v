@@ -1,0 +1,318 @@
+// rf_ledger: who has sent what, what has left, what has arrived: next, sent, una of all connections; head, tail, issued of
+// all groups.
+//
+// Latency     judge, repeat check, registers: combinational. Commit to pending: 2 cycles. ACK event to una: 1 cycle.
+// Throughput  per cycle one packet judged per port, one commit per port, one pass, one ACK event.
+// Capacity    GROUPS * LANES * PORTS connections.
+// Handshake   e_ready is combinational from e_valid; init_ready from what else is written in the cycle.
+// Reset       head, tail, issued and all that is under way. Connections are unknown until init.
+// Proved      tests/formal/ledger.vh: tail <= una <= sent <= head <= next <= tail + S; no accepted packet lands in a slot
+//             that is being read.
+//
+// A group begins (start) when its connections have been initialised and nothing of its former life is under way.
+// First sendings of one cycle (s_*) belong to one lane of one group. pass_begin comes with the pass's first lane, pass_end
+// when its last beat has been read; a group may have two passes between them, so that the next one can be prepared.
+
+module rf_ledger #(
+  // Bits of an index: 24 but for the proof.
+  parameter IDX = 24,
+  parameter PORTS = 4,
+  parameter LANES = 1,
+  parameter GROUPS = 8,
+  parameter GW = 3,
+  parameter LW = 1,
+  parameter PW = 2
+) (
+  input  wire                          clk,
+  input  wire                          rst,
+
+  // Groups: open loop, log2 of the slots, lanes in use, members: bit (group * LANES + lane) * PORTS + port.
+  input  wire [GROUPS-1:0]             g_open,
+  input  wire [GROUPS*4-1:0]           g_size_log2,
+  input  wire [GROUPS*5-1:0]           g_lanes,
+  input  wire [GROUPS*LANES*PORTS-1:0] g_members,
+  input  wire [GROUPS*PORTS-1:0]       g_ports,
+  input  wire                          start_valid,
+  input  wire [GW-1:0]                 start_group,
+  input  wire                          init_valid,
+  output wire                          init_ready,
+  input  wire [PW-1:0]                 init_port,
+  input  wire [GW+LW-1:0]              init_addr,
+
+  // Judges, one per port.
+  input  wire [PORTS-1:0]              j_valid,
+  input  wire [PORTS*(GW+LW)-1:0]      j_addr,
+  input  wire [PORTS*IDX-1:0]          j_index,
+  output wire [PORTS*IDX-1:0]          j_next,
+  output wire [PORTS*IDX-1:0]          j_sent,
+  output wire [PORTS*IDX-1:0]          j_una,
+  output wire [PORTS-1:0]              j_far,
+  output wire [PORTS*24-1:0]           j_msn,
+  output wire [PORTS-1:0]              j_accept,
+
+  // The copy of the connection's next packet begins.
+  input  wire [PORTS-1:0]              c_valid,
+  input  wire [PORTS*(GW+LW)-1:0]      c_addr,
+
+  // Passes.
+  output wire [GROUPS-1:0]             g_pending,
+  output wire [GROUPS*IDX-1:0]         g_issued,
+  output wire [GROUPS-1:0]             pass_room,
+  input  wire                          pass_begin,
+  input  wire                          pass_first,
+  input  wire [GW-1:0]                 pass_group,
+  input  wire [IDX-1:0]                pass_index,
+  input  wire [GROUPS-1:0]             pass_end,
+
+  // First sendings: sent becomes s_index + 1.
+  input  wire [PORTS-1:0]              s_valid,
+  input  wire [GW+LW-1:0]              s_addr,
+  input  wire [IDX-1:0]                s_index,
+
+  // Values for the repeats that wait, one connection per port.
+  input  wire [PORTS*(GW+LW)-1:0]      r_addr,
+  output wire [PORTS*IDX-1:0]          r_sent,
+  output wire [PORTS*IDX-1:0]          r_una,
+
+  // ACK events and verdicts.
+  input  wire [PORTS-1:0]              e_valid,
+  output wire [PORTS-1:0]              e_ready,
+  input  wire [PORTS*PW-1:0]           e_port,
+  input  wire [PORTS*(GW+LW)-1:0]      e_addr,
+  input  wire [PORTS*IDX-1:0]          e_index,
+  input  wire [PORTS*24-1:0]           e_msn,
+  input  wire [PORTS-1:0]              e_fatal,
+  output wire [PORTS-1:0]              v_valid,
+  output wire                          v_ok,
+  output wire                          n_valid,
+  output wire [PW-1:0]                 n_port,
+  output wire [GW+LW-1:0]              n_addr,
+  output wire [IDX-1:0]                n_index,
+
+  // Registers.
+  input  wire [GW-1:0]                 x_group,
+  output wire [IDX-1:0]                x_head,
+  output wire [IDX-1:0]                x_tail,
+  output wire [IDX-1:0]                x_issued,
+  input  wire [PW-1:0]                 x_port,
+  input  wire [GW+LW-1:0]              x_addr,
+  output wire [IDX-1:0]                x_next,
+  output wire [IDX-1:0]                x_sent,
+  output wire [IDX-1:0]                x_una,
+  output wire [23:0]                   x_msn,
+
+  // No event is on its way through here; complete packets that wait for their pass count in g_pending.
+  output wire                          idle
+);
+
+  localparam AW = GW + LW;
+
+  wire [GROUPS*IDX-1:0] g_head;
+  wire [GROUPS*IDX-1:0] g_tail;
+  wire [GROUPS*IDX-1:0] g_limit;
+  wire [GW-1:0]         h_group;
+  wire [PORTS*IDX-1:0]  h_heads;
+  wire [AW-1:0]         t_addr;
+  wire [PORTS*IDX-1:0]  t_una;
+  wire [AW-1:0]         a_addr;
+  wire [PORTS*IDX-1:0]  a_sent;
+  wire [PORTS*IDX-1:0]  a_una;
+  wire [PORTS-1:0]      a_raise;
+  wire [PORTS-1:0]      a_note;
+  wire [IDX-1:0]        a_value;
+  wire [23:0]           a_msn;
+  wire [PORTS*IDX-1:0]  x_nexts;
+  wire [PORTS*IDX-1:0]  x_sents;
+  wire [PORTS*IDX-1:0]  x_unas;
+  wire [PORTS*24-1:0]   x_msns;
+
+  wire           s_open  = g_open[s_addr[AW-1:LW]];
+  wire           s_block = s_valid != {PORTS{1'b0}} && s_open;
+  wire [IDX-1:0] s_value = s_index + 1'b1;
+
+  assign init_ready = (j_valid & j_accept) == {PORTS{1'b0}} && c_valid == {PORTS{1'b0}} && s_valid == {PORTS{1'b0}} &&
+                      a_note == {PORTS{1'b0}};
+
+  genvar p;
+  genvar l;
+  generate
+    for (p = 0; p < PORTS; p = p + 1) begin : g_port
+      localparam [31:0] NUMBER = p;
+      wire [GW-1:0]    j_group = j_addr[p*AW+LW +: GW];
+      wire [GW-1:0]    c_group = c_addr[p*AW+LW +: GW];
+      wire [LANES-1:0] c_members;
+
+      for (l = 0; l < LANES; l = l + 1) begin : g_lane
+        assign c_members[l] = g_members[({{32-GW{1'b0}}, c_group} * LANES + l) * PORTS + p];
+      end
+
+      rf_ledger_port #(
+        .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW)
+      ) slice (
+        .clk        (clk),
+        .rst        (rst),
+        .start_valid(start_valid),
+        .start_group(start_group),
+        .init_valid (init_valid && init_ready && init_port == NUMBER[PW-1:0]),
+        .init_addr  (init_addr),
+        .j_valid    (j_valid[p]),
+        .j_addr     (j_addr[p*AW +: AW]),
+        .j_index    (j_index[p*IDX +: IDX]),
+        .j_limit    (g_limit[j_group*IDX +: IDX]),
+        .j_next     (j_next[p*IDX +: IDX]),
+        .j_sent     (j_sent[p*IDX +: IDX]),
+        .j_una      (j_una[p*IDX +: IDX]),
+        .j_far      (j_far[p]),
+        .j_msn      (j_msn[p*24 +: 24]),
+        .j_accept   (j_accept[p]),
+        .c_valid    (c_valid[p]),
+        .c_addr     (c_addr[p*AW +: AW]),
+        .c_members  (c_members),
+        .h_group    (h_group),
+        .h_head     (h_heads[p*IDX +: IDX]),
+        .s_valid    (s_valid[p]),
+        .s_addr     (s_addr),
+        .s_value    (s_value),
+        .s_open     (s_open),
+        .a_addr     (a_addr),
+        .a_sent     (a_sent[p*IDX +: IDX]),
+        .a_una      (a_una[p*IDX +: IDX]),
+        .a_raise    (a_raise[p]),
+        .a_value    (a_value),
+        .a_note     (a_note[p]),
+        .a_msn      (a_msn),
+        .r_addr     (r_addr[p*AW +: AW]),
+        .r_sent     (r_sent[p*IDX +: IDX]),
+        .r_una      (r_una[p*IDX +: IDX]),
+        .t_addr     (t_addr),
+        .t_una      (t_una[p*IDX +: IDX]),
+        .x_addr     (x_addr),
+        .x_next     (x_nexts[p*IDX +: IDX]),
+        .x_sent     (x_sents[p*IDX +: IDX]),
+        .x_una      (x_unas[p*IDX +: IDX]),
+        .x_msn      (x_msns[p*24 +: 24])
+      );
+    end
+  endgenerate
+
+  // Head.
+  reg [GROUPS-1:0] commits;
+
+  integer k;
+  always @(*) begin
+    commits = {GROUPS{1'b0}};
+    for (k = 0; k < PORTS; k = k + 1)
+      if (c_valid[k]) commits[c_addr[k*AW+LW +: GW]] = 1'b1;
+  end
+
+  wire head_idle;
+
+  rf_ledger_head #(
+    .IDX(IDX), .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW)
+  ) heads (
+    .clk(clk), .rst(rst), .start_valid(start_valid), .start_group(start_group), .mark(commits), .g_ports(g_ports),
+    .look_group(h_group), .look_heads(h_heads), .g_head(g_head), .idle(head_idle)
+  );
+
+  // ACKs.
+  wire ack_idle;
+
+  rf_ledger_ack #(
+    .IDX(IDX), .PORTS(PORTS), .PW(PW), .AW(AW)
+  ) acks (
+    .clk(clk), .rst(rst), .e_valid(e_valid), .e_ready(e_ready), .e_port(e_port), .e_addr(e_addr), .e_index(e_index),
+    .e_msn(e_msn), .e_fatal(e_fatal), .block(s_block), .a_addr(a_addr), .a_sent(a_sent), .a_una(a_una),
+    .a_raise(a_raise), .a_note(a_note), .a_value(a_value), .a_msn(a_msn), .v_valid(v_valid), .v_ok(v_ok),
+    .n_valid(n_valid), .n_port(n_port), .idle(ack_idle)
+  );
+
+  assign n_addr  = a_addr;
+  assign n_index = a_value;
+
+  // Tail.
+  reg  [GROUPS-1:0]       tail_mark;
+  wire [GROUPS*2-1:0]     hold_valid;
+  wire [GROUPS*2*IDX-1:0] hold_index;
+  wire                    tail_idle;
+
+  always @(*) begin
+    tail_mark = pass_end;
+    if (a_raise != {PORTS{1'b0}}) tail_mark[a_addr[AW-1:LW]] = 1'b1;
+    if (s_block) tail_mark[s_addr[AW-1:LW]] = 1'b1;
+  end
+
+  rf_ledger_tail #(
+    .IDX(IDX), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW)
+  ) tails (
+    .clk(clk), .rst(rst), .start_valid(start_valid), .start_group(start_group), .mark(tail_mark),
+    .g_size_log2(g_size_log2), .g_lanes(g_lanes), .g_members(g_members), .scan_addr(t_addr), .scan_una(t_una),
+    .hold_valid(hold_valid), .hold_index(hold_index), .g_tail(g_tail), .g_limit(g_limit), .idle(tail_idle)
+  );
+
+  // Issued, and the passes that read: at most two per group, the older one in place 0.
+  reg [IDX-1:0]    issued_q [0:GROUPS-1];
+  reg [GROUPS-1:0] hold0_q;
+  reg [GROUPS-1:0] hold1_q;
+  reg [IDX-1:0]    hold0_index_q [0:GROUPS-1];
+  reg [IDX-1:0]    hold1_index_q [0:GROUPS-1];
+
+  integer g;
+  always @(posedge clk)
+    if (rst) begin
+      for (g = 0; g < GROUPS; g = g + 1) issued_q[g] <= {IDX{1'b0}};
+    end else begin
+      if (pass_begin && pass_first) issued_q[pass_group] <= issued_q[pass_group] + 1'b1;
+      if (start_valid) issued_q[start_group] <= {IDX{1'b0}};
+    end
+
+  integer h;
+  always @(posedge clk)
+    for (h = 0; h < GROUPS; h = h + 1) begin
+      if (pass_begin && pass_group == h[GW-1:0]) begin
+        if (hold0_q[h] && !pass_end[h]) begin
+          hold1_q[h]       <= 1'b1;
+          hold1_index_q[h] <= pass_index;
+        end else begin
+          hold0_q[h]       <= 1'b1;
+          hold0_index_q[h] <= pass_index;
+        end
+      end else if (pass_end[h]) begin
+        hold0_q[h]       <= hold1_q[h];
+        hold1_q[h]       <= 1'b0;
+        hold0_index_q[h] <= hold1_index_q[h];
+      end
+      if (rst || (start_valid && start_group == h[GW-1:0])) begin
+        hold0_q[h] <= 1'b0;
+        hold1_q[h] <= 1'b0;
+      end
+    end
+
+  // No room while two passes read, in the cycle of an end too: one path less.
+  assign pass_room = ~hold1_q;
+
+  genvar n;
+  generate
+    for (n = 0; n < GROUPS; n = n + 1) begin : g_out
+      assign hold_valid[2*n]                  = hold0_q[n];
+      assign hold_valid[2*n+1]                = hold1_q[n];
+      assign hold_index[2*n*IDX +: IDX]       = hold0_index_q[n];
+      assign hold_index[(2*n+1)*IDX +: IDX]   = hold1_index_q[n];
+      assign g_issued[n*IDX +: IDX]           = issued_q[n];
+      assign g_pending[n]                     = g_head[n*IDX +: IDX] != issued_q[n];
+    end
+  endgenerate
+
+  assign x_head   = g_head[x_group*IDX +: IDX];
+  assign x_tail   = g_tail[x_group*IDX +: IDX];
+  assign x_issued = issued_q[x_group];
+  assign x_next   = x_nexts[x_port*IDX +: IDX];
+  assign x_sent   = x_sents[x_port*IDX +: IDX];
+  assign x_una    = x_unas[x_port*IDX +: IDX];
+  assign x_msn    = x_msns[x_port*24 +: 24];
+  assign idle     = head_idle && ack_idle && tail_idle;
+
+`ifdef FORMAL
+`include "ledger.vh"
+`endif
+
+endmodule

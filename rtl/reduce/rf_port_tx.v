@@ -1,0 +1,125 @@
+// rf_port_tx: chooses what leaves by one port: results first, the others in turn, at least one of them behind RESULTS results.
+//
+// Latency     a result when nothing is being sent: 0 cycles. Others: 1 cycle.
+// Throughput  no bubble between results, nor between a result and one frame of another source.
+// Capacity    none.
+// Handshake   each source has e_* for the frame and p_* for its beats, as rf_egress. A frame once offered stays chosen.
+// Reset       chooses results.
+// Proved      tests/rtl/core.
+
+module rf_port_tx #(
+  parameter WIDTH = 512,
+  // Results that may go past a frame that waits.
+  parameter RESULTS = 8
+) (
+  input  wire             clk,
+  input  wire             rst,
+
+  // Results. soon: p_valid in the next cycle.
+  input  wire             res_soon,
+  input  wire             res_e_valid,
+  output wire             res_e_ready,
+  input  wire [639:0]     res_e_hdr,
+  input  wire [6:0]       res_e_hlen,
+  input  wire [13:0]      res_e_plen,
+  input  wire             res_p_valid,
+  output wire             res_p_ready,
+  input  wire [WIDTH-1:0] res_p_data,
+  input  wire             res_p_last,
+  // ACKs.
+  input  wire             ack_e_valid,
+  output wire             ack_e_ready,
+  input  wire [639:0]     ack_e_hdr,
+  input  wire [6:0]       ack_e_hlen,
+  // Foreign frames.
+  input  wire             for_e_valid,
+  output wire             for_e_ready,
+  input  wire [13:0]      for_e_len,
+  input  wire             for_p_valid,
+  output wire             for_p_ready,
+  input  wire [WIDTH-1:0] for_p_data,
+  input  wire             for_p_last,
+  // Frame of the firmware.
+  input  wire             inj_valid,
+  output wire             inj_ready,
+  input  wire [13:0]      inj_len,
+  input  wire [WIDTH-1:0] inj_data,
+  input  wire             inj_last,
+
+  output wire             e_valid,
+  input  wire             e_ready,
+  output wire             e_raw,
+  output wire [639:0]     e_hdr,
+  output wire [6:0]       e_hlen,
+  output wire [13:0]      e_plen,
+  output wire [13:0]      e_len,
+  output wire             p_valid,
+  input  wire             p_ready,
+  output wire [WIDTH-1:0] p_data,
+  output wire             p_last,
+
+  // A frame was taken: of the results, ACKs, foreign ones, the firmware.
+  output wire [3:0]       sent,
+  output wire             idle
+);
+
+  localparam [1:0] RES = 2'd0;
+  localparam [1:0] ACK = 2'd1;
+  localparam [1:0] FOR = 2'd2;
+  localparam [1:0] INJ = 2'd3;
+
+  reg  [1:0] sel_q;
+  // The header was taken, beats are to come.
+  reg        inside_q;
+  reg  [3:0] run_q;
+
+  wire [3:0] valids  = {inj_valid, for_e_valid, ack_e_valid, res_e_valid};
+  wire       begun   = e_valid && e_ready;
+  wire       ended   = (begun && sel_q == ACK) || (p_valid && p_ready && p_last);
+
+  assign e_valid = !inside_q && valids[sel_q];
+  assign e_raw   = sel_q[1];
+  assign e_hdr   = sel_q == ACK ? ack_e_hdr : res_e_hdr;
+  assign e_hlen  = sel_q == ACK ? ack_e_hlen : res_e_hlen;
+  assign e_plen  = sel_q == ACK ? 14'd0 : res_e_plen;
+  assign e_len   = sel_q == INJ ? inj_len : for_e_len;
+  assign p_valid = sel_q == RES ? res_p_valid : sel_q == FOR ? for_p_valid : sel_q == INJ && inj_valid;
+  assign p_last  = sel_q == RES ? res_p_last : sel_q == FOR ? for_p_last : inj_last;
+  assign p_data  = sel_q == RES ? res_p_data : sel_q == FOR ? for_p_data : inj_data;
+
+  assign res_e_ready = e_ready && sel_q == RES && !inside_q;
+  assign ack_e_ready = e_ready && sel_q == ACK && !inside_q;
+  assign for_e_ready = e_ready && sel_q == FOR && !inside_q;
+  assign res_p_ready = p_ready && sel_q == RES;
+  assign for_p_ready = p_ready && sel_q == FOR;
+  assign inj_ready   = p_ready && sel_q == INJ;
+
+  always @(posedge clk)
+    if (rst) inside_q <= 1'b0;
+    else if (ended) inside_q <= 1'b0;
+    else if (begun) inside_q <= 1'b1;
+
+  // The others: whatever is being taken now is not asked again.
+  wire [2:0] wait_others = valids[3:1] & ~(3'b001 << (sel_q - 2'd1) & {3{sel_q != RES && (begun || inside_q)}});
+  wire       any_other   = wait_others != 3'b000;
+  wire [2:0] grant;
+  wire       choose      = ended || (!inside_q && !e_valid);
+  wire       res_next    = ended ? res_soon || (sel_q != RES && res_p_valid) : res_e_valid || res_soon;
+  wire       pick_other  = choose && any_other && (!res_next || run_q >= RESULTS[3:0]);
+
+  rf_rr_arb #(.N(3)) arb (.clk(clk), .rst(rst), .req(wait_others), .take(pick_other), .grant(grant));
+
+  always @(posedge clk)
+    if (rst) sel_q <= RES;
+    else if (choose) sel_q <= pick_other ? {grant[1] | grant[2], grant[0] | grant[2]} : RES;
+
+  // Results in a row while another frame waits.
+  always @(posedge clk)
+    if (rst || !any_other) run_q <= 4'd0;
+    else if (pick_other) run_q <= 4'd0;
+    else if (begun && sel_q == RES && run_q < RESULTS[3:0]) run_q <= run_q + 4'd1;
+
+  assign sent = begun ? 4'b0001 << sel_q : 4'b0000;
+  assign idle = !inside_q && valids == 4'b0000;
+
+endmodule

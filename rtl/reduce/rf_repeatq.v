@@ -1,0 +1,114 @@
+// rf_repeatq: the packets that a port is to send out of turn: repeats, and first sendings that come behind them.
+//
+// Latency     judge to front: 3 cycles. Sending behind repeats to front: 2 cycles.
+// Throughput  one entry in and one out per cycle.
+// Capacity    DEPTH entries, of which the judge may fill DEPTH - 2 * LANES.
+// Handshake   the judge pushes only while j_room, the scheduler only while f_room (which it looks at before the first lane of
+//             a packet: there is room for all lanes then). Front: m_valid until m_pop.
+// Reset       empty.
+// Proved      tests/rtl/core: order of every connection under loss.
+//
+// A connection is `queued` while an entry of it is in here. Instead of a counter for each there is one bit, and the place
+// of its youngest entry: when that one leaves, the bit is cleared.
+
+module rf_repeatq #(
+  parameter LANES = 1,
+  // Bits of {group, lane}.
+  parameter AW = 4,
+  // Entries: a power of two, more than 4 * LANES.
+  parameter DEPTH = 64
+) (
+  input  wire          clk,
+  input  wire          rst,
+
+  // Judge: a repeat.
+  output wire          j_room,
+  input  wire          j_valid,
+  input  wire [AW-1:0] j_addr,
+  input  wire [23:0]   j_index,
+  input  wire          j_life,
+
+  // Scheduler: a first sending that comes behind repeats. Its connection's `queued` is that of l_addr.
+  output wire          f_room,
+  input  wire          f_valid,
+  input  wire [AW-1:0] l_addr,
+  input  wire [23:0]   f_index,
+  input  wire          f_life,
+  output wire          l_queued,
+
+  output wire          m_valid,
+  output wire [AW-1:0] m_addr,
+  output wire [23:0]   m_index,
+  output wire          m_first,
+  output wire          m_life,
+  input  wire          m_pop,
+
+  output wire          idle
+);
+
+  localparam DW = $clog2(DEPTH);
+  localparam EW = AW + 26;
+
+  // A repeat waits here while the scheduler pushes.
+  wire          hold_valid;
+  wire          hold_room;
+  wire [EW-1:0] hold_entry;
+  wire          hold_take;
+  wire [2:0]    hold_count;
+  wire          hold_afull;
+
+  rf_fifo #(.WIDTH(EW), .DEPTH(4), .READ_LATENCY(0)) hold (
+    .clk(clk), .rst(rst), .s_valid(j_valid), .s_ready(hold_room), .s_data({j_life, 1'b0, j_index, j_addr}),
+    .m_valid(hold_valid), .m_ready(hold_take), .m_data(hold_entry), .count(hold_count), .almost_full(hold_afull));
+
+  wire unused_hold = &{1'b0, hold_count, hold_afull};
+
+  reg  [DW:0]   count_q;
+  reg  [DW-1:0] wr_q;
+  reg  [DW-1:0] rd_q;
+
+  wire [31:0]   count = {{31-DW{1'b0}}, count_q};
+  wire          push  = f_valid || hold_take;
+  wire [EW-1:0] entry = f_valid ? {f_life, 1'b1, f_index, l_addr} : hold_entry;
+  wire [AW-1:0] addr  = entry[AW-1:0];
+
+  assign hold_take = hold_valid && !f_valid;
+  assign j_room    = hold_room && count + 32'd4 < DEPTH - 2 * LANES;
+  assign f_room    = count <= DEPTH - LANES;
+  assign m_valid   = count_q != {DW+1{1'b0}};
+  assign idle      = !m_valid && !hold_valid;
+
+  rf_ram_lut #(.WIDTH(EW), .DEPTH(DEPTH)) entries (
+    .clk(clk), .wr_en(push), .wr_addr(wr_q), .wr_data(entry), .rd_addr(rd_q),
+    .rd_data({m_life, m_first, m_index, m_addr}));
+
+  always @(posedge clk)
+    if (rst) wr_q <= {DW{1'b0}};
+    else if (push) wr_q <= wr_q + 1'b1;
+
+  always @(posedge clk)
+    if (rst) rd_q <= {DW{1'b0}};
+    else if (m_pop) rd_q <= rd_q + 1'b1;
+
+  always @(posedge clk)
+    if (rst) count_q <= {DW+1{1'b0}};
+    else if (push && !m_pop) count_q <= count_q + 1'b1;
+    else if (m_pop && !push) count_q <= count_q - 1'b1;
+
+  reg  [(1<<AW)-1:0] queued_q;
+  wire [DW-1:0]      youngest;
+
+  rf_ram_lut #(.WIDTH(DW), .DEPTH(1 << AW)) places (
+    .clk(clk), .wr_en(push), .wr_addr(addr), .wr_data(wr_q), .rd_addr(m_addr), .rd_data(youngest));
+
+  assign l_queued = queued_q[l_addr];
+
+  always @(posedge clk)
+    if (rst) begin
+      queued_q <= {1 << AW{1'b0}};
+    end else begin
+      if (m_pop && youngest == rd_q) queued_q[m_addr] <= 1'b0;
+      if (push) queued_q[addr] <= 1'b1;
+    end
+
+endmodule

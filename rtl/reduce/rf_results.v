@@ -1,0 +1,272 @@
+// rf_results: keeps the results of one port until they have left: each once, with the headers of all its copies.
+//
+// Latency     first beat of a result in to p_valid: 2 cycles.
+// Throughput  one beat in and one out per cycle, no bubble between packets of two beats or more.
+// Capacity    BEATS beats, HDRS headers: the scheduler takes room before a pass (free_*, take_*).
+// Handshake   results and headers are never held back. Out: e_valid comes with the first beat (p_valid) of its packet.
+// Reset       empty.
+// Proved      tests/rtl/core.
+//
+// A packet is announced (pack) when its last pass begins, its headers before. One whose ranks disagree is dropped: its beats
+// are not stored, its headers are skipped.
+
+module rf_results #(
+  parameter WIDTH = 512,
+  // Beats: a power of two, four of the longest packets or more.
+  parameter BEATS = 512,
+  // Headers: a power of two, at least twice the lanes.
+  parameter HDRS = 16,
+  // Bits of a number of beats: $clog2(BEATS) + 1.
+  parameter CREDIT_W = 10
+) (
+  input  wire                clk,
+  input  wire                rst,
+
+  output wire [CREDIT_W-1:0] free_beats,
+  output wire [CREDIT_W-1:0] free_hdrs,
+  input  wire                take_valid,
+  input  wire [CREDIT_W-1:0] take_beats,
+  input  wire [4:0]          take_hdrs,
+
+  // Reader.
+  input  wire                copy_valid,
+  input  wire                copy_repeat,
+  input  wire                copy_ackreq,
+  input  wire [12:0]         copy_plen,
+  input  wire                pack_valid,
+  input  wire                pack_room,
+  input  wire [4:0]          pack_copies,
+  input  wire                pack_drop,
+  input  wire [CREDIT_W-1:0] pack_length,
+  // {pad, payload bytes}
+  input  wire [14:0]         pack_tail,
+  input  wire [CREDIT_W-1:0] pack_beats,
+  input  wire [4:0]          pack_hdrs,
+  // {vlan, hlen, header} 2 cycles after copy_valid.
+  input  wire [647:0]        hdr_data,
+
+  // Reduction.
+  input  wire                out_valid,
+  input  wire [WIDTH-1:0]    out_data,
+  input  wire                out_last,
+
+  output wire                e_valid,
+  input  wire                e_ready,
+  output wire [639:0]        e_hdr,
+  output wire [6:0]          e_hlen,
+  output wire [13:0]         e_plen,
+  output wire                e_repeat,
+  // p_valid in the next cycle.
+  output wire                soon,
+  output wire                p_valid,
+  input  wire                p_ready,
+  output wire [WIDTH-1:0]    p_data,
+  output wire                p_last,
+
+  output wire                idle
+);
+
+  localparam BW = $clog2(BEATS);
+  localparam HW = $clog2(HDRS);
+  localparam BL = $clog2(WIDTH / 8);
+
+  // Room.
+  reg  [CREDIT_W-1:0] free_beats_q;
+  reg  [CREDIT_W-1:0] free_hdrs_q;
+  wire                back_valid;
+  wire [CREDIT_W-1:0] back_beats;
+  wire [4:0]          back_hdrs;
+  localparam [31:0]   BEATS_N = BEATS;
+  localparam [31:0]   HDRS_N  = HDRS;
+
+  assign free_beats = free_beats_q;
+  assign free_hdrs  = free_hdrs_q;
+  assign idle       = free_beats_q == BEATS_N[CREDIT_W-1:0];
+
+  always @(posedge clk)
+    if (rst) begin
+      free_beats_q <= BEATS_N[CREDIT_W-1:0];
+      free_hdrs_q  <= HDRS_N[CREDIT_W-1:0];
+    end else if (take_valid || back_valid) begin
+      free_beats_q <= free_beats_q - (take_valid ? take_beats : {CREDIT_W{1'b0}}) +
+                      (back_valid ? back_beats : {CREDIT_W{1'b0}});
+      free_hdrs_q  <= free_hdrs_q - (take_valid ? {{CREDIT_W-5{1'b0}}, take_hdrs} : {CREDIT_W{1'b0}}) +
+                      (back_valid ? {{CREDIT_W-5{1'b0}}, back_hdrs} : {CREDIT_W{1'b0}});
+    end
+
+  // Headers: the bank gives them 2 cycles after the read.
+  reg        h1_valid_q;
+  reg        h2_valid_q;
+  reg [14:0] h1_side_q;
+  reg [14:0] h2_side_q;
+
+  always @(posedge clk)
+    if (rst) {h2_valid_q, h1_valid_q} <= 2'b00;
+    else {h2_valid_q, h1_valid_q} <= {h1_valid_q, copy_valid};
+
+  always @(posedge clk)
+    if (copy_valid) h1_side_q <= {copy_repeat, copy_ackreq, copy_plen};
+
+  always @(posedge clk)
+    if (h1_valid_q) h2_side_q <= h1_side_q;
+
+  wire         h_valid;
+  wire         h_take;
+  wire         h_room;
+  wire [HW:0]  h_count;
+  wire         h_afull;
+  wire         h_ackreq;
+  wire [12:0]  h_plen;
+  wire         h_vlan;
+  wire [639:0] h_hdr;
+
+  rf_fifo #(.WIDTH(663), .DEPTH(HDRS), .READ_LATENCY(0)) headers (
+    .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room), .s_data({h2_side_q, hdr_data}),
+    .m_valid(h_valid), .m_ready(h_take), .m_data({e_repeat, h_ackreq, h_plen, h_vlan, e_hlen, h_hdr}),
+    .count(h_count), .almost_full(h_afull));
+
+  // AckReq is the top bit of byte 50 (54 with a tag).
+  assign e_hdr  = {h_hdr[639:440], h_hdr[439] | (h_ackreq & h_vlan), h_hdr[438:408],
+                   h_hdr[407] | (h_ackreq & !h_vlan), h_hdr[406:0]};
+  assign e_plen = {1'b0, h_plen};
+
+  // Results on their way: is the next one to be stored?
+  wire       w_valid;
+  wire       w_store;
+  wire       w_room;
+  wire [6:0] w_count;
+  wire       w_afull;
+  wire       keep = pack_room && !pack_drop && pack_copies != 5'd0;
+
+  rf_fifo #(.WIDTH(1), .DEPTH(64), .READ_LATENCY(0)) ways (
+    .clk(clk), .rst(rst), .s_valid(pack_valid), .s_ready(w_room), .s_data(keep),
+    .m_valid(w_valid), .m_ready(out_valid && out_last), .m_data(w_store), .count(w_count), .almost_full(w_afull));
+
+  wire        store = out_valid && w_store;
+  reg  [BW:0] wr_q;
+
+  always @(posedge clk)
+    if (rst) wr_q <= {BW+1{1'b0}};
+    else if (store) wr_q <= wr_q + 1'b1;
+
+  // Packets, for the headers: how many, or skip so many.
+  wire        n_valid;
+  wire        n_take;
+  wire        n_drop;
+  wire [4:0]  n_copies;
+  wire        n_room;
+  wire [HW:0] n_count;
+  wire        n_afull;
+  reg  [4:0]  n_done_q;
+
+  rf_fifo #(.WIDTH(6), .DEPTH(HDRS), .READ_LATENCY(0)) counts (
+    .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room && pack_copies != 5'd0), .s_ready(n_room),
+    .s_data({pack_drop, pack_copies}), .m_valid(n_valid), .m_ready(n_take), .m_data({n_drop, n_copies}),
+    .count(n_count), .almost_full(n_afull));
+
+  reg    inside_q;
+  wire   leave = e_valid && e_ready;
+
+  assign e_valid = n_valid && !n_drop && h_valid && p_valid && !inside_q;
+  assign h_take  = leave || (n_valid && n_drop && h_valid);
+  assign n_take  = h_take && n_done_q + 5'd1 == n_copies;
+
+  always @(posedge clk)
+    if (rst || n_take) n_done_q <= 5'd0;
+    else if (h_take) n_done_q <= n_done_q + 5'd1;
+
+  // A packet is inside from its header to its last beat; the first beat may be taken with the header or later.
+  always @(posedge clk)
+    if (rst) inside_q <= 1'b0;
+    else if (p_valid && p_ready && p_last) inside_q <= 1'b0;
+    else if (leave) inside_q <= 1'b1;
+
+  // Packets, for the beats: read `copies` times, then give the room back.
+  wire                r_valid;
+  wire                r_take;
+  wire                r_keep;
+  wire [4:0]          r_copies;
+  wire [CREDIT_W-1:0] r_length;
+  wire [1:0]          r_pad;
+  wire [BL-1:0]       r_bytes;
+  wire                r_room;
+  wire [HW:0]         r_count;
+  wire                r_afull;
+  reg  [4:0]          r_done_q;
+  reg  [CREDIT_W-1:0] r_beat_q;
+  reg  [BW:0]         r_base_q;
+
+  rf_fifo #(.WIDTH(13 + BL + 2 * CREDIT_W), .DEPTH(HDRS), .READ_LATENCY(0)) packets (
+    .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room), .s_ready(r_room),
+    .s_data({keep, pack_copies, pack_length, pack_tail[14:13], pack_tail[BL-1:0], pack_beats, pack_hdrs}), .m_valid(r_valid), .m_ready(r_take),
+    .m_data({r_keep, r_copies, r_length, r_pad, r_bytes, back_beats, back_hdrs}), .count(r_count), .almost_full(r_afull));
+
+  wire [BW:0] r_ptr     = r_base_q + r_beat_q;
+  wire        r_there   = r_done_q != 5'd0 || r_ptr != wr_q;
+  reg         p_valid_q;
+  reg         p_last_q;
+  wire        r_read    = r_valid && r_keep && r_there && (!p_valid_q || p_ready);
+  wire        r_last    = r_beat_q + 1'b1 == r_length;
+  wire        r_end     = r_read && r_last && r_done_q + 5'd1 == r_copies;
+
+  assign r_take     = r_valid && (!r_keep || r_end);
+  assign back_valid = r_take;
+
+  always @(posedge clk)
+    if (rst) r_beat_q <= {CREDIT_W{1'b0}};
+    else if (r_read) r_beat_q <= r_last ? {CREDIT_W{1'b0}} : r_beat_q + 1'b1;
+
+  always @(posedge clk)
+    if (rst || r_end) r_done_q <= 5'd0;
+    else if (r_read && r_last) r_done_q <= r_done_q + 5'd1;
+
+  always @(posedge clk)
+    if (rst) r_base_q <= {BW+1{1'b0}};
+    else if (r_end) r_base_q <= r_ptr + 1'b1;
+
+  always @(posedge clk)
+    if (rst) p_valid_q <= 1'b0;
+    else if (!p_valid_q || p_ready) p_valid_q <= r_read;
+
+  always @(posedge clk)
+    if (r_read) p_last_q <= r_last;
+
+  wire [WIDTH-1:0] beat;
+
+  rf_ram_sdp #(.WIDTH(WIDTH), .DEPTH(BEATS), .READ_LATENCY(1), .RAM_STYLE("block")) beats (
+    .clk(clk), .wr_en(store), .wr_addr(wr_q[BW-1:0]), .wr_data(out_data),
+    .rd_en(r_read), .rd_addr(r_ptr[BW-1:0]), .rd_data(beat));
+
+  // Pad bytes are written as zero: the last ones of the payload's last word.
+  wire [BL-1:0]    r_tail = r_bytes - 1'b1;
+  reg  [1:0]       p_pad_q;
+  reg  [BL-3:0]    p_word_q;
+  reg  [WIDTH-1:0] padded;
+
+  always @(posedge clk)
+    if (r_read) begin
+      p_pad_q  <= r_last ? r_pad : 2'd0;
+      p_word_q <= r_tail[BL-1:2];
+    end
+
+  always @(*) begin
+    padded = beat;
+    if (p_pad_q != 2'd0)
+      padded[{p_word_q, 5'd0} +: 32] = beat[{p_word_q, 5'd0} +: 32] & (32'hffffffff >> {p_pad_q, 3'd0});
+  end
+
+  assign p_valid = p_valid_q;
+  assign p_last  = p_last_q;
+  assign soon    = r_read;
+  assign p_data  = padded;
+
+  generate
+    if (CREDIT_W != BW + 1) begin : g_error_credit
+      ERROR_rf_results_CREDIT_W_must_be_clog2_BEATS_plus_1 error ();
+    end
+  endgenerate
+
+  wire unused_bits = &{1'b0, h_room, h_count, h_afull, w_valid, w_room, w_count, w_afull, n_room, n_count, n_afull,
+                       r_room, r_count, r_afull, r_tail, pack_tail};
+
+endmodule

@@ -1,0 +1,494 @@
+// rf_port: everything that exists once per port, wired together: from s_axis to the banks, from the results to m_axis.
+//
+// Latency     see docs/pipeline.md.
+// Throughput  one beat per cycle in and out.
+// Capacity    that of its parts.
+// Handshake   s_axis cannot be held back; m_axis valid/ready. The rest as the parts say.
+// Reset       empties all parts.
+// Proved      tests/rtl/core.
+
+`include "rf_regs.vh"
+
+module rf_port #(
+  parameter PORT = 0,
+  parameter PORTS = 4,
+  parameter LANES = 1,
+  parameter WIDTH = 512,
+  parameter GROUPS = 8,
+  parameter GW = 3,
+  parameter LW = 1,
+  parameter PW = 2,
+  parameter MTU_MAX = 4096,
+  parameter BANK_AW = 13,
+  parameter HDR_AW = 9,
+  parameter HASH_BITS = 8,
+  parameter CREDIT_W = 10
+) (
+  input  wire                  clk,
+  input  wire                  rst,
+  output wire                  ready,
+  output wire                  idle,
+
+  input  wire [WIDTH-1:0]      s_axis_tdata,
+  input  wire [WIDTH/8-1:0]    s_axis_tkeep,
+  input  wire                  s_axis_tvalid,
+  input  wire                  s_axis_tlast,
+  input  wire                  s_axis_tuser,
+  output wire [WIDTH-1:0]      m_axis_tdata,
+  output wire [WIDTH/8-1:0]    m_axis_tkeep,
+  output wire                  m_axis_tvalid,
+  output wire                  m_axis_tlast,
+  input  wire                  m_axis_tready,
+
+  // Registers.
+  input  wire                  enable,
+  input  wire                  hold,
+  input  wire [47:0]           base_mac,
+  input  wire [31:0]           box_ip,
+  input  wire [GROUPS-1:0]     g_live,
+  input  wire [GROUPS-1:0]     g_error,
+  input  wire [GROUPS-1:0]     g_life,
+  input  wire [GROUPS*32-1:0]  g_cfg,
+  input  wire [GROUPS*32-1:0]  g_dbase,
+  input  wire [GROUPS*32-1:0]  g_hbase,
+  input  wire                  hash_valid,
+  input  wire                  hash_table,
+  input  wire [15:0]           hash_index,
+  input  wire                  hash_role,
+  input  wire [31:0]           hash_ip,
+  input  wire [23:0]           hash_qpn,
+  input  wire [15:0]           hash_cid,
+  input  wire [1:0]            hash_state,
+  input  wire [5:0]            conn_field,
+  input  wire [GW+LW+PW-1:0]   conn_wr,
+  input  wire [31:0]           conn_data,
+  input  wire [GW+LW+PW-1:0]   conn_rd,
+  input  wire [1:0]            seen_clear,
+  output wire                  seen_ready,
+  output wire [1:0]            seen,
+  input  wire [7:0]            count_number,
+  output wire [31:0]           count_data,
+
+  // Punt and inject.
+  input  wire                  punt_room,
+  output wire                  punt_take,
+  output wire                  punt_valid,
+  input  wire                  punt_ready,
+  output wire [WIDTH-1:0]      punt_data,
+  output wire [WIDTH/8-1:0]    punt_keep,
+  output wire                  punt_last,
+  input  wire                  inj_valid,
+  output wire                  inj_ready,
+  input  wire [13:0]           inj_len,
+  input  wire [WIDTH-1:0]      inj_data,
+  input  wire                  inj_last,
+
+  // Ledger.
+  output wire                  j_valid,
+  output wire [GW+LW-1:0]      j_addr,
+  output wire [23:0]           j_index,
+  input  wire [23:0]           j_next,
+  input  wire [23:0]           j_sent,
+  input  wire [23:0]           j_una,
+  input  wire                  j_far,
+  input  wire [23:0]           j_msn,
+  input  wire                  j_accept,
+  output wire                  c_valid,
+  output wire [GW+LW-1:0]      c_addr,
+  output wire                  ev_valid,
+  input  wire                  ev_ready,
+  output wire [GW+LW+PW-1:0]   ev_conn,
+  output wire [23:0]           ev_index,
+  output wire [23:0]           ev_msn,
+  output wire                  ev_fatal,
+  input  wire                  v_valid,
+  input  wire                  v_ok,
+
+  // Errors.
+  output wire [2:0]            judge_error,
+  output wire [GW+LW+PW-1:0]   judge_conn,
+  output wire [23:0]           judge_index,
+  output wire                  bad_valid,
+  output wire [GW+LW-1:0]      bad_addr,
+  output wire [23:0]           bad_index,
+
+  // Repeats.
+  output wire                  q_valid,
+  output wire [GW+LW-1:0]      q_addr,
+  output wire [23:0]           q_index,
+  output wire                  q_first,
+  output wire                  q_life,
+  input  wire                  q_pop,
+  input  wire                  q_stale,
+  output wire                  q_room,
+  input  wire                  q_push,
+  output wire                  l_queued,
+
+  // Launch of passes.
+  output wire [CREDIT_W-1:0]   free_beats,
+  output wire [CREDIT_W-1:0]   free_hdrs,
+  output wire                  prep_busy,
+  input  wire                  launch_valid,
+  input  wire                  launch_member,
+  input  wire                  launch_copy,
+  input  wire                  launch_room,
+  input  wire [PORTS-1:0]      launch_block,
+  input  wire [GW-1:0]         launch_group,
+  input  wire [LW-1:0]         launch_lane,
+  input  wire [23:0]           launch_index,
+  input  wire                  launch_first,
+  input  wire                  launch_final,
+  input  wire                  launch_repeat,
+  input  wire                  launch_ackreq,
+  input  wire [1:0]            launch_level,
+  input  wire [1:0]            launch_dtype,
+  input  wire [1:0]            launch_op,
+  input  wire [PW-1:0]         launch_ref,
+  input  wire [4:0]            launch_lanes,
+  input  wire [CREDIT_W-1:0]   launch_beats,
+  input  wire [BANK_AW-1:0]    launch_beat,
+  input  wire [HDR_AW-1:0]     launch_slot,
+
+  // Readers of all ports.
+  output wire                  run_free,
+  input  wire [PORTS-1:0]      run_frees,
+  output wire                  differs,
+  input  wire [PORTS-1:0]      differ,
+  output wire [18:0]           fact,
+  input  wire [PORTS*19-1:0]   facts,
+  output wire                  end_valid,
+  output wire [GW-1:0]         end_group,
+
+  // Reduction.
+  output wire                  in_valid,
+  output wire [WIDTH-1:0]      in_data,
+  output wire                  in_member,
+  output wire [1:0]            in_level,
+  output wire [1:0]            in_dtype,
+  output wire [1:0]            in_op,
+  output wire                  in_first,
+  output wire                  in_final,
+  output wire                  in_last,
+  input  wire                  out_valid,
+  input  wire [WIDTH-1:0]      out_data,
+  input  wire                  out_last
+);
+
+  localparam AW         = GW + LW;
+  localparam CW         = GW + LW + PW;
+  localparam BYTES_LOG2 = $clog2(WIDTH / 8);
+  localparam COMMANDS   = 16;
+  localparam BEATS      = 1 << (CREDIT_W - 1);
+  localparam HDRS       = (LANES > 8) ? 64 : (LANES > 4) ? 32 : 16;
+  localparam [47:0] NUMBER = PORT;
+  // Two of the longest frames.
+  localparam PASS_BEATS = 1 << $clog2(2 * (MTU_MAX + 82 + WIDTH / 8) * 8 / WIDTH);
+
+  wire         d_valid;
+  wire         d_ready;
+  wire [1:0]   d_class;
+  wire [7:0]   d_cause;
+  wire [13:0]  d_len;
+  wire [639:0] d_hdr;
+  wire         d_vlan;
+  wire [7:0]   d_opcode;
+  wire [23:0]  d_qpn;
+  wire [23:0]  d_psn;
+  wire [1:0]   d_pad;
+  wire [31:0]  d_src_ip;
+  wire [31:0]  d_dst_ip;
+  wire [15:0]  d_udp_len;
+  wire [6:0]   d_hlen;
+  wire [13:0]  d_plen;
+  wire [7:0]   d_syndrome;
+  wire [23:0]  d_msn;
+  wire         d_icrc_ok;
+  wire         cmd_valid;
+  wire         cmd_ready;
+  wire [1:0]   cmd_op;
+  wire         o_valid;
+  wire         o_ready;
+  wire [WIDTH-1:0]   o_data;
+  wire [WIDTH/8-1:0] o_keep;
+  wire         o_last;
+  wire         cnt_frames;
+  wire         cnt_overflow;
+  wire         ingress_idle;
+
+  rf_ingress #(.WIDTH(WIDTH), .PORTS(PORTS), .MTU_MAX(MTU_MAX)) ingress (
+    .clk(clk), .rst(rst), .s_axis_tdata(s_axis_tdata), .s_axis_tkeep(s_axis_tkeep), .s_axis_tvalid(s_axis_tvalid),
+    .s_axis_tlast(s_axis_tlast), .s_axis_tuser(s_axis_tuser), .base_mac(base_mac), .box_ip(box_ip),
+    .cnt_frames(cnt_frames), .cnt_overflow(cnt_overflow), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class),
+    .d_cause(d_cause), .d_len(d_len), .d_hdr(d_hdr), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_qpn(d_qpn),
+    .d_psn(d_psn), .d_pad(d_pad), .d_src_ip(d_src_ip), .d_dst_ip(d_dst_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen),
+    .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(d_msn), .d_icrc_ok(d_icrc_ok), .c_valid(cmd_valid),
+    .c_ready(cmd_ready), .c_op(cmd_op), .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_keep(o_keep),
+    .o_last(o_last), .idle(ingress_idle));
+
+  wire        l_valid;
+  wire        r_valid;
+  wire        r_hit;
+  wire [15:0] r_cid;
+  wire [1:0]  r_state;
+  wire        table_ready;
+
+  rf_conn_table #(.HASH_BITS(HASH_BITS)) conn_table (
+    .clk(clk), .rst(rst), .ready(table_ready), .l_valid(l_valid), .l_role(d_opcode == 8'h11), .l_ip(d_dst_ip),
+    .l_qpn(d_qpn), .r_valid(r_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state), .w_valid(hash_valid),
+    .w_table(hash_table), .w_index(hash_index), .w_role(hash_role), .w_ip(hash_ip), .w_qpn(hash_qpn),
+    .w_cid(hash_cid), .w_state(hash_state));
+
+  wire          f_read;
+  wire [CW-1:0] f_conn;
+  wire [23:0]   f_start;
+  wire [23:0]   f_shift;
+  wire [31:0]   f_src_ip;
+  wire [31:0]   f_peer_ip;
+  wire [2:0]    f_peer_port;
+  wire [23:0]   f_qpn;
+
+  rf_conn_static #(.CW(CW)) conn_static (
+    .clk(clk), .wr_field(conn_field), .wr_conn(conn_wr), .wr_data(conn_data), .rd_en(f_read), .rd_conn(f_conn),
+    .rd_start(f_start), .rd_shift(f_shift), .rd_src_ip(f_src_ip), .rd_peer_ip(f_peer_ip),
+    .rd_peer_port(f_peer_port), .rd_qpn(f_qpn));
+
+  wire [13:0]             pass_len;
+  wire                    pass_room;
+  wire                    pass_take;
+  wire                    repeat_room;
+  wire                    repeat_take;
+  wire                    event_room;
+  wire                    event_take;
+  wire [CW-1:0]           event_conn;
+  wire [23:0]             event_index;
+  wire [23:0]             event_msn;
+  wire                    event_fatal;
+  wire                    behalf_room;
+  wire                    m_valid;
+  wire [1:0]              m_op;
+  wire [LW+BANK_AW-1:0]   m_addr;
+  wire [AW-1:0]           m_conn;
+  wire                    m_done;
+  wire                    h_store;
+  wire [LW+HDR_AW-1:0]    h_addr;
+  wire                    h_event;
+  wire                    h_behalf;
+  wire [639:0]            h_hdr;
+  wire                    h_vlan;
+  wire [7:0]              h_opcode;
+  wire [6:0]              h_hlen;
+  wire [12:0]             h_plen;
+  wire [1:0]              h_pad;
+  wire [23:0]             h_psn;
+  wire [23:0]             h_qpn;
+  wire [23:0]             h_msn;
+  wire                    x_count;
+  wire [7:0]              x_cause;
+  wire                    x_seen_data;
+  wire                    x_seen_ack;
+  wire                    judge_idle;
+
+  rf_judge #(
+    .PORT(PORT), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2),
+    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .COMMANDS(COMMANDS)
+  ) judge (
+    .clk(clk), .rst(rst), .enable(enable), .hold(hold), .g_live(g_live), .g_error(g_error), .g_cfg(g_cfg),
+    .g_dbase(g_dbase), .g_hbase(g_hbase), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause),
+    .d_len(d_len), .d_hdr(d_hdr), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
+    .d_src_ip(d_src_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome),
+    .d_msn(d_msn), .d_icrc_ok(d_icrc_ok), .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state),
+    .f_read(f_read), .f_conn(f_conn), .f_start(f_start), .f_shift(f_shift), .f_src_ip(f_src_ip),
+    .f_peer_ip(f_peer_ip), .f_peer_port(f_peer_port), .f_qpn(f_qpn), .j_valid(j_valid), .j_addr(j_addr),
+    .j_index(j_index), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far), .j_msn(j_msn),
+    .j_accept(j_accept), .punt_room(punt_room), .punt_take(punt_take), .pass_len(pass_len), .pass_room(pass_room),
+    .pass_take(pass_take), .repeat_room(repeat_room), .repeat_take(repeat_take), .event_room(event_room),
+    .event_take(event_take), .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn),
+    .event_fatal(event_fatal), .behalf_room(behalf_room), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr),
+    .m_conn(m_conn), .m_done(m_done), .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf),
+    .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
+    .h_psn(h_psn), .h_qpn(h_qpn), .h_msn(h_msn), .x_count(x_count), .x_cause(x_cause), .x_seen_data(x_seen_data),
+    .x_seen_ack(x_seen_ack), .x_conn(judge_conn), .x_error(judge_error), .x_index(judge_index), .idle(judge_idle));
+
+  rf_seen #(.CW(CW)) signs (
+    .clk(clk), .set_data(x_seen_data), .set_ack(x_seen_ack), .set_conn(judge_conn), .clr_bits(seen_clear),
+    .clr_ready(seen_ready), .clr_conn(conn_wr), .rd_conn(conn_rd), .rd_seen(seen));
+
+  // ACKs.
+  wire         ack_e_valid;
+  wire         ack_e_ready;
+  wire [639:0] ack_e_hdr;
+  wire [6:0]   ack_e_hlen;
+  wire         ack_behalf;
+  wire         ackq_idle;
+
+  rf_ackq #(.CW(CW)) ackq (
+    .clk(clk), .rst(rst), .event_room(event_room), .behalf_room(behalf_room), .event_take(event_take),
+    .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn), .event_fatal(event_fatal),
+    .h_event(h_event), .h_behalf(h_behalf), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_psn(h_psn), .h_qpn(h_qpn),
+    .h_msn(h_msn), .ev_valid(ev_valid), .ev_ready(ev_ready), .ev_conn(ev_conn), .ev_index(ev_index),
+    .ev_msn(ev_msn), .ev_fatal(ev_fatal), .v_valid(v_valid), .v_ok(v_ok), .e_valid(ack_e_valid),
+    .e_ready(ack_e_ready), .e_hdr(ack_e_hdr), .e_hlen(ack_e_hlen), .e_behalf(ack_behalf), .idle(ackq_idle));
+
+  // Repeats. `life` tells entries of a group from those of its former life.
+  wire repeatq_idle;
+
+  rf_repeatq #(.LANES(LANES), .AW(AW)) repeatq (
+    .clk(clk), .rst(rst), .j_room(repeat_room), .j_valid(repeat_take), .j_addr(j_addr), .j_index(j_index),
+    .j_life(g_life[j_addr[AW-1:LW]]), .f_room(q_room), .f_valid(q_push), .l_addr({launch_group, launch_lane}),
+    .f_index(launch_index), .f_life(g_life[launch_group]), .l_queued(l_queued), .m_valid(q_valid), .m_addr(q_addr),
+    .m_index(q_index), .m_first(q_first), .m_life(q_life), .m_pop(q_pop), .idle(repeatq_idle));
+
+  // Banks.
+  wire                  pass_valid;
+  wire                  beat_read;
+  wire [LW+BANK_AW-1:0] beat_addr;
+  wire                  fact_read;
+  wire [LW+HDR_AW-1:0]  fact_addr;
+  wire                  hdr_read;
+  wire [LW+HDR_AW-1:0]  hdr_addr;
+  wire [647:0]          hdr_data;
+  wire                  bank_idle;
+
+  rf_bank #(
+    .WIDTH(WIDTH), .LANES(LANES), .LW(LW), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .AW(AW), .COMMANDS(COMMANDS)
+  ) bank (
+    .clk(clk), .rst(rst), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr), .m_conn(m_conn), .m_done(m_done),
+    .h_store(h_store), .h_addr(h_addr), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen),
+    .h_plen(h_plen), .h_pad(h_pad), .h_psn(h_psn), .c_valid(cmd_valid), .c_ready(cmd_ready), .c_op(cmd_op),
+    .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_last(o_last), .punt_valid(punt_valid),
+    .punt_ready(punt_ready), .pass_valid(pass_valid), .commit_valid(c_valid), .commit_conn(c_addr),
+    .beat_read(beat_read), .beat_addr(beat_addr), .beat_data(in_data), .fact_read(fact_read), .fact_addr(fact_addr),
+    .fact_data(fact), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .hdr_data(hdr_data), .idle(bank_idle));
+
+  assign punt_data = o_data;
+  assign punt_keep = o_keep;
+  assign punt_last = o_last;
+
+  // Foreign frames.
+  wire             for_e_valid;
+  wire             for_e_ready;
+  wire [13:0]      for_e_len;
+  wire             for_p_valid;
+  wire             for_p_ready;
+  wire [WIDTH-1:0] for_p_data;
+  wire             for_p_last;
+  wire             pass_idle;
+
+  rf_passthru #(.WIDTH(WIDTH), .BEATS(PASS_BEATS)) passthru (
+    .clk(clk), .rst(rst), .ask_len(pass_len), .ask_room(pass_room), .ask_take(pass_take), .s_valid(pass_valid),
+    .s_data(o_data), .s_last(o_last), .e_valid(for_e_valid), .e_ready(for_e_ready), .e_len(for_e_len),
+    .p_valid(for_p_valid), .p_ready(for_p_ready), .p_data(for_p_data), .p_last(for_p_last), .idle(pass_idle));
+
+  // Passes.
+  wire                copy_valid;
+  wire                copy_repeat;
+  wire                copy_ackreq;
+  wire [12:0]         copy_plen;
+  wire                pack_valid;
+  wire                pack_room;
+  wire [4:0]          pack_copies;
+  wire                pack_drop;
+  wire [CREDIT_W-1:0] pack_length;
+  wire [14:0]         pack_tail;
+  wire [CREDIT_W-1:0] pack_beats;
+  wire [4:0]          pack_hdrs;
+  wire                reader_idle;
+
+  rf_reader #(
+    .PORT(PORT), .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2),
+    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .CREDIT_W(CREDIT_W)
+  ) reader (
+    .clk(clk), .rst(rst), .g_error(g_error), .launch_valid(launch_valid), .launch_member(launch_member),
+    .launch_copy(launch_copy), .launch_room(launch_room), .launch_block(launch_block), .launch_group(launch_group),
+    .launch_lane(launch_lane), .launch_index(launch_index), .launch_first(launch_first), .launch_final(launch_final),
+    .launch_repeat(launch_repeat), .launch_ackreq(launch_ackreq), .launch_level(launch_level),
+    .launch_dtype(launch_dtype), .launch_op(launch_op), .launch_ref(launch_ref), .launch_lanes(launch_lanes),
+    .launch_beats(launch_beats), .launch_beat(launch_beat), .launch_slot(launch_slot), .prep_busy(prep_busy),
+    .run_free(run_free), .run_frees(run_frees), .differs(differs), .differ(differ), .fact_read(fact_read),
+    .fact_addr(fact_addr), .facts(facts), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .beat_read(beat_read),
+    .beat_addr(beat_addr), .in_valid(in_valid), .in_member(in_member), .in_level(in_level), .in_dtype(in_dtype),
+    .in_op(in_op), .in_first(in_first), .in_final(in_final), .in_last(in_last), .copy_valid(copy_valid),
+    .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_plen(copy_plen), .pack_valid(pack_valid),
+    .pack_room(pack_room), .pack_copies(pack_copies), .pack_drop(pack_drop), .pack_length(pack_length),
+    .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs), .bad_valid(bad_valid),
+    .bad_group(bad_addr[AW-1:LW]), .bad_lane(bad_addr[LW-1:0]), .bad_index(bad_index), .end_valid(end_valid),
+    .end_group(end_group), .idle(reader_idle));
+
+  // Results.
+  wire             res_soon;
+  wire             res_e_valid;
+  wire             res_e_ready;
+  wire [639:0]     res_e_hdr;
+  wire [6:0]       res_e_hlen;
+  wire [13:0]      res_e_plen;
+  wire             res_repeat;
+  wire             res_p_valid;
+  wire             res_p_ready;
+  wire [WIDTH-1:0] res_p_data;
+  wire             res_p_last;
+  wire             results_idle;
+
+  rf_results #(.WIDTH(WIDTH), .BEATS(BEATS), .HDRS(HDRS), .CREDIT_W(CREDIT_W)) results (
+    .clk(clk), .rst(rst), .free_beats(free_beats), .free_hdrs(free_hdrs),
+    .take_valid(launch_valid && launch_first && launch_room), .take_beats(launch_beats), .take_hdrs(launch_lanes),
+    .copy_valid(copy_valid), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_plen(copy_plen),
+    .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_drop(pack_drop),
+    .pack_length(pack_length), .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs),
+    .hdr_data(hdr_data), .out_valid(out_valid), .out_data(out_data), .out_last(out_last), .e_valid(res_e_valid),
+    .e_ready(res_e_ready), .e_hdr(res_e_hdr), .e_hlen(res_e_hlen), .e_plen(res_e_plen), .e_repeat(res_repeat),
+    .soon(res_soon), .p_valid(res_p_valid), .p_ready(res_p_ready), .p_data(res_p_data), .p_last(res_p_last),
+    .idle(results_idle));
+
+  // Transmit.
+  wire             e_valid;
+  wire             e_ready;
+  wire             e_raw;
+  wire [639:0]     e_hdr;
+  wire [6:0]       e_hlen;
+  wire [13:0]      e_plen;
+  wire [13:0]      e_len;
+  wire             p_valid;
+  wire             p_ready;
+  wire [WIDTH-1:0] p_data;
+  wire             p_last;
+  wire [3:0]       sent;
+  wire             tx_idle;
+  wire             egress_idle;
+  wire             tx_frames;
+
+  rf_port_tx #(.WIDTH(WIDTH)) tx (
+    .clk(clk), .rst(rst), .res_soon(res_soon), .res_e_valid(res_e_valid), .res_e_ready(res_e_ready),
+    .res_e_hdr(res_e_hdr), .res_e_hlen(res_e_hlen), .res_e_plen(res_e_plen), .res_p_valid(res_p_valid),
+    .res_p_ready(res_p_ready), .res_p_data(res_p_data), .res_p_last(res_p_last), .ack_e_valid(ack_e_valid),
+    .ack_e_ready(ack_e_ready), .ack_e_hdr(ack_e_hdr), .ack_e_hlen(ack_e_hlen), .for_e_valid(for_e_valid),
+    .for_e_ready(for_e_ready), .for_e_len(for_e_len), .for_p_valid(for_p_valid), .for_p_ready(for_p_ready),
+    .for_p_data(for_p_data), .for_p_last(for_p_last), .inj_valid(inj_valid), .inj_ready(inj_ready),
+    .inj_len(inj_len), .inj_data(inj_data), .inj_last(inj_last), .e_valid(e_valid), .e_ready(e_ready), .e_raw(e_raw),
+    .e_hdr(e_hdr), .e_hlen(e_hlen), .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready),
+    .p_data(p_data), .p_last(p_last), .sent(sent), .idle(tx_idle));
+
+  rf_egress #(.WIDTH(WIDTH)) egress (
+    .clk(clk), .rst(rst), .mac(base_mac + NUMBER), .e_valid(e_valid), .e_ready(e_ready), .e_raw(e_raw), .e_hdr(e_hdr),
+    .e_hlen(e_hlen), .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready), .p_data(p_data),
+    .p_last(p_last), .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
+    .m_axis_tlast(m_axis_tlast), .m_axis_tready(m_axis_tready), .cnt_frames(tx_frames), .idle(egress_idle));
+
+  // Counters.
+  wire [7:0] sent_cause = sent[0] ? (res_repeat ? `RF_CNT_TX_REPEAT : `RF_CNT_TX_FIRST) :
+                          sent[1] ? (ack_behalf ? `RF_CNT_TX_BEHALF : `RF_CNT_TX_ACK) :
+                          sent[2] ? `RF_CNT_TX_FOREIGN : `RF_CNT_TX_INJECT;
+  wire       counters_ready;
+
+  rf_counters counters (
+    .clk(clk), .rst(rst), .ready(counters_ready), .verdict(x_count), .verdict_cause(x_cause),
+    .sent(sent != 4'b0000), .sent_cause(sent_cause), .rx_frames(cnt_frames), .rx_overflow(cnt_overflow),
+    .ack_beyond(v_valid && !v_ok), .ack_forwarded(v_valid && v_ok), .repeat_stale(q_stale), .tx_frames(tx_frames),
+    .rd_number(count_number), .rd_data(count_data));
+
+  assign ready = table_ready && counters_ready;
+  assign idle  = ingress_idle && judge_idle && bank_idle && ackq_idle && repeatq_idle && pass_idle && reader_idle &&
+                 results_idle && tx_idle && egress_idle;
+
+  wire unused_bits = &{1'b0, r_valid};
+
+endmodule

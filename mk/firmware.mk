@@ -14,3 +14,5 @@ $(eval $(call c_test,fw_conn_test,tests/unit/fw_conn_test.c,fwbox fw fwlinux cli
 $(eval $(call c_test,fw_join_test,tests/unit/fw_join_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,ctl_test,tests/unit/ctl_test.c,rfctl rfproto))
 $(eval $(call c_test,fw_refuse_test,tests/unit/fw_refuse_test.c,fwbox fw fwlinux client rfctl rfproto))
+$(eval $(call c_test,fw_random_test,tests/unit/fw_random_test.c,fwbox fw fwlinux client rfctl rfproto))
+$(eval $(call c_test,fw_queue_test,tests/unit/fw_queue_test.c,fw rfctl rfproto))

@@ -1,0 +1,677 @@
+/*
+ * Random operations against a simple model of what the groups should be. After each one: the reply is
+ * the model's, active groups are the model's, and every invariant of rf_fw_check() holds.
+ *
+ * usage: fw_random_test [SEED [OPERATIONS]]
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "firmware/core/internal.h"
+#include "tests/unit/fw_box.h"
+
+#define JOBS 6u
+#define NUMBERS 2u
+#define RANKS 6u
+#define GROUPS 32u
+#define LEASE 200u
+#define DEADLINE 700u
+/* Signs of life are looked at four times in a lease. */
+#define LEASE_LATEST (LEASE + LEASE / 4u + 4u)
+
+static uint64_t seed = 1;
+static unsigned int operations = 20000;
+
+struct rank {
+	bool joined, left, gone;
+	uint64_t token, life;
+};
+
+struct group {
+	unsigned int state; /* enum rf_ctl_state; FREE: not active */
+	uint64_t job;
+	unsigned int number, n, joined, left, s_log2;
+	bool shifted;
+	uint64_t deadline;
+	struct rank rank[RANKS];
+};
+
+struct world {
+	struct fw_box *b;
+	struct group g[GROUPS];
+	uint64_t next_token, settled;
+	uint32_t seq;
+	unsigned int replies[8], refusals[RF_CTL_R_COUNT], failures, leases, deadlines;
+};
+
+static uint32_t rnd(uint32_t n)
+{
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(seed >> 33) % n;
+}
+
+static uint64_t now_ms(const struct world *w)
+{
+	return w->b->fw.now_ms;
+}
+
+static uint32_t ip_of(uint64_t job, unsigned int number, unsigned int rank)
+{
+	return 0x0a000000u | (uint32_t)job << 16 | (uint32_t)number << 8 | (uint32_t)(rank + 1);
+}
+
+/* What the firmware is asked. */
+struct ask {
+	struct rf_ctl_header h;
+	struct rf_ctl_request r;
+	uint32_t ip;
+	unsigned int port;
+};
+
+static struct ask ask(struct world *w, unsigned int verb, uint64_t job, unsigned int number,
+		      unsigned int rank, uint64_t token)
+{
+	struct ask a;
+
+	memset(&a, 0, sizeof(a));
+	a.h.verb = (uint8_t)verb;
+	a.h.job = job;
+	a.h.group = (uint16_t)number;
+	a.h.rank = (uint16_t)rank;
+	a.h.token = token;
+	a.h.seq = ++w->seq;
+	a.ip = ip_of(job, number, rank);
+	a.port = (unsigned int)(rank + job) % 4u;
+	return a;
+}
+
+/* Sends it; the answer to it (notices are drained), or false. */
+static bool send(struct world *w, const struct ask *a, struct rf_ctl_reply *r)
+{
+	static const uint8_t key[16];
+	struct rf_ctl_addr to = {.vlan = RF_CTL_NO_VLAN, .src_ip = a->ip, .dst_ip = FW_BOX_IP,
+				 .src_port = 50000, .dst_port = RF_CTL_UDP_PORT,
+				 .src_mac = {2, 0, 0, 0, 9, 9}};
+	uint8_t msg[RF_CTL_MESSAGE_MAX], frame[RF_CTL_FRAME_MAX];
+	size_t len = rf_ctl_request_put(msg, &a->h, &a->r, key);
+	const struct fw_box_frame *f;
+	bool found = false;
+
+	assert_true(len > 0);
+	fw_box_punt(w->b, a->port, frame, rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
+	assert_null(fw_box_poll(w->b));
+	while ((f = fw_box_out(w->b)) != NULL) {
+		struct rf_ctl_addr from;
+		struct rf_ctl_header h;
+		const uint8_t *m;
+		size_t n;
+
+		assert_int_equal(rf_ctl_frame_get(f->data, f->len, &from, &m, &n), 0);
+		assert_int_equal(rf_ctl_header_get(m, n, &h), 0);
+		if (found || h.seq != a->h.seq || h.token != a->h.token)
+			continue;
+		assert_int_equal(rf_ctl_reply_get(m, &h, r), 0);
+		found = true;
+	}
+	if (found) {
+		w->replies[r->result & 7u]++;
+		if (r->result == RF_CTL_FAILED)
+			w->refusals[r->u.failed.reason]++;
+	}
+	return found;
+}
+
+/* ---- the model ---- */
+
+static struct group *in_state(struct world *w, uint64_t job, unsigned int number, unsigned int state)
+{
+	for (unsigned int i = 0; i < GROUPS; i++)
+		if (w->g[i].state == state && w->g[i].job == job && w->g[i].number == number)
+			return &w->g[i];
+	return NULL;
+}
+
+/* A group on which the rank of a job stands as a member that has not left. */
+static struct group *member_of(struct world *w, uint64_t job, unsigned int number, unsigned int rank)
+{
+	for (unsigned int i = 0; i < GROUPS; i++) {
+		struct group *g = &w->g[i];
+		const struct rank *r = &g->rank[rank];
+
+		if (g->state != RF_CTL_S_FREE && g->job == job && g->number == number && r->joined)
+			return g;
+	}
+	return NULL;
+}
+
+static void end(struct world *w, struct group *g)
+{
+	g->state = RF_CTL_S_FREE;
+	w->settled = now_ms(w) + w->b->cfg.settle_ms + 2u;
+}
+
+static unsigned int active(const struct world *w)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < GROUPS; i++)
+		n += w->g[i].state != RF_CTL_S_FREE;
+	return n;
+}
+
+/* Whether an aligned range of units is free, looked for place by place. */
+static bool range_free(const struct world *w, uint32_t total, uint32_t size, bool heads)
+{
+	const struct rf_fw *fw = &w->b->fw;
+
+	for (uint32_t base = 0; base + size <= total; base += size) {
+		bool hit = false;
+
+		for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+			const struct rf_fw_group *g = &fw->group[i];
+			uint32_t at = heads ? g->hbase : g->dbase;
+			uint32_t n = heads ? 1u << g->slots_log2 : 16u << g->slots_log2;
+
+			if (g->hw != RF_FW_NONE && at < base + size && base < at + n)
+				hit = true;
+		}
+		if (!hit)
+			return true;
+	}
+	return false;
+}
+
+/* Same rank of the same job and number elsewhere: same queue pair. */
+static bool taken(struct world *w, const struct group *g, uint64_t job, unsigned int number,
+		  unsigned int rank)
+{
+	for (unsigned int i = 0; i < GROUPS; i++)
+		if (&w->g[i] != g && w->g[i].state != RF_CTL_S_FREE && w->g[i].job == job &&
+		    w->g[i].number == number && w->g[i].rank[rank].joined)
+			return true;
+	return false;
+}
+
+static void check_world(struct world *w)
+{
+	const struct rf_fw *fw = &w->b->fw;
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
+		count += rf_fw_group_active(&fw->group[i]);
+	assert_int_equal(count, active(w));
+	for (unsigned int i = 0; i < GROUPS; i++) {
+		const struct group *g = &w->g[i];
+		bool found = false;
+
+		if (g->state == RF_CTL_S_FREE)
+			continue;
+		for (unsigned int k = 0; k < RF_FW_RECORDS; k++) {
+			const struct rf_fw_group *f = &fw->group[k];
+
+			if (f->state == g->state && f->job == g->job && f->number == g->number &&
+			    f->joined == g->joined && f->left == g->left && f->ranks == g->n)
+				found = true;
+		}
+		if (!found)
+			print_error("job %u group %u: state %s, %u joined, %u left: not in the box\n",
+				    (unsigned int)g->job, g->number, rf_ctl_state_text(g->state),
+				    g->joined, g->left);
+		assert_true(found);
+	}
+}
+
+/* ---- operations ---- */
+
+static void fill_join(struct ask *a, const struct group *g, uint64_t job, unsigned int number,
+		      unsigned int rank)
+{
+	struct rf_ctl_join *j = &a->r.u.join;
+	unsigned int next = (rank + 1) % g->n;
+
+	j->ranks = (uint16_t)g->n;
+	j->mtu_log2 = 10;
+	j->slots_log2 = (uint8_t)g->s_log2;
+	j->port = RF_CTL_NO_PORT;
+	j->flags = g->shifted ? RF_CTL_J_SHIFTED : 0;
+	j->shift = g->shifted ? RF_CTL_SHIFT : 0;
+	j->qpn = 0x100 + rank;
+	j->peer_ip = ip_of(job, number, next);
+	/* So that the keys of one rank stay the same in all its groups. */
+	j->peer_qpn = 0x1000 + rank;
+	j->start_psn = 5;
+	j->lease_ms = LEASE;
+	j->deadline_ms = DEADLINE;
+}
+
+static struct group *new_group(struct world *w, uint64_t job, unsigned int number)
+{
+	struct group *g = w->g;
+
+	while (g->state != RF_CTL_S_FREE)
+		g++;
+	memset(g, 0, sizeof(*g));
+	g->job = job;
+	g->number = number;
+	g->n = 2 + rnd(RANKS - 1);
+	g->s_log2 = 4 + rnd(6);
+	g->shifted = rnd(2) != 0;
+	g->deadline = now_ms(w) + DEADLINE;
+	return g;
+}
+
+static void expect(const struct rf_ctl_reply *r, unsigned int result, unsigned int reason)
+{
+	if (r->result == RF_CTL_FAILED && (result != RF_CTL_FAILED || r->u.failed.reason != reason))
+		print_error("unexpected %s\n", rf_ctl_reason_name(r->u.failed.reason));
+	assert_int_equal(r->result, result);
+	if (result == RF_CTL_FAILED)
+		assert_int_equal(r->u.failed.reason, reason);
+}
+
+static void admitted(struct world *w, struct group *g, unsigned int rank, uint64_t token)
+{
+	g->state = RF_CTL_S_JOINING;
+	g->rank[rank] = (struct rank){.joined = true, .token = token, .life = now_ms(w)};
+	if (++g->joined == g->n)
+		g->state = RF_CTL_S_READY;
+}
+
+/* Expected answer to a JOIN with a new token; g is the group that it would get into. */
+static enum rf_ctl_reason judge(struct world *w, const struct group *g, bool fresh, uint64_t job,
+				unsigned int number, unsigned int rank)
+{
+	if (taken(w, g, job, number, rank))
+		return RF_CTL_R_CONNECTION_TAKEN;
+	if (!fresh)
+		return RF_CTL_R_NONE;
+	if (w->b->fw.hw_used == 0xffu)
+		return RF_CTL_R_NO_GROUPS;
+	if (!range_free(w, 8192, 16u << g->s_log2, false) || !range_free(w, 512, 1u << g->s_log2, true))
+		return RF_CTL_R_NO_SLOTS;
+	return RF_CTL_R_NONE;
+}
+
+static void op_join(struct world *w)
+{
+	uint64_t job = 1 + rnd(JOBS), token = ++w->next_token;
+	unsigned int number = rnd(NUMBERS), rank = rnd(RANKS);
+	struct group *g = in_state(w, job, number, RF_CTL_S_JOINING);
+	struct group *ready = in_state(w, job, number, RF_CTL_S_READY);
+	struct group *old = member_of(w, job, number, rank);
+	bool fresh = !g;
+	enum rf_ctl_reason why;
+	struct rf_ctl_reply r;
+	struct ask a;
+
+	if (g && rnd(4))
+		rank = rnd(g->n);
+	old = member_of(w, job, number, rank);
+	if (fresh)
+		g = new_group(w, job, number);
+	if (ready)
+		g->n = ready->n;
+	a = ask(w, RF_CTL_JOIN, job, number, rank, token);
+	fill_join(&a, g, job, number, rank);
+	why = judge(w, g, fresh, job, number, rank);
+	assert_true(send(w, &a, &r));
+	if (rank >= g->n) {
+		expect(&r, RF_CTL_FAILED, RF_CTL_R_RANK_RANGE);
+	} else if (!fresh && g->rank[rank].joined) {
+		expect(&r, RF_CTL_FAILED, RF_CTL_R_RANK_TAKEN);
+	} else if (fresh && ready) {
+		expect(&r, RF_CTL_FAILED, RF_CTL_R_RANK_TAKEN);
+	} else if (fresh && old && !old->rank[rank].left && !old->rank[rank].gone) {
+		/* A draining group that this rank has not left. */
+		assert_int_equal(r.result, RF_CTL_FAILED);
+		assert_true(r.u.failed.reason == RF_CTL_R_RANK_TAKEN ||
+			    r.u.failed.reason == RF_CTL_R_RANKS_DIFFER);
+	} else {
+		if (why != RF_CTL_R_NONE) {
+			expect(&r, RF_CTL_FAILED, why);
+		} else {
+			admitted(w, g, rank, token);
+			expect(&r, g->state == RF_CTL_S_READY ? RF_CTL_READY : RF_CTL_WAITING, 0);
+		}
+	}
+}
+
+/* A member chosen at random, NULL: none found. */
+static struct group *pick(struct world *w, unsigned int *rank)
+{
+	for (unsigned int tries = 0; tries < 40; tries++) {
+		struct group *g = &w->g[rnd(GROUPS)];
+
+		*rank = rnd(RANKS);
+		if (g->state != RF_CTL_S_FREE && g->rank[*rank].joined)
+			return g;
+	}
+	return NULL;
+}
+
+static void op_again(struct world *w)
+{
+	unsigned int rank;
+	struct group *g = pick(w, &rank);
+	struct rf_ctl_reply r;
+	struct ask a;
+
+	if (!g)
+		return;
+	a = ask(w, RF_CTL_JOIN, g->job, g->number, rank, g->rank[rank].token);
+	fill_join(&a, g, g->job, g->number, rank);
+	assert_true(send(w, &a, &r));
+	if (g->state == RF_CTL_S_JOINING)
+		expect(&r, RF_CTL_WAITING, 0);
+	else
+		expect(&r, g->rank[rank].left || g->rank[rank].gone ? RF_CTL_DRAINING : RF_CTL_READY, 0);
+	g->rank[rank].life = now_ms(w);
+}
+
+static void op_status(struct world *w)
+{
+	unsigned int rank;
+	struct group *g = pick(w, &rank);
+	struct rf_ctl_reply r;
+	struct ask a;
+
+	if (!g)
+		return;
+	a = ask(w, RF_CTL_STATUS, g->job, g->number, rank, g->rank[rank].token);
+	a.r.u.status.page = rnd(2) ? RF_CTL_PAGE_GROUP : RF_CTL_PAGE_RANKS;
+	assert_true(send(w, &a, &r));
+	expect(&r, RF_CTL_PAGE, 0);
+	if (r.page == RF_CTL_PAGE_GROUP)
+		assert_int_equal(r.u.group.state, g->state);
+	g->rank[rank].life = now_ms(w);
+}
+
+static void op_leave(struct world *w)
+{
+	unsigned int rank;
+	struct group *g = pick(w, &rank);
+	struct rf_ctl_reply r;
+	struct ask a;
+
+	if (!g)
+		return;
+	a = ask(w, RF_CTL_LEAVE, g->job, g->number, rank, g->rank[rank].token);
+	a.h.flags = rnd(2) ? RF_CTL_F_QP_DESTROYED : 0;
+	assert_true(send(w, &a, &r));
+	g->rank[rank].life = now_ms(w);
+	if (g->state == RF_CTL_S_JOINING) {
+		expect(&r, RF_CTL_FAILED, RF_CTL_R_ABORTED);
+		w->failures++;
+		end(w, g);
+		return;
+	}
+	if (!g->rank[rank].left && !g->rank[rank].gone)
+		g->left++;
+	g->rank[rank].left = true;
+	g->state = RF_CTL_S_DRAINING;
+	expect(&r, g->left == g->n ? RF_CTL_ENDED : RF_CTL_DRAINING, 0);
+	if (g->left == g->n)
+		end(w, g);
+}
+
+static void op_abort(struct world *w)
+{
+	unsigned int rank;
+	struct group *g = pick(w, &rank);
+	struct rf_ctl_reply r;
+	struct ask a;
+
+	if (!g || rnd(4))
+		return;
+	a = ask(w, RF_CTL_ABORT, g->job, g->number, rank, g->rank[rank].token);
+	a.r.u.abort.code = 2;
+	assert_true(send(w, &a, &r));
+	expect(&r, RF_CTL_OK, 0);
+	w->failures++;
+	end(w, g);
+}
+
+static void op_error(struct world *w)
+{
+	unsigned int rank;
+	struct group *g = pick(w, &rank);
+
+	if (!g || g->state == RF_CTL_S_JOINING || rnd(4))
+		return;
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		const struct rf_fw_group *f = &w->b->fw.group[i];
+
+		if (f->live && f->job == g->job && f->number == g->number && f->state == g->state &&
+		    f->joined == g->joined && f->left == g->left) {
+			w->b->group[f->hw][RF_GROUP_ERROR / 4] =
+				RF_GROUP_ERROR_VALID_MASK | RF_ERROR_LENGTH << 16;
+			end(w, g);
+			w->failures++;
+			break;
+		}
+	}
+	assert_null(fw_box_poll(w->b));
+	while (fw_box_out(w->b))
+		;
+}
+
+static void op_time(struct world *w)
+{
+	assert_null(fw_box_run(w->b, 1 + rnd(60)));
+	while (fw_box_out(w->b))
+		;
+}
+
+/* Leases and deadlines that had to run out, must not have, or may have. */
+static void passed(struct world *w)
+{
+	for (unsigned int i = 0; i < GROUPS; i++) {
+		struct group *g = &w->g[i];
+		const struct rf_fw_group *f = NULL;
+		bool must = false, may = false;
+
+		if (g->state == RF_CTL_S_FREE)
+			continue;
+		/* The record that holds one of its tokens. */
+		for (unsigned int k = 0; k < RF_FW_RECORDS; k++)
+			for (uint8_t m = w->b->fw.group[k].first; m != RF_FW_NONE;
+			     m = w->b->fw.member[m].next)
+				for (unsigned int r = 0; r < g->n; r++)
+					if (g->rank[r].joined &&
+					    w->b->fw.member[m].token == g->rank[r].token)
+						f = &w->b->fw.group[k];
+		assert_non_null(f);
+		for (unsigned int r = 0; r < g->n; r++) {
+			struct rank *p = &g->rank[r];
+			uint64_t age = now_ms(w) - p->life;
+			bool gone = false;
+
+			if (!p->joined || p->left || p->gone)
+				continue;
+			for (uint8_t m = f->first; m != RF_FW_NONE; m = w->b->fw.member[m].next)
+				if (w->b->fw.member[m].rank == r)
+					gone = (w->b->fw.member[m].flags & RF_CTL_RANK_GONE) != 0;
+			if (g->state == RF_CTL_S_DRAINING) {
+				/* It counts as having left, and the group ends with the last. */
+				if (age > LEASE_LATEST)
+					assert_true(gone);
+				if (gone)
+					assert_true(age > LEASE);
+				p->gone = gone;
+				g->left += gone;
+				w->leases += gone;
+			} else {
+				must = must || age > LEASE_LATEST;
+				may = may || age > LEASE;
+			}
+		}
+		if (g->state == RF_CTL_S_JOINING && now_ms(w) >= g->deadline)
+			must = may = true;
+		if (g->state == RF_CTL_S_DRAINING)
+			must = may = g->left == g->n;
+		if (must)
+			assert_false(rf_fw_group_active(f));
+		if (!rf_fw_group_active(f)) {
+			assert_true(may);
+			w->failures++;
+			w->leases += f->reason == RF_CTL_R_LEASE;
+			w->deadlines += f->reason == RF_CTL_R_MISSING_RANKS;
+			end(w, g);
+		}
+	}
+}
+
+/* Frames that must change nothing. */
+static void op_noise(struct world *w)
+{
+	uint8_t frame[RF_CTL_FRAME_MAX];
+	struct ask a = ask(w, RF_CTL_LEAVE, 1 + rnd(JOBS), rnd(NUMBERS), rnd(RANKS), rnd(1000));
+	struct rf_ctl_reply r;
+	size_t len = 60 + rnd(900);
+
+	if (rnd(2)) {
+		for (size_t i = 0; i < len; i++)
+			frame[i] = (uint8_t)rnd(256);
+		fw_box_punt(w->b, rnd(4), frame, len);
+		assert_null(fw_box_poll(w->b));
+		return;
+	}
+	/* A token of nobody, or of a group that has ended: the answer names it. */
+	a.h.token += 1ull << 40;
+	assert_true(send(w, &a, &r));
+	expect(&r, RF_CTL_FAILED, RF_CTL_R_GROUP_UNKNOWN);
+}
+
+static void op_reset(struct world *w)
+{
+	struct ask a = ask(w, RF_CTL_RESET, 0, 0, RF_CTL_NO_RANK, 7);
+	struct rf_ctl_reply r;
+
+	if (rnd(20))
+		return;
+	a.ip = 0x0a630001u;
+	a.port = 0;
+	assert_true(send(w, &a, &r));
+	expect(&r, RF_CTL_OK, 0);
+	for (unsigned int i = 0; i < GROUPS; i++)
+		if (w->g[i].state != RF_CTL_S_FREE)
+			end(w, &w->g[i]);
+	assert_int_equal(w->b->fw.entries, 0);
+}
+
+static void test_random(void **state)
+{
+	static const struct {
+		void (*run)(struct world *w);
+		unsigned int weight;
+	} ops[] = {{op_join, 40}, {op_again, 6}, {op_status, 25}, {op_leave, 10}, {op_abort, 2},
+		   {op_error, 2}, {op_time, 12}, {op_noise, 3},   {op_reset, 1}};
+	static struct world w;
+
+	(void)state;
+	w.b = fw_box_new();
+	w.b->cfg.hold_ms = 300;
+	w.b->cfg.linger_ms = 400;
+	assert_int_equal(fw_box_start(w.b), RF_FW_OK);
+	for (unsigned int i = 0; i < operations; i++) {
+		uint32_t dice = rnd(101);
+		unsigned int k = 0;
+
+		while (dice >= ops[k].weight)
+			dice -= ops[k++].weight;
+		ops[k].run(&w);
+		passed(&w);
+		check_world(&w);
+	}
+	print_message("%u operations: %u waiting, %u ready, %u draining, %u ended, %u failures "
+		      "(%u leases, %u deadlines), %u kicks; refused: %u taken, %u connection, %u groups, "
+		      "%u slots\n",
+		      operations, w.replies[RF_CTL_WAITING], w.replies[RF_CTL_READY],
+		      w.replies[RF_CTL_DRAINING], w.replies[RF_CTL_ENDED], w.failures, w.leases,
+		      w.deadlines, w.b->fw.cnt.kicks, w.refusals[RF_CTL_R_RANK_TAKEN],
+		      w.refusals[RF_CTL_R_CONNECTION_TAKEN], w.refusals[RF_CTL_R_NO_GROUPS],
+		      w.refusals[RF_CTL_R_NO_SLOTS]);
+	/* The run has seen what it is meant to test. */
+	assert_true(w.replies[RF_CTL_READY] > 100 && w.replies[RF_CTL_ENDED] > 20);
+	assert_true(w.leases > 20 && w.refusals[RF_CTL_R_NO_SLOTS] > 20);
+	/* All quiet: everything is free again. */
+	assert_null(fw_box_run(w.b, 5000));
+	assert_int_equal(w.b->fw.hw_used, 0);
+	assert_int_equal(w.b->fw.entries, 0);
+	assert_int_equal(rf_fw_buddy_longest(&w.b->fw.beats), 13);
+	assert_int_equal(rf_fw_buddy_longest(&w.b->fw.hslots), 9);
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
+		assert_int_equal(w.b->fw.group[i].state, RF_CTL_S_FREE);
+	fw_box_free(w.b);
+}
+
+/* The checker of invariants finds what is broken. */
+static void test_checker(void **state)
+{
+	static struct world w;
+	static struct rf_fw good;
+	struct rf_fw *fw;
+	struct group *g = w.g;
+
+	(void)state;
+	w.b = fw_box_new();
+	assert_int_equal(fw_box_start(w.b), RF_FW_OK);
+	fw = &w.b->fw;
+	*g = (struct group){.job = 1, .n = 2, .s_log2 = 4};
+	for (unsigned int r = 0; r < 2; r++) {
+		struct rf_ctl_reply reply;
+		struct ask a = ask(&w, RF_CTL_JOIN, 1, 0, r, 10 + r);
+
+		fill_join(&a, g, 1, 0, r);
+		assert_true(send(&w, &a, &reply));
+	}
+	assert_int_equal(fw->group[0].state, RF_CTL_S_READY);
+	good = *fw;
+	assert_null(rf_fw_check(fw));
+#define BREAK(what)                                                                                \
+	do {                                                                                       \
+		*fw = good;                                                                        \
+		what;                                                                              \
+		assert_non_null(rf_fw_check(fw));                                                  \
+	} while (0)
+	BREAK(fw->hw_used = 0);
+	BREAK(fw->hw_used = 3);
+	BREAK(fw->group[0].slots_log2++);
+	BREAK(fw->group[0].dbase = 4);
+	BREAK(fw->group[0].joined = 1);
+	BREAK(fw->group[0].live = 0);
+	BREAK(fw->group[0].hw = RF_FW_NONE);
+	BREAK(fw->group[0].first = fw->member[fw->group[0].first].next);
+	BREAK(fw->member[fw->group[0].first].qpn++);
+	BREAK(fw->member[fw->group[0].first].port++);
+	BREAK(fw->free_member = fw->group[0].first);
+	BREAK(fw->entries++);
+	BREAK(fw->tombstones++);
+	BREAK(fw->table[0].value ^= 1u << 16);
+	BREAK(rf_fw_buddy_free(&fw->beats, fw->group[0].dbase, 8));
+#undef BREAK
+	*fw = good;
+	rf_fw_conn_put(fw, 1, 2, 3, RF_STATE_LIVE);
+	assert_non_null(rf_fw_check(fw));
+	fw_box_free(w.b);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_checker),
+					   cmocka_unit_test(test_random)};
+
+	if (argc > 1)
+		seed = strtoull(argv[1], NULL, 0);
+	if (argc > 2)
+		operations = (unsigned int)strtoul(argv[2], NULL, 0);
+	print_message("seed %llu; to repeat: build/tests/fw_random_test %llu %u\n",
+		      (unsigned long long)seed, (unsigned long long)seed, operations);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -15,3 +15,5 @@ $(eval $(call c_test,roce_loss_test,tests/unit/roce_loss_test.c,rocenet roce rfp
 $(eval $(call c_test,roce_endpoint_test,tests/unit/roce_endpoint_test.c,roce rfproto,-Wl$(comma)--wrap=calloc))
 # Element-wise loops gain from vectors; the results do not depend on it.
 $(eval $(call c_lib,collective,$(addprefix host/src/collective/,arith.c order.c msg_qp.c plan.c collective.c),,-O3))
+$(eval $(call c_test,collective_arith_test,tests/unit/collective_arith_test.c,collective roce rfproto,-lm))
+$(eval $(call c_test,collective_test,$(addprefix tests/unit/collective_,test.c ring.c box.c),rocenet collective roce rfproto))

@@ -45,7 +45,8 @@ uint64_t rf_siphash(const uint8_t key[RF_SIPHASH_KEY_BYTES], const void *data, s
 		.v2 = k0 ^ 0x6c7967656e657261u,
 		.v3 = k1 ^ 0x7465646279746573u,
 	};
-	uint64_t last = (uint64_t)len << 56; /* the length modulo 256, then the bytes that are left */
+	uint64_t last = (uint64_t)len
+			<< 56; /* the length modulo 256, then the bytes that are left */
 	const uint8_t *p = data;
 	size_t left = len;
 

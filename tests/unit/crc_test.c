@@ -95,9 +95,9 @@ static void crc_sees_every_bit(void **state)
 static void siphash_published(void **state)
 {
 	static const uint64_t first[] = {
-		0x726fdb47dd0e0e31u, 0x74f839c593dc67fdu, 0x0d6c8009d9a94f5au, 0x85676696d7fb7e2du,
-		0xcf2794e0277187b7u, 0x18765564cd99a68du, 0xcbc9466e58fee3ceu, 0xab0200f58b01d137u,
-		0x93f5f5799a932462u,
+		0x726fdb47dd0e0e31u, 0x74f839c593dc67fdu, 0x0d6c8009d9a94f5au,
+		0x85676696d7fb7e2du, 0xcf2794e0277187b7u, 0x18765564cd99a68du,
+		0xcbc9466e58fee3ceu, 0xab0200f58b01d137u, 0x93f5f5799a932462u,
 	};
 	uint8_t key[16];
 	uint8_t msg[15];
@@ -142,9 +142,9 @@ static void bytes_round_trip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(crc_known_values),   cmocka_unit_test(crc_is_the_definition),
-		cmocka_unit_test(crc_in_pieces),      cmocka_unit_test(crc_sees_every_bit),
-		cmocka_unit_test(siphash_published),  cmocka_unit_test(bytes_round_trip),
+		cmocka_unit_test(crc_known_values),  cmocka_unit_test(crc_is_the_definition),
+		cmocka_unit_test(crc_in_pieces),     cmocka_unit_test(crc_sees_every_bit),
+		cmocka_unit_test(siphash_published), cmocka_unit_test(bytes_round_trip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

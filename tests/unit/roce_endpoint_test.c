@@ -278,7 +278,8 @@ static void control_packets(void **state)
 	struct heard h = {0};
 	struct roce_endpoint *ep = make(&h);
 	struct roce_qp *qp = make_qp(20);
-	struct roce_udp u = {.src_ip = BOX_IP, .dst_ip = MY_IP, .sport = 5, .dport = 4791, .len = 30};
+	struct roce_udp u = {
+		.src_ip = BOX_IP, .dst_ip = MY_IP, .sport = 5, .dport = 4791, .len = 30};
 	uint8_t body[30];
 	uint8_t frame[128];
 	size_t len;

@@ -1,6 +1,7 @@
 /*
- * Two hosts on a wire that loses, doubles, swaps and corrupts frames: whatever it does, every message
- * arrives once, whole and in order. And the box's PSN shift: without the shift nothing is delivered.
+ * Two hosts on a wire that loses, doubles, swaps and corrupts frames: whatever it does, every
+ * message arrives once, whole and in order. And the box's PSN shift: without the shift nothing is
+ * delivered.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@ struct link {
 	struct roce_net net;
 	struct roce_qp *tx, *rx;
 	uint32_t mtu, window;
-	uint32_t shift;	     /* rq_psn = sq_psn - shift */
+	uint32_t shift;      /* rq_psn = sq_psn - shift */
 	uint32_t wire_shift; /* what the wire takes off data and adds to responses */
 	uint8_t retry_cnt;
 	uint8_t *out[MESSAGES], *in[MESSAGES];
@@ -151,8 +152,9 @@ static void link_start(struct link *l, struct roce_random rng, uint32_t mtu, uin
 	l->tx = make_qp(l, 0, psn);
 	l->rx = make_qp(l, 1, psn);
 	for (uint32_t i = 0; i < MESSAGES; i++) {
-		l->len[i] = roce_random_below(&l->net.rng, 4) ? roce_random_below(&l->net.rng, MAX_LEN)
-							      : roce_random_below(&l->net.rng, 3);
+		l->len[i] = roce_random_below(&l->net.rng, 4)
+				    ? roce_random_below(&l->net.rng, MAX_LEN)
+				    : roce_random_below(&l->net.rng, 3);
 		l->out[i] = malloc(MAX_LEN);
 		l->in[i] = calloc(1, MAX_LEN);
 		for (uint32_t k = 0; k < l->len[i]; k++)
@@ -184,8 +186,9 @@ static void every_fault_alone_and_together(void **state)
 	struct roce_random rng = roce_random_start("roce_loss_test");
 	static const uint32_t faults[][4] = {
 		/* loss, duplicate, reorder, corrupt: per mille */
-		{0, 0, 0, 0},  {10, 0, 0, 0},  {100, 0, 0, 0},	 {300, 0, 0, 0},    {0, 200, 0, 0},
-		{0, 0, 100, 0}, {0, 0, 0, 100}, {50, 50, 50, 50}, {200, 100, 100, 100},
+		{0, 0, 0, 0},   {10, 0, 0, 0},    {100, 0, 0, 0},
+		{300, 0, 0, 0}, {0, 200, 0, 0},   {0, 0, 100, 0},
+		{0, 0, 0, 100}, {50, 50, 50, 50}, {200, 100, 100, 100},
 	};
 
 	(void)state;
@@ -203,8 +206,8 @@ static void every_fault_alone_and_together(void **state)
 			l.net.reorder = faults[i][2];
 			l.net.corrupt = faults[i][3];
 			if (!roce_net_run(&l.net, 20000000000u) || l.failed)
-				fail_msg("faults %zu run %u: %u sent, %u received", i, run, l.done_tx,
-					 l.done_rx);
+				fail_msg("faults %zu run %u: %u sent, %u received", i, run,
+					 l.done_tx, l.done_rx);
 			link_check(&l);
 			if (i == 0 && !buffers_behind)
 				assert_int_equal(roce_qp_counters(l.tx)->tx_retransmits, 0);

@@ -13,6 +13,7 @@ void roce_net_init(struct roce_net *net, struct roce_random rng)
 	net->delay = 1000;
 	net->gap = 100;
 	net->late = 3000;
+	net->wake = UINT64_MAX;
 }
 
 void roce_net_free(struct roce_net *net)
@@ -182,6 +183,8 @@ static uint64_t next_time(const struct roce_net *net, int sent)
 		if (timeout < t)
 			t = timeout;
 	}
+	if (net->wake > net->now && net->wake < t)
+		t = net->wake;
 	/* A host that is free now may have more. */
 	if (sent && net->gap == 0)
 		t = net->now;

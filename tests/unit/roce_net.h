@@ -1,7 +1,7 @@
 /*
- * A network for tests: endpoints joined by a wire with seeded faults, in virtual time. The wire takes
- * a frame to the endpoint whose MAC it names; a hook may look at every frame first, change it, or
- * take it away.
+ * A network for tests: endpoints joined by a wire with seeded faults, in virtual time. The wire
+ * takes a frame to the endpoint whose MAC it names; a hook may look at every frame first, change
+ * it, or take it away.
  */
 #ifndef ROCE_NET_H
 #define ROCE_NET_H
@@ -29,10 +29,10 @@ struct roce_net {
 	uint32_t corrupt; /* one bit flipped */
 	uint64_t late;
 	uint64_t delay; /* of the wire */
-	uint64_t gap;	/* between two frames of one host */
+	uint64_t gap;   /* between two frames of one host */
 	/*
-	 * Called with each frame that a host sends, before the wire's faults. Returns 1 if it took the
-	 * frame over, 0 to pass it on.
+	 * Called with each frame that a host sends, before the wire's faults. Returns 1 if it took
+	 * the frame over, 0 to pass it on.
 	 */
 	int (*hook)(void *ctx, uint32_t from, uint8_t *frame, size_t len);
 	void *hook_ctx;
@@ -41,6 +41,7 @@ struct roce_net {
 	/* 1 when the test is over. */
 	int (*done)(void *ctx);
 	void *ctx;
+	uint64_t wake; /* work() is called at this time too; UINT64_MAX: it need not */
 	struct roce_endpoint *hosts[ROCE_NET_HOSTS];
 	uint8_t macs[ROCE_NET_HOSTS][6];
 	uint64_t tx_free[ROCE_NET_HOSTS];

@@ -68,7 +68,8 @@ static inline void pair_end(struct pair *p)
 	roce_qp_destroy(p->b);
 }
 
-/* One frame of `qp`, parsed; false if it has none. The packet's payload is valid until the next call. */
+/* One frame of `qp`, parsed; false if it has none. The packet's payload is valid until the next
+ * call. */
 static inline bool pair_take(struct roce_qp *qp, uint64_t now, struct roce_packet *p)
 {
 	static uint8_t frame[ROCE_FRAME_MAX];

@@ -31,7 +31,8 @@ static void every_length_and_operation(void **state)
 {
 	static const uint32_t lengths[] = {0, 1, 3, 4, 255, 256, 257, 512, 1000, 4095, 4096, 5000};
 	static uint8_t target[8192], scratch[8192];
-	struct roce_region region = {.rkey = 7, .va = 0x10000, .addr = target, .len = sizeof(target)};
+	struct roce_region region = {
+		.rkey = 7, .va = 0x10000, .addr = target, .len = sizeof(target)};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -64,7 +65,8 @@ static void every_length_and_operation(void **state)
 			if (op != ROCE_WR_WRITE) {
 				assert_int_equal(roce_qp_poll(p.b, &cqe), 1);
 				assert_int_equal(cqe.wr_id, 9);
-				assert_int_equal(cqe.opcode, write ? ROCE_WC_RECV_WRITE : ROCE_WC_RECV);
+				assert_int_equal(cqe.opcode,
+						 write ? ROCE_WC_RECV_WRITE : ROCE_WC_RECV);
 				assert_int_equal(cqe.len, lengths[i]);
 				assert_int_equal(cqe.has_imm, op != ROCE_WR_SEND);
 				if (cqe.has_imm)
@@ -303,8 +305,8 @@ static void retry_forever(void **state)
 	qp = pair_qp(&cfg, true);
 	assert_int_equal(pair_send(qp, 1, data, 256), ROCE_OK);
 	for (unsigned int i = 0; i < 1000; i++)
-		(void)pair_lose(qp, roce_qp_next_timeout(qp) == UINT64_MAX ? 0
-									   : roce_qp_next_timeout(qp));
+		(void)pair_lose(
+			qp, roce_qp_next_timeout(qp) == UINT64_MAX ? 0 : roce_qp_next_timeout(qp));
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
 	assert_int_equal(roce_qp_counters(qp)->timeouts, 999);
 	roce_qp_destroy(qp);

@@ -158,8 +158,8 @@ static void progress_is_readable(void **state)
 	assert_int_equal(pair_recv(p.b, 77, in, sizeof(in)), ROCE_OK);
 	assert_int_equal(roce_qp_recv_progress(p.b, &id, &bytes), 0);
 	for (uint32_t i = 0; i < 3; i++) {
-		pair_request(p.b, i ? ROCE_OP_SEND_MIDDLE : ROCE_OP_SEND_FIRST, E + i, data + 256 * i,
-			     256);
+		pair_request(p.b, i ? ROCE_OP_SEND_MIDDLE : ROCE_OP_SEND_FIRST, E + i,
+			     data + 256 * i, 256);
 		assert_int_equal(roce_qp_recv_progress(p.b, &id, &bytes), 1);
 		assert_int_equal(id, 77);
 		assert_int_equal(bytes, 256 * (i + 1));
@@ -183,16 +183,21 @@ struct breach {
 static const struct breach breaches[] = {
 	{"middle without first", -1, ROCE_OP_SEND_MIDDLE, 256, 0x61, ROCE_WC_LOC_QP_ERR},
 	{"last without first", -1, ROCE_OP_SEND_LAST, 256, 0x61, ROCE_WC_LOC_QP_ERR},
-	{"first within a message", ROCE_OP_SEND_FIRST, ROCE_OP_SEND_FIRST, 256, 0x61, ROCE_WC_LOC_QP_ERR},
-	{"only within a message", ROCE_OP_SEND_FIRST, ROCE_OP_SEND_ONLY, 256, 0x61, ROCE_WC_LOC_QP_ERR},
-	{"write within a send", ROCE_OP_SEND_FIRST, ROCE_OP_WRITE_LAST, 256, 0x61, ROCE_WC_LOC_QP_ERR},
+	{"first within a message", ROCE_OP_SEND_FIRST, ROCE_OP_SEND_FIRST, 256, 0x61,
+	 ROCE_WC_LOC_QP_ERR},
+	{"only within a message", ROCE_OP_SEND_FIRST, ROCE_OP_SEND_ONLY, 256, 0x61,
+	 ROCE_WC_LOC_QP_ERR},
+	{"write within a send", ROCE_OP_SEND_FIRST, ROCE_OP_WRITE_LAST, 256, 0x61,
+	 ROCE_WC_LOC_QP_ERR},
 	{"first shorter than the MTU", -1, ROCE_OP_SEND_FIRST, 252, 0x61, ROCE_WC_LOC_QP_ERR},
-	{"middle shorter than the MTU", ROCE_OP_SEND_FIRST, ROCE_OP_SEND_MIDDLE, 4, 0x61, ROCE_WC_LOC_QP_ERR},
+	{"middle shorter than the MTU", ROCE_OP_SEND_FIRST, ROCE_OP_SEND_MIDDLE, 4, 0x61,
+	 ROCE_WC_LOC_QP_ERR},
 	{"first longer than the MTU", -1, ROCE_OP_SEND_FIRST, 260, 0x61, ROCE_WC_LOC_QP_ERR},
 	{"only longer than the MTU", -1, ROCE_OP_SEND_ONLY, 257, 0x61, ROCE_WC_LOC_QP_ERR},
 	{"last with nothing", ROCE_OP_SEND_FIRST, ROCE_OP_SEND_LAST, 0, 0x61, ROCE_WC_LOC_QP_ERR},
 	{"read", -1, ROCE_OP_READ_REQUEST, 0, 0x61, ROCE_WC_LOC_QP_ERR},
-	{"longer than the buffer", ROCE_OP_SEND_FIRST, ROCE_OP_SEND_LAST, 200, 0x61, ROCE_WC_LOC_LEN_ERR},
+	{"longer than the buffer", ROCE_OP_SEND_FIRST, ROCE_OP_SEND_LAST, 200, 0x61,
+	 ROCE_WC_LOC_LEN_ERR},
 	{"write to nowhere", -1, ROCE_OP_WRITE_ONLY, 8, 0x62, ROCE_WC_LOC_PROT_ERR},
 };
 
@@ -306,7 +311,8 @@ static void writes_are_as_long_as_they_say(void **state)
 		k.payload_len = last;
 		roce_qp_rx(b, 0, &k);
 		assert_int_equal(roce_qp_state(b) == ROCE_QP_RTS, last == 44);
-		pair_expect_response(b, last == 44 ? ROCE_SYN_ACK : ROCE_SYN_NAK_INVALID_REQUEST, E + 1);
+		pair_expect_response(b, last == 44 ? ROCE_SYN_ACK : ROCE_SYN_NAK_INVALID_REQUEST,
+				     E + 1);
 		roce_qp_destroy(b);
 	}
 }

@@ -1,4 +1,5 @@
-/* The RoCEv2 codec: packets of Linux endpoints, every cause of refusal, random packets both ways. */
+/* The RoCEv2 codec: packets of Linux endpoints, every cause of refusal, random packets both ways.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -169,8 +170,9 @@ static void every_refusal(void **state)
 				frame[r->set[k].at] = r->set[k].value;
 		put_ip_checksum(frame + 14);
 		if (roce_parse(frame, r->len ? r->len : len, &q) != r->want)
-			fail_msg("refusal %zu: %s", i,
-				 roce_wire_error_name(roce_parse(frame, r->len ? r->len : len, &q)));
+			fail_msg(
+				"refusal %zu: %s", i,
+				roce_wire_error_name(roce_parse(frame, r->len ? r->len : len, &q)));
 		seen |= 1u << -r->want;
 	}
 	assert_int_equal(seen, (1u << ROCE_WIRE_ERRORS) - 1);
@@ -309,7 +311,8 @@ static void random_packets_both_ways(void **state)
 	}
 }
 
-/* Untrusted bytes in blocks of exactly their length, so that valgrind or a sanitizer sees a step over. */
+/* Untrusted bytes in blocks of exactly their length, so that valgrind or a sanitizer sees a step
+ * over. */
 static void random_bytes(void **state)
 {
 	struct roce_random rng = roce_random_start("roce_wire_test");
@@ -420,14 +423,10 @@ static void names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden_file),
-		cmocka_unit_test(icrc_covers_what_it_should),
-		cmocka_unit_test(every_refusal),
-		cmocka_unit_test(tags),
-		cmocka_unit_test(checksums),
-		cmocka_unit_test(random_packets_both_ways),
-		cmocka_unit_test(random_bytes),
-		cmocka_unit_test(udp_and_arp),
+		cmocka_unit_test(golden_file),   cmocka_unit_test(icrc_covers_what_it_should),
+		cmocka_unit_test(every_refusal), cmocka_unit_test(tags),
+		cmocka_unit_test(checksums),     cmocka_unit_test(random_packets_both_ways),
+		cmocka_unit_test(random_bytes),  cmocka_unit_test(udp_and_arp),
 		cmocka_unit_test(names),
 	};
 

@@ -30,8 +30,8 @@ enum rf_arith_op {
 size_t rf_arith_size(enum rf_arith_type type);
 
 /*
- * out[i] = a[i] op b[i], in the element type (16-bit sums are added in fp32 and rounded). `out` may be
- * `a` or `b`, but must not overlap them otherwise.
+ * out[i] = a[i] op b[i], in the element type (16-bit sums are added in fp32 and rounded). `out` may
+ * be `a` or `b`, but must not overlap them otherwise.
  */
 void rf_arith_reduce(enum rf_arith_type type, enum rf_arith_op op, void *out, const void *a,
 		     const void *b, size_t count);

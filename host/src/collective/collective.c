@@ -65,8 +65,8 @@ static int cfg_check(const struct rf_coll_cfg *c)
 	/* A message that is longer than the window could never be sent. */
 	if (c->window_packets != 0 && message_bytes(c) / c->mtu > c->window_packets)
 		return RF_COLL_E_INVALID;
-	if (needs_scratch(c) && (!c->scratch || (uintptr_t)c->scratch % 8 != 0 ||
-				 c->scratch_bytes < message_bytes(c)))
+	if (needs_scratch(c) &&
+	    (!c->scratch || (uintptr_t)c->scratch % 8 != 0 || c->scratch_bytes < message_bytes(c)))
 		return RF_COLL_E_INVALID;
 	return RF_COLL_OK;
 }
@@ -302,6 +302,12 @@ int rf_coll_progress(struct rf_coll *c)
 	return c->error ? c->error : n;
 }
 
+/* Has the cursor left this operation behind? After an error it may stand before it. */
+static bool is_past(const struct rf_coll_cursor *at, uint32_t op)
+{
+	return (int32_t)(at->op - op) > 0;
+}
+
 int rf_coll_poll(struct rf_coll *c, struct rf_coll_done *done)
 {
 	bool finished;
@@ -309,7 +315,7 @@ int rf_coll_poll(struct rf_coll *c, struct rf_coll_done *done)
 	if (c->polled == c->started)
 		return 0;
 	finished = c->cfg.ranks == 1 ||
-		   (c->recv_done.op != c->polled && c->send_done.op != c->polled);
+		   (is_past(&c->recv_done, c->polled) && is_past(&c->send_done, c->polled));
 	if (!finished && !c->error)
 		return 0;
 	done->id = rf_coll_op(c, c->polled)->id;

@@ -22,25 +22,26 @@
 
 enum rf_coll_error {
 	RF_COLL_OK = 0,
-	RF_COLL_AGAIN = 1,	  /* max_ops are outstanding: progress and poll first */
-	RF_COLL_E_INVALID = -1,	  /* an argument is out of its range, or count is 0 */
+	RF_COLL_AGAIN = 1,      /* max_ops are outstanding: progress and poll first */
+	RF_COLL_E_INVALID = -1, /* an argument is out of its range, or count is 0 */
 	RF_COLL_E_NO_MEMORY = -2,
 	RF_COLL_E_ALIGNMENT = -3, /* a buffer is not aligned to its element */
-	RF_COLL_E_OVERLAP = -4,	  /* buffers overlap without being equal */
-	RF_COLL_E_CHANNEL = -5,	  /* a channel failed: rf_coll_failure() tells which and why */
-	RF_COLL_E_LENGTH = -6,	  /* a message had another length: counts differ between ranks */
+	RF_COLL_E_OVERLAP = -4,   /* buffers overlap without being equal */
+	RF_COLL_E_CHANNEL = -5,   /* a channel failed: rf_coll_failure() tells which and why */
+	RF_COLL_E_LENGTH = -6,    /* a message had another length: counts differ between ranks */
 };
 
 enum rf_coll_schedule {
 	/*
-	 * The box adds: the vector goes to the successor as a train of messages, and the sum comes from
-	 * the predecessor in the same positions.
+	 * The box adds: the vector goes to the successor as a train of messages, and the sum comes
+	 * from the predecessor in the same positions.
 	 */
 	RF_COLL_BOX,
 	/*
-	 * No box: reduce-scatter and all-gather round the ring. Adds in ring order: the element of chunk c
-	 * is (((x_c + x_c+1) + x_c+2) + ...), ranks modulo N; partial sums travel in the element type, so
-	 * 16-bit types round at every hop. Every rank gets the same bits; they differ from the box's.
+	 * No box: reduce-scatter and all-gather round the ring. Adds in ring order: the element of
+	 * chunk c is (((x_c + x_c+1) + x_c+2) + ...), ranks modulo N; partial sums travel in the
+	 * element type, so 16-bit types round at every hop. Every rank gets the same bits; they
+	 * differ from the box's.
 	 */
 	RF_COLL_RING,
 };
@@ -58,16 +59,16 @@ struct rf_coll_cfg {
 	/* Most bytes of a message: a multiple of mtu, the same on all ranks; 0: 64 packets. */
 	uint32_t message_bytes;
 	/*
-	 * Most packets in messages that are posted and not acknowledged; 0: no limit, the channel keeps
-	 * the window itself (as rf_msg_qp does). A NIC cannot: through the box give it S/2.
+	 * Most packets in messages that are posted and not acknowledged; 0: no limit, the channel
+	 * keeps the window itself (as rf_msg_qp does). A NIC cannot: through the box give it S/2.
 	 */
 	uint32_t window_packets;
 	uint32_t max_ops; /* most operations outstanding, 1 .. 1024; 0: 8 */
 	struct rf_msg to_next;
 	struct rf_msg from_prev;
 	/*
-	 * Ring with 2 or more ranks: at least one message, better rf_coll_scratch_bytes(). Aligned to 8
-	 * bytes, the caller's, in use as long as the group.
+	 * Ring with 2 or more ranks: at least one message, better rf_coll_scratch_bytes(). Aligned
+	 * to 8 bytes, the caller's, in use as long as the group.
 	 */
 	void *scratch;
 	size_t scratch_bytes;
@@ -89,8 +90,8 @@ int rf_coll_create(const struct rf_coll_cfg *cfg, struct rf_coll **out);
 void rf_coll_destroy(struct rf_coll *coll);
 
 /*
- * Starts an all-reduce of `count` elements. Both buffers must stay until the operation is done; send
- * is only read, and send == recv is allowed. RF_COLL_AGAIN: too many are outstanding.
+ * Starts an all-reduce of `count` elements. Both buffers must stay until the operation is done;
+ * send is only read, and send == recv is allowed. RF_COLL_AGAIN: too many are outstanding.
  * RF_COLL_E_CHANNEL, RF_COLL_E_LENGTH: the group had failed before.
  */
 int rf_coll_start(struct rf_coll *coll, uint64_t id, const void *send, void *recv, size_t count);
@@ -104,7 +105,8 @@ int rf_coll_progress(struct rf_coll *coll);
 
 /*
  * 1 and the oldest finished operation, or 0. Done means: the whole result is here AND everything
- * that this rank sent for it has been acknowledged, so nobody needs anything from this rank any more.
+ * that this rank sent for it has been acknowledged, so nobody needs anything from this rank any
+ * more.
  */
 int rf_coll_poll(struct rf_coll *coll, struct rf_coll_done *done);
 

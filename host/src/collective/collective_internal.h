@@ -18,8 +18,8 @@ struct rf_coll_op {
 };
 
 /*
- * A place in the order of messages: operation (running counter), step, message within the step. Both
- * ends of a channel walk through the same order, so messages carry no header.
+ * A place in the order of messages: operation (running counter), step, message within the step.
+ * Both ends of a channel walk through the same order, so messages carry no header.
  */
 struct rf_coll_cursor {
 	uint32_t op;
@@ -47,10 +47,10 @@ struct rf_coll {
 	uint64_t scratch_posted; /* running counters of receives into scratch */
 	uint64_t scratch_done;
 	uint32_t packets_posted; /* in messages that are not acknowledged */
-	int error;		 /* ended with this */
+	int error;               /* ended with this */
 	int failed_channel;
 	int failed_status;
-	uint32_t op_mask;	 /* slots less 1: a power of two, so that the counters may wrap */
+	uint32_t op_mask; /* slots less 1: a power of two, so that the counters may wrap */
 	struct rf_coll_op ops[];
 };
 

@@ -17,9 +17,9 @@ enum rf_msg_result {
 };
 
 struct rf_msg_event {
-	uint64_t id;  /* as posted */
-	int sent;     /* 1: a send was acknowledged by the peer; 0: a receive has its whole message */
-	int status;   /* 0, or the channel's own error number: of RoCE an enum roce_wc_status */
+	uint64_t id; /* as posted */
+	int sent;   /* 1: a send was acknowledged by the peer; 0: a receive has its whole message */
+	int status; /* 0, or the channel's own error number: of RoCE an enum roce_wc_status */
 	uint32_t len; /* bytes received */
 };
 

@@ -1,9 +1,10 @@
 #include "host/src/collective/collective_internal.h"
 
 /*
- * Ring, N ranks, N chunks, 2 (N - 1) steps. In step s < N - 1 rank r sends chunk r - s and adds its own
- * part to chunk r - s - 1, which arrives; in the steps t = s - (N - 1) >= 0 it sends chunk r + 1 - t and
- * receives the finished chunk r - t. So the chunk sent in a step is the one received in the step before.
+ * Ring, N ranks, N chunks, 2 (N - 1) steps. In step s < N - 1 rank r sends chunk r - s and adds its
+ * own part to chunk r - s - 1, which arrives; in the steps t = s - (N - 1) >= 0 it sends chunk r +
+ * 1 - t and receives the finished chunk r - t. So the chunk sent in a step is the one received in
+ * the step before.
  */
 
 void rf_plan_start(const struct rf_coll *c, struct rf_coll_op *op)
@@ -48,8 +49,8 @@ static struct rf_coll_span span_of(struct rf_coll *c, const struct rf_coll_curso
 
 	step_span(c, rf_coll_op(c, at->op), at->step, send, &offset, &len);
 	span.offset = offset + skip;
-	span.len = len - skip < c->cfg.message_bytes ? (uint32_t)(len - skip)
-						     : c->cfg.message_bytes;
+	span.len =
+		len - skip < c->cfg.message_bytes ? (uint32_t)(len - skip) : c->cfg.message_bytes;
 	return span;
 }
 
@@ -108,8 +109,8 @@ bool rf_plan_send_allowed(struct rf_coll *c, const struct rf_coll_cursor *at)
 	struct rf_coll_cursor needed = *at;
 
 	/*
-	 * Box: the sum of what we send comes only after we sent it; with its buffer posted before, it
-	 * never finds none.
+	 * Box: the sum of what we send comes only after we sent it; with its buffer posted before,
+	 * it never finds none.
 	 */
 	if (c->cfg.schedule == RF_COLL_BOX)
 		return rf_plan_before(at, &c->recv_posted);

@@ -32,8 +32,8 @@ static void sequence_nak(struct roce_qp *qp, uint64_t now)
 
 	qp->n.rx_naks++;
 	/*
-	 * Once per advance: the same gap may be reported more than once, and each time a whole window
-	 * would be sent again. If the repeat is lost too, the timer mends it.
+	 * Once per advance: the same gap may be reported more than once, and each time a whole
+	 * window would be sent again. If the repeat is lost too, the timer mends it.
 	 */
 	if (rq->nak_obeyed || rq->timer == ROCE_TIMER_RNR) {
 		qp->n.rx_naks_ignored++;
@@ -57,7 +57,8 @@ static void rnr_nak(struct roce_qp *qp, uint64_t now, uint8_t code)
 		return;
 	}
 	rq->rnr_retries++;
-	/* The receiver lives: what the transport timer counted is forgiven while it makes us wait. */
+	/* The receiver lives: what the transport timer counted is forgiven while it makes us wait.
+	 */
 	rq->retries = 0;
 	rq->timeout = qp->cfg.ack_timeout;
 	rq->limit = qp->cfg.window;
@@ -91,7 +92,8 @@ void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packe
 		return;
 	}
 	if (kind == 0) {
-		/* For the packet named and all before it; whether we asked for it does not matter. */
+		/* For the packet named and all before it; whether we asked for it does not matter.
+		 */
 		qp->n.rx_acks++;
 		advance(qp, now, rq->una + k + 1);
 		return;

@@ -34,8 +34,8 @@ struct roce_endpoint_callbacks {
 
 struct roce_endpoint_cfg {
 	uint8_t mac[6];
-	uint32_t ip;	 /* host order */
-	uint32_t box_ip; /* the box's own address; 0: there is none. */
+	uint32_t ip;      /* host order */
+	uint32_t box_ip;  /* the box's own address; 0: there is none. */
 	uint32_t max_qps; /* 1 .. 4096 */
 	struct roce_endpoint_callbacks callbacks;
 };
@@ -47,18 +47,18 @@ struct roce_endpoint_counters {
 	uint64_t tx_bytes;
 	/* Frames that were no RoCE packet, by cause: index -enum roce_wire_error. */
 	uint64_t rx_wire[ROCE_WIRE_ERRORS];
-	uint64_t rx_other_mac;	   /* for another MAC */
-	uint64_t rx_other_ip;	   /* for another IP address */
+	uint64_t rx_other_mac; /* for another MAC */
+	uint64_t rx_other_ip;  /* for another IP address */
 	uint64_t rx_ip_checksum;
 	uint64_t rx_udp_checksum;
 	uint64_t rx_icrc;
 	uint64_t rx_unknown_qpn;
-	uint64_t rx_wrong_source;  /* source IP is not the peer's */
-	uint64_t rx_roce;	   /* handed to a queue pair */
+	uint64_t rx_wrong_source; /* source IP is not the peer's */
+	uint64_t rx_roce;         /* handed to a queue pair */
 	uint64_t rx_arp;
 	uint64_t rx_icmp;
-	uint64_t rx_control;	   /* handed to callbacks.control */
-	uint64_t frames_full;	   /* own frames dropped: queue full */
+	uint64_t rx_control;  /* handed to callbacks.control */
+	uint64_t frames_full; /* own frames dropped: queue full */
 };
 
 /* One allocation. *out is written on success only. ROCE_E_INVALID, ROCE_E_NO_MEMORY. */

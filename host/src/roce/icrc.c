@@ -14,8 +14,8 @@ uint32_t roce_icrc(const uint8_t *ip, size_t len)
 	uint32_t s;
 
 	memcpy(head, ip, MASKED_BYTES);
-	head[1] = 0xff;	 /* TOS */
-	head[8] = 0xff;	 /* TTL */
+	head[1] = 0xff;  /* TOS */
+	head[8] = 0xff;  /* TTL */
 	head[10] = 0xff; /* IP checksum */
 	head[11] = 0xff;
 	head[26] = 0xff; /* UDP checksum */

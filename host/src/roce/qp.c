@@ -96,7 +96,8 @@ int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out)
 	qp->state = ROCE_QP_INIT;
 	queue_init(&qp->rq.q, cfg->sq_depth);
 	queue_init(&qp->rs.q, cfg->rq_depth);
-	/* Both slot types consist of 64-bit members first, so their arrays may follow one another. */
+	/* Both slot types consist of 64-bit members first, so their arrays may follow one another.
+	 */
 	qp->rq.slots = (struct roce_send_slot *)(void *)(qp + 1);
 	qp->rs.slots = (struct roce_recv_slot *)(void *)((char *)(qp + 1) + sq);
 	qp->rq.limit = cfg->window;

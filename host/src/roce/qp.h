@@ -30,8 +30,8 @@ enum roce_error {
 	ROCE_OK = 0,
 	ROCE_E_INVALID = -1, /* an argument is out of its range */
 	ROCE_E_NO_MEMORY = -2,
-	ROCE_E_AGAIN = -3, /* queue full: poll completions first */
-	ROCE_E_STATE = -4, /* the queue pair's state does not allow it */
+	ROCE_E_AGAIN = -3,  /* queue full: poll completions first */
+	ROCE_E_STATE = -4,  /* the queue pair's state does not allow it */
 	ROCE_E_EXISTS = -5, /* endpoint: the QPN is taken */
 };
 
@@ -46,15 +46,15 @@ enum roce_qp_state {
 /* A work request's end (IBTA 11.6.2). */
 enum roce_wc_status {
 	ROCE_WC_SUCCESS = 0,
-	ROCE_WC_LOC_LEN_ERR,	    /* receive: the message is longer than the buffer */
-	ROCE_WC_LOC_PROT_ERR,	    /* receive: peer's WRITE outside every region */
-	ROCE_WC_LOC_QP_ERR,	    /* receive: packets of the peer break the protocol */
-	ROCE_WC_FLUSHED,	    /* the queue pair had ended for another reason */
-	ROCE_WC_REM_INV_REQ_ERR,    /* NAK 61 */
-	ROCE_WC_REM_ACCESS_ERR,	    /* NAK 62 */
-	ROCE_WC_REM_OP_ERR,	    /* NAK 63 */
-	ROCE_WC_RETRY_EXC_ERR,	    /* no acknowledgement after all retries */
-	ROCE_WC_RNR_RETRY_EXC_ERR,  /* the receiver posted no buffer, after all retries */
+	ROCE_WC_LOC_LEN_ERR,       /* receive: the message is longer than the buffer */
+	ROCE_WC_LOC_PROT_ERR,      /* receive: peer's WRITE outside every region */
+	ROCE_WC_LOC_QP_ERR,        /* receive: packets of the peer break the protocol */
+	ROCE_WC_FLUSHED,           /* the queue pair had ended for another reason */
+	ROCE_WC_REM_INV_REQ_ERR,   /* NAK 61 */
+	ROCE_WC_REM_ACCESS_ERR,    /* NAK 62 */
+	ROCE_WC_REM_OP_ERR,        /* NAK 63 */
+	ROCE_WC_RETRY_EXC_ERR,     /* no acknowledgement after all retries */
+	ROCE_WC_RNR_RETRY_EXC_ERR, /* the receiver posted no buffer, after all retries */
 	ROCE_WC_STATUSES,
 };
 
@@ -69,21 +69,23 @@ enum roce_wr_opcode {
 };
 
 enum roce_wc_opcode {
-	ROCE_WC_SEND,	    /* a send work request, SEND or WRITE */
-	ROCE_WC_RECV,	    /* a SEND came into the buffer */
-	ROCE_WC_RECV_WRITE, /* a WRITE with immediate used up the receive; its buffer is untouched */
+	ROCE_WC_SEND,       /* a send work request, SEND or WRITE */
+	ROCE_WC_RECV,       /* a SEND came into the buffer */
+	ROCE_WC_RECV_WRITE, /* a WRITE with immediate used up the receive; its buffer is untouched
+			     */
 };
 
-/* Work request to send. The bytes stay the caller's, unchanged until the completion was polled... */
+/* Work request to send. The bytes stay the caller's, unchanged until the completion was polled...
+ */
 struct roce_send_wr {
 	uint64_t wr_id;
 	enum roce_wr_opcode opcode;
 	bool solicited; /* sets SE on the last packet */
 	const void *buf;
-	uint32_t len; /* 0 .. 2^31 */
-	uint32_t imm; /* host order */
+	uint32_t len;       /* 0 .. 2^31 */
+	uint32_t imm;       /* host order */
 	uint64_t remote_va; /* WRITE */
-	uint32_t rkey;	    /* WRITE */
+	uint32_t rkey;      /* WRITE */
 };
 /*
  * ... with one exception. Payload is read from the buffer whenever a packet is (re)sent, and the
@@ -127,15 +129,15 @@ struct roce_qp_cfg {
 	uint32_t ip; /* host order */
 	bool has_vlan;
 	uint16_t vlan_tci;
-	uint32_t qpn;	    /* 24 bits, not 0 or 1 */
+	uint32_t qpn;       /* 24 bits, not 0 or 1 */
 	uint16_t udp_sport; /* one value per queue pair; 0: 0xc000 + a fold of the QPN */
-	uint8_t tos;	    /* of every packet; DSCP 6 bits, ECN 2 bits */
+	uint8_t tos;        /* of every packet; DSCP 6 bits, ECN 2 bits */
 	/* PSN of the first packet that this end sends. */
 	uint32_t sq_psn;
 	/*
-	 * PSN that this end expects first. Between plain ends it is the peer's sq_psn. Through the box
-	 * it is the peer's sq_psn less 2^22, because the box subtracts 2^22 from data and adds it to
-	 * what comes back: a packet that misses the box is then never delivered.
+	 * PSN that this end expects first. Between plain ends it is the peer's sq_psn. Through the
+	 * box it is the peer's sq_psn less 2^22, because the box subtracts 2^22 from data and adds
+	 * it to what comes back: a packet that misses the box is then never delivered.
 	 */
 	uint32_t rq_psn;
 	uint32_t mtu; /* path MTU: 256, 512, 1024, 2048, 4096 */
@@ -145,11 +147,11 @@ struct roce_qp_cfg {
 	uint32_t sq_depth;
 	uint32_t rq_depth;
 	/*
-	 * Retransmission: without an acknowledgement for ack_timeout ns the oldest packet is sent again,
-	 * then after twice that time, and so on up to ack_timeout_max; after retry_cnt times without
-	 * progress the queue pair ends. One packet at a time: a receiver (or box) that only waits for
-	 * somebody else gets one packet per timeout and not a window of them. The first acknowledgement
-	 * opens the window again.
+	 * Retransmission: without an acknowledgement for ack_timeout ns the oldest packet is sent
+	 * again, then after twice that time, and so on up to ack_timeout_max; after retry_cnt times
+	 * without progress the queue pair ends. One packet at a time: a receiver (or box) that only
+	 * waits for somebody else gets one packet per timeout and not a window of them. The first
+	 * acknowledgement opens the window again.
 	 */
 	uint64_t ack_timeout;
 	uint64_t ack_timeout_max;
@@ -173,36 +175,37 @@ struct roce_qp_peer {
 
 /* Since creation. */
 struct roce_qp_counters {
-	uint64_t tx_packets;	   /* requests, first and repeated */
-	uint64_t tx_bytes;	   /* their payload */
-	uint64_t tx_retransmits;   /* of these, sent before */
-	uint64_t tx_acks;	   /* ACK made */
-	uint64_t tx_naks;	   /* NAK 60..63 made */
+	uint64_t tx_packets;     /* requests, first and repeated */
+	uint64_t tx_bytes;       /* their payload */
+	uint64_t tx_retransmits; /* of these, sent before */
+	uint64_t tx_acks;        /* ACK made */
+	uint64_t tx_naks;        /* NAK 60..63 made */
 	uint64_t tx_rnr_naks;
-	uint64_t rx_packets;	   /* requests and responses that reached this queue pair */
-	uint64_t rx_bytes;	   /* payload delivered */
+	uint64_t rx_packets; /* requests and responses that reached this queue pair */
+	uint64_t rx_bytes;   /* payload delivered */
 	uint64_t rx_acks;
-	uint64_t rx_naks;	   /* sequence NAKs */
-	uint64_t rx_naks_ignored;  /* second one without progress between */
+	uint64_t rx_naks;         /* sequence NAKs */
+	uint64_t rx_naks_ignored; /* second one without progress between */
 	uint64_t rx_fatal_naks;
 	uint64_t rx_rnr_naks;
-	uint64_t rx_acks_stale;	   /* of what is not in flight: ignored */
-	uint64_t rx_cnps;	   /* congestion notifications: counted, not obeyed */
-	uint64_t rx_duplicates;	   /* requests that had been accepted before */
-	uint64_t rx_gaps;	   /* requests beyond the expected one */
-	uint64_t rx_errors;	   /* wrong opcode order, length, access: ended the queue pair */
-	uint64_t rx_ignored;	   /* packets that this state or end has no use for */
+	uint64_t rx_acks_stale; /* of what is not in flight: ignored */
+	uint64_t rx_cnps;       /* congestion notifications: counted, not obeyed */
+	uint64_t rx_duplicates; /* requests that had been accepted before */
+	uint64_t rx_gaps;       /* requests beyond the expected one */
+	uint64_t rx_errors;     /* wrong opcode order, length, access: ended the queue pair */
+	uint64_t rx_ignored;    /* packets that this state or end has no use for */
 	uint64_t timeouts;
 };
 
 struct roce_qp;
 
-/* Fills in: MTU 1024, window 256, depths 64, timeout 4 ms to 256 ms, retries 7, RNR forever, code 1. */
+/* Fills in: MTU 1024, window 256, depths 64, timeout 4 ms to 256 ms, retries 7, RNR forever,
+ * code 1. */
 void roce_qp_cfg_init(struct roce_qp_cfg *cfg);
 
 /*
- * Makes a queue pair in state INIT: one allocation, given back by roce_qp_destroy(). *out is written
- * on success only. ROCE_E_INVALID, ROCE_E_NO_MEMORY.
+ * Makes a queue pair in state INIT: one allocation, given back by roce_qp_destroy(). *out is
+ * written on success only. ROCE_E_INVALID, ROCE_E_NO_MEMORY.
  */
 int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out);
 /* Frees it; NULL is allowed. Posted buffers are the caller's again. */
@@ -247,8 +250,8 @@ uint64_t roce_qp_next_timeout(const struct roce_qp *qp);
 int roce_qp_poll(struct roce_qp *qp, struct roce_cqe *cqe);
 
 /*
- * The message that is coming in: 1 and the wr_id of its receive and how many of its bytes are in the
- * buffer (from its start), or 0 if none is under way. Bytes counted here are final.
+ * The message that is coming in: 1 and the wr_id of its receive and how many of its bytes are in
+ * the buffer (from its start), or 0 if none is under way. Bytes counted here are final.
  */
 int roce_qp_recv_progress(const struct roce_qp *qp, uint64_t *wr_id, uint32_t *bytes);
 

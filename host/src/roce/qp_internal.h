@@ -9,7 +9,7 @@
 
 struct roce_send_slot {
 	struct roce_send_wr wr;
-	uint64_t first;	  /* number of its first packet */
+	uint64_t first;   /* number of its first packet */
 	uint32_t packets; /* 1 or more */
 	enum roce_wc_status status;
 };
@@ -54,12 +54,13 @@ struct roce_requester {
 	uint64_t max; /* one past the last that was ever sent */
 	uint64_t end; /* one past the last that is posted */
 	uint32_t cur; /* slot counter of the request that nxt belongs to */
-	/* Most packets in flight: the window, or 1 after a timeout until something is acknowledged. */
+	/* Most packets in flight: the window, or 1 after a timeout until something is acknowledged.
+	 */
 	uint32_t limit;
 	uint32_t ack_every;
-	uint32_t retries;	/* timeouts without progress */
+	uint32_t retries; /* timeouts without progress */
 	uint32_t rnr_retries;
-	bool nak_obeyed;	/* a sequence NAK was obeyed and nothing acknowledged since */
+	bool nak_obeyed; /* a sequence NAK was obeyed and nothing acknowledged since */
 	enum roce_timer timer;
 	uint64_t deadline;
 	uint64_t timeout; /* the next one's length: doubles */
@@ -78,8 +79,8 @@ struct roce_responder {
 	uint32_t msn;
 	bool in_message; /* FIRST has come, LAST has not */
 	bool is_write;
-	uint8_t *dst;	 /* start of the message's buffer */
-	uint32_t room;	 /* bytes that the message may have */
+	uint8_t *dst;    /* start of the message's buffer */
+	uint32_t room;   /* bytes that the message may have */
 	uint32_t offset; /* bytes that it has */
 	/* A NAK was made for epsn: silence until that packet comes (IBTA 9.7.5.2.8). */
 	bool nak_sent;

@@ -33,7 +33,8 @@ int roce_qp_post_send(struct roce_qp *qp, const struct roce_send_wr *wr)
 
 void roce_requester_rewind(struct roce_qp *qp)
 {
-	/* The first packet that is not acknowledged belongs to the oldest request that is not done. */
+	/* The first packet that is not acknowledged belongs to the oldest request that is not done.
+	 */
 	qp->rq.nxt = qp->rq.una;
 	qp->rq.cur = qp->rq.q.done;
 }
@@ -65,8 +66,8 @@ static void fill_packet(const struct roce_qp *qp, const struct roce_send_slot *s
 	p->se = last && slot->wr.solicited;
 	p->psn = roce_psn_add(qp->cfg.sq_psn, rq->nxt);
 	/*
-	 * Asked for at the end of a message, often enough to keep the window open, and where we have
-	 * stepped back to: there somebody waits for the answer.
+	 * Asked for at the end of a message, often enough to keep the window open, and where we
+	 * have stepped back to: there somebody waits for the answer.
 	 */
 	p->ackreq = last || rq->nxt % rq->ack_every == rq->ack_every - 1 ||
 		    (rq->nxt == rq->una && rq->nxt < rq->max);

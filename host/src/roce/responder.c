@@ -61,7 +61,8 @@ static uint8_t *resolve(const struct roce_qp *qp, const struct roce_packet *p)
 	return NULL;
 }
 
-/* 0 if the expected packet fits into the message that is under way, and is as long as it must be. */
+/* 0 if the expected packet fits into the message that is under way, and is as long as it must be.
+ */
 static int check_order(const struct roce_qp *qp, const struct roce_packet *p, unsigned int flags)
 {
 	const struct roce_responder *rs = &qp->rs;
@@ -108,7 +109,8 @@ static uint8_t open_message(struct roce_qp *qp, const struct roce_packet *p, uns
 	return 0;
 }
 
-static void close_message(struct roce_responder *rs, const struct roce_packet *p, unsigned int flags)
+static void close_message(struct roce_responder *rs, const struct roce_packet *p,
+			  unsigned int flags)
 {
 	rs->msn = (rs->msn + 1) & ROCE_PSN_MASK;
 	rs->in_message = false;
@@ -141,8 +143,9 @@ static void take_expected(struct roce_qp *qp, const struct roce_packet *p, unsig
 	}
 	nak = open_message(qp, p, flags);
 	if (nak != 0) {
-		refuse(qp, nak, nak == ROCE_SYN_NAK_REMOTE_ACCESS ? ROCE_WC_LOC_PROT_ERR
-								  : ROCE_WC_LOC_LEN_ERR);
+		refuse(qp, nak,
+		       nak == ROCE_SYN_NAK_REMOTE_ACCESS ? ROCE_WC_LOC_PROT_ERR
+							 : ROCE_WC_LOC_LEN_ERR);
 		return;
 	}
 	if (p->payload_len > 0)
@@ -178,7 +181,8 @@ void roce_responder_rx(struct roce_qp *qp, const struct roce_packet *p)
 			respond(rs, ROCE_SYN_NAK_SEQUENCE);
 		}
 	} else {
-		/* Accepted long ago; its acknowledgement was lost. A NAK that waits says as much. */
+		/* Accepted long ago; its acknowledgement was lost. A NAK that waits says as much.
+		 */
 		qp->n.rx_duplicates++;
 		if (rs->response != ROCE_RESPONSE_NAK)
 			respond(rs, ROCE_SYN_ACK);

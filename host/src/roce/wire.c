@@ -67,9 +67,9 @@ const char *roce_opcode_name(uint8_t opcode)
 const char *roce_wire_error_name(int error)
 {
 	static const char *const names[ROCE_WIRE_ERRORS] = {
-		"ok",	       "runt",	    "two_tags",	  "arp",      "ipv6",	 "ethertype",
-		"ip_version",  "ip_options", "ip_fragment", "multicast", "ip_length", "not_udp",
-		"udp_port",    "udp_length", "opcode",	  "headers",  "payload",
+		"ok",         "runt",       "two_tags",    "arp",       "ipv6",      "ethertype",
+		"ip_version", "ip_options", "ip_fragment", "multicast", "ip_length", "not_udp",
+		"udp_port",   "udp_length", "opcode",      "headers",   "payload",
 	};
 
 	if (error > 0 || error <= -ROCE_WIRE_ERRORS)
@@ -141,7 +141,8 @@ int roce_parse(const uint8_t *frame, size_t len, struct roce_packet *p)
 	error = roce_frame_parse_ip(frame, len, p);
 	if (error)
 		return error;
-	/* The port is judged before the length: other services' datagrams are none of our business. */
+	/* The port is judged before the length: other services' datagrams are none of our business.
+	 */
 	error = roce_frame_parse_udp(frame, p);
 	if (error == ROCE_WIRE_NOT_UDP)
 		return error;

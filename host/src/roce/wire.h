@@ -90,10 +90,10 @@ const char *roce_opcode_name(uint8_t opcode);
 enum roce_wire_error {
 	ROCE_WIRE_OK = 0,
 	/* MAC addresses, if the frame has at least 14 bytes, and ethertype. */
-	ROCE_WIRE_RUNT = -1,	  /* shorter than 60 bytes */
+	ROCE_WIRE_RUNT = -1,      /* shorter than 60 bytes */
 	ROCE_WIRE_TWO_TAGS = -2,  /* 88a8, or two tags */
-	ROCE_WIRE_ARP = -3,	  /* not an error of the frame: see roce_arp_parse() */
-	ROCE_WIRE_IPV6 = -4,	  /* IPv6 */
+	ROCE_WIRE_ARP = -3,       /* not an error of the frame: see roce_arp_parse() */
+	ROCE_WIRE_IPV6 = -4,      /* IPv6 */
 	ROCE_WIRE_ETHERTYPE = -5, /* neither ARP nor IP */
 	ROCE_WIRE_IP_VERSION = -6,
 	ROCE_WIRE_IP_OPTIONS = -7,
@@ -103,13 +103,13 @@ enum roce_wire_error {
 	ROCE_WIRE_IP_LENGTH = -10,
 	ROCE_WIRE_NOT_UDP = -11,
 	/* Also every member of the UDP header. */
-	ROCE_WIRE_UDP_PORT = -12, /* destination port is not 4791 */
+	ROCE_WIRE_UDP_PORT = -12,   /* destination port is not 4791 */
 	ROCE_WIRE_UDP_LENGTH = -13, /* not the IP length less 20, or too short for BTH and ICRC */
 	/* Also every member of the BTH, icrc_offset; payload is all behind the BTH. */
-	ROCE_WIRE_OPCODE = -14,	 /* none of enum roce_opcode */
+	ROCE_WIRE_OPCODE = -14,  /* none of enum roce_opcode */
 	ROCE_WIRE_HEADERS = -15, /* shorter than the headers of its opcode */
 	ROCE_WIRE_PAYLOAD = -16, /* padded payload no multiple of 4, or shorter than its pad */
-	ROCE_WIRE_ERRORS = 17,	 /* number of values, for arrays indexed by -error */
+	ROCE_WIRE_ERRORS = 17,   /* number of values, for arrays indexed by -error */
 };
 
 /* Text of a cause, for statistics ("ip_options"). Static. */
@@ -129,18 +129,19 @@ struct roce_packet {
 	/* IPv4 */
 	uint8_t tos;
 	uint8_t ttl;
-	uint8_t ip_proto;   /* parse only */
+	uint8_t ip_proto; /* parse only */
 	uint16_t ip_id;
-	uint16_t ip_flags;  /* flags and fragment offset as on the wire: 0x4000 is "do not fragment" */
+	uint16_t ip_flags;  /* flags and fragment offset as on the wire: 0x4000 is "do not fragment"
+			     */
 	uint16_t ip_length; /* parse only */
 	bool ip_checksum_ok; /* parse only; a wrong one is no parse error, the box does not look */
 	uint32_t src_ip;
 	uint32_t dst_ip;
 	/* UDP */
 	uint16_t udp_sport;
-	uint16_t udp_dport;	 /* parse only */
-	uint16_t udp_length;	 /* parse only */
-	uint16_t udp_checksum;	 /* as on the wire; build writes it as given, RoCE uses 0 */
+	uint16_t udp_dport;    /* parse only */
+	uint16_t udp_length;   /* parse only */
+	uint16_t udp_checksum; /* as on the wire; build writes it as given, RoCE uses 0 */
 	/* BTH */
 	uint8_t opcode;
 	bool se;
@@ -166,9 +167,9 @@ struct roce_packet {
 	const uint8_t *payload;
 	uint32_t payload_len;
 	/* Parse only: offsets in the frame */
-	uint32_t ip_offset;	 /* 14 or 18 */
+	uint32_t ip_offset;      /* 14 or 18 */
 	uint32_t payload_offset; /* first byte behind the headers */
-	uint32_t icrc_offset;	 /* end of the padded payload; the packet ends 4 bytes later */
+	uint32_t icrc_offset;    /* end of the padded payload; the packet ends 4 bytes later */
 };
 
 /*
@@ -181,18 +182,21 @@ int roce_parse(const uint8_t *frame, size_t len, struct roce_packet *p);
 /*
  * Writes the frame of a packet: headers by opcode, payload, zero pad, ICRC, zeroes up to 60 bytes.
  * Lengths, pad, IP checksum and ICRC are computed. Returns the length of the frame, or 0 if it is
- * longer than `room` or the payload longer than 2^14. An unknown opcode gets no headers but the BTH.
+ * longer than `room` or the payload longer than 2^14. An unknown opcode gets no headers but the
+ * BTH.
  */
 size_t roce_build(const struct roce_packet *p, uint8_t *frame, size_t room);
 
 /*
  * The ICRC (annex A17.3.3) of a packet whose IPv4 header begins at ip[0] and whose ICRC stands at
  * ip[len]; len counts IP header to padded payload, at least 40. Bytes that a network may change
- * (TOS, TTL, both checksums, FECN/BECN) are taken as 0xff. On the wire: least significant byte first.
+ * (TOS, TTL, both checksums, FECN/BECN) are taken as 0xff. On the wire: least significant byte
+ * first.
  */
 uint32_t roce_icrc(const uint8_t *ip, size_t len);
 
-/* 1 if the ICRC of a frame is right; `p` is what roce_parse() made of that frame (icrc_offset set). */
+/* 1 if the ICRC of a frame is right; `p` is what roce_parse() made of that frame (icrc_offset set).
+ */
 int roce_icrc_ok(const uint8_t *frame, const struct roce_packet *p);
 
 /* Writes the ICRC of a frame anew after something in it was changed. */

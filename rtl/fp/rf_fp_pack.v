@@ -30,6 +30,8 @@ module rf_fp_pack (
   output wire [31:0] p2_word
 );
 
+  localparam [31:0] NAN = 32'h7fc0_0000;
+
   // Places by which the significand of an fp16 result moves right: from 12 on nothing is left of it.
   function [3:0] fp16_shift;
     input [7:0] exp;
@@ -40,39 +42,48 @@ module rf_fp_pack (
     end
   endfunction
 
-  function [15:0] to_fp16;
+  function [15:0] narrow;
+    input        fp16;
     input [31:0] x;
     input [3:0]  shift;
     reg [23:0] sig;
     reg [23:0] lost;
     reg [4:0]  base;
+    reg        nan;
     reg        up;
     begin
-      sig  = {x[30:23] != 8'd0, x[22:0]};
-      lost = sig & ~(24'hff_ffff << shift);
-      sig  = sig >> shift;
-      up   = sig[12] && (sig[13] || sig[11:0] != 12'd0 || lost != 24'd0);
-      // The leading one of a normal significand adds one to the exponent.
-      base = (x[30:23] >= 8'd113) ? x[27:23] - 5'd17 : 5'd0;
-      if (x[30:23] == 8'd255 && x[22:0] != 23'd0) to_fp16 = 16'h7e00;
-      else if (x[30:23] >= 8'd143) to_fp16 = {x[31], 15'h7c00};
-      else to_fp16 = {x[31], {base, 10'd0} + {4'd0, sig[23:13]} + {14'd0, up}};
+      nan = x[30:23] == 8'd255 && x[22:0] != 23'd0;
+      if (!fp16) begin
+        up     = x[15] && (x[16] || x[14:0] != 15'd0);
+        narrow = nan ? 16'h7fc0 : x[31:16] + {15'd0, up};
+      end else begin
+        sig  = {x[30:23] != 8'd0, x[22:0]};
+        lost = sig & ~(24'hff_ffff << shift);
+        sig  = sig >> shift;
+        up   = sig[12] && (sig[13] || sig[11:0] != 12'd0 || lost != 24'd0);
+        // The leading one of a normal significand adds one to the exponent.
+        base = (x[30:23] >= 8'd113) ? x[27:23] - 5'd17 : 5'd0;
+        if (nan) narrow = 16'h7e00;
+        else if (x[30:23] >= 8'd143) narrow = {x[31], 15'h7c00};
+        else narrow = {x[31], {base, 10'd0} + {4'd0, sig[23:13]} + {14'd0, up}};
+      end
     end
   endfunction
 
-  function [15:0] to_bf16;
-    input [31:0] x;
-    reg up;
-    begin
-      up = x[15] && (x[16] || x[14:0] != 15'd0);
-      if (x[30:23] == 8'd255 && x[22:0] != 23'd0) to_bf16 = 16'h7fc0;
-      else to_bf16 = x[31:16] + {15'd0, up};
+  function [31:0] finish;
+    input        half;
+    input        fp16;
+    input        is_int;
+    input [31:0] low;
+    input [31:0] high;
+    input [3:0]  low_shift;
+    input [3:0]  high_shift;
+    if (half) begin
+      finish[15:0]  = narrow(fp16, low, low_shift);
+      finish[31:16] = narrow(fp16, high, high_shift);
+    end else begin
+      finish = (!is_int && low[30:23] == 8'd255 && low[22:0] != 23'd0) ? NAN : low;
     end
-  endfunction
-
-  function [31:0] to_fp32;
-    input [31:0] x;
-    to_fp32 = (x[30:23] == 8'd255 && x[22:0] != 23'd0) ? 32'h7fc0_0000 : x;
   endfunction
 
   reg [31:0] p1_low_q;
@@ -93,11 +104,7 @@ module rf_fp_pack (
   reg [31:0] p2_word_q;
 
   always @(posedge clk)
-    if (p1_en) begin
-      if (!p1_half) p2_word_q <= p1_int ? p1_low_q : to_fp32(p1_low_q);
-      else if (p1_fp16) p2_word_q <= {to_fp16(p1_high_q, p1_high_shift_q), to_fp16(p1_low_q, p1_low_shift_q)};
-      else p2_word_q <= {to_bf16(p1_high_q), to_bf16(p1_low_q)};
-    end
+    if (p1_en) p2_word_q <= finish(p1_half, p1_fp16, p1_int, p1_low_q, p1_high_q, p1_low_shift_q, p1_high_shift_q);
 
   assign p2_word = p2_word_q;
 

@@ -22,16 +22,20 @@ module rf_fp_unpack (
   output wire [31:0] high
 );
 
-  function [31:0] from_bf16;
-    input [15:0] x;
-    from_bf16 = (x[14:7] == 8'hff && x[6:0] != 7'd0) ? 32'h7fc0_0000 : {x, 16'd0};
-  endfunction
+  localparam [31:0] NAN = 32'h7fc0_0000;
 
-  function [31:0] from_fp16;
+  function [31:0] widen;
+    input        half;
+    input        fp16;
     input [15:0] x;
+    input [31:0] word;
     reg [9:0] frac;
     reg [3:0] n;
-    begin
+    if (!half) begin
+      widen = word;
+    end else if (!fp16) begin
+      widen = (x[14:7] == 8'hff && x[6:0] != 7'd0) ? NAN : {x, 16'd0};
+    end else begin
       frac = x[9:0];
       n    = 4'd0;
       // For subnormals: the leading one to the top.
@@ -51,10 +55,10 @@ module rf_fp_unpack (
         frac = frac << 1;
         n    = n + 4'd1;
       end
-      if (x[14:10] == 5'd31) from_fp16 = (x[9:0] != 10'd0) ? 32'h7fc0_0000 : {x[15], 31'h7f80_0000};
-      else if (x[14:10] != 5'd0) from_fp16 = {x[15], {3'd0, x[14:10]} + 8'd112, x[9:0], 13'd0};
-      else if (x[9:0] != 10'd0) from_fp16 = {x[15], 8'd112 - {4'd0, n}, frac[8:0], 14'd0};
-      else from_fp16 = {x[15], 31'd0};
+      if (x[14:10] == 5'd31) widen = (x[9:0] != 10'd0) ? NAN : {x[15], 31'h7f80_0000};
+      else if (x[14:10] != 5'd0) widen = {x[15], {3'd0, x[14:10]} + 8'd112, x[9:0], 13'd0};
+      else if (x[9:0] != 10'd0) widen = {x[15], 8'd112 - {4'd0, n}, frac[8:0], 14'd0};
+      else widen = {x[15], 31'd0};
     end
   endfunction
 
@@ -62,17 +66,10 @@ module rf_fp_unpack (
   reg [31:0] high_q;
 
   always @(posedge clk)
-    if (in_en) begin
-      if (!in_half) low_q <= in_word;
-      else if (in_fp16) low_q <= from_fp16(in_word[15:0]);
-      else low_q <= from_bf16(in_word[15:0]);
-    end
+    if (in_en) low_q <= widen(in_half, in_fp16, in_word[15:0], in_word);
 
   always @(posedge clk)
-    if (in_en && in_half) begin
-      if (in_fp16) high_q <= from_fp16(in_word[31:16]);
-      else high_q <= from_bf16(in_word[31:16]);
-    end
+    if (in_en && in_half) high_q <= widen(1'b1, in_fp16, in_word[31:16], 32'd0);
 
   assign low  = low_q;
   assign high = high_q;

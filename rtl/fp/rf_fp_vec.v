@@ -39,6 +39,7 @@ module rf_fp_vec #(
   reg       p1_int_q;
   reg [1:0] p1_op_q;
   reg       p1_single_q;
+  reg       p1_add_q;
 
   always @(posedge clk)
     if (rst) low_en_q <= 5'd0;
@@ -53,6 +54,7 @@ module rf_fp_vec #(
       p1_int_q    <= in_int;
       p1_op_q     <= in_op;
       p1_single_q <= !in_a_on || !in_b_on;
+      p1_add_q    <= in_a_on && in_b_on && !in_int && in_op == 2'd0;
     end
 
   genvar i;
@@ -70,6 +72,7 @@ module rf_fp_vec #(
         .p1_int   (p1_int_q),
         .p1_op    (p1_op_q),
         .p1_single(p1_single_q),
+        .p1_add   (p1_add_q),
         .p2_en    ((i < WORDS) ? low_en_q[1] : high_en_q[1]),
         .p3_en    ((i < WORDS) ? low_en_q[2] : high_en_q[2]),
         .p4_en    ((i < WORDS) ? low_en_q[3] : high_en_q[3]),

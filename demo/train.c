@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "demo/net.h"
@@ -25,7 +26,7 @@ struct run {
 	unsigned int epochs, batch, hidden, alone;
 	uint64_t seed;
 	double rate, momentum;
-	bool quiet;
+	bool quiet, summary;
 	/* the job */
 	struct rf_context *ctx;
 	struct rf_comm *comm;
@@ -150,23 +151,31 @@ static double accuracy(struct run *run)
 	return 100.0 * (double)right / (double)run->digits.n_held;
 }
 
-/* The number before " cycles" in the last line that the box has written; 0 for none. */
+/*
+ * The number before " cycles" in the last whole line that the box has written; 0 for none. The box
+ * writes a line every few milliseconds: one more is waited for, so that all of the epoch is in it.
+ */
 static uint64_t box_cycles(const char *path)
 {
+	struct timespec pause = {.tv_nsec = 30000000};
 	FILE *file = path ? fopen(path, "re") : NULL;
 	uint64_t cycles = 0;
 	char line[512];
 
-	while (file && fgets(line, sizeof(line), file)) {
-		char *at = strstr(line, " cycles");
+	if (!file)
+		return 0;
+	nanosleep(&pause, NULL);
+	if (fseek(file, -2048, SEEK_END) != 0)
+		rewind(file);
+	while (fgets(line, sizeof(line), file)) {
+		char *at = strchr(line, '\n') ? strstr(line, " cycles") : NULL;
 
 		while (at && at > line && at[-1] >= '0' && at[-1] <= '9')
 			at--;
 		if (at && *at >= '0' && *at <= '9')
 			cycles = strtoull(at, NULL, 10);
 	}
-	if (file)
-		fclose(file);
+	fclose(file);
 	return cycles;
 }
 
@@ -290,7 +299,7 @@ static int report(struct run *run)
 {
 	FILE *file;
 
-	if (speaks(run))
+	if (speaks(run) || run->summary)
 		printf("weights %016" PRIx64 "  accuracy %.2f %%  parameters %zu  ranks %u\n",
 		       net_digest(&run->net), accuracy(run), run->net.count, run->ranks);
 	if (!run->weights || run->rank)
@@ -342,6 +351,8 @@ int main(int argc, char **argv)
 		{RF_OPT_STRING, "box-log", 0, &run.box_log, "FILE",
 		 "what `ringfold box --stats` writes: its cycles are shown", NULL},
 		{RF_OPT_FLAG, "quiet", 'q', &run.quiet, NULL, "print nothing", NULL},
+		{RF_OPT_FLAG, "summary", 0, &run.summary, NULL, "print the last line all the same",
+		 NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "without a network:", NULL},
 		{RF_OPT_UINT, "alone", 'a', &run.alone, "N",
 		 "do the work of N ranks in this process", NULL},

@@ -27,7 +27,8 @@ RINGFOLD_LIBS := -L$(BUILD)/lib -lringfold -Wl,-rpath,'$$$$ORIGIN/../lib'
 
 $(eval $(call c_prog,ringfold-perf,host/tools/ringfold-perf.c,rf-opt rfproto,$(RINGFOLD_LIBS) -ljansson))
 $(eval $(call c_prog,allreduce,host/examples/allreduce.c,,$(RINGFOLD_LIBS)))
-$(BUILD)/bin/ringfold-perf $(BUILD)/bin/allreduce: $(SHLIB)
+$(eval $(call c_prog,ringfold-train,demo/train.c demo/net.c demo/digits.c,rf-opt,$(RINGFOLD_LIBS)))
+$(BUILD)/bin/ringfold-perf $(BUILD)/bin/allreduce $(BUILD)/bin/ringfold-train: $(SHLIB)
 
 $(eval $(call c_test,bootstrap_env,tests/unit/bootstrap_env.c,rf-bootstrap))
 $(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,rf-bootstrap rfproto,-lpthread))

@@ -1,0 +1,184 @@
+#!/bin/bash
+# Four hosts train a net on handwritten digits; the box adds their gradients.
+#
+#   demo/run.sh [--engine rtl|model] [--ranks N] [--epochs N] [--keep DIR]
+#
+#   --engine rtl    the Verilog pipeline in Verilator (default); model: the reference model in C
+#   --ranks N       host processes, 2 to 4 (4)
+#   --epochs N      times that all digits are seen (30)
+#   --keep DIR      leave logs and captures of all frames (pcapng) there
+#
+# One process is the Ethernet switch with the redirect rule and the box; N processes are the hosts, attached
+# by DPDK memif. Afterwards one more process does the same work alone and adds in the same order: its weights
+# must be equal bit for bit. Ends everything that it started, however it ends.
+# Exit codes: 0 good, 1 failed, 2 usage, 3 weights differ, 4 accuracy below 95 %.
+set -u
+
+bin=${RF_BIN:-$(dirname "$0")/../build/bin}
+data=${RF_DATA:-$(dirname "$0")/../tests/data/digits/digits.csv}
+engine=rtl
+ranks=4
+epochs=30
+keep=
+
+usage() {
+	sed -n '2,14s/^# \{0,1\}//p' "$0"
+}
+
+while [ $# -gt 0 ]; do
+	case "$1" in
+	--engine | --ranks | --epochs | --keep)
+		[ $# -ge 2 ] || { usage >&2; exit 2; }
+		declare "${1#--}=$2"
+		shift 2
+		;;
+	--help)
+		usage
+		exit 0
+		;;
+	*)
+		usage >&2
+		exit 2
+		;;
+	esac
+done
+case "$engine:$ranks:$epochs" in
+rtl:[2-4]:[1-9]* | model:[2-4]:[1-9]*) ;;
+*)
+	usage >&2
+	exit 2
+	;;
+esac
+
+dir=$(mktemp -d "${TMPDIR:-/tmp}/ringfold-demo.XXXXXX") || exit 1
+declare -A running # name of every process that was started and not yet waited for, by its number
+
+# Only what was started here is ended, by its number.
+cleanup() {
+	trap '' INT TERM HUP
+	local pid
+	for pid in "${!running[@]}"; do
+		kill -TERM "$pid" 2> /dev/null
+	done
+	for pid in "${!running[@]}"; do
+		# who does not end in two seconds is ended
+		for _ in $(seq 40); do
+			kill -0 "$pid" 2> /dev/null || break
+			sleep 0.05
+		done
+		kill -KILL "$pid" 2> /dev/null
+		wait "$pid" 2> /dev/null
+	done
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# start NAME COMMAND...: a child that outlives this script, even one that was killed outright, is told to end
+# by the kernel.
+start() {
+	local name=$1
+	shift
+	setpriv --pdeathsig TERM "$@" &
+	running[$!]=$name
+}
+
+# A TCP port on which nobody listens.
+free_port() {
+	local port
+	for _ in $(seq 100); do
+		port=$((20000 + RANDOM % 20000))
+		(exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null || { echo "$port"; return; }
+	done
+	echo 4792
+}
+
+say() {
+	printf '%s\n' "$*"
+}
+
+log=$dir
+if [ -n "$keep" ]; then
+	mkdir -p "$keep" || exit 1
+	log=$keep
+fi
+
+say "box: $engine, 4 ports x 512 bits; $ranks hosts; $epochs epochs"
+box=("$bin/ringfold-box" --engine "$engine" --box-ports 4 --hold 0s --stats 20ms)
+[ -n "$keep" ] && box+=(--pcapng "$keep")
+for ((r = 0; r < ranks; r++)); do
+	box+=(--port "h$r=memif:$dir/$r.sock")
+done
+start box "${box[@]}" > "$log/box.out" 2> "$log/box.log"
+for _ in $(seq 200); do
+	grep -q ready "$log/box.log" && break
+	kill -0 $! 2> /dev/null || break
+	sleep 0.05
+done
+if ! grep -q ready "$log/box.log"; then
+	say "the box does not start:" >&2
+	cat "$log/box.log" >&2
+	exit 1
+fi
+
+# A simulated box needs milliseconds where a real one needs microseconds.
+export RF_SIZE=$ranks RF_SCHEDULE=box RF_RETRY=500 RF_SPIN=0 RF_MTU=1024 RF_BOX_IP=10.0.0.254 RF_ROOT=127.0.0.1
+export RF_TIMEOUT=${RF_TIMEOUT:-20000} RF_PORT=${RF_PORT:-$(free_port)}
+for ((r = 0; r < ranks; r++)); do
+	export RF_RANK=$r RF_IP=10.0.0.$((r + 1))
+	export RF_DEVICE="net_memif0,role=client,id=0,socket=$dir/$r.sock,socket-abstract=no"
+	[ -n "$keep" ] && export RF_PCAP="$keep/rank%r.pcapng"
+	start "host $r" "$bin/ringfold-train" --data "$data" --epochs "$epochs" --weights "$dir/weights" \
+		--places-out "$dir/places" --box-log "$log/box.log" 2> "$log/rank$r.log"
+done
+
+# Waits until one process has ended: sets who and status.
+next_end() {
+	local pid
+	wait -n -p pid "${!running[@]}"
+	status=$?
+	who=${running[$pid]}
+	unset "running[$pid]"
+}
+
+# Whether any host process is there.
+hosts_run() {
+	local pid
+	for pid in "${!running[@]}"; do
+		[ "${running[$pid]}" != box ] && kill -0 "$pid" 2> /dev/null && return 0
+	done
+	return 1
+}
+
+# All hosts end well, or the first one that does not, or the box, ends it all.
+for ((left = ranks; left > 0; left--)); do
+	next_end
+	if [ "$who" = box ] || [ "$status" -ne 0 ]; then
+		say "$who has ended (status $status)" >&2
+		# the others notice by themselves; they get a moment to say so
+		for _ in $(seq 60); do
+			hosts_run || break
+			sleep 0.1
+		done
+		for f in "$log"/rank*.log "$log/box.log"; do
+			sed "s|^|$(basename "$f" .log): |" "$f" | grep -v ' cycles' >&2
+		done
+		exit 1
+	fi
+done
+
+say "the same work in one process:"
+"$bin/ringfold-train" --data "$data" --epochs "$epochs" --alone "$ranks" --places "$(cat "$dir/places")" \
+	--weights "$dir/weights.alone" --quiet --summary > "$dir/summary" || exit 1
+cat "$dir/summary"
+if ! cmp "$dir/weights" "$dir/weights.alone"; then
+	say "the weights differ" >&2
+	exit 3
+fi
+say "weights equal bit for bit: $(stat -c %s "$dir/weights") bytes"
+accuracy=$(sed -n 's/.*accuracy \([0-9]*\)\..*/\1/p' "$dir/summary")
+if [ "$epochs" -ge 10 ] && [ "$accuracy" -lt 95 ]; then
+	say "accuracy below 95 %" >&2
+	exit 4
+fi

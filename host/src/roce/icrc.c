@@ -1,6 +1,7 @@
 /* The two checksums of a RoCEv2 packet: the invariant CRC, and the Internet checksum. */
 #include <string.h>
 
+#include "host/src/roce/crc.h"
 #include "host/src/roce/wire.h"
 #include "proto/rf_bytes.h"
 #include "proto/rf_crc32.h"
@@ -21,8 +22,8 @@ uint32_t roce_icrc(const uint8_t *ip, size_t len)
 	head[26] = 0xff; /* UDP checksum */
 	head[27] = 0xff;
 	head[32] = 0xff; /* FECN, BECN, reserved */
-	s = rf_crc32_update(RF_CRC32_ICRC_INIT, head, MASKED_BYTES);
-	s = rf_crc32_update(s, ip + MASKED_BYTES, len - MASKED_BYTES);
+	s = roce_crc32_update(RF_CRC32_ICRC_INIT, head, MASKED_BYTES);
+	s = roce_crc32_update(s, ip + MASKED_BYTES, len - MASKED_BYTES);
 	return rf_crc32_final(s);
 }
 

@@ -251,6 +251,7 @@ static size_t put_membership(struct rf_client *c, uint8_t *frame, size_t room)
 	struct rf_ctl_request body;
 	uint32_t seq = next_seq(c, 0);
 
+	c->sent_seq = seq;
 	memset(&body, 0, sizeof(body));
 	if (c->state == RF_CLIENT_JOINING) {
 		body.u.join = c->join;

@@ -103,7 +103,8 @@ struct rf_client {
 	bool box_mac_known, qp_destroyed, answered, member, left_acked, open_lab;
 	bool have_waiting, have_ready, have_failed, have_draining;
 	uint8_t box_mac[6];
-	uint8_t refusals; /* unsigned ones in a row */
+	uint8_t refusals; /* unsigned ones in a row, to different sendings */
+	uint32_t refused_seq, sent_seq; /* the last one refused so; the membership's last */
 	uint8_t last_verb, last_left; /* FAILED: ABORT or LEAVE still to be sent so often */
 	uint32_t last_code;
 	uint32_t epoch, seq, seen[2]; /* even numbers are the membership's, odd ones the query's */

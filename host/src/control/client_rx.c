@@ -153,8 +153,8 @@ static void on_query(struct rf_client *c, const struct rf_ctl_reply *r)
 }
 
 /*
- * The box could not trust our request, so we cannot trust its answer: only several in a row, to the
- * request that is open now, and none that is signed, end the wait.
+ * The box could not trust our request, so we cannot trust its answer: only several in a row, each to
+ * another sending, the last at that time, and none that is signed, end the wait.
  */
 static void on_refusal(struct rf_client *c, uint32_t seq, const struct rf_ctl_failed *f)
 {
@@ -169,7 +169,10 @@ static void on_refusal(struct rf_client *c, uint32_t seq, const struct rf_ctl_fa
 		c->answer.result = RF_CTL_FAILED;
 		c->answer.u.failed = *f;
 		c->query = RF_CLIENT_Q_FAILED;
-	} else if (!(seq & 1u) && c->state == RF_CLIENT_JOINING && !c->answered) {
+	} else if (seq == c->sent_seq && c->state == RF_CLIENT_JOINING && !c->answered) {
+		if (seq == c->refused_seq)
+			return;
+		c->refused_seq = seq;
 		if (++c->refusals < RF_CLIENT_REFUSALS)
 			return;
 		failed_by_box(c, f);

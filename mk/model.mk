@@ -15,6 +15,7 @@ $(eval $(call c_test,model_conn,tests/unit/model_conn.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_acks,tests/unit/model_acks.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_ledger,tests/unit/model_ledger.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_sums,tests/unit/model_sums.c,$(BOXBENCH_LIBS),-ldl -lm))
+$(eval $(call c_test,model_timing,tests/unit/model_timing.c,$(BOXBENCH_LIBS),-ldl))
 
 $(eval $(call c_prog,ringfold-compare,tests/sim/compare/main.c,$(BOXBENCH_LIBS),-ldl))
 

@@ -31,7 +31,7 @@ void model_send(struct rf_engine *e, unsigned int port, enum model_source src,
 		struct model_frame *f)
 {
 	model_set_mac(f->bytes + 6, port_mac(e, port));
-	model_queue_put(&e->ports[port].out[src], f);
+	model_queue_put(e, &e->ports[port].out[src], f);
 	look(e, port, f->ready);
 }
 
@@ -89,7 +89,7 @@ void model_send_step(struct rf_engine *e, unsigned int port)
 		look(e, port, e->now + 1);
 		return;
 	}
-	f = model_queue_get(&p->out[src]);
+	f = model_queue_get(e, &p->out[src]);
 	if (src == SRC_RESULT) {
 		p->results_in_row++;
 		if (f->counter == RF_CNT_TX_FIRST)
@@ -125,9 +125,15 @@ void model_send_left(struct rf_engine *e, unsigned int port)
 	free(f);
 }
 
-bool model_result_room(const struct rf_engine *e, unsigned int port, unsigned int frames)
+/* Results wait in 8 x MTU_MAX bytes, each in the room of a path MTU, and in a number of headers. */
+bool model_result_room(const struct rf_engine *e, unsigned int port, const struct model_group *g,
+		       unsigned int frames)
 {
-	return e->ports[port].out[SRC_RESULT].frames + frames <= 4 + e->cfg.lanes;
+	unsigned int headers = e->cfg.lanes > 8 ? 64 : e->cfg.lanes > 4 ? 32 : 16;
+	unsigned int passes = 8 * e->cfg.mtu_max >> GROUP_FIELD(g, MTU_LOG2);
+	unsigned int most = passes * GROUP_FIELD(g, LANES);
+
+	return e->ports[port].out[SRC_RESULT].frames + frames <= (most < headers ? most : headers);
 }
 
 /* UDP checksum 0 and the ICRC, behind everything else. */
@@ -216,7 +222,7 @@ void model_send_behalf(struct rf_engine *e, unsigned int cid, const uint8_t *fra
 	seal(f, p->l2, 48);
 	f->ready = e->now + MODEL_RAW_DELAY;
 	f->counter = RF_CNT_TX_BEHALF;
-	model_send(e, cid_port(cid), SRC_BEHALF, f);
+	model_send(e, cid_port(cid), SRC_ACK, f);
 }
 
 /* A whole frame, unchanged but for its source MAC: foreign, or the firmware's. */

@@ -25,6 +25,7 @@
 #define MODEL_PUNT_MAX 1024u
 #define MODEL_REPEATS 64u  /* largest queue of repeats */
 #define MODEL_PUNTS 8u	   /* largest punt buffer */
+#define MODEL_ACKS 30u	   /* ACKs that wait at a port */
 
 /* Cycles (docs/model.md). */
 #define MODEL_JUDGE_DELAY 11u  /* last beat in to verdict */
@@ -34,7 +35,7 @@
 #define MODEL_RAW_DELAY 8u     /* verdict to first beat out, frames that are not reduced */
 #define MODEL_PASS_MIN 7u      /* shortest pass of a lane where lanes are accumulated */
 #define MODEL_REPEAT_SHARE 32u /* at least one pass in so many is a repeat, if one waits */
-#define MODEL_RESULT_SHARE 4u  /* so many results at most before another waiting frame */
+#define MODEL_RESULT_SHARE 8u  /* so many results at most before another waiting frame */
 
 /* 24-bit serial numbers: indexes and PSNs. */
 #define SERIAL_MASK 0xffffffu
@@ -129,7 +130,7 @@ struct model_frame {
 struct model_queue {
 	struct model_frame *head, *tail;
 	unsigned int frames;
-	size_t bytes;
+	unsigned int beats;
 };
 
 /* A repeat, or a first sending that waits behind repeats of its connection. */
@@ -140,7 +141,7 @@ struct model_repeat {
 };
 
 /* Sources of a port's frames, in the order of their turn behind results. */
-enum model_source { SRC_RESULT, SRC_ACK, SRC_BEHALF, SRC_FOREIGN, SRC_INJECT, SRC_COUNT };
+enum model_source { SRC_RESULT, SRC_ACK, SRC_FOREIGN, SRC_INJECT, SRC_COUNT };
 
 struct model_port {
 	struct model_queue rx;
@@ -213,9 +214,9 @@ void model_event_add(struct rf_engine *e, uint64_t cycle, enum model_event_kind 
 		     unsigned int port);
 bool model_event_take(struct rf_engine *e, uint64_t before, struct model_event *ev);
 struct model_frame *model_frame_new(const uint8_t *bytes, size_t len, size_t room);
-void model_queue_put(struct model_queue *q, struct model_frame *f);
-struct model_frame *model_queue_get(struct model_queue *q);
-void model_queue_clear(struct model_queue *q);
+void model_queue_put(struct rf_engine *e, struct model_queue *q, struct model_frame *f);
+struct model_frame *model_queue_get(struct rf_engine *e, struct model_queue *q);
+void model_queue_clear(struct rf_engine *e, struct model_queue *q);
 
 /* parse.c */
 void model_parse(const struct rf_engine *e, const uint8_t *frame, size_t len,
@@ -287,7 +288,8 @@ void model_send(struct rf_engine *e, unsigned int port, enum model_source src,
 		struct model_frame *f);
 void model_send_step(struct rf_engine *e, unsigned int port);
 void model_send_left(struct rf_engine *e, unsigned int port);
-bool model_result_room(const struct rf_engine *e, unsigned int port, unsigned int frames);
+bool model_result_room(const struct rf_engine *e, unsigned int port, const struct model_group *g,
+		       unsigned int frames);
 void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bool repeat,
 		       const uint8_t *payload, uint64_t ready);
 void model_send_ack(struct rf_engine *e, unsigned int port, const uint8_t *frame,

@@ -57,7 +57,7 @@ static void judge_unknown(struct rf_engine *e, unsigned int port, const struct m
 		model_count(e, port, RF_CNT_HOLD);
 		return;
 	}
-	if (q->bytes + f->len > e->bounds.foreign_bytes) {
+	if (q->beats + model_beats(e, f->len) > e->bounds.foreign_beats) {
 		model_count(e, port, RF_CNT_FOREIGN_FULL);
 		return;
 	}
@@ -106,7 +106,7 @@ static unsigned int judge_old(struct rf_engine *e, unsigned int cid, const struc
 		return RF_CNT_PENDING;
 	if (e->mutant == RF_MODEL_MUTANT_SILENT)
 		return RF_CNT_BEHALF;
-	if (e->ports[port].out[SRC_BEHALF].frames >= e->bounds.behalf_depth)
+	if (e->ports[port].out[SRC_ACK].frames >= e->bounds.ack_depth)
 		return RF_CNT_BEHALF_FULL;
 	model_send_behalf(e, cid, f->bytes, p);
 	return RF_CNT_BEHALF;
@@ -185,13 +185,13 @@ static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned i
 	c->seen |= RF_CONN_SEEN_ACK_MASK;
 	if (p->udp_length != 28)
 		return RF_CNT_ACK_MALFORMED;
-	if (e->ports[port].out[SRC_ACK].frames >= e->bounds.ack_depth)
-		return RF_CNT_ACK_FULL;
 	syndrome = aeth[0];
 	if (syndrome < 0x20)
 		u = serial_add(u, 1);
 	else if (syndrome >= 0x40 && (syndrome < 0x60 || syndrome > SYNDROME_LAST))
 		return RF_CNT_ACK_MALFORMED;
+	if (e->ports[port].out[SRC_ACK].frames >= e->bounds.ack_depth)
+		return RF_CNT_ACK_FULL;
 	if (serial_less(c->sent, u)) {
 		if (e->mutant != RF_MODEL_MUTANT_BEYOND)
 			return RF_CNT_ACK_BEYOND;
@@ -204,6 +204,13 @@ static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned i
 	model_send_ack(e, port, f->bytes, p,
 		       e->mutant == RF_MODEL_MUTANT_SHIFT ? p->psn : psn);
 	return RF_CNT_ACK_FORWARDED;
+}
+
+/* A connection that this box does not have counts as not ready. */
+static bool cid_exists(const struct rf_engine *e, unsigned int cid)
+{
+	return cid_group(cid) < e->cfg.groups && cid_lane(cid) < e->cfg.lanes &&
+		cid_port(cid) < e->cfg.ports;
 }
 
 /* Lines 20 to 23 and 37, 38, then by role. */
@@ -227,7 +234,7 @@ static void judge_roce(struct rf_engine *e, unsigned int port, const struct mode
 	state = (entry->value & RF_HASH_VALUE_STATE_MASK) >> RF_HASH_VALUE_STATE_LSB;
 	if (state == RF_STATE_TOMBSTONE)
 		counter = RF_CNT_TOMBSTONE;
-	else if (state == RF_STATE_JOINING || cid_group(cid) >= e->cfg.groups)
+	else if (state == RF_STATE_JOINING || !cid_exists(e, cid))
 		counter = RF_CNT_JOINING;
 	else if (!model_icrc_ok(f->bytes, p) && e->mutant != RF_MODEL_MUTANT_ICRC)
 		counter = RF_CNT_ICRC;

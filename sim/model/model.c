@@ -31,13 +31,16 @@ void rf_model_set_bounds(struct rf_engine *e, const struct rf_model_bounds *boun
 {
 	static const struct rf_model_bounds none;
 	const struct rf_model_bounds *b = bounds ? bounds : &none;
-	unsigned int frame = e->cfg.mtu_max + 82;
+	unsigned int beats = 2 * (e->cfg.mtu_max + 82 + e->beat) / e->beat;
+	unsigned int foreign;
 
 	e->bounds.ingress_bytes = bound(b->ingress_bytes, RF_ENGINE_FRAME_MAX, RF_ENGINE_FRAME_MAX);
-	e->bounds.foreign_bytes = bound(b->foreign_bytes, 2 * frame, UINT32_MAX);
-	e->bounds.behalf_depth = bound(b->behalf_depth, 16, UINT32_MAX);
-	e->bounds.ack_depth = bound(b->ack_depth, 64, UINT32_MAX);
-	e->bounds.repeat_depth = bound(b->repeat_depth, MODEL_REPEATS, MODEL_REPEATS);
+	for (foreign = 1; foreign < beats; foreign *= 2)
+		;
+	e->bounds.foreign_beats = bound(b->foreign_beats, foreign, UINT32_MAX);
+	e->bounds.ack_depth = bound(b->ack_depth, MODEL_ACKS, UINT32_MAX);
+	e->bounds.repeat_depth = bound(b->repeat_depth, MODEL_REPEATS - 2 * e->cfg.lanes,
+				       MODEL_REPEATS - 2 * e->cfg.lanes);
 	e->bounds.punt_depth = bound(b->punt_depth, MODEL_PUNTS, MODEL_PUNTS);
 }
 
@@ -74,9 +77,9 @@ static void model_destroy(struct rf_engine *e)
 	if (!e)
 		return;
 	for (p = 0; p < MODEL_PORTS; p++) {
-		model_queue_clear(&e->ports[p].rx);
+		model_queue_clear(e, &e->ports[p].rx);
 		for (k = 0; k < SRC_COUNT; k++)
-			model_queue_clear(&e->ports[p].out[k]);
+			model_queue_clear(e, &e->ports[p].out[k]);
 		free(e->ports[p].sending);
 		for (k = 0; k < MODEL_LANES; k++) {
 			free(e->banks[p][k].data);
@@ -151,7 +154,7 @@ static bool model_rx(struct rf_engine *e, unsigned int port, const uint8_t *fram
 	f->last = f->first + model_beats(e, len) - 1;
 	f->ready = f->last + MODEL_JUDGE_DELAY;
 	p->rx_free = f->last + 1;
-	model_queue_put(&p->rx, f);
+	model_queue_put(e, &p->rx, f);
 	model_event_add(e, f->ready, EV_JUDGE, port);
 	return true;
 }
@@ -162,7 +165,7 @@ static void dispatch(struct rf_engine *e, const struct model_event *ev)
 
 	switch ((enum model_event_kind)ev->kind) {
 	case EV_JUDGE:
-		f = model_queue_get(&e->ports[ev->port].rx);
+		f = model_queue_get(e, &e->ports[ev->port].rx);
 		model_judge(e, ev->port, f);
 		free(f);
 		break;

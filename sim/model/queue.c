@@ -72,7 +72,7 @@ struct model_frame *model_frame_new(const uint8_t *bytes, size_t len, size_t roo
 	return f;
 }
 
-void model_queue_put(struct model_queue *q, struct model_frame *f)
+void model_queue_put(struct rf_engine *e, struct model_queue *q, struct model_frame *f)
 {
 	f->next = NULL;
 	if (q->tail)
@@ -81,10 +81,10 @@ void model_queue_put(struct model_queue *q, struct model_frame *f)
 		q->head = f;
 	q->tail = f;
 	q->frames++;
-	q->bytes += f->len;
+	q->beats += model_beats(e, f->len);
 }
 
-struct model_frame *model_queue_get(struct model_queue *q)
+struct model_frame *model_queue_get(struct rf_engine *e, struct model_queue *q)
 {
 	struct model_frame *f = q->head;
 
@@ -94,14 +94,14 @@ struct model_frame *model_queue_get(struct model_queue *q)
 	if (!q->head)
 		q->tail = NULL;
 	q->frames--;
-	q->bytes -= f->len;
+	q->beats -= model_beats(e, f->len);
 	return f;
 }
 
-void model_queue_clear(struct model_queue *q)
+void model_queue_clear(struct rf_engine *e, struct model_queue *q)
 {
 	struct model_frame *f;
 
-	while ((f = model_queue_get(q)) != NULL)
+	while ((f = model_queue_get(e, q)) != NULL)
 		free(f);
 }

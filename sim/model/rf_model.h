@@ -33,10 +33,9 @@ const char *rf_model_mutant_name(unsigned int mutant);
 /* Bounds of the box (docs/model.md). Zero means the default, except where said. */
 struct rf_model_bounds {
 	unsigned int ingress_bytes; /* ingress FIFO of a port */
-	unsigned int foreign_bytes; /* pass-through FIFO of a port */
-	unsigned int behalf_depth;  /* ACKs on behalf that wait at a port */
-	unsigned int ack_depth;	    /* forwarded ACKs that wait at a port */
-	unsigned int repeat_depth;  /* queue of repeats of a port */
+	unsigned int foreign_beats; /* pass-through FIFO of a port */
+	unsigned int ack_depth;	    /* ACKs that wait at a port, forwarded and on behalf together */
+	unsigned int repeat_depth;  /* repeats that wait at a port */
 	unsigned int punt_depth;    /* punted frames that wait for the firmware */
 };
 

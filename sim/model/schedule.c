@@ -121,9 +121,9 @@ static bool first_has_room(const struct rf_engine *e, unsigned int group)
 			else
 				results++;
 		}
-		if (results && !model_result_room(e, port, results))
+		if (results && !model_result_room(e, port, g, results))
 			return false;
-		if (e->ports[port].repeat_count + joins > e->bounds.repeat_depth)
+		if (e->ports[port].repeat_count + joins > MODEL_REPEATS)
 			return false;
 	}
 	return true;
@@ -207,7 +207,7 @@ static bool try_repeat_port(struct rf_engine *e, unsigned int port)
 		model_schedule_soon(e, when);
 		return false;
 	}
-	if (!model_result_room(e, port, 1))
+	if (!model_result_room(e, port, g, 1))
 		return false;
 	if (!r.first && (serial_less(r.index, c->una) || !serial_less(r.index, c->sent)) &&
 	    e->mutant != RF_MODEL_MUTANT_STALE) {

@@ -243,6 +243,8 @@ static bool send_next(struct burst *u, unsigned int port)
 			e->next = e->una;
 			e->timer = now;
 		}
+		if (!g->open_loop && e->una < e->next && random_once(&u->state, 200))
+			e->next = e->una; /* a timer that knows no ACKs: repeats without loss */
 		if (e->next >= u->count || e->next - e->una >= window)
 			continue;
 		if (e->next == e->una)
@@ -283,8 +285,8 @@ static void drive(struct burst *u)
 			return;
 		}
 		for (port = 0; port < b->cfg.ports; port++) {
-			if (random_once(&u->state, 4000))
-				b->stall[port] = now + random_below(&u->state, 3000);
+			if (random_once(&u->state, 1500))
+				b->stall[port] = now + random_below(&u->state, 6000);
 			while (b->ops->rx_queued(b->e, port) < 3 && send_next(u, port)) {
 				if (random_once(&u->state, 10))
 					send_foreign(u, port);
@@ -347,7 +349,6 @@ static void check_totals(struct burst *u)
 	equal(u, "ACKs", total(b, RF_CNT_ACK_FORWARDED), total(b, RF_CNT_TX_ACK));
 	equal(u, "foreign", total(b, RF_CNT_FOREIGN), total(b, RF_CNT_TX_FOREIGN));
 	equal(u, "overflows", total(b, RF_CNT_RX_OVERFLOW), 0);
-	equal(u, "ACKs without room", total(b, RF_CNT_ACK_FULL), 0);
 }
 
 static void prepare(struct burst *u, struct bench *b, uint64_t seed, uint32_t count)

@@ -17,3 +17,8 @@ $(eval $(call c_test,roce_endpoint_test,tests/unit/roce_endpoint_test.c,roce rfp
 $(eval $(call c_lib,collective,$(addprefix host/src/collective/,arith.c order.c msg_qp.c plan.c collective.c),,-O3))
 $(eval $(call c_test,collective_arith_test,tests/unit/collective_arith_test.c,collective roce rfproto,-lm))
 $(eval $(call c_test,collective_test,$(addprefix tests/unit/collective_,test.c ring.c box.c),rocenet collective roce rfproto))
+$(eval $(call c_test,collective_seam_test,tests/unit/collective_seam_test.c,collective roce rfproto,-Wl$(comma)--wrap=calloc))
+
+# Figures.
+$(eval $(call c_prog,roce-bench,tests/bench/roce_bench.c,roce rfproto))
+$(eval $(call bench,roce,tests/bench/roce_bench.sh $(BUILD)/bin/roce-bench $(BENCH_OUT),$(BUILD)/bin/roce-bench))

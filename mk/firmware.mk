@@ -18,3 +18,4 @@ $(eval $(call c_test,fw_random_test,tests/unit/fw_random_test.c,fwbox fw fwlinux
 $(eval $(call c_test,fw_queue_test,tests/unit/fw_queue_test.c,fw rfctl rfproto))
 $(eval $(call c_test,ctl_client_test,tests/unit/ctl_client_test.c,client rfctl rfproto))
 $(eval $(call test,fw_freestanding,tests/unit/fw_freestanding.sh $(BUILD)/freestanding))
+$(eval $(call c_test,fw_model_test,tests/unit/fw_model_test.c,fw fwlinux client model roce rfctl rfproto,-ldl))

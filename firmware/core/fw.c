@@ -158,6 +158,7 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 	if (rc != RF_FW_OK)
 		return rc;
 	clear_state(fw);
+	fw->busy_since = RF_FW_NEVER;
 	clear_hardware(fw, field(rf_fw_read(fw, RF_SHAPE2), RF_SHAPE2_GROUPS_MASK,
 				 RF_SHAPE2_GROUPS_LSB));
 	fw->ms_cycles = cycles(fw);
@@ -181,6 +182,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 uint64_t rf_fw_poll(struct rf_fw *fw)
 {
 	uint64_t next;
+	bool waiting;
 
 	clock_update(fw);
 	hold_tick(fw);
@@ -191,11 +193,12 @@ uint64_t rf_fw_poll(struct rf_fw *fw)
 	rf_fw_conn_tick(fw);
 	next = rf_fw_group_tick(fw);
 	rf_fw_net_notices(fw);
-	if (rf_fw_net_waiting(fw))
-		return fw->ms_cycles;
+	waiting = rf_fw_net_waiting(fw);
 	/* The inject buffer is busy: a frame leaves within microseconds. */
-	if (fw->notices)
-		return cycles(fw) + fw->khz / 64u;
+	if (fw->busy_since != RF_FW_NEVER && (waiting || fw->notices))
+		return cycles(fw) + fw->khz / 256u + 1u;
+	if (waiting || fw->notices)
+		return fw->ms_cycles;
 	next = earlier(next, earlier(fw->hold_until, fw->tomb_ms));
 	if (next == RF_FW_NEVER)
 		return RF_FW_NEVER;

@@ -168,6 +168,7 @@ struct rf_fw {
 	uint32_t khz;
 	/* time: millisecond now_ms began at cycle ms_cycles; 0 is the cycle of rf_fw_init() */
 	uint64_t ms_cycles, now_ms;
+	uint64_t busy_since; /* the inject buffer has been busy since this ms, RF_FW_NEVER: it is not */
 	uint64_t hold_until; /* end of CTRL.HOLD, RF_FW_NEVER: over */
 	uint32_t epoch, age;
 	uint32_t reset_seq; /* the last RESET: its repetition does nothing */

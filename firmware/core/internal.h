@@ -8,8 +8,6 @@
 #define RF_FW_CID(hw, lane, port)                                                                  \
 	((uint32_t)(hw) << 7 | (uint32_t)(lane) << 3 | (uint32_t)(port))
 
-/* Reads of INJECT_STATUS before a frame is given up. */
-#define RF_FW_BUSY_READS 4096u
 /* Longest chain of entries moved to make room for one. */
 #define RF_FW_KICKS_MAX 256u
 
@@ -160,7 +158,7 @@ bool rf_fw_status(struct rf_fw *fw, const struct rf_fw_request *q);
 
 /* ---- net.c: punt, inject, ARP, ICMP, control frames ---- */
 
-/* One punted frame; false where there is none. */
+/* One punted frame; false where there is none, or its answer could not be sent yet. */
 bool rf_fw_net_punt(struct rf_fw *fw);
 /* Whether one waits. */
 bool rf_fw_net_waiting(struct rf_fw *fw);

@@ -14,6 +14,8 @@
 #define IP_HEADER 20u
 #define ICMP_HEADER 8u
 #define ICMP_ECHO 8u
+/* Milliseconds for which the inject buffer may be busy. */
+#define BUSY_MS 2u
 
 static const uint8_t zero_key[RF_CTL_KEY_BYTES];
 
@@ -32,23 +34,35 @@ bool rf_fw_net_waiting(struct rf_fw *fw)
 	return (rf_fw_read(fw, RF_PUNT_STATUS) & RF_PUNT_STATUS_VALID_MASK) != 0;
 }
 
-static bool inject_busy(struct rf_fw *fw)
+/*
+ * Whether an answer could be sent now. Nothing spins on the hardware: the caller comes back later. An
+ * inject buffer that stays busy for BUSY_MS is no reason to stop listening: then frames are taken and
+ * their answers given up.
+ */
+static bool can_send(struct rf_fw *fw)
 {
-	return (rf_fw_read(fw, RF_INJECT_STATUS) & RF_INJECT_STATUS_BUSY_MASK) != 0;
+	if (!(rf_fw_read(fw, RF_INJECT_STATUS) & RF_INJECT_STATUS_BUSY_MASK)) {
+		fw->busy_since = RF_FW_NEVER;
+		return true;
+	}
+	if (fw->busy_since == RF_FW_NEVER)
+		fw->busy_since = fw->now_ms;
+	return false;
 }
 
-/* Sends fw->tx by a port, or gives up behind a bounded wait. */
+static bool stuck(const struct rf_fw *fw)
+{
+	return fw->busy_since != RF_FW_NEVER && fw->now_ms - fw->busy_since > BUSY_MS;
+}
+
+/* Sends fw->tx by a port, or gives it up. */
 static bool inject(struct rf_fw *fw, unsigned int port, size_t len)
 {
-	unsigned int reads = 0;
-
 	while (len < RF_CTL_FRAME_MIN)
 		fw->tx[len++] = 0;
-	while (inject_busy(fw)) {
-		if (++reads >= RF_FW_BUSY_READS) {
-			fw->cnt.inject_busy++;
-			return false;
-		}
+	if (stuck(fw)) {
+		fw->cnt.inject_busy++;
+		return false;
 	}
 	memset(fw->tx + len, 0, (4u - (len & 3u)) & 3u);
 	for (uint32_t i = 0; i < len; i += 4u)
@@ -230,7 +244,7 @@ static bool notice(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member 
 	struct rf_ctl_addr to = answer_to(fw, m->src_mac, m->from_ip, m->vlan);
 	const uint8_t *key = rf_fw_net_key(fw, g->job);
 
-	if (inject_busy(fw))
+	if (!can_send(fw) && !stuck(fw))
 		return false;
 	m->notify = 0;
 	rf_fw_tell(fw, g, m);
@@ -273,15 +287,13 @@ static void frame(struct rf_fw *fw, unsigned int port, size_t len)
 		control(fw, port, len);
 }
 
-bool rf_fw_net_punt(struct rf_fw *fw)
+/* One punted frame is taken; each causes at most one answer. */
+static void take(struct rf_fw *fw, uint32_t status)
 {
-	uint32_t status = rf_fw_read(fw, RF_PUNT_STATUS);
 	uint32_t len = status & RF_PUNT_STATUS_LENGTH_MASK;
 	uint32_t port = (status & RF_PUNT_STATUS_PORT_MASK) >> RF_PUNT_STATUS_PORT_LSB;
 	bool fits = len >= RF_CTL_FRAME_MIN && len <= RF_CTL_FRAME_MAX && port < fw->ports;
 
-	if (!(status & RF_PUNT_STATUS_VALID_MASK))
-		return false;
 	fw->cnt.punts++;
 	for (uint32_t i = 0; fits && i < len; i += 4u)
 		rf_put_le32(fw->rx + i, rf_fw_read(fw, RF_PUNT_DATA + i));
@@ -290,5 +302,16 @@ bool rf_fw_net_punt(struct rf_fw *fw)
 		frame(fw, port, len);
 	else
 		fw->cnt.punt_other++;
+}
+
+bool rf_fw_net_punt(struct rf_fw *fw)
+{
+	uint32_t status = rf_fw_read(fw, RF_PUNT_STATUS);
+
+	if (!(status & RF_PUNT_STATUS_VALID_MASK))
+		return false;
+	if (!can_send(fw) && !stuck(fw))
+		return false;
+	take(fw, status);
 	return true;
 }

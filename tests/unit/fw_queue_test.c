@@ -164,6 +164,7 @@ static size_t join(unsigned int r, uint8_t *frame)
 static void expect_punt(const uint8_t *frame, size_t len, unsigned int port)
 {
 	rd(RF_PUNT_STATUS, (uint32_t)len | (uint32_t)port << 24 | 1u << 31);
+	rd(RF_INJECT_STATUS, 0);
 	for (uint32_t i = 0; i < len; i += 4)
 		rd(RF_PUNT_DATA + i, rf_get_le32(frame + i));
 	wr(RF_PUNT_POP, 1);
@@ -215,8 +216,6 @@ static void test_join(void **state)
 	expect_time(500 + 3 * MS);
 	rd(RF_IRQ, RF_IRQ_PUNT_MASK);
 	expect_punt(frame, len, 1);
-	rd(RF_INJECT_STATUS, 1);
-	rd(RF_INJECT_STATUS, 0);
 	wr(RF_INJECT, (42 + RF_CTL_HEADER + 28) | 1u << 24);
 	rd(RF_PUNT_STATUS, 0);
 	rd(RF_PUNT_STATUS, 0);
@@ -245,7 +244,6 @@ static void test_join(void **state)
 	expect_entry(0x0a000002, 1u << 24 | 0x22, 1, used);
 	expect_entry(0x0a000002, 0x22, 0, used);
 	expect_entry(0x0a000001, 0x21, 1, used);
-	rd(RF_INJECT_STATUS, 0);
 	wr(RF_INJECT, 42 + RF_CTL_HEADER + 28);
 	rd(RF_PUNT_STATUS, 0);
 	/* The first look at signs of life. */
@@ -253,7 +251,6 @@ static void test_join(void **state)
 	rd(RF_CONN_BASE + 0x40 + RF_CONN_SEEN, 1);
 	wr(RF_CONN_BASE + 0x40 + RF_CONN_SEEN, 1);
 	/* Rank 1 gets its READY without asking. */
-	rd(RF_INJECT_STATUS, 0);
 	rd(RF_INJECT_STATUS, 0);
 	wr(RF_INJECT, (42 + RF_CTL_HEADER + 28) | 1u << 24);
 	rd(RF_PUNT_STATUS, 0);

@@ -285,13 +285,102 @@ static void progress_resets_the_timer(void **state)
 	assert_int_equal(roce_qp_next_timeout(qp), 70);
 	pair_ack(qp, 40, ROCE_SYN_ACK, PAIR_PSN_A);
 	assert_int_equal(roce_qp_next_timeout(qp), 50);
-	/* The window is open again: go back N. */
-	assert_int_equal(pair_lose(qp, 40), 7);
+	assert_int_equal(pair_lose(qp, 40), 2);
 	assert_int_equal(pair_lose(qp, 50), 1);
 	assert_int_equal(pair_lose(qp, 70), 1);
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
 	assert_int_equal(pair_lose(qp, 110), 0);
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
+	roce_qp_destroy(qp);
+}
+
+/* After a timeout: 1, 2, 4, ... packets; the last of each asks for an answer. */
+static void recovery_doubles(void **state)
+{
+	struct roce_qp_cfg cfg = pair_cfg(true);
+	uint32_t una = 0, next = 0;
+	struct roce_packet k;
+	struct roce_qp *qp;
+
+	(void)state;
+	cfg.ack_timeout = 10;
+	qp = pair_qp(&cfg, true);
+	assert_int_equal(pair_send(qp, 1, data, 256 * 40), ROCE_OK);
+	assert_int_equal(pair_lose(qp, 0), 16);
+	for (uint32_t burst = 1; burst <= 4; burst *= 2) {
+		for (uint32_t i = 0; i < burst; i++) {
+			assert_true(pair_take(qp, 10, &k));
+			assert_int_equal(k.psn, PAIR_PSN_A + next++);
+			if (i + 1 == burst)
+				assert_true(k.ackreq);
+		}
+		pair_expect_silence(qp, 10);
+		una = next;
+		pair_ack(qp, 10, ROCE_SYN_ACK, PAIR_PSN_A + una - 1);
+	}
+	/* 7 are through; 8 more, then the last two of the old window; the rest is new. */
+	for (unsigned int i = 0; i < 8; i++)
+		assert_true(pair_take(qp, 10, &k));
+	pair_expect_silence(qp, 10);
+	pair_ack(qp, 10, ROCE_SYN_ACK, PAIR_PSN_A + 14);
+	assert_int_equal(pair_lose(qp, 10), 16);
+	assert_int_equal(roce_qp_counters(qp)->tx_retransmits, 16);
+	assert_int_equal(roce_qp_counters(qp)->tx_packets, 16 + 16 + 15);
+	roce_qp_destroy(qp);
+}
+
+/* The first copies had arrived after all: nothing more is sent twice. */
+static void recovery_ends_when_not_needed(void **state)
+{
+	struct roce_qp_cfg cfg = pair_cfg(true);
+	struct roce_packet k;
+	struct roce_qp *qp;
+
+	(void)state;
+	cfg.ack_timeout = 10;
+	qp = pair_qp(&cfg, true);
+	for (uint64_t i = 0; i < 10; i++)
+		assert_int_equal(pair_send(qp, i, data + 1024 * i, 1024), ROCE_OK);
+	assert_int_equal(pair_lose(qp, 0), 16);
+	assert_int_equal(pair_lose(qp, 10), 1);
+	pair_ack(qp, 11, ROCE_SYN_ACK, PAIR_PSN_A + 5);
+	assert_true(pair_take(qp, 11, &k));
+	assert_int_equal(k.psn, PAIR_PSN_A + 16);
+	assert_int_equal(k.opcode, ROCE_OP_SEND_FIRST);
+	assert_memory_equal(k.payload, data + 4096, 256);
+	assert_int_equal(pair_lose(qp, 11), 5);
+	assert_int_equal(roce_qp_counters(qp)->tx_retransmits, 1);
+	/* In the middle of a message too, and where everything posted had been sent. */
+	assert_int_equal(pair_lose(qp, 21), 1);
+	pair_ack(qp, 22, ROCE_SYN_ACK, PAIR_PSN_A + 21 - 8);
+	assert_int_equal(pair_lose(qp, 22), 8);
+	assert_int_equal(pair_lose(qp, 32), 1);
+	pair_ack(qp, 33, ROCE_SYN_ACK, PAIR_PSN_A + 29);
+	assert_int_equal(pair_lose(qp, 33), 10);
+	assert_int_equal(pair_lose(qp, 43), 1);
+	pair_ack(qp, 44, ROCE_SYN_ACK, PAIR_PSN_A + 35);
+	pair_expect_silence(qp, 44);
+	assert_int_equal(roce_qp_counters(qp)->tx_retransmits, 4);
+	pair_ack(qp, 45, ROCE_SYN_ACK, PAIR_PSN_A + 39);
+	for (uint64_t i = 0; i < 10; i++)
+		pair_expect(qp, i, ROCE_WC_SUCCESS);
+	roce_qp_destroy(qp);
+}
+
+/* A sequence NAK says that something was lost: then the whole window goes again. */
+static void nak_ends_the_recovery(void **state)
+{
+	struct roce_qp_cfg cfg = pair_cfg(true);
+	struct roce_qp *qp;
+
+	(void)state;
+	cfg.ack_timeout = 10;
+	qp = pair_qp(&cfg, true);
+	assert_int_equal(pair_send(qp, 1, data, 256 * 40), ROCE_OK);
+	assert_int_equal(pair_lose(qp, 0), 16);
+	assert_int_equal(pair_lose(qp, 10), 1);
+	pair_ack(qp, 10, ROCE_SYN_NAK_SEQUENCE, PAIR_PSN_A + 3);
+	assert_int_equal(pair_lose(qp, 10), 16);
 	roce_qp_destroy(qp);
 }
 
@@ -539,6 +628,9 @@ int main(void)
 		cmocka_unit_test(ack_overtakes_the_step_back),
 		cmocka_unit_test(timeouts_double_and_end),
 		cmocka_unit_test(progress_resets_the_timer),
+		cmocka_unit_test(recovery_doubles),
+		cmocka_unit_test(recovery_ends_when_not_needed),
+		cmocka_unit_test(nak_ends_the_recovery),
 		cmocka_unit_test(retry_forever),
 		cmocka_unit_test(rnr_waits_and_counts),
 		cmocka_unit_test(ack_ends_the_rnr_wait),

@@ -1,11 +1,37 @@
 #include "host/src/roce/qp_internal.h"
 
+/* Steps back and sends all that is not acknowledged again: the receiver has dropped it. */
+static void go_back(struct roce_qp *qp)
+{
+	qp->rq.recovering = false;
+	qp->rq.limit = qp->cfg.window;
+	roce_requester_rewind(qp);
+}
+
+/*
+ * After a timeout nobody has said that anything was lost: the receiver, or the box, may have waited
+ * for somebody else, and a whole window sent again would be a window of duplicates. So the oldest
+ * packet goes alone, then as many as were acknowledged. An acknowledgement of what we have not sent
+ * again ends it: then the first copies had arrived.
+ */
+static void recover(struct roce_qp *qp, uint64_t una, uint64_t before)
+{
+	struct roce_requester *rq = &qp->rq;
+	uint64_t limit = rq->limit + (una - before);
+
+	if (una > rq->nxt)
+		roce_requester_skip(qp);
+	rq->recovering = rq->nxt < rq->max;
+	rq->limit = rq->recovering && limit < qp->cfg.window ? (uint32_t)limit : qp->cfg.window;
+}
+
 /* Everything below packet number `una` has been acknowledged. */
 static void advance(struct roce_qp *qp, uint64_t now, uint64_t una)
 {
 	struct roce_requester *rq = &qp->rq;
+	uint64_t before = rq->una;
 
-	if (una == rq->una)
+	if (una == before)
 		return;
 	rq->una = una;
 	while (rq->q.done != rq->q.posted) {
@@ -15,10 +41,10 @@ static void advance(struct roce_qp *qp, uint64_t now, uint64_t una)
 			break;
 		rq->q.done++;
 	}
-	/* We may have stepped back behind packets that had arrived after all. */
-	if (rq->nxt < una)
+	if (rq->recovering)
+		recover(qp, una, before);
+	else if (rq->nxt < una) /* stepped back behind packets that had arrived after all */
 		roce_requester_rewind(qp);
-	rq->limit = qp->cfg.window;
 	rq->retries = 0;
 	rq->rnr_retries = 0;
 	rq->nak_obeyed = false;
@@ -40,8 +66,7 @@ static void sequence_nak(struct roce_qp *qp, uint64_t now)
 		return;
 	}
 	rq->nak_obeyed = true;
-	rq->limit = qp->cfg.window;
-	roce_requester_rewind(qp);
+	go_back(qp);
 	roce_timer_ack(rq, now);
 }
 
@@ -61,8 +86,7 @@ static void rnr_nak(struct roce_qp *qp, uint64_t now, uint8_t code)
 	 */
 	rq->retries = 0;
 	rq->timeout = qp->cfg.ack_timeout;
-	rq->limit = qp->cfg.window;
-	roce_requester_rewind(qp);
+	go_back(qp);
 	roce_timer_start(rq, ROCE_TIMER_RNR, now + roce_rnr_timer_ns(code));
 }
 

@@ -149,9 +149,9 @@ struct roce_qp_cfg {
 	/*
 	 * Retransmission: without an acknowledgement for ack_timeout ns the oldest packet is sent
 	 * again, then after twice that time, and so on up to ack_timeout_max; after retry_cnt times
-	 * without progress the queue pair ends. One packet at a time: a receiver (or box) that only
-	 * waits for somebody else gets one packet per timeout and not a window of them. The first
-	 * acknowledgement opens the window again.
+	 * without progress the queue pair ends. Only the oldest, and after it as many as were
+	 * acknowledged: a receiver (or box) that merely waits for somebody else is not sent a
+	 * window of duplicates.
 	 */
 	uint64_t ack_timeout;
 	uint64_t ack_timeout_max;

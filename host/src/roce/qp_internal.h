@@ -54,9 +54,9 @@ struct roce_requester {
 	uint64_t max; /* one past the last that was ever sent */
 	uint64_t end; /* one past the last that is posted */
 	uint32_t cur; /* slot counter of the request that nxt belongs to */
-	/* Most packets in flight: the window, or 1 after a timeout until something is acknowledged.
-	 */
+	/* Most packets in flight: the window; while recovering 1, 2, 4, ... */
 	uint32_t limit;
+	bool recovering; /* a timeout stepped back to una, and nxt has not caught up with max */
 	uint32_t ack_every;
 	uint32_t retries; /* timeouts without progress */
 	uint32_t rnr_retries;
@@ -107,6 +107,8 @@ void roce_qp_fail(struct roce_qp *qp, enum roce_wc_status send, enum roce_wc_sta
 size_t roce_requester_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room);
 /* Back to the first packet that is not acknowledged. */
 void roce_requester_rewind(struct roce_qp *qp);
+/* Undoes that: on with what was never sent. */
+void roce_requester_skip(struct roce_qp *qp);
 
 /* completer.c: a packet with AETH. */
 void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packet *p);

@@ -39,6 +39,19 @@ void roce_requester_rewind(struct roce_qp *qp)
 	qp->rq.cur = qp->rq.q.done;
 }
 
+void roce_requester_skip(struct roce_qp *qp)
+{
+	struct roce_requester *rq = &qp->rq;
+
+	rq->nxt = rq->max;
+	for (rq->cur = rq->q.done; rq->cur != rq->q.posted; rq->cur++) {
+		const struct roce_send_slot *slot = &rq->slots[rq->cur & rq->q.mask];
+
+		if (slot->first + slot->packets > rq->max)
+			break;
+	}
+}
+
 static uint8_t opcode_of(const struct roce_send_slot *slot, bool first, bool last)
 {
 	bool write = slot->wr.opcode == ROCE_WR_WRITE || slot->wr.opcode == ROCE_WR_WRITE_IMM;
@@ -66,11 +79,12 @@ static void fill_packet(const struct roce_qp *qp, const struct roce_send_slot *s
 	p->se = last && slot->wr.solicited;
 	p->psn = roce_psn_add(qp->cfg.sq_psn, rq->nxt);
 	/*
-	 * Asked for at the end of a message, often enough to keep the window open, and where we
-	 * have stepped back to: there somebody waits for the answer.
+	 * Asked for at the end of a message, often enough to keep the window open, where we have
+	 * stepped back to, and where recovery stops and waits.
 	 */
 	p->ackreq = last || rq->nxt % rq->ack_every == rq->ack_every - 1 ||
-		    (rq->nxt == rq->una && rq->nxt < rq->max);
+		    (rq->nxt == rq->una && rq->nxt < rq->max) ||
+		    (rq->recovering && rq->nxt - rq->una + 1 == rq->limit);
 	p->va = slot->wr.remote_va;
 	p->rkey = slot->wr.rkey;
 	p->dma_length = slot->wr.len;

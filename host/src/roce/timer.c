@@ -46,6 +46,7 @@ void roce_timer_expired(struct roce_qp *qp, uint64_t now)
 	}
 	rq->retries++;
 	roce_requester_rewind(qp);
+	rq->recovering = true;
 	rq->limit = 1;
 	if (rq->timeout < qp->cfg.ack_timeout_max / 2)
 		rq->timeout *= 2;

@@ -4,6 +4,7 @@ RTL_LIB    := $(addprefix rtl/lib/,rf_skid.v rf_ram_lut.v rf_ram_sdp.v rf_fifo.v
 RTL_FP     := $(addprefix rtl/fp/,rf_fp_alu.v rf_fp_vec.v rf_fp_unpack.v rf_fp_pack.v)
 
 $(eval $(call vl_bench,fp-alu,rf_fp_vec,rtl/fp/rf_fp_vec.v rtl/fp/rf_fp_alu.v,tests/rtl/fp_alu.cpp,-GWORDS=16))
+$(eval $(call vl_bench,fp-convert,fp_convert,tests/rtl/fp_convert.v $(RTL_FP),tests/rtl/fp_convert.cpp))
 
 RTL_REDUCE := $(addprefix rtl/reduce/,rf_tree_delay.v rf_tree.v rf_acc.v rf_reduce_out.v rf_reduce.v)
 
@@ -18,3 +19,7 @@ $(eval $(call reduce_bench,4,64,0))
 $(eval $(call reduce_bench,6,64,1))
 $(eval $(call reduce_bench,8,64,1))
 $(eval $(call reduce_bench,4,512,1))
+
+# The contract's assertions must stop a run that breaks it.
+VIOLATE := $(BUILD)/vl/reduce-4x64-1/Vrf_reduce
+$(eval $(call test,rtl-reduce-contract,for v in 1 2; do ! $(VIOLATE) --violate $$$$v || exit 1; done,$(VIOLATE)))

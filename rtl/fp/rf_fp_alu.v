@@ -8,8 +8,11 @@
 // Proved      tests/rtl/fp_alu.cpp compares with an independent reference, bit by bit.
 //
 // fp32 sum: round to nearest, ties to even; subnormals and infinities; every NaN result is 7fc00000; x + -x = +0.
-// min, max: minimumNumber and maximumNumber of IEEE 754-2019, -0 < +0; a number beats a NaN, quiet or signaling; two NaNs
-// give 7fc00000. An operand that is not there (in_a_on, in_b_on) is no operand: the other comes out bit by bit.
+// min, max: minimumNumber and maximumNumber of IEEE 754-2019, -0 < +0; a number beats a NaN, quiet or signaling; two
+// NaNs give 7fc00000. An operand that is not there (in_a_on, in_b_on) is none: the other comes out bit by bit.
+//
+// What a stage computes stands in functions: a simulator then evaluates it only while the stage is enabled. Their names
+// begin with f_, so that they hide no name of a module above.
 //
 // Stages
 //   p1  order the operands by magnitude (int32: by value), distance of the exponents       compare, swap
@@ -53,29 +56,31 @@ module rf_fp_alu (
   // p1: {big, low}; big is the operand of greater magnitude (int32: of greater value), or the only one.
 
   function [63:0] order;
-    input        is_int;
-    input        a_on;
-    input        b_on;
-    input [31:0] a;
-    input [31:0] b;
-    reg [31:0] mask;
+    input        f_is_int;
+    input        f_a_on;
+    input        f_b_on;
+    input [31:0] f_a;
+    input [31:0] f_b;
+    reg [31:0] f_mask;
+    reg        f_swap;
     begin
       // Floats without their sign; int32 as unsigned numbers in the same order.
-      mask  = {is_int, 31'h7fff_ffff};
-      order = (b_on && (!a_on || ((a ^ 32'h8000_0000) & mask) < ((b ^ 32'h8000_0000) & mask))) ? {b, a} : {a, b};
+      f_mask = {f_is_int, 31'h7fff_ffff};
+      f_swap = f_b_on && (!f_a_on || ((f_a ^ 32'h8000_0000) & f_mask) < ((f_b ^ 32'h8000_0000) & f_mask));
+      order  = f_swap ? {f_b, f_a} : {f_a, f_b};
     end
   endfunction
 
   // Distance of the exponents; subnormals have that of the smallest normal numbers.
   function [7:0] distance;
-    input [7:0] a;
-    input [7:0] b;
-    reg [7:0] x;
-    reg [7:0] y;
+    input [7:0] f_a;
+    input [7:0] f_b;
+    reg [7:0] f_x;
+    reg [7:0] f_y;
     begin
-      x        = a | {7'd0, a == 8'd0};
-      y        = b | {7'd0, b == 8'd0};
-      distance = (x < y) ? y - x : x - y;
+      f_x      = f_a | {7'd0, f_a == 8'd0};
+      f_y      = f_b | {7'd0, f_b == 8'd0};
+      distance = (f_x < f_y) ? f_y - f_x : f_x - f_y;
     end
   endfunction
 
@@ -85,7 +90,7 @@ module rf_fp_alu (
   always @(posedge clk)
     if (in_en) begin
       p1_pair_q <= order(in_int, in_a_on, in_b_on, in_a, in_b);
-      p1_gap_q <= distance(in_a[30:23], in_b[30:23]);
+      p1_gap_q  <= distance(in_a[30:23], in_b[30:23]);
     end
 
   wire [31:0] p1_big = p1_pair_q[63:32];
@@ -94,54 +99,55 @@ module rf_fp_alu (
   // p2: the result, if it is no sum of finite floats (direct), else the operand of greater magnitude.
 
   function [31:0] choose;
-    input        sum_of_floats;
-    input        is_int;
-    input [1:0]  op;
-    input        single;
-    input [31:0] big;
-    input [31:0] low;
-    reg       big_nan;
-    reg       low_nan;
-    reg [1:0] sel;
+    input        f_sum_of_floats;
+    input        f_is_int;
+    input [1:0]  f_op;
+    input        f_single;
+    input [31:0] f_big;
+    input [31:0] f_low;
+    reg       f_big_nan;
+    reg       f_low_nan;
+    reg [1:0] f_sel;
     begin
-      sel = SEL_BIG;
-      if (!sum_of_floats || big[30:23] == 8'hff) begin
+      f_sel = SEL_BIG;
+      if (!f_sum_of_floats || f_big[30:23] == 8'hff) begin
         // A NaN is greater in magnitude than every number, so big is one if any is.
-        big_nan = big[30:23] == 8'hff && big[22:0] != 23'd0;
-        low_nan = low[30:23] == 8'hff && low[22:0] != 23'd0;
-        if (single) sel = SEL_BIG;
-        else if (is_int) sel = (op == OP_SUM) ? SEL_SUM : (op == OP_MIN) ? SEL_LOW : SEL_BIG;
-        else if (op == OP_SUM) sel = (big_nan || (low[30:23] == 8'hff && big[31] != low[31])) ? SEL_NAN : SEL_BIG;
-        else if (big_nan) sel = low_nan ? SEL_NAN : SEL_LOW;
-        else sel = (big[31] == (op == OP_MIN)) ? SEL_BIG : SEL_LOW;
+        f_big_nan = f_big[30:23] == 8'hff && f_big[22:0] != 23'd0;
+        f_low_nan = f_low[30:23] == 8'hff && f_low[22:0] != 23'd0;
+        if (f_single) f_sel = SEL_BIG;
+        else if (f_is_int) f_sel = (f_op == OP_SUM) ? SEL_SUM : (f_op == OP_MIN) ? SEL_LOW : SEL_BIG;
+        else if (f_op == OP_SUM && f_low[30:23] == 8'hff && f_big[31] != f_low[31]) f_sel = SEL_NAN;
+        else if (f_op == OP_SUM) f_sel = f_big_nan ? SEL_NAN : SEL_BIG;
+        else if (f_big_nan) f_sel = f_low_nan ? SEL_NAN : SEL_LOW;
+        else f_sel = (f_big[31] == (f_op == OP_MIN)) ? SEL_BIG : SEL_LOW;
       end
-      case (sel)
-        SEL_BIG: choose = big;
-        SEL_LOW: choose = low;
-        SEL_SUM: choose = big + low;
+      case (f_sel)
+        SEL_BIG: choose = f_big;
+        SEL_LOW: choose = f_low;
+        SEL_SUM: choose = f_big + f_low;
         default: choose = NAN;
       endcase
     end
   endfunction
 
-  // {subtract, significand of the lower operand}, aligned, with three bits below (guard, round, sticky); a subtrahend is
-  // inverted.
+  // {subtract, significand of the lower operand}, aligned, with three bits below (guard, round, sticky); a subtrahend
+  // is inverted.
   function [27:0] align;
-    input        sub;
-    input [30:0] low;
-    input [7:0]  gap;
-    reg [26:0] sig;
-    reg [26:0] lost;
+    input        f_sub;
+    input [30:0] f_low;
+    input [7:0]  f_gap;
+    reg [26:0] f_sig;
+    reg [26:0] f_lost;
     begin
-      sig = {low[30:23] != 8'd0, low[22:0], 3'b000};
-      if (gap[7:5] != 3'd0) begin
-        sig = {26'd0, sig != 27'd0};
+      f_sig = {f_low[30:23] != 8'd0, f_low[22:0], 3'b000};
+      if (f_gap[7:5] != 3'd0) begin
+        f_sig = {26'd0, f_sig != 27'd0};
       end else begin
-        lost   = sig & ~(27'h7ff_ffff << gap[4:0]);
-        sig    = sig >> gap[4:0];
-        sig[0] = sig[0] || lost != 27'd0;
+        f_lost   = f_sig & ~(27'h7ff_ffff << f_gap[4:0]);
+        f_sig    = f_sig >> f_gap[4:0];
+        f_sig[0] = f_sig[0] || f_lost != 27'd0;
       end
-      align = {sub, sub ? ~sig : sig};
+      align = {f_sub, f_sub ? ~f_sig : f_sig};
     end
   endfunction
 
@@ -161,9 +167,9 @@ module rf_fp_alu (
   // p3: the sum. A one at the group of four bits at which the normalisation of a subnormal result must stop.
 
   function [27:0] add;
-    input [30:0] big;
-    input [27:0] addend;
-    add = {1'b0, big[30:23] != 8'd0, big[22:0], 3'b000} + addend + {27'd0, addend[27]};
+    input [30:0] f_big;
+    input [27:0] f_addend;
+    add = {1'b0, f_big[30:23] != 8'd0, f_big[22:0], 3'b000} + f_addend + {27'd0, f_addend[27]};
   endfunction
 
   reg        p3_direct_q;
@@ -185,43 +191,43 @@ module rf_fp_alu (
       p3_stop_q <= (p2_value_q[30:28] == 3'd0) ? 24'h10_0000 >> {p2_value_q[27:25], 2'b00} : 24'd0;
     end
 
-  // p4: {sign, exponent, shift, sum}: to the left until the leading one is at the top, but at most by the exponent (of which
-  // 0 counts as 1).
+  // p4: {sign, exponent, shift, sum}: to the left until the leading one is at the top, but at most by the exponent
+  // (of which 0 counts as 1).
 
   function [41:0] normalise;
-    input        direct;
-    input [31:0] value;
-    input        sub;
-    input [27:4] stop;
-    input [27:0] sum;
-    reg [27:4] probe;
-    reg [27:0] shifted;
-    reg [7:0]  exp;
-    reg [2:0]  groups;
-    reg [1:0]  bits;
-    if (direct) begin
+    input        f_direct;
+    input [31:0] f_value;
+    input        f_sub;
+    input [27:4] f_stop;
+    input [27:0] f_sum;
+    reg [27:4] f_probe;
+    reg [27:0] f_shifted;
+    reg [7:0]  f_exp;
+    reg [2:0]  f_groups;
+    reg [1:0]  f_bits;
+    if (f_direct) begin
       // So that the last stage leaves it as it is.
-      normalise = {value[31:23], 5'd1, 1'b1, value[22:0], 4'b0000};
+      normalise = {f_value[31:23], 5'd1, 1'b1, f_value[22:0], 4'b0000};
     end else begin
-      probe = sum[27:4] | stop;
-      if (probe[27:24] != 4'd0) groups = 3'd0;
-      else if (probe[27:20] != 8'd0) groups = 3'd1;
-      else if (probe[27:16] != 12'd0) groups = 3'd2;
-      else if (probe[27:12] != 16'd0) groups = 3'd3;
-      else if (probe[27:8] != 20'd0) groups = 3'd4;
-      else if (probe != 24'd0) groups = 3'd5;
-      else groups = 3'd6;
-      shifted = sum << {groups, 2'b00};
-      if (shifted[27]) bits = 2'd0;
-      else if (shifted[26]) bits = 2'd1;
-      else if (shifted[25]) bits = 2'd2;
-      else bits = 2'd3;
-      exp = value[30:23] | {7'd0, value[30:23] == 8'd0};
-      if (exp[7:2] == {3'd0, groups} && exp[1:0] < bits) bits = exp[1:0];
-      shifted = shifted << bits;
+      f_probe = f_sum[27:4] | f_stop;
+      if (f_probe[27:24] != 4'd0) f_groups = 3'd0;
+      else if (f_probe[27:20] != 8'd0) f_groups = 3'd1;
+      else if (f_probe[27:16] != 12'd0) f_groups = 3'd2;
+      else if (f_probe[27:12] != 16'd0) f_groups = 3'd3;
+      else if (f_probe[27:8] != 20'd0) f_groups = 3'd4;
+      else if (f_probe != 24'd0) f_groups = 3'd5;
+      else f_groups = 3'd6;
+      f_shifted = f_sum << {f_groups, 2'b00};
+      if (f_shifted[27]) f_bits = 2'd0;
+      else if (f_shifted[26]) f_bits = 2'd1;
+      else if (f_shifted[25]) f_bits = 2'd2;
+      else f_bits = 2'd3;
+      f_exp = f_value[30:23] | {7'd0, f_value[30:23] == 8'd0};
+      if (f_exp[7:2] == {3'd0, f_groups} && f_exp[1:0] < f_bits) f_bits = f_exp[1:0];
+      f_shifted = f_shifted << f_bits;
       // A carry out of the greatest exponent is an infinity.
-      if (sum[27] && exp == 8'd254) shifted[26:0] = 27'd0;
-      normalise = {value[31] && !(sub && sum == 28'd0), exp, groups, bits, shifted};
+      if (f_sum[27] && f_exp == 8'd254) f_shifted[26:0] = 27'd0;
+      normalise = {f_value[31] && !(f_sub && f_sum == 28'd0), f_exp, f_groups, f_bits, f_shifted};
     end
   endfunction
 
@@ -233,16 +239,16 @@ module rf_fp_alu (
   // p5: round to nearest even. The carry out of the fraction belongs into the exponent, also from 254 to infinity.
 
   function [31:0] round;
-    input        sign;
-    input [7:0]  exp;
-    input [4:0]  shift;
-    input [27:0] sum;
-    reg [7:0] field;
-    reg       up;
+    input        f_sign;
+    input [7:0]  f_exp;
+    input [4:0]  f_shift;
+    input [27:0] f_sum;
+    reg [7:0] f_field;
+    reg       f_up;
     begin
-      field = sum[27] ? exp + 8'd1 - {3'd0, shift} : 8'd0;
-      up    = sum[3] && (sum & 28'h17) != 28'd0;
-      round = {sign, {field, sum[26:4]} + {30'd0, up}};
+      f_field = f_sum[27] ? f_exp + 8'd1 - {3'd0, f_shift} : 8'd0;
+      f_up    = f_sum[3] && (f_sum & 28'h17) != 28'd0;
+      round = {f_sign, {f_field, f_sum[26:4]} + {30'd0, f_up}};
     end
   endfunction
 

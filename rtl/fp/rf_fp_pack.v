@@ -34,55 +34,55 @@ module rf_fp_pack (
 
   // Places by which the significand of an fp16 result moves right: from 12 on nothing is left of it.
   function [3:0] fp16_shift;
-    input [7:0] exp;
-    reg [7:0] n;
+    input [7:0] f_exp;
+    reg [7:0] f_n;
     begin
-      n          = 8'd113 - exp;
-      fp16_shift = (exp >= 8'd113) ? 4'd0 : (n[7:2] >= 6'd3) ? 4'd12 : n[3:0];
+      f_n          = 8'd113 - f_exp;
+      fp16_shift = (f_exp >= 8'd113) ? 4'd0 : (f_n[7:2] >= 6'd3) ? 4'd12 : f_n[3:0];
     end
   endfunction
 
   function [15:0] narrow;
-    input        fp16;
-    input [31:0] x;
-    input [3:0]  shift;
-    reg [23:0] sig;
-    reg [23:0] lost;
-    reg [4:0]  base;
-    reg        nan;
-    reg        up;
+    input        f_fp16;
+    input [31:0] f_x;
+    input [3:0]  f_shift;
+    reg [23:0] f_sig;
+    reg [23:0] f_lost;
+    reg [4:0]  f_base;
+    reg        f_nan;
+    reg        f_up;
     begin
-      nan = x[30:23] == 8'd255 && x[22:0] != 23'd0;
-      if (!fp16) begin
-        up     = x[15] && (x[16] || x[14:0] != 15'd0);
-        narrow = nan ? 16'h7fc0 : x[31:16] + {15'd0, up};
+      f_nan = f_x[30:23] == 8'd255 && f_x[22:0] != 23'd0;
+      if (!f_fp16) begin
+        f_up     = f_x[15] && (f_x[16] || f_x[14:0] != 15'd0);
+        narrow = f_nan ? 16'h7fc0 : f_x[31:16] + {15'd0, f_up};
       end else begin
-        sig  = {x[30:23] != 8'd0, x[22:0]};
-        lost = sig & ~(24'hff_ffff << shift);
-        sig  = sig >> shift;
-        up   = sig[12] && (sig[13] || sig[11:0] != 12'd0 || lost != 24'd0);
+        f_sig  = {f_x[30:23] != 8'd0, f_x[22:0]};
+        f_lost = f_sig & ~(24'hff_ffff << f_shift);
+        f_sig  = f_sig >> f_shift;
+        f_up   = f_sig[12] && (f_sig[13] || f_sig[11:0] != 12'd0 || f_lost != 24'd0);
         // The leading one of a normal significand adds one to the exponent.
-        base = (x[30:23] >= 8'd113) ? x[27:23] - 5'd17 : 5'd0;
-        if (nan) narrow = 16'h7e00;
-        else if (x[30:23] >= 8'd143) narrow = {x[31], 15'h7c00};
-        else narrow = {x[31], {base, 10'd0} + {4'd0, sig[23:13]} + {14'd0, up}};
+        f_base = (f_x[30:23] >= 8'd113) ? f_x[27:23] - 5'd17 : 5'd0;
+        if (f_nan) narrow = 16'h7e00;
+        else if (f_x[30:23] >= 8'd143) narrow = {f_x[31], 15'h7c00};
+        else narrow = {f_x[31], {f_base, 10'd0} + {4'd0, f_sig[23:13]} + {14'd0, f_up}};
       end
     end
   endfunction
 
   function [31:0] finish;
-    input        half;
-    input        fp16;
-    input        is_int;
-    input [31:0] low;
-    input [31:0] high;
-    input [3:0]  low_shift;
-    input [3:0]  high_shift;
-    if (half) begin
-      finish[15:0]  = narrow(fp16, low, low_shift);
-      finish[31:16] = narrow(fp16, high, high_shift);
+    input        f_half;
+    input        f_fp16;
+    input        f_is_int;
+    input [31:0] f_low;
+    input [31:0] f_high;
+    input [3:0]  f_low_shift;
+    input [3:0]  f_high_shift;
+    if (f_half) begin
+      finish[15:0]  = narrow(f_fp16, f_low, f_low_shift);
+      finish[31:16] = narrow(f_fp16, f_high, f_high_shift);
     end else begin
-      finish = (!is_int && low[30:23] == 8'd255 && low[22:0] != 23'd0) ? NAN : low;
+      finish = (!f_is_int && f_low[30:23] == 8'd255 && f_low[22:0] != 23'd0) ? NAN : f_low;
     end
   endfunction
 

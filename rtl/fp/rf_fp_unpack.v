@@ -25,40 +25,40 @@ module rf_fp_unpack (
   localparam [31:0] NAN = 32'h7fc0_0000;
 
   function [31:0] widen;
-    input        half;
-    input        fp16;
-    input [15:0] x;
-    input [31:0] word;
-    reg [9:0] frac;
-    reg [3:0] n;
-    if (!half) begin
-      widen = word;
-    end else if (!fp16) begin
-      widen = (x[14:7] == 8'hff && x[6:0] != 7'd0) ? NAN : {x, 16'd0};
+    input        f_half;
+    input        f_fp16;
+    input [15:0] f_x;
+    input [31:0] f_word;
+    reg [9:0] f_frac;
+    reg [3:0] f_n;
+    if (!f_half) begin
+      widen = f_word;
+    end else if (!f_fp16) begin
+      widen = (f_x[14:7] == 8'hff && f_x[6:0] != 7'd0) ? NAN : {f_x, 16'd0};
     end else begin
-      frac = x[9:0];
-      n    = 4'd0;
+      f_frac = f_x[9:0];
+      f_n    = 4'd0;
       // For subnormals: the leading one to the top.
-      if (frac[9:2] == 8'd0) begin
-        frac = frac << 8;
-        n    = n + 4'd8;
+      if (f_frac[9:2] == 8'd0) begin
+        f_frac = f_frac << 8;
+        f_n    = f_n + 4'd8;
       end
-      if (frac[9:6] == 4'd0) begin
-        frac = frac << 4;
-        n    = n + 4'd4;
+      if (f_frac[9:6] == 4'd0) begin
+        f_frac = f_frac << 4;
+        f_n    = f_n + 4'd4;
       end
-      if (frac[9:8] == 2'd0) begin
-        frac = frac << 2;
-        n    = n + 4'd2;
+      if (f_frac[9:8] == 2'd0) begin
+        f_frac = f_frac << 2;
+        f_n    = f_n + 4'd2;
       end
-      if (!frac[9]) begin
-        frac = frac << 1;
-        n    = n + 4'd1;
+      if (!f_frac[9]) begin
+        f_frac = f_frac << 1;
+        f_n    = f_n + 4'd1;
       end
-      if (x[14:10] == 5'd31) widen = (x[9:0] != 10'd0) ? NAN : {x[15], 31'h7f80_0000};
-      else if (x[14:10] != 5'd0) widen = {x[15], {3'd0, x[14:10]} + 8'd112, x[9:0], 13'd0};
-      else if (x[9:0] != 10'd0) widen = {x[15], 8'd112 - {4'd0, n}, frac[8:0], 14'd0};
-      else widen = {x[15], 31'd0};
+      if (f_x[14:10] == 5'd31) widen = (f_x[9:0] != 10'd0) ? NAN : {f_x[15], 31'h7f80_0000};
+      else if (f_x[14:10] != 5'd0) widen = {f_x[15], {3'd0, f_x[14:10]} + 8'd112, f_x[9:0], 13'd0};
+      else if (f_x[9:0] != 10'd0) widen = {f_x[15], 8'd112 - {4'd0, f_n}, f_frac[8:0], 14'd0};
+      else widen = {f_x[15], 31'd0};
     end
   endfunction
 

@@ -3,12 +3,13 @@
 // Latency     5 cycles.
 // Throughput  1 vector per cycle.
 // Capacity    none beyond the pipeline.
-// Handshake   valid only, no back-pressure. out_data is defined only while out_valid; its upper half only for 16-bit types.
+// Handshake   valid only, no back-pressure. out_data is defined only while out_valid, its upper half only for 16-bit
+//             types.
 // Reset       clears the valid bits; data is not reset.
 // Proved      tests/rtl/fp_alu.cpp (arithmetic), tests/rtl/reduce.cpp (in place).
 //
-// Vectors are {upper half, lower half}, WORDS x 32 bits each. The lower half is always used; the upper half (there if FP16)
-// only while in_half says that a 16-bit type, two elements per word, is on its way: else its units are not clocked.
+// Vectors are {upper half, lower half}, WORDS x 32 bits each. The lower half is always used; the upper half (there if
+// FP16) only while in_half says that a 16-bit type, two elements per word, is on its way: else its units are not clocked.
 
 module rf_fp_vec #(
   // Words of 32 bits in a half.

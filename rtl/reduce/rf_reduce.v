@@ -1,24 +1,25 @@
-// rf_reduce: the box's arithmetic: reduces passes over aligned blocks of ports, adds the lanes of a packet, and hands the
-// result to every port of the block.
+// rf_reduce: the box's arithmetic: reduces passes over aligned blocks of ports, adds the lanes of a packet, and hands
+// the result to every port of the block.
 //
-// Latency     Packets of one lane: LATENCY = 4 + 5 * log2(PORTS, rounded up) cycles (2 ports: 9, 4: 14, 8: 19), for every
-//             block size. From the final pass of packets of several lanes: 5 more. A packet of one lane that would overtake
+// Latency     Packets of one lane: 4 + 5 * log2(PORTS, rounded up) cycles (2 ports: 9, 4: 14, 8: 19), for every block
+//             size. From the final pass of packets of several lanes: 5 more. A packet of one lane that would overtake
 //             such a result at one of its ports takes 5 more too (as do those behind it, until a pause of 5 cycles):
 //             results leave each port in the order of their passes, and the caller need not leave any gap.
 // Throughput  1 beat per port and cycle; passes of disjoint blocks side by side, no gap between passes.
 // Capacity    one packet of several lanes per port under way.
 // Handshake   valid only, no back-pressure: the caller starts a pass only if there is room for the result.
 // Reset       clears valid bits and counters; data is not reset.
-// Proved      tests/rtl/reduce.cpp, bit by bit; the contract below by assertions at the foot.
+// Proved      tests/rtl/reduce.cpp, bit by bit; the contract below by rf_reduce_check.vh.
 //
-// A pass is `beats` beats, one lane of one packet, from all ports of a block: ports [b, b + 2^level), b a multiple of 2^level.
-// The block's ports have in_valid in the same cycles, without gaps, and the same level, dtype (0 fp32, 1 bf16, 2 fp16,
+// A pass is one lane of one packet, from all ports of a block: ports [b, b + 2^level), b a multiple of 2^level. The
+// block's ports have in_valid in the same cycles, without gaps, and the same level, dtype (0 fp32, 1 bf16, 2 fp16,
 // 3 int32), op (0 sum, 1 min, 2 max), first (lane of the packet), final (lane of the packet) and last (beat of the pass).
-// in_member tells which ports take part in this lane, at least one; the others are masked. A block may reach beyond PORTS.
+// in_member tells which ports take part in this lane, at least one; the others are masked. A block may reach beyond
+// PORTS: in_valid of those of its ports that exist.
 //
-// The passes of a packet follow one another on all ports of its block with no other pass between them. If it has more than one
-// lane, the first beats of its passes are at least PASS_MIN = 7 cycles apart; all passes have the same number of beats, at
-// most BEATS_MAX. Without FP16 only 32-bit types come in.
+// The passes of a packet follow one another on all ports of its block with no other pass between them. If it has more
+// than one lane, the first beats of its passes are at least RF_REDUCE_PASS_MIN = 7 cycles apart, and all passes have the
+// same number of beats, at most BEATS_MAX. Without FP16 only 32-bit types come in.
 
 `include "rf_reduce.vh"
 
@@ -86,8 +87,8 @@ module rf_reduce #(
     .out_data  (tree_data)
   );
 
-  // Bit [q*PORTS+b]: a beat of the block whose lowest port is b is for port q: it goes the long way through the accumulator
-  // and is a result (late), or leaves rf_reduce_out (hit).
+  // Bit [q*PORTS+b]: a beat of the block whose lowest port is b is for port q: it goes the long way through the
+  // accumulator and is a result (late), or leaves rf_reduce_out (hit).
   wire [PORTS*PORTS-1:0] late;
   wire [PORTS*PORTS-1:0] hit;
   // A result on the long way has not left the accumulator, per port.
@@ -255,5 +256,9 @@ module rf_reduce #(
       assign out_data[q*WIDTH +: WIDTH] = data_q;
     end
   endgenerate
+
+`ifdef RF_CHECK
+`include "rf_reduce_check.vh"
+`endif
 
 endmodule

@@ -7,9 +7,9 @@
 // Reset       clears the valid bits; data is not reset.
 // Proved      tests/rtl/reduce.cpp.
 //
-// Port p is the left leaf p. Up to level k only the ports that are multiples of 2^k go on: a node takes those at distance
-// 2^(k-1), the lower one on the left. A port whose block ends below a node passes it as the only operand (left) or waits in
-// a delay line (right), so that every block leaves after the same time.
+// After level k only the ports that are multiples of 2^k go on: a node takes two at a distance of 2^(k-1), the lower one
+// on the left. A block that ends below a node passes it as the only operand (left) or waits in a delay line (right), so
+// that every block leaves after the same time.
 
 `include "rf_reduce.vh"
 

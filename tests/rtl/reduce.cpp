@@ -238,9 +238,12 @@ struct bench {
 		k->beat = 0;
 		k->lane++;
 	}
-	void step()
+	/* One cycle; `more`: new packets may begin. False when nothing is under way. */
+	bool step(bool more)
 	{
-		for (int tries = 0; tries < PORTS; tries++) {
+		bool busy = false;
+
+		for (int tries = 0; more && tries < PORTS; tries++) {
 			int level = (int)r.below(LEVELS + 1);
 			int base = (int)r.below(ALL) >> level << level;
 
@@ -253,12 +256,15 @@ struct bench {
 		top->in_level = r.next() & ((1u << (2 * PORTS)) - 1);
 		top->in_dtype = r.next() & ((1u << (2 * PORTS)) - 1);
 		top->in_op = r.next() & ((1u << (2 * PORTS)) - 1);
-		for (int b = 0; b < PORTS; b++)
+		for (int b = 0; b < PORTS; b++) {
+			busy = busy || on[b].active;
 			if (on[b].active && now >= on[b].start)
 				give(&on[b]);
+		}
 		if (violate == 2 && now > 100 && (top->in_valid & 3) == 3)
 			top->in_level ^= 1;
 		tick();
+		return busy;
 	}
 	void tick()
 	{
@@ -298,10 +304,9 @@ struct bench {
 	void run(long cycles)
 	{
 		while (now < cycles && wrong < 100)
-			step();
-		for (int b = 0; b < ALL; b++)
-			on[b].active = false;
-		top->in_valid = 0;
+			step(true);
+		while (step(false) && wrong < 100)
+			continue;
 		for (int i = 0; i < LATENCY + 2 * ADDER; i++)
 			tick();
 		for (int p = 0; p < PORTS; p++)

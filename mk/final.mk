@@ -2,7 +2,8 @@
 
 -include $(DEPFILES)
 
-$(ALL_TARGETS) $(TEST_DEPS) $(BENCH_DEPS): | $(GENERATED)
+# Objects too: what a fragment compiles may include what a later fragment generates.
+$(ALL_TARGETS) $(TEST_DEPS) $(BENCH_DEPS) $(DEPFILES:.d=.o): | $(GENERATED)
 
 .PHONY: all tests test bench lint formal synth mutate install clean help generated
 all: $(ALL_TARGETS)

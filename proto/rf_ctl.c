@@ -12,10 +12,10 @@
  * cannot disagree about the layout. A put never changes the struct that it reads from.
  */
 struct cursor {
-	uint8_t *out;	   /* writing: the next byte; else NULL */
+	uint8_t *out;      /* writing: the next byte; else NULL */
 	const uint8_t *in; /* reading */
 	size_t left;
-	bool short_;  /* the bytes ran out */
+	bool short_; /* the bytes ran out */
 	bool misfit; /* a value that its field or array has no room for */
 };
 

@@ -1,6 +1,7 @@
 /*
  * The control protocol between hosts and the box: codec. Normative text and test vectors are in
- * docs/control-protocol.md. Freestanding; keeps no state; nothing reads past the length it is given.
+ * docs/control-protocol.md. Freestanding; keeps no state; nothing reads past the length it is
+ * given.
  *
  * A control message is the payload of a UDP packet to port 4791, to or from the box's own address.
  * Every number on the wire is big endian, the tag excepted (little endian, as SipHash writes it).
@@ -18,7 +19,7 @@
 #define RF_CTL_VERSION 1u
 #define RF_CTL_UDP_PORT 4791u
 #define RF_CTL_KEY_BYTES 16u
-#define RF_CTL_HEADER 56u    /* bytes of the header of a message */
+#define RF_CTL_HEADER 56u       /* bytes of the header of a message */
 #define RF_CTL_MESSAGE_MAX 960u /* longest message */
 #define RF_CTL_PORTS_MAX 8u
 #define RF_CTL_LANES_MAX 16u
@@ -31,7 +32,7 @@
 #define RF_CTL_NO_VLAN 0xffffu
 #define RF_CTL_LEASE_DEFAULT 0u
 #define RF_CTL_LEASE_NONE 0xffffffffu
-#define RF_CTL_TIME_MIN_MS 10u	     /* shortest lease */
+#define RF_CTL_TIME_MIN_MS 10u       /* shortest lease */
 #define RF_CTL_TIME_MAX_MS 86400000u /* longest lease and deadline */
 /* Subtracted by the box from the PSN of a shifted connection: 2^22. */
 #define RF_CTL_SHIFT 0x400000u
@@ -47,16 +48,16 @@ enum rf_ctl_verb {
 };
 
 /* Flags of the header. */
-#define RF_CTL_F_REPLY 0x8000u	    /* from the box */
-#define RF_CTL_F_UNSIGNED 0x4000u   /* reply to a request whose tag could not be trusted: tag is 0 */
-#define RF_CTL_F_OPEN_LAB 0x2000u   /* reply: the box has no keys configured, anyone may command it */
+#define RF_CTL_F_REPLY 0x8000u        /* from the box */
+#define RF_CTL_F_UNSIGNED 0x4000u     /* reply to what could not be trusted: its tag is 0 */
+#define RF_CTL_F_OPEN_LAB 0x2000u     /* reply: the box has no keys, anyone may command it */
 #define RF_CTL_F_QP_DESTROYED 0x0001u /* LEAVE: the sender's queue pair no longer exists */
 
 /* Flags of JOIN. */
 #define RF_CTL_J_OPEN_LOOP 0x0001u   /* traffic generator: no ACKs come */
 #define RF_CTL_J_TRANSPARENT 0x0002u /* the box makes no NAK and no RNR NAK */
-#define RF_CTL_J_SHIFTED 0x0004u     /* the receiver expects start - shift: the box subtracts shift */
-#define RF_CTL_J_SELECTIVE 0x0008u   /* reserved: refused in this version */
+#define RF_CTL_J_SHIFTED 0x0004u   /* the receiver expects start - shift: the box subtracts shift */
+#define RF_CTL_J_SELECTIVE 0x0008u /* reserved: refused in this version */
 
 /* First byte of the body of every reply. */
 enum rf_ctl_result {
@@ -65,57 +66,57 @@ enum rf_ctl_result {
 	RF_CTL_FAILED = 3,
 	RF_CTL_DRAINING = 4, /* LEAVE accepted; other ranks have not left yet */
 	RF_CTL_ENDED = 5,    /* every rank has left, or its lease has run out */
-	RF_CTL_OK = 6,	     /* ABORT, RESET: done */
+	RF_CTL_OK = 6,       /* ABORT, RESET: done */
 	RF_CTL_PAGE = 7,     /* a page of STATUS */
 };
 
 /* Why a request was refused or a group failed: X(name, value, text). */
 #define RF_CTL_REASONS(X)                                                                          \
 	X(NONE, 0, "no error")                                                                     \
-	X(TRUNCATED, 1, "the control packet is not as long as its length field or its verb says")   \
-	X(VERSION, 2, "the box speaks another version of the control protocol")                     \
-	X(KEY_UNKNOWN, 3, "the box has no key for this job")                                        \
-	X(TAG, 4, "the authentication tag is wrong: the job's key differs from the box's")          \
+	X(TRUNCATED, 1, "the control packet is not as long as its length field or its verb says")  \
+	X(VERSION, 2, "the box speaks another version of the control protocol")                    \
+	X(KEY_UNKNOWN, 3, "the box has no key for this job")                                       \
+	X(TAG, 4, "the authentication tag is wrong: the job's key differs from the box's")         \
 	X(VERB, 5, "unknown verb")                                                                 \
-	X(STALE, 6, "an older request than one already seen from this rank")                        \
-	X(FIELD, 7, "a field of the request has a value that is not allowed")                       \
-	X(RANKS, 8, "too many ranks, or fewer than 2")                                              \
-	X(RANK_RANGE, 9, "the rank is not below the number of ranks")                               \
-	X(RANK_TAKEN, 10, "another process has joined as this rank")                                \
-	X(RANKS_DIFFER, 11, "ranks disagree about the number of ranks")                             \
-	X(TYPES_DIFFER, 12, "ranks disagree about data type or operation")                          \
-	X(MTU_DIFFERS, 13, "ranks disagree about the path MTU")                                     \
-	X(SETTINGS_DIFFER, 14, "ranks disagree about slots or flags of the group")                  \
-	X(TYPE_UNSUPPORTED, 15, "this box was built without 16-bit types")                          \
-	X(MTU_UNSUPPORTED, 16, "the path MTU is larger than this box was built for")                \
-	X(ADDRESS_TWICE, 17, "a rank and its successor have the same address")                      \
-	X(CONNECTION_TAKEN, 18, "the connection (address and QPN) belongs to a rank already")       \
-	X(SUCCESSOR_UNKNOWN, 19, "a rank's successor address is the address of no rank")            \
-	X(NO_GROUPS, 20, "all groups of the box are in use")                                        \
-	X(NO_SLOTS, 21, "no slot range of the wanted size is free")                                 \
-	X(NO_CONNECTIONS, 22, "no room in the connection table")                                    \
-	X(NO_LANES, 23, "more ranks on one port than the box has lanes")                            \
-	X(NO_PASSES, 24, "the groups on these ports leave no passes through the adders")            \
-	X(GROUP_UNKNOWN, 25, "the box knows no such group or no such member of it")                 \
-	X(MISSING_RANKS, 26, "ranks did not join before the deadline")                              \
-	X(LEASE, 27, "a rank was silent for longer than its lease")                                 \
-	X(ABORTED, 28, "a rank aborted the group")                                                  \
-	X(OPERATOR, 29, "the operator ended the group")                                             \
-	X(RESET, 30, "the box was reset")                                                           \
-	X(DISAGREE, 31, "ranks disagree about opcode or length at one index")                       \
-	X(LENGTH, 32, "a data packet has a length that is not allowed")                             \
-	X(ELEMENT, 33, "a data packet's length is no multiple of the element")                      \
-	X(OPCODE, 34, "a READ, atomic or unknown opcode on a group's connection")                   \
-	X(NAK, 35, "a receiver ended its connection with a NAK")                                    \
-	X(HARDWARE, 36, "the hardware did not do what it was told in time")                         \
-	X(NOT_OPERATOR, 37, "only the operator's job 0 may do this")                                \
+	X(STALE, 6, "an older request than one already seen from this rank")                       \
+	X(FIELD, 7, "a field of the request has a value that is not allowed")                      \
+	X(RANKS, 8, "too many ranks, or fewer than 2")                                             \
+	X(RANK_RANGE, 9, "the rank is not below the number of ranks")                              \
+	X(RANK_TAKEN, 10, "another process has joined as this rank")                               \
+	X(RANKS_DIFFER, 11, "ranks disagree about the number of ranks")                            \
+	X(TYPES_DIFFER, 12, "ranks disagree about data type or operation")                         \
+	X(MTU_DIFFERS, 13, "ranks disagree about the path MTU")                                    \
+	X(SETTINGS_DIFFER, 14, "ranks disagree about slots or flags of the group")                 \
+	X(TYPE_UNSUPPORTED, 15, "this box was built without 16-bit types")                         \
+	X(MTU_UNSUPPORTED, 16, "the path MTU is larger than this box was built for")               \
+	X(ADDRESS_TWICE, 17, "a rank and its successor have the same address")                     \
+	X(CONNECTION_TAKEN, 18, "the connection (address and QPN) belongs to a rank already")      \
+	X(SUCCESSOR_UNKNOWN, 19, "a rank's successor address is the address of no rank")           \
+	X(NO_GROUPS, 20, "all groups of the box are in use")                                       \
+	X(NO_SLOTS, 21, "no slot range of the wanted size is free")                                \
+	X(NO_CONNECTIONS, 22, "no room in the connection table")                                   \
+	X(NO_LANES, 23, "more ranks on one port than the box has lanes")                           \
+	X(NO_PASSES, 24, "the groups on these ports leave no passes through the adders")           \
+	X(GROUP_UNKNOWN, 25, "the box knows no such group or no such member of it")                \
+	X(MISSING_RANKS, 26, "ranks did not join before the deadline")                             \
+	X(LEASE, 27, "a rank was silent for longer than its lease")                                \
+	X(ABORTED, 28, "a rank aborted the group")                                                 \
+	X(OPERATOR, 29, "the operator ended the group")                                            \
+	X(RESET, 30, "the box was reset")                                                          \
+	X(DISAGREE, 31, "ranks disagree about opcode or length at one index")                      \
+	X(LENGTH, 32, "a data packet has a length that is not allowed")                            \
+	X(ELEMENT, 33, "a data packet's length is no multiple of the element")                     \
+	X(OPCODE, 34, "a READ, atomic or unknown opcode on a group's connection")                  \
+	X(NAK, 35, "a receiver ended its connection with a NAK")                                   \
+	X(HARDWARE, 36, "the hardware did not do what it was told in time")                        \
+	X(NOT_OPERATOR, 37, "only the operator's job 0 may do this")                               \
 	X(ENDED, 38, "the group has ended")
 
 enum rf_ctl_reason {
 #define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
 	RF_CTL_REASONS(RF_CTL_X)
 #undef RF_CTL_X
-	RF_CTL_R_COUNT = 39,
+		RF_CTL_R_COUNT = 39,
 };
 
 /* "a rank was silent for longer than its lease"; "unknown reason" for numbers not known. Static. */
@@ -125,10 +126,10 @@ const char *rf_ctl_reason_name(unsigned int reason);
 
 /* Why a rank aborts: the code of ABORT. Codes from 0x100 on are the application's own. */
 enum rf_ctl_abort {
-	RF_CTL_ABORT_USER = 1,	    /* the application asked for it */
+	RF_CTL_ABORT_USER = 1,      /* the application asked for it */
 	RF_CTL_ABORT_TRANSPORT = 2, /* the transport gave up (retries, remote error) */
 	RF_CTL_ABORT_MISMATCH = 3,  /* ranks disagree about the call */
-	RF_CTL_ABORT_EXIT = 4,	    /* the process ends without leaving */
+	RF_CTL_ABORT_EXIT = 4,      /* the process ends without leaving */
 	RF_CTL_ABORT_STEERING = 5,  /* the proof of the path failed */
 	RF_CTL_ABORT_MEMORY = 6,
 };
@@ -150,13 +151,13 @@ const char *rf_ctl_state_text(unsigned int state);
 
 struct rf_ctl_header {
 	uint8_t verb;
-	uint16_t flags;	 /* RF_CTL_F_* */
+	uint16_t flags;  /* RF_CTL_F_* */
 	uint16_t length; /* bytes of the message, header included */
-	uint16_t group;	 /* number of the group within the job */
+	uint16_t group;  /* number of the group within the job */
 	uint64_t job;
 	uint16_t rank;
 	uint32_t epoch; /* of the box: in a reply its own, in a request the last one seen or 0 */
-	uint32_t seq;	/* rises with each request of a rank; the reply repeats it */
+	uint32_t seq;   /* rises with each request of a rank; the reply repeats it */
 	uint64_t token; /* random, drawn by the rank for one membership; the reply repeats it */
 	uint64_t nonce; /* reserved for a challenge by the box: 0 in this version */
 	uint64_t tag;
@@ -165,21 +166,22 @@ struct rf_ctl_header {
 /* Body of JOIN. */
 struct rf_ctl_join {
 	uint16_t ranks;
-	uint8_t dtype;		/* RF_DTYPE_* of the registers: 0 fp32, 1 bf16, 2 fp16, 3 int32 */
-	uint8_t op;		/* 0 sum, 1 min, 2 max */
-	uint8_t mtu_log2;	/* path MTU, 8..12 */
-	uint8_t slots_log2;	/* wanted slots S, 4..15 */
+	uint8_t dtype;          /* RF_DTYPE_* of the registers: 0 fp32, 1 bf16, 2 fp16, 3 int32 */
+	uint8_t op;             /* 0 sum, 1 min, 2 max */
+	uint8_t mtu_log2;       /* path MTU, 8..12 */
+	uint8_t slots_log2;     /* wanted slots S, 4..15 */
 	uint8_t slots_min_log2; /* least acceptable; 0: nothing below slots_log2 */
-	uint8_t port;		/* port of the data, RF_CTL_NO_PORT: the one on which this packet comes in */
-	uint16_t flags;		/* RF_CTL_J_* */
-	uint32_t src_ip;	/* source address of the data, 0: that of this packet */
-	uint32_t qpn;		/* the rank's own QPN: its ACKs come back to it */
-	uint32_t peer_ip;	/* destination of the data: the ring successor's address ... */
-	uint32_t peer_qpn;	/* ... and QPN */
-	uint32_t start_psn;	/* PSN of the first data packet */
-	uint32_t shift;		/* RF_CTL_J_SHIFTED: subtracted from it; else 0 */
-	uint32_t lease_ms;	/* RF_CTL_LEASE_DEFAULT, RF_CTL_LEASE_NONE or 10 .. 86,400,000 */
-	uint32_t deadline_ms;	/* the group must be complete so long after its first JOIN: 1 .. 86,400,000 */
+	uint8_t port; /* port of the data, RF_CTL_NO_PORT: the one on which this packet comes in */
+	uint16_t flags;       /* RF_CTL_J_* */
+	uint32_t src_ip;      /* source address of the data, 0: that of this packet */
+	uint32_t qpn;         /* the rank's own QPN: its ACKs come back to it */
+	uint32_t peer_ip;     /* destination of the data: the ring successor's address ... */
+	uint32_t peer_qpn;    /* ... and QPN */
+	uint32_t start_psn;   /* PSN of the first data packet */
+	uint32_t shift;       /* RF_CTL_J_SHIFTED: subtracted from it; else 0 */
+	uint32_t lease_ms;    /* RF_CTL_LEASE_DEFAULT, RF_CTL_LEASE_NONE or 10 .. 86,400,000 */
+	uint32_t deadline_ms; /* the group must be complete so long after its first JOIN: 1 ..
+				 86,400,000 */
 };
 #define RF_CTL_JOIN_BODY 44u
 
@@ -193,12 +195,12 @@ struct rf_ctl_abort_req {
 
 /* Pages of STATUS. */
 enum rf_ctl_page {
-	RF_CTL_PAGE_GROUP = 1,	  /* the group's state */
-	RF_CTL_PAGE_RANKS = 2,	  /* ranks from `index` on */
-	RF_CTL_PAGE_BOX = 3,	  /* the box's shape and state */
-	RF_CTL_PAGE_PORT = 4,	  /* hardware counters of port `index` */
+	RF_CTL_PAGE_GROUP = 1,    /* the group's state */
+	RF_CTL_PAGE_RANKS = 2,    /* ranks from `index` on */
+	RF_CTL_PAGE_BOX = 3,      /* the box's shape and state */
+	RF_CTL_PAGE_PORT = 4,     /* hardware counters of port `index` */
 	RF_CTL_PAGE_FIRMWARE = 5, /* counters of the firmware */
-	RF_CTL_PAGE_GROUPS = 6,	  /* operator: list of all groups from `index` on */
+	RF_CTL_PAGE_GROUPS = 6,   /* operator: list of all groups from `index` on */
 };
 
 /* Body of STATUS. GROUP and RANKS: the operator (job 0) names any group; others only their own. */
@@ -213,7 +215,7 @@ struct rf_ctl_status_req {
 struct rf_ctl_waiting {
 	uint16_t ranks;
 	uint16_t joined;
-	uint32_t remaining_ms; /* until the deadline */
+	uint32_t remaining_ms;              /* until the deadline */
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* rank r is missing: bit r mod 8 of byte r / 8 */
 };
 
@@ -224,26 +226,26 @@ struct rf_ctl_place {
 
 struct rf_ctl_ready {
 	uint16_t ranks;
-	uint16_t window;   /* W = S / 2: packets a rank may keep unacknowledged */
+	uint16_t window;    /* W = S / 2: packets a rank may keep unacknowledged */
 	uint8_t slots_log2; /* S granted */
-	uint8_t level;	   /* the ports lie in the aligned block of 2^level ports ... */
-	uint8_t base_port; /* ... from this one on */
-	uint8_t lanes;	   /* lanes in use */
-	uint32_t dbase;	   /* slot range: first beat in every lane, */
-	uint32_t hbase;	   /* first header slot */
-	uint32_t lease_ms; /* granted to this rank, or RF_CTL_LEASE_NONE */
-	uint8_t hw_group;  /* the hardware's number of the group */
+	uint8_t level;      /* the ports lie in the aligned block of 2^level ports ... */
+	uint8_t base_port;  /* ... from this one on */
+	uint8_t lanes;      /* lanes in use */
+	uint32_t dbase;     /* slot range: first beat in every lane, */
+	uint32_t hbase;     /* first header slot */
+	uint32_t lease_ms;  /* granted to this rank, or RF_CTL_LEASE_NONE */
+	uint8_t hw_group;   /* the hardware's number of the group */
 	struct rf_ctl_place place[RF_CTL_RANKS_MAX]; /* of rank 0 .. ranks-1 */
 };
 
 struct rf_ctl_failed {
 	uint8_t reason; /* enum rf_ctl_reason */
-	uint16_t rank;	/* rank at fault or RF_CTL_NO_RANK */
+	uint16_t rank;  /* rank at fault or RF_CTL_NO_RANK */
 	uint32_t index; /* DISAGREE .. NAK: index at fault */
 	/*
-	 * ABORTED, OPERATOR: the code; VERSION: the box's; LEASE: in ms; FIELD: offset of the field in
-	 * the body; RANKS, NO_GROUPS, NO_LANES, NO_PASSES: the limit; NO_SLOTS, MTU_UNSUPPORTED: log2 of what
-	 * could be had (0: nothing); else 0.
+	 * ABORTED, OPERATOR: the code; VERSION: the box's; LEASE: in ms; FIELD: offset of the field
+	 * in the body; RANKS, NO_GROUPS, NO_LANES, NO_PASSES: the limit; NO_SLOTS, MTU_UNSUPPORTED:
+	 * log2 of what could be had (0: nothing); else 0.
 	 */
 	uint32_t detail;
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* MISSING_RANKS */
@@ -257,7 +259,7 @@ struct rf_ctl_draining {
 };
 
 struct rf_ctl_group_page {
-	uint8_t state; /* enum rf_ctl_state */
+	uint8_t state;  /* enum rf_ctl_state */
 	uint8_t reason; /* FAILED: enum rf_ctl_reason */
 	uint16_t fail_rank;
 	uint32_t fail_index;
@@ -266,13 +268,13 @@ struct rf_ctl_group_page {
 	uint16_t joined;
 	uint16_t left;
 	uint8_t dtype, op, mtu_log2, slots_log2;
-	uint16_t flags; /* RF_CTL_J_* */
+	uint16_t flags;   /* RF_CTL_J_* */
 	uint8_t hw_group; /* 0xff: none */
 	uint8_t lanes, level, base_port;
 	uint32_t dbase, hbase;
 	uint32_t head, tail, issued;
-	uint32_t remaining_ms; /* JOINING: until the deadline */
-	uint8_t missing[RF_CTL_MASK_BYTES]; /* ranks that have not joined; DRAINING: have not left */
+	uint32_t remaining_ms;              /* JOINING: until the deadline */
+	uint8_t missing[RF_CTL_MASK_BYTES]; /* ranks not joined; DRAINING: not left */
 };
 
 /* Flags of a rank in a RANKS page. */
@@ -299,15 +301,15 @@ struct rf_ctl_box_page {
 	uint8_t ports, lanes, width64, hash_bits;
 	uint8_t groups, bank_log2, hdr_log2, mtu_log2;
 	uint8_t fp16, hold; /* hold: CTRL.HOLD is set */
-	uint8_t port;	    /* on which this request came in */
+	uint8_t port;       /* on which this request came in */
 	uint8_t groups_used;
 	uint32_t clock_khz;
 	uint64_t uptime_ms;
-	uint32_t hold_ms; /* left of the hold time */
+	uint32_t hold_ms;     /* left of the hold time */
 	uint32_t connections; /* table entries in use, tombstones included */
 	uint32_t tombstones;
-	uint32_t beats_free;  /* of 2^bank_log2 in each lane */
-	uint32_t hslots_free; /* of 2^hdr_log2 */
+	uint32_t beats_free;     /* of 2^bank_log2 in each lane */
+	uint32_t hslots_free;    /* of 2^hdr_log2 */
 	uint32_t mac_hi, mac_lo; /* base MAC */
 };
 
@@ -335,7 +337,7 @@ struct rf_ctl_groups_page {
 /* A reply, decoded. `result` and, for PAGE, `page` say which member of the union holds. */
 struct rf_ctl_reply {
 	uint8_t result; /* enum rf_ctl_result */
-	uint8_t page;	/* enum rf_ctl_page */
+	uint8_t page;   /* enum rf_ctl_page */
 	union {
 		struct rf_ctl_waiting waiting;
 		struct rf_ctl_ready ready;
@@ -360,8 +362,8 @@ struct rf_ctl_request {
 
 /*
  * Builders: write a message to buf, which has RF_CTL_MESSAGE_MAX bytes, and return its length
- * (0: a value does not fit its field, or the verb or result is unknown). h->length and h->tag are ignored and computed: the tag with
- * key, or 0 if key is NULL (replies with RF_CTL_F_UNSIGNED).
+ * (0: a value does not fit its field, or the verb or result is unknown). h->length and h->tag are
+ * ignored and computed: the tag with key, or 0 if key is NULL (replies with RF_CTL_F_UNSIGNED).
  */
 size_t rf_ctl_request_put(uint8_t *buf, const struct rf_ctl_header *h,
 			  const struct rf_ctl_request *r, const uint8_t key[RF_CTL_KEY_BYTES]);
@@ -376,11 +378,13 @@ size_t rf_ctl_reply_put(uint8_t *buf, const struct rf_ctl_header *h, const struc
  */
 int rf_ctl_header_get(const uint8_t *buf, size_t len, struct rf_ctl_header *h);
 
-/* Whether the tag of a message with a header that rf_ctl_header_get() accepted is right. Constant time. */
+/* Whether the tag of a message with a header that rf_ctl_header_get() accepted is right. Constant
+ * time. */
 bool rf_ctl_tag_ok(const uint8_t *buf, const struct rf_ctl_header *h,
 		   const uint8_t key[RF_CTL_KEY_BYTES]);
 
-/* Bodies. Returns RF_CTL_R_NONE, TRUNCATED, VERB or FIELD (a count or number too large). Bytes behind the known body are ignored. */
+/* Bodies. Returns RF_CTL_R_NONE, TRUNCATED, VERB or FIELD (a count or number too large). Bytes
+ * behind the known body are ignored. */
 enum rf_ctl_reason rf_ctl_request_get(const uint8_t *buf, const struct rf_ctl_header *h,
 				      struct rf_ctl_request *r);
 /* The same for a reply; counts within it are checked against their arrays. */
@@ -398,11 +402,11 @@ struct rf_ctl_addr {
 };
 
 /*
- * Puts Ethernet, optional tag, IPv4 and UDP (checksum 0, "don't fragment", TTL 64) around a message and pads to 60 bytes.
- * Returns the length of the frame, or 0 where room is too small.
+ * Puts Ethernet, optional tag, IPv4 and UDP (checksum 0, "don't fragment", TTL 64) around a message
+ * and pads to 60 bytes. Returns the length of the frame, or 0 where room is too small.
  */
-size_t rf_ctl_frame_put(uint8_t *frame, size_t room, const struct rf_ctl_addr *a, const uint8_t *msg,
-			size_t len);
+size_t rf_ctl_frame_put(uint8_t *frame, size_t room, const struct rf_ctl_addr *a,
+			const uint8_t *msg, size_t len);
 
 /* Parsing. */
 enum rf_ctl_frame_error {
@@ -412,7 +416,7 @@ enum rf_ctl_frame_error {
 	RF_CTL_FRAME_CHECKSUM = -3, /* IP header or UDP checksum wrong */
 };
 
-/* Finds the UDP payload of a frame: *msg points into it. On error the out-parameters hold nothing. */
+/* Finds the UDP payload of a frame: *msg points into it. On error nothing holds. */
 int rf_ctl_frame_get(const uint8_t *frame, size_t len, struct rf_ctl_addr *a, const uint8_t **msg,
 		     size_t *msg_len);
 
@@ -427,7 +431,7 @@ static inline void rf_ctl_mask_set(uint8_t mask[RF_CTL_MASK_BYTES], unsigned int
 
 static inline bool rf_ctl_mask_get(const uint8_t mask[RF_CTL_MASK_BYTES], unsigned int rank)
 {
-	return (mask[rank / 8u] >> (rank & 7u) & 1u) != 0;
+	return ((unsigned int)mask[rank / 8u] >> (rank & 7u) & 1u) != 0;
 }
 
 #endif

@@ -23,8 +23,8 @@ uint32_t rf_ctl_checksum(const uint8_t *p, size_t len, uint32_t sum)
 	return sum;
 }
 
-size_t rf_ctl_frame_put(uint8_t *frame, size_t room, const struct rf_ctl_addr *a, const uint8_t *msg,
-			size_t len)
+size_t rf_ctl_frame_put(uint8_t *frame, size_t room, const struct rf_ctl_addr *a,
+			const uint8_t *msg, size_t len)
 {
 	size_t l2 = a->vlan == RF_CTL_NO_VLAN ? 14u : 18u;
 	size_t total = l2 + IP_HEADER + UDP_HEADER + len;

@@ -1,6 +1,6 @@
 /*
- * Buddy allocator over a tree of bytes. Node 1 is the whole range, nodes 2n and 2n + 1 the halves of
- * n. Each holds 1 + log2 (in leaves) of the longest free aligned run below it, 0 for none.
+ * Buddy allocator over a tree of bytes. Node 1 is the whole range, nodes 2n and 2n + 1 the halves
+ * of n. Each holds 1 + log2 (in leaves) of the longest free aligned run below it, 0 for none.
  */
 #include "firmware/core/internal.h"
 

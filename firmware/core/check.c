@@ -32,7 +32,8 @@ static const char *check_slots(const struct rf_fw *fw)
 			osize = 1u << rf_fw_group_beats_log2(fw, o->mtu_log2, o->slots_log2);
 			if (g->dbase < o->dbase + osize && o->dbase < g->dbase + size)
 				return "a beat owned twice";
-			if (g->hbase < o->hbase + (1u << o->slots_log2) && o->hbase < g->hbase + hsize)
+			if (g->hbase < o->hbase + (1u << o->slots_log2) &&
+			    o->hbase < g->hbase + hsize)
 				return "a header slot owned twice";
 		}
 		/* A range smaller than a leaf of the allocator takes a leaf. */
@@ -72,7 +73,8 @@ static const char *check_members(const struct rf_fw *fw)
 			left += (m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE)) != 0;
 			found++;
 		}
-		if (g->state == RF_CTL_S_FREE ? joined != 0 : joined != g->joined || left != g->left)
+		if (g->state == RF_CTL_S_FREE ? joined != 0
+					      : joined != g->joined || left != g->left)
 			return "a group counts its members wrong";
 		if ((g->state == RF_CTL_S_READY || g->state == RF_CTL_S_DRAINING) != (g->live != 0))
 			return "a group live in a state in which it must not be, or the reverse";
@@ -127,7 +129,8 @@ static const char *check_table(const struct rf_fw *fw)
 		for (uint8_t k = g->first; k != RF_FW_NONE; k = fw->member[k].next) {
 			const struct rf_fw_member *m = &fw->member[k];
 			uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
-			const struct rf_fw_entry *data = entry(fw, m->peer_ip, rf_fw_key(0, m->peer_qpn));
+			const struct rf_fw_entry *data =
+				entry(fw, m->peer_ip, rf_fw_key(0, m->peer_qpn));
 
 			if (!g->live && (g->flags & RF_CTL_J_SHIFTED))
 				continue;

@@ -151,8 +151,8 @@ void rf_fw_conn_remove(struct rf_fw *fw, uint32_t ip, uint32_t key)
 
 static uint32_t tombstone_counter(struct rf_fw *fw, unsigned int port)
 {
-	return rf_fw_read(fw, RF_PORT_BASE + (uint32_t)port * RF_PORT_STRIDE +
-				      4u * RF_CNT_TOMBSTONE);
+	return rf_fw_read(fw,
+			  RF_PORT_BASE + (uint32_t)port * RF_PORT_STRIDE + 4u * RF_CNT_TOMBSTONE);
 }
 
 /* A quarter of the hold time between two looks. */
@@ -172,8 +172,8 @@ void rf_fw_conn_bury(struct rf_fw *fw, uint32_t ip, uint32_t key)
 		change(fw, e, 0, 0);
 		return;
 	}
-	value = (e->value & RF_HASH_VALUE_CID_MASK) |
-		(uint32_t)RF_STATE_TOMBSTONE << RF_HASH_VALUE_STATE_LSB;
+	value = (e->value & RF_HASH_VALUE_CID_MASK) | (uint32_t)RF_STATE_TOMBSTONE
+							      << RF_HASH_VALUE_STATE_LSB;
 	change(fw, e, value, (uint32_t)fw->now_ms + fw->cfg.hold_ms);
 	if (fw->tomb_ms != RF_FW_NEVER)
 		return;

@@ -137,7 +137,8 @@ static void clear_hardware(struct rf_fw *fw, unsigned int groups)
 	}
 	rf_fw_write(fw, RF_MAC_HI, (uint32_t)mac[0] << 8 | mac[1]);
 	rf_fw_write(fw, RF_MAC_LO,
-		    (uint32_t)mac[2] << 24 | (uint32_t)mac[3] << 16 | (uint32_t)mac[4] << 8 | mac[5]);
+		    (uint32_t)mac[2] << 24 | (uint32_t)mac[3] << 16 | (uint32_t)mac[4] << 8 |
+			    mac[5]);
 	rf_fw_write(fw, RF_IP, fw->cfg.ip);
 }
 
@@ -159,8 +160,8 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 		return rc;
 	clear_state(fw);
 	fw->busy_since = RF_FW_NEVER;
-	clear_hardware(fw, field(rf_fw_read(fw, RF_SHAPE2), RF_SHAPE2_GROUPS_MASK,
-				 RF_SHAPE2_GROUPS_LSB));
+	clear_hardware(
+		fw, field(rf_fw_read(fw, RF_SHAPE2), RF_SHAPE2_GROUPS_MASK, RF_SHAPE2_GROUPS_LSB));
 	fw->ms_cycles = cycles(fw);
 	rf_fw_hold(fw);
 	return RF_FW_OK;

@@ -44,24 +44,29 @@ struct rf_fw_key {
 
 /* rf_fw_cfg_default() fills all but mac, ip and epoch. Times are in milliseconds. */
 struct rf_fw_cfg {
-	uint8_t mac[6];	    /* base MAC: port p has base + p; the last byte at most 0xf8 */
-	uint32_t ip;	    /* the box's own address */
-	uint32_t epoch;	    /* not 0, another one after each start: hosts see by it that the box was reset */
-	uint32_t hold_ms;   /* CTRL.HOLD after a reset, and life of tombstones without a packet (60000) */
+	uint8_t mac[6];     /* base MAC: port p has base + p; the last byte at most 0xf8 */
+	uint32_t ip;        /* the box's own address */
+	uint32_t epoch;     /* not 0, another one after each start: hosts see by it that the box was
+			       reset */
+	uint32_t hold_ms;   /* CTRL.HOLD after a reset, and life of tombstones without a packet
+			       (60000) */
 	uint32_t lease_ms;  /* where JOIN asks for the default (10000) */
-	uint32_t linger_ms; /* how long a group that failed or ended is remembered for late questions (30000) */
+	uint32_t linger_ms; /* how long a group that failed or ended is remembered for late
+			       questions (30000) */
 	uint32_t settle_ms; /* from a group's end until its slots are free: passes in flight (1) */
-	uint32_t share_max; /* most lanes in use by groups whose blocks of ports overlap; 0: no limit (0) */
-	unsigned int poll_frames;	 /* punted frames handled by one rf_fw_poll() (8) */
-	unsigned int tick_ms;	 /* shortest time between two looks at signs of life (1) */
-	/* Keys of the jobs, RF_CTL_JOB_OPERATOR among them; not copied. None: an open lab, the key is all zero. */
+	uint32_t share_max; /* most lanes in use by groups whose blocks of ports overlap; 0: no
+			       limit (0) */
+	unsigned int poll_frames; /* punted frames handled by one rf_fw_poll() (8) */
+	unsigned int tick_ms;     /* shortest time between two looks at signs of life (1) */
+	/* Keys of the jobs, RF_CTL_JOB_OPERATOR among them; not copied. None: an open lab, the key
+	 * is all zero. */
 	const struct rf_fw_key *keys;
 	unsigned int nkeys;
 };
 
 void rf_fw_cfg_default(struct rf_fw_cfg *cfg);
 
-/* Counters, in the order of the FIRMWARE page; behind them come the refusals by enum rf_ctl_reason. */
+/* Counters in the order of the FIRMWARE page; behind them the refusals by enum rf_ctl_reason. */
 #define RF_FW_COUNTERS(X)                                                                          \
 	X(punts, "Punted frames taken")                                                            \
 	X(arp_requests, "ARP requests answered")                                                   \
@@ -99,37 +104,38 @@ struct rf_fw_counters {
 /* Errors of rf_fw_init(). */
 enum rf_fw_error {
 	RF_FW_OK = 0,
-	RF_FW_E_ID = -1,      /* ID or VERSION register: this is no box, or a newer one */
-	RF_FW_E_SHAPE = -2,   /* shape outside the firmware's limits */
-	RF_FW_E_CONFIG = -3,  /* a value of rf_fw_cfg is not allowed */
-	RF_FW_E_CLOCK = -4,   /* CLOCK_KHZ is 0 */
+	RF_FW_E_ID = -1,     /* ID or VERSION register: this is no box, or a newer one */
+	RF_FW_E_SHAPE = -2,  /* shape outside the firmware's limits */
+	RF_FW_E_CONFIG = -3, /* a value of rf_fw_cfg is not allowed */
+	RF_FW_E_CLOCK = -4,  /* CLOCK_KHZ is 0 */
 };
 
 /* What follows is the firmware's own; the struct is public only so that a target can place it. */
 
 struct rf_fw_buddy {
-	uint8_t leaf_log2;  /* units in a leaf */
-	uint8_t depth;	    /* 2^depth leaves */
-	uint8_t longest[2u * RF_FW_BUDDY_LEAVES]; /* per node: 1 + log2 of its longest free run in leaves; 0: none */
+	uint8_t leaf_log2;                        /* units in a leaf */
+	uint8_t depth;                            /* 2^depth leaves */
+	uint8_t longest[2u * RF_FW_BUDDY_LEAVES]; /* per node: 1 + log2 of its longest free run in
+						     leaves; 0: none */
 };
 
 /* One place of the connection table: the shadow of what the hardware holds. */
 struct rf_fw_entry {
 	uint32_t ip;
-	uint32_t key;	 /* as HASH_KEY: QPN and role */
-	uint32_t value;	 /* as HASH_VALUE; state 0: empty */
-	uint32_t until;	 /* tombstones: low word of the millisecond from which it may go */
+	uint32_t key;   /* as HASH_KEY: QPN and role */
+	uint32_t value; /* as HASH_VALUE; state 0: empty */
+	uint32_t until; /* tombstones: low word of the millisecond from which it may go */
 };
 
 struct rf_fw_member {
-	uint8_t next; /* member of the next higher rank, or next free one; RF_FW_NONE ends the list */
+	uint8_t next; /* next higher rank, or next free one; RF_FW_NONE: the last */
 	uint8_t used;
-	uint8_t flags; /* RF_CTL_RANK_* */
+	uint8_t flags;     /* RF_CTL_RANK_* */
 	uint8_t destroyed; /* its queue pair no longer exists */
 	uint16_t rank;
 	uint8_t port, lane;
-	uint8_t peer; /* member that owns peer_ip */
-	uint8_t notify; /* a notice is due */
+	uint8_t peer;      /* member that owns peer_ip */
+	uint8_t notify;    /* a notice is due */
 	uint8_t from_port; /* on which its last request came in */
 	uint8_t src_mac[6];
 	uint16_t vlan, udp_port;
@@ -168,7 +174,8 @@ struct rf_fw {
 	uint32_t khz;
 	/* time: millisecond now_ms began at cycle ms_cycles; 0 is the cycle of rf_fw_init() */
 	uint64_t ms_cycles, now_ms;
-	uint64_t busy_since; /* the inject buffer has been busy since this ms, RF_FW_NEVER: it is not */
+	uint64_t busy_since; /* the inject buffer has been busy since this ms, RF_FW_NEVER: it is
+				not */
 	uint64_t hold_until; /* end of CTRL.HOLD, RF_FW_NEVER: over */
 	uint32_t epoch, age;
 	uint32_t reset_seq; /* the last RESET: its repetition does nothing */
@@ -189,21 +196,22 @@ struct rf_fw {
 };
 
 /*
- * Takes the hardware over: checks its shape, empties the connection table, ends all hardware groups, sets
- * MAC and address, and enables it with HOLD for cfg->hold_ms. hal is kept and not owned; *cfg is
- * copied, cfg->keys is kept. Returns RF_FW_OK or enum rf_fw_error; after an error the box is left
- * disabled.
+ * Takes the hardware over: checks its shape, empties the connection table, ends all hardware
+ * groups, sets MAC and address, and enables it with HOLD for cfg->hold_ms. hal is kept and not
+ * owned; *cfg is copied, cfg->keys is kept. Returns RF_FW_OK or enum rf_fw_error; after an error
+ * the box is left disabled.
  */
 int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg);
 
 /*
- * Handles at most cfg.poll_frames punted frames, group errors and the timers that are due. Returns the
- * clock cycle (CYCLE_HI:CYCLE_LO) at which it wants to be called again without an interrupt: a time
- * in the past means at once, RF_FW_NEVER only on interrupt.
+ * Handles at most cfg.poll_frames punted frames, group errors and the timers that are due. Returns
+ * the clock cycle (CYCLE_HI:CYCLE_LO) at which it wants to be called again without an interrupt: a
+ * time in the past means at once, RF_FW_NEVER only on interrupt.
  */
 uint64_t rf_fw_poll(struct rf_fw *fw);
 
-/* Static texts for logs: "Groups that failed"; name of counter n of the FIRMWARE page; NULL behind the last. */
+/* Static texts for logs: "Groups that failed"; name of counter n of the FIRMWARE page; NULL behind
+ * the last. */
 const char *rf_fw_counter_name(unsigned int n);
 const char *rf_fw_counter_text(unsigned int n);
 const char *rf_fw_error_text(int error);
@@ -214,7 +222,8 @@ uint32_t rf_fw_counter(const struct rf_fw *fw, unsigned int n);
 
 /*
  * Checks every invariant of the firmware's own bookkeeping (no slot owned twice, no orphan, free
- * space adds up, each live key in the table). Returns NULL or a static text that names the one broken. Slow; for tests and debugging.
+ * space adds up, each live key in the table). Returns NULL or a static text that names the one
+ * broken. Slow; for tests and debugging.
  */
 const char *rf_fw_check(const struct rf_fw *fw);
 

@@ -1,4 +1,5 @@
-/* Groups: joining -> ready -> draining -> tombstoned -> free, and failed -> free. docs/firmware.md has the picture. */
+/* Groups: joining -> ready -> draining -> tombstoned -> free, and failed -> free. docs/firmware.md
+ * has the picture. */
 #include <string.h>
 
 #include "firmware/core/internal.h"
@@ -113,12 +114,21 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 				     const struct rf_ctl_join *j, enum rf_ctl_reason *why,
 				     uint32_t *detail)
 {
-	struct rf_fw_group fresh = {
-		.state = RF_CTL_S_JOINING, .hw = free_hw(fw), .first = RF_FW_NONE,
-		.number = h->group, .job = h->job, .ranks = j->ranks, .flags = j->flags,
-		.fail_rank = RF_CTL_NO_RANK, .dtype = j->dtype, .op = j->op,
-		.mtu_log2 = j->mtu_log2, .want_log2 = j->slots_log2, .min_log2 = j->slots_min_log2,
-		.deadline_ms = fw->now_ms + j->deadline_ms, .look_ms = fw->now_ms};
+	struct rf_fw_group fresh = {.state = RF_CTL_S_JOINING,
+				    .hw = free_hw(fw),
+				    .first = RF_FW_NONE,
+				    .number = h->group,
+				    .job = h->job,
+				    .ranks = j->ranks,
+				    .flags = j->flags,
+				    .fail_rank = RF_CTL_NO_RANK,
+				    .dtype = j->dtype,
+				    .op = j->op,
+				    .mtu_log2 = j->mtu_log2,
+				    .want_log2 = j->slots_log2,
+				    .min_log2 = j->slots_min_log2,
+				    .deadline_ms = fw->now_ms + j->deadline_ms,
+				    .look_ms = fw->now_ms};
 	struct rf_fw_group *g = spare_record(fw);
 
 	*detail = fw->ngroups;
@@ -197,7 +207,8 @@ void rf_fw_group_look(struct rf_fw *fw, struct rf_fw_group *g)
 	if (!g->live)
 		return;
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
-		uint32_t seen_reg = rf_fw_conn_reg(RF_FW_CID(g->hw, m->lane, m->port), RF_CONN_SEEN);
+		uint32_t seen_reg =
+			rf_fw_conn_reg(RF_FW_CID(g->hw, m->lane, m->port), RF_CONN_SEEN);
 		uint32_t seen = rf_fw_read(fw, seen_reg);
 		struct rf_fw_member *peer = rf_fw_member_get(fw, m->peer);
 
@@ -342,9 +353,9 @@ void rf_fw_group_errors(struct rf_fw *fw)
 		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 			if (m->port == port && m->lane == lane)
 				rank = m->rank;
-		rf_fw_group_fail(fw, g,
-				 reason_of((error & RF_GROUP_ERROR_CAUSE_MASK) >>
-					   RF_GROUP_ERROR_CAUSE_LSB),
-				 rank, index, 0);
+		rf_fw_group_fail(
+			fw, g,
+			reason_of((error & RF_GROUP_ERROR_CAUSE_MASK) >> RF_GROUP_ERROR_CAUSE_LSB),
+			rank, index, 0);
 	}
 }

@@ -5,8 +5,7 @@
 #include "firmware/core/fw.h"
 #include "rf_regs.h"
 
-#define RF_FW_CID(hw, lane, port)                                                                  \
-	((uint32_t)(hw) << 7 | (uint32_t)(lane) << 3 | (uint32_t)(port))
+#define RF_FW_CID(hw, lane, port) ((uint32_t)(hw) << 7 | (uint32_t)(lane) << 3 | (uint32_t)(port))
 
 /* Longest chain of entries moved to make room for one. */
 #define RF_FW_KICKS_MAX 256u
@@ -57,7 +56,8 @@ uint32_t rf_fw_conn_hash(uint32_t ip, uint32_t key);
 void rf_fw_conn_reset(struct rf_fw *fw);
 /* The entry of a key or NULL. */
 struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key);
-/* Sets the value of a key, new or not. False: no room. A key once in the table is never absent in between. */
+/* Sets the value of a key, new or not. False: no room. A key once in the table is never absent in
+ * between. */
 bool rf_fw_conn_put(struct rf_fw *fw, uint32_t ip, uint32_t key, uint32_t cid, unsigned int state);
 void rf_fw_conn_remove(struct rf_fw *fw, uint32_t ip, uint32_t key);
 /* Turns an entry into a tombstone for cfg.hold_ms; with no hold time it goes at once. */
@@ -123,7 +123,8 @@ unsigned int rf_fw_group_beats_log2(const struct rf_fw *fw, unsigned int mtu_log
 
 /* ---- place.c: a complete group to and from the hardware ---- */
 
-/* Placement, admission, registers, entries. RF_CTL_R_NONE: live. Else nothing is left behind; *rank is at fault. */
+/* Placement, admission, registers, entries. RF_CTL_R_NONE: live. Else nothing is left behind; *rank
+ * is at fault. */
 enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
 			       uint32_t *detail);
 /* Takes entries and group out of the hardware; tombstones where they are due. */

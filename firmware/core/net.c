@@ -35,9 +35,9 @@ bool rf_fw_net_waiting(struct rf_fw *fw)
 }
 
 /*
- * Whether an answer could be sent now. Nothing spins on the hardware: the caller comes back later. An
- * inject buffer that stays busy for BUSY_MS is no reason to stop listening: then frames are taken and
- * their answers given up.
+ * Whether an answer could be sent now. Nothing spins on the hardware: the caller comes back later.
+ * An inject buffer that stays busy for BUSY_MS is no reason to stop listening: then frames are
+ * taken and their answers given up.
  */
 static bool can_send(struct rf_fw *fw)
 {
@@ -71,7 +71,7 @@ static bool inject(struct rf_fw *fw, unsigned int port, size_t len)
 	return true;
 }
 
-/* Starts an answer in fw->tx: addresses turned round, tag kept. The hardware sets the source MAC. */
+/* Starts an answer in fw->tx: back to the sender, tag kept. The hardware sets the source MAC. */
 static void turn(struct rf_fw *fw, size_t len)
 {
 	memcpy(fw->tx, fw->rx, len);
@@ -95,9 +95,10 @@ static void arp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
 	const uint8_t *q = fw->rx + l2;
 	uint8_t *a = fw->tx + l2;
 
-	if (len < l2 + ARP_BYTES || rf_get_be32(q) != 0x00010800u || rf_get_be16(q + 4) != 0x0604u ||
-	    rf_get_be16(q + 6) != ARP_REQUEST || rf_get_be32(q + 24) != fw->cfg.ip ||
-	    group_mac(q + 8) || group_mac(fw->rx + 6) || rf_get_be32(q + 14) == fw->cfg.ip) {
+	if (len < l2 + ARP_BYTES || rf_get_be32(q) != 0x00010800u ||
+	    rf_get_be16(q + 4) != 0x0604u || rf_get_be16(q + 6) != ARP_REQUEST ||
+	    rf_get_be32(q + 24) != fw->cfg.ip || group_mac(q + 8) || group_mac(fw->rx + 6) ||
+	    rf_get_be32(q + 14) == fw->cfg.ip) {
 		fw->cnt.arp_other++;
 		return;
 	}
@@ -165,8 +166,11 @@ static bool send(struct rf_fw *fw, struct rf_ctl_header *h, const struct rf_ctl_
 static struct rf_ctl_addr answer_to(const struct rf_fw *fw, const uint8_t *mac, uint32_t ip,
 				    uint16_t vlan)
 {
-	struct rf_ctl_addr to = {.vlan = vlan, .src_ip = fw->cfg.ip, .dst_ip = ip,
-				 .src_port = RF_CTL_UDP_PORT, .dst_port = RF_CTL_UDP_PORT};
+	struct rf_ctl_addr to = {.vlan = vlan,
+				 .src_ip = fw->cfg.ip,
+				 .dst_ip = ip,
+				 .src_port = RF_CTL_UDP_PORT,
+				 .dst_port = RF_CTL_UDP_PORT};
 
 	memcpy(to.dst_mac, mac, sizeof(to.dst_mac));
 	return to;
@@ -239,8 +243,12 @@ static void control(struct rf_fw *fw, unsigned int port, size_t len)
 /* Sends one member its notice; false where the hardware is busy. */
 static bool notice(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m)
 {
-	struct rf_ctl_header h = {.verb = RF_CTL_JOIN, .group = g->number, .job = g->job,
-				  .rank = m->rank, .seq = m->seq, .token = m->token};
+	struct rf_ctl_header h = {.verb = RF_CTL_JOIN,
+				  .group = g->number,
+				  .job = g->job,
+				  .rank = m->rank,
+				  .seq = m->seq,
+				  .token = m->token};
 	struct rf_ctl_addr to = answer_to(fw, m->src_mac, m->from_ip, m->vlan);
 	const uint8_t *key = rf_fw_net_key(fw, g->job);
 

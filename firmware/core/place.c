@@ -1,7 +1,8 @@
 /* A complete group to and from the hardware: placement, admission, registers, table entries. */
 #include "firmware/core/internal.h"
 
-/* Lanes by ascending rank on each port; returns the lanes in use, 0 if a port has too few (*rank is the first without one). */
+/* Lanes by ascending rank on each port; returns the lanes in use, 0 if a port has too few (*rank is
+ * the first without one). */
 static unsigned int give_lanes(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank)
 {
 	uint8_t taken[RF_CTL_PORTS_MAX] = {0};
@@ -59,7 +60,7 @@ static bool find_peers(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank)
 	return true;
 }
 
-/* A pass of a group occupies its block of ports: what groups on overlapping blocks ask for adds up. */
+/* A pass occupies its group's block of ports: lanes of groups on overlapping blocks add up. */
 static bool passes_left(const struct rf_fw *fw, const struct rf_fw_group *g)
 {
 	uint32_t sum = g->lanes;

@@ -244,8 +244,8 @@ static bool connection_taken(struct rf_fw *fw, const struct rf_ctl_join *j)
 }
 
 /*
- * The group that a new rank belongs to: one that is joining; else a ready one, or a draining one that
- * its rank has not left (there the rank is taken). NULL: a new group begins.
+ * The group that a new rank belongs to: one that is joining; else a ready one, or a draining one
+ * that its rank has not left (there the rank is taken). NULL: a new group begins.
  */
 static struct rf_fw_group *group_for(struct rf_fw *fw, const struct rf_ctl_header *h)
 {
@@ -321,7 +321,7 @@ static enum rf_ctl_reason admit(struct rf_fw *fw, struct rf_fw_group *g,
 	}
 	rf_fw_heard(fw, m, q);
 	g->joined++;
-	g->missing[q->h.rank / 8u] &= (uint8_t)~(1u << (q->h.rank & 7u));
+	g->missing[q->h.rank / 8u] &= (uint8_t) ~(1u << (q->h.rank & 7u));
 	g->look_ms = fw->now_ms;
 	if (g->joined == g->ranks)
 		complete(fw, g);
@@ -370,10 +370,10 @@ static bool same_join(const struct rf_fw_group *g, const struct rf_fw_member *m,
 		      const struct rf_ctl_join *j)
 {
 	return m->src_ip == j->src_ip && m->qpn == j->qpn && m->peer_ip == j->peer_ip &&
-	       m->peer_qpn == j->peer_qpn && m->start_psn == j->start_psn &&
-	       m->shift == j->shift && m->port == j->port && g->ranks == j->ranks &&
-	       g->dtype == j->dtype && g->op == j->op && g->mtu_log2 == j->mtu_log2 &&
-	       g->flags == j->flags && g->want_log2 == j->slots_log2;
+	       m->peer_qpn == j->peer_qpn && m->start_psn == j->start_psn && m->shift == j->shift &&
+	       m->port == j->port && g->ranks == j->ranks && g->dtype == j->dtype &&
+	       g->op == j->op && g->mtu_log2 == j->mtu_log2 && g->flags == j->flags &&
+	       g->want_log2 == j->slots_log2;
 }
 
 static bool join(struct rf_fw *fw, const struct rf_fw_request *q)

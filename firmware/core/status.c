@@ -115,18 +115,21 @@ static void page_box(struct rf_fw *fw, unsigned int port)
 	p->beats_free = rf_fw_buddy_room(&fw->beats);
 	p->hslots_free = rf_fw_buddy_room(&fw->hslots);
 	p->mac_hi = (uint32_t)mac[0] << 8 | mac[1];
-	p->mac_lo = (uint32_t)mac[2] << 24 | (uint32_t)mac[3] << 16 | (uint32_t)mac[4] << 8 | mac[5];
+	p->mac_lo =
+		(uint32_t)mac[2] << 24 | (uint32_t)mac[3] << 16 | (uint32_t)mac[4] << 8 | mac[5];
 }
 
 static void page_port(struct rf_fw *fw, unsigned int port)
 {
 	struct rf_ctl_counters_page *p = &page(fw, RF_CTL_PAGE_PORT)->u.counters;
 
-	_Static_assert(RF_CNT_COUNT <= RF_CTL_COUNTERS_PER_PAGE, "all counters of a port in one page");
+	_Static_assert(RF_CNT_COUNT <= RF_CTL_COUNTERS_PER_PAGE,
+		       "all counters of a port in one page");
 	p->index = (uint16_t)port;
 	p->count = RF_CNT_COUNT;
 	for (uint32_t i = 0; i < RF_CNT_COUNT; i++)
-		p->value[i] = rf_fw_read(fw, RF_PORT_BASE + (uint32_t)port * RF_PORT_STRIDE + 4u * i);
+		p->value[i] =
+			rf_fw_read(fw, RF_PORT_BASE + (uint32_t)port * RF_PORT_STRIDE + 4u * i);
 }
 
 static void page_firmware(struct rf_fw *fw)
@@ -164,8 +167,8 @@ static void page_groups(struct rf_fw *fw, unsigned int first)
 }
 
 /*
- * The group that a request may see: a rank's own; for a tool (rank RF_CTL_NO_RANK) one of its job; for
- * the operator's tool any.
+ * The group that a request may see: a rank's own; for a tool (rank RF_CTL_NO_RANK) one of its job;
+ * for the operator's tool any.
  */
 static struct rf_fw_group *visible(struct rf_fw *fw, const struct rf_fw_request *q)
 {

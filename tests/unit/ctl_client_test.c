@@ -17,11 +17,18 @@
 
 static const uint8_t own_mac[6] = {2, 0, 0, 0, 0, 3};
 static const uint8_t box_mac[6] = {2, 0x52, 0x46, 0, 0, 0x11};
-static const uint8_t key[16] = {5, 5, 5};
-static const struct rf_ctl_join join = {
-	.ranks = 4, .mtu_log2 = 10, .slots_log2 = 9, .port = RF_CTL_NO_PORT, .flags = RF_CTL_J_SHIFTED,
-	.qpn = 0x11, .peer_ip = 0x0a000004, .peer_qpn = 0x12, .shift = RF_CTL_SHIFT,
-	.lease_ms = 10000, .deadline_ms = 3000};
+static const uint8_t key[16] = {5, 5, 5}, other_key[16] = {5, 5, 4};
+static const struct rf_ctl_join join = {.ranks = 4,
+					.mtu_log2 = 10,
+					.slots_log2 = 9,
+					.port = RF_CTL_NO_PORT,
+					.flags = RF_CTL_J_SHIFTED,
+					.qpn = 0x11,
+					.peer_ip = 0x0a000004,
+					.peer_qpn = 0x12,
+					.shift = RF_CTL_SHIFT,
+					.lease_ms = 10000,
+					.deadline_ms = 3000};
 
 static uint64_t seed = 1;
 
@@ -34,8 +41,14 @@ static uint32_t rnd(void)
 static struct rf_client client(bool know_mac)
 {
 	static struct rf_client c;
-	struct rf_client_cfg cfg = {.ip = OWN_IP, .box_ip = BOX_IP, .vlan = RF_CTL_NO_VLAN, .job = 42,
-				    .group = 1, .rank = 3, .token = 77, .have_box_mac = know_mac};
+	struct rf_client_cfg cfg = {.ip = OWN_IP,
+				    .box_ip = BOX_IP,
+				    .vlan = RF_CTL_NO_VLAN,
+				    .job = 42,
+				    .group = 1,
+				    .rank = 3,
+				    .token = 77,
+				    .have_box_mac = know_mac};
 
 	memcpy(cfg.mac, own_mac, 6);
 	memcpy(cfg.box_mac, box_mac, 6);
@@ -69,8 +82,11 @@ static size_t reply_frame(const struct rf_ctl_header *to, const struct rf_ctl_re
 			  const uint8_t *k, uint32_t epoch, uint8_t *frame)
 {
 	struct rf_ctl_header h = *to;
-	struct rf_ctl_addr a = {.vlan = RF_CTL_NO_VLAN, .src_ip = BOX_IP, .dst_ip = OWN_IP,
-				.src_port = RF_CTL_UDP_PORT, .dst_port = RF_CTL_UDP_PORT};
+	struct rf_ctl_addr a = {.vlan = RF_CTL_NO_VLAN,
+				.src_ip = BOX_IP,
+				.dst_ip = OWN_IP,
+				.src_port = RF_CTL_UDP_PORT,
+				.dst_port = RF_CTL_UDP_PORT};
 	uint8_t msg[RF_CTL_MESSAGE_MAX];
 	size_t len;
 
@@ -112,8 +128,8 @@ static struct rf_ctl_reply ready(void)
 
 	memset(&r, 0, sizeof(r));
 	r.result = RF_CTL_READY;
-	r.u.ready = (struct rf_ctl_ready){.ranks = 4, .window = 256, .slots_log2 = 9, .lanes = 1,
-					  .lease_ms = 10000};
+	r.u.ready = (struct rf_ctl_ready){
+		.ranks = 4, .window = 256, .slots_log2 = 9, .lanes = 1, .lease_ms = 10000};
 	return r;
 }
 
@@ -317,9 +333,10 @@ static void test_group_fails(void **state)
 	reply(&c, 1001 * MS, &h, &r, key, 9);
 	assert_int_equal(rf_client_error(&c), RF_CLIENT_E_GROUP);
 	rf_client_text(&c, text, sizeof(text));
-	assert_string_equal(text, "the group failed: ranks disagree about opcode or length at one index "
-				  "(rank 1, index 4711); all ranks must reduce buffers of the same size "
-				  "in the same order");
+	assert_string_equal(text,
+			    "the group failed: ranks disagree about opcode or length at one index "
+			    "(rank 1, index 4711); all ranks must reduce buffers of the same size "
+			    "in the same order");
 	/* Another epoch: the box has restarted, whatever it answers. */
 	c = ready_client();
 	request(&c, 1001 * MS, &h, &q);
@@ -351,7 +368,7 @@ static void test_refused(void **state)
 	assert_int_not_equal(h.token, 77);
 }
 
-/* Refusals that the box could not sign: three in a row are believed, less or forged ones are not. */
+/* Refusals that the box could not sign: three in a row are believed, fewer are not. */
 static void test_unsigned(void **state)
 {
 	struct rf_client c = client(true);
@@ -426,8 +443,9 @@ static void test_distrust(void **state)
 		rf_client_rx(&c, MS, bad, rnd() % 4 ? len : rnd() % (len + 1));
 	}
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
-	/* Signed with another key; for another rank, token, group, job; with a number never used. */
-	assert_int_equal(reply(&c, MS, &h, &r, own_mac, 9), 1);
+	/* Signed with another key; for another rank, token, group, job; with a number never used.
+	 */
+	assert_int_equal(reply(&c, MS, &h, &r, other_key, 9), 1);
 #define OTHER(change, mine)                                                                        \
 	do {                                                                                       \
 		other = h;                                                                         \
@@ -619,12 +637,12 @@ static void test_texts(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arp),	     cmocka_unit_test(test_no_answer),
+		cmocka_unit_test(test_arp),          cmocka_unit_test(test_no_answer),
 		cmocka_unit_test(test_falls_silent), cmocka_unit_test(test_keepalive),
 		cmocka_unit_test(test_group_fails),  cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_unsigned),     cmocka_unit_test(test_distrust),
-		cmocka_unit_test(test_leave),	     cmocka_unit_test(test_abort),
-		cmocka_unit_test(test_query),	     cmocka_unit_test(test_vlan),
+		cmocka_unit_test(test_leave),        cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_query),        cmocka_unit_test(test_vlan),
 		cmocka_unit_test(test_texts),
 	};
 

@@ -1,7 +1,7 @@
 /*
- * A fake box for firmware tests: registers that behave as registers.txt says, a punt queue, a list of
- * injected frames, a clock that the test moves. It judges no data. It checks what the firmware must
- * keep to (fw_box_fault): group registers untouched while live, no frame injected while busy.
+ * A fake box for firmware tests: registers that behave as registers.txt says, a punt queue, a list
+ * of injected frames, a clock that the test moves. It judges no data. It checks what the firmware
+ * must keep to (fw_box_fault): group registers untouched while live, no frame injected while busy.
  */
 #ifndef FW_BOX_H
 #define FW_BOX_H
@@ -65,7 +65,8 @@ int fw_box_start(struct fw_box *b);
 void fw_box_punt(struct fw_box *b, unsigned int port, const uint8_t *frame, size_t len);
 /* The oldest injected frame or NULL. */
 const struct fw_box_frame *fw_box_out(struct fw_box *b);
-/* rf_fw_poll() until no punt waits, then rf_fw_check() and the box's own checks: NULL or what is wrong. */
+/* rf_fw_poll() until no punt waits, then rf_fw_check() and the box's own checks: NULL or what is
+ * wrong. */
 const char *fw_box_poll(struct fw_box *b);
 /* Moves time by ms milliseconds, polling whenever the firmware asked for it. */
 const char *fw_box_run(struct fw_box *b, unsigned int ms);

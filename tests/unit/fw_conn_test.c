@@ -1,4 +1,5 @@
-/* The connection table: every key that can be placed is placed, and none is absent while others move. */
+/* The connection table: every key that can be placed is placed, and none is absent while others
+ * move. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -196,7 +197,7 @@ static void test_states(void **state)
 	fw_box_free(b);
 }
 
-/* A tombstone goes after the hold time, counted from the last packet that its port dropped on one. */
+/* A tombstone goes a hold time after the last packet that its port dropped on one. */
 static void test_hold_time(void **state)
 {
 	struct fw_box *b = fw_box_new();
@@ -260,9 +261,9 @@ static void test_buddy(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hash_vector), cmocka_unit_test(test_half_full),
+		cmocka_unit_test(test_hash_vector),    cmocka_unit_test(test_half_full),
 		cmocka_unit_test(test_ninety_percent), cmocka_unit_test(test_rings),
-		cmocka_unit_test(test_states), cmocka_unit_test(test_hold_time),
+		cmocka_unit_test(test_states),         cmocka_unit_test(test_hold_time),
 		cmocka_unit_test(test_buddy),
 	};
 

@@ -33,12 +33,18 @@ struct fw_net *fw_net_new(unsigned int n)
 		h->cfg.rank = (uint16_t)i;
 		h->cfg.token = 1000 + i;
 		h->port = i % net->box->ports;
-		h->join = (struct rf_ctl_join){
-			.ranks = (uint16_t)n, .mtu_log2 = 10, .slots_log2 = 6, .port = RF_CTL_NO_PORT,
-			.flags = RF_CTL_J_SHIFTED, .qpn = FW_HOST_QPN(i),
-			.peer_ip = FW_HOST_IP((i + 1) % n), .peer_qpn = FW_HOST_QPN((i + 1) % n),
-			.start_psn = 0x1000u * i, .shift = RF_CTL_SHIFT, .lease_ms = 1000,
-			.deadline_ms = 2000};
+		h->join = (struct rf_ctl_join){.ranks = (uint16_t)n,
+					       .mtu_log2 = 10,
+					       .slots_log2 = 6,
+					       .port = RF_CTL_NO_PORT,
+					       .flags = RF_CTL_J_SHIFTED,
+					       .qpn = FW_HOST_QPN(i),
+					       .peer_ip = FW_HOST_IP((i + 1) % n),
+					       .peer_qpn = FW_HOST_QPN((i + 1) % n),
+					       .start_psn = 0x1000u * i,
+					       .shift = RF_CTL_SHIFT,
+					       .lease_ms = 1000,
+					       .deadline_ms = 2000};
 	}
 	return net;
 }
@@ -79,7 +85,8 @@ static bool from_hosts(struct fw_net *net)
 		struct fw_host *h = &net->host[i];
 		size_t len;
 
-		while ((len = rf_client_tx(&h->client, fw_net_now(net), frame, sizeof(frame))) > 0) {
+		while ((len = rf_client_tx(&h->client, fw_net_now(net), frame, sizeof(frame))) >
+		       0) {
 			any = true;
 			if (!h->mute && !lost(net))
 				fw_box_punt(net->box, h->port, frame, len);

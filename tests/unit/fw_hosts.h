@@ -27,7 +27,8 @@ struct fw_net {
 	const char *wrong; /* first invariant broken */
 };
 
-/* n hosts in a ring, host i = rank i on port i mod ports, group 1 of job 42, fp32 sum, MTU 1024, shifted. */
+/* n hosts in a ring, host i = rank i on port i mod ports, group 1 of job 42, fp32 sum, MTU 1024,
+ * shifted. */
 struct fw_net *fw_net_new(unsigned int n);
 void fw_net_free(struct fw_net *net);
 /* Starts the box with net->box->cfg and all clients with their cfg. */

@@ -71,11 +71,18 @@ static void orders(unsigned int n, void (*each)(const unsigned int *order, void 
 static void raw_join(struct fw_net *net, unsigned int i)
 {
 	const struct fw_host *h = &net->host[i];
-	struct rf_ctl_header hd = {.verb = RF_CTL_JOIN, .group = 1, .job = 42, .rank = (uint16_t)i,
-				   .seq = 1, .token = 5 + i};
+	struct rf_ctl_header hd = {.verb = RF_CTL_JOIN,
+				   .group = 1,
+				   .job = 42,
+				   .rank = (uint16_t)i,
+				   .seq = 1,
+				   .token = 5 + i};
 	struct rf_ctl_request r = {.u.join = h->join};
-	struct rf_ctl_addr a = {.vlan = RF_CTL_NO_VLAN, .src_ip = h->cfg.ip, .dst_ip = FW_BOX_IP,
-				.src_port = 50000, .dst_port = RF_CTL_UDP_PORT};
+	struct rf_ctl_addr a = {.vlan = RF_CTL_NO_VLAN,
+				.src_ip = h->cfg.ip,
+				.dst_ip = FW_BOX_IP,
+				.src_port = 50000,
+				.dst_port = RF_CTL_UDP_PORT};
 	static const uint8_t key[16];
 	uint8_t msg[RF_CTL_MESSAGE_MAX], frame[RF_CTL_FRAME_MAX];
 	size_t len = rf_ctl_request_put(msg, &hd, &r, key);
@@ -175,9 +182,10 @@ static void test_registers(void **state)
 	assert_int_equal(b->group[0][RF_GROUP_CFG / 4],
 			 RF_GROUP_CFG_LIVE_MASK | RF_GROUP_CFG_TRANSPARENT_MASK |
 				 RF_DTYPE_BF16 << RF_GROUP_CFG_DTYPE_LSB |
-				 RF_OP_MAX << RF_GROUP_CFG_OP_LSB | 10u << RF_GROUP_CFG_MTU_LOG2_LSB |
-				 1u << RF_GROUP_CFG_LEVEL_LSB | 2u << RF_GROUP_CFG_BASE_PORT_LSB |
-				 2u << RF_GROUP_CFG_LANES_LSB | 6u << RF_GROUP_CFG_S_LOG2_LSB);
+				 RF_OP_MAX << RF_GROUP_CFG_OP_LSB |
+				 10u << RF_GROUP_CFG_MTU_LOG2_LSB | 1u << RF_GROUP_CFG_LEVEL_LSB |
+				 2u << RF_GROUP_CFG_BASE_PORT_LSB | 2u << RF_GROUP_CFG_LANES_LSB |
+				 6u << RF_GROUP_CFG_S_LOG2_LSB);
 	assert_int_equal(b->group[0][RF_GROUP_MEMBERS0 / 4], 0x040cu);
 	assert_int_equal(b->group[0][RF_GROUP_DBASE / 4], 0);
 	c = b->conn[RF_FW_CID(0, 1, 2)];
@@ -324,7 +332,8 @@ static void test_lease_by_traffic(void **state)
 static void leave_all(struct fw_net *net, bool destroyed)
 {
 	for (unsigned int i = 0; i < net->hosts; i++)
-		assert_int_equal(rf_client_leave(&net->host[i].client, destroyed, fw_net_now(net)), 0);
+		assert_int_equal(rf_client_leave(&net->host[i].client, destroyed, fw_net_now(net)),
+				 0);
 }
 
 static void test_leave(void **state)
@@ -449,15 +458,16 @@ static void test_abort(void **state)
 
 	(void)state;
 	join_all(net);
-	assert_int_equal(rf_client_abort(&net->host[2].client, RF_CTL_ABORT_TRANSPORT, fw_net_now(net)),
-			 0);
+	assert_int_equal(
+		rf_client_abort(&net->host[2].client, RF_CTL_ABORT_TRANSPORT, fw_net_now(net)), 0);
 	fw_net_run(net, 1);
 	f = failure(net, 0);
 	assert_int_equal(f->reason, RF_CTL_R_ABORTED);
 	assert_int_equal(f->rank, 2);
 	assert_int_equal(f->detail, RF_CTL_ABORT_TRANSPORT);
 	rf_client_text(&net->host[3].client, text, sizeof(text));
-	assert_string_equal(text, "the group failed: rank 2 aborted it: its transport gave up (code 2)");
+	assert_string_equal(text,
+			    "the group failed: rank 2 aborted it: its transport gave up (code 2)");
 	assert_int_equal(net->box->group[0][0], 0);
 	assert_int_equal(net->host[2].client.last_left, 0);
 	fw_net_free(net);
@@ -485,7 +495,7 @@ static void test_group_error(void **state)
 		enum rf_ctl_reason reason;
 	} cases[] = {{RF_ERROR_DISAGREE, RF_CTL_R_DISAGREE}, {RF_ERROR_LENGTH, RF_CTL_R_LENGTH},
 		     {RF_ERROR_ELEMENT, RF_CTL_R_ELEMENT},   {RF_ERROR_OPCODE, RF_CTL_R_OPCODE},
-		     {RF_ERROR_NAK, RF_CTL_R_NAK},	     {14, RF_CTL_R_HARDWARE}};
+		     {RF_ERROR_NAK, RF_CTL_R_NAK},           {14, RF_CTL_R_HARDWARE}};
 
 	(void)state;
 	for (unsigned int k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
@@ -565,7 +575,8 @@ static void test_hold(void **state)
 	fw_net_free(net);
 }
 
-/* A new membership while the old group drains or has failed; what is late of the old does not get in. */
+/* A new membership while the old group drains or has failed; what is late of the old does not get
+ * in. */
 static void test_next_group(void **state)
 {
 	struct fw_net *net = fw_net_new(2);
@@ -649,15 +660,15 @@ static void test_open_loop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_registers), cmocka_unit_test(test_waiting_names_ranks),
-		cmocka_unit_test(test_deadline), cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_lease), cmocka_unit_test(test_lease_by_traffic),
-		cmocka_unit_test(test_leave), cmocka_unit_test(test_leave_with_dead_rank),
-		cmocka_unit_test(test_tombstones), cmocka_unit_test(test_tombstone_after_failure),
-		cmocka_unit_test(test_abort), cmocka_unit_test(test_abort_while_joining),
+		cmocka_unit_test(test_registers),   cmocka_unit_test(test_waiting_names_ranks),
+		cmocka_unit_test(test_deadline),    cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_lease),       cmocka_unit_test(test_lease_by_traffic),
+		cmocka_unit_test(test_leave),       cmocka_unit_test(test_leave_with_dead_rank),
+		cmocka_unit_test(test_tombstones),  cmocka_unit_test(test_tombstone_after_failure),
+		cmocka_unit_test(test_abort),       cmocka_unit_test(test_abort_while_joining),
 		cmocka_unit_test(test_group_error), cmocka_unit_test(test_reset),
-		cmocka_unit_test(test_hold), cmocka_unit_test(test_next_group),
-		cmocka_unit_test(test_64_ranks), cmocka_unit_test(test_open_loop),
+		cmocka_unit_test(test_hold),        cmocka_unit_test(test_next_group),
+		cmocka_unit_test(test_64_ranks),    cmocka_unit_test(test_open_loop),
 		cmocka_unit_test(test_all_orders),
 	};
 

@@ -1,6 +1,6 @@
 /*
- * The firmware on a whole box: four hosts resolve, join and reduce; the end of a group; hold time and
- * tombstones as traffic sees them.
+ * The firmware on a whole box: four hosts resolve, join and reduce; the end of a group; hold time
+ * and tombstones as traffic sees them.
  *
  * usage: fw_model_test [ENGINE.so]    the reference model, or a Verilated box of 4 ports
  */
@@ -111,9 +111,16 @@ static const struct rf_engine_ops *engine(void)
 
 static void start(uint32_t hold_ms)
 {
-	struct rf_engine_cfg shape = {.ports = N, .lanes = 1, .width = 512, .groups = 8,
-				      .mtu_max = 4096, .bank_log2 = 13, .hdr_log2 = 9,
-				      .hash_bits = 8, .clock_khz = KHZ, .seed = 1};
+	struct rf_engine_cfg shape = {.ports = N,
+				      .lanes = 1,
+				      .width = 512,
+				      .groups = 8,
+				      .mtu_max = 4096,
+				      .bank_log2 = 13,
+				      .hdr_log2 = 9,
+				      .hash_bits = 8,
+				      .clock_khz = KHZ,
+				      .seed = 1};
 	struct rf_engine_host host = {.arg = &lab, .tx = on_tx};
 	struct rf_fw_cfg cfg;
 	char why[200] = "";
@@ -135,8 +142,12 @@ static void start(uint32_t hold_ms)
 	assert_int_equal(rf_fw_init(&lab.fw, &lab.hal, &cfg), RF_FW_OK);
 	for (unsigned int r = 0; r < N; r++) {
 		struct host *h = &lab.host[r];
-		struct rf_client_cfg c = {.ip = HOST_IP(r), .box_ip = BOX_IP, .vlan = RF_CTL_NO_VLAN,
-					  .job = 8, .rank = (uint16_t)r, .token = 90 + r};
+		struct rf_client_cfg c = {.ip = HOST_IP(r),
+					  .box_ip = BOX_IP,
+					  .vlan = RF_CTL_NO_VLAN,
+					  .job = 8,
+					  .rank = (uint16_t)r,
+					  .token = 90 + r};
 
 		memcpy(h->mac, "\x02\x00\x00\x00\x00", 5);
 		h->mac[5] = (uint8_t)(r + 1);
@@ -193,10 +204,16 @@ static uint32_t counter(unsigned int port, unsigned int n)
 static void join_all(bool shifted)
 {
 	for (unsigned int r = 0; r < N; r++) {
-		struct rf_ctl_join j = {.ranks = N, .dtype = RF_DTYPE_INT32, .mtu_log2 = 10,
-					.slots_log2 = 6, .port = RF_CTL_NO_PORT, .qpn = QPN(r),
-					.peer_ip = HOST_IP((r + 1) % N), .peer_qpn = QPN((r + 1) % N),
-					.start_psn = 0x800000u + 0x1000u * r, .lease_ms = 1000,
+		struct rf_ctl_join j = {.ranks = N,
+					.dtype = RF_DTYPE_INT32,
+					.mtu_log2 = 10,
+					.slots_log2 = 6,
+					.port = RF_CTL_NO_PORT,
+					.qpn = QPN(r),
+					.peer_ip = HOST_IP((r + 1) % N),
+					.peer_qpn = QPN((r + 1) % N),
+					.start_psn = 0x800000u + 0x1000u * r,
+					.lease_ms = 1000,
 					.deadline_ms = 1000};
 
 		if (shifted) {
@@ -214,10 +231,16 @@ static void join_all(bool shifted)
 static void send_data(unsigned int r, unsigned int index)
 {
 	uint8_t payload[4 * ELEMENTS], frame[ROCE_FRAME_MAX];
-	struct roce_packet p = {.ttl = 64, .ip_flags = 0x4000, .src_ip = HOST_IP(r),
-				.dst_ip = HOST_IP((r + 1) % N), .udp_sport = 50000,
-				.opcode = ROCE_OP_SEND_ONLY, .pkey = 0xffff, .qpn = QPN((r + 1) % N),
-				.psn = 0x800000u + 0x1000u * r + index, .payload = payload,
+	struct roce_packet p = {.ttl = 64,
+				.ip_flags = 0x4000,
+				.src_ip = HOST_IP(r),
+				.dst_ip = HOST_IP((r + 1) % N),
+				.udp_sport = 50000,
+				.opcode = ROCE_OP_SEND_ONLY,
+				.pkey = 0xffff,
+				.qpn = QPN((r + 1) % N),
+				.psn = 0x800000u + 0x1000u * r + index,
+				.payload = payload,
 				.payload_len = sizeof(payload)};
 
 	for (uint32_t k = 0; k < ELEMENTS; k++)
@@ -232,9 +255,16 @@ static void send_ack(unsigned int r, unsigned int index, uint32_t shift)
 {
 	uint8_t frame[ROCE_FRAME_MAX];
 	unsigned int from = (r + N - 1) % N;
-	struct roce_packet p = {.ttl = 64, .ip_flags = 0x4000, .src_ip = HOST_IP(r),
-				.dst_ip = HOST_IP(from), .udp_sport = 50000, .opcode = ROCE_OP_ACK,
-				.pkey = 0xffff, .qpn = QPN(from), .syndrome = ROCE_SYN_ACK, .msn = 1,
+	struct roce_packet p = {.ttl = 64,
+				.ip_flags = 0x4000,
+				.src_ip = HOST_IP(r),
+				.dst_ip = HOST_IP(from),
+				.udp_sport = 50000,
+				.opcode = ROCE_OP_ACK,
+				.pkey = 0xffff,
+				.qpn = QPN(from),
+				.syndrome = ROCE_SYN_ACK,
+				.msn = 1,
 				.psn = 0x800000u + 0x1000u * from + index - shift};
 
 	memcpy(p.src_mac, lab.host[r].mac, 6);
@@ -320,7 +350,8 @@ static void test_sum(void **state)
 	finish();
 }
 
-/* Traffic and only traffic keeps a rank alive; then its lease runs out and the others hear who it was. */
+/* Traffic and only traffic keeps a rank alive; then its lease runs out and the others hear who it
+ * was. */
 static void test_lease(void **state)
 {
 	(void)state;
@@ -353,11 +384,15 @@ static void test_disagree(void **state)
 	reduce(RF_CTL_SHIFT);
 	for (unsigned int r = 0; r < N; r++) {
 		uint8_t payload[64] = {0}, frame[ROCE_FRAME_MAX];
-		struct roce_packet p = {.ttl = 64, .src_ip = HOST_IP(r),
-					.dst_ip = HOST_IP((r + 1) % N), .udp_sport = 50000,
-					.opcode = ROCE_OP_SEND_ONLY, .pkey = 0xffff,
+		struct roce_packet p = {.ttl = 64,
+					.src_ip = HOST_IP(r),
+					.dst_ip = HOST_IP((r + 1) % N),
+					.udp_sport = 50000,
+					.opcode = ROCE_OP_SEND_ONLY,
+					.pkey = 0xffff,
 					.qpn = QPN((r + 1) % N),
-					.psn = 0x800000u + 0x1000u * r + 100, .payload = payload,
+					.psn = 0x800000u + 0x1000u * r + 100,
+					.payload = payload,
 					.payload_len = r == 3 ? 32 : 64};
 
 		memcpy(p.src_mac, lab.host[r].mac, 6);

@@ -1,6 +1,6 @@
 /*
- * The firmware against a queue of expected register accesses: every read with its answer, every write
- * with its value, in order. Any other access fails. Two ranks join a box of two ports.
+ * The firmware against a queue of expected register accesses: every read with its answer, every
+ * write with its value, in order. Any other access fails. Two ranks join a box of two ports.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -143,16 +143,27 @@ static void start(void)
 static size_t join(unsigned int r, uint8_t *frame)
 {
 	static const uint8_t key[16];
-	struct rf_ctl_header h = {.verb = RF_CTL_JOIN, .job = 1, .rank = (uint16_t)r, .seq = 2,
-				  .token = 50 + r};
-	struct rf_ctl_request q = {
-		.u.join = {.ranks = 2, .dtype = RF_DTYPE_INT32, .op = RF_OP_MIN, .mtu_log2 = 10,
-			   .slots_log2 = 8, .port = RF_CTL_NO_PORT, .flags = RF_CTL_J_SHIFTED,
-			   .qpn = 0x21 + r, .peer_ip = 0x0a000002u - r, .peer_qpn = 0x22 - r,
-			   .start_psn = 0x700 + r, .shift = RF_CTL_SHIFT, .lease_ms = 4000,
-			   .deadline_ms = 9000}};
-	struct rf_ctl_addr a = {.vlan = RF_CTL_NO_VLAN, .src_ip = 0x0a000001u + r, .dst_ip = BOX_IP,
-				.src_port = 50000, .dst_port = RF_CTL_UDP_PORT,
+	struct rf_ctl_header h = {
+		.verb = RF_CTL_JOIN, .job = 1, .rank = (uint16_t)r, .seq = 2, .token = 50 + r};
+	struct rf_ctl_request q = {.u.join = {.ranks = 2,
+					      .dtype = RF_DTYPE_INT32,
+					      .op = RF_OP_MIN,
+					      .mtu_log2 = 10,
+					      .slots_log2 = 8,
+					      .port = RF_CTL_NO_PORT,
+					      .flags = RF_CTL_J_SHIFTED,
+					      .qpn = 0x21 + r,
+					      .peer_ip = 0x0a000002u - r,
+					      .peer_qpn = 0x22 - r,
+					      .start_psn = 0x700 + r,
+					      .shift = RF_CTL_SHIFT,
+					      .lease_ms = 4000,
+					      .deadline_ms = 9000}};
+	struct rf_ctl_addr a = {.vlan = RF_CTL_NO_VLAN,
+				.src_ip = 0x0a000001u + r,
+				.dst_ip = BOX_IP,
+				.src_port = 50000,
+				.dst_port = RF_CTL_UDP_PORT,
 				.src_mac = {2, 0, 0, 0, 0, (uint8_t)(1 + r)}};
 	uint8_t msg[RF_CTL_MESSAGE_MAX];
 	size_t len = rf_ctl_request_put(msg, &h, &q, key);
@@ -184,7 +195,8 @@ static void expect_conn(unsigned int cid, uint32_t start_psn, uint32_t src, uint
 	wr(base + RF_CONN_INIT, 1);
 }
 
-/* One entry in a table of four places each: place in table 0 where it is free, as an empty table gives it. */
+/* One entry in a table of four places each: place in table 0 where it is free, as an empty table
+ * gives it. */
 static void expect_entry(uint32_t ip, uint32_t key, uint32_t cid, uint8_t *used)
 {
 	uint32_t h = rf_fw_conn_hash(ip, key);
@@ -204,7 +216,8 @@ static void expect_entry(uint32_t ip, uint32_t key, uint32_t cid, uint8_t *used)
 
 static void test_join(void **state)
 {
-	uint32_t cfg = RF_DTYPE_INT32 << 4 | RF_OP_MIN << 6 | 10u << 8 | 1u << 12 | 1u << 20 | 8u << 28;
+	uint32_t cfg =
+		RF_DTYPE_INT32 << 4 | RF_OP_MIN << 6 | 10u << 8 | 1u << 12 | 1u << 20 | 8u << 28;
 	uint8_t frame[RF_CTL_FRAME_MAX], used[8] = {0};
 	size_t len;
 
@@ -224,7 +237,8 @@ static void test_join(void **state)
 	all_done();
 	assert_int_equal(hal.out[42 + RF_CTL_HEADER], RF_CTL_WAITING);
 
-	/* Rank 0 completes the group: connections, INIT, group, LIVE, entries, READY, in this order. */
+	/* Rank 0 completes the group: connections, INIT, group, LIVE, entries, READY, in this
+	 * order. */
 	begin();
 	len = join(0, frame);
 	expect_time(500 + 4 * MS);
@@ -275,7 +289,8 @@ static void test_no_box(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_box), cmocka_unit_test(test_join)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_box),
+					   cmocka_unit_test(test_join)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * Random operations against a simple model of what the groups should be. After each one: the reply is
- * the model's, active groups are the model's, and every invariant of rf_fw_check() holds.
+ * Random operations against a simple model of what the groups should be. After each one: the reply
+ * is the model's, active groups are the model's, and every invariant of rf_fw_check() holds.
  *
  * usage: fw_random_test [SEED [OPERATIONS]]
  */
@@ -95,8 +95,11 @@ static struct ask ask(struct world *w, unsigned int verb, uint64_t job, unsigned
 static bool send(struct world *w, const struct ask *a, struct rf_ctl_reply *r)
 {
 	static const uint8_t key[16];
-	struct rf_ctl_addr to = {.vlan = RF_CTL_NO_VLAN, .src_ip = a->ip, .dst_ip = FW_BOX_IP,
-				 .src_port = 50000, .dst_port = RF_CTL_UDP_PORT,
+	struct rf_ctl_addr to = {.vlan = RF_CTL_NO_VLAN,
+				 .src_ip = a->ip,
+				 .dst_ip = FW_BOX_IP,
+				 .src_port = 50000,
+				 .dst_port = RF_CTL_UDP_PORT,
 				 .src_mac = {2, 0, 0, 0, 9, 9}};
 	uint8_t msg[RF_CTL_MESSAGE_MAX], frame[RF_CTL_FRAME_MAX];
 	size_t len = rf_ctl_request_put(msg, &a->h, &a->r, key);
@@ -129,7 +132,8 @@ static bool send(struct world *w, const struct ask *a, struct rf_ctl_reply *r)
 
 /* ---- the model ---- */
 
-static struct group *in_state(struct world *w, uint64_t job, unsigned int number, unsigned int state)
+static struct group *in_state(struct world *w, uint64_t job, unsigned int number,
+			      unsigned int state)
 {
 	for (unsigned int i = 0; i < GROUPS; i++)
 		if (w->g[i].state == state && w->g[i].job == job && w->g[i].number == number)
@@ -138,7 +142,8 @@ static struct group *in_state(struct world *w, uint64_t job, unsigned int number
 }
 
 /* A group on which the rank of a job stands as a member that has not left. */
-static struct group *member_of(struct world *w, uint64_t job, unsigned int number, unsigned int rank)
+static struct group *member_of(struct world *w, uint64_t job, unsigned int number,
+			       unsigned int rank)
 {
 	for (unsigned int i = 0; i < GROUPS; i++) {
 		struct group *g = &w->g[i];
@@ -220,9 +225,10 @@ static void check_world(struct world *w)
 				found = true;
 		}
 		if (!found)
-			print_error("job %u group %u: state %s, %u joined, %u left: not in the box\n",
-				    (unsigned int)g->job, g->number, rf_ctl_state_text(g->state),
-				    g->joined, g->left);
+			print_error(
+				"job %u group %u: state %s, %u joined, %u left: not in the box\n",
+				(unsigned int)g->job, g->number, rf_ctl_state_text(g->state),
+				g->joined, g->left);
 		assert_true(found);
 	}
 }
@@ -293,7 +299,8 @@ static enum rf_ctl_reason judge(struct world *w, const struct group *g, bool fre
 		return RF_CTL_R_NONE;
 	if (w->b->fw.hw_used == 0xffu)
 		return RF_CTL_R_NO_GROUPS;
-	if (!range_free(w, 8192, 16u << g->s_log2, false) || !range_free(w, 512, 1u << g->s_log2, true))
+	if (!range_free(w, 8192, 16u << g->s_log2, false) ||
+	    !range_free(w, 512, 1u << g->s_log2, true))
 		return RF_CTL_R_NO_SLOTS;
 	return RF_CTL_R_NONE;
 }
@@ -370,7 +377,9 @@ static void op_again(struct world *w)
 	if (g->state == RF_CTL_S_JOINING)
 		expect(&r, RF_CTL_WAITING, 0);
 	else
-		expect(&r, g->rank[rank].left || g->rank[rank].gone ? RF_CTL_DRAINING : RF_CTL_READY, 0);
+		expect(&r,
+		       g->rank[rank].left || g->rank[rank].gone ? RF_CTL_DRAINING : RF_CTL_READY,
+		       0);
 	g->rank[rank].life = now_ms(w);
 }
 
@@ -589,14 +598,15 @@ static void test_random(void **state)
 		passed(&w);
 		check_world(&w);
 	}
-	print_message("%u operations: %u waiting, %u ready, %u draining, %u ended, %u failures "
-		      "(%u leases, %u deadlines), %u kicks; refused: %u taken, %u connection, %u groups, "
-		      "%u slots\n",
-		      operations, w.replies[RF_CTL_WAITING], w.replies[RF_CTL_READY],
-		      w.replies[RF_CTL_DRAINING], w.replies[RF_CTL_ENDED], w.failures, w.leases,
-		      w.deadlines, w.b->fw.cnt.kicks, w.refusals[RF_CTL_R_RANK_TAKEN],
-		      w.refusals[RF_CTL_R_CONNECTION_TAKEN], w.refusals[RF_CTL_R_NO_GROUPS],
-		      w.refusals[RF_CTL_R_NO_SLOTS]);
+	print_message(
+		"%u operations: %u waiting, %u ready, %u draining, %u ended, %u failures "
+		"(%u leases, %u deadlines), %u kicks; refused: %u taken, %u connection, %u groups, "
+		"%u slots\n",
+		operations, w.replies[RF_CTL_WAITING], w.replies[RF_CTL_READY],
+		w.replies[RF_CTL_DRAINING], w.replies[RF_CTL_ENDED], w.failures, w.leases,
+		w.deadlines, w.b->fw.cnt.kicks, w.refusals[RF_CTL_R_RANK_TAKEN],
+		w.refusals[RF_CTL_R_CONNECTION_TAKEN], w.refusals[RF_CTL_R_NO_GROUPS],
+		w.refusals[RF_CTL_R_NO_SLOTS]);
 	/* The run has seen what it is meant to test. */
 	assert_true(w.replies[RF_CTL_READY] > 100 && w.replies[RF_CTL_ENDED] > 20);
 	assert_true(w.leases > 20 && w.refusals[RF_CTL_R_NO_SLOTS] > 20);

@@ -220,11 +220,19 @@ static size_t put_arp(const struct rf_client *c, uint8_t *frame)
 static size_t put_request(struct rf_client *c, unsigned int verb, unsigned int flags, uint32_t seq,
 			  const struct rf_ctl_request *body, uint8_t *frame, size_t room)
 {
-	struct rf_ctl_header h = {.verb = (uint8_t)verb, .flags = (uint16_t)flags,
-				  .group = c->cfg.group, .job = c->cfg.job, .rank = c->cfg.rank,
-				  .epoch = c->epoch, .seq = seq, .token = c->token};
-	struct rf_ctl_addr a = {.vlan = c->cfg.vlan, .src_ip = c->cfg.ip, .dst_ip = c->cfg.box_ip,
-				.src_port = c->cfg.udp_port, .dst_port = RF_CTL_UDP_PORT};
+	struct rf_ctl_header h = {.verb = (uint8_t)verb,
+				  .flags = (uint16_t)flags,
+				  .group = c->cfg.group,
+				  .job = c->cfg.job,
+				  .rank = c->cfg.rank,
+				  .epoch = c->epoch,
+				  .seq = seq,
+				  .token = c->token};
+	struct rf_ctl_addr a = {.vlan = c->cfg.vlan,
+				.src_ip = c->cfg.ip,
+				.dst_ip = c->cfg.box_ip,
+				.src_port = c->cfg.udp_port,
+				.dst_port = RF_CTL_UDP_PORT};
 	uint8_t msg[RF_CTL_MESSAGE_MAX];
 	size_t len = rf_ctl_request_put(msg, &h, body, c->cfg.key);
 
@@ -261,8 +269,8 @@ static size_t put_membership(struct rf_client *c, uint8_t *frame, size_t room)
 		body.u.status.page = RF_CTL_PAGE_GROUP;
 		return put_request(c, RF_CTL_STATUS, 0, seq, &body, frame, room);
 	}
-	return put_request(c, RF_CTL_LEAVE, c->qp_destroyed ? RF_CTL_F_QP_DESTROYED : 0u, seq, &body,
-			   frame, room);
+	return put_request(c, RF_CTL_LEAVE, c->qp_destroyed ? RF_CTL_F_QP_DESTROYED : 0u, seq,
+			   &body, frame, room);
 }
 
 static size_t put_last_word(struct rf_client *c, uint8_t *frame, size_t room)

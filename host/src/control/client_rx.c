@@ -80,8 +80,10 @@ static void on_joining(struct rf_client *c, uint64_t now, const struct rf_ctl_he
 /* The answer to a sign of life. */
 static void on_group_page(struct rf_client *c, uint64_t now, const struct rf_ctl_group_page *p)
 {
-	struct rf_ctl_failed f = {.reason = p->reason, .rank = p->fail_rank,
-				  .index = p->fail_index, .detail = p->fail_detail};
+	struct rf_ctl_failed f = {.reason = p->reason,
+				  .rank = p->fail_rank,
+				  .index = p->fail_index,
+				  .detail = p->fail_detail};
 
 	rf_client_start(c, &c->req, now + rf_client_keepalive(c));
 	if (p->state == RF_CTL_S_FAILED) {
@@ -153,8 +155,8 @@ static void on_query(struct rf_client *c, const struct rf_ctl_reply *r)
 }
 
 /*
- * The box could not trust our request, so we cannot trust its answer: only several in a row, each to
- * another sending, the last at that time, and none that is signed, end the wait.
+ * The box could not trust our request, so we cannot trust its answer: only several in a row, each
+ * to another sending, the last at that time, and none that is signed, end the wait.
  */
 static void on_refusal(struct rf_client *c, uint32_t seq, const struct rf_ctl_failed *f)
 {

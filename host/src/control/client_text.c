@@ -59,7 +59,8 @@ static const char *mend(unsigned int reason)
 	case RF_CTL_R_TAG:
 		return "give host and box the same key for this job";
 	case RF_CTL_R_RANK_TAKEN:
-		return "give each process its own rank, or wait until the lease of the other has run out";
+		return "give each process its own rank, or wait until the lease of the other has "
+		       "run out";
 	case RF_CTL_R_RANKS:
 	case RF_CTL_R_RANK_RANGE:
 	case RF_CTL_R_RANKS_DIFFER:
@@ -78,7 +79,8 @@ static const char *mend(unsigned int reason)
 	case RF_CTL_R_CONNECTION_TAKEN:
 		return "is a second job using the same queue pair?";
 	case RF_CTL_R_SUCCESSOR_UNKNOWN:
-		return "check the addresses that the ranks exchanged: one is not that of its interface";
+		return "check the addresses that the ranks exchanged: one is not that of its "
+		       "interface";
 	case RF_CTL_R_NO_GROUPS:
 		return "end another job or wait for it";
 	case RF_CTL_R_NO_SLOTS:
@@ -99,7 +101,8 @@ static const char *mend(unsigned int reason)
 		return "all ranks must reduce buffers of the same size in the same order";
 	case RF_CTL_R_LENGTH:
 	case RF_CTL_R_ELEMENT:
-		return "check path MTU and element type of the queue pair against those of the group";
+		return "check path MTU and element type of the queue pair against those of the "
+		       "group";
 	case RF_CTL_R_OPCODE:
 		return "use SEND or WRITE only on queue pairs of a group";
 	case RF_CTL_R_NAK:

@@ -1,0 +1,34 @@
+/* One request at a time to a fake box, without a client. */
+#ifndef FW_ASK_H
+#define FW_ASK_H
+
+#include "tests/unit/fw_box.h"
+
+struct fw_ask {
+	struct rf_ctl_header h;
+	struct rf_ctl_request r;
+	const uint8_t *key;
+	unsigned int port;
+	uint32_t ip;
+	uint16_t vlan;
+};
+
+/* The number of the last request sent; each gets the next one. */
+extern uint32_t fw_ask_seq;
+/* The key of a lab without keys. */
+extern const uint8_t fw_ask_zero_key[16];
+
+/* JOIN of rank r of n, from 10.0.0.1 + r on port r mod 4, all in order. */
+struct fw_ask fw_ask_join(unsigned int r, unsigned int n);
+/* Its frame; fails the test where the codec refuses. */
+size_t fw_ask_frame(const struct fw_ask *a, uint8_t *frame);
+/* The next frame out, as a reply; false: none. */
+bool fw_ask_answer(struct fw_box *b, struct rf_ctl_header *h, struct rf_ctl_reply *r);
+/* Sends a request and returns the result of its answer, which must come. */
+unsigned int fw_ask_result(struct fw_box *b, const struct fw_ask *a, struct rf_ctl_reply *r);
+/* Adds the next rank to a group that still waits. */
+void fw_ask_accepted(struct fw_box *b, const struct fw_ask *a);
+/* A started box of the default shape. */
+struct fw_box *fw_ask_box(void);
+
+#endif

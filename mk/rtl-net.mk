@@ -32,3 +32,6 @@ $(eval $(call ports_bench,inject,2,64))
 $(eval $(call ports_bench,inject,4,512))
 $(eval $(call ports_bench,inject,8,256))
 $(eval $(call vl_bench,axil,rf_axil,rtl/control/rf_axil.v,tests/rtl/net_axil.cpp))
+
+# Mutants of these modules: every one must be noticed by its bench.
+$(foreach p,ingress egress control,$(eval $(call test,rtl-net-mutants-$(p),$(PYTHON) tests/rtl/net_mutants.py $(p) $(BUILD)/mutants/net-$(p),$(GENERATED))))

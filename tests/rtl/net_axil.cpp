@@ -31,12 +31,14 @@ int main(int argc, char **argv)
 	std::unique_ptr<Vrf_axil> d(new Vrf_axil);
 	rng r(seed);
 	std::map<uint32_t, uint32_t> regs;
-	bool aw = false, w = false, b_wait = false, ar = false, r_wait = false, wrote = false, read_asked = false;
-	transfer wr = {}, rd = {};
+	/* Writes given so far, addresses and data taken, writes seen on the bus, responses taken: in this order downwards. */
+	std::vector<transfer> all;
+	size_t aws = 0, ws = 0, done = 0, answered = 0;
+	bool aw = false, w = false, ar = false, r_wait = false, read_asked = false;
+	transfer rd = {};
 	long writes = 0, reads = 0, shut = 0;
 	uint32_t expect = 0;
 	unsigned p_go = 50, p_ack = 50, p_resp = 50, p_open = 100;
-	bool taken_aw = false, taken_w = false;
 	int open_was = 2;
 
 	printf("seed %lu; again: %s --seed %lu\n", seed, argv[0], seed);
@@ -55,25 +57,20 @@ int main(int argc, char **argv)
 		}
 		const bool drain = cycle > 99000;
 		/* Master: an offer stays until it is taken. */
-		if (!b_wait && !aw && !w && !taken_aw && !taken_w && !drain && r.percent(p_go)) {
-			wr = { r.below(1 << 24), (uint32_t)r.next() };
-			if (r.percent(50))
-				wr.addr = 4 * r.below(8);
-			b_wait = true;
-			taken_aw = taken_w = false;
-		}
-		if (b_wait && !taken_aw && r.percent(50))
+		if (all.size() < answered + 2 && !drain && r.percent(p_go))
+			all.push_back({ r.percent(50) ? 4 * r.below(8) : r.below(1 << 24), (uint32_t)r.next() });
+		if (aws < all.size() && r.percent(50))
 			aw = true;
-		if (b_wait && !taken_w && r.percent(50))
+		if (ws < all.size() && r.percent(50))
 			w = true;
 		if (!r_wait && !drain && r.percent(p_go)) {
 			rd.addr = r.percent(50) ? 4 * r.below(8) : r.below(1 << 24);
 			ar = r_wait = true;
 		}
 		d->s_axil_awvalid = aw;
-		d->s_axil_awaddr = wr.addr;
+		d->s_axil_awaddr = aw ? all[aws].addr : (uint32_t)r.below(1 << 24);
 		d->s_axil_wvalid = w;
-		d->s_axil_wdata = wr.data;
+		d->s_axil_wdata = w ? all[ws].data : (uint32_t)r.next();
 		d->s_axil_wstrb = (uint8_t)r.below(16);
 		d->s_axil_bready = r.percent(p_resp);
 		d->s_axil_arvalid = ar;
@@ -97,10 +94,10 @@ int main(int argc, char **argv)
 			read_asked = false;
 		}
 		if (d->wr_en) {
-			check(taken_aw && taken_w && !wrote, "wr_en");
-			check(d->wr_addr == (wr.addr & ~3u) && d->wr_data == wr.data, "write");
-			regs[wr.addr & ~3u] = wr.data;
-			wrote = true;
+			check(done < aws && done < ws && done == answered, "wr_en");
+			check(d->wr_addr == (all[done].addr & ~3u) && d->wr_data == all[done].data, "write");
+			regs[all[done].addr & ~3u] = all[done].data;
+			done++;
 			writes++;
 		}
 		/* Ready follows `open` by one cycle. */
@@ -109,21 +106,21 @@ int main(int argc, char **argv)
 			check(!d->s_axil_awready && !d->s_axil_wready && !d->s_axil_arready, "begun while shut");
 			shut++;
 		}
-		check(!d->idle || (!aw && !w && !taken_aw && !taken_w && !r_wait), "idle");
+		check(!d->idle || (!aw && !w && aws == answered && ws == answered && !r_wait), "idle");
 		if (aw && d->s_axil_awready) {
 			aw = false;
-			taken_aw = true;
+			aws++;
 		}
 		if (w && d->s_axil_wready) {
 			w = false;
-			taken_w = true;
+			ws++;
 		}
 		if (ar && d->s_axil_arready)
 			ar = false;
 		if (d->s_axil_bvalid) {
-			check(wrote && d->s_axil_bresp == 0, "response to no write");
+			check(answered < done && d->s_axil_bresp == 0, "response to no write");
 			if (d->s_axil_bready)
-				wrote = b_wait = taken_aw = taken_w = false;
+				answered++;
 		}
 		if (d->s_axil_rvalid) {
 			check(r_wait && !ar && !read_asked, "data nobody asked for");
@@ -137,7 +134,7 @@ int main(int argc, char **argv)
 		d->clk = 1;
 		d->eval();
 	}
-	check(!b_wait && !r_wait, "an access never ended");
+	check(answered == all.size() && !r_wait, "an access never ended");
 	printf("%ld writes, %ld reads, %ld cycles shut\n", writes, reads, shut);
 	check(writes > 2000 && reads > 2000 && shut > 100, "hardly exercised");
 	return 0;

@@ -328,15 +328,16 @@ static unsigned random_opcode(rng &r)
 	return r.percent(70) ? r.below(12) : r.percent(40) ? 0x11 : r.percent(50) ? r.below(256) : 0x81;
 }
 
-/* A frame that meets line `line` of the page, or comes close to it; lines not named give a good frame. */
-static item frame_for(bench &t, unsigned line)
+/* Changes a frame so that it meets line `line` of the page, or comes close to it. */
+static void spoil(bench &t, item &it, bool vlan, unsigned line)
 {
 	rng &r = t.r;
-	const bool vlan = r.percent(40);
 	const size_t l2 = vlan ? 18 : 14;
-	item it = { roce(r, vlan, random_opcode(r), line == 4 ? MTU_MAX - 8 : random_payload(r)), false };
 	bytes &f = it.f;
 	uint8_t *ip = &f[l2];
+
+	if (f.size() < 60)
+		return;
 
 	switch (line) {
 	case 2:
@@ -425,6 +426,19 @@ static item frame_for(bench &t, unsigned line)
 	default:
 		break;
 	}
+}
+
+/* A frame for line `line`, 0 for a good one; some with a second fault, so that the order of the lines shows. */
+static item frame_for(bench &t, unsigned line)
+{
+	rng &r = t.r;
+	const bool vlan = r.percent(40);
+	item it = { roce(r, vlan, random_opcode(r), line == 4 ? MTU_MAX - 8 : random_payload(r)), false };
+	bytes &f = it.f;
+
+	spoil(t, it, vlan, line);
+	if (line != 0 && r.percent(40))
+		spoil(t, it, vlan, 2 + r.below(20));
 	if (line != 4 && r.percent(3))
 		f[r.below((unsigned)f.size())] ^= (uint8_t)(1 << r.below(8));
 	if (f.size() > 12000)

@@ -44,10 +44,10 @@ endif
 # Any shape can be asked for by name; $(call rtl_box,P,L,W) names a file for prerequisites, and shapes in RTL_BOXES are built
 # by `make`. The sizes of banks and header memories follow from the width as in sim/fabric/shape.h.
 
-RTL_BOX_V    := $(filter-out rtl/top/rf_top_%,$(sort $(wildcard rtl/lib/*.v rtl/net/*.v rtl/fp/*.v rtl/reduce/*.v rtl/control/*.v rtl/top/*.v)))
+RTL_BOX_V    := $(shell sed 's,//.*,,' rtl/rf.f 2>/dev/null)
 RTL_BOX_DEPS := $(RTL_BOX_V) $(wildcard rtl/*/*.vh) sim/cosim/box.cpp sim/cosim/box.sh sim/cosim/box.map sim/engine.h
 rtl_box       = $(BUILD)/vl/box-p$(strip $(1))-l$(strip $(2))-w$(strip $(3)).so
-RTL_BOXES    := $(if $(wildcard rtl/top/rf_core.v),$(call rtl_box,4,1,512))
+RTL_BOXES    := $(if $(filter rtl/top/rf_core.v,$(RTL_BOX_V)),$(call rtl_box,4,1,512))
 ALL_TARGETS  += $(RTL_BOXES)
 
 $(BUILD)/vl/box-%.so: $(RTL_BOX_DEPS) | generated

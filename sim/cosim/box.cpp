@@ -32,6 +32,7 @@ constexpr unsigned PORTS = RF_BOX_PORTS;
 constexpr size_t BEAT = RF_BOX_WIDTH / 8;
 constexpr unsigned QUEUE = 64;
 constexpr unsigned BUS_BOUND = 4096; // cycles in which every register access must have ended
+constexpr unsigned CALM = 16;        // idle cycles after which the clock may stop
 constexpr unsigned RESET_CYCLES = 16;
 constexpr unsigned START_BOUND =
 	1 << 18; // cycles after reset in which the core must have become idle
@@ -73,6 +74,8 @@ struct rf_engine {
 	uint64_t jumped = 0;
 	uint64_t evaluated = 0;
 	uint32_t cycle_high = 0; // latched by the last read of CYCLE_LO
+	unsigned begun = 0;      // frames of which the first beat has left and the last has not
+	unsigned calm = 0;       // cycles for which the core has said that it is idle
 	bool driven = false;     // a beat came in with the last edge
 	bool came_out = false;   // a frame left
 	bool up = false;         // the clock has started to count
@@ -148,6 +151,7 @@ struct rf_engine {
 
 		if (!o.begun) {
 			o.begun = true;
+			begun++;
 			o.first = cycle;
 			o.out.clear();
 		}
@@ -160,6 +164,7 @@ struct rf_engine {
 		if (!last)
 			return;
 		o.begun = false;
+		begun--;
 		came_out = true;
 		host.tx(host.arg, p, o.out.data(), o.out.size(), o.first, cycle);
 	}
@@ -198,16 +203,16 @@ struct rf_engine {
 		collect();
 		drive();
 		edge();
+		if (queued != 0 || driven || begun != 0 || !top->idle)
+			calm = 0;
+		else if (calm < CALM)
+			calm++;
 	}
 
+	// Behind the last event a register or two still goes back to its resting value.
 	bool busy() const
 	{
-		if (queued != 0 || driven || !top->idle)
-			return true;
-		for (const Port &o : port)
-			if (o.begun)
-				return true;
-		return false;
+		return calm < CALM;
 	}
 
 	[[noreturn]] void bus_hangs(const char *what, uint32_t addr)
@@ -403,6 +408,7 @@ bool rx(rf_engine *e, unsigned port, const uint8_t *frame, size_t len, bool bad)
 	f.bad = bad;
 	e->port[port].in.push_back(std::move(f));
 	e->queued++;
+	e->calm = 0;
 	return true;
 }
 

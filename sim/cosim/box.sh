@@ -45,12 +45,12 @@ build() {
 		-CFLAGS "-fPIC -fvisibility=hidden" \
 		-Irtl/lib -Irtl/net -Irtl/fp -Irtl/reduce -Irtl/control -Irtl/top -Ibuild/gen "$@"
 	MAKEFLAGS='' make -s -j2 -C "$dir" -f Vbox.mk OPT_FAST="-O3 -fno-semantic-interposition" OPT_SLOW="-O1" OPT_GLOBAL="-O2" \
-		Vbox__ALL.a verilated.o ${trace:+verilated_fst_c.o}
+		Vbox__ALL.a verilated.o verilated_threads.o ${trace:+verilated_fst_c.o}
 	${CXX:-g++} -std=c++17 -O2 -fPIC -fvisibility=hidden -Wall -Wextra \
 		-DRF_BOX_PORTS="$ports" -DRF_BOX_LANES="$lanes" -DRF_BOX_WIDTH="$width" -DRF_BOX_BANK_LOG2=$bank -DRF_BOX_HDR_LOG2=9 \
 		${trace:+-DRF_BOX_TRACE} -I"$dir" -I"$root" -I"$root/build/gen" -isystem "$vroot/include" \
 		-isystem "$vroot/include/vltstd" -c -o "$dir/box.o" "$root/sim/cosim/box.cpp"
-	${CXX:-g++} -shared -o "$dir/box.so" "$dir/box.o" "$dir/Vbox__ALL.a" "$dir/verilated.o" \
+	${CXX:-g++} -shared -o "$dir/box.so" "$dir/box.o" "$dir/Vbox__ALL.a" "$dir/verilated.o" "$dir/verilated_threads.o" -Wl,-z,defs \
 		${trace:+"$dir/verilated_fst_c.o"} -Wl,--version-script="$root/sim/cosim/box.map" -Wl,--gc-sections ${trace:+-lz} -lpthread
 	mv "$dir/box.so" "$out"
 }

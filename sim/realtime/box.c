@@ -10,12 +10,11 @@
 #include "rf_regs.h"
 #include "sim/realtime/internal.h"
 
-#define RUN_CYCLES 512u    /* of the engine between two looks at the ports */
-#define IDLE_SPINS 20u     /* looks in vain before sleeping */
-#define SLEEP_MIN_NS 20000 /* and how long then: doubled each time ... */
-#define SLEEP_MAX_NS 500000
-#define ENGINE_QUEUE 8u  /* frames that wait inside the engine at each port */
-#define BOX_QUEUE 128u   /* frames that wait in front of a box port before its hosts are held back \
+#define RUN_CYCLES 512u /* of the engine between two looks at the ports */
+#define IDLE_SPINS 20u  /* looks in vain before sleeping */
+#define ENGINE_QUEUE 8u /* frames that wait inside the engine at each port */
+#define BOX_QUEUE                                                                                  \
+	128u             /* frames that wait in front of a box port before its hosts are held back \
 			  */
 #define HOST_QUEUE 4096u /* frames that wait for a host that does not read */
 #define HOLD_NS UINT64_C(1000000000) /* a generator is held back no longer while nothing moves */
@@ -407,14 +406,15 @@ static void line(struct rf_rt *b, double seconds)
 	fputc('\n', stderr);
 }
 
-static void nap(unsigned vain)
+/* Short naps while traffic is about, longer ones when it has been quiet for a while. */
+static void nap(uint64_t quiet_ns)
 {
-	long ns = SLEEP_MIN_NS;
-	struct timespec t = {0, 0};
+	struct timespec t = {0, 50000};
 
-	for (unsigned i = IDLE_SPINS; i < vain && ns < SLEEP_MAX_NS; i++)
-		ns *= 2;
-	t.tv_nsec = ns < SLEEP_MAX_NS ? ns : SLEEP_MAX_NS;
+	if (quiet_ns > UINT64_C(5000000))
+		t.tv_nsec = 200000;
+	if (quiet_ns > UINT64_C(200000000))
+		t.tv_nsec = 500000;
 	nanosleep(&t, NULL);
 }
 
@@ -422,6 +422,7 @@ int rf_rt_run(struct rf_rt *b, const volatile sig_atomic_t *stop)
 {
 	uint64_t begin = rf_rt_now();
 	uint64_t next_line = begin + b->cfg.stats_ns;
+	uint64_t busy = begin;
 	unsigned vain = 0;
 
 	while (!*stop && !port_failed(b)) {
@@ -441,12 +442,13 @@ int rf_rt_run(struct rf_rt *b, const volatile sig_atomic_t *stop)
 		}
 		if (work) {
 			vain = 0;
+			busy = now;
 			continue;
 		}
 		if (finished(b))
 			break;
 		if (++vain >= IDLE_SPINS)
-			nap(vain);
+			nap(now - busy);
 	}
 	return port_failed(b) ? -1 : 0;
 }

@@ -103,6 +103,8 @@ static const struct rf_engine_ops *engine(void)
 	if (!engine_file)
 		return rf_model_engine();
 	so = dlopen(engine_file, RTLD_NOW);
+	if (!so)
+		print_error("%s\n", dlerror());
 	assert_non_null(so);
 	*(void **)&entry = dlsym(so, RF_ENGINE_SYMBOL);
 	assert_non_null(entry);

@@ -23,3 +23,13 @@ $(eval $(call reduce_bench,4,512,1))
 # The contract's assertions must stop a run that breaks it.
 VIOLATE := $(BUILD)/vl/reduce-4x64-1/Vrf_reduce
 $(eval $(call test,rtl-reduce-contract,for v in 1 2; do ! $(VIOLATE) --violate $$$$v || exit 1; done,$(VIOLATE)))
+
+# Proofs of rtl/lib; tests/formal/lib/prove.py tells what a proof file says. The longest leaves its mutants to `make formal`.
+PROVE      := $(PYTHON) tests/formal/lib/prove.py
+FORMAL_LIB := $(sort $(wildcard tests/formal/lib/*.proof))
+.PHONY: formal-lib
+formal-lib:
+	$(PROVE) $(FORMAL_LIB)
+FORMAL_TARGETS += formal-lib
+$(foreach p,$(filter-out %/rf_fifo.proof,$(FORMAL_LIB)),$(eval $(call test,formal-$(basename $(notdir $(p))),$(PROVE) $(p))))
+$(eval $(call test,formal-rf_fifo,$(PROVE) --no-mutants tests/formal/lib/rf_fifo.proof))

@@ -10,7 +10,7 @@
 module rf_ram_lut #(
   // Bits of a word.
   parameter WIDTH = 8,
-  // Words, 2 or more; any number.
+  // Words, 2 or more; any number. Addresses stay below it.
   parameter DEPTH = 32
 ) (
   input  wire                     clk,

@@ -11,7 +11,7 @@
 module rf_ram_sdp #(
   // Bits of a word.
   parameter WIDTH = 8,
-  // Words, 2 or more; any number.
+  // Words, 2 or more; any number. Addresses stay below it.
   parameter DEPTH = 512,
   // 1, or 2 with an output register behind the memory (for speed in block RAM and UltraRAM).
   parameter READ_LATENCY = 1,

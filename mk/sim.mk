@@ -23,6 +23,7 @@ $(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c link.c check.c hos
 $(eval $(call c_prog,ringfold-sim,host/tools/ringfold-sim.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_test,fabric_sums,tests/sim/fabric_sums.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_test,fabric_faults,tests/sim/fabric_faults.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
+$(eval $(call test,fabric_frames,PYTHON=$(PYTHON) tests/sim/frames.sh $(BUILD)/bin/ringfold-sim tests/check/frames.py,$(BUILD)/bin/ringfold-sim))
 $(eval $(call c_link,fabric_rtl,tests/sim/fabric_rtl.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_rtl))
 $(eval $(call c_link,bench_fabric,tests/sim/bench_fabric.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/bench_fabric))
 endif

@@ -193,7 +193,8 @@ static bool judge(struct rf_fw *fw, struct rf_fw_request *q, const uint8_t *msg,
 		return false;
 	}
 	if (rc > 0) {
-		rf_fw_refuse(fw, (enum rf_ctl_reason)rc, q->h.rank, RF_CTL_VERSION);
+		rf_fw_refuse(fw, (enum rf_ctl_reason)rc, q->h.rank,
+			     rc == RF_CTL_R_VERSION ? RF_CTL_VERSION : 0u);
 		return len >= RF_CTL_HEADER;
 	}
 	*key = rf_fw_net_key(fw, q->h.job);

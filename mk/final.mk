@@ -3,7 +3,7 @@
 -include $(DEPFILES)
 
 # Objects too: what a fragment compiles may include what a later fragment generates.
-$(ALL_TARGETS) $(TEST_DEPS) $(BENCH_DEPS) $(DEPFILES:.d=.o): | $(GENERATED)
+$(filter-out $(GENERATED),$(ALL_TARGETS) $(TEST_DEPS) $(BENCH_DEPS)) $(DEPFILES:.d=.o): | $(GENERATED)
 
 .PHONY: all tests test bench lint formal synth mutate install clean help generated
 all: $(ALL_TARGETS)

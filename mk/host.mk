@@ -36,6 +36,11 @@ $(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,rf-io rf-bootstrap,$(DPDK_LIBS
 $(eval $(call c_lib,api-ranks,tests/unit/api_ranks.c))
 $(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),$(DPDK_LIBS) -lpthread -lm))
 
+# End to end: processes, DPDK memif, `ringfold box`.
+$(eval $(call c_link,e2e_rank,tests/e2e/rank.c,,$(RINGFOLD_LIBS),,$(BUILD)/tests/e2e_rank))
+$(BUILD)/tests/e2e_rank: $(SHLIB)
+E2E_DEPS := $(BUILD)/tests/e2e_rank $(BUILD)/bin/ringfold-box $(BUILD)/bin/ringfold-perf $(BUILD)/bin/ringfold-train
+
 # make install: DESTDIR for packages, PREFIX for the place.
 PREFIX ?= /usr/local
 RF_BIN := $(DESTDIR)$(PREFIX)/bin

@@ -16,10 +16,10 @@
 
 struct perf {
 	uint64_t min, max;
-	unsigned int factor, iters, warmup, outstanding;
+	unsigned int factor, iters, warmup, outstanding, slots;
 	uint64_t seed;
 	const char *type_text, *op_text, *schedule_text;
-	bool json, in_place, no_check, flip;
+	bool json, in_place, no_check, flip, titled;
 	struct rf_context *ctx;
 	struct rf_comm *comm;
 	struct rf_group *tally; /* int32 sum: errors of all ranks */
@@ -234,12 +234,35 @@ static int sizes(struct perf *p, struct rf_group *group, enum rf_type type, enum
 	return RF_EXIT_GOOD;
 }
 
+static void header(struct perf *p, const struct rf_group *group)
+{
+	struct rf_order order;
+	unsigned int r;
+
+	rf_group_order(group, &order);
+	if (p->rank || p->json || p->titled)
+		return;
+	p->titled = true;
+	printf("# ringfold %s  ranks %u  schedule %s  mtu %u  seed %" PRIu64 "\n", rf_version(),
+	       p->ranks, order.schedule == RF_SCHEDULE_RING ? "ring" : "box", order.mtu, p->seed);
+	if (order.schedule == RF_SCHEDULE_BOX && p->ranks > 1) {
+		printf("# places (port.lane)");
+		for (r = 0; r < p->ranks; r++)
+			printf(" %u:%u.%u", r, order.place[r].port, order.place[r].lane);
+		putchar('\n');
+	}
+	printf("%12s %12s %6s %4s %12s %10s %8s\n", "size (B)", "count", "type", "op", "time (us)",
+	       "algbw GB/s", "wrong");
+}
+
 static int groups(struct perf *p)
 {
 	static const enum rf_type types[] = {RF_FP32, RF_BF16, RF_FP16, RF_INT32};
 	static const enum rf_op ops[] = {RF_SUM, RF_MIN, RF_MAX};
+	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
 	size_t t, o;
 
+	config.slots = p->slots;
 	for (t = 0; t < 4; t++) {
 		if (strcmp(p->type_text, "all") != 0 &&
 		    strcmp(p->type_text, rf_type_name(types[t])) != 0)
@@ -251,9 +274,10 @@ static int groups(struct perf *p)
 			if (strcmp(p->op_text, "all") != 0 &&
 			    strcmp(p->op_text, rf_op_name(ops[o])) != 0)
 				continue;
-			ret = rf_group_create(p->comm, types[t], ops[o], NULL, &group);
+			ret = rf_group_create(p->comm, types[t], ops[o], &config, &group);
 			if (ret)
 				return failed(p, "group", ret);
+			header(p, group);
 			ret = sizes(p, group, types[t], ops[o]);
 			rf_group_destroy(group);
 			if (ret)
@@ -282,7 +306,7 @@ static int prepare(struct perf *p)
 	p->rank = rf_comm_rank(p->comm);
 	p->ranks = rf_comm_ranks(p->comm);
 	tally.slots = 16;
-	ret = rf_group_create(p->comm, RF_INT32, RF_SUM, &tally, &p->tally);
+	ret = p->no_check ? RF_OK : rf_group_create(p->comm, RF_INT32, RF_SUM, &tally, &p->tally);
 	if (ret)
 		return failed(p, "group", ret);
 	p->want = aligned_alloc(64, room);
@@ -294,26 +318,6 @@ static int prepare(struct perf *p)
 		return RF_EXIT_GOOD;
 	fprintf(stderr, "ringfold perf: no memory for buffers of %" PRIu64 " bytes\n", p->max);
 	return RF_EXIT_FAILED;
-}
-
-static void header(const struct perf *p)
-{
-	struct rf_order order;
-	unsigned int r;
-
-	rf_group_order(p->tally, &order);
-	if (p->rank || p->json)
-		return;
-	printf("# ringfold %s  ranks %u  schedule %s  mtu %u  seed %" PRIu64 "\n", rf_version(),
-	       p->ranks, order.schedule == RF_SCHEDULE_RING ? "ring" : "box", order.mtu, p->seed);
-	if (order.schedule == RF_SCHEDULE_BOX && p->ranks > 1) {
-		printf("# places (port.lane)");
-		for (r = 0; r < p->ranks; r++)
-			printf(" %u:%u.%u", r, order.place[r].port, order.place[r].lane);
-		putchar('\n');
-	}
-	printf("%12s %12s %6s %4s %12s %10s %8s\n", "size (B)", "count", "type", "op", "time (us)",
-	       "algbw GB/s", "wrong");
 }
 
 static void footer(struct perf *p)
@@ -356,6 +360,8 @@ static int parse(struct perf *p, int argc, char **argv)
 		{RF_OPT_UINT, "iters", 'n', &p->iters, "N", "timed calls of each size", NULL},
 		{RF_OPT_UINT, "warmup", 'w', &p->warmup, "N", "calls before", NULL},
 		{RF_OPT_UINT, "outstanding", 'q', &p->outstanding, "N", "calls at a time", NULL},
+		{RF_OPT_UINT, "slots", 0, &p->slots, "N",
+		 "slots asked from the box; the check takes 16 more", NULL},
 		{RF_OPT_CHOICE, "type", 't', &p->type_text, "fp32|bf16|fp16|int32|all", "data type",
 		 NULL},
 		{RF_OPT_CHOICE, "op", 'o', &p->op_text, "sum|min|max|all", "operation", NULL},
@@ -411,6 +417,7 @@ int main(int argc, char **argv)
 		.iters = 20,
 		.warmup = 3,
 		.outstanding = 1,
+		.slots = 256,
 		.seed = 1,
 		.type_text = "fp32",
 		.op_text = "sum",
@@ -422,10 +429,8 @@ int main(int argc, char **argv)
 		return ret == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
 	p.results = json_array();
 	ret = prepare(&p);
-	if (!ret) {
-		header(&p);
+	if (!ret)
 		ret = groups(&p);
-	}
 	if (!ret)
 		footer(&p);
 	leave(&p);

@@ -121,7 +121,8 @@ struct rf_context_config {
 	size_t size; /* sizeof(struct rf_context_config) */
 	/*
 	 * RF_DEVICE: a DPDK device. "net_memif0,role=client,id=0,socket=/run/x.sock",
-	 * "net_af_packet0,iface=eth1", a PCI address, or the name of a device of `dpdk_args`.
+	 * "net_af_packet0,iface=eth1", a PCI address, or the name of a device of `dpdk_args`. %r
+	 * becomes the rank.
 	 */
 	const char *device;
 	/* RF_IP: own IPv4 address, dotted. Default: of net_af_packet the interface's,

@@ -68,8 +68,11 @@ struct rf_group {
 	unsigned int outstanding;
 	uint64_t progress_mark; /* changes when anything arrives or is acknowledged */
 	uint64_t progress_time;
-	bool asked; /* which ranks are behind, of the box, for the text of a timeout */
-	int status; /* 0, or why the group is dead */
+	uint64_t fail_due; /* when the box's word counts, 0: it has not said anything */
+	bool joining;      /* rf_group_join() judges what the client says */
+	bool proving;      /* the proof of the path is on, with a deadline of its own */
+	bool asked;        /* which ranks are behind, of the box, for the text of a timeout */
+	int status;        /* 0, or why the group is dead */
 	char text[RF_TEXT_MAX];
 };
 
@@ -126,6 +129,8 @@ struct rf_context {
 	atomic_bool stop;
 	struct rf_comm *comm;
 	uint32_t next_qpn;
+	uint64_t link_due;        /* next look at the link */
+	uint64_t link_seen;       /* when it was up last */
 	unsigned int outstanding; /* requests of all groups, and memberships being made */
 	/* counters of what is gone */
 	uint64_t reductions, bytes_reduced;
@@ -189,8 +194,11 @@ void rf_group_fail(struct rf_group *group, bool tell, int status, const char *fo
 /* Progress of one group: completions, deadlines, membership. Returns how many things were done. */
 unsigned int rf_group_progress(struct rf_group *group, uint64_t now);
 uint64_t rf_group_next_timeout(const struct rf_group *group);
-/* JOIN and READY; under the lock, which is released while waiting. */
-int rf_group_join(struct rf_group *group, const struct rf_peer_end *ends);
+/*
+ * JOIN and READY; under the lock, which is released while waiting. At least `least` slots; where
+ * the box has no room, not even after a while: RF_IN_PROGRESS, with a text.
+ */
+int rf_group_join(struct rf_group *group, const struct rf_peer_end *ends, unsigned int least);
 /* LEAVE, bounded; likewise. */
 void rf_group_leave(struct rf_group *group);
 /* Queue pairs and collective; under the lock. */

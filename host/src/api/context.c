@@ -168,16 +168,12 @@ static int context_settings(struct rf_context *ctx, const struct rf_context_conf
 /* Opens the capture file; %r in the path becomes the rank. */
 static int context_pcap(struct rf_context *ctx, const char *path, unsigned int rank)
 {
-	const char *mark = strstr(path, "%r");
 	char full[1024];
 	int ret;
 
 	if (!*path)
 		return RF_OK;
-	if (mark)
-		snprintf(full, sizeof(full), "%.*s%u%s", (int)(mark - path), path, rank, mark + 2);
-	else
-		snprintf(full, sizeof(full), "%s", path);
+	rf_rank_text(path, rank, full, sizeof(full));
 	ret = rf_pcapng_open(full, NULL, &ctx->pcap);
 	if (ret == 0)
 		ret = rf_pcapng_interface(ctx->pcap, "host", 0);
@@ -277,19 +273,12 @@ int rf_context_create_io(const struct rf_context_config *config, struct rf_io *i
 }
 
 /* Own address: asked for, the interface's, or by rank. */
-static int context_ip(const char *text, const struct rf_io *io, uint32_t *ip)
+static int context_ip(const char *text, const struct rf_io *io, unsigned int rank, uint32_t *ip)
 {
-	struct rf_env env;
-	int ret;
-
 	if (*text)
 		return rf_ip_parse("own address (RF_IP)", text, ip, create_text, RF_TEXT_MAX);
-	*ip = io->ip;
-	if (*ip)
-		return RF_OK;
-	ret = rf_env_read(&env, create_text, RF_TEXT_MAX);
-	*ip = 0x0a000001u + env.rank;
-	return ret;
+	*ip = io->ip ? io->ip : 0x0a000001u + rank;
+	return RF_OK;
 }
 
 int rf_context_create(const struct rf_context_config *config, struct rf_context **ctx)
@@ -298,6 +287,8 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 	const char *args = CONFIG(config, dpdk_args, NULL);
 	const char *ip_text = CONFIG(config, ip, NULL);
 	struct rf_io *io = NULL;
+	struct rf_env env = {0};
+	char full[512];
 	uint32_t ip = 0;
 	int ret;
 
@@ -311,11 +302,15 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 	if (!device)
 		device = rf_setting_text("RF_DEVICE");
 	if (*device) {
-		ret = rf_io_dpdk_open(device, args ? args : rf_setting_text("RF_DPDK_ARGS"),
+		ret = rf_env_read(&env, create_text, RF_TEXT_MAX);
+		if (ret)
+			return ret;
+		rf_rank_text(device, env.rank, full, sizeof(full));
+		ret = rf_io_dpdk_open(full, args ? args : rf_setting_text("RF_DPDK_ARGS"),
 				      FRAME_ROOM, &io, create_text, RF_TEXT_MAX);
 		if (ret)
 			return ret;
-		ret = context_ip(ip_text ? ip_text : rf_setting_text("RF_IP"), io, &ip);
+		ret = context_ip(ip_text ? ip_text : rf_setting_text("RF_IP"), io, env.rank, &ip);
 		if (ret) {
 			io->ops->close(io);
 			return ret;

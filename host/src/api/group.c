@@ -16,6 +16,9 @@
 /* What it says about a step that all must have done: status and text. */
 #define VERDICT 260u
 
+/* How long the box's word that a rank has aborted waits for that rank's own. */
+#define ABORT_WAIT_NS (300 * NS_PER_MS)
+
 #define CONFIG(config, member, absent)                                                             \
 	((config) && (config)->size >= offsetof(struct rf_group_config, member) +                  \
 					       sizeof((config)->member)                            \
@@ -109,16 +112,27 @@ static void coll_failed(struct rf_group *g, int error)
 		      roce_wc_status_name((enum roce_wc_status)status));
 }
 
-/* The client's view of the box has changed. */
-static void client_changed(struct rf_group *g)
+/* The membership has failed: the group's end, in the box's words. */
+static void client_failed(struct rf_group *g)
 {
 	char text[RF_TEXT_MAX];
 
-	pthread_cond_broadcast(&g->comm->ctx->cond);
-	if (g->client_state != RF_CLIENT_FAILED || g->status)
-		return;
 	rf_client_text(&g->client, text, sizeof(text));
 	rf_group_fail(g, true, rf_client_status_of(&g->client), "%s", text);
+}
+
+/* The client's view of the box has changed. */
+static void client_changed(struct rf_group *g, uint64_t now)
+{
+	pthread_cond_broadcast(&g->comm->ctx->cond);
+	/* a JOIN that was refused may be asked again: rf_group_join() decides */
+	if (g->client_state != RF_CLIENT_FAILED || g->status || g->joining)
+		return;
+	/* the rank that aborted tells why by the store, and that says more than the box can */
+	if (rf_client_status_of(&g->client) == RF_ERR_ABORTED && g->comm->store)
+		g->fail_due = now + ABORT_WAIT_NS;
+	else
+		client_failed(g);
 }
 
 /* Something new whenever a packet was delivered here or acknowledged there. */
@@ -162,7 +176,7 @@ static void check_deadline(struct rf_group *g, uint64_t now)
 	uint64_t mark = progress_mark(g);
 	char behind[256];
 
-	if (mark != g->progress_mark || !g->outstanding) {
+	if (mark != g->progress_mark || !g->outstanding || g->proving) {
 		g->progress_mark = mark;
 		g->progress_time = now;
 		g->asked = false;
@@ -187,9 +201,11 @@ unsigned int rf_group_progress(struct rf_group *g, uint64_t now)
 
 	if (g->have_client && rf_client_state(&g->client) != g->client_state) {
 		g->client_state = rf_client_state(&g->client);
-		client_changed(g);
+		client_changed(g, now);
 		count++;
 	}
+	if (g->fail_due && now >= g->fail_due)
+		client_failed(g);
 	if (!g->coll || g->status)
 		return count;
 	ret = rf_coll_progress(g->coll);
@@ -209,6 +225,8 @@ uint64_t rf_group_next_timeout(const struct rf_group *g)
 {
 	uint64_t next = g->have_client ? rf_client_next_timeout(&g->client) : RF_NEVER;
 
+	if (g->fail_due && !g->status && g->fail_due < next)
+		next = g->fail_due;
 	if (g->coll && !g->status && g->outstanding) {
 		uint64_t t = g->progress_time + g->timeout_ns;
 
@@ -287,9 +305,15 @@ static int group_meet(struct rf_group *g, struct rf_peer_end *ends)
 	return ret;
 }
 
+/* Failures that follow from another rank's, which says more. */
+static bool secondary(int status)
+{
+	return status == RF_ERR_TIMEOUT || status == RF_ERR_ABORTED;
+}
+
 /*
- * Everyone says how a step went; all get the first rank's failure that is more than a deadline, or
- * else the first one.
+ * Everyone says how a step went; all get the first rank's failure that is a cause, or else the
+ * first one.
  */
 static int group_verdict(struct rf_group *g, const char *step, int status)
 {
@@ -316,7 +340,7 @@ static int group_verdict(struct rf_group *g, const char *step, int status)
 		const uint8_t *v = all + r * VERDICT;
 		int s = (int)rf_get_be32(v);
 
-		if (!s || (worst && (worst != RF_ERR_TIMEOUT || s == RF_ERR_TIMEOUT)))
+		if (!s || (s > 0 && worst) || (worst < 0 && (!secondary(worst) || secondary(s))))
 			continue;
 		worst = s;
 		if (r == comm->rank)
@@ -357,6 +381,26 @@ static void group_end(struct rf_group *g)
 	free(g);
 }
 
+/* All ranks ask for all the slots that were wanted; if they are not to be had, all for what there
+ * is. */
+static int group_join(struct rf_group *g, const struct rf_peer_end *ends)
+{
+	struct rf_context *ctx = g->comm->ctx;
+	int ret;
+
+	rf_lock(ctx);
+	ret = rf_group_join(g, ends, g->slots);
+	rf_unlock(ctx);
+	ret = group_verdict(g, "JOIN", ret);
+	if (ret != RF_IN_PROGRESS)
+		return ret;
+	rf_lock(ctx);
+	ret = rf_group_join(g, ends, 16);
+	rf_unlock(ctx);
+	ret = group_verdict(g, "JOIN with fewer slots", ret);
+	return ret == RF_IN_PROGRESS ? RF_ERR_BOX_REFUSED : ret;
+}
+
 static int group_make(struct rf_group *g)
 {
 	struct rf_peer_end ends[RF_RANKS_MAX];
@@ -365,11 +409,12 @@ static int group_make(struct rf_group *g)
 
 	if (ret)
 		return ret;
-	rf_lock(ctx);
 	if (g->schedule == RF_SCHEDULE_BOX)
-		ret = rf_group_join(g, ends);
-	if (!ret)
-		ret = rf_group_connect(g, ends);
+		ret = group_join(g, ends);
+	if (ret)
+		return ret;
+	rf_lock(ctx);
+	ret = rf_group_connect(g, ends);
 	rf_unlock(ctx);
 	ret = group_verdict(g, "connections", ret);
 	if (ret)
@@ -448,12 +493,14 @@ int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
 int rf_group_destroy(struct rf_group *group)
 {
 	struct rf_context *ctx;
+	struct rf_comm *comm;
 	char name[RF_STORE_KEY_MAX];
 	unsigned int bound;
 
 	if (!group)
 		return RF_OK;
-	ctx = group->comm->ctx;
+	comm = group->comm;
+	ctx = comm->ctx;
 	rf_lock(ctx);
 	if (group->outstanding)
 		rf_group_fail(group, true, RF_ERR_ABORTED,
@@ -462,7 +509,7 @@ int rf_group_destroy(struct rf_group *group)
 	rf_unlock(ctx);
 	/* until all ranks are here, their last packets may still have to be acknowledged */
 	snprintf(name, sizeof(name), "the end of group %u", group->number);
-	rf_comm_gather(group->comm, name, NULL, 0, NULL, bound);
+	rf_comm_gather(comm, name, NULL, 0, NULL, bound);
 	group_end(group);
 	return RF_OK;
 }

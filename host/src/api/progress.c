@@ -11,6 +11,9 @@
 
 /* How often the store is looked at, and the longest sleep of the thread. */
 #define STORE_NS (20 * NS_PER_MS)
+/* How often the link is looked at, and how long it may be down. */
+#define LINK_NS (100 * NS_PER_MS)
+#define LINK_DOWN_NS (2000 * NS_PER_MS)
 /* Sleeps of a device that cannot interrupt: from, and to while something is outstanding, and to
  * else. */
 #define SLEEP_MIN_US 10u
@@ -53,9 +56,13 @@ static void frame_in(struct rf_context *ctx, uint64_t now, const uint8_t *frame,
 		capture(ctx, RF_PCAPNG_IN, frame, len);
 	if (ctx->comm && ctx->comm->groups && for_client(ctx->comm, frame, len))
 		g = ctx->comm->groups;
-	for (; g; g = g->next)
-		if (g->have_client && rf_client_rx(&g->client, now, frame, len))
-			return;
+	for (; g; g = g->next) {
+		if (!g->have_client || !rf_client_rx(&g->client, now, frame, len))
+			continue;
+		/* somebody may wait for just this answer */
+		pthread_cond_broadcast(&ctx->cond);
+		return;
+	}
 	roce_endpoint_rx(ctx->ep, now, frame, len);
 }
 
@@ -107,6 +114,25 @@ static void listen_store(struct rf_comm *comm, uint64_t now)
 	pthread_mutex_unlock(&comm->store_lock);
 }
 
+/* A cable that is out, or a simulator that has ended, is no reason to wait for a deadline. */
+static void watch_link(struct rf_context *ctx, uint64_t now)
+{
+	struct rf_group *g;
+
+	if (now < ctx->link_due)
+		return;
+	ctx->link_due = now + LINK_NS;
+	if (ctx->io->ops->link(ctx->io) != 0 || !ctx->comm->groups)
+		ctx->link_seen = now;
+	if (now - ctx->link_seen < LINK_DOWN_NS)
+		return;
+	for (g = ctx->comm->groups; g; g = g->next)
+		rf_group_fail(g, true, RF_ERR_DEVICE,
+			      "the network device of rank %u has had no link for %llu ms: is the "
+			      "switch, or the process at the other end of its socket, gone?",
+			      ctx->comm->rank, (unsigned long long)(LINK_DOWN_NS / NS_PER_MS));
+}
+
 unsigned int rf_round(struct rf_context *ctx)
 {
 	struct rf_io_frame frames[RF_IO_BURST];
@@ -122,6 +148,7 @@ unsigned int rf_round(struct rf_context *ctx)
 	done = n;
 	if (ctx->comm) {
 		listen_store(ctx->comm, now);
+		watch_link(ctx, now);
 		for (g = ctx->comm->groups; g; g = g->next)
 			done += rf_group_progress(g, now);
 	}
@@ -136,6 +163,8 @@ uint64_t rf_next_timeout(const struct rf_context *ctx)
 
 	if (comm && comm->store && comm->store_due < next)
 		next = comm->store_due;
+	if (comm && comm->groups && ctx->link_due < next)
+		next = ctx->link_due;
 	for (g = comm ? comm->groups : NULL; g; g = g->next) {
 		uint64_t t = rf_group_next_timeout(g);
 

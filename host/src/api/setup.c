@@ -8,6 +8,9 @@
 
 /* Behind the box's own deadline of a JOIN, for its answer to arrive. */
 #define JOIN_GRACE_NS (15000 * NS_PER_MS)
+/* How long, and how often, a JOIN is repeated for which the box has no room. */
+#define ROOM_NS (400 * NS_PER_MS)
+#define ROOM_AGAIN_NS (20 * NS_PER_MS)
 #define LEAVE_NS (2000 * NS_PER_MS)
 #define QUEUE_DEPTH 256u
 /* The longest pause between two repeats of a packet, in times of the first. */
@@ -58,7 +61,7 @@ static unsigned int log2_of(unsigned int n)
 	return k;
 }
 
-static void client_start(struct rf_group *g, const struct rf_peer_end *ends)
+static void client_start(struct rf_group *g, const struct rf_peer_end *ends, unsigned int least)
 {
 	struct rf_comm *comm = g->comm;
 	unsigned int next = (comm->rank + 1) % comm->ranks;
@@ -76,7 +79,7 @@ static void client_start(struct rf_group *g, const struct rf_peer_end *ends)
 		.op = (uint8_t)g->op,
 		.mtu_log2 = (uint8_t)log2_of(comm->ctx->mtu),
 		.slots_log2 = (uint8_t)log2_of(g->slots),
-		.slots_min_log2 = 4,
+		.slots_min_log2 = (uint8_t)log2_of(least),
 		.port = RF_CTL_NO_PORT,
 		.flags = RF_CTL_J_SHIFTED,
 		.qpn = g->send_qpn,
@@ -109,28 +112,67 @@ static void place_all(struct rf_group *g)
 	}
 }
 
-int rf_group_join(struct rf_group *g, const struct rf_peer_end *ends)
+/* Refusals that may be over soon: another group of this job may just have ended. */
+static bool no_room(const struct rf_client *client)
+{
+	const struct rf_ctl_failed *failed = rf_client_failed(client);
+
+	return rf_client_error(client) == RF_CLIENT_E_REFUSED && failed &&
+	       (failed->reason == RF_CTL_R_NO_SLOTS || failed->reason == RF_CTL_R_NO_GROUPS ||
+		failed->reason == RF_CTL_R_NO_CONNECTIONS || failed->reason == RF_CTL_R_NO_PASSES);
+}
+
+/* One JOIN: 0, RF_IN_PROGRESS where there was no room, or the group has failed. */
+static int join_once(struct rf_group *g, const struct rf_peer_end *ends, unsigned int least,
+		     uint64_t until)
 {
 	struct rf_context *ctx = g->comm->ctx;
-	uint64_t until = rf_now() + g->timeout_ns + JOIN_GRACE_NS;
 	enum rf_client_state state;
+	char text[RF_TEXT_MAX];
 
-	client_start(g, ends);
-	ctx->outstanding++;
+	client_start(g, ends, least);
 	ctx->io->ops->wake(ctx->io);
-	for (;;) {
+	while (!g->status) {
 		state = rf_client_state(&g->client);
-		if (g->status || state == RF_CLIENT_READY)
-			break;
-		if (!rf_sleep(ctx, until))
+		if (state == RF_CLIENT_READY)
+			return RF_OK;
+		if (state == RF_CLIENT_FAILED) {
+			rf_client_text(&g->client, text, sizeof(text));
+			if (no_room(&g->client))
+				return rf_fail(ctx, RF_IN_PROGRESS, "%s", text);
+			rf_group_fail(g, true, rf_client_status_of(&g->client), "%s", text);
+		} else if (!rf_sleep(ctx, until)) {
 			rf_group_fail(g, true, RF_ERR_TIMEOUT,
 				      "the box did not complete the group in time");
+		}
 	}
+	return rf_fail(ctx, g->status, "%s", g->text);
+}
+
+int rf_group_join(struct rf_group *g, const struct rf_peer_end *ends, unsigned int least)
+{
+	struct rf_context *ctx = g->comm->ctx;
+	uint64_t start = rf_now();
+	uint64_t until = start + g->timeout_ns + JOIN_GRACE_NS;
+	int ret;
+
+	ctx->outstanding++;
+	g->joining = true;
+	for (;;) {
+		uint64_t again;
+
+		ret = join_once(g, ends, least, until);
+		again = rf_now() + ROOM_AGAIN_NS;
+		if (ret != RF_IN_PROGRESS || again > start + ROOM_NS)
+			break;
+		while (rf_now() < again && rf_sleep(ctx, again))
+			;
+	}
+	g->joining = false;
 	ctx->outstanding--;
-	if (g->status)
-		return rf_fail(ctx, g->status, "%s", g->text);
-	place_all(g);
-	return RF_OK;
+	if (ret == RF_OK)
+		place_all(g);
+	return ret;
 }
 
 void rf_group_leave(struct rf_group *g)

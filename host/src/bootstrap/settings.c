@@ -16,7 +16,7 @@ const struct rf_setting rf_settings[] = {
 	{"RF_SIZE", "", "number of ranks"},
 	{"RF_ROOT", "127.0.0.1", "host name or address at which rank 0 can be reached by TCP"},
 	{"RF_PORT", "4792", "TCP port of the store that rank 0 serves"},
-	{"RF_DEVICE", "", "DPDK device, such as net_af_packet0,iface=eth1"},
+	{"RF_DEVICE", "", "DPDK device, such as net_af_packet0,iface=eth1; %r becomes the rank"},
 	{"RF_DPDK_ARGS", "", "more arguments for DPDK, separated by blanks"},
 	{"RF_DPDK_LOG", "0", "1: DPDK's own messages on stderr"},
 	{"RF_IP", "", "own IPv4 address; else the interface's, else 10.0.0.<rank + 1>"},
@@ -130,4 +130,14 @@ char *rf_ip_text(uint32_t ip, char buf[16])
 {
 	snprintf(buf, 16, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255);
 	return buf;
+}
+
+void rf_rank_text(const char *text, unsigned int rank, char *to, size_t room)
+{
+	const char *mark = strstr(text, "%r");
+
+	if (mark)
+		snprintf(to, room, "%.*s%u%s", (int)(mark - text), text, rank, mark + 2);
+	else
+		snprintf(to, room, "%s", text);
 }

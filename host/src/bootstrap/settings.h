@@ -40,4 +40,7 @@ int rf_hex_parse(const char *what, const char *text, uint8_t *bytes, size_t n, c
 /* Dotted form of an address in host order, in buf[16]; returns buf. */
 char *rf_ip_text(uint32_t ip, char buf[16]);
 
+/* A copy of a text in which the first %r has become the rank. Cut at room. */
+void rf_rank_text(const char *text, unsigned int rank, char *to, size_t room);
+
 #endif

@@ -1,0 +1,106 @@
+#!/bin/bash
+# What goes wrong on the host side ends in an error that names the cause, within its deadline.
+ranks=3
+. "$(dirname "$0")/lib.sh"
+rank=$tests/e2e_rank
+
+box_start
+all "$rank" twice
+check "several groups, one after another and two at once" codes_are 0
+all "$rank" loop 500
+check "a run of all-reduces" codes_are 0
+
+all "$rank" count
+check "counts differ: MISMATCH on every rank" codes_are 22
+check "... and rank 1 says that ranks disagree" says 1 "ranks disagree"
+all "$rank" type
+check "types differ: MISMATCH on every rank" codes_are 22
+check "... with both types" says 2 "fp32.*int32\|int32.*fp32"
+
+all "$rank" abort
+check "rank 0 aborts: rank 1 hears" test "${codes[1]}" = 25
+check "... and is told who" says 1 "rank 0"
+all "$rank" exit
+check "rank 0 exits without leaving: rank 2 hears" test "${codes[2]}" = 18
+check "... and is told who" says 2 "rank 0\|store"
+all "$rank" leave
+check "rank 0 leaves in mid-call: rank 1 hears" test "${codes[1]}" -ne 0
+
+RF_TIMEOUT=1500 all "$rank" late 6000
+check "rank 0 is late: deadline at rank 1" test "${codes[1]}" = 24
+check "... and the box tells for whom it waits" says 1 "rank 0"
+
+RF_BOX_IP=10.0.0.77 all "$rank" loop 100
+check "nobody has the box's address: BOX_SILENT" codes_are 19
+check "... and it is named" says 0 "10.0.0.77"
+
+RF_KEY=000102030405060708090a0b0c0d0e0f all "$rank" loop 100
+check "wrong key: refused" codes_are 20
+check "... by name" says 0 "key"
+
+# one never comes
+export RF_TIMEOUT=1000
+rank_start 0 "$rank" loop 100
+rank_start 2 "$rank" loop 100
+rank_wait 0
+check "rank 1 never comes: MISSING" test $? = 16
+rank_wait 2
+check "... on rank 2 as well" test $? = 16
+check "... named" says 2 "rank 1"
+export RF_TIMEOUT=20000
+
+# a second process with a rank that is taken
+for r in 0 1 2; do rank_start $r "$rank" loop 2500; done
+sleep 1
+RF_RANK=1 RF_DEVICE= "$rank" loop 100 2> "$dir/twin.err"
+check "without a device: DEVICE" test $? = 14
+(
+	export RF_RANK=1 RF_DEVICE=net_memif7,role=server,id=0,socket=$dir/twin.sock,socket-abstract=no
+	"$rank" loop 100 2> "$dir/twin.err"
+)
+check "second process of rank 1: TAKEN" test $? = 17
+check "... says so" grep -q "rank 1 already" "$dir/twin.err"
+(
+	export RF_RANK=0 RF_DEVICE=net_memif7,role=server,id=0,socket=$dir/twin2.sock,socket-abstract=no
+	"$rank" loop 100 2> "$dir/twin.err"
+)
+check "second process of rank 0: TAKEN" test $? = 17
+for r in 0 1 2; do
+	rank_wait $r
+	check "the job itself goes on: rank $r" test $? = 0
+done
+
+# killed outright
+for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
+sleep 1.5
+kill -KILL "${pid[1]}"
+rank_wait 1
+start=$SECONDS
+for r in 0 2; do
+	rank_wait $r
+	check "rank 1 killed: rank $r ends with RANK_LOST" test $? = 18
+	check "... and says who" says $r "rank 1"
+done
+check "... soon" test $((SECONDS - start)) -le 10
+
+# the next job works at once
+all "$rank" loop 200
+check "the next job" codes_are 0
+
+# the box itself
+for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
+sleep 1.5
+kill -KILL "$box"
+wait "$box" 2> /dev/null
+box=
+start=$SECONDS
+for r in 0 1 2; do
+	rank_wait $r
+	code=$?
+	check "box killed: rank $r ends with an error ($code)" test $code -ge 10
+done
+check "... within ten seconds" test $((SECONDS - start)) -le 10
+RF_TIMEOUT=3000 all "$rank" loop 100
+check "no box process: DEVICE" codes_are 14
+check "... and the socket is named" says 1 "socket"
+finish

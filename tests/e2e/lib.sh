@@ -1,0 +1,130 @@
+# Parts of the end-to-end tests: a box process, ranks as processes, nothing left behind. Sourced by bash scripts.
+#
+#   box_start [options of ringfold box]   starts `ringfold box` with $ranks memif ports in $dir; $engine model or rtl
+#   rank_start N COMMAND...               starts rank N; its output is $dir/N.out, $dir/N.err
+#   rank_wait N                           waits for it; its exit code
+#   all COMMAND...                        starts all ranks and waits; sets codes[N]
+#   check TEXT CONDITION...               runs a command; prints and counts a failure
+#   finish                                exits
+
+set -u
+bin=${BUILD:-build}/bin
+tests=${BUILD:-build}/tests
+engine=${engine:-model}
+ranks=${ranks:-2}
+dir=$(mktemp -d "${TMPDIR:-/tmp}/ringfold-e2e.XXXXXX") || exit 1
+declare -A pid
+codes=()
+failures=0
+box=
+
+cleanup() {
+	local p
+	for p in "${pid[@]}" $box; do
+		kill -TERM "$p" 2> /dev/null
+	done
+	for p in "${pid[@]}" $box; do
+		for _ in $(seq 60); do
+			kill -0 "$p" 2> /dev/null || break
+			sleep 0.05
+		done
+		kill -KILL "$p" 2> /dev/null
+		wait "$p" 2> /dev/null
+	done
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM HUP
+
+free_port() {
+	local port
+	for _ in $(seq 100); do
+		port=$((20000 + RANDOM % 20000))
+		(exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null || { echo "$port"; return; }
+	done
+	echo 4792
+}
+
+export RF_PORT=$(free_port)
+export RF_SIZE=$ranks RF_RETRY=${RF_RETRY:-100} RF_TIMEOUT=${RF_TIMEOUT:-20000} RF_SPIN=0
+export RF_DEVICE="net_memif0,role=client,id=0,socket=$dir/%r.sock,socket-abstract=no"
+
+box_start() {
+	local r ports=()
+	for ((r = 0; r < ranks; r++)); do
+		ports+=(--port "h$r=memif:$dir/$r.sock${port_options[r]:+,${port_options[r]}}")
+	done
+	"$bin/ringfold-box" --engine "$engine" --box-ports "${box_ports:-$ranks}" --hold 0s "${ports[@]}" "$@" \
+		> "$dir/box.out" 2> "$dir/box.log" &
+	box=$!
+	for _ in $(seq 400); do
+		grep -q ready "$dir/box.log" && return 0
+		kill -0 "$box" 2> /dev/null || break
+		sleep 0.05
+	done
+	cat "$dir/box.log"
+	exit 1
+}
+
+box_stop() {
+	kill -INT "$box"
+	wait "$box"
+	box=
+}
+
+declare -a port_options=()
+
+rank_start() {
+	local r=$1
+	shift
+	RF_RANK=$r "$@" > "$dir/$r.out" 2> "$dir/$r.err" &
+	pid[$r]=$!
+}
+
+rank_wait() {
+	wait "${pid[$1]}"
+	local code=$?
+	unset "pid[$1]"
+	return $code
+}
+
+all() {
+	local r
+	for ((r = 0; r < ranks; r++)); do
+		rank_start "$r" "$@"
+	done
+	for ((r = 0; r < ranks; r++)); do
+		rank_wait "$r"
+		codes[r]=$?
+	done
+}
+
+check() {
+	local text=$1
+	shift
+	if "$@"; then
+		echo "ok    $text"
+	else
+		echo "FAIL  $text"
+		tail -n 5 "$dir"/*.err "$dir/box.log" 2> /dev/null
+		failures=$((failures + 1))
+	fi
+}
+
+# Whether every rank ended with this code.
+codes_are() {
+	local r
+	for ((r = 0; r < ranks; r++)); do
+		[ "${codes[r]}" = "$1" ] || { echo "rank $r: exit code ${codes[r]}"; return 1; }
+	done
+}
+
+# Whether the error of rank N has these words.
+says() {
+	grep -q -- "$2" "$dir/$1.err"
+}
+
+finish() {
+	[ "$failures" -eq 0 ]
+	exit
+}

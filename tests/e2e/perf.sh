@@ -1,0 +1,33 @@
+#!/bin/bash
+# ringfold perf over DPDK and the box: every type and operation right, a spoiled bit noticed, JSON well-formed.
+#   tests/e2e/perf.sh [RANKS]
+ranks=${1:-2}
+. "$(dirname "$0")/lib.sh"
+
+box_start
+all "$bin/ringfold-perf" --min 4 --max 64K --factor 16 --iters 2 --warmup 1 --type all --op all
+check "every type and operation, box" codes_are 0
+check "the table has 12 groups of 4 sizes" test "$(grep -c ' 0$' "$dir/0.out")" -ge 48
+check "and its last line says so" grep -q '^# wrong elements: 0$' "$dir/0.out"
+
+all "$bin/ringfold-perf" --min 3000 --max 3000 --iters 4 --outstanding 3 --in-place --json
+check "in place, several outstanding" codes_are 0
+check "JSON" python3 -c "
+import json, sys
+d = json.load(open('$dir/0.out'))
+assert d['wrong'] == 0 and d['ranks'] == $ranks and d['results'][0]['bytes'] == 3000, d"
+
+all "$bin/ringfold-perf" --min 4K --max 4K --iters 1 --flip
+check "one bit spoiled: wrong data everywhere" codes_are 3
+
+# the ring needs no box, but its frames cross it as foreign ones
+all "$bin/ringfold-perf" --schedule ring --min 4 --max 64K --factor 16 --iters 2 --type all
+check "every type, ring" codes_are 0
+
+RF_MTU=256 all "$bin/ringfold-perf" --max 16K --iters 1
+check "MTU 256" codes_are 0
+RF_MTU=4096 all "$bin/ringfold-perf" --max 64K --iters 1
+check "MTU 4096" codes_are 0
+RF_PROGRESS=manual all "$bin/ringfold-perf" --max 16K --iters 1
+check "manual progress" codes_are 0
+finish

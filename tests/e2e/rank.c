@@ -1,0 +1,178 @@
+/*
+ * A rank for the end-to-end tests: does one thing, well or badly, and says how it ended.
+ *
+ *	rank loop MS        all-reduces for so long, every result compared in full
+ *	rank count          rank 0 asks for another count than the others
+ *	rank type           rank 0 makes a group of another type
+ *	rank late MS        rank 0 calls so much later than the others
+ *	rank leave          rank 0 destroys its group while the others are in mid-call
+ *	rank abort          rank 0 aborts while the others wait
+ *	rank twice          several groups one after another and two at once
+ *	rank exit           rank 0 exits without leaving
+ *
+ * Exit codes: 0 good, 10 - status for an error of the library (11: RF_ERR_INVALID), 3 wrong data.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ringfold/ringfold.h"
+
+#define COUNT 3000
+
+static struct rf_context *ctx;
+static struct rf_comm *comm;
+static unsigned int rank, ranks;
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+static int say(int status)
+{
+	if (status)
+		fprintf(stderr, "rank %u: %d: %s: %s\n", rank, status, rf_strerror(status),
+			rf_last_error_text(ctx));
+	return status;
+}
+
+static uint32_t value(unsigned int r, unsigned int k, unsigned int round)
+{
+	return (r + 1) * 2654435761u + k * 40503u + round;
+}
+
+/* One all-reduce of int32, compared in full. */
+static int reduce(struct rf_group *g, unsigned int count, unsigned int round)
+{
+	static uint32_t send[COUNT], recv[COUNT];
+	unsigned int k, r;
+	int ret;
+
+	for (k = 0; k < count; k++)
+		send[k] = value(rank, k, round);
+	ret = say(rf_allreduce(g, send, recv, count));
+	for (k = 0; k < count && !ret; k++) {
+		uint32_t sum = 0;
+
+		for (r = 0; r < ranks; r++)
+			sum += value(r, k, round);
+		if (recv[k] == sum)
+			continue;
+		fprintf(stderr, "rank %u: round %u element %u is wrong\n", rank, round, k);
+		exit(3);
+	}
+	return ret;
+}
+
+static int loop(struct rf_group *g, double seconds)
+{
+	double end = now() + seconds;
+	unsigned int round = 0;
+	int ret = 0;
+
+	/* the number of rounds must be the same everywhere: rank 0's clock counts, told in the sum
+	 */
+	for (;;) {
+		uint32_t more = rank == 0 && now() < end, sum = 0;
+
+		ret = say(rf_allreduce(g, &more, &sum, 1));
+		if (ret || !sum)
+			break;
+		ret = reduce(g, 1 + round * 977 % COUNT, round);
+		if (ret)
+			break;
+		round++;
+	}
+	printf("%u rounds\n", round);
+	return ret;
+}
+
+static int twice(void)
+{
+	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
+	struct rf_group *a = NULL, *b = NULL;
+	unsigned int k;
+	int ret = 0;
+
+	/* two groups with all slots each have no room beside each other */
+	config.slots = 64;
+
+	for (k = 0; k < 3 && !ret; k++) {
+		ret = say(rf_group_create(comm, RF_INT32, RF_SUM, NULL, &a));
+		if (!ret)
+			ret = reduce(a, COUNT, k);
+		rf_group_destroy(a);
+		a = NULL;
+	}
+	if (!ret)
+		ret = say(rf_group_create(comm, RF_INT32, RF_SUM, &config, &a));
+	if (!ret)
+		ret = say(rf_group_create(comm, RF_INT32, RF_SUM, &config, &b));
+	for (k = 0; k < 5 && !ret; k++) {
+		ret = reduce(a, 1 + k * 700, k);
+		if (!ret)
+			ret = reduce(b, COUNT, k + 50);
+	}
+	rf_group_destroy(a);
+	rf_group_destroy(b);
+	return ret;
+}
+
+static int run(const char *mode, double seconds)
+{
+	enum rf_type type = strcmp(mode, "type") == 0 && rank == 0 ? RF_FP32 : RF_INT32;
+	struct rf_group *g = NULL;
+	int ret;
+
+	if (strcmp(mode, "twice") == 0)
+		return twice();
+	ret = say(rf_group_create(comm, type, RF_SUM, NULL, &g));
+	if (ret)
+		return ret;
+	ret = reduce(g, 100, 0);
+	if (ret)
+		;
+	else if (strcmp(mode, "loop") == 0)
+		ret = loop(g, seconds);
+	else if (strcmp(mode, "count") == 0)
+		ret = reduce(g, rank == 0 ? 2000 : 100, 1);
+	else if (strcmp(mode, "late") == 0) {
+		if (rank == 0)
+			usleep((unsigned int)(seconds * 1e6));
+		ret = reduce(g, COUNT, 1);
+	} else if (rank == 0) {
+		usleep(300000);
+		if (strcmp(mode, "exit") == 0)
+			_exit(0);
+		if (strcmp(mode, "abort") == 0)
+			rf_abort(g);
+	} else {
+		ret = reduce(g, COUNT, 1);
+	}
+	rf_group_destroy(g);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	int ret = rf_context_create(NULL, &ctx);
+
+	if (!ret)
+		ret = rf_comm_create(ctx, NULL, &comm);
+	if (ret) {
+		say(ret);
+	} else {
+		rank = rf_comm_rank(comm);
+		ranks = rf_comm_ranks(comm);
+		ret = run(argc > 1 ? argv[1] : "loop", argc > 2 ? atof(argv[2]) / 1000 : 1);
+	}
+	rf_comm_destroy(comm);
+	rf_context_destroy(ctx);
+	return ret ? 10 - ret : 0;
+}

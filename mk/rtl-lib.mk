@@ -33,3 +33,10 @@ formal-lib:
 FORMAL_TARGETS += formal-lib
 $(foreach p,$(filter-out %/rf_fifo.proof,$(FORMAL_LIB)),$(eval $(call test,formal-$(basename $(notdir $(p))),$(PROVE) $(p))))
 $(eval $(call test,formal-rf_fifo,$(PROVE) --no-mutants tests/formal/lib/rf_fifo.proof))
+
+.PHONY: lint-rtl
+lint-rtl: $(GENERATED)
+	tests/rtl/lint.sh
+	tests/rtl/lint.sh --bad
+LINT_TARGETS += lint-rtl
+$(eval $(call test,lint-rtl,tests/rtl/lint.sh && tests/rtl/lint.sh --bad))

@@ -104,6 +104,24 @@ static int disagreeing(const struct rf_engine *e, unsigned int group, uint32_t i
 	return -1;
 }
 
+/* The ranks of the next index disagree: it is gone past, and nothing is sent. */
+static void first_disagrees(struct rf_engine *e, unsigned int group, unsigned int wrong)
+{
+	struct model_group *g = &e->groups[group];
+	unsigned int lane, port;
+
+	model_group_error(e, wrong, RF_ERROR_DISAGREE, g->issued);
+	for (lane = 0; lane < e->cfg.lanes; lane++) {
+		for (port = 0; port < e->cfg.ports; port++) {
+			unsigned int cid = cid_make(group, lane, port);
+
+			if (model_member(e, g, lane, port) && e->conns[cid].queued == 0)
+				model_conn_sent(e, cid);
+		}
+	}
+	g->issued = serial_add(g->issued, 1);
+}
+
 /* Whether every member's copy of a first sending has somewhere to go. */
 static bool first_has_room(const struct rf_engine *e, unsigned int group)
 {
@@ -168,8 +186,8 @@ static bool try_first(struct rf_engine *e, unsigned int group)
 		return false;
 	wrong = disagreeing(e, group, g->issued, &s);
 	if (wrong >= 0 && e->mutant != RF_MODEL_MUTANT_DISAGREE) {
-		model_group_error(e, (unsigned int)wrong, RF_ERROR_DISAGREE, g->issued);
-		return false;
+		first_disagrees(e, group, (unsigned int)wrong);
+		return true;
 	}
 	when = block_take(e, g, s->plen);
 	model_reduce(e, group, g->issued, s->plen, s->pad, payload);

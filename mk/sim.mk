@@ -59,6 +59,6 @@ $(BUILD)/vl/box-%.so: $(RTL_BOX_DEPS) | generated
 
 ifneq ($(RTL_BOXES),)
 $(eval $(call test,fabric_rtl-p4-l1-w512,$(BUILD)/tests/fabric_rtl 4 1 512,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,1,512)))
-$(eval $(call test,fabric_rtl-p4-l2-w128,$(BUILD)/tests/fabric_rtl 4 2 128,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,2,128)))
+$(eval $(call test,fabric_rtl-p4-l2-w64,$(BUILD)/tests/fabric_rtl 4 2 64,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,2,64)))
 endif
 $(eval $(call bench,fabric,$(BUILD)/tests/bench_fabric $(BENCH_OUT),$(BUILD)/tests/bench_fabric $(if $(RTL_BOXES),$(call rtl_box,4,1,512) $(call rtl_box,8,1,512))))

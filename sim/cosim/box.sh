@@ -44,7 +44,7 @@ build() {
 		+define+RF_CRC_TABLE -GPORTS="$ports" -GLANES="$lanes" -GWIDTH="$width" -GBANK_AW=$bank -GHDR_AW=9 \
 		-CFLAGS "-fPIC -fvisibility=hidden" \
 		-Irtl/lib -Irtl/net -Irtl/fp -Irtl/reduce -Irtl/control -Irtl/top -Ibuild/gen "$@"
-	MAKEFLAGS='' make -s -j2 -C "$dir" -f Vbox.mk OPT_FAST="-O3 -fno-semantic-interposition" OPT_SLOW="-O1" OPT_GLOBAL="-O2" \
+	MAKEFLAGS='' make -s -j2 -C "$dir" -f Vbox.mk OPT_FAST="-O2 -fno-semantic-interposition" OPT_SLOW="-O1" OPT_GLOBAL="-O2" \
 		Vbox__ALL.a verilated.o verilated_threads.o ${trace:+verilated_fst_c.o}
 	${CXX:-g++} -std=c++17 -O2 -fPIC -fvisibility=hidden -Wall -Wextra \
 		-DRF_BOX_PORTS="$ports" -DRF_BOX_LANES="$lanes" -DRF_BOX_WIDTH="$width" -DRF_BOX_BANK_LOG2=$bank -DRF_BOX_HDR_LOG2=9 \

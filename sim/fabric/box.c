@@ -15,6 +15,7 @@
 	UINT64_C(1000000000) /* ps in a second, over 1000: divided by kHz gives ps in a cycle */
 /* Firmware looks at an interrupt that stays up not more often than this. */
 #define POLL_GAP_CYCLES 250u
+#define RUN_CYCLES 64u
 
 struct rf_box {
 	struct rf_fabric *f;
@@ -246,6 +247,9 @@ void rf_box_run(struct rf_box *b, uint64_t until)
 			b->ops->jump(b->engine, target);
 		return;
 	}
+	/* In short runs, so that it is seen soon when the box has become quiescent. */
+	if (!b->f->cfg.no_jump && target > cycle + RUN_CYCLES)
+		target = cycle + RUN_CYCLES;
 	if (b->f->cfg.measure) {
 		struct timespec from;
 		struct timespec to;

@@ -40,8 +40,8 @@ struct rf_faults {
 	double loss;
 	double duplicate;
 	double reorder; /* held back for up to reorder_ns while others pass */
-	double corrupt; /* one bit flips and the FCS is right: as in a switch's memory. IPv4 frames
-			   only */
+	double corrupt; /* one bit flips and the FCS is right, as in a switch's memory: only the
+			   ICRC shows it */
 	double bad_fcs; /* one bit flips and the next MAC sees it */
 	uint64_t reorder_ns;
 	uint64_t jitter_ns; /* up to so much more delay, order kept */
@@ -240,7 +240,7 @@ void rf_fabric_set_filter(struct rf_fabric *f, rf_fabric_filter *filter, void *a
 /* Sends a frame into the switch as if the host had sent it. */
 void rf_fabric_inject(struct rf_fabric *f, unsigned rank, const uint8_t *frame, size_t len);
 
-/* Addresses: host r is 10.0.(r / 250).(r % 250 + 1) with MAC 02:00:00:00:00:01 + r; the
+/* Addresses: host r is 10.0.(r / 250).(r % 250 + 1) with MAC 02:48:xx:xx:<r + 1>; the
  * box 10.0.255.254. */
 uint32_t rf_fabric_ip(unsigned rank);
 uint32_t rf_fabric_box_ip(void);

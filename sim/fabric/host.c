@@ -12,9 +12,17 @@
 #define NIC_RING 1024u            /* frames that a NIC keeps for a process that does nothing */
 #define TICK_PS (100 * PS_PER_NS) /* shortest sleep */
 
+/*
+ * Several bits apart from each other: else one flipped bit in the source address of a frame would
+ * teach the switch that another host has moved.
+ */
 void rf_host_mac(unsigned rank, uint8_t mac[6])
 {
-	memcpy(mac, (const uint8_t[6]){0x02, 0, 0, 0, 0, 0}, 6);
+	unsigned spread = (rank + 1) * 0x9e37u;
+
+	memcpy(mac, (const uint8_t[6]){0x02, 0x48, 0, 0, 0, 0}, 6);
+	mac[2] = (uint8_t)(spread >> 8);
+	mac[3] = (uint8_t)spread;
 	mac[4] = (uint8_t)((rank + 1) >> 8);
 	mac[5] = (uint8_t)(rank + 1);
 }

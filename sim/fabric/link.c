@@ -27,13 +27,22 @@ static void flip_bit(struct rf_link *l, struct rf_frame *frame)
 	frame->data[bit / 8] ^= (uint8_t)(1u << (bit % 8));
 }
 
-static bool is_ipv4(const struct rf_frame *frame)
+/*
+ * A flipped bit that only the ICRC can show: somewhere in an IPv4 packet, but not in the bytes that
+ * routers may change and that it leaves out (TOS, TTL, header checksum).
+ */
+static bool flip_silently(struct rf_link *l, struct rf_frame *frame)
 {
-	size_t at = 12;
+	size_t ip = frame->len >= 18 && rf_get_be16(frame->data + 12) == 0x8100 ? 18 : 14;
+	size_t at;
 
-	if (frame->len >= 18 && rf_get_be16(frame->data + 12) == 0x8100)
-		at = 16;
-	return frame->len >= 34 && rf_get_be16(frame->data + at) == 0x0800;
+	if (frame->len < ip + 20 || rf_get_be16(frame->data + ip - 2) != 0x0800)
+		return false;
+	do {
+		at = ip + (size_t)rf_rng_below(&l->rng, frame->len - ip);
+	} while (at == ip + 1 || at == ip + 8 || at == ip + 10 || at == ip + 11);
+	frame->data[at] ^= (uint8_t)(1u << rf_rng_below(&l->rng, 8));
+	return true;
 }
 
 static void arrive(struct rf_fabric *f, struct rf_link *l, uint64_t at, struct rf_frame *frame)
@@ -41,10 +50,8 @@ static void arrive(struct rf_fabric *f, struct rf_link *l, uint64_t at, struct r
 	const struct rf_faults *x = &l->faults;
 	struct rf_rng *rng = &l->rng;
 
-	if (rf_rng_chance(rng, x->corrupt) && is_ipv4(frame)) {
-		flip_bit(l, frame);
+	if (rf_rng_chance(rng, x->corrupt) && flip_silently(l, frame))
 		f->stats.frames_corrupted++;
-	}
 	if (rf_rng_chance(rng, x->bad_fcs)) {
 		flip_bit(l, frame);
 		frame->bad = true;

@@ -142,6 +142,15 @@ next_end() {
 	unset "running[$pid]"
 }
 
+# How a process ended, in words; by a signal is the news, the rest mostly follows from it.
+ended() {
+	if [ "$2" -gt 128 ]; then
+		say "$1 was ended by signal $(kill -l "$2")" >&2
+	elif [ "$2" -ne 0 ] || [ "$1" = box ]; then
+		say "$1 has ended with exit code $2" >&2
+	fi
+}
+
 # Whether any host process is there.
 hosts_run() {
 	local pid
@@ -151,19 +160,30 @@ hosts_run() {
 	return 1
 }
 
+# After a failure: the others notice by themselves and get a moment to say so.
+explain() {
+	local f pid
+	for _ in $(seq 60); do
+		hosts_run || break
+		sleep 0.1
+	done
+	for pid in "${!running[@]}"; do
+		kill -0 "$pid" 2> /dev/null && continue
+		wait "$pid"
+		ended "${running[$pid]}" $?
+		unset "running[$pid]"
+	done
+	for f in "$log"/rank*.log "$log/box.log"; do
+		sed "s|^|$(basename "$f" .log): |" "$f" | grep -v ' cycles' >&2
+	done
+}
+
 # All hosts end well, or the first one that does not, or the box, ends it all.
 for ((left = ranks; left > 0; left--)); do
 	next_end
 	if [ "$who" = box ] || [ "$status" -ne 0 ]; then
-		say "$who has ended (status $status)" >&2
-		# the others notice by themselves; they get a moment to say so
-		for _ in $(seq 60); do
-			hosts_run || break
-			sleep 0.1
-		done
-		for f in "$log"/rank*.log "$log/box.log"; do
-			sed "s|^|$(basename "$f" .log): |" "$f" | grep -v ' cycles' >&2
-		done
+		ended "$who" $status
+		explain
 		exit 1
 	fi
 done

@@ -6,3 +6,7 @@ DEMO_BOX := $(BUILD)/vl/box-p4-l1-w512.so
 .PHONY: demo
 demo: $(BUILD)/bin/ringfold-train $(BUILD)/bin/ringfold-box $(DEMO_BOX)
 	@demo/run.sh
+
+DEMO_DEPS := $(BUILD)/bin/ringfold-train $(BUILD)/bin/ringfold-box
+$(eval $(call test,e2e-demo-model,tests/e2e/demo.sh model,$(DEMO_DEPS)))
+$(eval $(call test,e2e-demo-rtl,tests/e2e/demo.sh rtl,$(DEMO_DEPS) $(DEMO_BOX)))

@@ -40,17 +40,29 @@ $(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),$(DPD
 $(eval $(call c_link,e2e_rank,tests/e2e/rank.c,,$(RINGFOLD_LIBS),,$(BUILD)/tests/e2e_rank))
 $(BUILD)/tests/e2e_rank: $(SHLIB)
 E2E_DEPS := $(BUILD)/tests/e2e_rank $(BUILD)/bin/ringfold-box $(BUILD)/bin/ringfold-perf $(BUILD)/bin/ringfold-train
+$(eval $(call test,e2e-perf-2,tests/e2e/perf.sh 2,$(E2E_DEPS)))
+$(eval $(call test,e2e-perf-4,tests/e2e/perf.sh 4,$(E2E_DEPS)))
+$(eval $(call test,e2e-errors,tests/e2e/errors.sh,$(E2E_DEPS)))
+$(eval $(call test,e2e-norule,tests/e2e/norule.sh,$(E2E_DEPS)))
+$(eval $(call test,e2e-launch,tests/e2e/launch.sh,$(E2E_DEPS) $(BUILD)/bin/allreduce))
+$(eval $(call test,e2e-install,tests/e2e/install.sh,$(E2E_DEPS)))
 
 # make install: DESTDIR for packages, PREFIX for the place.
 PREFIX ?= /usr/local
 RF_BIN := $(DESTDIR)$(PREFIX)/bin
 RF_LIB := $(DESTDIR)$(PREFIX)/lib
 
+.PHONY: install-files
 install: all
+	$(MAKE) --no-print-directory install-files
+
+# What is built already, put in its place.
+install-files:
 	install -d $(RF_BIN) $(RF_LIB)/pkgconfig $(DESTDIR)$(PREFIX)/include/ringfold
 	install -m 755 $(wildcard $(BUILD)/bin/ringfold*) $(RF_BIN)
 	install -m 755 $(BUILD)/lib/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)
 	ln -sf libringfold.so.$(RF_VERSION) $(RF_LIB)/libringfold.so.0
 	ln -sf libringfold.so.0 $(RF_LIB)/libringfold.so
+	for f in $(wildcard $(BUILD)/vl/box-*.so); do install -D -m 755 $$f $(RF_LIB)/ringfold/$${f##*/}; done
 	install -m 644 host/include/ringfold/ringfold.h $(DESTDIR)$(PREFIX)/include/ringfold/
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(RF_VERSION)|' host/ringfold.pc.in > $(RF_LIB)/pkgconfig/ringfold.pc

@@ -2,27 +2,22 @@
  * ringfold ctl: control messages by hand. Registers the ranks of generated traffic (which has no
  * hosts that could join), asks the box what it knows, ends groups.
  */
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "host/src/control/client.h"
-#include "host/src/io/io.h"
+#include "host/src/bootstrap/settings.h"
+#include "host/tools/boxlink.h"
 #include "host/tools/opt.h"
 #include "host/tools/traffic.h"
-#include "rf_regs.h"
 
 #define NS_PER_S 1000000000u
-
-static const char *const counter_names[] = {
-#define NAME(name, text) #name,
-	RF_COUNTERS(NAME)
-#undef NAME
-};
+/* Between two looks at a run that goes on. */
+#define LOOK_NS 100000000u
+/* The box has sent everything when its counters have stood still for so many looks. */
+#define LOOKS_STILL 3u
 
 struct ctl {
 	const char *device;
@@ -37,84 +32,8 @@ struct ctl {
 	uint64_t timeout;
 	unsigned int slots;
 	bool json;
-	uint32_t ip, box_ip;
-	uint8_t key[RF_CTL_KEY_BYTES];
-	struct rf_io *io;
+	struct boxlink link;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
-static void client_init(const struct ctl *c, struct rf_client *client, uint64_t job, uint16_t group,
-			uint16_t rank)
-{
-	struct rf_client_cfg cfg = {.ip = c->ip,
-				    .box_ip = c->box_ip,
-				    .vlan = RF_CTL_NO_VLAN,
-				    .job = job,
-				    .group = group,
-				    .rank = rank};
-
-	memcpy(cfg.mac, c->io->mac, 6);
-	memcpy(cfg.key, c->key, sizeof(cfg.key));
-	/* The same job registered twice is the same membership: a second `ctl join` is harmless. */
-	cfg.token = (job ^ 0x63746cu) * 0x9e3779b97f4a7c15u + rank + 1;
-	cfg.answer_ns = c->timeout;
-	rf_client_init(client, &cfg);
-}
-
-/* Moves frames of all clients until done(clients) or the deadline. 0, or -1 at the deadline. */
-static int pump(struct ctl *c, struct rf_client *clients, size_t count,
-		bool (*done)(const struct rf_client *))
-{
-	uint64_t deadline = now_ns() + c->timeout + NS_PER_S;
-	struct rf_io_frame frames[RF_IO_BURST];
-
-	for (;;) {
-		uint64_t now = now_ns();
-		unsigned int n = c->io->ops->rx(c->io, frames, RF_IO_BURST);
-		size_t ready = 0;
-
-		for (unsigned int i = 0; i < n; i++) {
-			for (size_t k = 0;
-			     k < count &&
-			     !rf_client_rx(&clients[k], now, frames[i].data, frames[i].len);
-			     k++)
-				;
-		}
-		for (size_t k = 0; k < count; k++) {
-			uint8_t *buffer;
-			size_t len;
-
-			while ((buffer = c->io->ops->tx_buffer(c->io)) != NULL &&
-			       (len = rf_client_tx(&clients[k], now, buffer, c->io->frame_max)) > 0)
-				c->io->ops->tx_commit(c->io, (uint32_t)len);
-			ready += done(&clients[k]);
-		}
-		c->io->ops->tx_flush(c->io);
-		if (ready == count)
-			return 0;
-		if (now > deadline)
-			return -1;
-		if (n == 0)
-			c->io->ops->wait(c->io, 1000);
-	}
-}
-
-static bool joined(const struct rf_client *k)
-{
-	return rf_client_state(k) == RF_CLIENT_READY || rf_client_state(k) == RF_CLIENT_FAILED;
-}
-
-static bool answered(const struct rf_client *k)
-{
-	return rf_client_query(k) == RF_CLIENT_Q_DONE || rf_client_query(k) == RF_CLIENT_Q_FAILED;
-}
 
 /* The JOIN of one rank of a plan. */
 static struct rf_ctl_join join_of(const struct ctl *c, const struct traffic_plan *plan,

@@ -23,7 +23,7 @@ check "... and is told who" says 1 "rank 0"
 all "$rank" exit
 check "rank 0 exits without leaving: rank 2 hears" test "${codes[2]}" = 18
 check "... and is told who" says 2 "rank 0\|store"
-all "$rank" leave
+RF_TIMEOUT=2000 all "$rank" leave
 check "rank 0 leaves in mid-call: rank 1 hears" test "${codes[1]}" -ne 0
 
 RF_TIMEOUT=1500 all "$rank" late 6000

@@ -290,6 +290,7 @@ static int one_absent(struct rank *r)
 	/* who was late hears of it */
 	if (!r->rank) {
 		usleep(100000);
+		EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_ERR_TIMEOUT);
 		EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_ERR_GROUP_FAILED);
 	}
 	rf_group_destroy(g);

@@ -73,6 +73,7 @@ struct rf_group {
 	bool proving;      /* the proof of the path is on, with a deadline of its own */
 	bool asked;        /* which ranks are behind, of the box, for the text of a timeout */
 	int status;        /* 0, or why the group is dead */
+	bool told;         /* a call has returned it: later ones say that it failed before */
 	char text[RF_TEXT_MAX];
 };
 

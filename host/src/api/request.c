@@ -88,9 +88,14 @@ int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t co
 
 	if (wrong)
 		return rf_fail(ctx, RF_ERR_INVALID, "%s", wrong);
-	if (g->status)
+	if (g->status && g->told)
 		return rf_fail(ctx, RF_ERR_GROUP_FAILED, "the group had failed before: %s",
 			       g->text);
+	if (g->status) {
+		/* it failed between two calls */
+		g->told = true;
+		return rf_fail(ctx, g->status, "%s", g->text);
+	}
 	r = request_free(g);
 	if (!r)
 		return rf_fail(ctx, RF_ERR_BUSY,
@@ -115,8 +120,10 @@ static int request_take(struct rf_request *r)
 	struct rf_group *g = r->group;
 	int status = r->status;
 
-	if (status)
+	if (status) {
+		g->told = true;
 		rf_fail(g->comm->ctx, status, "%s", g->text);
+	}
 	r->used = false;
 	return status;
 }
@@ -202,6 +209,7 @@ int rf_abort(struct rf_group *group)
 
 	rf_lock(ctx);
 	rf_group_fail(group, true, RF_ERR_ABORTED, "rf_abort() was called");
+	group->told = true;
 	rf_unlock(ctx);
 	kick(ctx);
 	return RF_OK;

@@ -1,0 +1,41 @@
+/* ringfold ctl: what its sources share. */
+#ifndef RF_TOOLS_CTL_H
+#define RF_TOOLS_CTL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/tools/boxlink.h"
+#include "host/tools/traffic.h"
+
+struct ctl {
+	const char *device;
+	const char *dpdk_args;
+	const char *ip_text;
+	const char *box_text;
+	const char *key_text;
+	const char *dir;
+	uint64_t job;
+	unsigned int group;
+	unsigned int port;
+	uint64_t timeout; /* ns */
+	unsigned int slots;
+	bool json;
+	struct boxlink link;
+};
+
+/* Asks one page as the operator, about c->job and c->group. NULL, with a message on stderr, where
+ * there is no good answer. The answer is valid until the next question. */
+const struct rf_ctl_reply *ctl_page(struct ctl *c, enum rf_ctl_page page, uint16_t index);
+/* Waits for the answer to what the client was asked; as above. */
+const struct rf_ctl_reply *ctl_answer(struct ctl *c, struct rf_client *client);
+
+/* Commands; each returns an exit code. */
+int ctl_join(struct ctl *c);
+int ctl_wait(struct ctl *c);
+int ctl_status(struct ctl *c);
+int ctl_groups(struct ctl *c);
+int ctl_ranks(struct ctl *c);
+int ctl_counters(struct ctl *c);
+
+#endif

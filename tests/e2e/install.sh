@@ -1,0 +1,37 @@
+#!/bin/bash
+# make install into an empty place; the example builds with pkg-config against it and runs.
+set -u
+dir=$(mktemp -d "${TMPDIR:-/tmp}/ringfold-install.XXXXXX") || exit 1
+trap 'rm -rf "$dir"' EXIT
+fail() {
+	echo "FAIL  $*"
+	exit 1
+}
+root=$(cd "$(dirname "$0")/../.." && pwd)
+${MAKE:-make} -s -C "$root" install-files DESTDIR="$dir" PREFIX=/opt/rf > "$dir/log" 2>&1 || { cat "$dir/log"; fail install; }
+place=$dir/opt/rf
+for f in include/ringfold/ringfold.h lib/libringfold.so lib/libringfold.so.0 lib/pkgconfig/ringfold.pc \
+	bin/ringfold bin/ringfold-perf bin/ringfold-box; do
+	[ -e "$place/$f" ] || fail "$f is missing"
+done
+[ "$(find "$place/include" -type f | wc -l)" = 1 ] || fail "more than the public header is installed"
+export PKG_CONFIG_PATH=$place/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dir
+cd "$dir" || exit 1
+# shellcheck disable=SC2046
+gcc -std=c99 -Wall -Wextra -Wpedantic -Werror "$root/host/examples/allreduce.c" \
+	$(pkg-config --cflags --libs ringfold) -o example || fail "the example does not build"
+LD_LIBRARY_PATH=$place/lib ./example > out || fail "the example does not run"
+grep -q '^rank 0 of 1: 0 1 ... 999$' out || fail "its output: $(cat out)"
+readelf -d example | grep -q 'NEEDED.*libringfold.so.0' || fail "the example does not ask for libringfold.so.0"
+# the header is C++ as well
+printf '#include <ringfold/ringfold.h>\nint main() { return rf_version()[0] != 48; }\n' > t.cpp
+# shellcheck disable=SC2046
+g++ -Wall -Wextra -Werror t.cpp $(pkg-config --cflags --libs ringfold) -o t || fail "C++"
+LD_LIBRARY_PATH=$place/lib ./t || fail "C++ program"
+# nothing but the interface is visible, and all of it
+nm -D --defined-only "$place/lib/libringfold.so.0" | sed -n 's/.* T \(.*\)@@.*/\1/p' | sort > have
+grep -o '\brf_[a-z_]*(' "$place/include/ringfold/ringfold.h" | tr -d '(' | sort -u > named
+sed -n 's/^[a-z].* \**\(rf_[a-z_]*\)(.*/\1/p' "$place/include/ringfold/ringfold.h" | sort -u > want
+diff want have || fail "symbols differ from the header"
+"$place/bin/ringfold-perf" --min 4 --max 4K --iters 1 | grep -q 'wrong elements: 0' || fail "installed ringfold perf"
+echo "ok"

@@ -249,6 +249,12 @@ public:
 
 	void send(unsigned p, const Bytes &b, bool bad = false) { rx[p].push_back({b, bad}); }
 
+	// Before everything that has not begun to enter.
+	void send_soon(unsigned p, const Bytes &b)
+	{
+		rx[p].insert(rx[p].begin() + (rx_at[p] ? 1 : 0), Rx{b, false});
+	}
+
 	void drive()
 	{
 		uint8_t *data = reinterpret_cast<uint8_t *>(&top->s_axis_tdata);

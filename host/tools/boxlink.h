@@ -48,7 +48,8 @@ int boxlink_run(struct boxlink *b, struct rf_client *clients, size_t count,
 bool boxlink_joined(const struct rf_client *client);
 bool boxlink_answered(const struct rf_client *client);
 
-/* Waits for the answer to a question that was asked. NULL where it failed, see rf_client_query(). */
+/* Waits for the answer to a question that was asked. NULL where it failed, see rf_client_query().
+ */
 const struct rf_ctl_reply *boxlink_answer(struct boxlink *b, struct rf_client *client);
 
 /* Sends a frame of 60 bytes or more now. False where the device has no room for it. */

@@ -22,6 +22,7 @@ struct ctl {
 	unsigned int slots;
 	bool json;
 	struct boxlink link;
+	struct rf_client asker; /* of ctl_page() */
 };
 
 /* Asks one page as the operator, about c->job and c->group. NULL, with a message on stderr, where

@@ -49,6 +49,8 @@ static void print_table(const struct ctl *c, json_t *rows)
 		json_decref(rows);
 		return;
 	}
+	if (json_array_size(rows) == 0)
+		puts("none");
 	json_array_foreach(rows, i, row)
 	{
 		if (i == 0) {
@@ -103,8 +105,7 @@ int ctl_groups(struct ctl *c)
 	unsigned int total;
 
 	do {
-		const struct rf_ctl_reply *a =
-			ctl_page(c, RF_CTL_PAGE_GROUPS, (uint16_t)first);
+		const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_GROUPS, (uint16_t)first);
 
 		if (!a) {
 			json_decref(rows);
@@ -138,8 +139,7 @@ int ctl_ranks(struct ctl *c)
 	unsigned int total;
 
 	do {
-		const struct rf_ctl_reply *a =
-			ctl_page(c, RF_CTL_PAGE_RANKS, (uint16_t)first);
+		const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_RANKS, (uint16_t)first);
 
 		if (!a) {
 			json_decref(rows);
@@ -176,13 +176,14 @@ int ctl_ranks(struct ctl *c)
 int ctl_counters(struct ctl *c)
 {
 	const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_PORT, (uint16_t)c->port);
+	unsigned int count;
+	const char *const *names = boxlink_counter_names(&count);
 	json_t *o;
 
 	if (!a)
 		return RF_EXIT_FAILED;
 	o = json_object();
-	for (unsigned int i = 0;
-	     i < a->u.counters.count && i < count; i++) {
+	for (unsigned int i = 0; i < a->u.counters.count && i < count; i++) {
 		if (c->json || a->u.counters.value[i] != 0)
 			field(o, names[i], a->u.counters.value[i]);
 	}

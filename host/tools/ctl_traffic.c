@@ -2,10 +2,29 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "host/tools/ctl.h"
 #include "host/tools/opt.h"
+#include "rf_regs.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+/* Between two looks at a run that goes on. */
+#define LOOK_NS (100 * NS_PER_MS)
+/* What left the box has stood still for so many looks: it is all out. */
+#define LOOKS_STILL 3u
+
+static int load(struct ctl *c, struct traffic_plan *plan)
+{
+	if (!c->dir) {
+		fprintf(stderr, "ringfold ctl: --traffic is missing\n");
+		return RF_EXIT_USAGE;
+	}
+	if (traffic_load(plan, c->dir) != 0)
+		return RF_EXIT_FAILED;
+	if (c->job == 0)
+		c->job = plan->job;
+	return RF_EXIT_GOOD;
+}
 
 /* The JOIN of one rank of a plan. */
 static struct rf_ctl_join join_of(const struct ctl *c, const struct traffic_plan *plan,
@@ -27,7 +46,7 @@ static struct rf_ctl_join join_of(const struct ctl *c, const struct traffic_plan
 		.start_psn = own->start_psn,
 		.shift = plan->shift,
 		.lease_ms = RF_CTL_LEASE_NONE,
-		.deadline_ms = (uint32_t)(c->timeout / 1000000u),
+		.deadline_ms = (uint32_t)(c->timeout / NS_PER_MS),
 	};
 
 	if (plan->shift)
@@ -74,32 +93,140 @@ static int report_join(const struct ctl *c, const struct traffic_plan *plan,
 	return rc;
 }
 
-static int command_join(struct ctl *c)
+int ctl_join(struct ctl *c)
 {
 	static struct traffic_plan plan;
+	struct boxlink link;
 	struct rf_client *clients;
-	int rc;
+	int rc = load(c, &plan);
 
-	if (!c->dir) {
-		fprintf(stderr, "ringfold ctl join: --traffic is missing\n");
-		return RF_EXIT_USAGE;
-	}
-	if (traffic_load(&plan, c->dir) != 0)
-		return RF_EXIT_FAILED;
-	if (c->job == 0)
-		c->job = plan.job;
+	if (rc != RF_EXIT_GOOD)
+		return rc;
 	clients = calloc(plan.ranks, sizeof(*clients));
 	if (!clients)
 		return RF_EXIT_FAILED;
+	link = c->link;
+	link.job = c->job;
 	for (unsigned int r = 0; r < plan.ranks; r++) {
 		struct rf_ctl_join join = join_of(c, &plan, r);
 
-		client_init(c, &clients[r], c->job, (uint16_t)c->group, (uint16_t)r);
-		rf_client_join(&clients[r], &join, now_ns());
+		/* The same job registered twice is the same membership: that does no harm. */
+		boxlink_client(&link, &clients[r], (uint16_t)c->group, (uint16_t)r,
+			       (c->job ^ 0x63746cu) * UINT64_C(0x9e3779b97f4a7c15) + r + 1);
+		rf_client_join(&clients[r], &join, boxlink_now());
 	}
-	pump(c, clients, plan.ranks, joined);
+	boxlink_run(&link, clients, plan.ranks, boxlink_joined,
+		    boxlink_now() + 3 * c->timeout + 1000 * NS_PER_MS);
 	rc = report_join(c, &plan, clients);
 	free(clients);
 	return rc;
 }
 
+/* ---- wait ---- */
+
+/* How many packets have left on behalf of all ranks together; those of one rank at most `each`. */
+static int sent_of_all(struct ctl *c, const struct traffic_plan *plan, uint64_t each, uint64_t *sum)
+{
+	unsigned int first = 0;
+
+	*sum = 0;
+	while (first < plan->ranks) {
+		const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_RANKS, (uint16_t)first);
+
+		if (!a)
+			return -1;
+		if (a->u.ranks.ranks != plan->ranks || a->u.ranks.count == 0) {
+			fprintf(stderr, "ringfold ctl: the job has %u ranks, the plan %u\n",
+				a->u.ranks.ranks, plan->ranks);
+			return -1;
+		}
+		for (unsigned int i = 0; i < a->u.ranks.count; i++) {
+			uint32_t left = ((uint32_t)each - a->u.ranks.rank[i].sent) & 0xffffffu;
+
+			*sum += left < each ? each - left : 0;
+		}
+		first += a->u.ranks.count;
+	}
+	return 0;
+}
+
+/* Frames that the pipeline has let out, on all ports: what firmware sends is not among them. */
+static int frames_out(struct ctl *c, unsigned int ports, uint64_t *sum)
+{
+	*sum = 0;
+	for (unsigned int p = 0; p < ports; p++) {
+		const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_PORT, (uint16_t)p);
+
+		if (!a)
+			return -1;
+		*sum += a->u.counters.value[RF_CNT_TX_FIRST];
+		*sum += a->u.counters.value[RF_CNT_TX_FOREIGN];
+	}
+	return 0;
+}
+
+static void pause_look(struct ctl *c)
+{
+	boxlink_run(&c->link, NULL, 0, NULL, boxlink_now() + LOOK_NS);
+}
+
+/* Every rank's every packet has left; -1 when nothing has moved for the timeout. */
+static int wait_sums(struct ctl *c, const struct traffic_plan *plan)
+{
+	uint64_t each = traffic_packets(plan);
+	uint64_t moved = boxlink_now();
+	uint64_t last = 0;
+	uint64_t sum;
+
+	for (;;) {
+		if (sent_of_all(c, plan, each, &sum) != 0)
+			return -1;
+		if (sum == plan->ranks * each)
+			return 0;
+		if (sum != last)
+			moved = boxlink_now();
+		last = sum;
+		if (boxlink_now() - moved > c->timeout)
+			break;
+		pause_look(c);
+	}
+	fprintf(stderr,
+		"ringfold ctl: %" PRIu64 " of %" PRIu64
+		" packets have left the box, and nothing has moved for %" PRIu64 " ms\n",
+		sum, plan->ranks * each, c->timeout / NS_PER_MS);
+	return -1;
+}
+
+/* Foreign traffic behind the last sum. */
+static int wait_still(struct ctl *c, unsigned int ports)
+{
+	uint64_t until = boxlink_now() + c->timeout;
+	uint64_t last = UINT64_MAX;
+	unsigned int still = 0;
+	uint64_t sum;
+
+	while (still < LOOKS_STILL && boxlink_now() < until) {
+		if (frames_out(c, ports, &sum) != 0)
+			return -1;
+		still = sum == last ? still + 1 : 0;
+		last = sum;
+		pause_look(c);
+	}
+	return 0;
+}
+
+int ctl_wait(struct ctl *c)
+{
+	static struct traffic_plan plan;
+	const struct rf_ctl_reply *a;
+	int rc = load(c, &plan);
+
+	if (rc != RF_EXIT_GOOD)
+		return rc;
+	a = ctl_page(c, RF_CTL_PAGE_BOX, 0);
+	if (!a || wait_sums(c, &plan) != 0 || wait_still(c, a->u.box.ports) != 0)
+		return RF_EXIT_FAILED;
+	printf("job %" PRIu64 ": %" PRIu64 " packets of each of %u ranks have left the box\n",
+	       c->job, traffic_packets(&plan), plan.ranks);
+	return RF_EXIT_GOOD;
+}

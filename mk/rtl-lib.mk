@@ -40,3 +40,8 @@ lint-rtl: $(GENERATED)
 	tests/rtl/lint.sh --bad
 LINT_TARGETS += lint-rtl
 $(eval $(call test,lint-rtl,tests/rtl/lint.sh && tests/rtl/lint.sh --bad))
+
+.PHONY: synth-rtl
+synth-rtl: $(GENERATED)
+	$(PYTHON) tests/rtl/synth.py
+SYNTH_TARGETS += synth-rtl

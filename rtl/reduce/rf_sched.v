@@ -220,7 +220,9 @@ module rf_sched #(
   wire [23:0]         e_sent   = r_sent[s1_port_q*24 +: 24];
   wire [23:0]         e_una    = r_una[s1_port_q*24 +: 24];
   wire                e_dead   = !g_live[g] || g_error[g] || g_life[g] != q_life[s1_port_q];
-  wire                e_stale  = e_first ? e_index != e_sent : less(e_index, e_una) || !less(e_index, e_sent);
+  // A first sending waits for the one before it, of which a later lane may still have to be launched.
+  wire                e_stale  = !e_first && (less(e_index, e_una) || !less(e_index, e_sent));
+  wire                e_early  = e_first && e_index != e_sent;
 
   // Which lane of what.
   wire [LW-1:0]       lane     = (s1_first_q && midway) ? lane_q[g] : {LW{1'b0}};
@@ -273,7 +275,7 @@ module rf_sched #(
 
   wire forget     = s1_repeat_q && (e_dead || e_stale);
   wire go_first   = s1_first_q && !midway && ready[g] && start_ok && room && queues && (kept_q & block) == {PORTS{1'b0}};
-  wire go_repeat  = s1_repeat_q && !forget && start_ok && room && (!rival || urgent_q[s1_port_q]);
+  wire go_repeat  = s1_repeat_q && !forget && !e_early && start_ok && room && (!rival || urgent_q[s1_port_q]);
   wire go_on      = s1_first_q && midway && free_preps;
   wire start      = go_first || go_repeat;
   wire go         = start || go_on;
@@ -289,7 +291,7 @@ module rf_sched #(
   assign s_valid      = (go && (!is_rep || rep_late)) ? copy : {PORTS{1'b0}};
   assign q_push       = (go && !is_rep) ? lane_members & l_queued : {PORTS{1'b0}};
   assign q_pop        = (forget || go_repeat) ? s1_port : {PORTS{1'b0}};
-  assign q_stale      = (forget && !e_dead && !e_first) ? s1_port : {PORTS{1'b0}};
+  assign q_stale      = (forget && !e_dead) ? s1_port : {PORTS{1'b0}};
 
   wire [15:0] size_mask = ~(16'hffff << size_log2);
   wire [15:0] slot      = index[15:0] & size_mask;

@@ -220,6 +220,23 @@ public:
 		box.send(p, b);
 	}
 
+	// Where everybody stands, for a failure.
+	void state()
+	{
+		for (Job &j : jobs) {
+			printf("group %u: head %u tail %u issued %u error %08x\n", j.g.number, box.rd(j.g.reg(RF_GROUP_HEAD)),
+			       box.rd(j.g.reg(RF_GROUP_TAIL)), box.rd(j.g.reg(RF_GROUP_ISSUED)), box.rd(j.g.reg(RF_GROUP_ERROR)));
+			for (Flow &f : j.flows)
+				printf("  lane %u port %u: sends %u, acked %u, receiver expects %u; box: next %u sent %u una %u\n",
+				       f.r.lane, f.r.port, f.next, f.acked, f.expect, box.rd(Group::conn(f.r, RF_CONN_NEXT)),
+				       box.rd(Group::conn(f.r, RF_CONN_SENT)), box.rd(Group::conn(f.r, RF_CONN_UNA)));
+		}
+		for (unsigned p = 0; p < PORTS; p++)
+			for (unsigned c = 0; c < RF_CNT_COUNT; c++)
+				if (uint32_t n = box.count(p, c))
+					printf("port %u counter %u: %u\n", p, c, n);
+	}
+
 	void finish()
 	{
 		for (unsigned p = 0; p < PORTS; p++)
@@ -311,10 +328,12 @@ void stress(uint32_t seed)
 	plan.ack_every = 1 + rnd.below(8);
 	plan.foreign = rnd.chance(1, 2);
 	Stress s(box, plan, jobs, mac);
-	uint64_t limit = box.cycle + 4000000;
+	uint64_t limit = box.cycle + 400000;
 	while (!s.step())
-		if (box.cycle > limit)
-			die("seed %u: not finished after 4,000,000 cycles", seed);
+		if (box.cycle > limit) {
+			s.state();
+			die("seed %u: not finished after 400,000 cycles", seed);
+		}
 	box.settle();
 	s.finish();
 	add_up(box);

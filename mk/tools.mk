@@ -1,6 +1,6 @@
 # Traffic for packet generators, and the comparison of what came back.
 
-$(eval $(call c_lib,rf-traffic,host/tools/traffic.c))
+$(eval $(call c_lib,rf-traffic,host/tools/traffic.c host/tools/traffic_box.c))
 $(eval $(call c_prog,ringfold-gen,host/tools/ringfold-gen.c,rf-traffic collective roce rfproto rf-opt,-ljansson -lpcap -lm))
 $(eval $(call c_prog,ringfold-check,host/tools/ringfold-check.c,rf-traffic collective roce rfproto rf-opt,-ljansson -lpcap -lm))
 
@@ -8,3 +8,12 @@ $(eval $(call c_prog,ringfold-check,host/tools/ringfold-check.c,rf-traffic colle
 BOXLINK_LIBS := rf-boxlink client rfctl rf-io rf-bootstrap roce rfproto rf-opt
 $(eval $(call c_lib,rf-boxlink,host/tools/boxlink.c))
 $(eval $(call c_prog,ringfold-ctl,$(addprefix host/tools/,ringfold-ctl.c ctl_traffic.c ctl_show.c),rf-traffic collective $(BOXLINK_LIBS),$(call pkg_libs,libdpdk) -ljansson -lpthread -lm))
+
+# Generated traffic end to end: 10 x S = 5120 indexes through the real-time box, played by itself and by dpdk-testpmd.
+TRAFFIC_DEPS := $(addprefix $(BUILD)/bin/ringfold-,gen check ctl box)
+$(eval $(call test,e2e-traffic-pcap-model,tests/e2e/traffic.sh pcap model 1280 --foreign 5%,$(TRAFFIC_DEPS)))
+$(eval $(call test,e2e-traffic-testpmd-model,tests/e2e/traffic.sh testpmd model 5120,$(TRAFFIC_DEPS)))
+$(eval $(call test,e2e-traffic-testpmd-rtl,tests/e2e/traffic.sh testpmd rtl 5120,$(TRAFFIC_DEPS) $(call rtl_box,4,1,512)))
+$(eval $(call test,e2e-traffic-faults,tests/e2e/traffic.sh testpmd model 5120 --faults all --foreign 5% --seed 7,$(TRAFFIC_DEPS)))
+$(eval $(call test,e2e-traffic-faults-rtl,tests/e2e/traffic.sh pcap rtl 1280 --faults all --foreign 5% --seed 8,$(TRAFFIC_DEPS) $(call rtl_box,4,1,512)))
+$(eval $(call test,e2e-traffic-lanes,LANES=2 tests/e2e/traffic.sh testpmd model 1280 --ranks 8 --dtype bf16,$(TRAFFIC_DEPS)))

@@ -105,8 +105,14 @@ int ctl_join(struct ctl *c)
 	clients = calloc(plan.ranks, sizeof(*clients));
 	if (!clients)
 		return RF_EXIT_FAILED;
+	/* One question for the box's address, not one of each rank. */
+	if (!ctl_page(c, RF_CTL_PAGE_BOX, 0)) {
+		free(clients);
+		return RF_EXIT_FAILED;
+	}
 	link = c->link;
 	link.job = c->job;
+	link.box_mac = c->asker.box_mac;
 	for (unsigned int r = 0; r < plan.ranks; r++) {
 		struct rf_ctl_join join = join_of(c, &plan, r);
 
@@ -219,12 +225,16 @@ int ctl_wait(struct ctl *c)
 {
 	static struct traffic_plan plan;
 	const struct rf_ctl_reply *a;
+	unsigned int ports;
 	int rc = load(c, &plan);
 
 	if (rc != RF_EXIT_GOOD)
 		return rc;
 	a = ctl_page(c, RF_CTL_PAGE_BOX, 0);
-	if (!a || wait_sums(c, &plan) != 0 || wait_still(c, a->u.box.ports) != 0)
+	if (!a)
+		return RF_EXIT_FAILED;
+	ports = a->u.box.ports;
+	if (wait_sums(c, &plan) != 0 || wait_still(c, ports) != 0)
 		return RF_EXIT_FAILED;
 	printf("job %" PRIu64 ": %" PRIu64 " packets of each of %u ranks have left the box\n",
 	       c->job, traffic_packets(&plan), plan.ranks);

@@ -15,36 +15,13 @@
 #include "host/tools/traffic.h"
 #include "proto/rf_bytes.h"
 
-#define FOREIGN_QPN 0x900000u
-
-/* Kinds of bad or surplus frames that go between the good ones and must not change any sum. */
-enum fault {
-	FAULT_DUPLICATE, /* an earlier packet again */
-	FAULT_ICRC,      /* the next packet with a payload bit flipped, ahead of the good one */
-	FAULT_SOURCE,    /* the next packet from an address that is not the rank's */
-	FAULT_RUNT,
-	FAULT_IPV6,
-	FAULT_OPTIONS,
-	FAULT_FRAGMENT,
-	FAULT_TAGS,
-	FAULT_MULTICAST,
-	FAULT_START, /* an index before the start PSN */
-	FAULTS
-};
-
-static const char *const fault_names[FAULTS] = {"duplicate", "icrc",    "source",   "runt",
-						"ipv6",      "options", "fragment", "tags",
-						"multicast", "start"};
-
 struct gen {
 	struct traffic_plan plan;
 	const char *dir;
 	const char *faults;
 	double fault_rate;
 	double foreign_rate;
-	bool fault_on[FAULTS];
-	uint64_t fault_count[FAULTS];
-	uint64_t foreign_count;
+	bool fault_on[TRAFFIC_FAULTS];
 	uint64_t state; /* random numbers of faults and foreign traffic */
 	pcap_t *dead;
 	pcap_dumper_t *port[TRAFFIC_PORTS_MAX];
@@ -90,8 +67,9 @@ static int parse_faults(struct gen *g)
 	for (char *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
 		int kind = -1;
 
-		for (int i = 0; i < FAULTS; i++) {
-			if (strcmp(word, fault_names[i]) == 0 || strcmp(word, "all") == 0)
+		for (int i = 0; i < TRAFFIC_FAULTS; i++) {
+			if (strcmp(word, traffic_fault_name((enum traffic_fault)i)) == 0 ||
+			    strcmp(word, "all") == 0)
 				g->fault_on[kind = i] = true;
 		}
 		if (kind < 0) {
@@ -127,53 +105,75 @@ static void foreign_frame(struct gen *g, unsigned int rank)
 	p.payload_len = 8 + (uint32_t)(traffic_random(&g->state) % (g->plan.mtu - 7));
 	for (uint32_t i = 0; i < p.payload_len; i++)
 		payload[i] = (uint8_t)traffic_random(&g->state);
-	rf_put_be64(payload, g->foreign_count);
+	rf_put_be64(payload, g->plan.foreign);
 	p.opcode = ROCE_OP_SEND_ONLY;
-	p.qpn = FOREIGN_QPN + rank;
-	p.psn = (uint32_t)g->foreign_count & ROCE_PSN_MASK;
+	p.qpn = TRAFFIC_FOREIGN_QPN + rank;
+	p.psn = (uint32_t)g->plan.foreign & ROCE_PSN_MASK;
 	len = roce_build(&p, frame, sizeof(frame));
 	dump(g, g->port[g->plan.rank[rank].place.port], frame, len);
 	dump(g, g->foreign, frame, len);
-	g->foreign_count++;
+	g->plan.foreign++;
+}
+
+/* Puts an option of four bytes (no operation, end of list) between IP and UDP. Its new length. */
+static size_t add_option(uint8_t *frame, size_t ip, const struct roce_packet *genuine)
+{
+	static const uint8_t option[4] = {1, 1, 1, 0};
+	struct roce_packet p = *genuine;
+	size_t len;
+
+	/* It must not become longer than the box takes. */
+	if (p.payload_len > ROCE_MTU_MAX - sizeof(option))
+		p.payload_len -= (uint32_t)sizeof(option);
+	len = roce_build(&p, frame, ROCE_FRAME_MAX);
+	memmove(frame + ip + 24, frame + ip + 20, len - ip - 20);
+	memcpy(frame + ip + 20, option, sizeof(option));
+	frame[ip] = 0x46;
+	rf_put_be16(frame + ip + 2, (uint16_t)(rf_get_be16(frame + ip + 2) + sizeof(option)));
+	rf_put_be16(frame + ip + 10, 0);
+	rf_put_be16(frame + ip + 10, roce_inet_final(roce_inet_sum(0, frame + ip, 24)));
+	return len + sizeof(option);
 }
 
 /* Makes a frame bad in the way of `kind`; the frame is the next genuine one of a rank. Its new
  * length. */
-static size_t spoil(struct gen *g, enum fault kind, uint8_t *frame, size_t len,
+static size_t spoil(struct gen *g, enum traffic_fault kind, uint8_t *frame, size_t len,
 		    struct roce_packet *p)
 {
+	static const uint8_t all_hosts6[6] = {0x33, 0x33, 0, 0, 0, 1};
 	size_t ip = p->has_vlan ? 18 : 14;
 
 	switch (kind) {
-	case FAULT_ICRC:
+	case TRAFFIC_ICRC:
 		frame[ip + 40 + traffic_random(&g->state) % (len - ip - 44)] ^= 1;
 		return len;
-	case FAULT_SOURCE:
+	case TRAFFIC_SOURCE:
 		p->src_ip ^= 0x00800000u;
 		return roce_build(p, frame, ROCE_FRAME_MAX);
-	case FAULT_START:
+	case TRAFFIC_START:
 		p->psn = (p->psn - (1u << 22)) & ROCE_PSN_MASK;
 		return roce_build(p, frame, ROCE_FRAME_MAX);
-	case FAULT_RUNT:
+	case TRAFFIC_RUNT:
 		return 59;
-	case FAULT_IPV6:
+	case TRAFFIC_IPV6:
+		memcpy(frame, all_hosts6, sizeof(all_hosts6));
 		rf_put_be16(frame + ip - 2, 0x86dd);
 		return len;
-	case FAULT_OPTIONS:
-		frame[ip] = 0x46;
-		return len;
-	case FAULT_FRAGMENT:
+	case TRAFFIC_OPTIONS:
+		return add_option(frame, ip, p);
+	case TRAFFIC_FRAGMENT:
 		frame[ip + 6] |= 0x20;
 		return len;
-	case FAULT_TAGS:
+	case TRAFFIC_TAGS:
+		memset(frame, 0xff, 6);
 		rf_put_be16(frame + 12, 0x8100);
 		rf_put_be16(frame + 16, 0x8100);
 		return len;
-	case FAULT_MULTICAST:
+	case TRAFFIC_MULTICAST:
 		frame[0] |= 1;
 		return len;
-	case FAULT_DUPLICATE:
-	case FAULTS:
+	case TRAFFIC_DUPLICATE:
+	case TRAFFIC_FAULTS:
 		break;
 	}
 	return len;
@@ -185,21 +185,21 @@ static void fault_frame(struct gen *g, unsigned int rank, uint64_t index)
 	uint8_t frame[ROCE_FRAME_MAX];
 	uint8_t payload[ROCE_MTU_MAX];
 	struct roce_packet p;
-	enum fault kind;
+	enum traffic_fault kind;
 	uint64_t offset;
 	uint32_t size;
 	size_t len;
 
 	do
-		kind = (enum fault)(traffic_random(&g->state) % FAULTS);
+		kind = (enum traffic_fault)(traffic_random(&g->state) % TRAFFIC_FAULTS);
 	while (!g->fault_on[kind]);
-	if (kind == FAULT_DUPLICATE) {
+	if (kind == TRAFFIC_DUPLICATE) {
 		if (index == 0)
 			return;
 		index -= 1 + traffic_random(&g->state) % (index < 64 ? index : 64);
 	}
 	/* "Before the start" is told from an old index only until 2^22 indexes have passed. */
-	if (kind == FAULT_START && index >= 1u << 21)
+	if (kind == TRAFFIC_START && index >= 1u << 21)
 		return;
 	traffic_span(plan, index, &offset, &size);
 	traffic_fill(plan, rank, offset, payload, size);
@@ -207,7 +207,7 @@ static void fault_frame(struct gen *g, unsigned int rank, uint64_t index)
 	len = roce_build(&p, frame, sizeof(frame));
 	len = spoil(g, kind, frame, len, &p);
 	dump(g, g->port[plan->rank[rank].place.port], frame, len);
-	g->fault_count[kind]++;
+	g->plan.fault[kind]++;
 }
 
 /* One index: every rank's packet, and the sum. */
@@ -330,10 +330,11 @@ static void summary(const struct gen *g)
 	       g->dir, plan->ranks, plan->ports, traffic_type_name(plan->type),
 	       traffic_op_name(plan->op), plan->messages, plan->message_bytes,
 	       traffic_packets(plan), plan->seed);
-	printf("foreign frames: %" PRIu64 "\n", g->foreign_count);
-	for (int i = 0; i < FAULTS; i++) {
+	printf("foreign frames: %" PRIu64 "\n", plan->foreign);
+	for (int i = 0; i < TRAFFIC_FAULTS; i++) {
 		if (g->fault_on[i])
-			printf("fault %-10s %" PRIu64 "\n", fault_names[i], g->fault_count[i]);
+			printf("fault %-10s %" PRIu64 "\n",
+			       traffic_fault_name((enum traffic_fault)i), plan->fault[i]);
 	}
 }
 

@@ -10,6 +10,23 @@
 static const char *const type_names[] = {"fp32", "bf16", "fp16", "int32"};
 static const char *const op_names[] = {"sum", "min", "max"};
 
+static const struct {
+	const char *name;
+	const char *counter; /* see docs/box.md */
+	bool floods;
+} faults[TRAFFIC_FAULTS] = {
+	[TRAFFIC_DUPLICATE] = {"duplicate", "pending", false},
+	[TRAFFIC_ICRC] = {"icrc", "icrc", false},
+	[TRAFFIC_SOURCE] = {"source", "wrong_source", false},
+	[TRAFFIC_RUNT] = {"runt", "rx_runt", false},
+	[TRAFFIC_IPV6] = {"ipv6", "ipv6", true},
+	[TRAFFIC_OPTIONS] = {"options", "ip_options", false},
+	[TRAFFIC_FRAGMENT] = {"fragment", "ip_fragment", false},
+	[TRAFFIC_TAGS] = {"tags", "two_tags", true},
+	[TRAFFIC_MULTICAST] = {"multicast", "multicast", false},
+	[TRAFFIC_START] = {"start", "before_start", false},
+};
+
 uint64_t traffic_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -37,6 +54,21 @@ const char *traffic_type_name(enum rf_arith_type type)
 const char *traffic_op_name(enum rf_arith_op op)
 {
 	return op_names[op];
+}
+
+const char *traffic_fault_name(enum traffic_fault kind)
+{
+	return faults[kind].name;
+}
+
+const char *traffic_fault_counter(enum traffic_fault kind)
+{
+	return faults[kind].counter;
+}
+
+bool traffic_fault_floods(enum traffic_fault kind)
+{
+	return faults[kind].floods;
 }
 
 static int find(const char *const *names, size_t count, const char *name)
@@ -214,18 +246,24 @@ int traffic_save(const struct traffic_plan *plan, const char *dir)
 {
 	const char *path = traffic_path(dir, "traffic.json");
 	json_t *ranks = json_array();
+	json_t *counts = json_object();
 	json_t *root;
 	int rc = -1;
 
+	for (int k = 0; k < TRAFFIC_FAULTS; k++)
+		json_object_set_new(counts, faults[k].name,
+				    json_integer((json_int_t)plan->fault[k]));
+
 	for (unsigned int r = 0; r < plan->ranks; r++)
 		json_array_append_new(ranks, rank_to_json(&plan->rank[r]));
-	root = json_pack("{s:I, s:I, s:i, s:i, s:s, s:s, s:b, s:b, s:i, s:i, s:I, s:I, s:o}",
-			 "seed", (json_int_t)plan->seed, "job", (json_int_t)plan->job, "ports",
-			 (int)plan->ports, "mtu", (int)plan->mtu, "dtype",
-			 traffic_type_name(plan->type), "op", traffic_op_name(plan->op), "write",
-			 plan->write, "imm", plan->imm, "vlan", plan->vlan, "shift",
-			 (int)plan->shift, "message_bytes", (json_int_t)plan->message_bytes,
-			 "messages", (json_int_t)plan->messages, "ranks", ranks);
+	root = json_pack(
+		"{s:I, s:I, s:i, s:i, s:s, s:s, s:b, s:b, s:i, s:i, s:I, s:I, s:I, s:o, s:o}",
+		"seed", (json_int_t)plan->seed, "job", (json_int_t)plan->job, "ports",
+		(int)plan->ports, "mtu", (int)plan->mtu, "dtype", traffic_type_name(plan->type),
+		"op", traffic_op_name(plan->op), "write", plan->write, "imm", plan->imm, "vlan",
+		plan->vlan, "shift", (int)plan->shift, "message_bytes",
+		(json_int_t)plan->message_bytes, "messages", (json_int_t)plan->messages, "foreign",
+		(json_int_t)plan->foreign, "faults", counts, "ranks", ranks);
 	if (path && root)
 		rc = json_dump_file(root, path, JSON_INDENT(1));
 	if (rc != 0)
@@ -270,16 +308,20 @@ static int rank_from_json(const json_t *item, const struct traffic_plan *plan,
 
 static int plan_from_json(json_t *root, struct traffic_plan *plan)
 {
-	json_int_t seed, job, bytes, messages;
+	json_int_t seed, job, bytes, messages, foreign;
 	int ports, mtu, write, imm, vlan, shift;
 	const char *type;
 	const char *op;
 	json_t *ranks;
+	json_t *counts;
 
-	if (json_unpack(root, "{s:I, s:I, s:i, s:i, s:s, s:s, s:b, s:b, s:i, s:i, s:I, s:I, s:o}",
-			"seed", &seed, "job", &job, "ports", &ports, "mtu", &mtu, "dtype", &type,
-			"op", &op, "write", &write, "imm", &imm, "vlan", &vlan, "shift", &shift,
-			"message_bytes", &bytes, "messages", &messages, "ranks", &ranks) != 0)
+	if (json_unpack(
+		    root,
+		    "{s:I, s:I, s:i, s:i, s:s, s:s, s:b, s:b, s:i, s:i, s:I, s:I, s:I, s:o, s:o}",
+		    "seed", &seed, "job", &job, "ports", &ports, "mtu", &mtu, "dtype", &type, "op",
+		    &op, "write", &write, "imm", &imm, "vlan", &vlan, "shift", &shift,
+		    "message_bytes", &bytes, "messages", &messages, "foreign", &foreign, "faults",
+		    &counts, "ranks", &ranks) != 0)
 		return -1;
 	if (ports < 1 || ports > (int)TRAFFIC_PORTS_MAX || mtu < 256 || mtu > 4096 || shift < 0 ||
 	    shift > 0xffffff || traffic_type_parse(type) < 0 || traffic_op_parse(op) < 0 ||
@@ -301,6 +343,10 @@ static int plan_from_json(json_t *root, struct traffic_plan *plan)
 	plan->shift = (uint32_t)shift;
 	plan->message_bytes = (uint64_t)bytes;
 	plan->messages = (uint64_t)messages;
+	plan->foreign = (uint64_t)foreign;
+	for (int k = 0; k < TRAFFIC_FAULTS; k++)
+		plan->fault[k] =
+			(uint64_t)json_integer_value(json_object_get(counts, faults[k].name));
 	for (unsigned int r = 0; r < plan->ranks; r++) {
 		if (rank_from_json(json_array_get(ranks, r), plan, &plan->rank[r]) != 0)
 			return -1;

@@ -16,6 +16,23 @@
 
 #define TRAFFIC_RANKS_MAX 128u
 #define TRAFFIC_PORTS_MAX 8u
+/* QPNs of foreign traffic: this and the number of the rank that sends. */
+#define TRAFFIC_FOREIGN_QPN 0x900000u
+
+/* Kinds of bad or surplus frames that go between the good ones and must not change any sum. */
+enum traffic_fault {
+	TRAFFIC_DUPLICATE, /* an earlier packet again */
+	TRAFFIC_ICRC,      /* the next packet with a bit flipped, ahead of the good one */
+	TRAFFIC_SOURCE,    /* the next packet from an address that is not the rank's */
+	TRAFFIC_RUNT,      /* ... cut to 59 bytes */
+	TRAFFIC_IPV6,      /* IPv6, multicast: a switch gives it to all its ports */
+	TRAFFIC_OPTIONS,   /* an IPv4 option between IP and UDP */
+	TRAFFIC_FRAGMENT,
+	TRAFFIC_TAGS,      /* two VLAN tags, broadcast: a switch gives it to all its ports */
+	TRAFFIC_MULTICAST, /* to a MAC with the group bit */
+	TRAFFIC_START,     /* an index before the start PSN */
+	TRAFFIC_FAULTS
+};
 
 struct traffic_rank {
 	uint8_t mac[6];
@@ -41,6 +58,8 @@ struct traffic_plan {
 	uint32_t shift;
 	uint64_t message_bytes;
 	uint64_t messages;
+	uint64_t foreign; /* frames of no group in the files */
+	uint64_t fault[TRAFFIC_FAULTS];
 	struct traffic_rank rank[TRAFFIC_RANKS_MAX];
 };
 
@@ -70,6 +89,14 @@ void traffic_fill(const struct traffic_plan *plan, unsigned int rank, uint64_t o
 int traffic_save(const struct traffic_plan *plan, const char *dir);
 int traffic_load(struct traffic_plan *plan, const char *dir);
 
+/*
+ * Compares the counters of a box that saw nothing but the frames of the plan and control packets
+ * with what the plan makes of them: every drop has its cause in a fault, and every fault was
+ * dropped under its name. `path` is the output of `ringfold box --json`. 0, or -1 with a line on
+ * stderr for each counter that differs.
+ */
+int traffic_check_box(const struct traffic_plan *plan, const char *path);
+
 /* DIR/NAME in a static buffer; NULL, with a message on stderr, where it is too long. */
 const char *traffic_path(const char *dir, const char *name);
 
@@ -78,6 +105,12 @@ const char *traffic_type_name(enum rf_arith_type type);
 const char *traffic_op_name(enum rf_arith_op op);
 int traffic_type_parse(const char *name);
 int traffic_op_parse(const char *name);
+
+/* "duplicate"; the counter of the box under which a frame of that kind goes; whether a switch gives
+ * it to all ports of the box. */
+const char *traffic_fault_name(enum traffic_fault kind);
+const char *traffic_fault_counter(enum traffic_fault kind);
+bool traffic_fault_floods(enum traffic_fault kind);
 
 /* Random numbers (splitmix64): *state is the only state. */
 uint64_t traffic_random(uint64_t *state);

@@ -546,6 +546,38 @@ static void test_abort(void **state)
 	assert_int_equal(rf_client_next_timeout(&c), RF_CLIENT_NEVER);
 }
 
+/* The box is slow: a question was sent twice, its second answer comes when the next one is open. */
+static void test_query_twice(void **state)
+{
+	struct rf_client c = client(true);
+	struct rf_ctl_status_req ask = {.page = RF_CTL_PAGE_BOX};
+	struct rf_ctl_header first, second, other;
+	struct rf_ctl_request q;
+	struct rf_ctl_reply box, port;
+
+	(void)state;
+	memset(&box, 0, sizeof(box));
+	box.result = RF_CTL_PAGE;
+	box.page = RF_CTL_PAGE_BOX;
+	port = box;
+	port.page = RF_CTL_PAGE_PORT;
+	assert_int_equal(rf_client_status(&c, &ask, 0), 0);
+	assert_int_equal(request(&c, 0, &first, &q), RF_CTL_STATUS);
+	assert_int_equal(request(&c, 20 * MS, &second, &q), RF_CTL_STATUS);
+	reply(&c, 21 * MS, &first, &box, key, 9);
+	assert_int_equal(rf_client_query(&c), RF_CLIENT_Q_DONE);
+	ask.page = RF_CTL_PAGE_PORT;
+	assert_int_equal(rf_client_status(&c, &ask, 22 * MS), 0);
+	reply(&c, 22 * MS, &second, &box, key, 9);
+	assert_int_equal(rf_client_query(&c), RF_CLIENT_Q_WAITING);
+	assert_int_equal(request(&c, 22 * MS, &other, &q), RF_CTL_STATUS);
+	reply(&c, 23 * MS, &second, &box, key, 9);
+	assert_int_equal(rf_client_query(&c), RF_CLIENT_Q_WAITING);
+	reply(&c, 23 * MS, &other, &port, key, 9);
+	assert_int_equal(rf_client_query(&c), RF_CLIENT_Q_DONE);
+	assert_int_equal(rf_client_answer(&c)->page, RF_CTL_PAGE_PORT);
+}
+
 /* A query beside the membership: neither takes the other's answers. */
 static void test_query(void **state)
 {
@@ -642,8 +674,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_group_fails),  cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_unsigned),     cmocka_unit_test(test_distrust),
 		cmocka_unit_test(test_leave),        cmocka_unit_test(test_abort),
-		cmocka_unit_test(test_query),        cmocka_unit_test(test_vlan),
-		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_query),        cmocka_unit_test(test_query_twice),
+		cmocka_unit_test(test_vlan),         cmocka_unit_test(test_texts),
 	};
 
 	if (argc > 1)

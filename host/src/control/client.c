@@ -158,6 +158,7 @@ static int ask(struct rf_client *c, unsigned int verb, uint64_t now)
 	c->query = RF_CLIENT_Q_WAITING;
 	c->query_verb = (uint8_t)verb;
 	c->query_sent = false;
+	c->query_from = c->seq + 1u;
 	c->query_refusals = 0;
 	if (!c->box_mac_known && c->state != RF_CLIENT_RESOLVING)
 		rf_client_start(c, &c->arp, now);

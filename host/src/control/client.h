@@ -119,7 +119,7 @@ struct rf_client {
 	bool query_sent;
 	uint8_t query_refusals;
 	struct rf_ctl_request query_req;
-	uint32_t query_seq;
+	uint32_t query_seq, query_from; /* last number of this question, lowest possible one */
 	struct rf_ctl_waiting waiting;
 	struct rf_ctl_ready ready;
 	struct rf_ctl_failed failed;

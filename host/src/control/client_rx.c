@@ -146,10 +146,15 @@ static void on_membership(struct rf_client *c, uint64_t now, const struct rf_ctl
 		c->last_left = 0;
 }
 
-static void on_query(struct rf_client *c, const struct rf_ctl_reply *r)
+static void on_query(struct rf_client *c, const struct rf_ctl_header *h,
+		     const struct rf_ctl_reply *r)
 {
-	if (c->query != RF_CLIENT_Q_WAITING)
+	/* A second answer to the question before, whose sendings crossed the first, is none to this
+	 * one. */
+	if (c->query != RF_CLIENT_Q_WAITING || (int32_t)(h->seq - c->query_from) < 0) {
+		c->stats.rx_stale++;
 		return;
+	}
 	c->answer = *r;
 	c->query = r->result == RF_CTL_FAILED ? RF_CLIENT_Q_FAILED : RF_CLIENT_Q_DONE;
 }
@@ -220,7 +225,7 @@ static void message(struct rf_client *c, uint64_t now, const uint8_t *msg,
 	c->open_lab = (h->flags & RF_CTL_F_OPEN_LAB) != 0;
 	c->refusals = 0;
 	if (query)
-		on_query(c, &c->reply);
+		on_query(c, h, &c->reply);
 	else
 		on_membership(c, now, h, &c->reply);
 }

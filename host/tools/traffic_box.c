@@ -1,0 +1,86 @@
+/* The counters of the box against a plan. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/tools/traffic.h"
+
+/* Counters that say nothing about drops, or that count the control packets of a tool, which are
+ * repeated until answered. */
+static const char *const free_counters[] = {"rx_frames", "punted", "punt_full", "tx_frames",
+					    "tx_inject"};
+
+static bool is_free(const char *counter)
+{
+	for (size_t i = 0; i < sizeof(free_counters) / sizeof(free_counters[0]); i++) {
+		if (strcmp(counter, free_counters[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What a counter must read, all ports together. */
+static uint64_t wanted(const struct traffic_plan *plan, const char *counter, unsigned int ports)
+{
+	uint64_t value = 0;
+
+	if (strcmp(counter, "accepted") == 0 || strcmp(counter, "tx_first") == 0)
+		value = plan->ranks * traffic_packets(plan);
+	else if (strcmp(counter, "foreign") == 0 || strcmp(counter, "tx_foreign") == 0)
+		value = plan->foreign;
+	else if (strcmp(counter, "arp_other") == 0)
+		value = plan->ranks * ports; /* every rank announces itself once */
+	for (int k = 0; k < TRAFFIC_FAULTS; k++) {
+		enum traffic_fault kind = (enum traffic_fault)k;
+
+		if (strcmp(counter, traffic_fault_counter(kind)) == 0)
+			value += plan->fault[k] * (traffic_fault_floods(kind) ? ports : 1);
+	}
+	return value;
+}
+
+static int compare(const struct traffic_plan *plan, const json_t *box, const char *path)
+{
+	unsigned int ports = (unsigned int)json_array_size(box);
+	const char *counter;
+	json_t *value;
+	int differ = 0;
+
+	json_object_foreach(json_array_get(box, 0), counter, value)
+	{
+		uint64_t want = wanted(plan, counter, ports);
+		uint64_t sum = 0;
+
+		if (is_free(counter))
+			continue;
+		for (unsigned int p = 0; p < ports; p++)
+			sum += (uint64_t)json_integer_value(
+				json_object_get(json_array_get(box, p), counter));
+		if (sum == want)
+			continue;
+		fprintf(stderr,
+			"ringfold check: %s: counter %s is %" PRIu64 ", must be %" PRIu64 "\n",
+			path, counter, sum, want);
+		differ++;
+	}
+	return differ;
+}
+
+int traffic_check_box(const struct traffic_plan *plan, const char *path)
+{
+	json_error_t error;
+	json_t *root = json_load_file(path, 0, &error);
+	json_t *box = json_object_get(root, "box");
+	int rc = -1;
+
+	if (!root)
+		fprintf(stderr, "ringfold check: %s:%d: %s\n", path, error.line, error.text);
+	else if (!json_is_array(box) || json_array_size(box) == 0)
+		fprintf(stderr, "ringfold check: %s is not the output of `ringfold box --json`\n",
+			path);
+	else if (compare(plan, box, path) == 0)
+		rc = 0;
+	json_decref(root);
+	return rc;
+}

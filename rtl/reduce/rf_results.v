@@ -75,23 +75,24 @@ module rf_results #(
   reg  [CREDIT_W-1:0] free_hdrs_q;
   wire                back_valid;
   wire [CREDIT_W-1:0] back_beats;
-  wire [4:0]          back_hdrs;
+  wire                gone_valid;
+  wire [4:0]          gone_hdrs;
   localparam [31:0]   BEATS_N = BEATS;
   localparam [31:0]   HDRS_N  = HDRS;
 
   assign free_beats = free_beats_q;
   assign free_hdrs  = free_hdrs_q;
-  assign idle       = free_beats_q == BEATS_N[CREDIT_W-1:0];
+  assign idle       = free_beats_q == BEATS_N[CREDIT_W-1:0] && free_hdrs_q == HDRS_N[CREDIT_W-1:0];
 
   always @(posedge clk)
     if (rst) begin
       free_beats_q <= BEATS_N[CREDIT_W-1:0];
       free_hdrs_q  <= HDRS_N[CREDIT_W-1:0];
-    end else if (take_valid || back_valid) begin
+    end else if (take_valid || back_valid || gone_valid) begin
       free_beats_q <= free_beats_q - (take_valid ? take_beats : {CREDIT_W{1'b0}}) +
                       (back_valid ? back_beats : {CREDIT_W{1'b0}});
       free_hdrs_q  <= free_hdrs_q - (take_valid ? {{CREDIT_W-5{1'b0}}, take_hdrs} : {CREDIT_W{1'b0}}) +
-                      (back_valid ? {{CREDIT_W-5{1'b0}}, back_hdrs} : {CREDIT_W{1'b0}});
+                      (gone_valid ? {{CREDIT_W-5{1'b0}}, gone_hdrs} : {CREDIT_W{1'b0}});
     end
 
   // Headers: the bank gives them 2 cycles after the read.
@@ -149,27 +150,31 @@ module rf_results #(
     if (rst) wr_q <= {BW+1{1'b0}};
     else if (store) wr_q <= wr_q + 1'b1;
 
-  // Packets, for the headers: how many, or skip so many.
+  // Packets, for the headers: how many, or skip so many. Their room is given back when the last one has gone: it may
+  // wait here for longer than the beats (a packet of one beat, a packet that is dropped).
   wire        n_valid;
   wire        n_take;
   wire        n_drop;
+  wire        n_none;
   wire [4:0]  n_copies;
   wire        n_room;
   wire [HW:0] n_count;
   wire        n_afull;
   reg  [4:0]  n_done_q;
 
-  rf_fifo #(.WIDTH(6), .DEPTH(HDRS), .READ_LATENCY(0)) counts (
-    .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room && pack_copies != 5'd0), .s_ready(n_room),
-    .s_data({pack_drop, pack_copies}), .m_valid(n_valid), .m_ready(n_take), .m_data({n_drop, n_copies}),
-    .count(n_count), .almost_full(n_afull));
+  rf_fifo #(.WIDTH(11), .DEPTH(HDRS), .READ_LATENCY(0)) counts (
+    .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room), .s_ready(n_room),
+    .s_data({pack_hdrs, pack_drop, pack_copies}), .m_valid(n_valid), .m_ready(n_take),
+    .m_data({gone_hdrs, n_drop, n_copies}), .count(n_count), .almost_full(n_afull));
 
   reg    inside_q;
   wire   leave = e_valid && e_ready;
 
-  assign e_valid = n_valid && !n_drop && h_valid && p_valid && !inside_q;
-  assign h_take  = leave || (n_valid && n_drop && h_valid);
-  assign n_take  = h_take && n_done_q + 5'd1 == n_copies;
+  assign n_none     = n_copies == 5'd0;
+  assign e_valid    = n_valid && !n_drop && !n_none && h_valid && p_valid && !inside_q;
+  assign h_take     = leave || (n_valid && n_drop && !n_none && h_valid);
+  assign n_take     = (h_take && n_done_q + 5'd1 == n_copies) || (n_valid && n_none);
+  assign gone_valid = n_take;
 
   always @(posedge clk)
     if (rst || n_take) n_done_q <= 5'd0;
@@ -181,7 +186,8 @@ module rf_results #(
     else if (p_valid && p_ready && p_last) inside_q <= 1'b0;
     else if (leave) inside_q <= 1'b1;
 
-  // Packets, for the beats: read `copies` times, then give the room back.
+  // Packets, for the beats: read `copies` times, then give the room back. The one that is being read may have no header
+  // left: so there may be one more of them than headers.
   wire                r_valid;
   wire                r_take;
   wire                r_keep;
@@ -190,16 +196,17 @@ module rf_results #(
   wire [1:0]          r_pad;
   wire [BL-1:0]       r_bytes;
   wire                r_room;
-  wire [HW:0]         r_count;
+  wire [HW+1:0]       r_count;
   wire                r_afull;
   reg  [4:0]          r_done_q;
   reg  [CREDIT_W-1:0] r_beat_q;
   reg  [BW:0]         r_base_q;
 
-  rf_fifo #(.WIDTH(13 + BL + 2 * CREDIT_W), .DEPTH(HDRS), .READ_LATENCY(0)) packets (
+  rf_fifo #(.WIDTH(8 + BL + 2 * CREDIT_W), .DEPTH(2 * HDRS), .READ_LATENCY(0)) packets (
     .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room), .s_ready(r_room),
-    .s_data({keep, pack_copies, pack_length, pack_tail[14:13], pack_tail[BL-1:0], pack_beats, pack_hdrs}), .m_valid(r_valid), .m_ready(r_take),
-    .m_data({r_keep, r_copies, r_length, r_pad, r_bytes, back_beats, back_hdrs}), .count(r_count), .almost_full(r_afull));
+    .s_data({keep, pack_copies, pack_length, pack_tail[14:13], pack_tail[BL-1:0], pack_beats}),
+    .m_valid(r_valid), .m_ready(r_take),
+    .m_data({r_keep, r_copies, r_length, r_pad, r_bytes, back_beats}), .count(r_count), .almost_full(r_afull));
 
   wire [BW:0] r_ptr     = r_base_q + r_beat_q;
   wire        r_there   = r_done_q != 5'd0 || r_ptr != wr_q;

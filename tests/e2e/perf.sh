@@ -1,7 +1,9 @@
 #!/bin/bash
 # ringfold perf over DPDK and the box: every type and operation right, a spoiled bit noticed, JSON well-formed.
-#   tests/e2e/perf.sh [RANKS]
+#   tests/e2e/perf.sh [RANKS [model|rtl]]
 ranks=${1:-2}
+engine=${2:-model}
+box_ports=$([ "$engine" = rtl ] && echo 4)
 . "$(dirname "$0")/lib.sh"
 
 box_start

@@ -61,6 +61,7 @@ struct rf_group {
 	/* the box */
 	bool have_client;
 	struct rf_client client;
+	uint64_t token;
 	enum rf_client_state client_state; /* seen last */
 	struct rf_order order;
 	/* work */

@@ -70,7 +70,9 @@ static void client_start(struct rf_group *g, const struct rf_peer_end *ends, uns
 		.box_ip = comm->box_ip,
 		.vlan = RF_CTL_NO_VLAN,
 		.job = comm->job,
-		.group = (uint16_t)g->number,
+		/* what asks for less is another group: late copies of the first JOIN must not fit
+		 */
+		.group = (uint16_t)(g->number * 2 + (least < g->slots)),
 		.rank = (uint16_t)comm->rank,
 	};
 	struct rf_ctl_join join = {
@@ -93,8 +95,11 @@ static void client_start(struct rf_group *g, const struct rf_peer_end *ends, uns
 
 	memcpy(cfg.mac, comm->ctx->io->mac, sizeof(cfg.mac));
 	memcpy(cfg.key, comm->key, sizeof(cfg.key));
-	while (!cfg.token)
-		rf_random(&cfg.token, sizeof(cfg.token));
+	/* one membership, however often it is asked for: a late copy may be accepted in its place
+	 */
+	while (!g->token)
+		rf_random(&g->token, sizeof(g->token));
+	cfg.token = g->token;
 	rf_client_init(&g->client, &cfg);
 	rf_client_join(&g->client, &join, rf_now());
 	g->client_state = rf_client_state(&g->client);

@@ -1,48 +1,61 @@
 // rf_align: moves a stream of beats between the payload's offset in the frame and byte 0, by two neighbouring beats.
 //
-// Latency     0, combinational: two levels of LUT6.
+// Latency     0, combinational: two levels of LUT6, a multiplexer of three in each.
 // Throughput  one beat per cycle.
 // Capacity    none.
 // Handshake   none.
 // Reset       none.
 //
-// off is the header length mod B, as a code (rf_align_code): only 54, 58, 62, 70, 74 and 78 occur, and 0 for raw frames.
-//   BACK 0: out byte k = byte k + off of {next, prev}    from the frame to byte 0
-//   BACK 1: out byte k = byte k + B - off of {next, prev} from byte 0 into the frame
+// The offset is the header length mod B as rf_align_code puts it: a coarse place and 0, 4 or 8 bytes more; code 0 for raw
+// frames.
+//   BACK 0: out byte k = byte k + offset of {next, prev}      from the frame to byte 0; raw: prev
+//   BACK 1: out byte k = byte k + B - offset of {next, prev}  from byte 0 into the frame; raw: next
 
 module rf_align #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512,
   parameter BACK = 0
 ) (
+  // 0: out is not needed, and zero.
   input  wire             en,
-  input  wire [2:0]       code,
+  input  wire [3:0]       code,
   input  wire [WIDTH-1:0] prev,
   input  wire [WIDTH-1:0] next,
-  // Zero while en is low.
   output reg  [WIDTH-1:0] out
 );
 
-  localparam B = WIDTH / 8;
+  localparam B    = WIDTH / 8;
+  localparam SPAN = (B == 8) ? 4 : 8;
+  localparam WIN  = WIDTH + 8 * SPAN;
 
-  function integer place;
-    input integer hlen;
-    place = (BACK != 0) ? 8 * (B - hlen % B) : 8 * (hlen % B);
-  endfunction
+  // Where the window of a coarse place begins: the header lengths 54 and 70 (at 64 bits 58), 0 for raw.
+  localparam NEAR = (B == 8) ? 58 % B : 54 % B;
+  localparam FAR  = (B == 8) ? NEAR : 70 % B;
+  localparam AT0  = (BACK != 0) ? 8 * (B - SPAN) : 0;
+  localparam AT1  = (BACK != 0) ? 8 * (B - SPAN - NEAR) : 8 * NEAR;
+  localparam AT2  = (BACK != 0) ? 8 * (B - SPAN - FAR) : 8 * FAR;
 
   wire [2*WIDTH-1:0] both = {next, prev};
+  wire               unused_both = &{1'b0, both};
+  reg  [WIN-1:0]     window;
 
   always @* begin
-    out = {WIDTH{1'b0}};
+    window = {WIN{1'b0}};
     if (en)
-      case (code)
-        3'd1: out = both[place(54)+:WIDTH];
-        3'd2: out = both[place(58)+:WIDTH];
-        3'd3: out = both[place(62)+:WIDTH];
-        3'd4: out = both[place(70)+:WIDTH];
-        3'd5: out = both[place(74)+:WIDTH];
-        3'd6: out = both[place(78)+:WIDTH];
-        default: out = (BACK != 0) ? next : prev;
+      case (code[3:2])
+        2'd0: window = both[AT0+:WIN];
+        2'd1: window = both[AT1+:WIN];
+        default: window = both[AT2+:WIN];
+      endcase
+  end
+
+  always @* begin
+    out = window[WIDTH-1:0];
+    if (en)
+      case (code[1:0])
+        2'd0: out = window[(BACK!=0?8*SPAN:0)+:WIDTH];
+        2'd1: out = window[(BACK!=0?8*SPAN-32:32)+:WIDTH];
+        default: out = window[(BACK!=0?0:8*SPAN)+:WIDTH];
       endcase
   end
 

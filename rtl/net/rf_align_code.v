@@ -1,4 +1,4 @@
-// rf_align_code: the offset of a header length for rf_align, as a code.
+// rf_align_code: the offset of a header length for rf_align, as a code: coarse place in bits 3:2, 4-byte steps in bits 1:0.
 //
 // Latency     0, combinational.
 // Throughput  one per cycle.
@@ -14,17 +14,24 @@ module rf_align_code #(
 ) (
   // 54, 58, 62, 70, 74 or 78; anything else counts as 78.
   input  wire [6:0] hlen,
-  output reg  [2:0] code
+  output reg  [3:0] code
 );
 
+  localparam [1:0] FAR = (WIDTH <= 128) ? 2'd1 : 2'd2;
+
+  // At 64 bits the offset is 2 or 6: 58 and 74, or the others.
+  wire two = hlen == 7'd58 || hlen == 7'd74;
+
   always @*
-    case (hlen)
-      7'd54: code = 3'd1;
-      7'd58: code = 3'd2;
-      7'd62: code = (WIDTH == 64) ? 3'd1 : 3'd3;
-      7'd70: code = (WIDTH <= 128) ? 3'd1 : 3'd4;
-      7'd74: code = (WIDTH <= 128) ? 3'd2 : 3'd5;
-      default: code = (WIDTH == 64) ? 3'd1 : (WIDTH == 128) ? 3'd3 : 3'd6;
-    endcase
+    if (WIDTH == 64) code = two ? 4'b0100 : 4'b0101;
+    else
+      case (hlen)
+        7'd54: code = 4'b0100;
+        7'd58: code = 4'b0101;
+        7'd62: code = 4'b0110;
+        7'd70: code = {FAR, 2'd0};
+        7'd74: code = {FAR, 2'd1};
+        default: code = {FAR, 2'd2};
+      endcase
 
 endmodule

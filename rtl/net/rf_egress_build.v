@@ -58,7 +58,7 @@ module rf_egress_build #(
   wire [CW-1:0] e_beats = e_round[14:LB];
   wire [CW-1:0] e_pays  = e_raw ? e_beats : p_round[14:LB];
   wire [3:0]    e_skip  = e_raw ? 4'd0 : {{LB - 3{1'b0}}, e_hlen[6:LB]};
-  wire [2:0]    e_code;
+  wire [3:0]    e_code;
   wire          e_vlan  = e_hdr[8*12+:16] == 16'h0081;
   wire          unused_sums = &{1'b0, e_round[LB-1:0], p_round[LB-1:0]};
 
@@ -76,7 +76,7 @@ module rf_egress_build #(
   reg           raw_q;
   reg           vlan_q;
   reg           tail_q;
-  reg  [2:0]    code_q;
+  reg  [3:0]    code_q;
   reg  [2:0]    beat_q;
   reg  [3:0]    skip_q;
   reg  [CW-1:0] left_q;
@@ -90,7 +90,7 @@ module rf_egress_build #(
   wire          vlan = run_q ? vlan_q : e_vlan;
   // The beat in which the header ends is still to come.
   wire          tail = run_q ? tail_q : !e_raw;
-  wire [2:0]    code = run_q ? code_q : e_raw ? 3'd0 : e_code;
+  wire [3:0]    code = run_q ? code_q : e_raw ? 4'd0 : e_code;
   wire [2:0]    beat = run_q ? beat_q : 3'd0;
   wire [3:0]    skip = run_q ? skip_q : e_skip;
   wire [CW-1:0] left = run_q ? left_q : e_beats;
@@ -120,7 +120,7 @@ module rf_egress_build #(
     if (e_ready) begin
       raw_q  <= e_raw;
       vlan_q <= e_vlan;
-      code_q <= e_raw ? 3'd0 : e_code;
+      code_q <= e_raw ? 4'd0 : e_code;
       off_q  <= e_hlen[LB-1:2];
       end_q  <= e_sum[LB-1:0];
     end

@@ -124,15 +124,8 @@ module rf_ingress #(
   reg             i0_bad_q;
   reg [LB:0]      i0_ones_q;
   reg [WIDTH-1:0] i0_data_q;
-  reg [WIDTH-1:0] clean;
 
   integer k;
-
-  always @* begin
-    clean = s_axis_tdata;
-    if (s_axis_tvalid && s_axis_tlast)
-      for (k = 0; k < B; k = k + 1) if (!s_axis_tkeep[k]) clean[8*k+:8] = 8'h00;
-  end
 
   always @(posedge clk)
     if (rst) i0_valid_q <= 1'b0;
@@ -142,9 +135,15 @@ module rf_ingress #(
     if (s_axis_tvalid) begin
       i0_last_q <= s_axis_tlast;
       i0_bad_q  <= s_axis_tuser;
-      i0_data_q <= clean;
       i0_ones_q <= s_axis_tlast ? ones(s_axis_tkeep) : B[LB:0];
     end
+
+  // The zeros come from the registers' reset.
+  always @(posedge clk) begin
+    if (s_axis_tvalid) i0_data_q <= s_axis_tdata;
+    if (s_axis_tvalid && s_axis_tlast)
+      for (k = 0; k < B; k = k + 1) if (!s_axis_tkeep[k]) i0_data_q[8*k+:8] <= 8'h00;
+  end
 
   // ---- Cycle 1: store, take the header, count, feed the CRC.
 

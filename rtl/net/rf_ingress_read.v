@@ -54,7 +54,7 @@ module rf_ingress_read #(
   wire op_payload = c_op == 2'd1;
 
   // What a command means: beats to read from `skip` on, of which `outs` make output (all or all but the last one).
-  wire [2:0]    pay_code;
+  wire [3:0]    pay_code;
   wire [14:0]   pay_span  = {1'b0, i_plen} + {{15 - LB{1'b0}}, i_hlen[LB-1:0]} + {{15 - LB{1'b0}}, {LB{1'b1}}};
   wire [14:0]   out_span  = (op_payload ? {1'b0, i_plen} : {1'b0, i_len}) + {{15 - LB{1'b0}}, {LB{1'b1}}};
   wire [14-LB:0] outs     = out_span[14:LB];
@@ -74,7 +74,7 @@ module rf_ingress_read #(
   reg              busy_q;
   reg  [14-LB:0]   left_q;
   reg              extra_q;
-  reg  [2:0]       code_q;
+  reg  [3:0]       code_q;
   reg  [LB-1:0]    tail_q;
   reg  [AW:0]      addr_q;
   // First beat of the oldest frame.
@@ -84,11 +84,11 @@ module rf_ingress_read #(
   // Step of the pipeline: memory output (b), beat that waits for its neighbour (h).
   reg              b_out_q;
   reg              b_last_q;
-  reg  [2:0]       b_code_q;
+  reg  [3:0]       b_code_q;
   reg  [LB-1:0]    b_tail_q;
   reg              h_out_q;
   reg              h_last_q;
-  reg  [2:0]       h_code_q;
+  reg  [3:0]       h_code_q;
   reg  [LB-1:0]    h_tail_q;
   reg  [WIDTH-1:0] h_data_q;
 
@@ -122,7 +122,7 @@ module rf_ingress_read #(
   always @(posedge clk)
     if (start) begin
       extra_q <= extra;
-      code_q  <= op_payload ? pay_code : 3'd0;
+      code_q  <= op_payload ? pay_code : 4'd0;
       tail_q  <= tail;
     end
 
@@ -143,7 +143,7 @@ module rf_ingress_read #(
   always @(posedge clk)
     if (rd_en) begin
       b_last_q <= left == (is_extra ? TWO : ONE);
-      b_code_q <= busy_q ? code_q : op_payload ? pay_code : 3'd0;
+      b_code_q <= busy_q ? code_q : op_payload ? pay_code : 4'd0;
       b_tail_q <= busy_q ? tail_q : tail;
     end
 

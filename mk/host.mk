@@ -30,6 +30,9 @@ $(eval $(call c_prog,allreduce,host/examples/allreduce.c,,$(RINGFOLD_LIBS)))
 $(eval $(call c_prog,ringfold-train,demo/train.c demo/net.c demo/digits.c,rf-opt,$(RINGFOLD_LIBS)))
 $(BUILD)/bin/ringfold-perf $(BUILD)/bin/allreduce $(BUILD)/bin/ringfold-train: $(SHLIB)
 
+# The doctor talks to the box by itself: boxlink is of mk/tools.mk.
+$(eval $(call c_prog,ringfold-doctor,host/tools/ringfold-doctor.c,rf-boxlink client rfctl rf-io rf-bootstrap roce rfproto rf-opt,$(DPDK_LIBS) -ljansson -lpthread))
+
 $(eval $(call c_test,bootstrap_env,tests/unit/bootstrap_env.c,rf-bootstrap))
 $(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,rf-bootstrap rfproto,-lpthread))
 $(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,rf-io rf-bootstrap,$(DPDK_LIBS) -lpthread))
@@ -45,6 +48,7 @@ $(eval $(call test,e2e-perf-4,tests/e2e/perf.sh 4,$(E2E_DEPS)))
 $(eval $(call test,e2e-errors,tests/e2e/errors.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-norule,tests/e2e/norule.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-launch,tests/e2e/launch.sh,$(E2E_DEPS) $(BUILD)/bin/allreduce))
+$(eval $(call test,e2e-doctor,tests/e2e/doctor.sh model,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor))
 $(eval $(call test,e2e-install,tests/e2e/install.sh,$(E2E_DEPS)))
 
 # make install: DESTDIR for packages, PREFIX for the place.

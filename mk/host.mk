@@ -45,10 +45,12 @@ $(BUILD)/tests/e2e_rank: $(SHLIB)
 E2E_DEPS := $(BUILD)/tests/e2e_rank $(BUILD)/bin/ringfold-box $(BUILD)/bin/ringfold-perf $(BUILD)/bin/ringfold-train
 $(eval $(call test,e2e-perf-2,tests/e2e/perf.sh 2,$(E2E_DEPS)))
 $(eval $(call test,e2e-perf-4,tests/e2e/perf.sh 4,$(E2E_DEPS)))
+$(eval $(call test,e2e-perf-rtl,tests/e2e/perf.sh 4 rtl,$(E2E_DEPS) $(BUILD)/vl/box-p4-l1-w512.so))
 $(eval $(call test,e2e-errors,tests/e2e/errors.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-norule,tests/e2e/norule.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-launch,tests/e2e/launch.sh,$(E2E_DEPS) $(BUILD)/bin/allreduce))
 $(eval $(call test,e2e-doctor,tests/e2e/doctor.sh model,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor))
+$(eval $(call test,e2e-afpacket,tests/e2e/afpacket.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor))
 $(eval $(call test,e2e-install,tests/e2e/install.sh,$(E2E_DEPS)))
 
 # make install: DESTDIR for packages, PREFIX for the place.

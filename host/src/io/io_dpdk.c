@@ -34,7 +34,9 @@
 
 #define DESCRIPTORS 512
 /* Both rings, both bursts, and as much again on the way through the device. */
-#define MBUFS 4095u
+#define MBUFS 2047u
+/* Room of a buffer, at least: af_packet wants a whole frame of its ring to fit. */
+#define BUFFER_ROOM 8192u
 #define LINK_WAIT_MS 2000
 #define ARGS_MAX 64
 
@@ -285,13 +287,13 @@ static int port_start(struct dpdk_io *d, char *why, size_t room)
 {
 	struct rte_eth_conf conf = {.intr_conf.rxq = 1};
 	uint16_t rx_desc = DESCRIPTORS, tx_desc = DESCRIPTORS;
+	uint32_t buffer = d->io.frame_max > BUFFER_ROOM ? d->io.frame_max : BUFFER_ROOM;
 	char name[32];
 	int ret;
 
 	snprintf(name, sizeof(name), "ringfold_%u", eal_pools++);
 	d->pool = rte_pktmbuf_pool_create(name, MBUFS, 0, 0,
-					  (uint16_t)(d->io.frame_max + RTE_PKTMBUF_HEADROOM),
-					  SOCKET_ID_ANY);
+					  (uint16_t)(buffer + RTE_PKTMBUF_HEADROOM), SOCKET_ID_ANY);
 	if (!d->pool) {
 		snprintf(why, room, "no memory for %u packet buffers: %s", MBUFS,
 			 rte_strerror(rte_errno));
@@ -347,6 +349,17 @@ static int port_link(struct dpdk_io *d, char *why, size_t room)
 	return RF_ERR_DEVICE;
 }
 
+/* Virtual devices lose frames that are longer than their buffers, and those are short by default.
+ */
+static const char *longer_frames(const char *device)
+{
+	if (strncmp(device, "net_memif", 9) == 0 && !strstr(device, "bsize="))
+		return ",bsize=8192";
+	if (strncmp(device, "net_af_packet", 13) == 0 && !strstr(device, "framesz="))
+		return ",framesz=8192,blocksz=65536,framecnt=512";
+	return "";
+}
+
 static int device_open(struct dpdk_io *d, const char *wanted, char *why, size_t room)
 {
 	char device[512];
@@ -359,10 +372,7 @@ static int device_open(struct dpdk_io *d, const char *wanted, char *why, size_t 
 		snprintf(why, room, "no eventfd: %s", strerror(errno));
 		return RF_ERR_SYSTEM;
 	}
-	/* memif loses frames that are longer than its buffers, and those are short by default */
-	snprintf(device, sizeof(device), "%s%s", wanted,
-		 strncmp(wanted, "net_memif", 9) == 0 && !strstr(wanted, "bsize=") ? ",bsize=8192"
-										   : "");
+	snprintf(device, sizeof(device), "%s%s", wanted, longer_frames(wanted));
 	snprintf(d->name, sizeof(d->name), "%.*s", (int)strcspn(device, ","), device);
 	if (rte_eth_dev_get_port_by_name(d->name, &d->port) != 0) {
 		ret = rte_dev_probe(device);

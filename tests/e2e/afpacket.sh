@@ -1,0 +1,55 @@
+#!/bin/bash
+# Hosts over the kernel's interfaces: net_af_packet on both ends of veth pairs, as on an ordinary NIC. Needs root.
+ranks=2
+. "$(dirname "$0")/lib.sh"
+if [ "$(id -u)" -ne 0 ] || ! command -v ip > /dev/null; then
+	echo "needs root and iproute2"
+	exit 77
+fi
+
+names=()
+drop_links() {
+	local n
+	for n in "${names[@]}"; do
+		ip link del "$n" 2> /dev/null
+	done
+	cleanup
+}
+trap drop_links EXIT
+for r in 0 1; do
+	n=rf$$h$r
+	if ! ip link add "$n" type veth peer name "rf$$b$r"; then
+		echo "no veth pairs here"
+		exit 77
+	fi
+	names+=("$n")
+	for end in "$n" "rf$$b$r"; do
+		# no kernel address: nobody else answers on these
+		echo 1 > "/proc/sys/net/ipv6/conf/$end/disable_ipv6"
+		ip link set "$end" mtu 4500 up
+	done
+done
+"$bin/ringfold-box" --box-ports 2 --hold 0s \
+	--port "h0=dpdk:net_af_packet8,iface=rf$$b0" \
+	--port "h1=dpdk:net_af_packet9,iface=rf$$b1" > "$dir/box.out" 2> "$dir/box.log" &
+box=$!
+for _ in $(seq 200); do
+	grep -q ready "$dir/box.log" && break
+	kill -0 $box 2> /dev/null || break
+	sleep 0.05
+done
+check "the box on two interfaces" grep -q ready "$dir/box.log"
+
+export RF_DEVICE="net_af_packet0,iface=rf$$h%r"
+all "$bin/ringfold-perf" --max 256K --iters 3
+check "all-reduce" codes_are 0
+check "... right" grep -q 'wrong elements: 0' "$dir/0.out"
+# an address of the interface becomes the host's own
+ip addr add 10.9.9.1/24 dev "rf$$h0"
+ip addr add 10.9.9.2/24 dev "rf$$h1"
+RF_RANK=1 "$bin/ringfold-doctor" > "$dir/1.err" 2>&1
+check "ringfold doctor" test $? = 0
+check "... takes the interface's address" says 1 "address 10.9.9.2"
+RF_MTU=4096 all "$bin/ringfold-perf" --min 100K --max 100K --iters 3
+check "MTU 4096" codes_are 0
+finish

@@ -30,14 +30,12 @@ $(eval $(call c_prog,allreduce,host/examples/allreduce.c,,$(RINGFOLD_LIBS)))
 $(eval $(call c_prog,ringfold-train,demo/train.c demo/net.c demo/digits.c,rf-opt,$(RINGFOLD_LIBS)))
 $(BUILD)/bin/ringfold-perf $(BUILD)/bin/allreduce $(BUILD)/bin/ringfold-train: $(SHLIB)
 
-# The doctor talks to the box by itself: boxlink is of mk/tools.mk.
-$(eval $(call c_prog,ringfold-doctor,host/tools/ringfold-doctor.c,rf-boxlink client rfctl rf-io rf-bootstrap roce rfproto rf-opt,$(DPDK_LIBS) -ljansson -lpthread))
-
 $(eval $(call c_test,bootstrap_env,tests/unit/bootstrap_env.c,rf-bootstrap))
 $(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,rf-bootstrap rfproto,-lpthread))
 $(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,rf-io rf-bootstrap,$(DPDK_LIBS) -lpthread))
 $(eval $(call c_lib,api-ranks,tests/unit/api_ranks.c))
 $(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),$(DPDK_LIBS) -lpthread -lm))
+$(eval $(call c_test,api_errors,tests/unit/api_errors.c,api-ranks $(HOST_LIBS),$(DPDK_LIBS) -lpthread -lm))
 
 # End to end: processes, DPDK memif, `ringfold box`.
 $(eval $(call c_link,e2e_rank,tests/e2e/rank.c,,$(RINGFOLD_LIBS),,$(BUILD)/tests/e2e_rank))

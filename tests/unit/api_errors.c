@@ -1,0 +1,326 @@
+/*
+ * What callers and ranks do wrong, over the ring: each ends in its own error, with a text, in time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/unit/api_ranks.h"
+
+static void run_all(unsigned int n, int (*run)(struct rank *), bool manual)
+{
+	struct ranks all;
+
+	ranks_init(&all, n, run);
+	all.manual = manual;
+	assert_int_equal(ranks_run(&all), 0);
+	ranks_free(&all);
+}
+
+/* What a caller can do wrong alone: refused, and the group goes on. */
+static int bad_arguments(struct rank *r)
+{
+	struct rf_request *req[RF_REQUESTS_MAX], *more;
+	struct rf_group *g = NULL, *none = NULL;
+	uint32_t a[64], b[64];
+	unsigned int k;
+	int first;
+
+	EXPECT(r, rf_group_create(r->comm, (enum rf_type)9, RF_SUM, NULL, &none) == RF_ERR_INVALID);
+	EXPECT(r, rf_group_create(r->comm, RF_FP32, (enum rf_op)3, NULL, &none) == RF_ERR_INVALID);
+	EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, NULL, NULL) == RF_ERR_INVALID);
+	{
+		struct rf_group_config c = RF_GROUP_CONFIG_INIT;
+
+		c.slots = 17;
+		EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, &c, &none) == RF_ERR_INVALID);
+		EXPECT(r, strstr(rf_last_error_text(r->ctx), "17"));
+		c.size = 0;
+		EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, &c, &none) == RF_ERR_INVALID);
+	}
+	EXPECT(r, none == NULL);
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
+	EXPECT(r, rf_allreduce(g, a, b, 0) == RF_ERR_INVALID);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "count is 0"));
+	EXPECT(r, rf_allreduce(g, NULL, b, 1) == RF_ERR_INVALID);
+	EXPECT(r, rf_allreduce(g, a, NULL, 1) == RF_ERR_INVALID);
+	EXPECT(r, rf_allreduce(g, (char *)a + 1, b, 1) == RF_ERR_INVALID);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "aligned"));
+	EXPECT(r, rf_allreduce(g, a, a + 1, 2) == RF_ERR_INVALID);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "overlap"));
+	EXPECT(r, rf_allreduce(g, a + 1, a, 2) == RF_ERR_INVALID);
+	EXPECT(r, rf_allreduce(g, a, b, (size_t)-1 / 4) == RF_ERR_INVALID);
+	EXPECT(r, rf_iallreduce(g, a, b, 1, NULL) == RF_ERR_INVALID);
+	EXPECT(r, rf_comm_destroy(r->comm) == RF_ERR_BUSY);
+	EXPECT(r, rf_context_destroy(r->ctx) == RF_ERR_BUSY);
+	/* neighbours do not overlap */
+	a[0] = 5;
+	EXPECT(r, rf_allreduce(g, a, a + 1, 1) == RF_OK && a[1] == 5 * r->all->n);
+	/* too many at once; the others of the ring hold the first ones up until the barrier */
+	first = r->rank == 0;
+	for (k = 0; first && k < RF_REQUESTS_MAX; k++)
+		EXPECT(r, rf_iallreduce(g, a, b + k % 64, 1, &req[k]) == RF_OK);
+	if (first) {
+		EXPECT(r, rf_iallreduce(g, a, b, 1, &more) == RF_ERR_BUSY);
+		EXPECT(r, rf_wait(req[0], 30) == RF_IN_PROGRESS);
+	}
+	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	for (k = 0; !first && k < RF_REQUESTS_MAX; k++)
+		EXPECT(r, rf_iallreduce(g, a, b + k % 64, 1, &req[k]) == RF_OK);
+	for (k = 0; k < RF_REQUESTS_MAX; k++)
+		EXPECT(r, rf_wait(req[k], (unsigned int)-1) == RF_OK);
+	rf_group_destroy(g);
+	return 0;
+}
+
+static void arguments(void **state)
+{
+	(void)state;
+	run_all(2, bad_arguments, false);
+}
+
+/* Rank 1 asks for other lengths: everybody gets an error that says so, and the group stays dead. */
+static int counts_differ(struct rank *r)
+{
+	static uint32_t send[2000], recv[RANKS][2000];
+	struct rf_group *g;
+	int ret;
+
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
+	ret = rf_allreduce(g, send, recv[r->rank], r->rank == 1 ? 2000 : 100);
+	EXPECT(r, ret == RF_ERR_MISMATCH);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "count"));
+	EXPECT(r, rf_allreduce(g, send, recv[r->rank], 1) == RF_ERR_GROUP_FAILED);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "count"));
+	EXPECT(r, rf_group_destroy(g) == RF_OK);
+	/* the communicator lives: another group works */
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
+	EXPECT(r, rf_allreduce(g, send, recv[r->rank], 1) == RF_OK);
+	EXPECT(r, rf_group_destroy(g) == RF_OK);
+	return 0;
+}
+
+static void different_counts(void **state)
+{
+	(void)state;
+	run_all(3, counts_differ, false);
+}
+
+static int types_differ(struct rank *r)
+{
+	struct rf_group *g = NULL;
+
+	EXPECT(r, rf_group_create(r->comm, r->rank == 2 ? RF_FP32 : RF_INT32, RF_SUM, NULL, &g) ==
+			  RF_ERR_MISMATCH);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "fp32"));
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "int32"));
+	EXPECT(r, g == NULL);
+	return 0;
+}
+
+static void different_types(void **state)
+{
+	(void)state;
+	run_all(3, types_differ, false);
+}
+
+/* One makes a group while the others wait in a barrier. */
+static int calls_differ(struct rank *r)
+{
+	struct rf_group *g = NULL;
+
+	if (r->rank == 0)
+		EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_ERR_MISMATCH);
+	else
+		EXPECT(r, rf_comm_barrier(r->comm) == RF_ERR_MISMATCH);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "same order"));
+	return 0;
+}
+
+static void different_calls(void **state)
+{
+	(void)state;
+	run_all(2, calls_differ, false);
+}
+
+/* One rank never calls: the others' deadline passes. */
+static int one_absent(struct rank *r)
+{
+	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
+	struct rf_group *g;
+	uint32_t a = 1, b;
+	struct timespec start, end;
+	int ret;
+
+	config.timeout_ms = 300;
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, &config, &g) == RF_OK);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	if (r->rank) {
+		ret = rf_allreduce(g, &a, &b, 1);
+		clock_gettime(CLOCK_MONOTONIC, &end);
+		EXPECT(r, ret == RF_ERR_TIMEOUT);
+		EXPECT(r, strstr(rf_last_error_text(r->ctx), "300 ms"));
+		EXPECT(r, end.tv_sec - start.tv_sec < 3);
+	}
+	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	/* who was late hears of it */
+	if (!r->rank) {
+		usleep(100000);
+		EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_ERR_TIMEOUT);
+		EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_ERR_GROUP_FAILED);
+	}
+	rf_group_destroy(g);
+	return 0;
+}
+
+static void deadline(void **state)
+{
+	(void)state;
+	run_all(3, one_absent, false);
+}
+
+static int aborts(struct rank *r)
+{
+	struct rf_group *g;
+	uint32_t a = 1, b;
+	int ret;
+
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
+	if (r->rank == 1) {
+		usleep(50000);
+		EXPECT(r, rf_abort(g) == RF_OK);
+		EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_ERR_GROUP_FAILED);
+	} else {
+		ret = rf_allreduce(g, &a, &b, 1);
+		EXPECT(r, ret == RF_ERR_ABORTED);
+		EXPECT(r, strstr(rf_last_error_text(r->ctx), "rank 1"));
+	}
+	rf_group_destroy(g);
+	return 0;
+}
+
+static void abortion(void **state)
+{
+	(void)state;
+	run_all(3, aborts, false);
+}
+
+/* Destroyed with a request outstanding: it ends, and the others hear. */
+static int destroys(struct rank *r)
+{
+	struct rf_group *g;
+	struct rf_request *req;
+	uint32_t a = 1, b;
+
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
+	if (r->rank == 1)
+		EXPECT(r, rf_iallreduce(g, &a, &b, 1, &req) == RF_OK);
+	rf_group_destroy(g);
+	return 0;
+}
+
+static void destroyed_early(void **state)
+{
+	(void)state;
+	run_all(2, destroys, false);
+}
+
+static int nothing(struct rank *r)
+{
+	(void)r;
+	return 0;
+}
+
+/* A rank that never comes is named, within the deadline. */
+static void missing_rank(void **state)
+{
+	struct ranks all;
+
+	(void)state;
+	ranks_init(&all, 3, nothing);
+	all.timeout_ms = 300;
+	all.left_out = 2;
+	assert_int_equal(ranks_run(&all), 2);
+	assert_int_equal(all.rank[0].ret, RF_ERR_RANK_MISSING);
+	assert_int_equal(all.rank[2].ret, RF_ERR_RANK_MISSING);
+	assert_non_null(strstr(all.rank[0].text, "rank 1 did not come"));
+	assert_non_null(strstr(all.rank[2].text, "rank 1 did not come"));
+	all.left_out = 1;
+	assert_int_equal(ranks_run(&all), 2);
+	assert_int_equal(all.rank[1].ret, RF_ERR_RANK_MISSING);
+	assert_non_null(strstr(all.rank[1].text, "rank 0"));
+	ranks_free(&all);
+}
+
+/* While a job runs, other processes with a rank of it are turned away and do no harm. */
+static int twin(struct rank *r)
+{
+	struct rf_context_config context = RF_CONTEXT_CONFIG_INIT;
+	struct rf_comm_config comm = RF_COMM_CONFIG_INIT;
+	struct rf_context *ctx;
+	struct rf_comm *other = NULL;
+	char own[16];
+
+	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	snprintf(own, sizeof(own), "rank %u", r->rank);
+	EXPECT(r, rf_context_create(&context, &ctx) == RF_OK);
+	comm.rank = r->rank;
+	comm.ranks = r->all->n;
+	comm.port = r->all->port;
+	/* a context without device may not join more than itself */
+	EXPECT(r, rf_comm_create(ctx, &comm, &other) == RF_ERR_DEVICE);
+	EXPECT(r, rf_context_destroy(ctx) == RF_OK);
+	EXPECT(r, other == NULL);
+	EXPECT(r, rf_comm_create(r->ctx, &comm, &other) == RF_ERR_BUSY);
+	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	return 0;
+}
+
+static void second_process(void **state)
+{
+	(void)state;
+	run_all(2, twin, false);
+}
+
+static void different_mtu(void **state)
+{
+	struct ranks all;
+
+	(void)state;
+	ranks_init(&all, 2, nothing);
+	all.mtu = 0; /* RF_MTU: wrong */
+	setenv("RF_MTU", "1000", 1);
+	assert_int_equal(ranks_run(&all), 2);
+	assert_int_equal(all.rank[0].ret, RF_ERR_INVALID);
+	assert_non_null(strstr(all.rank[0].text, "1000"));
+	unsetenv("RF_MTU");
+	all.mtu = 1024;
+	all.mtu_last = 2048;
+	assert_int_equal(ranks_run(&all), 2);
+	assert_int_equal(all.rank[0].ret, RF_ERR_MISMATCH);
+	assert_int_equal(all.rank[1].ret, RF_ERR_MISMATCH);
+	assert_non_null(strstr(all.rank[0].text, "2048"));
+	ranks_free(&all);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(arguments),       cmocka_unit_test(different_counts),
+		cmocka_unit_test(different_types), cmocka_unit_test(different_calls),
+		cmocka_unit_test(different_mtu),   cmocka_unit_test(deadline),
+		cmocka_unit_test(abortion),        cmocka_unit_test(destroyed_early),
+		cmocka_unit_test(missing_rank),    cmocka_unit_test(second_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,434 +1,296 @@
 /*
- * ringfold doctor: is the box there, does the switch's rule steer, both ways, frames of the right
- * size? Names the first thing that fails, and the mend.
- *
- * The rule is tried with a frame to oneself: RoCE from this host to its own addresses. A switch
- * without the rule keeps it (it would leave by the port on which it came); with the rule the box
- * gets it, knows no such connection, and sends it back by the same port with a source address of
- * its own.
+ * ringfold doctor: is the box there, does the rule steer? One thing after another, up to the first
+ * that fails, with the mend.
  */
-#include <inttypes.h>
+#include "host/tools/doctor.h"
+
 #include <jansson.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rf_regs.h"
-#include "host/src/bootstrap/env.h"
 #include "host/src/bootstrap/settings.h"
-#include "host/src/roce/wire.h"
-#include "host/tools/boxlink.h"
 #include "host/tools/opt.h"
-#include "ringfold/ringfold.h"
 
-#define MS UINT64_C(1000000)
-#define PROBES 4u
-/* A QPN that no library hands out, and an opcode that the box's hold time does not drop. */
-#define PROBE_QPN 0xfffffeu
-#define PORTS_MAX 8u
+#define NS_PER_MS UINT64_C(1000000)
+/* Round trips that a packet is waited for, between this and the time for an answer. */
+#define PATIENCE_TRIPS 20u
+#define PATIENCE_MIN (50 * NS_PER_MS)
 
-struct doctor {
-	const char *device, *ip_text, *box_text, *key_text;
-	unsigned int mtu;
-	bool json;
-	struct boxlink link;
-	bool open;
-	struct rf_client asker;
-	json_t *findings;
-	bool failed;
-	/* of the box */
-	uint8_t base_mac[6];
-	unsigned int ports, port; /* port: on which this host's control packets came in */
-	unsigned int mtu_max;
-	uint32_t foreign[PORTS_MAX]; /* counters before the probes */
-	/* of the probes */
-	uint16_t probe; /* identification of the one that is awaited */
-	unsigned int seen;
-	bool icrc_ok;
-	uint8_t seen_mac[6];
-};
+static const char *const result_names[] = {"ok", "note", "skipped", "FAILED"};
 
-/* ---- findings ---- */
-
-static void say(struct doctor *d, const char *verdict, const char *what, const char *format,
-		va_list args)
+bool doctor_say(struct doctor *d, const char *name, enum doctor_result result, const char *mend,
+		const char *format, ...)
 {
-	char text[600];
-
-	vsnprintf(text, sizeof(text), format, args);
-	if (d->json)
-		json_array_append_new(d->findings, json_pack("{s:s, s:s, s:s}", "verdict", verdict,
-							     "what", what, "text", text));
-	else
-		printf("%-5s %-14s %s\n", verdict, what, text);
-	fflush(stdout);
-}
-
-static void good(struct doctor *d, const char *what, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-static int bad(struct doctor *d, const char *what, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void good(struct doctor *d, const char *what, const char *format, ...)
-{
+	struct doctor_check *c = &d->check[d->checks];
 	va_list args;
 
+	if (d->checks == DOCTOR_CHECKS_MAX)
+		return result != DOCTOR_FAILED;
+	d->checks++;
+	c->name = name;
+	c->result = result;
 	va_start(args, format);
-	say(d, "ok", what, format, args);
+	vsnprintf(c->text, sizeof(c->text), format, args);
 	va_end(args);
-}
-
-/* Always -1. */
-static int bad(struct doctor *d, const char *what, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(d, "FAIL", what, format, args);
-	va_end(args);
-	d->failed = true;
-	return -1;
-}
-
-static const char *mac_text(const uint8_t mac[6], char buf[18])
-{
-	snprintf(buf, 18, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
-		 mac[5]);
-	return buf;
-}
-
-/* ---- steps ---- */
-
-static int check_device(struct doctor *d)
-{
-	struct rf_env env;
-	char why[500], full[512], mac[18], ip[16];
-
-	if (rf_env_read(&env, why, sizeof(why)))
-		return bad(d, "settings", "%s", why);
-	if (!*d->device)
-		return bad(d, "device",
-			   "no device is named; mend: --device or RF_DEVICE, such as "
-			   "net_af_packet0,iface=eth1");
-	if (rf_ip_parse("--box-ip (RF_BOX_IP)", d->box_text, &d->link.box_ip, why, sizeof(why)) ||
-	    rf_hex_parse("--key (RF_KEY)", d->key_text, d->link.key, sizeof(d->link.key), why,
-			 sizeof(why)))
-		return bad(d, "settings", "%s", why);
-	rf_rank_text(d->device, env.rank, full, sizeof(full));
-	if (boxlink_open(&d->link, full, rf_setting_text("RF_DPDK_ARGS"), why, sizeof(why)))
-		return bad(d, "device", "%s", why);
-	d->open = true;
-	d->link.ip = d->link.io->ip ? d->link.io->ip : 0x0a000001u + env.rank;
-	if (*d->ip_text && rf_ip_parse("--ip (RF_IP)", d->ip_text, &d->link.ip, why, sizeof(why)))
-		return bad(d, "settings", "%s", why);
-	good(d, "device", "%s: link %s, MAC %s, address %s", full,
-	     d->link.io->ops->link(d->link.io) == 1 ? "up" : "unknown",
-	     mac_text(d->link.io->mac, mac), rf_ip_text(d->link.ip, ip));
-	return 0;
-}
-
-/* One page of the box's status; NULL with an explanation. */
-static const struct rf_ctl_reply *ask(struct doctor *d, uint8_t page, uint16_t index)
-{
-	struct rf_ctl_status_req req = {.page = page, .index = index};
-
-	if (rf_client_status(&d->asker, &req, boxlink_now()) != 0)
-		return NULL;
-	return boxlink_answer(&d->link, &d->asker);
-}
-
-static int explain_silence(struct doctor *d)
-{
-	const struct rf_ctl_reply *a = rf_client_answer(&d->asker);
-	char ip[16];
-
-	rf_ip_text(d->link.box_ip, ip);
-	if (a && a->result == RF_CTL_FAILED)
-		return bad(
-			d, "control",
-			"the box refuses: %s; mend: --key (RF_KEY) must be the operator's key at "
-			"the box",
-			rf_ctl_reason_text(a->u.failed.reason));
-	if (!d->asker.box_mac_known)
-		return bad(d, "ARP",
-			   "nobody answers for %s; mend: is the box on, is this its address "
-			   "(--box-ip, RF_BOX_IP), are host and box in one VLAN?",
-			   ip);
-	return bad(d, "control",
-		   "%s answers ARP but no control packet (UDP 4791); mend: does a filter at this "
-		   "host or at the switch drop UDP 4791, does another machine have that address?",
-		   ip);
-}
-
-static int check_box(struct doctor *d)
-{
-	const struct rf_ctl_box_page *b;
-	const struct rf_ctl_reply *a;
-	uint64_t start = boxlink_now();
-	char mac[18], ip[16];
-
-	boxlink_client(&d->link, &d->asker, 0, RF_CTL_NO_RANK, start | 1);
-	a = ask(d, RF_CTL_PAGE_BOX, 0);
-	if (!a)
-		return explain_silence(d);
-	b = &a->u.box;
-	good(d, "ARP", "%s is at %s", rf_ip_text(d->link.box_ip, ip),
-	     mac_text(d->asker.box_mac, mac));
-	good(d, "control",
-	     "the box answers in %.1f ms: %u ports of %u bits, %u lanes, %u of %u groups in use, "
-	     "MTU up to %u%s%s",
-	     (double)(boxlink_now() - start) * 1e-6, b->ports, b->width64 * 64u, b->lanes,
-	     b->groups_used, b->groups, 1u << b->mtu_log2,
-	     rf_client_open_lab(&d->asker) ? ", no keys (anyone may command it)" : "",
-	     b->hold ? ", in its hold time" : "");
-	d->ports = b->ports < PORTS_MAX ? b->ports : PORTS_MAX;
-	d->port = b->port;
-	d->mtu_max = 1u << b->mtu_log2;
-	d->base_mac[0] = (uint8_t)(b->mac_hi >> 8);
-	d->base_mac[1] = (uint8_t)b->mac_hi;
-	d->base_mac[2] = (uint8_t)(b->mac_lo >> 24);
-	d->base_mac[3] = (uint8_t)(b->mac_lo >> 16);
-	d->base_mac[4] = (uint8_t)(b->mac_lo >> 8);
-	d->base_mac[5] = (uint8_t)b->mac_lo;
-	good(d, "port", "this host's packets to the box come in on its port %u", d->port);
-	if (d->mtu > d->mtu_max)
-		return bad(d, "MTU",
-			   "path MTU %u is more than the box was built for; mend: RF_MTU=%u",
-			   d->mtu, d->mtu_max);
-	return 0;
-}
-
-/* Sum over all ports of the frames that the box took for nobody's; the change since the last call.
- */
-static uint32_t foreign_since(struct doctor *d)
-{
-	uint32_t sum = 0;
-	unsigned int p;
-
-	for (p = 0; p < d->ports; p++) {
-		const struct rf_ctl_reply *a = ask(d, RF_CTL_PAGE_PORT, (uint16_t)p);
-		uint32_t now;
-
-		if (!a || a->u.counters.count <= RF_CNT_FOREIGN)
-			continue;
-		now = a->u.counters.value[RF_CNT_FOREIGN];
-		sum += now - d->foreign[p];
-		d->foreign[p] = now;
+	snprintf(c->mend, sizeof(c->mend), "%s", mend ? mend : "");
+	if (!d->json) {
+		printf("%-8s %-8s %s\n", result_names[result], name, c->text);
+		if (*c->mend)
+			printf("%17s mend: %s\n", "", c->mend);
+		fflush(stdout);
 	}
-	return sum;
+	return result != DOCTOR_FAILED;
 }
 
-/* A frame that came in: is it the probe? */
+/* ---- frames ---- */
+
+static void hear_arp(struct doctor_heard *h, const struct roce_arp *a)
+{
+	if (a->sender_ip != h->arp_ip || h->macs == DOCTOR_MACS_MAX)
+		return;
+	for (unsigned int i = 0; i < h->macs; i++) {
+		if (memcmp(h->mac[i], a->sender_mac, 6) == 0)
+			return;
+	}
+	memcpy(h->mac[h->macs++], a->sender_mac, 6);
+}
+
+/* Every frame that is no answer to a question. */
 static void stray(void *arg, const uint8_t *frame, uint32_t len)
 {
 	struct doctor *d = arg;
+	struct doctor_heard *h = &d->heard;
 	struct roce_packet p;
+	struct roce_arp a;
 
-	if (roce_parse(frame, len, &p) != ROCE_WIRE_OK || p.qpn != PROBE_QPN ||
-	    p.ip_id != d->probe || p.src_ip != d->link.ip)
+	h->frames++;
+	if (roce_arp_parse(frame, len, &a) == 0) {
+		hear_arp(h, &a);
 		return;
-	d->seen++;
-	d->icrc_ok = roce_icrc_ok(frame, &p) != 0;
-	memcpy(d->seen_mac, p.src_mac, 6);
-}
-
-/* Sends probes with so much payload until one comes back. Whether one did. */
-static bool probe(struct doctor *d, unsigned int payload)
-{
-	uint8_t frame[ROCE_FRAME_MAX + 64], data[ROCE_MTU_MAX];
-	struct roce_packet p = {
-		.ttl = 64,
-		.ip_flags = 0x4000,
-		.udp_sport = 0xd0c7,
-		.opcode = ROCE_OP_ACK,
-		.pkey = 0xffff,
-		.qpn = PROBE_QPN,
-		.syndrome = ROCE_SYN_ACK,
-		.payload = data,
-		.payload_len = payload,
-	};
-	unsigned int k;
-	size_t len;
-
-	for (k = 0; k < payload; k++)
-		data[k] = (uint8_t)(k * 7 + 1);
-	memcpy(p.dst_mac, d->link.io->mac, 6);
-	memcpy(p.src_mac, d->link.io->mac, 6);
-	p.src_ip = p.dst_ip = d->link.ip;
-	d->seen = 0;
-	for (k = 0; k < PROBES && !d->seen; k++) {
-		uint64_t until = boxlink_now() + 250 * MS;
-
-		p.ip_id = ++d->probe;
-		len = roce_build(&p, frame, sizeof(frame));
-		if (!len || !boxlink_send(&d->link, frame, len))
-			return false;
-		while (!d->seen && boxlink_now() < until)
-			boxlink_run(&d->link, &d->asker, 1, NULL, boxlink_now() + 2 * MS);
 	}
-	return d->seen > 0;
+	if (len > sizeof(h->frame[0]) || roce_parse(frame, len, &p) != ROCE_WIRE_OK)
+		return;
+	for (unsigned int i = 0; i < 2; i++) {
+		if (p.qpn != h->qpn[i])
+			continue;
+		h->kept[i]++;
+		h->len[i] = len;
+		memcpy(h->frame[i], frame, len);
+	}
 }
 
-static int check_rule(struct doctor *d)
+void doctor_listen(struct doctor *d)
 {
-	uint32_t reached;
-	unsigned int back;
-	char mac[18];
+	memset(&d->heard, 0, sizeof(d->heard));
+}
 
+bool doctor_hear(struct doctor *d, uint64_t ns, bool (*cond)(const struct doctor *))
+{
+	uint64_t until = boxlink_now() + ns;
+
+	while (boxlink_now() < until) {
+		if (cond && cond(d))
+			return true;
+		boxlink_run(&d->link, NULL, 0, NULL, 0);
+		d->link.io->ops->wait(d->link.io, 200);
+	}
+	return cond && cond(d);
+}
+
+uint64_t doctor_random(struct doctor *d)
+{
+	d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return d->state >> 16;
+}
+
+uint64_t doctor_patience(const struct doctor *d)
+{
+	uint64_t ns = d->round_trip * PATIENCE_TRIPS;
+
+	ns = ns < PATIENCE_MIN ? PATIENCE_MIN : ns;
+	return ns < d->timeout ? ns : d->timeout;
+}
+
+bool doctor_counters(struct doctor *d, const char *name, struct rf_ctl_counters_page *page)
+{
+	struct rf_ctl_status_req req = {.page = RF_CTL_PAGE_PORT, .index = (uint16_t)d->port};
+	const struct rf_ctl_reply *a = NULL;
+
+	if (rf_client_status(&d->asker, &req, boxlink_now()) == 0)
+		a = boxlink_answer(&d->link, &d->asker);
+	if (!a)
+		return doctor_say(d, name, DOCTOR_FAILED,
+				  "run it again; is the box overloaded, is the network lossy?",
+				  "the box has stopped answering control packets");
+	*page = a->u.counters;
+	return true;
+}
+
+/* ---- report ---- */
+
+static void print_json(const struct doctor *d, bool good)
+{
+	json_t *list = json_array();
+	json_t *root;
+
+	for (unsigned int i = 0; i < d->checks; i++) {
+		const struct doctor_check *c = &d->check[i];
+		json_t *o =
+			json_pack("{ss ss ss}", "check", c->name, "result",
+				  c->result == DOCTOR_FAILED ? "failed" : result_names[c->result],
+				  "text", c->text);
+
+		if (*c->mend)
+			json_object_set_new(o, "mend", json_string(c->mend));
+		json_array_append_new(list, o);
+	}
+	root = json_pack("{sb so}", "ok", good, "checks", list);
+	if (!good)
+		json_object_set_new(root, "failed", json_string(d->check[d->checks - 1].name));
+	json_dumpf(root, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(root);
+}
+
+static bool examine(struct doctor *d)
+{
+	static bool (*const steps[])(struct doctor *) = {
+		doctor_device, doctor_address, doctor_arp,   doctor_control, doctor_rule,
+		doctor_return, doctor_mtu,     doctor_group, doctor_damage};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		if (!steps[i](d))
+			return false;
+	}
+	boxlink_close(&d->link);
+	return doctor_ranks(d);
+}
+
+static int parse_values(struct doctor *d)
+{
+	char why[256];
+
+	if (rf_env_read(&d->env, why, sizeof(why)) != 0 ||
+	    rf_ip_parse("--box-ip", d->box_text, &d->link.box_ip, why, sizeof(why)) != 0 ||
+	    (*d->ip_text && rf_ip_parse("--ip", d->ip_text, &d->link.ip, why, sizeof(why)) != 0) ||
+	    (*d->job_text && rf_number_parse("--job", d->job_text, 1, UINT64_MAX, &d->link.job, why,
+					     sizeof(why)) != 0) ||
+	    rf_hex_parse("--key", d->key_text, d->link.key, RF_CTL_KEY_BYTES, why, sizeof(why)) !=
+		    0) {
+		fprintf(stderr, "ringfold doctor: %s\n", why);
+		return -1;
+	}
+	if (d->mtu < ROCE_MTU_MIN || d->mtu > ROCE_MTU_MAX || (d->mtu & (d->mtu - 1)) != 0) {
+		fprintf(stderr, "ringfold doctor: --mtu is 256, 512, 1024, 2048 or 4096\n");
+		return -1;
+	}
+	if (d->timeout < 10 * NS_PER_MS) {
+		fprintf(stderr, "ringfold doctor: --timeout is 10ms or more\n");
+		return -1;
+	}
+	return 0;
+}
+
+static const char *setting(const char *option, const char *name)
+{
+	return option ? option : rf_setting_text(name);
+}
+
+static int defaults(struct doctor *d)
+{
+	char why[256];
+	uint64_t mtu;
+
+	d->device = setting(d->device, "RF_DEVICE");
+	d->dpdk_args = setting(d->dpdk_args, "RF_DPDK_ARGS");
+	d->ip_text = setting(d->ip_text, "RF_IP");
+	d->box_text = setting(d->box_text, "RF_BOX_IP");
+	d->key_text = setting(d->key_text, "RF_KEY");
+	d->job_text = setting(d->job_text, "RF_JOB");
+	if (d->mtu == 0) {
+		if (rf_setting_number("RF_MTU", ROCE_MTU_MIN, ROCE_MTU_MAX, &mtu, why,
+				      sizeof(why)) != 0) {
+			fprintf(stderr, "ringfold doctor: %s\n", why);
+			return -1;
+		}
+		d->mtu = (unsigned int)mtu;
+	}
+	d->state = boxlink_now();
+	d->link.job = 0x646f63746f72u; /* any will do where the box has no keys */
+	d->link.answer_ns = d->timeout;
 	d->link.stray = stray;
 	d->link.arg = d;
-	foreign_since(d);
-	if (!probe(d, 0)) {
-		reached = foreign_since(d);
-		if (reached >= PROBES)
-			return bad(
-				d, "rule, back",
-				"RoCE of this host reaches the box but does not come back; mend: "
-				"the switch must forward by MAC what comes from the box's ports "
-				"(no rule there), and learn the box's own MACs");
-		return bad(d, "rule",
-			   "RoCE of this host does not reach the box; mend: at this host's switch "
-			   "port redirect UDP destination port 4791 to one of the box's ports");
-	}
-	if (memcmp(d->seen_mac, d->base_mac, 5) != 0 ||
-	    (unsigned int)(d->seen_mac[5] - d->base_mac[5]) >= d->ports)
-		return bad(d, "rule",
-			   "the frame to oneself came back, but from %s and not from the box: the "
-			   "network returns frames to their sender; mend: the rule at this host's "
-			   "switch port is missing, or the port is looped",
-			   mac_text(d->seen_mac, mac));
-	back = (unsigned int)(d->seen_mac[5] - d->base_mac[5]);
-	good(d, "rule", "RoCE of this host goes to port %u of the box and comes back", back);
-	if (back != d->port)
-		return bad(
-			d, "port",
-			"control packets come in on port %u, RoCE on port %u: JOIN would name the "
-			"wrong one; mend: the rule must hold for every packet to UDP 4791, those "
-			"to the box's address included",
-			d->port, back);
-	if (!d->icrc_ok)
-		return bad(
-			d, "ICRC",
-			"the frame comes back changed where its ICRC covers it: something between "
-			"host and box rewrites addresses, ports or payload (NAT?)");
-	good(d, "ICRC", "unchanged on the way there and back");
-	return 0;
+	return parse_values(d);
 }
 
-static int check_size(struct doctor *d)
-{
-	/* the longest frame: WRITE FIRST carries 16 bytes more of header than an ACK 4 */
-	unsigned int most = d->mtu + 12;
-
-	if (!probe(d, most > ROCE_MTU_MAX ? ROCE_MTU_MAX : most))
-		return bad(d, "MTU",
-			   "frames of %u bytes do not pass, short ones do; mend: an MTU of %u or "
-			   "more at this host's interface and at every switch port, or a smaller "
-			   "RF_MTU on all hosts",
-			   d->mtu + ROCE_HEADERS_MAX + 4, d->mtu + 64);
-	good(d, "MTU", "path MTU %u: the longest frames pass there and back", d->mtu);
-	return 0;
-}
-
-/* Signs of trouble that the box has counted on this host's port. */
-static int check_counters(struct doctor *d)
-{
-	const struct rf_ctl_reply *a = ask(d, RF_CTL_PAGE_PORT, (uint16_t)d->port);
-	const struct rf_ctl_counters_page *c;
-
-	if (!a)
-		return bad(d, "counters", "the box does not answer any more");
-	c = &a->u.counters;
-	if (c->count <= RF_CNT_ICRC)
-		return 0;
-	good(d, "counters",
-	     "port %u since the box's start: %" PRIu32 " frames, %" PRIu32 " damaged on the link, "
-	     "%" PRIu32 " with a wrong ICRC, %" PRIu32 " lost for want of room",
-	     d->port, c->value[RF_CNT_RX_FRAMES], c->value[RF_CNT_RX_MAC_ERROR],
-	     c->value[RF_CNT_ICRC], c->value[RF_CNT_RX_OVERFLOW]);
-	return 0;
-}
-
-static void examine(struct doctor *d)
-{
-	if (check_device(d) || check_box(d) || check_rule(d) || check_size(d) || check_counters(d))
-		return;
-	if (!d->json)
-		printf("This host is ready. What only a group can show, its first packet "
-		       "proves.\n");
-}
-
-static int parse(struct doctor *d, int argc, char **argv)
-{
-	const struct rf_opt table[] = {
-		{RF_OPT_STRING, "device", 'd', &d->device, "DEVICE", "DPDK device (RF_DEVICE)",
-		 NULL},
-		{RF_OPT_STRING, "ip", 0, &d->ip_text, "ADDRESS",
-		 "own address (RF_IP; default: the interface's, else 10.0.0.<rank + 1>)", NULL},
-		{RF_OPT_STRING, "box-ip", 'b', &d->box_text, "ADDRESS",
-		 "address of the box (RF_BOX_IP)", NULL},
-		{RF_OPT_STRING, "key", 'k', &d->key_text, "HEX", "the operator's key (RF_KEY)",
-		 NULL},
-		{RF_OPT_UINT, "mtu", 'm', &d->mtu, "BYTES", "path MTU to try (RF_MTU)", NULL},
-		{RF_OPT_FLAG, "json", 'j', &d->json, NULL, "findings as one JSON object", NULL},
-		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
-	};
-	const struct rf_opt_page page = {
-		"ringfold doctor [options]",
-		"Tries, one after another, what an all-reduce through the box needs from this "
-		"host: the\n"
-		"device, the box's address, its control protocol, the switch's rule in both "
-		"directions,\n"
-		"the ICRC, the size of frames. Stops at the first thing that fails and names the "
-		"mend.\n"
-		"Run it on each host, with no other ringfold program on the same device.",
-		"  ringfold doctor --device net_af_packet0,iface=eth1 --box-ip 192.168.7.254\n"
-		"\n"
-		"exit codes: 0 all is well, 1 something fails, 2 usage",
-		table,
-	};
-	int n = rf_opt_parse(&page, argc, argv);
-
-	if (n >= 0 && (n < argc || d->mtu < 256 || d->mtu > 4096 || (d->mtu & (d->mtu - 1)))) {
-		fprintf(stderr,
-			"ringfold doctor: no arguments; MTU 256, 512, 1024, 2048 or 4096\n");
-		return -2;
-	}
-	return n;
-}
+static const char intro[] =
+	"Looks at one thing after another and stops at the first that fails, with the mend:\n"
+	"  device   it opens and has a link\n"
+	"  address  nobody else has this host's\n"
+	"  arp      the box answers for its address\n"
+	"  control  it answers control packets; version and key are right\n"
+	"  rule     this switch port redirects UDP port 4791 to the box, whatever the destination\n"
+	"  return   what the box sends comes back to this host, unchanged but for its source MAC\n"
+	"  mtu      frames of the path MTU fit, in both directions\n"
+	"  port     a group of the box learns this host's port\n"
+	"  icrc     a packet with a right ICRC is accepted, one with a wrong one is not\n"
+	"  sum      the sum of two packets comes back (where the box has two lanes or more)\n"
+	"  damage   frames that the box's port has seen damaged or had no room for\n"
+	"  ranks    under a launcher (RF_RANK and RF_SIZE, mpirun, ...): all ranks join and sum\n"
+	"Settings are those of a job: RF_DEVICE, RF_IP, RF_BOX_IP, RF_MTU, RF_JOB, RF_KEY. Run it "
+	"on\n"
+	"each host, with no other ringfold program on the same device.";
 
 int main(int argc, char **argv)
 {
-	struct doctor d = {.link = {.answer_ns = 3000 * MS}};
-	uint64_t mtu = 1024;
-	char why[256];
-	int n;
+	static struct doctor d = {.timeout = 3000 * NS_PER_MS};
+	const struct rf_opt opts[] = {
+		{RF_OPT_STRING, "device", 'd', &d.device, "DEVICE",
+		 "DPDK device towards the switch; else RF_DEVICE", NULL},
+		{RF_OPT_STRING, "dpdk-args", 0, &d.dpdk_args, "ARGS",
+		 "more arguments for DPDK; else RF_DPDK_ARGS", NULL},
+		{RF_OPT_STRING, "ip", 0, &d.ip_text, "ADDRESS",
+		 "own address; else RF_IP, else the interface's, else 10.0.0.<rank + 1>", NULL},
+		{RF_OPT_STRING, "box-ip", 'b', &d.box_text, "ADDRESS",
+		 "the box's address; else RF_BOX_IP", NULL},
+		{RF_OPT_UINT, "mtu", 'm', &d.mtu, "BYTES", "path MTU that is wanted; else RF_MTU",
+		 NULL},
+		{RF_OPT_STRING, "job", 0, &d.job_text, "N",
+		 "a job for which the box has a key; else RF_JOB", NULL},
+		{RF_OPT_STRING, "key", 'k', &d.key_text, "HEX", "that key; else RF_KEY", NULL},
+		{RF_OPT_TIME, "timeout", 0, &d.timeout, "TIME", "how long the box may take", NULL},
+		{RF_OPT_FLAG, "json", 'j', &d.json, NULL, "the findings as JSON", NULL},
+		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
+	};
+	const struct rf_opt_page page = {
+		.usage = "ringfold doctor [options]",
+		.intro = intro,
+		.examples = "  ringfold doctor --device net_af_packet0,iface=eth1\n"
+			    "  RF_RANK=0 RF_SIZE=2 RF_ROOT=192.0.2.1 "
+			    "RF_DEVICE=net_af_packet0,iface=eth1 ringfold doctor\n\n"
+			    "exit codes: 0 nothing is wrong, 1 something is, 2 usage",
+		.opts = opts,
+	};
+	int n = rf_opt_parse(&page, argc, argv);
+	bool good;
 
-	d.device = rf_setting_text("RF_DEVICE");
-	d.ip_text = rf_setting_text("RF_IP");
-	d.box_text = rf_setting_text("RF_BOX_IP");
-	d.key_text = rf_setting_text("RF_KEY");
-	if (rf_setting_number("RF_MTU", 256, 4096, &mtu, why, sizeof(why))) {
-		fprintf(stderr, "ringfold doctor: %s\n", why);
+	if (n == -1)
+		return RF_EXIT_GOOD;
+	if (n < 0)
+		return RF_EXIT_USAGE;
+	if (defaults(&d) != 0)
+		return RF_EXIT_USAGE;
+	if (n != argc || !*d.device) {
+		fprintf(stderr, "ringfold doctor: %s, see --help\n",
+			n != argc ? "it takes no argument"
+				  : "no device is named (--device, RF_DEVICE)");
 		return RF_EXIT_USAGE;
 	}
-	d.mtu = (unsigned int)mtu;
-	n = parse(&d, argc, argv);
-	if (n < 0)
-		return n == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
-	d.findings = json_array();
-	examine(&d);
-	if (d.json) {
-		json_t *all = json_pack("{s:b, s:O}", "ok", !d.failed, "findings", d.findings);
-
-		json_dumpf(all, stdout, JSON_INDENT(2));
-		putchar('\n');
-		json_decref(all);
-	}
-	json_decref(d.findings);
-	if (d.open)
-		boxlink_close(&d.link);
-	return d.failed ? RF_EXIT_FAILED : RF_EXIT_GOOD;
+	good = examine(&d);
+	boxlink_close(&d.link);
+	if (d.json)
+		print_json(&d, good);
+	return good ? RF_EXIT_GOOD : RF_EXIT_FAILED;
 }

@@ -1,0 +1,219 @@
+/* ringfold doctor: the device, the box's address, its firmware, the rule. */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/src/bootstrap/settings.h"
+#include "host/tools/doctor.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+/* ARP: so many requests within the time for an answer. */
+#define ARP_TRIES 6u
+/* After the first answer others may follow. */
+#define ARP_MORE_NS (50 * NS_PER_MS)
+/* Somebody who has our address answers within this, twice asked. */
+#define PROBE_NS (150 * NS_PER_MS)
+
+#define MAC_TEXT "%02x:%02x:%02x:%02x:%02x:%02x"
+#define MAC_BYTES(m) (m)[0], (m)[1], (m)[2], (m)[3], (m)[4], (m)[5]
+
+bool doctor_device(struct doctor *d)
+{
+	char device[512];
+	char why[256];
+	char ip[16];
+
+	rf_rank_text(d->device, d->env.rank, device, sizeof(device));
+	if (boxlink_open(&d->link, device, d->dpdk_args, why, sizeof(why)) != 0)
+		return doctor_say(d, "device", DOCTOR_FAILED,
+				  "check the name of the device (RF_DEVICE), its driver and its "
+				  "cable; RF_DPDK_LOG=1 shows DPDK's own messages",
+				  "%s", why);
+	if (d->link.io->ops->link(d->link.io) == 0)
+		return doctor_say(d, "device", DOCTOR_FAILED,
+				  "plug the cable in, and enable the switch port",
+				  "%.200s has no link", device);
+	if (d->link.ip == 0)
+		d->link.ip = d->link.io->ip ? d->link.io->ip : 0x0a000001u + d->env.rank;
+	return doctor_say(d, "device", DOCTOR_OK, NULL, "%.160s, MAC " MAC_TEXT ", address %s",
+			  device, MAC_BYTES(d->link.io->mac), rf_ip_text(d->link.ip, ip));
+}
+
+/* ARP request for an address; sender 0.0.0.0 is a probe that changes nobody's table (RFC 5227). */
+static void ask_arp(struct doctor *d, uint32_t sender, uint32_t target)
+{
+	struct roce_arp a = {.op = 1, .sender_ip = sender, .target_ip = target};
+	uint8_t frame[64];
+
+	memcpy(a.sender_mac, d->link.io->mac, 6);
+	boxlink_send(&d->link, frame, roce_arp_build(&a, frame, sizeof(frame)));
+}
+
+bool doctor_address(struct doctor *d)
+{
+	char ip[16];
+
+	if (d->link.ip == d->link.box_ip)
+		return doctor_say(d, "address", DOCTOR_FAILED,
+				  "give this host another address (RF_IP), or name the box's "
+				  "(RF_BOX_IP)",
+				  "this host and the box have the same address %s",
+				  rf_ip_text(d->link.ip, ip));
+	doctor_listen(d);
+	d->heard.arp_ip = d->link.ip;
+	for (unsigned int i = 0; i < 2 && d->heard.macs == 0; i++) {
+		ask_arp(d, 0, d->link.ip);
+		doctor_hear(d, PROBE_NS, NULL);
+	}
+	for (unsigned int i = 0; i < d->heard.macs; i++) {
+		if (memcmp(d->heard.mac[i], d->link.io->mac, 6) == 0)
+			continue;
+		return doctor_say(d, "address", DOCTOR_FAILED,
+				  "give every host its own address (RF_IP)",
+				  "%s belongs to " MAC_TEXT " as well", rf_ip_text(d->link.ip, ip),
+				  MAC_BYTES(d->heard.mac[i]));
+	}
+	return doctor_say(d, "address", DOCTOR_OK, NULL, "nobody else has %s",
+			  rf_ip_text(d->link.ip, ip));
+}
+
+static bool arp_answered(const struct doctor *d)
+{
+	return d->heard.macs > 0;
+}
+
+bool doctor_arp(struct doctor *d)
+{
+	char ip[16];
+	uint64_t step = d->timeout / ARP_TRIES;
+
+	rf_ip_text(d->link.box_ip, ip);
+	doctor_listen(d);
+	d->heard.arp_ip = d->link.box_ip;
+	for (unsigned int i = 0; i < ARP_TRIES && !arp_answered(d); i++) {
+		ask_arp(d, d->link.ip, d->link.box_ip);
+		doctor_hear(d, step, arp_answered);
+	}
+	if (!arp_answered(d))
+		return doctor_say(
+			d, "arp", DOCTOR_FAILED,
+			d->heard.frames
+				? "is the box on and its link up, is that its address (RF_BOX_IP), "
+				  "is this port in its VLAN?"
+				: "is the box on and its link up, is that its address (RF_BOX_IP), "
+				  "is the cable in the right switch, in the right VLAN?",
+			"nobody answers for the box's address %s; %llu frames of others were heard "
+			"meanwhile",
+			ip, (unsigned long long)d->heard.frames);
+	doctor_hear(d, ARP_MORE_NS, NULL);
+	memcpy(d->box_mac, d->heard.mac[0], 6);
+	return doctor_say(d, "arp", DOCTOR_OK, NULL, "the box at %s answers with " MAC_TEXT "%s",
+			  ip, MAC_BYTES(d->box_mac),
+			  d->heard.macs > 1 ? " and its other ports' MACs" : "");
+}
+
+/* The box's page by way of a MAC; NULL where it does not come. */
+static const struct rf_ctl_reply *ask_box(struct doctor *d, const uint8_t *by)
+{
+	struct rf_ctl_status_req req = {.page = RF_CTL_PAGE_BOX};
+	uint64_t start = boxlink_now();
+	const struct rf_ctl_reply *a;
+
+	d->link.box_mac = by;
+	boxlink_client(&d->link, &d->asker, 0, RF_CTL_NO_RANK, doctor_random(d) | 1);
+	if (rf_client_status(&d->asker, &req, start) != 0)
+		return NULL;
+	a = boxlink_answer(&d->link, &d->asker);
+	d->round_trip = boxlink_now() - start;
+	return a;
+}
+
+static bool refused(struct doctor *d)
+{
+	const struct rf_ctl_reply *a = rf_client_answer(&d->asker);
+	char ip[16];
+
+	if (a && a->result == RF_CTL_FAILED)
+		return doctor_say(d, "control", DOCTOR_FAILED,
+				  a->u.failed.reason == RF_CTL_R_VERSION
+					  ? "install the same release of ringfold on host and box"
+				  : a->u.failed.reason == RF_CTL_R_KEY_UNKNOWN
+					  ? "name a job that the box has a key for (RF_JOB and "
+					    "RF_KEY), or add this one to the box's keys"
+					  : "use the key that the box has for this job (RF_KEY)",
+				  "the box refuses control packets: %s",
+				  rf_ctl_reason_text(a->u.failed.reason));
+	if (d->asker.stats.rx_bad_tag > 0)
+		return doctor_say(d, "control", DOCTOR_FAILED,
+				  "use the key that the box has for this job (RF_KEY)",
+				  "the box's answers are signed with another key");
+	return doctor_say(
+		d, "control", DOCTOR_FAILED,
+		"something on the way drops UDP port 4791, or a rule redirects it to a port "
+		"where no box is: look at the rule of this switch port",
+		"the box at %s answers ARP, but no control packet (UDP port 4791)",
+		rf_ip_text(d->link.box_ip, ip));
+}
+
+/* Whether a MAC is one of the box's: its base and the number of a port. */
+static bool is_box_mac(const struct doctor *d, const uint8_t *mac)
+{
+	uint64_t base = (uint64_t)d->box.mac_hi << 32 | d->box.mac_lo;
+	uint64_t m = 0;
+
+	for (unsigned int i = 0; i < 6; i++)
+		m = m << 8 | mac[i];
+	return m >= base && m < base + d->box.ports;
+}
+
+bool doctor_control(struct doctor *d)
+{
+	const struct rf_ctl_reply *a = ask_box(d, d->box_mac);
+
+	if (!a)
+		return refused(d);
+	d->box = a->u.box;
+	for (unsigned int i = 0; i < d->heard.macs; i++) {
+		char ip[16];
+
+		if (is_box_mac(d, d->heard.mac[i]))
+			continue;
+		return doctor_say(d, "control", DOCTOR_FAILED,
+				  "find the device with that MAC and give it another address",
+				  MAC_TEXT " answers for the box's address %s too, and is not the "
+					   "box",
+				  MAC_BYTES(d->heard.mac[i]), rf_ip_text(d->link.box_ip, ip));
+	}
+	doctor_say(d, "control", DOCTOR_OK, NULL,
+		   "the box answers: %u ports, %u lanes, path MTU up to %u, %u of %u groups in use",
+		   d->box.ports, d->box.lanes, 1u << d->box.mtu_log2, d->box.groups_used,
+		   d->box.groups);
+	if (rf_client_open_lab(&d->asker))
+		doctor_say(d, "control", DOCTOR_NOTE, NULL,
+			   "the box has no keys: anyone on this network may command it");
+	if (d->box.hold_ms > 0)
+		doctor_say(d, "control", DOCTOR_NOTE, NULL,
+			   "the box was started or reset a moment ago: for another %u ms it drops "
+			   "RC data of no group; ringfold's own jobs are not concerned",
+			   d->box.hold_ms);
+	return true;
+}
+
+bool doctor_rule(struct doctor *d)
+{
+	/*
+	 * To the box's IP address, but to our own MAC: without the rule the switch has nowhere to
+	 * send it.
+	 */
+	const struct rf_ctl_reply *a = ask_box(d, d->link.io->mac);
+
+	if (!a)
+		return doctor_say(
+			d, "rule", DOCTOR_FAILED,
+			"give this host's switch port the rule: UDP destination port 4791, to "
+			"whatever address, goes to a port of the box (docs/first-hour.md)",
+			"this switch port does not redirect UDP port 4791 to the box: packets go "
+			"by their destination MAC instead");
+	d->port = a->u.box.port;
+	return doctor_say(d, "rule", DOCTOR_OK, NULL,
+			  "UDP port 4791 of this host goes to port %u of the box", d->port);
+}

@@ -1,0 +1,105 @@
+/* ringfold doctor: all ranks of a launcher join and sum, through the public interface. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/src/bootstrap/settings.h"
+#include "host/tools/doctor.h"
+#include "proto/rf_bytes.h"
+#include "ringfold/ringfold.h"
+
+#define ELEMENTS 65536u
+
+static bool failed(struct doctor *d, struct rf_context *ctx, int status)
+{
+	return doctor_say(d, "ranks", DOCTOR_FAILED,
+			  status == RF_ERR_STEERING || status == RF_ERR_TIMEOUT
+				  ? "run ringfold doctor on every host: one of them says more"
+				  : "start all ranks, with the same settings",
+			  "%s: %.280s", rf_strerror(status), rf_last_error_text(ctx));
+}
+
+/* Whole numbers whose sum over all ranks is known. */
+static int add_up(struct rf_group *group, unsigned int rank, unsigned int ranks, size_t *wrong)
+{
+	uint8_t *send = malloc(4 * ELEMENTS);
+	uint8_t *recv = malloc(4 * ELEMENTS);
+	int ret = RF_ERR_NO_MEMORY;
+
+	*wrong = 0;
+	if (!send || !recv)
+		goto out;
+	for (uint32_t i = 0; i < ELEMENTS; i++)
+		rf_put_le32(send + 4 * i, i * (rank + 1));
+	ret = rf_allreduce(group, send, recv, ELEMENTS);
+	for (uint32_t i = 0; i < ELEMENTS && !ret; i++)
+		*wrong += rf_get_le32(recv + 4 * i) != i * (ranks * (ranks + 1) / 2);
+out:
+	free(send);
+	free(recv);
+	return ret;
+}
+
+static bool with_group(struct doctor *d, struct rf_context *ctx, struct rf_comm *comm)
+{
+	unsigned int ranks = rf_comm_ranks(comm);
+	unsigned int rank = rf_comm_rank(comm);
+	struct rf_order order;
+	struct rf_group *group;
+	size_t wrong = 0;
+	int ret = rf_group_create(comm, RF_INT32, RF_SUM, NULL, &group);
+	bool good;
+
+	if (ret)
+		return failed(d, ctx, ret);
+	rf_group_order(group, &order);
+	ret = add_up(group, rank, ranks, &wrong);
+	if (ret)
+		good = failed(d, ctx, ret);
+	else if (wrong)
+		good = doctor_say(d, "ranks", DOCTOR_FAILED,
+				  "keep a capture of this run (RF_PCAP) and report it",
+				  "%zu of %u sums are wrong", wrong, ELEMENTS);
+	else
+		good = doctor_say(
+			d, "ranks", DOCTOR_OK, NULL,
+			"rank %u of %u at port %u, lane %u; %u sums over all ranks are right", rank,
+			ranks, order.place[rank].port, order.place[rank].lane, ELEMENTS);
+	rf_group_destroy(group);
+	return good;
+}
+
+bool doctor_ranks(struct doctor *d)
+{
+	struct rf_context_config config = RF_CONTEXT_CONFIG_INIT;
+	struct rf_comm_config job = RF_COMM_CONFIG_INIT;
+	struct rf_context *ctx = NULL;
+	struct rf_comm *comm;
+	char ip[16];
+	bool good;
+	int ret;
+
+	if (d->env.ranks < 2)
+		return doctor_say(
+			d, "ranks", DOCTOR_SKIPPED, NULL,
+			"the other hosts: set RF_RANK, RF_SIZE and RF_ROOT on each, and run "
+			"it on all of them at once");
+	config.device = d->device;
+	config.dpdk_args = d->dpdk_args;
+	config.ip = rf_ip_text(d->link.ip, ip);
+	config.mtu = d->mtu;
+	job.box_ip = d->box_text;
+	job.key = d->key_text;
+	ret = rf_context_create(&config, &ctx);
+	if (ret)
+		return failed(d, NULL, ret);
+	ret = rf_comm_create(ctx, &job, &comm);
+	if (ret) {
+		good = failed(d, ctx, ret);
+	} else {
+		good = with_group(d, ctx, comm);
+		rf_comm_destroy(comm);
+	}
+	rf_context_destroy(ctx);
+	return good;
+}

@@ -208,7 +208,8 @@ module rf_sched #(
   wire [4:0]          lanes    = cfg[`RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
   wire [3:0]          mtu_log2 = cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
   wire [3:0]          size_log2 = cfg[`RF_GROUP_CFG_S_LOG2_LSB +: `RF_GROUP_CFG_S_LOG2_BITS];
-  wire [CREDIT_W-1:0] beats    = ({{CREDIT_W-1{1'b0}}, 1'b1} << mtu_log2) >> BYTES_LOG2;
+  wire [31:0]         mtu_beats = (32'd1 << mtu_log2) >> BYTES_LOG2;
+  wire [CREDIT_W-1:0] beats    = mtu_beats[CREDIT_W-1:0];
   wire [CREDIT_W-1:0] hdrs     = {{CREDIT_W-5{1'b0}}, lanes};
   wire                midway   = midway_q[g];
   wire                again    = s1_first_q && midway && repeat_q[g];
@@ -369,6 +370,6 @@ module rf_sched #(
   assign idle = !s1_first_q && !s1_repeat_q && midway_q == {GROUPS{1'b0}} && ready == {GROUPS{1'b0}} &&
                 q_valid == {PORTS{1'b0}};
 
-  wire unused_bits = &{1'b0, cfg, slot_beat, slot_hdr};
+  wire unused_bits = &{1'b0, cfg, slot_beat, slot_hdr, mtu_beats};
 
 endmodule

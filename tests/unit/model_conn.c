@@ -323,12 +323,12 @@ static void line_31_behalf_full(void **unused)
 	bench_data(&g.conn[0], &p, 0, OP_SEND_ONLY, NULL, 64);
 	len = packet_build(&p, frame);
 	b.stall[0] = b.ops->cycle(b.e) + 4000;
-	for (k = 0; k < 60; k++)
+	for (k = 0; k < 160; k++)
 		bench_feed(&b, 0, frame, len, false);
 	assert_true(bench_settle(&b));
 	assert_true(bench_counter(&b, 0, RF_CNT_BEHALF_FULL) > 0);
 	assert_int_equal(bench_counter(&b, 0, RF_CNT_BEHALF) +
-				 bench_counter(&b, 0, RF_CNT_BEHALF_FULL), 60);
+				 bench_counter(&b, 0, RF_CNT_BEHALF_FULL), 160);
 	assert_int_equal(bench_counter(&b, 0, RF_CNT_BEHALF), b.outs);
 	bench_close(&b);
 }

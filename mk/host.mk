@@ -35,6 +35,8 @@ $(eval $(call c_prog,ringfold-doctor,host/tools/ringfold-doctor.c,rf-boxlink cli
 endif
 
 $(eval $(call c_test,bootstrap_env,tests/unit/bootstrap_env.c,rf-bootstrap))
+$(eval $(call c_link,settings_table,tests/unit/settings_table.c,rf-bootstrap,,,$(BUILD)/tests/settings_table))
+$(eval $(call test,docs-settings,$(BUILD)/tests/settings_table docs/api.md,$(BUILD)/tests/settings_table))
 $(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,rf-bootstrap rfproto,-lpthread))
 $(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,rf-io rf-bootstrap,$(DPDK_LIBS) -lpthread))
 $(eval $(call c_lib,api-ranks,tests/unit/api_ranks.c))
@@ -49,6 +51,7 @@ $(eval $(call test,e2e-perf-2,tests/e2e/perf.sh 2,$(E2E_DEPS)))
 $(eval $(call test,e2e-perf-4,tests/e2e/perf.sh 4,$(E2E_DEPS)))
 $(eval $(call test,e2e-perf-rtl,tests/e2e/perf.sh 4 rtl,$(E2E_DEPS) $(BUILD)/vl/box-p4-l1-w512.so))
 $(eval $(call test,e2e-errors,tests/e2e/errors.sh,$(E2E_DEPS)))
+$(eval $(call test,e2e-deaths,tests/e2e/deaths.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-ctl))
 $(eval $(call test,e2e-norule,tests/e2e/norule.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-launch,tests/e2e/launch.sh,$(E2E_DEPS) $(BUILD)/bin/allreduce))
 $(eval $(call test,e2e-doctor,tests/e2e/doctor.sh model,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor))

@@ -1,43 +1,103 @@
 #!/bin/bash
-# ringfold doctor: a healthy host, and each thing that can be missing.
+# ringfold doctor: healthy hosts, and what can be missing at a switch port or in the settings.
 #   tests/e2e/doctor.sh [model|rtl]
-ranks=4
+ranks=5
 engine=${1:-model}
+box_ports=4
 . "$(dirname "$0")/lib.sh"
-port_options=([1]=norule [2]=box=3)
-box_start
+# 1: no rule; 2: its rule names another port; 4: its rule leads to a switch port where no box is.
+port_options=([0]=box=0 [1]=box=1,norule [2]=box=3 [3]=box=3 [4]=box=2)
+lanes=1
+[ "$engine" = model ] && lanes=2
+unset RF_SIZE
+box_start --lanes $lanes --direct "2=memif:$dir/nobody.sock"
 
 # doctor RANK [options]: its output goes to $dir/RANK.err
 doctor() {
 	local r=$1
 	shift
-	RF_RANK=$r "$bin/ringfold-doctor" "$@" > "$dir/$r.err" 2>&1
+	RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r} "$bin/ringfold-doctor" "$@" > "$dir/$r.err" 2>&1
+}
+
+# Whether rank N's run failed at this check, and there alone.
+fails_at() {
+	[ "$(grep -c '^FAILED' "$dir/$1.err")" = 1 ] && grep -q "^FAILED   $2 " "$dir/$1.err" && grep -q ' mend: ..........' "$dir/$1.err"
 }
 
 doctor 0
 check "a healthy host" test $? = 0
 cat "$dir/0.err"
-check "... on port 0" says 0 "port 0 of the box and comes back"
+check "... on port 0" says 0 "this host goes to port 0 of the box"
+check "... the group says so too" says 0 "as a rank at port 0"
+check "... ICRC" says 0 "^ok       icrc"
+if [ $lanes = 2 ]; then
+	check "... and a sum" says 0 "^ok       sum"
+else
+	check "... no sum on one lane" says 0 "^skipped  sum"
+fi
 doctor 2 --mtu 4096
-check "the rule names another port: that is the one" says 2 "port 3 of the box and comes back"
-check "... MTU 4096" says 2 "path MTU 4096"
+check "the rule names another port: that is the one" says 2 "this host goes to port 3 of the box"
+check "... MTU 4096" says 2 "path MTU 4096 (4178 bytes)"
+
 doctor 1
-check "a port without rule" test $? = 1
-check "... is named" says 1 "redirect UDP destination port 4791"
-check "... and nothing after it is tried" test "$(grep -c '^FAIL' "$dir/1.err")" = 1
-doctor 3 --box-ip 10.0.0.9
-check "wrong address" says 3 "nobody answers for 10.0.0.9"
+check "a port without rule: exit code 1" test $? = 1
+check "... is named" fails_at 1 rule
+check "... with the mend" says 1 "mend: give this host's switch port the rule"
+doctor 4 --timeout 1s
+check "a rule that leads nowhere" fails_at 4 control
+check "... is named" says 4 "redirects it to a port where no box is"
+
+doctor 3 --box-ip 10.0.0.9 --timeout 1s
+check "wrong address of the box" fails_at 3 arp
+check "... is named" says 3 "nobody answers for the box's address 10.0.0.9"
+doctor 3 --box-ip 10.0.0.4
+check "own address is the box's" fails_at 3 address
 doctor 3 --key 00112233445566778899aabbccddeeff
-check "wrong key" says 3 "key"
-RF_DEVICE= doctor 3
-check "no device" says 3 "no device is named"
+check "wrong key" fails_at 3 control
+check "... is named" says 3 "refuses control packets: the authentication tag is wrong"
 RF_DEVICE=net_memif0,role=client,id=0,socket=$dir/none.sock,socket-abstract=no doctor 3
-check "nobody at the socket" says 3 "socket"
+check "nobody at the socket" fails_at 3 device
+check "... is named" says 3 "socket"
+RF_DEVICE= doctor 3
+check "no device: usage" test $? = 2
+check "... says so" says 3 "no device is named"
+doctor 3 --mtu 1000
+check "a path MTU that is none: usage" test $? = 2
+
 doctor 3 --json
-check "JSON" python3 -c "
+check "JSON of a healthy host" python3 -c "
 import json
 d = json.load(open('$dir/3.err'))
-assert d['ok'] and len(d['findings']) >= 7, d"
-"$bin/ringfold-doctor" --mtu 1000 > "$dir/3.err" 2>&1
-check "usage" test $? = 2
+assert d['ok'] and 'failed' not in d and len(d['checks']) >= 11, d"
+doctor 1 --json
+check "JSON of a failure" python3 -c "
+import json
+d = json.load(open('$dir/1.err'))
+assert not d['ok'] and d['failed'] == 'rule' and d['checks'][-1]['mend'], d"
+
+# Under a launcher, with the other host.
+for r in 0 3; do
+	(
+		export RF_RANK=$((r / 3)) RF_SIZE=2 RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r}
+		exec "$bin/ringfold-doctor" > "$dir/$r.err" 2>&1
+	) &
+	pid[$r]=$!
+done
+for r in 0 3; do
+	rank_wait $r
+	check "host $r of two" test $? = 0
+	check "... at its port" says $r "^ok       ranks    rank $((r / 3)) of 2 at port $r, lane 0"
+done
+RF_RANK=0 RF_SIZE=2 RF_TIMEOUT=1000 doctor 0
+check "the other host does not come" fails_at 0 ranks
+check "... is named" says 0 "rank 1"
+box_stop
+
+box_start --hold 60s
+doctor 0
+check "a box in its hold time" test $? = 0
+check "... says so" says 0 "drops RC data of no group"
+box_stop
+doctor 0
+check "no box at all" fails_at 0 device
 finish

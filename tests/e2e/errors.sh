@@ -70,37 +70,4 @@ for r in 0 1 2; do
 	check "the job itself goes on: rank $r" test $? = 0
 done
 
-# killed outright
-for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
-sleep 1.5
-kill -KILL "${pid[1]}"
-rank_wait 1
-start=$SECONDS
-for r in 0 2; do
-	rank_wait $r
-	check "rank 1 killed: rank $r ends with RANK_LOST" test $? = 18
-	check "... and says who" says $r "rank 1"
-done
-check "... soon" test $((SECONDS - start)) -le 10
-
-# the next job works at once
-all "$rank" loop 200
-check "the next job" codes_are 0
-
-# the box itself
-for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
-sleep 1.5
-kill -KILL "$box"
-wait "$box" 2> /dev/null
-box=
-start=$SECONDS
-for r in 0 1 2; do
-	rank_wait $r
-	code=$?
-	check "box killed: rank $r ends with an error ($code)" test $code -ge 10
-done
-check "... within ten seconds" test $((SECONDS - start)) -le 10
-RF_TIMEOUT=3000 all "$rank" loop 100
-check "no box process: DEVICE" codes_are 14
-check "... and the socket is named" says 1 "socket"
 finish

@@ -108,6 +108,7 @@ struct rf_comm {
 	/* under the context's lock */
 	struct rf_announce announces[4];
 	unsigned int n_announces;
+	bool troubled;      /* a group has failed: nobody waits long for the others any more */
 	uint64_t store_due; /* next look at the store */
 	int status;         /* 0, or RF_ERR_RANK_LOST: no group of it can go on */
 	char text[RF_TEXT_MAX];

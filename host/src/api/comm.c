@@ -315,8 +315,7 @@ int rf_comm_destroy(struct rf_comm *comm)
 		rf_unlock(ctx);
 		return RF_ERR_BUSY;
 	}
-	/* with a rank lost nobody waits for everyone */
-	bound = comm->status ? 1000 : comm->timeout_ms;
+	bound = comm->status || comm->troubled ? 1000 : comm->timeout_ms;
 	rf_unlock(ctx);
 	rf_comm_gather(comm, "the end of the job", NULL, 0, NULL, bound);
 	rf_lock(ctx);

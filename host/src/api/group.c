@@ -63,6 +63,7 @@ void rf_group_fail(struct rf_group *g, bool tell, int status, const char *format
 	if (g->status)
 		return;
 	g->status = status;
+	g->comm->troubled = true;
 	va_start(args, format);
 	vsnprintf(g->text, sizeof(g->text), format, args);
 	va_end(args);

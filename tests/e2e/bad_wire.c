@@ -1,0 +1,187 @@
+/*
+ * A wire between a host and its switch port that does one thing wrong, to see what ringfold doctor
+ * says about it.
+ *
+ *	e2e_bad_wire HOST SWITCH FAULT
+ *
+ * HOST and SWITCH are DPDK devices: the end to which the host connects, and the switch port. It
+ * prints "ready" and runs until SIGTERM.
+ */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/src/io/io.h"
+#include "host/src/roce/wire.h"
+#include "proto/rf_bytes.h"
+
+#define FRAME_MAX (ROCE_FRAME_MAX + 18u)
+#define BOX_IP 0x0a0000feu
+#define SHORT 1000u
+
+struct wire {
+	struct rf_io *to_host;
+	struct rf_io *to_switch;
+	const char *fault;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stopped = 1;
+}
+
+static void put(struct rf_io *io, const uint8_t *frame, size_t len)
+{
+	uint8_t *to;
+
+	while (!(to = io->ops->tx_buffer(io)) && !stopped)
+		io->ops->wait(io, 100);
+	if (!to)
+		return;
+	memcpy(to, frame, len);
+	io->ops->tx_commit(io, (uint32_t)len);
+	io->ops->tx_flush(io);
+}
+
+static bool is(const struct wire *w, const char *fault)
+{
+	return strcmp(w->fault, fault) == 0;
+}
+
+/* Somebody else answers ARP requests for `ip`. */
+static void answer_arp(struct wire *w, const uint8_t *frame, size_t len, bool own)
+{
+	struct roce_arp a;
+	struct roce_arp r = {.op = 2, .sender_mac = {2, 0xee, 0, 0, 0, 1}};
+	uint8_t reply[64];
+
+	if (roce_arp_parse(frame, len, &a) != 0 || a.op != 1 ||
+	    (own ? a.sender_ip != 0 : a.target_ip != BOX_IP))
+		return;
+	r.sender_ip = a.target_ip;
+	r.target_ip = a.sender_ip;
+	memcpy(r.target_mac, a.sender_mac, 6);
+	put(w->to_host, reply, roce_arp_build(&r, reply, sizeof(reply)));
+}
+
+/* RoCE between hosts, to or from the box's network, or a control packet of the box. */
+enum kind { OTHER, CONTROL, PROBE, DATA };
+
+static enum kind kind_of(const uint8_t *frame, size_t len, struct roce_packet *p)
+{
+	struct roce_udp u;
+
+	if (roce_udp_parse(frame, len, &u) == 0 && u.dport == ROCE_UDP_PORT &&
+	    (u.dst_ip == BOX_IP || u.src_ip == BOX_IP))
+		return CONTROL;
+	if (roce_parse(frame, len, p) != ROCE_WIRE_OK)
+		return OTHER;
+	return p->opcode == ROCE_OP_SEND_ONLY ? DATA : PROBE;
+}
+
+/* From the host. */
+static void up(struct wire *w, uint8_t *frame, size_t len)
+{
+	struct roce_packet p;
+	enum kind kind = kind_of(frame, len, &p);
+
+	if (is(w, "taken"))
+		answer_arp(w, frame, len, true);
+	if (is(w, "imposter"))
+		answer_arp(w, frame, len, false);
+	if (is(w, "deaf") && kind == CONTROL)
+		return;
+	if (is(w, "version") && kind == CONTROL)
+		frame[42 + 4] = 9;
+	if (is(w, "box-only") && kind >= PROBE)
+		return;
+	if (is(w, "reflect") && kind >= PROBE) {
+		put(w->to_host, frame, len);
+		return;
+	}
+	if (is(w, "tagged") && kind >= PROBE) {
+		/* Two tags: the box drops it, and says so. */
+		memmove(frame + 22, frame + 14, len - 14);
+		rf_put_be16(frame + 20, rf_get_be16(frame + 12));
+		rf_put_be16(frame + 12, 0x8100);
+		rf_put_be16(frame + 14, 1);
+		rf_put_be16(frame + 16, 0x8100);
+		rf_put_be16(frame + 18, 1);
+		len += 8;
+	}
+	if (is(w, "short") && len > SHORT)
+		return;
+	if (is(w, "fixer") && kind == DATA)
+		roce_icrc_write(frame, &p);
+	if (is(w, "damage") && kind == DATA)
+		frame[p.payload_offset] ^= 1;
+	put(w->to_switch, frame, len);
+}
+
+/* To the host. */
+static void down(struct wire *w, uint8_t *frame, size_t len)
+{
+	struct roce_packet p;
+	enum kind kind = kind_of(frame, len, &p);
+
+	if (is(w, "one-way") && kind >= PROBE)
+		return;
+	if (is(w, "rewrite") && kind == PROBE)
+		frame[34] ^= 1; /* UDP source port, as NAT does */
+	if (is(w, "half") && kind == DATA && p.qpn & 1)
+		return;
+	if (is(w, "raw") && kind == DATA) {
+		frame[p.payload_offset] ^= 1;
+		roce_icrc_write(frame, &p);
+	}
+	put(w->to_host, frame, len);
+}
+
+static unsigned int move(struct wire *w, struct rf_io *from,
+			 void (*through)(struct wire *w, uint8_t *frame, size_t len))
+{
+	struct rf_io_frame frames[RF_IO_BURST];
+	uint8_t copy[FRAME_MAX + 8];
+	unsigned int n = from->ops->rx(from, frames, RF_IO_BURST);
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (frames[i].len > FRAME_MAX)
+			continue;
+		memcpy(copy, frames[i].data, frames[i].len);
+		through(w, copy, frames[i].len);
+	}
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction act = {.sa_handler = on_signal};
+	struct wire w = {.fault = argc == 4 ? argv[3] : ""};
+	char why[256];
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: e2e_bad_wire HOST SWITCH FAULT\n");
+		return 2;
+	}
+	if (rf_io_dpdk_open(argv[1], "-m 128", FRAME_MAX, &w.to_host, why, sizeof(why)) != 0 ||
+	    rf_io_dpdk_open(argv[2], NULL, FRAME_MAX, &w.to_switch, why, sizeof(why)) != 0) {
+		fprintf(stderr, "e2e_bad_wire: %s\n", why);
+		return 1;
+	}
+	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGINT, &act, NULL);
+	puts("ready");
+	fflush(stdout);
+	while (!stopped) {
+		if (move(&w, w.to_host, up) + move(&w, w.to_switch, down) == 0)
+			w.to_host->ops->wait(w.to_host, 200);
+	}
+	w.to_host->ops->close(w.to_host);
+	w.to_switch->ops->close(w.to_switch);
+	return 0;
+}

@@ -1,0 +1,71 @@
+#!/bin/bash
+# What dies in mid-run: a host, the box's memory, a lease, the box, each ends in an error that names the cause, soon.
+ranks=3
+. "$(dirname "$0")/lib.sh"
+rank=$tests/e2e_rank
+
+# one more port of the switch, for the operator
+spare=net_memif0,role=client,id=0,socket=$dir/spare.sock,socket-abstract=no
+box_start --port spare=memif:$dir/spare.sock --lease 3s
+# killed outright
+for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
+sleep 1.5
+kill -KILL "${pid[1]}"
+rank_wait 1
+start=$SECONDS
+for r in 0 2; do
+	rank_wait $r
+	check "rank 1 killed: rank $r ends with RANK_LOST" test $? = 18
+	check "... and says who" says $r "rank 1"
+done
+check "... soon" test $((SECONDS - start)) -le 10
+
+# the next job works at once
+all "$rank" loop 200
+check "the next job" codes_are 0
+
+# the box forgets everything in mid-run
+for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
+sleep 1.5
+RF_RANK=9 RF_IP=10.0.0.99 RF_DEVICE=$spare "$bin/ringfold-ctl" reset > "$dir/ctl.out" 2>&1
+check "ringfold ctl reset" test $? = 0
+for r in 0 1 2; do
+	rank_wait $r
+	check "box reset: rank $r ends with BOX_REFUSED" test $? = 20
+	check "... and says why" says $r "reset"
+done
+all "$rank" loop 200
+check "the next job" codes_are 0
+
+# a rank that stops for longer than its lease
+for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
+sleep 1.5
+kill -STOP "${pid[1]}"
+start=$SECONDS
+for r in 0 2; do
+	rank_wait $r
+	check "rank 1 stopped: rank $r ends with RANK_LOST" test $? = 18
+	check "... and says why" says $r "lease"
+done
+check "... soon after the lease of 3 s" test $((SECONDS - start)) -le 9
+kill -CONT "${pid[1]}"
+rank_wait 1
+check "... and rank 1 hears when it wakes up" test $? -ge 10
+
+# the box itself
+for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
+sleep 1.5
+kill -KILL "$box"
+wait "$box" 2> /dev/null
+box=
+start=$SECONDS
+for r in 0 1 2; do
+	rank_wait $r
+	code=$?
+	check "box killed: rank $r ends with an error ($code)" test $code -ge 10
+done
+check "... within ten seconds" test $((SECONDS - start)) -le 10
+RF_TIMEOUT=3000 all "$rank" loop 100
+check "no box process: DEVICE" codes_are 14
+check "... and the socket is named" says 1 "socket"
+finish

@@ -9,7 +9,7 @@ $(eval $(call c_test,model_arith,tests/unit/model_arith.c,model rfproto,-lm))
 
 COMPARE_SRC := $(addprefix tests/sim/compare/,packet.c bench.c engine.c stray.c traffic.c lockstep.c burst.c)
 $(eval $(call c_lib,boxbench,$(COMPARE_SRC) tests/unit/model_common.c))
-BOXBENCH_LIBS := boxbench model rfproto
+BOXBENCH_LIBS := boxbench rf-cosim model rfproto
 $(eval $(call c_test,model_lines,tests/unit/model_lines.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_conn,tests/unit/model_conn.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_acks,tests/unit/model_acks.c,$(BOXBENCH_LIBS),-ldl))
@@ -22,8 +22,17 @@ $(eval $(call c_prog,ringfold-compare,tests/sim/compare/main.c,$(BOXBENCH_LIBS),
 # Two engines under the same traffic. The model with itself shows that the comparison is sound (and its mutants that
 # it sees); the RTL with the model is the test proper.
 COMPARE := $(BUILD)/bin/ringfold-compare
+, := ,
 $(eval $(call test,compare-mutants,tests/sim/compare_mutants.sh $(COMPARE),$(COMPARE)))
-$(eval $(call test,compare-model,$(COMPARE) --count 20000 --coverage && $(COMPARE) --shape 8,2,256 --count 5000 --runs 3 && $(COMPARE) --mode b --shape 8,2,512 --count 300,$(COMPARE)))
+$(eval $(call test,compare-model,$(COMPARE) --count 20000 --coverage && $(COMPARE) --shape 8$(,)2$(,)256 --count 5000 --runs 3 && $(COMPARE) --mode b --shape 8$(,)2$(,)512 --count 300,$(COMPARE)))
+
+# Shapes of box that other tests build too.
+COMPARE_BOXES := $(addprefix $(BUILD)/vl/,box-p4-l1-w512.so box-p4-l2-w64.so)
+BOX_TESTS     := $(addprefix $(BUILD)/tests/model_,lines conn acks ledger sums timing)
+$(eval $(call test,compare-rtl-a,$(COMPARE) --engine-b rtl --count 3000 --coverage,$(COMPARE) $(COMPARE_BOXES)))
+$(eval $(call test,compare-rtl-b,$(COMPARE) --engine-b rtl --mode b --count 400 --runs 2,$(COMPARE) $(COMPARE_BOXES)))
+$(eval $(call test,compare-rtl-lanes,$(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --count 1500 && $(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mode b --count 100,$(COMPARE) $(COMPARE_BOXES)))
+$(eval $(call test,box-rows-rtl,for t in $(BOX_TESTS); do $$$$t rtl || exit 1; done,$(BOX_TESTS) $(COMPARE_BOXES)))
 
 # The frame checker: python3 and its standard library, nothing of this tree.
 FRAMES_PY := tests/check/frames.py

@@ -19,6 +19,14 @@ bool common_is_model(void)
 	return strncmp(engine, "model", 5) == 0;
 }
 
+bool common_have(unsigned int ports, unsigned int lanes)
+{
+	struct rf_engine_cfg cfg;
+
+	bench_shape(&cfg, ports, lanes, 512);
+	return engine_named(engine, &cfg) != NULL;
+}
+
 void common_open(struct bench *b, unsigned int ports, unsigned int lanes)
 {
 	struct rf_engine_cfg cfg;

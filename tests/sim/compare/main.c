@@ -32,7 +32,7 @@ static void help(void)
 {
 	printf("usage: ringfold-compare [OPTION]...\n"
 	       "Feeds two engines with the same random traffic and compares what they do.\n\n"
-	       "  --engine-a NAME   model (default), model:MUTANT, rtl, or the path of a shared object\n"
+	       "  --engine-a NAME   model (default), model:MUTANT, or rtl\n"
 	       "  --engine-b NAME   the same\n"
 	       "  --shape P,L,W     ports, lanes, bits of the data path; default 4,1,512\n"
 	       "  --seed N          default 1\n"

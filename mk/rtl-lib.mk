@@ -45,3 +45,9 @@ $(eval $(call test,lint-rtl,tests/rtl/lint.sh && tests/rtl/lint.sh --bad))
 synth-rtl: $(GENERATED)
 	$(PYTHON) tests/rtl/synth.py
 SYNTH_TARGETS += synth-rtl
+
+# Mutants that the benches of rtl/fp and of the reduction must kill: about four minutes.
+.PHONY: mutate-fp mutate-reduce
+mutate-fp mutate-reduce: mutate-%:
+	$(PYTHON) tests/rtl/fp_mutants.py $* $(BUILD)/mutants/$*
+MUTATE_TARGETS += mutate-fp mutate-reduce

@@ -141,7 +141,8 @@ module rf_fp_alu (
     begin
       f_sig = {f_low[30:23] != 8'd0, f_low[22:0], 3'b000};
       if (f_gap[7:5] != 3'd0) begin
-        f_sig = {26'd0, f_sig != 27'd0};
+        // So small that not even a subtraction from a power of two feels it.
+        f_sig = 27'd0;
       end else begin
         f_lost   = f_sig & ~(27'h7ff_ffff << f_gap[4:0]);
         f_sig    = f_sig >> f_gap[4:0];

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Breaks the adders and the reduction in one place at a time: the benches must notice each time.
+
+  fp_mutants.py fp|reduce BUILD
+
+Each mutant is built from a changed copy below BUILD. Exit code 1 where one lives, where its text is not there exactly
+once, or where it does not build.
+"""
+import os
+import subprocess
+import sys
+
+LIB = ["rtl/lib/" + n for n in ("rf_ram_lut.v", "rf_ram_sdp.v", "rf_delay.v")]
+FP = ["rtl/fp/" + n for n in ("rf_fp_alu.v", "rf_fp_vec.v", "rf_fp_unpack.v", "rf_fp_pack.v")]
+TREE = ["rtl/reduce/" + n for n in ("rf_tree_delay.v", "rf_tree.v", "rf_acc.v", "rf_reduce_out.v", "rf_reduce.v")]
+REDUCE = ["-GPORTS=4", "-GWIDTH=64", "-GFP16=1", "-GBEATS_MAX=16", "-CFLAGS", "-DPORTS=4 -DWIDTH=64 -DHAS_FP16=1"]
+
+# Bench: top, sources, program, flags, arguments.
+BENCHES = {
+    "alu": ("rf_fp_vec", FP[:2], "fp_alu.cpp", ["-GWORDS=16"], ["--cycles", "300000"]),
+    "convert": ("fp_convert", ["tests/rtl/fp_convert.v"] + FP, "fp_convert.cpp", [], ["--cycles", "1000000"]),
+    "reduce": ("rf_reduce", LIB + FP + TREE, "reduce.cpp", REDUCE, []),
+}
+
+ALU, PACK, UNPACK = FP[0], FP[3], FP[2]
+SUM, ACC, NODE, OUT = TREE[4], TREE[2], TREE[1], TREE[3]
+
+# Part: name, bench, file, text, what stands in its place.
+MUTANTS = {
+    "fp": [
+        ("no-sticky", "alu", ALU, "f_sig[0] || f_lost != 27'd0", "f_sig[0]"),
+        ("far-operand-near", "alu", ALU, "if (f_gap[7:5] != 3'd0)", "if (f_gap[7:6] != 2'd0)"),
+        ("ties-up", "alu", ALU, "(f_sum & 28'h17) != 28'd0", "1'b1"),
+        ("minus-zero", "alu", ALU, "f_value[31] && !(f_sub && f_sum == 28'd0)", "f_value[31]"),
+        ("flush-subnormals", "alu", ALU, "? 24'h10_0000 >> {p2_value_q[27:25], 2'b00} : 24'd0", "? 24'd0 : 24'd0"),
+        ("subnormal-exponent", "alu", ALU, "f_y      = f_b | {7'd0, f_b == 8'd0};", "f_y      = f_b;"),
+        ("no-infinity", "alu", ALU, "if (f_sum[27] && f_exp == 8'd254) f_shifted[26:0] = 27'd0;", ""),
+        ("inf-minus-inf", "alu", ALU, "f_low[30:23] == 8'hff && f_big[31] != f_low[31]", "1'b0"),
+        ("nan-beats-number", "alu", ALU, "f_low_nan ? SEL_NAN : SEL_LOW", "SEL_NAN"),
+        ("unsigned-minimum", "alu", ALU, "{f_is_int, 31'h7fff_ffff}", "{1'b0, 31'h7fff_ffff}"),
+        ("bf16-ties-up", "convert", PACK, "x[15] && (f_x[16] ||", "x[15] && (1'b1 ||"),
+        ("fp16-no-sticky", "convert", PACK, " || f_lost != 24'd0", ""),
+        ("fp16-late-infinity", "convert", PACK, "f_x[30:23] >= 8'd143", "f_x[30:23] >= 8'd144"),
+        ("fp16-quiet-nan-kept", "convert", UNPACK, "(f_x[9:0] != 10'd0) ? NAN :", "(f_x[9:0] == 10'd1) ? NAN :"),
+        ("fp16-subnormal-shift", "convert", PACK, "? 4'd12 : f_n[3:0]", "? 4'd11 : f_n[3:0]"),
+    ],
+    "reduce": [
+        ("overtakes", "reduce", SUM, "assign pending[q] = late_q != {`RF_FP_LATENCY{1'b0}};", "assign pending[q] = late_q[0];"),
+        ("pending-of-others", "reduce", SUM, "pending[q] && in_block", "pending[q] && q == b"),
+        ("forgets-the-way", "reduce", SUM, "waiting != {PORTS{1'b0}} : long_q", "waiting != {PORTS{1'b0}} : 1'b0"),
+        ("sum-with-neighbour", "reduce", NODE, "both && g_level[k-1].g_port[R].on", "g_level[k-1].g_port[R].on"),
+        ("mask-ignored", "reduce", NODE, ".in_b_on  (right_on)", ".in_b_on  (both)"),
+        ("lanes-not-added", "reduce", ACC, ".in_a_on  (!in_first)", ".in_a_on  (1'b0)"),
+        ("accumulator-not-rewound", "reduce", ACC, "sum_last ? {AW{1'b0}} : wr_beat_q + 1'b1", "wr_beat_q + 1'b1"),
+        ("rounded-every-lane", "reduce", OUT, "p1_dtype_q == 2'd2)", "p1_dtype_q == 2'd1)"),
+    ],
+}
+
+
+def build(folder, bench, sources):
+    top, _, program, flags, _ = BENCHES[bench]
+    here = os.getcwd()
+    command = ["verilator", "--cc", "--exe", "--build", "-Wno-fatal", "-O3", "-CFLAGS", "-O1 -I" + here] + flags + [
+        "-Irtl/reduce", "--top-module", top, "-Mdir", folder] + sources + [here + "/tests/rtl/" + program]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        print(done.stdout[-1500:])
+        return None
+    return folder + "/V" + top
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] not in MUTANTS:
+        print(__doc__)
+        return 2
+    bad = 0
+    for name, bench, file, old, new in MUTANTS[sys.argv[1]]:
+        text = open(file).read()
+        if text.count(old) != 1:
+            print("%-26s its text is there %d times in %s" % (name, text.count(old), file))
+            bad += 1
+            continue
+        folder = "%s/%s" % (sys.argv[2], name)
+        os.makedirs(folder, exist_ok=True)
+        changed = "%s/%s" % (folder, os.path.basename(file))
+        with open(changed, "w") as f:
+            f.write(text.replace(old, new))
+        program = build(folder, bench, [changed if s == file else s for s in BENCHES[bench][1]])
+        if program is None:
+            print("%-26s does not build" % name)
+            bad += 1
+            continue
+        lives = subprocess.run([program] + BENCHES[bench][4], stdout=subprocess.DEVNULL).returncode == 0
+        print("%-26s %s" % (name, "LIVES" if lives else "killed"), flush=True)
+        bad += lives
+    return 1 if bad else 0
+
+
+sys.exit(main())

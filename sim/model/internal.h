@@ -1,8 +1,9 @@
 /*
  * Inside of the reference model: one box.
  *
- * Written from docs/box.md and docs/reduction.md. Everything happens at cycles of a queue of events;
- * what the RTL does in a pipeline the model does at once, at the cycle in which the pipeline ends.
+ * Written from docs/box.md and docs/reduction.md. Everything happens at cycles of a queue of
+ * events; what the RTL does in a pipeline the model does at once, at the cycle in which the
+ * pipeline ends.
  */
 #ifndef RF_MODEL_INTERNAL_H
 #define RF_MODEL_INTERNAL_H
@@ -19,13 +20,13 @@
 #define MODEL_LANES 16u
 #define MODEL_GROUPS 32u
 #define MODEL_CONNS 4096u
-#define MODEL_HEADER 80u  /* bytes of a frame that a header slot keeps */
+#define MODEL_HEADER 80u /* bytes of a frame that a header slot keeps */
 #define MODEL_MTU 4096u
 #define MODEL_RX_QUEUE 64u
 #define MODEL_PUNT_MAX 1024u
-#define MODEL_REPEATS 64u  /* largest queue of repeats */
-#define MODEL_PUNTS 8u	   /* largest punt buffer */
-#define MODEL_ACKS 30u	   /* ACKs that wait at a port */
+#define MODEL_REPEATS 64u /* largest queue of repeats */
+#define MODEL_PUNTS 8u    /* largest punt buffer */
+#define MODEL_ACKS 30u    /* ACKs that wait at a port */
 
 /* Cycles (docs/model.md). */
 #define MODEL_JUDGE_DELAY 11u  /* last beat in to verdict */
@@ -74,20 +75,20 @@ struct model_parsed {
 	uint32_t qpn;
 	uint32_t psn;
 	unsigned int hlen; /* offset of the payload */
-	int plen;	   /* payload with pad, without ICRC; negative if the headers do not fit */
+	int plen;          /* payload with pad, without ICRC; negative if the headers do not fit */
 };
 
 struct model_entry {
 	uint32_t ip;
-	uint32_t key; /* as in HASH_KEY */
+	uint32_t key;   /* as in HASH_KEY */
 	uint32_t value; /* as in HASH_VALUE */
 };
 
 struct model_conn {
 	uint32_t start, shift, src_ip, peer_ip, peer_port, qpn;
 	uint32_t next, sent, una, msn;
-	uint32_t seen;	     /* as in SEEN */
-	bool far;	     /* una has reached 2^22 */
+	uint32_t seen;       /* as in SEEN */
+	bool far;            /* una has reached 2^22 */
 	unsigned int queued; /* entries of this connection in the queue of repeats */
 };
 
@@ -111,14 +112,14 @@ struct model_slot {
 
 /* One lane of one port. */
 struct model_bank {
-	uint8_t *data;		  /* 2^bank_log2 beats */
+	uint8_t *data;            /* 2^bank_log2 beats */
 	struct model_slot *slots; /* 2^hdr_log2 */
 };
 
 /* A frame on its way; the bytes stand behind it. */
 struct model_frame {
 	struct model_frame *next;
-	uint64_t ready;	      /* in: cycle of the verdict; out: earliest first beat */
+	uint64_t ready;       /* in: cycle of the verdict; out: earliest first beat */
 	uint64_t first, last; /* beats, once they are known */
 	size_t len;
 	bool bad;
@@ -149,7 +150,7 @@ struct model_port {
 	struct model_queue out[SRC_COUNT];
 	struct model_frame *sending;
 	uint64_t tx_free; /* first cycle in which a beat may leave */
-	bool tx_due;	  /* an EV_SEND is in the queue of events ... */
+	bool tx_due;      /* an EV_SEND is in the queue of events ... */
 	uint64_t tx_when; /* ... for this cycle */
 	unsigned int results_in_row;
 	unsigned int turn; /* last source served that was not results */
@@ -187,7 +188,7 @@ struct rf_engine {
 	struct model_event *heap;
 	size_t heap_count, heap_room;
 	uint64_t heap_order;
-	bool schedule_due;	/* an EV_SCHEDULE is in the queue of events ... */
+	bool schedule_due;      /* an EV_SCHEDULE is in the queue of events ... */
 	uint64_t schedule_when; /* ... for this cycle */
 
 	uint32_t ctrl, ip, cycle_hi;
@@ -205,8 +206,8 @@ struct rf_engine {
 	struct model_bank banks[MODEL_PORTS][MODEL_LANES];
 	unsigned int group_turn;  /* group that is looked at first */
 	unsigned int repeat_turn; /* port whose repeats are looked at first */
-	unsigned int passes;	  /* passes since the last repeat */
-	uint32_t *operands;	  /* MODEL_PORTS + 1 vectors of MODEL_MTU / 2 values */
+	unsigned int passes;      /* passes since the last repeat */
+	uint32_t *operands;       /* MODEL_PORTS + 1 vectors of MODEL_MTU / 2 values */
 };
 
 /* queue.c: the queue of events, queues of frames. */
@@ -256,8 +257,7 @@ static inline unsigned int group_field(const struct model_group *g, uint32_t mas
 	return (unsigned int)((g->cfg & mask) >> lsb);
 }
 
-#define GROUP_FIELD(g, name) \
-	group_field(g, RF_GROUP_CFG_##name##_MASK, RF_GROUP_CFG_##name##_LSB)
+#define GROUP_FIELD(g, name) group_field(g, RF_GROUP_CFG_##name##_MASK, RF_GROUP_CFG_##name##_LSB)
 
 /* Whether a group has a rank at a place. */
 bool model_member(const struct rf_engine *e, const struct model_group *g, unsigned int lane,

@@ -41,7 +41,8 @@ static const struct model_entry *lookup(const struct rf_engine *e, const struct 
 	for (k = 0; k < 2; k++) {
 		const struct model_entry *entry = &e->table[k][(k ? h >> 16 : h) & mask];
 
-		if (entry->ip == p->dst_ip && entry->key == (role << RF_HASH_KEY_ROLE_LSB | p->qpn) &&
+		if (entry->ip == p->dst_ip &&
+		    entry->key == (role << RF_HASH_KEY_ROLE_LSB | p->qpn) &&
 		    (entry->value & RF_HASH_VALUE_STATE_MASK))
 			return entry;
 	}
@@ -201,8 +202,7 @@ static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned i
 	model_conn_una(e, cid, u);
 	if (syndrome >= SYNDROME_INVALID)
 		model_group_error(e, cid, RF_ERROR_NAK, u);
-	model_send_ack(e, port, f->bytes, p,
-		       e->mutant == RF_MODEL_MUTANT_SHIFT ? p->psn : psn);
+	model_send_ack(e, port, f->bytes, p, e->mutant == RF_MODEL_MUTANT_SHIFT ? p->psn : psn);
 	return RF_CNT_ACK_FORWARDED;
 }
 
@@ -210,7 +210,7 @@ static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned i
 static bool cid_exists(const struct rf_engine *e, unsigned int cid)
 {
 	return cid_group(cid) < e->cfg.groups && cid_lane(cid) < e->cfg.lanes &&
-		cid_port(cid) < e->cfg.ports;
+	       cid_port(cid) < e->cfg.ports;
 }
 
 /* Lines 20 to 23 and 37, 38, then by role. */

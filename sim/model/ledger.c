@@ -5,7 +5,7 @@ bool model_member(const struct rf_engine *e, const struct model_group *g, unsign
 		  unsigned int port)
 {
 	return port < e->cfg.ports && lane < GROUP_FIELD(g, LANES) && lane < e->cfg.lanes &&
-		(g->members[lane / 4] >> (8 * (lane % 4) + port) & 1);
+	       (g->members[lane / 4] >> (8 * (lane % 4) + port) & 1);
 }
 
 /* Passes may be issued. */
@@ -66,7 +66,8 @@ void model_group_error(struct rf_engine *e, unsigned int cid, unsigned int cause
 	if (g->error & RF_GROUP_ERROR_VALID_MASK)
 		return;
 	g->error = RF_GROUP_ERROR_VALID_MASK | cause << RF_GROUP_ERROR_CAUSE_LSB |
-		cid_lane(cid) << RF_GROUP_ERROR_LANE_LSB | cid_port(cid) << RF_GROUP_ERROR_PORT_LSB;
+		   cid_lane(cid) << RF_GROUP_ERROR_LANE_LSB |
+		   cid_port(cid) << RF_GROUP_ERROR_PORT_LSB;
 	g->error_index = index;
 	model_schedule_soon(e, e->now); /* its queued repeats are to be forgotten */
 }

@@ -6,7 +6,7 @@
 #include "sim/model/internal.h"
 
 static const char *const mutant_names[RF_MODEL_MUTANTS] = {
-	"none",	  "tree", "nan",    "stale",  "behalf",	  "silent",  "window", "shift",
+	"none", "tree",   "nan",    "stale",    "behalf",  "silent", "window", "shift",
 	"icrc", "beyond", "ackreq", "disagree", "counter", "source", "pad",
 };
 

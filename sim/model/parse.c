@@ -31,11 +31,11 @@ uint32_t model_icrc(const uint8_t *frame, unsigned int l2, unsigned int ip_lengt
 	uint32_t crc;
 
 	memcpy(head, frame + l2, sizeof(head));
-	head[1] = 0xff; /* TOS */
-	head[8] = 0xff; /* TTL */
+	head[1] = 0xff;             /* TOS */
+	head[8] = 0xff;             /* TTL */
 	memset(head + 10, 0xff, 2); /* header checksum */
 	memset(head + 26, 0xff, 2); /* UDP checksum */
-	head[32] = 0xff; /* FECN, BECN, reserved */
+	head[32] = 0xff;            /* FECN, BECN, reserved */
 	crc = rf_crc32_update(RF_CRC32_ICRC_INIT, head, sizeof(head));
 	crc = rf_crc32_update(crc, frame + l2 + sizeof(head), ip_length - sizeof(head) - 4);
 	return rf_crc32_final(crc);
@@ -44,7 +44,7 @@ uint32_t model_icrc(const uint8_t *frame, unsigned int l2, unsigned int ip_lengt
 bool model_icrc_ok(const uint8_t *frame, const struct model_parsed *p)
 {
 	return rf_get_le32(frame + p->l2 + p->ip_length - 4) ==
-		model_icrc(frame, p->l2, p->ip_length);
+	       model_icrc(frame, p->l2, p->ip_length);
 }
 
 /* Bytes of RETH, AETH, ImmDt behind the BTH. */

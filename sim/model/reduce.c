@@ -23,7 +23,8 @@ static struct model_bank *bank_of(struct rf_engine *e, unsigned int port, unsign
 	struct model_bank *b = &e->banks[port][lane];
 
 	if (!b->data) {
-		/* Room of one MTU behind the end: a slot that would wrap is the firmware's fault. */
+		/* Room of one MTU behind the end: a slot that would wrap is the firmware's fault.
+		 */
 		b->data = calloc(((size_t)1 << e->cfg.bank_log2) * e->beat + MODEL_MTU, 1);
 		b->slots = calloc((size_t)1 << e->cfg.hdr_log2, sizeof(*b->slots));
 		if (!b->data || !b->slots)

@@ -19,7 +19,7 @@ static uint32_t punt_status(const struct rf_engine *e)
 	if (e->punt_count == 0)
 		return 0;
 	return RF_PUNT_STATUS_VALID_MASK | (uint32_t)p->port << RF_PUNT_STATUS_PORT_LSB |
-		(uint32_t)p->len;
+	       (uint32_t)p->len;
 }
 
 static uint32_t irq_reasons(const struct rf_engine *e)
@@ -50,12 +50,12 @@ static uint32_t read_global(struct rf_engine *e, uint32_t addr)
 		return 1;
 	case RF_SHAPE:
 		return c->ports << RF_SHAPE_PORTS_LSB | c->lanes << RF_SHAPE_LANES_LSB |
-			c->width / 64 << RF_SHAPE_WIDTH64_LSB |
-			c->hash_bits << RF_SHAPE_HASH_BITS_LSB | RF_SHAPE_FP16_MASK;
+		       c->width / 64 << RF_SHAPE_WIDTH64_LSB |
+		       c->hash_bits << RF_SHAPE_HASH_BITS_LSB | RF_SHAPE_FP16_MASK;
 	case RF_SHAPE2:
 		return c->groups << RF_SHAPE2_GROUPS_LSB | c->bank_log2 << RF_SHAPE2_BANK_AW_LSB |
-			c->hdr_log2 << RF_SHAPE2_HDR_AW_LSB |
-			log2_of(c->mtu_max) << RF_SHAPE2_MTU_LOG2_LSB;
+		       c->hdr_log2 << RF_SHAPE2_HDR_AW_LSB |
+		       log2_of(c->mtu_max) << RF_SHAPE2_MTU_LOG2_LSB;
 	case RF_CLOCK_KHZ:
 		return c->clock_khz;
 	case RF_CYCLE_LO:
@@ -201,12 +201,12 @@ static void write_group(struct rf_engine *e, struct model_group *g, uint32_t off
 {
 	switch (offset) {
 	case RF_GROUP_CFG:
-		write_group_cfg(e, g, value & (RF_GROUP_CFG_LIVE_MASK | RF_GROUP_CFG_OPEN_LOOP_MASK |
-					       RF_GROUP_CFG_TRANSPARENT_MASK |
-					       RF_GROUP_CFG_DTYPE_MASK | RF_GROUP_CFG_OP_MASK |
-					       RF_GROUP_CFG_MTU_LOG2_MASK | RF_GROUP_CFG_LEVEL_MASK |
-					       RF_GROUP_CFG_BASE_PORT_MASK |
-					       RF_GROUP_CFG_LANES_MASK | RF_GROUP_CFG_S_LOG2_MASK));
+		write_group_cfg(e, g,
+				value & (RF_GROUP_CFG_LIVE_MASK | RF_GROUP_CFG_OPEN_LOOP_MASK |
+					 RF_GROUP_CFG_TRANSPARENT_MASK | RF_GROUP_CFG_DTYPE_MASK |
+					 RF_GROUP_CFG_OP_MASK | RF_GROUP_CFG_MTU_LOG2_MASK |
+					 RF_GROUP_CFG_LEVEL_MASK | RF_GROUP_CFG_BASE_PORT_MASK |
+					 RF_GROUP_CFG_LANES_MASK | RF_GROUP_CFG_S_LOG2_MASK));
 		break;
 	case RF_GROUP_DBASE:
 		g->dbase = value;
@@ -322,7 +322,7 @@ uint32_t model_reg_read(struct rf_engine *e, uint32_t addr)
 		if (e->punt_count == 0)
 			return 0;
 		return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 |
-			(uint32_t)b[3] << 24;
+		       (uint32_t)b[3] << 24;
 	}
 	return read_global(e, addr);
 }

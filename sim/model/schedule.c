@@ -1,6 +1,6 @@
 /*
- * Passes: which slot is read when. First sendings of each group in the order of their indexes, groups
- * in turn; repeats where nothing else goes, and at least one pass in 32.
+ * Passes: which slot is read when. First sendings of each group in the order of their indexes,
+ * groups in turn; repeats where nothing else goes, and at least one pass in 32.
  */
 #include "sim/model/internal.h"
 
@@ -62,7 +62,8 @@ static uint64_t block_free(const struct rf_engine *e, const struct model_group *
 	return when;
 }
 
-/* Takes the block for a pass over slots of plen bytes. Returns the cycle of the result's first beat. */
+/* Takes the block for a pass over slots of plen bytes. Returns the cycle of the result's first
+ * beat. */
 static uint64_t block_take(struct rf_engine *e, const struct model_group *g, unsigned int plen)
 {
 	unsigned int beats = model_beats(e, plen);
@@ -75,7 +76,7 @@ static uint64_t block_take(struct rf_engine *e, const struct model_group *g, uns
 		e->ports[p].bank_free = e->now + (uint64_t)beats * lanes;
 	levels = e->cfg.ports > 4 ? 3 : e->cfg.ports > 2 ? 2 : 1;
 	return e->now + MODEL_RESULT_DELAY + MODEL_LEVEL_DELAY * levels - 2 * MODEL_LEVEL_DELAY +
-		(lanes > 1 ? MODEL_LANES_DELAY : 0) + (uint64_t)beats * (lanes - 1);
+	       (lanes > 1 ? MODEL_LANES_DELAY : 0) + (uint64_t)beats * (lanes - 1);
 }
 
 /* The first rank whose packet differs from the first member's, as a cid; -1 if all agree. */

@@ -1,6 +1,6 @@
 /*
- * ACKs on a group's connections: one test for each of the lines 37 to 44 of docs/box.md, by the name
- * of its counter.
+ * ACKs on a group's connections: one test for each of the lines 37 to 44 of docs/box.md, by the
+ * name of its counter.
  */
 #include <string.h>
 
@@ -199,12 +199,9 @@ static void line_44_nak(void **unused)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(line_37_ack_state),
-		cmocka_unit_test(line_38_39_40_ack),
-		cmocka_unit_test(line_41_ack_full),
-		cmocka_unit_test(line_42_ack_beyond),
-		cmocka_unit_test(line_43_ack_malformed),
-		cmocka_unit_test(line_44_forwarded),
+		cmocka_unit_test(line_37_ack_state),     cmocka_unit_test(line_38_39_40_ack),
+		cmocka_unit_test(line_41_ack_full),      cmocka_unit_test(line_42_ack_beyond),
+		cmocka_unit_test(line_43_ack_malformed), cmocka_unit_test(line_44_forwarded),
 		cmocka_unit_test(line_44_nak),
 	};
 

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <fenv.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -125,7 +126,7 @@ static void random_pair(uint32_t *a, uint32_t *b)
 	case 5: /* few bits: ties */
 		x &= 0xff800000u | 1u << (kind >> 8 & 31) | 1u;
 		y = (x & 0x7f800000u) - (((uint32_t)(kind >> 16) % 26) << 23) +
-			(y & (0x80000000u | 1u << (kind >> 24 & 15)));
+		    (y & (0x80000000u | 1u << (kind >> 24 & 15)));
 		break;
 	case 6: /* the upper end */
 		x |= 0x7f000000u;
@@ -185,13 +186,16 @@ static void test_examples(void **unused)
 	assert_int_equal(arith_fp32_add(0x7f800000, 0xff800000), 0x7fc00000);
 	assert_int_equal(arith_fp32_min(0, 0x80000000), 0x80000000);
 	assert_int_equal(arith_fp32_max(0xffc00001, 0xff800000), 0xff800000);
-	assert_int_equal(arith_to_fp16(arith_fp32_add(arith_from_fp16(0x7bff),
-						      arith_from_fp16(0x4c00))), 0x7c00);
-	assert_int_equal(arith_to_fp16(arith_fp32_add(arith_from_fp16(0x7bff),
-						      arith_from_fp16(0x4bff))), 0x7bff);
+	assert_int_equal(
+		arith_to_fp16(arith_fp32_add(arith_from_fp16(0x7bff), arith_from_fp16(0x4c00))),
+		0x7c00);
+	assert_int_equal(
+		arith_to_fp16(arith_fp32_add(arith_from_fp16(0x7bff), arith_from_fp16(0x4bff))),
+		0x7bff);
 	assert_int_equal(arith_to_fp16(arith_fp32_add(arith_from_fp16(1), arith_from_fp16(1))), 2);
-	assert_int_equal(arith_to_bf16(arith_fp32_add(arith_from_bf16(0x3f80),
-						      arith_from_bf16(0x3b80))), 0x3f80);
+	assert_int_equal(
+		arith_to_bf16(arith_fp32_add(arith_from_bf16(0x3f80), arith_from_bf16(0x3b80))),
+		0x3f80);
 }
 
 /* Value of a 16-bit pattern with so many fraction bits, by its definition. */
@@ -278,7 +282,8 @@ static void check_narrow(uint32_t x)
 
 static void test_narrowing(void **unused)
 {
-	static const uint32_t lows[] = {0, 1, 0x0fff, 0x1000, 0x1001, 0x1fff, 0x7fff, 0x8000, 0x8001};
+	static const uint32_t lows[] = {0,      1,      0x0fff, 0x1000, 0x1001,
+					0x1fff, 0x7fff, 0x8000, 0x8001};
 	uint32_t x;
 	size_t k;
 
@@ -300,12 +305,41 @@ static void test_narrowing(void **unused)
 		check_narrow((uint32_t)next_random());
 }
 
+/* The pairs above tell the right adder from ones that are nearly right. */
+static void test_pairs_are_sharp(void **unused)
+{
+	unsigned int truncated = 0, flushed = 0;
+	uint32_t a, b, k;
+
+	(void)unused;
+	for (k = 0; k < 20000; k++) {
+		volatile float x, y; /* the sum is made here, in this rounding mode */
+		uint32_t sum, least, half;
+
+		random_pair(&a, &b);
+		sum = arith_fp32_add(a, b);
+		half = to_bits((float)((double)to_float(a) + (double)to_float(b)));
+		fesetround(FE_TOWARDZERO);
+		x = to_float(a);
+		y = to_float(b);
+		least = to_bits(x + y);
+		fesetround(FE_TONEAREST);
+		truncated += sum != least;
+		if ((sum & 0x7f800000) == 0 && (sum & 0x7fffff))
+			flushed++;
+		assert_int_equal(sum, half); /* double is wide enough to be rounded twice */
+	}
+	assert_true(truncated > 100);
+	assert_true(flushed > 100);
+}
+
 static void test_vectors(void **unused)
 {
 	static const uint8_t a[] = {0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0x80, 5, 0, 0, 0};
 	static const uint8_t b[] = {1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xfe, 0xff, 0xff, 0xff};
-	static const uint32_t want[3][3] = {
-		{0x80000000, 0x7fffffff, 3}, {1, 0x80000000, 0xfffffffe}, {0x7fffffff, 0xffffffff, 5}};
+	static const uint32_t want[3][3] = {{0x80000000, 0x7fffffff, 3},
+					    {1, 0x80000000, 0xfffffffe},
+					    {0x7fffffff, 0xffffffff, 5}};
 	uint32_t va[3], vb[3];
 	uint8_t out[12], again[12];
 	unsigned int op, k;
@@ -331,9 +365,10 @@ static void test_vectors(void **unused)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_examples),   cmocka_unit_test(test_fp32_corners),
+		cmocka_unit_test(test_examples),    cmocka_unit_test(test_fp32_corners),
 		cmocka_unit_test(test_fp32_random), cmocka_unit_test(test_widening),
-		cmocka_unit_test(test_narrowing),  cmocka_unit_test(test_vectors),
+		cmocka_unit_test(test_narrowing),   cmocka_unit_test(test_pairs_are_sharp),
+		cmocka_unit_test(test_vectors),
 	};
 
 	if (argc > 1)

@@ -76,8 +76,7 @@ void common_frame(struct bench *b, unsigned int port, const uint8_t *frame, size
 	}
 }
 
-void common_packet(struct bench *b, unsigned int port, const struct packet *p,
-		   unsigned int counter)
+void common_packet(struct bench *b, unsigned int port, const struct packet *p, unsigned int counter)
 {
 	uint8_t frame[PACKET_MAX];
 
@@ -127,7 +126,7 @@ const struct bench_out *common_only(struct bench *b, unsigned int port)
 void common_error(struct bench *b, const struct bench_conn *c, unsigned int cause, uint32_t index)
 {
 	uint32_t want = RF_GROUP_ERROR_VALID_MASK | cause << RF_GROUP_ERROR_CAUSE_LSB |
-		c->lane << RF_GROUP_ERROR_LANE_LSB | c->port << RF_GROUP_ERROR_PORT_LSB;
+			c->lane << RF_GROUP_ERROR_LANE_LSB | c->port << RF_GROUP_ERROR_PORT_LSB;
 
 	assert_int_equal(bench_group_read(b, c->group, RF_GROUP_ERROR), want);
 	assert_int_equal(bench_group_read(b, c->group, RF_GROUP_ERROR_INDEX), index);

@@ -1,6 +1,6 @@
 /*
- * Data on a group's connections: one test for each of the lines 22 to 36 of docs/box.md, by the name
- * of its counter.
+ * Data on a group's connections: one test for each of the lines 22 to 36 of docs/box.md, by the
+ * name of its counter.
  */
 #include <string.h>
 
@@ -328,7 +328,8 @@ static void line_31_behalf_full(void **unused)
 	assert_true(bench_settle(&b));
 	assert_true(bench_counter(&b, 0, RF_CNT_BEHALF_FULL) > 0);
 	assert_int_equal(bench_counter(&b, 0, RF_CNT_BEHALF) +
-				 bench_counter(&b, 0, RF_CNT_BEHALF_FULL), 160);
+				 bench_counter(&b, 0, RF_CNT_BEHALF_FULL),
+			 160);
 	assert_int_equal(bench_counter(&b, 0, RF_CNT_BEHALF), b.outs);
 	bench_close(&b);
 }
@@ -345,7 +346,8 @@ static void line_32_repeat(void **unused)
 	common_round(&b, &g, 0, true);
 	common_round(&b, &g, 1, false);
 	bench_clear(&b);
-	common_data(&b, c, 1, 0xdeadbeef, RF_CNT_REPEAT); /* what it carries now is of no interest */
+	common_data(&b, c, 1, 0xdeadbeef,
+		    RF_CNT_REPEAT); /* what it carries now is of no interest */
 	o = common_only(&b, c->port);
 	assert_int_equal(common_psn(o), (c->start - c->shift + 1) & 0xffffff);
 	assert_int_equal(common_element(o, 0), 0x40800000);
@@ -377,7 +379,8 @@ static void line_32_repeat_full(void **unused)
 	assert_true(bench_settle(&b));
 	assert_true(bench_counter(&b, 0, RF_CNT_REPEAT_FULL) > 0);
 	assert_int_equal(bench_counter(&b, 0, RF_CNT_REPEAT) +
-				 bench_counter(&b, 0, RF_CNT_REPEAT_FULL), 200);
+				 bench_counter(&b, 0, RF_CNT_REPEAT_FULL),
+			 200);
 	assert_int_equal(bench_counter(&b, 0, RF_CNT_REPEAT), b.outs);
 	bench_close(&b);
 }
@@ -464,24 +467,15 @@ static void line_36_gap(void **unused)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(line_22_state),
-		cmocka_unit_test(line_23_icrc),
-		cmocka_unit_test(line_24_wrong_source),
-		cmocka_unit_test(line_25_not_live),
-		cmocka_unit_test(line_26_group_failed),
-		cmocka_unit_test(line_27_opcode),
-		cmocka_unit_test(line_28_length),
-		cmocka_unit_test(line_29_element),
-		cmocka_unit_test(line_30_before_start),
-		cmocka_unit_test(line_31_behalf),
-		cmocka_unit_test(line_31_behalf_header),
-		cmocka_unit_test(line_31_behalf_full),
-		cmocka_unit_test(line_32_repeat),
-		cmocka_unit_test(line_32_repeat_full),
-		cmocka_unit_test(line_33_pending),
-		cmocka_unit_test(line_34_accepted),
-		cmocka_unit_test(line_35_no_room),
-		cmocka_unit_test(line_36_gap),
+		cmocka_unit_test(line_22_state),         cmocka_unit_test(line_23_icrc),
+		cmocka_unit_test(line_24_wrong_source),  cmocka_unit_test(line_25_not_live),
+		cmocka_unit_test(line_26_group_failed),  cmocka_unit_test(line_27_opcode),
+		cmocka_unit_test(line_28_length),        cmocka_unit_test(line_29_element),
+		cmocka_unit_test(line_30_before_start),  cmocka_unit_test(line_31_behalf),
+		cmocka_unit_test(line_31_behalf_header), cmocka_unit_test(line_31_behalf_full),
+		cmocka_unit_test(line_32_repeat),        cmocka_unit_test(line_32_repeat_full),
+		cmocka_unit_test(line_33_pending),       cmocka_unit_test(line_34_accepted),
+		cmocka_unit_test(line_35_no_room),       cmocka_unit_test(line_36_gap),
 	};
 
 	common_start(argc, argv);

@@ -284,12 +284,13 @@ static void psn_wrap(void **unused)
 }
 
 /*
- * The whole circle of indexes, two ranks: what comes before the start is not acknowledged below 2^22
- * and is what it says beyond; 2^23 and 2^24 are no borders.
+ * The whole circle of indexes, two ranks: what comes before the start is not acknowledged below
+ * 2^22 and is what it says beyond; 2^23 and 2^24 are no borders.
  */
 static void far_indexes(void **unused)
 {
-	static const uint32_t stops[] = {0x3ffffe, 0x400000, 0x7ffffc, 0x800004, 0xfffffc, 0x000004};
+	static const uint32_t stops[] = {0x3ffffe, 0x400000, 0x7ffffc,
+					 0x800004, 0xfffffc, 0x000004};
 	struct bench b;
 	struct bench_group g;
 	uint32_t at;
@@ -445,12 +446,12 @@ static void registers(void **unused)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stale_repeat),	  cmocka_unit_test(first_joins_queue),
-		cmocka_unit_test(disagree),	  cmocka_unit_test(own_headers),
-		cmocka_unit_test(ack_request),	  cmocka_unit_test(open_loop),
-		cmocka_unit_test(psn_wrap),	  cmocka_unit_test(far_indexes),
-		cmocka_unit_test(lost_last_ack),  cmocka_unit_test(error_drops_repeats),
-		cmocka_unit_test(second_life),	  cmocka_unit_test(inject),
+		cmocka_unit_test(stale_repeat),  cmocka_unit_test(first_joins_queue),
+		cmocka_unit_test(disagree),      cmocka_unit_test(own_headers),
+		cmocka_unit_test(ack_request),   cmocka_unit_test(open_loop),
+		cmocka_unit_test(psn_wrap),      cmocka_unit_test(far_indexes),
+		cmocka_unit_test(lost_last_ack), cmocka_unit_test(error_drops_repeats),
+		cmocka_unit_test(second_life),   cmocka_unit_test(inject),
 		cmocka_unit_test(registers),
 	};
 

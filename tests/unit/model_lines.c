@@ -462,17 +462,17 @@ static void line_21_foreign_full(void **unused)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(line_01_rx_overflow), cmocka_unit_test(line_02_rx_mac_error),
-		cmocka_unit_test(line_03_rx_runt),     cmocka_unit_test(line_04_rx_oversize),
-		cmocka_unit_test(line_05_own_source),  cmocka_unit_test(line_06_two_tags),
-		cmocka_unit_test(line_07_arp),	       cmocka_unit_test(line_08_ipv6),
-		cmocka_unit_test(line_09_ethertype),   cmocka_unit_test(line_10_ip_version),
-		cmocka_unit_test(line_11_ip_options),  cmocka_unit_test(line_12_ip_fragment),
-		cmocka_unit_test(line_13_multicast),   cmocka_unit_test(line_14_ip_length),
-		cmocka_unit_test(line_15_icmp),	       cmocka_unit_test(line_16_not_roce),
-		cmocka_unit_test(line_17_udp_length),  cmocka_unit_test(line_18_control),
-		cmocka_unit_test(line_19_udp_length),  cmocka_unit_test(line_20_disabled),
-		cmocka_unit_test(line_21_foreign),     cmocka_unit_test(line_21_hold),
+		cmocka_unit_test(line_01_rx_overflow),  cmocka_unit_test(line_02_rx_mac_error),
+		cmocka_unit_test(line_03_rx_runt),      cmocka_unit_test(line_04_rx_oversize),
+		cmocka_unit_test(line_05_own_source),   cmocka_unit_test(line_06_two_tags),
+		cmocka_unit_test(line_07_arp),          cmocka_unit_test(line_08_ipv6),
+		cmocka_unit_test(line_09_ethertype),    cmocka_unit_test(line_10_ip_version),
+		cmocka_unit_test(line_11_ip_options),   cmocka_unit_test(line_12_ip_fragment),
+		cmocka_unit_test(line_13_multicast),    cmocka_unit_test(line_14_ip_length),
+		cmocka_unit_test(line_15_icmp),         cmocka_unit_test(line_16_not_roce),
+		cmocka_unit_test(line_17_udp_length),   cmocka_unit_test(line_18_control),
+		cmocka_unit_test(line_19_udp_length),   cmocka_unit_test(line_20_disabled),
+		cmocka_unit_test(line_21_foreign),      cmocka_unit_test(line_21_hold),
 		cmocka_unit_test(line_21_foreign_full),
 	};
 

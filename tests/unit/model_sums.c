@@ -1,6 +1,6 @@
 /*
- * Results of the box, every type and operation, ranks placed in many ways, against sums made here with
- * the compiler's float in the order of docs/reduction.md. Seed: second argument.
+ * Results of the box, every type and operation, ranks placed in many ways, against sums made here
+ * with the compiler's float in the order of docs/reduction.md. Seed: second argument.
  */
 #include <math.h>
 #include <stdio.h>
@@ -132,8 +132,8 @@ static uint32_t wanted(const struct bench_group *g, uint8_t (*payloads)[BYTES], 
 			v[p].bits = 0;
 			if (!v[p].there)
 				continue;
-			v[p].bits = integer ? rf_get_le32(payloads[r] + 4 * k) :
-					      bits_of(element(g->dtype, payloads[r], k));
+			v[p].bits = integer ? rf_get_le32(payloads[r] + 4 * k)
+					    : bits_of(element(g->dtype, payloads[r], k));
 			r++;
 		}
 		v[0] = join(integer, g->op,
@@ -172,9 +172,9 @@ static uint32_t operand(unsigned int dtype)
 		0x3f800001, 0x33800000, 0xb3800000, 0x7f7fffff, 0xff7fffff, 0x73000000, 0x7f800000,
 		0xff800000, 0x7fc00000, 0xffc00001, 0x7f800001, 0x00000002, 0x7fffffff,
 	};
-	static const uint16_t half[] = {0x0000, 0x8000, 0x0001, 0x83ff, 0x0400, 0x3c00, 0xbc00,
-					0x3c01, 0x1000, 0x7bff, 0xfbff, 0x4c00, 0x7c00, 0xfc00,
-					0x7e00, 0x7c01, 0xfe01, 0x4bff};
+	static const uint16_t half[] = {0x0000, 0x8000, 0x0001, 0x83ff, 0x0400, 0x3c00,
+					0xbc00, 0x3c01, 0x1000, 0x7bff, 0xfbff, 0x4c00,
+					0x7c00, 0xfc00, 0x7e00, 0x7c01, 0xfe01, 0x4bff};
 	uint32_t r = next_random(), x;
 
 	if (dtype == RF_DTYPE_FP32 || dtype == RF_DTYPE_INT32) {
@@ -210,7 +210,8 @@ static void check_result(const struct bench_group *g, const struct bench_out *o,
 	assert_int_equal(o->len, 58 + len);
 	assert_true(packet_sealed(o->bytes, o->len));
 	for (k = 0; k < (len - pad) / size; k++) {
-		uint32_t got = size == 2 ? rf_get_le16(result + 2 * k) : rf_get_le32(result + 4 * k);
+		uint32_t got =
+			size == 2 ? rf_get_le16(result + 2 * k) : rf_get_le32(result + 4 * k);
 
 		if (got != want[k])
 			fail_msg("type %u op %u element %u of %zu bytes: %08x, not %08x; seed %llu",
@@ -334,9 +335,12 @@ static void four_lanes(void **unused)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(four_ports),  cmocka_unit_test(two_ports),
-		cmocka_unit_test(eight_ports), cmocka_unit_test(sparse),
-		cmocka_unit_test(eight_ranks_on_four_ports), cmocka_unit_test(four_lanes),
+		cmocka_unit_test(four_ports),
+		cmocka_unit_test(two_ports),
+		cmocka_unit_test(eight_ports),
+		cmocka_unit_test(sparse),
+		cmocka_unit_test(eight_ranks_on_four_ports),
+		cmocka_unit_test(four_lanes),
 	};
 
 	common_start(argc, argv);

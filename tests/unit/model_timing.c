@@ -1,6 +1,6 @@
 /*
- * Time in the model: latency, the pace under full load, two groups side by side. The model's cycles are those
- * of docs/pipeline.md, so that figures taken with it stand for the RTL's.
+ * Time in the model: latency, the pace under full load, two groups side by side. The model's cycles
+ * are those of docs/pipeline.md, so that figures taken with it stand for the RTL's.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 
 static uint8_t payload[4096];
 
-/* First beat out of the first frame that left, counted from the last beat in of a frame of so many beats fed at `start`. */
+/* First beat out of the first frame that left, counted from the last beat in of a frame of so many
+ * beats fed at `start`. */
 static unsigned int since(struct bench *b, uint64_t start, unsigned int beats)
 {
 	assert_true(bench_settle(b));
@@ -20,7 +21,8 @@ static unsigned int since(struct bench *b, uint64_t start, unsigned int beats)
 	return (unsigned int)(b->out[0].first - (start + beats - 1));
 }
 
-/* Last beat of the last rank in to first beat of a result out, and the other ways through the box. */
+/* Last beat of the last rank in to first beat of a result out, and the other ways through the box.
+ */
 static void latency_of(unsigned int ports, unsigned int lanes, unsigned int want)
 {
 	struct bench b;
@@ -144,7 +146,8 @@ static bool is_turn(const struct bench_group *g, const uint32_t *next, unsigned 
 	return true;
 }
 
-/* Keeps the queues of all ranks filled with `packets` indexes and returns cycles per packet and port, x 1000. */
+/* Keeps the queues of all ranks filled with `packets` indexes and returns cycles per packet and
+ * port, x 1000. */
 static unsigned long pace(struct bench *b, struct bench_group *groups, unsigned int n,
 			  unsigned int packets, uint8_t opcode, size_t len)
 {
@@ -290,9 +293,9 @@ static void speed(void **unused)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(latency),	   cmocka_unit_test(latency_shapes),
-		cmocka_unit_test(latency_others),  cmocka_unit_test(back_to_back),
-		cmocka_unit_test(steady_state),	   cmocka_unit_test(disjoint_halves),
+		cmocka_unit_test(latency),        cmocka_unit_test(latency_shapes),
+		cmocka_unit_test(latency_others), cmocka_unit_test(back_to_back),
+		cmocka_unit_test(steady_state),   cmocka_unit_test(disjoint_halves),
 		cmocka_unit_test(speed),
 	};
 	unsigned int k;

@@ -228,7 +228,7 @@ static bool start_conn(struct bench *b, const struct bench_conn *c)
 	bench_write(b, base + RF_CONN_QPN, c->ack_qpn);
 	bench_write(b, base + RF_CONN_INIT, 1);
 	return bench_entry(b, 0, c->dst_ip, c->data_qpn, c->cid, RF_STATE_LIVE) &&
-		bench_entry(b, 1, c->src_ip, c->ack_qpn, c->cid, RF_STATE_LIVE);
+	       bench_entry(b, 1, c->src_ip, c->ack_qpn, c->cid, RF_STATE_LIVE);
 }
 
 bool bench_group_start(struct bench *b, struct bench_group *g)
@@ -238,10 +238,10 @@ bool bench_group_start(struct bench *b, struct bench_group *g)
 
 	make_ranks(g);
 	cfg = g->dtype << RF_GROUP_CFG_DTYPE_LSB | g->op << RF_GROUP_CFG_OP_LSB |
-		g->mtu_log2 << RF_GROUP_CFG_MTU_LOG2_LSB | g->level << RF_GROUP_CFG_LEVEL_LSB |
-		g->base_port << RF_GROUP_CFG_BASE_PORT_LSB | g->lanes << RF_GROUP_CFG_LANES_LSB |
-		g->s_log2 << RF_GROUP_CFG_S_LOG2_LSB |
-		(g->open_loop ? RF_GROUP_CFG_OPEN_LOOP_MASK : 0);
+	      g->mtu_log2 << RF_GROUP_CFG_MTU_LOG2_LSB | g->level << RF_GROUP_CFG_LEVEL_LSB |
+	      g->base_port << RF_GROUP_CFG_BASE_PORT_LSB | g->lanes << RF_GROUP_CFG_LANES_LSB |
+	      g->s_log2 << RF_GROUP_CFG_S_LOG2_LSB |
+	      (g->open_loop ? RF_GROUP_CFG_OPEN_LOOP_MASK : 0);
 	bench_write(b, base + RF_GROUP_CFG, 0);
 	bench_write(b, base + RF_GROUP_CFG, cfg);
 	bench_write(b, base + RF_GROUP_DBASE, g->dbase);

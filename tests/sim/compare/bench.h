@@ -9,8 +9,8 @@
 #include "tests/sim/compare/packet.h"
 
 #define BENCH_MAC 0x02f0f0000010u /* base MAC of the box */
-#define BENCH_IP 0x0a0000feu	  /* 10.0.0.254 */
-#define BENCH_SETTLE 200000u	  /* cycles in which a box must come to rest */
+#define BENCH_IP 0x0a0000feu      /* 10.0.0.254 */
+#define BENCH_SETTLE 200000u      /* cycles in which a box must come to rest */
 
 /* One frame that left. */
 struct bench_out {
@@ -76,14 +76,15 @@ uint32_t bench_conn_read(struct bench *b, unsigned int cid, uint32_t reg);
 uint32_t bench_group_read(struct bench *b, unsigned int group, uint32_t reg);
 
 /*
- * Writes an entry of the connection table (the same key goes to its old place; state 0 frees it). Moves
- * others where both places are taken; false if that does not help.
+ * Writes an entry of the connection table (the same key goes to its old place; state 0 frees it).
+ * Moves others where both places are taken; false if that does not help.
  */
 bool bench_entry(struct bench *b, unsigned int role, uint32_t ip, uint32_t qpn, unsigned int cid,
 		 unsigned int state);
 /* Registers all ranks of a group and sets it live. False if an entry has no place. */
 bool bench_group_start(struct bench *b, struct bench_group *g);
-/* A group with one rank at each of `ports` ports in each of `lanes` lanes, defaults for the rest. */
+/* A group with one rank at each of `ports` ports in each of `lanes` lanes, defaults for the rest.
+ */
 void bench_group_init(struct bench_group *g, unsigned int number, unsigned int ports,
 		      unsigned int lanes);
 

@@ -1,7 +1,8 @@
 /*
- * Hosts of a simple kind drive one box at full load: each rank sends its packets in order, at most S/2
- * unacknowledged, goes back on a NAK or a timer; each receiver takes results in order and acknowledges.
- * On the way frames are lost, doubled and damaged, ports are stalled, foreign frames stand between.
+ * Hosts of a simple kind drive one box at full load: each rank sends its packets in order, at most
+ * S/2 unacknowledged, goes back on a NAK or a timer; each receiver takes results in order and
+ * acknowledges. On the way frames are lost, doubled and damaged, ports are stalled, foreign frames
+ * stand between.
  */
 #include "tests/sim/compare/burst.h"
 
@@ -12,15 +13,15 @@
 #include "tests/sim/compare/random.h"
 #include "tests/sim/compare/traffic.h"
 
-#define TIMEOUT 12000u	  /* cycles without progress, then a sender goes back */
+#define TIMEOUT 12000u    /* cycles without progress, then a sender goes back */
 #define DEADLINE 3000000u /* cycles without any progress: the run has failed */
-#define LOSS 250u	  /* one frame in so many */
+#define LOSS 250u         /* one frame in so many */
 
 /* Both ends of one connection. */
 struct end {
 	struct bench_conn *conn;
 	uint32_t next, una, done; /* sender: to send, acknowledged; receiver: first not received */
-	uint32_t highest;	  /* indexes below have been seen on the wire */
+	uint32_t highest;         /* indexes below have been seen on the wire */
 	uint64_t timer;
 	bool nak_sent;
 	uint64_t digest; /* of everything received, in order */
@@ -111,7 +112,8 @@ static void take_result(struct burst *u, struct end *e, const struct bench_out *
 {
 	struct bench_group *g = &u->groups[e->conn->group];
 	size_t at = packet_payload_at(o->bytes), bth = packet_l2(o->bytes) + 28;
-	uint32_t index = (rf_get_be24(o->bytes + bth + 9) + e->conn->shift - e->conn->start) & 0xffffff;
+	uint32_t index =
+		(rf_get_be24(o->bytes + bth + 9) + e->conn->shift - e->conn->start) & 0xffffff;
 	uint64_t sum = digest(1, o->bytes + at, o->len - at - 4);
 	bool asked = o->bytes[bth + 8] >> 7;
 	uint8_t copy[PACKET_MAX];
@@ -388,7 +390,8 @@ bool burst_run(struct bench *b, uint64_t seed, unsigned long count, bool verbose
 		if (!u[k].wrong)
 			check_totals(&u[k]);
 		if (verbose)
-			printf("%s: %llu cycles, %u frames in, %u repeats, %u stale, %u on behalf\n",
+			printf("%s: %llu cycles, %u frames in, %u repeats, %u stale, %u on "
+			       "behalf\n",
 			       b[k].ops->name, (unsigned long long)b[k].ops->cycle(b[k].e),
 			       total(&b[k], RF_CNT_RX_FRAMES), total(&b[k], RF_CNT_TX_REPEAT),
 			       total(&b[k], RF_CNT_REPEAT_STALE), total(&b[k], RF_CNT_TX_BEHALF));

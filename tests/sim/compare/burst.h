@@ -5,9 +5,9 @@
 #include "tests/sim/compare/bench.h"
 
 /*
- * Several groups send `count` indexes each, with loss, duplicates, stalls and foreign frames between.
- * True if each engine brought the work to its end, kept its own rules, and both sent the same packets on
- * each connection.
+ * Several groups send `count` indexes each, with loss, duplicates, stalls and foreign frames
+ * between. True if each engine brought the work to its end, kept its own rules, and both sent the
+ * same packets on each connection.
  */
 bool burst_run(struct bench *b, uint64_t seed, unsigned long count, bool verbose);
 

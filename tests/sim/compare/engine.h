@@ -6,8 +6,8 @@
 #include "sim/model/rf_model.h"
 
 /*
- * "model"; "model:MUTANT" (sim/model/rf_model.h); "rtl", the Verilated box of the shape (sim/cosim/load.h). NULL
- * with a reason on stderr.
+ * "model"; "model:MUTANT" (sim/model/rf_model.h); "rtl", the Verilated box of the shape
+ * (sim/cosim/load.h). NULL with a reason on stderr.
  */
 const struct rf_engine_ops *engine_named(const char *name, const struct rf_engine_cfg *cfg);
 /* The fault that a name asks for; to be given to rf_model_set_mutant() after create(). */

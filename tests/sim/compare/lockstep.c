@@ -82,7 +82,7 @@ static bool same_group(struct bench *b, unsigned int n)
 {
 	uint32_t base = RF_GROUP_BASE + n * RF_GROUP_STRIDE;
 	bool same = same_reg(b, base + RF_GROUP_ERROR, "group error", n) &&
-		same_reg(b, base + RF_GROUP_CFG, "group cfg", n);
+		    same_reg(b, base + RF_GROUP_CFG, "group cfg", n);
 
 	if (bench_read(&b[0], base + RF_GROUP_ERROR))
 		return same & same_reg(b, base + RF_GROUP_ERROR_INDEX, "group error index", n);
@@ -99,8 +99,10 @@ static bool same_conns(struct bench *b, const struct bench_group *g)
 	static const struct {
 		uint32_t reg;
 		const char *name;
-	} regs[] = {{RF_CONN_NEXT, "next of cid"}, {RF_CONN_SENT, "sent of cid"},
-		    {RF_CONN_UNA, "una of cid"},   {RF_CONN_MSN, "msn of cid"},
+	} regs[] = {{RF_CONN_NEXT, "next of cid"},
+		    {RF_CONN_SENT, "sent of cid"},
+		    {RF_CONN_UNA, "una of cid"},
+		    {RF_CONN_MSN, "msn of cid"},
 		    {RF_CONN_SEEN, "seen of cid"}};
 	unsigned int r, k;
 	bool same = true;
@@ -132,14 +134,18 @@ static bool same_punts(struct bench *b)
 
 static bool same_registers(struct bench *b, const struct traffic *t)
 {
-	bool same = same_counters(b) & same_punts(b);
+	bool same = same_counters(b);
 	unsigned int n;
 
+	same &= same_punts(b);
 	for (n = 0; n < TRAFFIC_GROUPS; n++) {
-		if (t->live[n])
-			same &= same_group(b, n) & same_conns(b, &t->groups[n]);
+		if (!t->live[n])
+			continue;
+		same &= same_group(b, n);
+		same &= same_conns(b, &t->groups[n]);
 	}
-	return same & same_reg(b, RF_CTRL, "control", 0);
+	same &= same_reg(b, RF_CTRL, "control", 0);
+	return same;
 }
 
 bool lockstep_run(struct bench *b, uint64_t seed, unsigned long count, unsigned int every,
@@ -163,11 +169,12 @@ bool lockstep_run(struct bench *b, uint64_t seed, unsigned long count, unsigned 
 		} else {
 			same = same_output(b);
 		}
-		if (same && (n % every == every - 1 || n == count - 1 ||
-			     bench_read(&b[0], RF_PUNT_STATUS)))
+		if (same &&
+		    (n % every == every - 1 || n == count - 1 || bench_read(&b[0], RF_PUNT_STATUS)))
 			same = same_registers(b, &t);
 		if (!same) {
-			printf("step %lu (registers are compared every %u): %s\n", n, every, t.what);
+			printf("step %lu (registers are compared every %u): %s\n", n, every,
+			       t.what);
 			return false;
 		}
 	}

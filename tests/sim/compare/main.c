@@ -24,8 +24,8 @@ static const struct option longs[] = {
 	{"shape", required_argument, NULL, 's'},    {"seed", required_argument, NULL, 'S'},
 	{"count", required_argument, NULL, 'c'},    {"mode", required_argument, NULL, 'm'},
 	{"every", required_argument, NULL, 'e'},    {"runs", required_argument, NULL, 'r'},
-	{"coverage", no_argument, NULL, 'C'},	    {"verbose", no_argument, NULL, 'v'},
-	{"help", no_argument, NULL, 'h'},	    {NULL, 0, NULL, 0},
+	{"coverage", no_argument, NULL, 'C'},       {"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
 };
 
 static void help(void)
@@ -36,9 +36,11 @@ static void help(void)
 	       "  --engine-b NAME   the same\n"
 	       "  --shape P,L,W     ports, lanes, bits of the data path; default 4,1,512\n"
 	       "  --seed N          default 1\n"
-	       "  --count N         steps (mode a) or indexes of each group (mode b); default 2000\n"
+	       "  --count N         steps (mode a) or indexes of each group (mode b); default "
+	       "2000\n"
 	       "  --mode a|b        a: one frame at a time, everything compared;\n"
-	       "                    b: full load, compares each connection's packets and the totals\n"
+	       "                    b: full load, compares each connection's packets and the "
+	       "totals\n"
 	       "  --every N         mode a: compare registers every N steps; default 16\n"
 	       "  --runs N          so many runs, with seed, seed + 1, ...\n"
 	       "  --coverage        fail if a counter that one frame at a time can raise stayed 0\n"
@@ -113,8 +115,8 @@ static bool covered(const struct options *o)
 
 	for (k = 0; k < RF_CNT_COUNT; k++) {
 		bool bound = k == RF_CNT_RX_OVERFLOW || k == RF_CNT_FOREIGN_FULL ||
-			k == RF_CNT_BEHALF_FULL || k == RF_CNT_REPEAT_FULL ||
-			k == RF_CNT_ACK_FULL || k == RF_CNT_REPEAT_STALE;
+			     k == RF_CNT_BEHALF_FULL || k == RF_CNT_REPEAT_FULL ||
+			     k == RF_CNT_ACK_FULL || k == RF_CNT_REPEAT_STALE;
 
 		if (o->verbose)
 			printf("%12llu %s\n", (unsigned long long)o->seen[k],
@@ -161,8 +163,15 @@ static int run(struct options *o, unsigned long long seed)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.engine = {"model", "model"}, .ports = 4, .lanes = 1, .width = 512,
-			    .seed = 1, .count = 2000, .every = 16, .runs = 1, .mode = 'a'};
+	struct options o = {.engine = {"model", "model"},
+			    .ports = 4,
+			    .lanes = 1,
+			    .width = 512,
+			    .seed = 1,
+			    .count = 2000,
+			    .every = 16,
+			    .runs = 1,
+			    .mode = 'a'};
 	unsigned int k;
 	int rc;
 

@@ -14,9 +14,17 @@ static void put_mac(uint8_t *p, uint64_t mac)
 size_t packet_extension(uint8_t opcode)
 {
 	static const uint8_t bytes[] = {
-		[OP_SEND_LAST_IMM] = 4, [OP_SEND_ONLY_IMM] = 4, [OP_WRITE_FIRST] = 16,
-		[OP_WRITE_LAST_IMM] = 4, [OP_WRITE_ONLY] = 16, [OP_WRITE_ONLY_IMM] = 20,
-		[OP_READ_REQUEST] = 16, [0x0d] = 4, [0x0f] = 4, [0x10] = 4, [OP_ACK] = 4,
+		[OP_SEND_LAST_IMM] = 4,
+		[OP_SEND_ONLY_IMM] = 4,
+		[OP_WRITE_FIRST] = 16,
+		[OP_WRITE_LAST_IMM] = 4,
+		[OP_WRITE_ONLY] = 16,
+		[OP_WRITE_ONLY_IMM] = 20,
+		[OP_READ_REQUEST] = 16,
+		[0x0d] = 4,
+		[0x0f] = 4,
+		[0x10] = 4,
+		[OP_ACK] = 4,
 	};
 
 	return opcode < sizeof(bytes) ? bytes[opcode] : 0;
@@ -34,7 +42,8 @@ size_t packet_payload_at(const uint8_t *frame)
 	return l2 + 40 + packet_extension(frame[l2 + 28]);
 }
 
-/* CRC from the IP header to the byte before the ICRC, changeable bytes as ff; one byte at a time. */
+/* CRC from the IP header to the byte before the ICRC, changeable bytes as ff; one byte at a time.
+ */
 static uint32_t icrc(const uint8_t *ip, size_t len)
 {
 	static const uint8_t ff = 0xff;
@@ -44,7 +53,8 @@ static uint32_t icrc(const uint8_t *ip, size_t len)
 	for (k = 0; k < 8; k++)
 		crc = rf_crc32_update(crc, &ff, 1);
 	for (k = 0; k < len; k++) {
-		bool masked = k == 1 || k == 8 || k == 10 || k == 11 || k == 26 || k == 27 || k == 32;
+		bool masked =
+			k == 1 || k == 8 || k == 10 || k == 11 || k == 26 || k == 27 || k == 32;
 
 		if (k >= 40) {
 			crc = rf_crc32_update(crc, ip + k, len - k);
@@ -69,13 +79,13 @@ bool packet_sealed(const uint8_t *frame, size_t len)
 	size_t ip_len = rf_get_be16(ip + 2);
 
 	return ip_len >= 44 && (size_t)(ip - frame) + ip_len <= len &&
-		rf_get_le32(ip + ip_len - 4) == icrc(ip, ip_len - 4);
+	       rf_get_le32(ip + ip_len - 4) == icrc(ip, ip_len - 4);
 }
 
 static void put_extension(const struct packet *p, uint8_t *x)
 {
 	bool reth = p->opcode == OP_WRITE_FIRST || p->opcode == OP_WRITE_ONLY ||
-		p->opcode == OP_WRITE_ONLY_IMM || p->opcode == OP_READ_REQUEST;
+		    p->opcode == OP_WRITE_ONLY_IMM || p->opcode == OP_READ_REQUEST;
 
 	if (reth) {
 		rf_put_be64(x, p->va);

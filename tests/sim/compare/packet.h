@@ -36,7 +36,7 @@ struct packet {
 	uint32_t src_ip, dst_ip;
 	uint16_t sport, dport, udp_checksum;
 	uint8_t opcode, pad, bth_flags; /* bth_flags: SE and MigReq, upper two bits */
-	uint8_t tver, bth4, bth8;	/* bth8: AckReq and reserved */
+	uint8_t tver, bth4, bth8;       /* bth8: AckReq and reserved */
 	uint16_t pkey;
 	uint32_t qpn, psn;
 	uint64_t va;
@@ -44,9 +44,10 @@ struct packet {
 	uint8_t syndrome;
 	uint32_t msn;
 	const uint8_t *payload; /* with pad; NULL: zeroes */
-	size_t payload_len;	/* with pad */
+	size_t payload_len;     /* with pad */
 	/* Damage. */
-	int ip_length_off, udp_length_off; /* added to the right lengths; the ICRC is made for them */
+	int ip_length_off,
+		udp_length_off; /* added to the right lengths; the ICRC is made for them */
 	uint32_t icrc_xor;
 	uint8_t ip_proto; /* 0: UDP */
 };

@@ -1,4 +1,5 @@
-/* Frames that belong to no group: foreign, for the firmware, or damaged; lines 1 to 21 of docs/box.md. */
+/* Frames that belong to no group: foreign, for the firmware, or damaged; lines 1 to 21 of
+ * docs/box.md. */
 #include <string.h>
 
 #include "tests/sim/compare/random.h"
@@ -34,16 +35,34 @@ static void plain(uint64_t *state, struct packet *p)
 }
 
 enum damage {
-	STRAY_FOREIGN, STRAY_MAC_ERROR, STRAY_RUNT, STRAY_OVERSIZE, STRAY_OWN_SOURCE, STRAY_TWO_TAGS,
-	STRAY_ARP, STRAY_IPV6, STRAY_ETHERTYPE, STRAY_VERSION, STRAY_OPTIONS, STRAY_FRAGMENT,
-	STRAY_MULTICAST, STRAY_IP_LENGTH, STRAY_ICMP, STRAY_NOT_UDP, STRAY_PORT, STRAY_UDP_LENGTH,
-	STRAY_CONTROL, STRAY_TINY, STRAY_TAIL, STRAY_KINDS
+	STRAY_FOREIGN,
+	STRAY_MAC_ERROR,
+	STRAY_RUNT,
+	STRAY_OVERSIZE,
+	STRAY_OWN_SOURCE,
+	STRAY_TWO_TAGS,
+	STRAY_ARP,
+	STRAY_IPV6,
+	STRAY_ETHERTYPE,
+	STRAY_VERSION,
+	STRAY_OPTIONS,
+	STRAY_FRAGMENT,
+	STRAY_MULTICAST,
+	STRAY_IP_LENGTH,
+	STRAY_ICMP,
+	STRAY_NOT_UDP,
+	STRAY_PORT,
+	STRAY_UDP_LENGTH,
+	STRAY_CONTROL,
+	STRAY_TINY,
+	STRAY_TAIL,
+	STRAY_KINDS
 };
 
 static const char *const names[STRAY_KINDS] = {
-	"foreign", "marked bad", "runt", "oversize", "own source", "two tags", "ARP", "IPv6",
-	"ethertype", "IP version", "IP options", "fragment", "multicast", "IP length", "ICMP",
-	"not UDP", "other port", "UDP length", "control", "tiny", "tail",
+	"foreign", "marked bad", "runt",       "oversize",   "own source", "two tags",  "ARP",
+	"IPv6",    "ethertype",  "IP version", "IP options", "fragment",   "multicast", "IP length",
+	"ICMP",    "not UDP",    "other port", "UDP length", "control",    "tiny",      "tail",
 };
 
 /* Changes that are made before the packet is built. */
@@ -51,7 +70,8 @@ static void damage_fields(uint64_t *state, struct packet *p, enum damage kind)
 {
 	switch (kind) {
 	case STRAY_OWN_SOURCE:
-		p->src_mac = BENCH_MAC + random_below(state, 10); /* 8, 9 and beyond PORTS are others */
+		p->src_mac =
+			BENCH_MAC + random_below(state, 10); /* 8, 9 and beyond PORTS are others */
 		break;
 	case STRAY_FRAGMENT:
 		p->ip_flags = (uint16_t)(1u << random_below(state, 16));
@@ -136,8 +156,8 @@ static size_t damage_bytes(uint64_t *state, uint8_t *frame, size_t len, enum dam
 size_t traffic_stray(uint64_t *state, const struct rf_engine_cfg *cfg, uint8_t *frame, bool *bad,
 		     const char **what)
 {
-	enum damage kind = random_once(state, 3) ? STRAY_FOREIGN :
-						   (enum damage)random_below(state, STRAY_KINDS);
+	enum damage kind = random_once(state, 3) ? STRAY_FOREIGN
+						 : (enum damage)random_below(state, STRAY_KINDS);
 	uint8_t payload[PACKET_MAX];
 	struct packet p;
 	size_t len;

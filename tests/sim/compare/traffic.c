@@ -46,14 +46,17 @@ void traffic_group(uint64_t *s, const struct rf_engine_cfg *cfg, unsigned int nu
 	g->hbase = number << (cfg->hdr_log2 - 2);
 	g->start = random_once(s, 2) ? random_below(s, 0x1000000) : 0xfffff0 + random_below(s, 32);
 	g->start &= 0xffffff;
-	g->shift = random_once(s, 3) ? 0 : random_once(s, 2) ? 0x400000 : random_below(s, 0x1000000);
+	g->shift = random_once(s, 3)   ? 0
+		   : random_once(s, 2) ? 0x400000
+				       : random_below(s, 0x1000000);
 	g->open_loop = random_once(s, 5);
 	g->tagged = random_once(s, 3);
 	port_levels = cfg->ports > 4 ? 3 : cfg->ports > 2 ? 2 : 1;
 	g->level = random_once(s, 2) ? port_levels : 1 + random_below(s, port_levels);
 	block = 1u << g->level;
 	g->base_port = random_below(s, (cfg->ports + block - 1) / block) * block;
-	if (g->base_port + 2 > cfg->ports) /* a block of one port: no room for two ranks of one lane */
+	if (g->base_port + 2 >
+	    cfg->ports) /* a block of one port: no room for two ranks of one lane */
 		g->base_port = 0;
 	for (lane = 0; lane < g->lanes; lane++) {
 		uint8_t ports = (uint8_t)(((1u << block) - 1) << g->base_port);
@@ -128,7 +131,9 @@ static void step_group(struct traffic *t, unsigned int n)
 	}
 	traffic_group(&t->state, &t->both[0]->cfg, n, g);
 	t->form_seed[n] = random_next(&t->state);
-	t->live[n] = bench_group_start(t->both[0], g) & bench_group_start(t->both[1], g);
+	/* Both, whatever becomes of the first. */
+	t->live[n] = bench_group_start(t->both[0], g);
+	t->live[n] &= bench_group_start(t->both[1], g);
 	snprintf(t->what, sizeof(t->what),
 		 "group %u: %u lanes type %u op %u mtu %u S %u level %u base %u%s", n, g->lanes,
 		 g->dtype, g->op, 1u << g->mtu_log2, 1u << g->s_log2, g->level, g->base_port,
@@ -243,7 +248,8 @@ static uint8_t pick_syndrome(struct traffic *t)
 	case 1:
 		return (uint8_t)(0x20 + random_below(&t->state, 32));
 	case 2:
-		return random_once(&t->state, 8) ? (uint8_t)(0x61 + random_below(&t->state, 3)) : 0x60;
+		return random_once(&t->state, 8) ? (uint8_t)(0x61 + random_below(&t->state, 3))
+						 : 0x60;
 	case 3:
 		return random_once(&t->state, 4) ? (uint8_t)random_next(&t->state) : 0x1f;
 	default:
@@ -266,8 +272,8 @@ static void step_ack(struct traffic *t, unsigned int n)
 	if (random_once(&t->state, 2))
 		upto = sent;
 	if (random_once(&t->state, 12))
-		upto = random_once(&t->state, 2) ? sent + 1 + random_below(&t->state, 3) :
-						   random_below(&t->state, 0x1000000);
+		upto = random_once(&t->state, 2) ? sent + 1 + random_below(&t->state, 3)
+						 : random_below(&t->state, 0x1000000);
 	if (random_once(&t->state, 12))
 		upto = una - random_below(&t->state, 4);
 	bench_ack(c, &p, upto);
@@ -328,7 +334,8 @@ static void step_inject(struct traffic *t)
 static void step_state(struct traffic *t, unsigned int n)
 {
 	struct bench_conn *c = &t->groups[n].conn[random_below(&t->state, t->groups[n].ranks)];
-	unsigned int state = random_once(&t->state, 2) ? RF_STATE_LIVE : 2 + random_below(&t->state, 2);
+	unsigned int state =
+		random_once(&t->state, 2) ? RF_STATE_LIVE : 2 + random_below(&t->state, 2);
 	unsigned int role = random_below(&t->state, 2);
 
 	switch (random_below(&t->state, 3)) {
@@ -339,7 +346,8 @@ static void step_state(struct traffic *t, unsigned int n)
 		break;
 	case 1:
 		entry_both(t, role, c, state);
-		snprintf(t->what, sizeof(t->what), "entry of group %u role %u state %u", n, role, state);
+		snprintf(t->what, sizeof(t->what), "entry of group %u role %u state %u", n, role,
+			 state);
 		break;
 	default:
 		write_both(t, RF_CONN_BASE + c->cid * RF_CONN_STRIDE + RF_CONN_SEEN,

@@ -1,6 +1,6 @@
 /*
- * Random traffic for two boxes in lockstep: groups of all kinds, data in and out of order, ACKs true and
- * false, foreign frames, damage of every kind; all from a seed.
+ * Random traffic for two boxes in lockstep: groups of all kinds, data in and out of order, ACKs
+ * true and false, foreign frames, damage of every kind; all from a seed.
  */
 #ifndef RF_COMPARE_TRAFFIC_H
 #define RF_COMPARE_TRAFFIC_H
@@ -16,7 +16,7 @@ struct traffic {
 	uint64_t form_seed[TRAFFIC_GROUPS]; /* opcode and length at each index */
 	bool live[TRAFFIC_GROUPS];
 	unsigned int hold_off; /* steps until CTRL goes back to normal */
-	char what[160];	       /* the last step, in words */
+	char what[160];        /* the last step, in words */
 };
 
 void traffic_start(struct traffic *t, struct bench *a, struct bench *b, uint64_t seed);

@@ -176,7 +176,7 @@ void model_send_ack(struct rf_engine *e, unsigned int port, const uint8_t *frame
 
 	rf_put_be24(f->bytes + p->l2 + 37, psn);
 	seal(f, p->l2, p->ip_length);
-	f->ready = e->now + MODEL_RAW_DELAY;
+	f->ready = e->now + MODEL_ACK_DELAY;
 	f->counter = RF_CNT_TX_ACK;
 	model_send(e, port, SRC_ACK, f);
 }
@@ -219,7 +219,7 @@ void model_send_behalf(struct rf_engine *e, unsigned int cid, const uint8_t *fra
 	bth[12] = 0x1f;
 	rf_put_be24(bth + 13, c->msn);
 	seal(f, p->l2, 48);
-	f->ready = e->now + MODEL_RAW_DELAY;
+	f->ready = e->now + MODEL_ACK_DELAY;
 	f->counter = RF_CNT_TX_BEHALF;
 	model_send(e, cid_port(cid), SRC_ACK, f);
 }

@@ -30,10 +30,11 @@
 
 /* Cycles (docs/model.md). */
 #define MODEL_JUDGE_DELAY 11u  /* last beat in to verdict */
-#define MODEL_RESULT_DELAY 29u /* pass issued to first beat out, 4 ports */
+#define MODEL_RESULT_DELAY 27u /* pass issued to first beat out, 4 ports */
 #define MODEL_LEVEL_DELAY 5u   /* one level of the tree more or less */
 #define MODEL_LANES_DELAY 5u   /* more where lanes are accumulated */
-#define MODEL_RAW_DELAY 8u     /* verdict to first beat out, frames that are not reduced */
+#define MODEL_ACK_DELAY 7u     /* verdict to first beat out, ACKs */
+#define MODEL_RAW_DELAY 9u     /* the same, foreign and injected frames */
 #define MODEL_PASS_MIN 7u      /* shortest pass of a lane where lanes are accumulated */
 #define MODEL_REPEAT_SHARE 32u /* at least one pass in so many is a repeat, if one waits */
 #define MODEL_RESULT_SHARE 8u  /* so many results at most before another waiting frame */

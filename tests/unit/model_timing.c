@@ -60,16 +60,16 @@ static void latency_of(unsigned int ports, unsigned int lanes, unsigned int want
 static void latency(void **unused)
 {
 	(void)unused;
-	latency_of(4, 1, 40);
+	latency_of(4, 1, 38);
 }
 
 static void latency_shapes(void **unused)
 {
 	(void)unused;
-	latency_of(2, 1, 35);
-	latency_of(8, 1, 45);
-	latency_of(4, 2, 40 + 5 + 16);
-	latency_of(4, 4, 40 + 5 + 3 * 16);
+	latency_of(2, 1, 33);
+	latency_of(8, 1, 43);
+	latency_of(4, 2, 38 + 5 + 16);
+	latency_of(4, 4, 38 + 5 + 3 * 16);
 }
 
 /* Frames that are not reduced. */

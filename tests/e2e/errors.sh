@@ -50,7 +50,7 @@ check "... named" says 2 "rank 1"
 export RF_TIMEOUT=20000
 
 # a second process with a rank that is taken
-for r in 0 1 2; do rank_start $r "$rank" loop 2500; done
+for r in 0 1 2; do rank_start $r "$rank" loop 6000; done
 sleep 1
 RF_RANK=1 RF_DEVICE= "$rank" loop 100 2> "$dir/twin.err"
 check "without a device: DEVICE" test $? = 14

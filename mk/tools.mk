@@ -10,6 +10,10 @@ $(eval $(call c_lib,rf-boxlink,host/tools/boxlink.c))
 $(eval $(call c_prog,ringfold-ctl,$(addprefix host/tools/,ringfold-ctl.c ctl_traffic.c ctl_show.c),rf-traffic collective $(BOXLINK_LIBS),$(call pkg_libs,libdpdk) -ljansson -lpthread -lm))
 $(eval $(call c_prog,ringfold-doctor,$(addprefix host/tools/,ringfold-doctor.c doctor_box.c doctor_path.c doctor_group.c doctor_ranks.c),rf-boxlink $(HOST_LIBS) rf-opt,$(call pkg_libs,libdpdk) -ljansson -lpthread -lm))
 
+# A wire that does one thing wrong: what the doctor has to name.
+$(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-io rf-bootstrap roce rfproto,$(call pkg_libs,libdpdk) -lpthread,,$(BUILD)/tests/e2e_bad_wire))
+$(eval $(call test,e2e-doctor-faults,tests/e2e/doctor_faults.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(BUILD)/tests/e2e_bad_wire))
+
 # Generated traffic end to end: 10 x S = 5120 indexes through the real-time box, played by itself and by dpdk-testpmd.
 TRAFFIC_DEPS := $(addprefix $(BUILD)/bin/ringfold-,gen check ctl box)
 $(eval $(call test,e2e-traffic-pcap-model,tests/e2e/traffic.sh pcap model 1280 --foreign 5%,$(TRAFFIC_DEPS)))

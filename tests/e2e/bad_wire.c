@@ -104,16 +104,8 @@ static void up(struct wire *w, uint8_t *frame, size_t len)
 		put(w->to_host, frame, len);
 		return;
 	}
-	if (is(w, "tagged") && kind >= PROBE) {
-		/* Two tags: the box drops it, and says so. */
-		memmove(frame + 22, frame + 14, len - 14);
-		rf_put_be16(frame + 20, rf_get_be16(frame + 12));
-		rf_put_be16(frame + 12, 0x8100);
-		rf_put_be16(frame + 14, 1);
-		rf_put_be16(frame + 16, 0x8100);
-		rf_put_be16(frame + 18, 1);
-		len += 8;
-	}
+	if (is(w, "fragment") && kind >= PROBE)
+		frame[14 + 6] |= 0x20; /* more fragments: the box drops it, and says so */
 	if (is(w, "short") && len > SHORT)
 		return;
 	if (is(w, "fixer") && kind == DATA)
@@ -146,7 +138,7 @@ static unsigned int move(struct wire *w, struct rf_io *from,
 			 void (*through)(struct wire *w, uint8_t *frame, size_t len))
 {
 	struct rf_io_frame frames[RF_IO_BURST];
-	uint8_t copy[FRAME_MAX + 8];
+	uint8_t copy[FRAME_MAX];
 	unsigned int n = from->ops->rx(from, frames, RF_IO_BURST);
 
 	for (unsigned int i = 0; i < n; i++) {

@@ -45,14 +45,15 @@ MUTANTS = {
         ("fp16-subnormal-shift", "convert", PACK, "? 4'd12 : f_n[3:0]", "? 4'd11 : f_n[3:0]"),
     ],
     "reduce": [
-        ("overtakes", "reduce", SUM, "assign pending[q] = late_q != {`RF_FP_LATENCY{1'b0}};", "assign pending[q] = late_q[0];"),
+        ("overtakes", "reduce", SUM, "assign pending[q] = late_q != {`RF_FP_LATENCY{1'b0}};",
+         "assign pending[q] = late_q[0];"),
         ("pending-of-others", "reduce", SUM, "pending[q] && in_block", "pending[q] && q == b"),
         ("forgets-the-way", "reduce", SUM, "waiting != {PORTS{1'b0}} : long_q", "waiting != {PORTS{1'b0}} : 1'b0"),
         ("sum-with-neighbour", "reduce", NODE, "both && g_level[k-1].g_port[R].on", "g_level[k-1].g_port[R].on"),
         ("mask-ignored", "reduce", NODE, ".in_b_on  (right_on)", ".in_b_on  (both)"),
         ("lanes-not-added", "reduce", ACC, ".in_a_on  (!in_first)", ".in_a_on  (1'b0)"),
         ("accumulator-not-rewound", "reduce", ACC, "sum_last ? {AW{1'b0}} : wr_beat_q + 1'b1", "wr_beat_q + 1'b1"),
-        ("rounded-every-lane", "reduce", OUT, "p1_dtype_q == 2'd2)", "p1_dtype_q == 2'd1)"),
+        ("rounded-as-bf16", "reduce", OUT, ".p1_fp16(p1_dtype_q == 2'd2)", ".p1_fp16(1'b0)"),
     ],
 }
 

@@ -25,15 +25,16 @@ LUT_RAM = {"RAM32X1D": 2, "RAM32M": 4, "RAM32M16": 8, "RAM64X1D": 2, "RAM64M": 4
            "RAM256X1D": 8, "RAM512X1S": 8, "SRL16E": 1, "SRLC32E": 1}
 WHOLE = [("%d ports, %s" % (p, "all types" if h else "32-bit types"), {"PORTS": p, "FP16": h})
          for p in (4, 6, 8) for h in (0, 1)]
-# Name, top, sources beside rtl/rf.f.
-SPEED = [("rf_fp_alu", "fmax_alu", ["tests/rtl/fmax_alu.v"])]
+# Name, module, parameters (small enough for 7,680 cells).
+SPEED = [("rf_fp_alu", "rf_fp_alu", {}), ("rf_crc, 128 bits", "rf_crc", {"WIDTH": 128}),
+         ("rf_ledger, 2 ports, 2 groups", "rf_ledger", {"PORTS": 2, "GROUPS": 2, "GW": 1, "PW": 1})]
 
 
-def read_all(top, parameters, extra):
+def read_all(top, parameters):
     files = [l.strip() for l in open("rtl/rf.f") if l.strip()]
     own = [f for f in files if os.path.basename(f) == top + ".v"]
     rest = [f for f in files if f not in own]
-    text = "".join("read_verilog %s %s\n" % (INCLUDE, f) for f in own + extra)
+    text = "".join("read_verilog %s %s\n" % (INCLUDE, f) for f in own)
     text += "read_verilog -defer %s %s\n" % (INCLUDE, " ".join(rest))
     text += "".join("chparam -set %s %s %s\n" % (k, v, top) for k, v in parameters.items())
     return text + "hierarchy -check -top %s\n" % top
@@ -52,7 +53,7 @@ def yosys(name, script):
 def size(name, top, parameters):
     """Cells of a module with everything below it: the hierarchy is kept, each different module is mapped once."""
     stat = "%s/%s.json" % (OUT, name)
-    yosys(name, read_all(top, parameters, []) +
+    yosys(name, read_all(top, parameters) +
           "synth_xilinx -family xcup -noiopad -noclkbuf -nowidelut -uram -top %s\ntee -q -o %s stat -json\n" % (top, stat))
     # Behind the modules Yosys prints a tree that is no JSON.
     text = open(stat).read()
@@ -84,15 +85,43 @@ def size(name, top, parameters):
     return total(tops[0])
 
 
-def speed(name, top, extra):
+def wrapper(top, ports):
+    """Verilog: registers around a module; inputs are shifted in by one pin, outputs folded into a register that is shifted
+    out. So a module with any number of ports fits a package, and every path of it is one between registers."""
+    n_in = sum(len(p["bits"]) for k, p in ports.items() if p["direction"] == "input" and k not in ("clk", "rst"))
+    n_out = sum(len(p["bits"]) for p in ports.values() if p["direction"] == "output")
+    pins, i, o = [], 0, 0
+    for k, p in ports.items():
+        n = len(p["bits"])
+        if k in ("clk", "rst"):
+            pins.append(".%s(%s)" % (k, k))
+        elif p["direction"] == "input":
+            pins.append(".%s(in_q[%d:%d])" % (k, i + n - 1, i))
+            i += n
+        else:
+            pins.append(".%s(out[%d:%d])" % (k, o + n - 1, o))
+            o += n
+    return ("module rf_wrapper (input wire clk, input wire rst, input wire d, output wire q);\n"
+            "  reg [%d:0] in_q;\n  reg [%d:0] out_q;\n  wire [%d:0] out;\n"
+            "  always @(posedge clk) in_q <= {in_q, d};\n  always @(posedge clk) out_q <= {out_q, 1'b0} ^ out;\n"
+            "  assign q = out_q[%d];\n  %s inner (%s);\nendmodule\n" %
+            (n_in - 1, n_out - 1, n_out - 1, n_out - 1, top, ", ".join(pins)))
+
+
+def speed(name, top, parameters):
     """{levels, MHz}: longest path in 6-input LUTs with carry chains dissolved; clock of nextpnr-ice40."""
-    ltp = "%s/%s.ltp" % (OUT, name)
-    yosys(name + ".ltp", read_all(top, {}, extra) + "flatten\nsynth -lut 6 -flatten -top %s\ntee -q -o %s ltp -noff\n" %
-          (top, ltp))
-    levels = int(re.search(r"length=(\d+)", open(ltp).read()).group(1))
-    netlist = "%s/%s.ice.json" % (OUT, name)
-    yosys(name + ".ice", read_all(top, {}, extra) + "synth_ice40 -device hx -top %s -json %s\n" % (top, netlist))
-    done = subprocess.run(["nextpnr-ice40", "--hx8k", "--package", "ct256", "--json", netlist, "--seed", "1",
+    base = "speed_" + top
+    path = "%s/%s" % (OUT, base)
+    yosys(base + ".ports", read_all(top, parameters) + "proc\nflatten\nrename -top inner\nwrite_json %s.ports.json\n" % path)
+    ports = json.load(open(path + ".ports.json"))["modules"]["inner"]["ports"]
+    with open(path + ".v", "w") as f:
+        f.write(wrapper("inner", ports))
+    both = (read_all(top, parameters) + "proc\nflatten\nrename -top inner\nread_verilog %s.v\n"
+            "hierarchy -check -top rf_wrapper\nflatten\nsetattr -unset ram_style m:*\n" % path)
+    yosys(base + ".ltp", both + "synth -lut 6 -flatten -top rf_wrapper\ntee -q -o %s.ltp ltp -noff\n" % path)
+    levels = int(re.search(r"length=(\d+)", open(path + ".ltp").read()).group(1))
+    yosys(base + ".ice", both + "synth_ice40 -device hx -top rf_wrapper -json %s.ice.json\n" % path)
+    done = subprocess.run(["nextpnr-ice40", "--hx8k", "--package", "ct256", "--json", path + ".ice.json", "--seed", "1",
                            "--freq", "100", "--timing-allow-fail"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     found = re.findall(r"Max frequency for clock '[^']*': ([\d.]+) MHz", done.stdout)
     if done.returncode or not found:
@@ -163,8 +192,8 @@ def main():
             for n, p in WHOLE:
                 work[("The whole box", n)] = pool.submit(size, "core_%(PORTS)d_%(FP16)d" % p, "rf_core", p)
         if "speed" in parts:
-            for n, top, extra in SPEED:
-                work[("Speed", n)] = pool.submit(speed, n, top, extra)
+            for n, top, p in SPEED:
+                work[("Speed", n)] = pool.submit(speed, n, top, p)
         old, new, bad = read_page(), {}, 0
         for key, job in work.items():
             try:

@@ -13,6 +13,7 @@ $(eval $(call c_prog,ringfold-doctor,$(addprefix host/tools/,ringfold-doctor.c d
 # A wire that does one thing wrong: what the doctor has to name.
 $(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-io rf-bootstrap roce rfproto,$(call pkg_libs,libdpdk) -lpthread,,$(BUILD)/tests/e2e_bad_wire))
 $(eval $(call test,e2e-doctor-faults,tests/e2e/doctor_faults.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(BUILD)/tests/e2e_bad_wire))
+$(eval $(call test,e2e-doctor-rtl,tests/e2e/doctor.sh rtl,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(call rtl_box,4,1,512)))
 
 # Generated traffic end to end: 10 x S = 5120 indexes through the real-time box, played by itself and by dpdk-testpmd.
 TRAFFIC_DEPS := $(addprefix $(BUILD)/bin/ringfold-,gen check ctl box)
@@ -22,3 +23,7 @@ $(eval $(call test,e2e-traffic-testpmd-rtl,tests/e2e/traffic.sh testpmd rtl 5120
 $(eval $(call test,e2e-traffic-faults,tests/e2e/traffic.sh testpmd model 5120 --faults all --foreign 5% --seed 7,$(TRAFFIC_DEPS)))
 $(eval $(call test,e2e-traffic-faults-rtl,tests/e2e/traffic.sh pcap rtl 1280 --faults all --foreign 5% --seed 8,$(TRAFFIC_DEPS) $(call rtl_box,4,1,512)))
 $(eval $(call test,e2e-traffic-lanes,LANES=2 tests/e2e/traffic.sh testpmd model 1280 --ranks 8 --dtype bf16,$(TRAFFIC_DEPS)))
+
+# The transport over DPDK, in packets a second.
+$(eval $(call c_prog,io-bench,tests/bench/io_bench.c,rf-io rf-bootstrap roce rfproto,$(call pkg_libs,libdpdk) -lpthread))
+$(eval $(call bench,io,$(BUILD)/bin/io-bench $(BENCH_OUT),$(BUILD)/bin/io-bench))

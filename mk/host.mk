@@ -30,10 +30,6 @@ $(eval $(call c_prog,allreduce,host/examples/allreduce.c,,$(RINGFOLD_LIBS)))
 $(eval $(call c_prog,ringfold-train,demo/train.c demo/net.c demo/digits.c,rf-opt,$(RINGFOLD_LIBS)))
 $(BUILD)/bin/ringfold-perf $(BUILD)/bin/allreduce $(BUILD)/bin/ringfold-train: $(SHLIB)
 
-ifeq ($(wildcard host/tools/doctor_box.c),)
-$(eval $(call c_prog,ringfold-doctor,host/tools/ringfold-doctor.c,rf-boxlink client rfctl rf-io rf-bootstrap roce rfproto rf-opt,$(DPDK_LIBS) -ljansson -lpthread))
-endif
-
 $(eval $(call c_test,bootstrap_env,tests/unit/bootstrap_env.c,rf-bootstrap))
 $(eval $(call c_link,settings_table,tests/unit/settings_table.c,rf-bootstrap,,,$(BUILD)/tests/settings_table))
 $(eval $(call test,docs-settings,$(BUILD)/tests/settings_table docs/api.md,$(BUILD)/tests/settings_table))

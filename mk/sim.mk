@@ -16,7 +16,6 @@ $(eval $(call c_test,opt,tests/unit/opt.c,rf-opt rf-cosim model rfproto,-ldl -lm
 SIM_BOX_LIBS := rf-cosim model fw fwlinux rfctl rf-switch rf-trace
 
 # Virtual time.
-ifneq ($(filter collective,$(patsubst $(BUILD)/lib/lib%.a,%,$(ALL_TARGETS))),)
 FABRIC_LIBS   := rf-fabric client collective roce $(SIM_BOX_LIBS) rfproto
 FABRIC_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm
 $(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c link.c check.c host.c job.c program.c box.c setup.c fabric.c)))
@@ -26,16 +25,14 @@ $(eval $(call c_test,fabric_faults,tests/sim/fabric_faults.c,$(FABRIC_LIBS),$(FA
 $(eval $(call test,fabric_frames,PYTHON=$(PYTHON) tests/sim/frames.sh $(BUILD)/bin/ringfold-sim tests/check/frames.py,$(BUILD)/bin/ringfold-sim))
 $(eval $(call c_link,fabric_rtl,tests/sim/fabric_rtl.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_rtl))
 $(eval $(call c_link,bench_fabric,tests/sim/bench_fabric.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/bench_fabric))
-endif
 
 # Real time.
-ifneq ($(filter rf-io,$(patsubst $(BUILD)/lib/lib%.a,%,$(ALL_TARGETS))),)
 REALTIME_LIBS   := rf-realtime $(SIM_BOX_LIBS) rf-io rf-bootstrap rfproto
 REALTIME_LDLIBS := $(call pkg_libs,libdpdk) $(LIBS_PCAP) -ljansson -ldl -lm -lpthread
 $(eval $(call c_lib,rf-realtime,$(addprefix sim/realtime/,port.c box.c setup.c)))
 $(eval $(call c_prog,ringfold-box,host/tools/ringfold-box.c,rf-opt $(REALTIME_LIBS),$(REALTIME_LDLIBS)))
+$(eval $(call test,cli,tests/sim/cli.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-sim ringfold-box)))
 $(eval $(call c_test,realtime,tests/sim/realtime.c,$(REALTIME_LIBS),$(REALTIME_LDLIBS)))
-endif
 
 # ---- Verilated boxes ----
 #

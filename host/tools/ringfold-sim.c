@@ -7,11 +7,18 @@
 #include <time.h>
 
 #include "host/tools/opt.h"
+#include "rf_regs.h"
 #include "sim/cosim/load.h"
 #include "sim/fabric/fabric.h"
 
 static const char *const types[] = {"fp32", "bf16", "fp16", "int32"};
 static const char *const ops[] = {"sum", "min", "max"};
+
+static const char *const counter_names[] = {
+#define NAME(name, text) #name,
+	RF_COUNTERS(NAME)
+#undef NAME
+};
 
 struct settings {
 	const char *engine;
@@ -26,6 +33,7 @@ struct settings {
 	struct rf_faults faults;
 	uint64_t deadline;
 	bool json;
+	bool counters;
 	bool flip;
 	bool in_place;
 	bool vlan;
@@ -129,6 +137,8 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_FLAG, "no-jump", 0, &s->no_jump, NULL, "evaluate every clock cycle", NULL},
 		{RF_OPT_FLAG, "flip", 0, &s->flip, NULL,
 		 "flip one bit of one result: the run must notice", NULL},
+		{RF_OPT_FLAG, "counters", 0, &s->counters, NULL,
+		 "the box's counters that are not zero, by port", NULL},
 		{RF_OPT_FLAG, "json", 'j', &s->json, NULL, "one JSON object on stdout", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
@@ -207,6 +217,42 @@ static void sum_up(const struct settings *s, const struct rf_fabric *f, struct r
 	r->percent = 100 * r->algbw * 8 / ((double)c->rate * share);
 }
 
+static void print_counters(const struct settings *s, struct rf_fabric *f)
+{
+	printf("\n%-16s", "box port");
+	for (unsigned p = 0; p < s->cfg.ports; p++)
+		printf(" %10u", p);
+	putchar('\n');
+	for (unsigned n = 0; n < RF_CNT_COUNT; n++) {
+		uint32_t value[RF_FABRIC_PORTS];
+		uint32_t any = 0;
+
+		for (unsigned p = 0; p < s->cfg.ports; p++)
+			any |= value[p] = rf_fabric_counter(f, p, n);
+		if (!any)
+			continue;
+		printf("%-16s", counter_names[n]);
+		for (unsigned p = 0; p < s->cfg.ports; p++)
+			printf(" %10" PRIu32, value[p]);
+		putchar('\n');
+	}
+}
+
+static json_t *json_counters(const struct settings *s, struct rf_fabric *f)
+{
+	json_t *all = json_array();
+
+	for (unsigned p = 0; s->cfg.schedule != RF_RUN_RING && p < s->cfg.ports; p++) {
+		json_t *o = json_object();
+
+		for (unsigned n = 0; n < RF_CNT_COUNT; n++)
+			json_object_set_new(o, counter_names[n],
+					    json_integer(rf_fabric_counter(f, p, n)));
+		json_array_append_new(all, o);
+	}
+	return all;
+}
+
 static void print_table(const struct settings *s, const struct rf_fabric *f, const struct result *r)
 {
 	const struct rf_fabric_stats *t = &r->stats;
@@ -248,7 +294,7 @@ static void print_table(const struct settings *s, const struct rf_fabric *f, con
 	}
 }
 
-static void print_json(const struct settings *s, const struct rf_fabric *f, const struct result *r)
+static void print_json(const struct settings *s, struct rf_fabric *f, const struct result *r)
 {
 	const struct rf_fabric_stats *t = &r->stats;
 	json_t *errors = json_array();
@@ -280,6 +326,7 @@ static void print_json(const struct settings *s, const struct rf_fabric *f, cons
 			  (json_int_t)t->switch_dropped, "cycles", (json_int_t)t->cycles,
 			  "cycles_evaluated", (json_int_t)t->cycles_evaluated, "engine_cpu_seconds",
 			  t->engine_seconds));
+	json_object_set_new(o, "box", json_counters(s, f));
 	json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	putchar('\n');
 	json_decref(o);
@@ -354,6 +401,8 @@ int main(int argc, char **argv)
 		print_json(&s, f, &r);
 	else
 		print_table(&s, f, &r);
+	if (s.counters && !s.json && s.cfg.schedule != RF_RUN_RING)
+		print_counters(&s, f);
 	n = r.wrong                       ? RF_EXIT_WRONG_DATA
 	    : n == 1 && rf_fabric_good(f) ? RF_EXIT_GOOD
 					  : RF_EXIT_FAILED;

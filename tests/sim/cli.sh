@@ -1,0 +1,52 @@
+#!/bin/sh
+# Exit codes and messages of the command lines: ringfold, ringfold sim, ringfold box.
+#
+#   cli.sh FOLDER_OF_PROGRAMS
+set -u
+bin=$1
+failures=0
+out=$(mktemp "${TMPDIR:-/tmp}/ringfold-cli-XXXXXX")
+trap 'rm -f "$out"' EXIT
+trap 'exit 130' INT TERM HUP
+
+# expect CODE TEXT COMMAND...: the exit code, and a word that the output must hold.
+expect() {
+	code=$1
+	text=$2
+	shift 2
+	timeout 60 "$@" > "$out" 2>&1 < /dev/null
+	got=$?
+	if [ "$got" != "$code" ] || ! grep -q -e "$text" "$out"; then
+		echo "failed: $* gave $got, not $code, or does not say \"$text\":"
+		cat "$out"
+		failures=$((failures + 1))
+	fi
+}
+
+expect 0 "hosts, links, switch and box" "$bin/ringfold" --help
+expect 2 "usage" "$bin/ringfold"
+expect 2 "no command \"nothing\"" "$bin/ringfold" nothing
+expect 2 "is no command" "$bin/ringfold" ../sim
+expect 0 "exit codes" "$bin/ringfold" sim --help
+expect 0 "exit codes" "$bin/ringfold" box --help
+expect 0 "% limit" "$bin/ringfold" sim --size 4K
+expect 0 "\"wrong\": 0" "$bin/ringfold" sim --size 4K --json
+expect 3 " 1$" "$bin/ringfold" sim --size 4K --flip
+expect 1 "not finished" "$bin/ringfold" sim --size 64M --deadline 1ms
+expect 2 "no whole number" "$bin/ringfold" sim --size 6
+expect 2 "one of rtl" "$bin/ringfold" sim --engine glass
+expect 2 "make build/vl/box-p7-l5-w512.so" "$bin/ringfold" sim --engine rtl --ranks 35 --ports 7
+expect 2 "no waveform" "$bin/ringfold" sim --wave x.fst
+expect 2 "path MTU" "$bin/ringfold" sim --mtu 1500
+expect 2 "takes no argument" "$bin/ringfold" sim now
+expect 2 "No such file" "$bin/ringfold" sim --pcapng /nonexistent
+expect 2 "no --port" "$bin/ringfold" box
+expect 2 "NAME=KIND" "$bin/ringfold" box --port memif
+expect 2 "has no port 9" "$bin/ringfold" box --port a=pcap:x,box=9
+expect 2 "IPv4" "$bin/ringfold" box --port a=pcap:x --box-ip 10.0.0
+expect 1 "No such file" "$bin/ringfold" box --port a=pcap:/nonexistent
+expect 0 "foreign *123" "$bin/ringfold" box --port a=pcap:tests/data/rxe-sample.pcap
+expect 0 "\"foreign\": 123" "$bin/ringfold" box --json --port a=pcap:tests/data/rxe-sample.pcap
+
+[ "$failures" -eq 0 ] && echo "all as expected"
+[ "$failures" -eq 0 ]

@@ -53,4 +53,5 @@ help:
 	@echo '  make lint       Verilog in three front ends, C in two compilers, format'
 	@echo '  make formal     proofs of the Verilog, each with a mutant that it kills'
 	@echo '  make synth      size of every module, speed of a few'
+	@echo '  make mutate     deliberate faults in the Verilog that its benches must notice'
 	@echo 'Packages: demo and test install what is missing (mk/deps.sh).  Variables: OPT="-O2 -g", SANITIZE=-fsanitize=address, CC=clang, JOBS=2'

@@ -7,6 +7,8 @@
 // Handshake   all AXI outputs are registers. wr_en and rd_en are pulses of one cycle; rd_data is taken in the cycle of
 //             rd_ack, which must come once per rd_en, in the same cycle or later. While open is low no new access begins.
 // Reset       forgets accesses under way.
+// Proved      tests/formal/net_axil.vh: one write per address and data with their values, one response each; one read per
+//             address, one answer with its data; offers stay until they are taken.
 //
 // A write writes all 32 bits (strobes are ignored), address bits 1:0 are ignored, the response is always OKAY.
 
@@ -148,5 +150,9 @@ module rf_axil #(
   assign rd_addr = rd_addr_q;
   assign idle    = !aw_full_q && !w_full_q && !b_valid_q && !rd_wait_q && !r_valid_q && !s_axil_awvalid &&
                    !s_axil_wvalid && !s_axil_arvalid;
+
+`ifdef FORMAL
+`include "net_axil.vh"
+`endif
 
 endmodule

@@ -5,6 +5,8 @@
 // Capacity    two beats.
 // Handshake   c_ready needs o_ready or an idle output (combinational); o_* do not depend on o_ready.
 // Reset       forgets commands and frames.
+// Proved      tests/formal/net_read.vh: each command makes its number of beats, the last one marked, without a gap; an
+//             offered beat stays; nothing unread is given free.
 //
 // A beat read from the memory waits one step (held) until the next one stands beside it, since payload begins at any of a
 // few offsets; the read of the next frame's first beat may serve as that step.
@@ -184,5 +186,9 @@ module rf_ingress_read #(
     if (h_last_q)
       for (k = 0; k < B; k = k + 1) if (!o_keep[k]) o_data[8*k+:8] = 8'h00;
   end
+
+`ifdef FORMAL
+`include "net_read.vh"
+`endif
 
 endmodule

@@ -15,6 +15,7 @@ A PROOF file has one statement per line ('#' begins a comment):
   case [NAME=VALUE ...]            a set of parameters; everything is proved in each
   mutant NAME FILE /OLD/NEW/       text OLD of FILE becomes NEW: some case must then fail; the separator is any character
   engine pdr | induct K            yosys-abc pdr (default), or z3 by K-induction
+  unroll                           covers: no function definitions for z3; for wide combinational logic, where it gets stuck
 
 Exit code 0: all proved, covered and killed. Scratch files go to build/formal/.
 """
@@ -33,7 +34,7 @@ def fail(text):
 
 def read_proof(path):
     proof = {"source": [], "include": [os.path.dirname(path) or "."], "define": [], "case": [], "mutant": [],
-             "formal": [], "engine": ["pdr"], "asserts": 1, "cover-depth": 20}
+             "formal": [], "engine": ["pdr"], "asserts": 1, "cover-depth": 20, "unroll": []}
     for number, line in enumerate(open(path), 1):
         line = line.split("#")[0].strip() if not line.startswith("mutant") else line.strip()
         if not line:
@@ -52,6 +53,8 @@ def read_proof(path):
             proof[key] += rest.split()
         elif key in ("asserts", "cover-depth"):
             proof[key] = int(rest)
+        elif key == "unroll":
+            proof[key] = ["--unroll"]
         elif key == "engine":
             proof[key] = rest.split()
         elif key == "top":
@@ -127,8 +130,8 @@ def prove(path, mutants):
         prepare(proof, case, proof["source"], base)
         if not holds(proof, base):
             fail("%s %s: an assertion fails, see %s.*.log" % (stem, name_of(case), base))
-        code, text = run(["yosys-smtbmc", "-s", "z3", "-c", "-t", str(proof["cover-depth"]), base + ".smt2"],
-                         base + ".cover.log", check=False)
+        code, text = run(["yosys-smtbmc", "-s", "z3"] + proof["unroll"] +
+                         ["-c", "-t", str(proof["cover-depth"]), base + ".smt2"], base + ".cover.log", check=False)
         covers = len(re.findall(r"Reached cover statement", text))
         if code != 0 or covers == 0:
             fail("%s %s: a cover is not reached, see %s.cover.log" % (stem, name_of(case), base))

@@ -10,6 +10,8 @@
 // idle: nothing is in flight and no event is due, so the clock may stop until the next input. A punted frame that waits for
 // firmware does not count.
 
+`include "rf_regs.vh"
+
 module rf_core #(
   // Ports, 2..8.
   parameter PORTS = 4,

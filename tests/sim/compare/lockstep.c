@@ -168,6 +168,8 @@ bool lockstep_run(struct bench *b, uint64_t seed, unsigned long count, unsigned 
 			same = false;
 		} else {
 			same = same_output(b);
+			if (!same) /* what the registers say of it */
+				same_registers(b, &t);
 		}
 		if (same &&
 		    (n % every == every - 1 || n == count - 1 || bench_read(&b[0], RF_PUNT_STATUS)))

@@ -72,6 +72,7 @@ void traffic_group(uint64_t *s, const struct rf_engine_cfg *cfg, unsigned int nu
 		g->members[lane] &= (uint8_t)-g->members[lane]; /* one is left */
 	if (random_once(s, 10)) { /* one rank alone: results are what it sent, NaN made canonical */
 		g->lanes = 1;
+		memset(g->members, 0, sizeof(g->members));
 		g->members[0] = (uint8_t)(1u << g->base_port);
 	}
 }

@@ -7,7 +7,7 @@ DPDK_CFLAGS := $(call pkg_cflags,libdpdk)
 DPDK_LIBS := $(call pkg_libs,libdpdk)
 
 $(eval $(call c_lib,rf-bootstrap,$(addprefix host/src/bootstrap/,settings.c env.c store.c store_server.c store_serve.c)))
-$(eval $(call c_lib,rf-io,host/src/io/io_loop.c host/src/io/io_dpdk.c,,$(DPDK_CFLAGS)))
+$(eval $(call c_lib,rf-io,host/src/io/io_loop.c host/src/io/io_memif.c host/src/io/memif_control.c host/src/io/io_dpdk.c,,$(DPDK_CFLAGS)))
 $(eval $(call c_lib,rf-api,$(addprefix host/src/api/,status.c context.c progress.c comm.c group.c setup.c proof.c request.c order.c)))
 
 # The shared library. The number behind .so is that of the interface: it rises when a program would break.
@@ -34,6 +34,7 @@ $(eval $(call c_test,bootstrap_env,tests/unit/bootstrap_env.c,rf-bootstrap))
 $(eval $(call c_link,settings_table,tests/unit/settings_table.c,rf-bootstrap,,,$(BUILD)/tests/settings_table))
 $(eval $(call test,docs-settings,$(BUILD)/tests/settings_table docs/api.md,$(BUILD)/tests/settings_table))
 $(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,rf-bootstrap rfproto,-lpthread))
+$(eval $(call c_test,io_memif,tests/unit/io_memif.c,rf-io rf-bootstrap,$(DPDK_LIBS) -lpthread))
 $(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,rf-io rf-bootstrap,$(DPDK_LIBS) -lpthread))
 $(eval $(call c_lib,api-ranks,tests/unit/api_ranks.c))
 $(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),$(DPDK_LIBS) -lpthread -lm))

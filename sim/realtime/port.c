@@ -24,7 +24,6 @@ uint64_t rf_rt_wall_ns(void)
 struct io_port {
 	struct rf_rt_port p;
 	struct rf_io *io;
-	char socket[256]; /* of memif: ours to remove */
 };
 
 static unsigned io_rx(struct rf_rt_port *p, const uint8_t **frame, size_t *len, unsigned n)
@@ -74,8 +73,6 @@ static void io_close(struct rf_rt_port *p)
 	struct io_port *d = (struct io_port *)p;
 
 	d->io->ops->close(d->io);
-	if (d->socket[0])
-		unlink(d->socket);
 	free(d);
 }
 
@@ -91,8 +88,7 @@ void rf_rt_ports_expected(unsigned n)
 	expected = n;
 }
 
-static int open_dpdk(const char *device, const char *socket, struct rf_rt_port **out, char *why,
-		     size_t room)
+static int open_dpdk(const char *device, struct rf_rt_port **out, char *why, size_t room)
 {
 	struct io_port *d = calloc(1, sizeof(*d));
 	char memory[32];
@@ -106,8 +102,28 @@ static int open_dpdk(const char *device, const char *socket, struct rf_rt_port *
 		free(d);
 		return -1;
 	}
-	if (socket)
-		snprintf(d->socket, sizeof(d->socket), "%s", socket);
+	d->p.ops = &io_ops;
+	*out = &d->p;
+	return 0;
+}
+
+/* Our own end of memif: DPDK's loses its footing when a host disconnects while frames move. */
+static int open_memif(const char *path, const char *id_text, struct rf_rt_port **out, char *why,
+		      size_t room)
+{
+	struct io_port *d = calloc(1, sizeof(*d));
+	char *end;
+	unsigned long id = strtoul(id_text, &end, 10);
+
+	if (!d || *end || end == id_text || id > UINT32_MAX) {
+		snprintf(why, room, "memif: id=%s is no number", id_text);
+		free(d);
+		return -1;
+	}
+	if (rf_io_memif_serve(path, (uint32_t)id, RF_RT_FRAME_MAX, &d->io, why, room) != 0) {
+		free(d);
+		return -1;
+	}
 	d->p.ops = &io_ops;
 	*out = &d->p;
 	return 0;
@@ -229,9 +245,7 @@ static char *option(char *text, const char *key)
 int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out, char *why,
 		    size_t room)
 {
-	static unsigned memifs;
 	char text[512];
-	char device[700];
 	char to[512] = "";
 	char id[16] = "0";
 	const char *o;
@@ -246,12 +260,9 @@ int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out,
 	if (strncmp(text, "memif:", 6) == 0) {
 		o = option(text, "id");
 		snprintf(id, sizeof(id), "%s", o ? o : "0");
-		snprintf(device, sizeof(device),
-			 "net_memif%u,role=server,id=%s,socket=%s,socket-abstract=no,bsize=%u",
-			 memifs++, id, text + 6, RF_RT_FRAME_MAX);
-		err = open_dpdk(device, text + 6, out, why, room);
+		err = open_memif(text + 6, id, out, why, room);
 	} else if (strncmp(text, "dpdk:", 5) == 0) {
-		err = open_dpdk(text + 5, NULL, out, why, room);
+		err = open_dpdk(text + 5, out, why, room);
 	} else if (strncmp(text, "pcap:", 5) == 0) {
 		o = option(text, "out");
 		if (o)

@@ -37,7 +37,7 @@ void rf_rt_ports_expected(unsigned n);
 
 /*
  * Opens what a specification says:
- *	memif:SOCKET[,id=N]         DPDK memif server: hosts connect to SOCKET
+ *	memif:SOCKET[,id=N]         memif server: DPDK hosts connect to SOCKET, come and go
  *	dpdk:DEVICE                 any DPDK device, as "net_af_packet0,iface=eth1" or a PCI address
  *	pcap:FILE[,out=FILE]        plays FILE as fast as the box takes it, writes what comes to out
  *(pcapng) each with ",paced" behind it for a generator that is to be held back. 0, or -1 with a

@@ -74,6 +74,15 @@ int rf_io_dpdk_open(const char *device, const char *args, uint32_t frame_max, st
 		    char *why, size_t room);
 
 /*
+ * Serves a memif socket (a path): DPDK hosts connect with net_memif0,role=client,id=N,socket=PATH,
+ * socket-abstract=no, come and go. A socket file that nobody serves any more is replaced. Several
+ * ends with different ids may share a socket if one thread uses them all. link() tells whether a
+ * host is connected; frames for nobody are dropped and counted in tx_lost. Errors as above.
+ */
+int rf_io_memif_serve(const char *path, uint32_t id, uint32_t frame_max, struct rf_io **io,
+		      char *why, size_t room);
+
+/*
  * An Ethernet switch without a box in one process: `ports` ends, frames go by destination MAC of
  * the ends, which are 02:00:00:00:00:<port + 1>. For tests. Each end is used by one thread at a
  * time; the hub lives until destroyed, after its ends are closed.

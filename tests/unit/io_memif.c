@@ -1,0 +1,594 @@
+/*
+ * The serving end of memif against DPDK's client, and against clients that lie.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/src/io/io.h"
+#include "host/src/io/memif.h"
+#include "ringfold/ringfold.h"
+
+#define FRAME_MAX 4196u
+
+static char dir[] = "/tmp/ringfold-memif-XXXXXX";
+static char path[64];
+
+static uint64_t now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
+}
+
+static struct rf_io *serve(uint32_t id)
+{
+	struct rf_io *io = NULL;
+	char why[256] = "";
+
+	if (rf_io_memif_serve(path, id, FRAME_MAX, &io, why, sizeof(why)))
+		fail_msg("%s", why);
+	return io;
+}
+
+struct opening {
+	struct rf_io *io;
+	int ret;
+	char device[200];
+	char why[300];
+	volatile int done;
+};
+
+static void *open_client(void *arg)
+{
+	struct opening *o = arg;
+
+	o->ret = rf_io_dpdk_open(o->device, "-m 256", FRAME_MAX, &o->io, o->why, sizeof(o->why));
+	o->done = 1;
+	return NULL;
+}
+
+/* Connects a DPDK client while the server looks after it. */
+static struct rf_io *connect_client(struct rf_io *server, uint32_t id, const char *more)
+{
+	static unsigned int number;
+	struct rf_io_frame frames[RF_IO_BURST];
+	struct opening o = {.ret = -1};
+	pthread_t thread;
+
+	snprintf(o.device, sizeof(o.device),
+		 "net_memif%u,role=client,id=%u,socket=%s,socket-abstract=no%s", number++, id, path,
+		 more);
+	pthread_create(&thread, NULL, open_client, &o);
+	while (!o.done) {
+		server->ops->rx(server, frames, RF_IO_BURST);
+		server->ops->wait(server, 500);
+	}
+	pthread_join(thread, NULL);
+	if (o.ret)
+		fail_msg("%s", o.why);
+	return o.io;
+}
+
+static uint8_t pattern(unsigned int n, unsigned int k)
+{
+	return (uint8_t)(n * 7 + k * 13 + (k >> 8));
+}
+
+/* Frames of many lengths, in bursts; every byte compared at the other end. */
+static void stream(struct rf_io *from, struct rf_io *to, unsigned int count)
+{
+	struct rf_io_frame frames[RF_IO_BURST];
+	unsigned int sent = 0, seen = 0, k, i, n;
+	uint64_t until = now_us() + 20000000;
+
+	while (seen < count && now_us() < until) {
+		uint8_t *p;
+
+		while (sent < count && sent - seen < 300 && (p = from->ops->tx_buffer(from))) {
+			uint32_t len = 60 + sent * 37 % (FRAME_MAX - 59);
+
+			for (i = 0; i < len; i++)
+				p[i] = pattern(sent, i);
+			from->ops->tx_commit(from, len);
+			sent++;
+		}
+		from->ops->tx_flush(from);
+		n = to->ops->rx(to, frames, RF_IO_BURST);
+		for (k = 0; k < n; k++, seen++) {
+			assert_int_equal(frames[k].len, 60 + seen * 37 % (FRAME_MAX - 59));
+			for (i = 0; i < frames[k].len; i++)
+				if (frames[k].data[i] != pattern(seen, i))
+					fail_msg("frame %u byte %u", seen, i);
+		}
+	}
+	assert_int_equal(seen, count);
+}
+
+static void both_ways(void **state)
+{
+	struct rf_io *server = serve(0);
+	struct rf_io *client;
+
+	(void)state;
+	assert_int_equal(server->ops->link(server), 0);
+	client = connect_client(server, 0, "");
+	assert_int_equal(server->ops->link(server), 1);
+	stream(client, server, 4000);
+	stream(server, client, 4000);
+	assert_int_equal(server->tx_lost, 0);
+	assert_int_equal(server->rx_bytes, server->tx_bytes);
+	client->ops->close(client);
+	server->ops->close(server);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+/* A reader that does not fetch holds the writer back, and nothing is lost or swapped. */
+static void slow_reader(void **state)
+{
+	struct rf_io *server = serve(0);
+	struct rf_io *client = connect_client(server, 0, "");
+	struct rf_io_frame frames[RF_IO_BURST];
+	unsigned int sent = 0, seen = 0, n, k, round;
+	uint8_t *p;
+
+	(void)state;
+	/* a client offers buffers when it looks for frames */
+	assert_int_equal(client->ops->rx(client, frames, RF_IO_BURST), 0);
+	while ((p = server->ops->tx_buffer(server)) && sent < 100000) {
+		memset(p, 0, 60);
+		memcpy(p, &sent, sizeof(sent));
+		server->ops->tx_commit(server, 60);
+		sent++;
+	}
+	assert_in_range(sent, 100, 99999);
+	for (round = 0; round < 10000 && seen < sent; round++) {
+		n = client->ops->rx(client, frames, RF_IO_BURST);
+		for (k = 0; k < n; k++, seen++) {
+			unsigned int number;
+
+			memcpy(&number, frames[k].data, sizeof(number));
+			assert_int_equal(number, seen);
+		}
+		server->ops->tx_flush(server);
+	}
+	assert_int_equal(seen, sent);
+	assert_int_equal(server->tx_lost, 0);
+	client->ops->close(client);
+	server->ops->close(server);
+}
+
+/* Clients come and go, also in mid-stream; two ends share the socket. */
+static void come_and_go(void **state)
+{
+	struct rf_io *a = serve(1), *b = serve(2);
+	struct rf_io_frame frames[RF_IO_BURST];
+	struct rf_io *none = NULL;
+	char why[256] = "";
+	unsigned int round, k;
+
+	(void)state;
+	assert_int_equal(rf_io_memif_serve(path, 2, FRAME_MAX, &none, why, sizeof(why)),
+			 RF_ERR_INVALID);
+	for (round = 0; round < 6; round++) {
+		struct rf_io *ca = connect_client(a, 1, "");
+		struct rf_io *cb = connect_client(b, 2, "");
+
+		stream(ca, a, 200);
+		stream(b, cb, 200);
+		for (k = 0; k < 100; k++) {
+			uint8_t *p = a->ops->tx_buffer(a);
+
+			if (!p)
+				break;
+			memset(p, 0, 60);
+			a->ops->tx_commit(a, 60);
+		}
+		ca->ops->close(ca);
+		for (k = 0; k < 2000 && a->ops->link(a); k++) {
+			a->ops->tx_flush(a);
+			a->ops->rx(a, frames, RF_IO_BURST);
+			usleep(1000);
+		}
+		assert_int_equal(a->ops->link(a), 0);
+		assert_int_equal(b->ops->link(b), 1);
+		stream(cb, b, 200);
+		cb->ops->close(cb);
+		for (k = 0; k < 2000 && b->ops->link(b); k++) {
+			b->ops->rx(b, frames, RF_IO_BURST);
+			usleep(1000);
+		}
+	}
+	a->ops->close(a);
+	b->ops->close(b);
+}
+
+static void stale_socket(void **state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct rf_io *io, *second = NULL;
+	char why[256] = "";
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	(void)state;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	/* somebody serves it: not ours to take */
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(rf_io_memif_serve(path, 0, FRAME_MAX, &second, why, sizeof(why)),
+			 RF_ERR_DEVICE);
+	assert_non_null(strstr(why, path));
+	close(fd);
+	io = serve(0);
+	io->ops->close(io);
+	assert_int_equal(
+		rf_io_memif_serve("/tmp/none/such/dir", 0, FRAME_MAX, &second, why, sizeof(why)),
+		RF_ERR_DEVICE);
+	assert_null(second);
+}
+
+/* ---- a client made by hand ---- */
+
+struct hand {
+	int fd;
+	int memory;
+	uint8_t *at;
+	size_t size;
+};
+
+static void hand_say(struct hand *h, struct memif_message *m, unsigned int type, int pass)
+{
+	char control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec iov = {.iov_base = m->bytes, .iov_len = sizeof(m->bytes)};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+
+	memif_put16(m, MEMIF_TYPE, (uint16_t)type);
+	if (pass >= 0) {
+		struct cmsghdr *c;
+
+		mh.msg_control = control;
+		mh.msg_controllen = sizeof(control);
+		c = CMSG_FIRSTHDR(&mh);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &pass, sizeof(pass));
+	}
+	/* it may have thrown us out already */
+	if (sendmsg(h->fd, &mh, MSG_NOSIGNAL) < 0)
+		return;
+}
+
+/* Type of the server's next message; 0 where it has closed. */
+static unsigned int hand_hear(struct hand *h, struct rf_io *server)
+{
+	struct memif_message m;
+	struct rf_io_frame frames[RF_IO_BURST];
+	unsigned int k;
+
+	for (k = 0; k < 2000; k++) {
+		ssize_t n;
+
+		server->ops->wait(server, 100);
+		server->ops->rx(server, frames, RF_IO_BURST);
+		n = recv(h->fd, m.bytes, sizeof(m.bytes), MSG_DONTWAIT);
+		if (n == sizeof(m.bytes))
+			return memif_get16(&m, MEMIF_TYPE);
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			return 0;
+	}
+	return 99;
+}
+
+static void hand_open(struct hand *h, struct rf_io *server)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	h->size = 1 << 20;
+	h->fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	h->memory = memfd_create("memif", 0);
+	assert_int_equal(ftruncate(h->memory, (off_t)h->size), 0);
+	h->at = mmap(NULL, h->size, PROT_READ | PROT_WRITE, MAP_SHARED, h->memory, 0);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	assert_int_equal(connect(h->fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(hand_hear(h, server), MEMIF_HELLO);
+}
+
+static void hand_close(struct hand *h, struct rf_io *server)
+{
+	struct rf_io_frame frames[RF_IO_BURST];
+	unsigned int k;
+
+	munmap(h->at, h->size);
+	close(h->memory);
+	close(h->fd);
+	for (k = 0; k < 1000 && (k < 3 || server->ops->link(server)); k++) {
+		server->ops->wait(server, 100);
+		server->ops->rx(server, frames, RF_IO_BURST);
+	}
+	assert_int_equal(server->ops->link(server), 0);
+}
+
+static void hand_init(struct hand *h, uint16_t version, uint32_t id, uint8_t mode)
+{
+	struct memif_message m = {{0}};
+
+	memif_put16(&m, MEMIF_INIT_VERSION, version);
+	memcpy(m.bytes + MEMIF_INIT_ID, &id, sizeof(id));
+	m.bytes[MEMIF_INIT_MODE] = mode;
+	hand_say(h, &m, MEMIF_INIT, -1);
+}
+
+static void hand_region(struct hand *h, uint16_t index, uint64_t size, int pass)
+{
+	struct memif_message m = {{0}};
+
+	memif_put16(&m, MEMIF_REGION_INDEX, index);
+	memcpy(m.bytes + MEMIF_REGION_SIZE, &size, sizeof(size));
+	hand_say(h, &m, MEMIF_ADD_REGION, pass);
+}
+
+static void hand_ring(struct hand *h, uint16_t flags, uint16_t region, uint32_t offset,
+		      uint8_t log2)
+{
+	struct memif_message m = {{0}};
+	int fd = eventfd(0, 0);
+
+	memif_put16(&m, MEMIF_RING_FLAGS, flags);
+	memif_put16(&m, MEMIF_RING_REGION, region);
+	memcpy(m.bytes + MEMIF_RING_OFFSET, &offset, sizeof(offset));
+	m.bytes[MEMIF_RING_LOG2] = log2;
+	hand_say(h, &m, MEMIF_ADD_RING, fd);
+	close(fd);
+}
+
+static void hand_cookie(struct hand *h, uint32_t offset)
+{
+	uint32_t cookie = MEMIF_COOKIE_VALUE;
+
+	memcpy(h->at + offset, &cookie, sizeof(cookie));
+}
+
+#define RING_IN 0u
+#define RING_OUT 65536u
+#define BUFFERS 131072u
+
+/* The whole of a right connection: rings of 64, one region. */
+static void hand_connect(struct hand *h, struct rf_io *server)
+{
+	struct memif_message m = {{0}};
+
+	hand_open(h, server);
+	hand_init(h, MEMIF_VERSION, 0, 0);
+	assert_int_equal(hand_hear(h, server), MEMIF_ACK);
+	hand_region(h, 0, h->size, h->memory);
+	assert_int_equal(hand_hear(h, server), MEMIF_ACK);
+	hand_cookie(h, RING_IN);
+	hand_cookie(h, RING_OUT);
+	hand_ring(h, MEMIF_RING_TO_SERVER, 0, RING_IN, 6);
+	assert_int_equal(hand_hear(h, server), MEMIF_ACK);
+	hand_ring(h, 0, 0, RING_OUT, 6);
+	assert_int_equal(hand_hear(h, server), MEMIF_ACK);
+	hand_say(h, &m, MEMIF_CONNECT, -1);
+	assert_int_equal(hand_hear(h, server), MEMIF_CONNECTED);
+	assert_int_equal(server->ops->link(server), 1);
+}
+
+/* Each wrong step of the set-up ends the connection; the next client is served. */
+static void wrong_setup(void **state)
+{
+	struct rf_io *server = serve(0);
+	struct memif_message m = {{0}};
+	struct hand h;
+	unsigned int step;
+
+	(void)state;
+	for (step = 0; step < 13; step++) {
+		hand_open(&h, server);
+		hand_init(&h, step == 0 ? 0x0100 : MEMIF_VERSION, step == 1 ? 5 : 0, step == 2);
+		if (step > 2) {
+			assert_int_equal(hand_hear(&h, server), MEMIF_ACK);
+			hand_region(&h, step == 3 ? 9 : 0,
+				    step == 4    ? h.size + 1
+				    : step == 5  ? 0
+				    : step == 12 ? UINT64_MAX
+						 : h.size,
+				    step == 6 ? -1 : h.memory);
+		}
+		if (step > 6 && step < 12) {
+			assert_int_equal(hand_hear(&h, server), MEMIF_ACK);
+			hand_cookie(&h, 0);
+			hand_cookie(&h, RING_OUT);
+			hand_ring(&h, MEMIF_RING_TO_SERVER, step == 7 ? 60000 : 0,
+				  step == 8    ? (uint32_t)h.size - 64
+				  : step == 11 ? 3
+					       : 0,
+				  step == 9 ? 20 : 6);
+			if (step == 8 || step == 10) {
+				assert_int_equal(hand_hear(&h, server), MEMIF_ACK);
+				/* twice the same ring, or only one of them */
+				if (step == 10)
+					hand_ring(&h, MEMIF_RING_TO_SERVER, 0, 0, 6);
+				else
+					hand_say(&h, &m, MEMIF_CONNECT, -1);
+			}
+		}
+		assert_int_equal(hand_hear(&h, server), MEMIF_DISCONNECT);
+		assert_int_equal(hand_hear(&h, server), 0);
+		hand_close(&h, server);
+	}
+	/* out of turn: a server's word, and nonsense of another length */
+	hand_open(&h, server);
+	hand_init(&h, MEMIF_VERSION, 0, 0);
+	assert_int_equal(hand_hear(&h, server), MEMIF_ACK);
+	hand_say(&h, &m, MEMIF_HELLO, -1);
+	assert_int_equal(hand_hear(&h, server), 0);
+	hand_close(&h, server);
+	hand_open(&h, server);
+	assert_int_equal(send(h.fd, "hello", 5, 0), 5);
+	assert_int_equal(hand_hear(&h, server), 0);
+	hand_close(&h, server);
+	hand_connect(&h, server);
+	hand_close(&h, server);
+	server->ops->close(server);
+}
+
+static void put_desc(struct hand *h, uint32_t ring, unsigned int slot, uint16_t flags,
+		     uint16_t region, uint32_t length, uint32_t offset)
+{
+	struct memif_desc d = {
+		.flags = flags, .region = region, .length = length, .offset = offset};
+
+	memcpy(h->at + ring + MEMIF_DESCS + slot % 64 * MEMIF_DESC_BYTES, &d, sizeof(d));
+}
+
+static void put_head(struct hand *h, uint32_t ring, uint16_t head)
+{
+	memcpy(h->at + ring + MEMIF_HEAD, &head, sizeof(head));
+}
+
+/* Descriptors that point elsewhere are passed over; good ones between them arrive. */
+static void wrong_descriptors(void **state)
+{
+	static const struct {
+		uint16_t flags, region;
+		uint32_t length, offset;
+		uint32_t seen; /* length that must arrive; 0: none */
+	} cases[] = {
+		{0, 0, 100, BUFFERS, 100},
+		{0, 1, 100, BUFFERS, 0},
+		{0, 60000, 100, BUFFERS, 0},
+		{0, 0, 100, (1 << 20) - 99, 0},
+		{0, 0, 100, (1 << 20) - 100, 100},
+		{0, 0, 0xffffffff, BUFFERS, 0},
+		{0, 0, 100, 0xffffffff, 0},
+		{0, 0, FRAME_MAX + 1, BUFFERS, 0},
+		{0, 0, FRAME_MAX, BUFFERS, FRAME_MAX},
+		{0, 0, 0, BUFFERS, 0},
+		{MEMIF_NEXT, 0, 4000, BUFFERS, 0}, /* with the next: too long */
+		{0, 0, 4000, BUFFERS, 0},
+		/* one frame in two buffers */
+		{MEMIF_NEXT, 0, 60, BUFFERS, 0},
+		{0, 0, 61, BUFFERS, 121},
+	};
+	struct rf_io *server = serve(0);
+	struct rf_io_frame frames[RF_IO_BURST];
+	struct hand h;
+	unsigned int k, n, at = 0;
+
+	(void)state;
+	hand_connect(&h, server);
+	for (k = 0; k < sizeof(cases) / sizeof(cases[0]); k++)
+		put_desc(&h, RING_IN, k, cases[k].flags, cases[k].region, cases[k].length,
+			 cases[k].offset);
+	put_head(&h, RING_IN, (uint16_t)k);
+	n = server->ops->rx(server, frames, RF_IO_BURST);
+	for (k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		if (!cases[k].seen)
+			continue;
+		assert_true(at < n);
+		assert_int_equal(frames[at++].len, cases[k].seen);
+	}
+	assert_int_equal(at, n);
+	/* buffers offered by a liar: nothing is written elsewhere, the good one is used */
+	put_desc(&h, RING_OUT, 0, 0, 7, 2048, BUFFERS);
+	put_desc(&h, RING_OUT, 1, 0, 0, 2048, 0xfffff000);
+	put_desc(&h, RING_OUT, 2, 0, 0, 2048, BUFFERS);
+	put_head(&h, RING_OUT, 3);
+	for (k = 0; k < 3; k++) {
+		uint8_t *p = server->ops->tx_buffer(server);
+
+		memset(p, 0x40 + (int)k, 100);
+		server->ops->tx_commit(server, 100);
+	}
+	server->ops->tx_flush(server);
+	assert_int_equal(h.at[BUFFERS], 0x42);
+	assert_int_equal(h.at[BUFFERS + 99], 0x42);
+	/* a ring that claims more than it has: the end of the connection */
+	put_head(&h, RING_IN, 14 + 65);
+	assert_int_equal(server->ops->rx(server, frames, RF_IO_BURST), 0);
+	assert_int_equal(server->ops->link(server), 0);
+	hand_close(&h, server);
+	server->ops->close(server);
+}
+
+/* Random rings, descriptors and messages: whatever happens, the server goes on. */
+static void random_client(void **state)
+{
+	const char *text = getenv("SEED");
+	unsigned int seed = text ? (unsigned int)strtoul(text, NULL, 0) : (unsigned int)time(NULL);
+	struct rf_io *server = serve(0);
+	struct rf_io_frame frames[RF_IO_BURST];
+	unsigned int round, k;
+	struct hand h;
+
+	(void)state;
+	printf("seed %u: SEED=%u build/tests/io_memif\n", seed, seed);
+	srand(seed);
+	for (round = 0; round < 30; round++) {
+		hand_connect(&h, server);
+		for (k = 0; k < 3000 && server->ops->link(server); k++) {
+			uint32_t at = (uint32_t)rand() % 1200 + (rand() & 1 ? RING_OUT : RING_IN);
+			uint8_t *p;
+
+			h.at[at] = (uint8_t)rand();
+			if (rand() % 8 == 0)
+				put_head(&h, RING_IN, (uint16_t)rand());
+			server->ops->rx(server, frames, RF_IO_BURST);
+			p = server->ops->tx_buffer(server);
+			if (p) {
+				memset(p, 0, 200);
+				server->ops->tx_commit(server, 60 + (uint32_t)rand() % 140);
+			}
+			server->ops->tx_flush(server);
+		}
+		hand_close(&h, server);
+	}
+	hand_connect(&h, server);
+	hand_close(&h, server);
+	server->ops->close(server);
+}
+
+static int make_dir(void **state)
+{
+	(void)state;
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(path, sizeof(path), "%s/s", dir);
+	return 0;
+}
+
+static int drop_dir(void **state)
+{
+	(void)state;
+	return rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_ways),     cmocka_unit_test(slow_reader),
+		cmocka_unit_test(come_and_go),   cmocka_unit_test(stale_socket),
+		cmocka_unit_test(wrong_setup),   cmocka_unit_test(wrong_descriptors),
+		cmocka_unit_test(random_client),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, drop_dir);
+}

@@ -25,7 +25,10 @@ struct ctl {
 	struct rf_client asker; /* of ctl_page() */
 };
 
-/* Asks one page as the operator, about c->job and c->group. NULL, with a message on stderr, where
+/* Whose word is used from now on: the operator's (job 0), or that of a job and its key. */
+void ctl_speak_for(struct ctl *c, uint64_t job);
+
+/* Asks one page, about c->job and c->group. NULL, with a message on stderr, where
  * there is no good answer. The answer is valid until the next question. */
 const struct rf_ctl_reply *ctl_page(struct ctl *c, enum rf_ctl_page page, uint16_t index);
 /* Waits for the answer to what the client was asked; as above. */

@@ -23,6 +23,7 @@ static int load(struct ctl *c, struct traffic_plan *plan)
 		return RF_EXIT_FAILED;
 	if (c->job == 0)
 		c->job = plan->job;
+	ctl_speak_for(c, c->job);
 	return RF_EXIT_GOOD;
 }
 
@@ -111,7 +112,6 @@ int ctl_join(struct ctl *c)
 		return RF_EXIT_FAILED;
 	}
 	link = c->link;
-	link.job = c->job;
 	link.box_mac = c->asker.box_mac;
 	for (unsigned int r = 0; r < plan.ranks; r++) {
 		struct rf_ctl_join join = join_of(c, &plan, r);

@@ -10,7 +10,7 @@
 #include "rf_regs.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define NOBODY_IP 0xc0000201u /* 192.0.2.1 */
+#define NOBODY_IP 0xc6336401u /* 198.51.100.1 */
 #define RANKS 2u
 #define ELEMENTS 64u
 #define TRIES 3u

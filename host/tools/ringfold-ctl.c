@@ -33,10 +33,13 @@ const struct rf_ctl_reply *ctl_answer(struct ctl *c, struct rf_client *client)
 	return NULL;
 }
 
-/* A tool's questions differ from those of the tool before it by their token. */
-static uint64_t token(void)
+void ctl_speak_for(struct ctl *c, uint64_t job)
 {
-	return boxlink_now() * UINT64_C(0x9e3779b97f4a7c15) | 1;
+	/* A tool's questions differ from those of the tool before it by their token. */
+	uint64_t token = boxlink_now() * UINT64_C(0x9e3779b97f4a7c15) | 1;
+
+	c->link.job = job;
+	boxlink_client(&c->link, &c->asker, job ? (uint16_t)c->group : 0, RF_CTL_NO_RANK, token);
 }
 
 const struct rf_ctl_reply *ctl_page(struct ctl *c, enum rf_ctl_page page, uint16_t index)
@@ -122,9 +125,8 @@ static int run(struct ctl *c, int (*command)(struct ctl *c))
 	}
 	if (c->link.ip == 0)
 		c->link.ip = c->link.io->ip ? c->link.io->ip : TOOL_IP;
-	c->link.job = RF_CTL_JOB_OPERATOR;
 	c->link.answer_ns = c->timeout;
-	boxlink_client(&c->link, &c->asker, 0, RF_CTL_NO_RANK, token());
+	ctl_speak_for(c, RF_CTL_JOB_OPERATOR);
 	rc = command(c);
 	boxlink_close(&c->link);
 	return rc;
@@ -143,7 +145,7 @@ int main(int argc, char **argv)
 		{RF_OPT_STRING, "box-ip", 0, &c.box_text, "ADDRESS",
 		 "the box's address; else RF_BOX_IP", NULL},
 		{RF_OPT_STRING, "key", 0, &c.key_text, "HEX",
-		 "key of the job (join) or of the operator; else RF_KEY", NULL},
+		 "key of the job (join, wait) or of the operator; else RF_KEY", NULL},
 		{RF_OPT_STRING, "traffic", 't', &c.dir, "DIR",
 		 "join, wait: the folder that ringfold gen wrote", NULL},
 		{RF_OPT_UINT, "slots", 0, &c.slots, "N",

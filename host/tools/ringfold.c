@@ -26,7 +26,7 @@ static const struct {
 	{"perf", "all-reduce performance and correctness, one table"},
 	{"doctor",
 	 "is the box there, does the rule steer: the first thing that fails, and the mend"},
-	{"ctl", "control messages by hand: status, join, leave, abort, reset"},
+	{"ctl", "control messages by hand: join generated traffic, status, drop, reset"},
 	{"gen", "traffic for packet generators: one pcap for each port and the expected result"},
 	{"check", "compares what came back with what ringfold gen expected"},
 	{"demo", "four hosts train a network over the box"},

@@ -50,7 +50,7 @@ check "... named" says 2 "rank 1"
 export RF_TIMEOUT=20000
 
 # a second process with a rank that is taken
-for r in 0 1 2; do rank_start $r "$rank" loop 6000; done
+for r in 0 1 2; do rank_start $r "$rank" until "$dir/enough"; done
 sleep 1
 RF_RANK=1 RF_DEVICE= "$rank" loop 100 2> "$dir/twin.err"
 check "without a device: DEVICE" test $? = 14
@@ -65,6 +65,7 @@ check "... says so" grep -q "rank 1 already" "$dir/twin.err"
 	"$rank" loop 100 2> "$dir/twin.err"
 )
 check "second process of rank 0: TAKEN" test $? = 17
+touch "$dir/enough"
 for r in 0 1 2; do
 	rank_wait $r
 	check "the job itself goes on: rank $r" test $? = 0

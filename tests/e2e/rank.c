@@ -2,6 +2,7 @@
  * A rank for the end-to-end tests: does one thing, well or badly, and says how it ended.
  *
  *	rank loop MS        all-reduces for so long, every result compared in full
+ *	rank until FILE     all-reduces until the file is there
  *	rank count          rank 0 asks for another count than the others
  *	rank type           rank 0 makes a group of another type
  *	rank late MS        rank 0 calls so much later than the others
@@ -70,7 +71,8 @@ static int reduce(struct rf_group *g, unsigned int count, unsigned int round)
 	return ret;
 }
 
-static int loop(struct rf_group *g, double seconds)
+/* For so long, or until there is a file of that name. */
+static int loop(struct rf_group *g, double seconds, const char *file)
 {
 	double end = now() + seconds;
 	unsigned int round = 0;
@@ -79,7 +81,8 @@ static int loop(struct rf_group *g, double seconds)
 	/* the number of rounds must be the same everywhere: rank 0's clock counts, told in the sum
 	 */
 	for (;;) {
-		uint32_t more = rank == 0 && now() < end, sum = 0;
+		uint32_t more = rank == 0 && (file ? access(file, F_OK) != 0 : now() < end);
+		uint32_t sum = 0;
 
 		ret = say(rf_allreduce(g, &more, &sum, 1));
 		if (ret || !sum)
@@ -124,7 +127,7 @@ static int twice(void)
 	return ret;
 }
 
-static int run(const char *mode, double seconds)
+static int run(const char *mode, double seconds, const char *file)
 {
 	enum rf_type type = strcmp(mode, "type") == 0 && rank == 0 ? RF_FP32 : RF_INT32;
 	struct rf_group *g = NULL;
@@ -139,7 +142,9 @@ static int run(const char *mode, double seconds)
 	if (ret)
 		;
 	else if (strcmp(mode, "loop") == 0)
-		ret = loop(g, seconds);
+		ret = loop(g, seconds, NULL);
+	else if (strcmp(mode, "until") == 0)
+		ret = loop(g, 0, file);
 	else if (strcmp(mode, "count") == 0)
 		ret = reduce(g, rank == 0 ? 2000 : 100, 1);
 	else if (strcmp(mode, "late") == 0) {
@@ -170,7 +175,8 @@ int main(int argc, char **argv)
 	} else {
 		rank = rf_comm_rank(comm);
 		ranks = rf_comm_ranks(comm);
-		ret = run(argc > 1 ? argv[1] : "loop", argc > 2 ? atof(argv[2]) / 1000 : 1);
+		ret = run(argc > 1 ? argv[1] : "loop", argc > 2 ? atof(argv[2]) / 1000 : 1,
+			  argc > 2 ? argv[2] : "");
 	}
 	rf_comm_destroy(comm);
 	rf_context_destroy(ctx);

@@ -35,6 +35,7 @@
 #define MODEL_LANES_DELAY 5u   /* more where lanes are accumulated */
 #define MODEL_ACK_DELAY 7u     /* verdict to first beat out, ACKs */
 #define MODEL_RAW_DELAY 9u     /* the same, foreign and injected frames */
+#define MODEL_PASS_GAP 3u      /* from one pass of a block of ports to the next */
 #define MODEL_PASS_MIN 7u      /* shortest pass of a lane where lanes are accumulated */
 #define MODEL_REPEAT_SHARE 32u /* at least one pass in so many is a repeat, if one waits */
 #define MODEL_RESULT_SHARE 8u  /* so many results at most before another waiting frame */

@@ -69,11 +69,15 @@ static uint64_t block_take(struct rf_engine *e, const struct model_group *g, uns
 	unsigned int beats = model_beats(e, plen);
 	unsigned int lanes = GROUP_FIELD(g, LANES);
 	unsigned int p, end, levels;
+	uint64_t taken;
 
 	if (lanes > 1 && beats < MODEL_PASS_MIN)
 		beats = MODEL_PASS_MIN;
+	taken = (uint64_t)beats * lanes;
+	if (taken < MODEL_PASS_GAP)
+		taken = MODEL_PASS_GAP;
 	for (block_of(e, g, &p, &end); p < end; p++)
-		e->ports[p].bank_free = e->now + (uint64_t)beats * lanes;
+		e->ports[p].bank_free = e->now + taken;
 	levels = e->cfg.ports > 4 ? 3 : e->cfg.ports > 2 ? 2 : 1;
 	return e->now + MODEL_RESULT_DELAY + MODEL_LEVEL_DELAY * levels - 2 * MODEL_LEVEL_DELAY +
 	       (lanes > 1 ? MODEL_LANES_DELAY : 0) + (uint64_t)beats * (lanes - 1);

@@ -146,6 +146,30 @@ static bool is_turn(const struct bench_group *g, const uint32_t *next, unsigned 
 	return true;
 }
 
+/* Tops up the ports' queues from all ranks of a group. False when all of them have sent everything.
+ */
+static bool fill(struct bench *b, struct bench_group *g, uint32_t *next, unsigned int packets,
+		 uint8_t opcode, size_t len)
+{
+	bool more, fed;
+	struct packet p;
+	unsigned int r;
+
+	do {
+		more = fed = false;
+		for (r = 0; r < g->ranks; r++) {
+			more |= next[r] < packets;
+			if (next[r] == packets || !is_turn(g, next, r) ||
+			    b->ops->rx_queued(b->e, g->conn[r].port) > 20)
+				continue;
+			bench_data(&g->conn[r], &p, next[r]++, opcode, payload, len);
+			bench_send(b, g->conn[r].port, &p);
+			fed = true;
+		}
+	} while (fed);
+	return more;
+}
+
 /* Keeps the queues of all ranks filled with `packets` indexes and returns cycles per packet and
  * port, x 1000. */
 static unsigned long pace(struct bench *b, struct bench_group *groups, unsigned int n,
@@ -161,22 +185,12 @@ static unsigned long pace(struct bench *b, struct bench_group *groups, unsigned 
 		all += (size_t)packets * groups[x].ranks;
 	while (more) {
 		more = false;
-		for (x = 0; x < n; x++) {
-			for (r = 0; r < groups[x].ranks; r++) {
-				struct bench_conn *c = &groups[x].conn[r];
-				struct packet p;
-
-				if (next[x][r] == packets)
-					continue;
-				more = true;
-				if (b->ops->rx_queued(b->e, c->port) > 8 ||
-				    !is_turn(&groups[x], next[x], r))
-					continue;
-				bench_data(c, &p, next[x][r]++, opcode, payload, len);
-				bench_send(b, c->port, &p);
-			}
-		}
-		b->ops->run(b->e, b->ops->cycle(b->e) + 16);
+		for (x = 0; x < n; x++)
+			more |= fill(b, &groups[x], next[x], packets, opcode, len);
+		if (more)
+			b->ops->run(b->e, b->ops->cycle(b->e) + 16);
+		else
+			assert_true(bench_settle(b));
 		for (k = 0; k < b->outs; k++, seen++) {
 			if (seen == all / 4)
 				first = b->out[k].last;
@@ -185,9 +199,7 @@ static unsigned long pace(struct bench *b, struct bench_group *groups, unsigned 
 		}
 		bench_clear(b);
 	}
-	assert_true(bench_settle(b));
-	assert_int_equal(seen + b->outs, all);
-	bench_clear(b);
+	assert_int_equal(seen, all);
 	for (x = 0; x < b->cfg.ports; x++)
 		all -= bench_counter(b, x, RF_CNT_ACCEPTED);
 	assert_int_equal(all, 0);
@@ -234,6 +246,8 @@ static void steady_state(void **unused)
 	}
 	for (dtype = 0; dtype < 4; dtype++)
 		full_load(4, 1, dtype, OP_SEND_ONLY, 1024, 17200);
+	full_load(4, 1, 0, OP_SEND_ONLY, 64, 3030);
+	full_load(4, 1, 0, OP_SEND_ONLY, 256, 5050);
 	full_load(4, 1, 0, OP_WRITE_ONLY, 1024, 18180);
 	full_load(4, 1, 0, OP_SEND_MIDDLE, 4096, 65500);
 	full_load(4, 1, 0, OP_WRITE_FIRST, 4096, 66660);

@@ -212,6 +212,18 @@ int rf_group_prove(struct rf_group *group);
 /* What a client's failure is in terms of enum rf_status. */
 int rf_client_status_of(const struct rf_client *client);
 
+/* ---- meet.c: without the lock ---- */
+
+/* Ends of the connections of all ranks; that they agree about the rest. */
+int rf_group_meet(struct rf_group *group, struct rf_peer_end *ends);
+/*
+ * Everyone says how a step went; all get the first rank's failure that is a cause, or else the
+ * first one, or else RF_IN_PROGRESS if any rank said so.
+ */
+int rf_group_verdict(struct rf_group *group, const char *step, int status);
+/* JOIN of all ranks: for the slots that were wanted, else for what there is. */
+int rf_group_join_all(struct rf_group *group, const struct rf_peer_end *ends);
+
 /* ---- request.c ---- */
 
 /* Under the lock. Text in the context on error. */

@@ -9,12 +9,6 @@
 #include <string.h>
 
 #include "host/src/bootstrap/settings.h"
-#include "proto/rf_bytes.h"
-
-/* What a rank tells the others before a group is made. */
-#define CARD 24u
-/* What it says about a step that all must have done: status and text. */
-#define VERDICT 260u
 
 /* How long the box's word that a rank has aborted waits for that rank's own. */
 #define ABORT_WAIT_NS (300 * NS_PER_MS)
@@ -268,97 +262,6 @@ static int group_settings(struct rf_group *g, const struct rf_group_config *conf
 	return ret;
 }
 
-/* Ends of the connections of all ranks; the rest of the cards must be equal. */
-static int group_meet(struct rf_group *g, struct rf_peer_end *ends)
-{
-	struct rf_comm *comm = g->comm;
-	uint8_t cards[RF_RANKS_MAX * CARD];
-	uint8_t card[CARD] = {0};
-	char name[RF_STORE_KEY_MAX];
-	unsigned int r;
-	int ret;
-
-	rf_put_be32(card, g->recv_qpn);
-	rf_put_be32(card + 4, g->start_psn);
-	card[8] = (uint8_t)g->type;
-	card[9] = (uint8_t)g->op;
-	card[10] = (uint8_t)g->schedule;
-	rf_put_be32(card + 12, g->slots);
-	snprintf(name, sizeof(name), "the start of group %u", g->number);
-	ret = rf_comm_gather(comm, name, card, sizeof(card), cards, comm->timeout_ms);
-	for (r = 0; r < comm->ranks && !ret; r++) {
-		const uint8_t *c = cards + r * CARD;
-		char text[RF_TEXT_MAX];
-
-		ends[r].qpn = rf_get_be32(c);
-		ends[r].start_psn = rf_get_be32(c + 4);
-		if (memcmp(c + 8, cards + 8, CARD - 8) == 0)
-			continue;
-		snprintf(text, sizeof(text),
-			 "rank %u makes a group of %s %s by the %s with %u slots, rank 0 one of %s "
-			 "%s by the %s with %u slots",
-			 r, rf_type_name((enum rf_type)c[8]), rf_op_name((enum rf_op)c[9]),
-			 c[10] == RF_SCHEDULE_RING ? "ring" : "box", rf_get_be32(c + 12),
-			 rf_type_name((enum rf_type)cards[8]), rf_op_name((enum rf_op)cards[9]),
-			 cards[10] == RF_SCHEDULE_RING ? "ring" : "box", rf_get_be32(cards + 12));
-		ret = rf_fail_unlocked(comm->ctx, RF_ERR_MISMATCH, text);
-	}
-	return ret;
-}
-
-/* Failures that follow from another rank's, which says more. */
-static bool secondary(int status)
-{
-	return status == RF_ERR_TIMEOUT || status == RF_ERR_ABORTED;
-}
-
-/*
- * Everyone says how a step went; all get the first rank's failure that is a cause, or else the
- * first one.
- */
-static int group_verdict(struct rf_group *g, const char *step, int status)
-{
-	struct rf_comm *comm = g->comm;
-	uint8_t *all = calloc(comm->ranks, VERDICT);
-	uint8_t own[VERDICT] = {0};
-	char name[RF_STORE_KEY_MAX], text[VERDICT + 32];
-	unsigned int r;
-	int worst = RF_OK;
-	int ret;
-
-	if (!all)
-		return RF_ERR_NO_MEMORY;
-	rf_put_be32(own, (uint32_t)status);
-	rf_lock(comm->ctx);
-	if (status)
-		snprintf((char *)own + 4, VERDICT - 4, "%.250s", comm->ctx->error);
-	rf_unlock(comm->ctx);
-	snprintf(name, sizeof(name), "group %u, %s", g->number, step);
-	/* the others may still be in a step that ends by its own deadline */
-	ret = rf_comm_gather(comm, name, own, VERDICT, all,
-			     (unsigned int)(g->timeout_ns / NS_PER_MS) + 5000);
-	for (r = 0; r < comm->ranks && !ret; r++) {
-		const uint8_t *v = all + r * VERDICT;
-		int s = (int)rf_get_be32(v);
-
-		if (!s || (s > 0 && worst) || (worst < 0 && (!secondary(worst) || secondary(s))))
-			continue;
-		worst = s;
-		if (r == comm->rank)
-			snprintf(text, sizeof(text), "%.250s", (const char *)v + 4);
-		else
-			snprintf(text, sizeof(text), "rank %u: %.250s", r, (const char *)v + 4);
-	}
-	free(all);
-	if (status && (ret || !worst)) {
-		/* nobody answers any more: the own failure is what there is to say */
-		return rf_fail_unlocked(comm->ctx, status, (const char *)own + 4);
-	}
-	if (worst)
-		return rf_fail_unlocked(comm->ctx, worst, text);
-	return ret;
-}
-
 static void group_unlink(struct rf_group *g)
 {
 	struct rf_group **at = &g->comm->groups;
@@ -382,46 +285,26 @@ static void group_end(struct rf_group *g)
 	free(g);
 }
 
-/* All ranks ask for all the slots that were wanted; if they are not to be had, all for what there
- * is. */
-static int group_join(struct rf_group *g, const struct rf_peer_end *ends)
-{
-	struct rf_context *ctx = g->comm->ctx;
-	int ret;
-
-	rf_lock(ctx);
-	ret = rf_group_join(g, ends, g->slots);
-	rf_unlock(ctx);
-	ret = group_verdict(g, "JOIN", ret);
-	if (ret != RF_IN_PROGRESS)
-		return ret;
-	rf_lock(ctx);
-	ret = rf_group_join(g, ends, 16);
-	rf_unlock(ctx);
-	ret = group_verdict(g, "JOIN with fewer slots", ret);
-	return ret == RF_IN_PROGRESS ? RF_ERR_BOX_REFUSED : ret;
-}
-
 static int group_make(struct rf_group *g)
 {
 	struct rf_peer_end ends[RF_RANKS_MAX];
 	struct rf_context *ctx = g->comm->ctx;
-	int ret = group_meet(g, ends);
+	int ret = rf_group_meet(g, ends);
 
 	if (ret)
 		return ret;
 	if (g->schedule == RF_SCHEDULE_BOX)
-		ret = group_join(g, ends);
+		ret = rf_group_join_all(g, ends);
 	if (ret)
 		return ret;
 	rf_lock(ctx);
 	ret = rf_group_connect(g, ends);
 	rf_unlock(ctx);
-	ret = group_verdict(g, "connections", ret);
+	ret = rf_group_verdict(g, "connections", ret);
 	if (ret)
 		return ret;
 	ret = rf_group_prove(g);
-	return group_verdict(g, "proof of the path", ret);
+	return rf_group_verdict(g, "proof of the path", ret);
 }
 
 /* Numbers that no earlier run has used lately: late packets of that one must not fit. */

@@ -254,9 +254,10 @@ static bool take_from(struct rf_rt *b, struct rf_rt_source *s, unsigned number, 
 	unsigned most = allowance(b, s, box);
 	unsigned n;
 
+	/* One that is held back is asked for nothing all the same: its host may come or go. */
+	n = s->port->ops->rx(s->port, frame, len, most);
 	if (most == 0)
 		return false;
-	n = s->port->ops->rx(s->port, frame, len, most);
 	if (s->port->paced)
 		s->budget -= n;
 	for (unsigned i = 0; i < n; i++) {

@@ -29,6 +29,7 @@ rtl/control/rf_conn_table.v
 rtl/control/rf_punt.v
 rtl/control/rf_inject.v
 rtl/control/rf_axil.v
+rtl/reduce/rf_ram_many.v
 rtl/reduce/rf_ledger_port.v
 rtl/reduce/rf_ledger_head.v
 rtl/reduce/rf_ledger_tail.v

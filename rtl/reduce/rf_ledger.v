@@ -133,6 +133,11 @@ module rf_ledger #(
   assign init_ready = (j_valid & j_accept) == {PORTS{1'b0}} && c_valid == {PORTS{1'b0}} && s_valid == {PORTS{1'b0}} &&
                       a_note == {PORTS{1'b0}};
 
+`ifdef FORMAL
+  wire [PORTS*LANES*IDX-1:0] f_stored;
+  wire [PORTS*IDX-1:0]       f_heads;
+`endif
+
   genvar p;
   genvar l;
   generate
@@ -191,6 +196,11 @@ module rf_ledger #(
         .x_sent     (x_sents[p*IDX +: IDX]),
         .x_una      (x_unas[p*IDX +: IDX]),
         .x_msn      (x_msns[p*24 +: 24])
+`ifdef FORMAL
+        ,
+        .f_stored   (f_stored[p*LANES*IDX +: LANES*IDX]),
+        .f_head     (f_heads[p*IDX +: IDX])
+`endif
       );
     end
   endgenerate
@@ -234,6 +244,27 @@ module rf_ledger #(
   wire [GROUPS*2-1:0]     hold_valid;
   wire [GROUPS*2*IDX-1:0] hold_index;
   wire                    tail_idle;
+`ifdef FORMAL
+  wire                           f_scan;
+  wire [AW-1:0]                  f_scan_at;
+  wire                           f1_valid;
+  wire                           f1_first;
+  wire                           f1_last;
+  wire [GW-1:0]                  f1_group;
+  wire [(PORTS+1)/2*(IDX+1)-1:0] f1_pairs;
+  wire                           f2_valid;
+  wire                           f2_first;
+  wire                           f2_last;
+  wire [GW-1:0]                  f2_group;
+  wire [IDX:0]                   f2_least;
+  wire                           f3_valid;
+  wire [GW-1:0]                  f3_group;
+  wire [IDX:0]                   f3_least;
+  wire                           f4_valid;
+  wire [GW-1:0]                  f4_group;
+  wire [IDX-1:0]                 f4_least;
+  wire [IDX:0]                   f4_hold;
+`endif
 
   always @(*) begin
     tail_mark = pass_end;
@@ -247,6 +278,13 @@ module rf_ledger #(
     .clk(clk), .rst(rst), .start_valid(start_valid), .start_group(start_group), .mark(tail_mark),
     .g_size_log2(g_size_log2), .g_lanes(g_lanes), .g_members(g_members), .scan_addr(t_addr), .scan_una(t_una),
     .hold_valid(hold_valid), .hold_index(hold_index), .g_tail(g_tail), .g_limit(g_limit), .idle(tail_idle)
+`ifdef FORMAL
+    ,
+    .f_scan(f_scan), .f_scan_at(f_scan_at), .f1_valid(f1_valid), .f1_first(f1_first), .f1_last(f1_last),
+    .f1_group(f1_group), .f1_pairs(f1_pairs), .f2_valid(f2_valid), .f2_first(f2_first), .f2_last(f2_last),
+    .f2_group(f2_group), .f2_least(f2_least), .f3_valid(f3_valid), .f3_group(f3_group), .f3_least(f3_least),
+    .f4_valid(f4_valid), .f4_group(f4_group), .f4_least(f4_least), .f4_hold(f4_hold)
+`endif
   );
 
   // Issued, and the passes that read: at most two per group, the older one in place 0.

@@ -83,10 +83,14 @@ module rf_ledger_port #(
   output wire [IDX-1:0]       x_sent,
   output wire [IDX-1:0]       x_una,
   output wire [23:0]          x_msn
+`ifdef FORMAL
+  ,
+  output wire [LANES*IDX-1:0] f_stored,
+  output wire [IDX-1:0]       f_head
+`endif
 );
 
   localparam AW    = GW + LW;
-  localparam DEPTH = 1 << AW;
 
   // next: read by the judge and by the registers.
   wire           next_we   = init_valid || (j_valid && j_accept);
@@ -95,24 +99,18 @@ module rf_ledger_port #(
 
   assign j_accept = j_index == j_next && j_next != j_limit;
 
-  rf_ram_lut #(.WIDTH(IDX), .DEPTH(DEPTH)) next_j (
-    .clk(clk), .wr_en(next_we), .wr_addr(next_addr), .wr_data(next_data), .rd_addr(j_addr), .rd_data(j_next));
-  rf_ram_lut #(.WIDTH(IDX), .DEPTH(DEPTH)) next_x (
-    .clk(clk), .wr_en(next_we), .wr_addr(next_addr), .wr_data(next_data), .rd_addr(x_addr), .rd_data(x_next));
+  rf_ram_many #(.WIDTH(IDX), .AW(AW), .READS(2)) nexts (
+    .clk(clk), .wr_en(next_we), .wr_addr(next_addr), .wr_data(next_data), .rd_addr({j_addr, x_addr}),
+    .rd_data({j_next, x_next}));
 
   // sent.
   wire           sent_we   = init_valid || s_valid;
   wire [AW-1:0]  sent_addr = init_valid ? init_addr : s_addr;
   wire [IDX-1:0] sent_data = init_valid ? {IDX{1'b0}} : s_value;
 
-  rf_ram_lut #(.WIDTH(IDX), .DEPTH(DEPTH)) sent_j (
-    .clk(clk), .wr_en(sent_we), .wr_addr(sent_addr), .wr_data(sent_data), .rd_addr(j_addr), .rd_data(j_sent));
-  rf_ram_lut #(.WIDTH(IDX), .DEPTH(DEPTH)) sent_a (
-    .clk(clk), .wr_en(sent_we), .wr_addr(sent_addr), .wr_data(sent_data), .rd_addr(a_addr), .rd_data(a_sent));
-  rf_ram_lut #(.WIDTH(IDX), .DEPTH(DEPTH)) sent_r (
-    .clk(clk), .wr_en(sent_we), .wr_addr(sent_addr), .wr_data(sent_data), .rd_addr(r_addr), .rd_data(r_sent));
-  rf_ram_lut #(.WIDTH(IDX), .DEPTH(DEPTH)) sent_x (
-    .clk(clk), .wr_en(sent_we), .wr_addr(sent_addr), .wr_data(sent_data), .rd_addr(x_addr), .rd_data(x_sent));
+  rf_ram_many #(.WIDTH(IDX), .AW(AW), .READS(4)) sents (
+    .clk(clk), .wr_en(sent_we), .wr_addr(sent_addr), .wr_data(sent_data),
+    .rd_addr({j_addr, a_addr, r_addr, x_addr}), .rd_data({j_sent, a_sent, r_sent, x_sent}));
 
   // una: an ACK never comes in the cycle of an open-loop sending.
   wire           s_una    = s_valid && s_open;
@@ -120,21 +118,14 @@ module rf_ledger_port #(
   wire [AW-1:0]  una_addr = init_valid ? init_addr : s_una ? s_addr : a_addr;
   wire [IDX-1:0] una_data = init_valid ? {IDX{1'b0}} : s_una ? s_value : a_value;
 
-  rf_ram_lut #(.WIDTH(IDX), .DEPTH(DEPTH)) una_j (
-    .clk(clk), .wr_en(una_we), .wr_addr(una_addr), .wr_data(una_data), .rd_addr(j_addr), .rd_data(j_una));
-  rf_ram_lut #(.WIDTH(IDX), .DEPTH(DEPTH)) una_a (
-    .clk(clk), .wr_en(una_we), .wr_addr(una_addr), .wr_data(una_data), .rd_addr(a_addr), .rd_data(a_una));
-  rf_ram_lut #(.WIDTH(IDX), .DEPTH(DEPTH)) una_r (
-    .clk(clk), .wr_en(una_we), .wr_addr(una_addr), .wr_data(una_data), .rd_addr(r_addr), .rd_data(r_una));
-  rf_ram_lut #(.WIDTH(IDX), .DEPTH(DEPTH)) una_t (
-    .clk(clk), .wr_en(una_we), .wr_addr(una_addr), .wr_data(una_data), .rd_addr(t_addr), .rd_data(t_una));
-  rf_ram_lut #(.WIDTH(IDX), .DEPTH(DEPTH)) una_x (
-    .clk(clk), .wr_en(una_we), .wr_addr(una_addr), .wr_data(una_data), .rd_addr(x_addr), .rd_data(x_una));
+  rf_ram_many #(.WIDTH(IDX), .AW(AW), .READS(5)) unas (
+    .clk(clk), .wr_en(una_we), .wr_addr(una_addr), .wr_data(una_data),
+    .rd_addr({j_addr, a_addr, r_addr, t_addr, x_addr}), .rd_data({j_una, a_una, r_una, t_una, x_una}));
 
   // una has once reached a quarter of the index range (2^22): sticky, so it is only ever written with 1 or by init.
   wire far_we = init_valid || ((s_una || a_raise) && una_data[IDX-1:IDX-2] != 2'b00);
 
-  rf_ram_lut #(.WIDTH(1), .DEPTH(DEPTH)) far_j (
+  rf_ram_lut #(.WIDTH(1), .DEPTH(1 << AW)) far_j (
     .clk(clk), .wr_en(far_we), .wr_addr(una_addr), .wr_data(!init_valid), .rd_addr(j_addr), .rd_data(j_far));
 
   // MSN of the receiver's last ACK.
@@ -142,10 +133,9 @@ module rf_ledger_port #(
   wire [AW-1:0] msn_addr = init_valid ? init_addr : a_addr;
   wire [23:0]   msn_data = init_valid ? 24'd0 : a_msn;
 
-  rf_ram_lut #(.WIDTH(24), .DEPTH(DEPTH)) msn_j (
-    .clk(clk), .wr_en(msn_we), .wr_addr(msn_addr), .wr_data(msn_data), .rd_addr(j_addr), .rd_data(j_msn));
-  rf_ram_lut #(.WIDTH(24), .DEPTH(DEPTH)) msn_x (
-    .clk(clk), .wr_en(msn_we), .wr_addr(msn_addr), .wr_data(msn_data), .rd_addr(x_addr), .rd_data(x_msn));
+  rf_ram_many #(.WIDTH(24), .AW(AW), .READS(2)) msns (
+    .clk(clk), .wr_en(msn_we), .wr_addr(msn_addr), .wr_data(msn_data), .rd_addr({j_addr, x_addr}),
+    .rd_data({j_msn, x_msn}));
 
   // Port heads, and `stored` of all lanes of the group that commits.
   reg [IDX-1:0] head_q [0:GROUPS-1];
@@ -173,6 +163,9 @@ module rf_ledger_port #(
         .rd_addr(c_group), .rd_data(stored));
 
       assign behind[l] = c_members[l] && !mine && stored == c_head;
+`ifdef FORMAL
+      assign f_stored[l*IDX +: IDX] = stored;
+`endif
     end
   endgenerate
 
@@ -185,5 +178,9 @@ module rf_ledger_port #(
       if (advance) head_q[c_group] <= c_head + 1'b1;
       if (start_valid) head_q[start_group] <= {IDX{1'b0}};
     end
+
+`ifdef FORMAL
+  assign f_head = head_q[0];
+`endif
 
 endmodule

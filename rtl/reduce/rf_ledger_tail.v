@@ -41,6 +41,29 @@ module rf_ledger_tail #(
   output wire [GROUPS*IDX-1:0]         g_tail,
   output wire [GROUPS*IDX-1:0]         g_limit,
   output wire                          idle
+`ifdef FORMAL
+  ,
+  // Values under way: {valid, group, lane or last, minimum}.
+  output wire                          f_scan,
+  output wire [GW+LW-1:0]              f_scan_at,
+  output wire                          f1_valid,
+  output wire                          f1_first,
+  output wire                          f1_last,
+  output wire [GW-1:0]                 f1_group,
+  output wire [(PORTS+1)/2*(IDX+1)-1:0] f1_pairs,
+  output wire                          f2_valid,
+  output wire                          f2_first,
+  output wire                          f2_last,
+  output wire [GW-1:0]                 f2_group,
+  output wire [IDX:0]                  f2_least,
+  output wire                          f3_valid,
+  output wire [GW-1:0]                 f3_group,
+  output wire [IDX:0]                  f3_least,
+  output wire                          f4_valid,
+  output wire [GW-1:0]                 f4_group,
+  output wire [IDX-1:0]                f4_least,
+  output wire [IDX:0]                  f4_hold
+`endif
 );
 
   function less;
@@ -225,5 +248,27 @@ module rf_ledger_tail #(
       assign g_limit[o*IDX +: IDX] = limit_q[o];
     end
   endgenerate
+
+`ifdef FORMAL
+  assign f_scan    = scan_q;
+  assign f_scan_at = scan_addr;
+  assign f1_valid  = s1_valid_q;
+  assign f1_first  = s1_first_q;
+  assign f1_last   = s1_last_q;
+  assign f1_group  = s1_group_q;
+  assign f1_pairs  = s1_pair_q;
+  assign f2_valid  = s2_valid_q;
+  assign f2_first  = s2_first_q;
+  assign f2_last   = s2_last_q;
+  assign f2_group  = s2_group_q;
+  assign f2_least  = s2_least_q;
+  assign f3_valid  = s3_valid_q;
+  assign f3_group  = s3_group_q;
+  assign f3_least  = s3_least_q;
+  assign f4_valid  = s4_valid_q;
+  assign f4_group  = s4_group_q;
+  assign f4_least  = s4_least_q;
+  assign f4_hold   = s4_hold_q;
+`endif
 
 endmodule

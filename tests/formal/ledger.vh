@@ -1,0 +1,195 @@
+// rf_ledger: tail <= una <= sent <= issued <= head <= stored <= next <= tail + S for every connection of a group, and no packet
+// is accepted into a slot that a pass still reads. ACKs and packets are arbitrary; the assumptions are what the judge, the
+// bank and the scheduler promise. One group. The rest of the assertions make the claim inductive: what is on its way through
+// the tail unit is no more than any una it was made from, and no more than the passes it will have to respect.
+`include "rf_start.vh"
+
+localparam [IDX-1:0] F_S = 4;
+
+// Behind the reset firmware initialises the connections one by one, then starts the group.
+localparam F_CONNS = PORTS * LANES;
+reg [3:0] f_step = 4'd0;
+
+always @(posedge clk)
+  if (rst) f_step <= 4'd0;
+  else if (f_step <= F_CONNS) f_step <= f_step + 1'b1;
+
+wire f_live = f_step > F_CONNS;
+
+(* anyconst *) reg f_open;
+(* anyconst *) reg [LANES*PORTS-1:0] f_members;
+
+integer f_k;
+reg [PORTS-1:0] f_ports;
+always @* begin
+  f_ports = {PORTS{1'b0}};
+  for (f_k = 0; f_k < LANES; f_k = f_k + 1) f_ports = f_ports | f_members[f_k*PORTS +: PORTS];
+end
+
+integer f_l;
+always @* begin
+  assume (rst == !f_started);
+  assume (g_open == f_open);
+  assume (g_size_log2 == 4'd2);
+  assume (g_lanes == LANES);
+  assume (g_members == f_members);
+  assume (g_ports == f_ports);
+  for (f_l = 0; f_l < LANES; f_l = f_l + 1) assume (f_members[f_l*PORTS +: PORTS] != 0);
+  assume (init_valid == (f_started && f_step < F_CONNS));
+  assume (init_port == f_step % PORTS);
+  assume (init_addr == f_step / PORTS);
+  assume (start_valid == (f_started && f_step == F_CONNS));
+  assume (start_group == 0);
+end
+
+wire [IDX-1:0] f_tail   = g_tail[IDX-1:0];
+wire [IDX-1:0] f_head   = g_head[IDX-1:0] - f_tail;
+wire [IDX-1:0] f_issued = g_issued[IDX-1:0] - f_tail;
+wire [IDX-1:0] f_hold0  = hold0_index_q[0] - f_tail;
+wire [IDX-1:0] f_hold1  = hold1_index_q[0] - f_tail;
+wire [IDX-1:0] f_pass   = pass_index - f_tail;
+
+// Shadows of what the slices keep, all connections at once: place (port * LANES + lane).
+reg [IDX-1:0] f_next [0:F_CONNS-1];
+reg [IDX-1:0] f_sent [0:F_CONNS-1];
+reg [IDX-1:0] f_una  [0:F_CONNS-1];
+
+// Passes: of the next index that is complete, or of one below issued for which a rank asks (r_*): a repeat, or a first
+// sending that came behind repeats.
+reg f_asked;
+integer f_q;
+always @* begin
+  f_asked = 1'b0;
+  for (f_q = 0; f_q < PORTS; f_q = f_q + 1)
+    if (f_members[(r_addr[f_q*AW +: AW] % LANES) * PORTS + f_q] &&
+        (r_sent[f_q*IDX +: IDX] - r_una[f_q*IDX +: IDX] > pass_index - r_una[f_q*IDX +: IDX] ||
+         r_sent[f_q*IDX +: IDX] == pass_index))
+      f_asked = 1'b1;
+  if (!f_live) assume (!pass_begin && pass_end == 0 && s_valid == 0 && c_valid == 0 && j_valid == 0 && e_valid == 0);
+  if (pass_begin) begin
+    assume (pass_room[0] && pass_group == 0);
+    if (pass_first) assume (g_pending[0] && pass_index == g_issued[IDX-1:0]);
+    else assume (f_asked && f_pass < f_issued);
+  end
+  if (!hold0_q[0]) assume (pass_end == 0);
+end
+
+genvar f_p;
+genvar f_n;
+generate
+  for (f_p = 0; f_p < PORTS; f_p = f_p + 1) begin : f_port
+    wire [AW-1:0]  ja = j_addr[f_p*AW +: AW];
+    wire [AW-1:0]  ca = c_addr[f_p*AW +: AW];
+    wire [AW-1:0]  ra = r_addr[f_p*AW +: AW];
+    wire [AW-1:0]  ea = e_addr[f_p*AW +: AW];
+    wire [PW-1:0]  ep = e_port[f_p*PW +: PW];
+    wire [IDX-1:0] ji = j_index[f_p*IDX +: IDX];
+    wire           accepted = j_valid[f_p] && j_accept[f_p];
+
+    always @* begin
+      assume (ja < LANES && ca < LANES && ra < LANES && ea < LANES && ep < PORTS);
+      // Judges know only members; the bank commits what was accepted, in order.
+      if (j_valid[f_p]) assume (f_members[ja*PORTS + f_p]);
+      if (e_valid[f_p]) assume (f_members[ea*PORTS + ep]);
+      if (c_valid[f_p])
+        assume (f_members[ca*PORTS + f_p] && f_stored[(f_p*LANES + ca)*IDX +: IDX] != f_next[f_p*LANES + ca]);
+      // A first sending: the connection's next one, of a pass that is under way.
+      if (s_valid[f_p]) begin
+        assume (s_addr < LANES && ra == s_addr && f_members[s_addr*PORTS + f_p] && r_sent[f_p*IDX +: IDX] == s_index);
+        assume ((pass_begin && pass_index == s_index) || (hold0_q[0] && hold0_index_q[0] == s_index) ||
+                (hold1_q[0] && hold1_index_q[0] == s_index));
+      end
+    end
+
+    for (f_n = 0; f_n < LANES; f_n = f_n + 1) begin : f_lane
+      localparam AT = f_p * LANES + f_n;
+      wire           member = f_members[f_n*PORTS + f_p];
+      wire [IDX-1:0] stored = f_stored[AT*IDX +: IDX] - f_tail;
+      wire [IDX-1:0] una    = f_una[AT] - f_tail;
+
+      always @(posedge clk)
+        if (rst) f_next[AT] <= 0;
+        else if (accepted && ja == f_n) f_next[AT] <= f_next[AT] + 1'b1;
+
+      always @(posedge clk)
+        if (rst) f_sent[AT] <= 0;
+        else if (s_valid[f_p] && s_addr == f_n) f_sent[AT] <= s_value;
+
+      always @(posedge clk)
+        if (rst) f_una[AT] <= 0;
+        else if (s_valid[f_p] && s_addr == f_n && f_open) f_una[AT] <= s_value;
+        else if (a_raise[f_p] && a_addr == f_n) f_una[AT] <= a_value;
+
+      always @(posedge clk)
+        if (f_live) begin
+          if (ja == f_n) begin
+            assert (j_next[f_p*IDX +: IDX] == f_next[AT]);
+            assert (j_sent[f_p*IDX +: IDX] == f_sent[AT]);
+            assert (j_una[f_p*IDX +: IDX] == f_una[AT]);
+          end
+          if (member) begin
+            assert (una <= f_sent[AT] - f_tail);
+            assert (f_sent[AT] - f_tail <= f_issued);
+            assert (f_head <= f_heads[f_p*IDX +: IDX] - f_tail);
+            assert (f_heads[f_p*IDX +: IDX] - f_tail <= stored);
+            assert (stored <= f_next[AT] - f_tail);
+            assert (f_next[AT] - f_tail <= F_S);
+            // What is on its way to the tail.
+            if (f1_valid && f1_lane == f_n) assert (f1_pairs[f_p/2*(IDX+1)+IDX] && f1_pairs[f_p/2*(IDX+1) +: IDX] - f_tail <= una);
+            if (f2_valid && f2_lane == f_n) assert (f2_least[IDX] && f2_least[IDX-1:0] - f_tail <= una);
+            if (f2_valid && f2_lane > f_n) assert (f3_least[IDX] && f3_least[IDX-1:0] - f_tail <= una);
+            if (f3_valid) assert (f3_least[IDX] && f3_least[IDX-1:0] - f_tail <= una);
+            if (f4_valid) assert (f4_goal <= una);
+          end
+        end
+    end
+
+    always @(posedge clk)
+      if (f_live && accepted) begin
+        // Not the slot of a pass that reads.
+        if (hold0_q[0]) assert (((ji - hold0_index_q[0]) & (F_S - 1'b1)) != 0);
+        if (hold1_q[0]) assert (((ji - hold1_index_q[0]) & (F_S - 1'b1)) != 0);
+      end
+  end
+endgenerate
+
+// The tail that stage 4 will write.
+wire [IDX-1:0] f4_a    = f4_least - f_tail;
+wire [IDX-1:0] f4_b    = f4_hold[IDX-1:0] - f_tail;
+wire [IDX-1:0] f4_goal = (f4_hold[IDX] && f4_b < f4_a) ? f4_b : f4_a;
+
+// Lanes at the stages.
+reg [LW-1:0] f1_lane;
+reg [LW-1:0] f2_lane;
+
+always @(posedge clk) begin
+  f1_lane <= f_scan_at[LW-1:0];
+  f2_lane <= f1_lane;
+end
+
+integer f_o;
+always @(posedge clk)
+  if (f_live) begin
+    assert (f_issued <= f_head);
+    assert (g_limit[IDX-1:0] == f_tail + F_S);
+    if (hold0_q[0]) assert (f_hold0 < f_issued);
+    if (hold1_q[0]) assert (hold0_q[0] && f_hold1 < f_issued);
+    if (f_scan) assert (f_scan_at < LANES);
+    if (f_scan && f_scan_at != 0) assert (f1_valid && f1_lane + 1'b1 == f_scan_at[LW-1:0]);
+    if (f1_valid) assert (f1_group == 0 && f1_lane < LANES && f1_first == (f1_lane == 0) && f1_last == (f1_lane == LANES - 1));
+    if (f1_valid && f1_lane != 0) assert (f2_valid && f2_lane + 1'b1 == f1_lane);
+    if (f2_valid) assert (f2_group == 0 && f2_lane < LANES && f2_first == (f2_lane == 0) && f2_last == (f2_lane == LANES - 1));
+    for (f_o = 0; f_o < (PORTS+1)/2; f_o = f_o + 1)
+      if (f1_valid && f1_pairs[f_o*(IDX+1) + IDX]) assert (f1_pairs[f_o*(IDX+1) +: IDX] - f_tail <= F_S);
+    if (f2_valid) assert (f2_least[IDX] && f2_least[IDX-1:0] - f_tail <= F_S);
+    if (f3_valid) assert (f3_group == 0 && f3_least[IDX] && f3_least[IDX-1:0] - f_tail <= F_S);
+    if (f4_valid) begin
+      assert (f4_group == 0 && f4_a <= F_S && (!f4_hold[IDX] || f4_b <= F_S));
+      if (hold0_q[0]) assert (f4_goal <= f_hold0);
+      if (hold1_q[0]) assert (f4_goal <= f_hold1);
+    end
+    cover (f_tail == 2);
+    cover (hold1_q[0] && f_head == 3);
+    cover (!f_open && pass_begin && !pass_first && f_tail == 1);
+    cover (s_valid != 0 && !pass_begin);
+  end

@@ -33,7 +33,7 @@ module rf_punt #(
   input  wire [7:0]               win_addr,
   output wire [31:0]              win_data,
 
-  // No frame waits or is expected.
+  // No frame is on its way into a slot; frames that wait for the firmware do not count.
   output wire                     idle
 );
 
@@ -64,6 +64,7 @@ module rf_punt #(
 
   reg  [4:0] free_q;
   reg  [4:0] taken;
+  wire [4:0] info_count;
   wire       popped;
   integer    p;
 
@@ -77,7 +78,7 @@ module rf_punt #(
     else free_q <= free_q - taken + {4'd0, popped};
 
   assign room = {PORTS{free_q >= PORTS[4:0]}};
-  assign idle = free_q == SLOTS[4:0];
+  assign idle = free_q + info_count == SLOTS[4:0];
 
   // ---- One port at a time, frame by frame.
 
@@ -150,7 +151,6 @@ module rf_punt #(
   wire [WIDTH-1:0] row;
   wire             unused_info_ready;
   wire             unused_info_afull;
-  wire [4:0]       unused_info_count;
   wire             info_valid;
   wire [2:0]       info_port;
   wire [10:0]      info_length;
@@ -180,7 +180,7 @@ module rf_punt #(
     .m_valid    (info_valid),
     .m_ready    (pop),
     .m_data     ({info_port, info_length}),
-    .count      (unused_info_count),
+    .count      (info_count),
     .almost_full(unused_info_afull)
   );
 

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	rng r(seed);
 	side sides[PORTS];
 	std::deque<std::pair<int, bytes>> done;
-	long read = 0, refused = 0, reserved = 0, most = 0;
+	long moved = 0, read = 0, refused = 0, reserved = 0, most = 0;
 	unsigned p_take = 5, p_send = 80, p_read = 50;
 	/* The reader: word being read, cycles until it is there. */
 	size_t word = 0;
@@ -89,7 +89,9 @@ int main(int argc, char **argv)
 		d->eval();
 		check(d->room == 0 || d->room == (1 << PORTS) - 1, "room differs between ports");
 		check(d->room == (reserved <= SLOTS - PORTS ? (1 << PORTS) - 1 : 0), "room");
-		check(d->idle == (reserved == 0), "idle");
+		/* A frame that has come in whole shows two cycles later. */
+		check(!d->idle || reserved == (long)done.size(), "idle too early");
+		check(d->idle || cycle < moved + 3 || reserved != (long)done.size(), "never idle");
 
 		/* The window. */
 		if (wait > 0 && --wait == 0) {
@@ -151,6 +153,8 @@ int main(int argc, char **argv)
 				s.at = 0;
 			}
 		}
+		if (d->take || d->s_valid)
+			moved = cycle;
 		reserved += __builtin_popcount(d->take) - (d->pop && status >> 31);
 		check(reserved <= SLOTS, "more places promised than there are");
 		most = std::max<long>(most, reserved);

@@ -432,8 +432,7 @@ module rf_core #(
   endgenerate
 
   assign idle = axil_idle && !busy && port_idle == {PORTS{1'b1}} && port_ready == {PORTS{1'b1}} && ledger_idle &&
-                sched_idle && !inject_busy && c_valid == {PORTS{1'b0}} &&
-                (punt_idle || punt_status[31]);
+                sched_idle && !inject_busy && c_valid == {PORTS{1'b0}} && punt_idle;
 
   wire unused_bits = &{1'b0, rd_at};
 

@@ -1,0 +1,88 @@
+#!/bin/bash
+# ringfold ctl, gen and check by hand: every command, and what each says when something is wrong.
+ranks=1
+box_ports=4
+. "$(dirname "$0")/lib.sh"
+unset RF_SIZE
+box_start --lanes 2
+export RF_DEVICE=${RF_DEVICE//%r/0}
+
+# run CODE NAME COMMAND...: its output goes to $dir/0.err
+run() {
+	local want=$1 text=$2
+	shift 2
+	"$@" > "$dir/0.err" 2>&1
+	local code=$?
+	check "$text: exit code $want" test $code = "$want"
+}
+ctl=$bin/ringfold-ctl
+gen=$bin/ringfold-gen
+chk=$bin/ringfold-check
+
+run 0 "ctl status" $ctl status
+check "... names the port" says 0 "^own_port *0$"
+check "... and the lanes" says 0 "^lanes *2$"
+run 0 "ctl status --json" $ctl status --json
+check "... is JSON" python3 -c "import json; assert json.load(open('$dir/0.err'))['ports'] == 4"
+run 0 "ctl groups, none there" $ctl groups
+check "... says so" says 0 "^none$"
+run 0 "gen" $gen --out "$dir/t" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
+run 0 "gen again" $gen --out "$dir/u" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
+check "... the same seed gives the same files" sh -c "for f in port0.pcap port3.pcap expected.bin traffic.json; do
+	cmp '$dir/t/'\$f '$dir/u/'\$f || exit 1; done"
+run 0 "gen, another seed" $gen --out "$dir/u" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 4
+check "... gives others" sh -c "! cmp -s '$dir/t/expected.bin' '$dir/u/expected.bin'"
+
+run 0 "ctl join" $ctl join --traffic "$dir/t"
+check "... eight ranks" says 0 "8 ranks ready"
+run 0 "the same join again does no harm" $ctl join --traffic "$dir/t"
+run 1 "a second job with the same connections" $ctl join --traffic "$dir/t" --job 9 --timeout 1s
+check "... is refused by name" says 0 "belongs to a rank already"
+run 0 "ctl groups" $ctl groups
+check "... lists it" says 0 "6776174 .*ready .*8 .*8"
+run 0 "ctl ranks" $ctl ranks --job 6776174
+check "... rank 5 at port 1, lane 1" says 0 "^ *5 *joined *1 *1 "
+run 1 "ctl wait, nothing comes" $ctl wait --traffic "$dir/t" --timeout 500ms
+check "... says how far it got" says 0 "0 of 512 packets have left the box"
+run 0 "ctl counters" $ctl counters --port 0
+check "... counts control packets" says 0 "^punted "
+run 0 "ctl drop" $ctl drop --job 6776174
+run 0 "ctl groups" $ctl groups
+check "... it has failed" says 0 "6776174 .*failed"
+run 1 "ctl drop of what is not there" $ctl drop --job 5
+check "... is refused by name" says 0 "refused: the box knows no such group"
+run 0 "ctl reset" $ctl reset
+run 1 "ctl ranks of no job" $ctl ranks --job 77
+run 1 "ctl with the wrong key" $ctl status --key 0123456789abcdef0123456789abcdef
+check "... names the key" says 0 "tag is wrong"
+run 1 "ctl, no box at that address" $ctl status --box-ip 10.0.0.9 --timeout 500ms
+check "... says so" says 0 "no answer from the box at 10.0.0.9"
+run 1 "ctl, no such plan" $ctl join --traffic "$dir/nothing"
+check "... names the file" says 0 "nothing/traffic.json"
+run 2 "ctl, unknown command" $ctl leave
+run 2 "ctl, no command" $ctl
+run 2 "ctl, slots no power of two" $ctl join --slots 100
+run 2 "ctl, address that is none" $ctl status --box-ip ten
+RF_DEVICE= run 2 "ctl without a device" $ctl status
+run 0 "ctl --help" $ctl --help
+
+run 1 "check, nothing came" $chk --traffic "$dir/t" "$dir/t/foreign.pcap"
+check "... counts what is missing" says 0 "512 missing, 0 wrong"
+run 3 "check, raw data came" $chk --traffic "$dir/t" "$dir/t/port0.pcap"
+check "... is wrong" says 0 "PSN out of order\|wrong sum"
+run 1 "check, no such file" $chk --traffic "$dir/t" "$dir/t/none.pcap"
+run 3 "check, file that is no report of the box" sh -c "$chk --traffic '$dir/t' --box '$dir/t/traffic.json' '$dir/t/port0.pcap'"
+check "... says so" says 0 "is not the output of"
+head -c 1000 "$dir/t/expected.bin" > "$dir/u/expected.bin"
+run 1 "check, sums cut short" $chk --traffic "$dir/u" "$dir/t/foreign.pcap"
+check "... says so" says 0 "too short"
+echo '{}' > "$dir/u/traffic.json"
+run 1 "check, plan of somebody else" $chk --traffic "$dir/u" "$dir/t/foreign.pcap"
+check "... says so" says 0 "not a plan that ringfold gen wrote"
+run 2 "check without captures" $chk --traffic "$dir/t"
+for wrong in "--ranks 1" "--ranks 200" "--ports 9" "--mtu 1000" "--size 3" "--dtype int8" "--faults none" "--foreign 100%" "--vlan 9999"; do
+	run 2 "gen $wrong" $gen --out "$dir/v" $wrong # split at the blank
+done
+run 2 "gen without --out" $gen
+run 1 "gen into a folder that cannot be" $gen --out "$dir/0.err/x"
+finish

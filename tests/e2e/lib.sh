@@ -106,7 +106,7 @@ check() {
 		echo "ok    $text"
 	else
 		echo "FAIL  $text"
-		tail -n 5 "$dir"/*.err "$dir/box.log" 2> /dev/null
+		tail -q -n 2 "$dir"/*.err "$dir/box.log" 2> /dev/null | cut -c1-300
 		failures=$((failures + 1))
 	fi
 }

@@ -59,6 +59,7 @@ struct dpdk_io {
 static pthread_mutex_t eal_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool eal_started;
 static unsigned int eal_pools;
+static char eal_args[1024]; /* DPDK may keep pointers into its arguments */
 
 static struct dpdk_io *dpdk_of(struct rf_io *io)
 {
@@ -216,22 +217,20 @@ static const struct rf_io_ops dpdk_ops = {
 static int eal_start(bool vdev, const char *more, char *why, size_t room)
 {
 	char *args[ARGS_MAX] = {(char[]){"ringfold"}};
-	char *copy = strdup(more ? more : "");
+	char *copy = eal_args;
 	char *save = NULL, *word;
 	uint64_t verbose = 0;
 	cpu_set_t cpus;
 	int n = 1;
 	int ret;
 
-	if (!copy) {
-		snprintf(why, room, "no memory for DPDK's arguments");
-		return RF_ERR_NO_MEMORY;
+	if (snprintf(eal_args, sizeof(eal_args), "%s", more ? more : "") >= (int)sizeof(eal_args)) {
+		snprintf(why, room, "DPDK's arguments are longer than %zu bytes", sizeof(eal_args));
+		return RF_ERR_INVALID;
 	}
 	ret = rf_setting_number("RF_DPDK_LOG", 0, 1, &verbose, why, room);
-	if (ret) {
-		free(copy);
+	if (ret)
 		return ret;
-	}
 	if (vdev) {
 		args[n++] = "--no-huge";
 		args[n++] = "--no-pci";
@@ -248,7 +247,6 @@ static int eal_start(bool vdev, const char *more, char *why, size_t room)
 	pthread_getaffinity_np(pthread_self(), sizeof(cpus), &cpus);
 	ret = rte_eal_init(n, args);
 	pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
-	/* DPDK may keep pointers into its arguments: `copy` lives as long as the process */
 	if (ret < 0) {
 		snprintf(why, room, "DPDK does not start: %s; RF_DPDK_LOG=1 shows its own messages",
 			 rte_strerror(rte_errno));

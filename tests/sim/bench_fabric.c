@@ -136,13 +136,17 @@ static void speed(const struct rf_engine_ops *engine)
 {
 	struct rf_fabric_cfg c = cfg(4, engine, RF_RUN_BOX);
 	struct rf_fabric_stats s;
-	double rate;
+	double rate = 0;
 	char name[120];
 
 	c.rate = UINT64_C(128000000000);
-	if (!run(&c, 2u << 20, &s) || s.engine_seconds <= 0)
-		return;
-	rate = (double)s.cycles_evaluated / s.engine_seconds;
+	/* The best of some: others may use the caches of this machine. */
+	for (unsigned i = 0; i < 4; i++) {
+		if (!run(&c, 2u << 20, &s) || s.engine_seconds <= 0)
+			return;
+		if ((double)s.cycles_evaluated / s.engine_seconds > rate)
+			rate = (double)s.cycles_evaluated / s.engine_seconds;
+	}
 	snprintf(name, sizeof(name),
 		 "%s, 4 ports x 512 bit, fp32 at full load, ICRC on: cycles per second of CPU",
 		 engine->name);

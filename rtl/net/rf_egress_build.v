@@ -50,17 +50,20 @@ module rf_egress_build #(
   localparam CW = 15 - LB;
   localparam RW = 640 - WIDTH;
 
-  // ---- What the packet at the input asks for: beats, header-only beats in front, beats of payload.
+  // ---- What the packet at the input asks for: beats behind the first one, header-only beats in front, beats of payload
+  // behind the first of these. A made frame never ends with a beat.
 
-  wire [14:0]   e_sum   = e_raw ? {1'b0, e_len} : {1'b0, e_plen} + {8'd0, e_hlen};
-  wire [14:0]   e_round = e_sum + {{CW{1'b0}}, {LB{1'b1}}};
-  wire [14:0]   p_round = {1'b0, e_plen} + {{CW{1'b0}}, {LB{1'b1}}};
-  wire [CW-1:0] e_beats = e_round[14:LB];
-  wire [CW-1:0] e_pays  = e_raw ? e_beats : p_round[14:LB];
-  wire [3:0]    e_skip  = e_raw ? 4'd0 : {{LB - 3{1'b0}}, e_hlen[6:LB]};
+  wire [14:0]   e_sum  = {1'b0, e_plen} + {8'd0, e_hlen};
+  wire [13:0]   e_less = e_len - 14'd1;
+  wire [13:0]   p_less = e_plen - 14'd1;
+  wire [CW-1:0] e_left = e_raw ? {1'b0, e_less[13:LB]} : e_sum[14:LB];
+  wire [CW-1:0] e_pays = {1'b0, e_raw ? e_less[13:LB] : p_less[13:LB]};
+  wire          e_need = e_raw || e_plen != 14'd0;
+  wire [LB-1:0] e_stop = e_raw ? e_len[LB-1:0] : e_sum[LB-1:0];
+  wire [3:0]    e_skip = e_raw ? 4'd0 : {{LB - 3{1'b0}}, e_hlen[6:LB]};
   wire [3:0]    e_code;
-  wire          e_vlan  = e_hdr[8*12+:16] == 16'h0081;
-  wire          unused_sums = &{1'b0, e_round[LB-1:0], p_round[LB-1:0]};
+  wire          e_vlan = e_hdr[8*12+:16] == 16'h0081;
+  wire          unused_sums = &{1'b0, e_less[LB-1:0], p_less[LB-1:0]};
 
   rf_align_code #(
     .WIDTH(WIDTH)
@@ -81,6 +84,7 @@ module rf_egress_build #(
   reg  [3:0]    skip_q;
   reg  [CW-1:0] left_q;
   reg  [CW-1:0] pays_q;
+  reg           need_q;
   reg  [LB-3:0] off_q;
   reg  [LB-1:0] end_q;
   reg  [RW-1:0] hdr_q;
@@ -93,14 +97,15 @@ module rf_egress_build #(
   wire [3:0]    code = run_q ? code_q : e_raw ? 4'd0 : e_code;
   wire [2:0]    beat = run_q ? beat_q : 3'd0;
   wire [3:0]    skip = run_q ? skip_q : e_skip;
-  wire [CW-1:0] left = run_q ? left_q : e_beats;
+  wire [CW-1:0] left = run_q ? left_q : e_left;
   wire [CW-1:0] pays = run_q ? pays_q : e_pays;
+  wire          need = run_q ? need_q : e_need;
   wire [LB-3:0] off  = run_q ? off_q : e_hlen[LB-1:2];
-  wire [LB-1:0] stop = run_q ? end_q : e_sum[LB-1:0];
+  wire [LB-1:0] stop = run_q ? end_q : e_stop;
 
-  wire takes = skip == 4'd0 && pays != {CW{1'b0}};
+  wire takes = skip == 4'd0 && need;
   wire go    = room && !rest_q && (run_q || e_valid) && (!takes || p_valid);
-  wire ending = left == {{CW - 1{1'b0}}, 1'b1};
+  wire ending = left == {CW{1'b0}};
   // The ICRC does not fit behind the payload.
   wire spill = !raw && stop[LB-1:2] == {LB - 2{1'b1}};
 
@@ -122,7 +127,7 @@ module rf_egress_build #(
       vlan_q <= e_vlan;
       code_q <= e_raw ? 4'd0 : e_code;
       off_q  <= e_hlen[LB-1:2];
-      end_q  <= e_sum[LB-1:0];
+      end_q  <= e_stop;
     end
 
   always @(posedge clk)
@@ -131,6 +136,7 @@ module rf_egress_build #(
       left_q <= left - 1'b1;
       skip_q <= (skip == 4'd0) ? skip : skip - 4'd1;
       pays_q <= takes ? pays - 1'b1 : pays;
+      need_q <= need && !(takes && pays == {CW{1'b0}});
       tail_q <= tail && skip != 4'd0;
     end
 

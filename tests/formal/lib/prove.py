@@ -14,8 +14,8 @@ A PROOF file has one statement per line ('#' begins a comment):
   cover-depth N                    all covers are reached within N cycles
   case [NAME=VALUE ...]            a set of parameters; everything is proved in each
   mutant NAME FILE /OLD/NEW/       text OLD of FILE becomes NEW: some case must then fail; the separator is any character
-  engine pdr | induct K            yosys-abc pdr (default), or z3 by K-induction
-  unroll                           covers: no function definitions for z3; for wide combinational logic, where it gets stuck
+  engine pdr | induct K            yosys-abc pdr (default), or K-induction (needs z3)
+  unroll                           induct: no function definitions for z3; for wide combinational logic, where it gets stuck
 
 Exit code 0: all proved, covered and killed. Scratch files go to build/formal/.
 """
@@ -80,16 +80,21 @@ def run(command, log, check=True):
 
 
 def prepare(proof, case, sources, base):
-    """Yosys: design to AIGER (asserts only) and to SMT2."""
+    """Yosys: design to AIGER (asserts; covers) and to SMT2."""
     flags = " ".join(["-D" + d for d in proof["define"]] + ["-I" + d for d in proof["include"]])
     lines = ["read_verilog %s %s %s" % ("-formal" if original in proof["formal"] else "", flags, now)
              for original, now in zip(proof["source"], sources)]
     lines += ["chparam -set %s %s %s" % (k, v, proof["top"]) for k, v in case.items()]
+    here = os.path.dirname(os.path.abspath(__file__))
+    to_aiger = ["delete -output", "setundef -undriven -anyseq", "opt -full", "techmap", "opt -fast", "dffunmap",
+                "abc -g AND -fast", "opt_clean"]
     lines += ["prep -flatten -top %s" % proof["top"], "memory_map", "async2sync", "opt -full", "dffunmap",
-              "select -assert-min %d t:$assert" % proof["asserts"], "design -save ready",
+              "select -assert-min %d t:$assert" % proof["asserts"], "select -assert-min 1 t:$cover", "design -save ready",
               "write_smt2 -wires %s.smt2" % base,
-              "design -load ready", "chformal -cover -remove", "delete -output", "setundef -undriven -anyseq", "opt -full",
-              "techmap", "opt -fast", "dffunmap", "abc -g AND -fast", "opt_clean", "write_aiger -zinit %s.aig" % base]
+              "design -load ready", "chformal -cover -remove"] + to_aiger + [
+              "write_aiger -zinit %s.aig" % base,
+              "design -load ready", "chformal -assert -remove", "techmap -map %s/cover2assert.v" % here] + to_aiger + [
+              "write_aiger -zinit %s.cover.aig" % base]
     with open(base + ".ys", "w") as f:
         f.write("\n".join(lines) + "\n")
     run(["yosys", "-q", base + ".ys"], base + ".yosys.log")
@@ -105,15 +110,27 @@ def holds(proof, base):
             return False
         fail("pdr gave no answer:\n" + text[-2000:])
     depth = proof["engine"][1]
-    code, text = run(["yosys-smtbmc", "-s", "z3", "-t", depth, base + ".smt2"], base + ".bmc.log", check=False)
+    code, text = run(["yosys-smtbmc", "-s", "z3"] + proof["unroll"] + ["-t", depth, base + ".smt2"], base + ".bmc.log", check=False)
     if code != 0:
         if "BMC failed" in text or "Assert failed" in text:
             return False
         fail("BMC gave no answer:\n" + text[-2000:])
-    code, text = run(["yosys-smtbmc", "-s", "z3", "-i", "-t", depth, base + ".smt2"], base + ".ind.log", check=False)
+    code, text = run(["yosys-smtbmc", "-s", "z3"] + proof["unroll"] + ["-i", "-t", depth, base + ".smt2"],
+                     base + ".ind.log", check=False)
     if code != 0:
         fail("induction gave no answer:\n" + text[-2000:])
     return True
+
+
+def reached(proof, base):
+    """Number of covers; ends the run where one cannot be reached."""
+    _, text = run(["yosys-abc", "-c", "read_aiger %s.cover.aig; fold; strash; print_stats; bmc3 -a -F %d" %
+                   (base, proof["cover-depth"])], base + ".cover.log")
+    covers = int(re.search(r"i/o = *\d+/ *(\d+)", text).group(1))
+    hit = len(set(re.findall(r"Output +(\d+) .*?was asserted in frame", text)))
+    if covers == 0 or hit != covers:
+        fail("%s: %d of %d covers reached, see %s.cover.log" % (proof["top"], hit, covers, base))
+    return covers
 
 
 def name_of(case):
@@ -130,11 +147,7 @@ def prove(path, mutants):
         prepare(proof, case, proof["source"], base)
         if not holds(proof, base):
             fail("%s %s: an assertion fails, see %s.*.log" % (stem, name_of(case), base))
-        code, text = run(["yosys-smtbmc", "-s", "z3"] + proof["unroll"] +
-                         ["-c", "-t", str(proof["cover-depth"]), base + ".smt2"], base + ".cover.log", check=False)
-        covers = len(re.findall(r"Reached cover statement", text))
-        if code != 0 or covers == 0:
-            fail("%s %s: a cover is not reached, see %s.cover.log" % (stem, name_of(case), base))
+        covers = reached(proof, base)
         print("%-14s %-40s proved, %d covers" % (stem, name_of(case), covers))
     if not mutants:
         return

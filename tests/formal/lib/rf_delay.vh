@@ -28,5 +28,5 @@ always @(posedge clk)
       if (f_valid) assert (out_data == f_beat);
     end
     cover (out_valid && out_data != 0);
-    cover (N == 0 || (f_marked && f_age == N && f_valid && f_beat != 0));
+    if (N > 0) cover (f_marked && f_age == N && f_valid && f_beat != 0);
   end

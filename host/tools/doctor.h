@@ -52,6 +52,7 @@ struct doctor {
 	unsigned int mtu;
 	uint64_t timeout; /* ns for an answer */
 	bool json;
+	bool ranks; /* with all ranks of the launcher */
 
 	struct rf_env env;
 	struct boxlink link;

@@ -249,7 +249,7 @@ static bool sum(struct trial *t)
 	if (d->box.lanes < 2) {
 		doctor_say(d, "sum", DOCTOR_SKIPPED, NULL,
 			   "this box has room for one rank at each port: a sum needs a second host "
-			   "(RF_RANK, RF_SIZE, RF_ROOT)");
+			   "(--ranks)");
 		return true;
 	}
 	doctor_listen(d);

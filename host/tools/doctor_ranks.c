@@ -79,11 +79,11 @@ bool doctor_ranks(struct doctor *d)
 	bool good;
 	int ret;
 
-	if (d->env.ranks < 2)
+	if (!d->ranks)
 		return doctor_say(
 			d, "ranks", DOCTOR_SKIPPED, NULL,
-			"the other hosts: set RF_RANK, RF_SIZE and RF_ROOT on each, and run "
-			"it on all of them at once");
+			"the other hosts: run it with --ranks on all of them at once, with "
+			"RF_RANK, RF_SIZE and RF_ROOT or under a launcher");
 	config.device = d->device;
 	config.dpdk_args = d->dpdk_args;
 	config.ip = rf_ip_text(d->link.ip, ip);

@@ -186,6 +186,12 @@ static int parse_values(struct doctor *d)
 		fprintf(stderr, "ringfold doctor: --mtu is 256, 512, 1024, 2048 or 4096\n");
 		return -1;
 	}
+	if (d->ranks && d->env.ranks < 2) {
+		fprintf(stderr,
+			"ringfold doctor: --ranks: who am I? Set RF_RANK and RF_SIZE, or use "
+			"a launcher\n");
+		return -1;
+	}
 	if (d->timeout < 10 * NS_PER_MS) {
 		fprintf(stderr, "ringfold doctor: --timeout is 10ms or more\n");
 		return -1;
@@ -198,25 +204,28 @@ static const char *setting(const char *option, const char *name)
 	return option ? option : rf_setting_text(name);
 }
 
+static int path_mtu(unsigned int *mtu)
+{
+	uint64_t value;
+	char why[256];
+
+	if (rf_setting_number("RF_MTU", ROCE_MTU_MIN, ROCE_MTU_MAX, &value, why, sizeof(why)) !=
+	    0) {
+		fprintf(stderr, "ringfold doctor: %s\n", why);
+		return -1;
+	}
+	*mtu = (unsigned int)value;
+	return 0;
+}
+
 static int defaults(struct doctor *d)
 {
-	char why[256];
-	uint64_t mtu;
-
 	d->device = setting(d->device, "RF_DEVICE");
 	d->dpdk_args = setting(d->dpdk_args, "RF_DPDK_ARGS");
 	d->ip_text = setting(d->ip_text, "RF_IP");
 	d->box_text = setting(d->box_text, "RF_BOX_IP");
 	d->key_text = setting(d->key_text, "RF_KEY");
 	d->job_text = setting(d->job_text, "RF_JOB");
-	if (d->mtu == 0) {
-		if (rf_setting_number("RF_MTU", ROCE_MTU_MIN, ROCE_MTU_MAX, &mtu, why,
-				      sizeof(why)) != 0) {
-			fprintf(stderr, "ringfold doctor: %s\n", why);
-			return -1;
-		}
-		d->mtu = (unsigned int)mtu;
-	}
 	d->state = boxlink_now();
 	d->link.job = 0x646f63746f72u; /* any will do where the box has no keys */
 	d->link.answer_ns = d->timeout;
@@ -238,7 +247,9 @@ static const char intro[] =
 	"  icrc     a packet with a right ICRC is accepted, one with a wrong one is not\n"
 	"  sum      the sum of two packets comes back (where the box has two lanes or more)\n"
 	"  damage   frames that the box's port has seen damaged or had no room for\n"
-	"  ranks    under a launcher (RF_RANK and RF_SIZE, mpirun, ...): all ranks join and sum\n"
+	"  ranks    with --ranks on all hosts at once (RF_RANK and RF_SIZE, mpirun, ...): all "
+	"ranks\n"
+	"           of the job join and sum\n"
 	"Settings are those of a job: RF_DEVICE, RF_IP, RF_BOX_IP, RF_MTU, RF_JOB, RF_KEY. Run it "
 	"on\n"
 	"each host, with no other ringfold program on the same device.";
@@ -261,6 +272,8 @@ int main(int argc, char **argv)
 		 "a job for which the box has a key; else RF_JOB", NULL},
 		{RF_OPT_STRING, "key", 'k', &d.key_text, "HEX", "that key; else RF_KEY", NULL},
 		{RF_OPT_TIME, "timeout", 0, &d.timeout, "TIME", "how long the box may take", NULL},
+		{RF_OPT_FLAG, "ranks", 'r', &d.ranks, NULL, "with all ranks of the job, at once",
+		 NULL},
 		{RF_OPT_FLAG, "json", 'j', &d.json, NULL, "the findings as JSON", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
@@ -269,13 +282,16 @@ int main(int argc, char **argv)
 		.intro = intro,
 		.examples = "  ringfold doctor --device net_af_packet0,iface=eth1\n"
 			    "  RF_RANK=0 RF_SIZE=2 RF_ROOT=192.0.2.1 "
-			    "RF_DEVICE=net_af_packet0,iface=eth1 ringfold doctor\n\n"
+			    "RF_DEVICE=net_af_packet0,iface=eth1 ringfold doctor --ranks\n\n"
 			    "exit codes: 0 nothing is wrong, 1 something is, 2 usage",
 		.opts = opts,
 	};
-	int n = rf_opt_parse(&page, argc, argv);
 	bool good;
+	int n;
 
+	if (path_mtu(&d.mtu) != 0)
+		return RF_EXIT_USAGE;
+	n = rf_opt_parse(&page, argc, argv);
 	if (n == -1)
 		return RF_EXIT_GOOD;
 	if (n < 0)

@@ -79,7 +79,7 @@ assert not d['ok'] and d['failed'] == 'rule' and d['checks'][-1]['mend'], d"
 for r in 0 3; do
 	(
 		export RF_RANK=$((r / 3)) RF_SIZE=2 RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r}
-		exec "$bin/ringfold-doctor" > "$dir/$r.err" 2>&1
+		exec "$bin/ringfold-doctor" --ranks > "$dir/$r.err" 2>&1
 	) &
 	pid[$r]=$!
 done
@@ -88,9 +88,11 @@ for r in 0 3; do
 	check "host $r of two" test $? = 0
 	check "... at its port" says $r "^ok       ranks    rank $((r / 3)) of 2 at port $r, lane 0"
 done
-RF_RANK=0 RF_SIZE=2 RF_TIMEOUT=1000 doctor 0
+RF_RANK=0 RF_SIZE=2 RF_TIMEOUT=1000 doctor 0 --ranks
 check "the other host does not come" fails_at 0 ranks
 check "... is named" says 0 "rank 1"
+doctor 0 --ranks
+check "--ranks without a rank: usage" test $? = 2
 box_stop
 
 box_start --hold 60s

@@ -90,6 +90,8 @@ bool doctor_ranks(struct doctor *d)
 	config.mtu = d->mtu;
 	job.box_ip = d->box_text;
 	job.key = d->key_text;
+	if (*d->job_text)
+		job.job = d->link.job;
 	ret = rf_context_create(&config, &ctx);
 	if (ret)
 		return failed(d, NULL, ret);

@@ -41,12 +41,8 @@ MUTATE_TARGETS += mutate-net-ingress mutate-net-egress mutate-net-control
 
 # Proofs of handshakes and counts.
 FORMAL_NET := tests/formal/net_axil.proof tests/formal/net_read.proof
-.PHONY: formal-net mutate-net
+.PHONY: formal-net
 formal-net:
 	$(PROVE) $(FORMAL_NET)
 FORMAL_TARGETS += formal-net
 $(foreach p,$(FORMAL_NET),$(eval $(call test,formal-$(basename $(notdir $(p))),$(PROVE) $(p))))
-
-mutate-net: $(GENERATED)
-	for p in ingress egress control; do $(PYTHON) tests/rtl/net_mutants.py $$p $(BUILD)/mutants/net-$$p || exit 1; done
-MUTATE_TARGETS += mutate-net

@@ -29,7 +29,7 @@ $(eval $(call test,compare-model,$(COMPARE) --count 20000 --coverage && $(COMPAR
 # Shapes of box that other tests build too.
 COMPARE_BOXES := $(addprefix $(BUILD)/vl/,box-p4-l1-w512.so box-p4-l2-w64.so)
 BOX_TESTS     := $(addprefix $(BUILD)/tests/model_,lines conn acks ledger sums timing)
-$(eval $(call test,compare-rtl-a,$(COMPARE) --engine-b rtl --count 3000 --coverage,$(COMPARE) $(COMPARE_BOXES)))
+$(eval $(call test,compare-rtl-a,$(COMPARE) --engine-b rtl --count 3000,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-b,$(COMPARE) --engine-b rtl --mode b --count 400 --runs 2,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-lanes,$(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --count 1500 && $(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mode b --count 100,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,box-rows-rtl,for t in $(BOX_TESTS); do $$$$t rtl || exit 1; done,$(BOX_TESTS) $(COMPARE_BOXES)))

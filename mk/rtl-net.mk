@@ -46,3 +46,8 @@ formal-net:
 	$(PROVE) $(FORMAL_NET)
 FORMAL_TARGETS += formal-net
 $(foreach p,$(FORMAL_NET),$(eval $(call test,formal-$(basename $(notdir $(p))),$(PROVE) $(p))))
+
+# Every bench must fail where it is told to expect something wrong.
+NET_FLIPS := net-ingress-64/Vrf_ingress net-egress-64/Vrf_egress conn-table-8/Vrf_conn_table punt-2x64/Vrf_punt \
+  inject-2x64/Vrf_inject axil/Vrf_axil
+$(eval $(call test,rtl-net-flip,for b in $(NET_FLIPS); do ! $(BUILD)/vl/$$$$b --flip || exit 1; done,$(addprefix $(BUILD)/vl/,$(NET_FLIPS))))

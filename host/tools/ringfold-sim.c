@@ -378,6 +378,7 @@ int main(int argc, char **argv)
 
 	rf_fabric_cfg_init(&s.cfg);
 	s.cfg.lanes = 0;
+	s.cfg.retry_cnt = 60; /* stragglers are waited for, as the library does */
 	n = parse(&s, argc, argv);
 	if (n < 0)
 		return n == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;

@@ -19,7 +19,7 @@ behind() {
 		sleep 0.05
 	done
 	RF_DEVICE="net_memif0,role=client,id=0,socket=$dir/w.sock,socket-abstract=no" \
-		"$bin/ringfold-doctor" --timeout 1500ms "$@" > "$dir/0.err" 2>&1
+		"$bin/ringfold-doctor" --timeout 3s "$@" > "$dir/0.err" 2>&1
 	code=$?
 	kill -TERM "${pid[9]}"
 	wait "${pid[9]}" 2> /dev/null

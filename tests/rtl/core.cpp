@@ -1,6 +1,6 @@
 // The whole box: single cases, ranks under loss, figures.
 //
-//   Vrf_core cases [SEED] | stress FIRST LAST | speed
+//   Vrf_core cases [SEED] | stress FIRST LAST | speed [JSON LINES]
 #include "tests/rtl/core_tests.h"
 
 int main(int argc, char **argv)
@@ -18,9 +18,9 @@ int main(int argc, char **argv)
 			stress(seed);
 		}
 	} else if (what == "speed") {
-		speed();
+		speed(argc > 2 ? argv[2] : nullptr);
 	} else {
-		fprintf(stderr, "usage: %s cases [SEED] | stress FIRST LAST | speed\n", argv[0]);
+		fprintf(stderr, "usage: %s cases [SEED] | stress FIRST LAST | speed [JSON LINES]\n", argv[0]);
 		return 2;
 	}
 	printf("ok\n");

@@ -15,6 +15,6 @@ static inline void setup(Box &box, uint64_t mac)
 
 void cases(uint32_t seed);
 void stress(uint32_t seed);
-void speed();
+void speed(const char *json);
 
 #endif

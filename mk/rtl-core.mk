@@ -1,0 +1,29 @@
+# The whole box in one Verilator bench: cases by hand, ranks under loss, figures; the proof of the ledger.
+
+CORE_CPP := $(addprefix tests/rtl/,core.cpp core_cases.cpp core_stress.cpp core_speed.cpp)
+CORE_V   := $(shell sed 's,//.*,,' rtl/rf.f)
+
+# $(call core_bench,PORTS,LANES,WIDTH,BANK_AW): build/vl/core-PxLxW/Vrf_core
+define core_bench
+$(BUILD)/vl/core-$(1)x$(2)x$(3)/Vrf_core: $(CORE_V) $(CORE_CPP) $(wildcard rtl/*/*.vh tests/rtl/core*.h) | $$(GENERATED)
+	@mkdir -p $$(@D)
+	$$(VERILATOR) --cc --exe --build -j 2 -Wall --assert --x-assign unique --x-initial unique -O3 --output-split 20000 \
+	  -CFLAGS "-O1 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen -DPORTS=$(1) -DLANES=$(2) -DWIDTH=$(3) -DHASH_BITS=8 -DFP16=1 -DBANK_AW=$(4) -DHDR_AW=9" \
+	  -GPORTS=$(1) -GLANES=$(2) -GWIDTH=$(3) -GFP16=1 -GBANK_AW=$(4) -GHDR_AW=9 -DRF_CRC_TABLE \
+	  -Irtl/net -Irtl/reduce -Irtl/control -I$$(BUILD)/gen --top-module rf_core -Mdir $$(@D) \
+	  $(CORE_V) $(addprefix ../../../,$(CORE_CPP)) > $$(@D)/build.log 2>&1 || (cat $$(@D)/build.log; false)
+endef
+
+CORE_TEST := $(BUILD)/vl/core-4x2x64/Vrf_core
+$(eval $(call core_bench,4,2,64,16))
+$(eval $(call test,rtl-core-cases,$(CORE_TEST) cases,$(CORE_TEST)))
+$(eval $(call test,rtl-core-stress,$(CORE_TEST) stress 1 6,$(CORE_TEST)))
+
+# Figures: every port in and out at once, latency, groups side by side.
+$(foreach p,2 4 8,$(eval $(call core_bench,$(p),4,512,15)))
+$(foreach p,2 4 8,$(eval $(call bench,core-$(p),$(BUILD)/vl/core-$(p)x4x512/Vrf_core speed $(BENCH_OUT),$(BUILD)/vl/core-$(p)x4x512/Vrf_core)))
+
+.PHONY: formal-ledger
+formal-ledger:
+	$(PYTHON) tests/formal/lib/prove.py tests/formal/ledger.proof
+FORMAL_TARGETS += formal-ledger

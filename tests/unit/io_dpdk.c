@@ -171,39 +171,6 @@ static void sleeping(void **state)
 	assert_in_range(now_us() - start, 0, 1000000);
 }
 
-/* Frames to an end that has gone are dropped and counted; the device can be opened again. */
-static void end_goes(void **state)
-{
-	char device[256], why[512] = "";
-	unsigned int k;
-
-	(void)state;
-	server->ops->close(server);
-	for (k = 0; k < 400 && client->ops->link(client); k++)
-		usleep(5000);
-	assert_int_equal(client->ops->link(client), 0);
-	for (k = 0; k < 1000; k++) {
-		uint8_t *p = client->ops->tx_buffer(client);
-
-		if (!p)
-			break;
-		memset(p, 0, 60);
-		client->ops->tx_commit(client, 60);
-		client->ops->tx_flush(client);
-	}
-	assert_int_equal(k, 1000);
-	assert_true(client->tx_lost > 0);
-	client->ops->close(client);
-	snprintf(device, sizeof(device), "net_memif0,role=server,id=0,socket=%s/t", dir);
-	if (rf_io_dpdk_open(device, NULL, FRAME_MAX, &server, why, sizeof(why)))
-		fail_msg("%s", why);
-	snprintf(device, sizeof(device), "net_memif1,role=client,id=0,socket=%s/t", dir);
-	assert_int_equal(rf_io_dpdk_open(device, NULL, FRAME_MAX, &client, why, sizeof(why)), 0);
-	stream(client, server, 500);
-	client->ops->close(client);
-	server->ops->close(server);
-}
-
 static int make_dir(void **state)
 {
 	(void)state;
@@ -218,8 +185,6 @@ static int drop_dir(void **state)
 	/* DPDK leaves its sockets behind */
 	snprintf(path, sizeof(path), "%s/s", dir);
 	unlink(path);
-	snprintf(path, sizeof(path), "%s/t", dir);
-	unlink(path);
 	return rmdir(dir);
 }
 
@@ -228,7 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(open_errors),      cmocka_unit_test(open_pair),
 		cmocka_unit_test(frames_both_ways), cmocka_unit_test(slow_reader),
-		cmocka_unit_test(sleeping),         cmocka_unit_test(end_goes),
+		cmocka_unit_test(sleeping),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, drop_dir);

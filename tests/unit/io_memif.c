@@ -220,6 +220,33 @@ static void come_and_go(void **state)
 	b->ops->close(b);
 }
 
+/* The server goes: its client sees the link go down, and what it sends is dropped and counted. */
+static void server_goes(void **state)
+{
+	struct rf_io *server = serve(0);
+	struct rf_io *client = connect_client(server, 0, "");
+	unsigned int k;
+
+	(void)state;
+	stream(client, server, 100);
+	server->ops->close(server);
+	for (k = 0; k < 2000 && client->ops->link(client); k++)
+		usleep(1000);
+	assert_int_equal(client->ops->link(client), 0);
+	for (k = 0; k < 1000; k++) {
+		uint8_t *p = client->ops->tx_buffer(client);
+
+		if (!p)
+			break;
+		memset(p, 0, 60);
+		client->ops->tx_commit(client, 60);
+		client->ops->tx_flush(client);
+	}
+	assert_int_equal(k, 1000);
+	assert_true(client->tx_lost > 0);
+	client->ops->close(client);
+}
+
 static void stale_socket(void **state)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -584,10 +611,10 @@ static int drop_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ways),     cmocka_unit_test(slow_reader),
-		cmocka_unit_test(come_and_go),   cmocka_unit_test(stale_socket),
-		cmocka_unit_test(wrong_setup),   cmocka_unit_test(wrong_descriptors),
-		cmocka_unit_test(random_client),
+		cmocka_unit_test(both_ways),         cmocka_unit_test(slow_reader),
+		cmocka_unit_test(come_and_go),       cmocka_unit_test(server_goes),
+		cmocka_unit_test(stale_socket),      cmocka_unit_test(wrong_setup),
+		cmocka_unit_test(wrong_descriptors), cmocka_unit_test(random_client),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, drop_dir);

@@ -95,6 +95,8 @@ struct rf_comm {
 	unsigned int timeout_ms;
 	enum rf_schedule schedule;
 	uint32_t box_ip;
+	bool have_box_mac; /* an earlier group has found it */
+	uint8_t box_mac[6];
 	uint64_t job;
 	uint8_t key[RF_CTL_KEY_BYTES];
 	struct rf_peer peers[RF_RANKS_MAX];

@@ -95,6 +95,8 @@ static void client_start(struct rf_group *g, const struct rf_peer_end *ends, uns
 
 	memcpy(cfg.mac, comm->ctx->io->mac, sizeof(cfg.mac));
 	memcpy(cfg.key, comm->key, sizeof(cfg.key));
+	cfg.have_box_mac = comm->have_box_mac;
+	memcpy(cfg.box_mac, comm->box_mac, sizeof(cfg.box_mac));
 	/* one membership, however often it is asked for: a late copy may be accepted in its place
 	 */
 	while (!g->token)
@@ -175,8 +177,12 @@ int rf_group_join(struct rf_group *g, const struct rf_peer_end *ends, unsigned i
 	}
 	g->joining = false;
 	ctx->outstanding--;
-	if (ret == RF_OK)
+	/* a box that does not answer may have been replaced by another: asked for anew */
+	g->comm->have_box_mac = ret == RF_OK;
+	if (ret == RF_OK) {
+		memcpy(g->comm->box_mac, g->client.box_mac, sizeof(g->comm->box_mac));
 		place_all(g);
+	}
 	return ret;
 }
 

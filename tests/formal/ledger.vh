@@ -188,8 +188,11 @@ always @(posedge clk)
       if (hold0_q[0]) assert (f4_goal <= f_hold0);
       if (hold1_q[0]) assert (f4_goal <= f_hold1);
     end
-    cover (f_tail == 2);
+    // Wrapped, overlapping passes, repeats, first sendings behind them, a tail held down, open loop.
+    cover (f_tail == 2 && g_head[IDX-1:0] == 5);
     cover (hold1_q[0] && f_head == 3);
     cover (!f_open && pass_begin && !pass_first && f_tail == 1);
-    cover (s_valid != 0 && !pass_begin);
+    cover (s_valid != 0 && !pass_begin && f_tail == 1);
+    cover (f4_valid && f4_goal != f4_a);
+    cover (f_open && f_tail == 3);
   end

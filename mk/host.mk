@@ -73,6 +73,6 @@ install-files:
 	install -m 755 $(BUILD)/lib/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)
 	ln -sf libringfold.so.$(RF_VERSION) $(RF_LIB)/libringfold.so.0
 	ln -sf libringfold.so.0 $(RF_LIB)/libringfold.so
-	for f in $(wildcard $(BUILD)/vl/box-*.so); do install -D -m 755 $$f $(RF_LIB)/ringfold/$${f##*/}; done
+	for f in $(RTL_BOXES); do install -D -m 755 $$f $(RF_LIB)/ringfold/$${f##*/}; done
 	install -m 644 host/include/ringfold/ringfold.h $(DESTDIR)$(PREFIX)/include/ringfold/
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(RF_VERSION)|' host/ringfold.pc.in > $(RF_LIB)/pkgconfig/ringfold.pc

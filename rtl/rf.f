@@ -36,6 +36,7 @@ rtl/reduce/rf_ledger_tail.v
 rtl/reduce/rf_ledger_ack.v
 rtl/reduce/rf_ledger.v
 rtl/reduce/rf_repeatq.v
+rtl/reduce/rf_judge_form.v
 rtl/reduce/rf_judge.v
 rtl/reduce/rf_ackq.v
 rtl/reduce/rf_bank.v

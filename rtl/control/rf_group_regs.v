@@ -99,57 +99,53 @@ module rf_group_regs #(
       life_q[wr_group] <= life_q[wr_group] ^ start_valid;
     end
 
-  // Errors: sources in order of priority.
-  reg  [GROUPS-1:0] hit;
-  reg  [CW-1:0]     conn;
-  reg  [CW-1:0]     hit_conn  [0:GROUPS-1];
-  reg  [2:0]        hit_cause [0:GROUPS-1];
-  reg  [23:0]       hit_index [0:GROUPS-1];
-  reg  [CW-1:0]     at_q      [0:GROUPS-1];
-  reg  [2:0]        cause_q   [0:GROUPS-1];
-  reg  [23:0]       index_q   [0:GROUPS-1];
+  // Errors: per group the source of highest priority in this cycle.
+  reg  [GROUPS-1:0]    hit;
+  reg  [CW-1:0]        conn;
+  reg  [GROUPS*CW-1:0] hit_conn;
+  reg  [GROUPS*3-1:0]  hit_cause;
+  reg  [GROUPS*24-1:0] hit_index;
+  reg  [GROUPS*CW-1:0] at_q;
+  reg  [GROUPS*3-1:0]  cause_q;
+  reg  [GROUPS*24-1:0] index_q;
 
   wire any = judge_error != {PORTS*3{1'b0}} || bad_valid != {PORTS{1'b0}} || nak_valid;
 
   integer p;
-  integer e;
   always @(*) begin
-    hit  = {GROUPS{1'b0}};
-    conn = {CW{1'b0}};
-    for (e = 0; e < GROUPS; e = e + 1) begin
-      hit_conn[e]  = {CW{1'b0}};
-      hit_cause[e] = 3'd0;
-      hit_index[e] = 24'd0;
-    end
+    hit       = {GROUPS{1'b0}};
+    conn      = {CW{1'b0}};
+    hit_conn  = at_q;
+    hit_cause = cause_q;
+    hit_index = index_q;
     if (any) begin
       // The last one assigned wins.
       if (nak_valid) begin
-        conn                         = nak_conn;
-        hit[conn[CW-1 -: GW]]        = 1'b1;
-        hit_conn[conn[CW-1 -: GW]]   = conn;
-        hit_cause[conn[CW-1 -: GW]]  = `RF_ERROR_NAK;
-        hit_index[conn[CW-1 -: GW]]  = nak_index;
+        conn                                   = nak_conn;
+        hit[conn[CW-1 -: GW]]                  = 1'b1;
+        hit_conn[conn[CW-1 -: GW]*CW +: CW]    = conn;
+        hit_cause[conn[CW-1 -: GW]*3 +: 3]     = `RF_ERROR_NAK;
+        hit_index[conn[CW-1 -: GW]*24 +: 24]   = nak_index;
       end
       for (p = PORTS - 1; p >= 0; p = p - 1)
         if (bad_valid[p]) begin
-          conn                        = {bad_addr[p*AW +: AW], p[PW-1:0]};
-          hit[conn[CW-1 -: GW]]       = 1'b1;
-          hit_conn[conn[CW-1 -: GW]]  = conn;
-          hit_cause[conn[CW-1 -: GW]] = `RF_ERROR_DISAGREE;
-          hit_index[conn[CW-1 -: GW]] = bad_index[p*24 +: 24];
+          conn                                 = {bad_addr[p*AW +: AW], p[PW-1:0]};
+          hit[conn[CW-1 -: GW]]                = 1'b1;
+          hit_conn[conn[CW-1 -: GW]*CW +: CW]  = conn;
+          hit_cause[conn[CW-1 -: GW]*3 +: 3]   = `RF_ERROR_DISAGREE;
+          hit_index[conn[CW-1 -: GW]*24 +: 24] = bad_index[p*24 +: 24];
         end
       for (p = PORTS - 1; p >= 0; p = p - 1)
         if (judge_error[p*3 +: 3] != 3'd0) begin
-          conn                        = judge_conn[p*CW +: CW];
-          hit[conn[CW-1 -: GW]]       = 1'b1;
-          hit_conn[conn[CW-1 -: GW]]  = conn;
-          hit_cause[conn[CW-1 -: GW]] = judge_error[p*3 +: 3];
-          hit_index[conn[CW-1 -: GW]] = judge_index[p*24 +: 24];
+          conn                                 = judge_conn[p*CW +: CW];
+          hit[conn[CW-1 -: GW]]                = 1'b1;
+          hit_conn[conn[CW-1 -: GW]*CW +: CW]  = conn;
+          hit_cause[conn[CW-1 -: GW]*3 +: 3]   = judge_error[p*3 +: 3];
+          hit_index[conn[CW-1 -: GW]*24 +: 24] = judge_index[p*24 +: 24];
         end
     end
   end
 
-  integer h;
   always @(posedge clk)
     if (rst) begin
       error_q <= {GROUPS{1'b0}};
@@ -158,13 +154,14 @@ module rf_group_regs #(
       if (wr_clr || start_valid) error_q[wr_group] <= 1'b0;
     end
 
+  integer h;
   always @(posedge clk)
     if (any)
       for (h = 0; h < GROUPS; h = h + 1)
         if (hit[h] && !error_q[h]) begin
-          at_q[h]    <= hit_conn[h];
-          cause_q[h] <= hit_cause[h];
-          index_q[h] <= hit_index[h];
+          at_q[h*CW +: CW]    <= hit_conn[h*CW +: CW];
+          cause_q[h*3 +: 3]   <= hit_cause[h*3 +: 3];
+          index_q[h*24 +: 24] <= hit_index[h*24 +: 24];
         end
 
   // Registers, one set per group.
@@ -269,13 +266,14 @@ module rf_group_regs #(
     end
   endgenerate
 
-  wire [CW-1:0] rd_at    = at_q[rd_group];
+  wire [CW-1:0] rd_at    = at_q[rd_group*CW +: CW];
+  wire [2:0]    rd_cause = cause_q[rd_group*3 +: 3];
   wire [31:0]   rd_error = (32'd1 << `RF_GROUP_ERROR_VALID_LSB) |
-                           ({29'd0, cause_q[rd_group]} << `RF_GROUP_ERROR_CAUSE_LSB) |
+                           ({29'd0, rd_cause} << `RF_GROUP_ERROR_CAUSE_LSB) |
                            ({{32-LW{1'b0}}, rd_at[PW +: LW]} << `RF_GROUP_ERROR_LANE_LSB) |
                            ({{32-PW{1'b0}}, rd_at[PW-1:0]} << `RF_GROUP_ERROR_PORT_LSB);
 
-  wire [23:0]   rd_index = index_q[rd_group];
+  wire [23:0]   rd_index = index_q[rd_group*24 +: 24];
 
   always @(*)
     if (rd_offset == OFF_CFG[5:0]) rd_data = rd_cfg[rd_group*32 +: 32];

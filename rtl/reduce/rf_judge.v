@@ -140,7 +140,7 @@ module rf_judge #(
 
   localparam [31:0] THIS = PORT;
 
-  localparam [2:0] ACT_DROP    = 3'd0;
+  // As in rf_judge_form.
   localparam [2:0] ACT_PUNT    = 3'd1;
   localparam [2:0] ACT_FOREIGN = 3'd2;
   localparam [2:0] ACT_WINDOW  = 3'd3;
@@ -253,77 +253,25 @@ module rf_judge #(
   wire [31:0]   p3_cfg   = g_cfg[p3_group*32 +: 32];
   wire [3:0]    mtu_log2 = p3_cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
   wire [1:0]    dtype    = p3_cfg[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS];
-  wire [13:0]   mtu      = 14'd1 << mtu_log2;
-  wire          narrow   = dtype == 2'd1 || dtype == 2'd2;
   wire          is_ack   = p3_opcode == 8'h11;
-  // FIRST and MIDDLE of SEND and WRITE.
-  wire          whole    = p3_opcode == 8'h00 || p3_opcode == 8'h01 || p3_opcode == 8'h06 || p3_opcode == 8'h07;
-  wire          bad_len  = p3_plen[13] || p3_plen == 14'd0 || p3_plen[1:0] != 2'b00 || p3_plen > mtu ||
-                           (whole && (p3_plen != mtu || p3_pad != 2'd0));
-  wire          bad_elem = narrow ? p3_pad[0] : p3_pad != 2'd0;
+  wire          syn_ack;
+  wire          syn_fatal;
+  wire [2:0]    p3_act;
+  wire [7:0]    p3_why;
+  wire [2:0]    p3_error;
+  wire          p3_seen;
 
-  wire          syn_ack   = p3_syndrome[7:5] == 3'd0;
-  wire          syn_rnr   = p3_syndrome[7:5] == 3'd1;
-  wire          syn_nak   = p3_syndrome[7:2] == 6'h18;
-  wire          syn_fatal = syn_nak && p3_syndrome[1:0] != 2'd0;
+  rf_judge_form form (
+    .enable(enable), .hold(hold), .class_of(p3_class), .cause(p3_cause), .opcode(p3_opcode), .pad(p3_pad),
+    .plen(p3_plen), .udp_len(p3_udp_len), .syndrome(p3_syndrome), .icrc_ok(p3_icrc_ok), .hit(p3_hit_q),
+    .good(p3_good_q), .state(p3_state_q), .data_here(p3_conn_q[PW-1:0] == THIS[PW-1:0] && p3_src_ip == f_src_ip),
+    .ack_here(f_peer_port == THIS[2:0] && p3_src_ip == f_peer_ip), .live(g_live[p3_group]), .error(g_error[p3_group]),
+    .mtu_log2(mtu_log2), .dtype(dtype), .act(p3_act), .why(p3_why), .fault(p3_error), .seen(p3_seen),
+    .syn_ack(syn_ack), .syn_fatal(syn_fatal));
 
   wire [23:0]   p3_index  = p3_psn - f_start;
   wire [23:0]   p3_back   = p3_psn + f_shift;
   wire [23:0]   p3_acked  = p3_back - f_start + {23'd0, syn_ack};
-
-  reg [2:0] p3_act;
-  reg [7:0] p3_why;
-  reg [2:0] p3_error;
-  reg       p3_seen;
-
-  always @(*) begin
-    p3_act   = ACT_DROP;
-    p3_why   = p3_cause;
-    p3_error = `RF_ERROR_NONE;
-    p3_seen  = 1'b0;
-    if (p3_class == 2'd0) begin
-      p3_act = ACT_DROP;
-    end else if (p3_class == 2'd1) begin
-      p3_act = ACT_PUNT;
-    end else if (!enable) begin
-      p3_why = `RF_CNT_DISABLED;
-    end else if (!p3_hit_q || p3_opcode == 8'h81) begin
-      if (hold && p3_opcode <= 8'h0b) p3_why = `RF_CNT_HOLD;
-      else p3_act = ACT_FOREIGN;
-    end else if (p3_state_q == `RF_STATE_TOMBSTONE) begin
-      p3_why = `RF_CNT_TOMBSTONE;
-    end else if (p3_state_q == `RF_STATE_JOINING || !p3_good_q) begin
-      p3_why = `RF_CNT_JOINING;
-    end else if (!p3_icrc_ok) begin
-      p3_why = `RF_CNT_ICRC;
-    end else if (is_ack) begin
-      p3_seen = f_peer_port == THIS[2:0] && p3_src_ip == f_peer_ip;
-      if (!p3_seen) p3_why = `RF_CNT_WRONG_SOURCE;
-      else if (p3_udp_len != 16'd28) p3_why = `RF_CNT_ACK_MALFORMED;
-      else if (!syn_ack && !syn_rnr && !syn_nak) p3_why = `RF_CNT_ACK_MALFORMED;
-      else p3_act = ACT_EVENT;
-    end else if (p3_conn_q[PW-1:0] != THIS[PW-1:0] || p3_src_ip != f_src_ip) begin
-      p3_why = `RF_CNT_WRONG_SOURCE;
-    end else if (!g_live[p3_group]) begin
-      p3_why = `RF_CNT_JOINING;
-    end else if (g_error[p3_group]) begin
-      p3_why = `RF_CNT_GROUP_FAILED;
-    end else begin
-      p3_seen = 1'b1;
-      if (p3_opcode > 8'h0b) begin
-        p3_why   = `RF_CNT_OPCODE;
-        p3_error = `RF_ERROR_OPCODE;
-      end else if (bad_len) begin
-        p3_why   = `RF_CNT_LENGTH;
-        p3_error = `RF_ERROR_LENGTH;
-      end else if (bad_elem) begin
-        p3_why   = `RF_CNT_ELEMENT;
-        p3_error = `RF_ERROR_ELEMENT;
-      end else begin
-        p3_act = ACT_WINDOW;
-      end
-    end
-  end
 
   // p4: the ledger.
   reg                 p4_valid_q;

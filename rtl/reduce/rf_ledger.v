@@ -287,12 +287,8 @@ module rf_ledger #(
 `endif
   );
 
-  // Issued, and the passes that read: at most two per group, the older one in place 0.
-  reg [IDX-1:0]    issued_q [0:GROUPS-1];
-  reg [GROUPS-1:0] hold0_q;
-  reg [GROUPS-1:0] hold1_q;
-  reg [IDX-1:0]    hold0_index_q [0:GROUPS-1];
-  reg [IDX-1:0]    hold1_index_q [0:GROUPS-1];
+  // Issued.
+  reg [IDX-1:0] issued_q [0:GROUPS-1];
 
   integer g;
   always @(posedge clk)
@@ -303,40 +299,40 @@ module rf_ledger #(
       if (start_valid) issued_q[start_group] <= {IDX{1'b0}};
     end
 
+  // The passes that read: at most two per group, the older one in place 0.
+  reg [GROUPS*2-1:0]     hold_q;
+  reg [GROUPS*2*IDX-1:0] hold_index_q;
+
+  assign hold_valid = hold_q;
+  assign hold_index = hold_index_q;
+
   integer h;
   always @(posedge clk)
     for (h = 0; h < GROUPS; h = h + 1) begin
       if (pass_begin && pass_group == h[GW-1:0]) begin
-        if (hold0_q[h] && !pass_end[h]) begin
-          hold1_q[h]       <= 1'b1;
-          hold1_index_q[h] <= pass_index;
+        if (hold_q[2*h] && !pass_end[h]) begin
+          hold_q[2*h+1]                       <= 1'b1;
+          hold_index_q[(2*h+1)*IDX +: IDX]    <= pass_index;
         end else begin
-          hold0_q[h]       <= 1'b1;
-          hold0_index_q[h] <= pass_index;
+          hold_q[2*h]                         <= 1'b1;
+          hold_index_q[2*h*IDX +: IDX]        <= pass_index;
         end
       end else if (pass_end[h]) begin
-        hold0_q[h]       <= hold1_q[h];
-        hold1_q[h]       <= 1'b0;
-        hold0_index_q[h] <= hold1_index_q[h];
+        hold_q[2*h]                           <= hold_q[2*h+1];
+        hold_q[2*h+1]                         <= 1'b0;
+        hold_index_q[2*h*IDX +: IDX]          <= hold_index_q[(2*h+1)*IDX +: IDX];
       end
-      if (rst || (start_valid && start_group == h[GW-1:0])) begin
-        hold0_q[h] <= 1'b0;
-        hold1_q[h] <= 1'b0;
-      end
+      if (rst || (start_valid && start_group == h[GW-1:0])) hold_q[2*h +: 2] <= 2'b00;
     end
 
-  // No room while two passes read, in the cycle of an end too: one path less.
-  assign pass_room = ~hold1_q;
 
   genvar n;
   generate
     for (n = 0; n < GROUPS; n = n + 1) begin : g_out
-      assign hold_valid[2*n]                  = hold0_q[n];
-      assign hold_valid[2*n+1]                = hold1_q[n];
-      assign hold_index[2*n*IDX +: IDX]       = hold0_index_q[n];
-      assign hold_index[(2*n+1)*IDX +: IDX]   = hold1_index_q[n];
-      assign g_issued[n*IDX +: IDX]           = issued_q[n];
-      assign g_pending[n]                     = g_head[n*IDX +: IDX] != issued_q[n];
+      assign g_issued[n*IDX +: IDX] = issued_q[n];
+      assign g_pending[n]           = g_head[n*IDX +: IDX] != issued_q[n];
+      // No room while two passes read, in the cycle of an end too: one path less.
+      assign pass_room[n]           = !hold_q[2*n+1];
     end
   endgenerate
 

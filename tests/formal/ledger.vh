@@ -45,8 +45,8 @@ end
 wire [IDX-1:0] f_tail   = g_tail[IDX-1:0];
 wire [IDX-1:0] f_head   = g_head[IDX-1:0] - f_tail;
 wire [IDX-1:0] f_issued = g_issued[IDX-1:0] - f_tail;
-wire [IDX-1:0] f_hold0  = hold0_index_q[0] - f_tail;
-wire [IDX-1:0] f_hold1  = hold1_index_q[0] - f_tail;
+wire [IDX-1:0] f_hold0  = hold_index[IDX-1:0] - f_tail;
+wire [IDX-1:0] f_hold1  = hold_index[2*IDX-1:IDX] - f_tail;
 wire [IDX-1:0] f_pass   = pass_index - f_tail;
 
 // Shadows of what the slices keep, all connections at once: place (port * LANES + lane).
@@ -71,7 +71,7 @@ always @* begin
     if (pass_first) assume (g_pending[0] && pass_index == g_issued[IDX-1:0]);
     else assume (f_asked && f_pass < f_issued);
   end
-  if (!hold0_q[0]) assume (pass_end == 0);
+  if (!hold_valid[0]) assume (pass_end == 0);
 end
 
 genvar f_p;
@@ -96,8 +96,8 @@ generate
       // A first sending: the connection's next one, of a pass that is under way.
       if (s_valid[f_p]) begin
         assume (s_addr < LANES && ra == s_addr && f_members[s_addr*PORTS + f_p] && r_sent[f_p*IDX +: IDX] == s_index);
-        assume ((pass_begin && pass_index == s_index) || (hold0_q[0] && hold0_index_q[0] == s_index) ||
-                (hold1_q[0] && hold1_index_q[0] == s_index));
+        assume ((pass_begin && pass_index == s_index) || (hold_valid[0] && hold_index[IDX-1:0] == s_index) ||
+                (hold_valid[1] && hold_index[2*IDX-1:IDX] == s_index));
       end
     end
 
@@ -147,8 +147,8 @@ generate
     always @(posedge clk)
       if (f_live && accepted) begin
         // Not the slot of a pass that reads.
-        if (hold0_q[0]) assert (((ji - hold0_index_q[0]) & (F_S - 1'b1)) != 0);
-        if (hold1_q[0]) assert (((ji - hold1_index_q[0]) & (F_S - 1'b1)) != 0);
+        if (hold_valid[0]) assert (((ji - hold_index[IDX-1:0]) & (F_S - 1'b1)) != 0);
+        if (hold_valid[1]) assert (((ji - hold_index[2*IDX-1:IDX]) & (F_S - 1'b1)) != 0);
       end
   end
 endgenerate
@@ -172,8 +172,8 @@ always @(posedge clk)
   if (f_live) begin
     assert (f_issued <= f_head);
     assert (g_limit[IDX-1:0] == f_tail + F_S);
-    if (hold0_q[0]) assert (f_hold0 < f_issued);
-    if (hold1_q[0]) assert (hold0_q[0] && f_hold1 < f_issued);
+    if (hold_valid[0]) assert (f_hold0 < f_issued);
+    if (hold_valid[1]) assert (hold_valid[0] && f_hold1 < f_issued);
     if (f_scan) assert (f_scan_at < LANES);
     if (f_scan && f_scan_at != 0) assert (f1_valid && f1_lane + 1'b1 == f_scan_at[LW-1:0]);
     if (f1_valid) assert (f1_group == 0 && f1_lane < LANES && f1_first == (f1_lane == 0) && f1_last == (f1_lane == LANES - 1));
@@ -185,12 +185,12 @@ always @(posedge clk)
     if (f3_valid) assert (f3_group == 0 && f3_least[IDX] && f3_least[IDX-1:0] - f_tail <= F_S);
     if (f4_valid) begin
       assert (f4_group == 0 && f4_a <= F_S && (!f4_hold[IDX] || f4_b <= F_S));
-      if (hold0_q[0]) assert (f4_goal <= f_hold0);
-      if (hold1_q[0]) assert (f4_goal <= f_hold1);
+      if (hold_valid[0]) assert (f4_goal <= f_hold0);
+      if (hold_valid[1]) assert (f4_goal <= f_hold1);
     end
     // Wrapped, overlapping passes, repeats, first sendings behind them, a tail held down, open loop.
     cover (f_tail == 2 && g_head[IDX-1:0] == 5);
-    cover (hold1_q[0] && f_head == 3);
+    cover (hold_valid[1] && f_head == 3);
     cover (!f_open && pass_begin && !pass_first && f_tail == 1);
     cover (s_valid != 0 && !pass_begin && f_tail == 1);
     cover (f4_valid && f4_goal != f4_a);

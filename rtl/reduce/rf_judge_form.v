@@ -1,0 +1,118 @@
+// rf_judge_form: what can be said of a frame without the ledger: lines 20 to 29 and 37 to 40, 43 of docs/box.md.
+//
+// Latency     0 cycles: combinational.
+// Throughput  one frame per cycle.
+// Capacity    none.
+// Handshake   none.
+// Reset       none.
+// Proved      tests/rtl/core: a case for every line.
+
+`include "rf_regs.vh"
+
+module rf_judge_form (
+  input  wire        enable,
+  input  wire        hold,
+  // The descriptor: class (0 drop, 1 punt, 2 RoCE), cause of a drop, fields.
+  input  wire [1:0]  class_of,
+  input  wire [7:0]  cause,
+  input  wire [7:0]  opcode,
+  input  wire [1:0]  pad,
+  input  wire [13:0] plen,
+  input  wire [15:0] udp_len,
+  input  wire [7:0]  syndrome,
+  input  wire        icrc_ok,
+  // The connection: there is an entry, this box has such a connection, its state, the frame came by the right port and
+  // from the right address for data and for ACKs.
+  input  wire        hit,
+  input  wire        good,
+  input  wire [1:0]  state,
+  input  wire        data_here,
+  input  wire        ack_here,
+  // Its group.
+  input  wire        live,
+  input  wire        error,
+  input  wire [3:0]  mtu_log2,
+  input  wire [1:0]  dtype,
+
+  // What to do: 0 drop, 1 punt, 2 foreign, 3 look at the window, 4 look at what the ACK says.
+  output reg  [2:0]  act,
+  output reg  [7:0]  why,
+  output reg  [2:0]  fault,
+  // The right sender has spoken with a right ICRC.
+  output reg         seen,
+  // The syndrome is that of an ACK; of a NAK that ends the connection.
+  output wire        syn_ack,
+  output wire        syn_fatal
+);
+
+  localparam [2:0] ACT_DROP    = 3'd0;
+  localparam [2:0] ACT_PUNT    = 3'd1;
+  localparam [2:0] ACT_FOREIGN = 3'd2;
+  localparam [2:0] ACT_WINDOW  = 3'd3;
+  localparam [2:0] ACT_EVENT   = 3'd4;
+
+  wire [13:0] mtu      = 14'd1 << mtu_log2;
+  wire        narrow   = dtype == `RF_DTYPE_BF16 || dtype == `RF_DTYPE_FP16;
+  // FIRST and MIDDLE of SEND and WRITE.
+  wire        whole    = opcode == 8'h00 || opcode == 8'h01 || opcode == 8'h06 || opcode == 8'h07;
+  // A payload of 4 bytes or more is longer than any pad.
+  wire        bad_len  = plen[13] || plen == 14'd0 || plen[1:0] != 2'b00 || plen > mtu ||
+                         (whole && (plen != mtu || pad != 2'd0));
+  wire        bad_elem = narrow ? pad[0] : pad != 2'd0;
+
+  wire syn_rnr = syndrome[7:5] == 3'd1;
+  wire syn_nak = syndrome[7:2] == 6'h18;
+
+  assign syn_ack   = syndrome[7:5] == 3'd0;
+  assign syn_fatal = syn_nak && syndrome[1:0] != 2'd0;
+
+  always @(*) begin
+    act   = ACT_DROP;
+    why   = cause;
+    fault = `RF_ERROR_NONE;
+    seen  = 1'b0;
+    if (class_of == 2'd0) begin
+      act = ACT_DROP;
+    end else if (class_of == 2'd1) begin
+      act = ACT_PUNT;
+    end else if (!enable) begin
+      why = `RF_CNT_DISABLED;
+    end else if (!hit || opcode == 8'h81) begin
+      if (hold && opcode <= 8'h0b) why = `RF_CNT_HOLD;
+      else act = ACT_FOREIGN;
+    end else if (state == `RF_STATE_TOMBSTONE) begin
+      why = `RF_CNT_TOMBSTONE;
+    end else if (state == `RF_STATE_JOINING || !good) begin
+      why = `RF_CNT_JOINING;
+    end else if (!icrc_ok) begin
+      why = `RF_CNT_ICRC;
+    end else if (opcode == 8'h11) begin
+      seen = ack_here;
+      if (!ack_here) why = `RF_CNT_WRONG_SOURCE;
+      else if (udp_len != 16'd28) why = `RF_CNT_ACK_MALFORMED;
+      else if (!syn_ack && !syn_rnr && !syn_nak) why = `RF_CNT_ACK_MALFORMED;
+      else act = ACT_EVENT;
+    end else if (!data_here) begin
+      why = `RF_CNT_WRONG_SOURCE;
+    end else if (!live) begin
+      why = `RF_CNT_JOINING;
+    end else if (error) begin
+      why = `RF_CNT_GROUP_FAILED;
+    end else begin
+      seen = 1'b1;
+      if (opcode > 8'h0b) begin
+        why   = `RF_CNT_OPCODE;
+        fault = `RF_ERROR_OPCODE;
+      end else if (bad_len) begin
+        why   = `RF_CNT_LENGTH;
+        fault = `RF_ERROR_LENGTH;
+      end else if (bad_elem) begin
+        why   = `RF_CNT_ELEMENT;
+        fault = `RF_ERROR_ELEMENT;
+      end else begin
+        act = ACT_WINDOW;
+      end
+    end
+  end
+
+endmodule

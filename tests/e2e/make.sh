@@ -23,7 +23,7 @@ chmod +x "$dir/tree/mk/deps.sh"
 for pair in demo:demo test:test test-wire:test lint:dev bench:dev formal:dev synth:dev; do
 	goal=${pair%:*}
 	list=${pair#*:}
-	if MAKEFLAGS='' make -C "$dir/tree" "$goal" > "$dir/out" 2>&1; then
+	if (cd "$dir/tree" && env -u MAKEFLAGS -u MFLAGS make "$goal") > "$dir/out" 2>&1; then
 		fail "make $goal goes on without its packages"
 	fi
 	grep -q "asked for $list" "$dir/out" || fail "make $goal did not ask for the packages of $list: $(cat "$dir/out")"
@@ -31,7 +31,7 @@ for pair in demo:demo test:test test-wire:test lint:dev bench:dev formal:dev syn
 	[ ! -e "$dir/tree/build" ] || fail "make $goal built something"
 done
 # A dry run installs nothing.
-MAKEFLAGS='' make -C "$dir/tree" -n demo > "$dir/out" 2>&1 || true
+(cd "$dir/tree" && env -u MAKEFLAGS -u MFLAGS make -n demo) > "$dir/out" 2>&1 || true
 ! grep -q 'asked for' "$dir/out" || fail "make -n looks for packages"
 
 # No package is installed, and we are not root.

@@ -35,6 +35,14 @@ $(RV32_IMAGE): $(RV32_OBJS) firmware/target/rv32/link.ld mk/rv32_check.py
 
 $(eval $(call c_test,rv32_divide_test,tests/unit/rv32_divide_test.c,))
 $(eval $(call test,rv32_image,PYTHON=$(PYTHON) tests/unit/rv32_image.sh $(BUILD)/rv32/probe,$(if $(RV32_HAVE),$(RV32_IMAGE))))
+# The firmware of a simulated box, native or the image.
+$(eval $(call c_lib,fwsim,firmware/target/sim/cpu.c firmware/target/settings.c))
+ifneq ($(RV32_UNICORN),)
+$(eval $(call c_prog,ringfold-rv32,sim/unicorn/ringfold-rv32.c,,$(call pkg_libs,unicorn)))
+endif
+RV32_DEPS := $(if $(RV32_HAVE),$(RV32_IMAGE)) $(if $(RV32_UNICORN),$(BUILD)/bin/ringfold-rv32)
 ifneq ($(RV32_HAVE),)
 ALL_TARGETS += $(RV32_IMAGE)
 endif
+$(eval $(call c_link,fw_rv32_test,tests/unit/fw_rv32_test.c,fwsim fwbox fw fwlinux client rfctl rfproto,-lcmocka,,$(BUILD)/tests/fw_rv32_test))
+$(eval $(call test,fw_rv32_test,$(BUILD)/tests/fw_rv32_test,$(BUILD)/tests/fw_rv32_test $(RV32_DEPS)))

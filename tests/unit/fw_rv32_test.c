@@ -254,6 +254,32 @@ static void request(unsigned int nkeys)
 	frame_to_both(a.port, frame, len);
 }
 
+/* A group from the first JOIN to the last LEAVE. */
+static void whole(unsigned int nkeys)
+{
+	unsigned int n = 2 + rnd(3), group = 8 + rnd(4);
+	uint64_t token = 5000 + rnd(1u << 20);
+	uint8_t frame[RF_CTL_FRAME_MAX], key[16];
+
+	memset(key, nkeys ? 2 * 37 : 0, sizeof(key));
+	for (unsigned int i = 0; i < 2 * n; i++) {
+		struct fw_ask a = fw_ask_join(i % n, n);
+
+		a.key = key;
+		a.h.job = 2;
+		a.h.group = (uint16_t)group;
+		a.h.token = token + i % n;
+		a.r.u.join.qpn = 0x1000u + 16u * group + i % n;
+		a.r.u.join.peer_qpn = 0x1000u + 16u * group + (i + 1) % n;
+		a.r.u.join.slots_log2 = 5;
+		a.h.verb = i < n ? RF_CTL_JOIN : RF_CTL_LEAVE;
+		frame_to_both(a.port, frame, fw_ask_frame(&a, frame));
+		if (rnd(2))
+			poll();
+	}
+	poll();
+}
+
 static void noise(void)
 {
 	uint8_t frame[RF_CTL_FRAME_MAX];
@@ -295,8 +321,10 @@ static void run(unsigned int nkeys, unsigned int count)
 	for (unsigned int i = 0; i < count; i++) {
 		uint32_t dice = rnd(100);
 
-		if (dice < 70)
+		if (dice < 67)
 			request(nkeys);
+		else if (dice < 70)
+			whole(nkeys);
 		else if (dice < 76)
 			noise();
 		else if (dice < 84)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "host/src/io/io.h"
+#include "sim/realtime/port_kernel.h"
 #include "sim/trace/pcapng.h"
 #include "sim/trace/reader.h"
 
@@ -268,8 +269,19 @@ int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out,
 		if (o)
 			snprintf(to, sizeof(to), "%s", o);
 		err = open_pcap(name, text + 5, o ? to : NULL, out, why, room);
+	} else if (strncmp(text, "dgram:", 6) == 0) {
+		o = option(text, "to");
+		snprintf(to, sizeof(to), "%s", o ? o : "");
+		err = rf_rt_open_dgram(text + 6, to, out, why, room);
+	} else if (strncmp(text, "tap:", 4) == 0) {
+		err = rf_rt_open_tap(text + 4, out, why, room);
+	} else if (strncmp(text, "packet:", 7) == 0) {
+		err = rf_rt_open_packet(text + 7, out, why, room);
 	} else {
-		snprintf(why, room, "\"%s\" is none of memif:SOCKET, dpdk:DEVICE, pcap:FILE", spec);
+		snprintf(why, room,
+			 "\"%s\" is none of memif:SOCKET, dgram:SOCKET,to=SOCKET, tap:NAME, "
+			 "packet:IFACE, dpdk:DEVICE, pcap:FILE",
+			 spec);
 		return -1;
 	}
 	if (err)

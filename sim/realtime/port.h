@@ -1,4 +1,5 @@
-/* What is plugged into a port of the real-time switch or box: a DPDK device or capture files. */
+/* What is plugged into a port of the real-time switch or box: a DPDK device, a socket or interface
+ * of the kernel, or capture files. */
 #ifndef RF_SIM_REALTIME_PORT_H
 #define RF_SIM_REALTIME_PORT_H
 
@@ -37,11 +38,15 @@ void rf_rt_ports_expected(unsigned n);
 
 /*
  * Opens what a specification says:
- *	memif:SOCKET[,id=N]         memif server: DPDK hosts connect to SOCKET, come and go
- *	dpdk:DEVICE                 any DPDK device, as "net_af_packet0,iface=eth1" or a PCI address
- *	pcap:FILE[,out=FILE]        plays FILE as fast as the box takes it, writes what comes to out
- *(pcapng) each with ",paced" behind it for a generator that is to be held back. 0, or -1 with a
- *reason in why.
+ *	memif:SOCKET[,id=N]      memif server: DPDK hosts connect to SOCKET, come and go
+ *	dgram:SOCKET,to=SOCKET   unix datagram sockets, a frame in each (QEMU's -netdev dgram)
+ *	tap:NAME                 tap interface, made where it is not there
+ *	packet:IFACE             an interface of the kernel (AF_PACKET)
+ *	dpdk:DEVICE              any DPDK device: "net_pcap0,iface=eth1", a PCI address
+ *	pcap:FILE[,out=FILE]     plays FILE as fast as the box takes it; what comes goes to out
+ * each with ",paced" behind it for a generator that is to be held back.
+ *
+ * 0, or -1 with a reason in why.
  */
 int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out, char *why,
 		    size_t room);

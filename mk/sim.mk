@@ -13,7 +13,7 @@ $(eval $(call c_test,switch,tests/sim/switch.c,rf-switch))
 $(eval $(call c_test,opt,tests/unit/opt.c,rf-opt rf-cosim model rfproto,-ldl -lm))
 
 # The box as a library sees it: model, firmware, loader of Verilated shapes.
-SIM_BOX_LIBS := rf-cosim model fw fwlinux rfctl rf-switch rf-trace
+SIM_BOX_LIBS := rf-cosim model fwsim fw fwlinux rfctl rf-switch rf-trace
 
 # Virtual time.
 FABRIC_LIBS   := rf-fabric client collective roce $(SIM_BOX_LIBS) rfproto

@@ -13,6 +13,7 @@ static volatile sig_atomic_t stopped;
 
 struct settings {
 	const char *engine;
+	const char *firmware;
 	const char *ip;
 	const char *wave;
 	const char *pcapng;
@@ -38,13 +39,13 @@ static const char intro[] =
 	"A port is NAME=KIND with KIND one of\n"
 	"  memif:SOCKET[,id=N]      DPDK memif, this is the server: a host connects with\n"
 	"                           net_memif0,role=client,id=N,socket=SOCKET,socket-abstract=no\n"
-	"  dpdk:DEVICE              any DPDK device: dpdk:net_af_packet0,iface=eth1  "
 	"  dgram:SOCKET,to=SOCKET   unix datagram sockets, a frame in each datagram, as QEMU has "
 	"with\n"
 	"                           -netdev dgram,local.type=unix,local.path=TO,remote.type=unix,"
 	"remote.path=SOCKET\n"
 	"  tap:NAME                 tap interface, made where it is not there (root)\n"
 	"  packet:IFACE             an interface of the kernel, AF_PACKET (root)\n"
+	"  dpdk:DEVICE              any DPDK device: dpdk:net_af_packet0,iface=eth1  "
 	"dpdk:0000:03:00.0\n"
 	"  pcap:FILE[,out=FILE]     plays a capture as fast as the box takes it; what comes goes "
 	"to out (pcapng)\n"
@@ -61,9 +62,9 @@ static const char examples[] =
 	"--pcapng /tmp/seen\n"
 	"  ringfold box --port g=pcap:port0.pcap,out=back0.pcapng --port ctl=memif:/tmp/c.sock "
 	"--wait-groups 1\n"
-	"  ringfold box --engine rtl --direct 0=dpdk:0000:03:00.0 --direct 1=dpdk:0000:03:00.1   "
 	"  ringfold box --port vm=dgram:/tmp/b.sock,to=/tmp/v.sock --port t=tap:rf0 --port "
 	"n=packet:eth1\n"
+	"  ringfold box --engine rtl --direct 0=dpdk:0000:03:00.0 --direct 1=dpdk:0000:03:00.1   "
 	"no switch: bare box\n"
 	"\n"
 	"It ends by itself where all ports are capture files and these have been played.\n"
@@ -163,6 +164,9 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "the box:", NULL},
 		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "what the box is made of",
 		 NULL},
+		{RF_OPT_CHOICE, "firmware", 0, &s->firmware, "native|rv32",
+		 "its firmware: the native build, or the image for its processor in libunicorn",
+		 NULL},
 		{RF_OPT_UINT, "box-ports", 0, &c->ports, "N", "its ports, 2..8", NULL},
 		{RF_OPT_UINT, "lanes", 'l', &c->lanes, "N", "ranks that one port has room for",
 		 NULL},
@@ -211,6 +215,7 @@ static int settle(struct settings *s)
 		return -1;
 	}
 	c->ip = ntohl(ip.s_addr);
+	rf_sim_fw_kind(s->firmware, &c->firmware);
 	c->wave = s->wave;
 	c->pcapng_dir = s->pcapng;
 	if (c->hosts == 0 && c->directs == 0) {
@@ -259,7 +264,7 @@ static void free_names(struct rf_rt_cfg *c)
 
 int main(int argc, char **argv)
 {
-	struct settings s = {.engine = "model", .ip = "10.0.0.254"};
+	struct settings s = {.engine = "model", .firmware = "native", .ip = "10.0.0.254"};
 	struct sigaction act = {.sa_handler = on_signal};
 	struct rf_rt *b;
 	char why[400];
@@ -281,8 +286,8 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	fprintf(stderr, "ringfold box: ready (%s, %u ports, %u lanes, %u bits, %s)\n", s.engine,
-		s.cfg.ports, s.cfg.lanes, s.cfg.width, s.ip);
+	fprintf(stderr, "ringfold box: ready (%s, firmware %s, %u ports, %u lanes, %u bits, %s)\n",
+		s.engine, s.firmware, s.cfg.ports, s.cfg.lanes, s.cfg.width, s.ip);
 	n = rf_rt_run(b, &stopped);
 	if (!s.quiet)
 		rf_rt_report(b, s.json);

@@ -22,6 +22,7 @@ static const char *const counter_names[] = {
 
 struct settings {
 	const char *engine;
+	const char *firmware;
 	const char *schedule;
 	const char *dtype;
 	const char *op;
@@ -86,6 +87,10 @@ static int parse(struct settings *s, int argc, char **argv)
 	const struct rf_opt table[] = {
 		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "what the box is made of",
 		 NULL},
+		{RF_OPT_CHOICE, "firmware", 0, &s->firmware, "native|rv32",
+		 "its firmware: the native build, or the image for its processor in libunicorn",
+		 NULL},
+		{RF_OPT_UINT, "cpu-khz", 0, &c->cpu_khz, "KHZ", "clock of that processor", NULL},
 		{RF_OPT_UINT, "ranks", 'n', &c->ranks, "N", "hosts", NULL},
 		{RF_OPT_UINT, "ports", 'p', &s->ports, "N",
 		 "ports of the box, 2..8; 0: as many as ranks, at most 4", NULL},
@@ -164,6 +169,11 @@ static int settle(struct settings *s)
 	c->schedule = strcmp(s->schedule, "box") == 0    ? RF_RUN_BOX
 		      : strcmp(s->schedule, "ring") == 0 ? RF_RUN_RING
 							 : RF_RUN_RING_THROUGH;
+	rf_sim_fw_kind(s->firmware, &c->firmware);
+	if (c->cpu_khz == 0) {
+		fprintf(stderr, "--cpu-khz: a clock that stands still\n");
+		return -1;
+	}
 	c->ports = s->ports ? s->ports : c->ranks < 2 ? 2 : c->ranks < 4 ? c->ranks : 4;
 	if (c->lanes == 0)
 		c->lanes = (c->ranks + c->ports - 1) / c->ports;
@@ -279,8 +289,12 @@ static void print_table(const struct settings *s, const struct rf_fabric *f, con
 		if (t->engine_seconds > 0)
 			printf(" (%.0f per second of CPU)",
 			       (double)t->cycles_evaluated / t->engine_seconds);
-		printf("; firmware: %" PRIu64 " calls, %" PRIu64 " register accesses\n",
+		printf("; firmware: %" PRIu64 " calls, %" PRIu64 " register accesses",
 		       t->firmware_polls, t->register_accesses);
+		if (s->cfg.firmware == RF_SIM_FW_RV32)
+			printf(", %" PRIu64 " instructions at %u kHz", t->instructions,
+			       s->cfg.cpu_khz);
+		putchar('\n');
 	}
 	for (unsigned i = 0; i < s->cfg.ranks; i++) {
 		const struct rf_rank *k = rf_fabric_rank(f, i);
@@ -364,6 +378,7 @@ static int program(struct settings *s, struct rf_fabric *f)
 int main(int argc, char **argv)
 {
 	struct settings s = {.engine = "model",
+			     .firmware = "native",
 			     .schedule = "box",
 			     .dtype = "fp32",
 			     .op = "sum",

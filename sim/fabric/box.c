@@ -5,8 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "firmware/core/fw.h"
-#include "firmware/target/linux/hal.h"
+#include "firmware/target/sim/cpu.h"
 #include "rf_regs.h"
 #include "sim/fabric/internal.h"
 #include "sim/fabric/shape.h"
@@ -26,8 +25,8 @@ struct rf_box {
 	uint64_t base;   /* ps: time of the engine's cycle 0 */
 	uint64_t fifo;   /* ps of wire time in front of the MAC before it takes no more */
 	uint64_t limit;  /* cycle to which the engine may run */
-	struct rf_hal hal;
-	struct rf_fw fw;
+	struct rf_sim_fw *fw;
+	uint64_t boot; /* ps that firmware has needed before it slept for the first time */
 	bool started;
 	uint64_t fw_at;    /* cycle at which firmware wants to run */
 	uint64_t fw_after; /* cycle before which an interrupt is not looked at */
@@ -102,12 +101,26 @@ static void access_begins(struct rf_box *b)
 	f->stats.register_accesses++;
 	if (b->started)
 		rf_fabric_pass_time(f, rf_box_time(b) + f->cfg.bus_ns * PS_PER_NS);
+	else
+		b->boot += f->cfg.bus_ns * PS_PER_NS;
 }
 
 static void access_ends(struct rf_box *b)
 {
 	if (b->started)
 		rf_fabric_pass_time(b->f, rf_box_time(b));
+}
+
+/* The same for instructions. While firmware starts there is no world yet: it is counted instead. */
+static void spend(void *arg, uint64_t instructions)
+{
+	struct rf_box *b = arg;
+	uint64_t ps = instructions * PS_PER_SEC_KHZ / b->f->cfg.cpu_khz;
+
+	if (b->started)
+		rf_fabric_pass_time(b->f, rf_box_time(b) + ps);
+	else
+		b->boot += ps;
 }
 
 static uint32_t bus_read(void *arg, uint32_t addr)
@@ -133,10 +146,15 @@ static void bus_write(void *arg, uint32_t addr, uint32_t value)
 static int start(struct rf_box *b, char *why, size_t room)
 {
 	struct rf_engine_host host = {.arg = b, .tx = box_tx, .tx_ready = box_tx_ready};
+	struct rf_sim_fw_cfg cpu = {.kind = b->f->cfg.firmware,
+				    .hal = {.arg = b, .read = bus_read, .write = bus_write},
+				    .spend = spend,
+				    .arg = b};
 	struct rf_fw_cfg fw;
-	int err;
+	char text[160];
 
 	b->started = false;
+	b->boot = 0;
 	b->engine = b->ops->create(&b->cfg, &host, why, room);
 	if (!b->engine)
 		return -1;
@@ -145,16 +163,20 @@ static int start(struct rf_box *b, char *why, size_t room)
 	fw.ip = rf_fabric_box_ip();
 	fw.epoch = ++b->epoch;
 	fw.hold_ms = (uint32_t)b->f->cfg.hold_ms;
-	err = rf_fw_init(&b->fw, &b->hal, &fw);
-	if (err) {
-		snprintf(why, room, "firmware: %s", rf_fw_error_text(err));
+	if (rf_sim_fw_start(&cpu, &fw, &b->fw, text, sizeof(text)) != 0) {
+		snprintf(why, room, "firmware: %s", text);
 		b->ops->destroy(b->engine);
 		b->engine = NULL;
 		return -1;
 	}
 	b->started = true;
-	b->fw_at = 0;
+	b->fw_at = rf_sim_fw_next(b->fw);
+	/* What firmware did until here took no time in the engine. */
 	b->fw_after = 0;
+	if (cpu.kind == RF_SIM_FW_RV32)
+		b->fw_after = b->boot / b->period + 1;
+	if (b->fw_at < b->fw_after)
+		b->fw_at = b->fw_after;
 	return 0;
 }
 
@@ -174,7 +196,6 @@ struct rf_box *rf_box_create(struct rf_fabric *f, char *why, size_t room)
 	b->cfg.waveform = cfg->wave;
 	b->period = PS_PER_SEC_KHZ / b->cfg.clock_khz;
 	b->fifo = (uint64_t)cfg->mac_fifo * 8 * UINT64_C(1000000000000) / cfg->rate;
-	b->hal = (struct rf_hal){.arg = b, .read = bus_read, .write = bus_write};
 	b->epoch = (uint32_t)(cfg->seed & 0xffffff) + 1;
 	if (start(b, why, room) != 0) {
 		free(b);
@@ -187,6 +208,7 @@ void rf_box_destroy(struct rf_box *b)
 {
 	if (!b)
 		return;
+	rf_sim_fw_stop(b->fw);
 	if (b->engine)
 		b->ops->destroy(b->engine);
 	free(b);
@@ -199,6 +221,8 @@ void rf_box_reset(struct rf_box *b)
 	b->cycles_before += b->ops->cycle(b->engine);
 	b->evaluated_before += b->ops->evaluated(b->engine);
 	b->ops->destroy(b->engine);
+	rf_sim_fw_stop(b->fw);
+	b->fw = NULL;
 	b->base = b->f->now;
 	if (start(b, why, sizeof(why)) != 0)
 		rf_fabric_fail(b->f, why);
@@ -224,7 +248,9 @@ void rf_box_firmware(struct rf_box *b)
 	uint64_t cycle;
 
 	b->f->stats.firmware_polls++;
-	b->fw_at = rf_fw_poll(&b->fw);
+	b->fw_at = rf_sim_fw_poll(b->fw);
+	if (rf_sim_fw_fault(b->fw))
+		rf_fabric_fail(b->f, rf_sim_fw_fault(b->fw));
 	cycle = b->ops->cycle(b->engine);
 	b->fw_after = cycle + POLL_GAP_CYCLES;
 	if (b->fw_at < cycle + 1)
@@ -271,6 +297,7 @@ uint32_t rf_box_read(struct rf_box *b, uint32_t addr)
 
 void rf_box_stats(const struct rf_box *b, struct rf_fabric_stats *s)
 {
+	s->instructions = rf_sim_fw_instructions(b->fw);
 	s->cycles = b->cycles_before + b->ops->cycle(b->engine);
 	s->cycles_evaluated = b->evaluated_before + b->ops->evaluated(b->engine);
 }

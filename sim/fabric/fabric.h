@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "firmware/target/sim/cpu.h"
 #include "host/src/collective/arith.h"
 #include "sim/engine.h"
 
@@ -59,11 +60,13 @@ struct rf_fabric_cfg {
 	unsigned ports; /* 2..8 */
 	unsigned lanes;
 	unsigned width;
-	const char *wave; /* FST file, or NULL */
-	bool no_jump;     /* evaluate every clock */
-	unsigned bus_ns;  /* time that firmware needs for one register access */
-	uint64_t hold_ms; /* hold time of the box after power-on and reset */
-	bool no_keys;     /* the box has no keys: open laboratory */
+	const char *wave;             /* FST file, or NULL */
+	bool no_jump;                 /* evaluate every clock */
+	unsigned bus_ns;              /* time that firmware needs for one register access */
+	enum rf_sim_fw_kind firmware; /* native, or the image for the box's processor ... */
+	unsigned cpu_khz;             /* ... which executes an instruction per clock */
+	uint64_t hold_ms;             /* hold time of the box after power-on and reset */
+	bool no_keys;                 /* the box has no keys: open laboratory */
 	/* Hosts and network. */
 	unsigned ranks;
 	uint8_t port_of_rank[RF_FABRIC_RANKS]; /* box port to which the rule sends; rank mod ports
@@ -161,6 +164,7 @@ struct rf_fabric_stats {
 	double engine_seconds;     /* CPU time spent in the engine */
 	uint64_t firmware_polls;
 	uint64_t register_accesses;
+	uint64_t instructions; /* of the box's processor, where the image runs */
 	uint64_t frames_lost;
 	uint64_t frames_duplicated;
 	uint64_t frames_reordered;

@@ -12,6 +12,7 @@ void rf_fabric_cfg_init(struct rf_fabric_cfg *cfg)
 		.lanes = 1,
 		.width = 512,
 		.bus_ns = 40,
+		.cpu_khz = 100000,
 		.hold_ms = 0,
 		.ranks = 4,
 		.rate = UINT64_C(100000000000),

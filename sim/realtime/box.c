@@ -162,12 +162,30 @@ void rf_rt_engine_host(struct rf_rt *b, struct rf_engine_host *host)
 	*host = (struct rf_engine_host){.arg = b, .tx = box_tx};
 }
 
-void rf_rt_hal(struct rf_rt *b)
+struct rf_hal rf_rt_hal(struct rf_rt *b)
 {
-	b->hal = (struct rf_hal){.arg = b, .read = bus_read, .write = bus_write};
+	return (struct rf_hal){.arg = b, .read = bus_read, .write = bus_write};
 }
 
 /* ---- generators ---- */
+
+static uint32_t group_reg(struct rf_rt *b, unsigned group, uint32_t offset)
+{
+	return b->ops->reg_read(b->engine, RF_GROUP_BASE + group * RF_GROUP_STRIDE + offset);
+}
+
+/* Frames that a connection has room for, with so many under way to it. */
+static unsigned room_of(struct rf_rt *b, unsigned group, unsigned lane, unsigned port,
+			unsigned pending)
+{
+	uint32_t slots = 1u << (group_reg(b, group, RF_GROUP_CFG) >> RF_GROUP_CFG_S_LOG2_LSB);
+	uint32_t cid = group * 128u + lane * 8u + port;
+	uint32_t next =
+		b->ops->reg_read(b->engine, RF_CONN_BASE + cid * RF_CONN_STRIDE + RF_CONN_NEXT);
+	uint32_t ahead = ((next - group_reg(b, group, RF_GROUP_TAIL)) & 0xffffffu) + pending;
+
+	return ahead >= slots ? 0 : slots - ahead;
+}
 
 /*
  * How many more frames a generator behind a box port may send before a connection there could meet
@@ -178,41 +196,28 @@ static unsigned room_at(struct rf_rt *b, unsigned port)
 	unsigned pending = b->to_box[port].count + b->ops->rx_queued(b->engine, port);
 	unsigned room = BOX_QUEUE;
 
-	for (unsigned i = 0; i < RF_FW_RECORDS; i++) {
-		const struct rf_fw_group *g = &b->fw.group[i];
-		uint32_t tail;
-
-		if (!g->live || g->hw == RF_FW_NONE)
+	for (unsigned g = 0; g < b->shape.groups; g++) {
+		if (!(group_reg(b, g, RF_GROUP_CFG) & RF_GROUP_CFG_LIVE_MASK))
 			continue;
-		tail = b->ops->reg_read(b->engine,
-					RF_GROUP_BASE + g->hw * RF_GROUP_STRIDE + RF_GROUP_TAIL);
-		for (unsigned m = g->first; m != RF_FW_NONE; m = b->fw.member[m].next) {
-			const struct rf_fw_member *k = &b->fw.member[m];
-			uint32_t cid = g->hw * 128u + k->lane * 8u + k->port;
-			uint32_t ahead;
-			uint32_t slots = 1u << g->slots_log2;
+		for (unsigned lane = 0; lane < b->shape.lanes; lane++) {
+			uint32_t members = group_reg(b, g, RF_GROUP_MEMBERS0 + 4u * (lane / 4u));
+			unsigned k;
 
-			if (k->port != port)
+			if (!(members >> (8u * (lane & 3u) + port) & 1u))
 				continue;
-			ahead = b->ops->reg_read(b->engine, RF_CONN_BASE + cid * RF_CONN_STRIDE +
-								    RF_CONN_NEXT) -
-				tail;
-			ahead = (ahead & 0xffffff) + pending;
-			if (ahead >= slots)
-				return 0;
-			if (slots - ahead < room)
-				room = slots - ahead;
+			k = room_of(b, g, lane, port, pending);
+			room = k < room ? k : room;
 		}
 	}
 	return room;
 }
 
-static unsigned live_groups(const struct rf_rt *b)
+static unsigned live_groups(struct rf_rt *b)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < RF_FW_RECORDS; i++)
-		n += b->fw.group[i].live != 0;
+	for (unsigned g = 0; g < b->shape.groups; g++)
+		n += (group_reg(b, g, RF_GROUP_CFG) & RF_GROUP_CFG_LIVE_MASK) != 0;
 	return n;
 }
 
@@ -328,7 +333,11 @@ static bool run_firmware(struct rf_rt *b)
 
 	if (!b->ops->irq(b->engine) && cycle < b->fw_at)
 		return false;
-	b->fw_at = rf_fw_poll(&b->fw);
+	b->fw_at = rf_sim_fw_poll(b->fw);
+	if (rf_sim_fw_fault(b->fw)) {
+		fprintf(stderr, "ringfold box: firmware: %s\n", rf_sim_fw_fault(b->fw));
+		b->failed = true;
+	}
 	return true;
 }
 

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "firmware/target/sim/cpu.h"
 #include "sim/engine.h"
 #include "sim/realtime/port.h"
 
@@ -36,6 +37,7 @@ struct rf_rt_cfg {
 	uint8_t mac[6];
 	uint32_t ip;
 	uint32_t epoch;
+	enum rf_sim_fw_kind firmware;
 	uint64_t hold_ns;
 	uint64_t lease_ns;
 	struct rf_rt_attach host[RF_RT_PORTS]; /* ports of the switch */

@@ -1,8 +1,7 @@
 #ifndef RF_SIM_REALTIME_INTERNAL_H
 #define RF_SIM_REALTIME_INTERNAL_H
 
-#include "firmware/core/fw.h"
-#include "firmware/target/linux/hal.h"
+#include "firmware/target/sim/cpu.h"
 #include "sim/fabric/switch.h"
 #include "sim/realtime/box.h"
 #include "sim/trace/pcapng.h"
@@ -34,8 +33,7 @@ struct rf_rt {
 	const struct rf_engine_ops *ops;
 	struct rf_engine *engine;
 	struct rf_engine_cfg shape;
-	struct rf_hal hal;
-	struct rf_fw fw;
+	struct rf_sim_fw *fw;
 	uint64_t fw_at;   /* cycle of the clock on the wall */
 	uint64_t started; /* ns */
 	uint64_t khz;
@@ -60,6 +58,6 @@ struct rf_rt {
 uint64_t rf_rt_now(void);
 /* box.c: what the engine and the firmware call. */
 void rf_rt_engine_host(struct rf_rt *b, struct rf_engine_host *host);
-void rf_rt_hal(struct rf_rt *b);
+struct rf_hal rf_rt_hal(struct rf_rt *b);
 
 #endif

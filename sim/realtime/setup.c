@@ -22,15 +22,15 @@ static const char *const counter_names[] = {
 static int start_box(struct rf_rt *b, char *why, size_t room)
 {
 	struct rf_engine_host host;
+	struct rf_sim_fw_cfg cpu = {.kind = b->cfg.firmware, .hal = rf_rt_hal(b)};
 	struct rf_fw_cfg fw;
-	int err;
+	char text[300];
 
 	rf_shape_cfg(&b->shape, b->cfg.ports, b->cfg.lanes, b->cfg.width);
 	b->shape.seed = b->cfg.seed;
 	b->shape.waveform = b->cfg.wave;
 	b->khz = b->shape.clock_khz;
 	rf_rt_engine_host(b, &host);
-	rf_rt_hal(b);
 	b->engine = b->ops->create(&b->shape, &host, why, room);
 	if (!b->engine)
 		return -1;
@@ -43,10 +43,12 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 	if (b->cfg.lease_ns)
 		fw.lease_ms = (uint32_t)(b->cfg.lease_ns / 1000000u);
 	b->started = rf_rt_now();
-	err = rf_fw_init(&b->fw, &b->hal, &fw);
-	if (err)
-		snprintf(why, room, "firmware: %s", rf_fw_error_text(err));
-	return err ? -1 : 0;
+	if (rf_sim_fw_start(&cpu, &fw, &b->fw, text, sizeof(text)) != 0) {
+		snprintf(why, room, "firmware: %s", text);
+		return -1;
+	}
+	b->fw_at = rf_sim_fw_next(b->fw);
+	return 0;
 }
 
 static int open_trace(struct rf_rt *b, const char *file, unsigned ports, bool box,
@@ -162,6 +164,7 @@ void rf_rt_destroy(struct rf_rt *b)
 	}
 	for (unsigned i = 0; i < RF_RT_PORTS; i++)
 		empty(&b->to_host[i]);
+	rf_sim_fw_stop(b->fw);
 	if (b->engine)
 		b->ops->destroy(b->engine);
 	if (rf_pcapng_close(b->trace_hosts) != 0 || rf_pcapng_close(b->trace_box) != 0)
@@ -216,7 +219,7 @@ static void report_json(struct rf_rt *b)
 		json_array_append_new(box, json_of_port(b, p));
 	for (unsigned n = 0; n < rf_fw_counter_count(); n++)
 		json_object_set_new(fw, rf_fw_counter_name(n),
-				    json_integer(rf_fw_counter(&b->fw, n)));
+				    json_integer(rf_sim_fw_counter(b->fw, n)));
 	o = json_pack("{ss si si si so so so sI sf}", "engine", b->ops->name, "ports",
 		      (int)b->cfg.ports, "lanes", (int)b->cfg.lanes, "width", (int)b->cfg.width,
 		      "switch", ports, "box", box, "firmware", fw, "cycles",

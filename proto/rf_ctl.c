@@ -391,14 +391,12 @@ static bool body_request(struct cursor *c, uint8_t verb, struct rf_ctl_request *
 	}
 }
 
+/* The SipHash of the message with zero in the tag's place. */
 static uint64_t tag_of(const uint8_t *buf, size_t len, const uint8_t *key)
 {
-	return rf_siphash(key, buf, len);
+	return rf_siphash_hole(key, buf, len, TAG_OFFSET);
 }
 
-/*
- * The tag is the SipHash of the message with zero in the tag's place; buf is put back as it was.
- */
 static size_t finish(uint8_t *buf, const struct cursor *c, const struct rf_ctl_header *h,
 		     const uint8_t *key)
 {
@@ -494,13 +492,9 @@ int rf_ctl_header_get(const uint8_t *buf, size_t len, struct rf_ctl_header *h)
 bool rf_ctl_tag_ok(const uint8_t *buf, const struct rf_ctl_header *h,
 		   const uint8_t key[RF_CTL_KEY_BYTES])
 {
-	uint8_t copy[RF_CTL_MESSAGE_MAX];
-
-	if (h->length < RF_CTL_HEADER || h->length > sizeof(copy))
+	if (h->length < RF_CTL_HEADER || h->length > RF_CTL_MESSAGE_MAX)
 		return false;
-	memcpy(copy, buf, h->length);
-	memset(copy + TAG_OFFSET, 0, 8);
-	return rf_siphash_equal(tag_of(copy, h->length, key), h->tag) != 0;
+	return rf_siphash_equal(tag_of(buf, h->length, key), h->tag) != 0;
 }
 
 enum rf_ctl_reason rf_ctl_request_get(const uint8_t *buf, const struct rf_ctl_header *h,

@@ -401,9 +401,16 @@ struct rf_ctl_addr {
 	uint16_t src_port, dst_port; /* UDP */
 };
 
+/* Bytes in front of the message in a frame with that VLAN tag, or RF_CTL_NO_VLAN. */
+static inline size_t rf_ctl_frame_head(uint16_t vlan)
+{
+	return vlan == RF_CTL_NO_VLAN ? 42u : 46u;
+}
+
 /*
  * Puts Ethernet, optional tag, IPv4 and UDP (checksum 0, "don't fragment", TTL 64) around a message
- * and pads to 60 bytes. Returns the length of the frame, or 0 where room is too small.
+ * and pads to 60 bytes. msg may stand in its place in the frame already. Returns the length of the
+ * frame, or 0 where room is too small.
  */
 size_t rf_ctl_frame_put(uint8_t *frame, size_t room, const struct rf_ctl_addr *a,
 			const uint8_t *msg, size_t len);

@@ -53,7 +53,8 @@ size_t rf_ctl_frame_put(uint8_t *frame, size_t room, const struct rf_ctl_addr *a
 	rf_put_be16(udp + 2, a->dst_port);
 	rf_put_be16(udp + 4, (uint16_t)(UDP_HEADER + len));
 	rf_put_be16(udp + 6, 0);
-	memcpy(udp + UDP_HEADER, msg, len);
+	if (msg != udp + UDP_HEADER)
+		memcpy(udp + UDP_HEADER, msg, len);
 	if (total < RF_CTL_FRAME_MIN) {
 		memset(frame + total, 0, RF_CTL_FRAME_MIN - total);
 		total = RF_CTL_FRAME_MIN;

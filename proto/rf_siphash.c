@@ -34,7 +34,8 @@ static void sip_word(struct sip *s, uint64_t m)
 	s->v0 ^= m;
 }
 
-uint64_t rf_siphash(const uint8_t key[RF_SIPHASH_KEY_BYTES], const void *data, size_t len)
+uint64_t rf_siphash_hole(const uint8_t key[RF_SIPHASH_KEY_BYTES], const void *data, size_t len,
+			 size_t hole)
 {
 	uint64_t k0 = rf_get_le64(key);
 	uint64_t k1 = rf_get_le64(key + 8);
@@ -51,11 +52,16 @@ uint64_t rf_siphash(const uint8_t key[RF_SIPHASH_KEY_BYTES], const void *data, s
 	size_t left = len;
 
 	for (; left >= 8; p += 8, left -= 8)
-		sip_word(&s, rf_get_le64(p));
+		sip_word(&s, len - left == hole ? 0 : rf_get_le64(p));
 	for (size_t i = 0; i < left; i++)
 		last |= (uint64_t)p[i] << (8 * i);
 	sip_word(&s, last);
 	s.v2 ^= 0xff;
 	sip_rounds(&s, 4);
 	return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+uint64_t rf_siphash(const uint8_t key[RF_SIPHASH_KEY_BYTES], const void *data, size_t len)
+{
+	return rf_siphash_hole(key, data, len, SIZE_MAX);
 }

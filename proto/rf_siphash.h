@@ -15,6 +15,13 @@
  */
 uint64_t rf_siphash(const uint8_t key[RF_SIPHASH_KEY_BYTES], const void *data, size_t len);
 
+/*
+ * The same with eight bytes of zero in the place of those at `hole`, a multiple of 8 below len: how
+ * the tag of a message is made that carries its own tag.
+ */
+uint64_t rf_siphash_hole(const uint8_t key[RF_SIPHASH_KEY_BYTES], const void *data, size_t len,
+			 size_t hole);
+
 /* 1 if the tags are equal. Takes the same time whichever byte differs. */
 static inline int rf_siphash_equal(uint64_t a, uint64_t b)
 {

@@ -2,6 +2,8 @@
  * Buddy allocator over a tree of bytes. Node 1 is the whole range, nodes 2n and 2n + 1 the halves
  * of n. Each holds 1 + log2 (in leaves) of the longest free aligned run below it, 0 for none.
  */
+#include <string.h>
+
 #include "firmware/core/internal.h"
 
 #define DEPTH_MAX 8u
@@ -16,8 +18,7 @@ void rf_fw_buddy_init(struct rf_fw_buddy *b, unsigned int total_log2)
 	b->leaf_log2 = (uint8_t)(total_log2 - depth);
 	b->longest[0] = 0;
 	for (unsigned int level = 0; level <= depth; level++)
-		for (unsigned int n = 1u << level; n < 2u << level; n++)
-			b->longest[n] = (uint8_t)(depth - level + 1u);
+		memset(b->longest + (1u << level), (int)(depth - level + 1u), 1u << level);
 }
 
 /* Order, in leaves, that holds 2^log2 units. */

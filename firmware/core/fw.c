@@ -146,7 +146,7 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 {
 	int rc;
 
-	memset(fw, 0, sizeof(*fw));
+	memset(fw, 0, offsetof(struct rf_fw, group));
 	fw->hal = hal;
 	fw->cfg = *cfg;
 	fw->epoch = cfg->epoch;

@@ -187,11 +187,12 @@ struct rf_fw {
 	uint8_t free_member;
 	uint8_t notices; /* some member has one due */
 	struct rf_fw_buddy beats, hslots;
+	/* rf_fw_init() zeroes what stands above; from here on each part has its own start. */
 	struct rf_fw_group group[RF_FW_RECORDS];
 	struct rf_fw_member member[RF_FW_MEMBERS];
 	struct rf_fw_entry table[2u << RF_FW_HASH_BITS_MAX]; /* table 1 begins at 1 << hash_bits */
-	/* frames: the punted one, the answer, the message in it */
-	uint8_t rx[RF_CTL_FRAME_MAX], tx[RF_CTL_FRAME_MAX], msg[RF_CTL_MESSAGE_MAX];
+	/* frames: the punted one, the answer; written before they are read */
+	uint8_t rx[RF_CTL_FRAME_MAX], tx[RF_CTL_FRAME_MAX];
 	struct rf_ctl_reply reply;
 };
 

@@ -149,6 +149,7 @@ static void icmp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
 static bool send(struct rf_fw *fw, struct rf_ctl_header *h, const struct rf_ctl_addr *to,
 		 unsigned int port, const uint8_t *key)
 {
+	uint8_t *msg = fw->tx + rf_ctl_frame_head(to->vlan);
 	size_t len;
 
 	h->flags = RF_CTL_F_REPLY;
@@ -158,8 +159,8 @@ static bool send(struct rf_fw *fw, struct rf_ctl_header *h, const struct rf_ctl_
 		h->flags |= RF_CTL_F_OPEN_LAB;
 	h->epoch = fw->epoch;
 	h->nonce = 0;
-	len = rf_ctl_reply_put(fw->msg, h, &fw->reply, key);
-	len = len > 0 ? rf_ctl_frame_put(fw->tx, sizeof(fw->tx), to, fw->msg, len) : 0;
+	len = rf_ctl_reply_put(msg, h, &fw->reply, key);
+	len = len > 0 ? rf_ctl_frame_put(fw->tx, sizeof(fw->tx), to, msg, len) : 0;
 	return len > 0 && inject(fw, port, len);
 }
 

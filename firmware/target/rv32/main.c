@@ -5,7 +5,8 @@
 
 int main(void);
 
-static struct rf_fw fw;
+/* rf_fw_init() writes all of it: not zeroed twice. */
+static struct rf_fw fw __attribute__((section(".noinit")));
 static struct rf_fw_key keys[RF_SETTINGS_KEYS_MAX];
 
 static void own_write(uint32_t offset, uint32_t value)

@@ -7,6 +7,8 @@
 
 #define WORD ((size_t)4)
 
+typedef uint32_t __attribute__((may_alias)) word;
+
 static int whole_words(const void *a, const void *b)
 {
 	return (((uintptr_t)a | (uintptr_t)b) & (WORD - 1u)) == 0;
@@ -18,11 +20,19 @@ void *memcpy(void *to, const void *from, size_t n)
 	const uint8_t *f = from;
 
 	if (whole_words(to, from)) {
-		/* Type punning through the compiler's own back door: both are aligned. */
-		typedef uint32_t __attribute__((may_alias)) word;
+		word *tw = to;
+		const word *fw = from;
 
-		for (; n >= WORD; n -= WORD, t += WORD, f += WORD)
-			*(word *)(void *)t = *(const word *)(const void *)f;
+		for (; n >= 4u * WORD; n -= 4u * WORD, tw += 4, fw += 4) {
+			tw[0] = fw[0];
+			tw[1] = fw[1];
+			tw[2] = fw[2];
+			tw[3] = fw[3];
+		}
+		for (; n >= WORD; n -= WORD)
+			*tw++ = *fw++;
+		t = (uint8_t *)tw;
+		f = (const uint8_t *)fw;
 	}
 	while (n-- > 0)
 		*t++ = *f++;
@@ -34,11 +44,24 @@ void *memset(void *to, int c, size_t n)
 	uint8_t *t = to;
 	uint32_t fill = (uint8_t)c * 0x01010101u;
 
-	if (whole_words(to, to)) {
-		typedef uint32_t __attribute__((may_alias)) word;
+	for (; n > 0 && !whole_words(t, t); n--)
+		*t++ = (uint8_t)c;
+	if (n >= WORD) {
+		word *tw = (word *)(void *)t;
 
-		for (; n >= WORD; n -= WORD, t += WORD)
-			*(word *)(void *)t = fill;
+		for (; n >= 8u * WORD; n -= 8u * WORD, tw += 8) {
+			tw[0] = fill;
+			tw[1] = fill;
+			tw[2] = fill;
+			tw[3] = fill;
+			tw[4] = fill;
+			tw[5] = fill;
+			tw[6] = fill;
+			tw[7] = fill;
+		}
+		for (; n >= WORD; n -= WORD)
+			*tw++ = fill;
+		t = (uint8_t *)tw;
 	}
 	while (n-- > 0)
 		*t++ = (uint8_t)c;

@@ -34,10 +34,14 @@ _start:
 	addi	t1, t1, 4
 	j	3b
 4:	li	t3, RF_CPU_STACK_FILL
+	la	t1, __stack_bottom
 	la	t2, __stack_top
 5:	bgeu	t1, t2, 6f
 	sw	t3, 0(t1)
-	addi	t1, t1, 4
+	sw	t3, 4(t1)
+	sw	t3, 8(t1)
+	sw	t3, 12(t1)
+	addi	t1, t1, 16
 	j	5b
 6:	call	main
 	.size _start, . - _start

@@ -1,9 +1,11 @@
 #!/bin/bash
 # Four hosts train a net on handwritten digits; the box adds their gradients.
 #
-#   demo/run.sh [--engine rtl|model] [--ranks N] [--epochs N] [--keep DIR]
+#   demo/run.sh [--engine rtl|model] [--firmware rv32|native] [--ranks N] [--epochs N] [--keep DIR]
 #
 #   --engine rtl    the Verilog pipeline in Verilator (default); model: the reference model in C
+#   --firmware rv32 the image for the box's processor, in libunicorn (default where it was built); native: the same
+#                   source in the simulator's process
 #   --ranks N       host processes, 2 to 4 (4)
 #   --epochs N      times that all digits are seen (30)
 #   --keep DIR      leave logs and captures of all frames (pcapng) there
@@ -17,17 +19,19 @@ set -u
 bin=${RF_BIN:-$(dirname "$0")/../build/bin}
 data=${RF_DATA:-$(dirname "$0")/../tests/data/digits/digits.csv}
 engine=rtl
+firmware=native
+[ -x "$bin/ringfold-rv32" ] && [ -r "$bin/../firmware/ringfold-rv32.elf" ] && firmware=rv32
 ranks=4
 epochs=30
 keep=
 
 usage() {
-	sed -n '2,14s/^# \{0,1\}//p' "$0"
+	sed -n '2,16s/^# \{0,1\}//p' "$0"
 }
 
 while [ $# -gt 0 ]; do
 	case "$1" in
-	--engine | --ranks | --epochs | --keep)
+	--engine | --firmware | --ranks | --epochs | --keep)
 		[ $# -ge 2 ] || { usage >&2; exit 2; }
 		declare "${1#--}=$2"
 		shift 2
@@ -42,8 +46,8 @@ while [ $# -gt 0 ]; do
 		;;
 	esac
 done
-case "$engine:$ranks:$epochs" in
-rtl:[2-4]:[1-9]* | model:[2-4]:[1-9]*) ;;
+case "$engine:$firmware:$ranks:$epochs" in
+rtl:rv32:[2-4]:[1-9]* | model:rv32:[2-4]:[1-9]* | rtl:native:[2-4]:[1-9]* | model:native:[2-4]:[1-9]*) ;;
 *)
 	usage >&2
 	exit 2
@@ -104,8 +108,8 @@ if [ -n "$keep" ]; then
 	log=$keep
 fi
 
-say "box: $engine, 4 ports x 512 bits; $ranks hosts; $epochs epochs"
-box=("$bin/ringfold-box" --engine "$engine" --box-ports 4 --hold 0s --stats 20ms)
+say "box: $engine, firmware $firmware, 4 ports x 512 bits; $ranks hosts; $epochs epochs"
+box=("$bin/ringfold-box" --engine "$engine" --firmware "$firmware" --box-ports 4 --hold 0s --stats 20ms)
 [ -n "$keep" ] && box+=(--pcapng "$keep")
 for ((r = 0; r < ranks; r++)); do
 	box+=(--port "h$r=memif:$dir/$r.sock")

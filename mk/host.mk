@@ -75,4 +75,5 @@ install-files:
 	ln -sf libringfold.so.0 $(RF_LIB)/libringfold.so
 	for f in $(RTL_BOXES); do install -D -m 755 $$f $(RF_LIB)/ringfold/$${f##*/}; done
 	install -m 644 host/include/ringfold/ringfold.h $(DESTDIR)$(PREFIX)/include/ringfold/
+	[ ! -f $(BUILD)/firmware/ringfold-rv32.elf ] || install -D -m 644 $(BUILD)/firmware/ringfold-rv32.elf $(RF_LIB)/ringfold/ringfold-rv32.elf
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(RF_VERSION)|' host/ringfold.pc.in > $(RF_LIB)/pkgconfig/ringfold.pc

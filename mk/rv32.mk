@@ -48,3 +48,5 @@ $(eval $(call c_link,fw_rv32_test,tests/unit/fw_rv32_test.c,fwsim fwbox fw fwlin
 $(eval $(call test,fw_rv32_test,$(BUILD)/tests/fw_rv32_test,$(BUILD)/tests/fw_rv32_test $(RV32_DEPS)))
 $(eval $(call c_link,fw_bench,tests/bench/fw_bench.c,fwsim fwbox fw fwlinux client rfctl rfproto,-lcmocka,,$(BUILD)/tests/fw_bench))
 $(eval $(call bench,firmware,$(BUILD)/tests/fw_bench $(BENCH_OUT),$(BUILD)/tests/fw_bench $(RV32_DEPS)))
+
+demo: $(RV32_DEPS)

@@ -1,0 +1,33 @@
+/*
+ * Schemes: functions from a topology to a plan, by name.
+ */
+#ifndef RF_PLANNER_SCHEME_H
+#define RF_PLANNER_SCHEME_H
+
+#include "planner/plan.h"
+
+struct scheme_options {
+	uint64_t seed;  /* of what a scheme draws */
+	int chunks;     /* quantise to so many classes; 0: leave the fractions */
+	int roundings;  /* GRID, InArt: best of so many */
+	double seconds; /* a scheme that improves step by step stops then */
+};
+
+struct scheme {
+	const char *name;
+	const char *text; /* one line for --help */
+	/* A verified plan with its throughput; NULL with the reason. The caller frees. */
+	struct plan *(*make)(const struct topology *t, const struct scheme_options *o,
+			     struct topo_error *e);
+};
+
+/* All of them, ended by a name that is NULL. */
+extern const struct scheme scheme_list[];
+/* NULL where there is none of that name. */
+const struct scheme *scheme_find(const char *name);
+struct scheme_options scheme_options_default(void);
+/* Runs one: measures planning_seconds, fills steps, verifies. */
+struct plan *scheme_run(const struct scheme *s, const struct topology *t,
+			const struct scheme_options *o, struct topo_error *e);
+
+#endif

@@ -5,7 +5,7 @@
 // Capacity    RF_CNT_COUNT counters of 32 bits, which wrap.
 // Handshake   none. While ready is low nothing is counted.
 // Reset       all counters become zero, one per cycle; then ready rises.
-// Proved      tests/rtl/core: every counter.
+// Proved      tests/rtl/unit_counters.cpp; tests/rtl/core.
 //
 // Verdicts exclude one another, and so do the frames that leave: each kind has one small memory. The few others are registers.
 
@@ -75,27 +75,27 @@ module rf_counters (
 
   always @(posedge clk)
     if (rst) rx_frames_q <= 32'd0;
-    else if (rx_frames) rx_frames_q <= rx_frames_q + 32'd1;
+    else if (ready && rx_frames) rx_frames_q <= rx_frames_q + 32'd1;
 
   always @(posedge clk)
     if (rst) rx_overflow_q <= 32'd0;
-    else if (rx_overflow) rx_overflow_q <= rx_overflow_q + 32'd1;
+    else if (ready && rx_overflow) rx_overflow_q <= rx_overflow_q + 32'd1;
 
   always @(posedge clk)
     if (rst) ack_beyond_q <= 32'd0;
-    else if (ack_beyond) ack_beyond_q <= ack_beyond_q + 32'd1;
+    else if (ready && ack_beyond) ack_beyond_q <= ack_beyond_q + 32'd1;
 
   always @(posedge clk)
     if (rst) ack_forwarded_q <= 32'd0;
-    else if (ack_forwarded) ack_forwarded_q <= ack_forwarded_q + 32'd1;
+    else if (ready && ack_forwarded) ack_forwarded_q <= ack_forwarded_q + 32'd1;
 
   always @(posedge clk)
     if (rst) repeat_stale_q <= 32'd0;
-    else if (repeat_stale) repeat_stale_q <= repeat_stale_q + 32'd1;
+    else if (ready && repeat_stale) repeat_stale_q <= repeat_stale_q + 32'd1;
 
   always @(posedge clk)
     if (rst) tx_frames_q <= 32'd0;
-    else if (tx_frames) tx_frames_q <= tx_frames_q + 32'd1;
+    else if (ready && tx_frames) tx_frames_q <= tx_frames_q + 32'd1;
 
   always @(*)
     if (rd_number == `RF_CNT_RX_FRAMES) rd_data = rx_frames_q;

@@ -5,7 +5,7 @@
 // Capacity    GROUPS groups.
 // Handshake   none.
 // Reset       all registers zero: no group live, no error.
-// Proved      tests/rtl/core.
+// Proved      tests/rtl/unit_group_regs.cpp; tests/rtl/core.
 //
 // The first error of a group is latched; of several in one cycle that of the judge with the lowest port, then ranks that
 // disagree (lowest port first), then a NAK.

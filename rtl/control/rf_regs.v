@@ -6,7 +6,7 @@
 // Capacity    none.
 // Handshake   as rf_axil.
 // Reset       registers as registers.txt says.
-// Proved      tests/rtl/core.
+// Proved      tests/rtl/unit_regs.cpp; tests/rtl/core.
 
 `include "rf_regs.vh"
 

@@ -5,7 +5,7 @@
 // Capacity    LANES * 2^BANK_AW beats, LANES * 2^HDR_AW headers.
 // Handshake   commands valid/ready; c_* go to rf_ingress, whose stream (o_*) is never held back but for a punted frame.
 // Reset       forgets commands; memories are not reset.
-// Proved      tests/rtl/core.
+// Proved      tests/rtl/unit_bank.cpp; tests/rtl/core.
 //
 // commit: rf_ingress has taken a command to copy a payload. Its beats are then written one per cycle, the first one 2 or 3
 // cycles later; a pass that the commit completes reads 5 cycles later at the earliest, so it never overtakes the copy. A

@@ -5,7 +5,7 @@
 // Capacity    2^CW connections.
 // Handshake   none.
 // Reset       none: unknown until written.
-// Proved      tests/rtl/core.
+// Proved      tests/rtl/unit_conn_static.cpp; tests/rtl/core.
 
 module rf_conn_static #(
   // Bits of a connection's number inside this box.

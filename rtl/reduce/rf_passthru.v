@@ -1,12 +1,12 @@
 // rf_passthru: FIFO for the foreign frames of one port.
 //
-// Latency     first beat in to e_valid: 3 cycles.
+// Latency     first beat in to e_valid: 1 cycle, to p_valid: 3 cycles.
 // Throughput  one beat in and one out per cycle.
 // Capacity    BEATS beats, FRAMES frames.
 // Handshake   the judge looks at ask_room for ask_len and takes it in the same cycle; the beats come later, without gaps once
 //             begun, and are never held back. Out: e_valid from the first beat on; p_* the beats, p_valid without gaps.
 // Reset       empty.
-// Proved      tests/rtl/core.
+// Proved      tests/rtl/unit_passthru.cpp; tests/rtl/core.
 
 module rf_passthru #(
   parameter WIDTH = 512,

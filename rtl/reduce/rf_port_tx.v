@@ -5,7 +5,7 @@
 // Capacity    none.
 // Handshake   each source has e_* for the frame and p_* for its beats, as rf_egress. A frame once offered stays chosen.
 // Reset       chooses results.
-// Proved      tests/rtl/core.
+// Proved      tests/rtl/unit_port_tx.cpp; tests/rtl/core.
 
 module rf_port_tx #(
   parameter WIDTH = 512,
@@ -105,7 +105,9 @@ module rf_port_tx #(
   wire [2:0] grant;
   wire       choose      = ended || (!inside_q && !e_valid);
   wire       res_next    = ended ? res_soon || (sel_q != RES && res_p_valid) : res_e_valid || res_soon;
-  wire       pick_other  = choose && any_other && (!res_next || run_q >= RESULTS[3:0]);
+  // A result that begins now counts: it may end now too.
+  wire       enough      = run_q >= RESULTS[3:0] || (begun && sel_q == RES && run_q + 4'd1 == RESULTS[3:0]);
+  wire       pick_other  = choose && any_other && (!res_next || enough);
 
   rf_rr_arb #(.N(3)) arb (.clk(clk), .rst(rst), .req(wait_others), .take(pick_other), .grant(grant));
 

@@ -5,7 +5,7 @@
 // Capacity    DEPTH words; in distributed RAM, once per read port.
 // Handshake   none.
 // Reset       none; what was never written is unknown.
-// Proved      tests/formal/ledger.proof, as part of rf_ledger.
+// Proved      tests/rtl/unit_ram_many.cpp; tests/formal/ledger.proof as part of rf_ledger.
 
 module rf_ram_many #(
   // Bits of a word.

@@ -1,12 +1,12 @@
 // rf_reader: reads one port's part of the passes: facts and header first, then the beats.
 //
-// Latency     launch to the first beat at the reduction: 5 cycles where nothing is being read.
+// Latency     launch to the first beat at the reduction: 4 cycles where nothing is being read.
 // Throughput  one beat per cycle, no gap between passes.
 // Capacity    one pass in preparation, one being read.
 // Handshake   launch only while prep_busy is low. The readers of a block hold the same pass and begin it in the same cycle: each
 //             computes `go` from the same signals of all ports.
 // Reset       forgets passes.
-// Proved      tests/rtl/core.
+// Proved      tests/rtl/unit_reader.cpp; tests/rtl/core.
 //
 // In preparation the facts (opcode, pad, length) of all ranks are compared with those of the first member: a packet whose
 // ranks disagree is read like any other, but its result is dropped.

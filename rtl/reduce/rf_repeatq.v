@@ -1,12 +1,12 @@
 // rf_repeatq: the packets that a port is to send out of turn: repeats, and first sendings that come behind them.
 //
-// Latency     judge to front: 3 cycles. Sending behind repeats to front: 2 cycles.
+// Latency     judge to front: 2 cycles. Sending behind repeats to front: 1 cycle.
 // Throughput  one entry in and one out per cycle.
 // Capacity    DEPTH entries, of which the judge may fill DEPTH - 2 * LANES.
 // Handshake   the judge pushes only while j_room, the scheduler only while f_room (which it looks at before the first lane of
-//             a packet: there is room for all lanes then). Front: m_valid until m_pop.
+//             a packet: there is room for all lanes then) and at most every third cycle. Front: m_valid until m_pop.
 // Reset       empty.
-// Proved      tests/rtl/core: order of every connection under loss.
+// Proved      tests/rtl/unit_repeatq.cpp; tests/rtl/core.
 //
 // A connection is `queued` while an entry of it is in here. Instead of a counter for each there is one bit, and the place
 // of its youngest entry: when that one leaves, the bit is cleared.

@@ -5,7 +5,7 @@
 // Capacity    2^CW connections.
 // Handshake   clr_valid/clr_ready: a clear waits while a sign is being noted.
 // Reset       none: firmware clears a connection before it uses it (INIT).
-// Proved      tests/rtl/core.
+// Proved      tests/rtl/unit_seen.cpp; tests/rtl/core.
 
 module rf_seen #(
   // Bits of a connection's number inside this box.

@@ -1,0 +1,26 @@
+# Self-checking benches of single modules (docs/verification.md): small parameters, a reference of their own, seeded.
+
+# $(call unit,NAME,VERILOG,PARAMETERS[,VARIANT]): bench tests/rtl/unit_NAME.cpp of rf_NAME; PARAMETERS as A=1 B=2, for both.
+# Every bench runs once more with each of its checks turned round (--flip).
+define unit
+$(call vl_bench,unit-$(1)$(4),rf_$(1),$(UNIT_LIB) $(2),tests/rtl/unit_$(1).cpp,$(addprefix -G,$(3)) -CFLAGS "-O1 $(addprefix -D,$(3))",--flip)
+$(BUILD)/vl/unit-$(1)$(4)/Vrf_$(1): tests/rtl/unit.h tests/rtl/net_ref.h
+endef
+
+UNIT_LIB := $(addprefix rtl/lib/,rf_ram_lut.v rf_ram_sdp.v rf_fifo.v rf_delay.v rf_rr_arb.v)
+UNIT_CTL := rtl/control/rf_
+UNIT_RED := rtl/reduce/rf_
+
+$(eval $(call unit,ram_many,$(UNIT_RED)ram_many.v,AW=4 READS=3))
+$(eval $(call unit,seen,$(UNIT_RED)seen.v,CW=4))
+$(eval $(call unit,conn_static,$(UNIT_RED)conn_static.v,CW=4))
+$(eval $(call unit,counters,$(UNIT_CTL)counters.v))
+$(eval $(call unit,repeatq,$(UNIT_RED)repeatq.v,LANES=1 AW=3 DEPTH=16))
+$(eval $(call unit,repeatq,$(UNIT_RED)repeatq.v,LANES=3 AW=4 DEPTH=16,-3))
+$(eval $(call unit,passthru,$(UNIT_RED)passthru.v,BEATS=64 FRAMES=4 WIDTH=64))
+$(eval $(call unit,port_tx,$(UNIT_RED)port_tx.v,RESULTS=4 WIDTH=64))
+$(eval $(call unit,results,$(UNIT_RED)results.v,BEATS=32 HDRS=8 CREDIT_W=6 WIDTH=64))
+$(eval $(call unit,bank,$(UNIT_RED)bank.v,LANES=2 BANK_AW=6 HDR_AW=3 COMMANDS=8 WIDTH=64))
+$(eval $(call unit,reader,$(UNIT_RED)reader.v,PORT=2 PORTS=4 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=6 HDR_AW=4 CREDIT_W=6))
+$(eval $(call unit,group_regs,$(UNIT_CTL)group_regs.v,PORTS=4 LANES=5 GROUPS=4 GW=2 LW=3 PW=2))
+$(eval $(call unit,regs,$(UNIT_CTL)regs.v $(UNIT_RED)conn_static.v,PORTS=3 LANES=2 WIDTH=128 GROUPS=5 GW=3 LW=1 PW=2 BANK_AW=13 HDR_AW=9 HASH_BITS=8 FP16=1 CLOCK_KHZ=250000))

@@ -1,0 +1,216 @@
+/*
+ * rf_bank: commands reach rf_ingress in order, each stream goes where its command says, payloads and headers are found again
+ * at their addresses, and no payload's command is given while a punted frame may still be held back.
+ *
+ * Compiled with LANES, BANK_AW, HDR_AW and COMMANDS, the module's parameters; WIDTH is 64. The bench is the judge, rf_ingress
+ * (a command's first beat up to 2 cycles later, then one per cycle while o_ready) and the readers.
+ */
+#include "Vrf_bank.h"
+#include "tests/rtl/unit.h"
+
+using namespace unit;
+
+enum { B = 8, HDR = 80, LW = 1, AW = 3, FORGET = 0, STORE = 1, PUNT = 2, PASS = 3, BEATS_MAX = 6 };
+
+struct command {
+	unsigned op, addr, conn;
+	std::vector<uint64_t> data;
+	long from;	/* its first beat is there */
+};
+
+struct header {
+	bool is = false;
+	bytes hdr;
+	unsigned vlan, hlen, fact;
+};
+
+/* A word that comes out `latency` cycles after its read. */
+template <class T> struct later {
+	std::deque<std::pair<long, T>> due;
+
+	bool there(long n, T *out)
+	{
+		if (due.empty() || due.front().first != n)
+			return false;
+		*out = due.front().second;
+		due.pop_front();
+		return true;
+	}
+};
+
+static void body(bench &b)
+{
+	auto d = fresh<Vrf_bank>(b);
+	std::deque<command> asked, streams;
+	std::map<unsigned, uint64_t> beats;
+	std::map<unsigned, header> headers;
+	later<std::pair<bool, uint64_t>> beat_out;
+	later<header> hdr_out, fact_out;
+	long stored = 0, punted = 0, passed = 0, waits = 0, read = 0, hdr_read = 0, held = 0;
+	unsigned p_new = 50, p_take = 50, p_punt = 50;
+	size_t at = 0;
+
+	d->m_valid = d->h_store = d->c_ready = d->o_valid = d->beat_read = d->fact_read = d->hdr_read = d->punt_ready = 0;
+	reset(b, *d);
+	for (long n = 0; n < 30000 || !asked.empty() || !streams.empty(); n++) {
+		b.good("everything is done in the end", n < 40000);
+		if (n % 300 == 0) {
+			p_new = n >= 30000 ? 0 : b.r.percent(50) ? 100 : b.r.below(40);
+			p_take = b.r.percent(50) ? 100 : 1 + b.r.below(99);
+			p_punt = b.r.percent(50) ? 100 : 5 + b.r.below(95);
+		}
+		d->m_valid = 0;
+		d->h_store = 0;
+		/* The judge has COMMANDS credits. */
+		if (asked.size() < COMMANDS && b.r.percent(p_new)) {
+			const unsigned len = 1 + b.r.below(BEATS_MAX);
+			const unsigned op = b.r.percent(60) ? (unsigned)STORE : b.r.below(4);
+			command c = { op, b.r.below(LANES) << BANK_AW | b.r.below((1 << BANK_AW) - BEATS_MAX), b.r.below(1 << AW),
+				      {}, 0 };
+
+			for (unsigned i = 0; i < len && op != FORGET; i++)
+				c.data.push_back(b.r.next());
+			d->m_valid = 1;
+			d->m_op = (uint8_t)op;
+			d->m_addr = (uint8_t)c.addr;
+			d->m_conn = (uint8_t)c.conn;
+			asked.push_back(c);
+		}
+		d->h_vlan = b.r.percent(50);
+		d->h_opcode = (uint8_t)b.r.next();
+		d->h_hlen = (uint8_t)b.r.below(128);
+		d->h_plen = (uint16_t)b.r.below(1 << 13);
+		d->h_pad = (uint8_t)b.r.below(4);
+		d->h_psn = b.r.below(1 << 24);
+		d->h_addr = (uint8_t)(b.r.below(LANES) << HDR_AW | b.r.below(1 << HDR_AW));
+		const bytes hdr = noise(b.r, HDR);
+		net::set_bytes(d->h_hdr, hdr.data(), HDR);
+		d->h_store = b.r.percent(30);
+
+		/* The stream of the oldest command. */
+		const bool flows = !streams.empty() && n >= streams.front().from;
+		d->o_valid = flows;
+		d->o_data = b.r.next();
+		d->o_last = b.r.percent(50);
+		if (flows) {
+			d->o_data = streams.front().data[at];
+			d->o_last = at + 1 == streams.front().data.size();
+		}
+		d->punt_ready = b.r.percent(p_punt);
+		d->c_ready = b.r.percent(p_take);
+		d->beat_read = b.r.percent(50);
+		/* Half of the time an address at which something is. */
+		auto known = beats.lower_bound(b.r.below(LANES << BANK_AW));
+		d->beat_addr = (uint8_t)(known != beats.end() && b.r.percent(50) ? known->first : b.r.below(LANES << BANK_AW));
+		d->hdr_read = b.r.percent(50);
+		d->hdr_addr = (uint8_t)(b.r.below(LANES) << HDR_AW | b.r.below(1 << HDR_AW));
+		d->fact_read = b.r.percent(50);
+		d->fact_addr = (uint8_t)(b.r.below(LANES) << HDR_AW | b.r.below(1 << HDR_AW));
+		settle(*d);
+
+		/* Commands, in order. A command that came in this cycle is not offered yet. */
+		const size_t offered = asked.size() - d->m_valid;
+		if (d->c_valid) {
+			b.good("a command that nobody gave", offered != 0);
+			const command &c = asked.front();
+
+			b.same("c_op", d->c_op, c.op == PASS ? 2 : c.op);
+			if (c.op == STORE)
+				for (auto &s : streams)
+					b.good("a payload behind a punted frame that may be held back", s.op != PUNT);
+		} else if (offered != 0) {
+			/* Held back only for a punted frame, or where four streams are under way. */
+			bool punts = false;
+			for (auto &s : streams)
+				punts |= s.op == PUNT;
+			b.good("a command held back for no reason", streams.size() >= 4 || (asked.front().op == STORE && punts));
+			waits++;
+		}
+		const bool take = d->c_valid && d->c_ready;
+		b.same("m_done", d->m_done, take);
+		b.same("commit_valid", d->commit_valid, take && asked.front().op == STORE);
+		if (d->commit_valid)
+			b.same("commit_conn", d->commit_conn, asked.front().conn);
+		b.same("idle", d->idle, offered == 0 && streams.empty() && !d->h_store);
+
+		/* The stream. */
+		const unsigned way = flows ? streams.front().op : 0;
+		b.same("punt_valid", d->punt_valid, way == PUNT);
+		b.same("pass_valid", d->pass_valid, way == PASS);
+		if (flows)
+			b.same("o_ready", d->o_ready, way != PUNT || d->punt_ready);
+		held += way == PUNT && !d->punt_ready;
+
+		/* What was read. */
+		std::pair<bool, uint64_t> beat;
+		header h;
+		if (beat_out.there(n, &beat) && beat.first) {
+			b.same("beat_data, 2 cycles", d->beat_data, beat.second);
+			read++;
+		}
+		if (hdr_out.there(n, &h) && h.is) {
+			b.same_bytes("hdr_data, 2 cycles", net::get_bytes(d->hdr_data, HDR), h.hdr);
+			b.same("hlen", get(d->hdr_data, 640, 7), h.hlen);
+			b.same("vlan", get(d->hdr_data, 647, 1), h.vlan);
+			hdr_read++;
+		}
+		if (fact_out.there(n, &h) && h.is)
+			b.same("fact_data, 1 cycle", d->fact_data, h.fact);
+		if (d->beat_read) {
+			auto f = beats.find(d->beat_addr);
+			beat_out.due.push_back({ n + 2, { f != beats.end(), f != beats.end() ? f->second : 0 } });
+		}
+		if (d->hdr_read)
+			hdr_out.due.push_back({ n + 2, headers[d->hdr_addr] });
+		if (d->fact_read)
+			fact_out.due.push_back({ n + 1, headers[d->fact_addr] });
+
+		/* Writes are seen by the reads of later cycles. */
+		if (flows && d->o_ready) {
+			command &c = streams.front();
+
+			if (way == STORE)
+				beats[c.addr + (unsigned)at] = c.data[at];
+			if (++at == c.data.size()) {
+				stored += way == STORE;
+				punted += way == PUNT;
+				passed += way == PASS;
+				at = 0;
+				streams.pop_front();
+				if (!streams.empty() && streams.front().from <= n)
+					streams.front().from = n + 1;
+			}
+		}
+		if (take) {
+			command c = asked.front();
+
+			asked.pop_front();
+			c.from = n + 1 + b.r.below(2);
+			if (c.op != FORGET)
+				streams.push_back(c);
+		}
+		if (d->h_store) {
+			header &x = headers[d->h_addr];
+
+			x.is = true;
+			x.hdr = hdr;
+			net::put24(&x.hdr[d->h_vlan ? 55 : 51], d->h_psn);
+			x.vlan = d->h_vlan;
+			x.hlen = d->h_hlen;
+			x.fact = (d->h_opcode & 15u) << 15 | d->h_pad << 13 | d->h_plen;
+		}
+		tick(b, *d);
+	}
+	b.met("payloads stored", stored, 1000);
+	b.met("frames punted", punted, 200);
+	b.met("frames passed on", passed, 200);
+	b.met("cycles in which a command waited", waits, 1000);
+	b.met("cycles in which the punt buffer held back", held, 200);
+	b.met("beats read again", read, 5000);
+	b.met("headers read again", hdr_read, 5000);
+}
+
+int main(int argc, char **argv)
+{
+	return run(argc, argv, body);
+}

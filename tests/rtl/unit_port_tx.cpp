@@ -1,0 +1,273 @@
+/*
+ * rf_port_tx: every source's frames leave whole and in their order, results first, but at most RESULTS of them while a frame
+ * of another source waits; those take turns; no cycle is lost between two frames that wait.
+ *
+ * Compiled with RESULTS, the module's parameter; WIDTH is 64. The sources behave as rf_results, rf_ackq, rf_passthru and
+ * rf_inject do, the sink as rf_egress: a raw frame is taken with its first beat, a made one before it or with it.
+ */
+#include "Vrf_port_tx.h"
+#include "tests/rtl/unit.h"
+
+using namespace unit;
+
+enum { B = 8, HDR = 80, RES = 0, ACK = 1, FOR = 2, INJ = 3, SOURCES = 4 };
+
+struct frame {
+	bytes hdr;
+	unsigned hlen, len;
+	bytes data;
+	long late;	/* cycles that its first beat comes behind the frame's header (foreign ones) */
+};
+
+static frame make(rng &r, int source)
+{
+	frame f;
+	const unsigned beats = source == ACK ? 0 : 1 + r.below(r.percent(50) ? 3 : 12);
+
+	f.hdr = noise(r, HDR);
+	f.hlen = r.below(128);
+	f.len = beats == 0 ? 0 : beats * B - r.below(B);
+	f.data = noise(r, beats * B);
+	f.late = r.percent(50) ? 0 : r.below(4);
+	return f;
+}
+
+/* A source that holds frames; the first one is offered, `at` is the beat that is to come. */
+struct source {
+	std::deque<frame> todo;
+	size_t at = 0;
+	bool taken = false;	/* its header */
+	bool p_valid = false;	/* results alone: the register at rf_results' output */
+	long waits = 0;		/* cycles since it is there */
+	int passed_res = 0, passed_other = 0;
+};
+
+static uint64_t beat(const source &s)
+{
+	uint64_t v = 0;
+
+	if (s.at < s.todo.front().data.size())
+		memcpy(&v, &s.todo.front().data[s.at], B);
+	return v;
+}
+
+static bool last(const source &s)
+{
+	return s.at + B >= s.todo.front().data.size();
+}
+
+static void offer(Vrf_port_tx &d, source *s, rng &r)
+{
+	source &res = s[RES], &fo = s[FOR], &in = s[INJ];
+
+	d.res_p_valid = res.p_valid;
+	d.res_e_valid = res.p_valid && !res.taken;
+	d.res_p_data = r.next();
+	d.res_p_last = 0;
+	if (res.p_valid) {
+		net::set_bytes(d.res_e_hdr, res.todo.front().hdr.data(), HDR);
+		d.res_e_hlen = (uint8_t)res.todo.front().hlen;
+		d.res_e_plen = (uint16_t)res.todo.front().len;
+		d.res_p_data = beat(res);
+		d.res_p_last = last(res);
+	}
+	d.ack_e_valid = !s[ACK].todo.empty();
+	if (d.ack_e_valid) {
+		net::set_bytes(d.ack_e_hdr, s[ACK].todo.front().hdr.data(), HDR);
+		d.ack_e_hlen = (uint8_t)s[ACK].todo.front().hlen;
+	}
+	d.for_e_valid = !fo.todo.empty() && !fo.taken;
+	d.for_p_valid = !fo.todo.empty() && fo.waits >= fo.todo.front().late;
+	if (!fo.todo.empty()) {
+		d.for_e_len = (uint16_t)fo.todo.front().len;
+		d.for_p_data = beat(fo);
+		d.for_p_last = last(fo);
+	}
+	d.inj_valid = !in.todo.empty();
+	if (d.inj_valid) {
+		d.inj_len = (uint16_t)in.todo.front().len;
+		d.inj_data = beat(in);
+		d.inj_last = last(in);
+	}
+}
+
+static void check_header(bench &b, Vrf_port_tx &d, int k, const frame &f)
+{
+	const bool raw = k == FOR || k == INJ;
+
+	b.same("e_raw", d.e_raw, raw);
+	if (raw) {
+		b.same("e_len", d.e_len, f.len);
+		return;
+	}
+	b.same_bytes("e_hdr", net::get_bytes(d.e_hdr, HDR), f.hdr);
+	b.same("e_hlen", d.e_hlen, f.hlen);
+	b.same("e_plen", d.e_plen, f.len);
+}
+
+static void body(bench &b)
+{
+	auto d = fresh<Vrf_port_tx>(b);
+	source s[SOURCES];
+	unsigned p_new[SOURCES] = {}, p_sink = 100;
+	long sent[SOURCES] = {}, bubbles_looked_at = 0, at_limit = 0, stalls = 0;
+	int inside = -1, offered = -1, run = 0;
+	bool due = false, flooded = false, rest = false, waits_at_rest = false;
+
+	memset(&d->res_e_hdr, 0, sizeof(d->res_e_hdr));
+	memset(&d->ack_e_hdr, 0, sizeof(d->ack_e_hdr));
+	d->res_soon = d->e_ready = d->p_ready = 0;
+	d->res_e_valid = d->ack_e_valid = d->for_e_valid = d->inj_valid = d->res_p_valid = d->for_p_valid = 0;
+	reset(b, *d);
+	for (int n = 0; n < 60000; n++) {
+		if (n % 500 == 0) {
+			for (int k = 0; k < SOURCES; k++)
+				p_new[k] = b.r.percent(30) ? 0 : b.r.percent(40) ? 100 : b.r.below(20);
+			p_sink = b.r.percent(50) ? 100 : 1 + b.r.below(99);
+		}
+		for (int k = 0; k < SOURCES; k++)
+			if (s[k].todo.size() < (k == INJ ? 1 : 3) && b.r.percent(p_new[k]))
+				s[k].todo.push_back(make(b.r, k));
+		d->e_ready = d->p_ready = d->res_soon = 0;
+		offer(*d, s, b.r);
+		settle(*d);
+
+		/* What is offered: `sent` would name it. */
+		d->e_ready = 1;
+		settle(*d);
+		const int chosen = d->sent == 0 ? -1 : __builtin_ctz(d->sent);
+		d->e_ready = 0;
+		settle(*d);
+		if (offered >= 0)
+			b.same("a frame once offered stays", (uint64_t)chosen, (uint64_t)offered);
+		/* In the cycle behind a frame's end nothing that waits may lose a cycle. */
+		if (due) {
+			b.good("a bubble between two frames", d->e_valid);
+			bubbles_looked_at++;
+		}
+		/* Where nothing was there a cycle ago: a result at once, others one cycle behind. */
+		if (rest && d->res_e_valid)
+			b.good("a result at once", d->e_valid);
+		if (waits_at_rest)
+			b.good("another one within a cycle", d->e_valid);
+		const bool other_there = d->ack_e_valid || d->for_e_valid || d->inj_valid;
+		waits_at_rest = inside < 0 && !d->e_valid && other_there;
+		rest = inside < 0 && !d->res_e_valid && !other_there;
+
+		/* The sink. */
+		const bool raw = d->e_raw;
+		const bool want = b.r.percent(p_sink);
+		stalls += d->e_valid && !want;
+		bool e = false, p = false;
+		if (d->e_valid && want) {
+			e = !raw || d->p_valid;
+			p = e && d->p_valid && (raw || b.r.percent(80));
+		} else if (inside >= 0 && d->p_valid && want) {
+			p = true;
+		}
+		d->e_ready = e;
+		d->p_ready = p;
+		settle(*d);
+		/* rf_results reads its next beat when the register at its output is free or leaves. */
+		source &res = s[RES];
+		const bool res_out = d->res_p_valid && d->res_p_ready;
+		const bool more = res.p_valid ? (!last(res) || res.todo.size() > 1) : !res.todo.empty();
+		const bool soon = more && (!res.p_valid || res_out);
+		d->res_soon = soon;
+		settle(*d);
+
+		const int which = d->sent == 0 ? -1 : __builtin_ctz(d->sent);
+		b.same("sent comes with e_ready", d->sent != 0, e);
+		b.same("one frame at a time", __builtin_popcount(d->sent), e);
+		b.good("idle while something is there", !d->idle || (inside < 0 && !d->res_e_valid && !d->ack_e_valid &&
+								     !d->for_e_valid && !d->inj_valid));
+		b.same("res_e_ready", d->res_e_ready && d->res_e_valid, which == RES);
+		b.same("ack_e_ready", d->ack_e_ready && d->ack_e_valid, which == ACK);
+		b.same("for_e_ready", d->for_e_ready && d->for_e_valid, which == FOR);
+
+		bool others = false;
+		for (int c = ACK; c < SOURCES; c++)
+			others |= !s[c].todo.empty() && !(c == inside);
+		if (e) {
+			b.good("a frame inside a frame", inside < 0);
+			check_header(b, *d, which, s[which].todo.front());
+			sent[which]++;
+			inside = which;
+			s[which].taken = true;
+			for (int c = ACK; c < SOURCES; c++) {
+				if (c == which || s[c].todo.empty())
+					continue;
+				(which == RES ? s[c].passed_res : s[c].passed_other)++;
+				b.good("passed by too many results", which != RES || s[c].passed_res <= 3 * RESULTS + 2);
+				b.good("passed by too many others", which == RES || s[c].passed_other <= 3);
+			}
+			if (which == RES) {
+				run += others;
+				b.good("more results than RESULTS in a row", run <= RESULTS);
+				at_limit += run == RESULTS;
+			} else {
+				if (flooded)
+					b.good("another one before RESULTS results", run >= RESULTS);
+				run = 0;
+				flooded = true;
+			}
+		}
+		if (!others)
+			run = 0;
+		/* No result there: others may go earlier. */
+		if (!soon && (!d->res_p_valid || res_out))
+			flooded = false;
+		offered = e ? -1 : chosen;
+
+		/* Beats. */
+		bool ended = false;
+		if (p) {
+			source &x = s[inside];
+
+			b.good("a beat of no frame", inside >= 0);
+			b.same("p_data", d->p_data, beat(x));
+			b.same("p_last", d->p_last, last(x));
+			b.same("ready of its source alone", d->res_p_ready * 1 + d->for_p_ready * 2 + d->inj_ready * 4,
+			       inside == RES ? 1 : inside == FOR ? 2 : 4);
+			ended = last(x);
+			if (inside == RES)
+				x.p_valid = false;
+			if (!ended)
+				x.at += B;
+		} else if (e && which == ACK) {
+			ended = true;
+		}
+		due = ended && (soon || (inside != RES && res.p_valid));
+		if (ended)
+			for (int c = ACK; c < SOURCES; c++)
+				due |= c != inside && !s[c].todo.empty();
+		if (ended) {
+			source &x = s[inside];
+
+			x.todo.pop_front();
+			x.at = 0;
+			x.taken = false;
+			x.waits = -1;
+			x.passed_res = x.passed_other = 0;
+			inside = -1;
+		}
+		if (soon)
+			res.p_valid = true;
+		for (auto &x : s)
+			if (!x.todo.empty())
+				x.waits++;
+		tick(b, *d);
+	}
+	b.met("results", sent[RES], 1000);
+	b.met("ACKs", sent[ACK], 500);
+	b.met("foreign frames", sent[FOR], 500);
+	b.met("frames of the firmware", sent[INJ], 300);
+	b.met("ends with another frame waiting", bubbles_looked_at, 1000);
+	b.met("others that RESULTS results had passed", at_limit, 50);
+	b.met("frames that waited for the sink", stalls, 500);
+}
+
+int main(int argc, char **argv)
+{
+	return run(argc, argv, body);
+}

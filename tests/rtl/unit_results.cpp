@@ -1,0 +1,271 @@
+/*
+ * rf_results: every result leaves once per copy with the copy's own header, in order; dropped packets leave nothing; the room
+ * that was taken comes back, all of it; no cycle is lost between packets of two beats or more.
+ *
+ * Compiled with BEATS and HDRS, the module's parameters; WIDTH is 64. The bench is the scheduler (it takes room before a
+ * packet), the readers (headers, then the packet's announcement), the reduction (its beats a fixed time later) and rf_egress.
+ */
+#include "Vrf_results.h"
+#include "tests/rtl/unit.h"
+
+using namespace unit;
+
+enum { B = 8, HDR = 80, REDUCE = 14, APART = 7, LANES_MAX = HDRS / 2, BEATS_MAX = BEATS / 4 };
+
+struct copy {
+	bytes hdr;
+	unsigned hlen;
+	bool vlan, repeat, ackreq;
+};
+
+struct packet {
+	unsigned lanes, beats, room, drop, pad, plen;
+	std::vector<int> has;		/* per lane: is there a copy */
+	std::vector<copy> copies;
+	bytes data;
+	bool follows;			/* no packet that leaves nothing came between the last one and this */
+};
+
+static packet make(rng &r)
+{
+	packet p;
+	const unsigned n = r.percent(30) ? 1 : 1 + r.below(BEATS_MAX);
+
+	p.lanes = 1 + r.below(r.percent(50) ? 1 : LANES_MAX);
+	p.beats = r.percent(50) ? n : BEATS_MAX;
+	p.plen = n * B - 4 * r.below(2);
+	p.pad = r.below(4);
+	p.drop = r.percent(15);
+	p.room = r.percent(85);
+	p.data = noise(r, n * B);
+	for (unsigned i = 0; i < p.lanes; i++) {
+		p.has.push_back(p.room && r.percent(70));
+		if (p.has.back())
+			p.copies.push_back({ noise(r, HDR), r.below(128), r.percent(50), r.percent(50), r.percent(50) });
+	}
+	return p;
+}
+
+/* The payload as it must leave: the pad bytes at the end of the last word are zero. */
+static bytes leaving(const packet &p)
+{
+	bytes d = p.data;
+
+	for (unsigned i = 0; i < p.pad; i++)
+		d[p.plen - 1 - i] = 0;
+	return d;
+}
+
+static void body(bench &b)
+{
+	auto d = fresh<Vrf_results>(b);
+	std::deque<packet> out, reducing;	/* to leave; beats to come */
+	std::deque<long> when;			/* the first beat of reducing.front() */
+	std::deque<std::pair<long, copy>> headers;
+	packet now = {};
+	long frames = 0, none = 0, dropped = 0, no_room = 0, stored_at = -1, gap_checks = 0, n = 0, next_lane = 0, free_at = 0;
+	unsigned lane = 0, copy_at = 0, p_new = 100, p_sink = 100, out_copy = 0;
+	/* Beats stored so far, and those of the packets that have left. */
+	size_t red_at = 0, out_at = 0, stored = 0, total = 0, base = 0;
+	bool busy = false, header = false, due = false, was_soon = false, single = false, follows = true;
+
+	d->take_valid = d->copy_valid = d->pack_valid = d->out_valid = d->e_ready = d->p_ready = 0;
+	reset(b, *d);
+	for (; n < 40000 || busy || !reducing.empty() || !out.empty(); n++) {
+		b.good("everything leaves in the end", n < 60000);
+		if (n % 700 == 0) {
+			p_new = n >= 40000 ? 0 : b.r.percent(50) ? 100 : 1 + b.r.below(20);
+			p_sink = b.r.percent(50) ? 100 : b.r.percent(20) ? 2 : 1 + b.r.below(99);
+		}
+		d->take_valid = d->copy_valid = d->pack_valid = d->out_valid = d->e_ready = d->p_ready = 0;
+		d->out_data = b.r.next();
+		d->out_last = b.r.percent(50);
+		net::set_bytes(d->hdr_data, noise(b.r, 81).data(), 81);
+		if (!headers.empty() && headers.front().first == n) {
+			const copy &c = headers.front().second;
+
+			net::set_bytes(d->hdr_data, c.hdr.data(), HDR);
+			put(d->hdr_data, 640, 7, c.hlen);
+			put(d->hdr_data, 647, 1, c.vlan);
+			headers.pop_front();
+		}
+		/* Reduction. */
+		if (!reducing.empty() && n >= when.front()) {
+			const packet &p = reducing.front();
+
+			d->out_valid = 1;
+			memcpy(&d->out_data, &p.data[red_at], B);
+			d->out_last = red_at + B == p.data.size();
+		}
+		settle(*d);
+
+		/* The room of a packet comes back when its last beat stands at the output for the last time. */
+		int held = (int)stored;
+		if (d->p_valid && !out.empty() && out_copy + 1 == out.front().copies.size() &&
+		    out_at + B == out.front().data.size())
+			held -= (int)(out.front().data.size() / B);
+		b.good("beats given back before they left", (int)d->free_beats <= BEATS - held);
+		int lanes = 0;
+		for (auto &x : out)
+			lanes += (int)x.lanes;
+		if (header && out_copy + 1 == out.front().copies.size())
+			lanes -= (int)out.front().lanes;
+		b.good("headers given back before they left", (int)d->free_hdrs <= HDRS - lanes);
+		b.same("idle", d->idle, d->free_beats == BEATS && d->free_hdrs == HDRS);
+		/* First beat of a result into an empty store: 2 cycles. */
+		if (stored_at >= 0 && n == stored_at + 2)
+			b.good("first beat after 2 cycles", d->p_valid);
+		if (stored_at >= 0 && n >= stored_at && n < stored_at + 2)
+			b.good("a beat too early", !d->p_valid);
+		/* A beat that was stored two cycles ago follows the one before it at once. */
+		if (due) {
+			b.good("a bubble between beats that are there", d->p_valid);
+			gap_checks++;
+		}
+		if (was_soon)
+			b.good("a beat behind soon", d->p_valid);
+		if (d->e_valid)
+			b.good("e_valid comes with the first beat", d->p_valid && out_at == 0 && !header);
+
+		/* Egress. */
+		const bool want = b.r.percent(p_sink);
+		bool e = d->e_valid && want, p = (e && b.r.percent(80)) || (header && d->p_valid && want);
+		d->e_ready = e;
+		d->p_ready = p;
+		settle(*d);
+		const bool soon = d->soon;
+
+		/* The scheduler: room for a packet, then the reader: lane after lane. */
+		if (!busy && n >= free_at && b.r.percent(p_new)) {
+			if (now.lanes == 0)
+				now = make(b.r);
+			if (!now.room || (d->free_beats >= now.beats && d->free_hdrs >= now.lanes)) {
+				d->take_valid = now.room;
+				d->take_beats = (uint8_t)now.beats;
+				d->take_hdrs = (uint8_t)now.lanes;
+				busy = true;
+				lane = copy_at = 0;
+				next_lane = n + 1 + b.r.below(4);
+			} else {
+				no_room++;
+			}
+		} else if (busy && n >= next_lane) {
+			const bool fin = lane + 1 == now.lanes;
+
+			if (now.has[lane]) {
+				const copy &c = now.copies[copy_at++];
+
+				d->copy_valid = 1;
+				d->copy_repeat = c.repeat;
+				d->copy_ackreq = c.ackreq;
+				d->copy_plen = (uint16_t)now.plen;
+				headers.push_back({ n + 2, c });
+			}
+			if (fin) {
+				d->pack_valid = 1;
+				d->pack_room = now.room;
+				d->pack_copies = (uint8_t)now.copies.size();
+				d->pack_drop = now.drop;
+				d->pack_length = (uint8_t)(now.data.size() / B);
+				d->pack_tail = (uint16_t)(now.pad << 13 | now.plen);
+				d->pack_beats = (uint8_t)now.beats;
+				d->pack_hdrs = (uint8_t)now.lanes;
+				reducing.push_back(now);
+				when.push_back(n + REDUCE);
+				none += now.room && now.copies.empty();
+				dropped += now.drop && !now.copies.empty();
+				const bool keeps = !now.drop && !now.copies.empty();
+				now.follows = follows;
+				follows = now.room ? keeps : follows;
+				if (keeps)
+					out.push_back(now);
+				/* The next packet's pass begins when this one's has been read. */
+				free_at = n + (long)(now.data.size() / B) - 1;
+				now.lanes = 0;
+				busy = false;
+			}
+			lane++;
+			next_lane = n + APART;
+		}
+		settle(*d);
+
+		/* What leaves. */
+		b.good("a packet that nobody announced", !(e || p) || !out.empty());
+		if (e) {
+			const packet &x = out.front();
+			const copy &c = x.copies[out_copy];
+			bytes want_hdr = c.hdr;
+
+			if (c.ackreq)
+				want_hdr[c.vlan ? 54 : 50] |= 0x80;
+			b.same_bytes("e_hdr", net::get_bytes(d->e_hdr, HDR), want_hdr);
+			b.same("e_hlen", d->e_hlen, c.hlen);
+			b.same("e_plen", d->e_plen, x.plen);
+			b.same("e_repeat", d->e_repeat, c.repeat);
+			header = true;
+			frames++;
+		}
+		single = false;
+		if (p) {
+			const packet &x = out.front();
+			const bytes all = leaving(x);
+			const bool end = out_at + B == all.size();
+
+			b.same_bytes("p_data", net::get_bytes(d->p_data, B), bytes(all.begin() + out_at, all.begin() + out_at + B));
+			b.same("p_last", d->p_last, end);
+			out_at += B;
+			if (end) {
+				out_at = 0;
+				header = false;
+				if (++out_copy == x.copies.size()) {
+					out_copy = 0;
+					stored -= x.data.size() / B;
+					base += x.data.size() / B;
+					single = x.data.size() == B;
+					out.pop_front();
+				}
+			}
+		}
+		due = p && !out.empty() &&
+		      (out_copy != 0 || (base + out_at / B < total && (out_at != 0 || (out.front().follows && !single))));
+		was_soon = soon;
+
+		if (d->out_valid) {
+			const packet &x = reducing.front();
+			const bool keep = x.room && !x.drop && !x.copies.empty();
+
+			if (stored_at >= 0 && n > stored_at + 2)
+				stored_at = -1;
+			if (keep && red_at == 0 && d->idle == 0 && stored == 0 && stored_at < 0 && out.size() == 1)
+				stored_at = n;
+			stored += keep;
+			total += keep;
+			red_at += B;
+			if (d->out_last) {
+				red_at = 0;
+				reducing.pop_front();
+				when.pop_front();
+				if (!when.empty() && when.front() <= n)
+					when.front() = n + 1;
+			}
+		}
+		tick(b, *d);
+	}
+	b.met("copies", frames, 1000);
+	b.met("packets dropped with copies", dropped, 100);
+	b.met("packets without a copy", none, 30);
+	b.met("cycles without room", no_room, 500);
+	b.met("beats that followed at once", gap_checks, 1000);
+	for (int i = 0; i < 50; i++) {
+		d->take_valid = d->copy_valid = d->pack_valid = d->out_valid = d->e_ready = d->p_ready = 0;
+		tick(b, *d);
+	}
+	b.same("all beats are free again", d->free_beats, BEATS);
+	b.same("all headers are free again", d->free_hdrs, HDRS);
+	b.good("idle at the end", d->idle);
+}
+
+int main(int argc, char **argv)
+{
+	return run(argc, argv, body);
+}

@@ -418,7 +418,7 @@ size_t rf_ctl_frame_put(uint8_t *frame, size_t room, const struct rf_ctl_addr *a
 /* Parsing. */
 enum rf_ctl_frame_error {
 	RF_CTL_FRAME_OK = 0,
-	RF_CTL_FRAME_OTHER = -1,    /* not IPv4, UDP to port 4791 */
+	RF_CTL_FRAME_OTHER = -1,    /* not IPv4, UDP to or from port 4791 */
 	RF_CTL_FRAME_LENGTH = -2,   /* lengths of frame, IP and UDP do not fit each other */
 	RF_CTL_FRAME_CHECKSUM = -3, /* IP header or UDP checksum wrong */
 };

@@ -164,14 +164,15 @@ static bool send(struct rf_fw *fw, struct rf_ctl_header *h, const struct rf_ctl_
 	return len > 0 && inject(fw, port, len);
 }
 
+/* Back to the port from which it was asked: a NIC that does RoCE keeps port 4791 to itself. */
 static struct rf_ctl_addr answer_to(const struct rf_fw *fw, const uint8_t *mac, uint32_t ip,
-				    uint16_t vlan)
+				    uint16_t vlan, uint16_t udp_port)
 {
 	struct rf_ctl_addr to = {.vlan = vlan,
 				 .src_ip = fw->cfg.ip,
 				 .dst_ip = ip,
 				 .src_port = RF_CTL_UDP_PORT,
-				 .dst_port = RF_CTL_UDP_PORT};
+				 .dst_port = udp_port};
 
 	memcpy(to.dst_mac, mac, sizeof(to.dst_mac));
 	return to;
@@ -237,7 +238,7 @@ static void control(struct rf_fw *fw, unsigned int port, size_t len)
 	}
 	if (!judge(fw, &q, msg, msg_len, &key))
 		return;
-	to = answer_to(fw, q.addr.src_mac, q.addr.src_ip, q.addr.vlan);
+	to = answer_to(fw, q.addr.src_mac, q.addr.src_ip, q.addr.vlan, q.addr.src_port);
 	if (send(fw, &q.h, &to, port, key))
 		fw->cnt.replies++;
 }
@@ -251,7 +252,7 @@ static bool notice(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member 
 				  .rank = m->rank,
 				  .seq = m->seq,
 				  .token = m->token};
-	struct rf_ctl_addr to = answer_to(fw, m->src_mac, m->from_ip, m->vlan);
+	struct rf_ctl_addr to = answer_to(fw, m->src_mac, m->from_ip, m->vlan, m->udp_port);
 	const uint8_t *key = rf_fw_net_key(fw, g->job);
 
 	if (!can_send(fw) && !stuck(fw))

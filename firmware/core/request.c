@@ -143,6 +143,7 @@ bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_member *m, const struct rf_fw_re
 	m->from_port = (uint8_t)q->port;
 	m->from_ip = q->addr.src_ip;
 	m->vlan = q->addr.vlan;
+	m->udp_port = q->addr.src_port;
 	memcpy(m->src_mac, q->addr.src_mac, sizeof(m->src_mac));
 	return true;
 }

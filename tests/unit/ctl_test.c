@@ -370,6 +370,12 @@ static void test_frames(void **state)
 		frame[l2 + 9] = 6;
 		assert_int_equal(rf_ctl_frame_get(frame, len, &a, &msg, &n), RF_CTL_FRAME_OTHER);
 		frame[l2 + 9] = 17;
+		frame[l2 + 23]++;
+		assert_int_equal(rf_ctl_frame_get(frame, len, &a, &msg, &n), RF_CTL_FRAME_OTHER);
+		rf_put_be16(frame + l2 + 20, RF_CTL_UDP_PORT);
+		assert_int_equal(rf_ctl_frame_get(frame, len, &a, &msg, &n), RF_CTL_FRAME_OK);
+		rf_put_be16(frame + l2 + 20, 50000);
+		frame[l2 + 23]--;
 		frame[l2 + 6] = 0x20;
 		assert_int_equal(rf_ctl_frame_get(frame, len, &a, &msg, &n), RF_CTL_FRAME_OTHER);
 	}

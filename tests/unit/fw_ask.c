@@ -72,7 +72,8 @@ bool fw_ask_answer(struct fw_box *b, struct rf_ctl_header *h, struct rf_ctl_repl
 		return false;
 	assert_int_equal(rf_ctl_frame_get(f->data, f->len, &from, &msg, &len), 0);
 	assert_int_equal(from.src_ip, FW_BOX_IP);
-	assert_int_equal(from.dst_port, RF_CTL_UDP_PORT);
+	assert_int_equal(from.src_port, RF_CTL_UDP_PORT);
+	assert_int_equal(from.dst_port, 50000); /* as asked */
 	assert_int_equal(rf_ctl_header_get(msg, len, h), 0);
 	assert_int_equal(rf_ctl_reply_get(msg, h, r), 0);
 	return true;

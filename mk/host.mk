@@ -2,13 +2,14 @@
 #
 # $(HOST_LIBS): what libringfold consists of, in link order, for programs that need its inside.
 
-HOST_LIBS := rf-api collective roce client rfctl rf-io rf-bootstrap rf-trace rfproto
+HOST_LIBS := rf-api rf-verbs collective roce client rfctl rf-io rf-bootstrap rf-trace rfproto
 DPDK_CFLAGS := $(call pkg_cflags,libdpdk)
 DPDK_LIBS := $(call pkg_libs,libdpdk)
 
 $(eval $(call c_lib,rf-bootstrap,$(addprefix host/src/bootstrap/,settings.c env.c store.c store_server.c store_serve.c)))
 $(eval $(call c_lib,rf-io,host/src/io/io_loop.c host/src/io/io_memif.c host/src/io/memif_control.c host/src/io/io_dpdk.c,,$(DPDK_CFLAGS)))
-$(eval $(call c_lib,rf-api,$(addprefix host/src/api/,status.c context.c progress.c comm.c group.c meet.c setup.c proof.c request.c order.c)))
+$(eval $(call c_lib,rf-verbs,$(addprefix host/src/verbs/,lib.c device.c qp.c io_udp.c)))
+$(eval $(call c_lib,rf-api,$(addprefix host/src/api/,status.c backend.c context.c progress.c comm.c group.c meet.c setup.c proof.c request.c order.c)))
 
 # The shared library. The number behind .so is that of the interface: it rises when a program would break.
 RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)
@@ -17,7 +18,7 @@ SHLIB := $(BUILD)/lib/libringfold.so
 $(BUILD)/lib/libringfold.so.0: $(call libs,$(HOST_LIBS)) host/ringfold.map
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libringfold.so.0 -Wl,--version-script=host/ringfold.map \
 	  -Wl,-z,defs -o $@ -Wl,--whole-archive $(BUILD)/lib/librf-api.a -Wl,--no-whole-archive \
-	  $(call libs,$(filter-out rf-api,$(HOST_LIBS))) $(DPDK_LIBS) -lpthread
+	  $(call libs,$(filter-out rf-api,$(HOST_LIBS))) $(DPDK_LIBS) -lpthread -ldl
 $(SHLIB): $(BUILD)/lib/libringfold.so.0
 	ln -sf libringfold.so.0 $@
 ALL_TARGETS += $(SHLIB)

@@ -120,7 +120,8 @@ const char *rf_last_error_text(struct rf_context *ctx);
 struct rf_context_config {
 	size_t size; /* sizeof(struct rf_context_config) */
 	/*
-	 * RF_DEVICE: a DPDK device. "net_memif0,role=client,id=0,socket=/run/x.sock",
+	 * RF_DEVICE: "verbs" or "verbs:mlx5_0:1:3" (device, port, GID index) for a NIC's own RoCE;
+	 * or a DPDK device: "net_memif0,role=client,id=0,socket=/run/x.sock",
 	 * "net_af_packet0,iface=eth1", a PCI address, or the name of a device of `dpdk_args`. %r
 	 * becomes the rank.
 	 */
@@ -145,8 +146,9 @@ struct rf_context_config {
 
 /*
  * Opens the device. config may be NULL. The strings are copied. Errors: RF_ERR_INVALID,
- * RF_ERR_DEVICE, RF_ERR_NO_MEMORY, RF_ERR_SYSTEM. A context without a device (RF_DEVICE empty) can
- * make only communicators of one rank.
+ * RF_ERR_DEVICE, RF_ERR_NO_MEMORY, RF_ERR_SYSTEM. Where no device is named, an RDMA device that is
+ * there is used by verbs (RF_BACKEND), and stderr says which. A context without any device can make
+ * only communicators of one rank.
  */
 int rf_context_create(const struct rf_context_config *config, struct rf_context **ctx);
 

@@ -22,6 +22,7 @@
 #include "host/src/io/io.h"
 #include "sim/trace/pcapng.h"
 #include "host/src/roce/endpoint.h"
+#include "host/src/verbs/verbs.h"
 #include "ringfold/ringfold.h"
 
 #define RF_TEXT_MAX 512u
@@ -35,6 +36,8 @@ struct rf_request {
 	bool done;
 	int status;
 	size_t bytes;
+	struct rf_verbs_mem
+		*mem[2]; /* verbs: send and receive buffer, one where they are the same */
 };
 
 /* What a rank tells the others before a group: the end of the connection that comes to it, and
@@ -42,6 +45,7 @@ struct rf_request {
 struct rf_peer_end {
 	uint32_t qpn;       /* of its queue pair that receives */
 	uint32_t start_psn; /* of the one that sends */
+	uint32_t send_qpn;
 };
 
 struct rf_group {
@@ -56,6 +60,8 @@ struct rf_group {
 	/* transport */
 	uint32_t send_qpn, recv_qpn, start_psn;
 	struct roce_qp *to_next, *from_prev;
+	struct rf_verbs_qp *v_next, *v_prev; /* the same in a context with verbs */
+	struct rf_verbs_mem *v_scratch;
 	struct rf_coll *coll;
 	void *scratch;
 	/* the box */
@@ -69,12 +75,14 @@ struct rf_group {
 	unsigned int outstanding;
 	uint64_t progress_mark; /* changes when anything arrives or is acknowledged */
 	uint64_t progress_time;
-	uint64_t fail_due; /* when the box's word counts, 0: it has not said anything */
-	bool joining;      /* rf_group_join() judges what the client says */
-	bool proving;      /* the proof of the path is on, with a deadline of its own */
-	bool asked;        /* which ranks are behind, of the box, for the text of a timeout */
-	int status;        /* 0, or why the group is dead */
-	bool told;         /* a call has returned it: later ones say that it failed before */
+	uint64_t fail_due;   /* when the box's word counts, 0: it has not said anything */
+	bool joining;        /* rf_group_join() judges what the client says */
+	bool proving;        /* the proof of the path is on, with a deadline of its own */
+	bool asked;          /* which ranks are behind, of the box, for the text of a timeout */
+	uint64_t broken_due; /* a connection has ended: who is behind is asked until then; else 0 */
+	char broken[256];    /* ... and what its end was */
+	int status;          /* 0, or why the group is dead */
+	bool told;           /* a call has returned it: later ones say that it failed before */
 	char text[RF_TEXT_MAX];
 };
 
@@ -119,8 +127,9 @@ struct rf_comm {
 struct rf_context {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
-	atomic_uint callers; /* of the API, waiting for the lock: the thread lets them in */
-	struct rf_io *io;    /* NULL: no device */
+	atomic_uint callers;    /* of the API, waiting for the lock: the thread lets them in */
+	struct rf_io *io;       /* NULL: no device */
+	struct rf_verbs *verbs; /* connections are a NIC's; NULL: our own, over io */
 	struct roce_endpoint *ep;
 	struct rf_pcapng *pcap;
 	uint32_t ip;
@@ -167,6 +176,16 @@ int rf_fail_unlocked(struct rf_context *ctx, int status, const char *text);
  */
 int rf_context_create_io(const struct rf_context_config *config, struct rf_io *io, uint32_t ip,
 			 struct rf_context **out);
+/* The same with the connections of a NIC (NULL: none), owned likewise. */
+int rf_context_create_on(const struct rf_context_config *config, struct rf_io *io,
+			 struct rf_verbs *verbs, uint32_t ip, struct rf_context **out);
+
+/* ---- backend.c ---- */
+
+/* Says on stderr, once, what is used. Fills *verbs and *io for the verbs back end where that is the
+ * choice: 1; 0 where DPDK is; negative with a text. */
+int rf_backend_open(const char *device, const char *ip_text, unsigned int mtu,
+		    struct rf_verbs **verbs, struct rf_io **io, char *why, size_t room);
 
 /*
  * Under the lock: sleeps, at most until `until`, for something to change (in manual mode moves
@@ -206,6 +225,14 @@ uint64_t rf_group_next_timeout(const struct rf_group *group);
 int rf_group_join(struct rf_group *group, const struct rf_peer_end *ends, unsigned int least);
 /* LEAVE, bounded; likewise. */
 void rf_group_leave(struct rf_group *group);
+/* Queue pairs that have to be there before the ranks meet (verbs); under the lock. */
+int rf_group_prepare(struct rf_group *group);
+/* Whatever the back end: rises as long as packets or messages move; no buffer is in use any more.
+ */
+uint64_t rf_group_moved(const struct rf_group *group);
+void rf_group_stop(struct rf_group *group);
+/* Packets have come that had not passed the box. */
+bool rf_group_bypassed(const struct rf_group *group);
 /* Queue pairs and collective; under the lock. */
 int rf_group_connect(struct rf_group *group, const struct rf_peer_end *ends);
 void rf_group_disconnect(struct rf_group *group);

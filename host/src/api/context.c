@@ -224,6 +224,7 @@ static void context_free(struct rf_context *ctx)
 	roce_endpoint_destroy(ctx->ep);
 	if (ctx->io)
 		ctx->io->ops->close(ctx->io);
+	rf_verbs_close(ctx->verbs);
 	rf_pcapng_close(ctx->pcap);
 	pthread_cond_destroy(&ctx->cond);
 	pthread_mutex_destroy(&ctx->lock);
@@ -232,6 +233,12 @@ static void context_free(struct rf_context *ctx)
 
 int rf_context_create_io(const struct rf_context_config *config, struct rf_io *io, uint32_t ip,
 			 struct rf_context **out)
+{
+	return rf_context_create_on(config, io, NULL, ip, out);
+}
+
+int rf_context_create_on(const struct rf_context_config *config, struct rf_io *io,
+			 struct rf_verbs *verbs, uint32_t ip, struct rf_context **out)
 {
 	const char *pcap = CONFIG(config, pcap, NULL);
 	struct rf_context *ctx = calloc(1, sizeof(*ctx));
@@ -242,6 +249,7 @@ int rf_context_create_io(const struct rf_context_config *config, struct rf_io *i
 	if (!ctx) {
 		if (io)
 			io->ops->close(io);
+		rf_verbs_close(verbs);
 		snprintf(create_text, RF_TEXT_MAX, "no memory for the context");
 		return RF_ERR_NO_MEMORY;
 	}
@@ -251,6 +259,7 @@ int rf_context_create_io(const struct rf_context_config *config, struct rf_io *i
 	pthread_cond_init(&ctx->cond, &attr);
 	pthread_condattr_destroy(&attr);
 	ctx->io = io;
+	ctx->verbs = verbs;
 	ctx->ip = ip;
 	rf_random(&ctx->next_qpn, sizeof(ctx->next_qpn));
 	ret = context_settings(ctx, config);
@@ -272,6 +281,17 @@ int rf_context_create_io(const struct rf_context_config *config, struct rf_io *i
 	return RF_OK;
 }
 
+static int mtu_setting(const struct rf_context_config *config, unsigned int *mtu)
+{
+	uint64_t value = CONFIG(config, mtu, 0);
+	int ret = RF_OK;
+
+	if (!value)
+		ret = rf_setting_number("RF_MTU", 256, 4096, &value, create_text, RF_TEXT_MAX);
+	*mtu = (unsigned int)value;
+	return ret;
+}
+
 /* Own address: asked for, the interface's, or by rank. */
 static int context_ip(const char *text, const struct rf_io *io, unsigned int rank, uint32_t *ip)
 {
@@ -286,8 +306,10 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 	const char *device = CONFIG(config, device, NULL);
 	const char *args = CONFIG(config, dpdk_args, NULL);
 	const char *ip_text = CONFIG(config, ip, NULL);
+	struct rf_verbs *verbs = NULL;
 	struct rf_io *io = NULL;
 	struct rf_env env = {0};
+	unsigned int mtu;
 	char full[512];
 	uint32_t ip = 0;
 	int ret;
@@ -301,6 +323,15 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 	}
 	if (!device)
 		device = rf_setting_text("RF_DEVICE");
+	if (!ip_text)
+		ip_text = rf_setting_text("RF_IP");
+	ret = mtu_setting(config, &mtu);
+	if (!ret)
+		ret = rf_backend_open(device, ip_text, mtu, &verbs, &io, create_text, RF_TEXT_MAX);
+	if (ret < 0)
+		return ret;
+	if (verbs)
+		return rf_context_create_on(config, io, verbs, io->ip, ctx);
 	if (*device) {
 		ret = rf_env_read(&env, create_text, RF_TEXT_MAX);
 		if (ret)
@@ -310,7 +341,7 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 				      FRAME_ROOM, &io, create_text, RF_TEXT_MAX);
 		if (ret)
 			return ret;
-		ret = context_ip(ip_text ? ip_text : rf_setting_text("RF_IP"), io, env.rank, &ip);
+		ret = context_ip(ip_text, io, env.rank, &ip);
 		if (ret) {
 			io->ops->close(io);
 			return ret;

@@ -12,6 +12,8 @@
 
 /* How long the box's word that a rank has aborted waits for that rank's own. */
 #define ABORT_WAIT_NS (300 * NS_PER_MS)
+/* How long the box may take to say whom a connection that has ended was waiting for. */
+#define BEHIND_NS (1000 * NS_PER_MS)
 
 #define CONFIG(config, member, absent)                                                             \
 	((config) && (config)->size >= offsetof(struct rf_group_config, member) +                  \
@@ -62,10 +64,7 @@ void rf_group_fail(struct rf_group *g, bool tell, int status, const char *format
 	vsnprintf(g->text, sizeof(g->text), format, args);
 	va_end(args);
 	/* from here on nobody touches the callers' buffers */
-	if (g->to_next)
-		roce_qp_to_err(g->to_next);
-	if (g->from_prev)
-		roce_qp_to_err(g->from_prev);
+	rf_group_stop(g);
 	for (k = 0; k < RF_REQUESTS_MAX; k++)
 		if (g->requests[k].used && !g->requests[k].done)
 			rf_request_done(&g->requests[k], status);
@@ -79,8 +78,9 @@ void rf_group_fail(struct rf_group *g, bool tell, int status, const char *format
 
 /* ---- progress ---- */
 
-static void coll_failed(struct rf_group *g, int error)
+static void coll_failed(struct rf_group *g, int error, uint64_t now)
 {
+	static const struct rf_ctl_status_req ask_ranks = {.page = RF_CTL_PAGE_RANKS};
 	struct rf_comm *comm = g->comm;
 	unsigned int prev = (comm->rank + comm->ranks - 1) % comm->ranks;
 	unsigned int next = (comm->rank + 1) % comm->ranks;
@@ -102,9 +102,17 @@ static void coll_failed(struct rf_group *g, int error)
 			channel ? prev : comm->rank, channel ? comm->rank : next);
 		return;
 	}
-	rf_group_fail(g, true, RF_ERR_TRANSPORT, "the connection %s rank %u has ended: %s",
-		      channel ? "from" : "to", channel ? prev : next,
-		      roce_wc_status_name((enum roce_wc_status)status));
+	snprintf(g->broken, sizeof(g->broken), "the connection %s rank %u has ended: %s",
+		 channel ? "from" : "to", channel ? prev : next,
+		 roce_wc_status_name((enum roce_wc_status)status));
+	/* a NIC gave up waiting: for whom, the box knows */
+	if (g->have_client && status == ROCE_WC_RETRY_EXC_ERR &&
+	    rf_client_status(&g->client, &ask_ranks, now) == 0) {
+		g->asked = true;
+		g->broken_due = now + BEHIND_NS;
+		return;
+	}
+	rf_group_fail(g, true, RF_ERR_TRANSPORT, "%s", g->broken);
 }
 
 /* The membership has failed: the group's end, in the box's words. */
@@ -128,15 +136,6 @@ static void client_changed(struct rf_group *g, uint64_t now)
 		g->fail_due = now + ABORT_WAIT_NS;
 	else
 		client_failed(g);
-}
-
-/* Something new whenever a packet was delivered here or acknowledged there. */
-static uint64_t progress_mark(const struct rf_group *g)
-{
-	const struct roce_qp_counters *tx = roce_qp_counters(g->to_next);
-	const struct roce_qp_counters *rx = roce_qp_counters(g->from_prev);
-
-	return tx->tx_packets - tx->tx_retransmits - roce_qp_in_flight(g->to_next) + rx->rx_bytes;
 }
 
 /* Who holds everything up, as far as the box has said. */
@@ -168,7 +167,7 @@ static void behind_text(const struct rf_group *g, char *text, size_t room)
 static void check_deadline(struct rf_group *g, uint64_t now)
 {
 	struct rf_ctl_status_req ask = {.page = RF_CTL_PAGE_RANKS};
-	uint64_t mark = progress_mark(g);
+	uint64_t mark = rf_group_moved(g);
 	char behind[256];
 
 	if (mark != g->progress_mark || !g->outstanding || g->proving) {
@@ -188,6 +187,18 @@ static void check_deadline(struct rf_group *g, uint64_t now)
 		      (unsigned long long)(g->timeout_ns / NS_PER_MS), g->comm->rank, behind);
 }
 
+/* A connection has ended and the box is being asked for whom it waits: done, or not any longer. */
+static bool broken(struct rf_group *g, uint64_t now)
+{
+	char behind[256];
+
+	if (rf_client_query(&g->client) == RF_CLIENT_Q_WAITING && now < g->broken_due)
+		return false;
+	behind_text(g, behind, sizeof(behind));
+	rf_group_fail(g, true, RF_ERR_TRANSPORT, "%s%s", g->broken, behind);
+	return true;
+}
+
 unsigned int rf_group_progress(struct rf_group *g, uint64_t now)
 {
 	struct rf_coll_done done;
@@ -203,9 +214,11 @@ unsigned int rf_group_progress(struct rf_group *g, uint64_t now)
 		client_failed(g);
 	if (!g->coll || g->status)
 		return count;
+	if (g->broken_due)
+		return count + broken(g, now);
 	ret = rf_coll_progress(g->coll);
 	if (ret < 0) {
-		coll_failed(g, ret);
+		coll_failed(g, ret, now);
 		return count + 1;
 	}
 	while (rf_coll_poll(g->coll, &done)) {
@@ -222,6 +235,8 @@ uint64_t rf_group_next_timeout(const struct rf_group *g)
 
 	if (g->fail_due && !g->status && g->fail_due < next)
 		next = g->fail_due;
+	if (g->broken_due && !g->status && g->broken_due < next)
+		next = g->broken_due;
 	if (g->coll && !g->status && g->outstanding) {
 		uint64_t t = g->progress_time + g->timeout_ns;
 
@@ -289,8 +304,13 @@ static int group_make(struct rf_group *g)
 {
 	struct rf_peer_end ends[RF_RANKS_MAX];
 	struct rf_context *ctx = g->comm->ctx;
-	int ret = rf_group_meet(g, ends);
+	int ret;
 
+	rf_lock(ctx);
+	ret = rf_group_prepare(g);
+	rf_unlock(ctx);
+	if (!ret)
+		ret = rf_group_meet(g, ends);
 	if (ret)
 		return ret;
 	if (g->schedule == RF_SCHEDULE_BOX)

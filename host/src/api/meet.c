@@ -9,7 +9,7 @@
 #include "proto/rf_bytes.h"
 
 /* What a rank tells the others before a group is made. */
-#define CARD 24u
+#define CARD 28u
 /* What it says about a step that all must have done: status and text. */
 #define VERDICT 260u
 
@@ -25,10 +25,11 @@ int rf_group_meet(struct rf_group *g, struct rf_peer_end *ends)
 
 	rf_put_be32(card, g->recv_qpn);
 	rf_put_be32(card + 4, g->start_psn);
-	card[8] = (uint8_t)g->type;
-	card[9] = (uint8_t)g->op;
-	card[10] = (uint8_t)g->schedule;
-	rf_put_be32(card + 12, g->slots);
+	rf_put_be32(card + 8, g->send_qpn);
+	card[12] = (uint8_t)g->type;
+	card[13] = (uint8_t)g->op;
+	card[14] = (uint8_t)g->schedule;
+	rf_put_be32(card + 16, g->slots);
 	snprintf(name, sizeof(name), "the start of group %u", g->number);
 	ret = rf_comm_gather(comm, name, card, sizeof(card), cards, comm->timeout_ms);
 	for (r = 0; r < comm->ranks && !ret; r++) {
@@ -37,15 +38,16 @@ int rf_group_meet(struct rf_group *g, struct rf_peer_end *ends)
 
 		ends[r].qpn = rf_get_be32(c);
 		ends[r].start_psn = rf_get_be32(c + 4);
-		if (memcmp(c + 8, cards + 8, CARD - 8) == 0)
+		ends[r].send_qpn = rf_get_be32(c + 8);
+		if (memcmp(c + 12, cards + 12, CARD - 12) == 0)
 			continue;
 		snprintf(text, sizeof(text),
 			 "rank %u makes a group of %s %s by the %s with %u slots, rank 0 one of %s "
 			 "%s by the %s with %u slots",
-			 r, rf_type_name((enum rf_type)c[8]), rf_op_name((enum rf_op)c[9]),
-			 c[10] == RF_SCHEDULE_RING ? "ring" : "box", rf_get_be32(c + 12),
-			 rf_type_name((enum rf_type)cards[8]), rf_op_name((enum rf_op)cards[9]),
-			 cards[10] == RF_SCHEDULE_RING ? "ring" : "box", rf_get_be32(cards + 12));
+			 r, rf_type_name((enum rf_type)c[12]), rf_op_name((enum rf_op)c[13]),
+			 c[14] == RF_SCHEDULE_RING ? "ring" : "box", rf_get_be32(c + 16),
+			 rf_type_name((enum rf_type)cards[12]), rf_op_name((enum rf_op)cards[13]),
+			 cards[14] == RF_SCHEDULE_RING ? "ring" : "box", rf_get_be32(cards + 16));
 		ret = rf_fail_unlocked(comm->ctx, RF_ERR_MISMATCH, text);
 	}
 	return ret;

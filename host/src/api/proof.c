@@ -48,8 +48,7 @@ static void known_values(enum rf_type type, unsigned int rank, void *to, size_t 
  */
 static bool bypassed(const struct rf_group *g)
 {
-	return g->schedule == RF_SCHEDULE_BOX && !g->status &&
-	       roce_qp_counters(g->from_prev)->rx_gaps > 0;
+	return g->schedule == RF_SCHEDULE_BOX && !g->status && rf_group_bypassed(g);
 }
 
 /* The packet did not come back: what this rank has seen of it. Under the lock. */

@@ -17,10 +17,38 @@ static struct rf_request *request_free(struct rf_group *g)
 	return NULL;
 }
 
+/* The NIC forgets the buffers of a request. */
+static void mem_drop(struct rf_request *r)
+{
+	for (unsigned int k = 0; k < 2; k++) {
+		if (r->mem[k])
+			rf_verbs_mem_drop(r->group->comm->ctx->verbs, r->mem[k]);
+		r->mem[k] = NULL;
+	}
+}
+
+/* The NIC learns them: it reads and writes there itself. */
+static int mem_add(struct rf_request *r, const void *send, void *recv)
+{
+	struct rf_context *ctx = r->group->comm->ctx;
+
+	if (!ctx->verbs)
+		return RF_OK;
+	r->mem[0] = rf_verbs_mem_add(ctx->verbs, recv, r->bytes, true, ctx->error, RF_TEXT_MAX);
+	if (r->mem[0] && send != recv)
+		r->mem[1] = rf_verbs_mem_add(ctx->verbs, send, r->bytes, false, ctx->error,
+					     RF_TEXT_MAX);
+	if (r->mem[0] && (r->mem[1] || send == recv))
+		return RF_OK;
+	mem_drop(r);
+	return RF_ERR_NO_MEMORY;
+}
+
 void rf_request_done(struct rf_request *r, int status)
 {
 	struct rf_context *ctx = r->group->comm->ctx;
 
+	mem_drop(r);
 	r->done = true;
 	r->status = status;
 	r->group->outstanding--;
@@ -69,9 +97,16 @@ static int request_post(struct rf_group *g, struct rf_request *r, const void *se
 	}
 	if (g->outstanding == 1)
 		g->progress_time = rf_now();
+	ret = mem_add(r, send, recv);
+	if (ret) {
+		g->outstanding--;
+		g->comm->ctx->outstanding--;
+		return ret;
+	}
 	ret = rf_coll_start(g->coll, (uint64_t)(r - g->requests), send, recv, count);
 	if (ret == RF_COLL_OK)
 		return RF_OK;
+	mem_drop(r);
 	g->outstanding--;
 	g->comm->ctx->outstanding--;
 	return rf_fail(g->comm->ctx, ret == RF_COLL_AGAIN ? RF_ERR_BUSY : RF_ERR_INTERNAL,

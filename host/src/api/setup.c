@@ -208,6 +208,73 @@ void rf_group_leave(struct rf_group *g)
 	g->have_client = false;
 }
 
+int rf_group_prepare(struct rf_group *g)
+{
+	struct rf_context *ctx = g->comm->ctx;
+	int ret;
+
+	if (!ctx->verbs)
+		return RF_OK;
+	ret = rf_verbs_qp_create(ctx->verbs, QUEUE_DEPTH, &g->v_next, ctx->error, RF_TEXT_MAX);
+	if (!ret)
+		ret = rf_verbs_qp_create(ctx->verbs, QUEUE_DEPTH, &g->v_prev, ctx->error,
+					 RF_TEXT_MAX);
+	if (ret)
+		return ret;
+	g->send_qpn = rf_verbs_qp_number(g->v_next);
+	g->recv_qpn = rf_verbs_qp_number(g->v_prev);
+	return RF_OK;
+}
+
+uint64_t rf_group_moved(const struct rf_group *g)
+{
+	const struct roce_qp_counters *tx, *rx;
+
+	if (g->v_next)
+		return rf_verbs_qp_progress(g->v_next) + rf_verbs_qp_progress(g->v_prev);
+	tx = roce_qp_counters(g->to_next);
+	rx = roce_qp_counters(g->from_prev);
+	return tx->tx_packets - tx->tx_retransmits - roce_qp_in_flight(g->to_next) + rx->rx_bytes;
+}
+
+void rf_group_stop(struct rf_group *g)
+{
+	if (g->v_next)
+		rf_verbs_qp_end(g->v_next);
+	if (g->v_prev)
+		rf_verbs_qp_end(g->v_prev);
+	if (g->to_next)
+		roce_qp_to_err(g->to_next);
+	if (g->from_prev)
+		roce_qp_to_err(g->from_prev);
+}
+
+bool rf_group_bypassed(const struct rf_group *g)
+{
+	/* a NIC does not tell by connection what it has dropped */
+	return g->from_prev && roce_qp_counters(g->from_prev)->rx_gaps > 0;
+}
+
+/* The PSNs of both ends are ours to choose: through the box the receiver expects start - 2^22. */
+static int connect_verbs(struct rf_group *g, const struct rf_peer_end *ends)
+{
+	struct rf_comm *comm = g->comm;
+	unsigned int next = (comm->rank + 1) % comm->ranks;
+	unsigned int prev = (comm->rank + comm->ranks - 1) % comm->ranks;
+	uint32_t shift = g->schedule == RF_SCHEDULE_BOX ? RF_CTL_SHIFT : 0;
+	struct rf_verbs_to to = {.ip = comm->peers[next].ip,
+				 .qpn = ends[next].qpn,
+				 .sq_psn = g->start_psn,
+				 .rq_psn = ends[next].start_psn - shift};
+	struct rf_verbs_to from = {.ip = comm->peers[prev].ip,
+				   .qpn = ends[prev].send_qpn,
+				   .sq_psn = g->start_psn,
+				   .rq_psn = ends[prev].start_psn - shift};
+	int ret = rf_verbs_qp_connect(g->v_next, &to, comm->ctx->error, RF_TEXT_MAX);
+
+	return ret ? ret : rf_verbs_qp_connect(g->v_prev, &from, comm->ctx->error, RF_TEXT_MAX);
+}
+
 /* One queue pair, ready to use. */
 static struct roce_qp *make_qp(struct rf_group *g, bool sends, const struct rf_peer_end *ends)
 {
@@ -237,13 +304,25 @@ static struct roce_qp *make_qp(struct rf_group *g, bool sends, const struct rf_p
 	if (roce_qp_create(&cfg, &qp) != ROCE_OK)
 		return NULL;
 	memcpy(to.mac, comm->peers[peer].mac, sizeof(to.mac));
-	/* the peer's other end: it sends from the number below the one on which it receives */
-	to.qpn = sends ? ends[peer].qpn : ends[peer].qpn - 1;
+	to.qpn = sends ? ends[peer].qpn : ends[peer].send_qpn;
 	if (roce_qp_to_rtr(qp, &to) == ROCE_OK && roce_qp_to_rts(qp) == ROCE_OK &&
 	    roce_endpoint_add_qp(ctx->ep, qp) == ROCE_OK)
 		return qp;
 	roce_qp_destroy(qp);
 	return NULL;
+}
+
+/*
+ * Packets of a message. The opcodes of all ranks must agree at each index, so all ranks cut alike:
+ * by the window that the box has told them.
+ */
+static uint32_t message_packets(const struct rf_group *g)
+{
+	uint32_t window = RF_COLL_MESSAGE_PACKETS * 2;
+
+	if (g->schedule == RF_SCHEDULE_BOX)
+		window = rf_client_ready(&g->client)->window;
+	return window < RF_COLL_MESSAGE_PACKETS * 2 ? window / 2 : RF_COLL_MESSAGE_PACKETS;
 }
 
 static int make_coll(struct rf_group *g)
@@ -258,12 +337,27 @@ static int make_coll(struct rf_group *g)
 		.max_ops = RF_REQUESTS_MAX,
 	};
 
-	cfg.to_next = rf_msg_qp(g->to_next);
-	cfg.from_prev = rf_msg_qp(g->from_prev);
+	cfg.message_bytes = message_packets(g) * cfg.mtu;
+	if (g->v_next) {
+		cfg.to_next = rf_msg_verbs(g->v_next);
+		cfg.from_prev = rf_msg_verbs(g->v_prev);
+		/* a NIC counts no packets: what is posted must fit */
+		if (g->schedule == RF_SCHEDULE_BOX)
+			cfg.window_packets = rf_client_ready(&g->client)->window;
+	} else {
+		cfg.to_next = rf_msg_qp(g->to_next);
+		cfg.from_prev = rf_msg_qp(g->from_prev);
+	}
 	cfg.scratch_bytes = rf_coll_scratch_bytes(&cfg);
 	if (cfg.scratch_bytes) {
 		g->scratch = aligned_alloc(64, (cfg.scratch_bytes + 63) & ~(size_t)63);
 		if (!g->scratch)
+			return RF_COLL_E_NO_MEMORY;
+		if (g->v_next)
+			g->v_scratch =
+				rf_verbs_mem_add(g->comm->ctx->verbs, g->scratch, cfg.scratch_bytes,
+						 true, g->comm->ctx->error, RF_TEXT_MAX);
+		if (g->v_next && !g->v_scratch)
 			return RF_COLL_E_NO_MEMORY;
 	}
 	cfg.scratch = g->scratch;
@@ -275,10 +369,16 @@ int rf_group_connect(struct rf_group *g, const struct rf_peer_end *ends)
 	struct rf_context *ctx = g->comm->ctx;
 	int ret;
 
-	g->to_next = make_qp(g, true, ends);
-	g->from_prev = make_qp(g, false, ends);
-	if (!g->to_next || !g->from_prev)
-		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the queue pairs");
+	if (ctx->verbs) {
+		ret = connect_verbs(g, ends);
+		if (ret)
+			return ret;
+	} else {
+		g->to_next = make_qp(g, true, ends);
+		g->from_prev = make_qp(g, false, ends);
+		if (!g->to_next || !g->from_prev)
+			return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the queue pairs");
+	}
 	ret = make_coll(g);
 	if (ret)
 		return rf_fail(ctx, ret == RF_COLL_E_NO_MEMORY ? RF_ERR_NO_MEMORY : RF_ERR_INTERNAL,
@@ -319,6 +419,13 @@ void rf_group_disconnect(struct rf_group *g)
 	g->to_next = NULL;
 	drop_qp(g->comm->ctx, g->from_prev);
 	g->from_prev = NULL;
+	rf_verbs_qp_destroy(g->v_next);
+	g->v_next = NULL;
+	rf_verbs_qp_destroy(g->v_prev);
+	g->v_prev = NULL;
+	if (g->v_scratch)
+		rf_verbs_mem_drop(g->comm->ctx->verbs, g->v_scratch);
+	g->v_scratch = NULL;
 	free(g->scratch);
 	g->scratch = NULL;
 }

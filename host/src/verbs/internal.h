@@ -1,0 +1,46 @@
+/* Inside of the verbs back end. */
+#ifndef RF_VERBS_INTERNAL_H
+#define RF_VERBS_INTERNAL_H
+
+#include <pthread.h>
+
+#include "host/src/verbs/lib.h"
+#include "host/src/verbs/verbs.h"
+
+struct rf_verbs_mem {
+	struct rf_verbs_mem *next;
+	const char *addr;
+	size_t len;
+	bool write;
+	struct ibv_mr *mr;
+};
+
+struct rf_verbs_qp {
+	struct rf_verbs *v;
+	struct rf_verbs_qp *next;
+	struct ibv_cq *cq; /* of this queue pair alone: its depth bounds what can wait there */
+	struct ibv_qp *qp;
+	bool armed; /* an event will tell of the next completion */
+	uint32_t posted;
+	uint64_t progress;
+	int status; /* enum roce_wc_status of the first failure */
+};
+
+struct rf_verbs {
+	const struct rf_ibv *f;
+	struct rf_verbs_cfg cfg;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+	uint8_t port, gid_index;
+	union ibv_gid gid;
+	uint32_t ip;
+	char netdev[32];
+	uint8_t mac[6];
+	char text[256];
+	pthread_mutex_t lock; /* list of queue pairs, and their `armed` */
+	struct rf_verbs_qp *qps;
+	struct rf_verbs_mem *mems;
+};
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * Control packets over a UDP socket of the kernel. A NIC that does RoCE keeps what comes to UDP
+ * port 4791 for itself; the box answers to the port from which it was asked, and so the kernel gets
+ * the answer. The kernel has its own ARP: a question for the box's MAC is answered here, with an
+ * address that nobody uses.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "host/src/verbs/internal.h"
+#include "proto/rf_bytes.h"
+#include "proto/rf_ctl.h"
+#include "ringfold/ringfold.h"
+
+#define FRAME_ROOM 4352u
+#define ETHERTYPE_ARP 0x0806u
+#define ARP_FRAME 60u
+
+static const uint8_t box_mac[6] = {0x02, 0x52, 0x46, 0xff, 0xff, 0xfe};
+
+struct io_udp {
+	struct rf_io io;
+	struct rf_verbs *v;
+	int fd, wake;
+	bool arp_due;
+	uint8_t arp[ARP_FRAME];
+	uint8_t tx[FRAME_ROOM];
+	uint8_t rx[RF_IO_BURST][RF_CTL_FRAME_MAX];
+};
+
+/* One datagram as the frame that it was. */
+static size_t take(struct io_udp *d, uint8_t *frame)
+{
+	struct rf_ctl_addr a = {.vlan = RF_CTL_NO_VLAN};
+	uint8_t msg[RF_CTL_MESSAGE_MAX];
+	struct sockaddr_in from;
+	socklen_t len = sizeof(from);
+	ssize_t n = recvfrom(d->fd, msg, sizeof(msg), MSG_DONTWAIT, (struct sockaddr *)&from, &len);
+
+	if (n < 0)
+		return 0;
+	memcpy(a.dst_mac, d->io.mac, 6);
+	memcpy(a.src_mac, box_mac, 6);
+	a.src_ip = ntohl(from.sin_addr.s_addr);
+	a.dst_ip = d->io.ip;
+	a.src_port = ntohs(from.sin_port);
+	a.dst_port = RF_CTL_UDP_PORT;
+	return rf_ctl_frame_put(frame, RF_CTL_FRAME_MAX, &a, msg, (size_t)n);
+}
+
+static unsigned int udp_rx(struct rf_io *io, struct rf_io_frame *frames, unsigned int n)
+{
+	struct io_udp *d = (struct io_udp *)io;
+	unsigned int got = 0;
+
+	if (d->arp_due && n) {
+		frames[got++] = (struct rf_io_frame){d->arp, ARP_FRAME};
+		d->arp_due = false;
+	}
+	while (got < n) {
+		size_t len = take(d, d->rx[got]);
+
+		if (!len)
+			break;
+		frames[got] = (struct rf_io_frame){d->rx[got], (uint32_t)len};
+		io->rx_bytes += len;
+		got++;
+	}
+	io->rx_frames += got;
+	return got;
+}
+
+static uint8_t *udp_tx_buffer(struct rf_io *io)
+{
+	return ((struct io_udp *)io)->tx;
+}
+
+/* Who has the box's address: this end says that it knows. RFC 826. */
+static void answer_arp(struct io_udp *d, const uint8_t *q)
+{
+	uint8_t *a = d->arp + 14;
+
+	memset(d->arp, 0, sizeof(d->arp));
+	memcpy(d->arp, d->io.mac, 6);
+	memcpy(d->arp + 6, box_mac, 6);
+	rf_put_be16(d->arp + 12, ETHERTYPE_ARP);
+	memcpy(a, q, 6);
+	rf_put_be16(a + 6, 2);
+	memcpy(a + 8, box_mac, 6);
+	memcpy(a + 14, q + 24, 4);
+	memcpy(a + 18, q + 8, 10);
+	d->arp_due = true;
+}
+
+static void udp_tx_commit(struct rf_io *io, uint32_t len)
+{
+	struct io_udp *d = (struct io_udp *)io;
+	struct sockaddr_in to = {.sin_family = AF_INET};
+	struct rf_ctl_addr a;
+	const uint8_t *msg;
+	size_t n;
+
+	if (len >= 42 && rf_get_be16(d->tx + 12) == ETHERTYPE_ARP) {
+		answer_arp(d, d->tx + 14);
+		return;
+	}
+	if (rf_ctl_frame_get(d->tx, len, &a, &msg, &n) != RF_CTL_FRAME_OK)
+		return;
+	to.sin_addr.s_addr = htonl(a.dst_ip);
+	to.sin_port = htons(a.dst_port);
+	if (sendto(d->fd, msg, n, MSG_DONTWAIT, (struct sockaddr *)&to, sizeof(to)) != (ssize_t)n) {
+		io->tx_lost++;
+		return;
+	}
+	io->tx_frames++;
+	io->tx_bytes += len;
+}
+
+static void udp_tx_flush(struct rf_io *io)
+{
+	(void)io;
+}
+
+/* True where one was not armed yet: the caller has to look once more before it may sleep. */
+static bool arm(struct rf_verbs *v)
+{
+	bool fresh = false;
+
+	pthread_mutex_lock(&v->lock);
+	for (struct rf_verbs_qp *qp = v->qps; qp; qp = qp->next) {
+		if (qp->armed)
+			continue;
+		qp->armed = ibv_req_notify_cq(qp->cq, 0) == 0;
+		fresh = true;
+	}
+	pthread_mutex_unlock(&v->lock);
+	return fresh;
+}
+
+static void take_events(struct rf_verbs *v)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	pthread_mutex_lock(&v->lock);
+	while (v->f->get_cq_event(v->channel, &cq, &context) == 0) {
+		((struct rf_verbs_qp *)context)->armed = false;
+		v->f->ack_cq_events(cq, 1);
+	}
+	pthread_mutex_unlock(&v->lock);
+}
+
+static void udp_wait(struct rf_io *io, uint32_t timeout_us)
+{
+	struct io_udp *d = (struct io_udp *)io;
+	struct pollfd fds[3] = {{.fd = d->wake, .events = POLLIN},
+				{.fd = d->fd, .events = POLLIN},
+				{.fd = d->v->channel->fd, .events = POLLIN}};
+	struct timespec t = {(time_t)(timeout_us / 1000000), (long)(timeout_us % 1000000) * 1000};
+	uint64_t count;
+
+	if (d->arp_due || (!io->polling && arm(d->v)))
+		return;
+	if (ppoll(fds, io->polling ? 2 : 3, &t, NULL) <= 0)
+		return;
+	if (fds[0].revents && read(d->wake, &count, sizeof(count)) < 0)
+		return;
+	if (fds[2].revents)
+		take_events(d->v);
+}
+
+static void udp_wake(struct rf_io *io)
+{
+	struct io_udp *d = (struct io_udp *)io;
+	uint64_t one = 1;
+
+	/* a counter that is full wakes as well */
+	if (write(d->wake, &one, sizeof(one)) < 0)
+		return;
+}
+
+static int udp_link(struct rf_io *io)
+{
+	struct rf_verbs *v = ((struct io_udp *)io)->v;
+	struct ibv_port_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	if (v->f->query_port(v->context, v->port, &attr) != 0)
+		return -1;
+	return attr.state == IBV_PORT_ACTIVE;
+}
+
+static void udp_close(struct rf_io *io)
+{
+	struct io_udp *d = (struct io_udp *)io;
+
+	if (d->fd >= 0)
+		close(d->fd);
+	if (d->wake >= 0)
+		close(d->wake);
+	free(d);
+}
+
+static const struct rf_io_ops udp_ops = {
+	.name = "udp",
+	.rx = udp_rx,
+	.tx_buffer = udp_tx_buffer,
+	.tx_commit = udp_tx_commit,
+	.tx_flush = udp_tx_flush,
+	.wait = udp_wait,
+	.wake = udp_wake,
+	.link = udp_link,
+	.close = udp_close,
+};
+
+int rf_verbs_io(struct rf_verbs *v, struct rf_io **io, char *why, size_t room)
+{
+	struct sockaddr_in own = {.sin_family = AF_INET};
+	struct io_udp *d = calloc(1, sizeof(*d));
+
+	if (!d) {
+		snprintf(why, room, "no memory");
+		return RF_ERR_NO_MEMORY;
+	}
+	d->v = v;
+	d->io.ops = &udp_ops;
+	d->io.ip = v->ip;
+	d->io.frame_max = FRAME_ROOM;
+	d->io.polling = v->cfg.polling;
+	memcpy(d->io.mac, v->mac, 6);
+	own.sin_addr.s_addr = htonl(v->ip);
+	d->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	d->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (d->wake < 0 || d->fd < 0 || bind(d->fd, (struct sockaddr *)&own, sizeof(own)) != 0) {
+		snprintf(why, room, "no UDP socket for control packets: %s", strerror(errno));
+		udp_close(&d->io);
+		return RF_ERR_SYSTEM;
+	}
+	/* by the NIC's own interface, whatever the routes say; old kernels keep that to root */
+	(void)!setsockopt(d->fd, SOL_SOCKET, SO_BINDTODEVICE, v->netdev,
+			  (socklen_t)strlen(v->netdev));
+	*io = &d->io;
+	return RF_OK;
+}

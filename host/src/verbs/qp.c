@@ -1,0 +1,349 @@
+/* Queue pairs and memory: the seam "msg" over libibverbs. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/src/roce/qp.h"
+#include "host/src/verbs/internal.h"
+#include "proto/rf_bytes.h"
+#include "ringfold/ringfold.h"
+
+#define HOP_LIMIT 64u
+/* RNR NAKs of our own are rare: a receive is posted before its data can come. 12: 0.64 ms. */
+#define MIN_RNR_TIMER 12u
+#define RNR_FOREVER 7u
+#define PSN_MASK 0xffffffu
+/* How long an ended queue pair may take to hand its work requests back. */
+#define FLUSH_NS UINT64_C(1000000000)
+
+/* ---- memory ---- */
+
+struct rf_verbs_mem *rf_verbs_mem_add(struct rf_verbs *v, const void *addr, size_t len, bool write,
+				      char *why, size_t room)
+{
+	struct rf_verbs_mem *m = calloc(1, sizeof(*m));
+
+	if (!m) {
+		snprintf(why, room, "no memory");
+		return NULL;
+	}
+	m->addr = addr;
+	m->len = len;
+	m->write = write;
+	m->mr = v->f->reg_mr(v->pd, (void *)(uintptr_t)addr, len,
+			     write ? IBV_ACCESS_LOCAL_WRITE : 0);
+	if (!m->mr) {
+		snprintf(why, room, "%zu bytes cannot be registered with the NIC: %s%s", len,
+			 strerror(errno),
+			 errno == ENOMEM ? " (locked memory is limited: ulimit -l unlimited)" : "");
+		free(m);
+		return NULL;
+	}
+	m->next = v->mems;
+	v->mems = m;
+	return m;
+}
+
+void rf_verbs_mem_drop(struct rf_verbs *v, struct rf_verbs_mem *mem)
+{
+	struct rf_verbs_mem **at = &v->mems;
+
+	if (!mem)
+		return;
+	while (*at && *at != mem)
+		at = &(*at)->next;
+	if (*at)
+		*at = mem->next;
+	v->f->dereg_mr(mem->mr);
+	free(mem);
+}
+
+/*
+ * The key of the region that holds these bytes; receives need one that may be written. Of several
+ * the youngest: operations end in order, so it is there the longest.
+ */
+static bool key_of(const struct rf_verbs *v, const void *buf, uint32_t len, bool write,
+		   uint32_t *lkey)
+{
+	const char *p = buf;
+
+	for (const struct rf_verbs_mem *m = v->mems; m; m = m->next) {
+		if ((write && !m->write) || p < m->addr || (size_t)(p - m->addr) > m->len ||
+		    m->len - (size_t)(p - m->addr) < len)
+			continue;
+		*lkey = m->mr->lkey;
+		return true;
+	}
+	return false;
+}
+
+/* ---- queue pairs ---- */
+
+static struct rf_verbs_qp *fail_create(struct rf_verbs_qp *qp, const char *what, char *why,
+				       size_t room)
+{
+	snprintf(why, room, "the NIC gives no %s: %s", what, strerror(errno));
+	if (qp->qp)
+		qp->v->f->destroy_qp(qp->qp);
+	if (qp->cq)
+		qp->v->f->destroy_cq(qp->cq);
+	free(qp);
+	return NULL;
+}
+
+static struct rf_verbs_qp *make(struct rf_verbs *v, uint32_t depth, char *why, size_t room)
+{
+	struct rf_verbs_qp *qp = calloc(1, sizeof(*qp));
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+		.cap = {.max_send_wr = depth,
+			.max_recv_wr = depth,
+			.max_send_sge = 1,
+			.max_recv_sge = 1},
+	};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = v->port};
+
+	if (!qp) {
+		snprintf(why, room, "no memory");
+		return NULL;
+	}
+	qp->v = v;
+	qp->cq = v->f->create_cq(v->context, (int)(2 * depth), qp, v->channel, 0);
+	if (!qp->cq)
+		return fail_create(qp, "completion queue", why, room);
+	init.send_cq = qp->cq;
+	init.recv_cq = qp->cq;
+	qp->qp = v->f->create_qp(v->pd, &init);
+	if (!qp->qp)
+		return fail_create(qp, "queue pair", why, room);
+	errno = v->f->modify_qp(qp->qp, &attr,
+				IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+					IBV_QP_ACCESS_FLAGS);
+	if (errno)
+		return fail_create(qp, "queue pair in state INIT", why, room);
+	return qp;
+}
+
+int rf_verbs_qp_create(struct rf_verbs *v, uint32_t depth, struct rf_verbs_qp **out, char *why,
+		       size_t room)
+{
+	struct rf_verbs_qp *qp = make(v, depth, why, room);
+
+	if (!qp)
+		return RF_ERR_DEVICE;
+	pthread_mutex_lock(&v->lock);
+	qp->next = v->qps;
+	v->qps = qp;
+	pthread_mutex_unlock(&v->lock);
+	*out = qp;
+	return RF_OK;
+}
+
+uint32_t rf_verbs_qp_number(const struct rf_verbs_qp *qp)
+{
+	return qp->qp->qp_num;
+}
+
+static enum ibv_mtu mtu_code(unsigned int bytes)
+{
+	enum ibv_mtu code = IBV_MTU_256;
+
+	while (code < IBV_MTU_4096 && (128u << code) < bytes)
+		code++;
+	return code;
+}
+
+int rf_verbs_qp_connect(struct rf_verbs_qp *qp, const struct rf_verbs_to *to, char *why,
+			size_t room)
+{
+	struct rf_verbs *v = qp->v;
+	struct ibv_qp_attr rtr = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = mtu_code(v->cfg.mtu),
+		.dest_qp_num = to->qpn,
+		.rq_psn = to->rq_psn & PSN_MASK,
+		.min_rnr_timer = MIN_RNR_TIMER,
+		.ah_attr = {.is_global = 1,
+			    .port_num = v->port,
+			    .grh = {.dgid = v->gid,
+				    .sgid_index = v->gid_index,
+				    .hop_limit = HOP_LIMIT,
+				    .traffic_class = v->cfg.tclass}},
+	};
+	struct ibv_qp_attr rts = {
+		.qp_state = IBV_QPS_RTS,
+		.timeout = v->cfg.timeout,
+		.retry_cnt = v->cfg.retry_cnt,
+		.rnr_retry = RNR_FOREVER,
+		.sq_psn = to->sq_psn & PSN_MASK,
+	};
+	int ret;
+
+	rf_put_be32(rtr.ah_attr.grh.dgid.raw + 12, to->ip);
+	/* NICs that derive the source port from the flow label take its low 14 bits */
+	if (v->cfg.udp_sport)
+		rtr.ah_attr.grh.flow_label = v->cfg.udp_sport & 0x3fffu;
+	ret = v->f->modify_qp(qp->qp, &rtr,
+			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				      IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				      IBV_QP_MIN_RNR_TIMER);
+	if (ret) {
+		snprintf(why, room, "no connection to %u.%u.%u.%u: %s (does it answer ARP?)",
+			 to->ip >> 24, to->ip >> 16 & 255, to->ip >> 8 & 255, to->ip & 255,
+			 strerror(ret));
+		return RF_ERR_DEVICE;
+	}
+	ret = v->f->modify_qp(qp->qp, &rts,
+			      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				      IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+	if (!ret)
+		return RF_OK;
+	snprintf(why, room, "the NIC refuses timeout %u, retry_cnt %u: %s", v->cfg.timeout,
+		 v->cfg.retry_cnt, strerror(ret));
+	return RF_ERR_DEVICE;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+void rf_verbs_qp_end(struct rf_verbs_qp *qp)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+	uint64_t until = now_ns() + FLUSH_NS;
+	struct ibv_wc wc;
+
+	if (qp->status == 0)
+		qp->status = ROCE_WC_FLUSHED;
+	qp->v->f->modify_qp(qp->qp, &attr, IBV_QP_STATE);
+	/* each work request that was posted comes back: from then on the NIC is done with it */
+	while (qp->posted && now_ns() < until)
+		if (ibv_poll_cq(qp->cq, 1, &wc) > 0)
+			qp->posted--;
+}
+
+void rf_verbs_qp_destroy(struct rf_verbs_qp *qp)
+{
+	struct rf_verbs_qp **at;
+	struct rf_verbs *v;
+
+	if (!qp)
+		return;
+	v = qp->v;
+	pthread_mutex_lock(&v->lock);
+	for (at = &v->qps; *at && *at != qp;)
+		at = &(*at)->next;
+	if (*at)
+		*at = qp->next;
+	v->f->destroy_qp(qp->qp);
+	v->f->destroy_cq(qp->cq);
+	pthread_mutex_unlock(&v->lock);
+	free(qp);
+}
+
+uint64_t rf_verbs_qp_progress(const struct rf_verbs_qp *qp)
+{
+	return qp->progress;
+}
+
+/* ---- messages ---- */
+
+static int result_of(int error)
+{
+	if (error == 0)
+		return RF_MSG_OK;
+	return error == ENOMEM || error == EAGAIN ? RF_MSG_AGAIN : RF_MSG_FAILED;
+}
+
+static int post_send(void *ctx, uint64_t id, const void *buf, uint32_t len)
+{
+	struct rf_verbs_qp *qp = ctx;
+	struct ibv_sge sge = {.addr = (uintptr_t)buf, .length = len};
+	struct ibv_send_wr wr = {.wr_id = id, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND};
+	struct ibv_send_wr *bad;
+	int ret;
+
+	if (qp->status || !key_of(qp->v, buf, len, false, &sge.lkey))
+		return RF_MSG_FAILED;
+	ret = result_of(ibv_post_send(qp->qp, &wr, &bad));
+	qp->posted += ret == RF_MSG_OK;
+	return ret;
+}
+
+static int post_recv(void *ctx, uint64_t id, void *buf, uint32_t len)
+{
+	struct rf_verbs_qp *qp = ctx;
+	struct ibv_sge sge = {.addr = (uintptr_t)buf, .length = len};
+	struct ibv_recv_wr wr = {.wr_id = id, .sg_list = &sge, .num_sge = 1};
+	struct ibv_recv_wr *bad;
+	int ret;
+
+	if (qp->status || !key_of(qp->v, buf, len, true, &sge.lkey))
+		return RF_MSG_FAILED;
+	ret = result_of(ibv_post_recv(qp->qp, &wr, &bad));
+	qp->posted += ret == RF_MSG_OK;
+	return ret;
+}
+
+static int status_of(enum ibv_wc_status status)
+{
+	switch (status) {
+	case IBV_WC_SUCCESS:
+		return ROCE_WC_SUCCESS;
+	case IBV_WC_LOC_LEN_ERR:
+		return ROCE_WC_LOC_LEN_ERR;
+	case IBV_WC_LOC_PROT_ERR:
+		return ROCE_WC_LOC_PROT_ERR;
+	case IBV_WC_WR_FLUSH_ERR:
+		return ROCE_WC_FLUSHED;
+	case IBV_WC_REM_INV_REQ_ERR:
+		return ROCE_WC_REM_INV_REQ_ERR;
+	case IBV_WC_REM_ACCESS_ERR:
+		return ROCE_WC_REM_ACCESS_ERR;
+	case IBV_WC_REM_OP_ERR:
+		return ROCE_WC_REM_OP_ERR;
+	case IBV_WC_RETRY_EXC_ERR:
+		return ROCE_WC_RETRY_EXC_ERR;
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return ROCE_WC_RNR_RETRY_EXC_ERR;
+	default:
+		return ROCE_WC_LOC_QP_ERR;
+	}
+}
+
+static int poll_event(void *ctx, struct rf_msg_event *event)
+{
+	struct rf_verbs_qp *qp = ctx;
+	struct ibv_wc wc;
+
+	/* after rf_verbs_qp_end() there is nobody to tell */
+	if (!qp->posted || ibv_poll_cq(qp->cq, 1, &wc) <= 0)
+		return 0;
+	qp->posted--;
+	event->id = wc.wr_id;
+	event->status = status_of(wc.status);
+	/* of a failed one only its number is valid: a status is all that the collective asks for */
+	event->sent = wc.status == IBV_WC_SUCCESS && !(wc.opcode & IBV_WC_RECV);
+	event->len = wc.status == IBV_WC_SUCCESS && (wc.opcode & IBV_WC_RECV) ? wc.byte_len : 0;
+	if (event->status && qp->status == 0)
+		qp->status = event->status;
+	if (event->status == ROCE_WC_FLUSHED)
+		event->status = qp->status;
+	qp->progress += 1u + event->len;
+	return 1;
+}
+
+struct rf_msg rf_msg_verbs(struct rf_verbs_qp *qp)
+{
+	static const struct rf_msg_ops ops = {post_send, post_recv, poll_event};
+	struct rf_msg msg = {&ops, qp};
+
+	return msg;
+}

@@ -1,0 +1,30 @@
+# Guests with soft-RoCE: endpoints that nobody here wrote. docs/interop.md.
+#
+#   make interop          every case
+#   make interop-NAME     one case; names are in build/interop/tests.list
+#   make interop-image    kernel and root file system of the guests, and what this tree builds for them
+
+INTEROP := $(BUILD)/interop
+
+# The library without DPDK, which the image does not carry: the programs are those of everybody else.
+$(INTEROP)/no_dpdk.o: tests/interop/no_dpdk.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(INCLUDES) -c -o $@ $<
+$(INTEROP)/libringfold.so.0: $(INTEROP)/no_dpdk.o $(call libs,$(HOST_LIBS)) host/ringfold.map
+	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libringfold.so.0 -Wl,--version-script=host/ringfold.map \
+	  -Wl,-z,defs -o $@ $< -Wl,--whole-archive $(BUILD)/lib/librf-api.a -Wl,--no-whole-archive \
+	  $(call libs,$(filter-out rf-api,$(HOST_LIBS))) -lpthread -ldl
+
+INTEROP_PROGRAMS := $(BUILD)/bin/ringfold-perf $(BUILD)/tests/e2e_rank
+
+# Guests are made once. Where that cannot be done the tests are skipped and say why.
+$(INTEROP)/image.stamp: tests/interop/image.sh tests/interop/guest/init
+	@mkdir -p $(@D)
+	@rm -f $(INTEROP)/base.cpio.gz
+	tests/interop/image.sh $(INTEROP) > $(INTEROP)/why || [ $$? -eq 77 ]
+	@touch $@
+$(INTEROP)/programs.cpio: tests/interop/programs.sh $(INTEROP)/libringfold.so.0 $(INTEROP_PROGRAMS)
+	tests/interop/programs.sh $@ $(filter-out $<,$^) || [ $$? -eq 77 ]
+
+.PHONY: interop interop-image
+interop-image: $(INTEROP)/image.stamp $(INTEROP)/programs.cpio

@@ -2,7 +2,7 @@
 #
 # Libraries, in link order: fw fwlinux (register access by callbacks); client; rfctl; rfproto.
 
-FW_SOURCES := $(addprefix firmware/core/,buddy.c check.c conn.c fw.c group.c member.c net.c place.c request.c status.c)
+FW_SOURCES := $(addprefix firmware/core/,buddy.c check.c conn.c fw.c group.c member.c net.c nonce.c place.c request.c status.c)
 
 $(eval $(call c_lib,rfctl,proto/rf_ctl.c proto/rf_ctl_frame.c proto/rf_ctl_text.c))
 $(eval $(call c_lib,fw,$(FW_SOURCES)))
@@ -14,6 +14,8 @@ $(eval $(call c_test,fw_conn_test,tests/unit/fw_conn_test.c,fwbox fw fwlinux cli
 $(eval $(call c_test,fw_join_test,tests/unit/fw_join_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,ctl_test,tests/unit/ctl_test.c,rfctl rfproto))
 $(eval $(call c_test,fw_refuse_test,tests/unit/fw_refuse_test.c,fwbox fw fwlinux client rfctl rfproto))
+$(eval $(call c_test,fw_replay_test,tests/unit/fw_replay_test.c,fwbox fw fwlinux client rfctl rfproto))
+$(eval $(call test,ctl_vectors,$(PYTHON) tests/check/ctl_vectors.py docs/control-protocol.md tests/unit/ctl_test.c))
 $(eval $(call c_test,fw_net_test,tests/unit/fw_net_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_random_test,tests/unit/fw_random_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_queue_test,tests/unit/fw_queue_test.c,fw rfctl rfproto))

@@ -7,7 +7,7 @@
 
 RV32_CC     := clang
 RV32_LD     := ld.lld
-RV32_FLAGS  := --target=riscv32 -march=rv32imac -mabi=ilp32 -mcmodel=medany -mno-relax -Os -std=c11 -ffreestanding \
+RV32_FLAGS  := --target=riscv32 -march=rv32imac -mabi=ilp32 -mcmodel=medany -mno-relax -O2 -std=c11 -ffreestanding \
   -fno-builtin -fno-jump-tables -ffunction-sections -fdata-sections -fstack-size-section -Wall -Wextra -Wshadow \
   -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla $(WERROR) \
   -DRF_FW_HASH_BITS_MAX=8 -I. -I$(BUILD)/gen -isystem firmware/target/rv32/include

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define RF_CTL_MAGIC 0x52464354u /* "RFCT" */
-#define RF_CTL_VERSION 1u
+#define RF_CTL_VERSION 2u
 #define RF_CTL_UDP_PORT 4791u
 #define RF_CTL_KEY_BYTES 16u
 #define RF_CTL_HEADER 56u       /* bytes of the header of a message */
@@ -110,13 +110,15 @@ enum rf_ctl_result {
 	X(NAK, 35, "a receiver ended its connection with a NAK")                                   \
 	X(HARDWARE, 36, "the hardware did not do what it was told in time")                        \
 	X(NOT_OPERATOR, 37, "only the operator's job 0 may do this")                               \
-	X(ENDED, 38, "the group has ended")
+	X(ENDED, 38, "the group has ended")                                                        \
+	X(NONCE, 39, "the request carries no nonce of the box, or an old one: send it again")      \
+	X(QUOTA, 40, "the job has used up what its key allows it")
 
 enum rf_ctl_reason {
 #define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
 	RF_CTL_REASONS(RF_CTL_X)
 #undef RF_CTL_X
-		RF_CTL_R_COUNT = 39,
+		RF_CTL_R_COUNT = 41,
 };
 
 /* "a rank was silent for longer than its lease"; "unknown reason" for numbers not known. Static. */
@@ -159,7 +161,7 @@ struct rf_ctl_header {
 	uint32_t epoch; /* of the box: in a reply its own, in a request the last one seen or 0 */
 	uint32_t seq;   /* rises with each request of a rank; the reply repeats it */
 	uint64_t token; /* random, drawn by the rank for one membership; the reply repeats it */
-	uint64_t nonce; /* reserved for a challenge by the box: 0 in this version */
+	uint64_t nonce; /* reply: the box's current one (unsigned: 0); request: the last one seen */
 	uint64_t tag;
 };
 
@@ -245,7 +247,7 @@ struct rf_ctl_failed {
 	/*
 	 * ABORTED, OPERATOR: the code; VERSION: the box's; LEASE: in ms; FIELD: offset of the field
 	 * in the body; RANKS, NO_GROUPS, NO_LANES, NO_PASSES: the limit; NO_SLOTS, MTU_UNSUPPORTED:
-	 * log2 of what could be had (0: nothing); else 0.
+	 * log2 of what could be had (0: nothing), QUOTA likewise; else 0.
 	 */
 	uint32_t detail;
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* MISSING_RANKS */
@@ -400,6 +402,12 @@ struct rf_ctl_addr {
 	uint32_t src_ip, dst_ip;
 	uint16_t src_port, dst_port; /* UDP */
 };
+
+/*
+ * The nonce also comes with the box's ARP replies, in their padding: RF_CTL_MAGIC, nonce (8 bytes)
+ * behind the 28 bytes of ARP. Nothing protects it there; a wrong one costs a round trip.
+ */
+#define RF_CTL_ARP_NONCE 12u
 
 /* Bytes in front of the message in a frame with that VLAN tag, or RF_CTL_NO_VLAN. */
 static inline size_t rf_ctl_frame_head(uint16_t vlan)

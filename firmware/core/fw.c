@@ -16,6 +16,7 @@ void rf_fw_cfg_default(struct rf_fw_cfg *cfg)
 	cfg->hold_ms = 60000;
 	cfg->lease_ms = 10000;
 	cfg->linger_ms = 30000;
+	cfg->nonce_ms = 10000;
 	cfg->settle_ms = 1;
 	cfg->poll_frames = 8;
 	cfg->tick_ms = 1;
@@ -102,8 +103,8 @@ static bool config_ok(const struct rf_fw_cfg *cfg)
 {
 	return cfg->ip != 0 && cfg->epoch != 0 && cfg->poll_frames > 0 && cfg->tick_ms > 0 &&
 	       (cfg->mac[0] & 1u) == 0 && cfg->mac[5] <= 0x100u - RF_CTL_PORTS_MAX &&
-	       cfg->lease_ms >= RF_CTL_TIME_MIN_MS && cfg->hold_ms <= RF_CTL_TIME_MAX_MS &&
-	       (cfg->nkeys == 0 || cfg->keys != NULL);
+	       cfg->nonce_ms > 0 && cfg->lease_ms >= RF_CTL_TIME_MIN_MS &&
+	       cfg->hold_ms <= RF_CTL_TIME_MAX_MS && (cfg->nkeys == 0 || cfg->keys != NULL);
 }
 
 void rf_fw_hold(struct rf_fw *fw)
@@ -163,6 +164,7 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 	clear_hardware(
 		fw, field(rf_fw_read(fw, RF_SHAPE2), RF_SHAPE2_GROUPS_MASK, RF_SHAPE2_GROUPS_LSB));
 	fw->ms_cycles = cycles(fw);
+	rf_fw_nonce_spoil(fw);
 	rf_fw_hold(fw);
 	return RF_FW_OK;
 }
@@ -188,6 +190,8 @@ uint64_t rf_fw_poll(struct rf_fw *fw)
 	clock_update(fw);
 	hold_tick(fw);
 	rf_fw_group_errors(fw);
+	/* Before requests: a new group may need what an old one gives back. */
+	rf_fw_group_settle(fw);
 	for (unsigned int i = 0; i < fw->cfg.poll_frames; i++)
 		if (!rf_fw_net_punt(fw))
 			break;

@@ -36,10 +36,12 @@
 #define RF_FW_NONE 0xffu
 #define RF_FW_BUDDY_LEAVES 256u
 
-/* Key of one job. */
+/* Key of one job, and what the job may have of the box at a time; 0: no limit. */
 struct rf_fw_key {
 	uint64_t job;
 	uint8_t key[RF_CTL_KEY_BYTES];
+	uint32_t groups; /* groups that hold slots */
+	uint32_t slots;  /* slots of all of them together */
 };
 
 /* rf_fw_cfg_default() fills all but mac, ip and epoch. Times are in milliseconds. */
@@ -53,6 +55,7 @@ struct rf_fw_cfg {
 	uint32_t lease_ms;  /* where JOIN asks for the default (10000) */
 	uint32_t linger_ms; /* how long a group that failed or ended is remembered for late
 			       questions (30000) */
+	uint32_t nonce_ms;  /* life of a nonce as the current one (10000) */
 	uint32_t settle_ms; /* from a group's end until its slots are free: passes in flight (1) */
 	uint32_t share_max; /* most lanes in use by groups whose blocks of ports overlap; 0: no
 			       limit (0) */
@@ -161,6 +164,7 @@ struct rf_fw_group {
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* have not joined; when it failed of that: had not */
 	uint64_t job;
 	uint64_t deadline_ms; /* JOINING: the deadline; FAILED, TOMBSTONED: when it is forgotten */
+	uint64_t ended_ms;    /* FAILED, TOMBSTONED: when it ended */
 	uint64_t settle_ms;   /* FAILED, TOMBSTONED: when hw and slots are free again */
 	uint64_t look_ms;     /* READY, DRAINING: next look at signs of life */
 };
@@ -178,10 +182,13 @@ struct rf_fw {
 				not */
 	uint64_t hold_until; /* end of CTRL.HOLD, RF_FW_NEVER: over */
 	uint32_t epoch, age;
-	uint32_t reset_seq; /* the last RESET: its repetition does nothing */
-	uint64_t reset_token;
-	uint32_t hw_used; /* bit per hardware group */
-	uint64_t tomb_ms; /* next look at tombstones, RF_FW_NEVER: there are none */
+	uint64_t nonce[2]; /* the current one and the one before */
+	uint64_t nonce_until;
+	uint32_t nonce_count;
+	uint64_t operator_tag; /* of the last RESET or ABORT of the operator: its repetition is only
+				  answered */
+	uint32_t hw_used;      /* bit per hardware group */
+	uint64_t tomb_ms;      /* next look at tombstones, RF_FW_NEVER: there are none */
 	uint32_t tombstones, entries;
 	uint32_t tomb_seen[8]; /* tombstone counter of each port at the last look */
 	uint8_t free_member;
@@ -192,7 +199,8 @@ struct rf_fw {
 	struct rf_fw_member member[RF_FW_MEMBERS];
 	struct rf_fw_entry table[2u << RF_FW_HASH_BITS_MAX]; /* table 1 begins at 1 << hash_bits */
 	/* frames: the punted one, the answer; written before they are read */
-	uint8_t rx[RF_CTL_FRAME_MAX], tx[RF_CTL_FRAME_MAX];
+	_Alignas(4) uint8_t rx[RF_CTL_FRAME_MAX];
+	_Alignas(4) uint8_t tx[RF_CTL_FRAME_MAX];
 	struct rf_ctl_reply reply;
 };
 

@@ -40,6 +40,12 @@ static struct rf_fw_group *spare_record(struct rf_fw *fw)
 
 static void forget(struct rf_fw *fw, struct rf_fw_group *g)
 {
+	/*
+	 * Its members' requests are known as old ones no longer. Where their nonces could still be
+	 * valid, they are made void: a recorded JOIN must not begin a group.
+	 */
+	if (g->first != RF_FW_NONE && fw->now_ms - g->ended_ms < 2u * fw->cfg.nonce_ms)
+		rf_fw_nonce_spoil(fw);
 	rf_fw_member_drop_all(fw, g);
 	memset(g, 0, sizeof(*g));
 	g->hw = RF_FW_NONE;
@@ -64,12 +70,31 @@ void rf_fw_group_spare_members(struct rf_fw *fw)
 	}
 }
 
-static bool take_slots(struct rf_fw *fw, struct rf_fw_group *g)
+/* Groups and slots that a job may still have. */
+static void quota_left(const struct rf_fw *fw, uint64_t job, uint32_t *groups, uint32_t *slots)
+{
+	const struct rf_fw_key *key = rf_fw_net_quota(fw, job);
+
+	*groups = key && key->groups > 0 ? key->groups : UINT32_MAX;
+	*slots = key && key->slots > 0 ? key->slots : UINT32_MAX;
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		const struct rf_fw_group *g = &fw->group[i];
+		uint32_t size = 1u << g->slots_log2;
+
+		if (g->hw == RF_FW_NONE || g->job != job)
+			continue;
+		*groups -= *groups > 0 && *groups != UINT32_MAX;
+		if (*slots != UINT32_MAX)
+			*slots -= *slots < size ? *slots : size;
+	}
+}
+
+static bool take_slots(struct rf_fw *fw, struct rf_fw_group *g, uint32_t slots)
 {
 	for (unsigned int s = g->want_log2; s >= g->min_log2; s--) {
 		unsigned int beats = rf_fw_group_beats_log2(fw, g->mtu_log2, s);
 
-		if (!rf_fw_buddy_alloc(&fw->beats, beats, &g->dbase))
+		if (1u << s > slots || !rf_fw_buddy_alloc(&fw->beats, beats, &g->dbase))
 			continue;
 		if (rf_fw_buddy_alloc(&fw->hslots, s, &g->hbase)) {
 			g->slots_log2 = (uint8_t)s;
@@ -130,14 +155,22 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 				    .deadline_ms = fw->now_ms + j->deadline_ms,
 				    .look_ms = fw->now_ms};
 	struct rf_fw_group *g = spare_record(fw);
+	uint32_t groups, slots;
 
 	*detail = fw->ngroups;
 	*why = RF_CTL_R_NO_GROUPS;
 	if (!g || fresh.hw == RF_FW_NONE)
 		return NULL;
+	quota_left(fw, h->job, &groups, &slots);
+	*why = RF_CTL_R_QUOTA;
+	*detail = slots == 0 ? 0 : log2_of(slots);
+	if (groups == 0)
+		*detail = 0;
+	if (groups == 0 || 1u << j->slots_min_log2 > slots)
+		return NULL;
 	*why = RF_CTL_R_NO_SLOTS;
 	*detail = slots_possible(fw, j->mtu_log2);
-	if (!take_slots(fw, &fresh))
+	if (!take_slots(fw, &fresh, slots))
 		return NULL;
 	if (g->state != RF_CTL_S_FREE)
 		forget(fw, g);
@@ -163,6 +196,7 @@ static void stop(struct rf_fw *fw, struct rf_fw_group *g, unsigned int state)
 {
 	rf_fw_unplace(fw, g);
 	g->state = (uint8_t)state;
+	g->ended_ms = fw->now_ms;
 	g->settle_ms = fw->now_ms + fw->cfg.settle_ms + 1u;
 	g->deadline_ms = g->settle_ms + fw->cfg.linger_ms;
 	g->look_ms = RF_FW_NEVER;
@@ -198,6 +232,10 @@ void rf_fw_group_leave(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_mem
 		return;
 	stop(fw, g, RF_CTL_S_TOMBSTONED);
 	fw->cnt.groups_ended++;
+	/* Those who left earlier wait for nothing but this. */
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		m->notify = (m->flags & RF_CTL_RANK_LEFT) != 0;
+	fw->notices = 1;
 }
 
 void rf_fw_group_look(struct rf_fw *fw, struct rf_fw_group *g)
@@ -249,6 +287,9 @@ static void leases(struct rf_fw *fw, struct rf_fw_group *g)
 	}
 }
 
+/* Longest time in ms between two looks: what a silent rank holds is free again within a second. */
+#define LOOK_MS 500u
+
 /* Four looks in the shortest lease of the group. */
 static uint64_t next_look(const struct rf_fw *fw, const struct rf_fw_group *g)
 {
@@ -260,7 +301,7 @@ static uint64_t next_look(const struct rf_fw *fw, const struct rf_fw_group *g)
 			shortest = fw->member[i].lease_ms;
 	if (shortest == RF_CTL_LEASE_NONE)
 		return RF_FW_NEVER;
-	shortest /= 4u;
+	shortest = shortest / 4u < LOOK_MS ? shortest / 4u : LOOK_MS;
 	return fw->now_ms + (shortest > fw->cfg.tick_ms ? shortest : fw->cfg.tick_ms);
 }
 
@@ -270,6 +311,18 @@ static uint32_t first_missing(const struct rf_fw_group *g)
 		if (rf_ctl_mask_get(g->missing, r))
 			return r;
 	return RF_CTL_NO_RANK;
+}
+
+static void settle(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	if (g->hw != RF_FW_NONE && !rf_fw_group_active(g) && fw->now_ms >= g->settle_ms)
+		give_hw(fw, g);
+}
+
+void rf_fw_group_settle(struct rf_fw *fw)
+{
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
+		settle(fw, &fw->group[i]);
 }
 
 /* Timers of one group; returns the next. */
@@ -289,11 +342,9 @@ static uint64_t tick(struct rf_fw *fw, struct rf_fw_group *g)
 			return g->deadline_ms;
 		return g->look_ms;
 	}
-	if (g->hw != RF_FW_NONE) {
-		if (fw->now_ms < g->settle_ms)
-			return g->settle_ms;
-		give_hw(fw, g);
-	}
+	settle(fw, g);
+	if (g->hw != RF_FW_NONE)
+		return g->settle_ms;
 	if (fw->now_ms < g->deadline_ms)
 		return g->deadline_ms;
 	forget(fw, g);

@@ -90,6 +90,15 @@ static inline struct rf_fw_member *rf_fw_next(struct rf_fw *fw, const struct rf_
 	return rf_fw_member_get(fw, m->next);
 }
 
+/* ---- nonce.c: the box's challenge ---- */
+
+/* The current one. */
+uint64_t rf_fw_nonce(struct rf_fw *fw);
+/* Whether a request may still carry this one. */
+bool rf_fw_nonce_ok(struct rf_fw *fw, uint64_t nonce);
+/* From now on none is accepted that has been given out until now. */
+void rf_fw_nonce_spoil(struct rf_fw *fw);
+
 /* ---- group.c: the state machine ---- */
 
 static inline bool rf_fw_group_active(const struct rf_fw_group *g)
@@ -115,6 +124,8 @@ void rf_fw_group_spare_members(struct rf_fw *fw);
 void rf_fw_group_look(struct rf_fw *fw, struct rf_fw_group *g);
 /* Errors latched by the hardware. */
 void rf_fw_group_errors(struct rf_fw *fw);
+/* Frees the slots of groups that have ended and settled. */
+void rf_fw_group_settle(struct rf_fw *fw);
 /* Timers; returns the next one in ms. */
 uint64_t rf_fw_group_tick(struct rf_fw *fw);
 /* log2 of the beats and header slots that a group holds. */
@@ -145,7 +156,7 @@ bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q);
 bool rf_fw_refuse(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t rank, uint32_t detail);
 /* What a member is told about its group: WAITING, READY, FAILED, DRAINING, ENDED. */
 void rf_fw_tell(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m);
-/* A request of a known member renews its life; false if it is older than one already seen. */
+/* A request of a known member renews its life; false if it is not newer than all already seen. */
 bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_member *m, const struct rf_fw_request *q);
 /* The group's member of a request's rank and token; NULL: there is none. */
 struct rf_fw_group *rf_fw_request_group(struct rf_fw *fw, const struct rf_ctl_header *h,
@@ -165,6 +176,8 @@ bool rf_fw_net_punt(struct rf_fw *fw);
 bool rf_fw_net_waiting(struct rf_fw *fw);
 /* Sends due notices while the hardware takes them. */
 void rf_fw_net_notices(struct rf_fw *fw);
+/* A job's entry in the table of keys, or NULL. */
+const struct rf_fw_key *rf_fw_net_quota(const struct rf_fw *fw, uint64_t job);
 /* The key of a job or NULL. */
 const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job);
 

@@ -19,14 +19,21 @@
 
 static const uint8_t zero_key[RF_CTL_KEY_BYTES];
 
-const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job)
+const struct rf_fw_key *rf_fw_net_quota(const struct rf_fw *fw, uint64_t job)
 {
-	if (fw->cfg.nkeys == 0)
-		return zero_key;
 	for (unsigned int i = 0; i < fw->cfg.nkeys; i++)
 		if (fw->cfg.keys[i].job == job)
-			return fw->cfg.keys[i].key;
+			return &fw->cfg.keys[i];
 	return NULL;
+}
+
+const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job)
+{
+	const struct rf_fw_key *k = rf_fw_net_quota(fw, job);
+
+	if (fw->cfg.nkeys == 0)
+		return zero_key;
+	return k ? k->key : NULL;
 }
 
 bool rf_fw_net_waiting(struct rf_fw *fw)
@@ -108,7 +115,9 @@ static void arp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
 	a[13] = (uint8_t)(a[13] + port);
 	rf_put_be32(a + 14, fw->cfg.ip);
 	memcpy(a + 18, q + 8, 10);
-	if (inject(fw, port, l2 + ARP_BYTES))
+	rf_put_be32(a + ARP_BYTES, RF_CTL_MAGIC);
+	rf_put_be64(a + ARP_BYTES + 4, rf_fw_nonce(fw));
+	if (inject(fw, port, l2 + ARP_BYTES + RF_CTL_ARP_NONCE))
 		fw->cnt.arp_requests++;
 }
 
@@ -158,7 +167,7 @@ static bool send(struct rf_fw *fw, struct rf_ctl_header *h, const struct rf_ctl_
 	if (fw->cfg.nkeys == 0)
 		h->flags |= RF_CTL_F_OPEN_LAB;
 	h->epoch = fw->epoch;
-	h->nonce = 0;
+	h->nonce = key ? rf_fw_nonce(fw) : 0;
 	len = rf_ctl_reply_put(msg, h, &fw->reply, key);
 	len = len > 0 ? rf_ctl_frame_put(fw->tx, sizeof(fw->tx), to, msg, len) : 0;
 	return len > 0 && inject(fw, port, len);
@@ -206,6 +215,9 @@ static bool judge(struct rf_fw *fw, struct rf_fw_request *q, const uint8_t *msg,
 		*key = NULL;
 		return rf_fw_refuse(fw, RF_CTL_R_TAG, q->h.rank, 0);
 	}
+	/* An operator's repetition keeps its nonce: it is told from a new request by its tag. */
+	if (q->h.tag != fw->operator_tag && !rf_fw_nonce_ok(fw, q->h.nonce))
+		return rf_fw_refuse(fw, RF_CTL_R_NONCE, q->h.rank, 0);
 	why = rf_ctl_request_get(msg, &q->h, &q->body);
 	if (why != RF_CTL_R_NONE)
 		return rf_fw_refuse(fw, why, q->h.rank, 0);

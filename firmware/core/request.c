@@ -132,12 +132,19 @@ struct rf_fw_group *rf_fw_group_named(struct rf_fw *fw, uint64_t job, unsigned i
 	return best;
 }
 
+/* Not newer than what the member has said last: a replay, or overtaken on the way. */
+static bool stale(struct rf_fw *fw, const struct rf_fw_member *m, const struct rf_fw_request *q)
+{
+	if ((int32_t)(q->h.seq - m->seq) > 0)
+		return false;
+	fw->cnt.refused[RF_CTL_R_STALE]++;
+	return true;
+}
+
 bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_member *m, const struct rf_fw_request *q)
 {
-	if ((int32_t)(q->h.seq - m->seq) < 0) {
-		fw->cnt.refused[RF_CTL_R_STALE]++;
+	if (stale(fw, m, q))
 		return false;
-	}
 	m->seq = q->h.seq;
 	m->life_ms = fw->now_ms;
 	m->from_port = (uint8_t)q->port;
@@ -280,7 +287,7 @@ static void fill_member(struct rf_fw_member *m, const struct rf_ctl_header *h,
 	m->shift = j->shift;
 	m->lease_ms = j->lease_ms;
 	m->token = h->token;
-	m->seq = h->seq;
+	m->seq = h->seq - 1u;
 }
 
 /* The last rank has come. */
@@ -388,10 +395,11 @@ static bool join(struct rf_fw *fw, const struct rf_fw_request *q)
 	if (!g)
 		return join_new(fw, q, &j);
 	/* Known by its token: a repetition, whatever has become of the group since. */
+	if (stale(fw, m, q))
+		return false;
 	if (!same_join(g, m, &j))
 		return rf_fw_refuse(fw, RF_CTL_R_RANK_TAKEN, q->h.rank, 0);
-	if (!rf_fw_heard(fw, m, q))
-		return false;
+	rf_fw_heard(fw, m, q);
 	m->notify = 0;
 	rf_fw_tell(fw, g, m);
 	return true;
@@ -427,6 +435,17 @@ static bool done(struct rf_fw *fw)
 	return true;
 }
 
+/*
+ * The operator's commands belong to no membership that would number them: one is done, then nothing
+ * that was signed before is accepted any more, and the same bytes again are answered only.
+ */
+static bool done_once(struct rf_fw *fw, const struct rf_fw_request *q)
+{
+	fw->operator_tag = q->h.tag;
+	rf_fw_nonce_spoil(fw);
+	return done(fw);
+}
+
 static bool abort_group(struct rf_fw *fw, const struct rf_fw_request *q)
 {
 	const struct rf_ctl_abort_req *a = &q->body.u.abort;
@@ -435,11 +454,13 @@ static bool abort_group(struct rf_fw *fw, const struct rf_fw_request *q)
 
 	fw->cnt.abort++;
 	if (q->h.job == RF_CTL_JOB_OPERATOR && q->h.rank == RF_CTL_NO_RANK) {
+		if (q->h.tag == fw->operator_tag)
+			return done(fw);
 		g = rf_fw_group_named(fw, a->job, a->group);
 		if (!g)
 			return rf_fw_refuse(fw, RF_CTL_R_GROUP_UNKNOWN, RF_CTL_NO_RANK, 0);
 		rf_fw_group_fail(fw, g, RF_CTL_R_OPERATOR, RF_CTL_NO_RANK, 0, a->code);
-		return done(fw);
+		return done_once(fw, q);
 	}
 	g = rf_fw_request_group(fw, &q->h, &m);
 	if (!g)
@@ -456,17 +477,15 @@ static bool reset(struct rf_fw *fw, const struct rf_fw_request *q)
 	fw->cnt.reset++;
 	if (q->h.job != RF_CTL_JOB_OPERATOR)
 		return rf_fw_refuse(fw, RF_CTL_R_NOT_OPERATOR, q->h.rank, 0);
-	if (q->h.token == fw->reset_token && q->h.seq == fw->reset_seq)
+	if (q->h.tag == fw->operator_tag)
 		return done(fw);
-	fw->reset_token = q->h.token;
-	fw->reset_seq = q->h.seq;
 	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
 		rf_fw_group_fail(fw, &fw->group[i], RF_CTL_R_RESET, RF_CTL_NO_RANK, 0, 0);
 	/* Tombstones go: the hold time below does their work. */
 	rf_fw_hold(fw);
 	rf_fw_conn_reset(fw);
 	fw->epoch = fw->epoch == UINT32_MAX ? 1 : fw->epoch + 1u;
-	return done(fw);
+	return done_once(fw, q);
 }
 
 bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q)

@@ -6,16 +6,17 @@
 #include "proto/rf_crc32.h"
 
 #define MAGIC 0x52465354u /* "RFST" */
-#define LAYOUT 1u
+#define LAYOUT 2u
 
 /*
  * 0 magic, 4 layout, 8 bytes in all, 12 CRC-32 of what follows; 16 the words, 16 + 4 WORDS the
- * keys: job 8, key 16.
+ * keys: job 8, key 16, groups 4,
+ * slots 4.
  */
 #define HEAD 16u
-#define WORDS 11u
+#define WORDS 12u
 #define KEYS (HEAD + 4u * WORDS)
-#define KEY_BYTES 24u
+#define KEY_BYTES 32u
 
 _Static_assert(KEYS + RF_SETTINGS_KEYS_MAX * KEY_BYTES <= RF_SETTINGS_BYTES, "keys fit the page");
 
@@ -25,7 +26,7 @@ size_t rf_settings_put(uint8_t *page, const struct rf_fw_cfg *cfg)
 	const uint32_t word[WORDS] = {rf_get_be16(mac), rf_get_be32(mac + 2), cfg->ip,
 				      cfg->epoch,       cfg->hold_ms,         cfg->lease_ms,
 				      cfg->linger_ms,   cfg->settle_ms,       cfg->share_max,
-				      cfg->poll_frames, cfg->tick_ms};
+				      cfg->poll_frames, cfg->tick_ms,         cfg->nonce_ms};
 	uint32_t total = KEYS + cfg->nkeys * KEY_BYTES;
 
 	if (cfg->nkeys > RF_SETTINGS_KEYS_MAX)
@@ -35,6 +36,8 @@ size_t rf_settings_put(uint8_t *page, const struct rf_fw_cfg *cfg)
 	for (unsigned int i = 0; i < cfg->nkeys; i++) {
 		rf_put_be64(page + KEYS + i * KEY_BYTES, cfg->keys[i].job);
 		memcpy(page + KEYS + i * KEY_BYTES + 8, cfg->keys[i].key, RF_CTL_KEY_BYTES);
+		rf_put_be32(page + KEYS + i * KEY_BYTES + 24, cfg->keys[i].groups);
+		rf_put_be32(page + KEYS + i * KEY_BYTES + 28, cfg->keys[i].slots);
 	}
 	rf_put_be32(page, MAGIC);
 	rf_put_be32(page + 4, LAYOUT);
@@ -65,11 +68,14 @@ bool rf_settings_get(const uint8_t *page, struct rf_fw_cfg *cfg, struct rf_fw_ke
 	cfg->share_max = word[8];
 	cfg->poll_frames = word[9];
 	cfg->tick_ms = word[10];
+	cfg->nonce_ms = word[11];
 	cfg->nkeys = (total - KEYS) / KEY_BYTES;
 	cfg->keys = keys;
 	for (unsigned int i = 0; i < cfg->nkeys; i++) {
 		keys[i].job = rf_get_be64(page + KEYS + i * KEY_BYTES);
 		memcpy(keys[i].key, page + KEYS + i * KEY_BYTES + 8, RF_CTL_KEY_BYTES);
+		keys[i].groups = rf_get_be32(page + KEYS + i * KEY_BYTES + 24);
+		keys[i].slots = rf_get_be32(page + KEYS + i * KEY_BYTES + 28);
 	}
 	return true;
 }

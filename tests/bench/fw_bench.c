@@ -11,6 +11,7 @@
 
 #include "firmware/core/internal.h"
 #include "firmware/target/sim/cpu.h"
+#include "proto/rf_bytes.h"
 #include "tests/unit/fw_box.h"
 
 #define CPU_KHZ 100000u
@@ -26,6 +27,7 @@ struct bench {
 	struct rf_hal real;
 	uint64_t accesses;
 	uint32_t seq;
+	uint64_t nonce;
 };
 
 static uint32_t count_read(void *arg, uint32_t addr)
@@ -75,6 +77,27 @@ static double poll(struct bench *b)
 	return (double)(rf_sim_fw_instructions(b->fw) - before);
 }
 
+/* A host asks for the box's MAC and learns the nonce with it. */
+static double arp(struct bench *b, unsigned int host)
+{
+	uint8_t frame[60] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 9, 9, 8, 6,
+			     0,    1,    8,    0,    6,    4,    0, 1, 2, 0, 0, 0, 9, 9};
+	const struct fw_box_frame *f;
+	uint64_t before = rf_sim_fw_instructions(b->fw);
+
+	rf_put_be32(frame + 28, 0x0a000001u + host);
+	rf_put_be32(frame + 38, FW_BOX_IP);
+	fw_box_punt(b->box, host % 4u, frame, sizeof(frame));
+	rf_sim_fw_poll(b->fw);
+	f = fw_box_out(b->box);
+	if (!f || rf_get_be32(f->data + 42) != RF_CTL_MAGIC) {
+		fprintf(stderr, "fw_bench: no answer to ARP\n");
+		exit(1);
+	}
+	b->nonce = rf_get_be64(f->data + 46);
+	return (double)(rf_sim_fw_instructions(b->fw) - before);
+}
+
 static double request(struct bench *b, const struct rf_ctl_header *head,
 		      const struct rf_ctl_request *body, unsigned int host)
 {
@@ -91,6 +114,7 @@ static double request(struct bench *b, const struct rf_ctl_header *head,
 
 	h.job = 42;
 	h.seq = ++b->seq;
+	h.nonce = b->nonce;
 	len = rf_ctl_request_put(msg, &h, body, key);
 	fw_box_punt(b->box, host % 4u, frame,
 		    rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
@@ -149,6 +173,9 @@ static void measure(void)
 	start(&b, &key);
 	boot = (double)rf_sim_fw_instructions(b.fw);
 	figure("instructions from power-on to ready for requests", boot, "instructions", 0);
+	for (unsigned int r = 0; r < RANKS; r++)
+		n[r] = arp(&b, r);
+	figure("instructions per ARP request", n[0], "instructions", 0);
 	for (unsigned int r = 0; r < RANKS; r++)
 		n[r] = join(&b, 0, r);
 	total = (double)rf_sim_fw_instructions(b.fw) / CPU_KHZ * 1e3 +

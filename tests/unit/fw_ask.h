@@ -13,6 +13,8 @@ struct fw_ask {
 	uint16_t vlan;
 };
 
+/* The nonce of the next request where its header has none; fw_box_nonce() unless changed. */
+extern uint64_t (*fw_ask_nonce)(void);
 /* The number of the last request sent; each gets the next one. */
 extern uint32_t fw_ask_seq;
 /* The key of a lab without keys. */

@@ -76,7 +76,8 @@ static void raw_join(struct fw_net *net, unsigned int i)
 				   .job = 42,
 				   .rank = (uint16_t)i,
 				   .seq = 1,
-				   .token = 5 + i};
+				   .token = 5 + i,
+				   .nonce = fw_box_nonce()};
 	struct rf_ctl_request r = {.u.join = h->join};
 	struct rf_ctl_addr a = {.vlan = RF_CTL_NO_VLAN,
 				.src_ip = h->cfg.ip,

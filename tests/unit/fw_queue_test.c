@@ -143,8 +143,12 @@ static void start(void)
 static size_t join(unsigned int r, uint8_t *frame)
 {
 	static const uint8_t key[16];
-	struct rf_ctl_header h = {
-		.verb = RF_CTL_JOIN, .job = 1, .rank = (uint16_t)r, .seq = 2, .token = 50 + r};
+	struct rf_ctl_header h = {.verb = RF_CTL_JOIN,
+				  .job = 1,
+				  .rank = (uint16_t)r,
+				  .seq = 2,
+				  .token = 50 + r,
+				  .nonce = rf_fw_nonce(&fw)};
 	struct rf_ctl_request q = {.u.join = {.ranks = 2,
 					      .dtype = RF_DTYPE_INT32,
 					      .op = RF_OP_MIN,
@@ -232,8 +236,8 @@ static void test_join(void **state)
 	wr(RF_INJECT, (42 + RF_CTL_HEADER + 28) | 1u << 24);
 	rd(RF_PUNT_STATUS, 0);
 	rd(RF_PUNT_STATUS, 0);
-	/* Next: the look at its lease, a quarter of 4000 ms from now. */
-	assert_int_equal(rf_fw_poll(&fw), 500u + 1003u * MS);
+	/* Next: the look at its lease, half a second from now. */
+	assert_int_equal(rf_fw_poll(&fw), 500u + 503u * MS);
 	all_done();
 	assert_int_equal(hal.out[42 + RF_CTL_HEADER], RF_CTL_WAITING);
 
@@ -268,7 +272,7 @@ static void test_join(void **state)
 	rd(RF_INJECT_STATUS, 0);
 	wr(RF_INJECT, (42 + RF_CTL_HEADER + 28) | 1u << 24);
 	rd(RF_PUNT_STATUS, 0);
-	assert_int_equal(rf_fw_poll(&fw), 500u + 1004u * MS);
+	assert_int_equal(rf_fw_poll(&fw), 500u + 504u * MS);
 	all_done();
 	assert_int_equal(hal.out[42 + RF_CTL_HEADER], RF_CTL_READY);
 	assert_int_equal(hal.out[5], 2);

@@ -86,6 +86,7 @@ static struct ask ask(struct world *w, unsigned int verb, uint64_t job, unsigned
 	a.h.rank = (uint16_t)rank;
 	a.h.token = token;
 	a.h.seq = ++w->seq;
+	a.h.nonce = fw_box_nonce();
 	a.ip = ip_of(job, number, rank);
 	a.port = (unsigned int)(rank + job) % 4u;
 	return a;

@@ -469,10 +469,12 @@ static void test_verb_and_version(void **state)
 				 .dst_ip = FW_BOX_IP,
 				 .src_port = 50000,
 				 .dst_port = RF_CTL_UDP_PORT};
-	struct rf_ctl_header h = a.h;
+	struct rf_ctl_header h;
 	size_t len;
 
 	(void)state;
+	a.h.nonce = fw_box_nonce();
+	h = a.h;
 	/* Verb 9, signed. */
 	h.verb = RF_CTL_RESET;
 	h.seq = 1;
@@ -497,12 +499,12 @@ static void test_verb_and_version(void **state)
 	/* Another version: unsigned, names ours. */
 	h = a.h;
 	len = rf_ctl_request_put(msg, &h, &a.r, fw_ask_zero_key);
-	msg[4] = 2;
+	msg[4] = 1;
 	fw_box_punt(b, 0, frame, rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
 	assert_null(fw_box_poll(b));
 	assert_true(fw_ask_answer(b, &h, &reply));
 	assert_int_equal(reply.u.failed.reason, RF_CTL_R_VERSION);
-	assert_int_equal(reply.u.failed.detail, 1);
+	assert_int_equal(reply.u.failed.detail, RF_CTL_VERSION);
 	assert_int_equal(h.flags & RF_CTL_F_UNSIGNED, RF_CTL_F_UNSIGNED);
 	assert_int_equal(h.token, a.h.token);
 	assert_int_equal(b->fw.hw_used, 0);

@@ -45,6 +45,23 @@ struct side {
 static struct side sides[2];
 static uint64_t accesses, writes;
 
+/* As a client would have it; sometimes one that is old by now. */
+static uint64_t nonce(void)
+{
+	static uint64_t old;
+	/* On a copy: asking makes a new one where the old one has had its time. */
+	static struct rf_fw copy;
+	uint64_t now;
+
+	copy = *rf_sim_fw_native(sides[0].fw);
+	now = rf_fw_nonce(&copy);
+
+	if (seed % 97u == 0)
+		return old;
+	old = now;
+	return now;
+}
+
 static uint32_t rnd(uint32_t n)
 {
 	seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -138,6 +155,7 @@ static void start(unsigned int nkeys)
 		fw = s->box->cfg;
 		fw.hold_ms = 300;
 		fw.linger_ms = 400;
+		fw.nonce_ms = 700;
 		fw.share_max = 12;
 		fw.keys = nkeys ? keys : NULL;
 		fw.nkeys = nkeys;
@@ -432,6 +450,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_refused),
 	};
 
+	fw_ask_nonce = nonce;
 	if (argc > 1)
 		seed = strtoull(argv[1], NULL, 0);
 	if (argc > 2)

@@ -50,10 +50,19 @@ static uint64_t quarter(uint32_t lease_ms, uint64_t longest)
 		       : longest;
 }
 
+/* Up to a quarter sooner, other for each client and sending: many that lost one frame together do
+ * not come back together. */
+static uint64_t jittered(const struct rf_client *c, uint64_t interval)
+{
+	uint64_t h = (c->token + c->seq) * 0x9e3779b97f4a7c15ull;
+
+	return interval - (h >> 40) * (interval / 4u) / (1u << 24);
+}
+
 /* After a sending. */
 static void again(const struct rf_client *c, struct rf_client_timer *t, uint64_t now)
 {
-	t->due = now + t->interval;
+	t->due = now + jittered(c, t->interval);
 	t->interval *= 2u;
 	if (t->interval > quarter(c->join.lease_ms, c->cfg.retry_max_ns))
 		t->interval = quarter(c->join.lease_ms, c->cfg.retry_max_ns);
@@ -219,7 +228,8 @@ static size_t put_arp(const struct rf_client *c, uint8_t *frame)
 }
 
 static size_t put_request(struct rf_client *c, unsigned int verb, unsigned int flags, uint32_t seq,
-			  const struct rf_ctl_request *body, uint8_t *frame, size_t room)
+			  uint64_t nonce, const struct rf_ctl_request *body, uint8_t *frame,
+			  size_t room)
 {
 	struct rf_ctl_header h = {.verb = (uint8_t)verb,
 				  .flags = (uint16_t)flags,
@@ -228,7 +238,8 @@ static size_t put_request(struct rf_client *c, unsigned int verb, unsigned int f
 				  .rank = c->cfg.rank,
 				  .epoch = c->epoch,
 				  .seq = seq,
-				  .token = c->token};
+				  .token = c->token,
+				  .nonce = nonce};
 	struct rf_ctl_addr a = {.vlan = c->cfg.vlan,
 				.src_ip = c->cfg.ip,
 				.dst_ip = c->cfg.box_ip,
@@ -264,14 +275,14 @@ static size_t put_membership(struct rf_client *c, uint8_t *frame, size_t room)
 	memset(&body, 0, sizeof(body));
 	if (c->state == RF_CLIENT_JOINING) {
 		body.u.join = c->join;
-		return put_request(c, RF_CTL_JOIN, 0, seq, &body, frame, room);
+		return put_request(c, RF_CTL_JOIN, 0, seq, c->nonce, &body, frame, room);
 	}
 	if (c->state == RF_CLIENT_READY) {
 		body.u.status.page = RF_CTL_PAGE_GROUP;
-		return put_request(c, RF_CTL_STATUS, 0, seq, &body, frame, room);
+		return put_request(c, RF_CTL_STATUS, 0, seq, c->nonce, &body, frame, room);
 	}
 	return put_request(c, RF_CTL_LEAVE, c->qp_destroyed ? RF_CTL_F_QP_DESTROYED : 0u, seq,
-			   &body, frame, room);
+			   c->nonce, &body, frame, room);
 }
 
 static size_t put_last_word(struct rf_client *c, uint8_t *frame, size_t room)
@@ -284,16 +295,19 @@ static size_t put_last_word(struct rf_client *c, uint8_t *frame, size_t room)
 		body.u.abort.code = c->last_code;
 	else if (c->qp_destroyed)
 		flags = RF_CTL_F_QP_DESTROYED;
-	return put_request(c, c->last_verb, flags, next_seq(c, 0), &body, frame, room);
+	return put_request(c, c->last_verb, flags, next_seq(c, 0), c->nonce, &body, frame, room);
 }
 
 static size_t put_query(struct rf_client *c, uint8_t *frame, size_t room)
 {
 	/* RESET and ABORT keep their number when repeated: done twice they would do harm. */
-	if (!c->query_sent || c->query_verb == RF_CTL_STATUS)
+	if (!c->query_sent || c->query_verb == RF_CTL_STATUS) {
 		c->query_seq = next_seq(c, 1);
+		c->query_nonce = c->nonce;
+	}
 	c->query_sent = true;
-	return put_request(c, c->query_verb, 0, c->query_seq, &c->query_req, frame, room);
+	return put_request(c, c->query_verb, 0, c->query_seq, c->query_nonce, &c->query_req, frame,
+			   room);
 }
 
 /* ---- time ---- */

@@ -19,6 +19,9 @@ static int arp_reply(struct rf_client *c, uint64_t now, const uint8_t *frame, si
 	    rf_get_be16(a + 6) != ARP_REPLY || rf_get_be32(a + 14) != c->cfg.box_ip ||
 	    rf_get_be32(a + 24) != c->cfg.ip || (a[8] & 1u) != 0)
 		return 0;
+	if (c->nonce == 0 && len >= l2 + 28u + RF_CTL_ARP_NONCE &&
+	    rf_get_be32(a + 28) == RF_CTL_MAGIC)
+		c->nonce = rf_get_be64(a + 32);
 	if (!c->box_mac_known) {
 		memcpy(c->box_mac, a + 8, 6);
 		c->box_mac_known = true;
@@ -186,6 +189,33 @@ static void on_refusal(struct rf_client *c, uint32_t seq, const struct rf_ctl_fa
 	}
 }
 
+/*
+ * The box knows us but not our nonce: it has sent its own along, and the same is asked again at
+ * once. A second refusal to a nonce that is no news waits for the timer.
+ */
+static bool on_nonce(struct rf_client *c, uint64_t now, const struct rf_ctl_header *h,
+		     unsigned int query, uint64_t before)
+{
+	if (c->reply.result != RF_CTL_FAILED || c->reply.u.failed.reason != RF_CTL_R_NONCE)
+		return false;
+	if (query) {
+		c->query_nonce = h->nonce;
+		if (c->query == RF_CLIENT_Q_WAITING && h->nonce != before)
+			c->ask.due = now;
+		return true;
+	}
+	c->answered = true;
+	if (h->nonce == before)
+		return true;
+	if (c->last_verb == h->verb && c->state == RF_CLIENT_FAILED) {
+		c->last_left = RF_CLIENT_LAST_WORDS;
+		c->last.due = now;
+	} else {
+		c->req.due = now;
+	}
+	return true;
+}
+
 static bool is_mine(const struct rf_client *c, const struct rf_ctl_header *h)
 {
 	return (h->flags & RF_CTL_F_REPLY) != 0 && h->job == c->cfg.job &&
@@ -197,6 +227,7 @@ static void message(struct rf_client *c, uint64_t now, const uint8_t *msg,
 		    const struct rf_ctl_header *h)
 {
 	enum rf_ctl_reason bad;
+	uint64_t before = c->nonce;
 	/* Notices repeat the last number that the box has seen, whosever it was. */
 	unsigned int query = h->verb == RF_CTL_JOIN ? 0u : h->seq & 1u;
 
@@ -224,6 +255,9 @@ static void message(struct rf_client *c, uint64_t now, const uint8_t *msg,
 	c->seen[query] = h->seq;
 	c->open_lab = (h->flags & RF_CTL_F_OPEN_LAB) != 0;
 	c->refusals = 0;
+	c->nonce = h->nonce;
+	if (on_nonce(c, now, h, query, before))
+		return;
 	if (query)
 		on_query(c, h, &c->reply);
 	else

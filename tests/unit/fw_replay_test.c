@@ -1,0 +1,379 @@
+/*
+ * Requests that were right once: recorded and sent again, late, twice, out of order, from
+ * elsewhere. None changes anything; each is counted by its cause. Also: quotas of a key, the notice
+ * that a group has ended, and how soon a silent rank's slots are free.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "firmware/core/internal.h"
+#include "tests/unit/fw_ask.h"
+
+static const uint8_t job_key[16] = {9, 8, 7};
+static const uint8_t operator_key[16] = {1};
+static const struct rf_fw_key keys[] = {{.job = 42, .key = {9, 8, 7}, .groups = 2, .slots = 96},
+					{.job = 0, .key = {1}}};
+
+static struct rf_ctl_reply reply;
+
+struct record {
+	uint8_t frame[RF_CTL_FRAME_MAX];
+	size_t len;
+	unsigned int port;
+};
+
+static struct fw_box *box(void)
+{
+	struct fw_box *b = fw_box_new();
+
+	b->cfg.keys = keys;
+	b->cfg.nkeys = 2;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	return b;
+}
+
+static struct fw_ask join(unsigned int r, unsigned int n)
+{
+	struct fw_ask a = fw_ask_join(r, n);
+
+	a.key = job_key;
+	return a;
+}
+
+static struct fw_ask verb(const struct fw_ask *of, unsigned int what)
+{
+	struct fw_ask a = *of;
+
+	a.h.verb = (uint8_t)what;
+	memset(&a.r, 0, sizeof(a.r));
+	return a;
+}
+
+static struct fw_ask by_operator(unsigned int what)
+{
+	struct fw_ask a = fw_ask_join(0, 2);
+
+	a = verb(&a, what);
+	a.key = operator_key;
+	a.h.job = 0;
+	a.h.rank = RF_CTL_NO_RANK;
+	a.h.token = 4711;
+	a.ip = 0x0a000063u;
+	a.r.u.abort.job = 42;
+	a.r.u.abort.group = 1;
+	return a;
+}
+
+/* Sends a request and keeps its frame. */
+static unsigned int ask(struct fw_box *b, const struct fw_ask *a, struct record *rec)
+{
+	struct rf_ctl_header h;
+
+	rec->len = fw_ask_frame(a, rec->frame);
+	rec->port = a->port;
+	fw_box_punt(b, a->port, rec->frame, rec->len);
+	assert_null(fw_box_poll(b));
+	memset(&reply, 0, sizeof(reply));
+	assert_true(fw_ask_answer(b, &h, &reply));
+	while (fw_box_out(b))
+		;
+	return reply.result;
+}
+
+/* Sends it again. True if there was an answer, which is then in reply. */
+static bool again(struct fw_box *b, const struct record *rec)
+{
+	struct rf_ctl_header h;
+	bool answered;
+
+	fw_box_punt(b, rec->port, rec->frame, rec->len);
+	assert_null(fw_box_poll(b));
+	answered = fw_ask_answer(b, &h, &reply);
+	while (fw_box_out(b))
+		;
+	return answered;
+}
+
+/* Nothing but counters and the life of a nonce may differ. */
+static void unchanged(const struct rf_fw *before, const struct fw_box *b)
+{
+	assert_memory_equal(before->group, b->fw.group, sizeof(before->group));
+	assert_memory_equal(before->member, b->fw.member, sizeof(before->member));
+	assert_memory_equal(before->table, b->fw.table, sizeof(before->table));
+	assert_memory_equal(&before->beats, &b->fw.beats, sizeof(before->beats));
+	assert_int_equal(before->hw_used, b->fw.hw_used);
+	assert_int_equal(before->epoch, b->fw.epoch);
+	assert_int_equal(before->hold_until, b->fw.hold_until);
+}
+
+static void replayed(struct fw_box *b, const struct record *rec, enum rf_ctl_reason why,
+		     bool answered)
+{
+	static struct rf_fw before;
+	uint32_t count = b->fw.cnt.refused[why];
+
+	before = b->fw;
+	assert_int_equal(again(b, rec), answered);
+	if (answered) {
+		assert_int_equal(reply.result, RF_CTL_FAILED);
+		assert_int_equal(reply.u.failed.reason, why);
+	}
+	assert_int_equal(b->fw.cnt.refused[why], count + 1);
+	unchanged(&before, b);
+}
+
+static void pass(struct fw_box *b, unsigned int ms)
+{
+	assert_null(fw_box_run(b, ms));
+	while (fw_box_out(b))
+		;
+}
+
+static void test_nonce(void **state)
+{
+	struct fw_box *b = box();
+	struct fw_ask a = join(0, 4);
+	struct record r;
+	uint64_t first = fw_box_nonce();
+
+	(void)state;
+	/* None, or an invented one. */
+	a.h.nonce = first + 1;
+	assert_int_equal(ask(b, &a, &r), RF_CTL_FAILED);
+	assert_int_equal(reply.u.failed.reason, RF_CTL_R_NONCE);
+	assert_int_equal(b->fw.hw_used, 0);
+	/* The one before is good, that before it is not. */
+	pass(b, b->cfg.nonce_ms + 1);
+	assert_true(fw_box_nonce() != first);
+	a.h.nonce = first;
+	assert_int_equal(ask(b, &a, &r), RF_CTL_WAITING);
+	pass(b, 20);
+	replayed(b, &r, RF_CTL_R_STALE, false);
+	pass(b, b->cfg.nonce_ms);
+	replayed(b, &r, RF_CTL_R_NONCE, true);
+	/* Never two alike, and another start gives others. */
+	first = fw_box_nonce();
+	b->cfg.epoch++;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	assert_true(fw_box_nonce() != first && !rf_fw_nonce_ok(&b->fw, first));
+	fw_box_free(b);
+}
+
+/* A JOIN recorded from a group that has ended begins none, however early its record had to go. */
+static void test_join(void **state)
+{
+	static const unsigned int linger[] = {1, 30000};
+
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		struct fw_box *b = box();
+		struct record r[2];
+
+		b->cfg.linger_ms = linger[k];
+		assert_int_equal(fw_box_start(b), RF_FW_OK);
+		for (unsigned int i = 0; i < 2; i++) {
+			struct fw_ask a = join(i, 2);
+
+			ask(b, &a, &r[i]);
+		}
+		assert_int_equal(reply.result, RF_CTL_READY);
+		/* From another port: nothing is told there. */
+		r[0].port = 3;
+		replayed(b, &r[0], RF_CTL_R_STALE, false);
+		for (unsigned int i = 0; i < 2; i++) {
+			struct fw_ask a = join(i, 2);
+			struct record l;
+
+			a = verb(&a, RF_CTL_LEAVE);
+			ask(b, &a, &l);
+		}
+		assert_int_equal(reply.result, RF_CTL_ENDED);
+		for (unsigned int i = 0; i < 8; i++) {
+			static struct rf_fw before;
+
+			before = b->fw;
+			again(b, &r[i & 1u]);
+			unchanged(&before, b);
+			assert_int_equal(b->fw.cnt.groups_made, 1);
+			pass(b, i < 4 ? 3 : 9000);
+		}
+		assert_int_equal(b->fw.hw_used, 0);
+		fw_box_free(b);
+	}
+}
+
+/* What the operator said once is done once, and can be heard again. */
+static void test_operator(void **state)
+{
+	struct fw_box *b = box();
+	struct fw_ask drop = by_operator(RF_CTL_ABORT), reset = by_operator(RF_CTL_RESET);
+	struct fw_ask a = join(0, 4);
+	struct record first, second, x;
+	uint32_t epoch;
+
+	(void)state;
+	assert_int_equal(ask(b, &a, &x), RF_CTL_WAITING);
+	assert_int_equal(ask(b, &drop, &first), RF_CTL_OK);
+	assert_int_equal(b->fw.cnt.groups_failed, 1);
+	/* The answer was lost: the same bytes are answered, and a new group of that name lives on.
+	 */
+	pass(b, 5);
+	a.h.token++;
+	assert_int_equal(ask(b, &a, &x), RF_CTL_WAITING);
+	assert_true(again(b, &first));
+	assert_int_equal(reply.result, RF_CTL_OK);
+	assert_int_equal(b->fw.cnt.groups_failed, 1);
+	/* Behind another command it is refused. */
+	epoch = b->fw.epoch;
+	assert_int_equal(ask(b, &reset, &second), RF_CTL_OK);
+	assert_int_equal(b->fw.epoch, epoch + 1);
+	pass(b, 5);
+	a.h.token++;
+	assert_int_equal(ask(b, &a, &x), RF_CTL_WAITING);
+	replayed(b, &first, RF_CTL_R_NONCE, true);
+	pass(b, 20000);
+	assert_true(again(b, &second));
+	assert_int_equal(reply.result, RF_CTL_OK);
+	assert_int_equal(b->fw.epoch, epoch + 1);
+	fw_box_free(b);
+}
+
+/* A key's quota: groups, and slots of all of them. */
+static void test_quota(void **state)
+{
+	struct fw_box *b = box();
+	struct record r;
+	struct fw_ask a;
+
+	(void)state;
+	/* 96 slots: 64 of the wanted 128, then 32, and no third group. */
+	for (unsigned int g = 0; g < 3; g++) {
+		a = join(0, 2);
+		a.h.group = (uint16_t)(10 + g);
+		a.h.token += g;
+		a.r.u.join.qpn += 16 * g;
+		a.r.u.join.peer_qpn += 16 * g;
+		a.r.u.join.slots_log2 = 7;
+		a.r.u.join.slots_min_log2 = 5;
+		if (g == 1) {
+			a.r.u.join.slots_min_log2 = 6;
+			assert_int_equal(ask(b, &a, &r), RF_CTL_FAILED);
+			assert_int_equal(reply.u.failed.reason, RF_CTL_R_QUOTA);
+			assert_int_equal(reply.u.failed.detail, 5);
+			a.r.u.join.slots_min_log2 = 5;
+		}
+		if (g < 2) {
+			assert_int_equal(ask(b, &a, &r), RF_CTL_WAITING);
+			assert_int_equal(b->fw.group[g].slots_log2, 6 - g);
+		} else {
+			assert_int_equal(ask(b, &a, &r), RF_CTL_FAILED);
+			assert_int_equal(reply.u.failed.reason, RF_CTL_R_QUOTA);
+			assert_int_equal(reply.u.failed.detail, 0);
+		}
+	}
+	/* What has ended counts no longer. */
+	pass(b, 1100);
+	assert_int_equal(b->fw.hw_used, 0);
+	assert_int_equal(ask(b, &a, &r), RF_CTL_WAITING);
+	fw_box_free(b);
+}
+
+/* Who left first hears of the end without asking. */
+static void test_ended(void **state)
+{
+	struct fw_box *b = box();
+	struct record r;
+	struct fw_ask a;
+	unsigned int told = 0;
+	struct rf_ctl_header h;
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		a = join(i, 3);
+		ask(b, &a, &r);
+	}
+	for (unsigned int i = 0; i < 3; i++) {
+		uint8_t frame[RF_CTL_FRAME_MAX];
+
+		a = join(i, 3);
+		a = verb(&a, RF_CTL_LEAVE);
+		fw_box_punt(b, a.port, frame, fw_ask_frame(&a, frame));
+		assert_null(fw_box_poll(b));
+		assert_true(fw_ask_answer(b, &h, &reply));
+		assert_int_equal(h.rank, i);
+		assert_int_equal(reply.result, i < 2 ? RF_CTL_DRAINING : RF_CTL_ENDED);
+	}
+	while (fw_ask_answer(b, &h, &reply)) {
+		assert_int_equal(reply.result, RF_CTL_ENDED);
+		assert_true(h.rank < 2);
+		told++;
+	}
+	assert_int_equal(told, 2);
+	fw_box_free(b);
+}
+
+/* However long its lease: a second behind its end the slots are free. */
+static void test_silent(void **state)
+{
+	struct fw_box *b = box();
+	struct record r;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct fw_ask a = join(i, 2);
+
+		a.r.u.join.lease_ms = 40000;
+		ask(b, &a, &r);
+	}
+	assert_int_equal(reply.result, RF_CTL_READY);
+	pass(b, 39900);
+	assert_int_equal(b->fw.hw_used, 1);
+	pass(b, 1100);
+	assert_int_equal(b->fw.cnt.leases, 1);
+	assert_int_equal(b->fw.hw_used, 0);
+	assert_int_equal(b->fw.entries, 0);
+	fw_box_free(b);
+}
+
+/* Slots of a group that has settled are there for the first request behind it, in the same round.
+ */
+static void test_settled_first(void **state)
+{
+	struct fw_box *b = box();
+	struct fw_ask a = join(0, 2);
+	struct record r;
+
+	(void)state;
+	b->hdr_log2 = 6;
+	b->cfg.nkeys = 0;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	a.key = fw_ask_zero_key;
+	assert_int_equal(ask(b, &a, &r), RF_CTL_WAITING);
+	a = verb(&a, RF_CTL_ABORT);
+	assert_int_equal(ask(b, &a, &r), RF_CTL_OK);
+	a = join(1, 2);
+	a.key = fw_ask_zero_key;
+	a.h.group = 2;
+	assert_int_equal(ask(b, &a, &r), RF_CTL_FAILED);
+	assert_int_equal(reply.u.failed.reason, RF_CTL_R_NO_SLOTS);
+	b->cycle += 3 * FW_BOX_KHZ;
+	assert_int_equal(ask(b, &a, &r), RF_CTL_WAITING);
+	fw_box_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nonce),         cmocka_unit_test(test_join),
+		cmocka_unit_test(test_operator),      cmocka_unit_test(test_quota),
+		cmocka_unit_test(test_ended),         cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_settled_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -47,6 +47,7 @@ struct plan_certificate {
 struct plan {
 	char scheme[PLAN_NAME_MAX];
 	bool reduce_only;
+	bool sequential; /* the way down begins when the whole sum is made */
 	double throughput;
 	int chunks; /* classes that the vector is cut into; 0: shares are not quantised */
 	int steps;  /* hops that wait for each other: up and down of the deepest tree */
@@ -90,6 +91,7 @@ char *plan_format(const struct plan *p, const struct topology *t);
 
 struct plan_load {
 	double *arc;       /* 2 x links: load for each unit of throughput */
+	double *down;      /* what the way down has of it */
 	double *node;      /* nodes: what boxes and parameter servers merge, likewise */
 	double throughput; /* the most that these loads allow */
 	int worst_arc;     /* most loaded by load / capacity; -1 where there is none */

@@ -11,6 +11,7 @@ struct scheme_options {
 	int chunks;     /* quantise to so many classes; 0: leave the fractions */
 	int roundings;  /* GRID, InArt: best of so many */
 	double seconds; /* a scheme that improves step by step stops then */
+	bool reduce_only; /* the way up alone, to parameter servers */
 };
 
 struct scheme {

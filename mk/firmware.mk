@@ -6,7 +6,7 @@ FW_SOURCES := $(addprefix firmware/core/,buddy.c check.c conn.c fw.c group.c mem
 
 $(eval $(call c_lib,rfctl,proto/rf_ctl.c proto/rf_ctl_frame.c proto/rf_ctl_text.c))
 $(eval $(call c_lib,fw,$(FW_SOURCES)))
-$(eval $(call c_lib,fwlinux,firmware/target/linux/hal.c))
+$(eval $(call c_lib,fwlinux,firmware/target/linux/hal.c firmware/target/linux/keys.c))
 $(eval $(call c_lib,client,$(addprefix host/src/control/,client.c client_rx.c client_text.c)))
 
 $(eval $(call c_lib,fwbox,tests/unit/fw_ask.c tests/unit/fw_box.c tests/unit/fw_hosts.c))
@@ -16,6 +16,7 @@ $(eval $(call c_test,ctl_test,tests/unit/ctl_test.c,rfctl rfproto))
 $(eval $(call c_test,fw_refuse_test,tests/unit/fw_refuse_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_replay_test,tests/unit/fw_replay_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call test,ctl_vectors,$(PYTHON) tests/check/ctl_vectors.py docs/control-protocol.md tests/unit/ctl_test.c))
+$(eval $(call c_test,fw_keys_test,tests/unit/fw_keys_test.c,fwlinux))
 $(eval $(call c_test,fw_net_test,tests/unit/fw_net_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_random_test,tests/unit/fw_random_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_queue_test,tests/unit/fw_queue_test.c,fw rfctl rfproto))

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "firmware/target/linux/keys.h"
+#include "firmware/target/settings.h"
 #include "host/tools/opt.h"
 #include "sim/cosim/load.h"
 #include "sim/realtime/box.h"
@@ -15,6 +17,7 @@ struct settings {
 	const char *engine;
 	const char *firmware;
 	const char *ip;
+	const char *keys;
 	const char *wave;
 	const char *pcapng;
 	bool json;
@@ -53,6 +56,7 @@ static const char intro[] =
 	"  box=N                    the rule redirects to port N of the box (default: the ports in "
 	"turn)\n"
 	"  norule                   this switch port has no rule\n"
+	"  loss=PERCENT             a cable that loses so many frames, each way\n"
 	"  paced                    a packet generator: held back by what the box has room for "
 	"(pcap always is)";
 
@@ -173,6 +177,10 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_UINT, "width", 0, &c->width, "BITS", "its data path: 64, 128, 256, 512",
 		 NULL},
 		{RF_OPT_STRING, "box-ip", 0, &s->ip, "ADDRESS", "its address", NULL},
+		{RF_OPT_STRING, "keys", 0, &s->keys, "FILE",
+		 "keys of the jobs, \"JOB KEY [groups=N] [slots=N]\" a line; none: anyone may "
+		 "command the box",
+		 NULL},
 		{RF_OPT_TIME, "hold", 0, &c->hold_ns, "TIME",
 		 "drop RC data on unknown connections so long after the start", NULL},
 		{RF_OPT_TIME, "lease", 0, &c->lease_ns, "TIME",
@@ -226,6 +234,17 @@ static int settle(struct settings *s)
 	if (c->ports < 2 || c->ports > 8) {
 		fprintf(stderr, "--box-ports: 2 to 8\n");
 		return -1;
+	}
+	if (s->keys) {
+		static struct rf_fw_key keys[RF_SETTINGS_KEYS_MAX];
+		int n = rf_keys_load(s->keys, keys, RF_SETTINGS_KEYS_MAX, why, sizeof(why));
+
+		if (n < 0) {
+			fprintf(stderr, "--keys: %s\n", why);
+			return -1;
+		}
+		c->keys = keys;
+		c->nkeys = (unsigned)n;
 	}
 	for (unsigned h = 0; h < c->hosts; h++) {
 		if (c->host[h].box == RF_RT_PORTS)

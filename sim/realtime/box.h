@@ -38,6 +38,8 @@ struct rf_rt_cfg {
 	uint32_t ip;
 	uint32_t epoch;
 	enum rf_sim_fw_kind firmware;
+	const struct rf_fw_key *keys; /* none: an open lab */
+	unsigned nkeys;
 	uint64_t hold_ns;
 	uint64_t lease_ns;
 	struct rf_rt_attach host[RF_RT_PORTS]; /* ports of the switch */

@@ -40,6 +40,8 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 	fw.epoch = b->cfg.epoch ? b->cfg.epoch : (uint32_t)(rf_rt_wall_ns() / 1000000u) | 1;
 	fw.hold_ms = (uint32_t)(b->cfg.hold_ns / 1000000u);
 	fw.settle_ms = SETTLE_MS;
+	fw.keys = b->cfg.keys;
+	fw.nkeys = b->cfg.nkeys;
 	if (b->cfg.lease_ns)
 		fw.lease_ms = (uint32_t)(b->cfg.lease_ns / 1000000u);
 	b->started = rf_rt_now();

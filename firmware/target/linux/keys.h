@@ -1,0 +1,23 @@
+/*
+ * The file of the jobs' keys, for the box of the simulator and for ringfoldd.
+ *
+ *	# job  key (32 hexadecimal digits)      what it may hold at a time
+ *	0      000102030405060708090a0b0c0d0e0f
+ *	42     f0e0d0c0b0a090807060504030201000 groups=2 slots=512
+ *
+ * Job 0 is the operator's. Numbers are decimal or 0x.... A group gets
+ * the largest power of two of slots that fits. A file that everybody can read or write is refused.
+ */
+#ifndef RF_FW_TARGET_LINUX_KEYS_H
+#define RF_FW_TARGET_LINUX_KEYS_H
+
+#include "firmware/core/fw.h"
+
+/*
+ * Reads at most max keys. Returns their number, or -1 with a reason in why that names file and line
+ * but never shows a key.
+ */
+int rf_keys_load(const char *path, struct rf_fw_key *keys, unsigned int max, char *why,
+		 size_t room);
+
+#endif

@@ -1,0 +1,96 @@
+/* The file of keys: what it may say, and that each thing wrong is named with its line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "firmware/target/linux/keys.h"
+
+#define SECRET "f0e0d0c0b0a090807060504030201000"
+
+static char path[] = "/tmp/ringfold-keys.XXXXXX";
+
+static int load(const char *text, mode_t mode, struct rf_fw_key *keys, unsigned int max, char *why)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	assert_int_equal(chmod(path, mode), 0);
+	why[0] = '\0';
+	memset(keys, 0, max * sizeof(*keys));
+	return rf_keys_load(path, keys, max, why, 300);
+}
+
+static void test_good(void **state)
+{
+	struct rf_fw_key k[4];
+	char why[300];
+
+	(void)state;
+	assert_int_equal(load("# comment\n\n 0 " SECRET "\n42\t000102030405060708090A0b0c0d0e0f "
+			      "groups=2 slots=0x200\n7 " SECRET " slots=16",
+			      0600, k, 4, why),
+			 3);
+	assert_int_equal(k[0].job, 0);
+	assert_int_equal(k[0].key[0], 0xf0);
+	assert_int_equal(k[0].groups, 0);
+	assert_int_equal(k[1].job, 42);
+	assert_int_equal(k[1].key[15], 15);
+	assert_int_equal(k[1].groups, 2);
+	assert_int_equal(k[1].slots, 512);
+	assert_int_equal(k[2].slots, 16);
+}
+
+static void test_bad(void **state)
+{
+	static const struct {
+		const char *text, *reason;
+		mode_t mode;
+	} bad[] = {
+		{"", "no key", 0600},
+		{"# nothing\n", "no key", 0600},
+		{"1\n", ":1: a job without a key", 0600},
+		{"\n\n1 " SECRET "ab\n", ":3: the key has not 32 digits", 0600},
+		{"1 g0e0d0c0b0a090807060504030201000\n", ":1: the key is not hexadecimal", 0600},
+		{"-1 " SECRET "\n", ":1: a number", 0600},
+		{"job " SECRET "\n", ":1: a number", 0600},
+		{"1 " SECRET " groups=x\n", ":1: a number", 0600},
+		{"1 " SECRET " groups=0\n", ":1: a limit of 0", 0600},
+		{"1 " SECRET " quota=1\n", ":1: unknown word", 0600},
+		{"1 " SECRET "\n1 " SECRET "\n", ":2: a second key", 0600},
+		{"1 " SECRET "\n2 " SECRET "\n3 " SECRET "\n", ":3: more keys", 0600},
+		{"1 " SECRET "\n", "everybody can read", 0644},
+	};
+	struct rf_fw_key k[2];
+	char why[300];
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(load(bad[i].text, bad[i].mode, k, 2, why), -1);
+		if (!strstr(why, bad[i].reason))
+			print_error("wanted \"%s\", got \"%s\"\n", bad[i].reason, why);
+		assert_non_null(strstr(why, bad[i].reason));
+		assert_null(strstr(why, SECRET));
+	}
+	unlink(path);
+	assert_int_equal(rf_keys_load(path, k, 2, why, sizeof(why)), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_bad)};
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		return 1;
+	close(fd);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

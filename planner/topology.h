@@ -28,6 +28,7 @@ struct topo_node {
 	char name[TOPO_NAME_MAX];
 	enum topo_kind kind;
 	bool worker; /* a host whose data is summed */
+	bool server; /* a host that may be a parameter server */
 	/* What a box takes in of packets that it merges, all inputs together; a host: what it takes
 	 * in as a parameter server. INFINITY: no limit beyond its links. */
 	double processing;
@@ -59,7 +60,12 @@ struct topology {
 /* Why something was refused: one line without a line feed. */
 struct topo_error {
 	char text[TOPO_ERROR_MAX];
+	int node, link; /* what it is about, -1 where it is about neither */
 };
+
+/* Writes the reason; returns -1. Any pointer may be NULL. */
+int topo_refuse(struct topo_error *e, int node, int link, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 static inline int topo_arc_from(const struct topology *t, int arc)
 {
@@ -101,6 +107,12 @@ int topo_add_link(struct topology *t, int a, int b, double capacity, double dela
  * fewer than two other boxes), processing that is not positive.
  */
 int topo_finish(struct topology *t, struct topo_error *e);
+
+/* Node indexes in the order of their names, for topo_find; the caller frees. NULL where memory is
+ * short. */
+int *topo_sort_names(const struct topology *t);
+/* The node of that name, or -1. */
+int topo_find(const struct topology *t, const int *sorted, const char *name);
 
 /* --- files ----------------------------------------------------------------------------------- */
 

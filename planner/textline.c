@@ -1,0 +1,107 @@
+#include "planner/textline.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_MAX ((size_t)1 << 30)
+
+/* The place behind a string that begins at `at` with its quote. */
+static size_t skip_string(const char *text, size_t len, size_t at)
+{
+	for (at++; at < len && text[at] != '"'; at++)
+		if (text[at] == '\\')
+			at++;
+	return at < len ? at + 1 : len;
+}
+
+static bool is_key(const char *text, size_t len, size_t end)
+{
+	while (end < len && strchr(" \t\r\n", text[end]))
+		end++;
+	return end < len && text[end] == ':';
+}
+
+int text_line(const char *text, size_t len, const char *key, int index)
+{
+	size_t key_len = strlen(key);
+	int line = 1;
+	int depth = 0;
+	int elements = -1;     /* begun in the array so far, counted from 0 */
+	bool inside = false;   /* in the value of the key */
+	bool expected = false; /* the next value begins an element */
+
+	for (size_t at = 0; at < len;) {
+		char c = text[at];
+		bool opens = c == '{' || c == '[';
+		bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+
+		if (inside && expected && depth == 2 && !blank && c != ']') {
+			expected = false;
+			if (++elements == index)
+				return line;
+		}
+		if (c == '"') {
+			size_t end = skip_string(text, len, at);
+
+			if (depth == 1 && end - at == key_len + 2 &&
+			    memcmp(text + at + 1, key, key_len) == 0 && is_key(text, len, end)) {
+				inside = true;
+				if (index < 0)
+					return line;
+			}
+			at = end;
+			continue;
+		}
+		line += c == '\n';
+		depth += opens;
+		expected = expected || (depth == 2 && (c == '[' || c == ','));
+		depth -= c == '}' || c == ']';
+		if (depth == 1 && (c == ',' || c == ']'))
+			inside = false;
+		at++;
+	}
+	return 1;
+}
+
+char *text_file(const char *path, size_t *len)
+{
+	FILE *f = fopen(path, "rb");
+	char *text = NULL;
+	size_t room = 0;
+	size_t have = 0;
+	int saved;
+
+	if (!f)
+		return NULL;
+	for (;;) {
+		size_t n;
+
+		if (room - have < 4096) {
+			char *more = room < FILE_MAX ? realloc(text, room = room ? 2 * room : 65536)
+						     : NULL;
+
+			if (!more)
+				goto failed;
+			text = more;
+		}
+		n = fread(text + have, 1, room - have - 1, f);
+		have += n;
+		if (n == 0)
+			break;
+	}
+	if (ferror(f))
+		goto failed;
+	fclose(f);
+	text[have] = '\0';
+	*len = have;
+	return text;
+failed:
+	saved = errno ? errno : EFBIG;
+	fclose(f);
+	free(text);
+	errno = saved;
+	return NULL;
+}

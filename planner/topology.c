@@ -1,0 +1,357 @@
+/*
+ * A topology in memory: growing it, and the checks that every other part relies on.
+ */
+#include "planner/topology.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int topo_refuse(struct topo_error *e, int node, int link, const char *format, ...)
+{
+	va_list list;
+
+	if (!e)
+		return -1;
+	va_start(list, format);
+	vsnprintf(e->text, sizeof(e->text), format, list);
+	va_end(list);
+	e->node = node;
+	e->link = link;
+	return -1;
+}
+
+struct topology *topo_new(const char *name)
+{
+	struct topology *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	snprintf(t->name, sizeof(t->name), "%s", name);
+	snprintf(t->unit, sizeof(t->unit), "Gbps");
+	return t;
+}
+
+void topo_free(struct topology *t)
+{
+	if (!t)
+		return;
+	free(t->node);
+	free(t->link);
+	free(t->first);
+	free(t->out);
+	free(t->worker);
+	free(t->box);
+	free(t);
+}
+
+int topo_add_node(struct topology *t, enum topo_kind kind, const char *name, double processing)
+{
+	struct topo_node *n;
+
+	if (t->nodes == t->node_room) {
+		int room = t->node_room ? 2 * t->node_room : 64;
+
+		n = realloc(t->node, (size_t)room * sizeof(*n));
+		if (!n)
+			return -1;
+		t->node = n;
+		t->node_room = room;
+	}
+	n = &t->node[t->nodes];
+	memset(n, 0, sizeof(*n));
+	snprintf(n->name, sizeof(n->name), "%s", name);
+	n->kind = kind;
+	n->worker = kind == TOPO_HOST;
+	n->processing = kind == TOPO_SWITCH ? 0 : processing;
+	n->rack = -1;
+	return t->nodes++;
+}
+
+int topo_add_link(struct topology *t, int a, int b, double capacity, double delay)
+{
+	struct topo_link *l;
+
+	if (t->links == t->link_room) {
+		int room = t->link_room ? 2 * t->link_room : 128;
+
+		l = realloc(t->link, (size_t)room * sizeof(*l));
+		if (!l)
+			return -1;
+		t->link = l;
+		t->link_room = room;
+	}
+	l = &t->link[t->links];
+	*l = (struct topo_link){a, b, {capacity, capacity}, {delay, delay}};
+	return t->links++;
+}
+
+/* --- checks ----------------------------------------------------------------------------------- */
+
+struct named {
+	const char *name;
+	int node;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct named *x = a;
+	const struct named *y = b;
+	int c = strcmp(x->name, y->name);
+
+	return c ? c : (x->node > y->node) - (x->node < y->node);
+}
+
+/* The later one of two equal names is the one complained about. */
+static int check_names(const struct topology *t, struct topo_error *e)
+{
+	struct named *list = malloc((size_t)t->nodes * sizeof(*list));
+	int rc = 0;
+
+	if (!list)
+		return topo_refuse(e, -1, -1, "out of memory");
+	for (int i = 0; i < t->nodes; i++)
+		list[i] = (struct named){t->node[i].name, i};
+	qsort(list, (size_t)t->nodes, sizeof(*list), compare_names);
+	for (int i = 0; i < t->nodes && rc == 0; i++) {
+		if (list[i].name[0] == '\0')
+			rc = topo_refuse(e, list[i].node, -1, "a node has an empty name");
+		else if (i > 0 && strcmp(list[i].name, list[i - 1].name) == 0)
+			rc = topo_refuse(e, list[i].node, -1, "the name \"%s\" is used twice",
+					 list[i].name);
+	}
+	free(list);
+	return rc;
+}
+
+static int check_nodes(const struct topology *t, struct topo_error *e)
+{
+	int workers = 0;
+
+	for (int i = 0; i < t->nodes; i++) {
+		const struct topo_node *n = &t->node[i];
+
+		workers += n->kind == TOPO_HOST && n->worker;
+		if (n->kind != TOPO_SWITCH && !(n->processing > 0))
+			return topo_refuse(e, i, -1,
+					   "the processing of \"%s\" is %g, it must be positive",
+					   n->name, n->processing);
+	}
+	if (workers == 0)
+		return topo_refuse(e, -1, -1, "there are no hosts whose data could be summed");
+	return check_names(t, e);
+}
+
+static int check_links(const struct topology *t, struct topo_error *e)
+{
+	for (int i = 0; i < t->links; i++) {
+		const struct topo_link *l = &t->link[i];
+
+		if (l->a < 0 || l->a >= t->nodes || l->b < 0 || l->b >= t->nodes)
+			return topo_refuse(e, -1, i, "a link ends at a node that does not exist");
+		if (l->a == l->b)
+			return topo_refuse(e, -1, i, "a link leads from \"%s\" to itself",
+					   t->node[l->a].name);
+		for (int d = 0; d < 2; d++) {
+			const char *from = t->node[d ? l->b : l->a].name;
+			const char *to = t->node[d ? l->a : l->b].name;
+
+			if (!(l->capacity[d] > 0) || isinf(l->capacity[d]))
+				return topo_refuse(e, -1, i,
+						   "the capacity from \"%s\" to \"%s\" is %g, it "
+						   "must be positive",
+						   from, to, l->capacity[d]);
+			if (!(l->delay[d] >= 0) || isinf(l->delay[d]))
+				return topo_refuse(e, -1, i,
+						   "the delay from \"%s\" to \"%s\" is %g, it must "
+						   "not be negative",
+						   from, to, l->delay[d]);
+		}
+	}
+	return 0;
+}
+
+/* Lists of the arcs that leave each node, in the order of the links. */
+static int index_arcs(struct topology *t)
+{
+	int *at;
+
+	free(t->first);
+	free(t->out);
+	t->first = calloc((size_t)t->nodes + 1, sizeof(int));
+	t->out = malloc(((size_t)t->links * 2 + 1) * sizeof(int));
+	at = malloc(((size_t)t->nodes + 1) * sizeof(int));
+	if (!t->first || !t->out || !at) {
+		free(at);
+		return -1;
+	}
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		t->first[topo_arc_from(t, arc) + 1]++;
+	for (int i = 0; i < t->nodes; i++)
+		t->first[i + 1] += t->first[i];
+	memcpy(at, t->first, (size_t)t->nodes * sizeof(int));
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		t->out[at[topo_arc_from(t, arc)]++] = arc;
+	free(at);
+	return 0;
+}
+
+static int index_kinds(struct topology *t)
+{
+	free(t->worker);
+	free(t->box);
+	t->worker = malloc(((size_t)t->nodes + 1) * sizeof(int));
+	t->box = malloc(((size_t)t->nodes + 1) * sizeof(int));
+	if (!t->worker || !t->box)
+		return -1;
+	t->workers = 0;
+	t->boxes = 0;
+	for (int i = 0; i < t->nodes; i++) {
+		struct topo_node *n = &t->node[i];
+
+		if (n->kind == TOPO_HOST && n->worker)
+			t->worker[t->workers++] = i;
+		if (n->kind == TOPO_BOX)
+			t->box[t->boxes++] = i;
+		n->rack = n->kind != TOPO_SWITCH && t->first[i + 1] - t->first[i] == 1
+				  ? topo_arc_to(t, t->out[t->first[i]])
+				  : -1;
+		if (n->rack >= 0 && t->node[n->rack].kind == TOPO_HOST)
+			n->rack = -1;
+	}
+	return 0;
+}
+
+/*
+ * Marks with `mark` what can be reached from a node; `through` says whether the walk goes on at a
+ * node of a kind. Returns how many nodes; queue has room for all of them and holds them after.
+ */
+static int walk(const struct topology *t, int from, const bool *through, int mark, int *seen,
+		int *queue)
+{
+	int head = 0;
+	int tail = 0;
+
+	seen[from] = mark;
+	queue[tail++] = from;
+	while (head < tail) {
+		int at = queue[head++];
+
+		if (at != from && !through[t->node[at].kind])
+			continue;
+		for (int i = t->first[at]; i < t->first[at + 1]; i++) {
+			int to = topo_arc_to(t, t->out[i]);
+
+			if (seen[to] == mark)
+				continue;
+			seen[to] = mark;
+			queue[tail++] = to;
+		}
+	}
+	return tail;
+}
+
+static int check_reach(const struct topology *t, int *seen, int *queue, struct topo_error *e)
+{
+	static const bool all[3] = {true, true, true};
+	static const bool switches[3] = {[TOPO_SWITCH] = true};
+
+	for (int i = 0; i < t->nodes; i++)
+		if (t->first[i] == t->first[i + 1])
+			return topo_refuse(e, i, -1, "\"%s\" has no link", t->node[i].name);
+	if (walk(t, t->worker[0], all, 1, seen, queue) != t->nodes)
+		for (int i = 0; i < t->nodes; i++)
+			if (seen[i] != 1)
+				return topo_refuse(e, i, -1,
+						   "the topology is not connected: nothing leads "
+						   "from \"%s\" to \"%s\"",
+						   t->node[t->worker[0]].name, t->node[i].name);
+	for (int b = 0; b < t->boxes; b++) {
+		int n = walk(t, t->box[b], switches, b + 2, seen, queue);
+		int hosts = 0;
+		int boxes = 0;
+
+		for (int i = 1; i < n && hosts == 0 && boxes < 2; i++) {
+			hosts += t->node[queue[i]].kind == TOPO_HOST;
+			boxes += t->node[queue[i]].kind == TOPO_BOX;
+		}
+		if (hosts == 0 && boxes < 2)
+			return topo_refuse(e, t->box[b], -1, "the box \"%s\" has no host below it",
+					   t->node[t->box[b]].name);
+	}
+	return 0;
+}
+
+int topo_finish(struct topology *t, struct topo_error *e)
+{
+	int *room = NULL;
+	int rc;
+
+	if (check_nodes(t, e) != 0 || check_links(t, e) != 0)
+		return -1;
+	room = calloc((size_t)t->nodes * 2, sizeof(int));
+	if (!room || index_arcs(t) != 0 || index_kinds(t) != 0)
+		rc = topo_refuse(e, -1, -1, "out of memory");
+	else
+		rc = check_reach(t, room, room + t->nodes, e);
+	free(room);
+	return rc;
+}
+
+static int by_name(const void *a, const void *b, void *nodes)
+{
+	const struct topo_node *n = nodes;
+
+	return strcmp(n[*(const int *)a].name, n[*(const int *)b].name);
+}
+
+int *topo_sort_names(const struct topology *t)
+{
+	int *sorted = malloc(((size_t)t->nodes + 1) * sizeof(int));
+
+	if (!sorted)
+		return NULL;
+	for (int i = 0; i < t->nodes; i++)
+		sorted[i] = i;
+	qsort_r(sorted, (size_t)t->nodes, sizeof(int), by_name, t->node);
+	return sorted;
+}
+
+int topo_find(const struct topology *t, const int *sorted, const char *name)
+{
+	int low = 0;
+	int high = t->nodes - 1;
+
+	while (low <= high) {
+		int mid = low + (high - low) / 2;
+		int c = strcmp(name, t->node[sorted[mid]].name);
+
+		if (c == 0)
+			return sorted[mid];
+		if (c < 0)
+			high = mid - 1;
+		else
+			low = mid + 1;
+	}
+	return -1;
+}
+
+/* --- random numbers -----------------------------------------------------------------------------
+ */
+
+/* SplitMix64: one word of state, every seed is good. */
+uint64_t topo_random(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+double topo_uniform(uint64_t *state)
+{
+	return (double)(topo_random(state) >> 11) * 0x1p-53;
+}

@@ -1,0 +1,363 @@
+/*
+ * Topologies as JSON. Every refusal names the file and the line.
+ */
+#include "planner/topology.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/textline.h"
+
+#define FORMAT "ringfold-topology"
+
+struct reader {
+	const char *text;
+	size_t len;
+	const char *file;
+	struct topology *t;
+	struct topo_error *e;
+	/* Names in order, to find the ends of links. */
+	int *sorted;
+};
+
+/* Refuses element `index` of the array `key`, or the key itself with index -1. */
+static int refuse(struct reader *r, const char *key, int index, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static int refuse(struct reader *r, const char *key, int index, const char *format, ...)
+{
+	char reason[256];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(reason, sizeof(reason), format, list);
+	va_end(list);
+	return topo_refuse(r->e, -1, -1, "%s:%d: %s", r->file,
+			   text_line(r->text, r->len, key, index), reason);
+}
+
+static int check_keys(struct reader *r, const char *array, int index, json_t *object,
+		      const char *const *known)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(object, key, value)
+	{
+		size_t k = 0;
+
+		while (known[k] && strcmp(known[k], key) != 0)
+			k++;
+		if (!known[k])
+			return refuse(r, array ? array : key, array ? index : -1,
+				      "unknown key \"%s\"", key);
+	}
+	return 0;
+}
+
+/* A string of 1 to TOPO_NAME_MAX - 1 bytes, or NULL after a refusal. */
+static const char *get_name(struct reader *r, const char *array, int index, json_t *object,
+			    const char *key)
+{
+	const char *s = json_string_value(json_object_get(object, key));
+
+	if (!s || *s == '\0' || strlen(s) >= TOPO_NAME_MAX) {
+		refuse(r, array, index, "\"%s\" must be a string of 1 to %d bytes", key,
+		       TOPO_NAME_MAX - 1);
+		return NULL;
+	}
+	return s;
+}
+
+static int read_node(struct reader *r, int i, json_t *object)
+{
+	static const char *const keys[] = {"name", "kind", "worker", "server", "processing", NULL};
+	static const char *const kinds[] = {"host", "switch", "box"};
+	json_t *processing = json_object_get(object, "processing");
+	json_t *worker = json_object_get(object, "worker");
+	json_t *server = json_object_get(object, "server");
+	const char *kind = json_string_value(json_object_get(object, "kind"));
+	const char *name;
+	int k = 0;
+	int n;
+
+	if (!json_is_object(object))
+		return refuse(r, "nodes", i, "a node must be an object");
+	if (check_keys(r, "nodes", i, object, keys) != 0)
+		return -1;
+	name = get_name(r, "nodes", i, object, "name");
+	if (!name)
+		return -1;
+	while (k < 3 && (!kind || strcmp(kind, kinds[k]) != 0))
+		k++;
+	if (k == 3)
+		return refuse(r, "nodes", i,
+			      "the kind of \"%s\" must be \"host\", \"switch\" or \"box\"", name);
+	if (processing && (k == TOPO_SWITCH || !json_is_number(processing)))
+		return refuse(r, "nodes", i, "\"processing\" of \"%s\": %s", name,
+			      k == TOPO_SWITCH ? "a plain switch does not merge"
+					       : "must be a number");
+	if (worker && (k != TOPO_HOST || !json_is_boolean(worker)))
+		return refuse(r, "nodes", i, "\"worker\" of \"%s\": %s", name,
+			      k != TOPO_HOST ? "only a host has data" : "must be true or false");
+	if (server && (k != TOPO_HOST || !json_is_boolean(server)))
+		return refuse(r, "nodes", i, "\"server\" of \"%s\": %s", name,
+			      k != TOPO_HOST ? "only a host can be one" : "must be true or false");
+	n = topo_add_node(r->t, (enum topo_kind)k, name,
+			  processing ? json_number_value(processing) : INFINITY);
+	if (n < 0)
+		return refuse(r, "nodes", i, "out of memory");
+	if (worker)
+		r->t->node[n].worker = json_is_true(worker);
+	r->t->node[n].server = json_is_true(server);
+	return 0;
+}
+
+/* A number or a pair of numbers, one for each direction. */
+static int get_pair(struct reader *r, int i, json_t *value, const char *key, double *to)
+{
+	if (json_is_number(value)) {
+		to[0] = to[1] = json_number_value(value);
+		return 0;
+	}
+	if (!json_is_array(value) || json_array_size(value) != 2 ||
+	    !json_is_number(json_array_get(value, 0)) || !json_is_number(json_array_get(value, 1)))
+		return refuse(r, "links", i, "\"%s\" must be a number or two of them", key);
+	to[0] = json_number_value(json_array_get(value, 0));
+	to[1] = json_number_value(json_array_get(value, 1));
+	return 0;
+}
+
+static int get_end(struct reader *r, int i, json_t *object, const char *key)
+{
+	const char *name = get_name(r, "links", i, object, key);
+	int n;
+
+	if (!name)
+		return -1;
+	n = topo_find(r->t, r->sorted, name);
+	if (n < 0)
+		return refuse(r, "links", i, "there is no node \"%s\"", name);
+	return n;
+}
+
+static int read_link(struct reader *r, int i, json_t *object)
+{
+	static const char *const keys[] = {"a", "b", "capacity", "delay", NULL};
+	json_t *delay = json_object_get(object, "delay");
+	double capacity[2];
+	double delays[2] = {0, 0};
+	int a, b, l;
+
+	if (!json_is_object(object))
+		return refuse(r, "links", i, "a link must be an object");
+	if (check_keys(r, "links", i, object, keys) != 0)
+		return -1;
+	a = get_end(r, i, object, "a");
+	if (a < 0)
+		return -1;
+	b = get_end(r, i, object, "b");
+	if (b < 0)
+		return -1;
+	if (get_pair(r, i, json_object_get(object, "capacity"), "capacity", capacity) != 0)
+		return -1;
+	if (delay && get_pair(r, i, delay, "delay", delays) != 0)
+		return -1;
+	l = topo_add_link(r->t, a, b, capacity[0], delays[0]);
+	if (l < 0)
+		return refuse(r, "links", i, "out of memory");
+	r->t->link[l].capacity[1] = capacity[1];
+	r->t->link[l].delay[1] = delays[1];
+	return 0;
+}
+
+static int read_head(struct reader *r, json_t *root)
+{
+	static const char *const keys[] = {"format", "version", "name", "unit",
+					   "nodes",  "links",   NULL};
+	const char *format = json_string_value(json_object_get(root, "format"));
+	json_t *unit = json_object_get(root, "unit");
+	const char *name;
+
+	if (!format || strcmp(format, FORMAT) != 0)
+		return refuse(r, "format", -1, "\"format\" must be \"" FORMAT "\"");
+	if (json_integer_value(json_object_get(root, "version")) != 1)
+		return refuse(r, "version", -1, "\"version\" must be 1");
+	if (check_keys(r, NULL, -1, root, keys) != 0)
+		return -1;
+	name = get_name(r, "name", -1, root, "name");
+	if (!name)
+		return -1;
+	snprintf(r->t->name, sizeof(r->t->name), "%s", name);
+	if (unit && (!json_is_string(unit) || json_string_length(unit) == 0 ||
+		     json_string_length(unit) >= sizeof(r->t->unit)))
+		return refuse(r, "unit", -1, "\"unit\" must be a string of 1 to %zu bytes",
+			      sizeof(r->t->unit) - 1);
+	if (unit)
+		snprintf(r->t->unit, sizeof(r->t->unit), "%s", json_string_value(unit));
+	if (!json_is_array(json_object_get(root, "nodes")))
+		return refuse(r, "nodes", -1, "\"nodes\" must be an array");
+	if (!json_is_array(json_object_get(root, "links")))
+		return refuse(r, "links", -1, "\"links\" must be an array");
+	return 0;
+}
+
+static int read_all(struct reader *r, json_t *root)
+{
+	struct topo_error why = {.node = -1, .link = -1};
+	json_t *value;
+	size_t i;
+
+	if (!json_is_object(root))
+		return topo_refuse(r->e, -1, -1, "%s:1: a topology must be an object", r->file);
+	if (read_head(r, root) != 0)
+		return -1;
+	json_array_foreach(json_object_get(root, "nodes"), i, value)
+	{
+		if (read_node(r, (int)i, value) != 0)
+			return -1;
+	}
+	r->sorted = topo_sort_names(r->t);
+	if (!r->sorted)
+		return refuse(r, "nodes", -1, "out of memory");
+	json_array_foreach(json_object_get(root, "links"), i, value)
+	{
+		if (read_link(r, (int)i, value) != 0)
+			return -1;
+	}
+	if (topo_finish(r->t, &why) == 0)
+		return 0;
+	return refuse(r, why.link >= 0 ? "links" : "nodes", why.link >= 0 ? why.link : why.node,
+		      "%s", why.text);
+}
+
+struct topology *topo_parse(const char *text, size_t len, const char *name, struct topo_error *e)
+{
+	struct reader r = {.text = text, .len = len, .file = name, .e = e};
+	json_error_t at;
+	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &at);
+	int rc;
+
+	if (!root) {
+		topo_refuse(e, -1, -1, "%s:%d: %s", name, at.line > 0 ? at.line : 1, at.text);
+		return NULL;
+	}
+	r.t = topo_new("");
+	rc = r.t ? read_all(&r, root) : topo_refuse(e, -1, -1, "%s: out of memory", name);
+	json_decref(root);
+	free(r.sorted);
+	if (rc == 0)
+		return r.t;
+	topo_free(r.t);
+	return NULL;
+}
+
+struct topology *topo_read(const char *path, struct topo_error *e)
+{
+	struct topology *t;
+	size_t len;
+	char *text = text_file(path, &len);
+
+	if (!text) {
+		topo_refuse(e, -1, -1, "%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	t = topo_parse(text, len, path, e);
+	free(text);
+	return t;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static json_t *pair(const double *v)
+{
+	return v[0] == v[1] ? json_real(v[0]) : json_pack("[ff]", v[0], v[1]);
+}
+
+static json_t *format_node(const struct topo_node *n)
+{
+	static const char *const kinds[] = {"host", "switch", "box"};
+	json_t *o = json_pack("{ssss}", "name", n->name, "kind", kinds[n->kind]);
+	int bad = !o;
+
+	if (!bad && n->kind == TOPO_HOST && !n->worker)
+		bad = json_object_set_new(o, "worker", json_false());
+	if (!bad && n->server)
+		bad = json_object_set_new(o, "server", json_true());
+	if (!bad && n->kind != TOPO_SWITCH && !isinf(n->processing))
+		bad = json_object_set_new(o, "processing", json_real(n->processing));
+	if (bad) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
+static json_t *format_link(const struct topology *t, const struct topo_link *l)
+{
+	json_t *o = json_pack("{ssssso}", "a", t->node[l->a].name, "b", t->node[l->b].name,
+			      "capacity", pair(l->capacity));
+
+	if (o && (l->delay[0] != 0 || l->delay[1] != 0) &&
+	    json_object_set_new(o, "delay", pair(l->delay)) != 0) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
+/* One element to a line, so that a line number says something. */
+static int write_array(FILE *f, const char *key, int count, const struct topology *t, bool links)
+{
+	fprintf(f, " \"%s\": [", key);
+	for (int i = 0; i < count; i++) {
+		json_t *o = links ? format_link(t, &t->link[i]) : format_node(&t->node[i]);
+		char *line = o ? json_dumps(o, 0) : NULL;
+
+		json_decref(o);
+		if (!line)
+			return -1;
+		fprintf(f, "%s\n  %s", i ? "," : "", line);
+		free(line);
+	}
+	fprintf(f, "\n ]");
+	return 0;
+}
+
+char *topo_format(const struct topology *t)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	json_t *name = json_string(t->name);
+	json_t *unit = json_string(t->unit);
+	char *quoted[2] = {name ? json_dumps(name, JSON_ENCODE_ANY) : NULL,
+			   unit ? json_dumps(unit, JSON_ENCODE_ANY) : NULL};
+	bool ok = f && quoted[0] && quoted[1];
+
+	if (ok) {
+		fprintf(f,
+			"{\n \"format\": \"" FORMAT
+			"\",\n \"version\": 1,\n \"name\": %s,\n \"unit\": %s,\n",
+			quoted[0], quoted[1]);
+		ok = write_array(f, "nodes", t->nodes, t, false) == 0;
+		fprintf(f, ",\n");
+		ok = ok && write_array(f, "links", t->links, t, true) == 0;
+		fprintf(f, "\n}\n");
+	}
+	if (f && fclose(f) != 0)
+		ok = false;
+	json_decref(name);
+	json_decref(unit);
+	free(quoted[0]);
+	free(quoted[1]);
+	if (ok)
+		return text;
+	free(text);
+	return NULL;
+}

@@ -5,11 +5,13 @@
 // Capacity    one pass in preparation and one being read per port (rf_reader).
 // Handshake   launch_* are pulses of one cycle; every reader of the block takes its part in the same cycle.
 // Reset       no pass under way.
-// Proved      tests/rtl/core.
+// Proved      tests/rtl/unit_sched.cpp; tests/rtl/core.
 //
 // A pass is one lane of one packet; the lanes of a packet follow one another on the block's ports, which are locked for the
 // others meanwhile. First sendings beat repeats: a repeat starts where no group that could start wants a port of its block,
-// or when FIRSTS first sendings have gone past it (urgent): then the block is kept free for it.
+// or when FIRSTS first sendings have gone past it (urgent): then the block is kept free for it. Groups take turns where their
+// blocks are the same; one whose block is free too rarely as a whole is hungry when FIRSTS have gone past it on one of its
+// ports: then no other group starts there.
 
 `include "rf_regs.vh"
 
@@ -25,7 +27,7 @@ module rf_sched #(
   parameter HDR_AW = 9,
   // Width of the credit counters.
   parameter CREDIT_W = 10,
-  // First sendings that may pass a repeat: one pass in FIRSTS + 1 is the repeat's.
+  // First sendings that may pass a repeat, or a group: one pass in FIRSTS + 1 is the repeat's.
   parameter FIRSTS = 31
 ) (
   input  wire                          clk,
@@ -150,17 +152,29 @@ module rf_sched #(
   reg  [GROUPS-1:0] ready;
   reg  [GROUPS-1:0] want;
 
-  integer i;
-  always @(*) begin
-    ready = g_live & ~g_error & g_pending & ~midway_q;
-    for (i = 0; i < GROUPS; i = i + 1)
-      want[i] = (midway_q[i] || (ready[i] && (lock_q & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}})) &&
-                (prep_busy & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}};
-  end
-
   reg               s1_first_q;
   reg               s1_repeat_q;
   reg  [GW-1:0]     s1_group_q;
+
+  // Ports kept free for an urgent repeat; for the hungry group in eats_q.
+  reg  [PORTS-1:0]  kept_q;
+  reg  [PORTS-1:0]  table_q;
+  reg  [GROUPS-1:0] eats_q;
+
+  // A group that may start now takes its ports: whoever wants them too is looked at later, or its turn would be wasted.
+  wire [PORTS-1:0]  taken = s1_first_q && !stuck_q[s1_group_q] ? g_block[s1_group_q*PORTS +: PORTS] : {PORTS{1'b0}};
+  reg  [PORTS-1:0]  closed;
+
+  integer i;
+  always @(*) begin
+    ready = g_live & ~g_error & g_pending & ~midway_q;
+    for (i = 0; i < GROUPS; i = i + 1) begin
+      closed  = lock_q | kept_q | (eats_q[i] ? {PORTS{1'b0}} : table_q);
+      want[i] = (midway_q[i] || (ready[i] && (closed & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}})) &&
+                ((prep_busy | taken) & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}};
+    end
+  end
+
   reg  [PW-1:0]     s1_port_q;
   reg               turn_q;
 
@@ -254,7 +268,6 @@ module rf_sched #(
   end
 
   // Ports that are kept free for an urgent repeat.
-  reg  [PORTS-1:0] kept_q;
   reg  [PORTS-1:0] kept;
   integer m;
   always @(*) begin
@@ -268,6 +281,27 @@ module rf_sched #(
     if (rst) kept_q <= {PORTS{1'b0}};
     else kept_q <= kept;
 
+  // The hungry group of lowest number keeps its ports for itself.
+  reg  [GROUPS-1:0] hungry_q;
+  wire [GROUPS-1:0] hungry = hungry_q & ready & ~stuck_q;
+  wire [GROUPS-1:0] eats   = hungry & (~hungry + 1'b1);
+  reg  [PORTS-1:0]  eats_block;
+  integer o;
+  always @(*) begin
+    eats_block = {PORTS{1'b0}};
+    for (o = 0; o < GROUPS; o = o + 1)
+      if (eats[o]) eats_block = eats_block | g_block[o*PORTS +: PORTS];
+  end
+
+  always @(posedge clk)
+    if (rst) begin
+      eats_q  <= {GROUPS{1'b0}};
+      table_q <= {PORTS{1'b0}};
+    end else begin
+      eats_q  <= eats;
+      table_q <= eats_block;
+    end
+
   wire free_preps = (prep_busy & block) == {PORTS{1'b0}};
   wire free_locks = (lock_q & block) == {PORTS{1'b0}};
   wire room       = ((is_rep ? rep_onehot : members) & ~enough) == {PORTS{1'b0}};
@@ -275,7 +309,8 @@ module rf_sched #(
   wire start_ok   = free_preps && free_locks && pass_room[g];
 
   wire forget     = s1_repeat_q && (e_dead || e_stale);
-  wire go_first   = s1_first_q && !midway && ready[g] && start_ok && room && queues && (kept_q & block) == {PORTS{1'b0}};
+  wire go_first   = s1_first_q && !midway && ready[g] && start_ok && room && queues && (kept_q & block) == {PORTS{1'b0}} &&
+                    ((table_q & block) == {PORTS{1'b0}} || eats_q[g]);
   wire go_repeat  = s1_repeat_q && !forget && !e_early && start_ok && room && (!rival || urgent_q[s1_port_q]);
   wire go_on      = s1_first_q && midway && free_preps;
   wire start      = go_first || go_repeat;
@@ -342,8 +377,15 @@ module rf_sched #(
       wanted_q[g] <= rep_lane;
     end
 
+  // A group may be looked at too rarely to show that it has room again: from time to time it is believed.
+  reg  [7:0] believe_q;
+
   always @(posedge clk)
-    if (rst) stuck_q <= {GROUPS{1'b0}};
+    if (rst) believe_q <= 8'd0;
+    else believe_q <= believe_q + 8'd1;
+
+  always @(posedge clk)
+    if (rst || believe_q == 8'd0) stuck_q <= {GROUPS{1'b0}};
     else if (s1_first_q && !midway) stuck_q[g] <= !(room && queues);
 
   always @(posedge clk)
@@ -363,6 +405,23 @@ module rf_sched #(
         end else if (go_first && block[n] && !urgent_q[n]) begin
           passed_q    <= passed_q + 6'd1;
           urgent_q[n] <= {26'd0, passed_q} + 32'd1 >= FIRSTS;
+        end
+    end
+  endgenerate
+
+  // First sendings that went past each group on one of its ports.
+  generate
+    for (n = 0; n < GROUPS; n = n + 1) begin : g_hungry
+      localparam [31:0] NUMBER = n;
+      reg [5:0] passed_q;
+
+      always @(posedge clk)
+        if (rst || !ready[n] || (go_first && g == NUMBER[GW-1:0])) begin
+          passed_q    <= 6'd0;
+          hungry_q[n] <= 1'b0;
+        end else if (go_first && (g_block[n*PORTS +: PORTS] & block) != {PORTS{1'b0}} && !hungry_q[n]) begin
+          passed_q    <= passed_q + 6'd1;
+          hungry_q[n] <= {26'd0, passed_q} + 32'd1 >= FIRSTS;
         end
     end
   endgenerate

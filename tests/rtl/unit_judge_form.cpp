@@ -1,0 +1,166 @@
+/*
+ * rf_judge_form against lines 20 to 29 and 37 to 43 of docs/box.md, read from the page: any mixture of good and bad fields.
+ */
+#include "Vrf_judge_form.h"
+#include "tests/rtl/unit.h"
+
+using namespace unit;
+
+enum { DROP, PUNT, FOREIGN, WINDOW, EVENT };
+
+struct verdict {
+	unsigned act, why, fault;
+	bool seen;
+};
+
+struct frame {
+	unsigned kind, cause, opcode, pad, udp_len, syndrome, state, mtu_log2, dtype;
+	int plen;
+	bool icrc_ok, hit, good, data_here, ack_here, live, error, enable, hold;
+};
+
+static bool ack_syndrome(unsigned s)
+{
+	return s <= 0x1f;
+}
+
+static bool known_syndrome(unsigned s)
+{
+	return s <= 0x3f || (s >= 0x60 && s <= 0x63);
+}
+
+static verdict drop(unsigned why)
+{
+	return { DROP, why, RF_ERROR_NONE, false };
+}
+
+static verdict judge_ack(const frame &f)
+{
+	verdict v = { EVENT, 0, RF_ERROR_NONE, true };
+
+	if (!f.ack_here)
+		return drop(RF_CNT_WRONG_SOURCE);
+	if (f.udp_len != 28 || !known_syndrome(f.syndrome)) {
+		v.act = DROP;
+		v.why = RF_CNT_ACK_MALFORMED;
+	}
+	return v;
+}
+
+static verdict judge_data(const frame &f)
+{
+	const int mtu = 1 << f.mtu_log2, element = f.dtype == RF_DTYPE_BF16 || f.dtype == RF_DTYPE_FP16 ? 2 : 4;
+	const bool whole = f.opcode == 0x00 || f.opcode == 0x01 || f.opcode == 0x06 || f.opcode == 0x07;
+
+	if (!f.data_here)
+		return drop(RF_CNT_WRONG_SOURCE);
+	if (!f.live)
+		return drop(RF_CNT_JOINING);
+	if (f.error)
+		return drop(RF_CNT_GROUP_FAILED);
+	if (f.opcode > 0x0b)
+		return { DROP, RF_CNT_OPCODE, RF_ERROR_OPCODE, true };
+	if (f.plen <= 0 || f.plen % 4 != 0 || f.plen > mtu || (int)f.pad > f.plen - 1 ||
+	    (whole && (f.plen != mtu || f.pad != 0)))
+		return { DROP, RF_CNT_LENGTH, RF_ERROR_LENGTH, true };
+	if ((f.plen - (int)f.pad) % element != 0)
+		return { DROP, RF_CNT_ELEMENT, RF_ERROR_ELEMENT, true };
+	return { WINDOW, 0, RF_ERROR_NONE, true };
+}
+
+static verdict judge(const frame &f)
+{
+	if (f.kind == 0)
+		return drop(f.cause);
+	if (f.kind == 1)
+		return { PUNT, 0, RF_ERROR_NONE, false };
+	if (!f.enable)
+		return drop(RF_CNT_DISABLED);
+	if (!f.hit || f.opcode == 0x81)
+		return f.hold && f.opcode <= 0x0b ? drop(RF_CNT_HOLD) : verdict{ FOREIGN, 0, RF_ERROR_NONE, false };
+	if (f.state == RF_STATE_TOMBSTONE)
+		return drop(RF_CNT_TOMBSTONE);
+	if (f.state == RF_STATE_JOINING || !f.good)
+		return drop(RF_CNT_JOINING);
+	if (!f.icrc_ok)
+		return drop(RF_CNT_ICRC);
+	return f.opcode == 0x11 ? judge_ack(f) : judge_data(f);
+}
+
+static frame make(rng &r)
+{
+	static const unsigned opcodes[] = { 0x00, 0x01, 0x02, 0x04, 0x06, 0x07, 0x08, 0x0a, 0x0b, 0x0c, 0x11, 0x11, 0x11, 0x81 };
+	const unsigned good = r.percent(50) ? 97 : 80;
+	frame f;
+
+	f.kind = r.percent(good) ? 2 : r.below(2);
+	f.cause = r.below(256);
+	f.opcode = r.percent(95) ? opcodes[r.below(14)] : r.below(256);
+	f.mtu_log2 = 8 + r.below(5);
+	f.dtype = r.below(4);
+	f.plen = r.percent(60) ? 1 << f.mtu_log2 : r.percent(60) ? 4 * (int)r.below(1025) : (int)r.below(16384) - 8192;
+	f.pad = r.percent(60) ? 0 : r.below(4);
+	f.udp_len = r.percent(good) ? 28 : r.below(65536);
+	f.syndrome = r.below(256);
+	f.state = r.percent(good) ? 1 : 1 + r.below(3);
+	f.icrc_ok = r.percent(good);
+	f.hit = r.percent(good);
+	f.good = r.percent(good);
+	f.data_here = r.percent(good);
+	f.ack_here = r.percent(good);
+	f.live = r.percent(good);
+	f.error = !r.percent(good);
+	f.enable = r.percent(good);
+	f.hold = r.percent(50);
+	return f;
+}
+
+static void body(bench &b)
+{
+	auto d = fresh<Vrf_judge_form>(b);
+	std::map<unsigned, long> met;
+
+	for (b.cycle = 0; b.cycle < 200000; b.cycle++) {
+		const frame f = make(b.r);
+		const verdict v = judge(f);
+
+		d->enable = f.enable;
+		d->hold = f.hold;
+		d->class_of = (uint8_t)f.kind;
+		d->cause = (uint8_t)f.cause;
+		d->opcode = (uint8_t)f.opcode;
+		d->pad = (uint8_t)f.pad;
+		d->plen = (uint16_t)(f.plen & 0x3fff);
+		d->udp_len = (uint16_t)f.udp_len;
+		d->syndrome = (uint8_t)f.syndrome;
+		d->icrc_ok = f.icrc_ok;
+		d->hit = f.hit;
+		d->good = f.good;
+		d->state = (uint8_t)f.state;
+		d->data_here = f.data_here;
+		d->ack_here = f.ack_here;
+		d->live = f.live;
+		d->error = f.error;
+		d->mtu_log2 = (uint8_t)f.mtu_log2;
+		d->dtype = (uint8_t)f.dtype;
+		d->eval();
+		b.same("act", d->act, v.act);
+		if (v.act == DROP)
+			b.same("why", d->why, v.why);
+		b.same("fault", d->fault, v.fault);
+		b.same("seen", d->seen, v.seen);
+		if (v.act == EVENT) {
+			b.same("syn_ack", d->syn_ack, ack_syndrome(f.syndrome));
+			b.same("syn_fatal", d->syn_fatal, f.syndrome >= 0x61 && f.syndrome <= 0x63);
+		}
+		met[f.kind == 0 ? 1000 : v.act == DROP ? v.why : 2000 + v.act]++;
+	}
+	b.same("lines met", met.size(), 1 + 11 + 4);
+	for (auto &m : met)
+		b.good("a line that was hardly met", m.second >= 200);
+}
+
+int main(int argc, char **argv)
+{
+	return run(argc, argv, body);
+}

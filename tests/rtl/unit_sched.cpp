@@ -1,0 +1,488 @@
+/*
+ * rf_sched: every launch is one that its rules allow, carries what belongs to it, and whatever can start does start.
+ *
+ * Compiled with the parameters of the module. The bench is the ledger, the readers, the results and the queues of repeats;
+ * each epoch has groups of its own, overlapping or not, a third of them with room for everything.
+ */
+#include <algorithm>
+#include <list>
+#include "Vrf_sched.h"
+#include "tests/rtl/unit.h"
+
+using namespace unit;
+
+enum { AW = GW + LW, DEPTH = 16, MASK = 0xffffff, EPOCH = 1500, PATIENCE = 450 };
+
+static bool less(unsigned a, unsigned c)
+{
+	const unsigned d = (c - a) & MASK;
+
+	return d != 0 && d < 1u << 23;
+}
+
+struct entry {
+	unsigned group, lane, index;
+	bool first, life;
+};
+
+struct group {
+	bool live, error, life;
+	unsigned level, block, ports, lanes, mtu_log2, s_log2, dtype, op, ref, dbase, hbase, members[LANES];
+	unsigned head, issued, passes;
+	unsigned sent[LANES][PORTS], una[LANES][PORTS];
+	/* The packet between two lanes. */
+	bool midway, rep, late;
+	unsigned index, lane, port, rep_lane;
+	long since;	/* ready and not launched since */
+	int passed;	/* by first sendings on one of its ports */
+};
+
+struct pass {
+	unsigned group, block, left;
+	bool fin;
+};
+
+struct world {
+	group g[GROUPS];
+	std::deque<entry> q[PORTS];
+	int passed[PORTS];
+	int beats[PORTS], hdrs[PORTS];
+	std::list<pass> preps, runs;
+	bool generous;
+	unsigned p_head, p_una, p_ask, p_back, p_error, run_max;
+};
+
+static unsigned queued(const world &w, unsigned port, unsigned group, unsigned lane)
+{
+	for (auto &e : w.q[port])
+		if (e.group == group && e.lane == lane)
+			return 1;
+	return 0;
+}
+
+static void new_group(rng &r, group &g)
+{
+	g = group();
+	g.live = r.percent(85);
+	g.life = r.percent(50);
+	g.level = r.below(3);
+	const unsigned base = r.below(PORTS) >> g.level << g.level;
+	g.block = ((1u << (1u << g.level)) - 1) << base;
+	g.lanes = 1 + r.below(LANES);
+	for (unsigned l = 0; l < g.lanes; l++) {
+		while (g.members[l] == 0)
+			g.members[l] = r.below(1 << PORTS) & g.block;
+		g.ports |= g.members[l];
+	}
+	g.ref = (unsigned)__builtin_ctz(g.members[0]);
+	g.mtu_log2 = 8;
+	g.s_log2 = 4 + r.below(2);
+	g.dtype = r.below(4);
+	g.op = r.below(3);
+	g.dbase = r.below(1 << BANK_AW);
+	g.hbase = r.below(1 << HDR_AW);
+	/* Indexes that wrap, sometimes. */
+	const unsigned start = r.percent(30) ? MASK - r.below(20) : r.below(1 << 23);
+	g.head = g.issued = start;
+	for (unsigned l = 0; l < LANES; l++)
+		for (unsigned p = 0; p < PORTS; p++)
+			g.sent[l][p] = g.una[l][p] = start;
+}
+
+static void new_epoch(bench &b, world &w)
+{
+	const unsigned groups = 1 + b.r.below(GROUPS);
+
+	for (unsigned i = 0; i < GROUPS; i++) {
+		new_group(b.r, w.g[i]);
+		w.g[i].live = w.g[i].live && i < groups;
+	}
+	for (unsigned p = 0; p < PORTS; p++) {
+		w.q[p].clear();
+		w.passed[p] = 0;
+		w.beats[p] = 1 << (CREDIT_W - 1);
+		w.hdrs[p] = 4 * LANES;
+	}
+	w.preps.clear();
+	w.runs.clear();
+	w.generous = b.r.percent(35);
+	w.p_head = b.r.percent(50) ? 100 : 1 + b.r.below(30);
+	w.p_una = b.r.percent(50) ? 100 : 5 + b.r.below(40);
+	w.p_ask = b.r.percent(30) ? 0 : 1 + b.r.below(60);
+	w.p_back = b.r.percent(50) ? 60 : 2 + b.r.below(20);
+	w.p_error = b.r.percent(80) ? 0 : 1;
+	w.run_max = b.r.percent(50) ? 2 : 8;
+}
+
+static bool ready(const group &g)
+{
+	return g.live && !g.error && g.head != g.issued && !g.midway;
+}
+
+static unsigned prep_busy(const world &w)
+{
+	unsigned m = 0;
+
+	for (auto &x : w.preps)
+		m |= x.block;
+	return m;
+}
+
+static unsigned locks(const world &w)
+{
+	unsigned m = 0;
+
+	for (auto &g : w.g)
+		m |= g.midway ? g.block : 0;
+	return m;
+}
+
+static int need_beats(const group &g)
+{
+	return (1 << g.mtu_log2) >> BYTES_LOG2;
+}
+
+static bool room(const world &w, const group &g, unsigned ports)
+{
+	for (unsigned p = 0; p < PORTS; p++)
+		if ((ports >> p & 1) && (w.beats[p] < need_beats(g) || w.hdrs[p] < (int)g.lanes))
+			return false;
+	return true;
+}
+
+static void drive(Vrf_sched &d, const world &w)
+{
+	for (unsigned i = 0; i < GROUPS; i++) {
+		const group &g = w.g[i];
+		const uint32_t cfg = g.live | g.dtype << RF_GROUP_CFG_DTYPE_LSB | g.op << RF_GROUP_CFG_OP_LSB |
+				     g.mtu_log2 << RF_GROUP_CFG_MTU_LOG2_LSB | g.level << RF_GROUP_CFG_LEVEL_LSB |
+				     g.lanes << RF_GROUP_CFG_LANES_LSB | g.s_log2 << RF_GROUP_CFG_S_LOG2_LSB;
+
+		put(d.g_live, i, 1, g.live);
+		put(d.g_error, i, 1, g.error);
+		put(d.g_life, i, 1, g.life);
+		put(d.g_cfg, i * 32, 32, cfg);
+		put(d.g_dbase, i * 32, 32, g.dbase);
+		put(d.g_hbase, i * 32, 32, g.hbase);
+		for (unsigned l = 0; l < LANES; l++)
+			put(d.g_members, (i * LANES + l) * PORTS, PORTS, g.members[l]);
+		put(d.g_ports, i * PORTS, PORTS, g.ports);
+		put(d.g_block, i * PORTS, PORTS, g.block);
+		put(d.g_ref, i * PW, PW, g.ref);
+		put(d.g_pending, i, 1, g.head != g.issued);
+		put(d.g_issued, i * 24, 24, g.issued);
+		put(d.pass_room, i, 1, g.passes < 2);
+	}
+	for (unsigned p = 0; p < PORTS; p++) {
+		put(d.q_valid, p, 1, !w.q[p].empty());
+		if (!w.q[p].empty()) {
+			const entry &e = w.q[p].front();
+
+			put(d.q_addr, p * AW, AW, e.group << LW | e.lane);
+			put(d.q_index, p * 24, 24, e.index);
+			put(d.q_first, p, 1, e.first);
+			put(d.q_life, p, 1, e.life);
+			put(d.r_sent, p * 24, 24, w.g[e.group].sent[e.lane][p]);
+			put(d.r_una, p * 24, 24, w.g[e.group].una[e.lane][p]);
+		}
+		put(d.q_room, p, 1, w.generous || w.q[p].size() <= DEPTH - LANES);
+		put(d.free_beats, p * CREDIT_W, CREDIT_W, (unsigned)w.beats[p]);
+		put(d.free_hdrs, p * CREDIT_W, CREDIT_W, (unsigned)w.hdrs[p]);
+	}
+	d.prep_busy = (uint8_t)prep_busy(w);
+}
+
+/* What every launch carries. */
+static void check_fields(bench &b, Vrf_sched &d, const group &g, unsigned lane, unsigned index, bool rep)
+{
+	const unsigned size = 1u << g.s_log2, slot = index % size;
+
+	b.same("launch_block", d.launch_block, g.block);
+	b.same("launch_valid", d.launch_valid, g.block);
+	b.same("launch_lane", d.launch_lane, lane);
+	b.same("launch_index", d.launch_index, index);
+	b.same("launch_final", d.launch_final, lane + 1 == g.lanes);
+	b.same("launch_member", d.launch_member, g.members[lane]);
+	b.same("launch_repeat", d.launch_repeat, rep);
+	b.same("launch_ackreq", d.launch_ackreq, rep || slot % (size / 8) == 0);
+	b.same("launch_level", d.launch_level, g.level);
+	b.same("launch_dtype", d.launch_dtype, g.dtype);
+	b.same("launch_op", d.launch_op, g.op);
+	b.same("launch_ref", d.launch_ref, g.ref);
+	b.same("launch_lanes", d.launch_lanes, g.lanes);
+	b.same("launch_beats", d.launch_beats, (unsigned)need_beats(g));
+	b.same("launch_beat", d.launch_beat, (g.dbase + slot * (unsigned)need_beats(g)) % (1u << BANK_AW));
+	b.same("launch_slot", d.launch_slot, (g.hbase + slot) % (1u << HDR_AW));
+}
+
+struct counts {
+	long firsts, repeats, lates, stale, dead, lanes, pushes, urgent, at_once, crowded, longest;
+};
+
+/* The launch of this cycle, if there is one, against the rules; then its effects. */
+static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
+{
+	const int popped = d.q_pop == 0 ? -1 : __builtin_ctz(d.q_pop);
+
+	b.good("two entries popped", (d.q_pop & (d.q_pop - 1)) == 0);
+	if (d.launch_valid == 0) {
+		b.same("no sending without a launch", d.s_valid, 0);
+		b.same("no push without a launch", d.q_push, 0);
+		b.same("no pass without a launch", d.pass_begin, 0);
+		if (popped < 0) {
+			b.same("q_stale of nothing", d.q_stale, 0);
+			return;
+		}
+		/* Forgotten: an entry that is dead, or a repeat that is no longer in [una, sent). */
+		b.good("an entry of nothing", !w.q[popped].empty());
+		const entry e = w.q[popped].front();
+		const group &g = w.g[e.group];
+		const bool dead = !g.live || g.error || g.life != e.life;
+		const bool stale = !e.first && (less(e.index, g.una[e.lane][popped]) || !less(e.index, g.sent[e.lane][popped]));
+		b.good("an entry forgotten that is good", dead || stale);
+		b.same("q_stale", d.q_stale, dead ? 0 : d.q_pop);
+		(dead ? c.dead : c.stale)++;
+		w.q[popped].pop_front();
+		w.passed[popped] = 0;
+		return;
+	}
+	b.same("q_stale beside a launch", d.q_stale, 0);
+	const unsigned number = d.launch_group;
+	group &g = w.g[number];
+	b.good("a launch onto a port that has a pass prepared", (prep_busy(w) & g.block) == 0);
+	b.same("pass_begin", d.pass_begin, d.launch_first);
+	b.same("launch_first", d.launch_first, !g.midway);
+	if (!g.midway) {
+		b.good("a packet onto ports that another one has locked", (locks(w) & g.block) == 0);
+		b.good("a third pass of a group", g.passes < 2);
+		g.rep = !d.pass_first;
+		g.lane = 0;
+		g.passes++;
+		if (!g.rep) {
+			b.good("a first sending of a group that is not ready", ready(g));
+			b.good("a first sending without room", room(w, g, g.ports));
+			for (unsigned p = 0; p < PORTS; p++)
+				b.good("a first sending without room in a queue", !(g.ports >> p & 1) || w.generous ||
+				       w.q[p].size() <= DEPTH - LANES);
+			b.same("nothing popped", d.q_pop, 0);
+			g.index = g.issued;
+			g.issued = (g.issued + 1) & MASK;
+			c.firsts++;
+			g.since = n;
+			for (auto &o : w.g)
+				if (&o != &g && (o.block & g.block) != 0 && ready(o)) {
+					o.passed++;
+					/* Each other group may be hungry too. */
+					b.good("a group passed by too many", !w.generous || o.passed <= FIRSTS + GROUPS + 3);
+				}
+			g.passed = 0;
+			for (unsigned p = 0; p < PORTS; p++)
+				if ((g.block >> p & 1) && !w.q[p].empty() && ++w.passed[p] > FIRSTS) {
+					const entry &e = w.q[p].front();
+					const group &o = w.g[e.group];
+					const bool good = room(w, o, 1u << p) && o.passes < 2;
+
+					if (!good)
+						w.passed[p] = 0;
+					/* Three cycles from the last of them to the block that is kept free. */
+					b.good("a repeat passed by too many", w.passed[p] <= FIRSTS + 3);
+				}
+		} else {
+			b.good("a repeat of no queue", popped >= 0);
+			const unsigned port = (unsigned)popped;
+			b.good("a repeat of an empty queue", !w.q[port].empty());
+			const entry e = w.q[port].front();
+			b.same("group of the repeat", e.group, number);
+			b.good("a repeat of a dead group", g.live && !g.error && g.life == e.life);
+			b.good("a repeat without room", room(w, g, 1u << port));
+			if (e.first)
+				b.same("a first sending before its turn", e.index, g.sent[e.lane][port]);
+			else
+				b.good("a repeat outside [una, sent)", !less(e.index, g.una[e.lane][port]) &&
+				       less(e.index, g.sent[e.lane][port]));
+			/* First sendings beat repeats, unless FIRSTS of them have passed. */
+			bool rival = false;
+			for (auto &o : w.g)
+				rival |= ready(o) && (o.block & g.block) != 0;
+			if (w.generous && rival) {
+				b.good("a repeat before first sendings", w.passed[port] >= FIRSTS);
+				c.urgent++;
+			}
+			g.index = e.index;
+			g.late = e.first;
+			g.port = port;
+			g.rep_lane = e.lane;
+			(e.first ? c.lates : c.repeats)++;
+			w.q[port].pop_front();
+			w.passed[port] = 0;
+		}
+		const unsigned takes = g.rep ? 1u << g.port : g.ports;
+		b.same("launch_room", d.launch_room, takes);
+		for (unsigned p = 0; p < PORTS; p++)
+			if (takes >> p & 1) {
+				w.beats[p] -= need_beats(g);
+				w.hdrs[p] -= (int)g.lanes;
+			}
+	} else {
+		b.same("nothing popped between lanes", d.q_pop, 0);
+		c.lanes++;
+	}
+	check_fields(b, d, g, g.lane, g.index, g.rep && !g.late);
+
+	/* Copies: of a first sending to the members, those with repeats queued behind these; of a repeat to the one. */
+	unsigned behind = 0;
+	for (unsigned p = 0; p < PORTS; p++)
+		behind |= (unsigned)get(d.l_queued, p, 1) << p;
+	const unsigned mine = g.rep && g.lane == g.rep_lane ? 1u << g.port : 0;
+	const unsigned copy = g.rep ? mine : g.members[g.lane] & ~behind;
+	const unsigned push = g.rep ? 0 : g.members[g.lane] & behind;
+	b.same("launch_copy", d.launch_copy, copy);
+	b.same("s_valid", d.s_valid, !g.rep || g.late ? copy : 0);
+	b.same("q_push", d.q_push, push);
+	for (unsigned p = 0; p < PORTS; p++) {
+		if (d.s_valid >> p & 1) {
+			b.same("sent rises by one", g.index, g.sent[g.lane][p]);
+			g.sent[g.lane][p] = (g.index + 1) & MASK;
+		}
+		if (push >> p & 1) {
+			w.q[p].push_back({ number, g.lane, g.index, true, g.life });
+			c.pushes++;
+		}
+	}
+	w.preps.push_back({ number, g.block, 1 + b.r.below(w.run_max), g.lane + 1 == g.lanes });
+	g.lane++;
+	g.midway = g.lane != g.lanes;
+}
+
+/* The readers: a pass begins when all ports of its block are free; `fresh` ones were launched in this cycle. */
+static void readers(world &w, size_t old)
+{
+	for (auto x = w.runs.begin(); x != w.runs.end();) {
+		if (--x->left == 0) {
+			if (x->fin)
+				w.g[x->group].passes--;
+			x = w.runs.erase(x);
+		} else {
+			++x;
+		}
+	}
+	auto x = w.preps.begin();
+	for (size_t i = 0; i < old; i++) {
+		unsigned busy = 0;
+
+		for (auto &y : w.runs)
+			busy |= y.block;
+		if ((busy & x->block) == 0) {
+			w.runs.push_back(*x);
+			x = w.preps.erase(x);
+		} else {
+			++x;
+		}
+	}
+}
+
+/* What else happens in the box: packets complete, ACKs, repeats asked, room given back, errors. */
+static void others(bench &b, world &w)
+{
+	for (unsigned i = 0; i < GROUPS; i++) {
+		group &g = w.g[i];
+		bool full = false;
+
+		for (unsigned l = 0; l < g.lanes; l++)
+			for (unsigned p = 0; p < PORTS; p++) {
+				if (!(g.members[l] >> p & 1))
+					continue;
+				full |= ((g.head - g.una[l][p]) & MASK) >= 1u << g.s_log2;
+				const unsigned out = (g.sent[l][p] - g.una[l][p]) & MASK;
+				if (out != 0 && b.r.percent(w.p_una) && b.r.percent(10))
+					g.una[l][p] = (g.una[l][p] + 1 + b.r.below(out)) & MASK;
+				const unsigned left = (g.sent[l][p] - g.una[l][p]) & MASK;
+				if (left != 0 && w.q[p].size() < DEPTH - 2 * LANES && b.r.percent(w.p_ask) && b.r.percent(20))
+					w.q[p].push_back({ i, l, (g.una[l][p] + b.r.below(left)) & MASK, false,
+							   b.r.percent(98) ? g.life : !g.life });
+			}
+		if (g.live && !full && b.r.percent(w.p_head))
+			g.head = (g.head + 1) & MASK;
+		if (w.p_error != 0 && b.r.below(400) == 0)
+			g.error = true;
+	}
+	for (unsigned p = 0; p < PORTS; p++) {
+		if (w.generous || b.r.percent(w.p_back)) {
+			w.beats[p] = std::min(w.beats[p] + (w.generous ? 1 << CREDIT_W : 32), 1 << (CREDIT_W - 1));
+			w.hdrs[p] = std::min(w.hdrs[p] + (w.generous ? 64 : (int)b.r.below(3)), 4 * LANES);
+		}
+	}
+}
+
+static void body(bench &b)
+{
+	auto d = fresh<Vrf_sched>(b);
+	world w;
+	counts c = {};
+	bool due = false;
+	int rest = 0;
+
+	for (long n = 0; n < 90000; n++) {
+		if (n % EPOCH == 0) {
+			new_epoch(b, w);
+			drive(*d, w);
+			d->l_queued = 0;
+			reset(b, *d);
+			due = false;
+			rest = 0;
+		}
+		drive(*d, w);
+		d->l_queued = 0;
+		settle(*d);
+		unsigned queue = 0;
+		for (unsigned p = 0; p < PORTS; p++)
+			queue |= queued(w, p, d->launch_group, d->launch_lane) << p;
+		d->l_queued = (uint8_t)queue;
+		settle(*d);
+
+		bool busy = locks(w) != 0;
+		unsigned waiting = 0;
+		for (unsigned i = 0; i < GROUPS; i++)
+			waiting += ready(w.g[i]);
+		for (auto &q : w.q)
+			busy |= !q.empty();
+		b.good("idle while something is to be done", !d->idle || (!busy && waiting == 0));
+		if (due) {
+			b.good("one group alone starts in the next cycle", d->launch_valid != 0);
+			c.at_once++;
+		}
+		/* Alone, with everything it needs. */
+		due = false;
+		for (auto &g : w.g)
+			if (rest >= 4 && !busy && waiting == 1 && ready(g) && w.generous && (prep_busy(w) & g.block) == 0 && g.passes < 2)
+				due = true;
+		rest = d->idle ? rest + 1 : 0;
+
+		const size_t old = w.preps.size();
+		launch(b, *d, w, c, n);
+		/* Whoever can start does: with room for everything no group waits for long. */
+		for (auto &g : w.g) {
+			if (!ready(g) || !w.generous)
+				g.since = n, g.passed = 0;
+			c.longest = std::max(c.longest, n - g.since);
+			b.good("a group that could start waits", n - g.since < PATIENCE);
+		}
+		readers(w, old);
+		others(b, w);
+		tick(b, *d);
+	}
+	b.met("first sendings", c.firsts, 3000);
+	b.met("lanes behind the first one", c.lanes, 1000);
+	b.met("repeats", c.repeats, 150);
+	b.met("first sendings behind repeats", c.lates, 100);
+	b.met("repeats that were stale", c.stale, 50);
+	b.met("entries of groups that ended", c.dead, 20);
+	b.met("repeats that were urgent", c.urgent, 20);
+	b.met("groups that started at once", c.at_once, 5);
+	b.met("longest that a group with room waited", c.longest, 1);
+}
+
+int main(int argc, char **argv)
+{
+	return run(argc, argv, body);
+}

@@ -32,6 +32,8 @@
 #define RF_FW_HASH_BITS_MAX 9u /* largest SHAPE.HASH_BITS that can be served, at most 16 */
 #endif
 
+#define RF_FW_REFUSED 16u /* JOINs refused that are remembered, so that none is replayed */
+
 #define RF_FW_NEVER UINT64_MAX
 #define RF_FW_NONE 0xffu
 #define RF_FW_BUDDY_LEAVES 256u
@@ -185,6 +187,9 @@ struct rf_fw {
 	uint64_t nonce[2]; /* the current one and the one before */
 	uint64_t nonce_until;
 	uint32_t nonce_count;
+	uint64_t refused_tag[RF_FW_REFUSED]; /* of JOINs that were refused */
+	uint64_t refused_ms;                 /* when the oldest of these was */
+	uint32_t refused_count;
 	uint64_t operator_tag; /* of the last RESET or ABORT of the operator: its repetition is only
 				  answered */
 	uint32_t hw_used;      /* bit per hardware group */

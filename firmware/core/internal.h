@@ -96,6 +96,10 @@ static inline struct rf_fw_member *rf_fw_next(struct rf_fw *fw, const struct rf_
 uint64_t rf_fw_nonce(struct rf_fw *fw);
 /* Whether a request may still carry this one. */
 bool rf_fw_nonce_ok(struct rf_fw *fw, uint64_t nonce);
+/* A JOIN that was refused leaves no member that would know it again: its tag is remembered for as
+ * long as its nonce could be valid. */
+void rf_fw_nonce_use(struct rf_fw *fw, uint64_t tag);
+bool rf_fw_nonce_used(const struct rf_fw *fw, uint64_t tag);
 /* From now on none is accepted that has been given out until now. */
 void rf_fw_nonce_spoil(struct rf_fw *fw);
 

@@ -43,6 +43,27 @@ uint64_t rf_fw_nonce(struct rf_fw *fw)
 	return fw->nonce[0];
 }
 
+bool rf_fw_nonce_used(const struct rf_fw *fw, uint64_t tag)
+{
+	for (unsigned int i = 0; i < RF_FW_REFUSED; i++)
+		if (fw->refused_tag[i] == tag)
+			return true;
+	return false;
+}
+
+void rf_fw_nonce_use(struct rf_fw *fw, uint64_t tag)
+{
+	unsigned int at = fw->refused_count++ % RF_FW_REFUSED;
+
+	/* Once round: what is overwritten could still be replayed, unless it is old. */
+	if (at == 0) {
+		if (fw->now_ms - fw->refused_ms < 2u * fw->cfg.nonce_ms)
+			rf_fw_nonce_spoil(fw);
+		fw->refused_ms = fw->now_ms;
+	}
+	fw->refused_tag[at] = tag;
+}
+
 bool rf_fw_nonce_ok(struct rf_fw *fw, uint64_t nonce)
 {
 	uint64_t now = rf_fw_nonce(fw);

@@ -345,6 +345,10 @@ static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, const stru
 	enum rf_ctl_reason why;
 	uint32_t detail = 0;
 
+	if (rf_fw_nonce_used(fw, q->h.tag)) {
+		fw->cnt.refused[RF_CTL_R_STALE]++;
+		return false;
+	}
 	why = judge_alone(fw, &q->h, j, &detail);
 	if (why == RF_CTL_R_NONE && g)
 		why = judge_group(fw, g, &q->h, j);
@@ -357,7 +361,10 @@ static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, const stru
 		if (why != RF_CTL_R_NONE && fresh)
 			rf_fw_group_unmake(fw, g);
 	}
-	return why == RF_CTL_R_NONE || rf_fw_refuse(fw, why, q->h.rank, detail);
+	if (why == RF_CTL_R_NONE)
+		return true;
+	rf_fw_nonce_use(fw, q->h.tag);
+	return rf_fw_refuse(fw, why, q->h.rank, detail);
 }
 
 /* Fields that may be left to the box. */

@@ -26,10 +26,11 @@
 #define LEASE_LATEST (LEASE + LEASE / 4u + 4u)
 
 static uint64_t seed = 1;
-static unsigned int operations = 20000;
+static unsigned int operations = 100000;
 
 struct rank {
 	bool joined, left, gone;
+	bool crashed; /* says nothing any more */
 	uint64_t token, life;
 };
 
@@ -42,7 +43,17 @@ struct group {
 	struct rank rank[RANKS];
 };
 
+#define RECORDS 64u
+
+/* A frame that was sent, for replays. */
+struct record {
+	uint8_t frame[RF_CTL_FRAME_MAX];
+	size_t len;
+};
+
 struct world {
+	struct record sent[RECORDS];
+	unsigned int sends, floods;
 	struct fw_box *b;
 	struct group g[GROUPS];
 	uint64_t next_token, settled;
@@ -108,7 +119,10 @@ static bool send(struct world *w, const struct ask *a, struct rf_ctl_reply *r)
 	bool found = false;
 
 	assert_true(len > 0);
-	fw_box_punt(w->b, a->port, frame, rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
+	len = rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len);
+	memcpy(w->sent[w->sends % RECORDS].frame, frame, len);
+	w->sent[w->sends++ % RECORDS].len = len;
+	fw_box_punt(w->b, a->port, frame, len);
 	assert_null(fw_box_poll(w->b));
 	while ((f = fw_box_out(w->b)) != NULL) {
 		struct rf_ctl_addr from;
@@ -357,7 +371,7 @@ static struct group *pick(struct world *w, unsigned int *rank)
 		struct group *g = &w->g[rnd(GROUPS)];
 
 		*rank = rnd(RANKS);
-		if (g->state != RF_CTL_S_FREE && g->rank[*rank].joined)
+		if (g->state != RF_CTL_S_FREE && g->rank[*rank].joined && !g->rank[*rank].crashed)
 			return g;
 	}
 	return NULL;
@@ -537,6 +551,46 @@ static void passed(struct world *w)
 	}
 }
 
+/* A process is gone: its lease will run out. */
+static void op_crash(struct world *w)
+{
+	unsigned int rank;
+	struct group *g = pick(w, &rank);
+
+	if (g && !g->rank[rank].left)
+		g->rank[rank].crashed = true;
+}
+
+/*
+ * Many frames at once, while the inject buffer is slow: what was sent before, again and damaged,
+ * and what nobody sent. None of it changes anything.
+ */
+static void op_flood(struct world *w)
+{
+	uint8_t frame[RF_CTL_FRAME_MAX];
+	unsigned int n = 10 + rnd(60);
+
+	for (unsigned int i = 0; i < n; i++) {
+		const struct record *r = &w->sent[rnd(RECORDS)];
+		size_t len = 60 + rnd(900);
+
+		for (size_t k = 0; k < len; k++)
+			frame[k] = (uint8_t)rnd(256);
+		if (r->len > 0 && rnd(4)) {
+			len = r->len;
+			memcpy(frame, r->frame, len);
+			if (rnd(3) == 0)
+				frame[42 + rnd((uint32_t)len - 42)] ^= (uint8_t)(1u << rnd(8));
+			w->floods++;
+		}
+		fw_box_punt(w->b, rnd(4), frame, len);
+	}
+	w->b->busy = rnd(3);
+	assert_null(fw_box_run(w->b, 2));
+	while (fw_box_out(w->b))
+		;
+}
+
 /* Frames that must change nothing. */
 static void op_noise(struct world *w)
 {
@@ -580,17 +634,19 @@ static void test_random(void **state)
 	static const struct {
 		void (*run)(struct world *w);
 		unsigned int weight;
-	} ops[] = {{op_join, 40}, {op_again, 6}, {op_status, 25}, {op_leave, 10}, {op_abort, 2},
-		   {op_error, 2}, {op_time, 12}, {op_noise, 3},   {op_reset, 1}};
+	} ops[] = {{op_join, 40}, {op_again, 6}, {op_status, 25}, {op_leave, 10},
+		   {op_abort, 2}, {op_error, 2}, {op_time, 12},   {op_noise, 2},
+		   {op_reset, 1}, {op_crash, 1}, {op_flood, 1}};
 	static struct world w;
 
 	(void)state;
 	w.b = fw_box_new();
 	w.b->cfg.hold_ms = 300;
 	w.b->cfg.linger_ms = 400;
+	w.b->cfg.nonce_ms = 1000;
 	assert_int_equal(fw_box_start(w.b), RF_FW_OK);
 	for (unsigned int i = 0; i < operations; i++) {
-		uint32_t dice = rnd(101);
+		uint32_t dice = rnd(102);
 		unsigned int k = 0;
 
 		while (dice >= ops[k].weight)
@@ -599,15 +655,16 @@ static void test_random(void **state)
 		passed(&w);
 		check_world(&w);
 	}
-	print_message(
-		"%u operations: %u waiting, %u ready, %u draining, %u ended, %u failures "
-		"(%u leases, %u deadlines), %u kicks; refused: %u taken, %u connection, %u groups, "
-		"%u slots\n",
-		operations, w.replies[RF_CTL_WAITING], w.replies[RF_CTL_READY],
-		w.replies[RF_CTL_DRAINING], w.replies[RF_CTL_ENDED], w.failures, w.leases,
-		w.deadlines, w.b->fw.cnt.kicks, w.refusals[RF_CTL_R_RANK_TAKEN],
-		w.refusals[RF_CTL_R_CONNECTION_TAKEN], w.refusals[RF_CTL_R_NO_GROUPS],
-		w.refusals[RF_CTL_R_NO_SLOTS]);
+	print_message("%u operations: %u waiting, %u ready, %u draining, %u ended, %u failures "
+		      "(%u leases, %u deadlines), %u kicks; %u replays, %u stale, %u nonces "
+		      "refused; refused: %u taken, %u connection, %u groups, "
+		      "%u slots\n",
+		      operations, w.replies[RF_CTL_WAITING], w.replies[RF_CTL_READY],
+		      w.replies[RF_CTL_DRAINING], w.replies[RF_CTL_ENDED], w.failures, w.leases,
+		      w.deadlines, w.b->fw.cnt.kicks, w.floods, w.b->fw.cnt.refused[RF_CTL_R_STALE],
+		      w.b->fw.cnt.refused[RF_CTL_R_NONCE], w.refusals[RF_CTL_R_RANK_TAKEN],
+		      w.refusals[RF_CTL_R_CONNECTION_TAKEN], w.refusals[RF_CTL_R_NO_GROUPS],
+		      w.refusals[RF_CTL_R_NO_SLOTS]);
 	/* The run has seen what it is meant to test. */
 	assert_true(w.replies[RF_CTL_READY] > 100 && w.replies[RF_CTL_ENDED] > 20);
 	assert_true(w.leases > 20 && w.refusals[RF_CTL_R_NO_SLOTS] > 20);

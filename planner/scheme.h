@@ -31,4 +31,10 @@ struct scheme_options scheme_options_default(void);
 struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 			const struct scheme_options *o, struct topo_error *e);
 
+/*
+ * B1, the cut bound: the least of the maximal flows between two workers, both ways. No scheme of
+ * any kind is above it. With reduce_only: the least flow from a worker to all servers together.
+ */
+double bound_cut(const struct topology *t, bool reduce_only);
+
 #endif

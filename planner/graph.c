@@ -1,0 +1,329 @@
+/*
+ * Routes of few hops, a heap, maximal flows (Dinic), the cut bound.
+ */
+#include "planner/graph.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/lp.h"
+#include "planner/scheme.h"
+
+struct router *router_new(const struct topology *t)
+{
+	struct router *r = room(1, sizeof(*r));
+
+	r->t = t;
+	r->load = room((size_t)t->links * 2, sizeof(double));
+	r->hops = room((size_t)t->nodes, sizeof(*r->hops));
+	r->arc = room((size_t)t->nodes + 1, sizeof(int));
+	return r;
+}
+
+void router_free(struct router *r)
+{
+	if (!r)
+		return;
+	for (int i = 0; i < r->t->nodes; i++)
+		free(r->hops[i]);
+	free(r->hops);
+	free(r->load);
+	free(r->arc);
+	free(r);
+}
+
+/* Hops to one node; a host on the way costs as much as all nodes together. */
+static int *count_hops(const struct topology *t, int to)
+{
+	int *hops = room((size_t)t->nodes, sizeof(int));
+	int *queue = room((size_t)t->nodes * 2, sizeof(int));
+	int big = t->nodes;
+	int waiting = 0;
+
+	for (int i = 0; i < t->nodes; i++)
+		hops[i] = -1;
+	hops[to] = 0;
+	queue[waiting++] = to;
+	for (int head = 0; head < waiting; head++) {
+		int at = queue[head];
+
+		for (int i = t->first[at]; i < t->first[at + 1]; i++) {
+			int next = topo_arc_to(t, t->out[i]);
+
+			if (hops[next] >= 0)
+				continue;
+			hops[next] = hops[at] + 1;
+			if (t->node[next].kind != TOPO_HOST)
+				queue[waiting++] = next;
+		}
+	}
+	/* What only hosts lead to: in rounds, each of which lets the walk through hosts once more.
+	 */
+	for (bool more = true; more;) {
+		int reached = waiting;
+
+		more = false;
+		for (int i = 0; i < t->nodes; i++)
+			more = more || hops[i] < 0;
+		if (!more)
+			break;
+		waiting = 0;
+		for (int i = 0; i < t->nodes; i++)
+			if (hops[i] >= 0 && t->node[i].kind == TOPO_HOST)
+				queue[waiting++] = i;
+		reached = waiting;
+		for (int head = 0; head < waiting; head++) {
+			int at = queue[head];
+
+			for (int i = t->first[at]; i < t->first[at + 1]; i++) {
+				int next = topo_arc_to(t, t->out[i]);
+
+				if (hops[next] >= 0)
+					continue;
+				hops[next] = hops[at] + 1 + (head < reached ? big : 0);
+				if (t->node[next].kind != TOPO_HOST)
+					queue[waiting++] = next;
+			}
+		}
+	}
+	free(queue);
+	return hops;
+}
+
+int router_hops(struct router *r, int from, int to)
+{
+	if (!r->hops[to])
+		r->hops[to] = count_hops(r->t, to);
+	return r->hops[to][from];
+}
+
+void router_find(struct router *r, int from, int to, double weight)
+{
+	const struct topology *t = r->t;
+	int at = from;
+
+	router_hops(r, from, to);
+	r->arcs = 0;
+	while (at != to) {
+		int best = -1;
+		int best_hops = 0;
+		double least = 0;
+
+		for (int i = t->first[at]; i < t->first[at + 1]; i++) {
+			int arc = t->out[i];
+			int next = topo_arc_to(t, arc);
+			int hops = r->hops[to][next];
+			double load = (r->load[arc] + weight) / topo_arc_capacity(t, arc);
+
+			if (t->node[next].kind == TOPO_HOST && next != to)
+				hops += t->nodes;
+			if (best < 0 || hops < best_hops || (hops == best_hops && load < least)) {
+				best = arc;
+				best_hops = hops;
+				least = load;
+			}
+		}
+		r->load[best] += weight;
+		r->arc[r->arcs++] = best;
+		at = topo_arc_to(t, best);
+	}
+}
+
+/* --- heap ---------------------------------------------------------------------------------------
+ */
+
+void heap_push(struct heap *h, double key, int node)
+{
+	int i = h->count++;
+
+	if (h->count > h->room) {
+		h->room = h->room ? 2 * h->room : 64;
+		h->entry = more_room(h->entry, (size_t)h->room, sizeof(*h->entry));
+	}
+	while (i > 0 && h->entry[(i - 1) / 2].key > key) {
+		h->entry[i] = h->entry[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	h->entry[i] = (struct heap_entry){key, node};
+}
+
+struct heap_entry heap_pop(struct heap *h)
+{
+	struct heap_entry least = h->entry[0];
+	struct heap_entry last = h->entry[--h->count];
+	int i = 0;
+
+	for (;;) {
+		int child = 2 * i + 1;
+
+		if (child >= h->count)
+			break;
+		if (child + 1 < h->count && h->entry[child + 1].key < h->entry[child].key)
+			child++;
+		if (h->entry[child].key >= last.key)
+			break;
+		h->entry[i] = h->entry[child];
+		i = child;
+	}
+	h->entry[i] = last;
+	return least;
+}
+
+/* --- flows --------------------------------------------------------------------------------------
+ */
+
+struct flow *flow_new(const struct topology *t)
+{
+	struct flow *f = room(1, sizeof(*f));
+
+	f->t = t;
+	f->rest = room((size_t)t->links * 2, sizeof(double));
+	f->level = room((size_t)t->nodes, sizeof(int));
+	f->next = room((size_t)t->nodes, sizeof(int));
+	f->queue = room((size_t)t->nodes, sizeof(int));
+	f->path = room((size_t)t->nodes + 1, sizeof(int));
+	return f;
+}
+
+void flow_free(struct flow *f)
+{
+	free(f->rest);
+	free(f->level);
+	free(f->next);
+	free(f->queue);
+	free(f->path);
+	free(f);
+}
+
+/* Levels from the begin; the marked node that was found first, or -1. */
+static int find_levels(struct flow *f, int from, const bool *to)
+{
+	const struct topology *t = f->t;
+	int tail = 0;
+
+	for (int i = 0; i < t->nodes; i++)
+		f->level[i] = -1;
+	f->level[from] = 0;
+	f->queue[tail++] = from;
+	for (int head = 0; head < tail; head++) {
+		int at = f->queue[head];
+
+		if (to[at])
+			return at;
+		for (int i = t->first[at]; i < t->first[at + 1]; i++) {
+			int next = topo_arc_to(t, t->out[i]);
+
+			if (f->level[next] >= 0 || f->rest[t->out[i]] <= 1e-12 * f->scale)
+				continue;
+			f->level[next] = f->level[at] + 1;
+			f->queue[tail++] = next;
+		}
+	}
+	return -1;
+}
+
+/* One path along rising levels, flooded. 0: there is none left. */
+static double flood(struct flow *f, int from, const bool *to)
+{
+	const struct topology *t = f->t;
+	double most = INFINITY;
+	int at = from;
+	int n = 0;
+
+	while (!to[at]) {
+		int arc = -1;
+
+		for (; f->next[at] < t->first[at + 1]; f->next[at]++) {
+			arc = t->out[f->next[at]];
+			if (f->rest[arc] > 1e-12 * f->scale &&
+			    f->level[topo_arc_to(t, arc)] == f->level[at] + 1)
+				break;
+		}
+		if (f->next[at] < t->first[at + 1]) {
+			f->path[n++] = arc;
+			at = topo_arc_to(t, arc);
+			continue;
+		}
+		if (n == 0)
+			return 0;
+		at = topo_arc_from(t, f->path[--n]);
+		f->next[at]++;
+	}
+	for (int i = 0; i < n; i++)
+		most = fmin(most, f->rest[f->path[i]]);
+	for (int i = 0; i < n; i++) {
+		f->rest[f->path[i]] -= most;
+		f->rest[f->path[i] ^ 1] += most;
+	}
+	return most;
+}
+
+double flow_find(struct flow *f, int from, const bool *to, const double *capacity, double enough)
+{
+	const struct topology *t = f->t;
+	double sum = 0;
+
+	f->scale = 0;
+	for (int arc = 0; arc < 2 * t->links; arc++) {
+		f->rest[arc] = capacity ? capacity[arc] : topo_arc_capacity(t, arc);
+		f->scale = fmax(f->scale, f->rest[arc]);
+	}
+	if (to[from])
+		return INFINITY;
+	while (sum < enough && find_levels(f, from, to) >= 0) {
+		double more;
+
+		memcpy(f->next, t->first, (size_t)t->nodes * sizeof(int));
+		do {
+			more = flood(f, from, to);
+			sum += more;
+		} while (more > 0 && sum < enough);
+	}
+	return sum;
+}
+
+int plan_roots(const struct topology *t, int *list)
+{
+	int n = 0;
+
+	for (int i = 0; i < t->nodes; i++)
+		if (t->node[i].kind == TOPO_HOST && t->node[i].server)
+			list[n++] = i;
+	if (n == 0) {
+		memcpy(list, t->worker, (size_t)t->workers * sizeof(int));
+		n = t->workers;
+	}
+	return n;
+}
+
+double bound_cut(const struct topology *t, bool reduce_only)
+{
+	struct flow *f = flow_new(t);
+	bool *to = room((size_t)t->nodes, sizeof(bool));
+	int *list = room((size_t)t->nodes, sizeof(int));
+	double bound = INFINITY;
+
+	if (reduce_only) {
+		int n = plan_roots(t, list);
+
+		for (int i = 0; i < n; i++)
+			to[list[i]] = true;
+		for (int i = 0; i < t->workers; i++)
+			bound = fmin(bound, flow_find(f, t->worker[i], to, NULL, bound));
+	}
+	for (int i = 1; i < t->workers && !reduce_only; i++) {
+		for (int way = 0; way < 2; way++) {
+			int a = t->worker[way ? 0 : i];
+			int b = t->worker[way ? i : 0];
+
+			to[b] = true;
+			bound = fmin(bound, flow_find(f, a, to, NULL, bound));
+			to[b] = false;
+		}
+	}
+	flow_free(f);
+	free(to);
+	free(list);
+	return bound;
+}

@@ -1,0 +1,56 @@
+/*
+ * Walks through a topology: routes, shortest paths under prices, flows.
+ *
+ * Routes run through switches and boxes; through a host only where nothing else leads on.
+ */
+#ifndef RF_PLANNER_GRAPH_H
+#define RF_PLANNER_GRAPH_H
+
+#include "planner/topology.h"
+
+/* Least loaded of the routes with the fewest hops. */
+struct router {
+	const struct topology *t;
+	double *load; /* of arcs, what routes so far have put on them */
+	int **hops;   /* hops[to][node] to the target, made when first asked for */
+	int *arc;     /* the latest route */
+	int arcs;
+};
+
+struct router *router_new(const struct topology *t);
+void router_free(struct router *r);
+/* Leaves the route in r->arc, r->arcs and adds weight to its load. */
+void router_find(struct router *r, int from, int to, double weight);
+/* Hops from one node to another. */
+int router_hops(struct router *r, int from, int to);
+
+/* Nodes by key, least first; a node may be in it several times. */
+struct heap {
+	struct heap_entry {
+		double key;
+		int node;
+	} * entry;
+	int count, room;
+};
+
+void heap_push(struct heap *h, double key, int node);
+struct heap_entry heap_pop(struct heap *h);
+
+/* Maximal flow between two nodes by arcs' capacities; stops at `enough`. */
+struct flow {
+	const struct topology *t;
+	double *rest; /* of arcs */
+	double scale; /* the largest capacity: what is below 1e-12 of it is nothing */
+	int *level, *next, *queue, *path;
+};
+
+struct flow *flow_new(const struct topology *t);
+void flow_free(struct flow *f);
+/* to: nodes that are marked. Capacities: NULL for the topology's. */
+double flow_find(struct flow *f, int from, const bool *to, const double *capacity, double enough);
+
+/* The nodes where a plan that only reduces may end: servers, or where there are none all workers.
+ * Returns their number; list has room for t->nodes. */
+int plan_roots(const struct topology *t, int *list);
+
+#endif

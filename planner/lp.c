@@ -1,0 +1,168 @@
+/*
+ * COIN CLP behind eight functions. Rows and columns are gathered here and handed over in one piece
+ * at the next solve: CLP copies its whole matrix at every addition.
+ */
+#include "planner/lp.h"
+
+#include <coin/Clp_C_Interface.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct lp {
+	Clp_Simplex *clp;
+	int rows, columns; /* in all */
+	double *low, *high;
+	int row_room;
+	/* Columns that CLP has not seen. */
+	int fresh, fresh_room;
+	CoinBigIndex *start;
+	double *gain, *zero, *limit;
+	int *row;
+	double *value;
+	int elements, element_room;
+	int solved; /* times */
+	const double *price, *primal;
+};
+
+void *room(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size);
+
+	if (!p) {
+		fputs("planner: out of memory\n", stderr);
+		abort();
+	}
+	return p;
+}
+
+void *more_room(void *p, size_t n, size_t size)
+{
+	void *q = realloc(p, (n ? n : 1) * size);
+
+	if (!q) {
+		fputs("planner: out of memory\n", stderr);
+		abort();
+	}
+	return q;
+}
+
+struct lp *lp_new(void)
+{
+	struct lp *lp = room(1, sizeof(*lp));
+
+	lp->clp = Clp_newModel();
+	Clp_setLogLevel(lp->clp, 0);
+	Clp_setOptimizationDirection(lp->clp, -1);
+	lp->start = room(1, sizeof(*lp->start));
+	return lp;
+}
+
+void lp_free(struct lp *lp)
+{
+	if (!lp)
+		return;
+	Clp_deleteModel(lp->clp);
+	free(lp->low);
+	free(lp->high);
+	free(lp->start);
+	free(lp->gain);
+	free(lp->zero);
+	free(lp->limit);
+	free(lp->row);
+	free(lp->value);
+	free(lp);
+}
+
+int lp_row(struct lp *lp, double low, double high)
+{
+	if (lp->rows == lp->row_room) {
+		lp->row_room = lp->row_room ? 2 * lp->row_room : 64;
+		lp->low = more_room(lp->low, (size_t)lp->row_room, sizeof(double));
+		lp->high = more_room(lp->high, (size_t)lp->row_room, sizeof(double));
+	}
+	lp->low[lp->rows] = isinf(low) ? -DBL_MAX : low;
+	lp->high[lp->rows] = isinf(high) ? DBL_MAX : high;
+	return lp->rows++;
+}
+
+int lp_column(struct lp *lp, double gain, double high, int n, const int *row, const double *value)
+{
+	if (lp->fresh == lp->fresh_room) {
+		size_t wanted = lp->fresh_room ? 2 * (size_t)lp->fresh_room : 64;
+
+		lp->start = more_room(lp->start, wanted + 1, sizeof(*lp->start));
+		lp->gain = more_room(lp->gain, wanted, sizeof(double));
+		lp->zero = more_room(lp->zero, wanted, sizeof(double));
+		lp->limit = more_room(lp->limit, wanted, sizeof(double));
+		lp->fresh_room = (int)wanted;
+	}
+	if (lp->elements + n > lp->element_room) {
+		size_t wanted = 2 * (size_t)(lp->elements + n) + 256;
+
+		lp->row = more_room(lp->row, wanted, sizeof(int));
+		lp->value = more_room(lp->value, wanted, sizeof(double));
+		lp->element_room = (int)wanted;
+	}
+	for (int i = 0; i < n; i++) {
+		lp->row[lp->elements] = row[i];
+		lp->value[lp->elements++] = value[i];
+	}
+	lp->gain[lp->fresh] = gain;
+	lp->zero[lp->fresh] = 0;
+	lp->limit[lp->fresh] = isinf(high) ? DBL_MAX : high;
+	lp->start[++lp->fresh] = lp->elements;
+	return lp->columns++;
+}
+
+static void hand_over(struct lp *lp)
+{
+	if (Clp_numberRows(lp->clp) < lp->rows) {
+		CoinBigIndex *none = room((size_t)lp->rows + 1, sizeof(*none));
+		int column = 0;
+		double value = 0;
+
+		Clp_addRows(lp->clp, lp->rows, lp->low, lp->high, none, &column, &value);
+		free(none);
+	}
+	if (lp->fresh > 0)
+		Clp_addColumns(lp->clp, lp->fresh, lp->zero, lp->limit, lp->gain, lp->start,
+			       lp->row, lp->value);
+	lp->fresh = 0;
+	lp->elements = 0;
+	lp->start[0] = 0;
+}
+
+int lp_solve(struct lp *lp)
+{
+	hand_over(lp);
+	if (lp->solved++ == 0)
+		Clp_initialSolve(lp->clp);
+	else
+		Clp_primal(lp->clp, 0);
+	lp->price = Clp_getRowPrice(lp->clp);
+	lp->primal = Clp_getColSolution(lp->clp);
+	return Clp_status(lp->clp) == 0 ? 0 : -1;
+}
+
+void lp_limit(struct lp *lp, int column, double high)
+{
+	hand_over(lp);
+	Clp_columnUpper(lp->clp)[column] = isinf(high) ? DBL_MAX : high;
+}
+
+double lp_objective(const struct lp *lp)
+{
+	return Clp_objectiveValue(lp->clp);
+}
+
+double lp_value(const struct lp *lp, int column)
+{
+	return lp->primal[column];
+}
+
+double lp_price(const struct lp *lp, int row)
+{
+	return lp->price[row];
+}

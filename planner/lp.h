@@ -1,0 +1,37 @@
+/*
+ * Linear programs: maximise, by the simplex method of COIN CLP. What comes out is a vertex, with
+ * the prices of the rows.
+ *
+ * A memory shortage ends the process, here as inside CLP.
+ */
+#ifndef RF_PLANNER_LP_H
+#define RF_PLANNER_LP_H
+
+#include <stddef.h>
+
+struct lp;
+
+struct lp *lp_new(void);
+void lp_free(struct lp *lp);
+
+/* low <= row <= high, INFINITY or -INFINITY for none. All rows come before the first column.
+ * Returns the row's index. */
+int lp_row(struct lp *lp, double low, double high);
+/* 0 <= column <= high with n coefficients in distinct rows. Returns the column's index. */
+int lp_column(struct lp *lp, double gain, double high, int n, const int *row, const double *value);
+/* 0, or -1 where there is no optimum. Columns may be added and it may be solved again. */
+int lp_solve(struct lp *lp);
+/* From here on a column may not be above high (0 removes it). */
+void lp_limit(struct lp *lp, int column, double high);
+
+double lp_objective(const struct lp *lp);
+double lp_value(const struct lp *lp, int column);
+/* What one unit more of the row's limit would gain; 0 or more for a row that has only a high. */
+double lp_price(const struct lp *lp, int row);
+
+/* n zeroed elements; never NULL. */
+void *room(size_t n, size_t size);
+/* The same elements with room for n of them. */
+void *more_room(void *p, size_t n, size_t size);
+
+#endif

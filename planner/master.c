@@ -1,0 +1,264 @@
+/*
+ * The linear program over trees.
+ */
+#include "planner/master.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct master *master_new(const struct topology *t)
+{
+	struct master *m = room(1, sizeof(*m));
+	size_t arcs = (size_t)t->links * 2;
+	size_t nodes = (size_t)t->nodes;
+
+	m->t = t;
+	m->pool = plan_new("pool");
+	m->lp = lp_new();
+	m->scratch = room(arcs + nodes, sizeof(double));
+	m->row = room(arcs + nodes, sizeof(int));
+	m->arc = room(arcs, sizeof(double));
+	m->node = room(nodes, sizeof(double));
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		m->unit = fmax(m->unit, topo_arc_capacity(t, arc));
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		m->row[arc] = lp_row(m->lp, -INFINITY, topo_arc_capacity(t, arc) / m->unit);
+	for (int i = 0; i < t->nodes; i++)
+		m->row[arcs + (size_t)i] =
+			t->node[i].kind == TOPO_SWITCH || isinf(t->node[i].processing)
+				? -1
+				: lp_row(m->lp, -INFINITY, t->node[i].processing / m->unit);
+	return m;
+}
+
+void master_free(struct master *m)
+{
+	if (!m)
+		return;
+	plan_free(m->pool);
+	lp_free(m->lp);
+	free(m->scratch);
+	free(m->row);
+	free(m->arc);
+	free(m->node);
+	tree_load_free(&m->load);
+	free(m);
+}
+
+void tree_load_free(struct tree_load *load)
+{
+	free(load->row);
+	free(load->count);
+}
+
+static void count(struct tree_load *load, double *scratch, int row)
+{
+	if (scratch[row]++ > 0)
+		return;
+	if (load->n == load->room) {
+		load->room = load->room ? 2 * load->room : 256;
+		load->row = more_room(load->row, (size_t)load->room, sizeof(int));
+		load->count = more_room(load->count, (size_t)load->room, sizeof(double));
+	}
+	load->row[load->n++] = row;
+}
+
+void tree_load_find(const struct topology *t, const struct plan *p, int tree, double *scratch,
+		    struct tree_load *load)
+{
+	const struct plan_tree *k = &p->tree[tree];
+	int kept = 0;
+
+	load->n = 0;
+	for (int i = 0; i < k->ups + k->downs; i++) {
+		const struct plan_edge *e = &p->edge[k->up_first + i];
+
+		for (int j = 0; j < e->arcs; j++)
+			count(load, scratch, p->route[e->first + j]);
+		if (i < k->ups)
+			count(load, scratch, 2 * t->links + e->to);
+	}
+	for (int i = 0; i < load->n; i++) {
+		int row = load->row[i];
+		double times = scratch[row];
+		bool merge = row >= 2 * t->links;
+
+		scratch[row] = 0;
+		if (merge && times < 2 && t->node[row - 2 * t->links].kind != TOPO_HOST)
+			continue;
+		load->row[kept] = row;
+		load->count[kept++] = times;
+	}
+	load->n = kept;
+}
+
+void master_take(struct master *m)
+{
+	int *row = room((size_t)m->t->links * 2 + (size_t)m->t->nodes, sizeof(int));
+
+	for (; m->columns < m->pool->trees; m->columns++) {
+		int n = 0;
+
+		tree_load_find(m->t, m->pool, m->columns, m->scratch, &m->load);
+		for (int i = 0; i < m->load.n; i++) {
+			int r = m->row[m->load.row[i]];
+
+			if (r < 0)
+				continue;
+			row[n] = r;
+			m->load.count[n++] = m->load.count[i];
+		}
+		lp_column(m->lp, 1, INFINITY, n, row, m->load.count);
+	}
+	free(row);
+}
+
+int master_solve(struct master *m)
+{
+	master_take(m);
+	if (lp_solve(m->lp) != 0)
+		return -1;
+	m->value = lp_objective(m->lp) * m->unit;
+	for (int arc = 0; arc < 2 * m->t->links; arc++)
+		m->arc[arc] = fmax(0, lp_price(m->lp, m->row[arc]));
+	for (int i = 0; i < m->t->nodes; i++) {
+		int row = m->row[2 * m->t->links + i];
+
+		m->node[i] = row < 0 ? 0 : fmax(0, lp_price(m->lp, row));
+	}
+	return 0;
+}
+
+double master_cost(struct master *m, int tree, const double *arc, const double *node)
+{
+	double cost = 0;
+
+	tree_load_find(m->t, m->pool, tree, m->scratch, &m->load);
+	for (int i = 0; i < m->load.n; i++) {
+		int row = m->load.row[i];
+
+		cost += m->load.count[i] *
+			(row < 2 * m->t->links ? arc[row] : node[row - 2 * m->t->links]);
+	}
+	return cost;
+}
+
+double master_budget(const struct master *m, const double *arc, const double *node)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 2 * m->t->links; i++)
+		sum += topo_arc_capacity(m->t, i) * arc[i];
+	for (int i = 0; i < m->t->nodes; i++)
+		if (node[i] > 0)
+			sum += m->t->node[i].processing * node[i];
+	return sum;
+}
+
+void plan_copy_tree(struct plan *to, const struct plan *from, int tree, double share)
+{
+	const struct plan_tree *k = &from->tree[tree];
+	int bad = plan_add_tree(to, k->root, share);
+
+	for (int i = 0; i < k->ups + k->downs; i++) {
+		const struct plan_edge *e = &from->edge[k->up_first + i];
+
+		bad |= plan_add_edge(to, i >= k->ups, e->from, e->to, from->route + e->first,
+				     e->arcs);
+	}
+	if (bad)
+		more_room(NULL, SIZE_MAX, 1);
+}
+
+/* --- few trees ----------------------------------------------------------------------------------
+ */
+
+/* The one tree that alone is as good as all, or -1. */
+static int find_single(struct master *m, double wanted)
+{
+	for (int k = 0; k < m->columns; k++) {
+		double worst = 0;
+
+		tree_load_find(m->t, m->pool, k, m->scratch, &m->load);
+		for (int i = 0; i < m->load.n; i++) {
+			int row = m->load.row[i];
+			double limit = row < 2 * m->t->links
+					       ? topo_arc_capacity(m->t, row)
+					       : m->t->node[row - 2 * m->t->links].processing;
+
+			worst = fmax(worst, m->load.count[i] / limit);
+		}
+		if (worst * wanted <= 1)
+			return k;
+	}
+	return -1;
+}
+
+static int lightest(const double *weight, const bool *keep, int n, double above)
+{
+	int best = -1;
+
+	for (int k = 0; k < n; k++)
+		if (weight[k] > above && !keep[k] && (best < 0 || weight[k] < weight[best]))
+			best = k;
+	return best;
+}
+
+/* Removes trees one by one, the lightest first, as long as the rest is good enough. */
+static int thin_out(struct master *m, double wanted, double *weight)
+{
+	bool *keep = room((size_t)m->columns, sizeof(bool));
+	int rc = 0;
+	int k;
+
+	for (int i = 0; i < m->columns; i++) {
+		weight[i] = lp_value(m->lp, i);
+		if (weight[i] <= 1e-12)
+			lp_limit(m->lp, i, 0);
+	}
+	for (int tries = 0; tries < 400; tries++) {
+		k = lightest(weight, keep, m->columns, 1e-12);
+		if (k < 0)
+			break;
+		lp_limit(m->lp, k, 0);
+		if (lp_solve(m->lp) == 0 && lp_objective(m->lp) * m->unit >= wanted) {
+			for (int i = 0; i < m->columns; i++)
+				weight[i] = lp_value(m->lp, i);
+			continue;
+		}
+		keep[k] = true;
+		lp_limit(m->lp, k, INFINITY);
+	}
+	rc = lp_solve(m->lp);
+	for (int i = 0; i < m->columns && rc == 0; i++)
+		weight[i] = lp_value(m->lp, i);
+	free(keep);
+	return rc;
+}
+
+struct plan *master_plan(struct master *m, const char *name, double tolerance)
+{
+	double wanted = m->value * (1 - tolerance);
+	double *weight = room((size_t)m->columns, sizeof(double));
+	struct plan *p = NULL;
+	double sum = 0;
+	int one = find_single(m, wanted);
+
+	if (one >= 0)
+		weight[one] = 1;
+	else if (thin_out(m, wanted, weight) != 0)
+		goto out;
+	p = plan_new(name);
+	if (!p)
+		goto out;
+	for (int k = 0; k < m->columns; k++)
+		sum += weight[k] > 1e-12 ? weight[k] : 0;
+	for (int k = 0; k < m->columns; k++)
+		if (weight[k] > 1e-12)
+			plan_copy_tree(p, m->pool, k, weight[k] / sum);
+	p->reduce_only = m->pool->reduce_only;
+out:
+	free(weight);
+	return p;
+}

@@ -1,0 +1,60 @@
+/*
+ * The packing of trees as a linear program: rows are arcs (capacity) and nodes that have a limit
+ * of processing; columns are trees, which are kept as the trees of a plan.
+ *
+ * Capacities are counted in units of the largest one, so that values are near 1.
+ */
+#ifndef RF_PLANNER_MASTER_H
+#define RF_PLANNER_MASTER_H
+
+#include "planner/lp.h"
+#include "planner/plan.h"
+
+/* What one unit of one tree puts on arcs and nodes: sparse, ascending. */
+struct tree_load {
+	int *row;      /* arc, or 2 x links + node */
+	double *count; /* times */
+	int n, room;
+};
+
+struct master {
+	const struct topology *t;
+	struct plan *pool; /* its trees are the columns, in the order of the LP's */
+	struct lp *lp;
+	double unit;     /* the largest capacity */
+	int columns;     /* trees of the pool that the LP knows */
+	double *scratch; /* of arcs and nodes, all 0 between calls */
+	struct tree_load load;
+	int *row; /* of the LP, for arcs and nodes; -1: no limit */
+	/* Of the latest solution. */
+	double value;         /* throughput */
+	double *arc, *node;   /* prices: a tree is worth adding if it costs less than 1 */
+};
+
+struct master *master_new(const struct topology *t);
+void master_free(struct master *m);
+
+/* The load of a tree of a plan, in load; scratch: 2 x links + nodes zeros, and again after. */
+void tree_load_find(const struct topology *t, const struct plan *p, int tree, double *scratch,
+		    struct tree_load *load);
+void tree_load_free(struct tree_load *load);
+
+/* Takes trees of the pool that are new since the last call. */
+void master_take(struct master *m);
+/* 0, or -1: CLP gave up. */
+int master_solve(struct master *m);
+/* The cost of a tree under prices. */
+double master_cost(struct master *m, int tree, const double *arc, const double *node);
+/* Sum of capacity x price. */
+double master_budget(const struct master *m, const double *arc, const double *node);
+
+/*
+ * The plan of the latest solution: trees of positive weight. Few of them: a tree goes if the
+ * others reach (1 - tolerance) of the throughput without it. NULL: CLP gave up.
+ */
+struct plan *master_plan(struct master *m, const char *name, double tolerance);
+
+/* Copies a tree of one plan to the end of another. */
+void plan_copy_tree(struct plan *to, const struct plan *from, int tree, double share);
+
+#endif

@@ -1,0 +1,256 @@
+/*
+ * The list of schemes, and what is done for each of them.
+ */
+#include "planner/schemes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "planner/lp.h"
+
+const struct scheme scheme_list[] = {
+	{"ring", "one ring, rack by rack", scheme_ring},
+	{"ring-both", "the same ring in both directions", scheme_ring_both},
+	{"hierarchical-ring", "rings within racks, rings across racks", scheme_hierarchical_ring},
+	{"ps", "parameter server, nothing merges on the way", scheme_ps},
+	{"switchml", "SwitchML: a rack merges at its own switch", scheme_switchml},
+	{"atp", "ATP: what the rack's switch cannot take merges at the server's, else not at all",
+	 scheme_atp},
+	{"atp-whole", "ATP by whole workers, equal shares of all servers", scheme_atp_whole},
+	{"atp-bom", "ATP as in Rina's model: merges again at the server's switch", scheme_atp_bom},
+	{"netreduce-rack", "NetReduce: all hosts merge at one box", scheme_netreduce_rack},
+	{"netreduce-spine", "NetReduce: racks merge, one box above merges the racks",
+	 scheme_netreduce_spine},
+	{"rina-agent", "Rina: a ring of racks through their agents", scheme_rina_agent},
+	{"rina-switch", "Rina: a ring of racks from switch to switch", scheme_rina_switch},
+	{"grid", "GRID: linear program, best of several roundings", scheme_grid},
+	{"grid-exact", "GRID: the best whole assignment", scheme_grid_exact},
+	{"grid-classes", "GRID's model with chunk classes", scheme_grid_classes},
+	{"inart", "InArt: shares of the servers by L-InArt, routes by R-InArt", scheme_inart},
+	{"inart-equal", "R-InArt with equal shares", scheme_inart_equal},
+	{"forest", "topology-adaptive forest: trees of hosts", scheme_forest},
+	{"forestcoll", "ForestColl: reduce-scatter, then all-gather, equal roots",
+	 scheme_forestcoll},
+	{"best", "forest over hosts and boxes, nearest to the bound", scheme_best},
+	{NULL, NULL, NULL},
+};
+
+const struct scheme *scheme_find(const char *name)
+{
+	for (const struct scheme *s = scheme_list; s->name; s++)
+		if (strcmp(s->name, name) == 0)
+			return s;
+	return NULL;
+}
+
+struct scheme_options scheme_options_default(void)
+{
+	return (struct scheme_options){.seed = 1, .chunks = 0, .roundings = 20, .seconds = 30};
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+/* The way up alone, which has to end at servers. */
+static int drop_down(const struct topology *t, struct plan *p, struct topo_error *e)
+{
+	p->reduce_only = true;
+	p->sequential = false;
+	for (int i = 0; i < p->trees; i++) {
+		const struct topo_node *root = &t->node[p->tree[i].root];
+
+		p->tree[i].downs = 0;
+		if (root->kind != TOPO_HOST || !root->server)
+			return topo_refuse(e, p->tree[i].root, -1,
+					   "%s ends at \"%s\", which is no parameter server",
+					   p->scheme, root->name);
+	}
+	return 0;
+}
+
+static int check(const struct topology *t, const struct scheme_options *o, struct topo_error *e)
+{
+	int servers = 0;
+
+	for (int i = 0; i < t->nodes; i++)
+		servers += t->node[i].kind == TOPO_HOST && t->node[i].server;
+	if (t->workers < 2)
+		return topo_refuse(e, -1, -1, "there is nothing to sum: %d worker%s", t->workers,
+				   t->workers == 1 ? "" : "s");
+	if (o->reduce_only && servers == 0)
+		return topo_refuse(e, -1, -1,
+				   "the way up alone needs a parameter server: there is none");
+	if (o->chunks < 0 || o->roundings < 1 || !(o->seconds > 0))
+		return topo_refuse(e, -1, -1,
+				   "chunks must not be negative, roundings and seconds positive");
+	return 0;
+}
+
+struct plan *scheme_run(const struct scheme *s, const struct topology *t,
+			const struct scheme_options *o, struct topo_error *e)
+{
+	double begin = now();
+	struct plan_load load;
+	struct plan *p;
+
+	if (check(t, o, e) != 0)
+		return NULL;
+	p = s->make(t, o, e);
+	if (!p)
+		return NULL;
+	if (o->reduce_only && drop_down(t, p, e) != 0)
+		goto refused;
+	if (o->chunks > 0 && plan_quantise(p, o->chunks) != 0) {
+		topo_refuse(e, -1, -1, "out of memory");
+		goto refused;
+	}
+	p->planning_seconds = now() - begin;
+	if (plan_measure(t, p, &load, e) != 0)
+		goto refused;
+	p->throughput = load.throughput;
+	p->steps = load.steps;
+	plan_load_free(&load);
+	return p;
+refused:
+	plan_free(p);
+	return NULL;
+}
+
+/* --- building -----------------------------------------------------------------------------------
+ */
+
+static void must(bool good)
+{
+	if (!good)
+		more_room(NULL, SIZE_MAX, 1);
+}
+
+struct plan *make_plan(const char *name)
+{
+	struct plan *p = plan_new(name);
+
+	must(p != NULL);
+	return p;
+}
+
+void make_tree(struct plan *p, int root, double share)
+{
+	must(plan_add_tree(p, root, share) == 0);
+}
+
+void make_edge(struct plan *p, bool down, int from, int to, const int *arc, int arcs)
+{
+	must(plan_add_edge(p, down, from, to, arc, arcs) == 0);
+}
+
+void make_routed(struct plan *p, struct router *r, bool down, int from, int to, double weight)
+{
+	router_find(r, from, to, weight);
+	make_edge(p, down, from, to, r->arc, r->arcs);
+}
+
+void make_mirror(struct plan *p)
+{
+	must(plan_mirror(p) == 0);
+}
+
+double plan_rate(const struct topology *t, const struct plan *p)
+{
+	struct plan_load load;
+	double rate;
+
+	if (plan_measure(t, p, &load, NULL) != 0)
+		return 0;
+	rate = load.throughput;
+	plan_load_free(&load);
+	return rate;
+}
+
+/* --- racks --------------------------------------------------------------------------------------
+ */
+
+int box_at(const struct topology *t, int node)
+{
+	if (node < 0 || t->node[node].kind == TOPO_HOST)
+		return -1;
+	if (t->node[node].kind == TOPO_BOX)
+		return node;
+	for (int i = 0; i < t->boxes; i++)
+		if (t->node[t->box[i]].rack == node)
+			return t->box[i];
+	return -1;
+}
+
+struct racks *racks_new(const struct topology *t)
+{
+	struct racks *r = room(1, sizeof(*r));
+	int *rack = room((size_t)t->nodes, sizeof(int)); /* of a switch, 1 + index */
+	int *at = room((size_t)t->workers + 1, sizeof(int));
+	int *of = room((size_t)t->workers, sizeof(int));
+
+	r->first = room((size_t)t->workers + 1, sizeof(int));
+	r->member = room((size_t)t->workers, sizeof(int));
+	r->head = room((size_t)t->workers, sizeof(int));
+	r->box = room((size_t)t->workers, sizeof(int));
+	for (int i = 0; i < t->workers; i++) {
+		int head = t->node[t->worker[i]].rack;
+
+		if (head < 0 || rack[head] == 0) {
+			r->head[r->count] = head;
+			r->box[r->count++] = box_at(t, head);
+			if (head >= 0)
+				rack[head] = r->count;
+		}
+		of[i] = head < 0 ? r->count - 1 : rack[head] - 1;
+		r->first[of[i] + 1]++;
+	}
+	for (int i = 0; i < r->count; i++) {
+		r->first[i + 1] += r->first[i];
+		at[i] = r->first[i];
+	}
+	for (int i = 0; i < t->workers; i++)
+		r->member[at[of[i]]++] = t->worker[i];
+	free(rack);
+	free(at);
+	free(of);
+	return r;
+}
+
+void racks_free(struct racks *r)
+{
+	free(r->first);
+	free(r->member);
+	free(r->head);
+	free(r->box);
+	free(r);
+}
+
+double ingress(const struct topology *t, int node)
+{
+	double sum = 0;
+
+	for (int i = t->first[node]; i < t->first[node + 1]; i++)
+		sum += topo_arc_capacity(t, t->out[i] ^ 1);
+	return sum;
+}
+
+int choose_server(const struct topology *t)
+{
+	int best = -1;
+
+	for (int i = 0; i < t->nodes; i++)
+		if (t->node[i].kind == TOPO_HOST && t->node[i].server &&
+		    (best < 0 || ingress(t, i) > ingress(t, best)))
+			best = i;
+	for (int i = 0; i < t->workers && (best < 0 || !t->node[best].server); i++)
+		if (best < 0 || ingress(t, t->worker[i]) > ingress(t, best))
+			best = t->worker[i];
+	return best;
+}

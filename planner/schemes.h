@@ -1,0 +1,68 @@
+/*
+ * What the schemes share. Each scheme is a function of scheme.h's type; scheme_run adds what is
+ * common to all of them.
+ */
+#ifndef RF_PLANNER_SCHEMES_H
+#define RF_PLANNER_SCHEMES_H
+
+#include "planner/graph.h"
+#include "planner/scheme.h"
+
+#define SCHEME(name)                                                                               \
+	struct plan *scheme_##name(const struct topology *t, const struct scheme_options *o,       \
+				   struct topo_error *e)
+
+SCHEME(ring);
+SCHEME(ring_both);
+SCHEME(hierarchical_ring);
+SCHEME(ps);
+SCHEME(switchml);
+SCHEME(atp);
+SCHEME(atp_whole);
+SCHEME(atp_bom);
+SCHEME(netreduce_rack);
+SCHEME(netreduce_spine);
+SCHEME(rina_agent);
+SCHEME(rina_switch);
+SCHEME(grid);
+SCHEME(grid_exact);
+SCHEME(grid_classes);
+SCHEME(inart);
+SCHEME(inart_equal);
+SCHEME(forest);
+SCHEME(forestcoll);
+SCHEME(best);
+
+/* plan_new, plan_add_tree, plan_add_edge that end the process where memory is short. */
+struct plan *make_plan(const char *name);
+void make_tree(struct plan *p, int root, double share);
+void make_edge(struct plan *p, bool down, int from, int to, const int *arc, int arcs);
+/* An edge over the router's least loaded route, to whose load weight is added. */
+void make_routed(struct plan *p, struct router *r, bool down, int from, int to, double weight);
+void make_mirror(struct plan *p);
+
+/* Workers in racks: those that hang on one switch or box. A host with several links is a rack of
+ * its own. Racks in the order of their first worker, workers in their order. */
+struct racks {
+	int count;
+	int *first;  /* of member, count + 1 */
+	int *member; /* nodes */
+	int *head;   /* the switch or box, -1: none */
+	int *box;    /* where the rack can merge: the head, or a box beside it; -1: none */
+};
+
+struct racks *racks_new(const struct topology *t);
+void racks_free(struct racks *r);
+/* The box at a switch: itself, or one that hangs on it alone; -1. */
+int box_at(const struct topology *t, int node);
+
+/* Sum of the capacities of the arcs that end at a node. */
+double ingress(const struct topology *t, int node);
+/* The server of a scheme that has one: the one with the largest ingress, or where there is none
+ * the worker with the largest. */
+int choose_server(const struct topology *t);
+
+/* Throughput of a plan whose trees are right; 0 where they are not. */
+double plan_rate(const struct topology *t, const struct plan *p);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * The cheapest tree under prices of links, both directions together, and of merging nodes.
+ *
+ * For given merging nodes it is a minimum spanning tree of the workers and those nodes in the
+ * metric of the prices, found on the network itself with one shortest-path run from all of them at
+ * once (Mehlhorn, Information Processing Letters 27, 1988). A node's price counts for every input
+ * that it merges, one less than its edges where the root is elsewhere: it is a detour of that
+ * length in front of the node, less the price once.
+ */
+#ifndef RF_PLANNER_STEINER_H
+#define RF_PLANNER_STEINER_H
+
+#include "planner/graph.h"
+#include "planner/plan.h"
+
+struct steiner {
+	const struct topology *t;
+	const double *link; /* prices of links */
+	const double *node; /* prices of merging nodes; NULL: none */
+	int *optional;      /* nodes that may merge but need not: boxes, servers */
+	int options;
+	bool *in; /* what the tree spans: all workers, some of the optional */
+	/* The latest tree: edges between terminals, over a link or at a node's own place. */
+	struct steiner_edge {
+		double weight;
+		int link; /* -1: from node to whom the node belongs */
+		int node;
+	} * candidate, *edge;
+	int edges;
+	double cost;
+	double *distance;
+	int *site, *from_arc, *parent;
+	struct heap heap;
+};
+
+struct steiner *steiner_new(const struct topology *t, bool merging);
+void steiner_free(struct steiner *s);
+
+/* The tree over s->in. */
+double steiner_span(struct steiner *s);
+/*
+ * Chooses s->in: all subsets of the optional nodes if they are at most `exhaustive`, else
+ * dropping and adding one by one. Leaves the best tree. Returns its cost.
+ */
+double steiner_search(struct steiner *s, int exhaustive);
+/* The tree's way up to the root, or down from it, as edges of the pool's latest tree. Merging
+ * nodes that merge nothing are left out. */
+void steiner_emit(struct steiner *s, struct plan *pool, int root, bool down);
+
+#endif

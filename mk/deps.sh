@@ -13,7 +13,7 @@ set -eu
 
 demo='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libnuma-dev libunicorn-dev clang lld'
 test='libcmocka-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps'
-dev='clang-format llvm z3 nextpnr-ice40 gtkwave'
+dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40 gtkwave'
 
 case "${1:-}" in
 demo) wanted=$demo ;;

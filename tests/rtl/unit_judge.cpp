@@ -1,0 +1,446 @@
+/*
+ * rf_judge against lines 20 to 43 of docs/box.md: for every frame the command 4 cycles behind its descriptor, what it takes
+ * of the queues and of the ledger in that cycle, and one cycle later header, counter, signs of life and error.
+ *
+ * Compiled with the parameters of the module. The bench is rf_ingress (descriptors, commands done), the connection table, the
+ * static fields, the ledger and all queues; what it answers comes in the cycle in which it is due and is noise in others.
+ */
+#include "Vrf_judge.h"
+#include "tests/rtl/unit.h"
+#include "tests/rtl/judge_ref.h"
+
+using namespace unit;
+using namespace judge_ref;
+
+enum { HDR = 80, MASK = 0xffffff, CONNS = 1 << (GW + LW), P2 = 2, P3 = 3, P4 = 4, P5 = 5, NOTHING = 9 };
+enum { FORGET, OP_STORE, OP_PUNT, OP_PASS };
+
+struct known {
+	unsigned start, shift, src_ip, peer_ip, peer_port, qpn;
+};
+
+struct ledger {
+	unsigned next, sent, una, limit, msn;
+	bool far;
+};
+
+struct config {
+	bool live, error, open;
+	unsigned mtu_log2, s_log2, dtype, dbase, hbase;
+};
+
+/* A frame on its way. */
+struct job {
+	frame f;
+	unsigned len, psn, msn, src_ip, hlen, cid, conn, vlan;
+	bytes hdr;
+	verdict v;
+	/* Decided in p3 and p4. */
+	unsigned why, index, slot, h_psn, h_msn;
+	bool store, event, behalf, counted;
+};
+
+static bool less(unsigned a, unsigned c)
+{
+	const unsigned d = (c - a) & MASK;
+
+	return d != 0 && d < 1u << 23;
+}
+
+class judge_bench {
+public:
+	explicit judge_bench(bench &bb) : b(bb), d(fresh<Vrf_judge>(bb)) {}
+	void run();
+
+private:
+	bench &b;
+	std::unique_ptr<Vrf_judge> d;
+	known conns[GROUPS << (LW + PW)];
+	ledger led[CONNS];
+	config cfg[GROUPS];
+	std::deque<job> pipe;	/* by cycles since the descriptor; NOTHING where none was taken */
+	unsigned credits = COMMANDS, undone = 0;
+	std::map<unsigned, long> met;
+	unsigned p_desc = 100, p_room = 80, p_done = 100, p_good = 97;
+
+	void world();
+	void evolve();
+	job make();
+	void descriptor(const job &j);
+	void groups();
+	void answers();
+	void form(job &j);
+	void window(job &j);
+	void check_p4();
+	void check_p5();
+};
+
+void judge_bench::world()
+{
+	for (auto &k : conns)
+		k = { b.r.below(MASK + 1), b.r.below(MASK + 1), (unsigned)b.r.next(), (unsigned)b.r.next(),
+		      b.r.percent(80) ? PORT : b.r.below(8), b.r.below(MASK + 1) };
+	for (auto &l : led) {
+		l.una = b.r.percent(40) ? b.r.below(2) : b.r.percent(50) ? b.r.below(1000) : b.r.below(MASK + 1);
+		l.sent = (l.una + b.r.below(20)) & MASK;
+		l.next = (l.sent + b.r.below(20)) & MASK;
+		l.limit = (l.next + b.r.below(20)) & MASK;
+		l.msn = b.r.below(MASK + 1);
+		l.far = b.r.percent(30);
+	}
+	for (auto &c : cfg)
+		c = { true, false, b.r.percent(20), 8 + b.r.below(5), 4 + b.r.below(6), b.r.below(4), (unsigned)b.r.next(),
+		      (unsigned)b.r.next() };
+}
+
+/* una, sent and the limit rise slowly; next rises with what is accepted. */
+void judge_bench::evolve()
+{
+	for (auto &l : led) {
+		if (b.r.percent(1) && l.una != l.sent)
+			l.una = (l.una + 1) & MASK;
+		if (b.r.percent(2) && l.sent != l.next)
+			l.sent = (l.sent + 1) & MASK;
+		if (b.r.percent(1) && ((l.limit - l.una) & MASK) < 25)
+			l.limit = (l.limit + 1) & MASK;
+	}
+}
+
+job judge_bench::make()
+{
+	static const unsigned opcodes[] = { 0x00, 0x01, 0x02, 0x04, 0x06, 0x08, 0x0a, 0x0b, 0x0c, 0x11, 0x11, 0x11, 0x11, 0x81 };
+	/* Most frames are good in all that is not drawn from below. */
+	const unsigned ok = b.r.percent(80) ? 100 : p_good;
+	const unsigned g = b.r.below(GROUPS), l = b.r.below(LANES), p = b.r.percent(ok) ? PORT : b.r.below(PORTS);
+	job j = {};
+	frame &f = j.f;
+
+	j.conn = g << (LW + PW) | l << PW | p;
+	j.cid = g << 7 | l << 3 | p;
+	const known &k = conns[j.conn];
+	const ledger &x = led[g << LW | l];
+	f.kind = b.r.percent(90) ? 2 : b.r.below(2);
+	f.cause = b.r.below(40);
+	f.opcode = b.r.percent(ok) ? opcodes[b.r.below(14)] : b.r.below(256);
+	f.pad = b.r.percent(80) ? 0 : b.r.below(4);
+	f.plen = b.r.percent(80) ? 1 << cfg[g].mtu_log2 : b.r.percent(60) ? 4 * (int)b.r.below(1025) : (int)b.r.below(16384) - 8192;
+	f.udp_len = b.r.percent(ok) ? 28 : b.r.below(65536);
+	f.syndrome = b.r.percent(60) ? b.r.below(32) : b.r.below(256);
+	f.state = b.r.percent(ok) ? 1 : 1 + b.r.below(3);
+	f.icrc_ok = b.r.percent(ok);
+	f.hit = b.r.percent(ok);
+	f.good = b.r.percent(ok);
+	if (!f.good)
+		j.cid = b.r.percent(30) ? j.cid | 1u << 15 : b.r.percent(50) ? j.cid | 1u << 13 : (j.cid & ~7u) | PORTS;
+	const bool ack = f.opcode == 0x11;
+	j.src_ip = !b.r.percent(ok) ? (unsigned)b.r.next() : ack ? k.peer_ip : k.src_ip;
+	f.data_here = p == PORT && j.src_ip == k.src_ip;
+	f.ack_here = k.peer_port == PORT && j.src_ip == k.peer_ip;
+	/* Around the edges of the window. */
+	const unsigned edges[] = { x.una, x.sent, x.next, x.next, x.next, x.limit };
+	const unsigned near = edges[b.r.below(6)] + b.r.below(5) - 2;
+	const unsigned index = b.r.percent(95) ? near : b.r.below(MASK + 1);
+	j.psn = (ack ? index + k.start - k.shift : index + k.start) & MASK;
+	j.len = b.r.percent(80) ? b.r.below(1100) : b.r.below(16384);
+	j.msn = b.r.below(MASK + 1);
+	j.hlen = b.r.below(128);
+	j.vlan = b.r.below(2);
+	j.hdr = noise(b.r, HDR);
+	return j;
+}
+
+void judge_bench::descriptor(const job &j)
+{
+	d->d_class = (uint8_t)j.f.kind;
+	d->d_cause = (uint8_t)j.f.cause;
+	d->d_len = (uint16_t)j.len;
+	net::set_bytes(d->d_hdr, j.hdr.data(), HDR);
+	d->d_vlan = (uint8_t)j.vlan;
+	d->d_opcode = (uint8_t)j.f.opcode;
+	d->d_psn = j.psn;
+	d->d_pad = (uint8_t)j.f.pad;
+	d->d_src_ip = j.src_ip;
+	d->d_udp_len = (uint16_t)j.f.udp_len;
+	d->d_hlen = (uint8_t)j.hlen;
+	d->d_plen = (uint16_t)(j.f.plen & 0x3fff);
+	d->d_syndrome = (uint8_t)j.f.syndrome;
+	d->d_msn = j.msn;
+	d->d_icrc_ok = j.f.icrc_ok;
+}
+
+void judge_bench::groups()
+{
+	for (unsigned g = 0; g < GROUPS; g++) {
+		config &c = cfg[g];
+
+		c.live = b.r.percent(97);
+		c.error = b.r.percent(3);
+		put(d->g_live, g, 1, c.live);
+		put(d->g_error, g, 1, c.error);
+		put(d->g_cfg, g * 32, 32, (unsigned)c.live | (unsigned)c.open << RF_GROUP_CFG_OPEN_LOOP_LSB |
+		    c.dtype << RF_GROUP_CFG_DTYPE_LSB | c.mtu_log2 << RF_GROUP_CFG_MTU_LOG2_LSB |
+		    c.s_log2 << RF_GROUP_CFG_S_LOG2_LSB);
+		put(d->g_dbase, g * 32, 32, c.dbase);
+		put(d->g_hbase, g * 32, 32, c.hbase);
+	}
+}
+
+/* What is due in this cycle; noise where nothing is. */
+void judge_bench::answers()
+{
+	const job &two = pipe[P2], &three = pipe[P3];
+
+	d->r_hit = b.r.percent(50);
+	d->r_cid = (uint16_t)b.r.next();
+	d->r_state = (uint8_t)b.r.below(4);
+	if (two.f.kind == 2) {
+		d->r_hit = two.f.hit;
+		d->r_cid = (uint16_t)two.cid;
+		d->r_state = (uint8_t)two.f.state;
+	}
+	known k = { b.r.below(MASK + 1), b.r.below(MASK + 1), (unsigned)b.r.next(), (unsigned)b.r.next(), b.r.below(8),
+		    b.r.below(MASK + 1) };
+	if (three.f.kind == 2 && three.f.hit)
+		k = conns[three.conn];
+	d->f_start = k.start;
+	d->f_shift = k.shift;
+	d->f_src_ip = k.src_ip;
+	d->f_peer_ip = k.peer_ip;
+	d->f_peer_port = (uint8_t)k.peer_port;
+	d->f_qpn = k.qpn;
+}
+
+/* p3: everything that does not depend on the ledger, with the registers as they are now. */
+void judge_bench::form(job &j)
+{
+	const config &c = cfg[j.conn >> (LW + PW)];
+	const known &k = conns[j.conn];
+	const unsigned acked = j.psn + k.shift - k.start + ack_syndrome(j.f.syndrome);
+
+	j.f.enable = d->enable;
+	j.f.hold = d->hold;
+	j.f.live = c.live;
+	j.f.error = c.error;
+	j.f.mtu_log2 = c.mtu_log2;
+	j.f.dtype = c.dtype;
+	j.v = judge(j.f);
+	j.index = (j.f.opcode == 0x11 ? acked : j.psn - k.start) & MASK;
+	j.slot = j.index & ((1u << c.s_log2) - 1);
+}
+
+/* Lines 30 to 36. */
+void judge_bench::window(job &j)
+{
+	ledger &x = led[j.conn >> PW];
+	const config &c = cfg[j.conn >> (LW + PW)];
+	const known &k = conns[j.conn];
+	const unsigned i = j.index;
+	bool again = false;
+
+	if (less(i, x.una) && i >= 1u << 23 && !x.far) {
+		j.why = RF_CNT_BEFORE_START;
+	} else if (less(i, x.una)) {
+		j.behalf = !c.open && d->behalf_room;
+		j.why = c.open ? RF_CNT_PENDING : d->behalf_room ? RF_CNT_BEHALF : RF_CNT_BEHALF_FULL;
+		j.h_psn = (k.start + x.una - 1) & MASK;
+		j.h_msn = x.msn;
+	} else if (less(i, x.sent)) {
+		again = !c.open && d->repeat_room;
+		j.why = c.open ? RF_CNT_PENDING : again ? RF_CNT_REPEAT : RF_CNT_REPEAT_FULL;
+	} else if (less(i, x.next)) {
+		j.why = RF_CNT_PENDING;
+	} else if (i == x.next && x.next != x.limit) {
+		j.why = RF_CNT_ACCEPTED;
+		j.store = true;
+		j.h_psn = (j.psn - k.shift) & MASK;
+		x.next = (x.next + 1) & MASK;
+	} else {
+		j.why = i == x.next ? RF_CNT_NO_ROOM : RF_CNT_GAP;
+	}
+	b.same("repeat_take", d->repeat_take, again);
+}
+
+void judge_bench::check_p4()
+{
+	job &j = pipe[P4];
+	const unsigned act = j.v.act;
+	unsigned op = FORGET;
+
+	b.same("m_valid", d->m_valid, j.f.kind != NOTHING);
+	if (j.f.kind == NOTHING) {
+		b.same("nothing taken for nothing", d->punt_take | d->pass_take | d->repeat_take | d->event_take | d->j_valid, 0);
+		return;
+	}
+	const config &c = cfg[j.conn >> (LW + PW)];
+	const unsigned lane = j.conn >> PW & ((1 << LW) - 1);
+	j.counted = true;
+	j.why = j.v.why;
+	b.same("j_valid", d->j_valid, act == WINDOW);
+	if (act == WINDOW) {
+		b.same("j_addr", d->j_addr, j.conn >> PW);
+		b.same("j_index", d->j_index, j.index);
+		window(j);
+		if (j.store) {
+			const unsigned beats = (1u << c.mtu_log2) >> BYTES_LOG2;
+
+			op = OP_STORE;
+			b.same("m_addr", d->m_addr, lane << BANK_AW | ((c.dbase + j.slot * beats) & ((1u << BANK_AW) - 1)));
+			b.same("m_conn", d->m_conn, j.conn >> PW);
+		}
+	} else if (act == PUNT) {
+		const bool fits = j.len <= 1024 && d->punt_room;
+
+		op = fits ? OP_PUNT : FORGET;
+		j.why = fits ? RF_CNT_PUNTED : RF_CNT_PUNT_FULL;
+	} else if (act == FOREIGN) {
+		b.same("pass_len", d->pass_len, j.len);
+		op = d->pass_room ? OP_PASS : FORGET;
+		j.why = d->pass_room ? RF_CNT_FOREIGN : RF_CNT_FOREIGN_FULL;
+	} else if (act == EVENT) {
+		/* Counted by the ledger's verdict where there is room. */
+		j.event = d->event_room;
+		j.counted = !j.event;
+		j.why = RF_CNT_ACK_FULL;
+		j.h_psn = (j.psn + conns[j.conn].shift) & MASK;
+	}
+	b.same("m_op", d->m_op, op);
+	b.same("punt_take", d->punt_take, op == OP_PUNT);
+	b.same("pass_take", d->pass_take, op == OP_PASS);
+	b.same("event_take", d->event_take, j.event);
+	if (j.event) {
+		b.same("event_conn", d->event_conn, j.conn);
+		b.same("event_index", d->event_index, j.index);
+		b.same("event_msn", d->event_msn, j.msn);
+		b.same("event_fatal", d->event_fatal, j.f.syndrome >= 0x61 && j.f.syndrome <= 0x63);
+	}
+	if (act != WINDOW)
+		b.same("no repeat_take", d->repeat_take, 0);
+}
+
+void judge_bench::check_p5()
+{
+	const job &j = pipe[P5];
+	const bool there = j.f.kind != NOTHING;
+
+	b.same("h_store", d->h_store, there && j.store);
+	b.same("h_event", d->h_event, there && j.event);
+	b.same("h_behalf", d->h_behalf, there && j.behalf);
+	b.same("x_count", d->x_count, there && j.counted);
+	b.same("x_seen_data", d->x_seen_data, there && j.v.seen && j.f.opcode != 0x11);
+	b.same("x_seen_ack", d->x_seen_ack, there && j.v.seen && j.f.opcode == 0x11);
+	b.same("x_error", d->x_error, there ? j.v.fault : 0);
+	if (!there)
+		return;
+	if (j.counted)
+		b.same("x_cause", d->x_cause, j.why);
+	met[!j.counted ? 1001 : j.f.kind == 0 ? 1000 : j.why]++;
+	if (j.v.seen || j.v.fault != 0)
+		b.same("x_conn", d->x_conn, j.conn);
+	if (j.v.fault != 0)
+		b.same("x_index", d->x_index, j.index);
+	if (!j.store && !j.event && !j.behalf)
+		return;
+	b.same_bytes("h_hdr", net::get_bytes(d->h_hdr, HDR), j.hdr);
+	b.same("h_vlan", d->h_vlan, j.vlan);
+	b.same("h_psn", d->h_psn, j.h_psn);
+	if (j.behalf) {
+		b.same("h_qpn", d->h_qpn, conns[j.conn].qpn);
+		b.same("h_msn", d->h_msn, j.h_msn);
+	}
+	if (j.store) {
+		const unsigned slot = cfg[j.conn >> (LW + PW)].hbase + j.slot;
+
+		b.same("h_addr", d->h_addr, (j.conn >> PW & ((1 << LW) - 1)) << HDR_AW | (slot & ((1u << HDR_AW) - 1)));
+		b.same("h_opcode", d->h_opcode, j.f.opcode);
+		b.same("h_hlen", d->h_hlen, j.hlen);
+		b.same("h_plen", d->h_plen, (unsigned)j.f.plen);
+		b.same("h_pad", d->h_pad, j.f.pad);
+	}
+}
+
+void judge_bench::run()
+{
+	job none = {};
+	long stalls = 0;
+
+	none.f.kind = NOTHING;
+	world();
+	d->d_valid = d->m_done = 0;
+	reset(b, *d);
+	pipe.assign(P5 + 1, none);
+	for (long n = 0; n < 60000; n++) {
+		if (n % 400 == 0) {
+			/* Nothing is on its way where the world changes. */
+			p_desc = n % 4000 == 0 ? 0 : b.r.percent(60) ? 100 : 1 + b.r.below(60);
+			p_room = b.r.percent(50) ? 100 : 10 + b.r.below(90);
+			p_done = b.r.percent(60) ? 100 : 5 + b.r.below(60);
+			p_good = b.r.percent(50) ? 90 : 60;
+		}
+		if (n % 4000 == 200)
+			world();
+		const job next = make();
+		descriptor(next);
+		d->d_valid = b.r.percent(p_desc);
+		d->enable = b.r.percent(98);
+		d->hold = b.r.percent(50);
+		groups();
+		d->punt_room = b.r.percent(p_room);
+		d->pass_room = b.r.percent(p_room);
+		d->repeat_room = b.r.percent(p_room);
+		d->event_room = b.r.percent(p_room);
+		d->behalf_room = b.r.percent(p_room);
+		d->m_done = undone != 0 && b.r.percent(p_done);
+		answers();
+		settle(*d);
+		const ledger &x = led[d->j_addr];
+		d->j_next = x.next;
+		d->j_sent = x.sent;
+		d->j_una = x.una;
+		d->j_far = x.far;
+		d->j_msn = x.msn;
+		d->j_accept = d->j_index == x.next && x.next != x.limit;
+		settle(*d);
+
+		const bool take = d->d_valid && d->d_ready;
+		b.same("d_ready", d->d_ready, credits != 0);
+		b.same("idle", d->idle, credits == COMMANDS);
+		b.same("l_valid", d->l_valid, take && next.f.kind == 2);
+		stalls += d->d_valid && !d->d_ready;
+		if (pipe[P2].f.kind == 2) {
+			b.same("f_read", d->f_read, pipe[P2].f.hit);
+			if (pipe[P2].f.hit && pipe[P2].f.good)
+				b.same("f_conn", d->f_conn, pipe[P2].conn);
+		}
+		if (pipe[P3].f.kind != NOTHING)
+			form(pipe[P3]);
+		check_p4();
+		check_p5();
+
+		undone += d->m_valid;
+		undone -= d->m_done;
+		credits += d->m_done;
+		credits -= take;
+		/* Taken in this cycle: one cycle old in the next. */
+		pipe[0] = take ? next : none;
+		pipe.pop_back();
+		pipe.push_front(none);
+		evolve();
+		tick(b, *d);
+	}
+	b.met("frames that waited for a credit", stalls, 500);
+	b.met("verdicts of different kinds", (long)met.size(), 27);
+	for (auto &m : met)
+		b.good("a verdict that was hardly met", m.second >= 3);
+}
+
+static void body(bench &b)
+{
+	judge_bench j(b);
+
+	j.run();
+}
+
+int main(int argc, char **argv)
+{
+	return run(argc, argv, body);
+}

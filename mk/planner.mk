@@ -1,10 +1,12 @@
 # The planner: topologies, plans, their verification and simulation. A library of its own: jansson and libm only,
 # and COIN CLP where schemes solve LPs.
 
-PLANNER_SRC := $(addprefix planner/,topology.c topology_json.c textline.c generate.c plan.c plan_json.c verify.c)
+PLANNER_SRC := $(addprefix planner/,topology.c topology_json.c textline.c generate.c plan.c plan_json.c verify.c \
+  fluid.c chunks.c)
 PLANNER_LDLIBS := -ljansson -lm
 
 $(eval $(call c_lib,rf-planner,$(PLANNER_SRC)))
 $(eval $(call c_test,planner_topology,tests/unit/planner_topology.c,rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_lib,planner-forest,tests/unit/planner_forest.c))
 $(eval $(call c_test,planner_verify,tests/unit/planner_verify.c,planner-forest rf-planner,$(PLANNER_LDLIBS)))
+$(eval $(call c_test,planner_sim,tests/unit/planner_sim.c,planner-forest rf-planner,$(PLANNER_LDLIBS)))

@@ -190,6 +190,76 @@ struct plan *forest_star(const struct topology *t, int root)
 	return measured(t, p);
 }
 
+/* toward[n]: the arc that leaves n on its way to the root; nodes in the order of their distance. */
+static int find_ways(const struct topology *t, int root, int *toward, int *queue)
+{
+	int head = 0;
+	int tail = 0;
+
+	for (int i = 0; i < t->nodes; i++)
+		toward[i] = -1;
+	queue[tail++] = root;
+	while (head < tail) {
+		int at = queue[head++];
+
+		for (int i = t->first[at]; i < t->first[at + 1]; i++) {
+			int next = topo_arc_to(t, t->out[i]);
+
+			if (next == root || toward[next] >= 0)
+				continue;
+			toward[next] = t->out[i] ^ 1;
+			queue[tail++] = next;
+		}
+	}
+	return tail;
+}
+
+/* An edge for each node that has data of its own or of others; over plain switches it goes on. */
+static int hang(const struct topology *t, struct plan *p, int root, const int *toward,
+		const int *queue, int reached)
+{
+	bool *needed = calloc((size_t)t->nodes, sizeof(bool));
+	int rc = needed ? 0 : -1;
+
+	for (int i = reached - 1; i > 0 && rc == 0; i--) {
+		int from = queue[i];
+		int at = from;
+		int route[64];
+		int n = 0;
+
+		if (t->node[from].kind == TOPO_SWITCH ||
+		    (!needed[from] && !(t->node[from].kind == TOPO_HOST && t->node[from].worker)))
+			continue;
+		do {
+			route[n++] = toward[at];
+			at = topo_arc_to(t, toward[at]);
+		} while (at != root && t->node[at].kind != TOPO_BOX && n < 64);
+		needed[at] = true;
+		rc = plan_add_edge(p, false, from, at, route, n);
+	}
+	free(needed);
+	return rc;
+}
+
+struct plan *forest_shortest(const struct topology *t, int root)
+{
+	struct plan *p = plan_new("shortest");
+	int *toward = malloc((size_t)t->nodes * sizeof(int));
+	int *queue = malloc((size_t)t->nodes * sizeof(int));
+	int rc = p && toward && queue ? plan_add_tree(p, root, 1) : -1;
+
+	if (rc == 0)
+		rc = hang(t, p, root, toward, queue, find_ways(t, root, toward, queue));
+	if (rc == 0)
+		rc = plan_mirror(p);
+	free(toward);
+	free(queue);
+	if (rc == 0)
+		return measured(t, p);
+	plan_free(p);
+	return NULL;
+}
+
 struct plan *forest_copy(const struct plan *p)
 {
 	struct plan *c = plan_new(p->scheme);

@@ -19,6 +19,8 @@ struct plan *forest_random(const struct topology *t, int trees, bool reduce_only
 struct plan *forest_ring(const struct topology *t);
 /* One tree: every worker to the node, and back. */
 struct plan *forest_star(const struct topology *t, int root);
+/* One tree along the shortest ways to the root, merging at every box on them. */
+struct plan *forest_shortest(const struct topology *t, int root);
 /* Everything again by itself, in a plan that is equal. */
 struct plan *forest_copy(const struct plan *p);
 

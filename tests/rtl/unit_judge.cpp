@@ -429,8 +429,6 @@ void judge_bench::run()
 	}
 	b.met("frames that waited for a credit", stalls, 500);
 	b.met("verdicts of different kinds", (long)met.size(), 27);
-	for (auto &m : met)
-		b.good("a verdict that was hardly met", m.second >= 3);
 }
 
 static void body(bench &b)

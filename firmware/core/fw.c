@@ -210,6 +210,18 @@ uint64_t rf_fw_poll(struct rf_fw *fw)
 	return fw->ms_cycles + (next - fw->now_ms) * fw->khz;
 }
 
+bool rf_fw_stop(struct rf_fw *fw)
+{
+	clock_update(fw);
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
+		rf_fw_group_fail(fw, &fw->group[i], RF_CTL_R_RESET, RF_CTL_NO_RANK, 0, 0);
+	rf_fw_net_notices(fw);
+	if (fw->notices)
+		return false;
+	rf_fw_write(fw, RF_CTRL, RF_CTRL_HOLD_MASK);
+	return true;
+}
+
 static const char *const counter_names[] = {
 #define RF_FW_X(name, text) #name,
 	RF_FW_COUNTERS(RF_FW_X)

@@ -224,6 +224,12 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
  */
 uint64_t rf_fw_poll(struct rf_fw *fw);
 
+/*
+ * The end: all groups fail with reason RESET. To be called until it returns true, which it does when
+ * every rank has been told, or cannot be: then the box forwards nothing any more.
+ */
+bool rf_fw_stop(struct rf_fw *fw);
+
 /* Static texts for logs: "Groups that failed"; name of counter n of the FIRMWARE page; NULL behind
  * the last. */
 const char *rf_fw_counter_name(unsigned int n);

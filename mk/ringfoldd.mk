@@ -1,0 +1,22 @@
+# The box's firmware as a Linux service. Built where libinih and libmicrohttpd are installed.
+
+RFD_HAVE := $(shell pkg-config --exists INIReader inih libmicrohttpd 2>/dev/null && echo yes || (pkg-config --exists inih libmicrohttpd 2>/dev/null && echo yes))
+
+# The page as a string of C.
+$(BUILD)/gen/ringfoldd/page.h: ringfoldd/page.html mk/page.py
+	@mkdir -p $(@D)
+	@$(PYTHON) mk/page.py rfd_page $< > $@
+
+ifneq ($(RFD_HAVE),)
+GENERATED += $(BUILD)/gen/ringfoldd/page.h
+$(eval $(call c_prog,ringfoldd,$(addprefix ringfoldd/,main.c config.c bus.c http.c metrics.c),fw fwlinux rfctl rfproto,$(call pkg_libs,inih libmicrohttpd)))
+$(eval $(call test,ringfoldd,$(PYTHON) tests/e2e/ringfoldd.py $(BUILD)/bin/ringfoldd,$(BUILD)/bin/ringfoldd))
+endif
+
+# Beside the program, which `make install` takes with the others; the configuration is put where none is yet.
+.PHONY: install-ringfoldd
+install-files: $(if $(RFD_HAVE),install-ringfoldd)
+install-ringfoldd:
+	install -D -m 644 ringfoldd/ringfoldd.service $(DESTDIR)$(PREFIX)/lib/systemd/system/ringfoldd.service
+	sed -i 's|/usr/local|$(PREFIX)|' $(DESTDIR)$(PREFIX)/lib/systemd/system/ringfoldd.service
+	[ -e $(DESTDIR)/etc/ringfold/ringfoldd.ini ] || install -D -m 644 ringfoldd/ringfoldd.ini $(DESTDIR)/etc/ringfold/ringfoldd.ini

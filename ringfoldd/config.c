@@ -1,0 +1,244 @@
+#include "ringfoldd/config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind {
+	TEXT,  /* length in size */
+	WORD,  /* one of the words in choice */
+	NUM32, /* min .. max */
+	ADDR,  /* IPv4 */
+	MAC,
+};
+
+struct entry {
+	const char *section, *key;
+	enum kind kind;
+	size_t at, size;
+	uint32_t min, max;
+	const char *choice;
+	const char *text; /* for the commented file */
+};
+
+#define AT(member) offsetof(struct rfd_config, member), sizeof(((struct rfd_config *)0)->member)
+
+static const struct entry entries[] = {
+	{"box", "registers", TEXT, AT(registers), 0, 0, NULL,
+	 "The register bus: /dev/uioN, or a file that stands in for it. Must be set."},
+	{"box", "interrupt", WORD, AT(interrupt), 0, 0, "uio|poll",
+	 "uio: sleep until the device interrupts; poll: look every poll_us."},
+	{"box", "poll_us", NUM32, AT(poll_us), 10, 1000000, NULL,
+	 "Microseconds between two looks with interrupt = poll."},
+	{"box", "clock", WORD, AT(clock), 0, 0, "box|host",
+	 "box: time from the box's cycle counter; host: from this machine (the counter stands "
+	 "still in a file)."},
+	{"box", "ip", ADDR, AT(fw.ip), 0, 0, NULL, "The box's own IPv4 address. Must be set."},
+	{"box", "mac", MAC, AT(fw.mac), 0, 0, NULL,
+	 "Base MAC: port p has the base + p; the last byte at most f8. Must be set."},
+	{"box", "hold_ms", NUM32, AT(fw.hold_ms), 0, RF_CTL_TIME_MAX_MS, NULL,
+	 "After a start, RC data on unknown connections is dropped so long; life of tombstones. 0 "
+	 "switches both off."},
+	{"box", "settle_ms", NUM32, AT(fw.settle_ms), 1, 10000, NULL,
+	 "From a group's end until its slots are free: passes in flight."},
+	{"jobs", "keys", TEXT, AT(keys_file), 0, 0, NULL,
+	 "File of the jobs' keys and quotas, \"JOB KEY [groups=N] [slots=N]\" a line; read again "
+	 "on "
+	 "SIGHUP. Empty: an open lab, anyone may command the box."},
+	{"jobs", "lease_ms", NUM32, AT(fw.lease_ms), RF_CTL_TIME_MIN_MS, RF_CTL_TIME_MAX_MS, NULL,
+	 "Lease of a rank that asks for the default."},
+	{"jobs", "linger_ms", NUM32, AT(fw.linger_ms), 0, RF_CTL_TIME_MAX_MS, NULL,
+	 "How long a group that has ended is remembered for late questions."},
+	{"jobs", "nonce_ms", NUM32, AT(fw.nonce_ms), 100, RF_CTL_TIME_MAX_MS, NULL,
+	 "Life of a nonce as the current one; one more life it is still accepted."},
+	{"jobs", "share_max", NUM32, AT(fw.share_max), 0, 1024, NULL,
+	 "Most lanes in use by groups whose blocks of ports overlap; 0: no limit."},
+	{"http", "listen", TEXT, AT(listen), 0, 0, NULL,
+	 "ADDRESS:PORT of /metrics and the status page; \"off\": none."},
+};
+
+#define ENTRIES (sizeof(entries) / sizeof(entries[0]))
+
+void rfd_config_default(struct rfd_config *c)
+{
+	memset(c, 0, sizeof(*c));
+	rf_fw_cfg_default(&c->fw);
+	strcpy(c->interrupt, "uio");
+	strcpy(c->clock, "box");
+	strcpy(c->listen, "127.0.0.1:9477");
+	c->poll_us = 200;
+}
+
+static bool in_choice(const char *choice, const char *word)
+{
+	size_t len = strlen(word);
+
+	while (choice) {
+		if (strncmp(choice, word, len) == 0 && (choice[len] == '|' || !choice[len]))
+			return len > 0;
+		choice = strchr(choice, '|');
+		choice = choice ? choice + 1 : NULL;
+	}
+	return false;
+}
+
+static bool set_number(const struct entry *e, uint32_t *to, const char *value)
+{
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(value, &end, 0);
+	if (errno != 0 || *value < '0' || *value > '9' || *end != '\0' || n < e->min || n > e->max)
+		return false;
+	*to = (uint32_t)n;
+	return true;
+}
+
+static bool set_mac(uint8_t *to, const char *value)
+{
+	unsigned int b[6];
+	char rest;
+
+	if (sscanf(value, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5],
+		   &rest) != 6)
+		return false;
+	for (unsigned int i = 0; i < 6; i++)
+		to[i] = (uint8_t)b[i];
+	return true;
+}
+
+static bool set(const struct entry *e, struct rfd_config *c, const char *value)
+{
+	char *to = (char *)c + e->at;
+	struct in_addr ip;
+	uint32_t number;
+
+	switch (e->kind) {
+	case TEXT:
+	case WORD:
+		if (strlen(value) >= e->size || (e->kind == WORD && !in_choice(e->choice, value)))
+			return false;
+		strcpy(to, value);
+		return true;
+	case NUM32:
+		if (!set_number(e, &number, value))
+			return false;
+		memcpy(to, &number, sizeof(number));
+		return true;
+	case ADDR:
+		if (inet_pton(AF_INET, value, &ip) != 1)
+			return false;
+		number = ntohl(ip.s_addr);
+		memcpy(to, &number, sizeof(number));
+		return true;
+	default:
+		return set_mac((uint8_t *)to, value);
+	}
+}
+
+struct load {
+	struct rfd_config *c;
+	char text[160];
+	bool seen[ENTRIES];
+};
+
+/* Called for each key; 0: wrong, and libinih tells the line. */
+static int on_key(void *arg, const char *section, const char *key, const char *value)
+{
+	struct load *l = arg;
+
+	if (l->text[0])
+		return 0;
+	for (size_t i = 0; i < ENTRIES; i++) {
+		const struct entry *e = &entries[i];
+
+		if (strcmp(e->section, section) != 0 || strcmp(e->key, key) != 0)
+			continue;
+		if (l->seen[i]) {
+			snprintf(l->text, sizeof(l->text), "%s is set twice", key);
+			return 0;
+		}
+		l->seen[i] = true;
+		if (set(e, l->c, value))
+			return 1;
+		snprintf(l->text, sizeof(l->text), "%s = %.60s is not allowed", key, value);
+		return 0;
+	}
+	snprintf(l->text, sizeof(l->text), "no such key in [%.40s]: %.60s", section, key);
+	return 0;
+}
+
+int rfd_config_load(struct rfd_config *c, const char *path, char *why, size_t room)
+{
+	struct load l = {.c = c};
+	int line;
+
+	l.text[0] = '\0';
+	line = ini_parse(path, on_key, &l);
+	if (line == 0)
+		return 0;
+	if (line < 0)
+		snprintf(why, room, "%s: %s", path, line == -1 ? strerror(errno) : "out of memory");
+	else
+		snprintf(why, room, "%s:%d: %s", path, line,
+			 l.text[0] ? l.text : "neither [section], key = value, nor comment");
+	return -1;
+}
+
+int rfd_config_check(const struct rfd_config *c, char *why, size_t room)
+{
+	static const uint8_t none[6];
+
+	why[0] = '\0';
+	if (!c->registers[0])
+		snprintf(why, room, "[box] registers is not set");
+	else if (c->fw.ip == 0)
+		snprintf(why, room, "[box] ip is not set");
+	else if (memcmp(c->fw.mac, none, sizeof(none)) == 0)
+		snprintf(why, room, "[box] mac is not set");
+	else if ((c->fw.mac[0] & 1u) != 0 || c->fw.mac[5] > 0xf8)
+		snprintf(why, room,
+			 "[box] mac: no base address (group bit, or last byte above f8)");
+	return why[0] ? -1 : 0;
+}
+
+static void print_value(const struct entry *e, const struct rfd_config *c)
+{
+	const char *at = (const char *)c + e->at;
+	uint32_t number;
+
+	if (e->kind == TEXT || e->kind == WORD) {
+		printf("%s", at);
+	} else if (e->kind == NUM32) {
+		memcpy(&number, at, sizeof(number));
+		printf("%u", (unsigned int)number);
+	}
+}
+
+void rfd_config_print(void)
+{
+	struct rfd_config c;
+	const char *section = "";
+
+	rfd_config_default(&c);
+	printf("# ringfoldd: all settings with their defaults. An unknown key is an error.\n");
+	for (size_t i = 0; i < ENTRIES; i++) {
+		const struct entry *e = &entries[i];
+		const char *at = (const char *)&c + e->at;
+		bool unset = e->kind == ADDR || e->kind == MAC || (e->kind == TEXT && !*at);
+
+		if (strcmp(section, e->section) != 0)
+			printf("\n[%s]\n", e->section);
+		section = e->section;
+		printf("# %s%s%s\n", e->text, e->choice ? " One of: " : "",
+		       e->choice ? e->choice : "");
+		/* What must be set has no default to show. */
+		printf("%s%s = ", unset ? "#" : "", e->key);
+		print_value(e, &c);
+		printf("\n");
+	}
+}

@@ -1,0 +1,215 @@
+/*
+ * ringfoldd: the box's firmware as a service of Linux, over registers that a driver has mapped.
+ *
+ * One thread, one loop: interrupts, the firmware's own timer, HTTP, signals.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "firmware/target/linux/keys.h"
+#include "rf_regs.h"
+#include "ringfoldd/bus.h"
+#include "ringfoldd/config.h"
+#include "ringfoldd/http.h"
+
+#define STOP_MS 200 /* to tell all ranks that the box stops */
+
+struct service {
+	struct rfd_config cfg;
+	struct rfd_bus bus;
+	struct rf_fw fw;
+	struct rf_fw_key keys[RFD_KEYS_MAX];
+	struct rfd_http *http;
+	int signals;
+	uint64_t next; /* cycle at which the firmware wants to run */
+};
+
+static struct service service;
+
+static int usage(FILE *f)
+{
+	fprintf(f,
+		"usage: ringfoldd --config FILE [--check]    runs the box; --check reads the file "
+		"only\n"
+		"       ringfoldd --defaults                 a commented file with all settings\n"
+		"Signals: TERM, INT end it (all groups fail, the box forwards nothing), HUP reads "
+		"the "
+		"keys again.\n");
+	return f == stdout ? 0 : 2;
+}
+
+static int say(const char *what)
+{
+	fprintf(stderr, "ringfoldd: %s\n", what);
+	return -1;
+}
+
+/* The old keys stay where the new ones cannot be read. */
+static int load_keys(struct service *s)
+{
+	static struct rf_fw_key fresh[RFD_KEYS_MAX];
+	char why[400];
+	int n;
+
+	if (!s->cfg.keys_file[0])
+		return 0;
+	n = rf_keys_load(s->cfg.keys_file, fresh, RFD_KEYS_MAX, why, sizeof(why));
+	if (n < 0)
+		return say(why);
+	memcpy(s->keys, fresh, sizeof(fresh));
+	s->cfg.fw.keys = s->keys;
+	s->cfg.fw.nkeys = (unsigned int)n;
+	return 0;
+}
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int start(struct service *s)
+{
+	char why[400];
+	int err;
+
+	if (load_keys(s) != 0)
+		return -1;
+	if (rfd_bus_open(&s->bus, s->cfg.registers, strcmp(s->cfg.clock, "host") == 0, why,
+			 sizeof(why)) != 0)
+		return say(why);
+	/* Another one after each start. */
+	s->cfg.fw.epoch = (uint32_t)time(NULL) | 1u;
+	err = rf_fw_init(&s->fw, &s->bus.hal, &s->cfg.fw);
+	if (err)
+		return say(rf_fw_error_text(err));
+	if (strcmp(s->cfg.listen, "off") != 0 &&
+	    rfd_http_start(s->cfg.listen, &s->fw, &s->http, why, sizeof(why)) != 0)
+		return say(why);
+	fprintf(stderr, "ringfoldd: %u ports, %u lanes, %s", s->fw.ports, s->fw.lanes,
+		s->cfg.fw.nkeys ? "" : "no keys: anyone may command the box, ");
+	if (s->http)
+		fprintf(stderr, "http port %u\n", rfd_http_port(s->http));
+	else
+		fprintf(stderr, "no http\n");
+	return 0;
+}
+
+/* Time for poll(): until the firmware wants to run, at most so many microseconds. */
+static struct timespec pause_for(struct service *s)
+{
+	uint64_t now = rfd_bus_cycle(&s->bus), us = 1000000;
+
+	if (s->next <= now)
+		us = 0;
+	else if (s->next - now < 1000u * (uint64_t)s->fw.khz)
+		us = (s->next - now) * 1000u / s->fw.khz + 1u;
+	if (strcmp(s->cfg.interrupt, "poll") == 0 && us > s->cfg.poll_us)
+		us = s->cfg.poll_us;
+	return (struct timespec){(time_t)(us / 1000000u), (long)(us % 1000000u) * 1000};
+}
+
+/* False: it is to end. */
+static bool on_signal(struct service *s)
+{
+	struct signalfd_siginfo info;
+
+	if (read(s->signals, &info, sizeof(info)) != sizeof(info))
+		return true;
+	if (info.ssi_signo != SIGHUP)
+		return false;
+	if (load_keys(s) == 0) {
+		s->fw.cfg.nkeys = s->cfg.fw.nkeys;
+		s->fw.cfg.keys = s->cfg.fw.keys;
+		fprintf(stderr, "ringfoldd: %u keys read\n", s->fw.cfg.nkeys);
+	}
+	return true;
+}
+
+static void run(struct service *s)
+{
+	struct pollfd fds[3] = {{.fd = s->signals, .events = POLLIN},
+				{.fd = s->bus.uio ? s->bus.fd : -1, .events = POLLIN},
+				{.fd = s->http ? rfd_http_fd(s->http) : -1, .events = POLLIN}};
+
+	for (;;) {
+		struct timespec t;
+
+		s->next = rf_fw_poll(&s->fw);
+		rfd_bus_arm(&s->bus);
+		t = pause_for(s);
+		if (ppoll(fds, 3, &t, NULL) < 0 && errno != EINTR)
+			return;
+		if (fds[0].revents && !on_signal(s))
+			return;
+		if (fds[1].revents)
+			rfd_bus_take(&s->bus);
+		/* Always: connections also time out. */
+		if (s->http)
+			rfd_http_run(s->http);
+	}
+}
+
+static void stop(struct service *s)
+{
+	const struct timespec ms = {0, 1000000};
+
+	rfd_http_stop(s->http);
+	for (unsigned int i = 0; i < STOP_MS && !rf_fw_stop(&s->fw); i++)
+		nanosleep(&ms, NULL);
+	/* Also where a rank could not be told. */
+	rf_hal_write(&s->bus.hal, RF_CTRL, RF_CTRL_HOLD_MASK);
+	fprintf(stderr, "ringfoldd: stopped, the box forwards nothing\n");
+}
+
+int main(int argc, char **argv)
+{
+	struct service *s = &service;
+	const char *file = NULL;
+	bool check = false;
+	char why[400];
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--config") == 0 && i + 1 < argc) {
+			file = argv[++i];
+		} else if (strcmp(argv[i], "--check") == 0) {
+			check = true;
+		} else if (strcmp(argv[i], "--defaults") == 0) {
+			rfd_config_print();
+			return 0;
+		} else {
+			return usage(strcmp(argv[i], "--help") == 0 ? stdout : stderr);
+		}
+	}
+	if (!file)
+		return usage(stderr);
+	rfd_config_default(&s->cfg);
+	if (rfd_config_load(&s->cfg, file, why, sizeof(why)) != 0 ||
+	    rfd_config_check(&s->cfg, why, sizeof(why)) != 0) {
+		say(why);
+		return 2;
+	}
+	if (check)
+		return load_keys(s) == 0 ? 0 : 2;
+	s->signals = open_signals();
+	if (s->signals < 0 || start(s) != 0)
+		return 1;
+	run(s);
+	stop(s);
+	rfd_bus_close(&s->bus);
+	return 0;
+}

@@ -1,0 +1,210 @@
+/* The texts: every counter of the tables RF_COUNTERS and RF_FW_COUNTERS, and the state of the box.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "firmware/core/internal.h"
+#include "ringfoldd/http.h"
+
+static const struct {
+	const char *name, *text;
+} port_counters[] = {
+#define RFD_X(name, text) {#name, text},
+	RF_COUNTERS(RFD_X)
+#undef RFD_X
+};
+
+static uint32_t port_counter(struct rf_fw *fw, uint32_t port, uint32_t n)
+{
+	return rf_fw_read(fw, RF_PORT_BASE + port * RF_PORT_STRIDE + 4u * n);
+}
+
+static void head(FILE *f, const char *name, const char *kind, const char *text)
+{
+	fprintf(f, "# HELP %s %s\n# TYPE %s %s\n", name, text, name, kind);
+}
+
+static void put_ports(FILE *f, struct rf_fw *fw)
+{
+	char name[80];
+
+	for (uint32_t n = 0; n < RF_CNT_COUNT; n++) {
+		snprintf(name, sizeof(name), "ringfold_port_%s_total", port_counters[n].name);
+		head(f, name, "counter", port_counters[n].text);
+		for (uint32_t p = 0; p < fw->ports; p++)
+			fprintf(f, "%s{port=\"%" PRIu32 "\"} %" PRIu32 "\n", name, p,
+				port_counter(fw, p, n));
+	}
+}
+
+static void put_firmware(FILE *f, struct rf_fw *fw)
+{
+	unsigned int named = rf_fw_counter_count() - RF_CTL_R_COUNT;
+	char name[80];
+
+	for (unsigned int n = 0; n < named; n++) {
+		snprintf(name, sizeof(name), "ringfold_firmware_%s_total", rf_fw_counter_name(n));
+		head(f, name, "counter", rf_fw_counter_text(n));
+		fprintf(f, "%s %" PRIu32 "\n", name, rf_fw_counter(fw, n));
+	}
+	head(f, "ringfold_refused_total", "counter",
+	     "Requests refused and groups failed, by reason");
+	for (unsigned int n = named + 1; n < rf_fw_counter_count(); n++)
+		fprintf(f, "ringfold_refused_total{reason=\"%s\"} %" PRIu32 "\n",
+			rf_fw_counter_name(n), rf_fw_counter(fw, n));
+}
+
+static void gauge(FILE *f, const char *name, const char *text, double value)
+{
+	head(f, name, "gauge", text);
+	fprintf(f, "%s %.15g\n", name, value);
+}
+
+char *rfd_metrics(struct rf_fw *fw)
+{
+	unsigned int states[RF_CTL_S_FAILED + 1] = {0};
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	put_ports(f, fw);
+	put_firmware(f, fw);
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
+		states[fw->group[i].state]++;
+	head(f, "ringfold_groups", "gauge", "Groups known, by state");
+	for (unsigned int s = RF_CTL_S_JOINING; s <= RF_CTL_S_FAILED; s++)
+		fprintf(f, "ringfold_groups{state=\"%s\"} %u\n", rf_ctl_state_text(s), states[s]);
+	gauge(f, "ringfold_beats_free", "Free beats of one lane", rf_fw_buddy_room(&fw->beats));
+	gauge(f, "ringfold_slots_free", "Free header slots of one lane",
+	      rf_fw_buddy_room(&fw->hslots));
+	gauge(f, "ringfold_connections", "Entries of the connection table, tombstones included",
+	      fw->entries);
+	gauge(f, "ringfold_tombstones", "Tombstones in the connection table", fw->tombstones);
+	gauge(f, "ringfold_hold", "1 while RC data on unknown connections is dropped",
+	      fw->hold_until != RF_FW_NEVER);
+	gauge(f, "ringfold_uptime_seconds", "Since the firmware took the box over",
+	      (double)fw->now_ms * 1e-3);
+	if (fclose(f) != 0) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+/* ---- JSON; all names and words are plain ASCII of our own ---- */
+
+static void put_rank(FILE *f, struct rf_fw *fw, const struct rf_fw_group *g,
+		     const struct rf_fw_member *m)
+{
+	uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
+
+	fprintf(f,
+		"{\"rank\": %u, \"ip\": \"%u.%u.%u.%u\", \"port\": %u, \"lane\": %u, "
+		"\"left\": %s, \"silent_ms\": %" PRIu64,
+		m->rank, (unsigned int)(m->src_ip >> 24), (unsigned int)(m->src_ip >> 16 & 255u),
+		(unsigned int)(m->src_ip >> 8 & 255u), (unsigned int)(m->src_ip & 255u), m->port,
+		m->lane, m->flags & RF_CTL_RANK_LEFT ? "true" : "false", fw->now_ms - m->life_ms);
+	if (g->live)
+		fprintf(f, ", \"next\": %" PRIu32 ", \"sent\": %" PRIu32 ", \"una\": %" PRIu32,
+			rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_NEXT)),
+			rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_SENT)),
+			rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_UNA)));
+	fputc('}', f);
+}
+
+/* The rank that the others wait for: the least advanced; -1 where none is behind. */
+static int straggler(struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	const struct rf_fw_member *m;
+	uint32_t head_index, most = 0;
+	int rank = -1;
+
+	if (!g->live)
+		return -1;
+	head_index = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_HEAD));
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
+		uint32_t ahead = (rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_NEXT)) - head_index) &
+				 0xffffffu;
+
+		if (ahead == 0)
+			rank = m->rank;
+		most = ahead > most ? ahead : most;
+	}
+	return most > 0 ? rank : -1;
+}
+
+static void put_group(FILE *f, struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	const struct rf_fw_member *m;
+	const char *comma = "";
+
+	fprintf(f,
+		"{\"job\": %" PRIu64 ", \"group\": %u, \"state\": \"%s\", \"reason\": \"%s\", "
+		"\"ranks\": %u, \"joined\": %u, \"left\": %u",
+		g->job, g->number, rf_ctl_state_text(g->state), rf_ctl_reason_name(g->reason),
+		g->ranks, g->joined, g->left);
+	if (g->hw != RF_FW_NONE)
+		fprintf(f,
+			", \"hardware\": %u, \"slots\": %u, \"first_slot\": %" PRIu32
+			", \"first_beat\": %" PRIu32,
+			g->hw, 1u << g->slots_log2, g->hbase, g->dbase);
+	if (g->live)
+		fprintf(f, ", \"head\": %" PRIu32 ", \"tail\": %" PRIu32 ", \"straggler\": %d",
+			rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_HEAD)),
+			rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_TAIL)), straggler(fw, g));
+	fprintf(f, ", \"members\": [");
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		fputs(comma, f);
+		put_rank(f, fw, g, m);
+		comma = ", ";
+	}
+	fprintf(f, "]}");
+}
+
+static void put_port(FILE *f, struct rf_fw *fw, uint32_t p)
+{
+	fprintf(f, "%s{\"port\": %" PRIu32, p ? ", " : "", p);
+	for (uint32_t n = 0; n < RF_CNT_COUNT; n++)
+		fprintf(f, ", \"%s\": %" PRIu32, port_counters[n].name, port_counter(fw, p, n));
+	fputc('}', f);
+}
+
+char *rfd_status(struct rf_fw *fw)
+{
+	const char *comma = "";
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	fprintf(f,
+		"{\"epoch\": %" PRIu32 ", \"uptime_ms\": %" PRIu64 ", \"open_lab\": %s, "
+		"\"hold\": %s, \"slots\": %u, \"slots_free\": %" PRIu32 ", \"beats\": %u, "
+		"\"beats_free\": %" PRIu32 ", \"connections\": %" PRIu32
+		", \"tombstones\": %" PRIu32 ", \"places\": %u, \"ports\": [",
+		fw->epoch, fw->now_ms, fw->cfg.nkeys == 0 ? "true" : "false",
+		fw->hold_until != RF_FW_NEVER ? "true" : "false", 1u << fw->hdr_log2,
+		rf_fw_buddy_room(&fw->hslots), 1u << fw->bank_log2, rf_fw_buddy_room(&fw->beats),
+		fw->entries, fw->tombstones, 2u << fw->hash_bits);
+	for (uint32_t p = 0; p < fw->ports; p++)
+		put_port(f, fw, p);
+	fprintf(f, "], \"groups\": [");
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		if (fw->group[i].state == RF_CTL_S_FREE)
+			continue;
+		fputs(comma, f);
+		put_group(f, fw, &fw->group[i]);
+		comma = ", ";
+	}
+	fprintf(f, "]}\n");
+	if (fclose(f) != 0) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}

@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""ringfoldd over a file that stands in for the mapped registers; this program plays the hardware.
+
+usage: ringfoldd.py BUILD/bin/ringfoldd
+"""
+import json
+import mmap
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "tests", "check"))
+from ctl_vectors import siphash  # noqa: E402
+
+BYTES = 0x140000
+CTRL, MAC_HI, MAC_LO, IP = 0x20, 0x24, 0x28, 0x2c
+PUNT_STATUS, PUNT_POP, INJECT = 0x60, 0x64, 0x68
+PUNT_DATA, INJECT_DATA, GROUP = 0x20000, 0x21000, 0x4000
+KEY = bytes(range(16))
+JOB = 42
+failures = 0
+
+
+def check(text, good):
+    global failures
+    print("%s  %s" % ("ok  " if good else "FAIL", text))
+    failures += not good
+
+
+class Box:
+    """The registers: 4 ports, 1 lane, 512 bits, 2^8 places, 8 groups."""
+
+    def __init__(self, path):
+        with open(path, "wb") as f:
+            f.truncate(BYTES)
+        self.file = open(path, "r+b")
+        self.map = mmap.mmap(self.file.fileno(), BYTES)
+        for addr, value in ((0, 0x52464258), (4, 1), (8, 4 | 1 << 8 | 8 << 16 | 8 << 20 | 1 << 25),
+                            (12, 8 | 13 << 8 | 9 << 16 | 12 << 24), (16, 250000), (CTRL, 2)):
+            self.write(addr, value)
+
+    def read(self, addr):
+        return struct.unpack_from("<I", self.map, addr)[0]
+
+    def write(self, addr, value):
+        struct.pack_into("<I", self.map, addr, value)
+
+    def punt(self, port, frame):
+        """Hands a frame in and returns what the firmware sends next."""
+        frame += bytes(60 - len(frame)) if len(frame) < 60 else b""
+        self.map[PUNT_DATA:PUNT_DATA + len(frame)] = frame
+        self.write(PUNT_POP, 0)
+        self.write(INJECT, 0)
+        self.write(PUNT_STATUS, 1 << 31 | port << 24 | len(frame))
+        self.until(lambda: self.read(PUNT_POP) == 1)
+        self.write(PUNT_STATUS, 0)
+        self.until(lambda: self.read(INJECT) != 0)
+        length = self.read(INJECT) & 0xffff
+        return bytes(self.map[INJECT_DATA:INJECT_DATA + length])
+
+    @staticmethod
+    def until(what, seconds=5):
+        end = time.monotonic() + seconds
+        while not what():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.001)
+        return True
+
+
+def arp(host):
+    return (b"\xff" * 6 + bytes([2, 0, 0, 0, 0, host]) + struct.pack(">HHHBBH", 0x0806, 1, 0x0800, 6, 4, 1) +
+            bytes([2, 0, 0, 0, 0, host, 10, 0, 0, host]) + bytes(6) + bytes([10, 0, 0, 254]))
+
+
+def checksum(data):
+    total = sum(struct.unpack(">%dH" % (len(data) // 2), data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+
+
+def join(rank, nonce, seq, key=KEY):
+    """JOIN of one of two ranks, hosts 10.0.0.1 and .2."""
+    host = rank + 1
+    body = struct.pack(">HBBBBBBHHIIIIIIII", 2, 0, 0, 10, 6, 6, 0xff, 4, 0, 0, 0x11 + rank,
+                       0x0a000000 + 3 - host, 0x12 - rank, 7, 0x400000, 5000, 60000)
+
+    def build(tag):
+        return struct.pack(">4sBBHHHQHHIIQQ", b"RFCT", 2, 1, 0, 56 + len(body), 1, JOB, rank, 0, 0, seq,
+                           900 + rank, nonce) + tag + body
+
+    message = build(struct.pack("<Q", siphash(key, build(bytes(8)))))
+    ip = struct.pack(">BBHHHBBHII", 0x45, 0, 28 + len(message), 0, 0x4000, 64, 17, 0, 0x0a000000 + host, 0x0a0000fe)
+    ip = ip[:10] + struct.pack(">H", checksum(ip)) + ip[12:]
+    udp = struct.pack(">HHHH", 50000, 4791, 8 + len(message), 0)
+    return bytes([2, 0x52, 0x46, 0, 0, 0x10, 2, 0, 0, 0, 0, host, 8, 0]) + ip + udp + message
+
+
+def get(port, path, method="GET"):
+    request = urllib.request.Request("http://127.0.0.1:%d%s" % (port, path), method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            return answer.status, answer.headers["Content-Type"], answer.read().decode()
+    except urllib.error.HTTPError as e:
+        return e.code, "", e.read().decode()
+
+
+def config(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
+
+
+def test_config(program, folder):
+    path = os.path.join(folder, "bad.ini")
+    good = "[box]\nregisters = /nowhere\nip = 10.0.0.254\nmac = 02:52:46:00:00:10\n"
+    for text, want in ((good + "[box]\ncolour = red\n", "bad.ini:6: no such key in [box]: colour"),
+                       ("[boxes]\nip = 1.2.3.4\n", "bad.ini:2: no such key in [boxes]: ip"),
+                       (good + "hold_ms = -1\n", "bad.ini:5: hold_ms = -1 is not allowed"),
+                       (good + "ip = 10.0.0.9\n", "bad.ini:5: ip is set twice"),
+                       (good + "interrupt = never\n", "bad.ini:5: interrupt = never is not allowed"),
+                       (good + "nothing\n", "bad.ini:5: neither"),
+                       (good.replace("02:52", "03:52"), "[box] mac: no base address"),
+                       (good.replace("ip = 10.0.0.254\n", ""), "[box] ip is not set"),
+                       (good.replace("254", "256"), "bad.ini:3: ip = 10.0.0.256 is not allowed")):
+        run = subprocess.run([program, "--config", config(path, text), "--check"], capture_output=True, text=True)
+        check("config: %s" % want, run.returncode == 2 and want in run.stderr)
+        if want not in run.stderr:
+            print(run.stderr)
+    run = subprocess.run([program, "--config", config(path, good), "--check"])
+    check("config: a good one", run.returncode == 0)
+    made = subprocess.run([program, "--defaults"], capture_output=True, text=True).stdout
+    with open(os.path.join(ROOT, "ringfoldd", "ringfoldd.ini"), encoding="utf-8") as f:
+        check("config: ringfoldd.ini shows every setting", f.read() == made)
+    # Every line of it is taken: comments removed from what must be set.
+    filled = re.sub("#(registers|keys) = ", r"\1 = /x", made).replace("#ip = ", "ip = 10.0.0.1")
+    filled = filled.replace("#mac = ", "mac = 02:00:00:00:00:00").replace("keys = /x", "keys =")
+    run = subprocess.run([program, "--config", config(path, filled), "--check"], capture_output=True, text=True)
+    check("config: all of it can be read back", run.returncode == 0)
+
+
+class Service:
+    def __init__(self, program, folder, extra=""):
+        self.box = Box(os.path.join(folder, "registers"))
+        self.keys = os.path.join(folder, "keys")
+        config(self.keys, "0 %s\n%d %s groups=2\n" % ("ab" * 16, JOB, KEY.hex()))
+        os.chmod(self.keys, 0o600)
+        path = config(os.path.join(folder, "good.ini"), """[box]
+registers = %s
+interrupt = poll
+clock = host
+ip = 10.0.0.254
+mac = 02:52:46:00:00:10
+[jobs]
+keys = %s
+[http]
+listen = 127.0.0.1:0
+%s""" % (os.path.join(folder, "registers"), self.keys, extra))
+        self.process = subprocess.Popen([program, "--config", path], stderr=subprocess.PIPE, text=True)
+        line = self.process.stderr.readline()
+        found = re.search(r"http port (\d+)", line)
+        self.port = int(found.group(1)) if found else 0
+        check("started: %s" % line.strip(), self.port > 0)
+
+
+def test_metrics(port):
+    status, kind, text = get(port, "/metrics")
+    check("/metrics: content type", status == 200 and kind.startswith("text/plain; version=0.0.4"))
+    sample = re.compile(r'^([a-z0-9_]+)(\{[a-z]+="[A-Za-z0-9_ ]+"\})? (\d+(\.\d+)?)$')
+    values = {}
+    types = set()
+    for line in text.splitlines():
+        if line.startswith("# TYPE "):
+            types.add(line.split()[2])
+        elif not line.startswith("# HELP "):
+            found = sample.match(line)
+            if not found or found.group(1) not in types or line in values:
+                check("/metrics: line %r" % line, False)
+                continue
+            values[found.group(1) + (found.group(2) or "")] = float(found.group(3))
+    with open(os.path.join(ROOT, "rtl", "control", "registers.txt"), encoding="utf-8") as f:
+        counters = re.findall(r"^counter (\w+)", f.read(), re.M)
+    missing = [c for c in counters for p in range(4) if 'ringfold_port_%s_total{port="%d"}' % (c, p) not in values]
+    check("/metrics: all %d counters of 4 ports" % len(counters), not missing)
+    check("/metrics: what was set in the hardware", values['ringfold_port_rx_frames_total{port="2"}'] == 4711)
+    check("/metrics: two JOINs", values["ringfold_firmware_join_total"] >= 2)
+    check("/metrics: one group ready", values['ringfold_groups{state="ready"}'] == 1)
+    check("/metrics: refusals by reason", values['ringfold_refused_total{reason="TAG"}'] >= 1)
+
+
+def test_page(port, folder):
+    status, kind, text = get(port, "/")
+    check("/: the page", status == 200 and "text/html" in kind and "ringfold box" in text)
+    chromium = shutil.which("chromium")
+    if not chromium:
+        print("      (no Chromium here: the page's script is not run)")
+        return
+    dom = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000",
+                          "--user-data-dir=" + os.path.join(folder, "chromium"), "--dump-dom",
+                          "http://127.0.0.1:%d/" % port], capture_output=True, text=True, timeout=60).stdout
+    for what in ("<td>%d</td><td>1</td><td>ready</td>" % JOB, "4711", "slots free", "rank 1"):
+        check("/: shows %s" % what, what in dom)
+
+
+def test_service(program, folder):
+    s = Service(program, folder)
+    box = s.box
+    check("MAC and address", (box.read(MAC_HI), box.read(MAC_LO), box.read(IP)) == (0x0252, 0x46000010, 0x0a0000fe))
+    check("enabled, with hold", box.read(CTRL) == 3)
+    answer = box.punt(1, arp(1))
+    check("ARP is answered", answer[20:22] == b"\0\2" and answer[28:32] == bytes([10, 0, 0, 254]))
+    nonce, = struct.unpack_from(">Q", answer, 46)
+    answer = box.punt(1, join(0, nonce, 1, key=bytes(16)))
+    check("a wrong key is refused", answer[42 + 56:42 + 58] == bytes([3, 4]))
+    answer = box.punt(1, join(0, nonce, 2))
+    check("the first rank waits", answer[42 + 56] == 1)
+    box.punt(2, join(1, nonce, 2))
+    check("the group is live in the hardware", Box.until(lambda: box.read(GROUP) & 1))
+    box.write(0x2000 + 2 * 0x200, 4711)
+    status = json.loads(get(s.port, "/status.json")[2])
+    group = status["groups"][0]
+    check("/status.json: the group", (group["job"], group["state"], group["slots"]) == (JOB, "ready", 64))
+    check("/status.json: its ranks", [(m["rank"], m["port"], m["ip"]) for m in group["members"]] ==
+          [(0, 1, "10.0.0.1"), (1, 2, "10.0.0.2")])
+    # Rank 0 is three packets ahead of rank 1: the box waits for rank 1.
+    box.write(0x100000 + 0x40 * 1 + 0x000020, 3)
+    group = json.loads(get(s.port, "/status.json")[2])["groups"][0]
+    check("/status.json: who is awaited", group["straggler"] == 1)
+    test_metrics(s.port)
+    test_page(s.port, folder)
+    check("unknown page", get(s.port, "/nothing")[0] == 404)
+    check("POST", get(s.port, "/metrics", "POST")[0] == 405)
+    config(s.keys, "not a key\n")
+    s.process.send_signal(signal.SIGHUP)
+    line = s.process.stderr.readline()
+    check("HUP with bad keys: %s" % line.strip(), "keys:1:" in line and KEY.hex() not in line)
+    config(s.keys, "%d %s\n" % (JOB, KEY.hex()))
+    s.process.send_signal(signal.SIGHUP)
+    check("HUP with good ones", "1 keys read" in s.process.stderr.readline())
+    s.process.send_signal(signal.SIGTERM)
+    check("ends within two seconds", s.process.wait(2) == 0)
+    check("the group is dead, the box forwards nothing", box.read(GROUP) & 1 == 0 and box.read(CTRL) == 2)
+    check("says so", "stopped" in s.process.stderr.read())
+
+
+def test_refused(program, folder):
+    box = Box(os.path.join(folder, "registers"))
+    path = os.path.join(folder, "good.ini")
+    box.write(0, 1)
+    run = subprocess.run([program, "--config", path], capture_output=True, text=True, timeout=10)
+    check("no box behind the registers", run.returncode == 1 and "no ringfold box" in run.stderr)
+    with open(os.path.join(folder, "registers"), "wb") as f:
+        f.truncate(4096)
+    run = subprocess.run([program, "--config", path], capture_output=True, text=True, timeout=10)
+    check("a map that is too small", run.returncode == 1 and "4096 bytes" in run.stderr)
+
+
+def main(program):
+    folder = tempfile.mkdtemp(prefix="ringfoldd.")
+    try:
+        test_config(program, folder)
+        test_service(program, folder)
+        test_refused(program, folder)
+    finally:
+        shutil.rmtree(folder)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

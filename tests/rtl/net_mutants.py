@@ -81,7 +81,8 @@ def model(root, build, bench, sources):
     """Make the library of the model in build; True where that went well."""
     top, _, _, params = BENCHES[bench]
     command = ["verilator", "--cc", "-Wno-fatal", "--assert", "--x-assign", "unique", "-DRF_CRC_TABLE",
-               "-I" + os.path.join(root, "rtl/net"), "-I" + os.path.join(root, "build/gen"), "--top-module", top,
+               "-I" + os.path.join(root, "rtl/net"), "-I" + os.path.join(root, "rtl/reduce"),
+               "-I" + os.path.join(root, "build/gen"), "--top-module", top,
                "-Mdir", build]
     command += ["-G%s=%d" % item for item in params.items()] + sources
     return quiet(command) and quiet(["make", "-C", build, "-f", "V%s.mk" % top, "OPT=-O1", "V%s__ALL.a" % top])

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Break modules of rtl/reduce and rtl/control in one place at a time: the benches tests/rtl/unit_*.cpp must notice each time.
+
+usage: unit_mutants.py BUILD
+
+Benches and their parameters are those of mk/rtl-bench.mk. Exit 1 where a mutant survives, where its text is no longer in
+the source, or where it does not build.
+"""
+import re
+import sys
+
+import net_mutants
+
+RED = "rtl/reduce/rf_"
+CTL = "rtl/control/rf_"
+LIB = ["rtl/lib/rf_%s.v" % n for n in ("ram_lut", "ram_sdp", "fifo", "delay", "rr_arb")]
+
+# Module: pairs of text and what comes in its place.
+MUTANTS = {
+    RED + "ram_many": [("mem[rd_addr[r*AW +: AW]]", "mem[rd_addr[0 +: AW]]")],
+    RED + "seen": [("set_ack || (!set && clr_bits[1])", "set_ack || (!set && clr_bits[0])"),
+                   ("assign clr_ready = !set;", "assign clr_ready = 1'b1;")],
+    RED + "conn_static": [(".wr_en(wr_field[3])", ".wr_en(wr_field[2])"), ("wr_data[2:0]", "{1'b0, wr_data[1:0]}")],
+    CTL + "counters": [("else if (ready && ack_beyond)", "else if (ack_beyond)"), ("else if (!clear_q[6])", "else if (!clear_q[5])"),
+                       ("rd_number > `RF_CNT_TX_FRAMES", "rd_number > `RF_CNT_TX_FIRST")],
+    RED + "repeatq": [("if (m_pop && youngest == rd_q)", "if (m_pop)"), ("count <= DEPTH - LANES", "count < DEPTH - LANES"),
+                      ("count + 32'd4 < DEPTH - 2 * LANES", "count < DEPTH")],
+    RED + "passthru": [("(15'd1 << BYTES_LOG2) - 15'd1", "(15'd1 << BYTES_LOG2)"), ("begun_q != {FW+1{1'b0}}", "p_valid"),
+                       ("len_room && need", "need")],
+    RED + "port_tx": [("run_q >= RESULTS[3:0] || (begun", "run_q > RESULTS[3:0] || (begun"),
+                      ("res_soon || (sel_q != RES && res_p_valid) :", "res_soon :"),
+                      ("run_q + 4'd1 == RESULTS[3:0])", "1'b0)")],
+    RED + "results": [("h_hdr[439] | (h_ackreq & h_vlan)", "h_hdr[439] | h_ackreq"), ("32'hffffffff >>", "32'hffffffff <<"),
+                      ("pack_room && !pack_drop &&", "pack_room &&"), ("h_take && n_done_q + 5'd1 == n_copies", "h_take"),
+                      ("r_done_q != 5'd0 || r_ptr != wr_q", "r_ptr != wr_q")],
+    RED + "bank": [(" && !(q_op == OP_STORE && punts_q != 3'd0)", ""), ("h_hdr[639:464], be_psn, h_hdr[439:0]",
+                                                                         "h_hdr[639:464], h_psn, h_hdr[439:0]"),
+                   ("if (rst || w_take) beat_q", "if (rst) beat_q")],
+    RED + "reader": [("`RF_REDUCE_PASS_MIN - 1", "`RF_REDUCE_PASS_MIN - 2"), ("(!prep_first_q && bad_q) || ", ""),
+                     ("prep_first_q ? 5'd0 : copies_q", "copies_q")],
+    RED + "sched": [("passed_q} + 32'd1 >= FIRSTS;\n        end\n    end\n  endgenerate\n\n  // First sendings that went past each",
+                     "passed_q} + 32'd1 > FIRSTS + 32'd8;\n        end\n    end\n  endgenerate\n\n  // First sendings that went past each"),
+                    ("less(e_index, e_una) || ", ""), ("e_first && e_index != e_sent", "1'b0"),
+                    ("prep_busy | taken", "prep_busy"), ("lane_members & ~l_queued;", "lane_members;"),
+                    ("(slot & (size_mask >> 3)) == 16'd0", "(slot & (size_mask >> 2)) == 16'd0")],
+    CTL + "group_regs": [("if (hit[h] && !error_q[h])", "if (hit[h])"), ("for (p = PORTS - 1; p >= 0; p = p - 1)\n        if (bad",
+                                                                        "for (p = 0; p < PORTS; p = p + 1)\n        if (bad"),
+                         ("if (wr_clr || start_valid)", "if (wr_clr)"), ("wr_data[0] && !live_q[wr_group]", "wr_data[0]")],
+    CTL + "regs": [("wr_init ? 2'b11 : wr_data[1:0]", "wr_data[1:0]"), ("if (rd_wait_q[3]) rd_data_q", "if (rd_wait_q[2]) rd_data_q"),
+                   ("{28'd0, cid[6:3]} < LANES &&", ""), ("init_q || seen_q || wr_init", "init_q || wr_init")],
+    RED + "judge_form": [("state == `RF_STATE_JOINING || !good", "state == `RF_STATE_JOINING"), ("opcode == 8'h06 || ", ""),
+                         ("syndrome[7:2] == 6'h18", "syndrome[7:3] == 5'h0c")],
+    RED + "judge": [("p3_back - f_start + {23'd0, syn_ack}", "p3_back - f_start"), ("&& p4_index_q[23] && !j_far", "&& p4_index_q[23]"),
+                    ("p4_len_q <= `RF_PUNT_DATA_BYTES && ", "")],
+    RED + "ackq": [("h_hdr[47:0], h_hdr[95:48]", "h_hdr[95:48], h_hdr[47:0]"), ("1'b0, h_body[238], 6'd0", "1'b0, 1'b0, 6'd0"),
+                   (".AFULL(DEPTH - 2)", ".AFULL(DEPTH)"), ("{15'd0, fold[16]}", "16'd0")],
+    RED + "ledger_ack": [("done && !beyond && less(una, a_value_q)", "done && !beyond"), ("!a_valid_q || !block", "1'b1")],
+    RED + "ledger_head": [("(~members | beyond)", "(~members | beyond | (beyond << 1))"), (" | (advance ? look_q : {GROUPS{1'b0}})", "")],
+    RED + "ledger_tail": [("least(s3_least_q, s2_least_q)", "s2_least_q"), ("s4_hold_q[IDX] && less", "1'b0 && less"),
+                          ("least(s3_least_q, s3_hold)", "s3_least_q")],
+    RED + "ledger": [("if (hold_q[2*h] && !pass_end[h])", "if (hold_q[2*h])"), ("if (s_block) tail_mark[s_addr[AW-1:LW]] = 1'b1;", "")],
+}
+
+# Files that a bench needs besides its module and the library.
+MORE = {CTL + "regs": [RED + "conn_static"], RED + "judge": [RED + "judge_form"],
+        RED + "ledger": [RED + n for n in ("ram_many", "ledger_port", "ledger_head", "ledger_tail", "ledger_ack")]}
+
+
+def parameters():
+    """Module: its parameters in mk/rtl-bench.mk, from its first bench."""
+    found = {}
+    with open("mk/rtl-bench.mk", encoding="ascii") as text:
+        for line in text:
+            call = re.search(r"call unit,(\w+)", line)
+            if call and not line.startswith("#") and call.group(1) not in found:
+                found[call.group(1)] = {k: int(v) for k, v in re.findall(r"\b([A-Z][A-Z0-9_]*)=(\d+)", line)}
+    return found
+
+
+def main(argv):
+    if len(argv) != 2:
+        sys.stderr.write(__doc__)
+        return 2
+    params = parameters()
+    net_mutants.BENCHES = {}
+    mutants = []
+    for module, pairs in MUTANTS.items():
+        name = module.split("rf_")[1]
+        sources = LIB + [m + ".v" for m in MORE.get(module, [])] + [module + ".v"]
+        net_mutants.BENCHES[name] = ("rf_" + name, sources, "unit_%s.cpp" % name, params[name])
+        mutants += [(name, module + ".v", old, new) for old, new in pairs]
+    net_mutants.MUTANTS = {"unit": mutants}
+    return net_mutants.main([argv[0], "unit", argv[1]])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -11,7 +11,7 @@
 # Why each package is here: docs/dependencies.md. Without root it prints the command to run and exits 1.
 set -eu
 
-demo='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libnuma-dev libunicorn-dev clang lld'
+demo='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libnuma-dev coinor-libclp-dev libunicorn-dev clang lld'
 test='libcmocka-dev libinih-dev libmicrohttpd-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps'
 dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40 gtkwave chromium'
 

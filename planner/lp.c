@@ -4,7 +4,7 @@
  */
 #include "planner/lp.h"
 
-#include <coin/Clp_C_Interface.h>
+#include <Clp_C_Interface.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

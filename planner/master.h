@@ -27,8 +27,8 @@ struct master {
 	struct tree_load load;
 	int *row; /* of the LP, for arcs and nodes; -1: no limit */
 	/* Of the latest solution. */
-	double value;         /* throughput */
-	double *arc, *node;   /* prices: a tree is worth adding if it costs less than 1 */
+	double value;       /* throughput */
+	double *arc, *node; /* prices: a tree is worth adding if it costs less than 1 */
 };
 
 struct master *master_new(const struct topology *t);

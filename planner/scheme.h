@@ -7,10 +7,10 @@
 #include "planner/plan.h"
 
 struct scheme_options {
-	uint64_t seed;  /* of what a scheme draws */
-	int chunks;     /* quantise to so many classes; 0: leave the fractions */
-	int roundings;  /* GRID, InArt: best of so many */
-	double seconds; /* a scheme that improves step by step stops then */
+	uint64_t seed;    /* of what a scheme draws */
+	int chunks;       /* quantise to so many classes; 0: leave the fractions */
+	int roundings;    /* GRID, InArt: best of so many */
+	double seconds;   /* a scheme that improves step by step stops then */
 	bool reduce_only; /* the way up alone, to parameter servers */
 };
 

@@ -27,8 +27,8 @@ struct steiner *steiner_new(const struct topology *t, bool merging)
 		const struct topo_node *n = &t->node[i];
 
 		s->in[i] = n->kind == TOPO_HOST && n->worker;
-		if (merging && (n->kind == TOPO_BOX ||
-				(n->kind == TOPO_HOST && n->server && !n->worker)))
+		if (merging &&
+		    (n->kind == TOPO_BOX || (n->kind == TOPO_HOST && n->server && !n->worker)))
 			s->optional[s->options++] = i;
 	}
 	return s;
@@ -113,8 +113,8 @@ static int find_candidates(struct steiner *s)
 		if ((t->node[a].kind == TOPO_HOST && !s->in[a]) ||
 		    (t->node[b].kind == TOPO_HOST && !s->in[b]))
 			continue;
-		s->candidate[n++] = (struct steiner_edge){
-			s->distance[a] + s->link[l] + s->distance[b], l, -1};
+		s->candidate[n++] =
+			(struct steiner_edge){s->distance[a] + s->link[l] + s->distance[b], l, -1};
 	}
 	for (int i = 0; i < t->nodes; i++)
 		if (s->in[i] && s->site[i] != i)

@@ -1,0 +1,357 @@
+/*
+ * Minimum arborescences. Every member chooses its cheapest parent; a cycle of such choices becomes
+ * one member, until there is none; then cycles are opened again, the last one first.
+ */
+#include "planner/arbor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/lp.h"
+
+struct arbor *arbor_new(const struct topology *t, const int *optional, int options)
+{
+	struct arbor *a = room(1, sizeof(*a));
+	size_t n = (size_t)(t->workers + options);
+
+	a->t = t;
+	a->optional = room((size_t)options, sizeof(int));
+	memcpy(a->optional, optional, (size_t)options * sizeof(int));
+	a->options = options;
+	a->terminals = (int)n;
+	a->node = room(n, sizeof(int));
+	memcpy(a->node, t->worker, (size_t)t->workers * sizeof(int));
+	memcpy(a->node + t->workers, optional, (size_t)options * sizeof(int));
+	a->distance = room(n * n, sizeof(double));
+	a->from_arc = room(n * (size_t)t->nodes, sizeof(int));
+	a->price = room(n, sizeof(double));
+	a->member = room(n, sizeof(int));
+	a->cost = room(n * n, sizeof(double));
+	a->parent = room(n, sizeof(int));
+	a->work = room(4 * n * n, sizeof(double));
+	a->work_parent = room(2 * n, sizeof(int));
+	a->cycle = room(2 * n, sizeof(int));
+	a->rank = room(2 * n, sizeof(int));
+	a->entry = room(2 * n * 2 * n, sizeof(int));
+	a->leave = room(2 * n * 2 * n, sizeof(int));
+	return a;
+}
+
+void arbor_free(struct arbor *a)
+{
+	if (!a)
+		return;
+	free(a->optional);
+	free(a->node);
+	free(a->distance);
+	free(a->from_arc);
+	free(a->price);
+	free(a->heap.entry);
+	free(a->member);
+	free(a->cost);
+	free(a->parent);
+	free(a->work);
+	free(a->work_parent);
+	free(a->cycle);
+	free(a->rank);
+	free(a->entry);
+	free(a->leave);
+	free(a);
+}
+
+/* Shortest ways from one terminal to all nodes. */
+static void find_ways(struct arbor *a, int i, const double *arc_price, double *distance)
+{
+	const struct topology *t = a->t;
+	int *from_arc = a->from_arc + (size_t)i * (size_t)t->nodes;
+
+	for (int n = 0; n < t->nodes; n++) {
+		distance[n] = INFINITY;
+		from_arc[n] = -1;
+	}
+	a->heap.count = 0;
+	distance[a->node[i]] = 0;
+	heap_push(&a->heap, 0, a->node[i]);
+	while (a->heap.count > 0) {
+		struct heap_entry top = heap_pop(&a->heap);
+		const struct topo_node *n = &t->node[top.node];
+
+		/* Idle hosts and servers pass nothing on. */
+		if (top.key > distance[top.node] ||
+		    (top.node != a->node[i] && n->kind == TOPO_HOST && !n->worker))
+			continue;
+		for (int k = t->first[top.node]; k < t->first[top.node + 1]; k++) {
+			int arc = t->out[k];
+			int next = topo_arc_to(t, arc);
+			double d = top.key + arc_price[arc];
+
+			if (d >= distance[next])
+				continue;
+			distance[next] = d;
+			from_arc[next] = arc;
+			heap_push(&a->heap, d, next);
+		}
+	}
+}
+
+void arbor_price(struct arbor *a, const double *arc, const double *node)
+{
+	double *distance = room((size_t)a->t->nodes, sizeof(double));
+
+	for (int i = 0; i < a->terminals; i++) {
+		find_ways(a, i, arc, distance);
+		for (int j = 0; j < a->terminals; j++)
+			a->distance[(size_t)i * (size_t)a->terminals + (size_t)j] =
+				distance[a->node[j]];
+		a->price[i] = node ? node[a->node[i]] : 0;
+	}
+	free(distance);
+}
+
+/* --- one arborescence ---------------------------------------------------------------------------
+ */
+
+/* Members that are alive; cost[v][u]: v under parent u, of members and contracted cycles alike. */
+struct edmonds {
+	struct arbor *a;
+	int n; /* members and cycles so far */
+	int size;
+	int root;
+	int *alive, count;
+	int *parent;
+	int *inside; /* the cycle that has swallowed it, -1 */
+		     /* Which member of v and which of u a cost stands for. */
+};
+
+static double *cost_of(const struct edmonds *x, int v, int u)
+{
+	return &x->a->work[(size_t)v * (size_t)x->size + (size_t)u];
+}
+
+static void choose_parents(struct edmonds *x)
+{
+	for (int i = 0; i < x->count; i++) {
+		int v = x->alive[i];
+		int best = -1;
+
+		if (v == x->root)
+			continue;
+		for (int j = 0; j < x->count; j++) {
+			int u = x->alive[j];
+
+			if (u != v && (best < 0 || *cost_of(x, v, u) < *cost_of(x, v, best)))
+				best = u;
+		}
+		x->parent[v] = best;
+	}
+}
+
+/* The nodes of one cycle of chosen parents in a->cycle; their number, 0: there is none. */
+static int find_cycle(struct edmonds *x)
+{
+	int *mark = x->a->rank;
+
+	for (int i = 0; i < x->count; i++)
+		mark[x->alive[i]] = -1;
+	for (int i = 0; i < x->count; i++) {
+		int v = x->alive[i];
+		int n = 0;
+
+		while (v != x->root && mark[v] < 0) {
+			mark[v] = i;
+			v = x->parent[v];
+		}
+		if (v == x->root || mark[v] != i)
+			continue;
+		do {
+			x->a->cycle[n++] = v;
+			v = x->parent[v];
+		} while (v != x->a->cycle[0]);
+		return n;
+	}
+	return 0;
+}
+
+/* The cycle becomes node x->n. */
+static void contract(struct edmonds *x, int n)
+{
+	struct arbor *a = x->a;
+	int c = x->n++;
+	int kept = 0;
+
+	for (int i = 0; i < n; i++)
+		x->inside[a->cycle[i]] = c;
+	for (int i = 0; i < x->count; i++)
+		if (x->inside[x->alive[i]] < 0)
+			x->alive[kept++] = x->alive[i];
+	for (int j = 0; j < kept; j++) {
+		int u = x->alive[j];
+		size_t in = (size_t)c * (size_t)x->size + (size_t)u;
+		size_t out = (size_t)u * (size_t)x->size + (size_t)c;
+		int enter = a->cycle[0];
+		int leave = a->cycle[0];
+
+		for (int i = 0; i < n; i++) {
+			int v = a->cycle[i];
+			int w = a->cycle[i];
+
+			if (*cost_of(x, v, u) - *cost_of(x, v, x->parent[v]) <
+			    *cost_of(x, enter, u) - *cost_of(x, enter, x->parent[enter]))
+				enter = v;
+			if (*cost_of(x, u, w) < *cost_of(x, u, leave))
+				leave = w;
+		}
+		a->work[in] = *cost_of(x, enter, u) - *cost_of(x, enter, x->parent[enter]);
+		a->work[out] = *cost_of(x, u, leave);
+		a->entry[in] = enter;
+		a->leave[out] = leave;
+	}
+	x->inside[c] = -1;
+	x->alive[kept++] = c;
+	x->count = kept;
+}
+
+/* Opens cycles, the last first: one of its nodes takes the parent of the whole. */
+static void expand(struct edmonds *x)
+{
+	struct arbor *a = x->a;
+
+	for (int c = x->n - 1; c >= a->members; c--) {
+		int u = x->parent[c];
+		int v = a->entry[(size_t)c * (size_t)x->size + (size_t)u];
+
+		x->parent[v] = u;
+		/* Those whose parent is the cycle hang on one of its nodes. */
+		for (int i = 0; i < c; i++)
+			if (x->parent[i] == c)
+				x->parent[i] = a->leave[(size_t)i * (size_t)x->size + (size_t)c];
+	}
+}
+
+static double run_edmonds(struct arbor *a, int root)
+{
+	struct edmonds x = {.a = a, .n = a->members, .size = 2 * a->terminals, .root = root};
+	double sum = 0;
+	int n;
+
+	x.alive = room((size_t)x.size, sizeof(int));
+	x.inside = room((size_t)x.size, sizeof(int));
+	x.parent = a->work_parent;
+	x.count = a->members;
+	for (int i = 0; i < a->members; i++) {
+		x.alive[i] = i;
+		x.inside[i] = -1;
+		for (int j = 0; j < a->members; j++)
+			*cost_of(&x, i, j) = a->cost[(size_t)i * (size_t)a->terminals + (size_t)j];
+	}
+	x.parent[root] = -1;
+	choose_parents(&x);
+	for (n = find_cycle(&x); n > 0; n = find_cycle(&x)) {
+		contract(&x, n);
+		choose_parents(&x);
+	}
+	expand(&x);
+	for (int i = 0; i < a->members; i++) {
+		a->parent[i] = i == root ? -1 : x.parent[i];
+		if (i != root)
+			sum += a->cost[(size_t)i * (size_t)a->terminals + (size_t)a->parent[i]];
+	}
+	free(x.alive);
+	free(x.inside);
+	return sum;
+}
+
+double arbor_find(struct arbor *a, int root, const bool *in, bool down)
+{
+	size_t n = (size_t)a->terminals;
+	int r = -1;
+
+	a->members = 0;
+	for (int i = 0; i < a->terminals; i++) {
+		if (i >= a->t->workers && !in[a->node[i]] && a->node[i] != root)
+			continue;
+		if (a->node[i] == root)
+			r = a->members;
+		a->member[a->members++] = i;
+	}
+	if (r < 0)
+		return INFINITY;
+	for (int v = 0; v < a->members; v++) {
+		for (int u = 0; u < a->members; u++) {
+			size_t i = (size_t)a->member[v];
+			size_t k = (size_t)a->member[u];
+
+			a->cost[(size_t)v * n + (size_t)u] =
+				down ? a->distance[k * n + i]
+				     : a->distance[i * n + k] + a->price[k];
+		}
+	}
+	return run_edmonds(a, r);
+}
+
+/* --- as edges of a plan -------------------------------------------------------------------------
+ */
+
+/* Children of each member; 0 for those that are left out because they have none. */
+static void count_children(struct arbor *a, int *children, bool *gone)
+{
+	bool more = true;
+
+	for (int i = 0; i < a->members; i++)
+		if (a->parent[i] >= 0)
+			children[a->parent[i]]++;
+	while (more) {
+		more = false;
+		for (int i = 0; i < a->members; i++) {
+			if (gone[i] || children[i] > 0 || a->member[i] < a->t->workers ||
+			    a->parent[i] < 0)
+				continue;
+			gone[i] = true;
+			children[a->parent[i]]--;
+			more = true;
+		}
+	}
+}
+
+/* Arcs of the shortest way between two terminals. */
+static int way(const struct arbor *a, int from, int to, int *arc)
+{
+	const int *from_arc = a->from_arc + (size_t)from * (size_t)a->t->nodes;
+	int n = 0;
+
+	for (int at = a->node[to]; at != a->node[from]; at = topo_arc_from(a->t, from_arc[at]))
+		arc[n++] = from_arc[at];
+	for (int i = 0; i < n / 2; i++) {
+		int swap = arc[i];
+
+		arc[i] = arc[n - 1 - i];
+		arc[n - 1 - i] = swap;
+	}
+	return n;
+}
+
+void arbor_emit(struct arbor *a, struct plan *pool, bool down)
+{
+	int *children = room((size_t)a->members, sizeof(int));
+	bool *gone = room((size_t)a->members, sizeof(bool));
+	int *arc = room((size_t)a->t->nodes, sizeof(int));
+
+	count_children(a, children, gone);
+	for (int i = 0; i < a->members; i++) {
+		int p = a->parent[i];
+		int n;
+
+		if (p < 0 || gone[i] || (a->member[i] >= a->t->workers && children[i] == 1))
+			continue;
+		while (a->parent[p] >= 0 && a->member[p] >= a->t->workers && children[p] == 1)
+			p = a->parent[p];
+		n = way(a, a->member[down ? p : i], a->member[down ? i : p], arc);
+		if (plan_add_edge(pool, down, a->node[a->member[down ? p : i]],
+				  a->node[a->member[down ? i : p]], arc, n) != 0)
+			more_room(NULL, SIZE_MAX, 1);
+	}
+	free(children);
+	free(gone);
+	free(arc);
+}

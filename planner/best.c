@@ -1,0 +1,98 @@
+/*
+ * The forest of hosts, and the planner's own: the forest over hosts and boxes.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/lp.h"
+#include "planner/pack.h"
+#include "planner/schemes.h"
+
+#define SEED_WORKERS 48 /* workers up to which the other schemes' trees are tried first */
+#define FEW 1e-9        /* what fewer trees may cost, relative */
+#define TREES_MOST 6000 /* that other schemes may bring */
+
+static struct plan *finish(struct pack *p, const char *name, double cut, struct topo_error *e)
+{
+	struct plan *plan = master_plan(p->m, name, FEW);
+
+	if (!plan) {
+		topo_refuse(e, -1, -1, "%s: the linear program has no solution", name);
+		return NULL;
+	}
+	plan->certificate.cut = cut;
+	plan->certificate.exact = p->exact;
+	if (isfinite(p->bound))
+		plan->certificate.dual = p->bound;
+	plan->certificate.arc_price = p->arc_price;
+	plan->certificate.node_price = p->node_price;
+	p->arc_price = NULL;
+	p->node_price = NULL;
+	return plan;
+}
+
+SCHEME(forest)
+{
+	struct pack p = {.t = t, .seconds = o->seconds};
+	struct plan *plan = NULL;
+
+	p.enough = bound_cut(t, false);
+	pack_begin(&p);
+	if (pack_run(&p) == 0)
+		plan = finish(&p, "forest", p.enough, e);
+	else
+		topo_refuse(e, -1, -1, "forest: nothing connects the workers");
+	pack_end(&p);
+	return plan;
+}
+
+/* --- best ---------------------------------------------------------------------------------------
+ */
+
+/* Trees of the other schemes: none of them can then be better. */
+static void take_others(struct pack *p, const struct scheme_options *o)
+{
+	struct scheme_options quick = *o;
+
+	quick.seconds = 1;
+	quick.roundings = 4;
+	for (const struct scheme *s = scheme_list; s->name; s++) {
+		struct plan *other;
+
+		if (s->make == scheme_best || s->make == scheme_forest ||
+		    s->make == scheme_forestcoll)
+			continue;
+		other = s->make(p->t, &quick, NULL);
+		for (int k = 0; other && k < other->trees; k++) {
+			const struct topo_node *root = &p->t->node[other->tree[k].root];
+
+			if (p->m->pool->trees >= TREES_MOST)
+				break;
+			if (p->reduce_only && !root->server)
+				continue;
+			if (p->reduce_only)
+				other->tree[k].downs = 0;
+			plan_copy_tree(p->m->pool, other, k, 1);
+		}
+		plan_free(other);
+	}
+}
+
+SCHEME(best)
+{
+	struct pack p = {.t = t, .merging = true, .reduce_only = o->reduce_only};
+	struct plan *plan = NULL;
+
+	p.seconds = o->seconds;
+	p.enough = bound_cut(t, o->reduce_only);
+	pack_begin(&p);
+	if (t->workers <= SEED_WORKERS)
+		take_others(&p, o);
+	if (pack_run(&p) == 0)
+		plan = finish(&p, "best", p.enough, e);
+	else
+		topo_refuse(e, -1, -1, "best: nothing connects the workers");
+	pack_end(&p);
+	return plan;
+}

@@ -1,0 +1,177 @@
+/*
+ * One tree, and rings of racks: NetReduce and Rina.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/lp.h"
+#include "planner/schemes.h"
+
+#define BOXES_TRIED 48
+
+/* --- NetReduce ----------------------------------------------------------------------------------
+ */
+
+/* Every worker, or where racks merge every rack with a box, sends to the one box. */
+static struct plan *netreduce_at(const struct topology *t, const char *name, int root,
+				 const struct racks *k, bool racks)
+{
+	struct plan *p = make_plan(name);
+	struct router *r = router_new(t);
+
+	make_tree(p, root, 1);
+	for (int q = 0; q < k->count; q++) {
+		bool merges = racks && k->box[q] >= 0 && k->box[q] != root &&
+			      k->first[q + 1] - k->first[q] > 1;
+
+		for (int i = k->first[q]; i < k->first[q + 1]; i++)
+			make_routed(p, r, false, k->member[i], merges ? k->box[q] : root, 1);
+		if (merges)
+			make_routed(p, r, false, k->box[q], root, 1);
+	}
+	make_mirror(p);
+	router_free(r);
+	return p;
+}
+
+static struct plan *netreduce(const struct topology *t, const char *name, bool racks,
+			      struct topo_error *e)
+{
+	struct racks *k = racks_new(t);
+	struct plan *best = NULL;
+	double rate = 0;
+	int step = 1 + (t->boxes - 1) / BOXES_TRIED;
+
+	if (t->boxes == 0)
+		topo_refuse(e, -1, -1, "%s needs a box", name);
+	for (int i = 0; i < t->boxes; i += step) {
+		struct plan *p = netreduce_at(t, name, t->box[i], k, racks);
+		double one = plan_rate(t, p);
+
+		if (!best || one > rate * (1 + 1e-9)) {
+			plan_free(best);
+			best = p;
+			rate = one;
+		} else {
+			plan_free(p);
+		}
+	}
+	racks_free(k);
+	return best;
+}
+
+SCHEME(netreduce_rack)
+{
+	(void)o;
+	return netreduce(t, "netreduce-rack", false, e);
+}
+
+SCHEME(netreduce_spine)
+{
+	(void)o;
+	return netreduce(t, "netreduce-spine", true, e);
+}
+
+/* --- Rina ---------------------------------------------------------------------------------------
+ */
+
+/* A rack that merges, or one worker. */
+struct group {
+	const int *member;
+	int n;
+	int box; /* -1: one worker */
+};
+
+struct rina {
+	const struct topology *t;
+	struct router *r;
+	struct plan *p;
+	struct group *group;
+	int groups;
+	bool agent; /* partial sums visit the agent, the first worker of the rack */
+	double share;
+};
+
+static int up_in(const struct rina *x, int g)
+{
+	const struct group *k = &x->group[g];
+
+	return k->box < 0 || x->agent ? k->member[0] : k->box;
+}
+
+static int hub(const struct rina *x, int g)
+{
+	const struct group *k = &x->group[g];
+
+	return k->box < 0 ? k->member[0] : k->box;
+}
+
+/* The chunk of group `owner`: up through owner + 1, owner + 2 ... to the owner, down the same way
+ * round. The owner's switch holds the sum: what the agent would get of it and send back to it is
+ * what the switch multicasts. */
+static void rina_chunk(struct rina *x, int owner)
+{
+	make_tree(x->p, hub(x, owner), x->share);
+	for (int step = 1; step <= x->groups; step++) {
+		int g = (owner + step) % x->groups;
+		const struct group *k = &x->group[g];
+
+		for (int i = 0; i < k->n && k->box >= 0; i++)
+			make_routed(x->p, x->r, false, k->member[i], k->box, x->share);
+		if (g != owner)
+			make_routed(x->p, x->r, false, hub(x, g), up_in(x, (g + 1) % x->groups),
+				    x->share);
+	}
+	for (int step = 0; step < x->groups; step++) {
+		int g = (owner + step) % x->groups;
+		const struct group *k = &x->group[g];
+
+		for (int i = 0; i < k->n && k->box >= 0; i++)
+			make_routed(x->p, x->r, true, k->box, k->member[i], x->share);
+		if (step + 1 < x->groups)
+			make_routed(x->p, x->r, true, hub(x, g), hub(x, (g + 1) % x->groups),
+				    x->share);
+	}
+}
+
+static struct plan *rina(const struct topology *t, const char *name, bool agent)
+{
+	struct rina x = {.t = t, .agent = agent};
+	struct racks *k = racks_new(t);
+
+	x.group = room((size_t)t->workers, sizeof(*x.group));
+	for (int q = 0; q < k->count; q++) {
+		int n = k->first[q + 1] - k->first[q];
+
+		if (n > 1 && k->box[q] >= 0) {
+			x.group[x.groups++] = (struct group){k->member + k->first[q], n, k->box[q]};
+			continue;
+		}
+		for (int i = k->first[q]; i < k->first[q + 1]; i++)
+			x.group[x.groups++] = (struct group){k->member + i, 1, -1};
+	}
+	x.share = 1.0 / x.groups;
+	x.p = make_plan(name);
+	x.r = router_new(t);
+	for (int g = 0; g < x.groups; g++)
+		rina_chunk(&x, g);
+	router_free(x.r);
+	racks_free(k);
+	free(x.group);
+	return x.p;
+}
+
+SCHEME(rina_agent)
+{
+	(void)o;
+	(void)e;
+	return rina(t, "rina-agent", true);
+}
+
+SCHEME(rina_switch)
+{
+	(void)o;
+	(void)e;
+	return rina(t, "rina-switch", false);
+}

@@ -6,3 +6,6 @@ LINT_TARGETS += lint-c
 
 # Make and its packages.
 $(eval $(call test,make-packages,tests/e2e/make.sh))
+
+# The runner of the tests.
+$(eval $(call test,test-runner,tests/e2e/runner.sh))

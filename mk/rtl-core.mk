@@ -5,7 +5,7 @@ CORE_V   := $(shell sed 's,//.*,,' rtl/rf.f)
 
 # $(call core_bench,PORTS,LANES,WIDTH,BANK_AW): build/vl/core-PxLxW/Vrf_core
 define core_bench
-$(BUILD)/vl/core-$(1)x$(2)x$(3)/Vrf_core: $(CORE_V) $(CORE_CPP) $(wildcard rtl/*/*.vh tests/rtl/core*.h) | $$(GENERATED)
+$(BUILD)/vl/core-$(1)x$(2)x$(3)/Vrf_core: $(CORE_V) $(CORE_CPP) $(wildcard rtl/*/*.vh tests/rtl/core*.h) $(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h
 	@mkdir -p $$(@D)
 	$$(VERILATOR) --cc --exe --build -j 2 -Wall --assert --x-assign unique --x-initial unique -O3 --output-split 20000 \
 	  -CFLAGS "-O1 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen -DPORTS=$(1) -DLANES=$(2) -DWIDTH=$(3) -DHASH_BITS=8 -DFP16=1 -DBANK_AW=$(4) -DHDR_AW=9" \

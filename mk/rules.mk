@@ -105,11 +105,10 @@ BENCH_CMD_$(strip $(1)) := $(2)
 endef
 
 define vl_bench
-$(BUILD)/vl/$(strip $(1))/V$(strip $(2)): $(3) $(4) $(wildcard rtl/*/*.vh)
+$(BUILD)/vl/$(strip $(1))/V$(strip $(2)): $(3) $(4) $(wildcard rtl/*/*.vh tests/rtl/*.h) $(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h
 	@mkdir -p $$(@D)
 	$$(VERILATOR) --cc --exe --build -Wall --assert --x-assign unique --x-initial unique \
 	  -O3 -CFLAGS "-O2 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen" $(5) -Irtl/net -Irtl/reduce -Irtl/control -I$$(BUILD)/gen \
 	  --top-module $(strip $(2)) -Mdir $$(@D) $(3) $(addprefix ../../../,$(4)) > $$(@D)/build.log 2>&1 || (cat $$(@D)/build.log; false)
-$(BUILD)/vl/$(strip $(1))/V$(strip $(2)): | $$(GENERATED)
 $(call test,rtl-$(strip $(1)),$(BUILD)/vl/$(strip $(1))/V$(strip $(2)) $(6),$(BUILD)/vl/$(strip $(1))/V$(strip $(2)))
 endef

@@ -45,7 +45,8 @@ $(eval $(call c_test,realtime,tests/sim/realtime.c,$(REALTIME_LIBS),$(REALTIME_L
 # by `make`. The sizes of banks and header memories follow from the width as in sim/fabric/shape.h.
 
 RTL_BOX_V    := $(shell sed 's,//.*,,' rtl/rf.f)
-RTL_BOX_DEPS := $(RTL_BOX_V) $(wildcard rtl/*/*.vh) sim/cosim/box.cpp sim/cosim/box.sh sim/cosim/box.map sim/engine.h
+RTL_BOX_DEPS := $(RTL_BOX_V) $(wildcard rtl/*/*.vh) sim/cosim/box.cpp sim/cosim/box.sh sim/cosim/box.map sim/engine.h \
+	$(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h
 rtl_box       = $(BUILD)/vl/box-p$(strip $(1))-l$(strip $(2))-w$(strip $(3)).so
 RTL_BOXES    := $(call rtl_box,4,1,512)
 ALL_TARGETS  += $(RTL_BOXES)

@@ -60,7 +60,7 @@ mkdir -p "$(dirname "$out")"
 exec 9> "${out%.so}.lock"
 flock 9
 fresh=1
-for source in "$@" "$root"/rtl/*/*.vh "$root"/sim/cosim/box.* "$root/sim/engine.h"; do
+for source in "$@" "$root"/rtl/*/*.vh "$root"/sim/cosim/box.* "$root/sim/engine.h" "$root"/build/gen/rf_regs.*; do
 	[ "$out" -nt "$source" ] || fresh=
 done
 [ -z "$fresh" ] || exit 0

@@ -317,6 +317,44 @@ static void body_groups(struct cursor *c, struct rf_ctl_groups_page *p)
 	}
 }
 
+static void body_connections(struct cursor *c, struct rf_ctl_connections_page *p)
+{
+	f16(c, &p->first);
+	if (!count(c, &p->count, RF_CTL_CONNECTIONS_PER_PAGE))
+		return;
+	f16(c, &p->total);
+	f16(c, &p->next);
+	for (unsigned int i = 0; i < p->count && !c->short_; i++) {
+		struct rf_ctl_connection *e = &p->entry[i];
+
+		f32(c, &e->ip);
+		f32(c, &e->key);
+		f32(c, &e->remaining);
+		f16(c, &e->cid);
+		f8(c, &e->state);
+		zero(c, 1);
+	}
+}
+
+static void body_log(struct cursor *c, struct rf_ctl_log_page *p)
+{
+	f16(c, &p->first);
+	if (!count(c, &p->count, RF_CTL_LOG_PER_PAGE))
+		return;
+	f32(c, &p->next);
+	for (unsigned int i = 0; i < p->count && !c->short_; i++) {
+		struct rf_ctl_log_entry *e = &p->entry[i];
+
+		f64(c, &e->job);
+		f32(c, &e->ms);
+		f16(c, &e->group);
+		f16(c, &e->rank);
+		f16(c, &e->count);
+		f8(c, &e->kind);
+		f8(c, &e->reason);
+	}
+}
+
 static bool body_page(struct cursor *c, struct rf_ctl_reply *r)
 {
 	f8(c, &r->page);
@@ -337,6 +375,12 @@ static bool body_page(struct cursor *c, struct rf_ctl_reply *r)
 		return true;
 	case RF_CTL_PAGE_GROUPS:
 		body_groups(c, &r->u.groups);
+		return true;
+	case RF_CTL_PAGE_CONNECTIONS:
+		body_connections(c, &r->u.connections);
+		return true;
+	case RF_CTL_PAGE_LOG:
+		body_log(c, &r->u.log);
 		return true;
 	default:
 		return false;

@@ -197,12 +197,14 @@ struct rf_ctl_abort_req {
 
 /* Pages of STATUS. */
 enum rf_ctl_page {
-	RF_CTL_PAGE_GROUP = 1,    /* the group's state */
-	RF_CTL_PAGE_RANKS = 2,    /* ranks from `index` on */
-	RF_CTL_PAGE_BOX = 3,      /* the box's shape and state */
-	RF_CTL_PAGE_PORT = 4,     /* hardware counters of port `index` */
-	RF_CTL_PAGE_FIRMWARE = 5, /* counters of the firmware */
-	RF_CTL_PAGE_GROUPS = 6,   /* operator: list of all groups from `index` on */
+	RF_CTL_PAGE_GROUP = 1,       /* the group's state */
+	RF_CTL_PAGE_RANKS = 2,       /* ranks from `index` on */
+	RF_CTL_PAGE_BOX = 3,         /* the box's shape and state */
+	RF_CTL_PAGE_PORT = 4,        /* hardware counters of port `index` */
+	RF_CTL_PAGE_FIRMWARE = 5,    /* counters of the firmware */
+	RF_CTL_PAGE_GROUPS = 6,      /* operator: list of all groups from `index` on */
+	RF_CTL_PAGE_CONNECTIONS = 7, /* operator: the connection table from place `index` on */
+	RF_CTL_PAGE_LOG = 8,         /* operator: events from number `index` (mod 2^16) on */
 };
 
 /* Body of STATUS. GROUP and RANKS: the operator (job 0) names any group; others only their own. */
@@ -336,6 +338,47 @@ struct rf_ctl_groups_page {
 	struct rf_ctl_group_entry entry[RF_CTL_GROUPS_PER_PAGE];
 };
 
+struct rf_ctl_connection {
+	uint32_t ip, key;   /* role (0 data, 1 ACK) in bit 24, QPN below */
+	uint32_t remaining; /* tombstones: ms until it goes, if nothing more hits it */
+	uint16_t cid;       /* group, lane, port */
+	uint8_t state;      /* of the entry: 1 live, 2 joining, 3 tombstone */
+};
+#define RF_CTL_CONNECTIONS_PER_PAGE 48u
+
+struct rf_ctl_connections_page {
+	uint16_t first, count, total; /* places looked at from `first` on; entries of the table */
+	uint16_t next;                /* place to go on with, RF_CTL_NO_RANK: that was all */
+	struct rf_ctl_connection entry[RF_CTL_CONNECTIONS_PER_PAGE];
+};
+
+enum rf_ctl_event {
+	RF_CTL_EV_START = 1,
+	RF_CTL_EV_JOINING = 2, /* the first rank of a group */
+	RF_CTL_EV_READY = 3,
+	RF_CTL_EV_FAILED = 4,
+	RF_CTL_EV_ENDED = 5,
+	RF_CTL_EV_REFUSED = 6, /* a JOIN with a right tag */
+	RF_CTL_EV_RESET = 7,
+};
+/* "joining"; "?" for numbers not known. Static. */
+const char *rf_ctl_event_text(unsigned int event);
+
+struct rf_ctl_log_entry {
+	uint64_t job;
+	uint32_t ms; /* since the start, low word: the last time */
+	uint16_t group, rank;
+	uint16_t count; /* times that it came in a row */
+	uint8_t kind, reason;
+};
+#define RF_CTL_LOG_PER_PAGE 32u
+
+struct rf_ctl_log_page {
+	uint16_t first, count; /* number of the first one here, mod 2^16; how many */
+	uint32_t next;         /* number of the next event */
+	struct rf_ctl_log_entry entry[RF_CTL_LOG_PER_PAGE];
+};
+
 /* A reply, decoded. `result` and, for PAGE, `page` say which member of the union holds. */
 struct rf_ctl_reply {
 	uint8_t result; /* enum rf_ctl_result */
@@ -350,6 +393,8 @@ struct rf_ctl_reply {
 		struct rf_ctl_box_page box;
 		struct rf_ctl_counters_page counters;
 		struct rf_ctl_groups_page groups;
+		struct rf_ctl_connections_page connections;
+		struct rf_ctl_log_page log;
 	} u;
 };
 

@@ -66,3 +66,11 @@ const char *rf_ctl_state_text(unsigned int state)
 		return "?";
 	}
 }
+
+const char *rf_ctl_event_text(unsigned int event)
+{
+	static const char *const texts[] = {"?",      "start", "joining", "ready",
+					    "failed", "ended", "refused", "reset"};
+
+	return texts[event < sizeof(texts) / sizeof(texts[0]) ? event : 0];
+}

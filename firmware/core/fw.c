@@ -165,6 +165,7 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 		fw, field(rf_fw_read(fw, RF_SHAPE2), RF_SHAPE2_GROUPS_MASK, RF_SHAPE2_GROUPS_LSB));
 	fw->ms_cycles = cycles(fw);
 	rf_fw_nonce_spoil(fw);
+	rf_fw_note(fw, RF_CTL_EV_START, &(struct rf_fw_what){.rank = RF_CTL_NO_RANK});
 	rf_fw_hold(fw);
 	return RF_FW_OK;
 }

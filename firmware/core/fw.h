@@ -32,6 +32,7 @@
 #define RF_FW_HASH_BITS_MAX 9u /* largest SHAPE.HASH_BITS that can be served, at most 16 */
 #endif
 
+#define RF_FW_LOG 32u     /* events remembered */
 #define RF_FW_REFUSED 16u /* JOINs refused that are remembered, so that none is replayed */
 
 #define RF_FW_NEVER UINT64_MAX
@@ -187,6 +188,8 @@ struct rf_fw {
 	uint64_t nonce[2]; /* the current one and the one before */
 	uint64_t nonce_until;
 	uint32_t nonce_count;
+	struct rf_ctl_log_entry log[RF_FW_LOG];
+	uint32_t log_next;                   /* number of the next event */
 	uint64_t refused_tag[RF_FW_REFUSED]; /* of JOINs that were refused */
 	uint64_t refused_ms;                 /* when the oldest of these was */
 	uint32_t refused_count;
@@ -225,8 +228,8 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 uint64_t rf_fw_poll(struct rf_fw *fw);
 
 /*
- * The end: all groups fail with reason RESET. To be called until it returns true, which it does when
- * every rank has been told, or cannot be: then the box forwards nothing any more.
+ * The end: all groups fail with reason RESET. To be called until it returns true, which it does
+ * when every rank has been told, or cannot be: then the box forwards nothing any more.
  */
 bool rf_fw_stop(struct rf_fw *fw);
 

@@ -180,6 +180,7 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 	fresh.age = ++fw->age;
 	*g = fresh;
 	fw->cnt.groups_made++;
+	rf_fw_note_group(fw, RF_CTL_EV_JOINING, g);
 	*why = RF_CTL_R_NONE;
 	return g;
 }
@@ -218,6 +219,7 @@ void rf_fw_group_fail(struct rf_fw *fw, struct rf_fw_group *g, enum rf_ctl_reaso
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 		m->notify = 1;
 	fw->notices = 1;
+	rf_fw_note_group(fw, RF_CTL_EV_FAILED, g);
 	fw->cnt.groups_failed++;
 }
 
@@ -232,6 +234,7 @@ void rf_fw_group_leave(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_mem
 		return;
 	stop(fw, g, RF_CTL_S_TOMBSTONED);
 	fw->cnt.groups_ended++;
+	rf_fw_note_group(fw, RF_CTL_EV_ENDED, g);
 	/* Those who left earlier wait for nothing but this. */
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 		m->notify = (m->flags & RF_CTL_RANK_LEFT) != 0;

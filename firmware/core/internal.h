@@ -136,6 +136,16 @@ uint64_t rf_fw_group_tick(struct rf_fw *fw);
 unsigned int rf_fw_group_beats_log2(const struct rf_fw *fw, unsigned int mtu_log2,
 				    unsigned int slots_log2);
 
+/* ---- log.c ---- */
+
+struct rf_fw_what {
+	uint64_t job;
+	uint32_t group, rank, reason;
+};
+
+void rf_fw_note(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_fw_what *what);
+void rf_fw_note_group(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_fw_group *g);
+
 /* ---- place.c: a complete group to and from the hardware ---- */
 
 /* Placement, admission, registers, entries. RF_CTL_R_NONE: live. Else nothing is left behind; *rank

@@ -304,6 +304,7 @@ static void complete(struct rf_fw *fw, struct rf_fw_group *g)
 	g->state = RF_CTL_S_READY;
 	g->deadline_ms = RF_FW_NEVER;
 	fw->cnt.groups_ready++;
+	rf_fw_note_group(fw, RF_CTL_EV_READY, g);
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 		m->notify = 1;
 	fw->notices = 1;
@@ -364,6 +365,8 @@ static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, const stru
 	if (why == RF_CTL_R_NONE)
 		return true;
 	rf_fw_nonce_use(fw, q->h.tag);
+	rf_fw_note(fw, RF_CTL_EV_REFUSED,
+		   &(struct rf_fw_what){q->h.job, q->h.group, q->h.rank, (uint32_t)why});
 	return rf_fw_refuse(fw, why, q->h.rank, detail);
 }
 
@@ -491,6 +494,7 @@ static bool reset(struct rf_fw *fw, const struct rf_fw_request *q)
 	/* Tombstones go: the hold time below does their work. */
 	rf_fw_hold(fw);
 	rf_fw_conn_reset(fw);
+	rf_fw_note(fw, RF_CTL_EV_RESET, &(struct rf_fw_what){.rank = RF_CTL_NO_RANK});
 	fw->epoch = fw->epoch == UINT32_MAX ? 1 : fw->epoch + 1u;
 	return done_once(fw, q);
 }

@@ -166,6 +166,63 @@ static void page_groups(struct rf_fw *fw, unsigned int first)
 	}
 }
 
+static void page_connections(struct rf_fw *fw, unsigned int first)
+{
+	struct rf_ctl_connections_page *p = &page(fw, RF_CTL_PAGE_CONNECTIONS)->u.connections;
+	unsigned int places = 2u << fw->hash_bits, i;
+
+	p->first = (uint16_t)first;
+	p->total = (uint16_t)fw->entries;
+	for (i = first; i < places && p->count < RF_CTL_CONNECTIONS_PER_PAGE; i++) {
+		const struct rf_fw_entry *t = &fw->table[i];
+		struct rf_ctl_connection *e = &p->entry[p->count];
+		int32_t left = (int32_t)(t->until - (uint32_t)fw->now_ms);
+
+		e->state = (uint8_t)(t->value >> RF_HASH_VALUE_STATE_LSB & 3u);
+		if (e->state == RF_STATE_EMPTY)
+			continue;
+		e->ip = t->ip;
+		e->key = t->key;
+		e->cid = (uint16_t)(t->value & RF_HASH_VALUE_CID_MASK);
+		e->remaining = e->state == RF_STATE_TOMBSTONE && left > 0 ? (uint32_t)left : 0u;
+		p->count++;
+	}
+	p->next = i < places ? (uint16_t)i : (uint16_t)RF_CTL_NO_RANK;
+}
+
+/* From the event of that number on, or from the oldest that is remembered. */
+static void page_log(struct rf_fw *fw, unsigned int first)
+{
+	struct rf_ctl_log_page *p = &page(fw, RF_CTL_PAGE_LOG)->u.log;
+	uint32_t have = fw->log_next < RF_FW_LOG ? fw->log_next : RF_FW_LOG;
+	uint32_t behind = (fw->log_next - first) & 0xffffu;
+
+	_Static_assert(RF_FW_LOG <= RF_CTL_LOG_PER_PAGE, "the whole log in one page");
+	if (behind > have)
+		behind = have;
+	p->first = (uint16_t)(fw->log_next - behind);
+	p->count = (uint16_t)behind;
+	p->next = fw->log_next;
+	for (uint32_t i = 0; i < behind; i++)
+		p->entry[i] = fw->log[(fw->log_next - behind + i) % RF_FW_LOG];
+}
+
+/* Pages for the operator alone. */
+static bool about_all(struct rf_fw *fw, const struct rf_fw_request *q)
+{
+	const struct rf_ctl_status_req *s = &q->body.u.status;
+
+	if (q->h.job != RF_CTL_JOB_OPERATOR)
+		return rf_fw_refuse(fw, RF_CTL_R_NOT_OPERATOR, q->h.rank, 0);
+	if (s->page == RF_CTL_PAGE_GROUPS)
+		page_groups(fw, s->index);
+	else if (s->page == RF_CTL_PAGE_CONNECTIONS)
+		page_connections(fw, s->index);
+	else
+		page_log(fw, s->index);
+	return true;
+}
+
 /*
  * The group that a request may see: a rank's own; for a tool (rank RF_CTL_NO_RANK) one of its job;
  * for the operator's tool any.
@@ -221,10 +278,9 @@ bool rf_fw_status(struct rf_fw *fw, const struct rf_fw_request *q)
 		page_firmware(fw);
 		return true;
 	case RF_CTL_PAGE_GROUPS:
-		if (q->h.job != RF_CTL_JOB_OPERATOR)
-			return rf_fw_refuse(fw, RF_CTL_R_NOT_OPERATOR, q->h.rank, 0);
-		page_groups(fw, s->index);
-		return true;
+	case RF_CTL_PAGE_CONNECTIONS:
+	case RF_CTL_PAGE_LOG:
+		return about_all(fw, q);
 	default:
 		return rf_fw_refuse(fw, RF_CTL_R_FIELD, q->h.rank, 0);
 	}

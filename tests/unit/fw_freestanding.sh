@@ -11,7 +11,7 @@ cat > "$dir/include/string.h" << 'END'
 void *memcpy(void *to, const void *from, size_t n);
 void *memset(void *to, int c, size_t n);
 END
-core='buddy conn fw group member net nonce place request status'
+core='buddy conn fw group log member net nonce place request status'
 flags='-std=c11 -Os -ffreestanding -Wall -Wextra -Werror -I. -Ibuild/gen -isystem '"$dir/include"
 bad=0
 

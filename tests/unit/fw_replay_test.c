@@ -366,13 +366,101 @@ static void test_settled_first(void **state)
 	fw_box_free(b);
 }
 
+static const struct rf_ctl_reply *page(struct fw_box *b, unsigned int number, unsigned int index)
+{
+	struct fw_ask a = by_operator(RF_CTL_STATUS);
+	struct record r;
+
+	a.r.u.status =
+		(struct rf_ctl_status_req){.page = (uint8_t)number, .index = (uint16_t)index};
+	assert_int_equal(ask(b, &a, &r), RF_CTL_PAGE);
+	assert_int_equal(reply.page, number);
+	return &reply;
+}
+
+/* The pages for the operator: every entry of the table, and what has happened, in order. */
+static void test_pages(void **state)
+{
+	static const uint8_t kinds[] = {RF_CTL_EV_START,   RF_CTL_EV_JOINING, RF_CTL_EV_READY,
+					RF_CTL_EV_REFUSED, RF_CTL_EV_FAILED,  RF_CTL_EV_RESET};
+	struct fw_box *b = box();
+	struct fw_ask a, op = by_operator(RF_CTL_RESET);
+	struct record r;
+	unsigned int found = 0, at = 0;
+
+	(void)state;
+	b->cfg.nkeys = 0;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	op.key = fw_ask_zero_key;
+	for (unsigned int i = 0; i < 30; i++) {
+		a = fw_ask_join(i, 30);
+		ask(b, &a, &r);
+	}
+	assert_int_equal(reply.result, RF_CTL_READY);
+	/* Refused three times in a row: one line. */
+	for (unsigned int i = 0; i < 3; i++) {
+		a = fw_ask_join(5, 30);
+		a.h.token = 1;
+		ask(b, &a, &r);
+	}
+	b->cfg.keys = NULL;
+	while (at != RF_CTL_NO_RANK) {
+		struct fw_ask q = by_operator(RF_CTL_STATUS);
+
+		q.key = fw_ask_zero_key;
+		q.r.u.status = (struct rf_ctl_status_req){.page = RF_CTL_PAGE_CONNECTIONS,
+							  .index = (uint16_t)at};
+		assert_int_equal(ask(b, &q, &r), RF_CTL_PAGE);
+		assert_int_equal(reply.u.connections.total, 60);
+		for (unsigned int i = 0; i < reply.u.connections.count; i++) {
+			const struct rf_ctl_connection *e = &reply.u.connections.entry[i];
+
+			assert_int_equal(fw_box_lookup(b, e->ip, e->key),
+					 e->cid | (uint32_t)e->state << 16);
+			found++;
+		}
+		at = reply.u.connections.next;
+	}
+	assert_int_equal(found, 60);
+	assert_int_equal(ask(b, &op, &r), RF_CTL_OK);
+	op.h.verb = RF_CTL_STATUS;
+	op.r.u.status = (struct rf_ctl_status_req){.page = RF_CTL_PAGE_LOG};
+	assert_int_equal(ask(b, &op, &r), RF_CTL_PAGE);
+	assert_int_equal(reply.u.log.count, sizeof(kinds));
+	assert_int_equal(reply.u.log.next, sizeof(kinds));
+	for (unsigned int i = 0; i < sizeof(kinds); i++)
+		assert_int_equal(reply.u.log.entry[i].kind, kinds[i]);
+	assert_int_equal(reply.u.log.entry[3].count, 3);
+	assert_int_equal(reply.u.log.entry[3].reason, RF_CTL_R_RANK_TAKEN);
+	assert_int_equal(reply.u.log.entry[4].reason, RF_CTL_R_RESET);
+	op.r.u.status.index = 6;
+	assert_int_equal(ask(b, &op, &r), RF_CTL_PAGE);
+	assert_int_equal(reply.u.log.count, 0);
+	op.r.u.status.index = 5;
+	assert_int_equal(ask(b, &op, &r), RF_CTL_PAGE);
+	assert_int_equal(reply.u.log.count, 1);
+	fw_box_free(b);
+	/* A job's own key does not open them. */
+	b = box();
+	a = join(0, 2);
+	a = verb(&a, RF_CTL_STATUS);
+	a.h.rank = RF_CTL_NO_RANK;
+	for (unsigned int p = RF_CTL_PAGE_CONNECTIONS; p <= RF_CTL_PAGE_LOG; p++) {
+		a.r.u.status.page = (uint8_t)p;
+		assert_int_equal(ask(b, &a, &r), RF_CTL_FAILED);
+		assert_int_equal(reply.u.failed.reason, RF_CTL_R_NOT_OPERATOR);
+		assert_int_equal(page(b, p, 0)->page, p);
+	}
+	fw_box_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nonce),         cmocka_unit_test(test_join),
 		cmocka_unit_test(test_operator),      cmocka_unit_test(test_quota),
 		cmocka_unit_test(test_ended),         cmocka_unit_test(test_silent),
-		cmocka_unit_test(test_settled_first),
+		cmocka_unit_test(test_settled_first), cmocka_unit_test(test_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,22 @@ static inline uint32_t rf_get_le32(const uint8_t *p)
 	return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
 }
 
+/*
+ * The same where p is a multiple of 4: one load or store on a little-endian processor that has none
+ * for other addresses.
+ */
+static inline uint32_t rf_get_le32_aligned(const uint8_t *p)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	uint32_t v;
+
+	__builtin_memcpy(&v, __builtin_assume_aligned(p, 4), sizeof(v));
+	return v;
+#else
+	return rf_get_le32(p);
+#endif
+}
+
 static inline uint64_t rf_get_le64(const uint8_t *p)
 {
 	return (uint64_t)rf_get_le32(p + 4) << 32 | rf_get_le32(p);
@@ -84,6 +100,15 @@ static inline void rf_put_le32(uint8_t *p, uint32_t v)
 	p[1] = (uint8_t)(v >> 8);
 	p[2] = (uint8_t)(v >> 16);
 	p[3] = (uint8_t)(v >> 24);
+}
+
+static inline void rf_put_le32_aligned(uint8_t *p, uint32_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	__builtin_memcpy(__builtin_assume_aligned(p, 4), &v, sizeof(v));
+#else
+	rf_put_le32(p, v);
+#endif
 }
 
 static inline void rf_put_le64(uint8_t *p, uint64_t v)

@@ -73,7 +73,7 @@ static bool inject(struct rf_fw *fw, unsigned int port, size_t len)
 	}
 	memset(fw->tx + len, 0, (4u - (len & 3u)) & 3u);
 	for (uint32_t i = 0; i < len; i += 4u)
-		rf_fw_write(fw, RF_INJECT_DATA + i, rf_get_le32(fw->tx + i));
+		rf_fw_write(fw, RF_INJECT_DATA + i, rf_get_le32_aligned(fw->tx + i));
 	rf_fw_write(fw, RF_INJECT, (uint32_t)len | (uint32_t)port << RF_INJECT_PORT_LSB);
 	return true;
 }
@@ -319,7 +319,7 @@ static void take(struct rf_fw *fw, uint32_t status)
 
 	fw->cnt.punts++;
 	for (uint32_t i = 0; fits && i < len; i += 4u)
-		rf_put_le32(fw->rx + i, rf_fw_read(fw, RF_PUNT_DATA + i));
+		rf_put_le32_aligned(fw->rx + i, rf_fw_read(fw, RF_PUNT_DATA + i));
 	rf_fw_write(fw, RF_PUNT_POP, 1);
 	if (fits)
 		frame(fw, port, len);

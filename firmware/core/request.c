@@ -80,7 +80,8 @@ void rf_fw_tell(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_memb
 {
 	struct rf_ctl_waiting *w = &fw->reply.u.waiting;
 
-	memset(&fw->reply, 0, sizeof(fw->reply));
+	/* READY is the longest of what can come. */
+	memset(&fw->reply, 0, offsetof(struct rf_ctl_reply, u) + sizeof(fw->reply.u.ready));
 	if (g->state == RF_CTL_S_FAILED) {
 		tell_failed(fw, g);
 	} else if (g->state == RF_CTL_S_JOINING) {

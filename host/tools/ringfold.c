@@ -23,6 +23,7 @@ static const struct {
 	{"box", "the Ethernet switch and the box in real time, Verilog or reference model"},
 	{"compare", "two engines of the box under the same random traffic"},
 	{"sim", "hosts, links, switch and box in virtual time"},
+	{"plan", "which traffic merges where: plans, all schemes compared, on any topology"},
 	{"perf", "all-reduce performance and correctness, one table"},
 	{"doctor",
 	 "is the box there, does the rule steer: the first thing that fails, and the mend"},

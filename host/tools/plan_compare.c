@@ -1,0 +1,280 @@
+/* ringfold plan compare: all schemes on one topology. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/tools/opt.h"
+#include "host/tools/plan_tool.h"
+
+#define ROWS_MAX 64
+
+struct comparison {
+	struct topology *t;
+	struct plan_row row[ROWS_MAX];
+	int rows;
+	double bound; /* the least that any of the plans came with; the cut at least */
+	const char *which;
+};
+
+static bool is_wanted(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *p = list; p && *p;) {
+		const char *end = strchrnul(p, ',');
+
+		if ((size_t)(end - p) == len && memcmp(p, name, len) == 0)
+			return true;
+		p = *end ? end + 1 : end;
+	}
+	return !list;
+}
+
+/* Names in the list that no scheme has. */
+static int check_names(const char *list)
+{
+	char name[PLAN_NAME_MAX];
+
+	for (const char *p = list; p && *p;) {
+		const char *end = strchrnul(p, ',');
+
+		snprintf(name, sizeof(name), "%.*s", (int)(end - p), p);
+		if (!scheme_find(name)) {
+			fprintf(stderr,
+				"ringfold plan compare: there is no scheme \"%s\"; --help lists "
+				"them\n",
+				name);
+			return -1;
+		}
+		p = *end ? end + 1 : end;
+	}
+	return 0;
+}
+
+static void run_one(struct comparison *c, const struct scheme *s, const struct scheme_options *o,
+		    const struct sim_options *sim)
+{
+	struct plan_row *row = &c->row[c->rows++];
+	struct topo_error e = {.text = ""};
+	const char *which;
+	double bound;
+
+	*row = (struct plan_row){.name = s->name};
+	row->plan = scheme_run(s, c->t, o, &e);
+	if (row->plan && plan_verify(c->t, row->plan, &row->load, &e) != 0) {
+		plan_free(row->plan);
+		row->plan = NULL;
+	}
+	if (!row->plan) {
+		snprintf(row->reason, sizeof(row->reason), "%s", e.text);
+		return;
+	}
+	bound = plan_bound(&row->plan->certificate, &which);
+	/* The dual bound of other schemes is one of their own kind of trees. */
+	if (!isnan(bound) && strcmp(s->name, "best") == 0 && !(bound >= c->bound)) {
+		c->bound = bound;
+		c->which = which;
+	}
+	if (sim && sim_fluid(c->t, row->plan, sim, &row->fluid, &e) == 0 &&
+	    sim_chunks(c->t, row->plan, sim, &row->chunks, &e) == 0)
+		row->simulated = true;
+}
+
+/* --- output
+ * -------------------------------------------------------------------------------------------- */
+
+static int steps(const struct plan_row *row)
+{
+	return row->plan->steps > 0 ? row->plan->steps : row->load.steps;
+}
+
+static void print_table(FILE *f, const struct comparison *c, bool simulated)
+{
+	fprintf(f, "%s: %d workers, %d boxes, %d links; bound %.6g %s (%s)\n\n", c->t->name,
+		c->t->workers, c->t->boxes, c->t->links, c->bound, c->t->unit, c->which);
+	fprintf(f, "%-20s %12s %8s %6s %12s %-28s %-22s %6s %10s%s\n", "scheme", c->t->unit,
+		"of bound", "steps", "latency/us", "busiest link", "busiest box", "trees",
+		"planning/s", simulated ? "    fluid   chunks" : "");
+	for (int i = 0; i < c->rows; i++) {
+		const struct plan_row *row = &c->row[i];
+		char link[160], box[160];
+
+		if (!row->plan) {
+			fprintf(f, "%-20s %12s %s\n", row->name, "-", row->reason);
+			continue;
+		}
+		plan_worst_link(c->t, row, link, sizeof(link));
+		plan_worst_box(c->t, row, box, sizeof(box));
+		fprintf(f, "%-20s %12.6g %7.2f%% %6d %12.4g %-28s %-22s %6d %10.3f", row->name,
+			row->plan->throughput, 100 * row->plan->throughput / c->bound, steps(row),
+			row->load.latency * 1e6, link, box, row->plan->trees,
+			row->plan->planning_seconds);
+		if (row->simulated)
+			fprintf(f, " %8.4g %8.4g", row->fluid.goodput, row->chunks.goodput);
+		fprintf(f, "\n");
+	}
+}
+
+static json_t *row_json(const struct comparison *c, const struct plan_row *row)
+{
+	char link[160], box[160];
+	json_t *o = json_pack("{ss}", "scheme", row->name);
+
+	if (!row->plan) {
+		json_object_set_new(o, "refused", json_string(row->reason));
+		return o;
+	}
+	plan_worst_link(c->t, row, link, sizeof(link));
+	plan_worst_box(c->t, row, box, sizeof(box));
+	json_object_update_new(
+		o, json_pack("{sfsfsisfsssssisfsbsb}", "throughput", row->plan->throughput,
+			     "of_bound", row->plan->throughput / c->bound, "steps", steps(row),
+			     "latency_seconds", row->load.latency, "busiest_link", link,
+			     "busiest_box", box, "trees", row->plan->trees, "planning_seconds",
+			     row->plan->planning_seconds, "reduce_only", row->plan->reduce_only,
+			     "sequential", row->plan->sequential));
+	if (row->simulated)
+		json_object_update_new(o, json_pack("{sfsf}", "fluid_goodput", row->fluid.goodput,
+						    "chunk_goodput", row->chunks.goodput));
+	return o;
+}
+
+static char *to_json(const struct comparison *c)
+{
+	json_t *list = json_array();
+	json_t *root;
+	char *text;
+
+	for (int i = 0; i < c->rows; i++)
+		json_array_append_new(list, row_json(c, &c->row[i]));
+	root = json_pack("{sssssssosisi}", "topology", c->t->name, "unit", c->t->unit, "bound_by",
+			 c->which, "schemes", list, "workers", c->t->workers, "boxes", c->t->boxes);
+	if (root && !isnan(c->bound))
+		json_object_set_new(root, "bound", json_real(c->bound));
+	text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
+	json_decref(root);
+	return text;
+}
+
+static int publish(const struct comparison *c, const char *out, const char *chart, bool json,
+		   bool simulated)
+{
+	char *text = NULL;
+	char *bars = chart ? plan_chart(c->t, c->row, c->rows, c->bound) : NULL;
+	size_t len = 0;
+	int rc = -1;
+	FILE *f;
+
+	if (json) {
+		text = to_json(c);
+		len = text ? strlen(text) : 0;
+	} else {
+		f = open_memstream(&text, &len);
+		if (f) {
+			print_table(f, c, simulated);
+			if (fclose(f) != 0)
+				len = 0;
+		}
+	}
+	if (!text || len == 0 || (chart && !bars))
+		fprintf(stderr, "ringfold plan compare: out of memory\n");
+	else if ((!bars || plan_write(chart, bars, strlen(bars)) == 0) &&
+		 plan_write(out, text, len) == 0)
+		rc = 0;
+	free(text);
+	free(bars);
+	return rc;
+}
+
+/* --- the command
+ * --------------------------------------------------------------------------------------- */
+
+static int compare(const char *topology, const char *schemes, const struct scheme_options *o,
+		   const struct sim_options *sim, struct comparison *c)
+{
+	struct topo_error e = {.text = ""};
+
+	c->t = topo_read(topology, &e);
+	if (!c->t) {
+		fprintf(stderr, "ringfold plan compare: %s\n", e.text);
+		return -1;
+	}
+	c->bound = bound_cut(c->t, o->reduce_only);
+	c->which = "cut";
+	for (const struct scheme *s = scheme_list; s->name && c->rows < ROWS_MAX; s++)
+		if (is_wanted(schemes, s->name))
+			run_one(c, s, o, sim);
+	for (int i = 0; i < c->rows; i++)
+		if (c->row[i].plan)
+			return 0;
+	fprintf(stderr, "ringfold plan compare: no scheme made a plan; %s: %s\n", c->row[0].name,
+		c->row[0].reason);
+	return -1;
+}
+
+int plan_command_compare(int argc, char **argv)
+{
+	const char *topology = NULL;
+	const char *schemes = NULL;
+	const char *out = NULL;
+	const char *chart = NULL;
+	bool json = false;
+	bool simulate = false;
+	unsigned int chunks = 0;
+	uint64_t limit = 0;
+	struct scheme_options o = scheme_options_default();
+	struct sim_options sim = sim_options_default();
+	struct comparison *c = calloc(1, sizeof(*c));
+	char *intro =
+		plan_scheme_help("Makes a plan by each scheme, verifies it, and prints one "
+				 "table. The bound is the least of those known:\nno scheme can "
+				 "pass it.");
+	const struct rf_opt opts[] = {
+		{RF_OPT_STRING, "topology", 't', &topology, "FILE", "JSON", NULL},
+		{RF_OPT_STRING, "schemes", 's', &schemes, "A,B,...", "only these (default all)",
+		 NULL},
+		{RF_OPT_FLAG, "json", 'j', &json, NULL, "the table as JSON", NULL},
+		{RF_OPT_STRING, "out", 'o', &out, "FILE", "instead of stdout", NULL},
+		{RF_OPT_STRING, "chart", 0, &chart, "FILE", "a bar for each scheme, as SVG", NULL},
+		{RF_OPT_FLAG, "simulate", 0, &simulate, NULL,
+		 "runs every plan in both simulators too", NULL},
+		{RF_OPT_UINT, "chunks", 'c', &chunks, "N",
+		 "classes into which the vector is cut; 0: leave the fractions", NULL},
+		{RF_OPT_FLAG, "reduce-only", 0, &o.reduce_only, NULL,
+		 "the way up alone, to parameter servers", NULL},
+		{RF_OPT_TIME, "limit", 0, &limit, "TIME",
+		 "of schemes that improve step by step; 0: their own", NULL},
+		{RF_OPT_U64, "seed", 0, &o.seed, "N", "of what schemes draw", NULL},
+		{.kind = RF_OPT_END}};
+	const struct rf_opt_page page = {
+		"ringfold plan compare --topology FILE [options]", intro ? intro : "",
+		"  ringfold plan compare --topology t.json --chart chart.svg\n"
+		"  ringfold plan compare --topology t.json --schemes ring,best --simulate --json",
+		opts};
+	int at = rf_opt_parse(&page, argc, argv);
+	int code = at == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
+
+	o.chunks = (int)(chunks & 0xfffff);
+	o.seconds = limit ? (double)limit * 1e-9 : o.seconds;
+	if (at >= 0 && (at != argc || !topology)) {
+		fprintf(stderr, "ringfold plan compare: %s\nusage: %s\n",
+			topology ? "too many arguments" : "--topology is needed", page.usage);
+	} else if (at >= 0 && check_names(schemes) == 0) {
+		code = RF_EXIT_FAILED;
+		if (c && plan_writable(out) == 0 && plan_writable(chart) == 0 &&
+		    compare(topology, schemes, &o, simulate ? &sim : NULL, c) == 0 &&
+		    publish(c, out, chart, json, simulate) == 0)
+			code = RF_EXIT_GOOD;
+	}
+	for (int i = 0; c && i < c->rows; i++) {
+		plan_load_free(&c->row[i].load);
+		plan_free(c->row[i].plan);
+	}
+	if (c)
+		topo_free(c->t);
+	free(c);
+	free(intro);
+	return code;
+}

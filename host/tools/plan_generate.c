@@ -1,0 +1,182 @@
+/* ringfold plan generate: a topology by formula. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/tools/opt.h"
+#include "host/tools/plan_tool.h"
+
+static const char *const shapes[] = {"star", "leaf-spine", "fat-tree", "rail", "random"};
+static const char *const box_words[] = {"none", "leaves", "spines", "all", "share"};
+
+static int positive(void *to, const char *value)
+{
+	char *end;
+	double v = strtod(value, &end);
+
+	if (end == value || *end != '\0' || !(v > 0) || isinf(v)) {
+		fprintf(stderr, "\"%s\" must be a positive number\n", value);
+		return -1;
+	}
+	*(double *)to = v;
+	return 0;
+}
+
+/* "100" or "100:3200". */
+static int range(void *to, const char *value)
+{
+	struct topo_spec *s = to;
+	char *end;
+	double low = strtod(value, &end);
+	double high = low;
+
+	if (end != value && *end == ':') {
+		const char *second = end + 1;
+
+		high = strtod(second, &end);
+		if (end == second)
+			high = -1;
+	}
+	if (end == value || *end != '\0' || !(low > 0) || !(high >= low) || isinf(high)) {
+		fprintf(stderr, "\"%s\" must be a positive number, or two as LEAST:MOST\n", value);
+		return -1;
+	}
+	s->processing_min = low;
+	s->processing_max = high;
+	return 0;
+}
+
+static int count(void *to, const char *value)
+{
+	unsigned int v;
+
+	if (rf_opt_uint(value, &v) != 0 || v > 1000000) {
+		fprintf(stderr, "\"%s\" must be a whole number up to 1000000\n", value);
+		return -1;
+	}
+	*(int *)to = (int)v;
+	return 0;
+}
+
+static int generate(struct topo_spec *s, const char *boxes, uint64_t delay, const char *out)
+{
+	struct topo_error e = {.text = ""};
+	struct topology *t;
+	char *text;
+	int rc;
+
+	for (int i = 0; boxes && i <= TOPO_BOX_FRACTION; i++)
+		if (strcmp(boxes, box_words[i]) == 0)
+			s->boxes = (enum topo_boxes)i;
+	s->delay = (double)delay * 1e-9;
+	t = topo_generate(s, &e);
+	if (!t) {
+		fprintf(stderr, "ringfold plan: %s\n", e.text);
+		return RF_EXIT_FAILED;
+	}
+	text = topo_format(t);
+	topo_free(t);
+	rc = text && plan_write(out, text, strlen(text)) == 0 ? RF_EXIT_GOOD : RF_EXIT_FAILED;
+	free(text);
+	return rc;
+}
+
+/* The introduction of --help, with the defaults of the shape that was named; to be freed. */
+static char *introduce(const struct topo_spec *s, bool known)
+{
+	static const char about[] = "Writes a topology as JSON (docs/planner.md).";
+	char *text = NULL;
+	int n;
+
+	if (known)
+		n = asprintf(&text,
+			     "%s\n\ndefaults of %s: --hosts %d --leaves %d --spines %d --k %d "
+			     "--degree %d --host-link %g --fabric-link %g\n  --boxes %s",
+			     about, shapes[s->shape], s->hosts, s->leaves, s->spines, s->k,
+			     s->degree, s->host_link, s->fabric_link, box_words[s->boxes]);
+	else
+		n = asprintf(&text, "%s Name a shape before --help to see its defaults.", about);
+	return n < 0 ? NULL : text;
+}
+
+int plan_command_generate(int argc, char **argv)
+{
+	enum topo_shape shape = TOPO_STAR;
+	int words = (int)(sizeof(shapes) / sizeof(shapes[0]));
+	struct topo_spec s;
+	const char *out = NULL;
+	const char *boxes = NULL;
+	uint64_t delay = 1000;
+	char *intro;
+	bool known = false;
+	int at;
+
+	for (int i = 0; argc > 1 && i < words; i++)
+		if (strcmp(argv[1], shapes[i]) == 0) {
+			shape = (enum topo_shape)i;
+			known = true;
+		}
+	s = topo_spec_default(shape);
+	intro = introduce(&s, known);
+	const struct rf_opt opts[] = {
+		{.kind = RF_OPT_HEADING, .text = "Size"},
+		{RF_OPT_CALL, "hosts", 'n', &s.hosts, "N",
+		 "star, random: hosts in all; rail: servers;\n"
+		 "leaf-spine, fat-tree: hosts of a leaf (fat-tree: 0 means k / 2)",
+		 count},
+		{RF_OPT_CALL, "leaves", 'l', &s.leaves, "N",
+		 "leaf-spine: leaves; rail: rails; random: switches", count},
+		{RF_OPT_CALL, "spines", 's', &s.spines, "N", "leaf-spine, rail: spines", count},
+		{RF_OPT_CALL, "k", 'k', &s.k, "N", "fat-tree: ports of a switch, even", count},
+		{RF_OPT_CALL, "degree", 0, &s.degree, "N",
+		 "random: links of a switch to others, on average", count},
+		{.kind = RF_OPT_HEADING, .text = "Links"},
+		{RF_OPT_CALL, "host-link", 0, &s.host_link, "RATE",
+		 "capacity of a host's link, Gbps", positive},
+		{RF_OPT_CALL, "fabric-link", 0, &s.fabric_link, "RATE",
+		 "capacity between switches, Gbps", positive},
+		{RF_OPT_FRACTION, "spread", 0, &s.spread, "PART",
+		 "capacities are drawn from 1 - PART to 1 + PART times nominal", NULL},
+		{RF_OPT_TIME, "delay", 0, &delay, "TIME", "of each link", NULL},
+		{.kind = RF_OPT_HEADING, .text = "Boxes"},
+		{RF_OPT_CHOICE, "boxes", 'b', &boxes, "none|leaves|spines|all|share",
+		 "which switches merge", NULL},
+		{RF_OPT_FRACTION, "box-share", 0, &s.box_share, "PART",
+		 "of --boxes share: how many, drawn", NULL},
+		{RF_OPT_FLAG, "attached", 0, &s.attached, NULL,
+		 "a box stands beside its switch instead of being it", NULL},
+		{RF_OPT_CALL, "processing", 0, &s, "RATE[:RATE]",
+		 "what a box takes in to merge, Gbps, or a range to draw from (default no limit)",
+		 range},
+		{.kind = RF_OPT_HEADING, .text = "Roles"},
+		{RF_OPT_CALL, "workers", 'w', &s.workers, "N",
+		 "so many drawn hosts have data (default 0: all)", count},
+		{RF_OPT_CALL, "servers", 0, &s.servers, "N",
+		 "so many other hosts are parameter servers only (default 0)", count},
+		{RF_OPT_U64, "seed", 0, &s.seed, "N", "of all that is drawn", NULL},
+		{RF_OPT_STRING, "out", 'o', &out, "FILE", "instead of stdout", NULL},
+		{.kind = RF_OPT_END}};
+	const struct rf_opt_page page = {
+		"ringfold plan generate star|leaf-spine|fat-tree|rail|random [options]",
+		intro ? intro : "",
+		"  ringfold plan generate fat-tree --k 8 --hosts 6 --boxes leaves --processing "
+		"100:3200\n"
+		"  ringfold plan generate random --hosts 20 --leaves 8 --spread 50% --seed 7",
+		opts};
+
+	at = rf_opt_parse(&page, argc, argv);
+	free(intro);
+	if (at == -1)
+		return RF_EXIT_GOOD;
+	if (at < 0)
+		return RF_EXIT_USAGE;
+	if (!known || at != argc - 1 || strcmp(argv[at], shapes[shape]) != 0) {
+		fprintf(stderr, "ringfold plan generate: name one shape first: star, leaf-spine, "
+				"fat-tree, rail or random\n");
+		return RF_EXIT_USAGE;
+	}
+	if (plan_writable(out) != 0)
+		return RF_EXIT_FAILED;
+	return generate(&s, boxes, delay, out);
+}

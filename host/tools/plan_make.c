@@ -1,0 +1,324 @@
+/* ringfold plan make and ringfold plan check: one plan. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/tools/opt.h"
+#include "host/tools/plan_tool.h"
+
+struct wish {
+	const char *topology, *scheme, *plan;
+	const char *out, *picture, *dot;
+	bool json, reduce_only, simulate;
+	unsigned int chunks, sim_chunks, roundings;
+	uint64_t seed, size, limit;
+};
+
+static void fail(const char *reason)
+{
+	fprintf(stderr, "ringfold plan: %s\n", reason);
+}
+
+static void print_bounds(FILE *f, const struct plan *p, const char *unit)
+{
+	const struct plan_certificate *c = &p->certificate;
+	const char *which;
+	double bound = plan_bound(c, &which);
+
+	if (isnan(bound))
+		return;
+	fprintf(f, "cut bound        %.6g %s\n", c->cut, unit);
+	if (!isnan(c->dual))
+		fprintf(f, "dual bound       %.6g %s%s\n", c->dual, unit,
+			!c->exact ? " (of the trees looked at, proves nothing)"
+			: strcmp(p->scheme, "best") != 0 ? " (of this scheme's kind of trees)"
+							 : "");
+	if (!isnan(c->flow))
+		fprintf(f, "flow bound       %.6g %s\n", c->flow, unit);
+	fprintf(f, "of the bound     %.2f%% (%s)\n", 100 * p->throughput / bound, which);
+}
+
+static void print_run(FILE *f, const char *name, const struct sim_result *r, const char *unit)
+{
+	fprintf(f, "%s %.6g s, %.6g %s\n", name, r->seconds, r->goodput, unit);
+}
+
+/* What there is to say about one plan, for people. */
+static void print_plan(FILE *f, const struct topology *t, const struct plan_row *row)
+{
+	const struct plan *p = row->plan;
+	char link[160], box[160];
+
+	plan_worst_link(t, row, link, sizeof(link));
+	plan_worst_box(t, row, box, sizeof(box));
+	fprintf(f, "scheme           %s%s\n", p->scheme,
+		p->reduce_only  ? ", way up only"
+		: p->sequential ? ", down after up"
+				: "");
+	fprintf(f, "throughput       %.6g %s\n", p->throughput, t->unit);
+	print_bounds(f, p, t->unit);
+	fprintf(f, "trees            %d", p->trees);
+	if (p->chunks > 0)
+		fprintf(f, ", %d chunk classes", p->chunks);
+	fprintf(f, "\nsteps            %d\nlatency          %.4g us\n",
+		p->steps > 0 ? p->steps : row->load.steps, row->load.latency * 1e6);
+	fprintf(f, "busiest link     %s\nbusiest box      %s\n", link, box);
+	if (p->planning_seconds > 0)
+		fprintf(f, "planning         %.3f s\n", p->planning_seconds);
+	if (row->simulated) {
+		print_run(f, "fluid run       ", &row->fluid, t->unit);
+		print_run(f, "chunk run       ", &row->chunks, t->unit);
+	}
+}
+
+/* Bytes in the topology's unit times a second, where the unit is one of bits per second. */
+static double amount(const struct topology *t, uint64_t bytes)
+{
+	static const struct {
+		const char *unit;
+		double bits;
+	} units[] = {{"Gbps", 1e9}, {"Mbps", 1e6}, {"Kbps", 1e3}, {"bps", 1},
+		     {"GB/s", 8e9}, {"MB/s", 8e6}, {"B/s", 8}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(t->unit, units[i].unit) == 0)
+			return 8.0 * (double)bytes / units[i].bits;
+	return 8.0 * (double)bytes / 1e9;
+}
+
+static int simulate(const struct topology *t, struct plan_row *row, const struct wish *w)
+{
+	struct sim_options o = sim_options_default();
+	struct topo_error e = {.text = ""};
+
+	o.amount = amount(t, w->size);
+	o.chunks = (int)w->sim_chunks;
+	if (sim_fluid(t, row->plan, &o, &row->fluid, &e) != 0 ||
+	    sim_chunks(t, row->plan, &o, &row->chunks, &e) != 0) {
+		fail(e.text);
+		return -1;
+	}
+	row->simulated = true;
+	return 0;
+}
+
+/* Everything is made before anything is written. */
+static int write_plan(const struct topology *t, const struct plan_row *row, const struct wish *w)
+{
+	char *json = w->json || w->out ? plan_format(row->plan, t) : NULL;
+	char *picture = w->picture ? plan_picture(t, row->plan) : NULL;
+	char *dot = w->dot ? plan_dot(t, row->plan) : NULL;
+	int rc = -1;
+
+	if (((w->json || w->out) && !json) || (w->dot && !dot)) {
+		fail("out of memory");
+		goto out;
+	}
+	if (w->picture && !picture)
+		goto out;
+	if (w->out && plan_write(w->out, json, strlen(json)) != 0)
+		goto out;
+	if (picture && plan_write(w->picture, picture, strlen(picture)) != 0)
+		goto out;
+	if (dot && plan_write(w->dot, dot, strlen(dot)) != 0)
+		goto out;
+	if (w->json && !w->out) {
+		rc = plan_write(NULL, json, strlen(json));
+		goto out;
+	}
+	if (!w->out || strcmp(w->out, "-") != 0)
+		print_plan(stdout, t, row);
+	rc = 0;
+out:
+	free(json);
+	free(picture);
+	free(dot);
+	return rc;
+}
+
+static int finish(const struct topology *t, struct plan_row *row, const struct wish *w)
+{
+	struct topo_error e = {.text = ""};
+	int rc = RF_EXIT_FAILED;
+
+	if (plan_verify(t, row->plan, &row->load, &e) != 0) {
+		fail(e.text);
+		return RF_EXIT_WRONG_DATA;
+	}
+	if ((!w->simulate || simulate(t, row, w) == 0) && write_plan(t, row, w) == 0)
+		rc = RF_EXIT_GOOD;
+	plan_load_free(&row->load);
+	return rc;
+}
+
+static int check_paths(const struct wish *w)
+{
+	return plan_writable(w->out) != 0 || plan_writable(w->picture) != 0 ||
+			       plan_writable(w->dot) != 0
+		       ? -1
+		       : 0;
+}
+
+static int make(const struct wish *w)
+{
+	const struct scheme *s = scheme_find(w->scheme);
+	struct scheme_options o = scheme_options_default();
+	struct topo_error e = {.text = ""};
+	struct plan_row row = {.name = w->scheme};
+	struct topology *t;
+	int rc = RF_EXIT_FAILED;
+
+	if (!s) {
+		fprintf(stderr, "ringfold plan: there is no scheme \"%s\"; --help lists them\n",
+			w->scheme);
+		return RF_EXIT_USAGE;
+	}
+	if (check_paths(w) != 0)
+		return RF_EXIT_FAILED;
+	t = topo_read(w->topology, &e);
+	if (!t) {
+		fail(e.text);
+		return RF_EXIT_FAILED;
+	}
+	o.seed = w->seed;
+	o.chunks = (int)w->chunks;
+	o.reduce_only = w->reduce_only;
+	o.roundings = w->roundings ? (int)w->roundings : o.roundings;
+	o.seconds = w->limit ? (double)w->limit * 1e-9 : o.seconds;
+	row.plan = scheme_run(s, t, &o, &e);
+	if (!row.plan)
+		fail(e.text);
+	else
+		rc = finish(t, &row, w);
+	plan_free(row.plan);
+	topo_free(t);
+	return rc;
+}
+
+static int check(const struct wish *w)
+{
+	struct topo_error e = {.text = ""};
+	struct plan_row row = {.name = "plan"};
+	struct topology *t;
+	int rc = RF_EXIT_FAILED;
+
+	if (check_paths(w) != 0)
+		return RF_EXIT_FAILED;
+	t = topo_read(w->topology, &e);
+	row.plan = t ? plan_read(w->plan, t, &e) : NULL;
+	if (!row.plan)
+		fail(e.text);
+	else
+		rc = finish(t, &row, w);
+	plan_free(row.plan);
+	topo_free(t);
+	return rc;
+}
+
+static struct wish wish_default(void)
+{
+	return (struct wish){.seed = 1, .size = 100u << 20, .sim_chunks = 256};
+}
+
+static int parse(const struct rf_opt_page *page, int argc, char **argv, int *code)
+{
+	int at = rf_opt_parse(page, argc, argv);
+
+	*code = at == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
+	if (at < 0)
+		return -1;
+	if (at == argc)
+		return 0;
+	fprintf(stderr, "ringfold plan: \"%s\" is too much\nusage: %s\n", argv[at], page->usage);
+	return -1;
+}
+
+static bool in_range(unsigned int v, unsigned int most, const char *option)
+{
+	if (v <= most)
+		return true;
+	fprintf(stderr, "ringfold plan: --%s is at most %u\n", option, most);
+	return false;
+}
+
+int plan_command_make(int argc, char **argv)
+{
+	struct wish w = wish_default();
+	char *intro =
+		plan_scheme_help("Makes a plan by one scheme, verifies it and says what it does.");
+	int code = RF_EXIT_FAILED;
+	const struct rf_opt opts[] = {
+		{RF_OPT_STRING, "topology", 't', &w.topology, "FILE",
+		 "JSON, see ringfold plan generate and docs/planner.md", NULL},
+		{RF_OPT_STRING, "scheme", 's', &w.scheme, "NAME", "one of those above", NULL},
+		{RF_OPT_STRING, "out", 'o', &w.out, "FILE", "writes the plan as JSON", NULL},
+		{RF_OPT_FLAG, "json", 'j', &w.json, NULL, "the plan as JSON on stdout", NULL},
+		{RF_OPT_STRING, "picture", 'p', &w.picture, "FILE",
+		 "SVG of the topology with the trees in colours (needs Graphviz)", NULL},
+		{RF_OPT_STRING, "dot", 0, &w.dot, "FILE", "the same as text for Graphviz", NULL},
+		{RF_OPT_UINT, "chunks", 'c', &w.chunks, "N",
+		 "classes into which the vector is cut; 0: leave the fractions", NULL},
+		{RF_OPT_FLAG, "reduce-only", 0, &w.reduce_only, NULL,
+		 "the way up alone, to parameter servers (GRID, InArt: rates as in the papers)",
+		 NULL},
+		{RF_OPT_UINT, "roundings", 0, &w.roundings, "N",
+		 "GRID, InArt: best of so many; 0: the scheme's own number", NULL},
+		{RF_OPT_TIME, "limit", 0, &w.limit, "TIME",
+		 "a scheme that improves step by step stops then; 0: its own limit", NULL},
+		{RF_OPT_U64, "seed", 0, &w.seed, "N", "of what a scheme draws", NULL},
+		{RF_OPT_FLAG, "simulate", 0, &w.simulate, NULL, "runs the plan in both simulators",
+		 NULL},
+		{RF_OPT_SIZE, "size", 0, &w.size, "SIZE", "of the vector, for --simulate", NULL},
+		{RF_OPT_UINT, "sim-chunks", 0, &w.sim_chunks, "N", "of the chunk run", NULL},
+		{.kind = RF_OPT_END}};
+	const struct rf_opt_page page = {
+		"ringfold plan [make] --topology FILE --scheme NAME [options]", intro ? intro : "",
+		"  ringfold plan --topology t.json --scheme best --chunks 256 --out plan.json\n"
+		"  ringfold plan --topology t.json --scheme ring --simulate --size 64M",
+		opts};
+
+	if (parse(&page, argc, argv, &code) == 0) {
+		code = RF_EXIT_USAGE;
+		if (!w.topology || !w.scheme)
+			fprintf(stderr, "ringfold plan: --topology and --scheme are needed; --help "
+					"lists the schemes\n");
+		else if (in_range(w.chunks, 1u << 20, "chunks") &&
+			 in_range(w.sim_chunks, 1u << 20, "sim-chunks") &&
+			 in_range(w.roundings, 100000, "roundings"))
+			code = make(&w);
+	}
+	free(intro);
+	return code;
+}
+
+int plan_command_check(int argc, char **argv)
+{
+	struct wish w = wish_default();
+	int code;
+	const struct rf_opt opts[] = {
+		{RF_OPT_STRING, "topology", 't', &w.topology, "FILE", "JSON", NULL},
+		{RF_OPT_STRING, "plan", 'P', &w.plan, "FILE", "JSON", NULL},
+		{RF_OPT_STRING, "picture", 'p', &w.picture, "FILE",
+		 "SVG of the topology with the trees in colours (needs Graphviz)", NULL},
+		{RF_OPT_STRING, "dot", 0, &w.dot, "FILE", "the same as text for Graphviz", NULL},
+		{RF_OPT_SIZE, "size", 0, &w.size, "SIZE", "of the vector in the simulators", NULL},
+		{RF_OPT_UINT, "sim-chunks", 0, &w.sim_chunks, "N", "of the chunk run", NULL},
+		{.kind = RF_OPT_END}};
+	const struct rf_opt_page page = {
+		"ringfold plan check --topology FILE --plan FILE [options]",
+		"Recomputes every load of a plan from its trees alone, and runs it in both "
+		"simulators. Exit\ncode 3: the plan is refused, with the reason.",
+		"  ringfold plan check --topology t.json --plan plan.json --size 64M", opts};
+
+	if (parse(&page, argc, argv, &code) != 0)
+		return code;
+	if (!w.topology || !w.plan) {
+		fprintf(stderr, "ringfold plan check: --topology and --plan are needed\n");
+		return RF_EXIT_USAGE;
+	}
+	if (!in_range(w.sim_chunks, 1u << 20, "sim-chunks"))
+		return RF_EXIT_USAGE;
+	w.simulate = true;
+	return check(&w);
+}

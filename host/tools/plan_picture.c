@@ -1,0 +1,228 @@
+/*
+ * Pictures of plans. Layout is done by Graphviz's program `dot`, not by its library: a layout that
+ * crashes or takes too long ends a child and not this program, and nobody needs the library to
+ * build the planner.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/tools/plan_tool.h"
+#include "planner/textline.h"
+
+#define NODES_MAX 400 /* nobody reads a picture of more */
+#define TREES_MAX 8
+#define DOT_SECONDS 60
+
+static const char *const colours[TREES_MAX] = {"#1b6ca8", "#d1495b", "#2e933c", "#8e5572",
+					       "#e08e1d", "#00798c", "#5f4bb6", "#6b705c"};
+
+extern char **environ;
+
+/* --- the text
+ * -------------------------------------------------------------------------------------- */
+
+static void put_name(FILE *f, const char *name)
+{
+	fputc('"', f);
+	for (; *name; name++) {
+		if (*name == '"' || *name == '\\')
+			fputc('\\', f);
+		fputc(*name, f);
+	}
+	fputc('"', f);
+}
+
+static void put_nodes(FILE *f, const struct topology *t)
+{
+	static const char *const looks[] = {
+		"shape=box,style=filled,fillcolor=\"#f2f2f2\"",
+		"shape=ellipse",
+		"shape=box,style=\"filled,bold\",fillcolor=\"#ffe8a3\"",
+	};
+
+	for (int i = 0; i < t->nodes; i++) {
+		fprintf(f, " ");
+		put_name(f, t->node[i].name);
+		fprintf(f, " [%s];\n", looks[t->node[i].kind]);
+	}
+}
+
+/* Links of larger capacity are thicker. */
+static void put_links(FILE *f, const struct topology *t)
+{
+	double most = 0;
+
+	for (int i = 0; i < t->links; i++)
+		most = fmax(most, t->link[i].capacity[0]);
+	for (int i = 0; i < t->links; i++) {
+		fprintf(f, " ");
+		put_name(f, t->node[t->link[i].a].name);
+		fprintf(f, " -> ");
+		put_name(f, t->node[t->link[i].b].name);
+		fprintf(f, " [dir=none,color=\"#bbbbbb\",penwidth=%.2f];\n",
+			0.5 + 2 * t->link[i].capacity[0] / most);
+	}
+}
+
+/* The way up of a tree: an arrow for each arc, thicker for a larger share. */
+static void put_tree(FILE *f, const struct topology *t, const struct plan *p, int tree,
+		     const char *colour)
+{
+	const struct plan_tree *pt = &p->tree[tree];
+
+	for (int i = 0; i < pt->ups; i++) {
+		const struct plan_edge *e = &p->edge[pt->up_first + i];
+
+		for (int k = 0; k < e->arcs; k++) {
+			int arc = p->route[e->first + k];
+
+			fprintf(f, " ");
+			put_name(f, t->node[topo_arc_from(t, arc)].name);
+			fprintf(f, " -> ");
+			put_name(f, t->node[topo_arc_to(t, arc)].name);
+			fprintf(f, " [color=\"%s\",constraint=false,penwidth=%.2f];\n", colour,
+				1 + 2 * pt->share);
+		}
+	}
+}
+
+/* Indexes of the largest trees; how many. */
+static int largest(const struct plan *p, int *list)
+{
+	int n = 0;
+
+	for (int i = 0; i < p->trees; i++) {
+		int at = n;
+
+		while (at > 0 && p->tree[list[at - 1]].share < p->tree[i].share)
+			at--;
+		if (at == TREES_MAX)
+			continue;
+		if (n < TREES_MAX)
+			n++;
+		memmove(&list[at + 1], &list[at], (size_t)(n - 1 - at) * sizeof(int));
+		list[at] = i;
+	}
+	return n;
+}
+
+char *plan_dot(const struct topology *t, const struct plan *p)
+{
+	int list[TREES_MAX + 1];
+	int n = largest(p, list);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	fprintf(f, "digraph plan {\n graph [rankdir=BT,fontname=\"sans-serif\",labelloc=t,label=");
+	fprintf(f, "\"%s, %.4g %s, %d tree%s", p->scheme, p->throughput, t->unit, p->trees,
+		p->trees == 1 ? "" : "s");
+	if (p->trees > n)
+		fprintf(f, ", the %d largest shown", n);
+	fprintf(f, "\"];\n node [fontname=\"sans-serif\",fontsize=10];\n");
+	put_nodes(f, t);
+	put_links(f, t);
+	for (int i = 0; i < n; i++)
+		put_tree(f, t, p, list[i], colours[i]);
+	fprintf(f, " subgraph cluster_key { label=\"share of the vector, root\"; fontsize=10;\n");
+	for (int i = 0; i < n; i++) {
+		fprintf(f, "  key%d [shape=plaintext,fontcolor=\"%s\",label=", i, colours[i]);
+		fprintf(f, "\"%.3g%%, %s\"];\n", 100 * p->tree[list[i]].share,
+			t->node[p->tree[list[i]].root].name);
+	}
+	fprintf(f, " }\n}\n");
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* --- the program
+ * ------------------------------------------------------------------------------------- */
+
+/* Waits for a child, not longer than DOT_SECONDS. Its exit code, or -1. */
+static int wait_for(pid_t pid)
+{
+	struct timespec nap = {0, 20000000};
+	int status;
+
+	for (int i = 0; i < DOT_SECONDS * 50; i++) {
+		pid_t got = waitpid(pid, &status, WNOHANG);
+
+		if (got == pid)
+			return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+		if (got < 0 && errno != EINTR)
+			return -1;
+		nanosleep(&nap, NULL);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	return -1;
+}
+
+/* dot -Tsvg -o to from */
+static int run_dot(char *from, char *to)
+{
+	char *argv[] = {"dot", "-Tsvg", "-o", to, from, NULL};
+	pid_t pid;
+	int rc = posix_spawnp(&pid, "dot", NULL, NULL, argv, environ);
+
+	if (rc == 0)
+		rc = wait_for(pid);
+	if (rc == ENOENT || rc == 127)
+		fprintf(stderr, "ringfold plan: a picture needs Graphviz's dot (apt-get install "
+				"graphviz); --dot writes its input\n");
+	else if (rc != 0)
+		fprintf(stderr, "ringfold plan: dot failed or took more than %d seconds\n",
+			DOT_SECONDS);
+	return rc == 0 ? 0 : -1;
+}
+
+char *plan_picture(const struct topology *t, const struct plan *p)
+{
+	char from[] = "/tmp/ringfold-plan-XXXXXX";
+	char to[] = "/tmp/ringfold-plan-XXXXXX";
+	char *dot;
+	char *svg = NULL;
+	size_t len;
+	int in, out;
+	bool ok;
+
+	if (t->nodes > NODES_MAX) {
+		fprintf(stderr, "ringfold plan: a picture of %d nodes says nothing; at most %d\n",
+			t->nodes, NODES_MAX);
+		return NULL;
+	}
+	dot = plan_dot(t, p);
+	if (!dot)
+		return NULL;
+	in = mkstemp(from);
+	out = mkstemp(to);
+	ok = in >= 0 && out >= 0 && write(in, dot, strlen(dot)) == (ssize_t)strlen(dot);
+	if (!ok)
+		fprintf(stderr, "ringfold plan: no room for a picture in /tmp: %s\n",
+			strerror(errno));
+	if (ok && run_dot(from, to) == 0)
+		svg = text_file(to, &len);
+	if (in >= 0) {
+		close(in);
+		unlink(from);
+	}
+	if (out >= 0) {
+		close(out);
+		unlink(to);
+	}
+	free(dot);
+	return svg;
+}

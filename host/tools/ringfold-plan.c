@@ -1,0 +1,230 @@
+/*
+ * ringfold plan: which traffic merges where. Makes plans, compares schemes, generates topologies,
+ * checks plans.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/tools/opt.h"
+#include "host/tools/plan_tool.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{"make", plan_command_make},
+	{"compare", plan_command_compare},
+	{"generate", plan_command_generate},
+	{"check", plan_command_check},
+};
+
+char *plan_scheme_help(const char *before)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	fprintf(f, "%s\n\nschemes:", before);
+	for (const struct scheme *s = scheme_list; s->name; s++)
+		fprintf(f, "\n  %-20s %s", s->name, s->text);
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* --- files
+ * ---------------------------------------------------------------------------------------- */
+
+static bool is_stdout(const char *path)
+{
+	return !path || strcmp(path, "-") == 0;
+}
+
+/* The name under which a file is begun; to be freed. */
+static char *begun_name(const char *path)
+{
+	char *name = NULL;
+
+	if (asprintf(&name, "%s.XXXXXX", path) < 0)
+		return NULL;
+	return name;
+}
+
+int plan_writable(const char *path)
+{
+	struct stat st;
+	char *name;
+	int fd;
+
+	if (is_stdout(path))
+		return 0;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		fprintf(stderr, "ringfold plan: %s is not a regular file\n", path);
+		return -1;
+	}
+	name = begun_name(path);
+	fd = name ? mkstemp(name) : -1;
+	if (fd < 0) {
+		fprintf(stderr, "ringfold plan: cannot write %s: %s\n", path, strerror(errno));
+		free(name);
+		return -1;
+	}
+	close(fd);
+	unlink(name);
+	free(name);
+	return 0;
+}
+
+static int write_all(int fd, const char *text, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = write(fd, text + done, len - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -1;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+int plan_write(const char *path, const char *text, size_t len)
+{
+	mode_t mask = umask(0);
+	char *name;
+	int fd;
+	int saved;
+
+	umask(mask);
+	if (is_stdout(path)) {
+		if (fwrite(text, 1, len, stdout) == len && fflush(stdout) == 0)
+			return 0;
+		fprintf(stderr, "ringfold plan: cannot write the result: %s\n", strerror(errno));
+		return -1;
+	}
+	name = begun_name(path);
+	fd = name ? mkstemp(name) : -1;
+	if (fd >= 0 && write_all(fd, text, len) == 0 && fchmod(fd, 0666 & ~mask) == 0 &&
+	    close(fd) == 0 && rename(name, path) == 0) {
+		free(name);
+		return 0;
+	}
+	saved = errno;
+	if (fd >= 0)
+		unlink(name);
+	fprintf(stderr, "ringfold plan: cannot write %s: %s\n", path, strerror(saved));
+	free(name);
+	return -1;
+}
+
+/* --- what every table shows
+ * -------------------------------------------------------------------------- */
+
+void plan_worst_link(const struct topology *t, const struct plan_row *row, char *to, size_t room)
+{
+	int arc = row->load.worst_arc;
+
+	if (arc < 0)
+		snprintf(to, room, "-");
+	else
+		snprintf(to, room, "%s>%s %.0f%%", t->node[topo_arc_from(t, arc)].name,
+			 t->node[topo_arc_to(t, arc)].name,
+			 100 * row->load.arc[arc] * row->plan->throughput /
+				 topo_arc_capacity(t, arc));
+}
+
+void plan_worst_box(const struct topology *t, const struct plan_row *row, char *to, size_t room)
+{
+	int worst = -1;
+
+	/* Boxes without a limit have no percentage: the one that takes in most. */
+	for (int i = 0; i < t->nodes; i++)
+		if (t->node[i].kind == TOPO_BOX && row->load.node[i] > 0 &&
+		    (worst < 0 || row->load.node[i] > row->load.node[worst]))
+			worst = i;
+	if (row->load.worst_node >= 0)
+		worst = row->load.worst_node;
+	if (worst < 0)
+		snprintf(to, room, "-");
+	else if (isinf(t->node[worst].processing))
+		snprintf(to, room, "%s %.4g", t->node[worst].name,
+			 row->load.node[worst] * row->plan->throughput);
+	else
+		snprintf(to, room, "%s %.0f%%", t->node[worst].name,
+			 100 * row->load.node[worst] * row->plan->throughput /
+				 t->node[worst].processing);
+}
+
+double plan_bound(const struct plan_certificate *c, const char **which)
+{
+	const double value[3] = {c->cut, c->dual, c->flow};
+	static const char *const names[3] = {"cut", "dual", "flow"};
+	double least = NAN;
+
+	*which = "none";
+	for (int i = 0; i < 3; i++) {
+		/* A dual value is a bound only where the pricing behind it looked at every tree. */
+		if (isnan(value[i]) || (i == 1 && !c->exact) || value[i] >= least)
+			continue;
+		least = value[i];
+		*which = names[i];
+	}
+	return least;
+}
+
+/* --- main
+ * ---------------------------------------------------------------------------------------------- */
+
+static void help(void)
+{
+	printf("usage: ringfold plan [make] --topology FILE --scheme NAME [options]\n"
+	       "       ringfold plan compare --topology FILE [options]\n"
+	       "       ringfold plan generate SHAPE [options]\n"
+	       "       ringfold plan check --topology FILE --plan FILE [options]\n\n"
+	       "Which traffic should merge where. A plan is a forest of aggregation trees over "
+	       "hosts "
+	       "and\nboxes; every link's and box's load is recomputed from it before it is "
+	       "written.\n\n"
+	       "commands (each explains itself with --help):\n"
+	       "  make       one plan by one scheme (the command that is meant where none is "
+	       "named)\n"
+	       "  compare    all schemes on one topology, one table\n"
+	       "  generate   a topology: star, leaf-spine, fat-tree, rail or random\n"
+	       "  check      verifies a plan and runs it in both simulators\n\n"
+	       "Files of topologies and plans are JSON: docs/planner.md.\n\n"
+	       "examples:\n"
+	       "  ringfold plan generate leaf-spine --leaves 4 --hosts 8 --out t.json\n"
+	       "  ringfold plan compare --topology t.json --chart chart.svg\n"
+	       "  ringfold plan --topology t.json --scheme best --out plan.json --picture "
+	       "plan.svg\n");
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	if (!name || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+	    strcmp(name, "help") == 0) {
+		help();
+		return name ? RF_EXIT_GOOD : RF_EXIT_USAGE;
+	}
+	if (name[0] == '-')
+		return plan_command_make(argc, argv);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	fprintf(stderr, "ringfold plan: there is no command \"%s\"; --help lists them\n", name);
+	return RF_EXIT_USAGE;
+}

@@ -1,0 +1,165 @@
+#!/bin/bash
+# ringfold plan by hand: every command, what each says when something is wrong, and that nothing is written then.
+#
+#   tests/e2e/plan.sh [FOLDER OF ringfold-plan]
+set -u
+bin=${1:-build/bin}
+plan=$(cd "$bin" && pwd)/ringfold-plan
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+failed=0
+
+check() {
+	local text=$1
+	shift
+	if "$@"; then
+		echo "ok    $text"
+	else
+		echo "FAIL  $text"
+		sed 's/^/      | /' out err 2> /dev/null | head -n 12
+		failed=1
+	fi
+}
+
+# run CODE NAME ARGS...: output in out, messages in err
+run() {
+	local want=$1 text=$2
+	shift 2
+	"$plan" "$@" > out 2> err
+	local code=$?
+	check "$text: exit code $want" test $code = "$want"
+}
+
+says() {
+	grep -q -- "$1" out err
+}
+
+# Nothing but what was there before, and out and err.
+nothing_new() {
+	[ "$(ls)" = "$before" ]
+}
+
+json() {
+	python3 -c "import json, sys; d = json.load(open('$1')); assert $2, d"
+}
+
+# --- what works
+run 0 "help" --help
+check "... names the commands" says "compare"
+for command in make compare generate check; do
+	run 0 "help of $command" $command --help
+	check "... with options" says "^options:"
+done
+run 0 "make --help" make --help
+check "... lists the schemes" says "^  best "
+run 0 "generate a leaf-spine" generate leaf-spine --leaves 2 --hosts 4 --host-link 10 --fabric-link 10 --out t.json
+check "... 8 hosts, 2 boxes" json t.json "[sum(n['kind'] == k for n in d['nodes']) for k in ('host', 'box')] == [8, 2]"
+run 0 "generate, the same on stdout" generate leaf-spine --leaves 2 --hosts 4 --host-link 10 --fabric-link 10
+check "... the same" cmp -s out t.json
+for shape in star fat-tree rail random; do
+	run 0 "generate $shape" generate $shape --seed 3 --out $shape.json
+	check "... is JSON" json $shape.json "d['format'] == 'ringfold-topology'"
+done
+run 0 "a plan" --topology t.json --scheme best --out p.json --dot p.dot --simulate --size 10M
+check "... says its throughput" says "^throughput  *10 Gbps"
+check "... and the runs'" says "^chunk run "
+check "... is JSON" json p.json "abs(d['throughput'] - 10) < 1e-6 and d['scheme'] == 'best'"
+run 0 "a plan in chunk classes" make -t t.json -s forest --chunks 64 --json
+check "... 64 of them" json out "d['chunks'] == 64 and sum(t['chunks'] for t in d['trees']) == 64"
+run 0 "the plan checked" check --topology t.json --plan p.json
+check "... same throughput" says "^throughput  *10 Gbps"
+run 0 "compare" compare --topology t.json --chart c.svg
+check "... ring" says "^ring  *5\.714"
+check "... best" says "^best  *10 *100.00%"
+check "... the chart is XML with a bar of ring" python3 -c "
+import xml.dom.minidom
+d = xml.dom.minidom.parse('c.svg')
+assert any('ring' in t.firstChild.data for t in d.getElementsByTagName('text'))"
+run 0 "compare --json" compare --topology t.json --schemes ring,best --json
+check "... two schemes" json out "[s['scheme'] for s in d['schemes']] == ['ring', 'best'] and abs(d['bound'] - 10) < 1e-6"
+if command -v dot > /dev/null; then
+	run 0 "a picture" -t t.json -s best --picture p.svg
+	check "... is XML" python3 -c "import xml.dom.minidom; xml.dom.minidom.parse('p.svg')"
+else
+	echo "skip  a picture: Graphviz is not installed"
+fi
+empty=$(mktemp -d "$dir/empty.XXXX")
+before=$(ls)
+PATH=$empty run 1 "a picture without Graphviz" -t t.json -s ring --picture q.svg --out q.json
+check "... names the package" says "apt-get install graphviz"
+check "... and writes nothing" nothing_new
+
+# --- what does not: a reason, the exit code, nothing written
+bad() {
+	local code=$1 reason=$2
+	shift 2
+	before=$(ls)
+	run "$code" "refused: $reason" "$@"
+	check "... says why" says "$reason"
+	check "... writes nothing" nothing_new
+}
+
+# topo NAME: the topology t.json changed by a line of Python into bad-NAME.json
+topo() {
+	python3 -c "
+import json
+d = json.load(open('t.json'))
+n, l = d['nodes'], d['links']
+$2
+print(json.dumps(d, indent=1), file=open('bad-$1.json', 'w'))"
+}
+
+topo cut "d['links'] = [x for x in l if not (x['b'].startswith('spine') and x['a'] == 'leaf1')]"
+topo zero "l[3]['capacity'] = 0"
+topo negative "l[3]['capacity'] = [10, -1]"
+topo twice "n[5]['name'] = n[4]['name']"
+topo lonely "n.append({'name': 'lonely', 'kind': 'host'})"
+topo box "n.append({'name': 'y', 'kind': 'box'}); n.append({'name': 'z', 'kind': 'box'}); l.append({'a': 'y', 'b': 'leaf0', 'capacity': 1}); l.append({'a': 'y', 'b': 'z', 'capacity': 1})"
+topo hosts "d['nodes'] = [x for x in n if x['kind'] != 'host']; d['links'] = [x for x in l if x['a'][0] != 'h']"
+echo '{"format": "ringfold-topology",' > bad-json.json
+touch p2.json p2.svg; rm -f out err p2.json p2.svg; touch out err
+
+for command in "make --scheme best --out p2.json --dot p2.dot" "compare --out p2.json --chart p2.svg"; do
+	bad 1 "bad-cut.json:[0-9]*: the topology is not connected" $command --topology bad-cut.json
+	bad 1 "bad-zero.json:[0-9]*: the capacity from .* is 0" $command --topology bad-zero.json
+	bad 1 "bad-negative.json:[0-9]*: the capacity from .* is -1" $command --topology bad-negative.json
+	bad 1 "bad-twice.json:[0-9]*: .*\"" $command --topology bad-twice.json
+	bad 1 "bad-lonely.json:[0-9]*: \"lonely\" has no link" $command --topology bad-lonely.json
+	bad 1 "bad-box.json:[0-9]*: the box \"z\" has no host below it" $command --topology bad-box.json
+	bad 1 "bad-hosts.json:[0-9]*: there are no hosts" $command --topology bad-hosts.json
+	bad 1 "bad-json.json:2: " $command --topology bad-json.json
+	bad 1 "none.json: No such file" $command --topology none.json
+done
+
+python3 -c "
+import json
+def put(name, change):
+	d = json.load(open('p.json'))
+	change(d)
+	print(json.dumps(d, indent=1), file=open(name, 'w'))
+put('bad-shares.json', lambda d: d['trees'][0].update(share=d['trees'][0]['share'] * 0.9))
+put('bad-fast.json', lambda d: d.update(throughput=10.1))
+put('bad-lost.json', lambda d: d['trees'][0]['up'].pop())
+put('bad-name.json', lambda d: d['trees'][0].update(root='nobody'))"
+bad 3 "the shares add up to 0.9" check -t t.json -P bad-shares.json --dot p2.dot
+bad 3 "throughput 10.1 is not possible: " check -t t.json -P bad-fast.json --dot p2.dot
+bad 3 "tree 0: " check -t t.json -P bad-lost.json --dot p2.dot
+bad 1 "bad-name.json:[0-9]*: there is no node \"nobody\"" check -t t.json -P bad-name.json --dot p2.dot
+
+bad 2 "there is no scheme \"none\"" -t t.json -s none --out p2.json
+bad 2 "there is no scheme \"none\"" compare -t t.json --schemes ring,none --out p2.json
+bad 2 "there is no command \"draw\"" draw
+bad 2 "are needed" --topology t.json
+bad 2 "is too much" -t t.json -s ring --out p2.json more
+bad 2 "name one shape first" generate cube --out p2.json
+bad 2 "positive" generate star --host-link -3 --out p2.json
+bad 1 "must be even" generate fat-tree --k 5 --out p2.json
+bad 1 "cannot write nowhere/p.json" -t t.json -s ring --out nowhere/p.json
+bad 1 "not a regular file" -t t.json -s ring --out .
+
+# An old file stays as it was when the new one is refused.
+cp p.json old.json
+run 1 "over an old file" -t bad-zero.json -s ring --out old.json
+check "... which stays" cmp -s p.json old.json
+exit $failed

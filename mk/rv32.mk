@@ -50,5 +50,6 @@ $(eval $(call c_link,fw_bench,tests/bench/fw_bench.c,fwsim fwbox fw fwlinux clie
 $(eval $(call bench,firmware,$(BUILD)/tests/fw_bench $(BENCH_OUT),$(BUILD)/tests/fw_bench $(RV32_DEPS)))
 
 demo: $(RV32_DEPS)
+$(eval $(call test,e2e-ctl-box,tests/e2e/ctl_box.sh,$(addprefix $(BUILD)/bin/ringfold-,box ctl gen) $(RV32_DEPS)))
 # The image in virtual time: sums are right, and a group is ready after the times of the firmware's real instructions.
 $(eval $(call test,rv32_sim,$(if $(filter 2,$(words $(RV32_DEPS))),$(BUILD)/bin/ringfold-sim --firmware rv32 --size 256K --iterations 3 && $(BUILD)/bin/ringfold-sim --firmware rv32 --size 64K --loss 1%,exit 77),$(BUILD)/bin/ringfold-sim $(RV32_DEPS)))

@@ -21,6 +21,8 @@ struct ctl {
 	uint64_t timeout; /* ns */
 	unsigned int slots;
 	bool json;
+	uint64_t watch;    /* ns between two looks; 0: one look */
+	uint32_t log_next; /* first event that ctl_log() has not shown */
 	struct boxlink link;
 	struct rf_client asker; /* of ctl_page() */
 };
@@ -34,11 +36,20 @@ const struct rf_ctl_reply *ctl_page(struct ctl *c, enum rf_ctl_page page, uint16
 /* Waits for the answer to what the client was asked; as above. */
 const struct rf_ctl_reply *ctl_answer(struct ctl *c, struct rf_client *client);
 
+/* An array of flat objects, as JSON or as a table whose head is the first one's keys. Takes rows.
+ */
+struct json_t;
+void ctl_print_table(const struct ctl *c, struct json_t *rows);
+
 /* Commands; each returns an exit code. */
 int ctl_join(struct ctl *c);
 int ctl_wait(struct ctl *c);
 int ctl_status(struct ctl *c);
 int ctl_groups(struct ctl *c);
+int ctl_ports(struct ctl *c);
+int ctl_slots(struct ctl *c);
+int ctl_connections(struct ctl *c);
+int ctl_log(struct ctl *c);
 int ctl_ranks(struct ctl *c);
 int ctl_counters(struct ctl *c);
 

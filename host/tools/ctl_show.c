@@ -36,7 +36,7 @@ static void print_object(const struct ctl *c, json_t *object)
 }
 
 /* Prints an array of flat objects: JSON, or a table whose head is the first object's keys. */
-static void print_table(const struct ctl *c, json_t *rows)
+void ctl_print_table(const struct ctl *c, json_t *rows)
 {
 	const char *key;
 	json_t *row;
@@ -128,7 +128,7 @@ int ctl_groups(struct ctl *c)
 			break;
 		first += a->u.groups.count;
 	} while (first < total);
-	print_table(c, rows);
+	ctl_print_table(c, rows);
 	return RF_EXIT_GOOD;
 }
 
@@ -169,7 +169,7 @@ int ctl_ranks(struct ctl *c)
 			break;
 		first += a->u.ranks.count;
 	} while (first < total);
-	print_table(c, rows);
+	ctl_print_table(c, rows);
 	return RF_EXIT_GOOD;
 }
 

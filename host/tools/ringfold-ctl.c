@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "host/src/bootstrap/settings.h"
 #include "host/tools/opt.h"
@@ -74,9 +76,18 @@ static const struct {
 	const char *name;
 	int (*run)(struct ctl *c);
 } commands[] = {
-	{"join", ctl_join},     {"wait", ctl_wait},       {"status", ctl_status},
-	{"groups", ctl_groups}, {"ranks", ctl_ranks},     {"counters", ctl_counters},
-	{"drop", command_drop}, {"reset", command_reset},
+	{"join", ctl_join},
+	{"wait", ctl_wait},
+	{"status", ctl_status},
+	{"groups", ctl_groups},
+	{"ranks", ctl_ranks},
+	{"counters", ctl_counters},
+	{"drop", command_drop},
+	{"reset", command_reset},
+	{"ports", ctl_ports},
+	{"slots", ctl_slots},
+	{"connections", ctl_connections},
+	{"log", ctl_log},
 };
 
 static int (*find_command(const char *name))(struct ctl *c)
@@ -128,6 +139,17 @@ static int run(struct ctl *c, int (*command)(struct ctl *c))
 	c->link.answer_ns = c->timeout;
 	ctl_speak_for(c, RF_CTL_JOB_OPERATOR);
 	rc = command(c);
+	while (rc == RF_EXIT_GOOD && c->watch > 0) {
+		const struct timespec t = {(time_t)(c->watch / 1000000000u),
+					   (long)(c->watch % 1000000000u)};
+
+		fflush(stdout);
+		nanosleep(&t, NULL);
+		/* On a terminal each look replaces the one before; the log goes on. */
+		if (isatty(STDOUT_FILENO) && command != ctl_log)
+			fputs("\033[H\033[J", stdout);
+		rc = command(c);
+	}
 	boxlink_close(&c->link);
 	return rc;
 }
@@ -156,6 +178,8 @@ int main(int argc, char **argv)
 		{RF_OPT_UINT, "port", 'p', &c.port, "N", "counters: port of the box", NULL},
 		{RF_OPT_TIME, "timeout", 0, &c.timeout, "TIME",
 		 "how long the box may take; wait: how long nothing may move", NULL},
+		{RF_OPT_TIME, "watch", 'w', &c.watch, "TIME", "again and again, so often; 0s: once",
+		 NULL},
 		{RF_OPT_FLAG, "json", 0, &c.json, NULL, "answers as JSON", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
@@ -167,6 +191,11 @@ int main(int argc, char **argv)
 			 "  wait      until every packet of generated traffic has left the box\n"
 			 "  status    the box's shape and state\n"
 			 "  groups    all groups\n"
+			 "  ports     every port: what it has counted most\n"
+			 "  slots     which group holds which range of slots\n"
+			 "  connections  the connection table, tombstones included\n"
+			 "  log       what has happened to groups, oldest first; with --watch what "
+			 "comes\n"
 			 "  ranks     the ranks of --job, --group\n"
 			 "  counters  what a port of the box has counted (zeroes left out)\n"
 			 "  drop      end --job, --group\n"

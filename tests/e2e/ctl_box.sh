@@ -1,0 +1,60 @@
+#!/bin/bash
+# ringfold ctl against a box that has keys and runs the image for its processor (the native firmware where the image
+# cannot be built): who may ask what, and what ports, slots, connections and log say.
+ranks=2
+box_ports=4
+. "$(dirname "$0")/lib.sh"
+unset RF_SIZE
+job=0f0e0d0c0b0a09080706050403020100
+operator=a0a1a2a3a4a5a6a7a8a9aaabacadaeaf
+printf '# keys\n0 %s\n6776174 %s groups=1 slots=256\n' $operator $job > "$dir/keys"
+chmod 600 "$dir/keys"
+firmware=native
+[ -x "$bin/ringfold-rv32" ] && [ -r "$bin/../firmware/ringfold-rv32.elf" ] && firmware=rv32
+box_start --lanes 2 --keys "$dir/keys" --firmware $firmware
+second=${RF_DEVICE//%r/1}
+export RF_DEVICE=${RF_DEVICE//%r/0}
+echo "firmware: $firmware"
+
+# run CODE NAME COMMAND...: its output goes to $dir/0.err
+run() {
+	local want=$1 text=$2
+	shift 2
+	"$@" > "$dir/0.err" 2>&1
+	local code=$?
+	check "$text: exit code $want" test $code = "$want"
+}
+ctl=$bin/ringfold-ctl
+
+run 1 "without a key" "$ctl" status
+check "... the key is named" says 0 "tag is wrong"
+export RF_KEY=$operator
+run 0 "with the operator's" "$ctl" status
+run 0 "gen" "$bin/ringfold-gen" --out "$dir/t" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
+run 1 "join with the operator's key" "$ctl" join --traffic "$dir/t" --timeout 1s
+run 0 "join with the job's" "$ctl" join --traffic "$dir/t" --key $job
+run 0 "ctl ports" "$ctl" ports
+check "... four of them" test "$(wc -l < "$dir/0.err")" = 5
+run 0 "ctl slots" "$ctl" slots
+check "... the quota counts: 256 of 512" says 0 "256 of 512 slots free"
+check "... whose they are" says 0 "^ *0 *256 .* 6776174 .*ready"
+run 0 "ctl connections" "$ctl" connections
+check "... eight of an open loop" test "$(grep -c ' data *live ' "$dir/0.err")" = 8
+run 0 "ctl connections --json" "$ctl" connections --json
+check "... the same" python3 -c "import json; t = json.load(open('$dir/0.err')); assert len(t) == 8 and {e['state'] for e in t} == {'live'}"
+run 1 "connections are not for jobs" "$ctl" connections --key $job
+run 0 "ctl drop" "$ctl" drop --job 6776174
+run 1 "ctl drop of what is not there" "$ctl" drop --job 5
+run 0 "ctl log" "$ctl" log
+check "... start" says 0 " start"
+check "... ready" says 0 " ready  *job 6776174 group"
+check "... failed, and why" says 0 " failed  *job 6776174 group .* the operator ended the group"
+RF_DEVICE=$second timeout 3 "$ctl" log --watch 100ms > "$dir/watch.txt" 2>&1 &
+watch=$!
+sleep 1.5
+run 0 "ctl reset" "$ctl" reset
+wait $watch
+check "a watched log shows what comes" grep -q " reset" "$dir/watch.txt"
+check "... and nothing twice" test "$(grep -c " start" "$dir/watch.txt")" = 1
+check "no key is in any output" sh -c "! grep -rqiE '$job|$operator' $dir/*.err $dir/*.txt $dir/*.log $dir/*.out 2> /dev/null"
+finish

@@ -49,10 +49,18 @@ run 0 "ctl log" "$ctl" log
 check "... start" says 0 " start"
 check "... ready" says 0 " ready  *job 6776174 group"
 check "... failed, and why" says 0 " failed  *job 6776174 group .* the operator ended the group"
-RF_DEVICE=$second timeout 3 "$ctl" log --watch 100ms > "$dir/watch.txt" 2>&1 &
+RF_DEVICE=$second timeout 30 "$ctl" log --watch 100ms > "$dir/watch.txt" 2>&1 &
 watch=$!
-sleep 1.5
+for _ in $(seq 200); do
+	grep -q " failed" "$dir/watch.txt" && break
+	sleep 0.05
+done
 run 0 "ctl reset" "$ctl" reset
+for _ in $(seq 200); do
+	grep -q " reset" "$dir/watch.txt" && break
+	sleep 0.05
+done
+kill $watch
 wait $watch
 check "a watched log shows what comes" grep -q " reset" "$dir/watch.txt"
 check "... and nothing twice" test "$(grep -c " start" "$dir/watch.txt")" = 1

@@ -9,9 +9,9 @@
 //
 // A pass is one lane of one packet; the lanes of a packet follow one another on the block's ports, which are locked for the
 // others meanwhile. First sendings beat repeats: a repeat starts where no group that could start wants a port of its block,
-// or when FIRSTS first sendings have gone past it (urgent): then the block is kept free for it. Groups take turns where their
-// blocks are the same; one whose block is free too rarely as a whole is hungry when FIRSTS have gone past it on one of its
-// ports: then no other group starts there.
+// or when FIRSTS first sendings have gone past it (urgent): then the block is kept free for it. A group whose turn never comes
+// while its block is free is hungry when HUNGRY first sendings have gone past it on one of its ports: then no other group
+// starts there.
 
 `include "rf_regs.vh"
 
@@ -27,8 +27,10 @@ module rf_sched #(
   parameter HDR_AW = 9,
   // Width of the credit counters.
   parameter CREDIT_W = 10,
-  // First sendings that may pass a repeat, or a group: one pass in FIRSTS + 1 is the repeat's.
-  parameter FIRSTS = 31
+  // First sendings that may pass a repeat: one pass in FIRSTS + 1 is the repeat's.
+  parameter FIRSTS = 31,
+  // First sendings of others that may pass a group on one of its ports.
+  parameter HUNGRY = 7
 ) (
   input  wire                          clk,
   input  wire                          rst,
@@ -421,7 +423,7 @@ module rf_sched #(
           hungry_q[n] <= 1'b0;
         end else if (go_first && (g_block[n*PORTS +: PORTS] & block) != {PORTS{1'b0}} && !hungry_q[n]) begin
           passed_q    <= passed_q + 6'd1;
-          hungry_q[n] <= {26'd0, passed_q} + 32'd1 >= FIRSTS;
+          hungry_q[n] <= {26'd0, passed_q} + 32'd1 >= HUNGRY;
         end
     end
   endgenerate

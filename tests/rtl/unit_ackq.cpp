@@ -76,6 +76,17 @@ static bytes on_behalf(const order &o)
 	return f;
 }
 
+/* Sets the identification so that the sum of the made header has a carry when it is folded. */
+static void carry(order &o, rng &r)
+{
+	uint8_t *ip = &o.hdr[o.vlan ? 18 : 14];
+	unsigned sum = 48;
+
+	for (int i = 0; i < 20; i += 2)
+		sum += i == 2 || i == 4 || i == 10 ? 0 : net::be16(ip + i);
+	net::put16(ip + 4, 0xffff - r.below(3) - sum);
+}
+
 static void body(bench &b)
 {
 	auto d = fresh<Vrf_ackq>(b);
@@ -167,6 +178,8 @@ static void body(bench &b)
 				p4.qpn = b.r.below(1 << 24);
 				p4.msn = b.r.below(1 << 24);
 				p4.hdr = noise(b.r, HDR);
+				if (b.r.percent(20))
+					carry(p4, b.r);
 				d->event_take = is_event;
 			}
 		}

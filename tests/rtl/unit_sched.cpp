@@ -216,7 +216,7 @@ static void check_fields(bench &b, Vrf_sched &d, const group &g, unsigned lane, 
 }
 
 struct counts {
-	long firsts, repeats, lates, stale, dead, lanes, pushes, urgent, at_once, crowded, longest;
+	long firsts, repeats, lates, stale, dead, lanes, pushes, urgent, at_once, longest;
 };
 
 /* The launch of this cycle, if there is one, against the rules; then its effects. */
@@ -273,7 +273,7 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 				if (&o != &g && (o.block & g.block) != 0 && ready(o)) {
 					o.passed++;
 					/* Each other group may be hungry too. */
-					b.good("a group passed by too many", !w.generous || o.passed <= FIRSTS + GROUPS + 3);
+					b.good("a group passed by too many", !w.generous || o.passed <= HUNGRY + GROUPS + 3);
 				}
 			g.passed = 0;
 			for (unsigned p = 0; p < PORTS; p++)

@@ -115,6 +115,18 @@ static int split(const char *what, const char *value, char **name, char **spec)
 	return *name && *spec ? 0 : -1;
 }
 
+/* Captures and counters name ports: two of one name could not be told apart. */
+static int name_is_new(const struct rf_rt_cfg *c, const char *what, const char *name)
+{
+	for (unsigned h = 0; h < c->hosts; h++) {
+		if (strcmp(c->host[h].name, name) != 0)
+			continue;
+		fprintf(stderr, "--%s: there are two ports named \"%s\"\n", what, name);
+		return -1;
+	}
+	return 0;
+}
+
 static int add_port(void *to, const char *value)
 {
 	struct rf_rt_cfg *c = to;
@@ -128,6 +140,11 @@ static int add_port(void *to, const char *value)
 	}
 	if (split("port", value, &name, &spec) != 0)
 		return -1;
+	if (name_is_new(c, "port", name) != 0) {
+		free(name);
+		free(spec);
+		return -1;
+	}
 	a->box = RF_RT_PORTS; /* settled when the number of box ports is known */
 	take_word(spec, "box", &a->box);
 	a->no_rule = take_word(spec, "norule", NULL);
@@ -192,7 +209,7 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_TIME, "stats", 0, &c->stats_ns, "TIME",
 		 "a line on stderr so often; 0s: never", NULL},
 		{RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR",
-		 "write hosts.pcapng and box.pcapng there", NULL},
+		 "write hosts.pcapng and box.pcapng there; made if it is not there", NULL},
 		{RF_OPT_STRING, "wave", 0, &s->wave, "FILE",
 		 "write a waveform (FST), --engine rtl only: slow", NULL},
 		{RF_OPT_FLAG, "json", 'j', &s->json, NULL, "counters at the end as one JSON object",

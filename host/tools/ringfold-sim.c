@@ -136,7 +136,7 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_TIME, "deadline", 0, &s->deadline, "TIME",
 		 "virtual time after which the run ends", NULL},
 		{RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR",
-		 "write hosts.pcapng and box.pcapng there", NULL},
+		 "write hosts.pcapng and box.pcapng there; made if it is not there", NULL},
 		{RF_OPT_STRING, "wave", 0, &s->wave, "FILE",
 		 "write a waveform (FST), --engine rtl only", NULL},
 		{RF_OPT_FLAG, "no-jump", 0, &s->no_jump, NULL, "evaluate every clock cycle", NULL},

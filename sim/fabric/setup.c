@@ -72,6 +72,11 @@ static int open_traces(struct rf_fabric *f, char *why, size_t room)
 
 	if (!f->cfg.pcapng_dir)
 		return 0;
+	err = rf_pcapng_folder(f->cfg.pcapng_dir);
+	if (err) {
+		snprintf(why, room, "%s: %s", f->cfg.pcapng_dir, strerror(-err));
+		return err;
+	}
 	snprintf(path, sizeof(path), "%s/hosts.pcapng", f->cfg.pcapng_dir);
 	err = rf_pcapng_open(path, f->cfg.command, &f->trace_hosts);
 	for (unsigned r = 0; !err && r < f->cfg.ranks; r++) {

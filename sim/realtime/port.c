@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -134,10 +135,16 @@ static int open_memif(const char *path, const char *id_text, struct rf_rt_port *
 
 struct pcap_port {
 	struct rf_rt_port p;
+	struct pcap_port *next;
 	struct rf_reader *in;
 	struct rf_pcapng *out;
+	struct stat in_file; /* which files these are, by whatever path */
+	struct stat out_file;
 	bool ended;
 };
+
+/* Of this process: an output is no other port's file. */
+static struct pcap_port *pcap_ports;
 
 static unsigned pcap_rx(struct rf_rt_port *p, const uint8_t **frame, size_t *len, unsigned n)
 {
@@ -181,7 +188,12 @@ static bool pcap_ended(const struct rf_rt_port *p)
 static void pcap_close(struct rf_rt_port *p)
 {
 	struct pcap_port *d = (struct pcap_port *)p;
+	struct pcap_port **at = &pcap_ports;
 
+	while (*at && *at != d)
+		at = &(*at)->next;
+	if (*at)
+		*at = d->next;
 	rf_reader_close(d->in);
 	rf_pcapng_close(d->out);
 	free(d);
@@ -190,11 +202,48 @@ static void pcap_close(struct rf_rt_port *p)
 static const struct rf_rt_port_ops pcap_ops = {pcap_rx, pcap_tx, pcap_flush, pcap_ended,
 					       pcap_close};
 
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino != 0 && a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/* Opening an output empties it: it must not be what this or another port plays or writes, nor may
+ * a port play what another one writes. */
+static int separate(const struct pcap_port *d, char *why, size_t room)
+{
+	if (same_file(&d->in_file, &d->out_file)) {
+		snprintf(why, room, "pcap: out is the file that the port plays");
+		return -1;
+	}
+	for (const struct pcap_port *o = pcap_ports; o; o = o->next) {
+		if (!same_file(&d->out_file, &o->in_file) &&
+		    !same_file(&d->out_file, &o->out_file) && !same_file(&d->in_file, &o->out_file))
+			continue;
+		snprintf(why, room, "pcap: a file of port %s would be written over", o->p.name);
+		return -1;
+	}
+	return 0;
+}
+
+static int open_output(struct pcap_port *d, const char *name, const char *to, char *why,
+		       size_t room)
+{
+	int err = rf_pcapng_open(to, NULL, &d->out);
+
+	if (!err)
+		err = rf_pcapng_interface(d->out, name, 0);
+	if (err) {
+		snprintf(why, room, "%s: %s", to, strerror(-err));
+		return -1;
+	}
+	/* known only now where the file is new */
+	return stat(to, &d->out_file) == 0 ? 0 : -1;
+}
+
 static int open_pcap(const char *name, const char *in, const char *to, struct rf_rt_port **port,
 		     char *why, size_t room)
 {
 	struct pcap_port *d = calloc(1, sizeof(*d));
-	int err = 0;
 
 	if (!d) {
 		snprintf(why, room, "out of memory");
@@ -206,21 +255,32 @@ static int open_pcap(const char *name, const char *in, const char *to, struct rf
 		free(d);
 		return -1;
 	}
-	if (to) {
-		err = rf_pcapng_open(to, NULL, &d->out);
-		if (!err)
-			err = rf_pcapng_interface(d->out, name, 0);
-	}
-	if (err) {
-		snprintf(why, room, "%s: %s", to, strerror(-err));
+	if (stat(in, &d->in_file) != 0)
+		d->in_file.st_ino = 0;
+	if (to && stat(to, &d->out_file) != 0)
+		d->out_file.st_ino = 0;
+	if (separate(d, why, room) != 0 || (to && open_output(d, name, to, why, room) != 0)) {
 		pcap_close(&d->p);
 		return -1;
 	}
+	d->next = pcap_ports;
+	pcap_ports = d;
 	*port = &d->p;
 	return 0;
 }
 
 /* ---- specifications ---- */
+
+/* What is left behind a comma is no option of this kind of port. */
+static int no_more(const char *text, char *why, size_t room)
+{
+	const char *comma = strchr(text, ',');
+
+	if (!comma)
+		return 0;
+	snprintf(why, room, "unknown option \"%.60s\" (a path cannot have a comma)", comma + 1);
+	return -1;
+}
 
 /* Cuts ",word" or ",key=value" off the text; the value, "" for a word, NULL where it is not there.
  */
@@ -261,22 +321,32 @@ int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out,
 	if (strncmp(text, "memif:", 6) == 0) {
 		o = option(text, "id");
 		snprintf(id, sizeof(id), "%s", o ? o : "0");
-		err = open_memif(text + 6, id, out, why, room);
+		err = no_more(text, why, room);
+		if (!err)
+			err = open_memif(text + 6, id, out, why, room);
 	} else if (strncmp(text, "dpdk:", 5) == 0) {
 		err = open_dpdk(text + 5, out, why, room);
 	} else if (strncmp(text, "pcap:", 5) == 0) {
 		o = option(text, "out");
 		if (o)
 			snprintf(to, sizeof(to), "%s", o);
-		err = open_pcap(name, text + 5, o ? to : NULL, out, why, room);
+		err = no_more(text, why, room);
+		if (!err)
+			err = open_pcap(name, text + 5, o ? to : NULL, out, why, room);
 	} else if (strncmp(text, "dgram:", 6) == 0) {
 		o = option(text, "to");
 		snprintf(to, sizeof(to), "%s", o ? o : "");
-		err = rf_rt_open_dgram(text + 6, to, out, why, room);
+		err = no_more(text, why, room);
+		if (!err)
+			err = rf_rt_open_dgram(text + 6, to, out, why, room);
 	} else if (strncmp(text, "tap:", 4) == 0) {
-		err = rf_rt_open_tap(text + 4, out, why, room);
+		err = no_more(text, why, room);
+		if (!err)
+			err = rf_rt_open_tap(text + 4, out, why, room);
 	} else if (strncmp(text, "packet:", 7) == 0) {
-		err = rf_rt_open_packet(text + 7, out, why, room);
+		err = no_more(text, why, room);
+		if (!err)
+			err = rf_rt_open_packet(text + 7, out, why, room);
 	} else {
 		snprintf(why, room,
 			 "\"%s\" is none of memif:SOCKET, dgram:SOCKET,to=SOCKET, tap:NAME, "

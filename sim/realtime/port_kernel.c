@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "host/src/io/socket_path.h"
 #include "proto/rf_bytes.h"
 
 /* A frame that could be longer than the largest must be seen to be so. */
@@ -226,24 +227,12 @@ static int unix_name(struct sockaddr_un *a, const char *path)
 	return 0;
 }
 
-/* Whether somebody reads at a socket's path. */
-static bool served(const struct sockaddr_un *a)
-{
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool yes = fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof(*a)) == 0;
-
-	if (fd >= 0)
-		close(fd);
-	return yes;
-}
-
 int rf_rt_open_dgram(const char *path, const char *to, struct rf_rt_port **out, char *why,
 		     size_t room)
 {
 	struct kernel_port *d = port_new(&dgram_ops, why, room);
 	struct sockaddr_un own;
 	int bytes = SOCKET_BYTES;
-	int err;
 
 	if (!d)
 		return -1;
@@ -259,13 +248,12 @@ int rf_rt_open_dgram(const char *path, const char *to, struct rf_rt_port **out, 
 	/* as much as the system allows */
 	setsockopt(d->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	setsockopt(d->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
-	err = bind(d->fd, (struct sockaddr *)&own, sizeof(own)) == 0 ? 0 : errno;
-	if (err == EADDRINUSE && !served(&own)) {
-		unlink(path);
-		err = bind(d->fd, (struct sockaddr *)&own, sizeof(own)) == 0 ? 0 : errno;
+	if (rf_socket_path_clear(path, SOCK_DGRAM, why, room) != 0) {
+		kernel_close(&d->p);
+		return -1;
 	}
-	if (err)
-		return give_up(d, path, err, why, room);
+	if (bind(d->fd, (struct sockaddr *)&own, sizeof(own)) != 0)
+		return give_up(d, path, errno, why, room);
 	memcpy(d->own, own.sun_path, sizeof(d->own));
 	*out = &d->p;
 	return 0;

@@ -58,8 +58,12 @@ static int open_trace(struct rf_rt *b, const char *file, unsigned ports, bool bo
 {
 	char path[512];
 	char name[32];
-	int err;
+	int err = rf_pcapng_folder(b->cfg.pcapng_dir);
 
+	if (err) {
+		snprintf(why, room, "%s: %s", b->cfg.pcapng_dir, strerror(-err));
+		return err;
+	}
 	snprintf(path, sizeof(path), "%s/%s", b->cfg.pcapng_dir, file);
 	err = rf_pcapng_open(path, b->cfg.command, w);
 	for (unsigned p = 0; !err && p < ports; p++) {

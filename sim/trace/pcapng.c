@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define BLOCK_SHB 0x0a0d0d0au
 #define BLOCK_IDB 0x00000001u
@@ -95,6 +96,19 @@ static int finish(struct rf_pcapng *w)
 	if (fwrite(w->block, 1, w->len, w->file) != w->len)
 		w->error = errno ? -errno : -EIO;
 	return w->error;
+}
+
+int rf_pcapng_folder(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, 0777) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return -errno;
+	if (stat(path, &st) != 0)
+		return -errno;
+	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
 int rf_pcapng_open(const char *path, const char *comment, struct rf_pcapng **out)

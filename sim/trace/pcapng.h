@@ -16,6 +16,10 @@ enum rf_pcapng_dir {
 
 struct rf_pcapng;
 
+/* Makes a folder for captures where there is none; those above it must be there. 0 or a negative
+ * errno. */
+int rf_pcapng_folder(const char *path);
+
 /*
  * Creates (or truncates) a file. comment may be NULL; it is stored in the section header, the place
  * for metadata such as seed and command line. 0 or a negative errno.

@@ -5,8 +5,9 @@
 set -u
 bin=$1
 failures=0
-out=$(mktemp "${TMPDIR:-/tmp}/ringfold-cli-XXXXXX")
-trap 'rm -f "$out"' EXIT
+dir=$(mktemp -d "${TMPDIR:-/tmp}/ringfold-cli-XXXXXX") || exit 1
+out=$dir/out
+trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM HUP
 
 # expect CODE TEXT COMMAND...: the exit code, and a word that the output must hold.
@@ -39,7 +40,9 @@ expect 2 "make build/vl/box-p7-l5-w512.so" "$bin/ringfold" sim --engine rtl --ra
 expect 2 "no waveform" "$bin/ringfold" sim --wave x.fst
 expect 2 "path MTU" "$bin/ringfold" sim --mtu 1500
 expect 2 "takes no argument" "$bin/ringfold" sim now
-expect 2 "No such file" "$bin/ringfold" sim --pcapng /nonexistent
+expect 2 "No such file" "$bin/ringfold" sim --pcapng /nonexistent/deep
+expect 0 "% limit" "$bin/ringfold" sim --size 4K --pcapng "$dir/new"
+expect 0 "box.pcapng" ls "$dir/new"
 expect 2 "no --port" "$bin/ringfold" box
 expect 2 "NAME=KIND" "$bin/ringfold" box --port memif
 expect 2 "has no port 9" "$bin/ringfold" box --port a=pcap:x,box=9
@@ -47,6 +50,33 @@ expect 2 "IPv4" "$bin/ringfold" box --port a=pcap:x --box-ip 10.0.0
 expect 1 "No such file" "$bin/ringfold" box --port a=pcap:/nonexistent
 expect 0 "foreign *123" "$bin/ringfold" box --port a=pcap:tests/data/rxe-sample.pcap
 expect 0 "\"foreign\": 123" "$bin/ringfold" box --json --port a=pcap:tests/data/rxe-sample.pcap
+expect 0 "foreign" "$bin/ringfold" box --pcapng "$dir/newer" --port a=pcap:tests/data/rxe-sample.pcap
+expect 0 "hosts.pcapng" ls "$dir/newer"
+expect 1 "Not a directory" "$bin/ringfold" box --pcapng "$out" --port a=pcap:tests/data/rxe-sample.pcap
+expect 2 "two ports named \"a\"" "$bin/ringfold" box --port a=pcap:x --port a=pcap:y
+expect 1 "unknown option \"norul\"" "$bin/ringfold" box --port "a=memif:$dir/s.sock,norul"
+expect 1 "unknown option \"box=x\"" "$bin/ringfold" box --port "a=memif:$dir/s.sock,box=x"
+expect 1 "unknown option" "$bin/ringfold" box --port a=pcap:tests/data/rxe-sample.pcap,outt=x
+expect 1 "unknown option" "$bin/ringfold" box --port "a=dgram:$dir/d.sock,to=$dir/e.sock,pace"
+
+# Nothing that was there is lost: no file where a socket is asked for, no capture that is played.
+echo precious > "$dir/file"
+for kind in "memif:$dir/file" "dgram:$dir/file,to=$dir/e.sock"; do
+	expect 1 "is no socket" "$bin/ringfold" box --port "a=$kind"
+	expect 0 precious cat "$dir/file"
+done
+ln -s "$dir/file" "$dir/link"
+expect 1 "is no socket" "$bin/ringfold" box --port "a=memif:$dir/link"
+expect 0 precious cat "$dir/link"
+cp tests/data/rxe-sample.pcap "$dir/c.pcap"
+ln "$dir/c.pcap" "$dir/d.pcap"
+expect 1 "the file that the port plays" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap,out=$dir/c.pcap"
+expect 1 "the file that the port plays" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap,out=$dir/d.pcap"
+expect 1 "file of port a would be written over" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap" \
+	--port "b=pcap:tests/data/rxe-sample.pcap,out=$dir/d.pcap"
+expect 1 "file of port a would be written over" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap,out=$dir/o" \
+	--port "b=pcap:tests/data/rxe-sample.pcap,out=$dir/o"
+expect 0 intact sh -c "cmp tests/data/rxe-sample.pcap '$dir/c.pcap' && echo intact"
 
 [ "$failures" -eq 0 ] && echo "all as expected"
 [ "$failures" -eq 0 ]

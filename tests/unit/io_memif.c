@@ -253,6 +253,7 @@ static void stale_socket(void **state)
 	struct rf_io *io, *second = NULL;
 	char why[256] = "";
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	FILE *file;
 
 	(void)state;
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
@@ -262,9 +263,18 @@ static void stale_socket(void **state)
 	assert_int_equal(rf_io_memif_serve(path, 0, FRAME_MAX, &second, why, sizeof(why)),
 			 RF_ERR_DEVICE);
 	assert_non_null(strstr(why, path));
+	assert_non_null(strstr(why, "another process serves"));
 	close(fd);
 	io = serve(0);
 	io->ops->close(io);
+	/* what is no socket stays, and the reason says so */
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fclose(file);
+	assert_int_equal(rf_io_memif_serve(path, 0, FRAME_MAX, &second, why, sizeof(why)),
+			 RF_ERR_DEVICE);
+	assert_non_null(strstr(why, "is no socket"));
+	assert_int_equal(unlink(path), 0);
 	assert_int_equal(
 		rf_io_memif_serve("/tmp/none/such/dir", 0, FRAME_MAX, &second, why, sizeof(why)),
 		RF_ERR_DEVICE);

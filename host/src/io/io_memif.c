@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/src/io/socket_path.h"
 #include "ringfold/ringfold.h"
 
 /* Between two looks at the control socket. */
@@ -309,20 +310,6 @@ static const struct rf_io_ops memif_ops = {
 	.close = memif_close,
 };
 
-/* Whether a socket file is left over from a process that has gone. */
-static bool stale(const struct sockaddr_un *address)
-{
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool gone;
-
-	if (fd < 0)
-		return false;
-	gone = connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
-	       errno == ECONNREFUSED;
-	close(fd);
-	return gone;
-}
-
 static int listener_open(const char *path, struct memif_listener **out, char *why, size_t room)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -349,9 +336,11 @@ static int listener_open(const char *path, struct memif_listener **out, char *wh
 	memcpy(address.sun_path, l->path, sizeof(address.sun_path));
 	for (k = 0; k < MEMIF_WAITING; k++)
 		l->waiting[k] = -1;
+	if (rf_socket_path_clear(path, SOCK_SEQPACKET, why, room) != 0) {
+		free(l);
+		return RF_ERR_DEVICE;
+	}
 	l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (l->fd >= 0 && stale(&address))
-		unlink(path);
 	if (l->fd < 0 || bind(l->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    listen(l->fd, 16) < 0) {
 		snprintf(why, room, "cannot serve the socket %s: %s", path, strerror(errno));

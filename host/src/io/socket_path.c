@@ -1,0 +1,44 @@
+#include "host/src/io/socket_path.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+int rf_socket_path_clear(const char *path, int type, char *why, size_t room)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat st;
+	int error = 0;
+	int fd;
+
+	/* connect() gives ECONNREFUSED for a file of any kind: only a socket may be taken away. */
+	if (lstat(path, &st) != 0)
+		return 0;
+	if (!S_ISSOCK(st.st_mode)) {
+		snprintf(why, room, "%s is there already and is no socket: choose another path",
+			 path);
+		return -1;
+	}
+	memcpy(address.sun_path, path, strnlen(path, sizeof(address.sun_path) - 1));
+	fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		error = errno;
+	else if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		error = errno;
+	if (fd >= 0)
+		close(fd);
+	if (error == ECONNREFUSED) {
+		unlink(path);
+		return 0;
+	}
+	/* served, by whatever kind of socket, or not ours to look at */
+	if (error == 0 || error == EAGAIN || error == EPROTOTYPE)
+		snprintf(why, room, "another process serves the socket %s already", path);
+	else
+		snprintf(why, room, "the socket %s: %s", path, strerror(error));
+	return -1;
+}

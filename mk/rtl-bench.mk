@@ -36,7 +36,7 @@ $(BUILD)/vl/unit-judge/Vrf_judge $(BUILD)/vl/unit-judge_form/Vrf_judge_form: tes
 
 # Every module has a row in docs/verification.md that is true; one without a row must be noticed.
 COVERED := $(PYTHON) tests/rtl/covered.py
-$(eval $(call test,rtl-covered,$(COVERED) $(BUILD)/tests.list && ! $(COVERED) --also rtl/lib/rf_none.v $(BUILD)/tests.list,$(BUILD)/tests.list))
+$(eval $(call test,rtl-covered,$(COVERED) $(BUILD)/tests.list && $(COVERED) --also rtl/lib/rf_none.v $(BUILD)/tests.list | grep -q "rf_none: no row",$(BUILD)/tests.list))
 
 # Mutants of these modules that their benches must kill: some minutes.
 .PHONY: mutate-unit

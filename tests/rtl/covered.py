@@ -82,7 +82,10 @@ def check(module, path, names, tests):
 
 
 def main(argv):
-    also = [argv.pop(2)] if len(argv) == 4 and argv.pop(1) == "--also" else []
+    also = []
+    if len(argv) == 4 and argv[1] == "--also":
+        also = [argv[2]]
+        del argv[1:3]
     if len(argv) != 2:
         sys.stderr.write(__doc__)
         return 2

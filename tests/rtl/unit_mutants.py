@@ -58,7 +58,7 @@ MUTANTS = {
     RED + "ledger_head": [("(~members | beyond)", "(~members | beyond | (beyond << 1))"), (" | (advance ? look_q : {GROUPS{1'b0}})", "")],
     RED + "ledger_tail": [("least(s3_least_q, s2_least_q)", "s2_least_q"), ("s4_hold_q[IDX] && less", "1'b0 && less"),
                           ("least(s3_least_q, s3_hold)", "s3_least_q")],
-    RED + "ledger": [("if (hold_q[2*h] && !pass_end[h])", "if (hold_q[2*h])"), ("if (s_block) tail_mark[s_addr[AW-1:LW]] = 1'b1;", "")],
+    RED + "ledger": [("if (hold_q[2*h] && !pass_end[h])", "if (hold_q[2*h])"), ("if (a_raise != {PORTS{1'b0}}) tail_mark[a_addr[AW-1:LW]] = 1'b1;", "")],
 }
 
 # Files that a bench needs besides its module and the library.

@@ -17,12 +17,14 @@ struct arbor *arbor_new(const struct topology *t, const int *optional, int optio
 
 	a->t = t;
 	a->optional = room((size_t)options, sizeof(int));
-	memcpy(a->optional, optional, (size_t)options * sizeof(int));
+	for (int i = 0; i < options; i++)
+		a->optional[i] = optional[i];
 	a->options = options;
 	a->terminals = (int)n;
 	a->node = room(n, sizeof(int));
 	memcpy(a->node, t->worker, (size_t)t->workers * sizeof(int));
-	memcpy(a->node + t->workers, optional, (size_t)options * sizeof(int));
+	for (int i = 0; i < options; i++)
+		a->node[t->workers + i] = optional[i];
 	a->distance = room(n * n, sizeof(double));
 	a->from_arc = room(n * (size_t)t->nodes, sizeof(int));
 	a->price = room(n, sizeof(double));

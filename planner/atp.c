@@ -179,11 +179,11 @@ SCHEME(atp)
 	}
 	a = atp_new(t);
 	high = bound_cut(t, false) * 2;
-	for (int i = 0; i < 48; i++) {
+	for (int i = 0; i < 60; i++) {
 		double rate = i == 0 ? high : (low + high) / 2;
 		struct plan *p = atp_at(a, rate);
 
-		if (plan_rate(t, p) >= rate) {
+		if (plan_rate(t, p) >= rate * (1 - 1e-12)) {
 			plan_free(best);
 			best = p;
 			low = rate;

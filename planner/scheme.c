@@ -25,7 +25,14 @@ const struct scheme scheme_list[] = {
 	 scheme_netreduce_spine},
 	{"rina-agent", "Rina: a ring of racks through their agents", scheme_rina_agent},
 	{"rina-switch", "Rina: a ring of racks from switch to switch", scheme_rina_switch},
+	{"grid", "GRID: linear program, best of several roundings", scheme_grid},
+	{"grid-exact", "GRID: the best whole assignment", scheme_grid_exact},
+	{"grid-classes", "GRID's model with chunk classes", scheme_grid_classes},
+	{"inart", "InArt: shares of the servers by L-InArt, merging by R-InArt", scheme_inart},
+	{"inart-equal", "R-InArt with equal shares", scheme_inart_equal},
 	{"forest", "topology-adaptive forest: trees of hosts", scheme_forest},
+	{"forestcoll", "ForestColl: reduce-scatter, then all-gather, equal roots",
+	 scheme_forestcoll},
 	{"best", "forest over hosts and boxes, nearest to the bound", scheme_best},
 	{NULL, NULL, NULL},
 };
@@ -231,6 +238,15 @@ double ingress(const struct topology *t, int node)
 
 	for (int i = t->first[node]; i < t->first[node + 1]; i++)
 		sum += topo_arc_capacity(t, t->out[i] ^ 1);
+	return sum;
+}
+
+double egress(const struct topology *t, int node)
+{
+	double sum = 0;
+
+	for (int i = t->first[node]; i < t->first[node + 1]; i++)
+		sum += topo_arc_capacity(t, t->out[i]);
 	return sum;
 }
 

@@ -56,8 +56,9 @@ void racks_free(struct racks *r);
 /* The box at a switch: itself, or one that hangs on it alone; -1. */
 int box_at(const struct topology *t, int node);
 
-/* Sum of the capacities of the arcs that end at a node. */
+/* Sums of the capacities of the arcs that end at a node, that begin there. */
 double ingress(const struct topology *t, int node);
+double egress(const struct topology *t, int node);
 /* The server of a scheme that has one: the one with the largest ingress, or where there is none
  * the worker with the largest. */
 int choose_server(const struct topology *t);

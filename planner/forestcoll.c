@@ -1,0 +1,254 @@
+/*
+ * ForestColl (arXiv 2402.06787): all-gather by a packing of trees of hosts in which every host is
+ * root of the same part, reduce-scatter by such a packing turned round, one after the other. The
+ * paper splits switches off and grows the trees by flows; here the same optimum is found by column
+ * generation, with one cheapest arborescence for each root and round.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "planner/arbor.h"
+#include "planner/lp.h"
+#include "planner/master.h"
+#include "planner/schemes.h"
+
+#define WORKERS_MOST 200
+#define GAP 1e-7
+
+/* One phase: trees down from every root (all-gather), or up to it (reduce-scatter). */
+struct phase {
+	const struct topology *t;
+	bool down;
+	struct plan *pool; /* the way down or up alone */
+	struct lp *lp;
+	struct arbor *a;
+	double unit;
+	double *price, *scratch;
+	bool *none;
+	struct tree_load load;
+	double deadline;
+};
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+/* Rows: arcs, then roots: what its trees carry is not below the rate. */
+static void phase_begin(struct phase *x, const struct topology *t, bool down)
+{
+	int *row = room((size_t)t->workers, sizeof(int));
+	double *value = room((size_t)t->workers, sizeof(double));
+
+	x->t = t;
+	x->down = down;
+	x->pool = make_plan("phase");
+	x->lp = lp_new();
+	x->a = arbor_new(t, NULL, 0);
+	x->price = room((size_t)t->links * 2, sizeof(double));
+	x->scratch = room((size_t)t->links * 2 + (size_t)t->nodes, sizeof(double));
+	x->none = room((size_t)t->nodes, sizeof(bool));
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		x->unit = fmax(x->unit, topo_arc_capacity(t, arc));
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		lp_row(x->lp, -INFINITY, topo_arc_capacity(t, arc) / x->unit);
+	for (int i = 0; i < t->workers; i++) {
+		row[i] = lp_row(x->lp, -INFINITY, 0);
+		value[i] = 1;
+	}
+	lp_column(x->lp, 1, INFINITY, t->workers, row, value);
+	free(row);
+	free(value);
+}
+
+static void phase_end(struct phase *x)
+{
+	plan_free(x->pool);
+	lp_free(x->lp);
+	arbor_free(x->a);
+	free(x->price);
+	free(x->scratch);
+	free(x->none);
+	tree_load_free(&x->load);
+}
+
+/* The latest tree of the pool, of worker number i. */
+static void take(struct phase *x, int i)
+{
+	int *row = room((size_t)x->t->links * 2 + 1, sizeof(int));
+	int n = 0;
+
+	tree_load_find(x->t, x->pool, x->pool->trees - 1, x->scratch, &x->load);
+	for (int k = 0; k < x->load.n; k++) {
+		if (x->load.row[k] >= 2 * x->t->links)
+			continue;
+		x->load.count[n] = x->load.count[k];
+		row[n++] = x->load.row[k];
+	}
+	if (n == x->load.room)
+		x->load.count = more_room(x->load.count, (size_t)n + 1, sizeof(double));
+	row[n] = 2 * x->t->links + i;
+	x->load.count[n++] = -1;
+	lp_column(x->lp, 0, INFINITY, n, row, x->load.count);
+	free(row);
+}
+
+/* A cheapest tree for each root; the number of those that help. */
+static int price_roots(struct phase *x, bool first)
+{
+	const struct topology *t = x->t;
+	int n = 0;
+
+	arbor_price(x->a, x->price, NULL);
+	for (int i = 0; i < t->workers; i++) {
+		double worth = first ? INFINITY : lp_price(x->lp, 2 * t->links + i);
+		double cost = arbor_find(x->a, t->worker[i], x->none, x->down);
+
+		if (cost >= worth * (1 - GAP) - 1e-12)
+			continue;
+		make_tree(x->pool, t->worker[i], 1);
+		arbor_emit(x->a, x->pool, x->down);
+		take(x, i);
+		n++;
+	}
+	return n;
+}
+
+/* 0, -1: no solution. */
+static int phase_run(struct phase *x)
+{
+	for (int arc = 0; arc < 2 * x->t->links; arc++)
+		x->price[arc] = 1 / topo_arc_capacity(x->t, arc);
+	price_roots(x, true);
+	do {
+		if (lp_solve(x->lp) != 0)
+			return -1;
+		for (int arc = 0; arc < 2 * x->t->links; arc++)
+			x->price[arc] = fmax(0, lp_price(x->lp, arc)) + 1e-13;
+	} while (now() < x->deadline && price_roots(x, false) > 0);
+	return lp_solve(x->lp);
+}
+
+/* --- both phases --------------------------------------------------------------------------------
+ */
+
+static void copy_edges(struct plan *p, const struct phase *x, int tree, bool down)
+{
+	const struct plan_tree *k = &x->pool->tree[tree];
+	int first = x->down ? k->down_first : k->up_first;
+
+	for (int i = 0; i < (x->down ? k->downs : k->ups); i++) {
+		const struct plan_edge *e = &x->pool->edge[first + i];
+
+		make_edge(p, down, e->from, e->to, x->pool->route + e->first, e->arcs);
+	}
+}
+
+/* The next tree of a root that carries something, at or behind *tree. */
+static bool next_tree(const struct phase *x, int root, int *tree)
+{
+	while (*tree < x->pool->trees &&
+	       (x->pool->tree[*tree].root != root || lp_value(x->lp, 1 + *tree) <= 1e-11))
+		++*tree;
+	return *tree < x->pool->trees;
+}
+
+/* Trees down of the root and trees up to it in pairs, each pair carrying what the thinner of the
+ * two still has to. */
+static void pair_trees(struct plan *p, const struct phase *up, const struct phase *down, int root)
+{
+	double sum[2] = {0, 0};
+	double left[2] = {0, 0};
+	const struct phase *phase[2] = {up, down};
+	int at[2] = {-1, -1};
+	double done = 0;
+
+	for (int i = 0; i < 2; i++)
+		for (int k = 0; next_tree(phase[i], root, &k); k++)
+			sum[i] += lp_value(phase[i]->lp, 1 + k);
+	while (done < 1 - 1e-10) {
+		double width;
+
+		for (int i = 0; i < 2; i++) {
+			if (left[i] > 1e-10)
+				continue;
+			at[i]++;
+			if (!next_tree(phase[i], root, &at[i]))
+				return;
+			left[i] = lp_value(phase[i]->lp, 1 + at[i]) / sum[i];
+		}
+		width = fmin(left[0], left[1]);
+		make_tree(p, root, width);
+		copy_edges(p, up, at[0], false);
+		copy_edges(p, down, at[1], true);
+		left[0] -= width;
+		left[1] -= width;
+		done += width;
+	}
+}
+
+/* The trees of one phase turned round: where links are alike both ways they are as good. */
+static void mirror_phase(struct plan *p, const struct phase *x, int root)
+{
+	double sum = 0;
+
+	for (int k = 0; next_tree(x, root, &k); k++)
+		sum += lp_value(x->lp, 1 + k);
+	for (int k = 0; next_tree(x, root, &k); k++) {
+		make_tree(p, root, lp_value(x->lp, 1 + k) / sum);
+		copy_edges(p, x, k, false);
+		make_mirror(p);
+	}
+}
+
+static void make_shares(struct plan *p)
+{
+	double sum = 0;
+
+	for (int k = 0; k < p->trees; k++)
+		sum += p->tree[k].share;
+	for (int k = 0; k < p->trees; k++)
+		p->tree[k].share /= sum;
+}
+
+SCHEME(forestcoll)
+{
+	struct phase up = {.deadline = now() + o->seconds};
+	struct phase down = {.deadline = now() + o->seconds};
+	struct plan *p = NULL;
+	bool same = true;
+	int rc;
+
+	if (t->workers > WORKERS_MOST) {
+		topo_refuse(e, -1, -1, "forestcoll takes at most %d workers", WORKERS_MOST);
+		return NULL;
+	}
+	for (int i = 0; i < t->links; i++)
+		same = same && t->link[i].capacity[0] == t->link[i].capacity[1];
+	phase_begin(&up, t, false);
+	phase_begin(&down, t, true);
+	rc = phase_run(&up);
+	if (rc == 0 && !same)
+		rc = phase_run(&down);
+	if (rc == 0) {
+		p = make_plan("forestcoll");
+		p->sequential = true;
+		for (int i = 0; i < t->workers; i++) {
+			if (same)
+				mirror_phase(p, &up, t->worker[i]);
+			else
+				pair_trees(p, &up, &down, t->worker[i]);
+		}
+		make_shares(p);
+	} else {
+		topo_refuse(e, -1, -1, "forestcoll: the linear program has no solution");
+	}
+	phase_end(&up);
+	phase_end(&down);
+	return p;
+}

@@ -1,0 +1,463 @@
+/*
+ * GRID (Fang, Zhao, Xu, Wu, Yu: IEEE/ACM Transactions on Networking 31(5), 2023): linear
+ * relaxation and randomised rounding; beside it the best whole assignment, which is not hard as all
+ * workers are alike, and a mix of assignments by chunks.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/lp.h"
+#include "planner/master.h"
+#include "planner/published.h"
+
+struct gria_box {
+	double capacity;
+	int node;
+};
+
+static int by_capacity(const void *a, const void *b)
+{
+	const struct gria_box *x = a;
+	const struct gria_box *y = b;
+
+	if (x->capacity != y->capacity)
+		return x->capacity < y->capacity ? 1 : -1;
+	return x->node - y->node;
+}
+
+struct gria *gria_new(const struct topology *t, int server)
+{
+	struct gria *g = room(1, sizeof(*g));
+	struct gria_box *list = room((size_t)t->boxes, sizeof(*list));
+
+	g->ingress = fmin(ingress(t, server), t->node[server].processing);
+	g->rate_max = g->ingress;
+	for (int i = 0; i < t->workers; i++) {
+		int w = t->worker[i];
+
+		if (w == server)
+			continue;
+		g->workers++;
+		g->rate_max = fmin(g->rate_max, egress(t, w));
+	}
+	g->boxes = t->boxes;
+	g->capacity = room((size_t)t->boxes, sizeof(double));
+	g->box = room((size_t)t->boxes, sizeof(int));
+	for (int i = 0; i < t->boxes; i++) {
+		double all = (double)g->workers * g->rate_max;
+
+		list[i] = (struct gria_box){fmin(t->node[t->box[i]].processing, all), t->box[i]};
+	}
+	qsort(list, (size_t)t->boxes, sizeof(*list), by_capacity);
+	for (int i = 0; i < t->boxes; i++) {
+		g->capacity[i] = list[i].capacity;
+		g->box[i] = list[i].node;
+	}
+	free(list);
+	return g;
+}
+
+void gria_free(struct gria *g)
+{
+	if (!g)
+		return;
+	free(g->capacity);
+	free(g->box);
+	free(g);
+}
+
+/* Boxes that are enough to take all that the server can: more of them change nothing. */
+static int boxes_needed(const struct gria *g)
+{
+	double sum = 0;
+	int n = 0;
+
+	while (n < g->boxes && sum < g->workers * g->ingress)
+		sum += g->capacity[n++];
+	return n;
+}
+
+double gria_relaxation(const struct gria *g, double *part)
+{
+	struct lp *lp = lp_new();
+	int boxes = boxes_needed(g);
+	int n = g->workers;
+	int row[5];
+	double value[5] = {1, 1, 1, 1, 1};
+	int ahead = lp_row(lp, -INFINITY, g->ingress);
+	double rate = -1;
+	int first;
+
+	for (int s = 0; s < boxes; s++)
+		lp_row(lp, -INFINITY, g->capacity[s]);
+	for (int w = 0; w < n; w++) /* speed of the worker; it is not below the least */
+		lp_row(lp, -INFINITY, g->rate_max);
+	for (int w = 0; w < n; w++)
+		lp_row(lp, 0, INFINITY);
+	first = 1 + boxes + 2 * n;
+	for (int i = 0; i < n * boxes; i++)
+		lp_row(lp, -INFINITY, 0);
+	for (int w = 0; w < n; w++) {
+		for (int s = 0; s <= boxes; s++) {
+			row[0] = 1 + boxes + w;
+			row[1] = 1 + boxes + n + w;
+			row[2] = s < boxes ? 1 + s : ahead;
+			row[3] = first + w * boxes + s;
+			lp_column(lp, 0, INFINITY, s < boxes ? 4 : 3, row, value);
+		}
+	}
+	for (int s = 0; s < boxes; s++) {
+		int *rows = room((size_t)n + 1, sizeof(int));
+		double *values = room((size_t)n + 1, sizeof(double));
+
+		for (int w = 0; w < n; w++) {
+			rows[w] = first + w * boxes + s;
+			values[w] = -1;
+		}
+		rows[n] = ahead;
+		values[n] = 1;
+		lp_column(lp, 0, INFINITY, n + 1, rows, values);
+		free(rows);
+		free(values);
+	}
+	{
+		int *rows = room((size_t)n, sizeof(int));
+		double *values = room((size_t)n, sizeof(double));
+
+		for (int w = 0; w < n; w++) {
+			rows[w] = 1 + boxes + n + w;
+			values[w] = -1;
+		}
+		lp_column(lp, 1, INFINITY, n, rows, values);
+		free(rows);
+		free(values);
+	}
+	if (lp_solve(lp) == 0)
+		rate = lp_objective(lp);
+	for (int w = 0; w < n && part && rate >= 0; w++)
+		for (int s = 0; s <= g->boxes; s++) {
+			int from = s == g->boxes ? boxes : s;
+
+			part[w * (g->boxes + 1) + s] =
+				s >= boxes && s < g->boxes ? 0
+							   : lp_value(lp, w * (boxes + 1) + from);
+		}
+	lp_free(lp);
+	return rate;
+}
+
+/* --- whole workers ------------------------------------------------------------------------------
+ */
+
+static long count_slots(const struct gria *g, int k, double rate)
+{
+	long n = 0;
+
+	for (int s = 0; s < k; s++)
+		n += (long)floor(g->capacity[s] / rate * (1 + 1e-12));
+	return n;
+}
+
+/* The highest rate up to `most` at which the k largest boxes take so many workers. */
+static double find_rate(const struct gria *g, int k, double most, long wanted)
+{
+	double low = 0;
+	double high = most;
+
+	if (count_slots(g, k, most) >= wanted)
+		return most;
+	if (k == 0)
+		return 0;
+	for (int i = 0; i < 80; i++) {
+		double rate = (low + high) / 2;
+
+		if (count_slots(g, k, rate) >= wanted)
+			low = rate;
+		else
+			high = rate;
+	}
+	/* The step lies where some box is just full. */
+	for (int s = 0; s < k && low > 0; s++) {
+		double step = g->capacity[s] / floor(g->capacity[s] / low * (1 + 1e-12));
+
+		high = fmin(s == 0 ? INFINITY : high, step);
+	}
+	return low > 0 ? fmin(high, most) : 0;
+}
+
+double gria_exact(const struct gria *g, int *slots)
+{
+	double best = 0;
+	int best_k = 0;
+
+	for (int k = 0; k <= g->boxes; k++) {
+		for (int d = 0; d <= g->workers; d++) {
+			double most = fmin(g->rate_max, k + d ? g->ingress / (k + d) : INFINITY);
+			double rate;
+
+			if (most <= best * (1 + 1e-12))
+				break;
+			rate = find_rate(g, k, most, g->workers - d);
+			if (rate > best * (1 + 1e-12)) {
+				best = rate;
+				best_k = k;
+			}
+		}
+	}
+	for (int s = 0; s < g->boxes && slots; s++)
+		slots[s] = s < best_k ? (int)floor(g->capacity[s] / best * (1 + 1e-9)) : 0;
+	return best;
+}
+
+double gria_classes(const struct gria *g)
+{
+	double sum = 0;
+	double merged;
+
+	for (int s = 0; s < g->boxes; s++)
+		sum += g->capacity[s];
+	merged = fmin(sum / g->workers, g->ingress);
+	return fmin(g->rate_max, merged + (g->ingress - merged) / g->workers);
+}
+
+/* --- on the network -----------------------------------------------------------------------------
+ */
+
+struct grid {
+	const struct topology *t;
+	struct gria *g;
+	struct router *r;
+	int server;
+	int *at;
+};
+
+static bool grid_begin(struct grid *x, const struct topology *t, const char *name,
+		       struct topo_error *e)
+{
+	if (t->boxes == 0) {
+		topo_refuse(e, -1, -1, "%s needs a box", name);
+		return false;
+	}
+	x->t = t;
+	x->server = choose_server(t);
+	x->g = gria_new(t, x->server);
+	x->r = router_new(t);
+	x->at = room((size_t)t->workers, sizeof(int));
+	return true;
+}
+
+static void grid_end(struct grid *x)
+{
+	gria_free(x->g);
+	router_free(x->r);
+	free(x->at);
+}
+
+static struct plan *grid_plan(struct grid *x, const char *name)
+{
+	struct plan *p = make_plan(name);
+
+	memset(x->r->load, 0, (size_t)x->t->links * 2 * sizeof(double));
+	merge_once(p, x->t, x->r, x->server, x->at, 1);
+	return p;
+}
+
+/* Each worker draws its box by the parts of the relaxation. */
+static void draw(struct grid *x, const double *part, uint64_t *random)
+{
+	int n = 0;
+
+	for (int i = 0; i < x->t->workers; i++) {
+		const double *own = part + n * (x->g->boxes + 1);
+		double sum = 0;
+		double u;
+
+		x->at[i] = -1;
+		if (x->t->worker[i] == x->server)
+			continue;
+		n++;
+		for (int s = 0; s <= x->g->boxes; s++)
+			sum += own[s];
+		u = topo_uniform(random) * sum;
+		for (int s = 0; s < x->g->boxes; s++) {
+			u -= own[s];
+			if (u < 0) {
+				x->at[i] = x->g->box[s];
+				break;
+			}
+		}
+	}
+}
+
+SCHEME(grid)
+{
+	struct grid x;
+	struct plan *best = NULL;
+	double *part;
+	double found = 0;
+	uint64_t random = o->seed;
+
+	if (!grid_begin(&x, t, "grid", e))
+		return NULL;
+	part = room((size_t)x.g->workers * (size_t)(x.g->boxes + 1), sizeof(double));
+	if (gria_relaxation(x.g, part) < 0)
+		topo_refuse(e, -1, -1, "grid: the linear program has no solution");
+	else
+		for (int i = 0; i < o->roundings; i++) {
+			struct plan *p;
+			double rate;
+
+			draw(&x, part, &random);
+			p = grid_plan(&x, "grid");
+			rate = plan_rate(t, p);
+			if (best && rate <= found) {
+				plan_free(p);
+				continue;
+			}
+			plan_free(best);
+			best = p;
+			found = rate;
+		}
+	free(part);
+	grid_end(&x);
+	return best;
+}
+
+/* How full the fullest arc of a route would be. */
+static double crowding(struct router *r, int from, int to)
+{
+	double worst = 0;
+
+	router_find(r, from, to, 1);
+	for (int i = 0; i < r->arcs; i++) {
+		worst = fmax(worst, r->load[r->arc[i]] / topo_arc_capacity(r->t, r->arc[i]));
+		r->load[r->arc[i]] -= 1;
+	}
+	return worst;
+}
+
+/* The box with a slot left to which the way is the least crowded, then the shortest. */
+static int nearest_slot(struct grid *x, const int *slots, int worker)
+{
+	double least = INFINITY;
+	int best = -1;
+
+	for (int s = 0; s < x->g->boxes; s++) {
+		int box = x->g->box[s];
+		double cost;
+
+		if (slots[s] <= 0)
+			continue;
+		cost = crowding(x->r, worker, box) +
+		       1e-6 * router_hops(x->r, worker, box) / x->g->ingress;
+		if (cost < least * (1 - 1e-9)) {
+			least = cost;
+			best = s;
+		}
+	}
+	return best;
+}
+
+/* Workers to slots: first those of the box's own rack, then by crowding. */
+static void fill_slots(struct grid *x, int *slots)
+{
+	const struct topology *t = x->t;
+
+	memset(x->r->load, 0, (size_t)t->links * 2 * sizeof(double));
+	for (int i = 0; i < t->workers; i++) {
+		int own = t->worker[i] == x->server ? -1 : box_at(t, t->node[t->worker[i]].rack);
+
+		x->at[i] = -1;
+		for (int s = 0; s < x->g->boxes && own >= 0; s++)
+			if (x->g->box[s] == own && slots[s] > 0) {
+				slots[s]--;
+				x->at[i] = own;
+				router_find(x->r, t->worker[i], own, 1);
+			}
+	}
+	for (int s = 0; s < x->g->boxes; s++)
+		if (slots[s] > 0)
+			router_find(x->r, x->g->box[s], x->server, 1);
+	for (int i = 0; i < t->boxes; i++) {
+		bool used = false;
+
+		for (int w = 0; w < t->workers; w++)
+			used = used || x->at[w] == t->box[i];
+		for (int s = 0; s < x->g->boxes && used; s++)
+			if (x->g->box[s] == t->box[i] && slots[s] <= 0)
+				router_find(x->r, t->box[i], x->server, 1);
+	}
+	for (int i = 0; i < t->workers; i++) {
+		int s;
+
+		if (x->at[i] >= 0 || t->worker[i] == x->server)
+			continue;
+		s = nearest_slot(x, slots, t->worker[i]);
+		if (s < 0)
+			continue;
+		slots[s]--;
+		x->at[i] = x->g->box[s];
+		router_find(x->r, t->worker[i], x->at[i], 1);
+	}
+}
+
+SCHEME(grid_exact)
+{
+	struct grid x;
+	struct plan *p;
+	int *slots;
+
+	(void)o;
+	if (!grid_begin(&x, t, "grid-exact", e))
+		return NULL;
+	slots = room((size_t)x.g->boxes, sizeof(int));
+	gria_exact(x.g, slots);
+	fill_slots(&x, slots);
+	p = grid_plan(&x, "grid-exact");
+	free(slots);
+	grid_end(&x);
+	return p;
+}
+
+/* --- chunk classes ------------------------------------------------------------------------------
+ */
+
+static void copy_trees(struct plan *to, struct plan *from)
+{
+	for (int k = 0; from && k < from->trees; k++)
+		plan_copy_tree(to, from, k, 1);
+	plan_free(from);
+}
+
+/* All workers at one box, for each box; at their racks; nowhere; and what the others found. */
+SCHEME(grid_classes)
+{
+	struct grid x;
+	struct plan *p = NULL;
+	struct master *m;
+	struct scheme_options few = *o;
+
+	if (!grid_begin(&x, t, "grid-classes", e))
+		return NULL;
+	m = master_new(t);
+	for (int s = -1; s < boxes_needed(x.g); s++) {
+		for (int i = 0; i < t->workers; i++)
+			x.at[i] = s < 0 ? -1 : x.g->box[s];
+		copy_trees(m->pool, grid_plan(&x, "class"));
+	}
+	for (int i = 0; i < t->workers; i++)
+		x.at[i] = box_at(t, t->node[t->worker[i]].rack);
+	copy_trees(m->pool, grid_plan(&x, "class"));
+	few.roundings = few.roundings < 8 ? few.roundings : 8;
+	copy_trees(m->pool, scheme_grid(t, &few, NULL));
+	copy_trees(m->pool, scheme_grid_exact(t, o, NULL));
+	m->pool->reduce_only = false;
+	if (master_solve(m) == 0)
+		p = master_plan(m, "grid-classes", 1e-9);
+	if (!p)
+		topo_refuse(e, -1, -1, "grid-classes: the linear program has no solution");
+	master_free(m);
+	grid_end(&x);
+	return p;
+}

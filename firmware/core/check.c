@@ -40,6 +40,9 @@ static const char *check_slots(const struct rf_fw *fw)
 		beats += size < 1u << fw->beats.leaf_log2 ? 1u << fw->beats.leaf_log2 : size;
 		heads += hsize < 1u << fw->hslots.leaf_log2 ? 1u << fw->hslots.leaf_log2 : hsize;
 	}
+	for (unsigned int i = fw->records; i < RF_FW_RECORDS; i++)
+		if (fw->group[i].state != RF_CTL_S_FREE)
+			return "a group behind the last record";
 	if (hw != fw->hw_used)
 		return "hardware groups marked as used do not fit the groups";
 	if (beats + rf_fw_buddy_room(&fw->beats) != 1u << fw->bank_log2)

@@ -199,6 +199,7 @@ struct rf_fw {
 	uint64_t tomb_ms;      /* next look at tombstones, RF_FW_NEVER: there are none */
 	uint32_t tombstones, entries;
 	uint32_t tomb_seen[8]; /* tombstone counter of each port at the last look */
+	uint8_t records;       /* behind the last one in use, of group[] */
 	uint8_t free_member;
 	uint8_t notices; /* some member has one due */
 	struct rf_fw_buddy beats, hslots;

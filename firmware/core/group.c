@@ -50,6 +50,8 @@ static void forget(struct rf_fw *fw, struct rf_fw_group *g)
 	memset(g, 0, sizeof(*g));
 	g->hw = RF_FW_NONE;
 	g->first = RF_FW_NONE;
+	while (fw->records > 0 && fw->group[fw->records - 1u].state == RF_CTL_S_FREE)
+		fw->records--;
 }
 
 void rf_fw_group_spare_members(struct rf_fw *fw)
@@ -77,7 +79,7 @@ static void quota_left(const struct rf_fw *fw, uint64_t job, uint32_t *groups, u
 
 	*groups = key && key->groups > 0 ? key->groups : UINT32_MAX;
 	*slots = key && key->slots > 0 ? key->slots : UINT32_MAX;
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+	for (unsigned int i = 0; i < fw->records; i++) {
 		const struct rf_fw_group *g = &fw->group[i];
 		uint32_t size = 1u << g->slots_log2;
 
@@ -179,6 +181,8 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 	fw->hw_used |= 1u << fresh.hw;
 	fresh.age = ++fw->age;
 	*g = fresh;
+	if (g - fw->group >= fw->records)
+		fw->records = (uint8_t)(g - fw->group + 1);
 	fw->cnt.groups_made++;
 	rf_fw_note_group(fw, RF_CTL_EV_JOINING, g);
 	*why = RF_CTL_R_NONE;
@@ -324,7 +328,7 @@ static void settle(struct rf_fw *fw, struct rf_fw_group *g)
 
 void rf_fw_group_settle(struct rf_fw *fw)
 {
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
+	for (unsigned int i = 0; i < fw->records; i++)
 		settle(fw, &fw->group[i]);
 }
 
@@ -358,7 +362,7 @@ uint64_t rf_fw_group_tick(struct rf_fw *fw)
 {
 	uint64_t next = RF_FW_NEVER;
 
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];
 		uint64_t due = g->state == RF_CTL_S_FREE ? RF_FW_NEVER : tick(fw, g);
 
@@ -390,7 +394,7 @@ void rf_fw_group_errors(struct rf_fw *fw)
 {
 	if (!(rf_fw_read(fw, RF_IRQ) & RF_IRQ_GROUP_ERROR_MASK))
 		return;
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];
 		struct rf_fw_member *m;
 		uint32_t error, port, lane, index;

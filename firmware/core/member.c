@@ -8,9 +8,11 @@ _Static_assert(RF_FW_RANKS_MAX <= RF_CTL_RANKS_MAX, "messages have room for all 
 
 void rf_fw_member_init(struct rf_fw *fw)
 {
-	memset(fw->member, 0, sizeof(fw->member));
-	for (unsigned int i = 0; i < RF_FW_MEMBERS; i++)
+	/* The rest of a member is zeroed when it is taken. */
+	for (unsigned int i = 0; i < RF_FW_MEMBERS; i++) {
+		fw->member[i].used = 0;
 		fw->member[i].next = (uint8_t)(i + 1u < RF_FW_MEMBERS ? i + 1u : RF_FW_NONE);
+	}
 	fw->free_member = 0;
 }
 

@@ -280,7 +280,7 @@ void rf_fw_net_notices(struct rf_fw *fw)
 {
 	if (!fw->notices)
 		return;
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];
 		struct rf_fw_member *m;
 

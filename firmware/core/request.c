@@ -101,7 +101,7 @@ void rf_fw_tell(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_memb
 struct rf_fw_group *rf_fw_request_group(struct rf_fw *fw, const struct rf_ctl_header *h,
 					struct rf_fw_member **m)
 {
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];
 
 		if (g->state == RF_CTL_S_FREE || g->job != h->job || g->number != h->group)
@@ -118,7 +118,7 @@ struct rf_fw_group *rf_fw_group_named(struct rf_fw *fw, uint64_t job, unsigned i
 {
 	struct rf_fw_group *best = NULL;
 
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];
 		bool better;
 
@@ -235,7 +235,7 @@ static enum rf_ctl_reason judge_group(struct rf_fw *fw, const struct rf_fw_group
 /* Whether another rank owns one of the two table keys. */
 static bool connection_taken(struct rf_fw *fw, const struct rf_ctl_join *j)
 {
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+	for (unsigned int i = 0; i < fw->records; i++) {
 		const struct rf_fw_group *g = &fw->group[i];
 		const struct rf_fw_member *m;
 		bool acks = !((g->flags | j->flags) & RF_CTL_J_OPEN_LOOP);
@@ -260,7 +260,7 @@ static struct rf_fw_group *group_for(struct rf_fw *fw, const struct rf_ctl_heade
 {
 	struct rf_fw_group *found = NULL;
 
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];
 		struct rf_fw_member *m;
 
@@ -490,7 +490,7 @@ static bool reset(struct rf_fw *fw, const struct rf_fw_request *q)
 		return rf_fw_refuse(fw, RF_CTL_R_NOT_OPERATOR, q->h.rank, 0);
 	if (q->h.tag == fw->operator_tag)
 		return done(fw);
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
+	for (unsigned int i = 0; i < fw->records; i++)
 		rf_fw_group_fail(fw, &fw->group[i], RF_CTL_R_RESET, RF_CTL_NO_RANK, 0, 0);
 	/* Tombstones go: the hold time below does their work. */
 	rf_fw_hold(fw);

@@ -111,8 +111,8 @@ struct rf_client {
 	uint32_t refused_seq, sent_seq; /* the last one refused so; the membership's last */
 	uint8_t last_verb, last_left;   /* FAILED: ABORT or LEAVE still to be sent so often */
 	uint32_t last_code;
-	uint64_t nonce;       /* the box's last one */
-	uint64_t query_nonce; /* RESET and ABORT are repeated byte by byte */
+	uint64_t nonce;               /* the box's last one */
+	uint64_t query_nonce;         /* RESET and ABORT are repeated byte by byte */
 	uint32_t epoch, seq, seen[2]; /* even numbers are the membership's, odd ones the query's */
 	uint64_t token, join_deadline;
 	struct rf_client_timer arp, req, last, ask;

@@ -1,0 +1,62 @@
+/* The checker of the firmware's invariants finds each thing that is broken on purpose. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "firmware/core/internal.h"
+#include "tests/unit/fw_ask.h"
+
+static void test_checker(void **state)
+{
+	struct fw_box *b = fw_ask_box();
+	struct rf_fw *fw = &b->fw;
+	static struct rf_fw good;
+
+	(void)state;
+	for (unsigned int r = 0; r < 2; r++) {
+		struct fw_ask a = fw_ask_join(r, 2);
+		struct rf_ctl_reply reply;
+
+		a.r.u.join.slots_log2 = 4;
+		fw_ask_result(b, &a, &reply);
+	}
+	assert_int_equal(fw->group[0].state, RF_CTL_S_READY);
+	good = *fw;
+	assert_null(rf_fw_check(fw));
+#define BREAK(what)                                                                                \
+	do {                                                                                       \
+		*fw = good;                                                                        \
+		what;                                                                              \
+		assert_non_null(rf_fw_check(fw));                                                  \
+	} while (0)
+	BREAK(fw->hw_used = 0);
+	BREAK(fw->hw_used = 3);
+	BREAK(fw->group[0].slots_log2++);
+	BREAK(fw->group[0].dbase = 4);
+	BREAK(fw->group[0].joined = 1);
+	BREAK(fw->group[0].live = 0);
+	BREAK(fw->group[0].hw = RF_FW_NONE);
+	BREAK(fw->group[0].first = fw->member[fw->group[0].first].next);
+	BREAK(fw->member[fw->group[0].first].qpn++);
+	BREAK(fw->member[fw->group[0].first].port++);
+	BREAK(fw->free_member = fw->group[0].first);
+	BREAK(fw->records = 0);
+	BREAK(fw->entries++);
+	BREAK(fw->tombstones++);
+	BREAK(fw->table[0].value ^= 1u << 16);
+	BREAK(rf_fw_buddy_free(&fw->beats, fw->group[0].dbase, 8));
+#undef BREAK
+	*fw = good;
+	rf_fw_conn_put(fw, 1, 2, 3, RF_STATE_LIVE);
+	assert_non_null(rf_fw_check(fw));
+	fw_box_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_checker)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

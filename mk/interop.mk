@@ -15,7 +15,8 @@ $(INTEROP)/libringfold.so.0: $(INTEROP)/no_dpdk.o $(call libs,$(HOST_LIBS)) host
 	  -Wl,-z,defs -o $@ $< -Wl,--whole-archive $(BUILD)/lib/librf-api.a -Wl,--no-whole-archive \
 	  $(call libs,$(filter-out rf-api,$(HOST_LIBS))) -lpthread -ldl
 
-INTEROP_PROGRAMS := $(BUILD)/bin/ringfold-perf $(BUILD)/tests/e2e_rank
+$(eval $(call c_link,interop_plain,tests/interop/plain.c,,-libverbs -lrdmacm,,$(INTEROP)/plain))
+INTEROP_PROGRAMS := $(BUILD)/bin/ringfold-perf $(BUILD)/tests/e2e_rank $(INTEROP)/plain
 
 # Guests are made once. Where that cannot be done the tests are skipped and say why.
 $(INTEROP)/image.stamp: tests/interop/image.sh tests/interop/guest/init
@@ -26,5 +27,20 @@ $(INTEROP)/image.stamp: tests/interop/image.sh tests/interop/guest/init
 $(INTEROP)/programs.cpio: tests/interop/programs.sh $(INTEROP)/libringfold.so.0 $(INTEROP_PROGRAMS)
 	tests/interop/programs.sh $@ $(filter-out $<,$^) || [ $$? -eq 77 ]
 
+# A few cases belong to `make test`; the others take minutes each.
+INTEROP_CASES := $(shell sed -n '/^@case/{n;s/^def \([a-z0-9_]*\)(.*/\1/p}' tests/interop/run.py | tr _ -)
+INTEROP_DEPS  := $(INTEROP)/image.stamp $(INTEROP)/programs.cpio $(BUILD)/bin/ringfold-box $(BUILD)/bin/ringfold-ctl
+interop_run    = BUILD=$(BUILD) $(PYTHON) -B tests/interop/run.py $(1)
+$(foreach c,foreign verbs-2 plain,$(eval $(call test,interop-$(c),$(call interop_run,--quick $(c)),$(INTEROP_DEPS))))
+
+$(INTEROP)/tests.list: tests/interop/run.py mk/interop.mk
+	@mkdir -p $(@D)
+	@: > $@
+	@$(foreach c,$(INTEROP_CASES),printf '%s\t%s\n' '$(c)' '$(call interop_run,$(c))' >> $@;)
+
 .PHONY: interop interop-image
+interop: $(INTEROP_DEPS) $(INTEROP)/tests.list
+	@JOBS=1 tests/run $(INTEROP)/tests.list
+interop-%: $(INTEROP_DEPS) $(INTEROP)/tests.list
+	@JOBS=1 tests/run $(INTEROP)/tests.list $*
 interop-image: $(INTEROP)/image.stamp $(INTEROP)/programs.cpio

@@ -8,6 +8,16 @@
 #include "host/tools/boxlink.h"
 #include "host/tools/traffic.h"
 
+#define CTL_RANKS_MAX 128u
+
+/* A rank that is registered by hand. */
+struct ctl_rank {
+	uint32_t ip;
+	uint32_t send_qpn, psn; /* of its queue pair to the successor, and its first PSN */
+	uint32_t recv_qpn;      /* of the one on which the predecessor's data come */
+	uint8_t port;           /* of the box */
+};
+
 struct ctl {
 	const char *device;
 	const char *dpdk_args;
@@ -20,6 +30,10 @@ struct ctl {
 	unsigned int port;
 	uint64_t timeout; /* ns */
 	unsigned int slots;
+	const char *dtype, *op;
+	unsigned int mtu;
+	struct ctl_rank rank[CTL_RANKS_MAX];
+	unsigned int ranks;
 	bool json;
 	uint64_t watch;    /* ns between two looks; 0: one look */
 	uint32_t log_next; /* first event that ctl_log() has not shown */
@@ -43,6 +57,9 @@ void ctl_print_table(const struct ctl *c, struct json_t *rows);
 
 /* Commands; each returns an exit code. */
 int ctl_join(struct ctl *c);
+int ctl_join_plain(struct ctl *c);
+/* --rank, for struct rf_opt. */
+int ctl_add_rank(void *ctl, const char *value);
 int ctl_wait(struct ctl *c);
 int ctl_status(struct ctl *c);
 int ctl_groups(struct ctl *c);

@@ -99,8 +99,11 @@ int ctl_join(struct ctl *c)
 	static struct traffic_plan plan;
 	struct boxlink link;
 	struct rf_client *clients;
-	int rc = load(c, &plan);
+	int rc;
 
+	if (c->ranks)
+		return ctl_join_plain(c);
+	rc = load(c, &plan);
 	if (rc != RF_EXIT_GOOD)
 		return rc;
 	clients = calloc(plan.ranks, sizeof(*clients));

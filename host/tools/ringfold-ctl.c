@@ -156,7 +156,11 @@ static int run(struct ctl *c, int (*command)(struct ctl *c))
 
 int main(int argc, char **argv)
 {
-	static struct ctl c = {.timeout = UINT64_C(5000000000), .slots = 512};
+	static struct ctl c = {.timeout = UINT64_C(5000000000),
+			       .slots = 512,
+			       .dtype = "fp32",
+			       .op = "sum",
+			       .mtu = 1024};
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "device", 'd', &c.device, "DEVICE",
 		 "DPDK device towards the switch; else RF_DEVICE", NULL},
@@ -170,6 +174,13 @@ int main(int argc, char **argv)
 		 "key of the job (join, wait) or of the operator; else RF_KEY", NULL},
 		{RF_OPT_STRING, "traffic", 't', &c.dir, "DIR",
 		 "join, wait: the folder that ringfold gen wrote", NULL},
+		{RF_OPT_CALL, "rank", 0, &c, "A.B.C.D,send=QPN,psn=PSN,recv=QPN,port=N",
+		 "join: the next rank of the ring, one that knows nothing of ringfold",
+		 ctl_add_rank},
+		{RF_OPT_STRING, "dtype", 0, &c.dtype, "TYPE",
+		 "join --rank: fp32, bf16, fp16, int32", NULL},
+		{RF_OPT_STRING, "op", 0, &c.op, "OP", "join --rank: sum, min, max", NULL},
+		{RF_OPT_UINT, "mtu", 0, &c.mtu, "BYTES", "join --rank: path MTU", NULL},
 		{RF_OPT_UINT, "slots", 0, &c.slots, "N",
 		 "join: slots wanted, 16 are taken where there are no more", NULL},
 		{RF_OPT_U64, "job", 'j', &c.job, "N",
@@ -187,7 +198,13 @@ int main(int argc, char **argv)
 		.usage = "ringfold ctl COMMAND [options]",
 		.intro = "Commands:\n"
 			 "  join      register the ranks of generated traffic (open loop, no "
-			 "lease)\n"
+			 "lease), or, with --rank, of\n"
+			 "            programs that know nothing of ringfold: the QPN and first "
+			 "PSN of "
+			 "the queue pair on\n"
+			 "            which a rank sends, the QPN on which it receives, the box's "
+			 "port "
+			 "that its data reach\n"
 			 "  wait      until every packet of generated traffic has left the box\n"
 			 "  status    the box's shape and state\n"
 			 "  groups    all groups\n"

@@ -266,6 +266,8 @@ static bool take_from(struct rf_rt *b, struct rf_rt_source *s, unsigned number, 
 	if (s->port->paced)
 		s->budget -= n;
 	for (unsigned i = 0; i < n; i++) {
+		if (rf_rt_port_loses(s->port))
+			continue;
 		if (direct) {
 			into_box(b, number, frame[i], len[i]);
 			continue;
@@ -345,7 +347,8 @@ static bool give_to(struct rf_rt_port *port, struct rf_rt_queue *q)
 {
 	bool work = false;
 
-	while (q->head && port->ops->tx(port, q->head->data, q->head->len)) {
+	while (q->head &&
+	       (rf_rt_port_loses(port) || port->ops->tx(port, q->head->data, q->head->len))) {
 		queue_drop(q);
 		work = true;
 	}

@@ -303,6 +303,36 @@ static char *option(char *text, const char *key)
 	return NULL;
 }
 
+/* A port that loses frames (xorshift64*, Vigna 2016). */
+bool rf_rt_port_loses(struct rf_rt_port *p)
+{
+	uint64_t x = p->loss_rng;
+
+	if (p->loss <= 0)
+		return false;
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	p->loss_rng = x;
+	if ((double)(x * UINT64_C(0x2545f4914f6cdd1d) >> 11) * 0x1p-53 >= p->loss)
+		return false;
+	p->lost++;
+	return true;
+}
+
+/* "1%" or "0.01": 0, or -1 where it is no part of a whole. */
+static int part_of(const char *text, double *part)
+{
+	char *end;
+
+	*part = strtod(text, &end);
+	if (*end == '%') {
+		*part /= 100;
+		end++;
+	}
+	return end == text || *end || !(*part >= 0 && *part < 1) ? -1 : 0;
+}
+
 int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out, char *why,
 		    size_t room)
 {
@@ -310,6 +340,7 @@ int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out,
 	char to[512] = "";
 	char id[16] = "0";
 	const char *o;
+	double loss = 0;
 	bool paced;
 	int err;
 
@@ -318,6 +349,11 @@ int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out,
 		return -1;
 	}
 	paced = option(text, "paced") != NULL;
+	o = option(text, "loss");
+	if (o && part_of(o, &loss) != 0) {
+		snprintf(why, room, "loss=%.40s: a percentage below 100 is needed", o);
+		return -1;
+	}
 	if (strncmp(text, "memif:", 6) == 0) {
 		o = option(text, "id");
 		snprintf(id, sizeof(id), "%s", o ? o : "0");
@@ -358,5 +394,10 @@ int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out,
 		return -1;
 	snprintf((*out)->name, sizeof((*out)->name), "%s", name);
 	(*out)->paced = (*out)->paced || paced;
+	(*out)->loss = loss;
+	/* each port loses others: FNV-1a of its name */
+	(*out)->loss_rng = UINT64_C(0xcbf29ce484222325);
+	for (const char *c = name; *c; c++)
+		(*out)->loss_rng = ((*out)->loss_rng ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
 	return 0;
 }

@@ -26,6 +26,9 @@ struct rf_rt_port_ops {
 struct rf_rt_port {
 	const struct rf_rt_port_ops *ops;
 	char name[32];
+	double loss;       /* part of the frames that are lost, each way */
+	uint64_t loss_rng; /* state */
+	uint64_t lost;
 	bool paced; /* a generator, held back by what the box has room for */
 	uint64_t rx_frames;
 	uint64_t tx_frames;
@@ -44,12 +47,15 @@ void rf_rt_ports_expected(unsigned n);
  *	packet:IFACE             an interface of the kernel (AF_PACKET)
  *	dpdk:DEVICE              any DPDK device: "net_pcap0,iface=eth1", a PCI address
  *	pcap:FILE[,out=FILE]     plays FILE as fast as the box takes it; what comes goes to out
- * each with ",paced" behind it for a generator that is to be held back.
+ * each with ",paced" behind it for a generator that is to be held back, or ",loss=PERCENT" for a
+ * cable that loses so many frames in both directions, in the same order each time.
  *
  * 0, or -1 with a reason in why.
  */
 int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out, char *why,
 		    size_t room);
+/* Whether the next frame of a port is lost. */
+bool rf_rt_port_loses(struct rf_rt_port *p);
 
 /* Time stamps for files. */
 uint64_t rf_rt_wall_ns(void);

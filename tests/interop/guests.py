@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -203,12 +204,19 @@ class Lab:
         self.processes.append(p)
         return p
 
-    def box(self, guests, hosts=0, options=(), capture=False):
-        """guests ports for guests, then hosts memif ports (h0.sock, ...). The capture is of the box's side."""
+    @staticmethod
+    def free_port():
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            return s.getsockname()[1]
+
+    def box(self, guests, hosts=0, options=(), capture=False, loss=None):
+        """guests ports for guests, then hosts memif ports (h0.sock, ...). Captures: hosts.pcapng, box.pcapng."""
         args = [f"{BIN}/ringfold-box", "--engine", "model", "--hold", "0s", "--json", "--box-ports",
                 str(max(2, min(8, guests + hosts)))]
         for i in range(guests):
             args += ["--port", f"g{i}=dgram:{self.socket(f'b{i}')},to={self.socket(f'v{i}')}"]
+        if loss:  # of the last guest's cable
+            args[-1] += f",loss={loss}"
         for i in range(hosts):
             args += ["--port", f"h{i}=memif:{self.socket(f'h{i}')}"]
         if capture:

@@ -92,6 +92,8 @@ cp -L "$provider" "$root$(dirname "$provider")/"
 cp -L "$provider" "$root/lib/"
 add_libraries "$provider"
 cp /etc/libibverbs.d/rxe.driver "$root/etc/libibverbs.d/"
+# pthread_exit loads it by name
+cp -Ln "$(gcc -print-file-name=libgcc_s.so.1 2> /dev/null || ls /lib/*/libgcc_s.so.1)" "$root/lib/"
 # rdma_cm of a program is loaded by name
 cp -Ln /usr/lib/x86_64-linux-gnu/librdmacm.so.1 /usr/lib/x86_64-linux-gnu/libibverbs.so.1 "$root/lib/"
 # ib_send_bw asks for the owner of its process

@@ -1,0 +1,377 @@
+/*
+ * A verbs program with no ringfold code in it: sends a vector to its successor over a reliable
+ * connection and receives as much from its predecessor, in messages of 16 KB, and compares what
+ * came with what it was told to expect. It knows nothing of a box.
+ *
+ *	plain qp SUCCESSOR PREDECESSOR BYTES LOOPS FOLDER
+ *	plain cm SUCCESSOR LISTEN BYTES LOOPS FOLDER
+ *
+ * qp: queue pairs made by hand. FOLDER/own gets "SEND_QPN START_PSN RECV_QPN MTU"; what the
+ * neighbours wrote is awaited in FOLDER/peers: "QPN of the successor that receives, QPN of the
+ * predecessor that sends, its start PSN".
+ * cm: by librdmacm; connects to the successor's port 7471 and accepts on the own address LISTEN.
+ * FOLDER/own gets what the connections got. Both then wait for FOLDER/go.
+ *
+ * Integer i of the vector of loop n is n + 1 + i, at every rank. FOLDER/go holds the
+ * number of ranks whose sum is expected (1: the predecessor's own data). Exit code 3: wrong data.
+ */
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#define MESSAGE 16384u
+#define DEPTH 16u
+#define WAIT_SECONDS 120
+#define CM_PORT 7471
+
+static struct ibv_context *context;
+static struct ibv_pd *pd;
+static struct ibv_cq *cq;
+static struct ibv_qp *out, *in;
+static struct ibv_mr *send_mr, *recv_mr;
+static uint32_t *send_buf, *recv_buf;
+static size_t bytes;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void path_of(char *to, size_t room, const char *folder, const char *name)
+{
+	snprintf(to, room, "%s/%s", folder, name);
+}
+
+/* Waits for a file; its text. */
+static void await(const char *folder, const char *name, char *text, int room)
+{
+	char path[200];
+
+	path_of(path, sizeof(path), folder, name);
+	for (int i = 0; i < WAIT_SECONDS * 20; i++) {
+		FILE *f = fopen(path, "r");
+		struct timespec nap = {0, 50000000};
+
+		if (f && fgets(text, room, f) && strchr(text, '\n')) {
+			fclose(f);
+			return;
+		}
+		if (f)
+			fclose(f);
+		nanosleep(&nap, NULL);
+	}
+	fprintf(stderr, "no %s\n", path);
+	exit(1);
+}
+
+static void tell(const char *folder, uint32_t send_qpn, uint32_t psn, uint32_t recv_qpn,
+		 enum ibv_mtu mtu)
+{
+	char path[200], ready[200];
+	FILE *f;
+
+	path_of(path, sizeof(path), folder, "own.new");
+	path_of(ready, sizeof(ready), folder, "own");
+	f = fopen(path, "w");
+	if (!f || fprintf(f, "%u %u %u %u\n", send_qpn, psn, recv_qpn, 128u << mtu) < 0 ||
+	    fclose(f) != 0 || rename(path, ready) != 0)
+		die(path);
+}
+
+static void make_resources(void)
+{
+	pd = ibv_alloc_pd(context);
+	cq = pd ? ibv_create_cq(context, 4 * DEPTH, NULL, NULL, 0) : NULL;
+	send_buf = aligned_alloc(4096, bytes);
+	recv_buf = aligned_alloc(4096, bytes);
+	if (!cq || !send_buf || !recv_buf)
+		die("resources");
+	send_mr = ibv_reg_mr(pd, send_buf, bytes, 0);
+	recv_mr = ibv_reg_mr(pd, recv_buf, bytes, IBV_ACCESS_LOCAL_WRITE);
+	if (!send_mr || !recv_mr)
+		die("registration");
+}
+
+static struct ibv_qp_init_attr qp_attr(void)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.send_cq = cq,
+		.recv_cq = cq,
+		.sq_sig_all = 1,
+		.cap = {.max_send_wr = DEPTH,
+			.max_recv_wr = DEPTH,
+			.max_send_sge = 1,
+			.max_recv_sge = 1},
+	};
+
+	return attr;
+}
+
+/* ---- by hand ---- */
+
+static struct ibv_qp *make_qp(void)
+{
+	struct ibv_qp_init_attr init = qp_attr();
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+	struct ibv_qp *qp = ibv_create_qp(pd, &init);
+
+	if (!qp || ibv_modify_qp(qp, &attr,
+				 IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+					 IBV_QP_ACCESS_FLAGS) != 0)
+		die("queue pair");
+	return qp;
+}
+
+static void connect_qp(struct ibv_qp *qp, const char *ip, uint32_t qpn, uint32_t sq_psn,
+		       uint32_t rq_psn)
+{
+	struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR,
+				  .path_mtu = IBV_MTU_1024,
+				  .dest_qp_num = qpn,
+				  .rq_psn = rq_psn,
+				  .min_rnr_timer = 12,
+				  .ah_attr = {.is_global = 1, .port_num = 1}};
+	struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS,
+				  .timeout = 18,
+				  .retry_cnt = 7,
+				  .rnr_retry = 7,
+				  .sq_psn = sq_psn};
+	uint8_t *gid = rtr.ah_attr.grh.dgid.raw;
+
+	gid[10] = gid[11] = 0xff;
+	if (inet_pton(AF_INET, ip, gid + 12) != 1)
+		die(ip);
+	rtr.ah_attr.grh.sgid_index = 1;
+	rtr.ah_attr.grh.hop_limit = 1;
+	if (ibv_modify_qp(qp, &rtr,
+			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				  IBV_QP_MIN_RNR_TIMER) != 0)
+		die("RTR");
+	if (ibv_modify_qp(qp, &rts,
+			  IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) != 0)
+		die("RTS");
+}
+
+static void by_hand(char **argv)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	uint32_t psn = (uint32_t)(getpid() * 7919 + time(NULL)) & 0xffffff;
+	uint32_t next_recv, prev_send, prev_psn;
+	char text[100];
+
+	context = list && list[0] ? ibv_open_device(list[0]) : NULL;
+	if (!context)
+		die("device");
+	make_resources();
+	out = make_qp();
+	in = make_qp();
+	tell(argv[6], out->qp_num, psn, in->qp_num, IBV_MTU_1024);
+	await(argv[6], "peers", text, sizeof(text));
+	if (sscanf(text, "%u %u %u", &next_recv, &prev_send, &prev_psn) != 3)
+		die("peers");
+	connect_qp(out, argv[2], next_recv, psn, 0);
+	connect_qp(in, argv[3], prev_send, 0, prev_psn);
+}
+
+/* ---- by librdmacm ---- */
+
+static struct rdma_event_channel *channel;
+
+static void cm_qp(struct rdma_cm_id *id)
+{
+	struct ibv_qp_init_attr init;
+
+	if (!context) {
+		context = id->verbs;
+		make_resources();
+	}
+	init = qp_attr();
+	if (rdma_create_qp(id, pd, &init) != 0)
+		die("rdma_create_qp");
+}
+
+static struct sockaddr_in address(const char *ip)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(CM_PORT)};
+
+	if (inet_pton(AF_INET, ip, &a.sin_addr) != 1)
+		die(ip);
+	return a;
+}
+
+/* What an event asks for; true for an established connection. */
+static bool answer(struct rdma_cm_id *id, enum rdma_cm_event_type type)
+{
+	struct rdma_conn_param param = {.retry_count = 7, .rnr_retry_count = 7};
+
+	switch (type) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		if (rdma_resolve_route(id, 5000) != 0)
+			die("rdma_resolve_route");
+		return false;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		cm_qp(id);
+		out = id->qp;
+		if (rdma_connect(id, &param) != 0)
+			die("rdma_connect");
+		return false;
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		cm_qp(id);
+		in = id->qp;
+		if (rdma_accept(id, &param) != 0)
+			die("rdma_accept");
+		return false;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		return true;
+	default:
+		fprintf(stderr, "rdma_cm: %s\n", rdma_event_str(type));
+		exit(1);
+	}
+}
+
+/* Both ends act at once: what comes first is answered first. */
+static void meet(void)
+{
+	int established = 0;
+
+	while (established < 2) {
+		struct rdma_cm_event *event;
+		struct rdma_cm_id *id;
+		enum rdma_cm_event_type type;
+
+		if (rdma_get_cm_event(channel, &event) != 0)
+			die("rdma_cm event");
+		id = event->id;
+		type = event->event;
+		rdma_ack_cm_event(event);
+		established += answer(id, type);
+	}
+}
+
+static void by_cm(char **argv)
+{
+	struct sockaddr_in own = address(argv[3]), to = address(argv[2]);
+	struct rdma_cm_id *listener, *active;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	char text[100];
+
+	channel = rdma_create_event_channel();
+	if (!channel || rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) != 0 ||
+	    rdma_bind_addr(listener, (struct sockaddr *)&own) != 0 || rdma_listen(listener, 2) != 0)
+		die("rdma_listen");
+	tell(argv[6], 0, 0, 0, IBV_MTU_1024); /* listening */
+	await(argv[6], "peers", text, sizeof(text));
+	if (rdma_create_id(channel, &active, NULL, RDMA_PS_TCP) != 0 ||
+	    rdma_resolve_addr(active, NULL, (struct sockaddr *)&to, 5000) != 0)
+		die("rdma_resolve_addr");
+	meet();
+	if (!out || !in || ibv_query_qp(out, &attr, IBV_QP_SQ_PSN | IBV_QP_PATH_MTU, &init) != 0)
+		die("ibv_query_qp");
+	tell(argv[6], out->qp_num, attr.sq_psn, in->qp_num, attr.path_mtu);
+}
+
+/* ---- the vector ---- */
+
+static void post_recv(size_t at)
+{
+	struct ibv_sge sge = {(uintptr_t)recv_buf + at, MESSAGE, recv_mr->lkey};
+	struct ibv_recv_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1}, *bad;
+
+	if (ibv_post_recv(in, &wr, &bad) != 0)
+		die("receive");
+}
+
+static void post_send(size_t at)
+{
+	struct ibv_sge sge = {(uintptr_t)send_buf + at, MESSAGE, send_mr->lkey};
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
+
+	if (ibv_post_send(out, &wr, &bad) != 0)
+		die("send");
+}
+
+/* At most 8 messages of 16 packets are under way: less than half of 512 slots. */
+static void run_vector(void)
+{
+	size_t posted = 0, sent = 0, received = 0, asked = 0;
+	time_t until = time(NULL) + WAIT_SECONDS;
+
+	while (sent < bytes || received < bytes) {
+		struct ibv_wc wc;
+		int n;
+
+		while (asked < bytes && asked - received < 8 * MESSAGE) {
+			post_recv(asked);
+			asked += MESSAGE;
+		}
+		while (posted < asked && posted - sent < 8 * MESSAGE) {
+			post_send(posted);
+			posted += MESSAGE;
+		}
+		n = ibv_poll_cq(cq, 1, &wc);
+		if (n < 0 || (n == 1 && wc.status != IBV_WC_SUCCESS)) {
+			fprintf(stderr, "completion: %s\n", ibv_wc_status_str(wc.status));
+			exit(1);
+		}
+		if (n == 1 && wc.wr_id == 1)
+			received += MESSAGE;
+		else if (n == 1)
+			sent += MESSAGE;
+		else
+			usleep(200);
+		if (time(NULL) > until) {
+			fprintf(stderr, "%zu of %zu bytes after %d s\n", received, bytes,
+				WAIT_SECONDS);
+			exit(1);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int loops, ranks;
+	char text[100];
+
+	if (argc != 7)
+		return 2;
+	bytes = strtoul(argv[4], NULL, 0) / MESSAGE * MESSAGE;
+	loops = (unsigned int)strtoul(argv[5], NULL, 0);
+	if (bytes == 0)
+		return 2;
+	if (strcmp(argv[1], "cm") == 0)
+		by_cm(argv);
+	else
+		by_hand(argv);
+	await(argv[6], "go", text, sizeof(text));
+	ranks = (unsigned int)strtoul(text, NULL, 0);
+	for (unsigned int n = 0; n < loops; n++) {
+		for (size_t i = 0; i < bytes / 4; i++)
+			send_buf[i] = n + 1 + (uint32_t)i;
+		memset(recv_buf, 0xa5, bytes);
+		run_vector();
+		for (size_t i = 0; i < bytes / 4; i++) {
+			if (recv_buf[i] != ranks * (n + 1 + (uint32_t)i)) {
+				fprintf(stderr, "loop %u element %zu: %u instead of %u\n", n, i,
+					recv_buf[i], ranks * (n + 1 + (uint32_t)i));
+				return 3;
+			}
+		}
+	}
+	printf("%u vectors of %zu bytes, %u ranks: right\n", loops, bytes, ranks);
+	/* the neighbours may still need an acknowledgement */
+	sleep(2);
+	return 0;
+}

@@ -1,0 +1,408 @@
+#!/usr/bin/env python3
+"""Cases of interoperation with endpoints that nobody here wrote: docs/interop.md.
+
+    tests/interop/run.py CASE [CASE ...]       --list names them
+
+Exit codes: 0 good, 77 no guests can be booted here (the last line says why), else failed. RF_INTEROP_KEEP=FOLDER keeps captures and logs.
+"""
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import capture
+from guests import BIN, BUILD, SKIP, Failed, Lab, missing, on_signals, say, spawn
+
+CASES = {}
+BAD = []
+# What soft-RoCE counts when something went wrong on the way, or a connection ended.
+WRONG = ("out_of_seq_request", "rcvd_seq_err", "rcvd_rnr_err", "retry_exceeded_err", "retry_rnr_exceeded_err", "send_err")
+
+
+def case(function):
+    CASES[function.__name__.replace("_", "-")] = function
+    return function
+
+
+def check(text, good, detail=""):
+    say(("ok    " if good else "FAIL  ") + text)
+    if not good:
+        BAD.append(text)
+        for line in str(detail).splitlines()[-12:]:
+            say("      | " + line[:300])
+    return good
+
+
+def ring(lab, guests, command, env="", seconds=120, hosts=0, root=None):
+    """One rank in each guest, then one on each memif port; [(exit code, output)] in the order of ranks."""
+    root = root or guests[0].ip
+    size = len(guests) + hosts
+    jobs = [g.start(f"RF_RANK={i} RF_SIZE={size} RF_ROOT={root} RF_TIMEOUT=60000 {env} {command}")
+            for i, g in enumerate(guests)]
+    return [j.wait(seconds) for j in jobs]
+
+
+def expect_ring(text, results, good=0):
+    codes = [c for c, _ in results]
+    return check(text, codes == [good] * len(codes), "\n".join(o for _, o in results))
+
+
+def delta(before, after):
+    return {k: after[k] - before[k] for k in after if after[k] != before[k]}
+
+
+def check_counters(text, guests, before, spurious=True):
+    """No sequence error, no retry beyond the spurious ones of soft-RoCE's timer."""
+    for g, b in zip(guests, before):
+        d = delta(b, g.counters())
+        wrong = {k: v for k, v in d.items() if k in WRONG}
+        again = d.get("completer_retry_err", 0) + d.get("duplicate_request", 0)
+        check(f"{text}: {g.name}: no sequence error, {d.get('sent_pkts', 0)} packets sent, {again} spurious",
+              not wrong and (spurious and again <= d.get("sent_pkts", 0) // 4), d)
+
+
+def box_counters(report):
+    total = {}
+    for port in report["box"]:
+        for k, v in port.items():
+            total[k] = total.get(k, 0) + v
+    return {k: v for k, v in total.items() if v}
+
+
+def check_box(lab, text="what the box sent"):
+    """Ends the box; every packet that it sent through the independent checker, and tshark."""
+    report = lab.box_end()
+    path = os.path.join(lab.folder, "box.pcapng")
+    if os.path.exists(path):
+        r = subprocess.run([sys.executable, "-B", "tests/check/frames.py", "--box-mac", "02:52:46:00:00:10", "--box-ip",
+                            "10.0.0.254", path], capture_output=True, text=True)
+        check(f"{text}: independent frame checker: {r.stdout.strip()[-150:]}", r.returncode == 0, r.stdout + r.stderr)
+        bad = capture.malformed(path)
+        if bad is None:
+            say("      no tshark here")
+        else:
+            check(f"{text}: tshark finds nothing malformed", not bad, "\n".join(bad))
+    return report
+
+
+# ---- what does not belong to a group ----
+
+@case
+def foreign(_):
+    """ping, TCP, ibv_rc_pingpong, perftest, rping through the box with no group, then beside a grouped job."""
+    with Lab("foreign") as lab:
+        lab.box(2, capture=True)
+        a, b = lab.boot(2, mtu=4200)
+        plain_network(a, b)
+        code, out = a.run("rdma link show rxe0/1")
+        check("soft-RoCE is up", code == 0 and "ACTIVE" in out, out)
+        tools(a, b, "no group")
+        hosts = os.path.join(lab.folder, "hosts.pcapng")
+        time.sleep(1)
+        check_box(lab)
+        check("through the box: payload byte for byte, headers but for the source MAC", *capture.unchanged(hosts))
+
+
+@case
+def foreign_beside(_):
+    """The same tools while the two guests also reduce: neither notices."""
+    with Lab("beside") as lab:
+        lab.box(2)
+        a, b = lab.boot(2, mtu=4200)
+        jobs = [g.start(f"RF_RANK={i} RF_SIZE=2 RF_ROOT={a.ip} RF_TIMEOUT=60000 e2e_rank until /tmp/stop")
+                for i, g in enumerate((a, b))]
+        time.sleep(3)
+        tools(a, b, "beside a job")
+        plain_network(a, b)
+        for g in (a, b):
+            g.need("touch /tmp/stop")
+        expect_ring("the job beside them: every sum right", [j.wait(60) for j in jobs])
+        c = box_counters(lab.box_end())
+        check(f"both went through the box: {c.get('accepted')} packets of the job, {c.get('foreign')} others",
+              c.get("accepted", 0) > 100 and c.get("foreign", 0) > 1000 and not c.get("icrc"), c)
+
+
+def plain_network(a, b):
+    code, out = a.run(f"ping -c 3 -W 5 {b.ip}")
+    check("ping", code == 0 and " 0% packet loss" in out, out)
+    sink = b.start("nc -l -p 9000 < /dev/null | md5sum")
+    b.need(listening(9000))
+    code, out = a.run(f"dd if=/bin/busybox of=/tmp/sent bs=4k count=64 2>/dev/null; nc {b.ip} 9000 < /tmp/sent; md5sum < /tmp/sent")
+    check("TCP, 256 KB", code == 0 and out == sink.wait(30)[1], out + " " + sink.output)
+
+
+def tools(a, b, text):
+    """The tools of rdma-core and perftest, untouched."""
+    for name, command in (
+            ("ibv_rc_pingpong", "ibv_rc_pingpong -d rxe0 -g 1 -n 100 -m 4096 -c {}"),
+            ("ib_send_bw", "ib_send_bw -d rxe0 -x 1 -n 50 -s 65536 -F {}"),
+            ("ib_write_bw", "ib_write_bw -d rxe0 -x 1 -n 50 -s 65536 -F {}"),
+            ("ib_read_bw", "ib_read_bw -d rxe0 -x 1 -n 50 -s 65536 -F {}")):
+        server = b.start(command.format(""))
+        b.need(listening(18515))
+        code, out = a.run(command.format(b.ip), 60)
+        check(f"{name}, {text}", code == 0 and server.wait(30)[0] == 0, out + server.output)
+    server = b.start(f"rping -s -a {b.ip} -C 5 -V")
+    time.sleep(1)
+    code, out = a.run(f"rping -c -a {b.ip} -C 5 -V", 60)
+    check(f"rping (rdma_cm), {text}", code == 0, out + server.output)
+    server.wait(30)
+
+
+def listening(port):
+    """A command that waits until a TCP port is served."""
+    return f"n=0; until netstat -ltn | grep -q ':{port} '; do n=$((n+1)); [ $n -lt 200 ] || exit 1; usleep 50000; done"
+
+
+# ---- rings over verbs ----
+
+def sizes(lab, guests, mtus, types, more=""):
+    for mtu in mtus:
+        for kind in types:
+            before = [g.counters() for g in guests]
+            results = ring(lab, guests, f"ringfold-perf --min 4K --max 1M --factor 16 --iters 1 --warmup 0 --type {kind}{more}",
+                           f"RF_MTU={mtu}")
+            expect_ring(f"{len(guests)} guests, verbs, {kind}, MTU {mtu}: 4 KB, 64 KB, 1 MB", results)
+            check("... the same bits as the order of additions gives, on every rank",
+                  "wrong elements: 0" in results[0][1], results[0][1])
+            check_counters(f"{kind}, MTU {mtu}", guests, before)
+
+
+@case
+def verbs_2(quick):
+    """Two guests, every rank over verbs."""
+    with Lab("verbs-2") as lab:
+        lab.box(2, capture=not quick)
+        guests = lab.boot(2, mtu=4200)
+        sizes(lab, guests, (1024, 4096), ("fp32", "int32"))
+        if not quick:
+            results = ring(lab, guests, "ringfold-perf --min 4 --max 64K --iters 2 --type all --outstanding 4", "RF_COMPLETION=poll")
+            expect_ring("completions by polling, four calls at a time, all types", results)
+            check("... said aloud", "completions by polling" in results[0][1], results[0][1])
+            results = ring(lab, guests, "ringfold-perf --max 256K --iters 2 --in-place", "")
+            expect_ring("in place", results)
+            results = ring(lab, guests, "ringfold-perf --max 256K --iters 2 --slots 16", "")
+            expect_ring("16 slots: a window of 8 packets", results)
+            results = ring(lab, guests, "ringfold-perf --max 64K --iters 2 --schedule ring", "")
+            expect_ring("round the ring, without the box's sums", results)
+            results = ring(lab, guests, "ringfold-perf --max 4K --iters 1 --flip", "")
+            check("a spoilt bit is noticed", results[0][0] == 3, results)
+            results = ring(lab, guests, "ringfold-perf", "RF_DEVICE=verbs:mlx9_0")
+            check("a device that is not there is said", results[0][0] == 1 and "mlx9_0" in results[0][1], results)
+            results = ring(lab, guests, "ringfold-perf", "RF_BACKEND=dpdk RF_DEVICE=net_memif0")
+            check("DPDK by wish", "no DPDK" in results[0][1], results)
+        check_box(lab)
+
+
+@case
+def verbs_4(_):
+    """Four guests, every rank over verbs."""
+    with Lab("verbs-4") as lab:
+        lab.box(4, capture=True)
+        guests = lab.boot(4, mtu=4200)
+        sizes(lab, guests, (1024, 4096), ("fp32", "int32"))
+        check_box(lab)
+
+
+@case
+def loss(_):
+    """One port of the box's switch loses 1 % both ways."""
+    with Lab("loss") as lab:
+        lab.box(2, loss="1%")
+        guests = lab.boot(2, mtu=4200)
+        before = [g.counters() for g in guests]
+        begin = time.monotonic()
+        results = ring(lab, guests, "ringfold-perf --min 4K --max 1M --factor 16 --iters 1 --warmup 0", "RF_VERBS_TIMEOUT=14",
+                       seconds=240)
+        expect_ring(f"1 % loss both ways at {guests[-1].name}: bits right ({time.monotonic() - begin:.1f} s)", results)
+        check("... on every rank", "wrong elements: 0" in results[0][1], results[0][1])
+        after = [g.counters() for g in guests]
+        for g, b, c in zip(guests, before, after):
+            say(f"      {g.name}: {delta(b, c)}")
+        c = box_counters(lab.box_end())
+        made = c.get("tx_nak", 0) + c.get("tx_rnr", 0)
+        say(f"      box: {c}")
+        check("something was lost and repaired", c.get("gap", 0) + c.get("repeat", 0) + c.get("behalf", 0) + c.get("pending", 0) > 0, c)
+        if made:
+            check("only the losing connections were sent again", True)
+        else:
+            say("      the box makes no NAK: the senders' timers repaired all of it")
+
+
+# ---- stragglers and the dead ----
+
+def late_run(lab, guests, env, late_ms=20000):
+    before = [g.counters() for g in guests]
+    begin = time.monotonic()
+    results = ring(lab, guests, f"e2e_rank late {late_ms}", env, seconds=150)
+    took = time.monotonic() - begin
+    after = [g.counters() for g in guests]
+    return results, took, [delta(b, a) for b, a in zip(before, after)]
+
+
+@case
+def late(_):
+    """One rank calls 20 s after the others; QP timeout 18, retry_cnt 7."""
+    with Lab("late") as lab:
+        lab.box(2)
+        guests = lab.boot(2)
+        results, took, d = late_run(lab, guests, "RF_VERBS_TIMEOUT=18 RF_VERBS_RETRY=7")
+        expect_ring(f"20 s late, timeout 18, retry_cnt 7: all finish ({took:.0f} s)", results)
+        check("no connection broke", not any(x.get("retry_exceeded_err") for x in d), d)
+        say(f"      waiting rank, the box is silent: {d[1].get('sent_pkts')} packets sent, {d[1].get('completer_retry_err', 0)} "
+            f"by its timer; it received {d[1].get('rcvd_pkts')}")
+        results, took, d = late_run(lab, guests, "RF_VERBS_TIMEOUT=18 RF_VERBS_RETRY=3")
+        check(f"20 s late, retry_cnt 3: the waiting rank's NIC gives up ({took:.0f} s)",
+              d[1].get("retry_exceeded_err", 0) > 0 and results[1][0] != 0, (results, d))
+        check("... and its error names the late rank from the box's STATUS", "waits for rank 0" in results[1][1], results[1][1])
+        lab.box_end()
+
+
+@case
+def killed(_):
+    """A guest dies without a word in mid-run."""
+    with Lab("killed") as lab:
+        lab.box(3)
+        guests = lab.boot(3)
+        jobs = [g.start(f"RF_RANK={i} RF_SIZE=3 RF_ROOT={guests[0].ip} RF_TIMEOUT=30000 e2e_rank loop 60000")
+                for i, g in enumerate(guests)]
+        time.sleep(5)
+        for j in jobs:
+            if j.ended.is_set():
+                raise Failed("the job has ended before: " + j.output)
+        begin = time.monotonic()
+        guests[2].kill()
+        results = [j.wait(40) for j in jobs[:2]]
+        took = time.monotonic() - begin
+        check(f"the others end with an error within the deadline of 30 s ({took:.1f} s)",
+              all(c != 0 for c, _ in results) and took < 30, results)
+        check("... that names the dead rank", all("rank 2" in o for _, o in results), results)
+        lab.box_end()
+
+
+# ---- mixed rings ----
+
+@case
+def mixed(_):
+    """Two guests over verbs and two DPDK processes in one group."""
+    with Lab("mixed") as lab:
+        lab.box(2, hosts=2)
+        guests = lab.boot(2, mtu=4200, host_net=True)
+        for kind, mtu in (("fp32", 1024), ("int32", 4096)):
+            port = lab.free_port()
+            env = dict(os.environ, RF_SIZE="4", RF_ROOT="127.0.0.1", RF_TIMEOUT="60000", RF_MTU=str(mtu), RF_PORT=str(port),
+                       RF_RETRY="500", RF_SPIN="0")
+            args = ["ringfold-perf", "--min", "4K", "--max", "1M", "--factor", "16", "--iters", "1", "--warmup", "0", "--type", kind]
+            hosts = []
+            for i in range(2):
+                # the address of a port is that of its place at the switch
+                rank = 3 * i
+                e = dict(env, RF_RANK=str(rank), RF_IP=f"10.0.0.{11 + i}",
+                         RF_DEVICE=f"net_memif0,role=client,id=0,socket={lab.socket(f'h{i}')},socket-abstract=no")
+                hosts.append(lab.spawn(f"host{i}-{kind}", [f"{BIN}/{args[0]}"] + args[1:], env=e))
+            jobs = [g.start(f"RF_RANK={i + 1} RF_SIZE=4 RF_ROOT=10.0.2.2 RF_PORT={port} RF_TIMEOUT=60000 RF_MTU={mtu} "
+                            + " ".join(args)) for i, g in enumerate(guests)]
+            results = [j.wait(120) for j in jobs]
+            codes = [p.wait(60) for p in hosts]
+            out = open(hosts[0].out_name).read() + open(hosts[0].log_name).read()
+            check(f"ranks 0 and 3 by DPDK, 1 and 2 by verbs, {kind}, MTU {mtu}",
+                  codes == [0, 0] and all(c == 0 for c, _ in results), out + "\n".join(o for _, o in results))
+            check("... bits right on every rank", "wrong elements: 0" in out, out)
+        c = box_counters(lab.box_end())
+        check("through the box", c.get("accepted", 0) > 4000, c)
+
+
+# ---- programs that know nothing of ringfold ----
+
+def plain_ring(lab, guests, how, loops=3):
+    """A verbs program on every guest; its ranks are registered by the operator. Results."""
+    n = len(guests)
+    folder = f"/tmp/{how}"
+    jobs = []
+    for i, g in enumerate(guests):
+        g.need(f"rm -rf {folder}; mkdir {folder}")
+        third = guests[(i - 1) % n].ip if how == "qp" else g.ip
+        jobs.append(g.start(f"plain {how} {guests[(i + 1) % n].ip} {third} 262144 {loops} {folder}"))
+    own = [read_own(g, folder, j) for g, j in zip(guests, jobs)]
+    if how == "cm":
+        for g in guests:
+            g.need(f"rm {folder}/own; echo 0 > {folder}/peers")
+        own = [read_own(g, folder, j) for g, j in zip(guests, jobs)]
+    else:
+        for i, g in enumerate(guests):
+            nxt, prev = own[(i + 1) % n], own[(i - 1) % n]
+            g.need(f"echo {nxt[2]} {prev[0]} {prev[1]} > {folder}/peers")
+    mtu = own[0][3]
+    job = "77" if how == "qp" else "78"
+    join = ["join", "--job", job, "--dtype", "int32", "--mtu", str(mtu), "--slots", str(524288 // mtu)]
+    for i, (g, o) in enumerate(zip(guests, own)):
+        join += ["--rank", f"{g.ip},send={o[0]},psn={o[1]},recv={o[2]},port={i}"]
+    operator(lab, join)
+    for g in guests:
+        g.need(f"echo {n} > {folder}/go")
+    results = [j.wait(150) for j in jobs]
+    operator(lab, ["drop", "--job", job])
+    return results
+
+
+def operator(lab, command):
+    """ringfold ctl, from a port of its own."""
+    ctl = [f"{BIN}/ringfold-ctl"] + command + ["--box-ip", "10.0.0.254", "--ip", "10.0.0.250", "--device",
+                                               f"net_memif0,role=client,id=0,socket={lab.socket('h0')},socket-abstract=no"]
+    r = subprocess.run(ctl, capture_output=True, text=True, timeout=60)
+    check(f"ringfold ctl {command[0]}: {r.stdout.strip()}", r.returncode == 0, r.stdout + r.stderr)
+
+
+def read_own(guest, folder, job):
+    until = time.monotonic() + 30
+    while time.monotonic() < until and not job.ended.is_set():
+        code, out = guest.run(f"cat {folder}/own")
+        if code == 0 and out:
+            return [int(x) for x in out.split()]
+        time.sleep(0.2)
+    job.kill()
+    raise Failed(f"{guest.name}: no {folder}/own: {job.wait(10)[1]}")
+
+
+@case
+def plain(_):
+    """A verbs program with no ringfold code in it, registered by the operator; then one by rdma_cm."""
+    with Lab("plain") as lab:
+        lab.box(2, hosts=1, capture=True)
+        guests = lab.boot(2, mtu=4200)
+        for how, text in (("qp", "queue pairs by hand"), ("cm", "connections by rdma_cm through the box, then registered")):
+            before = [g.counters() for g in guests]
+            results = plain_ring(lab, guests, how)
+            expect_ring(f"plain verbs program, {text}: sums right on every rank", results)
+            check_counters(text, guests, before)
+        check_box(lab)
+
+
+def main(argv):
+    if "--list" in argv:
+        print("\n".join(CASES))
+        return 0
+    quick = "--quick" in argv
+    names = [a for a in argv if a != "--quick"]
+    if not names or any(n not in CASES for n in names):
+        print(__doc__)
+        return 2
+    on_signals()
+    why = missing()
+    if why:
+        print(why)
+        return SKIP
+    for n in names:
+        say(f"---- {n}: {CASES[n].__doc__.splitlines()[0]}")
+        begin = time.monotonic()
+        try:
+            CASES[n](quick)
+        except Failed as error:
+            check(f"{n}", False, error)
+        say(f"      {n}: {time.monotonic() - begin:.0f} s")
+    return 1 if BAD else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -28,15 +28,13 @@ $(INTEROP)/programs.cpio: tests/interop/programs.sh $(INTEROP)/libringfold.so.0 
 	tests/interop/programs.sh $@ $(filter-out $<,$^) || [ $$? -eq 77 ]
 
 # A few cases belong to `make test`; the others take minutes each.
-INTEROP_CASES := $(shell sed -n '/^@case/{n;s/^def \([a-z0-9_]*\)(.*/\1/p}' tests/interop/run.py | tr _ -)
 INTEROP_DEPS  := $(INTEROP)/image.stamp $(INTEROP)/programs.cpio $(BUILD)/bin/ringfold-box $(BUILD)/bin/ringfold-ctl
 interop_run    = BUILD=$(BUILD) $(PYTHON) -B tests/interop/run.py $(1)
 $(foreach c,foreign verbs-2 plain,$(eval $(call test,interop-$(c),$(call interop_run,--quick $(c)),$(INTEROP_DEPS))))
 
 $(INTEROP)/tests.list: tests/interop/run.py mk/interop.mk
 	@mkdir -p $(@D)
-	@: > $@
-	@$(foreach c,$(INTEROP_CASES),printf '%s\t%s\n' '$(c)' '$(call interop_run,$(c))' >> $@;)
+	@for c in $$($(PYTHON) -B tests/interop/run.py --list); do printf '%s\t%s\n' $$c "$(call interop_run,$$c)"; done > $@
 
 .PHONY: interop interop-image
 interop: $(INTEROP_DEPS) $(INTEROP)/tests.list

@@ -245,7 +245,7 @@ struct rf_ctl_ready {
 struct rf_ctl_failed {
 	uint8_t reason; /* enum rf_ctl_reason */
 	uint16_t rank;  /* rank at fault or RF_CTL_NO_RANK */
-	uint32_t index; /* DISAGREE .. NAK: index at fault */
+	uint32_t index; /* DISAGREE .. NAK: index at fault; NO_LANES: a rank on the same port */
 	/*
 	 * ABORTED, OPERATOR: the code; VERSION: the box's; LEASE: in ms; FIELD: offset of the field
 	 * in the body; RANKS, NO_GROUPS, NO_LANES, NO_PASSES: the limit; NO_SLOTS, MTU_UNSUPPORTED:

@@ -149,9 +149,9 @@ void rf_fw_note_group(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_
 /* ---- place.c: a complete group to and from the hardware ---- */
 
 /* Placement, admission, registers, entries. RF_CTL_R_NONE: live. Else nothing is left behind; *rank
- * is at fault. */
+ * is at fault, *index and *detail as FAILED says. */
 enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
-			       uint32_t *detail);
+			       uint32_t *index, uint32_t *detail);
 /* Takes entries and group out of the hardware; tombstones where they are due. */
 void rf_fw_unplace(struct rf_fw *fw, struct rf_fw_group *g);
 

@@ -1,9 +1,20 @@
 /* A complete group to and from the hardware: placement, admission, registers, table entries. */
 #include "firmware/core/internal.h"
 
+/* The lowest rank on a port. */
+static uint32_t first_on(struct rf_fw *fw, const struct rf_fw_group *g, unsigned int port)
+{
+	struct rf_fw_member *m = rf_fw_first(fw, g);
+
+	while (m && m->port != port)
+		m = rf_fw_next(fw, m);
+	return m ? m->rank : RF_CTL_NO_RANK;
+}
+
 /* Lanes by ascending rank on each port; returns the lanes in use, 0 if a port has too few (*rank is
- * the first without one). */
-static unsigned int give_lanes(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank)
+ * the first without one, *other the lowest on its port). */
+static unsigned int give_lanes(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
+			       uint32_t *other)
 {
 	uint8_t taken[RF_CTL_PORTS_MAX] = {0};
 	unsigned int most = 0;
@@ -12,6 +23,7 @@ static unsigned int give_lanes(struct rf_fw *fw, struct rf_fw_group *g, uint32_t
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
 		if (taken[m->port] >= fw->lanes) {
 			*rank = m->rank;
+			*other = first_on(fw, g, m->port);
 			return 0;
 		}
 		m->lane = taken[m->port]++;
@@ -161,13 +173,14 @@ static bool write_entries(struct rf_fw *fw, const struct rf_fw_group *g, uint32_
 }
 
 enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
-			       uint32_t *detail)
+			       uint32_t *index, uint32_t *detail)
 {
 	*rank = RF_CTL_NO_RANK;
+	*index = 0;
 	*detail = 0;
 	if (!find_peers(fw, g, rank))
 		return RF_CTL_R_SUCCESSOR_UNKNOWN;
-	g->lanes = (uint8_t)give_lanes(fw, g, rank);
+	g->lanes = (uint8_t)give_lanes(fw, g, rank, index);
 	if (g->lanes == 0) {
 		*detail = fw->lanes;
 		return RF_CTL_R_NO_LANES;

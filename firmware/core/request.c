@@ -294,12 +294,12 @@ static void fill_member(struct rf_fw_member *m, const struct rf_ctl_header *h,
 /* The last rank has come. */
 static void complete(struct rf_fw *fw, struct rf_fw_group *g)
 {
-	uint32_t rank, detail;
-	enum rf_ctl_reason why = rf_fw_place(fw, g, &rank, &detail);
+	uint32_t rank, index, detail;
+	enum rf_ctl_reason why = rf_fw_place(fw, g, &rank, &index, &detail);
 	struct rf_fw_member *m;
 
 	if (why != RF_CTL_R_NONE) {
-		rf_fw_group_fail(fw, g, why, rank, 0, detail);
+		rf_fw_group_fail(fw, g, why, rank, index, detail);
 		return;
 	}
 	g->state = RF_CTL_S_READY;

@@ -54,14 +54,19 @@ void rf_host_look_at_collective(struct rf_host *h)
 
 		if (d.status != RF_COLL_OK) {
 			rf_coll_failure(h->coll, &channel, &status);
+			bool box =
+				h->f->cfg.schedule == RF_RUN_BOX && status == ROCE_WC_RETRY_EXC_ERR;
+
 			snprintf(text, sizeof(text), "%s: connection %s rank %u: %s%s",
 				 rf_coll_error_name(d.status), channel ? "from" : "to",
 				 (h->rank + (channel ? h->f->cfg.ranks - 1 : 1)) % h->f->cfg.ranks,
 				 roce_wc_status_name((enum roce_wc_status)status),
-				 roce_qp_counters(h->to_next)->rx_acks == 0
+				 !box ? ""
+				 : roce_qp_counters(h->to_next)->rx_acks == 0
 					 ? "; nothing was ever acknowledged: does the switch's "
 					   "rule steer this host to the box?"
-					 : "");
+					 : "; acknowledged until now: is the switch's rule for "
+					   "this host and the others still in place?");
 			rf_host_inquest(h,
 					d.status == RF_COLL_E_LENGTH ? RF_RANK_E_LENGTH
 								     : RF_RANK_E_TRANSPORT,

@@ -213,9 +213,10 @@ static void test_rule_absent(void **state)
 		assert_int_equal(rf_fabric_allreduce(f, 1 << 16), 0);
 		assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
 		expect_failure(f, &c, 60 * RF_SEC);
-		assert_true((lanes == 1 &&
-			     strstr(rf_fabric_rank(f, 0)->text, "more ranks on one port")) ||
-			    says(f, &c, "rule"));
+		/* A refused group is refused to all; else who gives up first tells why. */
+		for (unsigned r = 0; r < 4 && lanes == 1; r++)
+			assert_non_null(strstr(rf_fabric_rank(f, r)->text, "lacks the rule"));
+		assert_true(says(f, &c, lanes == 1 ? "same port of the box" : "rule steer"));
 		rf_fabric_destroy(f);
 	}
 }
@@ -233,6 +234,7 @@ static void test_rule_lost(void **state)
 				rf_fabric_rule(f, r, false);
 		expect_failure(f, &c, 60 * RF_SEC);
 		assert_true(says(f, &c, "retr"));
+		assert_true(says(f, &c, "switch's rule"));
 		rf_fabric_destroy(f);
 	}
 }
@@ -293,10 +295,18 @@ static void test_crash(void **state)
 	struct rf_fabric *f;
 
 	(void)state;
-	c.lease_ms = 500;
+	c.lease_ms = 200;
+	c.ack_timeout_max_ns = RF_SEC; /* the box notices before the transport gives up */
 	f = half_way(&c);
 	rf_fabric_crash(f, 1);
 	expect_failure(f, &c, 60 * RF_SEC);
+	/* the others hear which rank it was that fell silent */
+	for (unsigned r = 0; r < 4; r++) {
+		const char *text = rf_fabric_rank(f, r)->text;
+
+		if (r != 1 && (!strstr(text, "lease") || !strstr(text, "rank 1")))
+			fail_msg("rank %u: %s", r, text);
+	}
 	rf_fabric_destroy(f);
 }
 
@@ -338,6 +348,8 @@ static void test_counts_differ(void **state)
 	for (unsigned r = 0; r < 3; r++)
 		assert_int_equal(rf_fabric_rank(f, r)->state, RF_RANK_FAILED);
 	assert_int_equal(rf_fabric_rank(f, 0)->done, 0);
+	assert_int_equal(rf_fabric_rank(f, 0)->reason, RF_CTL_R_DISAGREE);
+	assert_true(says(f, &c, "disagree"));
 	rf_fabric_destroy(f);
 }
 

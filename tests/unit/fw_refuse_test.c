@@ -191,6 +191,11 @@ static void one_port(struct fw_ask *a, unsigned int r)
 	a->port = 1;
 }
 
+static void two_on_a_port(struct fw_ask *a, unsigned int r)
+{
+	a->port = r == 2 ? 1 : r;
+}
+
 static void test_completion(void **state)
 {
 	struct fw_box *b = fw_ask_box();
@@ -201,6 +206,14 @@ static void test_completion(void **state)
 	b->lanes = 2;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
 	fails(b, 4, one_port, RF_CTL_R_NO_LANES, 2);
+	assert_int_equal(reply.u.failed.index, 0);
+	assert_int_equal(reply.u.failed.detail, 2);
+	/* one lane, and rank 2 comes in by the port of rank 1, as without the switch's rule */
+	b = fw_box_new();
+	b->lanes = 1;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	fails(b, 4, two_on_a_port, RF_CTL_R_NO_LANES, 2);
+	assert_int_equal(reply.u.failed.index, 1);
 	b = fw_box_new();
 	b->cfg.share_max = 1;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);

@@ -183,7 +183,8 @@ static void check_deadline(struct rf_group *g, uint64_t now)
 	behind_text(g, behind, sizeof(behind));
 	rf_group_fail(g, true, RF_ERR_TIMEOUT,
 		      "no progress for %llu ms at rank %u%s; a rank that computes for longer needs "
-		      "a larger RF_TIMEOUT",
+		      "a larger RF_TIMEOUT; if all run, `ringfold doctor` on their hosts tells "
+		      "whether the switch's rule is still in place",
 		      (unsigned long long)(g->timeout_ns / NS_PER_MS), g->comm->rank, behind);
 }
 

@@ -87,8 +87,6 @@ static const char *mend(unsigned int reason)
 		return "ask for fewer slots or a smaller MTU, or end another job";
 	case RF_CTL_R_NO_CONNECTIONS:
 		return "use fewer ranks or end another job";
-	case RF_CTL_R_NO_LANES:
-		return "spread the hosts over more ports of the box";
 	case RF_CTL_R_NO_PASSES:
 		return "move the job to other ports of the box or end another one";
 	case RF_CTL_R_GROUP_UNKNOWN:
@@ -117,6 +115,20 @@ static const char *mend(unsigned int reason)
 	}
 }
 
+/*
+ * Without the rule a host's control packets still find the box, by its MAC and through whichever of
+ * its ports the switch has learned that: this host then seems to share the port of another one.
+ */
+static void add_no_lanes(struct line *l, const struct rf_ctl_failed *f)
+{
+	add(l, "ranks %u and %u come in by the same port of the box, which has %s; ", f->index,
+	    f->rank, f->detail == 1 ? "one lane" : "too few lanes");
+	add(l,
+	    "most likely the switch port of one of their hosts lacks the rule that sends UDP port "
+	    "4791 to its own port of the box (`ringfold doctor` on both hosts finds out); "
+	    "otherwise spread the hosts over more ports");
+}
+
 static bool has_index(unsigned int reason)
 {
 	return reason >= RF_CTL_R_DISAGREE && reason <= RF_CTL_R_NAK;
@@ -134,6 +146,8 @@ static void add_failed(struct line *l, const struct rf_client *c)
 	} else if (f->reason == RF_CTL_R_ABORTED && f->rank != RF_CTL_NO_RANK) {
 		add(l, "rank %u aborted it: %s (code %u)", f->rank, rf_ctl_abort_text(f->detail),
 		    f->detail);
+	} else if (f->reason == RF_CTL_R_NO_LANES && f->rank != RF_CTL_NO_RANK) {
+		add_no_lanes(l, f);
 	} else {
 		add(l, "%s", rf_ctl_reason_text(f->reason));
 		if (f->rank != RF_CTL_NO_RANK)

@@ -92,7 +92,7 @@ start() {
 free_port() {
 	local port
 	for _ in $(seq 100); do
-		port=$((20000 + RANDOM % 20000))
+		port=$((16384 + RANDOM % 16384)) # below the ports of outgoing connections
 		(exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null || { echo "$port"; return; }
 	done
 	echo 4792

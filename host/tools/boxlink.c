@@ -10,6 +10,9 @@
 /* A frame of the largest path MTU, and then some: what is too long must be seen to be so. */
 #define FRAME_ROOM (ROCE_FRAME_MAX + 18u)
 #define WAIT_US 500u
+/* Frames sent at once: the box keeps few control packets that wait for its firmware, and many
+ * clients begin at the same moment. */
+#define SEND_MAX 4u
 
 uint64_t boxlink_now(void)
 {
@@ -73,14 +76,18 @@ static unsigned int receive(struct boxlink *b, struct rf_client *clients, size_t
 static void transmit(struct boxlink *b, struct rf_client *clients, size_t count)
 {
 	uint64_t now = boxlink_now();
+	unsigned int sent = 0;
 
-	for (size_t k = 0; k < count; k++) {
+	for (size_t i = 0; i < count && sent < SEND_MAX; i++) {
+		struct rf_client *c = &clients[b->turn++ % count];
 		uint8_t *buffer;
 		size_t len;
 
 		while ((buffer = b->io->ops->tx_buffer(b->io)) != NULL &&
-		       (len = rf_client_tx(&clients[k], now, buffer, b->io->frame_max)) > 0)
+		       (len = rf_client_tx(c, now, buffer, b->io->frame_max)) > 0) {
 			b->io->ops->tx_commit(b->io, (uint32_t)len);
+			sent++;
+		}
 	}
 	b->io->ops->tx_flush(b->io);
 }

@@ -23,6 +23,7 @@ struct boxlink {
 	/* Every frame that no client has taken, or NULL. */
 	void (*stray)(void *arg, const uint8_t *frame, uint32_t len);
 	void *arg;
+	size_t turn; /* private: the client that may send first */
 };
 
 /* Nanoseconds from any start. */

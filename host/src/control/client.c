@@ -50,13 +50,13 @@ static uint64_t quarter(uint32_t lease_ms, uint64_t longest)
 		       : longest;
 }
 
-/* Up to a quarter sooner, other for each client and sending: many that lost one frame together do
+/* Up to half of it sooner, other for each client and sending: many that lost one frame together do
  * not come back together. */
 static uint64_t jittered(const struct rf_client *c, uint64_t interval)
 {
 	uint64_t h = (c->token + c->seq) * 0x9e3779b97f4a7c15ull;
 
-	return interval - (h >> 40) * (interval / 4u) / (1u << 24);
+	return interval - (h >> 40) * (interval / 2u) / (1u << 24);
 }
 
 /* After a sending. */

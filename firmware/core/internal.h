@@ -7,8 +7,11 @@
 
 #define RF_FW_CID(hw, lane, port) ((uint32_t)(hw) << 7 | (uint32_t)(lane) << 3 | (uint32_t)(port))
 
-/* Longest chain of entries moved to make room for one. */
-#define RF_FW_KICKS_MAX 256u
+/* Places of a bucket of the connection table. */
+#define RF_FW_BUCKET_LOG2 2u
+#define RF_FW_BUCKET (1u << RF_FW_BUCKET_LOG2)
+/* Places looked at to make room for one entry. */
+#define RF_FW_REACH_MAX 256u
 
 static inline uint32_t rf_fw_read(struct rf_fw *fw, uint32_t addr)
 {

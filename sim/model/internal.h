@@ -23,6 +23,7 @@
 #define MODEL_HEADER 80u /* bytes of a frame that a header slot keeps */
 #define MODEL_MTU 4096u
 #define MODEL_RX_QUEUE 64u
+#define MODEL_BUCKET 4u /* places of a bucket of the connection table */
 #define MODEL_PUNT_MAX 1024u
 #define MODEL_REPEATS 64u /* largest queue of repeats */
 #define MODEL_PUNTS 8u    /* largest punt buffer */

@@ -26,20 +26,24 @@ static void punt(struct rf_engine *e, unsigned int port, const struct model_fram
 	model_count(e, port, RF_CNT_PUNTED);
 }
 
-/* The entry of a key in either table; NULL if there is none. */
+/* The entry of a key in its bucket of either table; NULL if there is none. */
 static const struct model_entry *lookup(const struct rf_engine *e, const struct model_parsed *p)
 {
 	unsigned int role = p->opcode == OPCODE_ACK;
 	uint8_t key[8];
-	uint32_t h, mask = (1u << e->cfg.hash_bits) - 1;
+	uint32_t h, mask = (1u << (e->cfg.hash_bits - 2)) - 1;
 	unsigned int k;
 
 	key[0] = (uint8_t)role;
 	rf_put_be24(key + 1, p->qpn);
 	rf_put_be32(key + 4, p->dst_ip);
 	h = rf_crc32(key, sizeof(key));
-	for (k = 0; k < 2; k++) {
-		const struct model_entry *entry = &e->table[k][(k ? h >> 16 : h) & mask];
+	h ^= (h >> 13 | h << 19) & (h >> 23 | h << 9);
+	for (k = 0; k < 2 * MODEL_BUCKET; k++) {
+		unsigned int t = k / MODEL_BUCKET;
+		uint32_t bucket = (t ? h >> 16 : h) & mask;
+		const struct model_entry *entry =
+			&e->table[t][MODEL_BUCKET * bucket + k % MODEL_BUCKET];
 
 		if (entry->ip == p->dst_ip &&
 		    entry->key == (role << RF_HASH_KEY_ROLE_LSB | p->qpn) &&

@@ -354,11 +354,15 @@ const char *fw_box_run(struct fw_box *b, unsigned int ms)
 uint32_t fw_box_lookup(const struct fw_box *b, uint32_t ip, uint32_t key)
 {
 	uint32_t h = rf_fw_conn_hash(ip, key);
-	uint32_t mask = (1u << b->hash_bits) - 1u;
-	const struct fw_box_entry *e = &b->table[0][h & mask];
+	uint32_t mask = (1u << (b->hash_bits - 2u)) - 1u;
 
-	if (e->ip == ip && e->key == key && e->value != 0)
-		return e->value;
-	e = &b->table[1][h >> 16 & mask];
-	return e->ip == ip && e->key == key ? e->value : 0;
+	for (unsigned int t = 0; t < 2; t++)
+		for (unsigned int i = 0; i < 4; i++) {
+			const struct fw_box_entry *e =
+				&b->table[t][4 * ((t ? h >> 16 : h) & mask) + i];
+
+			if (e->ip == ip && e->key == key && e->value != 0)
+				return e->value;
+		}
+	return 0;
 }

@@ -58,7 +58,7 @@ static void line_23_icrc(void **unused)
 	len = packet_build(&p, frame);
 	frame[15] ^= 0xff;
 	frame[22] ^= 0xff;
-	frame[24] ^= 0xff;
+	packet_checksum(frame);
 	frame[40] ^= 0xff;
 	frame[46] ^= 0xff;
 	common_frame(&b, 0, frame, len, false, RF_CNT_ACCEPTED);

@@ -3,3 +3,6 @@
 lint-c: $(GENERATED)
 	tests/lint/c.sh
 LINT_TARGETS += lint-c
+
+# Make and its packages.
+$(eval $(call test,make-packages,tests/e2e/make.sh))

@@ -30,7 +30,7 @@ BENCH_OUT  := $(BUILD)/bench.jsonl
 DEPS_FOR := $(strip $(if $(filter lint% formal% synth% bench% fuzz%,$(MAKECMDGOALS)),dev,$(if \
   $(filter test% interop soak,$(MAKECMDGOALS)),test,$(if $(filter demo%,$(MAKECMDGOALS)),demo))))
 ifneq ($(DEPS_FOR),)
-ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
+ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 ifneq ($(shell mk/deps.sh $(DEPS_FOR) >&2; echo $$?),0)
 $(error packages are missing and could not be installed, see above)
 endif

@@ -42,10 +42,10 @@ $(eval $(call c_test,realtime,tests/sim/realtime.c,$(REALTIME_LIBS),$(REALTIME_L
 # Any shape can be asked for by name; $(call rtl_box,P,L,W) names a file for prerequisites, and shapes in RTL_BOXES are built
 # by `make`. The sizes of banks and header memories follow from the width as in sim/fabric/shape.h.
 
-RTL_BOX_V    := $(shell sed 's,//.*,,' rtl/rf.f 2>/dev/null)
+RTL_BOX_V    := $(shell sed 's,//.*,,' rtl/rf.f)
 RTL_BOX_DEPS := $(RTL_BOX_V) $(wildcard rtl/*/*.vh) sim/cosim/box.cpp sim/cosim/box.sh sim/cosim/box.map sim/engine.h
 rtl_box       = $(BUILD)/vl/box-p$(strip $(1))-l$(strip $(2))-w$(strip $(3)).so
-RTL_BOXES    := $(if $(filter rtl/top/rf_core.v,$(RTL_BOX_V)),$(call rtl_box,4,1,512))
+RTL_BOXES    := $(call rtl_box,4,1,512)
 ALL_TARGETS  += $(RTL_BOXES)
 
 $(BUILD)/vl/box-%.so: $(RTL_BOX_DEPS) | generated
@@ -54,8 +54,6 @@ $(BUILD)/vl/box-%.so: $(RTL_BOX_DEPS) | generated
 
 # ---- tests and figures that need Verilated boxes ----
 
-ifneq ($(RTL_BOXES),)
 $(eval $(call test,fabric_rtl-p4-l1-w512,$(BUILD)/tests/fabric_rtl 4 1 512,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,1,512)))
 $(eval $(call test,fabric_rtl-p4-l2-w64,$(BUILD)/tests/fabric_rtl 4 2 64,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,2,64)))
-endif
-$(eval $(call bench,fabric,$(BUILD)/tests/bench_fabric $(BENCH_OUT),$(BUILD)/tests/bench_fabric $(if $(RTL_BOXES),$(call rtl_box,4,1,512) $(call rtl_box,8,1,512))))
+$(eval $(call bench,fabric,$(BUILD)/tests/bench_fabric $(BENCH_OUT),$(BUILD)/tests/bench_fabric $(call rtl_box,4,1,512) $(call rtl_box,8,1,512)))

@@ -50,7 +50,7 @@ wait_for() {
 }
 
 if [ "$generator" = testpmd ] && ! command -v dpdk-testpmd > /dev/null; then
-	echo "skipped: dpdk-testpmd is not installed (package dpdk)"
+	echo "skipped: dpdk-testpmd is not installed (package dpdk-dev)"
 	exit 77
 fi
 

@@ -1,5 +1,5 @@
-// What a reduction must give, element by element, for the types that this bench compares: int32 and fp32. Written from
-// docs/reduction.md; the arithmetic itself is tested with rf_reduce.
+// What a reduction must give, element by element, for the types that this bench compares: int32, fp32 and bf16. Written
+// from docs/reduction.md; the arithmetic itself is tested with rf_reduce.
 #ifndef CORE_REF_H
 #define CORE_REF_H
 
@@ -22,8 +22,8 @@ static inline uint32_t combine(unsigned dtype, unsigned op, uint32_t a, uint32_t
 	return a;
 }
 
-// Words of one index from all ranks, in the order of Group::ranks.
-static inline uint32_t reduce_word(const Group &g, const std::vector<uint32_t> &v)
+// 32-bit elements of one index from all ranks, in the order of Group::ranks.
+static inline uint32_t reduce_wide(const Group &g, const std::vector<uint32_t> &v)
 {
 	bool any = false;
 	uint32_t acc = 0;
@@ -54,6 +54,22 @@ static inline uint32_t reduce_word(const Group &g, const std::vector<uint32_t> &
 	return acc;
 }
 
+// The words of one index: one wide element each, or two bf16, added in fp32 and rounded once, to even.
+static inline uint32_t reduce_word(const Group &g, const std::vector<uint32_t> &v)
+{
+	if (g.dtype != BF16)
+		return reduce_wide(g, v);
+	uint32_t word = 0;
+	for (unsigned half = 0; half < 2; half++) {
+		std::vector<uint32_t> wide(v.size());
+		for (size_t k = 0; k < v.size(); k++)
+			wide[k] = v[k] >> 16 * half << 16;
+		uint32_t s = reduce_wide(g, wide);
+		word |= (s + 0x7fff + (s >> 16 & 1)) >> 16 << 16 * half;
+	}
+	return word;
+}
+
 // Payloads are a function of (seed, rank, index), so nothing has to be kept.
 static inline uint32_t operand(uint32_t seed, unsigned dtype, unsigned rank, uint32_t index, unsigned word)
 {
@@ -64,7 +80,9 @@ static inline uint32_t operand(uint32_t seed, unsigned dtype, unsigned rank, uin
 	x ^= x >> 16;
 	if (dtype == INT32)
 		return x;
-	// A float of moderate size: no NaN, no infinity, but every kind of rounding.
+	// Floats of moderate size: no NaN, no infinity, but every kind of rounding.
+	if (dtype == BF16)
+		return (x & 0x807f807f) | (118 + (x >> 23) % 16) << 23 | (118 + (x >> 7) % 16) << 7;
 	return (x & 0x807fffff) | (118 + (x >> 23) % 16) << 23;
 }
 

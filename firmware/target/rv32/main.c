@@ -1,0 +1,65 @@
+/* The firmware as the only program of the box's processor. */
+#include "firmware/core/fw.h"
+#include "firmware/target/rv32/cpu.h"
+#include "firmware/target/settings.h"
+
+int main(void);
+
+static struct rf_fw fw;
+static struct rf_fw_key keys[RF_SETTINGS_KEYS_MAX];
+
+static void own_write(uint32_t offset, uint32_t value)
+{
+	*(volatile uint32_t *)(uintptr_t)(RF_CPU_OWN_BASE + offset) = value;
+}
+
+/* The bus has a fixed place: nothing stands behind the pointer. */
+uint32_t rf_hal_read(struct rf_hal *hal, uint32_t addr)
+{
+	(void)hal;
+	return *(volatile uint32_t *)(uintptr_t)(RF_CPU_BUS_BASE + addr);
+}
+
+void rf_hal_write(struct rf_hal *hal, uint32_t addr, uint32_t value)
+{
+	(void)hal;
+	*(volatile uint32_t *)(uintptr_t)(RF_CPU_BUS_BASE + addr) = value;
+}
+
+static void wait(void)
+{
+	__asm__ volatile("wfi" ::: "memory");
+}
+
+static uint32_t start(void)
+{
+	struct rf_fw_cfg cfg;
+
+	if (!rf_settings_get((const uint8_t *)(uintptr_t)RF_CPU_SETTINGS_BASE, &cfg, keys))
+		return RF_CPU_STATUS_SETTINGS;
+	return (uint32_t)rf_fw_init(&fw, NULL, &cfg);
+}
+
+int main(void)
+{
+	uint32_t status;
+	extern char __stack_bottom[];
+
+	own_write(RF_CPU_STACK, (uint32_t)(uintptr_t)__stack_bottom);
+	status = start();
+	own_write(RF_CPU_COUNTERS, (uint32_t)(uintptr_t)&fw.cnt);
+	own_write(RF_CPU_STATUS, status);
+	while (status != 0)
+		wait();
+	/*
+	 * Both lines are level and wfi ends at once where one is up already: nothing that comes
+	 * between the call and the wfi is slept through.
+	 */
+	for (;;) {
+		uint64_t next = rf_fw_poll(&fw);
+
+		own_write(RF_CPU_ALARM_LO, (uint32_t)next);
+		own_write(RF_CPU_ALARM_HI, (uint32_t)(next >> 32));
+		wait();
+	}
+}

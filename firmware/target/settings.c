@@ -1,0 +1,75 @@
+#include "firmware/target/settings.h"
+
+#include <string.h>
+
+#include "proto/rf_bytes.h"
+#include "proto/rf_crc32.h"
+
+#define MAGIC 0x52465354u /* "RFST" */
+#define LAYOUT 1u
+
+/*
+ * 0 magic, 4 layout, 8 bytes in all, 12 CRC-32 of what follows; 16 the words, 16 + 4 WORDS the
+ * keys: job 8, key 16.
+ */
+#define HEAD 16u
+#define WORDS 11u
+#define KEYS (HEAD + 4u * WORDS)
+#define KEY_BYTES 24u
+
+_Static_assert(KEYS + RF_SETTINGS_KEYS_MAX * KEY_BYTES <= RF_SETTINGS_BYTES, "keys fit the page");
+
+size_t rf_settings_put(uint8_t *page, const struct rf_fw_cfg *cfg)
+{
+	const uint8_t *mac = cfg->mac;
+	const uint32_t word[WORDS] = {rf_get_be16(mac), rf_get_be32(mac + 2), cfg->ip,
+				      cfg->epoch,       cfg->hold_ms,         cfg->lease_ms,
+				      cfg->linger_ms,   cfg->settle_ms,       cfg->share_max,
+				      cfg->poll_frames, cfg->tick_ms};
+	uint32_t total = KEYS + cfg->nkeys * KEY_BYTES;
+
+	if (cfg->nkeys > RF_SETTINGS_KEYS_MAX)
+		return 0;
+	for (unsigned int i = 0; i < WORDS; i++)
+		rf_put_be32(page + HEAD + 4u * i, word[i]);
+	for (unsigned int i = 0; i < cfg->nkeys; i++) {
+		rf_put_be64(page + KEYS + i * KEY_BYTES, cfg->keys[i].job);
+		memcpy(page + KEYS + i * KEY_BYTES + 8, cfg->keys[i].key, RF_CTL_KEY_BYTES);
+	}
+	rf_put_be32(page, MAGIC);
+	rf_put_be32(page + 4, LAYOUT);
+	rf_put_be32(page + 8, total);
+	rf_put_be32(page + 12, rf_crc32(page + HEAD, total - HEAD));
+	return total;
+}
+
+bool rf_settings_get(const uint8_t *page, struct rf_fw_cfg *cfg, struct rf_fw_key *keys)
+{
+	uint32_t total = rf_get_be32(page + 8);
+	uint32_t word[WORDS];
+
+	if (rf_get_be32(page) != MAGIC || rf_get_be32(page + 4) != LAYOUT || total < KEYS ||
+	    total > KEYS + RF_SETTINGS_KEYS_MAX * KEY_BYTES || (total - KEYS) % KEY_BYTES != 0 ||
+	    rf_crc32(page + HEAD, total - HEAD) != rf_get_be32(page + 12))
+		return false;
+	for (unsigned int i = 0; i < WORDS; i++)
+		word[i] = rf_get_be32(page + HEAD + 4u * i);
+	rf_put_be16(cfg->mac, (uint16_t)word[0]);
+	rf_put_be32(cfg->mac + 2, word[1]);
+	cfg->ip = word[2];
+	cfg->epoch = word[3];
+	cfg->hold_ms = word[4];
+	cfg->lease_ms = word[5];
+	cfg->linger_ms = word[6];
+	cfg->settle_ms = word[7];
+	cfg->share_max = word[8];
+	cfg->poll_frames = word[9];
+	cfg->tick_ms = word[10];
+	cfg->nkeys = (total - KEYS) / KEY_BYTES;
+	cfg->keys = keys;
+	for (unsigned int i = 0; i < cfg->nkeys; i++) {
+		keys[i].job = rf_get_be64(page + KEYS + i * KEY_BYTES);
+		memcpy(keys[i].key, page + KEYS + i * KEY_BYTES + 8, RF_CTL_KEY_BYTES);
+	}
+	return true;
+}

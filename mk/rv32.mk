@@ -1,0 +1,48 @@
+# The firmware as an image for the box's processor, and the program that runs it here.
+#
+#   build/firmware/ringfold-rv32.elf   the image; refused where it is too large or its stack too deep (mk/rv32_check.py)
+#   build/bin/ringfold-rv32            runs it in libunicorn: a program of its own, under the GPL, built where that library is installed
+#
+# clang and lld bring no run-time library: what there is, is in firmware/target/rv32/.
+
+RV32_CC     := clang
+RV32_LD     := ld.lld
+RV32_FLAGS  := --target=riscv32 -march=rv32imac -mabi=ilp32 -mcmodel=medany -mno-relax -Os -std=c11 -ffreestanding \
+  -fno-builtin -fno-jump-tables -ffunction-sections -fdata-sections -fstack-size-section -Wall -Wextra -Wshadow \
+  -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla $(WERROR) \
+  -DRF_FW_HASH_BITS_MAX=8 -I. -I$(BUILD)/gen -isystem firmware/target/rv32/include
+RV32_SOURCES := $(filter-out firmware/core/check.c,$(FW_SOURCES)) \
+  $(addprefix proto/,rf_ctl.c rf_ctl_frame.c rf_ctl_text.c rf_crc32.c rf_siphash.c) firmware/target/settings.c \
+  $(addprefix firmware/target/rv32/,start.S main.c memory.c divide.c)
+RV32_OBJS    := $(patsubst %,$(BUILD)/rv32/%.o,$(basename $(RV32_SOURCES)))
+RV32_IMAGE   := $(BUILD)/firmware/ringfold-rv32.elf
+RV32_HAVE    := $(if $(shell command -v $(RV32_CC) 2>/dev/null),$(if $(shell command -v $(RV32_LD) 2>/dev/null),yes))
+RV32_UNICORN := $(if $(shell pkg-config --exists unicorn 2>/dev/null && echo yes),yes)
+
+$(BUILD)/rv32/%.o: %.c | $(GENERATED)
+	@mkdir -p $(@D)
+	$(RV32_CC) $(RV32_FLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/rv32/%.o: %.S
+	@mkdir -p $(@D)
+	$(RV32_CC) $(RV32_FLAGS) -MMD -MP -c -o $@ $<
+$(RV32_OBJS): mk/rv32.mk
+DEPFILES += $(RV32_OBJS:.o=.d)
+
+$(RV32_IMAGE): $(RV32_OBJS) firmware/target/rv32/link.ld mk/rv32_check.py
+	@mkdir -p $(@D)
+	$(RV32_LD) -m elf32lriscv --gc-sections -T firmware/target/rv32/link.ld -o $@ $(RV32_OBJS)
+	@$(PYTHON) mk/rv32_check.py $@
+
+$(eval $(call c_test,rv32_divide_test,tests/unit/rv32_divide_test.c,))
+$(eval $(call test,rv32_image,PYTHON=$(PYTHON) tests/unit/rv32_image.sh $(BUILD)/rv32/probe,$(if $(RV32_HAVE),$(RV32_IMAGE))))
+# The firmware of a simulated box, native or the image.
+$(eval $(call c_lib,fwsim,firmware/target/sim/cpu.c firmware/target/settings.c))
+ifneq ($(RV32_UNICORN),)
+$(eval $(call c_prog,ringfold-rv32,sim/unicorn/ringfold-rv32.c,,$(call pkg_libs,unicorn)))
+endif
+RV32_DEPS := $(if $(RV32_HAVE),$(RV32_IMAGE)) $(if $(RV32_UNICORN),$(BUILD)/bin/ringfold-rv32)
+ifneq ($(RV32_HAVE),)
+ALL_TARGETS += $(RV32_IMAGE)
+endif
+$(eval $(call c_link,fw_rv32_test,tests/unit/fw_rv32_test.c,fwsim fwbox fw fwlinux client rfctl rfproto,-lcmocka,,$(BUILD)/tests/fw_rv32_test))
+$(eval $(call test,fw_rv32_test,$(BUILD)/tests/fw_rv32_test,$(BUILD)/tests/fw_rv32_test $(RV32_DEPS)))

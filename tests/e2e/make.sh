@@ -1,0 +1,54 @@
+#!/bin/sh
+# What the two commands promise on a machine that lacks packages: make looks for them before anything else, as root they
+# are installed, else the exact command is printed and nothing is built. Run from the top of the tree.
+set -eu
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+fail() {
+	echo "make.sh: $*" >&2
+	exit 1
+}
+
+# A tree whose deps.sh says what it was asked for and cannot help.
+mkdir "$dir/tree" "$dir/bin"
+cp -r Makefile mk "$dir/tree"
+cat > "$dir/tree/mk/deps.sh" <<'END'
+#!/bin/sh
+echo "asked for $1" >&2
+exit 1
+END
+chmod +x "$dir/tree/mk/deps.sh"
+for pair in demo:demo test:test test-wire:test lint:dev bench:dev formal:dev synth:dev; do
+	goal=${pair%:*}
+	list=${pair#*:}
+	if (cd "$dir/tree" && env -u MAKEFLAGS -u MFLAGS make "$goal") > "$dir/out" 2>&1; then
+		fail "make $goal goes on without its packages"
+	fi
+	grep -q "asked for $list" "$dir/out" || fail "make $goal did not ask for the packages of $list: $(cat "$dir/out")"
+	grep -q 'packages are missing' "$dir/out" || fail "make $goal does not say that packages are missing"
+	[ ! -e "$dir/tree/build" ] || fail "make $goal built something"
+done
+# A dry run installs nothing.
+(cd "$dir/tree" && env -u MAKEFLAGS -u MFLAGS make -n demo) > "$dir/out" 2>&1 || true
+! grep -q 'asked for' "$dir/out" || fail "make -n looks for packages"
+
+# No package is installed, and we are not root.
+printf '#!/bin/sh\n' > "$dir/bin/dpkg-query"
+printf '#!/bin/sh\necho 1000\n' > "$dir/bin/id"
+chmod +x "$dir/bin/dpkg-query" "$dir/bin/id"
+if PATH="$dir/bin:$PATH" mk/deps.sh test > "$dir/out" 2>&1; then
+	fail "deps.sh succeeds without its packages"
+fi
+want="  apt-get update && apt-get install -y --no-install-recommends $(mk/deps.sh test --list)"
+grep -qxF "$want" "$dir/out" || fail "deps.sh does not print the command: $(cat "$dir/out")"
+
+# Everything is installed: not a word.
+{
+	echo '#!/bin/sh'
+	mk/deps.sh dev --list | tr ' ' '\n' | sed "s/.*/echo 'ii  &'/"
+} > "$dir/bin/dpkg-query"
+PATH="$dir/bin:$PATH" mk/deps.sh dev > "$dir/out" 2>&1 || fail "deps.sh fails where all is there: $(cat "$dir/out")"
+[ ! -s "$dir/out" ] || fail "deps.sh is not silent: $(cat "$dir/out")"
+echo "make asks for its packages before it builds"

@@ -92,6 +92,10 @@ struct model_conn {
 	uint32_t next, sent, una, msn;
 	uint32_t seen;       /* as in SEEN */
 	bool far;            /* una has reached 2^22 */
+	uint32_t last;       /* index of the last packet that was looked at */
+	uint32_t mark;       /* selective: index of the packet that made the last NAK */
+	bool asked;          /* a NAK is outstanding */
+	bool twice;          /* a sequence NAK was made since una last rose */
 	unsigned int queued; /* entries of this connection in the queue of repeats */
 };
 
@@ -101,6 +105,17 @@ struct model_group {
 	uint32_t members[4]; /* as in MEMBERS0..3 */
 	uint32_t head, tail, issued;
 	uint32_t error, error_index;
+	uint32_t straggler; /* timer code, 0: silence */
+};
+
+/* One measurement of who is last: docs/box.md. */
+struct model_lag {
+	enum { LAG_IDLE, LAG_ARMED, LAG_CHOSEN, LAG_RUNNING, LAG_DONE } state;
+	unsigned int group;
+	unsigned int last; /* cid */
+	uint32_t index;
+	uint64_t since;
+	uint32_t cycles;
 };
 
 /* One header slot: header bytes as they came and what was read from them. */
@@ -111,6 +126,7 @@ struct model_slot {
 	uint8_t hlen;
 	uint16_t plen;
 	uint32_t psn;
+	bool present; /* selective: stored, and next has not come to it yet */
 };
 
 /* One lane of one port. */
@@ -210,7 +226,8 @@ struct rf_engine {
 	unsigned int group_turn;  /* group that is looked at first */
 	unsigned int repeat_turn; /* port whose repeats are looked at first */
 	unsigned int passes;      /* passes since the last repeat */
-	uint32_t *operands;       /* MODEL_PORTS + 1 vectors of MODEL_MTU / 2 values */
+	struct model_lag lag;
+	uint32_t *operands; /* MODEL_PORTS + 1 vectors of MODEL_MTU / 2 values */
 };
 
 /* queue.c: the queue of events, queues of frames. */
@@ -273,8 +290,20 @@ void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una);
 void model_conn_sent(struct rf_engine *e, unsigned int cid);
 void model_conn_init(struct rf_engine *e, unsigned int cid);
 
+/* nak.c: NAKs, and who is last. */
+unsigned int model_nak(struct rf_engine *e, unsigned int cid, const uint8_t *frame,
+		       const struct model_parsed *p, uint32_t index, unsigned int counter);
+void model_nak_tick(struct rf_engine *e);
+void model_lag_arm(struct rf_engine *e, unsigned int group);
+void model_lag_stored(struct rf_engine *e, unsigned int cid, uint32_t index);
+void model_lag_head(struct rf_engine *e, unsigned int cid);
+
 /* reduce.c: slots and sums. */
 struct model_slot *model_slot_at(const struct rf_engine *e, unsigned int cid, uint32_t index);
+/* Stored in a selective group while next has not come to it. */
+bool model_slot_present(const struct rf_engine *e, unsigned int cid, uint32_t index);
+/* Nothing is present in any slot of the group any more. */
+void model_slots_clear(struct rf_engine *e, unsigned int group);
 void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, const uint8_t *frame,
 		      const struct model_parsed *p);
 /* The result of an index: plen bytes of which the last `pad` are zero. */
@@ -297,8 +326,9 @@ void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bo
 		       const uint8_t *payload, uint64_t ready);
 void model_send_ack(struct rf_engine *e, unsigned int port, const uint8_t *frame,
 		    const struct model_parsed *p, uint32_t psn);
-void model_send_behalf(struct rf_engine *e, unsigned int cid, const uint8_t *frame,
-		       const struct model_parsed *p);
+/* An ACK (syndrome below 0x20) or a NAK made for the sender of the frame. */
+void model_send_made(struct rf_engine *e, unsigned int cid, const uint8_t *frame,
+		     const struct model_parsed *p, uint32_t index, uint8_t syndrome);
 void model_send_raw(struct rf_engine *e, unsigned int port, enum model_source src,
 		    const uint8_t *frame, size_t len);
 

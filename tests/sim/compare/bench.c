@@ -251,11 +251,14 @@ bool bench_group_start(struct bench *b, struct bench_group *g)
 	      g->mtu_log2 << RF_GROUP_CFG_MTU_LOG2_LSB | g->level << RF_GROUP_CFG_LEVEL_LSB |
 	      g->base_port << RF_GROUP_CFG_BASE_PORT_LSB | g->lanes << RF_GROUP_CFG_LANES_LSB |
 	      g->s_log2 << RF_GROUP_CFG_S_LOG2_LSB |
-	      (g->open_loop ? RF_GROUP_CFG_OPEN_LOOP_MASK : 0);
+	      (g->open_loop ? RF_GROUP_CFG_OPEN_LOOP_MASK : 0) |
+	      (g->transparent ? RF_GROUP_CFG_TRANSPARENT_MASK : 0) |
+	      (g->selective ? RF_GROUP_CFG_SELECTIVE_MASK : 0);
 	bench_write(b, base + RF_GROUP_CFG, 0);
 	bench_write(b, base + RF_GROUP_CFG, cfg);
 	bench_write(b, base + RF_GROUP_DBASE, g->dbase);
 	bench_write(b, base + RF_GROUP_HBASE, g->hbase);
+	bench_write(b, base + RF_GROUP_STRAGGLER, g->straggler);
 	for (k = 0; k < 4; k++)
 		bench_write(b, base + RF_GROUP_MEMBERS0 + 4 * k, rf_get_le32(g->members + 4 * k));
 	for (k = 0; k < g->ranks; k++) {
@@ -263,6 +266,8 @@ bool bench_group_start(struct bench *b, struct bench_group *g)
 			return false;
 	}
 	bench_write(b, base + RF_GROUP_CFG, cfg | RF_GROUP_CFG_LIVE_MASK);
+	if (g->selective) /* its slots are cleared */
+		bench_run(b, (1u << g->s_log2) + 16);
 	return true;
 }
 

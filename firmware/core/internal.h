@@ -124,6 +124,11 @@ uint64_t rf_fw_group_tick(struct rf_fw *fw);
 unsigned int rf_fw_group_beats_log2(const struct rf_fw *fw, unsigned int mtu_log2,
 				    unsigned int slots_log2);
 
+/* ---- stall.c: what was lost, who is last ---- */
+
+/* Timer of live groups; returns the next one in ms. */
+uint64_t rf_fw_stall_tick(struct rf_fw *fw);
+
 /* ---- place.c: a complete group to and from the hardware ---- */
 
 /* Placement, admission, registers, entries. RF_CTL_R_NONE: live. Else nothing is left behind; *rank

@@ -51,6 +51,8 @@ static uint32_t read_global(struct fw_box *b, uint32_t addr)
 		return (b->punt_count ? 1u : 0u) | (group_error(b) ? 2u : 0u);
 	case RF_PUNT_STATUS:
 		return read_punt_status(b);
+	case RF_LAG_STATUS:
+		return 0;
 	case RF_INJECT_STATUS:
 		if (b->busy > 0) {
 			b->busy--;
@@ -161,6 +163,9 @@ static void write_global(struct fw_box *b, uint32_t addr, uint32_t value)
 	case RF_INJECT:
 		inject(b, value);
 		break;
+	case RF_TICK:
+	case RF_LAG_ARM:
+		break;
 	default:
 		b->fault = "write to an address without a register";
 		break;
@@ -178,7 +183,7 @@ static void write_group(struct fw_box *b, unsigned int g, uint32_t offset, uint3
 	}
 	if (live && (offset != RF_GROUP_CFG || value != 0))
 		b->fault = "a live group's registers written";
-	if (offset > RF_GROUP_MEMBERS3)
+	if (offset > RF_GROUP_MEMBERS3 && offset != RF_GROUP_STRAGGLER)
 		b->fault = "a read-only group register written";
 	if (offset == RF_GROUP_CFG && !live && (value & 1u)) {
 		if ((value & ~1u) != b->group[g][0])

@@ -90,12 +90,12 @@ struct model_entry {
 struct model_conn {
 	uint32_t start, shift, src_ip, peer_ip, peer_port, qpn;
 	uint32_t next, sent, una, msn;
-	uint32_t seen;       /* as in SEEN */
-	bool far;            /* una has reached 2^22 */
-	uint32_t last;       /* index of the last packet that was looked at */
-	uint32_t mark;       /* selective: index of the packet that made the last NAK */
-	bool asked;          /* a NAK is outstanding */
-	bool twice;          /* a sequence NAK was made since una last rose */
+	uint32_t seen; /* as in SEEN */
+	bool far;      /* una has reached 2^22 */
+	uint32_t last; /* index of the last packet that was looked at; selective: the highest */
+	uint32_t mark; /* selective: `last` at the last NAK or accepted packet */
+	bool asked;    /* a NAK is outstanding */
+	bool twice;    /* a sequence NAK was made since una last rose */
 	unsigned int queued; /* entries of this connection in the queue of repeats */
 };
 

@@ -39,12 +39,16 @@ unsigned int model_nak(struct rf_engine *e, unsigned int cid, const uint8_t *fra
 	bool room = e->ports[cid_port(cid)].out[SRC_ACK].frames < e->bounds.ack_depth;
 	bool full = c->next == serial_add(g->tail, slots_of(g));
 	uint32_t psn = c->una;
+	uint32_t last = c->last;
+	bool skipped;
 
-	c->last = i;
-	if (back && !selective)
+	skipped = serial_less(serial_add(last, 1), i);
+	if (!selective || !back)
+		c->last = i;
+	if (!selective && (back || counter == RF_CNT_ACCEPTED))
 		c->asked = false;
-	if (counter == RF_CNT_ACCEPTED)
-		c->asked = false;
+	if (selective && counter == RF_CNT_ACCEPTED)
+		c->mark = c->last;
 	if (e->mutant == RF_MODEL_MUTANT_NAK_ROOM)
 		full = false;
 	if (e->mutant == RF_MODEL_MUTANT_NAK_NEXT)
@@ -54,10 +58,12 @@ unsigned int model_nak(struct rf_engine *e, unsigned int cid, const uint8_t *fra
 	if (selective) {
 		if (!serial_less(c->next, i) || full)
 			return counter;
-		if (c->asked && !back && serial_less(i, serial_add(c->mark, slots_of(g) / 8)))
+		if (!skipped && c->asked && !back &&
+		    serial_less(i, serial_add(c->mark, slots_of(g) / 8)))
 			return counter;
-		model_send_made(e, cid, frame, p, c->next, SYNDROME_NAK);
-		c->mark = i;
+		model_send_made(e, cid, frame, p, skipped ? serial_add(last, 1) : c->next,
+				SYNDROME_NAK);
+		c->mark = c->last;
 	} else if (counter == RF_CNT_GAP) {
 		if (c->asked || full)
 			return counter;

@@ -512,13 +512,13 @@ struct Rank {
 
 struct Group {
 	unsigned number = 0, level = 0, base = 0, lanes = 1, dtype = 0, op = 0, mtu_log2 = 10, s_log2 = 9;
-	bool open = false;
+	bool open = false, transparent = false, selective = false;
 	uint32_t dbase = 0, hbase = 0;
 	std::vector<Rank> ranks;
 
 	uint32_t cfg() const
 	{
-		return 1u | (open ? 2u : 0) | dtype << 4 | op << 6 | mtu_log2 << 8 | level << 12 | base << 16 | lanes << 20 |
+		return 1u | (open ? 2u : 0) | (transparent ? 4u : 0) | (selective ? 8u : 0) | dtype << 4 | op << 6 | mtu_log2 << 8 | level << 12 | base << 16 | lanes << 20 |
 		       s_log2 << 28;
 	}
 	uint32_t reg(uint32_t offset) const { return RF_GROUP_BASE + number * RF_GROUP_STRIDE + offset; }

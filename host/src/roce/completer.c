@@ -125,7 +125,7 @@ void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packe
 	if (qp->cfg.selective && p->syndrome == ROCE_SYN_NAK_SEQUENCE) {
 		/* One packet is missing; of the others it says nothing. */
 		qp->n.rx_naks++;
-		roce_selective_resend(qp, rq->una + k);
+		roce_selective_asked(qp, now, rq->una + k);
 		roce_timer_ack(rq, now);
 		return;
 	}

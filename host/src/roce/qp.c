@@ -103,9 +103,14 @@ int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out)
 	qp->rs.slots = (struct roce_recv_slot *)(void *)((char *)(qp + 1) + sq);
 	qp->rq.limit = cfg->window;
 	qp->rq.ack_every = cfg->window >= 4 ? cfg->window / 4 : 1;
+	/* Where holes are mended one by one the window is what limits: it opens in smaller steps.
+	 */
+	if (cfg->selective)
+		qp->rq.ack_every = cfg->window >= 16 ? cfg->window / 16 : 1;
 	qp->rq.timeout = cfg->ack_timeout;
 	roce_timer_stop(&qp->rq);
 	qp->rs.epsn = cfg->rq_psn;
+	qp->sel.asked = UINT64_MAX;
 	*out = qp;
 	return ROCE_OK;
 }
@@ -204,7 +209,7 @@ size_t roce_qp_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room)
 	if (room < ROCE_FRAME_MAX)
 		return 0;
 	if (qp->rs.response != ROCE_RESPONSE_NONE ||
-	    (qp->sel.naks.count > 0 && qp->state != ROCE_QP_ERR)) {
+	    ((qp->sel.again || qp->sel.naks.count > 0) && qp->state != ROCE_QP_ERR)) {
 		size_t len = roce_responder_tx(qp, frame, room);
 
 		if (len > 0)

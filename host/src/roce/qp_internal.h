@@ -106,6 +106,10 @@ struct roce_selective {
 	uint64_t highest;               /* one past the highest that came */
 	uint64_t first;                 /* first packet of the oldest open receive */
 	uint64_t mark;                  /* `highest` when it was asked for `next`, or next rose */
+	uint64_t asked;                 /* requester: the last one asked for, and when */
+	uint64_t asked_at;
+	uint64_t named; /* responder: the last one asked for ... */
+	bool again;     /* ... which is asked for once more */
 	uint64_t present[ROCE_SELECTIVE_REACH / 64];
 };
 
@@ -145,7 +149,7 @@ enum roce_selective_verdict {
 	ROCE_SELECTIVE_NOT_READY, /* no receive is posted */
 	ROCE_SELECTIVE_REFUSE,    /* not what both ends agreed on */
 };
-void roce_selective_resend(struct roce_qp *qp, uint64_t n);
+void roce_selective_asked(struct roce_qp *qp, uint64_t now, uint64_t n);
 void roce_selective_timeout(struct roce_qp *qp);
 /* The next packet to be sent again. */
 bool roce_selective_next(struct roce_qp *qp, uint64_t *n);

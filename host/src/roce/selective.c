@@ -9,6 +9,7 @@
 
 #include "host/src/roce/qp_internal.h"
 
+#define SAME_NAK_NS 1000u /* two NAKs for one packet within this time are one */
 #define PRESENT_WORD(n) (((n) % ROCE_SELECTIVE_REACH) / 64)
 #define PRESENT_BIT(n) (UINT64_C(1) << ((n) % 64))
 
@@ -37,10 +38,22 @@ static uint64_t list_pop(struct roce_packet_list *l)
 
 /* ---- requester ---- */
 
-void roce_selective_resend(struct roce_qp *qp, uint64_t n)
+static void resend(struct roce_qp *qp, uint64_t n)
 {
 	/* No room: the one that asked will ask again, or the timer. */
 	(void)list_push(&qp->sel.resend, n);
+}
+
+/* Packet n is missing, says the box or the receiver, who may say it twice. */
+void roce_selective_asked(struct roce_qp *qp, uint64_t now, uint64_t n)
+{
+	struct roce_selective *s = &qp->sel;
+
+	if (n == s->asked && now - s->asked_at < SAME_NAK_NS)
+		return;
+	s->asked = n;
+	s->asked_at = now;
+	resend(qp, n);
 }
 
 /*
@@ -49,8 +62,8 @@ void roce_selective_resend(struct roce_qp *qp, uint64_t n)
  */
 void roce_selective_timeout(struct roce_qp *qp)
 {
-	roce_selective_resend(qp, qp->rq.una);
-	roce_selective_resend(qp, qp->rq.max - 1);
+	resend(qp, qp->rq.una);
+	resend(qp, qp->rq.max - 1);
 }
 
 bool roce_selective_next(struct roce_qp *qp, uint64_t *n)
@@ -65,7 +78,7 @@ bool roce_selective_next(struct roce_qp *qp, uint64_t *n)
 		/* Nothing follows that would show whether this one arrived. */
 		if (l->count == 0 && *n + 1 != rq->max &&
 		    (rq->nxt == rq->end || rq->nxt - rq->una >= rq->limit))
-			roce_selective_resend(qp, rq->max - 1);
+			resend(qp, rq->max - 1);
 		return true;
 	}
 	return false;
@@ -216,12 +229,17 @@ bool roce_selective_nak(struct roce_qp *qp, uint32_t *psn)
 {
 	struct roce_selective *s = &qp->sel;
 
-	while (s->naks.count > 0) {
-		uint64_t n = list_pop(&s->naks);
+	while (s->again || s->naks.count > 0) {
+		uint64_t n = s->again ? s->named : list_pop(&s->naks);
+		bool first = !s->again;
 
+		s->again = false;
 		if (n < s->next || present(s, n))
 			continue;
 		*psn = roce_psn_add(qp->rs.epsn, n - s->next);
+		/* Twice: it is small, and waiting for a lost one is long. */
+		s->named = n;
+		s->again = first;
 		return true;
 	}
 	return false;

@@ -2,7 +2,7 @@
 #
 # Library: model (needs rfproto behind it).
 
-MODEL_SRC := $(addprefix sim/model/,arith.c queue.c parse.c ledger.c judge.c reduce.c schedule.c egress.c registers.c model.c)
+MODEL_SRC := $(addprefix sim/model/,arith.c queue.c parse.c ledger.c nak.c judge.c reduce.c schedule.c egress.c registers.c model.c)
 
 $(eval $(call c_lib,model,$(MODEL_SRC)))
 $(eval $(call c_test,model_arith,tests/unit/model_arith.c,model rfproto,-lm))
@@ -13,6 +13,7 @@ BOXBENCH_LIBS := boxbench rf-cosim model rfproto
 $(eval $(call c_test,model_lines,tests/unit/model_lines.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_conn,tests/unit/model_conn.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_acks,tests/unit/model_acks.c,$(BOXBENCH_LIBS),-ldl))
+$(eval $(call c_test,model_nak,tests/unit/model_nak.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_ledger,tests/unit/model_ledger.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_sums,tests/unit/model_sums.c,$(BOXBENCH_LIBS),-ldl -lm))
 $(eval $(call c_test,model_timing,tests/unit/model_timing.c,$(BOXBENCH_LIBS),-ldl))
@@ -28,7 +29,7 @@ $(eval $(call test,compare-model,$(COMPARE) --count 20000 --coverage && $(COMPAR
 
 # Shapes of box that other tests build too, and narrow ones of other ports and lanes.
 COMPARE_BOXES := $(addprefix $(BUILD)/vl/,box-p4-l1-w512.so box-p4-l2-w64.so box-p2-l1-w64.so box-p8-l1-w64.so box-p4-l4-w64.so)
-BOX_TESTS     := $(addprefix $(BUILD)/tests/model_,lines conn acks ledger sums timing)
+BOX_TESTS     := $(addprefix $(BUILD)/tests/model_,lines conn acks nak ledger sums timing)
 $(eval $(call test,compare-rtl-a,$(COMPARE) --engine-b rtl --count 3000,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-b,$(COMPARE) --engine-b rtl --mode b --count 400 --runs 2,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-lanes,$(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --count 1500 && $(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mode b --count 100,$(COMPARE) $(COMPARE_BOXES)))

@@ -5,7 +5,7 @@
 comma := ,
 
 $(eval $(call c_lib,rfproto,proto/rf_crc32.c proto/rf_siphash.c))
-$(eval $(call c_lib,roce,$(addprefix host/src/roce/,wire.c frame.c crc.c icrc.c l2.c qp.c requester.c completer.c responder.c timer.c endpoint.c)))
+$(eval $(call c_lib,roce,$(addprefix host/src/roce/,wire.c frame.c crc.c icrc.c l2.c qp.c requester.c completer.c responder.c selective.c timer.c endpoint.c)))
 $(eval $(call c_test,crc_test,tests/unit/crc_test.c,rfproto))
 $(eval $(call c_test,roce_wire_test,tests/unit/roce_wire_test.c,roce rfproto,-lpcap))
 $(eval $(call c_test,roce_qp_test,tests/unit/roce_qp_test.c,roce rfproto,-Wl$(comma)--wrap=calloc))

@@ -19,7 +19,7 @@ $(foreach w,64 512,$(eval $(call net_bench,net-path,net_path_tb,$(RTL_INGRESS) $
 $(foreach w,64 128 256 512,$(eval $(call net_bench,net-crc,net_crc_tb,rtl/net/rf_crc_back.v $(addprefix tests/rtl/,net_crc_by_mask.v net_crc_by_table.v net_crc_tb.v),tests/rtl/net_crc.cpp,$(w))))
 $(eval $(call test,rtl-net-crcgen,$(PYTHON) mk/crcgen.py check rtl/net/rf_crc_masks.vh masks && $(PYTHON) mk/crcgen.py check rtl/net/rf_crc_tables.vh tables))
 
-$(foreach h,2 8,$(eval $(call vl_bench,conn-table-$(h),rf_conn_table,$(RTL_LIB) rtl/net/rf_crc_key.v rtl/control/rf_conn_table.v,tests/rtl/conn_table.cpp,-GHASH_BITS=$(h) -CFLAGS "-DHASH_BITS=$(h)")))
+$(foreach h,3 8,$(eval $(call vl_bench,conn-table-$(h),rf_conn_table,$(RTL_LIB) rtl/net/rf_crc_key.v rtl/control/rf_conn_table.v,tests/rtl/conn_table.cpp,-GHASH_BITS=$(h) -CFLAGS "-DHASH_BITS=$(h)")))
 
 # $(call ports_bench,NAME,PORTS,WIDTH)
 define ports_bench

@@ -57,7 +57,11 @@ enum rf_ctl_verb {
 #define RF_CTL_J_OPEN_LOOP 0x0001u   /* traffic generator: no ACKs come */
 #define RF_CTL_J_TRANSPARENT 0x0002u /* the box makes no NAK and no RNR NAK */
 #define RF_CTL_J_SHIFTED 0x0004u   /* the receiver expects start - shift: the box subtracts shift */
-#define RF_CTL_J_SELECTIVE 0x0008u /* reserved: refused in this version */
+#define RF_CTL_J_SELECTIVE 0x0008u /* packets are accepted in any order, both ends know it */
+/* RNR timer code (IBTA table 45) with which resends are answered that a sender's timer causes while
+ * other ranks are awaited; 0: silence. */
+#define RF_CTL_J_STRAGGLER 0x1f00u
+#define RF_CTL_J_STRAGGLER_LSB 8
 
 /* First byte of the body of every reply. */
 enum rf_ctl_result {

@@ -30,6 +30,7 @@ rtl/control/rf_punt.v
 rtl/control/rf_inject.v
 rtl/control/rf_axil.v
 rtl/reduce/rf_ram_many.v
+rtl/reduce/rf_ledger_run.v
 rtl/reduce/rf_ledger_port.v
 rtl/reduce/rf_ledger_head.v
 rtl/reduce/rf_ledger_tail.v
@@ -37,6 +38,8 @@ rtl/reduce/rf_ledger_ack.v
 rtl/reduce/rf_ledger.v
 rtl/reduce/rf_repeatq.v
 rtl/reduce/rf_judge_form.v
+rtl/reduce/rf_judge_nak.v
+rtl/reduce/rf_judge_window.v
 rtl/reduce/rf_judge.v
 rtl/reduce/rf_ackq.v
 rtl/reduce/rf_bank.v
@@ -48,6 +51,7 @@ rtl/reduce/rf_port_tx.v
 rtl/reduce/rf_conn_static.v
 rtl/control/rf_counters.v
 rtl/control/rf_group_regs.v
+rtl/control/rf_lag.v
 rtl/control/rf_regs.v
 rtl/reduce/rf_seen.v
 rtl/top/rf_port.v

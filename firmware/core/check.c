@@ -95,16 +95,23 @@ static const char *check_members(const struct rf_fw *fw)
 /* What the table must say of a key. */
 static const struct rf_fw_entry *entry(const struct rf_fw *fw, uint32_t ip, uint32_t key)
 {
-	uint32_t mask = (1u << fw->hash_bits) - 1u;
+	uint32_t mask = (1u << (fw->hash_bits - RF_FW_BUCKET_LOG2)) - 1u;
 	uint32_t h = rf_fw_conn_hash(ip, key);
-	const struct rf_fw_entry *a = &fw->table[h & mask];
-	const struct rf_fw_entry *b = &fw->table[(1u << fw->hash_bits) + (h >> 16 & mask)];
-	bool in_a = a->ip == ip && a->key == key && a->value != 0;
-	bool in_b = b->ip == ip && b->key == key && b->value != 0;
+	const struct rf_fw_entry *found = NULL;
 
-	if (in_a == in_b)
-		return NULL;
-	return in_a ? a : b;
+	for (unsigned int i = 0; i < 2 * RF_FW_BUCKET; i++) {
+		unsigned int table = i / RF_FW_BUCKET;
+		uint32_t bucket = (table ? h >> 16 : h) & mask;
+		const struct rf_fw_entry *e = &fw->table[(table << fw->hash_bits) +
+							 RF_FW_BUCKET * bucket + i % RF_FW_BUCKET];
+
+		if (e->ip != ip || e->key != key || e->value == 0)
+			continue;
+		if (found)
+			return NULL;
+		found = e;
+	}
+	return found;
 }
 
 static bool is(const struct rf_fw_entry *e, uint32_t cid, unsigned int state)

@@ -1,11 +1,12 @@
 /*
- * The connection table: a cuckoo hash of two tables, one entry per place, and its shadow in memory.
+ * The connection table: a cuckoo hash of two tables of buckets, and its shadow in memory.
  *
- * A key's other place is fixed, so the moves that free a place form one chain: its occupant goes to
- * its other place, whose occupant goes on, until an empty place comes. A new key has two chains to
- * choose from; if neither ends, no arrangement of the table holds all keys. Moves are done from
- * the chain's end: an entry is written to its new place before its old one is overwritten, so that
- * the hardware, which reads both tables in one cycle, finds every key at every moment.
+ * A key has eight places: a bucket of four in either table. Where all are taken an occupant goes
+ * to its bucket in the other table, whose occupant goes on, until an empty place comes. The
+ * shortest such chain is searched breadth first; where the search ends without having been cut
+ * short, no arrangement of the table holds all keys. Moves are done from the chain's end: an entry
+ * is written to its new place before its old one is overwritten, so that the hardware, which reads
+ * both tables in one cycle, finds every key at every moment.
  */
 #include <string.h>
 
@@ -16,19 +17,22 @@
 uint32_t rf_fw_conn_hash(uint32_t ip, uint32_t key)
 {
 	uint8_t bytes[8];
+	uint32_t h;
 
 	rf_put_be32(bytes, key);
 	rf_put_be32(bytes + 4, ip);
-	return rf_crc32(bytes, sizeof(bytes));
+	h = rf_crc32(bytes, sizeof(bytes));
+	return h ^ ((h >> 13 | h << 19) & (h >> 23 | h << 9));
 }
 
-/* Places are numbered through both tables. */
-static unsigned int place_of(const struct rf_fw *fw, uint32_t ip, uint32_t key, unsigned int table)
+/* First place of a key's bucket in a table. Places are numbered through both tables. */
+static unsigned int bucket_of(const struct rf_fw *fw, uint32_t ip, uint32_t key, unsigned int table)
 {
-	uint32_t mask = (1u << fw->hash_bits) - 1u;
+	uint32_t mask = (1u << (fw->hash_bits - RF_FW_BUCKET_LOG2)) - 1u;
 	uint32_t h = rf_fw_conn_hash(ip, key);
 
-	return table == 0 ? h & mask : (1u << fw->hash_bits) + (h >> 16 & mask);
+	return (unsigned int)table << fw->hash_bits | ((table == 0 ? h : h >> 16) & mask)
+							      << RF_FW_BUCKET_LOG2;
 }
 
 static unsigned int state_of(const struct rf_fw_entry *e)
@@ -66,8 +70,9 @@ void rf_fw_conn_reset(struct rf_fw *fw)
 
 struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key)
 {
-	for (unsigned int table = 0; table < 2; table++) {
-		struct rf_fw_entry *e = &fw->table[place_of(fw, ip, key, table)];
+	for (unsigned int i = 0; i < 2 * RF_FW_BUCKET; i++) {
+		struct rf_fw_entry *e =
+			&fw->table[bucket_of(fw, ip, key, i / RF_FW_BUCKET) + i % RF_FW_BUCKET];
 
 		if (e->ip == ip && e->key == key && state_of(e) != RF_STATE_EMPTY)
 			return e;
@@ -75,38 +80,50 @@ struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key)
 	return NULL;
 }
 
-/* The chain from a place on: path[0..n-1] are occupied, path[n] is empty. Returns n, or -1. */
-static int chain(const struct rf_fw *fw, unsigned int place, uint16_t *path)
-{
-	for (unsigned int n = 0; n < RF_FW_KICKS_MAX; n++) {
-		const struct rf_fw_entry *e = &fw->table[place];
+/* Places that have been reached, each with the one whose occupant would come there. */
+struct reached {
+	uint16_t place[RF_FW_REACH_MAX];
+	uint16_t from[RF_FW_REACH_MAX];
+	unsigned int count;
+	uint8_t seen[((2u << RF_FW_HASH_BITS_MAX) / RF_FW_BUCKET + 7u) / 8u]; /* buckets */
+};
 
-		path[n] = (uint16_t)place;
-		if (state_of(e) == RF_STATE_EMPTY)
-			return (int)n;
-		place = place_of(fw, e->ip, e->key, place >> fw->hash_bits == 0 ? 1 : 0);
+static void reach(struct reached *r, unsigned int bucket, unsigned int from)
+{
+	unsigned int n = bucket / RF_FW_BUCKET;
+
+	if (r->seen[n / 8u] >> (n % 8u) & 1u || r->count + RF_FW_BUCKET > RF_FW_REACH_MAX)
+		return;
+	r->seen[n / 8u] |= (uint8_t)(1u << (n % 8u));
+	for (unsigned int k = 0; k < RF_FW_BUCKET; k++) {
+		r->place[r->count] = (uint16_t)(bucket + k);
+		r->from[r->count++] = (uint16_t)from;
 	}
-	return -1;
 }
 
 static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e)
 {
-	uint16_t path[2][RF_FW_KICKS_MAX];
-	int n[2];
-	unsigned int pick;
+	struct reached r = {.count = 0};
+	unsigned int n;
 
-	n[0] = chain(fw, place_of(fw, e->ip, e->key, 0), path[0]);
-	n[1] = chain(fw, place_of(fw, e->ip, e->key, 1), path[1]);
-	if (n[0] < 0 && n[1] < 0)
+	reach(&r, bucket_of(fw, e->ip, e->key, 0), RF_FW_REACH_MAX);
+	reach(&r, bucket_of(fw, e->ip, e->key, 1), RF_FW_REACH_MAX);
+	for (n = 0; n < r.count; n++) {
+		const struct rf_fw_entry *old = &fw->table[r.place[n]];
+
+		if (state_of(old) == RF_STATE_EMPTY)
+			break;
+		reach(&r, bucket_of(fw, old->ip, old->key, r.place[n] >> fw->hash_bits ? 0 : 1), n);
+	}
+	if (n == r.count)
 		return false;
-	pick = n[0] < 0 || (n[1] >= 0 && n[1] < n[0]) ? 1 : 0;
-	for (int i = n[pick]; i > 0; i--) {
-		struct rf_fw_entry moved = fw->table[path[pick][i - 1]];
+	for (; r.from[n] != RF_FW_REACH_MAX; n = r.from[n]) {
+		struct rf_fw_entry moved = fw->table[r.place[r.from[n]]];
 
-		store(fw, path[pick][i], &moved);
+		store(fw, r.place[n], &moved);
 		fw->cnt.kicks++;
 	}
-	store(fw, path[pick][0], e);
+	store(fw, r.place[n], e);
 	fw->entries++;
 	return true;
 }

@@ -38,6 +38,7 @@
 #define RF_FW_NEVER UINT64_MAX
 #define RF_FW_NONE 0xffu
 #define RF_FW_BUDDY_LEAVES 256u
+#define RF_FW_LAG_BINS 32u
 
 /* Key of one job, and what the job may have of the box at a time; 0: no limit. */
 struct rf_fw_key {
@@ -149,6 +150,8 @@ struct rf_fw_member {
 	uint32_t src_ip, qpn, peer_ip, peer_qpn, start_psn, shift;
 	uint32_t lease_ms, seq;
 	uint64_t token, life_ms;
+	uint32_t last_count;  /* measurements in which it was the last of its group */
+	uint32_t last_cycles; /* by how much at most: clock cycles behind the first */
 };
 
 struct rf_fw_group {
@@ -170,6 +173,8 @@ struct rf_fw_group {
 	uint64_t ended_ms;    /* FAILED, TOMBSTONED: when it ended */
 	uint64_t settle_ms;   /* FAILED, TOMBSTONED: when hw and slots are free again */
 	uint64_t look_ms;     /* READY, DRAINING: next look at signs of life */
+	/* Measurements by log2 of the cycles between the first rank and the last. */
+	uint32_t lag[RF_FW_LAG_BINS];
 };
 
 struct rf_fw {
@@ -196,6 +201,9 @@ struct rf_fw {
 	uint64_t operator_tag; /* of the last RESET or ABORT of the operator: its repetition is only
 				  answered */
 	uint32_t hw_used;      /* bit per hardware group */
+	uint64_t stall_ms;  /* next tick for groups that are live */
+	uint64_t lag_until; /* the measurement under way is given up */
+	uint8_t lag_turn;   /* group that is measured */
 	uint64_t tomb_ms;      /* next look at tombstones, RF_FW_NEVER: there are none */
 	uint32_t tombstones, entries;
 	uint32_t tomb_seen[8]; /* tombstone counter of each port at the last look */

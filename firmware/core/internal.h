@@ -7,8 +7,11 @@
 
 #define RF_FW_CID(hw, lane, port) ((uint32_t)(hw) << 7 | (uint32_t)(lane) << 3 | (uint32_t)(port))
 
-/* Longest chain of entries moved to make room for one. */
-#define RF_FW_KICKS_MAX 256u
+/* Places of a bucket of the connection table. */
+#define RF_FW_BUCKET_LOG2 2u
+#define RF_FW_BUCKET (1u << RF_FW_BUCKET_LOG2)
+/* Places looked at to make room for one entry. */
+#define RF_FW_REACH_MAX 256u
 
 static inline uint32_t rf_fw_read(struct rf_fw *fw, uint32_t addr)
 {
@@ -145,6 +148,11 @@ struct rf_fw_what {
 
 void rf_fw_note(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_fw_what *what);
 void rf_fw_note_group(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_fw_group *g);
+
+/* ---- stall.c: what was lost, who is last ---- */
+
+/* Timer of live groups; returns the next one in ms. */
+uint64_t rf_fw_stall_tick(struct rf_fw *fw);
 
 /* ---- place.c: a complete group to and from the hardware ---- */
 

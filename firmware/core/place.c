@@ -123,11 +123,15 @@ static void write_group(struct rf_fw *fw, const struct rf_fw_group *g)
 		cfg |= RF_GROUP_CFG_OPEN_LOOP_MASK;
 	if (g->flags & RF_CTL_J_TRANSPARENT)
 		cfg |= RF_GROUP_CFG_TRANSPARENT_MASK;
+	if (g->flags & RF_CTL_J_SELECTIVE)
+		cfg |= RF_GROUP_CFG_SELECTIVE_MASK;
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 		members[m->lane / 4u] |= 1u << (8u * (m->lane & 3u) + m->port);
 	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_CFG), cfg);
 	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_DBASE), g->dbase);
 	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_HBASE), g->hbase);
+	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_STRAGGLER),
+		    (uint32_t)(g->flags & RF_CTL_J_STRAGGLER) >> RF_CTL_J_STRAGGLER_LSB);
 	for (uint32_t i = 0; i < 4; i++)
 		rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_MEMBERS0 + 4u * i), members[i]);
 	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_CFG), cfg | RF_GROUP_CFG_LIVE_MASK);

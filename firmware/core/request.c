@@ -160,7 +160,8 @@ bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_member *m, const struct rf_fw_re
 static uint32_t bad_field(const struct rf_fw *fw, const struct rf_ctl_join *j)
 {
 	bool shifted = (j->flags & RF_CTL_J_SHIFTED) != 0;
-	uint16_t known = RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_SHIFTED;
+	uint16_t known = RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_SHIFTED |
+			 RF_CTL_J_SELECTIVE | RF_CTL_J_STRAGGLER;
 
 	if (j->dtype > RF_DTYPE_INT32)
 		return AT_DTYPE;

@@ -1,14 +1,15 @@
-// rf_conn_table: finds a connection by (role, destination IP, destination QPN) in two hash tables; one copy per port.
+// rf_conn_table: finds a connection by (role, destination IP, destination QPN) in two hash tables of buckets; one copy per port.
 //
 // Latency     LATENCY = 2 cycles from l_valid to r_valid. A lookup in the cycle of a write, or later, sees the new entry
 //             or, in that same cycle only, the old one.
 // Throughput  one lookup and one write per cycle.
-// Capacity    two tables of 2^HASH_BITS entries.
+// Capacity    two tables of 2^HASH_BITS entries, in buckets of four: a key has eight places, so that tables fill to 90 % and more.
 // Handshake   valid only. Writes count only while ready is high; lookups before that miss.
-// Reset       all entries become empty: ready rises 2^HASH_BITS cycles later.
+// Reset       all entries become empty: ready rises 2^(HASH_BITS - 2) cycles later.
+// Proved      tests/rtl/conn_table.cpp.
 
 module rf_conn_table #(
-  // log2 of the entries of one table, 1..16.
+  // log2 of the entries of one table, 3..16.
   parameter HASH_BITS = 8
 ) (
   input  wire        clk,
@@ -29,7 +30,7 @@ module rf_conn_table #(
 
   input  wire        w_valid,
   input  wire        w_table,
-  // Bits from HASH_BITS on are ignored.
+  // Four times the bucket, plus the place in it. Bits from HASH_BITS on are ignored.
   input  wire [15:0] w_index,
   input  wire        w_role,
   input  wire [31:0] w_ip,
@@ -38,32 +39,36 @@ module rf_conn_table #(
   input  wire [1:0]  w_state
 );
 
-  localparam DEPTH = 1 << HASH_BITS;
-  localparam KW    = 57;
-  localparam EW    = KW + 18;
+  localparam PLACES = 4;
+  localparam BW     = (HASH_BITS > 3) ? HASH_BITS - 2 : 1;
+  localparam DEPTH  = 1 << BW;
+  localparam KW     = 57;
+  localparam EW     = KW + 18;
+  // Places of both tables.
+  localparam ALL    = 2 * PLACES;
 
   generate
-    if (HASH_BITS < 1 || HASH_BITS > 16) begin : g_error_bits
-      ERROR_rf_conn_table_HASH_BITS_must_be_1_to_16 error ();
+    if (HASH_BITS < 3 || HASH_BITS > 16) begin : g_error_bits
+      ERROR_rf_conn_table_HASH_BITS_must_be_3_to_16 error ();
     end
   endgenerate
 
-  // ---- After reset every entry is written once with state 0.
+  // ---- After reset every bucket is written once with state 0.
 
-  reg  [HASH_BITS:0] sweep_q;
-  wire               swept = sweep_q[HASH_BITS];
+  reg  [BW:0] sweep_q;
+  wire        swept = sweep_q[BW];
 
   always @(posedge clk)
-    if (rst) sweep_q <= {HASH_BITS + 1{1'b0}};
+    if (rst) sweep_q <= {BW + 1{1'b0}};
     else if (!swept) sweep_q <= sweep_q + 1'b1;
 
   assign ready = swept;
 
-  wire [HASH_BITS-1:0] wr_addr = swept ? w_index[HASH_BITS-1:0] : sweep_q[HASH_BITS-1:0];
-  wire [EW-1:0]        wr_data = swept ? {w_state, w_cid, w_role, w_ip, w_qpn} : {EW{1'b0}};
-  wire                 unused_index = &{1'b0, w_index};
+  wire [BW-1:0] wr_addr = swept ? w_index[2+:BW] : sweep_q[BW-1:0];
+  wire [EW-1:0] wr_data = swept ? {w_state, w_cid, w_role, w_ip, w_qpn} : {EW{1'b0}};
+  wire          unused_index = &{1'b0, w_index};
 
-  // ---- Cycle 0: both places, from one CRC.
+  // ---- Cycle 0: both buckets, from one CRC.
 
   wire [31:0]   hash;
   wire [KW-1:0] key = {l_role, l_ip, l_qpn};
@@ -76,50 +81,52 @@ module rf_conn_table #(
     .crc (hash)
   );
 
-  wire          unused_hash = &{1'b0, hash};
-  wire [EW-1:0] entry0;
-  wire [EW-1:0] entry1;
+  // The CRC alone is linear: addresses and queue pairs that stand in a row could share few buckets.
+  wire [31:0]       mixed = hash ^ ({hash[12:0], hash[31:13]} & {hash[22:0], hash[31:23]});
+  wire              unused_mixed = &{1'b0, mixed};
+  wire [ALL*EW-1:0] entry;
 
-  rf_ram_sdp #(
-    .WIDTH       (EW),
-    .DEPTH       (DEPTH),
-    .READ_LATENCY(1)
-  ) table0 (
-    .clk    (clk),
-    .wr_en  (!swept || (w_valid && !w_table)),
-    .wr_addr(wr_addr),
-    .wr_data(wr_data),
-    .rd_en  (l_valid),
-    .rd_addr(hash[HASH_BITS-1:0]),
-    .rd_data(entry0)
-  );
+  genvar n;
+  generate
+    for (n = 0; n < ALL; n = n + 1) begin : g_place
+      localparam TABLE = n / PLACES;
+      localparam PLACE = n % PLACES;
 
-  rf_ram_sdp #(
-    .WIDTH       (EW),
-    .DEPTH       (DEPTH),
-    .READ_LATENCY(1)
-  ) table1 (
-    .clk    (clk),
-    .wr_en  (!swept || (w_valid && w_table)),
-    .wr_addr(wr_addr),
-    .wr_data(wr_data),
-    .rd_en  (l_valid),
-    .rd_addr(hash[16+HASH_BITS-1:16]),
-    .rd_data(entry1)
-  );
+      rf_ram_sdp #(
+        .WIDTH       (EW),
+        .DEPTH       (DEPTH),
+        .READ_LATENCY(1)
+      ) ram (
+        .clk    (clk),
+        .wr_en  (!swept || (w_valid && w_table == TABLE[0] && w_index[1:0] == PLACE[1:0])),
+        .wr_addr(wr_addr),
+        .wr_data(wr_data),
+        .rd_en  (l_valid),
+        .rd_addr(mixed[16*TABLE+:BW]),
+        .rd_data(entry[n*EW+:EW])
+      );
+    end
+  endgenerate
 
-  // ---- Cycle 1: compare.
+  // ---- Cycle 1: compare. While firmware moves an entry it stands in two places: the first one counts.
 
   reg          p1_valid_q;
   reg          p1_swept_q;
   reg [KW-1:0] p1_key_q;
   reg          r_valid_q;
   reg          r_hit_q;
-  reg [15:0]   r_cid_q;
-  reg [1:0]    r_state_q;
+  reg [17:0]   r_value_q;
+  reg [ALL-1:0] hit;
+  reg [17:0]   value;
+  integer      k;
 
-  wire hit0 = p1_swept_q && entry0[KW-1:0] == p1_key_q && entry0[EW-1-:2] != 2'd0;
-  wire hit1 = p1_swept_q && entry1[KW-1:0] == p1_key_q && entry1[EW-1-:2] != 2'd0;
+  always @* begin
+    value = 18'd0;
+    for (k = 0; k < ALL; k = k + 1)
+      hit[k] = p1_swept_q && entry[k*EW+:KW] == p1_key_q && entry[k*EW+KW+16+:2] != 2'd0;
+    for (k = ALL - 1; k >= 0; k = k - 1)
+      if (hit[k]) value = entry[k*EW+KW+:18];
+  end
 
   always @(posedge clk)
     if (rst) p1_valid_q <= 1'b0;
@@ -137,14 +144,13 @@ module rf_conn_table #(
 
   always @(posedge clk)
     if (p1_valid_q) begin
-      r_hit_q   <= hit0 || hit1;
-      r_cid_q   <= hit0 ? entry0[KW+:16] : hit1 ? entry1[KW+:16] : 16'd0;
-      r_state_q <= hit0 ? entry0[EW-1-:2] : hit1 ? entry1[EW-1-:2] : 2'd0;
+      r_hit_q   <= hit != {ALL{1'b0}};
+      r_value_q <= value;
     end
 
   assign r_valid = r_valid_q;
   assign r_hit   = r_hit_q;
-  assign r_cid   = r_cid_q;
-  assign r_state = r_state_q;
+  assign r_cid   = r_value_q[15:0];
+  assign r_state = r_value_q[17:16];
 
 endmodule

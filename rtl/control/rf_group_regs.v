@@ -1,6 +1,6 @@
 // rf_group_regs: the registers of the groups and the latches of their errors.
 //
-// Latency     write: in force 1 cycle behind wr_en, what is derived from it (g_block, g_ports, g_ref) 2 cycles. Read: 0.
+// Latency     write: in force 1 cycle behind wr_en, LIVE 2 cycles, what is derived from it (g_block, g_ports, g_ref) 2 cycles. Read: 0.
 // Throughput  one access per cycle.
 // Capacity    GROUPS groups.
 // Handshake   none.
@@ -43,6 +43,7 @@ module rf_group_regs #(
   output wire [GROUPS*32-1:0]          g_cfg,
   output wire [GROUPS*32-1:0]          g_dbase,
   output wire [GROUPS*32-1:0]          g_hbase,
+  output wire [GROUPS*5-1:0]           g_straggler,
   // Bit (group * LANES + lane) * PORTS + port.
   output wire [GROUPS*LANES*PORTS-1:0] g_members,
   // Ports with a rank; ports of the group's block; lowest member port of lane 0.
@@ -65,7 +66,7 @@ module rf_group_regs #(
   localparam AW = GW + LW;
 
   localparam [31:0] CFG_MASK =
-    `RF_GROUP_CFG_LIVE_MASK | `RF_GROUP_CFG_OPEN_LOOP_MASK | `RF_GROUP_CFG_TRANSPARENT_MASK | `RF_GROUP_CFG_DTYPE_MASK |
+    `RF_GROUP_CFG_LIVE_MASK | `RF_GROUP_CFG_OPEN_LOOP_MASK | `RF_GROUP_CFG_TRANSPARENT_MASK | `RF_GROUP_CFG_SELECTIVE_MASK | `RF_GROUP_CFG_DTYPE_MASK |
     `RF_GROUP_CFG_OP_MASK | `RF_GROUP_CFG_MTU_LOG2_MASK | `RF_GROUP_CFG_LEVEL_MASK | `RF_GROUP_CFG_BASE_PORT_MASK |
     `RF_GROUP_CFG_LANES_MASK | `RF_GROUP_CFG_S_LOG2_MASK;
 
@@ -76,6 +77,7 @@ module rf_group_regs #(
   localparam [23:0] OFF_M0    = `RF_GROUP_MEMBERS0;
   localparam [23:0] OFF_ERROR = `RF_GROUP_ERROR;
   localparam [23:0] OFF_INDEX = `RF_GROUP_ERROR_INDEX;
+  localparam [23:0] OFF_LATE  = `RF_GROUP_STRAGGLER;
 
   reg [GROUPS-1:0] live_q;
   reg [GROUPS-1:0] life_q;
@@ -84,8 +86,19 @@ module rf_group_regs #(
   wire wr_cfg = wr_en && wr_offset == OFF_CFG[5:0];
   wire wr_clr = wr_en && wr_offset == OFF_ERROR[5:0] && wr_data[31];
 
-  assign start_valid = wr_cfg && wr_data[0] && !live_q[wr_group];
-  assign start_group = wr_group;
+  // A group starts when what was written with LIVE is in force.
+  reg          start_q;
+  reg [GW-1:0] start_group_q;
+
+  always @(posedge clk)
+    if (rst) start_q <= 1'b0;
+    else start_q <= wr_cfg && wr_data[0] && !live_q[wr_group];
+
+  always @(posedge clk)
+    if (wr_cfg) start_group_q <= wr_group;
+
+  assign start_valid = start_q;
+  assign start_group = start_group_q;
   assign g_live      = live_q;
   assign g_life      = life_q;
   assign g_error     = error_q;
@@ -94,9 +107,12 @@ module rf_group_regs #(
     if (rst) begin
       live_q <= {GROUPS{1'b0}};
       life_q <= {GROUPS{1'b0}};
-    end else if (wr_cfg) begin
-      live_q[wr_group] <= wr_data[0];
-      life_q[wr_group] <= life_q[wr_group] ^ start_valid;
+    end else begin
+      if (wr_cfg && !wr_data[0]) live_q[wr_group] <= 1'b0;
+      if (start_q) begin
+        live_q[start_group_q] <= 1'b1;
+        life_q[start_group_q] <= !life_q[start_group_q];
+      end
     end
 
   // Errors: per group the source of highest priority in this cycle.
@@ -151,7 +167,8 @@ module rf_group_regs #(
       error_q <= {GROUPS{1'b0}};
     end else begin
       error_q <= error_q | hit;
-      if (wr_clr || start_valid) error_q[wr_group] <= 1'b0;
+      if (wr_clr) error_q[wr_group] <= 1'b0;
+      if (start_q) error_q[start_group_q] <= 1'b0;
     end
 
   integer h;
@@ -189,6 +206,7 @@ module rf_group_regs #(
       reg [31:0]            cfg_q;
       reg [31:0]            dbase_q;
       reg [31:0]            hbase_q;
+      reg [4:0]             late_q;
       reg [LANES*PORTS-1:0] members_q;
       reg [PORTS-1:0]       ports_q;
       reg [PORTS-1:0]       block_q;
@@ -207,6 +225,10 @@ module rf_group_regs #(
       always @(posedge clk)
         if (rst) hbase_q <= 32'd0;
         else if (mine && wr_offset == OFF_HBASE[5:0]) hbase_q <= wr_data;
+
+      always @(posedge clk)
+        if (rst) late_q <= 5'd0;
+        else if (mine && wr_offset == OFF_LATE[5:0]) late_q <= wr_data[4:0];
 
       for (l = 0; l < LANES; l = l + 1) begin : g_lane
         localparam [31:0] OFFSET = {8'd0, OFF_M0} + l / 4 * 4;
@@ -249,6 +271,7 @@ module rf_group_regs #(
       assign g_cfg[g*32 +: 32]     = cfg_q;
       assign g_dbase[g*32 +: 32]   = dbase_q;
       assign g_hbase[g*32 +: 32]   = hbase_q;
+      assign g_straggler[g*5 +: 5] = late_q;
       assign g_ports[g*PORTS +: PORTS] = ports_q;
       assign g_block[g*PORTS +: PORTS] = block_q;
       assign g_ref[g*PW +: PW]     = ref_q;
@@ -282,6 +305,7 @@ module rf_group_regs #(
     else if (rd_offset[5:4] == OFF_M0[5:4]) rd_data = rd_members[rd_group*128 + {25'd0, rd_offset[3:2], 5'd0} +: 32];
     else if (rd_offset == OFF_ERROR[5:0]) rd_data = error_q[rd_group] ? rd_error : 32'd0;
     else if (rd_offset == OFF_INDEX[5:0]) rd_data = error_q[rd_group] ? {8'd0, rd_index} : 32'd0;
+    else if (rd_offset == OFF_LATE[5:0]) rd_data = {27'd0, g_straggler[rd_group*5 +: 5]};
     else rd_data = 32'd0;
 
   wire unused_bits = &{1'b0, rd_at};

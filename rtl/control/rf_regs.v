@@ -41,6 +41,7 @@ module rf_regs #(
 
   output wire                   enable,
   output wire                   hold,
+  output wire                   tick,
   output wire [47:0]            base_mac,
   output wire [31:0]            box_ip,
   input  wire                   any_error,
@@ -64,6 +65,12 @@ module rf_regs #(
   output wire                   inject_win_en,
   output wire                   inject_cmd,
   input  wire                   inject_busy,
+
+  // Who is last.
+  output wire                   lag_arm,
+  input  wire [31:0]            lag_status,
+  input  wire [31:0]            lag_cycles,
+  input  wire [31:0]            lag_index,
 
   // Counters: the ports' answers to count_number come in the same cycle.
   output wire [7:0]             count_number,
@@ -189,6 +196,8 @@ module rf_regs #(
 
   assign enable          = ctrl_q[`RF_CTRL_ENABLE_LSB];
   assign hold            = ctrl_q[`RF_CTRL_HOLD_LSB];
+  assign tick            = wr_en && wr_addr == `RF_TICK;
+  assign lag_arm         = wr_en && wr_addr == `RF_LAG_ARM;
   assign base_mac        = mac_q;
   assign box_ip          = ip_q;
   assign irq             = any_error || punt_status[`RF_PUNT_STATUS_VALID_LSB];
@@ -328,6 +337,9 @@ module rf_regs #(
       `RF_PUNT_STATUS:   pick_global = punt_status;
       `RF_INJECT:        pick_global = inject_q;
       `RF_INJECT_STATUS: pick_global = {31'd0, inject_busy};
+      `RF_LAG_STATUS:    pick_global = lag_status;
+      `RF_LAG_CYCLES:    pick_global = lag_cycles;
+      `RF_LAG_INDEX:     pick_global = lag_index;
       default:           pick_global = 32'd0;
     endcase
 

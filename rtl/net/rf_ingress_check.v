@@ -77,6 +77,31 @@ module rf_ingress_check #(
     endcase
   endfunction
 
+  // Sums of 16-bit words modulo 2^16 - 1, without carry chains: six (three) words become three (two) with the same sum. A bit
+  // of weight 2^16 is one of weight 1.
+  function [47:0] six_to_three;
+    input [95:0] w;
+    integer n;
+    reg [2:0] c;
+    for (n = 0; n < 16; n = n + 1) begin
+      c = {2'd0, w[n]} + {2'd0, w[16+n]} + {2'd0, w[32+n]} + {2'd0, w[48+n]} + {2'd0, w[64+n]} + {2'd0, w[80+n]};
+      six_to_three[n]             = c[0];
+      six_to_three[16+(n+1)%16]   = c[1];
+      six_to_three[32+(n+2)%16]   = c[2];
+    end
+  endfunction
+
+  function [31:0] three_to_two;
+    input [47:0] w;
+    integer n;
+    reg [1:0] c;
+    for (n = 0; n < 16; n = n + 1) begin
+      c = {1'd0, w[n]} + {1'd0, w[16+n]} + {1'd0, w[32+n]};
+      three_to_two[n]           = c[0];
+      three_to_two[16+(n+1)%16] = c[1];
+    end
+  endfunction
+
   // What stands where; l3 begins with the IP header (or ARP).
   wire         vlan   = be16(in_hdr[8*12+:16]) == 16'h8100;
   wire [15:0]  outer  = be16(in_hdr[8*12+:16]);
@@ -90,8 +115,13 @@ module rf_ingress_check #(
   wire [4:0]   ext    = extension(l3[8*28+:8]);
   wire [4:0]   l2     = vlan ? 5'd18 : 5'd14;
 
-  // Destination MAC, then in l3: type of service, identification, TTL, both checksums, source port, P_Key, BTH bytes 1 and 4.
-  wire unused_hdr = &{1'b0, in_hdr[47:1], l3[15:8], l3[47:32], l3[55:54], l3[71:64], l3[95:80], l3[175:160], l3[235:232],
+  // The bytes of all words are swapped alike, which turns their sum modulo 2^16 - 1 too.
+  wire [47:0]  sum_a  = six_to_three(l3[95:0]);
+  wire [47:0]  sum_b  = six_to_three({32'd0, l3[159:96]});
+  wire [31:0]  sum    = three_to_two(six_to_three({sum_a, sum_b}));
+
+  // Destination MAC, then in l3: type of service, identification, TTL, UDP checksum, source port, P_Key, BTH bytes 1 and 4.
+  wire unused_hdr = &{1'b0, in_hdr[47:1], l3[175:160], l3[235:232],
                       l3[263:238], l3[295:288]};
 
   reg         p1_valid_q;
@@ -101,6 +131,7 @@ module rf_ingress_check #(
   reg         p1_short_total_q, p1_min_len_q;
   reg  [16:0] p1_end_q, p1_udp_end_q;
   reg  [15:0] p1_total_q;
+  reg  [31:0] p1_sum_q;
   reg         p1_vlan_q;
   reg  [13:0] p1_len_q, p1_plen_q;
   reg  [6:0]  p1_hlen_q;
@@ -137,6 +168,7 @@ module rf_ingress_check #(
       p1_end_q         <= {1'b0, total} + {12'd0, l2};
       p1_udp_end_q     <= {1'b0, udp} + 17'd20;
       p1_total_q       <= total;
+      p1_sum_q         <= sum;
     end
 
   always @(posedge clk)
@@ -159,6 +191,9 @@ module rf_ingress_check #(
   wire ip_length = p1_short_total_q || p1_end_q > {3'd0, p1_len_q} || (p1_end_q != {3'd0, p1_len_q} && !p1_min_len_q);
   wire udp_wrong = p1_udp_end_q != {1'b0, p1_total_q};
 
+  // The header's words and their checksum add up to a multiple of 2^16 - 1; not all of them are zero, nor are both of these.
+  wire sum_wrong = p1_sum_q[31:16] != ~p1_sum_q[15:0] && p1_sum_q != 32'hffffffff;
+
   always @* begin
     out_class = 2'd0;
     out_cause = 8'd`RF_CNT_RX_FRAMES;
@@ -173,6 +208,7 @@ module rf_ingress_check #(
     else if (!p1_ipv4_q) out_cause = 8'd`RF_CNT_ETHERTYPE;
     else if (!p1_version_q) out_cause = 8'd`RF_CNT_IP_VERSION;
     else if (!p1_ihl_q) out_cause = 8'd`RF_CNT_IP_OPTIONS;
+    else if (sum_wrong) out_cause = 8'd`RF_CNT_IP_CHECKSUM;
     else if (p1_fragment_q) out_cause = 8'd`RF_CNT_IP_FRAGMENT;
     else if (p1_multicast_q) out_cause = 8'd`RF_CNT_MULTICAST;
     else if (ip_length) out_cause = 8'd`RF_CNT_IP_LENGTH;

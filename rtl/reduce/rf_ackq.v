@@ -1,5 +1,5 @@
 // rf_ackq: ACK frames that leave by one port: those that cross the box and wait for the ledger's verdict, and those that the
-// box makes on behalf of a receiver.
+// box makes: on behalf of a receiver, and NAKs.
 //
 // Latency     header to e_valid: 2 cycles for one on behalf; verdict to e_valid: 1 cycle.
 // Throughput  one frame per cycle.
@@ -29,9 +29,14 @@ module rf_ackq #(
   input  wire [23:0]   event_index,
   input  wire [23:0]   event_msn,
   input  wire          event_fatal,
+  input  wire          event_still,
   // p5: the frame, or the duplicate for which an ACK is made.
   input  wire          h_event,
   input  wire          h_behalf,
+  // The frame on behalf is a NAK; its syndrome and PSN.
+  input  wire          h_nak,
+  input  wire [7:0]    h_syndrome,
+  input  wire [23:0]   h_made,
   input  wire [639:0]  h_hdr,
   input  wire          h_vlan,
   input  wire [23:0]   h_psn,
@@ -44,6 +49,7 @@ module rf_ackq #(
   output wire [23:0]   ev_index,
   output wire [23:0]   ev_msn,
   output wire          ev_fatal,
+  output wire          ev_still,
   input  wire          v_valid,
   input  wire          v_ok,
 
@@ -52,6 +58,7 @@ module rf_ackq #(
   output wire [639:0]  e_hdr,
   output wire [6:0]    e_hlen,
   output wire          e_behalf,
+  output wire          e_nak,
 
   output wire          idle
 );
@@ -63,20 +70,22 @@ module rf_ackq #(
   wire        ev_afull;
   wire        ev_room;
 
-  rf_fifo #(.WIDTH(CW + 49), .DEPTH(DEPTH), .READ_LATENCY(0)) events (
+  rf_fifo #(.WIDTH(CW + 50), .DEPTH(DEPTH), .READ_LATENCY(0)) events (
     .clk(clk), .rst(rst), .s_valid(event_take), .s_ready(ev_room),
-    .s_data({event_conn, event_index, event_msn, event_fatal}),
-    .m_valid(ev_valid), .m_ready(ev_ready), .m_data({ev_conn, ev_index, ev_msn, ev_fatal}),
+    .s_data({event_conn, event_index, event_msn, event_fatal, event_still}),
+    .m_valid(ev_valid), .m_ready(ev_ready), .m_data({ev_conn, ev_index, ev_msn, ev_fatal, ev_still}),
     .count(ev_count), .almost_full(ev_afull));
 
   // p5: build. The body is what begins with the IP header.
   wire [351:0] h_body = h_vlan ? h_hdr[144 +: 352] : h_hdr[112 +: 352];
-  wire [23:0]  be_psn = {h_psn[7:0], h_psn[15:8], h_psn[23:16]};
+  wire [23:0]  psn    = h_event ? h_psn : h_made;
+  wire [23:0]  be_psn = {psn[7:0], psn[15:8], psn[23:16]};
   wire [23:0]  be_qpn = {h_qpn[7:0], h_qpn[15:8], h_qpn[23:16]};
   wire [23:0]  be_msn = {h_msn[7:0], h_msn[15:8], h_msn[23:16]};
 
   reg          p6_valid_q;
   reg          p6_behalf_q;
+  reg          p6_nak_q;
   reg          p6_vlan_q;
   reg  [143:0] p6_eth_q;
   reg  [351:0] p6_body_q;
@@ -88,14 +97,16 @@ module rf_ackq #(
   always @(posedge clk)
     if (h_event) begin
       p6_behalf_q <= 1'b0;
+      p6_nak_q    <= 1'b0;
       p6_vlan_q   <= h_vlan;
       p6_eth_q    <= h_hdr[143:0];
       p6_body_q   <= {h_body[351:320], be_psn, h_body[295:0]};
     end else if (h_behalf) begin
       p6_behalf_q <= 1'b1;
+      p6_nak_q    <= h_nak;
       p6_vlan_q   <= h_vlan;
       p6_eth_q    <= {h_hdr[143:96], h_hdr[47:0], h_hdr[95:48]};
-      p6_body_q   <= {be_msn, 8'h1f,                                          // AETH
+      p6_body_q   <= {be_msn, h_syndrome,                                     // AETH
                       be_psn, 8'h00, be_qpn, 8'h00, h_body[255:240],          // PSN, QPN, P_Key
                       1'b0, h_body[238], 6'd0, 8'h11,                         // MigReq, opcode
                       16'h0000, 16'h1c00, h_body[191:160],                    // UDP: checksum, length, ports
@@ -132,6 +143,7 @@ module rf_ackq #(
 
   wire         f_valid;
   wire         f_behalf;
+  wire         f_nak;
   wire         f_vlan;
   wire [143:0] f_eth;
   wire [351:0] f_body;
@@ -141,10 +153,10 @@ module rf_ackq #(
   wire         f_afull;
 
   // Two frames may be on their way behind the judge's look at the room.
-  rf_fifo #(.WIDTH(498), .DEPTH(DEPTH), .READ_LATENCY(0), .AFULL(DEPTH - 2)) frames (
+  rf_fifo #(.WIDTH(499), .DEPTH(DEPTH), .READ_LATENCY(0), .AFULL(DEPTH - 2)) frames (
     .clk(clk), .rst(rst), .s_valid(p6_valid_q), .s_ready(f_room),
-    .s_data({p6_behalf_q, p6_vlan_q, p6_eth_q, p6_body}),
-    .m_valid(f_valid), .m_ready(f_take), .m_data({f_behalf, f_vlan, f_eth, f_body}),
+    .s_data({p6_behalf_q, p6_nak_q, p6_vlan_q, p6_eth_q, p6_body}),
+    .m_valid(f_valid), .m_ready(f_take), .m_data({f_behalf, f_nak, f_vlan, f_eth, f_body}),
     .count(f_count), .almost_full(f_afull));
 
   assign event_room  = ev_room && !f_afull;
@@ -164,6 +176,7 @@ module rf_ackq #(
 
   assign e_valid  = f_valid && (f_behalf || (w_valid && w_ok));
   assign e_behalf = f_behalf;
+  assign e_nak    = f_nak;
   assign e_hlen   = f_vlan ? 7'd62 : 7'd58;
   assign e_hdr    = f_vlan ? {144'd0, f_body, f_eth} : {176'd0, f_body, f_eth[111:0]};
   assign f_take   = f_valid && (f_behalf ? e_ready : w_valid && (e_ready || !w_ok));

@@ -17,7 +17,7 @@ module rf_bank #(
   parameter LW = 1,
   parameter BANK_AW = 13,
   parameter HDR_AW = 9,
-  // Bits of {group, lane}.
+  // Bits of what is told at commit: the connection and its slot.
   parameter AW = 4,
   // Commands that may wait: those of the judge.
   parameter COMMANDS = 16

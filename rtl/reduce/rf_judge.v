@@ -38,6 +38,7 @@ module rf_judge #(
   input  wire [GROUPS*32-1:0]   g_cfg,
   input  wire [GROUPS*32-1:0]   g_dbase,
   input  wire [GROUPS*32-1:0]   g_hbase,
+  input  wire [GROUPS*5-1:0]    g_straggler,
 
   // Descriptors of rf_ingress.
   input  wire                   d_valid,
@@ -78,12 +79,24 @@ module rf_judge #(
   output wire                   j_valid,
   output wire [GW+LW-1:0]       j_addr,
   output wire [23:0]            j_index,
+  output wire                   j_selective,
+  output wire [HDR_AW-1:0]      j_slot,
+  output wire                   j_lap,
   input  wire [23:0]            j_next,
   input  wire [23:0]            j_sent,
   input  wire [23:0]            j_una,
   input  wire                   j_far,
   input  wire [23:0]            j_msn,
   input  wire                   j_accept,
+  input  wire                   j_inside,
+  input  wire                   j_full,
+
+  // What changes the state of NAKs (rf_judge_nak).
+  input  wire                   init_valid,
+  input  wire [GW+LW-1:0]       init_addr,
+  input  wire                   tick,
+  input  wire                   una_valid,
+  input  wire [GW+LW-1:0]       una_addr,
 
   // Room, and what is used of it, in p4.
   input  wire                   punt_room,
@@ -95,11 +108,12 @@ module rf_judge #(
   output wire                   repeat_take,
   input  wire                   event_room,
   output wire                   event_take,
-  // What the ACK says: connection, first index not acknowledged, MSN, the receiver has given up.
+  // What the ACK says: connection, first index not acknowledged, MSN, the receiver has given up; it names one missing index.
   output wire [GW+LW+PW-1:0]    event_conn,
   output wire [23:0]            event_index,
   output wire [23:0]            event_msn,
   output wire                   event_fatal,
+  output wire                   event_still,
   input  wire                   behalf_room,
 
   // Command for the frame: 0 forget, 1 payload to the bank, 2 raw to punt, 3 raw to pass-through; where the payload goes.
@@ -107,6 +121,9 @@ module rf_judge #(
   output wire [1:0]             m_op,
   output wire [LW+BANK_AW-1:0]  m_addr,
   output wire [GW+LW-1:0]       m_conn,
+  output wire                   m_selective,
+  output wire [HDR_AW-1:0]      m_slot,
+  output wire                   m_lap,
   // A command was taken: one credit.
   input  wire                   m_done,
 
@@ -115,14 +132,17 @@ module rf_judge #(
   output wire [LW+HDR_AW-1:0]   h_addr,
   output wire                   h_event,
   output wire                   h_behalf,
+  output wire                   h_nak,
   output wire [639:0]           h_hdr,
   output wire                   h_vlan,
   output wire [7:0]             h_opcode,
   output wire [6:0]             h_hlen,
   output wire [12:0]            h_plen,
   output wire [1:0]             h_pad,
-  // PSN with which the frame is stored, forwarded or made; the rest for made ones.
+  // PSN with which the frame is stored or forwarded; the rest for made ones.
   output wire [23:0]            h_psn,
+  output wire [23:0]            h_made,
+  output wire [7:0]             h_syndrome,
   output wire [23:0]            h_qpn,
   output wire [23:0]            h_msn,
 
@@ -150,17 +170,6 @@ module rf_judge #(
   localparam [1:0] OP_STORE  = 2'd1;
   localparam [1:0] OP_PUNT   = 2'd2;
   localparam [1:0] OP_PASS   = 2'd3;
-
-  // a < b for serial numbers.
-  function less;
-    input [23:0] a;
-    input [23:0] b;
-    reg   [23:0] d;
-    begin
-      d    = b - a;
-      less = d != 24'd0 && !d[23];
-    end
-  endfunction
 
   // Admission.
   localparam CW = $clog2(COMMANDS);
@@ -287,7 +296,11 @@ module rf_judge #(
   reg [23:0]          p4_qpn_q;
   reg [23:0]          p4_msn_q;
   reg                 p4_fatal_q;
+  reg                 p4_still_q;
   reg                 p4_open_q;
+  reg                 p4_silent_q;
+  reg [4:0]           p4_code_q;
+  reg [12:0]          p4_eighth_q;
   reg [13:0]          p4_len_q;
   reg                 p4_vlan_q;
   reg [7:0]           p4_opcode_q;
@@ -296,9 +309,14 @@ module rf_judge #(
   reg [1:0]           p4_pad_q;
   reg [3:0]           p4_mtu_log2_q;
   reg [15:0]          p4_slot_q;
+  reg [HDR_AW-1:0]    p4_hslot_q;
+  reg                 p4_lap_q;
+  reg                 p4_selective_q;
 
   wire [3:0]  size_log2 = p3_cfg[`RF_GROUP_CFG_S_LOG2_LSB +: `RF_GROUP_CFG_S_LOG2_BITS];
   wire [15:0] size_mask = ~(16'hffff << size_log2);
+  wire [15:0] p3_slot   = p3_index[15:0] & size_mask;
+  wire [31:0] p3_hbase  = g_hbase[p3_group*32 +: 32];
 
   always @(posedge clk)
     if (rst) p4_valid_q <= 1'b0;
@@ -318,7 +336,11 @@ module rf_judge #(
       p4_qpn_q      <= f_qpn;
       p4_msn_q      <= p3_msn;
       p4_fatal_q    <= syn_fatal;
+      p4_still_q    <= p3_syndrome == 8'h60 && p3_cfg[`RF_GROUP_CFG_SELECTIVE_LSB];
       p4_open_q     <= p3_cfg[`RF_GROUP_CFG_OPEN_LOOP_LSB];
+      p4_silent_q   <= p3_cfg[`RF_GROUP_CFG_OPEN_LOOP_LSB] || p3_cfg[`RF_GROUP_CFG_TRANSPARENT_LSB];
+      p4_code_q     <= g_straggler[p3_group*5 +: 5];
+      p4_eighth_q   <= 13'd1 << (size_log2 - 4'd3);
       p4_len_q      <= p3_len;
       p4_vlan_q     <= p3_vlan;
       p4_opcode_q   <= p3_opcode;
@@ -326,18 +348,30 @@ module rf_judge #(
       p4_plen_q     <= p3_plen[12:0];
       p4_pad_q      <= p3_pad;
       p4_mtu_log2_q <= mtu_log2;
-      p4_slot_q     <= p3_index[15:0] & size_mask;
+      p4_slot_q     <= p3_slot;
+      p4_hslot_q    <= p3_hbase[HDR_AW-1:0] + p3_slot[HDR_AW-1:0];
+      p4_lap_q      <= p3_index[{1'b0, size_log2}];
+      p4_selective_q <= p3_cfg[`RF_GROUP_CFG_SELECTIVE_LSB];
     end
-
-  wire old_una  = less(p4_index_q, j_una);
-  wire old_sent = less(p4_index_q, j_sent);
-  wire old_next = less(p4_index_q, j_next);
 
   reg [7:0] p4_why;
   reg [1:0] p4_op;
   reg       p4_event;
   reg       p4_behalf;
   reg       p4_repeat;
+  wire [7:0] w_why;
+  wire       w_behalf;
+  wire       w_repeat;
+  wire       p4_nak;
+  wire [7:0] p4_syndrome;
+
+  rf_judge_window #(.GW(GW), .LW(LW)) window (
+    .clk(clk), .rst(rst), .init_valid(init_valid), .init_addr(init_addr), .tick(tick), .una_valid(una_valid),
+    .una_addr(una_addr), .valid(j_valid), .addr(j_addr), .index(p4_index_q), .open(p4_open_q), .silent(p4_silent_q),
+    .selective(p4_selective_q), .code(p4_code_q), .eighth(p4_eighth_q), .next(j_next), .sent(j_sent), .una(j_una),
+    .distant(j_far), .accept(j_accept), .in_window(j_inside), .full(j_full), .behalf_room(behalf_room),
+    .repeat_room(repeat_room), .why(w_why), .behalf(w_behalf), .repeat_it(w_repeat), .nak(p4_nak),
+    .syndrome(p4_syndrome));
 
   always @(*) begin
     p4_why    = p4_why_q;
@@ -366,27 +400,10 @@ module rf_judge #(
         p4_event = event_room;
       end
       ACT_WINDOW: begin
-        if (j_accept) begin
-          p4_why = `RF_CNT_ACCEPTED;
-          p4_op  = OP_STORE;
-        end else if (old_una && p4_index_q[23] && !j_far) begin
-          p4_why = `RF_CNT_BEFORE_START;
-        end else if ((old_una || old_sent) && p4_open_q) begin
-          p4_why = `RF_CNT_PENDING;
-        end else if (old_una) begin
-          p4_behalf = behalf_room;
-          p4_why    = behalf_room ? `RF_CNT_BEHALF : `RF_CNT_BEHALF_FULL;
-        end else if (old_sent) begin
-          p4_repeat = repeat_room;
-          p4_why    = repeat_room ? `RF_CNT_REPEAT : `RF_CNT_REPEAT_FULL;
-        end else if (old_next) begin
-          // A NAK for a straggler would be asked for here, one for a gap below.
-          p4_why = `RF_CNT_PENDING;
-        end else if (p4_index_q == j_next) begin
-          p4_why = `RF_CNT_NO_ROOM;
-        end else begin
-          p4_why = `RF_CNT_GAP;
-        end
+        p4_why    = w_why;
+        p4_behalf = w_behalf;
+        p4_repeat = w_repeat;
+        if (j_accept) p4_op = OP_STORE;
       end
       default: ;
     endcase
@@ -395,14 +412,15 @@ module rf_judge #(
   wire [GW-1:0]      p4_group = p4_conn_q[GW+LW+PW-1 -: GW];
   wire [LW-1:0]      p4_lane  = p4_conn_q[PW +: LW];
   wire [31:0]        p4_dbase = g_dbase[p4_group*32 +: 32];
-  wire [31:0]        p4_hbase = g_hbase[p4_group*32 +: 32];
   wire [31:0]        p4_beats = {16'd0, p4_slot_q} << p4_mtu_log2_q;
   wire [31:0]        p4_first = p4_dbase + (p4_beats >> BYTES_LOG2);
-  wire [31:0]        p4_hslot = p4_hbase + {16'd0, p4_slot_q};
 
   assign j_valid     = p4_valid_q && p4_act_q == ACT_WINDOW;
   assign j_addr      = p4_conn_q[GW+LW+PW-1:PW];
   assign j_index     = p4_index_q;
+  assign j_selective = p4_selective_q;
+  assign j_slot      = p4_hslot_q;
+  assign j_lap       = p4_lap_q;
   assign pass_len    = p4_len_q;
   assign punt_take   = p4_valid_q && p4_op == OP_PUNT;
   assign pass_take   = p4_valid_q && p4_op == OP_PASS;
@@ -412,15 +430,22 @@ module rf_judge #(
   assign event_index = p4_index_q;
   assign event_msn   = p4_msn_q;
   assign event_fatal = p4_fatal_q;
+  assign event_still = p4_still_q;
   assign m_valid     = p4_valid_q;
   assign m_op        = p4_op;
   assign m_addr      = {p4_lane, p4_first[BANK_AW-1:0]};
   assign m_conn      = j_addr;
+  assign m_selective = p4_selective_q;
+  assign m_slot      = p4_hslot_q;
+  assign m_lap       = p4_lap_q;
 
   // p5: side effects.
   reg                  p5_store_q;
   reg                  p5_event_q;
   reg                  p5_behalf_q;
+  reg                  p5_nak_q;
+  reg [7:0]            p5_syndrome_q;
+  reg [23:0]           p5_made_q;
   reg                  p5_count_q;
   reg                  p5_seen_data_q;
   reg                  p5_seen_ack_q;
@@ -453,7 +478,7 @@ module rf_judge #(
     end else begin
       p5_store_q     <= p4_store;
       p5_event_q     <= p4_event;
-      p5_behalf_q    <= p4_behalf;
+      p5_behalf_q    <= p4_behalf || p4_nak;
       p5_count_q     <= !p4_event;
       p5_seen_data_q <= p4_seen_q && !p4_is_ack_q;
       p5_seen_ack_q  <= p4_seen_q && p4_is_ack_q;
@@ -468,15 +493,18 @@ module rf_judge #(
     end
 
   always @(posedge clk)
-    if (p4_valid_q && p4_hdr_valid && (p4_store || p4_event || p4_behalf)) begin
+    if (p4_valid_q && p4_hdr_valid && (p4_store || p4_event || p4_behalf || p4_nak)) begin
       p5_hdr_q    <= p4_hdr;
-      p5_addr_q   <= {p4_lane, p4_hslot[HDR_AW-1:0]};
+      p5_addr_q   <= {p4_lane, p4_hslot_q};
       p5_vlan_q   <= p4_vlan_q;
       p5_opcode_q <= p4_opcode_q;
       p5_hlen_q   <= p4_hlen_q;
       p5_plen_q   <= p4_plen_q;
       p5_pad_q    <= p4_pad_q;
-      p5_psn_q    <= p4_behalf ? p4_start_q + j_una - 24'd1 : p4_psn_q;
+      p5_psn_q    <= p4_psn_q;
+      p5_nak_q    <= p4_nak;
+      p5_made_q   <= p4_start_q + (p4_nak && p4_selective_q ? j_next : j_una) - {23'd0, !p4_nak};
+      p5_syndrome_q <= p4_nak ? p4_syndrome : 8'h1f;
       p5_qpn_q    <= p4_qpn_q;
       p5_msn_q    <= j_msn;
     end
@@ -484,6 +512,9 @@ module rf_judge #(
   assign h_store     = p5_store_q;
   assign h_event     = p5_event_q;
   assign h_behalf    = p5_behalf_q;
+  assign h_nak       = p5_nak_q;
+  assign h_made      = p5_made_q;
+  assign h_syndrome  = p5_syndrome_q;
   assign h_addr      = p5_addr_q;
   assign h_hdr       = p5_hdr_q;
   assign h_vlan      = p5_vlan_q;
@@ -502,7 +533,7 @@ module rf_judge #(
   assign x_error     = p5_error_q;
   assign x_index     = p5_index_q;
 
-  wire unused_bits = &{1'b0, p4_first[31:BANK_AW], p4_hslot[31:HDR_AW], p3_cfg, cid_port[31:PW], cid_lane[31:LW],
+  wire unused_bits = &{1'b0, p4_first[31:BANK_AW], p3_hbase[31:HDR_AW], p3_cfg, cid_port[31:PW], cid_lane[31:LW],
                        cid_group[31:GW], p3_plen};
 
 endmodule

@@ -21,19 +21,25 @@ module rf_ledger #(
   parameter GROUPS = 8,
   parameter GW = 3,
   parameter LW = 1,
-  parameter PW = 2
+  parameter PW = 2,
+  // log2 of the slots of a lane.
+  parameter HDR_AW = 9
 ) (
   input  wire                          clk,
   input  wire                          rst,
 
   // Groups: open loop, log2 of the slots, lanes in use, members: bit (group * LANES + lane) * PORTS + port.
   input  wire [GROUPS-1:0]             g_open,
+  input  wire [GROUPS-1:0]             g_selective,
+  input  wire [GROUPS*HDR_AW-1:0]      g_hbase,
   input  wire [GROUPS*4-1:0]           g_size_log2,
   input  wire [GROUPS*5-1:0]           g_lanes,
   input  wire [GROUPS*LANES*PORTS-1:0] g_members,
   input  wire [GROUPS*PORTS-1:0]       g_ports,
   input  wire                          start_valid,
   input  wire [GW-1:0]                 start_group,
+  // The slots of a selective group that has begun are being cleared: none of its packets may be judged.
+  output wire [GROUPS-1:0]             g_clearing,
   input  wire                          init_valid,
   output wire                          init_ready,
   input  wire [PW-1:0]                 init_port,
@@ -43,16 +49,31 @@ module rf_ledger #(
   input  wire [PORTS-1:0]              j_valid,
   input  wire [PORTS*(GW+LW)-1:0]      j_addr,
   input  wire [PORTS*IDX-1:0]          j_index,
+  input  wire [PORTS-1:0]              j_selective,
+  input  wire [PORTS*HDR_AW-1:0]       j_slot,
+  input  wire [PORTS-1:0]              j_lap,
   output wire [PORTS*IDX-1:0]          j_next,
   output wire [PORTS*IDX-1:0]          j_sent,
   output wire [PORTS*IDX-1:0]          j_una,
   output wire [PORTS-1:0]              j_far,
   output wire [PORTS*24-1:0]           j_msn,
   output wire [PORTS-1:0]              j_accept,
+  output wire [PORTS-1:0]              j_inside,
+  output wire [PORTS-1:0]              j_full,
 
-  // The copy of the connection's next packet begins.
+  // The copy of the connection's next packet begins; in a selective group that of the packet in c_slot.
   input  wire [PORTS-1:0]              c_valid,
   input  wire [PORTS*(GW+LW)-1:0]      c_addr,
+  input  wire [PORTS-1:0]              c_selective,
+  input  wire [PORTS*HDR_AW-1:0]       c_slot,
+  input  wire [PORTS-1:0]              c_lap,
+
+  // Connections of which the copy of one more packet has begun, and its index; the head of a group.
+  output wire [PORTS-1:0]              steps,
+  output wire [PORTS*(GW+LW)-1:0]      step_addrs,
+  output wire [PORTS*IDX-1:0]          step_indexes,
+  input  wire [GW-1:0]                 l_group,
+  output wire [IDX-1:0]                l_head,
 
   // Passes.
   output wire [GROUPS-1:0]             g_pending,
@@ -74,6 +95,10 @@ module rf_ledger #(
   output wire [PORTS*IDX-1:0]          r_sent,
   output wire [PORTS*IDX-1:0]          r_una,
 
+  // una of a connection has risen by an ACK.
+  output wire [PORTS-1:0]              u_valid,
+  output wire [GW+LW-1:0]              u_addr,
+
   // ACK events and verdicts.
   input  wire [PORTS-1:0]              e_valid,
   output wire [PORTS-1:0]              e_ready,
@@ -82,6 +107,7 @@ module rf_ledger #(
   input  wire [PORTS*IDX-1:0]          e_index,
   input  wire [PORTS*24-1:0]           e_msn,
   input  wire [PORTS-1:0]              e_fatal,
+  input  wire [PORTS-1:0]              e_still,
   output wire [PORTS-1:0]              v_valid,
   output wire                          v_ok,
   output wire                          n_valid,
@@ -130,11 +156,48 @@ module rf_ledger #(
   wire           s_block = s_valid != {PORTS{1'b0}} && s_open;
   wire [IDX-1:0] s_value = s_index + 1'b1;
 
-  assign init_ready = (j_valid & j_accept) == {PORTS{1'b0}} && c_valid == {PORTS{1'b0}} && s_valid == {PORTS{1'b0}} &&
+  assign init_ready = !j_valid[init_port] && (j_valid & j_accept) == {PORTS{1'b0}} && c_valid == {PORTS{1'b0}} && s_valid == {PORTS{1'b0}} &&
                       a_note == {PORTS{1'b0}};
 
+  // Slots of a selective group are cleared one by one, in all ports and lanes.
+  reg               clear_q;
+  reg  [GW-1:0]     clear_group_q;
+  reg  [HDR_AW-1:0] clear_slot_q;
+  reg  [HDR_AW:0]   clear_left_q;
+  wire [PORTS-1:0]  clear_ready;
+  wire [3:0]        start_log2 = g_size_log2[start_group*4 +: 4];
+  wire              clear_last = clear_left_q == {{HDR_AW{1'b0}}, 1'b1};
+
+  assign g_clearing = clear_q ? {{GROUPS-1{1'b0}}, 1'b1} << clear_group_q : {GROUPS{1'b0}};
+
+  always @(posedge clk)
+    if (rst) clear_q <= 1'b0;
+    else if (start_valid && g_selective[start_group]) clear_q <= 1'b1;
+    else if (clear_last && clear_ready == {PORTS{1'b1}}) clear_q <= 1'b0;
+
+  always @(posedge clk)
+    if (start_valid) begin
+      clear_group_q <= start_group;
+      clear_slot_q  <= g_hbase[start_group*HDR_AW +: HDR_AW];
+      clear_left_q  <= {{HDR_AW{1'b0}}, 1'b1} << start_log2;
+    end else if (clear_q && clear_ready == {PORTS{1'b1}}) begin
+      clear_slot_q  <= clear_slot_q + 1'b1;
+      clear_left_q  <= clear_left_q - 1'b1;
+    end
+
+  wire [PORTS-1:0]    slice_idle;
+
 `ifdef FORMAL
-  wire [PORTS*LANES*IDX-1:0] f_stored;
+  wire [PORTS*(LANES<<HDR_AW)-1:0] f_there;
+  wire [PORTS*(LANES<<HDR_AW)-1:0] f_copied;
+  wire [PORTS*2-1:0]               f_same;
+  wire [PORTS*2-1:0]               f_run;
+  wire [PORTS*2*AW-1:0]            f_run_addr;
+  wire [PORTS*2*IDX-1:0]           f_run_index;
+  wire [PORTS-1:0]                 f_next_step;
+  wire [PORTS*(2<<AW)-1:0]         f_queued;
+  wire [PORTS*LANES*IDX-1:0]       f_stored;
+  wire [PORTS*LANES-1:0]           f_true;
   wire [PORTS*IDX-1:0]       f_heads;
 `endif
 
@@ -144,18 +207,26 @@ module rf_ledger #(
     for (p = 0; p < PORTS; p = p + 1) begin : g_port
       localparam [31:0] NUMBER = p;
       wire [GW-1:0]    j_group = j_addr[p*AW+LW +: GW];
-      wire [GW-1:0]    c_group = c_addr[p*AW+LW +: GW];
-      wire [LANES-1:0] c_members;
+      wire [AW-1:0]    step_addr;
+      wire [GW-1:0]    step_group = step_addr[AW-1:LW];
+      wire [LANES-1:0] step_members;
+
+      assign step_addrs[p*AW +: AW] = step_addr;
 
       for (l = 0; l < LANES; l = l + 1) begin : g_lane
-        assign c_members[l] = g_members[({{32-GW{1'b0}}, c_group} * LANES + l) * PORTS + p];
+        assign step_members[l] = g_members[({{32-GW{1'b0}}, step_group} * LANES + l) * PORTS + p];
       end
 
       rf_ledger_port #(
-        .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW)
+        .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW)
       ) slice (
         .clk        (clk),
         .rst        (rst),
+        .g_hbase    (g_hbase),
+        .g_size_log2(g_size_log2),
+        .clear_valid(clear_q && clear_ready == {PORTS{1'b1}}),
+        .clear_ready(clear_ready[p]),
+        .clear_slot (clear_slot_q),
         .start_valid(start_valid),
         .start_group(start_group),
         .init_valid (init_valid && init_ready && init_port == NUMBER[PW-1:0]),
@@ -163,6 +234,9 @@ module rf_ledger #(
         .j_valid    (j_valid[p]),
         .j_addr     (j_addr[p*AW +: AW]),
         .j_index    (j_index[p*IDX +: IDX]),
+        .j_selective(j_selective[p]),
+        .j_slot     (j_slot[p*HDR_AW +: HDR_AW]),
+        .j_lap      (j_lap[p]),
         .j_limit    (g_limit[j_group*IDX +: IDX]),
         .j_next     (j_next[p*IDX +: IDX]),
         .j_sent     (j_sent[p*IDX +: IDX]),
@@ -170,9 +244,17 @@ module rf_ledger #(
         .j_far      (j_far[p]),
         .j_msn      (j_msn[p*24 +: 24]),
         .j_accept   (j_accept[p]),
+        .j_inside   (j_inside[p]),
+        .j_full     (j_full[p]),
         .c_valid    (c_valid[p]),
         .c_addr     (c_addr[p*AW +: AW]),
-        .c_members  (c_members),
+        .c_selective(c_selective[p]),
+        .c_slot     (c_slot[p*HDR_AW +: HDR_AW]),
+        .c_lap      (c_lap[p]),
+        .step_valid (steps[p]),
+        .step_addr  (step_addr),
+        .step_index (step_indexes[p*IDX +: IDX]),
+        .step_members(step_members),
         .h_group    (h_group),
         .h_head     (h_heads[p*IDX +: IDX]),
         .s_valid    (s_valid[p]),
@@ -195,9 +277,19 @@ module rf_ledger #(
         .x_next     (x_nexts[p*IDX +: IDX]),
         .x_sent     (x_sents[p*IDX +: IDX]),
         .x_una      (x_unas[p*IDX +: IDX]),
-        .x_msn      (x_msns[p*24 +: 24])
+        .x_msn      (x_msns[p*24 +: 24]),
+        .idle       (slice_idle[p])
 `ifdef FORMAL
         ,
+        .f_there    (f_there[p*(LANES<<HDR_AW) +: LANES<<HDR_AW]),
+        .f_copied   (f_copied[p*(LANES<<HDR_AW) +: LANES<<HDR_AW]),
+        .f_same     (f_same[p*2 +: 2]),
+        .f_run      (f_run[p*2 +: 2]),
+        .f_run_addr (f_run_addr[p*2*AW +: 2*AW]),
+        .f_run_index(f_run_index[p*2*IDX +: 2*IDX]),
+        .f_next_step(f_next_step[p]),
+        .f_queued   (f_queued[p*(2<<AW) +: 2<<AW]),
+        .f_true     (f_true[p*LANES +: LANES]),
         .f_stored   (f_stored[p*LANES*IDX +: LANES*IDX]),
         .f_head     (f_heads[p*IDX +: IDX])
 `endif
@@ -212,7 +304,7 @@ module rf_ledger #(
   always @(*) begin
     commits = {GROUPS{1'b0}};
     for (k = 0; k < PORTS; k = k + 1)
-      if (c_valid[k]) commits[c_addr[k*AW+LW +: GW]] = 1'b1;
+      if (steps[k]) commits[step_addrs[k*AW+LW +: GW]] = 1'b1;
   end
 
   wire head_idle;
@@ -231,11 +323,13 @@ module rf_ledger #(
     .IDX(IDX), .PORTS(PORTS), .PW(PW), .AW(AW)
   ) acks (
     .clk(clk), .rst(rst), .e_valid(e_valid), .e_ready(e_ready), .e_port(e_port), .e_addr(e_addr), .e_index(e_index),
-    .e_msn(e_msn), .e_fatal(e_fatal), .block(s_block), .a_addr(a_addr), .a_sent(a_sent), .a_una(a_una),
+    .e_msn(e_msn), .e_fatal(e_fatal), .e_still(e_still), .block(s_block), .a_addr(a_addr), .a_sent(a_sent), .a_una(a_una),
     .a_raise(a_raise), .a_note(a_note), .a_value(a_value), .a_msn(a_msn), .v_valid(v_valid), .v_ok(v_ok),
     .n_valid(n_valid), .n_port(n_port), .idle(ack_idle)
   );
 
+  assign u_valid = a_raise;
+  assign u_addr  = a_addr;
   assign n_addr  = a_addr;
   assign n_index = a_value;
 
@@ -336,6 +430,7 @@ module rf_ledger #(
     end
   endgenerate
 
+  assign l_head   = g_head[l_group*IDX +: IDX];
   assign x_head   = g_head[x_group*IDX +: IDX];
   assign x_tail   = g_tail[x_group*IDX +: IDX];
   assign x_issued = issued_q[x_group];
@@ -343,7 +438,7 @@ module rf_ledger #(
   assign x_sent   = x_sents[x_port*IDX +: IDX];
   assign x_una    = x_unas[x_port*IDX +: IDX];
   assign x_msn    = x_msns[x_port*24 +: 24];
-  assign idle     = head_idle && ack_idle && tail_idle;
+  assign idle     = head_idle && ack_idle && tail_idle && !clear_q && slice_idle == {PORTS{1'b1}};
 
 `ifdef FORMAL
 `include "ledger.vh"

@@ -27,6 +27,8 @@ module rf_ledger_ack #(
   input  wire [PORTS*24-1:0]  e_msn,
   // The receiver has given up.
   input  wire [PORTS-1:0]     e_fatal,
+  // It names an index that is missing and acknowledges nothing.
+  input  wire [PORTS-1:0]     e_still,
 
   // una cannot be written in this cycle.
   input  wire                 block,
@@ -55,6 +57,7 @@ module rf_ledger_ack #(
   reg [IDX-1:0]   a_value_q;
   reg [23:0]      a_msn_q;
   reg             a_fatal_q;
+  reg             a_still_q;
 
   wire             a_take = !a_valid_q || !block;
   wire [PORTS-1:0] grant;
@@ -78,6 +81,7 @@ module rf_ledger_ack #(
           a_value_q <= e_index[p*IDX +: IDX];
           a_msn_q   <= e_msn[p*24 +: 24];
           a_fatal_q <= e_fatal[p];
+          a_still_q <= e_still[p];
         end
     end
 
@@ -101,7 +105,7 @@ module rf_ledger_ack #(
   assign a_addr  = a_addr_q;
   assign a_value = a_value_q;
   assign a_msn   = a_msn_q;
-  assign a_raise = (done && !beyond && less(una, a_value_q)) ? target : {PORTS{1'b0}};
+  assign a_raise = (done && !beyond && !a_still_q && less(una, a_value_q)) ? target : {PORTS{1'b0}};
   assign a_note  = (done && !beyond) ? target : {PORTS{1'b0}};
   assign v_valid = done ? a_from_q : {PORTS{1'b0}};
   assign v_ok    = !beyond;

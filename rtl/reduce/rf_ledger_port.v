@@ -4,6 +4,7 @@
 // Throughput  one judged packet, one commit, one sending and one ACK per cycle.
 // Capacity    GROUPS groups of LANES connections.
 // Handshake   init_valid may come only in a cycle without accepted packet, commit, sending or ACK (rf_ledger sees to it).
+//             Steps of selective groups wait for it, for packets that are judged and for commits.
 // Reset       port heads. The rest is unknown until init.
 // Proved      tests/formal/ledger.vh, with rf_ledger.
 //
@@ -18,10 +19,20 @@ module rf_ledger_port #(
   parameter GROUPS = 8,
   parameter LANES = 1,
   parameter GW = 3,
-  parameter LW = 1
+  parameter LW = 1,
+  // log2 of the slots of a lane.
+  parameter HDR_AW = 9
 ) (
   input  wire                 clk,
   input  wire                 rst,
+
+  // Slot 0 and log2 of the slots of each group.
+  input  wire [GROUPS*HDR_AW-1:0] g_hbase,
+  input  wire [GROUPS*4-1:0]      g_size_log2,
+  // A slot of a selective group that begins is cleared.
+  input  wire                 clear_valid,
+  output wire                 clear_ready,
+  input  wire [HDR_AW-1:0]    clear_slot,
 
   // A group begins: its port head becomes 0.
   input  wire                 start_valid,
@@ -30,10 +41,14 @@ module rf_ledger_port #(
   input  wire                 init_valid,
   input  wire [GW+LW-1:0]     init_addr,
 
-  // Judge: values of a connection; with j_valid a packet that is next is accepted.
+  // Judge: values of a connection; with j_valid a packet is accepted that is next or, in a selective group, new.
   input  wire                 j_valid,
   input  wire [GW+LW-1:0]     j_addr,
   input  wire [IDX-1:0]       j_index,
+  input  wire                 j_selective,
+  // Its slot, and whether its lap is odd.
+  input  wire [HDR_AW-1:0]    j_slot,
+  input  wire                 j_lap,
   // tail + S of the group.
   input  wire [IDX-1:0]       j_limit,
   output wire [IDX-1:0]       j_next,
@@ -42,12 +57,21 @@ module rf_ledger_port #(
   output wire                 j_far,
   output wire [23:0]          j_msn,
   output wire                 j_accept,
+  // The index lies before tail + S; next is there.
+  output wire                 j_inside,
+  output wire                 j_full,
 
-  // Commit: the copy of the connection's next packet begins.
+  // Commit: the copy of the connection's next packet begins; in a selective group that of the packet in c_slot.
   input  wire                 c_valid,
   input  wire [GW+LW-1:0]     c_addr,
-  // Lanes of that group that have a rank at this port.
-  input  wire [LANES-1:0]     c_members,
+  input  wire                 c_selective,
+  input  wire [HDR_AW-1:0]    c_slot,
+  input  wire                 c_lap,
+  // The connection whose `stored` rises in this cycle; lanes of its group that have a rank at this port.
+  output wire                 step_valid,
+  output wire [GW+LW-1:0]     step_addr,
+  output wire [IDX-1:0]       step_index,
+  input  wire [LANES-1:0]     step_members,
 
   // Head unit: port head of a group.
   input  wire [GW-1:0]        h_group,
@@ -82,26 +106,104 @@ module rf_ledger_port #(
   output wire [IDX-1:0]       x_next,
   output wire [IDX-1:0]       x_sent,
   output wire [IDX-1:0]       x_una,
-  output wire [23:0]          x_msn
+  output wire [23:0]          x_msn,
+
+  output wire                 idle
 `ifdef FORMAL
   ,
+  output wire [(LANES<<HDR_AW)-1:0] f_there,
+  output wire [(LANES<<HDR_AW)-1:0] f_copied,
+  // {stored, next}
+  output wire [1:0]           f_same,
+  output wire [1:0]           f_run,
+  output wire [2*(GW+LW)-1:0] f_run_addr,
+  output wire [2*IDX-1:0]     f_run_index,
+  output wire                 f_next_step,
+  output wire [(2<<(GW+LW))-1:0] f_queued,
   output wire [LANES*IDX-1:0] f_stored,
+  output wire [LANES-1:0]     f_true,
   output wire [IDX-1:0]       f_head
 `endif
 );
 
-  localparam AW    = GW + LW;
+  localparam AW = GW + LW;
 
-  // next: read by the judge and by the registers.
-  wire           next_we   = init_valid || (j_valid && j_accept);
-  wire [AW-1:0]  next_addr = init_valid ? init_addr : j_addr;
-  wire [IDX-1:0] next_data = init_valid ? {IDX{1'b0}} : j_next + 1'b1;
+  function less;
+    input [IDX-1:0] a;
+    input [IDX-1:0] b;
+    reg   [IDX-1:0] d;
+    begin
+      d    = b - a;
+      less = d != {IDX{1'b0}} && !d[IDX-1];
+    end
+  endfunction
 
-  assign j_accept = j_index == j_next && j_next != j_limit;
+  // next: read by the judge, by the runners and by the registers. In selective groups it runs on over what came before its turn,
+  // in cycles in which the judge does not write.
+  wire           n_valid;
+  wire           n_ready;
+  wire           n_step  = n_valid && n_ready;
+  wire [AW-1:0]  n_addr;
+  wire [IDX-1:0] n_index;
+  wire [AW-1:0]  n_load;
+  wire [IDX-1:0] n_value;
+  wire           n_idle;
+  wire           n_clear;
+  wire [AW-1:0]  o_addr;
+  wire [IDX-1:0] o_index;
+  wire [IDX-1:0] o_next;
+  wire           o_clear;
+  wire           j_there;
+  wire           j_is_next = j_index == j_next;
+  wire           j_next_we = j_valid && j_accept && j_is_next;
+  wire           next_we   = init_valid || j_next_we || n_step;
+  wire [AW-1:0]  next_addr = init_valid ? init_addr : j_next_we ? j_addr : n_addr;
+  wire [IDX-1:0] next_data = init_valid ? {IDX{1'b0}} : (j_next_we ? j_next : n_index) + 1'b1;
 
-  rf_ram_many #(.WIDTH(IDX), .AW(AW), .READS(2)) nexts (
-    .clk(clk), .wr_en(next_we), .wr_addr(next_addr), .wr_data(next_data), .rd_addr({j_addr, x_addr}),
-    .rd_data({j_next, x_next}));
+  assign n_ready  = !j_next_we && !init_valid;
+  assign j_inside = less(j_index, j_limit);
+  assign j_full   = j_next == j_limit;
+  assign j_accept = j_selective ? !less(j_index, j_next) && j_inside && !j_there : j_is_next && !j_full;
+
+  rf_ledger_run #(.IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW)) accepted (
+    .clk(clk), .rst(rst), .g_hbase(g_hbase), .g_size_log2(g_size_log2), .clear_valid(clear_valid),
+    .clear_ready(n_clear), .clear_slot(clear_slot), .m_set(j_valid && j_selective && j_accept), .m_push(j_is_next),
+    .m_addr(j_addr), .m_slot(j_slot), .m_lap(j_lap), .m_there(j_there), .r_addr(n_load), .r_value(n_value),
+    .step_valid(n_valid), .step_ready(n_ready), .step_addr(n_addr), .step_index(n_index), .idle(n_idle)
+`ifdef FORMAL
+    ,
+    .f_same(f_same[0]), .f_marks(f_there), .f_run(f_run[0]), .f_queued(f_queued[0 +: 1<<AW])
+`endif
+  );
+
+  rf_ram_many #(.WIDTH(IDX), .AW(AW), .READS(4)) nexts (
+    .clk(clk), .wr_en(next_we), .wr_addr(next_addr), .wr_data(next_data), .rd_addr({j_addr, n_load, o_addr, x_addr}),
+    .rd_data({j_next, n_value, o_next, x_next}));
+
+  // stored: likewise, over what is being copied, but not beyond next; in cycles without another commit.
+  wire           c_direct = c_valid && !c_selective;
+  wire           o_valid;
+  wire           o_ready = !c_direct && !init_valid && o_index != o_next;
+  wire [AW-1:0]  o_load;
+  wire [IDX-1:0] o_value;
+  wire           o_idle;
+  wire           unused_there;
+
+  assign step_valid  = c_direct || (o_valid && o_ready);
+  assign step_addr   = c_direct ? c_addr : o_addr;
+  assign clear_ready = n_clear && o_clear;
+  assign idle        = n_idle && o_idle;
+
+  rf_ledger_run #(.IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW)) copied (
+    .clk(clk), .rst(rst), .g_hbase(g_hbase), .g_size_log2(g_size_log2), .clear_valid(clear_valid),
+    .clear_ready(o_clear), .clear_slot(clear_slot), .m_set(c_valid && c_selective), .m_push(1'b1),
+    .m_addr(c_addr), .m_slot(c_slot), .m_lap(c_lap), .m_there(unused_there), .r_addr(o_load), .r_value(o_value),
+    .step_valid(o_valid), .step_ready(o_ready), .step_addr(o_addr), .step_index(o_index), .idle(o_idle)
+`ifdef FORMAL
+    ,
+    .f_same(f_same[1]), .f_marks(f_copied), .f_run(f_run[1]), .f_queued(f_queued[(1<<AW) +: 1<<AW])
+`endif
+  );
 
   // sent.
   wire           sent_we   = init_valid || s_valid;
@@ -140,13 +242,17 @@ module rf_ledger_port #(
   // Port heads, and `stored` of all lanes of the group that commits.
   reg [IDX-1:0] head_q [0:GROUPS-1];
 
-  wire [GW-1:0]    c_group = c_addr[AW-1:LW];
-  wire [LW-1:0]    c_lane  = c_addr[LW-1:0];
+  wire [GW-1:0]    c_group = step_addr[AW-1:LW];
+  wire [LW-1:0]    c_lane  = step_addr[LW-1:0];
   wire [IDX-1:0]   c_head  = head_q[c_group];
   wire [LANES-1:0] behind;
-  wire             advance = c_valid && behind == {LANES{1'b0}};
+  wire [LANES*IDX-1:0] loads;
+  wire [LANES*IDX-1:0] storeds;
+  wire             advance = step_valid && behind == {LANES{1'b0}};
 
-  assign h_head = head_q[h_group];
+  assign h_head  = head_q[h_group];
+  assign step_index = storeds[c_lane*IDX +: IDX];
+  assign o_value = loads[o_load[LW-1:0]*IDX +: IDX];
 
   genvar l;
   generate
@@ -154,17 +260,25 @@ module rf_ledger_port #(
       localparam [31:0] NUMBER = l;
       wire           mine      = c_lane == NUMBER[LW-1:0];
       wire           init_here = init_valid && init_addr[LW-1:0] == NUMBER[LW-1:0];
-      wire           we        = init_here || (c_valid && mine);
+      wire           we        = init_here || (step_valid && mine);
       wire [GW-1:0]  addr      = init_here ? init_addr[AW-1:LW] : c_group;
       wire [IDX-1:0] stored;
 
-      rf_ram_lut #(.WIDTH(IDX), .DEPTH(1 << GW)) stored_c (
+      rf_ram_many #(.WIDTH(IDX), .AW(GW), .READS(2)) stored_c (
         .clk(clk), .wr_en(we), .wr_addr(addr), .wr_data(init_here ? {IDX{1'b0}} : stored + 1'b1),
-        .rd_addr(c_group), .rd_data(stored));
+        .rd_addr({c_group, o_load[AW-1:LW]}), .rd_data({stored, loads[l*IDX +: IDX]}));
 
-      assign behind[l] = c_members[l] && !mine && stored == c_head;
+      assign storeds[l*IDX +: IDX] = stored;
+      assign behind[l] = step_members[l] && !mine && stored == c_head;
 `ifdef FORMAL
-      assign f_stored[l*IDX +: IDX] = stored;
+      // What the memory holds for group 0.
+      reg [IDX-1:0] f_stored_q;
+
+      always @(posedge clk)
+        if (we && addr == {GW{1'b0}}) f_stored_q <= init_here ? {IDX{1'b0}} : stored + 1'b1;
+
+      assign f_stored[l*IDX +: IDX] = f_stored_q;
+      assign f_true[l] = c_group != {GW{1'b0}} || stored == f_stored_q;
 `endif
     end
   endgenerate
@@ -180,7 +294,10 @@ module rf_ledger_port #(
     end
 
 `ifdef FORMAL
-  assign f_head = head_q[0];
+  assign f_head      = head_q[0];
+  assign f_run_addr  = {o_addr, n_addr};
+  assign f_run_index = {o_index, n_index};
+  assign f_next_step = n_step;
 `endif
 
 endmodule

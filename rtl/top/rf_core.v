@@ -92,6 +92,14 @@ module rf_core #(
   wire        busy;
   wire [11:0] rd_at;
   wire        axil_idle;
+  wire        start_valid;
+  wire        tick;
+  wire        lag_arm;
+  wire [31:0] lag_status;
+  wire [31:0] lag_cycles;
+  wire [31:0] lag_index;
+  wire [GROUPS*5-1:0] g_straggler;
+  wire [GROUPS-1:0] g_clearing;
   wire [PORTS-1:0] port_ready;
 
   rf_axil #(.AW(24)) axil (
@@ -101,8 +109,8 @@ module rf_core #(
     .s_axil_bvalid(s_axil_bvalid), .s_axil_bready(s_axil_bready), .s_axil_araddr(s_axil_araddr),
     .s_axil_arvalid(s_axil_arvalid), .s_axil_arready(s_axil_arready), .s_axil_rdata(s_axil_rdata),
     .s_axil_rresp(s_axil_rresp), .s_axil_rvalid(s_axil_rvalid), .s_axil_rready(s_axil_rready),
-    .open(port_ready == {PORTS{1'b1}} && !busy), .wr_en(wr_en), .wr_addr(wr_addr), .wr_data(wr_data), .rd_en(rd_en),
-    .rd_addr(rd_addr), .rd_data(rd_data), .rd_ack(rd_ack), .idle(axil_idle));
+    .open(port_ready == {PORTS{1'b1}} && !busy && !wr_en && !start_valid && g_clearing == {GROUPS{1'b0}}), .wr_en(wr_en),
+    .wr_addr(wr_addr), .wr_data(wr_data), .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data), .rd_ack(rd_ack), .idle(axil_idle));
 
   wire                          enable;
   wire                          hold;
@@ -164,7 +172,6 @@ module rf_core #(
   wire [GROUPS*PORTS-1:0]       g_ports;
   wire [GROUPS*PORTS-1:0]       g_block;
   wire [GROUPS*PW-1:0]          g_ref;
-  wire                          start_valid;
   wire [GW-1:0]                 start_group;
 
   rf_regs #(
@@ -172,12 +179,13 @@ module rf_core #(
     .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .FP16(FP16), .CLOCK_KHZ(CLOCK_KHZ)
   ) regs (
     .clk(clk), .rst(rst), .wr_en(wr_en), .wr_addr(wr_addr), .wr_data(wr_data), .rd_en(rd_en), .rd_addr(rd_addr),
-    .rd_data(rd_data), .rd_ack(rd_ack), .busy(busy), .rd_at(rd_at), .enable(enable), .hold(hold), .base_mac(base_mac),
+    .rd_data(rd_data), .rd_ack(rd_ack), .busy(busy), .rd_at(rd_at), .enable(enable), .hold(hold), .tick(tick), .base_mac(base_mac),
     .box_ip(box_ip), .any_error(g_error != {GROUPS{1'b0}}), .irq(irq), .hash_valid(hash_valid),
     .hash_table(hash_table), .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip), .hash_qpn(hash_qpn),
     .hash_cid(hash_cid), .hash_state(hash_state), .punt_status(punt_status), .punt_pop(punt_pop),
     .punt_win_en(punt_win_en), .punt_win_data(punt_win_data), .inject_win_en(inject_win_en), .inject_cmd(inject_cmd),
-    .inject_busy(inject_busy), .count_number(count_number), .count_data(count_data), .group_wr(group_wr),
+    .inject_busy(inject_busy), .lag_arm(lag_arm), .lag_status(lag_status),
+    .lag_cycles(lag_cycles), .lag_index(lag_index), .count_number(count_number), .count_data(count_data), .group_wr(group_wr),
     .group_wr_number(group_wr_number), .group_rd_number(group_rd_number), .group_rd_data(group_rd_data),
     .x_head(x_head), .x_tail(x_tail), .x_issued(x_issued), .conn_field(conn_field), .conn_wr(conn_wr),
     .init_valid(init_valid), .init_ready(init_ready), .seen_valid(seen_valid), .seen_bits(seen_bits),
@@ -201,7 +209,7 @@ module rf_core #(
     .clk(clk), .rst(rst), .wr_en(group_wr), .wr_group(group_wr_number), .wr_offset(wr_addr[5:0]), .wr_data(wr_data),
     .rd_group(group_rd_number), .rd_offset(rd_at[5:0]), .rd_data(group_rd_data), .start_valid(start_valid),
     .start_group(start_group), .g_live(g_live), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase),
-    .g_hbase(g_hbase), .g_members(g_members), .g_ports(g_ports), .g_block(g_block), .g_ref(g_ref),
+    .g_hbase(g_hbase), .g_straggler(g_straggler), .g_members(g_members), .g_ports(g_ports), .g_block(g_block), .g_ref(g_ref),
     .judge_error(judge_error), .judge_conn(judge_conn), .judge_index(judge_index), .bad_valid(bad_valid),
     .bad_addr(bad_addr), .bad_index(bad_index), .nak_valid(n_valid), .nak_conn({n_addr, n_port}),
     .nak_index(n_index));
@@ -235,14 +243,27 @@ module rf_core #(
   wire [PORTS-1:0]      j_valid;
   wire [PORTS*AW-1:0]   j_addr;
   wire [PORTS*24-1:0]   j_index;
+  wire [PORTS-1:0]      j_selective;
+  wire [PORTS*HDR_AW-1:0] j_slot;
+  wire [PORTS-1:0]      j_lap;
   wire [PORTS*24-1:0]   j_next;
   wire [PORTS*24-1:0]   j_sent;
   wire [PORTS*24-1:0]   j_una;
   wire [PORTS-1:0]      j_far;
   wire [PORTS*24-1:0]   j_msn;
   wire [PORTS-1:0]      j_accept;
+  wire [PORTS-1:0]      j_inside;
+  wire [PORTS-1:0]      j_full;
   wire [PORTS-1:0]      c_valid;
   wire [PORTS*AW-1:0]   c_addr;
+  wire [PORTS-1:0]      c_selective;
+  wire [PORTS*HDR_AW-1:0] c_slot;
+  wire [PORTS-1:0]      c_lap;
+  wire [PORTS-1:0]      steps;
+  wire [PORTS*AW-1:0]   step_addrs;
+  wire [PORTS*24-1:0]   step_indexes;
+  wire [GW-1:0]         lag_group;
+  wire [23:0]           lag_head;
   wire [GROUPS-1:0]     g_pending;
   wire [GROUPS*24-1:0]  g_issued;
   wire [GROUPS-1:0]     pass_room;
@@ -260,10 +281,15 @@ module rf_core #(
   wire [PORTS*24-1:0]   ev_index;
   wire [PORTS*24-1:0]   ev_msn;
   wire [PORTS-1:0]      ev_fatal;
+  wire [PORTS-1:0]      ev_still;
+  wire [PORTS-1:0]      u_valid;
+  wire [AW-1:0]         u_addr;
   wire [PORTS-1:0]      v_valid;
   wire                  v_ok;
   wire                  ledger_idle;
   wire [GROUPS-1:0]     g_open;
+  wire [GROUPS-1:0]     g_selective;
+  wire [GROUPS*HDR_AW-1:0] g_hslot;
   wire [GROUPS*4-1:0]   g_size_log2;
   wire [GROUPS*5-1:0]   g_lanes;
   wire [PORTS-1:0]      end_valid;
@@ -276,6 +302,8 @@ module rf_core #(
   generate
     for (g = 0; g < GROUPS; g = g + 1) begin : g_field
       assign g_open[g]            = g_cfg[g*32 + `RF_GROUP_CFG_OPEN_LOOP_LSB];
+      assign g_selective[g]       = g_cfg[g*32 + `RF_GROUP_CFG_SELECTIVE_LSB];
+      assign g_hslot[HDR_AW*g +: HDR_AW] = g_hbase[g*32 +: HDR_AW];
       assign g_size_log2[4*g +: 4] = g_cfg[g*32 + `RF_GROUP_CFG_S_LOG2_LSB +: 4];
       assign g_lanes[5*g +: 5]    = g_cfg[g*32 + `RF_GROUP_CFG_LANES_LSB +: 5];
     end
@@ -289,21 +317,32 @@ module rf_core #(
   end
 
   rf_ledger #(
-    .IDX(24), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW)
+    .IDX(24), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .HDR_AW(HDR_AW)
   ) ledger (
-    .clk(clk), .rst(rst), .g_open(g_open), .g_size_log2(g_size_log2), .g_lanes(g_lanes), .g_members(g_members),
-    .g_ports(g_ports), .start_valid(start_valid), .start_group(start_group), .init_valid(init_valid),
+    .clk(clk), .rst(rst), .g_open(g_open), .g_selective(g_selective), .g_hbase(g_hslot), .g_size_log2(g_size_log2), .g_lanes(g_lanes), .g_members(g_members),
+    .g_ports(g_ports), .start_valid(start_valid), .start_group(start_group), .g_clearing(g_clearing), .init_valid(init_valid),
     .init_ready(init_ready), .init_port(conn_wr[PW-1:0]), .init_addr(conn_wr[CW-1:PW]), .j_valid(j_valid),
-    .j_addr(j_addr), .j_index(j_index), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far),
-    .j_msn(j_msn), .j_accept(j_accept), .c_valid(c_valid), .c_addr(c_addr), .g_pending(g_pending),
+    .j_addr(j_addr), .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot), .j_lap(j_lap), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far),
+    .j_msn(j_msn), .j_accept(j_accept), .j_inside(j_inside), .j_full(j_full), .c_valid(c_valid), .c_addr(c_addr), .c_selective(c_selective),
+    .c_slot(c_slot), .c_lap(c_lap), .steps(steps), .step_addrs(step_addrs), .step_indexes(step_indexes),
+    .l_group(lag_group), .l_head(lag_head), .g_pending(g_pending),
     .g_issued(g_issued), .pass_room(pass_room), .pass_begin(pass_begin), .pass_first(pass_first),
     .pass_group(launch_group), .pass_index(launch_index), .pass_end(pass_end), .s_valid(s_valid),
     .s_addr({launch_group, launch_lane}), .s_index(launch_index), .r_addr(q_addr), .r_sent(r_sent), .r_una(r_una),
     .e_valid(ev_valid), .e_ready(ev_ready), .e_port(ev_port), .e_addr(ev_addr), .e_index(ev_index), .e_msn(ev_msn),
-    .e_fatal(ev_fatal), .v_valid(v_valid), .v_ok(v_ok), .n_valid(n_valid), .n_port(n_port), .n_addr(n_addr),
+    .e_fatal(ev_fatal), .e_still(ev_still), .u_valid(u_valid), .u_addr(u_addr), .v_valid(v_valid), .v_ok(v_ok), .n_valid(n_valid), .n_port(n_port), .n_addr(n_addr),
     .n_index(n_index), .x_group(group_rd_number), .x_head(x_head), .x_tail(x_tail), .x_issued(x_issued),
     .x_port(conn_rd[PW-1:0]), .x_addr(conn_rd[CW-1:PW]), .x_next(x_next), .x_sent(x_sent), .x_una(x_una),
     .x_msn(x_msn), .idle(ledger_idle));
+
+  rf_lag #(
+    .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW)
+  ) lag (
+    .clk(clk), .rst(rst), .arm_valid(lag_arm), .arm_group(wr_data[7:0]),
+    .stop_valid(group_wr && wr_addr[5:0] == 6'd0 && !wr_data[0]), .stop_group(group_wr_number),
+    .g_size_log2(g_size_log2), .j_valid(j_valid & j_accept), .j_addr(j_addr), .j_index(j_index), .step_valid(steps),
+    .step_addr(step_addrs), .step_index(step_indexes), .group(lag_group), .head(lag_head), .status(lag_status),
+    .cycles(lag_cycles), .index(lag_index));
 
   // Scheduler.
   wire [PORTS-1:0]          q_valid;
@@ -396,8 +435,8 @@ module rf_core #(
         .s_axis_tvalid(s_axis_tvalid[p]), .s_axis_tlast(s_axis_tlast[p]), .s_axis_tuser(s_axis_tuser[p]),
         .m_axis_tdata(m_axis_tdata[p*WIDTH +: WIDTH]), .m_axis_tkeep(m_axis_tkeep[p*WIDTH/8 +: WIDTH/8]),
         .m_axis_tvalid(m_axis_tvalid[p]), .m_axis_tlast(m_axis_tlast[p]), .m_axis_tready(m_axis_tready[p]),
-        .enable(enable), .hold(hold), .base_mac(base_mac), .box_ip(box_ip), .g_live(g_live), .g_error(g_error),
-        .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase), .hash_valid(hash_valid),
+        .enable(enable), .hold(hold), .base_mac(base_mac), .box_ip(box_ip), .g_live(g_live & ~g_clearing), .g_error(g_error),
+        .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .hash_valid(hash_valid),
         .hash_table(hash_table), .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip),
         .hash_qpn(hash_qpn), .hash_cid(hash_cid), .hash_state(hash_state), .conn_field(conn_field),
         .conn_wr(conn_wr), .conn_data(wr_data), .conn_rd(conn_rd), .seen_clear(seen_clear),
@@ -406,11 +445,15 @@ module rf_core #(
         .punt_valid(punt_valid[p]), .punt_ready(punt_ready[p]), .punt_data(punt_data[p*WIDTH +: WIDTH]),
         .punt_keep(punt_keep[p*WIDTH/8 +: WIDTH/8]), .punt_last(punt_last[p]), .inj_valid(inj_valid[p]),
         .inj_ready(inj_ready[p]), .inj_len(inj_len), .inj_data(inj_data), .inj_last(inj_last), .j_valid(j_valid[p]),
-        .j_addr(j_addr[p*AW +: AW]), .j_index(j_index[p*24 +: 24]), .j_next(j_next[p*24 +: 24]),
+        .j_addr(j_addr[p*AW +: AW]), .j_index(j_index[p*24 +: 24]), .j_selective(j_selective[p]), .j_slot(j_slot[p*HDR_AW +: HDR_AW]),
+        .j_lap(j_lap[p]), .j_next(j_next[p*24 +: 24]),
         .j_sent(j_sent[p*24 +: 24]), .j_una(j_una[p*24 +: 24]), .j_far(j_far[p]), .j_msn(j_msn[p*24 +: 24]),
-        .j_accept(j_accept[p]), .c_valid(c_valid[p]), .c_addr(c_addr[p*AW +: AW]), .ev_valid(ev_valid[p]),
+        .j_accept(j_accept[p]), .j_inside(j_inside[p]), .j_full(j_full[p]),
+        .init_valid(init_valid && init_ready && {{32-PW{1'b0}}, conn_wr[PW-1:0]} == p), .tick(tick),
+        .una_valid(u_valid[p] && !g_selective[u_addr[AW-1:LW]]), .una_addr(u_addr), .c_valid(c_valid[p]), .c_addr(c_addr[p*AW +: AW]),
+        .c_selective(c_selective[p]), .c_slot(c_slot[p*HDR_AW +: HDR_AW]), .c_lap(c_lap[p]), .ev_valid(ev_valid[p]),
         .ev_ready(ev_ready[p]), .ev_conn(ev_conn), .ev_index(ev_index[p*24 +: 24]), .ev_msn(ev_msn[p*24 +: 24]),
-        .ev_fatal(ev_fatal[p]), .v_valid(v_valid[p]), .v_ok(v_ok), .judge_error(judge_error[p*3 +: 3]),
+        .ev_fatal(ev_fatal[p]), .ev_still(ev_still[p]), .v_valid(v_valid[p]), .v_ok(v_ok), .judge_error(judge_error[p*3 +: 3]),
         .judge_conn(judge_conn[p*CW +: CW]), .judge_index(judge_index[p*24 +: 24]), .bad_valid(bad_valid[p]),
         .bad_addr(bad_addr[p*AW +: AW]), .bad_index(bad_index[p*24 +: 24]), .q_valid(q_valid[p]),
         .q_addr(q_addr[p*AW +: AW]), .q_index(q_index[p*24 +: 24]), .q_first(q_first[p]), .q_life(q_life[p]),

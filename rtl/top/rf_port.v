@@ -51,6 +51,7 @@ module rf_port #(
   input  wire [GROUPS*32-1:0]  g_cfg,
   input  wire [GROUPS*32-1:0]  g_dbase,
   input  wire [GROUPS*32-1:0]  g_hbase,
+  input  wire [GROUPS*5-1:0]   g_straggler,
   input  wire                  hash_valid,
   input  wire                  hash_table,
   input  wire [15:0]           hash_index,
@@ -87,20 +88,34 @@ module rf_port #(
   output wire                  j_valid,
   output wire [GW+LW-1:0]      j_addr,
   output wire [23:0]           j_index,
+  output wire                  j_selective,
+  output wire [HDR_AW-1:0]     j_slot,
+  output wire                  j_lap,
   input  wire [23:0]           j_next,
   input  wire [23:0]           j_sent,
   input  wire [23:0]           j_una,
   input  wire                  j_far,
   input  wire [23:0]           j_msn,
   input  wire                  j_accept,
+  input  wire                  j_inside,
+  input  wire                  j_full,
+  // A connection of this port is initialised; no NAK is outstanding any more; una has risen.
+  input  wire                  init_valid,
+  input  wire                  tick,
+  input  wire                  una_valid,
+  input  wire [GW+LW-1:0]      una_addr,
   output wire                  c_valid,
   output wire [GW+LW-1:0]      c_addr,
+  output wire                  c_selective,
+  output wire [HDR_AW-1:0]     c_slot,
+  output wire                  c_lap,
   output wire                  ev_valid,
   input  wire                  ev_ready,
   output wire [GW+LW+PW-1:0]   ev_conn,
   output wire [23:0]           ev_index,
   output wire [23:0]           ev_msn,
   output wire                  ev_fatal,
+  output wire                  ev_still,
   input  wire                  v_valid,
   input  wire                  v_ok,
 
@@ -263,16 +278,23 @@ module rf_port #(
   wire [23:0]             event_index;
   wire [23:0]             event_msn;
   wire                    event_fatal;
+  wire                    event_still;
   wire                    behalf_room;
   wire                    m_valid;
   wire [1:0]              m_op;
   wire [LW+BANK_AW-1:0]   m_addr;
   wire [AW-1:0]           m_conn;
+  wire                    m_selective;
+  wire [HDR_AW-1:0]       m_slot;
+  wire                    m_lap;
   wire                    m_done;
   wire                    h_store;
   wire [LW+HDR_AW-1:0]    h_addr;
   wire                    h_event;
   wire                    h_behalf;
+  wire                    h_nak;
+  wire [23:0]             h_made;
+  wire [7:0]              h_syndrome;
   wire [639:0]            h_hdr;
   wire                    h_vlan;
   wire [7:0]              h_opcode;
@@ -293,19 +315,21 @@ module rf_port #(
     .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .COMMANDS(COMMANDS)
   ) judge (
     .clk(clk), .rst(rst), .enable(enable), .hold(hold), .g_live(g_live), .g_error(g_error), .g_cfg(g_cfg),
-    .g_dbase(g_dbase), .g_hbase(g_hbase), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause),
+    .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause),
     .d_len(d_len), .d_hdr(d_hdr), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
     .d_src_ip(d_src_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome),
     .d_msn(d_msn), .d_icrc_ok(d_icrc_ok), .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state),
     .f_read(f_read), .f_conn(f_conn), .f_start(f_start), .f_shift(f_shift), .f_src_ip(f_src_ip),
     .f_peer_ip(f_peer_ip), .f_peer_port(f_peer_port), .f_qpn(f_qpn), .j_valid(j_valid), .j_addr(j_addr),
-    .j_index(j_index), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far), .j_msn(j_msn),
-    .j_accept(j_accept), .punt_room(punt_room), .punt_take(punt_take), .pass_len(pass_len), .pass_room(pass_room),
+    .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot), .j_lap(j_lap), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far), .j_msn(j_msn),
+    .j_accept(j_accept), .j_inside(j_inside), .j_full(j_full), .init_valid(init_valid),
+    .init_addr(conn_wr[CW-1:PW]), .tick(tick), .una_valid(una_valid), .una_addr(una_addr), .punt_room(punt_room), .punt_take(punt_take), .pass_len(pass_len), .pass_room(pass_room),
     .pass_take(pass_take), .repeat_room(repeat_room), .repeat_take(repeat_take), .event_room(event_room),
     .event_take(event_take), .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn),
-    .event_fatal(event_fatal), .behalf_room(behalf_room), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr),
-    .m_conn(m_conn), .m_done(m_done), .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf),
-    .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
+    .event_fatal(event_fatal), .event_still(event_still), .behalf_room(behalf_room), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr),
+    .m_conn(m_conn), .m_selective(m_selective), .m_slot(m_slot), .m_lap(m_lap), .m_done(m_done),
+    .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_made(h_made),
+    .h_syndrome(h_syndrome), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
     .h_psn(h_psn), .h_qpn(h_qpn), .h_msn(h_msn), .x_count(x_count), .x_cause(x_cause), .x_seen_data(x_seen_data),
     .x_seen_ack(x_seen_ack), .x_conn(judge_conn), .x_error(judge_error), .x_index(judge_index), .idle(judge_idle));
 
@@ -319,15 +343,18 @@ module rf_port #(
   wire [639:0] ack_e_hdr;
   wire [6:0]   ack_e_hlen;
   wire         ack_behalf;
+  wire         ack_nak;
   wire         ackq_idle;
 
   rf_ackq #(.CW(CW)) ackq (
     .clk(clk), .rst(rst), .event_room(event_room), .behalf_room(behalf_room), .event_take(event_take),
     .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn), .event_fatal(event_fatal),
-    .h_event(h_event), .h_behalf(h_behalf), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_psn(h_psn), .h_qpn(h_qpn),
+    .event_still(event_still), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_syndrome(h_syndrome),
+    .h_made(h_made), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_psn(h_psn), .h_qpn(h_qpn),
     .h_msn(h_msn), .ev_valid(ev_valid), .ev_ready(ev_ready), .ev_conn(ev_conn), .ev_index(ev_index),
-    .ev_msn(ev_msn), .ev_fatal(ev_fatal), .v_valid(v_valid), .v_ok(v_ok), .e_valid(ack_e_valid),
-    .e_ready(ack_e_ready), .e_hdr(ack_e_hdr), .e_hlen(ack_e_hlen), .e_behalf(ack_behalf), .idle(ackq_idle));
+    .ev_msn(ev_msn), .ev_fatal(ev_fatal), .ev_still(ev_still), .v_valid(v_valid), .v_ok(v_ok), .e_valid(ack_e_valid),
+    .e_ready(ack_e_ready), .e_hdr(ack_e_hdr), .e_hlen(ack_e_hlen), .e_behalf(ack_behalf), .e_nak(ack_nak),
+    .idle(ackq_idle));
 
   // Repeats. `life` tells entries of a group from those of its former life.
   wire repeatq_idle;
@@ -350,13 +377,13 @@ module rf_port #(
   wire                  bank_idle;
 
   rf_bank #(
-    .WIDTH(WIDTH), .LANES(LANES), .LW(LW), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .AW(AW), .COMMANDS(COMMANDS)
+    .WIDTH(WIDTH), .LANES(LANES), .LW(LW), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .AW(AW + HDR_AW + 2), .COMMANDS(COMMANDS)
   ) bank (
-    .clk(clk), .rst(rst), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr), .m_conn(m_conn), .m_done(m_done),
+    .clk(clk), .rst(rst), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr), .m_conn({m_selective, m_lap, m_slot, m_conn}), .m_done(m_done),
     .h_store(h_store), .h_addr(h_addr), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen),
     .h_plen(h_plen), .h_pad(h_pad), .h_psn(h_psn), .c_valid(cmd_valid), .c_ready(cmd_ready), .c_op(cmd_op),
     .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_last(o_last), .punt_valid(punt_valid),
-    .punt_ready(punt_ready), .pass_valid(pass_valid), .commit_valid(c_valid), .commit_conn(c_addr),
+    .punt_ready(punt_ready), .pass_valid(pass_valid), .commit_valid(c_valid), .commit_conn({c_selective, c_lap, c_slot, c_addr}),
     .beat_read(beat_read), .beat_addr(beat_addr), .beat_data(in_data), .fact_read(fact_read), .fact_addr(fact_addr),
     .fact_data(fact), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .hdr_data(hdr_data), .idle(bank_idle));
 
@@ -475,7 +502,7 @@ module rf_port #(
 
   // Counters.
   wire [7:0] sent_cause = sent[0] ? (res_repeat ? `RF_CNT_TX_REPEAT : `RF_CNT_TX_FIRST) :
-                          sent[1] ? (ack_behalf ? `RF_CNT_TX_BEHALF : `RF_CNT_TX_ACK) :
+                          sent[1] ? (ack_nak ? `RF_CNT_TX_NAK : ack_behalf ? `RF_CNT_TX_BEHALF : `RF_CNT_TX_ACK) :
                           sent[2] ? `RF_CNT_TX_FOREIGN : `RF_CNT_TX_INJECT;
   wire       counters_ready;
 

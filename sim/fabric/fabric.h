@@ -96,6 +96,9 @@ struct rf_fabric_cfg {
 	bool plain; /* connections without the PSN shift: as an operator registers foreign endpoints
 		     */
 	bool vlan;  /* hosts tag their frames */
+	bool transparent;   /* the box makes no NAK */
+	bool selective;     /* packets and results are taken in any order */
+	unsigned straggler; /* RNR timer code while others are awaited; 0: silence */
 	bool in_place;
 	/* Run. */
 	uint64_t seed;

@@ -36,6 +36,7 @@ static void qp_cfg(const struct rf_host *h, struct roce_qp_cfg *c)
 	c->vlan_tci = RF_HOST_VLAN_TCI;
 	c->mtu = cfg->mtu;
 	c->window = h->pub.window;
+	c->selective = cfg->selective;
 	c->ack_timeout = cfg->ack_timeout_ns;
 	c->ack_timeout_max = cfg->ack_timeout_max_ns;
 	c->retry_cnt = (uint8_t)cfg->retry_cnt;
@@ -168,7 +169,10 @@ void rf_host_join(struct rf_host *h)
 	j.slots_log2 = (uint8_t)log2_of(cfg->slots);
 	j.slots_min_log2 = 4;
 	j.port = RF_CTL_NO_PORT;
-	j.flags = cfg->plain ? 0 : RF_CTL_J_SHIFTED;
+	j.flags = (uint16_t)((cfg->plain ? 0 : RF_CTL_J_SHIFTED) |
+			     (cfg->transparent ? RF_CTL_J_TRANSPARENT : 0) |
+			     (cfg->selective ? RF_CTL_J_SELECTIVE : 0) |
+			     cfg->straggler << RF_CTL_J_STRAGGLER_LSB);
 	j.qpn = rf_host_qpn(h->rank, true);
 	j.peer_ip = rf_fabric_ip(next);
 	j.peer_qpn = rf_host_qpn(next, false);

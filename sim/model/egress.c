@@ -193,16 +193,15 @@ static uint16_t ip_checksum(const uint8_t *ip)
 	return (uint16_t)~sum;
 }
 
-/* An ACK for what the receiver has, made from the header of the duplicate. */
-void model_send_behalf(struct rf_engine *e, unsigned int cid, const uint8_t *frame,
-		       const struct model_parsed *p)
+/* An ACK or NAK for the sender of a frame, made from its header. */
+void model_send_made(struct rf_engine *e, unsigned int cid, const uint8_t *frame,
+		     const struct model_parsed *p, uint32_t index, uint8_t syndrome)
 {
 	const struct model_conn *c = &e->conns[cid];
 	size_t len = p->l2 + 48;
 	struct model_frame *f = model_frame_new(frame, len, len);
 	uint8_t *ip = f->bytes + p->l2;
 	uint8_t *bth = ip + 28;
-	uint32_t last = e->mutant == RF_MODEL_MUTANT_BEHALF ? c->una : serial_sub(c->una, 1);
 
 	memcpy(f->bytes, frame + 6, 6); /* to the sender */
 	rf_put_be16(ip + 2, 48);
@@ -215,12 +214,12 @@ void model_send_behalf(struct rf_engine *e, unsigned int cid, const uint8_t *fra
 	bth[4] = 0;
 	rf_put_be24(bth + 5, c->qpn);
 	bth[8] = 0;
-	rf_put_be24(bth + 9, serial_add(c->start, last));
-	bth[12] = 0x1f;
+	rf_put_be24(bth + 9, serial_add(c->start, index));
+	bth[12] = syndrome;
 	rf_put_be24(bth + 13, c->msn);
 	seal(f, p->l2, 48);
 	f->ready = e->now + MODEL_ACK_DELAY;
-	f->counter = RF_CNT_TX_BEHALF;
+	f->counter = syndrome < 0x20 ? RF_CNT_TX_BEHALF : RF_CNT_TX_NAK;
 	model_send(e, cid_port(cid), SRC_ACK, f);
 }
 

@@ -23,6 +23,7 @@
 #define MODEL_HEADER 80u /* bytes of a frame that a header slot keeps */
 #define MODEL_MTU 4096u
 #define MODEL_RX_QUEUE 64u
+#define MODEL_BUCKET 4u /* places of a bucket of the connection table */
 #define MODEL_PUNT_MAX 1024u
 #define MODEL_REPEATS 64u /* largest queue of repeats */
 #define MODEL_PUNTS 8u    /* largest punt buffer */
@@ -37,7 +38,7 @@
 #define MODEL_RAW_DELAY 9u     /* the same, foreign and injected frames */
 #define MODEL_PASS_GAP 3u      /* from one pass of a block of ports to the next */
 #define MODEL_PASS_MIN 7u      /* shortest pass of a lane where lanes are accumulated */
-#define MODEL_REPEAT_SHARE 32u /* at least one pass in so many is a repeat, if one waits */
+#define MODEL_FIRST_SHARE 32u  /* at least one pass in so many is a first sending, if one waits */
 #define MODEL_RESULT_SHARE 8u  /* so many results at most before another waiting frame */
 
 /* 24-bit serial numbers: indexes and PSNs. */
@@ -89,8 +90,12 @@ struct model_entry {
 struct model_conn {
 	uint32_t start, shift, src_ip, peer_ip, peer_port, qpn;
 	uint32_t next, sent, una, msn;
-	uint32_t seen;       /* as in SEEN */
-	bool far;            /* una has reached 2^22 */
+	uint32_t seen; /* as in SEEN */
+	bool far;      /* una has reached 2^22 */
+	uint32_t last; /* index of the last packet that was looked at; selective: the highest */
+	uint32_t mark; /* selective: `last` at the last NAK or accepted packet */
+	bool asked;    /* a NAK is outstanding */
+	bool twice;    /* a sequence NAK was made since una last rose */
 	unsigned int queued; /* entries of this connection in the queue of repeats */
 };
 
@@ -100,6 +105,17 @@ struct model_group {
 	uint32_t members[4]; /* as in MEMBERS0..3 */
 	uint32_t head, tail, issued;
 	uint32_t error, error_index;
+	uint32_t straggler; /* timer code, 0: silence */
+};
+
+/* One measurement of who is last: docs/box.md. */
+struct model_lag {
+	enum { LAG_IDLE, LAG_ARMED, LAG_CHOSEN, LAG_RUNNING, LAG_DONE } state;
+	unsigned int group;
+	unsigned int last; /* cid */
+	uint32_t index;
+	uint64_t since;
+	uint32_t cycles;
 };
 
 /* One header slot: header bytes as they came and what was read from them. */
@@ -110,6 +126,7 @@ struct model_slot {
 	uint8_t hlen;
 	uint16_t plen;
 	uint32_t psn;
+	bool present; /* selective: stored, and next has not come to it yet */
 };
 
 /* One lane of one port. */
@@ -208,8 +225,9 @@ struct rf_engine {
 	struct model_bank banks[MODEL_PORTS][MODEL_LANES];
 	unsigned int group_turn;  /* group that is looked at first */
 	unsigned int repeat_turn; /* port whose repeats are looked at first */
-	unsigned int passes;      /* passes since the last repeat */
-	uint32_t *operands;       /* MODEL_PORTS + 1 vectors of MODEL_MTU / 2 values */
+	unsigned int repeats;     /* passes since the last first sending */
+	struct model_lag lag;
+	uint32_t *operands; /* MODEL_PORTS + 1 vectors of MODEL_MTU / 2 values */
 };
 
 /* queue.c: the queue of events, queues of frames. */
@@ -272,8 +290,20 @@ void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una);
 void model_conn_sent(struct rf_engine *e, unsigned int cid);
 void model_conn_init(struct rf_engine *e, unsigned int cid);
 
+/* nak.c: NAKs, and who is last. */
+unsigned int model_nak(struct rf_engine *e, unsigned int cid, const uint8_t *frame,
+		       const struct model_parsed *p, uint32_t index, unsigned int counter);
+void model_nak_tick(struct rf_engine *e);
+void model_lag_arm(struct rf_engine *e, unsigned int group);
+void model_lag_stored(struct rf_engine *e, unsigned int cid, uint32_t index);
+void model_lag_head(struct rf_engine *e, unsigned int cid);
+
 /* reduce.c: slots and sums. */
 struct model_slot *model_slot_at(const struct rf_engine *e, unsigned int cid, uint32_t index);
+/* Stored in a selective group while next has not come to it. */
+bool model_slot_present(const struct rf_engine *e, unsigned int cid, uint32_t index);
+/* Nothing is present in any slot of the group any more. */
+void model_slots_clear(struct rf_engine *e, unsigned int group);
 void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, const uint8_t *frame,
 		      const struct model_parsed *p);
 /* The result of an index: plen bytes of which the last `pad` are zero. */
@@ -296,8 +326,9 @@ void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bo
 		       const uint8_t *payload, uint64_t ready);
 void model_send_ack(struct rf_engine *e, unsigned int port, const uint8_t *frame,
 		    const struct model_parsed *p, uint32_t psn);
-void model_send_behalf(struct rf_engine *e, unsigned int cid, const uint8_t *frame,
-		       const struct model_parsed *p);
+/* An ACK (syndrome below 0x20) or a NAK made for the sender of the frame. */
+void model_send_made(struct rf_engine *e, unsigned int cid, const uint8_t *frame,
+		     const struct model_parsed *p, uint32_t index, uint8_t syndrome);
 void model_send_raw(struct rf_engine *e, unsigned int port, enum model_source src,
 		    const uint8_t *frame, size_t len);
 

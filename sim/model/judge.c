@@ -6,6 +6,7 @@
 #define OPCODE_LAST_DATA 0x0bu
 #define OPCODE_ACK 0x11u
 #define OPCODE_CNP 0x81u
+#define SYNDROME_SEQUENCE 0x60u
 #define SYNDROME_INVALID 0x61u
 #define SYNDROME_LAST 0x63u
 
@@ -26,20 +27,24 @@ static void punt(struct rf_engine *e, unsigned int port, const struct model_fram
 	model_count(e, port, RF_CNT_PUNTED);
 }
 
-/* The entry of a key in either table; NULL if there is none. */
+/* The entry of a key in its bucket of either table; NULL if there is none. */
 static const struct model_entry *lookup(const struct rf_engine *e, const struct model_parsed *p)
 {
 	unsigned int role = p->opcode == OPCODE_ACK;
 	uint8_t key[8];
-	uint32_t h, mask = (1u << e->cfg.hash_bits) - 1;
+	uint32_t h, mask = (1u << (e->cfg.hash_bits - 2)) - 1;
 	unsigned int k;
 
 	key[0] = (uint8_t)role;
 	rf_put_be24(key + 1, p->qpn);
 	rf_put_be32(key + 4, p->dst_ip);
 	h = rf_crc32(key, sizeof(key));
-	for (k = 0; k < 2; k++) {
-		const struct model_entry *entry = &e->table[k][(k ? h >> 16 : h) & mask];
+	h ^= (h >> 13 | h << 19) & (h >> 23 | h << 9);
+	for (k = 0; k < 2 * MODEL_BUCKET; k++) {
+		unsigned int t = k / MODEL_BUCKET;
+		uint32_t bucket = (t ? h >> 16 : h) & mask;
+		const struct model_entry *entry =
+			&e->table[t][MODEL_BUCKET * bucket + k % MODEL_BUCKET];
 
 		if (entry->ip == p->dst_ip &&
 		    entry->key == (role << RF_HASH_KEY_ROLE_LSB | p->qpn) &&
@@ -102,6 +107,7 @@ static unsigned int judge_old(struct rf_engine *e, unsigned int cid, const struc
 			      const struct model_parsed *p)
 {
 	unsigned int port = cid_port(cid);
+	uint32_t una = e->conns[cid].una;
 
 	if (e->groups[cid_group(cid)].cfg & RF_GROUP_CFG_OPEN_LOOP_MASK)
 		return RF_CNT_PENDING;
@@ -109,8 +115,45 @@ static unsigned int judge_old(struct rf_engine *e, unsigned int cid, const struc
 		return RF_CNT_BEHALF;
 	if (e->ports[port].out[SRC_ACK].frames >= e->bounds.ack_depth)
 		return RF_CNT_BEHALF_FULL;
-	model_send_behalf(e, cid, f->bytes, p);
+	model_send_made(e, cid, f->bytes, p,
+			serial_sub(una, e->mutant == RF_MODEL_MUTANT_BEHALF ? 0 : 1), 0x1f);
 	return RF_CNT_BEHALF;
+}
+
+/* Line 34. next runs on over what is there already in a selective group. */
+static void accept(struct rf_engine *e, unsigned int cid, const struct model_frame *f,
+		   const struct model_parsed *p, uint32_t i)
+{
+	struct model_conn *c = &e->conns[cid];
+	struct model_group *g = &e->groups[cid_group(cid)];
+
+	model_slot_store(e, cid, i, f->bytes, p);
+	model_lag_stored(e, cid, i);
+	c->next = serial_add(c->next, 1);
+	while ((g->cfg & RF_GROUP_CFG_SELECTIVE_MASK) && model_slot_at(e, cid, c->next)->present) {
+		model_slot_at(e, cid, c->next)->present = false;
+		c->next = serial_add(c->next, 1);
+	}
+	if (i == g->head) {
+		model_group_head(e, cid_group(cid));
+		model_lag_head(e, cid);
+	}
+}
+
+/* Lines 36a to 36c. `limit` is tail + S. */
+static unsigned int judge_beyond(struct rf_engine *e, unsigned int cid, const struct model_frame *f,
+				 const struct model_parsed *p, uint32_t i, uint32_t limit)
+{
+	const struct model_group *g = &e->groups[cid_group(cid)];
+
+	if (!(g->cfg & RF_GROUP_CFG_SELECTIVE_MASK) || !serial_less(i, limit))
+		return RF_CNT_GAP;
+	if (model_slot_present(e, cid, i))
+		return RF_CNT_PENDING;
+	model_slot_store(e, cid, i, f->bytes, p);
+	model_slot_at(e, cid, i)->present = true;
+	model_lag_stored(e, cid, i);
+	return RF_CNT_AHEAD;
 }
 
 /* Lines 30 to 36. */
@@ -120,31 +163,40 @@ static unsigned int judge_index(struct rf_engine *e, unsigned int cid, const str
 	struct model_conn *c = &e->conns[cid];
 	struct model_group *g = &e->groups[cid_group(cid)];
 	uint32_t slots = 1u << GROUP_FIELD(g, S_LOG2);
+	unsigned int counter;
 
 	if (e->mutant == RF_MODEL_MUTANT_WINDOW)
 		slots++;
 	if (serial_less(i, c->una)) {
 		if (i >= 0x800000u && !c->far)
 			return RF_CNT_BEFORE_START;
-		return judge_old(e, cid, f, p);
+		return model_nak(e, cid, f->bytes, p, i, judge_old(e, cid, f, p));
 	}
 	if (serial_less(i, c->sent)) {
 		if (g->cfg & RF_GROUP_CFG_OPEN_LOOP_MASK)
-			return RF_CNT_PENDING;
-		return model_repeat_ask(e, cid, i) ? RF_CNT_REPEAT : RF_CNT_REPEAT_FULL;
+			counter = RF_CNT_PENDING;
+		else if (model_repeat_ask(e, cid, i))
+			counter = RF_CNT_REPEAT;
+		else
+			counter = RF_CNT_REPEAT_FULL;
+		return model_nak(e, cid, f->bytes, p, i, counter);
 	}
 	if (serial_less(i, c->next))
-		return RF_CNT_PENDING;
+		return model_nak(e, cid, f->bytes, p, i, RF_CNT_PENDING);
 	if (i == c->next) {
-		if (!serial_less(i, serial_add(g->tail, slots)))
-			return RF_CNT_NO_ROOM;
-		model_slot_store(e, cid, i, f->bytes, p);
-		c->next = serial_add(c->next, 1);
-		if (i == g->head)
-			model_group_head(e, cid_group(cid));
-		return RF_CNT_ACCEPTED;
+		bool room = serial_less(i, serial_add(g->tail, slots));
+
+		counter = room ? RF_CNT_ACCEPTED : RF_CNT_NO_ROOM;
+		model_nak(e, cid, f->bytes, p, i, counter);
+		if (room)
+			accept(e, cid, f, p, i);
+		return counter;
 	}
-	return e->mutant == RF_MODEL_MUTANT_COUNTER ? RF_CNT_PENDING : RF_CNT_GAP;
+	counter = judge_beyond(e, cid, f, p, i, serial_add(g->tail, slots));
+	counter = model_nak(e, cid, f->bytes, p, i, counter);
+	if (e->mutant == RF_MODEL_MUTANT_COUNTER && counter == RF_CNT_GAP)
+		counter = RF_CNT_PENDING;
+	return counter;
 }
 
 /* Lines 24 to 36. */
@@ -199,7 +251,9 @@ static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned i
 		u = c->sent;
 	}
 	c->msn = rf_get_be24(aeth + 1);
-	model_conn_una(e, cid, u);
+	if (syndrome != SYNDROME_SEQUENCE ||
+	    !(e->groups[cid_group(cid)].cfg & RF_GROUP_CFG_SELECTIVE_MASK))
+		model_conn_una(e, cid, u);
 	if (syndrome >= SYNDROME_INVALID)
 		model_group_error(e, cid, RF_ERROR_NAK, u);
 	model_send_ack(e, port, f->bytes, p, e->mutant == RF_MODEL_MUTANT_SHIFT ? p->psn : psn);

@@ -83,6 +83,9 @@ void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una)
 	/* From here on an old index may look like one before the start: the flag stays. */
 	if (una >= 0x400000u)
 		c->far = true;
+	if (!(g->cfg & RF_GROUP_CFG_SELECTIVE_MASK))
+		c->asked = false;
+	c->twice = false;
 	if (c->una == g->tail) {
 		c->una = una;
 		model_group_tail(e, cid_group(cid));
@@ -111,6 +114,10 @@ void model_conn_init(struct rf_engine *e, unsigned int cid)
 	c->msn = 0;
 	c->seen = 0;
 	c->far = false;
+	c->last = SERIAL_MASK;
+	c->mark = 0;
+	c->asked = false;
+	c->twice = false;
 }
 
 void rf_model_move(struct rf_engine *e, unsigned int group, uint32_t index)
@@ -122,6 +129,8 @@ void rf_model_move(struct rf_engine *e, unsigned int group, uint32_t index)
 		struct model_conn *c = &e->conns[cid];
 
 		c->next = c->sent = c->una = index & SERIAL_MASK;
+		c->last = serial_sub(index, 1);
+		c->asked = c->twice = false;
 		c->far = c->far || c->una >= 0x400000u;
 	}
 	g->head = g->tail = g->issued = index & SERIAL_MASK;

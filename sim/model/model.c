@@ -6,8 +6,8 @@
 #include "sim/model/internal.h"
 
 static const char *const mutant_names[RF_MODEL_MUTANTS] = {
-	"none", "tree",   "nan",    "stale",    "behalf",  "silent", "window", "shift",
-	"icrc", "beyond", "ackreq", "disagree", "counter", "source", "pad",
+	"none",   "tree",   "nan",      "stale",   "behalf", "silent", "window",  "shift",   "icrc",
+	"beyond", "ackreq", "disagree", "counter", "source", "pad",    "naknext", "nakroom",
 };
 
 const char *rf_model_mutant_name(unsigned int mutant)
@@ -65,8 +65,8 @@ static const char *shape_fault(const struct rf_engine_cfg *c)
 		return "log2 of the beats of a bank must be 4..20";
 	if (c->hdr_log2 < 2 || c->hdr_log2 > 16)
 		return "log2 of the header slots must be 2..16";
-	if (c->hash_bits < 1 || c->hash_bits > 15)
-		return "log2 of the entries of a connection table must be 1..15";
+	if (c->hash_bits < 3 || c->hash_bits > 15)
+		return "log2 of the entries of a connection table must be 3..15";
 	return NULL;
 }
 

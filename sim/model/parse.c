@@ -98,6 +98,17 @@ static void parse_roce(const struct rf_engine *e, const uint8_t *udp, struct mod
 	p->verdict = MODEL_ROCE;
 }
 
+static bool checksum_right(const uint8_t *ip)
+{
+	uint32_t sum = 0;
+	unsigned int k;
+
+	for (k = 0; k < 20; k += 2)
+		sum += rf_get_be16(ip + k);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (sum & 0xffff) + (sum >> 16) == 0xffff;
+}
+
 static void parse_ip(const struct rf_engine *e, const uint8_t *frame, size_t len,
 		     struct model_parsed *p)
 {
@@ -110,6 +121,10 @@ static void parse_ip(const struct rf_engine *e, const uint8_t *frame, size_t len
 	}
 	if ((ip[0] & 15) != 5) {
 		drop(p, RF_CNT_IP_OPTIONS);
+		return;
+	}
+	if (!checksum_right(ip)) {
+		drop(p, RF_CNT_IP_CHECKSUM);
 		return;
 	}
 	if (rf_get_be16(ip + 6) & 0x3fff) {

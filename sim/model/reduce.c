@@ -48,6 +48,28 @@ struct model_slot *model_slot_at(const struct rf_engine *e, unsigned int cid, ui
 	return &e->banks[cid_port(cid)][cid_lane(cid)].slots[header_slot(e, g, index)];
 }
 
+bool model_slot_present(const struct rf_engine *e, unsigned int cid, uint32_t index)
+{
+	return e->banks[cid_port(cid)][cid_lane(cid)].slots &&
+	       model_slot_at(e, cid, index)->present;
+}
+
+void model_slots_clear(struct rf_engine *e, unsigned int group)
+{
+	const struct model_group *g = &e->groups[group];
+	uint32_t slot, slots = 1u << GROUP_FIELD(g, S_LOG2);
+	unsigned int lane, port;
+
+	for (lane = 0; lane < MODEL_LANES; lane++) {
+		for (port = 0; port < MODEL_PORTS; port++) {
+			struct model_slot *s = e->banks[port][lane].slots;
+
+			for (slot = 0; s && slot < slots; slot++)
+				s[header_slot(e, g, slot)].present = false;
+		}
+	}
+}
+
 void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, const uint8_t *frame,
 		      const struct model_parsed *p)
 {

@@ -81,6 +81,16 @@ static uint32_t read_global(struct rf_engine *e, uint32_t addr)
 		return e->hash_value;
 	case RF_PUNT_STATUS:
 		return punt_status(e);
+	case RF_LAG_STATUS:
+		if (e->lag.state != LAG_DONE)
+			return 0;
+		return RF_LAG_STATUS_VALID_MASK | e->lag.group << RF_LAG_STATUS_GROUP_LSB |
+		       cid_lane(e->lag.last) << RF_LAG_STATUS_LANE_LSB |
+		       cid_port(e->lag.last) << RF_LAG_STATUS_PORT_LSB;
+	case RF_LAG_CYCLES:
+		return e->lag.state == LAG_DONE ? e->lag.cycles : 0;
+	case RF_LAG_INDEX:
+		return e->lag.state == LAG_DONE ? e->lag.index : 0;
 	case RF_INJECT_STATUS:
 		return e->inject_busy ? RF_INJECT_STATUS_BUSY_MASK : 0;
 	default:
@@ -126,6 +136,12 @@ static void write_global(struct rf_engine *e, uint32_t addr, uint32_t value)
 		break;
 	case RF_IP:
 		e->ip = value;
+		break;
+	case RF_TICK:
+		model_nak_tick(e);
+		break;
+	case RF_LAG_ARM:
+		model_lag_arm(e, value & RF_LAG_ARM_GROUP_MASK);
 		break;
 	case RF_HASH_IP:
 		e->hash_ip = value;
@@ -177,6 +193,8 @@ static uint32_t read_group(const struct model_group *g, uint32_t offset)
 		return g->error;
 	case RF_GROUP_ERROR_INDEX:
 		return g->error_index;
+	case RF_GROUP_STRAGGLER:
+		return g->straggler;
 	default:
 		return 0;
 	}
@@ -193,7 +211,10 @@ static void write_group_cfg(struct rf_engine *e, struct model_group *g, uint32_t
 		g->issued = 0;
 		g->error = 0;
 		g->error_index = 0;
+		model_slots_clear(e, (unsigned int)(g - e->groups));
 	}
+	if (!(value & RF_GROUP_CFG_LIVE_MASK) && e->lag.group == (unsigned int)(g - e->groups))
+		e->lag.state = LAG_IDLE;
 	model_schedule_soon(e, e->now);
 }
 
@@ -203,7 +224,8 @@ static void write_group(struct rf_engine *e, struct model_group *g, uint32_t off
 	case RF_GROUP_CFG:
 		write_group_cfg(e, g,
 				value & (RF_GROUP_CFG_LIVE_MASK | RF_GROUP_CFG_OPEN_LOOP_MASK |
-					 RF_GROUP_CFG_TRANSPARENT_MASK | RF_GROUP_CFG_DTYPE_MASK |
+					 RF_GROUP_CFG_TRANSPARENT_MASK |
+					 RF_GROUP_CFG_SELECTIVE_MASK | RF_GROUP_CFG_DTYPE_MASK |
 					 RF_GROUP_CFG_OP_MASK | RF_GROUP_CFG_MTU_LOG2_MASK |
 					 RF_GROUP_CFG_LEVEL_MASK | RF_GROUP_CFG_BASE_PORT_MASK |
 					 RF_GROUP_CFG_LANES_MASK | RF_GROUP_CFG_S_LOG2_MASK));
@@ -219,6 +241,9 @@ static void write_group(struct rf_engine *e, struct model_group *g, uint32_t off
 	case RF_GROUP_MEMBERS2:
 	case RF_GROUP_MEMBERS3:
 		g->members[(offset - RF_GROUP_MEMBERS0) / 4] = value;
+		break;
+	case RF_GROUP_STRAGGLER:
+		g->straggler = value & RF_GROUP_STRAGGLER_CODE_MASK;
 		break;
 	case RF_GROUP_ERROR:
 		if (value & RF_GROUP_ERROR_VALID_MASK) {

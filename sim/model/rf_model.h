@@ -24,6 +24,8 @@ enum rf_model_mutant {
 	RF_MODEL_MUTANT_COUNTER,  /* gaps are counted as pending */
 	RF_MODEL_MUTANT_SOURCE,   /* port and source address are not looked at */
 	RF_MODEL_MUTANT_PAD,      /* pad bytes of results are not cleared */
+	RF_MODEL_MUTANT_NAK_NEXT, /* a NAK carries next, not una: it acknowledges what is lost */
+	RF_MODEL_MUTANT_NAK_ROOM, /* a NAK while there is no room */
 	RF_MODEL_MUTANTS,
 };
 

@@ -410,7 +410,7 @@ public:
 		return n;
 	}
 
-	// Entry of the connection table: first empty place of the two, kept here.
+	// Entry of the connection table: first empty one of the key's two buckets of four, kept here.
 	std::vector<bool> taken[2] = {std::vector<bool>(1u << HASH_BITS), std::vector<bool>(1u << HASH_BITS)};
 	void hash(bool ack, uint32_t ip, uint32_t qpn, unsigned cid, unsigned state)
 	{
@@ -419,14 +419,19 @@ public:
 		put(key, ack, 1);
 		put(key, qpn, 3);
 		put(key, ip, 4);
-		uint32_t h = crc32(key.data(), 8), mask = (1u << HASH_BITS) - 1;
-		uint32_t place[2] = {h & mask, h >> 16 & mask};
-		unsigned t = taken[0][place[0]] ? 1 : 0;
-		if (taken[t][place[t]])
-			die("no place for a connection: take other addresses");
-		taken[t][place[t]] = true;
-		entry(ack, ip, qpn, cid, state, t, place[t]);
-		where[key] = {t, place[t]};
+		uint32_t h = crc32(key.data(), 8), mask = (1u << (HASH_BITS - 2)) - 1;
+		h ^= (h >> 13 | h << 19) & (h >> 23 | h << 9);
+		for (unsigned t = 0; t < 2; t++)
+			for (unsigned n = 0; n < 4; n++) {
+				uint32_t place = 4 * (h >> 16 * t & mask) + n;
+				if (taken[t][place])
+					continue;
+				taken[t][place] = true;
+				entry(ack, ip, qpn, cid, state, t, place);
+				where[key] = {t, place};
+				return;
+			}
+		die("no place for a connection: take other addresses");
 	}
 	void rehash(bool ack, uint32_t ip, uint32_t qpn, unsigned cid, unsigned state)
 	{
@@ -507,13 +512,13 @@ struct Rank {
 
 struct Group {
 	unsigned number = 0, level = 0, base = 0, lanes = 1, dtype = 0, op = 0, mtu_log2 = 10, s_log2 = 9;
-	bool open = false;
+	bool open = false, transparent = false, selective = false;
 	uint32_t dbase = 0, hbase = 0;
 	std::vector<Rank> ranks;
 
 	uint32_t cfg() const
 	{
-		return 1u | (open ? 2u : 0) | dtype << 4 | op << 6 | mtu_log2 << 8 | level << 12 | base << 16 | lanes << 20 |
+		return 1u | (open ? 2u : 0) | (transparent ? 4u : 0) | (selective ? 8u : 0) | dtype << 4 | op << 6 | mtu_log2 << 8 | level << 12 | base << 16 | lanes << 20 |
 		       s_log2 << 28;
 	}
 	uint32_t reg(uint32_t offset) const { return RF_GROUP_BASE + number * RF_GROUP_STRIDE + offset; }

@@ -16,6 +16,7 @@ struct Plan {
 	unsigned window;
 	unsigned timeout;  // cycles
 	unsigned ack_every;
+	unsigned tick;	   // cycles between two writes to TICK, 0 for none
 	bool foreign;
 };
 
@@ -25,6 +26,9 @@ struct Flow {
 	unsigned k;
 	uint32_t next = 0, acked = 0;  // sender
 	uint32_t expect = 0;	       // receiver
+	std::vector<bool> early;       // selective: received beyond `expect`
+	std::deque<uint32_t> again;    // selective: asked for by a NAK
+	uint32_t asked = 0xffffffff;   // selective: the index for which this receiver has asked
 	uint64_t timer = 0;
 	uint64_t rest = 0;
 };
@@ -51,7 +55,7 @@ class Stress {
 	uint64_t base_mac;
 
 public:
-	uint64_t sent = 0, results = 0, repeats = 0, behalf = 0;
+	uint64_t sent = 0, results = 0, repeats = 0, behalf = 0, orders = 0, late_orders = 0, ticks = 0;
 
 	Stress(Box &b, const Plan &p, std::vector<Job> &j, uint64_t mac) : box(b), plan(p), rnd(p.seed), jobs(j), base_mac(mac)
 	{
@@ -90,7 +94,7 @@ public:
 		for (Job &j : jobs)
 			for (Flow &f : j.flows)
 				if (is_ack ? f.r.ip == dip && f.r.qpn == qpn : f.r.pip == dip && f.r.pqpn == qpn)
-					return is_ack ? acked(f, port, b) : result(j, f, port, b);
+					return is_ack ? acked(j, f, port, b) : result(j, f, port, b);
 		die("port %u: frame for nobody", port);
 	}
 
@@ -104,10 +108,27 @@ public:
 			die("port %u: foreign frame changed", port);
 	}
 
-	void acked(Flow &f, unsigned port, const Bytes &b)
+	void acked(Job &j, Flow &f, unsigned port, const Bytes &b)
 	{
 		// From the successor's port when forwarded, from the sender's own when made by the box.
 		uint32_t u = (static_cast<uint32_t>(get(b, l3(b) + 37, 3)) + 1 - f.r.start) & 0xffffff;
+		unsigned syndrome = static_cast<unsigned>(get(b, l3(b) + 40, 1));
+		if (syndrome >= 0x20) {
+			u = (u - 1) & 0xffffff;
+			orders++;
+			late_orders += syndrome < 0x40;
+			if (j.g.transparent)
+				die("NAK in a transparent group");
+			if (syndrome != 0x60 && syndrome != 0x21)
+				die("NAK with syndrome %02x", syndrome);
+			if (j.g.selective) {
+				if (syndrome != 0x60)
+					die("RNR NAK in a selective group");
+				if (!lost() && before(u, f.next) && f.again.size() < 4)
+					f.again.push_back(u);
+				return;
+			}
+		}
 		if (port != f.r.pport && port != f.r.port)
 			die("ACK on port %u", port);
 		if (port == f.r.port && port != f.r.pport)
@@ -122,6 +143,9 @@ public:
 			if (before(f.next, u))
 				f.next = u;
 		}
+		// Both orders make the sender go back.
+		if (syndrome >= 0x20 && f.acked == u)
+			f.next = u;
 	}
 
 	void result(Job &j, Flow &f, unsigned port, const Bytes &b)
@@ -150,9 +174,20 @@ public:
 			repeats++;
 			return ack(j, f);
 		}
-		if (i != f.expect)
+		if (i != f.expect && !j.g.selective)
 			return; // a gap: this receiver keeps silent
+		if (i != f.expect) {
+			f.early.resize(plan.packets);
+			f.early[i] = true;
+			// A selective receiver asks for what it lacks, and acknowledges nothing.
+			if (f.asked != f.expect && !lost())
+				box.send(f.r.pport, f.r.ack(f.expect, 0x60, f.expect & 0xffff).frame());
+			f.asked = f.expect;
+			return;
+		}
 		f.expect++;
+		while (f.expect < f.early.size() && f.early[f.expect])
+			f.expect++;
 		if (res.ackreq || f.expect % plan.ack_every == 0 || f.expect == plan.packets)
 			ack(j, f);
 	}
@@ -166,6 +201,10 @@ public:
 			for (Flow &f : j.flows) {
 				if (f.acked != plan.packets)
 					done = false;
+				if (!f.again.empty() && box.rx[f.r.port].size() < 3) {
+					send(j, f, f.again.front());
+					f.again.pop_front();
+				}
 				if (f.timer < box.cycle && f.acked != f.next) {
 					f.next = f.acked;
 					f.timer = box.cycle + plan.timeout;
@@ -177,7 +216,7 @@ public:
 					f.timer = box.cycle + plan.timeout;
 				if (rnd.chance(1, 200))
 					f.rest = box.cycle + rnd.below(400);
-				send(j, f);
+				send(j, f, f.next);
 				f.next++;
 			}
 		if (plan.foreign && rnd.chance(1, 50)) {
@@ -185,14 +224,18 @@ public:
 			if (box.rx[p].size() < 3)
 				foreign(p);
 		}
+		if (plan.tick && box.cycle >= ticks) {
+			ticks = box.cycle + plan.tick;
+			box.wr(RF_TICK, 0);
+		}
 		box.tick();
 		return done;
 	}
 
-	void send(Job &j, Flow &f)
+	void send(Job &j, Flow &f, uint32_t i)
 	{
-		unsigned n = j.bytes(plan.seed, f.next);
-		Bytes b = f.r.data(f.next, payload_of(j.g, plan.seed, f.k, f.next, n)).frame();
+		unsigned n = j.bytes(plan.seed, i);
+		Bytes b = f.r.data(i, payload_of(j.g, plan.seed, f.k, i, n)).frame();
 
 		sent++;
 		if (lost())
@@ -301,6 +344,8 @@ void stress(uint32_t seed)
 				at.push_back({l, base});
 		}
 		j.g.lanes = lanes;
+		j.g.transparent = rnd.chance(1, 4);
+		j.g.selective = !j.g.transparent && rnd.chance(1, 2);
 		j.g.level = level;
 		j.g.base = base;
 		j.g.place(at, rnd.chance(1, 2) ? 0x400000 : 0, seed + n);
@@ -314,7 +359,8 @@ void stress(uint32_t seed)
 		jobs.push_back(j);
 	}
 	for (const Job &j : jobs) {
-		printf("group %u: type %u op %u level %u base %u lanes %u:", j.g.number, j.g.dtype, j.g.op, j.g.level, j.g.base, j.g.lanes);
+		printf("group %u: type %u op %u level %u base %u lanes %u%s:", j.g.number, j.g.dtype, j.g.op, j.g.level, j.g.base, j.g.lanes,
+		       j.g.selective ? " selective" : j.g.transparent ? " transparent" : "");
 		for (const Rank &r : j.g.ranks)
 			printf(" (%u, %u)", r.lane, r.port);
 		printf("\n");
@@ -326,6 +372,7 @@ void stress(uint32_t seed)
 	plan.window = (1u << s_log2) / 2;
 	plan.timeout = 3000;
 	plan.ack_every = 1 + rnd.below(8);
+	plan.tick = rnd.chance(1, 2) ? 0 : 1000 + rnd.below(2000);
 	plan.foreign = rnd.chance(1, 2);
 	Stress s(box, plan, jobs, mac);
 	uint64_t limit = box.cycle + 400000;
@@ -341,8 +388,10 @@ void stress(uint32_t seed)
 		if (box.rd(j.g.reg(RF_GROUP_ERROR)))
 			die("seed %u: group %u has error %08x", seed, j.g.number, box.rd(j.g.reg(RF_GROUP_ERROR)));
 	printf("stress %u: %zu groups, %u packets, loss %u/1000, pause %u %%: %" PRIu64 " sent, %" PRIu64 " results, %" PRIu64
-	       " repeats, %u first, %u repeat, %u behalf, %u stale, %u gap, %u pending, %u no_room; %" PRIu64 " cycles\n",
+	       " repeats, %u first, %u repeat, %u behalf, %u stale, %u gap, %u pending, %u no_room, %u ahead, %" PRIu64
+	       " NAKs, %" PRIu64 " RNR NAKs; %" PRIu64 " cycles\n",
 	       seed, jobs.size(), plan.packets, plan.loss, plan.pause, s.sent, s.results, s.repeats, box.total(RF_CNT_TX_FIRST),
 	       box.total(RF_CNT_TX_REPEAT), box.total(RF_CNT_TX_BEHALF), box.total(RF_CNT_REPEAT_STALE), box.total(RF_CNT_GAP),
-	       box.total(RF_CNT_PENDING), box.total(RF_CNT_NO_ROOM), box.cycle);
+	       box.total(RF_CNT_PENDING), box.total(RF_CNT_NO_ROOM),
+	       box.total(RF_CNT_AHEAD) + box.total(RF_CNT_AHEAD_NAK), s.orders, s.late_orders, box.cycle);
 }

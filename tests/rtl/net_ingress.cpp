@@ -423,9 +423,23 @@ static void spoil(bench &t, item &it, bool vlan, unsigned line)
 		for (auto &x : f)
 			x = (uint8_t)r.next();
 		break;
+	case 22:
+		/* Words that come near the right sum, and both ways to write zero. */
+		if (r.percent(50))
+			put16(ip + 2 * r.below(10), r.percent(30) ? 0 : r.percent(50) ? 0xffff : r.below(65536));
+		else if (r.percent(50))
+			put16(ip + 10, be16(ip + 10) + r.below(5) - 2);
+		else
+			put16(ip + 4, be16(ip + 4) + be16(ip + 10));
+		if (r.percent(30))
+			put16(ip + 10, be16(ip + 10) == 0 ? 0xffff : 0);
+		break;
 	default:
 		break;
 	}
+	/* What the line changed in the IP header goes with a right checksum mostly. */
+	if (line >= 12 && line <= 19 && f.size() >= l2 + 20 && r.percent(90))
+		put_ip_sum(&f[l2]);
 }
 
 /* A frame for line `line`, 0 for a good one; some with a second fault, so that the order of the lines shows. */
@@ -438,7 +452,7 @@ static item frame_for(bench &t, unsigned line)
 
 	spoil(t, it, vlan, line);
 	if (line != 0 && r.percent(40))
-		spoil(t, it, vlan, 2 + r.below(20));
+		spoil(t, it, vlan, 2 + r.below(21));
 	if (line != 4 && r.percent(3))
 		f[r.below((unsigned)f.size())] ^= (uint8_t)(1 << r.below(8));
 	if (f.size() > 12000)
@@ -453,7 +467,7 @@ static void part_random(bench &t, long frames)
 		t.m = { t.r.percent(50) ? 0 : t.r.below(90), t.r.percent(50) ? 100 : 20 + t.r.below(80),
 			t.r.percent(50) ? 100 : 20 + t.r.below(80), t.r.percent(50) ? 100 : 20 + t.r.below(80), stop, false, -1 };
 		for (int k = stop ? 60 : 12; k > 0; k--, i++)
-			t.todo.push_back(frame_for(t, t.r.percent(50) ? 0 : 2 + t.r.below(20)));
+			t.todo.push_back(frame_for(t, t.r.percent(50) ? 0 : 2 + t.r.below(21)));
 		while (!t.todo.empty())
 			t.step();
 		if (t.r.percent(20))
@@ -623,7 +637,7 @@ int main(int argc, char **argv)
 	part_reset(*t);
 	part_random(*t, (long)option(argc, argv, "frames", 6000));
 	static const int causes[] = { RF_CNT_RX_MAC_ERROR, RF_CNT_RX_RUNT, RF_CNT_RX_OVERSIZE, RF_CNT_OWN_SOURCE,
-		RF_CNT_TWO_TAGS, RF_CNT_ARP_OTHER, RF_CNT_IPV6, RF_CNT_ETHERTYPE, RF_CNT_IP_VERSION, RF_CNT_IP_OPTIONS,
+		RF_CNT_TWO_TAGS, RF_CNT_ARP_OTHER, RF_CNT_IPV6, RF_CNT_ETHERTYPE, RF_CNT_IP_VERSION, RF_CNT_IP_OPTIONS, RF_CNT_IP_CHECKSUM,
 		RF_CNT_IP_FRAGMENT, RF_CNT_MULTICAST, RF_CNT_IP_LENGTH, RF_CNT_NOT_ROCE, RF_CNT_UDP_LENGTH,
 		1002, 1004, 1005 };
 	for (int c : causes)

@@ -73,6 +73,25 @@ static inline void put_icrc(bytes &f, size_t l2, size_t total)
 		f[l2 + total - 4 + i] = (uint8_t)(v >> 8 * i);
 }
 
+/* Sum of the 16-bit words of an IP header, carries added again: 0xffff where its checksum is right. */
+static inline unsigned ip_sum(const uint8_t *ip)
+{
+	unsigned sum = 0;
+	for (int i = 0; i < 20; i += 2)
+		sum += (unsigned)(ip[i] << 8 | ip[i + 1]);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return sum;
+}
+
+static inline void put_ip_sum(uint8_t *ip)
+{
+	ip[10] = ip[11] = 0;
+	const unsigned sum = ~ip_sum(ip);
+	ip[10] = (uint8_t)(sum >> 8);
+	ip[11] = (uint8_t)sum;
+}
+
 /* Bytes of RETH, AETH and immediate behind the BTH. */
 static inline int extension(unsigned opcode)
 {
@@ -140,6 +159,8 @@ static inline int line_of(const bytes &f, bool bad, const box &b, int *cause)
 		return drop(RF_CNT_IP_VERSION);
 	if ((ip[0] & 15) != 5)
 		return drop(RF_CNT_IP_OPTIONS);
+	if (ip_sum(ip) != 0xffff)
+		return drop(RF_CNT_IP_CHECKSUM);
 	if (be16(ip + 6) & 0x3fff)
 		return drop(RF_CNT_IP_FRAGMENT);
 	if (f[0] & 1)
@@ -215,6 +236,7 @@ static inline bytes roce(rng &r, bool vlan, unsigned opcode, size_t payload)
 	put16(ip + 22, 4791);
 	put16(ip + 24, (unsigned)(total - 20));
 	ip[28] = (uint8_t)opcode;
+	put_ip_sum(ip);
 	put_icrc(f, l2, total);
 	while (f.size() < 60)
 		f.push_back((uint8_t)r.next());

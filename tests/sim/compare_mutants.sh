@@ -9,7 +9,7 @@ failed=0
 
 "$compare" --count 3000 --runs 3 || failed=1
 "$compare" --mode b --count 500 --runs 3 || failed=1
-for mutant in tree nan stale behalf silent window shift icrc beyond ackreq disagree counter source pad; do
+for mutant in tree nan stale behalf silent window shift icrc beyond ackreq disagree counter source pad naknext nakroom; do
 	found=
 	"$compare" --engine-b "model:$mutant" --count 20000 > /dev/null
 	[ $? -eq 1 ] && found="mode a"

@@ -51,6 +51,8 @@ static uint32_t read_global(struct fw_box *b, uint32_t addr)
 		return (b->punt_count ? 1u : 0u) | (group_error(b) ? 2u : 0u);
 	case RF_PUNT_STATUS:
 		return read_punt_status(b);
+	case RF_LAG_STATUS:
+		return 0;
 	case RF_INJECT_STATUS:
 		if (b->busy > 0) {
 			b->busy--;
@@ -161,6 +163,9 @@ static void write_global(struct fw_box *b, uint32_t addr, uint32_t value)
 	case RF_INJECT:
 		inject(b, value);
 		break;
+	case RF_TICK:
+	case RF_LAG_ARM:
+		break;
 	default:
 		b->fault = "write to an address without a register";
 		break;
@@ -178,7 +183,7 @@ static void write_group(struct fw_box *b, unsigned int g, uint32_t offset, uint3
 	}
 	if (live && (offset != RF_GROUP_CFG || value != 0))
 		b->fault = "a live group's registers written";
-	if (offset > RF_GROUP_MEMBERS3)
+	if (offset > RF_GROUP_MEMBERS3 && offset != RF_GROUP_STRAGGLER)
 		b->fault = "a read-only group register written";
 	if (offset == RF_GROUP_CFG && !live && (value & 1u)) {
 		if ((value & ~1u) != b->group[g][0])
@@ -368,11 +373,15 @@ const char *fw_box_run(struct fw_box *b, unsigned int ms)
 uint32_t fw_box_lookup(const struct fw_box *b, uint32_t ip, uint32_t key)
 {
 	uint32_t h = rf_fw_conn_hash(ip, key);
-	uint32_t mask = (1u << b->hash_bits) - 1u;
-	const struct fw_box_entry *e = &b->table[0][h & mask];
+	uint32_t mask = (1u << (b->hash_bits - 2u)) - 1u;
 
-	if (e->ip == ip && e->key == key && e->value != 0)
-		return e->value;
-	e = &b->table[1][h >> 16 & mask];
-	return e->ip == ip && e->key == key ? e->value : 0;
+	for (unsigned int t = 0; t < 2; t++)
+		for (unsigned int i = 0; i < 4; i++) {
+			const struct fw_box_entry *e =
+				&b->table[t][4 * ((t ? h >> 16 : h) & mask) + i];
+
+			if (e->ip == ip && e->key == key && e->value != 0)
+				return e->value;
+		}
+	return 0;
 }

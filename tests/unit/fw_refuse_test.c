@@ -64,7 +64,7 @@ static void test_fields(void **state)
 	BAD(r.u.join.slots_log2, 16, RF_CTL_R_FIELD);
 	BAD(r.u.join.slots_min_log2, 7, RF_CTL_R_FIELD);
 	BAD(r.u.join.port, 4, RF_CTL_R_FIELD);
-	BAD(r.u.join.flags, RF_CTL_J_SHIFTED | RF_CTL_J_SELECTIVE, RF_CTL_R_FIELD);
+	BAD(r.u.join.flags, RF_CTL_J_SHIFTED | 0x0010u, RF_CTL_R_FIELD);
 	BAD(r.u.join.flags, 0, RF_CTL_R_FIELD);
 	BAD(r.u.join.shift, 0, RF_CTL_R_FIELD);
 	BAD(r.u.join.src_ip, FW_BOX_IP, RF_CTL_R_FIELD);

@@ -58,7 +58,7 @@ static void line_23_icrc(void **unused)
 	len = packet_build(&p, frame);
 	frame[15] ^= 0xff;
 	frame[22] ^= 0xff;
-	frame[24] ^= 0xff;
+	packet_checksum(frame);
 	frame[40] ^= 0xff;
 	frame[46] ^= 0xff;
 	common_frame(&b, 0, frame, len, false, RF_CNT_ACCEPTED);
@@ -455,7 +455,10 @@ static void line_36_gap(void **unused)
 	struct bench_group g;
 
 	(void)unused;
-	common_group(&b, &g);
+	common_open(&b, 4, 1);
+	bench_group_init(&g, 0, 4, 1);
+	g.transparent = true;
+	assert_true(bench_group_start(&b, &g));
 	common_data(&b, &g.conn[0], 1, 1, RF_CNT_GAP);
 	common_data(&b, &g.conn[0], 15, 1, RF_CNT_GAP);
 	common_data(&b, &g.conn[0], 16, 1, RF_CNT_GAP); /* index outside the window */

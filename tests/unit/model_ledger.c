@@ -314,7 +314,7 @@ static void far_indexes(void **unused)
 		common_data(&b, &g.conn[0], at - 0x300000, ONE, RF_CNT_BEHALF);
 		if (k == 0) /* before the start */
 			common_data(&b, &g.conn[0], 0xfffff0, ONE, RF_CNT_BEFORE_START);
-		common_data(&b, &g.conn[0], at + 1, ONE, RF_CNT_GAP);
+		common_data(&b, &g.conn[0], at + 1, ONE, RF_CNT_GAP_NAK);
 		if (k > 0)
 			common_data(&b, &g.conn[0], at - 0x7fffff, ONE, RF_CNT_BEHALF);
 		common_ack(&b, &g.conn[0], at + 1, RF_CNT_ACK_BEYOND);

@@ -190,6 +190,7 @@ static void byte_dropped(unsigned int at, uint8_t value, unsigned int counter)
 		p.tagged = tag;
 		len = packet_build(&p, frame);
 		frame[(at < 14 ? at : at + 4 * tag)] = value;
+		packet_checksum(frame);
 		dropped(frame, len, false, counter);
 	}
 }
@@ -205,6 +206,24 @@ static void line_11_ip_options(void **unused)
 	(void)unused;
 	byte_dropped(14, 0x46, RF_CNT_IP_OPTIONS);
 	byte_dropped(14, 0x44, RF_CNT_IP_OPTIONS);
+}
+
+static void line_11_ip_checksum(void **unused)
+{
+	uint8_t frame[PACKET_MAX];
+	struct packet p;
+	size_t len;
+	unsigned int tag, at;
+
+	(void)unused;
+	for (tag = 0; tag < 2; tag++)
+		for (at = 1; at < 20; at++) {
+			sound(&p);
+			p.tagged = tag;
+			len = packet_build(&p, frame);
+			frame[14 + 4 * tag + at] ^= 0x10;
+			dropped(frame, len, false, RF_CNT_IP_CHECKSUM);
+		}
 }
 
 static void line_12_ip_fragment(void **unused)
@@ -237,9 +256,11 @@ static void line_14_ip_length(void **unused)
 	p.ip_length_off = 0;
 	len = packet_build(&p, frame);
 	rf_put_be16(frame + 16, 27);
+	packet_checksum(frame);
 	dropped(frame, len, false, RF_CNT_IP_LENGTH);
 	dropped(frame, 60, false, RF_CNT_IP_LENGTH);
 	rf_put_be16(frame + 16, 0xffff);
+	packet_checksum(frame);
 	dropped(frame, len, false, RF_CNT_IP_LENGTH);
 }
 
@@ -345,6 +366,7 @@ static void line_19_udp_length(void **unused)
 	len = packet_build(&p, frame); /* 44 bytes of IP; now one less */
 	assert_int_equal(len, 60);
 	rf_put_be16(frame + 16, 43);
+	packet_checksum(frame);
 	rf_put_be16(frame + 38, 23);
 	dropped(frame, len, false, RF_CNT_UDP_LENGTH);
 }
@@ -462,18 +484,18 @@ static void line_21_foreign_full(void **unused)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(line_01_rx_overflow),  cmocka_unit_test(line_02_rx_mac_error),
-		cmocka_unit_test(line_03_rx_runt),      cmocka_unit_test(line_04_rx_oversize),
-		cmocka_unit_test(line_05_own_source),   cmocka_unit_test(line_06_two_tags),
-		cmocka_unit_test(line_07_arp),          cmocka_unit_test(line_08_ipv6),
-		cmocka_unit_test(line_09_ethertype),    cmocka_unit_test(line_10_ip_version),
-		cmocka_unit_test(line_11_ip_options),   cmocka_unit_test(line_12_ip_fragment),
-		cmocka_unit_test(line_13_multicast),    cmocka_unit_test(line_14_ip_length),
-		cmocka_unit_test(line_15_icmp),         cmocka_unit_test(line_16_not_roce),
-		cmocka_unit_test(line_17_udp_length),   cmocka_unit_test(line_18_control),
-		cmocka_unit_test(line_19_udp_length),   cmocka_unit_test(line_20_disabled),
-		cmocka_unit_test(line_21_foreign),      cmocka_unit_test(line_21_hold),
-		cmocka_unit_test(line_21_foreign_full),
+		cmocka_unit_test(line_01_rx_overflow), cmocka_unit_test(line_02_rx_mac_error),
+		cmocka_unit_test(line_03_rx_runt),     cmocka_unit_test(line_04_rx_oversize),
+		cmocka_unit_test(line_05_own_source),  cmocka_unit_test(line_06_two_tags),
+		cmocka_unit_test(line_07_arp),         cmocka_unit_test(line_08_ipv6),
+		cmocka_unit_test(line_09_ethertype),   cmocka_unit_test(line_10_ip_version),
+		cmocka_unit_test(line_11_ip_options),  cmocka_unit_test(line_11_ip_checksum),
+		cmocka_unit_test(line_12_ip_fragment), cmocka_unit_test(line_13_multicast),
+		cmocka_unit_test(line_14_ip_length),   cmocka_unit_test(line_15_icmp),
+		cmocka_unit_test(line_16_not_roce),    cmocka_unit_test(line_17_udp_length),
+		cmocka_unit_test(line_18_control),     cmocka_unit_test(line_19_udp_length),
+		cmocka_unit_test(line_20_disabled),    cmocka_unit_test(line_21_foreign),
+		cmocka_unit_test(line_21_hold),        cmocka_unit_test(line_21_foreign_full),
 	};
 
 	common_start(argc, argv);

@@ -32,6 +32,7 @@ struct link {
 };
 
 static uint32_t buffers_behind; /* receives are posted late: RNR NAKs happen */
+static bool selective; /* both ends retransmit selectively: each message fills its buffer */
 
 static void work(void *ctx)
 {
@@ -69,7 +70,8 @@ static void work(void *ctx)
 	while (l->posted_rx < MESSAGES &&
 	       l->posted_rx < l->done_rx + 1 + roce_random_below(&l->net.rng, 8) &&
 	       (!buffers_behind || roce_random_below(&l->net.rng, buffers_behind) == 0)) {
-		struct roce_recv_wr wr = {l->posted_rx, l->in[l->posted_rx], MAX_LEN};
+		struct roce_recv_wr wr = {l->posted_rx, l->in[l->posted_rx],
+					  selective ? l->len[l->posted_rx] : MAX_LEN};
 
 		if (roce_qp_post_recv(l->rx, &wr) != ROCE_OK)
 			break;
@@ -121,6 +123,7 @@ static struct roce_qp *make_qp(struct link *l, uint32_t host, uint32_t psn)
 	cfg.ack_timeout = 20000;
 	cfg.ack_timeout_max = 200000;
 	cfg.retry_cnt = l->retry_cnt;
+	cfg.selective = selective;
 	assert_int_equal(roce_qp_create(&cfg, &qp), ROCE_OK);
 	assert_int_equal(roce_qp_to_rtr(qp, &peer), ROCE_OK);
 	assert_int_equal(roce_qp_to_rts(qp), ROCE_OK);
@@ -181,7 +184,7 @@ static void link_check(const struct link *l)
 			assert_int_equal(l->in[i][k], 0xee);
 }
 
-static void every_fault_alone_and_together(void **state)
+static void every_fault(void)
 {
 	struct roce_random rng = roce_random_start("roce_loss_test");
 	static const uint32_t faults[][4] = {
@@ -191,7 +194,6 @@ static void every_fault_alone_and_together(void **state)
 		{0, 0, 0, 100}, {50, 50, 50, 50}, {200, 100, 100, 100},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		for (unsigned int run = 0; run < 60; run++) {
 			static const uint32_t mtus[] = {256, 1024, 4096};
@@ -219,6 +221,20 @@ static void every_fault_alone_and_together(void **state)
 			link_end(&l);
 		}
 	}
+}
+
+static void every_fault_alone_and_together(void **state)
+{
+	(void)state;
+	every_fault();
+}
+
+static void every_fault_selective(void **state)
+{
+	(void)state;
+	selective = true;
+	every_fault();
+	selective = false;
 }
 
 /* A rule removed in mid-run: what misses the box carries PSNs that the receiver does not expect. */
@@ -315,6 +331,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_fault_alone_and_together),
+		cmocka_unit_test(every_fault_selective),
 		cmocka_unit_test(nothing_raw_is_ever_delivered),
 		cmocka_unit_test(a_forged_bit_is_seen),
 	};

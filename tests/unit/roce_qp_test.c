@@ -586,7 +586,7 @@ static void refused_settings(void **state)
 	REFUSE(c.ack_timeout_max = UINT64_MAX);
 	REFUSE(c.rnr_retry = 8);
 	REFUSE(c.min_rnr_timer = 32);
-	REFUSE(c.selective = true);
+	REFUSE(c.selective = true; c.window = 4097);
 	REFUSE(c.region_count = 1);
 #undef REFUSE
 }

@@ -122,6 +122,13 @@ void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packe
 		advance(qp, now, rq->una + k + 1);
 		return;
 	}
+	if (qp->cfg.selective && p->syndrome == ROCE_SYN_NAK_SEQUENCE) {
+		/* One packet is missing; of the others it says nothing. */
+		qp->n.rx_naks++;
+		roce_selective_asked(qp, now, rq->una + k);
+		roce_timer_ack(rq, now);
+		return;
+	}
 	/* A NAK acknowledges what lies before the packet that it names (IBTA 9.7.5.1.2). */
 	advance(qp, now, rq->una + k);
 	if (kind == ROCE_SYN_RNR)

@@ -55,7 +55,8 @@ static int cfg_check(const struct roce_qp_cfg *c)
 	if (c->ack_timeout == 0 || c->ack_timeout_max < c->ack_timeout ||
 	    c->ack_timeout_max > INT64_MAX)
 		return ROCE_E_INVALID;
-	if (c->rnr_retry > ROCE_RNR_FOREVER || c->min_rnr_timer > 31 || c->selective)
+	if (c->rnr_retry > ROCE_RNR_FOREVER || c->min_rnr_timer > 31 ||
+	    (c->selective && c->window > ROCE_SELECTIVE_REACH))
 		return ROCE_E_INVALID;
 	if (c->region_count > 0 && !c->regions)
 		return ROCE_E_INVALID;
@@ -102,9 +103,14 @@ int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out)
 	qp->rs.slots = (struct roce_recv_slot *)(void *)((char *)(qp + 1) + sq);
 	qp->rq.limit = cfg->window;
 	qp->rq.ack_every = cfg->window >= 4 ? cfg->window / 4 : 1;
+	/* Where holes are mended one by one the window is what limits: it opens in smaller steps.
+	 */
+	if (cfg->selective)
+		qp->rq.ack_every = cfg->window >= 16 ? cfg->window / 16 : 1;
 	qp->rq.timeout = cfg->ack_timeout;
 	roce_timer_stop(&qp->rq);
 	qp->rs.epsn = cfg->rq_psn;
+	qp->sel.asked = UINT64_MAX;
 	*out = qp;
 	return ROCE_OK;
 }
@@ -202,8 +208,13 @@ size_t roce_qp_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room)
 {
 	if (room < ROCE_FRAME_MAX)
 		return 0;
-	if (qp->rs.response != ROCE_RESPONSE_NONE)
-		return roce_responder_tx(qp, frame, room);
+	if (qp->rs.response != ROCE_RESPONSE_NONE ||
+	    ((qp->sel.again || qp->sel.naks.count > 0) && qp->state != ROCE_QP_ERR)) {
+		size_t len = roce_responder_tx(qp, frame, room);
+
+		if (len > 0)
+			return len;
+	}
 	if (qp->state != ROCE_QP_RTS)
 		return 0;
 	if (now >= qp->rq.deadline) {

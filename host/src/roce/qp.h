@@ -159,7 +159,11 @@ struct roce_qp_cfg {
 	uint8_t rnr_retry; /* ROCE_RNR_FOREVER: no limit */
 	/* Code (0..31, IBTA table 45) that our RNR NAKs carry: how long the peer is to wait. */
 	uint8_t min_rnr_timer;
-	/* Reserved for selective retransmission; must be false. */
+	/*
+	 * Selective retransmission, agreed by both ends and the box: packets are taken in any
+	 * order, a NAK 60 names one that is missing. SEND without immediate only; each message
+	 * fills the buffer that it comes into. Window at most 4096.
+	 */
 	bool selective;
 	/* Memory for incoming WRITE; the array stays the caller's. */
 	const struct roce_region *regions;

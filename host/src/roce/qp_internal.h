@@ -89,6 +89,30 @@ struct roce_responder {
 	uint8_t fatal; /* syndrome of the NAK that ended the connection, 0 if none */
 };
 
+#define ROCE_SELECTIVE_REACH 4096u /* packets beyond the expected one that can be kept track of */
+#define ROCE_SELECTIVE_LIST 256u
+
+/* Numbers of packets, first in, first out, none twice. */
+struct roce_packet_list {
+	uint64_t number[ROCE_SELECTIVE_LIST];
+	uint32_t head, count;
+};
+
+/* selective.c. The responder numbers packets from 0 as the requester does. */
+struct roce_selective {
+	struct roce_packet_list resend; /* requester: asked for */
+	struct roce_packet_list naks;   /* responder: to be asked for */
+	uint64_t next;                  /* responder: the first that is missing */
+	uint64_t highest;               /* one past the highest that came */
+	uint64_t first;                 /* first packet of the oldest open receive */
+	uint64_t mark;                  /* `highest` when it was asked for `next`, or next rose */
+	uint64_t asked;                 /* requester: the last one asked for, and when */
+	uint64_t asked_at;
+	uint64_t named; /* responder: the last one asked for ... */
+	bool again;     /* ... which is asked for once more */
+	uint64_t present[ROCE_SELECTIVE_REACH / 64];
+};
+
 struct roce_qp {
 	struct roce_qp_cfg cfg;
 	struct roce_qp_peer peer;
@@ -96,6 +120,7 @@ struct roce_qp {
 	enum roce_wc_status error;
 	struct roce_requester rq;
 	struct roce_responder rs;
+	struct roce_selective sel;
 	struct roce_packet header; /* what all our packets have in common */
 	struct roce_qp_counters n;
 };
@@ -116,6 +141,23 @@ void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packe
 /* responder.c */
 void roce_responder_rx(struct roce_qp *qp, const struct roce_packet *p);
 size_t roce_responder_tx(struct roce_qp *qp, uint8_t *frame, size_t room);
+
+/* selective.c */
+enum roce_selective_verdict {
+	ROCE_SELECTIVE_SILENT,
+	ROCE_SELECTIVE_ACK,
+	ROCE_SELECTIVE_NOT_READY, /* no receive is posted */
+	ROCE_SELECTIVE_REFUSE,    /* not what both ends agreed on */
+};
+void roce_selective_asked(struct roce_qp *qp, uint64_t now, uint64_t n);
+void roce_selective_timeout(struct roce_qp *qp);
+/* The next packet to be sent again. */
+bool roce_selective_next(struct roce_qp *qp, uint64_t *n);
+/* A request that is `ahead` packets beyond the expected one. */
+enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, const struct roce_packet *p,
+					      uint32_t ahead);
+/* PSN of the next packet to be asked for. */
+bool roce_selective_nak(struct roce_qp *qp, uint32_t *psn);
 
 /* timer.c */
 void roce_timer_start(struct roce_requester *rq, enum roce_timer timer, uint64_t at);

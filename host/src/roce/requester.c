@@ -65,11 +65,12 @@ static uint8_t opcode_of(const struct roce_send_slot *slot, bool first, bool las
 	return (uint8_t)(base + (first ? ROCE_OP_SEND_FIRST : ROCE_OP_SEND_MIDDLE));
 }
 
+/* Packet `number` of the queue pair, which belongs to the request in `slot`. */
 static void fill_packet(const struct roce_qp *qp, const struct roce_send_slot *slot,
-			struct roce_packet *p)
+			uint64_t number, struct roce_packet *p)
 {
 	const struct roce_requester *rq = &qp->rq;
-	uint32_t k = (uint32_t)(rq->nxt - slot->first);
+	uint32_t k = (uint32_t)(number - slot->first);
 	uint32_t offset = k * qp->cfg.mtu;
 	uint32_t left = slot->wr.len - offset;
 	bool first = k == 0;
@@ -77,20 +78,57 @@ static void fill_packet(const struct roce_qp *qp, const struct roce_send_slot *s
 
 	p->opcode = opcode_of(slot, first, last);
 	p->se = last && slot->wr.solicited;
-	p->psn = roce_psn_add(qp->cfg.sq_psn, rq->nxt);
+	p->psn = roce_psn_add(qp->cfg.sq_psn, number);
 	/*
 	 * Asked for at the end of a message, often enough to keep the window open, where we have
 	 * stepped back to, and where recovery stops and waits.
 	 */
-	p->ackreq = last || rq->nxt % rq->ack_every == rq->ack_every - 1 ||
-		    (rq->nxt == rq->una && rq->nxt < rq->max) ||
-		    (rq->recovering && rq->nxt - rq->una + 1 == rq->limit);
+	p->ackreq = last || number % rq->ack_every == rq->ack_every - 1 ||
+		    (qp->cfg.selective && number < rq->max) ||
+		    (number == rq->una && number < rq->max) ||
+		    (rq->recovering && number - rq->una + 1 == rq->limit);
 	p->va = slot->wr.remote_va;
 	p->rkey = slot->wr.rkey;
 	p->dma_length = slot->wr.len;
 	p->imm = slot->wr.imm;
 	p->payload_len = left < qp->cfg.mtu ? left : qp->cfg.mtu;
 	p->payload = p->payload_len > 0 ? (const uint8_t *)slot->wr.buf + offset : NULL;
+}
+
+/* The open request that a packet in flight belongs to. */
+static const struct roce_send_slot *slot_of(const struct roce_requester *rq, uint64_t number)
+{
+	uint32_t k;
+
+	for (k = rq->q.done; k != rq->q.posted; k++) {
+		const struct roce_send_slot *slot = &rq->slots[k & rq->q.mask];
+
+		if (number < slot->first + slot->packets)
+			return slot;
+	}
+	return NULL;
+}
+
+/* One packet again, by itself. */
+static size_t resend(struct roce_qp *qp, uint8_t *frame, size_t room)
+{
+	const struct roce_send_slot *slot;
+	uint64_t number;
+	size_t len;
+
+	if (qp->rq.timer == ROCE_TIMER_RNR || !roce_selective_next(qp, &number))
+		return 0;
+	slot = slot_of(&qp->rq, number);
+	if (!slot)
+		return 0;
+	fill_packet(qp, slot, number, &qp->header);
+	len = roce_build(&qp->header, frame, room);
+	if (len > 0) {
+		qp->n.tx_packets++;
+		qp->n.tx_bytes += qp->header.payload_len;
+		qp->n.tx_retransmits++;
+	}
+	return len;
 }
 
 size_t roce_requester_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room)
@@ -100,10 +138,15 @@ size_t roce_requester_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_
 	struct roce_packet *p = &qp->header;
 	size_t len;
 
+	if (qp->cfg.selective) {
+		len = resend(qp, frame, room);
+		if (len > 0)
+			return len;
+	}
 	if (rq->timer == ROCE_TIMER_RNR || rq->nxt == rq->end || rq->nxt - rq->una >= rq->limit)
 		return 0;
 	slot = &rq->slots[rq->cur & rq->q.mask];
-	fill_packet(qp, slot, p);
+	fill_packet(qp, slot, rq->nxt, p);
 	len = roce_build(p, frame, room);
 	if (len == 0)
 		return 0;

@@ -161,6 +161,26 @@ static void take_expected(struct roce_qp *qp, const struct roce_packet *p, unsig
 		respond(rs, ROCE_SYN_ACK);
 }
 
+/* Selective: in whatever order it came. */
+static void take_any(struct roce_qp *qp, const struct roce_packet *p, uint32_t ahead)
+{
+	struct roce_responder *rs = &qp->rs;
+
+	switch (roce_selective_rx(qp, p, ahead)) {
+	case ROCE_SELECTIVE_SILENT:
+		break;
+	case ROCE_SELECTIVE_ACK:
+		respond(rs, ROCE_SYN_ACK);
+		break;
+	case ROCE_SELECTIVE_NOT_READY:
+		respond(rs, (uint8_t)(ROCE_SYN_RNR | qp->cfg.min_rnr_timer));
+		break;
+	case ROCE_SELECTIVE_REFUSE:
+		refuse(qp, ROCE_SYN_NAK_INVALID_REQUEST, ROCE_WC_LOC_QP_ERR);
+		break;
+	}
+}
+
 void roce_responder_rx(struct roce_qp *qp, const struct roce_packet *p)
 {
 	struct roce_responder *rs = &qp->rs;
@@ -172,7 +192,9 @@ void roce_responder_rx(struct roce_qp *qp, const struct roce_packet *p)
 			respond(rs, rs->fatal);
 		return;
 	}
-	if (ahead == 0) {
+	if (qp->cfg.selective && ahead < 1u << 23) {
+		take_any(qp, p, ahead);
+	} else if (ahead == 0) {
 		take_expected(qp, p, roce_opcode_flags(p->opcode));
 	} else if (ahead < 1u << 23) {
 		qp->n.rx_gaps++;
@@ -193,8 +215,17 @@ size_t roce_responder_tx(struct roce_qp *qp, uint8_t *frame, size_t room)
 {
 	struct roce_responder *rs = &qp->rs;
 	struct roce_packet *p = &qp->header;
+	uint32_t missing;
+	bool named = false;
 	size_t len;
 
+	if (rs->response == ROCE_RESPONSE_NONE) {
+		if (!roce_selective_nak(qp, &missing))
+			return 0;
+		named = true;
+		rs->response = ROCE_RESPONSE_NAK;
+		rs->syndrome = ROCE_SYN_NAK_SEQUENCE;
+	}
 	p->opcode = ROCE_OP_ACK;
 	p->se = false;
 	p->ackreq = false;
@@ -205,6 +236,8 @@ size_t roce_responder_tx(struct roce_qp *qp, uint8_t *frame, size_t room)
 	/* An ACK names the last packet accepted, a NAK the one that was expected. */
 	p->psn = rs->response == ROCE_RESPONSE_ACK ? roce_psn_add(rs->epsn, ROCE_PSN_MASK)
 						   : rs->epsn;
+	if (named)
+		p->psn = missing;
 	len = roce_build(p, frame, room);
 	if (len == 0)
 		return 0;

@@ -45,9 +45,13 @@ void roce_timer_expired(struct roce_qp *qp, uint64_t now)
 		return;
 	}
 	rq->retries++;
-	roce_requester_rewind(qp);
-	rq->recovering = true;
-	rq->limit = 1;
+	if (qp->cfg.selective) {
+		roce_selective_timeout(qp);
+	} else {
+		roce_requester_rewind(qp);
+		rq->recovering = true;
+		rq->limit = 1;
+	}
 	if (rq->timeout < qp->cfg.ack_timeout_max / 2)
 		rq->timeout *= 2;
 	else

@@ -112,7 +112,8 @@ uint32_t bench_group_read(struct bench *b, unsigned int group, uint32_t reg)
 	return bench_read(b, RF_GROUP_BASE + group * RF_GROUP_STRIDE + reg);
 }
 
-static uint32_t place_of(const struct bench *b, const struct bench_place *w, unsigned int table)
+/* First place of a key's bucket of four. */
+static uint32_t bucket_of(const struct bench *b, const struct bench_place *w, unsigned int table)
 {
 	uint8_t bytes[8];
 	uint32_t h;
@@ -120,13 +121,13 @@ static uint32_t place_of(const struct bench *b, const struct bench_place *w, uns
 	rf_put_be32(bytes, w->key); /* role and QPN */
 	rf_put_be32(bytes + 4, w->ip);
 	h = rf_crc32(bytes, sizeof(bytes));
-	return (table ? h >> 16 : h) & ((1u << b->cfg.hash_bits) - 1);
+	h ^= (h >> 13 | h << 19) & (h >> 23 | h << 9);
+	return 4 * ((table ? h >> 16 : h) & ((1u << (b->cfg.hash_bits - 2)) - 1));
 }
 
-static void write_place(struct bench *b, unsigned int table, const struct bench_place *w)
+static void write_place(struct bench *b, unsigned int table, uint32_t place,
+			const struct bench_place *w)
 {
-	uint32_t place = place_of(b, w, table);
-
 	b->table[table][place] = *w;
 	if (!(w->value & RF_HASH_VALUE_STATE_MASK))
 		b->table[table][place].value = 0;
@@ -141,21 +142,30 @@ bool bench_entry(struct bench *b, unsigned int role, uint32_t ip, uint32_t qpn, 
 {
 	struct bench_place w = {ip, role << RF_HASH_KEY_ROLE_LSB | qpn,
 				cid | state << RF_HASH_VALUE_STATE_LSB};
-	unsigned int t, kicks;
+	unsigned int t, k, kicks;
 
-	for (t = 0; t < 2; t++) {
-		const struct bench_place *old = &b->table[t][place_of(b, &w, t)];
+	for (k = 0; k < 8; k++) {
+		uint32_t place = bucket_of(b, &w, k / 4) + k % 4;
+		const struct bench_place *old = &b->table[k / 4][place];
 
 		if (old->value && old->ip == w.ip && old->key == w.key) {
-			write_place(b, t, &w);
+			write_place(b, k / 4, place, &w);
 			return true;
 		}
 	}
 	t = qpn & 1; /* so that both tables are in use */
 	for (kicks = 0; kicks < 64; kicks++, t ^= 1) {
-		struct bench_place old = b->table[t][place_of(b, &w, t)];
+		/* The first empty place, or one that changes with the key. */
+		uint32_t place = bucket_of(b, &w, t);
+		struct bench_place old;
 
-		write_place(b, t, &w);
+		for (k = 0; k < 3 && b->table[t][place + k].value; k++)
+			;
+		if (b->table[t][place + k].value)
+			k = (w.ip + kicks) % 4;
+		place += k;
+		old = b->table[t][place];
+		write_place(b, t, place, &w);
 		if (!old.value)
 			return true;
 		w = old;
@@ -241,11 +251,14 @@ bool bench_group_start(struct bench *b, struct bench_group *g)
 	      g->mtu_log2 << RF_GROUP_CFG_MTU_LOG2_LSB | g->level << RF_GROUP_CFG_LEVEL_LSB |
 	      g->base_port << RF_GROUP_CFG_BASE_PORT_LSB | g->lanes << RF_GROUP_CFG_LANES_LSB |
 	      g->s_log2 << RF_GROUP_CFG_S_LOG2_LSB |
-	      (g->open_loop ? RF_GROUP_CFG_OPEN_LOOP_MASK : 0);
+	      (g->open_loop ? RF_GROUP_CFG_OPEN_LOOP_MASK : 0) |
+	      (g->transparent ? RF_GROUP_CFG_TRANSPARENT_MASK : 0) |
+	      (g->selective ? RF_GROUP_CFG_SELECTIVE_MASK : 0);
 	bench_write(b, base + RF_GROUP_CFG, 0);
 	bench_write(b, base + RF_GROUP_CFG, cfg);
 	bench_write(b, base + RF_GROUP_DBASE, g->dbase);
 	bench_write(b, base + RF_GROUP_HBASE, g->hbase);
+	bench_write(b, base + RF_GROUP_STRAGGLER, g->straggler);
 	for (k = 0; k < 4; k++)
 		bench_write(b, base + RF_GROUP_MEMBERS0 + 4 * k, rf_get_le32(g->members + 4 * k));
 	for (k = 0; k < g->ranks; k++) {
@@ -253,6 +266,8 @@ bool bench_group_start(struct bench *b, struct bench_group *g)
 			return false;
 	}
 	bench_write(b, base + RF_GROUP_CFG, cfg | RF_GROUP_CFG_LIVE_MASK);
+	if (g->selective) /* its slots are cleared */
+		bench_run(b, (1u << g->s_log2) + 16);
 	return true;
 }
 

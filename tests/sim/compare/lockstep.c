@@ -145,6 +145,8 @@ static bool same_registers(struct bench *b, const struct traffic *t)
 		same &= same_conns(b, &t->groups[n]);
 	}
 	same &= same_reg(b, RF_CTRL, "control", 0);
+	same &= same_reg(b, RF_LAG_STATUS, "who is last", 0);
+	same &= same_reg(b, RF_LAG_INDEX, "index of who is last", 0);
 	return same;
 }
 

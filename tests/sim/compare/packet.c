@@ -103,11 +103,26 @@ static void put_extension(const struct packet *p, uint8_t *x)
 	}
 }
 
-static void put_ip(const struct packet *p, uint8_t *ip, size_t ip_len)
+static void put_checksum(uint8_t *ip)
 {
 	uint32_t sum = 0;
 	size_t k;
 
+	rf_put_be16(ip + 10, 0);
+	for (k = 0; k < 20; k += 2)
+		sum += rf_get_be16(ip + k);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	rf_put_be16(ip + 10, (uint16_t)~sum);
+}
+
+void packet_checksum(uint8_t *frame)
+{
+	put_checksum(frame + packet_l2(frame));
+}
+
+static void put_ip(const struct packet *p, uint8_t *ip, size_t ip_len)
+{
 	ip[0] = 0x45;
 	ip[1] = p->tos;
 	rf_put_be16(ip + 2, (uint16_t)((int)ip_len + p->ip_length_off));
@@ -117,11 +132,7 @@ static void put_ip(const struct packet *p, uint8_t *ip, size_t ip_len)
 	ip[9] = p->ip_proto ? p->ip_proto : 17;
 	rf_put_be32(ip + 12, p->src_ip);
 	rf_put_be32(ip + 16, p->dst_ip);
-	for (k = 0; k < 20; k += 2)
-		sum += rf_get_be16(ip + k);
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	rf_put_be16(ip + 10, (uint16_t)~sum);
+	put_checksum(ip);
 	rf_put_be16(ip + 20, p->sport);
 	rf_put_be16(ip + 22, p->dport);
 	rf_put_be16(ip + 24, (uint16_t)((int)ip_len - 20 + p->udp_length_off));

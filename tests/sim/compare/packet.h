@@ -62,6 +62,8 @@ size_t packet_payload_at(const uint8_t *frame);
 size_t packet_build(const struct packet *p, uint8_t *frame);
 /* Makes the ICRC of a frame anew after a change. The lengths in the frame must be right. */
 void packet_seal(uint8_t *frame);
+/* Makes the IP header checksum of a frame whose bytes were changed. */
+void packet_checksum(uint8_t *frame);
 /* Whether it is right. */
 bool packet_sealed(const uint8_t *frame, size_t len);
 /* An ARP request for target_ip, 60 bytes (64 with a tag). */

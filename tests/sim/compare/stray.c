@@ -46,6 +46,7 @@ enum damage {
 	STRAY_ETHERTYPE,
 	STRAY_VERSION,
 	STRAY_OPTIONS,
+	STRAY_CHECKSUM,
 	STRAY_FRAGMENT,
 	STRAY_MULTICAST,
 	STRAY_IP_LENGTH,
@@ -60,9 +61,10 @@ enum damage {
 };
 
 static const char *const names[STRAY_KINDS] = {
-	"foreign", "marked bad", "runt",       "oversize",   "own source", "two tags",  "ARP",
-	"IPv6",    "ethertype",  "IP version", "IP options", "fragment",   "multicast", "IP length",
-	"ICMP",    "not UDP",    "other port", "UDP length", "control",    "tiny",      "tail",
+	"foreign",    "marked bad", "runt",      "oversize",   "own source", "two tags",
+	"ARP",        "IPv6",       "ethertype", "IP version", "IP options", "IP checksum",
+	"fragment",   "multicast",  "IP length", "ICMP",       "not UDP",    "other port",
+	"UDP length", "control",    "tiny",      "tail",
 };
 
 /* Changes that are made before the packet is built. */
@@ -142,9 +144,17 @@ static size_t damage_bytes(uint64_t *state, uint8_t *frame, size_t len, enum dam
 	case STRAY_OPTIONS:
 		frame[l2] = (uint8_t)(frame[l2] ^ 1u << random_below(state, 4));
 		return len;
+	case STRAY_CHECKSUM: /* sometimes still right: 0 for 0xffff */
+		if (random_once(state, 2))
+			rf_put_be16(frame + l2 + 10, random_once(state, 2) ? 0 : 0xffff);
+		else
+			frame[l2 + 1 + random_below(state, 19)] ^=
+				(uint8_t)(1u << random_below(state, 8));
+		return len;
 	case STRAY_TINY: /* a short datagram in a frame of 60 bytes */
 		rf_put_be16(frame + l2 + 2, (uint16_t)(24 + random_below(state, 24)));
 		rf_put_be16(frame + l2 + 24, (uint16_t)(rf_get_be16(frame + l2 + 2) - 20));
+		packet_checksum(frame);
 		return 60;
 	case STRAY_TAIL: /* bytes behind the packet */
 		return len + 1 + random_below(state, 8);

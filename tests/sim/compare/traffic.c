@@ -50,6 +50,9 @@ void traffic_group(uint64_t *s, const struct rf_engine_cfg *cfg, unsigned int nu
 		   : random_once(s, 2) ? 0x400000
 				       : random_below(s, 0x1000000);
 	g->open_loop = random_once(s, 5);
+	g->transparent = random_once(s, 5);
+	g->selective = random_once(s, 3);
+	g->straggler = random_once(s, 2) ? 1 + random_below(s, 31) : 0;
 	g->tagged = random_once(s, 3);
 	port_levels = cfg->ports > 4 ? 3 : cfg->ports > 2 ? 2 : 1;
 	g->level = random_once(s, 2) ? port_levels : 1 + random_below(s, port_levels);
@@ -138,7 +141,10 @@ static void step_group(struct traffic *t, unsigned int n)
 	snprintf(t->what, sizeof(t->what),
 		 "group %u: %u lanes type %u op %u mtu %u S %u level %u base %u%s", n, g->lanes,
 		 g->dtype, g->op, 1u << g->mtu_log2, 1u << g->s_log2, g->level, g->base_port,
-		 g->open_loop ? " open loop" : "");
+		 g->open_loop     ? " open loop"
+		 : g->transparent ? " transparent"
+		 : g->selective   ? " selective"
+				  : "");
 }
 
 static uint32_t conn_reg(struct traffic *t, const struct bench_conn *c, uint32_t reg)
@@ -339,7 +345,15 @@ static void step_state(struct traffic *t, unsigned int n)
 		random_once(&t->state, 2) ? RF_STATE_LIVE : 2 + random_below(&t->state, 2);
 	unsigned int role = random_below(&t->state, 2);
 
-	switch (random_below(&t->state, 3)) {
+	switch (random_below(&t->state, 5)) {
+	case 3:
+		write_both(t, RF_TICK, 1);
+		snprintf(t->what, sizeof(t->what), "tick");
+		break;
+	case 4:
+		write_both(t, RF_LAG_ARM, n << RF_LAG_ARM_GROUP_LSB);
+		snprintf(t->what, sizeof(t->what), "who is last in group %u", n);
+		break;
 	case 0:
 		write_both(t, RF_CTRL, random_below(&t->state, 4));
 		t->hold_off = 1 + random_below(&t->state, 20);
@@ -371,7 +385,7 @@ void traffic_step(struct traffic *t)
 		step_stray(t);
 	else if (random_once(&t->state, 60))
 		step_inject(t);
-	else if (random_once(&t->state, 100))
+	else if (random_once(&t->state, 60))
 		step_state(t, n);
 	else if (random_once(&t->state, 3))
 		step_ack(t, n);

@@ -1,0 +1,114 @@
+// rf_judge_nak: decides whether a packet is answered with a NAK or an RNR NAK, and keeps what that depends on: docs/box.md,
+// "NAKs that the box makes".
+//
+// Latency     0 cycles from j_valid to make; what is kept changes with the next cycle.
+// Throughput  one packet per cycle.
+// Capacity    2^AW connections of one port.
+// Handshake   init_valid may come only in a cycle without j_valid.
+// Reset       nothing is outstanding. The rest is unknown until init.
+// Proved      tests/formal/nak.vh: at most one is outstanding, none where there is no room, first order before second order.
+
+module rf_judge_nak #(
+  // Bits of an index.
+  parameter IDX = 24,
+  parameter GW = 3,
+  parameter LW = 1
+) (
+  input  wire                clk,
+  input  wire                rst,
+
+  input  wire                init_valid,
+  input  wire [GW+LW-1:0]    init_addr,
+  // Nothing counts as outstanding any more.
+  input  wire                tick,
+  // una of a connection of a plain group has risen.
+  input  wire                una_valid,
+  input  wire [GW+LW-1:0]    una_addr,
+
+  // A packet of lines 31 to 36; line 34, line 33, one of 36a to 36c.
+  input  wire                j_valid,
+  input  wire                j_taken,
+  input  wire                j_stored,
+  input  wire                j_beyond,
+  input  wire [GW+LW-1:0]    j_addr,
+  input  wire [IDX-1:0]      j_index,
+  input  wire [IDX-1:0]      j_next,
+  // next is tail + S.
+  input  wire                j_full,
+  input  wire                j_selective,
+  // Transparent or open loop.
+  input  wire                j_silent,
+  // Timer code for stragglers.
+  input  wire [4:0]          j_code,
+  // An eighth of the slots.
+  input  wire [IDX-1:0]      j_eighth,
+  // Room for a frame.
+  input  wire                room,
+
+  output wire                make,
+  output wire                make_rnr,
+  output wire [7:0]          make_syndrome
+);
+
+  localparam AW = GW + LW;
+
+  // a < b for serial numbers.
+  function less;
+    input [IDX-1:0] a;
+    input [IDX-1:0] b;
+    reg   [IDX-1:0] d;
+    begin
+      d    = b - a;
+      less = d != {IDX{1'b0}} && !d[IDX-1];
+    end
+  endfunction
+
+  reg  [(1<<AW)-1:0] asked_q;
+  reg  [(1<<AW)-1:0] twice_q;
+  wire [IDX-1:0]     last;
+  wire [IDX-1:0]     mark;
+  wire               was    = asked_q[j_addr];
+  wire               back   = !less(last, j_index);
+  wire               beyond_seen = !less(last, j_next);
+  wire               again  = was && !back && less(j_index, mark + j_eighth);
+  wire               may    = j_valid && !j_silent && room;
+  wire               gap    = may && j_beyond && !j_full && (j_selective ? !again : !was || back);
+  wire               late   = may && j_stored && !j_selective && j_code != 5'd0 && back && !beyond_seen && !was;
+
+  assign make          = gap || late;
+  assign make_rnr      = late || (!j_selective && twice_q[j_addr]);
+  assign make_syndrome = late ? {3'd1, j_code} : make_rnr ? 8'h21 : 8'h60;
+
+  always @(posedge clk)
+    if (rst) begin
+      asked_q <= {1 << AW{1'b0}};
+    end else begin
+      if (tick) asked_q <= {1 << AW{1'b0}};
+      if (j_valid && make) asked_q[j_addr] <= 1'b1;
+      else if (j_valid && (j_taken || (back && !j_selective))) asked_q[j_addr] <= 1'b0;
+      if (una_valid) asked_q[una_addr] <= 1'b0;
+      if (init_valid) asked_q[init_addr] <= 1'b0;
+    end
+
+  always @(posedge clk)
+    if (rst) begin
+      twice_q <= {1 << AW{1'b0}};
+    end else begin
+      if (gap) twice_q[j_addr] <= 1'b1;
+      if (una_valid) twice_q[una_addr] <= 1'b0;
+      if (init_valid) twice_q[init_addr] <= 1'b0;
+    end
+
+  rf_ram_lut #(.WIDTH(IDX), .DEPTH(1 << AW)) lasts (
+    .clk(clk), .wr_en(j_valid || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
+    .wr_data(init_valid ? {IDX{1'b1}} : j_index), .rd_addr(j_addr), .rd_data(last));
+
+  rf_ram_lut #(.WIDTH(IDX), .DEPTH(1 << AW)) marks (
+    .clk(clk), .wr_en(make || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
+    .wr_data(init_valid ? {IDX{1'b0}} : j_index), .rd_addr(j_addr), .rd_data(mark));
+
+`ifdef FORMAL
+`include "nak.vh"
+`endif
+
+endmodule

@@ -1,0 +1,162 @@
+// rf_ledger_run: marks of the slots of selective groups at one port, and a runner that moves a counter of their connections over
+// what is marked. Twice in rf_ledger_port: `next` over what was accepted, `stored` over what is being copied.
+//
+// Latency     j_there: combinational. Push to the first step: 2 cycles where no other connection waits.
+// Throughput  one mark per cycle; one step per cycle, and one cycle more per connection looked at.
+// Capacity    2^HDR_AW slots of LANES lanes; every connection may wait.
+// Handshake   step_valid/step_ready; clear_valid/clear_ready.
+// Reset       forgets who waits. Marks are unknown until cleared.
+// Proved      tests/formal/ledger.vh, with rf_ledger: an index is accepted once, no counter goes past one that is missing, and what
+//             can move on is looked at.
+//
+// A mark is one bit: the lap (index / slots mod 2) of the packet that came last into the slot. The window is no longer than the
+// slots, so a mark is that of the index asked for or that of one lap before. Cleared marks are those of lap -1.
+
+module rf_ledger_run #(
+  // Bits of an index.
+  parameter IDX = 24,
+  parameter GROUPS = 8,
+  parameter LANES = 1,
+  parameter GW = 3,
+  parameter LW = 1,
+  // log2 of the slots.
+  parameter HDR_AW = 9
+) (
+  input  wire                     clk,
+  input  wire                     rst,
+
+  // Slot 0 and log2 of the slots of each group.
+  input  wire [GROUPS*HDR_AW-1:0] g_hbase,
+  input  wire [GROUPS*4-1:0]      g_size_log2,
+
+  // One slot of all lanes is cleared.
+  input  wire                     clear_valid,
+  output wire                     clear_ready,
+  input  wire [HDR_AW-1:0]        clear_slot,
+
+  // The packet of this lap is in the slot from now on. With push its connection is looked at.
+  input  wire                     m_set,
+  input  wire                     m_push,
+  input  wire [GW+LW-1:0]         m_addr,
+  input  wire [HDR_AW-1:0]        m_slot,
+  input  wire                     m_lap,
+  // It is there already.
+  output wire                     m_there,
+
+  // A connection whose counter is read, and moves on by one.
+  output wire [GW+LW-1:0]         r_addr,
+  input  wire [IDX-1:0]           r_value,
+  output wire                     step_valid,
+  input  wire                     step_ready,
+  output wire [GW+LW-1:0]         step_addr,
+  output wire [IDX-1:0]           step_index,
+
+  output wire                     idle
+`ifdef FORMAL
+  ,
+  output wire                       f_same,
+  output wire [(LANES<<HDR_AW)-1:0] f_marks,
+  output wire                       f_run,
+  output wire [(1<<(GW+LW))-1:0]    f_queued
+`endif
+);
+
+  localparam AW = GW + LW;
+
+  // Connections that wait to be looked at, each once.
+  reg  [(1<<AW)-1:0] queued_q;
+  wire               q_valid;
+  wire               q_room;
+  wire               q_take;
+  wire [AW-1:0]      q_addr;
+  wire [AW:0]        q_count;
+  wire               q_afull;
+  wire               push = m_set && m_push && (!queued_q[m_addr] || (q_take && q_addr == m_addr));
+
+  rf_fifo #(.WIDTH(AW), .DEPTH(1 << AW), .READ_LATENCY(0)) queue (
+    .clk(clk), .rst(rst), .s_valid(push), .s_ready(q_room), .s_data(m_addr), .m_valid(q_valid), .m_ready(q_take),
+    .m_data(q_addr), .count(q_count), .almost_full(q_afull));
+
+  always @(posedge clk)
+    if (rst) begin
+      queued_q <= {1 << AW{1'b0}};
+    end else begin
+      if (q_take) queued_q[q_addr] <= 1'b0;
+      if (push) queued_q[m_addr] <= 1'b1;
+    end
+
+  // The one that is looked at, from its counter on.
+  reg               run_q;
+  reg  [AW-1:0]     run_addr_q;
+  reg  [IDX-1:0]    run_index_q;
+
+  wire [LANES-1:0]  marks;
+  wire [GW-1:0]     run_group = run_addr_q[AW-1:LW];
+  wire [LW-1:0]     run_lane  = run_addr_q[LW-1:0];
+  wire [3:0]        run_log2  = g_size_log2[run_group*4 +: 4];
+  wire [31:0]       run_wide  = {{32-IDX{1'b0}}, run_index_q};
+  wire [31:0]       run_slot  = run_wide & ~(32'hffffffff << run_log2);
+  wire              run_lap   = run_wide[{1'b0, run_log2}];
+  wire [HDR_AW-1:0] run_at    = g_hbase[run_group*HDR_AW +: HDR_AW] + run_slot[HDR_AW-1:0];
+  wire              here      = marks[run_lane] == run_lap;
+
+  assign q_take     = q_valid && (!run_q || !here);
+  assign r_addr     = q_addr;
+  assign step_valid = run_q && here;
+  assign step_addr  = run_addr_q;
+  assign step_index = run_index_q;
+  assign idle       = !run_q && !q_valid;
+
+  always @(posedge clk)
+    if (rst) run_q <= 1'b0;
+    else if (q_take) run_q <= 1'b1;
+    else if (!here) run_q <= 1'b0;
+
+  always @(posedge clk)
+    if (q_take) run_addr_q <= q_addr;
+
+  always @(posedge clk)
+    if (q_take) run_index_q <= r_value;
+    else if (step_valid && step_ready) run_index_q <= run_index_q + 1'b1;
+
+  // Marks, in two copies for two reads. Clearing waits for the packets.
+  wire [LW-1:0]      m_lane = m_addr[LW-1:0];
+  wire [LANES-1:0]   there;
+  wire               clear   = clear_valid && clear_ready;
+  wire [HDR_AW-1:0]  wr_addr = m_set ? m_slot : clear_slot;
+  wire               wr_data = m_set ? m_lap : 1'b1;
+
+  assign clear_ready = !m_set;
+  assign m_there     = there[m_lane] == m_lap;
+
+  genvar l;
+  generate
+    for (l = 0; l < LANES; l = l + 1) begin : g_lane
+      localparam [31:0] NUMBER = l;
+      wire wr_en = m_set ? m_lane == NUMBER[LW-1:0] : clear;
+
+      rf_ram_many #(.WIDTH(1), .AW(HDR_AW), .READS(2)) ram (
+        .clk(clk), .wr_en(wr_en), .wr_addr(wr_addr), .wr_data(wr_data), .rd_addr({m_slot, run_at}),
+        .rd_data({there[l], marks[l]}));
+`ifdef FORMAL
+      // What the memory holds.
+      reg [(1<<HDR_AW)-1:0] f_marks_q;
+
+      always @(posedge clk)
+        if (wr_en) f_marks_q[wr_addr] <= wr_data;
+
+      assign f_marks[l<<HDR_AW +: 1<<HDR_AW] = f_marks_q;
+`endif
+    end
+  endgenerate
+
+`ifdef FORMAL
+  assign f_same   = m_there == (f_marks[{m_lane, m_slot}] == m_lap) &&
+                    here == (f_marks[{run_lane, run_at}] == run_lap);
+  assign f_run    = run_q;
+  assign f_queued = queued_q;
+`endif
+
+  wire unused_bits = &{1'b0, q_room, q_count, q_afull, run_slot};
+
+endmodule

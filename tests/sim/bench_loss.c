@@ -1,0 +1,165 @@
+/*
+ * What loss costs, in virtual time: bench_loss FILE appends JSON lines. N = 8, 100 Gb/s, 1 us, 16
+ *MB fp32, independent loss on all links in both directions, against the same run without loss.
+ *
+ *	bench_loss FILE [SEEDS [MTU LOSS KIND]]      KIND: nak, selective, transparent, ring
+ *
+ * RF_LOSS_VERBOSE=1 prints every run.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fabric/fabric.h"
+#include "sim/model/rf_model.h"
+
+#define BYTES (UINT64_C(16) << 20)
+#define DEFAULT_SEEDS 20u
+
+enum kind { NAK, SELECTIVE, TRANSPARENT, RING, KINDS };
+
+static const char *const kind_names[KINDS] = {"nak", "selective", "transparent", "ring"};
+static const double losses[] = {0, 1e-5, 1e-4, 1e-3, 1e-2};
+#define LOSSES (sizeof(losses) / sizeof(losses[0]))
+
+static FILE *out;
+static unsigned failures;
+
+/* Most that a rate may cost over the lossless time, in %; 0: no limit. */
+static double limit_of(enum kind kind, unsigned mtu, double loss)
+{
+	if (kind == NAK && loss == 1e-4)
+		return mtu == 1024 ? 50 : 25;
+	if (kind != SELECTIVE)
+		return 0;
+	return loss == 1e-4 ? 5 : loss == 1e-3 ? 10 : loss == 1e-2 ? 25 : 0;
+}
+
+static void figure(const char *name, double value, double limit)
+{
+	bool ok = limit == 0 || value <= limit;
+	json_t *o = json_pack("{ss ss sf ss sb sb}", "group", "loss", "name", name, "value", value,
+			      "unit", "%", "must", limit > 0, "ok", ok);
+
+	json_object_set_new(o, "limit", limit > 0 ? json_real(limit) : json_null());
+	json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
+	fputc('\n', out);
+	fflush(out);
+	json_decref(o);
+}
+
+static void describe(struct rf_fabric_cfg *c, enum kind kind, unsigned mtu, double loss,
+		     unsigned seed)
+{
+	rf_fabric_cfg_init(c);
+	c->ranks = 8;
+	c->ports = 8;
+	c->mtu = mtu;
+	c->engine = kind == RING ? NULL : rf_model_engine();
+	c->schedule = kind == RING ? RF_RUN_RING : RF_RUN_BOX;
+	c->transparent = kind == TRANSPARENT;
+	c->selective = kind == SELECTIVE;
+	c->rate = UINT64_C(100000000000);
+	c->delay_ns = 1000;
+	c->seed = seed;
+	/* The box names what is missing: a timer is for what nobody can see, the last packets. */
+	c->ack_timeout_ns = kind == SELECTIVE ? 40 * RF_USEC : 100 * RF_USEC;
+	c->ack_timeout_max_ns = 20 * RF_MSEC;
+	c->retry_cnt = 255;
+	c->host_links.loss = loss;
+	c->box_links.loss = loss;
+}
+
+/* Time of one all-reduce in ns; 0 where the run was not good. */
+static uint64_t run(enum kind kind, unsigned mtu, double loss, unsigned seed)
+{
+	struct rf_fabric_cfg c;
+	struct rf_fabric_stats s;
+	struct rf_fabric *f;
+	char why[200];
+	uint64_t ns = 0;
+
+	describe(&c, kind, mtu, loss, seed);
+	if (rf_fabric_create(&c, &f, why, sizeof(why)) != 0) {
+		fprintf(stderr, "bench_loss: %s\n", why);
+		failures++;
+		return 0;
+	}
+	if (rf_fabric_allreduce(f, 256) != 0 || rf_fabric_all(f, RF_STEP_WAIT, 0) != 0 ||
+	    rf_fabric_all(f, RF_STEP_BARRIER, 0) != 0 || rf_fabric_allreduce(f, BYTES / 4) != 0 ||
+	    rf_fabric_all(f, RF_STEP_LEAVE, 0) != 0 || rf_fabric_run(f, 100 * RF_SEC) != 1 ||
+	    !rf_fabric_good(f)) {
+		fprintf(stderr, "bench_loss: %s, MTU %u, loss %g, seed %u: not good: %s %s\n",
+			kind_names[kind], mtu, loss, seed, rf_fabric_why(f),
+			rf_fabric_rank(f, 0)->text);
+		failures++;
+	} else {
+		ns = rf_fabric_op_ns(f, 1);
+	}
+	rf_fabric_stats(f, &s);
+	if (getenv("RF_LOSS_VERBOSE"))
+		fprintf(stderr,
+			"%s %u %g seed %u: %.1f us, %llu repeats, %llu naks, %llu timeouts\n",
+			kind_names[kind], mtu, loss, seed, (double)ns * 1e-3,
+			(unsigned long long)s.repeats, (unsigned long long)s.naks,
+			(unsigned long long)s.timeouts);
+	rf_fabric_destroy(f);
+	return ns;
+}
+
+/* Mean over the seeds, in ns. */
+static double mean(enum kind kind, unsigned mtu, double loss, unsigned seeds)
+{
+	double sum = 0;
+	unsigned seed;
+
+	for (seed = 1; seed <= seeds; seed++)
+		sum += (double)run(kind, mtu, loss, seed);
+	return sum / seeds;
+}
+
+static void measure(enum kind kind, unsigned mtu, double loss, unsigned seeds, double *base)
+{
+	double ns = mean(kind, mtu, loss, loss > 0 ? seeds : 1);
+	char name[160];
+
+	if (loss == 0)
+		*base = ns;
+	snprintf(name, sizeof(name), "16 MB x 8, MTU %u, loss %g, %s: over the lossless %.0f us",
+		 mtu, loss, kind_names[kind], *base * 1e-3);
+	figure(name, 100 * (ns / *base - 1), limit_of(kind, mtu, loss));
+}
+
+int main(int argc, char **argv)
+{
+	unsigned seeds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : DEFAULT_SEEDS;
+	unsigned mtu, l;
+	int kind;
+
+	if (argc < 2 || seeds == 0) {
+		fprintf(stderr, "usage: bench_loss FILE [SEEDS [MTU LOSS KIND]]\n");
+		return 2;
+	}
+	out = fopen(argv[1], "a");
+	if (!out) {
+		perror(argv[1]);
+		return 1;
+	}
+	for (mtu = 1024; mtu <= 4096; mtu *= 4) {
+		for (kind = NAK; kind < KINDS; kind++) {
+			double base = 0;
+
+			if (argc > 3 && strtoul(argv[3], NULL, 10) != mtu)
+				continue;
+			if (argc > 5 && strcmp(argv[5], kind_names[kind]) != 0)
+				continue;
+			for (l = 0; l < LOSSES; l++) {
+				if (argc > 4 && l > 0 && strtod(argv[4], NULL) != losses[l])
+					continue;
+				measure((enum kind)kind, mtu, losses[l], seeds, &base);
+			}
+		}
+	}
+	return fclose(out) != 0 || failures ? 1 : 0;
+}

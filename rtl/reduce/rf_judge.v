@@ -364,6 +364,7 @@ module rf_judge #(
   wire       w_repeat;
   wire       p4_nak;
   wire [7:0] p4_syndrome;
+  wire [23:0] p4_named;
 
   rf_judge_window #(.GW(GW), .LW(LW)) window (
     .clk(clk), .rst(rst), .init_valid(init_valid), .init_addr(init_addr), .tick(tick), .una_valid(una_valid),
@@ -371,7 +372,7 @@ module rf_judge #(
     .selective(p4_selective_q), .code(p4_code_q), .eighth(p4_eighth_q), .next(j_next), .sent(j_sent), .una(j_una),
     .distant(j_far), .accept(j_accept), .in_window(j_inside), .full(j_full), .behalf_room(behalf_room),
     .repeat_room(repeat_room), .why(w_why), .behalf(w_behalf), .repeat_it(w_repeat), .nak(p4_nak),
-    .syndrome(p4_syndrome));
+    .syndrome(p4_syndrome), .named(p4_named));
 
   always @(*) begin
     p4_why    = p4_why_q;
@@ -445,7 +446,8 @@ module rf_judge #(
   reg                  p5_behalf_q;
   reg                  p5_nak_q;
   reg [7:0]            p5_syndrome_q;
-  reg [23:0]           p5_made_q;
+  reg [23:0]           p5_start_q;
+  reg [23:0]           p5_at_q;
   reg                  p5_count_q;
   reg                  p5_seen_data_q;
   reg                  p5_seen_ack_q;
@@ -503,7 +505,8 @@ module rf_judge #(
       p5_pad_q    <= p4_pad_q;
       p5_psn_q    <= p4_psn_q;
       p5_nak_q    <= p4_nak;
-      p5_made_q   <= p4_start_q + (p4_nak && p4_selective_q ? j_next : j_una) - {23'd0, !p4_nak};
+      p5_start_q  <= p4_start_q;
+      p5_at_q     <= (p4_nak && p4_selective_q) ? p4_named : j_una;
       p5_syndrome_q <= p4_nak ? p4_syndrome : 8'h1f;
       p5_qpn_q    <= p4_qpn_q;
       p5_msn_q    <= j_msn;
@@ -513,7 +516,8 @@ module rf_judge #(
   assign h_event     = p5_event_q;
   assign h_behalf    = p5_behalf_q;
   assign h_nak       = p5_nak_q;
-  assign h_made      = p5_made_q;
+  // An ACK on behalf is of the index before una.
+  assign h_made      = p5_start_q + p5_at_q - {23'd0, !p5_nak_q};
   assign h_syndrome  = p5_syndrome_q;
   assign h_addr      = p5_addr_q;
   assign h_hdr       = p5_hdr_q;

@@ -47,7 +47,9 @@ module rf_judge_nak #(
 
   output wire                make,
   output wire                make_rnr,
-  output wire [7:0]          make_syndrome
+  output wire [7:0]          make_syndrome,
+  // Selective: the index that it names.
+  output wire [IDX-1:0]      make_index
 );
 
   localparam AW = GW + LW;
@@ -70,13 +72,19 @@ module rf_judge_nak #(
   wire               was    = asked_q[j_addr];
   wire               back   = !less(last, j_index);
   wire               beyond_seen = !less(last, j_next);
-  wire               again  = was && !back && less(j_index, mark + j_eighth);
+  wire [IDX-1:0]     hole   = last + 1'b1;
+  // Indexes between were skipped.
+  wire               skips  = less(hole, j_index);
+  wire               again  = !skips && was && !back && less(j_index, mark + j_eighth);
+  // Selective: the highest index that was seen.
+  wire [IDX-1:0]     seen   = (j_selective && back) ? last : j_index;
   wire               may    = j_valid && !j_silent && room;
   wire               gap    = may && j_beyond && !j_full && (j_selective ? !again : !was || back);
   wire               late   = may && j_stored && !j_selective && j_code != 5'd0 && back && !beyond_seen && !was;
 
   assign make          = gap || late;
   assign make_rnr      = late || (!j_selective && twice_q[j_addr]);
+  assign make_index    = skips ? hole : j_next;
   assign make_syndrome = late ? {3'd1, j_code} : make_rnr ? 8'h21 : 8'h60;
 
   always @(posedge clk)
@@ -85,7 +93,7 @@ module rf_judge_nak #(
     end else begin
       if (tick) asked_q <= {1 << AW{1'b0}};
       if (j_valid && make) asked_q[j_addr] <= 1'b1;
-      else if (j_valid && (j_taken || (back && !j_selective))) asked_q[j_addr] <= 1'b0;
+      else if (j_valid && !j_selective && (j_taken || back)) asked_q[j_addr] <= 1'b0;
       if (una_valid) asked_q[una_addr] <= 1'b0;
       if (init_valid) asked_q[init_addr] <= 1'b0;
     end
@@ -101,11 +109,11 @@ module rf_judge_nak #(
 
   rf_ram_lut #(.WIDTH(IDX), .DEPTH(1 << AW)) lasts (
     .clk(clk), .wr_en(j_valid || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
-    .wr_data(init_valid ? {IDX{1'b1}} : j_index), .rd_addr(j_addr), .rd_data(last));
+    .wr_data(init_valid ? {IDX{1'b1}} : seen), .rd_addr(j_addr), .rd_data(last));
 
   rf_ram_lut #(.WIDTH(IDX), .DEPTH(1 << AW)) marks (
-    .clk(clk), .wr_en(make || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
-    .wr_data(init_valid ? {IDX{1'b0}} : j_index), .rd_addr(j_addr), .rd_data(mark));
+    .clk(clk), .wr_en(make || (j_valid && j_taken) || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
+    .wr_data(init_valid ? {IDX{1'b0}} : seen), .rd_addr(j_addr), .rd_data(mark));
 
 `ifdef FORMAL
 `include "nak.vh"

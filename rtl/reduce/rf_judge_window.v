@@ -47,7 +47,9 @@ module rf_judge_window #(
   output wire             behalf,
   output wire             repeat_it,
   output wire             nak,
-  output wire [7:0]       syndrome
+  output wire [7:0]       syndrome,
+  // Selective: the index that the NAK names.
+  output wire [23:0]      named
 );
 
   // a < b for serial numbers.
@@ -82,7 +84,8 @@ module rf_judge_window #(
     .clk(clk), .rst(rst), .init_valid(init_valid), .init_addr(init_addr), .tick(tick), .una_valid(una_valid),
     .una_addr(una_addr), .j_valid(valid && !early), .j_taken(taken), .j_stored(stored), .j_beyond(beyond),
     .j_addr(addr), .j_index(index), .j_next(next), .j_full(full), .j_selective(selective), .j_silent(silent),
-    .j_code(code), .j_eighth({11'd0, eighth}), .room(behalf_room), .make(nak), .make_rnr(rnr), .make_syndrome(syndrome));
+    .j_code(code), .j_eighth({11'd0, eighth}), .room(behalf_room), .make(nak), .make_rnr(rnr), .make_syndrome(syndrome),
+    .make_index(named));
 
   always @(*)
     if (taken) why = `RF_CNT_ACCEPTED;

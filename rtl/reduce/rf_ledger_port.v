@@ -167,7 +167,7 @@ module rf_ledger_port #(
 
   rf_ledger_run #(.IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW)) accepted (
     .clk(clk), .rst(rst), .g_hbase(g_hbase), .g_size_log2(g_size_log2), .clear_valid(clear_valid),
-    .clear_ready(n_clear), .clear_slot(clear_slot), .m_set(j_valid && j_selective && j_accept), .m_push(j_is_next),
+    .clear_ready(n_clear), .clear_slot(clear_slot), .m_set(j_valid && j_selective && j_accept), .m_push(j_is_next), .m_moves(1'b1),
     .m_addr(j_addr), .m_slot(j_slot), .m_lap(j_lap), .m_there(j_there), .r_addr(n_load), .r_value(n_value),
     .step_valid(n_valid), .step_ready(n_ready), .step_addr(n_addr), .step_index(n_index), .idle(n_idle)
 `ifdef FORMAL
@@ -196,7 +196,7 @@ module rf_ledger_port #(
 
   rf_ledger_run #(.IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW)) copied (
     .clk(clk), .rst(rst), .g_hbase(g_hbase), .g_size_log2(g_size_log2), .clear_valid(clear_valid),
-    .clear_ready(o_clear), .clear_slot(clear_slot), .m_set(c_valid && c_selective), .m_push(1'b1),
+    .clear_ready(o_clear), .clear_slot(clear_slot), .m_set(c_valid && c_selective), .m_push(1'b1), .m_moves(1'b0),
     .m_addr(c_addr), .m_slot(c_slot), .m_lap(c_lap), .m_there(unused_there), .r_addr(o_load), .r_value(o_value),
     .step_valid(o_valid), .step_ready(o_ready), .step_addr(o_addr), .step_index(o_index), .idle(o_idle)
 `ifdef FORMAL

@@ -37,6 +37,8 @@ module rf_ledger_run #(
   // The packet of this lap is in the slot from now on. With push its connection is looked at.
   input  wire                     m_set,
   input  wire                     m_push,
+  // Whoever sets the mark moves the counter too: the runner begins anew.
+  input  wire                     m_moves,
   input  wire [GW+LW-1:0]         m_addr,
   input  wire [HDR_AW-1:0]        m_slot,
   input  wire                     m_lap,
@@ -107,8 +109,10 @@ module rf_ledger_run #(
   assign step_index = run_index_q;
   assign idle       = !run_q && !q_valid;
 
+  wire cancel = m_set && m_push && m_moves && m_addr == (q_take ? q_addr : run_addr_q);
+
   always @(posedge clk)
-    if (rst) run_q <= 1'b0;
+    if (rst || cancel) run_q <= 1'b0;
     else if (q_take) run_q <= 1'b1;
     else if (!here) run_q <= 1'b0;
 

@@ -163,21 +163,23 @@ void selective(uint32_t seed, std::vector<bool> &seen)
 	sends(c, 0, 0, RF_CNT_ACCEPTED);
 	sends(c, 0, 2, RF_CNT_AHEAD_NAK, 0x60, 1);
 	sends(c, 0, 3, RF_CNT_AHEAD);
+	// What is not new asks again for the first one missing; so does the packet S/8 = 2 indexes behind the last one that asked.
 	sends(c, 0, 2, RF_CNT_PENDING_NAK, 0x60, 1);
-	// S/8 = 2 indexes behind the last one that asked.
-	sends(c, 0, 3, RF_CNT_PENDING);
-	sends(c, 0, 4, RF_CNT_AHEAD_NAK, 0x60, 1);
-	sends(c, 0, 5, RF_CNT_AHEAD);
-	c.box.wr(RF_TICK, 0);
-	sends(c, 0, 7, RF_CNT_AHEAD_NAK, 0x60, 1);
+	sends(c, 0, 3, RF_CNT_PENDING_NAK, 0x60, 1);
+	sends(c, 0, 4, RF_CNT_AHEAD);
+	sends(c, 0, 5, RF_CNT_AHEAD_NAK, 0x60, 1);
+	// A new hole is asked for when it appears.
+	sends(c, 0, 7, RF_CNT_AHEAD_NAK, 0x60, 6);
 	sends(c, 0, 8, RF_CNT_AHEAD);
-	sends(c, 0, 16, RF_CNT_GAP_NAK, 0x60, 1);
+	c.box.wr(RF_TICK, 0);
+	sends(c, 0, 9, RF_CNT_AHEAD_NAK, 0x60, 1);
+	sends(c, 0, 16, RF_CNT_GAP_NAK, 0x60, 10);
 	sends(c, 0, 17, RF_CNT_GAP);
 	c.conn_is(0, RF_CONN_NEXT, 1, "next stays");
 	sends(c, 0, 1, RF_CNT_ACCEPTED);
 	c.conn_is(0, RF_CONN_NEXT, 6, "next runs on");
 	sends(c, 0, 5, RF_CNT_PENDING);
-	sends(c, 0, 9, RF_CNT_AHEAD_NAK, 0x60, 6);
+	sends(c, 0, 9, RF_CNT_PENDING_NAK, 0x60, 6);
 	// Nothing left early; now all that is complete does, in order.
 	for (uint32_t i = 0; i < 6; i++) {
 		for (unsigned p = 0; p < PORTS; p++)

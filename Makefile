@@ -5,7 +5,8 @@
 
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+# Every processor, unless told otherwise; a make that is started by another one shares the other's.
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 .SUFFIXES:

@@ -47,6 +47,7 @@ help:
 	@echo 'Build:'
 	@echo '  make            libraries, tools, the Verilated box'
 	@echo '  make install    DESTDIR=, PREFIX=/usr/local: library, header, pkg-config file, tools'
+	@echo '  make uninstall  take away what install has put there'
 	@echo '  make clean      forget the build'
 	@echo 'Figures and proofs:'
 	@echo '  make bench      every figure beside its limit, build/bench.json; exit 4 where one is missed'

@@ -63,18 +63,35 @@ PREFIX ?= /usr/local
 RF_BIN := $(DESTDIR)$(PREFIX)/bin
 RF_LIB := $(DESTDIR)$(PREFIX)/lib
 
-.PHONY: install-files
+# What users need: not the tools that compare engines, nor the demo's, which work in this tree.
+INSTALL_PROGRAMS := $(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box sim perf doctor ctl gen check))
+# Built where what they need is installed.
+INSTALL_IF_THERE := $(addprefix $(BUILD)/bin/,ringfold-plan ringfold-rv32 ringfoldd)
+
+.PHONY: install-files uninstall
 install: all
 	$(MAKE) --no-print-directory install-files
 
 # What is built already, put in its place.
 install-files:
 	install -d $(RF_BIN) $(RF_LIB)/pkgconfig $(DESTDIR)$(PREFIX)/include/ringfold
-	install -m 755 $(wildcard $(BUILD)/bin/ringfold*) $(RF_BIN)
+	install -m 755 $(INSTALL_PROGRAMS) $(wildcard $(INSTALL_IF_THERE)) $(RF_BIN)
 	install -m 755 $(BUILD)/lib/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)
 	ln -sf libringfold.so.$(RF_VERSION) $(RF_LIB)/libringfold.so.0
 	ln -sf libringfold.so.0 $(RF_LIB)/libringfold.so
-	for f in $(RTL_BOXES); do install -D -m 755 $$f $(RF_LIB)/ringfold/$${f##*/}; done
+	for f in $(RTL_BOXES); do install -D -m 755 $$f $(RF_LIB)/ringfold/$${f##*/} || exit 1; done
 	install -m 644 host/include/ringfold/ringfold.h $(DESTDIR)$(PREFIX)/include/ringfold/
 	[ ! -f $(BUILD)/firmware/ringfold-rv32.elf ] || install -D -m 644 $(BUILD)/firmware/ringfold-rv32.elf $(RF_LIB)/ringfold/ringfold-rv32.elf
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(RF_VERSION)|' host/ringfold.pc.in > $(RF_LIB)/pkgconfig/ringfold.pc
+	$(if $(DESTDIR),,[ "$$(id -u)" != 0 ] || ldconfig)
+
+# Everything that installing has put there but the configuration, which may have been edited.
+uninstall:
+	rm -f $(addprefix $(RF_BIN)/,$(notdir $(INSTALL_PROGRAMS) $(INSTALL_IF_THERE)))
+	rm -f $(RF_LIB)/libringfold.so $(RF_LIB)/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)
+	rm -f $(addprefix $(RF_LIB)/ringfold/,$(notdir $(RTL_BOXES)) ringfold-rv32.elf)
+	rm -f $(DESTDIR)$(PREFIX)/include/ringfold/ringfold.h $(RF_LIB)/pkgconfig/ringfold.pc
+	rm -f $(RF_LIB)/systemd/system/ringfoldd.service
+	for d in $(RF_LIB)/ringfold $(DESTDIR)$(PREFIX)/include/ringfold; do \
+	  [ ! -d $$d ] || rmdir --ignore-fail-on-non-empty $$d; done
+	$(if $(DESTDIR),,[ "$$(id -u)" != 0 ] || ldconfig)

@@ -131,22 +131,17 @@ static double *cost_of(const struct edmonds *x, int v, int u)
 	return &x->a->work[(size_t)v * (size_t)x->size + (size_t)u];
 }
 
-static void choose_parents(struct edmonds *x)
+static void choose_parent(struct edmonds *x, int v)
 {
-	for (int i = 0; i < x->count; i++) {
-		int v = x->alive[i];
-		int best = -1;
+	int best = -1;
 
-		if (v == x->root)
-			continue;
-		for (int j = 0; j < x->count; j++) {
-			int u = x->alive[j];
+	for (int j = 0; j < x->count && v != x->root; j++) {
+		int u = x->alive[j];
 
-			if (u != v && (best < 0 || *cost_of(x, v, u) < *cost_of(x, v, best)))
-				best = u;
-		}
-		x->parent[v] = best;
+		if (u != v && (best < 0 || *cost_of(x, v, u) < *cost_of(x, v, best)))
+			best = u;
 	}
+	x->parent[v] = best;
 }
 
 /* The nodes of one cycle of chosen parents in a->cycle; their number, 0: there is none. */
@@ -209,9 +204,14 @@ static void contract(struct edmonds *x, int n)
 		a->entry[in] = enter;
 		a->leave[out] = leave;
 	}
+	/* Who chose one of the cycle would choose it again: the cycle costs what that one did. */
+	for (int j = 0; j < kept; j++)
+		if (x->alive[j] != x->root && x->inside[x->parent[x->alive[j]]] == c)
+			x->parent[x->alive[j]] = c;
 	x->inside[c] = -1;
 	x->alive[kept++] = c;
 	x->count = kept;
+	choose_parent(x, c);
 }
 
 /* Opens cycles, the last first: one of its nodes takes the parent of the whole. */
@@ -247,12 +247,10 @@ static double run_edmonds(struct arbor *a, int root)
 		for (int j = 0; j < a->members; j++)
 			*cost_of(&x, i, j) = a->cost[(size_t)i * (size_t)a->terminals + (size_t)j];
 	}
-	x.parent[root] = -1;
-	choose_parents(&x);
-	for (n = find_cycle(&x); n > 0; n = find_cycle(&x)) {
+	for (int i = 0; i < a->members; i++)
+		choose_parent(&x, i);
+	for (n = find_cycle(&x); n > 0; n = find_cycle(&x))
 		contract(&x, n);
-		choose_parents(&x);
-	}
 	expand(&x);
 	for (int i = 0; i < a->members; i++) {
 		a->parent[i] = i == root ? -1 : x.parent[i];

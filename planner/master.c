@@ -195,6 +195,9 @@ static int find_single(struct master *m, double wanted)
 	return -1;
 }
 
+#define TRIES_MOST 100
+#define FAILED_MOST 12 /* trees without which the others are not enough, then no more are tried */
+
 static int lightest(const double *weight, const bool *keep, int n, double above)
 {
 	int best = -1;
@@ -217,7 +220,7 @@ static int thin_out(struct master *m, double wanted, double *weight)
 		if (weight[i] <= 1e-12)
 			lp_limit(m->lp, i, 0);
 	}
-	for (int tries = 0; tries < 400; tries++) {
+	for (int tries = 0, failed = 0; tries < TRIES_MOST && failed < FAILED_MOST; tries++) {
 		k = lightest(weight, keep, m->columns, 1e-12);
 		if (k < 0)
 			break;
@@ -228,6 +231,7 @@ static int thin_out(struct master *m, double wanted, double *weight)
 			continue;
 		}
 		keep[k] = true;
+		failed++;
 		lp_limit(m->lp, k, INFINITY);
 	}
 	rc = lp_solve(m->lp);

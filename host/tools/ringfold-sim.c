@@ -20,6 +20,9 @@ static const char *const counter_names[] = {
 #undef NAME
 };
 
+#define BOX_RANKS 64u /* of one group in the firmware */
+#define BOX_LANES 16u /* of a port */
+
 struct settings {
 	const char *engine;
 	const char *firmware;
@@ -91,7 +94,9 @@ static int parse(struct settings *s, int argc, char **argv)
 		 "its firmware: the native build, or the image for its processor in libunicorn",
 		 NULL},
 		{RF_OPT_UINT, "cpu-khz", 0, &c->cpu_khz, "KHZ", "clock of that processor", NULL},
-		{RF_OPT_UINT, "ranks", 'n', &c->ranks, "N", "hosts", NULL},
+		{RF_OPT_UINT, "ranks", 'n', &c->ranks, "N",
+		 "hosts: up to 64 with the box, up to 128 without; 1: a copy, as in the library",
+		 NULL},
 		{RF_OPT_UINT, "ports", 'p', &s->ports, "N",
 		 "ports of the box, 2..8; 0: as many as ranks, at most 4", NULL},
 		{RF_OPT_UINT, "lanes", 'l', &c->lanes, "N",
@@ -157,6 +162,31 @@ static int parse(struct settings *s, int argc, char **argv)
 	return n;
 }
 
+/* How many hosts and how often. 0 or -1 with a message. */
+static int settle_counts(const struct settings *s)
+{
+	const struct rf_fabric_cfg *c = &s->cfg;
+	bool box = c->schedule != RF_RUN_RING;
+
+	if (s->iterations == 0) {
+		fprintf(stderr, "--iterations: at least 1\n");
+		return -1;
+	}
+	if (c->ranks < 1 || c->ranks > (box ? BOX_RANKS : RF_FABRIC_RANKS)) {
+		fprintf(stderr, "--ranks: 1 to %u with the box, 1 to %u with --schedule ring\n",
+			BOX_RANKS, RF_FABRIC_RANKS);
+		return -1;
+	}
+	if (box && c->lanes > BOX_LANES) {
+		fprintf(stderr,
+			"--ranks: %u ranks on %u ports need %u lanes, a box has at most %u: more "
+			"--ports\n",
+			c->ranks, c->ports, c->lanes, BOX_LANES);
+		return -1;
+	}
+	return 0;
+}
+
 /* What the options mean together. 0 or -1 with a message. */
 static int settle(struct settings *s)
 {
@@ -169,6 +199,10 @@ static int settle(struct settings *s)
 	c->schedule = strcmp(s->schedule, "box") == 0    ? RF_RUN_BOX
 		      : strcmp(s->schedule, "ring") == 0 ? RF_RUN_RING
 							 : RF_RUN_RING_THROUGH;
+	if (c->ranks == 1) { /* nobody else to add to: neither box nor network */
+		c->schedule = RF_RUN_RING;
+		s->schedule = "copy";
+	}
 	rf_sim_fw_kind(s->firmware, &c->firmware);
 	if (c->cpu_khz == 0) {
 		fprintf(stderr, "--cpu-khz: a clock that stands still\n");
@@ -177,6 +211,8 @@ static int settle(struct settings *s)
 	c->ports = s->ports ? s->ports : c->ranks < 2 ? 2 : c->ranks < 4 ? c->ranks : 4;
 	if (c->lanes == 0)
 		c->lanes = (c->ranks + c->ports - 1) / c->ports;
+	if (settle_counts(s) != 0)
+		return -1;
 	c->host_links = s->faults;
 	c->host_links.reorder_ns = 5000;
 	c->in_place = s->in_place;

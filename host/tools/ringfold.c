@@ -32,6 +32,7 @@ static const struct {
 	{"check", "compares what came back with what ringfold gen expected"},
 	{"demo", "four hosts train a network over the box"},
 	{"train", "one host of the demo"},
+	{"rv32", "the processor of a simulated box: started by box and sim with --firmware rv32"},
 };
 
 static int own_folder(char *to, size_t room)

@@ -94,7 +94,8 @@ struct rf_engine {
 	{
 #ifdef RF_BOX_TRACE
 		if (trace)
-			trace->dump((cycle + RESET_CYCLES) * PS_PER_CYCLE +
+			// Time goes on in reset too, where the count of cycles stands still.
+			trace->dump((evaluated + jumped) * PS_PER_CYCLE +
 				    half * (PS_PER_CYCLE / 2));
 #else
 		(void)half;

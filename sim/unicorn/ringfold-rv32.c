@@ -274,11 +274,13 @@ int main(int argc, char **argv)
 	struct machine *m = &machine;
 	uint32_t pc;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: ringfold-rv32 IMAGE.elf\n"
-				"The processor of a simulated box; `ringfold box --firmware rv32` "
-				"starts it.\n");
-		return 2;
+	if (argc != 2 || argv[1][0] == '-') {
+		bool asked = argc == 2 && strcmp(argv[1], "--help") == 0;
+
+		fprintf(asked ? stdout : stderr, "usage: ringfold-rv32 IMAGE.elf\n"
+						 "The processor of a simulated box: `ringfold box "
+						 "--firmware rv32` starts it.\n");
+		return asked ? 0 : 2;
 	}
 	pc = open_machine(m, argv[1]);
 	for (;;) {

@@ -28,6 +28,7 @@ struct bench {
 	uint64_t accesses;
 	uint32_t seq;
 	uint64_t nonce;
+	bool forge; /* requests get a wrong tag */
 };
 
 static uint32_t count_read(void *arg, uint32_t addr)
@@ -116,6 +117,7 @@ static double request(struct bench *b, const struct rf_ctl_header *head,
 	h.seq = ++b->seq;
 	h.nonce = b->nonce;
 	len = rf_ctl_request_put(msg, &h, body, key);
+	msg[48] ^= b->forge;
 	fw_box_punt(b->box, host % 4u, frame,
 		    rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
 	return poll(b);
@@ -186,6 +188,10 @@ static void measure(void)
 	figure("power-on to first group ready, 100 MHz processor, 40 ns per access", total, "us",
 	       1000);
 	figure("instructions per STATUS of a group", request(&b, &h, &q, 1), "instructions", 0);
+	b.forge = true;
+	figure("instructions per request with a wrong tag", request(&b, &h, &q, 1), "instructions",
+	       0);
+	b.forge = false;
 	b.box->cycle += 2000ull * FW_BOX_KHZ;
 	figure("instructions per timer tick, 1 group of 4 ranks", poll(&b), "instructions", 0);
 	for (unsigned int g = 1; g < 8; g++)

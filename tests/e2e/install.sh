@@ -14,6 +14,17 @@ for f in include/ringfold/ringfold.h lib/libringfold.so lib/libringfold.so.0 lib
 	bin/ringfold bin/ringfold-perf bin/ringfold-box; do
 	[ -e "$place/$f" ] || fail "$f is missing"
 done
+# what users need, and no tool of this tree
+want=$(printf 'ringfold\n'; printf 'ringfold-%s\n' box check ctl doctor gen perf sim)
+have=$(find "$place/bin" -mindepth 1 ! -name ringfold-plan ! -name ringfold-rv32 ! -name ringfoldd -printf '%f\n' | sort)
+[ "$have" = "$want" ] || fail "installed programs: $have"
+# the loader is told where the system itself is meant, and there alone; no word about jobs
+run() {
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "${MAKE:-make}" -C "$root" "$@" 2>&1
+}
+run -n install-files PREFIX=/opt/rf | grep -q ldconfig || fail "ldconfig is not run"
+! run -n install-files DESTDIR="$dir" | grep -q ldconfig || fail "ldconfig is run with DESTDIR"
+! run -n install DESTDIR="$dir" | grep -i 'forced' || fail "make warns about jobs"
 [ "$(find "$place/include" -type f | wc -l)" = 1 ] || fail "more than the public header is installed"
 export PKG_CONFIG_PATH=$place/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dir
 cd "$dir" || exit 1
@@ -23,6 +34,11 @@ gcc -std=c99 -Wall -Wextra -Wpedantic -Werror "$root/host/examples/allreduce.c" 
 LD_LIBRARY_PATH=$place/lib ./example > out || fail "the example does not run"
 grep -q '^rank 0 of 1: 0 1 ... 999$' out || fail "its output: $(cat out)"
 readelf -d example | grep -q 'NEEDED.*libringfold.so.0' || fail "the example does not ask for libringfold.so.0"
+# ... and finds it by itself where it was told so, as docs/api.md says
+# shellcheck disable=SC2046
+gcc "$root/host/examples/allreduce.c" $(pkg-config --cflags --libs ringfold) \
+	"-Wl,-rpath,$dir$(pkg-config --variable=libdir ringfold | sed "s|^$dir||")" -o alone || fail "with rpath"
+env -u LD_LIBRARY_PATH ./alone > out || fail "the example with rpath does not run"
 # the header is C++ as well
 printf '#include <ringfold/ringfold.h>\nint main() { return rf_version()[0] != 48; }\n' > t.cpp
 # shellcheck disable=SC2046
@@ -34,4 +50,9 @@ grep -o '\brf_[a-z_]*(' "$place/include/ringfold/ringfold.h" | tr -d '(' | sort 
 sed -n 's/^[a-z].* \**\(rf_[a-z_]*\)(.*/\1/p' "$place/include/ringfold/ringfold.h" | sort -u > want
 diff want have || fail "symbols differ from the header"
 "$place/bin/ringfold-perf" --min 4 --max 4K --iters 1 | grep -q 'wrong elements: 0' || fail "installed ringfold perf"
+touch "$place/lib/ringfold/mine"
+${MAKE:-make} -s -C "$root" uninstall DESTDIR="$dir" PREFIX=/opt/rf || fail uninstall
+left=$(find "$place" ! -type d)
+[ "$left" = "$place/lib/ringfold/mine" ] || fail "make uninstall leaves: $left"
+[ ! -d "$place/include/ringfold" ] || fail "make uninstall leaves its folder"
 echo "ok"

@@ -35,6 +35,14 @@ expect 0 "\"wrong\": 0" "$bin/ringfold" sim --size 4K --json
 expect 3 " 1$" "$bin/ringfold" sim --size 4K --flip
 expect 1 "not finished" "$bin/ringfold" sim --size 64M --deadline 1ms
 expect 2 "no whole number" "$bin/ringfold" sim --size 6
+expect 2 "iterations: at least 1" "$bin/ringfold" sim --iterations 0
+expect 2 "ranks: 1 to 64" "$bin/ringfold" sim --ranks 0
+expect 2 "ranks: 1 to 64" "$bin/ringfold" sim --ranks 65
+expect 2 "need 32 lanes" "$bin/ringfold" sim --ranks 64 --ports 2
+expect 2 "128 with --schedule ring" "$bin/ringfold" sim --schedule ring --ranks 129
+expect 0 " copy .* 0$" "$bin/ringfold" sim --size 4K --ranks 1
+expect 0 "^joined.* 1024 elements compared" "$bin/ringfold" sim --size 4K --ranks 1
+expect 0 "up to 64 with the box" "$bin/ringfold" sim --help
 expect 2 "one of rtl" "$bin/ringfold" sim --engine glass
 expect 2 "make build/vl/box-p7-l5-w512.so" "$bin/ringfold" sim --engine rtl --ranks 35 --ports 7
 expect 2 "no waveform" "$bin/ringfold" sim --wave x.fst

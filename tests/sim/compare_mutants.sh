@@ -7,6 +7,13 @@ set -u
 compare=$1
 failed=0
 
+# What is asked wrongly is no missing engine (77).
+for wrong in "--shape 9,9,9" "--shape 4,0,512" "--shape 4,1,100" "--shape 4" "--mode c" "--engine-b glass" "--every 0"; do
+	"$compare" $wrong > /dev/null 2>&1 # split at the blank
+	rc=$?
+	[ $rc -eq 2 ] || { echo "$wrong: exit code $rc, not 2"; failed=1; }
+done
+
 "$compare" --count 3000 --runs 3 || failed=1
 "$compare" --mode b --count 500 --runs 3 || failed=1
 for mutant in tree nan stale behalf silent window shift icrc beyond ackreq disagree counter source pad naknext nakroom; do

@@ -48,6 +48,30 @@ static void help(void)
 	       "exit: 0 equal, 1 different, 2 usage, 77 an engine is not built\n");
 }
 
+static bool engines_are_some(const struct options *o)
+{
+	for (int k = 0; k < 2; k++) {
+		const char *name = o->engine[k];
+
+		if (strcmp(name, "model") == 0 || strcmp(name, "rtl") == 0 ||
+		    (strncmp(name, "model:", 6) == 0 && engine_mutant(name) != RF_MODEL_MUTANTS))
+			continue;
+		fprintf(stderr, "engine %s: model, model:MUTANT or rtl\n", name);
+		return false;
+	}
+	return true;
+}
+
+static bool shape_is_one(const struct options *o)
+{
+	bool width = o->width == 64 || o->width == 128 || o->width == 256 || o->width == 512;
+
+	if (o->ports >= 2 && o->ports <= 8 && o->lanes >= 1 && o->lanes <= 16 && width)
+		return true;
+	fprintf(stderr, "--shape: 2..8 ports, 1..16 lanes, 64, 128, 256 or 512 bits\n");
+	return false;
+}
+
 static int parse(struct options *o, int argc, char **argv)
 {
 	int c;
@@ -94,7 +118,7 @@ static int parse(struct options *o, int argc, char **argv)
 			return 2;
 		}
 	}
-	return optind == argc && o->every > 0 ? 0 : 2;
+	return optind == argc && o->every > 0 && shape_is_one(o) && engines_are_some(o) ? 0 : 2;
 }
 
 static void note_counters(struct options *o, struct bench *b)

@@ -1,6 +1,6 @@
 /*
  * rf_ackq: ACKs that cross the box leave with their new PSN once the ledger has let them pass, those made on behalf of a
- * receiver are what docs/box.md says, all in the order in which the judge gave them; nothing is lost where there was room.
+ * receiver and NAKs are what docs/box.md says, all in the order in which the judge gave them; nothing is lost where there was room.
  *
  * Compiled with CW and DEPTH, the module's parameters. The bench is the judge (room in p4, event in p4, header in p5), the
  * ledger (verdicts in the order of the events) and rf_port_tx.
@@ -13,19 +13,19 @@ using namespace unit;
 enum { HDR = 80 };
 
 struct event {
-	unsigned conn, index, msn, fatal;
+	unsigned conn, index, msn, fatal, still;
 };
 
 struct frame {
 	bytes hdr;	/* as it leaves */
-	bool behalf;
+	bool behalf, nak;
 	long from;	/* may leave from this cycle on; a forwarded one waits for its verdict too */
 };
 
 /* What the judge hands over. */
 struct order {
-	bool event = false, behalf = false, vlan = false;
-	unsigned psn = 0, qpn = 0, msn = 0;
+	bool event = false, behalf = false, nak = false, vlan = false;
+	unsigned psn = 0, made = 0, syndrome = 0, qpn = 0, msn = 0;
 	bytes hdr;
 };
 
@@ -49,6 +49,7 @@ static bytes forwarded(const order &o)
 	return f;
 }
 
+/* An ACK on behalf of a receiver, or a NAK. */
 static bytes on_behalf(const order &o)
 {
 	const size_t l2 = o.vlan ? 18 : 14;
@@ -70,8 +71,8 @@ static bytes on_behalf(const order &o)
 	bth[4] = 0;
 	net::put24(bth + 5, o.qpn);
 	bth[8] = 0;
-	net::put24(bth + 9, o.psn);
-	bth[12] = 0x1f;
+	net::put24(bth + 9, o.made);
+	bth[12] = (uint8_t)o.syndrome;
 	net::put24(bth + 13, o.msn);
 	return f;
 }
@@ -95,7 +96,7 @@ static void body(bench &b)
 	std::deque<std::pair<bool, long>> verdicts;
 	order p5;
 	unsigned p_new = 50, p_ledger = 50, p_out = 50;
-	long sent = 0, made = 0, refused = 0, full = 0;
+	long sent = 0, made = 0, naks = 0, refused = 0, full = 0;
 
 	d->event_take = d->h_event = d->h_behalf = d->ev_ready = d->v_valid = d->e_ready = 0;
 	reset(b, *d);
@@ -110,6 +111,9 @@ static void body(bench &b)
 		const bytes noisy = noise(b.r, HDR);
 		d->h_event = p5.event;
 		d->h_behalf = p5.behalf;
+		d->h_nak = p5.nak;
+		d->h_syndrome = (uint8_t)p5.syndrome;
+		d->h_made = p5.made;
 		d->h_vlan = p5.vlan;
 		d->h_psn = p5.psn;
 		d->h_qpn = p5.qpn;
@@ -120,6 +124,7 @@ static void body(bench &b)
 		d->event_index = b.r.below(1 << 24);
 		d->event_msn = b.r.below(1 << 24);
 		d->event_fatal = b.r.percent(20);
+		d->event_still = b.r.percent(20);
 		d->ev_ready = b.r.percent(p_ledger);
 		d->v_valid = !asked.empty() && b.r.percent(p_ledger);
 		d->v_ok = b.r.percent(75);
@@ -142,6 +147,7 @@ static void body(bench &b)
 			b.same("ev_index", d->ev_index, e.index);
 			b.same("ev_msn", d->ev_msn, e.msn);
 			b.same("ev_fatal", d->ev_fatal, e.fatal);
+			b.same("ev_still", d->ev_still, e.still);
 		}
 
 		/* Out. */
@@ -161,7 +167,8 @@ static void body(bench &b)
 
 			b.same("e_hlen", d->e_hlen, f.hdr.size());
 			b.same("e_behalf", d->e_behalf, f.behalf);
-			b.same_bytes(f.behalf ? "frame on behalf" : "frame forwarded", net::get_bytes(d->e_hdr, f.hdr.size()), f.hdr);
+			b.same("e_nak", d->e_nak, f.nak);
+			b.same_bytes(f.nak ? "NAK" : f.behalf ? "frame on behalf" : "frame forwarded", net::get_bytes(d->e_hdr, f.hdr.size()), f.hdr);
 		}
 
 		/* The judge: one frame per cycle, of either kind where there is room. */
@@ -174,7 +181,10 @@ static void body(bench &b)
 				p4.event = is_event;
 				p4.behalf = !is_event;
 				p4.vlan = b.r.percent(40);
+				p4.nak = !is_event && b.r.percent(50);
 				p4.psn = b.r.below(1 << 24);
+				p4.made = b.r.below(1 << 24);
+				p4.syndrome = !p4.nak ? 0x1f : b.r.percent(50) ? 0x60 : 0x20 + b.r.below(32);
 				p4.qpn = b.r.below(1 << 24);
 				p4.msn = b.r.below(1 << 24);
 				p4.hdr = noise(b.r, HDR);
@@ -188,7 +198,8 @@ static void body(bench &b)
 		/* The next cycle. */
 		if (d->e_valid && d->e_ready) {
 			sent += !frames.front().behalf;
-			made += frames.front().behalf;
+			made += frames.front().behalf && !frames.front().nak;
+			naks += frames.front().nak;
 			if (!frames.front().behalf)
 				verdicts.pop_front();
 			frames.pop_front();
@@ -206,15 +217,16 @@ static void body(bench &b)
 			events.pop_front();
 		}
 		if (d->event_take)
-			events.push_back({ d->event_conn, d->event_index, d->event_msn, d->event_fatal });
+			events.push_back({ d->event_conn, d->event_index, d->event_msn, d->event_fatal, d->event_still });
 		if (p5.event || p5.behalf)
-			frames.push_back({ p5.event ? forwarded(p5) : on_behalf(p5), p5.behalf, n + 2 });
+			frames.push_back({ p5.event ? forwarded(p5) : on_behalf(p5), p5.behalf, p5.nak, n + 2 });
 		b.good("more than its capacity", frames.size() <= DEPTH + 1);
 		p5 = p4;
 		tick(b, *d);
 	}
 	b.met("ACKs forwarded", sent, 2000);
-	b.met("ACKs on behalf", made, 2000);
+	b.met("ACKs on behalf", made, 1000);
+	b.met("NAKs", naks, 1000);
 	b.met("ACKs refused", refused, 500);
 	b.met("frames without room", full, 1000);
 }

@@ -1,5 +1,5 @@
 /*
- * rf_group_regs against a table: what is written is in force and read again, LIVE starts a group, the first error of each
+ * rf_group_regs against a table: what is written is in force and read again, LIVE starts a group one cycle later, the first error of each
  * group stays until it is cleared, with the order between errors of one cycle that the module's header gives.
  *
  * Compiled with PORTS, LANES, GROUPS and the widths of their numbers, the module's parameters.
@@ -12,7 +12,9 @@ using namespace unit;
 enum { CW = GW + LW + PW };
 
 struct group {
-	uint32_t cfg = 0, dbase = 0, hbase = 0, members[4] = {};
+	uint32_t cfg = 0, dbase = 0, hbase = 0, straggler = 0, members[4] = {};
+	/* LIVE as it is in force. */
+	bool live = false;
 	unsigned life = 0, at = 0, cause = 0, index = 0;
 	bool error = false;
 };
@@ -21,11 +23,11 @@ struct report {
 	unsigned cause, conn, index;
 };
 
-static const uint32_t cfg_bits = 0xf1f73ff7;
+static const uint32_t cfg_bits = 0xf1f73fff;
 
 static const unsigned offsets[] = { RF_GROUP_CFG, RF_GROUP_CFG, RF_GROUP_DBASE, RF_GROUP_HBASE, RF_GROUP_MEMBERS0,
 				    RF_GROUP_MEMBERS1, RF_GROUP_MEMBERS2, RF_GROUP_MEMBERS3, RF_GROUP_ERROR,
-				    RF_GROUP_ERROR_INDEX };
+				    RF_GROUP_ERROR_INDEX, RF_GROUP_STRAGGLER };
 
 /* The members' word i without lanes and ports that do not exist. */
 static uint32_t members_mask(unsigned i)
@@ -58,6 +60,7 @@ static uint32_t reading(const group &g, unsigned offset)
 			return 0;
 		return 1u << 31 | g.cause << 16 | (g.at >> PW & ((1u << LW) - 1)) << 8 | (g.at & ((1u << PW) - 1));
 	case RF_GROUP_ERROR_INDEX: return g.error ? g.index : 0;
+	case RF_GROUP_STRAGGLER: return g.straggler;
 	default: return 0;
 	}
 }
@@ -68,12 +71,13 @@ static void check_levels(bench &b, Vrf_group_regs &d, const group *now, const gr
 		const group &x = now[g];
 		const unsigned level = x.cfg >> RF_GROUP_CFG_LEVEL_LSB & 3, base = x.cfg >> RF_GROUP_CFG_BASE_PORT_LSB & 7;
 
-		b.same("g_live", get(d.g_live, g, 1), x.cfg & 1);
+		b.same("g_live", get(d.g_live, g, 1), x.live);
 		b.same("g_error", get(d.g_error, g, 1), x.error);
 		b.same("g_life", get(d.g_life, g, 1), x.life);
 		b.same("g_cfg", get(d.g_cfg, g * 32, 32), x.cfg);
 		b.same("g_dbase", get(d.g_dbase, g * 32, 32), x.dbase);
 		b.same("g_hbase", get(d.g_hbase, g * 32, 32), x.hbase);
+		b.same("g_straggler", get(d.g_straggler, g * 5, 5), x.straggler);
 		for (unsigned l = 0; l < LANES; l++)
 			b.same("g_members", get(d.g_members, (g * LANES + l) * PORTS, PORTS), lane_members(x, l));
 		/* What follows from them, one cycle later: compared where the registers were the same a cycle ago. */
@@ -99,6 +103,9 @@ static void body(bench &b)
 	auto d = fresh<Vrf_group_regs>(b);
 	group g[GROUPS], before[GROUPS];
 	long starts = 0, errors = 0, several = 0, cleared = 0, beaten = 0;
+	/* LIVE was written a cycle ago. */
+	bool start = false;
+	unsigned start_group = 0;
 
 	d->wr_en = d->bad_valid = d->nak_valid = 0;
 	d->judge_error = 0;
@@ -107,13 +114,14 @@ static void body(bench &b)
 		if (n % 7000 == 6999) {
 			d->wr_en = b.r.percent(50);
 			reset(b, *d);
+			start = false;
 			for (auto &x : g)
 				x = group();
 			for (auto &x : before)
 				x = group();
 		}
 		const bool wr = b.r.percent(n / 500 % 2 ? 90 : 20);
-		const unsigned wg = b.r.below(GROUPS), off = b.r.percent(90) ? offsets[b.r.below(10)] : 4 * b.r.below(16);
+		const unsigned wg = b.r.below(GROUPS), off = b.r.percent(90) ? offsets[b.r.below(11)] : 4 * b.r.below(16);
 		const uint32_t data = (uint32_t)b.r.next();
 		const unsigned p_err = n / 300 % 3 == 0 ? 30 : 2;
 
@@ -122,7 +130,7 @@ static void body(bench &b)
 		d->wr_offset = (uint8_t)off;
 		d->wr_data = data;
 		d->rd_group = (uint8_t)b.r.below(GROUPS);
-		d->rd_offset = (uint8_t)(b.r.percent(90) ? offsets[b.r.below(10)] : 4 * b.r.below(16));
+		d->rd_offset = (uint8_t)(b.r.percent(90) ? offsets[b.r.below(11)] : 4 * b.r.below(16));
 		/* Reports, in the order of their right: judges, ranks that disagree, a NAK. */
 		std::vector<report> reports;
 		for (unsigned p = 0; p < PORTS; p++) {
@@ -153,10 +161,9 @@ static void body(bench &b)
 
 		check_levels(b, *d, g, before);
 		b.same("rd_data", d->rd_data, reading(g[d->rd_group], d->rd_offset));
-		const bool start = wr && off == RF_GROUP_CFG && (data & 1) && !(g[wg].cfg & 1);
 		b.same("start_valid", d->start_valid, start);
 		if (start)
-			b.same("start_group", d->start_group, wg);
+			b.same("start_group", d->start_group, start_group);
 		starts += start;
 
 		for (unsigned i = 0; i < GROUPS; i++)
@@ -183,20 +190,35 @@ static void body(bench &b)
 			group &x = g[wg];
 
 			/* Clearing wins over what comes in the same cycle. */
-			if (start || (off == RF_GROUP_ERROR && data >> 31)) {
+			if (off == RF_GROUP_ERROR && data >> 31) {
 				cleared += x.error;
 				x.error = false;
 			}
-			x.life ^= start;
 			if (off == RF_GROUP_CFG)
 				x.cfg = data & cfg_bits;
 			if (off == RF_GROUP_DBASE)
 				x.dbase = data;
 			if (off == RF_GROUP_HBASE)
 				x.hbase = data;
+			if (off == RF_GROUP_STRAGGLER)
+				x.straggler = data & 31;
 			if (off >= RF_GROUP_MEMBERS0 && off <= RF_GROUP_MEMBERS3)
 				x.members[(off - RF_GROUP_MEMBERS0) / 4] = data & members_mask((off - RF_GROUP_MEMBERS0) / 4);
 		}
+		/* Starting clears the error and wins over a write of LIVE in the same cycle. */
+		const bool starts_next = wr && off == RF_GROUP_CFG && (data & 1) && !g[wg].live;
+		if (wr && off == RF_GROUP_CFG && !(data & 1))
+			g[wg].live = false;
+		if (start) {
+			group &x = g[start_group];
+
+			cleared += x.error;
+			x.error = false;
+			x.life ^= 1;
+			x.live = true;
+		}
+		start = starts_next;
+		start_group = wg;
 		tick(b, *d);
 	}
 	b.met("starts", starts, 300);

@@ -1,6 +1,6 @@
 /*
  * rf_ledger_ack: one event per cycle, of every port in its turn; its verdict a cycle later, to the port it came from; una is
- * raised where the event says more and not more than was sent.
+ * raised where the event says more and not more than was sent, but not by an event that acknowledges nothing.
  *
  * Compiled with IDX, PORTS, PW and AW, the module's parameters. The bench keeps sent and una of all connections.
  */
@@ -13,7 +13,7 @@ enum { MASK = (1 << IDX) - 1 };
 
 struct event {
 	unsigned from, port, addr, index, msn;
-	bool fatal;
+	bool fatal, still;
 };
 
 /* a < c as serial numbers. */
@@ -31,7 +31,7 @@ static void body(bench &b)
 	event now = {}, waits[PORTS] = {};
 	bool has = false, there[PORTS] = {};
 	int passed[PORTS] = {};
-	long events = 0, raised = 0, beyond = 0, blocked = 0, fatal = 0;
+	long events = 0, raised = 0, beyond = 0, blocked = 0, fatal = 0, still = 0;
 	unsigned p_new = 50, p_block = 10;
 
 	for (auto &a : sent)
@@ -49,7 +49,7 @@ static void body(bench &b)
 			event &e = waits[p];
 
 			if (!there[p] && b.r.percent(p_new)) {
-				e = { p, b.r.below(PORTS), b.r.below(1 << AW), 0, b.r.below(1 << 24), b.r.percent(20) };
+				e = { p, b.r.below(PORTS), b.r.below(1 << AW), 0, b.r.below(1 << 24), b.r.percent(20), b.r.percent(20) };
 				/* Around una and sent. */
 				e.index = (una[e.addr][e.port] - 3 + b.r.below(8)) & MASK;
 				if (b.r.percent(40))
@@ -62,6 +62,7 @@ static void body(bench &b)
 			put(d->e_index, p * IDX, IDX, e.index);
 			put(d->e_msn, p * 24, 24, e.msn);
 			put(d->e_fatal, p, 1, e.fatal);
+			put(d->e_still, p, 1, e.still);
 		}
 		d->block = b.r.percent(p_block);
 		settle(*d);
@@ -84,7 +85,8 @@ static void body(bench &b)
 			b.same("a_addr", d->a_addr, now.addr);
 			b.same("v_ok", d->v_ok, ok);
 			note = ok ? 1u << now.port : 0;
-			raise = ok && less(u, now.index) ? note : 0;
+			raise = ok && !now.still && less(u, now.index) ? note : 0;
+			still += ok && now.still && less(u, now.index);
 			if (ok) {
 				b.same("a_value", d->a_value, now.index);
 				b.same("a_msn", d->a_msn, now.msn);
@@ -140,6 +142,7 @@ static void body(bench &b)
 	b.met("beyond what was sent", beyond, 500);
 	b.met("cycles blocked", blocked, 500);
 	b.met("fatal", fatal, 100);
+	b.met("una left alone", still, 100);
 }
 
 int main(int argc, char **argv)

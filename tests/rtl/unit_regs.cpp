@@ -26,7 +26,7 @@ static uint32_t answer(unsigned what, unsigned key)
 	return v * 0xc2b2ae35u;
 }
 
-enum { A_COUNT = 1, A_GROUP, A_HEAD, A_TAIL, A_ISSUED, A_NEXT, A_SENT, A_UNA, A_MSN, A_SEEN, A_WINDOW };
+enum { A_COUNT = 1, A_GROUP, A_HEAD, A_TAIL, A_ISSUED, A_NEXT, A_SENT, A_UNA, A_MSN, A_SEEN, A_WINDOW, A_LAG };
 
 static const std::pair<unsigned, uint32_t> plain[] = {
 	{ RF_CTRL, 3 }, { RF_MAC_HI, 0xffff }, { RF_MAC_LO, ~0u }, { RF_IP, ~0u }, { RF_HASH_IP, ~0u }, { RF_HASH_KEY, 0x1ffffff },
@@ -34,7 +34,8 @@ static const std::pair<unsigned, uint32_t> plain[] = {
 };
 
 static const unsigned constants[] = { RF_ID, RF_VERSION, RF_SHAPE, RF_SHAPE2, RF_CLOCK_KHZ, RF_CYCLE_LO, RF_CYCLE_HI, RF_IRQ,
-				      RF_PUNT_STATUS, RF_INJECT_STATUS, RF_HASH_WRITE, RF_PUNT_POP };
+				      RF_PUNT_STATUS, RF_INJECT_STATUS, RF_HASH_WRITE, RF_PUNT_POP, RF_TICK, RF_LAG_ARM,
+				      RF_LAG_STATUS, RF_LAG_CYCLES, RF_LAG_INDEX };
 
 struct model {
 	std::map<unsigned, uint32_t> regs;
@@ -121,6 +122,7 @@ static bool reading(const model &m, unsigned addr, uint32_t *v)
 	case RF_IRQ: *v = (unsigned)m.error << 1 | m.punt_status >> 31; break;
 	case RF_PUNT_STATUS: *v = m.punt_status; break;
 	case RF_INJECT_STATUS: *v = m.inject_busy; break;
+	case RF_LAG_STATUS: case RF_LAG_CYCLES: case RF_LAG_INDEX: *v = answer(A_LAG, addr); break;
 	default: break;
 	}
 	return true;
@@ -130,7 +132,7 @@ static unsigned any_address(rng &r)
 {
 	switch (r.below(9)) {
 	case 0: return plain[r.below(8)].first;
-	case 1: return constants[r.below(12)];
+	case 1: return constants[r.below(17)];
 	case 2: return RF_PORT_BASE + 4 * r.below(8 * RF_PORT_STRIDE / 4);
 	case 3: return RF_GROUP_BASE + RF_GROUP_STRIDE * r.below(r.percent(80) ? GROUPS : 32) + 4 * r.below(16);
 	case 4: return RF_PUNT_DATA + 4 * r.below(256);
@@ -158,6 +160,8 @@ static void check_write(bench &b, Vrf_regs &d, const model &m)
 	if (is_group)
 		b.same("group_wr_number", d.group_wr_number, group);
 	b.same("punt_pop", d.punt_pop, d.wr_en && addr == RF_PUNT_POP);
+	b.same("tick", d.tick, d.wr_en && addr == RF_TICK);
+	b.same("lag_arm", d.lag_arm, d.wr_en && addr == RF_LAG_ARM);
 	b.same("inject_cmd", d.inject_cmd, d.wr_en && addr == RF_INJECT);
 	b.same("inject_win_en", d.inject_win_en, d.wr_en && addr >= RF_INJECT_DATA && addr < RF_INJECT_DATA + 1024);
 	b.same("hash_valid", d.hash_valid, d.wr_en && addr == RF_HASH_WRITE);
@@ -188,6 +192,9 @@ static void others(Vrf_regs &d)
 	d.x_una = answer(A_UNA, d.conn_rd) & 0xffffff;
 	d.x_msn = answer(A_MSN, d.conn_rd) & 0xffffff;
 	d.x_seen = answer(A_SEEN, d.conn_rd) & 3;
+	d.lag_status = answer(A_LAG, RF_LAG_STATUS);
+	d.lag_cycles = answer(A_LAG, RF_LAG_CYCLES);
+	d.lag_index = answer(A_LAG, RF_LAG_INDEX);
 }
 
 static void body(bench &b)

@@ -46,12 +46,18 @@ while [ $# -gt 0 ]; do
 		;;
 	esac
 done
-case "$engine:$firmware:$ranks:$epochs" in
-rtl:rv32:[2-4]:[1-9]* | model:rv32:[2-4]:[1-9]* | rtl:native:[2-4]:[1-9]* | model:native:[2-4]:[1-9]*) ;;
-*)
-	usage >&2
+# wrong OPTION VALUE WHAT
+wrong() {
+	echo "demo/run.sh: $1 $2: $3 (--help explains)" >&2
 	exit 2
-	;;
+}
+[[ $engine =~ ^(rtl|model)$ ]] || wrong --engine "$engine" "rtl or model"
+[[ $firmware =~ ^(rv32|native)$ ]] || wrong --firmware "$firmware" "rv32 or native"
+[[ $ranks =~ ^[2-4]$ ]] || wrong --ranks "$ranks" "2 to 4"
+[[ $epochs =~ ^[1-9][0-9]{0,5}$ ]] || wrong --epochs "$epochs" "a number from 1 to 999999"
+# Sockets lie there, and their names are given to DPDK and to the box among others, parted by commas.
+case "${TMPDIR:-/tmp}" in
+*,*) wrong TMPDIR "$TMPDIR" "a folder without a comma in its name is needed" ;;
 esac
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ringfold-demo.XXXXXX") || exit 1

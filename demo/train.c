@@ -45,8 +45,10 @@ struct run {
 
 static int failed(struct run *run, const char *what, int status)
 {
-	fprintf(stderr, "rank %u: %s: %s: %s\n", run->rank, what, rf_strerror(status),
-		rf_last_error_text(run->ctx));
+	/* before there is a job nobody knows which rank this is */
+	if (run->comm)
+		fprintf(stderr, "rank %u: ", run->rank);
+	fprintf(stderr, "%s: %s: %s\n", what, rf_strerror(status), rf_last_error_text(run->ctx));
 	return RF_EXIT_FAILED;
 }
 

@@ -1,7 +1,7 @@
 # Traffic for packet generators, and the comparison of what came back.
 
 $(eval $(call c_lib,rf-traffic,host/tools/traffic.c host/tools/traffic_box.c))
-$(eval $(call c_prog,ringfold-gen,host/tools/ringfold-gen.c,rf-traffic collective roce rfproto rf-opt,-ljansson -lpcap -lm))
+$(eval $(call c_prog,ringfold-gen,host/tools/ringfold-gen.c host/tools/gen_folder.c,rf-traffic collective roce rfproto rf-opt,-ljansson -lpcap -lm))
 $(eval $(call c_prog,ringfold-check,host/tools/ringfold-check.c,rf-traffic collective roce rfproto rf-opt,-ljansson -lpcap -lm))
 
 # Tools that talk to the box over DPDK. $(HOST_LIBS) is of mk/host.mk.

@@ -18,6 +18,7 @@
 #define WORK_MOST 3e6  /* steps of a search that looks at everything, both ways */
 #define DENSE_MOST 160 /* terminals up to which arborescences are searched for */
 #define GAP 1e-9       /* relative, at which value and bound are the same */
+#define PROVE_LINKS 60 /* links up to which the dual bound is wanted in any case */
 #define ROOTS_DENSE 4  /* roots for which arborescences are tried in one round */
 
 struct search {
@@ -384,9 +385,14 @@ static bool helps(struct search *x, int from)
 	return false;
 }
 
-static bool close_enough(const struct pack *p)
+/* Where every tree can be looked at in no time the prices are to prove the optimum, even if the cut
+ * bound does it already. */
+static bool close_enough(const struct search *x)
 {
-	return p->value >= fmin(p->bound, p->enough) * (1 - GAP);
+	bool small = x->affordable && x->t->links <= PROVE_LINKS;
+	double bound = small ? x->p->bound : fmin(x->p->bound, x->p->enough);
+
+	return x->p->value >= bound * (1 - GAP);
 }
 
 /* Looks at prices of one mixture; as often as it takes to try every root. */
@@ -449,7 +455,7 @@ int pack_run(struct pack *p)
 		if (rc != 0)
 			goto out;
 		p->value = p->m->value;
-		if (close_enough(p) || now() > x.deadline || !improve(&x))
+		if (close_enough(&x) || now() > x.deadline || !improve(&x))
 			break;
 	}
 	rc = master_solve(p->m);

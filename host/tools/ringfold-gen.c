@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "host/tools/gen_folder.h"
 #include "host/tools/opt.h"
 #include "host/tools/traffic.h"
 #include "proto/rf_bytes.h"
@@ -27,7 +29,56 @@ struct gen {
 	pcap_dumper_t *port[TRAFFIC_PORTS_MAX];
 	pcap_dumper_t *foreign;
 	uint64_t written; /* frames so far: their time in the files, one per us */
+	uint64_t max_size;
+	time_t told; /* when the progress was shown last */
 };
+
+/* In front of each frame of a pcap file. */
+#define PCAP_RECORD 16.0
+#define GIB 0x1p30
+
+/* What the files will hold, near enough: headers of the largest kind, rates as they are meant. */
+static double bytes_to_write(const struct gen *g)
+{
+	const struct traffic_plan *p = &g->plan;
+	double packets = (double)traffic_packets(p) * p->ranks;
+	double sums = (double)p->messages * (double)p->message_bytes;
+	double frame = PCAP_RECORD + ROCE_HEADERS_MAX + 4.0;
+	double foreign = g->foreign_rate / (1.0 - g->foreign_rate);
+	double faults = g->faults ? g->fault_rate / (1.0 - g->fault_rate) : 0.0;
+	double data = sums * p->ranks + packets * frame;
+
+	/* a foreign frame is half as long, and is in two files */
+	return sums + data * (1.0 + faults) + packets * foreign * (2.0 * frame + p->mtu);
+}
+
+static int size_is_allowed(const struct gen *g)
+{
+	double bytes = bytes_to_write(g);
+
+	if (bytes > (double)g->max_size) {
+		fprintf(stderr,
+			"ringfold gen: about %.1f GiB would be written, more than --max-size "
+			"%.1f GiB\n",
+			bytes / GIB, (double)g->max_size / GIB);
+		return -1;
+	}
+	printf("about %.1f MiB to write\n", bytes / 0x1p20);
+	fflush(stdout);
+	return 0;
+}
+
+/* On a terminal, a line once in a second. */
+static void show_progress(struct gen *g, uint64_t index, uint64_t packets)
+{
+	time_t now = time(NULL);
+
+	if (now == g->told || !isatty(STDERR_FILENO))
+		return;
+	if (g->told != 0)
+		fprintf(stderr, "\r%3.0f %%", 100.0 * (double)index / (double)packets);
+	g->told = now;
+}
 
 static bool chance(struct gen *g, double rate)
 {
@@ -259,11 +310,15 @@ static int write_all(struct gen *g)
 	for (unsigned int r = 0; r < g->plan.ranks; r++)
 		announce(g, r);
 	for (uint64_t i = 0; i < packets; i++) {
+		if (i % 1024 == 0)
+			show_progress(g, i, packets);
 		if (one_index(g, i, operands, expected) != 0)
 			goto out;
 	}
 	rc = 0;
 out:
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r     \r");
 	if (fclose(expected) != 0 || rc != 0) {
 		fprintf(stderr, "ringfold gen: writing %s/expected.bin failed\n", g->dir);
 		return -1;
@@ -273,11 +328,8 @@ out:
 
 static int open_all(struct gen *g)
 {
-	if (mkdir(g->dir, 0777) != 0 && errno != EEXIST) {
-		fprintf(stderr, "ringfold gen: cannot make the folder %s: %s\n", g->dir,
-			strerror(errno));
+	if (gen_folder_ready(g->dir) != 0)
 		return -1;
-	}
 	g->dead = pcap_open_dead(DLT_EN10MB, 65535);
 	for (unsigned int p = 0; p < g->plan.ports; p++) {
 		char name[16];
@@ -363,6 +415,7 @@ int main(int argc, char **argv)
 {
 	static struct gen g = {.dir = NULL,
 			       .fault_rate = 0.05,
+			       .max_size = UINT64_C(4) << 30,
 			       .plan = {.seed = 1,
 					.job = 0x67656e,
 					.ports = 4,
@@ -377,7 +430,9 @@ int main(int argc, char **argv)
 	const char *vlan = NULL;
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "out", 'o', &g.dir, "DIR",
-		 "folder for the files (made if it is not there)", NULL},
+		 "folder for the files, made if it is not there; files of an earlier\n"
+		 "run in it are replaced",
+		 NULL},
 		{RF_OPT_UINT, "ports", 'p', &g.plan.ports, "N", "switch ports, one pcap each",
 		 NULL},
 		{RF_OPT_UINT, "ranks", 'n', &g.plan.ranks, "N",
@@ -399,6 +454,8 @@ int main(int argc, char **argv)
 		 NULL},
 		{RF_OPT_FRACTION, "fault-rate", 0, &g.fault_rate, "RATE", "faults per packet",
 		 NULL},
+		{RF_OPT_SIZE, "max-size", 0, &g.max_size, "BYTES",
+		 "write nothing where all files together would be larger", NULL},
 		{RF_OPT_U64, "seed", 0, &g.plan.seed, "N", "everything follows from it", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
@@ -434,7 +491,7 @@ int main(int argc, char **argv)
 	}
 	if (vlan)
 		g.plan.vlan = vlan_id > 4095 ? 4096 : (int)vlan_id;
-	if (check_plan(&g, size, opcode) != 0)
+	if (check_plan(&g, size, opcode) != 0 || size_is_allowed(&g) != 0)
 		return RF_EXIT_USAGE;
 	return generate(&g) == 0 ? RF_EXIT_GOOD : RF_EXIT_FAILED;
 }

@@ -40,6 +40,20 @@ nothing_left() {
 	return 1
 }
 
+# refused WORDS OPTION...: at once, by name
+refused() {
+	local words=$1
+	shift
+	"$demo" "$@" > "$dir/0.txt" 2>&1
+	[ $? = 2 ] && grep -q -e "$words" "$dir/0.txt"
+}
+check "--epochs 1x is refused" refused "--epochs 1x: a number" --epochs 1x
+check "--epochs 0 is refused" refused "--epochs 0: a number" --epochs 0
+check "--ranks 5 is refused" refused "--ranks 5: 2 to 4" --ranks 5
+check "--engine glass is refused" refused "--engine glass: rtl or model" --engine glass
+check "an unknown option is refused" refused "run.sh" --fast
+mkdir "$dir/a,b"
+TMPDIR=$dir/a,b check "a comma in TMPDIR is refused" refused "without a comma"
 "$demo" --engine "$engine" --epochs $epochs > "$dir/1.txt" 2>&1
 check "it runs" test $? = 0
 check "weights equal bit for bit" grep -q "weights equal bit for bit: 14440 bytes" "$dir/1.txt"

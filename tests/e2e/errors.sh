@@ -24,7 +24,10 @@ all "$rank" exit
 check "rank 0 exits without leaving: rank 2 hears" test "${codes[2]}" = 18
 check "... and is told who" says 2 "rank 0\|store"
 RF_TIMEOUT=2000 all "$rank" leave
-check "rank 0 leaves in mid-call: rank 1 hears" test "${codes[1]}" -ne 0
+for r in 1 2; do
+	check "rank 0 leaves in mid-call: rank $r's deadline" test "${codes[r]}" = 24
+	check "... and the box tells for whom it waits" says $r "the box waits for rank 0"
+done
 
 RF_TIMEOUT=1500 all "$rank" late 6000
 check "rank 0 is late: deadline at rank 1" test "${codes[1]}" = 24
@@ -54,6 +57,9 @@ for r in 0 1 2; do rank_start $r "$rank" until "$dir/enough"; done
 sleep 1
 RF_RANK=1 RF_DEVICE= "$rank" loop 100 2> "$dir/twin.err"
 check "without a device: DEVICE" test $? = 14
+check "... nobody claims to be rank 0" sh -c "! grep -q '^rank' '$dir/twin.err'"
+RF_RANK=1 RF_DEVICE= "$bin/ringfold-train" > "$dir/twin.err" 2>&1
+check "the demo's rank: neither" grep -q '^job: .*RF_DEVICE' "$dir/twin.err"
 (
 	export RF_RANK=1 RF_DEVICE=net_memif7,role=server,id=0,socket=$dir/twin.sock,socket-abstract=no
 	"$rank" loop 100 2> "$dir/twin.err"

@@ -37,8 +37,11 @@ static double now(void)
 
 static int say(int status)
 {
+	/* before there is a job nobody knows which rank this is */
+	if (status && comm)
+		fprintf(stderr, "rank %u: ", rank);
 	if (status)
-		fprintf(stderr, "rank %u: %d: %s: %s\n", rank, status, rf_strerror(status),
+		fprintf(stderr, "%d: %s: %s\n", status, rf_strerror(status),
 			rf_last_error_text(ctx));
 	return status;
 }

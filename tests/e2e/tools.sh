@@ -96,5 +96,25 @@ for wrong in "--ranks 1" "--ranks 200" "--ports 9" "--mtu 1000" "--size 3" "--dt
 	run 2 "gen $wrong" $gen --out "$dir/v" $wrong # split at the blank
 done
 run 2 "gen without --out" $gen
+run 2 "gen of too much" $gen --out "$dir/v" --size 1G --messages 1000
+check "... says how much" sh -c "grep -q 'about [0-9]*[.][0-9] GiB would be written, more than --max-size 4.0 GiB' '$dir/0.err'"
+check "... and writes nothing" test ! -e "$dir/v"
+run 2 "gen beyond a limit of its own" $gen --out "$dir/v" --size 1M --max-size 1M
+run 0 "gen below it" $gen --out "$dir/v" --size 64K --ports 4 --foreign 10% --faults all --max-size 1M
+check "... says what it will write" says 0 "about 0[.][0-9] MiB to write"
+said=$(sed -n 's/^about \(.*\) MiB.*/\1/p' "$dir/0.err")
+check "... and comes near ($said MiB)" python3 -c "
+import os, sys
+real = sum(e.stat().st_size for e in os.scandir('$dir/v')) / 2**20
+sys.exit(not 0.8 * real - 0.1 < $said < 1.25 * real + 0.1)"
+touch "$dir/v/out0.pcap"
+run 0 "gen again on fewer ports" $gen --out "$dir/v" --ports 2
+check "... leaves no port of the run before" sh -c "[ ! -e '$dir/v/port2.pcap' ] && [ ! -e '$dir/v/port3.pcap' ]"
+check "... and what is not its own" test -e "$dir/v/out0.pcap" -a -e "$dir/v/port1.pcap"
+mkdir "$dir/other"
+touch "$dir/other/letter.txt"
+run 1 "gen into a folder of something else" $gen --out "$dir/other"
+check "... says so" says 0 "files that are not of ringfold gen"
+check "... and touches nothing" test "$(ls "$dir/other")" = letter.txt
 run 1 "gen into a folder that cannot be" $gen --out "$dir/0.err/x"
 finish

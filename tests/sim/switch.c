@@ -1,5 +1,5 @@
-/* The switch: learning, ageing, floods, the rule, and that one broadcast ends although the box has
- * four ports on it. */
+/* The switch: learning, ageing, floods, the rule. That one broadcast ends although the box has four
+ * ports on it is shown with a box behind it: tests/sim/realtime.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

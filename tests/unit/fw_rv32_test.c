@@ -441,13 +441,39 @@ static void test_refused(void **state)
 	fw_box_free(b);
 }
 
+/* A program that ends, files that are not there or no image: said, and nothing hangs. */
+static void test_missing(void **state)
+{
+	static const struct {
+		const char *program, *image, *reason;
+	} bad[] = {{"/bin/false", NULL, "has ended"},
+		   {"/nonexistent", NULL, "ringfold-rv32 is missing"},
+		   {NULL, "/nonexistent", "image is missing"},
+		   {NULL, "/dev/null", "has ended"}};
+	struct fw_box *b = fw_box_new();
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct rf_sim_fw_cfg cfg = {.kind = RF_SIM_FW_RV32,
+					    .hal = b->hal,
+					    .program = bad[i].program ? bad[i].program : program,
+					    .image = bad[i].image ? bad[i].image : image};
+		struct rf_sim_fw *f;
+		char why[300] = "";
+
+		assert_int_equal(rf_sim_fw_start(&cfg, &b->cfg, &f, why, sizeof(why)), -1);
+		assert_null(f);
+		assert_non_null(strstr(why, bad[i].reason));
+	}
+	fw_box_free(b);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_trace),
-		cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_mutant),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_trace),   cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_mutant),  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_missing),
 	};
 
 	fw_ask_nonce = nonce;

@@ -263,7 +263,9 @@ struct rf_group_config {
 /*
  * Collective over the ranks of comm. With the box: all ranks join there, then prove the path by an
  * all-reduce of known values. Errors: RF_ERR_BOX_SILENT, RF_ERR_BOX_REFUSED, RF_ERR_STEERING,
- * RF_ERR_RANK_MISSING, RF_ERR_RANK_LOST, RF_ERR_MISMATCH, RF_ERR_INVALID.
+ * RF_ERR_RANK_MISSING, RF_ERR_RANK_LOST, RF_ERR_MISMATCH, RF_ERR_TIMEOUT (the proof did not come
+ * back in time), RF_ERR_TRANSPORT, RF_ERR_DEVICE, RF_ERR_ABORTED (on another rank),
+ * RF_ERR_NO_MEMORY, RF_ERR_INVALID.
  */
 int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
 		    const struct rf_group_config *config, struct rf_group **group);

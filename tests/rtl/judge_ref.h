@@ -1,5 +1,6 @@
 /*
- * What docs/box.md says of a frame without the ledger: lines 20 to 29 and 37 to 43, read from the page and not from the RTL.
+ * What docs/box.md says of a frame, read from the page and not from the RTL: without the ledger (lines 20 to 29, 37 to 43), of its
+ * index (lines 30 to 36), of NAKs that the box makes.
  */
 #ifndef RF_TESTS_JUDGE_REF_H
 #define RF_TESTS_JUDGE_REF_H
@@ -87,6 +88,128 @@ static inline verdict judge(const frame &f)
 	if (!f.icrc_ok)
 		return drop(RF_CNT_ICRC);
 	return f.opcode == 0x11 ? judge_ack(f) : judge_data(f);
+}
+
+enum { MASK24 = 0xffffff };
+
+/* a < c as serial numbers. */
+static inline bool less(unsigned a, unsigned c)
+{
+	const unsigned d = (c - a) & MASK24;
+
+	return d != 0 && d < 1u << 23;
+}
+
+/* What the box keeps per connection for NAKs, as INIT leaves it. */
+struct nak_state {
+	unsigned last = MASK24, mark = 0;
+	bool asked = false, twice = false;
+};
+
+/* Lines 33, 34, 36; the others of 31 to 35. */
+enum place { ELSEWHERE, STORED, TAKEN, BEYOND };
+
+struct packet {
+	unsigned index, next, code, eighth;
+	bool full, selective, silent, room;
+	place at;
+};
+
+struct answer {
+	bool made;
+	unsigned syndrome, named;
+};
+
+/* "NAKs that the box makes": for a packet that came to lines 31 to 36. `named` is for selective groups. */
+static inline answer make_nak(nak_state &s, const packet &p)
+{
+	const bool back = !less(s.last, p.index), was = s.asked;
+	const unsigned last = s.last, hole = (last + 1) & MASK24;
+	answer a = { false, 0, 0 };
+
+	if (!p.selective || !back)
+		s.last = p.index;
+	if (!p.selective && back)
+		s.asked = false;
+	if (!p.silent && p.room && p.at == BEYOND && !p.full) {
+		if (p.selective) {
+			const bool skipped = less(hole, p.index);
+
+			a.made = skipped || !s.asked || back || !less(p.index, (s.mark + p.eighth) & MASK24);
+			a.syndrome = 0x60;
+			a.named = skipped ? hole : p.next;
+		} else if (!s.asked) {
+			a = { true, s.twice ? 0x21u : 0x60u, 0 };
+			s.twice = true;
+		}
+	} else if (!p.silent && p.room && p.at == STORED && !p.selective) {
+		a.made = p.code != 0 && back && less(last, p.next) && !was;
+		a.syndrome = 0x20 + p.code;
+	}
+	if (!p.selective && p.at == TAKEN)
+		s.asked = false;
+	if (p.selective && (a.made || p.at == TAKEN))
+		s.mark = s.last;
+	s.asked |= a.made;
+	return a;
+}
+
+/* A packet at the window of its connection; limit is tail + S. */
+struct indexed {
+	unsigned index, next, sent, una, limit, code, eighth;
+	bool far, open, transparent, selective, present, behalf_room, repeat_room;
+};
+
+struct fate {
+	unsigned why;
+	bool accept, behalf, repeat, early;
+	answer nak;
+};
+
+/* Lines 30 to 36. */
+static inline fate at_window(nak_state &s, const indexed &x)
+{
+	const bool inside = less(x.index, x.limit);
+	fate f = { 0, false, false, false, false, { false, 0, 0 } };
+	packet p = { x.index, x.next, x.code, x.eighth, x.next == x.limit, x.selective, x.open || x.transparent,
+		     x.behalf_room, ELSEWHERE };
+
+	if (less(x.index, x.una) && x.index >= 1u << 23 && !x.far) {
+		f.why = RF_CNT_BEFORE_START;
+		f.early = true;
+		return f;
+	}
+	if (less(x.index, x.una)) {
+		f.behalf = !x.open && x.behalf_room;
+		f.why = x.open ? RF_CNT_PENDING : f.behalf ? RF_CNT_BEHALF : RF_CNT_BEHALF_FULL;
+	} else if (less(x.index, x.sent)) {
+		f.repeat = !x.open && x.repeat_room;
+		f.why = x.open ? RF_CNT_PENDING : f.repeat ? RF_CNT_REPEAT : RF_CNT_REPEAT_FULL;
+	} else if (less(x.index, x.next)) {
+		p.at = STORED;
+	} else if (x.index == x.next && inside && x.selective && x.present) {
+		/* next is about to run over it. */
+		f.why = RF_CNT_PENDING;
+	} else if (x.index == x.next && inside) {
+		p.at = TAKEN;
+		f.why = RF_CNT_ACCEPTED;
+		f.accept = true;
+	} else if (x.index == x.next) {
+		f.why = RF_CNT_NO_ROOM;
+	} else {
+		p.at = BEYOND;
+		f.accept = x.selective && inside && !x.present;
+	}
+	f.nak = make_nak(s, p);
+	if (p.at == STORED)
+		f.why = f.nak.made ? RF_CNT_PENDING_RNR : RF_CNT_PENDING;
+	else if (p.at == BEYOND && f.accept)
+		f.why = f.nak.made ? RF_CNT_AHEAD_NAK : RF_CNT_AHEAD;
+	else if (p.at == BEYOND && x.selective && inside)
+		f.why = f.nak.made ? RF_CNT_PENDING_NAK : RF_CNT_PENDING;
+	else if (p.at == BEYOND)
+		f.why = !f.nak.made ? RF_CNT_GAP : f.nak.syndrome == 0x60 ? RF_CNT_GAP_NAK : RF_CNT_GAP_RNR;
+	return f;
 }
 
 } /* namespace judge_ref */

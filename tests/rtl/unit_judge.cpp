@@ -5,6 +5,7 @@
  * Compiled with the parameters of the module. The bench is rf_ingress (descriptors, commands done), the connection table, the
  * static fields, the ledger and all queues; what it answers comes in the cycle in which it is due and is noise in others.
  */
+#include <set>
 #include "Vrf_judge.h"
 #include "tests/rtl/unit.h"
 #include "tests/rtl/judge_ref.h"
@@ -22,11 +23,14 @@ struct known {
 struct ledger {
 	unsigned next, sent, una, limit, msn;
 	bool far;
+	/* Selective: accepted behind next. */
+	std::set<unsigned> present;
+	nak_state nak;
 };
 
 struct config {
-	bool live, error, open;
-	unsigned mtu_log2, s_log2, dtype, dbase, hbase;
+	bool live, error, open, transparent, selective;
+	unsigned mtu_log2, s_log2, dtype, dbase, hbase, code;
 };
 
 /* A frame on its way. */
@@ -36,16 +40,9 @@ struct job {
 	bytes hdr;
 	verdict v;
 	/* Decided in p3 and p4. */
-	unsigned why, index, slot, h_psn, h_msn;
-	bool store, event, behalf, counted;
+	unsigned why, index, slot, h_psn, h_made, h_syndrome, h_msn;
+	bool store, event, behalf, nak, counted;
 };
-
-static bool less(unsigned a, unsigned c)
-{
-	const unsigned d = (c - a) & MASK;
-
-	return d != 0 && d < 1u << 23;
-}
 
 class judge_bench {
 public:
@@ -61,9 +58,12 @@ private:
 	std::deque<job> pipe;	/* by cycles since the descriptor; NOTHING where none was taken */
 	unsigned credits = COMMANDS, undone = 0;
 	std::map<unsigned, long> met;
+	long quiet_gaps = 0;
 	unsigned p_desc = 100, p_room = 80, p_done = 100, p_good = 97;
 
 	void world();
+	void begin();
+	void events();
 	void evolve();
 	job make();
 	void descriptor(const job &j);
@@ -87,18 +87,60 @@ void judge_bench::world()
 		l.limit = (l.next + b.r.below(20)) & MASK;
 		l.msn = b.r.below(MASK + 1);
 		l.far = b.r.percent(30);
+		l.present.clear();
+		l.nak = nak_state();
 	}
 	for (auto &c : cfg)
-		c = { true, false, b.r.percent(20), 8 + b.r.below(5), 4 + b.r.below(6), b.r.below(4), (unsigned)b.r.next(),
-		      (unsigned)b.r.next() };
+		c = { true, false, b.r.percent(15), b.r.percent(15), b.r.percent(40), 8 + b.r.below(5), 4 + b.r.below(6),
+		      b.r.below(4), (unsigned)b.r.next(), (unsigned)b.r.next(), b.r.percent(30) ? 0 : b.r.below(32) };
 }
 
-/* una, sent and the limit rise slowly; next rises with what is accepted. */
+/* Nothing is under way: all connections begin. */
+void judge_bench::begin()
+{
+	world();
+	d->d_valid = d->m_done = d->tick = d->una_valid = 0;
+	for (unsigned a = 0; a < CONNS; a++) {
+		d->init_valid = 1;
+		d->init_addr = (uint8_t)a;
+		tick(b, *d);
+	}
+	d->init_valid = 0;
+}
+
+/* What changes the state of NAKs. INIT only where no packet is judged. */
+void judge_bench::events()
+{
+	const unsigned u = b.r.below(CONNS);
+
+	d->una_addr = (uint8_t)u;
+	d->una_valid = !cfg[u >> LW].selective && led[u].una != led[u].sent && b.r.percent(10);
+	d->tick = b.r.percent(2);
+	d->init_addr = (uint8_t)b.r.below(CONNS);
+	d->init_valid = 0;
+}
+
+/* una, sent and the limit rise slowly; next rises with what is accepted, and runs over what is there. */
 void judge_bench::evolve()
 {
-	for (auto &l : led) {
-		if (b.r.percent(1) && l.una != l.sent)
+	/* A TICK in the cycle of a packet comes before what the packet asks for. */
+	for (unsigned a = 0; d->tick && a < CONNS; a++)
+		led[a].nak.asked = pipe[P4 + 1].nak && pipe[P4 + 1].conn >> PW == a;
+	if (d->una_valid) {
+		ledger &l = led[d->una_addr];
+
+		l.una = (l.una + 1) & MASK;
+		l.nak.asked = l.nak.twice = false;
+	}
+	if (d->init_valid)
+		led[d->init_addr].nak = nak_state();
+	for (unsigned a = 0; a < CONNS; a++) {
+		ledger &l = led[a];
+
+		if (b.r.percent(1) && cfg[a >> LW].selective && l.una != l.sent)
 			l.una = (l.una + 1) & MASK;
+		if (l.present.erase(l.next) != 0)
+			l.next = (l.next + 1) & MASK;
 		if (b.r.percent(2) && l.sent != l.next)
 			l.sent = (l.sent + 1) & MASK;
 		if (b.r.percent(1) && ((l.limit - l.una) & MASK) < 25)
@@ -138,7 +180,7 @@ job judge_bench::make()
 	f.ack_here = k.peer_port == PORT && j.src_ip == k.peer_ip;
 	/* Around the edges of the window. */
 	const unsigned edges[] = { x.una, x.sent, x.next, x.next, x.next, x.limit };
-	const unsigned near = edges[b.r.below(6)] + b.r.below(5) - 2;
+	const unsigned near = b.r.percent(40) ? x.nak.last + 1 + b.r.below(2) : edges[b.r.below(6)] + b.r.below(5) - 2;
 	const unsigned index = b.r.percent(95) ? near : b.r.below(MASK + 1);
 	j.psn = (ack ? index + k.start - k.shift : index + k.start) & MASK;
 	j.len = b.r.percent(80) ? b.r.below(1100) : b.r.below(16384);
@@ -179,7 +221,9 @@ void judge_bench::groups()
 		put(d->g_error, g, 1, c.error);
 		put(d->g_cfg, g * 32, 32, (unsigned)c.live | (unsigned)c.open << RF_GROUP_CFG_OPEN_LOOP_LSB |
 		    c.dtype << RF_GROUP_CFG_DTYPE_LSB | c.mtu_log2 << RF_GROUP_CFG_MTU_LOG2_LSB |
-		    c.s_log2 << RF_GROUP_CFG_S_LOG2_LSB);
+		    c.s_log2 << RF_GROUP_CFG_S_LOG2_LSB | (unsigned)c.transparent << RF_GROUP_CFG_TRANSPARENT_LSB |
+		    (unsigned)c.selective << RF_GROUP_CFG_SELECTIVE_LSB);
+		put(d->g_straggler, g * 5, 5, c.code);
 		put(d->g_dbase, g * 32, 32, c.dbase);
 		put(d->g_hbase, g * 32, 32, c.hbase);
 	}
@@ -228,36 +272,30 @@ void judge_bench::form(job &j)
 	j.slot = j.index & ((1u << c.s_log2) - 1);
 }
 
-/* Lines 30 to 36. */
+/* Lines 30 to 36 and the NAKs. */
 void judge_bench::window(job &j)
 {
 	ledger &x = led[j.conn >> PW];
 	const config &c = cfg[j.conn >> (LW + PW)];
 	const known &k = conns[j.conn];
-	const unsigned i = j.index;
-	bool again = false;
+	const bool present = x.present.count(j.index) != 0;
+	const fate f = at_window(x.nak, { j.index, x.next, x.sent, x.una, x.limit, c.code, 1u << (c.s_log2 - 3), x.far, c.open,
+					  c.transparent, c.selective, present, (bool)d->behalf_room, (bool)d->repeat_room });
 
-	if (less(i, x.una) && i >= 1u << 23 && !x.far) {
-		j.why = RF_CNT_BEFORE_START;
-	} else if (less(i, x.una)) {
-		j.behalf = !c.open && d->behalf_room;
-		j.why = c.open ? RF_CNT_PENDING : d->behalf_room ? RF_CNT_BEHALF : RF_CNT_BEHALF_FULL;
-		j.h_psn = (k.start + x.una - 1) & MASK;
-		j.h_msn = x.msn;
-	} else if (less(i, x.sent)) {
-		again = !c.open && d->repeat_room;
-		j.why = c.open ? RF_CNT_PENDING : again ? RF_CNT_REPEAT : RF_CNT_REPEAT_FULL;
-	} else if (less(i, x.next)) {
-		j.why = RF_CNT_PENDING;
-	} else if (i == x.next && x.next != x.limit) {
-		j.why = RF_CNT_ACCEPTED;
-		j.store = true;
-		j.h_psn = (j.psn - k.shift) & MASK;
+	j.why = f.why;
+	j.store = f.accept;
+	j.behalf = f.behalf;
+	j.nak = f.nak.made;
+	j.h_syndrome = f.nak.made ? f.nak.syndrome : 0x1f;
+	j.h_made = (k.start + (!f.nak.made ? x.una - 1 : c.selective ? f.nak.named : x.una)) & MASK;
+	j.h_msn = x.msn;
+	j.h_psn = (j.psn - k.shift) & MASK;
+	quiet_gaps += !j.nak && d->behalf_room && (j.why == RF_CNT_GAP || j.why == RF_CNT_AHEAD);
+	b.same("repeat_take", d->repeat_take, f.repeat);
+	if (j.store && j.index == x.next)
 		x.next = (x.next + 1) & MASK;
-	} else {
-		j.why = i == x.next ? RF_CNT_NO_ROOM : RF_CNT_GAP;
-	}
-	b.same("repeat_take", d->repeat_take, again);
+	else if (j.store)
+		x.present.insert(j.index);
 }
 
 void judge_bench::check_p4()
@@ -279,6 +317,10 @@ void judge_bench::check_p4()
 	if (act == WINDOW) {
 		b.same("j_addr", d->j_addr, j.conn >> PW);
 		b.same("j_index", d->j_index, j.index);
+		const unsigned slot = (c.hbase + j.slot) & ((1u << HDR_AW) - 1), lap = j.index >> c.s_log2 & 1;
+		b.same("j_selective", d->j_selective, c.selective);
+		b.same("j_slot", d->j_slot, slot);
+		b.same("j_lap", d->j_lap, lap);
 		window(j);
 		if (j.store) {
 			const unsigned beats = (1u << c.mtu_log2) >> BYTES_LOG2;
@@ -286,6 +328,9 @@ void judge_bench::check_p4()
 			op = OP_STORE;
 			b.same("m_addr", d->m_addr, lane << BANK_AW | ((c.dbase + j.slot * beats) & ((1u << BANK_AW) - 1)));
 			b.same("m_conn", d->m_conn, j.conn >> PW);
+			b.same("m_selective", d->m_selective, c.selective);
+			b.same("m_slot", d->m_slot, slot);
+			b.same("m_lap", d->m_lap, lap);
 		}
 	} else if (act == PUNT) {
 		const bool fits = j.len <= 1024 && d->punt_room;
@@ -312,6 +357,7 @@ void judge_bench::check_p4()
 		b.same("event_index", d->event_index, j.index);
 		b.same("event_msn", d->event_msn, j.msn);
 		b.same("event_fatal", d->event_fatal, j.f.syndrome >= 0x61 && j.f.syndrome <= 0x63);
+		b.same("event_still", d->event_still, j.f.syndrome == 0x60 && c.selective);
 	}
 	if (act != WINDOW)
 		b.same("no repeat_take", d->repeat_take, 0);
@@ -324,7 +370,7 @@ void judge_bench::check_p5()
 
 	b.same("h_store", d->h_store, there && j.store);
 	b.same("h_event", d->h_event, there && j.event);
-	b.same("h_behalf", d->h_behalf, there && j.behalf);
+	b.same("h_behalf", d->h_behalf, there && (j.behalf || j.nak));
 	b.same("x_count", d->x_count, there && j.counted);
 	b.same("x_seen_data", d->x_seen_data, there && j.v.seen && j.f.opcode != 0x11);
 	b.same("x_seen_ack", d->x_seen_ack, there && j.v.seen && j.f.opcode == 0x11);
@@ -338,12 +384,16 @@ void judge_bench::check_p5()
 		b.same("x_conn", d->x_conn, j.conn);
 	if (j.v.fault != 0)
 		b.same("x_index", d->x_index, j.index);
-	if (!j.store && !j.event && !j.behalf)
+	if (!j.store && !j.event && !j.behalf && !j.nak)
 		return;
 	b.same_bytes("h_hdr", net::get_bytes(d->h_hdr, HDR), j.hdr);
 	b.same("h_vlan", d->h_vlan, j.vlan);
-	b.same("h_psn", d->h_psn, j.h_psn);
-	if (j.behalf) {
+	if (j.store || j.event)
+		b.same("h_psn", d->h_psn, j.h_psn);
+	if (j.behalf || j.nak) {
+		b.same("h_nak", d->h_nak, j.nak);
+		b.same("h_syndrome", d->h_syndrome, j.h_syndrome);
+		b.same("h_made", d->h_made, j.h_made);
 		b.same("h_qpn", d->h_qpn, conns[j.conn].qpn);
 		b.same("h_msn", d->h_msn, j.h_msn);
 	}
@@ -364,9 +414,10 @@ void judge_bench::run()
 	long stalls = 0;
 
 	none.f.kind = NOTHING;
-	world();
 	d->d_valid = d->m_done = 0;
+	d->init_valid = d->una_valid = d->tick = 0;
 	reset(b, *d);
+	begin();
 	pipe.assign(P5 + 1, none);
 	for (long n = 0; n < 60000; n++) {
 		if (n % 400 == 0) {
@@ -377,13 +428,14 @@ void judge_bench::run()
 			p_good = b.r.percent(50) ? 90 : 60;
 		}
 		if (n % 4000 == 200)
-			world();
+			begin();
 		const job next = make();
 		descriptor(next);
 		d->d_valid = b.r.percent(p_desc);
 		d->enable = b.r.percent(98);
 		d->hold = b.r.percent(50);
 		groups();
+		events();
 		d->punt_room = b.r.percent(p_room);
 		d->pass_room = b.r.percent(p_room);
 		d->repeat_room = b.r.percent(p_room);
@@ -398,7 +450,12 @@ void judge_bench::run()
 		d->j_una = x.una;
 		d->j_far = x.far;
 		d->j_msn = x.msn;
-		d->j_accept = d->j_index == x.next && x.next != x.limit;
+		const bool is_next = d->j_index == x.next;
+		d->j_inside = less(d->j_index, x.limit);
+		d->j_full = x.next == x.limit;
+		d->j_accept = !d->j_selective ? is_next && !d->j_full :
+			      !less(d->j_index, x.next) && d->j_inside && x.present.count(d->j_index) == 0;
+		d->init_valid = !d->j_valid && !d->una_valid && b.r.percent(1);
 		settle(*d);
 
 		const bool take = d->d_valid && d->d_ready;
@@ -428,7 +485,12 @@ void judge_bench::run()
 		tick(b, *d);
 	}
 	b.met("frames that waited for a credit", stalls, 500);
-	b.met("verdicts of different kinds", (long)met.size(), 27);
+	b.met("verdicts of different kinds", (long)met.size(), 33);
+	b.met("sequence NAKs", met[RF_CNT_GAP_NAK], 100);
+	b.met("RNR NAKs after them", met[RF_CNT_GAP_RNR], 100);
+	b.met("RNR NAKs for stragglers", met[RF_CNT_PENDING_RNR], 8);
+	b.met("selective NAKs", met[RF_CNT_AHEAD_NAK] + met[RF_CNT_PENDING_NAK], 100);
+	b.met("gaps that are not answered", quiet_gaps, 100);
 }
 
 static void body(bench &b)

@@ -1,0 +1,127 @@
+/*
+ * rf_judge_window against lines 30 to 36 of docs/box.md: counter, repeat, ACK on behalf and NAK of every packet, for any place of
+ * its index among una, sent, next and the window's end.
+ *
+ * Compiled with GW and LW, the module's parameters. The bench is the ledger.
+ */
+#include "Vrf_judge_window.h"
+#include "tests/rtl/unit.h"
+#include "tests/rtl/judge_ref.h"
+
+using namespace unit;
+using namespace judge_ref;
+
+enum { CONNS = 1 << (GW + LW) };
+
+static indexed draw(bench &b)
+{
+	indexed x = {};
+
+	x.una = b.r.percent(30) ? b.r.below(3) : b.r.below(MASK24 + 1);
+	x.code = b.r.percent(30) ? 0 : b.r.below(32);
+	x.eighth = 1u << b.r.below(6);
+	x.open = b.r.percent(15);
+	x.transparent = b.r.percent(15);
+	x.selective = b.r.percent(50);
+	x.far = b.r.percent(40);
+	x.sent = (x.una + b.r.below(6)) & MASK24;
+	x.next = (x.sent + b.r.below(6)) & MASK24;
+	x.limit = (x.next + b.r.below(12)) & MASK24;
+	return x;
+}
+
+static void packet_of(bench &b, indexed &x, const nak_state &s)
+{
+	const unsigned from[] = { x.una, x.sent, x.next, x.limit, s.last, s.last };
+
+	x.index = (from[b.r.below(6)] + b.r.below(5) - 2) & MASK24;
+	if (b.r.percent(4))
+		x.index = b.r.below(MASK24 + 1);
+	/* Only what may be there is there. */
+	x.present = x.selective && less(x.index, x.limit) && !less(x.index, x.next) && b.r.percent(40);
+	x.behalf_room = b.r.percent(85);
+	x.repeat_room = b.r.percent(85);
+}
+
+static void body(bench &b)
+{
+	auto d = fresh<Vrf_judge_window>(b);
+	indexed c[CONNS];
+	nak_state s[CONNS];
+	std::map<unsigned, long> met;
+
+	d->valid = d->init_valid = d->tick = d->una_valid = 0;
+	reset(b, *d);
+	for (long n = 0; n < 60000; n++) {
+		const bool begin = n % 200 < CONNS;
+		const unsigned a = begin ? (unsigned)(n % 200) : b.r.below(CONNS);
+		indexed &x = c[a];
+
+		if (begin)
+			x = draw(b);
+		packet_of(b, x, s[a]);
+		const bool judged = !begin && b.r.percent(85), accept = x.selective ? !less(x.index, x.next) &&
+			less(x.index, x.limit) && !x.present : x.index == x.next && x.next != x.limit;
+		d->init_valid = begin;
+		d->init_addr = (uint8_t)a;
+		d->tick = !begin && b.r.percent(2);
+		d->una_valid = !begin && !x.selective && b.r.percent(5);
+		d->una_addr = (uint8_t)a;
+		d->valid = judged;
+		d->addr = (uint8_t)a;
+		d->index = x.index;
+		d->open = x.open;
+		d->silent = x.open || x.transparent;
+		d->selective = x.selective;
+		d->code = (uint8_t)x.code;
+		d->eighth = (uint16_t)x.eighth;
+		d->next = x.next;
+		d->sent = x.sent;
+		d->una = x.una;
+		d->distant = x.far;
+		d->accept = accept;
+		d->in_window = less(x.index, x.limit);
+		d->full = x.next == x.limit;
+		d->behalf_room = x.behalf_room;
+		d->repeat_room = x.repeat_room;
+		settle(*d);
+
+		fate f = {};
+		if (judged) {
+			f = at_window(s[a], x);
+			b.same("what the ledger accepts", accept, f.accept);
+			b.same("why", d->why, f.why);
+			b.same("behalf", d->behalf, f.behalf);
+			b.same("repeat_it", d->repeat_it, f.repeat);
+			b.same("nak", d->nak, f.nak.made);
+			if (f.nak.made)
+				b.same("syndrome", d->syndrome, f.nak.syndrome);
+			if (f.nak.made && x.selective)
+				b.same("named", d->named, f.nak.named);
+			met[f.why]++;
+		} else {
+			b.same("made without a packet", d->nak, 0);
+		}
+		for (unsigned k = 0; d->tick && k < CONNS; k++)
+			s[k].asked = f.nak.made && k == a;
+		if (d->una_valid)
+			s[a].asked = s[a].twice = false;
+		if (begin)
+			s[a] = nak_state();
+		if (judged && f.accept && x.index == x.next)
+			x.next = (x.next + 1) & MASK24;
+		tick(b, *d);
+	}
+	static const unsigned all[] = { RF_CNT_BEFORE_START, RF_CNT_BEHALF, RF_CNT_BEHALF_FULL, RF_CNT_REPEAT, RF_CNT_REPEAT_FULL,
+		RF_CNT_PENDING, RF_CNT_PENDING_RNR, RF_CNT_PENDING_NAK, RF_CNT_ACCEPTED, RF_CNT_NO_ROOM, RF_CNT_AHEAD,
+		RF_CNT_AHEAD_NAK, RF_CNT_GAP, RF_CNT_GAP_NAK, RF_CNT_GAP_RNR };
+	long least = 1L << 30;
+	for (unsigned why : all)
+		least = std::min(least, met[why]);
+	b.met("packets of the rarest line", least, 50);
+}
+
+int main(int argc, char **argv)
+{
+	return run(argc, argv, body);
+}

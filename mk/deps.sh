@@ -12,7 +12,7 @@
 set -eu
 
 demo='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libnuma-dev'
-test='libcmocka-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps'
+test='libcmocka-dev spin openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps'
 dev='clang clang-format llvm lld z3 nextpnr-ice40 gtkwave'
 
 case "${1:-}" in

@@ -12,7 +12,7 @@
 set -eu
 
 demo='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libnuma-dev coinor-libclp-dev libunicorn-dev clang lld'
-test='libcmocka-dev libinih-dev libmicrohttpd-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz'
+test='libcmocka-dev spin libinih-dev libmicrohttpd-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz'
 dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40 gtkwave chromium'
 
 case "${1:-}" in

@@ -1,0 +1,54 @@
+#!/bin/sh
+# The Promela model of the ledger: sound cases hold in every state, each mutant is caught.
+#
+#   tests/formal/spin/window.sh BUILD_DIR [full]      77: spin is not there
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=$1/formal/spin
+full=${2:-}
+failed=0
+command -v spin > /dev/null || { echo "spin is not installed"; exit 77; }
+mkdir -p "$build"
+
+# one NAME WANTED FLAGS...: errors that pan counts, 0 or 1.
+one() {
+	name=$1
+	wanted=$2
+	shift 2
+	dir=$build/$name
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	(cd "$dir" && spin -a "$@" "$here/window.pml" > spin.log 2>&1 &&
+		${CC:-gcc} -O2 -w -DSAFETY -DCOLLAPSE -DVECTORSZ=2048 -o pan pan.c &&
+		./pan -m200000 -w25 > pan.log 2>&1) || { echo "$name: spin or pan failed, see $dir"; failed=1; return; }
+	found=$(sed -n 's/.*errors: \([0-9]*\).*/\1/p' "$dir/pan.log")
+	states=$(sed -n 's/ *\([0-9.e+]*\) states, stored.*/\1/p' "$dir/pan.log")
+	why=$(sed -n 's/^pan:1: //p' "$dir/pan.log")
+	if grep -q "too small\|out of memory\|Search not completed" "$dir/pan.log" && [ "$wanted" = 0 ]; then
+		echo "$name: not every state was seen, see $dir"
+		failed=1
+	elif [ "$found" != "$wanted" ]; then
+		echo "$name: $found errors, not $wanted: $why ($*)"
+		failed=1
+	else
+		echo "$name: ${states} states, $found errors${why:+: $why}"
+	fi
+}
+
+one two-ranks 0 -DS=2 -DN=3 -DFAULTS=2
+one two-ranks-wide 0 -DS=6 -DN=3 -DFAULTS=1
+one window-ignored 0 -DS=2 -DW=S -DFAULTS=1
+one three-ranks 0 -DRANKS=3 -DFAULTS=1
+one mutant-nak-next 1 -DNAK_NEXT -DS=6 -DFAULTS=1
+one mutant-silent 1 -DSILENT
+one mutant-stale 1 -DSTALE -DW=S -DFAULTS=1
+one mutant-window 1 -DW=S -DPUNCTUAL -DN=4 -DFAULTS=0
+one mutant-nak-no-room 1 -DNAK_ROOM -DW=S -DN=4 -DFAULTS=0
+if [ "$full" = full ]; then
+	one two-ranks-any 0 -DS=2 -DN=3 -DFAULTS=255
+	one two-ranks-long 0 -DS=2 -DN=5 -DFAULTS=4
+	one two-ranks-four 0 -DS=4 -DN=4 -DFAULTS=2
+	one window-ignored-4 0 -DS=4 -DW=S -DN=5 -DFAULTS=1
+	one three-ranks-2 0 -DRANKS=3 -DFAULTS=2
+fi
+exit $failed

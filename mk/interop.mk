@@ -32,6 +32,9 @@ INTEROP_DEPS  := $(INTEROP)/image.stamp $(INTEROP)/programs.cpio $(BUILD)/bin/ri
 interop_run    = BUILD=$(BUILD) $(PYTHON) -B tests/interop/run.py $(1)
 $(foreach c,foreign verbs-2 plain,$(eval $(call test,interop-$(c),$(call interop_run,--quick $(c)),$(INTEROP_DEPS))))
 
+# Wireshark's view of a group, read by tshark.
+$(eval $(call test,dissector,$(PYTHON) -B tests/interop/dissector.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim))
+
 $(INTEROP)/tests.list: tests/interop/run.py mk/interop.mk
 	@mkdir -p $(@D)
 	@for c in $$($(PYTHON) -B tests/interop/run.py --list); do printf '%s\t%s\n' $$c "$(call interop_run,$$c)"; done > $@

@@ -13,12 +13,8 @@
 set -eu
 
 demo='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libnuma-dev coinor-libclp-dev libunicorn-dev clang lld'
-<<<<<<< Updated upstream
 test='libcmocka-dev libinih-dev libmicrohttpd-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz kmod qemu-system-x86 busybox-static ibverbs-utils rdmacm-utils perftest librdmacm-dev nftables'
 interop='openvswitch-switch'
-=======
-test='libcmocka-dev libinih-dev libmicrohttpd-dev openmpi-bin iproute2 nftables dpdk-dev valgrind yosys iverilog tshark procps'
->>>>>>> Stashed changes
 dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40 gtkwave chromium'
 
 case "${1:-}" in

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "planner/arbor.h"
 #include "planner/steiner.h"
@@ -43,14 +42,6 @@ struct search {
 	bool *in_up, *in_down;
 	double deadline;
 };
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
 
 void pack_begin(struct pack *p)
 {
@@ -129,7 +120,7 @@ static void search_begin(struct search *x, struct pack *p)
 	if (!x->symmetric && n <= DENSE_MOST)
 		x->a = arbor_new(p->t, x->s->optional, x->s->options);
 	x->affordable = x->affordable && (x->symmetric || x->a);
-	x->deadline = now() + p->seconds;
+	x->deadline = clock_seconds() + p->seconds;
 }
 
 static void search_end(struct search *x)
@@ -420,7 +411,7 @@ static bool try_prices(struct search *x, double own)
 		keep_center(x, look(x, false));
 		if (helps(x, from))
 			return true;
-		if (now() > x->deadline)
+		if (clock_seconds() > x->deadline)
 			return false;
 	}
 	return false;
@@ -489,9 +480,9 @@ static void raise_prices(struct search *x)
 
 static void warm_up(struct search *x)
 {
-	double deadline = now() + x->p->seconds * WARM_PART;
+	double deadline = clock_seconds() + x->p->seconds * WARM_PART;
 
-	for (int i = 0; i < WARM_ROUNDS && now() < deadline; i++) {
+	for (int i = 0; i < WARM_ROUNDS && clock_seconds() < deadline; i++) {
 		double cost = x->symmetric ? search_links(x, false) : search_sparse(x, 1);
 
 		if (isinf(cost))
@@ -518,14 +509,14 @@ int pack_run(struct pack *p)
 		if (rc != 0)
 			goto out;
 		p->value = p->m->value;
-		if (close_enough(&x) || now() > x.deadline || !improve(&x))
+		if (close_enough(&x) || clock_seconds() > x.deadline || !improve(&x))
 			break;
 	}
 	rc = master_solve(p->m);
 	if (rc != 0)
 		goto out;
 	p->value = p->m->value;
-	if (!p->exact && x.affordable && now() < x.deadline + 1) {
+	if (!p->exact && x.affordable && clock_seconds() < x.deadline + 1) {
 		mix(&x, 1);
 		keep_bound(&x, look(&x, true));
 		rc = master_solve(p->m);

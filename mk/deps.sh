@@ -1,10 +1,11 @@
 #!/bin/sh
 # Installs the Debian 12 packages that a target needs and this machine lacks; silent when all is there.
 #
-#   mk/deps.sh demo | test | dev [--list]
+#   mk/deps.sh demo | test | interop | dev [--list]
 #
 #   demo   build everything and run the demo
 #   test   demo, and what `make test` needs
+#   interop test, and what `make interop` needs
 #   dev    test, and what lint, formal, synth, bench and waveform viewing need
 #   --list print the package names, install nothing
 #
@@ -12,15 +13,17 @@
 set -eu
 
 demo='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libnuma-dev coinor-libclp-dev libunicorn-dev clang lld'
-test='libcmocka-dev spin libinih-dev libmicrohttpd-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz'
+test='libcmocka-dev spin libinih-dev libmicrohttpd-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz kmod qemu-system-x86 busybox-static ibverbs-utils rdmacm-utils perftest librdmacm-dev nftables'
+interop='openvswitch-switch'
 dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40 gtkwave chromium'
 
 case "${1:-}" in
 demo) wanted=$demo ;;
 test) wanted="$demo $test" ;;
+interop) wanted="$demo $test $interop" ;;
 dev) wanted="$demo $test $dev" ;;
 *)
-	sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
+	sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 	;;
 esac

@@ -5,3 +5,7 @@ $(eval $(call test,e2e-plan,tests/e2e/plan.sh $(BUILD)/bin,$(BUILD)/bin/ringfold
 
 $(eval $(call c_prog,planner-bench,tests/bench/planner_bench.c,planner-forest rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call bench,planner,$(BUILD)/bin/planner-bench $(BENCH_OUT),$(BUILD)/bin/planner-bench))
+
+# The fluid run against SimGrid: skipped where that is not installed.
+$(eval $(call c_prog,planner-flows,tests/interop/planner_flows.c,planner-forest rf-planner,$(PLANNER_LDLIBS)))
+$(eval $(call test,planner-simgrid,tests/interop/planner_simgrid.sh $(BUILD)/bin/planner-flows,$(BUILD)/bin/planner-flows))

@@ -28,7 +28,8 @@ BENCH_OUT  := $(BUILD)/bench.jsonl
 
 # Packages that the wanted goals need, installed before anything is probed: a bare machine needs one command.
 DEPS_FOR := $(strip $(if $(filter lint% formal% synth% bench% fuzz%,$(MAKECMDGOALS)),dev,$(if \
-  $(filter test% interop soak,$(MAKECMDGOALS)),test,$(if $(filter demo%,$(MAKECMDGOALS)),demo))))
+  $(filter interop%,$(MAKECMDGOALS)),interop,$(if \
+  $(filter test% soak,$(MAKECMDGOALS)),test,$(if $(filter demo%,$(MAKECMDGOALS)),demo)))))
 ifneq ($(DEPS_FOR),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 ifneq ($(shell mk/deps.sh $(DEPS_FOR) >&2; echo $$?),0)

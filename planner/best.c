@@ -15,7 +15,8 @@
 
 static struct plan *finish(struct pack *p, const char *name, double cut, struct topo_error *e)
 {
-	struct plan *plan = master_plan(p->m, name, FEW);
+	double seconds = 0.1 * p->seconds;
+	struct plan *plan = master_plan(p->m, name, FEW, seconds);
 
 	if (!plan) {
 		topo_refuse(e, -1, -1, "%s: the linear program has no solution", name);

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "planner/arbor.h"
 #include "planner/lp.h"
@@ -30,14 +29,6 @@ struct phase {
 	struct tree_load load;
 	double deadline;
 };
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
 
 /* Rows: arcs, then roots: what its trees carry is not below the rate. */
 static void phase_begin(struct phase *x, const struct topology *t, bool down)
@@ -130,7 +121,7 @@ static int phase_run(struct phase *x)
 			return -1;
 		for (int arc = 0; arc < 2 * x->t->links; arc++)
 			x->price[arc] = fmax(0, lp_price(x->lp, arc)) + 1e-13;
-	} while (now() < x->deadline && price_roots(x, false) > 0);
+	} while (clock_seconds() < x->deadline && price_roots(x, false) > 0);
 	return lp_solve(x->lp);
 }
 
@@ -218,8 +209,8 @@ static void make_shares(struct plan *p)
 
 SCHEME(forestcoll)
 {
-	struct phase up = {.deadline = now() + o->seconds};
-	struct phase down = {.deadline = now() + o->seconds};
+	struct phase up = {.deadline = clock_seconds() + o->seconds};
+	struct phase down = {.deadline = clock_seconds() + o->seconds};
 	struct plan *p = NULL;
 	bool same = true;
 	int rc;

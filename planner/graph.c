@@ -18,6 +18,8 @@ struct router *router_new(const struct topology *t)
 	r->load = room((size_t)t->links * 2, sizeof(double));
 	r->hops = room((size_t)t->nodes, sizeof(*r->hops));
 	r->arc = room((size_t)t->nodes + 1, sizeof(int));
+	r->way = room((size_t)t->nodes, sizeof(*r->way));
+	r->queue = room((size_t)t->nodes, sizeof(int));
 	return r;
 }
 
@@ -30,6 +32,8 @@ void router_free(struct router *r)
 	free(r->hops);
 	free(r->load);
 	free(r->arc);
+	free(r->way);
+	free(r->queue);
 	free(r);
 }
 
@@ -98,36 +102,68 @@ int router_hops(struct router *r, int from, int to)
 	return r->hops[to][from];
 }
 
-void router_find(struct router *r, int from, int to, double weight)
+/* Hops from the far end of an arc, where hosts on the way cost extra. */
+static int hops_behind(const struct router *r, int arc, int to)
+{
+	int next = topo_arc_to(r->t, arc);
+	bool through = r->t->node[next].kind == TOPO_HOST && next != to;
+
+	return r->hops[to][next] + (through ? r->t->nodes : 0);
+}
+
+/* Takes the ways of a node on to its neighbours with the fewest hops. */
+static int spread(struct router *r, int at, int to, double weight, int waiting)
 {
 	const struct topology *t = r->t;
-	int at = from;
+	const struct router_way *here = &r->way[at];
+	int fewest = hops_behind(r, t->out[t->first[at]], to);
+
+	for (int i = t->first[at]; i < t->first[at + 1]; i++) {
+		int hops = hops_behind(r, t->out[i], to);
+
+		fewest = hops < fewest ? hops : fewest;
+	}
+	for (int i = t->first[at]; i < t->first[at + 1]; i++) {
+		int arc = t->out[i];
+		struct router_way *way = &r->way[topo_arc_to(t, arc)];
+		double load = (r->load[arc] + weight) / topo_arc_capacity(t, arc);
+		double worst = fmax(here->worst, load);
+
+		if (hops_behind(r, arc, to) != fewest)
+			continue;
+		if (way->mark != r->mark)
+			r->queue[waiting++] = topo_arc_to(t, arc);
+		else if (worst > way->worst ||
+			 (!(worst < way->worst) && here->sum + load >= way->sum))
+			continue;
+		*way = (struct router_way){r->mark, arc, worst, here->sum + load};
+	}
+	return waiting;
+}
+
+void router_find(struct router *r, int from, int to, double weight)
+{
+	int waiting = 1;
 
 	router_hops(r, from, to);
+	r->mark++;
 	r->arcs = 0;
-	while (at != to) {
-		int best = -1;
-		int best_hops = 0;
-		double least = 0;
+	r->way[from] = (struct router_way){r->mark, -1, 0, 0};
+	r->queue[0] = from;
+	/* All ways to a node have the same number of hops: when it is its turn, its best is known.
+	 */
+	for (int head = 0; head < waiting && r->queue[head] != to; head++)
+		waiting = spread(r, r->queue[head], to, weight, waiting);
+	for (int at = to; at != from; at = topo_arc_from(r->t, r->way[at].via))
+		r->arc[r->arcs++] = r->way[at].via;
+	for (int i = 0; i < r->arcs / 2; i++) {
+		int swap = r->arc[i];
 
-		for (int i = t->first[at]; i < t->first[at + 1]; i++) {
-			int arc = t->out[i];
-			int next = topo_arc_to(t, arc);
-			int hops = r->hops[to][next];
-			double load = (r->load[arc] + weight) / topo_arc_capacity(t, arc);
-
-			if (t->node[next].kind == TOPO_HOST && next != to)
-				hops += t->nodes;
-			if (best < 0 || hops < best_hops || (hops == best_hops && load < least)) {
-				best = arc;
-				best_hops = hops;
-				least = load;
-			}
-		}
-		r->load[best] += weight;
-		r->arc[r->arcs++] = best;
-		at = topo_arc_to(t, best);
+		r->arc[i] = r->arc[r->arcs - 1 - i];
+		r->arc[r->arcs - 1 - i] = swap;
 	}
+	for (int i = 0; i < r->arcs; i++)
+		r->load[r->arc[i]] += weight;
 }
 
 /* --- heap ---------------------------------------------------------------------------------------

@@ -8,13 +8,20 @@
 
 #include "planner/topology.h"
 
-/* Least loaded of the routes with the fewest hops. */
+/* Of the routes with the fewest hops the one whose most loaded arc is loaded least. */
 struct router {
 	const struct topology *t;
 	double *load; /* of arcs, what routes so far have put on them */
 	int **hops;   /* hops[to][node] to the target, made when first asked for */
 	int *arc;     /* the latest route */
 	int arcs;
+	/* One search: what the best way to a node has, valid where mark[node] is the search's. */
+	struct router_way {
+		int mark, via;     /* the arc that leads here */
+		double worst, sum; /* loads over capacities on the way */
+	} * way;
+	int *queue;
+	int mark;
 };
 
 struct router *router_new(const struct topology *t);

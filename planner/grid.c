@@ -454,7 +454,7 @@ SCHEME(grid_classes)
 	copy_trees(m->pool, scheme_grid_exact(t, o, NULL));
 	m->pool->reduce_only = false;
 	if (master_solve(m) == 0)
-		p = master_plan(m, "grid-classes", 1e-9);
+		p = master_plan(m, "grid-classes", 1e-9, 1);
 	if (!p)
 		topo_refuse(e, -1, -1, "grid-classes: the linear program has no solution");
 	master_free(m);

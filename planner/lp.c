@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 struct lp {
 	Clp_Simplex *clp;
@@ -25,6 +26,14 @@ struct lp {
 	int solved; /* times */
 	const double *price, *primal;
 };
+
+double clock_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
 
 void *room(size_t n, size_t size)
 {

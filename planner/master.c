@@ -209,9 +209,10 @@ static int lightest(const double *weight, const bool *keep, int n, double above)
 }
 
 /* Removes trees one by one, the lightest first, as long as the rest is good enough. */
-static int thin_out(struct master *m, double wanted, double *weight)
+static int thin_out(struct master *m, double wanted, double seconds, double *weight)
 {
 	bool *keep = room((size_t)m->columns, sizeof(bool));
+	double deadline = clock_seconds() + seconds;
 	int rc = 0;
 	int k;
 
@@ -222,7 +223,7 @@ static int thin_out(struct master *m, double wanted, double *weight)
 	}
 	for (int tries = 0, failed = 0; tries < TRIES_MOST && failed < FAILED_MOST; tries++) {
 		k = lightest(weight, keep, m->columns, 1e-12);
-		if (k < 0)
+		if (k < 0 || clock_seconds() > deadline)
 			break;
 		lp_limit(m->lp, k, 0);
 		if (lp_solve(m->lp) == 0 && lp_objective(m->lp) * m->unit >= wanted) {
@@ -241,7 +242,7 @@ static int thin_out(struct master *m, double wanted, double *weight)
 	return rc;
 }
 
-struct plan *master_plan(struct master *m, const char *name, double tolerance)
+struct plan *master_plan(struct master *m, const char *name, double tolerance, double seconds)
 {
 	double wanted = m->value * (1 - tolerance);
 	double *weight = room((size_t)m->columns, sizeof(double));
@@ -251,7 +252,7 @@ struct plan *master_plan(struct master *m, const char *name, double tolerance)
 
 	if (one >= 0)
 		weight[one] = 1;
-	else if (thin_out(m, wanted, weight) != 0)
+	else if (thin_out(m, wanted, seconds, weight) != 0)
 		goto out;
 	p = plan_new(name);
 	if (!p)

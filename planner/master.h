@@ -50,9 +50,10 @@ double master_budget(const struct master *m, const double *arc, const double *no
 
 /*
  * The plan of the latest solution: trees of positive weight. Few of them: a tree goes if the
- * others reach (1 - tolerance) of the throughput without it. NULL: CLP gave up.
+ * others reach (1 - tolerance) of the throughput without it; the search for such trees ends after
+ * `seconds`. NULL: CLP gave up.
  */
-struct plan *master_plan(struct master *m, const char *name, double tolerance);
+struct plan *master_plan(struct master *m, const char *name, double tolerance, double seconds);
 
 /* Copies a tree of one plan to the end of another. */
 void plan_copy_tree(struct plan *to, const struct plan *from, int tree, double share);

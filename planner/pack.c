@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "planner/arbor.h"
 #include "planner/steiner.h"
@@ -18,8 +17,12 @@
 #define WORK_MOST 3e6  /* steps of a search that looks at everything, both ways */
 #define DENSE_MOST 160 /* terminals up to which arborescences are searched for */
 #define GAP 1e-9       /* relative, at which value and bound are the same */
+#define GAP_LARGE 1e-4 /* the same where not every tree can be looked at anyway */
 #define PROVE_LINKS 60 /* links up to which the dual bound is wanted in any case */
-#define ROOTS_DENSE 4  /* roots for which arborescences are tried in one round */
+#define WARM_ROUNDS 200
+#define WARM_STEP 0.3
+#define WARM_PART 0.2 /* of the time */
+#define ROOTS_DENSE 6 /* roots for which arborescences are tried in one round */
 
 struct search {
 	struct pack *p;
@@ -39,14 +42,6 @@ struct search {
 	bool *in_up, *in_down;
 	double deadline;
 };
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
 
 void pack_begin(struct pack *p)
 {
@@ -125,7 +120,7 @@ static void search_begin(struct search *x, struct pack *p)
 	if (!x->symmetric && n <= DENSE_MOST)
 		x->a = arbor_new(p->t, x->s->optional, x->s->options);
 	x->affordable = x->affordable && (x->symmetric || x->a);
-	x->deadline = now() + p->seconds;
+	x->deadline = clock_seconds() + p->seconds;
 }
 
 static void search_end(struct search *x)
@@ -257,37 +252,46 @@ static double search_some_pairs(struct search *x)
 
 		if (!x->p->reduce_only)
 			cost += arbor_find(x->a, root, x->in_down, true);
-		if (cost < best) {
-			best = cost;
+		if (cost < best || cost < 1 - GAP)
 			add_pair(x, root, x->in_up, x->in_down);
-		}
+		best = fmin(best, cost);
 	}
 	return best;
 }
 
-/* Too large for arborescences: spanning trees of mean prices, for some roots. */
-static double search_sparse(struct search *x)
+/* A spanning tree that has the root among its nodes, as edges of the pool's latest tree. */
+static void add_span(struct search *x, const double *node, int root, bool down)
+{
+	bool *in = down ? x->in_down : x->in_up;
+
+	x->s->link = x->link;
+	x->s->node = node;
+	memcpy(x->s->in, in, (size_t)x->t->nodes * sizeof(bool));
+	x->s->in[root] = true;
+	steiner_span(x->s);
+	steiner_emit(x->s, x->m->pool, root, down);
+	x->s->in[root] = in[root];
+}
+
+/* Too large for arborescences, or too early: spanning trees of mean prices, for some roots. */
+static double search_sparse(struct search *x, int most)
 {
 	double best = INFINITY;
-	int tries = x->roots < 8 ? x->roots : 8;
+	int tries = x->roots < most ? x->roots : most;
 	struct plan *pool = x->m->pool;
 
+	guess(x, x->node, x->in_up);
+	if (!x->p->reduce_only)
+		guess(x, NULL, x->in_down);
 	for (int i = 0; i < tries; i++) {
 		int root = x->root[x->turn++ % x->roots];
-		double cost;
 
-		guess(x, x->node, x->in_up);
-		if (!x->s->in[root]) {
-			x->s->in[root] = true;
-			steiner_span(x->s);
-		}
 		if (plan_add_tree(pool, root, 1) != 0)
 			more_room(NULL, SIZE_MAX, 1);
-		steiner_emit(x->s, pool, root, false);
-		if (!x->p->reduce_only && plan_mirror(pool) != 0)
-			more_room(NULL, SIZE_MAX, 1);
-		cost = master_cost(x->m, pool->trees - 1, x->arc, x->node);
-		best = fmin(best, cost);
+		add_span(x, x->node, root, false);
+		if (!x->p->reduce_only)
+			add_span(x, NULL, root, true);
+		best = fmin(best, master_cost(x->m, pool->trees - 1, x->arc, x->node));
 	}
 	return best;
 }
@@ -330,7 +334,7 @@ static double look(struct search *x, bool all)
 		return search_links(x, all);
 	if (all)
 		return search_every_pair(x);
-	return x->a ? search_some_pairs(x) : search_sparse(x);
+	return x->a ? search_some_pairs(x) : search_sparse(x, 8);
 }
 
 /* Prices and the cost of the cheapest of all trees are a bound. */
@@ -392,7 +396,7 @@ static bool close_enough(const struct search *x)
 	bool small = x->affordable && x->t->links <= PROVE_LINKS;
 	double bound = small ? x->p->bound : fmin(x->p->bound, x->p->enough);
 
-	return x->p->value >= bound * (1 - GAP);
+	return x->p->value >= bound * (1 - (x->affordable ? GAP : GAP_LARGE));
 }
 
 /* Looks at prices of one mixture; as often as it takes to try every root. */
@@ -407,7 +411,7 @@ static bool try_prices(struct search *x, double own)
 		keep_center(x, look(x, false));
 		if (helps(x, from))
 			return true;
-		if (now() > x->deadline)
+		if (clock_seconds() > x->deadline)
 			return false;
 	}
 	return false;
@@ -441,6 +445,53 @@ static void first_prices(struct search *x)
 				     : 1 / x->t->node[i].processing;
 }
 
+static double limit_of(const struct topology *t, int row)
+{
+	return row < 2 * t->links ? topo_arc_capacity(t, row)
+				  : t->node[row - 2 * t->links].processing;
+}
+
+/*
+ * Many different trees before the first linear program, which is what takes the time: the prices
+ * of what the latest tree used rise, most where it left least (Garg and Koenemann).
+ */
+static void raise_prices(struct search *x)
+{
+	struct master *m = x->m;
+	int arcs = 2 * x->t->links;
+	double least = INFINITY;
+	double most = 0;
+
+	tree_load_find(x->t, m->pool, m->pool->trees - 1, m->scratch, &m->load);
+	for (int k = 0; k < m->load.n; k++)
+		least = fmin(least, limit_of(x->t, m->load.row[k]) / m->load.count[k]);
+	for (int k = 0; k < m->load.n; k++) {
+		int row = m->load.row[k];
+		double *price = row < arcs ? &x->arc[row] : &x->node[row - arcs];
+
+		*price *= 1 + WARM_STEP * m->load.count[k] * least / limit_of(x->t, row);
+		most = fmax(most, *price);
+	}
+	for (int k = 0; k < arcs && most > 1e100; k++)
+		x->arc[k] /= most;
+	for (int k = 0; k < x->t->nodes && most > 1e100; k++)
+		x->node[k] /= most;
+}
+
+static void warm_up(struct search *x)
+{
+	double deadline = clock_seconds() + x->p->seconds * WARM_PART;
+
+	for (int i = 0; i < WARM_ROUNDS && clock_seconds() < deadline; i++) {
+		double cost = x->symmetric ? search_links(x, false) : search_sparse(x, 1);
+
+		if (isinf(cost))
+			break;
+		keep_center(x, cost);
+		raise_prices(x);
+	}
+}
+
 int pack_run(struct pack *p)
 {
 	struct search x;
@@ -450,19 +501,22 @@ int pack_run(struct pack *p)
 	first_prices(&x);
 	if (isinf(look(&x, false)))
 		goto out;
+	if (p->t->links > PROVE_LINKS && master_solve(p->m) == 0 &&
+	    p->m->value < p->enough * (1 - GAP))
+		warm_up(&x);
 	for (int round = 0; round < 100000; round++) {
 		rc = master_solve(p->m);
 		if (rc != 0)
 			goto out;
 		p->value = p->m->value;
-		if (close_enough(&x) || now() > x.deadline || !improve(&x))
+		if (close_enough(&x) || clock_seconds() > x.deadline || !improve(&x))
 			break;
 	}
 	rc = master_solve(p->m);
 	if (rc != 0)
 		goto out;
 	p->value = p->m->value;
-	if (!p->exact && x.affordable && now() < x.deadline + 1) {
+	if (!p->exact && x.affordable && clock_seconds() < x.deadline + 1) {
 		mix(&x, 1);
 		keep_bound(&x, look(&x, true));
 		rc = master_solve(p->m);

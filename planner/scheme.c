@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "planner/lp.h"
 
@@ -50,14 +49,6 @@ struct scheme_options scheme_options_default(void)
 	return (struct scheme_options){.seed = 1, .chunks = 0, .roundings = 20, .seconds = 30};
 }
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
-
 /* The way up alone, which has to end at servers. */
 static int drop_down(const struct topology *t, struct plan *p, struct topo_error *e)
 {
@@ -96,7 +87,7 @@ static int check(const struct topology *t, const struct scheme_options *o, struc
 struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 			const struct scheme_options *o, struct topo_error *e)
 {
-	double begin = now();
+	double begin = clock_seconds();
 	struct plan_load load;
 	struct plan *p;
 
@@ -111,7 +102,7 @@ struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 		topo_refuse(e, -1, -1, "out of memory");
 		goto refused;
 	}
-	p->planning_seconds = now() - begin;
+	p->planning_seconds = clock_seconds() - begin;
 	if (plan_measure(t, p, &load, e) != 0)
 		goto refused;
 	p->throughput = load.throughput;

@@ -2,7 +2,7 @@
  * Figures of the planner: every scheme on the topologies of the published evaluations, the ratios
  * that the papers print beside ours, planning times, and 10,000 hosts in the simulators.
  *
- *   planner-bench FILE [SEEDS]
+ *   planner-bench FILE [SEEDS [PART OF A CASE'S NAME]]
  *
  * Appends JSON lines to FILE. Throughputs are means over the seeds; their limit is the mean cut
  * bound. A ratio's limit is the paper's; it is ok within REPRODUCED of it.
@@ -24,6 +24,7 @@
 
 static FILE *out;
 static int seeds = 10;
+static const char *only; /* cases with this in their name */
 
 static double now(void)
 {
@@ -58,6 +59,7 @@ struct one_case {
 	struct topology *(*make)(const struct one_case *c, uint64_t seed);
 	int workers; /* and other numbers that make() reads */
 	int part;
+	int roundings; /* 0: the default */
 	double spread;
 	/* Filled by run_case. */
 	double mean[SCHEMES_MAX], bound;
@@ -94,6 +96,33 @@ static struct topology *grid_fat_tree(const struct one_case *c, uint64_t seed)
 	s.servers = 1;
 	s.seed = seed;
 	return generate(&s, c->unit);
+}
+
+/* GRID as its published topology has it: 4 hosts in a rack; workers fill one rack after the other,
+ * the server is the last host. */
+static struct topology *grid_packed(const struct one_case *c, uint64_t seed)
+{
+	struct topo_spec s = topo_spec_default(TOPO_FAT_TREE);
+	struct topology *t;
+	int hosts = 0;
+	int last = 0;
+
+	s.k = 8;
+	s.processing_min = 100;
+	s.processing_max = 3200;
+	s.fabric_link = 10000;
+	s.seed = seed;
+	t = generate(&s, c->unit);
+	for (int i = 0; i < t->nodes; i++) {
+		if (t->node[i].kind != TOPO_HOST)
+			continue;
+		t->node[i].worker = hosts++ < c->workers;
+		last = i;
+	}
+	t->node[last].server = true;
+	if (topo_finish(t, NULL) != 0)
+		exit(1);
+	return t;
 }
 
 /* GRID: 30 leaves, 30 spines, 16 servers in a rack. */
@@ -217,6 +246,7 @@ static void run_seed(struct one_case *c, uint64_t seed, int *made)
 	o.seed = seed;
 	o.reduce_only = c->reduce_only;
 	o.seconds = c->seconds;
+	o.roundings = c->roundings ? c->roundings : o.roundings;
 	c->bound += bound_cut(t, c->reduce_only) / seeds;
 	for (int i = 0; scheme_list[i].name && i < SCHEMES_MAX; i++) {
 		struct topo_error e = {.text = ""};
@@ -241,6 +271,8 @@ static void run_case(struct one_case *c)
 	int made[SCHEMES_MAX] = {0};
 	double begin = now();
 
+	if (only && !strstr(c->name, only))
+		return;
 	for (int seed = 1; seed <= seeds; seed++)
 		run_seed(c, (uint64_t)seed, made);
 	for (int i = 0; scheme_list[i].name && i < SCHEMES_MAX; i++) {
@@ -260,7 +292,8 @@ static void run_case(struct one_case *c)
 /* --- what the papers print
  * ---------------------------------------------------------------------------- */
 
-static void ratio(const struct one_case *c, const char *a, const char *b, double paper)
+static void ratio(const struct one_case *c, const char *a, const char *b, double paper,
+		  const char *why)
 {
 	int i = scheme_number(a);
 	int k = scheme_number(b);
@@ -272,10 +305,27 @@ static void ratio(const struct one_case *c, const char *a, const char *b, double
 	ours = c->mean[i] / c->mean[k];
 	snprintf(name, sizeof(name), "%s: %s over %s, limit: paper", c->name, a, b);
 	figure(name, ours, "ratio", paper, false, fabs(ours / paper - 1) <= REPRODUCED);
+	if (fabs(ours / paper - 1) > REPRODUCED)
+		fprintf(stderr, "planner-bench: %s: %.3g, paper %.3g: %s\n", name, ours, paper,
+			why);
 }
 
 static void grid_cases(void)
 {
+	static const char switchml[] =
+		"by its definition SwitchML merges in the workers' own racks; the paper's 8.9 Gbps "
+		"needs 11 streams at the server, which 100 workers give only where nearly every "
+		"one of their racks merges";
+	static const char atp[] =
+		"whether ATP's streams merge again at the server's switch is not said; atp does "
+		"not, atp-bom does, the paper's figure lies between";
+	struct one_case packed = {.name = "GRID fat-tree, 40 workers in 10 racks, way up",
+				  .unit = "Gbps",
+				  .reduce_only = true,
+				  .seconds = 2,
+				  .make = grid_packed,
+				  .workers = 40,
+				  .roundings = 1};
 	struct one_case a40 = {.name = "GRID fat-tree, racks merge, 40 workers, way up",
 			       .unit = "Gbps",
 			       .reduce_only = true,
@@ -306,14 +356,18 @@ static void grid_cases(void)
 				.make = grid_leaf_spine,
 				.workers = 100};
 
+	run_case(&packed);
+	ratio(&packed, "grid", "atp", 1.19, atp);
+	ratio(&packed, "grid", "atp-bom", 1.19, atp);
+	ratio(&packed, "grid", "switchml", 3,
+	      "the rate after rounding hangs on how many switches one draw picks");
+	ratio(&packed, "grid", "ps", 12,
+	      "the rate after rounding hangs on how many switches one draw picks");
 	run_case(&a40);
-	ratio(&a40, "grid", "atp", 1.19);
-	ratio(&a40, "grid", "switchml", 3);
-	ratio(&a40, "grid", "ps", 12);
 	run_case(&b100);
-	ratio(&b100, "grid", "atp", 2.35);
-	ratio(&b100, "grid", "switchml", 23.5 / 8.9);
-	ratio(&b100, "grid", "ps", 23.5);
+	ratio(&b100, "grid", "atp", 2.35, atp);
+	ratio(&b100, "grid", "switchml", 23.5 / 8.9, switchml);
+	ratio(&b100, "grid", "ps", 23.5, "");
 	run_case(&l100);
 	run_case(&all);
 	run_case(&leaf);
@@ -321,6 +375,9 @@ static void grid_cases(void)
 
 static void inart_cases(void)
 {
+	static const char inart[] =
+		"the capacities that the paper states allow at most 9.54 Mbps in its own model, "
+		"below the 10.75 that it reports, so its switches must have taken in more than 9";
 	struct one_case same = {.name = "InArt fat-tree, links 20, 50 workers, way up",
 				.unit = "Mbps",
 				.reduce_only = true,
@@ -342,15 +399,18 @@ static void inart_cases(void)
 				.spread = 0.5};
 
 	run_case(&same);
-	ratio(&same, "inart", "atp-whole", 10.75 / 4.7);
+	ratio(&same, "inart", "atp-whole", 10.75 / 4.7, inart);
 	run_case(&mixed);
-	ratio(&mixed, "inart", "atp-whole", 8.73 / 4.44);
-	ratio(&mixed, "inart", "ps", 6.34);
+	ratio(&mixed, "inart", "atp-whole", 8.73 / 4.44, inart);
+	ratio(&mixed, "inart", "ps", 6.34, inart);
 	run_case(&both);
 }
 
 static void rina_cases(void)
 {
+	static const char rina[] =
+		"the paper prints measured step times of jobs, in which communication is a part; "
+		"this is the ratio of the communication alone, with one server of the hosts' speed";
 	struct one_case racks[3] = {
 		{.name = "Rina, no rack merges", .part = 0},
 		{.name = "Rina, half of the racks merge", .part = 50},
@@ -364,9 +424,11 @@ static void rina_cases(void)
 		run_case(&racks[i]);
 	}
 	/* "More than 50 % over ATP at the same hardware cost", "comparable at full deployment". */
-	ratio(&racks[1], "rina-agent", "atp-bom", 1.5);
-	ratio(&racks[1], "rina-switch", "atp-bom", 1.5);
-	ratio(&racks[2], "rina-switch", "atp-bom", 1);
+	ratio(&racks[1], "rina-agent", "atp-bom", 1.5, rina);
+	ratio(&racks[1], "rina-switch", "atp-bom", 1.5, rina);
+	ratio(&racks[2], "rina-switch", "atp-bom", 1,
+	      "in the paper a spine merges the racks for ATP; here it is a plain switch, and "
+	      "seven streams meet at the server's rack link");
 }
 
 static void mesh_cases(void)
@@ -386,7 +448,8 @@ static void mesh_cases(void)
 				.part = 50};
 
 	run_case(&plain);
-	ratio(&plain, "forest", "ring", 18.3);
+	ratio(&plain, "forest", "ring", 18.3,
+	      "\"up to\": links that differ more than these, and a ring that crosses the slowest");
 	run_case(&half);
 }
 
@@ -478,7 +541,7 @@ static void many_hosts(void)
 int main(int argc, char **argv)
 {
 	if (argc < 2 || (argc > 2 && (seeds = atoi(argv[2])) < 1)) {
-		fprintf(stderr, "usage: %s FILE [SEEDS]\n", argv[0]);
+		fprintf(stderr, "usage: %s FILE [SEEDS [PART OF A CASE'S NAME]]\n", argv[0]);
 		return 2;
 	}
 	out = fopen(argv[1], "a");
@@ -486,8 +549,11 @@ int main(int argc, char **argv)
 		perror(argv[1]);
 		return 1;
 	}
-	many_hosts();
-	planning_times();
+	only = argc > 3 ? argv[3] : NULL;
+	if (!only) {
+		many_hosts();
+		planning_times();
+	}
 	rina_cases();
 	mesh_cases();
 	inart_cases();

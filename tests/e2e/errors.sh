@@ -71,6 +71,13 @@ check "... says so" grep -q "rank 1 already" "$dir/twin.err"
 	"$rank" loop 100 2> "$dir/twin.err"
 )
 check "second process of rank 0: TAKEN" test $? = 17
+# the switch port of somebody else, and one that is not there
+RF_RANK=1 RF_DEVICE=${RF_DEVICE//%r/0} "$bin/ringfold-perf" > /dev/null 2> "$dir/1.err"
+check "a switch port that is in use" says 1 "0.sock refuses a host at its id 0: somebody is connected already"
+RF_RANK=1 RF_DEVICE=${RF_DEVICE//id=0,socket=$dir\/%r/id=7,socket=$dir\/0} "$bin/ringfold-perf" > /dev/null 2> "$dir/1.err"
+check "an id that the box does not serve" says 1 "id 7: no such id here"
+RF_RANK=1 RF_DEVICE=${RF_DEVICE//%r/none} "$bin/ringfold-perf" > /dev/null 2> "$dir/1.err"
+check "a socket that nobody serves" says 1 "is the process that serves its socket running"
 touch "$dir/enough"
 for r in 0 1 2; do
 	rank_wait $r

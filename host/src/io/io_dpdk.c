@@ -7,6 +7,7 @@
  * (memif and af_packet cannot) are marked `polling`: their user sleeps in short steps.
  */
 #include "host/src/io/io.h"
+#include "host/src/io/memif_why.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -330,9 +331,10 @@ static int port_start(struct dpdk_io *d, char *why, size_t room)
 }
 
 /* Waits a little for the link: memif's other end takes a moment. */
-static int port_link(struct dpdk_io *d, char *why, size_t room)
+static int port_link(struct dpdk_io *d, const char *device, char *why, size_t room)
 {
 	struct timespec pause = {.tv_nsec = 5000000};
+	char reason[320];
 	int k;
 
 	for (k = 0; k < LINK_WAIT_MS / 5; k++) {
@@ -340,10 +342,10 @@ static int port_link(struct dpdk_io *d, char *why, size_t room)
 			return RF_OK;
 		nanosleep(&pause, NULL);
 	}
-	snprintf(why, room,
-		 "device %s has no link: is the cable, or the process at the other end of "
-		 "its socket, there?",
-		 d->name);
+	if (rf_memif_why(device, reason, sizeof(reason)) != 0)
+		snprintf(reason, sizeof(reason),
+			 "is the cable, or the process at the other end of its socket, there?");
+	snprintf(why, room, "device %s has no link: %s", d->name, reason);
 	return RF_ERR_DEVICE;
 }
 
@@ -390,7 +392,7 @@ static int device_open(struct dpdk_io *d, const char *wanted, char *why, size_t 
 	ret = port_start(d, why, room);
 	/* the end that serves a memif socket waits for nobody */
 	if (!ret && !strstr(device, "role=server"))
-		ret = port_link(d, why, room);
+		ret = port_link(d, device, why, room);
 	if (ret)
 		return ret;
 	rte_eth_macaddr_get(d->port, &mac);

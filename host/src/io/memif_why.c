@@ -1,0 +1,96 @@
+#include "host/src/io/memif_why.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "host/src/io/memif.h"
+
+/* The value of ",key=value". False where it is not there or too long. */
+static int value_of(const char *device, const char *key, char *value, size_t room)
+{
+	size_t len = strlen(key);
+
+	for (const char *p = strchr(device, ','); p; p = strchr(p + 1, ',')) {
+		size_t n = strcspn(p + 1, ",");
+
+		if (strncmp(p + 1, key, len) != 0 || p[1 + len] != '=' || n - len - 1 >= room)
+			continue;
+		memcpy(value, p + len + 2, n - len - 1);
+		value[n - len - 1] = '\0';
+		return 1;
+	}
+	return 0;
+}
+
+static int hear(int fd, struct memif_message *m)
+{
+	return recv(fd, m->bytes, sizeof(m->bytes), 0) == (ssize_t)sizeof(m->bytes) ? 0 : -1;
+}
+
+/* Hello, which end is wanted, and what the server says to that. */
+static int ask(int fd, uint32_t id, struct memif_message *m)
+{
+	struct timeval patience = {.tv_usec = 500000};
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	if (hear(fd, m) != 0 || memif_get16(m, MEMIF_TYPE) != MEMIF_HELLO)
+		return -1;
+	memset(m, 0, sizeof(*m));
+	memif_put16(m, MEMIF_TYPE, MEMIF_INIT);
+	memif_put16(m, MEMIF_INIT_VERSION, MEMIF_VERSION);
+	memcpy(m->bytes + MEMIF_INIT_ID, &id, sizeof(id));
+	if (send(fd, m->bytes, sizeof(m->bytes), MSG_NOSIGNAL) != (ssize_t)sizeof(m->bytes))
+		return -1;
+	return hear(fd, m);
+}
+
+static int by_answer(int fd, const char *path, uint32_t id, char *why, size_t room)
+{
+	struct memif_message m;
+
+	if (ask(fd, id, &m) != 0) {
+		snprintf(why, room, "somebody serves the socket %.108s and does not answer", path);
+		return 0;
+	}
+	if (memif_get16(&m, MEMIF_TYPE) != MEMIF_DISCONNECT)
+		return -1;
+	m.bytes[MEMIF_DISCONNECT_TEXT + 95] = '\0';
+	snprintf(why, room, "the other end of the socket %.108s refuses a host at its id %u: %s",
+		 path, id, (const char *)m.bytes + MEMIF_DISCONNECT_TEXT);
+	return 0;
+}
+
+int rf_memif_why(const char *device, char *why, size_t room)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	char path[sizeof(address.sun_path)];
+	char text[16];
+	uint32_t id = 0;
+	int ret = -1;
+	int fd;
+
+	if (strncmp(device, "net_memif", 9) != 0 ||
+	    !value_of(device, "socket-abstract", text, sizeof(text)) || strcmp(text, "no") != 0 ||
+	    !value_of(device, "socket", path, sizeof(path)))
+		return -1;
+	if (value_of(device, "id", text, sizeof(text)))
+		id = (uint32_t)strtoul(text, NULL, 10);
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0) {
+		ret = by_answer(fd, path, id, why, room);
+	} else if (errno == ENOENT || errno == ECONNREFUSED) {
+		snprintf(why, room, "nobody serves the socket %s: does `ringfold box` run?", path);
+		ret = 0;
+	}
+	close(fd);
+	return ret;
+}

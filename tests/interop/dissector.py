@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""The dissector for Wireshark, read by tshark: what it says of each packet against what this file works out by itself.
+
+    dissector.py RINGFOLD_SIM
+
+Captures come from `ringfold sim` with and without loss. Exit codes: 0 good, 77 no tshark, else failed.
+"""
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "check"))
+import frames
+
+SCRIPT = "tools/wireshark/ringfold.lua"
+BOX = bytes.fromhex("0252460000")
+FIELDS = ("frame.number", "ringfold.job", "ringfold.group", "ringfold.rank", "ringfold.index", "ringfold.slot", "ringfold.repeat", "ringfold.role")
+FAILED = []
+
+
+def check(text, good, detail=""):
+    print(("ok    " if good else "FAIL  ") + text + ("" if good else f"\n      {str(detail)[:600]}"))
+    if not good:
+        FAILED.append(text)
+
+
+def tshark(path, *more):
+    r = subprocess.run(["tshark", "-X", f"lua_script:{SCRIPT}", "-r", path, *more], capture_output=True, text=True)
+    if r.returncode != 0 or "Lua" in r.stderr:
+        check("tshark takes the script", False, r.stderr)
+    return r.stdout
+
+
+def told(path, *more):
+    """What the dissector says: {frame: (job, group, rank, index, slot, repeat or None, is it an ACK)}."""
+    args = ["-Y", "ringfold", "-T", "fields"]
+    for f in FIELDS:
+        args += ["-e", f]
+    out = {}
+    for line in tshark(path, *args, *more).splitlines():
+        number, job, group, rank, index, slot, again, role = line.split("\t")
+        out[int(number)] = (int(job), int(group), int(rank), int(index), int(slot), again == "1" if again else None, "ack" in role)
+    return out
+
+
+def be(data, at, size):
+    return int.from_bytes(data[at:at + size], "big")
+
+
+def messages(path):
+    """Control messages of a capture: (frame, message)."""
+    for f in frames.read(path):
+        if f.data[12:14] == b"\x08\x00" and f.data[23] == 17 and f.data[42:46] == b"RFCT":
+            yield f, bytes(f.data[42:42 + be(f.data, 38, 2) - 8])
+
+
+def worked_out(path):
+    """The same from the bytes, by the page on the protocol."""
+    members, slots, out, seen = [], {}, {}, set()
+    for f, m in messages(path):
+        reply = m[6] & 0x80
+        key = (be(m, 12, 8), be(m, 10, 2))
+        if m[5] == 1 and reply and m[56] == 2:
+            slots[key] = 1 << m[57]
+        elif m[5] == 1 and not reply:
+            own = m[68:72] if m[68:72] != bytes(4) else bytes(f.data[26:30])
+            members.append((key, be(m, 20, 2), own, be(m, 72, 4), m[76:80], be(m, 80, 4), be(m, 84, 4), be(m, 88, 4)))
+    for f in frames.read(path):
+        d = f.data
+        if d[12:14] != b"\x08\x00" or d[23] != 17 or d[36:38] != b"\x12\xb7" or d[42:46] == b"RFCT":
+            continue
+        ack = d[42] == 0x11
+        place = (bytes(d[30:34]), be(d, 47, 3))
+        for key, rank, own, qpn, peer, peer_qpn, start, shift in members:
+            if place != ((own, qpn) if ack else (peer, peer_qpn)):
+                continue
+            from_box = bytes(d[6:11]) == BOX
+            if ack:
+                shifted = not from_box
+            else:
+                shifted = from_box
+            index = (be(d, 51, 3) + (shift if shifted else 0) - start) % (1 << 24)
+            again = None
+            if not ack:
+                mark = (f.interface, from_box, place, index)
+                again = mark in seen
+                seen.add(mark)
+            out[f.number] = key + (rank, index, index % slots[key], again, ack)
+            break
+    return out
+
+
+def capture(sim, folder, *options):
+    subprocess.run([sim, "--pcapng", folder, *options], check=True, stdout=subprocess.DEVNULL)
+
+
+def compare(sim, folder, text, *options):
+    capture(sim, folder, *options)
+    for name in ("hosts", "box"):
+        path = os.path.join(folder, f"{name}.pcapng")
+        a, b = told(path), worked_out(path)
+        differ = [(n, a.get(n), b.get(n)) for n in sorted(set(a) | set(b)) if a.get(n) != b.get(n)]
+        again = sum(1 for v in b.values() if v[5])
+        check(f"{text}: {name}: job, group, rank, index, slot, repeat of {len(b)} packets, {again} of them repeats",
+              len(b) > 100 and not differ and (again > 0) == ("--loss" in options), differ[:4])
+    return path
+
+
+def control(folder):
+    path = os.path.join(folder, "hosts.pcapng")
+    expected = [(f.number, m[5], m[6] >> 7, be(m, 12, 8), be(m, 20, 2), be(m, 28, 4), m[56] if m[6] & 0x80 else None)
+                for f, m in messages(path)]
+    args = []
+    for f in ("frame.number", "verb", "reply", "job", "rank", "seq", "result"):
+        args += ["-e", f if f == "frame.number" else f"ringfold_ctl.{f}"]
+    got = []
+    for line in tshark(path, "-Y", "ringfold_ctl", "-T", "fields", *args).splitlines():
+        w = line.split("\t")
+        got.append(tuple(int(x) for x in w[:6]) + (int(w[6]) if w[6] else None,))
+    check(f"control protocol: verb, job, rank, number, result of {len(expected)} messages", len(got) > 8 and got == expected,
+          [x for x in zip(got, expected) if x[0] != x[1]][:3])
+    bad = tshark(path, "-Y", "_ws.malformed || _ws.lua.error || ringfold_ctl.short")
+    check("nothing malformed", not bad, bad)
+
+
+def vectors(folder):
+    """The messages of docs/control-protocol.md, and each of them cut short."""
+    with open("docs/control-protocol.md", encoding="utf-8") as f:
+        blocks = [bytes.fromhex(b) for b in re.findall(r"```\n([0-9a-f \n]+?)```", f.read())]
+    path = os.path.join(folder, "vectors.pcap")
+    cut = [b[:-4] for b in blocks]
+    with open(path, "wb") as f:
+        f.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+        for m in blocks + cut:
+            udp = struct.pack(">HHHH", 51000, 4791, len(m) + 8, 0)
+            ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(m), 0, 0, 64, 17, 0, bytes((10, 0, 0, 1)), bytes((10, 0, 0, 254)))
+            d = bytes(6) + bytes.fromhex("020000000001") + b"\x08\x00" + ip + udp + m
+            f.write(struct.pack("<IIII", 0, 0, len(d), len(d)) + d)
+    info = tshark(path, "-T", "fields", "-e", "_ws.col.Info").splitlines()
+    want = ("JOIN,", "LEAVE,", "JOIN: READY,", "JOIN: FAILED TAG,")
+    check("the test vectors of the protocol", len(blocks) == 4 and all(i.startswith(w) for i, w in zip(info, want)), info)
+    values = tshark(path, "-Y", "frame.number == 1", "-T", "fields", "-e", "ringfold_ctl.start_psn", "-e", "ringfold_ctl.peer", "-e",
+                    "ringfold_ctl.deadline_ms").split()
+    check("... fields of the JOIN", values == [str(0x123456), "10.0.0.3", "30000"], values)
+    marked = tshark(path, "-Y", "ringfold_ctl.short", "-T", "fields", "-e", "frame.number").split()
+    check("... each of them cut short is marked", marked == [str(n) for n in range(5, 9)], marked)
+
+
+def table(folder):
+    """A capture that begins after the JOINs, with the table of the whole one."""
+    path, saved = os.path.join(folder, "hosts.pcapng"), os.path.join(folder, "table")
+    all_of_it = told(path, "-o", f"ringfold.save:{saved}")
+    last = max(f.number for f, m in messages(path) if m[5] == 1 and f.number < min(all_of_it))
+    late = os.path.join(folder, "late.pcapng")
+    subprocess.run(["editcap", path, late, f"1-{last}"], check=True, stderr=subprocess.DEVNULL)
+    check("without JOINs nothing is known", not told(late))
+    got = told(late, "-o", f"ringfold.table:{saved}")
+    want = {n - last: v for n, v in all_of_it.items() if n > last}
+    check(f"with the saved table it is: {len(got)} packets", len(got) > 100 and got == want,
+          [(n, got.get(n), want.get(n)) for n in sorted(set(got) | set(want)) if got.get(n) != want.get(n)][:4])
+    with open(saved, encoding="utf-8") as f:
+        wrong = re.sub(r"0x([0-9a-f]{6}) (0x)", lambda m: f"0x{(int(m[1], 16) + 1) & 0xffffff:06x} {m[2]}", f.read(), count=1)
+    with open(saved, "w", encoding="utf-8") as f:
+        f.write(wrong)
+    check("a table with a wrong PSN is noticed here", told(late, "-o", f"ringfold.table:{saved}") != want)
+
+
+def main(argv):
+    if not shutil.which("tshark"):
+        print("tshark is not installed")
+        return 77
+    folder = tempfile.mkdtemp(prefix="ringfold-dissector-")
+    try:
+        compare(argv[1], folder, "1 % loss, 3 ranks", "--ranks", "3", "--size", "192K", "--slots", "64", "--loss", "1%", "--seed", "5")
+        compare(argv[1], folder, "no loss, 4 ranks", "--ranks", "4", "--size", "128K", "--slots", "32")
+        control(folder)
+        table(folder)
+        vectors(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 1 if FAILED else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,57 @@
+#!/bin/sh
+# Open vSwitch in user space as the switch before the box, with the redirect rule. Needs root and a running Open vSwitch
+# (its default sockets, or those that OVS_RUNDIR names).
+#
+#   openvswitch.sh up BRIDGE HOST=BOX [HOST=BOX ...]   hosts' and box's interfaces become ports of a new bridge; RoCE that comes in
+#                                                      on HOST (UDP to port 4791) goes out on BOX, whatever its MAC address
+#   openvswitch.sh counts BRIDGE                       packets redirected so far, a line for each HOST
+#   openvswitch.sh down BRIDGE                         rules and bridge are gone
+#
+# Several hosts may name the same BOX where the box has lanes. DATAPATH=system takes the kernel's datapath instead. In user space the
+# kernels of hosts behind veth pairs must compute their own checksums (ethtool -K IFACE tx off).
+set -eu
+
+usage() {
+	sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
+	exit 2
+}
+
+[ $# -ge 2 ] || usage
+command=$1
+bridge=$2
+shift 2
+
+add_port() {
+	ip link set "$1" up
+	ovs-vsctl --may-exist add-port "$bridge" "$1"
+}
+
+case $command in
+up)
+	[ $# -ge 1 ] || usage
+	for pair in "$@"; do
+		case $pair in
+		?*=?*) ;;
+		*) usage ;;
+		esac
+	done
+	ovs-vsctl add-br "$bridge" -- set bridge "$bridge" "datapath_type=${DATAPATH:-netdev}"
+	trap 'ovs-vsctl --if-exists del-br "$bridge"' EXIT
+	trap 'exit 130' INT TERM HUP
+	for pair in "$@"; do
+		add_port "${pair%%=*}"
+		add_port "${pair#*=}"
+		ovs-ofctl add-flow "$bridge" "priority=200,in_port=${pair#*=},actions=NORMAL"
+		ovs-ofctl add-flow "$bridge" "priority=100,in_port=${pair%%=*},udp,tp_dst=4791,actions=output:${pair#*=}"
+	done
+	trap - EXIT
+	;;
+counts)
+	ovs-ofctl --names dump-flows "$bridge" "udp,tp_dst=4791" | sed -n \
+		's/.*n_packets=\([0-9]*\),.*in_port="\{0,1\}\([^", ]*\)"\{0,1\}[, ].*/\2 \1/p'
+	;;
+down)
+	ovs-vsctl del-br "$bridge"
+	;;
+*) usage ;;
+esac

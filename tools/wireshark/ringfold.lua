@@ -1,0 +1,323 @@
+-- ringfold in Wireshark and tshark: job, group, rank, index, slot and repeat of each packet of a group, and the control protocol.
+--
+--   tshark -X lua_script:tools/wireshark/ringfold.lua -r hosts.pcapng -Y ringfold
+--   wireshark -X lua_script:tools/wireshark/ringfold.lua hosts.pcapng       or copy it to ~/.local/lib/wireshark/plugins
+--
+-- Who is in which group is learnt from the JOIN and READY messages of the capture itself. A capture that begins later needs a table, a
+-- text file named by the preference ringfold.table (-o ringfold.table:FILE), a line for each rank:
+--
+--   JOB GROUP RANK ADDRESS QPN SUCCESSOR_ADDRESS SUCCESSOR_QPN START_PSN SHIFT SLOTS
+--
+-- the job decimal, other numbers decimal or 0x..; the preference ringfold.save writes such a file from what was learnt. Normative: docs/control-protocol.md.
+
+local PORT, HEADER, MAGIC = 4791, 56, 0x52464354
+local PSN_MOD = 0x1000000
+
+local verbs = {[1] = "JOIN", [2] = "LEAVE", [3] = "STATUS", [4] = "ABORT", [5] = "RESET"}
+local results = {[1] = "WAITING", [2] = "READY", [3] = "FAILED", [4] = "DRAINING", [5] = "ENDED", [6] = "OK", [7] = "PAGE"}
+local types = {[0] = "fp32", [1] = "bf16", [2] = "fp16", [3] = "int32"}
+local ops = {[0] = "sum", [1] = "min", [2] = "max"}
+local pages = {[1] = "GROUP", [2] = "RANKS", [3] = "BOX", [4] = "PORT", [5] = "FIRMWARE", [6] = "GROUPS", [7] = "CONNECTIONS", [8] = "LOG"}
+local reasons = {[0] = "NONE", "TRUNCATED", "VERSION", "KEY_UNKNOWN", "TAG", "VERB", "STALE", "FIELD", "RANKS", "RANK_RANGE", "RANK_TAKEN",
+  "RANKS_DIFFER", "TYPES_DIFFER", "MTU_DIFFERS", "SETTINGS_DIFFER", "TYPE_UNSUPPORTED", "MTU_UNSUPPORTED", "ADDRESS_TWICE",
+  "CONNECTION_TAKEN", "SUCCESSOR_UNKNOWN", "NO_GROUPS", "NO_SLOTS", "NO_CONNECTIONS", "NO_LANES", "NO_PASSES", "GROUP_UNKNOWN",
+  "MISSING_RANKS", "LEASE", "ABORTED", "OPERATOR", "RESET", "DISAGREE", "LENGTH", "ELEMENT", "OPCODE", "NAK", "HARDWARE",
+  "NOT_OPERATOR", "ENDED", "NONCE", "QUOTA"}
+
+-- ---- packets of groups ----
+
+local rf = Proto("ringfold", "ringfold group")
+local f = {
+  job = ProtoField.uint64("ringfold.job", "Job"),
+  group = ProtoField.uint16("ringfold.group", "Group"),
+  rank = ProtoField.uint16("ringfold.rank", "Rank"),
+  role = ProtoField.string("ringfold.role", "Role"),
+  index = ProtoField.uint32("ringfold.index", "Index"),
+  slot = ProtoField.uint32("ringfold.slot", "Slot"),
+  repeated = ProtoField.bool("ringfold.repeat", "Repeat"),
+}
+rf.fields = {f.job, f.group, f.rank, f.role, f.index, f.slot, f.repeated}
+rf.prefs.table = Pref.string("Table of ranks", "", "File with the ranks of captures that hold no JOIN")
+rf.prefs.save = Pref.string("Save table", "", "File to write what was learnt from JOIN and READY")
+
+local field_qpn = Field.new("infiniband.bth.destqp")
+local field_psn = Field.new("infiniband.bth.psn")
+local field_opcode = Field.new("infiniband.bth.opcode")
+local field_dst = Field.new("ip.dst")
+local field_mac = Field.new("eth.src")
+
+local field_interface = Field.new("frame.interface_id")
+
+local groups  -- "job/group" -> {slots =, shift =}
+local data    -- "address/QPN" of the receiver -> rank that sends to it
+local acks    -- "address/QPN" of the sender -> the same rank: its ACKs come to there
+local seen    -- of each place in the capture: index -> first frame
+local verdict -- frame -> what was found in the first pass
+
+local function number(text)
+  return tonumber(text) or error("ringfold.table: not a number: " .. text)
+end
+
+-- 64 bits are more than Lua's numbers hold exactly.
+local function number64(text)
+  local n = UInt64(0)
+  assert(text:match("^%d+$"), "ringfold.table: not a decimal number: " .. text)
+  for digit in text:gmatch("%d") do
+    n = n * UInt64(10) + UInt64(tonumber(digit))
+  end
+  return n
+end
+
+local function add_rank(r)
+  data[r.peer_ip .. "/" .. r.peer_qpn] = r
+  acks[r.ip .. "/" .. r.qpn] = r
+end
+
+local function load_table(path)
+  local file = assert(io.open(path))
+  for line in file:lines() do
+    local w = {}
+    for word in line:gsub("#.*", ""):gmatch("%S+") do
+      w[#w + 1] = word
+    end
+    if #w > 0 then
+      assert(#w == 10, "ringfold.table: ten words in a line: " .. line)
+      local key = w[1] .. "/" .. w[2]
+      groups[key] = {slots = number(w[10])}
+      add_rank({job = number64(w[1]), key = key, group = number(w[2]), rank = number(w[3]), ip = w[4], qpn = number(w[5]), peer_ip = w[6],
+                peer_qpn = number(w[7]), start = number(w[8]), shift = number(w[9])})
+    end
+  end
+  file:close()
+end
+
+local function save_table()
+  local file = assert(io.open(rf.prefs.save, "w"))
+  local lines = {}
+  for _, r in pairs(data) do
+    local g = groups[r.key]
+    lines[#lines + 1] = string.format("%s %d %d %s %d %s %d 0x%06x 0x%06x %d\n", tostring(r.job), r.group, r.rank, r.ip, r.qpn, r.peer_ip,
+                                      r.peer_qpn, r.start, r.shift, g and g.slots or 0)
+  end
+  table.sort(lines)
+  file:write(table.concat(lines))
+  file:close()
+end
+
+function rf.init()
+  groups, data, acks, seen, verdict = {}, {}, {}, {}, {}
+  if rf.prefs.table ~= "" then
+    load_table(rf.prefs.table)
+  end
+end
+
+local function classify(pinfo, opcode)
+  local psn, qpn = field_psn(), field_qpn()
+  if not psn or not qpn then
+    return nil
+  end
+  local place = tostring(field_dst()) .. "/" .. qpn.value
+  local mac = tostring(field_mac())
+  local from_box = mac:sub(1, 14) == "02:52:46:00:00"
+  local ack = opcode == 0x11
+  local r = (ack and acks or data)[place]
+  if not r or (not ack and opcode > 0x0b) then
+    return nil
+  end
+  -- The receiver counts from start - shift: what the box sends it, and what it answers, is shifted.
+  local shifted = ack ~= from_box
+  local index = (psn.value - r.start + (shifted and r.shift or 0)) % PSN_MOD
+  local slots = groups[r.key] and groups[r.key].slots or 0
+  local found = {r = r, index = index, slot = slots > 0 and index % slots or nil}
+  found.role = (ack and "acknowledgement" or "data") .. (from_box and " from the box" or " to the box")
+  if not ack then
+    local interface = field_interface()
+    local at = place .. "/" .. mac .. "/" .. (interface and tostring(interface) or "")
+    seen[at] = seen[at] or {}
+    found.repeated = seen[at][index] ~= nil
+    seen[at][index] = seen[at][index] or pinfo.number
+  end
+  return found
+end
+
+function rf.dissector(_, pinfo, tree)
+  local opcode = field_opcode()
+  if not opcode then
+    return
+  end
+  if not pinfo.visited and verdict[pinfo.number] == nil then
+    verdict[pinfo.number] = classify(pinfo, opcode.value) or false
+  end
+  local v = verdict[pinfo.number]
+  if not v then
+    return
+  end
+  local t = tree:add(rf, string.format("ringfold: job %s group %d rank %d index %d%s", tostring(v.r.job), v.r.group, v.r.rank, v.index,
+                                       v.repeated and ", repeat" or ""))
+  t:add(f.job, v.r.job):set_generated()
+  t:add(f.group, v.r.group):set_generated()
+  t:add(f.rank, v.r.rank):set_generated()
+  t:add(f.role, v.role):set_generated()
+  t:add(f.index, v.index):set_generated()
+  if v.slot then
+    t:add(f.slot, v.slot):set_generated()
+  end
+  if v.repeated ~= nil then
+    t:add(f.repeated, v.repeated):set_generated()
+  end
+end
+register_postdissector(rf)
+
+-- ---- the control protocol ----
+
+local ctl = Proto("ringfold_ctl", "ringfold control protocol")
+local list = {}
+local function field(make, name, text, ...)
+  local p = make("ringfold_ctl." .. name, text, ...)
+  list[#list + 1] = p
+  return p
+end
+local u8, u16, u32, u64 = ProtoField.uint8, ProtoField.uint16, ProtoField.uint32, ProtoField.uint64
+local h = {
+  version = field(u8, "version", "Version"),
+  verb = field(u8, "verb", "Verb", base.DEC, verbs),
+  flags = field(u16, "flags", "Flags", base.HEX),
+  reply = field(ProtoField.bool, "reply", "Reply", 16, nil, 0x8000),
+  unsigned = field(ProtoField.bool, "unsigned", "Without tag", 16, nil, 0x4000),
+  open_lab = field(ProtoField.bool, "open_lab", "The box has no keys", 16, nil, 0x2000),
+  length = field(u16, "length", "Length"),
+  group = field(u16, "group", "Group"),
+  job = field(u64, "job", "Job"),
+  rank = field(u16, "rank", "Rank"),
+  epoch = field(u32, "epoch", "Epoch", base.HEX),
+  seq = field(u32, "seq", "Number"),
+  token = field(u64, "token", "Token", base.HEX),
+  nonce = field(u64, "nonce", "Nonce", base.HEX),
+  tag = field(ProtoField.bytes, "tag", "Tag"),
+  result = field(u8, "result", "Result", base.DEC, results),
+  reason = field(u8, "reason", "Reason", base.DEC, reasons),
+  fault = field(u16, "fault", "Rank at fault"),
+  fail_index = field(u32, "fail_index", "Index"),
+  detail = field(u32, "detail", "Detail"),
+  ranks = field(u16, "ranks", "Ranks"),
+  joined = field(u16, "joined", "Ranks joined"),
+  left = field(u16, "left", "Ranks left"),
+  type = field(u8, "type", "Type", base.DEC, types),
+  op = field(u8, "op", "Operation", base.DEC, ops),
+  mtu = field(u8, "mtu_log2", "log2 of the path MTU"),
+  slots = field(u8, "slots_log2", "log2 of the slots"),
+  slots_min = field(u8, "slots_min_log2", "log2 of the least slots"),
+  port = field(u8, "port", "Port of the data"),
+  join_flags = field(u16, "join_flags", "Flags of the group", base.HEX),
+  address = field(ProtoField.ipv4, "address", "Address of the data"),
+  qpn = field(u32, "qpn", "QPN", base.HEX),
+  peer = field(ProtoField.ipv4, "peer", "Address of the successor"),
+  peer_qpn = field(u32, "peer_qpn", "QPN of the successor", base.HEX),
+  start = field(u32, "start_psn", "First PSN"),
+  shift = field(u32, "shift", "PSN shift", base.HEX),
+  lease = field(u32, "lease_ms", "Lease, ms"),
+  deadline = field(u32, "deadline_ms", "Deadline, ms"),
+  window = field(u16, "window", "Window"),
+  page = field(u8, "page", "Page", base.DEC, pages),
+  missing = field(ProtoField.bytes, "missing", "Set of ranks"),
+  code = field(u32, "code", "Code"),
+  body = field(ProtoField.bytes, "body", "Body"),
+}
+ctl.fields = list
+local short = ProtoExpert.new("ringfold_ctl.short", "Message is shorter than its length or its verb says", expert.group.MALFORMED, expert.severity.ERROR)
+ctl.experts = {short}
+
+-- Fields in a row: {field, offset, bytes}; false where the message is too short.
+local function rows(t, tvb, at, what)
+  for _, row in ipairs(what) do
+    if at + row[2] + row[3] > tvb:len() then
+      t:add_proto_expert_info(short)
+      return false
+    end
+    t:add(row[1], tvb(at + row[2], row[3]))
+  end
+  return true
+end
+
+local JOIN = {{h.ranks, 0, 2}, {h.type, 2, 1}, {h.op, 3, 1}, {h.mtu, 4, 1}, {h.slots, 5, 1}, {h.slots_min, 6, 1}, {h.port, 7, 1}, {h.join_flags, 8, 2},
+  {h.address, 12, 4}, {h.qpn, 16, 4}, {h.peer, 20, 4}, {h.peer_qpn, 24, 4}, {h.start, 28, 4}, {h.shift, 32, 4}, {h.lease, 36, 4}, {h.deadline, 40, 4}}
+local REQUEST = {[1] = JOIN, [3] = {{h.page, 0, 1}}, [4] = {{h.code, 0, 4}}}
+local REPLY = {
+  [1] = {{h.ranks, 2, 2}, {h.joined, 4, 2}, {h.deadline, 8, 4}, {h.missing, 12, 16}},
+  [2] = {{h.slots, 1, 1}, {h.ranks, 2, 2}, {h.window, 4, 2}, {h.lease, 20, 4}},
+  [3] = {{h.reason, 1, 1}, {h.fault, 2, 2}, {h.fail_index, 4, 4}, {h.detail, 8, 4}, {h.missing, 12, 16}},
+  [4] = {{h.ranks, 2, 2}, {h.left, 4, 2}, {h.missing, 8, 16}},
+  [5] = {{h.ranks, 2, 2}, {h.left, 4, 2}, {h.missing, 8, 16}},
+  [7] = {{h.page, 1, 1}},
+}
+
+local function learn(tvb, pinfo, reply, key)
+  if reply then
+    if tvb(HEADER, 1):uint() == 2 then
+      groups[key] = {slots = 2 ^ tvb(HEADER + 1, 1):uint()}
+      if rf.prefs.save ~= "" then
+        save_table()
+      end
+    end
+    return
+  end
+  local b = HEADER
+  local own = tvb(b + 12, 4):uint() ~= 0 and tostring(tvb(b + 12, 4):ipv4()) or tostring(pinfo.src)
+  add_rank({job = tvb(12, 8):uint64(), key = key, group = tvb(10, 2):uint(), rank = tvb(20, 2):uint(), ip = own, qpn = tvb(b + 16, 4):uint(),
+            peer_ip = tostring(tvb(b + 20, 4):ipv4()), peer_qpn = tvb(b + 24, 4):uint(), start = tvb(b + 28, 4):uint(), shift = tvb(b + 32, 4):uint()})
+end
+
+function ctl.dissector(tvb, pinfo, tree)
+  local t = tree:add(ctl, tvb())
+  pinfo.cols.protocol = "ringfold"
+  if not rows(t, tvb, 0, {{h.version, 4, 1}, {h.verb, 5, 1}, {h.flags, 6, 2}, {h.reply, 6, 2}, {h.unsigned, 6, 2}, {h.open_lab, 6, 2}, {h.length, 8, 2},
+                          {h.group, 10, 2}, {h.job, 12, 8}, {h.rank, 20, 2}, {h.epoch, 24, 4}, {h.seq, 28, 4}, {h.token, 32, 8}, {h.nonce, 40, 8},
+                          {h.tag, 48, 8}}) then
+    return tvb:len()
+  end
+  local verb, rank = tvb(5, 1):uint(), tvb(20, 2):uint()
+  local reply = tvb(6, 2):bitfield(0, 1) == 1
+  local text = verbs[verb] or "verb " .. verb
+  local whole = tvb(8, 2):uint() == tvb:len()
+  if not whole then
+    t:add_proto_expert_info(short)
+  end
+  if reply and tvb:len() > HEADER then
+    local result = tvb(HEADER, 1):uint()
+    text = text .. ": " .. (results[result] or "result " .. result)
+    t:add(h.result, tvb(HEADER, 1))
+    whole = rows(t, tvb, HEADER, REPLY[result] or {}) and whole
+    if result == 3 and whole then
+      text = text .. " " .. (reasons[tvb(HEADER + 1, 1):uint()] or "?")
+    elseif result == 7 and whole then
+      text = text .. " " .. (pages[tvb(HEADER + 1, 1):uint()] or "?")
+    end
+  elseif not reply then
+    whole = rows(t, tvb, HEADER, REQUEST[verb] or {}) and whole
+    if verb == 3 and whole then
+      text = text .. " " .. (pages[tvb(HEADER, 1):uint()] or "?")
+    end
+  end
+  if tvb:len() > HEADER then
+    t:add(h.body, tvb(HEADER))
+  end
+  if whole and verb == 1 and not pinfo.visited and tvb:len() > HEADER then
+    learn(tvb, pinfo, reply, tostring(tvb(12, 8):uint64()) .. "/" .. tvb(10, 2):uint())
+  end
+  local who = rank == 0xffff and "tool" or "rank " .. rank
+  pinfo.cols.info = string.format("%s, job %s group %d %s", text, tostring(tvb(12, 8):uint64()), tvb(10, 2):uint(), who)
+  t:append_text(", " .. text .. ", " .. who)
+  return tvb:len()
+end
+
+-- Port 4791 is RoCE's; what begins with the magic is ours.
+local udp = DissectorTable.get("udp.port")
+local roce = udp:get_dissector(PORT)
+local switch = Proto("ringfold_port", "ringfold or RoCE")
+function switch.dissector(tvb, pinfo, tree)
+  if tvb:len() >= 4 and tvb(0, 4):uint() == MAGIC then
+    return ctl.dissector(tvb, pinfo, tree)
+  end
+  return roce:call(tvb, pinfo, tree)
+end
+udp:add(PORT, switch)

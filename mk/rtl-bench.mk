@@ -27,13 +27,15 @@ $(eval $(call unit,regs,$(UNIT_CTL)regs.v $(UNIT_RED)conn_static.v,PORTS=3 LANES
 $(eval $(call unit,sched,$(UNIT_RED)sched.v,PORTS=4 LANES=2 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=10 HDR_AW=6 CREDIT_W=8 FIRSTS=7 HUNGRY=3))
 $(eval $(call unit,judge_form,$(UNIT_RED)judge_form.v))
 $(eval $(call unit,ackq,$(UNIT_RED)ackq.v,CW=6 DEPTH=8))
+$(eval $(call unit,lag,$(UNIT_CTL)lag.v,PORTS=3 GROUPS=3 GW=2 LW=1 PW=2))
+$(eval $(call unit,ledger_run,$(UNIT_RED)ram_many.v $(UNIT_RED)ledger_run.v,IDX=8 GROUPS=2 LANES=2 GW=1 LW=1 HDR_AW=5))
 $(eval $(call unit,ledger_ack,$(UNIT_RED)ledger_ack.v,IDX=10 PORTS=3 PW=2 AW=2))
 $(eval $(call unit,ledger_head,$(UNIT_RED)ledger_head.v,IDX=6 PORTS=3 GROUPS=4 GW=2))
 $(eval $(call unit,ledger_tail,$(UNIT_RED)ledger_tail.v,IDX=8 PORTS=3 LANES=3 GROUPS=3 GW=2 LW=2))
 $(eval $(call unit,judge_nak,$(UNIT_RED)judge_nak.v,GW=2 LW=1))
 $(eval $(call unit,judge_window,$(UNIT_RED)judge_nak.v $(UNIT_RED)judge_window.v,GW=2 LW=1))
 $(eval $(call unit,judge,$(foreach p,_form _nak _window,$(UNIT_RED)judge$p.v) $(UNIT_RED)judge.v,PORT=1 PORTS=4 LANES=2 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=10 HDR_AW=6 COMMANDS=8))
-$(eval $(call unit,ledger,$(UNIT_RED)ram_many.v $(foreach p,run port head tail ack,$(UNIT_RED)ledger_$p.v) $(UNIT_RED)ledger.v,IDX=9 PORTS=3 LANES=2 GROUPS=2 GW=1 LW=1 PW=2))
+$(eval $(call unit,ledger,$(UNIT_RED)ram_many.v $(foreach p,run port head tail ack,$(UNIT_RED)ledger_$p.v) $(UNIT_RED)ledger.v,IDX=9 PORTS=3 LANES=2 GROUPS=2 GW=1 LW=1 PW=2 HDR_AW=6))
 $(foreach m,judge judge_form judge_nak judge_window,$(BUILD)/vl/unit-$m/Vrf_$m): tests/rtl/judge_ref.h
 
 # Every module has a row in docs/verification.md that is true; one without a row must be noticed.

@@ -1,9 +1,11 @@
 /*
  * rf_ledger with its parts against one record per connection: what the judges, the repeats and the registers read is exact in
  * every cycle; heads and tails never lead, and reach what they must when the box is quiet; no packet is accepted beyond tail + S.
+ * In selective groups every packet of the window is accepted once, in any order; next and the head follow behind the gaps.
  *
  * Compiled with IDX, PORTS, LANES, GROUPS and the widths of their numbers, the module's parameters: indexes wrap many times.
  */
+#include <set>
 #include "Vrf_ledger.h"
 #include "tests/rtl/unit.h"
 
@@ -12,13 +14,17 @@ using namespace unit;
 enum { AW = GW + LW, MASK = (1 << IDX) - 1, EPOCH = 4000, QUIET = 60 };
 
 struct conn {
-	unsigned next, stored, sent, una, msn;
+	/* Of a selective group: next as it was last read, which may follow with delay; `stored` steps behind what is copied. */
+	unsigned next, shown, stored, sent, una, msn;
 	bool far;
+	/* Accepted behind next; accepted and not yet copied, in order; copied behind `stored`. */
+	std::set<unsigned> ahead, copied;
+	std::deque<unsigned> uncopied;
 };
 
 struct group {
-	bool open;
-	unsigned size_log2, lanes, members[LANES], ports, issued;
+	bool open, selective;
+	unsigned hbase, size_log2, lanes, members[LANES], ports, issued;
 	conn c[LANES][PORTS];
 	std::deque<unsigned> passes;	/* indexes of those that read */
 	/* The first sending of which a lane is still to be launched. */
@@ -28,7 +34,7 @@ struct group {
 
 struct event {
 	unsigned from, port, g, l, index, msn;
-	bool fatal;
+	bool fatal, still;
 };
 
 static bool less(unsigned a, unsigned c)
@@ -51,12 +57,17 @@ private:
 	bool there[PORTS], has;
 	unsigned p_judge, p_commit, p_pass, p_end, p_ack;
 	long accepted = 0, full = 0, passes = 0, repeats = 0, raised = 0, beyond = 0, blocked = 0, settled = 0, quiet_for = 0, inits = 0;
+	long ahead = 0, twice = 0, laps = 0, stills = 0;
 
 	void clear();
 	void epoch();
 	bool member(unsigned i, unsigned l, unsigned p) { return g[i].members[l] >> p & 1; }
 	unsigned least(const group &x, unsigned from, bool tail);
+	unsigned slot(const group &x, unsigned index) { return x.hbase + (index & ((1u << x.size_log2) - 1)); }
+	void show(const group &x, conn &c, const char *what, unsigned is);
 	void groups();
+	void start(unsigned i);
+	void check_steps(const unsigned *ca);
 	void cycle(bool quiet);
 	void check_reads();
 	void check_registers(bool quiet);
@@ -87,6 +98,8 @@ void ledger_bench::groups()
 {
 	for (unsigned i = 0; i < GROUPS; i++) {
 		put(d->g_open, i, 1, g[i].open);
+		put(d->g_selective, i, 1, g[i].selective);
+		put(d->g_hbase, i * HDR_AW, HDR_AW, g[i].hbase);
 		put(d->g_size_log2, i * 4, 4, g[i].size_log2);
 		put(d->g_lanes, i * 5, 5, g[i].lanes);
 		put(d->g_ports, i * PORTS, PORTS, g[i].ports);
@@ -95,13 +108,37 @@ void ledger_bench::groups()
 	}
 }
 
+/* Where it is selective its slots are cleared first. */
+void ledger_bench::start(unsigned i)
+{
+	unsigned cycles = 0;
+
+	d->start_valid = 1;
+	d->start_group = (uint8_t)i;
+	tick(b, *d);
+	d->start_valid = 0;
+	settle(*d);
+	while (d->g_clearing != 0 && cycles <= 1u << HDR_AW) {
+		b.same("g_clearing", d->g_clearing, 1u << i);
+		b.good("idle while slots are cleared", !d->idle);
+		tick(b, *d);
+		settle(*d);
+		cycles++;
+	}
+	b.same("cycles of clearing", cycles, g[i].selective ? 1u << g[i].size_log2 : 0);
+}
+
 void ledger_bench::epoch()
 {
 	clear();
-	for (auto &x : g) {
+	for (unsigned i = 0; i < GROUPS; i++) {
+		group &x = g[i];
+
 		x = group();
 		x.open = b.r.percent(30);
+		x.selective = b.r.percent(50);
 		x.size_log2 = 2 + b.r.below(3);
+		x.hbase = i * ((1 << HDR_AW) / GROUPS) + b.r.below((1 << HDR_AW) / GROUPS - (1 << x.size_log2) + 1);
 		x.lanes = 1 + b.r.below(LANES);
 		for (unsigned l = 0; l < x.lanes; l++) {
 			x.members[l] = 1 + b.r.below((1 << PORTS) - 1);
@@ -123,14 +160,50 @@ void ledger_bench::epoch()
 		}
 	d->init_valid = 0;
 	for (unsigned i = 0; i < GROUPS; i++) {
-		d->start_valid = 1;
-		d->start_group = (uint8_t)i;
-		tick(b, *d);
+		start(i);
 	}
-	d->start_valid = 0;
 	memset(there, 0, sizeof(there));
 	has = false;
 	quiet_for = 0;
+}
+
+/* next of a selective group runs on, never back and never over what is missing; of others it is exact. */
+void ledger_bench::show(const group &x, conn &c, const char *what, unsigned is)
+{
+	if (x.selective)
+		b.good("next goes back or over what is missing", ((is - c.shown) & MASK) <= ((c.next - c.shown) & MASK));
+	else
+		b.same(what, is, c.next);
+	c.shown = is;
+}
+
+/* Copies that have begun: those of the cycle; in selective groups later, where a runner comes to them. */
+void ledger_bench::check_steps(const unsigned *ca)
+{
+	for (unsigned p = 0; p < PORTS; p++) {
+		const unsigned a = (unsigned)get(d->step_addrs, p * AW, AW), index = (unsigned)get(d->step_indexes, p * IDX, IDX);
+		const bool commit = get(d->c_valid, p, 1), direct = commit && !g[ca[p] >> LW].selective;
+
+		if (direct) {
+			b.good("a step for every commit", get(d->steps, p, 1));
+			b.same("step_addrs", a, ca[p]);
+		}
+		if (commit && !direct) {
+			conn &c = g[ca[p] >> LW].c[ca[p] & ((1 << LW) - 1)][p];
+
+			c.copied.insert(c.uncopied.front());
+			c.uncopied.pop_front();
+		}
+		if (!get(d->steps, p, 1))
+			continue;
+		group &x = g[a >> LW];
+		conn &c = x.c[a & ((1 << LW) - 1)][p];
+		b.same("step_indexes", index, c.stored);
+		b.good("a step without a commit", direct || (x.selective && c.copied.count(index) != 0));
+		b.good("a step beyond next", c.stored != c.next);
+		c.copied.erase(index);
+		c.stored = (c.stored + 1) & MASK;
+	}
 }
 
 /* The judges' and the repeats' views. */
@@ -138,9 +211,10 @@ void ledger_bench::check_reads()
 {
 	for (unsigned p = 0; p < PORTS; p++) {
 		const unsigned a = (unsigned)get(d->j_addr, p * AW, AW), r = (unsigned)get(d->r_addr, p * AW, AW);
-		const conn &c = g[a >> LW].c[a & ((1 << LW) - 1)][p], &q = g[r >> LW].c[r & ((1 << LW) - 1)][p];
+		conn &c = g[a >> LW].c[a & ((1 << LW) - 1)][p];
+		const conn &q = g[r >> LW].c[r & ((1 << LW) - 1)][p];
 
-		b.same("j_next", get(d->j_next, p * IDX, IDX), c.next);
+		show(g[a >> LW], c, "j_next", (unsigned)get(d->j_next, p * IDX, IDX));
 		b.same("j_sent", get(d->j_sent, p * IDX, IDX), c.sent);
 		b.same("j_una", get(d->j_una, p * IDX, IDX), c.una);
 		b.same("j_far", get(d->j_far, p, 1), c.far);
@@ -154,12 +228,13 @@ void ledger_bench::check_registers(bool quiet)
 {
 	const group &x = g[d->x_group];
 	const unsigned xa = d->x_addr;
-	const conn &c = g[xa >> LW].c[xa & ((1 << LW) - 1)][d->x_port];
+	conn &c = g[xa >> LW].c[xa & ((1 << LW) - 1)][d->x_port];
 
-	b.same("x_next", d->x_next, c.next);
+	show(g[xa >> LW], c, "x_next", d->x_next);
 	b.same("x_sent", d->x_sent, c.sent);
 	b.same("x_una", d->x_una, c.una);
 	b.same("x_msn", d->x_msn, c.msn);
+	b.same("l_head", d->l_head, d->x_head);
 	b.same("x_issued", d->x_issued, x.issued);
 	b.same("g_issued", get(d->g_issued, d->x_group * IDX, IDX), x.issued);
 	b.same("g_pending", get(d->g_pending, d->x_group, 1), d->x_head != x.issued);
@@ -171,6 +246,8 @@ void ledger_bench::check_registers(bool quiet)
 		b.same("the head when all is quiet", least(x, d->x_head, false), 0);
 		b.same("the tail when all is quiet", least(x, d->x_tail, true), 0);
 		b.good("idle when all is quiet", d->idle);
+		b.same("next when all is quiet", d->x_next, c.next);
+		b.good("copies not noted when all is quiet", c.copied.count(c.stored) == 0);
 		settled++;
 	}
 }
@@ -187,17 +264,29 @@ void ledger_bench::cycle(bool quiet)
 		const unsigned i = b.r.below(GROUPS), l = b.r.below(g[i].lanes), ci = b.r.below(GROUPS), cl = b.r.below(g[ci].lanes);
 
 		ja[p] = i << LW | l;
-		ji[p] = (g[i].c[l][p].next + (b.r.percent(70) ? 0 : b.r.below(5) - 2)) & MASK;
+		ji[p] = (g[i].c[l][p].next + (b.r.percent(g[i].selective ? 30 : 70) ? 0 : g[i].selective ?
+			 b.r.below((1u << g[i].size_log2) + 4) - 2 : b.r.below(5) - 2)) & MASK;
+		put(d->j_selective, p, 1, g[i].selective);
+		put(d->j_slot, p * HDR_AW, HDR_AW, slot(g[i], ji[p]));
+		put(d->j_lap, p, 1, ji[p] >> g[i].size_log2 & 1);
 		put(d->j_addr, p * AW, AW, ja[p]);
 		put(d->j_index, p * IDX, IDX, ji[p]);
 		put(d->j_valid, p, 1, !quiet && member(i, l, p) && b.r.percent(p_judge));
 		/* Commits of what has been accepted. */
 		ca[p] = ci << LW | cl;
 		put(d->c_addr, p * AW, AW, ca[p]);
-		put(d->c_valid, p, 1, member(ci, cl, p) && g[ci].c[cl][p].stored != g[ci].c[cl][p].next && b.r.percent(quiet ? 100 : p_commit));
+		const conn &cc = g[ci].c[cl][p];
+		const bool some = g[ci].selective ? !cc.uncopied.empty() : cc.stored != cc.next;
+		put(d->c_valid, p, 1, member(ci, cl, p) && some && b.r.percent(quiet ? 100 : p_commit));
+		put(d->c_selective, p, 1, g[ci].selective);
+		if (!cc.uncopied.empty()) {
+			put(d->c_slot, p * HDR_AW, HDR_AW, slot(g[ci], cc.uncopied.front()));
+			put(d->c_lap, p, 1, cc.uncopied.front() >> g[ci].size_log2 & 1);
+		}
 		put(d->r_addr, p * AW, AW, b.r.below(GROUPS) << LW | b.r.below(LANES));
 	}
 	d->x_group = (uint8_t)b.r.below(GROUPS);
+	d->l_group = d->x_group;
 	d->x_port = (uint8_t)b.r.below(PORTS);
 	d->x_addr = (uint8_t)(b.r.below(GROUPS) << LW | b.r.below(LANES));
 	settle(*d);
@@ -243,7 +332,7 @@ void ledger_bench::cycle(bool quiet)
 
 		if (!there[p] && !quiet && !g[eg].open && member(eg, el, ep) && b.r.percent(p_ack)) {
 			const conn &c = g[eg].c[el][ep];
-			e = { p, ep, eg, el, (c.una + b.r.below(((c.sent - c.una) & MASK) + 1)) & MASK, b.r.below(1 << 24), b.r.percent(10) };
+			e = { p, ep, eg, el, (c.una + b.r.below(((c.sent - c.una) & MASK) + 1)) & MASK, b.r.below(1 << 24), b.r.percent(10), b.r.percent(10) };
 			if (b.r.percent(10))
 				e.index = (c.sent + b.r.below(3)) & MASK;
 			there[p] = true;
@@ -254,38 +343,56 @@ void ledger_bench::cycle(bool quiet)
 		put(d->e_index, p * IDX, IDX, e.index);
 		put(d->e_msn, p * 24, 24, e.msn);
 		put(d->e_fatal, p, 1, e.fatal);
+		put(d->e_still, p, 1, e.still);
 	}
 	settle(*d);
 	check_reads();
 	quiet_for = quiet && d->c_valid == 0 && !begin && copies == 0 && d->pass_end == 0 && !has ? quiet_for + 1 : 0;
 	check_registers(quiet);
 
+	check_steps(ca);
 	/* Judges. */
 	for (unsigned p = 0; p < PORTS; p++) {
 		group &y = g[ja[p] >> LW];
 		conn &c = y.c[ja[p] & ((1 << LW) - 1)][p];
 		const bool ok = get(d->j_accept, p, 1);
 
-		if (ja[p] >> LW == d->x_group)
-			b.same("j_accept", ok, ji[p] == c.next && c.next != ((d->x_tail + (1u << y.size_log2)) & MASK));
+		if (ja[p] >> LW == d->x_group && member(ja[p] >> LW, ja[p] & ((1 << LW) - 1), p)) {
+			const unsigned limit = (d->x_tail + (1u << y.size_log2)) & MASK;
+			const bool inside = less(ji[p], limit), is_new = !less(ji[p], c.next) && c.ahead.count(ji[p]) == 0;
+
+			b.same("j_accept", ok, y.selective ? inside && is_new : ji[p] == c.next && c.next != limit);
+			b.same("j_inside", get(d->j_inside, p, 1), inside);
+			b.same("j_full", get(d->j_full, p, 1), c.shown == limit);
+			twice += y.selective && inside && !is_new && !less(ji[p], c.next);
+		}
 		full += ji[p] == c.next && !ok;
 		if ((d->j_valid >> p & 1) && ok) {
-			b.good("accepted beyond una + S", ((c.next - c.una) & MASK) < 1u << y.size_log2);
+			b.good("accepted beyond una + S", ((ji[p] - c.una) & MASK) < 1u << y.size_log2);
 			for (unsigned k : y.passes)
-				b.good("accepted into a slot that is being read", ((c.next - k) & MASK) < 1u << y.size_log2);
-			c.next = (c.next + 1) & MASK;
+				b.good("accepted into a slot that is being read", ((ji[p] - k) & MASK) < 1u << y.size_log2);
 			accepted++;
+			ahead += ji[p] != c.next;
+			laps += y.selective && (ji[p] >> y.size_log2 & 1);
+			if (y.selective) {
+				c.uncopied.push_back(ji[p]);
+				c.ahead.insert(ji[p]);
+				while (c.ahead.erase(c.next) != 0)
+					c.next = (c.next + 1) & MASK;
+			} else {
+				c.next = (c.next + 1) & MASK;
+			}
 		}
 	}
-	for (unsigned p = 0; p < PORTS; p++)
-		if (d->c_valid >> p & 1) {
-			conn &c = g[ca[p] >> LW].c[ca[p] & ((1 << LW) - 1)][p];
-			c.stored = (c.stored + 1) & MASK;
-		}
 
 	/* The ACK taken a cycle ago. */
 	const bool done = has && !open_block;
 	blocked += has && open_block;
+	const bool rises = done && !now.still && !less(g[now.g].c[now.l][now.port].sent, now.index) &&
+			   less(g[now.g].c[now.l][now.port].una, now.index);
+	b.same("u_valid", d->u_valid, rises ? 1u << now.port : 0);
+	if (rises)
+		b.same("u_addr", d->u_addr, now.g << LW | now.l);
 	b.same("v_valid", d->v_valid, done ? 1u << now.from : 0);
 	if (done) {
 		conn &c = g[now.g].c[now.l][now.port];
@@ -300,7 +407,8 @@ void ledger_bench::cycle(bool quiet)
 		}
 		if (ok)
 			c.msn = now.msn;
-		if (ok && less(c.una, now.index)) {
+		stills += ok && now.still && less(c.una, now.index);
+		if (rises) {
 			c.una = now.index;
 			c.far |= now.index >> (IDX - 2) != 0;
 			raised++;
@@ -369,6 +477,10 @@ void ledger_bench::run()
 	b.met("ACKs that waited for an open loop", blocked, 20);
 	b.met("looks at a group at rest", settled, 1000);
 	b.met("connections begun", inits, 100);
+	b.met("packets accepted before their turn", ahead, 200);
+	b.met("packets that came twice", twice, 100);
+	b.met("packets of odd laps", laps, 200);
+	b.met("ACKs that acknowledge nothing", stills, 50);
 }
 
 static void body(bench &b)

@@ -13,16 +13,20 @@
 #define FEW 1e-9        /* what fewer trees may cost, relative */
 #define TREES_MOST 6000 /* that other schemes may bring */
 
-static struct plan *finish(struct pack *p, const char *name, double cut, struct topo_error *e)
+/* The plan of the packing. Where it will be cut into classes, fewer trees are worth more: each of
+ * them is rounded. */
+static struct plan *finish(struct pack *p, const char *name, const struct scheme_options *o,
+			   struct topo_error *e)
 {
+	double few = o->chunks > 0 ? fmin(0.01, 2.0 / o->chunks) : FEW;
 	double seconds = 0.1 * p->seconds;
-	struct plan *plan = master_plan(p->m, name, FEW, seconds);
+	struct plan *plan = master_plan(p->m, name, few, seconds);
 
 	if (!plan) {
 		topo_refuse(e, -1, -1, "%s: the linear program has no solution", name);
 		return NULL;
 	}
-	plan->certificate.cut = cut;
+	plan->certificate.cut = p->enough;
 	plan->certificate.exact = p->exact;
 	if (isfinite(p->bound))
 		plan->certificate.dual = p->bound;
@@ -41,7 +45,7 @@ SCHEME(forest)
 	p.enough = bound_cut(t, false);
 	pack_begin(&p);
 	if (pack_run(&p) == 0)
-		plan = finish(&p, "forest", p.enough, e);
+		plan = finish(&p, "forest", o, e);
 	else
 		topo_refuse(e, -1, -1, "forest: nothing connects the workers");
 	pack_end(&p);
@@ -91,7 +95,7 @@ SCHEME(best)
 	if (t->workers <= SEED_WORKERS)
 		take_others(&p, o);
 	if (pack_run(&p) == 0)
-		plan = finish(&p, "best", p.enough, e);
+		plan = finish(&p, "best", o, e);
 	else
 		topo_refuse(e, -1, -1, "best: nothing connects the workers");
 	pack_end(&p);

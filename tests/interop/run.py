@@ -102,6 +102,7 @@ def foreign(_):
         time.sleep(1)
         check_box(lab)
         check("through the box: payload byte for byte, headers but for the source MAC", *capture.unchanged(hosts))
+        check("... and a spoilt byte is noticed", not capture.unchanged(hosts, spoil=True)[0])
 
 
 @case
@@ -378,6 +379,10 @@ def plain(_):
             expect_ring(f"plain verbs program, {text}: sums right on every rank", results)
             check_counters(text, guests, before)
         check_box(lab)
+    for bad, why in (("10.0.0.1,send=1,psn=2,port=0", "recv= is missing"), ("10.0.0.1,send=16777216,psn=2,recv=3,port=0", "send"),
+                     ("10.0.0,send=1,psn=2,recv=3,port=0", "address"), ("10.0.0.1,send=1,psn=2,recv=3,port=8", "port")):
+        r = subprocess.run([f"{BIN}/ringfold-ctl", "join", "--job", "1", "--rank", bad], capture_output=True, text=True)
+        check(f"--rank {bad} is refused", r.returncode == 2 and why in r.stderr, r.stderr)
 
 
 def main(argv):

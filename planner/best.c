@@ -55,6 +55,16 @@ SCHEME(forest)
 /* --- best ---------------------------------------------------------------------------------------
  */
 
+/* Of many workers only schemes of few trees that take no time. */
+static bool is_worth_it(const struct scheme *s, bool small)
+{
+	if (s->make == scheme_netreduce_rack || s->make == scheme_netreduce_spine ||
+	    s->make == scheme_switchml || s->make == scheme_rina_switch)
+		return true;
+	return small && s->make != scheme_best && s->make != scheme_forest &&
+	       s->make != scheme_forestcoll;
+}
+
 /* Trees of the other schemes: none of them can then be better. */
 static void take_others(struct pack *p, const struct scheme_options *o)
 {
@@ -65,8 +75,7 @@ static void take_others(struct pack *p, const struct scheme_options *o)
 	for (const struct scheme *s = scheme_list; s->name; s++) {
 		struct plan *other;
 
-		if (s->make == scheme_best || s->make == scheme_forest ||
-		    s->make == scheme_forestcoll)
+		if (!is_worth_it(s, p->t->workers <= SEED_WORKERS))
 			continue;
 		other = s->make(p->t, &quick, NULL);
 		for (int k = 0; other && k < other->trees; k++) {
@@ -92,8 +101,7 @@ SCHEME(best)
 	p.seconds = o->seconds;
 	p.enough = bound_cut(t, o->reduce_only);
 	pack_begin(&p);
-	if (t->workers <= SEED_WORKERS)
-		take_others(&p, o);
+	take_others(&p, o);
 	if (pack_run(&p) == 0)
 		plan = finish(&p, "best", o, e);
 	else

@@ -14,3 +14,4 @@ $(eval $(call c_test,planner_verify,tests/unit/planner_verify.c,planner-forest r
 $(eval $(call c_test,planner_sim,tests/unit/planner_sim.c,planner-forest rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_values,tests/unit/planner_values.c,rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_random,tests/unit/planner_random.c,rf-planner,$(PLANNER_LDLIBS)))
+$(eval $(call c_test,planner_time,tests/unit/planner_time.c,rf-planner,$(PLANNER_LDLIBS)))

@@ -44,6 +44,7 @@ help:
 	@echo 'Start here:'
 	@echo '  make demo       four DPDK hosts train a network, sums made by the Verilated box'
 	@echo '  make test       every test; `make test-NAME` runs one, names are in build/tests.list'
+	@echo '  make interop    Linux guests with soft-RoCE under QEMU, other switches (docs/interop.md); about six minutes'
 	@echo 'Build:'
 	@echo '  make            libraries, tools, the Verilated box'
 	@echo '  make install    DESTDIR=, PREFIX=/usr/local: library, header, pkg-config file, tools'
@@ -55,4 +56,4 @@ help:
 	@echo '  make formal     proofs of the Verilog, each with a mutant that it kills'
 	@echo '  make synth      size of every module, speed of a few'
 	@echo '  make mutate     deliberate faults in the Verilog that its benches must notice'
-	@echo 'Packages: demo and test install what is missing (mk/deps.sh).  Variables: OPT="-O2 -g", SANITIZE=-fsanitize=address, CC=clang, JOBS=2'
+	@echo 'Packages: demo, test and interop install what is missing (mk/deps.sh).  Variables: OPT="-O2 -g", SANITIZE=-fsanitize=address, CC=clang, JOBS=2'

@@ -22,6 +22,7 @@ $(eval $(call c_test,fw_net_test,tests/unit/fw_net_test.c,fwbox fw fwlinux clien
 $(eval $(call c_test,fw_random_test,tests/unit/fw_random_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_queue_test,tests/unit/fw_queue_test.c,fw rfctl rfproto))
 $(eval $(call c_test,ctl_client_test,tests/unit/ctl_client_test.c,client rfctl rfproto))
+$(eval $(call c_test,ctl_many_test,tests/unit/ctl_many_test.c,client rfctl rfproto))
 $(eval $(call test,fw_freestanding,tests/unit/fw_freestanding.sh $(BUILD)/freestanding))
 $(eval $(call c_test,fw_model_test,tests/unit/fw_model_test.c,fw fwlinux client model roce rfctl rfproto,-ldl))
 

@@ -4,7 +4,7 @@
 PLANNER_SRC := $(addprefix planner/,topology.c topology_json.c textline.c generate.c plan.c plan_json.c verify.c \
   fluid.c chunks.c)
 PLANNER_SRC += $(addprefix planner/,lp.c graph.c master.c steiner.c arbor.c pack.c scheme.c ring.c rack.c servers.c \
-  atp.c best.c grid.c inart.c forestcoll.c exact.c)
+  atp.c best.c grid.c inart.c forestcoll.c exact.c quantise.c)
 PLANNER_LDLIBS := -lClp -ljansson -lm
 
 $(eval $(call c_lib,rf-planner,$(PLANNER_SRC),,$(call pkg_cflags,clp)))
@@ -14,3 +14,4 @@ $(eval $(call c_test,planner_verify,tests/unit/planner_verify.c,planner-forest r
 $(eval $(call c_test,planner_sim,tests/unit/planner_sim.c,planner-forest rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_values,tests/unit/planner_values.c,rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_random,tests/unit/planner_random.c,rf-planner,$(PLANNER_LDLIBS)))
+$(eval $(call c_test,planner_time,tests/unit/planner_time.c,rf-planner,$(PLANNER_LDLIBS)))

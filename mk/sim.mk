@@ -25,6 +25,7 @@ $(eval $(call c_test,fabric_faults,tests/sim/fabric_faults.c,$(FABRIC_LIBS),$(FA
 $(eval $(call test,fabric_frames,PYTHON=$(PYTHON) tests/sim/frames.sh $(BUILD)/bin/ringfold-sim tests/check/frames.py,$(BUILD)/bin/ringfold-sim))
 $(eval $(call c_link,fabric_rtl,tests/sim/fabric_rtl.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_rtl))
 $(eval $(call c_link,bench_loss,tests/sim/bench_loss.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/bench_loss))
+$(eval $(call c_link,isolation,tests/sim/isolation.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/isolation))
 $(eval $(call c_link,bench_fabric,tests/sim/bench_fabric.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/bench_fabric))
 
 # Real time.
@@ -63,3 +64,5 @@ $(eval $(call test,fabric_rtl-p4-l2-w64,$(BUILD)/tests/fabric_rtl 4 2 64,$(BUILD
 $(eval $(call bench,loss,$(BUILD)/tests/bench_loss $(BENCH_OUT),$(BUILD)/tests/bench_loss))
 $(eval $(call test,wave,$(PYTHON) tests/sim/wave.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim $(BUILD)/vl/box-p2-l1-w64-trace.so))
 $(eval $(call bench,fabric,$(BUILD)/tests/bench_fabric $(BENCH_OUT),$(BUILD)/tests/bench_fabric $(call rtl_box,4,1,512) $(call rtl_box,8,1,512)))
+$(eval $(call test,isolation,$(BUILD)/tests/isolation 4,$(BUILD)/tests/isolation))
+$(eval $(call bench,isolation,set -e; for p in 4 8; do $(BUILD)/tests/isolation $$$$p model $(BENCH_OUT); done; $(BUILD)/tests/isolation 4 rtl $(BENCH_OUT),$(BUILD)/tests/isolation $(call rtl_box,4,1,512)))

@@ -13,16 +13,20 @@
 #define FEW 1e-9        /* what fewer trees may cost, relative */
 #define TREES_MOST 6000 /* that other schemes may bring */
 
-static struct plan *finish(struct pack *p, const char *name, double cut, struct topo_error *e)
+/* The plan of the packing. Where it will be cut into classes, fewer trees are worth more: each of
+ * them is rounded. */
+static struct plan *finish(struct pack *p, const char *name, const struct scheme_options *o,
+			   struct topo_error *e)
 {
+	double few = o->chunks > 0 ? fmin(0.01, 2.0 / o->chunks) : FEW;
 	double seconds = 0.1 * p->seconds;
-	struct plan *plan = master_plan(p->m, name, FEW, seconds);
+	struct plan *plan = master_plan(p->m, name, few, seconds);
 
 	if (!plan) {
 		topo_refuse(e, -1, -1, "%s: the linear program has no solution", name);
 		return NULL;
 	}
-	plan->certificate.cut = cut;
+	plan->certificate.cut = p->enough;
 	plan->certificate.exact = p->exact;
 	if (isfinite(p->bound))
 		plan->certificate.dual = p->bound;
@@ -41,7 +45,7 @@ SCHEME(forest)
 	p.enough = bound_cut(t, false);
 	pack_begin(&p);
 	if (pack_run(&p) == 0)
-		plan = finish(&p, "forest", p.enough, e);
+		plan = finish(&p, "forest", o, e);
 	else
 		topo_refuse(e, -1, -1, "forest: nothing connects the workers");
 	pack_end(&p);
@@ -50,6 +54,16 @@ SCHEME(forest)
 
 /* --- best ---------------------------------------------------------------------------------------
  */
+
+/* Of many workers only schemes of few trees that take no time. */
+static bool is_worth_it(const struct scheme *s, bool small)
+{
+	if (s->make == scheme_netreduce_rack || s->make == scheme_netreduce_spine ||
+	    s->make == scheme_switchml || s->make == scheme_rina_switch)
+		return true;
+	return small && s->make != scheme_best && s->make != scheme_forest &&
+	       s->make != scheme_forestcoll;
+}
 
 /* Trees of the other schemes: none of them can then be better. */
 static void take_others(struct pack *p, const struct scheme_options *o)
@@ -61,8 +75,7 @@ static void take_others(struct pack *p, const struct scheme_options *o)
 	for (const struct scheme *s = scheme_list; s->name; s++) {
 		struct plan *other;
 
-		if (s->make == scheme_best || s->make == scheme_forest ||
-		    s->make == scheme_forestcoll)
+		if (!is_worth_it(s, p->t->workers <= SEED_WORKERS))
 			continue;
 		other = s->make(p->t, &quick, NULL);
 		for (int k = 0; other && k < other->trees; k++) {
@@ -88,10 +101,9 @@ SCHEME(best)
 	p.seconds = o->seconds;
 	p.enough = bound_cut(t, o->reduce_only);
 	pack_begin(&p);
-	if (t->workers <= SEED_WORKERS)
-		take_others(&p, o);
+	take_others(&p, o);
 	if (pack_run(&p) == 0)
-		plan = finish(&p, "best", p.enough, e);
+		plan = finish(&p, "best", o, e);
 	else
 		topo_refuse(e, -1, -1, "best: nothing connects the workers");
 	pack_end(&p);

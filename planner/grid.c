@@ -11,6 +11,8 @@
 #include "planner/master.h"
 #include "planner/published.h"
 
+#define STANDING_MOST 128 /* workers of the linear program */
+
 struct gria_box {
 	double capacity;
 	int node;
@@ -82,9 +84,10 @@ double gria_relaxation(const struct gria *g, double *part)
 {
 	struct lp *lp = lp_new();
 	int boxes = boxes_needed(g);
-	int n = g->workers;
-	int row[5];
-	double value[5] = {1, 1, 1, 1, 1};
+	/* Workers are alike: of very many each of some stands for several. */
+	int n = g->workers < STANDING_MOST ? g->workers : STANDING_MOST;
+	int row[4];
+	double value[4] = {1, 1, (double)g->workers / n, 1};
 	int ahead = lp_row(lp, -INFINITY, g->ingress);
 	double rate = -1;
 	int first;
@@ -135,13 +138,14 @@ double gria_relaxation(const struct gria *g, double *part)
 	}
 	if (lp_solve(lp) == 0)
 		rate = lp_objective(lp);
-	for (int w = 0; w < n && part && rate >= 0; w++)
+	for (int w = 0; w < g->workers && part && rate >= 0; w++)
 		for (int s = 0; s <= g->boxes; s++) {
 			int from = s == g->boxes ? boxes : s;
 
 			part[w * (g->boxes + 1) + s] =
-				s >= boxes && s < g->boxes ? 0
-							   : lp_value(lp, w * (boxes + 1) + from);
+				s >= boxes && s < g->boxes
+					? 0
+					: lp_value(lp, w % n * (boxes + 1) + from);
 		}
 	lp_free(lp);
 	return rate;

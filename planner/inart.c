@@ -10,8 +10,10 @@
 #include "planner/lp.h"
 #include "planner/published.h"
 
-#define CHOICES 12 /* boxes that a stream may choose from, nearest first */
-#define EVEN 1e-6  /* weight of the least share, so that among equal optima shares are even */
+#define CHOICES 12       /* boxes that a stream may choose from, nearest first */
+#define STREAMS_MANY 400 /* beyond so many streams they choose from less */
+#define CHOICES_MANY 3
+#define EVEN 1e-6 /* weight of the least share, so that among equal optima shares are even */
 
 /* Workers are alike, so one stands for all of them: its rate to server s is own(s) and at(v, s). */
 double inart_shares(const struct topology *t, const int *server, int servers, double rate_max,
@@ -318,7 +320,8 @@ static struct plan *inart(const struct topology *t, const struct scheme_options 
 	x.server = servers_list(t, &x.servers);
 	x.share = room((size_t)x.servers, sizeof(double));
 	x.r = router_new(t);
-	x.choices = t->boxes < CHOICES ? t->boxes : CHOICES;
+	x.choices = t->workers * x.servers > STREAMS_MANY ? CHOICES_MANY : CHOICES;
+	x.choices = t->boxes < x.choices ? t->boxes : x.choices;
 	x.box = room(stream(&x, x.servers, 0), sizeof(int));
 	x.part = room(stream(&x, x.servers, 0), sizeof(double));
 	for (int w = 0; w < t->workers; w++)

@@ -98,6 +98,8 @@ struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 		return NULL;
 	if (o->reduce_only && drop_down(t, p, e) != 0)
 		goto refused;
+	if (o->chunks > 0)
+		quantise_shares(t, p, o->chunks);
 	if (o->chunks > 0 && plan_quantise(p, o->chunks) != 0) {
 		topo_refuse(e, -1, -1, "out of memory");
 		goto refused;

@@ -63,6 +63,9 @@ double egress(const struct topology *t, int node);
  * the worker with the largest. */
 int choose_server(const struct topology *t);
 
+/* Makes every share a multiple of 1 / chunks, some of them 0; plan_quantise does the rest. */
+void quantise_shares(const struct topology *t, struct plan *p, int chunks);
+
 /* Throughput of a plan whose trees are right; 0 where they are not. */
 double plan_rate(const struct topology *t, const struct plan *p);
 

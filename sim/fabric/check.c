@@ -9,6 +9,7 @@ struct rf_check {
 	const struct rf_fabric_cfg *cfg;
 	size_t element;
 	/* The reference of one operation is made once and used for all ranks. */
+	unsigned first; /* rank of the group */
 	unsigned op;
 	uint64_t count;
 	void *expect;
@@ -94,7 +95,7 @@ void rf_check_blank(const struct rf_check *c, void *to, uint64_t count)
  * rank c on. */
 static void ring_reference(const struct rf_check *c, void *const *inputs, char *out)
 {
-	unsigned ranks = c->cfg->ranks;
+	unsigned ranks = rf_fabric_size(c->cfg);
 	uint64_t size = (c->count + ranks - 1) / ranks;
 
 	for (unsigned chunk = 0; chunk * size < c->count; chunk++) {
@@ -109,12 +110,12 @@ static void ring_reference(const struct rf_check *c, void *const *inputs, char *
 	}
 }
 
-static int make_reference(struct rf_check *c, const struct rf_place *places, unsigned op,
-			  uint64_t count)
+static int make_reference(struct rf_check *c, const struct rf_place *places, unsigned first,
+			  unsigned op, uint64_t count)
 {
 	void *inputs[RF_FABRIC_RANKS] = {NULL};
 	size_t bytes = (size_t)count * c->element;
-	unsigned ranks = c->cfg->ranks;
+	unsigned ranks = rf_fabric_size(c->cfg);
 	int err = -1;
 
 	free(c->expect);
@@ -124,7 +125,7 @@ static int make_reference(struct rf_check *c, const struct rf_place *places, uns
 		inputs[r] = malloc(bytes ? bytes : 1);
 		if (!inputs[r] || !c->expect)
 			goto out;
-		rf_check_fill(c, r, op, inputs[r], count);
+		rf_check_fill(c, first + r, op, inputs[r], count);
 	}
 	c->count = count;
 	if (c->cfg->schedule != RF_RUN_BOX)
@@ -132,6 +133,7 @@ static int make_reference(struct rf_check *c, const struct rf_place *places, uns
 	else if (rf_order_reduce(c->cfg->type, c->cfg->op, ranks, places,
 				 (const void *const *)inputs, c->expect, (size_t)count) != 0)
 		goto out;
+	c->first = first;
 	c->op = op;
 	err = 0;
 out:
@@ -140,8 +142,8 @@ out:
 	return err;
 }
 
-uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned op,
-			 const void *got, uint64_t count, bool blank_ok)
+uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned first,
+			 unsigned op, const void *got, uint64_t count, bool blank_ok)
 {
 	const uint8_t *a = got;
 	const uint8_t *b;
@@ -149,7 +151,8 @@ uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsi
 	uint64_t wrong = 0;
 	size_t e = c->element;
 
-	if ((c->op != op || c->count != count) && make_reference(c, places, op, count) != 0)
+	if ((c->op != op || c->first != first || c->count != count) &&
+	    make_reference(c, places, first, op, count) != 0)
 		return UINT64_MAX;
 	b = c->expect;
 	memset(blank, BLANK, sizeof(blank));

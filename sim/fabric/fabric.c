@@ -113,7 +113,7 @@ static void through_switch(struct rf_fabric *f, unsigned in, struct rf_frame *fr
 		struct rf_link *l =
 			rf_link_get(f, box, box ? out[i] - f->cfg.ranks : out[i], false);
 		uint64_t queued = l->free_at > start ? l->free_at - start : 0;
-		uint64_t bytes = queued / 8 * (f->cfg.rate / 1000000) / 1000000;
+		uint64_t bytes = queued / 8 * (l->rate / 1000000) / 1000000;
 		struct rf_frame *copy;
 
 		if (bytes > f->stats.switch_queue_max)
@@ -277,12 +277,12 @@ void rf_fabric_stats(const struct rf_fabric *f, struct rf_fabric_stats *s)
 		rf_box_stats(f->box, s);
 }
 
-uint64_t rf_fabric_op_ns(const struct rf_fabric *f, unsigned op)
+static uint64_t op_ns(const struct rf_fabric *f, unsigned from, unsigned ranks, unsigned op)
 {
 	uint64_t first = UINT64_MAX;
 	uint64_t last = 0;
 
-	for (unsigned r = 0; r < f->cfg.ranks; r++) {
+	for (unsigned r = from; r < from + ranks; r++) {
 		uint64_t posted;
 		uint64_t done;
 
@@ -294,6 +294,18 @@ uint64_t rf_fabric_op_ns(const struct rf_fabric *f, unsigned op)
 			last = done;
 	}
 	return last - first;
+}
+
+uint64_t rf_fabric_op_ns(const struct rf_fabric *f, unsigned op)
+{
+	return op_ns(f, 0, f->cfg.ranks, op);
+}
+
+uint64_t rf_fabric_group_op_ns(const struct rf_fabric *f, unsigned group, unsigned op)
+{
+	unsigned size = rf_fabric_size(&f->cfg);
+
+	return op_ns(f, group * size, size, op);
 }
 
 uint32_t rf_fabric_counter(struct rf_fabric *f, unsigned port, unsigned counter)

@@ -69,10 +69,13 @@ struct rf_fabric_cfg {
 	bool no_keys;                 /* the box has no keys: open laboratory */
 	/* Hosts and network. */
 	unsigned ranks;
+	unsigned
+		groups; /* ranks in so many groups of equal size, one after another; 0: one group */
 	uint8_t port_of_rank[RF_FABRIC_RANKS]; /* box port to which the rule sends; rank mod ports
 						  unless changed */
 	uint64_t join_at[RF_FABRIC_RANKS];     /* ns; 100 us from rank to rank unless changed */
-	uint64_t rate;                         /* bits per second of every link */
+	uint64_t rate;                         /* bits per second of every link ... */
+	uint64_t host_rate;                    /* ... but of the hosts' links; 0: the same */
 	uint64_t delay_ns;                     /* of every link, each direction */
 	uint64_t switch_ns;          /* from last bit in to first bit out at the earliest */
 	uint64_t switch_buffer;      /* bytes queued for one port before frames are dropped */
@@ -220,6 +223,8 @@ void rf_fabric_stats(const struct rf_fabric *f, struct rf_fabric_stats *s);
 /* Time from the first rank's start of its op-th all-reduce to the last rank's completion; 0 where
  * it is not complete. */
 uint64_t rf_fabric_op_ns(const struct rf_fabric *f, unsigned op);
+/* The same for the ranks of one group. */
+uint64_t rf_fabric_group_op_ns(const struct rf_fabric *f, unsigned group, unsigned op);
 /* True where every rank is done and nothing was wrong. */
 bool rf_fabric_good(const struct rf_fabric *f);
 /* A port counter of the box by its number (RF_CNT_*): read over the register bus, costs a little

@@ -72,6 +72,15 @@ static inline bool rf_host_ended(const struct rf_host *h)
 	return h->pub.state >= RF_RANK_DONE;
 }
 
+/* The rank to which this one sends, or the one from which it receives. */
+static inline unsigned rf_host_neighbour(const struct rf_host *h, bool next)
+{
+	unsigned size = rf_fabric_size(&h->f->cfg);
+	unsigned first = rf_fabric_first(&h->f->cfg, h->rank);
+
+	return first + (h->rank - first + (next ? 1 : size - 1)) % size;
+}
+
 /* host.c */
 void rf_host_mac(unsigned rank, uint8_t mac[6]);
 void rf_host_set_active(struct rf_host *h, bool active);

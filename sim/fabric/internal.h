@@ -30,6 +30,7 @@ struct rf_link {
 	uint64_t last_arrival; /* jitter keeps the order */
 	struct rf_faults faults;
 	struct rf_rng rng;
+	uint64_t rate; /* bits per second */
 	unsigned port; /* number of the host or box port */
 	bool box;
 	bool up; /* towards the switch */
@@ -68,6 +69,17 @@ void rf_fabric_trace(struct rf_fabric *f, bool box, unsigned port, enum rf_pcapn
 /* Handles all events up to a time (ps) but the firmware's: for register accesses, which take time.
  */
 void rf_fabric_pass_time(struct rf_fabric *f, uint64_t until);
+/* Ranks of a group, and the first of the group that has a rank. */
+static inline unsigned rf_fabric_size(const struct rf_fabric_cfg *c)
+{
+	return c->groups > 1 ? c->ranks / c->groups : c->ranks;
+}
+
+static inline unsigned rf_fabric_first(const struct rf_fabric_cfg *c, unsigned rank)
+{
+	return rank - rank % rf_fabric_size(c);
+}
+
 static inline uint64_t rf_fabric_ns(const struct rf_fabric *f)
 {
 	return f->now / PS_PER_NS;
@@ -132,10 +144,10 @@ void rf_check_fill(const struct rf_check *c, unsigned rank, unsigned op, void *t
 /* What untouched memory looks like. */
 void rf_check_blank(const struct rf_check *c, void *to, uint64_t count);
 /*
- * Compares a result in full with the reference; returns the number of wrong elements, UINT64_MAX
- * without memory. blank_ok: untouched elements are right too.
+ * Compares a result of the group with this first rank in full with the reference; returns the
+ * number of wrong elements, UINT64_MAX without memory. blank_ok: untouched elements are right too.
  */
-uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned op,
-			 const void *got, uint64_t count, bool blank_ok);
+uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned first,
+			 unsigned op, const void *got, uint64_t count, bool blank_ok);
 
 #endif

@@ -63,8 +63,8 @@ static int connect_qp(struct rf_host *h, const struct roce_qp_cfg *c, unsigned p
 int rf_host_connect(struct rf_host *h)
 {
 	const struct rf_fabric_cfg *cfg = &h->f->cfg;
-	unsigned next = (h->rank + 1) % cfg->ranks;
-	unsigned prev = (h->rank + cfg->ranks - 1) % cfg->ranks;
+	unsigned next = rf_host_neighbour(h, true);
+	unsigned prev = rf_host_neighbour(h, false);
 	struct roce_qp_cfg c;
 	struct rf_coll_cfg coll = {0};
 
@@ -82,8 +82,8 @@ int rf_host_connect(struct rf_host *h)
 		return -1;
 
 	coll.schedule = cfg->schedule == RF_RUN_BOX ? RF_COLL_BOX : RF_COLL_RING;
-	coll.rank = h->rank;
-	coll.ranks = cfg->ranks;
+	coll.rank = h->rank - rf_fabric_first(cfg, h->rank);
+	coll.ranks = rf_fabric_size(cfg);
 	coll.type = cfg->type;
 	coll.op = cfg->op;
 	coll.mtu = cfg->mtu;
@@ -147,7 +147,7 @@ static unsigned log2_of(unsigned v)
 void rf_host_join(struct rf_host *h)
 {
 	const struct rf_fabric_cfg *cfg = &h->f->cfg;
-	unsigned next = (h->rank + 1) % cfg->ranks;
+	unsigned next = rf_host_neighbour(h, true);
 	struct rf_client_cfg c = {0};
 	struct rf_ctl_join j = {0};
 	struct rf_rng rng = rf_rng_make(cfg->seed, UINT64_C(3) << 40 | h->rank);
@@ -156,13 +156,13 @@ void rf_host_join(struct rf_host *h)
 	c.ip = rf_fabric_ip(h->rank);
 	c.box_ip = rf_fabric_box_ip();
 	c.vlan = cfg->vlan ? RF_HOST_VLAN_TCI : RF_CTL_NO_VLAN;
-	c.job = JOB;
-	c.rank = (uint16_t)h->rank;
+	c.job = JOB + h->rank / rf_fabric_size(cfg);
+	c.rank = (uint16_t)(h->rank - rf_fabric_first(cfg, h->rank));
 	c.token = rf_rng_next(&rng) | 1;
 	rf_client_init(&h->client, &c);
 	h->has_client = true;
 
-	j.ranks = (uint16_t)cfg->ranks;
+	j.ranks = (uint16_t)rf_fabric_size(cfg);
 	j.dtype = (uint8_t)cfg->type;
 	j.op = (uint8_t)cfg->op;
 	j.mtu_log2 = (uint8_t)log2_of(cfg->mtu);
@@ -186,13 +186,15 @@ void rf_host_join(struct rf_host *h)
 
 static int keep_places(struct rf_host *h, const struct rf_ctl_ready *r)
 {
-	h->places = calloc(h->f->cfg.ranks, sizeof(*h->places));
+	unsigned size = rf_fabric_size(&h->f->cfg);
+
+	h->places = calloc(size, sizeof(*h->places));
 	if (!h->places)
 		return -1;
-	for (unsigned i = 0; i < h->f->cfg.ranks; i++)
+	for (unsigned i = 0; i < size; i++)
 		h->places[i] =
 			(struct rf_place){.port = r->place[i].port, .lane = r->place[i].lane};
-	h->pub.place = h->places[h->rank];
+	h->pub.place = h->places[h->rank % size];
 	h->pub.window = r->window;
 	return 0;
 }

@@ -74,7 +74,7 @@ uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start,
 		      struct rf_frame *frame)
 {
 	uint64_t begin = start > l->free_at ? start : l->free_at;
-	uint64_t end = begin + rf_wire_ps(f->cfg.rate, frame->len);
+	uint64_t end = begin + rf_wire_ps(l->rate, frame->len);
 	uint64_t at = end + f->cfg.delay_ns * PS_PER_NS;
 	struct rf_frame *twin = NULL;
 

@@ -15,7 +15,8 @@ void rf_host_judge_unfinished(struct rf_host *h)
 
 		if (op->done || h->f->cfg.in_place || !h->places)
 			continue;
-		raw = rf_check_result(h->f->check, h->places, i, op->recv, op->count, true);
+		raw = rf_check_result(h->f->check, h->places, rf_fabric_first(&h->f->cfg, h->rank),
+				      i, op->recv, op->count, true);
 		if (raw == UINT64_MAX)
 			rf_fabric_fail(h->f, "no memory for the reference");
 		else
@@ -59,7 +60,8 @@ void rf_host_look_at_collective(struct rf_host *h)
 
 			snprintf(text, sizeof(text), "%s: connection %s rank %u: %s%s",
 				 rf_coll_error_name(d.status), channel ? "from" : "to",
-				 (h->rank + (channel ? h->f->cfg.ranks - 1 : 1)) % h->f->cfg.ranks,
+				 rf_host_neighbour(h, channel == 0) -
+					 rf_fabric_first(&h->f->cfg, h->rank),
 				 roce_wc_status_name((enum roce_wc_status)status),
 				 !box ? ""
 				 : roce_qp_counters(h->to_next)->rx_acks == 0
@@ -79,8 +81,9 @@ void rf_host_look_at_collective(struct rf_host *h)
 		h->pub.last_done_ns = rf_host_ns(h);
 		if (h->f->cfg.flip && h->rank == 0 && d.id == 0)
 			((uint8_t *)op->recv)[op->count * rf_arith_size(h->f->cfg.type) / 2] ^= 1;
-		wrong = rf_check_result(h->f->check, h->places, (unsigned)d.id, op->recv, op->count,
-					false);
+		wrong = rf_check_result(h->f->check, h->places,
+					rf_fabric_first(&h->f->cfg, h->rank), (unsigned)d.id,
+					op->recv, op->count, false);
 		if (wrong == UINT64_MAX)
 			rf_fabric_fail(h->f, "no memory for the reference");
 		h->pub.checked += op->count;

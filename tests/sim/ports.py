@@ -192,6 +192,41 @@ def sockets(program, folder):
         box.stop()
 
 
+def survivors(program, folder, spec):
+    """Which of 400 numbered frames pass from the losing port to the other one, and back."""
+    names = [f"{folder}/{n}" for n in ("la", "lb", "lva", "lvb")]
+    ends = [Dgram(names[2], names[0]), Dgram(names[3], names[1])]
+    box = Box(program, f"a=dgram:{names[0]},to={names[2]},loss={spec}", f"b=dgram:{names[1]},to={names[3]}")
+    out = []
+    for a, b in ((0, 1), (1, 0)):
+        came = set()
+        for n in range(400):
+            ends[a].send(frame_of(mac(b), mac(a), 60, 0)[:14] + struct.pack(">I", n) + bytes(42))
+            if n % 8 == 7:
+                while select.select([ends[b].s], [], [], 0.01)[0]:
+                    came.add(struct.unpack(">I", take(ends[b])[14:18])[0])
+        while select.select([ends[b].s], [], [], 0.2)[0]:
+            came.add(struct.unpack(">I", take(ends[b])[14:18])[0])
+        out.append(came)
+    box.stop()
+    for e in ends:
+        e.s.close()
+    for n in names[2:]:
+        os.unlink(n)
+    return out
+
+
+def losing(program, folder):
+    there, back = survivors(program, folder, "30%")
+    check("a port that loses 30 % does so both ways", 235 < len(there) < 325 and 235 < len(back) < 325, (len(there), len(back)))
+    check("... the same frames each time", survivors(program, folder, "0.3") == [there, back])
+    check("without loss all pass", [len(s) for s in survivors(program, folder, "0")] == [400, 400])
+    for bad in ("100%", "-1%", "x", "", "nan"):
+        box = Box(program, f"a=dgram:{folder}/q,to={folder}/r,loss={bad}")
+        check(f"loss={bad} is refused", box.process.wait(20) == 1 and "percentage" in box.first, box.first)
+        box.stop()
+
+
 def ip(*args):
     subprocess.run(["ip", *args], check=True)
 
@@ -273,7 +308,11 @@ def main():
         return subprocess.run(again).returncode
     folder = tempfile.mkdtemp(prefix="ringfold-ports-")
     try:
-        (namespace if sys.argv[2:] == ["inside"] else sockets)(program, folder)
+        if sys.argv[2:] == ["inside"]:
+            namespace(program, folder)
+        else:
+            sockets(program, folder)
+            losing(program, folder)
     finally:
         shutil.rmtree(folder)
     return 1 if FAILED else 0

@@ -287,58 +287,6 @@ static void test_falls_silent(void **state)
 	assert_int_equal(t, 5000 * MS);
 }
 
-/*
- * Many ranks begin in the same moment; the box has room for a few requests and needs a while for
- * each. All are answered, and nobody needs more than a few sendings.
- */
-static void test_many_at_once(void **state)
-{
-	enum { CLIENTS = 64, ROOM = 8, SERVICE_MS = 3 };
-	static struct rf_client c[CLIENTS];
-	struct {
-		unsigned int client;
-		struct rf_ctl_header h;
-	} queue[ROOM];
-	struct rf_ctl_request q;
-	struct rf_ctl_reply r = ready();
-	unsigned int queued = 0, done = 0, sent = 0, lost = 0;
-	uint64_t t;
-
-	(void)state;
-	for (unsigned int i = 0; i < CLIENTS; i++) {
-		c[i] = client(true);
-		c[i].cfg.rank = (uint16_t)i;
-		c[i].token = ((uint64_t)rnd() << 32 | rnd()) | 1;
-		rf_client_join(&c[i], &join, 0);
-	}
-	for (t = 0; done < CLIENTS && t < 3000; t++) {
-		for (unsigned int i = 0; i < CLIENTS; i++) {
-			struct rf_ctl_header h;
-
-			if (request(&c[i], t * MS, &h, &q) != RF_CTL_JOIN)
-				continue;
-			sent++;
-			lost += queued == ROOM;
-			if (queued == ROOM)
-				continue;
-			queue[queued].client = i;
-			queue[queued++].h = h;
-		}
-		if (t % SERVICE_MS != 0 || queued == 0)
-			continue;
-		reply(&c[queue[0].client], t * MS, &queue[0].h, &r, key, 9);
-		memmove(queue, queue + 1, --queued * sizeof(queue[0]));
-		done = 0;
-		for (unsigned int i = 0; i < CLIENTS; i++)
-			done += rf_client_state(&c[i]) == RF_CLIENT_READY;
-	}
-	printf("%u ready after %u ms, %u requests, %u lost\n", done, (unsigned int)t, sent, lost);
-	assert_int_equal(done, CLIENTS);
-	assert_true(lost > 0);
-	assert_in_range(sent, CLIENTS, 10 * CLIENTS);
-	assert_true(t < 1500);
-}
-
 static void test_keepalive(void **state)
 {
 	struct rf_client c = ready_client();
@@ -722,13 +670,12 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_arp),          cmocka_unit_test(test_no_answer),
-		cmocka_unit_test(test_falls_silent), cmocka_unit_test(test_many_at_once),
-		cmocka_unit_test(test_keepalive),    cmocka_unit_test(test_group_fails),
-		cmocka_unit_test(test_refused),      cmocka_unit_test(test_unsigned),
-		cmocka_unit_test(test_distrust),     cmocka_unit_test(test_leave),
-		cmocka_unit_test(test_abort),        cmocka_unit_test(test_query),
-		cmocka_unit_test(test_query_twice),  cmocka_unit_test(test_vlan),
-		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_falls_silent), cmocka_unit_test(test_keepalive),
+		cmocka_unit_test(test_group_fails),  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_unsigned),     cmocka_unit_test(test_distrust),
+		cmocka_unit_test(test_leave),        cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_query),        cmocka_unit_test(test_query_twice),
+		cmocka_unit_test(test_vlan),         cmocka_unit_test(test_texts),
 	};
 
 	if (argc > 1)

@@ -247,6 +247,38 @@ static void test_names(void **state)
 	}
 }
 
+/* Whole chunk classes cost little, and no more than rounding each share by itself. */
+static void test_chunks(void **state)
+{
+	struct scheme_options o = scheme_options_default();
+	double sum = 0;
+
+	(void)state;
+	o.chunks = 256;
+	for (uint64_t one = seed; one < seed + (uint64_t)count; one++) {
+		struct topology *t = drawn(one);
+		struct plan *p = run(t, "best", one);
+		struct plan_load load;
+		struct topo_error e;
+		struct plan *q = scheme_run(scheme_find("best"), t, &o, &e);
+		double kept;
+
+		CHECK(q && p, one, "no plan");
+		CHECK(plan_verify(t, q, &load, &e) == 0, one, "%s", e.text);
+		plan_load_free(&load);
+		kept = q->throughput / p->throughput;
+		CHECK(kept > 0.9 && kept < 1 + 1e-9, one, "%d classes leave %g", o.chunks, kept);
+		assert_int_equal(plan_quantise(p, o.chunks), 0);
+		CHECK(q->throughput >= 0.99 * plan_rate(t, p), one,
+		      "%g, each share rounded by itself %g", q->throughput, plan_rate(t, p));
+		sum += kept;
+		plan_free(p);
+		plan_free(q);
+		topo_free(t);
+	}
+	print_message("256 classes leave %.4f of the throughput on average\n", sum / count);
+}
+
 /* Cheapest arborescences against trying every choice of parents. */
 static void test_arborescence(void **state)
 {
@@ -307,10 +339,9 @@ static void test_arborescence(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arborescence),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_certificate),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_arborescence), cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_certificate),  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_chunks),
 	};
 
 	if (getenv("RINGFOLD_SEED"))

@@ -150,6 +150,33 @@ static void prefixes(void **state)
 	}
 }
 
+/* Files with a few bytes changed: taken or refused with a reason, and what is taken is whole. */
+static void changed_bytes(void **state)
+{
+	static const char text[] = HEAD GOOD_NODES GOOD_LINKS;
+	static const char bytes[] = "0123456789-.eE\"{}[],: abx\n";
+	uint64_t random = 1;
+	int taken = 0;
+
+	(void)state;
+	for (int n = 0; n < 20000; n++) {
+		struct topo_error e = {.text = ""};
+		struct topology *t;
+		char copy[sizeof(text)];
+
+		memcpy(copy, text, sizeof(text));
+		for (uint64_t k = 1 + topo_random(&random) % 3; k > 0; k--)
+			copy[topo_random(&random) % (sizeof(text) - 1)] =
+				bytes[topo_random(&random) % (sizeof(bytes) - 1)];
+		t = topo_parse(copy, sizeof(text) - 1, "f", &e);
+		taken += t != NULL;
+		if (!t && strncmp(e.text, "f:", 2) != 0)
+			fail_msg("no reason: \"%s\" for %s", e.text, copy);
+		topo_free(t);
+	}
+	assert_true(taken > 100);
+}
+
 static void same(const struct topology *a, const struct topology *b)
 {
 	assert_int_equal(a->nodes, b->nodes);
@@ -290,9 +317,13 @@ static void lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines),     cmocka_unit_test(good_file),
-		cmocka_unit_test(bad_files), cmocka_unit_test(prefixes),
-		cmocka_unit_test(sizes),     cmocka_unit_test(writes_what_it_reads),
+		cmocka_unit_test(lines),
+		cmocka_unit_test(good_file),
+		cmocka_unit_test(bad_files),
+		cmocka_unit_test(prefixes),
+		cmocka_unit_test(changed_bytes),
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(writes_what_it_reads),
 		cmocka_unit_test(bad_specs),
 	};
 

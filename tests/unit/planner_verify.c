@@ -565,12 +565,51 @@ static void bad_plans(void **state)
 	topo_free(t);
 }
 
+/* Plans with bytes changed: refused by the reader or the verifier, or right; never a crash. */
+static void changed_bytes(void **state)
+{
+	static const char bytes[] = "0123456789-.e\"{}[],: hs\n";
+	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
+	struct topology *t = make(&s);
+	uint64_t random = seed;
+	struct plan *p = forest_random(t, 3, false, &random);
+	char *text = plan_format(p, t);
+	size_t len = strlen(text);
+	char *copy = malloc(len + 1);
+	int read = 0;
+
+	(void)state;
+	assert_non_null(copy);
+	for (int n = 0; n < 4000; n++) {
+		struct topo_error e = {.text = ""};
+		struct plan_load load;
+		struct plan *back;
+
+		memcpy(copy, text, len + 1);
+		for (uint64_t k = 1 + topo_random(&random) % 3; k > 0; k--)
+			copy[topo_random(&random) % len] =
+				bytes[topo_random(&random) % (sizeof(bytes) - 1)];
+		back = plan_parse(copy, len, "p", t, &e);
+		if (back && plan_verify(t, back, &load, &e) == 0)
+			plan_load_free(&load);
+		else if (e.text[0] == '\0')
+			fail_msg("no reason for %s", copy);
+		read += back != NULL;
+		plan_free(back);
+	}
+	assert_true(read > 100);
+	free(copy);
+	free(text);
+	plan_free(p);
+	topo_free(t);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_hand),   cmocka_unit_test(mutants_die),
 		cmocka_unit_test(quantised), cmocka_unit_test(json_there_and_back),
-		cmocka_unit_test(bad_plans),
+		cmocka_unit_test(bad_plans), cmocka_unit_test(changed_bytes),
 	};
 
 	if (argc > 1)

@@ -1,0 +1,97 @@
+/*
+ * How long planning takes, in seconds of the processor: below 1 for 100 hosts on 30 switches,
+ * below 60 for 1,000 hosts. And how few trees it needs where one is enough.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "planner/scheme.h"
+
+static void plan(const char *what, const struct topo_spec *s, double most, int trees)
+{
+	struct scheme_options o = scheme_options_default();
+	struct topo_error e;
+	struct topology *t = topo_generate(s, &e);
+	struct plan_load load;
+	struct plan *p;
+	double seconds;
+	clock_t begin;
+
+	if (!t)
+		fail_msg("%s: %s", what, e.text);
+	o.seconds = most / 2;
+	begin = clock();
+	p = scheme_run(scheme_find("best"), t, &o, &e);
+	seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+	if (!p)
+		fail_msg("%s: %s", what, e.text);
+	if (plan_verify(t, p, &load, &e) != 0)
+		fail_msg("%s: %s", what, e.text);
+	plan_load_free(&load);
+	print_message("%s: %d hosts, %.3f s, %.1f %% of the cut bound, %d trees\n", what,
+		      t->workers, seconds, 100 * p->throughput / p->certificate.cut, p->trees);
+	assert_true(seconds < most);
+	assert_true(p->throughput <= p->certificate.cut * (1 + 1e-9));
+	assert_true(trees == 0 || p->trees == trees);
+	plan_free(p);
+	topo_free(t);
+}
+
+static struct topo_spec leaf_spine(int leaves, int spines, int hosts)
+{
+	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
+
+	s.leaves = leaves;
+	s.spines = spines;
+	s.hosts = hosts;
+	return s;
+}
+
+static void test_hundred(void **state)
+{
+	struct topo_spec s = leaf_spine(20, 10, 5);
+
+	(void)state;
+	plan("leaf-spine", &s, 1, 1);
+	s.spread = 0.5;
+	plan("unequal links", &s, 1, 0);
+	s.processing_min = 50;
+	s.processing_max = 300;
+	plan("limited boxes", &s, 1, 0);
+	s = topo_spec_default(TOPO_RANDOM);
+	s.hosts = 100;
+	s.leaves = 30;
+	plan("random", &s, 1, 0);
+	s.processing_min = 50;
+	s.processing_max = 1000;
+	plan("random, limited boxes", &s, 1, 0);
+}
+
+static void test_thousand(void **state)
+{
+	struct topo_spec s = leaf_spine(40, 10, 25);
+
+	(void)state;
+	plan("leaf-spine", &s, 60, 1);
+	s.spread = 0.5;
+	plan("unequal links", &s, 60, 0);
+	s = topo_spec_default(TOPO_FAT_TREE);
+	s.k = 16;
+	s.hosts = 8;
+	plan("fat-tree", &s, 60, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hundred),
+		cmocka_unit_test(test_thousand),
+	};
+
+	return cmocka_run_group_tests_name("planner_time", tests, NULL, NULL);
+}

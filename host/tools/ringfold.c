@@ -23,6 +23,7 @@ static const struct {
 	{"box", "the Ethernet switch and the box in real time, Verilog or reference model"},
 	{"compare", "two engines of the box under the same random traffic"},
 	{"sim", "hosts, links, switch and box in virtual time"},
+	{"replay", "runs with faults, each from its seed"},
 	{"perf", "all-reduce performance and correctness, one table"},
 	{"doctor",
 	 "is the box there, does the rule steer: the first thing that fails, and the mend"},

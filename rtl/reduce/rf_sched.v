@@ -8,8 +8,8 @@
 // Proved      tests/rtl/core.
 //
 // A pass is one lane of one packet; the lanes of a packet follow one another on the block's ports, which are locked for the
-// others meanwhile. First sendings beat repeats: a repeat starts where no group that could start wants a port of its block,
-// or when FIRSTS first sendings have gone past it (urgent): then the block is kept free for it.
+// others meanwhile. Repeats go before first sendings: a group starts where no repeat that could start wants a port of its block,
+// or when REPEATS repeats have gone past it (urgent): then the block is kept free for it.
 
 `include "rf_regs.vh"
 
@@ -25,8 +25,8 @@ module rf_sched #(
   parameter HDR_AW = 9,
   // Width of the credit counters.
   parameter CREDIT_W = 10,
-  // First sendings that may pass a repeat: one pass in FIRSTS + 1 is the repeat's.
-  parameter FIRSTS = 31
+  // Repeats that may pass a group that waits: one pass in REPEATS + 1 is its first sending.
+  parameter REPEATS = 31
 ) (
   input  wire                          clk,
   input  wire                          rst,
@@ -141,10 +141,9 @@ module rf_sched #(
   reg  [PW-1:0]      port_q  [0:GROUPS-1];
   reg  [LW-1:0]      wanted_q [0:GROUPS-1];
 
-  // A group was looked at and lacked room somewhere; a repeat lacked room at its port.
+  // A group was looked at and lacked room somewhere; a repeat lacked room at its port, or is too early.
   reg  [GROUPS-1:0]  stuck_q;
   reg  [PORTS-1:0]   q_stuck_q;
-  reg  [PORTS-1:0]   urgent_q;
 
   // s0: choose a candidate.
   reg  [GROUPS-1:0] ready;
@@ -243,30 +242,26 @@ module rf_sched #(
       enough[j] = free_beats[j*CREDIT_W +: CREDIT_W] >= beats && free_hdrs[j*CREDIT_W +: CREDIT_W] >= hdrs;
   end
 
-  // Groups that could start on a port of this block.
-  reg  rival;
+  // Ports that repeats want, and those that are kept free for a group that has waited long; one cycle late.
+  reg  [PORTS-1:0]  asked_q;
+  reg  [PORTS-1:0]  asked;
+  reg  [PORTS-1:0]  kept_q;
+  reg  [PORTS-1:0]  kept;
+  reg  [GROUPS-1:0] urgent_q;
   integer k;
-  always @(*) begin
-    rival = 1'b0;
-    if (s1_repeat_q)
-      for (k = 0; k < GROUPS; k = k + 1)
-        if (ready[k] && !stuck_q[k] && (g_block[k*PORTS +: PORTS] & block) != {PORTS{1'b0}}) rival = 1'b1;
-  end
-
-  // Ports that are kept free for an urgent repeat.
-  reg  [PORTS-1:0] kept_q;
-  reg  [PORTS-1:0] kept;
   integer m;
   always @(*) begin
-    kept = {PORTS{1'b0}};
-    if (urgent_q != {PORTS{1'b0}})
-      for (m = 0; m < PORTS; m = m + 1)
-        if (urgent_q[m] && q_valid[m] && !q_stuck_q[m]) kept = kept | g_block[q_addr[m*AW+LW +: GW]*PORTS +: PORTS];
+    asked = {PORTS{1'b0}};
+    kept  = {PORTS{1'b0}};
+    for (k = 0; k < PORTS; k = k + 1)
+      if (q_valid[k] && !q_stuck_q[k]) asked = asked | g_block[q_addr[k*AW+LW +: GW]*PORTS +: PORTS];
+    for (m = 0; m < GROUPS; m = m + 1)
+      if (urgent_q[m] && ready[m] && !stuck_q[m]) kept = kept | g_block[m*PORTS +: PORTS];
   end
 
   always @(posedge clk)
-    if (rst) kept_q <= {PORTS{1'b0}};
-    else kept_q <= kept;
+    if (rst) {asked_q, kept_q} <= {2*PORTS{1'b0}};
+    else {asked_q, kept_q} <= {asked, kept};
 
   wire free_preps = (prep_busy & block) == {PORTS{1'b0}};
   wire free_locks = (lock_q & block) == {PORTS{1'b0}};
@@ -275,8 +270,9 @@ module rf_sched #(
   wire start_ok   = free_preps && free_locks && pass_room[g];
 
   wire forget     = s1_repeat_q && (e_dead || e_stale);
-  wire go_first   = s1_first_q && !midway && ready[g] && start_ok && room && queues && (kept_q & block) == {PORTS{1'b0}};
-  wire go_repeat  = s1_repeat_q && !forget && !e_early && start_ok && room && (!rival || urgent_q[s1_port_q]);
+  wire go_first   = s1_first_q && !midway && ready[g] && start_ok && room && queues &&
+                    ((asked_q & block) == {PORTS{1'b0}} || urgent_q[g]);
+  wire go_repeat  = s1_repeat_q && !forget && !e_early && start_ok && room && (kept_q & block) == {PORTS{1'b0}};
   wire go_on      = s1_first_q && midway && free_preps;
   wire start      = go_first || go_repeat;
   wire go         = start || go_on;
@@ -348,21 +344,23 @@ module rf_sched #(
 
   always @(posedge clk)
     if (rst) q_stuck_q <= {PORTS{1'b0}};
-    else if (s1_repeat_q) q_stuck_q[s1_port_q] <= !forget && !room;
+    else if (s1_repeat_q) q_stuck_q[s1_port_q] <= !forget && (!room || e_early);
 
-  // First sendings that went past the repeat at the front of each port's queue.
+  // Repeats that went past each group that waits.
   genvar n;
   generate
-    for (n = 0; n < PORTS; n = n + 1) begin : g_urgent
-      reg [5:0] passed_q;
+    for (n = 0; n < GROUPS; n = n + 1) begin : g_urgent
+      localparam [31:0] NUMBER = n;
+      reg  [5:0] passed_q;
+      wire       served = go_first && g == NUMBER[GW-1:0];
 
       always @(posedge clk)
-        if (rst || q_pop[n] || !q_valid[n]) begin
+        if (rst || served || !ready[n]) begin
           passed_q    <= 6'd0;
           urgent_q[n] <= 1'b0;
-        end else if (go_first && block[n] && !urgent_q[n]) begin
+        end else if (go_repeat && (block & g_block[n*PORTS +: PORTS]) != {PORTS{1'b0}} && !urgent_q[n]) begin
           passed_q    <= passed_q + 6'd1;
-          urgent_q[n] <= {26'd0, passed_q} + 32'd1 >= FIRSTS;
+          urgent_q[n] <= {26'd0, passed_q} + 32'd1 >= REPEATS;
         end
     end
   endgenerate

@@ -53,7 +53,7 @@ static void draw_group(struct rf_rng *r, struct rf_fabric_cfg *c)
 	c->start_psn = draw_psn(r);
 	c->selective = rf_rng_below(r, 4) == 0;
 	c->transparent = rf_rng_below(r, 5) == 0;
-	c->straggler = rf_rng_below(r, 4) == 0 ? 1 + (unsigned)rf_rng_below(r, 10) : 0;
+	c->straggler = rf_rng_below(r, 4) == 0 ? 22 + (unsigned)rf_rng_below(r, 10) : 0;
 	c->vlan = rf_rng_below(r, 4) == 0;
 	c->in_place = rf_rng_below(r, 3) == 0;
 }
@@ -91,8 +91,6 @@ static void draw_events(struct rf_plan *p, struct rf_rng *r)
 		p->may_fail = true;
 		break;
 	case 4:
-		/* Past the box nothing is ever acknowledged: the transport gives up. */
-		p->cfg.retry_cnt = 12;
 		add(p, RF_PLAN_NO_RULE, at, rank, 0);
 		p->may_fail = true;
 		break;
@@ -103,6 +101,10 @@ static void draw_events(struct rf_plan *p, struct rf_rng *r)
 	default:
 		break;
 	}
+	/* Where nothing is ever acknowledged again (a dead successor in a group that drains, no
+	 * rule) the transport has to give up. */
+	if (p->may_fail)
+		p->cfg.retry_cnt = 12;
 }
 
 void rf_plan_make(struct rf_plan *p, uint64_t seed, const struct rf_engine_ops *engine,
@@ -237,12 +239,14 @@ const char *rf_plan_run(const struct rf_plan *p, char *text, size_t room)
 		ended = rf_fabric_run(f, p->limit);
 	if (!wrong && ended < 0)
 		wrong = rf_fabric_why(f);
-	for (unsigned r = 0; r < p->cfg.ranks; r++) {
+	for (unsigned r = p->cfg.ranks; r-- > 0;) {
 		const char *what = wrong ? NULL : judge(f, p, r);
 
 		if (!what)
 			continue;
-		snprintf(text, room, "rank %u: %s (%s)", r, what, rf_fabric_rank(f, r)->text);
+		snprintf(text, room, "rank %u: %s, state %d, %u operations done (%s)", r, what,
+			 (int)rf_fabric_rank(f, r)->state, rf_fabric_rank(f, r)->done,
+			 rf_fabric_rank(f, r)->text);
 		wrong = text;
 	}
 	rf_fabric_destroy(f);

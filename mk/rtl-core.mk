@@ -25,6 +25,6 @@ $(foreach p,2 4 8,$(eval $(call bench,core-$(p),$(BUILD)/vl/core-$(p)x4x512/Vrf_
 
 .PHONY: formal-ledger
 formal-ledger:
-	$(PYTHON) tests/formal/lib/prove.py tests/formal/nak.proof tests/formal/ledger.proof
+	$(PYTHON) tests/formal/lib/prove.py tests/formal/nak.proof tests/formal/ledger.proof tests/formal/ledger_selective.proof
 FORMAL_TARGETS += formal-ledger
 $(eval $(call test,formal-nak,$(PYTHON) tests/formal/lib/prove.py tests/formal/nak.proof))

@@ -18,7 +18,7 @@ SIM_BOX_LIBS := rf-cosim model fwsim fw fwlinux rfctl rf-switch rf-trace
 # Virtual time.
 FABRIC_LIBS   := rf-fabric client collective roce $(SIM_BOX_LIBS) rfproto
 FABRIC_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm
-$(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c link.c check.c host.c job.c program.c box.c setup.c fabric.c)))
+$(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c link.c check.c host.c job.c program.c box.c setup.c fabric.c plan.c)))
 $(eval $(call c_prog,ringfold-sim,host/tools/ringfold-sim.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_test,fabric_sums,tests/sim/fabric_sums.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_test,fabric_faults,tests/sim/fabric_faults.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))

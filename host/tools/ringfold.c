@@ -24,6 +24,7 @@ static const struct {
 	{"compare", "two engines of the box under the same random traffic"},
 	{"sim", "hosts, links, switch and box in virtual time"},
 	{"plan", "which traffic merges where: plans, all schemes compared, on any topology"},
+	{"replay", "runs with faults, each from its seed"},
 	{"perf", "all-reduce performance and correctness, one table"},
 	{"doctor",
 	 "is the box there, does the rule steer: the first thing that fails, and the mend"},

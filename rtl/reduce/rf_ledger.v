@@ -192,6 +192,7 @@ module rf_ledger #(
   wire [PORTS*(LANES<<HDR_AW)-1:0] f_copied;
   wire [PORTS*2-1:0]               f_same;
   wire [PORTS*2-1:0]               f_run;
+  wire [PORTS*(4*AW+4)-1:0]        f_queue;
   wire [PORTS*2*AW-1:0]            f_run_addr;
   wire [PORTS*2*IDX-1:0]           f_run_index;
   wire [PORTS-1:0]                 f_next_step;
@@ -285,6 +286,7 @@ module rf_ledger #(
         .f_copied   (f_copied[p*(LANES<<HDR_AW) +: LANES<<HDR_AW]),
         .f_same     (f_same[p*2 +: 2]),
         .f_run      (f_run[p*2 +: 2]),
+        .f_queue    (f_queue[p*(4*AW+4) +: 4*AW+4]),
         .f_run_addr (f_run_addr[p*2*AW +: 2*AW]),
         .f_run_index(f_run_index[p*2*IDX +: 2*IDX]),
         .f_next_step(f_next_step[p]),

@@ -116,6 +116,7 @@ module rf_ledger_port #(
   // {stored, next}
   output wire [1:0]           f_same,
   output wire [1:0]           f_run,
+  output wire [4*(GW+LW)+3:0] f_queue,
   output wire [2*(GW+LW)-1:0] f_run_addr,
   output wire [2*IDX-1:0]     f_run_index,
   output wire                 f_next_step,
@@ -172,7 +173,7 @@ module rf_ledger_port #(
     .step_valid(n_valid), .step_ready(n_ready), .step_addr(n_addr), .step_index(n_index), .idle(n_idle)
 `ifdef FORMAL
     ,
-    .f_same(f_same[0]), .f_marks(f_there), .f_run(f_run[0]), .f_queued(f_queued[0 +: 1<<AW])
+    .f_same(f_same[0]), .f_marks(f_there), .f_run(f_run[0]), .f_queue(f_queue[0 +: 2*AW+2]), .f_queued(f_queued[0 +: 1<<AW])
 `endif
   );
 
@@ -201,7 +202,7 @@ module rf_ledger_port #(
     .step_valid(o_valid), .step_ready(o_ready), .step_addr(o_addr), .step_index(o_index), .idle(o_idle)
 `ifdef FORMAL
     ,
-    .f_same(f_same[1]), .f_marks(f_copied), .f_run(f_run[1]), .f_queued(f_queued[(1<<AW) +: 1<<AW])
+    .f_same(f_same[1]), .f_marks(f_copied), .f_run(f_run[1]), .f_queue(f_queue[2*AW+2 +: 2*AW+2]), .f_queued(f_queued[(1<<AW) +: 1<<AW])
 `endif
   );
 

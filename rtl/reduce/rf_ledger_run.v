@@ -59,6 +59,8 @@ module rf_ledger_run #(
   output wire                       f_same,
   output wire [(LANES<<HDR_AW)-1:0] f_marks,
   output wire                       f_run,
+  // {count, valid, address} of the queue.
+  output wire [2*(GW+LW)+1:0]       f_queue,
   output wire [(1<<(GW+LW))-1:0]    f_queued
 `endif
 );
@@ -158,6 +160,7 @@ module rf_ledger_run #(
   assign f_same   = m_there == (f_marks[{m_lane, m_slot}] == m_lap) &&
                     here == (f_marks[{run_lane, run_at}] == run_lap);
   assign f_run    = run_q;
+  assign f_queue  = {q_count, q_valid, q_addr};
   assign f_queued = queued_q;
 `endif
 

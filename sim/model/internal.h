@@ -38,7 +38,7 @@
 #define MODEL_RAW_DELAY 9u     /* the same, foreign and injected frames */
 #define MODEL_PASS_GAP 3u      /* from one pass of a block of ports to the next */
 #define MODEL_PASS_MIN 7u      /* shortest pass of a lane where lanes are accumulated */
-#define MODEL_FIRST_SHARE 32u  /* at least one pass in so many is a first sending, if one waits */
+#define MODEL_REPEAT_SHARE 32u /* at least one pass in so many is a repeat, if one waits */
 #define MODEL_RESULT_SHARE 8u  /* so many results at most before another waiting frame */
 
 /* 24-bit serial numbers: indexes and PSNs. */
@@ -225,7 +225,7 @@ struct rf_engine {
 	struct model_bank banks[MODEL_PORTS][MODEL_LANES];
 	unsigned int group_turn;  /* group that is looked at first */
 	unsigned int repeat_turn; /* port whose repeats are looked at first */
-	unsigned int repeats;     /* passes since the last first sending */
+	unsigned int passes;      /* passes since the last repeat */
 	struct model_lag lag;
 	uint32_t *operands; /* MODEL_PORTS + 1 vectors of MODEL_MTU / 2 values */
 };

@@ -204,7 +204,7 @@ static bool try_first(struct rf_engine *e, unsigned int group)
 		}
 	}
 	g->issued = serial_add(g->issued, 1);
-	e->repeats = 0;
+	e->passes++;
 	return true;
 }
 
@@ -243,7 +243,7 @@ static bool try_repeat_port(struct rf_engine *e, unsigned int port)
 	model_reduce(e, cid_group(r.cid), r.index, s->plen, s->pad, payload);
 	model_send_result(e, r.cid, r.index, !r.first, payload, when);
 	repeat_pop(e, p);
-	e->repeats++;
+	e->passes = 0;
 	return true;
 }
 
@@ -283,7 +283,7 @@ void model_schedule(struct rf_engine *e)
 	bool more;
 
 	do {
-		more = e->repeats < MODEL_FIRST_SHARE - 1 && try_repeats(e);
+		more = e->passes >= MODEL_REPEAT_SHARE - 1 && try_repeats(e);
 		if (!more)
 			more = try_firsts(e);
 		if (!more)

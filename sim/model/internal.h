@@ -25,9 +25,11 @@
 #define MODEL_RX_QUEUE 64u
 #define MODEL_BUCKET 4u /* places of a bucket of the connection table */
 #define MODEL_PUNT_MAX 1024u
-#define MODEL_REPEATS 64u /* largest queue of repeats */
-#define MODEL_PUNTS 8u    /* largest punt buffer */
-#define MODEL_ACKS 30u    /* ACKs that wait at a port */
+#define MODEL_REPEATS 64u  /* largest queue of repeats */
+#define MODEL_PUNTS 32u    /* punted frames that wait, all ports together ... */
+#define MODEL_PUNT_PORT 4u /* ... of one port ... */
+#define MODEL_PUNT_SAME 2u /* ... of one source there */
+#define MODEL_ACKS 30u     /* ACKs that wait at a port */
 
 /* Cycles (docs/model.md). */
 #define MODEL_JUDGE_DELAY 11u  /* last beat in to verdict */

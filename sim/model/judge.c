@@ -1,4 +1,6 @@
 /* The verdict on a frame: docs/box.md, line by line. */
+#include <string.h>
+
 #include "proto/rf_bytes.h"
 #include "proto/rf_crc32.h"
 #include "sim/model/internal.h"
@@ -13,10 +15,20 @@
 static void punt(struct rf_engine *e, unsigned int port, const struct model_frame *f)
 {
 	struct model_punt *slot;
+	unsigned int held = 0, same = 0;
 	size_t k;
 
-	if (f->len > MODEL_PUNT_MAX || e->punt_count >= e->bounds.punt_depth) {
+	for (k = 0; k < e->punt_count; k++) {
+		slot = &e->punts[(e->punt_head + k) % MODEL_PUNTS];
+		held += slot->port == port;
+		same += slot->port == port && memcmp(slot->bytes + 10, f->bytes + 10, 2) == 0;
+	}
+	if (f->len > MODEL_PUNT_MAX || held >= e->bounds.punt_depth) {
 		model_count(e, port, RF_CNT_PUNT_FULL);
+		return;
+	}
+	if (same >= MODEL_PUNT_SAME) {
+		model_count(e, port, RF_CNT_PUNTED);
 		return;
 	}
 	slot = &e->punts[(e->punt_head + e->punt_count++) % MODEL_PUNTS];

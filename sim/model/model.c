@@ -41,7 +41,7 @@ void rf_model_set_bounds(struct rf_engine *e, const struct rf_model_bounds *boun
 	e->bounds.ack_depth = bound(b->ack_depth, MODEL_ACKS, UINT32_MAX);
 	e->bounds.repeat_depth = bound(b->repeat_depth, MODEL_REPEATS - 2 * e->cfg.lanes,
 				       MODEL_REPEATS - 2 * e->cfg.lanes);
-	e->bounds.punt_depth = bound(b->punt_depth, MODEL_PUNTS, MODEL_PUNTS);
+	e->bounds.punt_depth = bound(b->punt_depth, MODEL_PUNT_PORT, MODEL_PUNT_PORT);
 }
 
 static bool power_of_two(unsigned int n)

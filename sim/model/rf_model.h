@@ -38,7 +38,7 @@ struct rf_model_bounds {
 	unsigned int foreign_beats; /* pass-through FIFO of a port */
 	unsigned int ack_depth;     /* ACKs that wait at a port, forwarded and on behalf together */
 	unsigned int repeat_depth;  /* repeats that wait at a port */
-	unsigned int punt_depth;    /* punted frames that wait for the firmware */
+	unsigned int punt_depth;    /* punted frames of a port that wait for the firmware */
 };
 
 /* Sets the bounds of a box made by rf_model_engine()->create(), before its first frame. */

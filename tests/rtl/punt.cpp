@@ -1,6 +1,6 @@
 /*
  * rf_punt: frames of several ports, in any mixture of gaps, come out of the window whole and in the order in which their
- * last beats went in; room is there for at least eight frames and never promises a place that is not there.
+ * last beats went in; each port has four places and no port takes another's; of one source no more than two wait on a port.
  *
  *   Vrf_punt [--seed N] [--flip]
  *
@@ -13,12 +13,14 @@
 
 using namespace net;
 
-enum { B = WIDTH / 8, SLOTS = 16 };
+enum { B = WIDTH / 8, PLACES = 4, OF_ONE = 2 };
 
 struct side {
 	std::deque<bytes> todo;		/* taken by the judge, stream still to come */
 	size_t at = 0;
 	bool held = false;
+	long places = 0;
+	bool ended = false;		/* the first frame's last beat was taken in the cycle before */
 };
 
 static long cycle;
@@ -38,7 +40,7 @@ int main(int argc, char **argv)
 	rng r(seed);
 	side sides[PORTS];
 	std::deque<std::pair<int, bytes>> done;
-	long moved = 0, read = 0, refused = 0, reserved = 0, most = 0;
+	long moved = 0, read = 0, refused = 0, reserved = 0, most = 0, forgotten = 0, alone = 0;
 	unsigned p_take = 5, p_send = 80, p_read = 50;
 	/* The reader: word being read, cycles until it is there. */
 	size_t word = 0;
@@ -52,16 +54,33 @@ int main(int argc, char **argv)
 		d->eval();
 		d->rst = i < 4;
 	}
-	for (cycle = 0; cycle < 60000 || reserved != 0; cycle++) {
+	for (cycle = 0; cycle < 90000 || reserved != 0; cycle++) {
 		if (cycle % 1000 == 0) {
 			p_take = r.percent(50) ? 2 : r.below(60);
 			p_send = r.percent(50) ? 100 : 1 + r.below(100);
 			p_read = r.percent(30) ? 0 : r.percent(50) ? 100 : r.below(100);
 		}
-		if (cycle >= 60000) {
+		if (cycle >= 90000) {
 			p_take = 0;
 			p_send = p_read = 100;
 			check(cycle < 200000, "never drained");
+		}
+		/* The verdict on a source knows what was read until the cycle before. */
+		int forget = -1;
+		for (int p = 0; p < PORTS; p++) {
+			side &s = sides[p];
+			if (!s.ended)
+				continue;
+			s.ended = false;
+			int same = 0;
+			for (const auto &w : done)
+				same += w.first == p && !memcmp(&w.second[10], &s.todo.front()[10], 2);
+			if (same < OF_ONE)
+				done.push_back({ p, s.todo.front() });
+			else
+				forget = p;
+			s.todo.pop_front();
+			s.at = 0;
 		}
 		d->pop = 0;
 		d->win_en = 0;
@@ -87,8 +106,9 @@ int main(int argc, char **argv)
 		set_bytes(d->s_keep, keep, sizeof(keep));
 		d->clk = 0;
 		d->eval();
-		check(d->room == 0 || d->room == (1 << PORTS) - 1, "room differs between ports");
-		check(d->room == (reserved <= SLOTS - PORTS ? (1 << PORTS) - 1 : 0), "room");
+		for (int p = 0; p < PORTS; p++)
+			check((d->room >> p & 1) == (sides[p].places < PLACES), "room");
+		alone += d->room != 0 && d->room != (1 << PORTS) - 1;
 		/* A frame that has come in whole shows two cycles later. */
 		check(!d->idle || reserved == (long)done.size(), "idle too early");
 		check(d->idle || cycle < moved + 3 || reserved != (long)done.size(), "never idle");
@@ -118,6 +138,7 @@ int main(int argc, char **argv)
 				got.clear();
 				word = 0;
 				d->pop = 1;
+				sides[done.front().first].places--;
 				done.pop_front();
 				read++;
 			}
@@ -136,8 +157,11 @@ int main(int argc, char **argv)
 			bytes f(r.percent(60) ? 60 + r.below(10) : 60 + r.below(965));
 			for (auto &x : f)
 				x = (uint8_t)r.next();
+			f[10] = 7;
+			f[11] = (uint8_t)r.below(1 + p);	/* the first port's sources are one */
 			sides[p].todo.push_back(f);
 			d->take |= 1 << p;
+			sides[p].places++;
 		}
 		/* take is looked at by the clock only, status and room not before. */
 		for (int p = 0; p < PORTS; p++) {
@@ -148,20 +172,24 @@ int main(int argc, char **argv)
 			s.held = false;
 			s.at += B;
 			if (s.at >= s.todo.front().size()) {
-				done.push_back({ p, s.todo.front() });
-				s.todo.pop_front();
-				s.at = 0;
+				s.ended = true;
 			}
 		}
 		if (d->take || d->s_valid)
 			moved = cycle;
-		reserved += __builtin_popcount(d->take) - (d->pop && status >> 31);
-		check(reserved <= SLOTS, "more places promised than there are");
+		if (forget >= 0) {
+			sides[forget].places--;
+			forgotten++;
+			moved = cycle;
+		}
+		reserved += __builtin_popcount(d->take) - (d->pop && status >> 31) - (forget >= 0);
+		check(reserved <= PLACES * PORTS, "more places promised than there are");
 		most = std::max<long>(most, reserved);
 		d->clk = 1;
 		d->eval();
 	}
-	printf("%ld frames read, %ld refused, up to %ld places in use\n", read, refused, most);
-	check(read > 200 && refused > 100 && most >= 8, "hardly exercised");
+	printf("%ld frames read, %ld refused, %ld forgotten, up to %ld places in use, %ld cycles with room at some ports alone\n", read,
+	       refused, forgotten, most, alone);
+	check(read > 150 && refused > 100 && forgotten > 20 && most >= 2 * PORTS && alone > 100, "hardly exercised");
 	return 0;
 }

@@ -529,5 +529,6 @@ int main(int argc, char **argv)
 	join_under(IDLE, ports, engine, by);
 	join_under(DAMAGE, ports, engine, by);
 	join_under(ACKS, ports, engine, by);
+	join_under(CONTROL, ports, engine, by);
 	return (out && fclose(out) != 0) || failures ? 1 : 0;
 }

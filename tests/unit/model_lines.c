@@ -313,7 +313,7 @@ static void line_17_udp_length(void **unused)
 
 static void line_18_control(void **unused)
 {
-	struct rf_model_bounds bounds = {.punt_depth = 3};
+	struct rf_model_bounds bounds = {.punt_depth = 1};
 	uint8_t frame[PACKET_MAX];
 	struct bench b;
 	struct packet p;
@@ -344,12 +344,28 @@ static void line_18_control(void **unused)
 	bench_write(&b, RF_PUNT_POP, 0);
 	assert_int_equal(bench_read(&b, RF_PUNT_STATUS), 0);
 	assert_false(b.ops->irq(b.e));
+	/* Four wait at a port; what another port has is no matter, nor who sent it. */
+	p.payload_len = 16;
+	for (k = 0; k < 4; k++) {
+		p.src_mac = 0x020000000100 + k / 2;
+		common_packet(&b, 0, &p, RF_CNT_PUNTED);
+	}
+	p.src_mac++;
+	common_packet(&b, 0, &p, RF_CNT_PUNT_FULL);
+	/* Two of one source on a port: the third is forgotten, another source's is not. */
+	for (k = 0; k < 3; k++)
+		common_packet(&b, 1, &p, RF_CNT_PUNTED);
+	p.src_mac++;
+	common_packet(&b, 1, &p, RF_CNT_PUNTED);
+	for (k = 0; k < 7; k++) {
+		assert_true(bench_read(&b, RF_PUNT_STATUS) & RF_PUNT_STATUS_VALID_MASK);
+		bench_write(&b, RF_PUNT_POP, 0);
+	}
+	assert_int_equal(bench_read(&b, RF_PUNT_STATUS), 0);
 	if (common_is_model()) {
 		rf_model_set_bounds(b.e, &bounds);
-		p.payload_len = 16;
-		for (k = 0; k < 3; k++)
-			common_packet(&b, k, &p, RF_CNT_PUNTED);
-		common_packet(&b, 0, &p, RF_CNT_PUNT_FULL);
+		common_packet(&b, 2, &p, RF_CNT_PUNTED);
+		common_packet(&b, 2, &p, RF_CNT_PUNT_FULL);
 	}
 	bench_close(&b);
 }

@@ -25,7 +25,7 @@
 #define N 4u
 #define BOX_IP 0x0a0000feu
 #define HOST_IP(r) (0x0a000001u + (r))
-#define QPN(r) (0x11u + (r))
+#define QPN(r) (lab.qpn + (r))
 #define KHZ 250000u
 #define ELEMENTS 256u
 
@@ -47,7 +47,8 @@ struct lab {
 	struct rf_hal hal;
 	struct host host[N];
 	uint64_t due;
-	unsigned int strays; /* frames for nobody */
+	unsigned int strays;   /* frames for nobody */
+	unsigned int qpn, psn; /* of rank 0 */
 };
 
 static struct lab lab;
@@ -128,6 +129,8 @@ static void start(uint32_t hold_ms)
 	char why[200] = "";
 
 	memset(&lab, 0, sizeof(lab));
+	lab.qpn = 0x11;
+	lab.psn = 0x800000;
 	lab.ops = engine();
 	if (engine_file)
 		lab.ops->shape(&shape);
@@ -214,7 +217,7 @@ static void join_all(bool shifted)
 					.qpn = QPN(r),
 					.peer_ip = HOST_IP((r + 1) % N),
 					.peer_qpn = QPN((r + 1) % N),
-					.start_psn = 0x800000u + 0x1000u * r,
+					.start_psn = lab.psn + 0x1000u * r,
 					.lease_ms = 1000,
 					.deadline_ms = 1000};
 
@@ -241,7 +244,7 @@ static void send_data(unsigned int r, unsigned int index)
 				.opcode = ROCE_OP_SEND_ONLY,
 				.pkey = 0xffff,
 				.qpn = QPN((r + 1) % N),
-				.psn = 0x800000u + 0x1000u * r + index,
+				.psn = lab.psn + 0x1000u * r + index,
 				.payload = payload,
 				.payload_len = sizeof(payload)};
 
@@ -267,7 +270,7 @@ static void send_ack(unsigned int r, unsigned int index, uint32_t shift)
 				.qpn = QPN(from),
 				.syndrome = ROCE_SYN_ACK,
 				.msn = 1,
-				.psn = 0x800000u + 0x1000u * from + index - shift};
+				.psn = lab.psn + 0x1000u * from + index - shift};
 
 	memcpy(p.src_mac, lab.host[r].mac, 6);
 	memcpy(p.dst_mac, lab.host[from].mac, 6);
@@ -284,37 +287,41 @@ static void check_sum(unsigned int r, unsigned int index, uint32_t shift)
 	assert_true(roce_icrc_ok(h->frame, &p));
 	assert_int_equal(p.src_ip, HOST_IP(from));
 	assert_int_equal(p.qpn, QPN(r));
-	assert_int_equal(p.psn, 0x800000u + 0x1000u * from + index - shift);
+	assert_int_equal(p.psn, lab.psn + 0x1000u * from + index - shift);
 	assert_int_equal(p.payload_len, 4 * ELEMENTS);
 	for (uint32_t k = 0; k < ELEMENTS; k++)
 		assert_int_equal(rf_get_le32(p.payload + 4 * k), 1000 * (0 + 1 + 2 + 3) + 4 * k);
 }
 
+static void reduce_one(unsigned int index, uint32_t shift)
+{
+	for (unsigned int r = 0; r < N; r++)
+		lab.host[r].count = 0;
+	for (unsigned int r = 0; r < N; r++)
+		send_data(r, index);
+	run(3);
+	for (unsigned int r = 0; r < N; r++) {
+		assert_int_equal(lab.host[r].count, 1);
+		check_sum(r, index, shift);
+	}
+	for (unsigned int r = 0; r < N; r++)
+		send_ack(r, index, shift);
+	run(2);
+	for (unsigned int r = 0; r < N; r++) {
+		struct roce_packet p;
+
+		/* The sender sees its own PSN acknowledged. */
+		assert_int_equal(lab.host[r].count, 2);
+		assert_int_equal(roce_parse(lab.host[r].frame, lab.host[r].len, &p), 0);
+		assert_true(roce_icrc_ok(lab.host[r].frame, &p));
+		assert_int_equal(p.psn, lab.psn + 0x1000u * r + index);
+	}
+}
+
 static void reduce(uint32_t shift)
 {
-	for (unsigned int index = 0; index < 100; index++) {
-		for (unsigned int r = 0; r < N; r++)
-			lab.host[r].count = 0;
-		for (unsigned int r = 0; r < N; r++)
-			send_data(r, index);
-		run(3);
-		for (unsigned int r = 0; r < N; r++) {
-			assert_int_equal(lab.host[r].count, 1);
-			check_sum(r, index, shift);
-		}
-		for (unsigned int r = 0; r < N; r++)
-			send_ack(r, index, shift);
-		run(2);
-		for (unsigned int r = 0; r < N; r++) {
-			struct roce_packet p;
-
-			/* The sender sees its own PSN acknowledged. */
-			assert_int_equal(lab.host[r].count, 2);
-			assert_int_equal(roce_parse(lab.host[r].frame, lab.host[r].len, &p), 0);
-			assert_true(roce_icrc_ok(lab.host[r].frame, &p));
-			assert_int_equal(p.psn, 0x800000u + 0x1000u * r + index);
-		}
-	}
+	for (unsigned int index = 0; index < 100; index++)
+		reduce_one(index, shift);
 }
 
 static void leave_all(bool destroyed)
@@ -393,7 +400,7 @@ static void test_disagree(void **state)
 					.opcode = ROCE_OP_SEND_ONLY,
 					.pkey = 0xffff,
 					.qpn = QPN((r + 1) % N),
-					.psn = 0x800000u + 0x1000u * r + 100,
+					.psn = lab.psn + 0x1000u * r + 100,
 					.payload = payload,
 					.payload_len = r == 3 ? 32 : 64};
 
@@ -412,6 +419,78 @@ static void test_disagree(void **state)
 	}
 	assert_false(lab.ops->irq(lab.e));
 	finish();
+}
+
+/* What rank r's old queue pair still sends, or acknowledges, while the new group is at work. */
+static void send_late(unsigned int qpn, unsigned int psn, unsigned int index)
+{
+	unsigned int new_qpn = lab.qpn, new_psn = lab.psn;
+
+	lab.qpn = qpn;
+	lab.psn = psn;
+	for (unsigned int r = 0; r < N; r++) {
+		send_data(r, index);
+		/* An old ACK on a queue pair that is gone is the host's own affair. */
+		if (qpn == new_qpn)
+			send_ack(r, index, RF_CTL_SHIFT);
+	}
+	lab.qpn = new_qpn;
+	lab.psn = new_psn;
+}
+
+/*
+ * A group is aborted with packets on their way, and the same job makes the next one at once: on
+ * other queue pairs, and on the same ones with other PSNs. None of the late packets gets in.
+ */
+static void late(unsigned int qpn, unsigned int psn)
+{
+	unsigned int old_qpn, old_psn;
+	uint32_t accepted = 0;
+
+	start(60000);
+	old_qpn = lab.qpn;
+	old_psn = lab.psn;
+	join_all(true);
+	reduce(RF_CTL_SHIFT);
+	rf_client_abort(&lab.host[1].client, RF_CTL_ABORT_EXIT, now_ns(&lab));
+	run(200);
+	for (unsigned int r = 0; r < N; r++) {
+		struct rf_client_cfg c = lab.host[r].client.cfg;
+
+		c.token += 1000;
+		rf_client_init(&lab.host[r].client, &c);
+	}
+	lab.qpn = qpn;
+	lab.psn = psn;
+	join_all(true);
+	/* At once: the old group's slots are still settling or just free. */
+	for (unsigned int index = 0; index < 100; index++) {
+		for (unsigned int r = 0; r < N; r++)
+			lab.host[r].count = 0;
+		send_late(old_qpn, old_psn, 100 + index % 50);
+		run(2);
+		/* An ACK of what lies behind is passed on: it says nothing new. */
+		for (unsigned int r = 0; r < N; r++) {
+			struct roce_packet p = {.opcode = ROCE_OP_ACK};
+
+			if (lab.host[r].count > 0)
+				roce_parse(lab.host[r].frame, lab.host[r].len, &p);
+			assert_int_equal(p.opcode, ROCE_OP_ACK);
+		}
+		reduce_one(index, RF_CTL_SHIFT);
+	}
+	for (unsigned int r = 0; r < N; r++)
+		accepted += counter(r, RF_CNT_ACCEPTED);
+	assert_int_equal(accepted, 2 * 100 * N);
+	finish();
+}
+
+static void test_late(void **state)
+{
+	(void)state;
+	late(0x500, 0x800000); /* other queue pairs */
+	late(0x11, 0x900000);  /* the same ones: the old packets are before the start */
+	late(0x11, 0x700000);  /* and far ahead */
 }
 
 /* Plain connections: no raw packet passes while joining, as a tombstone, or in the hold time. */
@@ -451,9 +530,8 @@ static void test_plain(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sum),
-		cmocka_unit_test(test_lease),
-		cmocka_unit_test(test_disagree),
+		cmocka_unit_test(test_sum),      cmocka_unit_test(test_lease),
+		cmocka_unit_test(test_disagree), cmocka_unit_test(test_late),
 		cmocka_unit_test(test_plain),
 	};
 

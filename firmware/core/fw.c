@@ -92,9 +92,10 @@ static int read_shape(struct rf_fw *fw)
 	fw->ngroups = (uint8_t)(groups < RF_FW_GROUPS_MAX ? groups : RF_FW_GROUPS_MAX);
 	fw->khz = rf_fw_read(fw, RF_CLOCK_KHZ);
 	if (fw->ports == 0 || fw->ports > RF_CTL_PORTS_MAX || fw->lanes == 0 ||
-	    fw->lanes > RF_CTL_LANES_MAX || !power_of_two(fw->width64) || fw->hash_bits < RF_FW_BUCKET_LOG2 ||
-	    fw->hash_bits > RF_FW_HASH_BITS_MAX || groups == 0 || fw->bank_log2 > 31 ||
-	    fw->hdr_log2 > 31 || fw->mtu_log2 < 8 || fw->mtu_log2 > 12)
+	    fw->lanes > RF_CTL_LANES_MAX || !power_of_two(fw->width64) ||
+	    fw->hash_bits < RF_FW_BUCKET_LOG2 || fw->hash_bits > RF_FW_HASH_BITS_MAX ||
+	    groups == 0 || fw->bank_log2 > 31 || fw->hdr_log2 > 31 || fw->mtu_log2 < 8 ||
+	    fw->mtu_log2 > 12)
 		return RF_FW_E_SHAPE;
 	return fw->khz == 0 ? RF_FW_E_CLOCK : RF_FW_OK;
 }

@@ -201,9 +201,9 @@ struct rf_fw {
 	uint64_t operator_tag; /* of the last RESET or ABORT of the operator: its repetition is only
 				  answered */
 	uint32_t hw_used;      /* bit per hardware group */
-	uint64_t stall_ms;  /* next tick for groups that are live */
-	uint64_t lag_until; /* the measurement under way is given up */
-	uint8_t lag_turn;   /* group that is measured */
+	uint64_t stall_ms;     /* next tick for groups that are live */
+	uint64_t lag_until;    /* the measurement under way is given up */
+	uint8_t lag_turn;      /* group that is measured */
 	uint64_t tomb_ms;      /* next look at tombstones, RF_FW_NEVER: there are none */
 	uint32_t tombstones, entries;
 	uint32_t tomb_seen[8]; /* tombstone counter of each port at the last look */

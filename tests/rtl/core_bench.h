@@ -1,5 +1,6 @@
-// The whole box in Verilator, and around it as little as a test needs: frames in and out, the register bus, and frames
-// built and looked at byte by byte. Written from docs/box.md, not from the RTL.
+// The whole box in Verilator, and around it as little as a test needs: frames in and out, the
+// register bus, and frames built and looked at byte by byte. Written from docs/box.md, not from the
+// RTL.
 #ifndef CORE_BENCH_H
 #define CORE_BENCH_H
 
@@ -40,7 +41,9 @@ static const unsigned BEAT = WIDTH / 8;
 // Seeded random numbers (xorshift64*).
 struct Random {
 	uint64_t s;
-	explicit Random(uint64_t seed) : s(seed * 2654435769u + 88172645463325252u) {}
+	explicit Random(uint64_t seed) : s(seed * 2654435769u + 88172645463325252u)
+	{
+	}
 	uint32_t operator()()
 	{
 		s ^= s >> 12;
@@ -48,8 +51,14 @@ struct Random {
 		s ^= s >> 27;
 		return static_cast<uint32_t>((s * 2685821657736338717u) >> 32);
 	}
-	uint32_t below(uint32_t n) { return (*this)() % n; }
-	bool chance(uint32_t n, uint32_t of) { return below(of) < n; }
+	uint32_t below(uint32_t n)
+	{
+		return (*this)() % n;
+	}
+	bool chance(uint32_t n, uint32_t of)
+	{
+		return below(of) < n;
+	}
 };
 
 static inline void put(Bytes &b, uint64_t v, unsigned n)
@@ -205,8 +214,9 @@ struct Sent {
 	uint64_t first, last;
 };
 
-class Box {
-public:
+class Box
+{
+      public:
 	struct Rx {
 		Bytes b;
 		bool bad;
@@ -247,7 +257,10 @@ public:
 		top->rst = 0;
 	}
 
-	void send(unsigned p, const Bytes &b, bool bad = false) { rx[p].push_back({b, bad}); }
+	void send(unsigned p, const Bytes &b, bool bad = false)
+	{
+		rx[p].push_back({b, bad});
+	}
 
 	// Before everything that has not begun to enter.
 	void send_soon(unsigned p, const Bytes &b)
@@ -272,7 +285,10 @@ public:
 			memset(data + p * BEAT + n, 0xa5, BEAT - n);
 			for (unsigned k = 0; k < BEAT / 8; k++) {
 				size_t done = 8 * k;
-				keep[p * BEAT / 8 + k] = static_cast<uint8_t>(n >= done + 8 ? 255 : n <= done ? 0 : (1 << (n - done)) - 1);
+				keep[p * BEAT / 8 + k] =
+					static_cast<uint8_t>(n >= done + 8 ? 255
+							     : n <= done   ? 0
+									   : (1 << (n - done)) - 1);
 			}
 			valid |= 1u << p;
 			rx_at[p] += n;
@@ -308,7 +324,8 @@ public:
 				tx_first[p] = cycle;
 			size_t n = 0;
 			for (unsigned k = 0; k < BEAT / 8; k++)
-				n += static_cast<size_t>(__builtin_popcount(keep[p * BEAT / 8 + k]));
+				n += static_cast<size_t>(
+					__builtin_popcount(keep[p * BEAT / 8 + k]));
 			tx_now[p].insert(tx_now[p].end(), data + p * BEAT, data + p * BEAT + n);
 			if (top->m_axis_tlast & bit) {
 				Sent s = {Bytes(), tx_first[p], cycle};
@@ -401,7 +418,10 @@ public:
 		}
 	}
 
-	uint32_t count(unsigned p, unsigned counter) { return rd(RF_PORT_BASE + p * RF_PORT_STRIDE + 4 * counter); }
+	uint32_t count(unsigned p, unsigned counter)
+	{
+		return rd(RF_PORT_BASE + p * RF_PORT_STRIDE + 4 * counter);
+	}
 	uint32_t total(unsigned counter)
 	{
 		uint32_t n = 0;
@@ -410,8 +430,10 @@ public:
 		return n;
 	}
 
-	// Entry of the connection table: first empty one of the key's two buckets of four, kept here.
-	std::vector<bool> taken[2] = {std::vector<bool>(1u << HASH_BITS), std::vector<bool>(1u << HASH_BITS)};
+	// Entry of the connection table: first empty one of the key's two buckets of four, kept
+	// here.
+	std::vector<bool> taken[2] = {std::vector<bool>(1u << HASH_BITS),
+				      std::vector<bool>(1u << HASH_BITS)};
 	void hash(bool ack, uint32_t ip, uint32_t qpn, unsigned cid, unsigned state)
 	{
 		Bytes key;
@@ -443,12 +465,16 @@ public:
 		entry(ack, ip, qpn, cid, state, where.at(key).first, where.at(key).second);
 	}
 
-private:
+      private:
 	struct Less {
-		bool operator()(const Bytes &a, const Bytes &b) const { return a < b; }
+		bool operator()(const Bytes &a, const Bytes &b) const
+		{
+			return a < b;
+		}
 	};
 	std::map<Bytes, std::pair<unsigned, uint32_t>> where;
-	void entry(bool ack, uint32_t ip, uint32_t qpn, unsigned cid, unsigned state, unsigned t, uint32_t place)
+	void entry(bool ack, uint32_t ip, uint32_t qpn, unsigned cid, unsigned state, unsigned t,
+		   uint32_t place)
 	{
 		wr(RF_HASH_IP, ip);
 		wr(RF_HASH_KEY, qpn | (ack ? 1u << 24 : 0));
@@ -470,7 +496,10 @@ struct Rank {
 	uint32_t pip = 0, pqpn = 0; // of its successor; data goes to these
 	unsigned pport = 0;
 	uint32_t start = 0, shift = 0;
-	unsigned cid() const { return group << 7 | lane << 3 | port; }
+	unsigned cid() const
+	{
+		return group << 7 | lane << 3 | port;
+	}
 
 	// Data packet of index i.
 	Roce data(uint32_t i, const Bytes &payload, uint8_t opcode = 4) const
@@ -487,7 +516,10 @@ struct Rank {
 		r.payload = payload;
 		r.id = static_cast<uint16_t>(i);
 		r.sport = static_cast<uint16_t>(0xc000 + number);
-		unsigned n = opcode == 6 || opcode == 10 ? 16 : opcode == 3 || opcode == 5 || opcode == 9 ? 4 : opcode == 11 ? 20 : 0;
+		unsigned n = opcode == 6 || opcode == 10                 ? 16
+			     : opcode == 3 || opcode == 5 || opcode == 9 ? 4
+			     : opcode == 11                              ? 20
+									 : 0;
 		for (unsigned k = 0; k < n; k++)
 			r.ext.push_back(static_cast<uint8_t>(i * 7 + k));
 		return r;
@@ -511,21 +543,30 @@ struct Rank {
 };
 
 struct Group {
-	unsigned number = 0, level = 0, base = 0, lanes = 1, dtype = 0, op = 0, mtu_log2 = 10, s_log2 = 9;
+	unsigned number = 0, level = 0, base = 0, lanes = 1, dtype = 0, op = 0, mtu_log2 = 10,
+		 s_log2 = 9;
 	bool open = false, transparent = false, selective = false;
 	uint32_t dbase = 0, hbase = 0;
 	std::vector<Rank> ranks;
 
 	uint32_t cfg() const
 	{
-		return 1u | (open ? 2u : 0) | (transparent ? 4u : 0) | (selective ? 8u : 0) | dtype << 4 | op << 6 | mtu_log2 << 8 | level << 12 | base << 16 | lanes << 20 |
-		       s_log2 << 28;
+		return 1u | (open ? 2u : 0) | (transparent ? 4u : 0) | (selective ? 8u : 0) |
+		       dtype << 4 | op << 6 | mtu_log2 << 8 | level << 12 | base << 16 |
+		       lanes << 20 | s_log2 << 28;
 	}
-	uint32_t reg(uint32_t offset) const { return RF_GROUP_BASE + number * RF_GROUP_STRIDE + offset; }
-	static uint32_t conn(const Rank &r, uint32_t offset) { return RF_CONN_BASE + r.cid() * RF_CONN_STRIDE + offset; }
+	uint32_t reg(uint32_t offset) const
+	{
+		return RF_GROUP_BASE + number * RF_GROUP_STRIDE + offset;
+	}
+	static uint32_t conn(const Rank &r, uint32_t offset)
+	{
+		return RF_CONN_BASE + r.cid() * RF_CONN_STRIDE + offset;
+	}
 
 	// Ranks 0.. at the places (lane, port) given, in a ring.
-	void place(const std::vector<std::pair<unsigned, unsigned>> &places, uint32_t shift, uint32_t seed)
+	void place(const std::vector<std::pair<unsigned, unsigned>> &places, uint32_t shift,
+		   uint32_t seed)
 	{
 		unsigned n = static_cast<unsigned>(places.size());
 
@@ -604,7 +645,8 @@ struct Result {
 		else if (opcode == 11)
 			head += 20;
 		size_t end = at + get(b, at + 2, 2) - 4;
-		payload.assign(b.begin() + static_cast<long>(head), b.begin() + static_cast<long>(end));
+		payload.assign(b.begin() + static_cast<long>(head),
+			       b.begin() + static_cast<long>(end));
 	}
 };
 

@@ -17,17 +17,21 @@ static inline const char *counter_name(unsigned c)
 }
 
 // A box with one group over all ports and one lane, int32, MTU 256, 16 slots.
-class Case {
-public:
+class Case
+{
+      public:
 	Box box;
 	Group g;
 	std::vector<bool> seen = std::vector<bool>(RF_CNT_COUNT);
 	uint32_t seed;
 
-	// NAKS: a group for which the box may make NAKs; SELECTIVE: one that also takes packets in any order.
+	// NAKS: a group for which the box may make NAKs; SELECTIVE: one that also takes packets in
+	// any order.
 	enum Kind { SILENT, NAKS, SELECTIVE, OPEN };
 
-	explicit Case(uint32_t s, unsigned dtype = INT32, Kind kind = SILENT, uint32_t shift = 0x400000) : box(s), seed(s)
+	explicit Case(uint32_t s, unsigned dtype = INT32, Kind kind = SILENT,
+		      uint32_t shift = 0x400000)
+	    : box(s), seed(s)
 	{
 		setup(box, MAC);
 		g.dtype = dtype;
@@ -39,7 +43,10 @@ public:
 		g.full(1, 0, PORTS, shift, s);
 		g.live(box);
 	}
-	Rank &rank(unsigned p) { return g.ranks[p]; }
+	Rank &rank(unsigned p)
+	{
+		return g.ranks[p];
+	}
 
 	std::vector<uint32_t> counters()
 	{
@@ -50,8 +57,10 @@ public:
 		return v;
 	}
 
-	// Sends a frame into a port: exactly these counters of this port rise, by one, and nothing else.
-	void want(unsigned p, const Bytes &b, std::vector<unsigned> causes, const char *what, bool bad = false)
+	// Sends a frame into a port: exactly these counters of this port rise, by one, and nothing
+	// else.
+	void want(unsigned p, const Bytes &b, std::vector<unsigned> causes, const char *what,
+		  bool bad = false)
 	{
 		std::vector<uint32_t> before_ = counters();
 		box.send(p, b, bad);
@@ -60,7 +69,8 @@ public:
 		check(before_, p, causes, what);
 	}
 
-	void check(const std::vector<uint32_t> &before_, unsigned p, const std::vector<unsigned> &causes, const char *what)
+	void check(const std::vector<uint32_t> &before_, unsigned p,
+		   const std::vector<unsigned> &causes, const char *what)
 	{
 		std::vector<uint32_t> now = counters();
 		for (unsigned c : causes)
@@ -70,9 +80,11 @@ public:
 				uint32_t due = 0;
 				for (unsigned k : causes)
 					due += q == p && c == k;
-				uint32_t is = now[q * RF_CNT_COUNT + c] - before_[q * RF_CNT_COUNT + c];
+				uint32_t is =
+					now[q * RF_CNT_COUNT + c] - before_[q * RF_CNT_COUNT + c];
 				if (is != due)
-					die("%s: %s of port %u rose by %u instead of %u", what, counter_name(c), q, is, due);
+					die("%s: %s of port %u rose by %u instead of %u", what,
+					    counter_name(c), q, is, due);
 			}
 	}
 
@@ -96,14 +108,17 @@ public:
 			const Bytes &is = box.tx[p][0].b, want_ = result(p, i, bytes, opcode);
 			for (size_t k = 0; k < is.size() && k < want_.size(); k++)
 				if (is[k] != want_[k])
-					die("index %u: port %u: byte %zu of the result is %02x instead of %02x", i, p, k, is[k],
-					    want_[k]);
+					die("index %u: port %u: byte %zu of the result is %02x "
+					    "instead of %02x",
+					    i, p, k, is[k], want_[k]);
 			if (is.size() != want_.size())
-				die("index %u: port %u: %zu bytes instead of %zu", i, p, is.size(), want_.size());
+				die("index %u: port %u: %zu bytes instead of %zu", i, p, is.size(),
+				    want_.size());
 		}
 	}
 
-	Bytes result(unsigned p, uint32_t i, unsigned bytes = 256, uint8_t opcode = 4, bool repeat = false)
+	Bytes result(unsigned p, uint32_t i, unsigned bytes = 256, uint8_t opcode = 4,
+		     bool repeat = false)
 	{
 		Roce r = rank(p).data(i, expected(g, seed, i, bytes), opcode);
 		r.smac = MAC + p;
@@ -141,7 +156,10 @@ public:
 			die("%s: no interrupt", what);
 	}
 
-	void clear_error() { box.wr(g.reg(RF_GROUP_ERROR), 1u << 31); }
+	void clear_error()
+	{
+		box.wr(g.reg(RF_GROUP_ERROR), 1u << 31);
+	}
 };
 
 #endif

@@ -1,5 +1,5 @@
-// What a reduction must give, element by element, for the types that this bench compares: int32, fp32 and bf16. Written
-// from docs/reduction.md; the arithmetic itself is tested with rf_reduce.
+// What a reduction must give, element by element, for the types that this bench compares: int32,
+// fp32 and bf16. Written from docs/reduction.md; the arithmetic itself is tested with rf_reduce.
 #ifndef CORE_REF_H
 #define CORE_REF_H
 
@@ -12,7 +12,10 @@ static inline uint32_t combine(unsigned dtype, unsigned op, uint32_t a, uint32_t
 {
 	if (dtype == INT32) {
 		int32_t x = static_cast<int32_t>(a), y = static_cast<int32_t>(b);
-		return op == SUM ? a + b : static_cast<uint32_t>(op == MIN ? (x < y ? x : y) : x > y ? x : y);
+		return op == SUM ? a + b
+				 : static_cast<uint32_t>(op == MIN ? (x < y ? x : y)
+							 : x > y   ? x
+								   : y);
 	}
 	float x, y;
 	memcpy(&x, &a, 4);
@@ -54,7 +57,8 @@ static inline uint32_t reduce_wide(const Group &g, const std::vector<uint32_t> &
 	return acc;
 }
 
-// The words of one index: one wide element each, or two bf16, added in fp32 and rounded once, to even.
+// The words of one index: one wide element each, or two bf16, added in fp32 and rounded once, to
+// even.
 static inline uint32_t reduce_word(const Group &g, const std::vector<uint32_t> &v)
 {
 	if (g.dtype != BF16)
@@ -71,9 +75,11 @@ static inline uint32_t reduce_word(const Group &g, const std::vector<uint32_t> &
 }
 
 // Payloads are a function of (seed, rank, index), so nothing has to be kept.
-static inline uint32_t operand(uint32_t seed, unsigned dtype, unsigned rank, uint32_t index, unsigned word)
+static inline uint32_t operand(uint32_t seed, unsigned dtype, unsigned rank, uint32_t index,
+			       unsigned word)
 {
-	uint32_t x = seed * 2654435761u ^ (rank + 1) * 2246822519u ^ (index + 1) * 3266489917u ^ (word + 1) * 668265263u;
+	uint32_t x = seed * 2654435761u ^ (rank + 1) * 2246822519u ^ (index + 1) * 3266489917u ^
+		     (word + 1) * 668265263u;
 
 	x = (x ^ x >> 15) * 2246822519u;
 	x = (x ^ x >> 13) * 3266489917u;
@@ -86,7 +92,8 @@ static inline uint32_t operand(uint32_t seed, unsigned dtype, unsigned rank, uin
 	return (x & 0x807fffff) | (118 + (x >> 23) % 16) << 23;
 }
 
-static inline Bytes payload_of(const Group &g, uint32_t seed, unsigned rank, uint32_t index, unsigned bytes, unsigned pad = 0)
+static inline Bytes payload_of(const Group &g, uint32_t seed, unsigned rank, uint32_t index,
+			       unsigned bytes, unsigned pad = 0)
 {
 	Bytes b;
 

@@ -1,6 +1,7 @@
 /*
- * Reference arithmetic for the benches: written from docs/reduction.md with the compiler's float and double, not from the
- * Verilog. Compile without -ffast-math; the rounding mode is the default one.
+ * Reference arithmetic for the benches: written from docs/reduction.md with the compiler's float
+ * and double, not from the Verilog. Compile without -ffast-math; the rounding mode is the default
+ * one.
  */
 #ifndef RF_TESTS_FP_REF_H
 #define RF_TESTS_FP_REF_H
@@ -79,7 +80,8 @@ static inline uint32_t widen(int type, uint16_t x)
 	return to_bits((float)((x & 0x8000) ? -v : v));
 }
 
-/* Rounded to a significand of `digits` bits whose least exponent is `least`; the default mode is nearest, ties to even. */
+/* Rounded to a significand of `digits` bits whose least exponent is `least`; the default mode is
+ * nearest, ties to even. */
 static inline double rounded(double v, int digits, int least)
 {
 	int e = v == 0 ? least : std::ilogb(v);
@@ -102,7 +104,8 @@ static inline uint16_t narrow(int type, uint32_t x)
 			return (uint16_t)(sign | 0x7f80);
 		/* Above the greatest float the conversion gives infinity. */
 		v = rounded(v, 8, -126);
-		return (uint16_t)(sign | (v >= std::ldexp(1, 128) ? 0x7f80 : to_bits((float)v) >> 16));
+		return (uint16_t)(sign |
+				  (v >= std::ldexp(1, 128) ? 0x7f80 : to_bits((float)v) >> 16));
 	}
 	if (std::isinf(v))
 		return (uint16_t)(sign | 0x7c00);
@@ -146,17 +149,19 @@ struct rng {
 
 /* Values at which something changes. */
 static const uint32_t corners[] = {
-	0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x00000002, 0x007fffff, 0x807fffff, 0x00800000,
-	0x80800000, 0x00800001, 0x00ffffff, 0x01000000, 0x81000000, 0x33000000, 0x33800000, 0x33800001,
-	0xb3800000, 0x34000000, 0x34400000, 0x38800000, 0x387fc000, 0x387fe000, 0x387fffff, 0x33000001,
-	0x3f7fffff, 0x3f800000, 0xbf800000, 0x3f800001, 0x3f808000, 0x3f818000, 0x40000000, 0x4b000000,
-	0x4b800000, 0xcb800000, 0x4b7fffff, 0x4c000000, 0x477fe000, 0x477fefff, 0x477ff000, 0x47800000,
-	0x7effffff, 0x7f000000, 0x7f7f7fff, 0x7f7f8000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000,
-	0x7f800001, 0x7fbfffff, 0xff800001, 0x7fc00000, 0xffc00000, 0x7fc00001, 0xffffffff, 0x7fffffff,
+	0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x00000002, 0x007fffff, 0x807fffff,
+	0x00800000, 0x80800000, 0x00800001, 0x00ffffff, 0x01000000, 0x81000000, 0x33000000,
+	0x33800000, 0x33800001, 0xb3800000, 0x34000000, 0x34400000, 0x38800000, 0x387fc000,
+	0x387fe000, 0x387fffff, 0x33000001, 0x3f7fffff, 0x3f800000, 0xbf800000, 0x3f800001,
+	0x3f808000, 0x3f818000, 0x40000000, 0x4b000000, 0x4b800000, 0xcb800000, 0x4b7fffff,
+	0x4c000000, 0x477fe000, 0x477fefff, 0x477ff000, 0x47800000, 0x7effffff, 0x7f000000,
+	0x7f7f7fff, 0x7f7f8000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7f800001,
+	0x7fbfffff, 0xff800001, 0x7fc00000, 0xffc00000, 0x7fc00001, 0xffffffff, 0x7fffffff,
 };
 static const uint32_t n_corners = sizeof(corners) / sizeof(corners[0]);
 
-/* A pair of floats that are likely to meet: near exponents, near cancellation, subnormals, corners. */
+/* A pair of floats that are likely to meet: near exponents, near cancellation, subnormals, corners.
+ */
 static inline void pair(rng &r, uint32_t *a, uint32_t *b)
 {
 	uint32_t kind = r.next();
@@ -198,6 +203,6 @@ static inline void pair(rng &r, uint32_t *a, uint32_t *b)
 			*b &= 0xffffffffu << ((kind >> 22) % 24);
 	}
 }
-}
+} // namespace ref
 
 #endif

@@ -1,13 +1,14 @@
 /*
- * What docs/box.md says of a frame, read from the page and not from the RTL: without the ledger (lines 20 to 29, 37 to 43), of its
- * index (lines 30 to 36), of NAKs that the box makes.
+ * What docs/box.md says of a frame, read from the page and not from the RTL: without the ledger
+ * (lines 20 to 29, 37 to 43), of its index (lines 30 to 36), of NAKs that the box makes.
  */
 #ifndef RF_TESTS_JUDGE_REF_H
 #define RF_TESTS_JUDGE_REF_H
 
 #include "rf_regs.h"
 
-namespace judge_ref {
+namespace judge_ref
+{
 
 enum { DROP, PUNT, FOREIGN, WINDOW, EVENT };
 
@@ -34,12 +35,12 @@ static inline bool known_syndrome(unsigned s)
 
 static inline verdict drop(unsigned why)
 {
-	return { DROP, why, RF_ERROR_NONE, false };
+	return {DROP, why, RF_ERROR_NONE, false};
 }
 
 static inline verdict judge_ack(const frame &f)
 {
-	verdict v = { EVENT, 0, RF_ERROR_NONE, true };
+	verdict v = {EVENT, 0, RF_ERROR_NONE, true};
 
 	if (!f.ack_here)
 		return drop(RF_CNT_WRONG_SOURCE);
@@ -52,8 +53,10 @@ static inline verdict judge_ack(const frame &f)
 
 static inline verdict judge_data(const frame &f)
 {
-	const int mtu = 1 << f.mtu_log2, element = f.dtype == RF_DTYPE_BF16 || f.dtype == RF_DTYPE_FP16 ? 2 : 4;
-	const bool whole = f.opcode == 0x00 || f.opcode == 0x01 || f.opcode == 0x06 || f.opcode == 0x07;
+	const int mtu = 1 << f.mtu_log2,
+		  element = f.dtype == RF_DTYPE_BF16 || f.dtype == RF_DTYPE_FP16 ? 2 : 4;
+	const bool whole =
+		f.opcode == 0x00 || f.opcode == 0x01 || f.opcode == 0x06 || f.opcode == 0x07;
 
 	if (!f.data_here)
 		return drop(RF_CNT_WRONG_SOURCE);
@@ -62,13 +65,13 @@ static inline verdict judge_data(const frame &f)
 	if (f.error)
 		return drop(RF_CNT_GROUP_FAILED);
 	if (f.opcode > 0x0b)
-		return { DROP, RF_CNT_OPCODE, RF_ERROR_OPCODE, true };
+		return {DROP, RF_CNT_OPCODE, RF_ERROR_OPCODE, true};
 	if (f.plen <= 0 || f.plen % 4 != 0 || f.plen > mtu || (int)f.pad > f.plen - 1 ||
 	    (whole && (f.plen != mtu || f.pad != 0)))
-		return { DROP, RF_CNT_LENGTH, RF_ERROR_LENGTH, true };
+		return {DROP, RF_CNT_LENGTH, RF_ERROR_LENGTH, true};
 	if ((f.plen - (int)f.pad) % element != 0)
-		return { DROP, RF_CNT_ELEMENT, RF_ERROR_ELEMENT, true };
-	return { WINDOW, 0, RF_ERROR_NONE, true };
+		return {DROP, RF_CNT_ELEMENT, RF_ERROR_ELEMENT, true};
+	return {WINDOW, 0, RF_ERROR_NONE, true};
 }
 
 static inline verdict judge(const frame &f)
@@ -76,11 +79,12 @@ static inline verdict judge(const frame &f)
 	if (f.kind == 0)
 		return drop(f.cause);
 	if (f.kind == 1)
-		return { PUNT, 0, RF_ERROR_NONE, false };
+		return {PUNT, 0, RF_ERROR_NONE, false};
 	if (!f.enable)
 		return drop(RF_CNT_DISABLED);
 	if (!f.hit || f.opcode == 0x81)
-		return f.hold && f.opcode <= 0x0b ? drop(RF_CNT_HOLD) : verdict{ FOREIGN, 0, RF_ERROR_NONE, false };
+		return f.hold && f.opcode <= 0x0b ? drop(RF_CNT_HOLD)
+						  : verdict{FOREIGN, 0, RF_ERROR_NONE, false};
 	if (f.state == RF_STATE_TOMBSTONE)
 		return drop(RF_CNT_TOMBSTONE);
 	if (f.state == RF_STATE_JOINING || !f.good)
@@ -120,12 +124,13 @@ struct answer {
 	unsigned syndrome, named;
 };
 
-/* "NAKs that the box makes": for a packet that came to lines 31 to 36. `named` is for selective groups. */
+/* "NAKs that the box makes": for a packet that came to lines 31 to 36. `named` is for selective
+ * groups. */
 static inline answer make_nak(nak_state &s, const packet &p)
 {
 	const bool back = !less(s.last, p.index), was = s.asked;
 	const unsigned last = s.last, hole = (last + 1) & MASK24;
-	answer a = { false, 0, 0 };
+	answer a = {false, 0, 0};
 
 	if (!p.selective || !back)
 		s.last = p.index;
@@ -135,11 +140,12 @@ static inline answer make_nak(nak_state &s, const packet &p)
 		if (p.selective) {
 			const bool skipped = less(hole, p.index);
 
-			a.made = skipped || !s.asked || back || !less(p.index, (s.mark + p.eighth) & MASK24);
+			a.made = skipped || !s.asked || back ||
+				 !less(p.index, (s.mark + p.eighth) & MASK24);
 			a.syndrome = 0x60;
 			a.named = skipped ? hole : p.next;
 		} else if (!s.asked) {
-			a = { true, s.twice ? 0x21u : 0x60u, 0 };
+			a = {true, s.twice ? 0x21u : 0x60u, 0};
 			s.twice = true;
 		}
 	} else if (!p.silent && p.room && p.at == STORED && !p.selective) {
@@ -170,9 +176,16 @@ struct fate {
 static inline fate at_window(nak_state &s, const indexed &x)
 {
 	const bool inside = less(x.index, x.limit);
-	fate f = { 0, false, false, false, false, { false, 0, 0 } };
-	packet p = { x.index, x.next, x.code, x.eighth, x.next == x.limit, x.selective, x.open || x.transparent,
-		     x.behalf_room, ELSEWHERE };
+	fate f = {0, false, false, false, false, {false, 0, 0}};
+	packet p = {x.index,
+		    x.next,
+		    x.code,
+		    x.eighth,
+		    x.next == x.limit,
+		    x.selective,
+		    x.open || x.transparent,
+		    x.behalf_room,
+		    ELSEWHERE};
 
 	if (less(x.index, x.una) && x.index >= 1u << 23 && !x.far) {
 		f.why = RF_CNT_BEFORE_START;
@@ -208,7 +221,9 @@ static inline fate at_window(nak_state &s, const indexed &x)
 	else if (p.at == BEYOND && x.selective && inside)
 		f.why = f.nak.made ? RF_CNT_PENDING_NAK : RF_CNT_PENDING;
 	else if (p.at == BEYOND)
-		f.why = !f.nak.made ? RF_CNT_GAP : f.nak.syndrome == 0x60 ? RF_CNT_GAP_NAK : RF_CNT_GAP_RNR;
+		f.why = !f.nak.made              ? RF_CNT_GAP
+			: f.nak.syndrome == 0x60 ? RF_CNT_GAP_NAK
+						 : RF_CNT_GAP_RNR;
 	return f;
 }
 

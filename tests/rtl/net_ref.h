@@ -1,6 +1,6 @@
 /*
- * Frames, their verdict (lines 2 to 19 of docs/box.md) and their ICRC, written from the page and not from the RTL. Shared by
- * the benches of rtl/net and rtl/control.
+ * Frames, their verdict (lines 2 to 19 of docs/box.md) and their ICRC, written from the page and
+ * not from the RTL. Shared by the benches of rtl/net and rtl/control.
  */
 #ifndef RF_TESTS_NET_REF_H
 #define RF_TESTS_NET_REF_H
@@ -14,13 +14,18 @@
 #include <verilated.h>
 #include "rf_regs.h"
 
-namespace net {
+namespace net
+{
 
 typedef std::vector<uint8_t> bytes;
 
 struct rng {
 	uint64_t s;
-	explicit rng(uint64_t seed) : s(seed * 0x9e3779b97f4a7c15ull + 0x1234567) { next(); next(); }
+	explicit rng(uint64_t seed) : s(seed * 0x9e3779b97f4a7c15ull + 0x1234567)
+	{
+		next();
+		next();
+	}
 	uint64_t next()
 	{
 		s ^= s << 13;
@@ -29,19 +34,53 @@ struct rng {
 		return s * 0x2545f4914f6cdd1dull >> 16;
 	}
 	/* 0 .. n - 1 */
-	unsigned below(unsigned n) { return (unsigned)(next() % n); }
-	bool percent(unsigned p) { return below(100) < p; }
+	unsigned below(unsigned n)
+	{
+		return (unsigned)(next() % n);
+	}
+	bool percent(unsigned p)
+	{
+		return below(100) < p;
+	}
 };
 
-static inline unsigned be16(const uint8_t *p) { return p[0] << 8 | p[1]; }
-static inline unsigned be24(const uint8_t *p) { return p[0] << 16 | p[1] << 8 | p[2]; }
-static inline uint32_t be32(const uint8_t *p) { return (uint32_t)p[0] << 24 | be24(p + 1); }
-static inline void put16(uint8_t *p, unsigned v) { p[0] = (uint8_t)(v >> 8); p[1] = (uint8_t)v; }
-static inline void put24(uint8_t *p, unsigned v) { p[0] = (uint8_t)(v >> 16); put16(p + 1, v); }
-static inline void put32(uint8_t *p, uint32_t v) { p[0] = (uint8_t)(v >> 24); put24(p + 1, v); }
+static inline unsigned be16(const uint8_t *p)
+{
+	return p[0] << 8 | p[1];
+}
+static inline unsigned be24(const uint8_t *p)
+{
+	return p[0] << 16 | p[1] << 8 | p[2];
+}
+static inline uint32_t be32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | be24(p + 1);
+}
+static inline void put16(uint8_t *p, unsigned v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}
+static inline void put24(uint8_t *p, unsigned v)
+{
+	p[0] = (uint8_t)(v >> 16);
+	put16(p + 1, v);
+}
+static inline void put32(uint8_t *p, uint32_t v)
+{
+	p[0] = (uint8_t)(v >> 24);
+	put24(p + 1, v);
+}
 
-static inline uint64_t mac_of(const uint8_t *p) { return (uint64_t)be16(p) << 32 | be32(p + 2); }
-static inline void put_mac(uint8_t *p, uint64_t v) { put16(p, (unsigned)(v >> 32)); put32(p + 2, (uint32_t)v); }
+static inline uint64_t mac_of(const uint8_t *p)
+{
+	return (uint64_t)be16(p) << 32 | be32(p + 2);
+}
+static inline void put_mac(uint8_t *p, uint64_t v)
+{
+	put16(p, (unsigned)(v >> 32));
+	put32(p + 2, (uint32_t)v);
+}
 
 /* One bit at a time, as the definition has it. */
 static inline uint32_t crc32_bits(uint32_t state, const uint8_t *p, size_t n)
@@ -54,12 +93,13 @@ static inline uint32_t crc32_bits(uint32_t state, const uint8_t *p, size_t n)
 	return state;
 }
 
-/* ICRC over the IP packet at p without its last 4 bytes; n covers them not. First byte on the wire lowest. */
+/* ICRC over the IP packet at p without its last 4 bytes; n covers them not. First byte on the wire
+ * lowest. */
 static inline uint32_t icrc(const uint8_t *p, size_t n)
 {
-	static const size_t masked[] = { 1, 8, 10, 11, 26, 27, 32 };
+	static const size_t masked[] = {1, 8, 10, 11, 26, 27, 32};
 	bytes b(p, p + n);
-	const uint8_t ones[8] = { 255, 255, 255, 255, 255, 255, 255, 255 };
+	const uint8_t ones[8] = {255, 255, 255, 255, 255, 255, 255, 255};
 	for (size_t i : masked)
 		if (i < n)
 			b[i] = 0xff;
@@ -73,7 +113,8 @@ static inline void put_icrc(bytes &f, size_t l2, size_t total)
 		f[l2 + total - 4 + i] = (uint8_t)(v >> 8 * i);
 }
 
-/* Sum of the 16-bit words of an IP header, carries added again: 0xffff where its checksum is right. */
+/* Sum of the 16-bit words of an IP header, carries added again: 0xffff where its checksum is right.
+ */
 static inline unsigned ip_sum(const uint8_t *ip)
 {
 	unsigned sum = 0;
@@ -96,10 +137,18 @@ static inline void put_ip_sum(uint8_t *ip)
 static inline int extension(unsigned opcode)
 {
 	switch (opcode) {
-	case 0x03: case 0x05: case 0x09: case 0x11: return 4;
-	case 0x06: case 0x0a: return 16;
-	case 0x0b: return 20;
-	default: return 0;
+	case 0x03:
+	case 0x05:
+	case 0x09:
+	case 0x11:
+		return 4;
+	case 0x06:
+	case 0x0a:
+		return 16;
+	case 0x0b:
+		return 20;
+	default:
+		return 0;
 	}
 }
 
@@ -112,7 +161,7 @@ struct box {
 
 /* What the descriptor of a frame must say. Fields from `opcode` on count for RoCE alone. */
 struct verdict {
-	int kind;	/* 0 drop, 1 punt, 2 RoCE */
+	int kind; /* 0 drop, 1 punt, 2 RoCE */
 	int cause;
 	size_t len;
 	bool vlan;
@@ -124,7 +173,10 @@ struct verdict {
 static inline int line_of(const bytes &f, bool bad, const box &b, int *cause)
 {
 	const size_t n = f.size();
-	auto drop = [&](int c) { *cause = c; return 0; };
+	auto drop = [&](int c) {
+		*cause = c;
+		return 0;
+	};
 
 	if (bad)
 		return drop(RF_CNT_RX_MAC_ERROR);
@@ -214,7 +266,8 @@ static inline verdict judge(const bytes &f, bool bad, const box &b)
 	return v;
 }
 
-/* A good RoCE frame. `payload` bytes go behind the headers of the opcode; frames below 60 bytes are padded with noise. */
+/* A good RoCE frame. `payload` bytes go behind the headers of the opcode; frames below 60 bytes are
+ * padded with noise. */
 static inline bytes roce(rng &r, bool vlan, unsigned opcode, size_t payload)
 {
 	const size_t l2 = vlan ? 18 : 14;
@@ -299,7 +352,8 @@ static inline std::string text_option(int argc, char **argv, const char *name)
 	return "";
 }
 
-/* Frames of a pcap file (classic format, little-endian, Ethernet); empty where it cannot be read. */
+/* Frames of a pcap file (classic format, little-endian, Ethernet); empty where it cannot be read.
+ */
 static inline std::vector<bytes> read_pcap(const std::string &path)
 {
 	std::vector<bytes> frames;

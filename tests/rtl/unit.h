@@ -1,11 +1,13 @@
 /*
- * What the benches of single modules share: a clock, named checks and the proof that each of them can fail.
+ * What the benches of single modules share: a clock, named checks and the proof that each of them
+ * can fail.
  *
  *   Vrf_NAME [--seed N] [--flip]
  *
- * A bench is a function that drives its module from a seed and compares with a reference of its own. Every comparison has a
- * name. With --flip the function runs once more for each name, one comparison of that name being turned round: a run that
- * ends well all the same is an error, so no check can be one that is never reached or whose failure is lost.
+ * A bench is a function that drives its module from a seed and compares with a reference of its
+ * own. Every comparison has a name. With --flip the function runs once more for each name, one
+ * comparison of that name being turned round: a run that ends well all the same is an error, so no
+ * check can be one that is never reached or whose failure is lost.
  */
 #ifndef RF_TESTS_UNIT_H
 #define RF_TESTS_UNIT_H
@@ -17,7 +19,8 @@
 #include <string>
 #include "tests/rtl/net_ref.h"
 
-namespace unit {
+namespace unit
+{
 
 using net::bytes;
 using net::rng;
@@ -25,8 +28,9 @@ using net::rng;
 struct failure {
 };
 
-class bench {
-public:
+class bench
+{
+      public:
 	rng r;
 	long cycle = 0;
 	std::map<std::string, long> counts;
@@ -35,15 +39,17 @@ public:
 	long turned_at = 0;
 	bool quiet = false;
 
-	explicit bench(uint64_t seed) : r(seed) {}
+	explicit bench(uint64_t seed) : r(seed)
+	{
+	}
 
 	void same(const char *what, uint64_t is, uint64_t want)
 	{
 		if (passes(what, is == want))
 			return;
 		if (!quiet)
-			printf("cycle %ld: %s: is %llx, must be %llx\n", cycle, what, (unsigned long long)is,
-			       (unsigned long long)want);
+			printf("cycle %ld: %s: is %llx, must be %llx\n", cycle, what,
+			       (unsigned long long)is, (unsigned long long)want);
 		throw failure();
 	}
 
@@ -65,8 +71,9 @@ public:
 		while (at < is.size() && at < want.size() && is[at] == want[at])
 			at++;
 		if (!quiet)
-			printf("cycle %ld: %s: %zu bytes, must be %zu; they differ from byte %zu on\n", cycle, what,
-			       is.size(), want.size(), at);
+			printf("cycle %ld: %s: %zu bytes, must be %zu; they differ from byte %zu "
+			       "on\n",
+			       cycle, what, is.size(), want.size(), at);
 		throw failure();
 	}
 
@@ -78,7 +85,7 @@ public:
 		good(what, is >= least);
 	}
 
-private:
+      private:
 	bool passes(const char *what, bool equal)
 	{
 		const long n = counts[what]++;
@@ -114,7 +121,8 @@ template <size_t N> static inline void put(VlWide<N> &port, unsigned lsb, unsign
 	for (unsigned i = 0; i < n; i++) {
 		const unsigned at = lsb + i;
 
-		port[at / 32] = (port[at / 32] & ~(1u << at % 32)) | (uint32_t)(v >> i & 1) << at % 32;
+		port[at / 32] = (port[at / 32] & ~(1u << at % 32)) | (uint32_t)(v >> i & 1)
+									     << at % 32;
 	}
 }
 
@@ -180,7 +188,8 @@ static inline int run(int argc, char **argv, void (*body)(bench &))
 	long total = 0;
 	for (auto &c : plain.counts)
 		total += c.second;
-	printf("%ld cycles, %zu checks, %ld comparisons\n", plain.cycle, plain.counts.size(), total);
+	printf("%ld cycles, %zu checks, %ld comparisons\n", plain.cycle, plain.counts.size(),
+	       total);
 	if (!net::flag(argc, argv, "flip"))
 		return 0;
 	for (auto &c : plain.counts) {

@@ -19,7 +19,8 @@ bool common_is_model(void)
 	return strncmp(engine, "model", 5) == 0;
 }
 
-/* The Verilated boxes that mk/model.mk builds for these tests: the default one, all others narrow. */
+/* The Verilated boxes that mk/model.mk builds for these tests: the default one, all others narrow.
+ */
 static unsigned int width_of(unsigned int ports, unsigned int lanes)
 {
 	return common_is_model() || (ports == 4 && lanes == 1) ? 512 : 64;

@@ -20,7 +20,8 @@ void common_start(int argc, char **argv);
 bool common_is_model(void);
 /* Opens a box; fails the test where the engine is not built in this shape. */
 void common_open(struct bench *b, unsigned int ports, unsigned int lanes);
-/* Whether the box under test is as wide as the default one, so that its cycles are those of the page. */
+/* Whether the box under test is as wide as the default one, so that its cycles are those of the
+ * page. */
 bool common_is_default(unsigned int ports, unsigned int lanes);
 /* Opens a box of 4 ports and starts a group with one rank at each, S = 16, fp32 sum, MTU 1024. */
 void common_group(struct bench *b, struct bench_group *g);

@@ -11,7 +11,7 @@ $(eval $(call c_prog,ringfold-ctl,$(addprefix host/tools/,ringfold-ctl.c ctl_tra
 $(eval $(call c_prog,ringfold-doctor,$(addprefix host/tools/,ringfold-doctor.c doctor_box.c doctor_path.c doctor_group.c doctor_ranks.c),rf-boxlink $(HOST_LIBS) rf-opt,$(call pkg_libs,libdpdk) -ljansson -lpthread -lm))
 
 # A wire that does one thing wrong: what the doctor has to name.
-$(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-io rf-bootstrap roce rfproto,$(call pkg_libs,libdpdk) -lpthread,,$(BUILD)/tests/e2e_bad_wire))
+$(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-io rf-bootstrap roce rfctl rfproto,$(call pkg_libs,libdpdk) -lpthread,,$(BUILD)/tests/e2e_bad_wire))
 $(eval $(call test,e2e-doctor-faults,tests/e2e/doctor_faults.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(BUILD)/tests/e2e_bad_wire))
 $(eval $(call test,e2e-doctor-rtl,tests/e2e/doctor.sh rtl,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(call rtl_box,4,1,512)))
 

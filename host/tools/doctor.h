@@ -86,6 +86,7 @@ bool doctor_device(struct doctor *d);
 bool doctor_address(struct doctor *d);
 bool doctor_arp(struct doctor *d);
 bool doctor_control(struct doctor *d);
+bool doctor_clock(struct doctor *d);
 bool doctor_rule(struct doctor *d);
 /* doctor_path.c */
 bool doctor_return(struct doctor *d);

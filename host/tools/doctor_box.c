@@ -5,6 +5,8 @@
 #include "host/src/bootstrap/settings.h"
 #include "host/tools/doctor.h"
 
+#define CLOCK_NS UINT64_C(500000000) /* between two looks at the box's clock */
+#define CLOCK_SLACK_MS 30u
 #define NS_PER_MS UINT64_C(1000000)
 /* ARP: so many requests within the time for an answer. */
 #define ARP_TRIES 6u
@@ -196,6 +198,47 @@ bool doctor_control(struct doctor *d)
 			   "RC data of no group; ringfold's own jobs are not concerned",
 			   d->box.hold_ms);
 	return true;
+}
+
+/*
+ * Leases and deadlines are counted by the box's clock: it must go as fast as this host's. What the
+ * box says of its uptime is as old as the moment between question and answer.
+ */
+bool doctor_clock(struct doctor *d)
+{
+	const struct rf_ctl_reply *a;
+	uint64_t asked[2];
+	uint64_t answered[2];
+	uint64_t uptime[2];
+	uint64_t least, most, box;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		if (i > 0)
+			doctor_hear(d, CLOCK_NS, NULL);
+		asked[i] = boxlink_now();
+		a = ask_box(d, d->box_mac);
+		if (!a)
+			return refused(d);
+		answered[i] = boxlink_now();
+		uptime[i] = a->u.box.uptime_ms;
+	}
+	least = (asked[1] - answered[0]) / 1000000u;
+	most = (answered[1] - asked[0]) / 1000000u;
+	box = uptime[1] - uptime[0];
+	if (uptime[1] < uptime[0] || box + CLOCK_SLACK_MS < least - least / 10u ||
+	    box > most + most / 10u + CLOCK_SLACK_MS)
+		return doctor_say(
+			d, "clock", DOCTOR_FAILED,
+			"set the clock rate of the core that the box was built for "
+			"(register CLOCK_KHZ): leases and deadlines run by it",
+			"between two answers of the box %llu ms passed for it and %llu to "
+			"%llu ms here",
+			(unsigned long long)box, (unsigned long long)least,
+			(unsigned long long)most);
+	return doctor_say(
+		d, "clock", DOCTOR_OK, NULL,
+		"the clock by which the box counts leases goes right (%llu ms, here %llu)",
+		(unsigned long long)box, (unsigned long long)least);
 }
 
 bool doctor_rule(struct doctor *d)

@@ -157,8 +157,8 @@ static void print_json(const struct doctor *d, bool good)
 static bool examine(struct doctor *d)
 {
 	static bool (*const steps[])(struct doctor *) = {
-		doctor_device, doctor_address, doctor_arp,   doctor_control, doctor_rule,
-		doctor_return, doctor_mtu,     doctor_group, doctor_damage};
+		doctor_device, doctor_address, doctor_arp, doctor_control, doctor_clock,
+		doctor_rule,   doctor_return,  doctor_mtu, doctor_group,   doctor_damage};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		if (!steps[i](d))

@@ -71,10 +71,10 @@ static bool explain(struct doctor *d, const struct rf_ctl_counters_page *before)
 {
 	/* Causes for which a probe may have been dropped. */
 	static const unsigned int drops[] = {
-		RF_CNT_DISABLED,    RF_CNT_HOLD,        RF_CNT_TOMBSTONE,   RF_CNT_JOINING,
-		RF_CNT_IP_FRAGMENT, RF_CNT_IP_OPTIONS,  RF_CNT_IP_LENGTH,   RF_CNT_UDP_LENGTH,
-		RF_CNT_TWO_TAGS,    RF_CNT_OWN_SOURCE,  RF_CNT_RX_OVERSIZE, RF_CNT_RX_MAC_ERROR,
-		RF_CNT_RX_OVERFLOW, RF_CNT_FOREIGN_FULL};
+		RF_CNT_DISABLED,    RF_CNT_HOLD,         RF_CNT_TOMBSTONE,   RF_CNT_JOINING,
+		RF_CNT_IP_FRAGMENT, RF_CNT_IP_OPTIONS,   RF_CNT_IP_LENGTH,   RF_CNT_UDP_LENGTH,
+		RF_CNT_TWO_TAGS,    RF_CNT_OWN_SOURCE,   RF_CNT_RX_OVERSIZE, RF_CNT_RX_MAC_ERROR,
+		RF_CNT_RX_OVERFLOW, RF_CNT_FOREIGN_FULL, RF_CNT_IP_CHECKSUM};
 	struct rf_ctl_counters_page after;
 	unsigned int count;
 	const char *const *names = boxlink_counter_names(&count);

@@ -105,8 +105,13 @@ static void up(struct wire *w, uint8_t *frame, size_t len)
 		put(w->to_host, frame, len);
 		return;
 	}
-	if (is(w, "fragment") && kind >= PROBE)
+	if (is(w, "fragment") && kind >= PROBE) {
 		frame[14 + 6] |= 0x20; /* more fragments: the box drops it, and says so */
+		rf_put_be16(frame + 24, 0);
+		rf_put_be16(frame + 24, (uint16_t)~rf_ctl_checksum(frame + 14, 20, 0));
+	}
+	if (is(w, "header") && kind >= PROBE)
+		frame[24] ^= 1; /* the IP header's checksum */
 	if (is(w, "short") && len > SHORT)
 		return;
 	if (is(w, "fixer") && kind == DATA)

@@ -73,11 +73,12 @@ module rf_ledger_run #(
   wire               q_room;
   wire               q_take;
   wire [AW-1:0]      q_addr;
-  wire [AW:0]        q_count;
+  wire [AW+1:0]      q_count;
   wire               q_afull;
   wire               push = m_set && m_push && (!queued_q[m_addr] || (q_take && q_addr == m_addr));
 
-  rf_fifo #(.WIDTH(AW), .DEPTH(1 << AW), .READ_LATENCY(0)) queue (
+  // Twice as deep as there are connections: one that is taken may be pushed again in the same cycle, when all are queued.
+  rf_fifo #(.WIDTH(AW), .DEPTH(2 << AW), .READ_LATENCY(0)) queue (
     .clk(clk), .rst(rst), .s_valid(push), .s_ready(q_room), .s_data(m_addr), .m_valid(q_valid), .m_ready(q_take),
     .m_data(q_addr), .count(q_count), .almost_full(q_afull));
 
@@ -160,7 +161,7 @@ module rf_ledger_run #(
   assign f_same   = m_there == (f_marks[{m_lane, m_slot}] == m_lap) &&
                     here == (f_marks[{run_lane, run_at}] == run_lap);
   assign f_run    = run_q;
-  assign f_queue  = {q_count, q_valid, q_addr};
+  assign f_queue  = {q_count[AW:0], q_valid, q_addr};
   assign f_queued = queued_q;
 `endif
 

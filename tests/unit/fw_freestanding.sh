@@ -11,7 +11,8 @@ cat > "$dir/include/string.h" << 'END'
 void *memcpy(void *to, const void *from, size_t n);
 void *memset(void *to, int c, size_t n);
 END
-core='buddy conn fw group log member net nonce place request status'
+# All but check.c, which only tests call.
+core=$(for f in firmware/core/*.c; do basename "$f" .c; done | grep -vx check)
 flags='-std=c11 -Os -ffreestanding -Wall -Wextra -Werror -I. -Ibuild/gen -isystem '"$dir/include"
 bad=0
 

@@ -45,16 +45,20 @@ MUTANTS = {
                     ("(slot & (size_mask >> 3)) == 16'd0", "(slot & (size_mask >> 2)) == 16'd0")],
     CTL + "group_regs": [("if (hit[h] && !error_q[h])", "if (hit[h])"), ("for (p = PORTS - 1; p >= 0; p = p - 1)\n        if (bad",
                                                                         "for (p = 0; p < PORTS; p = p + 1)\n        if (bad"),
-                         ("if (wr_clr || start_valid)", "if (wr_clr)"), ("wr_data[0] && !live_q[wr_group]", "wr_data[0]")],
+                         ("if (start_q) error_q[start_group_q] <= 1'b0;", ""), ("wr_data[0] && !live_q[wr_group]", "wr_data[0]")],
     CTL + "regs": [("wr_init ? 2'b11 : wr_data[1:0]", "wr_data[1:0]"), ("if (rd_wait_q[3]) rd_data_q", "if (rd_wait_q[1]) rd_data_q"),
                    ("{28'd0, cid[6:3]} < LANES &&", ""), ("init_q || seen_q || wr_init", "init_q || wr_init")],
     RED + "judge_form": [("state == `RF_STATE_JOINING || !good", "state == `RF_STATE_JOINING"), ("opcode == 8'h06 || ", ""),
                          ("syndrome[7:2] == 6'h18", "syndrome[7:3] == 5'h0c")],
-    RED + "judge": [("p3_back - f_start + {23'd0, syn_ack}", "p3_back - f_start"), ("&& p4_index_q[23] && !j_far", "&& p4_index_q[23]"),
-                    ("p4_len_q <= `RF_PUNT_DATA_BYTES && ", "")],
+    RED + "judge": [("p3_back - f_start + {23'd0, syn_ack}", "p3_back - f_start"), ("p4_len_q <= `RF_PUNT_DATA_BYTES && ", "")],
+    RED + "judge_window": [("index[23] && !distant", "index[23]"), ("valid && !early", "valid")],
+    RED + "judge_nak": [("!was || back", "1'b1"), ("if (tick) asked_q", "if (1'b0) asked_q"), ("beyond_seen && !was", "beyond_seen"),
+                        ("!j_selective && twice_q[j_addr]", "1'b0"), ("skips ? hole : j_next", "j_next")],
+    RED + "ledger_run": [("(2 << AW), .READ", "(1 << AW), .READ"), ("if (rst || cancel) run_q", "if (rst) run_q")],
+    CTL + "lag": [("(24'd1 << log2)", "24'd1"), ("stop_valid && stop_group == group", "1'b0")],
     RED + "ackq": [("h_hdr[47:0], h_hdr[95:48]", "h_hdr[95:48], h_hdr[47:0]"), ("1'b0, h_body[238], 6'd0", "1'b0, 1'b0, 6'd0"),
                    (".AFULL(DEPTH - 2)", ".AFULL(DEPTH)"), ("{15'd0, fold[16]}", "16'd0")],
-    RED + "ledger_ack": [("done && !beyond && less(una, a_value_q)", "done && !beyond"), ("!a_valid_q || !block", "1'b1")],
+    RED + "ledger_ack": [("!a_still_q && less(una, a_value_q)", "less(una, a_value_q)"), ("!a_still_q && less(una, a_value_q)", "!a_still_q"), ("!a_valid_q || !block", "1'b1")],
     RED + "ledger_head": [("(~members | beyond)", "(~members | beyond | (beyond << 1))"), (" | (advance ? look_q : {GROUPS{1'b0}})", "")],
     RED + "ledger_tail": [("least(s3_least_q, s2_least_q)", "s2_least_q"), ("s4_hold_q[IDX] && less", "1'b0 && less"),
                           ("least(s3_least_q, s3_hold)", "s3_least_q")],
@@ -62,8 +66,9 @@ MUTANTS = {
 }
 
 # Files that a bench needs besides its module and the library.
-MORE = {CTL + "regs": [RED + "conn_static"], RED + "judge": [RED + "judge_form"],
-        RED + "ledger": [RED + n for n in ("ram_many", "ledger_port", "ledger_head", "ledger_tail", "ledger_ack")]}
+MORE = {CTL + "regs": [RED + "conn_static"], RED + "judge": [RED + n for n in ("judge_form", "judge_nak", "judge_window")],
+        RED + "judge_window": [RED + "judge_nak"],
+        RED + "ledger_run": [RED + "ram_many"], RED + "ledger": [RED + n for n in ("ram_many", "ledger_run", "ledger_port", "ledger_head", "ledger_tail", "ledger_ack")]}
 
 
 def parameters():

@@ -214,6 +214,12 @@ static size_t spoil(struct gen *g, enum traffic_fault kind, uint8_t *frame, size
 		return add_option(frame, ip, p);
 	case TRAFFIC_FRAGMENT:
 		frame[ip + 6] |= 0x20;
+		rf_put_be16(frame + ip + 10, 0);
+		rf_put_be16(frame + ip + 10, roce_inet_final(roce_inet_sum(0, frame + ip, 20)));
+		return len;
+	case TRAFFIC_CHECKSUM:
+		frame[ip + 10 + traffic_random(&g->state) % 2] ^=
+			(uint8_t)(1u << traffic_random(&g->state) % 8);
 		return len;
 	case TRAFFIC_TAGS:
 		memset(frame, 0xff, 6);
@@ -450,7 +456,7 @@ int main(int argc, char **argv)
 		 "RoCE frames of no group between, per packet (0.1 or 10%)", NULL},
 		{RF_OPT_STRING, "faults", 0, &g.faults, "LIST",
 		 "frames that must change nothing: all, or some of duplicate,icrc,\n"
-		 "source,runt,ipv6,options,fragment,tags,multicast,start",
+		 "source,runt,ipv6,options,fragment,checksum,tags,multicast,start",
 		 NULL},
 		{RF_OPT_FRACTION, "fault-rate", 0, &g.fault_rate, "RATE", "faults per packet",
 		 NULL},

@@ -22,6 +22,7 @@ static const struct {
 	[TRAFFIC_IPV6] = {"ipv6", "ipv6", true},
 	[TRAFFIC_OPTIONS] = {"options", "ip_options", false},
 	[TRAFFIC_FRAGMENT] = {"fragment", "ip_fragment", false},
+	[TRAFFIC_CHECKSUM] = {"checksum", "ip_checksum", false},
 	[TRAFFIC_TAGS] = {"tags", "two_tags", true},
 	[TRAFFIC_MULTICAST] = {"multicast", "multicast", false},
 	[TRAFFIC_START] = {"start", "before_start", false},

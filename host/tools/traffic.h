@@ -27,7 +27,8 @@ enum traffic_fault {
 	TRAFFIC_RUNT,      /* ... cut to 59 bytes */
 	TRAFFIC_IPV6,      /* IPv6, multicast: a switch gives it to all its ports */
 	TRAFFIC_OPTIONS,   /* an IPv4 option between IP and UDP */
-	TRAFFIC_FRAGMENT,
+	TRAFFIC_FRAGMENT,  /* marked as a fragment */
+	TRAFFIC_CHECKSUM,  /* a flipped bit in the checksum of the IPv4 header */
 	TRAFFIC_TAGS,      /* two VLAN tags, broadcast: a switch gives it to all its ports */
 	TRAFFIC_MULTICAST, /* to a MAC with the group bit */
 	TRAFFIC_START,     /* an index before the start PSN */

@@ -134,7 +134,7 @@ struct roce_packet {
 	uint16_t ip_flags;  /* flags and fragment offset as on the wire: 0x4000 is "do not fragment"
 			     */
 	uint16_t ip_length; /* parse only */
-	bool ip_checksum_ok; /* parse only; a wrong one is no parse error, the box does not look */
+	bool ip_checksum_ok; /* parse only; a wrong one is no parse error */
 	uint32_t src_ip;
 	uint32_t dst_ip;
 	/* UDP */

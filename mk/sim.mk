@@ -20,8 +20,10 @@ FABRIC_LIBS   := rf-fabric client collective roce $(SIM_BOX_LIBS) rfproto
 FABRIC_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm
 $(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c link.c check.c host.c job.c program.c box.c setup.c fabric.c plan.c)))
 $(eval $(call c_prog,ringfold-sim,host/tools/ringfold-sim.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
-$(eval $(call c_test,fabric_sums,tests/sim/fabric_sums.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
-$(eval $(call c_test,fabric_faults,tests/sim/fabric_faults.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
+$(eval $(call c_link,fabric_sums,tests/sim/fabric_sums.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_sums))
+$(eval $(call test,fabric_sums,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_sums,$(BUILD)/tests/fabric_sums))
+$(eval $(call c_link,fabric_faults,tests/sim/fabric_faults.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_faults))
+$(eval $(call test,fabric_faults,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_faults,$(BUILD)/tests/fabric_faults))
 $(eval $(call test,fabric_frames,PYTHON=$(PYTHON) tests/sim/frames.sh $(BUILD)/bin/ringfold-sim tests/check/frames.py,$(BUILD)/bin/ringfold-sim))
 $(eval $(call c_link,fabric_rtl,tests/sim/fabric_rtl.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_rtl))
 $(eval $(call c_link,bench_loss,tests/sim/bench_loss.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/bench_loss))
@@ -59,8 +61,8 @@ $(BUILD)/vl/box-%.so: $(RTL_BOX_DEPS) | generated
 
 # ---- tests and figures that need Verilated boxes ----
 
-$(eval $(call test,fabric_rtl-p4-l1-w512,$(BUILD)/tests/fabric_rtl 4 1 512,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,1,512)))
-$(eval $(call test,fabric_rtl-p4-l2-w64,$(BUILD)/tests/fabric_rtl 4 2 64,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,2,64)))
+$(eval $(call test,fabric_rtl-p4-l1-w512,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_rtl 4 1 512,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,1,512)))
+$(eval $(call test,fabric_rtl-p4-l2-w64,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_rtl 4 2 64,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,2,64)))
 $(eval $(call bench,loss,$(BUILD)/tests/bench_loss $(BENCH_OUT),$(BUILD)/tests/bench_loss))
 $(eval $(call test,wave,$(PYTHON) tests/sim/wave.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim $(BUILD)/vl/box-p2-l1-w64-trace.so))
 $(eval $(call bench,fabric,$(BUILD)/tests/bench_fabric $(BENCH_OUT),$(BUILD)/tests/bench_fabric $(call rtl_box,4,1,512) $(call rtl_box,8,1,512)))

@@ -9,7 +9,13 @@ the IBTA specification (annex A17: RoCEv2; chapter 9: transport), RFC 791, RFC 7
   --box-mac MAC    base MAC of the box. On an interface named boxN what leaves has MAC + N as its source and what
                    comes in has none of the box's; hosts' interfaces may send no frame with a box MAC.
   --box-ip IP      address of the box: its control packets are no RoCE
-  --faults         the links lose, double, swap and damage frames: what comes in to a device is counted, not judged
+  --faults         the links lose, double, swap and damage frames: what comes in to a device is counted, not judged, nor
+                   is what a boxN passes on as it came, but for the source MAC
+  --unordered      the box is reset, or a rule taken away, in mid-run: the order of PSNs is not judged
+  --floods         the switch floods what it does not know: frames of one port of the box may come in at another
+  --ends N         of a file with more than N frames: the first and the last N / 2, of these the first half only to learn
+                   what is under way: repeats, and damage inside a box
+  --torn           the writer was killed: the last block may be incomplete
   --short          frames below 60 bytes are allowed (captured before the MAC padded them)
   --max N          stop after N faults (default 10)
   --mutate KIND    damage the capture first, in memory; the check must then fail. KIND "list" prints the kinds
@@ -18,6 +24,7 @@ the IBTA specification (annex A17: RoCEv2; chapter 9: transport), RFC 791, RFC 7
 Exit: 0 all is right, 1 a fault, 2 the file or the usage is wrong.
 """
 import getopt
+import mmap
 import re
 import struct
 import sys
@@ -46,6 +53,7 @@ class Frame:
     def __init__(self, number, interface, name, direction, data, cut):
         self.number, self.interface, self.name = number, interface, name
         self.direction, self.data, self.cut = direction, bytearray(data), cut
+        self.behind_gap = 0  # the sample leaves out what was before; so many frames tell what is under way
         box = re.fullmatch(r"box(\d+)", name)
         self.box_port = int(box.group(1)) if box else None
 
@@ -62,35 +70,50 @@ def options(blob, order):
     return found
 
 
-def read_pcapng(data):
+def ends_of(items, most):
+    return items if not most or len(items) <= most else items[:most // 2] + items[-(most // 2):]
+
+
+def blocks(data, torn):
+    """The packet blocks: (number, byte order, names of the interfaces, first byte, last byte)."""
     order, at, number, interfaces = "<", 0, 0, []
     while at < len(data):
-        if len(data) - at < 12:
+        if len(data) - at < 12 and not torn:
             raise BadFile("ends inside a block")
+        if len(data) - at < 12:
+            return
         kind, = struct.unpack_from(order + "I", data, at)
         if kind == 0x0a0d0d0a:
             order = "<" if data[at + 8:at + 12] == b"\x4d\x3c\x2b\x1a" else ">"
             interfaces = []
         length, = struct.unpack_from(order + "I", data, at + 4)
+        if torn and at + length > len(data):
+            return
         if length < 12 or length % 4 or at + length > len(data):
             raise BadFile("block of impossible length at byte %d" % at)
         if struct.unpack_from(order + "I", data, at + length - 4)[0] != length:
             raise BadFile("block at byte %d: its two lengths differ" % at)
-        body = data[at + 8:at + length - 4]
         if kind == 1:
-            link, = struct.unpack_from(order + "H", body, 0)
+            link, = struct.unpack_from(order + "H", data, at + 8)
             if link != 1:
                 raise BadFile("interface %d is not Ethernet" % len(interfaces))
-            interfaces.append(options(body[8:], order).get(2, b"").decode("utf-8", "replace").rstrip("\0"))
+            name = options(data[at + 16:at + length - 4], order).get(2, b"")
+            interfaces.append(name.decode("utf-8", "replace").rstrip("\0"))
         elif kind == 6:
             number += 1
-            interface, _, _, captured, original = struct.unpack_from(order + "IIIII", body, 0)
-            if interface >= len(interfaces) or 20 + captured > len(body):
-                raise BadFile("frame %d: no such interface, or it ends early" % number)
-            extra = options(body[20 + (captured + 3) // 4 * 4:], order)
-            direction = struct.unpack(order + "I", extra[2])[0] & 3 if len(extra.get(2, b"")) == 4 else 0
-            yield Frame(number, interface, interfaces[interface], direction, body[20:20 + captured], captured != original)
+            yield number, order, interfaces, at + 8, at + length - 4
         at += length
+
+
+def read_pcapng(data, most, torn):
+    for number, order, interfaces, first, last in ends_of(list(blocks(data, torn)), most):
+        body = data[first:last]
+        interface, _, _, captured, original = struct.unpack_from(order + "IIIII", body, 0)
+        if interface >= len(interfaces) or 20 + captured > len(body):
+            raise BadFile("frame %d: no such interface, or it ends early" % number)
+        extra = options(body[20 + (captured + 3) // 4 * 4:], order)
+        direction = struct.unpack(order + "I", extra[2])[0] & 3 if len(extra.get(2, b"")) == 4 else 0
+        yield Frame(number, interface, interfaces[interface], direction, body[20:20 + captured], captured != original)
 
 
 def read_pcap(data):
@@ -110,17 +133,22 @@ def read_pcap(data):
         at += 16 + captured
 
 
-def read(path):
+def read(path, most=0, torn=False):
     try:
         with open(path, "rb") as stream:
-            data = stream.read()
+            start = stream.read(4)
+            data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if start else b""
     except OSError as error:
         raise BadFile(error.strerror) from None
-    if data[:4] == b"\x0a\x0d\x0d\x0a":
-        return list(read_pcapng(data))
-    if data[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\xa1\xb2\x3c\x4d"):
-        return list(read_pcap(data))
-    raise BadFile("neither pcapng nor pcap")
+    if start == b"\x0a\x0d\x0d\x0a":
+        found = list(read_pcapng(data, most, torn))
+    elif start in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\xa1\xb2\x3c\x4d"):
+        found = ends_of(list(read_pcap(data)), most)
+    else:
+        raise BadFile("neither pcapng nor pcap")
+    for before, frame in zip(found, found[1:]):
+        frame.behind_gap = most // 4 if frame.number > before.number + 1 else 0
+    return found
 
 
 def inet_sum(blob):
@@ -141,11 +169,14 @@ def icrc(packet):
 
 
 class Checker:
-    def __init__(self, box_mac=None, box_ip=None, faults=False, short=False):
+    def __init__(self, box_mac=None, box_ip=None, faults=False, short=False, unordered=False, floods=False):
         self.box_mac, self.box_ip, self.faults, self.short = box_mac, box_ip, faults, short
+        self.unordered, self.floods = unordered, floods
         self.found = []
         self.counts = {}
         self.streams = {}  # connection -> highest PSN, None where the next one cannot be known
+        self.damaged = set()  # what came in to a box and was not right
+        self.blind = 0  # up to this frame what was under way at a gap of the sample may follow
 
     def count(self, what):
         self.counts[what] = self.counts.get(what, 0) + 1
@@ -153,11 +184,24 @@ class Checker:
     def fault(self, frame, text):
         if self.faults and frame.direction == IN:
             self.count("damaged on the way")
+            if frame.box_port is not None:
+                self.damaged.add(bytes(frame.data[12:]))
+        elif self.faults and self.passed_on(frame):
+            self.count("passed on as it came")
         else:
             self.found.append((frame.number, text))
 
+    def passed_on(self, frame):
+        """Whether a box only hands on what was not right before. The source MAC is its own doing."""
+        if frame.box_port is None or self.source(frame):
+            return False
+        return frame.number <= self.blind or bytes(frame.data[12:]) in self.damaged
+
     def check(self, frame):
         self.count("frames")
+        if frame.behind_gap:
+            self.streams = {}
+            self.blind = frame.number + frame.behind_gap
         try:
             text = self.ethernet(frame)
         except (IndexError, struct.error):
@@ -196,6 +240,8 @@ class Checker:
                 return "a host sends with the box's MAC"
         elif frame.direction == OUT and offset != frame.box_port:
             return "source MAC is not that of port %d" % frame.box_port
+        elif frame.direction == IN and self.floods and offset < 8 and offset != frame.box_port:
+            self.count("flooded")
         elif frame.direction == IN and offset < 8:
             return "comes in with a MAC of the box as its source"
         return None
@@ -255,7 +301,7 @@ class Checker:
             return "first or middle packet of %d bytes with pad %d" % (payload, pad)
         if opcode == ACK:
             return self.ack(ip)
-        return None if opcode == CNP else self.order(frame, ip, opcode)
+        return None if opcode == CNP or self.unordered else self.order(frame, ip, opcode)
 
     def ack(self, ip):
         syndrome = ip[40]
@@ -282,6 +328,8 @@ class Checker:
             self.streams[key] = psn
         elif ahead == 0 or ahead > 0x1000000 - WINDOW:
             self.count("repeats")
+        elif ahead < WINDOW and frame.number <= self.blind:
+            self.streams[key] = psn  # what came before was a repeat
         elif ahead >= 0x800000:
             return "PSN %d is far behind %d" % (psn, last)
         else:
@@ -386,8 +434,8 @@ def parse_ip(text):
     return bytes(int(p) for p in parts)
 
 
-def check_file(path, settings, mutate, most, quiet):
-    frames = read(path)
+def check_file(path, settings, reading, mutate, most, quiet):
+    frames = read(path, *reading)
     if mutate:
         MUTANTS[mutate](frames)
     checker = Checker(**settings)
@@ -403,19 +451,23 @@ def check_file(path, settings, mutate, most, quiet):
 
 
 def main(argv):
-    settings, mutate, most, quiet = {}, None, 10, False
+    settings, mutate, most, quiet, ends, torn = {}, None, 10, False, 0, False
     try:
         opts, files = getopt.gnu_getopt(argv[1:], "h", ["box-mac=", "box-ip=", "faults", "short", "max=", "mutate=",
-                                                        "quiet", "help"])
+                                                        "ends=", "torn", "unordered", "floods", "quiet", "help"])
         for name, value in opts:
             if name == "--box-mac":
                 settings["box_mac"] = parse_mac(value)
             elif name == "--box-ip":
                 settings["box_ip"] = parse_ip(value)
-            elif name in ("--faults", "--short"):
+            elif name in ("--faults", "--short", "--unordered", "--floods"):
                 settings[name[2:]] = True
             elif name == "--max":
                 most = max(1, int(value))
+            elif name == "--ends":
+                ends = max(2, int(value))
+            elif name == "--torn":
+                torn = True
             elif name == "--quiet":
                 quiet = True
             elif name == "--mutate" and value == "list":
@@ -436,7 +488,7 @@ def main(argv):
     good = True
     for path in files:
         try:
-            good &= check_file(path, settings, mutate, most, quiet)
+            good &= check_file(path, settings, (ends, torn), mutate, most, quiet)
         except (BadFile, IndexError, struct.error) as error:
             sys.stderr.write("frames.py: %s: %s\n" % (path, error))
             return 2

@@ -123,6 +123,9 @@ class Box(unittest.TestCase):
         self.assertIn("frame 20: source MAC", text)
         pcapng(self.path, ["box0"], [(0, frames.IN, packet(1, "02:f0:f0:00:00:12"))])
         self.assertEqual(run("--box-mac", BOX_MAC, self.path)[0], 1)
+        self.assertEqual(run("--box-mac", BOX_MAC, "--floods", self.path)[0], 0)
+        pcapng(self.path, ["box2"], [(0, frames.IN, packet(1, "02:f0:f0:00:00:12"))])
+        self.assertEqual(run("--box-mac", BOX_MAC, "--floods", self.path)[0], 1)
         pcapng(self.path, ["host0"], [(0, frames.OUT, packet(1, "02:f0:f0:00:00:12"))])
         self.assertEqual(run("--box-mac", BOX_MAC, self.path)[0], 1)
 
@@ -132,6 +135,8 @@ class Box(unittest.TestCase):
         code, text = run(self.path)
         self.assertEqual(code, 1)
         self.assertIn("frame 3: PSN 8 follows 6: 1 are missing", text)
+        self.assertEqual(run("--unordered", self.path)[0], 0)
+        self.assertEqual(run("--unordered", "--mutate", "icrc", self.path)[0], 1)
         # A repeat is none, nor is the end of the numbers; a swap is one.
         pcapng(self.path, ["box0"], [(0, frames.OUT, packet(p, BOX_MAC)) for p in (0xfffffe, 0xffffff, 0xfffffe, 0, 1)])
         self.assertEqual(run(self.path)[0], 0)
@@ -147,6 +152,44 @@ class Box(unittest.TestCase):
         self.assertEqual(run("--faults", self.path)[0], 0)
         pcapng(self.path, ["box0"], [(0, frames.OUT, bytes(broken))])
         self.assertEqual(run("--faults", self.path)[0], 1)
+
+    def test_passed_on(self):
+        """With --faults a box may hand on what came damaged, if it changes nothing but the source MAC."""
+        broken = bytearray(packet(7, "02:00:00:00:00:01"))
+        broken[70] ^= 1
+        out = broken[:6] + bytes.fromhex("02f0f0000010") + broken[12:]
+        options = ("--faults", "--box-mac", BOX_MAC, self.path)
+        pcapng(self.path, ["box0"], [(0, frames.IN, bytes(broken)), (0, frames.OUT, bytes(out))])
+        self.assertEqual(run(*options)[0], 0)
+        self.assertEqual(run(*options[1:])[0], 1)
+        pcapng(self.path, ["box0"], [(0, frames.IN, bytes(broken)), (0, frames.OUT, bytes(broken))])
+        self.assertEqual(run(*options)[0], 1)
+        out[71] ^= 1
+        pcapng(self.path, ["box0"], [(0, frames.IN, bytes(broken)), (0, frames.OUT, bytes(out))])
+        self.assertEqual(run(*options)[0], 1)
+        pcapng(self.path, ["host0"], [(0, frames.IN, bytes(broken)), (0, frames.OUT, bytes(out))])
+        self.assertEqual(run(*options)[0], 1)
+
+    def test_ends(self):
+        """Of a long capture both ends count, and nothing is missing where they meet."""
+        out = [packet(p, BOX_MAC) for p in range(100)]
+        for victim, code in ((3, 1), (97, 1), (50, 0), (None, 0)):
+            some = [bytearray(p) for p in out]
+            if victim is not None:
+                some[victim][70] ^= 1
+            pcapng(self.path, ["box0"], [(0, frames.OUT, bytes(p)) for p in some])
+            self.assertEqual(run("--ends", "20", self.path)[0], code, victim)
+            self.assertEqual(run("--ends", "100", self.path)[0], 0 if victim is None else 1, victim)
+
+    def test_ends_among_repeats(self):
+        psns = list(range(100)) + list(range(50, 70)) + list(range(100, 200))
+        for psn, code in ((None, 0), (150, 1)):
+            out = [(0, frames.OUT, packet(p, BOX_MAC)) for p in psns if p != psn]
+            pcapng(self.path, ["box0"], out)
+            self.assertEqual(run("--ends", "220", self.path)[0], code)
+            self.assertEqual(run("--ends", "200", self.path)[0], code)
+            pcapng(self.path, ["box0"], [out[0]] * 200 + out[105:])
+            self.assertEqual(run("--ends", "230", self.path)[0], code)
 
     def test_lengths(self):
         short = packet(7, BOX_MAC)[:59]
@@ -169,6 +212,8 @@ class Box(unittest.TestCase):
         with open(self.path, "r+b") as out:
             out.truncate(500)
         self.assertEqual(run(self.path)[0], 2)
+        self.assertEqual(run("--torn", self.path)[0], 0)
+        self.assertEqual(run("--torn", "--mutate", "icrc", self.path)[0], 1)
         self.assertEqual(run(self.path + ".not-there")[0], 2)
         self.assertEqual(run()[0], 2)
         self.assertEqual(run("--box-mac", "1:2", self.path)[0], 2)

@@ -2,6 +2,8 @@
 # Hosts over the kernel's interfaces: net_af_packet on both ends of veth pairs, as on an ordinary NIC. Needs root.
 ranks=2
 . "$(dirname "$0")/lib.sh"
+hosts_damage=1 # the doctor does, to see what becomes of it
+frames_options=(--short)
 if [ "$(id -u)" -ne 0 ] || ! command -v ip > /dev/null; then
 	echo "needs root and iproute2"
 	exit 77
@@ -29,7 +31,8 @@ for r in 0 1; do
 		ip link set "$end" mtu 4500 up
 	done
 done
-"$bin/ringfold-box" --box-ports 2 --hold 0s \
+captures
+"$bin/ringfold-box" --box-ports 2 --hold 0s --pcapng "$seen" \
 	--port "h0=dpdk:net_af_packet8,iface=rf$$b0" \
 	--port "h1=dpdk:net_af_packet9,iface=rf$$b1" > "$dir/box.out" 2> "$dir/box.log" &
 box=$!

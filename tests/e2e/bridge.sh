@@ -14,6 +14,8 @@ if [ "${1:-}" != inside ]; then
 fi
 ranks=2
 . "$(dirname "$0")/lib.sh"
+hosts_damage=1 # the doctor does, to see what becomes of it
+frames_options=(--short)
 page=$(dirname "$0")/../../docs/first-hour.md
 
 # the page's three lines, for the switch port of host $1 and the port of box $2
@@ -41,7 +43,8 @@ done
 rule 0 0 || check "the rule of the page for host 0" false
 rule 1 1 || check "the rule of the page for host 1" false
 
-"$bin/ringfold-box" --box-ports 2 --hold 0s --json --direct 0=dpdk:net_af_packet8,iface=x0 \
+captures
+"$bin/ringfold-box" --box-ports 2 --hold 0s --json --pcapng "$seen" --direct 0=dpdk:net_af_packet8,iface=x0 \
 	--direct 1=packet:x1 > "$dir/box.out" 2> "$dir/box.log" &
 box=$!
 for _ in $(seq 400); do

@@ -59,9 +59,16 @@ check "it runs" test $? = 0
 check "weights equal bit for bit" grep -q "weights equal bit for bit: 14440 bytes" "$dir/1.txt"
 check "one line per epoch" test "$(grep -c '^epoch .*loss .*accuracy .*reduced .*box cycles [1-9]' "$dir/1.txt")" = $epochs
 check "weights as on every other machine" grep -q "^weights $digest " "$dir/1.txt"
-"$demo" --engine "$engine" --epochs $epochs > "$dir/2.txt" 2>&1
+"$demo" --engine "$engine" --epochs $epochs --keep "$dir/kept" > "$dir/2.txt" 2>&1
 check "again, with the same weights" test "$(grep ^weights "$dir/1.txt" | sort -u)" = "$(grep ^weights "$dir/2.txt" | sort -u)"
 check "nothing is left" nothing_left
+judge() {
+	"${PYTHON:-python3}" -B "$(dirname "$0")/../check/frames.py" --ends 10000 --box-mac 02:52:46:00:00:10 \
+		--box-ip 10.0.0.254 "$@" "$dir"/kept/*.pcapng > "$dir/5.txt" 2>&1
+}
+check "every frame of it is right, as switch, box and hosts saw it" judge
+check "... and a damaged one is seen" eval '! judge --quiet --mutate icrc'
+rm -rf "$dir/kept"
 
 # victim WHAT SIGNAL: starts a long run, waits for its training, sends a signal to one of its processes
 victim() {

@@ -5,6 +5,7 @@ ranks=5
 engine=${1:-model}
 box_ports=4
 . "$(dirname "$0")/lib.sh"
+hosts_damage=1 # to see what becomes of it
 # 1: no rule; 2: its rule names another port; 4: its rule leads to a switch port where no box is.
 port_options=([0]=box=0 [1]=box=1,norule [2]=box=3 [3]=box=3 [4]=box=2)
 lanes=1

@@ -3,6 +3,7 @@
 ranks=1
 box_ports=4
 . "$(dirname "$0")/lib.sh"
+hosts_damage=1 # to see what becomes of it
 unset RF_SIZE
 box_start --lanes 2
 

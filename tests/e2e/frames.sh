@@ -5,19 +5,20 @@ ranks=3
 engine=${1:-model}
 [ "$engine" = rtl ] && box_ports=4
 . "$(dirname "$0")/lib.sh"
-judge() {
-	"${PYTHON:-python3}" -B tests/check/frames.py --box-mac 02:52:46:00:00:10 --box-ip 10.0.0.254 "$@"
-}
-box_start --pcapng "$dir"
+box_start
 export RF_PCAP=$dir/rank%r.pcapng
 all "$bin/ringfold-perf" --min 4 --max 16K --factor 8 --iters 2 --type all
 check "a run with captures" codes_are 0
 all "$tests/e2e_rank" twice
 check "groups that come and go" codes_are 0
 box_stop
-for f in hosts box rank0 rank1 rank2; do
+for f in rank0 rank1 rank2; do
 	check "$f.pcapng" judge "$dir/$f.pcapng"
 done
 check "the captures are not empty" test "$(stat -c %s "$dir/rank0.pcapng")" -gt 5000
 check "a damaged one is seen" eval '! judge --quiet --mutate icrc "$dir/rank0.pcapng" > "$dir/0.err" 2>&1'
+# what every test of this folder does at its end finds damage as well
+frames_options=(--mutate icrc)
+check "at the end of a test too" eval '! (failures=0; judge_all > "$dir/0.err"; exit "$failures")'
+frames_options=()
 finish

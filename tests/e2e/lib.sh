@@ -1,11 +1,16 @@
 # Parts of the end-to-end tests: a box process, ranks as processes, nothing left behind. Sourced by bash scripts.
 #
 #   box_start [options of ringfold box]   starts `ringfold box` with $ranks memif ports in $dir; $engine model or rtl
+#   captures                              a new folder for a box's captures, in $seen; what it holds is judged by finish
 #   rank_start N COMMAND...               starts rank N; its output is $dir/N.out, $dir/N.err
 #   rank_wait N                           waits for it; its exit code
 #   all COMMAND...                        starts all ranks and waits; sets codes[N]
 #   check TEXT CONDITION...               runs a command; prints and counts a failure
-#   finish                                exits
+#   finish                                stops the box, judges every frame that was captured, exits
+#
+# Every frame at the switch's and the box's ports goes through tests/check/frames.py: of more than 20000 at one place the
+# first and the last 10000. Tests whose hosts damage frames on purpose set hosts_damage=1: then what comes to the box is
+# not judged, what it sends is; frames_options adds options of frames.py, a file "options" in $seen those of one box.
 
 set -u
 bin=${BUILD:-build}/bin
@@ -17,6 +22,10 @@ declare -A pid
 codes=()
 failures=0
 box=
+seen=
+boxes=0
+hosts_damage=
+frames_options=()
 
 cleanup() {
 	local p
@@ -49,12 +58,19 @@ export RF_PORT=$(free_port)
 export RF_SIZE=$ranks RF_RETRY=${RF_RETRY:-100} RF_TIMEOUT=${RF_TIMEOUT:-20000} RF_SPIN=0
 export RF_DEVICE="net_memif0,role=client,id=0,socket=$dir/%r.sock,socket-abstract=no"
 
+captures() {
+	boxes=$((boxes + 1))
+	seen=$dir/seen$boxes
+	mkdir "$seen"
+}
+
 box_start() {
 	local r ports=()
 	for ((r = 0; r < ranks; r++)); do
 		ports+=(--port "h$r=memif:$dir/$r.sock${port_options[r]:+,${port_options[r]}}")
 	done
-	"$bin/ringfold-box" --engine "$engine" --box-ports "${box_ports:-$ranks}" --hold 0s "${ports[@]}" "$@" \
+	captures
+	"$bin/ringfold-box" --engine "$engine" --box-ports "${box_ports:-$ranks}" --hold 0s --pcapng "$seen" "${ports[@]}" "$@" \
 		> "$dir/box.out" 2> "$dir/box.log" &
 	box=$!
 	for _ in $(seq 400); do
@@ -124,7 +140,30 @@ says() {
 	grep -q -- "$2" "$dir/$1.err"
 }
 
+judge() {
+	"${PYTHON:-python3}" -B "$(dirname "${BASH_SOURCE[0]}")/../check/frames.py" --box-mac 02:52:46:00:00:10 --box-ip 10.0.0.254 "$@"
+}
+
+judge_all() {
+	local n files options more
+	for ((n = 1; n <= boxes; n++)); do
+		files=("$dir/seen$n/box.pcapng")
+		options=("${frames_options[@]}" --ends 20000)
+		more=()
+		[ -f "$dir/seen$n/options" ] && read -ra more < "$dir/seen$n/options"
+		options+=("${more[@]}")
+		if [ -n "$hosts_damage" ]; then
+			options+=(--faults)
+		else
+			files+=("$dir/seen$n/hosts.pcapng")
+		fi
+		check "box $n: every frame is right" judge "${options[@]}" "${files[@]}"
+	done
+}
+
 finish() {
+	[ -n "$box" ] && box_stop
+	[ $boxes -gt 0 ] && judge_all
 	[ "$failures" -eq 0 ]
 	exit
 }

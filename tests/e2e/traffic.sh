@@ -54,6 +54,7 @@ if [ "$generator" = testpmd ] && ! command -v dpdk-testpmd > /dev/null; then
 	exit 77
 fi
 
+options=" $* "
 $bin/ringfold-gen --out "$work" --ports $ports --size 64K --messages $((indexes / 64)) "$@"
 
 set --
@@ -65,7 +66,7 @@ for p in 0 1 2 3; do
 	fi
 done
 $bin/ringfold-box --engine "$engine" --box-ports $ports --lanes "${LANES:-1}" "$@" --port "ctl=memif:$work/ctl.sock,box=0" \
-	--wait-groups 1 --hold 0s --json > "$work/box.json" 2> "$work/box.log" &
+	--wait-groups 1 --hold 0s --json --pcapng "$work/seen" > "$work/box.json" 2> "$work/box.log" &
 box=$!
 pids=$box
 wait_for 30 grep -qs ready "$work/box.log" || fail "the box did not start"
@@ -111,6 +112,21 @@ rc=0
 $bin/ringfold-check --traffic "$work" --box "$work/box.json" "$work"/out*.pcap || rc=$?
 [ $rc -eq 0 ] || fail "exit code $rc of ringfold check"
 echo "$indexes packets from each rank in $took ms"
+
+# Every frame at the box by the checker that shares no code with it: what comes in is damaged where gen was told so.
+case "$options" in
+*" --faults "*) judged="--faults $work/seen/box.pcapng" ;;
+*) judged="$work/seen/box.pcapng $work/seen/hosts.pcapng" ;;
+esac
+# Foreign packets have numbers of no order; that of the sums is ringfold check's as well.
+case "$options" in
+*" --foreign "*) judged="--unordered $judged" ;;
+esac
+frames="${PYTHON:-python3} -B tests/check/frames.py --ends 20000 --box-mac 02:52:46:00:00:10 --box-ip 10.0.0.254"
+# shellcheck disable=SC2086 # words
+$frames $judged || fail "a frame is wrong"
+# shellcheck disable=SC2086
+if $frames --quiet --mutate icrc $judged > /dev/null 2>&1; then fail "a damaged frame was not noticed"; fi
 
 # Nothing may have been lost between a device and the box either, and no generator may have been let go for want of room.
 python3 - "$work" <<'END'

@@ -41,12 +41,38 @@ static inline struct rf_fabric_cfg test_cfg(unsigned ranks, unsigned ports, unsi
 	return c;
 }
 
+static inline bool test_has_faults(const struct rf_faults *l)
+{
+	return l->loss > 0 || l->duplicate > 0 || l->reorder > 0 || l->corrupt > 0 ||
+	       l->bad_fcs > 0;
+}
+
+/*
+ * Where RF_TEST_PCAPNG names a folder every run leaves its frames there, in clean-N, in faults-N
+ * where its links have faults, in unordered-N where the test says so: tests/sim/judged.sh has them
+ * checked.
+ */
+static bool test_unordered; /* of the next run: it resets the box or takes a rule away */
+
 static inline struct rf_fabric *test_create(const struct rf_fabric_cfg *c)
 {
+	static unsigned runs;
+	static char dir[400];
+	const char *folder = getenv("RF_TEST_PCAPNG");
+	struct rf_fabric_cfg cfg = *c;
 	struct rf_fabric *f;
 	char why[200];
 
-	if (rf_fabric_create(c, &f, why, sizeof(why)) != 0)
+	if (folder) {
+		bool faults = test_has_faults(&c->host_links) || test_has_faults(&c->box_links);
+		const char *kind = faults ? "faults" : "clean";
+
+		snprintf(dir, sizeof(dir), "%s/%s-%u", folder, test_unordered ? "unordered" : kind,
+			 runs++);
+		test_unordered = false;
+		cfg.pcapng_dir = dir;
+	}
+	if (rf_fabric_create(&cfg, &f, why, sizeof(why)) != 0)
 		fail_msg("no fabric: %s", why);
 	return f;
 }

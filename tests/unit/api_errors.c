@@ -44,6 +44,14 @@ static int bad_arguments(struct rank *r)
 		c.slots = 17;
 		EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, &c, &none) == RF_ERR_INVALID);
 		EXPECT(r, strstr(rf_last_error_text(r->ctx), "17"));
+		c.slots = 0;
+		c.straggler = 33;
+		EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, &c, &none) == RF_ERR_INVALID);
+		EXPECT(r, strstr(rf_last_error_text(r->ctx), "33"));
+		c.straggler = 0;
+		c.selective = (enum rf_choice)3;
+		EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, &c, &none) == RF_ERR_INVALID);
+		EXPECT(r, strstr(rf_last_error_text(r->ctx), "RF_SELECTIVE"));
 		c.size = 0;
 		EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, &c, &none) == RF_ERR_INVALID);
 	}
@@ -131,6 +139,25 @@ static void different_types(void **state)
 {
 	(void)state;
 	run_all(3, types_differ, false);
+}
+
+static int flags_differ(struct rank *r)
+{
+	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
+	struct rf_group *g = NULL;
+
+	config.transparent = r->rank == 1 ? RF_CHOICE_ON : RF_CHOICE_OFF;
+	config.straggler = RF_STRAGGLER_SILENT;
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, &config, &g) == RF_ERR_MISMATCH);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "RF_TRANSPARENT"));
+	EXPECT(r, g == NULL);
+	return 0;
+}
+
+static void different_flags(void **state)
+{
+	(void)state;
+	run_all(3, flags_differ, false);
 }
 
 /* One makes a group while the others wait in a barrier. */
@@ -320,6 +347,7 @@ int main(void)
 		cmocka_unit_test(different_mtu),   cmocka_unit_test(deadline),
 		cmocka_unit_test(abortion),        cmocka_unit_test(destroyed_early),
 		cmocka_unit_test(missing_rank),    cmocka_unit_test(second_process),
+		cmocka_unit_test(different_flags),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

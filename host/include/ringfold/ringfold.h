@@ -87,6 +87,13 @@ enum rf_schedule {
 	RF_SCHEDULE_RING = 2,    /* the hosts, around the ring: no box is needed */
 };
 
+/* A member of a config that is on, off, or left to the environment. */
+enum rf_choice {
+	RF_CHOICE_DEFAULT = 0,
+	RF_CHOICE_ON = 1,
+	RF_CHOICE_OFF = 2,
+};
+
 /* Who moves packets. */
 enum rf_progress_mode {
 	RF_PROGRESS_DEFAULT = 0, /* RF_PROGRESS: "thread" or "manual"; without it a thread */
@@ -254,7 +261,21 @@ struct rf_group_config {
 	unsigned int slots;
 	/* RF_SCHEDULE: of this group. Default: the communicator's. */
 	enum rf_schedule schedule;
+	/* How the box treats the group; the same on all ranks, without effect round the ring. */
+	/* RF_TRANSPARENT: the box makes no NAK and no RNR NAK. Default: off. */
+	enum rf_choice transparent;
+	/*
+	 * RF_SELECTIVE: only what was lost is sent again; box and hosts take packets in any order.
+	 * Not over verbs: RF_ERR_INVALID. Default: off.
+	 */
+	enum rf_choice selective;
+	/*
+	 * RF_STRAGGLER: RNR timer code 1 to 31 (IBTA table 45) with which the box answers a sender
+	 * that repeats while other ranks are awaited, or RF_STRAGGLER_SILENT. Default: silent.
+	 */
+	unsigned int straggler;
 };
+#define RF_STRAGGLER_SILENT 32u
 #define RF_GROUP_CONFIG_INIT                                                                       \
 	{                                                                                          \
 		.size = sizeof(struct rf_group_config)                                             \

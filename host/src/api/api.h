@@ -57,6 +57,7 @@ struct rf_group {
 	enum rf_schedule schedule;
 	uint64_t timeout_ns;
 	unsigned int slots;
+	uint16_t flags; /* RF_CTL_J_*, as far as they are settings */
 	/* transport */
 	uint32_t send_qpn, recv_qpn, start_psn;
 	struct roce_qp *to_next, *from_prev;

@@ -250,6 +250,55 @@ uint64_t rf_group_next_timeout(const struct rf_group *g)
 
 /* ---- create ---- */
 
+static int choice(enum rf_choice wanted, const char *name, uint16_t flag, uint16_t *flags,
+		  char *why, size_t room)
+{
+	uint64_t on = wanted == RF_CHOICE_ON;
+	int ret = RF_OK;
+
+	if ((unsigned int)wanted > RF_CHOICE_OFF) {
+		snprintf(why, room, "%s: on, off or default is needed", name);
+		return RF_ERR_INVALID;
+	}
+	if (wanted == RF_CHOICE_DEFAULT)
+		ret = rf_setting_number(name, 0, 1, &on, why, room);
+	if (!ret && on)
+		*flags |= flag;
+	return ret;
+}
+
+/* How the box is to treat the group. */
+static int group_flags(struct rf_group *g, const struct rf_group_config *config, char *why,
+		       size_t room)
+{
+	uint64_t code = CONFIG(config, straggler, 0);
+	int ret = choice(CONFIG(config, transparent, RF_CHOICE_DEFAULT), "RF_TRANSPARENT",
+			 RF_CTL_J_TRANSPARENT, &g->flags, why, room);
+
+	if (!ret)
+		ret = choice(CONFIG(config, selective, RF_CHOICE_DEFAULT), "RF_SELECTIVE",
+			     RF_CTL_J_SELECTIVE, &g->flags, why, room);
+	if (!ret && !code)
+		ret = rf_setting_number("RF_STRAGGLER", 0, 31, &code, why, room);
+	if (ret)
+		return ret;
+	if (code > RF_STRAGGLER_SILENT) {
+		snprintf(why, room, "straggler %llu: an RNR timer code from 1 to 31 is needed",
+			 (unsigned long long)code);
+		return RF_ERR_INVALID;
+	}
+	if (code != RF_STRAGGLER_SILENT)
+		g->flags |= (uint16_t)(code << RF_CTL_J_STRAGGLER_LSB);
+	if (g->schedule == RF_SCHEDULE_BOX && (g->flags & RF_CTL_J_SELECTIVE) &&
+	    g->comm->ctx->verbs) {
+		snprintf(why, room,
+			 "a NIC does not take packets in any order: RF_SELECTIVE=1 "
+			 "needs RF_BACKEND=dpdk");
+		return RF_ERR_INVALID;
+	}
+	return RF_OK;
+}
+
 static int group_settings(struct rf_group *g, const struct rf_group_config *config, char *why,
 			  size_t room)
 {
@@ -275,7 +324,7 @@ static int group_settings(struct rf_group *g, const struct rf_group_config *conf
 		snprintf(why, room, "unknown type, operation or schedule");
 		ret = RF_ERR_INVALID;
 	}
-	return ret;
+	return ret ? ret : group_flags(g, config, why, room);
 }
 
 static void group_unlink(struct rf_group *g)

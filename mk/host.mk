@@ -9,7 +9,7 @@ DPDK_LIBS := $(call pkg_libs,libdpdk)
 $(eval $(call c_lib,rf-bootstrap,$(addprefix host/src/bootstrap/,settings.c env.c store.c store_server.c store_serve.c)))
 $(eval $(call c_lib,rf-io,host/src/io/io_loop.c host/src/io/socket_path.c host/src/io/io_memif.c host/src/io/memif_control.c host/src/io/memif_why.c host/src/io/io_dpdk.c,,$(DPDK_CFLAGS)))
 $(eval $(call c_lib,rf-verbs,$(addprefix host/src/verbs/,lib.c device.c qp.c io_udp.c)))
-$(eval $(call c_lib,rf-api,$(addprefix host/src/api/,status.c backend.c context.c progress.c comm.c group.c meet.c setup.c proof.c request.c order.c)))
+$(eval $(call c_lib,rf-api,$(addprefix host/src/api/,status.c backend.c context.c progress.c comm.c group.c behind.c meet.c setup.c proof.c request.c order.c)))
 
 # The shared library. The number behind .so is that of the interface: it rises when a program would break.
 RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)

@@ -6,6 +6,7 @@
  *	rank count          rank 0 asks for another count than the others
  *	rank type           rank 0 makes a group of another type
  *	rank late MS        rank 0 calls so much later than the others
+ *	rank wait MS        the same; the others print what rf_wait() says after 600 ms
  *	rank leave          rank 0 destroys its group while the others are in mid-call
  *	rank abort          rank 0 aborts while the others wait
  *	rank twice          several groups one after another and two at once
@@ -130,6 +131,22 @@ static int twice(void)
 	return ret;
 }
 
+/* Rank 0 is late; the others' rf_wait() comes back before. */
+static int waits(struct rf_group *g, double seconds)
+{
+	static uint32_t send[COUNT], recv[COUNT];
+	struct rf_request *r;
+	int ret;
+
+	if (rank == 0)
+		usleep((unsigned int)(seconds * 1e6));
+	ret = say(rf_iallreduce(g, send, recv, COUNT, &r));
+	if (ret)
+		return ret;
+	ret = say(rf_wait(r, 600));
+	return ret == RF_IN_PROGRESS ? say(rf_wait(r, (unsigned int)-1)) : ret;
+}
+
 static int run(const char *mode, double seconds, const char *file)
 {
 	enum rf_type type = strcmp(mode, "type") == 0 && rank == 0 ? RF_FP32 : RF_INT32;
@@ -154,6 +171,8 @@ static int run(const char *mode, double seconds, const char *file)
 		if (rank == 0)
 			usleep((unsigned int)(seconds * 1e6));
 		ret = reduce(g, COUNT, 1);
+	} else if (strcmp(mode, "wait") == 0) {
+		ret = waits(g, seconds);
 	} else if (rank == 0) {
 		usleep(300000);
 		if (strcmp(mode, "exit") == 0)

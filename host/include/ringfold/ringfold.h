@@ -355,8 +355,11 @@ int rf_iallreduce(struct rf_group *group, const void *send, void *recv, size_t c
 /* RF_IN_PROGRESS, or the result; then the request is gone. Never waits. */
 int rf_test(struct rf_request *request);
 
-/* As rf_test(), but waits up to timeout_ms milliseconds first; UINT_MAX (-1): until the group's own
- * deadline. */
+/*
+ * As rf_test(), but waits up to timeout_ms milliseconds first; UINT_MAX (-1): until the group's own
+ * deadline. With RF_IN_PROGRESS rf_last_error_text() tells for how long nothing has moved, which
+ * ranks the box awaits, and when it has heard of them last; the call goes on.
+ */
 int rf_wait(struct rf_request *request, unsigned int timeout_ms);
 
 /*

@@ -48,6 +48,13 @@ struct rf_peer_end {
 	uint32_t send_qpn;
 };
 
+/* What the box has said about where each rank stands. Times in ns of rf_now(), 0: never. */
+struct rf_behind {
+	bool asking; /* a page is under way */
+	uint64_t asked, answered;
+	struct rf_ctl_rank rank[RF_RANKS_MAX];
+};
+
 struct rf_group {
 	struct rf_comm *comm;
 	struct rf_group *next;
@@ -76,10 +83,10 @@ struct rf_group {
 	unsigned int outstanding;
 	uint64_t progress_mark; /* changes when anything arrives or is acknowledged */
 	uint64_t progress_time;
-	uint64_t fail_due;   /* when the box's word counts, 0: it has not said anything */
-	bool joining;        /* rf_group_join() judges what the client says */
-	bool proving;        /* the proof of the path is on, with a deadline of its own */
-	bool asked;          /* which ranks are behind, of the box, for the text of a timeout */
+	uint64_t fail_due; /* when the box's word counts, 0: it has not said anything */
+	bool joining;      /* rf_group_join() judges what the client says */
+	bool proving;      /* the proof of the path is on, with a deadline of its own */
+	struct rf_behind behind;
 	uint64_t broken_due; /* a connection has ended: who is behind is asked until then; else 0 */
 	char broken[256];    /* ... and what its end was */
 	int status;          /* 0, or why the group is dead */
@@ -241,6 +248,15 @@ void rf_group_disconnect(struct rf_group *group);
 int rf_group_prove(struct rf_group *group);
 /* What a client's failure is in terms of enum rf_status. */
 int rf_client_status_of(const struct rf_client *client);
+
+/* ---- behind.c: under the lock ---- */
+
+/* Asks the box where each rank stands. False where it is being asked already, or there is none. */
+bool rf_behind_ask(struct rf_group *group, uint64_t now);
+/* Takes its answers. */
+void rf_behind_poll(struct rf_group *group, uint64_t now);
+/* "; the box waits for rank 2 (...)", as far as the box was asked, else "". room > 0. */
+void rf_behind_text(const struct rf_group *group, uint64_t now, char *text, size_t room);
 
 /* ---- meet.c: without the lock ---- */
 

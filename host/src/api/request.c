@@ -210,14 +210,36 @@ int rf_test(struct rf_request *request)
 	return ret;
 }
 
+/* For whom a call still waits when its caller's time is up: noted, though it is no error. */
+static int still_waiting(struct rf_group *g, unsigned int waited_ms)
+{
+	uint64_t now = rf_now();
+	char behind[300];
+
+	rf_behind_text(g, now, behind, sizeof(behind));
+	return rf_fail(g->comm->ctx, RF_IN_PROGRESS,
+		       "not complete after %u ms; nothing has moved at rank %u for %llu ms%s",
+		       waited_ms, g->comm->rank,
+		       (unsigned long long)((now - g->progress_time) / NS_PER_MS), behind);
+}
+
 int rf_wait(struct rf_request *request, unsigned int timeout_ms)
 {
 	struct rf_context *ctx = request->group->comm->ctx;
 	uint64_t until = timeout_ms == UINT_MAX ? RF_NEVER : rf_now() + timeout_ms * NS_PER_MS;
+	uint64_t half = rf_now() + timeout_ms * NS_PER_MS / 2;
 	int ret;
 
 	rf_lock(ctx);
-	ret = rf_request_wait(request, until);
+	ret = rf_request_wait(request, until == RF_NEVER ? until : half);
+	if (ret == RF_IN_PROGRESS) {
+		/* so that its answer is here when the time is up */
+		if (timeout_ms && rf_behind_ask(request->group, rf_now()))
+			kick(ctx);
+		ret = rf_request_wait(request, until);
+	}
+	if (ret == RF_IN_PROGRESS)
+		ret = still_waiting(request->group, timeout_ms);
 	rf_unlock(ctx);
 	return ret;
 }

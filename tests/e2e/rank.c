@@ -9,6 +9,7 @@
  *	rank wait MS        the same; the others print what rf_wait() says after 600 ms
  *	rank leave          rank 0 destroys its group while the others are in mid-call
  *	rank abort          rank 0 aborts while the others wait
+ *	rank abort1 MS      rank 1 aborts after so long; all print when, on a common clock
  *	rank twice          several groups one after another and two at once
  *	rank exit           rank 0 exits without leaving
  *
@@ -131,6 +132,13 @@ static int twice(void)
 	return ret;
 }
 
+/* For the caller of several ranks: the group works. */
+static void say_ready(void)
+{
+	printf("ready\n");
+	fflush(stdout);
+}
+
 /* Rank 0 is late; the others' rf_wait() comes back before. */
 static int waits(struct rf_group *g, double seconds)
 {
@@ -138,13 +146,31 @@ static int waits(struct rf_group *g, double seconds)
 	struct rf_request *r;
 	int ret;
 
-	if (rank == 0)
-		usleep((unsigned int)(seconds * 1e6));
+	say_ready();
+	usleep(rank == 0 ? (unsigned int)(seconds * 1e6) : 500000);
 	ret = say(rf_iallreduce(g, send, recv, COUNT, &r));
 	if (ret)
 		return ret;
 	ret = say(rf_wait(r, 600));
 	return ret == RF_IN_PROGRESS ? say(rf_wait(r, (unsigned int)-1)) : ret;
+}
+
+/* Rank 1 gives up; when the others hear is compared by the caller. */
+static int aborts(struct rf_group *g, double seconds)
+{
+	int ret = 0;
+
+	say_ready();
+	if (rank == 1) {
+		usleep((unsigned int)(seconds * 1e6));
+		printf("%.0f ms\n", now() * 1000);
+		rf_abort(g);
+	} else {
+		ret = reduce(g, COUNT, 1);
+		printf("%.0f ms\n", now() * 1000);
+	}
+	fflush(stdout);
+	return ret;
 }
 
 static int run(const char *mode, double seconds, const char *file)
@@ -173,6 +199,8 @@ static int run(const char *mode, double seconds, const char *file)
 		ret = reduce(g, COUNT, 1);
 	} else if (strcmp(mode, "wait") == 0) {
 		ret = waits(g, seconds);
+	} else if (strcmp(mode, "abort1") == 0) {
+		ret = aborts(g, seconds);
 	} else if (rank == 0) {
 		usleep(300000);
 		if (strcmp(mode, "exit") == 0)

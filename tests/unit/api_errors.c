@@ -215,6 +215,16 @@ static void deadline(void **state)
 	run_all(3, one_absent, false);
 }
 
+static double aborted_at; /* by rank 1; the others read it once they have heard */
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
 static int aborts(struct rank *r)
 {
 	struct rf_group *g;
@@ -224,12 +234,16 @@ static int aborts(struct rank *r)
 	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
 	if (r->rank == 1) {
 		usleep(50000);
+		aborted_at = seconds();
 		EXPECT(r, rf_abort(g) == RF_OK);
+		/* nothing that this rank calls later may be needed for the others to hear */
+		usleep(1200000);
 		EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_ERR_GROUP_FAILED);
 	} else {
 		ret = rf_allreduce(g, &a, &b, 1);
 		EXPECT(r, ret == RF_ERR_ABORTED);
-		EXPECT(r, strstr(rf_last_error_text(r->ctx), "rank 1"));
+		EXPECT(r, seconds() - aborted_at < 1);
+		EXPECT(r, strstr(rf_last_error_text(r->ctx), "rank 1: rf_abort() was called"));
 	}
 	rf_group_destroy(g);
 	return 0;
@@ -239,6 +253,7 @@ static void abortion(void **state)
 {
 	(void)state;
 	run_all(3, aborts, false);
+	run_all(3, aborts, true);
 }
 
 /* Destroyed with a request outstanding: it ends, and the others hear. */

@@ -267,6 +267,9 @@ int rf_abort(struct rf_group *group)
 	rf_lock(ctx);
 	rf_group_fail(group, true, RF_ERR_ABORTED, "rf_abort() was called");
 	group->told = true;
+	/* the others must hear though nobody here may ever call again */
+	if (ctx->manual)
+		rf_round(ctx);
 	rf_unlock(ctx);
 	kick(ctx);
 	return RF_OK;

@@ -9,7 +9,7 @@ DPDK_LIBS := $(call pkg_libs,libdpdk)
 $(eval $(call c_lib,rf-bootstrap,$(addprefix host/src/bootstrap/,settings.c env.c store.c store_server.c store_serve.c)))
 $(eval $(call c_lib,rf-io,host/src/io/io_loop.c host/src/io/socket_path.c host/src/io/io_memif.c host/src/io/memif_control.c host/src/io/memif_why.c host/src/io/io_dpdk.c,,$(DPDK_CFLAGS)))
 $(eval $(call c_lib,rf-verbs,$(addprefix host/src/verbs/,lib.c device.c qp.c io_udp.c)))
-$(eval $(call c_lib,rf-api,$(addprefix host/src/api/,status.c backend.c context.c progress.c comm.c group.c behind.c meet.c setup.c proof.c request.c order.c)))
+$(eval $(call c_lib,rf-api,$(addprefix host/src/api/,status.c backend.c context.c progress.c comm.c group.c behind.c fallback.c meet.c setup.c proof.c request.c order.c)))
 
 # The shared library. The number behind .so is that of the interface: it rises when a program would break.
 RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)
@@ -51,6 +51,7 @@ $(eval $(call test,e2e-perf-rtl,tests/e2e/perf.sh 4 rtl,$(E2E_DEPS) $(BUILD)/vl/
 $(eval $(call test,e2e-errors,tests/e2e/errors.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-flags,tests/e2e/flags.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-aborts,tests/e2e/aborts.sh,$(E2E_DEPS)))
+$(eval $(call test,e2e-fallback,tests/e2e/fallback.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-ctl))
 $(eval $(call test,e2e-deaths,tests/e2e/deaths.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-ctl))
 $(eval $(call test,e2e-norule,tests/e2e/norule.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-launch,tests/e2e/launch.sh,$(E2E_DEPS) $(BUILD)/bin/allreduce))

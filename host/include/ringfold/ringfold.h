@@ -87,6 +87,15 @@ enum rf_schedule {
 	RF_SCHEDULE_RING = 2,    /* the hosts, around the ring: no box is needed */
 };
 
+/* What a group does when its box has gone. Whatever it does, stderr says it. */
+enum rf_fallback {
+	RF_FALLBACK_DEFAULT = 0, /* RF_FALLBACK: "none", "exact" or "ring"; without it none */
+	RF_FALLBACK_NONE = 1,    /* it fails, with the cause */
+	RF_FALLBACK_EXACT =
+		2, /* every rank gets all operands and adds in the box's order: same bits */
+	RF_FALLBACK_RING = 3, /* the fast ring: another order of additions */
+};
+
 /* A member of a config that is on, off, or left to the environment. */
 enum rf_choice {
 	RF_CHOICE_DEFAULT = 0,
@@ -274,6 +283,11 @@ struct rf_group_config {
 	 * that repeats while other ranks are awaited, or RF_STRAGGLER_SILENT. Default: silent.
 	 */
 	unsigned int straggler;
+	/*
+	 * RF_FALLBACK, the same on all ranks. With one, a group has one request outstanding at a
+	 * time, keeps a copy of its last two operands, and rf_test() may wait once the box is gone.
+	 */
+	enum rf_fallback fallback;
 };
 #define RF_STRAGGLER_SILENT 32u
 #define RF_GROUP_CONFIG_INIT                                                                       \

@@ -65,7 +65,7 @@ void rf_group_fail(struct rf_group *g, bool tell, int status, const char *format
 	va_end(args);
 	/* from here on nobody touches the callers' buffers */
 	rf_group_stop(g);
-	for (k = 0; k < RF_REQUESTS_MAX; k++)
+	for (k = 0; k < RF_REQUESTS_MAX && !rf_fallback_takes(g, status); k++)
 		if (g->requests[k].used && !g->requests[k].done)
 			rf_request_done(&g->requests[k], status);
 	state = g->have_client ? rf_client_state(&g->client) : RF_CLIENT_IDLE;
@@ -295,6 +295,12 @@ static int group_settings(struct rf_group *g, const struct rf_group_config *conf
 		snprintf(why, room, "unknown type, operation or schedule");
 		ret = RF_ERR_INVALID;
 	}
+	if (!ret && rf_fallback_parse(CONFIG(config, fallback, RF_FALLBACK_DEFAULT),
+				      rf_setting_text("RF_FALLBACK"), &g->fallback)) {
+		snprintf(why, room, "RF_FALLBACK=%s: none, exact or ring is needed",
+			 rf_setting_text("RF_FALLBACK"));
+		ret = RF_ERR_INVALID;
+	}
 	return ret ? ret : group_flags(g, config, why, room);
 }
 
@@ -411,6 +417,9 @@ int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
 		group_end(g);
 		return rf_fail_unlocked(ctx, ret, why);
 	}
+	rf_lock(ctx);
+	g->up = true;
+	rf_unlock(ctx);
 	*out = g;
 	return RF_OK;
 }
@@ -427,9 +436,19 @@ int rf_group_destroy(struct rf_group *group)
 	comm = group->comm;
 	ctx = comm->ctx;
 	rf_lock(ctx);
+	if (group->outstanding && group->status) {
+		/* the box has gone, and nobody has waited for what it left */
+		group->up = false;
+		for (unsigned int k = 0; k < RF_REQUESTS_MAX; k++)
+			if (group->requests[k].used && !group->requests[k].done)
+				rf_request_done(&group->requests[k], RF_ERR_ABORTED);
+	}
 	if (group->outstanding)
 		rf_group_fail(group, true, RF_ERR_ABORTED,
 			      "the group was destroyed with calls outstanding");
+	rf_unlock(ctx);
+	rf_fallback_end(group);
+	rf_lock(ctx);
 	bound = group->status ? 1000 : (unsigned int)(group->timeout_ns / NS_PER_MS);
 	rf_unlock(ctx);
 	/* until all ranks are here, their last packets may still have to be acknowledged */

@@ -32,6 +32,8 @@ const struct rf_setting rf_settings[] = {
 	{"RF_STRAGGLER", "0",
 	 "RNR timer code, 1 to 31, by which the box answers who repeats while others are awaited; "
 	 "0: silence"},
+	{"RF_FALLBACK", "none",
+	 "when the box has gone: none (an error), exact (ring, same bits) or ring (other bits)"},
 	{"RF_WINDOW", "128", "packets in flight on a connection without the box"},
 	{"RF_TIMEOUT", "30000", "milliseconds without any progress after which a call fails"},
 	{"RF_RETRY", "4", "milliseconds without acknowledgement until a packet is sent again"},

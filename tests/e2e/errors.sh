@@ -31,7 +31,14 @@ done
 
 RF_TIMEOUT=1500 all "$rank" late 6000
 check "rank 0 is late: deadline at rank 1" test "${codes[1]}" = 24
-check "... and the box tells for whom it waits" says 1 "rank 0"
+check "... and the box tells for whom it waits" says 1 "the box waits for rank 0 (rank 0: packet [0-9]* of [0-9]*, heard of [0-9]* ms ago)"
+
+all "$rank" wait 2000
+for r in 1 2; do
+	check "rank 0 is late: rank $r's rf_wait tells after its time who is missing" says $r \
+		"not complete after 600 ms; nothing has moved at rank $r for [3-9][0-9]* ms; the box waits for rank 0 ("
+	check "... and the call goes on" test "${codes[r]}" = 0
+done
 
 RF_BOX_IP=10.0.0.77 all "$rank" loop 100
 check "nobody has the box's address: BOX_SILENT" codes_are 19

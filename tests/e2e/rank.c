@@ -6,13 +6,18 @@
  *	rank count          rank 0 asks for another count than the others
  *	rank type           rank 0 makes a group of another type
  *	rank late MS        rank 0 calls so much later than the others
+ *	rank wait MS        the same; the others print what rf_wait() says after 600 ms
  *	rank leave          rank 0 destroys its group while the others are in mid-call
  *	rank abort          rank 0 aborts while the others wait
+ *	rank abort1 MS      rank 1 aborts after so long; all print when, on a common clock
+ *	rank bits MS [new]  fp32 all-reduces for so long, every bit compared with the group's order:
+ *	                    that of the beginning, or the newest
  *	rank twice          several groups one after another and two at once
  *	rank exit           rank 0 exits without leaving
  *
  * Exit codes: 0 good, 10 - status for an error of the library (11: RF_ERR_INVALID), 3 wrong data.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,9 +135,96 @@ static int twice(void)
 	return ret;
 }
 
-static int run(const char *mode, double seconds, const char *file)
+/* For the caller of several ranks: the group works. */
+static void say_ready(void)
 {
-	enum rf_type type = strcmp(mode, "type") == 0 && rank == 0 ? RF_FP32 : RF_INT32;
+	printf("ready\n");
+	fflush(stdout);
+}
+
+/* Rank 0 is late; the others' rf_wait() comes back before. */
+static int waits(struct rf_group *g, double seconds)
+{
+	static uint32_t send[COUNT], recv[COUNT];
+	struct rf_request *r;
+	int ret;
+
+	say_ready();
+	usleep(rank == 0 ? (unsigned int)(seconds * 1e6) : 500000);
+	ret = say(rf_iallreduce(g, send, recv, COUNT, &r));
+	if (ret)
+		return ret;
+	ret = say(rf_wait(r, 600));
+	return ret == RF_IN_PROGRESS ? say(rf_wait(r, (unsigned int)-1)) : ret;
+}
+
+/* Rank 1 gives up; when the others hear is compared by the caller. */
+static int aborts(struct rf_group *g, double seconds)
+{
+	int ret = 0;
+
+	say_ready();
+	if (rank == 1) {
+		usleep((unsigned int)(seconds * 1e6));
+		printf("%.0f ms\n", now() * 1000);
+		rf_abort(g);
+	} else {
+		ret = reduce(g, COUNT, 1);
+		printf("%.0f ms\n", now() * 1000);
+	}
+	fflush(stdout);
+	return ret;
+}
+
+static float number(unsigned int r, unsigned int k, unsigned int round)
+{
+	return (float)(int32_t)value(r, k, round) * 1e-9f;
+}
+
+/* The last element goes on while rank 0 wants it. */
+static int bits(struct rf_group *g, double seconds, bool newest)
+{
+	static float send[COUNT], recv[COUNT], want[COUNT], all[RF_RANKS_MAX][COUNT];
+	const void *inputs[RF_RANKS_MAX];
+	struct rf_order order;
+	double end = now() + seconds;
+	unsigned int k, r, round;
+	int ret = rf_group_order(g, &order);
+
+	say_ready();
+	for (round = 0; !ret; round++) {
+		for (r = 0; r < ranks; r++) {
+			inputs[r] = all[r];
+			for (k = 0; k < COUNT; k++)
+				all[r][k] = number(r, k, round);
+			all[r][COUNT - 1] = 0;
+		}
+		memcpy(send, all[rank], sizeof(send));
+		send[COUNT - 1] = rank == 0 && now() < end;
+		/* in place and not, by turns */
+		if (round & 1)
+			memcpy(recv, send, sizeof(send));
+		ret = say(rf_allreduce(g, round & 1 ? recv : send, recv, COUNT));
+		if (newest)
+			rf_group_order(g, &order);
+		if (!ret)
+			ret = rf_order_apply(&order, RF_FP32, RF_SUM, inputs, want, COUNT);
+		if (!ret && memcmp(recv, want, sizeof(want) - sizeof(want[0])) != 0) {
+			fprintf(stderr, "rank %u: round %u has other bits\n", rank, round);
+			exit(3);
+		}
+		if (recv[COUNT - 1] == 0)
+			break;
+	}
+	printf("%u rounds\n", round);
+	return ret;
+}
+
+static int run(const char *mode, double seconds, const char *file, bool newest)
+{
+	enum rf_type type = (strcmp(mode, "type") == 0 && rank == 0) || strcmp(mode, "bits") == 0
+				    ? RF_FP32
+				    : RF_INT32;
 	struct rf_group *g = NULL;
 	int ret;
 
@@ -141,6 +233,11 @@ static int run(const char *mode, double seconds, const char *file)
 	ret = say(rf_group_create(comm, type, RF_SUM, NULL, &g));
 	if (ret)
 		return ret;
+	if (strcmp(mode, "bits") == 0) {
+		ret = bits(g, seconds, newest);
+		rf_group_destroy(g);
+		return ret;
+	}
 	ret = reduce(g, 100, 0);
 	if (ret)
 		;
@@ -154,6 +251,10 @@ static int run(const char *mode, double seconds, const char *file)
 		if (rank == 0)
 			usleep((unsigned int)(seconds * 1e6));
 		ret = reduce(g, COUNT, 1);
+	} else if (strcmp(mode, "wait") == 0) {
+		ret = waits(g, seconds);
+	} else if (strcmp(mode, "abort1") == 0) {
+		ret = aborts(g, seconds);
 	} else if (rank == 0) {
 		usleep(300000);
 		if (strcmp(mode, "exit") == 0)
@@ -179,7 +280,7 @@ int main(int argc, char **argv)
 		rank = rf_comm_rank(comm);
 		ranks = rf_comm_ranks(comm);
 		ret = run(argc > 1 ? argv[1] : "loop", argc > 2 ? atof(argv[2]) / 1000 : 1,
-			  argc > 2 ? argv[2] : "");
+			  argc > 2 ? argv[2] : "", argc > 3);
 	}
 	rf_comm_destroy(comm);
 	rf_context_destroy(ctx);

@@ -44,6 +44,14 @@ static int bad_arguments(struct rank *r)
 		c.slots = 17;
 		EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, &c, &none) == RF_ERR_INVALID);
 		EXPECT(r, strstr(rf_last_error_text(r->ctx), "17"));
+		c.slots = 0;
+		c.straggler = 33;
+		EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, &c, &none) == RF_ERR_INVALID);
+		EXPECT(r, strstr(rf_last_error_text(r->ctx), "33"));
+		c.straggler = 0;
+		c.selective = (enum rf_choice)3;
+		EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, &c, &none) == RF_ERR_INVALID);
+		EXPECT(r, strstr(rf_last_error_text(r->ctx), "RF_SELECTIVE"));
 		c.size = 0;
 		EXPECT(r, rf_group_create(r->comm, RF_FP32, RF_SUM, &c, &none) == RF_ERR_INVALID);
 	}
@@ -133,6 +141,25 @@ static void different_types(void **state)
 	run_all(3, types_differ, false);
 }
 
+static int flags_differ(struct rank *r)
+{
+	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
+	struct rf_group *g = NULL;
+
+	config.transparent = r->rank == 1 ? RF_CHOICE_ON : RF_CHOICE_OFF;
+	config.straggler = RF_STRAGGLER_SILENT;
+	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, &config, &g) == RF_ERR_MISMATCH);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "RF_TRANSPARENT"));
+	EXPECT(r, g == NULL);
+	return 0;
+}
+
+static void different_flags(void **state)
+{
+	(void)state;
+	run_all(3, flags_differ, false);
+}
+
 /* One makes a group while the others wait in a barrier. */
 static int calls_differ(struct rank *r)
 {
@@ -188,6 +215,16 @@ static void deadline(void **state)
 	run_all(3, one_absent, false);
 }
 
+static double aborted_at; /* by rank 1; the others read it once they have heard */
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
 static int aborts(struct rank *r)
 {
 	struct rf_group *g;
@@ -197,12 +234,16 @@ static int aborts(struct rank *r)
 	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
 	if (r->rank == 1) {
 		usleep(50000);
+		aborted_at = seconds();
 		EXPECT(r, rf_abort(g) == RF_OK);
+		/* nothing that this rank calls later may be needed for the others to hear */
+		usleep(1200000);
 		EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_ERR_GROUP_FAILED);
 	} else {
 		ret = rf_allreduce(g, &a, &b, 1);
 		EXPECT(r, ret == RF_ERR_ABORTED);
-		EXPECT(r, strstr(rf_last_error_text(r->ctx), "rank 1"));
+		EXPECT(r, seconds() - aborted_at < 1);
+		EXPECT(r, strstr(rf_last_error_text(r->ctx), "rank 1: rf_abort() was called"));
 	}
 	rf_group_destroy(g);
 	return 0;
@@ -212,6 +253,7 @@ static void abortion(void **state)
 {
 	(void)state;
 	run_all(3, aborts, false);
+	run_all(3, aborts, true);
 }
 
 /* Destroyed with a request outstanding: it ends, and the others hear. */
@@ -320,6 +362,7 @@ int main(void)
 		cmocka_unit_test(different_mtu),   cmocka_unit_test(deadline),
 		cmocka_unit_test(abortion),        cmocka_unit_test(destroyed_early),
 		cmocka_unit_test(missing_rank),    cmocka_unit_test(second_process),
+		cmocka_unit_test(different_flags),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,6 +87,22 @@ enum rf_schedule {
 	RF_SCHEDULE_RING = 2,    /* the hosts, around the ring: no box is needed */
 };
 
+/* What a group does when its box has gone. Whatever it does, stderr says it. */
+enum rf_fallback {
+	RF_FALLBACK_DEFAULT = 0, /* RF_FALLBACK: "none", "exact" or "ring"; without it none */
+	RF_FALLBACK_NONE = 1,    /* it fails, with the cause */
+	RF_FALLBACK_EXACT =
+		2, /* every rank gets all operands and adds in the box's order: same bits */
+	RF_FALLBACK_RING = 3, /* the fast ring: another order of additions */
+};
+
+/* A member of a config that is on, off, or left to the environment. */
+enum rf_choice {
+	RF_CHOICE_DEFAULT = 0,
+	RF_CHOICE_ON = 1,
+	RF_CHOICE_OFF = 2,
+};
+
 /* Who moves packets. */
 enum rf_progress_mode {
 	RF_PROGRESS_DEFAULT = 0, /* RF_PROGRESS: "thread" or "manual"; without it a thread */
@@ -254,7 +270,26 @@ struct rf_group_config {
 	unsigned int slots;
 	/* RF_SCHEDULE: of this group. Default: the communicator's. */
 	enum rf_schedule schedule;
+	/* How the box treats the group; the same on all ranks, without effect round the ring. */
+	/* RF_TRANSPARENT: the box makes no NAK and no RNR NAK. Default: off. */
+	enum rf_choice transparent;
+	/*
+	 * RF_SELECTIVE: only what was lost is sent again; box and hosts take packets in any order.
+	 * Not over verbs: RF_ERR_INVALID. Default: off.
+	 */
+	enum rf_choice selective;
+	/*
+	 * RF_STRAGGLER: RNR timer code 1 to 31 (IBTA table 45) with which the box answers a sender
+	 * that repeats while other ranks are awaited, or RF_STRAGGLER_SILENT. Default: silent.
+	 */
+	unsigned int straggler;
+	/*
+	 * RF_FALLBACK, the same on all ranks. With one, a group has one request outstanding at a
+	 * time, keeps a copy of its last two operands, and rf_test() may wait once the box is gone.
+	 */
+	enum rf_fallback fallback;
 };
+#define RF_STRAGGLER_SILENT 32u
 #define RF_GROUP_CONFIG_INIT                                                                       \
 	{                                                                                          \
 		.size = sizeof(struct rf_group_config)                                             \
@@ -334,8 +369,11 @@ int rf_iallreduce(struct rf_group *group, const void *send, void *recv, size_t c
 /* RF_IN_PROGRESS, or the result; then the request is gone. Never waits. */
 int rf_test(struct rf_request *request);
 
-/* As rf_test(), but waits up to timeout_ms milliseconds first; UINT_MAX (-1): until the group's own
- * deadline. */
+/*
+ * As rf_test(), but waits up to timeout_ms milliseconds first; UINT_MAX (-1): until the group's own
+ * deadline. With RF_IN_PROGRESS rf_last_error_text() tells for how long nothing has moved, which
+ * ranks the box awaits, and when it has heard of them last; the call goes on.
+ */
 int rf_wait(struct rf_request *request, unsigned int timeout_ms);
 
 /*

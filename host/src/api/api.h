@@ -48,6 +48,19 @@ struct rf_peer_end {
 	uint32_t send_qpn;
 };
 
+/* What the box has said about where each rank stands. Times in ns of rf_now(), 0: never. */
+struct rf_behind {
+	bool asking; /* a page is under way */
+	uint64_t asked, answered;
+	struct rf_ctl_rank rank[RF_RANKS_MAX];
+};
+
+/* An operand, for when the box goes. */
+struct rf_kept {
+	void *copy, *recv;
+	size_t count;
+};
+
 struct rf_group {
 	struct rf_comm *comm;
 	struct rf_group *next;
@@ -57,6 +70,7 @@ struct rf_group {
 	enum rf_schedule schedule;
 	uint64_t timeout_ns;
 	unsigned int slots;
+	uint16_t flags; /* RF_CTL_J_*, as far as they are settings */
 	/* transport */
 	uint32_t send_qpn, recv_qpn, start_psn;
 	struct roce_qp *to_next, *from_prev;
@@ -75,10 +89,16 @@ struct rf_group {
 	unsigned int outstanding;
 	uint64_t progress_mark; /* changes when anything arrives or is acknowledged */
 	uint64_t progress_time;
-	uint64_t fail_due;   /* when the box's word counts, 0: it has not said anything */
-	bool joining;        /* rf_group_join() judges what the client says */
-	bool proving;        /* the proof of the path is on, with a deadline of its own */
-	bool asked;          /* which ranks are behind, of the box, for the text of a timeout */
+	uint64_t fail_due; /* when the box's word counts, 0: it has not said anything */
+	bool joining;      /* rf_group_join() judges what the client says */
+	bool proving;      /* the proof of the path is on, with a deadline of its own */
+	struct rf_behind behind;
+	/* without the box */
+	enum rf_fallback fallback;
+	bool up;                   /* made: rf_group_create() has succeeded */
+	struct rf_group *stand_in; /* the ring that has taken over */
+	uint32_t n_done;           /* calls that have succeeded */
+	struct rf_kept kept[2];    /* of call n: n mod 2 */
 	uint64_t broken_due; /* a connection has ended: who is behind is asked until then; else 0 */
 	char broken[256];    /* ... and what its end was */
 	int status;          /* 0, or why the group is dead */
@@ -240,6 +260,29 @@ void rf_group_disconnect(struct rf_group *group);
 int rf_group_prove(struct rf_group *group);
 /* What a client's failure is in terms of enum rf_status. */
 int rf_client_status_of(const struct rf_client *client);
+
+/* ---- behind.c: under the lock ---- */
+
+/* Asks the box where each rank stands. False where it is being asked already, or there is none. */
+bool rf_behind_ask(struct rf_group *group, uint64_t now);
+/* Takes its answers. */
+void rf_behind_poll(struct rf_group *group, uint64_t now);
+/* "; the box waits for rank 2 (...)", as far as the box was asked, else "". room > 0. */
+void rf_behind_text(const struct rf_group *group, uint64_t now, char *text, size_t room);
+
+/* ---- fallback.c ---- */
+
+int rf_fallback_parse(enum rf_fallback wanted, const char *text, enum rf_fallback *out);
+/* Whether a group goes on after this failure. */
+bool rf_fallback_takes(const struct rf_group *group, int status);
+/* Copies the operand of the next call. Under the lock. */
+int rf_fallback_keep(struct rf_group *group, const void *send, void *recv, size_t count);
+/* Carries out a call that the box has not; under the lock, which is released meanwhile. */
+void rf_fallback_run(struct rf_group *group, struct rf_request *request);
+/* Comes together with the others; need: this rank has a call left. Without the lock. */
+int rf_fallback_meet(struct rf_group *group, bool need);
+/* Before a group is destroyed: helps the others to end their last call. Without the lock. */
+void rf_fallback_end(struct rf_group *group);
 
 /* ---- meet.c: without the lock ---- */
 

@@ -65,7 +65,7 @@ void rf_group_fail(struct rf_group *g, bool tell, int status, const char *format
 	va_end(args);
 	/* from here on nobody touches the callers' buffers */
 	rf_group_stop(g);
-	for (k = 0; k < RF_REQUESTS_MAX; k++)
+	for (k = 0; k < RF_REQUESTS_MAX && !rf_fallback_takes(g, status); k++)
 		if (g->requests[k].used && !g->requests[k].done)
 			rf_request_done(&g->requests[k], status);
 	state = g->have_client ? rf_client_state(&g->client) : RF_CLIENT_IDLE;
@@ -80,7 +80,6 @@ void rf_group_fail(struct rf_group *g, bool tell, int status, const char *format
 
 static void coll_failed(struct rf_group *g, int error, uint64_t now)
 {
-	static const struct rf_ctl_status_req ask_ranks = {.page = RF_CTL_PAGE_RANKS};
 	struct rf_comm *comm = g->comm;
 	unsigned int prev = (comm->rank + comm->ranks - 1) % comm->ranks;
 	unsigned int next = (comm->rank + 1) % comm->ranks;
@@ -106,9 +105,7 @@ static void coll_failed(struct rf_group *g, int error, uint64_t now)
 		 channel ? "from" : "to", channel ? prev : next,
 		 roce_wc_status_name((enum roce_wc_status)status));
 	/* a NIC gave up waiting: for whom, the box knows */
-	if (g->have_client && status == ROCE_WC_RETRY_EXC_ERR &&
-	    rf_client_status(&g->client, &ask_ranks, now) == 0) {
-		g->asked = true;
+	if (status == ROCE_WC_RETRY_EXC_ERR && (rf_behind_ask(g, now) || g->behind.asking)) {
 		g->broken_due = now + BEHIND_NS;
 		return;
 	}
@@ -138,49 +135,22 @@ static void client_changed(struct rf_group *g, uint64_t now)
 		client_failed(g);
 }
 
-/* Who holds everything up, as far as the box has said. */
-static void behind_text(const struct rf_group *g, char *text, size_t room)
-{
-	const struct rf_ctl_reply *reply;
-	uint32_t most = 0;
-	uint8_t set[16] = {0};
-	char ranks[200];
-	unsigned int r;
-
-	text[0] = '\0';
-	if (!g->asked || rf_client_query(&g->client) != RF_CLIENT_Q_DONE)
-		return;
-	reply = rf_client_answer(&g->client);
-	if (!reply || reply->result != RF_CTL_PAGE || reply->page != RF_CTL_PAGE_RANKS)
-		return;
-	for (r = 0; r < reply->u.ranks.count; r++)
-		if (reply->u.ranks.rank[r].next > most)
-			most = reply->u.ranks.rank[r].next;
-	for (r = 0; r < reply->u.ranks.count; r++)
-		if (reply->u.ranks.rank[r].next < most)
-			set[r / 8] |= (uint8_t)(1u << (r % 8));
-	rf_store_ranks_text(set, ranks, sizeof(ranks));
-	if (ranks[4] != 's' || ranks[5])
-		snprintf(text, room, "; the box waits for %s", ranks);
-}
-
 static void check_deadline(struct rf_group *g, uint64_t now)
 {
-	struct rf_ctl_status_req ask = {.page = RF_CTL_PAGE_RANKS};
 	uint64_t mark = rf_group_moved(g);
-	char behind[256];
+	uint64_t half = g->progress_time + g->timeout_ns / 2;
+	char behind[300];
 
 	if (mark != g->progress_mark || !g->outstanding || g->proving) {
 		g->progress_mark = mark;
 		g->progress_time = now;
-		g->asked = false;
 		return;
 	}
-	if (now - g->progress_time >= g->timeout_ns / 2 && g->have_client && !g->asked)
-		g->asked = rf_client_status(&g->client, &ask, now) == 0;
+	if (now >= half && g->behind.asked < half)
+		rf_behind_ask(g, now);
 	if (now - g->progress_time < g->timeout_ns)
 		return;
-	behind_text(g, behind, sizeof(behind));
+	rf_behind_text(g, now, behind, sizeof(behind));
 	rf_group_fail(g, true, RF_ERR_TIMEOUT,
 		      "no progress for %llu ms at rank %u%s; a rank that computes for longer needs "
 		      "a larger RF_TIMEOUT; if all run, `ringfold doctor` on their hosts tells "
@@ -191,11 +161,11 @@ static void check_deadline(struct rf_group *g, uint64_t now)
 /* A connection has ended and the box is being asked for whom it waits: done, or not any longer. */
 static bool broken(struct rf_group *g, uint64_t now)
 {
-	char behind[256];
+	char behind[300];
 
-	if (rf_client_query(&g->client) == RF_CLIENT_Q_WAITING && now < g->broken_due)
+	if (g->behind.asking && now < g->broken_due)
 		return false;
-	behind_text(g, behind, sizeof(behind));
+	rf_behind_text(g, now, behind, sizeof(behind));
 	rf_group_fail(g, true, RF_ERR_TRANSPORT, "%s%s", g->broken, behind);
 	return true;
 }
@@ -213,6 +183,7 @@ unsigned int rf_group_progress(struct rf_group *g, uint64_t now)
 	}
 	if (g->fail_due && now >= g->fail_due)
 		client_failed(g);
+	rf_behind_poll(g, now);
 	if (!g->coll || g->status)
 		return count;
 	if (g->broken_due)
@@ -241,7 +212,7 @@ uint64_t rf_group_next_timeout(const struct rf_group *g)
 	if (g->coll && !g->status && g->outstanding) {
 		uint64_t t = g->progress_time + g->timeout_ns;
 
-		if (g->have_client && !g->asked)
+		if (g->have_client && g->behind.asked < g->progress_time + g->timeout_ns / 2)
 			t = g->progress_time + g->timeout_ns / 2;
 		next = t < next ? t : next;
 	}
@@ -249,6 +220,55 @@ uint64_t rf_group_next_timeout(const struct rf_group *g)
 }
 
 /* ---- create ---- */
+
+static int choice(enum rf_choice wanted, const char *name, uint16_t flag, uint16_t *flags,
+		  char *why, size_t room)
+{
+	uint64_t on = wanted == RF_CHOICE_ON;
+	int ret = RF_OK;
+
+	if ((unsigned int)wanted > RF_CHOICE_OFF) {
+		snprintf(why, room, "%s: on, off or default is needed", name);
+		return RF_ERR_INVALID;
+	}
+	if (wanted == RF_CHOICE_DEFAULT)
+		ret = rf_setting_number(name, 0, 1, &on, why, room);
+	if (!ret && on)
+		*flags |= flag;
+	return ret;
+}
+
+/* How the box is to treat the group. */
+static int group_flags(struct rf_group *g, const struct rf_group_config *config, char *why,
+		       size_t room)
+{
+	uint64_t code = CONFIG(config, straggler, 0);
+	int ret = choice(CONFIG(config, transparent, RF_CHOICE_DEFAULT), "RF_TRANSPARENT",
+			 RF_CTL_J_TRANSPARENT, &g->flags, why, room);
+
+	if (!ret)
+		ret = choice(CONFIG(config, selective, RF_CHOICE_DEFAULT), "RF_SELECTIVE",
+			     RF_CTL_J_SELECTIVE, &g->flags, why, room);
+	if (!ret && !code)
+		ret = rf_setting_number("RF_STRAGGLER", 0, 31, &code, why, room);
+	if (ret)
+		return ret;
+	if (code > RF_STRAGGLER_SILENT) {
+		snprintf(why, room, "straggler %llu: an RNR timer code from 1 to 31 is needed",
+			 (unsigned long long)code);
+		return RF_ERR_INVALID;
+	}
+	if (code != RF_STRAGGLER_SILENT)
+		g->flags |= (uint16_t)(code << RF_CTL_J_STRAGGLER_LSB);
+	if (g->schedule == RF_SCHEDULE_BOX && (g->flags & RF_CTL_J_SELECTIVE) &&
+	    g->comm->ctx->verbs) {
+		snprintf(why, room,
+			 "a NIC does not take packets in any order: RF_SELECTIVE=1 "
+			 "needs RF_BACKEND=dpdk");
+		return RF_ERR_INVALID;
+	}
+	return RF_OK;
+}
 
 static int group_settings(struct rf_group *g, const struct rf_group_config *config, char *why,
 			  size_t room)
@@ -275,7 +295,13 @@ static int group_settings(struct rf_group *g, const struct rf_group_config *conf
 		snprintf(why, room, "unknown type, operation or schedule");
 		ret = RF_ERR_INVALID;
 	}
-	return ret;
+	if (!ret && rf_fallback_parse(CONFIG(config, fallback, RF_FALLBACK_DEFAULT),
+				      rf_setting_text("RF_FALLBACK"), &g->fallback)) {
+		snprintf(why, room, "RF_FALLBACK=%s: none, exact or ring is needed",
+			 rf_setting_text("RF_FALLBACK"));
+		ret = RF_ERR_INVALID;
+	}
+	return ret ? ret : group_flags(g, config, why, room);
 }
 
 static void group_unlink(struct rf_group *g)
@@ -391,6 +417,9 @@ int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
 		group_end(g);
 		return rf_fail_unlocked(ctx, ret, why);
 	}
+	rf_lock(ctx);
+	g->up = true;
+	rf_unlock(ctx);
 	*out = g;
 	return RF_OK;
 }
@@ -407,9 +436,19 @@ int rf_group_destroy(struct rf_group *group)
 	comm = group->comm;
 	ctx = comm->ctx;
 	rf_lock(ctx);
+	if (group->outstanding && group->status) {
+		/* the box has gone, and nobody has waited for what it left */
+		group->up = false;
+		for (unsigned int k = 0; k < RF_REQUESTS_MAX; k++)
+			if (group->requests[k].used && !group->requests[k].done)
+				rf_request_done(&group->requests[k], RF_ERR_ABORTED);
+	}
 	if (group->outstanding)
 		rf_group_fail(group, true, RF_ERR_ABORTED,
 			      "the group was destroyed with calls outstanding");
+	rf_unlock(ctx);
+	rf_fallback_end(group);
+	rf_lock(ctx);
 	bound = group->status ? 1000 : (unsigned int)(group->timeout_ns / NS_PER_MS);
 	rf_unlock(ctx);
 	/* until all ranks are here, their last packets may still have to be acknowledged */

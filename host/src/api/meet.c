@@ -29,7 +29,9 @@ int rf_group_meet(struct rf_group *g, struct rf_peer_end *ends)
 	card[12] = (uint8_t)g->type;
 	card[13] = (uint8_t)g->op;
 	card[14] = (uint8_t)g->schedule;
+	card[15] = (uint8_t)g->fallback;
 	rf_put_be32(card + 16, g->slots);
+	rf_put_be16(card + 20, g->flags);
 	snprintf(name, sizeof(name), "the start of group %u", g->number);
 	ret = rf_comm_gather(comm, name, card, sizeof(card), cards, comm->timeout_ms);
 	for (r = 0; r < comm->ranks && !ret; r++) {
@@ -41,6 +43,20 @@ int rf_group_meet(struct rf_group *g, struct rf_peer_end *ends)
 		ends[r].send_qpn = rf_get_be32(c + 8);
 		if (memcmp(c + 12, cards + 12, CARD - 12) == 0)
 			continue;
+		if (c[15] != cards[15]) {
+			snprintf(text, sizeof(text),
+				 "rank %u and rank 0 differ in RF_FALLBACK: set it alike", r);
+			ret = rf_fail_unlocked(comm->ctx, RF_ERR_MISMATCH, text);
+			continue;
+		}
+		if (memcmp(c + 12, cards + 12, 8) == 0) {
+			snprintf(text, sizeof(text),
+				 "rank %u and rank 0 differ in RF_TRANSPARENT, RF_SELECTIVE or "
+				 "RF_STRAGGLER (JOIN flags 0x%x and 0x%x): set them alike",
+				 r, rf_get_be16(c + 20), rf_get_be16(cards + 20));
+			ret = rf_fail_unlocked(comm->ctx, RF_ERR_MISMATCH, text);
+			continue;
+		}
 		snprintf(text, sizeof(text),
 			 "rank %u makes a group of %s %s by the %s with %u slots, rank 0 one of %s "
 			 "%s by the %s with %u slots",

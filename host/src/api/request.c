@@ -54,6 +54,7 @@ void rf_request_done(struct rf_request *r, int status)
 	r->group->outstanding--;
 	ctx->outstanding--;
 	if (status == RF_OK) {
+		r->group->n_done += r->group->up;
 		ctx->reductions++;
 		ctx->bytes_reduced += r->bytes;
 	}
@@ -89,6 +90,9 @@ static int request_post(struct rf_group *g, struct rf_request *r, const void *se
 
 	g->outstanding++;
 	g->comm->ctx->outstanding++;
+	/* without the box: carried out by who waits for it */
+	if (rf_fallback_takes(g, g->status))
+		return RF_OK;
 	if (g->comm->ranks == 1) {
 		if (send != recv)
 			memcpy(recv, send, r->bytes);
@@ -123,10 +127,15 @@ int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t co
 
 	if (wrong)
 		return rf_fail(ctx, RF_ERR_INVALID, "%s", wrong);
-	if (g->status && g->told)
+	if (g->fallback > RF_FALLBACK_NONE && g->outstanding)
+		return rf_fail(ctx, RF_ERR_BUSY,
+			       "a group with RF_FALLBACK carries out one call at a time");
+	if (rf_fallback_takes(g, g->status))
+		;
+	else if (g->status && g->told)
 		return rf_fail(ctx, RF_ERR_GROUP_FAILED, "the group had failed before: %s",
 			       g->text);
-	if (g->status) {
+	else if (g->status) {
 		/* it failed between two calls */
 		g->told = true;
 		return rf_fail(ctx, g->status, "%s", g->text);
@@ -138,6 +147,8 @@ int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t co
 			       RF_REQUESTS_MAX);
 	memset(r, 0, sizeof(*r));
 	r->group = g;
+	if (g->up && g->fallback > RF_FALLBACK_NONE && rf_fallback_keep(g, send, recv, count))
+		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the copy of the operand");
 	r->used = true;
 	r->bytes = count * rf_type_size(g->type);
 	ret = request_post(g, r, send, recv, count);
@@ -168,7 +179,9 @@ int rf_request_wait(struct rf_request *r, uint64_t until)
 	struct rf_context *ctx = r->group->comm->ctx;
 
 	while (!r->done)
-		if (!rf_sleep(ctx, until))
+		if (rf_fallback_takes(r->group, r->group->status))
+			rf_fallback_run(r->group, r);
+		else if (!rf_sleep(ctx, until))
 			return RF_IN_PROGRESS;
 	return request_take(r);
 }
@@ -205,19 +218,43 @@ int rf_test(struct rf_request *request)
 	rf_lock(ctx);
 	if (!request->done && ctx->manual)
 		rf_round(ctx);
-	ret = request->done ? request_take(request) : RF_IN_PROGRESS;
+	ret = RF_IN_PROGRESS;
+	if (request->done || rf_fallback_takes(request->group, request->group->status))
+		ret = rf_request_wait(request, 0);
 	rf_unlock(ctx);
 	return ret;
+}
+
+/* For whom a call still waits when its caller's time is up: noted, though it is no error. */
+static int still_waiting(struct rf_group *g, unsigned int waited_ms)
+{
+	uint64_t now = rf_now();
+	char behind[300];
+
+	rf_behind_text(g, now, behind, sizeof(behind));
+	return rf_fail(g->comm->ctx, RF_IN_PROGRESS,
+		       "not complete after %u ms; nothing has moved at rank %u for %llu ms%s",
+		       waited_ms, g->comm->rank,
+		       (unsigned long long)((now - g->progress_time) / NS_PER_MS), behind);
 }
 
 int rf_wait(struct rf_request *request, unsigned int timeout_ms)
 {
 	struct rf_context *ctx = request->group->comm->ctx;
 	uint64_t until = timeout_ms == UINT_MAX ? RF_NEVER : rf_now() + timeout_ms * NS_PER_MS;
+	uint64_t half = rf_now() + timeout_ms * NS_PER_MS / 2;
 	int ret;
 
 	rf_lock(ctx);
-	ret = rf_request_wait(request, until);
+	ret = rf_request_wait(request, until == RF_NEVER ? until : half);
+	if (ret == RF_IN_PROGRESS) {
+		/* so that its answer is here when the time is up */
+		if (timeout_ms && rf_behind_ask(request->group, rf_now()))
+			kick(ctx);
+		ret = rf_request_wait(request, until);
+	}
+	if (ret == RF_IN_PROGRESS)
+		ret = still_waiting(request->group, timeout_ms);
 	rf_unlock(ctx);
 	return ret;
 }
@@ -243,8 +280,12 @@ int rf_abort(struct rf_group *group)
 	struct rf_context *ctx = group->comm->ctx;
 
 	rf_lock(ctx);
-	rf_group_fail(group, true, RF_ERR_ABORTED, "rf_abort() was called");
+	rf_group_fail(group->stand_in ? group->stand_in : group, true, RF_ERR_ABORTED,
+		      "rf_abort() was called");
 	group->told = true;
+	/* the others must hear though nobody here may ever call again */
+	if (ctx->manual)
+		rf_round(ctx);
 	rf_unlock(ctx);
 	kick(ctx);
 	return RF_OK;

@@ -13,6 +13,8 @@
 #define ROOM_AGAIN_NS (20 * NS_PER_MS)
 #define LEAVE_NS (2000 * NS_PER_MS)
 #define QUEUE_DEPTH 256u
+/* A selective queue pair keeps track of no more packets: see struct roce_qp_cfg. */
+#define SELECTIVE_WINDOW 4096u
 /* The longest pause between two repeats of a packet, in times of the first. */
 #define RETRY_STRETCH 64u
 
@@ -83,7 +85,7 @@ static void client_start(struct rf_group *g, const struct rf_peer_end *ends, uns
 		.slots_log2 = (uint8_t)log2_of(g->slots),
 		.slots_min_log2 = (uint8_t)log2_of(least),
 		.port = RF_CTL_NO_PORT,
-		.flags = RF_CTL_J_SHIFTED,
+		.flags = (uint16_t)(RF_CTL_J_SHIFTED | g->flags),
 		.qpn = g->send_qpn,
 		.peer_ip = comm->peers[next].ip,
 		.peer_qpn = ends[next].qpn,
@@ -295,6 +297,9 @@ static struct roce_qp *make_qp(struct rf_group *g, bool sends, const struct rf_p
 	cfg.rq_psn = (ends[peer].start_psn - (box ? RF_CTL_SHIFT : 0)) & ROCE_PSN_MASK;
 	cfg.mtu = ctx->mtu;
 	cfg.window = box ? rf_client_ready(&g->client)->window : ctx->window;
+	cfg.selective = box && (g->flags & RF_CTL_J_SELECTIVE);
+	if (cfg.selective && cfg.window > SELECTIVE_WINDOW)
+		cfg.window = SELECTIVE_WINDOW;
 	cfg.sq_depth = sends ? QUEUE_DEPTH : 0;
 	cfg.rq_depth = sends ? 0 : QUEUE_DEPTH;
 	cfg.ack_timeout = ctx->retry_ns;

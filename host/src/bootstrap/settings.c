@@ -27,6 +27,13 @@ const struct rf_setting rf_settings[] = {
 	{"RF_MTU", "1024", "bytes of payload in a packet: 256, 512, 1024, 2048 or 4096"},
 	{"RF_SCHEDULE", "box", "who adds: box or ring"},
 	{"RF_SLOTS", "512", "slots asked from the box for a group, a power of two from 16"},
+	{"RF_TRANSPARENT", "0", "1: the box makes no NAK and no RNR NAK"},
+	{"RF_SELECTIVE", "0", "1: only what was lost is sent again; not over verbs"},
+	{"RF_STRAGGLER", "0",
+	 "RNR timer code, 1 to 31, by which the box answers who repeats while others are awaited; "
+	 "0: silence"},
+	{"RF_FALLBACK", "none",
+	 "when the box has gone: none (an error), exact (ring, same bits) or ring (other bits)"},
 	{"RF_WINDOW", "128", "packets in flight on a connection without the box"},
 	{"RF_TIMEOUT", "30000", "milliseconds without any progress after which a call fails"},
 	{"RF_RETRY", "4", "milliseconds without acknowledgement until a packet is sent again"},

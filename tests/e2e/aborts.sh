@@ -1,0 +1,67 @@
+#!/bin/bash
+# rf_abort() on one rank ends the call on the others within a second, with the reason: by the store and the box, by the
+# store alone where the box does not answer, by the box alone where the store does not.
+ranks=3
+. "$(dirname "$0")/lib.sh"
+rank=$tests/e2e_rank
+
+# Whether rank N heard at most a second after rank 1 aborted.
+soon() {
+	local at heard
+	at=$(sed -n 's/ ms$//p' "$dir/1.out")
+	heard=$(sed -n 's/ ms$//p' "$dir/$1.out")
+	[ -n "$at" ] && [ -n "$heard" ] && [ "$heard" -ge "$at" ] && [ $((heard - at)) -le 1000 ]
+}
+
+# hears N TEXT WORDS
+hears() {
+	rank_wait "$1"
+	check "$2: rank $1 ends with ABORTED" test $? = 25
+	check "... within a second" soon "$1"
+	check "... and is told why" says "$1" "$3"
+}
+
+# start WORDS...: all ranks; returns when their group works
+start() {
+	local r
+	for r in 0 1 2; do rank_start "$r" "$rank" "$@"; done
+	for r in $(seq 200); do
+		[ "$(cat "$dir"/[012].out | grep -c ready)" -eq 3 ] && return
+		sleep 0.05
+	done
+}
+
+box_start
+start abort1 800
+hears 0 "rank 1 aborts" "rank 1: rf_abort() was called"
+hears 2 "rank 1 aborts" "rank 1: rf_abort() was called"
+rank_wait 1
+
+# rank 0 serves the store
+start abort1 800
+kill -STOP "${pid[0]}"
+hears 2 "the store does not answer" "rank 1 aborted it: the application asked for it"
+kill -CONT "${pid[0]}"
+rank_wait 0
+check "... and rank 0 when it wakes up" says 0 "rank 1"
+rank_wait 1
+
+# a silent box cannot tell for whom it waits, and that is told
+start wait 3000
+kill -STOP "$box"
+sleep 2
+kill -CONT "$box"
+for r in 1 2; do
+	rank_wait "$r"
+	check "the box is silent for 2 s: rank $r's call goes on" test $? = 0
+	check "... and rf_wait has told" says "$r" "the box at 10.0.0.254 was asked for whom it waits and has not answered"
+done
+rank_wait 0
+
+start abort1 800
+kill -STOP "$box"
+hears 0 "the box does not answer" "rank 1: rf_abort() was called"
+hears 2 "the box does not answer" "rank 1: rf_abort() was called"
+rank_wait 1
+kill -CONT "$box"
+finish

@@ -1,0 +1,53 @@
+#!/bin/bash
+# The box goes in mid-run: the groups go on over the ring where RF_FALLBACK says so, aloud, with the bits that its name
+# promises; without it they fail with the cause.
+ranks=3
+. "$(dirname "$0")/lib.sh"
+rank=$tests/e2e_rank
+spare=net_memif0,role=client,id=0,socket=$dir/spare.sock,socket-abstract=no
+box_start --port spare=memif:$dir/spare.sock
+
+# lose WORDS...: all ranks; the box forgets everything when they are in mid-run; sets codes[N]
+lose() {
+	local r
+	for r in 0 1 2; do rank_start "$r" "$rank" "$@"; done
+	for r in $(seq 200); do
+		[ "$(cat "$dir"/[012].out | grep -c ready)" -eq 3 ] && break
+		sleep 0.05
+	done
+	sleep 0.7
+	RF_RANK=9 RF_IP=10.0.0.99 RF_DEVICE=$spare "$bin/ringfold-ctl" reset > "$dir/ctl.out" 2>&1
+	check "the box is reset in mid-run" test $? = 0
+	for r in 0 1 2; do
+		rank_wait "$r"
+		codes[r]=$?
+	done
+}
+
+aloud() {
+	local r
+	for r in 0 1 2; do
+		check "... rank $r says it aloud, with the cause" says "$r" "goes on without its box.*RF_FALLBACK=$1.*reset"
+	done
+}
+
+lose bits 10000
+check "no fallback: BOX_REFUSED" codes_are 20
+check "... with the cause" says 1 "reset"
+check "... and nothing goes on" sh -c "! grep -q 'goes on' $dir/1.err"
+
+export RF_FALLBACK=exact
+lose bits 2500
+check "exact: every bit is that of the box's order" codes_are 0
+aloud exact
+
+export RF_FALLBACK=ring
+lose bits 2500 new
+check "ring: every bit is that of the ring's order" codes_are 0
+aloud ring
+lose bits 2500
+check "ring: the bits are not those of the box's order, and the comparison sees it" codes_are 3
+
+RF_FALLBACK=both "$rank" bits 100 2> "$dir/0.err"
+check "another word is refused" says 0 "RF_FALLBACK=both"
+finish

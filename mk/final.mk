@@ -56,4 +56,5 @@ help:
 	@echo '  make formal     proofs of the Verilog, each with a mutant that it kills'
 	@echo '  make synth      size of every module, speed of a few'
 	@echo '  make mutate     deliberate faults in the Verilog that its benches must notice'
+	@echo '  make fuzz       new inputs for codecs, firmware, host and model, FUZZ_SECONDS=60 each'
 	@echo 'Packages: demo, test and interop install what is missing (mk/deps.sh).  Variables: OPT="-O2 -g", SANITIZE=-fsanitize=address, CC=clang, JOBS=2'

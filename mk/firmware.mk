@@ -25,20 +25,3 @@ $(eval $(call c_test,ctl_client_test,tests/unit/ctl_client_test.c,client rfctl r
 $(eval $(call c_test,ctl_many_test,tests/unit/ctl_many_test.c,client rfctl rfproto))
 $(eval $(call test,fw_freestanding,tests/unit/fw_freestanding.sh $(BUILD)/freestanding))
 $(eval $(call c_test,fw_model_test,tests/unit/fw_model_test.c,fw fwlinux client model roce rfctl rfproto,-ldl))
-
-# Fuzzing of the control protocol: `make fuzz` looks for new inputs for FUZZ_SECONDS and adds them to the kept corpus;
-# the test runs the corpus and changed copies of it.
-FUZZ_SECONDS ?= 60
-FUZZ_CORPUS  := tests/data/ctl-corpus
-FUZZ_SOURCES := tests/unit/ctl_fuzz.c tests/unit/fw_box.c firmware/target/linux/hal.c $(FW_SOURCES) \
-  $(addprefix proto/,rf_ctl.c rf_ctl_frame.c rf_ctl_text.c rf_siphash.c rf_crc32.c)
-$(BUILD)/fuzz/ctl_fuzz: $(FUZZ_SOURCES) | $(GENERATED)
-	@mkdir -p $(@D)
-	clang $(CSTD) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -DRF_LIBFUZZER $(INCLUDES) -o $@ $(FUZZ_SOURCES)
-.PHONY: fuzz
-fuzz: $(BUILD)/fuzz/ctl_fuzz
-	@mkdir -p $(BUILD)/fuzz/found
-	$(BUILD)/fuzz/ctl_fuzz -max_len=2048 -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 $(BUILD)/fuzz/found $(FUZZ_CORPUS)
-	$(BUILD)/fuzz/ctl_fuzz -merge=1 $(FUZZ_CORPUS) $(BUILD)/fuzz/found
-$(eval $(call c_link,ctl_fuzz,tests/unit/ctl_fuzz.c,fwbox fw fwlinux client rfctl rfproto,-lcmocka,,$(BUILD)/tests/ctl_fuzz))
-$(eval $(call test,ctl_fuzz,$(BUILD)/tests/ctl_fuzz $(FUZZ_CORPUS)/*,$(BUILD)/tests/ctl_fuzz))

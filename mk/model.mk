@@ -25,7 +25,7 @@ $(eval $(call c_prog,ringfold-compare,tests/sim/compare/main.c,$(BOXBENCH_LIBS),
 COMPARE := $(BUILD)/bin/ringfold-compare
 , := ,
 $(eval $(call test,compare-mutants,tests/sim/compare_mutants.sh $(COMPARE),$(COMPARE)))
-$(eval $(call test,compare-model,$(COMPARE) --count 20000 --coverage && $(COMPARE) --shape 8$(,)2$(,)256 --count 5000 --runs 3 && $(COMPARE) --mode b --shape 8$(,)2$(,)512 --count 300,$(COMPARE)))
+$(eval $(call test,compare-model,$(COMPARE) --count 20000 --coverage && $(COMPARE) --shape 8$(,)2$(,)256 --count 5000 --runs 3 && $(COMPARE) --mode b --shape 8$(,)2$(,)512 --count 300 && $(COMPARE) --shape 4$(,)2$(,)64 --mutate 40 --count 20000,$(COMPARE)))
 
 # Shapes of box that other tests build too, and narrow ones of other ports and lanes.
 COMPARE_BOXES := $(addprefix $(BUILD)/vl/,box-p4-l1-w512.so box-p4-l2-w64.so box-p2-l1-w64.so box-p8-l1-w64.so box-p4-l4-w64.so)
@@ -33,6 +33,8 @@ BOX_TESTS     := $(addprefix $(BUILD)/tests/model_,lines conn acks nak ledger su
 $(eval $(call test,compare-rtl-a,$(COMPARE) --engine-b rtl --count 3000,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-b,$(COMPARE) --engine-b rtl --mode b --count 400 --runs 2,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-lanes,$(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --count 1500 && $(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mode b --count 100,$(COMPARE) $(COMPARE_BOXES)))
+# Frames changed at random, which anything may come of.
+$(eval $(call test,compare-rtl-mutate,$(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mutate 40 --count 1000 --runs 3,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-ports,$(COMPARE) --engine-b rtl --shape 8$(,)1$(,)64 --count 1500 && $(COMPARE) --engine-b rtl --shape 2$(,)1$(,)64 --mode b --count 100,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,box-rows-rtl,for t in $(BOX_TESTS); do $$$$t rtl || exit 1; done,$(BOX_TESTS) $(COMPARE_BOXES)))
 

@@ -8,7 +8,7 @@ compare=$1
 failed=0
 
 # What is asked wrongly is no missing engine (77).
-for wrong in "--shape 9,9,9" "--shape 4,0,512" "--shape 4,1,100" "--shape 4" "--mode c" "--engine-b glass" "--every 0"; do
+for wrong in "--shape 9,9,9" "--shape 4,0,512" "--shape 4,1,100" "--shape 4" "--mode c" "--engine-b glass" "--every 0" "--mutate 101"; do
 	"$compare" $wrong > /dev/null 2>&1 # split at the blank
 	rc=$?
 	[ $rc -eq 2 ] || { echo "$wrong: exit code $rc, not 2"; failed=1; }
@@ -26,5 +26,9 @@ for mutant in tree nan stale behalf silent window shift icrc beyond ackreq disag
 	fi
 	echo "mutant $mutant: ${found:-NOT FOUND}"
 	[ -n "$found" ] || failed=1
+done
+for mutant in icrc source counter; do
+	"$compare" --engine-b "model:$mutant" --mutate 40 --count 20000 > /dev/null
+	[ $? -eq 1 ] || { echo "mutant $mutant: not found among changed frames"; failed=1; }
 done
 exit $failed

@@ -151,12 +151,13 @@ static bool same_registers(struct bench *b, const struct traffic *t)
 }
 
 bool lockstep_run(struct bench *b, uint64_t seed, unsigned long count, unsigned int every,
-		  bool verbose)
+		  unsigned int mutate, bool verbose)
 {
 	struct traffic t;
 	unsigned long n;
 
 	traffic_start(&t, &b[0], &b[1], seed);
+	t.mutate = mutate;
 	for (n = 0; n < count; n++) {
 		bool same;
 

@@ -5,10 +5,11 @@
 #include "tests/sim/compare/bench.h"
 
 /*
- * So many steps of random traffic; registers are compared every `every` steps. True if all is
- * equal, false with an account on stdout. b[1] may be of another kind than b[0].
+ * So many steps of random traffic; registers are compared every `every` steps, `mutate`
+ * percent of the frames are changed at random. True if all is equal, false with an account on
+ * stdout. b[1] may be of another kind than b[0].
  */
 bool lockstep_run(struct bench *b, uint64_t seed, unsigned long count, unsigned int every,
-		  bool verbose);
+		  unsigned int mutate, bool verbose);
 
 #endif

@@ -13,19 +13,26 @@ struct options {
 	unsigned int ports, lanes, width;
 	unsigned long long seed;
 	unsigned long count;
-	unsigned int every, runs;
+	unsigned int every, runs, mutate;
 	char mode;
 	bool verbose, coverage;
 	uint64_t seen[RF_CNT_COUNT]; /* sums of engine a's counters */
 };
 
 static const struct option longs[] = {
-	{"engine-a", required_argument, NULL, 'a'}, {"engine-b", required_argument, NULL, 'b'},
-	{"shape", required_argument, NULL, 's'},    {"seed", required_argument, NULL, 'S'},
-	{"count", required_argument, NULL, 'c'},    {"mode", required_argument, NULL, 'm'},
-	{"every", required_argument, NULL, 'e'},    {"runs", required_argument, NULL, 'r'},
-	{"coverage", no_argument, NULL, 'C'},       {"verbose", no_argument, NULL, 'v'},
-	{"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+	{"engine-a", required_argument, NULL, 'a'},
+	{"engine-b", required_argument, NULL, 'b'},
+	{"shape", required_argument, NULL, 's'},
+	{"seed", required_argument, NULL, 'S'},
+	{"count", required_argument, NULL, 'c'},
+	{"mode", required_argument, NULL, 'm'},
+	{"every", required_argument, NULL, 'e'},
+	{"runs", required_argument, NULL, 'r'},
+	{"mutate", required_argument, NULL, 'M'},
+	{"coverage", no_argument, NULL, 'C'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 static void help(void)
@@ -42,6 +49,7 @@ static void help(void)
 	       "                    b: full load, compares each connection's packets and the "
 	       "totals\n"
 	       "  --every N         mode a: compare registers every N steps; default 16\n"
+	       "  --mutate P        mode a: change P percent of the frames at random; default 0\n"
 	       "  --runs N          so many runs, with seed, seed + 1, ...\n"
 	       "  --coverage        fail if a counter that one frame at a time can raise stayed 0\n"
 	       "  --verbose         say each step\n"
@@ -102,6 +110,9 @@ static int parse(struct options *o, int argc, char **argv)
 		case 'e':
 			o->every = (unsigned int)strtoul(optarg, NULL, 0);
 			break;
+		case 'M':
+			o->mutate = (unsigned int)strtoul(optarg, NULL, 0);
+			break;
 		case 'r':
 			o->runs = (unsigned int)strtoul(optarg, NULL, 0);
 			break;
@@ -118,7 +129,10 @@ static int parse(struct options *o, int argc, char **argv)
 			return 2;
 		}
 	}
-	return optind == argc && o->every > 0 && shape_is_one(o) && engines_are_some(o) ? 0 : 2;
+	return optind == argc && o->every > 0 && o->mutate <= 100 && shape_is_one(o) &&
+			       engines_are_some(o)
+		       ? 0
+		       : 2;
 }
 
 static void note_counters(struct options *o, struct bench *b)
@@ -171,7 +185,7 @@ static int run(struct options *o, unsigned long long seed)
 			rf_model_set_mutant(b[k].e, engine_mutant(o->engine[k]));
 	}
 	if (o->mode == 'a')
-		same = lockstep_run(b, seed, o->count, o->every, o->verbose);
+		same = lockstep_run(b, seed, o->count, o->every, o->mutate, o->verbose);
 	else
 		same = burst_run(b, seed, o->count, o->verbose);
 	note_counters(o, &b[0]);
@@ -180,8 +194,9 @@ static int run(struct options *o, unsigned long long seed)
 	if (same)
 		return 0;
 	printf("repeat: ringfold-compare --engine-a %s --engine-b %s --shape %u,%u,%u --mode %c "
-	       "--seed %llu --count %lu --every 1 --verbose\n",
-	       o->engine[0], o->engine[1], o->ports, o->lanes, o->width, o->mode, seed, o->count);
+	       "--seed %llu --count %lu --mutate %u --every 1 --verbose\n",
+	       o->engine[0], o->engine[1], o->ports, o->lanes, o->width, o->mode, seed, o->count,
+	       o->mutate);
 	return 1;
 }
 

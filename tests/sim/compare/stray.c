@@ -183,3 +183,75 @@ size_t traffic_stray(uint64_t *state, const struct rf_engine_cfg *cfg, uint8_t *
 	*what = names[kind];
 	return damage_bytes(state, frame, len, kind);
 }
+
+static void mutate_bytes(uint64_t *state, uint8_t *frame, size_t len)
+{
+	uint32_t reach = random_once(state, 4) || len < 82 ? (uint32_t)len : 82;
+	size_t at = random_below(state, reach), n;
+
+	switch (random_below(state, 5)) {
+	case 0:
+		frame[at] ^= (uint8_t)(1u << random_below(state, 8));
+		break;
+	case 1:
+		frame[at] = (uint8_t)random_next(state);
+		break;
+	case 2: /* the ends of a field's range */
+		frame[at] = random_once(state, 2) ? 0 : 0xff;
+		break;
+	case 3: /* a run of bytes */
+		n = 1 + random_below(state, 16);
+		for (; n > 0 && at < len; n--, at++)
+			frame[at] = (uint8_t)random_next(state);
+		break;
+	default: /* one field's byte in another */
+		frame[at] = frame[random_below(state, reach)];
+		break;
+	}
+}
+
+static size_t mutate_length(uint64_t *state, uint8_t *frame, size_t len)
+{
+	size_t most = random_once(state, 8) ? PACKET_MAX : len + 70, now;
+
+	if (random_once(state, 2)) {
+		now = 1 + random_below(state, (uint32_t)len);
+	} else {
+		now = len + random_below(state, (uint32_t)(most - len) + 1);
+		now = now < PACKET_MAX ? now : PACKET_MAX;
+	}
+	for (; len < now; len++)
+		frame[len] = (uint8_t)random_next(state);
+	return now;
+}
+
+/* Lengths that fit the frame, checksums that fit the bytes: so that more than the first lines of
+ * docs/box.md is reached. */
+static void mutate_mend(uint64_t *state, uint8_t *frame, size_t len)
+{
+	size_t l2 = packet_l2(frame), end;
+
+	if (len < l2 + 44)
+		return;
+	if (random_once(state, 2)) {
+		rf_put_be16(frame + l2 + 2, (uint16_t)(len - l2));
+		rf_put_be16(frame + l2 + 24, (uint16_t)(len - l2 - 20));
+	}
+	packet_checksum(frame);
+	end = l2 + rf_get_be16(frame + l2 + 2);
+	if (end >= l2 + 44 && end <= len && !random_once(state, 4))
+		packet_seal(frame);
+}
+
+size_t traffic_mutate(uint64_t *state, uint8_t *frame, size_t len)
+{
+	unsigned int n = 1 + random_below(state, random_once(state, 4) ? 12 : 3);
+
+	while (n-- > 0)
+		mutate_bytes(state, frame, len);
+	if (random_once(state, 4))
+		len = mutate_length(state, frame, len);
+	if (!random_once(state, 3))
+		mutate_mend(state, frame, len);
+	return len;
+}

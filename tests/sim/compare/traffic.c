@@ -98,8 +98,14 @@ void traffic_form(uint64_t seed, const struct bench_group *g, uint32_t index, ui
 		*pad = 2;
 }
 
-static void feed(struct traffic *t, unsigned int port, const uint8_t *frame, size_t len, bool bad)
+static void feed(struct traffic *t, unsigned int port, uint8_t *frame, size_t len, bool bad)
 {
+	if (t->mutate && random_below(&t->state, 100) < t->mutate) {
+		size_t said = strlen(t->what);
+
+		len = traffic_mutate(&t->state, frame, len);
+		snprintf(t->what + said, sizeof(t->what) - said, " mutated, %zu bytes", len);
+	}
 	bench_feed(t->both[0], port, frame, len, bad);
 	bench_feed(t->both[1], port, frame, len, bad);
 }

@@ -15,6 +15,7 @@ struct traffic {
 	struct bench_group groups[TRAFFIC_GROUPS];
 	uint64_t form_seed[TRAFFIC_GROUPS]; /* opcode and length at each index */
 	bool live[TRAFFIC_GROUPS];
+	unsigned int mutate;   /* percent of the frames that are changed at random */
 	unsigned int hold_off; /* steps until CTRL goes back to normal */
 	char what[160];        /* the last step, in words */
 };
@@ -23,6 +24,11 @@ void traffic_start(struct traffic *t, struct bench *a, struct bench *b, uint64_t
 /* One step: registers may be written, one frame may be fed, to both alike. */
 void traffic_step(struct traffic *t);
 
+/*
+ * Changes a frame at random: bits, bytes, fields, length; checksums made anew or not. `frame` has
+ * room for PACKET_MAX bytes. Its length.
+ */
+size_t traffic_mutate(uint64_t *state, uint8_t *frame, size_t len);
 /* Makes a random frame of a kind that does not depend on groups; its length. */
 size_t traffic_stray(uint64_t *state, const struct rf_engine_cfg *cfg, uint8_t *frame, bool *bad,
 		     const char **what);

@@ -1,0 +1,31 @@
+# Fuzzing. `make fuzz` looks for new inputs with libFuzzer and the sanitizers, FUZZ_SECONDS for each program, and adds
+# what is new (an edge of the program that no kept input takes) to the kept corpora; the tests run the corpora and changed copies of them, without clang.
+#
+#   $(call fuzz_prog,NAME,SOURCES,LIBS,MAX)   tests/unit/NAME_fuzz.c, with libFuzzer from SOURCES, else with LIBS;
+#                                             inputs of at most MAX bytes in tests/data/NAME-corpus
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS :=
+
+define fuzz_prog
+$(BUILD)/fuzz/$(1)_fuzz: tests/unit/$(1)_fuzz.c tests/unit/fuzz.h $(2) | $$(GENERATED)
+	@mkdir -p $$(@D)
+	clang $(CSTD) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(INCLUDES) -o $$@ $$(filter %.c,$$^)
+FUZZ_TARGETS += fuzz-$(1)
+.PHONY: fuzz-$(1)
+fuzz-$(1): $(BUILD)/fuzz/$(1)_fuzz
+	@mkdir -p $(BUILD)/fuzz/$(1)-found
+	$$< -max_len=$(4) -max_total_time=$(FUZZ_SECONDS) -timeout=10 -print_final_stats=1 $(BUILD)/fuzz/$(1)-found tests/data/$(1)-corpus
+	$$< -merge=1 -use_counters=0 tests/data/$(1)-corpus $(BUILD)/fuzz/$(1)-found
+$(call c_link,$(1)_fuzz,tests/unit/$(1)_fuzz.c,fuzzmain $(3),,,$(BUILD)/tests/$(1)_fuzz)
+$(call test,$(1)_fuzz,tests/unit/fuzz.sh $(BUILD)/tests/$(1)_fuzz tests/data/$(1)-corpus $(5),$(BUILD)/tests/$(1)_fuzz)
+endef
+
+$(eval $(call c_lib,fuzzmain,tests/unit/fuzz_main.c))
+$(eval $(call fuzz_prog,ctl,tests/unit/fw_box.c firmware/target/linux/hal.c $(FW_SOURCES) \
+  $(addprefix proto/,rf_ctl.c rf_ctl_frame.c rf_ctl_text.c rf_siphash.c rf_crc32.c),fwbox fw fwlinux client rfctl rfproto,2048))
+$(eval $(call fuzz_prog,wire,$(addprefix host/src/roce/,wire.c frame.c crc.c icrc.c l2.c) proto/rf_crc32.c,roce rfproto,512,damage))
+$(eval $(call fuzz_prog,roce,$(addprefix host/src/roce/,wire.c frame.c crc.c icrc.c l2.c qp.c requester.c completer.c responder.c selective.c timer.c endpoint.c) proto/rf_crc32.c,roce rfproto,1024,damage))
+$(eval $(call fuzz_prog,model,$(wildcard sim/model/*.c) $(addprefix tests/sim/compare/,packet.c bench.c) proto/rf_crc32.c,boxbench model rfproto,1024,window count))
+
+.PHONY: fuzz
+fuzz: $(FUZZ_TARGETS)

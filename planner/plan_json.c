@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,30 +15,12 @@
 #define FORMAT "ringfold-plan"
 
 struct reader {
-	const char *text;
-	size_t len;
-	const char *file;
+	struct text_source source;
 	const struct topology *t;
 	struct plan *p;
-	struct topo_error *e;
 	int *sorted;
 	int *arc; /* room for one route */
 };
-
-static int refuse(struct reader *r, const char *key, int index, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-
-static int refuse(struct reader *r, const char *key, int index, const char *format, ...)
-{
-	char reason[256];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(reason, sizeof(reason), format, list);
-	va_end(list);
-	return topo_refuse(r->e, -1, -1, "%s:%d: %s", r->file,
-			   text_line(r->text, r->len, key, index), reason);
-}
 
 static int get_node(struct reader *r, int tree, json_t *value, const char *what)
 {
@@ -47,9 +28,10 @@ static int get_node(struct reader *r, int tree, json_t *value, const char *what)
 	int n = name ? topo_find(r->t, r->sorted, name) : -1;
 
 	if (!name)
-		return refuse(r, "trees", tree, "%s must be the name of a node", what);
+		return text_refuse(&r->source, "trees", tree, "%s must be the name of a node",
+				   what);
 	if (n < 0)
-		return refuse(r, "trees", tree, "there is no node \"%s\"", name);
+		return text_refuse(&r->source, "trees", tree, "there is no node \"%s\"", name);
 	return n;
 }
 
@@ -84,7 +66,8 @@ static int read_edge(struct reader *r, int tree, json_t *list, bool down)
 	int at = -1;
 
 	if (names < 2 || names > 2 * (size_t)r->t->nodes)
-		return refuse(r, "trees", tree, "an edge must be a list of two or more nodes");
+		return text_refuse(&r->source, "trees", tree,
+				   "an edge must be a list of two or more nodes");
 	for (size_t i = 0; i < names; i++) {
 		json_t *next = json_array_get(list, i + 1);
 		int number = json_is_integer(next) ? (int)json_integer_value(next) : 1;
@@ -98,15 +81,15 @@ static int read_edge(struct reader *r, int tree, json_t *list, bool down)
 		} else {
 			r->arc[arcs] = find_arc(r->t, at, n, number);
 			if (r->arc[arcs] < 0)
-				return refuse(r, "trees", tree,
-					      "no link leads from \"%s\" to \"%s\"",
-					      r->t->node[at].name, r->t->node[n].name);
+				return text_refuse(&r->source, "trees", tree,
+						   "no link leads from \"%s\" to \"%s\"",
+						   r->t->node[at].name, r->t->node[n].name);
 			arcs++;
 		}
 		at = n;
 	}
 	if (plan_add_edge(r->p, down, first, at, r->arc, arcs) != 0)
-		return refuse(r, "trees", tree, "out of memory");
+		return text_refuse(&r->source, "trees", tree, "out of memory");
 	return 0;
 }
 
@@ -116,8 +99,8 @@ static int read_edges(struct reader *r, int tree, json_t *edges, bool down)
 	json_t *value;
 
 	if (!json_is_array(edges))
-		return refuse(r, "trees", tree, "\"%s\" must be a list of edges",
-			      down ? "down" : "up");
+		return text_refuse(&r->source, "trees", tree, "\"%s\" must be a list of edges",
+				   down ? "down" : "up");
 	json_array_foreach(edges, i, value)
 	{
 		if (read_edge(r, tree, value, down) != 0)
@@ -133,16 +116,18 @@ static int read_tree(struct reader *r, int i, json_t *object)
 	int root;
 
 	if (!json_is_object(object) || !json_is_number(share))
-		return refuse(r, "trees", i, "a tree must be an object with a number \"share\"");
+		return text_refuse(&r->source, "trees", i,
+				   "a tree must be an object with a number \"share\"");
 	if (chunks && (!json_is_integer(chunks) || json_integer_value(chunks) < 1 ||
 		       json_integer_value(chunks) > r->p->chunks))
-		return refuse(r, "trees", i, "\"chunks\" must be from 1 to those of the plan, %d",
-			      r->p->chunks);
+		return text_refuse(&r->source, "trees", i,
+				   "\"chunks\" must be from 1 to those of the plan, %d",
+				   r->p->chunks);
 	root = get_node(r, i, json_object_get(object, "root"), "\"root\"");
 	if (root < 0)
 		return -1;
 	if (plan_add_tree(r->p, root, json_number_value(share)) != 0)
-		return refuse(r, "trees", i, "out of memory");
+		return text_refuse(&r->source, "trees", i, "out of memory");
 	r->p->tree[i].chunks = chunks ? (int)json_integer_value(chunks) : 0;
 	if (read_edges(r, i, json_object_get(object, "up"), false) != 0)
 		return -1;
@@ -157,20 +142,21 @@ static int read_head(struct reader *r, json_t *root)
 	json_t *chunks = json_object_get(root, "chunks");
 
 	if (!format || strcmp(format, FORMAT) != 0)
-		return refuse(r, "format", -1, "\"format\" must be \"" FORMAT "\"");
+		return text_refuse(&r->source, "format", -1, "\"format\" must be \"" FORMAT "\"");
 	if (json_integer_value(json_object_get(root, "version")) != 1)
-		return refuse(r, "version", -1, "\"version\" must be 1");
+		return text_refuse(&r->source, "version", -1, "\"version\" must be 1");
 	if (!scheme || strlen(scheme) >= PLAN_NAME_MAX)
-		return refuse(r, "scheme", -1, "\"scheme\" must be a string below %d bytes",
-			      PLAN_NAME_MAX);
+		return text_refuse(&r->source, "scheme", -1,
+				   "\"scheme\" must be a string below %d bytes", PLAN_NAME_MAX);
 	if (!json_is_number(throughput) || !(json_number_value(throughput) > 0))
-		return refuse(r, "throughput", -1, "\"throughput\" must be a positive number");
+		return text_refuse(&r->source, "throughput", -1,
+				   "\"throughput\" must be a positive number");
 	if (chunks && (!json_is_integer(chunks) || json_integer_value(chunks) < 0 ||
 		       json_integer_value(chunks) > 1 << 24))
-		return refuse(r, "chunks", -1, "\"chunks\" must be an integer from 0 to %d",
-			      1 << 24);
+		return text_refuse(&r->source, "chunks", -1,
+				   "\"chunks\" must be an integer from 0 to %d", 1 << 24);
 	if (!json_is_array(json_object_get(root, "trees")))
-		return refuse(r, "trees", -1, "\"trees\" must be an array");
+		return text_refuse(&r->source, "trees", -1, "\"trees\" must be an array");
 	snprintf(r->p->scheme, sizeof(r->p->scheme), "%s", scheme);
 	r->p->throughput = json_number_value(throughput);
 	r->p->chunks = (int)json_integer_value(chunks);
@@ -186,7 +172,8 @@ static int read_all(struct reader *r, json_t *root)
 	size_t i;
 
 	if (!json_is_object(root))
-		return topo_refuse(r->e, -1, -1, "%s:1: a plan must be an object", r->file);
+		return topo_refuse(r->source.e, -1, -1, "%s:1: a plan must be an object",
+				   r->source.file);
 	if (read_head(r, root) != 0)
 		return -1;
 	json_array_foreach(json_object_get(root, "trees"), i, value)
@@ -200,7 +187,7 @@ static int read_all(struct reader *r, json_t *root)
 struct plan *plan_parse(const char *text, size_t len, const char *name, const struct topology *t,
 			struct topo_error *e)
 {
-	struct reader r = {.text = text, .len = len, .file = name, .t = t, .e = e};
+	struct reader r = {.source = {text, len, name, e}, .t = t};
 	json_error_t at;
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &at);
 	int rc;

@@ -1,6 +1,7 @@
 #include "planner/textline.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,18 @@ int text_line(const char *text, size_t len, const char *key, int index)
 		at++;
 	}
 	return 1;
+}
+
+int text_refuse(struct text_source *s, const char *key, int index, const char *format, ...)
+{
+	char reason[256];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(reason, sizeof(reason), format, list);
+	va_end(list);
+	return topo_refuse(s->e, -1, -1, "%s:%d: %s", s->file,
+			   text_line(s->text, s->len, key, index), reason);
 }
 
 char *text_file(const char *path, size_t *len)

@@ -1,10 +1,21 @@
 /*
- * Where in a JSON text something stands: the JSON library knows it for syntax errors only.
+ * Where in a JSON text something stands: the JSON library knows it for syntax errors only. Refusals
+ * that name the file and the line.
  */
 #ifndef RF_PLANNER_TEXTLINE_H
 #define RF_PLANNER_TEXTLINE_H
 
 #include <stddef.h>
+
+#include "planner/topology.h"
+
+/* A text that is being read. Nothing here is owned. */
+struct text_source {
+	const char *text;
+	size_t len;
+	const char *file; /* as messages name it */
+	struct topo_error *e;
+};
 
 /*
  * The line, from 1, on which element `index` of the array under the key `key` of the outermost
@@ -12,6 +23,11 @@
  * valid JSON.
  */
 int text_line(const char *text, size_t len, const char *key, int index);
+
+/* Refuses element `index` of the array under `key`, or the key itself with index -1: fills s->e.
+ * Returns -1. */
+int text_refuse(struct text_source *s, const char *key, int index, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* The whole file, with a zero byte behind it that *len does not count; NULL with errno. The caller
  * frees. */

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,30 +15,11 @@
 #define FORMAT "ringfold-topology"
 
 struct reader {
-	const char *text;
-	size_t len;
-	const char *file;
+	struct text_source source;
 	struct topology *t;
-	struct topo_error *e;
 	/* Names in order, to find the ends of links. */
 	int *sorted;
 };
-
-/* Refuses element `index` of the array `key`, or the key itself with index -1. */
-static int refuse(struct reader *r, const char *key, int index, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-
-static int refuse(struct reader *r, const char *key, int index, const char *format, ...)
-{
-	char reason[256];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(reason, sizeof(reason), format, list);
-	va_end(list);
-	return topo_refuse(r->e, -1, -1, "%s:%d: %s", r->file,
-			   text_line(r->text, r->len, key, index), reason);
-}
 
 static int check_keys(struct reader *r, const char *array, int index, json_t *object,
 		      const char *const *known)
@@ -54,8 +34,8 @@ static int check_keys(struct reader *r, const char *array, int index, json_t *ob
 		while (known[k] && strcmp(known[k], key) != 0)
 			k++;
 		if (!known[k])
-			return refuse(r, array ? array : key, array ? index : -1,
-				      "unknown key \"%s\"", key);
+			return text_refuse(&r->source, array ? array : key, array ? index : -1,
+					   "unknown key \"%s\"", key);
 	}
 	return 0;
 }
@@ -67,8 +47,8 @@ static const char *get_name(struct reader *r, const char *array, int index, json
 	const char *s = json_string_value(json_object_get(object, key));
 
 	if (!s || *s == '\0' || strlen(s) >= TOPO_NAME_MAX) {
-		refuse(r, array, index, "\"%s\" must be a string of 1 to %d bytes", key,
-		       TOPO_NAME_MAX - 1);
+		text_refuse(&r->source, array, index, "\"%s\" must be a string of 1 to %d bytes",
+			    key, TOPO_NAME_MAX - 1);
 		return NULL;
 	}
 	return s;
@@ -87,7 +67,7 @@ static int read_node(struct reader *r, int i, json_t *object)
 	int n;
 
 	if (!json_is_object(object))
-		return refuse(r, "nodes", i, "a node must be an object");
+		return text_refuse(&r->source, "nodes", i, "a node must be an object");
 	if (check_keys(r, "nodes", i, object, keys) != 0)
 		return -1;
 	name = get_name(r, "nodes", i, object, "name");
@@ -96,22 +76,25 @@ static int read_node(struct reader *r, int i, json_t *object)
 	while (k < 3 && (!kind || strcmp(kind, kinds[k]) != 0))
 		k++;
 	if (k == 3)
-		return refuse(r, "nodes", i,
-			      "the kind of \"%s\" must be \"host\", \"switch\" or \"box\"", name);
+		return text_refuse(&r->source, "nodes", i,
+				   "the kind of \"%s\" must be \"host\", \"switch\" or \"box\"",
+				   name);
 	if (processing && (k == TOPO_SWITCH || !json_is_number(processing)))
-		return refuse(r, "nodes", i, "\"processing\" of \"%s\": %s", name,
-			      k == TOPO_SWITCH ? "a plain switch does not merge"
-					       : "must be a number");
+		return text_refuse(&r->source, "nodes", i, "\"processing\" of \"%s\": %s", name,
+				   k == TOPO_SWITCH ? "a plain switch does not merge"
+						    : "must be a number");
 	if (worker && (k != TOPO_HOST || !json_is_boolean(worker)))
-		return refuse(r, "nodes", i, "\"worker\" of \"%s\": %s", name,
-			      k != TOPO_HOST ? "only a host has data" : "must be true or false");
+		return text_refuse(&r->source, "nodes", i, "\"worker\" of \"%s\": %s", name,
+				   k != TOPO_HOST ? "only a host has data"
+						  : "must be true or false");
 	if (server && (k != TOPO_HOST || !json_is_boolean(server)))
-		return refuse(r, "nodes", i, "\"server\" of \"%s\": %s", name,
-			      k != TOPO_HOST ? "only a host can be one" : "must be true or false");
+		return text_refuse(&r->source, "nodes", i, "\"server\" of \"%s\": %s", name,
+				   k != TOPO_HOST ? "only a host can be one"
+						  : "must be true or false");
 	n = topo_add_node(r->t, (enum topo_kind)k, name,
 			  processing ? json_number_value(processing) : INFINITY);
 	if (n < 0)
-		return refuse(r, "nodes", i, "out of memory");
+		return text_refuse(&r->source, "nodes", i, "out of memory");
 	if (worker)
 		r->t->node[n].worker = json_is_true(worker);
 	r->t->node[n].server = json_is_true(server);
@@ -127,7 +110,8 @@ static int get_pair(struct reader *r, int i, json_t *value, const char *key, dou
 	}
 	if (!json_is_array(value) || json_array_size(value) != 2 ||
 	    !json_is_number(json_array_get(value, 0)) || !json_is_number(json_array_get(value, 1)))
-		return refuse(r, "links", i, "\"%s\" must be a number or two of them", key);
+		return text_refuse(&r->source, "links", i, "\"%s\" must be a number or two of them",
+				   key);
 	to[0] = json_number_value(json_array_get(value, 0));
 	to[1] = json_number_value(json_array_get(value, 1));
 	return 0;
@@ -142,7 +126,7 @@ static int get_end(struct reader *r, int i, json_t *object, const char *key)
 		return -1;
 	n = topo_find(r->t, r->sorted, name);
 	if (n < 0)
-		return refuse(r, "links", i, "there is no node \"%s\"", name);
+		return text_refuse(&r->source, "links", i, "there is no node \"%s\"", name);
 	return n;
 }
 
@@ -155,7 +139,7 @@ static int read_link(struct reader *r, int i, json_t *object)
 	int a, b, l;
 
 	if (!json_is_object(object))
-		return refuse(r, "links", i, "a link must be an object");
+		return text_refuse(&r->source, "links", i, "a link must be an object");
 	if (check_keys(r, "links", i, object, keys) != 0)
 		return -1;
 	a = get_end(r, i, object, "a");
@@ -170,7 +154,7 @@ static int read_link(struct reader *r, int i, json_t *object)
 		return -1;
 	l = topo_add_link(r->t, a, b, capacity[0], delays[0]);
 	if (l < 0)
-		return refuse(r, "links", i, "out of memory");
+		return text_refuse(&r->source, "links", i, "out of memory");
 	r->t->link[l].capacity[1] = capacity[1];
 	r->t->link[l].delay[1] = delays[1];
 	return 0;
@@ -185,9 +169,9 @@ static int read_head(struct reader *r, json_t *root)
 	const char *name;
 
 	if (!format || strcmp(format, FORMAT) != 0)
-		return refuse(r, "format", -1, "\"format\" must be \"" FORMAT "\"");
+		return text_refuse(&r->source, "format", -1, "\"format\" must be \"" FORMAT "\"");
 	if (json_integer_value(json_object_get(root, "version")) != 1)
-		return refuse(r, "version", -1, "\"version\" must be 1");
+		return text_refuse(&r->source, "version", -1, "\"version\" must be 1");
 	if (check_keys(r, NULL, -1, root, keys) != 0)
 		return -1;
 	name = get_name(r, "name", -1, root, "name");
@@ -196,14 +180,15 @@ static int read_head(struct reader *r, json_t *root)
 	snprintf(r->t->name, sizeof(r->t->name), "%s", name);
 	if (unit && (!json_is_string(unit) || json_string_length(unit) == 0 ||
 		     json_string_length(unit) >= sizeof(r->t->unit)))
-		return refuse(r, "unit", -1, "\"unit\" must be a string of 1 to %zu bytes",
-			      sizeof(r->t->unit) - 1);
+		return text_refuse(&r->source, "unit", -1,
+				   "\"unit\" must be a string of 1 to %zu bytes",
+				   sizeof(r->t->unit) - 1);
 	if (unit)
 		snprintf(r->t->unit, sizeof(r->t->unit), "%s", json_string_value(unit));
 	if (!json_is_array(json_object_get(root, "nodes")))
-		return refuse(r, "nodes", -1, "\"nodes\" must be an array");
+		return text_refuse(&r->source, "nodes", -1, "\"nodes\" must be an array");
 	if (!json_is_array(json_object_get(root, "links")))
-		return refuse(r, "links", -1, "\"links\" must be an array");
+		return text_refuse(&r->source, "links", -1, "\"links\" must be an array");
 	return 0;
 }
 
@@ -214,7 +199,8 @@ static int read_all(struct reader *r, json_t *root)
 	size_t i;
 
 	if (!json_is_object(root))
-		return topo_refuse(r->e, -1, -1, "%s:1: a topology must be an object", r->file);
+		return topo_refuse(r->source.e, -1, -1, "%s:1: a topology must be an object",
+				   r->source.file);
 	if (read_head(r, root) != 0)
 		return -1;
 	json_array_foreach(json_object_get(root, "nodes"), i, value)
@@ -224,7 +210,7 @@ static int read_all(struct reader *r, json_t *root)
 	}
 	r->sorted = topo_sort_names(r->t);
 	if (!r->sorted)
-		return refuse(r, "nodes", -1, "out of memory");
+		return text_refuse(&r->source, "nodes", -1, "out of memory");
 	json_array_foreach(json_object_get(root, "links"), i, value)
 	{
 		if (read_link(r, (int)i, value) != 0)
@@ -232,13 +218,13 @@ static int read_all(struct reader *r, json_t *root)
 	}
 	if (topo_finish(r->t, &why) == 0)
 		return 0;
-	return refuse(r, why.link >= 0 ? "links" : "nodes", why.link >= 0 ? why.link : why.node,
-		      "%s", why.text);
+	return text_refuse(&r->source, why.link >= 0 ? "links" : "nodes",
+			   why.link >= 0 ? why.link : why.node, "%s", why.text);
 }
 
 struct topology *topo_parse(const char *text, size_t len, const char *name, struct topo_error *e)
 {
-	struct reader r = {.text = text, .len = len, .file = name, .e = e};
+	struct reader r = {.source = {text, len, name, e}};
 	json_error_t at;
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &at);
 	int rc;

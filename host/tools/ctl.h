@@ -50,6 +50,10 @@ const struct rf_ctl_reply *ctl_page(struct ctl *c, enum rf_ctl_page page, uint16
 /* Waits for the answer to what the client was asked; as above. */
 const struct rf_ctl_reply *ctl_answer(struct ctl *c, struct rf_client *client);
 
+/* The exit code of a JOIN of some ranks; those that are not in are named on stderr, with the cause.
+ */
+int ctl_joined(const struct rf_client *clients, unsigned int ranks);
+
 /* An array of flat objects, as JSON or as a table whose head is the first one's keys. Takes rows.
  */
 struct json_t;

@@ -97,16 +97,8 @@ static int values(const struct ctl *c, int *dtype, int *op)
 static int report(const struct ctl *c, const struct rf_client *clients)
 {
 	const struct rf_ctl_ready *ready;
-	int rc = RF_EXIT_GOOD;
-	char text[256];
+	int rc = ctl_joined(clients, c->ranks);
 
-	for (unsigned int r = 0; r < c->ranks; r++) {
-		if (rf_client_state(&clients[r]) == RF_CLIENT_READY)
-			continue;
-		rf_client_text(&clients[r], text, sizeof(text));
-		fprintf(stderr, "ringfold ctl: rank %u: %s\n", r, text);
-		rc = RF_EXIT_FAILED;
-	}
 	if (rc != RF_EXIT_GOOD)
 		return rc;
 	ready = rf_client_ready(&clients[0]);

@@ -59,20 +59,27 @@ static struct rf_ctl_join join_of(const struct ctl *c, const struct traffic_plan
 	return join;
 }
 
-static int report_join(const struct ctl *c, const struct traffic_plan *plan,
-		       const struct rf_client *clients)
+int ctl_joined(const struct rf_client *clients, unsigned int ranks)
 {
-	const struct rf_ctl_ready *ready;
 	char text[256];
 	int rc = RF_EXIT_GOOD;
 
-	for (unsigned int r = 0; r < plan->ranks; r++) {
+	for (unsigned int r = 0; r < ranks; r++) {
 		if (rf_client_state(&clients[r]) == RF_CLIENT_READY)
 			continue;
 		rf_client_text(&clients[r], text, sizeof(text));
 		fprintf(stderr, "ringfold ctl: rank %u: %s\n", r, text);
 		rc = RF_EXIT_FAILED;
 	}
+	return rc;
+}
+
+static int report_join(const struct ctl *c, const struct traffic_plan *plan,
+		       const struct rf_client *clients)
+{
+	const struct rf_ctl_ready *ready;
+	int rc = ctl_joined(clients, plan->ranks);
+
 	if (rc != RF_EXIT_GOOD)
 		return rc;
 	ready = rf_client_ready(&clients[0]);

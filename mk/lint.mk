@@ -9,6 +9,7 @@ $(eval $(call test,make-packages,tests/e2e/make.sh))
 
 # The runner of the tests.
 $(eval $(call test,test-runner,tests/e2e/runner.sh))
+$(eval $(call test,bench-runner,tests/e2e/bench_runner.sh $(PYTHON)))
 
 # The page of bad input names tests that exist; a page that names others must be refused.
 $(eval $(call test,bad-input-rows,$(PYTHON) -B tests/check/bad_input.py && ! $(PYTHON) -B tests/check/bad_input.py tests/data/bad-input-mutant.md))

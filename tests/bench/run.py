@@ -59,7 +59,7 @@ def main(argv):
     for f in figures:
         ratio = "%.3f" % (f["value"] / f["limit"]) if f["limit"] and isinstance(f["value"], (int, float)) else "-"
         verdict = "ok" if f["ok"] else ("MISSED" if f["must"] else "missed")
-        if f["limit"] is None:
+        if f["limit"] is None and f["ok"]:
             verdict = ""
         missed += bool(f["must"]) and not f["ok"]
         print("%-12s %-62s %12s %12s %7s  %-14s %s" % (f["group"], f["name"], show(f["value"]), show(f["limit"]),

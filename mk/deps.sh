@@ -1,29 +1,33 @@
 #!/bin/sh
 # Installs the Debian 12 packages that a target needs and this machine lacks; silent when all is there.
 #
-#   mk/deps.sh demo | test | interop | dev [--list]
+#   mk/deps.sh build | demo | test | interop | dev [--list | --check]
 #
-#   demo   build everything and run the demo
+#   build  build everything
+#   demo   build, and run the demo with the firmware's image for RISC-V
 #   test   demo, and what `make test` needs
 #   interop test, and what `make interop` needs
 #   dev    test, and what lint, formal, synth, bench and waveform viewing need
 #   --list print the package names, install nothing
+#   --check print the command that installs what is missing, exit 1; no Debian, no check
 #
-# Why each package is here: docs/dependencies.md. Without root it prints the command to run and exits 1.
+# Why each package is here: docs/dependencies.md. Without root it prints the command to run and exits 1, as with --check.
 set -eu
 
-demo='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libnuma-dev coinor-libclp-dev libunicorn-dev clang lld'
+build='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libnuma-dev coinor-libclp-dev'
+demo='libunicorn-dev clang lld'
 test='libcmocka-dev spin libinih-dev libmicrohttpd-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz kmod qemu-system-x86 busybox-static ibverbs-utils rdmacm-utils perftest librdmacm-dev nftables'
 interop='openvswitch-switch'
 dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40 gtkwave chromium'
 
 case "${1:-}" in
-demo) wanted=$demo ;;
-test) wanted="$demo $test" ;;
-interop) wanted="$demo $test $interop" ;;
-dev) wanted="$demo $test $dev" ;;
+build) wanted=$build ;;
+demo) wanted="$build $demo" ;;
+test) wanted="$build $demo $test" ;;
+interop) wanted="$build $demo $test $interop" ;;
+dev) wanted="$build $demo $test $dev" ;;
 *)
-	sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+	sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 	;;
 esac
@@ -31,6 +35,7 @@ if [ "${2:-}" = --list ]; then
 	echo "$wanted"
 	exit 0
 fi
+[ "${2:-}" != --check ] || command -v dpkg-query > /dev/null || exit 0
 
 installed=$(dpkg-query -W -f '${db:Status-Abbrev}${Package}\n' 2>/dev/null | sed -n 's/^ii *//p')
 missing=
@@ -46,7 +51,7 @@ $package
 done
 [ -n "$missing" ] || exit 0
 
-if [ "$(id -u)" -ne 0 ]; then
+if [ "${2:-}" = --check ] || [ "$(id -u)" -ne 0 ]; then
 	echo "ringfold needs packages that are not installed. As root:" >&2
 	echo "  apt-get update && apt-get install -y --no-install-recommends$missing" >&2
 	exit 1

@@ -9,7 +9,7 @@ $(eval $(call c_lib,fw,$(FW_SOURCES)))
 $(eval $(call c_lib,fwlinux,firmware/target/linux/hal.c firmware/target/linux/keys.c))
 $(eval $(call c_lib,client,$(addprefix host/src/control/,client.c client_rx.c client_text.c)))
 
-$(eval $(call c_lib,fwbox,tests/unit/fw_ask.c tests/unit/fw_box.c tests/unit/fw_hosts.c))
+$(eval $(call test_lib,fwbox,tests/unit/fw_ask.c tests/unit/fw_box.c tests/unit/fw_hosts.c))
 $(eval $(call c_test,fw_conn_test,tests/unit/fw_conn_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_join_test,tests/unit/fw_join_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,ctl_test,tests/unit/ctl_test.c,rfctl rfproto))

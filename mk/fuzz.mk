@@ -20,7 +20,7 @@ $(call c_link,$(1)_fuzz,tests/unit/$(1)_fuzz.c,fuzzmain $(3),,,$(BUILD)/tests/$(
 $(call test,$(1)_fuzz,tests/unit/fuzz.sh $(BUILD)/tests/$(1)_fuzz tests/data/$(1)-corpus $(5),$(BUILD)/tests/$(1)_fuzz)
 endef
 
-$(eval $(call c_lib,fuzzmain,tests/unit/fuzz_main.c))
+$(eval $(call test_lib,fuzzmain,tests/unit/fuzz_main.c))
 $(eval $(call fuzz_prog,ctl,tests/unit/fw_box.c firmware/target/linux/hal.c $(FW_SOURCES) \
   $(addprefix proto/,rf_ctl.c rf_ctl_frame.c rf_ctl_text.c rf_siphash.c rf_crc32.c),fwbox fw fwlinux client rfctl rfproto,2048))
 $(eval $(call fuzz_prog,wire,$(addprefix host/src/roce/,wire.c frame.c crc.c icrc.c l2.c) proto/rf_crc32.c,roce rfproto,512,damage))

@@ -37,7 +37,7 @@ $(eval $(call test,docs-settings,$(BUILD)/tests/settings_table docs/api.md,$(BUI
 $(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,rf-bootstrap rfproto,-lpthread))
 $(eval $(call c_test,io_memif,tests/unit/io_memif.c,rf-io rf-bootstrap,$(DPDK_LIBS) -lpthread))
 $(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,rf-io rf-bootstrap,$(DPDK_LIBS) -lpthread))
-$(eval $(call c_lib,api-ranks,tests/unit/api_ranks.c))
+$(eval $(call test_lib,api-ranks,tests/unit/api_ranks.c))
 $(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),$(DPDK_LIBS) -lpthread -lm))
 $(eval $(call c_test,api_errors,tests/unit/api_errors.c,api-ranks $(HOST_LIBS),$(DPDK_LIBS) -lpthread -lm))
 

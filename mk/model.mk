@@ -8,7 +8,7 @@ $(eval $(call c_lib,model,$(MODEL_SRC)))
 $(eval $(call c_test,model_arith,tests/unit/model_arith.c,model rfproto,-lm))
 
 COMPARE_SRC := $(addprefix tests/sim/compare/,packet.c bench.c engine.c stray.c traffic.c lockstep.c burst.c)
-$(eval $(call c_lib,boxbench,$(COMPARE_SRC) tests/unit/model_common.c))
+$(eval $(call test_lib,boxbench,$(COMPARE_SRC) tests/unit/model_common.c))
 BOXBENCH_LIBS := boxbench rf-cosim model rfproto
 $(eval $(call c_test,model_lines,tests/unit/model_lines.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_conn,tests/unit/model_conn.c,$(BOXBENCH_LIBS),-ldl))
@@ -18,7 +18,7 @@ $(eval $(call c_test,model_ledger,tests/unit/model_ledger.c,$(BOXBENCH_LIBS),-ld
 $(eval $(call c_test,model_sums,tests/unit/model_sums.c,$(BOXBENCH_LIBS),-ldl -lm))
 $(eval $(call c_test,model_timing,tests/unit/model_timing.c,$(BOXBENCH_LIBS),-ldl))
 
-$(eval $(call c_prog,ringfold-compare,tests/sim/compare/main.c,$(BOXBENCH_LIBS),-ldl))
+$(eval $(call test_prog,ringfold-compare,tests/sim/compare/main.c,$(BOXBENCH_LIBS),-ldl))
 
 # Two engines under the same traffic. The model with itself shows that the comparison is sound (and its mutants that
 # it sees); the RTL with the model is the test proper.

@@ -9,7 +9,7 @@ PLANNER_LDLIBS := -lClp -ljansson -lm
 
 $(eval $(call c_lib,rf-planner,$(PLANNER_SRC),,$(call pkg_cflags,clp)))
 $(eval $(call c_test,planner_topology,tests/unit/planner_topology.c,rf-planner,$(PLANNER_LDLIBS)))
-$(eval $(call c_lib,planner-forest,tests/unit/planner_forest.c))
+$(eval $(call test_lib,planner-forest,tests/unit/planner_forest.c))
 $(eval $(call c_test,planner_verify,tests/unit/planner_verify.c,planner-forest rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_sim,tests/unit/planner_sim.c,planner-forest rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_values,tests/unit/planner_values.c,rf-planner,$(PLANNER_LDLIBS)))

@@ -3,9 +3,9 @@
 $(eval $(call c_prog,ringfold-plan,$(addprefix host/tools/,ringfold-plan.c plan_make.c plan_compare.c plan_generate.c plan_picture.c plan_chart.c),rf-planner rf-opt,$(PLANNER_LDLIBS)))
 $(eval $(call test,e2e-plan,tests/e2e/plan.sh $(BUILD)/bin,$(BUILD)/bin/ringfold-plan))
 
-$(eval $(call c_prog,planner-bench,tests/bench/planner_bench.c,planner-forest rf-planner,$(PLANNER_LDLIBS)))
+$(eval $(call test_prog,planner-bench,tests/bench/planner_bench.c,planner-forest rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call bench,planner,$(BUILD)/bin/planner-bench $(BENCH_OUT),$(BUILD)/bin/planner-bench))
 
 # The fluid run against SimGrid: skipped where that is not installed.
-$(eval $(call c_prog,planner-flows,tests/interop/planner_flows.c,planner-forest rf-planner,$(PLANNER_LDLIBS)))
+$(eval $(call test_prog,planner-flows,tests/interop/planner_flows.c,planner-forest rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call test,planner-simgrid,tests/interop/planner_simgrid.sh $(BUILD)/bin/planner-flows,$(BUILD)/bin/planner-flows))

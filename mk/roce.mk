@@ -10,7 +10,7 @@ $(eval $(call c_test,crc_test,tests/unit/crc_test.c,rfproto))
 $(eval $(call c_test,roce_wire_test,tests/unit/roce_wire_test.c,roce rfproto,-lpcap))
 $(eval $(call c_test,roce_qp_test,tests/unit/roce_qp_test.c,roce rfproto,-Wl$(comma)--wrap=calloc))
 $(eval $(call c_test,roce_responder_test,tests/unit/roce_responder_test.c,roce rfproto))
-$(eval $(call c_lib,rocenet,tests/unit/roce_net.c))
+$(eval $(call test_lib,rocenet,tests/unit/roce_net.c))
 $(eval $(call c_test,roce_loss_test,tests/unit/roce_loss_test.c,rocenet roce rfproto))
 $(eval $(call c_test,roce_endpoint_test,tests/unit/roce_endpoint_test.c,roce rfproto,-Wl$(comma)--wrap=calloc))
 # Element-wise loops gain from vectors; the results do not depend on it.
@@ -20,5 +20,5 @@ $(eval $(call c_test,collective_test,$(addprefix tests/unit/collective_,test.c r
 $(eval $(call c_test,collective_seam_test,tests/unit/collective_seam_test.c,collective roce rfproto,-Wl$(comma)--wrap=calloc))
 
 # Figures.
-$(eval $(call c_prog,roce-bench,tests/bench/roce_bench.c,roce rfproto))
+$(eval $(call test_prog,roce-bench,tests/bench/roce_bench.c,roce rfproto))
 $(eval $(call bench,roce,tests/bench/roce_bench.sh $(BUILD)/bin/roce-bench $(BENCH_OUT),$(BUILD)/bin/roce-bench))

@@ -2,6 +2,7 @@
 #
 #   $(call c_lib,NAME,SOURCES[,CPPFLAGS[,CFLAGS]])         static library build/lib/libNAME.a
 #   $(call c_prog,NAME,SOURCES,LIBS[,LDLIBS[,CPPFLAGS]])   program build/bin/NAME; LIBS are names of c_libs, in link order
+#   $(call test_lib,...), $(call test_prog,...)            the same for tests and figures alone: `make` does not build them
 #   $(call c_test,NAME,SOURCES,LIBS[,LDLIBS[,CPPFLAGS]])   cmocka program build/tests/NAME, run by `make test`
 #   $(call test,NAME,COMMAND[,PREREQUISITES])              any other test: COMMAND exits 0 (pass), 77 (skip) or else (fail)
 #   $(call vl_bench,NAME,TOP,VERILOG,CPP[,VLFLAGS[,ARGS]]) self-checking Verilator bench build/vl/NAME/VTOP, run by `make test`
@@ -26,14 +27,16 @@ PYTHON     ?= python3
 VERILATOR  ?= verilator
 BENCH_OUT  := $(BUILD)/bench.jsonl
 
-# Packages that the wanted goals need, installed before anything is probed: a bare machine needs one command.
-DEPS_FOR := $(strip $(if $(filter lint% formal% synth% bench% fuzz%,$(MAKECMDGOALS)),dev,$(if \
+# Packages that the wanted goals need, installed before anything is probed: a bare machine needs one command. Who only
+# builds is told what is missing.
+DEPS_FOR := $(strip $(if $(filter lint% formal% synth% bench% fuzz% mutate%,$(MAKECMDGOALS)),dev,$(if \
   $(filter interop%,$(MAKECMDGOALS)),interop,$(if \
-  $(filter test% soak,$(MAKECMDGOALS)),test,$(if $(filter demo%,$(MAKECMDGOALS)),demo)))))
+  $(filter test% soak%,$(MAKECMDGOALS)),test,$(if $(filter demo%,$(MAKECMDGOALS)),demo,$(if \
+  $(filter all install,$(or $(MAKECMDGOALS),all)),build --check))))))
 ifneq ($(DEPS_FOR),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 ifneq ($(shell mk/deps.sh $(DEPS_FOR) >&2; echo $$?),0)
-$(error packages are missing and could not be installed, see above)
+$(error packages are missing$(if $(findstring --check,$(DEPS_FOR)),, and could not be installed), see above)
 endif
 endif
 endif
@@ -65,12 +68,16 @@ $(call objs,$(1)): $(BUILD)/obj/%.o: %.c | $$(GENERATED)
 DEPFILES += $(patsubst %.c,$(BUILD)/obj/%.d,$(1))
 endef
 
-define c_lib
+define test_lib
 $(call c_objects,$(2),$(3),$(4))
 $(BUILD)/lib/lib$(strip $(1)).a: $(call objs,$(2))
 	@mkdir -p $$(@D)
 	@rm -f $$@
 	$$(AR) rcs $$@ $$^
+endef
+
+define c_lib
+$(call test_lib,$(1),$(2),$(3),$(4))
 ALL_TARGETS += $(BUILD)/lib/lib$(strip $(1)).a
 endef
 
@@ -83,8 +90,12 @@ $(6): $(call objs,$(2)) $(call libs,$(3))
 	$$(CC) $$(CFLAGS_ALL) -o $$@ $(call objs,$(2)) $(call libs,$(3)) $(4)
 endef
 
-define c_prog
+define test_prog
 $(call c_link,$(1),$(2),$(3),$(4),$(5),$(BUILD)/bin/$(strip $(1)))
+endef
+
+define c_prog
+$(call test_prog,$(1),$(2),$(3),$(4),$(5))
 ALL_TARGETS += $(BUILD)/bin/$(strip $(1))
 endef
 

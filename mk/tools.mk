@@ -27,5 +27,5 @@ $(eval $(call test,e2e-traffic-write,tests/e2e/traffic.sh pcap model 640 --opcod
 $(eval $(call test,e2e-tools,tests/e2e/tools.sh,$(TRAFFIC_DEPS)))
 
 # The transport over DPDK, in packets a second.
-$(eval $(call c_prog,io-bench,tests/bench/io_bench.c,rf-io rf-bootstrap roce rfproto,$(call pkg_libs,libdpdk) -lpthread))
+$(eval $(call test_prog,io-bench,tests/bench/io_bench.c,rf-io rf-bootstrap roce rfproto,$(call pkg_libs,libdpdk) -lpthread))
 $(eval $(call bench,io,$(BUILD)/bin/io-bench $(BENCH_OUT),$(BUILD)/bin/io-bench))

@@ -20,7 +20,7 @@ echo "asked for $1" >&2
 exit 1
 END
 chmod +x "$dir/tree/mk/deps.sh"
-for pair in demo:demo test:test test-wire:test lint:dev bench:dev formal:dev synth:dev; do
+for pair in all:build install:build demo:demo test:test test-wire:test lint:dev bench:dev formal:dev synth:dev; do
 	goal=${pair%:*}
 	list=${pair#*:}
 	if (cd "$dir/tree" && env -u MAKEFLAGS -u MFLAGS make "$goal") > "$dir/out" 2>&1; then
@@ -43,6 +43,17 @@ if PATH="$dir/bin:$PATH" mk/deps.sh test > "$dir/out" 2>&1; then
 fi
 want="  apt-get update && apt-get install -y --no-install-recommends $(mk/deps.sh test --list)"
 grep -qxF "$want" "$dir/out" || fail "deps.sh does not print the command: $(cat "$dir/out")"
+
+# Who only builds, root or not, is told what is missing; nothing is installed.
+printf '#!/bin/sh\necho 0\n' > "$dir/bin/id"
+printf '#!/bin/sh\necho "apt-get is called" >&2\n' > "$dir/bin/apt-get"
+chmod +x "$dir/bin/apt-get"
+if PATH="$dir/bin:$PATH" mk/deps.sh build --check > "$dir/out" 2>&1; then
+	fail "deps.sh --check succeeds without its packages"
+fi
+want="  apt-get update && apt-get install -y --no-install-recommends $(mk/deps.sh build --list)"
+grep -qxF "$want" "$dir/out" || fail "deps.sh --check does not print the command: $(cat "$dir/out")"
+! grep -q 'is called' "$dir/out" || fail "deps.sh --check installs"
 
 # Everything is installed: not a word.
 {

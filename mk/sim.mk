@@ -5,6 +5,7 @@ LIBS_PCAP := $(call pkg_libs,libpcap)
 $(eval $(call c_lib,rf-opt,host/tools/opt.c))
 $(eval $(call c_prog,ringfold,host/tools/ringfold.c,))
 $(eval $(call c_lib,rf-trace,sim/trace/pcapng.c sim/trace/reader.c))
+$(eval $(call c_lib,rf-notes,sim/trace/notes.c))
 $(eval $(call c_lib,rf-switch,sim/fabric/switch.c))
 $(eval $(call c_test,trace,tests/unit/trace.c,rf-trace,$(LIBS_PCAP)))
 $(eval $(call c_lib,rf-cosim,sim/cosim/load.c))
@@ -13,7 +14,7 @@ $(eval $(call c_test,switch,tests/sim/switch.c,rf-switch))
 $(eval $(call c_test,opt,tests/unit/opt.c,rf-opt rf-cosim model rfproto,-ldl -lm))
 
 # The box as a library sees it: model, firmware, loader of Verilated shapes.
-SIM_BOX_LIBS := rf-cosim model fwsim fw fwlinux rfctl rf-switch rf-trace
+SIM_BOX_LIBS := rf-cosim model fwsim fw fwlinux rf-notes rfctl rf-switch rf-trace
 
 # Virtual time.
 FABRIC_LIBS   := rf-fabric client collective roce $(SIM_BOX_LIBS) rfproto

@@ -10,6 +10,8 @@
 #include "sim/fabric/internal.h"
 #include "sim/fabric/shape.h"
 
+const uint8_t rf_fabric_box_mac[6] = {0x02, 0x52, 0x46, 0x00, 0x00, 0x10};
+
 #define PS_PER_SEC_KHZ                                                                             \
 	UINT64_C(1000000000) /* ps in a second, over 1000: divided by kHz gives ps in a cycle */
 /* Firmware looks at an interrupt that stays up not more often than this. */
@@ -159,7 +161,7 @@ static int start(struct rf_box *b, char *why, size_t room)
 	if (!b->engine)
 		return -1;
 	rf_fw_cfg_default(&fw);
-	memcpy(fw.mac, (const uint8_t[6]){0x02, 0x52, 0x46, 0x00, 0x00, 0x10}, 6);
+	memcpy(fw.mac, rf_fabric_box_mac, sizeof(fw.mac));
 	fw.ip = rf_fabric_box_ip();
 	fw.epoch = ++b->epoch;
 	fw.hold_ms = (uint32_t)b->f->cfg.hold_ms;

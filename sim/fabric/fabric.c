@@ -81,7 +81,9 @@ void rf_fabric_trace(struct rf_fabric *f, bool box, unsigned port, enum rf_pcapn
 	f->stats.digest = mix(f->stats.digest, at ^ (uint64_t)port << 56 ^ (uint64_t)dir << 54 ^
 						       (uint64_t)box << 53);
 	f->stats.digest = rf_fabric_digest(f->stats.digest, frame, len);
-	if (w && rf_pcapng_frame(w, port, at / PS_PER_NS, dir, frame, len, NULL) != 0)
+	if (w && rf_pcapng_frame(
+			 w, port, at / PS_PER_NS, dir, frame, len,
+			 rf_notes_of(box ? f->notes_box : f->notes_hosts, port, frame, len)) != 0)
 		rf_fabric_fail(f, "cannot write the capture file");
 }
 

@@ -6,9 +6,12 @@
 #include "sim/fabric/fabric.h"
 #include "sim/fabric/rng.h"
 #include "sim/fabric/switch.h"
+#include "sim/trace/notes.h"
 #include "sim/trace/pcapng.h"
 
 #define PS_PER_NS UINT64_C(1000)
+
+extern const uint8_t rf_fabric_box_mac[6];
 
 /* A frame on its way; owned by the event or queue that holds it. */
 struct rf_frame {
@@ -47,6 +50,8 @@ struct rf_fabric {
 	struct rf_check *check;
 	struct rf_pcapng *trace_hosts;
 	struct rf_pcapng *trace_box;
+	struct rf_notes *notes_hosts;
+	struct rf_notes *notes_box;
 	rf_fabric_filter *filter;
 	void *filter_arg;
 	unsigned barriers; /* passed by all */

@@ -1,4 +1,5 @@
 /* A fabric made from its configuration, and taken apart. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,10 @@ static int open_traces(struct rf_fabric *f, char *why, size_t room)
 	if (!f->cfg.pcapng_dir)
 		return 0;
 	err = rf_pcapng_folder(f->cfg.pcapng_dir);
+	f->notes_hosts = rf_notes_new(rf_fabric_box_mac);
+	f->notes_box = rf_notes_new(rf_fabric_box_mac);
+	if (!err && (!f->notes_hosts || !f->notes_box))
+		err = -ENOMEM;
 	if (err) {
 		snprintf(why, room, "%s: %s", f->cfg.pcapng_dir, strerror(-err));
 		return err;
@@ -196,5 +201,7 @@ void rf_fabric_destroy(struct rf_fabric *f)
 	free(f->links);
 	rf_pcapng_close(f->trace_hosts);
 	rf_pcapng_close(f->trace_box);
+	rf_notes_free(f->notes_hosts);
+	rf_notes_free(f->notes_box);
 	free(f);
 }

@@ -85,7 +85,11 @@ static void queue_drop(struct rf_rt_queue *q)
 static void capture(struct rf_rt *b, struct rf_pcapng *w, unsigned port, enum rf_pcapng_dir dir,
 		    const uint8_t *frame, size_t len)
 {
-	if (w && rf_pcapng_frame(w, port, rf_rt_wall_ns(), dir, frame, len, NULL) != 0 &&
+	struct rf_notes *notes = w == b->trace_box ? b->notes_box : b->notes_hosts;
+
+	if (w &&
+	    rf_pcapng_frame(w, port, rf_rt_wall_ns(), dir, frame, len,
+			    rf_notes_of(notes, port, frame, len)) != 0 &&
 	    !b->failed) {
 		fprintf(stderr, "ringfold box: cannot write a capture file\n");
 		b->failed = true;

@@ -4,6 +4,7 @@
 #include "firmware/target/sim/cpu.h"
 #include "sim/fabric/switch.h"
 #include "sim/realtime/box.h"
+#include "sim/trace/notes.h"
 #include "sim/trace/pcapng.h"
 
 struct rf_rt_frame {
@@ -48,6 +49,8 @@ struct rf_rt {
 	struct rf_rt_queue to_host[RF_RT_PORTS];
 	struct rf_pcapng *trace_hosts;
 	struct rf_pcapng *trace_box;
+	struct rf_notes *notes_hosts;
+	struct rf_notes *notes_box;
 	bool generators_run;
 	bool failed;
 	uint64_t box_in;

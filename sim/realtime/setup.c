@@ -1,4 +1,5 @@
 /* The real-time box: made, told about, taken apart. */
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -54,12 +55,15 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 }
 
 static int open_trace(struct rf_rt *b, const char *file, unsigned ports, bool box,
-		      struct rf_pcapng **w, char *why, size_t room)
+		      struct rf_pcapng **w, struct rf_notes **notes, char *why, size_t room)
 {
 	char path[512];
 	char name[32];
 	int err = rf_pcapng_folder(b->cfg.pcapng_dir);
 
+	*notes = rf_notes_new(b->cfg.mac);
+	if (!err && !*notes)
+		err = -ENOMEM;
 	if (err) {
 		snprintf(why, room, "%s: %s", b->cfg.pcapng_dir, strerror(-err));
 		return err;
@@ -135,9 +139,10 @@ int rf_rt_create(const struct rf_rt_cfg *cfg, struct rf_rt **out, char *why, siz
 	b->ops = cfg->engine;
 	if (start_box(b, why, room) != 0)
 		goto fail;
-	if (cfg->pcapng_dir &&
-	    (open_trace(b, "hosts.pcapng", cfg->hosts, false, &b->trace_hosts, why, room) != 0 ||
-	     open_trace(b, "box.pcapng", cfg->ports, true, &b->trace_box, why, room) != 0))
+	if (cfg->pcapng_dir && (open_trace(b, "hosts.pcapng", cfg->hosts, false, &b->trace_hosts,
+					   &b->notes_hosts, why, room) != 0 ||
+				open_trace(b, "box.pcapng", cfg->ports, true, &b->trace_box,
+					   &b->notes_box, why, room) != 0))
 		goto fail;
 	if (attach_all(b, why, room) != 0)
 		goto fail;
@@ -175,6 +180,8 @@ void rf_rt_destroy(struct rf_rt *b)
 		b->ops->destroy(b->engine);
 	if (rf_pcapng_close(b->trace_hosts) != 0 || rf_pcapng_close(b->trace_box) != 0)
 		fprintf(stderr, "ringfold box: a capture file is not complete\n");
+	rf_notes_free(b->notes_hosts);
+	rf_notes_free(b->notes_box);
 	free(b);
 }
 

@@ -1,6 +1,9 @@
-"""What captures of `ringfold box --pcapng` tell about traffic that belongs to no group."""
+"""What captures of `ringfold box --pcapng` tell: traffic that belongs to no group, and who sent again in one that does."""
+import collections
 import os
 import shutil
+import socket
+import struct
 import subprocess
 import sys
 
@@ -8,18 +11,150 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import frames
 
 BOX_MAC = bytes.fromhex("0252460000")
+ACK, DATA_MAX, SEND_ONLY = 0x11, 0x0b, 0x04
+SEQUENCE_NAK = 0x60
+MAGIC = b"RFCT"
+HALF = 1 << 23
 
 
-def roce(f):
+def be(data, at, size):
+    return int.from_bytes(data[at:at + size], "big")
+
+
+def udp_roce(f):
     d = f.data
     return d[12:14] == b"\x08\x00" and d[23] == 17 and d[36:38] == b"\x12\xb7"
 
 
+def roce(f):
+    return udp_roce(f) and f.data[42:46] != MAGIC
+
+
+def messages(path):
+    """Control messages of a capture: (frame, message)."""
+    for f in frames.read(path, torn=True):
+        if f.data[12:14] == b"\x08\x00" and f.data[23] == 17 and f.data[42:46] == MAGIC:
+            yield f, bytes(f.data[42:42 + be(f.data, 38, 2) - 8])
+
+
+class Member:
+    """A rank as its JOIN tells it. Addresses are bytes."""
+
+    def __init__(self, f, m):
+        self.key = be(m, 12, 8), be(m, 10, 2)  # job, group
+        self.rank = be(m, 20, 2)
+        self.own = m[68:72] if m[68:72] != bytes(4) else bytes(f.data[26:30])
+        self.qpn, self.peer, self.peer_qpn = be(m, 72, 4), m[76:80], be(m, 80, 4)
+        self.start, self.shift = be(m, 84, 4), be(m, 88, 4)
+
+
+def members(path):
+    """Every rank that has asked for a place in a group, in the order of the capture, once."""
+    found = {}
+    for f, m in messages(path):
+        if m[5] == 1 and not m[6] & 0x80:
+            r = Member(f, m)
+            found[r.key + (r.rank, r.qpn)] = r
+    return list(found.values())
+
+
+class Sender:
+    """What one rank has sent on its connection, and why again."""
+
+    def __init__(self, member):
+        self.member, self.highest, self.last, self.cause = member, None, None, None
+        self.asked = None  # PSN of a NAK that has come and was not followed yet
+        self.sent = self.by_nak = self.by_timer = self.naks = self.rnr_naks = self.bytes = 0
+
+    @property
+    def again(self):
+        return self.by_nak + self.by_timer
+
+    def data(self, psn, size):
+        self.sent += 1
+        self.bytes += size
+        ahead = 1 if self.highest is None else (psn - self.highest) % (2 * HALF)
+        if 0 < ahead < HALF:
+            self.highest, self.cause = psn, None
+        else:
+            # the first of a row that goes back tells why, those behind it follow
+            if self.cause is None or (self.last - psn) % (2 * HALF) < HALF:
+                self.cause = "nak" if self.asked == psn else "timer"
+                self.asked = None
+            if self.cause == "nak":
+                self.by_nak += 1
+            else:
+                self.by_timer += 1
+        self.last = psn
+
+    def answer(self, psn, syndrome):
+        if syndrome == SEQUENCE_NAK:
+            self.naks += 1
+        elif 0x20 <= syndrome < 0x40:
+            self.rnr_naks += 1
+        else:
+            return
+        self.asked = psn
+
+
+def connections(path):
+    """The connections of a capture's groups, a Sender each, by place: (data to the receiver, ACKs to the sender)."""
+    data, acks = {}, {}
+    for r in members(path):
+        data[r.peer, r.peer_qpn, r.own] = acks[r.own, r.qpn, r.peer] = Sender(r)
+    return data, acks
+
+
+def place_of(f):
+    return bytes(f.data[30:34]), be(f.data, 47, 3), bytes(f.data[26:30])
+
+
+def empty_messages(path):
+    """Packets without data that a host has sent on a connection of a group: no rank has any to send."""
+    data, _ = connections(path)
+    return [f"frame {f.number}: rank {data[place_of(f)].member.rank} sends a message of 0 bytes, PSN {be(f.data, 51, 3)}"
+            for f in frames.read(path, torn=True)
+            if roce(f) and f.direction == frames.OUT and f.data[42] == SEND_ONLY and be(f.data, 16, 2) == 44 and place_of(f) in data]
+
+
+def senders(path):
+    """For every rank of every group: Sender. Read from hosts.pcapng, where what a host has sent is OUT and what it gets is IN."""
+    data, acks = connections(path)
+    for f in frames.read(path):
+        if not roce(f):
+            continue
+        d, place = f.data, place_of(f)
+        if d[42] <= DATA_MAX and f.direction == frames.OUT and place in data:
+            data[place].data(be(d, 51, 3), len(d))
+        elif d[42] == ACK and f.direction == frames.IN and place in acks:
+            acks[place].answer(be(d, 51, 3), d[54])
+    return list(data.values())
+
+
+def beside_groups(path):
+    """What tells packets of the capture's groups from others."""
+    places = set()
+    for r in members(path):
+        places |= {(r.peer, r.peer_qpn), (r.own, r.qpn)}
+    return lambda f: (bytes(f.data[30:34]), be(f.data, 47, 3)) not in places
+
+
+def delivered(path, interface):
+    """RoCE packets that a host was given."""
+    return sum(1 for f in frames.read(path) if f.name == interface and f.direction == frames.IN and roce(f))
+
+
+def crossed(path, protocols=(1, 6)):
+    """IPv4 frames of these protocols (ICMP and TCP) in a capture: in box.pcapng there may be none."""
+    return sum(1 for f in frames.read(path) if f.data[12:14] == b"\x08\x00" and f.data[23] in protocols)
+
+
 def unchanged(path, spoil=False):
-    """(whether every RoCE packet of a guest arrives as it was sent but for the source MAC, what does not)."""
+    """(whether every RoCE packet of a guest that belongs to no group arrives as it was sent but for the source MAC, what does not)."""
     sent, came = {}, {}
     macs = {}
-    everything = list(frames.read(path))
+    foreign = beside_groups(path)
+    everything = [f for f in frames.read(path) if not roce(f) or foreign(f)]
     if spoil:  # a byte of the last packet that has arrived
         [f for f in everything if roce(f) and f.direction != frames.OUT][-1].data[-5] ^= 1
     for f in everything:
@@ -46,7 +181,8 @@ def unchanged(path, spoil=False):
                 return False, f"packet {n} from port {a} to port {b} differs"
         if len(packets) != len(got):
             return False, f"{len(packets)} packets from port {a} to port {b}, {len(got)} arrived"
-    return total > 0, f"{total} packets compared"
+    opcodes = collections.Counter(f"{f.data[42]:02x}" for f in everything if roce(f) and f.direction == frames.OUT)
+    return total > 0, f"{total} packets compared, by opcode " + ", ".join(f"{o}: {n}" for o, n in sorted(opcodes.items()))
 
 
 # tshark guesses what the payload of a queue pair is; numbers of a vector can look like any of these.
@@ -62,3 +198,33 @@ def malformed(path):
         command += ["--disable-heuristic", name]
     out = subprocess.run(command, capture_output=True, text=True)
     return out.stdout.splitlines() if out.returncode == 0 else [out.stderr]
+
+
+class Station:
+    """A station behind a unix datagram port of the box's switch."""
+
+    def __init__(self, own, to):
+        self.own, self.to = own, to
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+
+    def __enter__(self):
+        self.socket.bind(self.own)
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+        os.unlink(self.own)
+
+    def send(self, frame):
+        self.socket.sendto(frame, self.to)
+
+
+def datagram_to_qp1(mac, ip):
+    """A SEND over UD to queue pair 1, which every RoCE device has; its content is of no management class."""
+    bth = struct.pack(">BBHII", 0x64, 0x40, 0xffff, 1, 0)
+    deth = struct.pack(">II", 0x80010000, 1)
+    data = bth + deth + bytes(256)
+    head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(data) + 4, 0, 0x4000, 64, 17, 0, bytes((10, 0, 0, 99)), socket.inet_aton(ip))
+    head = head[:10] + struct.pack(">H", ~frames.inet_sum(head) & 0xffff) + head[12:]
+    packet = head + struct.pack(">HHHH", 0xc000, 4791, 8 + len(data) + 4, 0) + data
+    return bytes.fromhex(mac.replace(":", "")) + bytes.fromhex("020000000099") + b"\x08\x00" + packet + frames.icrc(packet)

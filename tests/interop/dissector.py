@@ -15,6 +15,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "check"))
 import frames
+from capture import be, members, messages
 
 SCRIPT = "tools/wireshark/ringfold.lua"
 BOX = bytes.fromhex("0252460000")
@@ -47,49 +48,34 @@ def told(path, *more):
     return out
 
 
-def be(data, at, size):
-    return int.from_bytes(data[at:at + size], "big")
-
-
-def messages(path):
-    """Control messages of a capture: (frame, message)."""
-    for f in frames.read(path):
-        if f.data[12:14] == b"\x08\x00" and f.data[23] == 17 and f.data[42:46] == b"RFCT":
-            yield f, bytes(f.data[42:42 + be(f.data, 38, 2) - 8])
-
-
 def worked_out(path):
     """The same from the bytes, by the page on the protocol."""
-    members, slots, out, seen = [], {}, {}, set()
+    slots, out, seen = {}, {}, set()
     for f, m in messages(path):
-        reply = m[6] & 0x80
-        key = (be(m, 12, 8), be(m, 10, 2))
-        if m[5] == 1 and reply and m[56] == 2:
-            slots[key] = 1 << m[57]
-        elif m[5] == 1 and not reply:
-            own = m[68:72] if m[68:72] != bytes(4) else bytes(f.data[26:30])
-            members.append((key, be(m, 20, 2), own, be(m, 72, 4), m[76:80], be(m, 80, 4), be(m, 84, 4), be(m, 88, 4)))
+        if m[5] == 1 and m[6] & 0x80 and m[56] == 2:
+            slots[be(m, 12, 8), be(m, 10, 2)] = 1 << m[57]
+    ranks = members(path)
     for f in frames.read(path):
         d = f.data
         if d[12:14] != b"\x08\x00" or d[23] != 17 or d[36:38] != b"\x12\xb7" or d[42:46] == b"RFCT":
             continue
         ack = d[42] == 0x11
         place = (bytes(d[30:34]), be(d, 47, 3))
-        for key, rank, own, qpn, peer, peer_qpn, start, shift in members:
-            if place != ((own, qpn) if ack else (peer, peer_qpn)):
+        for r in ranks:
+            if place != ((r.own, r.qpn) if ack else (r.peer, r.peer_qpn)):
                 continue
             from_box = bytes(d[6:11]) == BOX
             if ack:
                 shifted = not from_box
             else:
                 shifted = from_box
-            index = (be(d, 51, 3) + (shift if shifted else 0) - start) % (1 << 24)
+            index = (be(d, 51, 3) + (r.shift if shifted else 0) - r.start) % (1 << 24)
             again = None
             if not ack:
                 mark = (f.interface, from_box, place, index)
                 again = mark in seen
                 seen.add(mark)
-            out[f.number] = key + (rank, index, index % slots[key], again, ack)
+            out[f.number] = r.key + (r.rank, index, index % slots[r.key], again, ack)
             break
     return out
 
@@ -107,7 +93,25 @@ def compare(sim, folder, text, *options):
         again = sum(1 for v in b.values() if v[5])
         check(f"{text}: {name}: job, group, rank, index, slot, repeat of {len(b)} packets, {again} of them repeats",
               len(b) > 100 and not differ and (again > 0) == ("--loss" in options), differ[:4])
-    return path
+        if not again:
+            continue
+        first = last_join(path, min(a))
+        want = {n - first: v for n, v in a.items() if n > first}
+        got = told(cut(path, "late.pcapng", first))
+        differ = [(n, got.get(n), want.get(n)) for n in sorted(set(got) | set(want)) if got.get(n) != want.get(n)]
+        check(f"... without JOINs the capture's own comments tell the same of {len(got)} packets", len(got) > 100 and not differ, differ[:4])
+
+
+def last_join(path, before):
+    return max(f.number for f, m in messages(path) if m[5] == 1 and f.number < before)
+
+
+def cut(path, name, first):
+    """A capture without its first frames; a .pcap file has no comments either."""
+    to = os.path.join(os.path.dirname(path), name)
+    subprocess.run(["editcap", "-F", "pcap" if name.endswith(".pcap") else "pcapng", path, to, f"1-{first}"], check=True,
+                   stderr=subprocess.DEVNULL)
+    return to
 
 
 def control(folder):
@@ -154,12 +158,11 @@ def table(folder):
     """A capture that begins after the JOINs, with the table of the whole one."""
     path, saved = os.path.join(folder, "hosts.pcapng"), os.path.join(folder, "table")
     all_of_it = told(path, "-o", f"ringfold.save:{saved}")
-    last = max(f.number for f, m in messages(path) if m[5] == 1 and f.number < min(all_of_it))
-    late = os.path.join(folder, "late.pcapng")
-    subprocess.run(["editcap", path, late, f"1-{last}"], check=True, stderr=subprocess.DEVNULL)
-    check("without JOINs nothing is known", not told(late))
-    got = told(late, "-o", f"ringfold.table:{saved}")
+    last = last_join(path, min(all_of_it))
     want = {n - last: v for n, v in all_of_it.items() if n > last}
+    late = cut(path, "late.pcap", last)
+    check("without JOINs and comments nothing is known", not told(late))
+    got = told(late, "-o", f"ringfold.table:{saved}")
     check(f"with the saved table it is: {len(got)} packets", len(got) > 100 and got == want,
           [(n, got.get(n), want.get(n)) for n in sorted(set(got) | set(want)) if got.get(n) != want.get(n)][:4])
     with open(saved, encoding="utf-8") as f:

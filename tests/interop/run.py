@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Cases of interoperation with endpoints that nobody here wrote: docs/interop.md.
 
-    tests/interop/run.py CASE [CASE ...]       --list names them
+    tests/interop/run.py [--quick] [--rtl] CASE [CASE ...]       --list names them; --rtl: the box is the Verilated pipeline
 
 Exit codes: 0 good, 77 no guests can be booted here (the last line says why), else failed. RF_INTEROP_KEEP=FOLDER keeps captures and logs.
 """
 import os
+import shutil
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import capture
+import dissector
+import guests as lab_settings
 from guests import BIN, BUILD, SKIP, Failed, Lab, missing, on_signals, say, spawn
 
 CASES = {}
@@ -34,11 +37,9 @@ def check(text, good, detail=""):
     return good
 
 
-def ring(lab, guests, command, env="", seconds=120, hosts=0, root=None):
-    """One rank in each guest, then one on each memif port; [(exit code, output)] in the order of ranks."""
-    root = root or guests[0].ip
-    size = len(guests) + hosts
-    jobs = [g.start(f"RF_RANK={i} RF_SIZE={size} RF_ROOT={root} RF_TIMEOUT=60000 {env} {command}")
+def ring(guests, command, env="", seconds=120, own=None):
+    """One rank in each guest, own(rank) being what else is set there; [(exit code, output)] in the order of ranks."""
+    jobs = [g.start(f"RF_RANK={i} RF_SIZE={len(guests)} RF_ROOT={guests[0].ip} RF_TIMEOUT=60000 {env} {own(i) if own else ''} {command}")
             for i, g in enumerate(guests)]
     return [j.wait(seconds) for j in jobs]
 
@@ -73,17 +74,46 @@ def box_counters(report):
 def check_box(lab, text="what the box sent", faults=False):
     """Ends the box; every packet that it sent through the independent checker, and tshark."""
     report = lab.box_end()
-    path = os.path.join(lab.folder, "box.pcapng")
-    if os.path.exists(path):
-        r = subprocess.run([sys.executable, "-B", "tests/check/frames.py", "--box-mac", "02:52:46:00:00:10", "--box-ip",
-                            "10.0.0.254", path] + ["--faults"] * faults, capture_output=True, text=True)
-        check(f"{text}: independent frame checker: {r.stdout.strip()[-150:]}", r.returncode == 0, r.stdout + r.stderr)
-        bad = capture.malformed(path)
-        if bad is None:
-            say("      no tshark here")
-        else:
-            check(f"{text}: tshark finds nothing malformed", not bad, "\n".join(bad))
+    path = lab.file("box.pcapng")
+    r = subprocess.run([sys.executable, "-B", "tests/check/frames.py", "--box-mac", "02:52:46:00:00:10", "--box-ip",
+                        "10.0.0.254", path] + ["--faults"] * faults, capture_output=True, text=True)
+    check(f"{text}: independent frame checker: {r.stdout.strip().rsplit(': ', 1)[-1]}", r.returncode == 0, r.stdout + r.stderr)
+    bad = capture.malformed(path)
+    if bad is None:
+        say("      no tshark here")
+    else:
+        check(f"{text}: tshark finds nothing malformed", not bad, "\n".join(bad))
+    check(f"{text}: no TCP and no ping among it", capture.crossed(path) == 0, capture.crossed(path))
     return report
+
+
+def check_dissector(lab):
+    """Every packet of every group of hosts.pcapng as Wireshark shows it, from the JOINs and from the comments of `ringfold box`."""
+    if not shutil.which("tshark"):
+        return
+    path = lab.file("hosts.pcapng")
+    shown = dissector.told(path)
+    want = dissector.worked_out(path)
+    check(f"tshark shows job, group, rank, index, slot, repeat of {len(shown)} packets", shown == want and len(want) > 100)
+    first = dissector.last_join(path, max(want))
+    want = {n - first: v for n, v in want.items() if n > first}
+    shown = dissector.told(dissector.cut(path, "late.pcapng", first))
+    check(f"... and of the {len(shown)} behind the last JOIN by the capture's own comments", shown == want and len(want) > 100)
+
+
+def sent_again(lab):
+    """{rank: [packets sent, again after a NAK, again by the timer, NAKs that came, RNR NAKs, bytes]} over all groups of hosts.pcapng."""
+    total = {}
+    for s in capture.senders(lab.file("hosts.pcapng")):
+        row = total.setdefault(s.member.rank, [0] * 6)
+        for k, v in enumerate((s.sent, s.by_nak, s.by_timer, s.naks, s.rnr_naks, s.bytes)):
+            row[k] += v
+    return total
+
+
+def say_again(rank, row):
+    say(f"      rank {rank}'s connection: {row[0]} packets sent, {row[1]} again after a NAK, {row[2]} again by the timer; "
+        f"{row[3]} sequence NAKs and {row[4]} RNR NAKs came")
 
 
 # ---- what does not belong to a group ----
@@ -92,17 +122,50 @@ def check_box(lab, text="what the box sent", faults=False):
 def foreign(_):
     """ping, TCP, ibv_rc_pingpong, perftest, rping through the box with no group, then beside a grouped job."""
     with Lab("foreign") as lab:
-        lab.box(2, capture=True)
+        lab.box(2)
         a, b = lab.boot(2, mtu=4200)
         plain_network(a, b)
         code, out = a.run("rdma link show rxe0/1")
         check("soft-RoCE is up", code == 0 and "ACTIVE" in out, out)
         tools(a, b, "no group")
-        hosts = os.path.join(lab.folder, "hosts.pcapng")
         time.sleep(1)
         check_box(lab)
-        check("through the box: payload byte for byte, headers but for the source MAC", *capture.unchanged(hosts))
-        check("... and a spoilt byte is noticed", not capture.unchanged(hosts, spoil=True)[0])
+        check_unchanged(lab)
+
+
+def check_unchanged(lab):
+    hosts = lab.file("hosts.pcapng")
+    good, detail = capture.unchanged(hosts)
+    check(f"through the box: payload byte for byte, headers but for the source MAC: {detail}", good, detail)
+    check("... and a spoilt byte is noticed", not capture.unchanged(hosts, spoil=True)[0])
+
+
+@case
+def icrc(_):
+    """soft-RoCE drops what has a wrong ICRC in silence, but does not count it as received: that is what the other cases look at."""
+    with Lab("icrc") as lab:
+        lab.box(2, options=["--port", f"x=dgram:{lab.socket('bx')},to={lab.socket('vx')},norule"])
+        a, b = lab.boot(2)
+        a.need(f"ping -c 1 {b.ip}")  # the switch learns where it is
+        frame = capture.datagram_to_qp1(a.mac, a.ip)
+        with capture.Station(lab.socket("vx"), lab.socket("bx")) as x:
+            x.send(frame)
+            x.send(frame[:-1] + bytes([frame[-1] ^ 1]))
+            time.sleep(1)
+        counted = a.counters()["rcvd_pkts"]
+        lab.box_end()
+        came = capture.delivered(lab.file("hosts.pcapng"), "g0")
+        check(f"two frames past the box, one with a wrong ICRC: {came} delivered, {counted} received", (came, counted) == (2, 1))
+
+
+def check_received(lab, guests):
+    """Every RoCE packet that was delivered has passed the NIC's own check of the ICRC. Ends the box."""
+    counted = [g.counters()["rcvd_pkts"] for g in guests]
+    report = check_box(lab)
+    for k, (g, n) in enumerate(zip(guests, counted)):
+        came = capture.delivered(lab.file("hosts.pcapng"), f"g{k}")
+        check(f"{g.name}: {came} RoCE packets delivered, {n} found right by its NIC", came == n)
+    return report
 
 
 @case
@@ -119,7 +182,8 @@ def foreign_beside(_):
         for g in (a, b):
             g.need("touch /tmp/stop")
         expect_ring("the job beside them: every sum right", [j.wait(60) for j in jobs])
-        c = box_counters(lab.box_end())
+        c = box_counters(check_box(lab))
+        check_unchanged(lab)
         check(f"both went through the box: {c.get('accepted')} packets of the job, {c.get('foreign')} others",
               c.get("accepted", 0) > 100 and c.get("foreign", 0) > 1000 and not c.get("icrc"), c)
 
@@ -160,11 +224,11 @@ def listening(port):
 
 # ---- rings over verbs ----
 
-def sizes(lab, guests, mtus, types, more=""):
+def sizes(guests, mtus, types):
     for mtu in mtus:
         for kind in types:
             before = [g.counters() for g in guests]
-            results = ring(lab, guests, f"ringfold-perf --min 4K --max 1M --factor 16 --iters 1 --warmup 0 --type {kind}{more}",
+            results = ring(guests, f"ringfold-perf --min 4K --max 1M --factor 16 --iters 1 --warmup 0 --type {kind}",
                            f"RF_MTU={mtu}")
             expect_ring(f"{len(guests)} guests, verbs, {kind}, MTU {mtu}: 4 KB, 64 KB, 1 MB", results)
             check("... the same bits as the order of additions gives, on every rank",
@@ -176,68 +240,87 @@ def sizes(lab, guests, mtus, types, more=""):
 def verbs_2(quick):
     """Two guests, every rank over verbs."""
     with Lab("verbs-2") as lab:
-        lab.box(2, capture=not quick)
+        lab.box(2)
         guests = lab.boot(2, mtu=4200)
-        sizes(lab, guests, (1024, 4096), ("fp32", "int32"))
+        sizes(guests, (1024, 4096), ("fp32", "int32"))
         if not quick:
-            results = ring(lab, guests, "ringfold-perf --min 4 --max 64K --iters 2 --type all --outstanding 4", "RF_COMPLETION=poll")
+            results = ring(guests, "ringfold-perf --min 4 --max 64K --iters 2 --type all --outstanding 4", "RF_COMPLETION=poll")
             expect_ring("completions by polling, four calls at a time, all types", results)
             check("... said aloud", "completions by polling" in results[0][1], results[0][1])
-            results = ring(lab, guests, "ringfold-perf --max 256K --iters 2 --in-place", "")
+            results = ring(guests, "ringfold-perf --max 256K --iters 2 --in-place", "")
             expect_ring("in place", results)
-            results = ring(lab, guests, "ringfold-perf --max 256K --iters 2 --slots 16", "")
+            results = ring(guests, "ringfold-perf --max 256K --iters 2 --slots 16", "")
             expect_ring("16 slots: a window of 8 packets", results)
-            results = ring(lab, guests, "ringfold-perf --max 64K --iters 2 --schedule ring", "")
+            results = ring(guests, "ringfold-perf --max 64K --iters 2 --schedule ring", "")
             expect_ring("round the ring, without the box's sums", results)
-            results = ring(lab, guests, "ringfold-perf --max 4K --iters 1 --flip", "")
+            results = ring(guests, "ringfold-perf --max 4K --iters 1 --flip", "")
             check("a spoilt bit is noticed", results[0][0] == 3, results)
-            results = ring(lab, guests, "ringfold-perf", "RF_DEVICE=verbs:mlx9_0")
+            results = ring(guests, "ringfold-perf", "RF_DEVICE=verbs:mlx9_0")
             check("a device that is not there is said", results[0][0] == 1 and "mlx9_0" in results[0][1], results)
-            results = ring(lab, guests, "ringfold-perf", "RF_BACKEND=dpdk RF_DEVICE=net_memif0")
+            results = ring(guests, "ringfold-perf", "RF_BACKEND=dpdk RF_DEVICE=net_memif0")
             check("DPDK by wish", "no DPDK" in results[0][1], results)
-        check_box(lab)
+        check_received(lab, guests)
 
 
 @case
 def verbs_4(_):
     """Four guests, every rank over verbs."""
     with Lab("verbs-4") as lab:
-        lab.box(4, capture=True)
+        lab.box(4)
         guests = lab.boot(4, mtu=4200)
-        sizes(lab, guests, (1024, 4096), ("fp32", "int32"))
-        check_box(lab)
+        sizes(guests, (1024, 4096), ("fp32", "int32"))
+        check_received(lab, guests)
+
+
+def lossy(lab, guests, mtus, losing):
+    """The sizes of the other cases; one cable loses 1 % both ways. Only the connections that cross it send again: the others' timers
+    are set so long that nothing but a NAK could make them."""
+    before = [g.counters() for g in guests]
+    for mtu in mtus:
+        for kind in ("fp32", "int32"):
+            begin = time.monotonic()
+            results = ring(guests, f"ringfold-perf --min 4K --max 1M --factor 16 --iters 1 --warmup 0 --type {kind}", f"RF_MTU={mtu}",
+                           240, lambda rank: f"RF_VERBS_TIMEOUT={18 if rank in losing else 23}")
+            expect_ring(f"{len(guests)} guests, 1 % loss both ways at {guests[-1].name}, {kind}, MTU {mtu}: 4 KB, 64 KB, 1 MB "
+                        f"({time.monotonic() - begin:.1f} s)", results)
+            check("... bits right on every rank", "wrong elements: 0" in results[0][1], results[0][1])
+    for g, b in zip(guests, before):
+        say(f"      {g.name}: {delta(b, g.counters())}")
+    c = box_counters(check_box(lab, faults=True))
+    say(f"      box: {c}")
+    check(f"something was lost, and the box has asked for it: {c.get('gap_nak', 0)} sequence NAKs, {c.get('gap_rnr', 0)} RNR NAKs",
+          c.get("gap", 0) > 0 and c.get("gap_nak", 0) > 0, c)
+    for rank, row in sorted(sent_again(lab).items()):
+        say_again(rank, row)
+        if rank in losing:
+            check(f"rank {rank} loses, and sends again", row[1] > 0, row)
+        else:
+            check(f"rank {rank} loses nothing: no NAK comes to it, and it sends nothing again", not any(row[1:5]), row)
 
 
 @case
-def loss(_):
-    """One port of the box's switch loses 1 % both ways."""
+def loss(quick):
+    """One port of the box's switch loses 1 % both ways: two guests, both connections cross it."""
     with Lab("loss") as lab:
-        lab.box(2, loss="1%", capture=True)
-        guests = lab.boot(2, mtu=4200)
-        before = [g.counters() for g in guests]
-        for mtu in (1024, 4096):
-            for kind in ("fp32", "int32"):
-                begin = time.monotonic()
-                results = ring(lab, guests, f"ringfold-perf --min 4K --max 1M --factor 16 --iters 1 --warmup 0 --type {kind}",
-                               f"RF_VERBS_TIMEOUT=14 RF_MTU={mtu}", seconds=240)
-                expect_ring(f"1 % loss both ways at {guests[-1].name}, {kind}, MTU {mtu}: 4 KB, 64 KB, 1 MB "
-                            f"({time.monotonic() - begin:.1f} s)", results)
-                check("... bits right on every rank", "wrong elements: 0" in results[0][1], results[0][1])
-        for g, b in zip(guests, before):
-            say(f"      {g.name}: {delta(b, g.counters())}")
-        c = box_counters(check_box(lab, faults=True))
-        say(f"      box: {c}")
-        check("something was lost and repaired", c.get("gap", 0) > 0 and c.get("tx_repeat", 0) > 0, c)
-        if not c.get("tx_nak", 0) + c.get("tx_rnr", 0):
-            say("      this box makes no NAK: receivers' NAKs and senders' timers have repaired all of it")
+        lab.box(2, loss="1%")
+        lossy(lab, lab.boot(2, mtu=4200), (1024,) if quick else (1024, 4096), (0, 1))
+
+
+@case
+def loss_4(quick):
+    """Four guests, one behind a port that loses: the connections that do not cross it send nothing again."""
+    with Lab("loss-4") as lab:
+        lab.box(4, loss="1%")
+        # what rank 2 gets back and what rank 3 sends cross the cable of rank 3
+        lossy(lab, lab.boot(4, mtu=4200), (1024,) if quick else (1024, 4096), (2, 3))
 
 
 # ---- stragglers and the dead ----
 
-def late_run(lab, guests, env, late_ms=20000):
+def late_run(guests, env, late_ms=20000):
     before = [g.counters() for g in guests]
     begin = time.monotonic()
-    results = ring(lab, guests, f"e2e_rank late {late_ms}", env, seconds=150)
+    results = ring(guests, f"e2e_rank late {late_ms}", env, seconds=150)
     took = time.monotonic() - begin
     after = [g.counters() for g in guests]
     return results, took, [delta(b, a) for b, a in zip(before, after)]
@@ -245,20 +328,30 @@ def late_run(lab, guests, env, late_ms=20000):
 
 @case
 def late(_):
-    """One rank calls 20 s after the others; QP timeout 18, retry_cnt 7."""
+    """One rank calls 20 s after the others; QP timeout 18, retry_cnt 7: with a silent box, and with RNR code 30; then retry_cnt 3."""
     with Lab("late") as lab:
-        lab.box(2)
-        guests = lab.boot(2)
-        results, took, d = late_run(lab, guests, "RF_VERBS_TIMEOUT=18 RF_VERBS_RETRY=7")
-        expect_ring(f"20 s late, timeout 18, retry_cnt 7: all finish ({took:.0f} s)", results)
-        check("no connection broke", not any(x.get("retry_exceeded_err") for x in d), d)
-        say(f"      waiting rank, the box is silent: {d[1].get('sent_pkts')} packets sent, {d[1].get('completer_retry_err', 0)} "
-            f"by its timer; it received {d[1].get('rcvd_pkts')}")
-        results, took, d = late_run(lab, guests, "RF_VERBS_TIMEOUT=18 RF_VERBS_RETRY=3")
-        check(f"20 s late, retry_cnt 3: the waiting rank's NIC gives up ({took:.0f} s)",
-              d[1].get("retry_exceeded_err", 0) > 0 and results[1][0] != 0, (results, d))
-        check("... and its error names the late rank from the box's STATUS", "waits for rank 0" in results[1][1], results[1][1])
-        lab.box_end()
+        lab.box(3)
+        guests = lab.boot(3)
+        waiting = guests[1:]
+        for text, env in (("the box is silent", ""), ("RNR NAK code 30", "RF_STRAGGLER=30")):
+            results, took, d = late_run(guests, "RF_VERBS_TIMEOUT=18 RF_VERBS_RETRY=7 " + env)
+            expect_ring(f"20 s late, timeout 18, retry_cnt 7, {text}: all finish ({took:.0f} s)", results)
+            check("... no connection broke", not any(x.get("retry_exceeded_err") or x.get("retry_rnr_exceeded_err") for x in d), d)
+            for g, x in zip(waiting, d[1:]):
+                say(f"      waiting {g.name}, {text}: {x.get('sent_pkts')} packets sent, {x.get('rcvd_pkts')} received, "
+                    f"{x.get('completer_retry_err', 0)} times by its timer, {x.get('rcvd_rnr_err', 0)} RNR NAKs")
+            rnr = sum(x.get("rcvd_rnr_err", 0) for x in d[1:])
+            check(f"... RNR NAKs: {rnr}", rnr > 0 if env else rnr == 0, d)
+        results, took, d = late_run(guests, "RF_VERBS_TIMEOUT=18 RF_VERBS_RETRY=3")
+        for rank in (1, 2):
+            check(f"20 s late, retry_cnt 3: waiting rank {rank} ends with an error ({took:.0f} s)", results[rank][0] != 0, results)
+            check("... that names the late rank from the box's STATUS", "rank 0" in results[rank][1], results[rank][1])
+        check("... because a NIC gave up", any(x.get("retry_exceeded_err") for x in d[1:]), d)
+        check("... and waits for rank 0 is what the box's STATUS says", any("waits for rank 0" in o for _, o in results[1:]), results)
+        check_box(lab)
+        for s in capture.senders(lab.file("hosts.pcapng")):
+            say(f"      job {s.member.key[0] & 0xffff:04x} rank {s.member.rank}: {s.sent} packets, {s.bytes} bytes sent; again {s.by_nak} "
+                f"after a NAK, {s.by_timer} by the timer; {s.rnr_naks} RNR NAKs came")
 
 
 @case
@@ -280,7 +373,7 @@ def killed(_):
         check(f"the others end with an error within the deadline of 30 s ({took:.1f} s)",
               all(c != 0 for c, _ in results) and took < 30, results)
         check("... that names the dead rank", all("rank 2" in o for _, o in results), results)
-        lab.box_end()
+        check_box(lab)
 
 
 # ---- mixed rings ----
@@ -311,7 +404,8 @@ def mixed(_):
             check(f"ranks 0 and 3 by DPDK, 1 and 2 by verbs, {kind}, MTU {mtu}",
                   codes == [0, 0] and all(c == 0 for c, _ in results), out + "\n".join(o for _, o in results))
             check("... bits right on every rank", "wrong elements: 0" in out, out)
-        c = box_counters(lab.box_end())
+        c = box_counters(check_box(lab))
+        check_dissector(lab)
         check("through the box", c.get("accepted", 0) > 4000, c)
 
 
@@ -371,7 +465,7 @@ def read_own(guest, folder, job):
 def plain(_):
     """A verbs program with no ringfold code in it, registered by the operator; then one by rdma_cm."""
     with Lab("plain") as lab:
-        lab.box(2, hosts=1, capture=True)
+        lab.box(2, hosts=1)
         guests = lab.boot(2, mtu=4200)
         for how, text in (("qp", "queue pairs by hand"), ("cm", "connections by rdma_cm through the box, then registered")):
             before = [g.counters() for g in guests]
@@ -379,10 +473,29 @@ def plain(_):
             expect_ring(f"plain verbs program, {text}: sums right on every rank", results)
             check_counters(text, guests, before)
         check_box(lab)
+        check_dissector(lab)
     for bad, why in (("10.0.0.1,send=1,psn=2,port=0", "recv= is missing"), ("10.0.0.1,send=16777216,psn=2,recv=3,port=0", "send"),
                      ("10.0.0,send=1,psn=2,recv=3,port=0", "address"), ("10.0.0.1,send=1,psn=2,recv=3,port=8", "port")):
         r = subprocess.run([f"{BIN}/ringfold-ctl", "join", "--job", "1", "--rank", bad], capture_output=True, text=True)
         check(f"--rank {bad} is refused", r.returncode == 2 and why in r.stderr, r.stderr)
+
+
+def run_case(name, quick, tries_left):
+    """False where it is to be run again: soft-RoCE itself has gone wrong (docs/interop.md, limits), as a capture shows."""
+    begin, bad = time.monotonic(), len(BAD)
+    del lab_settings.BROKEN[:]
+    try:
+        CASES[name](quick)
+    except Failed as error:
+        check(f"{name}", False, error)
+    say(f"      {name}: {time.monotonic() - begin:.0f} s")
+    if len(BAD) == bad or not lab_settings.BROKEN:
+        return True
+    for text in lab_settings.BROKEN:
+        say(f"      soft-RoCE is at fault: {text}; {'the case is run again' if tries_left else 'too often'}")
+    if tries_left:
+        del BAD[bad:]
+    return not tries_left
 
 
 def main(argv):
@@ -390,7 +503,9 @@ def main(argv):
         print("\n".join(CASES))
         return 0
     quick = "--quick" in argv
-    names = [a for a in argv if a != "--quick"]
+    if "--rtl" in argv:
+        lab_settings.ENGINE = "rtl"
+    names = [a for a in argv if a not in ("--quick", "--rtl")]
     if not names or any(n not in CASES for n in names):
         print(__doc__)
         return 2
@@ -400,13 +515,10 @@ def main(argv):
         print(why)
         return SKIP
     for n in names:
-        say(f"---- {n}: {CASES[n].__doc__.splitlines()[0]}")
-        begin = time.monotonic()
-        try:
-            CASES[n](quick)
-        except Failed as error:
-            check(f"{n}", False, error)
-        say(f"      {n}: {time.monotonic() - begin:.0f} s")
+        for tries_left in (2, 1, 0):
+            say(f"---- {n}: {CASES[n].__doc__.splitlines()[0]}")
+            if run_case(n, quick, tries_left):
+                break
     return 1 if BAD else 0
 
 

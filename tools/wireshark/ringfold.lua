@@ -3,8 +3,10 @@
 --   tshark -X lua_script:tools/wireshark/ringfold.lua -r hosts.pcapng -Y ringfold
 --   wireshark -X lua_script:tools/wireshark/ringfold.lua hosts.pcapng       or copy it to ~/.local/lib/wireshark/plugins
 --
--- Who is in which group is learnt from the JOIN and READY messages of the capture itself. A capture that begins later needs a table, a
--- text file named by the preference ringfold.table (-o ringfold.table:FILE), a line for each rank:
+-- Who is in which group is learnt from the JOIN and READY messages of the capture itself. What these do not tell is taken from the
+-- comments that `ringfold box` and `ringfold sim` write at each packet ("ringfold job 7 group 0 rank 2 data index 1801 slot 9 repeat"): a
+-- part of their captures tells as much as the whole. Captures of others that begin after the JOINs need a table, a text file named by
+-- the preference ringfold.table (-o ringfold.table:FILE), a line for each rank:
 --
 --   JOB GROUP RANK ADDRESS QPN SUCCESSOR_ADDRESS SUCCESSOR_QPN START_PSN SHIFT SLOTS
 --
@@ -47,6 +49,7 @@ local field_dst = Field.new("ip.dst")
 local field_mac = Field.new("eth.src")
 
 local field_interface = Field.new("frame.interface_id")
+local field_comment = Field.new("frame.comment")
 
 local groups  -- "job/group" -> {slots =, shift =}
 local data    -- "address/QPN" of the receiver -> rank that sends to it
@@ -111,6 +114,26 @@ function rf.init()
   end
 end
 
+-- From the comment at the packet.
+local function noted(from_box)
+  local comment = field_comment()
+  local words = comment and comment.value:match("ringfold (job .*)")
+  if not words then
+    return nil
+  end
+  local job, group, rank, role, index, rest = words:match("^job (%d+) group (%d+) rank (%d+) (%a+) index (%d+)(.*)")
+  if not job then
+    return nil
+  end
+  local found = {r = {job = number64(job), group = number(group), rank = number(rank)}, index = number(index)}
+  found.slot = tonumber(rest:match("slot (%d+)"))
+  found.role = (role == "ack" and "acknowledgement" or "data") .. (from_box and " from the box" or " to the box")
+  if role == "data" then
+    found.repeated = rest:match("repeat") ~= nil
+  end
+  return found
+end
+
 local function classify(pinfo, opcode)
   local psn, qpn = field_psn(), field_qpn()
   if not psn or not qpn then
@@ -122,7 +145,7 @@ local function classify(pinfo, opcode)
   local ack = opcode == 0x11
   local r = (ack and acks or data)[place]
   if not r or (not ack and opcode > 0x0b) then
-    return nil
+    return noted(from_box)
   end
   -- The receiver counts from start - shift: what the box sends it, and what it answers, is shifted.
   local shifted = ack ~= from_box

@@ -32,6 +32,8 @@ struct ctl {
 	unsigned int slots;
 	const char *dtype, *op;
 	unsigned int mtu;
+	bool transparent;
+	unsigned int straggler; /* RNR timer code; 0: silence */
 	struct ctl_rank rank[CTL_RANKS_MAX];
 	unsigned int ranks;
 	bool json;

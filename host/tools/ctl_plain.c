@@ -9,6 +9,7 @@
 #include "host/tools/opt.h"
 
 #define NS_PER_MS UINT64_C(1000000)
+#define RNR_CODE_MAX 31u
 
 /* One field "key=value" of a rank's text, as a number up to `most`. */
 static int field(const char *text, const char *key, uint64_t most, uint64_t *value, char *why,
@@ -87,11 +88,22 @@ static int values(const struct ctl *c, int *dtype, int *op)
 				"max; --mtu 256 to 4096\n");
 		return -1;
 	}
+	if (c->straggler > RNR_CODE_MAX) {
+		fprintf(stderr, "ringfold ctl: --straggler: an RNR timer code from 1 to %u\n",
+			RNR_CODE_MAX);
+		return -1;
+	}
 	if (c->job == 0 || c->ranks < 2) {
 		fprintf(stderr, "ringfold ctl: --job N, and --rank at least twice, are needed\n");
 		return -1;
 	}
 	return 0;
+}
+
+static uint16_t group_flags(const struct ctl *c)
+{
+	return (uint16_t)((c->transparent ? RF_CTL_J_TRANSPARENT : 0) |
+			  c->straggler << RF_CTL_J_STRAGGLER_LSB);
 }
 
 static int report(const struct ctl *c, const struct rf_client *clients)
@@ -144,6 +156,7 @@ int ctl_join_plain(struct ctl *c)
 			.start_psn = own->psn,
 			.lease_ms = RF_CTL_LEASE_NONE,
 			.deadline_ms = (uint32_t)(c->timeout / NS_PER_MS),
+			.flags = group_flags(c),
 		};
 
 		/* The same job registered twice is the same membership: that does no harm. */

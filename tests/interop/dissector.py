@@ -54,7 +54,8 @@ def worked_out(path):
     for f, m in messages(path):
         if m[5] == 1 and m[6] & 0x80 and m[56] == 2:
             slots[be(m, 12, 8), be(m, 10, 2)] = 1 << m[57]
-    ranks = members(path)
+    # a JOIN that was refused is followed by one for another group with the same queue pair
+    ranks = members(path)[::-1]
     for f in frames.read(path):
         d = f.data
         if d[12:14] != b"\x08\x00" or d[23] != 17 or d[36:38] != b"\x12\xb7" or d[42:46] == b"RFCT":

@@ -411,15 +411,15 @@ def mixed(_):
 
 # ---- programs that know nothing of ringfold ----
 
-def plain_ring(lab, guests, how, loops=3):
-    """A verbs program on every guest; its ranks are registered by the operator. Results."""
+def plain_ring(lab, guests, how, job, options=(), late=0):
+    """A verbs program on every guest; its ranks are registered by the operator. The first one begins late. Results."""
     n = len(guests)
     folder = f"/tmp/{how}"
     jobs = []
     for i, g in enumerate(guests):
         g.need(f"rm -rf {folder}; mkdir {folder}")
         third = guests[(i - 1) % n].ip if how == "qp" else g.ip
-        jobs.append(g.start(f"plain {how} {guests[(i + 1) % n].ip} {third} 262144 {loops} {folder}"))
+        jobs.append(g.start(f"plain {how} {guests[(i + 1) % n].ip} {third} 262144 3 {folder}"))
     own = [read_own(g, folder, j) for g, j in zip(guests, jobs)]
     if how == "cm":
         for g in guests:
@@ -430,12 +430,12 @@ def plain_ring(lab, guests, how, loops=3):
             nxt, prev = own[(i + 1) % n], own[(i - 1) % n]
             g.need(f"echo {nxt[2]} {prev[0]} {prev[1]} > {folder}/peers")
     mtu = own[0][3]
-    job = "77" if how == "qp" else "78"
-    join = ["join", "--job", job, "--dtype", "int32", "--mtu", str(mtu), "--slots", str(524288 // mtu)]
+    join = ["join", "--job", job, "--dtype", "int32", "--mtu", str(mtu), "--slots", str(524288 // mtu), *options]
     for i, (g, o) in enumerate(zip(guests, own)):
         join += ["--rank", f"{g.ip},send={o[0]},psn={o[1]},recv={o[2]},port={i}"]
     operator(lab, join)
-    for g in guests:
+    for g in guests[::-1]:
+        time.sleep(late if g is guests[0] else 0)
         g.need(f"echo {n} > {folder}/go")
     results = [j.wait(150) for j in jobs]
     operator(lab, ["drop", "--job", job])
@@ -462,16 +462,22 @@ def read_own(guest, folder, job):
 
 
 @case
-def plain(_):
+def plain(quick):
     """A verbs program with no ringfold code in it, registered by the operator; then one by rdma_cm."""
     with Lab("plain") as lab:
         lab.box(2, hosts=1)
         guests = lab.boot(2, mtu=4200)
-        for how, text in (("qp", "queue pairs by hand"), ("cm", "connections by rdma_cm through the box, then registered")):
+        for how, job, text in (("qp", "77", "queue pairs by hand"), ("cm", "78", "connections by rdma_cm through the box, then registered")):
             before = [g.counters() for g in guests]
-            results = plain_ring(lab, guests, how)
+            results = plain_ring(lab, guests, how, job)
             expect_ring(f"plain verbs program, {text}: sums right on every rank", results)
             check_counters(text, guests, before)
+        if not quick:
+            before = guests[1].counters()
+            results = plain_ring(lab, guests, "qp", "79", ["--straggler", "30"], 4)
+            expect_ring("plain verbs program, one rank 4 s late, registered with RNR code 30: sums right on every rank", results)
+            d = delta(before, guests[1].counters())
+            check(f"... and the rank that waits was answered: {d.get('rcvd_rnr_err', 0)} RNR NAKs", d.get("rcvd_rnr_err", 0) > 0, d)
         check_box(lab)
         check_dissector(lab)
     for bad, why in (("10.0.0.1,send=1,psn=2,port=0", "recv= is missing"), ("10.0.0.1,send=16777216,psn=2,recv=3,port=0", "send"),

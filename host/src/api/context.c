@@ -346,6 +346,9 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 			io->ops->close(io);
 			return ret;
 		}
+		/* as the verbs back end does */
+		fprintf(stderr, "ringfold: DPDK, %.*s, path MTU %u\n", (int)strcspn(full, ","),
+			full, mtu);
 	}
 	return rf_context_create_io(config, io, ip, ctx);
 }

@@ -1,0 +1,56 @@
+#!/bin/bash
+# The library where rdma-core is absent: nothing of it is linked, DPDK works, and whoever asks for verbs hears why there is none.
+#
+# A file that is no library stands in front of libibverbs.so.1: what is loaded by name is not to be had. DPDK's own drivers that
+# need rdma-core are hidden by a mount in a namespace of this test (root; else all ranks are without a network device).
+ranks=2
+hide_drivers() {
+	local from=$1 to=$2 f
+	for f in "$from"/*.so*; do
+		ldd "$f" 2> /dev/null | grep -qE 'ibverbs|rdmacm' || cp -P "$f" "$to/"
+	done
+	mount --bind "$to" "$from"
+}
+drivers=$(ls -d /usr/lib/*/dpdk/pmds-* 2> /dev/null | head -n 1)
+if [ -z "${RF_NO_RDMA_INSIDE:-}" ] && [ -n "$drivers" ] && unshare --mount true 2> /dev/null; then
+	RF_NO_RDMA_INSIDE=1 exec unshare --mount "$0" "$@"
+fi
+. "$(dirname "$0")/lib.sh"
+
+links_none() {
+	! readelf -d "$@" | grep -E 'NEEDED.*(ibverbs|rdmacm)'
+}
+
+if [ -n "${RF_NO_RDMA_INSIDE:-}" ]; then
+	mkdir "$dir/drivers"
+	mount -t tmpfs -o mode=755 none "$dir/drivers" && hide_drivers "$drivers" "$dir/drivers"
+	trap 'umount "$drivers" "$dir/drivers"; cleanup' EXIT
+fi
+mkdir "$dir/hidden"
+: > "$dir/hidden/libibverbs.so.1"
+: > "$dir/hidden/librdmacm.so.1"
+export LD_LIBRARY_PATH=$dir/hidden${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+check "nothing of rdma-core is linked" links_none "${BUILD:-build}"/lib/libringfold.so "$bin/ringfold-perf"
+
+box_start
+if [ -n "${RF_NO_RDMA_INSIDE:-}" ]; then
+	all "$bin/ringfold-perf" --max 64K --iters 2
+	check "two ranks by DPDK" codes_are 0
+	check "... which is said aloud" grep -q '^ringfold: DPDK, net_memif0' "$dir/0.err"
+fi
+
+# neither device nor back end is named
+RF_DEVICE='' RF_SIZE=1 RF_RANK=0 "$bin/ringfold-perf" --max 4K --iters 1 > "$dir/0.out" 2> "$dir/0.err"
+check "a rank alone, which needs no device" test $? = 0
+RF_DEVICE='' all "$bin/ringfold-perf" --max 4K --iters 1
+check "two ranks and no device: an error" codes_are 1
+check "... that says what there is not" grep -q 'RF_DEVICE' "$dir/0.err"
+for device in verbs verbs:mlx5_0; do
+	RF_DEVICE=$device all "$bin/ringfold-perf" --max 4K --iters 1
+	check "RF_DEVICE=$device: an error" codes_are 1
+	check "... that names the library" grep -q 'libibverbs.so.1' "$dir/0.err"
+done
+RF_DEVICE='' RF_BACKEND=verbs all "$bin/ringfold-perf" --max 4K --iters 1
+check "RF_BACKEND=verbs: an error" codes_are 1
+check "... that names the library" grep -q 'libibverbs.so.1' "$dir/0.err"
+finish

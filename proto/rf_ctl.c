@@ -355,6 +355,25 @@ static void body_log(struct cursor *c, struct rf_ctl_log_page *p)
 	}
 }
 
+static void body_lag(struct cursor *c, struct rf_ctl_lag_page *p)
+{
+	f16(c, &p->ranks);
+	f16(c, &p->first);
+	count(c, &p->count, RF_CTL_LAG_RANKS);
+	if (!count(c, &p->bins, RF_CTL_LAG_BINS))
+		return;
+	f16(c, &p->awaited);
+	zero(c, 2);
+	f32(c, &p->awaited_ms);
+	f64(c, &p->sum_us);
+	for (unsigned int i = 0; i < p->bins && !c->short_; i++)
+		f32(c, &p->bin[i]);
+	for (unsigned int i = 0; i < p->count && !c->short_; i++) {
+		f32(c, &p->rank[i].times);
+		f32(c, &p->rank[i].most_us);
+	}
+}
+
 static bool body_page(struct cursor *c, struct rf_ctl_reply *r)
 {
 	f8(c, &r->page);
@@ -381,6 +400,9 @@ static bool body_page(struct cursor *c, struct rf_ctl_reply *r)
 		return true;
 	case RF_CTL_PAGE_LOG:
 		body_log(c, &r->u.log);
+		return true;
+	case RF_CTL_PAGE_LAG:
+		body_lag(c, &r->u.lag);
 		return true;
 	default:
 		return false;

@@ -209,9 +209,11 @@ enum rf_ctl_page {
 	RF_CTL_PAGE_GROUPS = 6,      /* operator: list of all groups from `index` on */
 	RF_CTL_PAGE_CONNECTIONS = 7, /* operator: the connection table from place `index` on */
 	RF_CTL_PAGE_LOG = 8,         /* operator: events from number `index` (mod 2^16) on */
+	RF_CTL_PAGE_LAG = 9,         /* who is last in the group, from rank `index` on */
 };
 
-/* Body of STATUS. GROUP and RANKS: the operator (job 0) names any group; others only their own. */
+/* Body of STATUS. GROUP, RANKS and LAG: the operator (job 0) names any group; others only their
+ * own. */
 struct rf_ctl_status_req {
 	uint8_t page; /* enum rf_ctl_page */
 	uint16_t index;
@@ -383,6 +385,28 @@ struct rf_ctl_log_page {
 	struct rf_ctl_log_entry entry[RF_CTL_LOG_PER_PAGE];
 };
 
+/* Bins of a histogram of lags: bin 0 is less than a microsecond, bin k from 2^(k-1) up to 2^k. The
+ * last one has no end. */
+#define RF_CTL_LAG_BINS 28u
+#define RF_CTL_LAG_RANKS 64u /* per page */
+
+struct rf_ctl_lag_rank {
+	uint32_t times;   /* measurements in which this rank was the last */
+	uint32_t most_us; /* by how much at most */
+};
+
+struct rf_ctl_lag_page {
+	uint16_t ranks;      /* of the group */
+	uint16_t first;      /* rank of entry 0 */
+	uint16_t count;      /* entries in this page */
+	uint16_t bins;       /* in use, at most RF_CTL_LAG_BINS */
+	uint16_t awaited;    /* the rank that the others wait for now, RF_CTL_NO_RANK: nobody */
+	uint32_t awaited_ms; /* and for how long */
+	uint64_t sum_us;     /* of all measurements */
+	uint32_t bin[RF_CTL_LAG_BINS];
+	struct rf_ctl_lag_rank rank[RF_CTL_LAG_RANKS];
+};
+
 /* A reply, decoded. `result` and, for PAGE, `page` say which member of the union holds. */
 struct rf_ctl_reply {
 	uint8_t result; /* enum rf_ctl_result */
@@ -399,6 +423,7 @@ struct rf_ctl_reply {
 		struct rf_ctl_groups_page groups;
 		struct rf_ctl_connections_page connections;
 		struct rf_ctl_log_page log;
+		struct rf_ctl_lag_page lag;
 	} u;
 };
 

@@ -25,14 +25,14 @@ uint32_t rf_fw_conn_hash(uint32_t ip, uint32_t key)
 	return h ^ ((h >> 13 | h << 19) & (h >> 23 | h << 9));
 }
 
-/* First place of a key's bucket in a table. Places are numbered through both tables. */
-static unsigned int bucket_of(const struct rf_fw *fw, uint32_t ip, uint32_t key, unsigned int table)
+/* First places of a key's buckets in the two tables. Places are numbered through both. */
+static void buckets_of(const struct rf_fw *fw, uint32_t ip, uint32_t key, unsigned int bucket[2])
 {
 	uint32_t mask = (1u << (fw->hash_bits - RF_FW_BUCKET_LOG2)) - 1u;
 	uint32_t h = rf_fw_conn_hash(ip, key);
 
-	return (unsigned int)table << fw->hash_bits | ((table == 0 ? h : h >> 16) & mask)
-							      << RF_FW_BUCKET_LOG2;
+	bucket[0] = (h & mask) << RF_FW_BUCKET_LOG2;
+	bucket[1] = 1u << fw->hash_bits | (h >> 16 & mask) << RF_FW_BUCKET_LOG2;
 }
 
 static unsigned int state_of(const struct rf_fw_entry *e)
@@ -70,9 +70,11 @@ void rf_fw_conn_reset(struct rf_fw *fw)
 
 struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key)
 {
+	unsigned int bucket[2];
+
+	buckets_of(fw, ip, key, bucket);
 	for (unsigned int i = 0; i < 2 * RF_FW_BUCKET; i++) {
-		struct rf_fw_entry *e =
-			&fw->table[bucket_of(fw, ip, key, i / RF_FW_BUCKET) + i % RF_FW_BUCKET];
+		struct rf_fw_entry *e = &fw->table[bucket[i / RF_FW_BUCKET] + i % RF_FW_BUCKET];
 
 		if (e->ip == ip && e->key == key && state_of(e) != RF_STATE_EMPTY)
 			return e;
@@ -104,16 +106,19 @@ static void reach(struct reached *r, unsigned int bucket, unsigned int from)
 static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e)
 {
 	struct reached r = {.count = 0};
+	unsigned int bucket[2];
 	unsigned int n;
 
-	reach(&r, bucket_of(fw, e->ip, e->key, 0), RF_FW_REACH_MAX);
-	reach(&r, bucket_of(fw, e->ip, e->key, 1), RF_FW_REACH_MAX);
+	buckets_of(fw, e->ip, e->key, bucket);
+	reach(&r, bucket[0], RF_FW_REACH_MAX);
+	reach(&r, bucket[1], RF_FW_REACH_MAX);
 	for (n = 0; n < r.count; n++) {
 		const struct rf_fw_entry *old = &fw->table[r.place[n]];
 
 		if (state_of(old) == RF_STATE_EMPTY)
 			break;
-		reach(&r, bucket_of(fw, old->ip, old->key, r.place[n] >> fw->hash_bits ? 0 : 1), n);
+		buckets_of(fw, old->ip, old->key, bucket);
+		reach(&r, bucket[r.place[n] >> fw->hash_bits ? 0 : 1], n);
 	}
 	if (n == r.count)
 		return false;

@@ -38,7 +38,6 @@
 #define RF_FW_NEVER UINT64_MAX
 #define RF_FW_NONE 0xffu
 #define RF_FW_BUDDY_LEAVES 256u
-#define RF_FW_LAG_BINS 32u
 
 /* Key of one job, and what the job may have of the box at a time; 0: no limit. */
 struct rf_fw_key {
@@ -150,8 +149,7 @@ struct rf_fw_member {
 	uint32_t src_ip, qpn, peer_ip, peer_qpn, start_psn, shift;
 	uint32_t lease_ms, seq;
 	uint64_t token, life_ms;
-	uint32_t last_count;  /* measurements in which it was the last of its group */
-	uint32_t last_cycles; /* by how much at most: clock cycles behind the first */
+	struct rf_ctl_lag_rank lag;
 };
 
 struct rf_fw_group {
@@ -173,8 +171,12 @@ struct rf_fw_group {
 	uint64_t ended_ms;    /* FAILED, TOMBSTONED: when it ended */
 	uint64_t settle_ms;   /* FAILED, TOMBSTONED: when hw and slots are free again */
 	uint64_t look_ms;     /* READY, DRAINING: next look at signs of life */
-	/* Measurements by log2 of the cycles between the first rank and the last. */
-	uint32_t lag[RF_FW_LAG_BINS];
+	/* By how much the last rank came behind the first, as page LAG. */
+	uint32_t lag[RF_CTL_LAG_BINS];
+	uint64_t lag_us;
+	uint32_t head;    /* as read last; it has not moved since ... */
+	uint32_t head_ms; /* ... this, low word */
+	uint8_t awaited;  /* member that did not move it, RF_FW_NONE */
 };
 
 struct rf_fw {
@@ -202,7 +204,10 @@ struct rf_fw {
 				  answered */
 	uint32_t hw_used;      /* bit per hardware group */
 	uint64_t stall_ms;     /* next tick for groups that are live */
-	uint64_t lag_until;    /* the measurement under way is given up */
+	uint64_t look_ms;      /* next look at what the ranks wait for */
+	uint64_t lag_armed;    /* when the measurement under way began */
+	uint64_t lag_until;    /* whether to give it up; 0: none is under way */
+	uint32_t lag_head;     /* head of the group then */
 	uint8_t lag_turn;      /* group that is measured */
 	uint64_t tomb_ms;      /* next look at tombstones, RF_FW_NEVER: there are none */
 	uint32_t tombstones, entries;

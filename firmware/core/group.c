@@ -155,7 +155,8 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 				    .want_log2 = j->slots_log2,
 				    .min_log2 = j->slots_min_log2,
 				    .deadline_ms = fw->now_ms + j->deadline_ms,
-				    .look_ms = fw->now_ms};
+				    .look_ms = fw->now_ms,
+				    .awaited = RF_FW_NONE};
 	struct rf_fw_group *g = spare_record(fw);
 	uint32_t groups, slots;
 
@@ -268,11 +269,54 @@ void rf_fw_group_look(struct rf_fw *fw, struct rf_fw_group *g)
 	}
 }
 
+static bool silent(const struct rf_fw *fw, const struct rf_fw_member *m)
+{
+	return m->lease_ms != RF_CTL_LEASE_NONE && fw->now_ms - m->life_ms > m->lease_ms;
+}
+
 /* Whether a rank's lease matters and has run out. */
 static bool expired(const struct rf_fw *fw, const struct rf_fw_member *m)
 {
-	return m->lease_ms != RF_CTL_LEASE_NONE && fw->now_ms - m->life_ms > m->lease_ms &&
-	       (m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE)) == 0;
+	return silent(fw, m) && (m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE)) == 0;
+}
+
+struct place {
+	uint32_t next, una;
+};
+
+static struct place where(struct rf_fw *fw, const struct rf_fw_group *g,
+			  const struct rf_fw_member *m)
+{
+	uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
+
+	return (struct place){rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_NEXT)),
+			      rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_UNA))};
+}
+
+const struct rf_fw_member *rf_fw_group_lost(struct rf_fw *fw, struct rf_fw_group *g,
+					    const struct rf_fw_member *m)
+{
+	const struct rf_fw_member *p;
+	struct place own;
+
+	if (!g->live || (m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE)) != 0)
+		return NULL;
+	rf_fw_group_look(fw, g);
+	own = where(fw, g, m);
+	for (p = rf_fw_first(fw, g); p; p = rf_fw_next(fw, p)) {
+		struct place its;
+		bool receiver = m->peer == (uint8_t)(p - fw->member);
+		bool sender = p->peer == (uint8_t)(m - fw->member);
+
+		if (p == m || !silent(fw, p))
+			continue;
+		its = where(fw, g, p);
+		/* It acknowledges no more, it asks for no more repeats, it sends no more. */
+		if ((receiver && own.una != own.next) || (sender && its.una != its.next) ||
+		    ((own.next - its.next) & 0xffffffu) - 1u < 0x7fffffu)
+			return p;
+	}
+	return NULL;
 }
 
 static void leases(struct rf_fw *fw, struct rf_fw_group *g)

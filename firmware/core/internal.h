@@ -129,6 +129,12 @@ void rf_fw_group_leave(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_mem
 void rf_fw_group_spare_members(struct rf_fw *fw);
 /* Reads signs of life of a group whose hardware is set up. */
 void rf_fw_group_look(struct rf_fw *fw, struct rf_fw_group *g);
+/*
+ * For a member of a draining group that has not left: a rank that has been silent for longer than
+ * its lease and without which this one will not get what it still waits for. NULL: there is none.
+ */
+const struct rf_fw_member *rf_fw_group_lost(struct rf_fw *fw, struct rf_fw_group *g,
+					    const struct rf_fw_member *m);
 /* Errors latched by the hardware. */
 void rf_fw_group_errors(struct rf_fw *fw);
 /* Frees the slots of groups that have ended and settled. */

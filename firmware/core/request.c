@@ -305,6 +305,7 @@ static void complete(struct rf_fw *fw, struct rf_fw_group *g)
 	}
 	g->state = RF_CTL_S_READY;
 	g->deadline_ms = RF_FW_NEVER;
+	g->head_ms = (uint32_t)fw->now_ms;
 	fw->cnt.groups_ready++;
 	rf_fw_note_group(fw, RF_CTL_EV_READY, g);
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))

@@ -1,41 +1,105 @@
 /*
- * What keeps a group going that has lost something: the tick that lets the box ask again, and the
- * measurement of who is last.
+ * What keeps a group going that has lost something: the tick that lets the box ask again. And who
+ * is last: short lags are samples that the hardware takes (box.md, "Who is last"), one index of one
+ * group at a time; long ones are seen here, each of them, in every group.
  */
 #include "firmware/core/internal.h"
 
-#define LAG_PATIENCE_MS 1000u /* no index was measured: another group's turn */
+/* No index was measured for so long: another group's turn, */
+#define PATIENCE_MS 1000u
+/* where nobody waits for a turn, or the group is at work, not before this. */
+#define PATIENCE_ALONE_MS 30000u
+#define PATIENCE_BUSY_MS 8000u
+#define LOOK_MS 125u
+/* A head that stands still for so long while some rank is ahead: that is noted here, ... */
+#define STALL_MS 500u
+/* ... and so the hardware's samples of such ones are not. */
+#define SAMPLE_MAX_US 1000000u
 
 static bool counts(const struct rf_fw_group *g)
 {
 	return g->live && (g->state == RF_CTL_S_READY || g->state == RF_CTL_S_DRAINING);
 }
 
-/* A measured index: to the rank that was last, and into the group's histogram. */
-static void note_lag(struct rf_fw *fw, uint32_t status)
+static void note(struct rf_fw_group *g, struct rf_fw_member *m, uint32_t us)
 {
-	uint32_t cycles = rf_fw_read(fw, RF_LAG_CYCLES);
+	unsigned int bin = 0;
+
+	while (bin < RF_CTL_LAG_BINS - 1u && us >> bin != 0)
+		bin++;
+	g->lag[bin]++;
+	g->lag_us += us;
+	m->lag.times++;
+	if (m->lag.most_us < us)
+		m->lag.most_us = us;
+}
+
+static uint32_t microseconds(const struct rf_fw *fw, uint32_t cycles)
+{
+	uint32_t ms = cycles / fw->khz;
+
+	return ms > UINT32_MAX / 1000u - 1u ? UINT32_MAX
+					    : ms * 1000u + cycles % fw->khz * 1000u / fw->khz;
+}
+
+/* A measured index: to the rank that was last, and into the group's histogram. */
+static void note_sample(struct rf_fw *fw, uint32_t status)
+{
+	uint32_t us = microseconds(fw, rf_fw_read(fw, RF_LAG_CYCLES));
 	uint32_t hw = (status & RF_LAG_STATUS_GROUP_MASK) >> RF_LAG_STATUS_GROUP_LSB;
 	uint32_t lane = (status & RF_LAG_STATUS_LANE_MASK) >> RF_LAG_STATUS_LANE_LSB;
 	uint32_t port = (status & RF_LAG_STATUS_PORT_MASK) >> RF_LAG_STATUS_PORT_LSB;
-	unsigned int bin = 0;
 
-	while (bin < RF_FW_LAG_BINS - 1u && cycles >> (bin + 1u) != 0)
-		bin++;
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];
 		struct rf_fw_member *m;
 
-		if (!counts(g) || g->hw != hw)
+		if (!counts(g) || g->hw != hw || us >= SAMPLE_MAX_US)
 			continue;
-		g->lag[bin]++;
 		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
-			if (m->lane == lane && m->port == port) {
-				m->last_count++;
-				if (m->last_cycles < cycles)
-					m->last_cycles = cycles;
-			}
+			if (m->lane == lane && m->port == port)
+				note(g, m, us);
 	}
+}
+
+/* The lowest rank that a head waits for while another one is ahead of it; RF_FW_NONE. */
+static uint8_t awaited(struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	const struct rf_fw_member *m;
+	uint8_t who = RF_FW_NONE;
+	bool ahead = false;
+
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
+
+		if (rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_NEXT)) != g->head)
+			ahead = true;
+		else if (who == RF_FW_NONE)
+			who = (uint8_t)(m - fw->member);
+	}
+	return ahead ? who : (uint8_t)RF_FW_NONE;
+}
+
+static void look(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	uint32_t head = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_HEAD));
+	uint32_t ms = (uint32_t)fw->now_ms - g->head_ms;
+	uint8_t who;
+
+	if (head != g->head) {
+		if (g->awaited != RF_FW_NONE)
+			note(g, &fw->member[g->awaited],
+			     ms > UINT32_MAX / 1000u ? UINT32_MAX : ms * 1000u);
+		g->head = head;
+		g->head_ms = (uint32_t)fw->now_ms;
+		g->awaited = RF_FW_NONE;
+		return;
+	}
+	who = awaited(fw, g);
+	if (who == RF_FW_NONE) /* nobody has begun: that is no stall */
+		g->head_ms = (uint32_t)fw->now_ms;
+	else if (ms >= STALL_MS)
+		g->awaited = who;
 }
 
 /* The next group that counts, behind the one that was measured. */
@@ -47,24 +111,59 @@ static void arm_next(struct rf_fw *fw)
 		if (!counts(&fw->group[n]))
 			continue;
 		fw->lag_turn = (uint8_t)n;
-		fw->lag_until = fw->now_ms + LAG_PATIENCE_MS;
+		fw->lag_head = fw->group[n].head;
+		fw->lag_armed = fw->now_ms;
+		fw->lag_until = fw->now_ms + PATIENCE_MS;
 		rf_fw_write(fw, RF_LAG_ARM, fw->group[n].hw);
 		return;
 	}
 }
 
+/* Whether the measurement that has been waited for is to be given up. */
+static bool impatient(struct rf_fw *fw, bool alone)
+{
+	const struct rf_fw_group *g = &fw->group[fw->lag_turn];
+	uint64_t most = PATIENCE_MS;
+
+	if (fw->lag_until == 0 || !counts(g))
+		return true;
+	if (alone)
+		most = PATIENCE_ALONE_MS;
+	else if (g->head != fw->lag_head)
+		most = PATIENCE_BUSY_MS;
+	fw->lag_until = fw->now_ms + PATIENCE_MS;
+	return fw->now_ms - fw->lag_armed >= most;
+}
+
+static void measure(struct rf_fw *fw, bool alone)
+{
+	uint32_t status = rf_fw_read(fw, RF_LAG_STATUS);
+	bool valid = (status & RF_LAG_STATUS_VALID_MASK) != 0;
+
+	if (valid)
+		note_sample(fw, status);
+	if (valid || (fw->now_ms >= fw->lag_until && impatient(fw, alone)))
+		arm_next(fw);
+	if (fw->now_ms < fw->look_ms)
+		return;
+	fw->look_ms = fw->now_ms + LOOK_MS;
+	for (unsigned int i = 0; i < fw->records; i++)
+		if (counts(&fw->group[i]))
+			look(fw, &fw->group[i]);
+}
+
 uint64_t rf_fw_stall_tick(struct rf_fw *fw)
 {
-	bool any = false, naks = false;
-	uint32_t status;
+	unsigned int live = 0;
+	bool naks = false;
 
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+	for (unsigned int i = 0; i < fw->records; i++) {
 		const struct rf_fw_group *g = &fw->group[i];
 
-		any |= counts(g);
+		live += counts(g);
 		naks |= counts(g) && !(g->flags & (RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT));
 	}
-	if (!any) {
+	if (live == 0) {
 		fw->lag_until = 0;
 		return RF_FW_NEVER;
 	}
@@ -73,10 +172,6 @@ uint64_t rf_fw_stall_tick(struct rf_fw *fw)
 	fw->stall_ms = fw->now_ms + fw->cfg.tick_ms;
 	if (naks)
 		rf_fw_write(fw, RF_TICK, 1);
-	status = rf_fw_read(fw, RF_LAG_STATUS);
-	if (status & RF_LAG_STATUS_VALID_MASK)
-		note_lag(fw, status);
-	if ((status & RF_LAG_STATUS_VALID_MASK) || fw->now_ms >= fw->lag_until)
-		arm_next(fw);
+	measure(fw, live == 1);
 	return fw->stall_ms;
 }

@@ -11,7 +11,22 @@ static struct rf_ctl_reply *page(struct rf_fw *fw, unsigned int number)
 	return &fw->reply;
 }
 
-static void page_group(struct rf_fw *fw, const struct rf_fw_group *g)
+/* What a member that will not get what it waits for is told of its group. */
+static void tell_lost(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *asker,
+		      struct rf_ctl_group_page *p)
+{
+	const struct rf_fw_member *lost = rf_fw_group_lost(fw, g, asker);
+
+	if (!lost)
+		return;
+	p->state = RF_CTL_S_FAILED;
+	p->reason = RF_CTL_R_LEASE;
+	p->fail_rank = lost->rank;
+	p->fail_detail = lost->lease_ms;
+}
+
+/* asker: the member that wants to know, or NULL. */
+static void page_group(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *asker)
 {
 	struct rf_ctl_group_page *p = &page(fw, RF_CTL_PAGE_GROUP)->u.group;
 	const struct rf_fw_member *m;
@@ -48,6 +63,8 @@ static void page_group(struct rf_fw *fw, const struct rf_fw_group *g)
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 		if (!(m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE)))
 			rf_ctl_mask_set(p->missing, m->rank);
+	if (asker && g->state == RF_CTL_S_DRAINING)
+		tell_lost(fw, g, asker, p);
 }
 
 static void put_rank(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m,
@@ -85,6 +102,29 @@ static void page_ranks(struct rf_fw *fw, struct rf_fw_group *g, unsigned int fir
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 		if (m->rank >= first && m->rank < first + count)
 			put_rank(fw, g, m, &p->rank[m->rank - first]);
+}
+
+static void page_lag(struct rf_fw *fw, const struct rf_fw_group *g, unsigned int first)
+{
+	struct rf_ctl_lag_page *p = &page(fw, RF_CTL_PAGE_LAG)->u.lag;
+	unsigned int count = first < g->ranks ? g->ranks - first : 0u;
+	const struct rf_fw_member *m;
+
+	_Static_assert(RF_FW_RANKS_MAX <= RF_CTL_LAG_RANKS, "all ranks in one page");
+	p->ranks = g->ranks;
+	p->first = (uint16_t)first;
+	p->count = (uint16_t)count;
+	p->bins = RF_CTL_LAG_BINS;
+	p->awaited = RF_CTL_NO_RANK;
+	p->sum_us = g->lag_us;
+	memcpy(p->bin, g->lag, sizeof(p->bin));
+	if (g->live && g->awaited != RF_FW_NONE) {
+		p->awaited = fw->member[g->awaited].rank;
+		p->awaited_ms = (uint32_t)fw->now_ms - g->head_ms;
+	}
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		if (m->rank >= first)
+			p->rank[m->rank - first] = m->lag;
 }
 
 static void page_box(struct rf_fw *fw, unsigned int port)
@@ -227,13 +267,14 @@ static bool about_all(struct rf_fw *fw, const struct rf_fw_request *q)
  * The group that a request may see: a rank's own; for a tool (rank RF_CTL_NO_RANK) one of its job;
  * for the operator's tool any.
  */
-static struct rf_fw_group *visible(struct rf_fw *fw, const struct rf_fw_request *q)
+static struct rf_fw_group *visible(struct rf_fw *fw, const struct rf_fw_request *q,
+				   struct rf_fw_member **m)
 {
 	const struct rf_ctl_status_req *s = &q->body.u.status;
-	struct rf_fw_member *m;
 
+	*m = NULL;
 	if (q->h.rank != RF_CTL_NO_RANK)
-		return rf_fw_request_group(fw, &q->h, &m);
+		return rf_fw_request_group(fw, &q->h, m);
 	if (q->h.job == RF_CTL_JOB_OPERATOR)
 		return rf_fw_group_named(fw, s->job, s->group);
 	return rf_fw_group_named(fw, q->h.job, q->h.group);
@@ -242,14 +283,17 @@ static struct rf_fw_group *visible(struct rf_fw *fw, const struct rf_fw_request 
 static bool about_group(struct rf_fw *fw, const struct rf_fw_request *q)
 {
 	const struct rf_ctl_status_req *s = &q->body.u.status;
-	struct rf_fw_group *g = visible(fw, q);
+	struct rf_fw_member *asker;
+	struct rf_fw_group *g = visible(fw, q, &asker);
 
 	if (!g)
 		return rf_fw_refuse(fw, RF_CTL_R_GROUP_UNKNOWN, q->h.rank, 0);
 	if (s->page == RF_CTL_PAGE_GROUP)
-		page_group(fw, g);
-	else
+		page_group(fw, g, asker);
+	else if (s->page == RF_CTL_PAGE_RANKS)
 		page_ranks(fw, g, s->index);
+	else
+		page_lag(fw, g, s->index);
 	return true;
 }
 
@@ -265,6 +309,7 @@ bool rf_fw_status(struct rf_fw *fw, const struct rf_fw_request *q)
 	switch (s->page) {
 	case RF_CTL_PAGE_GROUP:
 	case RF_CTL_PAGE_RANKS:
+	case RF_CTL_PAGE_LAG:
 		return about_group(fw, q);
 	case RF_CTL_PAGE_BOX:
 		page_box(fw, q->port);

@@ -63,11 +63,14 @@ def vectors():
     ready = struct.pack(">BBHHBBBBHIII", 2, 9, 4, 256, 2, 0, 1, 5, 0, 4096, 512, 5000)
     ready += bytes([0, 0, 1, 0, 2, 0, 3, 0])
     failed = struct.pack(">BBHII", 3, 4, 2, 0, 0) + bytes(16)
+    lag = struct.pack(">BBHHHHHHHIQ", 7, 9, 0, 2, 0, 2, 4, 1, 0, 700, 9)
+    lag += struct.pack(">8I", 5, 0, 1, 1, 1, 2, 6, 4)
     return {
         "join": message(1, 0, 0, 6, NONCE, join),
         "leave": message(2, 1, EPOCH, 8, NONCE, b""),
         "ready": message(1, 0x8000, EPOCH, 6, NONCE, ready),
         "failed": message(1, 0xc000, EPOCH, 6, 0, failed, signed=False),
+        "lag": message(3, 0x8000, EPOCH, 11, NONCE, lag),
     }
 
 
@@ -102,7 +105,7 @@ def main(argv):
                 f.write(text)
     bad = 0
     on_page = [bytes.fromhex(m.group(1)) for m in BLOCK.finditer(page)]
-    for (name, data), shown in zip(made.items(), on_page + [b""] * 4):
+    for (name, data), shown in zip(made.items(), on_page + [b""] * len(made)):
         found = re.search(ARRAY % name, test)
         listed = bytes(int(x, 16) for x in re.findall(r"0x[0-9a-f]{2}", found.group(1))) if found else b""
         for where, what in (("the page", shown), ("the test", listed)):

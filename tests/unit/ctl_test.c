@@ -57,6 +57,17 @@ static const uint8_t vector_failed[] = {
 	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
 };
 
+static const uint8_t vector_lag[] = {
+	0x52, 0x46, 0x43, 0x54, 0x02, 0x03, 0x80, 0x00, 0x00, 0x74, 0x00, 0x03, 0x11, 0x22, 0x33,
+	0x44, 0x55, 0x66, 0x77, 0x88, 0x00, 0x02, 0x00, 0x00, 0x0b, 0xad, 0xca, 0xfe, 0x00, 0x00,
+	0x00, 0x0b, 0xca, 0xfe, 0xf0, 0x0d, 0x12, 0x34, 0x56, 0x78, 0x01, 0x23, 0x45, 0x67, 0x89,
+	0xab, 0xcd, 0xef, 0x64, 0xd9, 0x57, 0xe8, 0x1f, 0x5c, 0x64, 0x22, 0x07, 0x09, 0x00, 0x00,
+	0x00, 0x02, 0x00, 0x00, 0x00, 0x02, 0x00, 0x04, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x02,
+	0xbc, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x09, 0x00, 0x00, 0x00, 0x05, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x00,
+	0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x06, 0x00, 0x00, 0x00, 0x04,
+};
+
 static const struct rf_ctl_join join_in = {.ranks = 4,
 					   .dtype = 1,
 					   .op = 2,
@@ -120,6 +131,21 @@ static void test_vectors(void **state)
 	h = header(RF_CTL_JOIN, RF_CTL_F_REPLY, 0x0badcafe, 6);
 	assert_int_equal(rf_ctl_reply_put(buf, &h, &r, key), sizeof(vector_ready));
 	assert_memory_equal(buf, vector_ready, sizeof(vector_ready));
+
+	memset(&r, 0, sizeof(r));
+	r.result = RF_CTL_PAGE;
+	r.page = RF_CTL_PAGE_LAG;
+	r.u.lag = (struct rf_ctl_lag_page){.ranks = 2,
+					   .count = 2,
+					   .bins = 4,
+					   .awaited = 1,
+					   .awaited_ms = 700,
+					   .sum_us = 9,
+					   .bin = {5, 0, 1, 1},
+					   .rank = {{1, 2}, {6, 4}}};
+	h = header(RF_CTL_STATUS, RF_CTL_F_REPLY, 0x0badcafe, 11);
+	assert_int_equal(rf_ctl_reply_put(buf, &h, &r, key), sizeof(vector_lag));
+	assert_memory_equal(buf, vector_lag, sizeof(vector_lag));
 
 	memset(&r, 0, sizeof(r));
 	r.result = RF_CTL_FAILED;
@@ -277,7 +303,7 @@ static void test_round_trips(void **state)
 		for (size_t i = 0; i < sizeof(in); i++)
 			((uint8_t *)&in)[i] = (uint8_t)rnd();
 		in.result = (uint8_t)(1 + rnd() % 7);
-		in.page = (uint8_t)(1 + rnd() % 6);
+		in.page = (uint8_t)(1 + rnd() % 9);
 		if (in.result == RF_CTL_READY) {
 			in.u.ready.ranks = (uint16_t)(rnd() % (RF_CTL_RANKS_MAX + 1));
 			for (unsigned int i = 0; i < in.u.ready.ranks; i++)
@@ -290,6 +316,15 @@ static void test_round_trips(void **state)
 		if (in.result == RF_CTL_PAGE &&
 		    (in.page == RF_CTL_PAGE_PORT || in.page == RF_CTL_PAGE_FIRMWARE))
 			in.u.counters.count = (uint16_t)(rnd() % (RF_CTL_COUNTERS_PER_PAGE + 1));
+		if (in.result == RF_CTL_PAGE && in.page == RF_CTL_PAGE_CONNECTIONS)
+			in.u.connections.count =
+				(uint16_t)(rnd() % (RF_CTL_CONNECTIONS_PER_PAGE + 1));
+		if (in.result == RF_CTL_PAGE && in.page == RF_CTL_PAGE_LOG)
+			in.u.log.count = (uint16_t)(rnd() % (RF_CTL_LOG_PER_PAGE + 1));
+		if (in.result == RF_CTL_PAGE && in.page == RF_CTL_PAGE_LAG) {
+			in.u.lag.count = (uint16_t)(rnd() % (RF_CTL_LAG_RANKS + 1));
+			in.u.lag.bins = (uint16_t)(rnd() % (RF_CTL_LAG_BINS + 1));
+		}
 		len = rf_ctl_reply_put(buf, &hd, &in, key);
 		if (len == 0)
 			continue; /* a random number of ranks above the limit */

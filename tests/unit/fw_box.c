@@ -52,7 +52,9 @@ static uint32_t read_global(struct fw_box *b, uint32_t addr)
 	case RF_PUNT_STATUS:
 		return read_punt_status(b);
 	case RF_LAG_STATUS:
-		return 0;
+		return b->lag_status;
+	case RF_LAG_CYCLES:
+		return b->lag_cycles;
 	case RF_INJECT_STATUS:
 		if (b->busy > 0) {
 			b->busy--;
@@ -164,7 +166,10 @@ static void write_global(struct fw_box *b, uint32_t addr, uint32_t value)
 		inject(b, value);
 		break;
 	case RF_TICK:
+		break;
 	case RF_LAG_ARM:
+		b->lag_arms++;
+		b->lag_status = 0;
 		break;
 	default:
 		b->fault = "write to an address without a register";

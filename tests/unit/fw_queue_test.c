@@ -271,6 +271,10 @@ static void test_join(void **state)
 	wr(RF_TICK, 1);
 	rd(RF_LAG_STATUS, 0);
 	wr(RF_LAG_ARM, 0);
+	/* Who is awaited: nobody, while nobody has begun. */
+	rd(RF_GROUP_BASE + RF_GROUP_HEAD, 0);
+	rd(RF_CONN_BASE + RF_CONN_NEXT, 0);
+	rd(RF_CONN_BASE + 0x40 + RF_CONN_NEXT, 0);
 	/* Rank 1 gets its READY without asking. */
 	rd(RF_INJECT_STATUS, 0);
 	wr(RF_INJECT, (42 + RF_CTL_HEADER + 28) | 1u << 24);

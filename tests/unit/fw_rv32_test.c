@@ -253,7 +253,7 @@ static void request(unsigned int nkeys)
 		j->dtype = (uint8_t)(job & 3);
 		j->lease_ms = 200;
 	} else if (a.h.verb == RF_CTL_STATUS) {
-		a.r.u.status = (struct rf_ctl_status_req){.page = (uint8_t)(1 + rnd(6)),
+		a.r.u.status = (struct rf_ctl_status_req){.page = (uint8_t)(1 + rnd(9)),
 							  .job = rnd(4),
 							  .group = (uint16_t)rnd(2),
 							  .index = (uint16_t)rnd(4)};
@@ -313,10 +313,32 @@ static void noise(void)
 	frame_to_both(rnd(4), frame, len);
 }
 
+/* Some rank moves, or the whole group. */
+static void progress(struct fw_box *b, unsigned int cid, uint32_t random)
+{
+	uint32_t *reg = b->conn[cid];
+
+	if (random & 1u)
+		reg[RF_CONN_NEXT / 4] = (reg[RF_CONN_NEXT / 4] + 5u) & 0xffffffu;
+	if (random & 2u)
+		reg[RF_CONN_UNA / 4] = reg[RF_CONN_NEXT / 4];
+	if (random & 4u)
+		b->group[cid >> 7][RF_GROUP_HEAD / 4]++;
+}
+
+/* Who was last. */
+static void measured(struct fw_box *b, unsigned int cid, uint32_t random)
+{
+	b->lag_cycles = random >> (random & 31u);
+	b->lag_status = RF_LAG_STATUS_VALID_MASK | (cid >> 7) << RF_LAG_STATUS_GROUP_LSB |
+			(cid >> 3 & 15u) << RF_LAG_STATUS_LANE_LSB | (cid & 7u);
+}
+
 /* What the hardware would do by itself: signs of life, errors, counters, a busy inject buffer. */
 static void hardware(void)
 {
-	unsigned int g = rnd(8), cid = g << 7 | rnd(2) << 3 | rnd(4), what = rnd(4);
+	unsigned int g = rnd(8), cid = g << 7 | rnd(2) << 3 | rnd(4), what = rnd(6);
+	uint32_t random = rnd(1u << 31);
 
 	for (unsigned int k = 0; k < 2; k++) {
 		struct fw_box *b = sides[k].box;
@@ -328,6 +350,10 @@ static void hardware(void)
 			b->conn[cid][RF_CONN_SEEN / 4] = 3;
 		else if (what == 2)
 			b->counter[cid & 3][RF_CNT_TOMBSTONE]++;
+		else if (what == 3)
+			progress(b, cid, random);
+		else if (what == 4)
+			measured(b, cid, random);
 		else
 			b->busy = 3;
 	}

@@ -196,7 +196,9 @@ void rf_group_leave(struct rf_group *g)
 	if (!g->have_client)
 		return;
 	if (rf_client_state(&g->client) == RF_CLIENT_READY ||
-	    rf_client_state(&g->client) == RF_CLIENT_JOINING)
+	    rf_client_state(&g->client) == RF_CLIENT_JOINING ||
+	    /* a group that others have left and that has lost one: it drains until all have left */
+	    (rf_client_state(&g->client) == RF_CLIENT_FAILED && rf_client_draining(&g->client)))
 		rf_client_leave(&g->client, true, rf_now());
 	ctx->outstanding++;
 	ctx->io->ops->wake(ctx->io);

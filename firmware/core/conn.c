@@ -180,7 +180,7 @@ static uint32_t tombstone_counter(struct rf_fw *fw, unsigned int port)
 /* A quarter of the hold time between two looks. */
 static uint64_t tomb_next(const struct rf_fw *fw)
 {
-	return fw->now_ms + fw->cfg.hold_ms / 4u + 1u;
+	return fw->now_ms + fw->cfg.tomb_ms / 4u + 1u;
 }
 
 void rf_fw_conn_bury(struct rf_fw *fw, uint32_t ip, uint32_t key)
@@ -190,13 +190,13 @@ void rf_fw_conn_bury(struct rf_fw *fw, uint32_t ip, uint32_t key)
 
 	if (!e)
 		return;
-	if (fw->cfg.hold_ms == 0) {
+	if (fw->cfg.tomb_ms == 0) {
 		change(fw, e, 0, 0);
 		return;
 	}
 	value = (e->value & RF_HASH_VALUE_CID_MASK) | (uint32_t)RF_STATE_TOMBSTONE
 							      << RF_HASH_VALUE_STATE_LSB;
-	change(fw, e, value, (uint32_t)fw->now_ms + fw->cfg.hold_ms);
+	change(fw, e, value, (uint32_t)fw->now_ms + fw->cfg.tomb_ms);
 	if (fw->tomb_ms != RF_FW_NEVER)
 		return;
 	fw->tomb_ms = tomb_next(fw);
@@ -235,7 +235,7 @@ void rf_fw_conn_tick(struct rf_fw *fw)
 		if (state_of(e) != RF_STATE_TOMBSTONE)
 			continue;
 		if (moved[e->value & 7u])
-			e->until = now + fw->cfg.hold_ms;
+			e->until = now + fw->cfg.tomb_ms;
 		else if ((int32_t)(now - e->until) >= 0)
 			change(fw, e, 0, 0);
 	}

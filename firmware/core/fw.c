@@ -14,6 +14,7 @@ void rf_fw_cfg_default(struct rf_fw_cfg *cfg)
 {
 	memset(cfg, 0, sizeof(*cfg));
 	cfg->hold_ms = 60000;
+	cfg->tomb_ms = 60000;
 	cfg->lease_ms = 10000;
 	cfg->linger_ms = 30000;
 	cfg->nonce_ms = 10000;
@@ -105,7 +106,8 @@ static bool config_ok(const struct rf_fw_cfg *cfg)
 	return cfg->ip != 0 && cfg->epoch != 0 && cfg->poll_frames > 0 && cfg->tick_ms > 0 &&
 	       (cfg->mac[0] & 1u) == 0 && cfg->mac[5] <= 0x100u - RF_CTL_PORTS_MAX &&
 	       cfg->nonce_ms > 0 && cfg->lease_ms >= RF_CTL_TIME_MIN_MS &&
-	       cfg->hold_ms <= RF_CTL_TIME_MAX_MS && (cfg->nkeys == 0 || cfg->keys != NULL);
+	       cfg->hold_ms <= RF_CTL_TIME_MAX_MS && cfg->tomb_ms <= RF_CTL_TIME_MAX_MS &&
+	       (cfg->nkeys == 0 || cfg->keys != NULL);
 }
 
 void rf_fw_hold(struct rf_fw *fw)

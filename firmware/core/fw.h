@@ -53,8 +53,8 @@ struct rf_fw_cfg {
 	uint32_t ip;        /* the box's own address */
 	uint32_t epoch;     /* not 0, another one after each start: hosts see by it that the box was
 			       reset */
-	uint32_t hold_ms;   /* CTRL.HOLD after a reset, and life of tombstones without a packet
-			       (60000) */
+	uint32_t hold_ms;   /* CTRL.HOLD after a start and RESET (60000); 0: none */
+	uint32_t tomb_ms;   /* life of tombstones without a packet (60000); 0: none are made */
 	uint32_t lease_ms;  /* where JOIN asks for the default (10000) */
 	uint32_t linger_ms; /* how long a group that failed or ended is remembered for late
 			       questions (30000) */

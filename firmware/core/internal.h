@@ -63,7 +63,7 @@ struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key)
  * between. */
 bool rf_fw_conn_put(struct rf_fw *fw, uint32_t ip, uint32_t key, uint32_t cid, unsigned int state);
 void rf_fw_conn_remove(struct rf_fw *fw, uint32_t ip, uint32_t key);
-/* Turns an entry into a tombstone for cfg.hold_ms; with no hold time it goes at once. */
+/* Turns an entry into a tombstone for cfg.tomb_ms; where that is 0 it goes at once. */
 void rf_fw_conn_bury(struct rf_fw *fw, uint32_t ip, uint32_t key);
 /* Removes a tombstone; any other entry stays. */
 void rf_fw_conn_exhume(struct rf_fw *fw, uint32_t ip, uint32_t key);

@@ -6,7 +6,7 @@
 #include "proto/rf_crc32.h"
 
 #define MAGIC 0x52465354u /* "RFST" */
-#define LAYOUT 2u
+#define LAYOUT 3u
 
 /*
  * 0 magic, 4 layout, 8 bytes in all, 12 CRC-32 of what follows; 16 the words, 16 + 4 WORDS the
@@ -14,7 +14,7 @@
  * slots 4.
  */
 #define HEAD 16u
-#define WORDS 12u
+#define WORDS 13u
 #define KEYS (HEAD + 4u * WORDS)
 #define KEY_BYTES 32u
 
@@ -26,7 +26,8 @@ size_t rf_settings_put(uint8_t *page, const struct rf_fw_cfg *cfg)
 	const uint32_t word[WORDS] = {rf_get_be16(mac), rf_get_be32(mac + 2), cfg->ip,
 				      cfg->epoch,       cfg->hold_ms,         cfg->lease_ms,
 				      cfg->linger_ms,   cfg->settle_ms,       cfg->share_max,
-				      cfg->poll_frames, cfg->tick_ms,         cfg->nonce_ms};
+				      cfg->poll_frames, cfg->tick_ms,         cfg->nonce_ms,
+				      cfg->tomb_ms};
 	uint32_t total = KEYS + cfg->nkeys * KEY_BYTES;
 
 	if (cfg->nkeys > RF_SETTINGS_KEYS_MAX)
@@ -69,6 +70,7 @@ bool rf_settings_get(const uint8_t *page, struct rf_fw_cfg *cfg, struct rf_fw_ke
 	cfg->poll_frames = word[9];
 	cfg->tick_ms = word[10];
 	cfg->nonce_ms = word[11];
+	cfg->tomb_ms = word[12];
 	cfg->nkeys = (total - KEYS) / KEY_BYTES;
 	cfg->keys = keys;
 	for (unsigned int i = 0; i < cfg->nkeys; i++) {

@@ -41,6 +41,7 @@ struct rf_rt_cfg {
 	const struct rf_fw_key *keys; /* none: an open lab */
 	unsigned nkeys;
 	uint64_t hold_ns;
+	uint64_t tomb_ns; /* life of tombstones */
 	uint64_t lease_ns;
 	struct rf_rt_attach host[RF_RT_PORTS]; /* ports of the switch */
 	unsigned hosts;

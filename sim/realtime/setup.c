@@ -40,6 +40,7 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 	fw.ip = b->cfg.ip;
 	fw.epoch = b->cfg.epoch ? b->cfg.epoch : (uint32_t)(rf_rt_wall_ns() / 1000000u) | 1;
 	fw.hold_ms = (uint32_t)(b->cfg.hold_ns / 1000000u);
+	fw.tomb_ms = (uint32_t)(b->cfg.tomb_ns / 1000000u);
 	fw.settle_ms = SETTLE_MS;
 	fw.keys = b->cfg.keys;
 	fw.nkeys = b->cfg.nkeys;

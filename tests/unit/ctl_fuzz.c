@@ -103,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t at = 0;
 
 	b->cfg.hold_ms = 500;
+	b->cfg.tomb_ms = 500;
 	b->cfg.linger_ms = 1000;
 	if (fw_box_start(b) != RF_FW_OK)
 		abort();

@@ -174,7 +174,7 @@ static void test_states(void **state)
 	uint32_t key = rf_fw_key(0, 5);
 
 	(void)state;
-	b->cfg.hold_ms = 1000;
+	b->cfg.tomb_ms = 1000;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
 	assert_true(rf_fw_conn_put(&b->fw, 1, key, 3, RF_STATE_JOINING));
 	assert_true(rf_fw_conn_put(&b->fw, 1, key, 9, RF_STATE_LIVE));
@@ -197,7 +197,7 @@ static void test_hold_time(void **state)
 	uint32_t key = rf_fw_key(0, 5);
 
 	(void)state;
-	b->cfg.hold_ms = 1000;
+	b->cfg.tomb_ms = 1000;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
 	rf_fw_conn_put(&b->fw, 1, key, 2, RF_STATE_LIVE); /* port 2 */
 	rf_fw_conn_bury(&b->fw, 1, key);

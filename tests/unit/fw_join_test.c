@@ -632,7 +632,8 @@ static void test_tombstone_after_failure(void **state)
 
 	(void)state;
 	plain(net);
-	b->cfg.hold_ms = 5000;
+	b->cfg.hold_ms = 0;
+	b->cfg.tomb_ms = 5000;
 	fw_net_start(net);
 	fw_net_join(net, 0);
 	fw_net_run(net, 2500);

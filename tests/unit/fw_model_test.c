@@ -144,6 +144,7 @@ static void start(uint32_t hold_ms)
 	cfg.ip = BOX_IP;
 	cfg.epoch = 5;
 	cfg.hold_ms = hold_ms;
+	cfg.tomb_ms = 3000;
 	assert_int_equal(rf_fw_init(&lab.fw, &lab.hal, &cfg), RF_FW_OK);
 	for (unsigned int r = 0; r < N; r++) {
 		struct host *h = &lab.host[r];
@@ -527,12 +528,48 @@ static void test_plain(void **state)
 	finish();
 }
 
+/*
+ * A plain group that fails, on a box without hold time: what its endpoints still send is dropped
+ * until they have been silent for the life of a tombstone, and then is anybody's.
+ */
+static void test_plain_failure(void **state)
+{
+	(void)state;
+	start(0);
+	join_all(false);
+	reduce(0);
+	lab.host[2].client.state = RF_CLIENT_IDLE;
+	run(1600000);
+	assert_int_equal(rf_client_failed(&lab.host[0].client)->reason, RF_CTL_R_LEASE);
+	assert_int_equal(lab.fw.tombstones, N);
+	for (unsigned int r = 0; r < N; r++)
+		lab.host[r].count = 0;
+	/* Each resends for longer than a tombstone lives without a packet. */
+	for (unsigned int i = 0; i < 10; i++) {
+		for (unsigned int r = 0; r < N; r++)
+			send_data(r, 100);
+		run(500000);
+	}
+	for (unsigned int r = 0; r < N; r++) {
+		assert_int_equal(lab.host[r].count, 0);
+		assert_int_equal(counter(r, RF_CNT_TOMBSTONE), 10);
+		assert_int_equal(counter(r, RF_CNT_FOREIGN), 0);
+	}
+	run(7000000);
+	assert_int_equal(lab.fw.entries, 0);
+	send_data(0, 100);
+	run(5);
+	assert_int_equal(lab.host[1].count, 1);
+	assert_int_equal(counter(0, RF_CNT_FOREIGN), 1);
+	finish();
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sum),      cmocka_unit_test(test_lease),
 		cmocka_unit_test(test_disagree), cmocka_unit_test(test_late),
-		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_plain),    cmocka_unit_test(test_plain_failure),
 	};
 
 	if (argc > 1)

@@ -642,6 +642,7 @@ static void test_random(void **state)
 	(void)state;
 	w.b = fw_box_new();
 	w.b->cfg.hold_ms = 300;
+	w.b->cfg.tomb_ms = 300;
 	w.b->cfg.linger_ms = 400;
 	w.b->cfg.nonce_ms = 1000;
 	assert_int_equal(fw_box_start(w.b), RF_FW_OK);

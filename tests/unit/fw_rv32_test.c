@@ -154,6 +154,7 @@ static void start(unsigned int nkeys)
 		s->logged = 0;
 		fw = s->box->cfg;
 		fw.hold_ms = 300;
+		fw.tomb_ms = 250;
 		fw.linger_ms = 400;
 		fw.nonce_ms = 700;
 		fw.share_max = 12;

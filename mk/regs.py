@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Make Verilog, C and documentation from the register description.
 
-usage: regs.py DESCRIPTION vh|h|md > OUTPUT
+usage: regs.py DESCRIPTION vh|h|fw|md > OUTPUT
+       regs.py DESCRIPTION counters RF_CTL_H > OUTPUT    all counters; those of refusals from the reasons of that header
 
 The format is explained at the top of rtl/control/registers.txt. Errors name the line and exit 2.
 """
+import re
 import sys
 
 
@@ -13,8 +15,8 @@ class Fault(Exception):
 
 
 def parse(path):
-    """Return (blocks, windows, counters, enums); a block holds its registers, a register its fields."""
-    blocks, windows, counters, enums = [], [], [], []
+    """Return (blocks, windows, counters, enums, firmware); a block holds its registers, a register its fields."""
+    blocks, windows, counters, enums, firmware = [], [], [], [], []
     block = reg = None
     names = set()
     with open(path, encoding="utf-8") as text:
@@ -52,6 +54,9 @@ def parse(path):
                 elif kind == "counter":
                     name, doc = rest.split(None, 1)
                     counters.append({"name": name, "doc": doc})
+                elif kind == "firmware":
+                    name, doc = rest.split(None, 1)
+                    firmware.append({"name": name, "doc": doc})
                 elif kind == "enum":
                     name, value, doc = rest.split(None, 2)
                     enums.append({"name": name, "value": int(value, 0), "doc": doc})
@@ -64,10 +69,10 @@ def parse(path):
                 names.add(key)
             except (Fault, ValueError, TypeError) as fault:
                 raise Fault("%s:%d: %s" % (path, number, fault)) from None
-    return blocks, windows, counters, enums
+    return blocks, windows, counters, enums, firmware
 
 
-def entries(blocks, windows, counters, enums):
+def entries(blocks, windows, counters, enums, _firmware):
     """Yield (name, value, kind, doc) of every constant; kind is address, number or mask."""
     for block in blocks:
         single = block["count"] == 1
@@ -114,14 +119,25 @@ def write_h(parsed, out):
         text = "%du" % value if kind == "number" else "0x%06xu" % value
         out("#define RF_%s %s%s\n" % (name, text, " /* %s */" % doc if doc else ""))
     out("\n/* Names of the port counters in order, for an X macro: RF_COUNTERS(X) gives X(name, text). */\n")
-    out("#define RF_COUNTERS(X) \\\n")
-    counters = parsed[2]
+    write_names(out, "RF_COUNTERS", parsed[2])
+    out("\n\n#endif\n")
+
+
+def write_names(out, macro, counters):
+    out("#define %s(X) \\\n" % macro)
     out(" \\\n".join('\tX(%s, "%s")' % (c["name"], c["doc"]) for c in counters))
+
+
+def write_fw(parsed, out):
+    out("/* Made by mk/regs.py from rtl/control/registers.txt: do not edit. */\n")
+    out("#ifndef RF_FW_COUNTERS_H\n#define RF_FW_COUNTERS_H\n\n")
+    out("/* Names of the firmware's counters in order, for an X macro: RF_FW_COUNTERS(X) gives X(name, text). */\n")
+    write_names(out, "RF_FW_COUNTERS", parsed[4])
     out("\n\n#endif\n")
 
 
 def write_md(parsed, out):
-    blocks, windows, counters, enums = parsed
+    blocks, windows, counters, enums, _ = parsed
     out("<!-- Made by mk/regs.py from rtl/control/registers.txt: do not edit. -->\n# Registers of the box\n\n")
     out("All registers are 32 bits wide and little-endian on the bus. Access: ro read only, rw read and write,\n"
         "wo write only, w1c a written 1 clears the bit.\n")
@@ -150,17 +166,44 @@ def write_md(parsed, out):
         out("| %s | %d | %s |\n" % (enum["name"], enum["value"], enum["doc"]))
 
 
+REASON = re.compile(r'\bX\((\w+), (\d+),\s*"([^"]+)"\)')
+
+
+def write_counters(parsed, out, header):
+    """Everything that is counted, by whom, and its name in each place."""
+    with open(header, encoding="utf-8") as text:
+        reasons = REASON.findall(text.read())
+    if not reasons:
+        raise Fault("%s: no reasons" % header)
+    out("<!-- Made by mk/regs.py from rtl/control/registers.txt and proto/rf_ctl.h: do not edit. -->\n# What is counted\n\n"
+        "One table makes the registers, the C names, this page, the pages of STATUS ([control-protocol.md](control-protocol.md)), what\n"
+        "`ringfold ctl counters` prints and the metrics of `ringfoldd`. All are 32 bits wide and wrap; a start sets them to 0.\n")
+    out("\n## The hardware, for each port\n\nRegister: PORT base + offset. Metric: `ringfold_port_NAME_total{port=\"N\"}`. What counts as what: [box.md](box.md).\n")
+    out("\n| offset | name | what it counts |\n| --- | --- | --- |\n")
+    for number, counter in enumerate(parsed[2]):
+        out("| 0x%03x | %s | %s |\n" % (4 * number, counter["name"], counter["doc"]))
+    out("\n## The firmware\n\nNumber: in page FIRMWARE. Metric: `ringfold_firmware_NAME_total`.\n")
+    out("\n| number | name | what it counts |\n| --- | --- | --- |\n")
+    for number, counter in enumerate(parsed[4]):
+        out("| %d | %s | %s |\n" % (number, counter["name"], counter["doc"]))
+    out("\n## Refusals of the firmware, by reason\n\nRequests that were refused or dropped. Number: in page FIRMWARE. Metric: `ringfold_refused_total{reason=\"NAME\"}`.\n")
+    out("\n| number | name | reason |\n| --- | --- | --- |\n")
+    for name, value, doc in reasons[1:]:
+        out("| %d | %s | %s |\n" % (len(parsed[4]) + int(value), name, doc))
+
+
 def main(argv):
-    writers = {"vh": write_vh, "h": write_h, "md": write_md}
-    if len(argv) != 3 or argv[2] not in writers:
+    writers = {"vh": write_vh, "h": write_h, "fw": write_fw, "md": write_md}
+    if len(argv) == 4:
+        writers = {"counters": lambda parsed, out: write_counters(parsed, out, argv[3])}
+    if len(argv) not in (3, 4) or argv[2] not in writers:
         sys.stderr.write(__doc__)
         return 2
     try:
-        parsed = parse(argv[1])
+        writers[argv[2]](parse(argv[1]), sys.stdout.write)
     except (Fault, OSError) as fault:
         sys.stderr.write("regs.py: %s\n" % fault)
         return 2
-    writers[argv[2]](parsed, sys.stdout.write)
     return 0
 
 

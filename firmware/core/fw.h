@@ -14,6 +14,7 @@
 
 #include "firmware/hal/mmio.h"
 #include "proto/rf_ctl.h"
+#include "rf_fw_counters.h"
 
 /* Limits: memory is theirs, so a small target may lower them on the compiler's command line. */
 #ifndef RF_FW_GROUPS_MAX
@@ -72,34 +73,8 @@ struct rf_fw_cfg {
 
 void rf_fw_cfg_default(struct rf_fw_cfg *cfg);
 
-/* Counters in the order of the FIRMWARE page; behind them the refusals by enum rf_ctl_reason. */
-#define RF_FW_COUNTERS(X)                                                                          \
-	X(punts, "Punted frames taken")                                                            \
-	X(arp_requests, "ARP requests answered")                                                   \
-	X(arp_other, "ARP that was no request for the box")                                        \
-	X(icmp_echo, "ICMP echo requests answered")                                                \
-	X(icmp_other, "Other ICMP, or damaged")                                                    \
-	X(punt_other, "Punted frames that were neither")                                           \
-	X(bad_length, "Lengths of frame, IP and UDP do not fit each other")                        \
-	X(bad_checksum, "IP header or UDP checksum wrong")                                         \
-	X(bad_source, "Source address that nobody can have")                                       \
-	X(not_control, "UDP to the box, but no control message")                                   \
-	X(reply_reflected, "Control messages that claim to come from a box")                       \
-	X(join, "JOIN requests with a right tag")                                                  \
-	X(leave, "LEAVE requests with a right tag")                                                \
-	X(status, "STATUS requests with a right tag")                                              \
-	X(abort, "ABORT requests with a right tag")                                                \
-	X(reset, "RESET requests with a right tag")                                                \
-	X(replies, "Replies sent")                                                                 \
-	X(notices, "READY and FAILED sent without a request")                                      \
-	X(inject_busy, "Frames given up because the inject buffer stayed busy")                    \
-	X(groups_made, "Groups that began to join")                                                \
-	X(groups_ready, "Groups that became ready")                                                \
-	X(groups_failed, "Groups that failed")                                                     \
-	X(groups_ended, "Groups that ended after LEAVE")                                           \
-	X(kicks, "Connection table entries moved to make room")                                    \
-	X(leases, "Leases that ran out")
-
+/* Counters of RF_FW_COUNTERS (rtl/control/registers.txt), as the FIRMWARE page; behind them the
+ * refusals by enum rf_ctl_reason. */
 struct rf_fw_counters {
 #define RF_FW_X(name, text) uint32_t name;
 	RF_FW_COUNTERS(RF_FW_X)

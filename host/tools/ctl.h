@@ -26,8 +26,11 @@ struct ctl {
 	const char *key_text;
 	const char *dir;
 	uint64_t job;
+	const char *group_text, *port_text;
 	unsigned int group;
+	bool all_groups; /* of the job: no group was named */
 	unsigned int port;
+	bool all_ports;   /* and the firmware: no port was named */
 	uint64_t timeout; /* ns */
 	unsigned int slots;
 	const char *dtype, *op;
@@ -52,14 +55,25 @@ const struct rf_ctl_reply *ctl_page(struct ctl *c, enum rf_ctl_page page, uint16
 /* Waits for the answer to what the client was asked; as above. */
 const struct rf_ctl_reply *ctl_answer(struct ctl *c, struct rf_client *client);
 
-/* The exit code of a JOIN of some ranks; those that are not in are named on stderr, with the cause.
+/*
+ * Registers ranks of c->job: join[r] is the JOIN of rank r. The same ranks registered twice, with
+ * the same seed, are the same membership; where that one has ended, another one begins. Returns an
+ * exit code: good where all are ready; else those that are not are named on stderr, with the cause.
  */
-int ctl_joined(const struct rf_client *clients, unsigned int ranks);
+int ctl_register(struct ctl *c, const struct rf_ctl_join *join, unsigned int ranks, uint64_t seed,
+		 struct rf_client *clients);
+
+/* Does something for the group that was named, or for each of c->job's; an exit code. */
+int ctl_each_group(struct ctl *c, int (*each)(struct ctl *c, void *arg), void *arg);
 
 /* An array of flat objects, as JSON or as a table whose head is the first one's keys. Takes rows.
  */
 struct json_t;
+/* Name and number, as a member of an object. */
+void ctl_number(struct json_t *object, const char *name, uint64_t value);
 void ctl_print_table(const struct ctl *c, struct json_t *rows);
+/* An object likewise, a line for each member. Takes it. */
+void ctl_print_object(const struct ctl *c, struct json_t *object);
 
 /* Commands; each returns an exit code. */
 int ctl_join(struct ctl *c);
@@ -74,6 +88,8 @@ int ctl_slots(struct ctl *c);
 int ctl_connections(struct ctl *c);
 int ctl_log(struct ctl *c);
 int ctl_ranks(struct ctl *c);
+int ctl_stragglers(struct ctl *c);
+int ctl_drop(struct ctl *c);
 int ctl_counters(struct ctl *c);
 
 #endif

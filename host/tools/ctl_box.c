@@ -9,11 +9,6 @@
 #include "host/tools/opt.h"
 #include "rf_regs.h"
 
-static void number(json_t *row, const char *name, uint64_t value)
-{
-	json_object_set_new(row, name, json_integer((json_int_t)value));
-}
-
 static void text(json_t *row, const char *name, const char *value)
 {
 	json_object_set_new(row, name, json_string(value));
@@ -49,11 +44,12 @@ int ctl_ports(struct ctl *c)
 
 		json_array_append_new(rows, row);
 		a = ctl_page(c, RF_CTL_PAGE_PORT, (uint16_t)p);
-		number(row, "port", p);
+		ctl_number(row, "port", p);
 		for (size_t i = 0; a && i < sizeof(shown) / sizeof(shown[0]); i++)
-			number(row, shown[i].name,
-			       shown[i].n < a->u.counters.count ? a->u.counters.value[shown[i].n]
-								: 0u);
+			ctl_number(row, shown[i].name,
+				   shown[i].n < a->u.counters.count
+					   ? a->u.counters.value[shown[i].n]
+					   : 0u);
 	}
 	if (!a) {
 		json_decref(rows);
@@ -82,12 +78,12 @@ static bool add_range(struct ctl *c, const struct rf_ctl_group_entry *e, json_t 
 	if (g->hw_group == 0xff)
 		return true;
 	row = json_object();
-	number(row, "first_slot", g->hbase);
-	number(row, "slots", 1u << g->slots_log2);
-	number(row, "first_beat", g->dbase);
-	number(row, "mtu", 1u << g->mtu_log2);
-	number(row, "job", e->job);
-	number(row, "group", e->group);
+	ctl_number(row, "first_slot", g->hbase);
+	ctl_number(row, "slots", 1u << g->slots_log2);
+	ctl_number(row, "first_beat", g->dbase);
+	ctl_number(row, "mtu", 1u << g->mtu_log2);
+	ctl_number(row, "job", e->job);
+	ctl_number(row, "group", e->group);
 	text(row, "state", rf_ctl_state_text(g->state));
 	json_array_append_new(rows, row);
 	return true;
@@ -160,13 +156,13 @@ int ctl_connections(struct ctl *c)
 			json_t *row = json_object();
 
 			address(row, "address", e->ip);
-			number(row, "qpn", e->key & 0xffffffu);
+			ctl_number(row, "qpn", e->key & 0xffffffu);
 			text(row, "role", e->key >> 24 ? "ack" : "data");
 			text(row, "state", states[e->state & 3u]);
-			number(row, "hardware", e->cid >> 7);
-			number(row, "lane", e->cid >> 3 & 15u);
-			number(row, "port", e->cid & 7u);
-			number(row, "gone_in_ms", e->remaining);
+			ctl_number(row, "hardware", e->cid >> 7);
+			ctl_number(row, "lane", e->cid >> 3 & 15u);
+			ctl_number(row, "port", e->cid & 7u);
+			ctl_number(row, "gone_in_ms", e->remaining);
 			json_array_append_new(rows, row);
 		}
 		at = a->u.connections.next;
@@ -208,14 +204,14 @@ int ctl_log(struct ctl *c)
 		const struct rf_ctl_log_entry *e = &a->u.log.entry[i];
 		json_t *row = json_object();
 
-		number(row, "ms", e->ms);
+		ctl_number(row, "ms", e->ms);
 		text(row, "event", rf_ctl_event_text(e->kind));
-		number(row, "job", e->job);
-		number(row, "group", e->group);
+		ctl_number(row, "job", e->job);
+		ctl_number(row, "group", e->group);
 		if (e->rank != RF_CTL_NO_RANK)
-			number(row, "rank", e->rank);
+			ctl_number(row, "rank", e->rank);
 		text(row, "reason", rf_ctl_reason_name(e->reason));
-		number(row, "times", e->count);
+		ctl_number(row, "times", e->count);
 		json_array_append_new(rows, row);
 	}
 	ctl_print_table(c, rows);

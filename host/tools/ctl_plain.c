@@ -106,67 +106,47 @@ static uint16_t group_flags(const struct ctl *c)
 			  c->straggler << RF_CTL_J_STRAGGLER_LSB);
 }
 
-static int report(const struct ctl *c, const struct rf_client *clients)
+static struct rf_ctl_join join_of(const struct ctl *c, unsigned int r, int dtype, int op)
 {
-	const struct rf_ctl_ready *ready;
-	int rc = ctl_joined(clients, c->ranks);
+	const struct ctl_rank *own = &c->rank[r];
+	const struct ctl_rank *peer = &c->rank[(r + 1) % c->ranks];
+	struct rf_ctl_join join = {.ranks = (uint16_t)c->ranks,
+				   .dtype = (uint8_t)dtype,
+				   .op = (uint8_t)op,
+				   .mtu_log2 = (uint8_t)log2_of(c->mtu),
+				   .slots_log2 = (uint8_t)log2_of(c->slots),
+				   .slots_min_log2 = (uint8_t)log2_of(c->slots),
+				   .port = own->port,
+				   .src_ip = own->ip,
+				   .qpn = own->send_qpn,
+				   .peer_ip = peer->ip,
+				   .peer_qpn = peer->recv_qpn,
+				   .start_psn = own->psn,
+				   .lease_ms = RF_CTL_LEASE_NONE,
+				   .deadline_ms = (uint32_t)(c->timeout / NS_PER_MS),
+				   .flags = group_flags(c)};
 
+	return join;
+}
+
+int ctl_join_plain(struct ctl *c)
+{
+	static struct rf_client clients[CTL_RANKS_MAX];
+	static struct rf_ctl_join join[CTL_RANKS_MAX];
+	const struct rf_ctl_ready *ready;
+	int dtype, op, rc;
+
+	if (values(c, &dtype, &op) != 0)
+		return RF_EXIT_USAGE;
+	ctl_speak_for(c, c->job);
+	for (unsigned int r = 0; r < c->ranks; r++)
+		join[r] = join_of(c, r, dtype, op);
+	rc = ctl_register(c, join, c->ranks, c->job ^ 0x706c6eu, clients);
 	if (rc != RF_EXIT_GOOD)
 		return rc;
 	ready = rf_client_ready(&clients[0]);
 	printf("job %" PRIu64 ": %u ranks ready, %u slots, at most %u packets may be on their way "
 	       "on a connection\n",
 	       c->job, c->ranks, 1u << ready->slots_log2, ready->window);
-	return rc;
-}
-
-int ctl_join_plain(struct ctl *c)
-{
-	struct rf_client *clients = calloc(c->ranks, sizeof(*clients));
-	struct boxlink link;
-	int dtype, op, rc;
-
-	if (!clients || values(c, &dtype, &op) != 0) {
-		free(clients);
-		return RF_EXIT_USAGE;
-	}
-	ctl_speak_for(c, c->job);
-	/* One question for the box's address, not one of each rank. */
-	if (!ctl_page(c, RF_CTL_PAGE_BOX, 0)) {
-		free(clients);
-		return RF_EXIT_FAILED;
-	}
-	link = c->link;
-	link.box_mac = c->asker.box_mac;
-	for (unsigned int r = 0; r < c->ranks; r++) {
-		const struct ctl_rank *own = &c->rank[r];
-		const struct ctl_rank *peer = &c->rank[(r + 1) % c->ranks];
-		struct rf_ctl_join join = {
-			.ranks = (uint16_t)c->ranks,
-			.dtype = (uint8_t)dtype,
-			.op = (uint8_t)op,
-			.mtu_log2 = (uint8_t)log2_of(c->mtu),
-			.slots_log2 = (uint8_t)log2_of(c->slots),
-			.slots_min_log2 = (uint8_t)log2_of(c->slots),
-			.port = own->port,
-			.src_ip = own->ip,
-			.qpn = own->send_qpn,
-			.peer_ip = peer->ip,
-			.peer_qpn = peer->recv_qpn,
-			.start_psn = own->psn,
-			.lease_ms = RF_CTL_LEASE_NONE,
-			.deadline_ms = (uint32_t)(c->timeout / NS_PER_MS),
-			.flags = group_flags(c),
-		};
-
-		/* The same job registered twice is the same membership: that does no harm. */
-		boxlink_client(&link, &clients[r], (uint16_t)c->group, (uint16_t)r,
-			       (c->job ^ 0x706c6eu) * UINT64_C(0x9e3779b97f4a7c15) + r + 1);
-		rf_client_join(&clients[r], &join, boxlink_now());
-	}
-	boxlink_run(&link, clients, c->ranks, boxlink_joined,
-		    boxlink_now() + 3 * c->timeout + 1000 * NS_PER_MS);
-	rc = report(c, clients);
-	free(clients);
 	return rc;
 }

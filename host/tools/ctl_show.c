@@ -7,14 +7,13 @@
 #include "host/tools/ctl.h"
 #include "host/tools/opt.h"
 
-/* Name and number, as a line or as a member of an object. */
-static void field(json_t *object, const char *name, uint64_t value)
+void ctl_number(json_t *object, const char *name, uint64_t value)
 {
 	json_object_set_new(object, name, json_integer((json_int_t)value));
 }
 
 /* Prints an object: JSON, or a line for each member. */
-static void print_object(const struct ctl *c, json_t *object)
+void ctl_print_object(const struct ctl *c, json_t *object)
 {
 	const char *key;
 	json_t *value;
@@ -79,22 +78,22 @@ int ctl_status(struct ctl *c)
 		return RF_EXIT_FAILED;
 	b = &a->u.box;
 	o = json_object();
-	field(o, "ports", b->ports);
-	field(o, "lanes", b->lanes);
-	field(o, "width", b->width64 * 64u);
-	field(o, "mtu_max", 1u << b->mtu_log2);
-	field(o, "types16", b->fp16);
-	field(o, "groups", b->groups);
-	field(o, "groups_used", b->groups_used);
-	field(o, "connections", b->connections);
-	field(o, "tombstones", b->tombstones);
-	field(o, "beats_free", b->beats_free);
-	field(o, "slots_free", b->hslots_free);
-	field(o, "clock_khz", b->clock_khz);
-	field(o, "uptime_ms", b->uptime_ms);
-	field(o, "hold_ms", b->hold_ms);
-	field(o, "own_port", b->port);
-	print_object(c, o);
+	ctl_number(o, "ports", b->ports);
+	ctl_number(o, "lanes", b->lanes);
+	ctl_number(o, "width", b->width64 * 64u);
+	ctl_number(o, "mtu_max", 1u << b->mtu_log2);
+	ctl_number(o, "types16", b->fp16);
+	ctl_number(o, "groups", b->groups);
+	ctl_number(o, "groups_used", b->groups_used);
+	ctl_number(o, "connections", b->connections);
+	ctl_number(o, "tombstones", b->tombstones);
+	ctl_number(o, "beats_free", b->beats_free);
+	ctl_number(o, "slots_free", b->hslots_free);
+	ctl_number(o, "clock_khz", b->clock_khz);
+	ctl_number(o, "uptime_ms", b->uptime_ms);
+	ctl_number(o, "hold_ms", b->hold_ms);
+	ctl_number(o, "own_port", b->port);
+	ctl_print_object(c, o);
 	return RF_EXIT_GOOD;
 }
 
@@ -116,12 +115,12 @@ int ctl_groups(struct ctl *c)
 			const struct rf_ctl_group_entry *e = &a->u.groups.entry[i];
 			json_t *o = json_object();
 
-			field(o, "job", e->job);
-			field(o, "group", e->group);
+			ctl_number(o, "job", e->job);
+			ctl_number(o, "group", e->group);
 			json_object_set_new(o, "state", json_string(rf_ctl_state_text(e->state)));
-			field(o, "ranks", e->ranks);
-			field(o, "joined", e->joined);
-			field(o, "hardware", e->hw_group);
+			ctl_number(o, "ranks", e->ranks);
+			ctl_number(o, "joined", e->joined);
+			ctl_number(o, "hardware", e->hw_group);
 			json_array_append_new(rows, o);
 		}
 		if (a->u.groups.count == 0)
@@ -129,64 +128,5 @@ int ctl_groups(struct ctl *c)
 		first += a->u.groups.count;
 	} while (first < total);
 	ctl_print_table(c, rows);
-	return RF_EXIT_GOOD;
-}
-
-int ctl_ranks(struct ctl *c)
-{
-	json_t *rows = json_array();
-	unsigned int first = 0;
-	unsigned int total;
-
-	do {
-		const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_RANKS, (uint16_t)first);
-
-		if (!a) {
-			json_decref(rows);
-			return RF_EXIT_FAILED;
-		}
-		total = a->u.ranks.ranks;
-		for (unsigned int i = 0; i < a->u.ranks.count; i++) {
-			const struct rf_ctl_rank *k = &a->u.ranks.rank[i];
-			json_t *o = json_object();
-
-			field(o, "rank", first + i);
-			json_object_set_new(o, "state",
-					    json_string(k->flags & RF_CTL_RANK_GONE   ? "gone"
-							: k->flags & RF_CTL_RANK_LEFT ? "left"
-							: k->flags & RF_CTL_RANK_JOINED
-								? "joined"
-								: "missing"));
-			field(o, "port", k->port);
-			field(o, "lane", k->lane);
-			field(o, "age_ms", k->age_ms);
-			field(o, "next", k->next);
-			field(o, "sent", k->sent);
-			field(o, "una", k->una);
-			json_array_append_new(rows, o);
-		}
-		if (a->u.ranks.count == 0)
-			break;
-		first += a->u.ranks.count;
-	} while (first < total);
-	ctl_print_table(c, rows);
-	return RF_EXIT_GOOD;
-}
-
-int ctl_counters(struct ctl *c)
-{
-	const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_PORT, (uint16_t)c->port);
-	unsigned int count;
-	const char *const *names = boxlink_counter_names(&count);
-	json_t *o;
-
-	if (!a)
-		return RF_EXIT_FAILED;
-	o = json_object();
-	for (unsigned int i = 0; i < a->u.counters.count && i < count; i++) {
-		if (c->json || a->u.counters.value[i] != 0)
-			field(o, names[i], a->u.counters.value[i]);
-	}
-	print_object(c, o);
 	return RF_EXIT_GOOD;
 }

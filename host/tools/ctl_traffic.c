@@ -59,29 +59,12 @@ static struct rf_ctl_join join_of(const struct ctl *c, const struct traffic_plan
 	return join;
 }
 
-int ctl_joined(const struct rf_client *clients, unsigned int ranks)
-{
-	char text[256];
-	int rc = RF_EXIT_GOOD;
-
-	for (unsigned int r = 0; r < ranks; r++) {
-		if (rf_client_state(&clients[r]) == RF_CLIENT_READY)
-			continue;
-		rf_client_text(&clients[r], text, sizeof(text));
-		fprintf(stderr, "ringfold ctl: rank %u: %s\n", r, text);
-		rc = RF_EXIT_FAILED;
-	}
-	return rc;
-}
-
 static int report_join(const struct ctl *c, const struct traffic_plan *plan,
 		       const struct rf_client *clients)
 {
 	const struct rf_ctl_ready *ready;
-	int rc = ctl_joined(clients, plan->ranks);
+	int rc = RF_EXIT_GOOD;
 
-	if (rc != RF_EXIT_GOOD)
-		return rc;
 	ready = rf_client_ready(&clients[0]);
 	for (unsigned int r = 0; r < plan->ranks; r++) {
 		if (ready->place[r].port != plan->rank[r].place.port ||
@@ -103,39 +86,19 @@ static int report_join(const struct ctl *c, const struct traffic_plan *plan,
 
 int ctl_join(struct ctl *c)
 {
+	static struct rf_client clients[CTL_RANKS_MAX];
+	static struct rf_ctl_join join[CTL_RANKS_MAX];
 	static struct traffic_plan plan;
-	struct boxlink link;
-	struct rf_client *clients;
 	int rc;
 
 	if (c->ranks)
 		return ctl_join_plain(c);
 	rc = load(c, &plan);
-	if (rc != RF_EXIT_GOOD)
-		return rc;
-	clients = calloc(plan.ranks, sizeof(*clients));
-	if (!clients)
-		return RF_EXIT_FAILED;
-	/* One question for the box's address, not one of each rank. */
-	if (!ctl_page(c, RF_CTL_PAGE_BOX, 0)) {
-		free(clients);
-		return RF_EXIT_FAILED;
-	}
-	link = c->link;
-	link.box_mac = c->asker.box_mac;
-	for (unsigned int r = 0; r < plan.ranks; r++) {
-		struct rf_ctl_join join = join_of(c, &plan, r);
-
-		/* The same job registered twice is the same membership: that does no harm. */
-		boxlink_client(&link, &clients[r], (uint16_t)c->group, (uint16_t)r,
-			       (c->job ^ 0x63746cu) * UINT64_C(0x9e3779b97f4a7c15) + r + 1);
-		rf_client_join(&clients[r], &join, boxlink_now());
-	}
-	boxlink_run(&link, clients, plan.ranks, boxlink_joined,
-		    boxlink_now() + 3 * c->timeout + 1000 * NS_PER_MS);
-	rc = report_join(c, &plan, clients);
-	free(clients);
-	return rc;
+	for (unsigned int r = 0; rc == RF_EXIT_GOOD && r < plan.ranks; r++)
+		join[r] = join_of(c, &plan, r);
+	if (rc == RF_EXIT_GOOD)
+		rc = ctl_register(c, join, plan.ranks, c->job ^ 0x63746cu, clients);
+	return rc == RF_EXIT_GOOD ? report_join(c, &plan, clients) : rc;
 }
 
 /* ---- wait ---- */

@@ -54,16 +54,6 @@ const struct rf_ctl_reply *ctl_page(struct ctl *c, enum rf_ctl_page page, uint16
 	return ctl_answer(c, &c->asker);
 }
 
-static int command_drop(struct ctl *c)
-{
-	if (rf_client_drop(&c->asker, c->job, (uint16_t)c->group, RF_CTL_ABORT_USER,
-			   boxlink_now()) != 0 ||
-	    !ctl_answer(c, &c->asker))
-		return RF_EXIT_FAILED;
-	printf("job %" PRIu64 " group %u: ended\n", c->job, c->group);
-	return RF_EXIT_GOOD;
-}
-
 static int command_reset(struct ctl *c)
 {
 	if (rf_client_reset(&c->asker, boxlink_now()) != 0 || !ctl_answer(c, &c->asker))
@@ -72,32 +62,70 @@ static int command_reset(struct ctl *c)
 	return RF_EXIT_GOOD;
 }
 
-static const struct {
+static const struct command {
 	const char *name;
 	int (*run)(struct ctl *c);
+	bool job; /* it is about one */
 } commands[] = {
-	{"join", ctl_join},
-	{"wait", ctl_wait},
-	{"status", ctl_status},
-	{"groups", ctl_groups},
-	{"ranks", ctl_ranks},
-	{"counters", ctl_counters},
-	{"drop", command_drop},
-	{"reset", command_reset},
-	{"ports", ctl_ports},
-	{"slots", ctl_slots},
-	{"connections", ctl_connections},
-	{"log", ctl_log},
+	{"join", ctl_join, false},         {"wait", ctl_wait, false},
+	{"status", ctl_status, false},     {"groups", ctl_groups, false},
+	{"ranks", ctl_ranks, true},        {"stragglers", ctl_stragglers, true},
+	{"counters", ctl_counters, false}, {"drop", ctl_drop, true},
+	{"reset", command_reset, false},   {"ports", ctl_ports, false},
+	{"slots", ctl_slots, false},       {"connections", ctl_connections, false},
+	{"log", ctl_log, false},
 };
 
-static int (*find_command(const char *name))(struct ctl *c)
+static const struct command *find_command(const char *name)
 {
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(name, commands[i].name) == 0)
-			return commands[i].run;
+			return &commands[i];
 	}
 	fprintf(stderr, "ringfold ctl: unknown command '%s', see --help\n", name);
 	return NULL;
+}
+
+/* Command, and job where it wants one; NULL with a message. */
+static const struct command *words(struct ctl *c, int argc, char **argv)
+{
+	const struct command *command;
+	char why[256];
+
+	if (argc < 1) {
+		fprintf(stderr, "ringfold ctl: a command is needed, see --help\n");
+		return NULL;
+	}
+	command = find_command(argv[0]);
+	if (!command)
+		return NULL;
+	if (argc > (command->job ? 2 : 1)) {
+		fprintf(stderr, "ringfold ctl %s: '%s' is one word too many\n", command->name,
+			argv[argc - 1]);
+		return NULL;
+	}
+	if (argc == 2 &&
+	    rf_number_parse("JOB", argv[1], 1, UINT64_MAX, &c->job, why, sizeof(why)) != 0) {
+		fprintf(stderr, "ringfold ctl %s: %s\n", command->name, why);
+		return NULL;
+	}
+	if (command->job && c->job == 0) {
+		fprintf(stderr, "ringfold ctl %s: which job? (`ringfold ctl groups` lists them)\n",
+			command->name);
+		return NULL;
+	}
+	return command;
+}
+
+static int number(const char *option, const char *text, uint64_t most, unsigned int *to, char *why,
+		  size_t room)
+{
+	uint64_t value = 0;
+
+	if (text && rf_number_parse(option, text, 0, most, &value, why, room) != 0)
+		return -1;
+	*to = (unsigned int)value;
+	return 0;
 }
 
 static int parse_values(struct ctl *c)
@@ -107,7 +135,9 @@ static int parse_values(struct ctl *c)
 	if (rf_ip_parse("--box-ip", c->box_text, &c->link.box_ip, why, sizeof(why)) != 0 ||
 	    (*c->ip_text && rf_ip_parse("--ip", c->ip_text, &c->link.ip, why, sizeof(why)) != 0) ||
 	    rf_hex_parse("--key", c->key_text, c->link.key, RF_CTL_KEY_BYTES, why, sizeof(why)) !=
-		    0) {
+		    0 ||
+	    number("--group", c->group_text, 0xffff, &c->group, why, sizeof(why)) != 0 ||
+	    number("--port", c->port_text, RF_CTL_PORTS_MAX - 1, &c->port, why, sizeof(why)) != 0) {
 		fprintf(stderr, "ringfold ctl: %s\n", why);
 		return -1;
 	}
@@ -115,11 +145,8 @@ static int parse_values(struct ctl *c)
 		fprintf(stderr, "ringfold ctl: --slots is a power of two from 16 to 32768\n");
 		return -1;
 	}
-	if (c->group > 0xffff || c->port >= RF_CTL_PORTS_MAX || c->timeout < 1000000) {
-		fprintf(stderr,
-			"ringfold ctl: --group is below 65536, --port below %u, --timeout "
-			"1ms or more\n",
-			RF_CTL_PORTS_MAX);
+	if (c->timeout < 1000000) {
+		fprintf(stderr, "ringfold ctl: --timeout is 1ms or more\n");
 		return -1;
 	}
 	return 0;
@@ -188,9 +215,11 @@ int main(int argc, char **argv)
 		{RF_OPT_UINT, "slots", 0, &c.slots, "N",
 		 "join: slots wanted, 16 are taken where there are no more", NULL},
 		{RF_OPT_U64, "job", 'j', &c.job, "N",
-		 "the job, for join and wait instead of the plan's", NULL},
-		{RF_OPT_UINT, "group", 'g', &c.group, "N", "the group of the job", NULL},
-		{RF_OPT_UINT, "port", 'p', &c.port, "N", "counters: port of the box", NULL},
+		 "the job: of join and wait instead of the plan's, of others instead of JOB", NULL},
+		{RF_OPT_STRING, "group", 'g', &c.group_text, "N",
+		 "one group of the job; else join, wait: 0, others: all", NULL},
+		{RF_OPT_STRING, "port", 'p', &c.port_text, "N",
+		 "counters: of this port of the box alone", NULL},
 		{RF_OPT_TIME, "timeout", 0, &c.timeout, "TIME",
 		 "how long the box may take; wait: how long nothing may move", NULL},
 		{RF_OPT_TIME, "watch", 'w', &c.watch, "TIME", "again and again, so often; 0s: once",
@@ -199,7 +228,7 @@ int main(int argc, char **argv)
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
 	const struct rf_opt_page page = {
-		.usage = "ringfold ctl COMMAND [options]",
+		.usage = "ringfold ctl COMMAND [JOB] [options]",
 		.intro = "Commands:\n"
 			 "  join      register the ranks of generated traffic (open loop, no "
 			 "lease), or, with --rank, of\n"
@@ -217,16 +246,20 @@ int main(int argc, char **argv)
 			 "  connections  the connection table, tombstones included\n"
 			 "  log       what has happened to groups, oldest first; with --watch what "
 			 "comes\n"
-			 "  ranks     the ranks of --job, --group\n"
-			 "  counters  what a port of the box has counted (zeroes left out)\n"
-			 "  drop      end --job, --group\n"
+			 "  ranks JOB      where the ranks of a job stand, who is awaited, who was "
+			 "the last how often\n"
+			 "  stragglers JOB by how much the last rank of each group came behind the "
+			 "first: histogram\n"
+			 "  counters  what the box has counted: ports, firmware, refusals (zeroes "
+			 "left out)\n"
+			 "  drop JOB  end a job's groups\n"
 			 "  reset     end everything",
 		.examples = "  ringfold ctl join --traffic /tmp/t --device "
 			    "net_memif0,role=client,socket=/run/rf/c.sock,socket-abstract=no\n"
-			    "  ringfold ctl counters --device net_af_packet0,iface=eth1 --port 2",
+			    "  ringfold ctl ranks 7 --device net_af_packet0,iface=eth1 --watch 1s",
 		.opts = opts,
 	};
-	int (*command)(struct ctl * c);
+	const struct command *command;
 	int n = rf_opt_parse(&page, argc, argv);
 
 	if (n == -1)
@@ -238,13 +271,14 @@ int main(int argc, char **argv)
 	c.ip_text = c.ip_text ? c.ip_text : rf_setting_text("RF_IP");
 	c.box_text = c.box_text ? c.box_text : rf_setting_text("RF_BOX_IP");
 	c.key_text = c.key_text ? c.key_text : rf_setting_text("RF_KEY");
-	if (n + 1 != argc || !*c.device) {
-		fprintf(stderr, "ringfold ctl: %s, see --help\n",
-			!*c.device ? "--device is missing" : "exactly one command is needed");
-		return RF_EXIT_USAGE;
-	}
-	command = find_command(argv[n]);
+	c.all_groups = !c.group_text;
+	c.all_ports = !c.port_text;
+	command = words(&c, argc - n, argv + n);
 	if (!command || parse_values(&c) != 0)
 		return RF_EXIT_USAGE;
-	return run(&c, command);
+	if (!*c.device) {
+		fprintf(stderr, "ringfold ctl: --device is missing, see --help\n");
+		return RF_EXIT_USAGE;
+	}
+	return run(&c, command->run);
 }

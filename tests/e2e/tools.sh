@@ -44,11 +44,64 @@ run 0 "ctl ranks" $ctl ranks --job 6776174
 check "... rank 5 at port 1, lane 1" says 0 "^ *5 *joined *1 *1 "
 run 1 "ctl wait, nothing comes" $ctl wait --traffic "$dir/t" --timeout 500ms
 check "... says how far it got" says 0 "0 of 512 packets have left the box"
-run 0 "ctl counters" $ctl counters --port 0
+run 0 "ctl ranks JOB" $ctl ranks 6776174
+check "... the same" says 0 "^ *5 *joined *1 *1 "
+run 0 "ctl ranks JOB --json" $ctl ranks 6776174 --json
+check "... nobody was the last yet" python3 -c "
+import json
+t = json.load(open('$dir/0.err'))
+assert len(t) == 8 and {r['last'] for r in t} == {0} and {r['awaited_ms'] for r in t} == {0}"
+run 0 "ctl stragglers JOB" $ctl stragglers 6776174
+check "... says how many measurements" says 0 "job 6776174 group 0: 0 measurements"
+run 0 "ctl stragglers JOB --json" $ctl stragglers 6776174 --json
+check "... is JSON" python3 -c "
+import json
+t = json.load(open('$dir/0.err'))
+assert len(t) == 1 and len(t[0]['ranks']) == 8 and t[0]['bins'] == []"
+run 0 "ctl counters --port" $ctl counters --port 0
 check "... counts control packets" says 0 "^punted "
-run 0 "ctl drop" $ctl drop --job 6776174
+run 0 "ctl counters" $ctl counters
+check "... of every port" says 0 "counter *port_0 *port_1 *port_2 *port_3"
+check "... of the firmware" says 0 "^groups_ready *1$"
+check "... and refusals" says 0 "^CONNECTION_TAKEN "
+run 0 "ctl counters --json" $ctl counters --json
+check "... all of them" python3 -c "
+import json
+t = json.load(open('$dir/0.err'))
+assert len(t['ports']) > 50 and t['firmware']['groups_ready'] == 1 and t['refused']['TAG'] == 0"
+run 0 "ctl drop JOB" $ctl drop 6776174
 run 0 "ctl groups" $ctl groups
 check "... it has failed" says 0 "6776174 .*failed"
+run 0 "ctl join of the same job at once" $ctl join --traffic "$dir/t"
+check "... is another group" says 0 "8 ranks ready"
+run 0 "... and again" $ctl join --traffic "$dir/t"
+run 0 "ctl counters" $ctl counters
+check "... made no third one" says 0 "^groups_ready *2$"
+run 0 "ctl drop --job" $ctl drop --job 6776174
+run 0 "a third one" $ctl join --traffic "$dir/t" --slots 256
+run 0 "a second group of the job" $ctl join --group 3 --slots 64 --job 6776174 --rank 10.0.1.1,send=17,psn=5,recv=18,port=0 \
+	--rank 10.0.1.2,send=17,psn=9,recv=18,port=1
+run 0 "ctl ranks of both" $ctl ranks 6776174 --json
+check "... ten ranks" python3 -c "
+import json
+t = json.load(open('$dir/0.err'))
+assert sorted({(r['group'], r['rank']) for r in t}) == [(0, r) for r in range(8)] + [(3, 0), (3, 1)], t"
+run 0 "ctl ranks of one" $ctl ranks 6776174 --group 3 --json
+check "... two" python3 -c "import json; assert len(json.load(open('$dir/0.err'))) == 2"
+run 0 "ctl drop of both" $ctl drop 6776174
+check "... group 0" says 0 "group 0: ended"
+check "... group 3" says 0 "group 3: ended"
+run 0 "ctl connections" $ctl connections
+check "... plain ranks leave tombstones" test "$(grep -c ' data *tombstone ' "$dir/0.err")" = 10
+run 0 "... which a new group takes over" $ctl join --group 3 --slots 64 --job 6776174 \
+	--rank 10.0.1.1,send=17,psn=5,recv=18,port=0 --rank 10.0.1.2,send=17,psn=9,recv=18,port=1
+run 1 "a rank too many on a port" $ctl join --job 12 --slots 64 --rank 10.0.2.1,send=17,psn=5,recv=18,port=0 \
+	--rank 10.0.2.2,send=17,psn=5,recv=18,port=0 --rank 10.0.2.3,send=17,psn=5,recv=18,port=0
+check "... is named" says 0 "come in by the same port"
+run 0 "... and at once again with another port" $ctl join --job 12 --slots 64 --rank 10.0.2.1,send=17,psn=5,recv=18,port=0 \
+	--rank 10.0.2.2,send=17,psn=5,recv=18,port=0 --rank 10.0.2.3,send=17,psn=5,recv=18,port=1
+run 0 "ctl drop" $ctl drop 12
+run 0 "ctl drop" $ctl drop 6776174
 run 1 "ctl drop of what is not there" $ctl drop --job 5
 check "... is refused by name" says 0 "refused: the box knows no such group"
 run 0 "ctl reset" $ctl reset
@@ -61,6 +114,14 @@ run 1 "ctl, no such plan" $ctl join --traffic "$dir/nothing"
 check "... names the file" says 0 "nothing/traffic.json"
 run 2 "ctl, unknown command" $ctl leave
 run 2 "ctl, no command" $ctl
+run 2 "ctl drop of no job" $ctl drop
+check "... asks which" says 0 "which job"
+run 2 "ctl ranks of a job that is no number" $ctl ranks seven
+run 2 "ctl status with a word too many" $ctl status 7
+run 2 "ctl, port that no box has" $ctl counters --port 8
+run 2 "ctl, group that is no number" $ctl ranks 7 --group x
+run 2 "ctl, key cut short" $ctl status --key 0123
+run 1 "ctl, port that this box has not" $ctl counters --port 7
 run 2 "ctl, slots no power of two" $ctl join --slots 100
 run 2 "ctl, address that is none" $ctl status --box-ip ten
 RF_DEVICE= run 2 "ctl without a device" $ctl status

@@ -1,0 +1,267 @@
+/* ringfold ctl ranks, stragglers, drop: the groups of one job. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+
+#include "host/tools/ctl.h"
+#include "host/tools/opt.h"
+
+#define GROUPS_MAX 64u
+
+static bool is_active(unsigned int state)
+{
+	return state == RF_CTL_S_JOINING || state == RF_CTL_S_READY || state == RF_CTL_S_DRAINING;
+}
+
+/* Adds a number where it is not yet. */
+static unsigned int add(uint16_t *number, unsigned int count, uint16_t value)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (number[i] == value)
+			return count;
+	if (count < GROUPS_MAX)
+		number[count++] = value;
+	return count;
+}
+
+/*
+ * Numbers of the job's groups: those that are alive, or, where none is, those that the box
+ * remembers. Their count, or -1.
+ */
+static int find_groups(struct ctl *c, uint16_t *number)
+{
+	uint16_t old[GROUPS_MAX];
+	unsigned int first = 0, total, alive = 0, ended = 0;
+
+	do {
+		const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_GROUPS, (uint16_t)first);
+
+		if (!a)
+			return -1;
+		total = a->u.groups.total;
+		for (unsigned int i = 0; i < a->u.groups.count; i++) {
+			const struct rf_ctl_group_entry *e = &a->u.groups.entry[i];
+
+			if (e->job != c->job)
+				continue;
+			if (is_active(e->state))
+				alive = add(number, alive, e->group);
+			else
+				ended = add(old, ended, e->group);
+		}
+		if (a->u.groups.count == 0)
+			break;
+		first += a->u.groups.count;
+	} while (first < total);
+	for (unsigned int i = 0; alive == 0 && i < ended; i++)
+		number[i] = old[i];
+	return (int)(alive > 0 ? alive : ended);
+}
+
+int ctl_each_group(struct ctl *c, int (*each)(struct ctl *c, void *arg), void *arg)
+{
+	uint16_t number[GROUPS_MAX];
+	int count = c->all_groups ? find_groups(c, number) : 0;
+	int rc = RF_EXIT_GOOD;
+
+	if (count < 0)
+		return RF_EXIT_FAILED;
+	/* Where there is none, the box says so. */
+	if (count == 0)
+		return each(c, arg);
+	for (int i = 0; i < count && rc == RF_EXIT_GOOD; i++) {
+		c->group = number[i];
+		rc = each(c, arg);
+	}
+	return rc;
+}
+
+static int drop(struct ctl *c, void *arg)
+{
+	(void)arg;
+	if (rf_client_drop(&c->asker, c->job, (uint16_t)c->group, RF_CTL_ABORT_USER,
+			   boxlink_now()) != 0 ||
+	    !ctl_answer(c, &c->asker))
+		return RF_EXIT_FAILED;
+	printf("job %" PRIu64 " group %u: ended\n", c->job, c->group);
+	return RF_EXIT_GOOD;
+}
+
+int ctl_drop(struct ctl *c)
+{
+	return ctl_each_group(c, drop, NULL);
+}
+
+/* ---- ranks ---- */
+
+static const char *state_of(unsigned int flags)
+{
+	if (flags & RF_CTL_RANK_GONE)
+		return "gone";
+	if (flags & RF_CTL_RANK_LEFT)
+		return "left";
+	return flags & RF_CTL_RANK_JOINED ? "joined" : "missing";
+}
+
+static void add_rank(const struct ctl *c, const struct rf_ctl_rank *k, unsigned int rank,
+		     const struct rf_ctl_lag_page *lag, json_t *rows)
+{
+	json_t *o = json_pack("{}");
+	unsigned int at = rank - lag->first;
+
+	ctl_number(o, "rank", rank);
+	json_object_set_new(o, "state", json_string(state_of(k->flags)));
+	ctl_number(o, "port", k->port);
+	ctl_number(o, "lane", k->lane);
+	ctl_number(o, "age_ms", k->age_ms);
+	ctl_number(o, "next", k->next);
+	ctl_number(o, "sent", k->sent);
+	ctl_number(o, "una", k->una);
+	ctl_number(o, "awaited_ms", lag->awaited == rank ? lag->awaited_ms : 0u);
+	ctl_number(o, "last", at < lag->count ? lag->rank[at].times : 0u);
+	ctl_number(o, "last_most_us", at < lag->count ? lag->rank[at].most_us : 0u);
+	ctl_number(o, "group", c->group);
+	json_array_append_new(rows, o);
+}
+
+static int add_ranks(struct ctl *c, void *rows)
+{
+	unsigned int first = 0, total, count;
+
+	do {
+		const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_LAG, (uint16_t)first);
+		struct rf_ctl_lag_page lag;
+
+		if (!a)
+			return RF_EXIT_FAILED;
+		lag = a->u.lag;
+		a = ctl_page(c, RF_CTL_PAGE_RANKS, (uint16_t)first);
+		if (!a)
+			return RF_EXIT_FAILED;
+		total = a->u.ranks.ranks;
+		count = a->u.ranks.count;
+		for (unsigned int i = 0; i < count; i++)
+			add_rank(c, &a->u.ranks.rank[i], first + i, &lag, rows);
+		first += count;
+	} while (count > 0 && first < total);
+	return RF_EXIT_GOOD;
+}
+
+int ctl_ranks(struct ctl *c)
+{
+	json_t *rows = json_array();
+	int rc = ctl_each_group(c, add_ranks, rows);
+
+	if (rc == RF_EXIT_GOOD)
+		ctl_print_table(c, rows);
+	else
+		json_decref(rows);
+	return rc;
+}
+
+/* ---- stragglers ---- */
+
+/* Lower end of a bin in microseconds. */
+static uint32_t bin_from(unsigned int bin)
+{
+	return bin == 0 ? 0u : 1u << (bin - 1);
+}
+
+static json_t *bins_of(const struct rf_ctl_lag_page *lag)
+{
+	json_t *bins = json_array();
+
+	for (unsigned int i = 0; i < lag->bins; i++) {
+		json_t *o;
+
+		if (lag->bin[i] == 0)
+			continue;
+		o = json_object();
+		ctl_number(o, "from_us", bin_from(i));
+		if (i + 1 < RF_CTL_LAG_BINS)
+			ctl_number(o, "below_us", bin_from(i + 1));
+		ctl_number(o, "times", lag->bin[i]);
+		json_array_append_new(bins, o);
+	}
+	return bins;
+}
+
+static uint64_t measurements(const struct rf_ctl_lag_page *lag)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < lag->bins; i++)
+		sum += lag->bin[i];
+	return sum;
+}
+
+static void print_lag(const struct ctl *c, const struct rf_ctl_lag_page *lag, json_t *o)
+{
+	uint64_t all = measurements(lag), most = 1;
+
+	printf("job %" PRIu64 " group %u: %" PRIu64 " measurements", c->job, c->group, all);
+	if (all > 0)
+		printf(", the last rank %" PRIu64 " us behind the first on average",
+		       lag->sum_us / all);
+	if (lag->awaited != RF_CTL_NO_RANK)
+		printf("; rank %u is awaited, for %u ms now", lag->awaited, lag->awaited_ms);
+	putchar('\n');
+	for (unsigned int i = 0; i < lag->bins; i++)
+		most = lag->bin[i] > most ? lag->bin[i] : most;
+	for (unsigned int i = 0; i < lag->bins; i++)
+		if (lag->bin[i] > 0)
+			printf("%10u us and more %10u  %.*s\n", bin_from(i), lag->bin[i],
+			       (int)((40 * (uint64_t)lag->bin[i] + most - 1) / most),
+			       "########################################");
+	for (unsigned int i = 0; i < lag->count; i++)
+		if (lag->rank[i].times > 0)
+			printf("rank %4u: the last %u times, by at most %u us\n", lag->first + i,
+			       lag->rank[i].times, lag->rank[i].most_us);
+	json_decref(o);
+}
+
+static int add_lag(struct ctl *c, void *list)
+{
+	const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_LAG, 0);
+	const struct rf_ctl_lag_page *lag;
+	json_t *o, *ranks;
+
+	if (!a)
+		return RF_EXIT_FAILED;
+	lag = &a->u.lag;
+	ranks = json_array();
+	for (unsigned int i = 0; i < lag->count; i++)
+		json_array_append_new(ranks,
+				      json_pack("{si sI sI}", "rank", (int)(lag->first + i),
+						"times", (json_int_t)lag->rank[i].times, "most_us",
+						(json_int_t)lag->rank[i].most_us));
+	o = json_object();
+	ctl_number(o, "job", c->job);
+	ctl_number(o, "group", c->group);
+	ctl_number(o, "measurements", measurements(lag));
+	ctl_number(o, "sum_us", lag->sum_us);
+	if (lag->awaited != RF_CTL_NO_RANK) {
+		ctl_number(o, "awaited", lag->awaited);
+		ctl_number(o, "awaited_ms", lag->awaited_ms);
+	}
+	json_object_set_new(o, "bins", bins_of(lag));
+	json_object_set_new(o, "ranks", ranks);
+	if (c->json)
+		json_array_append_new(list, o);
+	else
+		print_lag(c, lag, o);
+	return RF_EXIT_GOOD;
+}
+
+int ctl_stragglers(struct ctl *c)
+{
+	json_t *list = json_array();
+	int rc = ctl_each_group(c, add_lag, list);
+
+	if (rc == RF_EXIT_GOOD && c->json) {
+		json_dumpf(list, stdout, JSON_INDENT(1));
+		putchar('\n');
+	}
+	json_decref(list);
+	return rc;
+}

@@ -1,0 +1,91 @@
+/* ringfold ctl: ranks that cannot join by themselves are registered. */
+#include <stdio.h>
+
+#include "host/tools/ctl.h"
+#include "host/tools/opt.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+/* Memberships of one job and group that a box may remember: more than it has records. */
+#define ATTEMPTS_MAX 24u
+
+/* Whether an answer is what remains of a membership that has ended, or of another one. */
+static bool is_memory(const struct rf_client *client)
+{
+	const struct rf_ctl_failed *f = rf_client_failed(client);
+
+	if (rf_client_state(client) != RF_CLIENT_FAILED || !f || rf_client_waiting(client) ||
+	    rf_client_ready(client))
+		return false;
+	switch (f->reason) {
+	case RF_CTL_R_RANK_TAKEN:
+	case RF_CTL_R_SUCCESSOR_UNKNOWN:
+	case RF_CTL_R_NO_LANES:
+	case RF_CTL_R_NO_PASSES:
+	case RF_CTL_R_MISSING_RANKS:
+	case RF_CTL_R_LEASE:
+	case RF_CTL_R_ABORTED:
+	case RF_CTL_R_OPERATOR:
+	case RF_CTL_R_RESET:
+	case RF_CTL_R_DISAGREE:
+	case RF_CTL_R_LENGTH:
+	case RF_CTL_R_ELEMENT:
+	case RF_CTL_R_OPCODE:
+	case RF_CTL_R_NAK:
+	case RF_CTL_R_HARDWARE:
+	case RF_CTL_R_ENDED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Of a group that is being made the first rank to come hears that it waits; of an old one none
+ * does. */
+static bool all_memories(const struct rf_client *clients, unsigned int ranks)
+{
+	for (unsigned int r = 0; r < ranks; r++)
+		if (!is_memory(&clients[r]))
+			return false;
+	return true;
+}
+
+static int judge(const struct rf_client *clients, unsigned int ranks)
+{
+	char text[512];
+	int rc = RF_EXIT_GOOD;
+
+	for (unsigned int r = 0; r < ranks; r++) {
+		if (rf_client_state(&clients[r]) == RF_CLIENT_READY)
+			continue;
+		rf_client_text(&clients[r], text, sizeof(text));
+		fprintf(stderr, "ringfold ctl: rank %u: %s\n", r, text);
+		rc = RF_EXIT_FAILED;
+	}
+	return rc;
+}
+
+int ctl_register(struct ctl *c, const struct rf_ctl_join *join, unsigned int ranks, uint64_t seed,
+		 struct rf_client *clients)
+{
+	struct boxlink link;
+
+	/* One question for the box's address, not one of each rank. */
+	if (!ctl_page(c, RF_CTL_PAGE_BOX, 0))
+		return RF_EXIT_FAILED;
+	link = c->link;
+	link.box_mac = c->asker.box_mac;
+	for (unsigned int i = 0; i < ATTEMPTS_MAX; i++) {
+		uint64_t token = (seed + ((uint64_t)i << 32)) * UINT64_C(0x9e3779b97f4a7c15);
+
+		for (unsigned int r = 0; r < ranks; r++) {
+			boxlink_client(&link, &clients[r], (uint16_t)c->group, (uint16_t)r,
+				       token + r + 1);
+			rf_client_join(&clients[r], &join[r], boxlink_now());
+		}
+		boxlink_run(&link, clients, ranks, boxlink_joined,
+			    boxlink_now() + 3 * c->timeout + 1000 * NS_PER_MS);
+		if (!all_memories(clients, ranks))
+			break;
+	}
+	return judge(clients, ranks);
+}

@@ -2,7 +2,7 @@
 # and COIN CLP where schemes solve LPs.
 
 PLANNER_SRC := $(addprefix planner/,topology.c topology_json.c textline.c generate.c plan.c plan_json.c verify.c \
-  fluid.c chunks.c)
+  fluid.c chunks.c canon.c)
 PLANNER_SRC += $(addprefix planner/,lp.c graph.c master.c steiner.c arbor.c pack.c scheme.c ring.c rack.c servers.c \
   atp.c best.c grid.c inart.c forestcoll.c exact.c quantise.c)
 PLANNER_LDLIBS := -lClp -ljansson -lm

@@ -17,7 +17,7 @@
 static struct plan *finish(struct pack *p, const char *name, const struct scheme_options *o,
 			   struct topo_error *e)
 {
-	double few = o->chunks > 0 ? fmin(0.01, 2.0 / o->chunks) : FEW;
+	double few = o->chunks > 0 ? fmin(0.005, 1.0 / o->chunks) : FEW;
 	double seconds = 0.1 * p->seconds;
 	struct plan *plan = master_plan(p->m, name, few, seconds);
 
@@ -82,7 +82,7 @@ static bool take_better(struct pack *p, const struct scheme_options *o)
 
 		if (!is_worth_it(s, p->t->workers <= SEED_WORKERS))
 			continue;
-		other = scheme_run(s, p->t, &quick, NULL);
+		other = scheme_run_ordered(s, p->t, &quick, NULL);
 		if (other && other->throughput > p->value * (1 + FEW)) {
 			for (int k = 0; k < other->trees; k++)
 				plan_copy_tree(p->m->pool, other, k, 1);
@@ -103,7 +103,7 @@ static void take_single(struct pack *p, const struct scheme_options *o)
 
 	plain.chunks = 0;
 	for (int i = 0; i < 4; i++) {
-		struct plan *other = scheme_run(scheme_find(names[i]), p->t, &plain, NULL);
+		struct plan *other = scheme_run_ordered(scheme_find(names[i]), p->t, &plain, NULL);
 
 		for (int k = 0; other && k < other->trees && other->trees <= p->t->boxes; k++)
 			plan_copy_tree(p->m->pool, other, k, 1);

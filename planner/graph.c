@@ -215,6 +215,7 @@ struct flow *flow_new(const struct topology *t)
 
 	f->t = t;
 	f->rest = room((size_t)t->links * 2, sizeof(double));
+	f->capacity = room((size_t)t->links * 2, sizeof(double));
 	f->level = room((size_t)t->nodes, sizeof(int));
 	f->next = room((size_t)t->nodes, sizeof(int));
 	f->queue = room((size_t)t->nodes, sizeof(int));
@@ -225,11 +226,19 @@ struct flow *flow_new(const struct topology *t)
 void flow_free(struct flow *f)
 {
 	free(f->rest);
+	free(f->capacity);
 	free(f->level);
 	free(f->next);
 	free(f->queue);
 	free(f->path);
 	free(f);
+}
+
+/* What rounding leaves of an arc that is used up. A flow along a path makes at least one arc
+ * exactly 0, so that the search would end even if this were taken for room. */
+static bool is_full(const struct flow *f, int arc)
+{
+	return f->rest[arc] <= 4e-16 * (f->capacity[arc] + f->capacity[arc ^ 1]);
 }
 
 /* Levels from the begin; the marked node that was found first, or -1. */
@@ -250,7 +259,7 @@ static int find_levels(struct flow *f, int from, const bool *to)
 		for (int i = t->first[at]; i < t->first[at + 1]; i++) {
 			int next = topo_arc_to(t, t->out[i]);
 
-			if (f->level[next] >= 0 || f->rest[t->out[i]] <= 1e-12 * f->scale)
+			if (f->level[next] >= 0 || is_full(f, t->out[i]))
 				continue;
 			f->level[next] = f->level[at] + 1;
 			f->queue[tail++] = next;
@@ -272,7 +281,7 @@ static double flood(struct flow *f, int from, const bool *to)
 
 		for (; f->next[at] < t->first[at + 1]; f->next[at]++) {
 			arc = t->out[f->next[at]];
-			if (f->rest[arc] > 1e-12 * f->scale &&
+			if (!is_full(f, arc) &&
 			    f->level[topo_arc_to(t, arc)] == f->level[at] + 1)
 				break;
 		}
@@ -300,10 +309,9 @@ double flow_find(struct flow *f, int from, const bool *to, const double *capacit
 	const struct topology *t = f->t;
 	double sum = 0;
 
-	f->scale = 0;
 	for (int arc = 0; arc < 2 * t->links; arc++) {
-		f->rest[arc] = capacity ? capacity[arc] : topo_arc_capacity(t, arc);
-		f->scale = fmax(f->scale, f->rest[arc]);
+		f->capacity[arc] = capacity ? capacity[arc] : topo_arc_capacity(t, arc);
+		f->rest[arc] = f->capacity[arc];
 	}
 	if (to[from])
 		return INFINITY;
@@ -333,33 +341,79 @@ int plan_roots(const struct topology *t, int *list)
 	return n;
 }
 
+/* Where a worker's flows begin and end: its switch, if one link is all it has. */
+static int anchor(const struct topology *t, int worker)
+{
+	return t->node[worker].rack >= 0 ? t->node[worker].rack : worker;
+}
+
+/* The least of the links of workers that have only one: no flow of theirs is more, and what their
+ * switches carry is looked at once for all of them. */
+static double least_link(const struct topology *t, bool reduce_only)
+{
+	double least = INFINITY;
+
+	for (int i = 0; i < t->workers; i++) {
+		int w = t->worker[i];
+
+		if (anchor(t, w) == w || (reduce_only && t->node[w].server))
+			continue;
+		least = fmin(least, topo_arc_capacity(t, t->out[t->first[w]]));
+		if (!reduce_only)
+			least = fmin(least, topo_arc_capacity(t, t->out[t->first[w]] ^ 1));
+	}
+	return least;
+}
+
+/* From every worker to the roots together. */
+static double cut_to_roots(struct flow *f, bool *to, bool *done)
+{
+	const struct topology *t = f->t;
+	int *list = room((size_t)t->nodes, sizeof(int));
+	double bound = least_link(t, true);
+	int n = plan_roots(t, list);
+
+	for (int i = 0; i < n; i++)
+		to[list[i]] = true;
+	for (int i = 0; i < t->workers; i++) {
+		int from = anchor(t, t->worker[i]);
+
+		if (to[t->worker[i]] || done[from])
+			continue;
+		done[from] = true;
+		bound = fmin(bound, flow_find(f, from, to, NULL, bound));
+	}
+	free(list);
+	return bound;
+}
+
 double bound_cut(const struct topology *t, bool reduce_only)
 {
 	struct flow *f = flow_new(t);
 	bool *to = room((size_t)t->nodes, sizeof(bool));
-	int *list = room((size_t)t->nodes, sizeof(int));
-	double bound = INFINITY;
+	bool *done = room((size_t)t->nodes, sizeof(bool));
+	double bound = least_link(t, false);
+	int first = t->workers > 0 ? anchor(t, t->worker[0]) : 0;
 
-	if (reduce_only) {
-		int n = plan_roots(t, list);
-
-		for (int i = 0; i < n; i++)
-			to[list[i]] = true;
-		for (int i = 0; i < t->workers; i++)
-			bound = fmin(bound, flow_find(f, t->worker[i], to, NULL, bound));
-	}
+	if (reduce_only)
+		bound = cut_to_roots(f, to, done);
+	done[first] = true;
 	for (int i = 1; i < t->workers && !reduce_only; i++) {
-		for (int way = 0; way < 2; way++) {
-			int a = t->worker[way ? 0 : i];
-			int b = t->worker[way ? i : 0];
+		int other = anchor(t, t->worker[i]);
 
-			to[b] = true;
-			bound = fmin(bound, flow_find(f, a, to, NULL, bound));
-			to[b] = false;
+		if (done[other])
+			continue;
+		done[other] = true;
+		for (int way = 0; way < 2; way++) {
+			int end = way ? other : first;
+
+			to[end] = true;
+			bound = fmin(bound, flow_find(f, way ? first : other, to, NULL, bound));
+			to[end] = false;
 		}
 	}
 	flow_free(f);
 	free(to);
-	free(list);
+	free(done);
 	return bound;
 }

@@ -46,8 +46,7 @@ struct heap_entry heap_pop(struct heap *h);
 /* Maximal flow between two nodes by arcs' capacities; stops at `enough`. */
 struct flow {
 	const struct topology *t;
-	double *rest; /* of arcs */
-	double scale; /* the largest capacity: what is below 1e-12 of it is nothing */
+	double *rest, *capacity; /* of arcs */
 	int *level, *next, *queue, *path;
 };
 

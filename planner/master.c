@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/schemes.h"
+
 struct master *master_new(const struct topology *t)
 {
 	struct master *m = room(1, sizeof(*m));
@@ -20,15 +22,16 @@ struct master *master_new(const struct topology *t)
 	m->row = room(arcs + nodes, sizeof(int));
 	m->arc = room(arcs, sizeof(double));
 	m->node = room(nodes, sizeof(double));
+	m->unit = INFINITY;
+	for (int i = 0; i < t->workers; i++)
+		m->unit = fmin(m->unit, egress(t, t->worker[i]));
 	for (int arc = 0; arc < 2 * t->links; arc++)
-		m->unit = fmax(m->unit, topo_arc_capacity(t, arc));
-	for (int arc = 0; arc < 2 * t->links; arc++)
-		m->row[arc] = lp_row(m->lp, -INFINITY, topo_arc_capacity(t, arc) / m->unit);
+		m->row[arc] = lp_row(m->lp, -INFINITY, 1);
 	for (int i = 0; i < t->nodes; i++)
 		m->row[arcs + (size_t)i] =
 			t->node[i].kind == TOPO_SWITCH || isinf(t->node[i].processing)
 				? -1
-				: lp_row(m->lp, -INFINITY, t->node[i].processing / m->unit);
+				: lp_row(m->lp, -INFINITY, 1);
 	return m;
 }
 
@@ -93,6 +96,13 @@ void tree_load_find(const struct topology *t, const struct plan *p, int tree, do
 	load->n = kept;
 }
 
+/* What one unit of weight, carried once, is of an arc's or a node's limit. */
+static double part_of(const struct master *m, int row)
+{
+	return m->unit / (row < 2 * m->t->links ? topo_arc_capacity(m->t, row)
+						: m->t->node[row - 2 * m->t->links].processing);
+}
+
 void master_take(struct master *m)
 {
 	int *row = room((size_t)m->t->links * 2 + (size_t)m->t->nodes, sizeof(int));
@@ -107,7 +117,7 @@ void master_take(struct master *m)
 			if (r < 0)
 				continue;
 			row[n] = r;
-			m->load.count[n++] = m->load.count[i];
+			m->load.count[n++] = m->load.count[i] * part_of(m, m->load.row[i]);
 		}
 		lp_column(m->lp, 1, INFINITY, n, row, m->load.count);
 	}
@@ -121,11 +131,13 @@ int master_solve(struct master *m)
 		return -1;
 	m->value = lp_objective(m->lp) * m->unit;
 	for (int arc = 0; arc < 2 * m->t->links; arc++)
-		m->arc[arc] = fmax(0, lp_price(m->lp, m->row[arc]));
+		m->arc[arc] = fmax(0, lp_price(m->lp, m->row[arc])) * part_of(m, arc);
 	for (int i = 0; i < m->t->nodes; i++) {
 		int row = m->row[2 * m->t->links + i];
 
-		m->node[i] = row < 0 ? 0 : fmax(0, lp_price(m->lp, row));
+		m->node[i] = row < 0 ? 0
+				     : fmax(0, lp_price(m->lp, row)) *
+					       part_of(m, 2 * m->t->links + i);
 	}
 	return 0;
 }

@@ -2,7 +2,8 @@
  * The packing of trees as a linear program: rows are arcs (capacity) and nodes that have a limit
  * of processing; columns are trees, which are kept as the trees of a plan.
  *
- * Capacities are counted in units of the largest one, so that values are near 1.
+ * A row counts parts of its own limit, and weights are in units of what the slowest worker can
+ * send: CLP's tolerances mean the same for a slow link as for a fast one.
  */
 #ifndef RF_PLANNER_MASTER_H
 #define RF_PLANNER_MASTER_H
@@ -21,7 +22,7 @@ struct master {
 	const struct topology *t;
 	struct plan *pool; /* its trees are the columns, in the order of the LP's */
 	struct lp *lp;
-	double unit;     /* the largest capacity */
+	double unit;     /* of weights: the least egress of a worker */
 	int columns;     /* trees of the pool that the LP knows */
 	double *scratch; /* of arcs and nodes, all 0 between calls */
 	struct tree_load load;

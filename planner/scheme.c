@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/canon.h"
 #include "planner/lp.h"
 
 const struct scheme scheme_list[] = {
@@ -84,8 +85,8 @@ static int check(const struct topology *t, const struct scheme_options *o, struc
 	return 0;
 }
 
-struct plan *scheme_run(const struct scheme *s, const struct topology *t,
-			const struct scheme_options *o, struct topo_error *e)
+struct plan *scheme_run_ordered(const struct scheme *s, const struct topology *t,
+				const struct scheme_options *o, struct topo_error *e)
 {
 	double begin = clock_seconds();
 	struct plan_load load;
@@ -114,6 +115,25 @@ struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 refused:
 	plan_free(p);
 	return NULL;
+}
+
+struct plan *scheme_run(const struct scheme *s, const struct topology *t,
+			const struct scheme_options *o, struct topo_error *e)
+{
+	double begin = clock_seconds();
+	struct canon *c = canon_new(t);
+	struct plan *p = scheme_run_ordered(s, c->t, o, e);
+
+	if (p) {
+		canon_back(c, p);
+		p->planning_seconds = clock_seconds() - begin;
+		if (isnan(p->certificate.cut))
+			p->certificate.cut = bound_cut(t, o->reduce_only);
+	} else if (e && e->node >= 0) {
+		e->node = c->node[e->node];
+	}
+	canon_free(c);
+	return p;
 }
 
 /* --- building -----------------------------------------------------------------------------------

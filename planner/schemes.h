@@ -33,6 +33,10 @@ SCHEME(forest);
 SCHEME(forestcoll);
 SCHEME(best);
 
+/* scheme_run on a topology that is in canonical order already, without a cut bound. */
+struct plan *scheme_run_ordered(const struct scheme *s, const struct topology *t,
+				const struct scheme_options *o, struct topo_error *e);
+
 /* plan_new, plan_add_tree, plan_add_edge that end the process where memory is short. */
 struct plan *make_plan(const char *name);
 void make_tree(struct plan *p, int root, double share);

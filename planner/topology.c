@@ -144,6 +144,30 @@ static int check_nodes(const struct topology *t, struct topo_error *e)
 	return check_names(t, e);
 }
 
+/* Numbers further apart are lost in rounding beside each other. */
+static int check_ratio(const struct topology *t, struct topo_error *e)
+{
+	double most = 0;
+
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		most = fmax(most, topo_arc_capacity(t, arc));
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		if (topo_arc_capacity(t, arc) * TOPO_RATIO_MAX < most)
+			return topo_refuse(e, -1, arc >> 1,
+					   "the capacity from \"%s\" to \"%s\" is %g, less than a "
+					   "billionth of the largest, %g",
+					   t->node[topo_arc_from(t, arc)].name,
+					   t->node[topo_arc_to(t, arc)].name,
+					   topo_arc_capacity(t, arc), most);
+	for (int i = 0; i < t->nodes; i++)
+		if (t->node[i].kind != TOPO_SWITCH && t->node[i].processing * TOPO_RATIO_MAX < most)
+			return topo_refuse(e, i, -1,
+					   "the processing of \"%s\" is %g, less than a billionth "
+					   "of the largest capacity, %g",
+					   t->node[i].name, t->node[i].processing, most);
+	return 0;
+}
+
 static int check_links(const struct topology *t, struct topo_error *e)
 {
 	for (int i = 0; i < t->links; i++) {
@@ -163,6 +187,12 @@ static int check_links(const struct topology *t, struct topo_error *e)
 						   "the capacity from \"%s\" to \"%s\" is %g, it "
 						   "must be positive",
 						   from, to, l->capacity[d]);
+			if (l->capacity[d] < TOPO_CAPACITY_MIN || l->capacity[d] > TOPO_CAPACITY_MAX)
+				return topo_refuse(e, -1, i,
+						   "the capacity from \"%s\" to \"%s\" is %g, it "
+						   "must be from %g to %g",
+						   from, to, l->capacity[d], TOPO_CAPACITY_MIN,
+						   TOPO_CAPACITY_MAX);
 			if (!(l->delay[d] >= 0) || isinf(l->delay[d]))
 				return topo_refuse(e, -1, i,
 						   "the delay from \"%s\" to \"%s\" is %g, it must "
@@ -170,7 +200,7 @@ static int check_links(const struct topology *t, struct topo_error *e)
 						   from, to, l->delay[d]);
 		}
 	}
-	return 0;
+	return check_ratio(t, e);
 }
 
 /* Lists of the arcs that leave each node, in the order of the links. */

@@ -21,6 +21,10 @@
 
 #define TOPO_NAME_MAX 64
 #define TOPO_ERROR_MAX 512
+/* Capacities, and by how much the largest may exceed the smallest and what a box takes in. */
+#define TOPO_CAPACITY_MIN 1e-30
+#define TOPO_CAPACITY_MAX 1e30
+#define TOPO_RATIO_MAX 1e9
 
 enum topo_kind { TOPO_HOST, TOPO_SWITCH, TOPO_BOX };
 
@@ -102,7 +106,8 @@ int topo_add_link(struct topology *t, int a, int b, double capacity, double dela
 /*
  * Checks the whole and fills first, out, worker, box and rack; to be called once, after the last
  * node and link. 0, or -1 with the reason in *e: no hosts, a host with no link, duplicate names, a
- * capacity that is zero, negative or no number, a link from a node to itself, a disconnected
+ * capacity that is zero, negative, no number or out of range, capacities or processing too far
+ * apart, a link from a node to itself, a disconnected
  * topology, a box with no host below it (walking from it through switches one meets no host and
  * fewer than two other boxes), processing that is not positive.
  */

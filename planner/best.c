@@ -11,16 +11,34 @@
 
 #define SEED_WORKERS 48 /* workers up to which all other schemes are looked at */
 #define FEW 1e-9        /* what fewer trees may cost, relative */
+#define FEW_LOSS 2e-3   /* the same where they are whole chunk classes */
 
-/* The plan of the packing. Where it will be cut into classes, fewer trees are worth more: each of
- * them is rounded. */
+/* Whole classes; 0 where nothing is left to measure. */
+static double in_classes(const struct topology *t, struct plan *p, int chunks)
+{
+	quantise_shares(t, p, chunks);
+	return plan_quantise(p, chunks) == 0 ? plan_rate(t, p) : 0;
+}
+
+/* The plan of the packing. Where it will be cut into classes, fewer trees are worth more, as each
+ * of them is rounded: unless that costs more than it saves. */
 static struct plan *finish(struct pack *p, const char *name, const struct scheme_options *o,
 			   struct topo_error *e)
 {
-	double few = o->chunks > 0 ? fmin(0.005, 1.0 / o->chunks) : FEW;
 	double seconds = 0.1 * p->seconds;
-	struct plan *plan = master_plan(p->m, name, few, seconds);
+	struct plan *plan = master_plan(p->m, name, FEW, seconds);
+	struct plan *fewer = NULL;
 
+	if (plan && o->chunks > 0)
+		fewer = master_plan(p->m, name, fmin(0.01, 2.0 / o->chunks), seconds);
+	if (fewer) {
+		double rate = in_classes(p->t, plan, o->chunks);
+		bool better = in_classes(p->t, fewer, o->chunks) >= rate * (1 - FEW_LOSS);
+		struct plan *other = better ? plan : fewer;
+
+		plan = better ? fewer : plan;
+		plan_free(other);
+	}
 	if (!plan) {
 		topo_refuse(e, -1, -1, "%s: the linear program has no solution", name);
 		return NULL;

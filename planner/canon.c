@@ -20,6 +20,9 @@ struct painter {
 	int *core;        /* nodes of the core */
 	int cores;
 	bool *is_leaf;
+	double *value; /* capacities and processing, ascending */
+	int values;
+	uint64_t *look; /* of arcs, as arc_colour has it */
 	int colours; /* different ones in the core */
 	long visited;
 };
@@ -40,21 +43,39 @@ static uint64_t mix_double(uint64_t h, double v)
 	return mix(h ^ bits);
 }
 
-/* What an arc looks like from the node that it leaves. */
-static uint64_t arc_colour(const struct topology *t, int arc)
+/* Capacities count by their order and not by their value: in another unit they are the same. */
+static uint64_t place_of(const struct painter *x, double value)
 {
-	uint64_t h = mix_double(1, topo_arc_capacity(t, arc));
+	int low = 0;
+	int high = x->values;
 
-	h = mix_double(h, topo_arc_capacity(t, arc ^ 1));
+	while (low < high) {
+		int mid = low + (high - low) / 2;
+
+		if (x->value[mid] < value)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return (uint64_t)low;
+}
+
+/* What an arc looks like from the node that it leaves. */
+static uint64_t arc_colour(const struct painter *x, int arc)
+{
+	const struct topology *t = x->t;
+	uint64_t h = mix(place_of(x, topo_arc_capacity(t, arc)));
+
+	h = mix(h ^ place_of(x, topo_arc_capacity(t, arc ^ 1)));
 	h = mix_double(h, topo_arc_delay(t, arc));
 	return mix_double(h, topo_arc_delay(t, arc ^ 1));
 }
 
-static uint64_t node_colour(const struct topo_node *n)
+static uint64_t node_colour(const struct painter *x, const struct topo_node *n)
 {
 	uint64_t h = mix((uint64_t)n->kind * 4 + (uint64_t)n->worker * 2 + (uint64_t)n->server);
 
-	return n->kind == TOPO_SWITCH ? h : mix_double(h, n->processing);
+	return n->kind == TOPO_SWITCH ? h : mix(h ^ place_of(x, n->processing));
 }
 
 static int degree(const struct topology *t, int node)
@@ -68,6 +89,26 @@ static int by_number(const void *a, const void *b)
 	uint64_t y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort_values(struct painter *x)
+{
+	const struct topology *t = x->t;
+
+	x->value = room((size_t)t->links * 2 + (size_t)t->nodes, sizeof(double));
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		x->value[x->values++] = topo_arc_capacity(t, arc);
+	for (int i = 0; i < t->nodes; i++)
+		x->value[x->values++] = t->node[i].processing;
+	qsort(x->value, (size_t)x->values, sizeof(double), by_value);
 }
 
 static int count_colours(struct painter *x)
@@ -99,7 +140,7 @@ static void refine(struct painter *x)
 				int to = topo_arc_to(t, t->out[k]);
 
 				if (!x->is_leaf[to])
-					sum += mix(arc_colour(t, t->out[k]) ^ x->colour[to]);
+					sum += mix(x->look[t->out[k]] ^ x->colour[to]);
 			}
 			x->next[node] = mix(mix(x->colour[node]) + sum);
 			x->visited += degree(t, node);
@@ -120,16 +161,20 @@ static void painter_begin(struct painter *x, const struct topology *t)
 	x->sorted = room(nodes, sizeof(uint64_t));
 	x->core = room(nodes, sizeof(int));
 	x->is_leaf = room(nodes, sizeof(bool));
+	sort_values(x);
+	x->look = room((size_t)t->links * 2, sizeof(uint64_t));
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		x->look[arc] = arc_colour(x, arc);
 	for (int i = 0; i < t->nodes; i++) {
 		x->is_leaf[i] = degree(t, i) == 1 &&
 				degree(t, topo_arc_to(t, t->out[t->first[i]])) > 1;
 		if (!x->is_leaf[i])
 			x->core[x->cores++] = i;
-		x->colour[i] = node_colour(&t->node[i]);
+		x->colour[i] = node_colour(x, &t->node[i]);
 	}
 	for (int i = 0; i < t->nodes; i++)
 		if (x->is_leaf[i])
-			x->colour[i] = mix(arc_colour(t, t->out[t->first[i]]) ^ x->colour[i]);
+			x->colour[i] = mix(x->look[t->out[t->first[i]]] ^ x->colour[i]);
 	for (int i = 0; i < x->cores; i++) {
 		int node = x->core[i];
 
@@ -144,6 +189,8 @@ static void painter_begin(struct painter *x, const struct topology *t)
 
 static void painter_end(struct painter *x)
 {
+	free(x->value);
+	free(x->look);
 	free(x->colour);
 	free(x->next);
 	free(x->sorted);
@@ -164,7 +211,7 @@ static uint64_t neighbours(const struct painter *x, int node)
 		int to = topo_arc_to(t, t->out[k]);
 
 		if (!x->is_leaf[to])
-			sum += mix(arc_colour(t, t->out[k]) ^ (uint64_t)to);
+			sum += mix(x->look[t->out[k]] ^ (uint64_t)to);
 	}
 	return sum;
 }

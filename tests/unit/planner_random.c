@@ -18,6 +18,7 @@
 #include "planner/scheme.h"
 #include "planner/lp.h"
 #include "planner/schemes.h"
+#include "tests/unit/planner_help.h"
 
 static uint64_t seed = 1;
 static int count = 24;
@@ -36,69 +37,6 @@ static void repeat(uint64_t one)
 		}                                                                                  \
 	} while (0)
 
-/* Small: few enough hosts and boxes that every tree can be looked at. */
-static struct topology *drawn(uint64_t one)
-{
-	struct topo_spec s = topo_spec_default((enum topo_shape)(one % 5));
-	uint64_t random = one * 77;
-	struct topo_error e;
-	struct topology *t;
-
-	s.seed = one;
-	s.spread = one % 3 ? 0.5 : 0;
-	s.boxes = TOPO_BOX_FRACTION;
-	s.box_share = 0.4;
-	s.hosts = s.shape == TOPO_RANDOM || s.shape == TOPO_STAR ? 5 + (int)(one % 5) : 2;
-	if (s.shape == TOPO_RAIL)
-		s.hosts = 4;
-	s.leaves = s.shape == TOPO_RANDOM ? 5 : 3;
-	s.k = 4;
-	s.hosts = s.shape == TOPO_FAT_TREE ? 1 : s.hosts;
-	s.servers = one % 2 ? 1 : 0;
-	if (one % 4 < 2) {
-		s.processing_min = 30;
-		s.processing_max = 300;
-	}
-	t = topo_generate(&s, &e);
-	for (int again = 0; !t && again < 50; again++) {
-		s.seed = topo_random(&random);
-		t = topo_generate(&s, &e);
-	}
-	if (!t) {
-		s.boxes = TOPO_BOX_LEAVES;
-		t = topo_generate(&s, &e);
-	}
-	CHECK(t, one, "%s", e.text);
-	/* Whole numbers of 2^-10, so that plans and bounds can be checked exactly. */
-	for (int i = 0; i < t->links; i++)
-		for (int d = 0; d < 2; d++)
-			t->link[i].capacity[d] = ceil(t->link[i].capacity[d] *
-						      (one % 7 == 3 && d ? 0.7 : 1) * 1024) /
-						 1024;
-	for (int i = 0; i < t->nodes; i++)
-		if (!isinf(t->node[i].processing))
-			t->node[i].processing = ceil(t->node[i].processing * 1024) / 1024;
-	return t;
-}
-
-static struct plan *run(const struct topology *t, const char *name, uint64_t one)
-{
-	struct scheme_options o = scheme_options_default();
-	struct plan_load load;
-	struct topo_error e;
-	struct plan *p;
-
-	o.roundings = 4;
-	o.seconds = 10;
-	p = scheme_run(scheme_find(name), t, &o, &e);
-	if (!p)
-		return NULL;
-	CHECK(plan_verify(t, p, &load, &e) == 0, one, "%s: %s", name, e.text);
-	CHECK(fabs(p->throughput - load.throughput) <= 1e-9 * load.throughput, one, "%s", name);
-	plan_load_free(&load);
-	return p;
-}
-
 /* No plan above the cut bound or the certificate's, none better than best; the verifier takes all
  * of them. */
 static void test_bounds(void **state)
@@ -107,8 +45,8 @@ static void test_bounds(void **state)
 
 	(void)state;
 	for (uint64_t one = seed; one < seed + (uint64_t)count; one++) {
-		struct topology *t = drawn(one);
-		struct plan *best = run(t, "best", one);
+		struct topology *t = help_drawn(one, false);
+		struct plan *best = help_plan(t, "best");
 		double cut = bound_cut(t, false);
 
 		CHECK(best, one, "no plan");
@@ -120,7 +58,7 @@ static void test_bounds(void **state)
 		      one, "best %.9g, dual bound %.9g", best->throughput, best->certificate.dual);
 		exact += best->certificate.exact;
 		for (const struct scheme *s = scheme_list; s->name; s++) {
-			struct plan *p = run(t, s->name, one);
+			struct plan *p = help_plan(t, s->name);
 
 			if (!p)
 				continue;
@@ -135,15 +73,17 @@ static void test_bounds(void **state)
 	assert_true(exact * 2 > count);
 }
 
-static void check_exactly(const struct topology *t, const char *name, uint64_t one, int *checked)
+/* near: what rounding the shares to 2^-30 may cost. */
+static void check_exactly(const struct topology *t, const char *name, uint64_t one, double near,
+			  int *checked)
 {
-	struct plan *p = run(t, name, one);
+	struct plan *p = help_plan(t, name);
 	bool merging = strcmp(name, "best") == 0;
 	struct fraction plan, bound;
 
 	CHECK(p, one, "%s: no plan", name);
 	CHECK(exact_throughput(t, p, &plan) == 0, one, "%s: no exact throughput", name);
-	CHECK(fabs(fraction_value(plan) - p->throughput) < 1e-6 * p->throughput, one,
+	CHECK(fabs(fraction_value(plan) - p->throughput) < near * p->throughput, one,
 	      "%s: %.9g, exactly %.9g", name, p->throughput, fraction_value(plan));
 	if (p->certificate.exact && exact_bound(t, p, merging, &bound) == 0) {
 		struct fraction less = {bound.num - bound.num / 100, bound.den};
@@ -167,75 +107,88 @@ static void test_certificate(void **state)
 
 	(void)state;
 	for (uint64_t one = seed; one < seed + (uint64_t)count; one++) {
-		struct topology *t = drawn(one);
+		struct topology *t = help_drawn(one, false);
 
-		check_exactly(t, "best", one, &checked);
+		check_exactly(t, "best", one, 1e-6, &checked);
 		if (one % 4 >= 2)
-			check_exactly(t, "forest", one, &checked);
+			check_exactly(t, "forest", one, 1e-6, &checked);
 		topo_free(t);
 	}
 	print_message("%d certificates checked in whole numbers\n", checked);
 	assert_true(checked * 2 > count);
 }
 
-/* The same network with its nodes and links in another order and under other names. */
-static struct topology *shuffled(const struct topology *t, uint64_t random)
-{
-	struct topology *s = topo_new("shuffled");
-	int *place = room((size_t)t->nodes, sizeof(int));
-	int *from = room((size_t)t->nodes, sizeof(int));
-	struct topo_error e;
-
-	for (int i = 0; i < t->nodes; i++)
-		from[i] = i;
-	for (int i = t->nodes - 1; i > 0; i--) {
-		int j = (int)(topo_random(&random) % (uint64_t)(i + 1));
-		int swap = from[i];
-
-		from[i] = from[j];
-		from[j] = swap;
-	}
-	for (int i = 0; i < t->nodes; i++) {
-		const struct topo_node *n = &t->node[from[i]];
-		char name[TOPO_NAME_MAX];
-
-		snprintf(name, sizeof(name), "x%llx", (unsigned long long)topo_random(&random));
-		place[from[i]] = topo_add_node(s, n->kind, name, n->processing);
-		s->node[i].worker = n->worker;
-		s->node[i].server = n->server;
-	}
-	for (int i = t->links - 1; i >= 0; i--) {
-		const struct topo_link *l = &t->link[i];
-		int flip = (int)(topo_random(&random) & 1);
-		int k = topo_add_link(s, place[flip ? l->b : l->a], place[flip ? l->a : l->b], 1,
-				      l->delay[0]);
-
-		s->link[k].capacity[flip] = l->capacity[0];
-		s->link[k].capacity[1 - flip] = l->capacity[1];
-	}
-	assert_int_equal(topo_finish(s, &e), 0);
-	free(place);
-	free(from);
-	return s;
-}
-
 static void test_names(void **state)
 {
 	(void)state;
 	for (uint64_t one = seed; one < seed + (uint64_t)count; one++) {
-		struct topology *t = drawn(one);
-		struct topology *s = shuffled(t, one);
+		struct topology *t = help_drawn(one, false);
+		struct topology *s = help_shuffled(t, one);
 
 		CHECK(fabs(bound_cut(t, false) - bound_cut(s, false)) < 1e-9 * bound_cut(t, false),
 		      one, "the cut bound depends on the order");
 		for (const struct scheme *k = scheme_list; k->name; k++) {
-			struct plan *a = run(t, k->name, one);
-			struct plan *b = run(s, k->name, one);
+			struct plan *a = help_plan(t, k->name);
+			struct plan *b = help_plan(s, k->name);
 
 			CHECK(!a == !b, one, "%s: a plan in one order only", k->name);
 			CHECK(!a || fabs(a->throughput - b->throughput) <= 1e-9 * a->throughput,
 			      one, "%s: %.12g and in another order %.12g", k->name, a->throughput,
 			      b->throughput);
+			plan_free(a);
+			plan_free(b);
+		}
+		topo_free(t);
+		topo_free(s);
+	}
+}
+
+/* Capacities up to 5 x 10^8 apart in one network: nothing is lost in rounding. */
+static void test_far_apart(void **state)
+{
+	int checked = 0;
+
+	(void)state;
+	for (uint64_t one = seed; one < seed + (uint64_t)count; one++) {
+		struct topology *t = help_drawn(one, true);
+		double cut = bound_cut(t, false);
+		struct plan *p = help_plan(t, "best");
+
+		CHECK(p, one, "no plan");
+		CHECK(p->throughput <= cut * (1 + 1e-9), one, "best %.12g above the cut %.12g",
+		      p->throughput, cut);
+		plan_free(p);
+		check_exactly(t, "best", one, 1e-3, &checked);
+		topo_free(t);
+	}
+	print_message("%d certificates checked in whole numbers\n", checked);
+	assert_true(checked * 2 > count);
+}
+
+/* Another unit, nothing but another number. Where the new numbers are not the old ones bit by bit
+ * a linear program may end at another of its optima, from which roundings draw otherwise. */
+static void test_units(void **state)
+{
+	static const double factor[] = {0x1p30, 0x1p-40, 1e9};
+
+	(void)state;
+	for (int k = 0; k < 3; k++) {
+		struct topology *t = help_drawn(seed + (uint64_t)k, false);
+		struct topology *s = help_drawn(seed + (uint64_t)k, false);
+
+		for (int i = 0; i < 2 * s->links; i++)
+			s->link[i >> 1].capacity[i & 1] *= factor[k];
+		for (int i = 0; i < s->nodes; i++)
+			s->node[i].processing *= factor[k];
+		for (const struct scheme *c = scheme_list; c->name; c++) {
+			bool whole = k < 2 || strcmp(c->name, "best") == 0;
+			struct plan *a = whole ? help_plan(t, c->name) : NULL;
+			struct plan *b = whole ? help_plan(s, c->name) : NULL;
+			double scaled = a ? a->throughput * factor[k] : 0;
+
+			CHECK(!a == !b, seed, "%s: a plan in one unit only", c->name);
+			CHECK(!a || fabs(b->throughput - scaled) <= 1e-9 * scaled, seed,
+			      "%s: %.12g, in another unit %.12g", c->name, scaled, b->throughput);
 			plan_free(a);
 			plan_free(b);
 		}
@@ -253,8 +206,8 @@ static void test_chunks(void **state)
 	(void)state;
 	o.chunks = 256;
 	for (uint64_t one = seed; one < seed + (uint64_t)count; one++) {
-		struct topology *t = drawn(one);
-		struct plan *p = run(t, "best", one);
+		struct topology *t = help_drawn(one, false);
+		struct plan *p = help_plan(t, "best");
 		struct plan_load load;
 		struct topo_error e;
 		struct plan *q = scheme_run(scheme_find("best"), t, &o, &e);
@@ -338,6 +291,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_arborescence), cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_certificate),  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_far_apart),    cmocka_unit_test(test_units),
 		cmocka_unit_test(test_chunks),
 	};
 

@@ -18,25 +18,10 @@
 
 #include "planner/simulate.h"
 #include "tests/unit/planner_forest.h"
+#include "tests/unit/planner_help.h"
 
 static uint64_t seed = 1;
 static int plans = 60;
-
-static struct topology *make(const struct topo_spec *s)
-{
-	struct topo_error e = {.text = ""};
-	struct topology *t = topo_generate(s, &e);
-
-	if (!t)
-		fail_msg("%s", e.text);
-	return t;
-}
-
-static void near(double a, double b)
-{
-	if (!(fabs(a - b) < 1e-9 * fmax(1, fabs(b))))
-		fail_msg("%.12g instead of %.12g", a, b);
-}
 
 static struct sim_result fluid(const struct topology *t, const struct plan *p,
 			       const struct sim_options *o)
@@ -74,32 +59,32 @@ static void star_by_hand(void **state)
 	s.hosts = 4;
 	s.host_link = 10;
 	s.delay = 0.125;
-	t = make(&s);
+	t = help_make(&s);
 	p = forest_star(t, t->box[0]);
 	o.amount = 10;
 	o.chunks = 32;
 	r = fluid(t, p, &o);
-	near(r.seconds, 1.25);
-	near(r.goodput, 8);
+	help_near(r.seconds, 1.25);
+	help_near(r.goodput, 8);
 	r = chunks(t, p, &o);
 	assert_int_equal(r.chunks, 32);
 	assert_int_equal(r.events, 32 * 8);
-	near(r.seconds, 1.25 + 1 / 32.0);
-	near(r.first, 0.25 + 2 / 32.0);
-	near(r.busiest, 1 / r.seconds);
+	help_near(r.seconds, 1.25 + 1 / 32.0);
+	help_near(r.first, 0.25 + 2 / 32.0);
+	help_near(r.busiest, 1 / r.seconds);
 	/* A box that takes in 20: four inputs, half the rate. */
 	t->node[t->box[0]].processing = 20;
-	near(fluid(t, p, &o).seconds, 2.25);
-	near(chunks(t, p, &o).seconds, 2.25 + 2 / 32.0);
+	help_near(fluid(t, p, &o).seconds, 2.25);
+	help_near(chunks(t, p, &o).seconds, 2.25 + 2 / 32.0);
 	/* One chunk under way at a time: up, processing, down, 32 times. */
 	o.window = 1;
-	near(chunks(t, p, &o).seconds, 32 * 0.25 + 1 + 2 + 1);
+	help_near(chunks(t, p, &o).seconds, 32 * 0.25 + 1 + 2 + 1);
 	/* Up, and when all is up, down. */
 	t->node[t->box[0]].processing = INFINITY;
 	o.window = 0;
 	p->sequential = true;
-	near(fluid(t, p, &o).seconds, 2.25);
-	near(chunks(t, p, &o).seconds, 2.25);
+	help_near(fluid(t, p, &o).seconds, 2.25);
+	help_near(chunks(t, p, &o).seconds, 2.25);
 	plan_free(p);
 	topo_free(t);
 }
@@ -131,19 +116,19 @@ static void max_min_by_hand(void **state)
 				 0);
 	}
 	assert_int_equal(sim_fluid_rates(t, p, true, rate, &e), 0);
-	near(rate[0], 2);
-	near(rate[1], 4);
-	near(rate[2], 2);
+	help_near(rate[0], 2);
+	help_near(rate[1], 4);
+	help_near(rate[2], 2);
 	assert_int_equal(sim_fluid_rates(t, p, false, rate, &e), 0);
-	near(rate[0], 4 / 3.0);
-	near(rate[1], 4);
-	near(rate[2], 8 / 3.0);
+	help_near(rate[0], 4 / 3.0);
+	help_near(rate[1], 4);
+	help_near(rate[2], 8 / 3.0);
 	o.amount = 16;
 	o.even = true;
 	/* 4 and 8 of it over a link of 4: both ways of sharing end when 12 have passed. */
-	near(fluid(t, p, &o).seconds, 3);
+	help_near(fluid(t, p, &o).seconds, 3);
 	o.even = false;
-	near(fluid(t, p, &o).seconds, 3);
+	help_near(fluid(t, p, &o).seconds, 3);
 	plan_free(p);
 	topo_free(t);
 }
@@ -162,7 +147,7 @@ static struct topology *random_topology(uint64_t *random)
 	}
 	if (s.shape == TOPO_RANDOM)
 		s.hosts = 6 + (int)(topo_random(random) % 10);
-	return make(&s);
+	return help_make(&s);
 }
 
 /*
@@ -194,7 +179,7 @@ static void agree(void **state)
 		bound = o.amount / load.throughput;
 		f = fluid(t, p, &o);
 		if (!p->sequential)
-			near(f.seconds, bound + load.latency);
+			help_near(f.seconds, bound + load.latency);
 		c = chunks(t, p, &o);
 		if (c.seconds < bound * (1 - 1e-9))
 			fail_msg("plan %d: %g s, faster than its links: %g s", n, c.seconds, bound);
@@ -233,9 +218,9 @@ static void ring(void **state)
 	(void)state;
 	s.host_link = s.fabric_link = 10;
 	s.delay = 0;
-	t = make(&s);
+	t = help_make(&s);
 	p = forest_ring(t);
-	near(fluid(t, p, &o).goodput, 80 / 14.0);
+	help_near(fluid(t, p, &o).goodput, 80 / 14.0);
 	c = chunks(t, p, &o);
 	assert_true(c.goodput <= 80 / 14.0);
 	assert_true(c.goodput > 0.97 * 80 / 14.0);
@@ -257,7 +242,7 @@ static void many_hosts(void **state)
 	(void)state;
 	s.k = 16;
 	s.boxes = TOPO_BOX_ALL;
-	t = make(&s);
+	t = help_make(&s);
 	assert_int_equal(t->workers, 1024);
 	p = forest_shortest(t, t->box[0]);
 	assert_non_null(p);
@@ -267,8 +252,8 @@ static void many_hosts(void **state)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	took = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
 	/* A chunk lags by six links: five store-and-forwards more than the fluid. */
-	near(f.seconds, 1 + 6e-6);
-	near(c.seconds, 1 + 6e-6 + 5 / 64.0);
+	help_near(f.seconds, 1 + 6e-6);
+	help_near(c.seconds, 1 + 6e-6 + 5 / 64.0);
 	printf("1,024 hosts: %" PRIu64 " packets in %.3f s\n", c.events, took);
 	assert_true(took < 10);
 	plan_free(p);
@@ -278,7 +263,7 @@ static void many_hosts(void **state)
 static void bad_options(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_STAR);
-	struct topology *t = make(&s);
+	struct topology *t = help_make(&s);
 	struct plan *p = forest_star(t, t->box[0]);
 	struct sim_options o = sim_options_default();
 	struct topo_error e = {.text = ""};

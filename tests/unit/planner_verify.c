@@ -17,26 +17,11 @@
 #include <string.h>
 
 #include "tests/unit/planner_forest.h"
+#include "tests/unit/planner_help.h"
 
 #define PLANS 60
 
 static uint64_t seed = 1;
-
-static struct topology *make(const struct topo_spec *s)
-{
-	struct topo_error e = {.text = ""};
-	struct topology *t = topo_generate(s, &e);
-
-	if (!t)
-		fail_msg("%s", e.text);
-	return t;
-}
-
-static void near(double a, double b)
-{
-	if (!(fabs(a - b) < 1e-9 * fmax(1, fabs(b))))
-		fail_msg("%.12g instead of %.12g", a, b);
-}
 
 /* Leaf-spine of two leaves with four hosts, all links 10: one tree over the leaves gives 10, the
  * ring 10 x 8 / 14. */
@@ -51,10 +36,10 @@ static void by_hand(void **state)
 
 	(void)state;
 	s.host_link = s.fabric_link = 10;
-	t = make(&s);
+	t = help_make(&s);
 	p = forest_ring(t);
 	assert_non_null(p);
-	near(p->throughput, 10 * 8 / 14.0);
+	help_near(p->throughput, 10 * 8 / 14.0);
 	assert_int_equal(p->steps, 14);
 	plan_free(p);
 
@@ -70,16 +55,16 @@ static void by_hand(void **state)
 	assert_int_equal(plan_mirror(p), 0);
 	p->throughput = 10;
 	assert_int_equal(plan_verify(t, p, &load, NULL), 0);
-	near(load.throughput, 10);
-	near(load.node[leaf[0]], 5);
-	near(load.node[leaf[1]], 4);
+	help_near(load.throughput, 10);
+	help_near(load.node[leaf[0]], 5);
+	help_near(load.node[leaf[1]], 4);
 	assert_int_equal(load.steps, 4);
-	near(load.latency, 6e-6);
+	help_near(load.latency, 6e-6);
 	plan_load_free(&load);
 	/* Boxes that take in 20: the root takes five inputs. */
 	t->node[leaf[0]].processing = t->node[leaf[1]].processing = 20;
 	assert_int_equal(plan_measure(t, p, &load, NULL), 0);
-	near(load.throughput, 4);
+	help_near(load.throughput, 4);
 	assert_int_equal(load.worst_node, leaf[0]);
 	plan_load_free(&load);
 	assert_int_equal(plan_verify(t, p, &load, NULL), -1);
@@ -87,7 +72,7 @@ static void by_hand(void **state)
 
 	/* All at one host: seven streams over one link. */
 	p = forest_star(t, t->worker[0]);
-	near(p->throughput, 10 / 7.0);
+	help_near(p->throughput, 10 / 7.0);
 	plan_free(p);
 	topo_free(t);
 }
@@ -420,7 +405,7 @@ static struct topology *random_topology(uint64_t *random)
 	s.processing_max = 400;
 	if (s.shape == TOPO_RANDOM)
 		s.hosts = 6 + below(random, 10);
-	return make(&s);
+	return help_make(&s);
 }
 
 static void mutants_die(void **state)
@@ -552,7 +537,7 @@ static void bad_plans(void **state)
 		 "p.json:3: no link leads from \"h0\" to \"s0\""},
 	};
 	struct topo_spec s = topo_spec_default(TOPO_STAR);
-	struct topology *t = make(&s);
+	struct topology *t = help_make(&s);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -570,7 +555,7 @@ static void changed_bytes(void **state)
 {
 	static const char bytes[] = "0123456789-.e\"{}[],: hs\n";
 	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
-	struct topology *t = make(&s);
+	struct topology *t = help_make(&s);
 	uint64_t random = seed;
 	struct plan *p = forest_random(t, 3, false, &random);
 	char *text = plan_format(p, t);

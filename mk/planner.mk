@@ -1,10 +1,10 @@
 # The planner: topologies, plans, their verification and simulation. A library of its own: jansson and libm only,
 # and COIN CLP where schemes solve LPs.
 
-PLANNER_SRC := $(addprefix planner/,topology.c topology_json.c textline.c generate.c plan.c plan_json.c verify.c \
+PLANNER_SRC := $(addprefix planner/,topology.c topology_json.c textline.c generate.c plan.c plan_json.c plan_write.c verify.c \
   fluid.c chunks.c canon.c)
 PLANNER_SRC += $(addprefix planner/,lp.c graph.c master.c steiner.c arbor.c pack.c scheme.c ring.c rack.c servers.c \
-  atp.c best.c grid.c inart.c forestcoll.c exact.c quantise.c)
+  atp.c best.c grid.c inart.c inart_exact.c forestcoll.c exact.c quantise.c relax.c)
 PLANNER_LDLIBS := -lClp -ljansson -lm
 
 $(eval $(call c_lib,rf-planner,$(PLANNER_SRC),,$(call pkg_cflags,clp)))

@@ -23,7 +23,7 @@ struct painter {
 	double *value; /* capacities and processing, ascending */
 	int values;
 	uint64_t *look; /* of arcs, as arc_colour has it */
-	int colours; /* different ones in the core */
+	int colours;    /* different ones in the core */
 	long visited;
 };
 
@@ -166,8 +166,8 @@ static void painter_begin(struct painter *x, const struct topology *t)
 	for (int arc = 0; arc < 2 * t->links; arc++)
 		x->look[arc] = arc_colour(x, arc);
 	for (int i = 0; i < t->nodes; i++) {
-		x->is_leaf[i] = degree(t, i) == 1 &&
-				degree(t, topo_arc_to(t, t->out[t->first[i]])) > 1;
+		x->is_leaf[i] =
+			degree(t, i) == 1 && degree(t, topo_arc_to(t, t->out[t->first[i]])) > 1;
 		if (!x->is_leaf[i])
 			x->core[x->cores++] = i;
 		x->colour[i] = node_colour(x, &t->node[i]);

@@ -16,6 +16,8 @@
 #define SHARE_UNIT 0x1p-30
 #define CAPACITY_UNIT 0x1p-10
 #define OPTIONS_MOST 10
+#define PRICES_OPTIONS 12 /* boxes and servers of a network whose certificate can be checked */
+#define PRICES_WORK 3e7   /* steps of that */
 
 double fraction_value(struct fraction f)
 {
@@ -139,6 +141,37 @@ static double cheapest_tree(const struct topology *t, const struct plan *p, cons
 	free(in);
 	arbor_free(a);
 	return best;
+}
+
+double bound_by_prices(const struct topology *t, const struct plan *p, bool merging)
+{
+	const struct plan_certificate *c = &p->certificate;
+	int *option = room((size_t)t->nodes, sizeof(int));
+	int options = find_options(t, merging, option);
+	double *node = room((size_t)t->nodes, sizeof(double));
+	double n = t->workers + options;
+	double value = NAN;
+	double budget = 0;
+	double cost;
+
+	if (!c->arc_price || !c->node_price || options > PRICES_OPTIONS ||
+	    ldexp(1, options) * n * n * n > PRICES_WORK)
+		goto out;
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		budget += topo_arc_capacity(t, arc) * c->arc_price[arc];
+	for (int i = 0; i < t->nodes; i++) {
+		if (t->node[i].kind == TOPO_SWITCH || isinf(t->node[i].processing))
+			continue; /* what has no limit has no price */
+		node[i] = c->node_price[i];
+		budget += t->node[i].processing * node[i];
+	}
+	cost = cheapest_tree(t, p, option, options, c->arc_price, node);
+	if (cost > 0)
+		value = budget / cost;
+out:
+	free(option);
+	free(node);
+	return value;
 }
 
 int exact_bound(const struct topology *t, const struct plan *p, bool merging,

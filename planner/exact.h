@@ -26,6 +26,13 @@ bool fraction_at_most(struct fraction a, struct fraction b);
 int exact_throughput(const struct topology *t, const struct plan *p, struct fraction *value);
 
 /*
+ * The bound that the prices of a plan's certificate give, in doubles: capacity x price / the
+ * cheapest tree, which is looked for among all of them. NAN: there are no prices, or too many
+ * trees.
+ */
+double bound_by_prices(const struct topology *t, const struct plan *p, bool merging);
+
+/*
  * The bound that the certificate's prices give, after rounding them to multiples of 2^-30 of the
  * largest (any prices give a bound): capacity x price / the cheapest way up and down, over all
  * roots and all choices of merging nodes. merging: whether boxes and servers may merge. -1: no

@@ -281,8 +281,7 @@ static double flood(struct flow *f, int from, const bool *to)
 
 		for (; f->next[at] < t->first[at + 1]; f->next[at]++) {
 			arc = t->out[f->next[at]];
-			if (!is_full(f, arc) &&
-			    f->level[topo_arc_to(t, arc)] == f->level[at] + 1)
+			if (!is_full(f, arc) && f->level[topo_arc_to(t, arc)] == f->level[at] + 1)
 				break;
 		}
 		if (f->next[at] < t->first[at + 1]) {

@@ -155,6 +155,11 @@ int lp_solve(struct lp *lp)
 	return Clp_status(lp->clp) == 0 ? 0 : -1;
 }
 
+void lp_most_seconds(struct lp *lp, double seconds)
+{
+	Clp_setMaximumSeconds(lp->clp, seconds);
+}
+
 void lp_limit(struct lp *lp, int column, double high)
 {
 	hand_over(lp);

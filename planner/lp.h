@@ -21,6 +21,8 @@ int lp_row(struct lp *lp, double low, double high);
 int lp_column(struct lp *lp, double gain, double high, int n, const int *row, const double *value);
 /* 0, or -1 where there is no optimum. Columns may be added and it may be solved again. */
 int lp_solve(struct lp *lp);
+/* lp_solve gives up after so many seconds. */
+void lp_most_seconds(struct lp *lp, double seconds);
 /* From here on a column may not be above high (0 removes it). */
 void lp_limit(struct lp *lp, int column, double high);
 

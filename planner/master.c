@@ -135,9 +135,9 @@ int master_solve(struct master *m)
 	for (int i = 0; i < m->t->nodes; i++) {
 		int row = m->row[2 * m->t->links + i];
 
-		m->node[i] = row < 0 ? 0
-				     : fmax(0, lp_price(m->lp, row)) *
-					       part_of(m, 2 * m->t->links + i);
+		m->node[i] =
+			row < 0 ? 0
+				: fmax(0, lp_price(m->lp, row)) * part_of(m, 2 * m->t->links + i);
 	}
 	return 0;
 }

@@ -109,6 +109,22 @@ int plan_mirror(struct plan *p)
 	return 0;
 }
 
+double plan_bound(const struct plan_certificate *c, const char **which)
+{
+	const double value[3] = {c->cut, c->flow, c->exact ? c->dual : NAN};
+	static const char *const names[3] = {"cut", "flow", "dual"};
+	double least = NAN;
+
+	*which = "none";
+	for (int i = 0; i < 3; i++) {
+		if (isnan(value[i]) || value[i] >= least)
+			continue;
+		least = value[i];
+		*which = names[i];
+	}
+	return least;
+}
+
 /* --- chunk classes ------------------------------------------------------------------------------
  */
 

@@ -13,6 +13,7 @@
 #include "planner/topology.h"
 
 #define PLAN_NAME_MAX 32
+#define PLAN_FORMAT "ringfold-plan" /* of its files */
 
 /* One hop of a tree: from sends a packet that to receives, over the arcs of the route. */
 struct plan_edge {
@@ -33,12 +34,14 @@ struct plan_tree {
 	int down_first, downs; /* none of a plan that is reduce_only */
 };
 
-/* What nothing can pass, each by its own name; NAN where it was not computed. */
+/* What nothing can pass, each by its own name; NAN where it was not computed, INFINITY where there
+ * is no limit (a way up alone, of workers that are servers themselves). */
 struct plan_certificate {
-	double cut;  /* B1: least of the maximal flows between two workers */
-	double dual; /* sum of capacity x price / cheapest tree: needs exact pricing */
-	double flow; /* flow relaxation */
-	bool exact;  /* the pricing behind dual looked at every tree */
+	double cut;          /* B1: least of the maximal flows between two workers */
+	double dual;         /* sum of capacity x price / cheapest tree: needs exact pricing */
+	double flow;         /* flow relaxation */
+	bool exact;          /* the pricing behind dual looked at every tree */
+	const char *no_flow; /* why flow was not computed; static */
 	/* The prices of the dual bound, so that others can check it: of arcs, of boxes. NULL or
 	 * 2 x links and nodes values. */
 	double *arc_price, *node_price;
@@ -51,6 +54,8 @@ struct plan {
 	double throughput;
 	int chunks; /* classes that the vector is cut into; 0: shares are not quantised */
 	int steps;  /* hops that wait for each other: up and down of the deepest tree */
+	int rounds; /* of a ring: how often a chunk goes on to the next worker or group; 0: no ring
+		     */
 	double planning_seconds;
 	struct plan_tree *tree;
 	struct plan_edge *edge;
@@ -83,11 +88,21 @@ int plan_quantise(struct plan *p, int chunks);
 struct plan *plan_read(const char *path, const struct topology *t, struct topo_error *e);
 struct plan *plan_parse(const char *text, size_t len, const char *name, const struct topology *t,
 			struct topo_error *e);
-/* To be freed with free(). */
+/*
+ * To be freed with free(). JSON has no infinite numbers: what is not known or has no limit is null,
+ * with the reason beside it.
+ */
 char *plan_format(const struct plan *p, const struct topology *t);
 
 /* --- planner/verify.c ---------------------------------------------------------------------------
  */
+
+/*
+ * The least of the bounds of a certificate, and its name in *which ("cut", "dual", "flow"; "none"
+ * with NAN). A dual value is a bound only where `exact` says so. It is one for the trees of the
+ * plan's own scheme: for the trees of hosts of "forest", for all trees of "best".
+ */
+double plan_bound(const struct plan_certificate *c, const char **which);
 
 struct plan_load {
 	double *arc;       /* 2 x links: load for each unit of throughput */

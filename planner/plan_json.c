@@ -1,10 +1,10 @@
 /*
- * Plans as JSON; names of nodes instead of indexes, so that a plan can be read by eye and follows
- * its topology when the order there changes.
+ * Plans are read from JSON. Names of nodes instead of indexes, so that a plan can be read by eye
+ * and follows its topology when the order there changes.
  */
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "planner/plan.h"
 #include "planner/textline.h"
 
-#define FORMAT "ringfold-plan"
+#define CHUNKS_MOST (1 << 24)
 
 struct reader {
 	struct text_source source;
@@ -35,25 +35,17 @@ static int get_node(struct reader *r, int tree, json_t *value, const char *what)
 	return n;
 }
 
-/* The arc between two neighbours; "B#2" is the second link between them, in the topology's order.
- */
-static int find_arc(const struct topology *t, int from, int to, int number)
+/* Of an edge: the number behind a name, 1 where there is none; 0 after a refusal. */
+static int get_number(struct reader *r, int tree, json_t *value)
 {
-	for (int i = t->first[from]; i < t->first[from + 1]; i++)
-		if (topo_arc_to(t, t->out[i]) == to && --number == 0)
-			return t->out[i];
-	return -1;
-}
-
-static int arc_number(const struct topology *t, int arc)
-{
-	int number = 0;
-
-	for (int i = t->first[topo_arc_from(t, arc)];; i++) {
-		number += topo_arc_to(t, t->out[i]) == topo_arc_to(t, arc);
-		if (t->out[i] == arc)
-			return number;
-	}
+	if (!json_is_integer(value))
+		return 1;
+	if (json_integer_value(value) >= 1 && json_integer_value(value) <= r->t->links)
+		return (int)json_integer_value(value);
+	text_refuse(&r->source, "trees", tree,
+		    "%lld is no number of a link: there are %d of them in all",
+		    (long long)json_integer_value(value), r->t->links);
+	return 0;
 }
 
 /* An edge is a list: the names along its route, an integer k behind a name where the k-th of
@@ -70,8 +62,8 @@ static int read_edge(struct reader *r, int tree, json_t *list, bool down)
 				   "an edge must be a list of two or more nodes");
 	for (size_t i = 0; i < names; i++) {
 		json_t *next = json_array_get(list, i + 1);
-		int number = json_is_integer(next) ? (int)json_integer_value(next) : 1;
-		int n = get_node(r, tree, json_array_get(list, i), "an edge");
+		int number = get_number(r, tree, next);
+		int n = number > 0 ? get_node(r, tree, json_array_get(list, i), "an edge") : -1;
 
 		if (n < 0)
 			return -1;
@@ -79,7 +71,7 @@ static int read_edge(struct reader *r, int tree, json_t *list, bool down)
 		if (at < 0) {
 			first = n;
 		} else {
-			r->arc[arcs] = find_arc(r->t, at, n, number);
+			r->arc[arcs] = topo_find_arc(r->t, at, n, number);
 			if (r->arc[arcs] < 0)
 				return text_refuse(&r->source, "trees", tree,
 						   "no link leads from \"%s\" to \"%s\"",
@@ -111,6 +103,7 @@ static int read_edges(struct reader *r, int tree, json_t *edges, bool down)
 
 static int read_tree(struct reader *r, int i, json_t *object)
 {
+	static const char *const keys[] = {"share", "chunks", "root", "up", "down", NULL};
 	json_t *share = json_object_get(object, "share");
 	json_t *chunks = json_object_get(object, "chunks");
 	int root;
@@ -118,6 +111,8 @@ static int read_tree(struct reader *r, int i, json_t *object)
 	if (!json_is_object(object) || !json_is_number(share))
 		return text_refuse(&r->source, "trees", i,
 				   "a tree must be an object with a number \"share\"");
+	if (text_check_keys(&r->source, "trees", i, object, keys) != 0)
+		return -1;
 	if (chunks && (!json_is_integer(chunks) || json_integer_value(chunks) < 1 ||
 		       json_integer_value(chunks) > r->p->chunks))
 		return text_refuse(&r->source, "trees", i,
@@ -134,35 +129,146 @@ static int read_tree(struct reader *r, int i, json_t *object)
 	return r->p->reduce_only ? 0 : read_edges(r, i, json_object_get(object, "down"), true);
 }
 
-static int read_head(struct reader *r, json_t *root)
+/* A whole number of the head from 0 to `most`, 0 where it is not there; -1 after a refusal. */
+static int get_count(struct reader *r, json_t *root, const char *key, int most)
+{
+	json_t *value = json_object_get(root, key);
+
+	if (!value)
+		return 0;
+	if (json_is_integer(value) && json_integer_value(value) >= 0 &&
+	    json_integer_value(value) <= most)
+		return (int)json_integer_value(value);
+	return text_refuse(&r->source, key, -1, "\"%s\" must be a whole number from 0 to %d", key,
+			   most);
+}
+
+/* 0 or 1, 0 where it is not there; -1 after a refusal. */
+static int get_flag(struct reader *r, json_t *root, const char *key)
+{
+	json_t *value = json_object_get(root, key);
+
+	if (!value || json_is_boolean(value))
+		return json_is_true(value);
+	return text_refuse(&r->source, key, -1, "\"%s\" must be true or false", key);
+}
+
+static int read_names(struct reader *r, json_t *root)
 {
 	const char *format = json_string_value(json_object_get(root, "format"));
 	const char *scheme = json_string_value(json_object_get(root, "scheme"));
-	json_t *throughput = json_object_get(root, "throughput");
-	json_t *chunks = json_object_get(root, "chunks");
 
-	if (!format || strcmp(format, FORMAT) != 0)
-		return text_refuse(&r->source, "format", -1, "\"format\" must be \"" FORMAT "\"");
+	if (!format || strcmp(format, PLAN_FORMAT) != 0)
+		return text_refuse(&r->source, "format", -1,
+				   "\"format\" must be \"" PLAN_FORMAT "\"");
 	if (json_integer_value(json_object_get(root, "version")) != 1)
 		return text_refuse(&r->source, "version", -1, "\"version\" must be 1");
-	if (!scheme || strlen(scheme) >= PLAN_NAME_MAX)
+	if (!scheme || strlen(scheme) >= PLAN_NAME_MAX || !topo_is_text(scheme))
 		return text_refuse(&r->source, "scheme", -1,
-				   "\"scheme\" must be a string below %d bytes", PLAN_NAME_MAX);
+				   "\"scheme\" must be a string below %d bytes, none of them a "
+				   "control character",
+				   PLAN_NAME_MAX);
+	snprintf(r->p->scheme, sizeof(r->p->scheme), "%s", scheme);
+	return 0;
+}
+
+static int read_head(struct reader *r, json_t *root)
+{
+	static const char *const keys[] = {
+		"format", "version",          "scheme",      "throughput", "chunks", "steps",
+		"rounds", "planning_seconds", "reduce_only", "sequential", "bounds", "trees",
+		NULL};
+	json_t *throughput = json_object_get(root, "throughput");
+	int reduce_only, sequential;
+
+	if (read_names(r, root) != 0 || text_check_keys(&r->source, NULL, -1, root, keys) != 0)
+		return -1;
 	if (!json_is_number(throughput) || !(json_number_value(throughput) > 0))
 		return text_refuse(&r->source, "throughput", -1,
 				   "\"throughput\" must be a positive number");
-	if (chunks && (!json_is_integer(chunks) || json_integer_value(chunks) < 0 ||
-		       json_integer_value(chunks) > 1 << 24))
-		return text_refuse(&r->source, "chunks", -1,
-				   "\"chunks\" must be an integer from 0 to %d", 1 << 24);
+	r->p->throughput = json_number_value(throughput);
+	r->p->chunks = get_count(r, root, "chunks", CHUNKS_MOST);
+	r->p->steps = r->p->chunks < 0 ? -1 : get_count(r, root, "steps", INT_MAX);
+	r->p->rounds = r->p->steps < 0 ? -1 : get_count(r, root, "rounds", INT_MAX);
+	if (r->p->rounds < 0)
+		return -1;
+	reduce_only = get_flag(r, root, "reduce_only");
+	sequential = reduce_only < 0 ? -1 : get_flag(r, root, "sequential");
+	if (sequential < 0)
+		return -1;
+	r->p->reduce_only = reduce_only;
+	r->p->sequential = sequential;
 	if (!json_is_array(json_object_get(root, "trees")))
 		return text_refuse(&r->source, "trees", -1, "\"trees\" must be an array");
-	snprintf(r->p->scheme, sizeof(r->p->scheme), "%s", scheme);
-	r->p->throughput = json_number_value(throughput);
-	r->p->chunks = (int)json_integer_value(chunks);
-	r->p->reduce_only = json_is_true(json_object_get(root, "reduce_only"));
-	r->p->sequential = json_is_true(json_object_get(root, "sequential"));
-	r->p->steps = (int)json_integer_value(json_object_get(root, "steps"));
+	return 0;
+}
+
+/* --- prices of the dual bound -------------------------------------------------------------------
+ */
+
+/* ["a", "b", price] or ["a", "b", k, price]: of the arc from a to b. */
+static int read_arc_price(struct reader *r, json_t *list)
+{
+	size_t n = json_array_size(list);
+	json_t *last = json_array_get(list, n - 1);
+	int from, to, number, arc;
+
+	if ((n != 3 && n != 4) || !json_is_number(last) || json_number_value(last) < 0)
+		return text_refuse(&r->source, "bounds", -1,
+				   "a price of a link must be two nodes and a number");
+	number = n == 4 ? get_number(r, -1, json_array_get(list, 2)) : 1;
+	from = number > 0 ? get_node(r, -1, json_array_get(list, 0), "a price") : -1;
+	to = from >= 0 ? get_node(r, -1, json_array_get(list, 1), "a price") : -1;
+	if (to < 0)
+		return -1;
+	arc = topo_find_arc(r->t, from, to, number);
+	if (arc < 0)
+		return text_refuse(&r->source, "bounds", -1, "no link leads from \"%s\" to \"%s\"",
+				   r->t->node[from].name, r->t->node[to].name);
+	r->p->certificate.arc_price[arc] = json_number_value(last);
+	return 0;
+}
+
+static int read_node_price(struct reader *r, json_t *list)
+{
+	json_t *last = json_array_get(list, 1);
+	int node;
+
+	if (json_array_size(list) != 2 || !json_is_number(last) || json_number_value(last) < 0)
+		return text_refuse(&r->source, "bounds", -1,
+				   "a price of a box must be a node and a number");
+	node = get_node(r, -1, json_array_get(list, 0), "a price");
+	if (node < 0)
+		return -1;
+	r->p->certificate.node_price[node] = json_number_value(last);
+	return 0;
+}
+
+/* Of the bounds only the prices are read: whoever wants bounds computes them. */
+static int read_prices(struct reader *r, json_t *bounds)
+{
+	struct plan_certificate *c = &r->p->certificate;
+	json_t *arcs = json_object_get(bounds, "link_prices");
+	json_t *nodes = json_object_get(bounds, "box_prices");
+	json_t *value;
+	size_t i;
+
+	if (!arcs && !nodes)
+		return 0;
+	c->arc_price = calloc((size_t)r->t->links * 2 + 1, sizeof(double));
+	c->node_price = calloc((size_t)r->t->nodes + 1, sizeof(double));
+	if (!c->arc_price || !c->node_price)
+		return text_refuse(&r->source, "bounds", -1, "out of memory");
+	json_array_foreach(arcs, i, value)
+	{
+		if (read_arc_price(r, value) != 0)
+			return -1;
+	}
+	json_array_foreach(nodes, i, value)
+	{
+		if (read_node_price(r, value) != 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -174,7 +280,7 @@ static int read_all(struct reader *r, json_t *root)
 	if (!json_is_object(root))
 		return topo_refuse(r->source.e, -1, -1, "%s:1: a plan must be an object",
 				   r->source.file);
-	if (read_head(r, root) != 0)
+	if (read_head(r, root) != 0 || read_prices(r, json_object_get(root, "bounds")) != 0)
 		return -1;
 	json_array_foreach(json_object_get(root, "trees"), i, value)
 	{
@@ -223,100 +329,4 @@ struct plan *plan_read(const char *path, const struct topology *t, struct topo_e
 	p = plan_parse(text, len, path, t, e);
 	free(text);
 	return p;
-}
-
-/* --- writing ------------------------------------------------------------------------------------
- */
-
-static json_t *format_edge(const struct plan *p, const struct topology *t,
-			   const struct plan_edge *e)
-{
-	json_t *list = json_array();
-
-	json_array_append_new(list, json_string(t->node[e->from].name));
-	for (int i = 0; i < e->arcs; i++) {
-		int arc = p->route[e->first + i];
-		int number = arc_number(t, arc);
-
-		json_array_append_new(list, json_string(t->node[topo_arc_to(t, arc)].name));
-		if (number > 1)
-			json_array_append_new(list, json_integer(number));
-	}
-	return list;
-}
-
-static json_t *format_edges(const struct plan *p, const struct topology *t, int first, int count)
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i < count; i++)
-		json_array_append_new(list, format_edge(p, t, &p->edge[first + i]));
-	return list;
-}
-
-static json_t *format_tree(const struct plan *p, const struct topology *t,
-			   const struct plan_tree *tree)
-{
-	json_t *o = json_pack("{sfss}", "share", tree->share, "root", t->node[tree->root].name);
-
-	if (p->chunks > 0)
-		json_object_set_new(o, "chunks", json_integer(tree->chunks));
-	json_object_set_new(o, "up", format_edges(p, t, tree->up_first, tree->ups));
-	if (!p->reduce_only)
-		json_object_set_new(o, "down", format_edges(p, t, tree->down_first, tree->downs));
-	return o;
-}
-
-static json_t *format_head(const struct plan *p)
-{
-	const struct plan_certificate *c = &p->certificate;
-	json_t *o = json_pack("{sssisssfsisisf}", "format", FORMAT, "version", 1, "scheme",
-			      p->scheme, "throughput", p->throughput, "chunks", p->chunks, "steps",
-			      p->steps, "planning_seconds", p->planning_seconds);
-	json_t *bounds = json_object();
-
-	json_object_set_new(o, "reduce_only", json_boolean(p->reduce_only));
-	json_object_set_new(o, "sequential", json_boolean(p->sequential));
-	if (!isnan(c->cut))
-		json_object_set_new(bounds, "cut", json_real(c->cut));
-	if (!isnan(c->dual))
-		json_object_set_new(bounds, "dual", json_real(c->dual));
-	if (!isnan(c->flow))
-		json_object_set_new(bounds, "flow", json_real(c->flow));
-	json_object_set_new(bounds, "exact", json_boolean(c->exact));
-	json_object_set_new(o, "bounds", bounds);
-	return o;
-}
-
-char *plan_format(const struct plan *p, const struct topology *t)
-{
-	char *text = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
-	json_t *head = format_head(p);
-	char *line = head ? json_dumps(head, JSON_INDENT(1)) : NULL;
-	bool ok = f && line;
-
-	json_decref(head);
-	if (ok) /* the head without its closing brace, then one tree to a line */
-		fprintf(f, "%.*s,\n \"trees\": [", (int)strlen(line) - 2, line);
-	free(line);
-	for (int i = 0; i < p->trees && ok; i++) {
-		json_t *tree = format_tree(p, t, &p->tree[i]);
-
-		line = json_dumps(tree, 0);
-		json_decref(tree);
-		ok = line != NULL;
-		if (ok)
-			fprintf(f, "%s\n  %s", i ? "," : "", line);
-		free(line);
-	}
-	if (ok)
-		fprintf(f, "\n ]\n}\n");
-	if (f && fclose(f) != 0)
-		ok = false;
-	if (ok)
-		return text;
-	free(text);
-	return NULL;
 }

@@ -36,6 +36,12 @@ double gria_classes(const struct gria *g);
  */
 double inart_shares(const struct topology *t, const int *server, int servers, double rate_max,
 		    double *share);
+/*
+ * The best assignment of whole streams for given shares, both ways or the way up alone, whose trees
+ * are added to the plan. Returns the rate; -1: there are too many assignments to try them all.
+ */
+double inart_exact(const struct topology *t, const int *server, int servers, const double *share,
+		   bool reduce_only, struct plan *p);
 /* R-InArt's choice by a number u in [0, 1) among parts that add up to 1: the first whose sum with
  * those before it exceeds u. */
 int inart_pick(const double *part, int n, double u);

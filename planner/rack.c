@@ -135,6 +135,23 @@ static void rina_chunk(struct rina *x, int owner)
 	}
 }
 
+/* Rina's steps: what goes on inside a rack belongs to the step that ends or begins there. */
+static int rina_rounds(const struct rina *x)
+{
+	int *group = room((size_t)x->t->nodes, sizeof(int));
+	int rounds;
+
+	for (int g = 0; g < x->groups; g++) {
+		for (int i = 0; i < x->group[g].n; i++)
+			group[x->group[g].member[i]] = g;
+		if (x->group[g].box >= 0)
+			group[x->group[g].box] = g;
+	}
+	rounds = count_rounds(x->t, x->p, group);
+	free(group);
+	return rounds;
+}
+
 static struct plan *rina(const struct topology *t, const char *name, bool agent)
 {
 	struct rina x = {.t = t, .agent = agent};
@@ -156,6 +173,7 @@ static struct plan *rina(const struct topology *t, const char *name, bool agent)
 	x.r = router_new(t);
 	for (int g = 0; g < x.groups; g++)
 		rina_chunk(&x, g);
+	x.p->rounds = rina_rounds(&x);
 	router_free(x.r);
 	racks_free(k);
 	free(x.group);

@@ -88,6 +88,17 @@ static void add_ring(struct plan *p, const struct cycle *c, double share, bool a
 	}
 }
 
+/* Every worker is a group of its own. */
+static void set_rounds(const struct topology *t, struct plan *p)
+{
+	int *group = room((size_t)t->nodes, sizeof(int));
+
+	for (int i = 0; i < t->nodes; i++)
+		group[i] = i;
+	p->rounds = count_rounds(t, p, group);
+	free(group);
+}
+
 /* --- the order ----------------------------------------------------------------------------------
  */
 
@@ -198,6 +209,7 @@ static struct plan *make_ring(const struct topology *t, const char *name, bool b
 	add_ring(p, c, both ? 0.5 : 1, false);
 	if (both)
 		add_ring(p, c, 0.5, true);
+	set_rounds(t, p);
 	cycle_free(c);
 	router_free(r);
 	free(order);
@@ -267,6 +279,7 @@ SCHEME(hierarchical_ring)
 	}
 	for (int q = 0; q < k->count; q++)
 		cycle_free(within[q]);
+	set_rounds(t, p);
 	free(within);
 	free(node);
 	racks_free(k);

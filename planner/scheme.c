@@ -30,6 +30,8 @@ const struct scheme scheme_list[] = {
 	{"grid-classes", "GRID's model with chunk classes", scheme_grid_classes},
 	{"inart", "InArt: shares of the servers by L-InArt, merging by R-InArt", scheme_inart},
 	{"inart-equal", "R-InArt with equal shares", scheme_inart_equal},
+	{"inart-exact", "InArt's shares with the best whole assignment, small networks",
+	 scheme_inart_exact},
 	{"forest", "topology-adaptive forest: trees of hosts", scheme_forest},
 	{"forestcoll", "ForestColl: reduce-scatter, then all-gather, equal roots",
 	 scheme_forestcoll},
@@ -184,6 +186,29 @@ double plan_rate(const struct topology *t, const struct plan *p)
 	rate = load.throughput;
 	plan_load_free(&load);
 	return rate;
+}
+
+int count_rounds(const struct topology *t, const struct plan *p, const int *group)
+{
+	int *depth = room((size_t)t->nodes, sizeof(int));
+	int most = 0;
+
+	for (int k = 0; k < p->trees; k++) {
+		const struct plan_tree *tree = &p->tree[k];
+
+		memset(depth, 0, (size_t)t->nodes * sizeof(int));
+		for (int i = 0; i < tree->ups + tree->downs; i++) {
+			const struct plan_edge *e = &p->edge[tree->up_first + i];
+			int here = depth[e->from] + (group[e->from] != group[e->to]);
+			bool down = i >= tree->ups;
+
+			/* The way down begins when the way up is done: the root's depth goes on. */
+			depth[e->to] = down || here > depth[e->to] ? here : depth[e->to];
+			most = depth[e->to] > most ? depth[e->to] : most;
+		}
+	}
+	free(depth);
+	return most;
 }
 
 /* --- racks --------------------------------------------------------------------------------------

@@ -27,7 +27,8 @@ extern const struct scheme scheme_list[];
 /* NULL where there is none of that name. */
 const struct scheme *scheme_find(const char *name);
 struct scheme_options scheme_options_default(void);
-/* Runs one: measures planning_seconds, fills steps, verifies. */
+/* Runs one: measures planning_seconds, fills steps and the cut bound, verifies. The flow relaxation
+ * is left to who wants it (bound_flow): it takes longer than many a plan. */
 struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 			const struct scheme_options *o, struct topo_error *e);
 
@@ -36,5 +37,11 @@ struct plan *scheme_run(const struct scheme *s, const struct topology *t,
  * any kind is above it. With reduce_only: the least flow from a worker to all servers together.
  */
 double bound_cut(const struct topology *t, bool reduce_only);
+
+/*
+ * The flow relaxation: between the cut bound and what trees can reach, right to one part in 10^7
+ * (it is raised by that much). NAN with the reason, a static text, where the network is too large.
+ */
+double bound_flow(const struct topology *t, bool reduce_only, const char **why);
 
 #endif

@@ -29,6 +29,7 @@ SCHEME(grid_exact);
 SCHEME(grid_classes);
 SCHEME(inart);
 SCHEME(inart_equal);
+SCHEME(inart_exact);
 SCHEME(forest);
 SCHEME(forestcoll);
 SCHEME(best);
@@ -44,6 +45,10 @@ void make_edge(struct plan *p, bool down, int from, int to, const int *arc, int 
 /* An edge over the router's least loaded route, to whose load weight is added. */
 void make_routed(struct plan *p, struct router *r, bool down, int from, int to, double weight);
 void make_mirror(struct plan *p);
+
+/* How often the data of a ring's deepest chain goes on from group to group, up and down; group: of
+ * every node. Edges of the trees have to stand in the order in which the data takes them. */
+int count_rounds(const struct topology *t, const struct plan *p, const int *group);
 
 /* Workers in racks: those that hang on one switch or box. A host with several links is a rack of
  * its own. Racks in the order of their first worker, workers in their order. */

@@ -79,6 +79,25 @@ int text_refuse(struct text_source *s, const char *key, int index, const char *f
 			   text_line(s->text, s->len, key, index), reason);
 }
 
+int text_check_keys(struct text_source *s, const char *array, int index, json_t *object,
+		    const char *const *known)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(object, key, value)
+	{
+		size_t k = 0;
+
+		while (known[k] && strcmp(known[k], key) != 0)
+			k++;
+		if (!known[k])
+			return text_refuse(s, array ? array : key, index, "unknown key \"%s\"",
+					   key);
+	}
+	return 0;
+}
+
 char *text_file(const char *path, size_t *len)
 {
 	FILE *f = fopen(path, "rb");

@@ -5,6 +5,7 @@
 #ifndef RF_PLANNER_TEXTLINE_H
 #define RF_PLANNER_TEXTLINE_H
 
+#include <jansson.h>
 #include <stddef.h>
 
 #include "planner/topology.h"
@@ -28,6 +29,11 @@ int text_line(const char *text, size_t len, const char *key, int index);
  * Returns -1. */
 int text_refuse(struct text_source *s, const char *key, int index, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* Refuses a key of the object that is not in the list, which NULL ends. The object is element
+ * `index` of the array under `array`, or with NULL the outermost one (index -1). 0 or -1. */
+int text_check_keys(struct text_source *s, const char *array, int index, json_t *object,
+		    const char *const *known);
 
 /* The whole file, with a zero byte behind it that *len does not count; NULL with errno. The caller
  * frees. */

@@ -20,6 +20,7 @@ int topo_refuse(struct topo_error *e, int node, int link, const char *format, ..
 	va_end(list);
 	e->node = node;
 	e->link = link;
+	e->tree = -1;
 	return -1;
 }
 
@@ -104,8 +105,22 @@ static int compare_names(const void *a, const void *b)
 	return c ? c : (x->node > y->node) - (x->node < y->node);
 }
 
+bool topo_is_text(const char *s)
+{
+	const unsigned char *c = (const unsigned char *)s;
+
+	for (; *c; c++) {
+		if (*c < 0x20 || *c == 0x7f)
+			return false;
+		/* U+FFFE and U+FFFF */
+		if (c[0] == 0xef && c[1] == 0xbf && (c[2] == 0xbe || c[2] == 0xbf))
+			return false;
+	}
+	return true;
+}
+
 /* The later one of two equal names is the one complained about. */
-static int check_names(const struct topology *t, struct topo_error *e)
+int topo_check_names(const struct topology *t, struct topo_error *e)
 {
 	struct named *list = malloc((size_t)t->nodes * sizeof(*list));
 	int rc = 0;
@@ -118,6 +133,9 @@ static int check_names(const struct topology *t, struct topo_error *e)
 	for (int i = 0; i < t->nodes && rc == 0; i++) {
 		if (list[i].name[0] == '\0')
 			rc = topo_refuse(e, list[i].node, -1, "a node has an empty name");
+		else if (!topo_is_text(list[i].name))
+			rc = topo_refuse(e, list[i].node, -1,
+					 "a node has a control character in its name");
 		else if (i > 0 && strcmp(list[i].name, list[i - 1].name) == 0)
 			rc = topo_refuse(e, list[i].node, -1, "the name \"%s\" is used twice",
 					 list[i].name);
@@ -141,7 +159,7 @@ static int check_nodes(const struct topology *t, struct topo_error *e)
 	}
 	if (workers == 0)
 		return topo_refuse(e, -1, -1, "there are no hosts whose data could be summed");
-	return check_names(t, e);
+	return topo_check_names(t, e);
 }
 
 /* Numbers further apart are lost in rounding beside each other. */
@@ -187,7 +205,8 @@ static int check_links(const struct topology *t, struct topo_error *e)
 						   "the capacity from \"%s\" to \"%s\" is %g, it "
 						   "must be positive",
 						   from, to, l->capacity[d]);
-			if (l->capacity[d] < TOPO_CAPACITY_MIN || l->capacity[d] > TOPO_CAPACITY_MAX)
+			if (l->capacity[d] < TOPO_CAPACITY_MIN ||
+			    l->capacity[d] > TOPO_CAPACITY_MAX)
 				return topo_refuse(e, -1, i,
 						   "the capacity from \"%s\" to \"%s\" is %g, it "
 						   "must be from %g to %g",
@@ -366,6 +385,25 @@ int topo_find(const struct topology *t, const int *sorted, const char *name)
 			low = mid + 1;
 	}
 	return -1;
+}
+
+int topo_find_arc(const struct topology *t, int from, int to, int number)
+{
+	for (int i = t->first[from]; i < t->first[from + 1]; i++)
+		if (topo_arc_to(t, t->out[i]) == to && --number == 0)
+			return t->out[i];
+	return -1;
+}
+
+int topo_arc_number(const struct topology *t, int arc)
+{
+	int number = 0;
+
+	for (int i = t->first[topo_arc_from(t, arc)];; i++) {
+		number += topo_arc_to(t, t->out[i]) == topo_arc_to(t, arc);
+		if (t->out[i] == arc)
+			return number;
+	}
 }
 
 /* --- random numbers -----------------------------------------------------------------------------

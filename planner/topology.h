@@ -65,6 +65,7 @@ struct topology {
 struct topo_error {
 	char text[TOPO_ERROR_MAX];
 	int node, link; /* what it is about, -1 where it is about neither */
+	int tree;       /* of a plan, likewise */
 };
 
 /* Writes the reason; returns -1. Any pointer may be NULL. */
@@ -105,19 +106,29 @@ int topo_add_link(struct topology *t, int a, int b, double capacity, double dela
 
 /*
  * Checks the whole and fills first, out, worker, box and rack; to be called once, after the last
- * node and link. 0, or -1 with the reason in *e: no hosts, a host with no link, duplicate names, a
- * capacity that is zero, negative, no number or out of range, capacities or processing too far
- * apart, a link from a node to itself, a disconnected
- * topology, a box with no host below it (walking from it through switches one meets no host and
- * fewer than two other boxes), processing that is not positive.
+ * node and link. 0, or -1 with the reason in *e: no hosts, a host with no link, duplicate names,
+ * control characters in names, a capacity that is zero, negative, no number or out of range,
+ * capacities or processing too far apart, a link from a node to itself, a disconnected topology, a
+ * box with no host below it (walking from it through switches one meets no host and fewer than two
+ * other boxes), processing that is not positive.
  */
 int topo_finish(struct topology *t, struct topo_error *e);
+
+/* The part of topo_finish that looks at names: empty ones, control characters, duplicates. */
+int topo_check_names(const struct topology *t, struct topo_error *e);
+/* Whether a UTF-8 text has no control characters and nothing that XML forbids. */
+bool topo_is_text(const char *s);
 
 /* Node indexes in the order of their names, for topo_find; the caller frees. NULL where memory is
  * short. */
 int *topo_sort_names(const struct topology *t);
 /* The node of that name, or -1. */
 int topo_find(const struct topology *t, const int *sorted, const char *name);
+
+/* The number-th link between two neighbours, from 1, in the order of the links, as an arc; -1. */
+int topo_find_arc(const struct topology *t, int from, int to, int number);
+/* Which of them an arc is. */
+int topo_arc_number(const struct topology *t, int arc);
 
 /* --- files ----------------------------------------------------------------------------------- */
 

@@ -21,25 +21,6 @@ struct reader {
 	int *sorted;
 };
 
-static int check_keys(struct reader *r, const char *array, int index, json_t *object,
-		      const char *const *known)
-{
-	const char *key;
-	json_t *value;
-
-	json_object_foreach(object, key, value)
-	{
-		size_t k = 0;
-
-		while (known[k] && strcmp(known[k], key) != 0)
-			k++;
-		if (!known[k])
-			return text_refuse(&r->source, array ? array : key, array ? index : -1,
-					   "unknown key \"%s\"", key);
-	}
-	return 0;
-}
-
 /* A string of 1 to TOPO_NAME_MAX - 1 bytes, or NULL after a refusal. */
 static const char *get_name(struct reader *r, const char *array, int index, json_t *object,
 			    const char *key)
@@ -49,6 +30,10 @@ static const char *get_name(struct reader *r, const char *array, int index, json
 	if (!s || *s == '\0' || strlen(s) >= TOPO_NAME_MAX) {
 		text_refuse(&r->source, array, index, "\"%s\" must be a string of 1 to %d bytes",
 			    key, TOPO_NAME_MAX - 1);
+		return NULL;
+	}
+	if (!topo_is_text(s)) {
+		text_refuse(&r->source, array, index, "\"%s\" has a control character in it", key);
 		return NULL;
 	}
 	return s;
@@ -68,7 +53,7 @@ static int read_node(struct reader *r, int i, json_t *object)
 
 	if (!json_is_object(object))
 		return text_refuse(&r->source, "nodes", i, "a node must be an object");
-	if (check_keys(r, "nodes", i, object, keys) != 0)
+	if (text_check_keys(&r->source, "nodes", i, object, keys) != 0)
 		return -1;
 	name = get_name(r, "nodes", i, object, "name");
 	if (!name)
@@ -140,7 +125,7 @@ static int read_link(struct reader *r, int i, json_t *object)
 
 	if (!json_is_object(object))
 		return text_refuse(&r->source, "links", i, "a link must be an object");
-	if (check_keys(r, "links", i, object, keys) != 0)
+	if (text_check_keys(&r->source, "links", i, object, keys) != 0)
 		return -1;
 	a = get_end(r, i, object, "a");
 	if (a < 0)
@@ -172,16 +157,18 @@ static int read_head(struct reader *r, json_t *root)
 		return text_refuse(&r->source, "format", -1, "\"format\" must be \"" FORMAT "\"");
 	if (json_integer_value(json_object_get(root, "version")) != 1)
 		return text_refuse(&r->source, "version", -1, "\"version\" must be 1");
-	if (check_keys(r, NULL, -1, root, keys) != 0)
+	if (text_check_keys(&r->source, NULL, -1, root, keys) != 0)
 		return -1;
 	name = get_name(r, "name", -1, root, "name");
 	if (!name)
 		return -1;
 	snprintf(r->t->name, sizeof(r->t->name), "%s", name);
 	if (unit && (!json_is_string(unit) || json_string_length(unit) == 0 ||
-		     json_string_length(unit) >= sizeof(r->t->unit)))
+		     json_string_length(unit) >= sizeof(r->t->unit) ||
+		     !topo_is_text(json_string_value(unit))))
 		return text_refuse(&r->source, "unit", -1,
-				   "\"unit\" must be a string of 1 to %zu bytes",
+				   "\"unit\" must be a string of 1 to %zu bytes, none of them a "
+				   "control character",
 				   sizeof(r->t->unit) - 1);
 	if (unit)
 		snprintf(r->t->unit, sizeof(r->t->unit), "%s", json_string_value(unit));
@@ -208,6 +195,9 @@ static int read_all(struct reader *r, json_t *root)
 		if (read_node(r, (int)i, value) != 0)
 			return -1;
 	}
+	/* Before names are looked up: of two nodes of one name neither is what a link means. */
+	if (r->t->nodes > 0 && topo_check_names(r->t, &why) != 0)
+		return text_refuse(&r->source, "nodes", why.node, "%s", why.text);
 	r->sorted = topo_sort_names(r->t);
 	if (!r->sorted)
 		return text_refuse(&r->source, "nodes", -1, "out of memory");

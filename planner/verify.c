@@ -298,8 +298,11 @@ static int check_trees(struct checker *c)
 	for (c->tree = 0; c->tree < c->p->trees; c->tree++) {
 		const struct plan_tree *tree = &c->p->tree[c->tree];
 
-		if (check_tree(c, tree) != 0)
+		if (check_tree(c, tree) != 0) {
+			if (c->e)
+				c->e->tree = c->tree;
 			return -1;
+		}
 		sum += tree->share;
 		chunks += tree->chunks;
 	}

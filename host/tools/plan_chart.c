@@ -46,7 +46,7 @@ static void put_bar(FILE *f, const struct plan_row *row, int i, double scale)
 
 char *plan_chart(const struct topology *t, const struct plan_row *row, int rows, double bound)
 {
-	double most = isnan(bound) ? 0 : bound;
+	double most = isfinite(bound) ? bound : 0;
 	double scale;
 	char *text = NULL;
 	char title[160];
@@ -69,7 +69,7 @@ char *plan_chart(const struct topology *t, const struct plan_row *row, int rows,
 	put_text(f, LEFT, 22, "start", title);
 	for (int i = 0; i < rows; i++)
 		put_bar(f, &row[i], i, scale);
-	if (!isnan(bound)) {
+	if (isfinite(bound)) {
 		snprintf(title, sizeof(title), "bound %.4g", bound);
 		fprintf(f,
 			"<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#d1495b\" "

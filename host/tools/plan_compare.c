@@ -14,7 +14,8 @@ struct comparison {
 	struct topology *t;
 	struct plan_row row[ROWS_MAX];
 	int rows;
-	double bound; /* the least that any of the plans came with; the cut at least */
+	struct plan_certificate all; /* cut, flow, and the dual of "best" */
+	double bound;                /* the least of them */
 	const char *which;
 };
 
@@ -58,8 +59,6 @@ static void run_one(struct comparison *c, const struct scheme *s, const struct s
 {
 	struct plan_row *row = &c->row[c->rows++];
 	struct topo_error e = {.text = ""};
-	const char *which;
-	double bound;
 
 	*row = (struct plan_row){.name = s->name};
 	row->plan = scheme_run(s, c->t, o, &e);
@@ -71,11 +70,11 @@ static void run_one(struct comparison *c, const struct scheme *s, const struct s
 		snprintf(row->reason, sizeof(row->reason), "%s", e.text);
 		return;
 	}
-	bound = plan_bound(&row->plan->certificate, &which);
 	/* The dual bound of other schemes is one of their own kind of trees. */
-	if (!isnan(bound) && strcmp(s->name, "best") == 0 && !(bound >= c->bound)) {
-		c->bound = bound;
-		c->which = which;
+	if (strcmp(s->name, "best") == 0) {
+		c->all.dual = row->plan->certificate.dual;
+		c->all.exact = row->plan->certificate.exact;
+		c->bound = plan_bound(&c->all, &c->which);
 	}
 	if (sim && sim_fluid(c->t, row->plan, sim, &row->fluid, &e) == 0 &&
 	    sim_chunks(c->t, row->plan, sim, &row->chunks, &e) == 0)
@@ -92,8 +91,17 @@ static int steps(const struct plan_row *row)
 
 static void print_table(FILE *f, const struct comparison *c, bool simulated)
 {
-	fprintf(f, "%s: %d workers, %d boxes, %d links; bound %.6g %s (%s)\n\n", c->t->name,
+	fprintf(f, "%s: %d workers, %d boxes, %d links; bound %.6g %s (%s)\n", c->t->name,
 		c->t->workers, c->t->boxes, c->t->links, c->bound, c->t->unit, c->which);
+	fprintf(f, "cut %.6g", c->all.cut);
+	if (isnan(c->all.flow))
+		fprintf(f, ", flow not computed (%s)", c->all.no_flow);
+	else
+		fprintf(f, ", flow %.6g", c->all.flow);
+	if (c->all.exact)
+		fprintf(f, ", dual %.6g\n\n", c->all.dual);
+	else
+		fprintf(f, ", dual not known\n\n");
 	fprintf(f, "%-20s %12s %8s %6s %12s %-28s %-22s %6s %10s%s\n", "scheme", c->t->unit,
 		"of bound", "steps", "latency/us", "busiest link", "busiest box", "trees",
 		"planning/s", simulated ? "    fluid   chunks" : "");
@@ -117,6 +125,12 @@ static void print_table(FILE *f, const struct comparison *c, bool simulated)
 	}
 }
 
+/* JSON has no infinite numbers: null stands for them. */
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
 static json_t *row_json(const struct comparison *c, const struct plan_row *row)
 {
 	char link[160], box[160];
@@ -129,15 +143,34 @@ static json_t *row_json(const struct comparison *c, const struct plan_row *row)
 	plan_worst_link(c->t, row, link, sizeof(link));
 	plan_worst_box(c->t, row, box, sizeof(box));
 	json_object_update_new(
-		o, json_pack("{sfsfsisfsssssisfsbsb}", "throughput", row->plan->throughput,
-			     "of_bound", row->plan->throughput / c->bound, "steps", steps(row),
-			     "latency_seconds", row->load.latency, "busiest_link", link,
-			     "busiest_box", box, "trees", row->plan->trees, "planning_seconds",
-			     row->plan->planning_seconds, "reduce_only", row->plan->reduce_only,
-			     "sequential", row->plan->sequential));
+		o, json_pack("{sososisisfsssssisfsbsb}", "throughput",
+			     number(row->plan->throughput), "of_bound",
+			     isfinite(c->bound) ? number(row->plan->throughput / c->bound)
+						: json_null(),
+			     "steps", steps(row), "rounds", row->plan->rounds, "latency_seconds",
+			     row->load.latency, "busiest_link", link, "busiest_box", box, "trees",
+			     row->plan->trees, "planning_seconds", row->plan->planning_seconds,
+			     "reduce_only", row->plan->reduce_only, "sequential",
+			     row->plan->sequential));
 	if (row->simulated)
-		json_object_update_new(o, json_pack("{sfsf}", "fluid_goodput", row->fluid.goodput,
-						    "chunk_goodput", row->chunks.goodput));
+		json_object_update_new(o, json_pack("{soso}", "fluid_goodput",
+						    number(row->fluid.goodput), "chunk_goodput",
+						    number(row->chunks.goodput)));
+	return o;
+}
+
+/* All levels by name; the dual one is that of "best". */
+static json_t *bounds_json(const struct plan_certificate *c)
+{
+	json_t *o = json_pack("{sososo}", "cut", number(c->cut), "flow", number(c->flow), "dual",
+			      c->exact ? number(c->dual) : json_null());
+
+	if (!isfinite(c->cut))
+		json_object_set_new(o, "no_cut", json_string("there is no limit"));
+	if (isnan(c->flow))
+		json_object_set_new(o, "no_flow", json_string(c->no_flow));
+	if (!c->exact)
+		json_object_set_new(o, "no_dual", json_string("no exact pricing"));
 	return o;
 }
 
@@ -149,10 +182,12 @@ static char *to_json(const struct comparison *c)
 
 	for (int i = 0; i < c->rows; i++)
 		json_array_append_new(list, row_json(c, &c->row[i]));
-	root = json_pack("{sssssssosisi}", "topology", c->t->name, "unit", c->t->unit, "bound_by",
-			 c->which, "schemes", list, "workers", c->t->workers, "boxes", c->t->boxes);
-	if (root && !isnan(c->bound))
-		json_object_set_new(root, "bound", json_real(c->bound));
+	root = json_pack("{sssssssososisiso}", "topology", c->t->name, "unit", c->t->unit,
+			 "bound_by", c->which, "bound", number(c->bound), "bounds",
+			 bounds_json(&c->all), "workers", c->t->workers, "boxes", c->t->boxes,
+			 "schemes", list);
+	if (root && !isfinite(c->bound))
+		json_object_set_new(root, "no_bound", json_string("there is no limit"));
 	text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
 	json_decref(root);
 	return text;
@@ -201,8 +236,10 @@ static int compare(const char *topology, const char *schemes, const struct schem
 		fprintf(stderr, "ringfold plan compare: %s\n", e.text);
 		return -1;
 	}
-	c->bound = bound_cut(c->t, o->reduce_only);
-	c->which = "cut";
+	c->all.cut = bound_cut(c->t, o->reduce_only);
+	c->all.flow = bound_flow(c->t, o->reduce_only, &c->all.no_flow);
+	c->all.dual = NAN;
+	c->bound = plan_bound(&c->all, &c->which);
 	for (const struct scheme *s = scheme_list; s->name && c->rows < ROWS_MAX; s++)
 		if (is_wanted(schemes, s->name))
 			run_one(c, s, o, sim);
@@ -263,7 +300,9 @@ int plan_command_compare(int argc, char **argv)
 			topology ? "too many arguments" : "--topology is needed", page.usage);
 	} else if (at >= 0 && check_names(schemes) == 0) {
 		code = RF_EXIT_FAILED;
-		if (c && plan_writable(out) == 0 && plan_writable(chart) == 0 &&
+		if (c &&
+		    plan_paths(&topology, 1, (const char *const[]){chart, out ? out : "-"}, 2) ==
+			    0 &&
 		    compare(topology, schemes, &o, simulate ? &sim : NULL, c) == 0 &&
 		    publish(c, out, chart, json, simulate) == 0)
 			code = RF_EXIT_GOOD;

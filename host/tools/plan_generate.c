@@ -176,7 +176,7 @@ int plan_command_generate(int argc, char **argv)
 				"fat-tree, rail or random\n");
 		return RF_EXIT_USAGE;
 	}
-	if (plan_writable(out) != 0)
+	if (plan_paths(NULL, 0, &out, 1) != 0)
 		return RF_EXIT_FAILED;
 	return generate(&s, boxes, delay, out);
 }

@@ -6,6 +6,8 @@
 
 #include "host/tools/opt.h"
 #include "host/tools/plan_tool.h"
+#include "planner/exact.h"
+#include "planner/textline.h"
 
 struct wish {
 	const char *topology, *scheme, *plan;
@@ -29,14 +31,17 @@ static void print_bounds(FILE *f, const struct plan *p, const char *unit)
 	if (isnan(bound))
 		return;
 	fprintf(f, "cut bound        %.6g %s\n", c->cut, unit);
+	if (!isnan(c->flow))
+		fprintf(f, "flow bound       %.6g %s\n", c->flow, unit);
 	if (!isnan(c->dual))
 		fprintf(f, "dual bound       %.6g %s%s\n", c->dual, unit,
 			!c->exact ? " (of the trees looked at, proves nothing)"
 			: strcmp(p->scheme, "best") != 0 ? " (of this scheme's kind of trees)"
 							 : "");
-	if (!isnan(c->flow))
-		fprintf(f, "flow bound       %.6g %s\n", c->flow, unit);
-	fprintf(f, "of the bound     %.2f%% (%s)\n", 100 * p->throughput / bound, which);
+	if (isfinite(bound))
+		fprintf(f, "of the bound     %.2f%% (%s)\n", 100 * p->throughput / bound, which);
+	else
+		fprintf(f, "of the bound     there is no limit\n");
 }
 
 static void print_run(FILE *f, const char *name, const struct sim_result *r, const char *unit)
@@ -61,6 +66,8 @@ static void print_plan(FILE *f, const struct topology *t, const struct plan_row 
 	fprintf(f, "trees            %d", p->trees);
 	if (p->chunks > 0)
 		fprintf(f, ", %d chunk classes", p->chunks);
+	if (p->rounds > 0)
+		fprintf(f, "\nrounds           %d", p->rounds);
 	fprintf(f, "\nsteps            %d\nlatency          %.4g us\n",
 		p->steps > 0 ? p->steps : row->load.steps, row->load.latency * 1e6);
 	fprintf(f, "busiest link     %s\nbusiest box      %s\n", link, box);
@@ -137,13 +144,27 @@ out:
 	return rc;
 }
 
+/* With file and line where the plan came from a file. */
+static void refuse_plan(const char *path, const struct topo_error *e)
+{
+	size_t len;
+	char *text = path ? text_file(path, &len) : NULL;
+
+	if (text)
+		fprintf(stderr, "ringfold plan: %s:%d: %s\n", path,
+			text_line(text, len, "trees", e->tree), e->text);
+	else
+		fail(e->text);
+	free(text);
+}
+
 static int finish(const struct topology *t, struct plan_row *row, const struct wish *w)
 {
-	struct topo_error e = {.text = ""};
+	struct topo_error e = {.text = "", .tree = -1};
 	int rc = RF_EXIT_FAILED;
 
 	if (plan_verify(t, row->plan, &row->load, &e) != 0) {
-		fail(e.text);
+		refuse_plan(w->plan, &e);
 		return RF_EXIT_WRONG_DATA;
 	}
 	if ((!w->simulate || simulate(t, row, w) == 0) && write_plan(t, row, w) == 0)
@@ -154,10 +175,10 @@ static int finish(const struct topology *t, struct plan_row *row, const struct w
 
 static int check_paths(const struct wish *w)
 {
-	return plan_writable(w->out) != 0 || plan_writable(w->picture) != 0 ||
-			       plan_writable(w->dot) != 0
-		       ? -1
-		       : 0;
+	const char *const in[] = {w->topology, w->plan};
+	const char *const out[] = {w->out, w->picture, w->dot};
+
+	return plan_paths(in, 2, out, 3);
 }
 
 static int make(const struct wish *w)
@@ -187,13 +208,27 @@ static int make(const struct wish *w)
 	o.roundings = w->roundings ? (int)w->roundings : o.roundings;
 	o.seconds = w->limit ? (double)w->limit * 1e-9 : o.seconds;
 	row.plan = scheme_run(s, t, &o, &e);
-	if (!row.plan)
+	if (!row.plan) {
 		fail(e.text);
-	else
+	} else {
+		row.plan->certificate.flow =
+			bound_flow(t, o.reduce_only, &row.plan->certificate.no_flow);
 		rc = finish(t, &row, w);
+	}
 	plan_free(row.plan);
 	topo_free(t);
 	return rc;
+}
+
+/* The bounds again, whatever the file says they are. */
+static void certify(const struct topology *t, struct plan *p)
+{
+	struct plan_certificate *c = &p->certificate;
+
+	c->cut = bound_cut(t, p->reduce_only);
+	c->flow = bound_flow(t, p->reduce_only, &c->no_flow);
+	c->dual = bound_by_prices(t, p, strcmp(p->scheme, "forest") != 0);
+	c->exact = !isnan(c->dual);
 }
 
 static int check(const struct wish *w)
@@ -207,10 +242,12 @@ static int check(const struct wish *w)
 		return RF_EXIT_FAILED;
 	t = topo_read(w->topology, &e);
 	row.plan = t ? plan_read(w->plan, t, &e) : NULL;
-	if (!row.plan)
+	if (!row.plan) {
 		fail(e.text);
-	else
+	} else {
+		certify(t, row.plan);
 		rc = finish(t, &row, w);
+	}
 	plan_free(row.plan);
 	topo_free(t);
 	return rc;

@@ -30,15 +30,14 @@ extern char **environ;
 /* --- the text
  * -------------------------------------------------------------------------------------- */
 
-static void put_name(FILE *f, const char *name)
+/* Inside the quotes of a label. */
+static void put_text(FILE *f, const char *text)
 {
-	fputc('"', f);
-	for (; *name; name++) {
-		if (*name == '"' || *name == '\\')
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
 			fputc('\\', f);
-		fputc(*name, f);
+		fputc(*text, f);
 	}
-	fputc('"', f);
 }
 
 static void put_nodes(FILE *f, const struct topology *t)
@@ -50,9 +49,9 @@ static void put_nodes(FILE *f, const struct topology *t)
 	};
 
 	for (int i = 0; i < t->nodes; i++) {
-		fprintf(f, " ");
-		put_name(f, t->node[i].name);
-		fprintf(f, " [%s];\n", looks[t->node[i].kind]);
+		fprintf(f, " n%d [label=\"", i);
+		put_text(f, t->node[i].name);
+		fprintf(f, "\",%s];\n", looks[t->node[i].kind]);
 	}
 }
 
@@ -63,14 +62,9 @@ static void put_links(FILE *f, const struct topology *t)
 
 	for (int i = 0; i < t->links; i++)
 		most = fmax(most, t->link[i].capacity[0]);
-	for (int i = 0; i < t->links; i++) {
-		fprintf(f, " ");
-		put_name(f, t->node[t->link[i].a].name);
-		fprintf(f, " -> ");
-		put_name(f, t->node[t->link[i].b].name);
-		fprintf(f, " [dir=none,color=\"#bbbbbb\",penwidth=%.2f];\n",
-			0.5 + 2 * t->link[i].capacity[0] / most);
-	}
+	for (int i = 0; i < t->links; i++)
+		fprintf(f, " n%d -> n%d [dir=none,color=\"#bbbbbb\",penwidth=%.2f];\n",
+			t->link[i].a, t->link[i].b, 0.5 + 2 * t->link[i].capacity[0] / most);
 }
 
 /* The way up of a tree: an arrow for each arc, thicker for a larger share. */
@@ -85,11 +79,8 @@ static void put_tree(FILE *f, const struct topology *t, const struct plan *p, in
 		for (int k = 0; k < e->arcs; k++) {
 			int arc = p->route[e->first + k];
 
-			fprintf(f, " ");
-			put_name(f, t->node[topo_arc_from(t, arc)].name);
-			fprintf(f, " -> ");
-			put_name(f, t->node[topo_arc_to(t, arc)].name);
-			fprintf(f, " [color=\"%s\",constraint=false,penwidth=%.2f];\n", colour,
+			fprintf(f, " n%d -> n%d [color=\"%s\",constraint=false,penwidth=%.2f];\n",
+				topo_arc_from(t, arc), topo_arc_to(t, arc), colour,
 				1 + 2 * pt->share);
 		}
 	}
@@ -126,8 +117,11 @@ char *plan_dot(const struct topology *t, const struct plan *p)
 	if (!f)
 		return NULL;
 	fprintf(f, "digraph plan {\n graph [rankdir=BT,fontname=\"sans-serif\",labelloc=t,label=");
-	fprintf(f, "\"%s, %.4g %s, %d tree%s", p->scheme, p->throughput, t->unit, p->trees,
-		p->trees == 1 ? "" : "s");
+	fprintf(f, "\"");
+	put_text(f, p->scheme);
+	fprintf(f, ", %.4g ", p->throughput);
+	put_text(f, t->unit);
+	fprintf(f, ", %d tree%s", p->trees, p->trees == 1 ? "" : "s");
 	if (p->trees > n)
 		fprintf(f, ", the %d largest shown", n);
 	fprintf(f, "\"];\n node [fontname=\"sans-serif\",fontsize=10];\n");
@@ -138,8 +132,9 @@ char *plan_dot(const struct topology *t, const struct plan *p)
 	fprintf(f, " subgraph cluster_key { label=\"share of the vector, root\"; fontsize=10;\n");
 	for (int i = 0; i < n; i++) {
 		fprintf(f, "  key%d [shape=plaintext,fontcolor=\"%s\",label=", i, colours[i]);
-		fprintf(f, "\"%.3g%%, %s\"];\n", 100 * p->tree[list[i]].share,
-			t->node[p->tree[list[i]].root].name);
+		fprintf(f, "\"%.3g%%, ", 100 * p->tree[list[i]].share);
+		put_text(f, t->node[p->tree[list[i]].root].name);
+		fprintf(f, "\"];\n");
 	}
 	fprintf(f, " }\n}\n");
 	if (fclose(f) == 0)

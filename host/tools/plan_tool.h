@@ -22,8 +22,11 @@ char *plan_scheme_help(const char *before);
  */
 int plan_write(const char *path, const char *text, size_t len);
 
-/* Refuses with a message, before anything is made, a path that could not be written. 0 or -1. */
-int plan_writable(const char *path);
+/*
+ * Refuses with a message, before anything is made, results that could not be written, that would
+ * replace a file that is read, or each other. NULL: not wanted; "-": stdout. 0 or -1.
+ */
+int plan_paths(const char *const *in, int ins, const char *const *out, int outs);
 
 /* One plan with what was found out about it. */
 struct plan_row {
@@ -38,14 +41,12 @@ struct plan_row {
 /* "a>b 98%" of the most loaded link or box at the plan's throughput; "-" where there is none. */
 void plan_worst_link(const struct topology *t, const struct plan_row *row, char *to, size_t room);
 void plan_worst_box(const struct topology *t, const struct plan_row *row, char *to, size_t room);
-/* The least of the bounds that are known, and which one it is. */
-double plan_bound(const struct plan_certificate *c, const char **which);
 
 /* The text of a Graphviz file: the topology, and the largest trees in colours. To be freed. */
 char *plan_dot(const struct topology *t, const struct plan *p);
 /* The same as SVG, laid out by the program `dot`; NULL with a message on stderr. */
 char *plan_picture(const struct topology *t, const struct plan *p);
-/* A bar for each plan, a line at the bound (none where it is NAN). To be freed. */
+/* A bar for each plan, a line at the bound (none where it is no finite number). To be freed. */
 char *plan_chart(const struct topology *t, const struct plan_row *row, int rows, double bound);
 
 #endif

@@ -59,7 +59,7 @@ static char *begun_name(const char *path)
 	return name;
 }
 
-int plan_writable(const char *path)
+static int check_writable(const char *path)
 {
 	struct stat st;
 	char *name;
@@ -81,6 +81,53 @@ int plan_writable(const char *path)
 	close(fd);
 	unlink(name);
 	free(name);
+	return 0;
+}
+
+/* Whether two paths lead to one file, which need not be there yet. */
+static bool is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+	char *folder[2];
+	bool same;
+
+	if (is_stdout(a) || is_stdout(b))
+		return is_stdout(a) && is_stdout(b);
+	if (stat(a, &x) == 0 && stat(b, &y) == 0)
+		return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	if (strcmp(basename(a), basename(b)) != 0)
+		return false;
+	folder[0] = strndup(a, (size_t)(basename(a) - a));
+	folder[1] = strndup(b, (size_t)(basename(b) - b));
+	same = folder[0] && folder[1] && stat(*folder[0] ? folder[0] : ".", &x) == 0 &&
+	       stat(*folder[1] ? folder[1] : ".", &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+	free(folder[0]);
+	free(folder[1]);
+	return same;
+}
+
+int plan_paths(const char *const *in, int ins, const char *const *out, int outs)
+{
+	for (int i = 0; i < outs; i++) {
+		if (!out[i])
+			continue;
+		for (int k = 0; k < ins; k++)
+			if (in[k] && !is_stdout(out[i]) && is_same(in[k], out[i])) {
+				fprintf(stderr,
+					"ringfold plan: %s is read, nothing is written over it\n",
+					out[i]);
+				return -1;
+			}
+		for (int k = 0; k < i; k++)
+			if (out[k] && is_same(out[k], out[i])) {
+				fprintf(stderr, "ringfold plan: two results would go to %s\n",
+					out[i]);
+				return -1;
+			}
+		if (check_writable(out[i]) != 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -165,23 +212,6 @@ void plan_worst_box(const struct topology *t, const struct plan_row *row, char *
 		snprintf(to, room, "%s %.0f%%", t->node[worst].name,
 			 100 * row->load.node[worst] * row->plan->throughput /
 				 t->node[worst].processing);
-}
-
-double plan_bound(const struct plan_certificate *c, const char **which)
-{
-	const double value[3] = {c->cut, c->dual, c->flow};
-	static const char *const names[3] = {"cut", "dual", "flow"};
-	double least = NAN;
-
-	*which = "none";
-	for (int i = 0; i < 3; i++) {
-		/* A dual value is a bound only where the pricing behind it looked at every tree. */
-		if (isnan(value[i]) || (i == 1 && !c->exact) || value[i] >= least)
-			continue;
-		least = value[i];
-		*which = names[i];
-	}
-	return least;
 }
 
 /* --- main

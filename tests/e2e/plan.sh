@@ -67,8 +67,13 @@ check "... and the runs'" says "^chunk run "
 check "... is JSON" json p.json "abs(d['throughput'] - 10) < 1e-6 and d['scheme'] == 'best'"
 run 0 "a plan in chunk classes" make -t t.json -s forest --chunks 64 --json
 check "... 64 of them" json out "d['chunks'] == 64 and sum(t['chunks'] for t in d['trees']) == 64"
+check "... with its certificate" json p.json "d['bounds']['ratio'] > 1 - 1e-6 and d['bounds']['exact'] and abs(d['bounds']['dual'] - 10) < 1e-6 and abs(d['bounds']['cut'] - 10) < 1e-6 and abs(d['bounds']['flow'] - 10) < 1e-5"
+check "... and its prices: capacity times price is the bound" json p.json "abs(sum(10 * p[-1] for p in d['bounds']['link_prices']) - 10) < 1e-6"
 run 0 "the plan checked" check --topology t.json --plan p.json
 check "... same throughput" says "^throughput  *10 Gbps"
+check "... and the bound by its prices" says "^dual bound  *10 Gbps"
+run 0 "a ring's rounds" -t t.json -s ring
+check "... 2 (N - 1) of them" says "^rounds  *14$"
 run 0 "compare" compare --topology t.json --chart c.svg
 check "... ring" says "^ring  *5\.714"
 check "... best" says "^best  *10 *100.00%"
@@ -78,7 +83,20 @@ d = xml.dom.minidom.parse('c.svg')
 assert any('ring' in t.firstChild.data for t in d.getElementsByTagName('text'))"
 run 0 "compare --json" compare --topology t.json --schemes ring,best --json
 check "... two schemes" json out "[s['scheme'] for s in d['schemes']] == ['ring', 'best'] and abs(d['bound'] - 10) < 1e-6"
+check "... and every level of the bound" json out "abs(d['bounds']['cut'] - 10) < 1e-6 and abs(d['bounds']['flow'] - 10) < 1e-5"
+# No limit is null with a reason: JSON has no infinite numbers.
+run 0 "generate more racks" generate leaf-spine --leaves 8 --hosts 4 --out servers.json
+sed -i 's/"kind": "host"/"kind": "host", "server": true/' servers.json
+run 0 "compare where no limit is known" compare --topology servers.json --schemes ps --reduce-only --json
+check "... null and why" json out "d['bound'] is None and d['no_bound'] == 'there is no limit' and d['bounds']['cut'] is None and d['schemes'][0]['throughput'] > 0 and d['schemes'][0]['of_bound'] is None"
+run 0 "a plan where no limit is known" -t servers.json -s ps --reduce-only --json
+check "... null and why" json out "d['bounds']['cut'] is None and d['bounds']['no_cut'] == 'there is no limit' and d['bounds']['ratio'] is None"
 if command -v dot > /dev/null; then
+	sed 's/leaf0/le"<\&>/; s/"h3"/"key0"/' t.json | sed 's/le"</le\\"</' > odd.json
+	run 0 "a picture of odd names" -t odd.json -s best --picture odd.svg --out odd-plan.json
+	check "... is XML" python3 -c "import xml.dom.minidom; assert 'le\"<&>' in ''.join(t.firstChild.data for t in xml.dom.minidom.parse('odd.svg').getElementsByTagName('text') if t.firstChild)"
+	run 0 "a chart of odd names" compare -t odd.json --schemes ring --chart odd-chart.svg --out odd-table
+	check "... is XML" python3 -c "import xml.dom.minidom; xml.dom.minidom.parse('odd-chart.svg')"
 	run 0 "a picture" -t t.json -s best --picture p.svg
 	check "... is XML" python3 -c "import xml.dom.minidom; xml.dom.minidom.parse('p.svg')"
 else
@@ -100,6 +118,11 @@ bad() {
 	check "... writes nothing" nothing_new
 }
 
+# line FILE TEXT N: where the text stands for the N-th time
+line() {
+	grep -n -- "$2" "$1" | sed -n "$3s/:.*//p"
+}
+
 # topo NAME: the topology t.json changed by a line of Python into bad-NAME.json
 topo() {
 	python3 -c "
@@ -113,9 +136,11 @@ print(json.dumps(d, indent=1), file=open('bad-$1.json', 'w'))"
 topo cut "d['links'] = [x for x in l if not (x['b'].startswith('spine') and x['a'] == 'leaf1')]"
 topo zero "l[3]['capacity'] = 0"
 topo negative "l[3]['capacity'] = [10, -1]"
-topo twice "n[5]['name'] = n[4]['name']"
+topo twice "n[6]['name'] = 'h1'"
 topo lonely "n.append({'name': 'lonely', 'kind': 'host'})"
 topo box "n.append({'name': 'y', 'kind': 'box'}); n.append({'name': 'z', 'kind': 'box'}); l.append({'a': 'y', 'b': 'leaf0', 'capacity': 1}); l.append({'a': 'y', 'b': 'z', 'capacity': 1})"
+topo far "l[3]['capacity'] = 1e-9"
+topo control "n[4]['name'] = 'h\\x01'; [x.update(a='h\\x01') for x in l if x['a'] == 'h2']"
 topo hosts "d['nodes'] = [x for x in n if x['kind'] != 'host']; d['links'] = [x for x in l if x['a'][0] != 'h']"
 echo '{"format": "ringfold-topology",' > bad-json.json
 touch p2.json p2.svg; rm -f out err p2.json p2.svg; touch out err
@@ -124,7 +149,9 @@ for command in "make --scheme best --out p2.json --dot p2.dot" "compare --out p2
 	bad 1 "bad-cut.json:[0-9]*: the topology is not connected" $command --topology bad-cut.json
 	bad 1 "bad-zero.json:[0-9]*: the capacity from .* is 0" $command --topology bad-zero.json
 	bad 1 "bad-negative.json:[0-9]*: the capacity from .* is -1" $command --topology bad-negative.json
-	bad 1 "bad-twice.json:[0-9]*: .*\"" $command --topology bad-twice.json
+	bad 1 "bad-twice.json:$(($(line bad-twice.json '"name": "h1"' 2) - 1)): the name \"h1\" is used twice" $command --topology bad-twice.json
+	bad 1 "bad-far.json:[0-9]*: the capacity from .* is 1e-09, less than a billionth of the largest, 10" $command --topology bad-far.json
+	bad 1 "bad-control.json:[0-9]*: \"name\" has a control character" $command --topology bad-control.json
 	bad 1 "bad-lonely.json:[0-9]*: \"lonely\" has no link" $command --topology bad-lonely.json
 	bad 1 "bad-box.json:[0-9]*: the box \"z\" has no host below it" $command --topology bad-box.json
 	bad 1 "bad-hosts.json:[0-9]*: there are no hosts" $command --topology bad-hosts.json
@@ -141,10 +168,14 @@ def put(name, change):
 put('bad-shares.json', lambda d: d['trees'][0].update(share=d['trees'][0]['share'] * 0.9))
 put('bad-fast.json', lambda d: d.update(throughput=10.1))
 put('bad-lost.json', lambda d: d['trees'][0]['up'].pop())
+put('bad-number.json', lambda d: d['trees'][0]['up'][0].append(2 ** 32 + 1))
+put('bad-steps.json', lambda d: d.update(steps=2 ** 32 + 4))
 put('bad-name.json', lambda d: d['trees'][0].update(root='nobody'))"
-bad 3 "the shares add up to 0.9" check -t t.json -P bad-shares.json --dot p2.dot
-bad 3 "throughput 10.1 is not possible: " check -t t.json -P bad-fast.json --dot p2.dot
-bad 3 "tree 0: " check -t t.json -P bad-lost.json --dot p2.dot
+bad 3 "bad-shares.json:$(line bad-shares.json '"trees"' 1): the shares add up to 0.9" check -t t.json -P bad-shares.json --dot p2.dot
+bad 3 "bad-fast.json:[0-9]*: throughput 10.1 is not possible: " check -t t.json -P bad-fast.json --dot p2.dot
+bad 3 "bad-lost.json:$(($(line bad-lost.json '"trees"' 1) + 1)): tree 0: " check -t t.json -P bad-lost.json --dot p2.dot
+bad 1 "bad-number.json:[0-9]*: 4294967297 is no number of a link" check -t t.json -P bad-number.json --dot p2.dot
+bad 1 "bad-steps.json:[0-9]*: \"steps\" must be a whole number from 0 to" check -t t.json -P bad-steps.json --dot p2.dot
 bad 1 "bad-name.json:[0-9]*: there is no node \"nobody\"" check -t t.json -P bad-name.json --dot p2.dot
 
 bad 2 "there is no scheme \"none\"" -t t.json -s none --out p2.json
@@ -157,6 +188,13 @@ bad 2 "positive" generate star --host-link -3 --out p2.json
 bad 1 "must be even" generate fat-tree --k 5 --out p2.json
 bad 1 "cannot write nowhere/p.json" -t t.json -s ring --out nowhere/p.json
 bad 1 "not a regular file" -t t.json -s ring --out .
+
+# Nothing that is read is written over, and no two results into one file.
+bad 1 "t.json is read, nothing is written over it" -t t.json -s ring --out t.json
+bad 1 "t.json is read, nothing is written over it" compare -t t.json --schemes ring --chart ./t.json
+bad 1 "p.json is read, nothing is written over it" check -t t.json -P p.json --dot ./p.json
+bad 1 "two results would go to ./p2.json" -t t.json -s ring --out p2.json --dot ./p2.json
+bad 1 "two results would go to -" -t t.json -s ring --out - --dot -
 
 # An old file stays as it was when the new one is refused.
 cp p.json old.json

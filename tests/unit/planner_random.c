@@ -42,12 +42,15 @@ static void repeat(uint64_t one)
 static void test_bounds(void **state)
 {
 	int exact = 0;
+	int flows = 0;
 
 	(void)state;
 	for (uint64_t one = seed; one < seed + (uint64_t)count; one++) {
 		struct topology *t = help_drawn(one, false);
 		struct plan *best = help_plan(t, "best");
 		double cut = bound_cut(t, false);
+		const char *why;
+		double flow;
 
 		CHECK(best, one, "no plan");
 		CHECK(best->throughput <= cut * (1 + 1e-9), one, "best %g above the cut %g",
@@ -56,7 +59,11 @@ static void test_bounds(void **state)
 			      (best->throughput <= best->certificate.dual * (1 + 1e-9) &&
 			       best->throughput >= 0.99 * best->certificate.dual),
 		      one, "best %.9g, dual bound %.9g", best->throughput, best->certificate.dual);
+		flow = bound_flow(t, false, &why);
+		CHECK(isnan(flow) || (best->throughput <= flow && flow <= cut * (1 + 1e-6)), one,
+		      "best %.9g, flow relaxation %.9g, cut %.9g", best->throughput, flow, cut);
 		exact += best->certificate.exact;
+		flows += !isnan(flow);
 		for (const struct scheme *s = scheme_list; s->name; s++) {
 			struct plan *p = help_plan(t, s->name);
 
@@ -69,8 +76,10 @@ static void test_bounds(void **state)
 		plan_free(best);
 		topo_free(t);
 	}
-	print_message("%d topologies, exact pricing on %d\n", count, exact);
+	print_message("%d topologies, exact pricing on %d, flow relaxation of %d\n", count, exact,
+		      flows);
 	assert_true(exact * 2 > count);
+	assert_true(flows * 3 > count);
 }
 
 /* near: what rounding the shares to 2^-30 may cost. */

@@ -25,6 +25,9 @@ INCLUDES   := -I. -Ihost/include -I$(BUILD)/gen
 CFLAGS_ALL  = $(CSTD) $(OPT) $(WARN) $(WERROR) -fPIC -ffp-contract=off $(SANITIZE)
 PYTHON     ?= python3
 VERILATOR  ?= verilator
+# What compiles the C++ that Verilator writes: code of clang's runs a fifth faster there than gcc's.
+VL_CXX     ?= $(notdir $(firstword $(shell command -v clang++ g++)))
+VL_MAKE    := -MAKEFLAGS CXX=$(VL_CXX) -LDFLAGS -latomic
 BENCH_OUT  := $(BUILD)/bench.jsonl
 
 # Packages that the wanted goals need, installed before anything is probed: a bare machine needs one command. Who only
@@ -119,7 +122,7 @@ endef
 define vl_bench
 $(BUILD)/vl/$(strip $(1))/V$(strip $(2)): $(3) $(4) $(wildcard rtl/*/*.vh tests/rtl/*.h) $(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h
 	@mkdir -p $$(@D)
-	$$(VERILATOR) --cc --exe --build -Wall --assert --x-assign unique --x-initial unique \
+	$$(VERILATOR) --cc --exe --build -Wall --assert --x-assign unique --x-initial unique $(VL_MAKE) \
 	  -O3 -CFLAGS "-O2 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen" $(5) -Irtl/net -Irtl/reduce -Irtl/control -I$$(BUILD)/gen \
 	  --top-module $(strip $(2)) -Mdir $$(@D) $(3) $(addprefix ../../../,$(4)) > $$(@D)/build.log 2>&1 || (cat $$(@D)/build.log; false)
 $(call test,rtl-$(strip $(1)),$(BUILD)/vl/$(strip $(1))/V$(strip $(2)) $(6),$(BUILD)/vl/$(strip $(1))/V$(strip $(2)))

@@ -3,12 +3,13 @@
 #
 #   box.sh p<PORTS>-l<LANES>-w<WIDTH>[-trace] OUTPUT.so VERILOG ...
 #
-# VERILATOR and CXX may be set. The log stays beside the output and is shown when something fails.
+# VERILATOR and CXX (default g++) may be set. The log stays beside the output and is shown when something fails.
 set -eu
 
 name=$1
 out=$2
 shift 2
+CXX=${CXX:-g++}
 shape=${name%-trace}
 trace=
 [ "$shape" = "$name" ] || trace=1
@@ -44,14 +45,14 @@ build() {
 		+define+RF_CRC_TABLE -GPORTS="$ports" -GLANES="$lanes" -GWIDTH="$width" -GBANK_AW=$bank -GHDR_AW=9 \
 		-CFLAGS "-fPIC -fvisibility=hidden" \
 		-Irtl/lib -Irtl/net -Irtl/fp -Irtl/reduce -Irtl/control -Irtl/top -Ibuild/gen "$@"
-	MAKEFLAGS='' make -s -j2 -C "$dir" -f Vbox.mk OPT_FAST="-O2 -fno-semantic-interposition" OPT_SLOW="-O1" OPT_GLOBAL="-O2" \
+	MAKEFLAGS='' make -s -j2 -C "$dir" -f Vbox.mk CXX="$CXX" OPT_FAST="-O2 -fno-semantic-interposition" OPT_SLOW="-O1" OPT_GLOBAL="-O2" \
 		Vbox__ALL.a verilated.o verilated_threads.o ${trace:+verilated_fst_c.o}
-	${CXX:-g++} -std=c++17 -O2 -fPIC -fvisibility=hidden -Wall -Wextra \
+	$CXX -std=c++17 -O2 -fPIC -fvisibility=hidden -Wall -Wextra \
 		-DRF_BOX_PORTS="$ports" -DRF_BOX_LANES="$lanes" -DRF_BOX_WIDTH="$width" -DRF_BOX_BANK_LOG2=$bank -DRF_BOX_HDR_LOG2=9 \
 		${trace:+-DRF_BOX_TRACE} -I"$dir" -I"$root" -I"$root/build/gen" -isystem "$vroot/include" \
 		-isystem "$vroot/include/vltstd" -c -o "$dir/box.o" "$root/sim/cosim/box.cpp"
-	${CXX:-g++} -shared -o "$dir/box.so" "$dir/box.o" "$dir/Vbox__ALL.a" "$dir/verilated.o" "$dir/verilated_threads.o" -Wl,-z,defs \
-		${trace:+"$dir/verilated_fst_c.o"} -Wl,--version-script="$root/sim/cosim/box.map" -Wl,--gc-sections ${trace:+-lz} -lpthread
+	$CXX -shared -o "$dir/box.so" "$dir/box.o" "$dir/Vbox__ALL.a" "$dir/verilated.o" "$dir/verilated_threads.o" -Wl,-z,defs \
+		${trace:+"$dir/verilated_fst_c.o"} -Wl,--version-script="$root/sim/cosim/box.map" -Wl,--gc-sections ${trace:+-lz} -lpthread -latomic
 	mv "$dir/box.so" "$out"
 }
 

@@ -8,10 +8,12 @@
 // Proved      tests/rtl/unit_sched.cpp; tests/rtl/core.
 //
 // A pass is one lane of one packet; the lanes of a packet follow one another on the block's ports, which are locked for the
-// others meanwhile. First sendings beat repeats: a repeat starts where no group that could start wants a port of its block,
-// or when FIRSTS first sendings have gone past it (urgent): then the block is kept free for it. A group whose turn never comes
-// while its block is free is hungry when HUNGRY first sendings have gone past it on one of its ports: then no other group
-// starts there.
+// others meanwhile. Groups take turns, a turn being one packet: of those that may start, the one that was looked at the
+// longest time ago. In its turn a group sends what it has in the queues of the ports (repeats, and first sendings that wait
+// behind them), these ports in turn, and its next first sending where there is nothing, or where it has sent QUEUED from there since the
+// last (owed). So a group's losses cost no passes but its own, and a queue that first sendings join is empty again soon.
+// A group whose block is never free as a whole in its turn is hungry when HUNGRY packets of others have gone past it on one
+// of its ports: then no other group starts there.
 
 `include "rf_regs.vh"
 
@@ -27,9 +29,9 @@ module rf_sched #(
   parameter HDR_AW = 9,
   // Width of the credit counters.
   parameter CREDIT_W = 10,
-  // First sendings that may pass a repeat: one pass in FIRSTS + 1 is the repeat's.
-  parameter FIRSTS = 31,
-  // First sendings of others that may pass a group on one of its ports.
+  // Packets from the queues before a first sending that could leave: one in QUEUED + 1 of a group's is that.
+  parameter QUEUED = 31,
+  // Packets of others that may pass a group on one of its ports.
   parameter HUNGRY = 7
 ) (
   input  wire                          clk,
@@ -148,52 +150,115 @@ module rf_sched #(
   // A group was looked at and lacked room somewhere; a repeat lacked room at its port.
   reg  [GROUPS-1:0]  stuck_q;
   reg  [PORTS-1:0]   q_stuck_q;
-  reg  [PORTS-1:0]   urgent_q;
+
+  // Of each group's entries at the front of a queue the one whose turn it is, as of the cycle before.
+  reg  [GROUPS*PORTS-1:0] pick_q;
+  reg  [PORTS-1:0]        popped_q;
+  // It has sent enough of them: a first sending is due.
+  reg  [GROUPS-1:0]       owed_q;
 
   // s0: choose a candidate.
   reg  [GROUPS-1:0] ready;
+  reg  [GROUPS-1:0] ask;
   reg  [GROUPS-1:0] want;
 
   reg               s1_first_q;
   reg               s1_repeat_q;
   reg  [GW-1:0]     s1_group_q;
 
-  // Ports kept free for an urgent repeat; for the hungry group in eats_q.
-  reg  [PORTS-1:0]  kept_q;
+  // Ports kept free for the hungry group in eats_q.
   reg  [PORTS-1:0]  table_q;
   reg  [GROUPS-1:0] eats_q;
 
-  // A group that may start now takes its ports: whoever wants them too is looked at later, or its turn would be wasted.
-  wire [PORTS-1:0]  taken = s1_first_q && !stuck_q[s1_group_q] ? g_block[s1_group_q*PORTS +: PORTS] : {PORTS{1'b0}};
+  reg  [PW-1:0]     s1_port_q;
+  wire [PORTS-1:0]  s1_port = s1_repeat_q ? {{PORTS-1{1'b0}}, 1'b1} << s1_port_q : {PORTS{1'b0}};
+
+  // A candidate that may start now takes its ports: whoever wants them too is looked at later, or its turn would be wasted.
+  wire              s1_may = (s1_first_q && !stuck_q[s1_group_q]) || (s1_port & ~q_stuck_q) != {PORTS{1'b0}};
+  wire [PORTS-1:0]  taken  = s1_may ? g_block[s1_group_q*PORTS +: PORTS] : {PORTS{1'b0}};
   reg  [PORTS-1:0]  closed;
+  reg               blind;
 
   integer i;
   always @(*) begin
     ready = g_live & ~g_error & g_pending & ~midway_q;
     for (i = 0; i < GROUPS; i = i + 1) begin
-      closed  = lock_q | kept_q | (eats_q[i] ? {PORTS{1'b0}} : table_q);
-      want[i] = (midway_q[i] || (ready[i] && (closed & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}})) &&
+      closed  = lock_q | (eats_q[i] ? {PORTS{1'b0}} : table_q);
+      ask[i]  = pick_q[i*PORTS +: PORTS] != {PORTS{1'b0}};
+      // A front that has left, or that s1 looks at, may be another one's when its turn comes.
+      blind   = (pick_q[i*PORTS +: PORTS] & (s1_port | popped_q)) != {PORTS{1'b0}};
+      want[i] = (midway_q[i] || ((ready[i] || ask[i]) && !blind && (closed & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}})) &&
                 ((prep_busy | taken) & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}};
     end
   end
 
-  reg  [PW-1:0]     s1_port_q;
-  reg               turn_q;
+  // Turns: bit i * GROUPS + j says that group i was looked at before group j.
+  reg  [GROUPS*GROUPS-1:0] before_q;
+  reg  [GROUPS-1:0]        turn;
+  reg  [GROUPS-1:0]        later;
+  integer a;
+  integer b;
+  always @(*) begin
+    for (a = 0; a < GROUPS; a = a + 1) begin
+      for (b = 0; b < GROUPS; b = b + 1) later[b] = before_q[b*GROUPS + a];
+      turn[a] = want[a] && (want & later) == {GROUPS{1'b0}};
+    end
+  end
 
-  wire [PORTS-1:0]  s1_port   = s1_repeat_q ? {{PORTS-1{1'b0}}, 1'b1} << s1_port_q : {PORTS{1'b0}};
-  wire [PORTS-1:0]  ask       = q_valid & ~s1_port;
-  wire              any_want  = want != {GROUPS{1'b0}};
-  wire              any_ask   = ask != {PORTS{1'b0}};
-  wire              take_ask  = any_ask && (turn_q || !any_want);
-  wire              take_want = any_want && !take_ask;
-  wire [GROUPS-1:0] grant_group;
-  wire [PORTS-1:0]  grant_port;
-  wire [PW-1:0]     ask_port  = encode_port(grant_port);
+  genvar t;
+  genvar u;
+  generate
+    for (t = 0; t < GROUPS; t = t + 1) begin : g_turn
+      for (u = 0; u < GROUPS; u = u + 1) begin : g_other
+        always @(posedge clk)
+          if (rst) before_q[t*GROUPS + u] <= t < u;
+          else if (turn[t]) before_q[t*GROUPS + u] <= 1'b0;
+          else if (turn[u]) before_q[t*GROUPS + u] <= 1'b1;
+      end
+    end
+  endgenerate
 
-  rf_rr_arb #(.N(GROUPS)) arb_group (
-    .clk(clk), .rst(rst), .req(want), .take(take_want), .grant(grant_group));
-  rf_rr_arb #(.N(PORTS)) arb_port (
-    .clk(clk), .rst(rst), .req(ask), .take(take_ask), .grant(grant_port));
+  wire [GROUPS-1:0] from_queue = turn & ask & ~midway_q & ~(ready & owed_q & ~stuck_q);
+  wire              take_ask   = from_queue != {GROUPS{1'b0}};
+  wire              take_want  = (turn & ~from_queue) != {GROUPS{1'b0}};
+  reg  [PORTS-1:0]  turn_port;
+  integer c;
+  always @(*) begin
+    turn_port = {PORTS{1'b0}};
+    for (c = 0; c < GROUPS; c = c + 1)
+      if (turn[c]) turn_port = turn_port | pick_q[c*PORTS +: PORTS];
+  end
+
+  // The ports' fronts by groups, and of each group the next port behind the one that was looked at last.
+  reg  [GROUPS*PORTS-1:0] fronts;
+  integer d;
+  always @(*) begin
+    fronts = {GROUPS*PORTS{1'b0}};
+    for (d = 0; d < PORTS; d = d + 1)
+      if (q_valid[d]) fronts[{{32-GW{1'b0}}, q_addr[d*AW+LW +: GW]}*PORTS + d] = 1'b1;
+  end
+
+  always @(posedge clk)
+    if (rst) popped_q <= {PORTS{1'b0}};
+    else popped_q <= q_pop;
+
+  generate
+    for (t = 0; t < GROUPS; t = t + 1) begin : g_pick
+      reg  [PORTS-1:0] behind_q;
+      wire [PORTS-1:0] mine   = fronts[t*PORTS +: PORTS];
+      wire [PORTS-1:0] behind = mine & behind_q;
+      wire [PORTS-1:0] from   = behind != {PORTS{1'b0}} ? behind : mine;
+      wire [PORTS-1:0] pick   = pick_q[t*PORTS +: PORTS];
+
+      always @(posedge clk)
+        if (rst) pick_q[t*PORTS +: PORTS] <= {PORTS{1'b0}};
+        else pick_q[t*PORTS +: PORTS] <= from & (~from + 1'b1);
+
+      always @(posedge clk)
+        if (rst) behind_q <= {PORTS{1'b0}};
+        else if (from_queue[t]) behind_q <= ~(pick | (pick - 1'b1));
+    end
+  endgenerate
 
   always @(posedge clk)
     if (rst) begin
@@ -205,16 +270,10 @@ module rf_sched #(
     end
 
   always @(posedge clk)
-    if (take_want) begin
-      s1_group_q <= encode_group(grant_group);
-    end else if (take_ask) begin
-      s1_group_q <= q_addr[ask_port*AW+LW +: GW];
-      s1_port_q  <= ask_port;
+    if (take_want || take_ask) begin
+      s1_group_q <= encode_group(turn);
+      s1_port_q  <= encode_port(turn_port);
     end
-
-  always @(posedge clk)
-    if (rst) turn_q <= 1'b0;
-    else if (any_want && any_ask) turn_q <= !turn_q;
 
   // s1: look at the candidate. Everything it depends on is read now.
   wire [GW-1:0]       g        = s1_group_q;
@@ -259,37 +318,17 @@ module rf_sched #(
       enough[j] = free_beats[j*CREDIT_W +: CREDIT_W] >= beats && free_hdrs[j*CREDIT_W +: CREDIT_W] >= hdrs;
   end
 
-  // Groups that could start on a port of this block.
-  reg  rival;
-  integer k;
-  always @(*) begin
-    rival = 1'b0;
-    if (s1_repeat_q)
-      for (k = 0; k < GROUPS; k = k + 1)
-        if (ready[k] && !stuck_q[k] && (g_block[k*PORTS +: PORTS] & block) != {PORTS{1'b0}}) rival = 1'b1;
-  end
-
-  // Ports that are kept free for an urgent repeat.
-  reg  [PORTS-1:0] kept;
-  integer m;
-  always @(*) begin
-    kept = {PORTS{1'b0}};
-    if (urgent_q != {PORTS{1'b0}})
-      for (m = 0; m < PORTS; m = m + 1)
-        if (urgent_q[m] && q_valid[m] && !q_stuck_q[m]) kept = kept | g_block[q_addr[m*AW+LW +: GW]*PORTS +: PORTS];
-  end
-
-  always @(posedge clk)
-    if (rst) kept_q <= {PORTS{1'b0}};
-    else kept_q <= kept;
-
   // The hungry group of lowest number keeps its ports for itself.
   reg  [GROUPS-1:0] hungry_q;
-  wire [GROUPS-1:0] hungry = hungry_q & ready & ~stuck_q;
-  wire [GROUPS-1:0] eats   = hungry & (~hungry + 1'b1);
+  reg  [GROUPS-1:0] hungry;
+  wire [GROUPS-1:0] eats = hungry & (~hungry + 1'b1);
   reg  [PORTS-1:0]  eats_block;
+  integer h;
   integer o;
   always @(*) begin
+    for (h = 0; h < GROUPS; h = h + 1)
+      hungry[h] = hungry_q[h] && !midway_q[h] &&
+                  ((ready[h] && !stuck_q[h]) || (fronts[h*PORTS +: PORTS] & ~q_stuck_q) != {PORTS{1'b0}});
     eats_block = {PORTS{1'b0}};
     for (o = 0; o < GROUPS; o = o + 1)
       if (eats[o]) eats_block = eats_block | g_block[o*PORTS +: PORTS];
@@ -311,9 +350,9 @@ module rf_sched #(
   wire start_ok   = free_preps && free_locks && pass_room[g];
 
   wire forget     = s1_repeat_q && (e_dead || e_stale);
-  wire go_first   = s1_first_q && !midway && ready[g] && start_ok && room && queues && (kept_q & block) == {PORTS{1'b0}} &&
-                    ((table_q & block) == {PORTS{1'b0}} || eats_q[g]);
-  wire go_repeat  = s1_repeat_q && !forget && !e_early && start_ok && room && (!rival || urgent_q[s1_port_q]);
+  wire free_table = (table_q & block) == {PORTS{1'b0}} || eats_q[g];
+  wire go_first   = s1_first_q && !midway && ready[g] && start_ok && free_table && room && queues;
+  wire go_repeat  = s1_repeat_q && !forget && !e_early && start_ok && free_table && room;
   wire go_on      = s1_first_q && midway && free_preps;
   wire start      = go_first || go_repeat;
   wire go         = start || go_on;
@@ -394,36 +433,39 @@ module rf_sched #(
     if (rst) q_stuck_q <= {PORTS{1'b0}};
     else if (s1_repeat_q) q_stuck_q[s1_port_q] <= !forget && !room;
 
-  // First sendings that went past the repeat at the front of each port's queue.
-  genvar n;
+  // Packets of each group from the queues since its last first sending, while one could leave.
   generate
-    for (n = 0; n < PORTS; n = n + 1) begin : g_urgent
-      reg [5:0] passed_q;
+    for (t = 0; t < GROUPS; t = t + 1) begin : g_owed
+      localparam [31:0] NUMBER = t;
+      reg  [5:0] sent_q;
+      wire       mine = g == NUMBER[GW-1:0];
 
       always @(posedge clk)
-        if (rst || q_pop[n] || !q_valid[n]) begin
-          passed_q    <= 6'd0;
-          urgent_q[n] <= 1'b0;
-        end else if (go_first && block[n] && !urgent_q[n]) begin
-          passed_q    <= passed_q + 6'd1;
-          urgent_q[n] <= {26'd0, passed_q} + 32'd1 >= FIRSTS;
+        if (rst || !g_live[t] || g_error[t] || !g_pending[t] || (go_first && mine)) begin
+          sent_q    <= 6'd0;
+          owed_q[t] <= 1'b0;
+        end else if (go_repeat && mine && !owed_q[t]) begin
+          sent_q    <= sent_q + 6'd1;
+          owed_q[t] <= {26'd0, sent_q} + 32'd1 >= QUEUED;
         end
     end
   endgenerate
 
-  // First sendings that went past each group on one of its ports.
+  // Packets of others that went past each group on one of its ports.
   generate
-    for (n = 0; n < GROUPS; n = n + 1) begin : g_hungry
-      localparam [31:0] NUMBER = n;
-      reg [5:0] passed_q;
+    for (t = 0; t < GROUPS; t = t + 1) begin : g_hungry
+      localparam [31:0] NUMBER = t;
+      reg  [5:0] passed_q;
+      wire       mine  = g == NUMBER[GW-1:0];
+      wire       waits = ready[t] || fronts[t*PORTS +: PORTS] != {PORTS{1'b0}};
 
       always @(posedge clk)
-        if (rst || !ready[n] || (go_first && g == NUMBER[GW-1:0])) begin
+        if (rst || !waits || (start && mine)) begin
           passed_q    <= 6'd0;
-          hungry_q[n] <= 1'b0;
-        end else if (go_first && (g_block[n*PORTS +: PORTS] & block) != {PORTS{1'b0}} && !hungry_q[n]) begin
+          hungry_q[t] <= 1'b0;
+        end else if (start && (g_block[t*PORTS +: PORTS] & block) != {PORTS{1'b0}} && !hungry_q[t]) begin
           passed_q    <= passed_q + 6'd1;
-          hungry_q[n] <= {26'd0, passed_q} + 32'd1 >= HUNGRY;
+          hungry_q[t] <= {26'd0, passed_q} + 32'd1 >= HUNGRY;
         end
     end
   endgenerate

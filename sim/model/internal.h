@@ -40,7 +40,8 @@
 #define MODEL_RAW_DELAY 9u     /* the same, foreign and injected frames */
 #define MODEL_PASS_GAP 3u      /* from one pass of a block of ports to the next */
 #define MODEL_PASS_MIN 7u      /* shortest pass of a lane where lanes are accumulated */
-#define MODEL_REPEAT_SHARE 32u /* at least one pass in so many is a repeat, if one waits */
+#define MODEL_QUEUED_SHARE 32u /* at least one packet in so many is a first sending */
+#define MODEL_HUNGRY 7u        /* packets of others that may pass a group */
 #define MODEL_RESULT_SHARE 8u  /* so many results at most before another waiting frame */
 
 /* 24-bit serial numbers: indexes and PSNs. */
@@ -107,7 +108,10 @@ struct model_group {
 	uint32_t members[4]; /* as in MEMBERS0..3 */
 	uint32_t head, tail, issued;
 	uint32_t error, error_index;
-	uint32_t straggler; /* timer code, 0: silence */
+	uint32_t straggler;     /* timer code, 0: silence */
+	unsigned int row;       /* packets from the queues since the last first sending */
+	unsigned int passed;    /* packets of others that went past while it waited */
+	unsigned int port_turn; /* port whose queue is looked at first */
 };
 
 /* One measurement of who is last: docs/box.md. */
@@ -225,9 +229,7 @@ struct rf_engine {
 	struct model_group groups[MODEL_GROUPS];
 	struct model_conn conns[MODEL_CONNS];
 	struct model_bank banks[MODEL_PORTS][MODEL_LANES];
-	unsigned int group_turn;  /* group that is looked at first */
-	unsigned int repeat_turn; /* port whose repeats are looked at first */
-	unsigned int passes;      /* passes since the last repeat */
+	uint8_t order[MODEL_GROUPS]; /* groups, the one first that was looked at longest ago */
 	struct model_lag lag;
 	uint32_t *operands; /* MODEL_PORTS + 1 vectors of MODEL_MTU / 2 values */
 };

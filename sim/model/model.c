@@ -98,6 +98,7 @@ static struct rf_engine *model_create(const struct rf_engine_cfg *cfg,
 {
 	const char *fault = shape_fault(cfg);
 	struct rf_engine *e;
+	unsigned int k;
 
 	if (fault) {
 		snprintf(why, room, "%s", fault);
@@ -107,6 +108,8 @@ static struct rf_engine *model_create(const struct rf_engine_cfg *cfg,
 	if (!e)
 		goto no_memory;
 	e->cfg = *cfg;
+	for (k = 0; k < MODEL_GROUPS; k++)
+		e->order[k] = (uint8_t)k;
 	e->host = *host;
 	e->beat = cfg->width / 8;
 	e->ctrl = RF_CTRL_HOLD_MASK;

@@ -1,6 +1,7 @@
 /*
- * Passes: which slot is read when. First sendings of each group in the order of their indexes,
- * groups in turn; repeats where nothing else goes, and at least one pass in 32.
+ * Passes: which slot is read when. Groups take turns, a turn being one packet. In its turn a group
+ * sends what it has in the queues of the ports, and its next first sending where there is nothing
+ * or where one is due.
  */
 #include "sim/model/internal.h"
 
@@ -170,8 +171,21 @@ static void first_deliver(struct rf_engine *e, unsigned int cid, uint32_t index,
 	e->conns[cid].queued++;
 }
 
-/* Issues the pass of a group's next index, if it is complete and everything has room. */
-static bool try_first(struct rf_engine *e, unsigned int group)
+/* A group had its turn: the next one comes last. */
+static void turn_over(struct rf_engine *e, unsigned int group)
+{
+	unsigned int k, at = 0;
+
+	while (e->order[at] != group)
+		at++;
+	for (k = at; k + 1 < e->cfg.groups; k++)
+		e->order[k] = e->order[k + 1];
+	e->order[k] = (uint8_t)group;
+}
+
+/* Issues the pass of a group's next index, which is complete; its block is free and there is room.
+ */
+static void do_first(struct rf_engine *e, unsigned int group)
 {
 	struct model_group *g = &e->groups[group];
 	uint8_t payload[MODEL_MTU];
@@ -180,19 +194,11 @@ static bool try_first(struct rf_engine *e, unsigned int group)
 	uint64_t when;
 	int wrong;
 
-	if (!model_group_runs(g) || !serial_less(g->issued, g->head))
-		return false;
-	when = block_free(e, g);
-	if (when > e->now) {
-		model_schedule_soon(e, when);
-		return false;
-	}
-	if (!first_has_room(e, group))
-		return false;
+	g->row = 0;
 	wrong = disagreeing(e, group, g->issued, &s);
 	if (wrong >= 0 && e->mutant != RF_MODEL_MUTANT_DISAGREE) {
 		first_disagrees(e, group, (unsigned int)wrong);
-		return true;
+		return;
 	}
 	when = block_take(e, g, s->plen);
 	model_reduce(e, group, g->issued, s->plen, s->pad, payload);
@@ -204,73 +210,168 @@ static bool try_first(struct rf_engine *e, unsigned int group)
 		}
 	}
 	g->issued = serial_add(g->issued, 1);
-	e->passes++;
-	return true;
 }
 
-/* The oldest repeat of one port: issues its pass or forgets it. True if either happened. */
-static bool try_repeat_port(struct rf_engine *e, unsigned int port)
+static bool first_waits(const struct model_group *g)
+{
+	return model_group_runs(g) && serial_less(g->issued, g->head);
+}
+
+/* Whether the front of a port's queue is an entry of the group. */
+static bool front_is(const struct rf_engine *e, unsigned int port, unsigned int group)
+{
+	const struct model_port *p = &e->ports[port];
+
+	return p->repeat_count > 0 && cid_group(p->repeats[p->repeat_head].cid) == group;
+}
+
+static bool front_waits(const struct rf_engine *e, unsigned int group)
+{
+	unsigned int port;
+
+	for (port = 0; port < e->cfg.ports; port++) {
+		if (front_is(e, port, group))
+			return true;
+	}
+	return false;
+}
+
+/* The front of a port's queue: issues its pass or forgets it. False where the port has no room. */
+static bool try_front(struct rf_engine *e, unsigned int port, bool *began)
 {
 	struct model_port *p = &e->ports[port];
 	struct model_repeat r = p->repeats[p->repeat_head];
 	const struct model_conn *c = &e->conns[r.cid];
-	const struct model_group *g = &e->groups[cid_group(r.cid)];
+	struct model_group *g = &e->groups[cid_group(r.cid)];
 	const struct model_slot *s;
 	uint8_t payload[MODEL_MTU];
 	uint64_t when;
 
-	if (p->repeat_count == 0)
-		return false;
 	if (!model_group_runs(g)) {
 		repeat_pop(e, p);
 		return true;
 	}
-	when = block_free(e, g);
-	if (when > e->now) {
-		model_schedule_soon(e, when);
-		return false;
-	}
-	if (!model_result_room(e, port, g, 1))
-		return false;
 	if (!r.first && (serial_less(r.index, c->una) || !serial_less(r.index, c->sent)) &&
 	    e->mutant != RF_MODEL_MUTANT_STALE) {
 		model_count(e, port, RF_CNT_REPEAT_STALE);
 		repeat_pop(e, p);
 		return true;
 	}
+	if (!model_result_room(e, port, g, 1))
+		return false;
 	s = model_slot_at(e, r.cid, r.index);
 	when = block_take(e, g, s->plen);
 	model_reduce(e, cid_group(r.cid), r.index, s->plen, s->pad, payload);
 	model_send_result(e, r.cid, r.index, !r.first, payload, when);
 	repeat_pop(e, p);
-	e->passes = 0;
+	g->row = first_waits(g) ? g->row + 1 : 0;
+	*began = true;
 	return true;
 }
 
-static bool try_repeats(struct rf_engine *e)
+/* One of a group's entries at the front of a queue, the ports in turn. */
+static bool try_fronts(struct rf_engine *e, unsigned int group, bool *began)
 {
+	struct model_group *g = &e->groups[group];
 	unsigned int k;
 
 	for (k = 0; k < e->cfg.ports; k++) {
-		unsigned int port = (e->repeat_turn + k) % e->cfg.ports;
+		unsigned int port = (g->port_turn + k) % e->cfg.ports;
 
-		if (try_repeat_port(e, port)) {
-			e->repeat_turn = (port + 1) % e->cfg.ports;
+		if (front_is(e, port, group) && try_front(e, port, began)) {
+			g->port_turn = (port + 1) % e->cfg.ports;
 			return true;
 		}
 	}
 	return false;
 }
 
-static bool try_firsts(struct rf_engine *e)
+/* One packet of a group, or one entry forgotten. True if either happened. */
+static bool try_group(struct rf_engine *e, unsigned int group, bool *began)
+{
+	struct model_group *g = &e->groups[group];
+	bool first = first_waits(g);
+	bool front = front_waits(e, group);
+	uint64_t when;
+
+	if (!first)
+		g->row = 0;
+	if (!first && !front)
+		return false;
+	when = block_free(e, g);
+	if (when > e->now) {
+		model_schedule_soon(e, when);
+		return false;
+	}
+	first = first && first_has_room(e, group);
+	if (front && !(first && g->row >= MODEL_QUEUED_SHARE - 1))
+		return try_fronts(e, group, began);
+	if (first)
+		do_first(e, group);
+	*began = first;
+	return first;
+}
+
+static bool overlap(const struct rf_engine *e, unsigned int a, unsigned int b)
+{
+	unsigned int a_first, a_end, b_first, b_end;
+
+	block_of(e, &e->groups[a], &a_first, &a_end);
+	block_of(e, &e->groups[b], &b_first, &b_end);
+	return a_first < b_end && b_first < a_end;
+}
+
+/* A packet of a group began: whoever waits for its ports was passed once more. */
+static void pass_others(struct rf_engine *e, unsigned int group)
 {
 	unsigned int k;
 
 	for (k = 0; k < e->cfg.groups; k++) {
-		unsigned int group = (e->group_turn + k) % e->cfg.groups;
+		struct model_group *o = &e->groups[k];
 
-		if (try_first(e, group)) {
-			e->group_turn = (group + 1) % e->cfg.groups;
+		if (k == group || !(first_waits(o) || front_waits(e, k)))
+			o->passed = 0;
+		else if (overlap(e, k, group))
+			o->passed++;
+	}
+}
+
+/* A group that was passed too often, and for which there is room; groups where there is none. */
+static unsigned int hungry(const struct rf_engine *e)
+{
+	unsigned int k, port;
+
+	for (k = 0; k < e->cfg.groups; k++) {
+		const struct model_group *g = &e->groups[k];
+
+		if (g->passed < MODEL_HUNGRY)
+			continue;
+		if (first_waits(g) && first_has_room(e, k))
+			return k;
+		for (port = 0; port < e->cfg.ports; port++) {
+			if (front_is(e, port, k) && model_result_room(e, port, g, 1))
+				return k;
+		}
+	}
+	return e->cfg.groups;
+}
+
+/* Whoever may start, the one first that was looked at the longest time ago. */
+static bool try_groups(struct rf_engine *e)
+{
+	unsigned int eats = hungry(e);
+	unsigned int k;
+
+	for (k = 0; k < e->cfg.groups; k++) {
+		unsigned int group = e->order[k];
+		bool began = false;
+
+		if (eats < e->cfg.groups && eats != group && overlap(e, eats, group))
+			continue;
+		if (try_group(e, group, &began)) {
+			turn_over(e, group);
+			if (began)
+				pass_others(e, group);
 			return true;
 		}
 	}
@@ -280,13 +381,6 @@ static bool try_firsts(struct rf_engine *e)
 /* Issues every pass that may begin in this cycle. */
 void model_schedule(struct rf_engine *e)
 {
-	bool more;
-
-	do {
-		more = e->passes >= MODEL_REPEAT_SHARE - 1 && try_repeats(e);
-		if (!more)
-			more = try_firsts(e);
-		if (!more)
-			more = try_repeats(e);
-	} while (more);
+	while (try_groups(e))
+		;
 }

@@ -34,7 +34,9 @@ struct group {
 	bool midway, rep, late;
 	unsigned index, lane, port, rep_lane;
 	long since;	/* ready and not launched since */
-	int passed;	/* by first sendings on one of its ports */
+	int passed;	/* by packets of others on one of its ports */
+	int row;	/* packets from the queues since the last first sending, while one could leave */
+	int twice[GROUPS]; /* packets of each other group on the same block while this one waits for its turn */
 };
 
 struct pass {
@@ -45,7 +47,8 @@ struct pass {
 struct world {
 	group g[GROUPS];
 	std::deque<entry> q[PORTS];
-	int passed[PORTS];
+	long front[PORTS]; /* the entry at the front is there since */
+	int own[PORTS];    /* packets of its group from other queues since then */
 	int beats[PORTS], hdrs[PORTS];
 	std::list<pass> preps, runs;
 	bool generous;
@@ -89,23 +92,35 @@ static void new_group(rng &r, group &g)
 			g.sent[l][p] = g.una[l][p] = start;
 }
 
-static void new_epoch(bench &b, world &w)
+/* Groups on other blocks want some of its ports too: one of them may be hungry. */
+static bool crossed(const world &w, const group &g)
+{
+	for (auto &o : w.g)
+		if (o.live && o.block != g.block && (o.block & g.block) != 0)
+			return true;
+	return false;
+}
+
+static void new_epoch(bench &b, world &w, long n)
 {
 	const unsigned groups = 1 + b.r.below(GROUPS);
 
-	for (unsigned i = 0; i < GROUPS; i++) {
-		new_group(b.r, w.g[i]);
-		w.g[i].live = w.g[i].live && i < groups;
-	}
+	do {
+		for (unsigned i = 0; i < GROUPS; i++) {
+			new_group(b.r, w.g[i]);
+			w.g[i].live = w.g[i].live && i < groups;
+		}
+		/* Sometimes all on the same ports. */
+	} while (n % 3 == 0 && (!w.g[0].live || crossed(w, w.g[0])));
 	for (unsigned p = 0; p < PORTS; p++) {
 		w.q[p].clear();
-		w.passed[p] = 0;
+		w.front[p] = w.own[p] = 0;
 		w.beats[p] = 1 << (CREDIT_W - 1);
 		w.hdrs[p] = 4 * LANES;
 	}
 	w.preps.clear();
 	w.runs.clear();
-	w.generous = b.r.percent(35);
+	w.generous = b.r.percent(n % 3 == 0 ? 70 : 35);
 	w.p_head = b.r.percent(50) ? 100 : 1 + b.r.below(30);
 	w.p_una = b.r.percent(50) ? 100 : 5 + b.r.below(40);
 	w.p_ask = b.r.percent(30) ? 0 : 1 + b.r.below(60);
@@ -216,8 +231,63 @@ static void check_fields(bench &b, Vrf_sched &d, const group &g, unsigned lane, 
 }
 
 struct counts {
-	long firsts, repeats, lates, stale, dead, lanes, pushes, urgent, at_once, longest;
+	long firsts, repeats, lates, stale, dead, lanes, pushes, owed, turns, at_once, longest;
 };
+
+/* From a change at a front to the launch that knows of it. */
+enum { SETTLED = 4 };
+
+static bool settled(const world &w, unsigned port, unsigned number, long n, long since = SETTLED)
+{
+	return !w.q[port].empty() && w.q[port].front().group == number && n - w.front[port] >= since;
+}
+
+/* A group has a packet at the front of a queue, and had it for a while. */
+static bool asks(const world &w, unsigned number, long n, long since = SETTLED)
+{
+	for (unsigned p = 0; p < PORTS; p++)
+		if (settled(w, p, number, n, since))
+			return true;
+	return false;
+}
+
+/* A packet of a group begins: its turn among those who wait for the same ports. */
+static void turn(bench &b, world &w, unsigned number, counts &c, long n)
+{
+	group &g = w.g[number];
+
+	for (unsigned i = 0; i < GROUPS; i++) {
+		group &o = w.g[i];
+
+		if (i == number || (o.block & g.block) == 0 || o.midway || !o.live || o.error || !(ready(o) || asks(w, i, n)))
+			continue;
+		/* Each other group may be hungry too. */
+		o.passed++;
+		b.good("a group passed by too many", !w.generous || o.passed <= HUNGRY + GROUPS + 3);
+		if (!w.generous || !ready(o) || o.passes == 2 || crossed(w, o))
+			continue;
+		/* Both want the same ports and nobody else does: one packet each. */
+		o.twice[number]++;
+		c.turns++;
+		b.good("a group that takes another one's turn", o.twice[number] <= 2);
+	}
+	g.passed = 0;
+	std::fill(g.twice, g.twice + GROUPS, 0);
+}
+
+static void enqueue(world &w, unsigned port, const entry &e, long n)
+{
+	if (w.q[port].empty())
+		w.front[port] = n, w.own[port] = 0;
+	w.q[port].push_back(e);
+}
+
+static void pop(world &w, unsigned port, long n)
+{
+	w.q[port].pop_front();
+	w.front[port] = n;
+	w.own[port] = 0;
+}
 
 /* The launch of this cycle, if there is one, against the rules; then its effects. */
 static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
@@ -242,8 +312,11 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 		b.good("an entry forgotten that is good", dead || stale);
 		b.same("q_stale", d.q_stale, dead ? 0 : d.q_pop);
 		(dead ? c.dead : c.stale)++;
-		w.q[popped].pop_front();
-		w.passed[popped] = 0;
+		pop(w, (unsigned)popped, n);
+		/* To forget one costs its group a turn, and a hungry group eats no sooner. */
+		std::fill(w.g[e.group].twice, w.g[e.group].twice + GROUPS, 0);
+		for (auto &o : w.g)
+			o.passed = 0;
 		return;
 	}
 	b.same("q_stale beside a launch", d.q_stale, 0);
@@ -269,24 +342,11 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 			g.issued = (g.issued + 1) & MASK;
 			c.firsts++;
 			g.since = n;
-			for (auto &o : w.g)
-				if (&o != &g && (o.block & g.block) != 0 && ready(o)) {
-					o.passed++;
-					/* Each other group may be hungry too. */
-					b.good("a group passed by too many", !w.generous || o.passed <= HUNGRY + GROUPS + 3);
-				}
-			g.passed = 0;
-			for (unsigned p = 0; p < PORTS; p++)
-				if ((g.block >> p & 1) && !w.q[p].empty() && ++w.passed[p] > FIRSTS) {
-					const entry &e = w.q[p].front();
-					const group &o = w.g[e.group];
-					const bool good = room(w, o, 1u << p) && o.passes < 2;
-
-					if (!good)
-						w.passed[p] = 0;
-					/* Three cycles from the last of them to the block that is kept free. */
-					b.good("a repeat passed by too many", w.passed[p] <= FIRSTS + 3);
-				}
+			/* Something of the group waits in a queue: only where a first sending is due. */
+			const bool queue = w.generous && asks(w, number, n);
+			b.good("a first sending before what is queued", !queue || g.row >= QUEUED);
+			c.owed += queue;
+			g.row = 0;
 		} else {
 			b.good("a repeat of no queue", popped >= 0);
 			const unsigned port = (unsigned)popped;
@@ -300,22 +360,20 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 			else
 				b.good("a repeat outside [una, sent)", !less(e.index, g.una[e.lane][port]) &&
 				       less(e.index, g.sent[e.lane][port]));
-			/* First sendings beat repeats, unless FIRSTS of them have passed. */
-			bool rival = false;
-			for (auto &o : w.g)
-				rival |= ready(o) && (o.block & g.block) != 0;
-			if (w.generous && rival) {
-				b.good("a repeat before first sendings", w.passed[port] >= FIRSTS);
-				c.urgent++;
-			}
+			if (g.head != g.issued && !g.error)
+				g.row++;
+			b.good("a first sending that is due", !w.generous || g.row <= QUEUED);
+			for (unsigned p = 0; p < PORTS; p++)
+				if (p != port && w.generous && settled(w, p, number, n))
+					b.good("a queue passed by others of its group", ++w.own[p] <= PORTS);
 			g.index = e.index;
 			g.late = e.first;
 			g.port = port;
 			g.rep_lane = e.lane;
 			(e.first ? c.lates : c.repeats)++;
-			w.q[port].pop_front();
-			w.passed[port] = 0;
+			pop(w, port, n);
 		}
+		turn(b, w, number, c, n);
 		const unsigned takes = g.rep ? 1u << g.port : g.ports;
 		b.same("launch_room", d.launch_room, takes);
 		for (unsigned p = 0; p < PORTS; p++)
@@ -345,7 +403,7 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 			g.sent[g.lane][p] = (g.index + 1) & MASK;
 		}
 		if (push >> p & 1) {
-			w.q[p].push_back({ number, g.lane, g.index, true, g.life });
+			enqueue(w, p, { number, g.lane, g.index, true, g.life }, n);
 			c.pushes++;
 		}
 	}
@@ -382,7 +440,7 @@ static void readers(world &w, size_t old)
 }
 
 /* What else happens in the box: packets complete, ACKs, repeats asked, room given back, errors. */
-static void others(bench &b, world &w)
+static void others(bench &b, world &w, long n)
 {
 	for (unsigned i = 0; i < GROUPS; i++) {
 		group &g = w.g[i];
@@ -398,8 +456,8 @@ static void others(bench &b, world &w)
 					g.una[l][p] = (g.una[l][p] + 1 + b.r.below(out)) & MASK;
 				const unsigned left = (g.sent[l][p] - g.una[l][p]) & MASK;
 				if (left != 0 && w.q[p].size() < DEPTH - 2 * LANES && b.r.percent(w.p_ask) && b.r.percent(20))
-					w.q[p].push_back({ i, l, (g.una[l][p] + b.r.below(left)) & MASK, false,
-							   b.r.percent(98) ? g.life : !g.life });
+					enqueue(w, p, { i, l, (g.una[l][p] + b.r.below(left)) & MASK, false,
+						     b.r.percent(98) ? g.life : !g.life }, n);
 			}
 		if (g.live && !full && b.r.percent(w.p_head))
 			g.head = (g.head + 1) & MASK;
@@ -424,7 +482,7 @@ static void body(bench &b)
 
 	for (long n = 0; n < 90000; n++) {
 		if (n % EPOCH == 0) {
-			new_epoch(b, w);
+			new_epoch(b, w, n / EPOCH);
 			drive(*d, w);
 			d->l_queued = 0;
 			reset(b, *d);
@@ -461,14 +519,22 @@ static void body(bench &b)
 		const size_t old = w.preps.size();
 		launch(b, *d, w, c, n);
 		/* Whoever can start does: with room for everything no group waits for long. */
-		for (auto &g : w.g) {
+		for (unsigned i = 0; i < GROUPS; i++) {
+			group &g = w.g[i];
+
 			if (!ready(g) || !w.generous)
-				g.since = n, g.passed = 0;
+				g.since = n;
+			if (!ready(g) && !asks(w, i, n, 0))
+				g.passed = 0;
+			if (g.head == g.issued || g.error)
+				g.row = 0;
+			if (!ready(g) || g.passes == 2)
+				std::fill(g.twice, g.twice + GROUPS, 0);
 			c.longest = std::max(c.longest, n - g.since);
 			b.good("a group that could start waits", n - g.since < PATIENCE);
 		}
 		readers(w, old);
-		others(b, w);
+		others(b, w, n);
 		tick(b, *d);
 	}
 	b.met("first sendings", c.firsts, 3000);
@@ -477,7 +543,8 @@ static void body(bench &b)
 	b.met("first sendings behind repeats", c.lates, 100);
 	b.met("repeats that were stale", c.stale, 50);
 	b.met("entries of groups that ended", c.dead, 20);
-	b.met("repeats that were urgent", c.urgent, 20);
+	b.met("first sendings that were due", c.owed, 20);
+	b.met("turns", c.turns, 300);
 	b.met("groups that started at once", c.at_once, 5);
 	b.met("longest that a group with room waited", c.longest, 1);
 }

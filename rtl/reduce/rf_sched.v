@@ -10,10 +10,10 @@
 // A pass is one lane of one packet; the lanes of a packet follow one another on the block's ports, which are locked for the
 // others meanwhile. Groups take turns, a turn being one packet: of those that may start, the one that was looked at the
 // longest time ago. In its turn a group sends what it has in the queues of the ports (repeats, and first sendings that wait
-// behind them), these ports in turn, and its next first sending where there is nothing, or where it has sent QUEUED from there since the
-// last (owed). So a group's losses cost no passes but its own, and a queue that first sendings join is empty again soon.
-// A group whose block is never free as a whole in its turn is hungry when HUNGRY packets of others have gone past it on one
-// of its ports: then no other group starts there.
+// behind them), these ports in turn, and its next first sending where there is nothing, or where it has sent QUEUED from
+// there since the last (owed). So a group's losses cost no passes but its own, and a queue that first sendings join is soon
+// empty again. A group whose block is never free as a whole in its turn is hungry when HUNGRY packets of others have gone
+// past it on one of its ports: then no other group starts there.
 
 `include "rf_regs.vh"
 

@@ -44,7 +44,7 @@ help:
 	@echo 'Start here:'
 	@echo '  make demo       four DPDK hosts train a network, sums made by the Verilated box'
 	@echo '  make test       every test; `make test-NAME` runs one, names are in build/tests.list'
-	@echo '  make interop    Linux guests with soft-RoCE under QEMU, other switches (docs/interop.md); about six minutes'
+	@echo '  make interop    Linux guests with soft-RoCE under QEMU, other switches (docs/interop.md); about ten minutes'
 	@echo 'Build:'
 	@echo '  make            libraries, tools, the Verilated box'
 	@echo '  make install    DESTDIR=, PREFIX=/usr/local: library, header, pkg-config file, tools'

@@ -202,6 +202,10 @@ static int parse(struct settings *s, int argc, char **argv)
 		 "drop RC data on unknown connections so long after the start", NULL},
 		{RF_OPT_TIME, "tombstone", 0, &c->tomb_ns, "TIME",
 		 "drop data of a plain group that has ended until none has come for so long", NULL},
+		{RF_OPT_TIME, "tick", 0, &c->tick_ns, "TIME",
+		 "a NAK stands so long before another is made: above the hosts' round trip; 0s: "
+		 "firmware's default, 1 ms",
+		 NULL},
 		{RF_OPT_TIME, "lease", 0, &c->lease_ns, "TIME",
 		 "silence after which a rank counts as gone; 0s: firmware's default", NULL},
 		{RF_OPT_U64, "seed", 0, &c->seed, "N", "of what reset does not set (rtl)", NULL},

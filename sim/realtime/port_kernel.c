@@ -28,6 +28,11 @@
 
 struct kernel_port {
 	struct rf_rt_port p;
+	/* One frame into a buffer of ROOM bytes: its length, 0 for one to be passed over, -1 where
+	 * there is none. */
+	ssize_t (*take)(struct kernel_port *d, uint8_t *frame);
+	/* Hands a frame over; -1 and errno where that cannot be. */
+	ssize_t (*give)(struct kernel_port *d, const uint8_t *frame, size_t len);
 	int fd;
 	bool told; /* of a frame that needs segmentation */
 	struct sockaddr_un to;
@@ -63,15 +68,66 @@ static void kernel_close(struct rf_rt_port *p)
 	free(d);
 }
 
-static struct kernel_port *port_new(const struct rf_rt_port_ops *ops, char *why, size_t room)
+/* A MAC pads what is short; sources that know no wire do not. */
+static size_t padded(uint8_t *frame, size_t len)
 {
+	if (len >= FRAME_MIN)
+		return len;
+	memset(frame + len, 0, FRAME_MIN - len);
+	return FRAME_MIN;
+}
+
+static unsigned kernel_rx(struct rf_rt_port *p, const uint8_t **frame, size_t *len, unsigned n)
+{
+	struct kernel_port *d = (struct kernel_port *)p;
+	unsigned got = 0;
+
+	/* what is passed over is bounded too */
+	for (unsigned looks = 0; got < n && got < RF_RT_BURST && looks < 2 * RF_RT_BURST; looks++) {
+		ssize_t r = d->take(d, d->room[got]);
+
+		if (r < 0)
+			break;
+		if (r < (ssize_t)sizeof(struct ethhdr))
+			continue;
+		frame[got] = d->room[got];
+		len[got] = padded(d->room[got], (size_t)r);
+		got++;
+	}
+	p->rx_frames += got;
+	return got;
+}
+
+static bool kernel_tx(struct rf_rt_port *p, const uint8_t *frame, size_t len)
+{
+	struct kernel_port *d = (struct kernel_port *)p;
+
+	if (d->give(d, frame, len) >= 0) {
+		p->tx_frames++;
+		return true;
+	}
+	if (not_now(errno))
+		return false;
+	/* nobody there, the interface is down or its MTU too small: as a cable that is out */
+	p->tx_lost++;
+	return true;
+}
+
+static struct kernel_port *port_new(ssize_t (*take)(struct kernel_port *, uint8_t *),
+				    ssize_t (*give)(struct kernel_port *, const uint8_t *, size_t),
+				    char *why, size_t room)
+{
+	static const struct rf_rt_port_ops ops = {kernel_rx, kernel_tx, no_flush, never_ends,
+						  kernel_close};
 	struct kernel_port *d = calloc(1, sizeof(*d));
 
 	if (!d) {
 		snprintf(why, room, "out of memory");
 		return NULL;
 	}
-	d->p.ops = ops;
+	d->p.ops = &ops;
+	d->take = take;
+	d->give = give;
 	d->fd = -1;
 	return d;
 }
@@ -85,53 +141,22 @@ static int give_up(struct kernel_port *d, const char *what, int error, char *why
 	return -1;
 }
 
-/* A MAC pads what is short; sources that know no wire do not. */
-static size_t padded(uint8_t *frame, size_t len)
-{
-	if (len >= FRAME_MIN)
-		return len;
-	memset(frame + len, 0, FRAME_MIN - len);
-	return FRAME_MIN;
-}
-
 /* ---- one frame per read or write: tap ---- */
 
-static unsigned tap_rx(struct rf_rt_port *p, const uint8_t **frame, size_t *len, unsigned n)
+static ssize_t tap_take(struct kernel_port *d, uint8_t *frame)
 {
-	struct kernel_port *d = (struct kernel_port *)p;
-	unsigned got = 0;
+	ssize_t r = read(d->fd, frame, ROOM);
 
-	while (got < n && got < RF_RT_BURST) {
-		ssize_t r = read(d->fd, d->room[got], ROOM);
-
-		if (r < 0 && !not_now(errno) && errno != EIO)
-			snprintf(p->error, sizeof(p->error), "%s", strerror(errno));
-		if (r <= 0)
-			break;
-		frame[got] = d->room[got];
-		len[got] = padded(d->room[got], (size_t)r);
-		got++;
-	}
-	p->rx_frames += got;
-	return got;
+	/* EIO: the interface is down */
+	if (r < 0 && !not_now(errno) && errno != EIO)
+		snprintf(d->p.error, sizeof(d->p.error), "%s", strerror(errno));
+	return r > 0 ? r : -1;
 }
 
-static bool tap_tx(struct rf_rt_port *p, const uint8_t *frame, size_t len)
+static ssize_t tap_give(struct kernel_port *d, const uint8_t *frame, size_t len)
 {
-	struct kernel_port *d = (struct kernel_port *)p;
-
-	if (write(d->fd, frame, len) == (ssize_t)len) {
-		p->tx_frames++;
-		return true;
-	}
-	if (not_now(errno))
-		return false;
-	/* the interface is down: as a cable that is out */
-	p->tx_lost++;
-	return true;
+	return write(d->fd, frame, len);
 }
-
-static const struct rf_rt_port_ops tap_ops = {tap_rx, tap_tx, no_flush, never_ends, kernel_close};
 
 static int interface_up(const char *name)
 {
@@ -155,7 +180,7 @@ static int interface_up(const char *name)
 
 int rf_rt_open_tap(const char *name, struct rf_rt_port **out, char *why, size_t room)
 {
-	struct kernel_port *d = port_new(&tap_ops, why, room);
+	struct kernel_port *d = port_new(tap_take, tap_give, why, room);
 	struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI};
 	int err;
 
@@ -179,44 +204,16 @@ int rf_rt_open_tap(const char *name, struct rf_rt_port **out, char *why, size_t 
 
 /* ---- unix datagram sockets ---- */
 
-static unsigned dgram_rx(struct rf_rt_port *p, const uint8_t **frame, size_t *len, unsigned n)
+static ssize_t dgram_take(struct kernel_port *d, uint8_t *frame)
 {
-	struct kernel_port *d = (struct kernel_port *)p;
-	unsigned got = 0;
-
-	while (got < n && got < RF_RT_BURST) {
-		ssize_t r = recv(d->fd, d->room[got], ROOM, MSG_DONTWAIT);
-
-		if (r < 0)
-			break;
-		if (r < (ssize_t)sizeof(struct ethhdr))
-			continue;
-		frame[got] = d->room[got];
-		len[got] = padded(d->room[got], (size_t)r);
-		got++;
-	}
-	p->rx_frames += got;
-	return got;
+	return recv(d->fd, frame, ROOM, MSG_DONTWAIT);
 }
 
-static bool dgram_tx(struct rf_rt_port *p, const uint8_t *frame, size_t len)
+static ssize_t dgram_give(struct kernel_port *d, const uint8_t *frame, size_t len)
 {
-	struct kernel_port *d = (struct kernel_port *)p;
-
-	if (sendto(d->fd, frame, len, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&d->to,
-		   sizeof(d->to)) >= 0) {
-		p->tx_frames++;
-		return true;
-	}
-	if (not_now(errno))
-		return false;
-	/* nobody there (yet, or any more): as a cable that is out */
-	p->tx_lost++;
-	return true;
+	return sendto(d->fd, frame, len, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&d->to,
+		      sizeof(d->to));
 }
-
-static const struct rf_rt_port_ops dgram_ops = {dgram_rx, dgram_tx, no_flush, never_ends,
-						kernel_close};
 
 static int unix_name(struct sockaddr_un *a, const char *path)
 {
@@ -230,7 +227,7 @@ static int unix_name(struct sockaddr_un *a, const char *path)
 int rf_rt_open_dgram(const char *path, const char *to, struct rf_rt_port **out, char *why,
 		     size_t room)
 {
-	struct kernel_port *d = port_new(&dgram_ops, why, room);
+	struct kernel_port *d = port_new(dgram_take, dgram_give, why, room);
 	struct sockaddr_un own;
 	int bytes = SOCKET_BYTES;
 
@@ -291,7 +288,6 @@ static bool put_checksum(uint8_t *frame, size_t len, size_t start, size_t offset
 	return true;
 }
 
-/* One frame into a buffer: its length, 0 for one that is not for us, -1 for none. */
 static ssize_t packet_take(struct kernel_port *d, uint8_t *frame)
 {
 	struct virtio_net_hdr vnet = {0};
@@ -339,47 +335,14 @@ static ssize_t packet_take(struct kernel_port *d, uint8_t *frame)
 	return (ssize_t)put_tag(frame, len, &aux);
 }
 
-static unsigned packet_rx(struct rf_rt_port *p, const uint8_t **frame, size_t *len, unsigned n)
+static ssize_t packet_give(struct kernel_port *d, const uint8_t *frame, size_t len)
 {
-	struct kernel_port *d = (struct kernel_port *)p;
-	unsigned got = 0;
-
-	/* what is passed over is bounded too */
-	for (unsigned looks = 0; got < n && looks < 2 * RF_RT_BURST; looks++) {
-		ssize_t r = packet_take(d, d->room[got]);
-
-		if (r < 0)
-			break;
-		if (r == 0)
-			continue;
-		frame[got] = d->room[got];
-		len[got] = padded(d->room[got], (size_t)r);
-		got++;
-	}
-	p->rx_frames += got;
-	return got;
-}
-
-static bool packet_tx(struct rf_rt_port *p, const uint8_t *frame, size_t len)
-{
-	struct kernel_port *d = (struct kernel_port *)p;
 	struct virtio_net_hdr vnet = {0};
 	struct iovec iov[2] = {{&vnet, sizeof(vnet)}, {(void *)(uintptr_t)frame, len}};
 	struct msghdr m = {.msg_iov = iov, .msg_iovlen = 2};
 
-	if (sendmsg(d->fd, &m, MSG_DONTWAIT) >= 0) {
-		p->tx_frames++;
-		return true;
-	}
-	if (not_now(errno))
-		return false;
-	/* the interface is down, or its MTU too small for this frame */
-	p->tx_lost++;
-	return true;
+	return sendmsg(d->fd, &m, MSG_DONTWAIT);
 }
-
-static const struct rf_rt_port_ops packet_ops = {packet_rx, packet_tx, no_flush, never_ends,
-						 kernel_close};
 
 static int packet_options(int fd, int index)
 {
@@ -400,7 +363,7 @@ static int packet_options(int fd, int index)
 
 int rf_rt_open_packet(const char *name, struct rf_rt_port **out, char *why, size_t room)
 {
-	struct kernel_port *d = port_new(&packet_ops, why, room);
+	struct kernel_port *d = port_new(packet_take, packet_give, why, room);
 	struct sockaddr_ll a = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
 	int err;
 

@@ -46,6 +46,8 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 	fw.nkeys = b->cfg.nkeys;
 	if (b->cfg.lease_ns)
 		fw.lease_ms = (uint32_t)(b->cfg.lease_ns / 1000000u);
+	if (b->cfg.tick_ns)
+		fw.tick_ms = (unsigned int)((b->cfg.tick_ns + 999999u) / 1000000u);
 	b->started = rf_rt_now();
 	if (rf_sim_fw_start(&cpu, &fw, &b->fw, text, sizeof(text)) != 0) {
 		snprintf(why, room, "firmware: %s", text);

@@ -144,6 +144,12 @@ def delivered(path, interface):
     return sum(1 for f in frames.read(path) if f.name == interface and f.direction == frames.IN and roce(f))
 
 
+def traffic_class(path, value):
+    """(RoCE packets with this traffic class that hosts have sent, that they were given)."""
+    found = [f.direction for f in frames.read(path) if roce(f) and f.data[15] == value]
+    return found.count(frames.OUT), found.count(frames.IN)
+
+
 def crossed(path, protocols=(1, 6)):
     """IPv4 frames of these protocols (ICMP and TCP) in a capture: in box.pcapng there may be none."""
     return sum(1 for f in frames.read(path) if f.data[12:14] == b"\x08\x00" and f.data[23] in protocols)

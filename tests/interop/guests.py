@@ -29,6 +29,7 @@ BIN = os.path.join(BUILD, "bin")
 MEMORY = os.environ.get("RF_GUEST_MB", "256")
 BOOT_SECONDS = 240
 ENGINE = "model"
+RTL_PORTS = 4  # of the Verilated box that `make` builds
 BROKEN = []  # what soft-RoCE has sent in the last lab and should not have
 SKIP = 77
 
@@ -220,8 +221,9 @@ class Lab:
 
     def box(self, guests, hosts=0, options=(), loss=None):
         """guests ports for guests, then hosts memif ports (h0.sock, ...). Captures: hosts.pcapng, box.pcapng."""
-        args = [f"{BIN}/ringfold-box", "--engine", ENGINE, "--hold", "0s", "--json", "--box-ports",
-                str(max(2, min(8, guests + hosts)))]
+        # an emulated guest answers after milliseconds
+        args = [f"{BIN}/ringfold-box", "--engine", ENGINE, "--hold", "0s", "--tick", "20ms", "--json", "--box-ports",
+                str(max(RTL_PORTS if ENGINE == "rtl" else 2, min(8, guests + hosts)))]
         for i in range(guests):
             args += ["--port", f"g{i}=dgram:{self.socket(f'b{i}')},to={self.socket(f'v{i}')}"]
         if loss:  # of the last guest's cable
@@ -230,8 +232,7 @@ class Lab:
             args += ["--port", f"h{i}=memif:{self.socket(f'h{i}')}"]
         args += ["--pcapng", self.folder]
         self.box_process = self.spawn("box", args + list(options))
-        # a Verilated box that is not there yet is made now
-        until = time.monotonic() + (20 if ENGINE == "model" else 400)
+        until = time.monotonic() + 20
         while "ready" not in open(self.box_process.log_name).read():
             if self.box_process.poll() is not None or time.monotonic() > until:
                 raise Failed("ringfold box does not start: " + open(self.box_process.log_name).read())

@@ -244,6 +244,11 @@ def verbs_2(quick):
         guests = lab.boot(2, mtu=4200)
         sizes(guests, (1024, 4096), ("fp32", "int32"))
         if not quick:
+            results = ring(guests, "ringfold-perf --max 64K --iters 1", "RF_TCLASS=106")
+            expect_ring("traffic class 106", results)
+            check("... the choice of device, port and GID is said aloud",
+                  all(f"rxe0 port 1, GID 1 ::ffff:{g.ip} (RoCE v2, eth0)" in o and "traffic class 106" in o and "completions by event" in o
+                      for g, (_, o) in zip(guests, results)), results)
             results = ring(guests, "ringfold-perf --min 4 --max 64K --iters 2 --type all --outstanding 4", "RF_COMPLETION=poll")
             expect_ring("completions by polling, four calls at a time, all types", results)
             check("... said aloud", "completions by polling" in results[0][1], results[0][1])
@@ -259,7 +264,15 @@ def verbs_2(quick):
             check("a device that is not there is said", results[0][0] == 1 and "mlx9_0" in results[0][1], results)
             results = ring(guests, "ringfold-perf", "RF_BACKEND=dpdk RF_DEVICE=net_memif0")
             check("DPDK by wish", "no DPDK" in results[0][1], results)
+            guests[0].need("mv /lib/libibverbs.so.1 /tmp")
+            code, out = guests[0].run("RF_RANK=0 RF_SIZE=1 ringfold-perf --max 4K --iters 1")
+            check("without rdma-core: a rank alone runs", code == 0, out)
+            code, out = guests[0].run("RF_RANK=0 RF_SIZE=1 RF_BACKEND=verbs ringfold-perf --max 4K --iters 1")
+            check("... and verbs by wish says what is not there", code == 1 and "libibverbs.so.1: cannot open" in out, out)
         check_received(lab, guests)
+        if not quick:
+            there = capture.traffic_class(lab.file("hosts.pcapng"), 106)
+            check(f"traffic class 106: {there[0]} packets sent, {there[1]} came from the box with it", min(there) > 100, there)
 
 
 @case

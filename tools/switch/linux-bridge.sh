@@ -8,49 +8,33 @@
 #
 # Several hosts may name the same BOX where the box has lanes. What comes from the box is forwarded by MAC: there is no rule for it.
 set -eu
+. "$(dirname "$0")/switch.sh"
+table="ringfold_$(echo "$bridge" | tr -c 'a-zA-Z0-9\n' _)"
 
-usage() {
-	sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
-	exit 2
+add_ports() {
+	ip link set "$1" master "$bridge" up
+	ip link set "$2" master "$bridge" up
+	# frames for hosts that are not known yet are not the box's business; its own MAC addresses are learnt
+	bridge link set dev "$2" flood off
 }
 
-[ $# -ge 2 ] || usage
-command=$1
-bridge=$2
-shift 2
-table="ringfold_$(echo "$bridge" | tr -c 'a-zA-Z0-9\n' _)"
+rule() {
+	echo "chain host_$(echo "$1" | tr -c 'a-zA-Z0-9\n' _) {
+		type filter hook ingress device \"$1\" priority 0; policy accept;
+		ip protocol udp udp dport 4791 counter fwd to \"$2\"
+	}"
+}
 
 case $command in
 up)
-	[ $# -ge 1 ] || usage
-	for pair in "$@"; do
-		case $pair in
-		?*=?*) ;;
-		*) usage ;;
-		esac
-	done
 	ip link add "$bridge" type bridge
-	trap '"$0" down "$bridge"' EXIT
-	trap 'exit 130' INT TERM HUP
-	rules=
-	for pair in "$@"; do
-		host=${pair%%=*}
-		box=${pair#*=}
-		ip link set "$host" master "$bridge" up
-		ip link set "$box" master "$bridge" up
-		# frames for hosts that are not known yet are not the box's business; its own MAC addresses are learnt
-		bridge link set dev "$box" flood off
-		chain=$(echo "$host" | tr -c 'a-zA-Z0-9\n' _)
-		rules="$rules
-	chain host_$chain {
-		type filter hook ingress device \"$host\" priority 0; policy accept;
-		ip protocol udp udp dport 4791 counter fwd to \"$box\"
-	}"
-	done
-	echo "table netdev $table {$rules
+	undo_unless_done '"$0" down "$bridge"'
+	each_pair add_ports
+	echo "table netdev $table {
+	$(each_pair rule)
 }" | nft -f -
 	ip link set "$bridge" up
-	trap - EXIT
+	done_now
 	;;
 counts)
 	nft list table netdev "$table" | awk '/chain host_/ {sub("host_", "", $2); host = $2} /counter packets/ {
@@ -60,5 +44,4 @@ down)
 	nft delete table netdev "$table" 2> /dev/null || true
 	ip link del "$bridge"
 	;;
-*) usage ;;
 esac

@@ -10,41 +10,26 @@
 # Several hosts may name the same BOX where the box has lanes. DATAPATH=system takes the kernel's datapath instead. In user space the
 # kernels of hosts behind veth pairs must compute their own checksums (ethtool -K IFACE tx off).
 set -eu
-
-usage() {
-	sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
-	exit 2
-}
-
-[ $# -ge 2 ] || usage
-command=$1
-bridge=$2
-shift 2
+. "$(dirname "$0")/switch.sh"
 
 add_port() {
 	ip link set "$1" up
 	ovs-vsctl --may-exist add-port "$bridge" "$1"
 }
 
+add_rule() {
+	add_port "$1"
+	add_port "$2"
+	ovs-ofctl add-flow "$bridge" "priority=200,in_port=$2,actions=NORMAL"
+	ovs-ofctl add-flow "$bridge" "priority=100,in_port=$1,udp,tp_dst=4791,actions=output:$2"
+}
+
 case $command in
 up)
-	[ $# -ge 1 ] || usage
-	for pair in "$@"; do
-		case $pair in
-		?*=?*) ;;
-		*) usage ;;
-		esac
-	done
 	ovs-vsctl add-br "$bridge" -- set bridge "$bridge" "datapath_type=${DATAPATH:-netdev}"
-	trap 'ovs-vsctl --if-exists del-br "$bridge"' EXIT
-	trap 'exit 130' INT TERM HUP
-	for pair in "$@"; do
-		add_port "${pair%%=*}"
-		add_port "${pair#*=}"
-		ovs-ofctl add-flow "$bridge" "priority=200,in_port=${pair#*=},actions=NORMAL"
-		ovs-ofctl add-flow "$bridge" "priority=100,in_port=${pair%%=*},udp,tp_dst=4791,actions=output:${pair#*=}"
-	done
-	trap - EXIT
+	undo_unless_done 'ovs-vsctl --if-exists del-br "$bridge"'
+	each_pair add_rule
+	done_now
 	;;
 counts)
 	ovs-ofctl --names dump-flows "$bridge" "udp,tp_dst=4791" | sed -n \
@@ -53,5 +38,4 @@ counts)
 down)
 	ovs-vsctl del-br "$bridge"
 	;;
-*) usage ;;
 esac

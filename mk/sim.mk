@@ -8,6 +8,7 @@ $(eval $(call c_lib,rf-trace,sim/trace/pcapng.c sim/trace/reader.c))
 $(eval $(call c_lib,rf-notes,sim/trace/notes.c))
 $(eval $(call c_lib,rf-switch,sim/fabric/switch.c))
 $(eval $(call c_test,trace,tests/unit/trace.c,rf-trace,$(LIBS_PCAP)))
+$(eval $(call c_test,notes,tests/unit/notes.c,rf-notes rfctl rfproto))
 $(eval $(call c_lib,rf-cosim,sim/cosim/load.c))
 $(eval $(call c_test,switch,tests/sim/switch.c,rf-switch))
 

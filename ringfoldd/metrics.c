@@ -55,6 +55,82 @@ static void put_firmware(FILE *f, struct rf_fw *fw)
 			rf_fw_counter_name(n), rf_fw_counter(fw, n));
 }
 
+/* ---- who is last ---- */
+
+static uint32_t measurements(const struct rf_fw_group *g)
+{
+	uint32_t sum = 0;
+
+	for (unsigned int i = 0; i < RF_CTL_LAG_BINS; i++)
+		sum += g->lag[i];
+	return sum;
+}
+
+/* Labels of a group; a draining one may have a follower of the same number beside it. */
+static void put_labels(FILE *f, const struct rf_fw_group *g, const char *name)
+{
+	fprintf(f, "%s{job=\"%" PRIu64 "\",group=\"%u\",hardware=\"%u\"", name, g->job, g->number,
+		g->hw);
+}
+
+static void put_histogram(FILE *f, const struct rf_fw_group *g)
+{
+	uint32_t sum = 0;
+
+	for (unsigned int i = 0; i < RF_CTL_LAG_BINS; i++) {
+		sum += g->lag[i];
+		put_labels(f, g, "ringfold_group_lag_seconds_bucket");
+		if (i + 1 < RF_CTL_LAG_BINS)
+			fprintf(f, ",le=\"%.9g\"} %" PRIu32 "\n", (double)(1u << i) * 1e-6, sum);
+		else
+			fprintf(f, ",le=\"+Inf\"} %" PRIu32 "\n", sum);
+	}
+	put_labels(f, g, "ringfold_group_lag_seconds_sum");
+	fprintf(f, "} %.15g\n", (double)g->lag_us * 1e-6);
+	put_labels(f, g, "ringfold_group_lag_seconds_count");
+	fprintf(f, "} %" PRIu32 "\n", sum);
+}
+
+/* One of three values of each rank of the groups that are live. */
+static void put_rank_lags(FILE *f, struct rf_fw *fw, const char *name, unsigned int which)
+{
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		const struct rf_fw_group *g = &fw->group[i];
+		const struct rf_fw_member *m;
+
+		for (m = g->live ? rf_fw_first(fw, g) : NULL; m; m = rf_fw_next(fw, m)) {
+			bool awaited = g->awaited == (uint8_t)(m - fw->member);
+
+			put_labels(f, g, name);
+			fprintf(f, ",rank=\"%u\"} ", m->rank);
+			if (which == 0)
+				fprintf(f, "%" PRIu32 "\n", m->lag.times);
+			else if (which == 1)
+				fprintf(f, "%.9g\n", (double)m->lag.most_us * 1e-6);
+			else
+				fprintf(f, "%.9g\n",
+					awaited ? (double)((uint32_t)fw->now_ms - g->head_ms) * 1e-3
+						: 0.0);
+		}
+	}
+}
+
+static void put_lags(FILE *f, struct rf_fw *fw)
+{
+	head(f, "ringfold_group_lag_seconds", "histogram",
+	     "By how much the last rank of a group came behind the first");
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
+		if (fw->group[i].live)
+			put_histogram(f, &fw->group[i]);
+	head(f, "ringfold_rank_last_total", "counter", "Measurements in which a rank was the last");
+	put_rank_lags(f, fw, "ringfold_rank_last_total", 0);
+	head(f, "ringfold_rank_lag_max_seconds", "gauge", "The longest of these lags");
+	put_rank_lags(f, fw, "ringfold_rank_lag_max_seconds", 1);
+	head(f, "ringfold_rank_awaited_seconds", "gauge",
+	     "For how long the others have been waiting for a rank");
+	put_rank_lags(f, fw, "ringfold_rank_awaited_seconds", 2);
+}
+
 static void gauge(FILE *f, const char *name, const char *text, double value)
 {
 	head(f, name, "gauge", text);
@@ -72,6 +148,7 @@ char *rfd_metrics(struct rf_fw *fw)
 		return NULL;
 	put_ports(f, fw);
 	put_firmware(f, fw);
+	put_lags(f, fw);
 	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
 		states[fw->group[i].state]++;
 	head(f, "ringfold_groups", "gauge", "Groups known, by state");
@@ -103,10 +180,12 @@ static void put_rank(FILE *f, struct rf_fw *fw, const struct rf_fw_group *g,
 
 	fprintf(f,
 		"{\"rank\": %u, \"ip\": \"%u.%u.%u.%u\", \"port\": %u, \"lane\": %u, "
-		"\"left\": %s, \"silent_ms\": %" PRIu64,
+		"\"left\": %s, \"silent_ms\": %" PRIu64 ", \"last\": %" PRIu32
+		", \"last_most_us\": %" PRIu32,
 		m->rank, (unsigned int)(m->src_ip >> 24), (unsigned int)(m->src_ip >> 16 & 255u),
 		(unsigned int)(m->src_ip >> 8 & 255u), (unsigned int)(m->src_ip & 255u), m->port,
-		m->lane, m->flags & RF_CTL_RANK_LEFT ? "true" : "false", fw->now_ms - m->life_ms);
+		m->lane, m->flags & RF_CTL_RANK_LEFT ? "true" : "false", fw->now_ms - m->life_ms,
+		m->lag.times, m->lag.most_us);
 	if (g->live)
 		fprintf(f, ", \"next\": %" PRIu32 ", \"sent\": %" PRIu32 ", \"una\": %" PRIu32,
 			rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_NEXT)),
@@ -137,6 +216,17 @@ static int straggler(struct rf_fw *fw, const struct rf_fw_group *g)
 	return most > 0 ? rank : -1;
 }
 
+static void put_lag(FILE *f, const struct rf_fw_group *g)
+{
+	uint32_t all = measurements(g);
+
+	fprintf(f, ", \"lag\": {\"measurements\": %" PRIu32 ", \"mean_us\": %.1f, \"bins\": [", all,
+		all ? (double)g->lag_us / (double)all : 0.0);
+	for (unsigned int i = 0; i < RF_CTL_LAG_BINS; i++)
+		fprintf(f, "%s%" PRIu32, i ? ", " : "", g->lag[i]);
+	fprintf(f, "]}");
+}
+
 static void put_group(FILE *f, struct rf_fw *fw, const struct rf_fw_group *g)
 {
 	const struct rf_fw_member *m;
@@ -153,9 +243,13 @@ static void put_group(FILE *f, struct rf_fw *fw, const struct rf_fw_group *g)
 			", \"first_beat\": %" PRIu32,
 			g->hw, 1u << g->slots_log2, g->hbase, g->dbase);
 	if (g->live)
-		fprintf(f, ", \"head\": %" PRIu32 ", \"tail\": %" PRIu32 ", \"straggler\": %d",
+		fprintf(f,
+			", \"head\": %" PRIu32 ", \"tail\": %" PRIu32
+			", \"straggler\": %d, \"awaited_ms\": %" PRIu32,
 			rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_HEAD)),
-			rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_TAIL)), straggler(fw, g));
+			rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_TAIL)), straggler(fw, g),
+			g->awaited != RF_FW_NONE ? (uint32_t)fw->now_ms - g->head_ms : 0u);
+	put_lag(f, g);
 	fprintf(f, ", \"members\": [");
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
 		fputs(comma, f);

@@ -24,6 +24,7 @@ from ctl_vectors import siphash  # noqa: E402
 BYTES = 0x140000
 CTRL, MAC_HI, MAC_LO, IP = 0x20, 0x24, 0x28, 0x2c
 PUNT_STATUS, PUNT_POP, INJECT = 0x60, 0x64, 0x68
+LAG_STATUS, LAG_CYCLES = 0x74, 0x78
 PUNT_DATA, INJECT_DATA, GROUP = 0x20000, 0x21000, 0x4000
 KEY = bytes(range(16))
 JOB = 42
@@ -176,7 +177,7 @@ listen = 127.0.0.1:0
 def test_metrics(port):
     status, kind, text = get(port, "/metrics")
     check("/metrics: content type", status == 200 and kind.startswith("text/plain; version=0.0.4"))
-    sample = re.compile(r'^([a-z0-9_]+)(\{[a-z]+="[A-Za-z0-9_ ]+"\})? (\d+(\.\d+)?)$')
+    sample = re.compile(r'^([a-z0-9_]+)(\{[a-z]+="[A-Za-z0-9_ .+-]+"(?:,[a-z]+="[A-Za-z0-9_ .+-]+")*\})? (\d+(\.\d+)?(e-\d+)?)$')
     values = {}
     types = set()
     for line in text.splitlines():
@@ -184,18 +185,40 @@ def test_metrics(port):
             types.add(line.split()[2])
         elif not line.startswith("# HELP "):
             found = sample.match(line)
-            if not found or found.group(1) not in types or line in values:
+            name = re.sub("_(bucket|sum|count)$", "", found.group(1)) if found else ""
+            if not found or not {name, found.group(1)} & types or found.group(1) + (found.group(2) or "") in values:
                 check("/metrics: line %r" % line, False)
                 continue
             values[found.group(1) + (found.group(2) or "")] = float(found.group(3))
     with open(os.path.join(ROOT, "rtl", "control", "registers.txt"), encoding="utf-8") as f:
-        counters = re.findall(r"^counter (\w+)", f.read(), re.M)
+        table = f.read()
+    counters = re.findall(r"^counter (\w+)", table, re.M)
+    firmware = re.findall(r"^firmware (\w+)", table, re.M)
     missing = [c for c in counters for p in range(4) if 'ringfold_port_%s_total{port="%d"}' % (c, p) not in values]
     check("/metrics: all %d counters of 4 ports" % len(counters), not missing)
+    check("/metrics: all %d counters of the firmware" % len(firmware),
+          len(firmware) > 20 and all("ringfold_firmware_%s_total" % c in values for c in firmware))
+    test_lag_metrics(values)
     check("/metrics: what was set in the hardware", values['ringfold_port_rx_frames_total{port="2"}'] == 4711)
     check("/metrics: two JOINs", values["ringfold_firmware_join_total"] >= 2)
     check("/metrics: one group ready", values['ringfold_groups{state="ready"}'] == 1)
     check("/metrics: refusals by reason", values['ringfold_refused_total{reason="TAG"}'] >= 1)
+
+
+def test_lag_metrics(values):
+    group = 'job="%d",group="1",hardware="0"' % JOB
+    bucket = 'ringfold_group_lag_seconds_bucket{%s,le="%%s"}' % group
+    count = values["ringfold_group_lag_seconds_count{%s}" % group]
+    check("/metrics: %d measurements of 100 us, in their bucket and those behind it" % count,
+          count > 3 and values[bucket % "6.4e-05"] == 0 and values[bucket % "0.000128"] == count and
+          values[bucket % "+Inf"] == count)
+    check("/metrics: their sum", abs(values["ringfold_group_lag_seconds_sum{%s}" % group] - count * 1e-4) < 1e-9)
+    rank = '{%s,rank="%%d"}' % group
+    check("/metrics: rank 1 was the last each time", values["ringfold_rank_last_total" + rank % 1] == count and
+          values["ringfold_rank_last_total" + rank % 0] == 0)
+    check("/metrics: by so much", values["ringfold_rank_lag_max_seconds" + rank % 1] == 1e-4)
+    check("/metrics: rank 1 is awaited", values["ringfold_rank_awaited_seconds" + rank % 1] >= 0.5 and
+          values["ringfold_rank_awaited_seconds" + rank % 0] == 0)
 
 
 def test_page(port, folder):
@@ -208,7 +231,9 @@ def test_page(port, folder):
     dom = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000",
                           "--user-data-dir=" + os.path.join(folder, "chromium"), "--dump-dom",
                           "http://127.0.0.1:%d/" % port], capture_output=True, text=True, timeout=60).stdout
-    for what in ("<td>%d</td><td>1</td><td>ready</td>" % JOB, "4711", "slots free", "rank 1"):
+    for what in ("<td>%d</td><td>1</td><td>ready</td>" % JOB, "4711", "slots free", "<td>rank 1</td>",
+                 "last: rank 1 ", "by 100 us at most", "100 us on average; rank 1 is awaited, for ",
+                 'title="64 us to 128 us: '):
         check("/: shows %s" % what, what in dom)
 
 
@@ -236,6 +261,15 @@ def test_service(program, folder):
     box.write(0x100000 + 0x40 * 1 + 0x000020, 3)
     group = json.loads(get(s.port, "/status.json")[2])["groups"][0]
     check("/status.json: who is awaited", group["straggler"] == 1)
+    # And the hardware measures, again and again, that it was the last by 100 us.
+    box.write(LAG_CYCLES, 25000)
+    box.write(LAG_STATUS, 1 << 31 | 2)
+    time.sleep(0.8)
+    group = json.loads(get(s.port, "/status.json")[2])["groups"][0]
+    check("/status.json: since when", group["awaited_ms"] >= 500)
+    check("/status.json: who was the last", group["members"][1]["last"] > 3 and group["members"][0]["last"] == 0)
+    check("/status.json: by how much", group["lag"]["mean_us"] == 100 and
+          group["lag"]["bins"][7] == group["lag"]["measurements"])
     test_metrics(s.port)
     test_page(s.port, folder)
     check("unknown page", get(s.port, "/nothing")[0] == 404)

@@ -13,6 +13,7 @@ $(eval $(call c_prog,ringfold-doctor,$(addprefix host/tools/,ringfold-doctor.c d
 # A wire that does one thing wrong: what the doctor has to name.
 $(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-io rf-bootstrap roce rfctl rfproto,$(call pkg_libs,libdpdk) -lpthread,,$(BUILD)/tests/e2e_bad_wire))
 $(eval $(call test,e2e-doctor-faults,tests/e2e/doctor_faults.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(BUILD)/tests/e2e_bad_wire))
+$(eval $(call test,e2e-doctor-jobs,tests/e2e/doctor_jobs.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(BUILD)/bin/ringfold-ctl $(BUILD)/tests/e2e_bad_wire))
 $(eval $(call test,e2e-doctor-rtl,tests/e2e/doctor.sh rtl,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(call rtl_box,4,1,512)))
 
 # Generated traffic end to end: 10 x S = 5120 indexes through the real-time box, played by itself and by dpdk-testpmd.

@@ -98,6 +98,16 @@ static bool box_is_full(const struct rf_client *c)
 		     f->reason == RF_CTL_R_NO_CONNECTIONS || f->reason == RF_CTL_R_NO_PASSES);
 }
 
+static const char *refusal_mend(const struct rf_client *c)
+{
+	const struct rf_ctl_failed *f = rf_client_failed(c);
+
+	if (f && f->reason == RF_CTL_R_QUOTA)
+		return "end another group of this job (RF_JOB), or allow it more in the box's file "
+		       "of keys";
+	return "docs/control-protocol.md lists the reasons";
+}
+
 static bool joined(struct trial *t)
 {
 	struct doctor *d = t->d;
@@ -113,8 +123,7 @@ static bool joined(struct trial *t)
 			doctor_say(d, "port", DOCTOR_SKIPPED, NULL,
 				   "the box has no room for a group of its own now: %s", text);
 		else
-			doctor_say(d, "port", DOCTOR_FAILED,
-				   "docs/control-protocol.md lists the reasons",
+			doctor_say(d, "port", DOCTOR_FAILED, refusal_mend(&t->client[r]),
 				   "the box does not make a group: %s", text);
 		return false;
 	}

@@ -10,13 +10,28 @@
 
 #define ELEMENTS 65536u
 
+static const char *mend(int status)
+{
+	switch (status) {
+	case RF_ERR_STEERING:
+	case RF_ERR_TIMEOUT:
+	case RF_ERR_TRANSPORT:
+	case RF_ERR_BOX_SILENT:
+		return "run ringfold doctor on every host: one of them says more";
+	case RF_ERR_RANK_TAKEN:
+		return "give each process a rank of its own (RF_RANK), and jobs that run at the "
+		       "same time numbers of their own (RF_JOB)";
+	case RF_ERR_BOX_REFUSED:
+		return "docs/control-protocol.md lists the reasons";
+	default:
+		return "start all ranks, with the same settings";
+	}
+}
+
 static bool failed(struct doctor *d, struct rf_context *ctx, int status)
 {
-	return doctor_say(d, "ranks", DOCTOR_FAILED,
-			  status == RF_ERR_STEERING || status == RF_ERR_TIMEOUT
-				  ? "run ringfold doctor on every host: one of them says more"
-				  : "start all ranks, with the same settings",
-			  "%s: %.280s", rf_strerror(status), rf_last_error_text(ctx));
+	return doctor_say(d, "ranks", DOCTOR_FAILED, mend(status), "%s: %.280s",
+			  rf_strerror(status), rf_last_error_text(ctx));
 }
 
 /* Whole numbers whose sum over all ranks is known. */

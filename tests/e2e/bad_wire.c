@@ -2,10 +2,10 @@
  * A wire between a host and its switch port that does one thing wrong, to see what ringfold doctor
  * says about it.
  *
- *	e2e_bad_wire HOST SWITCH FAULT
+ *	e2e_bad_wire HOST SWITCH FAULT [PORT]
  *
- * HOST and SWITCH are DPDK devices: the end to which the host connects, and the switch port. It
- * prints "ready" and runs until SIGTERM.
+ * HOST and SWITCH are DPDK devices: the end to which the host connects, and the switch port; PORT
+ *is the box's, to which its rule leads. It prints "ready" and runs until SIGTERM.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -26,6 +26,8 @@ struct wire {
 	struct rf_io *to_host;
 	struct rf_io *to_switch;
 	const char *fault;
+	unsigned int port;   /* of the box, to which the switch port's rule leads */
+	unsigned int probes; /* that have gone to the switch */
 };
 
 static volatile sig_atomic_t stopped;
@@ -70,8 +72,28 @@ static void answer_arp(struct wire *w, const uint8_t *frame, size_t len, bool ow
 	put(w->to_host, reply, roce_arp_build(&r, reply, sizeof(reply)));
 }
 
+/* Somebody talks, but not about the box. */
+static void make_noise(struct wire *w, const uint8_t *frame, size_t len)
+{
+	struct roce_arp a;
+	struct roce_arp r = {.op = 1,
+			     .sender_mac = {2, 0xee, 0, 0, 0, 2},
+			     .sender_ip = 0x0a0000c8u,
+			     .target_ip = 0x0a0000c9u};
+	uint8_t request[64];
+
+	if (roce_arp_parse(frame, len, &a) == 0)
+		put(w->to_host, request, roce_arp_build(&r, request, sizeof(request)));
+}
+
 /* RoCE between hosts, to or from the box's network, or a control packet of the box. */
-enum kind { OTHER, CONTROL, PROBE, DATA };
+enum kind { OTHER, CONTROL, PROBE, DATA, STREAM };
+
+/* A message of several packets, but for its ends. */
+static bool is_middle(const struct roce_packet *p)
+{
+	return p->opcode == ROCE_OP_SEND_MIDDLE || p->opcode == ROCE_OP_WRITE_MIDDLE;
+}
 
 static enum kind kind_of(const uint8_t *frame, size_t len, struct roce_packet *p)
 {
@@ -82,6 +104,8 @@ static enum kind kind_of(const uint8_t *frame, size_t len, struct roce_packet *p
 		return CONTROL;
 	if (roce_parse(frame, len, p) != ROCE_WIRE_OK)
 		return OTHER;
+	if (is_middle(p))
+		return STREAM;
 	return p->opcode == ROCE_OP_SEND_ONLY ? DATA : PROBE;
 }
 
@@ -95,8 +119,25 @@ static void up(struct wire *w, uint8_t *frame, size_t len)
 		answer_arp(w, frame, len, true);
 	if (is(w, "imposter"))
 		answer_arp(w, frame, len, false);
+	if (is(w, "noise"))
+		make_noise(w, frame, len);
 	if (is(w, "deaf") && kind == CONTROL)
 		return;
+	if (is(w, "no-counters") && kind == CONTROL && frame[42 + 5] == RF_CTL_STATUS &&
+	    frame[42 + RF_CTL_HEADER] == RF_CTL_PAGE_PORT)
+		return;
+	if (is(w, "other-box") && kind == PROBE) {
+		memcpy(frame + 6, "\x02\x52\x46\x00\x00\x10", 6);
+		frame[11] = (uint8_t)(frame[11] + w->port);
+		put(w->to_host, frame, len);
+		return;
+	}
+	if (is(w, "fading") && kind == PROBE && w->probes++ > 0)
+		return;
+	if (is(w, "filter") && kind == DATA && !roce_icrc_ok(frame, &p))
+		return;
+	if (is(w, "runt") && kind == PROBE)
+		put(w->to_switch, frame, 40);
 	if (is(w, "version") && kind == CONTROL)
 		frame[42 + 4] = 9;
 	if (is(w, "box-only") && kind >= PROBE)
@@ -121,8 +162,12 @@ static void up(struct wire *w, uint8_t *frame, size_t len)
 	put(w->to_switch, frame, len);
 }
 
-/* The box's page says that twice as much time has passed; signed as in an open laboratory. */
-static void double_time(uint8_t *frame, size_t len)
+/*
+ * The box's page says that twice as much time has passed, or that it is made for short packets, or
+ * a group has put a rank at another port; signed as in an open laboratory. Or the signature is
+ * wrong.
+ */
+static void change_answer(const struct wire *w, uint8_t *frame, size_t len)
 {
 	static const uint8_t key[RF_CTL_KEY_BYTES];
 	uint8_t msg[RF_CTL_MESSAGE_MAX];
@@ -131,11 +176,17 @@ static void double_time(uint8_t *frame, size_t len)
 
 	if (len < 42 + RF_CTL_HEADER || rf_get_be32(frame + 26) != BOX_IP || frame[23] != 17 ||
 	    rf_ctl_header_get(frame + 42, rf_get_be16(frame + 38) - 8u, &h) != 0 ||
-	    rf_ctl_reply_get(frame + 42, &h, &r) != RF_CTL_R_NONE || r.result != RF_CTL_PAGE ||
-	    r.page != RF_CTL_PAGE_BOX)
+	    rf_ctl_reply_get(frame + 42, &h, &r) != RF_CTL_R_NONE)
 		return;
-	r.u.box.uptime_ms *= 2;
+	if (is(w, "clock") && r.result == RF_CTL_PAGE && r.page == RF_CTL_PAGE_BOX)
+		r.u.box.uptime_ms *= 2;
+	if (is(w, "small") && r.result == RF_CTL_PAGE && r.page == RF_CTL_PAGE_BOX)
+		r.u.box.mtu_log2 = 9;
+	if (is(w, "elsewhere") && r.result == RF_CTL_READY)
+		r.u.ready.place[0].port ^= 1;
 	memcpy(frame + 42, msg, rf_ctl_reply_put(msg, &h, &r, key));
+	if (is(w, "other-key"))
+		frame[42 + 48] ^= 1;
 }
 
 /* To the host. */
@@ -144,8 +195,18 @@ static void down(struct wire *w, uint8_t *frame, size_t len)
 	struct roce_packet p;
 	enum kind kind = kind_of(frame, len, &p);
 
-	if (is(w, "clock"))
-		double_time(frame, len);
+	if (is(w, "small") || is(w, "clock") || is(w, "elsewhere") || is(w, "other-key"))
+		change_answer(w, frame, len);
+	if (is(w, "dumb") || (is(w, "noise") && kind == OTHER))
+		return;
+	if (is(w, "two-rules") && kind == PROBE)
+		frame[11] ^= 1; /* as if by another port of the box */
+	if (is(w, "stall") && kind == STREAM)
+		return;
+	if (is(w, "spoil") && kind == STREAM) {
+		frame[p.payload_offset] ^= 1;
+		roce_icrc_write(frame, &p);
+	}
 	if (is(w, "one-way") && kind >= PROBE)
 		return;
 	if (is(w, "rewrite") && kind == PROBE)
@@ -178,11 +239,13 @@ static unsigned int move(struct wire *w, struct rf_io *from,
 int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_signal};
-	struct wire w = {.fault = argc == 4 ? argv[3] : ""};
+	struct wire w = {.fault = argc >= 4 ? argv[3] : ""};
 	char why[256];
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: e2e_bad_wire HOST SWITCH FAULT\n");
+	if (argc == 5)
+		w.port = (unsigned int)atoi(argv[4]);
+	if (argc != 4 && argc != 5) {
+		fprintf(stderr, "usage: e2e_bad_wire HOST SWITCH FAULT [PORT]\n");
 		return 2;
 	}
 	if (rf_io_dpdk_open(argv[1], "-m 128", FRAME_MAX, &w.to_host, why, sizeof(why)) != 0 ||

@@ -1,57 +1,104 @@
 #!/bin/bash
-# ringfold doctor behind a wire that does one thing wrong: each is named, with a mend, and nothing after it is tried.
-ranks=1
-box_ports=4
+# ringfold doctor behind a wire that does one thing wrong: each is named, with a mend, and nothing after it is tried. Every
+# host has a port of the box to itself, so several doctors are at work at once.
+ranks=8
+box_ports=8
 . "$(dirname "$0")/lib.sh"
 hosts_damage=1 # to see what becomes of it
 unset RF_SIZE
+for ((k = 0; k < ranks; k++)); do
+	port_options[k]=box=$k
+done
 box_start --lanes 2
 
-# behind FAULT CHECK WORDS [doctor option ...]
+# behind FAULT CHECK WORDS [doctor option ...]: FAULT may have a second word behind it, for its name in the output
 behind() {
-	local fault=$1 at=$2 words=$3 code
+	local fault=${1%% *} name=$1 at=$2 words=$3 code
 	shift 3
-	rm -f "$dir/wire.out"
-	"$tests/e2e_bad_wire" "net_memif0,role=server,id=0,socket=$dir/w.sock,socket-abstract=no,bsize=8192" \
-		"net_memif1,role=client,id=0,socket=$dir/0.sock,socket-abstract=no" "$fault" > "$dir/wire.out" 2> "$dir/wire.err" &
-	pid[9]=$!
-	for _ in $(seq 100); do
-		grep -qs ready "$dir/wire.out" && break
+	rm -f "$dir/wire$k.out"
+	"$tests/e2e_bad_wire" "net_memif0,role=server,id=0,socket=$dir/w$k.sock,socket-abstract=no,bsize=8192" \
+		"net_memif1,role=client,id=0,socket=$dir/$k.sock,socket-abstract=no" "$fault" $k > "$dir/wire$k.out" 2> "$dir/wire$k.err" &
+	wire=$!
+	for _ in $(seq 200); do
+		grep -qs ready "$dir/wire$k.out" && break
 		sleep 0.05
 	done
-	RF_DEVICE="net_memif0,role=client,id=0,socket=$dir/w.sock,socket-abstract=no" \
-		"$bin/ringfold-doctor" --timeout 3s "$@" > "$dir/0.err" 2>&1
+	RF_IP=10.0.0.$((k + 1)) RF_DEVICE="net_memif0,role=client,id=0,socket=$dir/w$k.sock,socket-abstract=no" \
+		"$bin/ringfold-doctor" --timeout 3s "$@" > "$dir/$k.err" 2>&1
 	code=$?
-	kill -TERM "${pid[9]}"
-	wait "${pid[9]}" 2> /dev/null
-	unset "pid[9]"
+	kill -TERM "$wire"
+	wait "$wire" 2> /dev/null
+	wire=
 	if [ "$at" = none ]; then
-		check "$fault: nothing is wrong" test $code = 0
+		check "$name: nothing is wrong" test $code = 0
+		[ -z "$words" ] || check "$name: says so" says $k "$words"
 		return
 	fi
-	check "$fault: exit code" test $code = 1
-	check "$fault: fails at $at, with a mend" grep -q "^FAILED   $at " "$dir/0.err"
-	check "$fault: and there alone" test "$(grep -c '^FAILED' "$dir/0.err") $(grep -c '  mend: ' "$dir/0.err")" = "1 1"
-	check "$fault: says why" says 0 "$words"
+	check "$name: exit code" test $code = 1
+	check "$name: fails at $at, with a mend" grep -q "^FAILED   $at " "$dir/$k.err"
+	check "$name: and there alone" test "$(grep -c '^FAILED' "$dir/$k.err") $(grep -c '  mend: ' "$dir/$k.err")" = "1 1"
+	check "$name: says why" says $k "$words"
 }
 
-behind nothing none ""
-behind taken address "10.0.0.1 belongs to 02:ee:00:00:00:01 as well"
-behind imposter control "02:ee:00:00:00:01 answers for the box's address"
-behind deaf control "answers ARP, but no control packet"
-behind version control "another version of the control protocol"
-behind clock clock "between two answers of the box"
-behind box-only return "RoCE packets to hosts do not"
-behind one-way return "sent the packet back by its port 0"
-behind fragment return "counter ip_fragment of port 0"
-behind header return "counter ip_checksum of port 0"
-behind reflect return "without having passed the box"
-behind rewrite return "changed in more than its source MAC"
-behind short mtu "frames of \(99[6-9]\|1000\) bytes come back, longer ones do not; path MTU 1024 needs 1106"
-check "... and the largest path MTU that would do" says 0 "use path MTU 512"
-behind short none "" --mtu 512
-behind fixer icrc "a wrong ICRC was accepted"
-behind damage icrc "it was changed on its way"
-behind half sum "1 of the two results came back"
-behind raw sum "a sum came back wrong"
+# Each of these goes to the next host in turn; those of one host one after another.
+faults() {
+	cat <<-'END'
+		short|mtu|frames of [19][09][0-9]* bytes come back, longer ones do not; path MTU 1024 needs 1106
+		one-way|return|sent the packet back by its port
+		no-counters|return|has stopped answering control packets
+		fading|mtu|packets that came back a moment ago do not any more
+		deaf|control|answers ARP, but no control packet
+		dumb|arp|nobody answers for the box's address 10.0.0.254; 0 frames of others
+		noise|arp|nobody answers for the box's address 10.0.0.254; [1-9][0-9]* frames of others
+		other-key|control|answers are signed with another key
+		nothing|none|
+		taken|address|10.0.0.[0-9]* belongs to 02:ee:00:00:00:01 as well
+		imposter|control|02:ee:00:00:00:01 answers for the box's address
+		version|control|another version of the control protocol
+		clock|clock|between two answers of the box
+		box-only|return|RoCE packets to hosts do not
+		fragment|return|counter ip_fragment of port
+		header|return|counter ip_checksum of port
+		reflect|return|without having passed the box
+		rewrite|return|changed in more than its source MAC
+		two-rules|return|comes back with MAC 0252460000[0-9a-f]*, that is not port
+		other-box|return|has not counted it
+		short 512|none||--mtu 512
+		small|mtu|built for a path MTU of at most 512, this host is to use 1024
+		elsewhere|port|a group puts this host at port
+		fixer|icrc|a wrong ICRC was accepted
+		damage|icrc|it was changed on its way
+		filter|icrc|counted neither the packet with a wrong ICRC nor
+		half|sum|1 of the two results came back
+		raw|sum|a sum came back wrong
+		runt|none|[1-9][0-9]* were damaged on the link
+	END
+}
+
+# Host k takes every eighth line.
+worker() {
+	local line=0 fault at words more
+	trap '[ -z "$wire" ] || kill "$wire"' EXIT
+	trap 'exit 130' TERM INT HUP
+	failures=0
+	while IFS='|' read -r fault at words more; do
+		[ $((line++ % ranks)) = "$k" ] || continue
+		# shellcheck disable=SC2086
+		behind "$fault" "$at" "$words" $more
+		[ "$fault" = short ] && check "... and the largest path MTU that would do" says $k "use path MTU 512"
+	done < <(faults)
+	echo $failures > "$dir/worker$k.failures"
+}
+
+wire=
+for ((k = 0; k < ranks; k++)); do
+	worker > "$dir/worker$k.out" 2>&1 < /dev/null &
+	pid[$k]=$!
+done
+for ((k = 0; k < ranks; k++)); do
+	wait "${pid[$k]}"
+	unset "pid[$k]"
+	cat "$dir/worker$k.out"
+	failures=$((failures + $(cat "$dir/worker$k.failures" 2> /dev/null || echo 1)))
+done
 finish

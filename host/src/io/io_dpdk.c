@@ -47,6 +47,7 @@ struct dpdk_io {
 	bool started;
 	bool vdev;
 	char name[64];
+	char interface[IFNAMSIZ]; /* of the kernel, of an af_packet device; else "" */
 	struct rte_mempool *pool;
 	struct rte_mbuf *rx[RF_IO_BURST];
 	unsigned int rx_n; /* lent out by the last rx() */
@@ -174,10 +175,29 @@ static void dpdk_wake(struct rf_io *io)
 		return;
 }
 
+/* Whether the interface behind an af_packet device has a carrier: DPDK says that its link is up in
+ * any case. */
+static bool has_carrier(const struct dpdk_io *d)
+{
+	struct ifreq req = {0};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool up = true;
+
+	if (fd < 0)
+		return true;
+	memcpy(req.ifr_name, d->interface, sizeof(req.ifr_name));
+	if (ioctl(fd, SIOCGIFFLAGS, &req) == 0)
+		up = (req.ifr_flags & IFF_RUNNING) != 0;
+	close(fd);
+	return up;
+}
+
 static int dpdk_link(struct rf_io *io)
 {
 	struct rte_eth_link link;
 
+	if (dpdk_of(io)->interface[0] && !has_carrier(dpdk_of(io)))
+		return 0;
 	if (rte_eth_link_get_nowait(dpdk_of(io)->port, &link) != 0)
 		return -1;
 	return link.link_status ? 1 : 0;
@@ -257,19 +277,27 @@ static int eal_start(bool vdev, const char *more, char *why, size_t room)
 	return RF_OK;
 }
 
-/* The IPv4 address of the interface behind an af_packet device; 0 for none. */
-static uint32_t interface_ip(const char *device)
+/* The name of the interface behind an af_packet device, or "". */
+static void interface_name(const char *device, char name[IFNAMSIZ])
 {
 	const char *at = strstr(device, "iface=");
+
+	name[0] = '\0';
+	if (at && strncmp(device, "net_af_packet", 13) == 0)
+		snprintf(name, IFNAMSIZ, "%.*s", (int)strcspn(at + 6, ","), at + 6);
+}
+
+/* Its IPv4 address; 0 for none. */
+static uint32_t interface_ip(const struct dpdk_io *d)
+{
 	struct ifreq req = {0};
 	struct sockaddr_in address;
 	uint32_t ip = 0;
 	int fd;
 
-	if (!at)
+	if (!d->interface[0])
 		return 0;
-	at += strlen("iface=");
-	snprintf(req.ifr_name, sizeof(req.ifr_name), "%.*s", (int)strcspn(at, ","), at);
+	memcpy(req.ifr_name, d->interface, sizeof(req.ifr_name));
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return 0;
@@ -391,13 +419,14 @@ static int device_open(struct dpdk_io *d, const char *wanted, char *why, size_t 
 	}
 	ret = port_start(d, why, room);
 	/* the end that serves a memif socket waits for nobody */
+	interface_name(device, d->interface);
 	if (!ret && !strstr(device, "role=server"))
 		ret = port_link(d, device, why, room);
 	if (ret)
 		return ret;
 	rte_eth_macaddr_get(d->port, &mac);
 	memcpy(d->io.mac, mac.addr_bytes, sizeof(d->io.mac));
-	d->io.ip = interface_ip(device);
+	d->io.ip = interface_ip(d);
 	return RF_OK;
 }
 

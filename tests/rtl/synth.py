@@ -214,11 +214,11 @@ def main():
                     bad += "--update" not in args
             if key not in old and "--update" not in args:
                 print("    not in %s: run with --update" % PAGE)
+            # After each of them: the whole takes long, and what was measured is not lost where it is stopped.
+            if "--update" in args:
+                write_page({**{k: v for k, v in old.items() if k[0] != "Modules" or k[1] in names}, **new})
     if "whole" in parts:
         print(NETREDUCE)
-    if "--update" in args:
-        keep = {k: v for k, v in old.items() if k not in new and (k[0] != "Modules" or k[1] in names)}
-        write_page({**keep, **new})
     return 1 if bad else 0
 
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RF_ENGINE_ABI 1u
+#define RF_ENGINE_ABI 2u
 #define RF_ENGINE_FRAME_MAX                                                                        \
 	10240u /* longest frame that rx() takes: jumbo frames are the box's to drop */
 #define RF_ENGINE_NEVER UINT64_MAX
@@ -82,6 +82,15 @@ struct rf_engine_ops {
 	void (*reg_write)(struct rf_engine *e, uint32_t addr, uint32_t value);
 	/* Clock cycles that were really evaluated (jumps excluded): for speed figures. */
 	uint64_t (*evaluated)(const struct rf_engine *e);
+	/*
+	 * For tests: moves a live group ahead as if every index below had been sent and
+	 * acknowledged, millions of packets in no time. No packet of the group has come yet; index
+	 * is a multiple of 2 S. False where this engine cannot.
+	 */
+	bool (*move)(struct rf_engine *e, unsigned group, uint32_t index);
+	/* For tests: NULL, or what is still on its way, waits in a queue or has not been given
+	 * back. */
+	const char *(*leak)(const struct rf_engine *e);
 };
 
 /* The reference model: linked in. */

@@ -1,96 +1,306 @@
 /* ringfold replay: runs with faults, each from its seed. */
+#include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "host/tools/opt.h"
 #include "sim/cosim/load.h"
 #include "sim/fabric/plan.h"
 #include "sim/model/rf_model.h"
 
+#define JOBS_MAX 64u
+#define PROGRESS_S 10.0
+
 struct settings {
 	const char *engine;
-	unsigned ports;
-	uint64_t count;
+	struct rf_plan_shape shape;
+	uint64_t first, count;
+	unsigned jobs, seconds;
 	const char *pcapng;
 	const char *wave;
-	bool verbose;
+	const char *mutant_name;
+	enum rf_plan_mutant mutant;
+	bool verbose, cover, plan;
 };
 
-static const struct rf_engine_ops *engine_of(const struct settings *s)
-{
-	const struct rf_engine_ops *ops;
-	char why[300];
+/* What one run says to the process that counts. A pipe takes it whole. */
+struct report {
+	uint64_t seed;
+	uint64_t seen;
+	uint64_t frames, lost;
+	double virtual_s;
+	bool bad;
+};
 
-	if (strcmp(s->engine, "model") == 0)
-		return rf_model_engine();
-	if (rf_engine_load(s->ports, 1, 512, s->wave != NULL, &ops, why, sizeof(why)) == 0)
-		return ops;
-	fprintf(stderr, "ringfold replay: %s\n", why);
-	return NULL;
+struct totals {
+	uint64_t runs, bad, frames;
+	double virtual_s;
+	uint64_t seen[RF_PLAN_INGREDIENT_COUNT];
+};
+
+static double seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool run(const struct settings *s, const struct rf_engine_ops *ops, uint64_t seed)
+static bool find_engine(struct settings *s)
+{
+	char why[300];
+
+	if (rf_engine_by_name(s->engine, s->shape.ports, s->shape.lanes, s->shape.width,
+			      s->wave != NULL, &s->shape.engine, why, sizeof(why)) == 0)
+		return true;
+	fprintf(stderr, "ringfold replay: %s\n", why);
+	return false;
+}
+
+static void run(const struct settings *s, uint64_t seed, struct report *r)
 {
 	struct rf_plan p;
-	char text[600], plan[600];
-	const char *wrong;
+	struct rf_plan_result result;
+	char plan[1500];
 
-	rf_plan_make(&p, seed, ops, s->ports);
+	rf_plan_make(&p, seed, &s->shape);
 	p.cfg.pcapng_dir = s->pcapng;
 	p.cfg.wave = s->wave;
 	rf_plan_text(&p, plan, sizeof(plan));
-	if (s->verbose)
+	if (s->verbose || s->plan)
 		printf("seed %" PRIu64 ": %s\n", seed, plan);
-	wrong = rf_plan_run(&p, text, sizeof(text));
-	if (!wrong)
+	*r = (struct report){.seed = seed};
+	if (s->plan)
+		return;
+	r->bad = !rf_plan_run(&p, s->mutant, &result);
+	r->seen = result.seen;
+	r->frames = result.stats.data_packets + result.stats.acks;
+	r->virtual_s = (double)result.stats.cycles * 4e-9;
+	if (!r->bad)
+		return;
+	printf("seed %" PRIu64 ": %s\n    %s\n"
+	       "    again: ringfold replay --engine %s --ports %u --lanes %u --width %u%s%s "
+	       "--pcapng DIR%s %" PRIu64 "\n",
+	       seed, result.text, plan, s->engine, s->shape.ports, s->shape.lanes, s->shape.width,
+	       s->mutant ? " --mutate " : "", s->mutant ? s->mutant_name : "",
+	       strcmp(s->engine, "rtl") == 0 ? " --wave FILE" : "", seed);
+	fflush(stdout);
+}
+
+static void note(struct totals *t, const struct report *r)
+{
+	t->runs++;
+	t->bad += r->bad;
+	t->frames += r->frames;
+	t->virtual_s += r->virtual_s;
+	for (unsigned i = 0; i < RF_PLAN_INGREDIENT_COUNT; i++)
+		t->seen[i] += r->seen >> i & 1;
+}
+
+static void progress(const struct settings *s, const struct totals *t, double begin)
+{
+	double spent = seconds_now() - begin;
+	double left = t->runs ? spent / (double)t->runs * (double)(s->count - t->runs) : 0;
+
+	if (s->seconds && left > s->seconds - spent)
+		left = s->seconds - spent;
+	fprintf(stderr,
+		"%" PRIu64 " of %" PRIu64 " runs in %.0f s, %" PRIu64
+		" not good; at most %.0f s more\n",
+		t->runs, s->count, spent, t->bad, left > 0 ? left : 0);
+}
+
+/* Every jobs-th seed. */
+static void work(const struct settings *s, unsigned number, int to, double begin)
+{
+	for (uint64_t k = number; k < s->count; k += s->jobs) {
+		struct report r;
+
+		if (s->seconds && seconds_now() - begin > s->seconds)
+			break;
+		run(s, s->first + k, &r);
+		if (write(to, &r, sizeof(r)) != (ssize_t)sizeof(r))
+			break;
+	}
+}
+
+/* Reads what the processes say until the last one has ended. */
+static void collect(const struct settings *s, int from, struct totals *t, double begin)
+{
+	struct pollfd fd = {.fd = from, .events = POLLIN};
+	double told = begin;
+	struct report r;
+	ssize_t n;
+
+	for (;;) {
+		int rc = poll(&fd, 1, 1000);
+
+		if (rc > 0) {
+			n = read(from, &r, sizeof(r));
+			if (n != (ssize_t)sizeof(r))
+				return;
+			note(t, &r);
+		} else if (rc < 0 && errno != EINTR) {
+			return;
+		}
+		if (seconds_now() - told > PROGRESS_S) {
+			told = seconds_now();
+			progress(s, t, begin);
+		}
+	}
+}
+
+/* True where all processes ended well. */
+static bool run_all(const struct settings *s, struct totals *t)
+{
+	double begin = seconds_now();
+	pid_t child[JOBS_MAX];
+	bool well = true;
+	int fd[2];
+
+	if (pipe(fd) != 0)
+		return false;
+	fflush(stdout);
+	for (unsigned j = 0; j < s->jobs; j++) {
+		child[j] = fork();
+		if (child[j] == 0) {
+			close(fd[0]);
+			work(s, j, fd[1], begin);
+			fflush(stdout);
+			_exit(0);
+		}
+		well &= child[j] > 0;
+	}
+	close(fd[1]);
+	collect(s, fd[0], t, begin);
+	close(fd[0]);
+	for (unsigned j = 0; j < s->jobs; j++) {
+		int status = 0;
+
+		if (child[j] <= 0)
+			continue;
+		waitpid(child[j], &status, 0);
+		if (status != 0) {
+			printf("a process that ran seeds %" PRIu64 " + %u k has died: status %d\n",
+			       s->first + j, s->jobs, status);
+			well = false;
+		}
+	}
+	return well;
+}
+
+/* One run in this process, so that a debugger and files are easy. */
+static bool run_one(const struct settings *s, struct totals *t)
+{
+	struct report r;
+
+	run(s, s->first, &r);
+	note(t, &r);
+	return true;
+}
+
+static bool table(const struct settings *s, const struct totals *t)
+{
+	bool all = true;
+
+	for (unsigned i = 0; i < RF_PLAN_INGREDIENT_COUNT; i++) {
+		if (s->count > 1)
+			printf("%8" PRIu64 "  %s\n", t->seen[i], rf_plan_ingredient(i));
+		if (t->seen[i] == 0 && s->cover) {
+			printf("never: %s\n", rf_plan_ingredient(i));
+			all = false;
+		}
+	}
+	return all || !s->cover;
+}
+
+static bool find_mutant(struct settings *s)
+{
+	if (!s->mutant_name)
 		return true;
-	printf("seed %" PRIu64 ": %s\n    %s\n    again: ringfold replay --engine %s --ports %u "
-	       "--pcapng DIR %" PRIu64 "\n",
-	       seed, wrong, plan, s->engine, s->ports, seed);
+	for (unsigned m = 0; m < RF_PLAN_MUTANT_COUNT; m++) {
+		if (strcmp(s->mutant_name, "list") == 0 && m)
+			printf("%s\t%s\n", rf_plan_mutant_name(m), rf_plan_mutant_complaint(m));
+		if (strcmp(s->mutant_name, rf_plan_mutant_name(m)) == 0) {
+			s->mutant = (enum rf_plan_mutant)m;
+			return true;
+		}
+	}
+	if (strcmp(s->mutant_name, "list") == 0)
+		exit(RF_EXIT_GOOD);
+	fprintf(stderr, "ringfold replay: no mutant \"%s\": --mutate list names them\n",
+		s->mutant_name);
 	return false;
 }
 
 int main(int argc, char **argv)
 {
-	struct settings s = {.engine = "model", .ports = 4, .count = 1};
+	struct settings s = {.engine = "model", .count = 1, .jobs = 1};
 	const struct rf_opt opts[] = {
 		{RF_OPT_CHOICE, "engine", 'e', &s.engine, "model|rtl", "what the box is", NULL},
-		{RF_OPT_UINT, "ports", 'p', &s.ports, "N", "ports of the box", NULL},
+		{RF_OPT_UINT, "ports", 'p', &s.shape.ports, "N", "ports of the box", NULL},
+		{RF_OPT_UINT, "lanes", 0, &s.shape.lanes, "N", "lanes of the box", NULL},
+		{RF_OPT_UINT, "width", 0, &s.shape.width, "BITS", "of the box's data path", NULL},
 		{RF_OPT_U64, "count", 'n', &s.count, "N", "so many seeds, from SEED on", NULL},
+		{RF_OPT_UINT, "jobs", 'j', &s.jobs, "N", "processes side by side", NULL},
+		{RF_OPT_UINT, "seconds", 0, &s.seconds, "S",
+		 "begin no run after so many seconds; 0: no bound", NULL},
+		{RF_OPT_FLAG, "cover", 0, &s.cover, NULL,
+		 "fail where one of the things that runs may contain never happened", NULL},
+		{RF_OPT_STRING, "mutate", 0, &s.mutant_name, "NAME",
+		 "do something wrong that a check must find; list: names and complaints", NULL},
 		{RF_OPT_STRING, "pcapng", 0, &s.pcapng, "DIR",
 		 "hosts.pcapng and box.pcapng of the last run go there", NULL},
 		{RF_OPT_STRING, "wave", 0, &s.wave, "FILE", "waveform of the last run (rtl)", NULL},
+		{RF_OPT_FLAG, "plan", 0, &s.plan, NULL, "print the plans, run nothing", NULL},
 		{RF_OPT_FLAG, "verbose", 'v', &s.verbose, NULL, "print every plan", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
 	const struct rf_opt_page page = {
 		"ringfold replay [options] SEED",
-		"Runs whose topology, sizes, groups and faults follow from a seed. After each: the "
-		"bits are right on every\nrank that succeeded, errors come only where the plan "
-		"explains them, nothing still waits.",
-		"    ringfold replay --count 1000 1\n    ringfold replay --pcapng /tmp/run 4711\n",
+		"Runs whose topology, sizes, groups, faults and bad hosts follow from a seed. "
+		"After "
+		"each: the bits are\nright on every rank that succeeded, errors come only where "
+		"the "
+		"plan explains them and name its cause,\neverything is given back, nothing still "
+		"waits.",
+		"    ringfold replay --count 1000 --jobs 2 1\n"
+		"    ringfold replay --engine rtl --pcapng /tmp/run --wave /tmp/run.fst 4711\n",
 		opts};
-	int at = rf_opt_parse(&page, argc, argv);
-	const struct rf_engine_ops *ops;
-	uint64_t seed, k, bad = 0;
+	struct totals t = {.runs = 0};
+	int at;
+	bool well;
 
+	s.shape = (struct rf_plan_shape){.ports = 4, .lanes = 2, .width = 64};
+	at = rf_opt_parse(&page, argc, argv);
 	if (at == -1)
 		return RF_EXIT_GOOD;
-	if (at < 0)
+	if (at < 0 || !find_mutant(&s))
 		return RF_EXIT_USAGE;
-	if (argc - at != 1 || rf_opt_u64(argv[at], &seed) != 0 || s.ports < 2 ||
-	    s.ports > RF_FABRIC_PORTS) {
-		fprintf(stderr, "ringfold replay: one SEED, and 2 to 8 ports\n");
+	if (argc - at != 1 || rf_opt_u64(argv[at], &s.first) != 0 || s.shape.ports < 2 ||
+	    s.shape.ports > RF_FABRIC_PORTS || s.shape.lanes < 1 || s.shape.lanes > 16 ||
+	    s.jobs < 1 || s.jobs > JOBS_MAX) {
+		fprintf(stderr,
+			"ringfold replay: one SEED, 2 to 8 ports, 1 to 16 lanes, 1 to %u "
+			"jobs\n",
+			JOBS_MAX);
 		return RF_EXIT_USAGE;
 	}
-	ops = engine_of(&s);
-	if (!ops)
+	if (!find_engine(&s))
 		return RF_EXIT_SKIPPED;
-	for (k = 0; k < s.count; k++)
-		bad += !run(&s, ops, seed + k);
-	printf("%" PRIu64 " runs from seed %" PRIu64 " (%s, %u ports): %" PRIu64 " not good\n",
-	       s.count, seed, s.engine, s.ports, bad);
-	return bad ? RF_EXIT_FAILED : RF_EXIT_GOOD;
+	well = s.count == 1 ? run_one(&s, &t) : run_all(&s, &t);
+	if (s.plan)
+		return RF_EXIT_GOOD;
+	well &= table(&s, &t);
+	printf("%" PRIu64 " runs from seed %" PRIu64 " (%s, %u ports, %u lanes, %u bits; %" PRIu64
+	       " packets, %.0f s of virtual time): %" PRIu64 " not good\n",
+	       t.runs, s.first, s.engine, s.shape.ports, s.shape.lanes, s.shape.width, t.frames,
+	       t.virtual_s, t.bad);
+	return t.bad || !well ? RF_EXIT_FAILED : RF_EXIT_GOOD;
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "Vbox.h"
+#include "Vbox___024root.h"
 #include "verilated.h"
 #ifdef RF_BOX_TRACE
 #include "verilated_fst_c.h"
@@ -34,6 +35,8 @@ constexpr unsigned QUEUE = 64;
 constexpr unsigned BUS_BOUND = 4096; // cycles in which every register access must have ended
 constexpr unsigned CALM = 16;        // idle cycles after which the clock may stop
 constexpr unsigned RESET_CYCLES = 16;
+constexpr unsigned GROUPS = 8;
+constexpr unsigned MOVE_CALM = 64; // cycles in which the last register write has taken effect
 constexpr unsigned START_BOUND =
 	1 << 18; // cycles after reset in which the core must have become idle
 constexpr uint64_t PS_PER_CYCLE = 4000;
@@ -296,7 +299,7 @@ void shape(rf_engine_cfg *cfg)
 	cfg->ports = PORTS;
 	cfg->lanes = RF_BOX_LANES;
 	cfg->width = RF_BOX_WIDTH;
-	cfg->groups = 8;
+	cfg->groups = GROUPS;
 	cfg->mtu_max = 4096;
 	cfg->bank_log2 = RF_BOX_BANK_LOG2;
 	cfg->hdr_log2 = RF_BOX_HDR_LOG2;
@@ -473,9 +476,59 @@ uint64_t evaluated(const rf_engine *e)
 	return e->evaluated;
 }
 
+// Where the core keeps indexes: box.sh has found the names. Addresses of connections are
+// {group, lane}, those of groups the group.
+template <typename M> void move_conns(M &memory, unsigned group, uint32_t value)
+{
+	unsigned size = sizeof(memory.m_storage) / sizeof(memory.m_storage[0]);
+	unsigned lanes = size / GROUPS;
+
+	for (unsigned l = 0; l < lanes; l++)
+		memory[group * lanes + l] = static_cast<decltype(+memory[0])>(value);
+}
+
+template <typename M> void move_group(M &memory, unsigned group, uint32_t value)
+{
+	memory[group] = value;
+}
+
+bool move(rf_engine *e, unsigned group, uint32_t index)
+{
+	Vbox___024root *r = e->top->rootp;
+	uint32_t size = e->read(RF_GROUP_BASE + group * RF_GROUP_STRIDE + RF_GROUP_CFG) >>
+			RF_GROUP_CFG_S_LOG2_LSB;
+
+	if (group >= GROUPS)
+		return false;
+	// What the firmware wrote last has come to rest.
+	for (unsigned i = 0; i < MOVE_CALM; i++)
+		e->step();
+	index &= 0xffffff;
+#define RF_MOVE_CONN(name) move_conns(r->name, group, index);
+#define RF_MOVE_BEFORE(name) move_conns(r->name, group, (index - 1) & 0xffffff);
+#define RF_MOVE_FAR(name) move_conns(r->name, group, index >= 0x400000);
+#define RF_MOVE_GROUP(name) move_group(r->name, group, index);
+#define RF_MOVE_LIMIT(name) move_group(r->name, group, (index + (1u << size)) & 0xffffff);
+#include "box_move.inc"
+	for (unsigned i = 0; i < MOVE_CALM; i++)
+		e->step();
+	return true;
+}
+
+// The core is idle when all its queues are empty and all credits are back.
+const char *leak(const rf_engine *e)
+{
+	if (e->queued != 0 || e->begun != 0)
+		return "a frame has stayed in a port of the box";
+	if (e->busy())
+		return "the box has not come to rest: a queue is not empty or a credit is not back";
+	return nullptr;
+}
+
 const rf_engine_ops ops = {
 	RF_ENGINE_ABI, "rtl",      shape, create, destroy,  rx,        rx_queued, run,
-	cycle,         next_event, jump,  irq,    reg_read, reg_write, evaluated,
+	cycle,         next_event, jump,  irq,    reg_read, reg_write, evaluated, move,
+	leak,
 };
 
 } // namespace

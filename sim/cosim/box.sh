@@ -39,12 +39,32 @@ log=${out%.so}.log
 vroot=${VERILATOR_ROOT:-$(${VERILATOR:-verilator} --getenv VERILATOR_ROOT)}
 mkdir -p "$dir"
 
+# Where the ledger and the judge keep indexes, for tests that move a group ahead.
+moves() {
+	sed -n 's/^.*VlUnpacked<[^>]*> \(rf_core__DOT__[A-Za-z0-9_]*\);$/\1/p' "$dir/Vbox___024root.h" | while read -r name; do
+		case $name in
+		*__slice__DOT__nexts__DOT__mem | *__slice__DOT__sents__DOT__mem | *__slice__DOT__unas__DOT__mem) echo "RF_MOVE_CONN($name)" ;;
+		*__lasts__DOT__mem | *__marks__DOT__mem) echo "RF_MOVE_BEFORE($name)" ;;
+		*__far_j__DOT__mem) echo "RF_MOVE_FAR($name)" ;;
+		*__ledger__DOT__issued_q | *__ledger__DOT__*__head_q | *__tails__DOT__tail_q) echo "RF_MOVE_GROUP($name)" ;;
+		*__stored_c__DOT__mem) echo "RF_MOVE_GROUP($name)" ;;
+		*__tails__DOT__limit_q) echo "RF_MOVE_LIMIT($name)" ;;
+		esac
+	done > "$dir/box_move.names"
+	# One that was renamed would be missed in silence.
+	found=$(grep -c . "$dir/box_move.names")
+	expected=$((ports * (7 + lanes) + 4))
+	[ "$found" -eq "$expected" ] || { echo "box.sh: $found places of indexes, not $expected" >&2; return 1; }
+	cat "$dir/box_move.names"
+}
+
 build() {
 	${VERILATOR:-verilator} --cc --top-module rf_core --prefix Vbox -Mdir "$dir" -O3 --assert \
 		--x-assign unique --x-initial unique ${trace:+--trace-fst} --output-split 20000 \
 		+define+RF_CRC_TABLE -GPORTS="$ports" -GLANES="$lanes" -GWIDTH="$width" -GBANK_AW=$bank -GHDR_AW=9 \
 		-CFLAGS "-fPIC -fvisibility=hidden" \
 		-Irtl/lib -Irtl/net -Irtl/fp -Irtl/reduce -Irtl/control -Irtl/top -Ibuild/gen "$@"
+	moves > "$dir/box_move.inc"
 	MAKEFLAGS='' make -s -j2 -C "$dir" -f Vbox.mk CXX="$CXX" OPT_FAST="-O2 -fno-semantic-interposition" OPT_SLOW="-O1" OPT_GLOBAL="-O2" \
 		Vbox__ALL.a verilated.o verilated_threads.o ${trace:+verilated_fst_c.o}
 	$CXX -std=c++17 -O2 -fPIC -fvisibility=hidden -Wall -Wextra \

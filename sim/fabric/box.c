@@ -33,6 +33,7 @@ struct rf_box {
 	uint64_t fw_at;    /* cycle at which firmware wants to run */
 	uint64_t fw_after; /* cycle before which an interrupt is not looked at */
 	uint32_t epoch;
+	uint32_t moved; /* hardware groups that stand at the index where they are to begin */
 	uint64_t cycles_before; /* of engines before a reset */
 	uint64_t evaluated_before;
 };
@@ -157,6 +158,7 @@ static int start(struct rf_box *b, char *why, size_t room)
 
 	b->started = false;
 	b->boot = 0;
+	b->moved = 0;
 	b->engine = b->ops->create(&b->cfg, &host, why, room);
 	if (!b->engine)
 		return -1;
@@ -235,7 +237,7 @@ void rf_box_frame(struct rf_box *b, unsigned port, struct rf_frame *frame)
 	rf_fabric_trace(b->f, true, port, RF_PCAPNG_IN, frame->data, frame->len);
 	if (!b->ops->rx(b->engine, port, frame->data, frame->len, frame->bad))
 		b->f->stats.mac_overflow++;
-	free(frame);
+	rf_frame_free(b->f, frame);
 }
 
 bool rf_box_firmware_due(const struct rf_box *b)
@@ -245,12 +247,70 @@ bool rf_box_firmware_due(const struct rf_box *b)
 	return cycle >= b->fw_at || (cycle >= b->fw_after && b->ops->irq(b->engine));
 }
 
+/* Groups that have become live begin at start_index; their ranks have not heard of it yet. */
+static void move_groups(struct rf_box *b)
+{
+	const struct rf_fw *fw = rf_sim_fw_native(b->fw);
+	uint32_t live = 0;
+
+	if (b->f->cfg.start_index == 0 || !fw)
+		return;
+	for (unsigned i = 0; i < RF_FW_RECORDS; i++) {
+		const struct rf_fw_group *g = &fw->group[i];
+
+		if (!g->live || g->hw == RF_FW_NONE)
+			continue;
+		live |= 1u << g->hw;
+		if (b->moved >> g->hw & 1)
+			continue;
+		if (b->ops->move(b->engine, g->hw, b->f->cfg.start_index))
+			b->f->stats.groups_moved++;
+		else
+			rf_fabric_fail(b->f, "the engine cannot move a group");
+	}
+	b->moved = live;
+}
+
+/* Slots, groups, entries of the connection table, queues and credits: all is free again. */
+const char *rf_box_leak(struct rf_box *b)
+{
+	const struct rf_fw *fw = rf_sim_fw_native(b->fw);
+	const char *what = b->ops->leak(b->engine);
+
+	if (what || !fw)
+		return what;
+	if (b->ops->irq(b->engine))
+		return "the box's firmware has not looked at everything";
+	what = rf_fw_check(fw);
+	if (what)
+		return what;
+	if (fw->hw_used != 0)
+		return "a group's slots are not free again";
+	if (fw->entries != 0 || fw->tombstones != 0)
+		return "the box's connection table is not empty";
+	return NULL;
+}
+
+void rf_box_spoil(struct rf_box *b, enum rf_spoil what)
+{
+	static const uint8_t frame[64];
+	struct rf_fw *fw = rf_sim_fw_native(b->fw);
+
+	if (what == RF_SPOIL_BOX)
+		(void)b->ops->rx(b->engine, 0, frame, sizeof(frame), false);
+	if (what == RF_SPOIL_SLOTS && fw)
+		fw->hw_used |= 1;
+	if (what == RF_SPOIL_TABLE && fw)
+		fw->entries++;
+}
+
 void rf_box_firmware(struct rf_box *b)
 {
 	uint64_t cycle;
 
 	b->f->stats.firmware_polls++;
 	b->fw_at = rf_sim_fw_poll(b->fw);
+	move_groups(b);
 	if (rf_sim_fw_fault(b->fw))
 		rf_fabric_fail(b->f, rf_sim_fw_fault(b->fw));
 	cycle = b->ops->cycle(b->engine);

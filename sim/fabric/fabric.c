@@ -31,11 +31,20 @@ struct rf_frame *rf_frame_new(struct rf_fabric *f, const uint8_t *data, size_t l
 		rf_fabric_fail(f, "out of memory");
 		return NULL;
 	}
+	f->frames++;
 	frame->next = NULL;
 	frame->len = len;
 	frame->bad = false;
 	memcpy(frame->data, data, len);
 	return frame;
+}
+
+void rf_frame_free(struct rf_fabric *f, struct rf_frame *frame)
+{
+	if (!frame)
+		return;
+	f->frames--;
+	free(frame);
 }
 
 void rf_fabric_fail(struct rf_fabric *f, const char *why)
@@ -50,7 +59,7 @@ void rf_fabric_event(struct rf_fabric *f, uint64_t at, enum rf_event_kind kind, 
 {
 	if (rf_events_add(&f->events, at, kind, who, what) != 0) {
 		rf_fabric_fail(f, "out of memory");
-		free(what);
+		rf_frame_free(f, what);
 	}
 }
 
@@ -128,7 +137,7 @@ static void through_switch(struct rf_fabric *f, unsigned in, struct rf_frame *fr
 		if (copy)
 			rf_link_send(f, l, start, copy);
 	}
-	free(frame);
+	rf_frame_free(f, frame);
 }
 
 static void arrive(struct rf_fabric *f, const struct rf_link *l, struct rf_frame *frame)
@@ -140,7 +149,7 @@ static void arrive(struct rf_fabric *f, const struct rf_link *l, struct rf_frame
 	else if (f->box)
 		rf_box_frame(f->box, l->port, frame);
 	else
-		free(frame);
+		rf_frame_free(f, frame);
 }
 
 /* ---- the clock ---- */
@@ -152,6 +161,9 @@ static void handle(struct rf_fabric *f, const struct rf_event *e)
 	switch (e->kind) {
 	case RF_EV_ARRIVE:
 		arrive(f, &f->links[e->who], e->what);
+		break;
+	case RF_EV_LATE:
+		rf_host_late(f->hosts[e->who], e->what);
 		break;
 	case RF_EV_HOST:
 		rf_host_event(f->hosts[e->who], e->at);
@@ -215,6 +227,21 @@ int rf_fabric_run_until(struct rf_fabric *f, uint64_t until_ns, bool (*stop)(voi
 		}
 	}
 	return f->failed ? -1 : 1;
+}
+
+int rf_fabric_settle(struct rf_fabric *f, uint64_t until_ns)
+{
+	uint64_t until = until_ns * PS_PER_NS;
+
+	while (!f->failed) {
+		if (f->box && rf_box_firmware_due(f->box) && rf_box_time(f->box) < until)
+			rf_box_firmware(f->box);
+		else if (!advance(f, until))
+			break;
+	}
+	if (f->now < until)
+		f->now = until;
+	return f->failed ? -1 : 0;
 }
 
 int rf_fabric_run(struct rf_fabric *f, uint64_t until_ns)
@@ -320,6 +347,11 @@ void rf_fabric_crash(struct rf_fabric *f, unsigned rank)
 	rf_host_crash(f->hosts[rank]);
 }
 
+int rf_fabric_restart(struct rf_fabric *f, unsigned rank, unsigned life)
+{
+	return rf_host_restart(f->hosts[rank], life);
+}
+
 void rf_fabric_quit(struct rf_fabric *f, unsigned rank)
 {
 	rf_host_quit(f->hosts[rank]);
@@ -346,6 +378,12 @@ void rf_fabric_host_faults(struct rf_fabric *f, unsigned rank, const struct rf_f
 {
 	rf_link_get(f, false, rank, true)->faults = *up;
 	rf_link_get(f, false, rank, false)->faults = *down;
+}
+
+void rf_fabric_links(struct rf_fabric *f, const struct rf_faults *host, const struct rf_faults *box)
+{
+	for (unsigned i = 0; i < 2 * (f->cfg.ranks + f->cfg.ports); i++)
+		f->links[i].faults = f->links[i].box ? *box : *host;
 }
 
 void rf_fabric_set_filter(struct rf_fabric *f, rf_fabric_filter *filter, void *arg)

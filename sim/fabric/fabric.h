@@ -30,6 +30,7 @@
 #define RF_FABRIC_RANKS 128u
 #define RF_FABRIC_PORTS 8u
 #define RF_NEVER UINT64_MAX
+#define RF_NOBODY UINT32_MAX
 #define RF_USEC UINT64_C(1000)
 #define RF_MSEC UINT64_C(1000000)
 #define RF_SEC UINT64_C(1000000000)
@@ -40,12 +41,22 @@
 struct rf_faults {
 	double loss;
 	double duplicate;
-	double reorder; /* held back for up to reorder_ns while others pass */
-	double corrupt; /* one bit flips and the FCS is right, as in a switch's memory: only the
-			   ICRC shows it */
-	double bad_fcs; /* one bit flips and the next MAC sees it */
+	double reorder;     /* held back for up to reorder_ns while others pass */
+	double corrupt;     /* one bit flips and the FCS is right, as in a switch's memory: only the
+			       ICRC shows it */
+	double bad_fcs;     /* one bit flips and the next MAC sees it */
+	double corrupt_any; /* one bit flips anywhere and the FCS is right: addresses, headers that
+			       the ICRC leaves out */
 	uint64_t reorder_ns;
 	uint64_t jitter_ns; /* up to so much more delay, order kept */
+};
+
+/* How a host differs from a good one. */
+struct rf_quirk {
+	uint64_t ack_late_ns; /* its ACKs leave so much later */
+	bool coalesce;        /* and one stands for all that came meanwhile */
+	unsigned window;      /* packets that it keeps unacknowledged, whatever the box says; 0: as
+				 told */
 };
 
 enum rf_schedule_kind {
@@ -103,10 +114,14 @@ struct rf_fabric_cfg {
 	bool selective;     /* packets and results are taken in any order */
 	unsigned straggler; /* RNR timer code while others are awaited; 0: silence */
 	bool in_place;
+	uint32_t start_index; /* as if so many packets had been sent on every connection: a multiple
+				 of 2 S */
+	struct rf_quirk quirk[RF_FABRIC_RANKS];
 	/* Run. */
 	uint64_t seed;
 	uint64_t reset_seed; /* of what the core's reset does not set; 0: seed */
 	bool measure;        /* CPU time of the engine: stats.engine_seconds */
+	bool flip_raw;       /* spoils what unfinished operations have received: likewise */
 	bool flip; /* flips one bit of one result before it is compared: the run must report it */
 	const char *pcapng_dir; /* box.pcapng and hosts.pcapng there, or NULL */
 	const char *command;    /* comment for them */
@@ -145,10 +160,12 @@ enum rf_rank_error {
 struct rf_rank {
 	enum rf_rank_state state;
 	enum rf_rank_error error;
-	char text[200];
+	char text[400];
 	uint64_t failed_ns;
-	unsigned reason; /* RF_CTL_R_* of the box, where it gave one */
-	unsigned done;   /* all-reduces completed with success */
+	unsigned reason;  /* RF_CTL_R_* of the box, where it gave one */
+	unsigned culprit; /* rank of the group that the error names, or RF_NOBODY */
+	unsigned life;    /* rf_fabric_restart() */
+	unsigned done;    /* all-reduces completed with success */
 	unsigned posted;
 	uint64_t checked; /* elements compared */
 	uint64_t wrong;   /* of them different from the reference */
@@ -176,6 +193,13 @@ struct rf_fabric_stats {
 	uint64_t frames_reordered;
 	uint64_t frames_corrupted;
 	uint64_t frames_bad_fcs;
+	uint64_t frames_corrupted_any;
+	uint32_t misaddressed_ranks; /* whose data got another destination MAC on its way to the
+					box: bit per rank */
+	uint64_t window_exceeded;    /* times that a host had more in flight than it was told */
+	uint64_t acks_late;
+	uint64_t acks_coalesced;
+	uint64_t groups_moved;   /* to start_index */
 	uint64_t switch_dropped; /* no buffer */
 	uint64_t rule_hits;
 	uint64_t mac_overflow; /* the engine's input queue was full */
@@ -216,6 +240,26 @@ int rf_fabric_run(struct rf_fabric *f, uint64_t until_ns);
 /* Likewise, but also returns 0 as soon as stop says so; it is asked after every event. */
 int rf_fabric_run_until(struct rf_fabric *f, uint64_t until_ns, bool (*stop)(void *arg), void *arg);
 const char *rf_fabric_why(const struct rf_fabric *f);
+/* Lets the world go on until that time, whether programs have ended or not. 0 or -1. */
+int rf_fabric_settle(struct rf_fabric *f, uint64_t until_ns);
+/*
+ * After rf_fabric_settle() behind the end of all programs: NULL, or what has not been given back or
+ * still waits: frames on links, in NICs, in the box, groups, slots, connections, requests.
+ */
+const char *rf_fabric_leak(struct rf_fabric *f);
+/* For tests of that: does what must be found. */
+enum rf_spoil {
+	RF_SPOIL_NOTHING,
+	RF_SPOIL_FRAME,
+	RF_SPOIL_NIC,
+	RF_SPOIL_QP,
+	RF_SPOIL_VECTOR,
+	RF_SPOIL_MEMBER,
+	RF_SPOIL_BOX,
+	RF_SPOIL_SLOTS,
+	RF_SPOIL_TABLE,
+};
+void rf_fabric_spoil(struct rf_fabric *f, enum rf_spoil what);
 
 uint64_t rf_fabric_now(const struct rf_fabric *f);
 const struct rf_rank *rf_fabric_rank(const struct rf_fabric *f, unsigned rank);
@@ -234,12 +278,22 @@ uint32_t rf_fabric_counter(struct rf_fabric *f, unsigned port, unsigned counter)
 void rf_fabric_crash(struct rf_fabric *f, unsigned rank);
 /* The rank leaves the group and forgets its connections, whatever it is doing. */
 void rf_fabric_quit(struct rf_fabric *f, unsigned rank);
+/*
+ * A rank that has ended begins anew, as a new process: its program is RF_STEP_JOIN and what is
+ * added from now on. life: not 0, another one each time, the same for the ranks that are to meet. 0
+ * or -1 (no memory, or it has not ended).
+ */
+int rf_fabric_restart(struct rf_fabric *f, unsigned rank, unsigned life);
 void rf_fabric_freeze(struct rf_fabric *f, unsigned rank, uint64_t ns);
 void rf_fabric_rule(struct rf_fabric *f, unsigned rank, bool on);
 void rf_fabric_box_reset(struct rf_fabric *f);
 /* Turns the host-link faults of one rank on with new values (loss 1 cuts the cable). */
 void rf_fabric_host_faults(struct rf_fabric *f, unsigned rank, const struct rf_faults *up,
 			   const struct rf_faults *down);
+
+/* New faults of all links. */
+void rf_fabric_links(struct rf_fabric *f, const struct rf_faults *host,
+		     const struct rf_faults *box);
 
 /*
  * Asked for every frame that is put on a wire; false: it is lost. host: the number of the host or
@@ -248,6 +302,28 @@ void rf_fabric_host_faults(struct rf_fabric *f, unsigned rank, const struct rf_f
 typedef bool rf_fabric_filter(void *arg, bool box, unsigned port, bool up, uint64_t ns,
 			      const uint8_t *frame, size_t len);
 void rf_fabric_set_filter(struct rf_fabric *f, rf_fabric_filter *filter, void *arg);
+
+/* What a host can say that is not so. From RF_NONSENSE_OPCODE on it ends the group, where the host
+ * speaks of itself. */
+enum rf_nonsense {
+	RF_NONSENSE_CONTROL,       /* no message of the control protocol, to the box */
+	RF_NONSENSE_DATA,          /* packets of long ago, or far ahead */
+	RF_NONSENSE_ACK_OLD,       /* ACK of long ago, wild MSN */
+	RF_NONSENSE_ACK_BEYOND,    /* of what was never sent */
+	RF_NONSENSE_ACK_MALFORMED, /* syndromes that do not exist */
+	RF_NONSENSE_OPCODE,
+	RF_NONSENSE_LENGTH,
+	RF_NONSENSE_ELEMENT,
+	RF_NONSENSE_NAK, /* fatal NAKs */
+	RF_NONSENSE_KINDS
+};
+bool rf_nonsense_fatal(enum rf_nonsense kind);
+/*
+ * Rank `speaker` sends one such frame as if it were rank `about`; spoof: with its source address
+ * too. False where there are no connections to speak on.
+ */
+bool rf_fabric_nonsense(struct rf_fabric *f, unsigned speaker, unsigned about,
+			enum rf_nonsense kind, bool spoof, uint64_t seed);
 
 /* Sends a frame into the switch as if the host had sent it. */
 void rf_fabric_inject(struct rf_fabric *f, unsigned rank, const uint8_t *frame, size_t len);

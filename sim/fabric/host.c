@@ -70,7 +70,7 @@ static void receive(struct rf_host *h, struct rf_frame *frame)
 		    !rf_client_rx(&h->client, rf_host_ns(h), frame->data, frame->len))
 			roce_endpoint_rx(h->ep, rf_host_ns(h), frame->data, frame->len);
 	}
-	free(frame);
+	rf_frame_free(h->f, frame);
 }
 
 static bool frozen(const struct rf_host *h)
@@ -81,7 +81,7 @@ static bool frozen(const struct rf_host *h)
 void rf_host_frame(struct rf_host *h, struct rf_frame *frame)
 {
 	if (h->pub.state == RF_RANK_CRASHED || (frozen(h) && h->ring_count == NIC_RING)) {
-		free(frame);
+		rf_frame_free(h->f, frame);
 		return;
 	}
 	if (frozen(h)) {
@@ -129,6 +129,9 @@ static uint64_t transmit(struct rf_host *h)
 		len = roce_endpoint_tx(h->ep, rf_host_ns(h), data, sizeof(data));
 	if (len == 0)
 		return UINT64_MAX;
+	/* A NIC that keeps an ACK for later has the wire free for the next frame. */
+	if (rf_nic_holds(h, data, len))
+		return h->f->now;
 	rf_fabric_trace(h->f, false, h->rank, RF_PCAPNG_OUT, data, len);
 	frame = rf_frame_new(h->f, data, len);
 	return frame ? rf_link_send(h->f, h->up, h->f->now, frame) : UINT64_MAX;
@@ -155,7 +158,7 @@ static uint64_t next_timer(const struct rf_host *h)
 	if (h->step_until)
 		ns = earliest(ns, h->step_until);
 	if (h->pub.state == RF_RANK_STARTING)
-		ns = earliest(ns, h->f->cfg.join_at[h->rank]);
+		ns = earliest(ns, rf_host_join_at(h));
 	return ns >= UINT64_MAX / PS_PER_NS ? UINT64_MAX : ns * PS_PER_NS;
 }
 
@@ -181,6 +184,8 @@ void rf_host_run(struct rf_host *h)
 		return;
 	}
 	wire = transmit(h);
+	if (h->to_next && h->pub.window && roce_qp_in_flight(h->to_next) > h->pub.window)
+		h->f->stats.window_exceeded++;
 	timer = next_timer(h);
 	if (timer <= h->f->now)
 		timer = wire != UINT64_MAX ? wire : h->f->now + TICK_PS;
@@ -197,10 +202,32 @@ void rf_host_event(struct rf_host *h, uint64_t at)
 
 /* ---- life ---- */
 
+static int make_endpoint(struct rf_host *h)
+{
+	struct roce_endpoint_cfg c = {0};
+
+	rf_host_mac(h->rank, c.mac);
+	c.ip = rf_fabric_ip(h->rank);
+	c.box_ip = rf_fabric_box_ip();
+	c.max_qps = 2;
+	return roce_endpoint_create(&c, &h->ep) == ROCE_OK ? 0 : -1;
+}
+
+static void empty_ring(struct rf_host *h)
+{
+	while (h->ring) {
+		struct rf_frame *frame = h->ring;
+
+		h->ring = frame->next;
+		rf_frame_free(h->f, frame);
+	}
+	h->ring_end = &h->ring;
+	h->ring_count = 0;
+}
+
 struct rf_host *rf_host_create(struct rf_fabric *f, unsigned rank)
 {
 	struct rf_host *h = calloc(1, sizeof(*h));
-	struct roce_endpoint_cfg c = {0};
 
 	if (!h)
 		return NULL;
@@ -209,11 +236,8 @@ struct rf_host *rf_host_create(struct rf_fabric *f, unsigned rank)
 	h->up = rf_link_get(f, false, rank, true);
 	h->wake = UINT64_MAX;
 	h->ring_end = &h->ring;
-	rf_host_mac(rank, c.mac);
-	c.ip = rf_fabric_ip(rank);
-	c.box_ip = rf_fabric_box_ip();
-	c.max_qps = 2;
-	if (roce_endpoint_create(&c, &h->ep) != ROCE_OK) {
+	h->pub.culprit = RF_NOBODY;
+	if (make_endpoint(h) != 0) {
 		free(h);
 		return NULL;
 	}
@@ -221,16 +245,57 @@ struct rf_host *rf_host_create(struct rf_fabric *f, unsigned rank)
 	return h;
 }
 
+/* A new process on the same machine: nothing of the old one is left but the frames that its NIC
+ * still sends. */
+int rf_host_restart(struct rf_host *h, unsigned life)
+{
+	if (!rf_host_ended(h))
+		return -1;
+	rf_host_disconnect(h);
+	rf_host_free_ops(h);
+	empty_ring(h);
+	roce_endpoint_destroy(h->ep);
+	h->ep = NULL;
+	h->pub = (struct rf_rank){.culprit = RF_NOBODY, .life = life};
+	h->has_client = h->leaving = h->inquest = h->at_barrier = false;
+	h->step_count = h->at = 0;
+	h->step_until = h->frozen_until = 0;
+	h->started_ns = rf_host_ns(h);
+	if (make_endpoint(h) != 0)
+		return -1;
+	rf_host_set_active(h, true);
+	if (rf_host_step(h, RF_STEP_JOIN, 0) != 0)
+		return -1;
+	rf_host_wake(h);
+	return 0;
+}
+
+const char *rf_host_leak(const struct rf_host *h)
+{
+	const struct roce_qp *qps[2] = {h->to_next, h->from_prev};
+
+	if (h->ring || h->held)
+		return "a host's NIC has kept a frame";
+	for (unsigned i = 0; i < 2; i++)
+		if (qps[i] && (!roce_qp_send_idle(qps[i]) || roce_qp_in_flight(qps[i]) != 0))
+			return "a queue pair of a host still waits for an acknowledgement";
+	if (h->coll && rf_coll_outstanding(h->coll) != 0)
+		return "an all-reduce of a host has not ended";
+	for (unsigned i = 0; i < h->pub.posted; i++)
+		if (h->ops[i].send || h->ops[i].recv)
+			return "a host has kept a vector";
+	if (h->has_client && rf_client_state(&h->client) != RF_CLIENT_IDLE &&
+	    rf_client_state(&h->client) != RF_CLIENT_FAILED && h->pub.state != RF_RANK_CRASHED)
+		return "a host is still in its group";
+	return NULL;
+}
+
 void rf_host_destroy(struct rf_host *h)
 {
 	if (!h)
 		return;
-	while (h->ring) {
-		struct rf_frame *frame = h->ring;
-
-		h->ring = frame->next;
-		free(frame);
-	}
+	empty_ring(h);
+	rf_frame_free(h->f, h->held);
 	rf_host_disconnect(h);
 	rf_host_free_ops(h);
 	roce_endpoint_destroy(h->ep);
@@ -263,6 +328,7 @@ void rf_host_crash(struct rf_host *h)
 {
 	if (!rf_host_ended(h) || h->pub.state == RF_RANK_DONE)
 		rf_host_end(h, RF_RANK_CRASHED);
+	empty_ring(h);
 }
 
 void rf_host_quit(struct rf_host *h)

@@ -56,15 +56,28 @@ struct rf_host {
 	/* time */
 	uint64_t wake;         /* ps of the event that counts; UINT64_MAX: none */
 	uint64_t frozen_until; /* ns */
+	uint64_t started_ns;   /* of this life */
 	struct rf_frame *ring;
 	struct rf_frame **ring_end;
 	unsigned ring_count;
+	struct rf_frame *held;       /* ACK that waits for newer ones */
 	struct roce_qp_counters old; /* of queue pairs that are gone */
 };
 
 static inline uint64_t rf_host_ns(const struct rf_host *h)
 {
 	return rf_fabric_ns(h->f);
+}
+
+/* Number of an operation for its inputs: other ones in each life. */
+static inline unsigned rf_host_op_key(const struct rf_host *h, unsigned op)
+{
+	return h->pub.life << 16 | op;
+}
+
+static inline uint64_t rf_host_join_at(const struct rf_host *h)
+{
+	return h->started_ns + h->f->cfg.join_at[h->rank];
 }
 
 static inline bool rf_host_ended(const struct rf_host *h)
@@ -88,9 +101,13 @@ void rf_host_end(struct rf_host *h, enum rf_rank_state state);
 __attribute__((format(printf, 3, 4))) void rf_host_fail(struct rf_host *h, enum rf_rank_error error,
 							const char *format, ...);
 
+/* nic.c */
+bool rf_nic_holds(struct rf_host *h, const uint8_t *data, size_t len);
+
 /* job.c: connections and membership. */
-uint32_t rf_host_qpn(unsigned rank, bool to_next);
-uint32_t rf_host_start_psn(const struct rf_fabric *f, unsigned rank);
+uint32_t rf_host_qpn(unsigned life, unsigned rank, bool to_next);
+/* PSN of index 0. */
+uint32_t rf_host_start_psn(const struct rf_fabric *f, unsigned life, unsigned rank);
 int rf_host_connect(struct rf_host *h);
 void rf_host_disconnect(struct rf_host *h);
 void rf_host_join(struct rf_host *h);

@@ -23,7 +23,8 @@ struct rf_frame {
 
 enum rf_event_kind {
 	RF_EV_ARRIVE, /* who: link, what: frame */
-	RF_EV_HOST,   /* who: host; look at sending and at timers */
+	RF_EV_LATE, /* who: host; what: an ACK that its NIC sends late, or NULL: the one it holds */
+	RF_EV_HOST, /* who: host; look at sending and at timers */
 	RF_EV_FIRMWARE
 };
 
@@ -54,6 +55,7 @@ struct rf_fabric {
 	struct rf_notes *notes_box;
 	rf_fabric_filter *filter;
 	void *filter_arg;
+	size_t frames;     /* that somebody owns */
 	unsigned barriers; /* passed by all */
 	unsigned active;   /* hosts whose program has not ended */
 	bool failed;
@@ -63,6 +65,8 @@ struct rf_fabric {
 
 /* fabric.c */
 struct rf_frame *rf_frame_new(struct rf_fabric *f, const uint8_t *data, size_t len);
+/* NULL is allowed. */
+void rf_frame_free(struct rf_fabric *f, struct rf_frame *frame);
 void rf_fabric_fail(struct rf_fabric *f, const char *why);
 void rf_fabric_event(struct rf_fabric *f, uint64_t at, enum rf_event_kind kind, unsigned who,
 		     void *what);
@@ -100,6 +104,9 @@ struct rf_link *rf_link_get(struct rf_fabric *f, bool box, unsigned port, bool u
 uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start,
 		      struct rf_frame *frame);
 
+/* nic.c: host.h has the rest. */
+void rf_host_late(struct rf_host *h, struct rf_frame *frame);
+
 /* host.c */
 struct rf_host *rf_host_create(struct rf_fabric *f, unsigned rank);
 void rf_host_destroy(struct rf_host *h);
@@ -111,6 +118,7 @@ void rf_host_run(struct rf_host *h);
 /* The same from an event, unless an earlier one has made it needless. */
 void rf_host_event(struct rf_host *h, uint64_t at);
 void rf_host_crash(struct rf_host *h);
+int rf_host_restart(struct rf_host *h, unsigned life);
 void rf_host_quit(struct rf_host *h);
 void rf_host_freeze(struct rf_host *h, uint64_t ns);
 /* Looks at it again in this instant. */
@@ -118,6 +126,8 @@ void rf_host_wake(struct rf_host *h);
 /* Whether a host has come to its n-th barrier, or will never come to another one. */
 bool rf_host_at_barrier(const struct rf_host *h, unsigned n);
 /* Times of one all-reduce; false where it is not complete. */
+/* NULL, or what is not back where it belongs, or still waits. */
+const char *rf_host_leak(const struct rf_host *h);
 bool rf_host_op_times(const struct rf_host *h, unsigned op, uint64_t *posted, uint64_t *done);
 const struct rf_rank *rf_host_rank(const struct rf_host *h);
 void rf_host_stats(const struct rf_host *h, struct rf_fabric_stats *s);
@@ -138,6 +148,8 @@ uint64_t rf_box_time(const struct rf_box *b);
 /* Time at which the box does something by itself: its time now, or UINT64_MAX. */
 uint64_t rf_box_next(const struct rf_box *b);
 void rf_box_reset(struct rf_box *b);
+const char *rf_box_leak(struct rf_box *b);
+void rf_box_spoil(struct rf_box *b, enum rf_spoil what);
 uint32_t rf_box_read(struct rf_box *b, uint32_t addr);
 void rf_box_stats(const struct rf_box *b, struct rf_fabric_stats *s);
 

@@ -9,14 +9,15 @@
 
 #define JOB UINT64_C(0x72696e67666f6c64)
 
-uint32_t rf_host_qpn(unsigned rank, bool to_next)
+uint32_t rf_host_qpn(unsigned life, unsigned rank, bool to_next)
 {
-	return 0x100 + 2 * rank + (to_next ? 0 : 1);
+	return 0x100 + 0x1000 * life + 2 * rank + (to_next ? 0 : 1);
 }
 
-uint32_t rf_host_start_psn(const struct rf_fabric *f, unsigned rank)
+uint32_t rf_host_start_psn(const struct rf_fabric *f, unsigned life, unsigned rank)
 {
-	struct rf_rng rng = rf_rng_make(f->cfg.seed, UINT64_C(2) << 40 | rank);
+	struct rf_rng rng =
+		rf_rng_make(f->cfg.seed, UINT64_C(2) << 40 | (uint64_t)life << 20 | rank);
 
 	if (f->cfg.start_psn != RF_FABRIC_RANDOM_PSN)
 		return f->cfg.start_psn & 0xffffff;
@@ -35,7 +36,7 @@ static void qp_cfg(const struct rf_host *h, struct roce_qp_cfg *c)
 	c->has_vlan = cfg->vlan;
 	c->vlan_tci = RF_HOST_VLAN_TCI;
 	c->mtu = cfg->mtu;
-	c->window = h->pub.window;
+	c->window = cfg->quirk[h->rank].window ? cfg->quirk[h->rank].window : h->pub.window;
 	c->selective = cfg->selective;
 	c->ack_timeout = cfg->ack_timeout_ns;
 	c->ack_timeout_max = cfg->ack_timeout_max_ns;
@@ -69,16 +70,16 @@ int rf_host_connect(struct rf_host *h)
 	struct rf_coll_cfg coll = {0};
 
 	qp_cfg(h, &c);
-	c.qpn = rf_host_qpn(h->rank, true);
-	c.sq_psn = rf_host_start_psn(h->f, h->rank);
-	if (connect_qp(h, &c, next, rf_host_qpn(next, false), &h->to_next) != 0)
+	c.qpn = rf_host_qpn(h->pub.life, h->rank, true);
+	c.sq_psn = (rf_host_start_psn(h->f, h->pub.life, h->rank) + cfg->start_index) & 0xffffff;
+	if (connect_qp(h, &c, next, rf_host_qpn(h->pub.life, next, false), &h->to_next) != 0)
 		return -1;
 	qp_cfg(h, &c);
-	c.qpn = rf_host_qpn(h->rank, false);
-	c.rq_psn = rf_host_start_psn(h->f, prev);
+	c.qpn = rf_host_qpn(h->pub.life, h->rank, false);
+	c.rq_psn = (rf_host_start_psn(h->f, h->pub.life, prev) + cfg->start_index) & 0xffffff;
 	if (cfg->schedule == RF_RUN_BOX && !cfg->plain)
 		c.rq_psn = (c.rq_psn - RF_CTL_SHIFT) & 0xffffff;
-	if (connect_qp(h, &c, prev, rf_host_qpn(prev, true), &h->from_prev) != 0)
+	if (connect_qp(h, &c, prev, rf_host_qpn(h->pub.life, prev, true), &h->from_prev) != 0)
 		return -1;
 
 	coll.schedule = cfg->schedule == RF_RUN_BOX ? RF_COLL_BOX : RF_COLL_RING;
@@ -150,7 +151,8 @@ void rf_host_join(struct rf_host *h)
 	unsigned next = rf_host_neighbour(h, true);
 	struct rf_client_cfg c = {0};
 	struct rf_ctl_join j = {0};
-	struct rf_rng rng = rf_rng_make(cfg->seed, UINT64_C(3) << 40 | h->rank);
+	struct rf_rng rng =
+		rf_rng_make(cfg->seed, UINT64_C(3) << 40 | (uint64_t)h->pub.life << 20 | h->rank);
 
 	rf_host_mac(h->rank, c.mac);
 	c.ip = rf_fabric_ip(h->rank);
@@ -173,10 +175,10 @@ void rf_host_join(struct rf_host *h)
 			     (cfg->transparent ? RF_CTL_J_TRANSPARENT : 0) |
 			     (cfg->selective ? RF_CTL_J_SELECTIVE : 0) |
 			     cfg->straggler << RF_CTL_J_STRAGGLER_LSB);
-	j.qpn = rf_host_qpn(h->rank, true);
+	j.qpn = rf_host_qpn(h->pub.life, h->rank, true);
 	j.peer_ip = rf_fabric_ip(next);
-	j.peer_qpn = rf_host_qpn(next, false);
-	j.start_psn = rf_host_start_psn(h->f, h->rank);
+	j.peer_qpn = rf_host_qpn(h->pub.life, next, false);
+	j.start_psn = rf_host_start_psn(h->f, h->pub.life, h->rank);
 	j.shift = cfg->plain ? 0 : RF_CTL_SHIFT;
 	j.lease_ms = cfg->lease_ms;
 	j.deadline_ms = cfg->join_deadline_ms;
@@ -188,6 +190,7 @@ static int keep_places(struct rf_host *h, const struct rf_ctl_ready *r)
 {
 	unsigned size = rf_fabric_size(&h->f->cfg);
 
+	free(h->places);
 	h->places = calloc(size, sizeof(*h->places));
 	if (!h->places)
 		return -1;
@@ -205,8 +208,15 @@ static void fail_by_client(struct rf_host *h)
 	const struct rf_ctl_failed *why = rf_client_failed(&h->client);
 
 	rf_client_text(&h->client, text, sizeof(text));
-	if (why)
+	if (why) {
 		h->pub.reason = why->reason;
+		if (why->rank != RF_CTL_NO_RANK)
+			h->pub.culprit = why->rank;
+		for (unsigned r = 0; why->reason == RF_CTL_R_MISSING_RANKS && r < RF_CTL_RANKS_MAX;
+		     r++)
+			if (h->pub.culprit == RF_NOBODY && rf_ctl_mask_get(why->missing, r))
+				h->pub.culprit = r;
+	}
 	rf_host_fail(h, RF_RANK_E_CONTROL, "%s", text);
 }
 
@@ -214,7 +224,7 @@ static void fail_by_client(struct rf_host *h)
  * without. */
 void rf_host_inquest(struct rf_host *h, enum rf_rank_error error, const char *text)
 {
-	struct rf_ctl_status_req req = {.page = RF_CTL_PAGE_GROUP};
+	struct rf_ctl_status_req req = {.page = RF_CTL_PAGE_RANKS};
 
 	if (!h->has_client) {
 		rf_host_fail(h, error, "%s", text);
@@ -227,20 +237,62 @@ void rf_host_inquest(struct rf_host *h, enum rf_rank_error error, const char *te
 	rf_client_status(&h->client, &req, rf_host_ns(h));
 }
 
+static bool behind(uint32_t a, uint32_t b)
+{
+	uint32_t d = (b - a) & 0xffffff;
+
+	return d != 0 && d < 0x800000;
+}
+
+/*
+ * Whom the box waits for: the rank whose next packet comes first of all; where all stand equal, the
+ * one whose results are not acknowledged. Adds words to the text.
+ */
+static void name_culprit(struct rf_host *h, char *text, size_t room)
+{
+	const struct rf_ctl_reply *reply = rf_client_answer(&h->client);
+	const struct rf_ctl_ranks_page *page;
+	unsigned low = 0, high = 0, slow = 0;
+
+	if (rf_client_query(&h->client) != RF_CLIENT_Q_DONE || !reply ||
+	    reply->result != RF_CTL_PAGE || reply->page != RF_CTL_PAGE_RANKS ||
+	    reply->u.ranks.count != reply->u.ranks.ranks || reply->u.ranks.count == 0)
+		return;
+	page = &reply->u.ranks;
+	for (unsigned r = 1; r < page->count; r++) {
+		low = behind(page->rank[r].next, page->rank[low].next) ? r : low;
+		high = behind(page->rank[high].next, page->rank[r].next) ? r : high;
+		slow = behind(page->rank[r].una, page->rank[slow].una) ? r : slow;
+	}
+	if (behind(page->rank[slow].una, page->rank[low].next) &&
+	    behind(page->rank[slow].una, page->rank[slow].sent)) {
+		h->pub.culprit = (slow + 1) % page->count;
+		snprintf(text, room, "; the results of rank %u are not acknowledged by rank %u",
+			 slow, (slow + 1) % page->count);
+	} else if (behind(page->rank[low].next, page->rank[high].next)) {
+		h->pub.culprit = low;
+		snprintf(text, room, "; the box waits for data of rank %u", low);
+	}
+}
+
 static void end_inquest(struct rf_host *h)
 {
 	const struct rf_ctl_draining *d = rf_client_draining(&h->client);
+	char whom[100] = "";
+	char left[60] = "";
 
 	if (rf_host_ns(h) < h->inquest_until && rf_client_query(&h->client) == RF_CLIENT_Q_WAITING)
 		return;
+	name_culprit(h, whom, sizeof(whom));
+	/* A group that has ended meanwhile stands nowhere: the box will say why it has. */
+	if (h->pub.culprit == RF_NOBODY && rf_host_ns(h) < h->inquest_until)
+		return;
 	h->inquest = false;
+	if (d && d->left > 0)
+		snprintf(left, sizeof(left), "; %u of %u ranks have left the group", d->left,
+			 d->ranks);
 	rf_client_abort(&h->client, RF_CTL_ABORT_TRANSPORT, rf_host_ns(h));
-	if (d && d->left > 0) {
-		rf_host_fail(h, h->inquest_error, "%s; %u of %u ranks have left the group",
-			     h->inquest_text, d->left, d->ranks);
-	} else {
-		rf_host_fail(h, h->inquest_error, "%s", h->inquest_text);
-	}
+	rf_host_fail(h, h->inquest_error, "%s%s%s", h->inquest_text, left, whom);
 }
 
 void rf_host_look_at_client(struct rf_host *h)

@@ -45,6 +45,33 @@ static bool flip_silently(struct rf_link *l, struct rf_frame *frame)
 	return true;
 }
 
+/* Bit of the rank whose data a frame carries. */
+static uint32_t sender_of(const struct rf_frame *frame)
+{
+	size_t ip = frame->len >= 18 && rf_get_be16(frame->data + 12) == 0x8100 ? 18 : 14;
+	uint32_t rank;
+
+	if (frame->len < ip + 40 || rf_get_be16(frame->data + ip - 2) != 0x0800 ||
+	    frame->data[ip + 28] == 0x11)
+		return 0;
+	rank = rf_get_be32(frame->data + ip + 12) - rf_fabric_ip(0);
+	return rank < 32 ? 1u << rank : 0;
+}
+
+/*
+ * A flipped bit anywhere. Where it hits the destination MAC of a frame that the box then takes,
+ * nobody can know: results go there from then on.
+ */
+static void flip_anywhere(struct rf_fabric *f, struct rf_link *l, struct rf_frame *frame)
+{
+	uint64_t bit = rf_rng_below(&l->rng, frame->len * 8);
+
+	frame->data[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+	f->stats.frames_corrupted_any++;
+	if (bit < 48 && l->box != l->up)
+		f->stats.misaddressed_ranks |= sender_of(frame);
+}
+
 static void arrive(struct rf_fabric *f, struct rf_link *l, uint64_t at, struct rf_frame *frame)
 {
 	const struct rf_faults *x = &l->faults;
@@ -52,6 +79,8 @@ static void arrive(struct rf_fabric *f, struct rf_link *l, uint64_t at, struct r
 
 	if (rf_rng_chance(rng, x->corrupt) && flip_silently(l, frame))
 		f->stats.frames_corrupted++;
+	if (rf_rng_chance(rng, x->corrupt_any))
+		flip_anywhere(f, l, frame);
 	if (rf_rng_chance(rng, x->bad_fcs)) {
 		flip_bit(l, frame);
 		frame->bad = true;
@@ -82,7 +111,7 @@ uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start,
 	if (f->filter && !f->filter(f->filter_arg, l->box, l->port, l->up, begin / PS_PER_NS,
 				    frame->data, frame->len)) {
 		f->stats.frames_lost++;
-		free(frame);
+		rf_frame_free(f, frame);
 		return end;
 	}
 	if (rf_rng_chance(&l->rng, l->faults.duplicate)) {
@@ -91,7 +120,7 @@ uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start,
 	}
 	if (rf_rng_chance(&l->rng, l->faults.loss)) {
 		f->stats.frames_lost++;
-		free(frame);
+		rf_frame_free(f, frame);
 	} else {
 		arrive(f, l, at, frame);
 	}

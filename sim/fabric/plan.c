@@ -1,3 +1,4 @@
+/* A plan from its seed. */
 #include "sim/fabric/plan.h"
 
 #include <stdio.h>
@@ -6,15 +7,27 @@
 #include "sim/fabric/rng.h"
 
 #define MOST_LOSS 0.02
+#define SLOT_BYTES (512u << 10) /* of all slots of a lane */
+#define SLOTS 512u
+#define MOST_RANKS 16u
+/* Of plans in which a connection may never be acknowledged again: the transport gives up, but not
+ * before leases have run out. */
+#define GIVE_UP 30u
+#define GIVE_UP_MAX (64 * RF_MSEC)
+
+static unsigned below(struct rf_rng *r, unsigned n)
+{
+	return (unsigned)rf_rng_below(r, n);
+}
 
 /* Mostly nothing; else between 1e-5 and `most`, small ones as often as large ones. */
 static double draw_fault(struct rf_rng *r, double most)
 {
 	double p = most;
 
-	if (rf_rng_below(r, 2) == 0)
+	if (below(r, 2) == 0)
 		return 0;
-	for (uint64_t k = rf_rng_below(r, 11); k > 0; k--)
+	for (unsigned k = below(r, 11); k > 0; k--)
 		p /= 2;
 	return p;
 }
@@ -26,229 +39,332 @@ static void draw_links(struct rf_rng *r, struct rf_faults *f)
 	f->reorder = draw_fault(r, MOST_LOSS / 4);
 	f->corrupt = draw_fault(r, MOST_LOSS / 4);
 	f->bad_fcs = draw_fault(r, MOST_LOSS / 4);
-	f->jitter_ns = rf_rng_below(r, 3) == 0 ? rf_rng_below(r, 3000) : 0;
+	f->jitter_ns = below(r, 3) == 0 ? below(r, 3000) : 0;
+	f->reorder_ns = below(r, 8000);
 }
 
-static uint32_t draw_psn(struct rf_rng *r)
+/* Ranks of each group on places of their own: a place is a lane of a port. */
+static void draw_places(struct rf_rng *r, struct rf_fabric_cfg *c, unsigned size)
 {
-	static const uint32_t near[] = {0xffff80, 0x3fff80, 0x7fff80, 0};
+	unsigned places = c->ports * c->lanes;
+	uint8_t order[RF_FABRIC_PORTS * 16];
 
-	if (rf_rng_below(r, 2) == 0)
-		return RF_FABRIC_RANDOM_PSN;
-	return (near[rf_rng_below(r, 4)] + (uint32_t)rf_rng_below(r, 256)) & 0xffffff;
+	for (unsigned first = 0; first < c->ranks; first += size) {
+		for (unsigned i = 0; i < places; i++)
+			order[i] = (uint8_t)(i % c->ports);
+		for (unsigned i = 0; i < size; i++) {
+			unsigned k = i + below(r, places - i);
+			uint8_t port = order[k];
+
+			order[k] = order[i];
+			order[i] = port;
+			c->port_of_rank[first + i] = port;
+		}
+	}
+}
+
+static void draw_topology(struct rf_rng *r, struct rf_fabric_cfg *c,
+			  const struct rf_plan_shape *shape)
+{
+	static const unsigned percent[] = {4, 25, 100}; /* of what the data path carries */
+	unsigned places = shape->ports * shape->lanes;
+	unsigned size = 2 + below(r, places < 8 ? places - 1 : 7);
+
+	c->engine = shape->engine;
+	c->ports = shape->ports;
+	c->lanes = shape->lanes;
+	c->width = shape->width;
+	c->groups = below(r, 4) ? 1 : 2 + below(r, 3);
+	while (c->groups * size > MOST_RANKS)
+		c->groups--;
+	c->ranks = c->groups * size;
+	draw_places(r, c, size);
+	for (unsigned k = 0; k < c->ranks; k++)
+		c->join_at[k] = below(r, 200) * RF_USEC;
+	c->rate = (uint64_t)shape->width * 2000000 * percent[below(r, 3)];
+	c->delay_ns = 100 + below(r, 3000);
 }
 
 static void draw_group(struct rf_rng *r, struct rf_fabric_cfg *c)
 {
 	static const unsigned slots[] = {16, 64, 512};
 
-	c->type = (enum rf_arith_type)rf_rng_below(r, 4);
-	c->op = rf_rng_below(r, 2) ? RF_ARITH_SUM : (enum rf_arith_op)rf_rng_below(r, 3);
-	c->mtu = 256u << 2 * rf_rng_below(r, 3);
-	c->slots = slots[rf_rng_below(r, 3)];
-	while (c->slots * c->mtu > 512u << 10)
+	c->type = (enum rf_arith_type)below(r, 4);
+	c->op = below(r, 2) ? RF_ARITH_SUM : (enum rf_arith_op)below(r, 3);
+	c->mtu = 256u << 2 * below(r, 3);
+	c->slots = slots[below(r, 3)];
+	while (c->slots * c->mtu * c->groups > SLOT_BYTES || c->slots * c->groups > SLOTS)
 		c->slots /= 2;
-	c->message_bytes = rf_rng_below(r, 2) ? 0 : c->mtu * (1 + (unsigned)rf_rng_below(r, 9));
-	c->max_ops = 1 + (unsigned)rf_rng_below(r, 4);
-	c->start_psn = draw_psn(r);
-	c->selective = rf_rng_below(r, 4) == 0;
-	c->transparent = rf_rng_below(r, 5) == 0;
-	c->straggler = rf_rng_below(r, 4) == 0 ? 22 + (unsigned)rf_rng_below(r, 10) : 0;
-	c->vlan = rf_rng_below(r, 4) == 0;
-	c->in_place = rf_rng_below(r, 3) == 0;
+	c->message_bytes = below(r, 2) ? 0 : c->mtu * (1 + below(r, 9));
+	c->max_ops = 1 + below(r, 4);
+	c->selective = below(r, 4) == 0;
+	c->transparent = below(r, 5) == 0;
+	c->straggler = below(r, 4) == 0 ? 22 + below(r, 10) : 0;
+	c->vlan = below(r, 4) == 0;
+	c->in_place = below(r, 3) == 0;
 }
 
-static void add(struct rf_plan *p, enum rf_plan_kind kind, uint64_t at, unsigned rank, uint64_t ns)
+static uint32_t packets_of(const struct rf_plan *p)
 {
-	if (p->events < RF_PLAN_EVENTS)
-		p->event[p->events++] =
-			(struct rf_plan_event){.kind = kind, .at = at, .rank = rank, .ns = ns};
+	uint64_t bytes = rf_arith_size(p->cfg.type), n = 0;
+
+	for (unsigned k = 0; k < p->operations; k++)
+		n += (p->counts[k] * bytes + p->cfg.mtu - 1) / p->cfg.mtu;
+	return (uint32_t)n;
 }
 
-/* At most one thing after which ranks may fail. Events are in the order of their times. */
+/* Where indexes and PSNs begin. */
+static void draw_numbers(struct rf_plan *p, struct rf_rng *r)
+{
+	struct rf_fabric_cfg *c = &p->cfg;
+	uint32_t packets = packets_of(p);
+	uint32_t step = 2 * c->slots;
+
+	if (below(r, 4) == 0) {
+		p->limit_index = 1u << (22 + below(r, 3));
+		c->start_index = p->limit_index - step;
+		if (packets < step + 8) {
+			p->counts[0] += (uint64_t)(step + 8) * c->mtu / rf_arith_size(c->type);
+			packets = packets_of(p);
+		}
+	}
+	c->start_psn = RF_FABRIC_RANDOM_PSN;
+	p->psn_wraps = packets > 2 && below(r, 3) == 0;
+	if (p->psn_wraps)
+		c->start_psn = (0u - c->start_index - 1 - below(r, packets - 1)) & 0xffffff;
+	else if (below(r, 4) == 0)
+		c->start_psn = ((below(r, 4) << 22) + 0xffff80u + below(r, 256)) & 0xffffff;
+}
+
+static struct rf_plan_event *add(struct rf_plan *p, enum rf_plan_kind kind, uint64_t at,
+				 unsigned rank, uint64_t ns)
+{
+	struct rf_plan_event e = {.kind = kind, .at = at, .rank = rank, .ns = ns, .speaker = rank};
+	unsigned i = p->events;
+
+	if (i == RF_PLAN_EVENTS)
+		return &p->event[i - 1];
+	for (; i > 0 && p->event[i - 1].at > at; i--)
+		p->event[i] = p->event[i - 1];
+	p->event[i] = e;
+	p->events++;
+	return &p->event[i];
+}
+
+static void explain(struct rf_plan *p, enum rf_plan_cause cause, unsigned rank)
+{
+	p->cause = cause;
+	p->victim = rank;
+	p->again = true;
+	p->cfg.retry_cnt = GIVE_UP;
+	p->cfg.ack_timeout_max_ns = GIVE_UP_MAX;
+}
+
+/* Several frames of harmless kinds, by the rank itself or another one; at the end perhaps one that
+ * is not harmless. */
+static void draw_nonsense(struct rf_plan *p, struct rf_rng *r, uint64_t at, unsigned rank,
+			  bool stranger, bool fatal)
+{
+	const struct rf_fabric_cfg *c = &p->cfg;
+	unsigned n = 1 + below(r, RF_PLAN_EVENTS - 2);
+
+	for (unsigned k = 0; k < n; k++, at += below(r, 200) * RF_USEC) {
+		struct rf_plan_event *e = add(p, RF_PLAN_DO_NONSENSE, at, rank, 0);
+
+		e->nonsense = (enum rf_nonsense)below(r, RF_NONSENSE_OPCODE);
+		if (stranger) {
+			e->speaker = (rank + 1 + below(r, c->ranks - 1)) % c->ranks;
+			e->nonsense = (enum rf_nonsense)below(r, RF_NONSENSE_KINDS);
+			/* From the same port nobody can tell: docs/firmware.md, Isolation. */
+			e->spoof =
+				c->port_of_rank[e->speaker] != c->port_of_rank[rank] && below(r, 2);
+		}
+	}
+	if (!fatal)
+		return;
+	add(p, RF_PLAN_DO_NONSENSE, at, rank, 0)->nonsense = (enum rf_nonsense)(
+		RF_NONSENSE_OPCODE + below(r, RF_NONSENSE_KINDS - RF_NONSENSE_OPCODE));
+	explain(p, RF_PLAN_BY_NONSENSE, rank);
+}
+
+/* At most one thing after which ranks may fail. */
 static void draw_events(struct rf_plan *p, struct rf_rng *r)
 {
-	unsigned rank = (unsigned)rf_rng_below(r, p->cfg.ranks);
+	unsigned rank = below(r, p->cfg.ranks);
 	uint64_t at = rf_rng_below(r, 3 * RF_MSEC), ns = rf_rng_below(r, 50 * RF_MSEC);
+	unsigned what = below(r, 20);
 
-	p->straggler = p->cfg.ranks;
-	switch (rf_rng_below(r, 12)) {
+	switch (what) {
 	case 0:
+	case 1:
 		p->straggler = rank;
 		/* Leases are renewed meanwhile: a rank that computes is no dead rank. */
-		p->straggler_ns = rf_rng_below(r, 4) ? ns : rf_rng_below(r, 60 * RF_SEC);
+		p->straggler_ns =
+			what ? RF_SEC + (rf_rng_below(r, 60 * RF_SEC) >> below(r, 5)) : ns;
+		if (p->straggler_ns > 60 * RF_SEC)
+			p->straggler_ns = 60 * RF_SEC;
 		p->limit += p->operations * p->straggler_ns;
-		break;
-	case 1:
-		add(p, RF_PLAN_FREEZE, at, rank, ns);
+		if (what)
+			p->cfg.ack_timeout_max_ns = 2 * RF_SEC;
 		break;
 	case 2:
-		add(p, RF_PLAN_CABLE_OUT, at, rank, 0);
-		add(p, RF_PLAN_CABLE_IN, at + ns, rank, 0);
+		add(p, RF_PLAN_DO_FREEZE, at, rank, ns);
 		break;
 	case 3:
-		add(p, RF_PLAN_CRASH, at, rank, 0);
-		p->may_fail = true;
+		add(p, RF_PLAN_DO_CABLE_OUT, at, rank, 0);
+		add(p, RF_PLAN_DO_CABLE_IN, at + ns, rank, 0);
 		break;
 	case 4:
-		add(p, RF_PLAN_NO_RULE, at, rank, 0);
-		p->may_fail = true;
-		break;
 	case 5:
-		add(p, RF_PLAN_RESET, at, rank, 0);
-		p->may_fail = true;
+		add(p, RF_PLAN_DO_CRASH, at, rank, 0);
+		if (what == 5)
+			add(p, RF_PLAN_DO_RESTART, at + 1 + 20 * ns, rank, 0);
+		explain(p, RF_PLAN_BY_CRASH, rank);
+		break;
+	case 6:
+		add(p, RF_PLAN_DO_NO_RULE, at, rank, 0);
+		explain(p, RF_PLAN_BY_RULE, rank);
+		break;
+	case 7:
+		add(p, RF_PLAN_DO_RESET, at, rank, 0);
+		explain(p, RF_PLAN_BY_RESET, rank);
+		break;
+	case 8:
+	case 9:
+		draw_nonsense(p, r, at, rank, false, what == 9);
+		break;
+	case 10:
+		draw_nonsense(p, r, at, rank, true, false);
+		break;
+	case 11:
+	case 12:
+		p->cfg.host_links.corrupt_any = p->cfg.box_links.corrupt_any = MOST_LOSS / 8;
+		explain(p, RF_PLAN_BY_FLIPS, rank);
 		break;
 	default:
 		break;
 	}
-	/* Where nothing is ever acknowledged again (a dead successor in a group that drains, no
-	 * rule) the transport has to give up. */
-	if (p->may_fail)
-		p->cfg.retry_cnt = 12;
 }
 
-void rf_plan_make(struct rf_plan *p, uint64_t seed, const struct rf_engine_ops *engine,
-		  unsigned ports)
+static void draw_quirks(struct rf_plan *p, struct rf_rng *r)
+{
+	struct rf_quirk *q = &p->cfg.quirk[below(r, p->cfg.ranks)];
+
+	if (below(r, 5) == 0) {
+		q->ack_late_ns = 100 + rf_rng_below(r, below(r, 4) ? 20 * RF_USEC : 2 * RF_MSEC);
+		q->coalesce = below(r, 2);
+	}
+	q = &p->cfg.quirk[below(r, p->cfg.ranks)];
+	if (below(r, 6) == 0)
+		q->window = p->cfg.slots << below(r, 3);
+}
+
+void rf_plan_make(struct rf_plan *p, uint64_t seed, const struct rf_plan_shape *shape)
 {
 	struct rf_rng r = rf_rng_make(seed, 1);
 	struct rf_fabric_cfg *c = &p->cfg;
 
 	memset(p, 0, sizeof(*p));
 	rf_fabric_cfg_init(c);
-	c->engine = engine;
-	c->ports = ports;
-	c->ranks = 2 + (unsigned)rf_rng_below(&r, ports - 1);
 	c->seed = seed;
-	c->rate = UINT64_C(10000000000) << 2 * rf_rng_below(&r, 3) / 2 * 3;
-	c->delay_ns = 100 + rf_rng_below(&r, 3000);
+	draw_topology(&r, c, shape);
 	c->lease_ms = 300;
 	c->join_deadline_ms = 3000;
-	c->ack_timeout_ns = 100 * RF_USEC << rf_rng_below(&r, 5);
+	c->ack_timeout_ns = 100 * RF_USEC << below(&r, 5);
 	c->ack_timeout_max_ns = 16 * c->ack_timeout_ns;
 	c->retry_cnt = 255;
 	draw_group(&r, c);
-	if (rf_rng_below(&r, 4)) {
+	if (below(&r, 4)) {
 		draw_links(&r, &c->host_links);
 		draw_links(&r, &c->box_links);
-		c->host_links.reorder_ns = c->box_links.reorder_ns = rf_rng_below(&r, 8000);
 	}
-	p->operations = 1 + (unsigned)rf_rng_below(&r, 4);
+	p->operations = 1 + below(&r, 4);
 	for (unsigned k = 0; k < p->operations; k++)
-		p->counts[k] = 1 + rf_rng_below(&r, rf_rng_below(&r, 3) ? 4000 : 100000);
+		p->counts[k] = 1 + below(&r, below(&r, 3) ? 4000 : 60000) / c->groups;
+	draw_numbers(p, &r);
+	p->straggler = c->ranks;
+	p->again = below(&r, 8) == 0;
 	p->limit = 60 * RF_SEC;
 	draw_events(p, &r);
+	draw_quirks(p, &r);
+}
+
+/* ---- words ---- */
+
+const char *rf_plan_ingredient(unsigned number)
+{
+	static const char *const words[] = {
+#define RF_PLAN_X(name, text) text,
+		RF_PLAN_INGREDIENTS(RF_PLAN_X)
+#undef RF_PLAN_X
+	};
+
+	return number < RF_PLAN_INGREDIENT_COUNT ? words[number] : NULL;
+}
+
+const char *rf_plan_mutant_name(unsigned mutant)
+{
+	static const char *const names[] = {"none",
+#define RF_PLAN_X(name, complaint) #name,
+					    RF_PLAN_MUTANTS(RF_PLAN_X)
+#undef RF_PLAN_X
+	};
+
+	return mutant < RF_PLAN_MUTANT_COUNT ? names[mutant] : NULL;
+}
+
+const char *rf_plan_mutant_complaint(unsigned mutant)
+{
+	static const char *const words[] = {"",
+#define RF_PLAN_X(name, complaint) complaint,
+					    RF_PLAN_MUTANTS(RF_PLAN_X)
+#undef RF_PLAN_X
+	};
+
+	return mutant < RF_PLAN_MUTANT_COUNT ? words[mutant] : NULL;
+}
+
+static const char *event_name(enum rf_plan_kind kind)
+{
+	static const char *const names[] = {"crash",    "restart", "freeze",    "cable out",
+					    "cable in", "no rule", "box reset", "nonsense"};
+
+	return names[kind];
 }
 
 void rf_plan_text(const struct rf_plan *p, char *text, size_t room)
 {
-	static const char *const kinds[] = {"crash",    "freeze",  "cable out",
-					    "cable in", "no rule", "box reset"};
 	const struct rf_fabric_cfg *c = &p->cfg;
 	int n = snprintf(text, room,
-			 "%u ranks, %u operations, type %d op %d, MTU %u, S %u%s%s, straggler code "
-			 "%u, loss %.2g and %.2g",
-			 c->ranks, p->operations, (int)c->type, (int)c->op, c->mtu, c->slots,
-			 c->selective ? ", selective" : "", c->transparent ? ", transparent" : "",
-			 c->straggler, c->host_links.loss, c->box_links.loss);
+			 "%u ranks, %u groups, %u operations, type %d op %d, MTU %u, S %u%s%s, "
+			 "RNR code %u, loss %.2g and %.2g",
+			 c->ranks, c->groups, p->operations, (int)c->type, (int)c->op, c->mtu,
+			 c->slots, c->selective ? ", selective" : "",
+			 c->transparent ? ", transparent" : "", c->straggler, c->host_links.loss,
+			 c->box_links.loss);
 
+	if (p->limit_index && n > 0 && (size_t)n < room)
+		n += snprintf(text + n, room - (size_t)n, ", index from %06x", c->start_index);
+	for (unsigned k = 0; k < c->ranks && n > 0 && (size_t)n < room; k++)
+		if (c->quirk[k].window || c->quirk[k].ack_late_ns)
+			n += snprintf(text + n, room - (size_t)n,
+				      "; rank %u: window %u, ACKs late by %.3f us%s", k,
+				      c->quirk[k].window, (double)c->quirk[k].ack_late_ns * 1e-3,
+				      c->quirk[k].coalesce ? ", one for many" : "");
 	if (p->straggler < c->ranks && n > 0 && (size_t)n < room)
 		n += snprintf(text + n, room - (size_t)n, "; rank %u is late by %.3f ms",
 			      p->straggler, (double)p->straggler_ns * 1e-6);
-	for (unsigned k = 0; k < p->events && n > 0 && (size_t)n < room; k++)
-		n += snprintf(text + n, room - (size_t)n, "; %s of rank %u at %.3f ms",
-			      kinds[p->event[k].kind], p->event[k].rank,
-			      (double)p->event[k].at * 1e-6);
-}
+	for (unsigned k = 0; k < p->events && n > 0 && (size_t)n < room; k++) {
+		const struct rf_plan_event *e = &p->event[k];
 
-static void happen(struct rf_fabric *f, const struct rf_plan *p, const struct rf_plan_event *e)
-{
-	struct rf_faults cut = {.loss = 1};
-
-	switch (e->kind) {
-	case RF_PLAN_CRASH:
-		rf_fabric_crash(f, e->rank);
-		break;
-	case RF_PLAN_FREEZE:
-		rf_fabric_freeze(f, e->rank, e->ns);
-		break;
-	case RF_PLAN_CABLE_OUT:
-		rf_fabric_host_faults(f, e->rank, &cut, &cut);
-		break;
-	case RF_PLAN_CABLE_IN:
-		rf_fabric_host_faults(f, e->rank, &p->cfg.host_links, &p->cfg.host_links);
-		break;
-	case RF_PLAN_NO_RULE:
-		rf_fabric_rule(f, e->rank, false);
-		break;
-	case RF_PLAN_RESET:
-		rf_fabric_box_reset(f);
-		break;
+		if (e->kind == RF_PLAN_DO_NONSENSE)
+			n += snprintf(text + n, room - (size_t)n, "; rank %u as %u: nonsense %d",
+				      e->speaker, e->rank, (int)e->nonsense);
+		else
+			n += snprintf(text + n, room - (size_t)n, "; %s of rank %u",
+				      event_name(e->kind), e->rank);
+		if (n > 0 && (size_t)n < room)
+			n += snprintf(text + n, room - (size_t)n, " at %.3f ms",
+				      (double)e->at * 1e-6);
 	}
-}
-
-/* Programs of all ranks. */
-static int program(struct rf_fabric *f, const struct rf_plan *p)
-{
-	int rc = 0;
-
-	for (unsigned k = 0; k < p->operations; k++) {
-		if (p->straggler < p->cfg.ranks)
-			rc |= rf_fabric_step(f, p->straggler, RF_STEP_COMPUTE, p->straggler_ns);
-		rc |= rf_fabric_allreduce(f, p->counts[k]);
-	}
-	return rc | rf_fabric_all(f, RF_STEP_LEAVE, 0);
-}
-
-/* What must be true of one rank whatever happened. */
-static const char *judge(const struct rf_fabric *f, const struct rf_plan *p, unsigned rank)
-{
-	const struct rf_rank *k = rf_fabric_rank(f, rank);
-
-	if (k->wrong)
-		return "wrong sums";
-	if (k->raw)
-		return "raw data came through";
-	if (k->state == RF_RANK_CRASHED)
-		return NULL;
-	if (k->state == RF_RANK_FAILED && !p->may_fail)
-		return "failed, and nothing in the plan explains it";
-	if (k->state == RF_RANK_FAILED && strlen(k->text) < 10)
-		return "failed without saying why";
-	if (k->state == RF_RANK_DONE && k->done < p->operations)
-		return "done with fewer operations than it was told";
-	if (k->state < RF_RANK_DONE)
-		return "still waits";
-	return NULL;
-}
-
-const char *rf_plan_run(const struct rf_plan *p, char *text, size_t room)
-{
-	const char *wrong = NULL;
-	struct rf_fabric *f;
-	int ended = 0;
-
-	if (rf_fabric_create(&p->cfg, &f, text, room) != 0)
-		return text;
-	if (program(f, p) != 0)
-		wrong = "no memory";
-	for (unsigned k = 0; !wrong && k < p->events; k++) {
-		ended = rf_fabric_run(f, p->event[k].at);
-		happen(f, p, &p->event[k]);
-	}
-	if (!wrong)
-		ended = rf_fabric_run(f, p->limit);
-	if (!wrong && ended < 0)
-		wrong = rf_fabric_why(f);
-	for (unsigned r = p->cfg.ranks; r-- > 0;) {
-		const char *what = wrong ? NULL : judge(f, p, r);
-
-		if (!what)
-			continue;
-		snprintf(text, room, "rank %u: %s, state %d, %u operations done (%s)", r, what,
-			 (int)rf_fabric_rank(f, r)->state, rf_fabric_rank(f, r)->done,
-			 rf_fabric_rank(f, r)->text);
-		wrong = text;
-	}
-	rf_fabric_destroy(f);
-	return wrong;
 }

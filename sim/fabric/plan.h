@@ -1,21 +1,74 @@
 /*
- * A run that follows from one seed: topology, sizes, group flags, faults of the links, and a few
- * things that happen on the way. What the plan allows to go wrong is known, so a run can be judged.
+ * A run that follows from one seed: topology, sizes, groups, faults of the links, hosts that
+ * behave badly, and things that happen on the way. What the plan allows to go wrong is known, so a
+ * run can be judged:
+ *
+ *	rf_plan_make(&p, seed, &shape);
+ *	if (!rf_plan_run(&p, &result))
+ *		result.text says what is wrong
  */
 #ifndef RF_SIM_FABRIC_PLAN_H
 #define RF_SIM_FABRIC_PLAN_H
 
 #include "sim/fabric/fabric.h"
 
-#define RF_PLAN_EVENTS 4u
+#define RF_PLAN_EVENTS 24u
+#define RF_PLAN_OPERATIONS 8u
+
+/* What a run may contain: X(name, words). A run counts as having it where it has happened. */
+#define RF_PLAN_INGREDIENTS(X)                                                                     \
+	X(GROUPS, "several groups")                                                                \
+	X(LANES, "two ranks of a group on one port")                                               \
+	X(LOSS, "frames lost")                                                                     \
+	X(DUPLICATE, "frames doubled")                                                             \
+	X(REORDER, "frames out of order")                                                          \
+	X(DELAY, "delay that varies")                                                              \
+	X(FLIP_FCS, "bits flipped, the FCS shows it")                                              \
+	X(FLIP_ICRC, "bits flipped, only the ICRC shows it")                                       \
+	X(FLIP_ANY, "bits flipped anywhere, MAC addresses too")                                    \
+	X(MISADDRESSED, "data stored with a damaged destination MAC")                              \
+	X(STRAGGLER, "a straggler of less than 50 ms")                                             \
+	X(STRAGGLER_LONG, "a straggler of 1 to 60 s")                                              \
+	X(FREEZE, "a process that stands still")                                                   \
+	X(CRASH, "a host that crashes")                                                            \
+	X(RESTART, "a host that crashes and starts again")                                         \
+	X(CABLE, "a link down, and up again")                                                      \
+	X(NO_RULE, "a rule taken from the switch")                                                 \
+	X(RESET, "the box reset")                                                                  \
+	X(PSN_WRAP, "PSNs past 2^24")                                                              \
+	X(INDEX_22, "indexes past 2^22")                                                           \
+	X(INDEX_23, "indexes past 2^23")                                                           \
+	X(INDEX_24, "indexes past 2^24")                                                           \
+	X(ACKS_LATE, "ACKs that leave late")                                                       \
+	X(ACKS_COALESCED, "ACKs that stand for several")                                           \
+	X(WINDOW, "a host that ignores the window")                                                \
+	X(NONSENSE, "nonsense on a connection, by its own host")                                   \
+	X(NONSENSE_FATAL, "nonsense that ends a group")                                            \
+	X(NONSENSE_STRANGER, "nonsense on a connection, by another host")                          \
+	X(SELECTIVE, "selective groups")                                                           \
+	X(TRANSPARENT, "transparent groups")                                                       \
+	X(RNR, "RNR NAKs while others are awaited")                                                \
+	X(FAILED, "ranks that failed, with a cause")                                               \
+	X(AGAIN, "the job started again on the same box")
+
+enum rf_plan_ingredient {
+#define RF_PLAN_X(name, words) RF_PLAN_##name,
+	RF_PLAN_INGREDIENTS(RF_PLAN_X)
+#undef RF_PLAN_X
+		RF_PLAN_INGREDIENT_COUNT
+};
+/* Words; NULL behind the last. */
+const char *rf_plan_ingredient(unsigned number);
 
 enum rf_plan_kind {
-	RF_PLAN_CRASH,     /* a host ends without a word */
-	RF_PLAN_FREEZE,    /* a host does nothing for `ns` */
-	RF_PLAN_CABLE_OUT, /* a host's link loses everything ... */
-	RF_PLAN_CABLE_IN,  /* ... until then */
-	RF_PLAN_NO_RULE,   /* the switch sends a host's packets past the box from now on */
-	RF_PLAN_RESET,     /* the box is reset */
+	RF_PLAN_DO_CRASH,     /* a host ends without a word ... */
+	RF_PLAN_DO_RESTART,   /* ... and begins anew */
+	RF_PLAN_DO_FREEZE,    /* a host does nothing for `ns` */
+	RF_PLAN_DO_CABLE_OUT, /* a host's link loses everything ... */
+	RF_PLAN_DO_CABLE_IN,  /* ... until then */
+	RF_PLAN_DO_NO_RULE,   /* the switch sends a host's packets past the box from now on */
+	RF_PLAN_DO_RESET,     /* the box is reset */
+	RF_PLAN_DO_NONSENSE,  /* rank `speaker` sends `nonsense` as if it were `rank` */
 };
 
 struct rf_plan_event {
@@ -23,26 +76,88 @@ struct rf_plan_event {
 	uint64_t at;
 	unsigned rank;
 	uint64_t ns;
+	unsigned speaker;
+	enum rf_nonsense nonsense;
+	bool spoof;
+};
+
+/* Why ranks may fail. */
+enum rf_plan_cause {
+	RF_PLAN_BY_NOTHING,
+	RF_PLAN_BY_CRASH,
+	RF_PLAN_BY_RULE,
+	RF_PLAN_BY_RESET,
+	RF_PLAN_BY_NONSENSE,
+	RF_PLAN_BY_FLIPS, /* of destination MACs */
 };
 
 struct rf_plan {
 	struct rf_fabric_cfg cfg;
 	unsigned operations;
-	uint64_t counts[8]; /* elements of each */
+	uint64_t counts[RF_PLAN_OPERATIONS]; /* elements of each */
 	unsigned straggler; /* rank that computes before each operation; >= ranks: none */
 	uint64_t straggler_ns;
-	struct rf_plan_event event[RF_PLAN_EVENTS];
+	struct rf_plan_event event[RF_PLAN_EVENTS]; /* in the order of their times */
 	unsigned events;
-	bool may_fail;  /* something happens after which ranks may fail, with a cause */
+	enum rf_plan_cause cause;
+	unsigned victim;      /* rank that the cause is about */
+	uint32_t limit_index; /* 2^22, 2^23 or 2^24 that indexes pass; 0: none */
+	bool psn_wraps;
+	bool again;     /* behind the end the job is started again, in a world that is well */
 	uint64_t limit; /* ns: everything has ended by then */
 };
 
-/* engine: rf_model_engine() or one loaded; its shape must be 4 or 8 ports, 1 lane, 512 bits. */
-void rf_plan_make(struct rf_plan *p, uint64_t seed, const struct rf_engine_ops *engine,
-		  unsigned ports);
+struct rf_plan_shape {
+	const struct rf_engine_ops *engine;
+	unsigned ports, lanes, width;
+};
+
+/* Deliberate faults of a run, each of which one of the checks has to find: X(name, complaint). */
+#define RF_PLAN_MUTANTS(X)                                                                         \
+	X(bits, "wrong sums")                                                                      \
+	X(raw, "raw data came through")                                                            \
+	X(error, "nothing in the plan explains it")                                                \
+	X(cause, "not the cause that the plan gives")                                              \
+	X(text, "without saying why")                                                              \
+	X(wait, "still waits")                                                                     \
+	X(fewer, "fewer operations")                                                               \
+	X(frame, "a frame was never delivered")                                                    \
+	X(nic, "NIC has kept a frame")                                                             \
+	X(qp, "still waits for an acknowledgement")                                                \
+	X(vector, "has kept a vector")                                                             \
+	X(member, "still in its group")                                                            \
+	X(box, "not come to rest")                                                                 \
+	X(slots, "marked as used")                                                                 \
+	X(table, "connection table")                                                               \
+	X(again, "started again")
+
+enum rf_plan_mutant {
+	RF_PLAN_SOUND = 0,
+#define RF_PLAN_X(name, complaint) RF_PLAN_MUTANT_##name,
+	RF_PLAN_MUTANTS(RF_PLAN_X)
+#undef RF_PLAN_X
+		RF_PLAN_MUTANT_COUNT
+};
+/* Name of a mutant, NULL beyond the last; what a check says of it. */
+const char *rf_plan_mutant_name(unsigned mutant);
+const char *rf_plan_mutant_complaint(unsigned mutant);
+
+struct rf_plan_result {
+	char text[900]; /* what is wrong */
+	uint64_t seen;  /* bit per ingredient */
+	struct rf_fabric_stats stats;
+};
+
+/* The shape has 2 to 8 ports and enough lanes and slots for two ranks at least. */
+void rf_plan_make(struct rf_plan *p, uint64_t seed, const struct rf_plan_shape *shape);
 /* One line. */
 void rf_plan_text(const struct rf_plan *p, char *text, size_t room);
-/* Runs it. NULL, or what is wrong (in text). */
-const char *rf_plan_run(const struct rf_plan *p, char *text, size_t room);
+/* Runs it. False where something is wrong. */
+bool rf_plan_run(const struct rf_plan *p, enum rf_plan_mutant mutant,
+		 struct rf_plan_result *result);
+
+/* plan_judge.c: NULL, or what is wrong with one rank, whatever happened. */
+const char *rf_plan_judge(const struct rf_plan *p, struct rf_fabric *f, unsigned rank,
+			  const struct rf_rank *k, uint32_t misaddressed);
 
 #endif

@@ -15,8 +15,10 @@ void rf_host_judge_unfinished(struct rf_host *h)
 
 		if (op->done || h->f->cfg.in_place || !h->places)
 			continue;
+		if (h->f->cfg.flip_raw)
+			((uint8_t *)op->recv)[0] ^= 0x5a;
 		raw = rf_check_result(h->f->check, h->places, rf_fabric_first(&h->f->cfg, h->rank),
-				      i, op->recv, op->count, true);
+				      rf_host_op_key(h, i), op->recv, op->count, true);
 		if (raw == UINT64_MAX)
 			rf_fabric_fail(h->f, "no memory for the reference");
 		else
@@ -81,9 +83,9 @@ void rf_host_look_at_collective(struct rf_host *h)
 		h->pub.last_done_ns = rf_host_ns(h);
 		if (h->f->cfg.flip && h->rank == 0 && d.id == 0)
 			((uint8_t *)op->recv)[op->count * rf_arith_size(h->f->cfg.type) / 2] ^= 1;
-		wrong = rf_check_result(h->f->check, h->places,
-					rf_fabric_first(&h->f->cfg, h->rank), (unsigned)d.id,
-					op->recv, op->count, false);
+		wrong = rf_check_result(
+			h->f->check, h->places, rf_fabric_first(&h->f->cfg, h->rank),
+			rf_host_op_key(h, (unsigned)d.id), op->recv, op->count, false);
 		if (wrong == UINT64_MAX)
 			rf_fabric_fail(h->f, "no memory for the reference");
 		h->pub.checked += op->count;
@@ -127,7 +129,7 @@ static bool start_allreduce(struct rf_host *h, uint64_t count)
 		goto no_memory;
 	}
 	rf_check_blank(h->f->check, op.recv, count);
-	rf_check_fill(h->f->check, h->rank, n, op.send, count);
+	rf_check_fill(h->f->check, h->rank, rf_host_op_key(h, n), op.send, count);
 	h->pub.posted++;
 	if (h->pub.posted == 1)
 		h->pub.first_post_ns = rf_host_ns(h);
@@ -168,7 +170,7 @@ bool rf_host_next_step(struct rf_host *h)
 	s = &h->steps[h->at];
 	switch (s->kind) {
 	case RF_STEP_JOIN:
-		if (now < h->f->cfg.join_at[h->rank])
+		if (now < rf_host_join_at(h))
 			return false;
 		if (h->pub.state == RF_RANK_STARTING) {
 			if (h->f->cfg.schedule == RF_RUN_BOX) {

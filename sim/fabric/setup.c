@@ -191,7 +191,7 @@ void rf_fabric_destroy(struct rf_fabric *f)
 	if (!f)
 		return;
 	while (rf_events_take(&f->events, &e))
-		free(e.what);
+		rf_frame_free(f, e.what);
 	rf_events_free(&f->events);
 	for (unsigned r = 0; f->hosts && r < f->cfg.ranks; r++)
 		rf_host_destroy(f->hosts[r]);

@@ -129,7 +129,7 @@ void rf_model_move(struct rf_engine *e, unsigned int group, uint32_t index)
 		struct model_conn *c = &e->conns[cid];
 
 		c->next = c->sent = c->una = index & SERIAL_MASK;
-		c->last = serial_sub(index, 1);
+		c->last = c->mark = serial_sub(index, 1);
 		c->asked = c->twice = false;
 		c->far = c->far || c->una >= 0x400000u;
 	}

@@ -234,6 +234,37 @@ static uint64_t model_evaluated(const struct rf_engine *e)
 	return e->evaluated;
 }
 
+static bool model_move(struct rf_engine *e, unsigned int group, uint32_t index)
+{
+	rf_model_move(e, group, index);
+	return true;
+}
+
+static const char *model_leak(const struct rf_engine *e)
+{
+	unsigned int p, k;
+
+	if (e->heap_count != 0)
+		return "the box has not come to rest";
+	for (p = 0; p < e->cfg.ports; p++) {
+		const struct model_port *port = &e->ports[p];
+
+		if (port->rx.head || port->sending)
+			return "a frame has stayed in a port of the box";
+		for (k = 0; k < SRC_COUNT; k++)
+			if (port->out[k].head || port->out[k].frames || port->out[k].beats)
+				return "room in a queue of frames of the box was not given back";
+		if (port->repeat_count != 0)
+			return "a repeat waits in the box for ever";
+	}
+	for (k = 0; k < MODEL_CONNS; k++)
+		if (e->conns[k].queued != 0)
+			return "a connection counts as queued for repeats";
+	if (e->punt_count != 0 || e->inject_busy)
+		return "a frame to or from the firmware was left";
+	return NULL;
+}
+
 const struct rf_engine_ops *rf_model_engine(void)
 {
 	static const struct rf_engine_ops ops = {
@@ -252,6 +283,8 @@ const struct rf_engine_ops *rf_model_engine(void)
 		.reg_read = model_reg_read,
 		.reg_write = model_reg_write,
 		.evaluated = model_evaluated,
+		.move = model_move,
+		.leak = model_leak,
 	};
 
 	return &ops;

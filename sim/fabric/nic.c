@@ -1,0 +1,64 @@
+/*
+ * A host's NIC: what it puts on the wire, and when. Real ones acknowledge late, or several packets
+ * with one ACK.
+ */
+#include <string.h>
+
+#include "proto/rf_bytes.h"
+#include "sim/fabric/host.h"
+
+/* Where the BTH of a RoCE ACK begins; 0 for every other frame, NAKs among them. */
+static size_t ack_at(const uint8_t *frame, size_t len)
+{
+	size_t ip = len >= 18 && rf_get_be16(frame + 12) == 0x8100 ? 18 : 14;
+	size_t bth = ip + 28;
+
+	if (len < bth + 16 || rf_get_be16(frame + ip - 2) != 0x0800 || frame[ip + 9] != 17 ||
+	    rf_get_be16(frame + ip + 22) != RF_CTL_UDP_PORT)
+		return 0;
+	return frame[bth] == 0x11 && frame[bth + 12] < 0x20 ? bth : 0;
+}
+
+/* True where the frame was taken: it leaves later, or a newer one of its connection in its place.
+ */
+bool rf_nic_holds(struct rf_host *h, const uint8_t *data, size_t len)
+{
+	const struct rf_quirk *q = &h->f->cfg.quirk[h->rank];
+	size_t bth;
+	struct rf_frame *frame;
+
+	if (q->ack_late_ns == 0 || (bth = ack_at(data, len)) == 0)
+		return false;
+	if (q->coalesce && h->held && h->held->len == len &&
+	    memcmp(h->held->data + bth + 4, data + bth + 4, 4) == 0) {
+		memcpy(h->held->data, data, len);
+		h->f->stats.acks_coalesced++;
+		return true;
+	}
+	frame = rf_frame_new(h->f, data, len);
+	if (!frame)
+		return true;
+	h->f->stats.acks_late++;
+	if (q->coalesce && !h->held) {
+		h->held = frame;
+		frame = NULL;
+	}
+	rf_fabric_event(h->f, h->f->now + q->ack_late_ns * PS_PER_NS, RF_EV_LATE, h->rank, frame);
+	return true;
+}
+
+void rf_host_late(struct rf_host *h, struct rf_frame *frame)
+{
+	if (!frame) {
+		frame = h->held;
+		h->held = NULL;
+	}
+	if (!frame)
+		return;
+	if (h->pub.state == RF_RANK_CRASHED) {
+		rf_frame_free(h->f, frame);
+		return;
+	}
+	rf_fabric_trace(h->f, false, h->rank, RF_PCAPNG_OUT, frame->data, frame->len);
+	rf_link_send(h->f, h->up, h->f->now, frame);
+}

@@ -1,0 +1,169 @@
+/*
+ * Frames that no sound host sends, on the connections of a group: with a right ICRC, so that only
+ * what they say is wrong. What cannot be told from the truth is left out: a packet of the right
+ * form at the next index is the rank's operand, and an ACK of what was sent says that it has
+ * arrived.
+ */
+#include <string.h>
+
+#include "proto/rf_bytes.h"
+#include "sim/fabric/host.h"
+
+#define PAYLOAD 4096u
+
+/* Of packets that one host sends on its connection to the next: numbers that it must have passed,
+ * and that it cannot reach for long. */
+struct place {
+	uint32_t old, far;
+};
+
+static struct place place_of(const struct rf_host *h, struct rf_rng *r)
+{
+	const struct rf_fabric_cfg *c = &h->f->cfg;
+	const struct roce_qp_counters *q = roce_qp_counters(h->to_next);
+	uint32_t sent = (uint32_t)(q->tx_packets - q->tx_retransmits);
+	uint32_t base = rf_host_start_psn(h->f, h->pub.life, h->rank) + c->start_index;
+	/* A window that is ignored may be larger than the slots. */
+	uint32_t span = 2 * c->slots + c->quirk[h->rank].window;
+
+	return (struct place){
+		.old = base + sent - span - (uint32_t)rf_rng_below(r, 1000),
+		.far = base + sent + 2 * span + (uint32_t)rf_rng_below(r, 1u << 20),
+	};
+}
+
+static void fill(struct rf_rng *r, uint8_t *to, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		to[i] = (uint8_t)rf_rng_next(r);
+}
+
+static void addresses(struct roce_packet *p, const struct rf_host *speaker,
+		      const struct rf_host *from, unsigned to)
+{
+	const struct rf_fabric_cfg *c = &from->f->cfg;
+
+	memset(p, 0, sizeof(*p));
+	rf_host_mac(speaker->rank, p->src_mac);
+	rf_host_mac(to, p->dst_mac);
+	p->has_vlan = c->vlan;
+	p->vlan_tci = RF_HOST_VLAN_TCI;
+	p->ttl = 64;
+	p->ip_flags = 0x4000;
+	p->src_ip = rf_fabric_ip(from->rank);
+	p->dst_ip = rf_fabric_ip(to);
+	p->udp_sport = 0xc123;
+	p->migreq = true;
+	p->pkey = 0xffff;
+}
+
+/* As if `from` sent data to the next rank. */
+static void data_packet(struct roce_packet *p, const struct rf_host *from, enum rf_nonsense kind,
+			struct rf_rng *r, uint8_t *payload)
+{
+	const struct rf_fabric_cfg *c = &from->f->cfg;
+	struct place at = place_of(from, r);
+	unsigned next = rf_host_neighbour(from, true);
+
+	p->qpn = rf_host_qpn(from->pub.life, next, false);
+	p->opcode = 0x04; /* SEND ONLY */
+	p->ackreq = rf_rng_below(r, 2) != 0;
+	p->psn = (rf_rng_below(r, 2) ? at.old : at.far) & 0xffffff;
+	p->payload = payload;
+	p->payload_len = 4 * (1 + (uint32_t)rf_rng_below(r, c->mtu / 4));
+	if (kind == RF_NONSENSE_LENGTH) {
+		p->opcode = 0x00; /* FIRST, which is one MTU long */
+		p->payload_len = c->mtu - 4;
+	}
+	if (kind == RF_NONSENSE_ELEMENT)
+		p->payload_len--;
+	/* READ, atomics and what has no name. */
+	if (kind == RF_NONSENSE_OPCODE)
+		p->opcode = (uint8_t)(rf_rng_below(r, 2) ? 0x0c : 0x12 + rf_rng_below(r, 0x2e));
+	fill(r, payload, p->payload_len);
+}
+
+/* As if `from` answered the rank before it. */
+static void answer_packet(struct roce_packet *p, const struct rf_host *from, enum rf_nonsense kind,
+			  struct rf_rng *r)
+{
+	unsigned prev = rf_host_neighbour(from, false);
+	struct place at = place_of(from->f->hosts[prev], r);
+	uint32_t shift = from->f->cfg.plain ? 0 : RF_CTL_SHIFT;
+
+	p->qpn = rf_host_qpn(from->pub.life, prev, true);
+	p->opcode = 0x11;
+	p->psn = ((kind == RF_NONSENSE_ACK_BEYOND ? at.far : at.old) - shift) & 0xffffff;
+	p->syndrome = (uint8_t)rf_rng_below(r, 0x20);
+	p->msn = (uint32_t)rf_rng_next(r) & 0xffffff;
+	if (kind == RF_NONSENSE_NAK)
+		p->syndrome = (uint8_t)(0x61 + rf_rng_below(r, 3));
+	if (kind == RF_NONSENSE_ACK_MALFORMED)
+		p->syndrome = (uint8_t)(0x64 + rf_rng_below(r, 0x9c));
+}
+
+/* To the box itself: no message of the control protocol. */
+static size_t control_frame(const struct rf_host *speaker, struct rf_rng *r, uint8_t *frame)
+{
+	const struct rf_fabric_cfg *c = &speaker->f->cfg;
+	uint8_t data[300];
+	struct roce_udp u = {.has_vlan = c->vlan,
+			     .vlan_tci = RF_HOST_VLAN_TCI,
+			     .src_ip = rf_fabric_ip(speaker->rank),
+			     .dst_ip = rf_fabric_box_ip(),
+			     .sport = 0xc000,
+			     .dport = RF_CTL_UDP_PORT,
+			     .data = data,
+			     .len = (uint32_t)rf_rng_below(r, sizeof(data))};
+
+	rf_host_mac(speaker->rank, u.src_mac);
+	memcpy(u.dst_mac, (const uint8_t[6]){0x02, 0x52, 0x46, 0x00, 0x00, 0x10}, 6);
+	fill(r, data, sizeof(data));
+	/* Half of them begin like one. */
+	if (rf_rng_below(r, 2)) {
+		rf_put_be32(data, RF_CTL_MAGIC);
+		data[4] = RF_CTL_VERSION;
+		data[5] = (uint8_t)rf_rng_below(r, 8);
+		rf_put_be16(data + 6, 0);
+		rf_put_be16(data + 8, (uint16_t)u.len);
+	}
+	return roce_udp_build(&u, frame, ROCE_FRAME_MAX);
+}
+
+bool rf_nonsense_fatal(enum rf_nonsense kind)
+{
+	return kind >= RF_NONSENSE_OPCODE;
+}
+
+bool rf_fabric_nonsense(struct rf_fabric *f, unsigned speaker, unsigned about,
+			enum rf_nonsense kind, bool spoof, uint64_t seed)
+{
+	const struct rf_host *s = f->hosts[speaker], *h = f->hosts[about];
+	struct rf_rng r = rf_rng_make(seed, UINT64_C(5) << 40 | about);
+	struct roce_packet p;
+	uint8_t payload[PAYLOAD], frame[ROCE_FRAME_MAX];
+	size_t len;
+
+	if (kind == RF_NONSENSE_CONTROL) {
+		len = control_frame(s, &r, frame);
+		rf_fabric_inject(f, speaker, frame, len);
+		return true;
+	}
+	if (!h->to_next || !f->hosts[rf_host_neighbour(h, false)]->to_next ||
+	    s->pub.state == RF_RANK_CRASHED)
+		return false;
+	if (kind == RF_NONSENSE_DATA || kind == RF_NONSENSE_OPCODE || kind == RF_NONSENSE_LENGTH ||
+	    kind == RF_NONSENSE_ELEMENT) {
+		addresses(&p, s, h, rf_host_neighbour(h, true));
+		data_packet(&p, h, kind, &r, payload);
+	} else {
+		addresses(&p, s, h, rf_host_neighbour(h, false));
+		answer_packet(&p, h, kind, &r);
+	}
+	if (speaker != about && !spoof)
+		p.src_ip = rf_fabric_ip(speaker);
+	len = roce_build(&p, frame, sizeof(frame));
+	if (len)
+		rf_fabric_inject(f, speaker, frame, len);
+	return len != 0;
+}

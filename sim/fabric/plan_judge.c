@@ -1,0 +1,130 @@
+/* What must be true of one rank whatever happened, and which errors a plan explains. */
+#include <string.h>
+
+#include "proto/rf_ctl.h"
+#include "sim/fabric/plan.h"
+
+struct judge {
+	const struct rf_plan *p;
+	struct rf_fabric *f;
+	unsigned size;  /* ranks of a group */
+	unsigned first; /* of the group */
+	uint32_t misaddressed;
+};
+
+/* The rank of the group that a plan's rank is. */
+static unsigned within(const struct judge *j, unsigned rank)
+{
+	return rank % j->size;
+}
+
+static bool of_group(const struct judge *j, unsigned rank)
+{
+	return rank - rank % j->size == j->first;
+}
+
+/* Some rank of the group has sent data whose way back was damaged; the next one never gets it. */
+static bool damaged_before(const struct judge *j, unsigned culprit)
+{
+	unsigned prev = j->first + (culprit + j->size - 1) % j->size;
+
+	return culprit < j->size && (j->misaddressed >> prev & 1);
+}
+
+/* The group's own word, given by the box, for what nonsense of each kind is. */
+static unsigned reason_of(enum rf_nonsense kind)
+{
+	switch (kind) {
+	case RF_NONSENSE_OPCODE:
+		return RF_CTL_R_OPCODE;
+	case RF_NONSENSE_LENGTH:
+		return RF_CTL_R_LENGTH;
+	case RF_NONSENSE_ELEMENT:
+		return RF_CTL_R_ELEMENT;
+	case RF_NONSENSE_NAK:
+		return RF_CTL_R_NAK;
+	default:
+		return RF_CTL_R_NONE;
+	}
+}
+
+/* A NAK is said of the connection to whose data it is the answer. */
+static unsigned culprit_of(const struct judge *j, const struct rf_plan_event *e)
+{
+	unsigned victim = within(j, e->rank);
+
+	return e->nonsense == RF_NONSENSE_NAK ? (victim + j->size - 1) % j->size : victim;
+}
+
+/* The cause itself, as seen by a rank that nobody has told; not that another rank has given up. */
+static bool is_cause(const struct judge *j, const struct rf_rank *k)
+{
+	const struct rf_plan *p = j->p;
+	unsigned victim = within(j, p->victim);
+	const struct rf_plan_event *last = p->events ? &p->event[p->events - 1] : NULL;
+	bool about = k->culprit == victim;
+
+	switch (p->cause) {
+	case RF_PLAN_BY_CRASH:
+		return of_group(j, p->victim) && about &&
+		       (k->reason == RF_CTL_R_LEASE || k->reason == RF_CTL_R_MISSING_RANKS ||
+			k->error == RF_RANK_E_TRANSPORT);
+	case RF_PLAN_BY_RULE:
+		/* A JOIN that is repeated comes in by another port then: somebody else's, or one
+		 * that is taken. */
+		return of_group(j, p->victim) && about &&
+		       (k->error == RF_RANK_E_TRANSPORT || k->reason == RF_CTL_R_NO_LANES ||
+			k->reason == RF_CTL_R_RANK_TAKEN);
+	case RF_PLAN_BY_RESET:
+		return strstr(k->text, "reset") || k->reason == RF_CTL_R_RESET ||
+		       k->reason == RF_CTL_R_GROUP_UNKNOWN || k->reason == RF_CTL_R_MISSING_RANKS;
+	case RF_PLAN_BY_NONSENSE:
+		return of_group(j, p->victim) && last && k->reason == reason_of(last->nonsense) &&
+		       k->culprit == culprit_of(j, last);
+	case RF_PLAN_BY_FLIPS:
+		return k->error == RF_RANK_E_TRANSPORT && damaged_before(j, k->culprit);
+	default:
+		return false;
+	}
+}
+
+/* Another rank has ended the group, and for a reason that the plan gives. */
+static bool is_told(const struct judge *j, const struct rf_rank *k)
+{
+	const struct rf_rank *who;
+
+	if (k->reason != RF_CTL_R_ABORTED || k->culprit >= j->size)
+		return false;
+	who = rf_fabric_rank(j->f, j->first + k->culprit);
+	return who->state == RF_RANK_FAILED && is_cause(j, who);
+}
+
+const char *rf_plan_judge(const struct rf_plan *p, struct rf_fabric *f, unsigned rank,
+			  const struct rf_rank *k, uint32_t misaddressed)
+{
+	struct judge j = {.p = p, .f = f, .misaddressed = misaddressed};
+
+	j.size = p->cfg.groups > 1 ? p->cfg.ranks / p->cfg.groups : p->cfg.ranks;
+	j.first = rank - rank % j.size;
+	if (k->wrong)
+		return "wrong sums";
+	if (k->raw)
+		return "raw data came through";
+	if (k->state == RF_RANK_CRASHED)
+		return NULL;
+	if (k->state < RF_RANK_DONE)
+		return "still waits";
+	if (k->state == RF_RANK_DONE)
+		return k->done < p->operations ? "done with fewer operations than it was told"
+					       : NULL;
+	if (strlen(k->text) < 10)
+		return "failed without saying why";
+	if (p->cause == RF_PLAN_BY_NOTHING)
+		return "failed, and nothing in the plan explains it";
+	/* One that came too late for the others: nobody is there. */
+	if (k->life == 1 && rank == p->victim)
+		return NULL;
+	if (!is_cause(&j, k) && !is_told(&j, k))
+		return "failed, but that is not the cause that the plan gives";
+	return NULL;
+}

@@ -7,14 +7,26 @@ FORMAL_TARGETS += formal-spin
 
 $(eval $(call test,spin-window,tests/formal/spin/window.sh $(BUILD)))
 
-# One seed sets a whole run: `ringfold replay SEED` repeats it.
+# One seed sets a whole run: `ringfold replay SEED` repeats it. Three shapes of box; the small Verilated ones.
 $(eval $(call c_prog,ringfold-replay,host/tools/ringfold-replay.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
-REPLAY := $(BUILD)/bin/ringfold-replay
-$(eval $(call test,replay-model,$(REPLAY) --count 200 1,$(REPLAY)))
+REPLAY   := $(BUILD)/bin/ringfold-replay
+REPLAY_4 := $(REPLAY) --ports 4 --lanes 2 --width 64
+REPLAY_8 := $(REPLAY) --ports 8 --lanes 1 --width 512
+REPLAY_2 := $(REPLAY) --ports 2 --lanes 1 --width 64
+$(eval $(call test,replay-model,$(REPLAY_4) --count 600 --cover 1,$(REPLAY)))
+$(eval $(call test,replay-model-8,$(REPLAY_8) --count 300 10000 && $(REPLAY_2) --count 200 20000,$(REPLAY)))
+$(eval $(call test,replay-rtl,$(REPLAY_4) --engine rtl --count 5 1 && $(REPLAY_2) --engine rtl --count 10 90,$(REPLAY) $(call rtl_box,4,2,64) $(call rtl_box,2,1,64)))
+$(eval $(call test,replay-mutants,tests/sim/replay_mutants.sh $(REPLAY),$(REPLAY)))
+$(eval $(call test,replay-files,$(PYTHON) tests/sim/replay_files.py $(REPLAY) tests/check/frames.py,$(REPLAY) $(BUILD)/vl/box-p2-l1-w64-trace.so))
 
+# Fewer or more: make soak SOAK_MODEL=2000 SOAK_RTL=30 SOAK_JOBS=1
+SOAK_JOBS  ?= 2
+SOAK_MODEL ?= 20000
+SOAK_RTL   ?= 300
+half        = $(shell expr $(1) / 2)
 .PHONY: soak
-soak: $(REPLAY)
-	$(REPLAY) --count 10000 1000000
-	$(REPLAY) --ports 8 --count 10000 2000000
-	$(MAKE) $(BUILD)/vl/box-p4-l1-w512.so
-	$(REPLAY) --engine rtl --count 300 3000000
+soak: $(REPLAY) $(call rtl_box,4,2,64) $(call rtl_box,2,1,64)
+	$(REPLAY_4) --jobs $(SOAK_JOBS) --cover --count $(call half,$(SOAK_MODEL)) 1000000
+	$(REPLAY_8) --jobs $(SOAK_JOBS) --count $(call half,$(SOAK_MODEL)) 2000000
+	$(REPLAY_4) --jobs $(SOAK_JOBS) --engine rtl --count $(call half,$(SOAK_RTL)) 3000000
+	$(REPLAY_2) --jobs $(SOAK_JOBS) --engine rtl --count $(call half,$(SOAK_RTL)) 4000000

@@ -26,6 +26,7 @@ struct settings {
 	const char *wave;
 	const char *mutant_name;
 	enum rf_plan_mutant mutant;
+	const char *box_mutant;
 	bool verbose, cover, plan;
 };
 
@@ -36,6 +37,7 @@ struct report {
 	uint64_t frames, lost;
 	double virtual_s;
 	bool bad;
+	bool found; /* what the mutant is to be found by */
 };
 
 struct totals {
@@ -63,6 +65,38 @@ static bool find_engine(struct settings *s)
 	return false;
 }
 
+/* The model with one of its faults. */
+static enum rf_model_mutant box_mutant;
+
+static struct rf_engine *create_mutant(const struct rf_engine_cfg *cfg,
+				       const struct rf_engine_host *host, char *why, size_t room)
+{
+	struct rf_engine *e = rf_model_engine()->create(cfg, host, why, room);
+
+	if (e)
+		rf_model_set_mutant(e, box_mutant);
+	return e;
+}
+
+static bool find_box_mutant(struct settings *s)
+{
+	static struct rf_engine_ops ops;
+
+	if (!s->box_mutant)
+		return true;
+	for (unsigned m = 1; m < RF_MODEL_MUTANTS; m++)
+		if (strcmp(s->box_mutant, rf_model_mutant_name(m)) == 0)
+			box_mutant = (enum rf_model_mutant)m;
+	if (box_mutant == RF_MODEL_SOUND || strcmp(s->engine, "model") != 0) {
+		fprintf(stderr, "ringfold replay: the model has no mutant \"%s\"\n", s->box_mutant);
+		return false;
+	}
+	ops = *rf_model_engine();
+	ops.create = create_mutant;
+	s->shape.engine = &ops;
+	return true;
+}
+
 static void run(const struct settings *s, uint64_t seed, struct report *r)
 {
 	struct rf_plan p;
@@ -84,11 +118,14 @@ static void run(const struct settings *s, uint64_t seed, struct report *r)
 	r->virtual_s = (double)result.stats.cycles * 4e-9;
 	if (!r->bad)
 		return;
+	r->found = s->box_mutant ||
+		   (s->mutant && strstr(result.text, rf_plan_mutant_complaint(s->mutant)));
 	printf("seed %" PRIu64 ": %s\n    %s\n"
 	       "    again: ringfold replay --engine %s --ports %u --lanes %u --width %u%s%s "
-	       "--pcapng DIR%s %" PRIu64 "\n",
+	       "%s%s --pcapng DIR%s %" PRIu64 "\n",
 	       seed, result.text, plan, s->engine, s->shape.ports, s->shape.lanes, s->shape.width,
 	       s->mutant ? " --mutate " : "", s->mutant ? s->mutant_name : "",
+	       s->box_mutant ? " --box-mutant " : "", s->box_mutant ? s->box_mutant : "",
 	       strcmp(s->engine, "rtl") == 0 ? " --wave FILE" : "", seed);
 	fflush(stdout);
 }
@@ -125,7 +162,7 @@ static void work(const struct settings *s, unsigned number, int to, double begin
 		if (s->seconds && seconds_now() - begin > s->seconds)
 			break;
 		run(s, s->first + k, &r);
-		if (write(to, &r, sizeof(r)) != (ssize_t)sizeof(r))
+		if (write(to, &r, sizeof(r)) != (ssize_t)sizeof(r) || r.found)
 			break;
 	}
 }
@@ -254,7 +291,11 @@ int main(int argc, char **argv)
 		{RF_OPT_FLAG, "cover", 0, &s.cover, NULL,
 		 "fail where one of the things that runs may contain never happened", NULL},
 		{RF_OPT_STRING, "mutate", 0, &s.mutant_name, "NAME",
-		 "do something wrong that a check must find; list: names and complaints", NULL},
+		 "do something wrong that a check must find, and run until it is found; list: "
+		 "names",
+		 NULL},
+		{RF_OPT_STRING, "box-mutant", 0, &s.box_mutant, "NAME",
+		 "the model with that fault: runs until it is found", NULL},
 		{RF_OPT_STRING, "pcapng", 0, &s.pcapng, "DIR",
 		 "hosts.pcapng and box.pcapng of the last run go there", NULL},
 		{RF_OPT_STRING, "wave", 0, &s.wave, "FILE", "waveform of the last run (rtl)", NULL},
@@ -294,6 +335,8 @@ int main(int argc, char **argv)
 	}
 	if (!find_engine(&s))
 		return RF_EXIT_SKIPPED;
+	if (!find_box_mutant(&s))
+		return RF_EXIT_USAGE;
 	well = s.count == 1 ? run_one(&s, &t) : run_all(&s, &t);
 	if (s.plan)
 		return RF_EXIT_GOOD;

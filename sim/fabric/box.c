@@ -33,7 +33,9 @@ struct rf_box {
 	uint64_t fw_at;    /* cycle at which firmware wants to run */
 	uint64_t fw_after; /* cycle before which an interrupt is not looked at */
 	uint32_t epoch;
+	unsigned lives;
 	uint32_t moved; /* hardware groups that stand at the index where they are to begin */
+	char wave[300]; /* of an engine behind a reset */
 	uint64_t cycles_before; /* of engines before a reset */
 	uint64_t evaluated_before;
 };
@@ -200,6 +202,7 @@ struct rf_box *rf_box_create(struct rf_fabric *f, char *why, size_t room)
 	b->cfg.waveform = cfg->wave;
 	b->period = PS_PER_SEC_KHZ / b->cfg.clock_khz;
 	b->fifo = (uint64_t)cfg->mac_fifo * 8 * UINT64_C(1000000000000) / cfg->rate;
+	b->lives = 1;
 	b->epoch = (uint32_t)(cfg->seed & 0xffffff) + 1;
 	if (start(b, why, room) != 0) {
 		free(b);
@@ -228,6 +231,11 @@ void rf_box_reset(struct rf_box *b)
 	rf_sim_fw_stop(b->fw);
 	b->fw = NULL;
 	b->base = b->f->now;
+	/* Each life of the box has a waveform of its own. */
+	if (b->f->cfg.wave) {
+		snprintf(b->wave, sizeof(b->wave), "%s.%u", b->f->cfg.wave, ++b->lives);
+		b->cfg.waveform = b->wave;
+	}
 	if (start(b, why, sizeof(why)) != 0)
 		rf_fabric_fail(b->f, why);
 }

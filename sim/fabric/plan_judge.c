@@ -1,4 +1,5 @@
 /* What must be true of one rank whatever happened, and which errors a plan explains. */
+#include <stdio.h>
 #include <string.h>
 
 #include "proto/rf_ctl.h"
@@ -56,6 +57,25 @@ static unsigned culprit_of(const struct judge *j, const struct rf_plan_event *e)
 	return e->nonsense == RF_NONSENSE_NAK ? (victim + j->size - 1) % j->size : victim;
 }
 
+/*
+ * What a rank says whose packets pass the box by, or whom those of another one miss. A rank that is
+ * not asked for repeats is not acknowledged by the next one: both are named. A JOIN that is
+ * repeated comes in by another port: somebody else's, or one that is taken.
+ */
+static bool is_rule(const struct judge *j, const struct rf_rank *k, unsigned victim)
+{
+	char both[40];
+
+	if (k->reason == RF_CTL_R_NO_LANES) {
+		snprintf(both, sizeof(both), "ranks %u and", victim);
+		return k->culprit == victim || strstr(k->text, both);
+	}
+	if (k->error == RF_RANK_E_TRANSPORT)
+		return k->culprit == victim || k->culprit == (victim + 1) % j->size;
+	return k->culprit == victim &&
+	       (k->reason == RF_CTL_R_RANK_TAKEN || k->reason == RF_CTL_R_LEASE);
+}
+
 /* The cause itself, as seen by a rank that nobody has told; not that another rank has given up. */
 static bool is_cause(const struct judge *j, const struct rf_rank *k)
 {
@@ -70,11 +90,7 @@ static bool is_cause(const struct judge *j, const struct rf_rank *k)
 		       (k->reason == RF_CTL_R_LEASE || k->reason == RF_CTL_R_MISSING_RANKS ||
 			k->error == RF_RANK_E_TRANSPORT);
 	case RF_PLAN_BY_RULE:
-		/* A JOIN that is repeated comes in by another port then: somebody else's, or one
-		 * that is taken. */
-		return of_group(j, p->victim) && about &&
-		       (k->error == RF_RANK_E_TRANSPORT || k->reason == RF_CTL_R_NO_LANES ||
-			k->reason == RF_CTL_R_RANK_TAKEN);
+		return of_group(j, p->victim) && is_rule(j, k, victim);
 	case RF_PLAN_BY_RESET:
 		return strstr(k->text, "reset") || k->reason == RF_CTL_R_RESET ||
 		       k->reason == RF_CTL_R_GROUP_UNKNOWN || k->reason == RF_CTL_R_MISSING_RANKS;

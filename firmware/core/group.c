@@ -296,7 +296,7 @@ static struct place where(struct rf_fw *fw, const struct rf_fw_group *g,
 const struct rf_fw_member *rf_fw_group_lost(struct rf_fw *fw, struct rf_fw_group *g,
 					    const struct rf_fw_member *m)
 {
-	const struct rf_fw_member *p;
+	const struct rf_fw_member *p, *left = NULL;
 	struct place own;
 
 	if (!g->live || (m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE)) != 0)
@@ -312,11 +312,15 @@ const struct rf_fw_member *rf_fw_group_lost(struct rf_fw *fw, struct rf_fw_group
 			continue;
 		its = where(fw, g, p);
 		/* It acknowledges no more, it asks for no more repeats, it sends no more. */
-		if ((receiver && own.una != own.next) || (sender && its.una != its.next) ||
-		    ((own.next - its.next) & 0xffffffu) - 1u < 0x7fffffu)
+		if (!(receiver && own.una != own.next) && !(sender && its.una != its.next) &&
+		    ((own.next - its.next) & 0xffffffu) - 1u >= 0x7fffffu)
+			continue;
+		/* One that has left may be silent: it is named where nobody else is to blame. */
+		if (!(p->flags & RF_CTL_RANK_LEFT))
 			return p;
+		left = left ? left : p;
 	}
-	return NULL;
+	return left;
 }
 
 static void leases(struct rf_fw *fw, struct rf_fw_group *g)

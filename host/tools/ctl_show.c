@@ -9,7 +9,13 @@
 
 void ctl_number(json_t *object, const char *name, uint64_t value)
 {
-	json_object_set_new(object, name, json_integer((json_int_t)value));
+	char digits[24];
+
+	/* What JSON's readers would take for another number is told in digits. */
+	snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	json_object_set_new(object, name,
+			    value > INT64_MAX ? json_string(digits)
+					      : json_integer((json_int_t)value));
 }
 
 /* Prints an object: JSON, or a line for each member. */

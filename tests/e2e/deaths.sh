@@ -6,10 +6,21 @@ rank=$tests/e2e_rank
 
 # one more port of the switch, for the operator
 spare=net_memif0,role=client,id=0,socket=$dir/spare.sock,socket-abstract=no
+
+# Returns when a group is ready and has been at work for a moment.
+in_the_middle() {
+	local _
+	for _ in $(seq 60); do
+		RF_RANK=9 RF_IP=10.0.0.99 RF_DEVICE=$spare "$bin/ringfold-ctl" groups 2> /dev/null | grep -q ready && break
+		sleep 0.1
+	done
+	sleep 0.5
+}
+
 box_start --port spare=memif:$dir/spare.sock --lease 3s
 # killed outright
 for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
-sleep 1.5
+in_the_middle
 kill -KILL "${pid[1]}"
 rank_wait 1
 start=$SECONDS
@@ -29,7 +40,7 @@ box_stop
 box_start --port spare=memif:$dir/spare.sock --lease 3s
 echo --unordered > "$seen/options"
 for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
-sleep 1.5
+in_the_middle
 RF_RANK=9 RF_IP=10.0.0.99 RF_DEVICE=$spare "$bin/ringfold-ctl" reset > "$dir/ctl.out" 2>&1
 check "ringfold ctl reset" test $? = 0
 for r in 0 1 2; do
@@ -44,7 +55,7 @@ box_stop
 box_start --port spare=memif:$dir/spare.sock --lease 3s
 # a rank that stops for longer than its lease
 for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
-sleep 1.5
+in_the_middle
 kill -STOP "${pid[1]}"
 start=$SECONDS
 for r in 0 2; do
@@ -57,10 +68,23 @@ kill -CONT "${pid[1]}"
 rank_wait 1
 check "... and rank 1 hears when it wakes up" test $? -ge 10
 
+# the same while the group drains: one has left, one stops, the last one waits for what will not come
+for r in 0 1 2; do RF_TIMEOUT=20000 rank_start $r "$rank" drain; done
+start=$SECONDS
+rank_wait 2
+check "rank 1 stopped behind a rank that left: rank 2 ends with RANK_LOST" test $? = 18
+check "... and says who" says 2 "rank 1"
+check "... soon after the lease of 3 s" test $((SECONDS - start)) -le 9
+kill -CONT "${pid[1]}"
+rank_wait 1
+check "... and rank 1 hears when it wakes up" test $? -ge 10
+rank_wait 0
+check "... rank 0 has what it wanted" test $? = 0
+
 # the box itself
 echo --torn > "$seen/options"
 for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
-sleep 1.5
+in_the_middle
 kill -KILL "$box"
 wait "$box" 2> /dev/null
 box=

@@ -14,9 +14,13 @@
  *	                    that of the beginning, or the newest
  *	rank twice          several groups one after another and two at once
  *	rank exit           rank 0 exits without leaving
+ *	rank drain          rank 0 leaves, rank 1 stops, the others call once more
+ *	rank slow MS        rank 1 calls so much later than the others, four times; rank 0 asks the
+ *box who was last, now and then
  *
  * Exit codes: 0 good, 10 - status for an error of the library (11: RF_ERR_INVALID), 3 wrong data.
  */
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,6 +224,54 @@ static int bits(struct rf_group *g, double seconds, bool newest)
 	return ret;
 }
 
+static int ask_who(struct rf_group *g, struct rf_stragglers *s)
+{
+	*s = (struct rf_stragglers){.size = sizeof(*s)};
+	return say(rf_group_stragglers(g, s));
+}
+
+/* The four long lags are rank 1's, each of them in its bin; whether it is named meanwhile. */
+static int slow(struct rf_group *g, double seconds)
+{
+	struct rf_request *request;
+	struct rf_stragglers s;
+	uint32_t in[2] = {1, 2}, out[2];
+	uint64_t sum = 0;
+	unsigned int k;
+	int ret = 0;
+
+	for (k = 0; k < 4 && !ret; k++) {
+		if (rank == 1)
+			usleep((unsigned int)(seconds * 1e6));
+		ret = say(rf_iallreduce(g, in, out, 2, &request));
+		if (rank == 0 && !ret) {
+			usleep((unsigned int)(seconds * 0.9e6));
+			ret = ask_who(g, &s);
+			if (!ret && (s.awaited != 1 || s.awaited_ms < 100))
+				fprintf(stderr, "rank 0: round %u: rank %d is awaited for %u ms\n",
+					k, s.awaited, s.awaited_ms);
+			else if (!ret)
+				printf("rank 1 is awaited\n");
+		}
+		if (!ret)
+			ret = say(rf_wait(request, (unsigned int)-1));
+	}
+	if (rank != 0 || ret)
+		return ret;
+	usleep(300000);
+	ret = ask_who(g, &s);
+	if (ret)
+		return ret;
+	for (k = 0; k < RF_LAG_BINS; k++)
+		sum += s.bin[k];
+	printf("%u ranks, %llu measurements, rank 1 was the last %u times, by %u us at most\n",
+	       s.ranks, (unsigned long long)s.measurements, s.rank[1].times, s.rank[1].most_us);
+	if (s.ranks != ranks || s.measurements != sum || s.rank[1].times < 4 ||
+	    s.rank[1].most_us < seconds * 0.7e6 || s.sum_us < 4 * seconds * 0.7e6)
+		return -3;
+	return 0;
+}
+
 static int run(const char *mode, double seconds, const char *file, bool newest)
 {
 	enum rf_type type = (strcmp(mode, "type") == 0 && rank == 0) || strcmp(mode, "bits") == 0
@@ -255,6 +307,13 @@ static int run(const char *mode, double seconds, const char *file, bool newest)
 		ret = waits(g, seconds);
 	} else if (strcmp(mode, "abort1") == 0) {
 		ret = aborts(g, seconds);
+	} else if (strcmp(mode, "slow") == 0) {
+		ret = slow(g, seconds);
+	} else if (strcmp(mode, "drain") == 0 && rank > 0) {
+		usleep(500000);
+		if (rank == 1)
+			raise(SIGSTOP);
+		ret = reduce(g, COUNT, 1);
 	} else if (rank == 0) {
 		usleep(300000);
 		if (strcmp(mode, "exit") == 0)

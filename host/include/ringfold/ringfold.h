@@ -311,13 +311,39 @@ int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
  */
 int rf_group_destroy(struct rf_group *group);
 
+#define RF_RANKS_MAX 128u /* 8 ports of 16 lanes */
+#define RF_LAG_BINS 28u
+
+/* Who is last, as the box has seen it; see rf_group_stragglers(). */
+struct rf_stragglers {
+	size_t size; /* sizeof(struct rf_stragglers), set by the caller */
+	unsigned int ranks;
+	int awaited;             /* the rank that the others wait for now; -1: nobody */
+	unsigned int awaited_ms; /* and for how long */
+	uint64_t measurements;   /* indexes of which the box has measured who came last */
+	uint64_t sum_us;         /* all of them: by how much the last rank came behind the first */
+	/* How many were below 1 us (bin 0), from 2^(k-1) to below 2^k us (bin k). */
+	uint64_t bin[RF_LAG_BINS];
+	struct {
+		uint32_t times;   /* measurements in which this rank was the last */
+		uint32_t most_us; /* by how much at most */
+	} rank[RF_RANKS_MAX];
+};
+
+/*
+ * Asks the box which rank completes last, and by how much, since the group was made; any rank may
+ * ask at any time. Lags of a second and more are all in it, shorter ones are samples: one index of
+ * one group at a time. Source: docs/firmware.md, "Who is last". Errors: RF_ERR_INVALID (also for a
+ * group that does without the box), RF_ERR_BOX_SILENT, RF_ERR_BOX_REFUSED (it has forgotten the
+ * group).
+ */
+int rf_group_stragglers(struct rf_group *group, struct rf_stragglers *stragglers);
+
 /* Where a rank stands in the box. */
 struct rf_rank_place {
 	unsigned int port;
 	unsigned int lane;
 };
-
-#define RF_RANKS_MAX 128u /* 8 ports of 16 lanes */
 
 /* The order in which a group adds: with it and the inputs everyone can compute the same bits. */
 struct rf_order {

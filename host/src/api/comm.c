@@ -13,6 +13,8 @@
 
 /* Bytes that every rank tells the others: MAC, IP, MTU, schedule, timeout. */
 #define CARD 24u
+/* Of a job's number that is drawn here: readers of JSON know whole numbers up to 2^53 only. */
+#define JOB_BITS 53
 
 #define CONFIG(config, member, absent)                                                             \
 	((config) && (config)->size >= offsetof(struct rf_comm_config, member) +                   \
@@ -230,8 +232,10 @@ static int comm_meet(struct rf_comm *comm, const struct comm_settings *s, char *
 	int ret = RF_OK;
 
 	comm->job = s->job;
-	while (comm->rank == 0 && !comm->job)
+	while (comm->rank == 0 && !comm->job) {
 		rf_random(&comm->job, sizeof(comm->job));
+		comm->job >>= 64 - JOB_BITS;
+	}
 	if (comm->rank == 0)
 		ret = rf_store_serve(s->root, (unsigned int)s->port, comm->ranks, comm->job,
 				     &comm->server, why, room);

@@ -1,0 +1,101 @@
+/*
+ * Who is last: the box's LAG page, asked for by the caller of the API.
+ */
+#include "host/src/api/api.h"
+
+#include <string.h>
+
+/* The client gives a question up after its own time; this is behind it. */
+#define ANSWER_NS (7000 * NS_PER_MS)
+
+_Static_assert(RF_LAG_BINS == RF_CTL_LAG_BINS, "the box's bins are the caller's");
+
+static bool asking(const struct rf_group *g)
+{
+	return g->behind.asking || rf_client_query(&g->client) == RF_CLIENT_Q_WAITING;
+}
+
+/* Asks from one rank on. The lock is released meanwhile, so others may ask as well: then again. */
+static int ask(struct rf_group *g, unsigned int first, const struct rf_ctl_lag_page **page)
+{
+	struct rf_ctl_status_req req = {.page = RF_CTL_PAGE_LAG, .index = (uint16_t)first};
+	struct rf_context *ctx = g->comm->ctx;
+	uint64_t until = rf_now() + ANSWER_NS;
+	const struct rf_ctl_reply *reply;
+
+	for (;;) {
+		while (asking(g))
+			if (!rf_sleep(ctx, until))
+				goto silent;
+		if (rf_client_status(&g->client, &req, rf_now()) != 0)
+			goto silent;
+		ctx->io->ops->wake(ctx->io);
+		while (rf_client_query(&g->client) == RF_CLIENT_Q_WAITING)
+			if (!rf_sleep(ctx, until))
+				goto silent;
+		reply = rf_client_answer(&g->client);
+		if (!reply)
+			goto silent;
+		if (reply->result == RF_CTL_FAILED)
+			return rf_fail(ctx, RF_ERR_BOX_REFUSED, "who is last: %s",
+				       rf_ctl_reason_text(reply->u.failed.reason));
+		if (reply->result == RF_CTL_PAGE && reply->page == RF_CTL_PAGE_LAG)
+			break;
+	}
+	*page = &reply->u.lag;
+	return RF_OK;
+silent:
+	return rf_fail(ctx, RF_ERR_BOX_SILENT, "the box was asked who is last and does not answer");
+}
+
+static void take(struct rf_stragglers *s, const struct rf_ctl_lag_page *page)
+{
+	s->ranks = page->ranks;
+	s->awaited = page->awaited == RF_CTL_NO_RANK ? -1 : page->awaited;
+	s->awaited_ms = page->awaited_ms;
+	s->sum_us = page->sum_us;
+	s->measurements = 0;
+	for (unsigned int k = 0; k < page->bins; k++) {
+		s->bin[k] = page->bin[k];
+		s->measurements += page->bin[k];
+	}
+	for (unsigned int k = 0; k < page->count && page->first + k < RF_RANKS_MAX; k++) {
+		s->rank[page->first + k].times = page->rank[k].times;
+		s->rank[page->first + k].most_us = page->rank[k].most_us;
+	}
+}
+
+int rf_group_stragglers(struct rf_group *group, struct rf_stragglers *stragglers)
+{
+	struct rf_context *ctx = group->comm->ctx;
+	const struct rf_ctl_lag_page *page = NULL;
+	struct rf_stragglers s = {0};
+	size_t size = stragglers ? stragglers->size : 0;
+	unsigned int next = 0;
+	int ret;
+
+	if (size < sizeof(size))
+		return rf_fail_unlocked(ctx, RF_ERR_INVALID,
+					"stragglers.size is not set: sizeof(struct rf_stragglers)");
+	rf_lock(ctx);
+	ret = group->have_client ? RF_OK
+				 : rf_fail(ctx, RF_ERR_INVALID,
+					   "this group does without the box: nobody measures it");
+	ctx->outstanding++;
+	while (!ret) {
+		ret = ask(group, next, &page);
+		if (ret)
+			break;
+		take(&s, page);
+		next = page->first + page->count;
+		if (page->count == 0 || next >= page->ranks)
+			break;
+	}
+	ctx->outstanding--;
+	rf_unlock(ctx);
+	if (ret)
+		return ret;
+	s.size = size;
+	memcpy(stragglers, &s, size < sizeof(s) ? size : sizeof(s));
+	return RF_OK;
+}

@@ -153,7 +153,7 @@ def icrc(_):
             x.send(frame[:-1] + bytes([frame[-1] ^ 1]))
             time.sleep(1)
         counted = a.counters()["rcvd_pkts"]
-        lab.box_end()
+        check_box(lab)
         came = capture.delivered(lab.file("hosts.pcapng"), "g0")
         check(f"two frames past the box, one with a wrong ICRC: {came} delivered, {counted} received", (came, counted) == (2, 1))
 

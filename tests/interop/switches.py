@@ -21,7 +21,6 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import capture
-from capture import frames
 
 BIN = os.path.join(os.environ.get("BUILD", "build"), "bin")
 INSIDE = "RF_SWITCHES_INSIDE"

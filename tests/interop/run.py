@@ -36,7 +36,7 @@ def ring(guests, command, env="", seconds=120, own=None):
 
 @case
 def foreign(_):
-    """ping, TCP, ibv_rc_pingpong, perftest, rping through the box with no group, then beside a grouped job."""
+    """ping, TCP, ibv_rc_pingpong, perftest, rping through the box, with no group."""
     with Lab("foreign") as lab:
         lab.box(2)
         a, b = lab.boot(2, mtu=4200)

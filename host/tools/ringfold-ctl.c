@@ -4,6 +4,7 @@
  */
 #include "host/tools/ctl.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,19 @@ static int run(struct ctl *c, int (*command)(struct ctl *c))
 	return rc;
 }
 
+/* --watch alone is once a second. */
+static void default_watch(int argc, char **argv)
+{
+	static char once_a_second[] = "--watch=1s";
+
+	for (int i = 1; i < argc; i++) {
+		bool time = i + 1 < argc && isdigit((unsigned char)argv[i + 1][0]);
+
+		if (strcmp(argv[i], "--watch") == 0 && !time)
+			argv[i] = once_a_second;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static struct ctl c = {.timeout = UINT64_C(5000000000),
@@ -222,8 +236,8 @@ int main(int argc, char **argv)
 		 "counters: of this port of the box alone", NULL},
 		{RF_OPT_TIME, "timeout", 0, &c.timeout, "TIME",
 		 "how long the box may take; wait: how long nothing may move", NULL},
-		{RF_OPT_TIME, "watch", 'w', &c.watch, "TIME", "again and again, so often; 0s: once",
-		 NULL},
+		{RF_OPT_TIME, "watch", 'w', &c.watch, "TIME",
+		 "again and again, so often (without TIME: once a second); 0s: once", NULL},
 		{RF_OPT_FLAG, "json", 0, &c.json, NULL, "answers as JSON", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
@@ -260,7 +274,10 @@ int main(int argc, char **argv)
 		.opts = opts,
 	};
 	const struct command *command;
-	int n = rf_opt_parse(&page, argc, argv);
+	int n;
+
+	default_watch(argc, argv);
+	n = rf_opt_parse(&page, argc, argv);
 
 	if (n == -1)
 		return RF_EXIT_GOOD;

@@ -267,7 +267,7 @@ static int slow(struct rf_group *g, double seconds)
 	printf("%u ranks, %llu measurements, rank 1 was the last %u times, by %u us at most\n",
 	       s.ranks, (unsigned long long)s.measurements, s.rank[1].times, s.rank[1].most_us);
 	if (s.ranks != ranks || s.measurements != sum || s.rank[1].times < 4 ||
-	    s.rank[1].most_us < seconds * 0.7e6 || s.sum_us < 4 * seconds * 0.7e6)
+	    s.rank[1].most_us < seconds * 0.7e6 || (double)s.sum_us < 4 * seconds * 0.7e6)
 		return -3;
 	return 0;
 }

@@ -28,7 +28,7 @@ WHOLE = [("%d ports, %s" % (p, "all types" if h else "32-bit types"), {"PORTS": 
 NETREDUCE = "NetReduce (Liu et al., arXiv 2009.09736) gives 109,025 LUT, 167,554 FF and 993 BRAM for six ports"
 # Name, module, parameters (small enough for 7,680 cells).
 SPEED = [("rf_fp_alu", "rf_fp_alu", {}), ("rf_crc, 128 bits", "rf_crc", {"WIDTH": 128}),
-         ("rf_ledger, 2 ports, 2 groups", "rf_ledger", {"PORTS": 2, "GROUPS": 2, "GW": 1, "PW": 1})]
+         ("rf_ledger, 2 ports, 2 groups, 32 slots", "rf_ledger", {"PORTS": 2, "GROUPS": 2, "GW": 1, "PW": 1, "HDR_AW": 5})]
 
 
 def read_all(top, parameters):

@@ -3,7 +3,7 @@
 
 PLANNER_SRC := $(addprefix planner/,topology.c topology_json.c textline.c generate.c plan.c plan_json.c plan_write.c verify.c \
   fluid.c chunks.c canon.c)
-PLANNER_SRC += $(addprefix planner/,lp.c graph.c master.c steiner.c arbor.c pack.c scheme.c ring.c rack.c servers.c \
+PLANNER_SRC += $(addprefix planner/,lp.c graph.c master.c steiner.c arbor.c search.c pack.c scheme.c ring.c rack.c servers.c \
   atp.c best.c grid.c inart.c inart_exact.c forestcoll.c exact.c quantise.c relax.c)
 PLANNER_LDLIBS := -lClp -ljansson -lm
 

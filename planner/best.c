@@ -10,8 +10,9 @@
 #include "planner/schemes.h"
 
 #define SEED_WORKERS 48 /* workers up to which all other schemes are looked at */
-#define FEW 1e-9        /* what fewer trees may cost, relative */
-#define FEW_LOSS 2e-3   /* the same where they are whole chunk classes */
+#define FEW_WORKERS 2000
+#define FEW 1e-9      /* what fewer trees may cost, relative */
+#define FEW_LOSS 2e-3 /* the same where they are whole chunk classes */
 
 /* Whole classes; 0 where nothing is left to measure. */
 static double in_classes(const struct topology *t, struct plan *p, int chunks)
@@ -82,6 +83,13 @@ static bool is_worth_it(const struct scheme *s, bool small)
 	       s->make != scheme_forestcoll;
 }
 
+/* Whether anything could still be better, and there is time to look. */
+static bool is_open(const struct pack *p)
+{
+	return p->value < p->enough * (1 - FEW) &&
+	       !(p->exact && p->value >= p->bound * (1 - FEW)) && clock_seconds() < p->deadline;
+}
+
 /*
  * Adds the trees of schemes whose plans are better than the packing: none of them is then. Where
  * pricing is exact there are none such. Not done beforehand, as their trees are deep. Returns
@@ -120,7 +128,7 @@ static void take_single(struct pack *p, const struct scheme_options *o)
 	struct scheme_options plain = *o;
 
 	plain.chunks = 0;
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 4 && clock_seconds() < p->deadline - 0.5 * p->seconds; i++) {
 		struct plan *other = scheme_run_ordered(scheme_find(names[i]), p->t, &plain, NULL);
 
 		for (int k = 0; other && k < other->trees && other->trees <= p->t->boxes; k++)
@@ -135,10 +143,14 @@ SCHEME(best)
 	struct plan *plan = NULL;
 
 	p.seconds = o->seconds;
-	p.enough = bound_cut(t, o->reduce_only);
 	pack_begin(&p);
-	take_single(&p, o);
-	if (pack_run(&p) == 0 && (!take_better(&p, o) || pack_run(&p) == 0))
+	p.enough = bound_cut(t, o->reduce_only);
+	/* Of many workers the trees of other schemes take longer than this one, which is often
+	 * enough.
+	 */
+	if (t->workers <= FEW_WORKERS || pack_glance(&p) != 0 || is_open(&p))
+		take_single(&p, o);
+	if (pack_run(&p) == 0 && (!is_open(&p) || !take_better(&p, o) || pack_run(&p) == 0))
 		plan = finish(&p, "best", o, e);
 	else
 		topo_refuse(e, -1, -1, "best: nothing connects the workers");

@@ -3,6 +3,7 @@
  */
 #include "planner/master.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,25 +187,59 @@ void plan_copy_tree(struct plan *to, const struct plan *from, int tree, double s
 /* --- few trees ----------------------------------------------------------------------------------
  */
 
-/* The one tree that alone is as good as all, or -1. */
+static bool is_enough(struct master *m, int tree, double wanted)
+{
+	double worst = 0;
+
+	tree_load_find(m->t, m->pool, tree, m->scratch, &m->load);
+	for (int i = 0; i < m->load.n; i++) {
+		int row = m->load.row[i];
+		double limit = row < 2 * m->t->links ? topo_arc_capacity(m->t, row)
+						     : m->t->node[row - 2 * m->t->links].processing;
+
+		worst = fmax(worst, m->load.count[i] / limit);
+	}
+	return worst * wanted <= 1;
+}
+
+static int count_steps(const struct master *m, int tree)
+{
+	struct plan *p = make_plan("one");
+	struct plan_load load;
+	int steps = INT_MAX;
+
+	p->reduce_only = m->pool->reduce_only;
+	plan_copy_tree(p, m->pool, tree, 1);
+	if (plan_measure(m->t, p, &load, NULL) == 0) {
+		steps = load.steps;
+		plan_load_free(&load);
+	}
+	plan_free(p);
+	return steps;
+}
+
+#define SINGLES_MOST 40 /* of which the shallowest is taken */
+
+/* The one tree that alone is as good as all, the shallowest of such; or -1. */
 static int find_single(struct master *m, double wanted)
 {
-	for (int k = 0; k < m->columns; k++) {
-		double worst = 0;
+	int least = INT_MAX;
+	int best = -1;
+	int seen = 0;
 
-		tree_load_find(m->t, m->pool, k, m->scratch, &m->load);
-		for (int i = 0; i < m->load.n; i++) {
-			int row = m->load.row[i];
-			double limit = row < 2 * m->t->links
-					       ? topo_arc_capacity(m->t, row)
-					       : m->t->node[row - 2 * m->t->links].processing;
+	for (int k = m->columns - 1; k >= 0 && seen < SINGLES_MOST; k--) {
+		int steps;
 
-			worst = fmax(worst, m->load.count[i] / limit);
-		}
-		if (worst * wanted <= 1)
-			return k;
+		if (!is_enough(m, k, wanted))
+			continue;
+		seen++;
+		steps = count_steps(m, k);
+		if (best >= 0 && steps > least)
+			continue;
+		best = k;
+		least = steps;
 	}
-	return -1;
+	return best;
 }
 
 #define TRIES_MOST 100

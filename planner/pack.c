@@ -1,8 +1,7 @@
 /*
- * Packing trees. Where every link has the same capacity both ways and nothing limits merging, a
- * tree that goes up and down the same links is as good as any (the proof is in docs/planner.md):
- * links have one price and the search is for a spanning tree. Elsewhere the way up and the way
- * down are searched for one by one, for every root.
+ * Packing trees: rounds of the linear program and of the search for trees that are cheaper under
+ * its prices. That mirrored trees are as good as any where links are alike both ways is proven in
+ * docs/planner.md.
  */
 #include "planner/pack.h"
 
@@ -10,43 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/arbor.h"
-#include "planner/steiner.h"
+#include "planner/search.h"
 
-#define EXHAUSTIVE 12  /* optional nodes up to which every subset is tried */
-#define WORK_MOST 3e6  /* steps of a search that looks at everything, both ways */
-#define DENSE_MOST 160 /* terminals up to which arborescences are searched for */
 #define GAP 1e-9       /* relative, at which value and bound are the same */
 #define GAP_LARGE 1e-4 /* the same where not every tree can be looked at anyway */
 #define PROVE_LINKS 60 /* links up to which the dual bound is wanted in any case */
 #define WARM_ROUNDS 200
-#define WARM_STEP 0.3
-#define WARM_PART 0.2 /* of the time */
-#define ROOTS_DENSE 6 /* roots for which arborescences are tried in one round */
-
-struct search {
-	struct pack *p;
-	struct master *m;
-	const struct topology *t;
-	struct steiner *s;
-	struct arbor *a; /* NULL: one price of a link is enough, or the topology is too large */
-	double *link;
-	bool symmetric;
-	bool affordable;    /* looking at every tree */
-	double *arc, *node; /* prices of this round */
-	double *center_arc, *center_node;
-	double center; /* the bound that they give, as far as the search went */
-	int *root;
-	int roots;
-	int turn;
-	bool *in_up, *in_down;
-	double deadline;
-};
+#define WARM_MANY 1000 /* the same where trees cost next to nothing */
+#define WARM_PART 0.2  /* of the time */
+#define TIME_PART 0.85 /* of the time; the rest is for choosing few trees */
 
 void pack_begin(struct pack *p)
 {
 	p->m = master_new(p->t);
 	p->m->pool->reduce_only = p->reduce_only;
+	p->deadline = clock_seconds() + TIME_PART * p->seconds;
 	p->value = 0;
 	p->bound = INFINITY;
 	p->exact = false;
@@ -61,281 +38,8 @@ void pack_end(struct pack *p)
 	free(p->node_price);
 }
 
-static bool has_one_price(const struct pack *p)
-{
-	const struct topology *t = p->t;
-
-	if (p->reduce_only)
-		return false;
-	for (int i = 0; i < t->links; i++)
-		if (t->link[i].capacity[0] != t->link[i].capacity[1])
-			return false;
-	for (int i = 0; i < t->nodes; i++) {
-		const struct topo_node *n = &t->node[i];
-		bool may = (n->kind == TOPO_HOST && n->worker) ||
-			   (p->merging && (n->kind == TOPO_BOX || n->server));
-
-		if (may && !isinf(n->processing))
-			return false;
-	}
-	return true;
-}
-
-static void find_roots(struct search *x)
-{
-	const struct topology *t = x->t;
-
-	x->root = room((size_t)t->nodes, sizeof(int));
-	x->roots = 0;
-	if (x->p->reduce_only) {
-		x->roots = plan_roots(t, x->root);
-		return;
-	}
-	memcpy(x->root, t->worker, (size_t)t->workers * sizeof(int));
-	memcpy(x->root + t->workers, x->s->optional, (size_t)x->s->options * sizeof(int));
-	x->roots = t->workers + x->s->options;
-}
-
-static void search_begin(struct search *x, struct pack *p)
-{
-	size_t arcs = (size_t)p->t->links * 2;
-	size_t nodes = (size_t)p->t->nodes;
-	double n, all;
-
-	*x = (struct search){.p = p, .m = p->m, .t = p->t};
-	x->s = steiner_new(p->t, p->merging);
-	x->symmetric = has_one_price(p);
-	x->link = room((size_t)p->t->links, sizeof(double));
-	x->arc = room(arcs, sizeof(double));
-	x->node = room(nodes, sizeof(double));
-	x->center_arc = room(arcs, sizeof(double));
-	x->center_node = room(nodes, sizeof(double));
-	x->center = INFINITY;
-	x->in_up = room(nodes, sizeof(bool));
-	x->in_down = room(nodes, sizeof(bool));
-	find_roots(x);
-	n = p->t->workers + x->s->options;
-	all = ldexp(1, x->s->options) * (x->symmetric ? p->t->links * 8.0 : x->roots * n * n * 2);
-	x->affordable = x->s->options <= EXHAUSTIVE && all <= WORK_MOST * (x->symmetric ? 10 : 1);
-	if (!x->symmetric && n <= DENSE_MOST)
-		x->a = arbor_new(p->t, x->s->optional, x->s->options);
-	x->affordable = x->affordable && (x->symmetric || x->a);
-	x->deadline = clock_seconds() + p->seconds;
-}
-
-static void search_end(struct search *x)
-{
-	steiner_free(x->s);
-	arbor_free(x->a);
-	free(x->link);
-	free(x->arc);
-	free(x->node);
-	free(x->center_arc);
-	free(x->center_node);
-	free(x->root);
-	free(x->in_up);
-	free(x->in_down);
-}
-
-/* --- trees of one price ------------------------------------------------------------------------
- */
-
-static void emit_both(struct search *x)
-{
-	int root = x->t->worker[0];
-
-	if (plan_add_tree(x->m->pool, root, 1) != 0)
-		more_room(NULL, SIZE_MAX, 1);
-	steiner_emit(x->s, x->m->pool, root, false);
-	if (plan_mirror(x->m->pool) != 0)
-		more_room(NULL, SIZE_MAX, 1);
-}
-
-static double search_links(struct search *x, bool all)
-{
-	double cost;
-
-	for (int i = 0; i < x->t->links; i++)
-		x->link[i] = x->arc[2 * i] + x->arc[2 * i + 1];
-	x->s->link = x->link;
-	x->s->node = NULL;
-	cost = steiner_search(x->s, all ? EXHAUSTIVE : 0);
-	if (!isinf(cost))
-		emit_both(x);
-	return cost;
-}
-
-/* --- trees of two ways --------------------------------------------------------------------------
- */
-
-/* Which optional nodes are worth it, judged by mean prices; the spanning tree is s's. */
-static void guess(struct search *x, const double *node, bool *in)
-{
-	for (int i = 0; i < x->t->links; i++)
-		x->link[i] = x->arc[2 * i] + x->arc[2 * i + 1];
-	x->s->link = x->link;
-	x->s->node = node;
-	steiner_search(x->s, 0);
-	memcpy(in, x->s->in, (size_t)x->t->nodes * sizeof(bool));
-}
-
-static void add_pair(struct search *x, int root, const bool *up, const bool *down)
-{
-	if (plan_add_tree(x->m->pool, root, 1) != 0)
-		more_room(NULL, SIZE_MAX, 1);
-	arbor_find(x->a, root, up, false);
-	arbor_emit(x->a, x->m->pool, false);
-	if (!x->p->reduce_only) {
-		arbor_find(x->a, root, down, true);
-		arbor_emit(x->a, x->m->pool, true);
-	}
-}
-
-static void set_options(const struct search *x, unsigned int set, bool *in)
-{
-	for (int i = 0; i < x->s->options; i++)
-		in[x->s->optional[i]] = set >> i & 1;
-}
-
-/* The cheapest way of one kind for a root; which nodes merge is left in `in`. */
-static double search_subsets(struct search *x, int root, bool down, bool *in)
-{
-	double best = INFINITY;
-	unsigned int chosen = 0;
-
-	for (unsigned int set = 0; set < 1u << x->s->options; set++) {
-		double cost;
-
-		set_options(x, set, in);
-		cost = arbor_find(x->a, root, in, down);
-		if (cost < best) {
-			best = cost;
-			chosen = set;
-		}
-	}
-	set_options(x, chosen, in);
-	return best;
-}
-
-/* Every root, every choice of merging nodes. */
-static double search_every_pair(struct search *x)
-{
-	double best = INFINITY;
-
-	arbor_price(x->a, x->arc, x->node);
-	for (int i = 0; i < x->roots; i++) {
-		double cost = search_subsets(x, x->root[i], false, x->in_up);
-
-		if (!x->p->reduce_only)
-			cost += search_subsets(x, x->root[i], true, x->in_down);
-		if (cost < best * (1 - GAP)) {
-			best = cost;
-			add_pair(x, x->root[i], x->in_up, x->in_down);
-		}
-	}
-	return best;
-}
-
-/* Roots in turn, merging nodes as guessed. */
-static double search_some_pairs(struct search *x)
-{
-	double best = INFINITY;
-	int tries = x->roots < ROOTS_DENSE ? x->roots : ROOTS_DENSE;
-
-	guess(x, x->node, x->in_up);
-	if (!x->p->reduce_only)
-		guess(x, NULL, x->in_down);
-	arbor_price(x->a, x->arc, x->node);
-	for (int i = 0; i < tries; i++) {
-		int root = x->root[x->turn++ % x->roots];
-		double cost = arbor_find(x->a, root, x->in_up, false);
-
-		if (!x->p->reduce_only)
-			cost += arbor_find(x->a, root, x->in_down, true);
-		if (cost < best || cost < 1 - GAP)
-			add_pair(x, root, x->in_up, x->in_down);
-		best = fmin(best, cost);
-	}
-	return best;
-}
-
-/* A spanning tree that has the root among its nodes, as edges of the pool's latest tree. */
-static void add_span(struct search *x, const double *node, int root, bool down)
-{
-	bool *in = down ? x->in_down : x->in_up;
-
-	x->s->link = x->link;
-	x->s->node = node;
-	memcpy(x->s->in, in, (size_t)x->t->nodes * sizeof(bool));
-	x->s->in[root] = true;
-	steiner_span(x->s);
-	steiner_emit(x->s, x->m->pool, root, down);
-	x->s->in[root] = in[root];
-}
-
-/* Too large for arborescences, or too early: spanning trees of mean prices, for some roots. */
-static double search_sparse(struct search *x, int most)
-{
-	double best = INFINITY;
-	int tries = x->roots < most ? x->roots : most;
-	struct plan *pool = x->m->pool;
-
-	guess(x, x->node, x->in_up);
-	if (!x->p->reduce_only)
-		guess(x, NULL, x->in_down);
-	for (int i = 0; i < tries; i++) {
-		int root = x->root[x->turn++ % x->roots];
-
-		if (plan_add_tree(pool, root, 1) != 0)
-			more_room(NULL, SIZE_MAX, 1);
-		add_span(x, x->node, root, false);
-		if (!x->p->reduce_only)
-			add_span(x, NULL, root, true);
-		best = fmin(best, master_cost(x->m, pool->trees - 1, x->arc, x->node));
-	}
-	return best;
-}
-
-/*
- * An upper bound that spanning trees give without regard to directions: prices of the two
- * directions are made equal, then no way up is below the cheapest tree with merging paid, no way
- * down below the one without.
- */
-static void bound_by_spanning(struct search *x)
-{
-	struct pack *p = x->p;
-	double cost, bound;
-	double *arc;
-
-	if (p->reduce_only || x->s->options > EXHAUSTIVE)
-		return;
-	for (int i = 0; i < x->t->links; i++)
-		x->link[i] = (x->m->arc[2 * i] + x->m->arc[2 * i + 1]) / 2;
-	x->s->link = x->link;
-	x->s->node = x->m->node;
-	cost = steiner_search(x->s, EXHAUSTIVE);
-	x->s->node = NULL;
-	cost += steiner_search(x->s, EXHAUSTIVE);
-	arc = room((size_t)x->t->links * 2, sizeof(double));
-	for (int i = 0; i < 2 * x->t->links; i++)
-		arc[i] = x->link[i >> 1];
-	bound = master_budget(x->m, arc, x->m->node) / cost;
-	p->bound = fmin(p->bound, bound);
-	free(arc);
-}
-
 /* --- rounds -------------------------------------------------------------------------------------
  */
-
-/* Adds at least one tree to the pool; the cost of the cheapest one found. */
-static double look(struct search *x, bool all)
-{
-	if (x->symmetric)
-		return search_links(x, all);
-	if (all)
-		return search_every_pair(x);
-	return x->a ? search_some_pairs(x) : search_sparse(x, 8);
-}
 
 /* Prices and the cost of the cheapest of all trees are a bound. */
 static void keep_bound(struct search *x, double cost)
@@ -402,13 +106,13 @@ static bool close_enough(const struct search *x)
 /* Looks at prices of one mixture; as often as it takes to try every root. */
 static bool try_prices(struct search *x, double own)
 {
-	int tries = x->symmetric ? 1 : (x->roots + ROOTS_DENSE - 1) / ROOTS_DENSE;
+	int tries = x->symmetric ? 1 : x->turns;
 
 	mix(x, own);
 	for (int i = 0; i < (own < 1 ? 1 : tries); i++) {
 		int from = x->m->pool->trees;
 
-		keep_center(x, look(x, false));
+		keep_center(x, search_look(x, false));
 		if (helps(x, from))
 			return true;
 		if (clock_seconds() > x->deadline)
@@ -430,66 +134,38 @@ static bool improve(struct search *x)
 		return false;
 	from = x->m->pool->trees;
 	mix(x, 1);
-	keep_bound(x, look(x, true));
+	keep_bound(x, search_look(x, true));
 	return helps(x, from);
 }
 
-/* Prices to begin with: what a link has not, it is dear for. */
-static void first_prices(struct search *x)
-{
-	for (int i = 0; i < 2 * x->t->links; i++)
-		x->arc[i] = 1 / topo_arc_capacity(x->t, i);
-	for (int i = 0; i < x->t->nodes; i++)
-		x->node[i] = x->t->node[i].kind == TOPO_SWITCH || isinf(x->t->node[i].processing)
-				     ? 0
-				     : 1 / x->t->node[i].processing;
-}
-
-static double limit_of(const struct topology *t, int row)
-{
-	return row < 2 * t->links ? topo_arc_capacity(t, row)
-				  : t->node[row - 2 * t->links].processing;
-}
-
-/*
- * Many different trees before the first linear program, which is what takes the time: the prices
- * of what the latest tree used rise, most where it left least (Garg and Koenemann).
- */
-static void raise_prices(struct search *x)
-{
-	struct master *m = x->m;
-	int arcs = 2 * x->t->links;
-	double least = INFINITY;
-	double most = 0;
-
-	tree_load_find(x->t, m->pool, m->pool->trees - 1, m->scratch, &m->load);
-	for (int k = 0; k < m->load.n; k++)
-		least = fmin(least, limit_of(x->t, m->load.row[k]) / m->load.count[k]);
-	for (int k = 0; k < m->load.n; k++) {
-		int row = m->load.row[k];
-		double *price = row < arcs ? &x->arc[row] : &x->node[row - arcs];
-
-		*price *= 1 + WARM_STEP * m->load.count[k] * least / limit_of(x->t, row);
-		most = fmax(most, *price);
-	}
-	for (int k = 0; k < arcs && most > 1e100; k++)
-		x->arc[k] /= most;
-	for (int k = 0; k < x->t->nodes && most > 1e100; k++)
-		x->node[k] /= most;
-}
-
+/* Many different trees before the first linear program, which is what takes the time. */
 static void warm_up(struct search *x)
 {
 	double deadline = clock_seconds() + x->p->seconds * WARM_PART;
+	int most = x->symmetric || x->a ? WARM_ROUNDS : WARM_MANY;
 
-	for (int i = 0; i < WARM_ROUNDS && clock_seconds() < deadline; i++) {
-		double cost = x->symmetric ? search_links(x, false) : search_sparse(x, 1);
+	for (int i = 0; i < most && clock_seconds() < deadline; i++) {
+		double cost = search_quick(x);
 
 		if (isinf(cost))
 			break;
 		keep_center(x, cost);
-		raise_prices(x);
+		search_raise_prices(x);
 	}
+}
+
+int pack_glance(struct pack *p)
+{
+	struct search x;
+	int rc = -1;
+
+	search_begin(&x, p);
+	search_first_prices(&x);
+	if (!isinf(search_quick(&x)))
+		rc = master_solve(p->m);
+	p->value = rc == 0 ? p->m->value : 0;
+	search_end(&x);
+	return rc;
 }
 
 int pack_run(struct pack *p)
@@ -498,18 +174,21 @@ int pack_run(struct pack *p)
 	int rc = -1;
 
 	search_begin(&x, p);
-	first_prices(&x);
-	if (isinf(look(&x, false)))
+	search_first_prices(&x);
+	if (isinf(search_look(&x, false)))
 		goto out;
 	if (p->t->links > PROVE_LINKS && master_solve(p->m) == 0 &&
 	    p->m->value < p->enough * (1 - GAP))
 		warm_up(&x);
 	for (int round = 0; round < 100000; round++) {
+		double begin = clock_seconds();
+
 		rc = master_solve(p->m);
 		if (rc != 0)
 			goto out;
 		p->value = p->m->value;
-		if (close_enough(&x) || clock_seconds() > x.deadline || !improve(&x))
+		/* Another round takes another linear program. */
+		if (close_enough(&x) || 2 * clock_seconds() - begin > x.deadline || !improve(&x))
 			break;
 	}
 	rc = master_solve(p->m);
@@ -518,11 +197,11 @@ int pack_run(struct pack *p)
 	p->value = p->m->value;
 	if (!p->exact && x.affordable && clock_seconds() < x.deadline + 1) {
 		mix(&x, 1);
-		keep_bound(&x, look(&x, true));
+		keep_bound(&x, search_look(&x, true));
 		rc = master_solve(p->m);
 		p->value = p->m->value;
 	} else if (!x.symmetric && !p->exact) {
-		bound_by_spanning(&x);
+		search_bound_by_spanning(&x);
 	}
 out:
 	search_end(&x);

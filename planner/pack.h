@@ -11,7 +11,8 @@ struct pack {
 	const struct topology *t;
 	bool merging;     /* boxes and servers may merge; else trees of workers only */
 	bool reduce_only; /* the way up alone, to servers */
-	double seconds;   /* at most */
+	double seconds;   /* at most, all runs together */
+	double deadline;  /* of pack_run; set by pack_begin */
 	double enough;    /* a bound that is known already: stop there */
 	struct master *m;
 	/* Found by pack_run: */
@@ -23,6 +24,8 @@ struct pack {
 
 /* Fills m; trees may be added to m->pool before pack_run. */
 void pack_begin(struct pack *p);
+/* Adds the first tree that the search finds: value is what it reaches. 0 or -1 as pack_run. */
+int pack_glance(struct pack *p);
 /* 0, or -1: CLP gave up, or nothing connects the workers. */
 int pack_run(struct pack *p);
 void pack_end(struct pack *p);

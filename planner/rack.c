@@ -9,6 +9,8 @@
 #include "planner/schemes.h"
 
 #define BOXES_TRIED 48
+#define ROUTES_TRIED 1e5 /* by all of them, or as many as one takes */
+#define EDGES_MOST 4e5   /* of a ring's trees together: of very many groups some own all chunks */
 
 /* --- NetReduce ----------------------------------------------------------------------------------
  */
@@ -41,7 +43,8 @@ static struct plan *netreduce(const struct topology *t, const char *name, bool r
 	struct racks *k = racks_new(t);
 	struct plan *best = NULL;
 	double rate = 0;
-	int step = 1 + (t->boxes - 1) / BOXES_TRIED;
+	int tried = (int)fmin(BOXES_TRIED, fmax(1, ROUTES_TRIED / t->workers));
+	int step = 1 + (t->boxes - 1) / tried;
 
 	if (t->boxes == 0)
 		topo_refuse(e, -1, -1, "%s needs a box", name);
@@ -156,6 +159,7 @@ static struct plan *rina(const struct topology *t, const char *name, bool agent)
 {
 	struct rina x = {.t = t, .agent = agent};
 	struct racks *k = racks_new(t);
+	int owners;
 
 	x.group = room((size_t)t->workers, sizeof(*x.group));
 	for (int q = 0; q < k->count; q++) {
@@ -168,11 +172,12 @@ static struct plan *rina(const struct topology *t, const char *name, bool agent)
 		for (int i = k->first[q]; i < k->first[q + 1]; i++)
 			x.group[x.groups++] = (struct group){k->member + i, 1, -1};
 	}
-	x.share = 1.0 / x.groups;
+	owners = (int)fmin(x.groups, fmax(1, EDGES_MOST / t->workers));
+	x.share = 1.0 / owners;
 	x.p = make_plan(name);
 	x.r = router_new(t);
-	for (int g = 0; g < x.groups; g++)
-		rina_chunk(&x, g);
+	for (int g = 0; g < owners; g++)
+		rina_chunk(&x, (int)((long)g * x.groups / owners));
 	x.p->rounds = rina_rounds(&x);
 	router_free(x.r);
 	racks_free(k);

@@ -237,6 +237,8 @@ static double search_local(struct steiner *s)
 	do {
 		best = steiner_span(s);
 	} while (prune(s));
+	if (s->quick)
+		return best;
 	for (int round = 0; better && round < 4; round++) {
 		better = false;
 		for (int i = 0; i < s->options; i++) {

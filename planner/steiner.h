@@ -19,7 +19,8 @@ struct steiner {
 	const double *node; /* prices of merging nodes; NULL: none */
 	int *optional;      /* nodes that may merge but need not: boxes, servers */
 	int options;
-	bool *in; /* what the tree spans: all workers, some of the optional */
+	bool quick; /* steiner_search leaves out dropping and adding nodes one by one */
+	bool *in;   /* what the tree spans: all workers, some of the optional */
 	/* The latest tree: edges between terminals, over a link or at a node's own place. */
 	struct steiner_edge {
 		double weight;

@@ -44,7 +44,6 @@ static struct plan *finish(struct pack *p, const char *name, const struct scheme
 		topo_refuse(e, -1, -1, "%s: the linear program has no solution", name);
 		return NULL;
 	}
-	plan->certificate.cut = p->enough;
 	plan->certificate.exact = p->exact;
 	if (isfinite(p->bound))
 		plan->certificate.dual = p->bound;
@@ -144,7 +143,7 @@ SCHEME(best)
 
 	p.seconds = o->seconds;
 	pack_begin(&p);
-	p.enough = bound_cut(t, o->reduce_only);
+	p.enough = fmin(bound_cut(t, o->reduce_only), bound_degree(t, o->reduce_only));
 	/* Of many workers the trees of other schemes take longer than this one, which is often
 	 * enough.
 	 */

@@ -25,6 +25,8 @@ struct phase {
 	struct arbor *a;
 	double unit;
 	double *price, *scratch;
+	int *node_row; /* of workers that take in only so much, on the way up; -1 */
+	double *node_price;
 	bool *none;
 	struct tree_load load;
 	double deadline;
@@ -52,6 +54,15 @@ static void phase_begin(struct phase *x, const struct topology *t, bool down)
 		row[i] = lp_row(x->lp, -INFINITY, 0);
 		value[i] = 1;
 	}
+	x->node_row = room((size_t)t->nodes, sizeof(int));
+	x->node_price = room((size_t)t->nodes, sizeof(double));
+	for (int i = 0; i < t->nodes; i++) {
+		const struct topo_node *n = &t->node[i];
+		bool limited = n->kind == TOPO_HOST && n->worker && !isinf(n->processing);
+
+		x->node_row[i] =
+			limited && !down ? lp_row(x->lp, -INFINITY, n->processing / x->unit) : -1;
+	}
 	lp_column(x->lp, 1, INFINITY, t->workers, row, value);
 	free(row);
 	free(value);
@@ -63,6 +74,8 @@ static void phase_end(struct phase *x)
 	lp_free(x->lp);
 	arbor_free(x->a);
 	free(x->price);
+	free(x->node_row);
+	free(x->node_price);
 	free(x->scratch);
 	free(x->none);
 	tree_load_free(&x->load);
@@ -71,15 +84,19 @@ static void phase_end(struct phase *x)
 /* The latest tree of the pool, of worker number i. */
 static void take(struct phase *x, int i)
 {
-	int *row = room((size_t)x->t->links * 2 + 1, sizeof(int));
+	int *row = room((size_t)x->t->links * 2 + (size_t)x->t->nodes + 1, sizeof(int));
 	int n = 0;
 
 	tree_load_find(x->t, x->pool, x->pool->trees - 1, x->scratch, &x->load);
 	for (int k = 0; k < x->load.n; k++) {
-		if (x->load.row[k] >= 2 * x->t->links)
+		int arcs = 2 * x->t->links;
+		int at =
+			x->load.row[k] < arcs ? x->load.row[k] : x->node_row[x->load.row[k] - arcs];
+
+		if (at < 0)
 			continue;
 		x->load.count[n] = x->load.count[k];
-		row[n++] = x->load.row[k];
+		row[n++] = at;
 	}
 	if (n == x->load.room)
 		x->load.count = more_room(x->load.count, (size_t)n + 1, sizeof(double));
@@ -95,7 +112,7 @@ static int price_roots(struct phase *x, bool first)
 	const struct topology *t = x->t;
 	int n = 0;
 
-	arbor_price(x->a, x->price, NULL);
+	arbor_price(x->a, x->price, x->node_price);
 	for (int i = 0; i < t->workers; i++) {
 		double worth = first ? INFINITY : lp_price(x->lp, 2 * t->links + i);
 		double cost = arbor_find(x->a, t->worker[i], x->none, x->down);
@@ -121,6 +138,9 @@ static int phase_run(struct phase *x)
 			return -1;
 		for (int arc = 0; arc < 2 * x->t->links; arc++)
 			x->price[arc] = fmax(0, lp_price(x->lp, arc)) + 1e-13;
+		for (int i = 0; i < x->t->nodes; i++)
+			if (x->node_row[i] >= 0)
+				x->node_price[i] = fmax(0, lp_price(x->lp, x->node_row[i]));
 	} while (clock_seconds() < x->deadline && price_roots(x, false) > 0);
 	return lp_solve(x->lp);
 }
@@ -221,6 +241,8 @@ SCHEME(forestcoll)
 	}
 	for (int i = 0; i < t->links; i++)
 		same = same && t->link[i].capacity[0] == t->link[i].capacity[1];
+	for (int i = 0; i < t->workers; i++)
+		same = same && isinf(t->node[t->worker[i]].processing);
 	phase_begin(&up, t, false);
 	phase_begin(&down, t, true);
 	rc = phase_run(&up);

@@ -16,6 +16,7 @@ struct plan *plan_new(const char *scheme)
 		return NULL;
 	snprintf(p->scheme, sizeof(p->scheme), "%s", scheme);
 	p->certificate.cut = NAN;
+	p->certificate.degree = NAN;
 	p->certificate.dual = NAN;
 	p->certificate.flow = NAN;
 	return p;
@@ -111,12 +112,12 @@ int plan_mirror(struct plan *p)
 
 double plan_bound(const struct plan_certificate *c, const char **which)
 {
-	const double value[3] = {c->cut, c->flow, c->exact ? c->dual : NAN};
-	static const char *const names[3] = {"cut", "flow", "dual"};
+	const double value[4] = {c->cut, c->degree, c->flow, c->exact ? c->dual : NAN};
+	static const char *const names[4] = {"cut", "degree", "flow", "dual"};
 	double least = NAN;
 
 	*which = "none";
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		if (isnan(value[i]) || value[i] >= least)
 			continue;
 		least = value[i];

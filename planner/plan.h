@@ -38,6 +38,7 @@ struct plan_tree {
  * is no limit (a way up alone, of workers that are servers themselves). */
 struct plan_certificate {
 	double cut;          /* B1: least of the maximal flows between two workers */
+	double degree;       /* what workers and boxes can take in / inputs that every tree has */
 	double dual;         /* sum of capacity x price / cheapest tree: needs exact pricing */
 	double flow;         /* flow relaxation */
 	bool exact;          /* the pricing behind dual looked at every tree */
@@ -98,9 +99,9 @@ char *plan_format(const struct plan *p, const struct topology *t);
  */
 
 /*
- * The least of the bounds of a certificate, and its name in *which ("cut", "dual", "flow"; "none"
- * with NAN). A dual value is a bound only where `exact` says so. It is one for the trees of the
- * plan's own scheme: for the trees of hosts of "forest", for all trees of "best".
+ * The least of the bounds of a certificate, and its name in *which ("cut", "degree", "flow",
+ * "dual"; "none" with NAN). A dual value is a bound only where `exact` says so. It is one for the
+ * trees of the plan's own scheme: for the trees of hosts of "forest", for all trees of "best".
  */
 double plan_bound(const struct plan_certificate *c, const char **which);
 

@@ -101,6 +101,7 @@ static json_t *format_bounds(const struct plan *p, const struct topology *t)
 	double least = plan_bound(c, &which);
 
 	set_bound(bounds, "cut", c->cut, "not computed");
+	set_bound(bounds, "degree", c->degree, "not computed");
 	set_bound(bounds, "flow", c->flow, c->no_flow ? c->no_flow : "not computed");
 	set_bound(bounds, "dual", c->dual, "not computed");
 	json_object_set_new(bounds, "exact", json_boolean(c->exact));

@@ -39,6 +39,13 @@ struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 double bound_cut(const struct topology *t, bool reduce_only);
 
 /*
+ * The degree bound: every tree has at least 2 (workers - 1) inputs that somebody has to take in
+ * (up: every worker's data arrives at a worker, a server or at a box that merges it; down: the sum
+ * arrives at every worker). INFINITY where a box has no limit. Of forests of trees only.
+ */
+double bound_degree(const struct topology *t, bool reduce_only);
+
+/*
  * The flow relaxation: between the cut bound and what trees can reach, right to one part in 10^7
  * (it is raised by that much). NAN with the reason, a static text, where the network is too large.
  */

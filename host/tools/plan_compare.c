@@ -94,6 +94,8 @@ static void print_table(FILE *f, const struct comparison *c, bool simulated)
 	fprintf(f, "%s: %d workers, %d boxes, %d links; bound %.6g %s (%s)\n", c->t->name,
 		c->t->workers, c->t->boxes, c->t->links, c->bound, c->t->unit, c->which);
 	fprintf(f, "cut %.6g", c->all.cut);
+	if (isfinite(c->all.degree))
+		fprintf(f, ", degree %.6g", c->all.degree);
 	if (isnan(c->all.flow))
 		fprintf(f, ", flow not computed (%s)", c->all.no_flow);
 	else
@@ -162,11 +164,14 @@ static json_t *row_json(const struct comparison *c, const struct plan_row *row)
 /* All levels by name; the dual one is that of "best". */
 static json_t *bounds_json(const struct plan_certificate *c)
 {
-	json_t *o = json_pack("{sososo}", "cut", number(c->cut), "flow", number(c->flow), "dual",
-			      c->exact ? number(c->dual) : json_null());
+	json_t *o =
+		json_pack("{sosososo}", "cut", number(c->cut), "degree", number(c->degree), "flow",
+			  number(c->flow), "dual", c->exact ? number(c->dual) : json_null());
 
 	if (!isfinite(c->cut))
 		json_object_set_new(o, "no_cut", json_string("there is no limit"));
+	if (!isfinite(c->degree))
+		json_object_set_new(o, "no_degree", json_string("there is no limit"));
 	if (isnan(c->flow))
 		json_object_set_new(o, "no_flow", json_string(c->no_flow));
 	if (!c->exact)
@@ -237,6 +242,7 @@ static int compare(const char *topology, const char *schemes, const struct schem
 		return -1;
 	}
 	c->all.cut = bound_cut(c->t, o->reduce_only);
+	c->all.degree = bound_degree(c->t, o->reduce_only);
 	c->all.flow = bound_flow(c->t, o->reduce_only, &c->all.no_flow);
 	c->all.dual = NAN;
 	c->bound = plan_bound(&c->all, &c->which);

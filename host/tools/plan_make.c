@@ -31,6 +31,8 @@ static void print_bounds(FILE *f, const struct plan *p, const char *unit)
 	if (isnan(bound))
 		return;
 	fprintf(f, "cut bound        %.6g %s\n", c->cut, unit);
+	if (isfinite(c->degree))
+		fprintf(f, "degree bound     %.6g %s\n", c->degree, unit);
 	if (!isnan(c->flow))
 		fprintf(f, "flow bound       %.6g %s\n", c->flow, unit);
 	if (!isnan(c->dual))
@@ -226,6 +228,7 @@ static void certify(const struct topology *t, struct plan *p)
 	struct plan_certificate *c = &p->certificate;
 
 	c->cut = bound_cut(t, p->reduce_only);
+	c->degree = bound_degree(t, p->reduce_only);
 	c->flow = bound_flow(t, p->reduce_only, &c->no_flow);
 	c->dual = bound_by_prices(t, p, strcmp(p->scheme, "forest") != 0);
 	c->exact = !isnan(c->dual);

@@ -59,6 +59,9 @@ static void test_bounds(void **state)
 			      (best->throughput <= best->certificate.dual * (1 + 1e-9) &&
 			       best->throughput >= 0.99 * best->certificate.dual),
 		      one, "best %.9g, dual bound %.9g", best->throughput, best->certificate.dual);
+		CHECK(best->throughput <= best->certificate.degree * (1 + 1e-9), one,
+		      "best %.9g above the degree bound %.9g", best->throughput,
+		      best->certificate.degree);
 		flow = bound_flow(t, false, &why);
 		CHECK(isnan(flow) || (best->throughput <= flow && flow <= cut * (1 + 1e-6)), one,
 		      "best %.9g, flow relaxation %.9g, cut %.9g", best->throughput, flow, cut);

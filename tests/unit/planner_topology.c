@@ -65,12 +65,30 @@ static const struct {
 	{HEAD "\"nodes\": [\n" HOST("a") ",\n" HOST("x") ",\n" HOST("a") "],\n\"links\": [" LINK(
 		 "a", "x", "1") "]}",
 	 5, "the name \"a\" is used twice"},
+	/* ... even where a link means one of them, or the name that is missing */
+	{HEAD "\"nodes\": [\n" HOST("a") ",\n" HOST("a") ",\n" HOST("x") "],\n\"links\": [" LINK(
+		 "b", "x", "1") "]}",
+	 4, "the name \"a\" is used twice"},
+	/* names that no picture could show */
+	{HEAD "\"nodes\": [\n" HOST("a") ",\n" HOST("b\\u0001") "],\n\"links\": []}", 4,
+	 "\"name\" has a control character"},
+	{HEAD "\"nodes\": [\n" HOST("a") ",\n" HOST("\\uffff") "],\n\"links\": []}", 4,
+	 "\"name\" has a control character"},
+	{HEAD "\"unit\": \"G\\u007f\",\n" GOOD_NODES GOOD_LINKS, 2,
+	 "none of them a control character"},
 	/* capacities */
 	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "x", "1") ",\n" LINK("b", "x", "0") "]}", 8,
 	 "the capacity from \"b\" to \"x\" is 0"},
 	{HEAD GOOD_NODES
 	 "\"links\": [\n" LINK("a", "x", "1") ",\n" LINK("b", "x", "[1, -2.5]") "]}",
 	 8, "the capacity from \"x\" to \"b\" is -2.5"},
+	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "x", "1e31") ",\n" LINK("b", "x", "1") "]}", 7,
+	 "the capacity from \"a\" to \"x\" is 1e+31, it must be from 1e-30 to 1e+30"},
+	{HEAD GOOD_NODES
+	 "\"links\": [\n" LINK("a", "x", "2e9") ",\n" LINK("b", "x", "[2e9, 1]") "]}",
+	 8, "the capacity from \"x\" to \"b\" is 1, less than a billionth of the largest, 2e+09"},
+	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "x", "2e10") ",\n" LINK("b", "x", "2e10") "]}",
+	 5, "the processing of \"x\" is 10, less than a billionth"},
 	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "x", "\"1\"") "]}", 7,
 	 "\"capacity\" must be a number"},
 	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "x", "[1]") "]}", 7,

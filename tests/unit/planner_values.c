@@ -99,6 +99,19 @@ static void test_triangle(void **state)
 	topo_free(t);
 }
 
+/* A host that takes in only so much: equal roots make it take a third of the sum's other part, and
+ * no more than that. Reduce-scatter at 0.3, all-gather at 300. */
+static void test_slow_host(void **state)
+{
+	static const struct hop hop[] = {{'a', 'b', 100}, {'b', 'c', 100}, {'a', 'c', 100}};
+	struct topology *t = hosts(3, hop, 3);
+
+	(void)state;
+	t->node[2].processing = 0.1;
+	expect(help_finish(t), "forestcoll", 1 / (1 / 0.3 + 1 / 300.0));
+	topo_free(t);
+}
+
 static void test_four_hosts(void **state)
 {
 	static const struct hop hop[] = {{'a', 'b', 4}, {'a', 'c', 2}, {'b', 'c', 1},
@@ -496,6 +509,8 @@ static void test_inart_example(void **state)
 	p = run(t, "best");
 	assert_true(p->throughput >= 3 * (1 - NEAR));
 	plan_free(p);
+	near_to(bound_degree(t, false), (6 * 6 + 2 * 6 + 2 * 4) / 10.0, "degree bound");
+	near_to(bound_degree(t, true), (6 * 6 + 2 * 6 + 2 * 4) / 5.0, "degree bound, way up");
 	topo_free(t);
 
 	t = inart_example(INFINITY, 1000); /* what is left is the hosts' link */
@@ -542,12 +557,13 @@ static void test_reduce_only(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_triangle),     cmocka_unit_test(test_four_hosts),
-		cmocka_unit_test(test_equal_links),  cmocka_unit_test(test_star),
-		cmocka_unit_test(test_leaf_spine),   cmocka_unit_test(test_rina),
-		cmocka_unit_test(test_grid_example), cmocka_unit_test(test_grid_rounding),
-		cmocka_unit_test(test_grid_exact),   cmocka_unit_test(test_inart_example),
-		cmocka_unit_test(test_inart_pick),   cmocka_unit_test(test_reduce_only),
+		cmocka_unit_test(test_slow_host),     cmocka_unit_test(test_triangle),
+		cmocka_unit_test(test_four_hosts),    cmocka_unit_test(test_equal_links),
+		cmocka_unit_test(test_star),          cmocka_unit_test(test_leaf_spine),
+		cmocka_unit_test(test_rina),          cmocka_unit_test(test_grid_example),
+		cmocka_unit_test(test_grid_rounding), cmocka_unit_test(test_grid_exact),
+		cmocka_unit_test(test_inart_example), cmocka_unit_test(test_inart_pick),
+		cmocka_unit_test(test_reduce_only),
 	};
 
 	return cmocka_run_group_tests_name("planner_values", tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/exact.h"
 #include "tests/unit/planner_forest.h"
 #include "tests/unit/planner_help.h"
 
@@ -535,6 +536,42 @@ static void bad_plans(void **state)
 		      "[[\"h0\", "
 		      "\"s0\", 2]]}]}",
 		 "p.json:3: no link leads from \"h0\" to \"s0\""},
+		/* numbers that an int would make into others: 2^32 + 1, 2^63 - 1 */
+		{HEAD "\"throughput\": 1, \"trees\": [\n{\"share\": 1, \"root\": \"s0\",\n\"up\": "
+		      "[[\"h0\", \"s0\", 4294967297]]}]}",
+		 "p.json:3: 4294967297 is no number of a link: there are 8"},
+		{HEAD "\"throughput\": 1, \"trees\": [\n{\"share\": 1, \"root\": \"s0\",\n\"up\": "
+		      "[[\"h0\", \"s0\", 0]]}]}",
+		 "p.json:3: 0 is no number of a link"},
+		{HEAD "\"throughput\": 1,\n\"chunks\": 4294967297}",
+		 "p.json:3: \"chunks\" must be a whole"},
+		{HEAD "\"throughput\": 1,\n\"chunks\": 1.5}",
+		 "p.json:3: \"chunks\" must be a whole"},
+		{HEAD "\"throughput\": 1,\n\"steps\": 9223372036854775807}",
+		 "p.json:3: \"steps\" must"},
+		{HEAD "\"throughput\": 1,\n\"steps\": 9223372036854775808}",
+		 "p.json:3: too big integer"},
+		{HEAD "\"throughput\": 1,\n\"rounds\": -1}", "p.json:3: \"rounds\" must be"},
+		{HEAD
+		 "\"throughput\": 1, \"chunks\": 8, \"trees\": [\n{\"share\": 1, \"root\": \"s0\", "
+		 "\"chunks\": 4294967304}]}",
+		 "p.json:3: \"chunks\" must be from 1"},
+		{"{\"format\": \"ringfold-plan\",\n\"version\": 4294967297}",
+		 "p.json:2: \"version\" must be 1"},
+		{HEAD "\"throughput\": 1,\n\"sequential\": 1}",
+		 "p.json:3: \"sequential\" must be true or"},
+		{HEAD "\"throughput\": 1,\n\"speed\": 1}", "p.json:3: unknown key \"speed\""},
+		{HEAD "\"throughput\": 1, \"trees\": [\n{\"share\": 1, \"size\": 2}]}",
+		 "p.json:3: unknown key \"size\""},
+		{HEAD
+		 "\"throughput\": 1, \"trees\": [],\n\"bounds\": {\"link_prices\": [[\"h0\", 3]]}}",
+		 "p.json:3: a price of a link must be"},
+		{HEAD "\"throughput\": 1, \"trees\": [],\n\"bounds\": {\"link_prices\": [[\"h0\", "
+		      "\"s0\", 4294967297, 3]]}}",
+		 "4294967297 is no number of a link"},
+		{HEAD
+		 "\"throughput\": 1, \"trees\": [],\n\"bounds\": {\"box_prices\": [[\"s0\", -3]]}}",
+		 "p.json:3: a price of a box must be"},
 	};
 	struct topo_spec s = topo_spec_default(TOPO_STAR);
 	struct topology *t = help_make(&s);
@@ -547,6 +584,33 @@ static void bad_plans(void **state)
 		if (!strstr(e.text, bad[i].reason))
 			fail_msg("case %zu: \"%s\" instead of \"%s\"", i, e.text, bad[i].reason);
 	}
+	topo_free(t);
+}
+
+/* Prices go into the file and come back, and give the bound again. */
+static void certificate_there_and_back(void **state)
+{
+	struct topology *t = help_drawn(7, false);
+	struct plan *p = help_plan(t, "best");
+	struct topo_error e;
+	struct plan *back;
+	char *text;
+
+	(void)state;
+	assert_true(p->certificate.exact);
+	help_near(bound_by_prices(t, p, true), p->certificate.dual);
+	text = plan_format(p, t);
+	back = plan_parse(text, strlen(text), "p.json", t, &e);
+	if (!back)
+		fail_msg("%s", e.text);
+	assert_true(!back->certificate.exact);
+	help_near(bound_by_prices(t, back, true), p->certificate.dual);
+	/* Prices that are none prove nothing: the bound is worse or not there. */
+	back->certificate.arc_price[0] += 1;
+	assert_true(bound_by_prices(t, back, true) > p->certificate.dual);
+	free(text);
+	plan_free(p);
+	plan_free(back);
 	topo_free(t);
 }
 
@@ -592,9 +656,13 @@ static void changed_bytes(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_hand),   cmocka_unit_test(mutants_die),
-		cmocka_unit_test(quantised), cmocka_unit_test(json_there_and_back),
-		cmocka_unit_test(bad_plans), cmocka_unit_test(changed_bytes),
+		cmocka_unit_test(by_hand),
+		cmocka_unit_test(mutants_die),
+		cmocka_unit_test(quantised),
+		cmocka_unit_test(json_there_and_back),
+		cmocka_unit_test(certificate_there_and_back),
+		cmocka_unit_test(bad_plans),
+		cmocka_unit_test(changed_bytes),
 	};
 
 	if (argc > 1)

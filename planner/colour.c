@@ -1,0 +1,285 @@
+/*
+ * Colour refinement (Weisfeiler and Leman).
+ */
+#include "planner/colour.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/lp.h"
+
+#define AHEAD_MOST 3000000L /* arcs that looking ahead may visit in all */
+
+/* One round of SplitMix64's finisher: every bit of the result depends on every bit of v. */
+static uint64_t mix(uint64_t v)
+{
+	uint64_t state = v;
+
+	return topo_random(&state);
+}
+
+static uint64_t mix_double(uint64_t h, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return mix(h ^ bits);
+}
+
+/* Capacities count by their order and not by their value: in another unit they are the same. */
+static uint64_t place_of(const struct painter *x, double value)
+{
+	int low = 0;
+	int high = x->values;
+
+	while (low < high) {
+		int mid = low + (high - low) / 2;
+
+		if (x->value[mid] < value)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return (uint64_t)low;
+}
+
+/* What an arc looks like from the node that it leaves. */
+static uint64_t arc_colour(const struct painter *x, int arc)
+{
+	const struct topology *t = x->t;
+	uint64_t h = mix(place_of(x, topo_arc_capacity(t, arc)));
+
+	h = mix(h ^ place_of(x, topo_arc_capacity(t, arc ^ 1)));
+	h = mix_double(h, topo_arc_delay(t, arc));
+	return mix_double(h, topo_arc_delay(t, arc ^ 1));
+}
+
+static uint64_t node_colour(const struct painter *x, const struct topo_node *n)
+{
+	uint64_t h = mix((uint64_t)n->kind * 4 + (uint64_t)n->worker * 2 + (uint64_t)n->server);
+
+	return n->kind == TOPO_SWITCH ? h : mix(h ^ place_of(x, n->processing));
+}
+
+static int degree(const struct topology *t, int node)
+{
+	return t->first[node + 1] - t->first[node];
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a;
+	uint64_t y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort_values(struct painter *x)
+{
+	const struct topology *t = x->t;
+
+	x->value = room((size_t)t->links * 2 + (size_t)t->nodes, sizeof(double));
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		x->value[x->values++] = topo_arc_capacity(t, arc);
+	for (int i = 0; i < t->nodes; i++)
+		x->value[x->values++] = t->node[i].processing;
+	qsort(x->value, (size_t)x->values, sizeof(double), by_value);
+}
+
+static int count_colours(struct painter *x)
+{
+	int n = 0;
+
+	for (int i = 0; i < x->cores; i++)
+		x->sorted[i] = x->colour[x->core[i]];
+	qsort(x->sorted, (size_t)x->cores, sizeof(uint64_t), by_number);
+	for (int i = 0; i < x->cores; i++)
+		n += i == 0 || x->sorted[i] != x->sorted[i - 1];
+	return n;
+}
+
+/* Until no colour of the core splits any more. */
+static void refine(struct painter *x)
+{
+	const struct topology *t = x->t;
+	int before;
+
+	x->colours = count_colours(x);
+	do {
+		before = x->colours;
+		for (int i = 0; i < x->cores; i++) {
+			int node = x->core[i];
+			uint64_t sum = 0;
+
+			for (int k = t->first[node]; k < t->first[node + 1]; k++) {
+				int to = topo_arc_to(t, t->out[k]);
+
+				if (!x->is_leaf[to])
+					sum += mix(x->look[t->out[k]] ^ x->colour[to]);
+			}
+			x->next[node] = mix(mix(x->colour[node]) + sum);
+			x->visited += degree(t, node);
+		}
+		for (int i = 0; i < x->cores; i++)
+			x->colour[x->core[i]] = x->next[x->core[i]];
+		x->colours = count_colours(x);
+	} while (x->colours > before && x->colours < x->cores);
+}
+
+void painter_begin(struct painter *x, const struct topology *t)
+{
+	size_t nodes = (size_t)t->nodes;
+
+	*x = (struct painter){.t = t};
+	x->colour = room(nodes, sizeof(uint64_t));
+	x->next = room(nodes, sizeof(uint64_t));
+	x->sorted = room(nodes, sizeof(uint64_t));
+	x->core = room(nodes, sizeof(int));
+	x->is_leaf = room(nodes, sizeof(bool));
+	sort_values(x);
+	x->look = room((size_t)t->links * 2, sizeof(uint64_t));
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		x->look[arc] = arc_colour(x, arc);
+	for (int i = 0; i < t->nodes; i++) {
+		x->is_leaf[i] =
+			degree(t, i) == 1 && degree(t, topo_arc_to(t, t->out[t->first[i]])) > 1;
+		if (!x->is_leaf[i])
+			x->core[x->cores++] = i;
+		x->colour[i] = node_colour(x, &t->node[i]);
+	}
+	for (int i = 0; i < t->nodes; i++)
+		if (x->is_leaf[i])
+			x->colour[i] = mix(x->look[t->out[t->first[i]]] ^ x->colour[i]);
+	for (int i = 0; i < x->cores; i++) {
+		int node = x->core[i];
+
+		for (int k = t->first[node]; k < t->first[node + 1]; k++)
+			if (x->is_leaf[topo_arc_to(t, t->out[k])])
+				x->next[node] += mix(x->colour[topo_arc_to(t, t->out[k])]);
+	}
+	for (int i = 0; i < x->cores; i++)
+		x->colour[x->core[i]] = mix(x->colour[x->core[i]] + mix(x->next[x->core[i]]));
+	refine(x);
+}
+
+void painter_end(struct painter *x)
+{
+	free(x->value);
+	free(x->look);
+	free(x->colour);
+	free(x->next);
+	free(x->sorted);
+	free(x->core);
+	free(x->is_leaf);
+}
+
+/* --- splitting what looks alike -----------------------------------------------------------------
+ */
+
+/* What a node is linked to, the core's nodes by themselves. */
+static uint64_t neighbours(const struct painter *x, int node)
+{
+	const struct topology *t = x->t;
+	uint64_t sum = 0;
+
+	for (int k = t->first[node]; k < t->first[node + 1]; k++) {
+		int to = topo_arc_to(t, t->out[k]);
+
+		if (!x->is_leaf[to])
+			sum += mix(x->look[t->out[k]] ^ (uint64_t)to);
+	}
+	return sum;
+}
+
+static uint64_t mark(uint64_t colour, int number)
+{
+	return mix(colour + mix((uint64_t)number + 1));
+}
+
+/* The members of the least colour that several nodes have. */
+static int find_cell(struct painter *x, int *cell)
+{
+	uint64_t least = 0;
+	bool any = false;
+	int n = 0;
+
+	count_colours(x);
+	for (int i = 1; i < x->cores && !any; i++) {
+		any = x->sorted[i] == x->sorted[i - 1];
+		least = x->sorted[i];
+	}
+	for (int i = 0; i < x->cores && any; i++)
+		if (x->colour[x->core[i]] == least)
+			cell[n++] = x->core[i];
+	return n;
+}
+
+/* What the whole would look like with this node marked. */
+static uint64_t look_ahead(struct painter *x, int node, uint64_t *saved)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < x->cores; i++)
+		saved[i] = x->colour[x->core[i]];
+	x->colour[node] = mark(x->colour[node], 0);
+	refine(x);
+	for (int i = 0; i < x->cores; i++) {
+		sum += mix(x->colour[x->core[i]]);
+		x->colour[x->core[i]] = saved[i];
+	}
+	return sum;
+}
+
+static int choose(struct painter *x, const int *cell, int n, uint64_t *saved)
+{
+	long each = 8L * x->t->links; /* about four rounds */
+	uint64_t least = 0;
+	int best = cell[0];
+
+	if (x->visited + each * n > AHEAD_MOST)
+		return best;
+	for (int i = 0; i < n; i++) {
+		uint64_t sum = look_ahead(x, cell[i], saved);
+
+		if (i > 0 && sum >= least)
+			continue;
+		least = sum;
+		best = cell[i];
+	}
+	return best;
+}
+
+/* Until every node of the core has a colour of its own. */
+void painter_split(struct painter *x)
+{
+	int *cell = room((size_t)x->cores, sizeof(int));
+	uint64_t *saved = room((size_t)x->cores, sizeof(uint64_t));
+	int n;
+
+	while ((n = find_cell(x, cell)) > 0) {
+		bool twins = true;
+
+		for (int i = 1; i < n; i++)
+			twins = twins && neighbours(x, cell[i]) == neighbours(x, cell[0]);
+		if (twins) { /* exchanging any two of them changes nothing */
+			for (int i = 0; i < n; i++)
+				x->colour[cell[i]] = mark(x->colour[cell[i]], i);
+		} else {
+			int one = choose(x, cell, n, saved);
+
+			x->colour[one] = mark(x->colour[one], 0);
+		}
+		refine(x);
+	}
+	free(cell);
+	free(saved);
+}

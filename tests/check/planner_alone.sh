@@ -1,0 +1,53 @@
+#!/bin/sh
+# The planner's library is one of its own: a program with it alone links against libc, libm, jansson and CLP, and its
+# sources include nothing of the rest of the tree.
+#
+#   tests/check/planner_alone.sh LIBRARY
+set -eu
+library=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+cat > "$dir/main.c" << 'END'
+#include <stdio.h>
+
+#include "planner/scheme.h"
+
+int main(void)
+{
+	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
+	struct scheme_options o = scheme_options_default();
+	struct topo_error e = {.text = ""};
+	struct topology *t = topo_generate(&s, &e);
+	struct plan *p = t ? scheme_run(scheme_find("best"), t, &o, &e) : NULL;
+
+	printf("%s: %g\n", p ? p->scheme : e.text, p ? p->throughput : 0);
+	return p ? 0 : 1;
+}
+END
+cc=${CC:-gcc}
+# The whole archive: every object of it, not only what main needs.
+link() {
+	$cc -std=c11 -D_GNU_SOURCE -I. -o "$dir/alone" "$dir/main.c" \
+		-Wl,--whole-archive "$1" -Wl,--no-whole-archive -lClp -ljansson -lm
+}
+link "$library"
+"$dir/alone"
+if ldd "$dir/alone" | grep -iE 'rte_|dpdk|verilat|pcap|ibverbs|ringfold'; then
+	echo "the planner needs what stands above"
+	exit 1
+fi
+if grep -hE '^#include "' planner/*.[ch] | grep -v '"planner/'; then
+	echo "the planner includes what stands above"
+	exit 1
+fi
+# It would be seen: one object that wants DPDK.
+echo 'int rte_eal_init(int, char **); int want(void); int want(void) { return rte_eal_init(0, 0); }' > "$dir/want.c"
+$cc -c -o "$dir/want.o" "$dir/want.c"
+cp "$library" "$dir/more.a"
+ar r "$dir/more.a" "$dir/want.o"
+if link "$dir/more.a" 2> "$dir/err"; then
+	echo "a library that needs DPDK was linked without it"
+	exit 1
+fi
+grep -q rte_eal_init "$dir/err"

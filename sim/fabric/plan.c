@@ -118,9 +118,13 @@ static void draw_numbers(struct rf_plan *p, struct rf_rng *r)
 {
 	struct rf_fabric_cfg *c = &p->cfg;
 	uint32_t packets = packets_of(p);
-	uint32_t step = 2 * c->slots;
+	uint32_t step;
 
 	if (below(r, 4) == 0) {
+		/* Groups begin 2 S below: few slots, short runs. */
+		if (c->slots > 64)
+			c->slots = 64;
+		step = 2 * c->slots;
 		p->limit_index = 1u << (22 + below(r, 3));
 		c->start_index = p->limit_index - step;
 		if (packets < step + 8) {
@@ -187,11 +191,19 @@ static void draw_nonsense(struct rf_plan *p, struct rf_rng *r, uint64_t at, unsi
 	explain(p, RF_PLAN_BY_NONSENSE, rank);
 }
 
+/* Some time while the ranks join and work, as far as can be told. */
+static uint64_t draw_time(const struct rf_plan *p, struct rf_rng *r)
+{
+	uint64_t bits = (uint64_t)packets_of(p) * (p->cfg.mtu + 100) * 8 * p->cfg.lanes;
+
+	return 50 * RF_USEC + rf_rng_below(r, 400 * RF_USEC + bits * RF_SEC / p->cfg.rate);
+}
+
 /* At most one thing after which ranks may fail. */
 static void draw_events(struct rf_plan *p, struct rf_rng *r)
 {
 	unsigned rank = below(r, p->cfg.ranks);
-	uint64_t at = rf_rng_below(r, 3 * RF_MSEC), ns = rf_rng_below(r, 50 * RF_MSEC);
+	uint64_t at = draw_time(p, r), ns = rf_rng_below(r, 50 * RF_MSEC);
 	unsigned what = below(r, 20);
 
 	switch (what) {
@@ -337,11 +349,13 @@ void rf_plan_text(const struct rf_plan *p, char *text, size_t room)
 	const struct rf_fabric_cfg *c = &p->cfg;
 	int n = snprintf(text, room,
 			 "%u ranks, %u groups, %u operations, type %d op %d, MTU %u, S %u%s%s, "
-			 "RNR code %u, loss %.2g and %.2g",
+			 "RNR code %u, loss %.2g and %.2g, flips %.2g",
 			 c->ranks, c->groups, p->operations, (int)c->type, (int)c->op, c->mtu,
 			 c->slots, c->selective ? ", selective" : "",
 			 c->transparent ? ", transparent" : "", c->straggler, c->host_links.loss,
-			 c->box_links.loss);
+			 c->box_links.loss,
+			 c->host_links.corrupt + c->host_links.corrupt_any + c->host_links.bad_fcs +
+				 c->box_links.corrupt + c->box_links.bad_fcs);
 
 	if (p->limit_index && n > 0 && (size_t)n < room)
 		n += snprintf(text + n, room - (size_t)n, ", index from %06x", c->start_index);

@@ -16,6 +16,8 @@ done
 
 "$compare" --count 3000 --runs 3 || failed=1
 "$compare" --mode b --count 500 --runs 3 || failed=1
+"$compare" --mode b --count 300 --runs 3 --mutate 40 || failed=1
+"$compare" --mode b --count 300 --mutate 40 --verbose | grep -q "[1-9][0-9]* changed copies" || { echo "mode b changes nothing"; failed=1; }
 for mutant in tree nan stale behalf silent window shift icrc beyond ackreq disagree counter source pad naknext nakroom; do
 	found=
 	"$compare" --engine-b "model:$mutant" --count 20000 > /dev/null
@@ -31,4 +33,6 @@ for mutant in icrc source counter; do
 	"$compare" --engine-b "model:$mutant" --mutate 40 --count 20000 > /dev/null
 	[ $? -eq 1 ] || { echo "mutant $mutant: not found among changed frames"; failed=1; }
 done
+"$compare" --engine-b model:icrc --mode b --mutate 40 --count 300 > /dev/null
+[ $? -eq 1 ] || { echo "mutant icrc: not found among changed frames at full load"; failed=1; }
 exit $failed

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-# A run without damaged frames, and one that resets the box.
-SEEDS = ("1", "94")
+# Runs that reset the box; no damaged frames.
+SEEDS = ("26", "43")
 CYCLE_PS = 4000
 
 
@@ -31,6 +31,7 @@ def check_wave(path, least):
 
 def main():
     replay, frames = sys.argv[1], sys.argv[2]
+    lives = 0
     for seed in SEEDS:
         first = run([replay, "--engine", "rtl", "--ports", "2", "--lanes", "1", "--mutate", "frame", seed])
         if first.returncode == 77:
@@ -46,14 +47,18 @@ def main():
             if second.returncode != 1 or second.stdout != first.stdout:
                 sys.exit(f"seed {seed}: not the same again: {second.stdout}{second.stderr}\nfirst: {first.stdout}")
             last = check_wave(wave, 1000 * CYCLE_PS)
-            if "box reset" in first.stdout:
+            if os.path.exists(wave + ".2"):
+                lives += 1
                 check_wave(wave + ".2", 1000 * CYCLE_PS)
             for name in ("hosts.pcapng", "box.pcapng"):
                 path = os.path.join(folder, name)
-                judged = run([sys.executable, "-B", frames, "--quiet", "--faults", "--unordered", path])
+                judged = run([sys.executable, "-B", frames, "--quiet", "--faults", "--unordered", "--box-ip",
+                              "10.0.255.254", "--box-mac", "02:52:46:00:00:10", path])
                 if judged.returncode != 0 or os.path.getsize(path) < 1000:
                     sys.exit(f"seed {seed}, {name}: {judged.stdout}{judged.stderr}")
             print(f"seed {seed}: the same again, waveform to {last} ps, captures good")
+    if lives == 0:
+        sys.exit("no run has reset the box")
 
 
 main()

@@ -15,7 +15,8 @@
 
 #define TIMEOUT 12000u    /* cycles without progress, then a sender goes back */
 #define DEADLINE 3000000u /* cycles without any progress: the run has failed */
-#define LOSS 250u         /* one frame in so many */
+#define FOREIGN_IP 0x0a090000u
+#define LOSS 250u /* one frame in so many */
 
 /* Both ends of one connection. */
 struct end {
@@ -37,7 +38,9 @@ struct burst {
 	uint32_t count;
 	uint32_t foreign_sent[8], foreign_seen[8];
 	unsigned int turn[8];
-	uint64_t progress; /* cycle of the last progress of any kind */
+	unsigned int mutate;       /* percent */
+	uint32_t changed, strange; /* changed copies in; frames out that are nobody's */
+	uint64_t progress;         /* cycle of the last progress of any kind */
 	bool wrong;
 };
 
@@ -62,12 +65,30 @@ static bool lost(struct burst *u, const struct bench_group *g)
 	return !g->open_loop && random_once(&u->state, LOSS);
 }
 
+/*
+ * What a line or a switch may make of a frame. Where its ICRC is right all the same, by chance or
+ * because it was made anew, it is broken: else the copy could be an operand.
+ */
+static void give_changed(struct burst *u, unsigned int port, uint8_t *frame, size_t len)
+{
+	len = traffic_mutate(&u->state, frame, len);
+	if (packet_sealed(frame, len)) {
+		size_t l2 = packet_l2(frame);
+
+		frame[l2 + rf_get_be16(frame + l2 + 2) - 1] ^= 0x10;
+	}
+	u->changed++;
+	bench_feed(u->b, port, frame, len, false);
+}
+
 static void give(struct burst *u, unsigned int port, const struct packet *p)
 {
 	uint8_t frame[PACKET_MAX];
 	size_t len = packet_build(p, frame);
 
 	bench_feed(u->b, port, frame, len, false);
+	if (random_below(&u->state, 100) < u->mutate)
+		give_changed(u, port, frame, len);
 }
 
 /* A data packet; what it holds depends on its place alone, so that resending changes nothing. */
@@ -184,8 +205,15 @@ static void take_ack(struct burst *u, struct end *e, const struct bench_out *o)
 
 static void take_foreign(struct burst *u, const struct bench_out *o)
 {
-	uint32_t number = rf_get_be32(o->bytes + packet_payload_at(o->bytes));
+	size_t l2 = packet_l2(o->bytes);
+	uint32_t number;
 
+	/* Only what was changed leaves as it should not. */
+	if (rf_get_be32(o->bytes + l2 + 12) != FOREIGN_IP || !packet_sealed(o->bytes, o->len)) {
+		u->strange++;
+		return;
+	}
+	number = rf_get_be32(o->bytes + packet_payload_at(o->bytes));
 	if (number < u->foreign_seen[o->port] || number >= u->foreign_sent[o->port]) {
 		printf("%s: port %u: foreign frame %u out of order\n", u->b->ops->name, o->port,
 		       number);
@@ -198,19 +226,22 @@ static void take(struct burst *u, const struct bench_out *o)
 {
 	size_t bth = packet_l2(o->bytes) + 28;
 	uint32_t qpn = rf_get_be24(o->bytes + bth + 5);
+	uint32_t to = rf_get_be32(o->bytes + bth - 12);
 	unsigned int n, r;
 
 	for (n = 0; n < TRAFFIC_GROUPS; n++) {
 		for (r = 0; r < u->groups[n].ranks; r++) {
 			struct end *e = &u->end[n][r];
 
-			if (o->bytes[bth] != OP_ACK && qpn == e->conn->data_qpn) {
+			if (o->bytes[bth] != OP_ACK && o->bytes[bth] != OP_CNP &&
+			    qpn == e->conn->data_qpn && to == e->conn->dst_ip) {
 				if (o->port != e->conn->port)
 					complain(u, e, "left by another port", 0);
 				take_result(u, e, o);
 				return;
 			}
-			if (o->bytes[bth] == OP_ACK && qpn == e->conn->ack_qpn) {
+			if (o->bytes[bth] == OP_ACK && qpn == e->conn->ack_qpn &&
+			    to == e->conn->src_ip) {
 				take_ack(u, e, o);
 				return;
 			}
@@ -221,7 +252,7 @@ static void take(struct burst *u, const struct bench_out *o)
 
 static void send_foreign(struct burst *u, unsigned int port)
 {
-	struct bench_conn c = {.src_ip = 0x0a090000, .dst_ip = 0x0a090001, .data_qpn = 5};
+	struct bench_conn c = {.src_ip = FOREIGN_IP, .dst_ip = 0x0a090001, .data_qpn = 5};
 	uint8_t payload[512] = {0};
 	struct packet p;
 
@@ -361,10 +392,16 @@ static void check_totals(struct burst *u)
 	equal(u, "on behalf", total(b, RF_CNT_BEHALF), total(b, RF_CNT_TX_BEHALF));
 	equal(u, "ACKs", total(b, RF_CNT_ACK_FORWARDED), total(b, RF_CNT_TX_ACK));
 	equal(u, "foreign", total(b, RF_CNT_FOREIGN), total(b, RF_CNT_TX_FOREIGN));
+	if (u->strange > u->changed) {
+		printf("%s: %u strange frames of %u that were changed\n", b->ops->name, u->strange,
+		       u->changed);
+		u->wrong = true;
+	}
 	equal(u, "overflows", total(b, RF_CNT_RX_OVERFLOW), 0);
 }
 
-static void prepare(struct burst *u, struct bench *b, uint64_t seed, uint32_t count)
+static void prepare(struct burst *u, struct bench *b, uint64_t seed, uint32_t count,
+		    unsigned int mutate)
 {
 	unsigned int n, r;
 
@@ -372,6 +409,7 @@ static void prepare(struct burst *u, struct bench *b, uint64_t seed, uint32_t co
 	u->b = b;
 	u->state = seed;
 	u->count = count;
+	u->mutate = mutate;
 	for (n = 0; n < TRAFFIC_GROUPS; n++) {
 		struct bench_group *g = &u->groups[n];
 
@@ -389,23 +427,25 @@ static void prepare(struct burst *u, struct bench *b, uint64_t seed, uint32_t co
 	}
 }
 
-bool burst_run(struct bench *b, uint64_t seed, unsigned long count, bool verbose)
+bool burst_run(struct bench *b, uint64_t seed, unsigned long count, unsigned int mutate,
+	       bool verbose)
 {
 	static struct burst u[2];
 	unsigned int k, n, r;
 	bool same = true;
 
 	for (k = 0; k < 2; k++) {
-		prepare(&u[k], &b[k], seed, (uint32_t)count);
+		prepare(&u[k], &b[k], seed, (uint32_t)count, mutate);
 		drive(&u[k]);
 		if (!u[k].wrong)
 			check_totals(&u[k]);
 		if (verbose)
 			printf("%s: %llu cycles, %u frames in, %u repeats, %u stale, %u on "
-			       "behalf\n",
+			       "behalf, %u changed copies, %u of them out again\n",
 			       b[k].ops->name, (unsigned long long)b[k].ops->cycle(b[k].e),
 			       total(&b[k], RF_CNT_RX_FRAMES), total(&b[k], RF_CNT_TX_REPEAT),
-			       total(&b[k], RF_CNT_REPEAT_STALE), total(&b[k], RF_CNT_TX_BEHALF));
+			       total(&b[k], RF_CNT_REPEAT_STALE), total(&b[k], RF_CNT_TX_BEHALF),
+			       u[k].changed, u[k].strange);
 		same = same && !u[k].wrong && !b[k].stuck;
 		for (n = 0; n < TRAFFIC_GROUPS; n++)
 			free(u[k].results[n]);

@@ -49,7 +49,9 @@ static void help(void)
 	       "                    b: full load, compares each connection's packets and the "
 	       "totals\n"
 	       "  --every N         mode a: compare registers every N steps; default 16\n"
-	       "  --mutate P        mode a: change P percent of the frames at random; default 0\n"
+	       "  --mutate P        mode a: change P percent of the frames at random; mode b: send "
+	       "changed\n"
+	       "                    copies of P percent, with wrong ICRCs; default 0\n"
 	       "  --runs N          so many runs, with seed, seed + 1, ...\n"
 	       "  --coverage        fail if a counter that one frame at a time can raise stayed 0\n"
 	       "  --verbose         say each step\n"
@@ -187,7 +189,7 @@ static int run(struct options *o, unsigned long long seed)
 	if (o->mode == 'a')
 		same = lockstep_run(b, seed, o->count, o->every, o->mutate, o->verbose);
 	else
-		same = burst_run(b, seed, o->count, o->verbose);
+		same = burst_run(b, seed, o->count, o->mutate, o->verbose);
 	note_counters(o, &b[0]);
 	bench_close(&b[0]);
 	bench_close(&b[1]);

@@ -68,7 +68,8 @@ static bool is_rule(const struct judge *j, const struct rf_rank *k, unsigned vic
 
 	if (k->reason == RF_CTL_R_NO_LANES) {
 		snprintf(both, sizeof(both), "ranks %u and", victim);
-		return k->culprit == victim || strstr(k->text, both);
+		/* Of more than two on one port the box names two. */
+		return k->culprit == victim || j->p->cfg.lanes > 1 || strstr(k->text, both);
 	}
 	if (k->error == RF_RANK_E_TRANSPORT)
 		return k->culprit == victim || k->culprit == (victim + 1) % j->size;

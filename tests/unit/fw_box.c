@@ -390,3 +390,18 @@ uint32_t fw_box_lookup(const struct fw_box *b, uint32_t ip, uint32_t key)
 		}
 	return 0;
 }
+
+void fw_box_progress(struct fw_box *b, unsigned int record, uint32_t random)
+{
+	const struct rf_fw_group *g = &b->fw.group[record];
+
+	for (uint8_t i = g->live ? g->first : RF_FW_NONE; i != RF_FW_NONE;
+	     i = b->fw.member[i].next) {
+		const struct rf_fw_member *m = &b->fw.member[i];
+		uint32_t *conn = b->conn[RF_FW_CID(g->hw, m->lane, m->port)];
+
+		conn[RF_CONN_NEXT / 4] = random & 3u ? 9u : random >> 2 & 7u;
+		conn[RF_CONN_UNA / 4] = random & 0x60u ? conn[RF_CONN_NEXT / 4] : 0u;
+		random = random >> 7 | random << 23;
+	}
+}

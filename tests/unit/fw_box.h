@@ -74,6 +74,8 @@ const struct fw_box_frame *fw_box_out(struct fw_box *b);
 const char *fw_box_poll(struct fw_box *b);
 /* Moves time by ms milliseconds, polling whenever the firmware asked for it. */
 const char *fw_box_run(struct fw_box *b, unsigned int ms);
+/* The ranks of a group that is live move on or stay, some with all acknowledged, some not. */
+void fw_box_progress(struct fw_box *b, unsigned int record, uint32_t random);
 /* Value of a key in the hardware's table, 0: absent. */
 uint32_t fw_box_lookup(const struct fw_box *b, uint32_t ip, uint32_t key);
 

@@ -34,7 +34,7 @@ $(eval $(call test,compare-rtl-a,$(COMPARE) --engine-b rtl --count 3000,$(COMPAR
 $(eval $(call test,compare-rtl-b,$(COMPARE) --engine-b rtl --mode b --count 400 --runs 2,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-lanes,$(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --count 1500 && $(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mode b --count 100,$(COMPARE) $(COMPARE_BOXES)))
 # Frames changed at random, which anything may come of.
-$(eval $(call test,compare-rtl-mutate,$(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mutate 40 --count 1000 --runs 3,$(COMPARE) $(COMPARE_BOXES)))
+$(eval $(call test,compare-rtl-mutate,$(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mutate 40 --count 1000 --runs 3 && $(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mode b --mutate 40 --count 60 --runs 2,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-ports,$(COMPARE) --engine-b rtl --shape 8$(,)1$(,)64 --count 1500 && $(COMPARE) --engine-b rtl --shape 2$(,)1$(,)64 --mode b --count 100,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,box-rows-rtl,for t in $(BOX_TESTS); do $$$$t rtl || exit 1; done,$(BOX_TESTS) $(COMPARE_BOXES)))
 

@@ -158,7 +158,8 @@ void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bo
 	memcpy(f->bytes + s->hlen, payload, s->plen);
 	rf_put_be24(bth + 9, serial_sub(s->psn, e->conns[cid].shift));
 	/* S of 4 slots or fewer: eighth is 0, every index asks. */
-	if (repeat || ((eighth == 0 || index % eighth == 0) && e->mutant != RF_MODEL_MUTANT_ACKREQ))
+	if ((repeat && e->mutant != RF_MODEL_MUTANT_REPEAT) ||
+	    ((eighth == 0 || index % eighth == 0) && e->mutant != RF_MODEL_MUTANT_ACKREQ))
 		bth[8] |= 0x80;
 	seal(f, l2, (unsigned int)len - l2);
 	f->ready = ready;

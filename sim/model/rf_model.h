@@ -20,6 +20,7 @@ enum rf_model_mutant {
 	RF_MODEL_MUTANT_ICRC,     /* ICRC of what comes in is not looked at */
 	RF_MODEL_MUTANT_BEYOND,   /* ACKs of what was never sent are believed */
 	RF_MODEL_MUTANT_ACKREQ,   /* no AckReq at every eighth of the slots */
+	RF_MODEL_MUTANT_REPEAT,   /* a repeat asks for an ACK only where its first sending did */
 	RF_MODEL_MUTANT_DISAGREE, /* opcodes and lengths of the ranks are not compared */
 	RF_MODEL_MUTANT_COUNTER,  /* gaps are counted as pending */
 	RF_MODEL_MUTANT_SOURCE,   /* port and source address are not looked at */

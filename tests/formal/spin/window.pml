@@ -9,7 +9,9 @@
  * invariant; no NAK asks for what could not be stored; with W = S/2 and without faults no NAK is made and no timer is needed; with a bounded number of faults
  * every run ends: the timer that fires because nothing else can happen leads to progress.
  *
- * Mutants: NAK_NEXT, SILENT, STALE, NAK_ROOM; the fifth is W = S where PUNCTUAL is asked for.
+ *   SPLIT  a repeat takes two steps: its pass is issued, and reads the slots later
+ *
+ * Mutants: NAK_NEXT, SILENT, STALE, NAK_ROOM, NO_HOLD (with SPLIT); the sixth is W = S where PUNCTUAL is asked for.
  */
 #ifndef RANKS
 #define RANKS 2
@@ -87,6 +89,14 @@ chan back_2 = [1] of { byte, byte };
 chan repeat_2 = [2] of { byte, byte };
 #endif
 
+#ifdef SPLIT
+bool busy[RANKS], opens[RANKS]; /* a pass of the queue is under way; of a first sending */
+byte reads[RANKS];              /* its index */
+#define IDLE(r) (!busy[r])
+#else
+#define IDLE(r) true
+#endif
+
 hidden byte x, y, z, i, k, tail, head, lo, hi; /* within one step only */
 hidden byte first, was_back;
 bool done;
@@ -108,7 +118,19 @@ inline bounds() {
      fi;
      k++
   :: else -> break
+  od;
+#if defined(SPLIT) && !defined(NO_HOLD)
+  k = 0;
+  do
+  :: k < RANKS ->
+     if
+     :: busy[k] && LESS(reads[k], tail) -> tail = reads[k]
+     :: else
+     fi;
+     k++
+  :: else -> break
   od
+#endif
 }
 
 inline invariant(r) {
@@ -288,7 +310,7 @@ proctype connection(byte r; chan upch; chan downch; chan ackch; chan backch; cha
   /* Box. */
   :: d_step { nempty(upch) -> upch?x; judge(r, backch, repeatch) }
   :: d_step { nempty(ackch) && nfull(backch) -> ackch?x, y; read_ack(r, backch) }
-  :: d_step { nempty(repeatch) && nfull(downch) -> repeatch?i, first;
+  :: d_step { nempty(repeatch) && nfull(downch) && IDLE(r) -> repeatch?i, first;
        if
 #ifndef STALE
        :: !first && (LESS(i, una[r]) || !LESS(i, sent[r]))
@@ -296,13 +318,27 @@ proctype connection(byte r; chan upch; chan downch; chan ackch; chan backch; cha
 #else
        :: true ->
 #endif
+#ifdef SPLIT
+          busy[r] = true;
+          reads[r] = i;
+          opens[r] = first
+       fi }
+  :: d_step { busy[r] && nfull(downch) ->
+          busy[r] = false;
+          i = reads[r];
+          first = opens[r];
+          reads[r] = 0;
+#endif
           operands(i % S);
           downch!slot[r * S + i % S] % M, lo, hi;
           if
           :: first -> sent[r] = (i + 1) % M
           :: else
           fi
-       fi }
+#ifndef SPLIT
+       fi
+#endif
+       }
   :: d_step { asked[r] -> asked[r] = false } /* tick */
   /* Receiver. */
   :: d_step { nempty(downch) && nfull(ackch) -> downch?x, y, z; receive(r, ackch) }
@@ -319,10 +355,10 @@ proctype connection(byte r; chan upch; chan downch; chan ackch; chan backch; cha
 /* A first sending of rank r: at once, or behind the repeats of its connection. */
 inline deliver(r, downch, repeatch) {
   if
-  :: empty(repeatch) ->
+  :: empty(repeatch) && IDLE(r) ->
      downch!slot[r * S + issued % S] % M, lo, hi;
      sent[r] = (issued + 1) % M
-  :: nempty(repeatch) -> repeatch!issued, true
+  :: else -> repeatch!issued, true
   fi
 }
 

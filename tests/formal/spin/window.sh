@@ -39,6 +39,8 @@ one two-ranks 0 -DS=2 -DN=3 -DFAULTS=2
 one two-ranks-wide 0 -DS=6 -DN=3 -DFAULTS=1
 one window-ignored 0 -DS=2 -DW=S -DFAULTS=1
 one three-ranks 0 -DRANKS=3 -DFAULTS=1
+one passes-in-flight 0 -DSPLIT -DS=2 -DW=S -DFAULTS=1
+one mutant-no-hold 1 -DSPLIT -DNO_HOLD -DS=2 -DW=S -DFAULTS=1
 one mutant-nak-next 1 -DNAK_NEXT -DS=6 -DFAULTS=1
 one mutant-silent 1 -DSILENT
 one mutant-stale 1 -DSTALE -DW=S -DFAULTS=1

@@ -18,9 +18,9 @@
 
 #include "planner/scheme.h"
 #include "planner/simulate.h"
+#include "tests/bench/planner_cases.h"
 #include "tests/unit/planner_forest.h"
 
-#define SCHEMES_MAX 40
 #define REPRODUCED 0.15
 
 static FILE *out;
@@ -47,178 +47,6 @@ static void figure(const char *name, double value, const char *unit, double limi
 	fputc('\n', out);
 	fflush(out);
 	json_decref(o);
-}
-
-/* --- cases
- * ------------------------------------------------------------------------------------------ */
-
-struct one_case {
-	const char *name;
-	const char *unit;
-	bool reduce_only;
-	double seconds; /* limit of schemes that improve step by step */
-	struct topology *(*make)(const struct one_case *c, uint64_t seed);
-	int workers; /* and other numbers that make() reads */
-	int part;
-	int roundings; /* 0: the default */
-	double spread;
-	/* Filled by run_case: means over the seeds. */
-	double mean[SCHEMES_MAX], bound, dual, flow;
-	int made[SCHEMES_MAX], exact, flows;
-	double least;     /* of best over the best of the others, on one seed */
-	double least_due; /* of best over its own dual bound where that is exact */
-};
-
-static struct topology *generate(const struct topo_spec *s, const char *unit)
-{
-	struct topo_error e = {.text = ""};
-	struct topology *t = topo_generate(s, &e);
-
-	if (!t) {
-		fprintf(stderr, "planner-bench: %s\n", e.text);
-		exit(1);
-	}
-	snprintf(t->unit, sizeof(t->unit), "%s", unit);
-	return t;
-}
-
-/* GRID: 80 switches, 6 servers in a rack, 100 Gbps; part 0: every rack's switch merges, else that
- * many percent of all switches. The way up alone is run in GRID's own model, which has no links
- * but the hosts'. */
-static struct topology *grid_fat_tree(const struct one_case *c, uint64_t seed)
-{
-	struct topo_spec s = topo_spec_default(TOPO_FAT_TREE);
-
-	s.k = 8;
-	s.hosts = 6;
-	s.boxes = c->part ? TOPO_BOX_FRACTION : TOPO_BOX_LEAVES;
-	s.box_share = c->part / 100.0;
-	s.processing_min = 100;
-	s.processing_max = 3200;
-	s.fabric_link = c->reduce_only ? 10000 : 100;
-	s.workers = c->workers;
-	s.servers = 1;
-	s.seed = seed;
-	return generate(&s, c->unit);
-}
-
-/* GRID as its published topology has it: 4 hosts in a rack; workers fill one rack after the other,
- * the server is the last host. */
-static struct topology *grid_packed(const struct one_case *c, uint64_t seed)
-{
-	struct topo_spec s = topo_spec_default(TOPO_FAT_TREE);
-	struct topology *t;
-	int hosts = 0;
-	int last = 0;
-
-	s.k = 8;
-	s.processing_min = 100;
-	s.processing_max = 3200;
-	s.fabric_link = 10000;
-	s.seed = seed;
-	t = generate(&s, c->unit);
-	for (int i = 0; i < t->nodes; i++) {
-		if (t->node[i].kind != TOPO_HOST)
-			continue;
-		t->node[i].worker = hosts++ < c->workers;
-		last = i;
-	}
-	t->node[last].server = true;
-	if (topo_finish(t, NULL) != 0)
-		exit(1);
-	return t;
-}
-
-/* GRID: 30 leaves, 30 spines, 16 servers in a rack. */
-static struct topology *grid_leaf_spine(const struct one_case *c, uint64_t seed)
-{
-	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
-
-	s.leaves = 30;
-	s.spines = 30;
-	s.hosts = 16;
-	s.boxes = c->part ? TOPO_BOX_FRACTION : TOPO_BOX_LEAVES;
-	s.box_share = c->part / 100.0;
-	s.processing_min = 100;
-	s.processing_max = 3200;
-	s.fabric_link = c->reduce_only ? 10000 : 100;
-	s.workers = c->workers;
-	s.servers = 1;
-	s.seed = seed;
-	return generate(&s, c->unit);
-}
-
-/* InArt: fat-tree of 6 ports, 54 hosts, four of them servers; links of 20 or U(10, 30), every
- * switch takes in 9. */
-static struct topology *inart_fat_tree(const struct one_case *c, uint64_t seed)
-{
-	struct topo_spec s = topo_spec_default(TOPO_FAT_TREE);
-
-	s.k = 6;
-	s.boxes = TOPO_BOX_ALL;
-	s.host_link = s.fabric_link = 20;
-	s.spread = c->spread;
-	s.processing_min = s.processing_max = 9;
-	s.workers = c->workers;
-	s.servers = 4;
-	s.seed = seed;
-	return generate(&s, c->unit);
-}
-
-/* Rina: eight racks of four workers and a server; in `part` percent of the racks the switch
- * merges. The server's rack is one that has not got it as long as there is one. */
-static struct topology *rina_racks(const struct one_case *c, uint64_t seed)
-{
-	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
-	struct topology *t;
-	uint64_t random = seed;
-	int keep = 8 * c->part / 100;
-	int leaf[8];
-	int leaves = 0;
-	int server;
-
-	s.leaves = 8;
-	s.spines = 4;
-	s.hosts = 4;
-	s.host_link = 10;
-	s.fabric_link = 10;
-	t = generate(&s, c->unit);
-	for (int i = 0; i < t->boxes && leaves < 8; i++)
-		leaf[leaves++] = t->box[i];
-	for (int i = 7; i > 0; i--) {
-		int j = (int)(topo_random(&random) % (uint64_t)(i + 1));
-		int swap = leaf[i];
-
-		leaf[i] = leaf[j];
-		leaf[j] = swap;
-	}
-	for (int i = keep; i < 8; i++) {
-		t->node[leaf[i]].kind = TOPO_SWITCH;
-		t->node[leaf[i]].processing = 0;
-	}
-	server = topo_add_node(t, TOPO_HOST, "ps", INFINITY);
-	if (server < 0 || topo_add_link(t, server, leaf[7], 10, 1e-6) < 0)
-		exit(1);
-	t->node[server].worker = false;
-	t->node[server].server = true;
-	if (topo_finish(t, NULL) != 0)
-		exit(1);
-	return t;
-}
-
-/* Heterogeneous meshes: 16 hosts on 8 switches, every second switch a box if part is 50. */
-static struct topology *mesh(const struct one_case *c, uint64_t seed)
-{
-	struct topo_spec s = topo_spec_default(TOPO_RANDOM);
-
-	s.hosts = c->workers;
-	s.leaves = 8;
-	s.degree = 4;
-	s.spread = c->spread;
-	s.box_share = c->part / 100.0;
-	s.boxes = c->part ? TOPO_BOX_FRACTION : TOPO_BOX_NONE;
-	s.seed = seed;
-	return generate(&s, c->unit);
 }
 
 static int scheme_number(const char *name)
@@ -331,85 +159,89 @@ static void run_case(struct one_case *c)
 #define UP_ALONE .reduce_only = true, .seconds = 2
 
 static struct one_case cases[] = {
-	{.name = "Rina, no rack merges", "Gbps", .seconds = 2, .make = rina_racks, .part = 0},
+	{.name = "Rina, no rack merges", "Gbps", .seconds = 2, .make = case_rina_racks, .part = 0},
 	{.name = "Rina, half of the racks merge",
 	 "Gbps",
 	 .seconds = 2,
-	 .make = rina_racks,
+	 .make = case_rina_racks,
 	 .part = 50},
-	{.name = "Rina, every rack merges", "Gbps", .seconds = 2, .make = rina_racks, .part = 100},
+	{.name = "Rina, every rack merges",
+	 "Gbps",
+	 .seconds = 2,
+	 .make = case_rina_racks,
+	 .part = 100},
 	{.name = "mesh 20 to 180, no boxes",
 	 "Gbps",
 	 .seconds = 2,
-	 .make = mesh,
+	 .make = case_mesh,
 	 .workers = 16,
 	 .spread = 0.8},
 	{.name = "mesh 20 to 180, half are boxes",
 	 "Gbps",
 	 .seconds = 2,
-	 .make = mesh,
+	 .make = case_mesh,
 	 .workers = 16,
 	 .spread = 0.8,
 	 .part = 50},
 	{.name = "InArt fat-tree, links 20, 50 workers, way up",
 	 "Mbps",
 	 UP_ALONE,
-	 .make = inart_fat_tree,
+	 .make = case_inart_fat_tree,
 	 .workers = 50},
 	{.name = "InArt fat-tree, links 10 to 30, 50 workers, way up",
 	 "Mbps",
 	 UP_ALONE,
-	 .make = inart_fat_tree,
+	 .make = case_inart_fat_tree,
 	 .workers = 50,
 	 .spread = 0.5},
 	{.name = "InArt fat-tree, links 20, 50 workers",
 	 "Mbps",
 	 .seconds = 2,
-	 .make = inart_fat_tree,
+	 .make = case_inart_fat_tree,
 	 .workers = 50},
 	{.name = "InArt fat-tree, links 10 to 30, 50 workers",
 	 "Mbps",
 	 .seconds = 2,
-	 .make = inart_fat_tree,
+	 .make = case_inart_fat_tree,
 	 .workers = 50,
 	 .spread = 0.5},
 	{.name = "GRID fat-tree, 40 workers in 10 racks, way up",
 	 "Gbps",
 	 UP_ALONE,
-	 .make = grid_packed,
+	 .make = case_grid_packed,
 	 .workers = 40,
 	 .roundings = 1},
 	{.name = "GRID fat-tree, racks merge, 40 workers, way up",
 	 "Gbps",
 	 UP_ALONE,
-	 .make = grid_fat_tree,
+	 .make = case_grid_fat_tree,
 	 .workers = 40},
 	{.name = "GRID fat-tree, 20% merge, 100 workers, way up",
 	 "Gbps",
 	 UP_ALONE,
-	 .make = grid_fat_tree,
+	 .make = case_grid_fat_tree,
 	 .workers = 100,
 	 .part = 20},
 	{.name = "GRID leaf-spine, racks merge, 100 workers, way up",
 	 "Gbps",
 	 UP_ALONE,
-	 .make = grid_leaf_spine,
+	 .make = case_grid_leaf_spine,
 	 .workers = 100},
 	{.name = "GRID fat-tree, racks merge, 40 workers",
 	 "Gbps",
 	 .seconds = 2,
-	 .make = grid_fat_tree,
+	 .make = case_grid_fat_tree,
 	 .workers = 40},
 	{.name = "GRID fat-tree, 20% merge, 100 workers",
 	 "Gbps",
 	 .seconds = 4,
-	 .make = grid_fat_tree,
+	 .make = case_grid_fat_tree,
 	 .workers = 100,
 	 .part = 20},
 	{.name = "GRID leaf-spine, racks merge, 100 workers",
 	 "Gbps",
 	 .seconds = 6,
-	 .make = grid_leaf_spine,
+	 .make = case_grid_leaf_spine,
 	 .workers = 100},
 };
 
@@ -551,7 +383,7 @@ static void planning_time(size_t i)
 		s.processing_min = plannings[i].processing[0];
 		s.processing_max = plannings[i].processing[1];
 	}
-	t = generate(&s, "Gbps");
+	t = case_generate(&s, "Gbps");
 	/* A linear program that has begun is not stopped: half of the limit is what is asked for.
 	 */
 	o.seconds = plannings[i].limit / 2;
@@ -586,7 +418,7 @@ static void many_hosts(void)
 	s.k = 32;
 	s.hosts = 20;
 	s.boxes = TOPO_BOX_ALL;
-	t = generate(&s, "Gbps");
+	t = case_generate(&s, "Gbps");
 	p = forest_shortest(t, t->box[0]);
 	o.amount = 100;
 	if (!p || sim_fluid(t, p, &o, &f, &e) != 0 || sim_chunks(t, p, &o, &c, &e) != 0) {

@@ -3,6 +3,7 @@
 
 usage: ringfoldd.py BUILD/bin/ringfoldd
 """
+import atexit
 import json
 import mmap
 import os
@@ -94,7 +95,7 @@ def join(rank, nonce, seq, key=KEY):
     """JOIN of one of two ranks, hosts 10.0.0.1 and .2."""
     host = rank + 1
     body = struct.pack(">HBBBBBBHHIIIIIIII", 2, 0, 0, 10, 6, 6, 0xff, 4, 0, 0, 0x11 + rank,
-                       0x0a000000 + 3 - host, 0x12 - rank, 7, 0x400000, 5000, 60000)
+                       0x0a000000 + 3 - host, 0x12 - rank, 7, 0x400000, 3600000, 60000)
 
     def build(tag):
         return struct.pack(">4sBBHHHQHHIIQQ", b"RFCT", 2, 1, 0, 56 + len(body), 1, JOB, rank, 0, 0, seq,
@@ -168,6 +169,7 @@ keys = %s
 listen = 127.0.0.1:0
 %s""" % (os.path.join(folder, "registers"), self.keys, extra))
         self.process = subprocess.Popen([program, "--config", path], stderr=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)  # whatever happens to this program
         line = self.process.stderr.readline()
         found = re.search(r"http port (\d+)", line)
         self.port = int(found.group(1)) if found else 0

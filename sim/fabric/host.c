@@ -276,6 +276,8 @@ const char *rf_host_leak(const struct rf_host *h)
 
 	if (h->ring || h->held)
 		return "a host's NIC has kept a frame";
+	if (h->pub.state != RF_RANK_CRASHED && roce_endpoint_next_timeout(h->ep) != UINT64_MAX)
+		return "a timer of a host still runs";
 	for (unsigned i = 0; i < 2; i++)
 		if (qps[i] && (!roce_qp_send_idle(qps[i]) || roce_qp_in_flight(qps[i]) != 0))
 			return "a queue pair of a host still waits for an acknowledgement";

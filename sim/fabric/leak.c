@@ -31,6 +31,7 @@ static void post(struct rf_host *h)
 void rf_fabric_spoil(struct rf_fabric *f, enum rf_spoil what)
 {
 	static const uint8_t frame[64];
+	uint8_t sent[ROCE_FRAME_MAX];
 	struct rf_host *h = f->hosts[0];
 
 	switch (what) {
@@ -45,6 +46,10 @@ void rf_fabric_spoil(struct rf_fabric *f, enum rf_spoil what)
 		break;
 	case RF_SPOIL_QP:
 		post(h);
+		break;
+	case RF_SPOIL_TIMER:
+		post(h);
+		(void)roce_endpoint_tx(h->ep, rf_host_ns(h), sent, sizeof(sent));
 		break;
 	case RF_SPOIL_VECTOR:
 		if (h->pub.posted)

@@ -124,6 +124,7 @@ struct rf_plan_shape {
 	X(frame, "a frame was never delivered")                                                    \
 	X(nic, "NIC has kept a frame")                                                             \
 	X(qp, "still waits for an acknowledgement")                                                \
+	X(timer, "a timer of a host still runs")                                                   \
 	X(vector, "has kept a vector")                                                             \
 	X(member, "still in its group")                                                            \
 	X(box, "not come to rest")                                                                 \

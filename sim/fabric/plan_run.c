@@ -165,10 +165,15 @@ static void start_again(struct run *u)
 static void look_for_leaks(struct run *u)
 {
 	static const enum rf_spoil spoil[RF_PLAN_MUTANT_COUNT] = {
-		[RF_PLAN_MUTANT_frame] = RF_SPOIL_FRAME, [RF_PLAN_MUTANT_nic] = RF_SPOIL_NIC,
-		[RF_PLAN_MUTANT_qp] = RF_SPOIL_QP,       [RF_PLAN_MUTANT_vector] = RF_SPOIL_VECTOR,
-		[RF_PLAN_MUTANT_box] = RF_SPOIL_BOX,     [RF_PLAN_MUTANT_slots] = RF_SPOIL_SLOTS,
-		[RF_PLAN_MUTANT_table] = RF_SPOIL_TABLE, [RF_PLAN_MUTANT_member] = RF_SPOIL_MEMBER,
+		[RF_PLAN_MUTANT_frame] = RF_SPOIL_FRAME,
+		[RF_PLAN_MUTANT_nic] = RF_SPOIL_NIC,
+		[RF_PLAN_MUTANT_qp] = RF_SPOIL_QP,
+		[RF_PLAN_MUTANT_vector] = RF_SPOIL_VECTOR,
+		[RF_PLAN_MUTANT_timer] = RF_SPOIL_TIMER,
+		[RF_PLAN_MUTANT_box] = RF_SPOIL_BOX,
+		[RF_PLAN_MUTANT_slots] = RF_SPOIL_SLOTS,
+		[RF_PLAN_MUTANT_table] = RF_SPOIL_TABLE,
+		[RF_PLAN_MUTANT_member] = RF_SPOIL_MEMBER,
 	};
 	const char *what;
 

@@ -126,6 +126,14 @@ double plan_bound(const struct plan_certificate *c, const char **which)
 	return least;
 }
 
+double plan_limit(const struct plan *p, const char **which)
+{
+	struct plan_certificate c = p->certificate;
+
+	c.exact = c.exact && strcmp(p->scheme, "forest") != 0;
+	return plan_bound(&c, which);
+}
+
 /* --- chunk classes ------------------------------------------------------------------------------
  */
 

@@ -100,10 +100,12 @@ char *plan_format(const struct plan *p, const struct topology *t);
 
 /*
  * The least of the bounds of a certificate, and its name in *which ("cut", "degree", "flow",
- * "dual"; "none" with NAN). A dual value is a bound only where `exact` says so. It is one for the
- * trees of the plan's own scheme: for the trees of hosts of "forest", for all trees of "best".
+ * "dual"; "none" with NAN). A dual value is a bound only where `exact` says so.
  */
 double plan_bound(const struct plan_certificate *c, const char **which);
+/* The same for a plan: the dual bound of "forest" is one of trees of hosts, which other trees may
+ * pass, so it does not count. */
+double plan_limit(const struct plan *p, const char **which);
 
 struct plan_load {
 	double *arc;       /* 2 x links: load for each unit of throughput */

@@ -98,12 +98,15 @@ static json_t *format_bounds(const struct plan *p, const struct topology *t)
 	const struct plan_certificate *c = &p->certificate;
 	json_t *bounds = json_object();
 	const char *which;
-	double least = plan_bound(c, &which);
+	double least = plan_limit(p, &which);
 
 	set_bound(bounds, "cut", c->cut, "not computed");
 	set_bound(bounds, "degree", c->degree, "not computed");
 	set_bound(bounds, "flow", c->flow, c->no_flow ? c->no_flow : "not computed");
 	set_bound(bounds, "dual", c->dual, "not computed");
+	json_object_set_new(
+		bounds, "dual_of",
+		json_string(strcmp(p->scheme, "forest") == 0 ? "trees of hosts" : "all trees"));
 	json_object_set_new(bounds, "exact", json_boolean(c->exact));
 	set_bound(bounds, "ratio", isfinite(least) ? p->throughput / least : NAN,
 		  "no limit is known");

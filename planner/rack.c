@@ -9,7 +9,7 @@
 #include "planner/schemes.h"
 
 #define BOXES_TRIED 48
-#define ROUTES_TRIED 1e5 /* by all of them, or as many as one takes */
+#define ROUTES_TRIED 5e4 /* by all of them, or as many as one takes */
 #define EDGES_MOST 4e5   /* of a ring's trees together: of very many groups some own all chunks */
 
 /* --- NetReduce ----------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ static void print_bounds(FILE *f, const struct plan *p, const char *unit)
 {
 	const struct plan_certificate *c = &p->certificate;
 	const char *which;
-	double bound = plan_bound(c, &which);
+	double bound = plan_limit(p, &which);
 
 	if (isnan(bound))
 		return;
@@ -38,8 +38,8 @@ static void print_bounds(FILE *f, const struct plan *p, const char *unit)
 	if (!isnan(c->dual))
 		fprintf(f, "dual bound       %.6g %s%s\n", c->dual, unit,
 			!c->exact ? " (of the trees looked at, proves nothing)"
-			: strcmp(p->scheme, "best") != 0 ? " (of this scheme's kind of trees)"
-							 : "");
+			: strcmp(p->scheme, "forest") == 0 ? " (of trees of hosts)"
+							   : "");
 	if (isfinite(bound))
 		fprintf(f, "of the bound     %.2f%% (%s)\n", 100 * p->throughput / bound, which);
 	else

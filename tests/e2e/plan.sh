@@ -74,6 +74,8 @@ check "... same throughput" says "^throughput  *10 Gbps"
 check "... and the bound by its prices" says "^dual bound  *10 Gbps"
 run 0 "a ring's rounds" -t t.json -s ring
 check "... 2 (N - 1) of them" says "^rounds  *14$"
+run 0 "a forest of hosts" -t t.json -s forest --json
+check "... its ratio is to what nothing can pass, not to its own kind of trees" json out "abs(d['bounds']['dual'] - 40 / 7) < 1e-6 and d['bounds']['dual_of'] == 'trees of hosts' and abs(d['bounds']['ratio'] - 4 / 7) < 1e-6 and d['bounds']['ratio_of'] == 'cut'"
 run 0 "compare" compare --topology t.json --chart c.svg
 check "... ring" says "^ring  *5\.714"
 check "... best" says "^best  *10 *100.00%"

@@ -126,10 +126,24 @@ static void entry_both(struct traffic *t, unsigned int role, const struct bench_
 			    role ? c->ack_qpn : c->data_qpn, c->cid, state);
 }
 
+/* A group's life takes millions of packets to come to where indexes wrap, or look like old ones. */
+static uint32_t move_group(struct traffic *t, const struct bench_group *g)
+{
+	uint32_t limit = 1u << (22 + random_below(&t->state, 3));
+	uint32_t index = limit - ((2u + 2 * random_below(&t->state, 2)) << g->s_log2);
+	unsigned int k;
+
+	for (k = 0; k < 2; k++)
+		if (!t->both[k]->ops->move(t->both[k]->e, g->number, index))
+			t->live[g->number] = false;
+	return index;
+}
+
 /* Ends a group, if it lives, and begins another in its place. */
 static void step_group(struct traffic *t, unsigned int n)
 {
 	struct bench_group *g = &t->groups[n];
+	uint32_t index = 0;
 	unsigned int r;
 
 	if (t->live[n]) {
@@ -144,9 +158,12 @@ static void step_group(struct traffic *t, unsigned int n)
 	/* Both, whatever becomes of the first. */
 	t->live[n] = bench_group_start(t->both[0], g);
 	t->live[n] &= bench_group_start(t->both[1], g);
+	if (random_once(&t->state, 3))
+		index = move_group(t, g);
 	snprintf(t->what, sizeof(t->what),
-		 "group %u: %u lanes type %u op %u mtu %u S %u level %u base %u%s", n, g->lanes,
-		 g->dtype, g->op, 1u << g->mtu_log2, 1u << g->s_log2, g->level, g->base_port,
+		 "group %u: %u lanes type %u op %u mtu %u S %u level %u base %u index %06x%s", n,
+		 g->lanes, g->dtype, g->op, 1u << g->mtu_log2, 1u << g->s_log2, g->level,
+		 g->base_port, index,
 		 g->open_loop     ? " open loop"
 		 : g->transparent ? " transparent"
 		 : g->selective   ? " selective"

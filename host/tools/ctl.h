@@ -40,6 +40,7 @@ struct ctl {
 	struct ctl_rank rank[CTL_RANKS_MAX];
 	unsigned int ranks;
 	bool json;
+	bool quiet;        /* an answer that is no good one is no fault */
 	uint64_t watch;    /* ns between two looks; 0: one look */
 	uint32_t log_next; /* first event that ctl_log() has not shown */
 	struct boxlink link;
@@ -62,6 +63,9 @@ const struct rf_ctl_reply *ctl_answer(struct ctl *c, struct rf_client *client);
  */
 int ctl_register(struct ctl *c, const struct rf_ctl_join *join, unsigned int ranks, uint64_t seed,
 		 struct rf_client *clients);
+
+/* Whether the key is the operator's; where it is not, c->job speaks for itself from now on. */
+bool ctl_is_operator(struct ctl *c);
 
 /* Does something for the group that was named, or for each of c->job's; an exit code. */
 int ctl_each_group(struct ctl *c, int (*each)(struct ctl *c, void *arg), void *arg);

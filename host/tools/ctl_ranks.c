@@ -58,6 +58,27 @@ static int find_groups(struct ctl *c, uint16_t *number)
 	return (int)(alive > 0 ? alive : ended);
 }
 
+bool ctl_is_operator(struct ctl *c)
+{
+	const struct rf_ctl_reply *a;
+
+	/* Known from the look before, with --watch. */
+	if (c->link.job != RF_CTL_JOB_OPERATOR)
+		return false;
+	c->quiet = true;
+	a = ctl_page(c, RF_CTL_PAGE_BOX, 0);
+	c->quiet = false;
+	if (a)
+		return true;
+	a = rf_client_answer(&c->asker);
+	/* Whatever else is wrong will be said to the question itself. */
+	if (!a || a->result != RF_CTL_FAILED ||
+	    (a->u.failed.reason != RF_CTL_R_TAG && a->u.failed.reason != RF_CTL_R_KEY_UNKNOWN))
+		return true;
+	ctl_speak_for(c, c->job);
+	return false;
+}
+
 int ctl_each_group(struct ctl *c, int (*each)(struct ctl *c, void *arg), void *arg)
 {
 	uint16_t number[GROUPS_MAX];
@@ -150,7 +171,7 @@ static int add_ranks(struct ctl *c, void *rows)
 int ctl_ranks(struct ctl *c)
 {
 	json_t *rows = json_array();
-	int rc = ctl_each_group(c, add_ranks, rows);
+	int rc = ctl_is_operator(c) ? ctl_each_group(c, add_ranks, rows) : add_ranks(c, rows);
 
 	if (rc == RF_EXIT_GOOD)
 		ctl_print_table(c, rows);
@@ -256,7 +277,7 @@ static int add_lag(struct ctl *c, void *list)
 int ctl_stragglers(struct ctl *c)
 {
 	json_t *list = json_array();
-	int rc = ctl_each_group(c, add_lag, list);
+	int rc = ctl_is_operator(c) ? ctl_each_group(c, add_lag, list) : add_lag(c, list);
 
 	if (rc == RF_EXIT_GOOD && c->json) {
 		json_dumpf(list, stdout, JSON_INDENT(1));

@@ -25,6 +25,8 @@ const struct rf_ctl_reply *ctl_answer(struct ctl *c, struct rf_client *client)
 	if (a)
 		return a;
 	a = rf_client_answer(client);
+	if (c->quiet)
+		return NULL;
 	if (a && a->result == RF_CTL_FAILED)
 		fprintf(stderr, "ringfold ctl: refused: %s\n",
 			rf_ctl_reason_text(a->u.failed.reason));
@@ -212,7 +214,8 @@ int main(int argc, char **argv)
 		{RF_OPT_STRING, "box-ip", 0, &c.box_text, "ADDRESS",
 		 "the box's address; else RF_BOX_IP", NULL},
 		{RF_OPT_STRING, "key", 0, &c.key_text, "HEX",
-		 "key of the job (join, wait) or of the operator; else RF_KEY", NULL},
+		 "key of the operator, or of the job (join, wait, ranks, stragglers); else RF_KEY",
+		 NULL},
 		{RF_OPT_STRING, "traffic", 't', &c.dir, "DIR",
 		 "join, wait: the folder that ringfold gen wrote", NULL},
 		{RF_OPT_CALL, "rank", 0, &c, "A.B.C.D,send=QPN,psn=PSN,recv=QPN,port=N",

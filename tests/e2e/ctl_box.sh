@@ -43,6 +43,18 @@ check "... eight of an open loop" test "$(grep -c ' data *live ' "$dir/0.err")" 
 run 0 "ctl connections --json" "$ctl" connections --json
 check "... the same" python3 -c "import json; t = json.load(open('$dir/0.err')); assert len(t) == 8 and {e['state'] for e in t} == {'live'}"
 run 1 "connections are not for jobs" "$ctl" connections --key $job
+run 0 "ctl ranks" "$ctl" ranks 6776174
+check "... eight" test "$(grep -c ' joined ' "$dir/0.err")" = 8
+run 0 "... the job may see its own" "$ctl" ranks 6776174 --key $job
+check "... eight" test "$(grep -c ' joined ' "$dir/0.err")" = 8
+run 124 "... again and again" timeout 2 "$ctl" ranks 6776174 --key $job --watch 100ms
+check "... more than one look" test "$(grep -c ' joined ' "$dir/0.err")" -gt 8
+run 0 "ctl stragglers with the job's key" "$ctl" stragglers 6776174 --key $job --json
+check "... eight" python3 -c "import json; assert len(json.load(open('$dir/0.err'))[0]['ranks']) == 8"
+run 1 "ctl ranks with nobody's" "$ctl" ranks 6776174 --key ${job//0f/1f}
+check "... is refused" says 0 "tag is wrong"
+run 1 "ctl drop with the job's key" "$ctl" drop 6776174 --key $job
+check "... is refused" says 0 "tag is wrong"
 run 0 "ctl drop" "$ctl" drop --job 6776174
 run 1 "ctl drop of what is not there" "$ctl" drop --job 5
 run 0 "ctl log" "$ctl" log

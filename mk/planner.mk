@@ -12,6 +12,7 @@ $(eval $(call c_test,planner_topology,tests/unit/planner_topology.c,rf-planner,$
 $(eval $(call test_lib,planner-forest,tests/unit/planner_forest.c))
 $(eval $(call test_lib,planner-help,tests/unit/planner_help.c))
 $(eval $(call c_test,planner_verify,tests/unit/planner_verify.c,planner-help planner-forest rf-planner,$(PLANNER_LDLIBS)))
+$(eval $(call c_test,planner_json,tests/unit/planner_json.c,planner-help planner-forest rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_sim,tests/unit/planner_sim.c,planner-help planner-forest rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_values,tests/unit/planner_values.c,planner-help rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_random,tests/unit/planner_random.c,planner-help rf-planner,$(PLANNER_LDLIBS)))

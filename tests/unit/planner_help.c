@@ -100,6 +100,23 @@ struct topology *help_drawn(uint64_t seed, bool wide)
 	return help_finish(t);
 }
 
+struct topology *help_any(uint64_t *random, bool limited)
+{
+	struct topo_spec s =
+		topo_spec_default((enum topo_shape)(topo_random(random) % (TOPO_RANDOM + 1)));
+
+	s.spread = 0.5;
+	s.seed = topo_random(random);
+	s.attached = topo_random(random) & 1;
+	if (limited || topo_random(random) & 1) {
+		s.processing_min = 50;
+		s.processing_max = 400;
+	}
+	if (s.shape == TOPO_RANDOM)
+		s.hosts = 6 + (int)(topo_random(random) % 10);
+	return help_make(&s);
+}
+
 struct plan *help_plan(const struct topology *t, const char *scheme)
 {
 	struct scheme_options o = scheme_options_default();

@@ -18,6 +18,9 @@ void help_near(double a, double b);
  * at. Capacities are whole multiples of 2^-10; wide: they lie up to 5 x 10^8 apart.
  */
 struct topology *help_drawn(uint64_t seed, bool wide);
+/* A drawn topology of any shape, boxes beside their switches on some; limited: all boxes take in
+ * 50 to 400, else those of every second topology. */
+struct topology *help_any(uint64_t *random, bool limited);
 /* The same network with its nodes and links in another order and under other names. */
 struct topology *help_shuffled(const struct topology *t, uint64_t seed);
 /* The plan of a scheme, verified, with the throughput that the verifier computes; NULL where the

@@ -133,23 +133,6 @@ static void max_min_by_hand(void **state)
 	topo_free(t);
 }
 
-static struct topology *random_topology(uint64_t *random)
-{
-	struct topo_spec s =
-		topo_spec_default((enum topo_shape)(topo_random(random) % (TOPO_RANDOM + 1)));
-
-	s.spread = 0.5;
-	s.seed = topo_random(random);
-	s.attached = topo_random(random) & 1;
-	if (topo_random(random) & 1) {
-		s.processing_min = 50;
-		s.processing_max = 400;
-	}
-	if (s.shape == TOPO_RANDOM)
-		s.hosts = 6 + (int)(topo_random(random) % 10);
-	return help_make(&s);
-}
-
 /*
  * On random forests: the fluid run is exactly the rate that the loads allow; no chunk run is
  * faster; with many chunks it comes near, as near as links that serve first come, first served, get
@@ -166,7 +149,7 @@ static void agree(void **state)
 
 	(void)state;
 	for (int n = 0; n < plans; n++) {
-		struct topology *t = random_topology(&random);
+		struct topology *t = help_any(&random, false);
 		int trees = 1 + (int)(topo_random(&random) % 4);
 		struct plan *p = forest_random(t, trees, n % 4 == 0, &random);
 		struct plan_load load;

@@ -118,6 +118,7 @@ struct rf_plan_shape {
 	X(raw, "raw data came through")                                                            \
 	X(error, "nothing in the plan explains it")                                                \
 	X(cause, "not the cause that the plan gives")                                              \
+	X(late, "long after the event")                                                            \
 	X(text, "without saying why")                                                              \
 	X(wait, "still waits")                                                                     \
 	X(fewer, "fewer operations")                                                               \

@@ -5,6 +5,10 @@
 #include "proto/rf_ctl.h"
 #include "sim/fabric/plan.h"
 
+/* Behind the last event every rank that is to fail has done so: the transport gives up after 1.7 s,
+ * a JOIN's deadline is 3 s, and the box is asked for the cause for 2 s. */
+#define DEADLINE (8 * RF_SEC)
+
 struct judge {
 	const struct rf_plan *p;
 	struct rf_fabric *f;
@@ -141,6 +145,8 @@ const char *rf_plan_judge(const struct rf_plan *p, struct rf_fabric *f, unsigned
 	/* One that came too late for the others: nobody is there. */
 	if (k->life == 1 && rank == p->victim)
 		return NULL;
+	if (p->events && k->failed_ns > p->event[p->events - 1].at + DEADLINE)
+		return "failed, but long after the event";
 	if (!is_cause(&j, k) && !is_told(&j, k))
 		return "failed, but that is not the cause that the plan gives";
 	return NULL;

@@ -118,6 +118,8 @@ static void judge(struct run *u)
 		struct rf_rank k = *rf_fabric_rank(u->f, r);
 		const char *what;
 
+		if (u->mutant == RF_PLAN_MUTANT_late)
+			k.failed_ns += 10 * RF_SEC;
 		if (u->mutant == RF_PLAN_MUTANT_text)
 			k.text[0] = '\0';
 		what = rf_plan_judge(&as, u->f, r, &k, s.misaddressed_ranks);

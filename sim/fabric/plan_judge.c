@@ -66,7 +66,7 @@ static unsigned culprit_of(const struct judge *j, const struct rf_plan_event *e)
  * not asked for repeats is not acknowledged by the next one: both are named. A JOIN that is
  * repeated comes in by another port: somebody else's, or one that is taken.
  */
-static bool is_rule(const struct judge *j, const struct rf_rank *k, unsigned victim)
+static bool is_rule(const struct judge *j, unsigned self, const struct rf_rank *k, unsigned victim)
 {
 	char both[40];
 
@@ -75,6 +75,10 @@ static bool is_rule(const struct judge *j, const struct rf_rank *k, unsigned vic
 		/* Of more than two on one port the box names two. */
 		return k->culprit == victim || j->p->cfg.lanes > 1 || strstr(k->text, both);
 	}
+	/* All is delivered, the last ACK was lost, and nobody is asked for it again: only the rank
+	 * itself knows. */
+	if (k->error == RF_RANK_E_TRANSPORT && k->culprit == RF_NOBODY)
+		return self == victim && strstr(k->text, "switch's rule");
 	if (k->error == RF_RANK_E_TRANSPORT)
 		return k->culprit == victim || k->culprit == (victim + 1) % j->size;
 	return k->culprit == victim &&
@@ -82,7 +86,7 @@ static bool is_rule(const struct judge *j, const struct rf_rank *k, unsigned vic
 }
 
 /* The cause itself, as seen by a rank that nobody has told; not that another rank has given up. */
-static bool is_cause(const struct judge *j, const struct rf_rank *k)
+static bool is_cause(const struct judge *j, unsigned self, const struct rf_rank *k)
 {
 	const struct rf_plan *p = j->p;
 	unsigned victim = within(j, p->victim);
@@ -95,7 +99,7 @@ static bool is_cause(const struct judge *j, const struct rf_rank *k)
 		       (k->reason == RF_CTL_R_LEASE || k->reason == RF_CTL_R_MISSING_RANKS ||
 			k->error == RF_RANK_E_TRANSPORT);
 	case RF_PLAN_BY_RULE:
-		return of_group(j, p->victim) && is_rule(j, k, victim);
+		return of_group(j, p->victim) && is_rule(j, self, k, victim);
 	case RF_PLAN_BY_RESET:
 		return strstr(k->text, "reset") || k->reason == RF_CTL_R_RESET ||
 		       k->reason == RF_CTL_R_GROUP_UNKNOWN || k->reason == RF_CTL_R_MISSING_RANKS;
@@ -117,7 +121,7 @@ static bool is_told(const struct judge *j, const struct rf_rank *k)
 	if (k->reason != RF_CTL_R_ABORTED || k->culprit >= j->size)
 		return false;
 	who = rf_fabric_rank(j->f, j->first + k->culprit);
-	return who->state == RF_RANK_FAILED && is_cause(j, who);
+	return who->state == RF_RANK_FAILED && is_cause(j, k->culprit, who);
 }
 
 const char *rf_plan_judge(const struct rf_plan *p, struct rf_fabric *f, unsigned rank,
@@ -147,7 +151,7 @@ const char *rf_plan_judge(const struct rf_plan *p, struct rf_fabric *f, unsigned
 		return NULL;
 	if (p->events && k->failed_ns > p->event[p->events - 1].at + DEADLINE)
 		return "failed, but long after the event";
-	if (!is_cause(&j, k) && !is_told(&j, k))
+	if (!is_cause(&j, rank % j.size, k) && !is_told(&j, k))
 		return "failed, but that is not the cause that the plan gives";
 	return NULL;
 }

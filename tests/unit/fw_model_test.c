@@ -564,12 +564,51 @@ static void test_plain_failure(void **state)
 	finish();
 }
 
+/* Rank 2 is 20 us behind the others, index after index: the hardware's samples say so. */
+static void test_lag(void **state)
+{
+	const struct rf_fw_group *g = &lab.fw.group[0];
+	uint32_t times = 0;
+
+	(void)state;
+	start(0);
+	join_all(true);
+	for (unsigned int index = 0; index < 1000; index++) {
+		for (unsigned int r = 0; r < N; r++)
+			if (r != 2)
+				send_data(r, index);
+		run(20);
+		send_data(2, index);
+		run(3);
+		for (unsigned int r = 0; r < N; r++)
+			send_ack(r, index, RF_CTL_SHIFT);
+		run(2);
+	}
+	for (uint8_t m = g->first; m != RF_FW_NONE; m = lab.fw.member[m].next) {
+		const struct rf_fw_member *member = &lab.fw.member[m];
+
+		if (member->rank == 2)
+			times = member->lag.times;
+		else
+			assert_int_equal(member->lag.times, 0);
+		/* The Verilated box does not count the clocks that it jumps over. */
+		if (member->rank == 2 && !engine_file)
+			assert_in_range(member->lag.most_us, 19, 21);
+	}
+	print_message("%u samples\n", times);
+	assert_true(times >= 5);
+	if (!engine_file)
+		assert_int_equal(g->lag[5], times); /* 16 us to 32 us */
+	finish();
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sum),      cmocka_unit_test(test_lease),
 		cmocka_unit_test(test_disagree), cmocka_unit_test(test_late),
 		cmocka_unit_test(test_plain),    cmocka_unit_test(test_plain_failure),
+		cmocka_unit_test(test_lag),
 	};
 
 	if (argc > 1)

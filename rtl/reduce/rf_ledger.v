@@ -190,16 +190,16 @@ module rf_ledger #(
 `ifdef FORMAL
   wire [PORTS*(LANES<<HDR_AW)-1:0] f_there;
   wire [PORTS*(LANES<<HDR_AW)-1:0] f_copied;
-  wire [PORTS*2-1:0]               f_same;
   wire [PORTS*2-1:0]               f_run;
   wire [PORTS*(4*AW+4)-1:0]        f_queue;
   wire [PORTS*2*AW-1:0]            f_run_addr;
   wire [PORTS*2*IDX-1:0]           f_run_index;
-  wire [PORTS-1:0]                 f_next_step;
   wire [PORTS*(2<<AW)-1:0]         f_queued;
-  wire [PORTS*LANES*IDX-1:0]       f_stored;
-  wire [PORTS*LANES-1:0]           f_true;
-  wire [PORTS*IDX-1:0]       f_heads;
+  wire [PORTS*LANES*IDX-1:0]       f_nexts;
+  wire [PORTS*LANES*IDX-1:0]       f_sents;
+  wire [PORTS*LANES*IDX-1:0]       f_unas;
+  wire [PORTS*LANES*IDX-1:0]       f_storeds;
+  wire [PORTS*IDX-1:0]             f_heads;
 `endif
 
   genvar p;
@@ -284,15 +284,15 @@ module rf_ledger #(
         ,
         .f_there    (f_there[p*(LANES<<HDR_AW) +: LANES<<HDR_AW]),
         .f_copied   (f_copied[p*(LANES<<HDR_AW) +: LANES<<HDR_AW]),
-        .f_same     (f_same[p*2 +: 2]),
         .f_run      (f_run[p*2 +: 2]),
         .f_queue    (f_queue[p*(4*AW+4) +: 4*AW+4]),
         .f_run_addr (f_run_addr[p*2*AW +: 2*AW]),
         .f_run_index(f_run_index[p*2*IDX +: 2*IDX]),
-        .f_next_step(f_next_step[p]),
         .f_queued   (f_queued[p*(2<<AW) +: 2<<AW]),
-        .f_true     (f_true[p*LANES +: LANES]),
-        .f_stored   (f_stored[p*LANES*IDX +: LANES*IDX]),
+        .f_next     (f_nexts[p*LANES*IDX +: LANES*IDX]),
+        .f_sent     (f_sents[p*LANES*IDX +: LANES*IDX]),
+        .f_una      (f_unas[p*LANES*IDX +: LANES*IDX]),
+        .f_stored   (f_storeds[p*LANES*IDX +: LANES*IDX]),
         .f_head     (f_heads[p*IDX +: IDX])
 `endif
       );

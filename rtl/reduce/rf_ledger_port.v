@@ -114,15 +114,16 @@ module rf_ledger_port #(
   output wire [(LANES<<HDR_AW)-1:0] f_there,
   output wire [(LANES<<HDR_AW)-1:0] f_copied,
   // {stored, next}
-  output wire [1:0]           f_same,
   output wire [1:0]           f_run,
   output wire [4*(GW+LW)+3:0] f_queue,
   output wire [2*(GW+LW)-1:0] f_run_addr,
   output wire [2*IDX-1:0]     f_run_index,
-  output wire                 f_next_step,
   output wire [(2<<(GW+LW))-1:0] f_queued,
+  // Of group 0.
+  output wire [LANES*IDX-1:0] f_next,
+  output wire [LANES*IDX-1:0] f_sent,
+  output wire [LANES*IDX-1:0] f_una,
   output wire [LANES*IDX-1:0] f_stored,
-  output wire [LANES-1:0]     f_true,
   output wire [IDX-1:0]       f_head
 `endif
 );
@@ -138,6 +139,12 @@ module rf_ledger_port #(
       less = d != {IDX{1'b0}} && !d[IDX-1];
     end
   endfunction
+
+`ifdef FORMAL
+  wire [(IDX<<AW)-1:0] f_nexts;
+  wire [(IDX<<AW)-1:0] f_sents;
+  wire [(IDX<<AW)-1:0] f_unas;
+`endif
 
   // next: read by the judge, by the runners and by the registers. In selective groups it runs on over what came before its turn,
   // in cycles in which the judge does not write.
@@ -173,13 +180,17 @@ module rf_ledger_port #(
     .step_valid(n_valid), .step_ready(n_ready), .step_addr(n_addr), .step_index(n_index), .idle(n_idle)
 `ifdef FORMAL
     ,
-    .f_same(f_same[0]), .f_marks(f_there), .f_run(f_run[0]), .f_queue(f_queue[0 +: 2*AW+2]), .f_queued(f_queued[0 +: 1<<AW])
+    .f_marks(f_there), .f_run(f_run[0]), .f_queue(f_queue[0 +: 2*AW+2]), .f_queued(f_queued[0 +: 1<<AW])
 `endif
   );
 
   rf_ram_many #(.WIDTH(IDX), .AW(AW), .READS(4)) nexts (
     .clk(clk), .wr_en(next_we), .wr_addr(next_addr), .wr_data(next_data), .rd_addr({j_addr, n_load, o_addr, x_addr}),
-    .rd_data({j_next, n_value, o_next, x_next}));
+    .rd_data({j_next, n_value, o_next, x_next})
+`ifdef FORMAL
+    , .f_mem(f_nexts)
+`endif
+  );
 
   // stored: likewise, over what is being copied, but not beyond next; in cycles without another commit.
   wire           c_direct = c_valid && !c_selective;
@@ -202,7 +213,7 @@ module rf_ledger_port #(
     .step_valid(o_valid), .step_ready(o_ready), .step_addr(o_addr), .step_index(o_index), .idle(o_idle)
 `ifdef FORMAL
     ,
-    .f_same(f_same[1]), .f_marks(f_copied), .f_run(f_run[1]), .f_queue(f_queue[2*AW+2 +: 2*AW+2]), .f_queued(f_queued[(1<<AW) +: 1<<AW])
+    .f_marks(f_copied), .f_run(f_run[1]), .f_queue(f_queue[2*AW+2 +: 2*AW+2]), .f_queued(f_queued[(1<<AW) +: 1<<AW])
 `endif
   );
 
@@ -213,7 +224,11 @@ module rf_ledger_port #(
 
   rf_ram_many #(.WIDTH(IDX), .AW(AW), .READS(4)) sents (
     .clk(clk), .wr_en(sent_we), .wr_addr(sent_addr), .wr_data(sent_data),
-    .rd_addr({j_addr, a_addr, r_addr, x_addr}), .rd_data({j_sent, a_sent, r_sent, x_sent}));
+    .rd_addr({j_addr, a_addr, r_addr, x_addr}), .rd_data({j_sent, a_sent, r_sent, x_sent})
+`ifdef FORMAL
+    , .f_mem(f_sents)
+`endif
+  );
 
   // una: an ACK never comes in the cycle of an open-loop sending.
   wire           s_una    = s_valid && s_open;
@@ -223,7 +238,11 @@ module rf_ledger_port #(
 
   rf_ram_many #(.WIDTH(IDX), .AW(AW), .READS(5)) unas (
     .clk(clk), .wr_en(una_we), .wr_addr(una_addr), .wr_data(una_data),
-    .rd_addr({j_addr, a_addr, r_addr, t_addr, x_addr}), .rd_data({j_una, a_una, r_una, t_una, x_una}));
+    .rd_addr({j_addr, a_addr, r_addr, t_addr, x_addr}), .rd_data({j_una, a_una, r_una, t_una, x_una})
+`ifdef FORMAL
+    , .f_mem(f_unas)
+`endif
+  );
 
   // una has once reached a quarter of the index range (2^22): sticky, so it is only ever written with 1 or by init.
   wire far_we = init_valid || ((s_una || a_raise) && una_data[IDX-1:IDX-2] != 2'b00);
@@ -264,22 +283,22 @@ module rf_ledger_port #(
       wire           we        = init_here || (step_valid && mine);
       wire [GW-1:0]  addr      = init_here ? init_addr[AW-1:LW] : c_group;
       wire [IDX-1:0] stored;
+`ifdef FORMAL
+      wire [(IDX<<GW)-1:0] f_storeds;
+`endif
 
       rf_ram_many #(.WIDTH(IDX), .AW(GW), .READS(2)) stored_c (
         .clk(clk), .wr_en(we), .wr_addr(addr), .wr_data(init_here ? {IDX{1'b0}} : stored + 1'b1),
-        .rd_addr({c_group, o_load[AW-1:LW]}), .rd_data({stored, loads[l*IDX +: IDX]}));
+        .rd_addr({c_group, o_load[AW-1:LW]}), .rd_data({stored, loads[l*IDX +: IDX]})
+`ifdef FORMAL
+        , .f_mem(f_storeds)
+`endif
+      );
 
       assign storeds[l*IDX +: IDX] = stored;
       assign behind[l] = step_members[l] && !mine && stored == c_head;
 `ifdef FORMAL
-      // What the memory holds for group 0.
-      reg [IDX-1:0] f_stored_q;
-
-      always @(posedge clk)
-        if (we && addr == {GW{1'b0}}) f_stored_q <= init_here ? {IDX{1'b0}} : stored + 1'b1;
-
-      assign f_stored[l*IDX +: IDX] = f_stored_q;
-      assign f_true[l] = c_group != {GW{1'b0}} || stored == f_stored_q;
+      assign f_stored[l*IDX +: IDX] = f_storeds[IDX-1:0];
 `endif
     end
   endgenerate
@@ -298,7 +317,9 @@ module rf_ledger_port #(
   assign f_head      = head_q[0];
   assign f_run_addr  = {o_addr, n_addr};
   assign f_run_index = {o_index, n_index};
-  assign f_next_step = n_step;
+  assign f_next      = f_nexts[LANES*IDX-1:0];
+  assign f_sent      = f_sents[LANES*IDX-1:0];
+  assign f_una       = f_unas[LANES*IDX-1:0];
 `endif
 
 endmodule

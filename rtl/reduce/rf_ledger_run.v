@@ -56,7 +56,6 @@ module rf_ledger_run #(
   output wire                     idle
 `ifdef FORMAL
   ,
-  output wire                       f_same,
   output wire [(LANES<<HDR_AW)-1:0] f_marks,
   output wire                       f_run,
   // {count, valid, address} of the queue.
@@ -144,22 +143,16 @@ module rf_ledger_run #(
 
       rf_ram_many #(.WIDTH(1), .AW(HDR_AW), .READS(2)) ram (
         .clk(clk), .wr_en(wr_en), .wr_addr(wr_addr), .wr_data(wr_data), .rd_addr({m_slot, run_at}),
-        .rd_data({there[l], marks[l]}));
+        .rd_data({there[l], marks[l]})
 `ifdef FORMAL
-      // What the memory holds.
-      reg [(1<<HDR_AW)-1:0] f_marks_q;
-
-      always @(posedge clk)
-        if (wr_en) f_marks_q[wr_addr] <= wr_data;
-
-      assign f_marks[l<<HDR_AW +: 1<<HDR_AW] = f_marks_q;
+        ,
+        .f_mem(f_marks[l<<HDR_AW +: 1<<HDR_AW])
 `endif
+      );
     end
   endgenerate
 
 `ifdef FORMAL
-  assign f_same   = m_there == (f_marks[{m_lane, m_slot}] == m_lap) &&
-                    here == (f_marks[{run_lane, run_at}] == run_lap);
   assign f_run    = run_q;
   assign f_queue  = {q_count[AW:0], q_valid, q_addr};
   assign f_queued = queued_q;

@@ -21,6 +21,10 @@ module rf_ram_many #(
   input  wire [WIDTH-1:0]       wr_data,
   input  wire [READS*AW-1:0]    rd_addr,
   output wire [READS*WIDTH-1:0] rd_data
+`ifdef FORMAL
+  ,
+  output wire [(WIDTH<<AW)-1:0] f_mem
+`endif
 );
 
   (* ram_style = "distributed" *)
@@ -35,5 +39,13 @@ module rf_ram_many #(
       assign rd_data[r*WIDTH +: WIDTH] = mem[rd_addr[r*AW +: AW]];
     end
   endgenerate
+
+`ifdef FORMAL
+  generate
+    for (r = 0; r < (1 << AW); r = r + 1) begin : g_mem
+      assign f_mem[r*WIDTH +: WIDTH] = mem[r];
+    end
+  endgenerate
+`endif
 
 endmodule

@@ -3,6 +3,7 @@
 mutant is killed.
 
   prove.py [--no-mutants] PROOF ...
+  prove.py --table PROOF ...       what the last runs of these found, as a table
 
 A PROOF file has one statement per line ('#' begins a comment):
   top MODULE                       what is proved
@@ -14,17 +15,23 @@ A PROOF file has one statement per line ('#' begins a comment):
   cover-depth N                    all covers are reached within N cycles
   case [NAME=VALUE ...]            a set of parameters; everything is proved in each
   mutant NAME FILE /OLD/NEW/       text OLD of FILE becomes NEW: some case must then fail; the separator is any character
-  engine pdr | induct K            yosys-abc pdr (default), or K-induction (needs z3)
+  engine pdr | step | induct K     yosys-abc pdr (default); the assertions together are inductive: if all hold in one cycle they
+                                   hold in the next one (yosys-abc ind, bit by bit); K-induction (needs z3)
+  limit SECONDS                    of processor time for each run of a solver; a proof that needs more has failed. Default 300
+  kill-depth N                     step: mutants must fail within N cycles of the reset. Default 30
   unroll                           induct: no function definitions for z3; for wide combinational logic, where it gets stuck
 
 Exit code 0: all proved, covered and killed. Scratch files go to build/formal/.
 """
+import json
 import os
 import re
+import resource
 import subprocess
 import sys
+import time
 
-TIMEOUT = 600
+RESULTS = "build/formal/%s.json"
 
 
 def fail(text):
@@ -34,7 +41,8 @@ def fail(text):
 
 def read_proof(path):
     proof = {"source": [], "include": [os.path.dirname(path) or "."], "define": [], "case": [], "mutant": [],
-             "formal": [], "engine": ["pdr"], "asserts": 1, "cover-depth": 20, "unroll": []}
+             "formal": [], "engine": ["pdr"], "asserts": 1, "cover-depth": 20, "unroll": [], "limit": 300,
+             "kill-depth": 30}
     for number, line in enumerate(open(path), 1):
         line = line.split("#")[0].strip() if not line.startswith("mutant") else line.strip()
         if not line:
@@ -51,7 +59,7 @@ def read_proof(path):
             proof["case"].append(dict(p.split("=", 1) for p in rest.split()))
         elif key in ("source", "formal", "include", "define"):
             proof[key] += rest.split()
-        elif key in ("asserts", "cover-depth"):
+        elif key in ("asserts", "cover-depth", "limit", "kill-depth"):
             proof[key] = int(rest)
         elif key == "unroll":
             proof[key] = ["--unroll"]
@@ -68,19 +76,22 @@ def read_proof(path):
     return proof
 
 
-def run(command, log, check=True):
+def run(command, log, limit, check=True):
+    """Exit code and output; ends the run where the command needs more than `limit` seconds of processor time."""
+    def bound():
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
     with open(log, "w") as out:
-        try:
-            code = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, timeout=TIMEOUT).returncode
-        except subprocess.TimeoutExpired:
-            code = -1
+        code = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, preexec_fn=bound).returncode
+    # yosys-smtbmc outlives its solver.
+    if code in (-24, -9) or "BrokenPipe" in open(log).read():
+        fail("not finished in %d s of processor time: %s" % (limit, " ".join(command)))
     if check and code != 0:
         fail("failed (%d): %s\n%s" % (code, " ".join(command), open(log).read()[-3000:]))
     return code, open(log).read()
 
 
-def prepare(proof, case, sources, base):
-    """Yosys: design to AIGER (asserts; covers) and to SMT2."""
+def prepare(proof, case, sources, base, mutant):
+    """Yosys: design to AIGER (asserts; covers) and to SMT2. Of a mutant only what the engine needs."""
     flags = " ".join(["-D" + d for d in proof["define"]] + ["-I" + d for d in proof["include"]])
     lines = ["read_verilog %s %s %s" % ("-formal" if original in proof["formal"] else "", flags, now)
              for original, now in zip(proof["source"], sources)]
@@ -89,34 +100,54 @@ def prepare(proof, case, sources, base):
     to_aiger = ["delete -output", "setundef -undriven -anyseq", "opt -full", "techmap", "opt -fast", "dffunmap",
                 "abc -g AND -fast", "opt_clean"]
     lines += ["prep -flatten -top %s" % proof["top"], "memory_map", "async2sync", "opt -full", "dffunmap",
-              "select -assert-min %d t:$assert" % proof["asserts"], "select -assert-min 1 t:$cover", "design -save ready",
-              "write_smt2 -wires %s.smt2" % base,
-              "design -load ready", "chformal -cover -remove"] + to_aiger + [
-              "write_aiger -zinit %s.aig" % base,
-              "design -load ready", "chformal -assert -remove", "techmap -map %s/cover2assert.v" % here] + to_aiger + [
-              "write_aiger -zinit %s.cover.aig" % base]
+              "select -assert-min %d t:$assert" % proof["asserts"], "select -assert-min 1 t:$cover", "design -save ready"]
+    if proof["engine"][0] == "induct":
+        lines += ["write_smt2 -wires %s.smt2" % base, "design -load ready"]
+    if proof["engine"][0] != "induct" or not mutant:
+        lines += ["chformal -cover -remove"] + to_aiger + ["write_aiger -zinit %s.aig" % base, "design -load ready"]
+    if not mutant:
+        lines += ["chformal -assert -remove", "techmap -map %s/cover2assert.v" % here] + to_aiger + [
+                  "write_aiger -zinit %s.cover.aig" % base]
     with open(base + ".ys", "w") as f:
         f.write("\n".join(lines) + "\n")
-    run(["yosys", "-q", base + ".ys"], base + ".yosys.log")
+    run(["yosys", "-q", base + ".ys"], base + ".yosys.log", 300)
 
 
-def holds(proof, base):
+def abc(proof, base, commands, kind):
+    return run(["yosys-abc", "-c", commands % base], "%s.%s.log" % (base, kind), proof["limit"])[1]
+
+
+def holds(proof, base, mutant):
     """True if every assertion is proved, False if one has a counterexample; anything else ends the run."""
-    if proof["engine"][0] == "pdr":
-        _, text = run(["yosys-abc", "-c", "read_aiger %s.aig; fold; strash; pdr -v" % base], base + ".pdr.log")
+    engine = proof["engine"][0]
+    if engine == "pdr":
+        text = abc(proof, base, "read_aiger %s.aig; fold; strash; pdr -v", "pdr")
         if "Property proved" in text:
             return True
         if "was asserted in frame" in text:
             return False
         fail("pdr gave no answer:\n" + text[-2000:])
+    if engine == "step":
+        depth = proof["kill-depth"] if mutant else 2
+        text = abc(proof, base, "read_aiger %%s.aig; fold; orpos; strash; bmc3 -F %d" % depth, "bmc")
+        if "was asserted in frame" in text:
+            return False
+        if "No output asserted in %d frames" % depth not in text:
+            fail("bmc3 gave no answer:\n" + text[-2000:])
+        if mutant:
+            return True
+        text = abc(proof, base, "read_aiger %s.aig; fold; orpos; strash; ind -F 2", "ind")
+        if "Networks are equivalent" not in text:
+            fail("%s: the assertions are not inductive:\n%s" % (base, text[-2000:]))
+        return True
     depth = proof["engine"][1]
-    code, text = run(["yosys-smtbmc", "-s", "z3"] + proof["unroll"] + ["-t", depth, base + ".smt2"], base + ".bmc.log", check=False)
+    smtbmc = ["yosys-smtbmc", "-s", "z3"] + proof["unroll"]
+    code, text = run(smtbmc + ["-t", depth, base + ".smt2"], base + ".bmc.log", proof["limit"], check=False)
     if code != 0:
         if "BMC failed" in text or "Assert failed" in text:
             return False
         fail("BMC gave no answer:\n" + text[-2000:])
-    code, text = run(["yosys-smtbmc", "-s", "z3"] + proof["unroll"] + ["-i", "-t", depth, base + ".smt2"],
-                     base + ".ind.log", check=False)
+    code, text = run(smtbmc + ["-i", "-t", depth, base + ".smt2"], base + ".ind.log", proof["limit"], check=False)
     if code != 0:
         fail("induction gave no answer:\n" + text[-2000:])
     return True
@@ -124,8 +155,7 @@ def holds(proof, base):
 
 def reached(proof, base):
     """Number of covers; ends the run where one cannot be reached."""
-    _, text = run(["yosys-abc", "-c", "read_aiger %s.cover.aig; fold; strash; print_stats; bmc3 -a -F %d" %
-                   (base, proof["cover-depth"])], base + ".cover.log")
+    text = abc(proof, base, "read_aiger %%s.cover.aig; fold; strash; print_stats; bmc3 -a -F %d" % proof["cover-depth"], "cover")
     covers = int(re.search(r"i/o = *\d+/ *(\d+)", text).group(1))
     hit = len(set(re.findall(r"Output +(\d+) .*?was asserted in frame", text)))
     if covers == 0 or hit != covers:
@@ -142,18 +172,21 @@ def prove(path, mutants):
     stem = os.path.splitext(os.path.basename(path))[0]
     folder = "build/formal/" + stem
     os.makedirs(folder, exist_ok=True)
+    found = {"proof": stem, "engine": " ".join(proof["engine"]), "cases": [], "mutants": []}
+    if os.path.exists(RESULTS % stem):
+        os.remove(RESULTS % stem)
     for case in proof["case"]:
         base = folder + "/" + name_of(case)
-        prepare(proof, case, proof["source"], base)
-        if not holds(proof, base):
+        begin = time.time()
+        prepare(proof, case, proof["source"], base, False)
+        if not holds(proof, base, False):
             fail("%s %s: an assertion fails, see %s.*.log" % (stem, name_of(case), base))
         covers = reached(proof, base)
-        print("%-14s %-40s proved, %d covers" % (stem, name_of(case), covers))
-    if not mutants:
-        return
-    if not proof["mutant"]:
+        found["cases"].append([name_of(case), asserts_of(base), covers, time.time() - begin])
+        print("%-14s %-40s proved, %d covers" % (stem, name_of(case), covers), flush=True)
+    if mutants and not proof["mutant"]:
         fail("%s: has no mutant" % stem)
-    for name, file, old, new in proof["mutant"]:
+    for name, file, old, new in proof["mutant"] if mutants else []:
         text = open(file).read()
         if text.count(old) != 1:
             fail("%s: mutant %s: its text is there %d times in %s" % (stem, name, text.count(old), file))
@@ -162,15 +195,46 @@ def prove(path, mutants):
             f.write(text.replace(old, new))
         sources = [changed if s == file else s for s in proof["source"]]
         killed = None
+        begin = time.time()
         for case in proof["case"]:
             base = folder + "/mutant_%s_%s" % (name, name_of(case))
-            prepare(proof, case, sources, base)
-            if not holds(proof, base):
+            prepare(proof, case, sources, base, True)
+            if not holds(proof, base, True):
                 killed = name_of(case)
                 break
         if killed is None:
             fail("%s: mutant %s lives" % (stem, name))
-        print("%-14s mutant %-33s killed (%s)" % (stem, name, killed))
+        found["mutants"].append([name, killed, time.time() - begin])
+        print("%-14s mutant %-33s killed (%s)" % (stem, name, killed), flush=True)
+    if mutants:
+        with open(RESULTS % stem, "w") as f:
+            json.dump(found, f)
+
+
+def asserts_of(base):
+    """Number of assertions behind the reduction of equal ones."""
+    header = open(base + ".aig", "rb").readline().split()
+    return int(header[7])
+
+
+def table(paths):
+    """Every proof with its engine, its bound, its time and the mutants that it kills; False where a proof has no result."""
+    form = "| %-18s | %-9s | %-9s | %-46s | %7s | %6s | %6s | %s |"
+    print(form % ("proof", "engine", "depth", "parameters", "asserts", "covers", "s", "mutants killed (s)"))
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    whole = True
+    for path in paths:
+        stem = os.path.splitext(os.path.basename(path))[0]
+        if not os.path.exists(RESULTS % stem):
+            print(form % (stem, "", "", "NOT PROVED", "", "", "", ""))
+            whole = False
+            continue
+        found = json.load(open(RESULTS % stem))
+        killed = ", ".join(m[0] for m in found["mutants"]) + " (%.0f)" % sum(m[2] for m in found["mutants"])
+        for case, asserts, covers, seconds in found["cases"]:
+            print(form % (stem, found["engine"], "unbounded", case.replace("_", " "), asserts, covers, "%.0f" % seconds, killed))
+            killed = "as above"
+    return whole
 
 
 def main():
@@ -178,6 +242,8 @@ def main():
     if not paths or "--help" in sys.argv:
         print(__doc__)
         sys.exit(2)
+    if "--table" in sys.argv:
+        sys.exit(0 if table(paths) else 1)
     for path in paths:
         prove(path, "--no-mutants" not in sys.argv)
 

@@ -5,7 +5,7 @@
 # Objects too: what a fragment compiles may include what a later fragment generates.
 $(filter-out $(GENERATED),$(ALL_TARGETS) $(TEST_DEPS) $(BENCH_DEPS)) $(DEPFILES:.d=.o): | $(GENERATED)
 
-.PHONY: all tests test bench lint formal synth mutate install clean help generated
+.PHONY: all tests test bench lint formal formal-table synth mutate install clean help generated
 all: $(ALL_TARGETS)
 generated: $(GENERATED)
 tests: $(TEST_DEPS)
@@ -34,6 +34,11 @@ bench: all $(BENCH_DEPS) $(BUILD)/bench.list
 
 lint: $(LINT_TARGETS)
 formal: $(FORMAL_TARGETS)
+	@$(PROVE) --table $(FORMAL_PROOFS)
+
+# What the last `make formal` has proved.
+formal-table:
+	@$(PROVE) --table $(FORMAL_PROOFS)
 synth: $(SYNTH_TARGETS)
 mutate: $(MUTATE_TARGETS)
 

@@ -31,6 +31,7 @@ FORMAL_LIB := $(sort $(wildcard tests/formal/lib/*.proof))
 formal-lib:
 	$(PROVE) $(FORMAL_LIB)
 FORMAL_TARGETS += formal-lib
+FORMAL_PROOFS  += $(FORMAL_LIB)
 $(foreach p,$(filter-out %/rf_fifo.proof,$(FORMAL_LIB)),$(eval $(call test,formal-$(basename $(notdir $(p))),$(PROVE) $(p))))
 $(eval $(call test,formal-rf_fifo,$(PROVE) --no-mutants tests/formal/lib/rf_fifo.proof))
 

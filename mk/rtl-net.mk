@@ -45,6 +45,7 @@ FORMAL_NET := tests/formal/net_axil.proof tests/formal/net_read.proof
 formal-net:
 	$(PROVE) $(FORMAL_NET)
 FORMAL_TARGETS += formal-net
+FORMAL_PROOFS  += $(FORMAL_NET)
 $(foreach p,$(FORMAL_NET),$(eval $(call test,formal-$(basename $(notdir $(p))),$(PROVE) $(p))))
 
 # Every bench must fail where it is told to expect something wrong.

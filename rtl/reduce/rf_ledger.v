@@ -341,6 +341,7 @@ module rf_ledger #(
   wire [GROUPS*2*IDX-1:0] hold_index;
   wire                    tail_idle;
 `ifdef FORMAL
+  wire                           f_again;
   wire                           f_scan;
   wire [AW-1:0]                  f_scan_at;
   wire                           f1_valid;
@@ -376,7 +377,7 @@ module rf_ledger #(
     .hold_valid(hold_valid), .hold_index(hold_index), .g_tail(g_tail), .g_limit(g_limit), .idle(tail_idle)
 `ifdef FORMAL
     ,
-    .f_scan(f_scan), .f_scan_at(f_scan_at), .f1_valid(f1_valid), .f1_first(f1_first), .f1_last(f1_last),
+    .f_wait(f_again), .f_scan(f_scan), .f_scan_at(f_scan_at), .f1_valid(f1_valid), .f1_first(f1_first), .f1_last(f1_last),
     .f1_group(f1_group), .f1_pairs(f1_pairs), .f2_valid(f2_valid), .f2_first(f2_first), .f2_last(f2_last),
     .f2_group(f2_group), .f2_least(f2_least), .f3_valid(f3_valid), .f3_group(f3_group), .f3_least(f3_least),
     .f4_valid(f4_valid), .f4_group(f4_group), .f4_least(f4_least), .f4_hold(f4_hold)

@@ -98,4 +98,8 @@ module rf_ledger_head #(
     end
   endgenerate
 
+`ifdef FORMAL
+`include "ledger_head.vh"
+`endif
+
 endmodule

@@ -44,6 +44,7 @@ module rf_ledger_tail #(
 `ifdef FORMAL
   ,
   // Values under way: {valid, group, lane or last, minimum}.
+  output wire                          f_wait,
   output wire                          f_scan,
   output wire [GW+LW-1:0]              f_scan_at,
   output wire                          f1_valid,
@@ -250,6 +251,7 @@ module rf_ledger_tail #(
   endgenerate
 
 `ifdef FORMAL
+  assign f_wait    = wait_q != {GROUPS{1'b0}};
   assign f_scan    = scan_q;
   assign f_scan_at = scan_addr;
   assign f1_valid  = s1_valid_q;

@@ -79,6 +79,8 @@ end
 
 genvar f_p;
 genvar f_n;
+genvar f_s;
+genvar f_r;
 generate
   for (f_p = 0; f_p < PORTS; f_p = f_p + 1) begin : f_port
     wire [AW-1:0]  ja = j_addr[f_p*AW +: AW];
@@ -125,7 +127,8 @@ generate
 
       // Initialised.
       always @*
-        if (f_started && f_step <= F_CONNS && f_step > f_n*PORTS + f_p) assert (next == 0 && stored == 0 && sent == 0 && una == 0);
+        if (f_started && (f_step <= F_CONNS || clear_q) && f_step > f_n*PORTS + f_p)
+          assert (next == 0 && stored == 0 && sent == 0 && una == 0);
 
       always @*
         if (f_live && member) begin
@@ -177,10 +180,11 @@ always @(posedge clk) begin
   f2_lane <= f1_lane;
 end
 
-// Until the group starts nothing moves.
+// Until the group starts and its slots are clear nothing moves.
 always @*
-  if (f_started && !f_live) begin
-    assert (head_idle && ack_idle && tail_idle && !clear_q && slice_idle == {PORTS{1'b1}});
+  if (f_started && (!f_live || clear_q)) begin
+    assert (head_idle && tail_idle && slice_idle == {PORTS{1'b1}});
+    assert (f_live || (ack_idle && !clear_q));
     assert (f_tail == 0 && f_head == 0 && f_issued == 0 && hold_valid == 0 && f_heads == 0);
   end
 
@@ -226,6 +230,9 @@ always @*
 `ifndef F_PLAIN
 `include "ledger_run.vh"
 `endif
+`ifdef F_RESPONSE
+`include "ledger_response.vh"
+`else
 
 always @(posedge clk)
   if (f_live) begin
@@ -237,3 +244,4 @@ always @(posedge clk)
     cover (f4_valid && f4_goal != f4_a);
     cover (f_open && f_tail == 3);
   end
+`endif

@@ -12,11 +12,13 @@ A PROOF file has one statement per line ('#' begins a comment):
   include DIR ...                  where `include looks (the folder of the proof file is always there)
   define NAME ...
   asserts N                        fewer assert cells than this is an error: a proof of nothing would pass
+  given FILE ...                   its assertions are assumptions here: another proof has shown them
   cover-depth N                    all covers are reached within N cycles
   case [NAME=VALUE ...]            a set of parameters; everything is proved in each
   mutant NAME FILE /OLD/NEW/       text OLD of FILE becomes NEW: some case must then fail; the separator is any character
-  engine pdr | step | induct K     yosys-abc pdr (default); the assertions together are inductive: if all hold in one cycle they
-                                   hold in the next one (yosys-abc ind, bit by bit); K-induction (needs z3)
+  engine pdr | step [K] | induct K yosys-abc pdr (default); the assertions together are inductive: if all hold in one cycle they
+                                   hold in the next one, with K those of K cycles in the next one (yosys-abc ind, bit by bit);
+                                   K-induction (needs z3)
   limit SECONDS                    of processor time for each run of a solver; a proof that needs more has failed. Default 300
   kill-depth N                     step: mutants must fail within N cycles of the reset. Default 30
   unroll                           induct: no function definitions for z3; for wide combinational logic, where it gets stuck
@@ -29,7 +31,6 @@ import re
 import resource
 import subprocess
 import sys
-import time
 
 RESULTS = "build/formal/%s.json"
 
@@ -41,7 +42,7 @@ def fail(text):
 
 def read_proof(path):
     proof = {"source": [], "include": [os.path.dirname(path) or "."], "define": [], "case": [], "mutant": [],
-             "formal": [], "engine": ["pdr"], "asserts": 1, "cover-depth": 20, "unroll": [], "limit": 300,
+             "formal": [], "engine": ["pdr"], "asserts": 1, "cover-depth": 20, "unroll": [], "given": [], "limit": 300,
              "kill-depth": 30}
     for number, line in enumerate(open(path), 1):
         line = line.split("#")[0].strip() if not line.startswith("mutant") else line.strip()
@@ -57,7 +58,7 @@ def read_proof(path):
             proof["mutant"].append((name, path_of, parts[0], parts[1]))
         elif key == "case":
             proof["case"].append(dict(p.split("=", 1) for p in rest.split()))
-        elif key in ("source", "formal", "include", "define"):
+        elif key in ("source", "formal", "include", "define", "given"):
             proof[key] += rest.split()
         elif key in ("asserts", "cover-depth", "limit", "kill-depth"):
             proof[key] = int(rest)
@@ -93,13 +94,17 @@ def run(command, log, limit, check=True):
 def prepare(proof, case, sources, base, mutant):
     """Yosys: design to AIGER (asserts; covers) and to SMT2. Of a mutant only what the engine needs."""
     flags = " ".join(["-D" + d for d in proof["define"]] + ["-I" + d for d in proof["include"]])
-    lines = ["read_verilog %s %s %s" % ("-formal" if original in proof["formal"] else "", flags, now)
+    # -defer: nothing is elaborated with the default sizes.
+    lines = ["read_verilog -defer %s %s %s" % ("-formal" if original in proof["formal"] else "", flags, now)
              for original, now in zip(proof["source"], sources)]
-    lines += ["chparam -set %s %s %s" % (k, v, proof["top"]) for k, v in case.items()]
+    sizes = " ".join("-chparam %s %s" % item for item in case.items())
+    lines += ["hierarchy -check -top %s %s" % (proof["top"], sizes)]
     here = os.path.dirname(os.path.abspath(__file__))
     to_aiger = ["delete -output", "setundef -undriven -anyseq", "opt -full", "techmap", "opt -fast", "dffunmap",
                 "abc -g AND -fast", "opt_clean"]
-    lines += ["prep -flatten -top %s" % proof["top"], "memory_map", "async2sync", "opt -full", "dffunmap",
+    lines += ["prep -flatten -top %s" % proof["top"]]
+    lines += ["chformal -assert2assume t:$assert a:src=*%s:* %%i" % g for g in proof["given"]]
+    lines += ["memory_map", "async2sync", "opt -full", "dffunmap",
               "select -assert-min %d t:$assert" % proof["asserts"], "select -assert-min 1 t:$cover", "design -save ready"]
     if proof["engine"][0] == "induct":
         lines += ["write_smt2 -wires %s.smt2" % base, "design -load ready"]
@@ -128,7 +133,8 @@ def holds(proof, base, mutant):
             return False
         fail("pdr gave no answer:\n" + text[-2000:])
     if engine == "step":
-        depth = proof["kill-depth"] if mutant else 2
+        steps = int((proof["engine"] + ["1"])[1])
+        depth = proof["kill-depth"] if mutant else steps + 1
         text = abc(proof, base, "read_aiger %%s.aig; fold; orpos; strash; bmc3 -F %d" % depth, "bmc")
         if "was asserted in frame" in text:
             return False
@@ -136,7 +142,7 @@ def holds(proof, base, mutant):
             fail("bmc3 gave no answer:\n" + text[-2000:])
         if mutant:
             return True
-        text = abc(proof, base, "read_aiger %s.aig; fold; orpos; strash; ind -F 2", "ind")
+        text = abc(proof, base, "read_aiger %%s.aig; fold; orpos; strash; ind -F %d" % (steps + 1), "ind")
         if "Networks are equivalent" not in text:
             fail("%s: the assertions are not inductive:\n%s" % (base, text[-2000:]))
         return True
@@ -163,6 +169,12 @@ def reached(proof, base):
     return covers
 
 
+def cpu():
+    """Seconds of processor time that all commands so far have taken."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def name_of(case):
     return "_".join("%s%s" % (k, re.sub(r"\W", "", v)) for k, v in case.items()) or "default"
 
@@ -177,12 +189,12 @@ def prove(path, mutants):
         os.remove(RESULTS % stem)
     for case in proof["case"]:
         base = folder + "/" + name_of(case)
-        begin = time.time()
+        begin = cpu()
         prepare(proof, case, proof["source"], base, False)
         if not holds(proof, base, False):
             fail("%s %s: an assertion fails, see %s.*.log" % (stem, name_of(case), base))
         covers = reached(proof, base)
-        found["cases"].append([name_of(case), asserts_of(base), covers, time.time() - begin])
+        found["cases"].append([name_of(case), asserts_of(base), covers, cpu() - begin])
         print("%-14s %-40s proved, %d covers" % (stem, name_of(case), covers), flush=True)
     if mutants and not proof["mutant"]:
         fail("%s: has no mutant" % stem)
@@ -195,7 +207,7 @@ def prove(path, mutants):
             f.write(text.replace(old, new))
         sources = [changed if s == file else s for s in proof["source"]]
         killed = None
-        begin = time.time()
+        begin = cpu()
         for case in proof["case"]:
             base = folder + "/mutant_%s_%s" % (name, name_of(case))
             prepare(proof, case, sources, base, True)
@@ -204,7 +216,7 @@ def prove(path, mutants):
                 break
         if killed is None:
             fail("%s: mutant %s lives" % (stem, name))
-        found["mutants"].append([name, killed, time.time() - begin])
+        found["mutants"].append([name, killed, cpu() - begin])
         print("%-14s mutant %-33s killed (%s)" % (stem, name, killed), flush=True)
     if mutants:
         with open(RESULTS % stem, "w") as f:

@@ -1,0 +1,57 @@
+// What rf_fifo.proof shows of rf_fifo with READ_LATENCY = 0, as a shift register, for proofs of modules that use one: with its
+// words in known places a claim about all of them can be written down. Here: connections of group 0, each once.
+module rf_fifo #(
+  parameter WIDTH = 8,
+  parameter DEPTH = 16,
+  parameter READ_LATENCY = 0,
+  parameter AFULL = DEPTH - 1
+) (
+  input  wire                   clk,
+  input  wire                   rst,
+  input  wire                   s_valid,
+  output wire                   s_ready,
+  input  wire [WIDTH-1:0]       s_data,
+  output wire                   m_valid,
+  input  wire                   m_ready,
+  output wire [WIDTH-1:0]       m_data,
+  output wire [$clog2(DEPTH):0] count,
+  output wire                   almost_full
+);
+
+  localparam AW = $clog2(DEPTH);
+
+  reg  [WIDTH-1:0] word_q [0:DEPTH-1];
+  reg  [AW:0]      count_q;
+  wire             push = s_valid && s_ready;
+  wire             pop  = m_valid && m_ready;
+  wire [AW:0]      place = count_q - {{AW{1'b0}}, pop};
+
+  assign count       = count_q;
+  assign s_ready     = !count_q[AW];
+  assign almost_full = count_q >= AFULL[AW:0];
+  assign m_valid     = count_q != {AW+1{1'b0}};
+  assign m_data      = word_q[0];
+
+  always @(posedge clk)
+    if (rst) count_q <= {AW+1{1'b0}};
+    else count_q <= place + {{AW{1'b0}}, push};
+
+  integer k;
+  always @(posedge clk)
+    for (k = 0; k < DEPTH; k = k + 1)
+      if (push && place == k) word_q[k] <= s_data;
+      else if (pop && k + 1 < DEPTH) word_q[k] <= word_q[(k+1) % DEPTH];
+
+`ifdef FORMAL
+  integer a;
+  integer b;
+  always @*
+    for (a = 0; a < DEPTH; a = a + 1)
+      if (!rst && a < count_q) begin
+        assert (!word_q[a][WIDTH-1]);
+        for (b = 0; b < DEPTH; b = b + 1)
+          if (b < a) assert (word_q[a] != word_q[b]);
+      end
+`endif
+
+endmodule

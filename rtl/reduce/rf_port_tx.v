@@ -1,4 +1,4 @@
-// rf_port_tx: chooses what leaves by one port: results first, the others in turn, at least one of them behind RESULTS results.
+// rf_port_tx: chooses what leaves by one port: results first, an ACK behind ACKS of them, others in turn behind RESULTS.
 //
 // Latency     a result when nothing is being sent: 0 cycles. Others: 1 cycle.
 // Throughput  no bubble between results, nor between a result and one frame of another source.
@@ -9,7 +9,9 @@
 
 module rf_port_tx #(
   parameter WIDTH = 512,
-  // Results that may go past a frame that waits.
+  // Results that may go past an ACK (or NAK) that waits: a beat each, and the window waits for them.
+  parameter ACKS    = 4,
+  // Results that may go past another frame that waits.
   parameter RESULTS = 8
 ) (
   input  wire             clk,
@@ -72,6 +74,9 @@ module rf_port_tx #(
   // The header was taken, beats are to come.
   reg        inside_q;
   reg  [3:0] run_q;
+  reg  [3:0] ack_run_q;
+  // The last one that was no result was an ACK.
+  reg        ack_last_q;
 
   wire [3:0] valids  = {inj_valid, for_e_valid, ack_e_valid, res_e_valid};
   wire       begun   = e_valid && e_ready;
@@ -101,25 +106,35 @@ module rf_port_tx #(
 
   // The others: whatever is being taken now is not asked again.
   wire [2:0] wait_others = valids[3:1] & ~(3'b001 << (sel_q - 2'd1) & {3{sel_q != RES && (begun || inside_q)}});
-  wire       any_other   = wait_others != 3'b000;
-  wire [2:0] grant;
+  wire       raw_waits   = wait_others[2:1] != 2'b00;
+  wire [1:0] grant;
   wire       choose      = ended || (!inside_q && !e_valid);
   wire       res_next    = ended ? res_soon || (sel_q != RES && res_p_valid) : res_e_valid || res_soon;
   // A result that begins now counts: it may end now too.
-  wire       enough      = run_q >= RESULTS[3:0] || (begun && sel_q == RES && run_q + 4'd1 == RESULTS[3:0]);
-  wire       pick_other  = choose && any_other && (!res_next || enough);
+  wire       res_begins  = begun && sel_q == RES;
+  wire       enough      = run_q >= RESULTS[3:0] || (res_begins && run_q + 4'd1 == RESULTS[3:0]);
+  wire       ack_enough  = ack_run_q >= ACKS[3:0] || (res_begins && ack_run_q + 4'd1 == ACKS[3:0]);
+  wire       pick_raw    = choose && raw_waits && (enough || (!res_next && (!wait_others[0] || ack_last_q)));
+  wire       pick_ack    = choose && wait_others[0] && !pick_raw && (ack_enough || !res_next);
 
-  rf_rr_arb #(.N(3)) arb (.clk(clk), .rst(rst), .req(wait_others), .take(pick_other), .grant(grant));
+  rf_rr_arb #(.N(2)) arb (.clk(clk), .rst(rst), .req(wait_others[2:1]), .take(pick_raw), .grant(grant));
 
   always @(posedge clk)
     if (rst) sel_q <= RES;
-    else if (choose) sel_q <= pick_other ? {grant[1] | grant[2], grant[0] | grant[2]} : RES;
+    else if (choose) sel_q <= pick_raw ? (grant == 2'b01 ? FOR : INJ) : pick_ack ? ACK : RES;
 
-  // Results in a row while another frame waits.
   always @(posedge clk)
-    if (rst || !any_other) run_q <= 4'd0;
-    else if (pick_other) run_q <= 4'd0;
-    else if (begun && sel_q == RES && run_q < RESULTS[3:0]) run_q <= run_q + 4'd1;
+    if (rst) ack_last_q <= 1'b0;
+    else if (pick_raw || pick_ack) ack_last_q <= pick_ack;
+
+  // Results in a row while another frame waits, while an ACK does.
+  always @(posedge clk)
+    if (rst || !raw_waits || pick_raw) run_q <= 4'd0;
+    else if (res_begins && run_q < RESULTS[3:0]) run_q <= run_q + 4'd1;
+
+  always @(posedge clk)
+    if (rst || !wait_others[0] || pick_ack) ack_run_q <= 4'd0;
+    else if (res_begins && ack_run_q < ACKS[3:0]) ack_run_q <= ack_run_q + 4'd1;
 
   assign sent = begun ? 4'b0001 << sel_q : 4'b0000;
   assign idle = !inside_q && valids == 4'b0000;

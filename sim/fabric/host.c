@@ -184,7 +184,7 @@ void rf_host_run(struct rf_host *h)
 		return;
 	}
 	wire = transmit(h);
-	if (h->to_next && h->pub.window && roce_qp_in_flight(h->to_next) > h->pub.window)
+	if (h->to_next && h->pub.window && roce_qp_in_flight(h->to_next) > rf_host_window(h))
 		h->f->stats.window_exceeded++;
 	timer = next_timer(h);
 	if (timer <= h->f->now)

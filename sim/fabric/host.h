@@ -108,6 +108,8 @@ bool rf_nic_holds(struct rf_host *h, const uint8_t *data, size_t len);
 uint32_t rf_host_qpn(unsigned life, unsigned rank, bool to_next);
 /* PSN of index 0. */
 uint32_t rf_host_start_psn(const struct rf_fabric *f, unsigned life, unsigned rank);
+/* Packets that the rank may have in flight. */
+unsigned rf_host_window(const struct rf_host *h);
 int rf_host_connect(struct rf_host *h);
 void rf_host_disconnect(struct rf_host *h);
 void rf_host_join(struct rf_host *h);

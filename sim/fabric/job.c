@@ -26,6 +26,11 @@ uint32_t rf_host_start_psn(const struct rf_fabric *f, unsigned life, unsigned ra
 
 /* ---- connections ---- */
 
+unsigned rf_host_window(const struct rf_host *h)
+{
+	return h->f->cfg.selective ? roce_selective_window(h->pub.window) : h->pub.window;
+}
+
 static void qp_cfg(const struct rf_host *h, struct roce_qp_cfg *c)
 {
 	const struct rf_fabric_cfg *cfg = &h->f->cfg;
@@ -36,8 +41,8 @@ static void qp_cfg(const struct rf_host *h, struct roce_qp_cfg *c)
 	c->has_vlan = cfg->vlan;
 	c->vlan_tci = RF_HOST_VLAN_TCI;
 	c->mtu = cfg->mtu;
-	c->window = cfg->quirk[h->rank].window ? cfg->quirk[h->rank].window : h->pub.window;
 	c->selective = cfg->selective;
+	c->window = cfg->quirk[h->rank].window ? cfg->quirk[h->rank].window : rf_host_window(h);
 	c->ack_timeout = cfg->ack_timeout_ns;
 	c->ack_timeout_max = cfg->ack_timeout_max_ns;
 	c->retry_cnt = (uint8_t)cfg->retry_cnt;

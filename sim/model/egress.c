@@ -35,22 +35,31 @@ void model_send(struct rf_engine *e, unsigned int port, enum model_source src,
 	look(e, port, f->ready);
 }
 
+static bool waits(const struct rf_engine *e, const struct model_port *p, enum model_source src)
+{
+	return p->out[src].head && p->out[src].head->ready <= e->now;
+}
+
+static bool raw_waits(const struct rf_engine *e, const struct model_port *p)
+{
+	return waits(e, p, SRC_FOREIGN) || waits(e, p, SRC_INJECT);
+}
+
 /* Which queue goes now; SRC_COUNT if none. Results first, but not for ever. */
 static enum model_source choose(const struct rf_engine *e, const struct model_port *p)
 {
-	const struct model_frame *result = p->out[SRC_RESULT].head;
+	bool result = waits(e, p, SRC_RESULT);
+	bool raw = !result || p->results_in_row >= MODEL_RESULT_SHARE;
+	bool ack = !result || (!(raw && raw_waits(e, p)) && p->results_no_ack >= MODEL_ACK_SHARE);
 	unsigned int k;
 
-	if (result && result->ready <= e->now && p->results_in_row < MODEL_RESULT_SHARE)
-		return SRC_RESULT;
 	for (k = 0; k < SRC_COUNT - 1; k++) {
 		unsigned int src = SRC_ACK + (p->turn + k) % (SRC_COUNT - 1);
-		const struct model_frame *f = p->out[src].head;
 
-		if (f && f->ready <= e->now)
+		if ((src == SRC_ACK ? ack : raw) && waits(e, p, (enum model_source)src))
 			return (enum model_source)src;
 	}
-	return result && result->ready <= e->now ? SRC_RESULT : SRC_COUNT;
+	return result ? SRC_RESULT : SRC_COUNT;
 }
 
 /* Cycle in which the next frame of the port is ready; RF_ENGINE_NEVER if nothing waits. */
@@ -91,12 +100,16 @@ void model_send_step(struct rf_engine *e, unsigned int port)
 	}
 	f = model_queue_get(e, &p->out[src]);
 	if (src == SRC_RESULT) {
-		p->results_in_row++;
+		p->results_in_row = raw_waits(e, p) ? p->results_in_row + 1 : 0;
+		p->results_no_ack = waits(e, p, SRC_ACK) ? p->results_no_ack + 1 : 0;
 		if (f->counter == RF_CNT_TX_FIRST)
 			model_conn_sent(e, f->cid);
 		model_schedule_soon(e, e->now);
 	} else {
-		p->results_in_row = 0;
+		if (src == SRC_ACK)
+			p->results_no_ack = 0;
+		else
+			p->results_in_row = 0;
 		p->turn = (unsigned int)src - SRC_ACK + 1;
 	}
 	f->first = e->now;

@@ -2,7 +2,11 @@
  * What loss costs, in virtual time: bench_loss FILE appends JSON lines. N = 8, 100 Gb/s, 1 us, 16
  *MB fp32, independent loss on all links in both directions, against the same run without loss.
  *
- *	bench_loss FILE [SEEDS [MTU LOSS KIND]]      KIND: nak, selective, transparent, ring
+ *	bench_loss FILE [SEEDS [MTU LOSS KIND [rtl]]]
+ *
+ * KIND: nak, selective, transparent, ring; `-` for MTU, LOSS or KIND means all of them. With rtl
+ *the seeds run on the Verilated box too (minutes each), whose times must be the model's within 1 %.
+ * A straggler of 20 s must cost its own time and no more: measured without loss.
  *
  * RF_LOSS_VERBOSE=1 prints every run.
  */
@@ -11,11 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cosim/load.h"
 #include "sim/fabric/fabric.h"
 #include "sim/model/rf_model.h"
 
 #define BYTES (UINT64_C(16) << 20)
 #define DEFAULT_SEEDS 20u
+#define STRAGGLER_NS (20 * RF_SEC)
+#define STRAGGLER_LIMIT 5 /* % of the lossless time */
+#define RTL_LIMIT 1       /* % */
 
 enum kind { NAK, SELECTIVE, TRANSPARENT, RING, KINDS };
 
@@ -25,6 +33,7 @@ static const double losses[] = {0, 1e-5, 1e-4, 1e-3, 1e-2};
 
 static FILE *out;
 static unsigned failures;
+static const struct rf_engine_ops *rtl; /* NULL: the model alone */
 
 /* Most that a rate may cost over the lossless time, in %; 0: no limit. */
 static double limit_of(enum kind kind, unsigned mtu, double loss)
@@ -50,13 +59,13 @@ static void figure(const char *name, double value, double limit)
 }
 
 static void describe(struct rf_fabric_cfg *c, enum kind kind, unsigned mtu, double loss,
-		     unsigned seed)
+		     unsigned seed, const struct rf_engine_ops *engine)
 {
 	rf_fabric_cfg_init(c);
 	c->ranks = 8;
 	c->ports = 8;
 	c->mtu = mtu;
-	c->engine = kind == RING ? NULL : rf_model_engine();
+	c->engine = kind == RING ? NULL : engine;
 	c->schedule = kind == RING ? RF_RUN_RING : RF_RUN_BOX;
 	c->transparent = kind == TRANSPARENT;
 	c->selective = kind == SELECTIVE;
@@ -71,8 +80,9 @@ static void describe(struct rf_fabric_cfg *c, enum kind kind, unsigned mtu, doub
 	c->box_links.loss = loss;
 }
 
-/* Time of one all-reduce in ns; 0 where the run was not good. */
-static uint64_t run(enum kind kind, unsigned mtu, double loss, unsigned seed)
+/* Time of one all-reduce in ns; 0 where the run was not good. Rank 3 comes so much later. */
+static uint64_t run(enum kind kind, unsigned mtu, double loss, unsigned seed,
+		    const struct rf_engine_ops *engine, uint64_t late)
 {
 	struct rf_fabric_cfg c;
 	struct rf_fabric_stats s;
@@ -80,16 +90,17 @@ static uint64_t run(enum kind kind, unsigned mtu, double loss, unsigned seed)
 	char why[200];
 	uint64_t ns = 0;
 
-	describe(&c, kind, mtu, loss, seed);
+	describe(&c, kind, mtu, loss, seed, engine);
 	if (rf_fabric_create(&c, &f, why, sizeof(why)) != 0) {
 		fprintf(stderr, "bench_loss: %s\n", why);
 		failures++;
 		return 0;
 	}
 	if (rf_fabric_allreduce(f, 256) != 0 || rf_fabric_all(f, RF_STEP_WAIT, 0) != 0 ||
-	    rf_fabric_all(f, RF_STEP_BARRIER, 0) != 0 || rf_fabric_allreduce(f, BYTES / 4) != 0 ||
-	    rf_fabric_all(f, RF_STEP_LEAVE, 0) != 0 || rf_fabric_run(f, 100 * RF_SEC) != 1 ||
-	    !rf_fabric_good(f)) {
+	    rf_fabric_all(f, RF_STEP_BARRIER, 0) != 0 ||
+	    (late && rf_fabric_step(f, 3, RF_STEP_COMPUTE, late) != 0) ||
+	    rf_fabric_allreduce(f, BYTES / 4) != 0 || rf_fabric_all(f, RF_STEP_LEAVE, 0) != 0 ||
+	    rf_fabric_run(f, 100 * RF_SEC) != 1 || !rf_fabric_good(f)) {
 		fprintf(stderr, "bench_loss: %s, MTU %u, loss %g, seed %u: not good: %s %s\n",
 			kind_names[kind], mtu, loss, seed, rf_fabric_why(f),
 			rf_fabric_rank(f, 0)->text);
@@ -100,8 +111,8 @@ static uint64_t run(enum kind kind, unsigned mtu, double loss, unsigned seed)
 	rf_fabric_stats(f, &s);
 	if (getenv("RF_LOSS_VERBOSE"))
 		fprintf(stderr,
-			"%s %u %g seed %u: %.1f us, %llu repeats, %llu naks, %llu timeouts\n",
-			kind_names[kind], mtu, loss, seed, (double)ns * 1e-3,
+			"%s %s %u %g seed %u: %.1f us, %llu repeats, %llu naks, %llu timeouts\n",
+			engine->name, kind_names[kind], mtu, loss, seed, (double)ns * 1e-3,
 			(unsigned long long)s.repeats, (unsigned long long)s.naks,
 			(unsigned long long)s.timeouts);
 	rf_fabric_destroy(f);
@@ -109,19 +120,42 @@ static uint64_t run(enum kind kind, unsigned mtu, double loss, unsigned seed)
 }
 
 /* Mean over the seeds, in ns. */
-static double mean(enum kind kind, unsigned mtu, double loss, unsigned seeds)
+static double mean(enum kind kind, unsigned mtu, double loss, unsigned seeds,
+		   const struct rf_engine_ops *engine)
 {
 	double sum = 0;
 	unsigned seed;
 
 	for (seed = 1; seed <= seeds; seed++)
-		sum += (double)run(kind, mtu, loss, seed);
+		sum += (double)run(kind, mtu, loss, seed, engine, 0);
 	return sum / seeds;
+}
+
+/* The same seeds on both engines. */
+static void compare(enum kind kind, unsigned mtu, double loss, unsigned seeds, double model)
+{
+	double ns = mean(kind, mtu, loss, seeds, rtl), off = 100 * (ns / model - 1);
+	char name[160];
+
+	snprintf(name, sizeof(name), "16 MB x 8, MTU %u, loss %g, %s: RTL from model's %.0f us",
+		 mtu, loss, kind_names[kind], model * 1e-3);
+	figure(name, off < 0 ? -off : off, RTL_LIMIT);
+}
+
+static void straggler(enum kind kind, unsigned mtu, double base)
+{
+	double ns = (double)run(kind, mtu, 0, 1, rf_model_engine(), STRAGGLER_NS);
+	char name[160];
+
+	snprintf(name, sizeof(name),
+		 "16 MB x 8, MTU %u, a straggler of 20 s, %s: beyond its own time", mtu,
+		 kind_names[kind]);
+	figure(name, 100 * ((ns - (double)STRAGGLER_NS) / base - 1), STRAGGLER_LIMIT);
 }
 
 static void measure(enum kind kind, unsigned mtu, double loss, unsigned seeds, double *base)
 {
-	double ns = mean(kind, mtu, loss, loss > 0 ? seeds : 1);
+	double ns = mean(kind, mtu, loss, loss > 0 ? seeds : 1, rf_model_engine());
 	char name[160];
 
 	if (loss == 0)
@@ -129,16 +163,27 @@ static void measure(enum kind kind, unsigned mtu, double loss, unsigned seeds, d
 	snprintf(name, sizeof(name), "16 MB x 8, MTU %u, loss %g, %s: over the lossless %.0f us",
 		 mtu, loss, kind_names[kind], *base * 1e-3);
 	figure(name, 100 * (ns / *base - 1), limit_of(kind, mtu, loss));
+	if (rtl && kind != RING)
+		compare(kind, mtu, loss, loss > 0 ? seeds : 1, ns);
+	if (loss == 0 && kind != RING && !rtl)
+		straggler(kind, mtu, ns);
+}
+
+/* Whether an argument asks for this. */
+static bool wanted(int argc, char **argv, int at, const char *what)
+{
+	return argc <= at || strcmp(argv[at], "-") == 0 || strcmp(argv[at], what) == 0;
 }
 
 int main(int argc, char **argv)
 {
 	unsigned seeds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : DEFAULT_SEEDS;
+	char why[200], number[16];
 	unsigned mtu, l;
 	int kind;
 
 	if (argc < 2 || seeds == 0) {
-		fprintf(stderr, "usage: bench_loss FILE [SEEDS [MTU LOSS KIND]]\n");
+		fprintf(stderr, "usage: bench_loss FILE [SEEDS [MTU LOSS KIND [rtl]]]\n");
 		return 2;
 	}
 	out = fopen(argv[1], "a");
@@ -146,16 +191,21 @@ int main(int argc, char **argv)
 		perror(argv[1]);
 		return 1;
 	}
+	if (argc > 6 && rf_engine_by_name(argv[6], 8, 1, 512, false, &rtl, why, sizeof(why)) != 0) {
+		fprintf(stderr, "bench_loss: %s\n", why);
+		return 77;
+	}
 	for (mtu = 1024; mtu <= 4096; mtu *= 4) {
 		for (kind = NAK; kind < KINDS; kind++) {
 			double base = 0;
 
-			if (argc > 3 && strtoul(argv[3], NULL, 10) != mtu)
-				continue;
-			if (argc > 5 && strcmp(argv[5], kind_names[kind]) != 0)
+			snprintf(number, sizeof(number), "%u", mtu);
+			if (!wanted(argc, argv, 3, number) ||
+			    !wanted(argc, argv, 5, kind_names[kind]))
 				continue;
 			for (l = 0; l < LOSSES; l++) {
-				if (argc > 4 && l > 0 && strtod(argv[4], NULL) != losses[l])
+				if (!wanted(argc, argv, 4, "-") && l > 0 &&
+				    strtod(argv[4], NULL) != losses[l])
 					continue;
 				measure((enum kind)kind, mtu, losses[l], seeds, &base);
 			}

@@ -13,8 +13,6 @@
 #define ROOM_AGAIN_NS (20 * NS_PER_MS)
 #define LEAVE_NS (2000 * NS_PER_MS)
 #define QUEUE_DEPTH 256u
-/* A selective queue pair keeps track of no more packets: see struct roce_qp_cfg. */
-#define SELECTIVE_WINDOW 4096u
 /* The longest pause between two repeats of a packet, in times of the first. */
 #define RETRY_STRETCH 64u
 
@@ -300,8 +298,8 @@ static struct roce_qp *make_qp(struct rf_group *g, bool sends, const struct rf_p
 	cfg.mtu = ctx->mtu;
 	cfg.window = box ? rf_client_ready(&g->client)->window : ctx->window;
 	cfg.selective = box && (g->flags & RF_CTL_J_SELECTIVE);
-	if (cfg.selective && cfg.window > SELECTIVE_WINDOW)
-		cfg.window = SELECTIVE_WINDOW;
+	if (cfg.selective)
+		cfg.window = roce_selective_window(cfg.window);
 	cfg.sq_depth = sends ? QUEUE_DEPTH : 0;
 	cfg.rq_depth = sends ? 0 : QUEUE_DEPTH;
 	cfg.ack_timeout = ctx->retry_ns;

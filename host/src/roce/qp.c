@@ -111,6 +111,7 @@ int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out)
 	roce_timer_stop(&qp->rq);
 	qp->rs.epsn = cfg->rq_psn;
 	qp->sel.asked = UINT64_MAX;
+	qp->sel.due = UINT64_MAX;
 	*out = qp;
 	return ROCE_OK;
 }
@@ -200,7 +201,7 @@ void roce_qp_rx(struct roce_qp *qp, uint64_t now, const struct roce_packet *p)
 		else
 			qp->n.rx_ignored++;
 	} else {
-		roce_responder_rx(qp, p);
+		roce_responder_rx(qp, now, p);
 	}
 }
 
@@ -209,8 +210,8 @@ size_t roce_qp_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room)
 	if (room < ROCE_FRAME_MAX)
 		return 0;
 	if (qp->rs.response != ROCE_RESPONSE_NONE ||
-	    ((qp->sel.again || qp->sel.naks.count > 0) && qp->state != ROCE_QP_ERR)) {
-		size_t len = roce_responder_tx(qp, frame, room);
+	    ((qp->sel.again || now >= qp->sel.due) && qp->state != ROCE_QP_ERR)) {
+		size_t len = roce_responder_tx(qp, now, frame, room);
 
 		if (len > 0)
 			return len;

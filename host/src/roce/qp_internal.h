@@ -98,18 +98,33 @@ struct roce_packet_list {
 	uint32_t head, count;
 };
 
+/* A packet that is missing though later ones have come. */
+struct roce_hole {
+	uint64_t number;
+	uint64_t first; /* time of the first NAK for it */
+	uint64_t asked; /* of the last one */
+	uint64_t due;   /* of the next one */
+	uint32_t times; /* NAKs so far */
+};
+
 /* selective.c. The responder numbers packets from 0 as the requester does. */
 struct roce_selective {
 	struct roce_packet_list resend; /* requester: asked for */
-	struct roce_packet_list naks;   /* responder: to be asked for */
-	uint64_t next;                  /* responder: the first that is missing */
-	uint64_t highest;               /* one past the highest that came */
-	uint64_t first;                 /* first packet of the oldest open receive */
-	uint64_t mark;                  /* `highest` when it was asked for `next`, or next rose */
 	uint64_t asked;                 /* requester: the last one asked for, and when */
 	uint64_t asked_at;
-	uint64_t named; /* responder: the last one asked for ... */
-	bool again;     /* ... which is asked for once more */
+	uint64_t run;                                /* packets sent again for it */
+	bool copy;                                   /* the first of two copies has gone */
+	struct roce_hole holes[ROCE_SELECTIVE_LIST]; /* responder: what is missing, ascending */
+	uint32_t hole_count;
+	uint64_t due;  /* of the hole that is asked for next; UINT64_MAX: none */
+	uint64_t trip; /* from a NAK to the packet, smoothed, and how it varies: ns; 0: unknown
+			*/
+	uint64_t varies;
+	uint64_t next;    /* responder: the first that is missing */
+	uint64_t highest; /* one past the highest that came */
+	uint64_t first;   /* first packet of the oldest open receive */
+	uint64_t named;   /* responder: the last one asked for ... */
+	bool again;       /* ... which is asked for once more */
 	uint64_t present[ROCE_SELECTIVE_REACH / 64];
 };
 
@@ -139,8 +154,8 @@ void roce_requester_skip(struct roce_qp *qp);
 void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packet *p);
 
 /* responder.c */
-void roce_responder_rx(struct roce_qp *qp, const struct roce_packet *p);
-size_t roce_responder_tx(struct roce_qp *qp, uint8_t *frame, size_t room);
+void roce_responder_rx(struct roce_qp *qp, uint64_t now, const struct roce_packet *p);
+size_t roce_responder_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room);
 
 /* selective.c */
 enum roce_selective_verdict {
@@ -154,10 +169,10 @@ void roce_selective_timeout(struct roce_qp *qp);
 /* The next packet to be sent again. */
 bool roce_selective_next(struct roce_qp *qp, uint64_t *n);
 /* A request that is `ahead` packets beyond the expected one. */
-enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, const struct roce_packet *p,
-					      uint32_t ahead);
-/* PSN of the next packet to be asked for. */
-bool roce_selective_nak(struct roce_qp *qp, uint32_t *psn);
+enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, uint64_t now,
+					      const struct roce_packet *p, uint32_t ahead);
+/* PSN of a packet that is to be asked for now. */
+bool roce_selective_nak(struct roce_qp *qp, uint64_t now, uint32_t *psn);
 
 /* timer.c */
 void roce_timer_start(struct roce_requester *rq, enum roce_timer timer, uint64_t at);

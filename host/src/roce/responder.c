@@ -162,11 +162,11 @@ static void take_expected(struct roce_qp *qp, const struct roce_packet *p, unsig
 }
 
 /* Selective: in whatever order it came. */
-static void take_any(struct roce_qp *qp, const struct roce_packet *p, uint32_t ahead)
+static void take_any(struct roce_qp *qp, uint64_t now, const struct roce_packet *p, uint32_t ahead)
 {
 	struct roce_responder *rs = &qp->rs;
 
-	switch (roce_selective_rx(qp, p, ahead)) {
+	switch (roce_selective_rx(qp, now, p, ahead)) {
 	case ROCE_SELECTIVE_SILENT:
 		break;
 	case ROCE_SELECTIVE_ACK:
@@ -181,7 +181,7 @@ static void take_any(struct roce_qp *qp, const struct roce_packet *p, uint32_t a
 	}
 }
 
-void roce_responder_rx(struct roce_qp *qp, const struct roce_packet *p)
+void roce_responder_rx(struct roce_qp *qp, uint64_t now, const struct roce_packet *p)
 {
 	struct roce_responder *rs = &qp->rs;
 	uint32_t ahead = roce_psn_distance(p->psn, rs->epsn);
@@ -193,7 +193,7 @@ void roce_responder_rx(struct roce_qp *qp, const struct roce_packet *p)
 		return;
 	}
 	if (qp->cfg.selective && ahead < 1u << 23) {
-		take_any(qp, p, ahead);
+		take_any(qp, now, p, ahead);
 	} else if (ahead == 0) {
 		take_expected(qp, p, roce_opcode_flags(p->opcode));
 	} else if (ahead < 1u << 23) {
@@ -211,7 +211,7 @@ void roce_responder_rx(struct roce_qp *qp, const struct roce_packet *p)
 	}
 }
 
-size_t roce_responder_tx(struct roce_qp *qp, uint8_t *frame, size_t room)
+size_t roce_responder_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room)
 {
 	struct roce_responder *rs = &qp->rs;
 	struct roce_packet *p = &qp->header;
@@ -220,7 +220,7 @@ size_t roce_responder_tx(struct roce_qp *qp, uint8_t *frame, size_t room)
 	size_t len;
 
 	if (rs->response == ROCE_RESPONSE_NONE) {
-		if (!roce_selective_nak(qp, &missing))
+		if (!roce_selective_nak(qp, now, &missing))
 			return 0;
 		named = true;
 		rs->response = ROCE_RESPONSE_NAK;

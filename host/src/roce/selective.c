@@ -10,6 +10,8 @@
 #include "host/src/roce/qp_internal.h"
 
 #define SAME_NAK_NS 1000u /* two NAKs for one packet within this time are one */
+#define RUN_MAX 64u       /* packets that are sent again for one NAK */
+#define PATIENT 3u        /* NAKs for one packet before the time between them doubles */
 #define PRESENT_WORD(n) (((n) % ROCE_SELECTIVE_REACH) / 64)
 #define PRESENT_BIT(n) (UINT64_C(1) << ((n) % 64))
 
@@ -36,6 +38,12 @@ static uint64_t list_pop(struct roce_packet_list *l)
 	return n;
 }
 
+uint32_t roce_selective_window(uint32_t window)
+{
+	window += window / 2 + window / 8;
+	return window < ROCE_SELECTIVE_REACH ? window : ROCE_SELECTIVE_REACH;
+}
+
 /* ---- requester ---- */
 
 static void resend(struct roce_qp *qp, uint64_t n)
@@ -44,16 +52,23 @@ static void resend(struct roce_qp *qp, uint64_t n)
 	(void)list_push(&qp->sel.resend, n);
 }
 
-/* Packet n is missing, says the box or the receiver, who may say it twice. */
+/*
+ * Packet n is missing, says the box or the receiver, who may say it twice. Where the one before it
+ * was the last that was asked for, a run of packets was lost or dropped: twice as many go as the
+ * time before.
+ */
 void roce_selective_asked(struct roce_qp *qp, uint64_t now, uint64_t n)
 {
 	struct roce_selective *s = &qp->sel;
+	uint64_t k;
 
-	if (n == s->asked && now - s->asked_at < SAME_NAK_NS)
+	if (n >= s->asked && n < s->asked + s->run && now - s->asked_at < SAME_NAK_NS)
 		return;
+	s->run = n == s->asked + s->run && s->run < RUN_MAX ? 2 * s->run : 1;
 	s->asked = n;
 	s->asked_at = now;
-	resend(qp, n);
+	for (k = n; k < n + s->run && k < qp->rq.max; k++)
+		resend(qp, k);
 }
 
 /*
@@ -66,15 +81,23 @@ void roce_selective_timeout(struct roce_qp *qp)
 	resend(qp, qp->rq.max - 1);
 }
 
+/* Each twice: the second copy costs a packet, a lost one a round trip of all ranks. */
 bool roce_selective_next(struct roce_qp *qp, uint64_t *n)
 {
 	struct roce_packet_list *l = &qp->sel.resend;
 	const struct roce_requester *rq = &qp->rq;
 
 	while (l->count > 0) {
-		*n = list_pop(l);
-		if (*n < rq->una || *n >= rq->max)
+		*n = l->number[l->head];
+		if (*n < rq->una || *n >= rq->max) {
+			(void)list_pop(l);
+			qp->sel.copy = false;
 			continue;
+		}
+		qp->sel.copy = !qp->sel.copy;
+		if (qp->sel.copy)
+			return true;
+		(void)list_pop(l);
 		/* Nothing follows that would show whether this one arrived. */
 		if (l->count == 0 && *n + 1 != rq->max &&
 		    (rq->nxt == rq->end || rq->nxt - rq->una >= rq->limit))
@@ -167,34 +190,97 @@ static bool run(struct roce_qp *qp)
 	return ended;
 }
 
-/* Asks for what is missing: each hole when it appears, the first one again after a while. */
-static void ask(struct roce_qp *qp, uint64_t n, bool moved)
+/* ---- responder: what is missing ---- */
+
+static void due_at(struct roce_selective *s, uint64_t at)
+{
+	if (at < s->due)
+		s->due = at;
+}
+
+static void hole_add(struct roce_selective *s, uint64_t now, uint64_t n)
+{
+	struct roce_hole *h = &s->holes[s->hole_count];
+
+	/* No room: looked for again when the others are filled. */
+	if (s->hole_count == ROCE_SELECTIVE_LIST)
+		return;
+	s->hole_count++;
+	h->number = n;
+	h->due = now;
+	h->times = 0;
+	due_at(s, now);
+}
+
+/*
+ * Packet n has come: how long did the NAK for it take? After a second one only where it is much too
+ * early to be the answer to that: or a guess that is too short would never grow.
+ */
+static void measure(struct roce_selective *s, uint64_t now, uint64_t n)
+{
+	const struct roce_hole *h;
+	uint32_t k;
+	uint64_t trip, off;
+
+	for (k = 0; k < s->hole_count && s->holes[k].number < n; k++)
+		;
+	h = &s->holes[k];
+	if (k == s->hole_count || h->number != n || h->times == 0 ||
+	    (h->times > 1 && now - h->asked > s->trip / 2))
+		return;
+	trip = now - h->first;
+	if (s->trip == 0) {
+		s->trip = trip > 0 ? trip : 1;
+		s->varies = trip / 2;
+		return;
+	}
+	off = trip > s->trip ? trip - s->trip : s->trip - trip;
+	s->trip += trip / 8 - s->trip / 8;
+	s->varies += off / 4 - s->varies / 4;
+}
+
+/* From a NAK to the next one for the same packet. */
+static uint64_t patience(const struct roce_qp *qp, uint32_t times)
+{
+	const struct roce_selective *s = &qp->sel;
+	uint64_t most = qp->cfg.ack_timeout_max;
+	uint64_t t = s->trip == 0 ? qp->cfg.ack_timeout / 4 : s->trip + 2 * s->varies;
+	uint32_t k;
+
+	for (k = PATIENT; k < times && t < most; k++)
+		t *= 2;
+	return t < most ? t : most;
+}
+
+/* Forgets the holes that are filled, and finds those for which there was no room. */
+static void holes_sweep(struct roce_qp *qp, uint64_t now)
 {
 	struct roce_selective *s = &qp->sel;
-	bool fresh = n >= s->highest;
-	uint64_t k;
+	uint32_t k, left = 0;
+	uint64_t n;
 
-	if (fresh) {
-		for (k = s->highest; k < n; k++)
-			(void)list_push(&s->naks, k);
-		if (n > s->highest)
-			s->mark = n;
-		s->highest = n + 1;
+	s->due = UINT64_MAX;
+	for (k = 0; k < s->hole_count; k++) {
+		if (s->holes[k].number < s->next || present(s, s->holes[k].number))
+			continue;
+		s->holes[left++] = s->holes[k];
+		due_at(s, s->holes[k].due);
 	}
-	if (moved) {
-		s->mark = s->highest;
-	} else if (n > s->next && (!fresh || n >= s->mark + qp->cfg.window / 2)) {
-		(void)list_push(&s->naks, s->next);
-		s->mark = s->highest;
+	s->hole_count = left;
+	if (left > 0)
+		return;
+	for (n = s->next; n < s->highest; n++) {
+		if (!present(s, n))
+			hole_add(s, now, n);
 	}
 }
 
-enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, const struct roce_packet *p,
-					      uint32_t ahead)
+enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, uint64_t now,
+					      const struct roce_packet *p, uint32_t ahead)
 {
 	struct roce_selective *s = &qp->sel;
 	unsigned int flags = roce_opcode_flags(p->opcode);
-	uint64_t n = s->next + ahead, before = s->next;
+	uint64_t n = s->next + ahead;
 	struct roce_recv_slot *slot;
 	uint32_t place;
 	bool ended;
@@ -219,27 +305,44 @@ enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, const struct r
 			       p->payload_len);
 		qp->n.rx_bytes += p->payload_len;
 		s->present[PRESENT_WORD(n)] |= PRESENT_BIT(n);
+		if (n < s->highest)
+			measure(s, now, n);
 	}
+	for (; s->highest < n; s->highest++)
+		hole_add(s, now, s->highest);
+	if (s->highest == n)
+		s->highest = n + 1;
 	ended = run(qp);
-	ask(qp, n, s->next != before);
 	return p->ackreq || ended ? ROCE_SELECTIVE_ACK : ROCE_SELECTIVE_SILENT;
 }
 
-bool roce_selective_nak(struct roce_qp *qp, uint32_t *psn)
+bool roce_selective_nak(struct roce_qp *qp, uint64_t now, uint32_t *psn)
 {
 	struct roce_selective *s = &qp->sel;
+	uint32_t k;
 
-	while (s->again || s->naks.count > 0) {
-		uint64_t n = s->again ? s->named : list_pop(&s->naks);
-		bool first = !s->again;
-
+	if (s->again && s->named >= s->next && !present(s, s->named)) {
 		s->again = false;
-		if (n < s->next || present(s, n))
+		*psn = roce_psn_add(qp->rs.epsn, s->named - s->next);
+		return true;
+	}
+	s->again = false;
+	if (now < s->due)
+		return false;
+	holes_sweep(qp, now);
+	for (k = 0; k < s->hole_count; k++) {
+		struct roce_hole *h = &s->holes[k];
+
+		if (h->due > now)
 			continue;
-		*psn = roce_psn_add(qp->rs.epsn, n - s->next);
+		h->asked = now;
+		if (h->times == 0)
+			h->first = now;
+		h->due = now + patience(qp, ++h->times);
+		*psn = roce_psn_add(qp->rs.epsn, h->number - s->next);
 		/* Twice: it is small, and waiting for a lost one is long. */
-		s->named = n;
-		s->again = first;
+		s->named = h->number;
+		s->again = true;
 		return true;
 	}
 	return false;

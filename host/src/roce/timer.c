@@ -61,5 +61,7 @@ void roce_timer_expired(struct roce_qp *qp, uint64_t now)
 
 uint64_t roce_qp_next_timeout(const struct roce_qp *qp)
 {
-	return qp->state == ROCE_QP_RTS ? qp->rq.deadline : UINT64_MAX;
+	uint64_t due = qp->state == ROCE_QP_ERR ? UINT64_MAX : qp->sel.due;
+
+	return qp->state == ROCE_QP_RTS && qp->rq.deadline < due ? qp->rq.deadline : due;
 }

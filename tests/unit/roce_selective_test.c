@@ -1,0 +1,233 @@
+/* Selective retransmission, step by step: what is asked for and when, what is sent again. */
+#include "tests/unit/roce_pair.h"
+
+#define PACKETS 64u
+#define NAK 0x60u
+
+static uint8_t data[PACKETS * 256], landed[PACKETS * 256];
+
+/* Two queue pairs with a message of PACKETS packets posted, all of them sent and not yet arrived.
+ */
+struct flight {
+	struct pair p;
+	struct roce_packet sent[PACKETS];
+	uint8_t bytes[PACKETS][256];
+};
+
+static void fly(struct flight *f)
+{
+	struct roce_qp_cfg a = pair_cfg(true), b = pair_cfg(false);
+	uint32_t k;
+
+	for (k = 0; k < sizeof(data); k++)
+		data[k] = (uint8_t)(k * 7 + k / 256);
+	memset(landed, 0, sizeof(landed));
+	a.selective = b.selective = true;
+	a.window = b.window = PACKETS;
+	a.ack_timeout = b.ack_timeout = 40000;
+	a.ack_timeout_max = b.ack_timeout_max = 1000000;
+	f->p = (struct pair){pair_qp(&a, true), pair_qp(&b, false), 1000};
+	assert_int_equal(pair_recv(f->p.b, 1, landed, sizeof(landed)), ROCE_OK);
+	assert_int_equal(pair_send(f->p.a, 2, data, sizeof(data)), ROCE_OK);
+	for (k = 0; k < PACKETS; k++) {
+		assert_true(pair_take(f->p.a, f->p.now, &f->sent[k]));
+		memcpy(f->bytes[k], f->sent[k].payload, 256);
+		f->sent[k].payload = f->bytes[k];
+	}
+}
+
+/* Packet k arrives at the receiver at a time. */
+static void arrive(struct flight *f, uint32_t k, uint64_t at)
+{
+	roce_qp_rx(f->p.b, at, &f->sent[k]);
+}
+
+/* NAKs for packet k leave now: so many. */
+static void expect_naks(struct flight *f, uint32_t k, unsigned int times, uint64_t at)
+{
+	struct roce_packet r;
+
+	while (pair_take(f->p.b, at, &r)) {
+		if (r.syndrome < NAK)
+			continue;
+		assert_int_equal(r.syndrome, NAK);
+		assert_int_equal(r.psn, PAIR_PSN_A + k);
+		assert_true(times-- > 0);
+	}
+	assert_int_equal(times, 0);
+}
+
+/* The requester sends packet k again, so many copies. */
+static void expect_again(struct flight *f, uint32_t k, unsigned int copies)
+{
+	struct roce_packet r;
+
+	while (copies-- > 0) {
+		assert_true(pair_take(f->p.a, f->p.now, &r));
+		assert_int_equal(r.psn, PAIR_PSN_A + k);
+		assert_true(r.ackreq);
+	}
+}
+
+static void finish(struct flight *f)
+{
+	uint32_t k;
+
+	for (k = 0; k < PACKETS; k++)
+		arrive(f, k, f->p.now);
+	pair_settle(&f->p);
+	pair_expect(f->p.b, 1, ROCE_WC_SUCCESS);
+	pair_expect(f->p.a, 2, ROCE_WC_SUCCESS);
+	assert_memory_equal(data, landed, sizeof(data));
+	pair_end(&f->p);
+}
+
+/* A hole is asked for when it appears, and again by itself: first after a guess, then as measured.
+ */
+static void asks_again(void **state)
+{
+	struct flight f;
+	uint64_t due;
+
+	(void)state;
+	fly(&f);
+	arrive(&f, 0, 1000);
+	assert_true(roce_qp_next_timeout(f.p.b) == UINT64_MAX);
+	arrive(&f, 2, 1000);
+	expect_naks(&f, 1, 2, 1000);
+	due = roce_qp_next_timeout(f.p.b);
+	assert_int_equal(due, 1000 + 40000 / 4);
+	expect_naks(&f, 1, 0, due - 1);
+	/* Filled after 5 us: so long a hole takes, and half of that more or less. */
+	arrive(&f, 1, 6000);
+	arrive(&f, 4, 20000);
+	expect_naks(&f, 3, 2, 20000);
+	due = roce_qp_next_timeout(f.p.b);
+	assert_int_equal(due, 20000 + 5000 + 2 * 2500);
+	expect_naks(&f, 3, 2, due);
+	/* The third time too; then twice as long. */
+	due = roce_qp_next_timeout(f.p.b);
+	assert_int_equal(due, 40000);
+	expect_naks(&f, 3, 2, due);
+	due = roce_qp_next_timeout(f.p.b);
+	assert_int_equal(due, 50000);
+	expect_naks(&f, 3, 2, due);
+	due = roce_qp_next_timeout(f.p.b);
+	assert_int_equal(due, 70000);
+	arrive(&f, 3, 60000);
+	expect_naks(&f, 3, 0, 70000);
+	assert_true(roce_qp_next_timeout(f.p.b) == UINT64_MAX);
+	finish(&f);
+}
+
+/* A guess that is too short grows: an answer right behind the second NAK is one to the first. */
+static void guess_grows(void **state)
+{
+	struct flight f;
+	uint64_t due, at = 10000;
+	uint32_t k;
+
+	(void)state;
+	fly(&f);
+	arrive(&f, 0, 1000);
+	arrive(&f, 2, 1000);
+	expect_naks(&f, 1, 2, 1000);
+	arrive(&f, 1, 2000);
+	for (k = 3; k < 33; k += 2) {
+		arrive(&f, k + 1, at);
+		expect_naks(&f, k, 2, at);
+		due = roce_qp_next_timeout(f.p.b);
+		if (due <= at + 8000)
+			expect_naks(&f, k, 2, due);
+		arrive(&f, k, at + 8000);
+		if (due > at + 8000)
+			break;
+		at += 100000;
+	}
+	/* It took 1 us once, 8 us ever since; found out where an answer came within half a trip. */
+	assert_true(k > 3);
+	f.p.now = at;
+	finish(&f);
+}
+
+/* Every hole has its own time, whatever comes meanwhile; one that is filled is not asked for. */
+static void each_hole(void **state)
+{
+	struct flight f;
+	struct roce_packet r;
+	unsigned int named[PACKETS] = {0};
+
+	(void)state;
+	fly(&f);
+	arrive(&f, 1, 1000);
+	arrive(&f, 9, 1000);
+	arrive(&f, 5, 1000);
+	while (pair_take(f.p.b, 1000, &r))
+		named[r.psn - PAIR_PSN_A]++;
+	assert_int_equal(named[0], 2);
+	assert_int_equal(named[4], 2);
+	assert_int_equal(named[5], 0);
+	assert_int_equal(named[8], 2);
+	assert_int_equal(named[9], 0);
+	finish(&f);
+}
+
+/* What was asked for goes twice, and the newest packet behind it, where nothing else follows. */
+static void two_copies(void **state)
+{
+	struct flight f;
+
+	(void)state;
+	fly(&f);
+	pair_ack(f.p.a, f.p.now, NAK, PAIR_PSN_A + 7);
+	/* Said twice within 1 us is said once. */
+	pair_ack(f.p.a, f.p.now + 500, NAK, PAIR_PSN_A + 7);
+	expect_again(&f, 7, 2);
+	expect_again(&f, PACKETS - 1, 2);
+	assert_int_equal(pair_lose(f.p.a, f.p.now), 0);
+	finish(&f);
+}
+
+/* NAK by NAK a run of packets: twice as many each time. Another hole is one packet again. */
+static void runs(void **state)
+{
+	struct flight f;
+	uint32_t k, first = 10, n = 1;
+
+	(void)state;
+	fly(&f);
+	while (n <= 8) {
+		f.p.now += 5000;
+		pair_ack(f.p.a, f.p.now, NAK, PAIR_PSN_A + first);
+		for (k = first; k < first + n; k++)
+			expect_again(&f, k, 2);
+		expect_again(&f, PACKETS - 1, 2);
+		first += n;
+		n *= 2;
+	}
+	f.p.now += 5000;
+	pair_ack(f.p.a, f.p.now, NAK, PAIR_PSN_A + 3);
+	expect_again(&f, 3, 2);
+	expect_again(&f, PACKETS - 1, 2);
+	assert_int_equal(pair_lose(f.p.a, f.p.now), 0);
+	finish(&f);
+}
+
+static void window(void **state)
+{
+	(void)state;
+	assert_int_equal(roce_selective_window(8), 13);
+	assert_int_equal(roce_selective_window(256), 416);
+	assert_int_equal(roce_selective_window(4096), 4096);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(asks_again), cmocka_unit_test(guess_grows),
+		cmocka_unit_test(each_hole),  cmocka_unit_test(two_copies),
+		cmocka_unit_test(runs),       cmocka_unit_test(window),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -65,7 +65,9 @@ $(BUILD)/vl/box-%.so: $(RTL_BOX_DEPS) | generated
 
 $(eval $(call test,fabric_rtl-p4-l1-w512,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_rtl 4 1 512,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,1,512)))
 $(eval $(call test,fabric_rtl-p4-l2-w64,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_rtl 4 2 64,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,2,64)))
+# 20 seeds with the model; three on the Verilated box, whose times must be the model's.
 $(eval $(call bench,loss,$(BUILD)/tests/bench_loss $(BENCH_OUT),$(BUILD)/tests/bench_loss))
+$(eval $(call bench,loss-rtl,$(BUILD)/tests/bench_loss $(BENCH_OUT) 3 - - - rtl,$(BUILD)/tests/bench_loss $(call rtl_box,8,1,512)))
 $(eval $(call test,wave,$(PYTHON) tests/sim/wave.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim $(BUILD)/vl/box-p2-l1-w64-trace.so))
 $(eval $(call bench,fabric,$(BUILD)/tests/bench_fabric $(BENCH_OUT),$(BUILD)/tests/bench_fabric $(call rtl_box,4,1,512) $(call rtl_box,8,1,512)))
 $(eval $(call test,isolation,$(BUILD)/tests/isolation 4,$(BUILD)/tests/isolation))

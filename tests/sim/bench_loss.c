@@ -153,7 +153,17 @@ static void straggler(enum kind kind, unsigned mtu, double base)
 	figure(name, 100 * ((ns - (double)STRAGGLER_NS) / base - 1), STRAGGLER_LIMIT);
 }
 
-static void measure(enum kind kind, unsigned mtu, double loss, unsigned seeds, double *base)
+/* What the box's NAKs gain at a rate: hosts that have only their timers must not be faster. */
+static void against_timers(unsigned mtu, double loss, double with, double without)
+{
+	char name[160];
+
+	snprintf(name, sizeof(name), "16 MB x 8, MTU %u, loss %g: with NAKs, of the time without",
+		 mtu, loss);
+	figure(name, 100 * with / without, 100);
+}
+
+static double measure(enum kind kind, unsigned mtu, double loss, unsigned seeds, double *base)
 {
 	double ns = mean(kind, mtu, loss, loss > 0 ? seeds : 1, rf_model_engine());
 	char name[160];
@@ -167,6 +177,7 @@ static void measure(enum kind kind, unsigned mtu, double loss, unsigned seeds, d
 		compare(kind, mtu, loss, loss > 0 ? seeds : 1, ns);
 	if (loss == 0 && kind != RING && !rtl)
 		straggler(kind, mtu, ns);
+	return ns;
 }
 
 /* Whether an argument asks for this. */
@@ -196,8 +207,10 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	for (mtu = 1024; mtu <= 4096; mtu *= 4) {
+		double naks[LOSSES] = {0};
+
 		for (kind = NAK; kind < KINDS; kind++) {
-			double base = 0;
+			double base = 0, ns;
 
 			snprintf(number, sizeof(number), "%u", mtu);
 			if (!wanted(argc, argv, 3, number) ||
@@ -207,7 +220,11 @@ int main(int argc, char **argv)
 				if (!wanted(argc, argv, 4, "-") && l > 0 &&
 				    strtod(argv[4], NULL) != losses[l])
 					continue;
-				measure((enum kind)kind, mtu, losses[l], seeds, &base);
+				ns = measure((enum kind)kind, mtu, losses[l], seeds, &base);
+				if (kind == NAK)
+					naks[l] = ns;
+				if (kind == TRANSPARENT && l > 0 && naks[l] > 0)
+					against_timers(mtu, losses[l], naks[l], ns);
 			}
 		}
 	}

@@ -10,7 +10,7 @@
 module rf_port_tx #(
   parameter WIDTH = 512,
   // Results that may go past an ACK (or NAK) that waits: a beat each, and the window waits for them.
-  parameter ACKS    = 4,
+  parameter ACKS    = 1,
   // Results that may go past another frame that waits.
   parameter RESULTS = 8
 ) (

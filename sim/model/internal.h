@@ -43,7 +43,7 @@
 #define MODEL_QUEUED_SHARE 32u /* at least one packet in so many is a first sending */
 #define MODEL_HUNGRY 7u        /* packets of others that may pass a group */
 #define MODEL_RESULT_SHARE 8u  /* so many results at most before another waiting frame ... */
-#define MODEL_ACK_SHARE 4u     /* ... and before an ACK */
+#define MODEL_ACK_SHARE 1u     /* ... and before an ACK */
 
 /* 24-bit serial numbers: indexes and PSNs. */
 #define SERIAL_MASK 0xffffffu

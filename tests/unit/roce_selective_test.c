@@ -216,8 +216,8 @@ static void runs(void **state)
 static void window(void **state)
 {
 	(void)state;
-	assert_int_equal(roce_selective_window(8), 13);
-	assert_int_equal(roce_selective_window(256), 416);
+	assert_int_equal(roce_selective_window(8), 12);
+	assert_int_equal(roce_selective_window(256), 400);
 	assert_int_equal(roce_selective_window(4096), 4096);
 }
 

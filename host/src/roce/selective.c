@@ -40,7 +40,7 @@ static uint64_t list_pop(struct roce_packet_list *l)
 
 uint32_t roce_selective_window(uint32_t window)
 {
-	window += window / 2 + window / 8;
+	window += window / 2 + window / 16;
 	return window < ROCE_SELECTIVE_REACH ? window : ROCE_SELECTIVE_REACH;
 }
 

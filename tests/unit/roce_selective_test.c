@@ -213,6 +213,25 @@ static void runs(void **state)
 	finish(&f);
 }
 
+/* A packet that is asked for for ever, and never arrives: NAKs are no progress, the retries end. */
+static void in_vain(void **state)
+{
+	struct flight f;
+	uint64_t end;
+
+	(void)state;
+	fly(&f);
+	end = f.p.now + 100 * UINT64_C(1000000);
+	while (roce_qp_state(f.p.a) != ROCE_QP_ERR) {
+		assert_true(f.p.now < end);
+		f.p.now += 20000;
+		pair_ack(f.p.a, f.p.now, NAK, PAIR_PSN_A + 7);
+		(void)pair_lose(f.p.a, f.p.now);
+	}
+	pair_expect(f.p.a, 2, ROCE_WC_RETRY_EXC_ERR);
+	pair_end(&f.p);
+}
+
 static void window(void **state)
 {
 	(void)state;
@@ -226,7 +245,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(asks_again), cmocka_unit_test(guess_grows),
 		cmocka_unit_test(each_hole),  cmocka_unit_test(two_copies),
-		cmocka_unit_test(runs),       cmocka_unit_test(window),
+		cmocka_unit_test(runs),       cmocka_unit_test(in_vain),
+		cmocka_unit_test(window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,10 +123,12 @@ void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packe
 		return;
 	}
 	if (qp->cfg.selective && p->syndrome == ROCE_SYN_NAK_SEQUENCE) {
-		/* One packet is missing; of the others it says nothing. */
+		/*
+		 * One packet is missing; of the others it says nothing. No progress, so the timer
+		 * goes on: a packet that is asked for in vain must end the connection some time.
+		 */
 		qp->n.rx_naks++;
 		roce_selective_asked(qp, now, rq->una + k);
-		roce_timer_ack(rq, now);
 		return;
 	}
 	/* A NAK acknowledges what lies before the packet that it names (IBTA 9.7.5.1.2). */

@@ -37,7 +37,7 @@ REALTIME_LIBS   := rf-realtime $(SIM_BOX_LIBS) rf-io rf-bootstrap rfproto
 REALTIME_LDLIBS := $(call pkg_libs,libdpdk) $(LIBS_PCAP) -ljansson -ldl -lm -lpthread
 $(eval $(call c_lib,rf-realtime,$(addprefix sim/realtime/,port.c port_kernel.c box.c setup.c)))
 $(eval $(call c_prog,ringfold-box,host/tools/ringfold-box.c,rf-opt $(REALTIME_LIBS),$(REALTIME_LDLIBS)))
-$(eval $(call test,cli,tests/sim/cli.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-sim ringfold-box)))
+$(eval $(call test,cli,tests/sim/cli.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-sim ringfold-box ringfold-perf)))
 $(eval $(call test,realtime_ports,$(PYTHON) tests/sim/ports.py $(BUILD)/bin/ringfold-box,$(BUILD)/bin/ringfold-box))
 $(eval $(call test,realtime_ports-namespace,$(PYTHON) tests/sim/ports.py $(BUILD)/bin/ringfold-box namespace,$(BUILD)/bin/ringfold-box))
 $(eval $(call c_test,realtime,tests/sim/realtime.c,$(REALTIME_LIBS),$(REALTIME_LDLIBS)))

@@ -397,7 +397,11 @@ static int parse(struct perf *p, int argc, char **argv)
 
 	if (n < 0)
 		return n;
-	if (n < argc || p->min < 1 || p->min > p->max || p->factor < 2 || !p->outstanding ||
+	if (n < argc) {
+		fprintf(stderr, "ringfold perf takes no argument \"%s\"\n", argv[n]);
+		return -2;
+	}
+	if (p->min < 1 || p->min > p->max || p->factor < 2 || !p->outstanding ||
 	    p->outstanding > RF_REQUESTS_MAX || p->max > UINT64_C(1) << 32) {
 		fprintf(stderr,
 			"ringfold perf: 1 <= min <= max <= 4G, factor >= 2, 1 <= "

@@ -1,12 +1,13 @@
 /*
- * ringfold X ARGS: executes ringfold-X from the folder in which this program lies, from
- * ../libexec/ringfold, or from PATH.
+ * ringfold X ARGS: executes ringfold-X from the folder in which this program lies, or from
+ * ../libexec/ringfold.
  */
 #include "host/tools/opt.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <ringfold/ringfold.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,6 @@ static const struct {
 	{"ctl", "control messages by hand: join generated traffic, status, drop, reset"},
 	{"gen", "traffic for packet generators: one pcap for each port and the expected result"},
 	{"check", "compares what came back with what ringfold gen expected"},
-	{"demo", "four hosts train a network over the box"},
 	{"train", "one host of the demo"},
 	{"rv32", "the processor of a simulated box: started by box and sim with --firmware rv32"},
 };
@@ -124,6 +124,10 @@ int main(int argc, char **argv)
 	    strcmp(name, "help") == 0) {
 		help(folder, libexec);
 		return name ? RF_EXIT_GOOD : RF_EXIT_USAGE;
+	}
+	if (strcmp(name, "--version") == 0) {
+		printf("ringfold %d.%d.%d\n", RF_VERSION_MAJOR, RF_VERSION_MINOR, RF_VERSION_PATCH);
+		return RF_EXIT_GOOD;
 	}
 	if (name[0] == '-' || strchr(name, '/') || strlen(name) > 32) {
 		fprintf(stderr, "ringfold: \"%s\" is no command; ringfold --help lists them\n",

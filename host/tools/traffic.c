@@ -366,7 +366,10 @@ int traffic_load(struct traffic_plan *plan, const char *dir)
 		return -1;
 	root = json_load_file(path, 0, &error);
 	if (!root) {
-		fprintf(stderr, "ringfold: %s:%d: %s\n", path, error.line, error.text);
+		if (error.line < 0) /* jansson's text names the file */
+			fprintf(stderr, "ringfold: %s\n", error.text);
+		else
+			fprintf(stderr, "ringfold: %s:%d: %s\n", path, error.line, error.text);
 		return -1;
 	}
 	rc = plan_from_json(root, plan);

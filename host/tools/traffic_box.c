@@ -74,7 +74,9 @@ int traffic_check_box(const struct traffic_plan *plan, const char *path)
 	json_t *box = json_object_get(root, "box");
 	int rc = -1;
 
-	if (!root)
+	if (!root && error.line < 0) /* jansson's text names the file */
+		fprintf(stderr, "ringfold check: %s\n", error.text);
+	else if (!root)
 		fprintf(stderr, "ringfold check: %s:%d: %s\n", path, error.line, error.text);
 	else if (!json_is_array(box) || json_array_size(box) == 0)
 		fprintf(stderr, "ringfold check: %s is not the output of `ringfold box --json`\n",

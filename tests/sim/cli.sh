@@ -48,6 +48,8 @@ expect 2 "make build/vl/box-p7-l5-w512.so" "$bin/ringfold" sim --engine rtl --ra
 expect 2 "no waveform" "$bin/ringfold" sim --wave x.fst
 expect 2 "path MTU" "$bin/ringfold" sim --mtu 1500
 expect 2 "takes no argument" "$bin/ringfold" sim now
+expect 2 "takes no argument" "$bin/ringfold" perf now
+expect 0 "^ringfold [0-9]" "$bin/ringfold" --version
 expect 2 "No such file" "$bin/ringfold" sim --pcapng /nonexistent/deep
 expect 0 "% limit" "$bin/ringfold" sim --size 4K --pcapng "$dir/new"
 expect 0 "box.pcapng" ls "$dir/new"

@@ -269,8 +269,12 @@ static int eal_start(bool vdev, const char *more, char *why, size_t room)
 	ret = rte_eal_init(n, args);
 	pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
 	if (ret < 0) {
-		snprintf(why, room, "DPDK does not start: %s; RF_DPDK_LOG=1 shows its own messages",
-			 rte_strerror(rte_errno));
+		snprintf(why, room,
+			 "DPDK does not start: %s%s; RF_DPDK_LOG=1 shows its own messages",
+			 rte_strerror(rte_errno),
+			 vdev ? ""
+			      : "; a device whose name does not begin with net_ is taken for a NIC "
+				"by its address: it needs root and hugepages");
 		return RF_ERR_DEVICE;
 	}
 	eal_started = true;

@@ -126,7 +126,10 @@ static int read_tree(struct reader *r, int i, json_t *object)
 	r->p->tree[i].chunks = chunks ? (int)json_integer_value(chunks) : 0;
 	if (read_edges(r, i, json_object_get(object, "up"), false) != 0)
 		return -1;
-	return r->p->reduce_only ? 0 : read_edges(r, i, json_object_get(object, "down"), true);
+	/* Edges down of a plan without a way down are for the verifier to refuse. */
+	if (r->p->reduce_only && !json_object_get(object, "down"))
+		return 0;
+	return read_edges(r, i, json_object_get(object, "down"), true);
 }
 
 /* A whole number of the head from 0 to `most`, 0 where it is not there; -1 after a refusal. */

@@ -212,11 +212,11 @@ static int check_links(const struct topology *t, struct topo_error *e)
 						   "must be from %g to %g",
 						   from, to, l->capacity[d], TOPO_CAPACITY_MIN,
 						   TOPO_CAPACITY_MAX);
-			if (!(l->delay[d] >= 0) || isinf(l->delay[d]))
+			if (!(l->delay[d] >= 0) || l->delay[d] > TOPO_DELAY_MAX)
 				return topo_refuse(e, -1, i,
 						   "the delay from \"%s\" to \"%s\" is %g, it must "
-						   "not be negative",
-						   from, to, l->delay[d]);
+						   "be from 0 to %g seconds",
+						   from, to, l->delay[d], TOPO_DELAY_MAX);
 		}
 	}
 	return check_ratio(t, e);

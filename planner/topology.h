@@ -25,6 +25,7 @@
 #define TOPO_CAPACITY_MIN 1e-30
 #define TOPO_CAPACITY_MAX 1e30
 #define TOPO_RATIO_MAX 1e9
+#define TOPO_DELAY_MAX 1e6 /* seconds of one link: their sums and products stay finite */
 
 enum topo_kind { TOPO_HOST, TOPO_SWITCH, TOPO_BOX };
 

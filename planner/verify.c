@@ -341,16 +341,45 @@ int plan_measure(const struct topology *t, const struct plan *p, struct plan_loa
 	return rc;
 }
 
+/* The way up alone is a rate to parameter servers: its bounds know no other roots. */
+static int check_roots(const struct topology *t, const struct plan *p, struct topo_error *e)
+{
+	for (int i = 0; i < p->trees && p->reduce_only; i++) {
+		const struct topo_node *root = &t->node[p->tree[i].root];
+
+		if (root->server)
+			continue;
+		topo_refuse(e, -1, -1,
+			    "tree %d: the way up alone ends at parameter servers, \"%s\" is none",
+			    i, root->name);
+		if (e)
+			e->tree = i;
+		return -1;
+	}
+	return 0;
+}
+
 int plan_verify(const struct topology *t, const struct plan *p, struct plan_load *load,
 		struct topo_error *e)
 {
 	if (plan_measure(t, p, load, e) != 0)
 		return -1;
+	if (check_roots(t, p, e) != 0) {
+		plan_load_free(load);
+		return -1;
+	}
 	if (p->throughput > 0 && p->throughput <= load->throughput * (1 + RATE_TOLERANCE))
 		return 0;
-	if (load->worst_arc >= 0 &&
-	    load->arc[load->worst_arc] / topo_arc_capacity(t, load->worst_arc) * load->throughput >=
-		    1 - RATE_TOLERANCE)
+	if (p->sequential)
+		topo_refuse(
+			e, -1, -1,
+			"throughput %.9g is not possible: the way up and the way down, one after "
+			"the other, allow %.9g",
+			p->throughput, load->throughput);
+	else if (load->worst_arc >= 0 && load->arc[load->worst_arc] /
+							 topo_arc_capacity(t, load->worst_arc) *
+							 load->throughput >=
+						 1 - RATE_TOLERANCE)
 		topo_refuse(
 			e, -1, -1,
 			"throughput %.9g is not possible: the link \"%s\" to \"%s\" allows %.9g",

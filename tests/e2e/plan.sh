@@ -172,10 +172,16 @@ put('bad-fast.json', lambda d: d.update(throughput=10.1))
 put('bad-lost.json', lambda d: d['trees'][0]['up'].pop())
 put('bad-number.json', lambda d: d['trees'][0]['up'][0].append(2 ** 32 + 1))
 put('bad-steps.json', lambda d: d.update(steps=2 ** 32 + 4))
+put('bad-down.json', lambda d: d.update(reduce_only=True))
+put('bad-root.json', lambda d: (d.update(reduce_only=True), [t.pop('down') for t in d['trees']]))
+put('bad-phases.json', lambda d: d.update(sequential=True))
 put('bad-name.json', lambda d: d['trees'][0].update(root='nobody'))"
 bad 3 "bad-shares.json:$(line bad-shares.json '"trees"' 1): the shares add up to 0.9" check -t t.json -P bad-shares.json --dot p2.dot
 bad 3 "bad-fast.json:[0-9]*: throughput 10.1 is not possible: " check -t t.json -P bad-fast.json --dot p2.dot
 bad 3 "bad-lost.json:$(($(line bad-lost.json '"trees"' 1) + 1)): tree 0: " check -t t.json -P bad-lost.json --dot p2.dot
+bad 3 "bad-down.json:[0-9]*: tree 0: edges down in a plan without a way down" check -t t.json -P bad-down.json --dot p2.dot
+bad 3 "bad-root.json:[0-9]*: tree 0: the way up alone ends at parameter servers, \"leaf[01]\" is none" check -t t.json -P bad-root.json --dot p2.dot
+bad 3 "bad-phases.json:[0-9]*: throughput 10 is not possible: the way up and the way down, one after the other, allow 5" check -t t.json -P bad-phases.json --dot p2.dot
 bad 1 "bad-number.json:[0-9]*: 4294967297 is no number of a link" check -t t.json -P bad-number.json --dot p2.dot
 bad 1 "bad-steps.json:[0-9]*: \"steps\" must be a whole number from 0 to" check -t t.json -P bad-steps.json --dot p2.dot
 bad 1 "bad-name.json:[0-9]*: there is no node \"nobody\"" check -t t.json -P bad-name.json --dot p2.dot

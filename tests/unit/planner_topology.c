@@ -98,6 +98,9 @@ static const struct {
 	{HEAD GOOD_NODES
 	 "\"links\": [\n{\"a\": \"a\", \"b\": \"x\", \"capacity\": 1, \"delay\": -1}]}",
 	 7, "the delay from"},
+	{HEAD GOOD_NODES
+	 "\"links\": [\n{\"a\": \"a\", \"b\": \"x\", \"capacity\": 1, \"delay\": [0, 1e7]}]}",
+	 7, "the delay from \"x\" to \"a\" is 1e+07, it must be from 0 to 1e+06 seconds"},
 	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "a", "1") "]}", 7, "to itself"},
 	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "nowhere", "1") "]}", 7,
 	 "there is no node \"nowhere\""},

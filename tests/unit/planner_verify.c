@@ -70,6 +70,17 @@ static void by_hand(void **state)
 	assert_int_equal(plan_verify(t, p, &load, NULL), -1);
 	plan_free(p);
 
+	/* The way up alone ends at a server, and has no edges down. */
+	p = forest_star(t, t->worker[0]);
+	p->reduce_only = true;
+	assert_int_equal(plan_verify(t, p, &load, NULL), -1);
+	p->tree[0].downs = 0;
+	assert_int_equal(plan_verify(t, p, &load, NULL), -1);
+	t->node[t->worker[0]].server = true;
+	assert_int_equal(plan_verify(t, p, &load, NULL), 0);
+	plan_load_free(&load);
+	plan_free(p);
+
 	/* All at one host: seven streams over one link. */
 	p = forest_star(t, t->worker[0]);
 	help_near(p->throughput, 10 / 7.0);
@@ -407,6 +418,8 @@ static void mutants_die(void **state)
 		struct plan_load load;
 
 		assert_non_null(p);
+		for (int i = 0; i < p->trees; i++)
+			t->node[p->tree[i].root].server |= p->reduce_only;
 		if (plan_verify(t, p, &load, &e) != 0)
 			fail_msg("plan %d: %s", n, e.text);
 		plan_load_free(&load);

@@ -173,8 +173,7 @@ struct rf_fw {
 	struct rf_ctl_log_entry log[RF_FW_LOG];
 	uint32_t log_next;                   /* number of the next event */
 	uint64_t refused_tag[RF_FW_REFUSED]; /* of JOINs that were refused */
-	uint64_t refused_ms;                 /* when the oldest of these was */
-	uint32_t refused_count;
+	uint32_t refused_count;              /* since all nonces were void */
 	uint64_t operator_tag; /* of the last RESET or ABORT of the operator: its repetition is only
 				  answered */
 	uint32_t hw_used;      /* bit per hardware group */

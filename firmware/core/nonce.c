@@ -32,6 +32,7 @@ void rf_fw_nonce_spoil(struct rf_fw *fw)
 {
 	advance(fw);
 	fw->nonce[1] = fw->nonce[0];
+	fw->refused_count = 0;
 }
 
 uint64_t rf_fw_nonce(struct rf_fw *fw)
@@ -53,15 +54,10 @@ bool rf_fw_nonce_used(const struct rf_fw *fw, uint64_t tag)
 
 void rf_fw_nonce_use(struct rf_fw *fw, uint64_t tag)
 {
-	unsigned int at = fw->refused_count++ % RF_FW_REFUSED;
-
-	/* Once round: what is overwritten could still be replayed, unless it is old. */
-	if (at == 0) {
-		if (fw->now_ms - fw->refused_ms < 2u * fw->cfg.nonce_ms)
-			rf_fw_nonce_spoil(fw);
-		fw->refused_ms = fw->now_ms;
-	}
-	fw->refused_tag[at] = tag;
+	/* Full: what is overwritten could still be replayed. */
+	if (fw->refused_count == RF_FW_REFUSED)
+		rf_fw_nonce_spoil(fw);
+	fw->refused_tag[fw->refused_count++] = tag;
 }
 
 bool rf_fw_nonce_ok(struct rf_fw *fw, uint64_t nonce)

@@ -283,6 +283,40 @@ static void test_quota(void **state)
 	fw_box_free(b);
 }
 
+/* A JOIN for which there was no room makes no group when it is sent again later, however many
+ * others were refused behind it, and however long ago the first of them was. */
+static void test_refused(void **state)
+{
+	static const unsigned int others[] = {0, 13, 14, 15, 16, 40};
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(others) / sizeof(others[0]); k++) {
+		struct fw_box *b = box();
+		struct fw_ask bad = join(0, 65);
+		struct record r, x;
+		struct fw_ask a;
+
+		assert_int_equal(ask(b, &bad, &x), RF_CTL_FAILED);
+		pass(b, 2 * b->cfg.nonce_ms + 1);
+		for (unsigned int g = 0; g < 3; g++) {
+			a = join(0, 2);
+			a.h.group = (uint16_t)(10 + g);
+			a.h.token += g;
+			a.r.u.join.qpn += 16 * g;
+			a.r.u.join.peer_qpn += 16 * g;
+			a.r.u.join.slots_log2 = a.r.u.join.slots_min_log2 = 5;
+			assert_int_equal(ask(b, &a, &r), g < 2 ? RF_CTL_WAITING : RF_CTL_FAILED);
+		}
+		assert_int_equal(reply.u.failed.reason, RF_CTL_R_QUOTA);
+		for (unsigned int i = 0; i < others[k]; i++)
+			assert_int_equal(ask(b, &bad, &x), RF_CTL_FAILED);
+		pass(b, 1100);
+		assert_int_equal(b->fw.hw_used, 0);
+		replayed(b, &r, others[k] < 16 ? RF_CTL_R_STALE : RF_CTL_R_NONCE, others[k] >= 16);
+		fw_box_free(b);
+	}
+}
+
 /* Who left first hears of the end without asking. */
 static void test_ended(void **state)
 {
@@ -461,6 +495,7 @@ int main(void)
 		cmocka_unit_test(test_operator),      cmocka_unit_test(test_quota),
 		cmocka_unit_test(test_ended),         cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_settled_first), cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

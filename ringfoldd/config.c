@@ -1,4 +1,5 @@
 #include "ringfoldd/config.h"
+#include "ringfoldd/http.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum kind {
 	TEXT,  /* length in size */
@@ -136,6 +138,9 @@ static bool set(const struct entry *e, struct rfd_config *c, const char *value)
 		if (inet_pton(AF_INET, value, &ip) != 1)
 			return false;
 		number = ntohl(ip.s_addr);
+		/* 0.x, 127.x and from multicast on: of no host. */
+		if (number >> 24 == 0 || number >> 24 == 127 || number >> 24 >= 224)
+			return false;
 		memcpy(to, &number, sizeof(number));
 		return true;
 	default:
@@ -143,9 +148,35 @@ static bool set(const struct entry *e, struct rfd_config *c, const char *value)
 	}
 }
 
+/* What would be right. */
+static void say_wrong(const struct entry *e, const char *value, char *why, size_t room)
+{
+	int n = snprintf(why, room, "%s = %.60s is not allowed: ", e->key, value);
+	char *to = why + n;
+
+	room -= (size_t)n;
+	switch (e->kind) {
+	case TEXT:
+		snprintf(to, room, "at most %zu bytes", e->size - 1);
+		break;
+	case WORD:
+		snprintf(to, room, "one of %s", e->choice);
+		break;
+	case NUM32:
+		snprintf(to, room, "a whole number from %u to %u", (unsigned int)e->min,
+			 (unsigned int)e->max);
+		break;
+	case ADDR:
+		snprintf(to, room, "a dotted IPv4 address of a host");
+		break;
+	default:
+		snprintf(to, room, "six bytes, 02:00:00:00:00:10");
+	}
+}
+
 struct load {
 	struct rfd_config *c;
-	char text[160];
+	char text[200];
 	bool seen[ENTRIES];
 };
 
@@ -168,7 +199,7 @@ static int on_key(void *arg, const char *section, const char *key, const char *v
 		l->seen[i] = true;
 		if (set(e, l->c, value))
 			return 1;
-		snprintf(l->text, sizeof(l->text), "%s = %.60s is not allowed", key, value);
+		say_wrong(e, value, l->text, sizeof(l->text));
 		return 0;
 	}
 	snprintf(l->text, sizeof(l->text), "no such key in [%.40s]: %.60s", section, key);
@@ -178,8 +209,14 @@ static int on_key(void *arg, const char *section, const char *key, const char *v
 int rfd_config_load(struct rfd_config *c, const char *path, char *why, size_t room)
 {
 	struct load l = {.c = c};
+	struct stat st;
 	int line;
 
+	/* libinih takes a folder for an empty file. */
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		snprintf(why, room, "%s: %s", path, strerror(EISDIR));
+		return -1;
+	}
 	l.text[0] = '\0';
 	line = ini_parse(path, on_key, &l);
 	if (line == 0)
@@ -206,6 +243,9 @@ int rfd_config_check(const struct rfd_config *c, char *why, size_t room)
 	else if ((c->fw.mac[0] & 1u) != 0 || c->fw.mac[5] > 0xf8)
 		snprintf(why, room,
 			 "[box] mac: no base address (group bit, or last byte above f8)");
+	else if (strcmp(c->listen, "off") != 0 && !rfd_http_valid(c->listen))
+		snprintf(why, room, "[http] listen: \"%s\" is neither ADDRESS:PORT nor off",
+			 c->listen);
 	return why[0] ? -1 : 0;
 }
 

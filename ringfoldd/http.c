@@ -87,6 +87,13 @@ static int parse(const char *listen, struct sockaddr_in *sa)
 	return 0;
 }
 
+bool rfd_http_valid(const char *listen)
+{
+	struct sockaddr_in sa;
+
+	return parse(listen, &sa) == 0;
+}
+
 int rfd_http_start(const char *listen, struct rf_fw *fw, struct rfd_http **out, char *why,
 		   size_t room)
 {

@@ -3,9 +3,14 @@
 #ifndef RF_RINGFOLDD_HTTP_H
 #define RF_RINGFOLDD_HTTP_H
 
+#include <stdbool.h>
+
 #include "firmware/core/fw.h"
 
 struct rfd_http;
+
+/* Whether a text is ADDRESS:PORT. */
+bool rfd_http_valid(const char *listen);
 
 /*
  * Listens on ADDRESS:PORT (IPv4; port 0: any) and answers from *fw, which is only looked at within

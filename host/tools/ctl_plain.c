@@ -85,7 +85,7 @@ static int values(const struct ctl *c, int *dtype, int *op)
 	*op = word(ops, c->op);
 	if (*dtype < 0 || *op < 0 || c->mtu < 256 || c->mtu > 4096 || (c->mtu & (c->mtu - 1))) {
 		fprintf(stderr, "ringfold ctl: --dtype fp32, bf16, fp16 or int32; --op sum, min or "
-				"max; --mtu 256 to 4096\n");
+				"max; --mtu 256, 512, 1024, 2048 or 4096\n");
 		return -1;
 	}
 	if (c->straggler > RNR_CODE_MAX) {

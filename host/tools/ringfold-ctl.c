@@ -18,6 +18,14 @@
 /* Address of a tool on a network without one of its own. */
 #define TOOL_IP 0x0a0000fdu
 
+static const char *key_mend(const struct ctl *c, unsigned int reason)
+{
+	if (reason != RF_CTL_R_TAG && reason != RF_CTL_R_KEY_UNKNOWN)
+		return "";
+	return c->link.job == 0 ? "; RF_KEY is to be the operator's key, that of job 0"
+				: "; RF_KEY is to be the key that the box has for this job";
+}
+
 const struct rf_ctl_reply *ctl_answer(struct ctl *c, struct rf_client *client)
 {
 	const struct rf_ctl_reply *a = boxlink_answer(&c->link, client);
@@ -28,8 +36,8 @@ const struct rf_ctl_reply *ctl_answer(struct ctl *c, struct rf_client *client)
 	if (c->quiet)
 		return NULL;
 	if (a && a->result == RF_CTL_FAILED)
-		fprintf(stderr, "ringfold ctl: refused: %s\n",
-			rf_ctl_reason_text(a->u.failed.reason));
+		fprintf(stderr, "ringfold ctl: refused: %s%s\n",
+			rf_ctl_reason_text(a->u.failed.reason), key_mend(c, a->u.failed.reason));
 	else
 		fprintf(stderr,
 			"ringfold ctl: no answer from the box at %s; `ringfold doctor` finds out "

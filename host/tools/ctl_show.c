@@ -7,6 +7,8 @@
 #include "host/tools/ctl.h"
 #include "host/tools/opt.h"
 
+#define NO_HARDWARE 0xffu /* of a group that has ended and is only remembered */
+
 void ctl_number(json_t *object, const char *name, uint64_t value)
 {
 	char digits[24];
@@ -126,7 +128,10 @@ int ctl_groups(struct ctl *c)
 			json_object_set_new(o, "state", json_string(rf_ctl_state_text(e->state)));
 			ctl_number(o, "ranks", e->ranks);
 			ctl_number(o, "joined", e->joined);
-			ctl_number(o, "hardware", e->hw_group);
+			if (e->hw_group == NO_HARDWARE)
+				json_object_set_new(o, "hardware", json_string("-"));
+			else
+				ctl_number(o, "hardware", e->hw_group);
 			json_array_append_new(rows, o);
 		}
 		if (a->u.groups.count == 0)

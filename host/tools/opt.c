@@ -269,6 +269,18 @@ static int apply(const struct rf_opt *o, const char *value)
 	return -1;
 }
 
+const char *rf_opt_secret(const char *value)
+{
+	/* Longer than any key: what is too long stays too long. */
+	static char copy[80];
+
+	if (!value)
+		return NULL;
+	snprintf(copy, sizeof(copy), "%s", value);
+	memset((char *)value, 'x', strlen(value));
+	return copy;
+}
+
 int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv)
 {
 	struct option longs[OPTS_MAX + 2];

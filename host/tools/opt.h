@@ -60,6 +60,10 @@ enum rf_exit {
  */
 int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv);
 
+/* A key from argv, NULL where there was none: a copy that lives as long as the program; in argv it
+ * is crossed out, since every user sees that in the list of processes. */
+const char *rf_opt_secret(const char *value);
+
 /* The text that --help prints. */
 void rf_opt_help(const struct rf_opt_page *page);
 

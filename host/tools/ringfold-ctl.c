@@ -222,7 +222,8 @@ int main(int argc, char **argv)
 		{RF_OPT_STRING, "box-ip", 0, &c.box_text, "ADDRESS",
 		 "the box's address; else RF_BOX_IP", NULL},
 		{RF_OPT_STRING, "key", 0, &c.key_text, "HEX",
-		 "key of the operator, or of the job (join, wait, ranks, stragglers); else RF_KEY",
+		 "key of the operator, or of the job (join, wait, ranks, stragglers); else RF_KEY, "
+		 "which no list of processes shows",
 		 NULL},
 		{RF_OPT_STRING, "traffic", 't', &c.dir, "DIR",
 		 "join, wait: the folder that ringfold gen wrote", NULL},
@@ -298,6 +299,7 @@ int main(int argc, char **argv)
 	c.dpdk_args = c.dpdk_args ? c.dpdk_args : rf_setting_text("RF_DPDK_ARGS");
 	c.ip_text = c.ip_text ? c.ip_text : rf_setting_text("RF_IP");
 	c.box_text = c.box_text ? c.box_text : rf_setting_text("RF_BOX_IP");
+	c.key_text = rf_opt_secret(c.key_text);
 	c.key_text = c.key_text ? c.key_text : rf_setting_text("RF_KEY");
 	c.all_groups = !c.group_text;
 	c.all_ports = !c.port_text;

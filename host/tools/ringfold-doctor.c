@@ -224,7 +224,7 @@ static int defaults(struct doctor *d)
 	d->dpdk_args = setting(d->dpdk_args, "RF_DPDK_ARGS");
 	d->ip_text = setting(d->ip_text, "RF_IP");
 	d->box_text = setting(d->box_text, "RF_BOX_IP");
-	d->key_text = setting(d->key_text, "RF_KEY");
+	d->key_text = setting(rf_opt_secret(d->key_text), "RF_KEY");
 	d->job_text = setting(d->job_text, "RF_JOB");
 	d->state = boxlink_now();
 	d->link.job = 0x646f63746f72u; /* any will do where the box has no keys */

@@ -49,14 +49,29 @@ run 0 "... the job may see its own" "$ctl" ranks 6776174 --key $job
 check "... eight" test "$(grep -c ' joined ' "$dir/0.err")" = 8
 run 124 "... again and again" timeout 2 "$ctl" ranks 6776174 --key $job --watch 100ms
 check "... more than one look" test "$(grep -c ' joined ' "$dir/0.err")" -gt 8
+"$ctl" ranks 6776174 --key $job --watch 100ms > "$dir/shown.out" 2>&1 &
+shown=$!
+for _ in $(seq 200); do
+	grep -q joined "$dir/shown.out" && break
+	sleep 0.05
+done
+check "the list of processes shows that there is a key" grep -aq -- "--key" /proc/$shown/cmdline
+check "... and not which" sh -c "! grep -aq $job /proc/$shown/cmdline"
+kill $shown
+wait $shown
 run 0 "ctl stragglers with the job's key" "$ctl" stragglers 6776174 --key $job --json
 check "... eight" python3 -c "import json; assert len(json.load(open('$dir/0.err'))[0]['ranks']) == 8"
 run 1 "ctl ranks with nobody's" "$ctl" ranks 6776174 --key ${job//0f/1f}
-check "... is refused" says 0 "tag is wrong"
+check "... is refused" says 0 "tag is wrong.*RF_KEY"
 run 1 "ctl drop with the job's key" "$ctl" drop 6776174 --key $job
 check "... is refused" says 0 "tag is wrong"
 run 0 "ctl drop" "$ctl" drop --job 6776174
 run 1 "ctl drop of what is not there" "$ctl" drop --job 5
+for _ in $(seq 100); do
+	"$ctl" groups | grep -q "failed .* -" && break
+done
+run 0 "ctl groups" "$ctl" groups
+check "... one that has ended has no hardware" says 0 "failed .* - *$"
 run 0 "ctl log" "$ctl" log
 check "... start" says 0 " start"
 check "... ready" says 0 " ready  *job 6776174 group"

@@ -19,8 +19,9 @@ $(BUILD)/tests.list: Makefile $(wildcard mk/*.mk)
 test: all tests $(BUILD)/tests.list
 	@tests/run $(BUILD)/tests.list
 
-# `make test-NAME` runs one test.
-test-%: all tests $(BUILD)/tests.list
+# `make test-NAME` runs one test, and builds no more than it needs.
+.SECONDEXPANSION:
+test-%: all $$(TEST_DEPS_$$*) $(BUILD)/tests.list
 	@tests/run $(BUILD)/tests.list $*
 
 # Figures: every command appends JSON lines to $(BENCH_OUT); the table and build/bench.json come from all of them.

@@ -110,6 +110,7 @@ endef
 define test
 TEST_NAMES += $(strip $(1))
 TEST_DEPS += $(3)
+TEST_DEPS_$(strip $(1)) := $(3)
 TEST_CMD_$(strip $(1)) := $(2)
 endef
 

@@ -59,8 +59,8 @@ static const char *mend(unsigned int reason)
 	case RF_CTL_R_TAG:
 		return "give host and box the same key for this job";
 	case RF_CTL_R_RANK_TAKEN:
-		return "give each process its own rank, or wait until the lease of the other has "
-		       "run out";
+		return "give each process its own rank, and each job its own number (RF_JOB); or "
+		       "wait until the lease of the other has run out";
 	case RF_CTL_R_RANKS:
 	case RF_CTL_R_RANK_RANGE:
 	case RF_CTL_R_RANKS_DIFFER:
@@ -80,7 +80,7 @@ static const char *mend(unsigned int reason)
 		return "is a second job using the same queue pair?";
 	case RF_CTL_R_SUCCESSOR_UNKNOWN:
 		return "check the addresses that the ranks exchanged: one is not that of its "
-		       "interface";
+		       "interface, or another job has the same number (RF_JOB)";
 	case RF_CTL_R_NO_GROUPS:
 		return "end another job or wait for it";
 	case RF_CTL_R_NO_SLOTS:

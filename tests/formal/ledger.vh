@@ -1,6 +1,6 @@
 // rf_ledger: tail <= una <= sent <= issued <= head <= stored <= next <= tail + S for every connection of a group, and no packet
 // is accepted into a slot that a pass still reads. ACKs and packets are arbitrary; the assumptions are what the judge, the
-// bank and the scheduler promise (ledger_sched.vh proves the scheduler's part). One group. The rest of the assertions make the
+// bank and the scheduler promise (docs/verification.md says what shows that they do). One group. The rest of the assertions make the
 // claim inductive: what is on its way through the tail unit is no more than any una it was made from, and no more than the
 // passes it will have to respect.
 `include "rf_start.vh"

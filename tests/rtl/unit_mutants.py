@@ -60,15 +60,18 @@ MUTANTS = {
     RED + "judge_window": [("index[23] && !distant", "index[23]"), ("valid && !early", "valid")],
     RED + "judge_nak": [("!was || back", "1'b1"), ("if (tick) asked_q", "if (1'b0) asked_q"), ("beyond_seen && !was", "beyond_seen"),
                         ("!j_selective && twice_q[j_addr]", "1'b0"), ("skips ? hole : j_next", "j_next")],
-    RED + "ledger_run": [("(2 << AW), .READ", "(1 << AW), .READ"), ("if (rst || cancel) run_q", "if (rst) run_q")],
+    RED + "ledger_run": [("(2 << AW), .READ", "(1 << AW), .READ"), ("if (rst || cancel) run_q", "if (rst) run_q"),
+                          ("(!queued_q[m_addr] || (q_take && q_addr == m_addr))", "!queued_q[m_addr]")],
     CTL + "lag": [("(24'd1 << log2)", "24'd1"), ("stop_valid && stop_group == group", "1'b0")],
     RED + "ackq": [("h_hdr[47:0], h_hdr[95:48]", "h_hdr[95:48], h_hdr[47:0]"), ("1'b0, h_body[238], 6'd0", "1'b0, 1'b0, 6'd0"),
                    (".AFULL(DEPTH - 2)", ".AFULL(DEPTH)"), ("{15'd0, fold[16]}", "16'd0")],
-    RED + "ledger_ack": [("!a_still_q && less(una, a_value_q)", "less(una, a_value_q)"), ("!a_still_q && less(una, a_value_q)", "!a_still_q"), ("!a_valid_q || !block", "1'b1")],
+    RED + "ledger_ack": [("!a_still_q && less(una, a_value_q)", "less(una, a_value_q)"), ("!a_still_q && less(una, a_value_q)", "!a_still_q"), ("!a_valid_q || !block", "1'b1"),
+                          ("a_take ? grant :", "a_take ? grant & 1 :")],
     RED + "ledger_head": [("(~members | beyond)", "(~members | beyond | (beyond << 1))"), (" | (advance ? look_q : {GROUPS{1'b0}})", "")],
     RED + "ledger_tail": [("least(s3_least_q, s2_least_q)", "s2_least_q"), ("s4_hold_q[IDX] && less", "1'b0 && less"),
                           ("least(s3_least_q, s3_hold)", "s3_least_q")],
-    RED + "ledger": [("if (hold_q[2*h] && !pass_end[h])", "if (hold_q[2*h])"), ("if (a_raise != {PORTS{1'b0}}) tail_mark[a_addr[AW-1:LW]] = 1'b1;", "")],
+    RED + "ledger": [("if (hold_q[2*h] && !pass_end[h])", "if (hold_q[2*h])"), ("if (a_raise != {PORTS{1'b0}}) tail_mark[a_addr[AW-1:LW]] = 1'b1;", ""),
+                      ("tail_mark = pass_end;", "tail_mark = {GROUPS{1'b0}};")],
 }
 
 # Files that a bench needs besides its module and the library.

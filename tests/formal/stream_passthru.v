@@ -1,0 +1,56 @@
+// rf_passthru: frames of one to three beats, asked for where there is room, their beats any time later, with gaps anywhere.
+module stream_passthru (
+  input wire       clk,
+  input wire       rst,
+  input wire [1:0] len,
+  input wire       ask_take,
+  input wire       s_valid,
+  input wire [7:0] s_data,
+  input wire       e_ready,
+  input wire       p_ready
+);
+
+`include "rf_start.vh"
+
+  wire        ask_room;
+  wire        e_valid;
+  wire [13:0] e_len;
+  wire        p_valid;
+  wire [7:0]  p_data;
+  wire        p_last;
+  wire        idle;
+
+  // Frames asked for whose last beat has not come, oldest first.
+  reg  [1:0]  owed0_q;
+  reg  [1:0]  owed1_q;
+  wire        s_last = owed0_q == 2'd1;
+
+  always @* begin
+    assume (rst == !f_started);
+    assume (len != 2'd0);
+    if (ask_take) assume (ask_room && owed1_q == 2'd0 && f_started);
+    if (s_valid) assume (owed0_q != 2'd0);
+  end
+
+  always @(posedge clk)
+    if (rst) begin
+      owed0_q <= 2'd0;
+      owed1_q <= 2'd0;
+    end else if (s_valid && s_last) begin
+      owed0_q <= owed1_q != 2'd0 ? owed1_q : ask_take ? len : 2'd0;
+      owed1_q <= 2'd0;
+    end else begin
+      if (s_valid) owed0_q <= owed0_q - 2'd1;
+      if (ask_take && owed0_q == 2'd0) owed0_q <= len;
+      else if (ask_take) owed1_q <= len;
+    end
+
+  rf_passthru #(.WIDTH(8), .BEATS(8), .FRAMES(4)) box (
+    .clk(clk), .rst(rst), .ask_len({12'd0, len}), .ask_room(ask_room), .ask_take(ask_take), .s_valid(s_valid),
+    .s_data(s_data), .s_last(s_last), .e_valid(e_valid), .e_ready(e_ready), .e_len(e_len), .p_valid(p_valid),
+    .p_ready(p_ready), .p_data(p_data), .p_last(p_last), .idle(idle));
+
+  stream #(.WIDTH(2)) e (.clk(clk), .rst(rst), .valid(e_valid), .ready(e_ready), .data(e_len[1:0]));
+  stream #(.WIDTH(3)) p (.clk(clk), .rst(rst), .valid(p_valid), .ready(p_ready), .data({p_last, p_data[1:0]}));
+
+endmodule

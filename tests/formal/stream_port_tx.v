@@ -1,0 +1,106 @@
+// rf_port_tx: sources and rf_egress keep the handshake; then so does what leaves, no frame is cut or mixed with another, and
+// each transfer at the output is one of exactly one source.
+module stream_port_tx (
+  input wire       clk,
+  input wire       rst,
+  input wire       res_soon,
+  input wire [3:0] in_e,
+  input wire [3:0] in_p,
+  input wire [3:0] in_last,
+  input wire [7:0] in_data,
+  // What a frame is announced with, and the firmware's length.
+  input wire [7:0] in_tag,
+  input wire       e_ready,
+  input wire       p_ready
+);
+
+`include "rf_start.vh"
+
+  wire [3:0]       e_taken;
+  wire [3:0]       p_taken;
+  wire             e_valid;
+  wire             e_raw;
+  wire [639:0]     e_hdr;
+  wire [6:0]       e_hlen;
+  wire [13:0]      e_plen;
+  wire [13:0]      e_len;
+  wire             p_valid;
+  wire [1:0]       p_data;
+  wire             p_last;
+  wire [3:0]       sent;
+  wire             idle;
+
+  // Results, ACKs, foreign frames, the firmware; the firmware's frame is header and beat in one, ACKs have no beats.
+  rf_port_tx #(.WIDTH(2)) box (
+    .clk(clk), .rst(rst), .res_soon(res_soon), .res_e_valid(in_e[0]), .res_e_ready(e_taken[0]),
+    .res_e_hdr({638'd0, in_tag[1:0]}), .res_e_hlen(7'd0), .res_e_plen(14'd0), .res_p_valid(in_p[0]),
+    .res_p_ready(p_taken[0]), .res_p_data(in_data[1:0]), .res_p_last(in_last[0]), .ack_e_valid(in_e[1]),
+    .ack_e_ready(e_taken[1]), .ack_e_hdr({638'd0, in_tag[3:2]}), .ack_e_hlen(7'd0), .for_e_valid(in_e[2]),
+    .for_e_ready(e_taken[2]), .for_e_len({12'd0, in_tag[5:4]}), .for_p_valid(in_p[2]), .for_p_ready(p_taken[2]),
+    .for_p_data(in_data[5:4]), .for_p_last(in_last[2]), .inj_valid(in_p[3]), .inj_ready(p_taken[3]), .inj_len({12'd0, in_tag[7:6]}),
+    .inj_data(in_data[7:6]), .inj_last(in_last[3]), .e_valid(e_valid), .e_ready(e_ready), .e_raw(e_raw), .e_hdr(e_hdr),
+    .e_hlen(e_hlen), .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready), .p_data(p_data),
+    .p_last(p_last), .sent(sent), .idle(idle));
+
+  assign e_taken[3] = 1'b0;
+  assign p_taken[1] = 1'b0;
+
+  // The frame whose beats are to come.
+  reg        inside_q;
+  reg  [3:0] from_q;
+  wire       begun = e_valid && e_ready;
+  wire       beat  = p_valid && p_ready;
+  wire [3:0] from  = inside_q ? from_q : sent;
+  wire       empty = sent == 4'b0010;
+
+  always @(posedge clk)
+    if (rst) inside_q <= 1'b0;
+    else if (beat && p_last) inside_q <= 1'b0;
+    else if (begun && !empty) inside_q <= 1'b1;
+
+  always @(posedge clk)
+    if (begun) from_q <= sent;
+
+  stream_in #(.WIDTH(2)) in_e0 (.clk(clk), .rst(rst), .valid(in_e[0]), .ready(e_taken[0]), .data(in_tag[1:0]));
+  stream_in #(.WIDTH(2)) in_e1 (.clk(clk), .rst(rst), .valid(in_e[1]), .ready(e_taken[1]), .data(in_tag[3:2]));
+  stream_in #(.WIDTH(2)) in_e2 (.clk(clk), .rst(rst), .valid(in_e[2]), .ready(e_taken[2]), .data(in_tag[5:4]));
+  stream_in #(.WIDTH(3)) in_p0 (
+    .clk(clk), .rst(rst), .valid(in_p[0]), .ready(p_taken[0]), .data({in_last[0], in_data[1:0]}));
+  stream_in #(.WIDTH(3)) in_p2 (
+    .clk(clk), .rst(rst), .valid(in_p[2]), .ready(p_taken[2]), .data({in_last[2], in_data[5:4]}));
+  stream_in #(.WIDTH(5)) in_p3 (
+    .clk(clk), .rst(rst), .valid(in_p[3]), .ready(p_taken[3]), .data({in_last[3], in_tag[7:6], in_data[7:6]}));
+
+  always @* begin
+    assume (rst == !f_started);
+    // rf_results offers a packet with its first beat, and no beat outside of a packet; a frame of the firmware has no gaps.
+    if (in_e[0]) assume (in_p[0]);
+    if (inside_q && from_q[3]) assume (in_p[3]);
+    // rf_egress takes beats from the header on, not those of an ACK; raw frames need their beat.
+    if (p_ready) assume (inside_q || (begun && !empty));
+    if (e_ready && e_raw) assume (p_valid);
+  end
+
+  stream #(.WIDTH(3)) e (
+    .clk(clk), .rst(rst), .valid(e_valid), .ready(e_ready), .data({e_raw, e_raw ? e_len[1:0] : e_hdr[1:0]}));
+  stream #(.WIDTH(3)) p (
+    .clk(clk), .rst(rst), .valid(p_valid && inside_q), .ready(p_ready), .data({p_last, p_data}));
+
+  always @*
+    if (!rst) begin
+      // One transfer at the output is one of one source.
+      assert (begun == ((sent & {in_p[3], in_e[2:0]}) != 4'd0) && (sent & (sent - 4'd1)) == 4'd0);
+      assert ((e_taken[2:0] & in_e[2:0]) == sent[2:0]);
+      assert ((p_taken & in_p) == (beat ? from : 4'd0));
+      // None begins in the middle of another.
+      assert (!begun || !inside_q);
+    end
+
+  always @(posedge clk)
+    if (!rst) begin
+      cover (beat && p_last && from_q[3] && inside_q);
+      cover (beat && p_last && from_q[2] && inside_q);
+      cover (sent[1]);
+    end
+
+endmodule

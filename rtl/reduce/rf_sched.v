@@ -5,7 +5,7 @@
 // Capacity    one pass in preparation and one being read per port (rf_reader).
 // Handshake   launch_* are pulses of one cycle; every reader of the block takes its part in the same cycle.
 // Reset       no pass under way.
-// Proved      tests/rtl/unit_sched.cpp; tests/rtl/core.
+// Proved      tests/rtl/unit_sched.cpp; tests/formal/sched.proof; tests/rtl/core.
 //
 // A pass is one lane of one packet; the lanes of a packet follow one another on the block's ports, which are locked for the
 // others meanwhile. Groups take turns, a turn being one packet: of those that may start, the one that was looked at the
@@ -474,5 +474,9 @@ module rf_sched #(
                 q_valid == {PORTS{1'b0}};
 
   wire unused_bits = &{1'b0, cfg, slot_beat, slot_hdr, mtu_beats};
+
+`ifdef FORMAL
+`include "sched.vh"
+`endif
 
 endmodule

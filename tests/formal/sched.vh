@@ -1,0 +1,174 @@
+// rf_sched: what starts is the group's next index, or what the front of a queue asks for at that moment; the lanes of a packet
+// follow one another and nobody else uses their ports; first sendings of every connection leave in the order of their indexes
+// with no gap. Arbitrary groups, ACKs, rooms. The queues are what rf_repeatq makes of what is pushed here: fronts stay until they
+// are taken, first sendings come out in the order in which they went in, and while one waits its connection is queued.
+`include "rf_start.vh"
+
+// Groups stay as they are while passes are under way.
+(* anyconst *) reg [GROUPS*32-1:0]          f_cfg;
+(* anyconst *) reg [GROUPS*PORTS-1:0]       f_block;
+(* anyconst *) reg [GROUPS*PORTS-1:0]       f_ports;
+(* anyconst *) reg [GROUPS*LANES*PORTS-1:0] f_members;
+
+// One connection.
+(* anyconst *) reg [GW-1:0] f_g;
+(* anyconst *) reg [LW-1:0] f_l;
+(* anyconst *) reg [PW-1:0] f_p;
+reg [23:0] f_issued;
+reg [23:0] f_sent;
+// First sendings of it that wait in the queue.
+reg [3:0]  f_waits;
+
+wire [4:0] f_lanes = f_cfg[f_g*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
+wire       f_to_come = midway_q[f_g] && lane_q[f_g] <= f_l;
+wire       f_direct  = f_to_come && !repeat_q[f_g];
+wire       f_late    = f_to_come && repeat_q[f_g] && late_q[f_g] && port_q[f_g] == f_p && wanted_q[f_g] == f_l;
+wire [23:0] f_pushed = f_issued - {23'd0, f_direct};
+wire [23:0] f_front  = f_pushed - {20'd0, f_waits};
+wire       f_mine    = launch_valid[f_p] && launch_group == f_g && launch_lane == f_l;
+wire       f_at_front = q_valid[f_p] && q_addr[f_p*AW +: AW] == {f_g, f_l} && q_first[f_p];
+wire       f_next    = pass_begin && pass_first && launch_group == f_g;
+
+integer f_i;
+integer f_j;
+always @* begin
+  assume (rst == !f_started);
+  assume (g_cfg == f_cfg && g_block == f_block && g_ports == f_ports && g_members == f_members);
+  for (f_i = 0; f_i < GROUPS; f_i = f_i + 1) begin
+    assume (f_cfg[f_i*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS] >= 1);
+    assume (f_cfg[f_i*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS] <= LANES);
+    assume ((f_ports[f_i*PORTS +: PORTS] & ~f_block[f_i*PORTS +: PORTS]) == 0 && f_ports[f_i*PORTS +: PORTS] != 0);
+    for (f_j = 0; f_j < LANES; f_j = f_j + 1)
+      assume ((f_members[(f_i*LANES + f_j)*PORTS +: PORTS] & ~f_ports[f_i*PORTS +: PORTS]) == 0);
+  end
+  assume (f_l < f_lanes && f_members[(f_g*LANES + f_l)*PORTS + f_p]);
+  assume (g_issued[f_g*24 +: 24] == f_issued && g_live[f_g] && !g_error[f_g]);
+  for (f_i = 0; f_i < PORTS; f_i = f_i + 1)
+    if (q_valid[f_i])
+      assume (q_addr[f_i*AW +: LW] < f_cfg[q_addr[f_i*AW+LW +: GW]*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS] &&
+              f_block[q_addr[f_i*AW+LW +: GW]*PORTS + f_i]);
+  // The queue of the port.
+  if (f_at_front) assume (f_waits != 0 && q_index[f_p*24 +: 24] == f_front && q_life[f_p] == g_life[f_g]);
+  if (f_waits != 0 && launch_group == f_g && launch_lane == f_l) assume (l_queued[f_p]);
+  if (q_room[f_p]) assume (f_waits < 14);
+  // The ledger is asked for the connection at the front.
+  if (q_valid[f_p] && q_addr[f_p*AW +: AW] == {f_g, f_l}) assume (r_sent[f_p*24 +: 24] == f_sent);
+end
+
+// Fronts stay until they are taken.
+reg  [PORTS-1:0]     f_stay;
+reg  [PORTS*AW-1:0]  f_addr;
+reg  [PORTS*24-1:0]  f_index;
+reg  [PORTS-1:0]     f_first;
+
+always @(posedge clk) begin
+  f_stay  <= rst ? {PORTS{1'b0}} : q_valid & ~q_pop;
+  f_addr  <= q_addr;
+  f_index <= q_index;
+  f_first <= q_first;
+end
+
+integer f_k;
+always @*
+  for (f_k = 0; f_k < PORTS; f_k = f_k + 1)
+    if (f_stay[f_k])
+      assume (q_valid[f_k] && q_addr[f_k*AW +: AW] == f_addr[f_k*AW +: AW] && q_first[f_k] == f_first[f_k] &&
+              q_index[f_k*24 +: 24] == f_index[f_k*24 +: 24]);
+
+always @(posedge clk)
+  if (rst) begin
+    f_issued <= 24'd0;
+    f_sent   <= 24'd0;
+    f_waits  <= 4'd0;
+  end else begin
+    f_issued <= f_issued + {23'd0, f_next};
+    f_sent   <= f_sent + {23'd0, f_mine && s_valid[f_p]};
+    f_waits  <= f_waits + {3'd0, f_mine && q_push[f_p]} - {3'd0, f_at_front && q_pop[f_p]};
+  end
+
+// What is under way, by the launches alone.
+reg  [GROUPS-1:0]    f_open;
+reg  [GROUPS*LW-1:0] f_lane;
+reg  [GROUPS*24-1:0] f_of;
+
+always @(posedge clk)
+  if (rst) f_open <= {GROUPS{1'b0}};
+  else if (launch_valid != 0) f_open[launch_group] <= !launch_final;
+
+always @(posedge clk)
+  if (launch_valid != 0) begin
+    f_lane[launch_group*LW +: LW] <= launch_lane + 1'b1;
+    f_of[launch_group*24 +: 24]   <= launch_index;
+  end
+
+wire [4:0] f_now = f_cfg[launch_group*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
+
+integer f_n;
+always @*
+  if (f_started && !rst) begin
+    assert (pass_begin == (launch_valid != 0 && launch_first));
+    // First sendings: the next index of the group.
+    if (pass_first) assert (g_pending[g] && pass_room[g] && g_live[g] && !g_error[g] && launch_index == g_issued[g*24 +: 24]);
+    // All lanes, in order, of one index, on ports that are no other packet's.
+    if (launch_valid != 0) begin
+      assert (launch_valid == f_block[launch_group*PORTS +: PORTS] && launch_first == !f_open[launch_group]);
+      assert (launch_lane == (f_open[launch_group] ? f_lane[launch_group*LW +: LW] : {LW{1'b0}}));
+      assert (launch_final == (launch_lane + 32'd1 == f_now));
+      if (f_open[launch_group]) assert (launch_index == f_of[launch_group*24 +: 24]);
+      for (f_n = 0; f_n < GROUPS; f_n = f_n + 1)
+        if (f_open[f_n] && f_n != launch_group) assert ((f_block[f_n*PORTS +: PORTS] & launch_valid) == 0);
+    end
+    // From a queue: what its front asks for, and asks for now.
+    for (f_n = 0; f_n < PORTS; f_n = f_n + 1)
+      if (pass_begin && !pass_first && launch_room[f_n]) begin
+        assert (launch_room == ({{PORTS-1{1'b0}}, 1'b1} << f_n) && q_pop == launch_room && q_valid[f_n]);
+        assert (q_addr[f_n*AW+LW +: GW] == launch_group && q_index[f_n*24 +: 24] == launch_index);
+        assert (launch_repeat == !q_first[f_n]);
+        if (q_first[f_n]) assert (launch_index == r_sent[f_n*24 +: 24]);
+        else if (r_sent[f_n*24 +: 24] - r_una[f_n*24 +: 24] < 24'h400000)
+          assert (launch_index - r_una[f_n*24 +: 24] < r_sent[f_n*24 +: 24] - r_una[f_n*24 +: 24]);
+      end
+    // The connection: every first sending is that of its next index, now or from the queue, in which they are in order.
+    if (f_mine && s_valid[f_p]) assert (launch_index == f_sent);
+    if (f_mine && q_push[f_p]) assert (launch_index == f_pushed && !s_valid[f_p]);
+    if (f_mine && !is_rep) assert (s_valid[f_p] || q_push[f_p]);
+
+    // What makes this inductive.
+    assert (f_sent + {23'd0, f_late} == f_front);
+    if (f_late) assert (index_q[f_g] == f_sent);
+    if (f_direct) assert (index_q[f_g] == f_pushed);
+    assert (f_waits < 4'd14 || (f_waits == 4'd14 && !f_direct));
+    assert (!(s1_first_q && s1_repeat_q));
+    if (s1_repeat_q) assert (q_valid[s1_port_q] && q_addr[s1_port_q*AW+LW +: GW] == s1_group_q);
+    assert (f_open == midway_q);
+    assert (lock_q == ((midway_q[0] ? f_block[PORTS-1:0] : {PORTS{1'b0}}) | (midway_q[1] ? f_block[2*PORTS-1:PORTS] : {PORTS{1'b0}})));
+    assert (midway_q != 2'b11 || (f_block[PORTS-1:0] & f_block[2*PORTS-1:PORTS]) == 0);
+    assert (before_q[0] == 1'b0 && before_q[3] == 1'b0 && before_q[1] != before_q[2]);
+  end
+
+genvar f_t;
+genvar f_u;
+generate
+  for (f_t = 0; f_t < GROUPS; f_t = f_t + 1) begin : f_group
+    wire [PORTS-1:0] pick = pick_q[f_t*PORTS +: PORTS];
+    always @*
+      if (f_started && !rst) begin
+        assert ((pick & (pick - 1'b1)) == 0);
+        if (midway_q[f_t])
+          assert (lane_q[f_t] == f_lane[f_t*LW +: LW] && index_q[f_t] == f_of[f_t*24 +: 24] && lane_q[f_t] != 0 &&
+                  {27'd0, f_cfg[f_t*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS]} > lane_q[f_t]);
+      end
+    for (f_u = 0; f_u < PORTS; f_u = f_u + 1) begin : f_pick
+      always @*
+        if (f_started && !rst && pick[f_u] && !popped_q[f_u]) assert (q_valid[f_u] && q_addr[f_u*AW+LW +: GW] == f_t);
+    end
+  end
+endgenerate
+
+always @(posedge clk)
+  if (f_started && !rst) begin
+    cover (f_mine && s_valid[f_p] && f_l == 1 && f_sent == 24'd2);
+    cover (f_mine && s_valid[f_p] && is_rep && f_l == 1 && f_waits == 4'd1);
+    cover (pass_begin && launch_repeat);
+    cover (midway_q == 2'b11);
+  end

@@ -40,7 +40,7 @@ mutate-net-ingress mutate-net-egress mutate-net-control: mutate-net-%: $(GENERAT
 MUTATE_TARGETS += mutate-net-ingress mutate-net-egress mutate-net-control
 
 # Proofs of handshakes and counts.
-FORMAL_NET := tests/formal/net_axil.proof tests/formal/net_read.proof
+FORMAL_NET := tests/formal/net_axil.proof tests/formal/net_read.proof $(sort $(wildcard tests/formal/stream_*.proof))
 .PHONY: formal-net
 formal-net:
 	$(PROVE) $(FORMAL_NET)

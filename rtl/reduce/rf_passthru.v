@@ -6,7 +6,7 @@
 // Handshake   the judge looks at ask_room for ask_len and takes it in the same cycle; the beats come later, without gaps once
 //             begun, and are never held back. Out: e_valid from the first beat on; p_* the beats, p_valid without gaps.
 // Reset       empty.
-// Proved      tests/rtl/unit_passthru.cpp; tests/rtl/core.
+// Proved      tests/formal/stream_passthru.proof; tests/rtl/unit_passthru.cpp; tests/rtl/core.
 
 module rf_passthru #(
   parameter WIDTH = 512,

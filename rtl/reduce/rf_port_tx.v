@@ -5,7 +5,7 @@
 // Capacity    none.
 // Handshake   each source has e_* for the frame and p_* for its beats, as rf_egress. A frame once offered stays chosen.
 // Reset       chooses results.
-// Proved      tests/rtl/unit_port_tx.cpp; tests/rtl/core.
+// Proved      tests/formal/stream_port_tx.proof; tests/rtl/unit_port_tx.cpp; tests/rtl/core.
 
 module rf_port_tx #(
   parameter WIDTH = 512,

@@ -6,7 +6,7 @@
 // Handshake   the judge pushes only while j_room, the scheduler only while f_room (which it looks at before the first lane of
 //             a packet: there is room for all lanes then) and at most every third cycle. Front: m_valid until m_pop.
 // Reset       empty.
-// Proved      tests/rtl/unit_repeatq.cpp; tests/rtl/core.
+// Proved      tests/formal/stream_repeatq.proof; tests/rtl/unit_repeatq.cpp; tests/rtl/core.
 //
 // A connection is `queued` while an entry of it is in here. Instead of a counter for each there is one bit, and the place
 // of its youngest entry: when that one leaves, the bit is cleared.

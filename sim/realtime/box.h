@@ -43,7 +43,8 @@ struct rf_rt_cfg {
 	uint64_t hold_ns;
 	uint64_t tomb_ns; /* life of tombstones */
 	uint64_t lease_ns;
-	uint64_t tick_ns; /* a NAK stands so long before another may be made; 0: firmware's default */
+	uint64_t tick_ns; /* a NAK stands so long before another may be made; 0: firmware's default
+			   */
 	struct rf_rt_attach host[RF_RT_PORTS]; /* ports of the switch */
 	unsigned hosts;
 	struct rf_rt_attach direct[8]; /* box ports that have no switch in front of them */

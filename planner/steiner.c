@@ -341,12 +341,11 @@ static int without_loops(struct emitter *m, int *arc, int n)
 	m->seen[topo_arc_from(t, arc[0])] = 0;
 	for (int i = 0; i < n; i++) {
 		int to = topo_arc_to(t, arc[i]);
+		int back = m->seen[to];
 
 		arc[kept++] = arc[i];
-		if (m->seen[to] >= 0) {
-			while (kept > m->seen[to])
-				m->seen[topo_arc_to(t, arc[--kept])] = -1;
-		}
+		while (back >= 0 && kept > back)
+			m->seen[topo_arc_to(t, arc[--kept])] = -1;
 		m->seen[to] = kept;
 	}
 	m->seen[topo_arc_from(t, arc[0])] = -1;

@@ -220,9 +220,8 @@ static void flood(struct run *r)
 		size_t len;
 
 		/* Frames queue some microseconds ahead: the link never falls idle. */
-		while (r->kind > ACKS
-			       ? l->free_at < r->f->now + AHEAD_PS
-			       : l->free_at <= r->f->now || (r->kind == REPEAT && r->fresh[rank])) {
+		while (r->kind > ACKS ? l->free_at < r->f->now + AHEAD_PS
+				      : l->free_at <= r->f->now || r->fresh[rank]) {
 			/* ACKs are made by the receiver of the packets. */
 			len = flood_frame(r,
 					  r->kind == ACKS ? (rank + r->ports - 1) % r->ports : rank,

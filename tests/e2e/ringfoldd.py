@@ -59,6 +59,8 @@ class Box:
     def punt(self, port, frame):
         """Hands a frame in and returns what the firmware sends next."""
         frame += bytes(60 - len(frame)) if len(frame) < 60 else b""
+        # A file is no hardware: the frame before may be seen once more until its STATUS is gone. That ends first.
+        time.sleep(0.05)
         self.map[PUNT_DATA:PUNT_DATA + len(frame)] = frame
         self.write(PUNT_POP, 0)
         self.write(INJECT, 0)
@@ -257,7 +259,7 @@ def test_service(program, folder):
     answer = box.punt(1, join(0, nonce, 2))
     check("the first rank waits", answer[42 + 56] == 1)
     answer = box.punt(2, join(1, nonce, 2))
-    check("the second rank is let in (answer %d, reason %d)" % (answer[42 + 56], answer[42 + 57]), answer[42 + 56] in (1, 2))
+    check("the second rank is let in (answer %d)" % answer[42 + 56], answer[42 + 56] in (1, 2))
     check("the group is live in the hardware", Box.until(lambda: box.read(GROUP) & 1))
     box.write(0x2000 + 2 * 0x200, 4711)
     status = json.loads(get(s.port, "/status.json")[2])

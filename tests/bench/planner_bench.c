@@ -22,6 +22,17 @@
 #include "tests/unit/planner_forest.h"
 
 #define REPRODUCED 0.15
+#define SCHEMES_MAX 40
+
+/* What the seeds of one case gave: means. */
+struct outcome {
+	const struct one_case *c;
+	char unit[sizeof(((struct topology *)0)->unit)];
+	double mean[SCHEMES_MAX], bound, dual, flow;
+	int made[SCHEMES_MAX], exact, flows;
+	double least;     /* of best over the best of the others, on one seed */
+	double least_due; /* of best over its own dual bound where that is exact */
+};
 
 static FILE *out;
 static int seeds = 10;
@@ -58,9 +69,10 @@ static int scheme_number(const char *name)
 }
 
 /* Throughput of one scheme on one seed, 0 where it refuses. */
-static double run_scheme(struct one_case *c, const struct topology *t, int i, uint64_t seed)
+static double run_scheme(struct outcome *r, const struct topology *t, int i, uint64_t seed)
 {
 	struct scheme_options o = scheme_options_default();
+	const struct one_case *c = r->c;
 	struct topo_error e = {.text = ""};
 	struct plan_load load;
 	double rate = 0;
@@ -74,175 +86,106 @@ static double run_scheme(struct one_case *c, const struct topology *t, int i, ui
 	if (p && plan_verify(t, p, &load, &e) == 0) {
 		plan_load_free(&load);
 		rate = p->throughput;
-		c->mean[i] += rate / seeds;
-		c->made[i]++;
+		r->mean[i] += rate / seeds;
+		r->made[i]++;
 	}
 	if (p && strcmp(scheme_list[i].name, "best") == 0 && p->certificate.exact) {
-		c->exact++;
-		c->dual += p->certificate.dual / seeds;
-		c->least_due = fmin(c->least_due, rate / p->certificate.dual);
+		r->exact++;
+		r->dual += p->certificate.dual / seeds;
+		r->least_due = fmin(r->least_due, rate / p->certificate.dual);
 	}
 	plan_free(p);
 	return rate;
 }
 
-static void run_seed(struct one_case *c, uint64_t seed)
+static void run_seed(struct outcome *r, uint64_t seed)
 {
+	const struct one_case *c = r->c;
 	struct topology *t = c->make(c, seed);
 	const char *why;
 	double flow = bound_flow(t, c->reduce_only, &why);
 	double best = 0;
 	double next = 0;
 
-	c->bound += fmin(bound_cut(t, c->reduce_only), bound_degree(t, c->reduce_only)) / seeds;
+	memcpy(r->unit, t->unit, sizeof(r->unit));
+	r->bound += fmin(bound_cut(t, c->reduce_only), bound_degree(t, c->reduce_only)) / seeds;
 	if (!isnan(flow)) {
-		c->flows++;
-		c->flow += flow / seeds;
+		r->flows++;
+		r->flow += flow / seeds;
 	}
 	for (int i = 0; scheme_list[i].name && i < SCHEMES_MAX; i++) {
-		double rate = run_scheme(c, t, i, seed);
+		double rate = run_scheme(r, t, i, seed);
 
 		if (strcmp(scheme_list[i].name, "best") == 0)
 			best = rate;
 		else
 			next = fmax(next, rate);
 	}
-	c->least = fmin(c->least, best / next);
+	r->least = fmin(r->least, best / next);
 	topo_free(t);
 }
 
-static void case_figure(const struct one_case *c, const char *what, double value, const char *unit,
+static void case_figure(const struct outcome *r, const char *what, double value, const char *unit,
 			double limit, bool must, bool ok)
 {
 	char name[160];
 
-	snprintf(name, sizeof(name), "%s: %s", c->name, what);
+	snprintf(name, sizeof(name), "%s: %s", r->c->name, what);
 	figure(name, value, unit, limit, must, ok);
 }
 
-static void run_case(struct one_case *c)
+static void run_case(struct outcome *r)
 {
 	double begin = now();
 
-	if (only && !strstr(c->name, only))
-		return;
-	c->least = c->least_due = INFINITY;
 	for (int seed = 1; seed <= seeds; seed++)
-		run_seed(c, (uint64_t)seed);
+		run_seed(r, (uint64_t)seed);
 	for (int i = 0; scheme_list[i].name && i < SCHEMES_MAX; i++) {
 		char what[64];
 
-		if (c->made[i] == 0)
+		if (r->made[i] == 0)
 			continue;
 		snprintf(what, sizeof(what), "%s%s", scheme_list[i].name,
-			 c->made[i] < seeds ? " (not on every seed)" : "");
-		c->mean[i] *= (double)seeds / c->made[i];
+			 r->made[i] < seeds ? " (not on every seed)" : "");
+		r->mean[i] *= (double)seeds / r->made[i];
 		/* Not on every seed: not the mean of the same topologies as the bound. */
-		case_figure(c, what, c->mean[i], c->unit, c->made[i] < seeds ? NAN : c->bound,
+		case_figure(r, what, r->mean[i], r->unit, r->made[i] < seeds ? NAN : r->bound,
 			    false, true);
 	}
-	if (c->flows == seeds)
-		case_figure(c, "flow relaxation", c->flow, c->unit, c->bound, false, true);
-	if (c->exact == seeds)
-		case_figure(c, "dual bound", c->dual, c->unit, c->bound, false, true);
-	case_figure(c, "best over the best of the others, worst seed", c->least, "ratio", 1, true,
-		    c->least >= 1 - 1e-6);
-	if (c->exact > 0)
-		case_figure(c, "best over its dual bound, worst seed", c->least_due, "ratio", 0.99,
-			    true, c->least_due >= 0.99);
-	fprintf(stderr, "planner-bench: %s: %d seeds, %.1f s\n", c->name, seeds, now() - begin);
+	if (r->flows == seeds)
+		case_figure(r, "flow relaxation", r->flow, r->unit, r->bound, false, true);
+	if (r->exact == seeds)
+		case_figure(r, "dual bound", r->dual, r->unit, r->bound, false, true);
+	case_figure(r, "best over the best of the others, worst seed", r->least, "ratio", 1, true,
+		    r->least >= 1 - 1e-6);
+	if (r->exact > 0)
+		case_figure(r, "best over its dual bound, worst seed", r->least_due, "ratio", 0.99,
+			    true, r->least_due >= 0.99);
+	fprintf(stderr, "planner-bench: %s: %d seeds, %.1f s\n", r->c->name, seeds, now() - begin);
 }
 
-/* --- the cases, and what the papers print of them
- * ------------------------------------------------------------------ */
+/* --- the cases, and what the papers print of them --- */
 
-#define UP_ALONE .reduce_only = true, .seconds = 2
+#define UP true /* the way up alone */
+#define BOTH false
 
-static struct one_case cases[] = {
-	{.name = "Rina, no rack merges", "Gbps", .seconds = 2, .make = case_rina_racks, .part = 0},
-	{.name = "Rina, half of the racks merge",
-	 "Gbps",
-	 .seconds = 2,
-	 .make = case_rina_racks,
-	 .part = 50},
-	{.name = "Rina, every rack merges",
-	 "Gbps",
-	 .seconds = 2,
-	 .make = case_rina_racks,
-	 .part = 100},
-	{.name = "mesh 20 to 180, no boxes",
-	 "Gbps",
-	 .seconds = 2,
-	 .make = case_mesh,
-	 .workers = 16,
-	 .spread = 0.8},
-	{.name = "mesh 20 to 180, half are boxes",
-	 "Gbps",
-	 .seconds = 2,
-	 .make = case_mesh,
-	 .workers = 16,
-	 .spread = 0.8,
-	 .part = 50},
-	{.name = "InArt fat-tree, links 20, 50 workers, way up",
-	 "Mbps",
-	 UP_ALONE,
-	 .make = case_inart_fat_tree,
-	 .workers = 50},
-	{.name = "InArt fat-tree, links 10 to 30, 50 workers, way up",
-	 "Mbps",
-	 UP_ALONE,
-	 .make = case_inart_fat_tree,
-	 .workers = 50,
-	 .spread = 0.5},
-	{.name = "InArt fat-tree, links 20, 50 workers",
-	 "Mbps",
-	 .seconds = 2,
-	 .make = case_inart_fat_tree,
-	 .workers = 50},
-	{.name = "InArt fat-tree, links 10 to 30, 50 workers",
-	 "Mbps",
-	 .seconds = 2,
-	 .make = case_inart_fat_tree,
-	 .workers = 50,
-	 .spread = 0.5},
-	{.name = "GRID fat-tree, 40 workers in 10 racks, way up",
-	 "Gbps",
-	 UP_ALONE,
-	 .make = case_grid_packed,
-	 .workers = 40,
-	 .roundings = 1},
-	{.name = "GRID fat-tree, racks merge, 40 workers, way up",
-	 "Gbps",
-	 UP_ALONE,
-	 .make = case_grid_fat_tree,
-	 .workers = 40},
-	{.name = "GRID fat-tree, 20% merge, 100 workers, way up",
-	 "Gbps",
-	 UP_ALONE,
-	 .make = case_grid_fat_tree,
-	 .workers = 100,
-	 .part = 20},
-	{.name = "GRID leaf-spine, racks merge, 100 workers, way up",
-	 "Gbps",
-	 UP_ALONE,
-	 .make = case_grid_leaf_spine,
-	 .workers = 100},
-	{.name = "GRID fat-tree, racks merge, 40 workers",
-	 "Gbps",
-	 .seconds = 2,
-	 .make = case_grid_fat_tree,
-	 .workers = 40},
-	{.name = "GRID fat-tree, 20% merge, 100 workers",
-	 "Gbps",
-	 .seconds = 4,
-	 .make = case_grid_fat_tree,
-	 .workers = 100,
-	 .part = 20},
-	{.name = "GRID leaf-spine, racks merge, 100 workers",
-	 "Gbps",
-	 .seconds = 6,
-	 .make = case_grid_leaf_spine,
-	 .workers = 100},
+static const struct one_case cases[] = {
+	{"Rina, no rack merges", case_rina, 0, 0, 0, BOTH, 2, 0},
+	{"Rina, half of the racks merge", case_rina, 0, 50, 0, BOTH, 2, 0},
+	{"Rina, every rack merges", case_rina, 0, 100, 0, BOTH, 2, 0},
+	{"mesh 20 to 180, no boxes", case_mesh, 16, 0, 0.8, BOTH, 2, 0},
+	{"mesh 20 to 180, half are boxes", case_mesh, 16, 50, 0.8, BOTH, 2, 0},
+	{"InArt fat-tree, links 20, 50 workers, way up", case_inart, 50, 0, 0, UP, 2, 0},
+	{"InArt fat-tree, links 10 to 30, 50 workers, way up", case_inart, 50, 0, 0.5, UP, 2, 0},
+	{"InArt fat-tree, links 20, 50 workers", case_inart, 50, 0, 0, BOTH, 2, 0},
+	{"InArt fat-tree, links 10 to 30, 50 workers", case_inart, 50, 0, 0.5, BOTH, 2, 0},
+	{"GRID fat-tree, 40 workers in 10 racks, way up", case_grid_packed, 40, 0, 0, UP, 2, 1},
+	{"GRID fat-tree, racks merge, 40 workers, way up", case_grid_tree, 40, 0, 0, UP, 2, 0},
+	{"GRID fat-tree, 20% merge, 100 workers, way up", case_grid_tree, 100, 20, 0, UP, 2, 0},
+	{"GRID leaf-spine, racks merge, 100 workers, way up", case_grid_leaf, 100, 0, 0, UP, 2, 0},
+	{"GRID fat-tree, racks merge, 40 workers", case_grid_tree, 40, 0, 0, BOTH, 2, 0},
+	{"GRID fat-tree, 20% merge, 100 workers", case_grid_tree, 100, 20, 0, BOTH, 4, 0},
+	{"GRID leaf-spine, racks merge, 100 workers", case_grid_leaf, 100, 0, 0, BOTH, 6, 0},
 };
 
 static const char atp[] =
@@ -291,80 +234,62 @@ static const struct {
 	{"20% merge, 100 workers, way up", "grid", "ps", 23.5, ""},
 };
 
-static void print_ratios(const struct one_case *c)
+static void print_ratios(const struct outcome *r)
 {
-	for (size_t r = 0; r < sizeof(ratios) / sizeof(ratios[0]); r++) {
-		int i = scheme_number(ratios[r].a);
-		int k = scheme_number(ratios[r].b);
-		double paper = ratios[r].paper;
+	for (size_t n = 0; n < sizeof(ratios) / sizeof(ratios[0]); n++) {
+		int i = scheme_number(ratios[n].a);
+		int k = scheme_number(ratios[n].b);
+		double paper = ratios[n].paper;
 		char what[80];
 		double ours;
 		bool same;
 
-		if (!strstr(c->name, ratios[r].part) || i < 0 || k < 0 || !(c->mean[k] > 0))
+		if (!strstr(r->c->name, ratios[n].part) || i < 0 || k < 0 || !(r->mean[k] > 0))
 			continue;
-		ours = c->mean[i] / c->mean[k];
+		ours = r->mean[i] / r->mean[k];
 		same = fabs(ours / paper - 1) <= REPRODUCED;
-		snprintf(what, sizeof(what), "%s over %s, limit: paper", ratios[r].a, ratios[r].b);
-		case_figure(c, what, ours, "ratio", paper, false, same);
+		snprintf(what, sizeof(what), "%s over %s, limit: paper", ratios[n].a, ratios[n].b);
+		case_figure(r, what, ours, "ratio", paper, false, same);
 		if (!same)
-			fprintf(stderr, "planner-bench: %s: %s: %.3g, paper %.3g: %s\n", c->name,
-				what, ours, paper, ratios[r].why);
+			fprintf(stderr, "planner-bench: %s: %s: %.3g, paper %.3g: %s\n", r->c->name,
+				what, ours, paper, ratios[n].why);
 	}
 }
 
-/* --- times
- * --------------------------------------------------------------------------------------------- */
+/* --- times --- */
 
 /* Leaf-spine, or with k a fat-tree. */
-static const struct {
+struct size {
 	const char *name;
 	int leaves, spines, hosts, k;
-	double spread, share; /* share of the switches that are boxes; 0: the leaves */
-	double processing[2]; /* 0: no limit */
-	double limit;         /* seconds */
+	double limit; /* seconds */
 	bool must;
-} plannings[] = {
-	{"100 hosts on 30 switches, racks merge", 20, 10, 5, 0, 0, 0, {0}, 1, true},
-	{"100 hosts on 30 switches, 30% merge, links 50 to 150",
-	 20,
-	 10,
-	 5,
-	 0,
-	 0.5,
-	 0.3,
-	 {0},
-	 1,
-	 true},
-	{"100 hosts on 30 switches, limited boxes", 20, 10, 5, 0, 0.5, 0, {50, 300}, 1, true},
-	{"1,000 hosts on 60 switches, racks merge", 40, 20, 25, 0, 0, 0, {0}, 60, true},
-	{"1,000 hosts on 60 switches, 30% merge, links 50 to 150",
-	 40,
-	 20,
-	 25,
-	 0,
-	 0.5,
-	 0.3,
-	 {0},
-	 60,
-	 true},
-	{"1,000 hosts on 60 switches, limited boxes", 40, 20, 25, 0, 0, 0, {100, 3200}, 60, true},
-	{"1,000 hosts on 60 switches, limited boxes, links 50 to 150",
-	 40,
-	 20,
-	 25,
-	 0,
-	 0.5,
-	 0,
-	 {50, 300},
-	 60,
-	 true},
-	{"10,240 hosts on 1,280 switches, all merge", 0, 0, 20, 32, 0, 1, {0}, 60, false},
 };
 
-static void planning_time(size_t i)
+static const struct size hundred = {"100 hosts on 30 switches", 20, 10, 5, 0, 1, true};
+static const struct size thousand = {"1,000 hosts on 60 switches", 40, 20, 25, 0, 60, true};
+static const struct size most = {"10,240 hosts on 1,280 switches", 0, 0, 20, 32, 60, false};
+
+static const struct planning {
+	const struct size *size;
+	const char *name;
+	double spread, share; /* share of the switches that are boxes; 0: the leaves */
+	double processing[2]; /* 0: no limit */
+} plannings[] = {
+	{&hundred, "racks merge", 0, 0, {0}},
+	{&hundred, "30% merge, links 50 to 150", 0.5, 0.3, {0}},
+	{&hundred, "limited boxes", 0.5, 0, {50, 300}},
+	{&thousand, "racks merge", 0, 0, {0}},
+	{&thousand, "30% merge, links 50 to 150", 0.5, 0.3, {0}},
+	{&thousand, "limited boxes", 0, 0, {100, 3200}},
+	{&thousand, "limited boxes, links 50 to 150", 0.5, 0, {50, 300}},
+	{&most, "all merge", 0, 1, {0}},
+};
+
+static void planning_time(const struct planning *g)
 {
-	struct topo_spec s = topo_spec_default(plannings[i].k ? TOPO_FAT_TREE : TOPO_LEAF_SPINE);
+	const struct size *size = g->size;
+	struct topo_spec s = topo_spec_default(size->k ? TOPO_FAT_TREE : TOPO_LEAF_SPINE);
 	struct scheme_options o = scheme_options_default();
 	struct topo_error e = {.text = ""};
 	struct topology *t;
@@ -372,31 +297,30 @@ static void planning_time(size_t i)
 	char text[128];
 	double took;
 
-	s.leaves = plannings[i].leaves;
-	s.spines = plannings[i].spines;
-	s.hosts = plannings[i].hosts;
-	s.k = plannings[i].k;
-	s.spread = plannings[i].spread;
-	s.boxes = plannings[i].share > 0 ? TOPO_BOX_FRACTION : TOPO_BOX_LEAVES;
-	s.box_share = plannings[i].share;
-	if (plannings[i].processing[0] > 0) {
-		s.processing_min = plannings[i].processing[0];
-		s.processing_max = plannings[i].processing[1];
+	s.leaves = size->leaves;
+	s.spines = size->spines;
+	s.hosts = size->hosts;
+	s.k = size->k;
+	s.spread = g->spread;
+	s.boxes = g->share > 0 ? TOPO_BOX_FRACTION : TOPO_BOX_LEAVES;
+	s.box_share = g->share;
+	if (g->processing[0] > 0) {
+		s.processing_min = g->processing[0];
+		s.processing_max = g->processing[1];
 	}
 	t = case_generate(&s, "Gbps");
 	/* A linear program that has begun is not stopped: half of the limit is what is asked for.
 	 */
-	o.seconds = plannings[i].limit / 2;
+	o.seconds = size->limit / 2;
 	took = now();
 	p = scheme_run(scheme_find("best"), t, &o, &e);
 	took = now() - took;
-	snprintf(text, sizeof(text), "planning time of best, %s", plannings[i].name);
+	snprintf(text, sizeof(text), "planning time of best, %s, %s", size->name, g->name);
 	if (!p)
 		fprintf(stderr, "planner-bench: %s: %s\n", text, e.text);
-	figure(text, took, "s", plannings[i].limit, plannings[i].must,
-	       p && took < plannings[i].limit);
+	figure(text, took, "s", size->limit, size->must, p && took < size->limit);
 	if (p) {
-		snprintf(text, sizeof(text), "best, %s", plannings[i].name);
+		snprintf(text, sizeof(text), "best, %s, %s", size->name, g->name);
 		figure(text, p->throughput, "Gbps", fmin(p->certificate.cut, p->certificate.degree),
 		       false, true);
 	}
@@ -450,11 +374,15 @@ int main(int argc, char **argv)
 	if (!only) {
 		many_hosts();
 		for (size_t i = 0; i < sizeof(plannings) / sizeof(plannings[0]); i++)
-			planning_time(i);
+			planning_time(&plannings[i]);
 	}
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		run_case(&cases[i]);
-		print_ratios(&cases[i]);
+		struct outcome r = {.c = &cases[i], .least = INFINITY, .least_due = INFINITY};
+
+		if (only && !strstr(cases[i].name, only))
+			continue;
+		run_case(&r);
+		print_ratios(&r);
 	}
 	return fclose(out) == 0 ? 0 : 1;
 }

@@ -17,15 +17,10 @@ struct topology *case_generate(const struct topo_spec *s, const char *unit)
 	return t;
 }
 
-/* GRID: 80 switches, 6 servers in a rack, 100 Gbps; part 0: every rack's switch merges, else that
- * many percent of all switches. The way up alone is run in GRID's own model, which has no links
- * but the hosts'. */
-struct topology *case_grid_fat_tree(const struct one_case *c, uint64_t seed)
+/* GRID: 100 Gbps; part 0: every rack's switch merges, else that many percent of all switches. The
+ * way up alone is run in GRID's own model, which has no links but the hosts'. */
+static struct topology *grid(struct topo_spec s, const struct one_case *c, uint64_t seed)
 {
-	struct topo_spec s = topo_spec_default(TOPO_FAT_TREE);
-
-	s.k = 8;
-	s.hosts = 6;
 	s.boxes = c->part ? TOPO_BOX_FRACTION : TOPO_BOX_LEAVES;
 	s.box_share = c->part / 100.0;
 	s.processing_min = 100;
@@ -34,7 +29,28 @@ struct topology *case_grid_fat_tree(const struct one_case *c, uint64_t seed)
 	s.workers = c->workers;
 	s.servers = 1;
 	s.seed = seed;
-	return case_generate(&s, c->unit);
+	return case_generate(&s, "Gbps");
+}
+
+/* 80 switches, 6 servers in a rack. */
+struct topology *case_grid_tree(const struct one_case *c, uint64_t seed)
+{
+	struct topo_spec s = topo_spec_default(TOPO_FAT_TREE);
+
+	s.k = 8;
+	s.hosts = 6;
+	return grid(s, c, seed);
+}
+
+/* 30 leaves, 30 spines, 16 servers in a rack. */
+struct topology *case_grid_leaf(const struct one_case *c, uint64_t seed)
+{
+	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
+
+	s.leaves = 30;
+	s.spines = 30;
+	s.hosts = 16;
+	return grid(s, c, seed);
 }
 
 /* GRID as its published topology has it: 4 hosts in a rack; workers fill one rack after the other,
@@ -51,7 +67,7 @@ struct topology *case_grid_packed(const struct one_case *c, uint64_t seed)
 	s.processing_max = 3200;
 	s.fabric_link = 10000;
 	s.seed = seed;
-	t = case_generate(&s, c->unit);
+	t = case_generate(&s, "Gbps");
 	for (int i = 0; i < t->nodes; i++) {
 		if (t->node[i].kind != TOPO_HOST)
 			continue;
@@ -64,28 +80,9 @@ struct topology *case_grid_packed(const struct one_case *c, uint64_t seed)
 	return t;
 }
 
-/* GRID: 30 leaves, 30 spines, 16 servers in a rack. */
-struct topology *case_grid_leaf_spine(const struct one_case *c, uint64_t seed)
-{
-	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
-
-	s.leaves = 30;
-	s.spines = 30;
-	s.hosts = 16;
-	s.boxes = c->part ? TOPO_BOX_FRACTION : TOPO_BOX_LEAVES;
-	s.box_share = c->part / 100.0;
-	s.processing_min = 100;
-	s.processing_max = 3200;
-	s.fabric_link = c->reduce_only ? 10000 : 100;
-	s.workers = c->workers;
-	s.servers = 1;
-	s.seed = seed;
-	return case_generate(&s, c->unit);
-}
-
 /* InArt: fat-tree of 6 ports, 54 hosts, four of them servers; links of 20 or U(10, 30), every
  * switch takes in 9. */
-struct topology *case_inart_fat_tree(const struct one_case *c, uint64_t seed)
+struct topology *case_inart(const struct one_case *c, uint64_t seed)
 {
 	struct topo_spec s = topo_spec_default(TOPO_FAT_TREE);
 
@@ -97,12 +94,12 @@ struct topology *case_inart_fat_tree(const struct one_case *c, uint64_t seed)
 	s.workers = c->workers;
 	s.servers = 4;
 	s.seed = seed;
-	return case_generate(&s, c->unit);
+	return case_generate(&s, "Mbps");
 }
 
 /* Rina: eight racks of four workers and a server; in `part` percent of the racks the switch
  * merges. The server's rack is one that has not got it as long as there is one. */
-struct topology *case_rina_racks(const struct one_case *c, uint64_t seed)
+struct topology *case_rina(const struct one_case *c, uint64_t seed)
 {
 	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
 	struct topology *t;
@@ -117,7 +114,7 @@ struct topology *case_rina_racks(const struct one_case *c, uint64_t seed)
 	s.hosts = 4;
 	s.host_link = 10;
 	s.fabric_link = 10;
-	t = case_generate(&s, c->unit);
+	t = case_generate(&s, "Gbps");
 	for (int i = 0; i < t->boxes && leaves < 8; i++)
 		leaf[leaves++] = t->box[i];
 	for (int i = 7; i > 0; i--) {
@@ -153,5 +150,5 @@ struct topology *case_mesh(const struct one_case *c, uint64_t seed)
 	s.box_share = c->part / 100.0;
 	s.boxes = c->part ? TOPO_BOX_FRACTION : TOPO_BOX_NONE;
 	s.seed = seed;
-	return case_generate(&s, c->unit);
+	return case_generate(&s, "Gbps");
 }

@@ -1,0 +1,65 @@
+/*
+ * Cheapest trees, by hand.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "planner/steiner.h"
+#include "tests/unit/planner_help.h"
+
+/*
+ * root -- via -- box: the worker `via` is dear, the box costs nothing, so `via` belongs to the box,
+ * and so does its link to the root. Nothing but `via` comes to the box, whose own way up goes
+ * through `via`: `via`'s way to the box and on to the root comes back to where it began. What is
+ * left is the link between them.
+ */
+static void way_back_to_its_start(void **state)
+{
+	struct topology *t = topo_new("line");
+	struct plan *p = plan_new("by hand");
+	const double link[] = {2, 1};
+	double node[] = {0, 10, 0};
+	struct steiner *s;
+	int root, via, box;
+
+	(void)state;
+	root = topo_add_node(t, TOPO_HOST, "root", INFINITY);
+	via = topo_add_node(t, TOPO_HOST, "via", INFINITY);
+	box = topo_add_node(t, TOPO_BOX, "box", INFINITY);
+	assert_int_equal(topo_add_link(t, root, via, 10, 0), 0);
+	assert_int_equal(topo_add_link(t, via, box, 10, 0), 1);
+	help_finish(t);
+
+	s = steiner_new(t, true);
+	s->link = link;
+	s->node = node;
+	s->in[box] = true;
+	steiner_span(s);
+	assert_int_equal(s->edges, 2);
+	assert_int_equal(s->site[via], box);
+
+	assert_int_equal(plan_add_tree(p, root, 1), 0);
+	steiner_emit(s, p, root, false);
+	assert_int_equal(p->edges, 1);
+	assert_int_equal(p->edge[0].from, via);
+	assert_int_equal(p->edge[0].to, root);
+	assert_int_equal(p->edge[0].arcs, 1);
+	assert_int_equal(p->route[p->edge[0].first], 1); /* link 0 from its second end */
+	steiner_free(s);
+	plan_free(p);
+	topo_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(way_back_to_its_start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -5,9 +5,10 @@
 #include <errno.h>
 #include <ini.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "proto/rf_number.h"
 
 enum kind {
 	TEXT,  /* length in size */
@@ -92,12 +93,10 @@ static bool in_choice(const char *choice, const char *word)
 
 static bool set_number(const struct entry *e, uint32_t *to, const char *value)
 {
-	char *end;
-	unsigned long long n;
+	uint64_t n;
+	const char *end = rf_number_read(value, &n);
 
-	errno = 0;
-	n = strtoull(value, &end, 0);
-	if (errno != 0 || *value < '0' || *value > '9' || *end != '\0' || n < e->min || n > e->max)
+	if (!end || *end != '\0' || n < e->min || n > e->max)
 		return false;
 	*to = (uint32_t)n;
 	return true;
@@ -175,18 +174,46 @@ static void say_wrong(const struct entry *e, const char *value, char *why, size_
 }
 
 struct load {
+	FILE *file;
 	struct rfd_config *c;
-	char text[200];
+	int line;       /* read last */
+	int wrong;      /* the line that text is about */
+	char text[200]; /* what is wrong; empty: nothing yet */
 	bool seen[ENTRIES];
 };
 
-/* Called for each key; 0: wrong, and libinih tells the line. */
+/* A section's name alone gives no key: it is looked at here. No line more where it is unknown. */
+static char *next_line(char *line, int room, void *arg)
+{
+	struct load *l = arg;
+	const char *name;
+	size_t len;
+
+	if (!fgets(line, room, l->file))
+		return NULL;
+	l->line++;
+	name = line + strspn(line, " \t");
+	len = strcspn(name, "]");
+	if (l->text[0] || *name++ != '[' || name[len - 1] != ']')
+		return line;
+	len--;
+	for (size_t i = 0; i < ENTRIES; i++)
+		if (strlen(entries[i].section) == len && memcmp(entries[i].section, name, len) == 0)
+			return line;
+	snprintf(l->text, sizeof(l->text), "no such section: [%.*s]", len < 60 ? (int)len : 60,
+		 name);
+	l->wrong = l->line;
+	return NULL;
+}
+
+/* Called for each key; 0: wrong. */
 static int on_key(void *arg, const char *section, const char *key, const char *value)
 {
 	struct load *l = arg;
 
 	if (l->text[0])
 		return 0;
+	l->wrong = l->line;
 	for (size_t i = 0; i < ENTRIES; i++) {
 		const struct entry *e = &entries[i];
 
@@ -208,24 +235,33 @@ static int on_key(void *arg, const char *section, const char *key, const char *v
 
 int rfd_config_load(struct rfd_config *c, const char *path, char *why, size_t room)
 {
-	struct load l = {.c = c};
+	struct load l = {.c = c, .file = fopen(path, "r")};
 	struct stat st;
 	int line;
 
-	/* libinih takes a folder for an empty file. */
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		snprintf(why, room, "%s: %s", path, strerror(EISDIR));
+	if (!l.file) {
+		snprintf(why, room, "%s: %s", path, strerror(errno));
 		return -1;
 	}
-	l.text[0] = '\0';
-	line = ini_parse(path, on_key, &l);
-	if (line == 0)
+	/* A folder can be opened, and reads as an empty file. */
+	if (fstat(fileno(l.file), &st) == 0 && S_ISDIR(st.st_mode)) {
+		snprintf(why, room, "%s: %s", path, strerror(EISDIR));
+		fclose(l.file);
+		return -1;
+	}
+	line = ini_parse_stream(next_line, &l, on_key, &l);
+	if (line == 0 && !l.text[0] && ferror(l.file))
+		line = -1;
+	fclose(l.file);
+	if (line == 0 && !l.text[0])
 		return 0;
 	if (line < 0)
-		snprintf(why, room, "%s: %s", path, line == -1 ? strerror(errno) : "out of memory");
+		snprintf(why, room, "%s: cannot be read, or memory is short", path);
+	else if (l.text[0] && (line == 0 || l.wrong <= line))
+		snprintf(why, room, "%s:%d: %s", path, l.wrong, l.text);
 	else
-		snprintf(why, room, "%s:%d: %s", path, line,
-			 l.text[0] ? l.text : "neither [section], key = value, nor comment");
+		snprintf(why, room, "%s:%d: neither [section], key = value, nor comment", path,
+			 line);
 	return -1;
 }
 

@@ -9,19 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/rf_number.h"
+
 #define OPTS_MAX 64
 #define LONG_ONLY 256 /* getopt value of the first option without a letter */
 
 int rf_opt_u64(const char *text, uint64_t *value)
 {
-	char *end;
 	uint64_t v;
+	const char *end = rf_number_read(text, &v);
 
-	if (!isdigit((unsigned char)*text))
-		return -1;
-	errno = 0;
-	v = strtoull(text, &end, 0);
-	if (errno != 0 || *end != '\0')
+	if (!end || *end != '\0')
 		return -1;
 	*value = v;
 	return 0;

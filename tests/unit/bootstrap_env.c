@@ -142,6 +142,12 @@ static void numbers(void **state)
 			 RF_ERR_INVALID);
 	assert_int_equal(v, 256);
 	assert_non_null(strstr(why, "RF_MTU=8K"));
+	setenv("RF_MTU", "0512", 1);
+	assert_int_equal(rf_setting_number("RF_MTU", 256, 4096, &v, why, sizeof(why)), RF_OK);
+	assert_int_equal(v, 512);
+	setenv("RF_MTU", "-1", 1);
+	assert_int_equal(rf_setting_number("RF_MTU", 0, UINT64_MAX, &v, why, sizeof(why)),
+			 RF_ERR_INVALID);
 	/* 2^54 M is 2^74 */
 	assert_int_equal(
 		rf_number_parse("x", "18014398509481984M", 0, UINT64_MAX, &v, why, sizeof(why)),

@@ -36,7 +36,7 @@ static void test_good(void **state)
 
 	(void)state;
 	assert_int_equal(load("# comment\n\n 0 " SECRET "\n42\t000102030405060708090A0b0c0d0e0f "
-			      "groups=2 slots=0x200\n7 " SECRET " slots=16",
+			      "groups=2 slots=0x200\n7 " SECRET " slots=016",
 			      0600, k, 4, why),
 			 3);
 	assert_int_equal(k[0].job, 0);

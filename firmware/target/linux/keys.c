@@ -2,9 +2,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "proto/rf_number.h"
 
 #define LINE_ROOM 256u
 
@@ -35,11 +36,9 @@ static const char *parse_key(const char *word, uint8_t *key)
 
 static const char *parse_number(const char *word, uint64_t max, uint64_t *value)
 {
-	char *end;
+	const char *end = rf_number_read(word, value);
 
-	errno = 0;
-	*value = strtoull(word, &end, 0);
-	if (errno != 0 || *end != '\0' || *word < '0' || *word > '9' || *value > max)
+	if (!end || *end != '\0' || *value > max)
 		return "a number is not allowed";
 	return NULL;
 }

@@ -4,11 +4,11 @@
 #include "host/src/bootstrap/settings.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/rf_number.h"
 #include "ringfold/ringfold.h"
 
 const struct rf_setting rf_settings[] = {
@@ -66,19 +66,15 @@ const char *rf_setting_text(const char *name)
 int rf_number_parse(const char *what, const char *text, uint64_t min, uint64_t max, uint64_t *value,
 		    char *why, size_t room)
 {
-	unsigned long long n;
+	uint64_t n = 0;
+	const char *end = rf_number_read(text, &n);
 	unsigned int shift = 0;
-	char *end;
 
-	errno = 0;
-	n = strtoull(text, &end, 0);
-	if (end != text && (*end == 'K' || *end == 'M')) {
+	if (end && (*end == 'K' || *end == 'M')) {
 		shift = *end == 'K' ? 10 : 20;
 		end++;
 	}
-	/* strtoull takes a sign, and turns -1 into a large number */
-	if (!isdigit((unsigned char)text[0]) || *end || errno || n > (UINT64_MAX >> shift) ||
-	    (n << shift) < min || (n << shift) > max) {
+	if (!end || *end || n > (UINT64_MAX >> shift) || (n << shift) < min || (n << shift) > max) {
 		snprintf(why, room, "%s=%s: a whole number from %llu to %llu is needed", what, text,
 			 (unsigned long long)min, (unsigned long long)max);
 		return RF_ERR_INVALID;

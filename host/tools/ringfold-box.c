@@ -1,5 +1,6 @@
 /* ringfold box: the switch and the box in real time. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -235,6 +236,7 @@ static int parse(struct settings *s, int argc, char **argv)
 	return n;
 }
 
+/* RF_EXIT_GOOD, or what to end with; then there is a message. */
 static int settle(struct settings *s)
 {
 	struct rf_rt_cfg *c = &s->cfg;
@@ -243,7 +245,7 @@ static int settle(struct settings *s)
 
 	if (inet_pton(AF_INET, s->ip, &ip) != 1) {
 		fprintf(stderr, "--box-ip: \"%s\" is no IPv4 address\n", s->ip);
-		return -1;
+		return RF_EXIT_USAGE;
 	}
 	c->ip = ntohl(ip.s_addr);
 	rf_sim_fw_kind(s->firmware, &c->firmware);
@@ -252,11 +254,19 @@ static int settle(struct settings *s)
 	if (c->hosts == 0 && c->directs == 0) {
 		fprintf(stderr, "ringfold box: no --port: nothing could ever come in (--help shows "
 				"examples)\n");
-		return -1;
+		return RF_EXIT_USAGE;
 	}
 	if (c->ports < 2 || c->ports > 8) {
 		fprintf(stderr, "--box-ports: 2 to 8\n");
-		return -1;
+		return RF_EXIT_USAGE;
+	}
+	if (c->lanes < 1 || c->lanes > 16) {
+		fprintf(stderr, "--lanes: 1 to 16\n");
+		return RF_EXIT_USAGE;
+	}
+	if (c->width != 64 && c->width != 128 && c->width != 256 && c->width != 512) {
+		fprintf(stderr, "--width: 64, 128, 256 or 512\n");
+		return RF_EXIT_USAGE;
 	}
 	if (s->keys) {
 		static struct rf_fw_key keys[RF_SETTINGS_KEYS_MAX];
@@ -264,7 +274,7 @@ static int settle(struct settings *s)
 
 		if (n < 0) {
 			fprintf(stderr, "--keys: %s\n", why);
-			return -1;
+			return RF_EXIT_FAILED;
 		}
 		c->keys = keys;
 		c->nkeys = (unsigned)n;
@@ -275,21 +285,21 @@ static int settle(struct settings *s)
 		if (c->host[h].box >= c->ports) {
 			fprintf(stderr, "--port %s: the box has no port %u\n", c->host[h].name,
 				c->host[h].box);
-			return -1;
+			return RF_EXIT_USAGE;
 		}
 	}
 	for (unsigned i = 0; i < c->directs; i++) {
 		if (c->direct[i].box >= c->ports) {
 			fprintf(stderr, "--direct: the box has no port %u\n", c->direct[i].box);
-			return -1;
+			return RF_EXIT_USAGE;
 		}
 	}
 	if (rf_engine_by_name(s->engine, c->ports, c->lanes, c->width, s->wave != NULL, &c->engine,
 			      why, sizeof(why)) != 0) {
 		fprintf(stderr, "ringfold box: %s\n", why);
-		return -1;
+		return RF_EXIT_USAGE;
 	}
-	return 0;
+	return RF_EXIT_GOOD;
 }
 
 static void free_names(struct rf_rt_cfg *c)
@@ -310,19 +320,22 @@ int main(int argc, char **argv)
 	struct sigaction act = {.sa_handler = on_signal};
 	struct rf_rt *b;
 	char why[400];
+	int code;
 	int n;
 
 	rf_rt_cfg_init(&s.cfg);
 	n = parse(&s, argc, argv);
-	if (n < 0 || settle(&s) != 0) {
+	code = n >= 0 ? settle(&s) : n == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
+	if (n < 0 || code != RF_EXIT_GOOD) {
 		free_names(&s.cfg);
-		return n == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
+		return code;
 	}
 	s.cfg.command = "ringfold box";
-	if (rf_rt_create(&s.cfg, &b, why, sizeof(why)) != 0) {
+	n = rf_rt_create(&s.cfg, &b, why, sizeof(why));
+	if (n != 0) {
 		fprintf(stderr, "ringfold box: %s\n", why);
 		free_names(&s.cfg);
-		return RF_EXIT_FAILED;
+		return n == -EINVAL ? RF_EXIT_USAGE : RF_EXIT_FAILED;
 	}
 	/* DPDK's start leaves handlers alone, but comes first all the same. */
 	sigaction(SIGINT, &act, NULL);

@@ -216,8 +216,6 @@ static int sizes(struct perf *p, struct rf_group *group, enum rf_type type, enum
 		uint64_t wrong;
 		double start;
 
-		if (!count)
-			count = 1;
 		ret = run_checked(p, group, &order, type, op, count, &wrong);
 		if (!ret)
 			ret = run_many(p, group, count, p->warmup);
@@ -228,7 +226,7 @@ static int sizes(struct perf *p, struct rf_group *group, enum rf_type type, enum
 			ret = run_many(p, group, count, p->iters);
 		if (ret)
 			return failed(p, "all-reduce", ret);
-		row(p, type, op, count, p->iters ? (now() - start) / p->iters : 0, wrong);
+		row(p, type, op, count, (now() - start) / p->iters, wrong);
 		p->wrong += wrong;
 	}
 	return RF_EXIT_GOOD;
@@ -255,17 +253,22 @@ static void header(struct perf *p, const struct rf_group *group)
 	       "algbw GB/s", "wrong");
 }
 
+static const enum rf_type types[] = {RF_FP32, RF_BF16, RF_FP16, RF_INT32};
+
+static bool wanted(const struct perf *p, enum rf_type type)
+{
+	return strcmp(p->type_text, "all") == 0 || strcmp(p->type_text, rf_type_name(type)) == 0;
+}
+
 static int groups(struct perf *p)
 {
-	static const enum rf_type types[] = {RF_FP32, RF_BF16, RF_FP16, RF_INT32};
 	static const enum rf_op ops[] = {RF_SUM, RF_MIN, RF_MAX};
 	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
 	size_t t, o;
 
 	config.slots = p->slots;
 	for (t = 0; t < 4; t++) {
-		if (strcmp(p->type_text, "all") != 0 &&
-		    strcmp(p->type_text, rf_type_name(types[t])) != 0)
+		if (!wanted(p, types[t]))
 			continue;
 		for (o = 0; o < 3; o++) {
 			struct rf_group *group;
@@ -401,12 +404,20 @@ static int parse(struct perf *p, int argc, char **argv)
 		fprintf(stderr, "ringfold perf takes no argument \"%s\"\n", argv[n]);
 		return -2;
 	}
-	if (p->min < 1 || p->min > p->max || p->factor < 2 || !p->outstanding ||
+	if (p->min > p->max || p->factor < 2 || !p->outstanding || !p->iters ||
 	    p->outstanding > RF_REQUESTS_MAX || p->max > UINT64_C(1) << 32) {
 		fprintf(stderr,
-			"ringfold perf: 1 <= min <= max <= 4G, factor >= 2, 1 <= "
-			"outstanding <= %u\n",
+			"ringfold perf: --min <= --max <= 4G, --factor >= 2, --iters >= 1, 1 <= "
+			"--outstanding <= %u\n",
 			RF_REQUESTS_MAX);
+		return -2;
+	}
+	for (size_t t = 0; t < 4; t++) {
+		if (!wanted(p, types[t]) || p->min >= rf_type_size(types[t]))
+			continue;
+		fprintf(stderr,
+			"ringfold perf: --min %" PRIu64 ": an element of %s has %zu bytes\n",
+			p->min, rf_type_name(types[t]), rf_type_size(types[t]));
 		return -2;
 	}
 	return 0;

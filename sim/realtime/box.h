@@ -59,7 +59,8 @@ struct rf_rt_cfg {
 struct rf_rt;
 
 void rf_rt_cfg_init(struct rf_rt_cfg *cfg);
-/* 0, or -1 with a reason in why. The strings of cfg must live as long as the box. */
+/* 0; -EINVAL where a port is described wrong, -1 where something did not succeed; both with a
+ * reason in why. The strings of cfg must live as long as the box. */
 int rf_rt_create(const struct rf_rt_cfg *cfg, struct rf_rt **out, char *why, size_t room);
 /* 0, or -1 where a port failed (told on stderr). */
 int rf_rt_run(struct rf_rt *b, const volatile sig_atomic_t *stop);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "host/src/io/io.h"
+#include "proto/rf_number.h"
 #include "sim/realtime/port_kernel.h"
 #include "sim/trace/pcapng.h"
 #include "sim/trace/reader.h"
@@ -90,7 +91,7 @@ void rf_rt_ports_expected(unsigned n)
 	expected = n;
 }
 
-static int open_dpdk(const char *device, struct rf_rt_port **out, char *why, size_t room)
+static int open_dpdk(const struct rf_rt_spec *s, struct rf_rt_port **out, char *why, size_t room)
 {
 	struct io_port *d = calloc(1, sizeof(*d));
 	char memory[32];
@@ -100,7 +101,7 @@ static int open_dpdk(const char *device, struct rf_rt_port **out, char *why, siz
 		return -1;
 	}
 	snprintf(memory, sizeof(memory), "-m %u", MB_FOR_ALL + MB_FOR_ONE * expected);
-	if (rf_io_dpdk_open(device, memory, RF_RT_FRAME_MAX, &d->io, why, room) != 0) {
+	if (rf_io_dpdk_open(s->what, memory, RF_RT_FRAME_MAX, &d->io, why, room) != 0) {
 		free(d);
 		return -1;
 	}
@@ -110,19 +111,22 @@ static int open_dpdk(const char *device, struct rf_rt_port **out, char *why, siz
 }
 
 /* Our own end of memif: DPDK's loses its footing when a host disconnects while frames move. */
-static int open_memif(const char *path, const char *id_text, struct rf_rt_port **out, char *why,
-		      size_t room)
+static int open_memif(const struct rf_rt_spec *s, struct rf_rt_port **out, char *why, size_t room)
 {
-	struct io_port *d = calloc(1, sizeof(*d));
-	char *end;
-	unsigned long id = strtoul(id_text, &end, 10);
+	struct io_port *d;
+	uint64_t id = 0;
+	const char *end = s->value ? rf_number_read(s->value, &id) : "";
 
-	if (!d || *end || end == id_text || id > UINT32_MAX) {
-		snprintf(why, room, "memif: id=%s is no number", id_text);
-		free(d);
+	if (!end || *end || id > UINT32_MAX) {
+		snprintf(why, room, "memif: id=%.40s is no number of 32 bits", s->value);
+		return -EINVAL;
+	}
+	d = calloc(1, sizeof(*d));
+	if (!d) {
+		snprintf(why, room, "out of memory");
 		return -1;
 	}
-	if (rf_io_memif_serve(path, (uint32_t)id, RF_RT_FRAME_MAX, &d->io, why, room) != 0) {
+	if (rf_io_memif_serve(s->what, (uint32_t)id, RF_RT_FRAME_MAX, &d->io, why, room) != 0) {
 		free(d);
 		return -1;
 	}
@@ -213,14 +217,14 @@ static int separate(const struct pcap_port *d, char *why, size_t room)
 {
 	if (same_file(&d->in_file, &d->out_file)) {
 		snprintf(why, room, "pcap: out is the file that the port plays");
-		return -1;
+		return -EINVAL;
 	}
 	for (const struct pcap_port *o = pcap_ports; o; o = o->next) {
 		if (!same_file(&d->out_file, &o->in_file) &&
 		    !same_file(&d->out_file, &o->out_file) && !same_file(&d->in_file, &o->out_file))
 			continue;
 		snprintf(why, room, "pcap: a file of port %s would be written over", o->p.name);
-		return -1;
+		return -EINVAL;
 	}
 	return 0;
 }
@@ -240,10 +244,11 @@ static int open_output(struct pcap_port *d, const char *name, const char *to, ch
 	return stat(to, &d->out_file) == 0 ? 0 : -1;
 }
 
-static int open_pcap(const char *name, const char *in, const char *to, struct rf_rt_port **port,
-		     char *why, size_t room)
+static int open_pcap(const struct rf_rt_spec *s, struct rf_rt_port **port, char *why, size_t room)
 {
 	struct pcap_port *d = calloc(1, sizeof(*d));
+	const char *to = s->value;
+	int err;
 
 	if (!d) {
 		snprintf(why, room, "out of memory");
@@ -251,17 +256,20 @@ static int open_pcap(const char *name, const char *in, const char *to, struct rf
 	}
 	d->p.ops = &pcap_ops;
 	d->p.paced = true;
-	if (rf_reader_open(in, &d->in, why, room) != 0) {
+	if (rf_reader_open(s->what, &d->in, why, room) != 0) {
 		free(d);
 		return -1;
 	}
-	if (stat(in, &d->in_file) != 0)
+	if (stat(s->what, &d->in_file) != 0)
 		d->in_file.st_ino = 0;
 	if (to && stat(to, &d->out_file) != 0)
 		d->out_file.st_ino = 0;
-	if (separate(d, why, room) != 0 || (to && open_output(d, name, to, why, room) != 0)) {
+	err = separate(d, why, room);
+	if (!err && to)
+		err = open_output(d, s->name, to, why, room);
+	if (err) {
 		pcap_close(&d->p);
-		return -1;
+		return err;
 	}
 	d->next = pcap_ports;
 	pcap_ports = d;
@@ -270,17 +278,6 @@ static int open_pcap(const char *name, const char *in, const char *to, struct rf
 }
 
 /* ---- specifications ---- */
-
-/* What is left behind a comma is no option of this kind of port. */
-static int no_more(const char *text, char *why, size_t room)
-{
-	const char *comma = strchr(text, ',');
-
-	if (!comma)
-		return 0;
-	snprintf(why, room, "unknown option \"%.60s\" (a path cannot have a comma)", comma + 1);
-	return -1;
-}
 
 /* Cuts ",word" or ",key=value" off the text; the value, "" for a word, NULL where it is not there.
  */
@@ -333,12 +330,51 @@ static int part_of(const char *text, double *part)
 	return end == text || *end || !(*part >= 0 && *part < 1) ? -1 : 0;
 }
 
+static const struct {
+	const char *kind;
+	const char *option; /* of its own */
+	bool commas;        /* the text may have them: what is left is not ours to read */
+	int (*open)(const struct rf_rt_spec *s, struct rf_rt_port **out, char *why, size_t room);
+} kinds[] = {
+	{"memif:", "id", false, open_memif},   {"dgram:", "to", false, rf_rt_open_dgram},
+	{"tap:", NULL, false, rf_rt_open_tap}, {"packet:", NULL, false, rf_rt_open_packet},
+	{"dpdk:", NULL, true, open_dpdk},      {"pcap:", "out", false, open_pcap},
+};
+
+static int open_kind(const char *name, char *text, struct rf_rt_port **out, char *why, size_t room)
+{
+	struct rf_rt_spec s = {.name = name};
+	size_t k = 0;
+
+	while (k < sizeof(kinds) / sizeof(kinds[0]) &&
+	       strncmp(text, kinds[k].kind, strlen(kinds[k].kind)) != 0)
+		k++;
+	if (k == sizeof(kinds) / sizeof(kinds[0])) {
+		snprintf(why, room,
+			 "\"%.60s\" is none of memif:SOCKET, dgram:SOCKET,to=SOCKET, tap:NAME, "
+			 "packet:IFACE, dpdk:DEVICE, pcap:FILE",
+			 text);
+		return -EINVAL;
+	}
+	if (kinds[k].option)
+		s.value = option(text, kinds[k].option);
+	s.what = text + strlen(kinds[k].kind);
+	if (!*s.what || *s.what == ',') {
+		snprintf(why, room, "there is nothing behind \"%s\"", kinds[k].kind);
+		return -EINVAL;
+	}
+	if (!kinds[k].commas && strchr(s.what, ',')) {
+		snprintf(why, room, "unknown option \"%.60s\" (a path cannot have a comma)",
+			 strchr(s.what, ',') + 1);
+		return -EINVAL;
+	}
+	return kinds[k].open(&s, out, why, room);
+}
+
 int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out, char *why,
 		    size_t room)
 {
 	char text[512];
-	char to[512] = "";
-	char id[16] = "0";
 	const char *o;
 	double loss = 0;
 	bool paced;
@@ -346,52 +382,17 @@ int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out,
 
 	if (snprintf(text, sizeof(text), "%s", spec) >= (int)sizeof(text)) {
 		snprintf(why, room, "the specification is too long");
-		return -1;
+		return -EINVAL;
 	}
 	paced = option(text, "paced") != NULL;
 	o = option(text, "loss");
 	if (o && part_of(o, &loss) != 0) {
 		snprintf(why, room, "loss=%.40s: a percentage below 100 is needed", o);
-		return -1;
+		return -EINVAL;
 	}
-	if (strncmp(text, "memif:", 6) == 0) {
-		o = option(text, "id");
-		snprintf(id, sizeof(id), "%s", o ? o : "0");
-		err = no_more(text, why, room);
-		if (!err)
-			err = open_memif(text + 6, id, out, why, room);
-	} else if (strncmp(text, "dpdk:", 5) == 0) {
-		err = open_dpdk(text + 5, out, why, room);
-	} else if (strncmp(text, "pcap:", 5) == 0) {
-		o = option(text, "out");
-		if (o)
-			snprintf(to, sizeof(to), "%s", o);
-		err = no_more(text, why, room);
-		if (!err)
-			err = open_pcap(name, text + 5, o ? to : NULL, out, why, room);
-	} else if (strncmp(text, "dgram:", 6) == 0) {
-		o = option(text, "to");
-		snprintf(to, sizeof(to), "%s", o ? o : "");
-		err = no_more(text, why, room);
-		if (!err)
-			err = rf_rt_open_dgram(text + 6, to, out, why, room);
-	} else if (strncmp(text, "tap:", 4) == 0) {
-		err = no_more(text, why, room);
-		if (!err)
-			err = rf_rt_open_tap(text + 4, out, why, room);
-	} else if (strncmp(text, "packet:", 7) == 0) {
-		err = no_more(text, why, room);
-		if (!err)
-			err = rf_rt_open_packet(text + 7, out, why, room);
-	} else {
-		snprintf(why, room,
-			 "\"%s\" is none of memif:SOCKET, dgram:SOCKET,to=SOCKET, tap:NAME, "
-			 "packet:IFACE, dpdk:DEVICE, pcap:FILE",
-			 spec);
-		return -1;
-	}
+	err = open_kind(name, text, out, why, room);
 	if (err)
-		return -1;
+		return err;
 	snprintf((*out)->name, sizeof((*out)->name), "%s", name);
 	(*out)->paced = (*out)->paced || paced;
 	(*out)->loss = loss;

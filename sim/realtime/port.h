@@ -50,7 +50,8 @@ void rf_rt_ports_expected(unsigned n);
  * each with ",paced" behind it for a generator that is to be held back, or ",loss=PERCENT" for a
  * cable that loses so many frames in both directions, in the same order each time.
  *
- * 0, or -1 with a reason in why.
+ * 0; -EINVAL where nothing of the machine could make it right, -1 where it did not succeed; both
+ * with a reason in why.
  */
 int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out, char *why,
 		    size_t room);

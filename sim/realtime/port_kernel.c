@@ -178,16 +178,20 @@ static int interface_up(const char *name)
 	return err;
 }
 
-int rf_rt_open_tap(const char *name, struct rf_rt_port **out, char *why, size_t room)
+int rf_rt_open_tap(const struct rf_rt_spec *s, struct rf_rt_port **out, char *why, size_t room)
 {
+	const char *name = s->what;
 	struct kernel_port *d = port_new(tap_take, tap_give, why, room);
 	struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI};
 	int err;
 
 	if (!d)
 		return -1;
-	if (!*name || strlen(name) >= sizeof(ifr.ifr_name))
-		return give_up(d, name, EINVAL, why, room);
+	if (strlen(name) >= sizeof(ifr.ifr_name)) {
+		snprintf(why, room, "tap: a name has at most %zu bytes", sizeof(ifr.ifr_name) - 1);
+		kernel_close(&d->p);
+		return -EINVAL;
+	}
 	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
 	d->fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (d->fd < 0)
@@ -224,20 +228,20 @@ static int unix_name(struct sockaddr_un *a, const char *path)
 	return 0;
 }
 
-int rf_rt_open_dgram(const char *path, const char *to, struct rf_rt_port **out, char *why,
-		     size_t room)
+int rf_rt_open_dgram(const struct rf_rt_spec *s, struct rf_rt_port **out, char *why, size_t room)
 {
+	const char *path = s->what;
 	struct kernel_port *d = port_new(dgram_take, dgram_give, why, room);
 	struct sockaddr_un own;
 	int bytes = SOCKET_BYTES;
 
 	if (!d)
 		return -1;
-	if (unix_name(&own, path) != 0 || unix_name(&d->to, to) != 0) {
+	if (unix_name(&own, path) != 0 || !s->value || unix_name(&d->to, s->value) != 0) {
 		snprintf(why, room, "dgram: two paths of at most %zu bytes are needed: OWN,to=PEER",
 			 sizeof(own.sun_path) - 1);
 		kernel_close(&d->p);
-		return -1;
+		return -EINVAL;
 	}
 	d->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (d->fd < 0)
@@ -361,8 +365,9 @@ static int packet_options(int fd, int index)
 	return 0;
 }
 
-int rf_rt_open_packet(const char *name, struct rf_rt_port **out, char *why, size_t room)
+int rf_rt_open_packet(const struct rf_rt_spec *s, struct rf_rt_port **out, char *why, size_t room)
 {
+	const char *name = s->what;
 	struct kernel_port *d = port_new(packet_take, packet_give, why, room);
 	struct sockaddr_ll a = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
 	int err;

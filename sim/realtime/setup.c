@@ -90,10 +90,11 @@ static int attach(struct rf_rt *b, const struct rf_rt_attach *a, struct rf_rt_so
 {
 	struct rf_rt_source *s = &b->source[b->source_count];
 	char text[300];
+	int err = rf_rt_port_open(a->name, a->spec, &s->port, text, sizeof(text));
 
-	if (rf_rt_port_open(a->name, a->spec, &s->port, text, sizeof(text)) != 0) {
+	if (err) {
 		snprintf(why, room, "port %s: %s", a->name, text);
-		return -1;
+		return err;
 	}
 	s->box = a->box;
 	b->source_count++;
@@ -104,6 +105,7 @@ static int attach(struct rf_rt *b, const struct rf_rt_attach *a, struct rf_rt_so
 static int attach_all(struct rf_rt *b, char *why, size_t room)
 {
 	struct rf_rt_source *s;
+	int err = 0;
 
 	if (rf_switch_init(&b->sw, b->cfg.hosts, b->cfg.ports) != 0) {
 		snprintf(why, room, "too many ports");
@@ -111,28 +113,27 @@ static int attach_all(struct rf_rt *b, char *why, size_t room)
 	}
 	rf_rt_ports_expected(b->cfg.hosts + b->cfg.directs);
 	b->host = b->source;
-	for (unsigned h = 0; h < b->cfg.hosts; h++) {
-		if (attach(b, &b->cfg.host[h], &s, why, room) != 0)
-			return -1;
-		if (!b->cfg.host[h].no_rule)
+	for (unsigned h = 0; !err && h < b->cfg.hosts; h++) {
+		err = attach(b, &b->cfg.host[h], &s, why, room);
+		if (!err && !b->cfg.host[h].no_rule)
 			rf_switch_rule(&b->sw, h, b->cfg.host[h].box);
 	}
-	for (unsigned i = 0; i < b->cfg.directs; i++) {
+	for (unsigned i = 0; !err && i < b->cfg.directs; i++) {
 		const struct rf_rt_attach *a = &b->cfg.direct[i];
 
 		if (b->direct[a->box]) {
 			snprintf(why, room, "two devices at port %u of the box", a->box);
-			return -1;
+			return -EINVAL;
 		}
-		if (attach(b, a, &b->direct[a->box], why, room) != 0)
-			return -1;
+		err = attach(b, a, &b->direct[a->box], why, room);
 	}
-	return 0;
+	return err;
 }
 
 int rf_rt_create(const struct rf_rt_cfg *cfg, struct rf_rt **out, char *why, size_t room)
 {
 	struct rf_rt *b = calloc(1, sizeof(*b));
+	int err = -1;
 
 	if (!b) {
 		snprintf(why, room, "out of memory");
@@ -147,13 +148,14 @@ int rf_rt_create(const struct rf_rt_cfg *cfg, struct rf_rt **out, char *why, siz
 				open_trace(b, "box.pcapng", cfg->ports, true, &b->trace_box,
 					   &b->notes_box, why, room) != 0))
 		goto fail;
-	if (attach_all(b, why, room) != 0)
+	err = attach_all(b, why, room);
+	if (err)
 		goto fail;
 	*out = b;
 	return 0;
 fail:
 	rf_rt_destroy(b);
-	return -1;
+	return err;
 }
 
 static void empty(struct rf_rt_queue *q)

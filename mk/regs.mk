@@ -1,19 +1,20 @@
-# Registers and counters: one description. What has not changed keeps its time: nothing is built anew for it.
+# Registers and counters: one description. What has not changed keeps its time, so that nothing is built anew for it; that
+# it was made from the present description stands in a stamp beside the others.
 REGS := rtl/control/registers.txt
-GENERATED += $(addprefix $(BUILD)/gen/,rf_regs.vh rf_regs.h rf_fw_counters.h) docs/registers.md docs/counters.md
 
-if_changed = > $@.new && { cmp -s $@.new $@ && rm $@.new || mv $@.new $@; }
+# $(call from_regs,OUTPUT,WORDS FOR regs.py,MORE PREREQUISITES)
+define from_regs
+$(BUILD)/gen/$(notdir $(1)).stamp: $(REGS) mk/regs.py $(3)
+	@mkdir -p $$(@D)
+	@$(PYTHON) mk/regs.py $(REGS) $(2) > $(1).new && { cmp -s $(1).new $(1) && rm $(1).new || mv $(1).new $(1); }
+	@touch $$@
+$(1): $(BUILD)/gen/$(notdir $(1)).stamp
+	@[ -e $$@ ] || { $(PYTHON) mk/regs.py $(REGS) $(2) > $$@.new && mv $$@.new $$@; }
+GENERATED += $(1)
+endef
 
-$(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h: $(BUILD)/gen/rf_regs.%: $(REGS) mk/regs.py
-	@mkdir -p $(@D)
-	@$(PYTHON) mk/regs.py $(REGS) $* $(if_changed)
-
-$(BUILD)/gen/rf_fw_counters.h: $(REGS) mk/regs.py
-	@mkdir -p $(@D)
-	@$(PYTHON) mk/regs.py $(REGS) fw $(if_changed)
-
-docs/registers.md: $(REGS) mk/regs.py
-	@$(PYTHON) mk/regs.py $(REGS) md $(if_changed)
-
-docs/counters.md: $(REGS) mk/regs.py proto/rf_ctl.h
-	@$(PYTHON) mk/regs.py $(REGS) counters proto/rf_ctl.h $(if_changed)
+$(eval $(call from_regs,$(BUILD)/gen/rf_regs.vh,vh))
+$(eval $(call from_regs,$(BUILD)/gen/rf_regs.h,h))
+$(eval $(call from_regs,$(BUILD)/gen/rf_fw_counters.h,fw))
+$(eval $(call from_regs,docs/registers.md,md))
+$(eval $(call from_regs,docs/counters.md,counters proto/rf_ctl.h,proto/rf_ctl.h))

@@ -1,16 +1,19 @@
 /*
- * What loss costs, in virtual time: bench_loss FILE appends JSON lines. N = 8, 100 Gb/s, 1 us, 16
- *MB fp32, independent loss on all links in both directions, against the same run without loss.
+ * What loss costs, in virtual time: bench_loss FILE appends JSON lines. N = 8, 100 Gb/s, 1 us,
+ * 16 MB fp32, independent loss on all links in both directions, against the same run without loss.
  *
  *	bench_loss FILE [SEEDS [MTU LOSS KIND [rtl]]]
  *
  * KIND: nak, selective, transparent, ring; `-` for MTU, LOSS or KIND means all of them. With rtl
- *the seeds run on the Verilated box too (minutes each), whose times must be the model's within 1 %.
- * A straggler of 20 s must cost its own time and no more: measured without loss.
+ * the seeds run on the Verilated box too (minutes each), whose times must be the model's within 1
+ *%. A straggler of 20 s must cost its own time and no more: measured without loss.
+ *
+ * A run that was not good has no time: every figure that it goes into is null and not ok.
  *
  * RF_LOSS_VERBOSE=1 prints every run.
  */
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +50,10 @@ static double limit_of(enum kind kind, unsigned mtu, double loss)
 
 static void figure(const char *name, double value, double limit)
 {
-	bool ok = limit == 0 || value <= limit;
-	json_t *o = json_pack("{ss ss sf ss sb sb}", "group", "loss", "name", name, "value", value,
-			      "unit", "%", "must", limit > 0, "ok", ok);
+	bool ok = !isnan(value) && (limit == 0 || value <= limit);
+	json_t *o = json_pack("{ss ss so ss sb sb}", "group", "loss", "name", name, "value",
+			      isnan(value) ? json_null() : json_real(value), "unit", "%", "must",
+			      limit > 0, "ok", ok);
 
 	json_object_set_new(o, "limit", limit > 0 ? json_real(limit) : json_null());
 	json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
@@ -80,21 +84,21 @@ static void describe(struct rf_fabric_cfg *c, enum kind kind, unsigned mtu, doub
 	c->box_links.loss = loss;
 }
 
-/* Time of one all-reduce in ns; 0 where the run was not good. Rank 3 comes so much later. */
-static uint64_t run(enum kind kind, unsigned mtu, double loss, unsigned seed,
-		    const struct rf_engine_ops *engine, uint64_t late)
+/* Time of one all-reduce in ns; NAN where the run was not good. Rank 3 comes so much later. */
+static double run(enum kind kind, unsigned mtu, double loss, unsigned seed,
+		  const struct rf_engine_ops *engine, uint64_t late)
 {
 	struct rf_fabric_cfg c;
 	struct rf_fabric_stats s;
 	struct rf_fabric *f;
 	char why[200];
-	uint64_t ns = 0;
+	double ns = NAN;
 
 	describe(&c, kind, mtu, loss, seed, engine);
 	if (rf_fabric_create(&c, &f, why, sizeof(why)) != 0) {
 		fprintf(stderr, "bench_loss: %s\n", why);
 		failures++;
-		return 0;
+		return NAN;
 	}
 	if (rf_fabric_allreduce(f, 256) != 0 || rf_fabric_all(f, RF_STEP_WAIT, 0) != 0 ||
 	    rf_fabric_all(f, RF_STEP_BARRIER, 0) != 0 ||
@@ -106,20 +110,20 @@ static uint64_t run(enum kind kind, unsigned mtu, double loss, unsigned seed,
 			rf_fabric_rank(f, 0)->text);
 		failures++;
 	} else {
-		ns = rf_fabric_op_ns(f, 1);
+		ns = (double)rf_fabric_op_ns(f, 1);
 	}
 	rf_fabric_stats(f, &s);
 	if (getenv("RF_LOSS_VERBOSE"))
 		fprintf(stderr,
 			"%s %s %u %g seed %u: %.1f us, %llu repeats, %llu naks, %llu timeouts\n",
-			engine->name, kind_names[kind], mtu, loss, seed, (double)ns * 1e-3,
+			engine->name, kind_names[kind], mtu, loss, seed, ns * 1e-3,
 			(unsigned long long)s.repeats, (unsigned long long)s.naks,
 			(unsigned long long)s.timeouts);
 	rf_fabric_destroy(f);
 	return ns;
 }
 
-/* Mean over the seeds, in ns. */
+/* Mean over the seeds, in ns; NAN where one of them was not good. */
 static double mean(enum kind kind, unsigned mtu, double loss, unsigned seeds,
 		   const struct rf_engine_ops *engine)
 {
@@ -127,7 +131,7 @@ static double mean(enum kind kind, unsigned mtu, double loss, unsigned seeds,
 	unsigned seed;
 
 	for (seed = 1; seed <= seeds; seed++)
-		sum += (double)run(kind, mtu, loss, seed, engine, 0);
+		sum += run(kind, mtu, loss, seed, engine, 0);
 	return sum / seeds;
 }
 
@@ -144,7 +148,7 @@ static void compare(enum kind kind, unsigned mtu, double loss, unsigned seeds, d
 
 static void straggler(enum kind kind, unsigned mtu, double base)
 {
-	double ns = (double)run(kind, mtu, 0, 1, rf_model_engine(), STRAGGLER_NS);
+	double ns = run(kind, mtu, 0, 1, rf_model_engine(), STRAGGLER_NS);
 	char name[160];
 
 	snprintf(name, sizeof(name),

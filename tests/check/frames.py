@@ -8,13 +8,17 @@ the IBTA specification (annex A17: RoCEv2; chapter 9: transport), RFC 791, RFC 7
 
   --box-mac MAC    base MAC of the box. On an interface named boxN what leaves has MAC + N as its source and what
                    comes in has none of the box's; hosts' interfaces may send no frame with a box MAC.
-  --box-ip IP      address of the box: its control packets are no RoCE
+  --box-ip IP      address of the box: its control packets are no RoCE. They tell of groups: behind the end of one
+                   (ABORT, FAILED, ENDED, another epoch) the PSNs of its connections may jump once, by their shift
   --faults         the links lose, double, swap and damage frames: what comes in to a device is counted, not judged, nor
                    is what a boxN passes on as it came, but for the source MAC
-  --unordered      the box is reset, or a rule taken away, in mid-run: the order of PSNs is not judged
-  --floods         the switch floods what it does not know: frames of one port of the box may come in at another
-  --ends N         of a file with more than N frames: the first and the last N / 2, of these the first half only to learn
-                   what is under way: repeats, and damage inside a box
+  --losses         the hosts' links lose frames before they are captured: where hosts send, and where it comes in to a
+                   box, PSNs may be missing
+  --foreign        PSNs have an order only where a JOIN has named the connection
+  --floods         between the ports of the box is a switch: what one of them sends to a MAC that no port has heard from
+                   (or not for 300 s) may come in at the others
+  --ends N         of a file with more than N frames: the first and the last N / 2, of these the first half only to
+                   learn what is under way: repeats, and damage inside a box; of the others only control packets
   --torn           the writer was killed: the last block may be incomplete
   --short          frames below 60 bytes are allowed (captured before the MAC padded them)
   --max N          stop after N faults (default 10)
@@ -24,11 +28,13 @@ the IBTA specification (annex A17: RoCEv2; chapter 9: transport), RFC 791, RFC 7
 Exit: 0 all is right, 1 a fault, 2 the file or the usage is wrong.
 """
 import getopt
-import mmap
 import re
 import struct
 import sys
 import zlib
+
+from frames_cause import Groups, Switch
+from frames_file import IN, OUT, BadFile, Frame, read  # noqa: F401 (Frame is for those who import this file)
 
 ROCE_PORT = 4791
 CNP = 0x81
@@ -40,115 +46,6 @@ EXTENSION = {0x03: 4, 0x05: 4, 0x06: 16, 0x09: 4, 0x0a: 16, 0x0b: 20, 0x0c: 16, 
 FULL = (0x00, 0x01, 0x06, 0x07, 0x0d, 0x0e)  # first and middle packets: no pad
 MTU_MAX = 4096
 WINDOW = 0x10000  # no sender repeats what lies further back
-IN, OUT = 1, 2
-
-
-class BadFile(Exception):
-    pass
-
-
-class Frame:
-    """One frame of a capture. number counts from 1 over the whole file, as capture viewers do."""
-
-    def __init__(self, number, interface, name, direction, data, cut):
-        self.number, self.interface, self.name = number, interface, name
-        self.direction, self.data, self.cut = direction, bytearray(data), cut
-        self.behind_gap = 0  # the sample leaves out what was before; so many frames tell what is under way
-        box = re.fullmatch(r"box(\d+)", name)
-        self.box_port = int(box.group(1)) if box else None
-
-
-def options(blob, order):
-    """The options of a pcapng block: {code: first value}."""
-    found, at = {}, 0
-    while at + 4 <= len(blob):
-        code, length = struct.unpack_from(order + "HH", blob, at)
-        if code == 0:
-            break
-        found.setdefault(code, blob[at + 4:at + 4 + length])
-        at += 4 + (length + 3) // 4 * 4
-    return found
-
-
-def ends_of(items, most):
-    return items if not most or len(items) <= most else items[:most // 2] + items[-(most // 2):]
-
-
-def blocks(data, torn):
-    """The packet blocks: (number, byte order, names of the interfaces, first byte, last byte)."""
-    order, at, number, interfaces = "<", 0, 0, []
-    while at < len(data):
-        if len(data) - at < 12 and not torn:
-            raise BadFile("ends inside a block")
-        if len(data) - at < 12:
-            return
-        kind, = struct.unpack_from(order + "I", data, at)
-        if kind == 0x0a0d0d0a:
-            order = "<" if data[at + 8:at + 12] == b"\x4d\x3c\x2b\x1a" else ">"
-            interfaces = []
-        length, = struct.unpack_from(order + "I", data, at + 4)
-        if torn and at + length > len(data):
-            return
-        if length < 12 or length % 4 or at + length > len(data):
-            raise BadFile("block of impossible length at byte %d" % at)
-        if struct.unpack_from(order + "I", data, at + length - 4)[0] != length:
-            raise BadFile("block at byte %d: its two lengths differ" % at)
-        if kind == 1:
-            link, = struct.unpack_from(order + "H", data, at + 8)
-            if link != 1:
-                raise BadFile("interface %d is not Ethernet" % len(interfaces))
-            name = options(data[at + 16:at + length - 4], order).get(2, b"")
-            interfaces.append(name.decode("utf-8", "replace").rstrip("\0"))
-        elif kind == 6:
-            number += 1
-            yield number, order, interfaces, at + 8, at + length - 4
-        at += length
-
-
-def read_pcapng(data, most, torn):
-    for number, order, interfaces, first, last in ends_of(list(blocks(data, torn)), most):
-        body = data[first:last]
-        interface, _, _, captured, original = struct.unpack_from(order + "IIIII", body, 0)
-        if interface >= len(interfaces) or 20 + captured > len(body):
-            raise BadFile("frame %d: no such interface, or it ends early" % number)
-        extra = options(body[20 + (captured + 3) // 4 * 4:], order)
-        direction = struct.unpack(order + "I", extra[2])[0] & 3 if len(extra.get(2, b"")) == 4 else 0
-        yield Frame(number, interface, interfaces[interface], direction, body[20:20 + captured], captured != original)
-
-
-def read_pcap(data):
-    order = {b"\xd4\xc3\xb2\xa1": "<", b"\x4d\x3c\xb2\xa1": "<", b"\xa1\xb2\xc3\xd4": ">",
-             b"\xa1\xb2\x3c\x4d": ">"}[data[:4]]
-    if len(data) < 24 or struct.unpack_from(order + "I", data, 20)[0] & 0xffff != 1:
-        raise BadFile("not Ethernet")
-    at, number = 24, 0
-    while at < len(data):
-        number += 1
-        if len(data) - at < 16:
-            raise BadFile("frame %d: header ends early" % number)
-        _, _, captured, original = struct.unpack_from(order + "IIII", data, at)
-        if at + 16 + captured > len(data):
-            raise BadFile("frame %d ends early" % number)
-        yield Frame(number, 0, "", 0, data[at + 16:at + 16 + captured], captured != original)
-        at += 16 + captured
-
-
-def read(path, most=0, torn=False):
-    try:
-        with open(path, "rb") as stream:
-            start = stream.read(4)
-            data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if start else b""
-    except OSError as error:
-        raise BadFile(error.strerror) from None
-    if start == b"\x0a\x0d\x0d\x0a":
-        found = list(read_pcapng(data, most, torn))
-    elif start in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\xa1\xb2\x3c\x4d"):
-        found = ends_of(list(read_pcap(data)), most)
-    else:
-        raise BadFile("neither pcapng nor pcap")
-    for before, frame in zip(found, found[1:]):
-        frame.behind_gap = most // 4 if frame.number > before.number + 1 else 0
-    return found
 
 
 def inet_sum(blob):
@@ -169,9 +66,11 @@ def icrc(packet):
 
 
 class Checker:
-    def __init__(self, box_mac=None, box_ip=None, faults=False, short=False, unordered=False, floods=False):
+    def __init__(self, box_mac=None, box_ip=None, faults=False, short=False, foreign=False, floods=False,
+                 losses=False):
         self.box_mac, self.box_ip, self.faults, self.short = box_mac, box_ip, faults, short
-        self.unordered, self.floods = unordered, floods
+        self.foreign, self.floods, self.losses = foreign, floods, losses
+        self.switch, self.groups = Switch(), Groups(box_ip)
         self.found = []
         self.counts = {}
         self.streams = {}  # connection -> highest PSN, None where the next one cannot be known
@@ -240,10 +139,21 @@ class Checker:
                 return "a host sends with the box's MAC"
         elif frame.direction == OUT and offset != frame.box_port:
             return "source MAC is not that of port %d" % frame.box_port
-        elif frame.direction == IN and self.floods and offset < 8 and offset != frame.box_port:
-            self.count("flooded")
-        elif frame.direction == IN and offset < 8:
+        elif frame.direction == OUT:
+            self.switch.gets(frame)
+        elif frame.direction == IN and offset >= 8:
+            self.switch.hears(frame)
+        elif frame.direction == IN and self.floods and offset != frame.box_port:
+            return self.flooded(frame)
+        elif frame.direction == IN:
             return "comes in with a MAC of the box as its source"
+        return None
+
+    def flooded(self, frame):
+        """A frame that another port of the box has sent."""
+        if frame.number > self.blind and not self.switch.floods(frame):
+            return "flooded, but the switch knows its destination, or the box has not sent it"
+        self.count("flooded")
         return None
 
     def ipv4(self, frame, l2):
@@ -301,7 +211,7 @@ class Checker:
             return "first or middle packet of %d bytes with pad %d" % (payload, pad)
         if opcode == ACK:
             return self.ack(ip)
-        return None if opcode == CNP or self.unordered else self.order(frame, ip, opcode)
+        return None if opcode == CNP else self.order(frame, ip, opcode)
 
     def ack(self, ip):
         syndrome = ip[40]
@@ -314,6 +224,10 @@ class Checker:
         """First sendings of one connection, seen at one place, have consecutive PSNs."""
         psn = int.from_bytes(ip[37:40], "big")
         response = 0x0d <= opcode <= 0x10 or opcode == 0x12
+        connection = (bytes(ip[16:20]), bytes(ip[33:36]))
+        if self.foreign and connection not in self.groups.connections:
+            self.count("foreign")
+            return None
         key = (frame.interface, frame.direction, bytes(frame.data[6:12]), bytes(ip[12:24]), bytes(ip[33:36]), response)
         last = self.streams.get(key)
         if response or opcode == READ_REQUEST or opcode in (0x13, 0x14):
@@ -321,6 +235,7 @@ class Checker:
             return None
         if last is None:
             self.streams[key] = psn
+            self.groups.begins(frame, key, connection)
             return None
         ahead = (psn - last) & 0xffffff
         if ahead == 1:
@@ -330,8 +245,14 @@ class Checker:
             self.count("repeats")
         elif ahead < WINDOW and frame.number <= self.blind:
             self.streams[key] = psn  # what came before was a repeat
+        elif self.groups.explains(frame, key, connection, ahead):
+            self.count("behind the end of a group")
+            self.streams[key] = psn
         elif ahead >= 0x800000:
             return "PSN %d is far behind %d" % (psn, last)
+        elif self.losses and ahead < WINDOW and frame.direction == (OUT if frame.box_port is None else IN):
+            self.count("behind a lost one")
+            self.streams[key] = psn
         else:
             self.streams[key] = psn
             return "PSN %d follows %d: %d are missing" % (psn, last, ahead - 1)
@@ -359,8 +280,9 @@ def lose(frames):
     for n, frame in enumerate(frames):
         if not is_data(frame) or frame.data[42] not in (1, 7):
             continue
-        same = [f for f in frames if is_data(f) and f.data[6:12] == frame.data[6:12] and f.data[26:38] == frame.data[26:38]
-                and f.data[47:50] == frame.data[47:50] and f.interface == frame.interface]
+        same = [f for f in frames if is_data(f) and f.data[6:12] == frame.data[6:12]
+                and f.data[26:38] == frame.data[26:38] and f.data[47:50] == frame.data[47:50]
+                and f.interface == frame.interface]
         psn = int.from_bytes(frame.data[51:54], "big")
         psns = [int.from_bytes(f.data[51:54], "big") for f in same]
         if psns.count(psn) == 1 and psn + 1 in psns and psn - 1 in psns:
@@ -439,7 +361,10 @@ def check_file(path, settings, reading, mutate, most, quiet):
     if mutate:
         MUTANTS[mutate](frames)
     checker = Checker(**settings)
+    checker.groups.learn(frames)
     for frame in frames:
+        if frame.left_out:
+            continue
         checker.check(frame)
         if len(checker.found) >= most:
             break
@@ -454,13 +379,14 @@ def main(argv):
     settings, mutate, most, quiet, ends, torn = {}, None, 10, False, 0, False
     try:
         opts, files = getopt.gnu_getopt(argv[1:], "h", ["box-mac=", "box-ip=", "faults", "short", "max=", "mutate=",
-                                                        "ends=", "torn", "unordered", "floods", "quiet", "help"])
+                                                        "ends=", "torn", "foreign", "floods", "losses", "quiet",
+                                                        "help"])
         for name, value in opts:
             if name == "--box-mac":
                 settings["box_mac"] = parse_mac(value)
             elif name == "--box-ip":
                 settings["box_ip"] = parse_ip(value)
-            elif name in ("--faults", "--short", "--unordered", "--floods"):
+            elif name in ("--faults", "--short", "--foreign", "--floods", "--losses"):
                 settings[name[2:]] = True
             elif name == "--max":
                 most = max(1, int(value))

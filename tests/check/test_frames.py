@@ -34,14 +34,15 @@ def option(code, value, order="<"):
 
 
 def pcapng(path, names, packets, order="<"):
-    """packets: (interface, direction, bytes)."""
+    """packets: (interface, direction, bytes), and where it matters us."""
     with open(path, "wb") as out:
         out.write(block(0x0a0d0d0a, struct.pack(order + "IHHq", 0x1a2b3c4d, 1, 0, -1), order))
         for name in names:
             out.write(block(1, struct.pack(order + "HHI", 1, 0, 0) + option(2, name.encode(), order) +
                             option(0, b"", order), order))
-        for interface, direction, data in packets:
-            body = struct.pack(order + "IIIII", interface, 0, 0, len(data), len(data)) + data + b"\0" * (-len(data) % 4)
+        for interface, direction, data, *when in packets:
+            body = struct.pack(order + "IIIII", interface, 0, when[0] if when else 0, len(data), len(data))
+            body += data + b"\0" * (-len(data) % 4)
             body += option(2, struct.pack(order + "I", direction), order) + option(0, b"", order)
             out.write(block(6, body, order))
 
@@ -55,6 +56,35 @@ def packet(psn, source, opcode=1, size=256):
     ip += struct.pack(">BBHII", opcode, 0x40, 0xffff, 17, psn) + bytes(size)
     mac = int(source.replace(":", ""), 16).to_bytes(6, "big")
     return bytes.fromhex("020000000002") + mac + b"\x08\x00" + bytes(ip) + frames.icrc(ip)
+
+
+BOX_IP = bytes((10, 0, 0, 254))
+
+
+def control(verb, body=b"", reply=False, epoch=1, token=1, job=7, rank=0, host=1):
+    """A control packet between a host and the box, made by hand."""
+    m = b"RFCT" + struct.pack(">BBHHH", 2, verb, 0x8000 if reply else 0, 56 + len(body), 3)
+    m += struct.pack(">QHHIIQQQ", job, rank, 0, epoch, 1, token, 0, 0) + body
+    ends = [bytes((10, 0, 0, host)), BOX_IP]
+    ip = bytearray(struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(m), 0, 0x4000, 64, 17, 0,
+                               *(reversed(ends) if reply else ends)))
+    struct.pack_into(">H", ip, 10, 0xffff ^ frames.inet_sum(ip))
+    mac = bytes.fromhex("02f0f0000010" if reply else "020000000001")
+    ip += struct.pack(">HHHH", 4791, 4791, 8 + len(m), 0)
+    return bytes.fromhex("020000000002") + mac + b"\x08\x00" + bytes(ip) + m
+
+
+def at_box(data):
+    """Where box0 sees it."""
+    return 0, frames.OUT if data[6:8] == b"\x02\xf0" else frames.IN, data
+
+
+def join(**more):
+    """For the connection of packet(), shifted by 0x400000."""
+    body = bytearray(44)
+    body[20:28] = bytes((10, 0, 0, 2)) + struct.pack(">I", 17)
+    struct.pack_into(">I", body, 32, 0x400000)
+    return control(1, bytes(body), **more)
 
 
 def box_capture(path, order="<"):
@@ -121,13 +151,96 @@ class Box(unittest.TestCase):
         code, text = run("--box-mac", BOX_MAC, "--mutate", "mac", self.path)
         self.assertEqual(code, 1)
         self.assertIn("frame 20: source MAC", text)
-        pcapng(self.path, ["box0"], [(0, frames.IN, packet(1, "02:f0:f0:00:00:12"))])
-        self.assertEqual(run("--box-mac", BOX_MAC, self.path)[0], 1)
-        self.assertEqual(run("--box-mac", BOX_MAC, "--floods", self.path)[0], 0)
-        pcapng(self.path, ["box2"], [(0, frames.IN, packet(1, "02:f0:f0:00:00:12"))])
-        self.assertEqual(run("--box-mac", BOX_MAC, "--floods", self.path)[0], 1)
         pcapng(self.path, ["host0"], [(0, frames.OUT, packet(1, "02:f0:f0:00:00:12"))])
         self.assertEqual(run("--box-mac", BOX_MAC, self.path)[0], 1)
+
+    def judge(self, packets, *args, names=("box0", "box1", "box2"), ip="10.0.0.254"):
+        pcapng(self.path, names, packets)
+        return run("--box-mac", BOX_MAC, "--box-ip", ip, *args, self.path)[0]
+
+    def test_floods(self):
+        """Only what the box has sent, to a MAC that the switch does not know, comes in at its other ports."""
+        sent, changed = packet(1, "02:f0:f0:00:00:12"), packet(2, "02:f0:f0:00:00:12")
+        heard = b"\2\0\0\0\0\1" + sent[:6] + sent[12:]
+        out, back = (2, frames.OUT, sent), [(k, frames.IN, sent) for k in (0, 1)]
+        self.assertEqual(self.judge([out] + back, "--floods"), 0)
+        self.assertEqual(self.judge([out] + back), 1)
+        self.assertEqual(self.judge(back + [out], "--floods"), 1)
+        self.assertEqual(self.judge([out, (0, frames.IN, changed)], "--floods"), 1)
+        self.assertEqual(self.judge([out, (2, frames.IN, sent)], "--floods"), 1)
+        self.assertEqual(self.judge([(0, frames.IN, heard), out] + back, "--floods"), 1)
+        self.assertEqual(self.judge([out, (0, frames.IN, heard)] + back, "--floods"), 0)
+        for second, code in ((290, 1), (300, 0)):
+            late = [f + (second * 10**6,) for f in [out] + back]
+            self.assertEqual(self.judge([(0, frames.IN, heard)] + late, "--floods"), code)
+        broadcast = b"\xff" * 6 + sent[6:]
+        self.assertEqual(self.judge([(0, frames.IN, heard), (2, frames.OUT, broadcast), (0, frames.IN, broadcast)],
+                                    "--floods"), 0)
+
+    def test_end_of_a_group(self):
+        """Behind it, and behind nothing else, the PSNs of its connections jump by the shift, once."""
+        def stream(*parts):
+            """Numbers: packets of the group; all else as it is."""
+            made = [packet(p, BOX_MAC) if isinstance(p, int) else p for p in parts]
+            return [at_box(p) + (2 * 10**6 * n,) for n, p in enumerate(made)]
+
+        ready = control(1, b"\2" + bytes(27), reply=True)
+        failed = control(1, b"\3" + bytes(27), reply=True)
+        begin = (join(), ready, 0x400005, 0x400006)
+        abort, other = control(4, bytes(16)), control(4, bytes(16), job=8)
+        self.assertEqual(self.judge(stream(*begin, 0x400007)), 0)
+        self.assertEqual(self.judge(stream(*begin, 7)), 1)
+        self.assertEqual(self.judge(stream(*begin, other, 7)), 1)
+        self.assertEqual(self.judge(stream(*begin, 7, abort)), 1)
+        self.assertEqual(self.judge(stream(*begin, abort, 7, 8)), 0)
+        self.assertEqual(self.judge(stream(*begin, abort, 7), ip="10.0.0.253"), 1)
+        self.assertEqual(self.judge(stream(*begin, abort, 0x200000)), 1)  # not by the shift
+        self.assertEqual(self.judge(stream(*begin, abort, 0x400009)), 1)
+        self.assertEqual(self.judge(stream(*begin, abort, 7, 0x400007)), 1)  # a second time
+        self.assertEqual(self.judge(stream(*begin, abort, 7, failed, 0x400007)), 1)
+        self.assertEqual(self.judge(stream(*begin[:2], abort, 5, 0x400006)), 1)  # begun behind it
+        self.assertEqual(self.judge(stream(*begin[1:], abort, 7)), 1)  # no JOIN with this connection
+        self.assertEqual(self.judge(stream(*begin, failed, 7)), 0)
+        refused = control(1, b"\3" + bytes(27), reply=True, token=2)  # another process' JOIN
+        self.assertEqual(self.judge(stream(*begin, refused, 7)), 1)
+        reset = control(3, b"\3" + bytes(27), reply=True, epoch=2, job=0)
+        self.assertEqual(self.judge(stream(*begin, reset, 7)), 0)
+        self.assertEqual(self.judge(stream(*begin, 7, reset)), 0)  # it is told when the box is asked
+        for group, code in ((3, 0), (4, 1)):
+            operator = control(4, struct.pack(">IHHQ", 0, group, 0, 7), job=0, rank=0xffff)
+            self.assertEqual(self.judge(stream(*begin, operator, 7)), code)
+        # The box ends a group before it says so, but not long before.
+        for us, code in ((10**5, 0), (2 * 10**6, 1)):
+            some = stream(*begin, 7) + [(0, frames.OUT, failed, 8 * 10**6 + us)]
+            self.assertEqual(self.judge(some), code)
+
+    def test_end_in_the_part_left_out(self):
+        out = [at_box(packet(p, BOX_MAC)) for p in range(0x400000, 0x400064)]
+        begin = [at_box(join()), at_box(control(1, b"\2" + bytes(27), reply=True))]
+        end = [at_box(control(4, bytes(16)))]
+        behind = [at_box(packet(p, BOX_MAC)) for p in range(0x64, 0x70)]
+        for some, code in ((out[:50] + begin + out[50:] + end, 0), (out[:50] + begin + out[50:], 1)):
+            timed = [f + (n,) for n, f in enumerate(some + behind)]
+            self.assertEqual(self.judge(timed, "--ends", "60"), code)
+
+    def test_losses(self):
+        """What hosts' links may have lost is missing where it comes from, nowhere else."""
+        host = [packet(p, "02:00:00:00:00:01") for p in (5, 6, 8)]
+        box = [packet(p, BOX_MAC) for p in (5, 6, 8)]
+        for names, direction, some, code in ((["box0"], frames.IN, host, 0), (["h0"], frames.OUT, host, 0),
+                                             (["box0"], frames.OUT, box, 1), (["h0"], frames.IN, box, 1)):
+            packets = [(0, direction, p) for p in some]
+            self.assertEqual(self.judge(packets, "--losses", names=names), code)
+            self.assertEqual(self.judge(packets, names=names), 1)
+        swapped = [(0, frames.IN, packet(p, "02:00:00:00:00:01")) for p in (0x20005, 5, 6)]
+        self.assertEqual(self.judge(swapped, "--losses"), 1)
+
+    def test_foreign(self):
+        """PSNs of connections that no JOIN has named are not judged, all else of them is."""
+        some = [(0, frames.OUT, packet(p, BOX_MAC)) for p in (5, 6, 8)]
+        self.assertEqual(self.judge(some, "--foreign"), 0)
+        self.assertEqual(self.judge(some, "--foreign", "--mutate", "icrc"), 1)
+        self.assertEqual(self.judge([at_box(join())] + some, "--foreign"), 1)
 
     def test_gap(self):
         out = [(0, frames.OUT, packet(p, BOX_MAC)) for p in (5, 6, 8)]
@@ -135,8 +248,6 @@ class Box(unittest.TestCase):
         code, text = run(self.path)
         self.assertEqual(code, 1)
         self.assertIn("frame 3: PSN 8 follows 6: 1 are missing", text)
-        self.assertEqual(run("--unordered", self.path)[0], 0)
-        self.assertEqual(run("--unordered", "--mutate", "icrc", self.path)[0], 1)
         # A repeat is none, nor is the end of the numbers; a swap is one.
         pcapng(self.path, ["box0"], [(0, frames.OUT, packet(p, BOX_MAC)) for p in (0xfffffe, 0xffffff, 0xfffffe, 0, 1)])
         self.assertEqual(run(self.path)[0], 0)

@@ -4,8 +4,6 @@
 ranks=3
 . "$(dirname "$0")/lib.sh"
 rank=$tests/e2e_rank
-# behind the end of a group its packets pass as they are, 2^22 away from those before
-frames_options=(--unordered)
 
 # Whether rank N heard at most a second after rank 1 aborted.
 soon() {

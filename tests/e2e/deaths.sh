@@ -35,10 +35,9 @@ check "... soon" test $((SECONDS - start)) -le 10
 all "$rank" loop 200
 check "the next job" codes_are 0
 
-# the box forgets everything in mid-run; what is foreign to it then passes with the PSNs that the hosts gave it
+# the box forgets everything in mid-run
 box_stop
 box_start --port spare=memif:$dir/spare.sock --lease 3s
-echo --unordered > "$seen/options"
 for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
 in_the_middle
 RF_RANK=9 RF_IP=10.0.0.99 RF_DEVICE=$spare "$bin/ringfold-ctl" reset > "$dir/ctl.out" 2>&1

@@ -6,8 +6,6 @@ ranks=3
 rank=$tests/e2e_rank
 spare=net_memif0,role=client,id=0,socket=$dir/spare.sock,socket-abstract=no
 box_start --port spare=memif:$dir/spare.sock
-# a box that forgets its groups passes what it would have held
-echo --unordered > "$seen/options"
 
 # lose WORDS...: all ranks; the box forgets everything when they are in mid-run; sets codes[N]
 lose() {

@@ -5,8 +5,6 @@ ranks=3
 rank=$tests/e2e_rank
 export RF_RETRY=30
 port_options=(loss=2% loss=2% loss=2%)
-# what a cable has lost is missing in the captures
-frames_options=(--unordered)
 
 # Sum of a counter over the ports of the box that has just ended.
 count() {
@@ -23,6 +21,7 @@ run() {
 	done
 	shift
 	box_start --json
+	[ ${#port_options[@]} -eq 0 ] || echo --losses > "$seen/options"
 	all env "${settings[@]}" "$@"
 	check "$text: right sums" codes_are 0
 	box_stop

@@ -148,7 +148,6 @@ judge_all() {
 	local n files options more
 	for ((n = 1; n <= boxes; n++)); do
 		files=("$dir/seen$n/box.pcapng")
-		# Hosts come and go: what is for one that has gone is flooded.
 		options=("${frames_options[@]}" --floods --ends 20000)
 		more=()
 		[ -f "$dir/seen$n/options" ] && read -ra more < "$dir/seen$n/options"

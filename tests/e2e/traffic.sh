@@ -118,9 +118,9 @@ case "$options" in
 *" --faults "*) judged="--faults $work/seen/box.pcapng" ;;
 *) judged="$work/seen/box.pcapng $work/seen/hosts.pcapng" ;;
 esac
-# Foreign packets have numbers of no order; that of the sums is ringfold check's as well.
+# Foreign packets have numbers of no order.
 case "$options" in
-*" --foreign "*) judged="--unordered $judged" ;;
+*" --foreign "*) judged="--foreign $judged" ;;
 esac
 frames="${PYTHON:-python3} -B tests/check/frames.py --ends 20000 --box-mac 02:52:46:00:00:10 --box-ip 10.0.0.254"
 # shellcheck disable=SC2086 # words

@@ -229,7 +229,6 @@ static void test_rule_lost(void **state)
 	for (unsigned mask = 1; mask < 16; mask += 7) {
 		struct rf_fabric *f;
 
-		test_unordered = true;
 		f = half_way(&c);
 		for (unsigned r = 0; r < 4; r++)
 			if (mask >> r & 1)
@@ -253,7 +252,6 @@ static void test_raw_is_seen(void **state)
 
 	(void)state;
 	c.plain = true;
-	test_unordered = true;
 	f = half_way(&c);
 	for (unsigned r = 0; r < 4; r++)
 		rf_fabric_rule(f, r, false);
@@ -270,7 +268,6 @@ static void test_box_reset(void **state)
 	struct rf_fabric *f;
 
 	(void)state;
-	test_unordered = true;
 	f = half_way(&c);
 	rf_fabric_box_reset(f);
 	expect_failure(f, &c, 60 * RF_SEC);

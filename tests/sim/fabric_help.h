@@ -49,11 +49,8 @@ static inline bool test_has_faults(const struct rf_faults *l)
 
 /*
  * Where RF_TEST_PCAPNG names a folder every run leaves its frames there, in clean-N, in faults-N
- * where its links have faults, in unordered-N where the test says so: tests/sim/judged.sh has them
- * checked.
+ * where its links have faults: tests/sim/judged.sh has them checked.
  */
-static bool test_unordered; /* of the next run: it resets the box or takes a rule away */
-
 static inline struct rf_fabric *test_create(const struct rf_fabric_cfg *c)
 {
 	static unsigned runs;
@@ -67,9 +64,7 @@ static inline struct rf_fabric *test_create(const struct rf_fabric_cfg *c)
 		bool faults = test_has_faults(&c->host_links) || test_has_faults(&c->box_links);
 		const char *kind = faults ? "faults" : "clean";
 
-		snprintf(dir, sizeof(dir), "%s/%s-%u", folder, test_unordered ? "unordered" : kind,
-			 runs++);
-		test_unordered = false;
+		snprintf(dir, sizeof(dir), "%s/%s-%u", folder, kind, runs++);
 		cfg.pcapng_dir = dir;
 	}
 	if (rf_fabric_create(&cfg, &f, why, sizeof(why)) != 0)

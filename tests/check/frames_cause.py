@@ -1,0 +1,112 @@
+"""What explains a frame that is flooded, and a jump of PSNs: learnt from the other frames of the same capture.
+
+Sources: IEEE 802.1Q (learning and ageing), docs/control-protocol.md (offsets of the control messages).
+"""
+import struct
+
+CONTROL_PORT = 4791
+MAGIC = b"RFCT"
+JOIN, ABORT, RESET = 1, 4, 5
+REPLY = 0x8000
+READY, FAILED, ENDED = 2, 3, 5
+NO_RANK = 0xffff
+AGE = 299 * 10**9  # the switch's 300 s, but for what a frame spends between switch and box
+BEFORE = 10**9  # the box ends a group before it tells; its firmware may be kept from its processor that long
+NEAR = 0x10000  # no sender repeats what lies further back
+
+
+class Switch:
+    """A switch floods what is for a group address or for one that it has not heard from."""
+
+    def __init__(self):
+        self.heard = {}  # MAC -> when it was last seen as a source
+        self.unknown = set()  # what the box sent to those
+
+    def hears(self, frame):
+        self.heard[bytes(frame.data[6:12])] = frame.time
+
+    def gets(self, frame):
+        """A frame from the box enters the switch."""
+        to = bytes(frame.data[:6])
+        if to[0] & 1 or to not in self.heard or frame.time - self.heard[to] > AGE:
+            self.unknown.add(bytes(frame.data))
+
+    def floods(self, frame):
+        return bytes(frame.data) in self.unknown
+
+
+def control_of(data):
+    """(IP source, IP destination, message) of a control packet, or None."""
+    for ip in (14, 18):
+        if data[ip + 28:ip + 32] == MAGIC and len(data) >= ip + 28 + 56 and data[ip - 2:ip] == b"\x08\x00":
+            return bytes(data[ip + 12:ip + 16]), bytes(data[ip + 16:ip + 20]), bytes(data[ip + 28:])
+    return None
+
+
+class Groups:
+    """When groups of the box have ended. Behind that the box passes their packets as they are, PSNs unshifted."""
+
+    def __init__(self, box_ip):
+        self.box_ip = box_ip
+        self.connections = {}  # (address, QPN) of the receiver -> groups with their shifts
+        self.live = {}  # group -> tokens of the ranks that heard READY
+        self.ends = {}  # group -> times, each (from when on, when seen)
+        self.epoch = None  # (of the last reply, when)
+        self.used = {}  # connection, place -> how many ends have passed there
+
+    def learn(self, frames):
+        for frame in frames:
+            control = self.box_ip and control_of(frame.data)
+            if control and control[0] == self.box_ip:
+                self.reply(frame.time, control[2])
+            elif control and control[1] == self.box_ip:
+                self.request(frame.time, control[2])
+
+    def end(self, group, since, seen):
+        if self.live.pop(group, None):
+            self.ends.setdefault(group, []).append((since, seen))
+
+    def request(self, now, m):
+        verb, flags = m[5], struct.unpack_from(">H", m, 6)[0]
+        group, rank = (m[12:20], m[10:12]), struct.unpack_from(">H", m, 20)[0]
+        if flags & REPLY:
+            return
+        if verb == JOIN and len(m) >= 56 + 44:
+            shift, = struct.unpack_from(">I", m, 56 + 32)
+            self.connections.setdefault((m[76:80], m[81:84]), set()).add((group, shift))
+        elif verb == ABORT and len(m) >= 56 + 16 and rank == NO_RANK:
+            self.end((m[64:72], m[60:62]), now, now)
+        elif verb == ABORT and m[32:40] in self.live.get(group, ()):
+            self.end(group, now, now)
+
+    def reply(self, now, m):
+        epoch, group, token = m[24:28], (m[12:20], m[10:12]), m[32:40]
+        if self.epoch and self.epoch[0] != epoch:  # the box has forgotten all
+            for other in list(self.live):
+                self.end(other, self.epoch[1], now)
+        self.epoch = (epoch, now)
+        result = m[56] if m[5] == JOIN and len(m) > 56 else 0
+        if result == READY:
+            self.live.setdefault(group, set()).add(token)
+        elif result in (FAILED, ENDED) and token in self.live.get(group, ()):
+            self.end(group, now - BEFORE, now)
+
+    def passed(self, frame, connection, begins):
+        """How many ends of its groups a connection has behind it."""
+        ends = sorted(end for group, _ in self.connections.get(connection, ()) for end in self.ends.get(group, ()))
+        return sum(frame.time >= (seen if begins else since) for since, seen in ends)
+
+    def begins(self, frame, key, connection):
+        """The first packet of a connection at one place."""
+        self.used[key] = self.passed(frame, connection, True)
+
+    def explains(self, frame, key, connection, ahead):
+        """Whether PSNs may jump by so much: once for each end of the group, by its shift."""
+        passed = self.passed(frame, connection, False)
+        if passed <= self.used.get(key, 0):
+            return False
+        shifts = {shift for _, shift in self.connections[connection]}
+        if not any((ahead + sign * shift + NEAR) & 0xffffff < 2 * NEAR for shift in shifts for sign in (1, -1)):
+            return False
+        self.used[key] = passed
+        return True

@@ -4,7 +4,8 @@
 
 FW_SOURCES := $(addprefix firmware/core/,buddy.c check.c conn.c fw.c group.c log.c member.c net.c nonce.c place.c request.c stall.c status.c)
 
-$(eval $(call c_lib,rfctl,proto/rf_ctl.c proto/rf_ctl_frame.c proto/rf_ctl_text.c))
+CTL_SOURCES := $(addprefix proto/,rf_ctl.c rf_ctl_pages.c rf_ctl_frame.c rf_ctl_text.c)
+$(eval $(call c_lib,rfctl,$(CTL_SOURCES)))
 $(eval $(call c_lib,fw,$(FW_SOURCES)))
 $(eval $(call c_lib,fwlinux,firmware/target/linux/hal.c firmware/target/linux/keys.c))
 $(eval $(call c_lib,client,$(addprefix host/src/control/,client.c client_rx.c client_text.c)))

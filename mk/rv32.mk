@@ -12,7 +12,7 @@ RV32_FLAGS  := --target=riscv32 -march=rv32imac -mabi=ilp32 -mcmodel=medany -mno
   -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla $(WERROR) \
   -DRF_FW_HASH_BITS_MAX=8 -I. -I$(BUILD)/gen -isystem firmware/target/rv32/include
 RV32_SOURCES := $(filter-out firmware/core/check.c,$(FW_SOURCES)) \
-  $(addprefix proto/,rf_ctl.c rf_ctl_frame.c rf_ctl_text.c rf_crc32.c rf_siphash.c) firmware/target/settings.c \
+  $(CTL_SOURCES) proto/rf_crc32.c proto/rf_siphash.c firmware/target/settings.c \
   $(addprefix firmware/target/rv32/,start.S main.c memory.c divide.c)
 RV32_OBJS    := $(patsubst %,$(BUILD)/rv32/%.o,$(basename $(RV32_SOURCES)))
 RV32_IMAGE   := $(BUILD)/firmware/ringfold-rv32.elf

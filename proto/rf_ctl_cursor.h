@@ -1,0 +1,131 @@
+/*
+ * How the control protocol's codec reads and writes fields: for rf_ctl.c and rf_ctl_pages.c alone.
+ */
+#ifndef RF_CTL_CURSOR_H
+#define RF_CTL_CURSOR_H
+
+#include <string.h>
+
+#include "proto/rf_bytes.h"
+#include "proto/rf_ctl.h"
+
+/*
+ * A place in a message that is being read or written. One function per body does both, so the two
+ * cannot disagree about the layout. A put never changes the struct that it reads from.
+ */
+struct cursor {
+	uint8_t *out;      /* writing: the next byte; else NULL */
+	const uint8_t *in; /* reading */
+	size_t left;
+	bool short_; /* the bytes ran out */
+	bool misfit; /* a value that its field or array has no room for */
+};
+
+static inline bool take(struct cursor *c, size_t n)
+{
+	if (c->short_ || c->left < n) {
+		c->short_ = true;
+		return false;
+	}
+	c->left -= n;
+	return true;
+}
+
+static inline void f8(struct cursor *c, uint8_t *v)
+{
+	if (!take(c, 1))
+		return;
+	if (c->out)
+		*c->out++ = *v;
+	else
+		*v = *c->in++;
+}
+
+static inline void f16(struct cursor *c, uint16_t *v)
+{
+	if (!take(c, 2))
+		return;
+	if (c->out) {
+		rf_put_be16(c->out, *v);
+		c->out += 2;
+	} else {
+		*v = rf_get_be16(c->in);
+		c->in += 2;
+	}
+}
+
+static inline void f32(struct cursor *c, uint32_t *v)
+{
+	if (!take(c, 4))
+		return;
+	if (c->out) {
+		rf_put_be32(c->out, *v);
+		c->out += 4;
+	} else {
+		*v = rf_get_be32(c->in);
+		c->in += 4;
+	}
+}
+
+/* 24 bits in a field of 32. */
+static inline void f24(struct cursor *c, uint32_t *v)
+{
+	if (c->out && *v > 0xffffffu)
+		c->misfit = true;
+	f32(c, v);
+	if (!c->short_ && *v > 0xffffffu)
+		c->misfit = true;
+}
+
+static inline void f64(struct cursor *c, uint64_t *v)
+{
+	if (!take(c, 8))
+		return;
+	if (c->out) {
+		rf_put_be64(c->out, *v);
+		c->out += 8;
+	} else {
+		*v = rf_get_be64(c->in);
+		c->in += 8;
+	}
+}
+
+/* Reserved bytes: written as zero, not looked at. */
+static inline void zero(struct cursor *c, size_t n)
+{
+	if (!take(c, n))
+		return;
+	if (c->out) {
+		memset(c->out, 0, n);
+		c->out += n;
+	} else {
+		c->in += n;
+	}
+}
+
+static inline void mask(struct cursor *c, uint8_t *m)
+{
+	if (!take(c, RF_CTL_MASK_BYTES))
+		return;
+	if (c->out) {
+		memcpy(c->out, m, RF_CTL_MASK_BYTES);
+		c->out += RF_CTL_MASK_BYTES;
+	} else {
+		memcpy(m, c->in, RF_CTL_MASK_BYTES);
+		c->in += RF_CTL_MASK_BYTES;
+	}
+}
+
+/* A count of array entries: a misfit ends the body. */
+static inline bool count(struct cursor *c, uint16_t *v, uint16_t max)
+{
+	f16(c, v);
+	if (!c->short_ && *v > max)
+		c->misfit = true;
+	return !c->short_ && !c->misfit;
+}
+
+/* The body of a page of STATUS, from its number on. False where the page is not known. */
+bool rf_ctl_page_body(struct cursor *c, struct rf_ctl_reply *r);
+
+#endif

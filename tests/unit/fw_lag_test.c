@@ -2,37 +2,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "firmware/core/internal.h"
-#include "tests/unit/fw_hosts.h"
-
-#define assert_state(net, i, s) assert_int_equal(rf_client_state(&(net)->host[i].client), s)
-
-static void join_all(struct fw_net *net)
-{
-	fw_net_start(net);
-	for (unsigned int i = 0; i < net->hosts; i++)
-		fw_net_join(net, i);
-	fw_net_run(net, 2);
-	assert_null(net->wrong);
-	for (unsigned int i = 0; i < net->hosts; i++)
-		assert_state(net, i, RF_CLIENT_READY);
-}
-
-static const struct rf_ctl_failed *failure(struct fw_net *net, unsigned int i)
-{
-	const struct rf_ctl_failed *f;
-
-	assert_null(net->wrong);
-	assert_state(net, i, RF_CLIENT_FAILED);
-	f = rf_client_failed(&net->host[i].client);
-	assert_non_null(f);
-	return f;
-}
+#include "tests/unit/fw_joined.h"
 
 /* Where the ranks of the only group stand: next and una of each. */
 static void stand(struct fw_net *net, unsigned int i, uint32_t next, uint32_t una)
@@ -53,7 +28,7 @@ static void lost_peer(uint32_t next, uint32_t una, uint32_t own_next, uint32_t o
 	const unsigned int rank = 2;
 	struct fw_net *net = fw_net_new(4);
 
-	join_all(net);
+	fw_join_all(net);
 	for (unsigned int i = 0; i < 4; i++)
 		stand(net, i, 100, 100);
 	stand(net, 1, next, una);
@@ -64,8 +39,8 @@ static void lost_peer(uint32_t next, uint32_t una, uint32_t own_next, uint32_t o
 	fw_net_run(net, 900);
 	assert_state(net, rank, RF_CLIENT_READY);
 	fw_net_run(net, 1300);
-	assert_int_equal(failure(net, rank)->reason, RF_CTL_R_LEASE);
-	assert_int_equal(failure(net, rank)->rank, 1);
+	assert_int_equal(fw_failure(net, rank)->reason, RF_CTL_R_LEASE);
+	assert_int_equal(fw_failure(net, rank)->rank, 1);
 	/* Where rank 1 owes operands it owes them to all. */
 	assert_state(net, 3, next == 100 ? RF_CLIENT_READY : RF_CLIENT_FAILED);
 	assert_state(net, 0, RF_CLIENT_DRAINING);
@@ -94,7 +69,7 @@ static void lost_receiver(bool left)
 {
 	struct fw_net *net = fw_net_new(3);
 
-	join_all(net);
+	fw_join_all(net);
 	for (unsigned int i = 0; i < 3; i++)
 		stand(net, i, 100, 100);
 	stand(net, 0, 100, 99); /* it sends to rank 1 */
@@ -107,8 +82,8 @@ static void lost_receiver(bool left)
 	fw_net_run(net, 800);
 	assert_state(net, 0, RF_CLIENT_READY);
 	fw_net_run(net, 1300);
-	assert_int_equal(failure(net, 0)->reason, RF_CTL_R_LEASE);
-	assert_int_equal(failure(net, 0)->rank, 1);
+	assert_int_equal(fw_failure(net, 0)->reason, RF_CTL_R_LEASE);
+	assert_int_equal(fw_failure(net, 0)->rank, 1);
 	assert_state(net, 2, RF_CLIENT_DRAINING);
 	fw_net_free(net);
 }
@@ -121,7 +96,7 @@ static void test_lost_receiver(void **state)
 	(void)state;
 	lost_receiver(false);
 	lost_receiver(true);
-	join_all(net);
+	fw_join_all(net);
 	for (unsigned int i = 0; i < 3; i++)
 		stand(net, i, 100, 100);
 	rf_client_leave(&net->host[2].client, false, fw_net_now(net));
@@ -163,7 +138,7 @@ static void test_lag_samples(void **state)
 	uint64_t sum = 0;
 
 	(void)state;
-	join_all(net);
+	fw_join_all(net);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		unsigned int arms = b->lag_arms;
 		uint32_t before =
@@ -202,7 +177,7 @@ static void test_lag_straggler(void **state)
 	const struct rf_ctl_lag_page *p;
 
 	(void)state;
-	join_all(net);
+	fw_join_all(net);
 	fw_net_run(net, 3000);
 	assert_int_equal(lag_page(net, 0)->awaited, RF_CTL_NO_RANK);
 	for (unsigned int i = 0; i < 4; i++)

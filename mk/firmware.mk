@@ -22,7 +22,7 @@ $(eval $(call c_test,fw_replay_test,tests/unit/fw_replay_test.c,fwbox fw fwlinux
 $(eval $(call test,ctl_vectors,$(PYTHON) tests/check/ctl_vectors.py docs/control-protocol.md tests/unit/ctl_test.c))
 $(eval $(call c_test,fw_keys_test,tests/unit/fw_keys_test.c,fwlinux))
 $(eval $(call c_test,fw_net_test,tests/unit/fw_net_test.c,fwbox fw fwlinux client rfctl rfproto))
-$(eval $(call c_test,fw_random_test,tests/unit/fw_random_test.c,fwbox fw fwlinux client rfctl rfproto))
+$(eval $(call c_test,fw_random_test,tests/unit/fw_random_test.c tests/unit/fw_world.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_queue_test,tests/unit/fw_queue_test.c,fw rfctl rfproto))
 $(eval $(call c_test,ctl_client_test,tests/unit/ctl_client_test.c,client rfctl rfproto))
 $(eval $(call c_test,ctl_many_test,tests/unit/ctl_many_test.c,client rfctl rfproto))

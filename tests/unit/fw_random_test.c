@@ -13,242 +13,16 @@
 
 #include <cmocka.h>
 
-#include "firmware/core/internal.h"
-#include "tests/unit/fw_box.h"
-
-#define JOBS 6u
-#define NUMBERS 2u
-#define RANKS 6u
-#define GROUPS 32u
-#define LEASE 200u
-#define DEADLINE 700u
-/* Signs of life are looked at four times in a lease. */
-#define LEASE_LATEST (LEASE + LEASE / 4u + 4u)
+#include "tests/unit/fw_world.h"
 
 static uint64_t seed = 1;
 static unsigned int operations = 100000;
-
-struct rank {
-	bool joined, left, gone;
-	bool crashed; /* says nothing any more */
-	uint64_t token, life;
-};
-
-struct group {
-	unsigned int state; /* enum rf_ctl_state; FREE: not active */
-	uint64_t job;
-	unsigned int number, n, joined, left, s_log2;
-	bool shifted;
-	uint64_t deadline;
-	struct rank rank[RANKS];
-};
-
-#define RECORDS 64u
-
-/* A frame that was sent, for replays. */
-struct record {
-	uint8_t frame[RF_CTL_FRAME_MAX];
-	size_t len;
-};
-
-struct world {
-	struct record sent[RECORDS];
-	unsigned int sends, floods;
-	struct fw_box *b;
-	struct group g[GROUPS];
-	uint64_t next_token, settled;
-	uint32_t seq;
-	unsigned int replies[8], refusals[RF_CTL_R_COUNT], failures, leases, deadlines, lost;
-};
 
 static uint32_t rnd(uint32_t n)
 {
 	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
 	return (uint32_t)(seed >> 33) % n;
 }
-
-static uint64_t now_ms(const struct world *w)
-{
-	return w->b->fw.now_ms;
-}
-
-static uint32_t ip_of(uint64_t job, unsigned int number, unsigned int rank)
-{
-	return 0x0a000000u | (uint32_t)job << 16 | (uint32_t)number << 8 | (uint32_t)(rank + 1);
-}
-
-/* What the firmware is asked. */
-struct ask {
-	struct rf_ctl_header h;
-	struct rf_ctl_request r;
-	uint32_t ip;
-	unsigned int port;
-};
-
-static struct ask ask(struct world *w, unsigned int verb, uint64_t job, unsigned int number,
-		      unsigned int rank, uint64_t token)
-{
-	struct ask a;
-
-	memset(&a, 0, sizeof(a));
-	a.h.verb = (uint8_t)verb;
-	a.h.job = job;
-	a.h.group = (uint16_t)number;
-	a.h.rank = (uint16_t)rank;
-	a.h.token = token;
-	a.h.seq = ++w->seq;
-	a.h.nonce = fw_box_nonce();
-	a.ip = ip_of(job, number, rank);
-	a.port = (unsigned int)(rank + job) % 4u;
-	return a;
-}
-
-/* Sends it; the answer to it (notices are drained), or false. */
-static bool send(struct world *w, const struct ask *a, struct rf_ctl_reply *r)
-{
-	static const uint8_t key[16];
-	struct rf_ctl_addr to = {.vlan = RF_CTL_NO_VLAN,
-				 .src_ip = a->ip,
-				 .dst_ip = FW_BOX_IP,
-				 .src_port = 50000,
-				 .dst_port = RF_CTL_UDP_PORT,
-				 .src_mac = {2, 0, 0, 0, 9, 9}};
-	uint8_t msg[RF_CTL_MESSAGE_MAX], frame[RF_CTL_FRAME_MAX];
-	size_t len = rf_ctl_request_put(msg, &a->h, &a->r, key);
-	const struct fw_box_frame *f;
-	bool found = false;
-
-	assert_true(len > 0);
-	len = rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len);
-	memcpy(w->sent[w->sends % RECORDS].frame, frame, len);
-	w->sent[w->sends++ % RECORDS].len = len;
-	fw_box_punt(w->b, a->port, frame, len);
-	assert_null(fw_box_poll(w->b));
-	while ((f = fw_box_out(w->b)) != NULL) {
-		struct rf_ctl_addr from;
-		struct rf_ctl_header h;
-		const uint8_t *m;
-		size_t n;
-
-		assert_int_equal(rf_ctl_frame_get(f->data, f->len, &from, &m, &n), 0);
-		assert_int_equal(rf_ctl_header_get(m, n, &h), 0);
-		if (found || h.seq != a->h.seq || h.token != a->h.token)
-			continue;
-		assert_int_equal(rf_ctl_reply_get(m, &h, r), 0);
-		found = true;
-	}
-	if (found) {
-		w->replies[r->result & 7u]++;
-		if (r->result == RF_CTL_FAILED)
-			w->refusals[r->u.failed.reason]++;
-	}
-	return found;
-}
-
-/* ---- the model ---- */
-
-static struct group *in_state(struct world *w, uint64_t job, unsigned int number,
-			      unsigned int state)
-{
-	for (unsigned int i = 0; i < GROUPS; i++)
-		if (w->g[i].state == state && w->g[i].job == job && w->g[i].number == number)
-			return &w->g[i];
-	return NULL;
-}
-
-/* A group on which the rank of a job stands as a member that has not left. */
-static struct group *member_of(struct world *w, uint64_t job, unsigned int number,
-			       unsigned int rank)
-{
-	for (unsigned int i = 0; i < GROUPS; i++) {
-		struct group *g = &w->g[i];
-		const struct rank *r = &g->rank[rank];
-
-		if (g->state != RF_CTL_S_FREE && g->job == job && g->number == number && r->joined)
-			return g;
-	}
-	return NULL;
-}
-
-static void end(struct world *w, struct group *g)
-{
-	g->state = RF_CTL_S_FREE;
-	w->settled = now_ms(w) + w->b->cfg.settle_ms + 2u;
-}
-
-static unsigned int active(const struct world *w)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < GROUPS; i++)
-		n += w->g[i].state != RF_CTL_S_FREE;
-	return n;
-}
-
-/* Whether an aligned range of units is free, looked for place by place. */
-static bool range_free(const struct world *w, uint32_t total, uint32_t size, bool heads)
-{
-	const struct rf_fw *fw = &w->b->fw;
-
-	for (uint32_t base = 0; base + size <= total; base += size) {
-		bool hit = false;
-
-		for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
-			const struct rf_fw_group *g = &fw->group[i];
-			uint32_t at = heads ? g->hbase : g->dbase;
-			uint32_t n = heads ? 1u << g->slots_log2 : 16u << g->slots_log2;
-
-			if (g->hw != RF_FW_NONE && at < base + size && base < at + n)
-				hit = true;
-		}
-		if (!hit)
-			return true;
-	}
-	return false;
-}
-
-/* Same rank of the same job and number elsewhere: same queue pair. */
-static bool taken(struct world *w, const struct group *g, uint64_t job, unsigned int number,
-		  unsigned int rank)
-{
-	for (unsigned int i = 0; i < GROUPS; i++)
-		if (&w->g[i] != g && w->g[i].state != RF_CTL_S_FREE && w->g[i].job == job &&
-		    w->g[i].number == number && w->g[i].rank[rank].joined)
-			return true;
-	return false;
-}
-
-static void check_world(struct world *w)
-{
-	const struct rf_fw *fw = &w->b->fw;
-	unsigned int count = 0;
-
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
-		count += rf_fw_group_active(&fw->group[i]);
-	assert_int_equal(count, active(w));
-	for (unsigned int i = 0; i < GROUPS; i++) {
-		const struct group *g = &w->g[i];
-		bool found = false;
-
-		if (g->state == RF_CTL_S_FREE)
-			continue;
-		for (unsigned int k = 0; k < RF_FW_RECORDS; k++) {
-			const struct rf_fw_group *f = &fw->group[k];
-
-			if (f->state == g->state && f->job == g->job && f->number == g->number &&
-			    f->joined == g->joined && f->left == g->left && f->ranks == g->n)
-				found = true;
-		}
-		if (!found)
-			print_error(
-				"job %u group %u: state %s, %u joined, %u left: not in the box\n",
-				(unsigned int)g->job, g->number, rf_ctl_state_text(g->state),
-				g->joined, g->left);
-		assert_true(found);
-	}
-}
-
-/* ---- operations ---- */
 
 static void fill_join(struct ask *a, const struct group *g, uint64_t job, unsigned int number,
 		      unsigned int rank)
@@ -263,7 +37,7 @@ static void fill_join(struct ask *a, const struct group *g, uint64_t job, unsign
 	j->flags = g->shifted ? RF_CTL_J_SHIFTED : 0;
 	j->shift = g->shifted ? RF_CTL_SHIFT : 0;
 	j->qpn = 0x100 + rank;
-	j->peer_ip = ip_of(job, number, next);
+	j->peer_ip = world_ip(job, number, next);
 	/* So that the keys of one rank stay the same in all its groups. */
 	j->peer_qpn = 0x1000 + rank;
 	j->start_psn = 5;
@@ -283,7 +57,7 @@ static struct group *new_group(struct world *w, uint64_t job, unsigned int numbe
 	g->n = 2 + rnd(RANKS - 1);
 	g->s_log2 = 4 + rnd(6);
 	g->shifted = rnd(2) != 0;
-	g->deadline = now_ms(w) + DEADLINE;
+	g->deadline = world_now(w) + DEADLINE;
 	return g;
 }
 
@@ -299,7 +73,7 @@ static void expect(const struct rf_ctl_reply *r, unsigned int result, unsigned i
 static void admitted(struct world *w, struct group *g, unsigned int rank, uint64_t token)
 {
 	g->state = RF_CTL_S_JOINING;
-	g->rank[rank] = (struct rank){.joined = true, .token = token, .life = now_ms(w)};
+	g->rank[rank] = (struct rank){.joined = true, .token = token, .life = world_now(w)};
 	if (++g->joined == g->n)
 		g->state = RF_CTL_S_READY;
 }
@@ -308,14 +82,14 @@ static void admitted(struct world *w, struct group *g, unsigned int rank, uint64
 static enum rf_ctl_reason judge(struct world *w, const struct group *g, bool fresh, uint64_t job,
 				unsigned int number, unsigned int rank)
 {
-	if (taken(w, g, job, number, rank))
+	if (world_taken(w, g, job, number, rank))
 		return RF_CTL_R_CONNECTION_TAKEN;
 	if (!fresh)
 		return RF_CTL_R_NONE;
 	if (w->b->fw.hw_used == 0xffu)
 		return RF_CTL_R_NO_GROUPS;
-	if (!range_free(w, 8192, 16u << g->s_log2, false) ||
-	    !range_free(w, 512, 1u << g->s_log2, true))
+	if (!world_range_free(w, 8192, 16u << g->s_log2, false) ||
+	    !world_range_free(w, 512, 1u << g->s_log2, true))
 		return RF_CTL_R_NO_SLOTS;
 	return RF_CTL_R_NONE;
 }
@@ -324,9 +98,9 @@ static void op_join(struct world *w)
 {
 	uint64_t job = 1 + rnd(JOBS), token = ++w->next_token;
 	unsigned int number = rnd(NUMBERS), rank = rnd(RANKS);
-	struct group *g = in_state(w, job, number, RF_CTL_S_JOINING);
-	struct group *ready = in_state(w, job, number, RF_CTL_S_READY);
-	struct group *old = member_of(w, job, number, rank);
+	struct group *g = world_in_state(w, job, number, RF_CTL_S_JOINING);
+	struct group *ready = world_in_state(w, job, number, RF_CTL_S_READY);
+	struct group *old = world_member_of(w, job, number, rank);
 	bool fresh = !g;
 	enum rf_ctl_reason why;
 	struct rf_ctl_reply r;
@@ -334,15 +108,15 @@ static void op_join(struct world *w)
 
 	if (g && rnd(4))
 		rank = rnd(g->n);
-	old = member_of(w, job, number, rank);
+	old = world_member_of(w, job, number, rank);
 	if (fresh)
 		g = new_group(w, job, number);
 	if (ready)
 		g->n = ready->n;
-	a = ask(w, RF_CTL_JOIN, job, number, rank, token);
+	a = world_ask(w, RF_CTL_JOIN, job, number, rank, token);
 	fill_join(&a, g, job, number, rank);
 	why = judge(w, g, fresh, job, number, rank);
-	assert_true(send(w, &a, &r));
+	assert_true(world_send(w, &a, &r));
 	if (rank >= g->n) {
 		expect(&r, RF_CTL_FAILED, RF_CTL_R_RANK_RANGE);
 	} else if (!fresh && g->rank[rank].joined) {
@@ -386,16 +160,16 @@ static void op_again(struct world *w)
 
 	if (!g)
 		return;
-	a = ask(w, RF_CTL_JOIN, g->job, g->number, rank, g->rank[rank].token);
+	a = world_ask(w, RF_CTL_JOIN, g->job, g->number, rank, g->rank[rank].token);
 	fill_join(&a, g, g->job, g->number, rank);
-	assert_true(send(w, &a, &r));
+	assert_true(world_send(w, &a, &r));
 	if (g->state == RF_CTL_S_JOINING)
 		expect(&r, RF_CTL_WAITING, 0);
 	else
 		expect(&r,
 		       g->rank[rank].left || g->rank[rank].gone ? RF_CTL_DRAINING : RF_CTL_READY,
 		       0);
-	g->rank[rank].life = now_ms(w);
+	g->rank[rank].life = world_now(w);
 }
 
 static void op_status(struct world *w)
@@ -407,19 +181,19 @@ static void op_status(struct world *w)
 
 	if (!g)
 		return;
-	a = ask(w, RF_CTL_STATUS, g->job, g->number, rank, g->rank[rank].token);
+	a = world_ask(w, RF_CTL_STATUS, g->job, g->number, rank, g->rank[rank].token);
 	a.r.u.status.page = rnd(2) ? RF_CTL_PAGE_GROUP : RF_CTL_PAGE_RANKS;
-	assert_true(send(w, &a, &r));
+	assert_true(world_send(w, &a, &r));
 	expect(&r, RF_CTL_PAGE, 0);
 	if (r.page == RF_CTL_PAGE_GROUP && g->state == RF_CTL_S_DRAINING &&
 	    r.u.group.state == RF_CTL_S_FAILED) {
 		/* It waits for somebody who is gone. */
 		w->lost++;
 		assert_true(r.u.group.reason == RF_CTL_R_LEASE && r.u.group.fail_rank != rank);
-		assert_true(now_ms(w) - g->rank[r.u.group.fail_rank].life >= LEASE);
+		assert_true(world_now(w) - g->rank[r.u.group.fail_rank].life >= LEASE);
 	} else if (r.page == RF_CTL_PAGE_GROUP)
 		assert_int_equal(r.u.group.state, g->state);
-	g->rank[rank].life = now_ms(w);
+	g->rank[rank].life = world_now(w);
 }
 
 static void op_leave(struct world *w)
@@ -431,14 +205,14 @@ static void op_leave(struct world *w)
 
 	if (!g)
 		return;
-	a = ask(w, RF_CTL_LEAVE, g->job, g->number, rank, g->rank[rank].token);
+	a = world_ask(w, RF_CTL_LEAVE, g->job, g->number, rank, g->rank[rank].token);
 	a.h.flags = rnd(2) ? RF_CTL_F_QP_DESTROYED : 0;
-	assert_true(send(w, &a, &r));
-	g->rank[rank].life = now_ms(w);
+	assert_true(world_send(w, &a, &r));
+	g->rank[rank].life = world_now(w);
 	if (g->state == RF_CTL_S_JOINING) {
 		expect(&r, RF_CTL_FAILED, RF_CTL_R_ABORTED);
 		w->failures++;
-		end(w, g);
+		world_end(w, g);
 		return;
 	}
 	if (!g->rank[rank].left && !g->rank[rank].gone)
@@ -447,7 +221,7 @@ static void op_leave(struct world *w)
 	g->state = RF_CTL_S_DRAINING;
 	expect(&r, g->left == g->n ? RF_CTL_ENDED : RF_CTL_DRAINING, 0);
 	if (g->left == g->n)
-		end(w, g);
+		world_end(w, g);
 }
 
 static void op_abort(struct world *w)
@@ -459,12 +233,12 @@ static void op_abort(struct world *w)
 
 	if (!g || rnd(4))
 		return;
-	a = ask(w, RF_CTL_ABORT, g->job, g->number, rank, g->rank[rank].token);
+	a = world_ask(w, RF_CTL_ABORT, g->job, g->number, rank, g->rank[rank].token);
 	a.r.u.abort.code = 2;
-	assert_true(send(w, &a, &r));
+	assert_true(world_send(w, &a, &r));
 	expect(&r, RF_CTL_OK, 0);
 	w->failures++;
-	end(w, g);
+	world_end(w, g);
 }
 
 static void op_error(struct world *w)
@@ -481,7 +255,7 @@ static void op_error(struct world *w)
 		    f->joined == g->joined && f->left == g->left) {
 			w->b->group[f->hw][RF_GROUP_ERROR / 4] =
 				RF_GROUP_ERROR_VALID_MASK | RF_ERROR_LENGTH << 16;
-			end(w, g);
+			world_end(w, g);
 			w->failures++;
 			break;
 		}
@@ -520,7 +294,7 @@ static void passed(struct world *w)
 		assert_non_null(f);
 		for (unsigned int r = 0; r < g->n; r++) {
 			struct rank *p = &g->rank[r];
-			uint64_t age = now_ms(w) - p->life;
+			uint64_t age = world_now(w) - p->life;
 			bool gone = false;
 
 			if (!p->joined || p->left || p->gone)
@@ -542,7 +316,7 @@ static void passed(struct world *w)
 				may = may || age >= LEASE;
 			}
 		}
-		if (g->state == RF_CTL_S_JOINING && now_ms(w) >= g->deadline)
+		if (g->state == RF_CTL_S_JOINING && world_now(w) >= g->deadline)
 			must = may = true;
 		if (g->state == RF_CTL_S_DRAINING)
 			must = may = g->left == g->n;
@@ -553,7 +327,7 @@ static void passed(struct world *w)
 			w->failures++;
 			w->leases += f->reason == RF_CTL_R_LEASE;
 			w->deadlines += f->reason == RF_CTL_R_MISSING_RANKS;
-			end(w, g);
+			world_end(w, g);
 		}
 	}
 }
@@ -602,7 +376,8 @@ static void op_flood(struct world *w)
 static void op_noise(struct world *w)
 {
 	uint8_t frame[RF_CTL_FRAME_MAX];
-	struct ask a = ask(w, RF_CTL_LEAVE, 1 + rnd(JOBS), rnd(NUMBERS), rnd(RANKS), rnd(1000));
+	struct ask a =
+		world_ask(w, RF_CTL_LEAVE, 1 + rnd(JOBS), rnd(NUMBERS), rnd(RANKS), rnd(1000));
 	struct rf_ctl_reply r;
 	size_t len = 60 + rnd(900);
 
@@ -615,24 +390,24 @@ static void op_noise(struct world *w)
 	}
 	/* A token of nobody, or of a group that has ended: the answer names it. */
 	a.h.token += 1ull << 40;
-	assert_true(send(w, &a, &r));
+	assert_true(world_send(w, &a, &r));
 	expect(&r, RF_CTL_FAILED, RF_CTL_R_GROUP_UNKNOWN);
 }
 
 static void op_reset(struct world *w)
 {
-	struct ask a = ask(w, RF_CTL_RESET, 0, 0, RF_CTL_NO_RANK, 7);
+	struct ask a = world_ask(w, RF_CTL_RESET, 0, 0, RF_CTL_NO_RANK, 7);
 	struct rf_ctl_reply r;
 
 	if (rnd(20))
 		return;
 	a.ip = 0x0a630001u;
 	a.port = 0;
-	assert_true(send(w, &a, &r));
+	assert_true(world_send(w, &a, &r));
 	expect(&r, RF_CTL_OK, 0);
 	for (unsigned int i = 0; i < GROUPS; i++)
 		if (w->g[i].state != RF_CTL_S_FREE)
-			end(w, &w->g[i]);
+			world_end(w, &w->g[i]);
 	assert_int_equal(w->b->fw.entries, 0);
 }
 
@@ -661,7 +436,7 @@ static void test_random(void **state)
 			dice -= ops[k++].weight;
 		ops[k].run(&w);
 		passed(&w);
-		check_world(&w);
+		world_check(&w);
 	}
 	print_message("%u operations: %u waiting, %u ready, %u draining, %u ended, %u failures "
 		      "(%u leases, %u deadlines), %u lost peers, %u kicks; %u replays, %u stale, "

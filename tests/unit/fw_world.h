@@ -1,0 +1,81 @@
+/*
+ * What the groups of a fake box should be, kept beside it in the simplest way: the model of
+ * fw_random_test. Failures are cmocka's.
+ */
+#ifndef FW_WORLD_H
+#define FW_WORLD_H
+
+#include "firmware/core/internal.h"
+#include "tests/unit/fw_box.h"
+
+#define JOBS 6u
+#define NUMBERS 2u
+#define RANKS 6u
+#define GROUPS 32u
+#define LEASE 200u
+#define DEADLINE 700u
+/* Signs of life are looked at four times in a lease. */
+#define LEASE_LATEST (LEASE + LEASE / 4u + 4u)
+
+struct rank {
+	bool joined, left, gone;
+	bool crashed; /* says nothing any more */
+	uint64_t token, life;
+};
+
+struct group {
+	unsigned int state; /* enum rf_ctl_state; FREE: not active */
+	uint64_t job;
+	unsigned int number, n, joined, left, s_log2;
+	bool shifted;
+	uint64_t deadline;
+	struct rank rank[RANKS];
+};
+
+#define RECORDS 64u
+
+/* A frame that was sent, for replays. */
+struct record {
+	uint8_t frame[RF_CTL_FRAME_MAX];
+	size_t len;
+};
+
+struct world {
+	struct record sent[RECORDS];
+	unsigned int sends, floods;
+	struct fw_box *b;
+	struct group g[GROUPS];
+	uint64_t next_token, settled;
+	uint32_t seq;
+	unsigned int replies[8], refusals[RF_CTL_R_COUNT], failures, leases, deadlines, lost;
+};
+
+/* What the firmware is asked. */
+struct ask {
+	struct rf_ctl_header h;
+	struct rf_ctl_request r;
+	uint32_t ip;
+	unsigned int port;
+};
+
+uint64_t world_now(const struct world *w);
+uint32_t world_ip(uint64_t job, unsigned int number, unsigned int rank);
+struct ask world_ask(struct world *w, unsigned int verb, uint64_t job, unsigned int number,
+		     unsigned int rank, uint64_t token);
+/* Sends it; the answer to it (notices are drained), or false. */
+bool world_send(struct world *w, const struct ask *a, struct rf_ctl_reply *r);
+struct group *world_in_state(struct world *w, uint64_t job, unsigned int number,
+			     unsigned int state);
+/* A group on which the rank of a job stands as a member that has not left. */
+struct group *world_member_of(struct world *w, uint64_t job, unsigned int number,
+			      unsigned int rank);
+void world_end(struct world *w, struct group *g);
+/* Whether an aligned range of units is free, looked for place by place. */
+bool world_range_free(const struct world *w, uint32_t total, uint32_t size, bool heads);
+/* Same rank of the same job and number elsewhere: same queue pair. */
+bool world_taken(struct world *w, const struct group *g, uint64_t job, unsigned int number,
+		 unsigned int rank);
+/* Active groups of the box are the model's. */
+void world_check(struct world *w);
+
+#endif

@@ -11,16 +11,12 @@
 
 #include <cmocka.h>
 
-#include "host/src/control/client.h"
+#include "tests/unit/ctl_script.h"
 
-#define MS 1000000ull
-#define BOX_IP 0x0a0000feu
 #define CLIENTS 64u
 #define ROOM 8u
 #define SERVICE_MS 3u
 
-static const uint8_t box_mac[6] = {2, 0x52, 0x46, 0, 0, 0x11};
-static const uint8_t key[16] = {5, 5, 5};
 static uint64_t seed = 1;
 
 /* The requests that wait in the box, each with its sender. */
@@ -38,20 +34,9 @@ static uint64_t rnd(void)
 
 static void start(struct rf_client *c, size_t rank)
 {
-	static const struct rf_ctl_join join = {.ranks = CLIENTS,
-						.mtu_log2 = 10,
-						.slots_log2 = 9,
-						.port = RF_CTL_NO_PORT,
-						.flags = RF_CTL_J_SHIFTED,
-						.qpn = 0x11,
-						.peer_ip = 0x0a000004,
-						.peer_qpn = 0x12,
-						.shift = RF_CTL_SHIFT,
-						.lease_ms = 10000,
-						.deadline_ms = 3000};
+	struct rf_ctl_join join = script_join;
 	struct rf_client_cfg cfg = {.ip = 0x0a000001u + (uint32_t)rank,
-				    .mac = {2, 0, 0, 0, 0, 3},
-				    .box_ip = BOX_IP,
+				    .box_ip = SCRIPT_BOX_IP,
 				    .vlan = RF_CTL_NO_VLAN,
 				    .job = 42,
 				    .group = 1,
@@ -59,8 +44,10 @@ static void start(struct rf_client *c, size_t rank)
 				    .token = rnd() | 1,
 				    .have_box_mac = true};
 
-	memcpy(cfg.box_mac, box_mac, sizeof(cfg.box_mac));
-	memcpy(cfg.key, key, sizeof(cfg.key));
+	join.ranks = CLIENTS;
+	memcpy(cfg.mac, script_own_mac, sizeof(cfg.mac));
+	memcpy(cfg.box_mac, script_box_mac, sizeof(cfg.box_mac));
+	memcpy(cfg.key, script_key, sizeof(cfg.key));
 	rf_client_init(c, &cfg);
 	assert_int_equal(rf_client_join(c, &join, 0), 0);
 }
@@ -90,29 +77,11 @@ static void send_from(struct rf_client *c, size_t number, uint64_t now)
 static void answer(struct rf_client *clients, uint64_t now)
 {
 	struct rf_client *c = &clients[queue[0].client];
-	struct rf_ctl_header h = queue[0].h;
-	struct rf_ctl_addr a = {.vlan = RF_CTL_NO_VLAN,
-				.dst_mac = {2, 0, 0, 0, 0, 3},
-				.src_ip = BOX_IP,
-				.dst_ip = c->cfg.ip,
-				.src_port = RF_CTL_UDP_PORT,
-				.dst_port = RF_CTL_UDP_PORT};
-	struct rf_ctl_reply r;
-	uint8_t msg[RF_CTL_MESSAGE_MAX];
-	uint8_t frame[RF_CTL_FRAME_MAX];
-	size_t len;
+	struct rf_ctl_reply r = script_ready();
 
-	memset(&r, 0, sizeof(r));
-	r.result = RF_CTL_READY;
-	r.u.ready = (struct rf_ctl_ready){
-		.ranks = CLIENTS, .window = 256, .slots_log2 = 9, .lanes = 16, .lease_ms = 10000};
-	h.flags = RF_CTL_F_REPLY;
-	h.epoch = 9;
-	memcpy(a.src_mac, box_mac, sizeof(a.src_mac));
-	len = rf_ctl_reply_put(msg, &h, &r, key);
-	assert_true(len > 0);
-	len = rf_ctl_frame_put(frame, sizeof(frame), &a, msg, len);
-	assert_int_equal(rf_client_rx(c, now, frame, len), 1);
+	r.u.ready.ranks = CLIENTS;
+	r.u.ready.lanes = 16;
+	assert_int_equal(script_reply(c, now, &queue[0].h, &r, script_key, 9), 1);
 	memmove(queue, queue + 1, --queued * sizeof(queue[0]));
 }
 

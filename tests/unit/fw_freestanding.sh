@@ -22,9 +22,9 @@ build() { # name, compiler with flags
 		# shellcheck disable=SC2086
 		$2 $flags -c -o "$dir/$1-$f.o" "firmware/core/$f.c"
 	done
-	for f in rf_ctl rf_ctl_frame rf_ctl_text rf_crc32 rf_siphash; do
+	for f in proto/*.c; do
 		# shellcheck disable=SC2086
-		$2 $flags -c -o "$dir/$1-$f.o" "proto/$f.c"
+		$2 $flags -c -o "$dir/$1-$(basename "$f" .c).o" "$f"
 	done
 	nm -g "$dir/$1"-*.o | awk '
 		NF == 3 { have[$3] = 1 }

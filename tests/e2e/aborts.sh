@@ -21,24 +21,14 @@ hears() {
 	check "... and is told why" says "$1" "$3"
 }
 
-# start WORDS...: all ranks; returns when their group works
-start() {
-	local r
-	for r in 0 1 2; do rank_start "$r" "$rank" "$@"; done
-	for r in $(seq 200); do
-		[ "$(cat "$dir"/[012].out | grep -c ready)" -eq 3 ] && return
-		sleep 0.05
-	done
-}
-
 box_start
-start abort1 800
+ranks_start "$rank" abort1 800
 hears 0 "rank 1 aborts" "rank 1: rf_abort() was called"
 hears 2 "rank 1 aborts" "rank 1: rf_abort() was called"
 rank_wait 1
 
 # rank 0 serves the store
-start abort1 800
+ranks_start "$rank" abort1 800
 kill -STOP "${pid[0]}"
 hears 2 "the store does not answer" "rank 1 aborted it: the application asked for it"
 kill -CONT "${pid[0]}"
@@ -47,7 +37,7 @@ check "... and rank 0 when it wakes up" says 0 "rank 1"
 rank_wait 1
 
 # a silent box cannot tell for whom it waits, and that is told
-start wait 3000
+ranks_start "$rank" wait 3000
 kill -STOP "$box"
 sleep 2
 kill -CONT "$box"
@@ -58,7 +48,7 @@ for r in 1 2; do
 done
 rank_wait 0
 
-start abort1 800
+ranks_start "$rank" abort1 800
 kill -STOP "$box"
 hears 0 "the box does not answer" "rank 1: rf_abort() was called"
 hears 2 "the box does not answer" "rank 1: rf_abort() was called"

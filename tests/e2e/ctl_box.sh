@@ -16,38 +16,30 @@ second=${RF_DEVICE//%r/1}
 export RF_DEVICE=${RF_DEVICE//%r/0}
 echo "firmware: $firmware"
 
-# run CODE NAME COMMAND...: its output goes to $dir/0.err
-run() {
-	local want=$1 text=$2
-	shift 2
-	"$@" > "$dir/0.err" 2>&1
-	local code=$?
-	check "$text: exit code $want" test $code = "$want"
-}
 ctl=$bin/ringfold-ctl
 
-run 1 "without a key" "$ctl" status
+exits 1 "without a key" "$ctl" status
 check "... the key is named" says 0 "tag is wrong"
 export RF_KEY=$operator
-run 0 "with the operator's" "$ctl" status
-run 0 "gen" "$bin/ringfold-gen" --out "$dir/t" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
-run 1 "join with the operator's key" "$ctl" join --traffic "$dir/t" --timeout 1s
-run 0 "join with the job's" "$ctl" join --traffic "$dir/t" --key $job
-run 0 "ctl ports" "$ctl" ports
+exits 0 "with the operator's" "$ctl" status
+exits 0 "gen" "$bin/ringfold-gen" --out "$dir/t" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
+exits 1 "join with the operator's key" "$ctl" join --traffic "$dir/t" --timeout 1s
+exits 0 "join with the job's" "$ctl" join --traffic "$dir/t" --key $job
+exits 0 "ctl ports" "$ctl" ports
 check "... four of them" test "$(wc -l < "$dir/0.err")" = 5
-run 0 "ctl slots" "$ctl" slots
+exits 0 "ctl slots" "$ctl" slots
 check "... the quota counts: 256 of 512" says 0 "256 of 512 slots free"
 check "... whose they are" says 0 "^ *0 *256 .* 6776174 .*ready"
-run 0 "ctl connections" "$ctl" connections
+exits 0 "ctl connections" "$ctl" connections
 check "... eight of an open loop" test "$(grep -c ' data *live ' "$dir/0.err")" = 8
-run 0 "ctl connections --json" "$ctl" connections --json
+exits 0 "ctl connections --json" "$ctl" connections --json
 check "... the same" python3 -c "import json; t = json.load(open('$dir/0.err')); assert len(t) == 8 and {e['state'] for e in t} == {'live'}"
-run 1 "connections are not for jobs" "$ctl" connections --key $job
-run 0 "ctl ranks" "$ctl" ranks 6776174
+exits 1 "connections are not for jobs" "$ctl" connections --key $job
+exits 0 "ctl ranks" "$ctl" ranks 6776174
 check "... eight" test "$(grep -c ' joined ' "$dir/0.err")" = 8
-run 0 "... the job may see its own" "$ctl" ranks 6776174 --key $job
+exits 0 "... the job may see its own" "$ctl" ranks 6776174 --key $job
 check "... eight" test "$(grep -c ' joined ' "$dir/0.err")" = 8
-run 124 "... again and again" timeout 2 "$ctl" ranks 6776174 --key $job --watch 100ms
+exits 124 "... again and again" timeout 2 "$ctl" ranks 6776174 --key $job --watch 100ms
 check "... more than one look" test "$(grep -c ' joined ' "$dir/0.err")" -gt 8
 "$ctl" ranks 6776174 --key $job --watch 100ms > "$dir/shown.out" 2>&1 &
 shown=$!
@@ -59,20 +51,20 @@ check "the list of processes shows that there is a key" grep -aq -- "--key" /pro
 check "... and not which" sh -c "! grep -aq $job /proc/$shown/cmdline"
 kill $shown
 wait $shown
-run 0 "ctl stragglers with the job's key" "$ctl" stragglers 6776174 --key $job --json
+exits 0 "ctl stragglers with the job's key" "$ctl" stragglers 6776174 --key $job --json
 check "... eight" python3 -c "import json; assert len(json.load(open('$dir/0.err'))[0]['ranks']) == 8"
-run 1 "ctl ranks with nobody's" "$ctl" ranks 6776174 --key ${job//0f/1f}
+exits 1 "ctl ranks with nobody's" "$ctl" ranks 6776174 --key ${job//0f/1f}
 check "... is refused" says 0 "tag is wrong.*RF_KEY"
-run 1 "ctl drop with the job's key" "$ctl" drop 6776174 --key $job
+exits 1 "ctl drop with the job's key" "$ctl" drop 6776174 --key $job
 check "... is refused" says 0 "tag is wrong"
-run 0 "ctl drop" "$ctl" drop --job 6776174
-run 1 "ctl drop of what is not there" "$ctl" drop --job 5
+exits 0 "ctl drop" "$ctl" drop --job 6776174
+exits 1 "ctl drop of what is not there" "$ctl" drop --job 5
 for _ in $(seq 100); do
 	"$ctl" groups | grep -q "failed .* -" && break
 done
-run 0 "ctl groups" "$ctl" groups
+exits 0 "ctl groups" "$ctl" groups
 check "... one that has ended has no hardware" says 0 "failed .* - *$"
-run 0 "ctl log" "$ctl" log
+exits 0 "ctl log" "$ctl" log
 check "... start" says 0 " start"
 check "... ready" says 0 " ready  *job 6776174 group"
 check "... failed, and why" says 0 " failed  *job 6776174 group .* the operator ended the group"
@@ -82,7 +74,7 @@ for _ in $(seq 200); do
 	grep -q " failed" "$dir/watch.txt" && break
 	sleep 0.05
 done
-run 0 "ctl reset" "$ctl" reset
+exits 0 "ctl reset" "$ctl" reset
 for _ in $(seq 200); do
 	grep -q " reset" "$dir/watch.txt" && break
 	sleep 0.05

@@ -4,7 +4,7 @@
 ranks=5
 engine=${1:-model}
 box_ports=4
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/doctor_lib.sh"
 hosts_damage=1 # to see what becomes of it
 # 1: no rule; 2: its rule names another port; 4: its rule leads to a switch port where no box is.
 port_options=([0]=box=0 [1]=box=1,norule [2]=box=3 [3]=box=3 [4]=box=2)
@@ -12,18 +12,6 @@ lanes=1
 [ "$engine" = model ] && lanes=2
 unset RF_SIZE
 box_start --lanes $lanes --direct "2=memif:$dir/nobody.sock"
-
-# doctor RANK [options]: its output goes to $dir/RANK.err
-doctor() {
-	local r=$1
-	shift
-	RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r} "$bin/ringfold-doctor" "$@" > "$dir/$r.err" 2>&1
-}
-
-# Whether rank N's run failed at this check, and there alone.
-fails_at() {
-	[ "$(grep -c '^FAILED' "$dir/$1.err")" = 1 ] && grep -q "^FAILED   $2 " "$dir/$1.err" && grep -q ' mend: ..........' "$dir/$1.err"
-}
 
 doctor 0
 check "a healthy host" test $? = 0

@@ -3,7 +3,7 @@
 # between hosts; a host's cable out where interfaces can be made.
 ranks=5
 box_ports=5
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/doctor_lib.sh"
 hosts_damage=1 # to see what becomes of it
 unset RF_SIZE
 ctl=$bin/ringfold-ctl
@@ -11,18 +11,6 @@ job=0f0e0d0c0b0a09080706050403020100
 for ((k = 0; k < ranks; k++)); do
 	port_options[k]=box=$k
 done
-
-# doctor RANK [options]: its output goes to $dir/RANK.err
-doctor() {
-	local r=$1
-	shift
-	RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r} "$bin/ringfold-doctor" "$@" > "$dir/$r.err" 2>&1
-}
-
-# Whether rank N's run failed at this check, and there alone, with a mend.
-fails_at() {
-	[ "$(grep -c '^FAILED' "$dir/$1.err")" = 1 ] && grep -q "^FAILED   $2 " "$dir/$1.err" && grep -q ' mend: ..........' "$dir/$1.err"
-}
 
 # start HOST DEVICE [VAR=VALUE ...]: doctor --ranks in the background
 start() {

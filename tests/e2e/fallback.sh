@@ -10,11 +10,7 @@ box_start --port spare=memif:$dir/spare.sock
 # lose WORDS...: all ranks; the box forgets everything when they are in mid-run; sets codes[N]
 lose() {
 	local r
-	for r in 0 1 2; do rank_start "$r" "$rank" "$@"; done
-	for r in $(seq 200); do
-		[ "$(cat "$dir"/[012].out | grep -c ready)" -eq 3 ] && break
-		sleep 0.05
-	done
+	ranks_start "$rank" "$@"
 	sleep 0.7
 	RF_RANK=9 RF_IP=10.0.0.99 RF_DEVICE=$spare "$bin/ringfold-ctl" reset > "$dir/ctl.out" 2>&1
 	check "the box is reset in mid-run" test $? = 0

@@ -5,7 +5,9 @@
 #   rank_start N COMMAND...               starts rank N; its output is $dir/N.out, $dir/N.err
 #   rank_wait N                           waits for it; its exit code
 #   all COMMAND...                        starts all ranks and waits; sets codes[N]
+#   ranks_start COMMAND...                starts all ranks; returns when each has printed "ready"
 #   check TEXT CONDITION...               runs a command; prints and counts a failure
+#   exits CODE TEXT COMMAND...            checks a command's exit code; its output is $dir/0.err, for says 0
 #   finish                                stops the box, judges every frame that was captured, exits
 #
 # Every frame at the switch's and the box's ports goes through tests/check/frames.py: of more than 20000 at one place the
@@ -115,6 +117,17 @@ all() {
 	done
 }
 
+ranks_start() {
+	local r
+	for ((r = 0; r < ranks; r++)); do
+		rank_start "$r" "$@"
+	done
+	for _ in $(seq 200); do
+		[ "$(cat "$dir"/[0-9]*.out | grep -c ready)" -eq "$ranks" ] && return
+		sleep 0.05
+	done
+}
+
 check() {
 	local text=$1
 	shift
@@ -125,6 +138,14 @@ check() {
 		tail -q -n 2 "$dir"/*.err "$dir/box.log" 2> /dev/null | cut -c1-300
 		failures=$((failures + 1))
 	fi
+}
+
+exits() {
+	local want=$1 text=$2
+	shift 2
+	"$@" > "$dir/0.err" 2>&1
+	local code=$?
+	check "$text: exit code $want" test $code = "$want"
 }
 
 # Whether every rank ended with this code.

@@ -7,159 +7,151 @@ unset RF_SIZE
 box_start --lanes 2
 export RF_DEVICE=${RF_DEVICE//%r/0}
 
-# run CODE NAME COMMAND...: its output goes to $dir/0.err
-run() {
-	local want=$1 text=$2
-	shift 2
-	"$@" > "$dir/0.err" 2>&1
-	local code=$?
-	check "$text: exit code $want" test $code = "$want"
-}
 ctl=$bin/ringfold-ctl
 gen=$bin/ringfold-gen
 chk=$bin/ringfold-check
 
-run 0 "ctl status" $ctl status
+exits 0 "ctl status" $ctl status
 check "... names the port" says 0 "^own_port *0$"
 check "... and the lanes" says 0 "^lanes *2$"
-run 0 "ctl status --json" $ctl status --json
+exits 0 "ctl status --json" $ctl status --json
 check "... is JSON" python3 -c "import json; assert json.load(open('$dir/0.err'))['ports'] == 4"
-run 0 "ctl groups, none there" $ctl groups
+exits 0 "ctl groups, none there" $ctl groups
 check "... says so" says 0 "^none$"
-run 0 "gen" $gen --out "$dir/t" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
-run 0 "gen again" $gen --out "$dir/u" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
+exits 0 "gen" $gen --out "$dir/t" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
+exits 0 "gen again" $gen --out "$dir/u" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
 check "... the same seed gives the same files" sh -c "for f in port0.pcap port3.pcap expected.bin traffic.json; do
 	cmp '$dir/t/'\$f '$dir/u/'\$f || exit 1; done"
-run 0 "gen, another seed" $gen --out "$dir/u" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 4
+exits 0 "gen, another seed" $gen --out "$dir/u" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 4
 check "... gives others" sh -c "! cmp -s '$dir/t/expected.bin' '$dir/u/expected.bin'"
 
-run 0 "ctl join" $ctl join --traffic "$dir/t"
+exits 0 "ctl join" $ctl join --traffic "$dir/t"
 check "... eight ranks" says 0 "8 ranks ready"
-run 0 "the same join again does no harm" $ctl join --traffic "$dir/t"
-run 1 "a second job with the same connections" $ctl join --traffic "$dir/t" --job 9 --timeout 1s
+exits 0 "the same join again does no harm" $ctl join --traffic "$dir/t"
+exits 1 "a second job with the same connections" $ctl join --traffic "$dir/t" --job 9 --timeout 1s
 check "... is refused by name" says 0 "belongs to a rank already"
-run 0 "ctl groups" $ctl groups
+exits 0 "ctl groups" $ctl groups
 check "... lists it" says 0 "6776174 .*ready .*8 .*8"
-run 0 "ctl ranks" $ctl ranks --job 6776174
+exits 0 "ctl ranks" $ctl ranks --job 6776174
 check "... rank 5 at port 1, lane 1" says 0 "^ *5 *joined *1 *1 "
-run 1 "ctl wait, nothing comes" $ctl wait --traffic "$dir/t" --timeout 500ms
+exits 1 "ctl wait, nothing comes" $ctl wait --traffic "$dir/t" --timeout 500ms
 check "... says how far it got" says 0 "0 of 512 packets have left the box"
-run 0 "ctl ranks JOB" $ctl ranks 6776174
+exits 0 "ctl ranks JOB" $ctl ranks 6776174
 check "... the same" says 0 "^ *5 *joined *1 *1 "
-run 0 "ctl ranks JOB --json" $ctl ranks 6776174 --json
+exits 0 "ctl ranks JOB --json" $ctl ranks 6776174 --json
 check "... nobody was the last yet" python3 -c "
 import json
 t = json.load(open('$dir/0.err'))
 assert len(t) == 8 and {r['last'] for r in t} == {0} and {r['awaited_ms'] for r in t} == {0}"
-run 0 "ctl stragglers JOB" $ctl stragglers 6776174
+exits 0 "ctl stragglers JOB" $ctl stragglers 6776174
 check "... says how many measurements" says 0 "job 6776174 group 0: 0 measurements"
-run 0 "ctl stragglers JOB --json" $ctl stragglers 6776174 --json
+exits 0 "ctl stragglers JOB --json" $ctl stragglers 6776174 --json
 check "... is JSON" python3 -c "
 import json
 t = json.load(open('$dir/0.err'))
 assert len(t) == 1 and len(t[0]['ranks']) == 8 and t[0]['bins'] == []"
-run 0 "ctl counters --port" $ctl counters --port 0
+exits 0 "ctl counters --port" $ctl counters --port 0
 check "... counts control packets" says 0 "^punted "
-run 0 "ctl counters" $ctl counters
+exits 0 "ctl counters" $ctl counters
 check "... of every port" says 0 "counter *port_0 *port_1 *port_2 *port_3"
 check "... of the firmware" says 0 "^groups_ready *1$"
 check "... and refusals" says 0 "^CONNECTION_TAKEN "
-run 0 "ctl counters --json" $ctl counters --json
+exits 0 "ctl counters --json" $ctl counters --json
 check "... all of them" python3 -c "
 import json
 t = json.load(open('$dir/0.err'))
 assert len(t['ports']) > 50 and t['firmware']['groups_ready'] == 1 and t['refused']['TAG'] == 0"
-run 0 "ctl drop JOB" $ctl drop 6776174
-run 0 "ctl groups" $ctl groups
+exits 0 "ctl drop JOB" $ctl drop 6776174
+exits 0 "ctl groups" $ctl groups
 check "... it has failed" says 0 "6776174 .*failed"
-run 0 "ctl join of the same job at once" $ctl join --traffic "$dir/t"
+exits 0 "ctl join of the same job at once" $ctl join --traffic "$dir/t"
 check "... is another group" says 0 "8 ranks ready"
-run 0 "... and again" $ctl join --traffic "$dir/t"
-run 0 "ctl counters" $ctl counters
+exits 0 "... and again" $ctl join --traffic "$dir/t"
+exits 0 "ctl counters" $ctl counters
 check "... made no third one" says 0 "^groups_ready *2$"
-run 0 "ctl drop --job" $ctl drop --job 6776174
-run 0 "a third one" $ctl join --traffic "$dir/t" --slots 256
-run 0 "a second group of the job" $ctl join --group 3 --slots 64 --job 6776174 --rank 10.0.1.1,send=17,psn=5,recv=18,port=0 \
+exits 0 "ctl drop --job" $ctl drop --job 6776174
+exits 0 "a third one" $ctl join --traffic "$dir/t" --slots 256
+exits 0 "a second group of the job" $ctl join --group 3 --slots 64 --job 6776174 --rank 10.0.1.1,send=17,psn=5,recv=18,port=0 \
 	--rank 10.0.1.2,send=17,psn=9,recv=18,port=1
-run 0 "ctl ranks of both" $ctl ranks 6776174 --json
+exits 0 "ctl ranks of both" $ctl ranks 6776174 --json
 check "... ten ranks" python3 -c "
 import json
 t = json.load(open('$dir/0.err'))
 assert sorted({(r['group'], r['rank']) for r in t}) == [(0, r) for r in range(8)] + [(3, 0), (3, 1)], t"
-run 0 "ctl ranks of one" $ctl ranks 6776174 --group 3 --json
+exits 0 "ctl ranks of one" $ctl ranks 6776174 --group 3 --json
 check "... two" python3 -c "import json; assert len(json.load(open('$dir/0.err'))) == 2"
-run 0 "ctl drop of both" $ctl drop 6776174
+exits 0 "ctl drop of both" $ctl drop 6776174
 check "... group 0" says 0 "group 0: ended"
 check "... group 3" says 0 "group 3: ended"
-run 0 "ctl connections" $ctl connections
+exits 0 "ctl connections" $ctl connections
 check "... plain ranks leave tombstones" test "$(grep -c ' data *tombstone ' "$dir/0.err")" = 10
-run 0 "... which a new group takes over" $ctl join --group 3 --slots 64 --job 6776174 \
+exits 0 "... which a new group takes over" $ctl join --group 3 --slots 64 --job 6776174 \
 	--rank 10.0.1.1,send=17,psn=5,recv=18,port=0 --rank 10.0.1.2,send=17,psn=9,recv=18,port=1
-run 1 "a rank too many on a port" $ctl join --job 12 --slots 64 --rank 10.0.2.1,send=17,psn=5,recv=18,port=0 \
+exits 1 "a rank too many on a port" $ctl join --job 12 --slots 64 --rank 10.0.2.1,send=17,psn=5,recv=18,port=0 \
 	--rank 10.0.2.2,send=17,psn=5,recv=18,port=0 --rank 10.0.2.3,send=17,psn=5,recv=18,port=0
 check "... is named" says 0 "come in by the same port"
-run 0 "... and at once again with another port" $ctl join --job 12 --slots 64 --rank 10.0.2.1,send=17,psn=5,recv=18,port=0 \
+exits 0 "... and at once again with another port" $ctl join --job 12 --slots 64 --rank 10.0.2.1,send=17,psn=5,recv=18,port=0 \
 	--rank 10.0.2.2,send=17,psn=5,recv=18,port=0 --rank 10.0.2.3,send=17,psn=5,recv=18,port=1
-run 0 "ctl drop" $ctl drop 12
-run 0 "ctl drop" $ctl drop 6776174
-run 1 "ctl drop of what is not there" $ctl drop --job 5
+exits 0 "ctl drop" $ctl drop 12
+exits 0 "ctl drop" $ctl drop 6776174
+exits 1 "ctl drop of what is not there" $ctl drop --job 5
 check "... is refused by name" says 0 "refused: the box knows no such group"
-run 0 "ctl reset" $ctl reset
-run 1 "ctl ranks of no job" $ctl ranks --job 77
-run 1 "ctl with the wrong key" $ctl status --key 0123456789abcdef0123456789abcdef
+exits 0 "ctl reset" $ctl reset
+exits 1 "ctl ranks of no job" $ctl ranks --job 77
+exits 1 "ctl with the wrong key" $ctl status --key 0123456789abcdef0123456789abcdef
 check "... names the key" says 0 "tag is wrong"
-run 1 "ctl, no box at that address" $ctl status --box-ip 10.0.0.9 --timeout 500ms
+exits 1 "ctl, no box at that address" $ctl status --box-ip 10.0.0.9 --timeout 500ms
 check "... says so" says 0 "no answer from the box at 10.0.0.9"
-run 1 "ctl, no such plan" $ctl join --traffic "$dir/nothing"
+exits 1 "ctl, no such plan" $ctl join --traffic "$dir/nothing"
 check "... names the file" says 0 "nothing/traffic.json"
-run 2 "ctl, unknown command" $ctl leave
-run 2 "ctl, no command" $ctl
-run 2 "ctl drop of no job" $ctl drop
+exits 2 "ctl, unknown command" $ctl leave
+exits 2 "ctl, no command" $ctl
+exits 2 "ctl drop of no job" $ctl drop
 check "... asks which" says 0 "which job"
-run 2 "ctl ranks of a job that is no number" $ctl ranks seven
-run 2 "ctl status with a word too many" $ctl status 7
-run 2 "ctl, port that no box has" $ctl counters --port 8
-run 2 "ctl, group that is no number" $ctl ranks 7 --group x
-run 2 "ctl, key cut short" $ctl status --key 0123
-run 1 "ctl, port that this box has not" $ctl counters --port 7
-run 2 "ctl, slots no power of two" $ctl join --slots 100
-run 2 "ctl, address that is none" $ctl status --box-ip ten
-RF_DEVICE= run 2 "ctl without a device" $ctl status
-run 0 "ctl --help" $ctl --help
+exits 2 "ctl ranks of a job that is no number" $ctl ranks seven
+exits 2 "ctl status with a word too many" $ctl status 7
+exits 2 "ctl, port that no box has" $ctl counters --port 8
+exits 2 "ctl, group that is no number" $ctl ranks 7 --group x
+exits 2 "ctl, key cut short" $ctl status --key 0123
+exits 1 "ctl, port that this box has not" $ctl counters --port 7
+exits 2 "ctl, slots no power of two" $ctl join --slots 100
+exits 2 "ctl, address that is none" $ctl status --box-ip ten
+RF_DEVICE= exits 2 "ctl without a device" $ctl status
+exits 0 "ctl --help" $ctl --help
 
 # Many ranks at once: more requests than the box keeps for its firmware.
 box_stop
 box_start --lanes 16
 for n in 10 16 64; do
-	run 0 "gen of $n ranks" $gen --out "$dir/w$n" --ranks $n --size 4000
-	run 0 "ctl join of $n ranks" $ctl join --traffic "$dir/w$n" --job $n --slots 16
+	exits 0 "gen of $n ranks" $gen --out "$dir/w$n" --ranks $n --size 4000
+	exits 0 "ctl join of $n ranks" $ctl join --traffic "$dir/w$n" --job $n --slots 16
 	check "... all ready" says 0 "$n ranks ready"
-	run 0 "ctl drop" $ctl drop --job $n
+	exits 0 "ctl drop" $ctl drop --job $n
 done
 
-run 1 "check, nothing came" $chk --traffic "$dir/t" "$dir/t/foreign.pcap"
+exits 1 "check, nothing came" $chk --traffic "$dir/t" "$dir/t/foreign.pcap"
 check "... counts what is missing" says 0 "512 missing, 0 wrong"
-run 3 "check, raw data came" $chk --traffic "$dir/t" "$dir/t/port0.pcap"
+exits 3 "check, raw data came" $chk --traffic "$dir/t" "$dir/t/port0.pcap"
 check "... is wrong" says 0 "PSN out of order\|wrong sum"
-run 1 "check, no such file" $chk --traffic "$dir/t" "$dir/t/none.pcap"
-run 3 "check, file that is no report of the box" sh -c "$chk --traffic '$dir/t' --box '$dir/t/traffic.json' '$dir/t/port0.pcap'"
+exits 1 "check, no such file" $chk --traffic "$dir/t" "$dir/t/none.pcap"
+exits 3 "check, file that is no report of the box" sh -c "$chk --traffic '$dir/t' --box '$dir/t/traffic.json' '$dir/t/port0.pcap'"
 check "... says so" says 0 "is not the output of"
 head -c 1000 "$dir/t/expected.bin" > "$dir/u/expected.bin"
-run 1 "check, sums cut short" $chk --traffic "$dir/u" "$dir/t/foreign.pcap"
+exits 1 "check, sums cut short" $chk --traffic "$dir/u" "$dir/t/foreign.pcap"
 check "... says so" says 0 "too short"
 echo '{}' > "$dir/u/traffic.json"
-run 1 "check, plan of somebody else" $chk --traffic "$dir/u" "$dir/t/foreign.pcap"
+exits 1 "check, plan of somebody else" $chk --traffic "$dir/u" "$dir/t/foreign.pcap"
 check "... says so" says 0 "not a plan that ringfold gen wrote"
-run 2 "check without captures" $chk --traffic "$dir/t"
+exits 2 "check without captures" $chk --traffic "$dir/t"
 for wrong in "--ranks 1" "--ranks 200" "--ports 9" "--mtu 1000" "--size 3" "--dtype int8" "--faults none" "--foreign 100%" "--vlan 9999"; do
-	run 2 "gen $wrong" $gen --out "$dir/v" $wrong # split at the blank
+	exits 2 "gen $wrong" $gen --out "$dir/v" $wrong # split at the blank
 done
-run 2 "gen without --out" $gen
-run 2 "gen of too much" $gen --out "$dir/v" --size 1G --messages 1000
+exits 2 "gen without --out" $gen
+exits 2 "gen of too much" $gen --out "$dir/v" --size 1G --messages 1000
 check "... says how much" sh -c "grep -q 'about [0-9]*[.][0-9] GiB would be written, more than --max-size 4.0 GiB' '$dir/0.err'"
 check "... and writes nothing" test ! -e "$dir/v"
-run 2 "gen beyond a limit of its own" $gen --out "$dir/v" --size 1M --max-size 1M
-run 0 "gen below it" $gen --out "$dir/v" --size 64K --ports 4 --foreign 10% --faults all --max-size 1M
+exits 2 "gen beyond a limit of its own" $gen --out "$dir/v" --size 1M --max-size 1M
+exits 0 "gen below it" $gen --out "$dir/v" --size 64K --ports 4 --foreign 10% --faults all --max-size 1M
 check "... says what it will write" says 0 "about 0[.][0-9] MiB to write"
 said=$(sed -n 's/^about \(.*\) MiB.*/\1/p' "$dir/0.err")
 check "... and comes near ($said MiB)" python3 -c "
@@ -167,13 +159,13 @@ import os, sys
 real = sum(e.stat().st_size for e in os.scandir('$dir/v')) / 2**20
 sys.exit(not 0.8 * real - 0.1 < $said < 1.25 * real + 0.1)"
 touch "$dir/v/out0.pcap"
-run 0 "gen again on fewer ports" $gen --out "$dir/v" --ports 2
+exits 0 "gen again on fewer ports" $gen --out "$dir/v" --ports 2
 check "... leaves no port of the run before" sh -c "[ ! -e '$dir/v/port2.pcap' ] && [ ! -e '$dir/v/port3.pcap' ]"
 check "... and what is not its own" test -e "$dir/v/out0.pcap" -a -e "$dir/v/port1.pcap"
 mkdir "$dir/other"
 touch "$dir/other/letter.txt"
-run 1 "gen into a folder of something else" $gen --out "$dir/other"
+exits 1 "gen into a folder of something else" $gen --out "$dir/other"
 check "... says so" says 0 "files that are not of ringfold gen"
 check "... and touches nothing" test "$(ls "$dir/other")" = letter.txt
-run 1 "gen into a folder that cannot be" $gen --out "$dir/0.err/x"
+exits 1 "gen into a folder that cannot be" $gen --out "$dir/0.err/x"
 finish

@@ -24,26 +24,17 @@
 #include "host/src/io/io.h"
 #include "host/src/io/memif.h"
 #include "ringfold/ringfold.h"
-
-#define FRAME_MAX 4196u
+#include "tests/unit/io_stream.h"
 
 static char dir[] = "/tmp/ringfold-memif-XXXXXX";
 static char path[64];
-
-static uint64_t now_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
-}
 
 static struct rf_io *serve(uint32_t id)
 {
 	struct rf_io *io = NULL;
 	char why[256] = "";
 
-	if (rf_io_memif_serve(path, id, FRAME_MAX, &io, why, sizeof(why)))
+	if (rf_io_memif_serve(path, id, IO_FRAME_MAX, &io, why, sizeof(why)))
 		fail_msg("%s", why);
 	return io;
 }
@@ -60,7 +51,7 @@ static void *open_client(void *arg)
 {
 	struct opening *o = arg;
 
-	o->ret = rf_io_dpdk_open(o->device, "-m 256", FRAME_MAX, &o->io, o->why, sizeof(o->why));
+	o->ret = rf_io_dpdk_open(o->device, "-m 256", IO_FRAME_MAX, &o->io, o->why, sizeof(o->why));
 	o->done = 1;
 	return NULL;
 }
@@ -87,41 +78,6 @@ static struct rf_io *connect_client(struct rf_io *server, uint32_t id, const cha
 	return o.io;
 }
 
-static uint8_t pattern(unsigned int n, unsigned int k)
-{
-	return (uint8_t)(n * 7 + k * 13 + (k >> 8));
-}
-
-/* Frames of many lengths, in bursts; every byte compared at the other end. */
-static void stream(struct rf_io *from, struct rf_io *to, unsigned int count)
-{
-	struct rf_io_frame frames[RF_IO_BURST];
-	unsigned int sent = 0, seen = 0, k, i, n;
-	uint64_t until = now_us() + 20000000;
-
-	while (seen < count && now_us() < until) {
-		uint8_t *p;
-
-		while (sent < count && sent - seen < 300 && (p = from->ops->tx_buffer(from))) {
-			uint32_t len = 60 + sent * 37 % (FRAME_MAX - 59);
-
-			for (i = 0; i < len; i++)
-				p[i] = pattern(sent, i);
-			from->ops->tx_commit(from, len);
-			sent++;
-		}
-		from->ops->tx_flush(from);
-		n = to->ops->rx(to, frames, RF_IO_BURST);
-		for (k = 0; k < n; k++, seen++) {
-			assert_int_equal(frames[k].len, 60 + seen * 37 % (FRAME_MAX - 59));
-			for (i = 0; i < frames[k].len; i++)
-				if (frames[k].data[i] != pattern(seen, i))
-					fail_msg("frame %u byte %u", seen, i);
-		}
-	}
-	assert_int_equal(seen, count);
-}
-
 static void both_ways(void **state)
 {
 	struct rf_io *server = serve(0);
@@ -131,8 +87,8 @@ static void both_ways(void **state)
 	assert_int_equal(server->ops->link(server), 0);
 	client = connect_client(server, 0, "");
 	assert_int_equal(server->ops->link(server), 1);
-	stream(client, server, 4000);
-	stream(server, client, 4000);
+	io_stream(client, server, 4000);
+	io_stream(server, client, 4000);
 	assert_int_equal(server->tx_lost, 0);
 	assert_int_equal(server->rx_bytes, server->tx_bytes);
 	client->ops->close(client);
@@ -185,14 +141,14 @@ static void come_and_go(void **state)
 	unsigned int round, k;
 
 	(void)state;
-	assert_int_equal(rf_io_memif_serve(path, 2, FRAME_MAX, &none, why, sizeof(why)),
+	assert_int_equal(rf_io_memif_serve(path, 2, IO_FRAME_MAX, &none, why, sizeof(why)),
 			 RF_ERR_INVALID);
 	for (round = 0; round < 6; round++) {
 		struct rf_io *ca = connect_client(a, 1, "");
 		struct rf_io *cb = connect_client(b, 2, "");
 
-		stream(ca, a, 200);
-		stream(b, cb, 200);
+		io_stream(ca, a, 200);
+		io_stream(b, cb, 200);
 		for (k = 0; k < 100; k++) {
 			uint8_t *p = a->ops->tx_buffer(a);
 
@@ -209,7 +165,7 @@ static void come_and_go(void **state)
 		}
 		assert_int_equal(a->ops->link(a), 0);
 		assert_int_equal(b->ops->link(b), 1);
-		stream(cb, b, 200);
+		io_stream(cb, b, 200);
 		cb->ops->close(cb);
 		for (k = 0; k < 2000 && b->ops->link(b); k++) {
 			b->ops->rx(b, frames, RF_IO_BURST);
@@ -228,7 +184,7 @@ static void server_goes(void **state)
 	unsigned int k;
 
 	(void)state;
-	stream(client, server, 100);
+	io_stream(client, server, 100);
 	server->ops->close(server);
 	for (k = 0; k < 2000 && client->ops->link(client); k++)
 		usleep(1000);
@@ -260,7 +216,7 @@ static void stale_socket(void **state)
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	/* somebody serves it: not ours to take */
 	assert_int_equal(listen(fd, 1), 0);
-	assert_int_equal(rf_io_memif_serve(path, 0, FRAME_MAX, &second, why, sizeof(why)),
+	assert_int_equal(rf_io_memif_serve(path, 0, IO_FRAME_MAX, &second, why, sizeof(why)),
 			 RF_ERR_DEVICE);
 	assert_non_null(strstr(why, path));
 	assert_non_null(strstr(why, "another process serves"));
@@ -271,12 +227,12 @@ static void stale_socket(void **state)
 	file = fopen(path, "w");
 	assert_non_null(file);
 	fclose(file);
-	assert_int_equal(rf_io_memif_serve(path, 0, FRAME_MAX, &second, why, sizeof(why)),
+	assert_int_equal(rf_io_memif_serve(path, 0, IO_FRAME_MAX, &second, why, sizeof(why)),
 			 RF_ERR_DEVICE);
 	assert_non_null(strstr(why, "is no socket"));
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(
-		rf_io_memif_serve("/tmp/none/such/dir", 0, FRAME_MAX, &second, why, sizeof(why)),
+		rf_io_memif_serve("/tmp/none/such/dir", 0, IO_FRAME_MAX, &second, why, sizeof(why)),
 		RF_ERR_DEVICE);
 	assert_null(second);
 }
@@ -516,8 +472,8 @@ static void wrong_descriptors(void **state)
 		{0, 0, 100, (1 << 20) - 100, 100},
 		{0, 0, 0xffffffff, BUFFERS, 0},
 		{0, 0, 100, 0xffffffff, 0},
-		{0, 0, FRAME_MAX + 1, BUFFERS, 0},
-		{0, 0, FRAME_MAX, BUFFERS, FRAME_MAX},
+		{0, 0, IO_FRAME_MAX + 1, BUFFERS, 0},
+		{0, 0, IO_FRAME_MAX, BUFFERS, IO_FRAME_MAX},
 		{0, 0, 0, BUFFERS, 0},
 		{MEMIF_NEXT, 0, 4000, BUFFERS, 0}, /* with the next: too long */
 		{0, 0, 4000, BUFFERS, 0},

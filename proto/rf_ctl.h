@@ -116,13 +116,14 @@ enum rf_ctl_result {
 	X(NOT_OPERATOR, 37, "only the operator's job 0 may do this")                               \
 	X(ENDED, 38, "the group has ended")                                                        \
 	X(NONCE, 39, "the request carries no nonce of the box, or an old one: send it again")      \
-	X(QUOTA, 40, "the job has used up what its key allows it")
+	X(QUOTA, 40, "the job has used up what its key allows it")                                 \
+	X(OTHER_PORT, 41, "this rank has joined through another port of the box")
 
 enum rf_ctl_reason {
 #define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
 	RF_CTL_REASONS(RF_CTL_X)
 #undef RF_CTL_X
-		RF_CTL_R_COUNT = 41,
+		RF_CTL_R_COUNT = 42,
 };
 
 /* "a rank was silent for longer than its lease"; "unknown reason" for numbers not known. Static. */
@@ -251,14 +252,14 @@ struct rf_ctl_ready {
 struct rf_ctl_failed {
 	uint8_t reason; /* enum rf_ctl_reason */
 	uint16_t rank;  /* rank at fault or RF_CTL_NO_RANK */
-	uint32_t index; /* DISAGREE .. NAK: index at fault; NO_LANES: a rank on the same port */
+	uint32_t index; /* DISAGREE .. NAK: index at fault; NO_LANES: the lowest rank of its port */
 	/*
 	 * ABORTED, OPERATOR: the code; VERSION: the box's; LEASE: in ms; FIELD: offset of the field
 	 * in the body; RANKS, NO_GROUPS, NO_LANES, NO_PASSES: the limit; NO_SLOTS, MTU_UNSUPPORTED:
-	 * log2 of what could be had (0: nothing), QUOTA likewise; else 0.
+	 * log2 of what could be had (0: nothing), QUOTA likewise; OTHER_PORT: that port; else 0.
 	 */
 	uint32_t detail;
-	uint8_t missing[RF_CTL_MASK_BYTES]; /* MISSING_RANKS */
+	uint8_t missing[RF_CTL_MASK_BYTES]; /* MISSING_RANKS; NO_LANES: all ranks of that port */
 };
 
 /* DRAINING and ENDED. */

@@ -1,18 +1,23 @@
 /* A complete group to and from the hardware: placement, admission, registers, table entries. */
 #include "firmware/core/internal.h"
 
-/* The lowest rank on a port. */
-static uint32_t first_on(struct rf_fw *fw, const struct rf_fw_group *g, unsigned int port)
+/* Notes all ranks on a port, for the message; returns the lowest. */
+static uint32_t note_port(struct rf_fw *fw, struct rf_fw_group *g, unsigned int port)
 {
-	struct rf_fw_member *m = rf_fw_first(fw, g);
+	uint32_t lowest = RF_CTL_NO_RANK;
 
-	while (m && m->port != port)
-		m = rf_fw_next(fw, m);
-	return m ? m->rank : RF_CTL_NO_RANK;
+	for (struct rf_fw_member *m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		if (m->port != port)
+			continue;
+		rf_ctl_mask_set(g->missing, m->rank);
+		if (lowest == RF_CTL_NO_RANK)
+			lowest = m->rank;
+	}
+	return lowest;
 }
 
 /* Lanes by ascending rank on each port; returns the lanes in use, 0 if a port has too few (*rank is
- * the first without one, *other the lowest on its port). */
+ * the first without one, *other the lowest on its port, g->missing all of them). */
 static unsigned int give_lanes(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
 			       uint32_t *other)
 {
@@ -23,7 +28,7 @@ static unsigned int give_lanes(struct rf_fw *fw, struct rf_fw_group *g, uint32_t
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
 		if (taken[m->port] >= fw->lanes) {
 			*rank = m->rank;
-			*other = first_on(fw, g, m->port);
+			*other = note_port(fw, g, m->port);
 			return 0;
 		}
 		m->lane = taken[m->port]++;

@@ -72,7 +72,7 @@ static void tell_failed(struct rf_fw *fw, const struct rf_fw_group *g)
 	f->rank = g->fail_rank;
 	f->index = g->fail_index;
 	f->detail = g->fail_detail;
-	if (g->reason == RF_CTL_R_MISSING_RANKS)
+	if (g->reason == RF_CTL_R_MISSING_RANKS || g->reason == RF_CTL_R_NO_LANES)
 		memcpy(f->missing, g->missing, sizeof(f->missing));
 }
 
@@ -392,9 +392,8 @@ static bool same_join(const struct rf_fw_group *g, const struct rf_fw_member *m,
 {
 	return m->src_ip == j->src_ip && m->qpn == j->qpn && m->peer_ip == j->peer_ip &&
 	       m->peer_qpn == j->peer_qpn && m->start_psn == j->start_psn && m->shift == j->shift &&
-	       m->port == j->port && g->ranks == j->ranks && g->dtype == j->dtype &&
-	       g->op == j->op && g->mtu_log2 == j->mtu_log2 && g->flags == j->flags &&
-	       g->want_log2 == j->slots_log2;
+	       g->ranks == j->ranks && g->dtype == j->dtype && g->op == j->op &&
+	       g->mtu_log2 == j->mtu_log2 && g->flags == j->flags && g->want_log2 == j->slots_log2;
 }
 
 static bool join(struct rf_fw *fw, const struct rf_fw_request *q)
@@ -412,6 +411,9 @@ static bool join(struct rf_fw *fw, const struct rf_fw_request *q)
 		return false;
 	if (!same_join(g, m, &j))
 		return rf_fw_refuse(fw, RF_CTL_R_RANK_TAKEN, q->h.rank, 0);
+	/* One process, two paths: the switch's rule has come, gone, or never been. */
+	if (m->port != j.port && rf_fw_group_active(g))
+		return rf_fw_refuse(fw, RF_CTL_R_OTHER_PORT, q->h.rank, m->port);
 	rf_fw_heard(fw, m, q);
 	m->notify = 0;
 	rf_fw_tell(fw, g, m);

@@ -18,6 +18,7 @@ static bool is_memory(const struct rf_client *client)
 		return false;
 	switch (f->reason) {
 	case RF_CTL_R_RANK_TAKEN:
+	case RF_CTL_R_OTHER_PORT:
 	case RF_CTL_R_SUCCESSOR_UNKNOWN:
 	case RF_CTL_R_NO_LANES:
 	case RF_CTL_R_NO_PASSES:

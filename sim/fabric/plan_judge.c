@@ -1,5 +1,6 @@
 /* What must be true of one rank whatever happened, and which errors a plan explains. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "proto/rf_ctl.h"
@@ -61,20 +62,30 @@ static unsigned culprit_of(const struct judge *j, const struct rf_plan_event *e)
 	return e->nonsense == RF_NONSENSE_NAK ? (victim + j->size - 1) % j->size : victim;
 }
 
+/* Whether "ranks 0, 2, 5 come in by the same port" has this one. */
+static bool lists(const char *text, unsigned rank)
+{
+	const char *at = strstr(text, "ranks ");
+
+	for (at = at ? at + 6 : ""; *at >= '0' && *at <= '9'; at += strspn(at, ", ")) {
+		char *end;
+
+		if (strtoul(at, &end, 10) == rank)
+			return true;
+		at = end;
+	}
+	return false;
+}
+
 /*
  * What a rank says whose packets pass the box by, or whom those of another one miss. A rank that is
- * not asked for repeats is not acknowledged by the next one: both are named. A JOIN that is
- * repeated comes in by another port: somebody else's, or one that is taken.
+ * not asked for repeats is not acknowledged by the next one: both are named. A JOIN without the
+ * rule comes in by somebody else's port, and if it is a repetition by another one than before.
  */
 static bool is_rule(const struct judge *j, unsigned self, const struct rf_rank *k, unsigned victim)
 {
-	char both[40];
-
-	if (k->reason == RF_CTL_R_NO_LANES) {
-		snprintf(both, sizeof(both), "ranks %u and", victim);
-		/* Of more than two on one port the box names two. */
-		return k->culprit == victim || j->p->cfg.lanes > 1 || strstr(k->text, both);
-	}
+	if (k->reason == RF_CTL_R_NO_LANES)
+		return lists(k->text, victim);
 	/* All is delivered, the last ACK was lost, and nobody is asked for it again: only the rank
 	 * itself knows. */
 	if (k->error == RF_RANK_E_TRANSPORT && k->culprit == RF_NOBODY)
@@ -82,7 +93,7 @@ static bool is_rule(const struct judge *j, unsigned self, const struct rf_rank *
 	if (k->error == RF_RANK_E_TRANSPORT)
 		return k->culprit == victim || k->culprit == (victim + 1) % j->size;
 	return k->culprit == victim &&
-	       (k->reason == RF_CTL_R_RANK_TAKEN || k->reason == RF_CTL_R_LEASE);
+	       (k->reason == RF_CTL_R_OTHER_PORT || k->reason == RF_CTL_R_LEASE);
 }
 
 /* The cause itself, as seen by a rank that nobody has told; not that another rank has given up. */

@@ -387,10 +387,16 @@ static void test_texts(void **state)
 		c.have_failed = true;
 		c.failed.reason = (uint8_t)why;
 		c.failed.rank = 2;
-		rf_ctl_mask_set(c.failed.missing, 2);
+		c.failed.missing[0] = 0x0d;
+		c.failed.detail = 2;
 		assert_true(rf_client_text(&c, text, sizeof(text)) > 30);
 		assert_non_null(strstr(text, "rank"));
 		assert_true(strlen(text) < 300);
+		if (why == RF_CTL_R_NO_LANES)
+			assert_non_null(strstr(text, "ranks 0, 2, 3 come in by the same port of "
+						     "the box, which has 2 lanes; "));
+		if (why == RF_CTL_R_NO_LANES || why == RF_CTL_R_OTHER_PORT)
+			assert_non_null(strstr(text, "lacks the rule"));
 	}
 	assert_string_equal(rf_client_state_name(RF_CLIENT_DRAINING), "DRAINING");
 }

@@ -103,6 +103,16 @@ static void test_against_others(void **state)
 	a = fw_ask_join(0, 4);
 	a.ip += 50;
 	refused(b, &a, RF_CTL_R_RANK_TAKEN);
+	/* The same process by another port, as without the switch's rule; then as before. */
+	a = fw_ask_join(0, 4);
+	a.port = 3;
+	refused(b, &a, RF_CTL_R_OTHER_PORT);
+	assert_int_equal(reply.u.failed.rank, 0);
+	assert_int_equal(reply.u.failed.detail, 0);
+	a.r.u.join.port = 2;
+	refused(b, &a, RF_CTL_R_OTHER_PORT);
+	a.r.u.join.port = 0;
+	fw_ask_accepted(b, &a);
 #define BAD(member, value, why)                                                                    \
 	do {                                                                                       \
 		a = fw_ask_join(1, 4);                                                             \
@@ -191,6 +201,21 @@ static void one_port(struct fw_ask *a, unsigned int r)
 	a->port = 1;
 }
 
+/* The lanes of port 1 are for ranks 1 and 2: the host without the rule may be any of the three. */
+static void three_on_a_port(struct fw_ask *a, unsigned int r)
+{
+	a->port = r > 0 ? 1 : 0;
+}
+
+/* Whether FAILED names these ranks, and no other. */
+static bool names(uint8_t ranks)
+{
+	static const uint8_t none[RF_CTL_MASK_BYTES - 1];
+
+	return reply.u.failed.missing[0] == ranks &&
+	       memcmp(reply.u.failed.missing + 1, none, sizeof(none)) == 0;
+}
+
 static void two_on_a_port(struct fw_ask *a, unsigned int r)
 {
 	a->port = r == 2 ? 1 : r;
@@ -208,12 +233,20 @@ static void test_completion(void **state)
 	fails(b, 4, one_port, RF_CTL_R_NO_LANES, 2);
 	assert_int_equal(reply.u.failed.index, 0);
 	assert_int_equal(reply.u.failed.detail, 2);
+	assert_true(names(0x0f));
+	b = fw_box_new();
+	b->lanes = 2;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	fails(b, 4, three_on_a_port, RF_CTL_R_NO_LANES, 3);
+	assert_int_equal(reply.u.failed.index, 1);
+	assert_true(names(0x0e));
 	/* one lane, and rank 2 comes in by the port of rank 1, as without the switch's rule */
 	b = fw_box_new();
 	b->lanes = 1;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
 	fails(b, 4, two_on_a_port, RF_CTL_R_NO_LANES, 2);
 	assert_int_equal(reply.u.failed.index, 1);
+	assert_true(names(0x06));
 	b = fw_box_new();
 	b->cfg.share_max = 1;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);

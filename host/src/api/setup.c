@@ -38,6 +38,8 @@ int rf_client_status_of(const struct rf_client *client)
 		return RF_ERR_RANK_MISSING;
 	case RF_CTL_R_RANK_TAKEN:
 		return RF_ERR_RANK_TAKEN;
+	case RF_CTL_R_OTHER_PORT:
+		return RF_ERR_STEERING;
 	case RF_CTL_R_LEASE:
 		return RF_ERR_RANK_LOST;
 	case RF_CTL_R_ABORTED:

@@ -52,6 +52,9 @@ static void add_ranks(struct line *l, const uint8_t *mask)
 static const char *mend(unsigned int reason)
 {
 	switch (reason) {
+	case RF_CTL_R_OTHER_PORT:
+		return "this host's switch port lacks the rule that sends UDP port 4791 to its own "
+		       "port of the box, or the rule has changed since: `ringfold doctor` tells";
 	case RF_CTL_R_VERSION:
 		return "install the same release of ringfold on host and box";
 	case RF_CTL_R_KEY_UNKNOWN:
@@ -121,12 +124,13 @@ static const char *mend(unsigned int reason)
  */
 static void add_no_lanes(struct line *l, const struct rf_ctl_failed *f)
 {
-	add(l, "ranks %u and %u come in by the same port of the box, which has %s; ", f->index,
-	    f->rank, f->detail == 1 ? "one lane" : "too few lanes");
+	add_ranks(l, f->missing);
+	add(l, " come in by the same port of the box, which has %u lane%s; ", f->detail,
+	    f->detail == 1 ? "" : "s");
 	add(l,
-	    "most likely the switch port of one of their hosts lacks the rule that sends UDP port "
-	    "4791 to its own port of the box (`ringfold doctor` on both hosts finds out); "
-	    "otherwise spread the hosts over more ports");
+	    "most likely the switch port of one of these hosts lacks the rule that sends UDP port "
+	    "4791 to its port of the box (`ringfold doctor` on each tells); otherwise spread them "
+	    "over more ports");
 }
 
 static bool has_index(unsigned int reason)

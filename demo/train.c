@@ -18,8 +18,6 @@
 #include "host/tools/opt.h"
 #include "ringfold/ringfold.h"
 
-#define PLACES_TEXT (RF_RANKS_MAX * 8)
-
 struct run {
 	/* settings */
 	const char *data, *weights, *places, *places_out, *box_log;

@@ -209,7 +209,7 @@ struct heap_entry heap_pop(struct heap *h)
 /* --- flows --------------------------------------------------------------------------------------
  */
 
-struct flow *flow_new(const struct topology *t)
+static struct flow *flow_new(const struct topology *t)
 {
 	struct flow *f = room(1, sizeof(*f));
 
@@ -223,7 +223,7 @@ struct flow *flow_new(const struct topology *t)
 	return f;
 }
 
-void flow_free(struct flow *f)
+static void flow_free(struct flow *f)
 {
 	free(f->rest);
 	free(f->capacity);
@@ -303,7 +303,9 @@ static double flood(struct flow *f, int from, const bool *to)
 	return most;
 }
 
-double flow_find(struct flow *f, int from, const bool *to, const double *capacity, double enough)
+/* to: nodes that are marked. Capacities: NULL for the topology's. */
+static double flow_find(struct flow *f, int from, const bool *to, const double *capacity,
+			double enough)
 {
 	const struct topology *t = f->t;
 	double sum = 0;

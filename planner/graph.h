@@ -50,11 +50,6 @@ struct flow {
 	int *level, *next, *queue, *path;
 };
 
-struct flow *flow_new(const struct topology *t);
-void flow_free(struct flow *f);
-/* to: nodes that are marked. Capacities: NULL for the topology's. */
-double flow_find(struct flow *f, int from, const bool *to, const double *capacity, double enough);
-
 /* The nodes where a plan that only reduces may end: servers, or where there are none all workers.
  * Returns their number; list has room for t->nodes. */
 int plan_roots(const struct topology *t, int *list);

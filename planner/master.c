@@ -104,7 +104,8 @@ static double part_of(const struct master *m, int row)
 						: m->t->node[row - 2 * m->t->links].processing);
 }
 
-void master_take(struct master *m)
+/* Takes trees of the pool that are new since the last call. */
+static void master_take(struct master *m)
 {
 	int *row = room((size_t)m->t->links * 2 + (size_t)m->t->nodes, sizeof(int));
 

@@ -40,8 +40,6 @@ void tree_load_find(const struct topology *t, const struct plan *p, int tree, do
 		    struct tree_load *load);
 void tree_load_free(struct tree_load *load);
 
-/* Takes trees of the pool that are new since the last call. */
-void master_take(struct master *m);
 /* 0, or -1: CLP gave up. */
 int master_solve(struct master *m);
 /* The cost of a tree under prices. */

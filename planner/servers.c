@@ -163,7 +163,9 @@ static struct plan *spread_once(struct spreader *s)
 	return p;
 }
 
-struct plan *spread_routes(const struct topology *t, struct plan *p)
+/* Chooses routes anew, one by one, so that the most loaded link has less; the way down mirrors
+ * the way up again. */
+static struct plan *spread_routes(const struct topology *t, struct plan *p)
 {
 	struct spreader s = {.t = t, .p = p};
 

@@ -17,8 +17,4 @@ int *servers_list(const struct topology *t, int *count);
 void merge_once(struct plan *p, const struct topology *t, struct router *r, int server,
 		const int *at, double share);
 
-/* Chooses routes anew, one by one, so that the most loaded link has less; the way down mirrors
- * the way up again. */
-struct plan *spread_routes(const struct topology *t, struct plan *p);
-
 #endif

@@ -190,7 +190,6 @@ struct rf_ctl_join {
 	uint32_t deadline_ms; /* the group must be complete so long after its first JOIN: 1 ..
 				 86,400,000 */
 };
-#define RF_CTL_JOIN_BODY 44u
 
 /* Body of ABORT. The operator (job 0) names any group by job and group; others only their own. */
 struct rf_ctl_abort_req {
@@ -198,7 +197,6 @@ struct rf_ctl_abort_req {
 	uint64_t job;
 	uint16_t group;
 };
-#define RF_CTL_ABORT_BODY 16u
 
 /* Pages of STATUS. */
 enum rf_ctl_page {
@@ -221,7 +219,6 @@ struct rf_ctl_status_req {
 	uint64_t job;
 	uint16_t group;
 };
-#define RF_CTL_STATUS_BODY 16u
 
 struct rf_ctl_waiting {
 	uint16_t ranks;

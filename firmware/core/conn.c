@@ -68,7 +68,8 @@ void rf_fw_conn_reset(struct rf_fw *fw)
 	fw->tomb_ms = RF_FW_NEVER;
 }
 
-struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key)
+/* The entry of a key or NULL. */
+static struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key)
 {
 	unsigned int bucket[2];
 

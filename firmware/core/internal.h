@@ -57,8 +57,6 @@ static inline uint32_t rf_fw_key(unsigned int role, uint32_t qpn)
 uint32_t rf_fw_conn_hash(uint32_t ip, uint32_t key);
 /* Empties the table. */
 void rf_fw_conn_reset(struct rf_fw *fw);
-/* The entry of a key or NULL. */
-struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key);
 /* Sets the value of a key, new or not. False: no room. A key once in the table is never absent in
  * between. */
 bool rf_fw_conn_put(struct rf_fw *fw, uint32_t ip, uint32_t key, uint32_t cid, unsigned int state);
@@ -206,8 +204,6 @@ bool rf_fw_net_waiting(struct rf_fw *fw);
 void rf_fw_net_notices(struct rf_fw *fw);
 /* A job's entry in the table of keys, or NULL. */
 const struct rf_fw_key *rf_fw_net_quota(const struct rf_fw *fw, uint64_t job);
-/* The key of a job or NULL. */
-const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job);
 
 /* ---- fw.c ---- */
 

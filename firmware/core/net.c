@@ -27,7 +27,8 @@ const struct rf_fw_key *rf_fw_net_quota(const struct rf_fw *fw, uint64_t job)
 	return NULL;
 }
 
-const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job)
+/* The key of a job or NULL. */
+static const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job)
 {
 	const struct rf_fw_key *k = rf_fw_net_quota(fw, job);
 

@@ -117,7 +117,7 @@ bool boxlink_joined(const struct rf_client *client)
 	       rf_client_state(client) == RF_CLIENT_FAILED;
 }
 
-bool boxlink_answered(const struct rf_client *client)
+static bool boxlink_answered(const struct rf_client *client)
 {
 	return rf_client_query(client) == RF_CLIENT_Q_DONE ||
 	       rf_client_query(client) == RF_CLIENT_Q_FAILED;

@@ -45,9 +45,8 @@ void boxlink_client(const struct boxlink *b, struct rf_client *client, uint16_t 
 int boxlink_run(struct boxlink *b, struct rf_client *clients, size_t count,
 		bool (*done)(const struct rf_client *), uint64_t until);
 
-/* For boxlink_run(): a JOIN or a question has been answered, or given up. */
+/* For boxlink_run(): a JOIN has been answered, or given up. */
 bool boxlink_joined(const struct rf_client *client);
-bool boxlink_answered(const struct rf_client *client);
 
 /* Waits for the answer to a question that was asked. NULL where it failed, see rf_client_query().
  */

@@ -64,12 +64,6 @@ const struct rf_ctl_reply *ctl_answer(struct ctl *c, struct rf_client *client);
 int ctl_register(struct ctl *c, const struct rf_ctl_join *join, unsigned int ranks, uint64_t seed,
 		 struct rf_client *clients);
 
-/* Whether the key is the operator's; where it is not, c->job speaks for itself from now on. */
-bool ctl_is_operator(struct ctl *c);
-
-/* Does something for the group that was named, or for each of c->job's; an exit code. */
-int ctl_each_group(struct ctl *c, int (*each)(struct ctl *c, void *arg), void *arg);
-
 /* An array of flat objects, as JSON or as a table whose head is the first one's keys. Takes rows.
  */
 struct json_t;

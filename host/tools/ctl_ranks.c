@@ -58,7 +58,8 @@ static int find_groups(struct ctl *c, uint16_t *number)
 	return (int)(alive > 0 ? alive : ended);
 }
 
-bool ctl_is_operator(struct ctl *c)
+/* Whether the key is the operator's; where it is not, c->job speaks for itself from now on. */
+static bool ctl_is_operator(struct ctl *c)
 {
 	const struct rf_ctl_reply *a;
 
@@ -79,7 +80,8 @@ bool ctl_is_operator(struct ctl *c)
 	return false;
 }
 
-int ctl_each_group(struct ctl *c, int (*each)(struct ctl *c, void *arg), void *arg)
+/* Does something for the group that was named, or for each of c->job's; an exit code. */
+static int ctl_each_group(struct ctl *c, int (*each)(struct ctl *c, void *arg), void *arg)
 {
 	uint16_t number[GROUPS_MAX];
 	int count = c->all_groups ? find_groups(c, number) : 0;

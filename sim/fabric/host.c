@@ -35,7 +35,7 @@ void rf_host_set_active(struct rf_host *h, bool active)
 	h->f->active += active ? 1 : (unsigned)-1;
 }
 
-void rf_host_end(struct rf_host *h, enum rf_rank_state state)
+static void rf_host_end(struct rf_host *h, enum rf_rank_state state)
 {
 	h->pub.state = state;
 	rf_host_judge_unfinished(h);

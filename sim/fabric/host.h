@@ -97,7 +97,6 @@ static inline unsigned rf_host_neighbour(const struct rf_host *h, bool next)
 /* host.c */
 void rf_host_mac(unsigned rank, uint8_t mac[6]);
 void rf_host_set_active(struct rf_host *h, bool active);
-void rf_host_end(struct rf_host *h, enum rf_rank_state state);
 __attribute__((format(printf, 3, 4))) void rf_host_fail(struct rf_host *h, enum rf_rank_error error,
 							const char *format, ...);
 

@@ -252,7 +252,6 @@ bool model_icrc_ok(const uint8_t *frame, const struct model_parsed *p);
 /* ICRC of the IP packet of ip_length bytes at frame + l2, whose last four bytes it is. */
 uint32_t model_icrc(const uint8_t *frame, unsigned int l2, unsigned int ip_length);
 void model_set_mac(uint8_t *bytes, uint64_t mac);
-uint64_t model_get_mac(const uint8_t *bytes);
 
 /* judge.c */
 void model_judge(struct rf_engine *e, unsigned int port, struct model_frame *f);
@@ -289,7 +288,6 @@ static inline unsigned int group_field(const struct model_group *g, uint32_t mas
 bool model_member(const struct rf_engine *e, const struct model_group *g, unsigned int lane,
 		  unsigned int port);
 void model_group_head(struct rf_engine *e, unsigned int group);
-void model_group_tail(struct rf_engine *e, unsigned int group);
 void model_group_error(struct rf_engine *e, unsigned int cid, unsigned int cause, uint32_t index);
 bool model_group_runs(const struct model_group *g);
 void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una);

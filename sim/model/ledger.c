@@ -49,7 +49,7 @@ void model_group_head(struct rf_engine *e, unsigned int group)
 	model_schedule_soon(e, e->now);
 }
 
-void model_group_tail(struct rf_engine *e, unsigned int group)
+static void model_group_tail(struct rf_engine *e, unsigned int group)
 {
 	struct model_group *g = &e->groups[group];
 	uint32_t tail = smallest(e, group, true, g->tail);

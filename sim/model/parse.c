@@ -14,7 +14,7 @@
 #define PROTO_UDP 17u
 #define UDP_PORT 4791u
 
-uint64_t model_get_mac(const uint8_t *bytes)
+static uint64_t model_get_mac(const uint8_t *bytes)
 {
 	return (uint64_t)rf_get_be16(bytes) << 32 | rf_get_be32(bytes + 2);
 }

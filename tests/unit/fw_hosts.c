@@ -116,7 +116,8 @@ static bool from_box(struct fw_net *net)
 	return any;
 }
 
-void fw_net_settle(struct fw_net *net)
+/* Delivers what waits, in no time. */
+static void fw_net_settle(struct fw_net *net)
 {
 	bool any = true;
 

@@ -39,7 +39,5 @@ uint64_t fw_net_now(const struct fw_net *net);
 void fw_net_join(struct fw_net *net, unsigned int host);
 /* Lets time pass: clients, box, frames between them. */
 void fw_net_run(struct fw_net *net, unsigned int ms);
-/* Delivers what waits, in no time. */
-void fw_net_settle(struct fw_net *net);
 
 #endif

@@ -25,7 +25,7 @@ void roce_net_free(struct roce_net *net)
 		roce_endpoint_destroy(net->hosts[i]);
 }
 
-uint32_t roce_net_add(struct roce_net *net, struct roce_endpoint *ep, const uint8_t mac[6])
+static uint32_t roce_net_add(struct roce_net *net, struct roce_endpoint *ep, const uint8_t mac[6])
 {
 	assert(net->count < ROCE_NET_HOSTS);
 	net->hosts[net->count] = ep;

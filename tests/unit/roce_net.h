@@ -57,7 +57,6 @@ struct roce_net {
 /* 100 ns between frames, 1 us of wire, no faults. */
 void roce_net_init(struct roce_net *net, struct roce_random rng);
 void roce_net_free(struct roce_net *net);
-uint32_t roce_net_add(struct roce_net *net, struct roce_endpoint *ep, const uint8_t mac[6]);
 /* Puts a frame on the wire towards its destination MAC, faults included. */
 void roce_net_inject(struct roce_net *net, const uint8_t *frame, size_t len);
 /* Runs until done() or `limit` ns. 1 if done. */

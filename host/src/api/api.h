@@ -279,8 +279,6 @@ bool rf_fallback_takes(const struct rf_group *group, int status);
 int rf_fallback_keep(struct rf_group *group, const void *send, void *recv, size_t count);
 /* Carries out a call that the box has not; under the lock, which is released meanwhile. */
 void rf_fallback_run(struct rf_group *group, struct rf_request *request);
-/* Comes together with the others; need: this rank has a call left. Without the lock. */
-int rf_fallback_meet(struct rf_group *group, bool need);
 /* Before a group is destroyed: helps the others to end their last call. Without the lock. */
 void rf_fallback_end(struct rf_group *group);
 

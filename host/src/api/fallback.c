@@ -100,7 +100,8 @@ static int carry_out(struct rf_group *g, const struct rf_kept *k, void *recv)
 	return ret;
 }
 
-int rf_fallback_meet(struct rf_group *g, bool need)
+/* Comes together with the others; need: this rank has a call left. Without the lock. */
+static int rf_fallback_meet(struct rf_group *g, bool need)
 {
 	struct rf_comm *comm = g->comm;
 	uint8_t cards[RF_RANKS_MAX * CARD], card[CARD];

@@ -7,7 +7,6 @@
 #include "proto/rf_bytes.h"
 
 #define QPS_MAX 4096u
-#define ICMP_BYTES 8u
 #define ICMP_ECHO_REPLY 0
 #define ICMP_ECHO_REQUEST 8
 

@@ -11,7 +11,8 @@ static void put_mac(uint8_t *p, uint64_t mac)
 	rf_put_be32(p + 2, (uint32_t)mac);
 }
 
-size_t packet_extension(uint8_t opcode)
+/* Bytes of extension headers of an opcode. */
+static size_t packet_extension(uint8_t opcode)
 {
 	static const uint8_t bytes[] = {
 		[OP_SEND_LAST_IMM] = 4,

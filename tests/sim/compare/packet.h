@@ -19,7 +19,6 @@
 #define OP_SEND_ONLY_IMM 0x05
 #define OP_WRITE_FIRST 0x06
 #define OP_WRITE_MIDDLE 0x07
-#define OP_WRITE_LAST 0x08
 #define OP_WRITE_LAST_IMM 0x09
 #define OP_WRITE_ONLY 0x0a
 #define OP_WRITE_ONLY_IMM 0x0b
@@ -52,8 +51,6 @@ struct packet {
 	uint8_t ip_proto; /* 0: UDP */
 };
 
-/* Bytes of extension headers of an opcode. */
-size_t packet_extension(uint8_t opcode);
 /* Offset of the IP header of a frame: 14 or 18. */
 size_t packet_l2(const uint8_t *frame);
 /* Offset of the payload of a frame made by packet_build(). */

@@ -182,6 +182,8 @@ bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q);
 bool rf_fw_refuse(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t rank, uint32_t detail);
 /* What a member is told about its group: WAITING, READY, FAILED, DRAINING, ENDED. */
 void rf_fw_tell(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m);
+/* Not newer than what the member has said last: a replay, or overtaken on the way. Counted. */
+bool rf_fw_stale(struct rf_fw *fw, const struct rf_fw_member *m, const struct rf_fw_request *q);
 /* A request of a known member renews its life; false if it is not newer than all already seen. */
 bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_member *m, const struct rf_fw_request *q);
 /* The group's member of a request's rank and token; NULL: there is none. */
@@ -189,6 +191,10 @@ struct rf_fw_group *rf_fw_request_group(struct rf_fw *fw, const struct rf_ctl_he
 					struct rf_fw_member **m);
 /* The group of a job: the active one, else the one that ended last; or NULL. */
 struct rf_fw_group *rf_fw_group_named(struct rf_fw *fw, uint64_t job, unsigned int number);
+
+/* ---- join.c ---- */
+
+bool rf_fw_join(struct rf_fw *fw, const struct rf_fw_request *q);
 
 /* ---- status.c ---- */
 

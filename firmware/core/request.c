@@ -1,21 +1,7 @@
-/* The verbs of the control protocol, once the tag has been found right. */
+/* The verbs of the control protocol but JOIN and STATUS, once the tag has been found right. */
 #include <string.h>
 
 #include "firmware/core/internal.h"
-
-/* Offsets in the body of JOIN, for the detail of FIELD. */
-#define AT_DTYPE 2u
-#define AT_OP 3u
-#define AT_MTU 4u
-#define AT_SLOTS 5u
-#define AT_SLOTS_MIN 6u
-#define AT_PORT 7u
-#define AT_FLAGS 8u
-#define AT_SRC_IP 12u
-#define AT_PEER_IP 20u
-#define AT_SHIFT 32u
-#define AT_LEASE 36u
-#define AT_DEADLINE 40u
 
 bool rf_fw_refuse(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t rank, uint32_t detail)
 {
@@ -133,8 +119,7 @@ struct rf_fw_group *rf_fw_group_named(struct rf_fw *fw, uint64_t job, unsigned i
 	return best;
 }
 
-/* Not newer than what the member has said last: a replay, or overtaken on the way. */
-static bool stale(struct rf_fw *fw, const struct rf_fw_member *m, const struct rf_fw_request *q)
+bool rf_fw_stale(struct rf_fw *fw, const struct rf_fw_member *m, const struct rf_fw_request *q)
 {
 	if ((int32_t)(q->h.seq - m->seq) > 0)
 		return false;
@@ -144,7 +129,7 @@ static bool stale(struct rf_fw *fw, const struct rf_fw_member *m, const struct r
 
 bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_member *m, const struct rf_fw_request *q)
 {
-	if (stale(fw, m, q))
+	if (rf_fw_stale(fw, m, q))
 		return false;
 	m->seq = q->h.seq;
 	m->life_ms = fw->now_ms;
@@ -153,270 +138,6 @@ bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_member *m, const struct rf_fw_re
 	m->vlan = q->addr.vlan;
 	m->udp_port = q->addr.src_port;
 	memcpy(m->src_mac, q->addr.src_mac, sizeof(m->src_mac));
-	return true;
-}
-
-/* Offset of the first field with a value that is not allowed; 0: none. */
-static uint32_t bad_field(const struct rf_fw *fw, const struct rf_ctl_join *j)
-{
-	bool shifted = (j->flags & RF_CTL_J_SHIFTED) != 0;
-	uint16_t known = RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_SHIFTED |
-			 RF_CTL_J_SELECTIVE | RF_CTL_J_STRAGGLER;
-
-	if (j->dtype > RF_DTYPE_INT32)
-		return AT_DTYPE;
-	if (j->op > RF_OP_MAX)
-		return AT_OP;
-	if (j->mtu_log2 < 8 || j->mtu_log2 > 12)
-		return AT_MTU;
-	if (j->slots_log2 < 4 || j->slots_log2 > 15)
-		return AT_SLOTS;
-	if (j->slots_min_log2 < 4 || j->slots_min_log2 > j->slots_log2)
-		return AT_SLOTS_MIN;
-	if (j->port >= fw->ports)
-		return AT_PORT;
-	if (j->flags & ~known)
-		return AT_FLAGS;
-	if (j->src_ip == fw->cfg.ip)
-		return AT_SRC_IP;
-	if (j->peer_ip == fw->cfg.ip || j->peer_ip == 0)
-		return AT_PEER_IP;
-	if (shifted != (j->shift != 0))
-		return AT_SHIFT;
-	if (j->lease_ms != RF_CTL_LEASE_NONE &&
-	    (j->lease_ms < RF_CTL_TIME_MIN_MS || j->lease_ms > RF_CTL_TIME_MAX_MS))
-		return AT_LEASE;
-	if (j->deadline_ms == 0 || j->deadline_ms > RF_CTL_TIME_MAX_MS)
-		return AT_DEADLINE;
-	return 0;
-}
-
-/* What can be said against a JOIN without looking at any group. */
-static enum rf_ctl_reason judge_alone(const struct rf_fw *fw, const struct rf_ctl_header *h,
-				      const struct rf_ctl_join *j, uint32_t *detail)
-{
-	*detail = bad_field(fw, j);
-	if (*detail != 0 || h->token == 0)
-		return RF_CTL_R_FIELD;
-	*detail = RF_FW_RANKS_MAX;
-	if (j->ranks < 2 || j->ranks > RF_FW_RANKS_MAX)
-		return RF_CTL_R_RANKS;
-	*detail = 0;
-	if (h->rank >= j->ranks)
-		return RF_CTL_R_RANK_RANGE;
-	if (!fw->fp16 && (j->dtype == RF_DTYPE_BF16 || j->dtype == RF_DTYPE_FP16))
-		return RF_CTL_R_TYPE_UNSUPPORTED;
-	if (j->src_ip == j->peer_ip)
-		return RF_CTL_R_ADDRESS_TWICE;
-	*detail = fw->mtu_log2;
-	if (j->mtu_log2 > fw->mtu_log2)
-		return RF_CTL_R_MTU_UNSUPPORTED;
-	*detail = 0;
-	return RF_CTL_R_NONE;
-}
-
-/* What can be said against it as a member of the group that it names. */
-static enum rf_ctl_reason judge_group(struct rf_fw *fw, const struct rf_fw_group *g,
-				      const struct rf_ctl_header *h, const struct rf_ctl_join *j)
-{
-	if (j->ranks != g->ranks)
-		return RF_CTL_R_RANKS_DIFFER;
-	if (rf_fw_member_find(fw, g, h->rank))
-		return RF_CTL_R_RANK_TAKEN;
-	if (j->dtype != g->dtype || j->op != g->op)
-		return RF_CTL_R_TYPES_DIFFER;
-	if (j->mtu_log2 != g->mtu_log2)
-		return RF_CTL_R_MTU_DIFFERS;
-	if (j->flags != g->flags || j->slots_log2 != g->want_log2 ||
-	    j->slots_min_log2 != g->min_log2)
-		return RF_CTL_R_SETTINGS_DIFFER;
-	return RF_CTL_R_NONE;
-}
-
-/* Whether another rank owns one of the two table keys. */
-static bool connection_taken(struct rf_fw *fw, const struct rf_ctl_join *j)
-{
-	for (unsigned int i = 0; i < fw->records; i++) {
-		const struct rf_fw_group *g = &fw->group[i];
-		const struct rf_fw_member *m;
-		bool acks = !((g->flags | j->flags) & RF_CTL_J_OPEN_LOOP);
-
-		if (!rf_fw_group_active(g))
-			continue;
-		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
-			if (m->peer_ip == j->peer_ip && m->peer_qpn == j->peer_qpn)
-				return true;
-			if (acks && m->src_ip == j->src_ip && m->qpn == j->qpn)
-				return true;
-		}
-	}
-	return false;
-}
-
-/*
- * The group that a new rank belongs to: one that is joining; else a ready one, or a draining one
- * that its rank has not left (there the rank is taken). NULL: a new group begins.
- */
-static struct rf_fw_group *group_for(struct rf_fw *fw, const struct rf_ctl_header *h)
-{
-	struct rf_fw_group *found = NULL;
-
-	for (unsigned int i = 0; i < fw->records; i++) {
-		struct rf_fw_group *g = &fw->group[i];
-		struct rf_fw_member *m;
-
-		if (!rf_fw_group_active(g) || g->job != h->job || g->number != h->group)
-			continue;
-		if (g->state == RF_CTL_S_JOINING)
-			return g;
-		m = rf_fw_member_find(fw, g, h->rank);
-		if (g->state == RF_CTL_S_READY ||
-		    (m && !(m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE))))
-			found = g;
-	}
-	return found;
-}
-
-static void fill_member(struct rf_fw_member *m, const struct rf_ctl_header *h,
-			const struct rf_ctl_join *j)
-{
-	m->port = j->port;
-	m->src_ip = j->src_ip;
-	m->qpn = j->qpn;
-	m->peer_ip = j->peer_ip;
-	m->peer_qpn = j->peer_qpn;
-	m->start_psn = j->start_psn;
-	m->shift = j->shift;
-	m->lease_ms = j->lease_ms;
-	m->token = h->token;
-	m->seq = h->seq - 1u;
-}
-
-/* The last rank has come. */
-static void complete(struct rf_fw *fw, struct rf_fw_group *g)
-{
-	uint32_t rank, index, detail;
-	enum rf_ctl_reason why = rf_fw_place(fw, g, &rank, &index, &detail);
-	struct rf_fw_member *m;
-
-	if (why != RF_CTL_R_NONE) {
-		rf_fw_group_fail(fw, g, why, rank, index, detail);
-		return;
-	}
-	g->state = RF_CTL_S_READY;
-	g->deadline_ms = RF_FW_NEVER;
-	g->head_ms = (uint32_t)fw->now_ms;
-	fw->cnt.groups_ready++;
-	rf_fw_note_group(fw, RF_CTL_EV_READY, g);
-	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
-		m->notify = 1;
-	fw->notices = 1;
-}
-
-/* Adds a rank to a joining group. */
-static enum rf_ctl_reason admit(struct rf_fw *fw, struct rf_fw_group *g,
-				const struct rf_fw_request *q, const struct rf_ctl_join *j)
-{
-	struct rf_fw_member *m;
-
-	rf_fw_group_spare_members(fw);
-	m = rf_fw_member_add(fw, g, q->h.rank);
-	if (!m)
-		return RF_CTL_R_NO_CONNECTIONS;
-	fill_member(m, &q->h, j);
-	/* Without the shift nothing but the box keeps raw packets from the receiver. */
-	if (!(g->flags & RF_CTL_J_SHIFTED) &&
-	    !rf_fw_conn_put(fw, m->peer_ip, rf_fw_key(0, m->peer_qpn), RF_FW_CID(g->hw, 0, m->port),
-			    RF_STATE_JOINING)) {
-		rf_fw_member_drop(fw, g, q->h.rank);
-		return RF_CTL_R_NO_CONNECTIONS;
-	}
-	rf_fw_heard(fw, m, q);
-	g->joined++;
-	g->missing[q->h.rank / 8u] &= (uint8_t) ~(1u << (q->h.rank & 7u));
-	g->look_ms = fw->now_ms;
-	if (g->joined == g->ranks)
-		complete(fw, g);
-	m->notify = 0;
-	rf_fw_tell(fw, g, m);
-	return RF_CTL_R_NONE;
-}
-
-static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, const struct rf_ctl_join *j)
-{
-	struct rf_fw_group *g = group_for(fw, &q->h);
-	bool fresh = g == NULL;
-	enum rf_ctl_reason why;
-	uint32_t detail = 0;
-
-	if (rf_fw_nonce_used(fw, q->h.tag)) {
-		fw->cnt.refused[RF_CTL_R_STALE]++;
-		return false;
-	}
-	why = judge_alone(fw, &q->h, j, &detail);
-	if (why == RF_CTL_R_NONE && g)
-		why = judge_group(fw, g, &q->h, j);
-	if (why == RF_CTL_R_NONE && connection_taken(fw, j))
-		why = RF_CTL_R_CONNECTION_TAKEN;
-	if (why == RF_CTL_R_NONE && fresh)
-		g = rf_fw_group_make(fw, &q->h, j, &why, &detail);
-	if (why == RF_CTL_R_NONE) {
-		why = admit(fw, g, q, j);
-		if (why != RF_CTL_R_NONE && fresh)
-			rf_fw_group_unmake(fw, g);
-	}
-	if (why == RF_CTL_R_NONE)
-		return true;
-	rf_fw_nonce_use(fw, q->h.tag);
-	rf_fw_note(fw, RF_CTL_EV_REFUSED,
-		   &(struct rf_fw_what){q->h.job, q->h.group, q->h.rank, (uint32_t)why});
-	return rf_fw_refuse(fw, why, q->h.rank, detail);
-}
-
-/* Fields that may be left to the box. */
-static void fill_defaults(const struct rf_fw *fw, const struct rf_fw_request *q,
-			  struct rf_ctl_join *j)
-{
-	if (j->src_ip == 0)
-		j->src_ip = q->addr.src_ip;
-	if (j->port == RF_CTL_NO_PORT)
-		j->port = (uint8_t)q->port;
-	if (j->slots_min_log2 == 0)
-		j->slots_min_log2 = j->slots_log2;
-	if (j->lease_ms == RF_CTL_LEASE_DEFAULT)
-		j->lease_ms = fw->cfg.lease_ms;
-}
-
-static bool same_join(const struct rf_fw_group *g, const struct rf_fw_member *m,
-		      const struct rf_ctl_join *j)
-{
-	return m->src_ip == j->src_ip && m->qpn == j->qpn && m->peer_ip == j->peer_ip &&
-	       m->peer_qpn == j->peer_qpn && m->start_psn == j->start_psn && m->shift == j->shift &&
-	       g->ranks == j->ranks && g->dtype == j->dtype && g->op == j->op &&
-	       g->mtu_log2 == j->mtu_log2 && g->flags == j->flags && g->want_log2 == j->slots_log2;
-}
-
-static bool join(struct rf_fw *fw, const struct rf_fw_request *q)
-{
-	struct rf_ctl_join j = q->body.u.join;
-	struct rf_fw_member *m;
-	struct rf_fw_group *g = rf_fw_request_group(fw, &q->h, &m);
-
-	fw->cnt.join++;
-	fill_defaults(fw, q, &j);
-	if (!g)
-		return join_new(fw, q, &j);
-	/* Known by its token: a repetition, whatever has become of the group since. */
-	if (stale(fw, m, q))
-		return false;
-	if (!same_join(g, m, &j))
-		return rf_fw_refuse(fw, RF_CTL_R_RANK_TAKEN, q->h.rank, 0);
-	/* One process, two paths: the switch's rule has come, gone, or never been. */
-	if (m->port != j.port && rf_fw_group_active(g))
-		return rf_fw_refuse(fw, RF_CTL_R_OTHER_PORT, q->h.rank, m->port);
-	rf_fw_heard(fw, m, q);
-	m->notify = 0;
-	rf_fw_tell(fw, g, m);
 	return true;
 }
 
@@ -508,7 +229,7 @@ bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q)
 {
 	switch (q->h.verb) {
 	case RF_CTL_JOIN:
-		return join(fw, q);
+		return rf_fw_join(fw, q);
 	case RF_CTL_LEAVE:
 		return leave(fw, q);
 	case RF_CTL_STATUS:

@@ -37,18 +37,13 @@ void router_free(struct router *r)
 	free(r);
 }
 
-/* Hops to one node; a host on the way costs as much as all nodes together. */
-static int *count_hops(const struct topology *t, int to)
+/* From the nodes in the queue on, which are that many, to all that switches and boxes lead to; the
+ * first step costs `extra` more. The number of nodes that had not been reached. */
+static int walk(const struct topology *t, int *hops, int *queue, int waiting, int extra)
 {
-	int *hops = room((size_t)t->nodes, sizeof(int));
-	int *queue = room((size_t)t->nodes * 2, sizeof(int));
-	int big = t->nodes;
-	int waiting = 0;
+	int seeds = waiting;
+	int reached = 0;
 
-	for (int i = 0; i < t->nodes; i++)
-		hops[i] = -1;
-	hops[to] = 0;
-	queue[waiting++] = to;
 	for (int head = 0; head < waiting; head++) {
 		int at = queue[head];
 
@@ -57,39 +52,37 @@ static int *count_hops(const struct topology *t, int to)
 
 			if (hops[next] >= 0)
 				continue;
-			hops[next] = hops[at] + 1;
+			hops[next] = hops[at] + 1 + (head < seeds ? extra : 0);
+			reached++;
 			if (t->node[next].kind != TOPO_HOST)
 				queue[waiting++] = next;
 		}
 	}
+	return reached;
+}
+
+/* Hops to one node; a host on the way costs as much as all nodes together. */
+static int *count_hops(const struct topology *t, int to)
+{
+	int *hops = room((size_t)t->nodes, sizeof(int));
+	int *queue = room((size_t)t->nodes * 2, sizeof(int));
+	int left = t->nodes - 1;
+	int waiting;
+	int more;
+
+	for (int i = 0; i < t->nodes; i++)
+		hops[i] = -1;
+	hops[to] = 0;
+	queue[0] = to;
+	left -= walk(t, hops, queue, 1, 0);
 	/* What only hosts lead to: in rounds, each of which lets the walk through hosts once more.
 	 */
-	for (bool more = true; more;) {
-		int reached = waiting;
-
-		more = false;
-		for (int i = 0; i < t->nodes; i++)
-			more = more || hops[i] < 0;
-		if (!more)
-			break;
+	for (more = 1; left > 0 && more > 0; left -= more) {
 		waiting = 0;
 		for (int i = 0; i < t->nodes; i++)
 			if (hops[i] >= 0 && t->node[i].kind == TOPO_HOST)
 				queue[waiting++] = i;
-		reached = waiting;
-		for (int head = 0; head < waiting; head++) {
-			int at = queue[head];
-
-			for (int i = t->first[at]; i < t->first[at + 1]; i++) {
-				int next = topo_arc_to(t, t->out[i]);
-
-				if (hops[next] >= 0)
-					continue;
-				hops[next] = hops[at] + 1 + (head < reached ? big : 0);
-				if (t->node[next].kind != TOPO_HOST)
-					queue[waiting++] = next;
-			}
-		}
+		more = walk(t, hops, queue, waiting, t->nodes);
 	}
 	free(queue);
 	return hops;

@@ -307,30 +307,37 @@ static void line_31_behalf_header(void **unused)
 	bench_close(&b);
 }
 
-static void line_31_behalf_full(void **unused)
+/* So many copies of one packet while the port stands still: those that have no place are counted as
+ * such, all others are answered. */
+static void overfilled(struct bench *b, struct bench_group *g, unsigned int stall,
+		       unsigned int copies, unsigned int answered, unsigned int full)
 {
 	uint8_t frame[PACKET_MAX];
-	struct bench b;
-	struct bench_group g;
 	struct packet p;
 	size_t len;
 	unsigned int k;
 
+	bench_clear(b);
+	bench_data(&g->conn[0], &p, 0, OP_SEND_ONLY, NULL, 64);
+	len = packet_build(&p, frame);
+	b->stall[0] = b->ops->cycle(b->e) + stall;
+	for (k = 0; k < copies; k++)
+		bench_feed(b, 0, frame, len, false);
+	assert_true(bench_settle(b));
+	assert_true(bench_counter(b, 0, full) > 0);
+	assert_int_equal(bench_counter(b, 0, answered) + bench_counter(b, 0, full), copies);
+	assert_int_equal(bench_counter(b, 0, answered), b->outs);
+}
+
+static void line_31_behalf_full(void **unused)
+{
+	struct bench b;
+	struct bench_group g;
+
 	(void)unused;
 	common_group(&b, &g);
 	common_round(&b, &g, 0, true);
-	bench_clear(&b);
-	bench_data(&g.conn[0], &p, 0, OP_SEND_ONLY, NULL, 64);
-	len = packet_build(&p, frame);
-	b.stall[0] = b.ops->cycle(b.e) + 4000;
-	for (k = 0; k < 160; k++)
-		bench_feed(&b, 0, frame, len, false);
-	assert_true(bench_settle(&b));
-	assert_true(bench_counter(&b, 0, RF_CNT_BEHALF_FULL) > 0);
-	assert_int_equal(bench_counter(&b, 0, RF_CNT_BEHALF) +
-				 bench_counter(&b, 0, RF_CNT_BEHALF_FULL),
-			 160);
-	assert_int_equal(bench_counter(&b, 0, RF_CNT_BEHALF), b.outs);
+	overfilled(&b, &g, 4000, 160, RF_CNT_BEHALF, RF_CNT_BEHALF_FULL);
 	bench_close(&b);
 }
 
@@ -360,28 +367,13 @@ static void line_32_repeat(void **unused)
 
 static void line_32_repeat_full(void **unused)
 {
-	uint8_t frame[PACKET_MAX];
 	struct bench b;
 	struct bench_group g;
-	struct packet p;
-	size_t len;
-	unsigned int k;
 
 	(void)unused;
 	common_group(&b, &g);
 	common_round(&b, &g, 0, false);
-	bench_clear(&b);
-	bench_data(&g.conn[0], &p, 0, OP_SEND_ONLY, NULL, 64);
-	len = packet_build(&p, frame);
-	b.stall[0] = b.ops->cycle(b.e) + 10000;
-	for (k = 0; k < 200; k++)
-		bench_feed(&b, 0, frame, len, false);
-	assert_true(bench_settle(&b));
-	assert_true(bench_counter(&b, 0, RF_CNT_REPEAT_FULL) > 0);
-	assert_int_equal(bench_counter(&b, 0, RF_CNT_REPEAT) +
-				 bench_counter(&b, 0, RF_CNT_REPEAT_FULL),
-			 200);
-	assert_int_equal(bench_counter(&b, 0, RF_CNT_REPEAT), b.outs);
+	overfilled(&b, &g, 10000, 200, RF_CNT_REPEAT, RF_CNT_REPEAT_FULL);
 	bench_close(&b);
 }
 

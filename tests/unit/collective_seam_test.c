@@ -10,17 +10,7 @@
 #include <cmocka.h>
 
 #include "host/src/collective/collective_internal.h"
-
-static int fail_at;
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	if (fail_at > 0 && --fail_at == 0)
-		return NULL;
-	return __real_calloc(n, size);
-}
+#include "tests/unit/fail_calloc.h"
 
 #define POSTS 64
 

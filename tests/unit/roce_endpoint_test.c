@@ -9,6 +9,7 @@
 
 #include "host/src/roce/endpoint.h"
 #include "proto/rf_bytes.h"
+#include "tests/unit/fail_calloc.h"
 
 static const uint8_t my_mac[6] = {2, 0, 0, 0, 0, 1};
 static const uint8_t peer_mac[6] = {2, 0, 0, 0, 0, 2};
@@ -16,17 +17,6 @@ static const uint8_t box_mac[6] = {2, 0, 0, 0, 0, 9};
 #define MY_IP 0x0a000001u
 #define PEER_IP 0x0a000002u
 #define BOX_IP 0x0a000009u
-
-static int fail_at;
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	if (fail_at > 0 && --fail_at == 0)
-		return NULL;
-	return __real_calloc(n, size);
-}
 
 struct heard {
 	unsigned int controls;

@@ -1,21 +1,10 @@
 /* Requester, completer and timers of the reliable connection. */
 #include <stdlib.h>
 
+#include "tests/unit/fail_calloc.h"
 #include "tests/unit/roce_pair.h"
 
 #define MS UINT64_C(1000000)
-
-/* Allocation number fail_at (1 is the next) fails; 0: none does. */
-static int fail_at;
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	if (fail_at > 0 && --fail_at == 0)
-		return NULL;
-	return __real_calloc(n, size);
-}
 
 static uint8_t data[1 << 16];
 

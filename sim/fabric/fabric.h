@@ -77,7 +77,6 @@ struct rf_fabric_cfg {
 	enum rf_sim_fw_kind firmware; /* native, or the image for the box's processor ... */
 	unsigned cpu_khz;             /* ... which executes an instruction per clock */
 	uint64_t hold_ms;             /* hold time of the box after power-on and reset */
-	bool no_keys;                 /* the box has no keys: open laboratory */
 	/* Hosts and network. */
 	unsigned ranks;
 	unsigned

@@ -25,7 +25,6 @@ enum rf_event_kind {
 	RF_EV_ARRIVE, /* who: link, what: frame */
 	RF_EV_LATE, /* who: host; what: an ACK that its NIC sends late, or NULL: the one it holds */
 	RF_EV_HOST, /* who: host; look at sending and at timers */
-	RF_EV_FIRMWARE
 };
 
 /* One direction of a cable. */

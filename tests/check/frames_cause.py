@@ -4,7 +4,6 @@ Sources: IEEE 802.1Q (learning and ageing), docs/control-protocol.md (offsets of
 """
 import struct
 
-CONTROL_PORT = 4791
 MAGIC = b"RFCT"
 JOIN, ABORT, RESET = 1, 4, 5
 REPLY = 0x8000

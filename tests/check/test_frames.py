@@ -10,7 +10,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import frames  # noqa: E402  (found beside this file)
+import frames  # found beside this file
 
 SAMPLE = os.path.join(HERE, "..", "data", "rxe-sample.pcap")
 BOX_MAC = "02:f0:f0:00:00:10"

@@ -20,7 +20,7 @@ import urllib.request
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "tests", "check"))
-from ctl_vectors import siphash  # noqa: E402
+from ctl_vectors import siphash
 
 BYTES = 0x140000
 CTRL, MAC_HI, MAC_LO, IP = 0x20, 0x24, 0x28, 0x2c

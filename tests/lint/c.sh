@@ -3,7 +3,7 @@
 #
 #   tests/lint/c.sh [FILE ...]      default: every .c and .h that git tracks
 set -u
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 1
 
 warnings='-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Werror'
 includes='-I. -Ihost/include -Ibuild/gen'

@@ -17,16 +17,13 @@ $(eval $(call test,replay-model,$(REPLAY_4) --count 600 --cover 1,$(REPLAY)))
 $(eval $(call test,replay-model-8,$(REPLAY_8) --count 300 10000 && $(REPLAY_2) --count 200 20000,$(REPLAY)))
 $(eval $(call test,replay-rtl,$(REPLAY_4) --engine rtl --count 5 1 && $(REPLAY_2) --engine rtl --count 10 20,$(REPLAY) $(call rtl_box,4,2,64) $(call rtl_box,2,1,64)))
 $(eval $(call test,replay-mutants,tests/sim/replay_mutants.sh $(REPLAY),$(REPLAY)))
+$(eval $(call test,replay-processes,tests/sim/replay_processes.sh $(REPLAY),$(REPLAY)))
 $(eval $(call test,replay-files,$(PYTHON) tests/sim/replay_files.py $(REPLAY) tests/check/frames.py,$(REPLAY) $(BUILD)/vl/box-p2-l1-w64-trace.so))
 
 # Fewer or more: make soak SOAK_MODEL=2000 SOAK_RTL=30 SOAK_JOBS=1
 SOAK_JOBS  ?= 2
 SOAK_MODEL ?= 20000
 SOAK_RTL   ?= 300
-half        = $(shell expr $(1) / 2)
 .PHONY: soak
 soak: $(REPLAY) $(call rtl_box,4,2,64) $(call rtl_box,2,1,64)
-	$(REPLAY_4) --jobs $(SOAK_JOBS) --cover --count $(call half,$(SOAK_MODEL)) 1000000
-	$(REPLAY_8) --jobs $(SOAK_JOBS) --count $(call half,$(SOAK_MODEL)) 2000000
-	$(REPLAY_4) --jobs $(SOAK_JOBS) --engine rtl --count $(call half,$(SOAK_RTL)) 3000000
-	$(REPLAY_2) --jobs $(SOAK_JOBS) --engine rtl --count $(call half,$(SOAK_RTL)) 4000000
+	tests/sim/soak.sh $(REPLAY) $(SOAK_MODEL) $(SOAK_RTL) $(SOAK_JOBS)

@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,12 +18,13 @@
 
 #define JOBS_MAX 64u
 #define PROGRESS_S 10.0
+#define LONG_S 60.0 /* a run of this length is named */
 
 struct settings {
 	const char *engine;
 	struct rf_plan_shape shape;
 	uint64_t first, count;
-	unsigned jobs, seconds;
+	unsigned jobs, seconds, limit;
 	const char *pcapng;
 	const char *wave;
 	const char *mutant_name;
@@ -30,14 +33,25 @@ struct settings {
 	bool verbose, cover, plan;
 };
 
-/* What one run says to the process that counts. A pipe takes it whole. */
+/* What one run says to the process that counts, when it begins and when it ends. A pipe takes it
+ * whole. */
 struct report {
 	uint64_t seed;
+	unsigned job;
+	bool begins;
 	uint64_t seen;
 	uint64_t frames, lost;
 	double virtual_s;
 	bool bad;
 	bool found; /* what the mutant is to be found by */
+};
+
+/* A process that runs every jobs-th seed. */
+struct job {
+	pid_t pid;
+	bool busy;
+	uint64_t seed; /* that it has begun, at this time */
+	double since;
 };
 
 struct totals {
@@ -97,6 +111,17 @@ static bool find_box_mutant(struct settings *s)
 	return true;
 }
 
+static void tell_again(const struct settings *s, uint64_t seed)
+{
+	printf("    again: ringfold replay --engine %s --ports %u --lanes %u --width %u%s%s "
+	       "%s%s --pcapng DIR%s %" PRIu64 "\n",
+	       s->engine, s->shape.ports, s->shape.lanes, s->shape.width,
+	       s->mutant ? " --mutate " : "", s->mutant ? s->mutant_name : "",
+	       s->box_mutant ? " --box-mutant " : "", s->box_mutant ? s->box_mutant : "",
+	       strcmp(s->engine, "rtl") == 0 ? " --wave FILE" : "", seed);
+	fflush(stdout);
+}
+
 static void run(const struct settings *s, uint64_t seed, struct report *r)
 {
 	struct rf_plan p;
@@ -120,14 +145,8 @@ static void run(const struct settings *s, uint64_t seed, struct report *r)
 		return;
 	r->found = s->box_mutant ||
 		   (s->mutant && strstr(result.text, rf_plan_mutant_complaint(s->mutant)));
-	printf("seed %" PRIu64 ": %s\n    %s\n"
-	       "    again: ringfold replay --engine %s --ports %u --lanes %u --width %u%s%s "
-	       "%s%s --pcapng DIR%s %" PRIu64 "\n",
-	       seed, result.text, plan, s->engine, s->shape.ports, s->shape.lanes, s->shape.width,
-	       s->mutant ? " --mutate " : "", s->mutant ? s->mutant_name : "",
-	       s->box_mutant ? " --box-mutant " : "", s->box_mutant ? s->box_mutant : "",
-	       strcmp(s->engine, "rtl") == 0 ? " --wave FILE" : "", seed);
-	fflush(stdout);
+	printf("seed %" PRIu64 ": %s\n    %s\n", seed, result.text, plan);
+	tell_again(s, seed);
 }
 
 static void note(struct totals *t, const struct report *r)
@@ -140,9 +159,11 @@ static void note(struct totals *t, const struct report *r)
 		t->seen[i] += r->seen >> i & 1;
 }
 
-static void progress(const struct settings *s, const struct totals *t, double begin)
+static void progress(const struct settings *s, const struct totals *t, const struct job *jobs,
+		     double begin)
 {
-	double spent = seconds_now() - begin;
+	double now = seconds_now();
+	double spent = now - begin;
 	double left = t->runs ? spent / (double)t->runs * (double)(s->count - t->runs) : 0;
 
 	if (s->seconds && left > s->seconds - spent)
@@ -151,84 +172,143 @@ static void progress(const struct settings *s, const struct totals *t, double be
 		"%" PRIu64 " of %" PRIu64 " runs in %.0f s, %" PRIu64
 		" not good; at most %.0f s more\n",
 		t->runs, s->count, spent, t->bad, left > 0 ? left : 0);
+	for (unsigned j = 0; j < s->jobs; j++)
+		if (jobs[j].busy && now - jobs[j].since > LONG_S)
+			fprintf(stderr, "seed %" PRIu64 " has run for %.0f s\n", jobs[j].seed,
+				now - jobs[j].since);
+}
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int number)
+{
+	stopped = number;
+}
+
+static void on_stop(void (*handler)(int))
+{
+	const struct sigaction a = {.sa_handler = handler};
+
+	sigaction(SIGINT, &a, NULL);
+	sigaction(SIGTERM, &a, NULL);
+	sigaction(SIGHUP, &a, NULL);
 }
 
 /* Every jobs-th seed. */
 static void work(const struct settings *s, unsigned number, int to, double begin)
 {
-	for (uint64_t k = number; k < s->count; k += s->jobs) {
-		struct report r;
+	for (uint64_t k = number; k < s->count && !stopped; k += s->jobs) {
+		struct report r = {.seed = s->first + k, .job = number, .begins = true};
 
 		if (s->seconds && seconds_now() - begin > s->seconds)
 			break;
+		if (write(to, &r, sizeof(r)) != (ssize_t)sizeof(r))
+			break;
+		alarm(s->limit);
 		run(s, s->first + k, &r);
+		alarm(0);
+		r.job = number;
 		if (write(to, &r, sizeof(r)) != (ssize_t)sizeof(r) || r.found)
 			break;
 	}
 }
 
 /* Reads what the processes say until the last one has ended. */
-static void collect(const struct settings *s, int from, struct totals *t, double begin)
+static void collect(const struct settings *s, int from, struct totals *t, struct job *jobs,
+		    double begin)
 {
 	struct pollfd fd = {.fd = from, .events = POLLIN};
 	double told = begin;
 	struct report r;
 	ssize_t n;
 
-	for (;;) {
+	while (!stopped) {
 		int rc = poll(&fd, 1, 1000);
 
 		if (rc > 0) {
 			n = read(from, &r, sizeof(r));
 			if (n != (ssize_t)sizeof(r))
 				return;
-			note(t, &r);
+			jobs[r.job].busy = r.begins;
+			jobs[r.job].seed = r.seed;
+			jobs[r.job].since = seconds_now();
+			if (!r.begins)
+				note(t, &r);
 		} else if (rc < 0 && errno != EINTR) {
 			return;
 		}
 		if (seconds_now() - told > PROGRESS_S) {
 			told = seconds_now();
-			progress(s, t, begin);
+			progress(s, t, jobs, begin);
 		}
 	}
+}
+
+static void start_job(const struct settings *s, struct job *jobs, unsigned number, const int fd[2],
+		      double begin)
+{
+	pid_t parent = getpid();
+	pid_t pid = fork();
+
+	jobs[number] = (struct job){.pid = pid};
+	if (pid != 0)
+		return;
+	/* It ends with the process that counts, however that ends. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	on_stop(SIG_DFL);
+	close(fd[0]);
+	if (getppid() == parent)
+		work(s, number, fd[1], begin);
+	fflush(stdout);
+	_exit(0);
+}
+
+/* Waits for a process; true where it ended well. */
+static bool end_job(const struct settings *s, struct job *j, struct totals *t)
+{
+	int status = 0;
+
+	if (j->pid <= 0)
+		return false;
+	if (stopped)
+		kill(j->pid, SIGTERM);
+	while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status == 0 || stopped)
+		return status == 0;
+	if (!j->busy) {
+		printf("a process has died between two seeds: status %d\n", status);
+		return false;
+	}
+	t->bad++;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+		printf("seed %" PRIu64 ": has not ended after %u s\n", j->seed, s->limit);
+	else
+		printf("seed %" PRIu64 ": its process has died: %s\n", j->seed,
+		       WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
+	tell_again(s, j->seed);
+	return false;
 }
 
 /* True where all processes ended well. */
 static bool run_all(const struct settings *s, struct totals *t)
 {
 	double begin = seconds_now();
-	pid_t child[JOBS_MAX];
+	struct job jobs[JOBS_MAX];
 	bool well = true;
 	int fd[2];
 
 	if (pipe(fd) != 0)
 		return false;
 	fflush(stdout);
-	for (unsigned j = 0; j < s->jobs; j++) {
-		child[j] = fork();
-		if (child[j] == 0) {
-			close(fd[0]);
-			work(s, j, fd[1], begin);
-			fflush(stdout);
-			_exit(0);
-		}
-		well &= child[j] > 0;
-	}
+	on_stop(stop);
+	for (unsigned j = 0; j < s->jobs; j++)
+		start_job(s, jobs, j, fd, begin);
 	close(fd[1]);
-	collect(s, fd[0], t, begin);
+	collect(s, fd[0], t, jobs, begin);
 	close(fd[0]);
-	for (unsigned j = 0; j < s->jobs; j++) {
-		int status = 0;
-
-		if (child[j] <= 0)
-			continue;
-		waitpid(child[j], &status, 0);
-		if (status != 0) {
-			printf("a process that ran seeds %" PRIu64 " + %u k has died: status %d\n",
-			       s->first + j, s->jobs, status);
-			well = false;
-		}
-	}
+	for (unsigned j = 0; j < s->jobs; j++)
+		well &= end_job(s, &jobs[j], t);
 	return well;
 }
 
@@ -288,6 +368,10 @@ int main(int argc, char **argv)
 		{RF_OPT_UINT, "jobs", 'j', &s.jobs, "N", "processes side by side", NULL},
 		{RF_OPT_UINT, "seconds", 0, &s.seconds, "S",
 		 "begin no run after so many seconds; 0: no bound", NULL},
+		{RF_OPT_UINT, "limit", 0, &s.limit, "S",
+		 "a run that takes longer has failed, and so have those that its process would "
+		 "have begun; 0: no limit",
+		 NULL},
 		{RF_OPT_FLAG, "cover", 0, &s.cover, NULL,
 		 "fail where one of the things that runs may contain never happened", NULL},
 		{RF_OPT_STRING, "mutate", 0, &s.mutant_name, "NAME",
@@ -341,9 +425,14 @@ int main(int argc, char **argv)
 	if (s.plan)
 		return RF_EXIT_GOOD;
 	well &= table(&s, &t);
-	printf("%" PRIu64 " runs from seed %" PRIu64 " (%s, %u ports, %u lanes, %u bits; %" PRIu64
-	       " packets, %.0f s of virtual time): %" PRIu64 " not good\n",
-	       t.runs, s.first, s.engine, s.shape.ports, s.shape.lanes, s.shape.width, t.frames,
-	       t.virtual_s, t.bad);
+	printf("%" PRIu64 " ", t.runs);
+	if (t.runs < s.count)
+		printf("of %" PRIu64 " ", s.count);
+	printf("runs from seed %" PRIu64 " (%s, %u ports, %u lanes, %u bits; %" PRIu64
+	       " packets, %.0f s of virtual time): %" PRIu64 " not good%s\n",
+	       s.first, s.engine, s.shape.ports, s.shape.lanes, s.shape.width, t.frames,
+	       t.virtual_s, t.bad, stopped ? ", stopped" : "");
+	if (stopped)
+		return 128 + stopped;
 	return t.bad || !well ? RF_EXIT_FAILED : RF_EXIT_GOOD;
 }

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Many runs with faults, each from its seed: of three shapes of box, the model and the Verilog. All are run, whatever fails;
+# Ctrl-C ends it, with the sums so far.
+#
+#   tests/sim/soak.sh PROGRAM MODEL-SEEDS RTL-SEEDS PROCESSES
+set -u
+replay=$1 model=$2 rtl=$3 jobs=$4
+begin=$(date +%s)
+tmp=$(mktemp -d) || exit 1
+child=
+good=1
+halt() {
+	trap '' INT TERM HUP
+	[ -n "$child" ] && kill -TERM "$child" 2> /dev/null
+	wait
+	good=0
+	sums "stopped: "
+	exit 130
+}
+trap 'rm -rf "$tmp"' EXIT
+trap halt INT TERM HUP
+
+# sums TEXT: of all that was run
+sums() {
+	awk -v head="$1" -v spent=$(($(date +%s) - begin)) -v good="$good" '
+		/^[0-9]+ (of [0-9]+ )?runs from seed / {
+			runs[/\(model,/ ? "model" : "rtl"] += $1
+			bad += substr($0, match($0, /[0-9]+ not good/)) + 0
+		}
+		END {
+			printf "soak: %s%d seeds with the model, %d with the Verilog, %d not good, in %d s\n", head, runs["model"], runs["rtl"],
+				bad, spent
+			exit !good
+		}' "$tmp/out"
+}
+
+# part OPTION...
+part() {
+	echo "ringfold replay $*"
+	"$replay" --jobs "$jobs" --limit 3600 "$@" > "$tmp/fifo" &
+	child=$!
+	tee -i -a "$tmp/out" < "$tmp/fifo" &
+	copy=$!
+	wait "$child"
+	rc=$?
+	child=
+	wait "$copy"
+	[ $rc -lt 128 ] || halt
+	[ $rc -eq 0 ] || good=0
+}
+
+mkfifo "$tmp/fifo" && : > "$tmp/out"
+cover=--cover
+[ "$model" -ge 1000 ] || cover=
+part --ports 4 --lanes 2 --width 64 $cover --count $((model - model / 2)) 1000000
+part --ports 8 --lanes 1 --width 512 --count $((model / 2)) 2000000
+part --engine rtl --ports 4 --lanes 2 --width 64 --count $((rtl - rtl / 2)) 3000000
+part --engine rtl --ports 2 --lanes 1 --width 64 --count $((rtl / 2)) 4000000
+sums ""

@@ -6,7 +6,7 @@ HOST_LIBS := rf-api rf-verbs collective roce client rfctl rf-io rf-bootstrap rf-
 DPDK_CFLAGS := $(call pkg_cflags,libdpdk)
 DPDK_LIBS := $(call pkg_libs,libdpdk)
 
-$(eval $(call c_lib,rf-bootstrap,$(addprefix host/src/bootstrap/,settings.c env.c store.c store_server.c store_serve.c)))
+$(eval $(call c_lib,rf-bootstrap,$(addprefix host/src/bootstrap/,settings.c env.c store.c store_line.c store_server.c store_serve.c)))
 $(eval $(call c_lib,rf-io,host/src/io/io_loop.c host/src/io/socket_path.c host/src/io/io_memif.c host/src/io/memif_control.c host/src/io/memif_why.c host/src/io/io_dpdk.c,,$(DPDK_CFLAGS)))
 $(eval $(call c_lib,rf-verbs,$(addprefix host/src/verbs/,lib.c device.c qp.c io_udp.c)))
 $(eval $(call c_lib,rf-api,$(addprefix host/src/api/,status.c backend.c context.c progress.c comm.c group.c behind.c lag.c fallback.c meet.c setup.c proof.c request.c order.c)))

@@ -23,6 +23,16 @@ expect() {
 }
 good=$dir/a.sock
 
+# The check itself: a wrong code is noticed, and so are wrong words.
+if ! (
+	expect 1 "" perf -n 0
+	expect 2 "no such words" perf -n 0
+	[ $faults = 2 ]
+) > /dev/null; then
+	echo "FAILED: a wrong exit code or wrong words are not noticed"
+	exit 1
+fi
+
 expect 2 "no command" dance
 expect 2 "no --port" box
 expect 2 "is not NAME=KIND" box --port memif

@@ -16,39 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/src/bootstrap/store_wire.h"
+#include "host/src/bootstrap/store_line.h"
 #include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
-
-/* Events kept until rf_store_poll() asks; the first ones are those that matter. */
-#define EVENTS 8u
-/* How long the server may be late behind the deadline that it keeps itself. */
-#define GRACE_MS 2000u
-
-struct rf_store {
-	int fd; /* -1: the server is gone */
-	bool told_gone;
-	unsigned int rank;
-	unsigned int ranks;
-	uint8_t rx[STORE_REPLY_MAX];
-	size_t rx_len;
-	struct rf_store_event events[EVENTS];
-	unsigned int n_events;
-	bool waiting; /* a call waits for its answer */
-	void (*idle)(void *arg);
-	void *idle_arg;
-};
-
-/* Time between two calls of idle(). */
-#define IDLE_MS 5u
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
-}
 
 char *rf_store_ranks_text(const uint8_t set[16], char *buf, size_t room)
 {
@@ -71,176 +41,11 @@ char *rf_store_ranks_text(const uint8_t set[16], char *buf, size_t room)
 	return buf;
 }
 
-static int store_gone(struct rf_store *s, char *why, size_t room)
-{
-	if (s->fd >= 0)
-		close(s->fd);
-	s->fd = -1;
-	snprintf(why, room, "%s",
-		 s->rank ? "the connection to rank 0's store has ended: rank 0's process is gone"
-			 : "the connection to this rank's own store has ended");
-	return RF_ERR_RANK_LOST;
-}
-
-/* Sends a whole message before the deadline; messages are far smaller than a socket's buffer. */
-static int store_send(struct rf_store *s, enum store_verb verb, const uint8_t *body, size_t len,
-		      char *why, size_t room)
-{
-	uint8_t message[STORE_REQUEST_MAX];
-	uint64_t by = now_ms() + GRACE_MS;
-	size_t done = 0;
-
-	if (s->fd < 0)
-		return store_gone(s, why, room);
-	rf_put_be32(message, (uint32_t)(1 + len));
-	message[4] = (uint8_t)verb;
-	if (len)
-		memcpy(message + STORE_HEAD, body, len);
-	while (done < STORE_HEAD + len) {
-		ssize_t n = send(s->fd, message + done, STORE_HEAD + len - done,
-				 MSG_NOSIGNAL | MSG_DONTWAIT);
-		struct pollfd p = {.fd = s->fd, .events = POLLOUT};
-
-		if (n > 0) {
-			done += (size_t)n;
-			continue;
-		}
-		if ((n < 0 && errno != EAGAIN && errno != EINTR) || now_ms() >= by)
-			return store_gone(s, why, room);
-		poll(&p, 1, 100);
-	}
-	return RF_OK;
-}
-
-static void store_event(struct rf_store *s, const uint8_t *p, size_t len)
-{
-	struct rf_store_event *e;
-
-	if (len < STORE_EVENT_BODY || s->n_events == EVENTS)
-		return;
-	e = &s->events[s->n_events++];
-	e->status = (int)rf_get_be32(p);
-	e->rank = rf_get_be16(p + 4);
-	len -= STORE_EVENT_BODY;
-	if (len > sizeof(e->text) - 1)
-		len = sizeof(e->text) - 1;
-	memcpy(e->text, p + STORE_EVENT_BODY, len);
-	e->text[len] = '\0';
-}
-
-/*
- * Takes messages out of the buffer: events are kept, an answer ends the search. 1 and the answer, 0
- * for none yet, negative when the server breaks the protocol. The answer is consumed by
- * store_eat().
- */
-static int store_scan(struct rf_store *s, uint8_t *verb, const uint8_t **body, size_t *len)
-{
-	while (s->rx_len >= STORE_HEAD) {
-		uint32_t n = rf_get_be32(s->rx);
-
-		if (n < 1 || n > STORE_REPLY_MAX - 4)
-			return -1;
-		if (s->rx_len < 4 + n)
-			return 0;
-		if (s->rx[4] != STORE_EVENT) {
-			*verb = s->rx[4];
-			*body = s->rx + STORE_HEAD;
-			*len = n - 1;
-			return 1;
-		}
-		store_event(s, s->rx + STORE_HEAD, n - 1);
-		memmove(s->rx, s->rx + 4 + n, s->rx_len - 4 - n);
-		s->rx_len -= 4 + n;
-	}
-	return 0;
-}
-
-static void store_eat(struct rf_store *s)
-{
-	uint32_t n = rf_get_be32(s->rx);
-
-	memmove(s->rx, s->rx + 4 + n, s->rx_len - 4 - n);
-	s->rx_len -= 4 + n;
-}
-
-/* What the socket has, without waiting. False: the connection has ended. */
-static bool store_fill(struct rf_store *s)
-{
-	ssize_t n = recv(s->fd, s->rx + s->rx_len, sizeof(s->rx) - s->rx_len, MSG_DONTWAIT);
-
-	if (n > 0)
-		s->rx_len += (size_t)n;
-	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
-}
-
-void rf_store_set_idle(struct rf_store *store, void (*idle)(void *arg), void *arg)
-{
-	store->idle = idle;
-	store->idle_arg = arg;
-}
-
-/* Waits until an answer is in the buffer: 0, or why there is none. */
-static int store_wait(struct rf_store *s, uint64_t by, uint8_t *verb, const uint8_t **body,
-		      size_t *len, char *why, size_t room)
-{
-	for (;;) {
-		int found = store_scan(s, verb, body, len);
-		struct pollfd p = {.fd = s->fd, .events = POLLIN};
-		uint64_t now = now_ms();
-		uint64_t pause = by - now;
-
-		if (found > 0)
-			return RF_OK;
-		if (found < 0 || s->fd < 0)
-			return store_gone(s, why, room);
-		if (now >= by) {
-			/* a late answer would be taken for the next one's */
-			store_gone(s, why, room);
-			snprintf(why, room, "the store at rank 0 does not answer");
-			return RF_ERR_BOOTSTRAP;
-		}
-		if (s->idle && pause > IDLE_MS)
-			pause = IDLE_MS;
-		if (poll(&p, 1, (int)pause) > 0 && !store_fill(s))
-			return store_gone(s, why, room);
-		if (s->idle)
-			s->idle(s->idle_arg);
-	}
-}
-
-/* Waits for the answer. 0: *body, *len (then store_eat()); the server's error; or the server is
- * gone.
- */
-static int store_answer(struct rf_store *s, uint64_t by, const uint8_t **body, size_t *len,
-			uint8_t set[16], char *why, size_t room)
-{
-	uint8_t verb;
-	int status;
-
-	s->waiting = true;
-	status = store_wait(s, by, &verb, body, len, why, room);
-	s->waiting = false;
-	if (status)
-		return status;
-	if (verb == STORE_OK)
-		return RF_OK;
-	if (verb != STORE_ERROR || *len < STORE_ERROR_BODY) {
-		store_eat(s);
-		snprintf(why, room, "what answers on RF_PORT is no store of ringfold");
-		return RF_ERR_BOOTSTRAP;
-	}
-	status = (int)rf_get_be32(*body);
-	memcpy(set, *body + 4, 16);
-	snprintf(why, room, "%.*s", (int)(*len - STORE_ERROR_BODY), *body + STORE_ERROR_BODY);
-	store_eat(s);
-	return status < 0 ? status : RF_ERR_BOOTSTRAP;
-}
-
 static int connect_once(const struct sockaddr_in *address, uint64_t by)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct pollfd p = {.fd = fd, .events = POLLOUT};
-	uint64_t now = now_ms();
+	uint64_t now = store_now_ms();
 	int error = 0;
 	socklen_t size = sizeof(error);
 	int one = 1, idle = 5, interval = 2, count = 3;
@@ -308,13 +113,19 @@ static int store_hello(struct rf_store *s, uint64_t *job, uint64_t by, char *why
 	return ret;
 }
 
+void rf_store_set_idle(struct rf_store *store, void (*idle)(void *arg), void *arg)
+{
+	store->idle = idle;
+	store->idle_arg = arg;
+}
+
 int rf_store_connect(const char *host, unsigned int port, unsigned int rank, unsigned int ranks,
 		     uint64_t *job, unsigned int timeout_ms, struct rf_store **store, char *why,
 		     size_t room)
 {
 	struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
 	struct timespec pause = {.tv_nsec = 20000000};
-	uint64_t by = now_ms() + timeout_ms;
+	uint64_t by = store_now_ms() + timeout_ms;
 	struct addrinfo *found;
 	struct sockaddr_in address;
 	struct rf_store *s;
@@ -339,7 +150,7 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		s->fd = connect_once(&address, by);
 		/* whoever took the connection gets time to answer, however late it was made */
 		ret = s->fd < 0 ? RF_ERR_RANK_MISSING
-				: store_hello(s, job, now_ms() + GRACE_MS, why, room);
+				: store_hello(s, job, store_now_ms() + STORE_GRACE_MS, why, room);
 		if (ret == RF_OK) {
 			*store = s;
 			return RF_OK;
@@ -347,7 +158,7 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		if (s->fd >= 0)
 			close(s->fd);
 		/* a store that is just ending, or not yet there: try again */
-		if ((ret != RF_ERR_RANK_MISSING && ret != RF_ERR_RANK_LOST) || now_ms() >= by)
+		if ((ret != RF_ERR_RANK_MISSING && ret != RF_ERR_RANK_LOST) || store_now_ms() >= by)
 			break;
 		nanosleep(&pause, NULL);
 	}
@@ -404,8 +215,8 @@ int rf_store_set(struct rf_store *store, const char *key, const void *value, siz
 		memcpy(body + used, value, len);
 	ret = store_send(store, STORE_SET, body, used + len, why, room);
 	if (!ret)
-		ret = store_answer(store, now_ms() + GRACE_MS, &answer, &answer_len, set, why,
-				   room);
+		ret = store_answer(store, store_now_ms() + STORE_GRACE_MS, &answer, &answer_len,
+				   set, why, room);
 	if (!ret)
 		store_eat(store);
 	return ret;
@@ -428,8 +239,8 @@ int rf_store_get(struct rf_store *store, const char *key, void *value, size_t va
 	rf_put_be32(body, timeout_ms);
 	ret = store_send(store, STORE_GET, body, 4 + used, why, room);
 	if (!ret)
-		ret = store_answer(store, now_ms() + timeout_ms + GRACE_MS, &answer, &answer_len,
-				   set, why, room);
+		ret = store_answer(store, store_now_ms() + timeout_ms + STORE_GRACE_MS, &answer,
+				   &answer_len, set, why, room);
 	if (ret == RF_ERR_TIMEOUT)
 		snprintf(why, room, "nobody has set \"%s\" within %u ms", key, timeout_ms);
 	if (ret)
@@ -490,8 +301,8 @@ int rf_store_gather(struct rf_store *store, const char *name, const void *value,
 		memcpy(body + 4 + used, value, len);
 	ret = store_send(store, STORE_GATHER, body, 4 + used + len, why, room);
 	if (!ret)
-		ret = store_answer(store, now_ms() + timeout_ms + GRACE_MS, &answer, &answer_len,
-				   set, why, room);
+		ret = store_answer(store, store_now_ms() + timeout_ms + STORE_GRACE_MS, &answer,
+				   &answer_len, set, why, room);
 	if (ret) {
 		gather_text(ret, name, set, timeout_ms, why, room);
 		return ret;

@@ -1,0 +1,172 @@
+#include "host/src/bootstrap/store_line.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "proto/rf_bytes.h"
+#include "ringfold/ringfold.h"
+
+/* Time between two calls of idle(). */
+#define IDLE_MS 5u
+
+uint64_t store_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+}
+
+int store_gone(struct rf_store *s, char *why, size_t room)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+	snprintf(why, room, "%s",
+		 s->rank ? "the connection to rank 0's store has ended: rank 0's process is gone"
+			 : "the connection to this rank's own store has ended");
+	return RF_ERR_RANK_LOST;
+}
+
+int store_send(struct rf_store *s, enum store_verb verb, const uint8_t *body, size_t len, char *why,
+	       size_t room)
+{
+	uint8_t message[STORE_REQUEST_MAX];
+	uint64_t by = store_now_ms() + STORE_GRACE_MS;
+	size_t done = 0;
+
+	if (s->fd < 0)
+		return store_gone(s, why, room);
+	rf_put_be32(message, (uint32_t)(1 + len));
+	message[4] = (uint8_t)verb;
+	if (len)
+		memcpy(message + STORE_HEAD, body, len);
+	while (done < STORE_HEAD + len) {
+		ssize_t n = send(s->fd, message + done, STORE_HEAD + len - done,
+				 MSG_NOSIGNAL | MSG_DONTWAIT);
+		struct pollfd p = {.fd = s->fd, .events = POLLOUT};
+
+		if (n > 0) {
+			done += (size_t)n;
+			continue;
+		}
+		if ((n < 0 && errno != EAGAIN && errno != EINTR) || store_now_ms() >= by)
+			return store_gone(s, why, room);
+		poll(&p, 1, 100);
+	}
+	return RF_OK;
+}
+
+static void store_event(struct rf_store *s, const uint8_t *p, size_t len)
+{
+	struct rf_store_event *e;
+
+	if (len < STORE_EVENT_BODY || s->n_events == STORE_EVENTS)
+		return;
+	e = &s->events[s->n_events++];
+	e->status = (int)rf_get_be32(p);
+	e->rank = rf_get_be16(p + 4);
+	len -= STORE_EVENT_BODY;
+	if (len > sizeof(e->text) - 1)
+		len = sizeof(e->text) - 1;
+	memcpy(e->text, p + STORE_EVENT_BODY, len);
+	e->text[len] = '\0';
+}
+
+int store_scan(struct rf_store *s, uint8_t *verb, const uint8_t **body, size_t *len)
+{
+	while (s->rx_len >= STORE_HEAD) {
+		uint32_t n = rf_get_be32(s->rx);
+
+		if (n < 1 || n > STORE_REPLY_MAX - 4)
+			return -1;
+		if (s->rx_len < 4 + n)
+			return 0;
+		if (s->rx[4] != STORE_EVENT) {
+			*verb = s->rx[4];
+			*body = s->rx + STORE_HEAD;
+			*len = n - 1;
+			return 1;
+		}
+		store_event(s, s->rx + STORE_HEAD, n - 1);
+		memmove(s->rx, s->rx + 4 + n, s->rx_len - 4 - n);
+		s->rx_len -= 4 + n;
+	}
+	return 0;
+}
+
+void store_eat(struct rf_store *s)
+{
+	uint32_t n = rf_get_be32(s->rx);
+
+	memmove(s->rx, s->rx + 4 + n, s->rx_len - 4 - n);
+	s->rx_len -= 4 + n;
+}
+
+bool store_fill(struct rf_store *s)
+{
+	ssize_t n = recv(s->fd, s->rx + s->rx_len, sizeof(s->rx) - s->rx_len, MSG_DONTWAIT);
+
+	if (n > 0)
+		s->rx_len += (size_t)n;
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+/* Waits until an answer is in the buffer: 0, or why there is none. */
+static int store_wait(struct rf_store *s, uint64_t by, uint8_t *verb, const uint8_t **body,
+		      size_t *len, char *why, size_t room)
+{
+	for (;;) {
+		int found = store_scan(s, verb, body, len);
+		struct pollfd p = {.fd = s->fd, .events = POLLIN};
+		uint64_t now = store_now_ms();
+		uint64_t pause = by - now;
+
+		if (found > 0)
+			return RF_OK;
+		if (found < 0 || s->fd < 0)
+			return store_gone(s, why, room);
+		if (now >= by) {
+			/* a late answer would be taken for the next one's */
+			store_gone(s, why, room);
+			snprintf(why, room, "the store at rank 0 does not answer");
+			return RF_ERR_BOOTSTRAP;
+		}
+		if (s->idle && pause > IDLE_MS)
+			pause = IDLE_MS;
+		if (poll(&p, 1, (int)pause) > 0 && !store_fill(s))
+			return store_gone(s, why, room);
+		if (s->idle)
+			s->idle(s->idle_arg);
+	}
+}
+
+int store_answer(struct rf_store *s, uint64_t by, const uint8_t **body, size_t *len,
+		 uint8_t set[16], char *why, size_t room)
+{
+	uint8_t verb;
+	int status;
+
+	s->waiting = true;
+	status = store_wait(s, by, &verb, body, len, why, room);
+	s->waiting = false;
+	if (status)
+		return status;
+	if (verb == STORE_OK)
+		return RF_OK;
+	if (verb != STORE_ERROR || *len < STORE_ERROR_BODY) {
+		store_eat(s);
+		snprintf(why, room, "what answers on RF_PORT is no store of ringfold");
+		return RF_ERR_BOOTSTRAP;
+	}
+	status = (int)rf_get_be32(*body);
+	memcpy(set, *body + 4, 16);
+	snprintf(why, room, "%.*s", (int)(*len - STORE_ERROR_BODY), *body + STORE_ERROR_BODY);
+	store_eat(s);
+	return status < 0 ? status : RF_ERR_BOOTSTRAP;
+}

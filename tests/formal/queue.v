@@ -15,7 +15,9 @@ module rf_fifo #(
   input  wire                   m_ready,
   output wire [WIDTH-1:0]       m_data,
   output wire [$clog2(DEPTH):0] count,
-  output wire                   almost_full
+  output wire                   almost_full,
+  // For the claims: the words, first one lowest.
+  output reg  [DEPTH*WIDTH-1:0] words
 );
 
   localparam AW = $clog2(DEPTH);
@@ -31,6 +33,10 @@ module rf_fifo #(
   assign almost_full = count_q >= AFULL[AW:0];
   assign m_valid     = count_q != {AW+1{1'b0}};
   assign m_data      = word_q[0];
+
+  integer w;
+  always @*
+    for (w = 0; w < DEPTH; w = w + 1) words[w*WIDTH +: WIDTH] = word_q[w];
 
   always @(posedge clk)
     if (rst) count_q <= {AW+1{1'b0}};

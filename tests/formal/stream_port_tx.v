@@ -61,14 +61,14 @@ module stream_port_tx (
   always @(posedge clk)
     if (begun) from_q <= sent;
 
-  stream_in #(.WIDTH(2)) in_e0 (.clk(clk), .rst(rst), .valid(in_e[0]), .ready(e_taken[0]), .data(in_tag[1:0]));
-  stream_in #(.WIDTH(2)) in_e1 (.clk(clk), .rst(rst), .valid(in_e[1]), .ready(e_taken[1]), .data(in_tag[3:2]));
-  stream_in #(.WIDTH(2)) in_e2 (.clk(clk), .rst(rst), .valid(in_e[2]), .ready(e_taken[2]), .data(in_tag[5:4]));
-  stream_in #(.WIDTH(3)) in_p0 (
+  stream #(.WIDTH(2), .IN(1)) in_e0 (.clk(clk), .rst(rst), .valid(in_e[0]), .ready(e_taken[0]), .data(in_tag[1:0]));
+  stream #(.WIDTH(2), .IN(1)) in_e1 (.clk(clk), .rst(rst), .valid(in_e[1]), .ready(e_taken[1]), .data(in_tag[3:2]));
+  stream #(.WIDTH(2), .IN(1)) in_e2 (.clk(clk), .rst(rst), .valid(in_e[2]), .ready(e_taken[2]), .data(in_tag[5:4]));
+  stream #(.WIDTH(3), .IN(1)) in_p0 (
     .clk(clk), .rst(rst), .valid(in_p[0]), .ready(p_taken[0]), .data({in_last[0], in_data[1:0]}));
-  stream_in #(.WIDTH(3)) in_p2 (
+  stream #(.WIDTH(3), .IN(1)) in_p2 (
     .clk(clk), .rst(rst), .valid(in_p[2]), .ready(p_taken[2]), .data({in_last[2], in_data[5:4]}));
-  stream_in #(.WIDTH(5)) in_p3 (
+  stream #(.WIDTH(5), .IN(1)) in_p3 (
     .clk(clk), .rst(rst), .valid(in_p[3]), .ready(p_taken[3]), .data({in_last[3], in_tag[7:6], in_data[7:6]}));
 
   always @* begin

@@ -1,0 +1,201 @@
+// rf_punt: where there is room a judge asks for a place, and the frame follows any time later, in 1 to 128 beats with gaps; the
+// firmware takes frames and reads words whenever it likes. What is offered stays until it is taken; frames are offered in the
+// order in which they ended, each with its own port and length; none comes to wait but those that came, none is cut or mixed;
+// none is forgotten but where two of its port wait; a place that waits is not written; each port keeps its four. The queue is
+// that of queue.v, the memory gives any word.
+//
+// An arbitrary frame is followed: frames that are offered before it. (Wires named box.*: those inside of the module.)
+module stream_punt (
+  input wire         clk,
+  input wire         rst,
+  input wire [1:0]   take,
+  input wire [1:0]   s_valid,
+  input wire [127:0] s_data,
+  input wire [15:0]  s_keep,
+  input wire [1:0]   s_last,
+  input wire         pop,
+  input wire         win_en,
+  input wire [7:0]   win_addr,
+  input wire         pick
+);
+
+`include "rf_start.vh"
+
+  wire [1:0]  room;
+  wire [1:0]  s_ready;
+  wire [31:0] status;
+  wire [31:0] win_data;
+  wire        idle;
+
+  rf_punt #(.PORTS(2), .WIDTH(64)) box (
+    .clk(clk), .rst(rst), .room(room), .take(take), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep),
+    .s_last(s_last), .status(status), .pop(pop), .win_en(win_en), .win_addr(win_addr), .win_data(win_data), .idle(idle));
+
+  (* hierconn *) wire         \box.w_valid_q ;
+  (* hierconn *) wire         \box.w_last_q ;
+  (* hierconn *) wire [2:0]   \box.w_port_q ;
+  (* hierconn *) wire [3:0]   \box.w_ones_q ;
+  (* hierconn *) wire [6:0]   \box.wr_row_q ;
+  (* hierconn *) wire [2:0]   \box.wr_slot_q ;
+  (* hierconn *) wire [2:0]   \box.rd_slot_q ;
+  (* hierconn *) wire [7:0]   \box.wait_q ;
+  (* hierconn *) wire [151:0] \box.from_q ;
+  (* hierconn *) wire         \box.forget ;
+  (* hierconn *) wire [1:0]   \box.lock_q ;
+  (* hierconn *) wire [5:0]   \box.held_q ;
+  (* hierconn *) wire [3:0]   \box.info_count ;
+  (* hierconn *) wire [111:0] \box.info.words ;
+  (* hierconn *) wire [1:0]   \box.arb.grant ;
+
+  wire [1:0] moved = s_valid & s_ready;
+  wire       fire  = moved != 2'd0;
+  wire       from  = moved[1];
+  wire       ends  = (moved & s_last) != 2'd0;
+
+  // Frames asked for whose last beat has not been taken; whether one has begun; its beats so far.
+  reg  [5:0] owed_q;
+  reg  [1:0] inside_q;
+  reg  [6:0] beats_q;
+  integer    p;
+
+  always @(posedge clk)
+    for (p = 0; p < 2; p = p + 1)
+      if (rst) owed_q[3*p +: 3] <= 3'd0;
+      else owed_q[3*p +: 3] <= owed_q[3*p +: 3] + {2'd0, take[p]} - {2'd0, moved[p] && s_last[p]};
+
+  always @(posedge clk)
+    if (rst) inside_q <= 2'd0;
+    else inside_q <= (inside_q | moved) & ~(moved & s_last);
+
+  always @(posedge clk)
+    if (rst || ends) beats_q <= 7'd0;
+    else if (fire) beats_q <= beats_q + 7'd1;
+
+  wire [7:0] keep0 = s_keep[7:0];
+  wire [7:0] keep1 = s_keep[15:8];
+
+  always @* begin
+    assume (rst == !f_started);
+    assume ((take & ~room) == 2'd0);
+    assume (keep0[0] && (keep0 & (keep0 + 8'd1)) == 8'd0 && (s_last[0] || keep0 == 8'hff));
+    assume (keep1[0] && (keep1 & (keep1 + 8'd1)) == 8'd0 && (s_last[1] || keep1 == 8'hff));
+    for (p = 0; p < 2; p = p + 1)
+      if (s_valid[p]) assume (owed_q[3*p +: 3] != 3'd0 && (beats_q != 7'd127 || s_last[p]));
+  end
+
+  stream #(.WIDTH(14), .IN(1)) in0 (
+    .clk(clk), .rst(rst), .valid(s_valid[0]), .ready(s_ready[0]), .data({s_last[0], keep0[4:0], s_data[7:0]}));
+  stream #(.WIDTH(14), .IN(1)) in1 (
+    .clk(clk), .rst(rst), .valid(s_valid[1]), .ready(s_ready[1]), .data({s_last[1], keep1[4:0], s_data[71:64]}));
+  stream #(.WIDTH(14)) m (
+    .clk(clk), .rst(rst), .valid(status[31]), .ready(pop), .data({status[26:24], status[10:0]}));
+
+  // The length of a frame that ends.
+  function [3:0] ones;
+    input [7:0] keep;
+    integer     b;
+    begin
+      ones = 4'd0;
+      for (b = 0; b < 8; b = b + 1) ones = ones + {3'd0, keep[b]};
+    end
+  endfunction
+
+  wire [10:0] length = {1'b0, beats_q, 3'd0} + {7'd0, ones(from ? keep1 : keep0)};
+
+  // The frame that is followed: about to be offered, or forgotten; offered, behind so many others.
+  reg         marked_q;
+  reg         here_q;
+  reg         there_q;
+  reg  [3:0]  ahead_q;
+  reg         port_q;
+  reg  [10:0] length_q;
+  // Frames whose last beat has come and of which nothing has been heard.
+  wire        ended = \box.w_valid_q && \box.w_last_q ;
+  wire [3:0]  count = \box.info_count ;
+  wire        popped = pop && status[31];
+
+  always @(posedge clk)
+    if (rst) begin
+      marked_q <= 1'b0;
+      here_q   <= 1'b0;
+      there_q  <= 1'b0;
+    end else if (ends && pick && !marked_q) begin
+      marked_q <= 1'b1;
+      here_q   <= 1'b1;
+      port_q   <= from;
+      length_q <= length;
+    end else begin
+      here_q <= 1'b0;
+      if (here_q && !\box.forget ) begin
+        there_q <= 1'b1;
+        ahead_q <= count - {3'd0, popped};
+      end else if (there_q && popped && ahead_q == 4'd0) there_q <= 1'b0;
+      else if (popped) ahead_q <= ahead_q - 4'd1;
+    end
+
+  // Words of the queue by port; the followed one's; waiting frames of the ended one's port.
+  reg  [7:0]  waits;
+  reg  [13:0] word;
+  integer     k;
+
+  always @* begin
+    waits[3:0] = 4'd0;
+    waits[7:4] = 4'd0;
+    word     = 14'd0;
+    for (k = 0; k < 8; k = k + 1) begin
+      if (k < count && !\box.info.words [k*14+11]) waits[3:0] = waits[3:0] + 4'd1;
+      if (k < count && \box.info.words [k*14+11]) waits[7:4] = waits[7:4] + 4'd1;
+      if (k == ahead_q) word = \box.info.words [k*14 +: 14];
+    end
+  end
+
+  reg  [3:0]  way;
+
+  always @*
+    if (!rst) begin
+      // One beat in a cycle, none within another frame; whoever can move does.
+      assert (moved != 2'd3 && (inside_q == 2'd0 || (moved & ~inside_q) == 2'd0));
+      assert (inside_q != 2'd0 || s_valid == 2'd0 || fire);
+      assert ((moved & inside_q) == (s_valid & inside_q));
+      // The frame that is followed is offered in its turn.
+      if (there_q) assert (ahead_q < count && word == {2'd0, port_q, length_q});
+      if (there_q && ahead_q == 4'd0) assert (status == {1'b1, 6'd0, port_q, 13'd0, length_q});
+      // Forgotten.
+      if (\box.forget ) assert (ended && waits[4*\box.w_port_q [0] +: 4] >= 4'd2);
+      // No place that waits is written.
+      if (\box.w_valid_q ) assert (!\box.wait_q [\box.wr_slot_q ]);
+      assert (idle == (owed_q[2:0] == 3'd0 && owed_q[5:3] == 3'd0 && !ended));
+
+      // What is inside.
+      assert (inside_q == \box.lock_q && inside_q != 2'd3);
+      for (p = 0; p < 2; p = p + 1) begin
+        way = {1'b0, owed_q[3*p +: 3]} + {3'd0, ended && \box.w_port_q == p};
+        assert (way <= 4'd4 && waits[4*p +: 4] <= 4'd4 && \box.held_q [3*p +: 3] <= 3'd4);
+        assert ({1'b0, \box.held_q [3*p +: 3]} == way + waits[4*p +: 4]);
+        assert (!inside_q[p] || owed_q[3*p +: 3] != 3'd0);
+      end
+      assert (\box.w_port_q <= 3'd1 || !\box.w_valid_q );
+      assert (\box.w_valid_q && !\box.w_last_q ? inside_q != 2'd0 && inside_q == (2'd1 << \box.w_port_q ) && \box.w_ones_q == 4'd8 &&
+              \box.wr_row_q + 7'd1 == beats_q : ended || \box.wr_row_q == beats_q);
+      if (ended) assert (inside_q == 2'd0 && beats_q == 7'd0);
+      if (inside_q == 2'd0) assert (beats_q == 7'd0);
+      assert (!here_q || (ended && \box.w_port_q == port_q && !there_q && marked_q &&
+                          length_q == {1'b0, \box.wr_row_q , 3'd0} + {7'd0, \box.w_ones_q }));
+      assert (count <= 4'd8 && \box.wr_slot_q == \box.rd_slot_q + count[2:0]);
+      for (k = 0; k < 8; k = k + 1) begin
+        assert (\box.wait_q [(\box.rd_slot_q + k) % 8] == (k < count));
+        if (k < count) assert (\box.info.words [k*14+12 +: 2] == 2'd0);
+        if (k < count) assert (\box.from_q [((\box.rd_slot_q + k) % 8) * 19 + 16 +: 3] == \box.info.words [k*14+11 +: 3]);
+      end
+      assert (!there_q || marked_q);
+    end
+
+  always @(posedge clk)
+    if (!rst) begin
+      cover (there_q && popped && ahead_q == 4'd0 && port_q && length_q > 11'd16);
+      cover (\box.forget && here_q);
+      cover (count == 4'd4 && inside_q[0]);
+      cover (room == 2'd0);
+    end
+
+endmodule

@@ -42,11 +42,13 @@ MUTATE_TARGETS += mutate-net-ingress mutate-net-egress mutate-net-control
 # Proofs of handshakes and counts.
 FORMAL_NET := tests/formal/net_axil.proof tests/formal/net_read.proof $(sort $(wildcard tests/formal/stream_*.proof))
 .PHONY: formal-net
-formal-net:
+formal-net: $(GENERATED)
 	$(PROVE) $(FORMAL_NET)
 FORMAL_TARGETS += formal-net
 FORMAL_PROOFS  += $(FORMAL_NET)
-$(foreach p,$(FORMAL_NET),$(eval $(call test,formal-$(basename $(notdir $(p))),$(PROVE) $(p))))
+# Longest ones: rf_egress leaves its mutants to `make formal`, rf_ingress its proof too.
+$(foreach p,$(filter-out %/stream_egress.proof %/stream_ingress.proof,$(FORMAL_NET)),$(eval $(call test,formal-$(basename $(notdir $(p))),$(PROVE) $(p))))
+$(eval $(call test,formal-stream_egress,$(PROVE) --no-mutants tests/formal/stream_egress.proof))
 
 # Every bench must fail where it is told to expect something wrong.
 NET_FLIPS := net-ingress-64/Vrf_ingress net-egress-64/Vrf_egress conn-table-8/Vrf_conn_table punt-2x64/Vrf_punt \

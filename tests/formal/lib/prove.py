@@ -162,8 +162,8 @@ def holds(proof, base, mutant):
 
 def reached(proof, base):
     """Number of covers; ends the run where one cannot be reached."""
-    # Without dc2 bmc3 -a fails on some networks (a segmentation fault).
-    text = abc(proof, base, "read_aiger %%s.cover.aig; fold; strash; dc2; print_stats; bmc3 -a -F %d" % proof["cover-depth"], "cover")
+    # -x: no traces are kept; where they are, bmc3 -a ends in a segmentation fault on some networks.
+    text = abc(proof, base, "read_aiger %%s.cover.aig; fold; strash; print_stats; bmc3 -a -x -F %d" % proof["cover-depth"], "cover")
     covers = int(re.search(r"i/o = *\d+/ *(\d+)", text).group(1))
     hit = len(set(re.findall(r"Output +(\d+) .*?was asserted in frame", text)))
     if covers == 0 or hit != covers:

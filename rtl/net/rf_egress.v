@@ -7,6 +7,7 @@
 //             and p_valid, so p_valid must not wait for e_ready. p_ready depends on e_valid, likewise. m_axis comes
 //             from registers; m_axis_tready reaches register enables and one read pointer only.
 // Reset       drops everything.
+// Proved      tests/formal/stream_egress.v: order, whole frames, room, the ICRC in time; an offered beat stays.
 //
 // Made packets: e_hlen is 54, 58, 62, 70, 74 or 78 (so it is what opcode and tag ask for), e_plen a multiple of 4 (0 is
 // allowed), ceil(e_plen / B) beats of payload; bytes behind the payload in the last one are ignored. Raw frames:

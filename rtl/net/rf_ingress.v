@@ -8,6 +8,7 @@
 // Handshake   s_axis cannot be held back: a frame without room is lost as a whole. d_* come from registers and distributed
 //             RAM. c_ready needs o_ready or an idle output (combinational). o_* do not depend on o_ready.
 // Reset       forgets all frames; a frame that is under way at reset must not be continued.
+// Proved      tests/formal/stream_ingress.v: every frame counted or judged, in order; queues in step; ring never overrun.
 //
 // Every frame that is not lost to overflow gives one descriptor, in order; every descriptor taken must be answered by one
 // command, in order, in the same cycle or any time later.

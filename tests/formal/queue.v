@@ -1,5 +1,7 @@
 // What rf_fifo.proof shows of rf_fifo with READ_LATENCY = 0, as a shift register, for proofs of modules that use one: with its
-// words in known places a claim about all of them can be written down. Here: connections of group 0, each once.
+// words in known places a claim about all of them can be written down. It stands apart from rf_fifo for that alone: there a word's
+// place depends on a pointer, and such claims are not inductive. Where a proof names this file in `formal` (ledger_selective):
+// connections of group 0, each once.
 module rf_fifo #(
   parameter WIDTH = 8,
   parameter DEPTH = 16,

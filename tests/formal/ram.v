@@ -1,5 +1,6 @@
 // What rf_ram_sdp.proof shows of the output of rf_ram_sdp with READ_LATENCY = 1, for claims that no word of it decides: an
-// arbitrary word for each read, which stays until the next one.
+// arbitrary word for each read, which stays until the next one. It stands apart from rf_ram_sdp since it has no words: those of the
+// memory itself would be most of the registers of a proof, and decide nothing.
 module rf_ram_sdp #(
   parameter WIDTH = 8,
   parameter DEPTH = 16,

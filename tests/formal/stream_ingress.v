@@ -251,7 +251,8 @@ module stream_ingress (
 
   always @*
     if (!rst) begin
-      assert (\box.hdr_fifo.count_q == descs + {2'd0, p2} && {1'b0, infos} == {1'b0, descs} + {1'b0, wait_q} && wait_q <= 3'd4 && descs <= 3'd4);
+      assert (\box.hdr_fifo.count_q == descs + {2'd0, p2});
+      assert ({1'b0, infos} == {1'b0, descs} + {1'b0, wait_q} && wait_q <= 3'd4 && descs <= 3'd4);
       assert (\box.frames_q == infos + {2'd0, p1} + {2'd0, p2} && \box.frames_q <= 3'd4 && infos <= 3'd4);
       assert (idle == (!s_valid_q && beats_q == 11'd0 && \box.frames_q == 3'd0 && owed_q == 6'd0 && !\box.read.busy_q ));
       if (p1) assert (\box.p1_beats_q == 6'd0 ? \box.p1_bad_q || \box.p1_long_q :

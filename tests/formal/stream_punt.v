@@ -175,8 +175,10 @@ module stream_punt (
         assert (!inside_q[p] || owed_q[3*p +: 3] != 3'd0);
       end
       assert (\box.w_port_q <= 3'd1 || !\box.w_valid_q );
-      assert (\box.w_valid_q && !\box.w_last_q ? inside_q != 2'd0 && inside_q == (2'd1 << \box.w_port_q ) && \box.w_ones_q == 4'd8 &&
-              \box.wr_row_q + 7'd1 == beats_q : ended || \box.wr_row_q == beats_q);
+      if (\box.w_valid_q && !\box.w_last_q ) begin
+        assert (inside_q == (2'd1 << \box.w_port_q ) && \box.w_ones_q == 4'd8);
+        assert (\box.wr_row_q + 7'd1 == beats_q);
+      end else assert (ended || \box.wr_row_q == beats_q);
       if (ended) assert (inside_q == 2'd0 && beats_q == 7'd0);
       if (inside_q == 2'd0) assert (beats_q == 7'd0);
       assert (!here_q || (ended && \box.w_port_q == port_q && !there_q && marked_q &&

@@ -19,7 +19,15 @@ $(BUILD)/tests.list: Makefile $(wildcard mk/*.mk)
 test: all tests $(BUILD)/tests.list
 	@tests/run $(BUILD)/tests.list
 
-# `make test-NAME` runs one test, and builds no more than it needs.
+# `make test-NAME` runs one test, and builds no more than it needs; several names are one run of tests/run, which does not
+# run twice at once.
+TESTS_NAMED := $(patsubst test-%,%,$(filter test-%,$(MAKECMDGOALS)))
+ifneq ($(word 2,$(TESTS_NAMED)),)
+.PHONY: tests-named $(addprefix test-,$(TESTS_NAMED))
+$(addprefix test-,$(TESTS_NAMED)): tests-named
+tests-named: all $(foreach t,$(TESTS_NAMED),$(TEST_DEPS_$(t))) $(BUILD)/tests.list
+	@tests/run $(BUILD)/tests.list $(TESTS_NAMED)
+endif
 .SECONDEXPANSION:
 test-%: all $$(TEST_DEPS_$$*) $(BUILD)/tests.list
 	@tests/run $(BUILD)/tests.list $*

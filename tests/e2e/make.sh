@@ -34,6 +34,11 @@ done
 (cd "$dir/tree" && env -u MAKEFLAGS -u MFLAGS make -n demo) > "$dir/out" 2>&1 || true
 ! grep -q 'asked for' "$dir/out" || fail "make -n looks for packages"
 
+# Several tests by name are one run.
+env -u MAKEFLAGS -u MFLAGS make -n test-crc_test test-roce_wire_test > "$dir/out" 2>&1
+[ "$(grep -c '^tests/run ' "$dir/out")" = 1 ] || fail "make test-A test-B runs tests/run more or less than once"
+grep -q '^tests/run .* crc_test roce_wire_test$' "$dir/out" || fail "make test-A test-B does not run both"
+
 # No package is installed, and we are not root.
 printf '#!/bin/sh\n' > "$dir/bin/dpkg-query"
 printf '#!/bin/sh\necho 1000\n' > "$dir/bin/id"

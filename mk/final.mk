@@ -25,6 +25,7 @@ TESTS_NAMED := $(patsubst test-%,%,$(filter test-%,$(MAKECMDGOALS)))
 ifneq ($(word 2,$(TESTS_NAMED)),)
 .PHONY: tests-named $(addprefix test-,$(TESTS_NAMED))
 $(addprefix test-,$(TESTS_NAMED)): tests-named
+	@:
 tests-named: all $(foreach t,$(TESTS_NAMED),$(TEST_DEPS_$(t))) $(BUILD)/tests.list
 	@tests/run $(BUILD)/tests.list $(TESTS_NAMED)
 endif

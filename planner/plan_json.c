@@ -297,14 +297,11 @@ struct plan *plan_parse(const char *text, size_t len, const char *name, const st
 			struct topo_error *e)
 {
 	struct reader r = {.source = {text, len, name, e}, .t = t};
-	json_error_t at;
-	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &at);
+	json_t *root = text_json(&r.source);
 	int rc;
 
-	if (!root) {
-		topo_refuse(e, -1, -1, "%s:%d: %s", name, at.line > 0 ? at.line : 1, at.text);
+	if (!root)
 		return NULL;
-	}
 	r.p = plan_new("");
 	r.sorted = topo_sort_names(t);
 	r.arc = malloc(((size_t)t->nodes * 2 + 1) * sizeof(int));

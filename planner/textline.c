@@ -98,6 +98,16 @@ int text_check_keys(struct text_source *s, const char *array, int index, json_t 
 	return 0;
 }
 
+json_t *text_json(const struct text_source *s)
+{
+	json_error_t at;
+	json_t *root = json_loadb(s->text, s->len, JSON_REJECT_DUPLICATES, &at);
+
+	if (!root)
+		topo_refuse(s->e, -1, -1, "%s:%d: %s", s->file, at.line > 0 ? at.line : 1, at.text);
+	return root;
+}
+
 char *text_file(const char *path, size_t *len)
 {
 	FILE *f = fopen(path, "rb");

@@ -35,6 +35,9 @@ int text_refuse(struct text_source *s, const char *key, int index, const char *f
 int text_check_keys(struct text_source *s, const char *array, int index, json_t *object,
 		    const char *const *known);
 
+/* The text as JSON, or NULL and s->e names the line. The caller owns it. */
+json_t *text_json(const struct text_source *s);
+
 /* The whole file, with a zero byte behind it that *len does not count; NULL with errno. The caller
  * frees. */
 char *text_file(const char *path, size_t *len);

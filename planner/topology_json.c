@@ -215,14 +215,11 @@ static int read_all(struct reader *r, json_t *root)
 struct topology *topo_parse(const char *text, size_t len, const char *name, struct topo_error *e)
 {
 	struct reader r = {.source = {text, len, name, e}};
-	json_error_t at;
-	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &at);
+	json_t *root = text_json(&r.source);
 	int rc;
 
-	if (!root) {
-		topo_refuse(e, -1, -1, "%s:%d: %s", name, at.line > 0 ? at.line : 1, at.text);
+	if (!root)
 		return NULL;
-	}
 	r.t = topo_new("");
 	rc = r.t ? read_all(&r, root) : topo_refuse(e, -1, -1, "%s: out of memory", name);
 	json_decref(root);

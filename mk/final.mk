@@ -72,5 +72,5 @@ help:
 	@echo '  make synth      size of every module and of the whole, speed of a few; about an hour (tests/rtl/synth.py --help)'
 	@echo '  make mutate     deliberate faults in the Verilog that its benches must notice'
 	@echo '  make soak       seeded runs with faults: 20,000 with the model, 300 with the Verilog; hours'
-	@echo '  make fuzz       new inputs for codecs, firmware, host and model, FUZZ_SECONDS=60 each'
+	@echo '  make fuzz       new inputs for codecs, firmware, host, model and Verilog, FUZZ_SECONDS=60 each'
 	@echo 'Packages: demo, test and interop install what is missing (mk/deps.sh).  Variables: OPT="-O2 -g", SANITIZE=-fsanitize=address, CC=clang, JOBS=2'

@@ -27,5 +27,15 @@ $(eval $(call fuzz_prog,wire,$(addprefix host/src/roce/,wire.c frame.c crc.c icr
 $(eval $(call fuzz_prog,roce,$(addprefix host/src/roce/,wire.c frame.c crc.c icrc.c l2.c qp.c requester.c completer.c responder.c selective.c timer.c endpoint.c) proto/rf_crc32.c,roce rfproto,1024,damage))
 $(eval $(call fuzz_prog,model,$(wildcard sim/model/*.c) $(addprefix tests/sim/compare/,packet.c bench.c) proto/rf_crc32.c,boxbench model rfproto,1024,window count))
 
+# Random and changed frames into the Verilog with the model beside it: other ones each time, and the command that repeats
+# what differs is printed.
+FUZZ_SEED   ?= $(shell date +%s)
+FUZZ_RTL    = $(BUILD)/bin/ringfold-compare --engine-b rtl --shape 4$(,)2$(,)64 --mutate 40 --seconds $(FUZZ_SECONDS)
+.PHONY: fuzz-rtl
+fuzz-rtl: $(BUILD)/bin/ringfold-compare $(BUILD)/vl/box-p4-l2-w64.so
+	$(FUZZ_RTL) --count 1000 --seed $(FUZZ_SEED)
+	$(FUZZ_RTL) --mode b --count 60 --seed $(FUZZ_SEED)
+FUZZ_TARGETS += fuzz-rtl
+
 .PHONY: fuzz
 fuzz: $(FUZZ_TARGETS)

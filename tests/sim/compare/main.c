@@ -1,8 +1,10 @@
 /* ringfold-compare: two engines under the same random traffic. */
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/sim/compare/burst.h"
 #include "tests/sim/compare/engine.h"
@@ -13,26 +15,20 @@ struct options {
 	unsigned int ports, lanes, width;
 	unsigned long long seed;
 	unsigned long count;
-	unsigned int every, runs, mutate;
+	unsigned int every, runs, mutate, seconds;
 	char mode;
 	bool verbose, coverage;
 	uint64_t seen[RF_CNT_COUNT]; /* sums of engine a's counters */
 };
 
 static const struct option longs[] = {
-	{"engine-a", required_argument, NULL, 'a'},
-	{"engine-b", required_argument, NULL, 'b'},
-	{"shape", required_argument, NULL, 's'},
-	{"seed", required_argument, NULL, 'S'},
-	{"count", required_argument, NULL, 'c'},
-	{"mode", required_argument, NULL, 'm'},
-	{"every", required_argument, NULL, 'e'},
-	{"runs", required_argument, NULL, 'r'},
-	{"mutate", required_argument, NULL, 'M'},
-	{"coverage", no_argument, NULL, 'C'},
-	{"verbose", no_argument, NULL, 'v'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
+	{"engine-a", required_argument, NULL, 'a'}, {"engine-b", required_argument, NULL, 'b'},
+	{"shape", required_argument, NULL, 's'},    {"seed", required_argument, NULL, 'S'},
+	{"count", required_argument, NULL, 'c'},    {"mode", required_argument, NULL, 'm'},
+	{"every", required_argument, NULL, 'e'},    {"runs", required_argument, NULL, 'r'},
+	{"seconds", required_argument, NULL, 't'},  {"mutate", required_argument, NULL, 'M'},
+	{"coverage", no_argument, NULL, 'C'},       {"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
 };
 
 static void help(void)
@@ -53,6 +49,9 @@ static void help(void)
 	       "changed\n"
 	       "                    copies of P percent, with wrong ICRCs; default 0\n"
 	       "  --runs N          so many runs, with seed, seed + 1, ...\n"
+	       "  --seconds S       begin no run after so many seconds; without --runs as many as "
+	       "that takes;\n"
+	       "                    default 0: no bound\n"
 	       "  --coverage        fail if a counter that one frame at a time can raise stayed 0\n"
 	       "  --verbose         say each step\n"
 	       "exit: 0 equal, 1 different, 2 usage, 77 an engine is not built\n");
@@ -118,6 +117,9 @@ static int parse(struct options *o, int argc, char **argv)
 		case 'r':
 			o->runs = (unsigned int)strtoul(optarg, NULL, 0);
 			break;
+		case 't':
+			o->seconds = (unsigned int)strtoul(optarg, NULL, 0);
+			break;
 		case 'C':
 			o->coverage = true;
 			break;
@@ -131,6 +133,8 @@ static int parse(struct options *o, int argc, char **argv)
 			return 2;
 		}
 	}
+	if (o->runs == 0)
+		o->runs = o->seconds ? UINT_MAX : 1;
 	return optind == argc && o->every > 0 && o->mutate <= 100 && shape_is_one(o) &&
 			       engines_are_some(o)
 		       ? 0
@@ -211,8 +215,8 @@ int main(int argc, char **argv)
 			    .seed = 1,
 			    .count = 2000,
 			    .every = 16,
-			    .runs = 1,
 			    .mode = 'a'};
+	time_t begin = time(NULL);
 	unsigned int k;
 	int rc;
 
@@ -220,7 +224,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "try --help\n");
 		return 2;
 	}
-	for (k = 0; k < o.runs; k++) {
+	for (k = 0; k < o.runs && (!o.seconds || time(NULL) - begin <= o.seconds); k++) {
 		rc = run(&o, o.seed + k);
 		if (rc)
 			return rc;
@@ -228,6 +232,6 @@ int main(int argc, char **argv)
 	if (o.coverage && !covered(&o))
 		return 1;
 	printf("%s and %s agree: %u,%u,%u, mode %c, seed %llu, %u runs of %lu\n", o.engine[0],
-	       o.engine[1], o.ports, o.lanes, o.width, o.mode, o.seed, o.runs, o.count);
+	       o.engine[1], o.ports, o.lanes, o.width, o.mode, o.seed, k, o.count);
 	return 0;
 }

@@ -363,8 +363,6 @@ def check_file(path, settings, reading, mutate, most, quiet):
     checker = Checker(**settings)
     checker.groups.learn(frames)
     for frame in frames:
-        if frame.left_out:
-            continue
         checker.check(frame)
         if len(checker.found) >= most:
             break

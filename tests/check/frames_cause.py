@@ -5,9 +5,9 @@ Sources: IEEE 802.1Q (learning and ageing), docs/control-protocol.md (offsets of
 import struct
 
 MAGIC = b"RFCT"
-JOIN, ABORT, RESET = 1, 4, 5
-REPLY = 0x8000
-READY, FAILED, ENDED = 2, 3, 5
+JOIN, ABORT = 1, 4
+READY, FAILED, ENDED = b"\2", b"\3", b"\5"
+NONCE = b"\x27"  # no end: ask again
 NO_RANK = 0xffff
 AGE = 299 * 10**9  # the switch's 300 s, but for what a frame spends between switch and box
 BEFORE = 10**9  # the box ends a group before it tells; its firmware may be kept from its processor that long
@@ -15,7 +15,7 @@ NEAR = 0x10000  # no sender repeats what lies further back
 
 
 class Switch:
-    """A switch floods what is for a group address or for one that it has not heard from."""
+    """A switch floods what is for an address that it has not heard from, as all group addresses are."""
 
     def __init__(self):
         self.heard = {}  # MAC -> when it was last seen as a source
@@ -27,7 +27,7 @@ class Switch:
     def gets(self, frame):
         """A frame from the box enters the switch."""
         to = bytes(frame.data[:6])
-        if to[0] & 1 or to not in self.heard or frame.time - self.heard[to] > AGE:
+        if to not in self.heard or frame.time - self.heard[to] > AGE:
             self.unknown.add(bytes(frame.data))
 
     def floods(self, frame):
@@ -66,10 +66,7 @@ class Groups:
             self.ends.setdefault(group, []).append((since, seen))
 
     def request(self, now, m):
-        verb, flags = m[5], struct.unpack_from(">H", m, 6)[0]
-        group, rank = (m[12:20], m[10:12]), struct.unpack_from(">H", m, 20)[0]
-        if flags & REPLY:
-            return
+        verb, group, rank = m[5], (m[12:20], m[10:12]), struct.unpack_from(">H", m, 20)[0]
         if verb == JOIN and len(m) >= 56 + 44:
             shift, = struct.unpack_from(">I", m, 56 + 32)
             self.connections.setdefault((m[76:80], m[81:84]), set()).add((group, shift))
@@ -84,10 +81,12 @@ class Groups:
             for other in list(self.live):
                 self.end(other, self.epoch[1], now)
         self.epoch = (epoch, now)
-        result = m[56] if m[5] == JOIN and len(m) > 56 else 0
+        result, reason = m[56:57], m[57:58]
         if result == READY:
             self.live.setdefault(group, set()).add(token)
-        elif result in (FAILED, ENDED) and token in self.live.get(group, ()):
+        elif token not in self.live.get(group, ()):
+            return
+        elif result == ENDED or result == FAILED and m[5] == JOIN and reason != NONCE:
             self.end(group, now - BEFORE, now)
 
     def passed(self, frame, connection, begins):

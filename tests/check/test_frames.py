@@ -173,6 +173,9 @@ class Box(unittest.TestCase):
         for second, code in ((290, 1), (300, 0)):
             late = [f + (second * 10**6,) for f in [out] + back]
             self.assertEqual(self.judge([(0, frames.IN, heard)] + late, "--floods"), code)
+        some = [(0, frames.OUT, packet(p, BOX_MAC)) for p in range(100)]
+        self.assertEqual(self.judge(some[:60] + back + some[60:], "--floods", "--ends", "90"), 0)  # sent in the gap
+        self.assertEqual(self.judge(some + back, "--floods", "--ends", "90"), 1)
         broadcast = b"\xff" * 6 + sent[6:]
         self.assertEqual(self.judge([(0, frames.IN, heard), (2, frames.OUT, broadcast), (0, frames.IN, broadcast)],
                                     "--floods"), 0)
@@ -201,6 +204,11 @@ class Box(unittest.TestCase):
         self.assertEqual(self.judge(stream(*begin[:2], abort, 5, 0x400006)), 1)  # begun behind it
         self.assertEqual(self.judge(stream(*begin[1:], abort, 7)), 1)  # no JOIN with this connection
         self.assertEqual(self.judge(stream(*begin, failed, 7)), 0)
+        self.assertEqual(self.judge(stream(*begin, control(2, b"\5" + bytes(27), reply=True), 7)), 0)
+        for verb, answer in ((1, b"\3\x27"), (1, b"\4\0"), (3, b"\3\x19"), (3, b"\7\1")):
+            # NONCE, DRAINING, no such member, a page
+            self.assertEqual(self.judge(stream(*begin, control(verb, answer + bytes(26), reply=True), 7)), 1)
+        self.assertEqual(self.judge(stream(*begin, control(4, bytes(16), token=2), 7)), 1)  # not of this membership
         refused = control(1, b"\3" + bytes(27), reply=True, token=2)  # another process' JOIN
         self.assertEqual(self.judge(stream(*begin, refused, 7)), 1)
         reset = control(3, b"\3" + bytes(27), reply=True, epoch=2, job=0)
@@ -232,8 +240,9 @@ class Box(unittest.TestCase):
             packets = [(0, direction, p) for p in some]
             self.assertEqual(self.judge(packets, "--losses", names=names), code)
             self.assertEqual(self.judge(packets, names=names), 1)
-        swapped = [(0, frames.IN, packet(p, "02:00:00:00:00:01")) for p in (0x20005, 5, 6)]
-        self.assertEqual(self.judge(swapped, "--losses"), 1)
+        for psns in ((0x20005, 5, 6), (5, 6, 0x20007)):
+            packets = [(0, frames.IN, packet(p, "02:00:00:00:00:01")) for p in psns]
+            self.assertEqual(self.judge(packets, "--losses"), 1)
 
     def test_foreign(self):
         """PSNs of connections that no JOIN has named are not judged, all else of them is."""

@@ -183,6 +183,7 @@ struct model_port {
 	unsigned int turn;           /* last source served that was not results */
 	struct model_repeat repeats[MODEL_REPEATS];
 	unsigned int repeat_head, repeat_count;
+	uint64_t prep_free; /* first cycle in which a pass over this port may be chosen */
 	uint64_t bank_free; /* first cycle in which a pass may read this port's bank */
 	uint32_t counters[RF_CNT_COUNT];
 };

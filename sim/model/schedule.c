@@ -50,15 +50,18 @@ static void block_of(const struct rf_engine *e, const struct model_group *g, uns
 		*end = e->cfg.ports;
 }
 
-/* First cycle in which a pass of the group may begin. */
+/*
+ * First cycle in which a pass of the group may be chosen: each port prepares one while it reads
+ * another, so it is chosen when the one before it begins.
+ */
 static uint64_t block_free(const struct rf_engine *e, const struct model_group *g)
 {
 	unsigned int p, end;
 	uint64_t when = e->now;
 
 	for (block_of(e, g, &p, &end); p < end; p++) {
-		if (e->ports[p].bank_free > when)
-			when = e->ports[p].bank_free;
+		if (e->ports[p].prep_free > when)
+			when = e->ports[p].prep_free;
 	}
 	return when;
 }
@@ -70,17 +73,24 @@ static uint64_t block_take(struct rf_engine *e, const struct model_group *g, uns
 	unsigned int beats = model_beats(e, plen);
 	unsigned int lanes = GROUP_FIELD(g, LANES);
 	unsigned int p, end, levels;
-	uint64_t taken;
+	uint64_t taken, start = e->now;
 
 	if (lanes > 1 && beats < MODEL_PASS_MIN)
 		beats = MODEL_PASS_MIN;
 	taken = (uint64_t)beats * lanes;
 	if (taken < MODEL_PASS_GAP)
 		taken = MODEL_PASS_GAP;
-	for (block_of(e, g, &p, &end); p < end; p++)
-		e->ports[p].bank_free = e->now + taken;
+	for (block_of(e, g, &p, &end); p < end; p++) {
+		if (e->ports[p].bank_free > start)
+			start = e->ports[p].bank_free;
+	}
+	for (block_of(e, g, &p, &end); p < end; p++) {
+		e->ports[p].prep_free =
+			start > e->now + MODEL_PASS_GAP ? start : e->now + MODEL_PASS_GAP;
+		e->ports[p].bank_free = start + taken;
+	}
 	levels = e->cfg.ports > 4 ? 3 : e->cfg.ports > 2 ? 2 : 1;
-	return e->now + MODEL_RESULT_DELAY + MODEL_LEVEL_DELAY * levels - 2 * MODEL_LEVEL_DELAY +
+	return start + MODEL_RESULT_DELAY + MODEL_LEVEL_DELAY * levels - 2 * MODEL_LEVEL_DELAY +
 	       (lanes > 1 ? MODEL_LANES_DELAY : 0) + (uint64_t)beats * (lanes - 1);
 }
 

@@ -10,6 +10,9 @@
  *
  * A run that was not good has no time: every figure that it goes into is null and not ok.
  *
+ * Whether a packet is lost depends on its link, its kind, its PSN, how often it went over that link
+ * before, and the seed; not on when. So an engine that is some cycles late loses the same packets.
+ *
  * RF_LOSS_VERBOSE=1 prints every run.
  */
 #include <jansson.h>
@@ -18,8 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/rf_bytes.h"
 #include "sim/cosim/load.h"
 #include "sim/fabric/fabric.h"
+#include "sim/fabric/rng.h"
 #include "sim/model/rf_model.h"
 
 #define BYTES (UINT64_C(16) << 20)
@@ -33,6 +38,17 @@ enum kind { NAK, SELECTIVE, TRANSPARENT, RING, KINDS };
 static const char *const kind_names[KINDS] = {"nak", "selective", "transparent", "ring"};
 static const double losses[] = {0, 1e-5, 1e-4, 1e-3, 1e-2};
 #define LOSSES (sizeof(losses) / sizeof(losses[0]))
+
+/* Transmissions so far: by link, kind and the low bits of the PSN, which the box leaves alone. */
+#define LINKS 32u /* hosts and box ports, up and down */
+#define PSNS (1u << 15)
+enum { DATA, ACK, NAKS_OF_ALL_KINDS, CONTROL, PACKETS };
+
+struct losses {
+	double chance;
+	uint64_t seed;
+	uint16_t times[LINKS][PACKETS][PSNS];
+};
 
 static FILE *out;
 static unsigned failures;
@@ -62,8 +78,40 @@ static void figure(const char *name, double value, double limit)
 	json_decref(o);
 }
 
-static void describe(struct rf_fabric_cfg *c, enum kind kind, unsigned mtu, double loss,
-		     unsigned seed, const struct rf_engine_ops *engine)
+/* What kind of packet a frame is, and its PSN. Hosts' frames have no tag; ICMP and the like count
+ * as control. */
+static unsigned int kind_of(const uint8_t *frame, size_t len, uint32_t *psn)
+{
+	const uint8_t *bth = frame + 14 + 20 + 8;
+
+	*psn = 0;
+	if (len < 14 + 20 + 8 + 16 || rf_get_be16(frame + 12) != 0x0800 ||
+	    rf_get_be16(frame + 36) != 4791)
+		return CONTROL;
+	*psn = rf_get_be24(bth + 9);
+	if (bth[0] != 0x11)
+		return DATA;
+	return bth[12] < 0x20 ? ACK : NAKS_OF_ALL_KINDS;
+}
+
+/* See the head of the file. */
+static bool passes(void *arg, bool box, unsigned port, bool up, uint64_t ns, const uint8_t *frame,
+		   size_t len)
+{
+	struct losses *l = arg;
+	unsigned int link = port << 2 | (unsigned int)box << 1 | (unsigned int)up, kind;
+	uint32_t psn;
+	struct rf_rng rng;
+
+	(void)ns;
+	kind = kind_of(frame, len, &psn);
+	rng = rf_rng_make(l->seed, (uint64_t)l->times[link][kind][psn % PSNS]++ << 32 |
+					   (uint64_t)link << 24 | kind << 20 | psn % PSNS);
+	return !rf_rng_chance(&rng, l->chance);
+}
+
+static void describe(struct rf_fabric_cfg *c, enum kind kind, unsigned mtu, unsigned seed,
+		     const struct rf_engine_ops *engine)
 {
 	rf_fabric_cfg_init(c);
 	c->ranks = 8;
@@ -80,8 +128,6 @@ static void describe(struct rf_fabric_cfg *c, enum kind kind, unsigned mtu, doub
 	c->ack_timeout_ns = kind == SELECTIVE ? 40 * RF_USEC : 100 * RF_USEC;
 	c->ack_timeout_max_ns = 20 * RF_MSEC;
 	c->retry_cnt = 255;
-	c->host_links.loss = loss;
-	c->box_links.loss = loss;
 }
 
 /* Time of one all-reduce in ns; NAN where the run was not good. Rank 3 comes so much later. */
@@ -90,16 +136,25 @@ static double run(enum kind kind, unsigned mtu, double loss, unsigned seed,
 {
 	struct rf_fabric_cfg c;
 	struct rf_fabric_stats s;
+	struct losses *l = calloc(1, sizeof(*l));
 	struct rf_fabric *f;
 	char why[200];
 	double ns = NAN;
 
-	describe(&c, kind, mtu, loss, seed, engine);
+	if (!l) {
+		perror("bench_loss");
+		exit(1);
+	}
+	l->chance = loss;
+	l->seed = seed;
+	describe(&c, kind, mtu, seed, engine);
 	if (rf_fabric_create(&c, &f, why, sizeof(why)) != 0) {
 		fprintf(stderr, "bench_loss: %s\n", why);
 		failures++;
+		free(l);
 		return NAN;
 	}
+	rf_fabric_set_filter(f, passes, l);
 	if (rf_fabric_allreduce(f, 256) != 0 || rf_fabric_all(f, RF_STEP_WAIT, 0) != 0 ||
 	    rf_fabric_all(f, RF_STEP_BARRIER, 0) != 0 ||
 	    (late && rf_fabric_step(f, 3, RF_STEP_COMPUTE, late) != 0) ||
@@ -120,6 +175,7 @@ static double run(enum kind kind, unsigned mtu, double loss, unsigned seed,
 			(unsigned long long)s.repeats, (unsigned long long)s.naks,
 			(unsigned long long)s.timeouts);
 	rf_fabric_destroy(f);
+	free(l);
 	return ns;
 }
 

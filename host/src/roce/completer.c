@@ -50,6 +50,8 @@ static void advance(struct roce_qp *qp, uint64_t now, uint64_t una)
 	rq->nak_obeyed = false;
 	rq->timeout = qp->cfg.ack_timeout;
 	roce_timer_ack(rq, now);
+	if (qp->cfg.selective)
+		roce_selective_busy(qp, now);
 }
 
 static void sequence_nak(struct roce_qp *qp, uint64_t now)
@@ -129,6 +131,7 @@ void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packe
 		 */
 		qp->n.rx_naks++;
 		roce_selective_asked(qp, now, rq->una + k);
+		roce_selective_busy(qp, now);
 		return;
 	}
 	/* A NAK acknowledges what lies before the packet that it names (IBTA 9.7.5.1.2). */

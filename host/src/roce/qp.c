@@ -112,6 +112,7 @@ int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out)
 	qp->rs.epsn = cfg->rq_psn;
 	qp->sel.asked = UINT64_MAX;
 	qp->sel.due = UINT64_MAX;
+	qp->sel.probe = UINT64_MAX;
 	*out = qp;
 	return ROCE_OK;
 }
@@ -223,6 +224,8 @@ size_t roce_qp_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room)
 		if (qp->state != ROCE_QP_RTS)
 			return 0;
 	}
+	if (now >= qp->sel.probe)
+		roce_selective_quiet(qp);
 	return roce_requester_tx(qp, now, frame, room);
 }
 

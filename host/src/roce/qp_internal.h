@@ -112,8 +112,9 @@ struct roce_selective {
 	struct roce_packet_list resend; /* requester: asked for */
 	uint64_t asked;                 /* requester: the last one asked for, and when */
 	uint64_t asked_at;
-	uint64_t run;                                /* packets sent again for it */
-	bool copy;                                   /* the first of two copies has gone */
+	uint64_t run;   /* packets sent again for it */
+	bool copy;      /* the first of two copies has gone */
+	uint64_t probe; /* requester: when it has been quiet for long; UINT64_MAX: never */
 	struct roce_hole holes[ROCE_SELECTIVE_LIST]; /* responder: what is missing, ascending */
 	uint32_t hole_count;
 	uint64_t due;  /* of the hole that is asked for next; UINT64_MAX: none */
@@ -166,6 +167,8 @@ enum roce_selective_verdict {
 };
 void roce_selective_asked(struct roce_qp *qp, uint64_t now, uint64_t n);
 void roce_selective_timeout(struct roce_qp *qp);
+void roce_selective_busy(struct roce_qp *qp, uint64_t now);
+void roce_selective_quiet(struct roce_qp *qp);
 /* The next packet to be sent again. */
 bool roce_selective_next(struct roce_qp *qp, uint64_t *n);
 /* A request that is `ahead` packets beyond the expected one. */

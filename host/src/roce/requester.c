@@ -157,8 +157,11 @@ size_t roce_requester_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_
 	rq->nxt++;
 	if (rq->nxt == slot->first + slot->packets)
 		rq->cur++;
-	if (rq->max < rq->nxt)
+	if (rq->max < rq->nxt) {
 		rq->max = rq->nxt;
+		if (qp->cfg.selective)
+			roce_selective_busy(qp, now);
+	}
 	if (rq->timer == ROCE_TIMER_IDLE)
 		roce_timer_ack(rq, now);
 	return len;

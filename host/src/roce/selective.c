@@ -11,6 +11,8 @@
 
 #define SAME_NAK_NS 1000u /* two NAKs for one packet within this time are one */
 #define RUN_MAX 64u       /* packets that are sent again for one NAK */
+#define RUN_GROWS 4u      /* a run that goes on: so many times the packets of the time before */
+#define GUESS 4u          /* before it is measured a round trip is this part of the timeout */
 #define PATIENT 3u        /* NAKs for one packet before the time between them doubles */
 #define PRESENT_WORD(n) (((n) % ROCE_SELECTIVE_REACH) / 64)
 #define PRESENT_BIT(n) (UINT64_C(1) << ((n) % 64))
@@ -54,17 +56,24 @@ static void resend(struct roce_qp *qp, uint64_t n)
 
 /*
  * Packet n is missing, says the box or the receiver, who may say it twice. Where the one before it
- * was the last that was asked for, a run of packets was lost or dropped: twice as many go as the
- * time before.
+ * was the last that was sent again, a run of packets was lost or dropped: several times as many go
+ * as the time before. One in the midst of those was lost again: it and what follows.
  */
 void roce_selective_asked(struct roce_qp *qp, uint64_t now, uint64_t n)
 {
 	struct roce_selective *s = &qp->sel;
 	uint64_t k;
 
-	if (n >= s->asked && n < s->asked + s->run && now - s->asked_at < SAME_NAK_NS)
+	bool within = n >= s->asked && n < s->asked + s->run;
+
+	if (within && now - s->asked_at < SAME_NAK_NS)
 		return;
-	s->run = n == s->asked + s->run && s->run < RUN_MAX ? 2 * s->run : 1;
+	if (within)
+		s->run -= n - s->asked;
+	else if (s->run > 0 && n == s->asked + s->run)
+		s->run = s->run < RUN_MAX ? RUN_GROWS * s->run : RUN_MAX;
+	else
+		s->run = 1;
 	s->asked = n;
 	s->asked_at = now;
 	for (k = n; k < n + s->run && k < qp->rq.max; k++)
@@ -78,6 +87,25 @@ void roce_selective_asked(struct roce_qp *qp, uint64_t now, uint64_t n)
 void roce_selective_timeout(struct roce_qp *qp)
 {
 	resend(qp, qp->rq.una);
+	resend(qp, qp->rq.max - 1);
+}
+
+/*
+ * Packets were sent for the first time, acknowledged or asked for. Where nothing more happens for a
+ * quarter of the timeout, the newest packet goes again: the box may have asked for one in vain when
+ * our last one came, and learns only from the next that it is to ask again. Once: the timer
+ * follows.
+ */
+void roce_selective_busy(struct roce_qp *qp, uint64_t now)
+{
+	bool in_flight = qp->rq.una < qp->rq.max;
+
+	qp->sel.probe = in_flight ? now + qp->cfg.ack_timeout / GUESS : UINT64_MAX;
+}
+
+void roce_selective_quiet(struct roce_qp *qp)
+{
+	qp->sel.probe = UINT64_MAX;
 	resend(qp, qp->rq.max - 1);
 }
 
@@ -212,12 +240,28 @@ static void hole_add(struct roce_selective *s, uint64_t now, uint64_t n)
 	due_at(s, now);
 }
 
-/*
- * Packet n has come: how long did the NAK for it take? After a second one only where it is much too
- * early to be the answer to that: or a guess that is too short would never grow.
- */
-static void measure(struct roce_selective *s, uint64_t now, uint64_t n)
+/* From a NAK to the next one for the same packet. */
+static uint64_t patience(const struct roce_qp *qp, uint32_t times)
 {
+	const struct roce_selective *s = &qp->sel;
+	uint64_t most = qp->cfg.ack_timeout_max;
+	uint64_t t = s->trip == 0 ? qp->cfg.ack_timeout / GUESS : s->trip + 2 * s->varies;
+	uint32_t k;
+
+	for (k = PATIENT; k < times && t < most; k++)
+		t *= 2;
+	return t < most ? t : most;
+}
+
+/*
+ * Packet n has come: how long did it take since the first NAK? Where there were more than one,
+ * either they were needed or the guess was too short, and it has to grow then; an outage must not
+ * make it long, so it counts for no more than twice what was expected.
+ */
+static void measure(struct roce_qp *qp, uint64_t now, uint64_t n)
+{
+	struct roce_selective *s = &qp->sel;
+	uint64_t most = 2 * patience(qp, 0);
 	const struct roce_hole *h;
 	uint32_t k;
 	uint64_t trip, off;
@@ -225,10 +269,9 @@ static void measure(struct roce_selective *s, uint64_t now, uint64_t n)
 	for (k = 0; k < s->hole_count && s->holes[k].number < n; k++)
 		;
 	h = &s->holes[k];
-	if (k == s->hole_count || h->number != n || h->times == 0 ||
-	    (h->times > 1 && now - h->asked > s->trip / 2))
+	if (k == s->hole_count || h->number != n || h->times == 0)
 		return;
-	trip = now - h->first;
+	trip = now - h->first < most ? now - h->first : most;
 	if (s->trip == 0) {
 		s->trip = trip > 0 ? trip : 1;
 		s->varies = trip / 2;
@@ -237,19 +280,6 @@ static void measure(struct roce_selective *s, uint64_t now, uint64_t n)
 	off = trip > s->trip ? trip - s->trip : s->trip - trip;
 	s->trip += trip / 8 - s->trip / 8;
 	s->varies += off / 4 - s->varies / 4;
-}
-
-/* From a NAK to the next one for the same packet. */
-static uint64_t patience(const struct roce_qp *qp, uint32_t times)
-{
-	const struct roce_selective *s = &qp->sel;
-	uint64_t most = qp->cfg.ack_timeout_max;
-	uint64_t t = s->trip == 0 ? qp->cfg.ack_timeout / 4 : s->trip + 2 * s->varies;
-	uint32_t k;
-
-	for (k = PATIENT; k < times && t < most; k++)
-		t *= 2;
-	return t < most ? t : most;
 }
 
 /* Forgets the holes that are filled, and finds those for which there was no room. */
@@ -306,7 +336,7 @@ enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, uint64_t now,
 		qp->n.rx_bytes += p->payload_len;
 		s->present[PRESENT_WORD(n)] |= PRESENT_BIT(n);
 		if (n < s->highest)
-			measure(s, now, n);
+			measure(qp, now, n);
 	}
 	for (; s->highest < n; s->highest++)
 		hole_add(s, now, s->highest);

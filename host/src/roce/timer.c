@@ -63,5 +63,9 @@ uint64_t roce_qp_next_timeout(const struct roce_qp *qp)
 {
 	uint64_t due = qp->state == ROCE_QP_ERR ? UINT64_MAX : qp->sel.due;
 
-	return qp->state == ROCE_QP_RTS && qp->rq.deadline < due ? qp->rq.deadline : due;
+	if (qp->state != ROCE_QP_RTS)
+		return due;
+	if (qp->sel.probe < due)
+		due = qp->sel.probe;
+	return qp->rq.deadline < due ? qp->rq.deadline : due;
 }

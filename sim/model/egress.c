@@ -119,6 +119,11 @@ void model_send_step(struct rf_engine *e, unsigned int port)
 	model_event_add(e, f->last, EV_LEFT, port);
 }
 
+static bool is_result(const struct model_frame *f)
+{
+	return f->counter == RF_CNT_TX_FIRST || f->counter == RF_CNT_TX_REPEAT;
+}
+
 /* The last beat has left. */
 void model_send_left(struct rf_engine *e, unsigned int port)
 {
@@ -131,6 +136,8 @@ void model_send_left(struct rf_engine *e, unsigned int port)
 	model_count(e, port, f->counter);
 	if (f->counter == RF_CNT_TX_INJECT)
 		e->inject_busy = false;
+	if (is_result(f))
+		model_schedule_soon(e, e->now);
 	if (next_ready(p) != RF_ENGINE_NEVER)
 		look(e, port, next_ready(p));
 	if (e->host.tx)
@@ -138,15 +145,21 @@ void model_send_left(struct rf_engine *e, unsigned int port)
 	free(f);
 }
 
-/* Results wait in 8 x MTU_MAX bytes, each in the room of a path MTU, and in a number of headers. */
+/*
+ * Results wait in 8 x MTU_MAX bytes, each in the room of a path MTU, until their last beat leaves;
+ * and in a number of headers, until their first one does.
+ */
 bool model_result_room(const struct rf_engine *e, unsigned int port, const struct model_group *g,
 		       unsigned int frames)
 {
 	unsigned int headers = e->cfg.lanes > 8 ? 64 : e->cfg.lanes > 4 ? 32 : 16;
 	unsigned int passes = 8 * e->cfg.mtu_max >> GROUP_FIELD(g, MTU_LOG2);
 	unsigned int most = passes * GROUP_FIELD(g, LANES);
+	const struct model_port *p = &e->ports[port];
+	unsigned int wait = p->out[SRC_RESULT].frames;
+	unsigned int leaves = p->sending && is_result(p->sending) ? 1 : 0;
 
-	return e->ports[port].out[SRC_RESULT].frames + frames <= (most < headers ? most : headers);
+	return wait + leaves + frames <= most && wait + frames <= headers;
 }
 
 /* UDP checksum 0 and the ICRC, behind everything else. */

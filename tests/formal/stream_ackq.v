@@ -1,11 +1,15 @@
-// rf_ackq: verdicts come for events that were taken, each once; frames and events any time. What is offered stays; an ACK that
-// crosses the box leaves only with a good verdict. The first byte of a frame stands for all of it.
+// rf_ackq: events and frames come where there was room, each event with its frame one cycle later; verdicts come for events that were
+// taken, in their order, each once, any time later. What is offered stays. Each frame leaves once, in the order in which they came:
+// one on behalf or a NAK as it is, one that crosses the box when the verdict of its own event has come and is good; with a bad one it
+// goes without being offered. Nothing is lost. The first byte of a frame stands for all of it; the queues are those of queue.v.
+//
+// An arbitrary frame is followed: frames that leave before it, verdicts that come before its own. (Wires named box.*: those inside of
+// the module.)
 module stream_ackq (
   input wire       clk,
   input wire       rst,
   input wire       event_take,
   input wire [1:0] event_index,
-  input wire       h_event,
   input wire       h_behalf,
   input wire       h_nak,
   input wire [7:0] h_hdr,
@@ -13,7 +17,8 @@ module stream_ackq (
   input wire       ev_ready,
   input wire       v_valid,
   input wire       v_ok,
-  input wire       e_ready
+  input wire       e_ready,
+  input wire       pick
 );
 
 `include "rf_start.vh"
@@ -33,28 +38,154 @@ module stream_ackq (
   wire         e_nak;
   wire         idle;
 
+  // What was taken, and room, a cycle ago; events that were taken and await their verdict.
+  reg          h_event;
+  reg          room_q;
+  reg  [3:0]   asked_q;
+
   rf_ackq #(.CW(6), .DEPTH(8)) box (
     .clk(clk), .rst(rst), .event_room(event_room), .behalf_room(behalf_room), .event_take(event_take), .event_conn(6'd0),
     .event_index({22'd0, event_index}), .event_msn(24'd0), .event_fatal(1'b0), .event_still(1'b0), .h_event(h_event),
-    .h_behalf(h_behalf), .h_nak(h_nak), .h_syndrome(8'd0), .h_made(24'd0), .h_hdr({632'd0, h_hdr}), .h_vlan(h_vlan),
+    .h_behalf(h_behalf), .h_nak(h_nak), .h_syndrome(8'd0), .h_made(24'd0), .h_hdr({584'd0, h_hdr, 40'd0, h_hdr}), .h_vlan(h_vlan),
     .h_psn(24'd0), .h_qpn(24'd0), .h_msn(24'd0), .ev_valid(ev_valid), .ev_ready(ev_ready), .ev_conn(ev_conn),
     .ev_index(ev_index), .ev_msn(ev_msn), .ev_fatal(ev_fatal), .ev_still(ev_still), .v_valid(v_valid), .v_ok(v_ok),
     .e_valid(e_valid), .e_ready(e_ready), .e_hdr(e_hdr), .e_hlen(e_hlen), .e_behalf(e_behalf), .e_nak(e_nak), .idle(idle));
 
-  always @* assume (rst == !f_started);
+  always @(posedge clk)
+    if (rst) begin
+      h_event <= 1'b0;
+      room_q  <= 1'b0;
+      asked_q <= 4'd0;
+    end else begin
+      h_event <= event_take;
+      room_q  <= behalf_room;
+      asked_q <= asked_q + {3'd0, ev_valid && ev_ready} - {3'd0, v_valid};
+    end
+
+  always @* begin
+    assume (rst == !f_started);
+    if (event_take) assume (event_room);
+    if (h_behalf) assume (room_q && !h_event);
+    if (v_valid) assume (asked_q != 4'd0);
+  end
 
   stream #(.WIDTH(2)) ev (.clk(clk), .rst(rst), .valid(ev_valid), .ready(ev_ready), .data(ev_index[1:0]));
   stream #(.WIDTH(12)) e (
     .clk(clk), .rst(rst), .valid(e_valid), .ready(e_ready), .data({e_behalf, e_nak, e_hlen[3:2], e_hdr[7:0]}));
 
-  // Until a good verdict has come no ACK leaves that crosses the box.
-  reg ok_q;
+  (* hierconn *) wire          \box.p6_valid_q ;
+  (* hierconn *) wire          \box.p6_behalf_q ;
+  (* hierconn *) wire          \box.p6_nak_q ;
+  (* hierconn *) wire [143:0]  \box.p6_eth_q ;
+  (* hierconn *) wire          \box.f_take ;
+  (* hierconn *) wire [3:0]    \box.f_count ;
+  (* hierconn *) wire [3:0]    \box.ev_count ;
+  (* hierconn *) wire [3:0]    \box.w_count ;
+  (* hierconn *) wire [3991:0] \box.frames.words ;
+  (* hierconn *) wire [7:0]    \box.verdicts.words ;
+
+  wire [3:0] count = \box.f_count ;
+  wire       p6 = \box.p6_valid_q ;
+  wire       came = h_event || h_behalf;
+
+  // The frame that is followed; it is inside, behind so many others; its verdict has come, or comes behind so many others.
+  reg        marked_q;
+  reg        inside_q;
+  reg  [3:0] ahead_q;
+  reg        cross_q;
+  reg        nak_q;
+  reg  [7:0] tag_q;
+  reg        judged_q;
+  reg        ok_q;
+  reg  [3:0] before_q;
+  wire       front = inside_q && ahead_q == 4'd0 && count != 4'd0;
+  wire       goes = front && (cross_q ? judged_q && (!ok_q || e_ready) : e_ready);
+  // Events whose verdict has not come.
+  wire [3:0] open = \box.ev_count + asked_q;
 
   always @(posedge clk)
-    if (rst) ok_q <= 1'b0;
-    else if (v_valid && v_ok) ok_q <= 1'b1;
+    if (rst) begin
+      marked_q <= 1'b0;
+      inside_q <= 1'b0;
+    end else if (came && pick && !marked_q) begin
+      marked_q <= 1'b1;
+      inside_q <= 1'b1;
+      ahead_q  <= count + {3'd0, p6} - {3'd0, \box.f_take };
+      cross_q  <= h_event;
+      nak_q    <= h_nak;
+      tag_q    <= h_hdr;
+      judged_q <= 1'b0;
+      before_q <= open - 4'd1 - {3'd0, v_valid};
+    end else begin
+      if (goes) inside_q <= 1'b0;
+      else if (\box.f_take ) ahead_q <= ahead_q - 4'd1;
+      if (inside_q && v_valid && !judged_q) begin
+        if (before_q == 4'd0) begin
+          judged_q <= 1'b1;
+          ok_q     <= v_ok;
+        end
+        before_q <= before_q - 4'd1;
+      end
+    end
 
   always @*
-    if (!rst && e_valid && !e_behalf) assert (ok_q);
+    if (!rst) begin
+      // In its turn the frame is offered, once: a good verdict of its own lets it, a bad one makes it go.
+      if (front) assert (e_valid == (!cross_q || (judged_q && ok_q)));
+      if (front) assert (\box.f_take == goes);
+      if (front && e_valid) assert (e_behalf == !cross_q && e_hdr[7:0] == tag_q && (cross_q || e_nak == nak_q));
+      assert (!e_valid || count != 4'd0);
+    end
+
+  // ---- What is inside: frames that cross, in front of place k.
+
+  reg  [3:0] crosses;
+  reg  [3:0] own;
+  integer    k;
+
+  always @* begin
+    crosses = 4'd0;
+    own     = 4'd0;
+    for (k = 0; k < 8; k = k + 1) begin
+      if (k == ahead_q) own = crosses;
+      if (k < count && !\box.frames.words [499*k+498]) crosses = crosses + 4'd1;
+    end
+    if (ahead_q >= count) own = crosses;
+  end
+
+  always @*
+    if (!rst) begin
+      // Room for what is on its way.
+      assert ({1'b0, count} + {4'd0, p6} + {4'd0, h_event} <= 5'd8);
+      if (room_q) assert (count + {3'd0, p6} <= 4'd7);
+      if (h_event) assert (room_q && \box.ev_count != 4'd0);
+      // As many events wait, for their verdict or with it, as frames that cross.
+      assert ({1'b0, crosses} + {4'd0, p6 && !\box.p6_behalf_q } + {4'd0, h_event} ==
+              {1'b0, \box.ev_count } + {1'b0, asked_q} + {1'b0, \box.w_count });
+      assert (\box.ev_count <= 4'd8 && asked_q <= 4'd8 && \box.w_count <= 4'd8);
+      assert (marked_q || !inside_q);
+      if (inside_q) begin
+        assert (ahead_q < count + {3'd0, p6});
+        if (ahead_q == count) begin
+          assert (\box.p6_behalf_q == !cross_q && \box.p6_eth_q [7:0] == tag_q);
+          if (!cross_q) assert (\box.p6_nak_q == nak_q);
+        end
+        for (k = 0; k < 8; k = k + 1)
+          if (k == ahead_q && k < count) begin
+            assert (\box.frames.words [499*k+498] == !cross_q && \box.frames.words [499*k+352 +: 8] == tag_q);
+            if (!cross_q) assert (\box.frames.words [499*k+497] == nak_q);
+          end
+        if (cross_q && judged_q) assert (own < \box.w_count && \box.verdicts.words [own[2:0]] == ok_q);
+        if (cross_q && !judged_q) assert (own == \box.w_count + before_q && before_q < open);
+      end
+    end
+
+  always @(posedge clk)
+    if (!rst) begin
+      cover (goes && cross_q && ok_q && tag_q == 8'h5a);
+      cover (goes && cross_q && !ok_q);
+      cover (goes && !cross_q && nak_q);
+      cover (count == 4'd8);
+    end
 
 endmodule

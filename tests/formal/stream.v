@@ -36,3 +36,34 @@ module stream #(
   endgenerate
 
 endmodule
+
+// A queue under proof: an arbitrary word that went in comes out in its turn, as it was, after those that were inside.
+module follow #(
+  parameter WIDTH = 1,
+  // Bits of a number of words.
+  parameter FCW = 4
+) (
+  input wire             clk,
+  input wire             rst,
+  input wire             f_push,
+  input wire [WIDTH-1:0] f_in,
+  input wire             m_valid,
+  input wire             f_pop,
+  input wire [WIDTH-1:0] f_out
+);
+
+`include "rf_start.vh"
+
+  reg [FCW-1:0] f_count;
+
+  always @(posedge clk)
+    if (rst) f_count <= 0;
+    else f_count <= f_count + {{FCW - 1{1'b0}}, f_push} - {{FCW - 1{1'b0}}, f_pop};
+
+`include "rf_follow.vh"
+
+  // Nothing comes out of nothing.
+  always @*
+    if (f_started && !rst) assert (!m_valid || f_count != 0);
+
+endmodule

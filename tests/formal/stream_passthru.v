@@ -1,4 +1,6 @@
-// rf_passthru: frames of one to three beats, asked for where there is room, their beats any time later, with gaps anywhere.
+// rf_passthru: frames of one to three beats, asked for where there is room, their beats any time later, with gaps anywhere. What is
+// offered stays; every frame and every beat comes out, in order, as it was; there is room for each beat that was asked for; idle
+// means that nothing is owed.
 module stream_passthru (
   input wire       clk,
   input wire       rst,
@@ -45,12 +47,40 @@ module stream_passthru (
       else if (ask_take) owed1_q <= len;
     end
 
-  rf_passthru #(.WIDTH(8), .BEATS(8), .FRAMES(4)) box (
+  rf_passthru #(.WIDTH(8), .BEATS(4), .FRAMES(2)) box (
     .clk(clk), .rst(rst), .ask_len({12'd0, len}), .ask_room(ask_room), .ask_take(ask_take), .s_valid(s_valid),
     .s_data(s_data), .s_last(s_last), .e_valid(e_valid), .e_ready(e_ready), .e_len(e_len), .p_valid(p_valid),
     .p_ready(p_ready), .p_data(p_data), .p_last(p_last), .idle(idle));
 
   stream #(.WIDTH(2)) e (.clk(clk), .rst(rst), .valid(e_valid), .ready(e_ready), .data(e_len[1:0]));
   stream #(.WIDTH(3)) p (.clk(clk), .rst(rst), .valid(p_valid), .ready(p_ready), .data({p_last, p_data[1:0]}));
+
+  follow #(.WIDTH(2), .FCW(3)) frames (
+    .clk(clk), .rst(rst), .f_push(ask_take), .f_in(len), .m_valid(e_valid), .f_pop(e_valid && e_ready), .f_out(e_len[1:0]));
+  follow #(.WIDTH(3), .FCW(4)) beats (
+    .clk(clk), .rst(rst), .f_push(s_valid), .f_in({s_last, s_data[1:0]}), .m_valid(p_valid), .f_pop(p_valid && p_ready),
+    .f_out({p_last, p_data[1:0]}));
+
+  // Beats asked for that have not left; frames that have not left.
+  reg  [3:0] owed_q;
+  reg  [2:0] asked_q;
+
+  always @(posedge clk)
+    if (rst) begin
+      owed_q  <= 4'd0;
+      asked_q <= 3'd0;
+    end else begin
+      owed_q  <= owed_q + (ask_take ? {2'd0, len} : 4'd0) - {3'd0, p_valid && p_ready};
+      asked_q <= asked_q + {2'd0, ask_take} - {2'd0, e_valid && e_ready};
+    end
+
+  // (The wire named box.* is the one inside of the module.)
+  (* hierconn *) wire \box.f_room ;
+
+  always @*
+    if (!rst) begin
+      assert (!s_valid || \box.f_room );
+      assert (idle == (owed_q == 4'd0 && asked_q == 3'd0));
+    end
 
 endmodule

@@ -5,7 +5,7 @@
 // Capacity    BEATS beats, HDRS headers: the scheduler takes room before a pass (free_*, take_*).
 // Handshake   results and headers are never held back. Out: e_valid comes with the first beat (p_valid) of its packet.
 // Reset       empty.
-// Proved      tests/formal/stream_results.proof; tests/rtl/unit_results.cpp; tests/rtl/core.
+// Proved      tests/formal/stream_results.proof, stream_results_count.proof; tests/rtl/unit_results.cpp; tests/rtl/core.
 //
 // A packet is announced (pack) when its last pass begins, its headers before. One whose ranks disagree is dropped: its beats
 // are not stored, its headers are skipped.

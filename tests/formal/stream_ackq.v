@@ -1,10 +1,11 @@
-// rf_ackq: events and frames come where there was room, each event with its frame one cycle later; verdicts come for events that were
-// taken, in their order, each once, any time later. What is offered stays. Each frame leaves once, in the order in which they came:
-// one on behalf or a NAK as it is, one that crosses the box when the verdict of its own event has come and is good; with a bad one it
-// goes without being offered. Nothing is lost. The first byte of a frame stands for all of it; the queues are those of queue.v.
+// rf_ackq: events and frames come where there was room, each event with its frame one cycle later; verdicts come for events that
+// were taken, in their order, each once, any time later. What is offered stays. Each frame leaves once, in the order in which they
+// came: one on behalf or a NAK as it is, one that crosses the box when the verdict of its own event has come and is good; with a
+// bad one it goes without being offered. Nothing is lost. The first byte of a frame stands for all of it; the queues are those of
+// queue.v.
 //
-// An arbitrary frame is followed: frames that leave before it, verdicts that come before its own. (Wires named box.*: those inside of
-// the module.)
+// An arbitrary frame is followed: frames that leave before it, verdicts that come before its own. (Wires named box.*: those inside
+// of the module.)
 module stream_ackq (
   input wire       clk,
   input wire       rst,

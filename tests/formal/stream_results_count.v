@@ -1,0 +1,256 @@
+// rf_results, with a scheduler that takes room for one packet at a time and a reduction that gives what was announced: packets
+// of one or two beats, room for one or two headers, none to two copies; headers come before their packet is announced, at most
+// two packets wait for their beats, some passes have no room or are dropped. As many headers and beats leave as there were copies
+// of what was kept, the last beat of each copy marked; no queue runs over; room is given back once, and all of it. rf_egress
+// takes beats from the header on. The queues are those of queue.v.
+//
+// An arbitrary packet is followed: beats that leave before it, its own. (Wires named box.*: those inside of the module.)
+module stream_results_count (
+  input wire       clk,
+  input wire       rst,
+  input wire       take,
+  input wire       take_two,
+  input wire [1:0] take_hdrs,
+  input wire       copy_valid,
+  input wire       pack_valid,
+  input wire       pack_room,
+  input wire       pack_drop,
+  input wire       pack_two,
+  input wire       out_valid,
+  input wire       e_ready,
+  input wire       p_ready,
+  input wire       pick
+);
+
+`include "rf_start.vh"
+
+  wire [2:0]   free_beats;
+  wire [2:0]   free_hdrs;
+  wire         e_valid;
+  wire [639:0] e_hdr;
+  wire [6:0]   e_hlen;
+  wire [13:0]  e_plen;
+  wire         e_repeat;
+  wire         soon;
+  wire         p_valid;
+  wire [63:0]  p_data;
+  wire         p_last;
+  wire         idle;
+
+  // Room taken for the next packet: beats, headers; headers copied so far. Beats that are to come of the packets announced.
+  reg  [1:0]   beats_q;
+  reg  [1:0]   hdrs_q;
+  reg  [1:0]   copies_q;
+  reg  [1:0]   come0_q;
+  reg  [1:0]   come1_q;
+  wire         kept = pack_valid && pack_room && !pack_drop && copies_q != 2'd0;
+  wire [1:0]   length = pack_room ? beats_q : {pack_two, !pack_two};
+  wire [1:0]   wants = {take_two, !take_two};
+  wire         out_last = come0_q == 2'd1;
+
+  rf_results #(.WIDTH(64), .BEATS(4), .HDRS(2), .CREDIT_W(3)) box (
+    .clk(clk), .rst(rst), .free_beats(free_beats), .free_hdrs(free_hdrs), .take_valid(take), .take_beats({1'b0, wants}),
+    .take_hdrs({3'd0, take_hdrs}), .copy_valid(copy_valid), .copy_repeat(1'b0), .copy_ackreq(1'b0), .copy_plen(13'd0),
+    .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies({3'd0, copies_q}), .pack_drop(pack_drop),
+    .pack_length({1'b0, length}), .pack_tail(15'd0), .pack_beats({1'b0, beats_q}), .pack_hdrs({3'd0, hdrs_q}),
+    .hdr_data(648'd0), .out_valid(out_valid), .out_data(64'd0), .out_last(out_last), .e_valid(e_valid), .e_ready(e_ready),
+    .e_hdr(e_hdr), .e_hlen(e_hlen), .e_plen(e_plen), .e_repeat(e_repeat), .soon(soon), .p_valid(p_valid), .p_ready(p_ready),
+    .p_data(p_data), .p_last(p_last), .idle(idle));
+
+  // Between a packet's header and its last beat.
+  reg          inside_q;
+
+  always @* begin
+    assume (rst == !f_started);
+    if (take) assume (beats_q == 2'd0 && {1'b0, wants} <= free_beats);
+    if (take) assume ({1'b0, take_hdrs} <= free_hdrs && take_hdrs != 2'd3 && take_hdrs != 2'd0);
+    if (copy_valid) assume (copies_q < hdrs_q);
+    if (pack_valid) assume (come1_q == 2'd0 && (!pack_room || (beats_q != 2'd0 && !copy_valid)));
+    if (out_valid) assume (come0_q != 2'd0);
+    if (p_ready) assume (inside_q || (e_valid && e_ready));
+  end
+
+  always @(posedge clk)
+    if (rst) begin
+      beats_q  <= 2'd0;
+      hdrs_q   <= 2'd0;
+      copies_q <= 2'd0;
+    end else if (take) begin
+      beats_q  <= wants;
+      hdrs_q   <= take_hdrs;
+      copies_q <= 2'd0;
+    end else if (pack_valid && pack_room) begin
+      beats_q  <= 2'd0;
+      hdrs_q   <= 2'd0;
+      copies_q <= 2'd0;
+    end else if (copy_valid) copies_q <= copies_q + 2'd1;
+
+  always @(posedge clk)
+    if (rst) begin
+      come0_q <= 2'd0;
+      come1_q <= 2'd0;
+    end else if (out_valid && out_last) begin
+      come0_q <= come1_q != 2'd0 ? come1_q : pack_valid ? length : 2'd0;
+      come1_q <= 2'd0;
+    end else begin
+      if (out_valid) come0_q <= come0_q - 2'd1;
+      else if (pack_valid && come0_q == 2'd0) come0_q <= length;
+      if (pack_valid && come0_q != 2'd0) come1_q <= length;
+    end
+
+  always @(posedge clk)
+    if (rst || (p_valid && p_ready && p_last)) inside_q <= 1'b0;
+    else if (e_valid && e_ready) inside_q <= 1'b1;
+
+  // Packets whose beats are to be read, packets whose headers are to leave.
+  (* hierconn *) wire [2:0]  \box.r_count ;
+  (* hierconn *) wire        \box.r_take ;
+  (* hierconn *) wire [4:0]  \box.r_done_q ;
+  (* hierconn *) wire [2:0]  \box.r_beat_q ;
+  (* hierconn *) wire [67:0] \box.packets.words ;
+  (* hierconn *) wire [1:0]  \box.n_count ;
+  (* hierconn *) wire [4:0]  \box.n_done_q ;
+  (* hierconn *) wire [21:0] \box.counts.words ;
+  (* hierconn *) wire [1:0]  \box.h_count ;
+  (* hierconn *) wire        \box.h1_valid_q ;
+  (* hierconn *) wire        \box.h2_valid_q ;
+
+  // Headers and beats that are to leave; of the packet that is followed, of those before it.
+  reg  [2:0]   heads_q;
+  reg  [3:0]   owed_q;
+  reg  [3:0]   ahead_q;
+  reg  [3:0]   own_q;
+  reg          two_q;
+  reg          marked_q;
+  wire         left = p_valid && p_ready;
+  wire [3:0]   all = copies_q == 2'd2 ? {1'b0, beats_q, 1'b0} : {2'd0, beats_q};
+  wire [3:0]   now = owed_q - {3'd0, left};
+
+  always @(posedge clk)
+    if (rst) begin
+      heads_q  <= 3'd0;
+      owed_q   <= 4'd0;
+      ahead_q  <= 4'd0;
+      own_q    <= 4'd0;
+      marked_q <= 1'b0;
+    end else begin
+      heads_q <= heads_q + (kept ? {1'b0, copies_q} : 3'd0) - {2'd0, e_valid && e_ready};
+      owed_q  <= now + (kept ? all : 4'd0);
+      if (kept && pick && !marked_q) begin
+        marked_q <= 1'b1;
+        ahead_q  <= now;
+        own_q    <= all;
+        two_q    <= beats_q[1];
+      end else if (left && ahead_q != 4'd0) ahead_q <= ahead_q - 4'd1;
+      else if (left && own_q != 4'd0) own_q <= own_q - 4'd1;
+    end
+
+  always @*
+    if (!rst) begin
+      if (e_valid) assert (heads_q != 3'd0);
+      if (p_valid) assert (owed_q != 4'd0);
+      if (p_valid && ahead_q == 4'd0 && own_q != 4'd0) assert (p_last == (!two_q || own_q[0]));
+      // The room of a beat that stands at the output, its header gone, has been given back.
+      if (idle) assert (heads_q == 3'd0 && beats_q == 2'd0 && (owed_q == {3'd0, p_valid}));
+      assert (free_beats <= 3'd4 && free_hdrs <= 3'd2);
+      // No queue runs over.
+      if (pack_valid && pack_room) assert (\box.r_count < 3'd4 && \box.n_count < 2'd2);
+      if (\box.h2_valid_q ) assert (\box.h_count < 2'd2);
+    end
+
+  // ---- What is inside.
+
+  // Beats to be read of all packets, of those before the one that is followed; its own. Beats and headers that are reserved.
+  // Headers that are to leave, and those that leave or are skipped.
+  reg          there_q;
+  reg  [1:0]   at_q;
+  reg  [5:0]   reads;
+  reg  [5:0]   before;
+  reg  [5:0]   mine;
+  reg  [5:0]   part;
+  reg  [5:0]   room;
+  reg  [5:0]   hdrs;
+  reg  [5:0]   leaves;
+  reg  [5:0]   skips;
+  reg          good;
+  reg  [16:0]  word;
+  reg  [10:0]  number;
+  integer      k;
+
+  always @(posedge clk)
+    if (rst) there_q <= 1'b0;
+    else if (kept && pick && !marked_q) begin
+      there_q <= 1'b1;
+      at_q    <= \box.r_count [1:0] - {1'b0, \box.r_take };
+    end else if (there_q && \box.r_take ) begin
+      there_q <= at_q != 2'd0;
+      at_q    <= at_q - 2'd1;
+    end
+
+  always @* begin
+    reads  = 6'd0;
+    before = 6'd0;
+    mine   = 6'd0;
+    room   = {3'd0, free_beats} + {4'd0, beats_q};
+    hdrs   = {3'd0, free_hdrs} + {4'd0, hdrs_q};
+    leaves = 6'd0;
+    skips  = 6'd0;
+    good   = 1'b1;
+    for (k = 0; k < 4; k = k + 1)
+      if (k < \box.r_count ) begin
+        word = \box.packets.words [17*k +: 17];
+        part = word[15:11] == 5'd2 ? {2'd0, word[10:8], 1'b0} : {3'd0, word[10:8]};
+        if (k == 0) part = part - (\box.r_done_q == 5'd1 ? {3'd0, word[10:8]} : 6'd0) - {3'd0, \box.r_beat_q };
+        if (!word[16]) part = 6'd0;
+        if (word[2:0] == 3'd0 || word[2:0] > 3'd2 || word[10:8] != word[2:0]) good = 1'b0;
+        if (word[16] && (word[15:11] == 5'd0 || word[15:11] > 5'd2)) good = 1'b0;
+        if (k == 0 && word[16] && (\box.r_done_q >= word[15:11] || \box.r_beat_q >= word[10:8])) good = 1'b0;
+        if (k == 0 && !word[16] && (\box.r_done_q != 5'd0 || \box.r_beat_q != 3'd0)) good = 1'b0;
+        if (there_q && k < at_q) before = before + part;
+        if (there_q && k == at_q) begin
+          mine = part;
+          if (!word[16] || two_q != (word[10:8] == 3'd2)) good = 1'b0;
+        end
+        reads = reads + part;
+        room  = room + {3'd0, word[2:0]};
+      end
+    if (\box.r_count == 3'd0 && (\box.r_done_q != 5'd0 || \box.r_beat_q != 3'd0)) good = 1'b0;
+    for (k = 0; k < 2; k = k + 1)
+      if (k < \box.n_count ) begin
+        number = \box.counts.words [11*k +: 11];
+        if (!number[5]) leaves = leaves + {1'b0, number[4:0]};
+        if (k == 0 && !number[5]) leaves = leaves - {1'b0, \box.n_done_q };
+        skips = skips + {1'b0, number[4:0]};
+        hdrs  = hdrs + {1'b0, number[10:6]};
+        if (number[10:6] == 5'd0 || number[10:6] > 5'd2 || number[4:0] > number[10:6]) good = 1'b0;
+        if (k == 0 && \box.n_done_q != 5'd0 && \box.n_done_q >= number[4:0]) good = 1'b0;
+      end
+    skips = skips - {1'b0, \box.n_done_q };
+    if (\box.n_count == 2'd0 && \box.n_done_q != 5'd0) good = 1'b0;
+  end
+
+  always @*
+    if (!rst) begin
+      assert (good);
+      assert (room == 6'd4 && hdrs == 6'd2 && beats_q <= 2'd2 && hdrs_q <= 2'd2 && copies_q <= hdrs_q);
+      assert (\box.r_count <= 3'd4 && \box.n_count <= 2'd2);
+      assert ((beats_q == 2'd0) == (hdrs_q == 2'd0));
+      assert ({2'd0, owed_q} == reads + {5'd0, p_valid});
+      assert ({3'd0, heads_q} == leaves);
+      assert ({4'd0, \box.h_count } + {5'd0, \box.h1_valid_q } + {5'd0, \box.h2_valid_q } == skips + {4'd0, copies_q});
+      assert (marked_q || (!there_q && ahead_q == 4'd0 && own_q == 4'd0));
+      if (there_q) begin
+        assert ({1'b0, at_q} < \box.r_count );
+        assert ({2'd0, ahead_q} + {2'd0, own_q} == before + mine + {5'd0, p_valid});
+        assert (at_q == 2'd0 ? {2'd0, own_q} >= mine : {2'd0, own_q} == mine);
+      end else assert ({2'd0, ahead_q} + {2'd0, own_q} <= {5'd0, p_valid});
+    end
+
+  always @(posedge clk)
+    if (!rst) begin
+      cover (marked_q && left && ahead_q == 4'd0 && own_q == 4'd1 && two_q);
+      cover (idle && marked_q && own_q == 4'd0);
+      cover (owed_q == 4'd6);
+    end
+
+endmodule

@@ -40,6 +40,13 @@ module rf_acc #(
   output wire [1:0]                out_level,
   output wire [1:0]                out_dtype,
   output wire [WIDTH*(1+FP16)-1:0] out_data
+`ifdef FORMAL
+  ,
+  output wire [((BEATS_MAX < 2) ? 1 : $clog2(BEATS_MAX))-1:0] f_rd,
+  output wire [((BEATS_MAX < 2) ? 1 : $clog2(BEATS_MAX))-1:0] f_wr,
+  output wire [(WIDTH<<((BEATS_MAX < 2) ? 1 : $clog2(BEATS_MAX)))-1:0] f_kept,
+  output wire [(WIDTH<<((BEATS_MAX < 2) ? 1 : $clog2(BEATS_MAX)))-1:0] f_kept_high
+`endif
 );
 
   localparam AW = (BEATS_MAX < 2) ? 1 : $clog2(BEATS_MAX);
@@ -77,6 +84,10 @@ module rf_acc #(
     .rd_en  (soon_valid && !soon_first),
     .rd_addr(rd_beat_q),
     .rd_data(kept[WIDTH-1:0])
+`ifdef FORMAL
+    ,
+    .f_mem  (f_kept)
+`endif
   );
 
   generate
@@ -95,6 +106,10 @@ module rf_acc #(
         .rd_en  (soon_valid && !soon_first && soon_half),
         .rd_addr(rd_beat_q),
         .rd_data(kept[2*WIDTH-1:WIDTH])
+`ifdef FORMAL
+        ,
+        .f_mem  (f_kept_high)
+`endif
       );
     end else begin : g_low_only
       wire unused_half = soon_half;
@@ -135,5 +150,10 @@ module rf_acc #(
   assign out_valid = sum_valid && sum_final;
   assign out_last  = sum_last;
   assign out_dtype = sum_dtype;
+
+`ifdef FORMAL
+  assign f_rd = rd_beat_q;
+  assign f_wr = wr_beat_q;
+`endif
 
 endmodule

@@ -96,6 +96,14 @@ module rf_reduce #(
   wire [PORTS*WIDTH-1:0] res_data;
   wire [PORTS-1:0]       res_last;
 
+`ifdef FORMAL
+  localparam FW = (BEATS_MAX < 2) ? 1 : $clog2(BEATS_MAX);
+  wire [PORTS*FW-1:0]          f_rd;
+  wire [PORTS*FW-1:0]          f_wr;
+  wire [PORTS*(WIDTH<<FW)-1:0] f_kept;
+  wire [PORTS*(WIDTH<<FW)-1:0] f_kept_high;
+`endif
+
   genvar b, q, k;
   generate
     for (b = 0; b < PORTS; b = b + 1) begin : g_block
@@ -187,6 +195,13 @@ module rf_reduce #(
         .out_level (acc_level),
         .out_dtype (acc_dtype),
         .out_data  (acc_data)
+`ifdef FORMAL
+        ,
+        .f_rd      (f_rd[b*FW +: FW]),
+        .f_wr      (f_wr[b*FW +: FW]),
+        .f_kept    (f_kept[b*(WIDTH<<FW) +: WIDTH<<FW]),
+        .f_kept_high(f_kept_high[b*(WIDTH<<FW) +: WIDTH<<FW])
+`endif
       );
 
       rf_reduce_out #(
@@ -259,6 +274,9 @@ module rf_reduce #(
 
 `ifdef RF_CHECK
 `include "rf_reduce_check.vh"
+`endif
+`ifdef FORMAL
+`include "pass_reduce.vh"
 `endif
 
 endmodule

@@ -101,6 +101,10 @@ module rf_reader #(
   output wire [GW-1:0]          end_group,
 
   output wire                   idle
+`ifdef FORMAL
+  ,
+  output wire [31:0]            f_kept
+`endif
 );
 
   localparam [31:0] THIS = PORT;
@@ -284,6 +288,10 @@ module rf_reader #(
   assign {in_member, in_level, in_dtype, in_op, in_first, in_final, in_last} = b2_side_q;
 
   assign idle = !prep_valid_q && !run_valid_q && !b1_valid_q && !b2_valid_q;
+
+`ifdef FORMAL
+  assign f_kept = {2'd0, run_valid_q, run_left_q, spacing_q, norm_q};
+`endif
 
   wire unused_bits = &{1'b0, up, length, THIS};
 

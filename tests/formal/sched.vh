@@ -87,21 +87,19 @@ always @(posedge clk)
   end
 
 // What is under way, by the launches alone.
-reg  [GROUPS-1:0]    f_open;
-reg  [GROUPS*LW-1:0] f_lane;
-reg  [GROUPS*24-1:0] f_of;
+wire [GROUPS-1:0]    f_open;
+wire [GROUPS*LW-1:0] f_lane;
+wire [GROUPS*24-1:0] f_of;
 
-always @(posedge clk)
-  if (rst) f_open <= {GROUPS{1'b0}};
-  else if (launch_valid != 0) f_open[launch_group] <= !launch_final;
-
-always @(posedge clk)
-  if (launch_valid != 0) begin
-    f_lane[launch_group*LW +: LW] <= launch_lane + 1'b1;
-    f_of[launch_group*24 +: 24]   <= launch_index;
-  end
-
-wire [4:0] f_now = f_cfg[launch_group*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
+pass_caller #(
+  .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2), .BANK_AW(BANK_AW),
+  .HDR_AW(HDR_AW), .CREDIT_W(CREDIT_W)
+) caller (
+  .clk(clk), .rst(rst), .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase), .g_members(g_members), .g_block(g_block),
+  .g_ref(g_ref), .prep_busy(prep_busy), .valid(launch_valid), .member(launch_member), .block(launch_block),
+  .group(launch_group), .lane(launch_lane), .index(launch_index), .first(launch_first), .final(launch_final),
+  .level(launch_level), .dtype(launch_dtype), .op(launch_op), .ref_port(launch_ref), .beats(launch_beats),
+  .beat(launch_beat), .slot(launch_slot), .open(f_open), .next_lane(f_lane), .of(f_of));
 
 integer f_n;
 always @*
@@ -109,15 +107,6 @@ always @*
     assert (pass_begin == (launch_valid != 0 && launch_first));
     // First sendings: the next index of the group.
     if (pass_first) assert (g_pending[g] && pass_room[g] && g_live[g] && !g_error[g] && launch_index == g_issued[g*24 +: 24]);
-    // All lanes, in order, of one index, on ports that are no other packet's.
-    if (launch_valid != 0) begin
-      assert (launch_valid == f_block[launch_group*PORTS +: PORTS] && launch_first == !f_open[launch_group]);
-      assert (launch_lane == (f_open[launch_group] ? f_lane[launch_group*LW +: LW] : {LW{1'b0}}));
-      assert (launch_final == (launch_lane + 32'd1 == f_now));
-      if (f_open[launch_group]) assert (launch_index == f_of[launch_group*24 +: 24]);
-      for (f_n = 0; f_n < GROUPS; f_n = f_n + 1)
-        if (f_open[f_n] && f_n != launch_group) assert ((f_block[f_n*PORTS +: PORTS] & launch_valid) == 0);
-    end
     // From a queue: what its front asks for, and asks for now.
     for (f_n = 0; f_n < PORTS; f_n = f_n + 1)
       if (pass_begin && !pass_first && launch_room[f_n]) begin

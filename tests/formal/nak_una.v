@@ -150,21 +150,25 @@ module nak_una (
 
   always @* assume (rst == !f_started);
 
-  // The marked packet: its connection is known 2 cycles behind its descriptor, its start PSN 3, the ledger's answer 4.
-  reg  [3:0]  age_q;
+  // The marked packet: its connection is known 2 cycles behind its descriptor, its start PSN 3, the ledger's answer 4;
+  // the PSN of the frame made for it 5: that frame leaves with it.
+  reg  [4:0]  age_q;
   reg  [1:0]  conn_q;
+  reg  [23:0] start_q;
+  reg  [23:0] una_q;
   reg  [23:0] psn_q;
   reg         selective_q;
 
   always @(posedge clk)
-    if (rst) {age_q, picked_q} <= 5'd0;
-    else {age_q, picked_q} <= {age_q[2:0], mark, picked_q || mark};
+    if (rst) {age_q, picked_q} <= 6'd0;
+    else {age_q, picked_q} <= {age_q[3:0], mark, picked_q || mark};
 
   always @(posedge clk) begin
     if (age_q[1]) conn_q <= {r_cid[7], r_cid[3]};
-    if (age_q[2]) psn_q <= start;
-    if (age_q[3]) psn_q <= psn_q + una;
+    if (age_q[2]) start_q <= start;
+    if (age_q[3]) una_q <= una;
     if (age_q[3]) selective_q <= j_selective;
+    if (age_q[4]) psn_q <= h_made;
   end
 
   // The frame made for it: Ethernet addresses are swapped.
@@ -177,10 +181,13 @@ module nak_una (
   always @*
     if (f_started && !rst) begin
       if (age_q[3] && j_valid) assert (j_addr == conn_q);
+      if (age_q[4] && h_behalf && !h_nak) assert (h_made == start_q + una_q - 24'd1);
+      if (age_q[4] && h_behalf && h_nak && !selective_q) assert (h_made == start_q + una_q);
       if (ours) begin
         assert (picked_q && e_behalf);
-        if (!e_nak) assert (syndrome == 8'h1f && psn == psn_q - 24'd1);
-        if (e_nak && !selective_q) assert (psn == psn_q && (syndrome == 8'h60 || kind == 3'd1));
+        assert (psn == psn_q);
+        if (!e_nak) assert (syndrome == 8'h1f);
+        if (e_nak && !selective_q) assert (syndrome == 8'h60 || kind == 3'd1);
         if (e_nak && selective_q) assert (syndrome == 8'h60);
       end
     end

@@ -6,7 +6,7 @@
 // Handshake   valid only, no back-pressure. Between the first beats of two passes of one packet there are at least
 //             RF_REDUCE_PASS_MIN cycles, and no pass of another packet.
 // Reset       clears valid bits and counters; data is not reset.
-// Proved      tests/rtl/reduce.cpp.
+// Proved      tests/rtl/reduce.cpp; tests/formal/pass_reduce.proof, in place.
 
 `include "rf_reduce.vh"
 

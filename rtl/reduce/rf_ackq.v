@@ -8,7 +8,7 @@
 //             by its header one cycle later. Events: ev_valid/ev_ready. Verdicts come in the order of the events. Out:
 //             e_valid/e_ready; e_valid, e_hdr do not depend on e_ready.
 // Reset       empty.
-// Proved      tests/formal/stream_ackq.proof; tests/rtl/core.
+// Proved      tests/formal/stream_ackq.proof; tests/formal/nak_una.proof; tests/rtl/core.
 //
 // Both kinds wait in one FIFO. A frame is kept as 18 bytes of Ethernet header and 44 bytes from the IP header on.
 

@@ -6,7 +6,7 @@
 // Handshake   d_ready is a register; nothing stalls behind it: COMMANDS credits admit descriptors. Room for what a frame may
 //             need (queues, buffers) is looked at in p4, in order.
 // Reset       forgets what is under way.
-// Proved      tests/rtl/core; the window itself in tests/formal/ledger.vh.
+// Proved      tests/rtl/core; the window itself in tests/formal/ledger.vh; PSN of what it makes in tests/formal/nak_una.proof.
 //
 // next, sent and una are read, compared and written in p4 alone, so that no packet can pass a state that is out of date.
 

@@ -6,7 +6,7 @@
 // Handshake   launch only while prep_busy is low. The readers of a block hold the same pass and begin it in the same cycle: each
 //             computes `go` from the same signals of all ports.
 // Reset       forgets passes.
-// Proved      tests/rtl/unit_reader.cpp; tests/rtl/core.
+// Proved      tests/rtl/unit_reader.cpp; tests/formal/pass_read.proof; tests/rtl/core.
 //
 // In preparation the facts (opcode, pad, length) of all ranks are compared with those of the first member: a packet whose
 // ranks disagree is read like any other, but its result is dropped.

@@ -9,7 +9,8 @@
 // Capacity    one packet of several lanes per port under way.
 // Handshake   valid only, no back-pressure: the caller starts a pass only if there is room for the result.
 // Reset       clears valid bits and counters; data is not reset.
-// Proved      tests/rtl/reduce.cpp, bit by bit; the contract below by rf_reduce_check.vh.
+// Proved      tests/rtl/reduce.cpp, bit by bit; the contract below by rf_reduce_check.vh. tests/formal/pass_reduce.proof: every operand
+//             enters its result once; tests/formal/pass_read.proof: the readers keep the contract.
 //
 // A pass is one lane of one packet, from all ports of a block: ports [b, b + 2^level), b a multiple of 2^level. The
 // block's ports have in_valid in the same cycles, without gaps, and the same level, dtype (0 fp32, 1 bf16, 2 fp16,

@@ -5,7 +5,7 @@
 // Capacity    none beyond the pipeline.
 // Handshake   valid only, no back-pressure; at most one source in a cycle.
 // Reset       clears the valid bits; data is not reset.
-// Proved      tests/rtl/reduce.cpp.
+// Proved      tests/rtl/reduce.cpp; tests/formal/pass_reduce.proof, in place.
 
 module rf_reduce_out #(
   // Bits of a port's beat.

@@ -5,7 +5,7 @@
 // Capacity    none beyond the pipeline.
 // Handshake   valid only, no back-pressure. The result of a block comes out at its lowest port.
 // Reset       clears the valid bits; data is not reset.
-// Proved      tests/rtl/reduce.cpp.
+// Proved      tests/rtl/reduce.cpp; tests/formal/pass_reduce.proof, in place.
 //
 // After level k only the ports that are multiples of 2^k go on: a node takes two at a distance of 2^(k-1), the lower one
 // on the left. A block that ends below a node passes it as the only operand (left) or waits in a delay line (right), so

@@ -5,7 +5,7 @@
 // Capacity    N beats.
 // Handshake   valid only, no back-pressure; the valid bit itself travels with the control word outside.
 // Reset       clears the valid bits of the delay lines; data is not reset.
-// Proved      rf_delay is; in place by tests/rtl/reduce.cpp.
+// Proved      rf_delay is; in place by tests/rtl/reduce.cpp and tests/formal/pass_reduce.proof.
 
 module rf_tree_delay #(
   // Bits of a half.

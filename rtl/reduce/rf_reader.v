@@ -103,7 +103,7 @@ module rf_reader #(
   output wire                   idle
 `ifdef FORMAL
   ,
-  output wire [31:0]            f_kept
+  output wire [CREDIT_W+25:0]     f_kept
 `endif
 );
 

@@ -112,7 +112,7 @@ module rf_judge_nak #(
     .wr_data(init_valid ? {IDX{1'b1}} : seen), .rd_addr(j_addr), .rd_data(last));
 
   rf_ram_lut #(.WIDTH(IDX), .DEPTH(1 << AW)) marks (
-    .clk(clk), .wr_en(make || (j_valid && j_taken) || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
+    .clk(clk), .wr_en(make || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
     .wr_data(init_valid ? {IDX{1'b0}} : seen), .rd_addr(j_addr), .rd_data(mark));
 
 `ifdef FORMAL

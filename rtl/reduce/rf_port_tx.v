@@ -1,4 +1,4 @@
-// rf_port_tx: chooses what leaves by one port: results first, an ACK behind ACKS of them, others in turn behind RESULTS.
+// rf_port_tx: chooses what leaves by one port: results first, an ACK behind each of them, others in turn behind RESULTS.
 //
 // Latency     a result when nothing is being sent: 0 cycles. Others: 1 cycle.
 // Throughput  no bubble between results, nor between a result and one frame of another source.
@@ -9,8 +9,6 @@
 
 module rf_port_tx #(
   parameter WIDTH = 512,
-  // Results that may go past an ACK (or NAK) that waits: a beat each, and the window waits for them.
-  parameter ACKS    = 1,
   // Results that may go past another frame that waits.
   parameter RESULTS = 8
 ) (
@@ -74,7 +72,9 @@ module rf_port_tx #(
   // The header was taken, beats are to come.
   reg        inside_q;
   reg  [3:0] run_q;
-  reg  [3:0] ack_run_q;
+  // A result has begun since the last ACK (or NAK), so one may go before the next: they are a beat each, and whoever mends a
+  // loss waits for them.
+  reg        ack_turn_q;
   // The last one that was no result was an ACK.
   reg        ack_last_q;
 
@@ -113,9 +113,8 @@ module rf_port_tx #(
   // A result that begins now counts: it may end now too.
   wire       res_begins  = begun && sel_q == RES;
   wire       enough      = run_q >= RESULTS[3:0] || (res_begins && run_q + 4'd1 == RESULTS[3:0]);
-  wire       ack_enough  = ack_run_q >= ACKS[3:0] || (res_begins && ack_run_q + 4'd1 == ACKS[3:0]);
   wire       pick_raw    = choose && raw_waits && (enough || (!res_next && (!wait_others[0] || ack_last_q)));
-  wire       pick_ack    = choose && wait_others[0] && !pick_raw && (ack_enough || !res_next);
+  wire       pick_ack    = choose && wait_others[0] && !pick_raw && (ack_turn_q || res_begins || !res_next);
 
   rf_rr_arb #(.N(2)) arb (.clk(clk), .rst(rst), .req(wait_others[2:1]), .take(pick_raw), .grant(grant));
 
@@ -127,14 +126,14 @@ module rf_port_tx #(
     if (rst) ack_last_q <= 1'b0;
     else if (pick_raw || pick_ack) ack_last_q <= pick_ack;
 
-  // Results in a row while another frame waits, while an ACK does.
+  // Results in a row while another frame waits.
   always @(posedge clk)
     if (rst || !raw_waits || pick_raw) run_q <= 4'd0;
     else if (res_begins && run_q < RESULTS[3:0]) run_q <= run_q + 4'd1;
 
   always @(posedge clk)
-    if (rst || !wait_others[0] || pick_ack) ack_run_q <= 4'd0;
-    else if (res_begins && ack_run_q < ACKS[3:0]) ack_run_q <= ack_run_q + 4'd1;
+    if (rst || pick_ack) ack_turn_q <= 1'b0;
+    else if (res_begins) ack_turn_q <= 1'b1;
 
   assign sent = begun ? 4'b0001 << sel_q : 4'b0000;
   assign idle = !inside_q && valids == 4'b0000;

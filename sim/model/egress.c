@@ -45,12 +45,15 @@ static bool raw_waits(const struct rf_engine *e, const struct model_port *p)
 	return waits(e, p, SRC_FOREIGN) || waits(e, p, SRC_INJECT);
 }
 
-/* Which queue goes now; SRC_COUNT if none. Results first, but not for ever. */
+/*
+ * Which queue goes now; SRC_COUNT if none. Results first, an ACK behind each of them, the others
+ * behind so many.
+ */
 static enum model_source choose(const struct rf_engine *e, const struct model_port *p)
 {
 	bool result = waits(e, p, SRC_RESULT);
 	bool raw = !result || p->results_in_row >= MODEL_RESULT_SHARE;
-	bool ack = !result || (!(raw && raw_waits(e, p)) && p->results_no_ack >= MODEL_ACK_SHARE);
+	bool ack = !result || (!(raw && raw_waits(e, p)) && p->ack_turn);
 	unsigned int k;
 
 	for (k = 0; k < SRC_COUNT - 1; k++) {
@@ -101,13 +104,11 @@ void model_send_step(struct rf_engine *e, unsigned int port)
 	f = model_queue_get(e, &p->out[src]);
 	if (src == SRC_RESULT) {
 		p->results_in_row = raw_waits(e, p) ? p->results_in_row + 1 : 0;
-		p->results_no_ack = waits(e, p, SRC_ACK) ? p->results_no_ack + 1 : 0;
-		if (f->counter == RF_CNT_TX_FIRST)
-			model_conn_sent(e, f->cid);
+		p->ack_turn = true;
 		model_schedule_soon(e, e->now);
 	} else {
 		if (src == SRC_ACK)
-			p->results_no_ack = 0;
+			p->ack_turn = false;
 		else
 			p->results_in_row = 0;
 		p->turn = (unsigned int)src - SRC_ACK + 1;
@@ -117,11 +118,6 @@ void model_send_step(struct rf_engine *e, unsigned int port)
 	p->sending = f;
 	p->tx_free = f->last + 1;
 	model_event_add(e, f->last, EV_LEFT, port);
-}
-
-static bool is_result(const struct model_frame *f)
-{
-	return f->counter == RF_CNT_TX_FIRST || f->counter == RF_CNT_TX_REPEAT;
 }
 
 /* The last beat has left. */
@@ -136,8 +132,6 @@ void model_send_left(struct rf_engine *e, unsigned int port)
 	model_count(e, port, f->counter);
 	if (f->counter == RF_CNT_TX_INJECT)
 		e->inject_busy = false;
-	if (is_result(f))
-		model_schedule_soon(e, e->now);
 	if (next_ready(p) != RF_ENGINE_NEVER)
 		look(e, port, next_ready(p));
 	if (e->host.tx)
@@ -146,8 +140,8 @@ void model_send_left(struct rf_engine *e, unsigned int port)
 }
 
 /*
- * Results wait in 8 x MTU_MAX bytes, each in the room of a path MTU, until their last beat leaves;
- * and in a number of headers, until their first one does.
+ * Results wait in 8 x MTU_MAX bytes, each in the room of a path MTU, and in a number of headers.
+ * The one that leaves has room of its own (rf_egress).
  */
 bool model_result_room(const struct rf_engine *e, unsigned int port, const struct model_group *g,
 		       unsigned int frames)
@@ -155,11 +149,8 @@ bool model_result_room(const struct rf_engine *e, unsigned int port, const struc
 	unsigned int headers = e->cfg.lanes > 8 ? 64 : e->cfg.lanes > 4 ? 32 : 16;
 	unsigned int passes = 8 * e->cfg.mtu_max >> GROUP_FIELD(g, MTU_LOG2);
 	unsigned int most = passes * GROUP_FIELD(g, LANES);
-	const struct model_port *p = &e->ports[port];
-	unsigned int wait = p->out[SRC_RESULT].frames;
-	unsigned int leaves = p->sending && is_result(p->sending) ? 1 : 0;
 
-	return wait + leaves + frames <= most && wait + frames <= headers;
+	return e->ports[port].out[SRC_RESULT].frames + frames <= (most < headers ? most : headers);
 }
 
 /* UDP checksum 0 and the ICRC, behind everything else. */

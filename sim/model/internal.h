@@ -42,8 +42,7 @@
 #define MODEL_PASS_MIN 7u      /* shortest pass of a lane where lanes are accumulated */
 #define MODEL_QUEUED_SHARE 32u /* at least one packet in so many is a first sending */
 #define MODEL_HUNGRY 7u        /* packets of others that may pass a group */
-#define MODEL_RESULT_SHARE 8u  /* so many results at most before another waiting frame ... */
-#define MODEL_ACK_SHARE 1u     /* ... and before an ACK */
+#define MODEL_RESULT_SHARE 8u  /* so many results at most before another waiting frame */
 
 /* 24-bit serial numbers: indexes and PSNs. */
 #define SERIAL_MASK 0xffffffu
@@ -179,8 +178,8 @@ struct model_port {
 	bool tx_due;                 /* an EV_SEND is in the queue of events ... */
 	uint64_t tx_when;            /* ... for this cycle */
 	unsigned int results_in_row; /* while a foreign frame or one of the firmware waits ... */
-	unsigned int results_no_ack; /* ... and while an ACK waits */
-	unsigned int turn;           /* last source served that was not results */
+	bool ack_turn;     /* a result has begun since the last ACK: one may go before the next */
+	unsigned int turn; /* last source served that was not results */
 	struct model_repeat repeats[MODEL_REPEATS];
 	unsigned int repeat_head, repeat_count;
 	uint64_t prep_free; /* first cycle in which a pass over this port may be chosen */

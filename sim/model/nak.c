@@ -47,8 +47,6 @@ unsigned int model_nak(struct rf_engine *e, unsigned int cid, const uint8_t *fra
 		c->last = i;
 	if (!selective && (back || counter == RF_CNT_ACCEPTED))
 		c->asked = false;
-	if (selective && counter == RF_CNT_ACCEPTED)
-		c->mark = c->last;
 	if (e->mutant == RF_MODEL_MUTANT_NAK_ROOM)
 		full = false;
 	if (e->mutant == RF_MODEL_MUTANT_NAK_NEXT)

@@ -172,6 +172,7 @@ static void first_deliver(struct rf_engine *e, unsigned int cid, uint32_t index,
 
 	if (e->conns[cid].queued == 0) {
 		model_send_result(e, cid, index, false, payload, ready);
+		model_conn_sent(e, cid);
 		return;
 	}
 	r = &p->repeats[(p->repeat_head + p->repeat_count++) % MODEL_REPEATS];
@@ -273,6 +274,8 @@ static bool try_front(struct rf_engine *e, unsigned int port, bool *began)
 	when = block_take(e, g, s->plen);
 	model_reduce(e, cid_group(r.cid), r.index, s->plen, s->pad, payload);
 	model_send_result(e, r.cid, r.index, !r.first, payload, when);
+	if (r.first)
+		model_conn_sent(e, r.cid);
 	repeat_pop(e, p);
 	g->row = first_waits(g) ? g->row + 1 : 0;
 	*began = true;

@@ -154,7 +154,7 @@ static inline answer make_nak(nak_state &s, const packet &p)
 	}
 	if (!p.selective && p.at == TAKEN)
 		s.asked = false;
-	if (p.selective && (a.made || p.at == TAKEN))
+	if (p.selective && a.made)
 		s.mark = s.last;
 	s.asked |= a.made;
 	return a;

@@ -64,10 +64,10 @@ expect 0 "foreign" "$bin/ringfold" box --pcapng "$dir/newer" --port a=pcap:tests
 expect 0 "hosts.pcapng" ls "$dir/newer"
 expect 1 "Not a directory" "$bin/ringfold" box --pcapng "$out" --port a=pcap:tests/data/rxe-sample.pcap
 expect 2 "two ports named \"a\"" "$bin/ringfold" box --port a=pcap:x --port a=pcap:y
-expect 1 "unknown option \"norul\"" "$bin/ringfold" box --port "a=memif:$dir/s.sock,norul"
-expect 1 "unknown option \"box=x\"" "$bin/ringfold" box --port "a=memif:$dir/s.sock,box=x"
-expect 1 "unknown option" "$bin/ringfold" box --port a=pcap:tests/data/rxe-sample.pcap,outt=x
-expect 1 "unknown option" "$bin/ringfold" box --port "a=dgram:$dir/d.sock,to=$dir/e.sock,pace"
+expect 2 "unknown option \"norul\"" "$bin/ringfold" box --port "a=memif:$dir/s.sock,norul"
+expect 2 "unknown option \"box=x\"" "$bin/ringfold" box --port "a=memif:$dir/s.sock,box=x"
+expect 2 "unknown option" "$bin/ringfold" box --port a=pcap:tests/data/rxe-sample.pcap,outt=x
+expect 2 "unknown option" "$bin/ringfold" box --port "a=dgram:$dir/d.sock,to=$dir/e.sock,pace"
 
 # Nothing that was there is lost: no file where a socket is asked for, no capture that is played.
 echo precious > "$dir/file"
@@ -80,11 +80,11 @@ expect 1 "is no socket" "$bin/ringfold" box --port "a=memif:$dir/link"
 expect 0 precious cat "$dir/link"
 cp tests/data/rxe-sample.pcap "$dir/c.pcap"
 ln "$dir/c.pcap" "$dir/d.pcap"
-expect 1 "the file that the port plays" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap,out=$dir/c.pcap"
-expect 1 "the file that the port plays" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap,out=$dir/d.pcap"
-expect 1 "file of port a would be written over" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap" \
+expect 2 "the file that the port plays" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap,out=$dir/c.pcap"
+expect 2 "the file that the port plays" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap,out=$dir/d.pcap"
+expect 2 "file of port a would be written over" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap" \
 	--port "b=pcap:tests/data/rxe-sample.pcap,out=$dir/d.pcap"
-expect 1 "file of port a would be written over" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap,out=$dir/o" \
+expect 2 "file of port a would be written over" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap,out=$dir/o" \
 	--port "b=pcap:tests/data/rxe-sample.pcap,out=$dir/o"
 expect 0 intact sh -c "cmp tests/data/rxe-sample.pcap '$dir/c.pcap' && echo intact"
 

@@ -60,7 +60,8 @@ MUTANTS = {
     RED + "judge": [("p3_back - f_start + {23'd0, syn_ack}", "p3_back - f_start"), ("p4_len_q <= `RF_PUNT_DATA_BYTES && ", "")],
     RED + "judge_window": [("index[23] && !distant", "index[23]"), ("valid && !early", "valid")],
     RED + "judge_nak": [("!was || back", "1'b1"), ("if (tick) asked_q", "if (1'b0) asked_q"), ("beyond_seen && !was", "beyond_seen"),
-                        ("!j_selective && twice_q[j_addr]", "1'b0"), ("skips ? hole : j_next", "j_next")],
+                        ("!j_selective && twice_q[j_addr]", "1'b0"), ("skips ? hole : j_next", "j_next"),
+                        ("wr_en(make || init_valid)", "wr_en(make || (j_valid && j_taken) || init_valid)")],
     RED + "ledger_run": [("(2 << AW), .READ", "(1 << AW), .READ"), ("if (rst || cancel) run_q", "if (rst) run_q"),
                           ("(!queued_q[m_addr] || (q_take && q_addr == m_addr))", "!queued_q[m_addr]")],
     CTL + "lag": [("(24'd1 << log2)", "24'd1"), ("stop_valid && stop_group == group", "1'b0")],
@@ -93,7 +94,7 @@ def parameters():
 
 
 def main(argv):
-    if len(argv) != 2:
+    if len(argv) != 2 or argv[1].startswith("-"):
         sys.stderr.write(__doc__)
         return 2
     params = parameters()

@@ -96,7 +96,7 @@ struct model_conn {
 	uint32_t seen; /* as in SEEN */
 	bool far;      /* una has reached 2^22 */
 	uint32_t last; /* index of the last packet that was looked at; selective: the highest */
-	uint32_t mark; /* selective: `last` at the last NAK or accepted packet */
+	uint32_t mark; /* selective: `last` at the last NAK */
 	bool asked;    /* a NAK is outstanding */
 	bool twice;    /* a sequence NAK was made since una last rose */
 	unsigned int queued; /* entries of this connection in the queue of repeats */
@@ -177,7 +177,7 @@ struct model_port {
 	uint64_t tx_free;            /* first cycle in which a beat may leave */
 	bool tx_due;                 /* an EV_SEND is in the queue of events ... */
 	uint64_t tx_when;            /* ... for this cycle */
-	unsigned int results_in_row; /* while a foreign frame or one of the firmware waits ... */
+	unsigned int results_in_row; /* while a foreign frame or one of the firmware waits */
 	bool ack_turn;     /* a result has begun since the last ACK: one may go before the next */
 	unsigned int turn; /* last source served that was not results */
 	struct model_repeat repeats[MODEL_REPEATS];

@@ -5,8 +5,8 @@
  *	bench_loss FILE [SEEDS [MTU LOSS KIND [rtl]]]
  *
  * KIND: nak, selective, transparent, ring; `-` for MTU, LOSS or KIND means all of them. With rtl
- * the seeds run on the Verilated box too (minutes each), whose times must be the model's within 1
- *%. A straggler of 20 s must cost its own time and no more: measured without loss.
+ * the seeds run on the Verilated box too (minutes each), and its times must be those of the model,
+ * but for 1 %. A straggler of 20 s must cost its own time and no more: measured without loss.
  *
  * A run that was not good has no time: every figure that it goes into is null and not ok.
  *
@@ -78,8 +78,10 @@ static void figure(const char *name, double value, double limit)
 	json_decref(o);
 }
 
-/* What kind of packet a frame is, and its PSN. Hosts' frames have no tag; ICMP and the like count
- * as control. */
+/*
+ * What kind of packet a frame is, and its PSN. Hosts' frames have no tag; ICMP and the like count
+ * as control.
+ */
 static unsigned int kind_of(const uint8_t *frame, size_t len, uint32_t *psn)
 {
 	const uint8_t *bth = frame + 14 + 20 + 8;

@@ -1,7 +1,7 @@
 /* Selective retransmission, step by step: what is asked for and when, what is sent again. */
 #include "tests/unit/roce_pair.h"
 
-#define PACKETS 64u
+#define PACKETS 256u
 #define NAK 0x60u
 
 static uint8_t data[PACKETS * 256], landed[PACKETS * 256];
@@ -220,12 +220,13 @@ static void runs(void **state)
 	finish(&f);
 }
 
-/* What is lost again within a run: from there to its end, and the run goes on behind it. */
+/* What is lost again within a run: from there to its end, and the run goes on behind it, up to 64.
+ */
 static void run_again(void **state)
 {
 	static const struct {
 		uint32_t first, packets;
-	} asked[] = {{10, 1}, {11, 4}, {13, 2}, {15, 8}};
+	} asked[] = {{10, 1}, {11, 4}, {13, 2}, {15, 8}, {23, 32}, {55, 64}};
 	struct flight f;
 	uint32_t j, k;
 

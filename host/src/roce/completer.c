@@ -131,7 +131,6 @@ void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packe
 		 */
 		qp->n.rx_naks++;
 		roce_selective_asked(qp, now, rq->una + k);
-		roce_selective_busy(qp, now);
 		return;
 	}
 	/* A NAK acknowledges what lies before the packet that it names (IBTA 9.7.5.1.2). */

@@ -167,6 +167,7 @@ enum roce_selective_verdict {
 };
 void roce_selective_asked(struct roce_qp *qp, uint64_t now, uint64_t n);
 void roce_selective_timeout(struct roce_qp *qp);
+/* Something happened: the probe waits. And where nothing has for long: it goes. */
 void roce_selective_busy(struct roce_qp *qp, uint64_t now);
 void roce_selective_quiet(struct roce_qp *qp);
 /* The next packet to be sent again. */

@@ -62,16 +62,16 @@ static void resend(struct roce_qp *qp, uint64_t n)
 void roce_selective_asked(struct roce_qp *qp, uint64_t now, uint64_t n)
 {
 	struct roce_selective *s = &qp->sel;
+	bool within = n >= s->asked && n < s->asked + s->run;
 	uint64_t k;
 
-	bool within = n >= s->asked && n < s->asked + s->run;
-
+	roce_selective_busy(qp, now);
 	if (within && now - s->asked_at < SAME_NAK_NS)
 		return;
 	if (within)
 		s->run -= n - s->asked;
 	else if (s->run > 0 && n == s->asked + s->run)
-		s->run = s->run < RUN_MAX ? RUN_GROWS * s->run : RUN_MAX;
+		s->run = RUN_GROWS * s->run < RUN_MAX ? RUN_GROWS * s->run : RUN_MAX;
 	else
 		s->run = 1;
 	s->asked = n;

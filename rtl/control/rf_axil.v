@@ -12,6 +12,8 @@
 //
 // A write writes all 32 bits (strobes are ignored), address bits 1:0 are ignored, the response is always OKAY.
 
+`default_nettype none
+
 module rf_axil #(
   // Address bits.
   parameter AW = 24
@@ -156,3 +158,5 @@ module rf_axil #(
 `endif
 
 endmodule
+
+`default_nettype wire

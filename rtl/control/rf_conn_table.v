@@ -8,6 +8,8 @@
 // Reset       all entries become empty: ready rises 2^(HASH_BITS - 2) cycles later.
 // Proved      tests/rtl/conn_table.cpp.
 
+`default_nettype none
+
 module rf_conn_table #(
   // log2 of the entries of one table, 3..16.
   parameter HASH_BITS = 8
@@ -154,3 +156,5 @@ module rf_conn_table #(
   assign r_state = r_value_q[17:16];
 
 endmodule
+
+`default_nettype wire

@@ -11,6 +11,8 @@
 
 `include "rf_regs.vh"
 
+`default_nettype none
+
 module rf_counters (
   input  wire        clk,
   input  wire        rst,
@@ -111,3 +113,5 @@ module rf_counters (
   wire unused_bits = &{1'b0, verdict_cause[7:6], sent_cause[7:6]};
 
 endmodule
+
+`default_nettype wire

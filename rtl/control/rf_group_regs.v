@@ -12,6 +12,8 @@
 
 `include "rf_regs.vh"
 
+`default_nettype none
+
 module rf_group_regs #(
   parameter PORTS = 4,
   parameter LANES = 1,
@@ -311,3 +313,5 @@ module rf_group_regs #(
   wire unused_bits = &{1'b0, rd_at};
 
 endmodule
+
+`default_nettype wire

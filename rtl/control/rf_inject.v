@@ -7,6 +7,8 @@
 //             m_ready reaches read enables only. While busy is high neither window nor command may be written (ignored).
 // Reset       drops the frame.
 
+`default_nettype none
+
 module rf_inject #(
   parameter PORTS = 4,
   // Bits of a beat: 64, 128, 256 or 512.
@@ -114,3 +116,5 @@ module rf_inject #(
   assign m_last = row_q == last_row_q;
 
 endmodule
+
+`default_nettype wire

@@ -9,6 +9,8 @@
 //
 // The index is chosen a whole window ahead, so that nobody can have sent it: the first packet that is seen is the first one.
 
+`default_nettype none
+
 module rf_lag #(
   parameter PORTS = 4,
   parameter GROUPS = 8,
@@ -129,3 +131,5 @@ module rf_lag #(
   assign index  = done ? {8'd0, index_q} : 32'd0;
 
 endmodule
+
+`default_nettype wire

@@ -10,6 +10,8 @@
 // Reset       forgets all frames.
 // Proved      tests/formal/stream_punt.v: order, whole frames, places; forgotten only where two of the port wait.
 
+`default_nettype none
+
 module rf_punt #(
   parameter PORTS = 4,
   // Bits of a beat: 64, 128, 256 or 512.
@@ -273,3 +275,5 @@ module rf_punt #(
   assign win_data = win_data_q;
 
 endmodule
+
+`default_nettype wire

@@ -10,6 +10,8 @@
 
 `include "rf_regs.vh"
 
+`default_nettype none
+
 module rf_regs #(
   parameter PORTS = 4,
   parameter LANES = 1,
@@ -160,6 +162,12 @@ module rf_regs #(
   reg  [31:0] cycle_hi_q;
   reg  [31:0] cycle_lo_q;
 
+  // INIT and SEEN, which wait for their turn. INIT clears the signs of life too.
+  reg                init_q;
+  reg                seen_q;
+  reg [1:0]          seen_bits_q;
+  reg [GW+LW+PW-1:0] late_conn_q;
+
   always @(posedge clk)
     if (rst) begin
       ctrl_q       <= 2'b10;
@@ -218,12 +226,6 @@ module rf_regs #(
   assign conn_field      = !wr_conn ? 6'd0 :
                            {wr_off == CONN_QPN[5:0], wr_off == CONN_PEER_PORT[5:0], wr_off == CONN_PEER_IP[5:0],
                             wr_off == CONN_SRC_IP[5:0], wr_off == CONN_SHIFT[5:0], wr_off == CONN_START[5:0]};
-
-  // INIT clears the signs of life too.
-  reg                init_q;
-  reg                seen_q;
-  reg [1:0]          seen_bits_q;
-  reg [GW+LW+PW-1:0] late_conn_q;
 
   assign init_valid = init_q;
   assign seen_valid = seen_q;
@@ -358,3 +360,5 @@ module rf_regs #(
   wire unused_bits = &{1'b0, wr_group, wr_lane, wr_port, rd_group, rd_lane, rd_port};
 
 endmodule
+
+`default_nettype wire

@@ -21,6 +21,8 @@
 //   p4  normalise, not below the exponent of the subnormals                                count, shift
 //   p5  round, exponent                                                                    increment
 
+`default_nettype none
+
 module rf_fp_alu (
   input  wire        clk,
   // Operands and, with them: int32 (else float), which of them are there.
@@ -261,3 +263,5 @@ module rf_fp_alu (
   assign p5_y = p5_y_q;
 
 endmodule
+
+`default_nettype wire

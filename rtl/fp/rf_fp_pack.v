@@ -13,6 +13,8 @@
 //   p1  choose the source; how far an fp16 subnormal must be shifted      8-bit subtract
 //   p2  shift, round, select                                             shift, increment
 
+`default_nettype none
+
 module rf_fp_pack (
   input  wire        clk,
   // One of two sources, each {second, first element} as fp32, or the one 32-bit element in the lower half.
@@ -109,3 +111,5 @@ module rf_fp_pack (
   assign p2_word = p2_word_q;
 
 endmodule
+
+`default_nettype wire

@@ -9,6 +9,8 @@
 //
 // Exact, subnormals included; a NaN of a 16-bit type becomes 7fc00000.
 
+`default_nettype none
+
 module rf_fp_unpack (
   input  wire        clk,
   input  wire        in_en,
@@ -75,3 +77,5 @@ module rf_fp_unpack (
   assign high = high_q;
 
 endmodule
+
+`default_nettype wire

@@ -11,6 +11,8 @@
 // Vectors are {upper half, lower half}, WORDS x 32 bits each. The lower half is always used; the upper half (there if
 // FP16) only while in_half says that a 16-bit type, two elements per word, is on its way: else its units are not clocked.
 
+`default_nettype none
+
 module rf_fp_vec #(
   // Words of 32 bits in a half.
   parameter WORDS = 16,
@@ -89,3 +91,5 @@ module rf_fp_vec #(
   assign out_valid = low_en_q[4];
 
 endmodule
+
+`default_nettype wire

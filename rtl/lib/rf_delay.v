@@ -9,6 +9,8 @@
 //
 // From N = 3 on the line is a circular memory: a beat is written once and read once, nothing is moved.
 
+`default_nettype none
+
 module rf_delay #(
   // Bits of a beat.
   parameter WIDTH = 8,
@@ -100,3 +102,5 @@ module rf_delay #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -9,6 +9,8 @@
 // Reset       empties the FIFO; data is not reset.
 // Proved      tests/formal/lib/rf_fifo.vh: order, no loss, no duplicate, count exact, no write when full.
 
+`default_nettype none
+
 module rf_fifo #(
   // Bits of a word.
   parameter WIDTH = 8,
@@ -141,3 +143,5 @@ module rf_fifo #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -7,6 +7,8 @@
 // Reset       none; what was never written is unknown.
 // Proved      tests/formal/lib/rf_ram_lut.vh: a read gives the last write to its address.
 
+`default_nettype none
+
 module rf_ram_lut #(
   // Bits of a word.
   parameter WIDTH = 8,
@@ -34,3 +36,5 @@ module rf_ram_lut #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -8,6 +8,8 @@
 // Reset       none; what was never written is unknown.
 // Proved      tests/formal/lib/rf_ram_sdp.vh: a read gives the last write to its address, old or new as above.
 
+`default_nettype none
+
 module rf_ram_sdp #(
   // Bits of a word.
   parameter WIDTH = 8,
@@ -85,3 +87,5 @@ module rf_ram_sdp #(
 `endif
 
 endmodule
+
+`default_nettype wire

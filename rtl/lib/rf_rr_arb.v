@@ -10,6 +10,8 @@
 // Proved      tests/formal/lib/rf_rr_arb.vh: one-hot, only to a requester, never idle; a request that stays is granted
 //             within N takes.
 
+`default_nettype none
+
 module rf_rr_arb #(
   // Requesters, 1 or more.
   parameter N = 4
@@ -42,3 +44,5 @@ module rf_rr_arb #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -7,6 +7,8 @@
 // Reset       clears the valid bits; data is not reset.
 // Proved      tests/formal/lib/rf_skid.vh: order, no loss, no duplicate, m side stable until taken.
 
+`default_nettype none
+
 module rf_skid #(
   // Bits of a beat, 1 or more.
   parameter WIDTH = 8
@@ -53,3 +55,5 @@ module rf_skid #(
 `endif
 
 endmodule
+
+`default_nettype wire

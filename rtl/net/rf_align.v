@@ -11,6 +11,8 @@
 //   BACK 0: out byte k = byte k + offset of {next, prev}      from the frame to byte 0; raw: prev
 //   BACK 1: out byte k = byte k + B - offset of {next, prev}  from byte 0 into the frame; raw: next
 
+`default_nettype none
+
 module rf_align #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512,
@@ -60,3 +62,5 @@ module rf_align #(
   end
 
 endmodule
+
+`default_nettype wire

@@ -8,6 +8,8 @@
 //
 // Lengths that leave the same offset share a code, so narrow beats need a smaller multiplexer.
 
+`default_nettype none
+
 module rf_align_code #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512
@@ -35,3 +37,5 @@ module rf_align_code #(
       endcase
 
 endmodule
+
+`default_nettype wire

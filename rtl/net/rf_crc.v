@@ -19,6 +19,8 @@
 `include "rf_crc_tables.vh"
 `endif
 
+`default_nettype none
+
 module rf_crc #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512
@@ -79,3 +81,5 @@ module rf_crc #(
   assign out_crc   = p2_crc_q;
 
 endmodule
+
+`default_nettype wire

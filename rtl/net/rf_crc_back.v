@@ -8,6 +8,8 @@
 
 `include "rf_crc_masks.vh"
 
+`default_nettype none
+
 module rf_crc_back #(
   // 2, 4, 8, 16 or 32.
   parameter BYTES = 2
@@ -36,3 +38,5 @@ module rf_crc_back #(
   endgenerate
 
 endmodule
+
+`default_nettype wire

@@ -11,6 +11,8 @@
 `include "rf_crc_tables.vh"
 `endif
 
+`default_nettype none
+
 module rf_crc_key (
   // 0: crc is not needed.
   input  wire        en,
@@ -38,3 +40,5 @@ module rf_crc_key (
   end
 
 endmodule
+
+`default_nettype wire

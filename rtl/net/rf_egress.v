@@ -13,6 +13,8 @@
 // allowed), ceil(e_plen / B) beats of payload; bytes behind the payload in the last one are ignored. Raw frames:
 // ceil(e_len / B) beats.
 
+`default_nettype none
+
 module rf_egress #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512,
@@ -266,3 +268,5 @@ module rf_egress #(
   assign idle          = b_idle && f_count == {AW + 1{1'b0}} && !o_valid_q;
 
 endmodule
+
+`default_nettype wire

@@ -7,6 +7,8 @@
 //             can be taken.
 // Reset       forgets the packet under way.
 
+`default_nettype none
+
 module rf_egress_build #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512
@@ -260,3 +262,5 @@ module rf_egress_build #(
   assign idle      = !run_q && !rest_q && !b_valid_q;
 
 endmodule
+
+`default_nettype wire

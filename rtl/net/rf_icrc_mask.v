@@ -10,6 +10,8 @@
 // header, 0xdebb20e3 (behind eight bytes of FF), goes into the first four bytes of that header: a CRC adds its state to the
 // next four bytes anyway. Type of service, TTL, header checksum, UDP checksum and byte 4 of the BTH become FF.
 
+`default_nettype none
+
 module rf_icrc_mask #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512
@@ -57,3 +59,5 @@ module rf_icrc_mask #(
   end
 
 endmodule
+
+`default_nettype wire

@@ -10,6 +10,8 @@
 // Zeros are B - end bytes: end is 2 more than a multiple of 4, so it takes one fixed step of two bytes and one that can be
 // left out for each bit above.
 
+`default_nettype none
+
 module rf_icrc_tail #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512
@@ -58,3 +60,5 @@ module rf_icrc_tail #(
   assign out_icrc  = ~by2;
 
 endmodule
+
+`default_nettype wire

@@ -13,6 +13,8 @@
 // Every frame that is not lost to overflow gives one descriptor, in order; every descriptor taken must be answered by one
 // command, in order, in the same cycle or any time later.
 
+`default_nettype none
+
 module rf_ingress #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512,
@@ -477,3 +479,5 @@ module rf_ingress #(
   assign idle = !i0_valid_q && beat_q == {NW{1'b0}} && frames_q == {FW + 1{1'b0}} && read_idle;
 
 endmodule
+
+`default_nettype wire

@@ -9,6 +9,8 @@
 `include "rf_regs.vh"
 `include "rf_crc_masks.vh"
 
+`default_nettype none
+
 module rf_ingress_check #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512,
@@ -242,3 +244,5 @@ module rf_ingress_check #(
   assign out_msn      = p1_msn_q;
 
 endmodule
+
+`default_nettype wire

@@ -11,6 +11,8 @@
 // A beat read from the memory waits one step (held) until the next one stands beside it, since payload begins at any of a
 // few offsets; the read of the next frame's first beat may serve as that step.
 
+`default_nettype none
+
 module rf_ingress_read #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512,
@@ -192,3 +194,5 @@ module rf_ingress_read #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -10,6 +10,8 @@
 
 `include "rf_reduce.vh"
 
+`default_nettype none
+
 module rf_acc #(
   // Bits of a port's beat.
   parameter WIDTH = 512,
@@ -157,3 +159,5 @@ module rf_acc #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -12,6 +12,8 @@
 //
 // Both kinds wait in one FIFO. A frame is kept as 18 bytes of Ethernet header and 44 bytes from the IP header on.
 
+`default_nettype none
+
 module rf_ackq #(
   // Bits of a connection's number inside this box.
   parameter CW = 6,
@@ -186,3 +188,5 @@ module rf_ackq #(
   wire unused_fifo = &{1'b0, h_hdr, h_body, ev_count, ev_afull, f_room, f_count, w_room, w_count, w_afull};
 
 endmodule
+
+`default_nettype wire

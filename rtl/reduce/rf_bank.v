@@ -11,6 +11,8 @@
 // cycles later; a pass that the commit completes reads 5 cycles later at the earliest, so it never overtakes the copy. A
 // punted frame can be held back in the middle, so a payload's command waits until none is under way.
 
+`default_nettype none
+
 module rf_bank #(
   parameter WIDTH = 512,
   parameter LANES = 1,
@@ -166,3 +168,5 @@ module rf_bank #(
                        hdr_addr};
 
 endmodule
+
+`default_nettype wire

@@ -7,6 +7,8 @@
 // Reset       none: unknown until written.
 // Proved      tests/rtl/unit_conn_static.cpp; tests/rtl/core.
 
+`default_nettype none
+
 module rf_conn_static #(
   // Bits of a connection's number inside this box.
   parameter CW = 6
@@ -50,3 +52,5 @@ module rf_conn_static #(
     .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_qpn));
 
 endmodule
+
+`default_nettype wire

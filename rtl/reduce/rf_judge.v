@@ -12,6 +12,8 @@
 
 `include "rf_regs.vh"
 
+`default_nettype none
+
 module rf_judge #(
   // This port.
   parameter PORT = 0,
@@ -541,3 +543,5 @@ module rf_judge #(
                        cid_group[31:GW], p3_plen};
 
 endmodule
+
+`default_nettype wire

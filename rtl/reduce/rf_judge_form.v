@@ -9,6 +9,8 @@
 
 `include "rf_regs.vh"
 
+`default_nettype none
+
 module rf_judge_form (
   input  wire        enable,
   input  wire        hold,
@@ -116,3 +118,5 @@ module rf_judge_form (
   end
 
 endmodule
+
+`default_nettype wire

@@ -8,6 +8,8 @@
 // Reset       nothing is outstanding. The rest is unknown until init.
 // Proved      tests/formal/nak.vh: at most one is outstanding, none where there is no room, first order before second order.
 
+`default_nettype none
+
 module rf_judge_nak #(
   // Bits of an index.
   parameter IDX = 24,
@@ -120,3 +122,5 @@ module rf_judge_nak #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -9,6 +9,8 @@
 
 `include "rf_regs.vh"
 
+`default_nettype none
+
 module rf_judge_window #(
   parameter GW = 3,
   parameter LW = 1
@@ -100,3 +102,5 @@ module rf_judge_window #(
     else why = !nak ? `RF_CNT_GAP : rnr ? `RF_CNT_GAP_RNR : `RF_CNT_GAP_NAK;
 
 endmodule
+
+`default_nettype wire

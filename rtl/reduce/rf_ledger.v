@@ -13,6 +13,8 @@
 // First sendings of one cycle (s_*) belong to one lane of one group. pass_begin comes with the pass's first lane, pass_end
 // when its last beat has been read; a group may have two passes between them, so that the next one can be prepared.
 
+`default_nettype none
+
 module rf_ledger #(
   // Bits of an index: 24 but for the proof.
   parameter IDX = 24,
@@ -448,3 +450,5 @@ module rf_ledger #(
 `endif
 
 endmodule
+
+`default_nettype wire

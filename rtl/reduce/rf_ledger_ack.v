@@ -7,6 +7,8 @@
 // Reset       forgets the event.
 // Proved      tests/formal/ledger.vh, with rf_ledger.
 
+`default_nettype none
+
 module rf_ledger_ack #(
   parameter IDX = 24,
   parameter PORTS = 4,
@@ -114,3 +116,5 @@ module rf_ledger_ack #(
   assign idle    = !a_valid_q;
 
 endmodule
+
+`default_nettype wire

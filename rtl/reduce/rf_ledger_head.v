@@ -7,6 +7,8 @@
 // Reset       no group is looked at, heads are 0.
 // Proved      tests/formal/ledger.vh, with rf_ledger.
 
+`default_nettype none
+
 module rf_ledger_head #(
   parameter IDX = 24,
   parameter PORTS = 4,
@@ -103,3 +105,5 @@ module rf_ledger_head #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -13,6 +13,8 @@
 // is the smallest `stored` of its members here. It grows by one when its last lane leaves it: another lane cannot have
 // been behind, so no minimum is computed.
 
+`default_nettype none
+
 module rf_ledger_port #(
   // Bits of an index.
   parameter IDX = 24,
@@ -323,3 +325,5 @@ module rf_ledger_port #(
 `endif
 
 endmodule
+
+`default_nettype wire

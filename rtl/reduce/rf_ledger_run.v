@@ -12,6 +12,8 @@
 // A mark is one bit: the lap (index / slots mod 2) of the packet that came last into the slot. The window is no longer than the
 // slots, so a mark is that of the index asked for or that of one lap before. Cleared marks are those of lap -1.
 
+`default_nettype none
+
 module rf_ledger_run #(
   // Bits of an index.
   parameter IDX = 24,
@@ -161,3 +163,5 @@ module rf_ledger_run #(
   wire unused_bits = &{1'b0, q_room, q_count, q_afull, run_slot};
 
 endmodule
+
+`default_nettype wire

@@ -11,6 +11,8 @@
 // at any time is at least the one found. A pass that begins after the una were read has an index >= the una of its own
 // connection, hence >= what was found; it is the older ones for which the holds are there.
 
+`default_nettype none
+
 module rf_ledger_tail #(
   parameter IDX = 24,
   parameter PORTS = 4,
@@ -274,3 +276,5 @@ module rf_ledger_tail #(
 `endif
 
 endmodule
+
+`default_nettype wire

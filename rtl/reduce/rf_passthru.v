@@ -8,6 +8,8 @@
 // Reset       empty.
 // Proved      tests/formal/stream_passthru.proof; tests/rtl/unit_passthru.cpp; tests/rtl/core.
 
+`default_nettype none
+
 module rf_passthru #(
   parameter WIDTH = 512,
   // Beats: a power of two, two of the longest frames or more.
@@ -91,3 +93,5 @@ module rf_passthru #(
   wire unused_bits = &{1'b0, round_up, need, f_room, f_count, f_afull, len_count, len_afull};
 
 endmodule
+
+`default_nettype wire

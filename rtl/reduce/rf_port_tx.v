@@ -7,6 +7,8 @@
 // Reset       chooses results.
 // Proved      tests/formal/stream_port_tx.proof; tests/rtl/unit_port_tx.cpp; tests/rtl/core.
 
+`default_nettype none
+
 module rf_port_tx #(
   parameter WIDTH = 512,
   // Results that may go past another frame that waits.
@@ -139,3 +141,5 @@ module rf_port_tx #(
   assign idle = !inside_q && valids == 4'b0000;
 
 endmodule
+
+`default_nettype wire

@@ -7,6 +7,8 @@
 // Reset       none; what was never written is unknown.
 // Proved      tests/rtl/unit_ram_many.cpp; tests/formal/ledger.proof as part of rf_ledger.
 
+`default_nettype none
+
 module rf_ram_many #(
   // Bits of a word.
   parameter WIDTH = 8,
@@ -49,3 +51,5 @@ module rf_ram_many #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -13,6 +13,8 @@
 
 `include "rf_reduce.vh"
 
+`default_nettype none
+
 module rf_reader #(
   parameter PORT = 0,
   parameter PORTS = 4,
@@ -296,3 +298,5 @@ module rf_reader #(
   wire unused_bits = &{1'b0, up, length, THIS};
 
 endmodule
+
+`default_nettype wire

@@ -24,6 +24,8 @@
 
 `include "rf_reduce.vh"
 
+`default_nettype none
+
 module rf_reduce #(
   // Ports, 2 to 8, any number.
   parameter PORTS = 4,
@@ -281,3 +283,5 @@ module rf_reduce #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -7,6 +7,8 @@
 // Reset       clears the valid bits; data is not reset.
 // Proved      tests/rtl/reduce.cpp; tests/formal/pass_reduce.proof, in place.
 
+`default_nettype none
+
 module rf_reduce_out #(
   // Bits of a port's beat.
   parameter WIDTH = 512,
@@ -99,3 +101,5 @@ module rf_reduce_out #(
   assign out_level = p2_level_q;
 
 endmodule
+
+`default_nettype wire

@@ -11,6 +11,8 @@
 // A connection is `queued` while an entry of it is in here. Instead of a counter for each there is one bit, and the place
 // of its youngest entry: when that one leaves, the bit is cleared.
 
+`default_nettype none
+
 module rf_repeatq #(
   parameter LANES = 1,
   // Bits of {group, lane}.
@@ -112,3 +114,5 @@ module rf_repeatq #(
     end
 
 endmodule
+
+`default_nettype wire

@@ -10,6 +10,8 @@
 // A packet is announced (pack) when its last pass begins, its headers before. One whose ranks disagree is dropped: its beats
 // are not stored, its headers are skipped.
 
+`default_nettype none
+
 module rf_results #(
   parameter WIDTH = 512,
   // Beats: a power of two, four of the longest packets or more.
@@ -277,3 +279,5 @@ module rf_results #(
                        r_room, r_count, r_afull, r_tail, pack_tail};
 
 endmodule
+
+`default_nettype wire

@@ -17,6 +17,8 @@
 
 `include "rf_regs.vh"
 
+`default_nettype none
+
 module rf_sched #(
   parameter PORTS = 4,
   parameter LANES = 1,
@@ -480,3 +482,5 @@ module rf_sched #(
 `endif
 
 endmodule
+
+`default_nettype wire

@@ -7,6 +7,8 @@
 // Reset       none: firmware clears a connection before it uses it (INIT).
 // Proved      tests/rtl/unit_seen.cpp; tests/rtl/core.
 
+`default_nettype none
+
 module rf_seen #(
   // Bits of a connection's number inside this box.
   parameter CW = 6
@@ -38,3 +40,5 @@ module rf_seen #(
     .rd_data(rd_seen[1]));
 
 endmodule
+
+`default_nettype wire

@@ -13,6 +13,8 @@
 
 `include "rf_reduce.vh"
 
+`default_nettype none
+
 module rf_tree #(
   // Ports, 2 to 8, any number.
   parameter PORTS = 4,
@@ -227,3 +229,5 @@ module rf_tree #(
   endgenerate
 
 endmodule
+
+`default_nettype wire

@@ -7,6 +7,8 @@
 // Reset       clears the valid bits of the delay lines; data is not reset.
 // Proved      rf_delay is; in place by tests/rtl/reduce.cpp and tests/formal/pass_reduce.proof.
 
+`default_nettype none
+
 module rf_tree_delay #(
   // Bits of a half.
   parameter WIDTH = 512,
@@ -58,3 +60,5 @@ module rf_tree_delay #(
   endgenerate
 
 endmodule
+
+`default_nettype wire

@@ -12,6 +12,8 @@
 
 `include "rf_regs.vh"
 
+`default_nettype none
+
 module rf_core #(
   // Ports, 2..8.
   parameter PORTS = 4,
@@ -480,3 +482,5 @@ module rf_core #(
   wire unused_bits = &{1'b0, rd_at};
 
 endmodule
+
+`default_nettype wire

@@ -9,6 +9,8 @@
 
 `include "rf_regs.vh"
 
+`default_nettype none
+
 module rf_port #(
   parameter PORT = 0,
   parameter PORTS = 4,
@@ -519,3 +521,5 @@ module rf_port #(
   wire unused_bits = &{1'b0, r_valid};
 
 endmodule
+
+`default_nettype wire

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Lints Verilog: every module of rtl/rf.f as a top of its own, in Verilator, Icarus and Yosys. Any message is a failure;
-# there are no waivers.
+# Lints Verilog: every module of rtl/rf.f as a top of its own, in Verilator, Icarus and Yosys, and by declared.py, which sees
+# what these accept: a name used above its declaration, a file without `default_nettype none. Any message is a failure; there
+# are no waivers.
 #
 #   lint.sh [FILE ...]           only these files (each must hold the module of its name)
 #   lint.sh --bad                checks the check: each file of tests/rtl/lint-bad must be refused by the tool it names
@@ -11,7 +12,7 @@ set -u
 DIRS="rtl/lib rtl/net rtl/fp rtl/reduce rtl/control rtl/top"
 INC="-Irtl/net -Irtl/reduce -Irtl/control -Irtl/top -Ibuild/gen"
 
-# verilator|iverilog|yosys FILE: messages on stdout; fails if there are any.
+# verilator|iverilog|yosys|order|nettype FILE: messages on stdout; fails if there are any.
 run_tool() {
 	top=$(basename "$2" .v)
 	case $1 in
@@ -31,6 +32,9 @@ run_tool() {
 		out=$(yosys -q -p "read_verilog $INC $2; read_verilog -defer $INC $rest; \
 		  hierarchy -check -top $top; proc; check -assert" 2>&1)
 		;;
+	order | nettype)
+		out=$("${PYTHON:-python3}" -B tests/rtl/declared.py "$1" "$2" 2>&1)
+		;;
 	esac
 	rc=$?
 	[ -z "$out" ] || printf '%s: %s\n%s\n' "$1" "$2" "$out"
@@ -43,7 +47,7 @@ lint_file() {
 		echo "$1: must hold one module, that of its name"
 		code=1
 	fi
-	for tool in verilator iverilog yosys; do
+	for tool in verilator iverilog yosys order nettype; do
 		run_tool $tool "$1" || code=1
 	done
 	return $code
@@ -58,6 +62,14 @@ if [ "${1:-}" = --bad ]; then
 	code=0
 	for f in tests/rtl/lint-bad/*.v; do
 		tool=$(sed -n '1s/.*refused by \([a-z]*\).*/\1/p' "$f")
+		case $tool in
+		verilator | iverilog | yosys | order | nettype) ;;
+		*)
+			echo "$f: its first line names no tool"
+			code=1
+			continue
+			;;
+		esac
 		if run_tool "$tool" "$f" > /dev/null; then
 			echo "$f: was not refused by $tool"
 			code=1
@@ -81,5 +93,5 @@ if [ $# -eq 0 ]; then
 	fi
 fi
 printf '%s\n' "$@" | xargs -P "${JOBS:-2}" -n 1 "$0" --one || code=1
-[ $code -ne 0 ] || echo "$# modules, three front ends, no message"
+[ $code -ne 0 ] || echo "$# modules, three front ends, names in order, no message"
 exit $code

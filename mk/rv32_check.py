@@ -5,16 +5,16 @@ usage: rv32_check.py IMAGE.elf [--json]
 
 Reads the linked ELF file alone: its sections, its symbols, the frame sizes that clang wrote into
 .stack_sizes, and the instructions, of which it decodes those that call, jump or move the stack
-pointer. Refused (exit 1, with the reason): more than 64 KiB of text and constants, more than 32 KiB
-of data, a chain of calls deeper than the room for the stack, recursion, a call or jump through a
+pointer. Refused (exit 1, with the reason): more than 128 KiB of text and constants, more than
+128 KiB of data, a chain of calls deeper than the room for the stack, recursion, a call or jump through a
 register whose target is not known, a function whose frame is not known.
 """
 import json
 import struct
 import sys
 
-TEXT_MAX = 64 * 1024
-DATA_MAX = 32 * 1024
+TEXT_MAX = 128 * 1024
+DATA_MAX = 128 * 1024
 RA, SP = 1, 2
 EXECUTED, ALLOCATED, NOBITS = 4, 2, 8
 
@@ -228,8 +228,8 @@ def main(argv):
     if "--json" in argv:
         print(json.dumps(figures))
     else:
-        print("rv32: text {text} of 65536 bytes, data {data} of 32768, "
-              "stack {stack_bound} of the {stack_room} left".format(**figures))
+        print(f"rv32: text {figures['text']} of {TEXT_MAX} bytes, data {figures['data']} of {DATA_MAX}, "
+              f"stack {figures['stack_bound']} of the {figures['stack_room']} left")
     return 0
 
 

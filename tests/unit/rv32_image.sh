@@ -40,8 +40,8 @@ probe() {
 probe fits good -Os << 'END'
 int main(void) { volatile char a[1000]; a[0] = 1; return a[0]; }
 END
-probe deep 'stack: 33' -Os << 'END'
-static __attribute__((noinline)) int below(volatile char *p) { char a[30000]; __asm__ volatile("" : : "r"(a), "r"(p) : "memory"); return a[1]; }
+probe deep 'stack: 133' -Os << 'END'
+static __attribute__((noinline)) int below(volatile char *p) { char a[130000]; __asm__ volatile("" : : "r"(a), "r"(p) : "memory"); return a[1]; }
 int main(void) { char a[3000]; __asm__ volatile("" : : "r"(a) : "memory"); return below(a) + a[1]; }
 END
 probe recursive 'recursion: even -> odd -> even' -Os << 'END'
@@ -57,11 +57,11 @@ probe alloca 'not known' -Os << 'END'
 int main(void) { volatile int n = 9; volatile char *a = __builtin_alloca(n); a[0] = 1; return a[0]; }
 END
 probe text 'text' -Os << 'END'
-static const volatile char table[70000] = {1};
+static const volatile char table[135000] = {1};
 int main(void) { return table[1]; }
 END
 probe data 'data' -Os << 'END'
-static volatile char state[33000];
+static volatile char state[132000];
 int main(void) { return state[1]; }
 END
 exit $bad

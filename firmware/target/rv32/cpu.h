@@ -1,8 +1,8 @@
 /*
  * The processor's surroundings on the box: what lies where, beside memory.
  *
- *	0x80000000  64 KiB  text and constants, written when the image is loaded
- *	0x80010000  32 KiB  data and stack
+ *	0x80000000 128 KiB  text and constants, written when the image is loaded
+ *	0x80020000 128 KiB  data and stack
  *	0x40000000   4 MiB  the register bus of the box (rtl/control/registers.txt)
  *	0x20000000   4 KiB  the processor's own registers, below
  *	0x20001000   4 KiB  settings: a page of flash, written by whoever sets the box up
@@ -16,9 +16,9 @@
 /* Without suffixes: the assembler reads this too. */
 
 #define RF_CPU_TEXT_BASE 0x80000000
-#define RF_CPU_TEXT_BYTES 0x10000
-#define RF_CPU_DATA_BASE 0x80010000
-#define RF_CPU_DATA_BYTES 0x8000
+#define RF_CPU_TEXT_BYTES 0x20000
+#define RF_CPU_DATA_BASE 0x80020000
+#define RF_CPU_DATA_BYTES 0x20000
 #define RF_CPU_BUS_BASE 0x40000000
 #define RF_CPU_BUS_BYTES 0x400000
 #define RF_CPU_OWN_BASE 0x20000000
@@ -31,12 +31,12 @@
 #define RF_CPU_ALARM_HI 0x04 /* ... the high word takes effect for both */
 #define RF_CPU_STATUS 0x08   /* 0: runs. else: does not; enum rf_fw_error, or CAUSE_TRAP | mcause */
 #define RF_CPU_COUNTERS 0x0c /* address of struct rf_fw_counters, for who looks from outside */
-#define RF_CPU_STACK 0x10    /* address of the lowest byte that the stack may use */
+#define RF_CPU_STACK 0x10    /* address of the lowest byte of the stack that was filled, below */
 
 #define RF_CPU_STATUS_TRAP 0x40000000
 #define RF_CPU_STATUS_SETTINGS 0x20000000
 
-/* What the stack is filled with at the start, so that its depth can be seen afterwards. */
+/* What the upper 4 KiB of the stack are filled with at the start, so that its depth can be seen. */
 #define RF_CPU_STACK_FILL 0xa5a5a5a5
 
 #endif

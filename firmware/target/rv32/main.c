@@ -44,9 +44,9 @@ static uint32_t start(void)
 int main(void)
 {
 	uint32_t status;
-	extern char __stack_bottom[];
+	extern char __stack_filled[];
 
-	own_write(RF_CPU_STACK, (uint32_t)(uintptr_t)__stack_bottom);
+	own_write(RF_CPU_STACK, (uint32_t)(uintptr_t)__stack_filled);
 	status = start();
 	own_write(RF_CPU_COUNTERS, (uint32_t)(uintptr_t)&fw.cnt);
 	own_write(RF_CPU_STATUS, status);

@@ -34,7 +34,7 @@ _start:
 	addi	t1, t1, 4
 	j	3b
 4:	li	t3, RF_CPU_STACK_FILL
-	la	t1, __stack_bottom
+	la	t1, __stack_filled
 	la	t2, __stack_top
 5:	bgeu	t1, t2, 6f
 	sw	t3, 0(t1)

@@ -3,7 +3,7 @@
 
 PLANNER_SRC := $(addprefix planner/,topology.c topology_json.c textline.c generate.c plan.c plan_json.c plan_write.c verify.c \
   fluid.c chunks.c colour.c canon.c)
-PLANNER_SRC += $(addprefix planner/,lp.c graph.c master.c steiner.c arbor.c search.c pack.c scheme.c ring.c rack.c servers.c \
+PLANNER_SRC += $(addprefix planner/,lp.c graph.c master.c steiner.c arbor.c search.c pack.c scheme.c degree.c ring.c rack.c servers.c \
   atp.c best.c grid.c inart.c inart_exact.c forestcoll.c exact.c quantise.c relax.c)
 PLANNER_LDLIBS := -lClp -ljansson -lm
 
@@ -17,6 +17,8 @@ $(eval $(call c_test,planner_sim,tests/unit/planner_sim.c,planner-help planner-f
 $(eval $(call c_test,planner_steiner,tests/unit/planner_steiner.c,planner-help rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_values,tests/unit/planner_values.c,planner-help rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_random,tests/unit/planner_random.c,planner-help rf-planner,$(PLANNER_LDLIBS)))
+$(eval $(call test_lib,planner-drawn,tests/unit/planner_drawn.c))
+$(eval $(call c_test,planner_best,tests/unit/planner_best.c,planner-drawn rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_time,tests/unit/planner_time.c,rf-planner,$(PLANNER_LDLIBS)))
 
 # Nothing but libc, libm, jansson and CLP: no DPDK, no Verilator, nothing else of this tree.

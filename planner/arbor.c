@@ -10,6 +10,9 @@
 
 #include "planner/lp.h"
 
+#define WAYS_WORK 10 /* of a search: units for each node and link */
+#define FIND_WORK 8  /* of an arborescence: units for each pair */
+
 struct arbor *arbor_new(const struct topology *t, const int *optional, int options)
 {
 	struct arbor *a = room(1, sizeof(*a));
@@ -101,6 +104,7 @@ void arbor_price(struct arbor *a, const double *arc, const double *node)
 {
 	double *distance = room((size_t)a->t->nodes, sizeof(double));
 
+	a->spent += WAYS_WORK * a->terminals * (double)(a->t->links + a->t->nodes);
 	for (int i = 0; i < a->terminals; i++) {
 		find_ways(a, i, arc, distance);
 		for (int j = 0; j < a->terminals; j++)
@@ -267,6 +271,7 @@ double arbor_find(struct arbor *a, int root, const bool *in, bool down)
 	size_t n = (size_t)a->terminals;
 	int r = -1;
 
+	a->spent += FIND_WORK * (double)(n * n);
 	a->members = 0;
 	for (int i = 0; i < a->terminals; i++) {
 		if (i >= a->t->workers && !in[a->node[i]] && a->node[i] != root)

@@ -28,6 +28,7 @@ struct arbor {
 	int *parent;  /* the answer: of each member, -1 for the root */
 	double *work; /* of the contraction */
 	int *work_parent, *cycle, *rank, *entry, *leave;
+	double spent; /* work so far: see work.h */
 };
 
 struct arbor *arbor_new(const struct topology *t, const int *optional, int options);

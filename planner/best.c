@@ -2,6 +2,7 @@
  * The forest of hosts, and the planner's own: the forest over hosts and boxes.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,8 @@
 #include "planner/pack.h"
 #include "planner/schemes.h"
 
-#define SEED_WORKERS 48 /* workers up to which all other schemes are looked at */
+#define SEED_WORKERS 400 /* workers up to which slow schemes are looked at */
+#define CLOCK_PART 0.3   /* of what is left of the time, for each of the others */
 #define FEW_WORKERS 2000
 #define FEW 1e-9      /* what fewer trees may cost, relative */
 #define FEW_LOSS 2e-3 /* the same where they are whole chunk classes */
@@ -26,12 +28,11 @@ static double in_classes(const struct topology *t, struct plan *p, int chunks)
 static struct plan *finish(struct pack *p, const char *name, const struct scheme_options *o,
 			   struct topo_error *e)
 {
-	double seconds = 0.1 * p->seconds;
-	struct plan *plan = master_plan(p->m, name, FEW, seconds);
+	struct plan *plan = master_plan(p->m, name, FEW, &p->work, 0.5 + 0.5 * PACK_PART);
 	struct plan *fewer = NULL;
 
 	if (plan && o->chunks > 0)
-		fewer = master_plan(p->m, name, fmin(0.01, 2.0 / o->chunks), seconds);
+		fewer = master_plan(p->m, name, fmin(0.01, 2.0 / o->chunks), &p->work, 1);
 	if (fewer) {
 		double rate = in_classes(p->t, plan, o->chunks);
 		bool better = in_classes(p->t, fewer, o->chunks) >= rate * (1 - FEW_LOSS);
@@ -56,7 +57,7 @@ static struct plan *finish(struct pack *p, const char *name, const struct scheme
 
 SCHEME(forest)
 {
-	struct pack p = {.t = t, .seconds = o->seconds};
+	struct pack p = {.t = t, .work = work_begin(o->work, o->seconds)};
 	struct plan *plan = NULL;
 
 	p.enough = bound_cut(t, false);
@@ -72,48 +73,57 @@ SCHEME(forest)
 /* --- best ---------------------------------------------------------------------------------------
  */
 
-/* Of many workers only schemes of few trees that take no time. */
-static bool is_worth_it(const struct scheme *s, bool small)
+/* The best plan that another scheme has made. */
+struct rival {
+	struct plan *plan;
+	double rate;
+};
+
+/* Those that take time in proportion to the network and the number of their trees. */
+static bool is_quick(const struct scheme *s)
 {
-	if (s->make == scheme_netreduce_rack || s->make == scheme_netreduce_spine ||
-	    s->make == scheme_switchml || s->make == scheme_rina_switch)
-		return true;
-	return small && s->make != scheme_best && s->make != scheme_forest &&
-	       s->make != scheme_forestcoll;
+	static const char *const names[] = {
+		"ring",      "ring-both",      "hierarchical-ring", "switchml",   "atp-bom",
+		"atp-whole", "netreduce-rack", "netreduce-spine",   "rina-agent", "rina-switch"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(s->name, names[i]) == 0)
+			return true;
+	return false;
 }
 
-/* Whether anything could still be better, and there is time to look. */
+/* Whether anything could still be better. */
 static bool is_open(const struct pack *p)
 {
-	return p->value < p->enough * (1 - FEW) &&
-	       !(p->exact && p->value >= p->bound * (1 - FEW)) && clock_seconds() < p->deadline;
+	return p->value < p->enough * (1 - FEW) && !(p->exact && p->value >= p->bound * (1 - FEW));
 }
 
-/*
- * Adds the trees of schemes whose plans are better than the packing: none of them is then. Where
- * pricing is exact there are none such. Not done beforehand, as their trees are deep. Returns
- * whether there were any.
- */
-static bool take_better(struct pack *p, const struct scheme_options *o)
+/* Asks the schemes that are quick, or those that are not; whether one was better than any before
+ * it. Their options are those that they would get alone: none of them can be better alone. */
+static bool ask_others(struct rival *r, const struct topology *t, const struct scheme_options *o,
+		       const struct work *w, bool quick)
 {
-	struct scheme_options quick = *o;
+	struct scheme_options plain = *o;
 	bool any = false;
 
-	quick.seconds = 1;
-	quick.roundings = 4;
-	quick.chunks = 0;
 	for (const struct scheme *s = scheme_list; s->name; s++) {
 		struct plan *other;
 
-		if (!is_worth_it(s, p->t->workers <= SEED_WORKERS))
+		if (s->make == scheme_best || is_quick(s) != quick)
 			continue;
-		other = scheme_run_ordered(s, p->t, &quick, NULL);
-		if (other && other->throughput > p->value * (1 + FEW)) {
-			for (int k = 0; k < other->trees; k++)
-				plan_copy_tree(p->m->pool, other, k, 1);
-			any = true;
+		if (!isinf(o->seconds))
+			plain.seconds = (w->end - clock_seconds()) * CLOCK_PART;
+		if (plain.seconds <= 0)
+			break;
+		other = scheme_run_ordered(s, t, &plain, NULL);
+		if (!other || (r->plan && other->throughput <= r->rate * (1 + FEW))) {
+			plan_free(other);
+			continue;
 		}
-		plan_free(other);
+		plan_free(r->plan);
+		r->plan = other;
+		r->rate = other->throughput;
+		any = true;
 	}
 	return any;
 }
@@ -127,7 +137,7 @@ static void take_single(struct pack *p, const struct scheme_options *o)
 	struct scheme_options plain = *o;
 
 	plain.chunks = 0;
-	for (int i = 0; i < 4 && clock_seconds() < p->deadline - 0.5 * p->seconds; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct plan *other = scheme_run_ordered(scheme_find(names[i]), p->t, &plain, NULL);
 
 		for (int k = 0; other && k < other->trees && other->trees <= p->t->boxes; k++)
@@ -136,23 +146,83 @@ static void take_single(struct pack *p, const struct scheme_options *o)
 	}
 }
 
-SCHEME(best)
+static void take_rival(struct pack *p, const struct plan *other)
 {
-	struct pack p = {.t = t, .merging = true, .reduce_only = o->reduce_only};
-	struct plan *plan = NULL;
+	for (int k = 0; k < other->trees; k++)
+		plan_copy_tree(p->m->pool, other, k, 1);
+}
 
-	p.seconds = o->seconds;
-	pack_begin(&p);
-	p.enough = fmin(bound_cut(t, o->reduce_only), bound_degree(t, o->reduce_only));
+/* Column generation; asks the other schemes where it does not prove that none is better. */
+static struct plan *pack_best(struct pack *p, struct rival *r, const struct scheme_options *o,
+			      struct topo_error *e)
+{
+	const struct topology *t = p->t;
+
 	/* Of many workers the trees of other schemes take longer than this one, which is often
 	 * enough.
 	 */
-	if (t->workers <= FEW_WORKERS || pack_glance(&p) != 0 || is_open(&p))
-		take_single(&p, o);
-	if (pack_run(&p) == 0 && (!is_open(&p) || !take_better(&p, o) || pack_run(&p) == 0))
-		plan = finish(&p, "best", o, e);
-	else
+	if (t->workers <= FEW_WORKERS || pack_glance(p) != 0 || is_open(p))
+		take_single(p, o);
+	if (pack_run(p) != 0) {
 		topo_refuse(e, -1, -1, "best: nothing connects the workers");
+		return NULL;
+	}
+	if (is_open(p) && t->workers <= SEED_WORKERS)
+		ask_others(r, t, o, &p->work, false);
+	if (is_open(p) && r->plan && r->rate > p->value * (1 + FEW)) {
+		take_rival(p, r->plan);
+		if (pack_run(p) != 0)
+			return NULL;
+	}
+	return finish(p, "best", o, e);
+}
+
+/* What a plan gives once it is cut into classes, if it will be. */
+static double rate_of(const struct topology *t, const struct plan *p, int chunks)
+{
+	struct plan *copy;
+	double rate;
+
+	if (!p)
+		return 0;
+	if (chunks == 0)
+		return plan_rate(t, p);
+	copy = make_plan("classes");
+	copy->reduce_only = p->reduce_only;
+	for (int k = 0; k < p->trees; k++)
+		plan_copy_tree(copy, p, k, p->tree[k].share);
+	rate = in_classes(t, copy, chunks);
+	plan_free(copy);
+	return rate;
+}
+
+/* The rival's trees with the certificate of the packing. */
+static struct plan *give_way(struct plan *p, struct plan *rival)
+{
+	rival->certificate = p->certificate;
+	p->certificate.arc_price = NULL;
+	p->certificate.node_price = NULL;
+	snprintf(rival->scheme, sizeof(rival->scheme), "best");
+	plan_free(p);
+	return rival;
+}
+
+SCHEME(best)
+{
+	struct pack p = {.t = t, .merging = true, .reduce_only = o->reduce_only};
+	struct rival r = {NULL, 0};
+	struct plan *plan;
+
+	p.work = work_begin(o->work, o->seconds);
+	pack_begin(&p);
+	p.enough = fmin(bound_cut(t, o->reduce_only), bound_degree(t, o->reduce_only));
+	ask_others(&r, t, o, &p.work, true);
+	plan = pack_best(&p, &r, o, e);
+	if (plan && r.rate > rate_of(t, plan, o->chunks) * (1 + FEW)) {
+		plan = give_way(plan, r.plan);
+		r.plan = NULL;
+	}
+	plan_free(r.plan);
 	pack_end(&p);
 	return plan;
 }

@@ -29,7 +29,7 @@ struct phase {
 	double *node_price;
 	bool *none;
 	struct tree_load load;
-	double deadline;
+	struct work work;
 };
 
 /* Rows: arcs, then roots: what its trees carry is not below the rate. */
@@ -112,6 +112,8 @@ static int price_roots(struct phase *x, bool first)
 	const struct topology *t = x->t;
 	int n = 0;
 
+	x->work.spent += x->a->spent;
+	x->a->spent = 0;
 	arbor_price(x->a, x->price, x->node_price);
 	for (int i = 0; i < t->workers; i++) {
 		double worth = first ? INFINITY : lp_price(x->lp, 2 * t->links + i);
@@ -134,15 +136,15 @@ static int phase_run(struct phase *x)
 		x->price[arc] = 1 / topo_arc_capacity(x->t, arc);
 	price_roots(x, true);
 	do {
-		if (lp_solve(x->lp) != 0)
+		if (lp_solve_within(x->lp, &x->work, 1) < 0)
 			return -1;
 		for (int arc = 0; arc < 2 * x->t->links; arc++)
 			x->price[arc] = fmax(0, lp_price(x->lp, arc)) + 1e-13;
 		for (int i = 0; i < x->t->nodes; i++)
 			if (x->node_row[i] >= 0)
 				x->node_price[i] = fmax(0, lp_price(x->lp, x->node_row[i]));
-	} while (clock_seconds() < x->deadline && price_roots(x, false) > 0);
-	return lp_solve(x->lp);
+	} while (work_is_left(&x->work, 1) && price_roots(x, false) > 0);
+	return lp_solve_within(x->lp, &x->work, 2) < 0 ? -1 : 0;
 }
 
 /* --- both phases --------------------------------------------------------------------------------
@@ -229,8 +231,8 @@ static void make_shares(struct plan *p)
 
 SCHEME(forestcoll)
 {
-	struct phase up = {.deadline = clock_seconds() + o->seconds};
-	struct phase down = {.deadline = clock_seconds() + o->seconds};
+	struct phase up = {.work = work_begin(o->work / 2, o->seconds / 2)};
+	struct phase down = {0};
 	struct plan *p = NULL;
 	bool same = true;
 	int rc;
@@ -246,6 +248,7 @@ SCHEME(forestcoll)
 	phase_begin(&up, t, false);
 	phase_begin(&down, t, true);
 	rc = phase_run(&up);
+	down.work = work_begin(o->work / 2, o->seconds / 2);
 	if (rc == 0 && !same)
 		rc = phase_run(&down);
 	if (rc == 0) {

@@ -411,23 +411,3 @@ double bound_cut(const struct topology *t, bool reduce_only)
 	free(done);
 	return bound;
 }
-
-double bound_degree(const struct topology *t, bool reduce_only)
-{
-	double sum = 0;
-
-	for (int i = 0; i < t->nodes; i++) {
-		const struct topo_node *n = &t->node[i];
-		double in = 0;
-
-		for (int k = t->first[i]; k < t->first[i + 1]; k++)
-			in += topo_arc_capacity(t, t->out[k] ^ 1);
-		if (n->kind == TOPO_BOX)
-			sum += n->processing;
-		else if (n->kind == TOPO_HOST && n->worker)
-			sum += in;
-		else if (n->kind == TOPO_HOST && n->server)
-			sum += fmin(in, n->processing);
-	}
-	return t->workers < 2 ? INFINITY : sum / ((reduce_only ? 1 : 2) * (t->workers - 1));
-}

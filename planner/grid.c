@@ -441,6 +441,7 @@ SCHEME(grid_classes)
 	struct plan *p = NULL;
 	struct master *m;
 	struct scheme_options few = *o;
+	struct work w = work_begin(o->work, o->seconds);
 
 	if (!grid_begin(&x, t, "grid-classes", e))
 		return NULL;
@@ -457,8 +458,8 @@ SCHEME(grid_classes)
 	copy_trees(m->pool, scheme_grid(t, &few, NULL));
 	copy_trees(m->pool, scheme_grid_exact(t, o, NULL));
 	m->pool->reduce_only = false;
-	if (master_solve(m) == 0)
-		p = master_plan(m, "grid-classes", 1e-9, 1);
+	if (master_solve(m, &w, 1) == 0)
+		p = master_plan(m, "grid-classes", 1e-9, &w, 1);
 	if (!p)
 		topo_refuse(e, -1, -1, "grid-classes: the linear program has no solution");
 	master_free(m);

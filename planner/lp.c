@@ -6,10 +6,15 @@
 
 #include <Clp_C_Interface.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+/* Pivots between two looks at the clock. */
+#define SLICE_WORK 1e8
+#define SLICE_LEAST 20
 
 struct lp {
 	Clp_Simplex *clp;
@@ -33,6 +38,20 @@ double clock_seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+struct work work_begin(double most, double seconds)
+{
+	double now = clock_seconds();
+
+	return (struct work){.most = most, .begin = now, .end = now + seconds};
+}
+
+bool work_is_left(const struct work *w, double part)
+{
+	if (w->spent >= part * w->most)
+		return false;
+	return isinf(w->end) || clock_seconds() < w->begin + part * (w->end - w->begin);
 }
 
 void *room(size_t n, size_t size)
@@ -155,9 +174,39 @@ int lp_solve(struct lp *lp)
 	return Clp_status(lp->clp) == 0 ? 0 : -1;
 }
 
-void lp_most_seconds(struct lp *lp, double seconds)
+void lp_most_pivots(struct lp *lp, int pivots)
 {
-	Clp_setMaximumSeconds(lp->clp, seconds);
+	Clp_setMaximumIterations(lp->clp, pivots);
+}
+
+/* What a pivot costs: a pass over the rows and over a part of the columns' elements. */
+static double pivot_work(const struct lp *lp)
+{
+	return 8.0 * lp->rows + 4.0 * lp->columns + 0.5 * (double)Clp_getNumElements(lp->clp);
+}
+
+int lp_solve_within(struct lp *lp, struct work *w, double part)
+{
+	int status;
+
+	hand_over(lp);
+	do {
+		double each = pivot_work(lp);
+		double left = (part * w->most - w->spent) / each;
+		double slice = fmax(SLICE_LEAST, SLICE_WORK / each);
+
+		Clp_setMaximumIterations(lp->clp, (int)fmax(1, fmin(left, slice)));
+		Clp_primal(lp->clp, 0);
+		w->spent += (Clp_numberIterations(lp->clp) + 2) * each;
+		status = Clp_status(lp->clp);
+	} while (status == 3 && work_is_left(w, part));
+	Clp_setMaximumIterations(lp->clp, INT_MAX);
+	lp->solved++;
+	lp->price = Clp_getRowPrice(lp->clp);
+	lp->primal = Clp_getColSolution(lp->clp);
+	if (status == 3 && Clp_primalFeasible(lp->clp))
+		return 1;
+	return status == 0 ? 0 : -1;
 }
 
 void lp_limit(struct lp *lp, int column, double high)

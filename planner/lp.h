@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#include "planner/work.h"
+
 struct lp;
 
 struct lp *lp_new(void);
@@ -21,8 +23,14 @@ int lp_row(struct lp *lp, double low, double high);
 int lp_column(struct lp *lp, double gain, double high, int n, const int *row, const double *value);
 /* 0, or -1 where there is no optimum. Columns may be added and it may be solved again. */
 int lp_solve(struct lp *lp);
-/* lp_solve gives up after so many seconds. */
-void lp_most_seconds(struct lp *lp, double seconds);
+/* lp_solve gives up after so many pivots. */
+void lp_most_pivots(struct lp *lp, int pivots);
+/*
+ * For programs in which all columns may be 0: solves until the optimum, or until that part of the
+ * work is done. 0: optimum; 1: stopped at what lp_objective and lp_value say, which keeps all rows;
+ * -1 as lp_solve. The price of a row is then only a guess.
+ */
+int lp_solve_within(struct lp *lp, struct work *w, double part);
 /* From here on a column may not be above high (0 removes it). */
 void lp_limit(struct lp *lp, int column, double high);
 

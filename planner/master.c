@@ -126,10 +126,10 @@ static void master_take(struct master *m)
 	free(row);
 }
 
-int master_solve(struct master *m)
+int master_solve(struct master *m, struct work *w, double part)
 {
 	master_take(m);
-	if (lp_solve(m->lp) != 0)
+	if (lp_solve_within(m->lp, w, part) < 0)
 		return -1;
 	m->value = lp_objective(m->lp) * m->unit;
 	for (int arc = 0; arc < 2 * m->t->links; arc++)
@@ -257,11 +257,9 @@ static int lightest(const double *weight, const bool *keep, int n, double above)
 }
 
 /* Removes trees one by one, the lightest first, as long as the rest is good enough. */
-static int thin_out(struct master *m, double wanted, double seconds, double *weight)
+static void thin_out(struct master *m, double wanted, struct work *w, double part, double *weight)
 {
 	bool *keep = room((size_t)m->columns, sizeof(bool));
-	double deadline = clock_seconds() + seconds;
-	int rc = 0;
 	int k;
 
 	for (int i = 0; i < m->columns; i++) {
@@ -271,10 +269,10 @@ static int thin_out(struct master *m, double wanted, double seconds, double *wei
 	}
 	for (int tries = 0, failed = 0; tries < TRIES_MOST && failed < FAILED_MOST; tries++) {
 		k = lightest(weight, keep, m->columns, 1e-12);
-		if (k < 0 || clock_seconds() > deadline)
+		if (k < 0 || !work_is_left(w, part))
 			break;
 		lp_limit(m->lp, k, 0);
-		if (lp_solve(m->lp) == 0 && lp_objective(m->lp) * m->unit >= wanted) {
+		if (lp_solve_within(m->lp, w, 1) >= 0 && lp_objective(m->lp) * m->unit >= wanted) {
 			for (int i = 0; i < m->columns; i++)
 				weight[i] = lp_value(m->lp, i);
 			continue;
@@ -283,14 +281,11 @@ static int thin_out(struct master *m, double wanted, double seconds, double *wei
 		failed++;
 		lp_limit(m->lp, k, INFINITY);
 	}
-	rc = lp_solve(m->lp);
-	for (int i = 0; i < m->columns && rc == 0; i++)
-		weight[i] = lp_value(m->lp, i);
 	free(keep);
-	return rc;
 }
 
-struct plan *master_plan(struct master *m, const char *name, double tolerance, double seconds)
+struct plan *master_plan(struct master *m, const char *name, double tolerance, struct work *w,
+			 double part)
 {
 	double wanted = m->value * (1 - tolerance);
 	double *weight = room((size_t)m->columns, sizeof(double));
@@ -300,8 +295,8 @@ struct plan *master_plan(struct master *m, const char *name, double tolerance, d
 
 	if (one >= 0)
 		weight[one] = 1;
-	else if (thin_out(m, wanted, seconds, weight) != 0)
-		goto out;
+	else
+		thin_out(m, wanted, w, part, weight);
 	p = plan_new(name);
 	if (!p)
 		goto out;

@@ -40,8 +40,8 @@ void tree_load_find(const struct topology *t, const struct plan *p, int tree, do
 		    struct tree_load *load);
 void tree_load_free(struct tree_load *load);
 
-/* 0, or -1: CLP gave up. */
-int master_solve(struct master *m);
+/* To the optimum, or as far as that part of the work goes. 0, or -1: CLP gave up. */
+int master_solve(struct master *m, struct work *w, double part);
 /* The cost of a tree under prices. */
 double master_cost(struct master *m, int tree, const double *arc, const double *node);
 /* Sum of capacity x price. */
@@ -49,10 +49,11 @@ double master_budget(const struct master *m, const double *arc, const double *no
 
 /*
  * The plan of the latest solution: trees of positive weight. Few of them: a tree goes if the
- * others reach (1 - tolerance) of the throughput without it; the search for such trees ends after
- * `seconds`. NULL: CLP gave up.
+ * others reach (1 - tolerance) of the throughput without it; the search for such trees ends with
+ * that part of the work. NULL: CLP gave up.
  */
-struct plan *master_plan(struct master *m, const char *name, double tolerance, double seconds);
+struct plan *master_plan(struct master *m, const char *name, double tolerance, struct work *w,
+			 double part);
 
 /* Copies a tree of one plan to the end of another. */
 void plan_copy_tree(struct plan *to, const struct plan *from, int tree, double share);

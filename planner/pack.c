@@ -16,14 +16,12 @@
 #define PROVE_LINKS 60 /* links up to which the dual bound is wanted in any case */
 #define WARM_ROUNDS 200
 #define WARM_MANY 1000 /* the same where trees cost next to nothing */
-#define WARM_PART 0.2  /* of the time */
-#define TIME_PART 0.85 /* of the time; the rest is for choosing few trees */
+#define WARM_PART 0.2  /* of the work */
 
 void pack_begin(struct pack *p)
 {
 	p->m = master_new(p->t);
 	p->m->pool->reduce_only = p->reduce_only;
-	p->deadline = clock_seconds() + TIME_PART * p->seconds;
 	p->value = 0;
 	p->bound = INFINITY;
 	p->exact = false;
@@ -115,7 +113,7 @@ static bool try_prices(struct search *x, double own)
 		keep_center(x, search_look(x, false));
 		if (helps(x, from))
 			return true;
-		if (clock_seconds() > x->deadline)
+		if (!search_may_go_on(x, PACK_PART))
 			return false;
 	}
 	return false;
@@ -141,10 +139,10 @@ static bool improve(struct search *x)
 /* Many different trees before the first linear program, which is what takes the time. */
 static void warm_up(struct search *x)
 {
-	double deadline = clock_seconds() + x->p->seconds * WARM_PART;
+	double part = PACK_PART * (WARM_PART + x->p->work.spent / x->p->work.most);
 	int most = x->symmetric || x->a ? WARM_ROUNDS : WARM_MANY;
 
-	for (int i = 0; i < most && clock_seconds() < deadline; i++) {
+	for (int i = 0; i < most && search_may_go_on(x, part); i++) {
 		double cost = search_quick(x);
 
 		if (isinf(cost))
@@ -162,7 +160,7 @@ int pack_glance(struct pack *p)
 	search_begin(&x, p);
 	search_first_prices(&x);
 	if (!isinf(search_quick(&x)))
-		rc = master_solve(p->m);
+		rc = master_solve(p->m, &p->work, PACK_PART);
 	p->value = rc == 0 ? p->m->value : 0;
 	search_end(&x);
 	return rc;
@@ -177,28 +175,25 @@ int pack_run(struct pack *p)
 	search_first_prices(&x);
 	if (isinf(search_look(&x, false)))
 		goto out;
-	if (p->t->links > PROVE_LINKS && master_solve(p->m) == 0 &&
+	if (p->t->links > PROVE_LINKS && master_solve(p->m, &p->work, PACK_PART) == 0 &&
 	    p->m->value < p->enough * (1 - GAP))
 		warm_up(&x);
 	for (int round = 0; round < 100000; round++) {
-		double begin = clock_seconds();
-
-		rc = master_solve(p->m);
+		rc = master_solve(p->m, &p->work, PACK_PART);
 		if (rc != 0)
 			goto out;
 		p->value = p->m->value;
-		/* Another round takes another linear program. */
-		if (close_enough(&x) || 2 * clock_seconds() - begin > x.deadline || !improve(&x))
+		if (close_enough(&x) || !search_may_go_on(&x, PACK_PART) || !improve(&x))
 			break;
 	}
-	rc = master_solve(p->m);
+	rc = master_solve(p->m, &p->work, 1);
 	if (rc != 0)
 		goto out;
 	p->value = p->m->value;
-	if (!p->exact && x.affordable && clock_seconds() < x.deadline + 1) {
+	if (!p->exact && x.affordable) {
 		mix(&x, 1);
 		keep_bound(&x, search_look(&x, true));
-		rc = master_solve(p->m);
+		rc = master_solve(p->m, &p->work, 1);
 		p->value = p->m->value;
 	} else if (!x.symmetric && !p->exact) {
 		search_bound_by_spanning(&x);

@@ -7,12 +7,13 @@
 
 #include "planner/master.h"
 
+#define PACK_PART 0.85 /* of the work; the rest is for choosing few trees */
+
 struct pack {
 	const struct topology *t;
 	bool merging;     /* boxes and servers may merge; else trees of workers only */
 	bool reduce_only; /* the way up alone, to servers */
-	double seconds;   /* at most, all runs together */
-	double deadline;  /* of pack_run; set by pack_begin */
+	struct work work; /* at most, all runs together */
 	double enough;    /* a bound that is known already: stop there */
 	struct master *m;
 	/* Found by pack_run: */

@@ -120,10 +120,9 @@ static json_t *format_bounds(const struct plan *p, const struct topology *t)
 
 static json_t *format_head(const struct plan *p)
 {
-	json_t *o =
-		json_pack("{sssisssfsisisisf}", "format", PLAN_FORMAT, "version", 1, "scheme",
-			  p->scheme, "throughput", p->throughput, "chunks", p->chunks, "steps",
-			  p->steps, "rounds", p->rounds, "planning_seconds", p->planning_seconds);
+	json_t *o = json_pack("{sssisssfsisisi}", "format", PLAN_FORMAT, "version", 1, "scheme",
+			      p->scheme, "throughput", p->throughput, "chunks", p->chunks, "steps",
+			      p->steps, "rounds", p->rounds);
 
 	json_object_set_new(o, "reduce_only", json_boolean(p->reduce_only));
 	json_object_set_new(o, "sequential", json_boolean(p->sequential));

@@ -19,7 +19,7 @@
 #include "planner/schemes.h"
 
 #define COLUMNS_MOST 20000
-#define SECONDS_MOST 5
+#define PIVOTS_MOST 20000
 #define TOLERANCE 1e-7 /* CLP's: the bound is raised by so much of itself */
 
 struct hop {
@@ -312,19 +312,32 @@ static void add_routes(struct relaxation *x, int m)
 	}
 }
 
+/* Whether there are too many columns even if every node had one hop only: asked before anything is
+ * allocated whose size is a square. */
+static bool is_hopeless(const struct topology *t)
+{
+	double mergers = t->workers + t->boxes;
+
+	return mergers * (t->workers + 1.0) + mergers * t->links * 2.0 > COLUMNS_MOST;
+}
+
 double bound_flow(const struct topology *t, bool reduce_only, const char **why)
 {
 	struct relaxation x = {.t = t, .reduce_only = reduce_only};
 	double bound = NAN;
 
-	*why = NULL;
+	*why = "there is nothing to sum";
+	if (t->workers < 2)
+		return bound;
+	*why = "the network is too large for this linear program";
+	if (is_hopeless(t))
+		return bound;
 	begin(&x);
-	if (t->workers < 2 || count_columns(&x) > COLUMNS_MOST) {
-		*why = t->workers < 2 ? "there is nothing to sum"
-				      : "the network is too large for this linear program";
+	if (count_columns(&x) > COLUMNS_MOST) {
 		end(&x);
 		return bound;
 	}
+	*why = NULL;
 	add_rows(&x);
 	add_rates(&x);
 	for (int r = 0; r < x.roots; r++)
@@ -334,7 +347,7 @@ double bound_flow(const struct topology *t, bool reduce_only, const char **why)
 		}
 	for (int m = 0; m < x.mergers; m++)
 		add_routes(&x, m);
-	lp_most_seconds(x.lp, SECONDS_MOST);
+	lp_most_pivots(x.lp, PIVOTS_MOST);
 	if (lp_solve(x.lp) == 0)
 		bound = lp_objective(x.lp) * x.unit * (1 + TOLERANCE);
 	else

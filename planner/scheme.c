@@ -49,7 +49,8 @@ const struct scheme *scheme_find(const char *name)
 
 struct scheme_options scheme_options_default(void)
 {
-	return (struct scheme_options){.seed = 1, .chunks = 0, .roundings = 20, .seconds = 30};
+	return (struct scheme_options){
+		.seed = 1, .chunks = 0, .roundings = 20, .work = 3e9, .seconds = INFINITY};
 }
 
 /* The way up alone, which has to end at servers. */
@@ -81,9 +82,10 @@ static int check(const struct topology *t, const struct scheme_options *o, struc
 	if (o->reduce_only && servers == 0)
 		return topo_refuse(e, -1, -1,
 				   "the way up alone needs a parameter server: there is none");
-	if (o->chunks < 0 || o->roundings < 1 || !(o->seconds > 0))
+	if (o->chunks < 0 || o->roundings < 1 || !(o->seconds > 0) || !(o->work > 0))
 		return topo_refuse(e, -1, -1,
-				   "chunks must not be negative, roundings and seconds positive");
+				   "chunks must not be negative, roundings, work and seconds "
+				   "positive");
 	return 0;
 }
 

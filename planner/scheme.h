@@ -10,7 +10,8 @@ struct scheme_options {
 	uint64_t seed;    /* of what a scheme draws */
 	int chunks;       /* quantise to so many classes; 0: leave the fractions */
 	int roundings;    /* GRID, InArt: best of so many */
-	double seconds;   /* a scheme that improves step by step stops then */
+	double work;      /* units (work.h) after which a scheme that improves step by step stops */
+	double seconds;   /* the same by the clock, on top; INFINITY: however long it takes */
 	bool reduce_only; /* the way up alone, to parameter servers */
 };
 

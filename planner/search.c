@@ -80,11 +80,11 @@ void search_begin(struct search *x, struct pack *p)
 	if (!x->symmetric && n <= DENSE_MOST)
 		x->a = arbor_new(p->t, x->s->optional, x->s->options);
 	x->affordable = x->affordable && (x->symmetric || x->a);
-	x->deadline = p->deadline;
 }
 
 void search_end(struct search *x)
 {
+	search_spend(x);
 	steiner_free(x->s);
 	arbor_free(x->a);
 	free(x->link);
@@ -95,6 +95,22 @@ void search_end(struct search *x)
 	free(x->root);
 	free(x->in_up);
 	free(x->in_down);
+}
+
+void search_spend(struct search *x)
+{
+	x->p->work.spent += x->s->spent;
+	x->s->spent = 0;
+	if (x->a)
+		x->p->work.spent += x->a->spent;
+	if (x->a)
+		x->a->spent = 0;
+}
+
+bool search_may_go_on(struct search *x, double part)
+{
+	search_spend(x);
+	return work_is_left(&x->p->work, part);
 }
 
 /* --- trees of one price ------------------------------------------------------------------------
@@ -343,7 +359,7 @@ static double search_bundle(struct search *x)
 
 	memcpy(arc, x->arc, arcs * sizeof(double));
 	memcpy(node, x->node, nodes * sizeof(double));
-	for (int i = 1; i < BUNDLE && clock_seconds() < x->deadline; i++) {
+	for (int i = 1; i < BUNDLE && search_may_go_on(x, PACK_PART); i++) {
 		search_raise_prices(x);
 		search_sparse(x, 1);
 	}

@@ -26,12 +26,15 @@ struct search {
 	int turn;
 	int turns; /* calls until every root has been tried */
 	bool *in_up, *in_down;
-	double deadline;
 };
 
 /* For a packing whose master is there. */
 void search_begin(struct search *x, struct pack *p);
 void search_end(struct search *x);
+/* Adds what searching took to the packing's work. */
+void search_spend(struct search *x);
+/* The same; whether that part of the work is still to be done. */
+bool search_may_go_on(struct search *x, double part);
 
 /* Prices to begin with: what a link has not, it is dear for. */
 void search_first_prices(struct search *x);

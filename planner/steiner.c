@@ -9,6 +9,8 @@
 
 #include "planner/lp.h"
 
+#define SPAN_WORK 12 /* of a tree: units for each node and link */
+
 struct steiner *steiner_new(const struct topology *t, bool merging)
 {
 	struct steiner *s = room(1, sizeof(*s));
@@ -146,6 +148,7 @@ double steiner_span(struct steiner *s)
 	int spanned = 0;
 	int n;
 
+	s->spent += SPAN_WORK * (s->t->links + s->t->nodes);
 	find_sites(s);
 	n = find_candidates(s);
 	s->edges = 0;

@@ -32,6 +32,7 @@ struct steiner {
 	double *distance;
 	int *site, *from_arc, *parent;
 	struct heap heap;
+	double spent; /* work so far: see work.h */
 };
 
 struct steiner *steiner_new(const struct topology *t, bool merging);

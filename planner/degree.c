@@ -1,0 +1,107 @@
+/*
+ * The degree bound.
+ *
+ * Parts of the network are contracted, each to one node that has data: the sum leaves every part
+ * but one (or it would not get to the root), and comes to every part but one. So 2 (parts - 1)
+ * streams enter parts of data or other nodes that merge, and T times that is not above what those
+ * take in: a part the capacity of the links that lead into it; a box that is in no part what it may
+ * process (the way down ends at workers) and not more than its links; likewise a server. With boxes
+ * that merge somewhere on the way there are more such streams, not fewer.
+ *
+ * Any choice of parts gives a bound. Here a part is a rack, that is the workers on a switch with it
+ * and its boxes, or a single worker; racks are contracted where that lowers the bound.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "planner/lp.h"
+#include "planner/schemes.h"
+
+#define ROUNDS_MOST 30
+
+/* A rack, whole and in pieces. */
+struct part {
+	double into;   /* capacity of the links that lead into it */
+	double pieces; /* what its workers, boxes and servers can take in one by one */
+	int workers;
+};
+
+static double own_share(const struct topology *t, int node)
+{
+	const struct topo_node *n = &t->node[node];
+
+	if (n->kind == TOPO_SWITCH || (n->kind == TOPO_HOST && !n->worker && !n->server))
+		return 0;
+	if (n->kind == TOPO_HOST && n->worker)
+		return ingress(t, node);
+	return fmin(ingress(t, node), n->processing);
+}
+
+/* A part for each switch and box that nodes of one link hang on; what is in none of them. */
+static struct part *find_parts(const struct topology *t, double *rest, int *single)
+{
+	struct part *part = room((size_t)t->nodes, sizeof(*part));
+
+	for (int i = 0; i < t->nodes; i++)
+		if (t->node[i].rack >= 0)
+			part[t->node[i].rack].workers +=
+				t->node[i].kind == TOPO_HOST && t->node[i].worker;
+	for (int i = 0; i < t->nodes; i++) {
+		int rack = t->node[i].rack;
+		bool in = rack >= 0 && part[rack].workers > 0 && part[i].workers == 0;
+
+		if (part[i].workers > 0) {
+			part[i].into += ingress(t, i);
+			part[i].pieces += own_share(t, i);
+		} else if (in) {
+			part[rack].into -= egress(t, i);
+			part[rack].pieces += own_share(t, i);
+		} else {
+			*rest += own_share(t, i);
+			*single += t->node[i].kind == TOPO_HOST && t->node[i].worker;
+		}
+	}
+	return part;
+}
+
+/* With each rack whole where that is less at this rate: what is taken in, over the streams. */
+static double bound_at(const struct topology *t, const struct part *part, double rest, int single,
+		       double streams, double rate)
+{
+	double sum = rest;
+	double parts = single;
+
+	for (int i = 0; i < t->nodes; i++) {
+		const struct part *k = &part[i];
+		bool whole = k->into - streams * rate < k->pieces - streams * rate * k->workers;
+
+		if (k->workers == 0)
+			continue;
+		sum += whole ? k->into : k->pieces;
+		parts += whole ? 1 : k->workers;
+	}
+	return parts < 2 ? INFINITY : sum / (streams * (parts - 1));
+}
+
+double bound_degree(const struct topology *t, bool reduce_only)
+{
+	double streams = reduce_only ? 1 : 2;
+	double rest = 0;
+	int single = 0;
+	struct part *part = find_parts(t, &rest, &single);
+	/* At a rate beyond everything each worker stands alone: what that gives is where to begin,
+	 * and a choice for the latest rate is better than any for a higher one (Dinkelbach). */
+	double bound = INFINITY;
+	double next = 1e300;
+
+	if (t->workers >= 2)
+		next = bound_at(t, part, rest, single, streams, 0);
+	for (int i = 0; i < ROUNDS_MOST && t->workers >= 2; i++) {
+		bound = fmin(bound, next);
+		next = bound_at(t, part, rest, single, streams, bound);
+		if (!(next < bound * (1 - 1e-12)))
+			break;
+	}
+	free(part);
+	return bound;
+}

@@ -7,7 +7,7 @@ FW_SOURCES := $(addprefix firmware/core/,buddy.c check.c conn.c fw.c group.c joi
 CTL_SOURCES := $(addprefix proto/,rf_ctl.c rf_ctl_pages.c rf_ctl_frame.c rf_ctl_text.c)
 $(eval $(call c_lib,rfctl,$(CTL_SOURCES)))
 $(eval $(call c_lib,fw,$(FW_SOURCES)))
-$(eval $(call c_lib,fwlinux,firmware/target/linux/hal.c firmware/target/linux/keys.c))
+$(eval $(call c_lib,fwlinux,$(addprefix firmware/target/linux/,hal.c keys.c fresh.c)))
 $(eval $(call c_lib,client,$(addprefix host/src/control/,client.c client_rx.c client_text.c)))
 
 $(eval $(call test_lib,fwbox,tests/unit/fw_ask.c tests/unit/fw_box.c tests/unit/fw_hosts.c tests/unit/fw_joined.c))

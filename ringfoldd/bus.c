@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -72,6 +73,18 @@ int rfd_bus_open(struct rfd_bus *b, const char *path, bool host_clock, char *why
 	b->fd = open(path, O_RDWR | O_CLOEXEC);
 	if (b->fd < 0 || fstat(b->fd, &st) != 0) {
 		snprintf(why, room, "%s: %s", path, strerror(errno));
+		return -1;
+	}
+	/* Before anything is written: a second service must not touch the box of the first. */
+	if (flock(b->fd, LOCK_EX | LOCK_NB) != 0) {
+		if (errno == EWOULDBLOCK)
+			snprintf(why, room,
+				 "%s: another ringfoldd runs this box: stop it first "
+				 "(`fuser %s` names it)",
+				 path, path);
+		else
+			snprintf(why, room, "%s: cannot be locked: %s", path, strerror(errno));
+		close(b->fd);
 		return -1;
 	}
 	b->uio = S_ISCHR(st.st_mode);

@@ -58,7 +58,7 @@ static const struct entry entries[] = {
 	 "Lease of a rank that asks for the default."},
 	{"jobs", "linger_ms", NUM32, AT(fw.linger_ms), 0, RF_CTL_TIME_MAX_MS, NULL,
 	 "How long a group that has ended is remembered for late questions."},
-	{"jobs", "nonce_ms", NUM32, AT(fw.nonce_ms), 100, RF_CTL_TIME_MAX_MS, NULL,
+	{"jobs", "nonce_ms", NUM32, AT(fw.nonce_ms), 100, RF_FW_NONCE_MS_MAX, NULL,
 	 "Life of a nonce as the current one; one more life it is still accepted."},
 	{"jobs", "share_max", NUM32, AT(fw.share_max), 0, 1024, NULL,
 	 "Most lanes in use by groups whose blocks of ports overlap; 0: no limit."},

@@ -17,7 +17,7 @@ struct rfd_config {
 	char keys_file[RFD_PATH_ROOM];
 	char listen[64];
 	uint32_t poll_us;
-	struct rf_fw_cfg fw; /* without keys and epoch */
+	struct rf_fw_cfg fw; /* without keys, epoch and salt */
 };
 
 void rfd_config_default(struct rfd_config *c);

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "firmware/target/linux/fresh.h"
 #include "firmware/target/linux/keys.h"
 #include "rf_regs.h"
 #include "ringfoldd/bus.h"
@@ -92,14 +93,15 @@ static int start(struct service *s)
 	if (rfd_bus_open(&s->bus, s->cfg.registers, strcmp(s->cfg.clock, "host") == 0, why,
 			 sizeof(why)) != 0)
 		return say(why);
-	/* Another one after each start. */
-	s->cfg.fw.epoch = (uint32_t)time(NULL) | 1u;
-	err = rf_fw_init(&s->fw, &s->bus.hal, &s->cfg.fw);
-	if (err)
-		return say(rf_fw_error_text(err));
+	if (rf_fresh(&s->cfg.fw) != 0)
+		return say("the system has no random numbers (getrandom)");
+	/* The box last: whatever else fails leaves it as it was. Nobody is served before run(). */
 	if (strcmp(s->cfg.listen, "off") != 0 &&
 	    rfd_http_start(s->cfg.listen, &s->fw, &s->http, why, sizeof(why)) != 0)
 		return say(why);
+	err = rf_fw_init(&s->fw, &s->bus.hal, &s->cfg.fw);
+	if (err)
+		return say(rf_fw_error_text(err));
 	fprintf(stderr, "ringfoldd: %u ports, %u lanes, %s", s->fw.ports, s->fw.lanes,
 		s->cfg.fw.nkeys ? "" : "no keys: anyone may command the box, ");
 	if (s->http)

@@ -105,9 +105,18 @@ static bool config_ok(const struct rf_fw_cfg *cfg)
 {
 	return cfg->ip != 0 && cfg->epoch != 0 && cfg->poll_frames > 0 && cfg->tick_ms > 0 &&
 	       (cfg->mac[0] & 1u) == 0 && cfg->mac[5] <= 0x100u - RF_CTL_PORTS_MAX &&
-	       cfg->nonce_ms > 0 && cfg->lease_ms >= RF_CTL_TIME_MIN_MS &&
+	       cfg->nonce_ms > 0 && cfg->nonce_ms <= RF_FW_NONCE_MS_MAX && cfg->lease_ms >= RF_CTL_TIME_MIN_MS &&
 	       cfg->hold_ms <= RF_CTL_TIME_MAX_MS && cfg->tomb_ms <= RF_CTL_TIME_MAX_MS &&
 	       (cfg->nkeys == 0 || cfg->keys != NULL);
+}
+
+static bool has_salt(const struct rf_fw_cfg *cfg)
+{
+	unsigned int any = 0;
+
+	for (unsigned int i = 0; i < RF_FW_SALT_BYTES; i++)
+		any |= cfg->salt[i];
+	return any != 0;
 }
 
 void rf_fw_hold(struct rf_fw *fw)
@@ -159,6 +168,8 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 	rf_fw_write(fw, RF_CTRL, RF_CTRL_HOLD_MASK);
 	if (!config_ok(cfg))
 		return RF_FW_E_CONFIG;
+	if (!has_salt(cfg))
+		return RF_FW_E_SALT;
 	rc = read_shape(fw);
 	if (rc != RF_FW_OK)
 		return rc;
@@ -167,7 +178,7 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 	clear_hardware(
 		fw, field(rf_fw_read(fw, RF_SHAPE2), RF_SHAPE2_GROUPS_MASK, RF_SHAPE2_GROUPS_LSB));
 	fw->ms_cycles = cycles(fw);
-	rf_fw_nonce_spoil(fw);
+	rf_fw_nonce_init(fw);
 	rf_fw_note(fw, RF_CTL_EV_START, &(struct rf_fw_what){.rank = RF_CTL_NO_RANK});
 	rf_fw_hold(fw);
 	return RF_FW_OK;
@@ -289,6 +300,8 @@ const char *rf_fw_error_text(int error)
 		return "a setting of the firmware is not allowed";
 	case RF_FW_E_CLOCK:
 		return "the box does not tell its clock rate";
+	case RF_FW_E_SALT:
+		return "there is no fresh salt: 16 random bytes must be written before each start";
 	default:
 		return "unknown error";
 	}

@@ -33,8 +33,13 @@
 #define RF_FW_HASH_BITS_MAX 9u /* largest SHAPE.HASH_BITS that can be served, at most 16 */
 #endif
 
-#define RF_FW_LOG 32u     /* events remembered */
-#define RF_FW_REFUSED 16u /* JOINs refused that are remembered, so that none is replayed */
+#define RF_FW_LOG 32u       /* events remembered */
+#define RF_FW_VOIDS 64u     /* marks below which nonces are void, of all jobs together */
+#define RF_FW_VOIDS_JOB 8u  /* of one job */
+#define RF_FW_KNOWN 8u       /* nonces that need not be computed again, a power of two */
+#define RF_FW_COMMANDS 4u   /* the operator's last commands, whose repetition is only answered */
+#define RF_FW_SALT_BYTES 16u
+#define RF_FW_NONCE_MS_MAX 60000u
 
 #define RF_FW_NEVER UINT64_MAX
 #define RF_FW_NONE 0xffu
@@ -48,18 +53,21 @@ struct rf_fw_key {
 	uint32_t slots;  /* slots of all of them together */
 };
 
-/* rf_fw_cfg_default() fills all but mac, ip and epoch. Times are in milliseconds. */
+/* rf_fw_cfg_default() fills all but mac, ip, epoch and salt. Times are in milliseconds. */
 struct rf_fw_cfg {
 	uint8_t mac[6];     /* base MAC: port p has base + p; the last byte at most 0xf8 */
 	uint32_t ip;        /* the box's own address */
-	uint32_t epoch;     /* not 0, another one after each start: hosts see by it that the box was
+	uint32_t epoch;     /* not 0, random at each start: hosts see by it that the box was
 			       reset */
+	uint8_t salt[RF_FW_SALT_BYTES]; /* not 0, random at each start, told to nobody: the key of
+					   the nonces */
 	uint32_t hold_ms;   /* CTRL.HOLD after a start and RESET (60000); 0: none */
 	uint32_t tomb_ms;   /* life of tombstones without a packet (60000); 0: none are made */
 	uint32_t lease_ms;  /* where JOIN asks for the default (10000) */
 	uint32_t linger_ms; /* how long a group that failed or ended is remembered for late
 			       questions (30000) */
-	uint32_t nonce_ms;  /* life of a nonce as the current one (10000) */
+	uint32_t nonce_ms;  /* life of a nonce as the current one (10000), RF_FW_NONCE_MS_MAX at
+			       most */
 	uint32_t settle_ms; /* from a group's end until its slots are free: passes in flight (1) */
 	uint32_t share_max; /* most lanes in use by groups whose blocks of ports overlap; 0: no
 			       limit (0) */
@@ -89,6 +97,7 @@ enum rf_fw_error {
 	RF_FW_E_SHAPE = -2,  /* shape outside the firmware's limits */
 	RF_FW_E_CONFIG = -3, /* a value of rf_fw_cfg is not allowed */
 	RF_FW_E_CLOCK = -4,  /* CLOCK_KHZ is 0 */
+	RF_FW_E_SALT = -5,   /* rf_fw_cfg has no salt */
 };
 
 /* What follows is the firmware's own; the struct is public only so that a target can place it. */
@@ -106,6 +115,33 @@ struct rf_fw_entry {
 	uint32_t key;   /* as HASH_KEY: QPN and role */
 	uint32_t value; /* as HASH_VALUE; state 0: empty */
 	uint32_t until; /* tombstones: low word of the millisecond from which it may go */
+};
+
+/* Nonces of a job at a source address that are older than stamp are void. */
+struct rf_fw_void {
+	uint64_t job, stamp; /* stamp 0: free */
+	uint32_t ip;         /* 0: at all addresses */
+};
+
+/* A nonce that was computed lately. */
+struct rf_fw_known {
+	uint64_t value, stamp; /* stamp 0: none */
+	uint32_t ip;
+};
+
+struct rf_fw_nonces {
+	uint64_t stamp;    /* of the current one */
+	uint64_t void_all; /* those that are older are void for every job */
+	uint32_t marks;    /* behind the last one in use */
+	struct rf_fw_known known[RF_FW_KNOWN];
+	struct rf_fw_void mark[RF_FW_VOIDS];
+};
+
+/* A command of the operator that has been answered. */
+struct rf_fw_command {
+	uint64_t tag;
+	uint8_t used;
+	uint8_t reason; /* RF_CTL_R_NONE: done, else why it was refused */
 };
 
 struct rf_fw_member {
@@ -144,6 +180,7 @@ struct rf_fw_group {
 	uint64_t job;
 	uint64_t deadline_ms; /* JOINING: the deadline; FAILED, TOMBSTONED: when it is forgotten */
 	uint64_t ended_ms;    /* FAILED, TOMBSTONED: when it ended */
+	uint64_t asked_ms;    /* when the last request came that named one of its members */
 	uint64_t settle_ms;   /* FAILED, TOMBSTONED: when hw and slots are free again */
 	uint64_t look_ms;     /* READY, DRAINING: next look at signs of life */
 	/* By how much the last rank came behind the first, as page LAG. */
@@ -167,16 +204,13 @@ struct rf_fw {
 				not */
 	uint64_t hold_until; /* end of CTRL.HOLD, RF_FW_NEVER: over */
 	uint32_t epoch, age;
-	uint64_t nonce[2]; /* the current one and the one before */
-	uint64_t nonce_until;
-	uint32_t nonce_count;
+	struct rf_fw_nonces nonce;
 	struct rf_ctl_log_entry log[RF_FW_LOG];
-	uint32_t log_next;                   /* number of the next event */
-	uint64_t refused_tag[RF_FW_REFUSED]; /* of JOINs that were refused */
-	uint32_t refused_count;              /* since all nonces were void */
-	uint64_t operator_tag; /* of the last RESET or ABORT of the operator: its repetition is only
-				  answered */
-	uint32_t hw_used;      /* bit per hardware group */
+	uint32_t log_next; /* number of the next event */
+	struct rf_fw_command command[RF_FW_COMMANDS];
+	uint8_t command_next;
+	uint8_t refused;  /* the request under way has been refused */
+	uint32_t hw_used; /* bit per hardware group */
 	uint64_t stall_ms;     /* next tick for groups that are live */
 	uint64_t look_ms;      /* next look at what the ranks wait for */
 	uint64_t lag_armed;    /* when the measurement under way began */

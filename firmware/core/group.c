@@ -40,12 +40,14 @@ static struct rf_fw_group *spare_record(struct rf_fw *fw)
 
 static void forget(struct rf_fw *fw, struct rf_fw_group *g)
 {
+	uint64_t last = g->asked_ms > g->ended_ms ? g->asked_ms : g->ended_ms;
+
 	/*
 	 * Its members' requests are known as old ones no longer. Where their nonces could still be
 	 * valid, they are made void: a recorded JOIN must not begin a group.
 	 */
-	if (g->first != RF_FW_NONE && fw->now_ms - g->ended_ms < 2u * fw->cfg.nonce_ms)
-		rf_fw_nonce_spoil(fw);
+	if (g->first != RF_FW_NONE && fw->now_ms - last < 2u * fw->cfg.nonce_ms)
+		rf_fw_nonce_void(fw, g->job, 0);
 	rf_fw_member_drop_all(fw, g);
 	memset(g, 0, sizeof(*g));
 	g->hw = RF_FW_NONE;

@@ -93,16 +93,16 @@ static inline struct rf_fw_member *rf_fw_next(struct rf_fw *fw, const struct rf_
 
 /* ---- nonce.c: the box's challenge ---- */
 
-/* The current one. */
-uint64_t rf_fw_nonce(struct rf_fw *fw);
-/* Whether a request may still carry this one. */
-bool rf_fw_nonce_ok(struct rf_fw *fw, uint64_t nonce);
-/* A JOIN that was refused leaves no member that would know it again: its tag is remembered for as
- * long as its nonce could be valid. */
-void rf_fw_nonce_use(struct rf_fw *fw, uint64_t tag);
-bool rf_fw_nonce_used(const struct rf_fw *fw, uint64_t tag);
-/* From now on none is accepted that has been given out until now. */
-void rf_fw_nonce_spoil(struct rf_fw *fw);
+void rf_fw_nonce_init(struct rf_fw *fw);
+/* The current one of a source address. */
+uint64_t rf_fw_nonce(struct rf_fw *fw, uint32_t ip);
+/* Whether a request of a job from there may carry this one. */
+bool rf_fw_nonce_ok(struct rf_fw *fw, uint64_t nonce, uint64_t job, uint32_t ip);
+/* From now on none is accepted of a job from an address that was given out until now; ip 0: from no
+ * address. */
+void rf_fw_nonce_void(struct rf_fw *fw, uint64_t job, uint32_t ip);
+/* The same for every job. */
+void rf_fw_nonce_void_all(struct rf_fw *fw);
 
 /* ---- group.c: the state machine ---- */
 
@@ -178,6 +178,9 @@ struct rf_fw_request {
 
 /* False: no answer at all. */
 bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q);
+/* A command of the operator, byte by byte the same as one of the last: answered as that one was, and
+ * nothing done. False: it is none. */
+bool rf_fw_repeated(struct rf_fw *fw, const struct rf_fw_request *q);
 /* FAILED into fw->reply; counted. Always true. */
 bool rf_fw_refuse(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t rank, uint32_t detail);
 /* What a member is told about its group: WAITING, READY, FAILED, DRAINING, ENDED. */

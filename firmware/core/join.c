@@ -208,10 +208,6 @@ static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, const stru
 	enum rf_ctl_reason why;
 	uint32_t detail = 0;
 
-	if (rf_fw_nonce_used(fw, q->h.tag)) {
-		fw->cnt.refused[RF_CTL_R_STALE]++;
-		return false;
-	}
 	why = judge_alone(fw, &q->h, j, &detail);
 	if (why == RF_CTL_R_NONE && g)
 		why = judge_group(fw, g, &q->h, j);
@@ -226,7 +222,6 @@ static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, const stru
 	}
 	if (why == RF_CTL_R_NONE)
 		return true;
-	rf_fw_nonce_use(fw, q->h.tag);
 	rf_fw_note(fw, RF_CTL_EV_REFUSED,
 		   &(struct rf_fw_what){q->h.job, q->h.group, q->h.rank, (uint32_t)why});
 	return rf_fw_refuse(fw, why, q->h.rank, detail);

@@ -117,7 +117,7 @@ static void arp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
 	rf_put_be32(a + 14, fw->cfg.ip);
 	memcpy(a + 18, q + 8, 10);
 	rf_put_be32(a + ARP_BYTES, RF_CTL_MAGIC);
-	rf_put_be64(a + ARP_BYTES + 4, rf_fw_nonce(fw));
+	rf_put_be64(a + ARP_BYTES + 4, rf_fw_nonce(fw, rf_get_be32(q + 14)));
 	if (inject(fw, port, l2 + ARP_BYTES + RF_CTL_ARP_NONCE))
 		fw->cnt.arp_requests++;
 }
@@ -168,7 +168,7 @@ static bool send(struct rf_fw *fw, struct rf_ctl_header *h, const struct rf_ctl_
 	if (fw->cfg.nkeys == 0)
 		h->flags |= RF_CTL_F_OPEN_LAB;
 	h->epoch = fw->epoch;
-	h->nonce = key ? rf_fw_nonce(fw) : 0;
+	h->nonce = key ? rf_fw_nonce(fw, to->dst_ip) : 0;
 	len = rf_ctl_reply_put(msg, h, &fw->reply, key);
 	len = len > 0 ? rf_ctl_frame_put(fw->tx, sizeof(fw->tx), to, msg, len) : 0;
 	return len > 0 && inject(fw, port, len);
@@ -194,6 +194,7 @@ static bool judge(struct rf_fw *fw, struct rf_fw_request *q, const uint8_t *msg,
 {
 	int rc = rf_ctl_header_get(msg, len, &q->h);
 	enum rf_ctl_reason why;
+	bool answer;
 
 	*key = NULL;
 	if (rc < 0) {
@@ -217,12 +218,18 @@ static bool judge(struct rf_fw *fw, struct rf_fw_request *q, const uint8_t *msg,
 		return rf_fw_refuse(fw, RF_CTL_R_TAG, q->h.rank, 0);
 	}
 	/* An operator's repetition keeps its nonce: it is told from a new request by its tag. */
-	if (q->h.tag != fw->operator_tag && !rf_fw_nonce_ok(fw, q->h.nonce))
+	if (rf_fw_repeated(fw, q))
+		return true;
+	if (!rf_fw_nonce_ok(fw, q->h.nonce, q->h.job, q->addr.src_ip))
 		return rf_fw_refuse(fw, RF_CTL_R_NONCE, q->h.rank, 0);
+	fw->refused = 0;
 	why = rf_ctl_request_get(msg, &q->h, &q->body);
-	if (why != RF_CTL_R_NONE)
-		return rf_fw_refuse(fw, why, q->h.rank, 0);
-	return rf_fw_request(fw, q);
+	answer = why == RF_CTL_R_NONE ? rf_fw_request(fw, q)
+				      : rf_fw_refuse(fw, why, q->h.rank, 0);
+	/* A refusal leaves no member that would know this request again. STATUS changes nothing. */
+	if (fw->refused && q->h.verb != RF_CTL_STATUS)
+		rf_fw_nonce_void(fw, q->h.job, q->addr.src_ip);
+	return answer;
 }
 
 static void control(struct rf_fw *fw, unsigned int port, size_t len)

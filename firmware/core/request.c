@@ -6,6 +6,7 @@
 bool rf_fw_refuse(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t rank, uint32_t detail)
 {
 	fw->cnt.refused[why]++;
+	fw->refused = 1;
 	memset(&fw->reply, 0, sizeof(fw->reply));
 	fw->reply.result = RF_CTL_FAILED;
 	fw->reply.u.failed.reason = (uint8_t)why;
@@ -93,8 +94,10 @@ struct rf_fw_group *rf_fw_request_group(struct rf_fw *fw, const struct rf_ctl_he
 		if (g->state == RF_CTL_S_FREE || g->job != h->job || g->number != h->group)
 			continue;
 		*m = rf_fw_member_find(fw, g, h->rank);
-		if (*m && (*m)->token == h->token)
+		if (*m && (*m)->token == h->token) {
+			g->asked_ms = fw->now_ms;
 			return g;
+		}
 	}
 	*m = NULL;
 	return NULL;
@@ -172,14 +175,37 @@ static bool done(struct rf_fw *fw)
 }
 
 /*
- * The operator's commands belong to no membership that would number them: one is done, then nothing
- * that was signed before is accepted any more, and the same bytes again are answered only.
+ * The operator's commands belong to no membership that would number them: one is answered, done or
+ * not, then no nonce that the operator had at this address is accepted any more, and the same bytes
+ * again get the same answer and nothing else.
  */
-static bool done_once(struct rf_fw *fw, const struct rf_fw_request *q)
+static bool answered(struct rf_fw *fw, const struct rf_fw_request *q, enum rf_ctl_reason why)
 {
-	fw->operator_tag = q->h.tag;
-	rf_fw_nonce_spoil(fw);
-	return done(fw);
+	fw->command[fw->command_next++ % RF_FW_COMMANDS] =
+		(struct rf_fw_command){.tag = q->h.tag, .used = 1, .reason = (uint8_t)why};
+	rf_fw_nonce_void(fw, RF_CTL_JOB_OPERATOR, q->addr.src_ip);
+	return why == RF_CTL_R_NONE ? done(fw) : rf_fw_refuse(fw, why, RF_CTL_NO_RANK, 0);
+}
+
+bool rf_fw_repeated(struct rf_fw *fw, const struct rf_fw_request *q)
+{
+	if (q->h.job != RF_CTL_JOB_OPERATOR ||
+	    (q->h.verb != RF_CTL_ABORT && q->h.verb != RF_CTL_RESET))
+		return false;
+	for (unsigned int i = 0; i < RF_FW_COMMANDS; i++) {
+		const struct rf_fw_command *c = &fw->command[i];
+
+		if (!c->used || c->tag != q->h.tag)
+			continue;
+		if (q->h.verb == RF_CTL_ABORT)
+			fw->cnt.abort++;
+		else
+			fw->cnt.reset++;
+		if (c->reason == RF_CTL_R_NONE)
+			return done(fw);
+		return rf_fw_refuse(fw, (enum rf_ctl_reason)c->reason, RF_CTL_NO_RANK, 0);
+	}
+	return false;
 }
 
 static bool abort_group(struct rf_fw *fw, const struct rf_fw_request *q)
@@ -190,13 +216,11 @@ static bool abort_group(struct rf_fw *fw, const struct rf_fw_request *q)
 
 	fw->cnt.abort++;
 	if (q->h.job == RF_CTL_JOB_OPERATOR && q->h.rank == RF_CTL_NO_RANK) {
-		if (q->h.tag == fw->operator_tag)
-			return done(fw);
 		g = rf_fw_group_named(fw, a->job, a->group);
 		if (!g)
-			return rf_fw_refuse(fw, RF_CTL_R_GROUP_UNKNOWN, RF_CTL_NO_RANK, 0);
+			return answered(fw, q, RF_CTL_R_GROUP_UNKNOWN);
 		rf_fw_group_fail(fw, g, RF_CTL_R_OPERATOR, RF_CTL_NO_RANK, 0, a->code);
-		return done_once(fw, q);
+		return answered(fw, q, RF_CTL_R_NONE);
 	}
 	g = rf_fw_request_group(fw, &q->h, &m);
 	if (!g)
@@ -213,8 +237,6 @@ static bool reset(struct rf_fw *fw, const struct rf_fw_request *q)
 	fw->cnt.reset++;
 	if (q->h.job != RF_CTL_JOB_OPERATOR)
 		return rf_fw_refuse(fw, RF_CTL_R_NOT_OPERATOR, q->h.rank, 0);
-	if (q->h.tag == fw->operator_tag)
-		return done(fw);
 	for (unsigned int i = 0; i < fw->records; i++)
 		rf_fw_group_fail(fw, &fw->group[i], RF_CTL_R_RESET, RF_CTL_NO_RANK, 0, 0);
 	/* Tombstones go: the hold time below does their work. */
@@ -222,7 +244,8 @@ static bool reset(struct rf_fw *fw, const struct rf_fw_request *q)
 	rf_fw_conn_reset(fw);
 	rf_fw_note(fw, RF_CTL_EV_RESET, &(struct rf_fw_what){.rank = RF_CTL_NO_RANK});
 	fw->epoch = fw->epoch == UINT32_MAX ? 1 : fw->epoch + 1u;
-	return done_once(fw, q);
+	rf_fw_nonce_void_all(fw);
+	return answered(fw, q, RF_CTL_R_NONE);
 }
 
 bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q)

@@ -6,14 +6,14 @@
 #include "proto/rf_crc32.h"
 
 #define MAGIC 0x52465354u /* "RFST" */
-#define LAYOUT 3u
+#define LAYOUT 4u
 
 /*
- * 0 magic, 4 layout, 8 bytes in all, 12 CRC-32 of what follows; 16 the words, 16 + 4 WORDS the
- * keys: job 8, key 16, groups 4,
- * slots 4.
+ * 0 magic, 4 layout, 8 bytes in all, 12 CRC-32 of what follows the salt, 16 salt; 32 the words,
+ * 32 + 4 WORDS the keys: job 8, key 16, groups 4, slots 4.
  */
-#define HEAD 16u
+#define SALT 16u
+#define HEAD (SALT + RF_FW_SALT_BYTES)
 #define WORDS 13u
 #define KEYS (HEAD + 4u * WORDS)
 #define KEY_BYTES 32u
@@ -40,6 +40,7 @@ size_t rf_settings_put(uint8_t *page, const struct rf_fw_cfg *cfg)
 		rf_put_be32(page + KEYS + i * KEY_BYTES + 24, cfg->keys[i].groups);
 		rf_put_be32(page + KEYS + i * KEY_BYTES + 28, cfg->keys[i].slots);
 	}
+	memcpy(page + SALT, cfg->salt, RF_FW_SALT_BYTES);
 	rf_put_be32(page, MAGIC);
 	rf_put_be32(page + 4, LAYOUT);
 	rf_put_be32(page + 8, total);
@@ -58,6 +59,7 @@ bool rf_settings_get(const uint8_t *page, struct rf_fw_cfg *cfg, struct rf_fw_ke
 		return false;
 	for (unsigned int i = 0; i < WORDS; i++)
 		word[i] = rf_get_be32(page + HEAD + 4u * i);
+	memcpy(cfg->salt, page + SALT, RF_FW_SALT_BYTES);
 	rf_put_be16(cfg->mac, (uint16_t)word[0]);
 	rf_put_be32(cfg->mac + 2, word[1]);
 	cfg->ip = word[2];
@@ -80,4 +82,9 @@ bool rf_settings_get(const uint8_t *page, struct rf_fw_cfg *cfg, struct rf_fw_ke
 		keys[i].slots = rf_get_be32(page + KEYS + i * KEY_BYTES + 28);
 	}
 	return true;
+}
+
+void rf_settings_spend(uint8_t *page)
+{
+	memset(page + SALT, 0, RF_FW_SALT_BYTES);
 }

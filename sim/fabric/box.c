@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "firmware/target/sim/cpu.h"
+#include "proto/rf_bytes.h"
 #include "rf_regs.h"
 #include "sim/fabric/internal.h"
 #include "sim/fabric/shape.h"
@@ -167,7 +168,10 @@ static int start(struct rf_box *b, char *why, size_t room)
 	rf_fw_cfg_default(&fw);
 	memcpy(fw.mac, rf_fabric_box_mac, sizeof(fw.mac));
 	fw.ip = rf_fabric_box_ip();
+	/* Of the seed, so that a run can be repeated; another one for each life of the box. */
 	fw.epoch = ++b->epoch;
+	rf_put_be64(fw.salt, b->f->cfg.seed);
+	rf_put_be64(fw.salt + 8, b->epoch);
 	fw.hold_ms = (uint32_t)b->f->cfg.hold_ms;
 	if (rf_sim_fw_start(&cpu, &fw, &b->fw, text, sizeof(text)) != 0) {
 		snprintf(why, room, "firmware: %s", text);

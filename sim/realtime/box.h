@@ -36,7 +36,6 @@ struct rf_rt_cfg {
 	const char *wave;
 	uint8_t mac[6];
 	uint32_t ip;
-	uint32_t epoch;
 	enum rf_sim_fw_kind firmware;
 	const struct rf_fw_key *keys; /* none: an open lab */
 	unsigned nkeys;

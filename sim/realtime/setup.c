@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "firmware/target/linux/fresh.h"
 #include "rf_regs.h"
 #include "sim/fabric/shape.h"
 #include "sim/realtime/internal.h"
@@ -38,7 +39,10 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 	rf_fw_cfg_default(&fw);
 	memcpy(fw.mac, b->cfg.mac, sizeof(fw.mac));
 	fw.ip = b->cfg.ip;
-	fw.epoch = b->cfg.epoch ? b->cfg.epoch : (uint32_t)(rf_rt_wall_ns() / 1000000u) | 1;
+	if (rf_fresh(&fw) != 0) {
+		snprintf(why, room, "firmware: no random numbers: %s", strerror(errno));
+		return -1;
+	}
 	fw.hold_ms = (uint32_t)(b->cfg.hold_ns / 1000000u);
 	fw.tomb_ms = (uint32_t)(b->cfg.tomb_ns / 1000000u);
 	fw.settle_ms = SETTLE_MS;

@@ -245,7 +245,8 @@ static uint32_t open_machine(struct machine *m, const char *path)
 	      "text");
 	check(uc_mem_map(m->uc, RF_CPU_DATA_BASE, RF_CPU_DATA_BYTES, UC_PROT_READ | UC_PROT_WRITE),
 	      "data");
-	check(uc_mem_map(m->uc, RF_CPU_SETTINGS_BASE, RF_CPU_SETTINGS_BYTES, UC_PROT_READ),
+	check(uc_mem_map(m->uc, RF_CPU_SETTINGS_BASE, RF_CPU_SETTINGS_BYTES,
+			 UC_PROT_READ | UC_PROT_WRITE),
 	      "settings");
 	check(uc_mem_write(m->uc, RF_CPU_TEXT_BASE, m->text, sizeof(m->text)), "text");
 	check(uc_mem_write(m->uc, RF_CPU_SETTINGS_BASE, settings, sizeof(settings)), "settings");

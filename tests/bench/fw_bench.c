@@ -27,7 +27,7 @@ struct bench {
 	struct rf_hal real;
 	uint64_t accesses;
 	uint32_t seq;
-	uint64_t nonce;
+	uint64_t nonce[RANKS];
 	bool forge; /* requests get a wrong tag */
 };
 
@@ -95,7 +95,7 @@ static double arp(struct bench *b, unsigned int host)
 		fprintf(stderr, "fw_bench: no answer to ARP\n");
 		exit(1);
 	}
-	b->nonce = rf_get_be64(f->data + 46);
+	b->nonce[host] = rf_get_be64(f->data + 46);
 	return (double)(rf_sim_fw_instructions(b->fw) - before);
 }
 
@@ -115,7 +115,7 @@ static double request(struct bench *b, const struct rf_ctl_header *head,
 
 	h.job = 42;
 	h.seq = ++b->seq;
-	h.nonce = b->nonce;
+	h.nonce = b->nonce[host];
 	len = rf_ctl_request_put(msg, &h, body, key);
 	msg[48] ^= b->forge;
 	fw_box_punt(b->box, host % 4u, frame,

@@ -265,6 +265,7 @@ def test_service(program, folder):
     check("a wrong key is refused", answer[42 + 56:42 + 58] == bytes([3, 4]))
     answer = box.punt(1, join(0, nonce, 2))
     check("the first rank waits", answer[42 + 56] == 1)
+    nonce, = struct.unpack_from(">Q", box.punt(2, arp(2)), 46)
     answer = box.punt(2, join(1, nonce, 2))
     check("the second rank is let in (answer %d)" % answer[42 + 56], answer[42 + 56] in (1, 2))
     check("the group is live in the hardware", Box.until(lambda: box.read(GROUP) & 1))
@@ -304,6 +305,64 @@ def test_service(program, folder):
     check("says so", "stopped" in s.process.stderr.read())
 
 
+def two_ranks(box):
+    """A group of two, ready; returns the frame of the first JOIN."""
+    nonces = []
+    for rank in range(2):
+        answer = box.punt(rank + 1, arp(rank + 1))
+        nonces.append(struct.unpack_from(">Q", answer, 46)[0])
+    first = join(0, nonces[0], 2)
+    box.punt(1, first)
+    box.punt(2, join(1, nonces[1], 2))
+    check("two ranks are a group", Box.until(lambda: box.read(GROUP) & 1))
+    return first
+
+
+def test_second(program, folder):
+    """Another ringfoldd on the same device, or one whose HTTP port is taken, changes nothing."""
+    s = Service(program, folder)
+    two_ranks(s.box)
+    before = bytes(s.box.map[0x4000:BYTES])
+    run = subprocess.run([program, "--config", os.path.join(folder, "good.ini")], capture_output=True, text=True,
+                         timeout=10)
+    check("a second one ends: %s" % run.stderr.strip(), run.returncode == 1 and
+          os.path.join(folder, "registers") in run.stderr and "stop it first" in run.stderr)
+    check("the group of the first lives on, in the hardware", s.box.read(GROUP) & 1 and s.box.read(CTRL) & 1)
+    check("no register of a group or a connection has changed", before == bytes(s.box.map[0x4000:BYTES]))
+    status = json.loads(get(s.port, "/status.json")[2])
+    check("and in the first one's eyes", [g["state"] for g in status["groups"]] == ["ready"])
+    # A box of its own, but the HTTP port of the first.
+    other = Box(os.path.join(folder, "registers2"))
+    before = bytes(other.map)
+    with open(os.path.join(folder, "good.ini"), encoding="utf-8") as f:
+        text = f.read().replace("/registers\n", "/registers2\n").replace("127.0.0.1:0", "127.0.0.1:%d" % s.port)
+    run = subprocess.run([program, "--config", config(os.path.join(folder, "second.ini"), text)], capture_output=True,
+                         text=True, timeout=10)
+    check("one whose HTTP port is taken ends: %s" % run.stderr.strip(), run.returncode == 1)
+    check("and has not touched its box", before == bytes(other.map))
+    s.process.terminate()
+    s.process.wait(5)
+
+
+def test_restart(program, folder):
+    """A restart within a second, by whatever clock: what was recorded before is refused."""
+    while time.time() % 2 > 0.1:  # the whole of it within the same two seconds
+        time.sleep(0.01)
+    s = Service(program, folder)
+    first = two_ranks(s.box)
+    epoch = json.loads(get(s.port, "/status.json")[2])["epoch"]
+    s.process.kill()
+    s.process.wait()
+    s = Service(program, folder)
+    answer = s.box.punt(1, first)
+    check("a JOIN from before the restart is refused, NONCE", answer[42 + 56:42 + 58] == bytes([3, 39]))
+    status = json.loads(get(s.port, "/status.json")[2])
+    check("it has made no group", status["groups"] == [])
+    check("another epoch", status["epoch"] not in (0, epoch))
+    s.process.terminate()
+    s.process.wait(5)
+
+
 def test_refused(program, folder):
     box = Box(os.path.join(folder, "registers"))
     path = os.path.join(folder, "good.ini")
@@ -321,6 +380,8 @@ def main(program):
     try:
         test_config(program, folder)
         test_service(program, folder)
+        test_second(program, folder)
+        test_restart(program, folder)
         test_refused(program, folder)
     finally:
         shutil.rmtree(folder)

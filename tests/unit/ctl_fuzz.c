@@ -64,7 +64,7 @@ static void message(struct fw_box *b, const uint8_t *data, size_t len, bool righ
 	rf_put_be16(msg + 6, rf_get_be16(msg + 6) & 0x0fffu);
 	rf_put_be16(msg + 8, (uint16_t)total);
 	if (right)
-		rf_put_be64(msg + 40, fw_box_nonce());
+		rf_put_be64(msg + 40, fw_box_nonce(0x0a000001u + msg[21]));
 	rf_put_le64(msg + 48, 0);
 	rf_put_le64(msg + 48, rf_siphash(key, msg, total) ^ !right);
 	/* The rank's own address, so that rings can close. */

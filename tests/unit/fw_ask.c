@@ -11,7 +11,7 @@
 
 #include "firmware/core/internal.h"
 
-uint64_t (*fw_ask_nonce)(void) = fw_box_nonce;
+uint64_t (*fw_ask_nonce)(uint32_t ip) = fw_box_nonce;
 uint32_t fw_ask_seq;
 const uint8_t fw_ask_zero_key[16];
 
@@ -57,7 +57,7 @@ size_t fw_ask_frame(const struct fw_ask *a, uint8_t *frame)
 
 	h.seq = ++fw_ask_seq;
 	if (h.nonce == 0)
-		h.nonce = fw_ask_nonce();
+		h.nonce = fw_ask_nonce(a->ip);
 	len = rf_ctl_request_put(msg, &h, &a->r, a->key);
 	assert_true(len > 0);
 	return rf_ctl_frame_put(frame, RF_CTL_FRAME_MAX, &to, msg, len);

@@ -14,7 +14,7 @@ struct fw_ask {
 };
 
 /* The nonce of the next request where its header has none; fw_box_nonce() unless changed. */
-extern uint64_t (*fw_ask_nonce)(void);
+extern uint64_t (*fw_ask_nonce)(uint32_t ip);
 /* The number of the last request sent; each gets the next one. */
 extern uint32_t fw_ask_seq;
 /* The key of a lab without keys. */

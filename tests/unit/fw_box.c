@@ -241,13 +241,13 @@ static void box_write(void *arg, uint32_t addr, uint32_t value)
 
 static struct fw_box *newest;
 
-uint64_t fw_box_nonce(void)
+uint64_t fw_box_nonce(uint32_t ip)
 {
 	/* On a copy: asking makes a new one where the old one has had its time. */
 	static struct rf_fw copy;
 
 	copy = newest->fw;
-	return rf_fw_nonce(&copy);
+	return rf_fw_nonce(&copy, ip);
 }
 
 struct fw_box *fw_box_new(void)
@@ -275,6 +275,7 @@ struct fw_box *fw_box_new(void)
 	memcpy(b->cfg.mac, mac, 6);
 	b->cfg.ip = FW_BOX_IP;
 	b->cfg.epoch = 77;
+	b->cfg.salt[0] = 78;
 	b->hal = (struct rf_hal){b, box_read, box_write};
 	return b;
 }

@@ -60,8 +60,9 @@ struct fw_box {
 
 /* Default shape: 4 ports, 16 lanes, 512 bits, 8 groups. Change fields, then start. */
 struct fw_box *fw_box_new(void);
-/* The nonce that requests to the box made last must carry, as a client would have learned it. */
-uint64_t fw_box_nonce(void);
+/* The nonce that requests from an address to the box made last must carry, as a client would have
+ * learned it. */
+uint64_t fw_box_nonce(uint32_t ip);
 void fw_box_free(struct fw_box *b);
 /* rf_fw_init() with cfg; returns its result. */
 int fw_box_start(struct fw_box *b);

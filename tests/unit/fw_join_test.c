@@ -44,7 +44,7 @@ static void raw_join(struct fw_net *net, unsigned int i)
 				   .rank = (uint16_t)i,
 				   .seq = 1,
 				   .token = 5 + i,
-				   .nonce = fw_box_nonce()};
+				   .nonce = fw_box_nonce(h->cfg.ip)};
 	struct rf_ctl_request r = {.u.join = h->join};
 	struct rf_ctl_addr a = {.vlan = RF_CTL_NO_VLAN,
 				.src_ip = h->cfg.ip,

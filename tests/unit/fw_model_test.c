@@ -143,6 +143,7 @@ static void start(uint32_t hold_ms)
 	memcpy(cfg.mac, "\x02\x52\x46\x00\x00\x10", 6);
 	cfg.ip = BOX_IP;
 	cfg.epoch = 5;
+	cfg.salt[0] = 5;
 	cfg.hold_ms = hold_ms;
 	cfg.tomb_ms = 3000;
 	assert_int_equal(rf_fw_init(&lab.fw, &lab.hal, &cfg), RF_FW_OK);

@@ -255,6 +255,14 @@ static void test_init_errors(void **state)
 	b->cfg.mac[5] = 0xfc;
 	assert_int_equal(fw_box_start(b), RF_FW_E_CONFIG);
 	b->cfg.mac[5] = 0xf8;
+	b->cfg.nonce_ms = RF_FW_NONCE_MS_MAX + 1u;
+	assert_int_equal(fw_box_start(b), RF_FW_E_CONFIG);
+	b->cfg.nonce_ms = RF_FW_NONCE_MS_MAX;
+	/* Without a salt the nonces could be foretold: no service. */
+	b->cfg.salt[0] = 0;
+	assert_int_equal(fw_box_start(b), RF_FW_E_SALT);
+	assert_int_equal(b->ctrl & 1u, 0);
+	b->cfg.salt[15] = 1;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
 	fw_box_free(b);
 }

@@ -134,6 +134,7 @@ static void start(void)
 	memcpy(cfg.mac, mac, 6);
 	cfg.ip = BOX_IP;
 	cfg.epoch = 9;
+	cfg.salt[0] = 1;
 	expect_init();
 	assert_int_equal(rf_fw_init(&fw, &hal, &cfg), RF_FW_OK);
 	all_done();
@@ -148,7 +149,7 @@ static size_t join(unsigned int r, uint8_t *frame)
 				  .rank = (uint16_t)r,
 				  .seq = 2,
 				  .token = 50 + r,
-				  .nonce = rf_fw_nonce(&fw)};
+				  .nonce = rf_fw_nonce(&fw, 0x0a000001u + r)};
 	struct rf_ctl_request q = {.u.join = {.ranks = 2,
 					      .dtype = RF_DTYPE_INT32,
 					      .op = RF_OP_MIN,

@@ -402,6 +402,7 @@ static void op_reset(struct world *w)
 	if (rnd(20))
 		return;
 	a.ip = 0x0a630001u;
+	a.h.nonce = fw_box_nonce(a.ip);
 	a.port = 0;
 	assert_true(world_send(w, &a, &r));
 	expect(&r, RF_CTL_OK, 0);

@@ -519,7 +519,7 @@ static void test_verb_and_version(void **state)
 	size_t len;
 
 	(void)state;
-	a.h.nonce = fw_box_nonce();
+	a.h.nonce = fw_box_nonce(a.ip);
 	h = a.h;
 	/* Verb 9, signed. */
 	h.verb = RF_CTL_RESET;
@@ -532,7 +532,8 @@ static void test_verb_and_version(void **state)
 	assert_true(fw_ask_answer(b, &h, &reply));
 	assert_int_equal(reply.u.failed.reason, RF_CTL_R_VERB);
 	assert_int_equal(h.flags & RF_CTL_F_UNSIGNED, 0);
-	/* JOIN with a body too short, signed. */
+	/* JOIN with a body too short, signed. The refusal has brought another nonce. */
+	a.h.nonce = h.nonce;
 	h = a.h;
 	len = rf_ctl_request_put(msg, &h, &a.r, fw_ask_zero_key) - 1;
 	rf_put_be16(msg + 8, (uint16_t)len);

@@ -100,8 +100,10 @@ static bool again(struct fw_box *b, const struct record *rec)
 }
 
 /* Nothing but counters and the life of a nonce may differ. */
-static void unchanged(const struct rf_fw *before, const struct fw_box *b)
+static void unchanged(struct rf_fw *before, const struct fw_box *b)
 {
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
+		before->group[i].asked_ms = b->fw.group[i].asked_ms;
 	assert_memory_equal(before->group, b->fw.group, sizeof(before->group));
 	assert_memory_equal(before->member, b->fw.member, sizeof(before->member));
 	assert_memory_equal(before->table, b->fw.table, sizeof(before->table));
@@ -139,7 +141,7 @@ static void test_nonce(void **state)
 	struct fw_box *b = box();
 	struct fw_ask a = join(0, 4);
 	struct record r;
-	uint64_t first = fw_box_nonce();
+	uint64_t first = fw_box_nonce(a.ip);
 
 	(void)state;
 	/* None, or an invented one. */
@@ -149,18 +151,68 @@ static void test_nonce(void **state)
 	assert_int_equal(b->fw.hw_used, 0);
 	/* The one before is good, that before it is not. */
 	pass(b, b->cfg.nonce_ms + 1);
-	assert_true(fw_box_nonce() != first);
+	assert_true(fw_box_nonce(a.ip) != first);
 	a.h.nonce = first;
 	assert_int_equal(ask(b, &a, &r), RF_CTL_WAITING);
 	pass(b, 20);
 	replayed(b, &r, RF_CTL_R_STALE, false);
 	pass(b, b->cfg.nonce_ms);
 	replayed(b, &r, RF_CTL_R_NONCE, true);
-	/* Never two alike, and another start gives others. */
-	first = fw_box_nonce();
-	b->cfg.epoch++;
+	/* Another address has another one, and neither serves the other. */
+	first = fw_box_nonce(a.ip);
+	assert_true(fw_box_nonce(a.ip + 1) != first);
+	a.h.nonce = fw_box_nonce(a.ip + 1);
+	a.h.token++;
+	assert_int_equal(ask(b, &a, &r), RF_CTL_FAILED);
+	assert_int_equal(reply.u.failed.reason, RF_CTL_R_NONCE);
+	fw_box_free(b);
+}
+
+/* Each bit of a nonce counts, and 2^24 units of time later the same stamp is another nonce. */
+static void test_nonce_bits(void **state)
+{
+	struct fw_box *b = box();
+	uint32_t ip = 0x0a000001u;
+	uint64_t first;
+
+	(void)state;
+	pass(b, 500);
+	first = fw_box_nonce(ip);
+	assert_true(rf_fw_nonce_ok(&b->fw, first, 42, ip));
+	for (unsigned int bit = 0; bit < 64; bit++)
+		assert_false(rf_fw_nonce_ok(&b->fw, first ^ 1ull << bit, 42, ip));
+	assert_false(rf_fw_nonce_ok(&b->fw, 0, 42, ip));
+	pass(b, (1u << 24) / 64u);
+	assert_false(rf_fw_nonce_ok(&b->fw, first, 42, ip));
+	assert_true(rf_fw_nonce_ok(&b->fw, fw_box_nonce(ip), 42, ip));
+	fw_box_free(b);
+}
+
+/*
+ * The box starts again within the same second, by a clock that stands still: the same epoch, the
+ * same time since the start. What was recorded in its former life is refused; only the salt
+ * differs.
+ */
+static void test_restart(void **state)
+{
+	struct fw_box *b = box();
+	struct fw_ask drop = by_operator(RF_CTL_ABORT), a = join(0, 4);
+	struct record joined, dropped, x;
+	uint64_t nonce;
+
+	(void)state;
+	assert_int_equal(ask(b, &a, &joined), RF_CTL_WAITING);
+	assert_int_equal(ask(b, &drop, &dropped), RF_CTL_OK);
+	nonce = fw_box_nonce(a.ip);
+	b->cycle = 0;
+	b->cfg.salt[5]++;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
-	assert_true(fw_box_nonce() != first && !rf_fw_nonce_ok(&b->fw, first));
+	replayed(b, &joined, RF_CTL_R_NONCE, true);
+	assert_int_equal(b->fw.cnt.groups_made, 0);
+	assert_false(rf_fw_nonce_ok(&b->fw, nonce, 42, a.ip));
+	assert_int_equal(ask(b, &a, &x), RF_CTL_WAITING);
+	replayed(b, &dropped, RF_CTL_R_NONCE, true);
+	assert_int_equal(b->fw.hw_used, 1);
 	fw_box_free(b);
 }
 
@@ -213,11 +265,11 @@ static void test_operator(void **state)
 	struct fw_box *b = box();
 	struct fw_ask drop = by_operator(RF_CTL_ABORT), reset = by_operator(RF_CTL_RESET);
 	struct fw_ask a = join(0, 4);
-	struct record first, second, x;
+	struct record first, second, joined, x;
 	uint32_t epoch;
 
 	(void)state;
-	assert_int_equal(ask(b, &a, &x), RF_CTL_WAITING);
+	assert_int_equal(ask(b, &a, &joined), RF_CTL_WAITING);
 	assert_int_equal(ask(b, &drop, &first), RF_CTL_OK);
 	assert_int_equal(b->fw.cnt.groups_failed, 1);
 	/* The answer was lost: the same bytes are answered, and a new group of that name lives on.
@@ -228,18 +280,54 @@ static void test_operator(void **state)
 	assert_true(again(b, &first));
 	assert_int_equal(reply.result, RF_CTL_OK);
 	assert_int_equal(b->fw.cnt.groups_failed, 1);
-	/* Behind another command it is refused. */
+	/* RESET makes all nonces void. */
 	epoch = b->fw.epoch;
 	assert_int_equal(ask(b, &reset, &second), RF_CTL_OK);
 	assert_int_equal(b->fw.epoch, epoch + 1);
 	pass(b, 5);
 	a.h.token++;
 	assert_int_equal(ask(b, &a, &x), RF_CTL_WAITING);
-	replayed(b, &first, RF_CTL_R_NONCE, true);
+	assert_true(again(b, &first));
+	assert_int_equal(reply.result, RF_CTL_OK);
+	assert_int_equal(b->fw.cnt.groups_failed, 2);
+	replayed(b, &joined, RF_CTL_R_NONCE, true);
 	pass(b, 20000);
 	assert_true(again(b, &second));
 	assert_int_equal(reply.result, RF_CTL_OK);
 	assert_int_equal(b->fw.epoch, epoch + 1);
+	fw_box_free(b);
+}
+
+/* The operator's ABORT that found no group ends none that is made later, however often it is sent
+ * again, and others' nonces live on. */
+static void test_nothing_to_abort(void **state)
+{
+	struct fw_box *b = box();
+	struct fw_ask drop = by_operator(RF_CTL_ABORT), a = join(0, 4), reset;
+	struct record dropped, x;
+	uint64_t nonce = fw_box_nonce(a.ip);
+
+	(void)state;
+	pass(b, 5);
+	assert_int_equal(ask(b, &drop, &dropped), RF_CTL_FAILED);
+	assert_int_equal(reply.u.failed.reason, RF_CTL_R_GROUP_UNKNOWN);
+	a.h.nonce = nonce;
+	assert_int_equal(ask(b, &a, &x), RF_CTL_WAITING);
+	replayed(b, &dropped, RF_CTL_R_GROUP_UNKNOWN, true);
+	/* Others have commanded since, from elsewhere: it is refused. */
+	for (unsigned int i = 0; i < RF_FW_COMMANDS; i++) {
+		reset = by_operator(RF_CTL_ABORT);
+		reset.r.u.abort.group = (uint16_t)(50 + i);
+		reset.ip += 1 + i;
+		assert_int_equal(ask(b, &reset, &x), RF_CTL_FAILED);
+	}
+	replayed(b, &dropped, RF_CTL_R_NONCE, true);
+	pass(b, 900);
+	replayed(b, &dropped, RF_CTL_R_NONCE, true);
+	assert_int_equal(b->fw.group[0].state, RF_CTL_S_JOINING);
+	/* Meant again, it is done. */
+	assert_int_equal(ask(b, &drop, &x), RF_CTL_OK);
+	assert_int_equal(b->fw.group[0].reason, RF_CTL_R_OPERATOR);
 	fw_box_free(b);
 }
 
@@ -312,9 +400,77 @@ static void test_refused(void **state)
 			assert_int_equal(ask(b, &bad, &x), RF_CTL_FAILED);
 		pass(b, 1100);
 		assert_int_equal(b->fw.hw_used, 0);
-		replayed(b, &r, others[k] < 16 ? RF_CTL_R_STALE : RF_CTL_R_NONCE, others[k] >= 16);
+		replayed(b, &r, RF_CTL_R_NONCE, true);
 		fw_box_free(b);
 	}
+}
+
+/* However many JOINs of a host are refused, from however many addresses: other hosts' nonces, of
+ * other jobs and of its own, are not void. */
+static void test_refused_alone(void **state)
+{
+	struct fw_box *b = box();
+	struct fw_ask a = join(1, 4), drop = by_operator(RF_CTL_STATUS), bad;
+	uint64_t nonce = fw_box_nonce(a.ip), operators = fw_box_nonce(drop.ip);
+	struct record x;
+
+	(void)state;
+	for (unsigned int i = 0; i < 100; i++) {
+		bad = join(0, 65);
+		assert_int_equal(ask(b, &bad, &x), RF_CTL_FAILED);
+		assert_int_equal(reply.u.failed.reason, RF_CTL_R_RANKS);
+		replayed(b, &x, RF_CTL_R_NONCE, true);
+		if (i % 10 == 0)
+			pass(b, 1);
+	}
+	a.h.nonce = nonce;
+	assert_int_equal(ask(b, &a, &x), RF_CTL_WAITING);
+	/* From hundreds of addresses: its own job's go, nobody else's. */
+	for (unsigned int i = 0; i < 300; i++) {
+		bad = join(0, 65);
+		bad.ip = 0x0a010000u + i;
+		assert_int_equal(ask(b, &bad, &x), RF_CTL_FAILED);
+		assert_int_equal(reply.u.failed.reason, RF_CTL_R_RANKS);
+		replayed(b, &x, RF_CTL_R_NONCE, true);
+	}
+	drop.h.nonce = operators;
+	drop.r.u.status.page = RF_CTL_PAGE_BOX;
+	assert_int_equal(ask(b, &drop, &x), RF_CTL_PAGE);
+	assert_false(rf_fw_nonce_ok(&b->fw, nonce, 42, a.ip));
+	/* More jobs than there are marks: nothing is accepted that was void before. */
+	for (unsigned int i = 0; i < 3 * RF_FW_VOIDS; i++) {
+		uint64_t mine = fw_box_nonce(0x0a020000u + i);
+
+		rf_fw_nonce_void(&b->fw, 1000 + i, 0x0a020000u + i);
+		assert_false(rf_fw_nonce_ok(&b->fw, mine, 1000 + i, 0x0a020000u + i));
+		assert_true(rf_fw_nonce_ok(&b->fw, fw_box_nonce(0x0a020000u + i), 1000 + i,
+					   0x0a020000u + i));
+		assert_false(rf_fw_nonce_ok(&b->fw, nonce, 42, a.ip));
+		if (i < RF_FW_VOIDS - RF_FW_VOIDS_JOB - 1)
+			assert_true(rf_fw_nonce_ok(&b->fw, operators, 0, drop.ip));
+	}
+	fw_box_free(b);
+}
+
+/* A late question of a rank renews what its group's end has to make void. */
+static void test_forgotten(void **state)
+{
+	struct fw_box *b = box();
+	struct fw_ask a = join(0, 2), late;
+	struct record x, r;
+
+	(void)state;
+	assert_int_equal(ask(b, &a, &x), RF_CTL_WAITING);
+	late = verb(&a, RF_CTL_ABORT);
+	assert_int_equal(ask(b, &late, &x), RF_CTL_OK);
+	pass(b, 29000);
+	/* Its JOIN again, by a client that has heard nothing. */
+	assert_int_equal(ask(b, &a, &r), RF_CTL_FAILED);
+	assert_int_equal(reply.u.failed.reason, RF_CTL_R_ABORTED);
+	pass(b, 1100);
+	assert_int_equal(b->fw.records, 0);
+	replayed(b, &r, RF_CTL_R_NONCE, true);
+	fw_box_free(b);
 }
 
 /* Who left first hears of the end without asking. */
@@ -495,7 +651,9 @@ int main(void)
 		cmocka_unit_test(test_operator),      cmocka_unit_test(test_quota),
 		cmocka_unit_test(test_ended),         cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_settled_first), cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused),       cmocka_unit_test(test_refused_alone),
+		cmocka_unit_test(test_restart),       cmocka_unit_test(test_nothing_to_abort),
+		cmocka_unit_test(test_forgotten),     cmocka_unit_test(test_nonce_bits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

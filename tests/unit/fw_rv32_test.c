@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "firmware/core/internal.h"
+#include "firmware/target/settings.h"
 #include "firmware/target/sim/cpu.h"
 #include "tests/unit/fw_ask.h"
 
@@ -46,7 +47,7 @@ static struct side sides[2];
 static uint64_t accesses, writes;
 
 /* As a client would have it; sometimes one that is old by now. */
-static uint64_t nonce(void)
+static uint64_t nonce(uint32_t ip)
 {
 	static uint64_t old;
 	/* On a copy: asking makes a new one where the old one has had its time. */
@@ -54,7 +55,7 @@ static uint64_t nonce(void)
 	uint64_t now;
 
 	copy = *rf_sim_fw_native(sides[0].fw);
-	now = rf_fw_nonce(&copy);
+	now = rf_fw_nonce(&copy, ip);
 
 	if (seed % 97u == 0)
 		return old;
@@ -468,6 +469,32 @@ static void test_refused(void **state)
 	fw_box_free(b);
 }
 
+/* The image takes the salt out of its page: a start of the processor alone, with nobody to write a
+ * fresh one, is refused by name. */
+static void test_salt(void **state)
+{
+	struct fw_box *b = fw_box_new();
+	struct rf_sim_fw_cfg cfg = {
+		.kind = RF_SIM_FW_RV32, .hal = b->hal, .program = program, .image = image};
+	static struct rf_fw_key keys[RF_SETTINGS_KEYS_MAX];
+	uint8_t page[RF_SETTINGS_BYTES];
+	struct rf_fw_cfg left;
+	struct rf_sim_fw *f;
+	char why[200];
+
+	(void)state;
+	assert_int_equal(rf_sim_fw_start(&cfg, &b->cfg, &f, why, sizeof(why)), 0);
+	rf_sim_fw_page(f, page);
+	rf_sim_fw_stop(f);
+	assert_true(rf_settings_get(page, &left, keys));
+	assert_int_equal(left.epoch, b->cfg.epoch);
+	assert_int_equal(left.ip, b->cfg.ip);
+	assert_int_equal(rf_sim_fw_start(&cfg, &left, &f, why, sizeof(why)), -1);
+	assert_null(f);
+	assert_non_null(strstr(why, "no fresh salt"));
+	fw_box_free(b);
+}
+
 /* A program that ends, files that are not there or no image: said, and nothing hangs. */
 static void test_missing(void **state)
 {
@@ -500,7 +527,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace),   cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_mutant),  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_missing), cmocka_unit_test(test_salt),
 	};
 
 	fw_ask_nonce = nonce;

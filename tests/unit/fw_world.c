@@ -30,8 +30,8 @@ struct ask world_ask(struct world *w, unsigned int verb, uint64_t job, unsigned 
 	a.h.rank = (uint16_t)rank;
 	a.h.token = token;
 	a.h.seq = ++w->seq;
-	a.h.nonce = fw_box_nonce();
 	a.ip = world_ip(job, number, rank);
+	a.h.nonce = fw_box_nonce(a.ip);
 	a.port = (unsigned int)(rank + job) % 4u;
 	return a;
 }

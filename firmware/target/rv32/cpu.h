@@ -5,7 +5,8 @@
  *	0x80020000 128 KiB  data and stack
  *	0x40000000   4 MiB  the register bus of the box (rtl/control/registers.txt)
  *	0x20000000   4 KiB  the processor's own registers, below
- *	0x20001000   4 KiB  settings: a page of flash, written by whoever sets the box up
+ *	0x20001000   4 KiB  settings: a page of memory, written before each start by whoever
+ *	                    sets the box up; the image takes the salt out of it
  *
  * Two interrupt lines, both level: the timer (mip.MTIP) is up while the box's clock has reached
  * ALARM, the external one (mip.MEIP) while register IRQ of the box is not 0.

@@ -34,10 +34,13 @@ static void wait(void)
 
 static uint32_t start(void)
 {
+	uint8_t *page = (uint8_t *)(uintptr_t)RF_CPU_SETTINGS_BASE;
 	struct rf_fw_cfg cfg;
 
-	if (!rf_settings_get((const uint8_t *)(uintptr_t)RF_CPU_SETTINGS_BASE, &cfg, keys))
+	if (!rf_settings_get(page, &cfg, keys))
 		return RF_CPU_STATUS_SETTINGS;
+	/* A start of the processor alone finds none and refuses to serve. */
+	rf_settings_spend(page);
 	return (uint32_t)rf_fw_init(&fw, NULL, &cfg);
 }
 

@@ -303,6 +303,12 @@ int rf_sim_fw_start(const struct rf_sim_fw_cfg *cfg, const struct rf_fw_cfg *set
 	return err;
 }
 
+bool rf_sim_fw_page(struct rf_sim_fw *f, uint8_t *page)
+{
+	return f->cfg.kind == RF_SIM_FW_RV32 &&
+	       memory(f, RF_CPU_SETTINGS_BASE, page, RF_SETTINGS_BYTES);
+}
+
 void rf_sim_fw_stop(struct rf_sim_fw *f)
 {
 	if (!f)

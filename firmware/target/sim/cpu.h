@@ -55,6 +55,8 @@ struct rf_fw *rf_sim_fw_native(struct rf_sim_fw *f);
 /* RV32: instructions executed, and the deepest that the stack has been, in bytes; NATIVE: 0. */
 uint64_t rf_sim_fw_instructions(const struct rf_sim_fw *f);
 uint32_t rf_sim_fw_stack(struct rf_sim_fw *f);
+/* RV32: the settings page as the image has left it, RF_SETTINGS_BYTES. */
+bool rf_sim_fw_page(struct rf_sim_fw *f, uint8_t *page);
 void rf_sim_fw_stop(struct rf_sim_fw *f);
 
 #endif

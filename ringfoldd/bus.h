@@ -20,8 +20,8 @@ struct rfd_bus {
 	struct rf_hal hal;
 };
 
-/* Locks and maps it; writes nothing. 0, or -1 with a reason: also where another process has locked it.
- * Closed by rfd_bus_close(). */
+/* Locks and maps it; writes nothing. 0, or -1 with a reason: also where another process has locked
+ * it. Closed by rfd_bus_close(). */
 int rfd_bus_open(struct rfd_bus *b, const char *path, bool host_clock, char *why, size_t room);
 void rfd_bus_close(struct rfd_bus *b);
 /* Lets the device interrupt once more. */

@@ -105,9 +105,9 @@ static bool config_ok(const struct rf_fw_cfg *cfg)
 {
 	return cfg->ip != 0 && cfg->epoch != 0 && cfg->poll_frames > 0 && cfg->tick_ms > 0 &&
 	       (cfg->mac[0] & 1u) == 0 && cfg->mac[5] <= 0x100u - RF_CTL_PORTS_MAX &&
-	       cfg->nonce_ms > 0 && cfg->nonce_ms <= RF_FW_NONCE_MS_MAX && cfg->lease_ms >= RF_CTL_TIME_MIN_MS &&
-	       cfg->hold_ms <= RF_CTL_TIME_MAX_MS && cfg->tomb_ms <= RF_CTL_TIME_MAX_MS &&
-	       (cfg->nkeys == 0 || cfg->keys != NULL);
+	       cfg->nonce_ms > 0 && cfg->nonce_ms <= RF_FW_NONCE_MS_MAX &&
+	       cfg->lease_ms >= RF_CTL_TIME_MIN_MS && cfg->hold_ms <= RF_CTL_TIME_MAX_MS &&
+	       cfg->tomb_ms <= RF_CTL_TIME_MAX_MS && (cfg->nkeys == 0 || cfg->keys != NULL);
 }
 
 static bool has_salt(const struct rf_fw_cfg *cfg)

@@ -33,11 +33,11 @@
 #define RF_FW_HASH_BITS_MAX 9u /* largest SHAPE.HASH_BITS that can be served, at most 16 */
 #endif
 
-#define RF_FW_LOG 32u       /* events remembered */
-#define RF_FW_VOIDS 64u     /* marks below which nonces are void, of all jobs together */
-#define RF_FW_VOIDS_JOB 8u  /* of one job */
-#define RF_FW_KNOWN 8u       /* nonces that need not be computed again, a power of two */
-#define RF_FW_COMMANDS 4u   /* the operator's last commands, whose repetition is only answered */
+#define RF_FW_LOG 32u      /* events remembered */
+#define RF_FW_VOIDS 64u    /* marks below which nonces are void, of all jobs together */
+#define RF_FW_VOIDS_JOB 8u /* of one job */
+#define RF_FW_KNOWN 8u     /* nonces that need not be computed again, a power of two */
+#define RF_FW_COMMANDS 4u  /* the operator's last commands, whose repetition is only answered */
 #define RF_FW_SALT_BYTES 16u
 #define RF_FW_NONCE_MS_MAX 60000u
 
@@ -55,13 +55,13 @@ struct rf_fw_key {
 
 /* rf_fw_cfg_default() fills all but mac, ip, epoch and salt. Times are in milliseconds. */
 struct rf_fw_cfg {
-	uint8_t mac[6];     /* base MAC: port p has base + p; the last byte at most 0xf8 */
-	uint32_t ip;        /* the box's own address */
-	uint32_t epoch;     /* not 0, random at each start: hosts see by it that the box was
-			       reset */
+	uint8_t mac[6]; /* base MAC: port p has base + p; the last byte at most 0xf8 */
+	uint32_t ip;    /* the box's own address */
+	uint32_t epoch; /* not 0, random at each start: hosts see by it that the box was
+			   reset */
 	uint8_t salt[RF_FW_SALT_BYTES]; /* not 0, random at each start, told to nobody: the key of
 					   the nonces */
-	uint32_t hold_ms;   /* CTRL.HOLD after a start and RESET (60000); 0: none */
+	uint32_t hold_ms;               /* CTRL.HOLD after a start and RESET (60000); 0: none */
 	uint32_t tomb_ms;   /* life of tombstones without a packet (60000); 0: none are made */
 	uint32_t lease_ms;  /* where JOIN asks for the default (10000) */
 	uint32_t linger_ms; /* how long a group that failed or ended is remembered for late
@@ -132,7 +132,7 @@ struct rf_fw_known {
 struct rf_fw_nonces {
 	uint64_t stamp;    /* of the current one */
 	uint64_t void_all; /* those that are older are void for every job */
-	uint32_t marks;    /* behind the last one in use */
+	uint32_t marks;    /* after the last one in use */
 	struct rf_fw_known known[RF_FW_KNOWN];
 	struct rf_fw_void mark[RF_FW_VOIDS];
 };
@@ -209,15 +209,15 @@ struct rf_fw {
 	uint32_t log_next; /* number of the next event */
 	struct rf_fw_command command[RF_FW_COMMANDS];
 	uint8_t command_next;
-	uint8_t refused;  /* the request under way has been refused */
-	uint32_t hw_used; /* bit per hardware group */
-	uint64_t stall_ms;     /* next tick for groups that are live */
-	uint64_t look_ms;      /* next look at what the ranks wait for */
-	uint64_t lag_armed;    /* when the measurement under way began */
-	uint64_t lag_until;    /* whether to give it up; 0: none is under way */
-	uint32_t lag_head;     /* head of the group then */
-	uint8_t lag_turn;      /* group that is measured */
-	uint64_t tomb_ms;      /* next look at tombstones, RF_FW_NEVER: there are none */
+	uint8_t refused;    /* the request under way has been refused */
+	uint32_t hw_used;   /* bit per hardware group */
+	uint64_t stall_ms;  /* next tick for groups that are live */
+	uint64_t look_ms;   /* next look at what the ranks wait for */
+	uint64_t lag_armed; /* when the measurement under way began */
+	uint64_t lag_until; /* whether to give it up; 0: none is under way */
+	uint32_t lag_head;  /* head of the group then */
+	uint8_t lag_turn;   /* group that is measured */
+	uint64_t tomb_ms;   /* next look at tombstones, RF_FW_NEVER: there are none */
 	uint32_t tombstones, entries;
 	uint32_t tomb_seen[8]; /* tombstone counter of each port at the last look */
 	uint8_t records;       /* behind the last one in use, of group[] */

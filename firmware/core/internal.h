@@ -178,8 +178,8 @@ struct rf_fw_request {
 
 /* False: no answer at all. */
 bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q);
-/* A command of the operator, byte by byte the same as one of the last: answered as that one was, and
- * nothing done. False: it is none. */
+/* A command of the operator, byte by byte the same as one of the last: answered as that one was,
+ * and nothing done. False: it is none. */
 bool rf_fw_repeated(struct rf_fw *fw, const struct rf_fw_request *q);
 /* FAILED into fw->reply; counted. Always true. */
 bool rf_fw_refuse(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t rank, uint32_t detail);

@@ -224,8 +224,7 @@ static bool judge(struct rf_fw *fw, struct rf_fw_request *q, const uint8_t *msg,
 		return rf_fw_refuse(fw, RF_CTL_R_NONCE, q->h.rank, 0);
 	fw->refused = 0;
 	why = rf_ctl_request_get(msg, &q->h, &q->body);
-	answer = why == RF_CTL_R_NONE ? rf_fw_request(fw, q)
-				      : rf_fw_refuse(fw, why, q->h.rank, 0);
+	answer = why == RF_CTL_R_NONE ? rf_fw_request(fw, q) : rf_fw_refuse(fw, why, q->h.rank, 0);
 	/* A refusal leaves no member that would know this request again. STATUS changes nothing. */
 	if (fw->refused && q->h.verb != RF_CTL_STATUS)
 		rf_fw_nonce_void(fw, q->h.job, q->addr.src_ip);

@@ -2,7 +2,7 @@
 #
 # Libraries, in link order: fw fwlinux (register access by callbacks); client; rfctl; rfproto.
 
-FW_SOURCES := $(addprefix firmware/core/,buddy.c check.c conn.c fw.c group.c join.c log.c member.c net.c nonce.c place.c request.c stall.c status.c)
+FW_SOURCES := $(addprefix firmware/core/,buddy.c check.c conn.c fw.c group.c join.c keys.c log.c member.c net.c nonce.c place.c request.c stall.c status.c)
 
 CTL_SOURCES := $(addprefix proto/,rf_ctl.c rf_ctl_pages.c rf_ctl_frame.c rf_ctl_text.c)
 $(eval $(call c_lib,rfctl,$(CTL_SOURCES)))
@@ -19,6 +19,8 @@ $(eval $(call c_test,ctl_test,tests/unit/ctl_test.c,rfctl rfproto))
 $(eval $(call c_test,fw_refuse_test,tests/unit/fw_refuse_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_check_test,tests/unit/fw_check_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_replay_test,tests/unit/fw_replay_test.c,fwbox fw fwlinux client rfctl rfproto))
+$(eval $(call c_test,fw_owner_test,tests/unit/fw_owner_test.c,fwbox fw fwlinux client rfctl rfproto))
+$(eval $(call c_test,fw_quota_test,tests/unit/fw_quota_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call test,ctl_vectors,$(PYTHON) tests/check/ctl_vectors.py docs/control-protocol.md tests/unit/ctl_test.c))
 $(eval $(call c_test,fw_keys_test,tests/unit/fw_keys_test.c,fwlinux))
 $(eval $(call c_test,fw_net_test,tests/unit/fw_net_test.c,fwbox fw fwlinux client rfctl rfproto))

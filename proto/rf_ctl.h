@@ -116,14 +116,19 @@ enum rf_ctl_result {
 	X(NOT_OPERATOR, 37, "only the operator's job 0 may do this")                               \
 	X(ENDED, 38, "the group has ended")                                                        \
 	X(NONCE, 39, "the request carries no nonce of the box, or an old one: send it again")      \
-	X(QUOTA, 40, "the job has used up what its key allows it")                                 \
-	X(OTHER_PORT, 41, "this rank has joined through another port of the box")
+	X(QUOTA, 40, "the job's key allows it no more groups or slots")                            \
+	X(OTHER_PORT, 41, "this rank has joined through another port of the box")                  \
+	X(QUOTA_RANKS, 42, "the job's key allows it no more ranks")                                \
+	X(QUOTA_ENTRIES, 43, "the job's key allows it no more entries of the connection table")    \
+	X(QUOTA_BYTES, 44, "the job's key allows it no more bytes of slots")                       \
+	X(ADDRESS_DENIED, 45, "the job's key does not speak for this source address")              \
+	X(PORT_DENIED, 46, "the job's key does not speak for data of this port of the box")
 
 enum rf_ctl_reason {
 #define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
 	RF_CTL_REASONS(RF_CTL_X)
 #undef RF_CTL_X
-		RF_CTL_R_COUNT = 42,
+		RF_CTL_R_COUNT = 47,
 };
 
 /* "a rank was silent for longer than its lease"; "unknown reason" for numbers not known. Static. */
@@ -253,7 +258,8 @@ struct rf_ctl_failed {
 	/*
 	 * ABORTED, OPERATOR: the code; VERSION: the box's; LEASE: in ms; FIELD: offset of the field
 	 * in the body; RANKS, NO_GROUPS, NO_LANES, NO_PASSES: the limit; NO_SLOTS, MTU_UNSUPPORTED:
-	 * log2 of what could be had (0: nothing), QUOTA likewise; OTHER_PORT: that port; else 0.
+	 * log2 of what could be had (0: nothing), QUOTA and QUOTA_BYTES likewise; QUOTA_RANKS,
+	 * QUOTA_ENTRIES: what is left; OTHER_PORT: that port; else 0.
 	 */
 	uint32_t detail;
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* MISSING_RANKS; NO_LANES: all ranks of that port */

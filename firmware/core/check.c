@@ -114,9 +114,22 @@ static const struct rf_fw_entry *entry(const struct rf_fw *fw, uint32_t ip, uint
 	return found;
 }
 
-static bool is(const struct rf_fw_entry *e, uint32_t cid, unsigned int state)
+static bool is(const struct rf_fw_entry *e, uint32_t cid, unsigned int state, uint64_t job)
 {
-	return e && e->value == (cid | (uint32_t)state << RF_HASH_VALUE_STATE_LSB);
+	return e && e->value == rf_fw_value(cid, state) && e->job == job;
+}
+
+static bool has(const struct rf_fw_member *m, unsigned int put)
+{
+	return (m->put & put) != 0;
+}
+
+static bool joined_from(const struct rf_fw *fw, const struct rf_fw_group *g, uint32_t ip)
+{
+	for (uint8_t k = g->first; k != RF_FW_NONE; k = fw->member[k].next)
+		if (fw->member[k].src_ip == ip)
+			return true;
+	return false;
 }
 
 static const char *check_table(const struct rf_fw *fw)
@@ -124,8 +137,13 @@ static const char *check_table(const struct rf_fw *fw)
 	uint32_t entries = 0, tombs = 0, expect = 0;
 
 	for (unsigned int i = 0; i < 2u << fw->hash_bits; i++) {
-		unsigned int state = fw->table[i].value >> RF_HASH_VALUE_STATE_LSB & 3u;
+		unsigned int state = rf_fw_state(&fw->table[i]);
+		uint64_t job = fw->table[i].job;
 
+		if (state == RF_STATE_EMPTY && job != RF_FW_NOBODY)
+			return "an empty place that belongs to a job";
+		if (fw->cfg.nkeys > 0 && job != RF_FW_NOBODY && !rf_fw_keys_find(fw, job))
+			return "an entry of a job that does not exist";
 		entries += state != RF_STATE_EMPTY;
 		tombs += state == RF_STATE_TOMBSTONE;
 		if (state != RF_STATE_EMPTY && !entry(fw, fw->table[i].ip, fw->table[i].key))
@@ -141,22 +159,69 @@ static const char *check_table(const struct rf_fw *fw)
 			uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
 			const struct rf_fw_entry *data =
 				entry(fw, m->peer_ip, rf_fw_key(0, m->peer_qpn));
+			const struct rf_fw_entry *ack =
+				entry(fw, m->src_ip, rf_fw_key(1, m->qpn));
+			bool plain = !(g->flags & RF_CTL_J_SHIFTED);
+			bool acks = g->live && !(g->flags & RF_CTL_J_OPEN_LOOP);
 
-			if (!g->live && (g->flags & RF_CTL_J_SHIFTED))
-				continue;
-			if (!is(data, cid, g->live ? RF_STATE_LIVE : RF_STATE_JOINING))
+			if (has(m, RF_FW_PUT_DATA) !=
+			    (g->live || (plain && joined_from(fw, g, m->peer_ip))))
+				return "a data role claimed too early or too late";
+			if (has(m, RF_FW_PUT_ACK) != acks)
+				return "an ACK role claimed too early or too late";
+			expect += has(m, RF_FW_PUT_DATA);
+			expect += has(m, RF_FW_PUT_ACK);
+			if (has(m, RF_FW_PUT_DATA) &&
+			    !is(data, cid, g->live ? RF_STATE_LIVE : RF_STATE_JOINING, g->job))
 				return "a data role without its entry";
-			expect++;
-			if (!g->live || (g->flags & RF_CTL_J_OPEN_LOOP))
-				continue;
-			if (!is(entry(fw, m->src_ip, rf_fw_key(1, m->qpn)), cid, RF_STATE_LIVE))
+			if (has(m, RF_FW_PUT_ACK) && !is(ack, cid, RF_STATE_LIVE, g->job))
 				return "an ACK role without its entry";
-			expect++;
 		}
 	}
 	if (entries != fw->entries || tombs != fw->tombstones)
 		return "entries of the connection table counted wrong";
 	return entries - tombs == expect ? NULL : "an orphan in the connection table";
+}
+
+/* What each key's job holds, counted here once more, fits what it may. */
+static const char *check_quota(const struct rf_fw *fw)
+{
+	for (unsigned int k = 0; k < fw->cfg.nkeys; k++) {
+		uint64_t job = fw->cfg.keys[k].job;
+		struct rf_fw_share most, held, sum = {0};
+		uint32_t entries = 0;
+
+		for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+			const struct rf_fw_group *g = &fw->group[i];
+			uint32_t roles = g->flags & RF_CTL_J_OPEN_LOOP ? 1u : 2u;
+
+			if (g->hw == RF_FW_NONE || g->job != job)
+				continue;
+			sum.groups++;
+			sum.slots += 1u << g->slots_log2;
+			sum.bytes += 1u << g->slots_log2 << g->mtu_log2;
+			sum.ranks += g->ranks;
+			sum.entries += rf_fw_group_active(g) ? roles * g->ranks : 0u;
+		}
+		for (unsigned int i = 0; i < 2u << fw->hash_bits; i++) {
+			unsigned int state = rf_fw_state(&fw->table[i]);
+
+			entries += state != RF_STATE_EMPTY && fw->table[i].job == job;
+			sum.entries += state == RF_STATE_TOMBSTONE && fw->table[i].job == job;
+		}
+		rf_fw_keys_most(fw, job, &most);
+		rf_fw_keys_held(fw, job, &held);
+		if (held.groups != sum.groups || held.slots != sum.slots ||
+		    held.ranks != sum.ranks || held.entries != sum.entries ||
+		    held.bytes != sum.bytes)
+			return "what a job holds is summed wrong";
+		/* Entries that belong to nobody are no share of the operator's. */
+		if (sum.groups > most.groups || sum.slots > most.slots || sum.ranks > most.ranks ||
+		    sum.bytes > most.bytes ||
+		    (job != RF_FW_NOBODY && (sum.entries > most.entries || entries > sum.entries)))
+			return "a job holds more than its key allows";
+	}
+	return NULL;
 }
 
 const char *rf_fw_check(const struct rf_fw *fw)
@@ -167,5 +232,7 @@ const char *rf_fw_check(const struct rf_fw *fw)
 		what = check_members(fw);
 	if (!what)
 		what = check_table(fw);
+	if (!what)
+		what = check_quota(fw);
 	return what;
 }

@@ -35,11 +35,6 @@ static void buckets_of(const struct rf_fw *fw, uint32_t ip, uint32_t key, unsign
 	bucket[1] = 1u << fw->hash_bits | (h >> 16 & mask) << RF_FW_BUCKET_LOG2;
 }
 
-static unsigned int state_of(const struct rf_fw_entry *e)
-{
-	return e->value >> RF_HASH_VALUE_STATE_LSB & 3u;
-}
-
 /* Puts an entry into a place of shadow and hardware. */
 static void store(struct rf_fw *fw, unsigned int place, const struct rf_fw_entry *e)
 {
@@ -68,8 +63,7 @@ void rf_fw_conn_reset(struct rf_fw *fw)
 	fw->tomb_ms = RF_FW_NEVER;
 }
 
-/* The entry of a key or NULL. */
-static struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key)
+struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key)
 {
 	unsigned int bucket[2];
 
@@ -77,7 +71,7 @@ static struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32
 	for (unsigned int i = 0; i < 2 * RF_FW_BUCKET; i++) {
 		struct rf_fw_entry *e = &fw->table[bucket[i / RF_FW_BUCKET] + i % RF_FW_BUCKET];
 
-		if (e->ip == ip && e->key == key && state_of(e) != RF_STATE_EMPTY)
+		if (e->ip == ip && e->key == key && rf_fw_state(e) != RF_STATE_EMPTY)
 			return e;
 	}
 	return NULL;
@@ -104,6 +98,69 @@ static void reach(struct reached *r, unsigned int bucket, unsigned int from)
 	}
 }
 
+uint32_t rf_fw_conn_count(const struct rf_fw *fw, uint64_t job, bool tombstones)
+{
+	uint32_t n = 0;
+
+	for (unsigned int i = 0; i < 2u << fw->hash_bits; i++) {
+		unsigned int state = rf_fw_state(&fw->table[i]);
+
+		n += fw->table[i].job == job &&
+		     (tombstones ? state == RF_STATE_TOMBSTONE : state != RF_STATE_EMPTY);
+	}
+	return n;
+}
+
+/* Whether a job has a tombstone at an earlier place of those reached. */
+static bool judged(const struct rf_fw *fw, const struct reached *r, unsigned int n)
+{
+	for (unsigned int k = 0; k < n; k++) {
+		const struct rf_fw_entry *e = &fw->table[r->place[k]];
+
+		if (e->job == fw->table[r->place[n]].job && rf_fw_state(e) == RF_STATE_TOMBSTONE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Of the tombstones reached: the oldest of the job that holds most entries. Only where that job is
+ * `job` itself or holds more: nobody fills the table to lift others' tombstones. Those that belong
+ * to no job stay. r->count: there is none.
+ */
+static unsigned int gives_way(const struct rf_fw *fw, const struct reached *r, uint64_t job)
+{
+	uint32_t most = rf_fw_conn_count(fw, job, false);
+	unsigned int oldest = r->count;
+	uint64_t whose = job;
+
+	if (job == RF_FW_NOBODY)
+		return r->count;
+	for (unsigned int n = 0; n < r->count; n++) {
+		const struct rf_fw_entry *e = &fw->table[r->place[n]];
+		uint32_t held;
+
+		if (rf_fw_state(e) != RF_STATE_TOMBSTONE || e->job == RF_FW_NOBODY ||
+		    judged(fw, r, n))
+			continue;
+		held = rf_fw_conn_count(fw, e->job, false);
+		if (held > most) {
+			most = held;
+			whose = e->job;
+		}
+	}
+	for (unsigned int n = 0; n < r->count; n++) {
+		const struct rf_fw_entry *e = &fw->table[r->place[n]];
+
+		if (rf_fw_state(e) != RF_STATE_TOMBSTONE || e->job != whose)
+			continue;
+		if (oldest == r->count ||
+		    (int32_t)(e->until - fw->table[r->place[oldest]].until) < 0)
+			oldest = n;
+	}
+	return oldest;
+}
+
 static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e)
 {
 	struct reached r = {.count = 0};
@@ -116,13 +173,19 @@ static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e)
 	for (n = 0; n < r.count; n++) {
 		const struct rf_fw_entry *old = &fw->table[r.place[n]];
 
-		if (state_of(old) == RF_STATE_EMPTY)
+		if (rf_fw_state(old) == RF_STATE_EMPTY)
 			break;
 		buckets_of(fw, old->ip, old->key, bucket);
 		reach(&r, bucket[r.place[n] >> fw->hash_bits ? 0 : 1], n);
 	}
-	if (n == r.count)
-		return false;
+	if (n == r.count) {
+		n = gives_way(fw, &r, e->job);
+		if (n == r.count)
+			return false;
+		fw->tombstones--;
+		fw->entries--;
+		fw->cnt.evicted++;
+	}
 	for (; r.from[n] != RF_FW_REACH_MAX; n = r.from[n]) {
 		struct rf_fw_entry moved = fw->table[r.place[r.from[n]]];
 
@@ -134,33 +197,33 @@ static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e)
 	return true;
 }
 
-/* Gives an entry another value where it stands. */
+/* Gives an entry another value where it stands; whose it is stays. */
 static void change(struct rf_fw *fw, struct rf_fw_entry *e, uint32_t value, uint32_t until)
 {
 	struct rf_fw_entry now = *e;
 
-	if (state_of(e) == RF_STATE_TOMBSTONE)
+	if (rf_fw_state(e) == RF_STATE_TOMBSTONE)
 		fw->tombstones--;
 	now.value = value;
 	now.until = until;
-	if (state_of(&now) == RF_STATE_TOMBSTONE)
+	if (rf_fw_state(&now) == RF_STATE_TOMBSTONE)
 		fw->tombstones++;
-	if (state_of(&now) == RF_STATE_EMPTY) {
+	if (rf_fw_state(&now) == RF_STATE_EMPTY) {
 		memset(&now, 0, sizeof(now));
 		fw->entries--;
 	}
 	store(fw, (unsigned int)(e - fw->table), &now);
 }
 
-bool rf_fw_conn_put(struct rf_fw *fw, uint32_t ip, uint32_t key, uint32_t cid, unsigned int state)
+bool rf_fw_conn_put(struct rf_fw *fw, uint32_t ip, uint32_t key, uint32_t value, uint64_t job)
 {
 	struct rf_fw_entry *e = rf_fw_conn_find(fw, ip, key);
-	struct rf_fw_entry fresh = {
-		.ip = ip, .key = key, .value = cid | (uint32_t)state << RF_HASH_VALUE_STATE_LSB};
+	struct rf_fw_entry fresh = {.ip = ip, .key = key, .value = value, .job = job};
 
 	if (!e)
 		return insert(fw, &fresh);
-	change(fw, e, fresh.value, 0);
+	e->job = job;
+	change(fw, e, value, 0);
 	return true;
 }
 
@@ -184,7 +247,7 @@ static uint64_t tomb_next(const struct rf_fw *fw)
 	return fw->now_ms + fw->cfg.tomb_ms / 4u + 1u;
 }
 
-void rf_fw_conn_bury(struct rf_fw *fw, uint32_t ip, uint32_t key)
+void rf_fw_conn_bury(struct rf_fw *fw, uint32_t ip, uint32_t key, uint64_t job)
 {
 	struct rf_fw_entry *e = rf_fw_conn_find(fw, ip, key);
 	uint32_t value;
@@ -195,8 +258,8 @@ void rf_fw_conn_bury(struct rf_fw *fw, uint32_t ip, uint32_t key)
 		change(fw, e, 0, 0);
 		return;
 	}
-	value = (e->value & RF_HASH_VALUE_CID_MASK) | (uint32_t)RF_STATE_TOMBSTONE
-							      << RF_HASH_VALUE_STATE_LSB;
+	value = rf_fw_value(e->value & RF_HASH_VALUE_CID_MASK, RF_STATE_TOMBSTONE);
+	e->job = job;
 	change(fw, e, value, (uint32_t)fw->now_ms + fw->cfg.tomb_ms);
 	if (fw->tomb_ms != RF_FW_NEVER)
 		return;
@@ -205,11 +268,11 @@ void rf_fw_conn_bury(struct rf_fw *fw, uint32_t ip, uint32_t key)
 		fw->tomb_seen[p] = tombstone_counter(fw, p);
 }
 
-void rf_fw_conn_exhume(struct rf_fw *fw, uint32_t ip, uint32_t key)
+void rf_fw_conn_exhume(struct rf_fw *fw, uint32_t ip, uint32_t key, uint64_t job)
 {
 	struct rf_fw_entry *e = rf_fw_conn_find(fw, ip, key);
 
-	if (e && state_of(e) == RF_STATE_TOMBSTONE)
+	if (e && rf_fw_state(e) == RF_STATE_TOMBSTONE && e->job == job)
 		change(fw, e, 0, 0);
 }
 
@@ -233,7 +296,7 @@ void rf_fw_conn_tick(struct rf_fw *fw)
 	for (unsigned int i = 0; i < 2u << fw->hash_bits; i++) {
 		struct rf_fw_entry *e = &fw->table[i];
 
-		if (state_of(e) != RF_STATE_TOMBSTONE)
+		if (rf_fw_state(e) != RF_STATE_TOMBSTONE)
 			continue;
 		if (moved[e->value & 7u])
 			e->until = now + fw->cfg.tomb_ms;

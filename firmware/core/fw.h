@@ -43,14 +43,38 @@
 
 #define RF_FW_NEVER UINT64_MAX
 #define RF_FW_NONE 0xffu
+#define RF_FW_NOBODY RF_CTL_JOB_OPERATOR /* job of entries that belong to no job */
 #define RF_FW_BUDDY_LEAVES 256u
+#define RF_FW_KEY_IPS 8u /* prefixes of a key */
 
-/* Key of one job, and what the job may have of the box at a time; 0: no limit. */
+/* What one job has of the box, or may have. */
+struct rf_fw_share {
+	uint32_t groups;  /* groups that hold slots */
+	uint32_t slots;   /* slots of all of them together */
+	uint32_t ranks;   /* ranks of all of them, those that have not joined yet included */
+	uint32_t entries; /* of the connection table: what groups need, and tombstones */
+	uint32_t bytes;   /* slots times path MTU: what each port's bank holds for the job */
+};
+
+/* Addresses whose first `bits` bits are those of ip. */
+struct rf_fw_prefix {
+	uint32_t ip;
+	uint8_t bits;
+};
+
+static inline uint32_t rf_fw_prefix_mask(unsigned int bits)
+{
+	return bits == 0 ? 0 : UINT32_MAX << (32u - bits);
+}
+
+/* Key of one job, what the job may have of the box at a time, and for whom it may speak. */
 struct rf_fw_key {
 	uint64_t job;
 	uint8_t key[RF_CTL_KEY_BYTES];
-	uint32_t groups; /* groups that hold slots */
-	uint32_t slots;  /* slots of all of them together */
+	struct rf_fw_share most; /* 0: the default, docs/control-protocol.md */
+	uint8_t ports;           /* bit per port of the box; 0: the port of the request alone */
+	uint8_t ips;             /* prefixes in use; 0: the source address of the request alone */
+	struct rf_fw_prefix ip[RF_FW_KEY_IPS];
 };
 
 /* rf_fw_cfg_default() fills all but mac, ip, epoch and salt. Times are in milliseconds. */
@@ -115,6 +139,7 @@ struct rf_fw_entry {
 	uint32_t key;   /* as HASH_KEY: QPN and role */
 	uint32_t value; /* as HASH_VALUE; state 0: empty */
 	uint32_t until; /* tombstones: low word of the millisecond from which it may go */
+	uint64_t job;   /* whose it is; RF_FW_NOBODY */
 };
 
 /* Nonces of a job at a source address that are older than stamp are void. */
@@ -152,6 +177,7 @@ struct rf_fw_member {
 	uint16_t rank;
 	uint8_t port, lane;
 	uint8_t peer;      /* member that owns peer_ip */
+	uint8_t put;       /* RF_FW_PUT_*: entries of the table that it has made */
 	uint8_t notify;    /* a notice is due */
 	uint8_t from_port; /* on which its last request came in */
 	uint8_t src_mac[6];

@@ -4,6 +4,8 @@
 
 #include "firmware/core/internal.h"
 
+#define SLOTS_LOG2_MIN 4u /* of the smallest S */
+
 static unsigned int log2_of(unsigned int v)
 {
 	unsigned int n = 0;
@@ -74,31 +76,44 @@ void rf_fw_group_spare_members(struct rf_fw *fw)
 	}
 }
 
-/* Groups and slots that a job may still have. */
-static void quota_left(const struct rf_fw *fw, uint64_t job, uint32_t *groups, uint32_t *slots)
+/* log2 of the largest S that `slots` slots and `bytes` bytes of them allow; 0: none. */
+static uint32_t slots_within(uint32_t slots, uint32_t bytes, unsigned int mtu_log2)
 {
-	const struct rf_fw_key *key = rf_fw_net_quota(fw, job);
+	uint32_t n = bytes >> mtu_log2 < slots ? bytes >> mtu_log2 : slots;
 
-	*groups = key && key->groups > 0 ? key->groups : UINT32_MAX;
-	*slots = key && key->slots > 0 ? key->slots : UINT32_MAX;
-	for (unsigned int i = 0; i < fw->records; i++) {
-		const struct rf_fw_group *g = &fw->group[i];
-		uint32_t size = 1u << g->slots_log2;
-
-		if (g->hw == RF_FW_NONE || g->job != job)
-			continue;
-		*groups -= *groups > 0 && *groups != UINT32_MAX;
-		if (*slots != UINT32_MAX)
-			*slots -= *slots < size ? *slots : size;
-	}
+	return n < 1u << SLOTS_LOG2_MIN ? 0 : log2_of(n);
 }
 
-static bool take_slots(struct rf_fw *fw, struct rf_fw_group *g, uint32_t slots)
+/* Whether a job's quota has room for a new group. */
+static enum rf_ctl_reason within_quota(const struct rf_fw *fw, const struct rf_ctl_header *h,
+				       const struct rf_ctl_join *j, uint32_t *most_log2,
+				       uint32_t *detail)
+{
+	struct rf_fw_share left;
+
+	rf_fw_keys_left(fw, h->job, &left);
+	*detail = 0;
+	if (left.groups == 0)
+		return RF_CTL_R_QUOTA;
+	*detail = left.ranks;
+	if (j->ranks > left.ranks)
+		return RF_CTL_R_QUOTA_RANKS;
+	*detail = left.entries;
+	if (rf_fw_keys_entries(j->ranks, j->flags) > left.entries)
+		return RF_CTL_R_QUOTA_ENTRIES;
+	*detail = slots_within(left.slots, UINT32_MAX, j->mtu_log2);
+	if (j->slots_min_log2 > *detail)
+		return RF_CTL_R_QUOTA;
+	*most_log2 = *detail = slots_within(left.slots, left.bytes, j->mtu_log2);
+	return j->slots_min_log2 > *detail ? RF_CTL_R_QUOTA_BYTES : RF_CTL_R_NONE;
+}
+
+static bool take_slots(struct rf_fw *fw, struct rf_fw_group *g, uint32_t most_log2)
 {
 	for (unsigned int s = g->want_log2; s >= g->min_log2; s--) {
 		unsigned int beats = rf_fw_group_beats_log2(fw, g->mtu_log2, s);
 
-		if (1u << s > slots || !rf_fw_buddy_alloc(&fw->beats, beats, &g->dbase))
+		if (s > most_log2 || !rf_fw_buddy_alloc(&fw->beats, beats, &g->dbase))
 			continue;
 		if (rf_fw_buddy_alloc(&fw->hslots, s, &g->hbase)) {
 			g->slots_log2 = (uint8_t)s;
@@ -136,7 +151,7 @@ static uint32_t slots_possible(const struct rf_fw *fw, unsigned int mtu_log2)
 	int per_slot = (int)rf_fw_group_beats_log2(fw, mtu_log2, 0);
 	int best = beats - per_slot < heads ? beats - per_slot : heads;
 
-	return best < 4 ? 0 : (uint32_t)best;
+	return best < (int)SLOTS_LOG2_MIN ? 0 : (uint32_t)best;
 }
 
 struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_header *h,
@@ -160,22 +175,18 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 				    .look_ms = fw->now_ms,
 				    .awaited = RF_FW_NONE};
 	struct rf_fw_group *g = spare_record(fw);
-	uint32_t groups, slots;
+	uint32_t most_log2;
 
 	*detail = fw->ngroups;
 	*why = RF_CTL_R_NO_GROUPS;
 	if (!g || fresh.hw == RF_FW_NONE)
 		return NULL;
-	quota_left(fw, h->job, &groups, &slots);
-	*why = RF_CTL_R_QUOTA;
-	*detail = slots == 0 ? 0 : log2_of(slots);
-	if (groups == 0)
-		*detail = 0;
-	if (groups == 0 || 1u << j->slots_min_log2 > slots)
+	*why = within_quota(fw, h, j, &most_log2, detail);
+	if (*why != RF_CTL_R_NONE)
 		return NULL;
 	*why = RF_CTL_R_NO_SLOTS;
 	*detail = slots_possible(fw, j->mtu_log2);
-	if (!take_slots(fw, &fresh, slots))
+	if (!take_slots(fw, &fresh, most_log2))
 		return NULL;
 	if (g->state != RF_CTL_S_FREE)
 		forget(fw, g);

@@ -53,18 +53,36 @@ static inline uint32_t rf_fw_key(unsigned int role, uint32_t qpn)
 	return (uint32_t)role << RF_HASH_KEY_ROLE_LSB | qpn;
 }
 
+/* Value word of an entry. */
+static inline uint32_t rf_fw_value(uint32_t cid, unsigned int state)
+{
+	return cid | (uint32_t)state << RF_HASH_VALUE_STATE_LSB;
+}
+
+static inline unsigned int rf_fw_state(const struct rf_fw_entry *e)
+{
+	return e->value >> RF_HASH_VALUE_STATE_LSB & 3u;
+}
+
 /* The hash of box.md: place in table 0 is its low bits, in table 1 those from bit 16 on. */
 uint32_t rf_fw_conn_hash(uint32_t ip, uint32_t key);
 /* Empties the table. */
 void rf_fw_conn_reset(struct rf_fw *fw);
-/* Sets the value of a key, new or not. False: no room. A key once in the table is never absent in
- * between. */
-bool rf_fw_conn_put(struct rf_fw *fw, uint32_t ip, uint32_t key, uint32_t cid, unsigned int state);
+/* The entry of a key or NULL. */
+struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key);
+/*
+ * Sets value and job of a key, new or not. A key once in the table is never absent in between.
+ * Where there is no room, the oldest tombstone of the job that holds most gives way, if that job
+ * holds more than this one or is this one. False: no room.
+ */
+bool rf_fw_conn_put(struct rf_fw *fw, uint32_t ip, uint32_t key, uint32_t value, uint64_t job);
 void rf_fw_conn_remove(struct rf_fw *fw, uint32_t ip, uint32_t key);
-/* Turns an entry into a tombstone for cfg.tomb_ms; where that is 0 it goes at once. */
-void rf_fw_conn_bury(struct rf_fw *fw, uint32_t ip, uint32_t key);
-/* Removes a tombstone; any other entry stays. */
-void rf_fw_conn_exhume(struct rf_fw *fw, uint32_t ip, uint32_t key);
+/* Turns an entry into a tombstone of that job for cfg.tomb_ms; where that is 0 it goes at once. */
+void rf_fw_conn_bury(struct rf_fw *fw, uint32_t ip, uint32_t key, uint64_t job);
+/* Removes a tombstone of that job; any other entry stays. */
+void rf_fw_conn_exhume(struct rf_fw *fw, uint32_t ip, uint32_t key, uint64_t job);
+/* Entries of a job; its tombstones alone. */
+uint32_t rf_fw_conn_count(const struct rf_fw *fw, uint64_t job, bool tombstones);
 /* Timer of the tombstones: lets go those that have seen no packet for the hold time. */
 void rf_fw_conn_tick(struct rf_fw *fw);
 
@@ -158,7 +176,37 @@ void rf_fw_note_group(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_
 /* Timer of live groups; returns the next one in ms. */
 uint64_t rf_fw_stall_tick(struct rf_fw *fw);
 
+/* ---- keys.c: what a job's key allows ---- */
+
+/* A job's line of the table of keys, or NULL. */
+const struct rf_fw_key *rf_fw_keys_find(const struct rf_fw *fw, uint64_t job);
+/* What a job holds, and what it may hold (UINT32_MAX: no limit). */
+void rf_fw_keys_held(const struct rf_fw *fw, uint64_t job, struct rf_fw_share *held);
+void rf_fw_keys_most(const struct rf_fw *fw, uint64_t job, struct rf_fw_share *most);
+/* The difference: what it may still have. */
+void rf_fw_keys_left(const struct rf_fw *fw, uint64_t job, struct rf_fw_share *left);
+/* Entries of the connection table that a group of that many ranks needs. */
+uint32_t rf_fw_keys_entries(unsigned int ranks, unsigned int join_flags);
+/* Bytes of the slots of a group. */
+uint32_t rf_fw_keys_bytes(unsigned int slots_log2, unsigned int mtu_log2);
+
 /* ---- place.c: a complete group to and from the hardware ---- */
+
+/* struct rf_fw_member.put */
+#define RF_FW_PUT_DATA 1u /* the entry of its data role */
+#define RF_FW_PUT_ACK 2u  /* the entry of its ACK role */
+#define RF_FW_PUT_TOMB 4u /* that of the data role was a tombstone of the same job */
+#define RF_FW_PUT_HELD 8u /* it was one that belongs to no job */
+
+/* Whether the rank that owns an address has joined the group. */
+bool rf_fw_joined_from(struct rf_fw *fw, const struct rf_fw_group *g, uint32_t ip);
+/*
+ * A rank of a group that still joins: the data roles whose receiver's address it brings, its own if
+ * that is there, drop from now on. False: no room, and nothing has changed.
+ */
+bool rf_fw_place_joining(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m);
+/* A member of a group that has ended says that its queue pair is no more. */
+void rf_fw_place_destroyed(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw_member *m);
 
 /* Placement, admission, registers, entries. RF_CTL_R_NONE: live. Else nothing is left behind; *rank
  * is at fault, *index and *detail as FAILED says. */
@@ -211,8 +259,6 @@ bool rf_fw_net_punt(struct rf_fw *fw);
 bool rf_fw_net_waiting(struct rf_fw *fw);
 /* Sends due notices while the hardware takes them. */
 void rf_fw_net_notices(struct rf_fw *fw);
-/* A job's entry in the table of keys, or NULL. */
-const struct rf_fw_key *rf_fw_net_quota(const struct rf_fw *fw, uint64_t job);
 
 /* ---- fw.c ---- */
 

@@ -92,22 +92,91 @@ static enum rf_ctl_reason judge_group(struct rf_fw *fw, const struct rf_fw_group
 	return RF_CTL_R_NONE;
 }
 
-/* Whether another rank owns one of the two table keys. */
-static bool connection_taken(struct rf_fw *fw, const struct rf_ctl_join *j)
+/* Addresses that belong to no host (RFC 5737, TEST-NET-2): anybody may speak for one. */
+#define NOBODYS_NET 0xc63364u
+
+/*
+ * Whether the key of a job speaks for source address and port of a JOIN: those of the packet, or
+ * what its line in the table of keys lists. In an open lab everybody is the operator, who speaks
+ * for all.
+ */
+static enum rf_ctl_reason speaks_for(const struct rf_fw *fw, const struct rf_fw_request *q,
+				     const struct rf_ctl_join *j)
+{
+	const struct rf_fw_key *k = rf_fw_keys_find(fw, q->h.job);
+	bool all = !k || k->job == RF_CTL_JOB_OPERATOR || j->src_ip >> 8 == NOBODYS_NET;
+	bool ip = k && k->ips == 0 ? j->src_ip == q->addr.src_ip : false;
+
+	for (unsigned int i = 0; k && i < k->ips; i++)
+		if (((j->src_ip ^ k->ip[i].ip) & rf_fw_prefix_mask(k->ip[i].bits)) == 0)
+			ip = true;
+	if (!all && !ip)
+		return RF_CTL_R_ADDRESS_DENIED;
+	if (!all && (k->ports ? !(k->ports >> j->port & 1u) : j->port != q->port))
+		return RF_CTL_R_PORT_DENIED;
+	return RF_CTL_R_NONE;
+}
+
+/*
+ * Whether a data role is another's: of a rank of the same job; of a rank of any job whose group the
+ * receiver's address has joined (until then anybody could claim it); or a tombstone of another job.
+ */
+static bool data_taken(struct rf_fw *fw, const struct rf_fw_member *self, uint64_t job, uint32_t ip,
+		       uint32_t qpn)
+{
+	const struct rf_fw_entry *e = rf_fw_conn_find(fw, ip, rf_fw_key(0, qpn));
+
+	if (e && rf_fw_state(e) == RF_STATE_TOMBSTONE && e->job != job && e->job != RF_FW_NOBODY)
+		return true;
+	for (unsigned int i = 0; i < fw->records; i++) {
+		const struct rf_fw_group *g = &fw->group[i];
+		const struct rf_fw_member *m;
+
+		if (!rf_fw_group_active(g))
+			continue;
+		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+			if (m != self && m->peer_ip == ip && m->peer_qpn == qpn &&
+			    (g->job == job || rf_fw_joined_from(fw, g, ip)))
+				return true;
+	}
+	return false;
+}
+
+static bool ack_taken(struct rf_fw *fw, const struct rf_ctl_join *j)
 {
 	for (unsigned int i = 0; i < fw->records; i++) {
 		const struct rf_fw_group *g = &fw->group[i];
 		const struct rf_fw_member *m;
-		bool acks = !((g->flags | j->flags) & RF_CTL_J_OPEN_LOOP);
 
-		if (!rf_fw_group_active(g))
+		if (!rf_fw_group_active(g) || ((g->flags | j->flags) & RF_CTL_J_OPEN_LOOP))
 			continue;
-		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
-			if (m->peer_ip == j->peer_ip && m->peer_qpn == j->peer_qpn)
+		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+			if (m->src_ip == j->src_ip && m->qpn == j->qpn)
 				return true;
-			if (acks && m->src_ip == j->src_ip && m->qpn == j->qpn)
-				return true;
-		}
+	}
+	return false;
+}
+
+/*
+ * Whether another rank owns one of the two table keys of a JOIN, or one of those of a rank of its
+ * group g (or NULL) whose receiver's address it brings; *rank is the rank that claims it.
+ */
+static bool connection_taken(struct rf_fw *fw, const struct rf_fw_group *g,
+			     const struct rf_ctl_header *h, const struct rf_ctl_join *j,
+			     uint32_t *rank)
+{
+	const struct rf_fw_member *m;
+
+	if (data_taken(fw, NULL, h->job, j->peer_ip, j->peer_qpn) || ack_taken(fw, j))
+		return true;
+	if (!g || rf_fw_joined_from(fw, g, j->src_ip))
+		return false;
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		if (m->peer_ip != j->src_ip ||
+		    !data_taken(fw, m, h->job, m->peer_ip, m->peer_qpn))
+			continue;
+		*rank = m->rank;
+		return true;
 	}
 	return false;
 }
@@ -183,10 +252,7 @@ static enum rf_ctl_reason admit(struct rf_fw *fw, struct rf_fw_group *g,
 	if (!m)
 		return RF_CTL_R_NO_CONNECTIONS;
 	fill_member(m, &q->h, j);
-	/* Without the shift nothing but the box keeps raw packets from the receiver. */
-	if (!(g->flags & RF_CTL_J_SHIFTED) &&
-	    !rf_fw_conn_put(fw, m->peer_ip, rf_fw_key(0, m->peer_qpn), RF_FW_CID(g->hw, 0, m->port),
-			    RF_STATE_JOINING)) {
+	if (!rf_fw_place_joining(fw, g, m)) {
 		rf_fw_member_drop(fw, g, q->h.rank);
 		return RF_CTL_R_NO_CONNECTIONS;
 	}
@@ -206,12 +272,14 @@ static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, const stru
 	struct rf_fw_group *g = group_for(fw, &q->h);
 	bool fresh = g == NULL;
 	enum rf_ctl_reason why;
-	uint32_t detail = 0;
+	uint32_t rank = q->h.rank, detail = 0;
 
 	why = judge_alone(fw, &q->h, j, &detail);
+	if (why == RF_CTL_R_NONE)
+		why = speaks_for(fw, q, j);
 	if (why == RF_CTL_R_NONE && g)
 		why = judge_group(fw, g, &q->h, j);
-	if (why == RF_CTL_R_NONE && connection_taken(fw, j))
+	if (why == RF_CTL_R_NONE && connection_taken(fw, g, &q->h, j, &rank))
 		why = RF_CTL_R_CONNECTION_TAKEN;
 	if (why == RF_CTL_R_NONE && fresh)
 		g = rf_fw_group_make(fw, &q->h, j, &why, &detail);
@@ -224,7 +292,7 @@ static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, const stru
 		return true;
 	rf_fw_note(fw, RF_CTL_EV_REFUSED,
 		   &(struct rf_fw_what){q->h.job, q->h.group, q->h.rank, (uint32_t)why});
-	return rf_fw_refuse(fw, why, q->h.rank, detail);
+	return rf_fw_refuse(fw, why, rank, detail);
 }
 
 /* Fields that may be left to the box. */

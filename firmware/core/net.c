@@ -19,18 +19,10 @@
 
 static const uint8_t zero_key[RF_CTL_KEY_BYTES];
 
-const struct rf_fw_key *rf_fw_net_quota(const struct rf_fw *fw, uint64_t job)
-{
-	for (unsigned int i = 0; i < fw->cfg.nkeys; i++)
-		if (fw->cfg.keys[i].job == job)
-			return &fw->cfg.keys[i];
-	return NULL;
-}
-
 /* The key of a job or NULL. */
 static const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job)
 {
-	const struct rf_fw_key *k = rf_fw_net_quota(fw, job);
+	const struct rf_fw_key *k = rf_fw_keys_find(fw, job);
 
 	if (fw->cfg.nkeys == 0)
 		return zero_key;

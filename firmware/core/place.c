@@ -142,20 +142,108 @@ static void write_group(struct rf_fw *fw, const struct rf_fw_group *g)
 	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_CFG), cfg | RF_GROUP_CFG_LIVE_MASK);
 }
 
-/* The end of a data entry: nothing raw may pass where the PSN does not guard it. */
-static void end_data(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m)
-{
-	uint32_t key = rf_fw_key(0, m->peer_qpn);
-
-	if ((g->flags & RF_CTL_J_SHIFTED) || m->destroyed)
-		rf_fw_conn_remove(fw, m->peer_ip, key);
-	else
-		rf_fw_conn_bury(fw, m->peer_ip, key);
-}
-
 static bool has_ack(const struct rf_fw_group *g)
 {
 	return !(g->flags & RF_CTL_J_OPEN_LOOP);
+}
+
+bool rf_fw_joined_from(struct rf_fw *fw, const struct rf_fw_group *g, uint32_t ip)
+{
+	for (const struct rf_fw_member *m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		if (m->src_ip == ip)
+			return true;
+	return false;
+}
+
+/* What groups that have ended left at a connection is no longer theirs. */
+static void disown(struct rf_fw *fw, const struct rf_fw_member *m)
+{
+	for (unsigned int i = 0; i < fw->records; i++) {
+		const struct rf_fw_group *g = &fw->group[i];
+		struct rf_fw_member *o;
+
+		if (rf_fw_group_active(g))
+			continue;
+		for (o = rf_fw_first(fw, g); o; o = rf_fw_next(fw, o))
+			if (o->peer_ip == m->peer_ip && o->peer_qpn == m->peer_qpn)
+				o->put = 0;
+	}
+}
+
+/* Makes or changes the entry of a data role. */
+static bool put_data(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw_member *m,
+		     unsigned int state)
+{
+	uint32_t key = rf_fw_key(0, m->peer_qpn);
+	const struct rf_fw_entry *old = rf_fw_conn_find(fw, m->peer_ip, key);
+	uint32_t was = 0;
+
+	if (old && !(m->put & RF_FW_PUT_DATA))
+		was = old->job == RF_FW_NOBODY ? RF_FW_PUT_HELD : RF_FW_PUT_TOMB;
+	if (!rf_fw_conn_put(fw, m->peer_ip, key,
+			    rf_fw_value(RF_FW_CID(g->hw, m->lane, m->port), state), g->job))
+		return false;
+	if (!(m->put & RF_FW_PUT_DATA)) {
+		disown(fw, m);
+		m->put |= (uint8_t)(RF_FW_PUT_DATA | was);
+	}
+	return true;
+}
+
+/*
+ * The end of a data entry: nothing raw may pass where the PSN does not guard it, and what was a
+ * tombstone before is one again. Only the end of its own queue pair lifts a job's tombstone, and
+ * nothing lifts one that belonged to no job: that a rank of this job was at its address says
+ * nothing of the queue pair that made it.
+ */
+static void end_data(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw_member *m,
+		     bool guarded)
+{
+	uint32_t key = rf_fw_key(0, m->peer_qpn);
+
+	if (!(m->put & RF_FW_PUT_DATA))
+		return;
+	if (m->put & RF_FW_PUT_HELD)
+		rf_fw_conn_bury(fw, m->peer_ip, key, RF_FW_NOBODY);
+	else if (m->destroyed || (guarded && !(m->put & RF_FW_PUT_TOMB)))
+		rf_fw_conn_remove(fw, m->peer_ip, key);
+	else
+		rf_fw_conn_bury(fw, m->peer_ip, key, g->job);
+}
+
+bool rf_fw_place_joining(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m)
+{
+	uint8_t made[RF_FW_RANKS_MAX];
+	struct rf_fw_member *p;
+	unsigned int n = 0;
+
+	/* Without the shift nothing but the box keeps raw packets from the receiver. */
+	if (g->flags & RF_CTL_J_SHIFTED)
+		return true;
+	for (p = rf_fw_first(fw, g); p; p = rf_fw_next(fw, p)) {
+		if ((p->put & RF_FW_PUT_DATA) || (p != m && p->peer_ip != m->src_ip) ||
+		    !rf_fw_joined_from(fw, g, p->peer_ip))
+			continue;
+		if (!put_data(fw, g, p, RF_STATE_JOINING))
+			break;
+		made[n++] = (uint8_t)(p - fw->member);
+	}
+	if (!p)
+		return true;
+	/* Taken back: no packet of the group's own could have come by yet. */
+	while (n > 0) {
+		p = &fw->member[made[--n]];
+		end_data(fw, g, p, true);
+		p->put = 0;
+	}
+	return false;
+}
+
+void rf_fw_place_destroyed(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw_member *m)
+{
+	if ((m->put & RF_FW_PUT_DATA) && !(m->put & RF_FW_PUT_HELD))
+		rf_fw_conn_exhume(fw, m->peer_ip, rf_fw_key(0, m->peer_qpn), g->job);
+	m->put = 0;
 }
 
 static bool write_entries(struct rf_fw *fw, const struct rf_fw_group *g, uint32_t *rank)
@@ -167,15 +255,16 @@ static bool write_entries(struct rf_fw *fw, const struct rf_fw_group *g, uint32_
 		uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
 
 		*rank = m->rank;
-		if (has_ack(g) &&
-		    !rf_fw_conn_put(fw, m->src_ip, rf_fw_key(1, m->qpn), cid, RF_STATE_LIVE))
+		if (!has_ack(g))
+			continue;
+		if (!rf_fw_conn_put(fw, m->src_ip, rf_fw_key(1, m->qpn),
+				    rf_fw_value(cid, RF_STATE_LIVE), g->job))
 			return false;
+		m->put |= RF_FW_PUT_ACK;
 	}
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
-		uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
-
 		*rank = m->rank;
-		if (!rf_fw_conn_put(fw, m->peer_ip, rf_fw_key(0, m->peer_qpn), cid, RF_STATE_LIVE))
+		if (!put_data(fw, g, m, RF_STATE_LIVE))
 			return false;
 	}
 	return true;
@@ -214,9 +303,10 @@ void rf_fw_unplace(struct rf_fw *fw, struct rf_fw_group *g)
 	struct rf_fw_member *m;
 
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
-		end_data(fw, g, m);
-		if (g->live && has_ack(g))
+		end_data(fw, g, m, (g->flags & RF_CTL_J_SHIFTED) != 0);
+		if (m->put & RF_FW_PUT_ACK)
 			rf_fw_conn_remove(fw, m->src_ip, rf_fw_key(1, m->qpn));
+		m->put &= (uint8_t)~RF_FW_PUT_ACK;
 	}
 	if (!g->live)
 		return;

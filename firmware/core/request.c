@@ -161,7 +161,7 @@ static bool leave(struct rf_fw *fw, const struct rf_fw_request *q)
 	else if (rf_fw_group_active(g))
 		rf_fw_group_leave(fw, g, m, RF_CTL_RANK_LEFT);
 	if (m->destroyed && !rf_fw_group_active(g))
-		rf_fw_conn_exhume(fw, m->peer_ip, rf_fw_key(0, m->peer_qpn));
+		rf_fw_place_destroyed(fw, g, m);
 	m->notify = 0;
 	rf_fw_tell(fw, g, m);
 	return true;

@@ -6,19 +6,59 @@
 #include "proto/rf_crc32.h"
 
 #define MAGIC 0x52465354u /* "RFST" */
-#define LAYOUT 4u
+#define LAYOUT 5u
 
 /*
  * 0 magic, 4 layout, 8 bytes in all, 12 CRC-32 of what follows the salt, 16 salt; 32 the words,
- * 32 + 4 WORDS the keys: job 8, key 16, groups 4, slots 4.
+ * 32 + 4 WORDS the keys: job 8, key 16, groups 4, slots 4, ranks 4, entries 4, bytes 4, ports 1,
+ * prefixes in use 1, reserved 2, RF_FW_KEY_IPS addresses of 4, as many lengths of 1.
  */
 #define SALT 16u
 #define HEAD (SALT + RF_FW_SALT_BYTES)
 #define WORDS 13u
 #define KEYS (HEAD + 4u * WORDS)
-#define KEY_BYTES 32u
+#define IPS_AT 48u
+#define KEY_BYTES (IPS_AT + 5u * RF_FW_KEY_IPS)
 
 _Static_assert(KEYS + RF_SETTINGS_KEYS_MAX * KEY_BYTES <= RF_SETTINGS_BYTES, "keys fit the page");
+
+static void put_key(uint8_t *p, const struct rf_fw_key *k)
+{
+	rf_put_be64(p, k->job);
+	memcpy(p + 8, k->key, RF_CTL_KEY_BYTES);
+	rf_put_be32(p + 24, k->most.groups);
+	rf_put_be32(p + 28, k->most.slots);
+	rf_put_be32(p + 32, k->most.ranks);
+	rf_put_be32(p + 36, k->most.entries);
+	rf_put_be32(p + 40, k->most.bytes);
+	p[44] = k->ports;
+	p[45] = k->ips;
+	rf_put_be16(p + 46, 0);
+	for (unsigned int i = 0; i < RF_FW_KEY_IPS; i++) {
+		rf_put_be32(p + IPS_AT + 4u * i, k->ip[i].ip);
+		p[IPS_AT + 4u * RF_FW_KEY_IPS + i] = k->ip[i].bits;
+	}
+}
+
+static bool get_key(const uint8_t *p, struct rf_fw_key *k)
+{
+	k->job = rf_get_be64(p);
+	memcpy(k->key, p + 8, RF_CTL_KEY_BYTES);
+	k->most.groups = rf_get_be32(p + 24);
+	k->most.slots = rf_get_be32(p + 28);
+	k->most.ranks = rf_get_be32(p + 32);
+	k->most.entries = rf_get_be32(p + 36);
+	k->most.bytes = rf_get_be32(p + 40);
+	k->ports = p[44];
+	k->ips = p[45];
+	for (unsigned int i = 0; i < RF_FW_KEY_IPS; i++) {
+		k->ip[i].ip = rf_get_be32(p + IPS_AT + 4u * i);
+		k->ip[i].bits = p[IPS_AT + 4u * RF_FW_KEY_IPS + i];
+		if (k->ip[i].bits > 32u)
+			return false;
+	}
+	return k->ips <= RF_FW_KEY_IPS;
+}
 
 size_t rf_settings_put(uint8_t *page, const struct rf_fw_cfg *cfg)
 {
@@ -34,12 +74,8 @@ size_t rf_settings_put(uint8_t *page, const struct rf_fw_cfg *cfg)
 		return 0;
 	for (unsigned int i = 0; i < WORDS; i++)
 		rf_put_be32(page + HEAD + 4u * i, word[i]);
-	for (unsigned int i = 0; i < cfg->nkeys; i++) {
-		rf_put_be64(page + KEYS + i * KEY_BYTES, cfg->keys[i].job);
-		memcpy(page + KEYS + i * KEY_BYTES + 8, cfg->keys[i].key, RF_CTL_KEY_BYTES);
-		rf_put_be32(page + KEYS + i * KEY_BYTES + 24, cfg->keys[i].groups);
-		rf_put_be32(page + KEYS + i * KEY_BYTES + 28, cfg->keys[i].slots);
-	}
+	for (unsigned int i = 0; i < cfg->nkeys; i++)
+		put_key(page + KEYS + i * KEY_BYTES, &cfg->keys[i]);
 	memcpy(page + SALT, cfg->salt, RF_FW_SALT_BYTES);
 	rf_put_be32(page, MAGIC);
 	rf_put_be32(page + 4, LAYOUT);
@@ -75,12 +111,9 @@ bool rf_settings_get(const uint8_t *page, struct rf_fw_cfg *cfg, struct rf_fw_ke
 	cfg->tomb_ms = word[12];
 	cfg->nkeys = (total - KEYS) / KEY_BYTES;
 	cfg->keys = keys;
-	for (unsigned int i = 0; i < cfg->nkeys; i++) {
-		keys[i].job = rf_get_be64(page + KEYS + i * KEY_BYTES);
-		memcpy(keys[i].key, page + KEYS + i * KEY_BYTES + 8, RF_CTL_KEY_BYTES);
-		keys[i].groups = rf_get_be32(page + KEYS + i * KEY_BYTES + 24);
-		keys[i].slots = rf_get_be32(page + KEYS + i * KEY_BYTES + 28);
-	}
+	for (unsigned int i = 0; i < cfg->nkeys; i++)
+		if (!get_key(page + KEYS + i * KEY_BYTES, &keys[i]))
+			return false;
 	return true;
 }
 

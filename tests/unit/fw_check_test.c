@@ -43,13 +43,15 @@ static void test_checker(void **state)
 	BREAK(fw->member[fw->group[0].first].port++);
 	BREAK(fw->free_member = fw->group[0].first);
 	BREAK(fw->records = 0);
+	BREAK(fw->member[fw->group[0].first].put ^= RF_FW_PUT_DATA);
+	BREAK(fw->member[fw->group[0].first].put ^= RF_FW_PUT_ACK);
 	BREAK(fw->entries++);
 	BREAK(fw->tombstones++);
 	BREAK(fw->table[0].value ^= 1u << 16);
 	BREAK(rf_fw_buddy_free(&fw->beats, fw->group[0].dbase, 8));
 #undef BREAK
 	*fw = good;
-	rf_fw_conn_put(fw, 1, 2, 3, RF_STATE_LIVE);
+	rf_fw_conn_put(fw, 1, 2, rf_fw_value(3, RF_STATE_LIVE), 7);
 	assert_non_null(rf_fw_check(fw));
 	fw_box_free(b);
 }

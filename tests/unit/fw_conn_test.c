@@ -87,7 +87,7 @@ static unsigned int fill(unsigned int hash_bits, unsigned int want)
 		struct key k = {rnd(), rf_fw_key(rnd() & 1u, rnd() & 0xffffffu)};
 
 		keys[w.count] = k;
-		if (!rf_fw_conn_put(&b->fw, k.ip, k.key, w.count, RF_STATE_LIVE)) {
+		if (!rf_fw_conn_put(&b->fw, k.ip, k.key, rf_fw_value(w.count, RF_STATE_LIVE), 7)) {
 			/* The search looks at 256 places. */
 			assert_true(hash_bits > 7 || closed(b, &k));
 			break;
@@ -118,10 +118,10 @@ static unsigned int ring(unsigned int hash_bits, unsigned int ranks, uint32_t ip
 	for (unsigned int r = 0; r < ranks; r++) {
 		uint32_t next = (r + 1) % ranks;
 
-		placed += rf_fw_conn_put(&b->fw, ip + next, rf_fw_key(0, qpn + step * next), r,
-					 RF_STATE_LIVE);
-		placed += rf_fw_conn_put(&b->fw, ip + r, rf_fw_key(1, qpn + step * r), r,
-					 RF_STATE_LIVE);
+		placed += rf_fw_conn_put(&b->fw, ip + next, rf_fw_key(0, qpn + step * next),
+					 rf_fw_value(r, RF_STATE_LIVE), 7);
+		placed += rf_fw_conn_put(&b->fw, ip + r, rf_fw_key(1, qpn + step * r),
+					 rf_fw_value(r, RF_STATE_LIVE), 7);
 	}
 	fw_box_free(b);
 	return placed;
@@ -176,14 +176,14 @@ static void test_states(void **state)
 	(void)state;
 	b->cfg.tomb_ms = 1000;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
-	assert_true(rf_fw_conn_put(&b->fw, 1, key, 3, RF_STATE_JOINING));
-	assert_true(rf_fw_conn_put(&b->fw, 1, key, 9, RF_STATE_LIVE));
+	assert_true(rf_fw_conn_put(&b->fw, 1, key, rf_fw_value(3, RF_STATE_JOINING), 7));
+	assert_true(rf_fw_conn_put(&b->fw, 1, key, rf_fw_value(9, RF_STATE_LIVE), 7));
 	assert_int_equal(fw_box_lookup(b, 1, key), 9 | RF_STATE_LIVE << 16);
-	rf_fw_conn_exhume(&b->fw, 1, key);
+	rf_fw_conn_exhume(&b->fw, 1, key, 7);
 	assert_int_equal(b->fw.entries, 1);
-	rf_fw_conn_bury(&b->fw, 1, key);
+	rf_fw_conn_bury(&b->fw, 1, key, 7);
 	assert_int_equal(fw_box_lookup(b, 1, key), 9 | RF_STATE_TOMBSTONE << 16);
-	rf_fw_conn_exhume(&b->fw, 1, key);
+	rf_fw_conn_exhume(&b->fw, 1, key, 7);
 	assert_int_equal(fw_box_lookup(b, 1, key), 0);
 	assert_int_equal(b->fw.entries, 0);
 	assert_int_equal(b->fw.tombstones, 0);
@@ -199,8 +199,8 @@ static void test_hold_time(void **state)
 	(void)state;
 	b->cfg.tomb_ms = 1000;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
-	rf_fw_conn_put(&b->fw, 1, key, 2, RF_STATE_LIVE); /* port 2 */
-	rf_fw_conn_bury(&b->fw, 1, key);
+	rf_fw_conn_put(&b->fw, 1, key, rf_fw_value(2, RF_STATE_LIVE), 7); /* port 2 */
+	rf_fw_conn_bury(&b->fw, 1, key, 7);
 	b->fw.group[0].state = RF_CTL_S_FREE;
 	for (unsigned int i = 0; i < 10; i++) {
 		b->counter[2][RF_CNT_TOMBSTONE]++;

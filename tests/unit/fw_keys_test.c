@@ -41,12 +41,31 @@ static void test_good(void **state)
 			 3);
 	assert_int_equal(k[0].job, 0);
 	assert_int_equal(k[0].key[0], 0xf0);
-	assert_int_equal(k[0].groups, 0);
+	assert_int_equal(k[0].most.groups, 0);
 	assert_int_equal(k[1].job, 42);
 	assert_int_equal(k[1].key[15], 15);
-	assert_int_equal(k[1].groups, 2);
-	assert_int_equal(k[1].slots, 512);
-	assert_int_equal(k[2].slots, 16);
+	assert_int_equal(k[1].most.groups, 2);
+	assert_int_equal(k[1].most.slots, 512);
+	assert_int_equal(k[2].most.slots, 16);
+	assert_int_equal(load("5 " SECRET " ranks=8 entries=0x40 bytes=256K ports=0,2-3\n"
+			      "6 " SECRET " bytes=70000 ips=10.1.0.0/16,10.2.0.7,0.0.0.0/0 ports=7\n"
+			      "7 " SECRET " bytes=1G\n",
+			      0600, k, 4, why),
+			 3);
+	assert_int_equal(k[0].most.ranks, 8);
+	assert_int_equal(k[0].most.entries, 64);
+	assert_int_equal(k[0].most.bytes, 256 << 10);
+	assert_int_equal(k[0].ports, 0x0d);
+	assert_int_equal(k[0].ips, 0);
+	assert_int_equal(k[1].most.bytes, 70000);
+	assert_int_equal(k[1].ports, 0x80);
+	assert_int_equal(k[1].ips, 3);
+	assert_int_equal(k[1].ip[0].ip, 0x0a010000u);
+	assert_int_equal(k[1].ip[0].bits, 16);
+	assert_int_equal(k[1].ip[1].ip, 0x0a020007u);
+	assert_int_equal(k[1].ip[1].bits, 32);
+	assert_int_equal(k[1].ip[2].bits, 0);
+	assert_int_equal(k[2].most.bytes, 1 << 30);
 }
 
 static void test_bad(void **state)
@@ -65,6 +84,25 @@ static void test_bad(void **state)
 		{"1 " SECRET " groups=x\n", ":1: a number", 0600},
 		{"1 " SECRET " groups=0\n", ":1: a limit of 0", 0600},
 		{"1 " SECRET " quota=1\n", ":1: unknown word", 0600},
+		{"1 " SECRET " ranks=-1\n", ":1: a number", 0600},
+		{"1 " SECRET " entries=0\n", ":1: a limit of 0", 0600},
+		{"1 " SECRET " ranks=2 ranks=3\n", ":1: a limit twice", 0600},
+		{"1 " SECRET " bytes=4G\n", ":1: a number", 0600},
+		{"1 " SECRET " bytes=1KB\n", ":1: a number", 0600},
+		{"1 " SECRET " bytes=\n", ":1: a number", 0600},
+		{"1 " SECRET " ips=\n", ":1: ips=: addresses", 0600},
+		{"1 " SECRET " ips=10.0.0\n", ":1: ips=: addresses", 0600},
+		{"1 " SECRET " ips=10.0.0.0/33\n", ":1: ips=: addresses", 0600},
+		{"1 " SECRET " ips=10.0.0.1/24\n", ":1: ips=: a prefix", 0600},
+		{"1 " SECRET " ips=10.0.0.1 ips=10.0.0.2\n", ":1: a second ips=", 0600},
+		{"1 " SECRET " ips=1.0.0.1,1.0.0.2,1.0.0.3,1.0.0.4,1.0.0.5,1.0.0.6,1.0.0.7,1.0.0.8,"
+		 "1.0.0.9\n",
+		 ":1: ips=: more than 8", 0600},
+		{"1 " SECRET " ports=\n", ":1: ports=: numbers", 0600},
+		{"1 " SECRET " ports=8\n", ":1: ports=: numbers", 0600},
+		{"1 " SECRET " ports=3-2\n", ":1: ports=: numbers", 0600},
+		{"1 " SECRET " ports=1,\n", ":1: ports=: numbers", 0600},
+		{"1 " SECRET " ports=1 ports=2\n", ":1: a second ports=", 0600},
 		{"1 " SECRET "\n1 " SECRET "\n", ":2: a second key", 0600},
 		{"1 " SECRET "\n2 " SECRET "\n3 " SECRET "\n", ":3: more keys", 0600},
 		{"1 " SECRET "\n", "everybody can read", 0644},

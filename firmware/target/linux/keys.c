@@ -1,5 +1,6 @@
 #include "firmware/target/linux/keys.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 
 #include "proto/rf_number.h"
 
-#define LINE_ROOM 256u
+#define LINE_ROOM 512u
 
 static int digit(char c)
 {
@@ -43,21 +44,107 @@ static const char *parse_number(const char *word, uint64_t max, uint64_t *value)
 	return NULL;
 }
 
-static const char *parse_limit(const char *word, struct rf_fw_key *k)
+/* A number of bytes: K, M and G are powers of 1024. */
+static const char *parse_bytes(const char *word, uint64_t *value)
 {
+	static const char letters[] = "KMG";
+	const char *end = rf_number_read(word, value);
+	const char *letter = end && *end ? strchr(letters, *end) : NULL;
+
+	if (!letter)
+		return parse_number(word, UINT32_MAX - 1u, value);
+	if (end[1] != '\0' || *value > UINT32_MAX)
+		return "a number is not allowed";
+	*value <<= 10 * (letter - letters + 1);
+	return *value < UINT32_MAX ? NULL : "a number is not allowed";
+}
+
+/* "0,2-3": a bit per port. */
+static const char *parse_ports(const char *word, uint8_t *ports)
+{
+	static const char bad[] = "ports=: numbers from 0 to 7 or ranges of them, with commas";
+	uint64_t first, last;
+
+	if (*ports != 0)
+		return "a second ports=";
+	for (;; word++) {
+		word = rf_number_read(word, &first);
+		last = first;
+		if (word && *word == '-')
+			word = rf_number_read(word + 1, &last);
+		if (!word || last < first || last >= RF_CTL_PORTS_MAX)
+			return bad;
+		for (; first <= last; first++)
+			*ports |= (uint8_t)(1u << first);
+		if (*word == '\0')
+			return NULL;
+		if (*word != ',')
+			return bad;
+	}
+}
+
+/* "10.0.0.0/24,10.0.1.7" */
+static const char *parse_ips(char *list, struct rf_fw_key *k)
+{
+	static const char bad[] = "ips=: addresses or prefixes (10.0.0.0/24) with commas";
+	char *rest, *word = strtok_r(list, ",", &rest);
+
+	if (k->ips != 0)
+		return "a second ips=";
+	if (!word)
+		return bad;
+	for (; word; word = strtok_r(NULL, ",", &rest)) {
+		char *slash = strchr(word, '/');
+		uint64_t bits = 32;
+		struct in_addr ip;
+
+		if (slash)
+			*slash = '\0';
+		if (inet_pton(AF_INET, word, &ip) != 1 ||
+		    (slash && parse_number(slash + 1, 32, &bits)))
+			return bad;
+		if (ntohl(ip.s_addr) & ~rf_fw_prefix_mask((unsigned int)bits))
+			return "ips=: a prefix with bits behind its length";
+		if (k->ips == RF_FW_KEY_IPS)
+			return "ips=: more than 8";
+		k->ip[k->ips].ip = ntohl(ip.s_addr);
+		k->ip[k->ips++].bits = (uint8_t)bits;
+	}
+	return NULL;
+}
+
+static const char *parse_word(char *word, struct rf_fw_key *k)
+{
+	const struct {
+		const char *name;
+		uint32_t *limit;
+	} limits[] = {{"groups=", &k->most.groups},
+		      {"slots=", &k->most.slots},
+		      {"ranks=", &k->most.ranks},
+		      {"entries=", &k->most.entries},
+		      {"bytes=", &k->most.bytes}};
 	uint64_t value = 0;
 	const char *bad;
 
-	if (strncmp(word, "groups=", 7) == 0) {
-		bad = parse_number(word + 7, UINT32_MAX, &value);
-		k->groups = (uint32_t)value;
-	} else if (strncmp(word, "slots=", 6) == 0) {
-		bad = parse_number(word + 6, UINT32_MAX, &value);
-		k->slots = (uint32_t)value;
-	} else {
-		return "unknown word behind the key (groups=N, slots=N)";
+	if (strncmp(word, "ips=", 4) == 0)
+		return parse_ips(word + 4, k);
+	if (strncmp(word, "ports=", 6) == 0)
+		return parse_ports(word + 6, &k->ports);
+	for (unsigned int i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		size_t len = strlen(limits[i].name);
+
+		if (strncmp(word, limits[i].name, len) != 0)
+			continue;
+		if (*limits[i].limit != 0)
+			return "a limit twice";
+		bad = limits[i].limit == &k->most.bytes
+			      ? parse_bytes(word + len, &value)
+			      : parse_number(word + len, UINT32_MAX - 1u, &value);
+		*limits[i].limit = (uint32_t)value;
+		return bad ? bad : value == 0 ? "a limit of 0" : NULL;
 	}
-	return bad ? bad : value == 0 ? "a limit of 0" : NULL;
+	return "unknown word behind the key (groups=N, slots=N, ranks=N, entries=N, bytes=N, "
+	       "ips=LIST, ports=LIST)";
 }
 
 /* One line that holds a key. NULL or what is wrong with it. */
@@ -74,7 +161,7 @@ static const char *parse_line(char *line, struct rf_fw_key *k)
 		return "a job without a key";
 	bad = parse_key(word, k->key);
 	while (!bad && (word = strtok_r(NULL, blank, &rest)) != NULL)
-		bad = parse_limit(word, k);
+		bad = parse_word(word, k);
 	return bad;
 }
 

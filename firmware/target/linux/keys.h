@@ -3,10 +3,13 @@
  *
  *	# job  key (32 hexadecimal digits)      what it may hold at a time
  *	0      000102030405060708090a0b0c0d0e0f
- *	42     f0e0d0c0b0a090807060504030201000 groups=2 slots=512
+ *	42     f0e0d0c0b0a090807060504030201000 groups=2 ranks=16 entries=64 bytes=256K
+ *	43     102030405060708090a0b0c0d0e0f000 ips=10.0.3.0/24,10.0.4.1 ports=0,2-3
  *
- * Job 0 is the operator's. Numbers are decimal or 0x.... A group gets
- * the largest power of two of slots that fits. A file that everybody can read or write is refused.
+ * Job 0 is the operator's. Numbers are decimal or 0x...; bytes= takes K, M, G. slots=N limits
+ * slots whatever their size. ips= and ports= list the source addresses and the ports of the box
+ * for which the key speaks; without them it speaks for those of its packets. Limits and defaults:
+ * docs/control-protocol.md. A file that everybody can read or write is refused.
  */
 #ifndef RF_FW_TARGET_LINUX_KEYS_H
 #define RF_FW_TARGET_LINUX_KEYS_H

@@ -51,9 +51,8 @@ static const struct entry entries[] = {
 	{"box", "settle_ms", NUM32, AT(fw.settle_ms), 1, 10000, NULL,
 	 "From a group's end until its slots are free: passes in flight."},
 	{"jobs", "keys", TEXT, AT(keys_file), 0, 0, NULL,
-	 "File of the jobs' keys and quotas, \"JOB KEY [groups=N] [slots=N]\" a line; read again "
-	 "on "
-	 "SIGHUP. Empty: an open lab, anyone may command the box."},
+	 "File of the jobs' keys, what each may hold and for whom it speaks (docs/ringfoldd.md); "
+	 "read again on SIGHUP. Empty: an open lab, anyone may command the box."},
 	{"jobs", "lease_ms", NUM32, AT(fw.lease_ms), RF_CTL_TIME_MIN_MS, RF_CTL_TIME_MAX_MS, NULL,
 	 "Lease of a rank that asks for the default."},
 	{"jobs", "linger_ms", NUM32, AT(fw.linger_ms), 0, RF_CTL_TIME_MAX_MS, NULL,

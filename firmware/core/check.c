@@ -159,8 +159,7 @@ static const char *check_table(const struct rf_fw *fw)
 			uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
 			const struct rf_fw_entry *data =
 				entry(fw, m->peer_ip, rf_fw_key(0, m->peer_qpn));
-			const struct rf_fw_entry *ack =
-				entry(fw, m->src_ip, rf_fw_key(1, m->qpn));
+			const struct rf_fw_entry *ack = entry(fw, m->src_ip, rf_fw_key(1, m->qpn));
 			bool plain = !(g->flags & RF_CTL_J_SHIFTED);
 			bool acks = g->live && !(g->flags & RF_CTL_J_OPEN_LOOP);
 

@@ -172,8 +172,7 @@ static bool connection_taken(struct rf_fw *fw, const struct rf_fw_group *g,
 	if (!g || rf_fw_joined_from(fw, g, j->src_ip))
 		return false;
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
-		if (m->peer_ip != j->src_ip ||
-		    !data_taken(fw, m, h->job, m->peer_ip, m->peer_qpn))
+		if (m->peer_ip != j->src_ip || !data_taken(fw, m, h->job, m->peer_ip, m->peer_qpn))
 			continue;
 		*rank = m->rank;
 		return true;

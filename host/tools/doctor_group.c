@@ -102,7 +102,8 @@ static const char *refusal_mend(const struct rf_client *c)
 {
 	const struct rf_ctl_failed *f = rf_client_failed(c);
 
-	if (f && f->reason == RF_CTL_R_QUOTA)
+	if (f && (f->reason == RF_CTL_R_QUOTA || f->reason == RF_CTL_R_QUOTA_RANKS ||
+		  f->reason == RF_CTL_R_QUOTA_ENTRIES || f->reason == RF_CTL_R_QUOTA_BYTES))
 		return "end another group of this job (RF_JOB), or allow it more in the box's file "
 		       "of keys";
 	return "docs/control-protocol.md lists the reasons";

@@ -196,8 +196,8 @@ static int parse(struct settings *s, int argc, char **argv)
 		 NULL},
 		{RF_OPT_STRING, "box-ip", 0, &s->ip, "ADDRESS", "its address", NULL},
 		{RF_OPT_STRING, "keys", 0, &s->keys, "FILE",
-		 "keys of the jobs, \"JOB KEY [groups=N] [slots=N]\" a line; none: anyone may "
-		 "command the box",
+		 "keys of the jobs, \"JOB KEY [groups=N] [slots=N] [ranks=N] [entries=N] "
+		 "[bytes=N] [ips=LIST] [ports=LIST]\" a line; none: anyone may command the box",
 		 NULL},
 		{RF_OPT_TIME, "hold", 0, &c->hold_ns, "TIME",
 		 "drop RC data on unknown connections so long after the start", NULL},

@@ -7,7 +7,9 @@ box_ports=4
 unset RF_SIZE
 job=0f0e0d0c0b0a09080706050403020100
 operator=a0a1a2a3a4a5a6a7a8a9aaabacadaeaf
-printf '# keys\n0 %s\n6776174 %s groups=1 slots=256\n' $operator $job > "$dir/keys"
+other=101112131415161718191a1b1c1d1e1f
+# The hosts of the traffic are for the first job to speak for, not for the other one.
+printf '# keys\n0 %s\n6776174 %s groups=1 slots=256 ips=10.0.0.0/16 ports=0-3\n8 %s\n' $operator $job $other > "$dir/keys"
 chmod 600 "$dir/keys"
 firmware=native
 [ -x "$bin/ringfold-rv32" ] && [ -r "$bin/../firmware/ringfold-rv32.elf" ] && firmware=rv32
@@ -24,6 +26,8 @@ export RF_KEY=$operator
 exits 0 "with the operator's" "$ctl" status
 exits 0 "gen" "$bin/ringfold-gen" --out "$dir/t" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
 exits 1 "join with the operator's key" "$ctl" join --traffic "$dir/t" --timeout 1s
+exits 1 "join by a job whose key does not speak for these hosts" "$ctl" join --traffic "$dir/t" --job 8 --key $other
+check "... is named" says 0 "does not speak for this source address.*ips="
 exits 0 "join with the job's" "$ctl" join --traffic "$dir/t" --key $job
 exits 0 "ctl ports" "$ctl" ports
 check "... four of them" test "$(wc -l < "$dir/0.err")" = 5
@@ -83,5 +87,5 @@ kill $watch
 wait $watch
 check "a watched log shows what comes" grep -q " reset" "$dir/watch.txt"
 check "... and nothing twice" test "$(grep -c " start" "$dir/watch.txt")" = 1
-check "no key is in any output" sh -c "! grep -rqiE '$job|$operator' $dir/*.err $dir/*.txt $dir/*.log $dir/*.out 2> /dev/null"
+check "no key is in any output" sh -c "! grep -rqiE '$job|$operator|$other' $dir/*.err $dir/*.txt $dir/*.log $dir/*.out 2> /dev/null"
 finish

@@ -48,7 +48,8 @@ static void test_good(void **state)
 	assert_int_equal(k[1].most.slots, 512);
 	assert_int_equal(k[2].most.slots, 16);
 	assert_int_equal(load("5 " SECRET " ranks=8 entries=0x40 bytes=256K ports=0,2-3\n"
-			      "6 " SECRET " bytes=70000 ips=10.1.0.0/16,10.2.0.7,0.0.0.0/0 ports=7\n"
+			      "6 " SECRET
+			      " bytes=70000 ips=10.1.0.0/16,10.2.0.7,0.0.0.0/0 ports=7\n"
 			      "7 " SECRET " bytes=1G\n",
 			      0600, k, 4, why),
 			 3);

@@ -17,9 +17,8 @@
 #define STRANGER_IP 0x0a000909u
 #define A_DAY 86400000u
 
-static const struct rf_fw_key keys[] = {{.job = 0, .key = {1}},
-					{.job = VICTIM, .key = {7}},
-					{.job = STRANGER, .key = {8}}};
+static const struct rf_fw_key keys[] = {
+	{.job = 0, .key = {1}}, {.job = VICTIM, .key = {7}}, {.job = STRANGER, .key = {8}}};
 
 static struct rf_ctl_reply reply;
 

@@ -354,9 +354,9 @@ static void test_of_no_job(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ranks),      cmocka_unit_test(test_entries),
-		cmocka_unit_test(test_bytes),      cmocka_unit_test(test_half),
-		cmocka_unit_test(test_speaks_for), cmocka_unit_test(test_full_table),
+		cmocka_unit_test(test_ranks),          cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_bytes),          cmocka_unit_test(test_half),
+		cmocka_unit_test(test_speaks_for),     cmocka_unit_test(test_full_table),
 		cmocka_unit_test(test_full_of_others), cmocka_unit_test(test_of_no_job),
 	};
 

@@ -16,8 +16,8 @@
 
 static const uint8_t job_key[16] = {9, 8, 7};
 static const uint8_t operator_key[16] = {1};
-static const struct rf_fw_key keys[] = {{.job = 42, .key = {9, 8, 7}, .most = {.groups = 2, .slots = 96}},
-					{.job = 0, .key = {1}}};
+static const struct rf_fw_key keys[] = {
+	{.job = 42, .key = {9, 8, 7}, .most = {.groups = 2, .slots = 96}}, {.job = 0, .key = {1}}};
 
 static struct rf_ctl_reply reply;
 

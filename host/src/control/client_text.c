@@ -80,7 +80,8 @@ static const char *mend(unsigned int reason)
 	case RF_CTL_R_ADDRESS_TWICE:
 		return "order the ranks so that neighbours are on different hosts";
 	case RF_CTL_R_CONNECTION_TAKEN:
-		return "is a second job using the same queue pair?";
+		return "is a second job using the same queue pair, or was it used within the last "
+		       "minute?";
 	case RF_CTL_R_SUCCESSOR_UNKNOWN:
 		return "check the addresses that the ranks exchanged: one is not that of its "
 		       "interface, or another job has the same number (RF_JOB)";
@@ -90,6 +91,19 @@ static const char *mend(unsigned int reason)
 		return "ask for fewer slots or a smaller MTU, or end another job";
 	case RF_CTL_R_NO_CONNECTIONS:
 		return "use fewer ranks or end another job";
+	case RF_CTL_R_QUOTA:
+	case RF_CTL_R_QUOTA_RANKS:
+	case RF_CTL_R_QUOTA_BYTES:
+		return "end another group of this job, or allow it more in the box's file of keys";
+	case RF_CTL_R_QUOTA_ENTRIES:
+		return "allow it more in the box's file of keys (entries=), or wait until the "
+		       "tombstones of its former queue pairs have gone";
+	case RF_CTL_R_ADDRESS_DENIED:
+		return "let each rank join from its own address, or list the addresses in the "
+		       "box's file of keys (ips=)";
+	case RF_CTL_R_PORT_DENIED:
+		return "let each rank join through its own port, or list the ports in the box's "
+		       "file of keys (ports=)";
 	case RF_CTL_R_NO_PASSES:
 		return "move the job to other ports of the box or end another one";
 	case RF_CTL_R_GROUP_UNKNOWN:
@@ -138,6 +152,12 @@ static bool has_index(unsigned int reason)
 	return reason >= RF_CTL_R_DISAGREE && reason <= RF_CTL_R_NAK;
 }
 
+static bool slots_left(unsigned int reason)
+{
+	return reason == RF_CTL_R_NO_SLOTS || reason == RF_CTL_R_QUOTA ||
+	       reason == RF_CTL_R_QUOTA_BYTES;
+}
+
 static void add_failed(struct line *l, const struct rf_client *c)
 {
 	const struct rf_ctl_failed *f = &c->failed;
@@ -161,8 +181,10 @@ static void add_failed(struct line *l, const struct rf_client *c)
 		if (f->rank != RF_CTL_NO_RANK)
 			add(l, ")");
 	}
-	if (f->reason == RF_CTL_R_NO_SLOTS && f->detail > 0)
+	if (slots_left(f->reason) && f->detail > 0)
 		add(l, ", %u slots could be had", 1u << (f->detail & 31u));
+	if (f->reason == RF_CTL_R_QUOTA_RANKS || f->reason == RF_CTL_R_QUOTA_ENTRIES)
+		add(l, ", %u are left", f->detail);
 	if (f->reason == RF_CTL_R_RANKS)
 		add(l, ", at most %u are possible", f->detail);
 	if (how)

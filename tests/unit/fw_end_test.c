@@ -113,7 +113,8 @@ static void test_leave_with_dead_rank(void **state)
 	fw_net_free(net);
 }
 
-/* Plain connections: dropped once both ends have joined, tombstones behind the end, free when destroyed. */
+/* Plain connections: dropped once both ends have joined, tombstones behind the end, free when
+ * destroyed. */
 static void test_tombstones(void **state)
 {
 	struct fw_net *net = fw_net_new(2);

@@ -20,7 +20,7 @@ module rf_ingress #(
   parameter WIDTH = 512,
   // Ports of the box: the source addresses base_mac .. base_mac + PORTS - 1 are its own.
   parameter PORTS = 4,
-  // Largest path MTU in bytes; frames longer than MTU_MAX + 82 are not stored.
+  // Largest path MTU in bytes; frames longer than MTU_MAX + 86 are not stored.
   parameter MTU_MAX = 4096,
   // Beats of the frame FIFO: a power of two, room for at least three of the longest frames.
   parameter FIFO_BEATS = (WIDTH == 512) ? 256 : (WIDTH == 256) ? 512 : (WIDTH == 128) ? 1024 : 2048,
@@ -84,7 +84,7 @@ module rf_ingress #(
   localparam LB       = $clog2(B);
   localparam AW       = $clog2(FIFO_BEATS);
   localparam FW       = $clog2(FRAMES);
-  localparam LENGTH   = MTU_MAX + 82;
+  localparam LENGTH   = MTU_MAX + 86;
   // Beat numbers saturate at all ones; the longest frame ends in beat LIMIT, with REST bytes there.
   localparam NW       = 14 - LB;
   localparam LIMIT    = (LENGTH - 1) / B;
@@ -265,11 +265,15 @@ module rf_ingress #(
     .out_data(masked)
   );
 
-  // The only RoCE frames with MAC padding are those of 58 and 59 bytes without tag: the pad is not part of the ICRC.
+  // The only RoCE frames with MAC padding are those of 58 and 59 bytes, or of 62 and 63 with a tag, which came in after the
+  // padding: the pad is not part of the ICRC. (A tagged frame that ends in this beat has 64 bytes at most.)
   localparam PAD_BEAT = 59 / B;
   localparam PAD_ONES = 60 - PAD_BEAT * B;
+  localparam TAG_PAD_BEAT = 63 / B;
   wire [15:0]      total = (WIDTH == 512) ? i0_data_q[8*(16%B)+:16] : hdr_q[8*16+:16];
+  wire [15:0]      tag_total = (WIDTH == 512) ? i0_data_q[8*(20%B)+:16] : hdr_q[8*20+:16];
   wire             is_60 = i0_last_q && beat_q == PAD_BEAT[NW-1:0] && i0_ones_q == PAD_ONES[LB:0];
+  wire             is_64 = vlan && i0_last_q && beat_q == TAG_PAD_BEAT[NW-1:0];
   reg  [WIDTH-1:0] covered;
 
   always @* begin
@@ -277,6 +281,10 @@ module rf_ingress #(
     if (is_60) begin
       if (total == 16'h2c00) covered[8*(58%B)+:8] = 8'h00;
       if (total == 16'h2c00 || total == 16'h2d00) covered[8*(59%B)+:8] = 8'h00;
+    end
+    if (is_64) begin
+      if (tag_total == 16'h2c00) covered[8*(62%B)+:8] = 8'h00;
+      if (tag_total == 16'h2c00 || tag_total == 16'h2d00) covered[8*(63%B)+:8] = 8'h00;
     end
   end
 

@@ -166,7 +166,7 @@ module rf_ingress_check #(
       p1_icmp_q        <= l3[8*9+:8] == 8'd1;
       p1_roce_q        <= l3[8*9+:8] == 8'd17 && be16(l3[8*22+:16]) == 16'd4791;
       p1_short_total_q <= total < 16'd28;
-      p1_min_len_q     <= in_len == 14'd60;
+      p1_min_len_q     <= in_len == 14'd60 || (vlan && in_len <= 14'd64);
       p1_end_q         <= {1'b0, total} + {12'd0, l2};
       p1_udp_end_q     <= {1'b0, udp} + 17'd20;
       p1_total_q       <= total;

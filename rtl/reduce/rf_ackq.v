@@ -10,6 +10,8 @@
 // Reset       empty.
 // Proved      tests/formal/stream_ackq.proof; tests/formal/nak_una.proof; tests/rtl/core.
 //
+// What the box makes is a new packet: TTL 64, and not ECN-capable, so it carries no mark of the packet that caused it.
+//
 // Both kinds wait in one FIFO. A frame is kept as 18 bytes of Ethernet header and 44 bytes from the IP header on.
 
 `default_nettype none
@@ -113,7 +115,8 @@ module rf_ackq #(
                       1'b0, h_body[238], 6'd0, 8'h11,                         // MigReq, opcode
                       16'h0000, 16'h1c00, h_body[191:160],                    // UDP: checksum, length, ports
                       h_body[127:96], h_body[159:128],                        // IP: destination, source
-                      16'h0000, h_body[79:32], 16'h3000, h_body[15:0]};
+                      16'h0000, h_body[79:72], 8'd64, h_body[63:32], 16'h3000,         // checksum, protocol, TTL, id
+                      h_body[15:10], 2'b00, h_body[7:0]};                     // TOS without ECN
     end
 
   // p6: IP checksum of a made frame, whose field is zero until then.

@@ -199,7 +199,7 @@ module rf_port #(
   localparam HDRS       = (LANES > 8) ? 64 : (LANES > 4) ? 32 : 16;
   localparam [47:0] NUMBER = PORT;
   // Two of the longest frames.
-  localparam PASS_BEATS = 1 << $clog2(2 * (MTU_MAX + 82 + WIDTH / 8) * 8 / WIDTH);
+  localparam PASS_BEATS = 1 << $clog2(2 * (MTU_MAX + 86 + WIDTH / 8) * 8 / WIDTH);
 
   wire         d_valid;
   wire         d_ready;

@@ -222,7 +222,9 @@ void model_send_made(struct rf_engine *e, unsigned int cid, const uint8_t *frame
 	uint8_t *bth = ip + 28;
 
 	memcpy(f->bytes, frame + 6, 6); /* to the sender */
+	ip[1] &= 0xfc; /* no ECN */
 	rf_put_be16(ip + 2, 48);
+	ip[8] = 64;
 	rf_put_be32(ip + 12, p->dst_ip);
 	rf_put_be32(ip + 16, p->src_ip);
 	rf_put_be16(ip + 10, ip_checksum(ip));

@@ -65,6 +65,9 @@ static inline bool serial_less(uint32_t a, uint32_t b)
 	return d != 0 && d < 0x800000u;
 }
 
+/* Around the payload of the longest frame: tag, IPv4, UDP, BTH, XRCETH, RETH, immediate, ICRC. */
+#define MODEL_AROUND_PAYLOAD 86u
+
 enum model_class { MODEL_DROP, MODEL_PUNT, MODEL_ROCE };
 
 /* What lines 2 to 19 of docs/box.md make of a frame. */

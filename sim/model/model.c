@@ -32,7 +32,7 @@ void rf_model_set_bounds(struct rf_engine *e, const struct rf_model_bounds *boun
 {
 	static const struct rf_model_bounds none;
 	const struct rf_model_bounds *b = bounds ? bounds : &none;
-	unsigned int beats = 2 * (e->cfg.mtu_max + 82 + e->beat) / e->beat;
+	unsigned int beats = 2 * (e->cfg.mtu_max + MODEL_AROUND_PAYLOAD + e->beat) / e->beat;
 	unsigned int foreign;
 
 	e->bounds.ingress_bytes = bound(b->ingress_bytes, RF_ENGINE_FRAME_MAX, RF_ENGINE_FRAME_MAX);

@@ -137,7 +137,7 @@ static void parse_ip(const struct rf_engine *e, const uint8_t *frame, size_t len
 	}
 	p->ip_length = rf_get_be16(ip + 2);
 	end = p->l2 + p->ip_length;
-	if (p->ip_length < 28 || end > len || (end < len && len > 60)) {
+	if (p->ip_length < 28 || end > len || (end < len && len > 46 + p->l2)) {
 		drop(p, RF_CNT_IP_LENGTH);
 		return;
 	}
@@ -172,7 +172,7 @@ void model_parse(const struct rf_engine *e, const uint8_t *frame, size_t len,
 		drop(p, RF_CNT_RX_RUNT);
 		return;
 	}
-	if (len > e->cfg.mtu_max + 82) {
+	if (len > e->cfg.mtu_max + MODEL_AROUND_PAYLOAD) {
 		drop(p, RF_CNT_RX_OVERSIZE);
 		return;
 	}

@@ -164,7 +164,7 @@ class Checker:
         total = struct.unpack_from(">H", ip, 2)[0]
         if total < head or total > len(ip):
             return "IP total length %d does not fit %d bytes" % (total, len(ip))
-        if total < len(ip) and len(frame.data) > 60:
+        if total < len(ip) and len(frame.data) > l2 + 46:
             return "%d bytes behind the IP packet" % (len(ip) - total)
         if inet_sum(ip[:head]) != 0xffff:
             return "IP header checksum"

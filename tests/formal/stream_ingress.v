@@ -26,7 +26,7 @@ module stream_ingress (
 `include "rf_start.vh"
 
   // The longest frame: 96 bytes, 12 beats.
-  localparam LONGEST = 14 + 82;
+  localparam LONGEST = 10 + 86;
 
   wire         cnt_frames;
   wire         cnt_overflow;
@@ -55,7 +55,7 @@ module stream_ingress (
   wire         o_last;
   wire         idle;
 
-  rf_ingress #(.WIDTH(64), .PORTS(2), .MTU_MAX(14), .FIFO_BEATS(64), .FRAMES(4)) box (
+  rf_ingress #(.WIDTH(64), .PORTS(2), .MTU_MAX(10), .FIFO_BEATS(64), .FRAMES(4)) box (
     .clk(clk), .rst(rst), .s_axis_tdata(s_data), .s_axis_tkeep(s_keep), .s_axis_tvalid(s_valid), .s_axis_tlast(s_last),
     .s_axis_tuser(s_user), .base_mac(base_mac), .box_ip(box_ip), .cnt_frames(cnt_frames), .cnt_overflow(cnt_overflow),
     .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause), .d_len(d_len), .d_hdr(d_hdr), .d_vlan(d_vlan),
@@ -260,7 +260,8 @@ module stream_ingress (
       if (p2) begin
         assert (\box.p2_beats_q == 6'd0 ? \box.check.p1_bad_q || \box.check.p1_long_q :
                 !\box.check.p1_bad_q && !\box.check.p1_long_q && fits(\box.p2_beats_q , \box.p2_len ));
-        assert (\box.check.p1_runt_q == (\box.p2_len < 14'd60) && \box.check.p1_min_len_q == (\box.p2_len == 14'd60));
+        assert (\box.check.p1_runt_q == (\box.p2_len < 14'd60) && 
+                \box.check.p1_min_len_q == (\box.p2_len == 14'd60 || (\box.p2_vlan && \box.p2_len <= 14'd64)));
         assert (\box.check.p1_end_q == {1'b0, \box.check.p1_total_q } + {10'd0, l2});
         assert (\box.check.p1_udp_end_q == {1'b0, \box.p2_udp_len } + 17'd20);
         assert (ext == 7'd0 || ext == 7'd4 || ext == 7'd16 || ext == 7'd20);

@@ -26,7 +26,7 @@ void strangers(uint32_t seed, std::vector<bool> &seen)
 	c.want(0, b, {RF_CNT_RX_RUNT}, "runt");
 	c.want(0, good, {RF_CNT_RX_MAC_ERROR}, "damaged", true);
 	b = good;
-	b.resize(4096 + 83, 0);
+	b.resize(4096 + 87, 0);
 	c.want(0, b, {RF_CNT_RX_OVERSIZE}, "oversize");
 	c.want(0, edit(6, MAC + LAST, 6), {RF_CNT_OWN_SOURCE}, "own source");
 	c.want(0, edit(12, 0x88a8, 2), {RF_CNT_TWO_TAGS}, "S tag");
@@ -174,7 +174,7 @@ void window(uint32_t seed, std::vector<bool> &seen)
 
 	// On behalf.
 	Roce dup = c.rank(0).data(2, payload_of(c.g, seed, 0, 2, 256));
-	dup.tos = 0x42;
+	dup.tos = 0x43;
 	dup.ttl = 17;
 	dup.vlan = 0x2005;
 	dup.flags = 0xc0;
@@ -183,8 +183,8 @@ void window(uint32_t seed, std::vector<bool> &seen)
 	Roce made = c.rank(0).ack(6, 0x1f, 79);
 	made.dmac = dup.smac;
 	made.smac = MAC;
-	made.tos = 0x42;
-	made.ttl = 17;
+	made.tos = 0x40;
+	made.ttl = 64;
 	made.vlan = 0x2005;
 	made.id = dup.id;
 	made.pkey = 0x1234;

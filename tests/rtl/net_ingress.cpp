@@ -150,7 +150,7 @@ struct bench {
 		if (!pulse)
 			return;
 		frames++;
-		const long beats = (long)(std::min<size_t>(ended.f.size(), MTU_MAX + 82) + B - 1) / B;
+		const long beats = (long)(std::min<size_t>(ended.f.size(), MTU_MAX + AROUND_PAYLOAD) + B - 1) / B;
 		if (dut.cnt_overflow) {
 			const long outstanding = (long)(descs.size() + waiting.size());
 			lost++;
@@ -164,7 +164,7 @@ struct bench {
 			t.v.len ^= 1;
 		t.f = ended.f;
 		t.end = cycle - 1;
-		const bool kept = !ended.bad && ended.f.size() <= MTU_MAX + 82;
+		const bool kept = !ended.bad && ended.f.size() <= MTU_MAX + AROUND_PAYLOAD;
 		t.beats = kept ? beats : 0;
 		occupied += t.beats;
 		descs.push_back(t);
@@ -349,7 +349,7 @@ static void spoil(bench &t, item &it, bool vlan, unsigned line)
 		f.resize(r.percent(50) ? 56 + r.below(6) : 1 + r.below(60));
 		break;
 	case 4:
-		f.resize(MTU_MAX + 82 + r.below(4) - 1 + (r.percent(20) ? r.below(9000) : 0));
+		f.resize(MTU_MAX + AROUND_PAYLOAD + r.below(4) - 1 + (r.percent(20) ? r.below(9000) : 0));
 		break;
 	case 5:
 		put_mac(&f[6], t.b.mac - 1 + r.below(PORTS + 2));
@@ -388,7 +388,7 @@ static void spoil(bench &t, item &it, bool vlan, unsigned line)
 		else if (r.percent(50))
 			put16(ip + 2, be16(ip + 2) + r.below(5) - 2);
 		else
-			f.resize(60 + r.below(3));
+			f.resize(60 + r.below(7));
 		break;
 	case 15:
 		put32(ip + 16, t.b.ip ^ (r.percent(20) ? 1u << r.below(32) : 0));
@@ -411,7 +411,7 @@ static void spoil(bench &t, item &it, bool vlan, unsigned line)
 		const unsigned udp = 8 + r.below(20);
 		put16(ip + 2, 20 + udp);
 		put16(ip + 24, udp);
-		f.resize(std::max<size_t>(60, l2 + 20 + udp));
+		f.resize(std::max<size_t>(r.percent(50) ? 60 : l2 + 46, l2 + 20 + udp));
 		if (udp >= 24)
 			put_icrc(f, l2, 20 + udp);
 		break;
@@ -554,6 +554,34 @@ static void part_golden(bench &t, const std::string &path)
 	printf("captured: %ld frames, all good\n", good);
 }
 
+/* The shortest RoCE frames with every padding, some with a wrong bit: only what the IP packet holds is covered by the ICRC. */
+static void part_padded(bench &t)
+{
+	long right = 0, wrong = 0;
+	t.m = { 0, 100, 100, 100, false, true, 2 };
+	for (int round = 0; round < 40; round++)
+		for (int vlan = 0; vlan < 2; vlan++)
+			for (size_t n = 0; n < 3; n++)
+				for (size_t len = 60; len <= 66; len++) {
+					item it = { roce(t.r, vlan, 4, n), false };
+					const size_t end = (vlan ? 18u : 14u) + 44 + n;
+					if (len < end)
+						continue;
+					it.f.resize(len);
+					for (size_t k = end; k < len; k++)
+						it.f[k] = (uint8_t)t.r.next();
+					if (t.r.percent(30))
+						it.f[end - 1 - t.r.below(8)] ^= (uint8_t)(1 << t.r.below(8));
+					const verdict v = judge(it.f, false, t.b);
+					if (v.kind == 2 && len > end)
+						(v.icrc_ok ? right : wrong)++;
+					t.todo.push_back(it);
+				}
+	t.drain();
+	t.check(right > 50 && wrong > 20, "padded frames were hardly met");
+	printf("padded: %ld with right ICRC, %ld with a wrong one\n", right, wrong);
+}
+
 static void part_reset(bench &t)
 {
 	for (int i = 0; i < 20; i++) {
@@ -634,6 +662,7 @@ int main(int argc, char **argv)
 	part_rate(*t, "shortest frames, forgotten", 4, 4, 0, 2000);
 	if (!pcap.empty())
 		part_golden(*t, pcap);
+	part_padded(*t);
 	part_reset(*t);
 	part_random(*t, (long)option(argc, argv, "frames", 6000));
 	static const int causes[] = { RF_CNT_RX_MAC_ERROR, RF_CNT_RX_RUNT, RF_CNT_RX_OVERSIZE, RF_CNT_OWN_SOURCE,

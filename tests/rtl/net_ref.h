@@ -152,6 +152,9 @@ static inline int extension(unsigned opcode)
 	}
 }
 
+/* Around the payload of the longest frame: tag, IPv4, UDP, BTH, XRCETH, RETH, immediate, ICRC. */
+#define AROUND_PAYLOAD (14 + 4 + 20 + 8 + 12 + 4 + 16 + 4 + 4)
+
 struct box {
 	uint64_t mac;
 	uint32_t ip;
@@ -182,7 +185,7 @@ static inline int line_of(const bytes &f, bool bad, const box &b, int *cause)
 		return drop(RF_CNT_RX_MAC_ERROR);
 	if (n < 60)
 		return drop(RF_CNT_RX_RUNT);
-	if (n > b.mtu_max + 82)
+	if (n > b.mtu_max + AROUND_PAYLOAD)
 		return drop(RF_CNT_RX_OVERSIZE);
 	for (unsigned k = 0; k < b.ports; k++)
 		if (mac_of(&f[6]) == ((b.mac + k) & 0xffffffffffffull))
@@ -218,7 +221,7 @@ static inline int line_of(const bytes &f, bool bad, const box &b, int *cause)
 	if (f[0] & 1)
 		return drop(RF_CNT_MULTICAST);
 	const size_t total = be16(ip + 2);
-	if (total < 28 || l2 + total > n || (l2 + total < n && n > 60))
+	if (total < 28 || l2 + total > n || (l2 + total < n && n > l2 + 46))
 		return drop(RF_CNT_IP_LENGTH);
 	const bool mine = be32(ip + 16) == b.ip;
 	if (mine && ip[9] == 1)
@@ -267,7 +270,7 @@ static inline verdict judge(const bytes &f, bool bad, const box &b)
 }
 
 /* A good RoCE frame. `payload` bytes go behind the headers of the opcode; frames below 60 bytes are
- * padded with noise. */
+ * padded with noise, some of those with a tag before it was put in. */
 static inline bytes roce(rng &r, bool vlan, unsigned opcode, size_t payload)
 {
 	const size_t l2 = vlan ? 18 : 14;
@@ -291,7 +294,8 @@ static inline bytes roce(rng &r, bool vlan, unsigned opcode, size_t payload)
 	ip[28] = (uint8_t)opcode;
 	put_ip_sum(ip);
 	put_icrc(f, l2, total);
-	while (f.size() < 60)
+	const size_t least = vlan && r.percent(50) ? 64 : 60;
+	while (f.size() < least)
 		f.push_back((uint8_t)r.next());
 	return f;
 }

@@ -59,7 +59,9 @@ static bytes on_behalf(const order &o)
 
 	memcpy(&f[0], from + 6, 6);
 	memcpy(&f[6], from, 6);
+	ip[1] &= 0xfc; /* no ECN */
 	net::put16(ip + 2, 48);
+	ip[8] = 64;
 	net::put16(ip + 10, 0);
 	memcpy(ip + 12, from + l2 + 16, 4);
 	memcpy(ip + 16, from + l2 + 12, 4);
@@ -84,7 +86,7 @@ static void carry(order &o, rng &r)
 	unsigned sum = 48;
 
 	for (int i = 0; i < 20; i += 2)
-		sum += i == 2 || i == 4 || i == 10 ? 0 : net::be16(ip + i);
+		sum += i == 2 || i == 4 || i == 10 ? 0 : i == 0 ? net::be16(ip) & 0xfffc : i == 8 ? 64 << 8 | ip[9] : net::be16(ip + i);
 	net::put16(ip + 4, 0xffff - r.below(3) - sum);
 }
 

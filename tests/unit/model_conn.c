@@ -288,9 +288,9 @@ static void line_31_behalf_header(void **unused)
 	assert_int_equal(rf_get_be32(o->bytes + 2), (uint32_t)c->src_mac);
 	assert_int_equal(rf_get_be32(o->bytes + 8), (uint32_t)BENCH_MAC + c->port);
 	assert_int_equal(rf_get_be32(o->bytes + 12), 0x81002064);
-	assert_int_equal(rf_get_be32(ip), 0x456b0030);
+	assert_int_equal(rf_get_be32(ip), 0x45680030);
 	assert_int_equal(rf_get_be32(ip + 4), 0xbeefc000);
-	assert_int_equal(rf_get_be16(ip + 8), 0x0311);
+	assert_int_equal(rf_get_be16(ip + 8), 0x4011);
 	assert_int_equal(rf_get_be32(ip + 12), c->dst_ip);
 	assert_int_equal(rf_get_be32(ip + 16), c->src_ip);
 	for (k = 0; k < 20; k += 2)

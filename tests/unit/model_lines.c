@@ -91,7 +91,7 @@ static void line_04_rx_oversize(void **unused)
 
 	(void)unused;
 	sound(&p);
-	p.payload_len = 4096 + 82 - 58 + 1;
+	p.payload_len = 4096 + 86 - 58 + 1;
 	dropped(frame, packet_build(&p, frame), false, RF_CNT_RX_OVERSIZE);
 	p.payload_len = 9000;
 	dropped(frame, packet_build(&p, frame), false, RF_CNT_RX_OVERSIZE);
@@ -417,6 +417,58 @@ static void passes(struct bench *b, unsigned int port, const uint8_t *frame, siz
 	assert_memory_equal(o->bytes, want, len);
 }
 
+/* Extended reliable connection, with a tag, RETH and immediate data: 86 bytes around the payload.
+ */
+static void line_04_xrc(void **unused)
+{
+	uint8_t frame[PACKET_MAX];
+	struct bench b;
+	struct packet p;
+	size_t len;
+
+	(void)unused;
+	common_open(&b, 4, 1);
+	sound(&p);
+	p.tagged = true;
+	p.opcode = 0xab; /* XRC RDMA WRITE ONLY with immediate */
+	p.payload_len = 4 + 16 + 4 + 4096;
+	len = packet_build(&p, frame);
+	assert_int_equal(len, 4096 + 86);
+	passes(&b, 2, frame, len);
+	bench_close(&b);
+}
+
+/* A padded frame into which a switch has put a tag: 64 bytes. */
+static void line_14_padded_then_tagged(void **unused)
+{
+	static const uint8_t tag[4] = {0x81, 0x00, 0x60, 0x07};
+	uint8_t frame[PACKET_MAX];
+	struct bench b;
+	struct packet p;
+
+	(void)unused;
+	common_open(&b, 4, 1);
+	sound(&p);
+	p.payload_len = 0; /* a BTH alone */
+	assert_int_equal(packet_build(&p, frame), 60);
+	memmove(frame + 16, frame + 12, 48);
+	memcpy(frame + 12, tag, 4);
+	frame[62] = 0xa5;
+	frame[63] = 0x5a;
+	passes(&b, 1, frame, 64);
+	p.dst_ip = BENCH_IP;
+	p.ip_proto = 1; /* a small ping */
+	packet_build(&p, frame);
+	memmove(frame + 16, frame + 12, 48);
+	memcpy(frame + 12, tag, 4);
+	rf_put_be16(frame + 20, 28);
+	packet_checksum(frame);
+	common_frame(&b, 1, frame, 64, false, RF_CNT_PUNTED);
+	common_frame(&b, 1, frame, 60, false, RF_CNT_PUNTED);
+	common_frame(&b, 1, frame, 65, false, RF_CNT_IP_LENGTH);
+	bench_close(&b);
+}
+
 static void line_21_foreign(void **unused)
 {
 	static const uint8_t opcodes[] = {0x00, 0x04, 0x0b, 0x0c, 0x10, 0x11, 0x64, 0x81, 0xff};
@@ -507,7 +559,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(line_09_ethertype),   cmocka_unit_test(line_10_ip_version),
 		cmocka_unit_test(line_11_ip_options),  cmocka_unit_test(line_11_ip_checksum),
 		cmocka_unit_test(line_12_ip_fragment), cmocka_unit_test(line_13_multicast),
-		cmocka_unit_test(line_14_ip_length),   cmocka_unit_test(line_15_icmp),
+		cmocka_unit_test(line_14_ip_length),   cmocka_unit_test(line_14_padded_then_tagged),
+		cmocka_unit_test(line_04_xrc),         cmocka_unit_test(line_15_icmp),
 		cmocka_unit_test(line_16_not_roce),    cmocka_unit_test(line_17_udp_length),
 		cmocka_unit_test(line_18_control),     cmocka_unit_test(line_19_udp_length),
 		cmocka_unit_test(line_20_disabled),    cmocka_unit_test(line_21_foreign),

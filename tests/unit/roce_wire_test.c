@@ -218,6 +218,26 @@ static void tags(void **state)
 	assert_int_equal(roce_parse(frame, len, &q), ROCE_WIRE_TWO_TAGS);
 }
 
+/* A switch puts a tag into a frame that its sender has padded to 60 bytes. */
+static void padded_then_tagged(void **state)
+{
+	struct roce_packet p = example();
+	struct roce_packet q;
+	uint8_t frame[128] = {0};
+
+	(void)state;
+	p.opcode = ROCE_OP_SEND_ONLY;
+	p.payload_len = 0;
+	assert_int_equal(roce_build(&p, frame, sizeof(frame)), 60);
+	memmove(frame + 16, frame + 12, 48);
+	rf_put_be16(frame + 12, ROCE_ETHERTYPE_VLAN);
+	rf_put_be16(frame + 14, 0x6123);
+	assert_int_equal(roce_parse(frame, 64, &q), ROCE_WIRE_OK);
+	assert_int_equal(q.payload_len, 0);
+	assert_true(roce_icrc_ok(frame, &q));
+	assert_int_equal(roce_parse(frame, 65, &q), ROCE_WIRE_IP_LENGTH);
+}
+
 static void checksums(void **state)
 {
 	struct roce_packet p = example();
@@ -447,6 +467,7 @@ int main(void)
 		cmocka_unit_test(icrc_covers_what_it_should),
 		cmocka_unit_test(every_refusal),
 		cmocka_unit_test(tags),
+		cmocka_unit_test(padded_then_tagged),
 		cmocka_unit_test(checksums),
 		cmocka_unit_test(random_packets_both_ways),
 		cmocka_unit_test(random_bytes),

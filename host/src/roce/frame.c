@@ -69,7 +69,8 @@ int roce_frame_parse_ip(const uint8_t *frame, size_t len, struct roce_packet *p)
 	end = p->ip_offset + (size_t)p->ip_length;
 	if (p->ip_length < IP_BYTES + UDP_BYTES || end > len)
 		return ROCE_WIRE_IP_LENGTH;
-	if (end < len && len > ROCE_FRAME_MIN)
+	/* A switch may put a tag into a padded frame. */
+	if (end < len && len > ROCE_FRAME_MIN + (p->has_vlan ? VLAN_BYTES : 0))
 		return ROCE_WIRE_IP_LENGTH;
 	return ROCE_WIRE_OK;
 }

@@ -56,6 +56,7 @@ enum damage {
 	STRAY_UDP_LENGTH,
 	STRAY_CONTROL,
 	STRAY_TINY,
+	STRAY_PADDED,
 	STRAY_TAIL,
 	STRAY_KINDS
 };
@@ -64,7 +65,7 @@ static const char *const names[STRAY_KINDS] = {
 	"foreign",    "marked bad", "runt",      "oversize",   "own source", "two tags",
 	"ARP",        "IPv6",       "ethertype", "IP version", "IP options", "IP checksum",
 	"fragment",   "multicast",  "IP length", "ICMP",       "not UDP",    "other port",
-	"UDP length", "control",    "tiny",      "tail",
+	"UDP length", "control",    "tiny",      "padded",     "tail",
 };
 
 /* Changes that are made before the packet is built. */
@@ -156,6 +157,11 @@ static size_t damage_bytes(uint64_t *state, uint8_t *frame, size_t len, enum dam
 		rf_put_be16(frame + l2 + 24, (uint16_t)(rf_get_be16(frame + l2 + 2) - 20));
 		packet_checksum(frame);
 		return 60;
+	case STRAY_PADDED: /* the shortest, with or without a tag, around the longest padding */
+		rf_put_be16(frame + l2 + 2, (uint16_t)(42 + random_below(state, 6)));
+		rf_put_be16(frame + l2 + 24, (uint16_t)(rf_get_be16(frame + l2 + 2) - 20));
+		packet_checksum(frame);
+		return 60 + random_below(state, 7);
 	case STRAY_TAIL: /* bytes behind the packet */
 		return len + 1 + random_below(state, 8);
 	default:

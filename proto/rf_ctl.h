@@ -185,7 +185,7 @@ struct rf_ctl_join {
 	uint8_t slots_min_log2; /* least acceptable; 0: nothing below slots_log2 */
 	uint8_t port; /* port of the data, RF_CTL_NO_PORT: the one on which this packet comes in */
 	uint16_t flags;       /* RF_CTL_J_* */
-	uint32_t src_ip;      /* source address of the data, 0: that of this packet */
+	uint32_t src_ip;      /* source address of the data, not 0 */
 	uint32_t qpn;         /* the rank's own QPN: its ACKs come back to it */
 	uint32_t peer_ip;     /* destination of the data: the ring successor's address ... */
 	uint32_t peer_qpn;    /* ... and QPN */

@@ -36,7 +36,7 @@ static uint32_t bad_field(const struct rf_fw *fw, const struct rf_ctl_join *j)
 		return AT_PORT;
 	if (j->flags & ~known)
 		return AT_FLAGS;
-	if (j->src_ip == fw->cfg.ip)
+	if (j->src_ip == fw->cfg.ip || j->src_ip == 0)
 		return AT_SRC_IP;
 	if (j->peer_ip == fw->cfg.ip || j->peer_ip == 0)
 		return AT_PEER_IP;
@@ -298,8 +298,6 @@ static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, const stru
 static void fill_defaults(const struct rf_fw *fw, const struct rf_fw_request *q,
 			  struct rf_ctl_join *j)
 {
-	if (j->src_ip == 0)
-		j->src_ip = q->addr.src_ip;
 	if (j->port == RF_CTL_NO_PORT)
 		j->port = (uint8_t)q->port;
 	if (j->slots_min_log2 == 0)

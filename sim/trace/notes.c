@@ -83,13 +83,13 @@ static struct connection *youngest(struct rf_notes *n, unsigned k)
 /* ---- control messages ---- */
 
 static void learn_join(struct rf_notes *n, const struct rf_ctl_header *h,
-		       const struct rf_ctl_join *j, uint32_t from)
+		       const struct rf_ctl_join *j)
 {
 	struct connection c = {
 		.job = h->job,
 		.group = h->group,
 		.rank = h->rank,
-		.ip = j->src_ip ? j->src_ip : from,
+		.ip = j->src_ip,
 		.qpn = j->qpn,
 		.peer_ip = j->peer_ip,
 		.peer_qpn = j->peer_qpn,
@@ -113,7 +113,7 @@ static void learn_join(struct rf_notes *n, const struct rf_ctl_header *h,
 	*youngest(n, 0) = c;
 }
 
-static void learn(struct rf_notes *n, const uint8_t *msg, size_t len, uint32_t from)
+static void learn(struct rf_notes *n, const uint8_t *msg, size_t len)
 {
 	struct rf_ctl_request request;
 	struct rf_ctl_reply reply;
@@ -124,7 +124,7 @@ static void learn(struct rf_notes *n, const uint8_t *msg, size_t len, uint32_t f
 		return;
 	if (!(h.flags & RF_CTL_F_REPLY)) {
 		if (rf_ctl_request_get(msg, &h, &request) == RF_CTL_R_NONE)
-			learn_join(n, &h, &request.u.join, from);
+			learn_join(n, &h, &request.u.join);
 		return;
 	}
 	if (rf_ctl_reply_get(msg, &h, &reply) != RF_CTL_R_NONE || reply.result != RF_CTL_READY)
@@ -214,7 +214,7 @@ const char *rf_notes_of(struct rf_notes *n, unsigned interface, const uint8_t *f
 		return NULL;
 	if (rf_get_be32(ip + BTH) == RF_CTL_MAGIC) {
 		if (rf_ctl_frame_get(frame, len, &a, &msg, &msg_len) == RF_CTL_FRAME_OK)
-			learn(n, msg, msg_len, a.src_ip);
+			learn(n, msg, msg_len);
 		return NULL;
 	}
 	ack = ip[BTH] == ACK;

@@ -135,6 +135,7 @@ static double join(struct bench *b, unsigned int group, unsigned int r)
 					      .slots_log2 = 5,
 					      .port = RF_CTL_NO_PORT,
 					      .flags = RF_CTL_J_SHIFTED,
+					      .src_ip = 0x0a000001u + r,
 					      .qpn = qpn + r,
 					      .peer_ip = 0x0a000001u + (r + 1) % RANKS,
 					      .peer_qpn = qpn + (r + 1) % RANKS,

@@ -58,7 +58,7 @@ def message(verb, flags, epoch, seq, nonce, body, signed=True):
 
 
 def vectors():
-    join = struct.pack(">HBBBBBBHHIIIIIIII", 4, 1, 2, 10, 9, 5, 0xff, 2 | 4, 0, 0, 0x11, 0x0a000003, 0x12,
+    join = struct.pack(">HBBBBBBHHIIIIIIII", 4, 1, 2, 10, 9, 5, 0xff, 2 | 4, 0, 0x0a000002, 0x11, 0x0a000003, 0x12,
                        0x123456, 0x400000, 5000, 30000)
     ready = struct.pack(">BBHHBBBBHIII", 2, 9, 4, 256, 2, 0, 1, 5, 0, 4096, 512, 5000)
     ready += bytes([0, 0, 1, 0, 2, 0, 3, 0])

@@ -96,7 +96,7 @@ def checksum(data):
 def join(rank, nonce, seq, key=KEY):
     """JOIN of one of two ranks, hosts 10.0.0.1 and .2."""
     host = rank + 1
-    body = struct.pack(">HBBBBBBHHIIIIIIII", 2, 0, 0, 10, 6, 6, 0xff, 4, 0, 0, 0x11 + rank,
+    body = struct.pack(">HBBBBBBHHIIIIIIII", 2, 0, 0, 10, 6, 6, 0xff, 4, 0, 0x0a000000 + host, 0x11 + rank,
                        0x0a000000 + 3 - host, 0x12 - rank, 7, 0x400000, 3600000, 60000)
 
     def build(tag):

@@ -58,6 +58,10 @@ static void test_arp(void **state)
 	rf_client_rx(&c, MS, frame, 60);
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
 	assert_int_equal(script_request(&c, MS, &h, &q), RF_CTL_JOIN);
+	/* The address of the data is named, the rest as asked. */
+	assert_int_equal(script_join.src_ip, 0);
+	assert_int_equal(q.u.join.src_ip, SCRIPT_OWN_IP);
+	q.u.join.src_ip = 0;
 	assert_memory_equal(&q.u.join, &script_join, sizeof(script_join));
 	/* Nobody answers ARP. */
 	c = script_client(false);

@@ -65,10 +65,13 @@ static void message(struct fw_box *b, const uint8_t *data, size_t len, bool righ
 	rf_put_be16(msg + 8, (uint16_t)total);
 	if (right)
 		rf_put_be64(msg + 40, fw_box_nonce(0x0a000001u + msg[21]));
-	rf_put_le64(msg + 48, 0);
-	rf_put_le64(msg + 48, rf_siphash(key, msg, total) ^ !right);
 	/* The rank's own address, so that rings can close. */
 	a.src_ip = 0x0a000001u + msg[21];
+	if (msg[5] == RF_CTL_JOIN && total >= RF_CTL_HEADER + 16u &&
+	    rf_get_be32(msg + RF_CTL_HEADER + 12) == 0)
+		rf_put_be32(msg + RF_CTL_HEADER + 12, a.src_ip);
+	rf_put_le64(msg + 48, 0);
+	rf_put_le64(msg + 48, rf_siphash(key, msg, total) ^ !right);
 	fw_box_punt(b, msg[21] % 4u, frame, rf_ctl_frame_put(frame, sizeof(frame), &a, msg, total));
 	must(fw_box_poll(b));
 }

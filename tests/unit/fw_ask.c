@@ -28,6 +28,7 @@ struct fw_ask fw_ask_join(unsigned int r, unsigned int n)
 					.slots_log2 = 6,
 					.port = RF_CTL_NO_PORT,
 					.flags = RF_CTL_J_SHIFTED,
+					.src_ip = 0x0a000001u + r,
 					.qpn = 0x11 + r,
 					.peer_ip = 0x0a000001u + (r + 1) % n,
 					.peer_qpn = 0x11 + (r + 1) % n,

@@ -53,8 +53,10 @@ static void raw_join(struct fw_net *net, unsigned int i)
 				.dst_port = RF_CTL_UDP_PORT};
 	static const uint8_t key[16];
 	uint8_t msg[RF_CTL_MESSAGE_MAX], frame[RF_CTL_FRAME_MAX];
-	size_t len = rf_ctl_request_put(msg, &hd, &r, key);
+	size_t len;
 
+	r.u.join.src_ip = h->cfg.ip;
+	len = rf_ctl_request_put(msg, &hd, &r, key);
 	memcpy(a.src_mac, h->cfg.mac, 6);
 	len = rf_ctl_frame_put(frame, sizeof(frame), &a, msg, len);
 	fw_box_punt(net->box, h->port, frame, len);

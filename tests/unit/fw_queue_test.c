@@ -157,6 +157,7 @@ static size_t join(unsigned int r, uint8_t *frame)
 					      .slots_log2 = 8,
 					      .port = RF_CTL_NO_PORT,
 					      .flags = RF_CTL_J_SHIFTED,
+					      .src_ip = 0x0a000001u + r,
 					      .qpn = 0x21 + r,
 					      .peer_ip = 0x0a000002u - r,
 					      .peer_qpn = 0x22 - r,

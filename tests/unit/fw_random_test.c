@@ -36,6 +36,7 @@ static void fill_join(struct ask *a, const struct group *g, uint64_t job, unsign
 	j->port = RF_CTL_NO_PORT;
 	j->flags = g->shifted ? RF_CTL_J_SHIFTED : 0;
 	j->shift = g->shifted ? RF_CTL_SHIFT : 0;
+	j->src_ip = a->ip;
 	j->qpn = 0x100 + rank;
 	j->peer_ip = world_ip(job, number, next);
 	/* So that the keys of one rank stay the same in all its groups. */

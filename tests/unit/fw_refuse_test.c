@@ -68,6 +68,9 @@ static void test_fields(void **state)
 	BAD(r.u.join.flags, 0, RF_CTL_R_FIELD);
 	BAD(r.u.join.shift, 0, RF_CTL_R_FIELD);
 	BAD(r.u.join.src_ip, FW_BOX_IP, RF_CTL_R_FIELD);
+	/* The address of the data is named, inside the tag. */
+	BAD(r.u.join.src_ip, 0, RF_CTL_R_FIELD);
+	assert_int_equal(reply.u.failed.detail, 12);
 	BAD(r.u.join.peer_ip, FW_BOX_IP, RF_CTL_R_FIELD);
 	BAD(r.u.join.lease_ms, 9, RF_CTL_R_FIELD);
 	BAD(r.u.join.deadline_ms, 0, RF_CTL_R_FIELD);
@@ -102,6 +105,7 @@ static void test_against_others(void **state)
 	refused(b, &a, RF_CTL_R_RANK_TAKEN);
 	a = fw_ask_join(0, 4);
 	a.ip += 50;
+	a.r.u.join.src_ip += 50;
 	refused(b, &a, RF_CTL_R_RANK_TAKEN);
 	/* The same process by another port, as without the switch's rule; then as before. */
 	a = fw_ask_join(0, 4);

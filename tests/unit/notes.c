@@ -38,6 +38,7 @@ static const char *control(struct rf_notes *n, bool reply, const struct place *p
 					      .slots_log2 = 5,
 					      .port = RF_CTL_NO_PORT,
 					      .flags = RF_CTL_J_SHIFTED,
+					      .src_ip = p->ip,
 					      .qpn = p->qpn,
 					      .peer_ip = p->peer_ip,
 					      .peer_qpn = p->peer_qpn,

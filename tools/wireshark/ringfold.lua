@@ -275,7 +275,7 @@ local REPLY = {
   [7] = {{h.page, 1, 1}},
 }
 
-local function learn(tvb, pinfo, reply, key)
+local function learn(tvb, reply, key)
   if reply then
     if tvb(HEADER, 1):uint() == 2 then
       groups[key] = {slots = 2 ^ tvb(HEADER + 1, 1):uint()}
@@ -286,7 +286,7 @@ local function learn(tvb, pinfo, reply, key)
     return
   end
   local b = HEADER
-  local own = tvb(b + 12, 4):uint() ~= 0 and tostring(tvb(b + 12, 4):ipv4()) or tostring(pinfo.src)
+  local own = tostring(tvb(b + 12, 4):ipv4())
   add_rank({job = tvb(12, 8):uint64(), key = key, group = tvb(10, 2):uint(), rank = tvb(20, 2):uint(), ip = own, qpn = tvb(b + 16, 4):uint(),
             peer_ip = tostring(tvb(b + 20, 4):ipv4()), peer_qpn = tvb(b + 24, 4):uint(), start = tvb(b + 28, 4):uint(), shift = tvb(b + 32, 4):uint()})
 end
@@ -326,7 +326,7 @@ function ctl.dissector(tvb, pinfo, tree)
     t:add(h.body, tvb(HEADER))
   end
   if whole and verb == 1 and not pinfo.visited and tvb:len() > HEADER then
-    learn(tvb, pinfo, reply, tostring(tvb(12, 8):uint64()) .. "/" .. tvb(10, 2):uint())
+    learn(tvb, reply, tostring(tvb(12, 8):uint64()) .. "/" .. tvb(10, 2):uint())
   end
   local who = rank == 0xffff and "tool" or "rank " .. rank
   pinfo.cols.info = string.format("%s, job %s group %d %s", text, tostring(tvb(12, 8):uint64()), tvb(10, 2):uint(), who)

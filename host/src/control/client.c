@@ -104,6 +104,8 @@ int rf_client_join(struct rf_client *c, const struct rf_ctl_join *join, uint64_t
 	if (c->token == 0)
 		c->token = 1;
 	c->join = *join;
+	if (c->join.src_ip == 0)
+		c->join.src_ip = c->cfg.ip;
 	c->state = RF_CLIENT_RESOLVING;
 	c->error = RF_CLIENT_E_NONE;
 	c->qp_destroyed = c->answered = c->member = c->left_acked = false;

@@ -135,7 +135,7 @@ void rf_client_init(struct rf_client *c, const struct rf_client_cfg *cfg);
 /*
  * Asks for membership; from IDLE or FAILED. Fails with RF_CLIENT_E_NO_ARP / _NO_ANSWER after
  * cfg.answer_ns, with the box's reason, or, should the box itself fall silent, answer_ns behind the
- * deadline of the JOIN. Returns 0, or -1 in another state.
+ * deadline of the JOIN. join->src_ip 0: cfg.ip. Returns 0, or -1 in another state.
  */
 int rf_client_join(struct rf_client *c, const struct rf_ctl_join *join, uint64_t now);
 

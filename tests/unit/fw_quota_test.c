@@ -322,6 +322,36 @@ static void test_full_of_others(void **state)
 	done(b);
 }
 
+/* Two jobs that hold the same: who asks for more gives of his own. */
+static void test_equal_shares(void **state)
+{
+	struct fw_box *b = box(4);
+
+	(void)state;
+	b->hash_bits = 3;
+	b->cfg.linger_ms = 1;
+	keys[A].most.entries = keys[B].most.entries = 64;
+	start(b);
+	for (unsigned int g = 1; g <= 4; g++)
+		for (unsigned int k = A; k <= B; k++) {
+			struct fw_ask a = join(k, g, 0, 2), last = join(k, g, 1, 2);
+
+			/* No ACK roles: exactly two entries for each group. */
+			a.r.u.join.flags = last.r.u.join.flags = RF_CTL_J_OPEN_LOOP;
+			accepted(b, a);
+			assert_int_equal(ask(b, &last), RF_CTL_READY);
+			abort_group(b, k, g);
+		}
+	assert_int_equal(b->fw.tombstones, 16);
+	whole_group(b, A, 9, 2);
+	assert_int_equal(b->fw.cnt.evicted, 4);
+	assert_int_equal(rf_fw_conn_count(&b->fw, keys[B].job, true), 8);
+	abort_group(b, A, 9);
+	whole_group(b, B, 9, 2);
+	assert_int_equal(rf_fw_conn_count(&b->fw, keys[B].job, true), 6);
+	done(b);
+}
+
 /* A tombstone of no job can be taken over, and is there again afterwards whatever is said. */
 static void test_of_no_job(void **state)
 {
@@ -357,7 +387,8 @@ int main(void)
 		cmocka_unit_test(test_ranks),          cmocka_unit_test(test_entries),
 		cmocka_unit_test(test_bytes),          cmocka_unit_test(test_half),
 		cmocka_unit_test(test_speaks_for),     cmocka_unit_test(test_full_table),
-		cmocka_unit_test(test_full_of_others), cmocka_unit_test(test_of_no_job),
+		cmocka_unit_test(test_full_of_others), cmocka_unit_test(test_equal_shares),
+		cmocka_unit_test(test_of_no_job),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

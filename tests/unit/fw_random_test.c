@@ -83,12 +83,17 @@ static void admitted(struct world *w, struct group *g, unsigned int rank, uint64
 static enum rf_ctl_reason judge(struct world *w, const struct group *g, bool fresh, uint64_t job,
 				unsigned int number, unsigned int rank)
 {
+	enum rf_ctl_reason why;
+
 	if (world_taken(w, g, job, number, rank))
 		return RF_CTL_R_CONNECTION_TAKEN;
 	if (!fresh)
 		return RF_CTL_R_NONE;
 	if (w->b->fw.hw_used == 0xffu)
 		return RF_CTL_R_NO_GROUPS;
+	why = world_quota(w, job, g->n, g->s_log2);
+	if (why != RF_CTL_R_NONE)
+		return why;
 	if (!world_range_free(w, 8192, 16u << g->s_log2, false) ||
 	    !world_range_free(w, 512, 1u << g->s_log2, true))
 		return RF_CTL_R_NO_SLOTS;
@@ -395,6 +400,48 @@ static void op_noise(struct world *w)
 	expect(&r, RF_CTL_FAILED, RF_CTL_R_GROUP_UNKNOWN);
 }
 
+/*
+ * A job names a connection that is another's, or nobody's, as its own, and gives up at once: the
+ * hardware's entry is what it was, whatever was answered. Likewise with another's address.
+ */
+static void op_stranger(struct world *w)
+{
+	uint64_t job = 1 + rnd(JOBS), whose = 1 + rnd(JOBS), token = ++w->next_token;
+	unsigned int rank = rnd(RANKS), number = rnd(NUMBERS);
+	struct group g = {.n = 2, .s_log2 = 4, .shifted = rnd(2) != 0};
+	struct ask a = world_ask(w, RF_CTL_JOIN, job, NUMBERS, 0, token);
+	uint32_t tombstones = w->b->fw.tombstones, value, key;
+	struct rf_ctl_reply r;
+
+	fill_join(&a, &g, job, NUMBERS, 0);
+	a.r.u.join.qpn = 0x9000;
+	a.r.u.join.peer_ip = world_ip(whose, number, rank);
+	a.r.u.join.peer_qpn = 0x1000 + (rank > 0 ? rank - 1 : rnd(RANKS));
+	key = rf_fw_key(0, a.r.u.join.peer_qpn);
+	value = fw_box_lookup(w->b, a.r.u.join.peer_ip, key);
+	if (rnd(4) == 0)
+		a.r.u.join.src_ip = world_ip(whose, number, rank ? rank - 1 : 1);
+	assert_true(world_send(w, &a, &r));
+	w->strangers++;
+	if (a.r.u.join.src_ip != 0) {
+		expect(&r, RF_CTL_FAILED, RF_CTL_R_ADDRESS_DENIED);
+	} else if (value != 0 && whose != job) {
+		expect(&r, RF_CTL_FAILED, RF_CTL_R_CONNECTION_TAKEN);
+		w->taken++;
+	} else if (r.result != RF_CTL_FAILED) {
+		expect(&r, RF_CTL_WAITING, 0);
+		w->waited++;
+		a = world_ask(w, rnd(2) ? RF_CTL_ABORT : RF_CTL_LEAVE, job, NUMBERS, 0, token);
+		a.h.flags = a.h.verb == RF_CTL_LEAVE ? RF_CTL_F_QP_DESTROYED : 0;
+		assert_true(world_send(w, &a, &r));
+		expect(&r, a.h.verb == RF_CTL_ABORT ? RF_CTL_OK : RF_CTL_FAILED, RF_CTL_R_ABORTED);
+	}
+	/* Time may have passed: a tombstone may have gone. */
+	if (tombstones == w->b->fw.tombstones)
+		assert_int_equal(fw_box_lookup(w->b, world_ip(whose, number, rank), key), value);
+	assert_true(w->b->fw.tombstones <= tombstones);
+}
+
 static void op_reset(struct world *w)
 {
 	struct ask a = world_ask(w, RF_CTL_RESET, 0, 0, RF_CTL_NO_RANK, 7);
@@ -420,7 +467,7 @@ static void test_random(void **state)
 		unsigned int weight;
 	} ops[] = {{op_join, 40}, {op_again, 6}, {op_status, 25}, {op_leave, 10},
 		   {op_abort, 2}, {op_error, 2}, {op_time, 12},   {op_noise, 2},
-		   {op_reset, 1}, {op_crash, 1}, {op_flood, 1}};
+		   {op_reset, 1}, {op_crash, 1}, {op_flood, 1},   {op_stranger, 6}};
 	static struct world w;
 
 	(void)state;
@@ -429,9 +476,11 @@ static void test_random(void **state)
 	w.b->cfg.tomb_ms = 300;
 	w.b->cfg.linger_ms = 400;
 	w.b->cfg.nonce_ms = 1000;
+	w.b->cfg.keys = world_keys;
+	w.b->cfg.nkeys = 1 + JOBS;
 	assert_int_equal(fw_box_start(w.b), RF_FW_OK);
 	for (unsigned int i = 0; i < operations; i++) {
-		uint32_t dice = rnd(102);
+		uint32_t dice = rnd(108);
 		unsigned int k = 0;
 
 		while (dice >= ops[k].weight)
@@ -440,20 +489,28 @@ static void test_random(void **state)
 		passed(&w);
 		world_check(&w);
 	}
-	print_message("%u operations: %u waiting, %u ready, %u draining, %u ended, %u failures "
-		      "(%u leases, %u deadlines), %u lost peers, %u kicks; %u replays, %u stale, "
-		      "%u nonces "
-		      "refused; refused: %u taken, %u connection, %u groups, "
-		      "%u slots\n",
-		      operations, w.replies[RF_CTL_WAITING], w.replies[RF_CTL_READY],
-		      w.replies[RF_CTL_DRAINING], w.replies[RF_CTL_ENDED], w.failures, w.leases,
-		      w.deadlines, w.lost, w.b->fw.cnt.kicks, w.floods,
-		      w.b->fw.cnt.refused[RF_CTL_R_STALE], w.b->fw.cnt.refused[RF_CTL_R_NONCE],
-		      w.refusals[RF_CTL_R_RANK_TAKEN], w.refusals[RF_CTL_R_CONNECTION_TAKEN],
-		      w.refusals[RF_CTL_R_NO_GROUPS], w.refusals[RF_CTL_R_NO_SLOTS]);
+	print_message(
+		"%u operations: %u waiting, %u ready, %u draining, %u ended, %u failures "
+		"(%u leases, %u deadlines), %u lost peers, %u kicks; %u replays, %u stale, "
+		"%u nonces "
+		"refused; refused: %u taken, %u connection, %u groups, "
+		"%u slots, quota %u, of ranks %u, of entries %u, of bytes %u; %u strangers, %u "
+		"of them at a connection in use, %u waited\n",
+		operations, w.replies[RF_CTL_WAITING], w.replies[RF_CTL_READY],
+		w.replies[RF_CTL_DRAINING], w.replies[RF_CTL_ENDED], w.failures, w.leases,
+		w.deadlines, w.lost, w.b->fw.cnt.kicks, w.floods,
+		w.b->fw.cnt.refused[RF_CTL_R_STALE], w.b->fw.cnt.refused[RF_CTL_R_NONCE],
+		w.refusals[RF_CTL_R_RANK_TAKEN], w.refusals[RF_CTL_R_CONNECTION_TAKEN],
+		w.refusals[RF_CTL_R_NO_GROUPS], w.refusals[RF_CTL_R_NO_SLOTS],
+		w.refusals[RF_CTL_R_QUOTA], w.refusals[RF_CTL_R_QUOTA_RANKS],
+		w.refusals[RF_CTL_R_QUOTA_ENTRIES], w.refusals[RF_CTL_R_QUOTA_BYTES], w.strangers,
+		w.taken, w.waited);
 	/* The run has seen what it is meant to test. */
 	assert_true(w.replies[RF_CTL_READY] > 100 && w.replies[RF_CTL_ENDED] > 20);
 	assert_true(w.leases > 20 && w.refusals[RF_CTL_R_NO_SLOTS] > 20);
+	assert_true(w.refusals[RF_CTL_R_QUOTA] > 20 && w.refusals[RF_CTL_R_QUOTA_RANKS] > 20 &&
+		    w.refusals[RF_CTL_R_QUOTA_ENTRIES] > 20 &&
+		    w.refusals[RF_CTL_R_QUOTA_BYTES] > 20 && w.taken > 20 && w.waited > 20);
 	/* All quiet: everything is free again. */
 	assert_null(fw_box_run(w.b, 5000));
 	assert_int_equal(w.b->fw.hw_used, 0);

@@ -8,6 +8,49 @@
 
 #include <cmocka.h>
 
+const struct rf_fw_key world_keys[1 + JOBS] = {
+	{.job = 0},
+	{.job = 1, .most = {.groups = 2}},
+	{.job = 2, .most = {.ranks = 7}},
+	{.job = 3, .most = {.entries = 17}},
+	{.job = 4, .most = {.bytes = 160 << 10}},
+	{.job = 5, .most = {.slots = 96}},
+	{.job = 6}, /* half of everything */
+};
+
+enum rf_ctl_reason world_quota(const struct world *w, uint64_t job, unsigned int n,
+			       unsigned int s_log2)
+{
+	const struct rf_fw *fw = &w->b->fw;
+	const struct rf_fw_share *k = &world_keys[job].most;
+	unsigned int groups = 1, slots = 1u << s_log2, ranks = n, entries = 2 * n;
+	unsigned int bytes = 1024u << s_log2;
+
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		const struct rf_fw_group *g = &fw->group[i];
+
+		if (g->hw == RF_FW_NONE || g->job != job)
+			continue;
+		groups++;
+		slots += 1u << g->slots_log2;
+		bytes += 1024u << g->slots_log2;
+		ranks += g->ranks;
+		entries += rf_fw_group_active(g) ? 2u * g->ranks : 0u;
+	}
+	for (unsigned int i = 0; i < 2u << fw->hash_bits; i++)
+		entries +=
+			fw->table[i].job == job && rf_fw_state(&fw->table[i]) == RF_STATE_TOMBSTONE;
+	if (groups > (k->groups ? k->groups : 4))
+		return RF_CTL_R_QUOTA;
+	if (ranks > (k->ranks ? k->ranks : RF_FW_MEMBERS / 2))
+		return RF_CTL_R_QUOTA_RANKS;
+	if (entries > (k->entries ? k->entries : 256))
+		return RF_CTL_R_QUOTA_ENTRIES;
+	if (slots > (k->slots ? k->slots : 256))
+		return RF_CTL_R_QUOTA;
+	return bytes > (k->bytes ? k->bytes : 256u << 10) ? RF_CTL_R_QUOTA_BYTES : RF_CTL_R_NONE;
+}
+
 uint64_t world_now(const struct world *w)
 {
 	return w->b->fw.now_ms;

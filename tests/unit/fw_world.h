@@ -48,6 +48,7 @@ struct world {
 	uint64_t next_token, settled;
 	uint32_t seq;
 	unsigned int replies[8], refusals[RF_CTL_R_COUNT], failures, leases, deadlines, lost;
+	unsigned int strangers, taken, waited;
 };
 
 /* What the firmware is asked. */
@@ -75,6 +76,11 @@ bool world_range_free(const struct world *w, uint32_t total, uint32_t size, bool
 /* Same rank of the same job and number elsewhere: same queue pair. */
 bool world_taken(struct world *w, const struct group *g, uint64_t job, unsigned int number,
 		 unsigned int rank);
+/* Keys of the operator and of all jobs, each limited in another thing. */
+extern const struct rf_fw_key world_keys[1 + JOBS];
+/* Why a job's limits refuse a group of n ranks and 2^s_log2 slots of 1 KiB, none open loop. */
+enum rf_ctl_reason world_quota(const struct world *w, uint64_t job, unsigned int n,
+			       unsigned int s_log2);
 /* Active groups of the box are the model's. */
 void world_check(struct world *w);
 

@@ -52,7 +52,7 @@ static struct fw_ask stranger(uint16_t flags)
 	a.h.job = STRANGER;
 	a.h.token = 4711;
 	a.key = keys[2].key;
-	a.ip = STRANGER_IP;
+	a.ip = a.r.u.join.src_ip = STRANGER_IP;
 	a.port = 3;
 	a.r.u.join.flags = flags;
 	a.r.u.join.shift = flags & RF_CTL_J_SHIFTED ? RF_CTL_SHIFT : 0;
@@ -210,6 +210,7 @@ static void test_claim(void **state)
 	last.h.job = STRANGER;
 	last.key = keys[2].key;
 	last.h.token = 4712;
+	last.r.u.join.src_ip = last.ip;
 	last.r.u.join.peer_ip = STRANGER_IP;
 	last.r.u.join.peer_qpn = 0x98;
 	last.r.u.join.qpn = 0x97;
@@ -230,7 +231,7 @@ static void test_addresses(void **state)
 	thief.r.u.join.src_ip = a.ip;
 	thief.r.u.join.qpn = a.r.u.join.qpn;
 	refused(b, &thief, "ADDRESS_DENIED");
-	thief.r.u.join.src_ip = 0;
+	thief.r.u.join.src_ip = thief.ip;
 	thief.r.u.join.port = 0;
 	refused(b, &thief, "PORT_DENIED");
 	assert_int_equal(b->fw.hw_used, 0);
@@ -277,6 +278,7 @@ static struct fw_ask one_of(unsigned int r, unsigned int n, unsigned int round)
 	a.h.group = (uint16_t)round;
 	a.h.token += 1000 * round;
 	a.ip += 0x10000u;
+	a.r.u.join.src_ip = a.ip;
 	a.r.u.join.peer_ip += 0x10000u;
 	a.r.u.join.qpn += 0x1000 * (round + 1);
 	a.r.u.join.peer_qpn += 0x1000 * (round + 1);

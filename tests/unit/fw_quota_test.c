@@ -52,6 +52,7 @@ static struct fw_ask join(unsigned int k, unsigned int g, unsigned int r, unsign
 	a.h.group = (uint16_t)g;
 	a.h.token = 1 + r + 1000 * g + 100000 * k;
 	a.ip += k << 16;
+	a.r.u.join.src_ip = a.ip;
 	a.r.u.join.flags = 0;
 	a.r.u.join.shift = 0;
 	a.r.u.join.peer_ip += k << 16;
@@ -322,34 +323,41 @@ static void test_full_of_others(void **state)
 	done(b);
 }
 
-/* Two jobs that hold the same: who asks for more gives of his own. */
-static void test_equal_shares(void **state)
+/* Two jobs that hold the same: who asks for more gives of his own, wherever it stands. */
+static void equal_shares(unsigned int base)
 {
 	struct fw_box *b = box(4);
 
-	(void)state;
 	b->hash_bits = 3;
 	b->cfg.linger_ms = 1;
 	keys[A].most.entries = keys[B].most.entries = 64;
 	start(b);
 	for (unsigned int g = 1; g <= 4; g++)
 		for (unsigned int k = A; k <= B; k++) {
-			struct fw_ask a = join(k, g, 0, 2), last = join(k, g, 1, 2);
+			struct fw_ask a = join(k, base + g, 0, 2), last = join(k, base + g, 1, 2);
 
 			/* No ACK roles: exactly two entries for each group. */
 			a.r.u.join.flags = last.r.u.join.flags = RF_CTL_J_OPEN_LOOP;
 			accepted(b, a);
 			assert_int_equal(ask(b, &last), RF_CTL_READY);
-			abort_group(b, k, g);
+			abort_group(b, k, base + g);
 		}
 	assert_int_equal(b->fw.tombstones, 16);
-	whole_group(b, A, 9, 2);
+	whole_group(b, A, base + 9, 2);
 	assert_int_equal(b->fw.cnt.evicted, 4);
 	assert_int_equal(rf_fw_conn_count(&b->fw, keys[B].job, true), 8);
-	abort_group(b, A, 9);
-	whole_group(b, B, 9, 2);
+	abort_group(b, A, base + 9);
+	whole_group(b, B, base + 9, 2);
+	/* Two places were free, two more came from the job that holds most. */
 	assert_int_equal(rf_fw_conn_count(&b->fw, keys[B].job, true), 6);
 	done(b);
+}
+
+static void test_equal_shares(void **state)
+{
+	(void)state;
+	for (unsigned int v = 0; v < 8; v++)
+		equal_shares(16 * v);
 }
 
 /* A tombstone of no job can be taken over, and is there again afterwards whatever is said. */

@@ -423,7 +423,7 @@ static void op_stranger(struct world *w)
 		a.r.u.join.src_ip = world_ip(whose, number, rank ? rank - 1 : 1);
 	assert_true(world_send(w, &a, &r));
 	w->strangers++;
-	if (a.r.u.join.src_ip != 0) {
+	if (a.r.u.join.src_ip != a.ip) {
 		expect(&r, RF_CTL_FAILED, RF_CTL_R_ADDRESS_DENIED);
 	} else if (value != 0 && whose != job) {
 		expect(&r, RF_CTL_FAILED, RF_CTL_R_CONNECTION_TAKEN);

@@ -160,6 +160,67 @@ static void test_keepalive(void **state)
 	assert_int_equal(rf_client_error(&c), RF_CLIENT_E_SILENT);
 }
 
+/* The process stands still for 6 s, longer than the box has for an answer: it asks before it
+ * judges, and what has come meanwhile counts. */
+static void test_stands_still(void **state)
+{
+	struct rf_client c = script_ready_client();
+	struct rf_ctl_header h;
+	struct rf_ctl_request q;
+	struct rf_ctl_reply r = script_group_page(RF_CTL_S_READY), w = script_waiting();
+	struct rf_ctl_status_req page = {.page = RF_CTL_PAGE_BOX};
+	uint64_t t = rf_client_next_timeout(&c);
+	uint8_t frame[RF_CTL_FRAME_MAX];
+	size_t len;
+
+	(void)state;
+	/* From before a sign of life was due. */
+	t += 6000 * MS;
+	assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_STATUS);
+	assert_int_equal(rf_client_tx(&c, t, frame, sizeof(frame)), 0);
+	assert_int_equal(rf_client_state(&c), RF_CLIENT_READY);
+	/* From right after it was sent; the answer lies in the ring, and is read first, or last. */
+	len = script_reply_frame(&c, &h, &r, script_key, 9, frame);
+	t += 6000 * MS;
+	rf_client_rx(&c, t, frame, len);
+	assert_int_equal(script_request(&c, t, &h, &q), 0);
+	t = rf_client_next_timeout(&c);
+	assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_STATUS);
+	len = script_reply_frame(&c, &h, &r, script_key, 9, frame);
+	t += 6000 * MS;
+	assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_STATUS);
+	rf_client_rx(&c, t, frame, len);
+	assert_int_equal(rf_client_state(&c), RF_CLIENT_READY);
+	assert_in_range(rf_client_next_timeout(&c), t + 1, t + 1000 * MS);
+	/* A box that is gone is noticed all the same, in the time that it has. */
+	t = rf_client_next_timeout(&c);
+	script_request(&c, t, &h, &q);
+	t += 6000 * MS;
+	for (uint64_t end = t + 5100 * MS; rf_client_state(&c) == RF_CLIENT_READY;) {
+		while (script_request(&c, t, &h, &q))
+			;
+		assert_true(t <= end);
+		if (rf_client_state(&c) == RF_CLIENT_READY)
+			t = rf_client_next_timeout(&c);
+	}
+	assert_int_equal(rf_client_error(&c), RF_CLIENT_E_SILENT);
+	/* JOIN and a question, from their first sending on. */
+	c = script_client(true);
+	rf_client_join(&c, &script_join, 0);
+	assert_int_equal(rf_client_status(&c, &page, 0), 0);
+	t = 60000 * MS;
+	assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_JOIN);
+	assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_STATUS);
+	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
+	assert_int_equal(rf_client_query(&c), RF_CLIENT_Q_WAITING);
+	t += 60000 * MS;
+	assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_JOIN);
+	assert_int_equal(script_reply(&c, t, &h, &w, script_key, 9), 1);
+	assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_STATUS);
+	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
+	assert_int_equal(rf_client_query(&c), RF_CLIENT_Q_WAITING);
+}
+
 static void test_group_fails(void **state)
 {
 	struct rf_client c = script_ready_client();
@@ -414,6 +475,7 @@ int main(void)
 		cmocka_unit_test(test_leave),        cmocka_unit_test(test_abort),
 		cmocka_unit_test(test_query_twice),  cmocka_unit_test(test_query),
 		cmocka_unit_test(test_vlan),         cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_stands_still),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

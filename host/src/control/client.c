@@ -326,26 +326,42 @@ static bool wants_arp(const struct rf_client *c)
 	       (c->state == RF_CLIENT_RESOLVING || c->query == RF_CLIENT_Q_WAITING);
 }
 
+/* The time for an answer is over. While something is still to be sent it is not: a process that has
+ * stood still asks first. */
+static bool over(const struct rf_client_timer *t, uint64_t now)
+{
+	return now >= t->deadline && now < t->due;
+}
+
 static void expire(struct rf_client *c, uint64_t now)
 {
-	if (wants_arp(c) && now >= c->arp.deadline) {
+	if (wants_arp(c) && over(&c->arp, now)) {
 		if (c->state == RF_CLIENT_RESOLVING)
 			rf_client_fail(c, RF_CLIENT_E_NO_ARP);
 		if (c->query == RF_CLIENT_Q_WAITING)
 			c->query = RF_CLIENT_Q_FAILED;
 	}
-	if (c->query == RF_CLIENT_Q_WAITING && c->query_sent && now >= c->ask.deadline)
+	if (c->query == RF_CLIENT_Q_WAITING && c->query_sent && over(&c->ask, now))
 		c->query = RF_CLIENT_Q_FAILED;
-	if (wants_membership(c) && now >= c->req.deadline)
+	if (wants_membership(c) && over(&c->req, now))
 		rf_client_fail(c, c->answered ? RF_CLIENT_E_SILENT : RF_CLIENT_E_NO_ANSWER);
-	if (c->state == RF_CLIENT_JOINING && now >= c->join_deadline)
+	if (c->state == RF_CLIENT_JOINING && now >= c->join_deadline && now < c->req.due)
 		rf_client_fail(c, RF_CLIENT_E_SILENT);
 }
 
-/* Something that was due has been sent. */
+/*
+ * Something that was due has been sent. Where it is late by more than the time to the next one, the
+ * process has stood still: it could neither ask nor read what was answered, so that time does not
+ * count.
+ */
 static size_t sent(struct rf_client *c, struct rf_client_timer *t, bool repeat, uint64_t now,
 		   size_t len)
 {
+	uint64_t late = now - t->due > t->interval ? now - t->due : 0;
+
+	t->deadline += late;
+	if (t == &c->req && c->state == RF_CLIENT_JOINING)
+		c->join_deadline += late;
 	again(c, t, now);
 	if (repeat)
 		c->stats.repeats++;

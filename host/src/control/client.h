@@ -69,7 +69,8 @@ struct rf_client_cfg {
 	uint64_t retry_max_ns; /* ... up to this, 0: 1 s */
 	uint64_t keepalive_ns; /* READY: time between signs of life; 0: a quarter of the lease, at
 				  most 1 s */
-	uint64_t answer_ns;    /* the box must answer within this, 0: 5 s */
+	uint64_t answer_ns; /* the box must answer within this, 0: 5 s; time by which the caller is
+			       late with a sending does not count */
 };
 
 /* One question outside of the membership: STATUS, RESET. */

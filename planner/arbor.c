@@ -80,11 +80,10 @@ static void find_ways(struct arbor *a, int i, const double *arc_price, double *d
 	heap_push(&a->heap, 0, a->node[i]);
 	while (a->heap.count > 0) {
 		struct heap_entry top = heap_pop(&a->heap);
-		const struct topo_node *n = &t->node[top.node];
 
-		/* Idle hosts and servers pass nothing on. */
+		/* Hosts pass nothing on: a way through one is two ways. */
 		if (top.key > distance[top.node] ||
-		    (top.node != a->node[i] && n->kind == TOPO_HOST && !n->worker))
+		    (top.node != a->node[i] && t->node[top.node].kind == TOPO_HOST))
 			continue;
 		for (int k = t->first[top.node]; k < t->first[top.node + 1]; k++) {
 			int arc = t->out[k];

@@ -9,6 +9,8 @@
 
 #include "planner/canon.h"
 #include "planner/lp.h"
+#include "planner/master.h"
+#include "planner/shape.h"
 
 const struct scheme scheme_list[] = {
 	{"ring", "one ring, rack by rack", scheme_ring},
@@ -103,6 +105,7 @@ struct plan *scheme_run_ordered(const struct scheme *s, const struct topology *t
 		return NULL;
 	if (o->reduce_only && drop_down(t, p, e) != 0)
 		goto refused;
+	plan_split_hosts(t, p);
 	if (o->chunks > 0)
 		quantise_shares(t, p, o->chunks);
 	if (o->chunks > 0 && plan_quantise(p, o->chunks) != 0) {
@@ -181,13 +184,22 @@ void make_mirror(struct plan *p)
 
 double plan_rate(const struct topology *t, const struct plan *p)
 {
+	struct plan *split = NULL;
 	struct plan_load load;
-	double rate;
+	double rate = 0;
 
-	if (plan_measure(t, p, &load, NULL) != 0)
-		return 0;
+	if (plan_measure(t, p, &load, NULL) != 0) {
+		/* Routes that the router could only lead through hosts. */
+		split = plan_like(p);
+		for (int k = 0; k < p->trees; k++)
+			plan_copy_tree(split, p, k, p->tree[k].share);
+		if (!plan_split_hosts(t, split) || plan_measure(t, split, &load, NULL) != 0)
+			goto out;
+	}
 	rate = load.throughput;
 	plan_load_free(&load);
+out:
+	plan_free(split);
 	return rate;
 }
 

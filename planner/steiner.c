@@ -81,7 +81,8 @@ static void find_sites(struct steiner *s)
 			int next = topo_arc_to(t, arc);
 			double d = e.key + s->link[arc >> 1];
 
-			if (d >= s->distance[next])
+			/* A host of the tree is nobody else's place: ways through it end there. */
+			if (d >= s->distance[next] || (t->node[next].kind == TOPO_HOST && s->in[next]))
 				continue;
 			s->distance[next] = d;
 			s->site[next] = s->site[e.node];

@@ -86,6 +86,12 @@ static int follow(struct checker *c, const struct plan_edge *edge, bool down, do
 					   c->tree, i, name(c, edge->from), name(c, edge->to),
 					   name(c, at));
 		at = topo_arc_to(t, arc);
+		if (i + 1 < edge->arcs && t->node[at].kind == TOPO_HOST)
+			return topo_refuse(c->e, -1, -1,
+					   "tree %d: the route \"%s\" to \"%s\" passes through the "
+					   "host \"%s\", which is no switch",
+					   c->tree, name(c, edge->from), name(c, edge->to),
+					   name(c, at));
 		c->load->arc[arc] += share;
 		if (down)
 			c->load->down[arc] += share;

@@ -31,19 +31,23 @@ int forest_edge(const struct topology *t, struct plan *p, bool down, int from, i
 		for (int i = t->first[at]; i < t->first[at + 1]; i++) {
 			int next = topo_arc_to(t, t->out[i]);
 
-			if (far[next] < 0) {
-				far[next] = far[at] + 1;
+			if (far[next] >= 0)
+				continue;
+			far[next] = far[at] + 1;
+			if (t->node[next].kind != TOPO_HOST)
 				queue[tail++] = next;
-			}
 		}
 	}
+	if (far[from] < 0)
+		goto out;
 	for (int at = from; at != to && n < 256;) {
 		int found = 0;
 
 		for (int i = t->first[at]; i < t->first[at + 1]; i++) {
 			int next = topo_arc_to(t, t->out[i]);
+			bool through = next == to || t->node[next].kind != TOPO_HOST;
 
-			if (far[next] == far[at] - 1 && below(random, ++found) == 0)
+			if (through && far[next] == far[at] - 1 && below(random, ++found) == 0)
 				route[n] = t->out[i];
 		}
 		at = topo_arc_to(t, route[n++]);

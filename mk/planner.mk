@@ -3,8 +3,9 @@
 
 PLANNER_SRC := $(addprefix planner/,topology.c topology_json.c textline.c generate.c plan.c plan_json.c plan_write.c verify.c \
   fluid.c chunks.c colour.c canon.c)
-PLANNER_SRC += $(addprefix planner/,lp.c graph.c master.c steiner.c arbor.c search.c pack.c scheme.c degree.c shape.c ring.c rack.c servers.c \
+PLANNER_SRC += $(addprefix planner/,lp.c graph.c master.c steiner.c arbor.c search.c pack.c scheme.c degree.c ring.c rack.c servers.c \
   atp.c best.c grid.c inart.c inart_exact.c forestcoll.c exact.c quantise.c relax.c)
+PLANNER_SRC += $(addprefix planner/,shape.c limits.c choose.c)
 PLANNER_LDLIBS := -lClp -ljansson -lm
 
 $(eval $(call c_lib,rf-planner,$(PLANNER_SRC),,$(call pkg_cflags,clp)))
@@ -16,6 +17,7 @@ $(eval $(call c_test,planner_json,tests/unit/planner_json.c,planner-help planner
 $(eval $(call c_test,planner_sim,tests/unit/planner_sim.c,planner-help planner-forest rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_steiner,tests/unit/planner_steiner.c,planner-help rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_runs,tests/unit/planner_runs.c,planner-help rf-planner,$(PLANNER_LDLIBS)))
+$(eval $(call c_test,planner_limits,tests/unit/planner_limits.c,planner-help planner-forest rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_values,tests/unit/planner_values.c,planner-help rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_random,tests/unit/planner_random.c,planner-help rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call test_lib,planner-drawn,tests/unit/planner_drawn.c))

@@ -221,6 +221,7 @@ struct canon *canon_new(const struct topology *t)
 		must(topo_add_node(c->t, n->kind, n->name, n->processing * c->scale) == i);
 		c->t->node[i].worker = n->worker;
 		c->t->node[i].server = n->server;
+		c->t->node[i].holds = n->holds;
 	}
 	add_links(c, t, place);
 	free(place);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/limits.h"
 #include "planner/simulate.h"
 
 #define STATE_MAX ((uint64_t)1 << 28) /* counters of inputs: chunks x nodes of their trees */
@@ -25,6 +26,7 @@ struct run_tree {
 	int first, members; /* in member[] */
 	int root;           /* index in member[] */
 	int chunks;
+	int window;      /* chunks under way at once; 0: no limit */
 	double size;     /* of a chunk */
 	int chunk_first; /* in left[] */
 	int begun, done; /* chunks */
@@ -241,7 +243,7 @@ static void chunk_done(struct run *r, double time, int tree)
 	if (r->done == 1)
 		r->first = time;
 	r->now = fmax(r->now, time);
-	if (r->window > 0 && t->begun < t->chunks)
+	if (t->window > 0 && t->begun < t->chunks)
 		begin_chunk(r, time, tree);
 }
 
@@ -299,6 +301,28 @@ static void lay_out_tree(struct run *r, int tree, int *place, int *stamp, int *l
 	*listed = at;
 }
 
+/* What a tree may have under way: the window, or its part of the slots of one of its boxes. */
+static int find_window(const struct run *r, int tree, const int *groups)
+{
+	const struct plan_tree *k = &r->p->tree[tree];
+	int window = r->window;
+
+	for (int i = 0; i < k->ups + k->downs && !r->p->sequential; i++) {
+		const struct plan_edge *e = &r->p->edge[k->up_first + i];
+
+		for (int end = 0; end < 2; end++) {
+			int node = end ? e->to : e->from;
+			int slots = r->t->node[node].holds.slots;
+
+			if (r->t->node[node].kind != TOPO_BOX || slots == TOPO_UNLIMITED)
+				continue;
+			slots = slots < groups[node] ? 1 : slots / groups[node];
+			window = window == 0 || slots < window ? slots : window;
+		}
+	}
+	return window;
+}
+
 /* Chunks for each tree: what the plan says, else by its share, at least one. */
 static int count_chunks(const struct run *r, int tree)
 {
@@ -312,6 +336,7 @@ static int lay_out(struct run *r)
 {
 	int *place = calloc((size_t)r->t->nodes, sizeof(int));
 	int *stamp = calloc((size_t)r->t->nodes, sizeof(int));
+	int *groups = limits_groups(r->t, r->p);
 	int listed = 0;
 	int member = 0;
 	uint64_t state = 0;
@@ -321,6 +346,7 @@ static int lay_out(struct run *r)
 
 		*t = (struct run_tree){.first = member, .chunks = count_chunks(r, i)};
 		t->size = r->p->tree[i].share * r->o->amount / t->chunks;
+		t->window = find_window(r, i, groups);
 		t->state = state;
 		t->chunk_first = r->chunks;
 		lay_out_tree(r, i, place, stamp, &listed);
@@ -330,6 +356,7 @@ static int lay_out(struct run *r)
 	}
 	free(place);
 	free(stamp);
+	free(groups);
 	r->roots_left = r->chunks;
 	if (state > STATE_MAX)
 		return -1;
@@ -405,7 +432,7 @@ static int begin_all(struct run *r)
 		return -1;
 	for (int i = 0; i < r->p->trees; i++)
 		for (int c = 0; c < r->tree[i].chunks; c++)
-			if (r->window == 0 || c < r->window)
+			if (r->tree[i].window == 0 || c < r->tree[i].window)
 				turn[n++] = (struct turn){(c + 0.5) / r->tree[i].chunks, i};
 	qsort(turn, (size_t)n, sizeof(*turn), by_turn);
 	for (int i = 0; i < n; i++)

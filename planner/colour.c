@@ -59,7 +59,16 @@ static uint64_t node_colour(const struct painter *x, const struct topo_node *n)
 {
 	uint64_t h = mix((uint64_t)n->kind * 4 + (uint64_t)n->worker * 2 + (uint64_t)n->server);
 
-	return n->kind == TOPO_SWITCH ? h : mix(h ^ place_of(x, n->processing));
+	if (n->kind == TOPO_SWITCH)
+		return h;
+	h = mix(h ^ place_of(x, n->processing));
+	if (n->kind == TOPO_HOST)
+		return h;
+	h = mix(h ^ (uint64_t)n->holds.groups);
+	h = mix(h ^ (uint64_t)n->holds.ranks);
+	h = mix(h ^ (uint64_t)n->holds.fan_in);
+	h = mix(h ^ (uint64_t)n->holds.slots);
+	return mix(h ^ (uint64_t)n->holds.ports);
 }
 
 static int degree(const struct topology *t, int node)

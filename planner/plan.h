@@ -123,8 +123,8 @@ struct plan_load {
  * Refuses with -1 and the reason: a tree that does not carry each worker's data to its root
  * exactly once, or the sum to each worker exactly once; a cycle; a route that does not lead from
  * its edge's begin to its end; a merge at a plain switch; shares that are not positive or do not
- * add up to one; chunk counts that are not the shares; a throughput above what links and boxes
- * allow (by more than one part in 10^9).
+ * add up to one; chunk counts that are not the shares; more than a box holds; a throughput above
+ * what links and boxes allow (by more than one part in 10^9).
  */
 int plan_verify(const struct topology *t, const struct plan *p, struct plan_load *load,
 		struct topo_error *e);

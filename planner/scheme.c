@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "planner/canon.h"
+#include "planner/limits.h"
 #include "planner/lp.h"
 #include "planner/master.h"
 #include "planner/shape.h"
@@ -84,11 +85,27 @@ static int check(const struct topology *t, const struct scheme_options *o, struc
 	if (o->reduce_only && servers == 0)
 		return topo_refuse(e, -1, -1,
 				   "the way up alone needs a parameter server: there is none");
+	if (o->trees < 0)
+		return topo_refuse(e, -1, -1, "a forest cannot have %d trees", o->trees);
 	if (o->chunks < 0 || o->roundings < 1 || !(o->seconds > 0) || !(o->work > 0))
 		return topo_refuse(e, -1, -1,
 				   "chunks must not be negative, roundings, work and seconds "
 				   "positive");
 	return 0;
+}
+
+/* What boxes hold, and how many trees are wanted. */
+static void keep_limits(const struct scheme *s, const struct topology *t, struct plan *p,
+			const struct scheme_options *o)
+{
+	bool many = o->trees > 0 && p->trees > o->trees;
+
+	if (!many && limits_check(t, p, NULL) == 0)
+		return;
+	if (s->make == scheme_best || s->make == scheme_forest)
+		limits_choose(t, p, o, s->make == scheme_best);
+	else
+		limits_fit_plan(t, p, o->trees);
 }
 
 struct plan *scheme_run_ordered(const struct scheme *s, const struct topology *t,
@@ -106,6 +123,7 @@ struct plan *scheme_run_ordered(const struct scheme *s, const struct topology *t
 	if (o->reduce_only && drop_down(t, p, e) != 0)
 		goto refused;
 	plan_split_hosts(t, p);
+	keep_limits(s, t, p, o);
 	if (o->chunks > 0)
 		quantise_shares(t, p, o->chunks);
 	if (o->chunks > 0 && plan_quantise(p, o->chunks) != 0) {

@@ -13,6 +13,7 @@ struct scheme_options {
 	double work;      /* units (work.h) after which a scheme that improves step by step stops */
 	double seconds;   /* the same by the clock, on top; INFINITY: however long it takes */
 	bool reduce_only; /* the way up alone, to parameter servers */
+	int trees;        /* of the forest, at most; 0: any number */
 };
 
 struct scheme {

@@ -127,7 +127,8 @@ void shape_load(struct shape *s, const struct plan *p, int tree, bool down)
 
 bool shape_is_tree(const struct shape *s)
 {
-	int *state = room((size_t)s->t->nodes, sizeof(int)); /* of whose walk came by; -1: leads up */
+	int *state =
+		room((size_t)s->t->nodes, sizeof(int)); /* of whose walk came by; -1: leads up */
 	bool good = true;
 
 	state[s->root] = -1;

@@ -82,7 +82,8 @@ static void find_sites(struct steiner *s)
 			double d = e.key + s->link[arc >> 1];
 
 			/* A host of the tree is nobody else's place: ways through it end there. */
-			if (d >= s->distance[next] || (t->node[next].kind == TOPO_HOST && s->in[next]))
+			if (d >= s->distance[next] ||
+			    (t->node[next].kind == TOPO_HOST && s->in[next]))
 				continue;
 			s->distance[next] = d;
 			s->site[next] = s->site[e.node];

@@ -24,6 +24,25 @@ int topo_refuse(struct topo_error *e, int node, int link, const char *format, ..
 	return -1;
 }
 
+/* rtl/top/rf_core.v (PORTS, GROUPS, HDR_AW) and firmware/core/fw.h (RF_FW_RANKS_MAX). */
+struct topo_holds topo_holds_shipped(void)
+{
+	return (struct topo_holds){
+		.groups = 8, .ranks = 64, .fan_in = 64, .slots = 512, .ports = 4};
+}
+
+struct topo_holds topo_holds_all(void)
+{
+	return (struct topo_holds){TOPO_UNLIMITED, TOPO_UNLIMITED, TOPO_UNLIMITED, TOPO_UNLIMITED,
+				   TOPO_UNLIMITED};
+}
+
+bool topo_holds_same(const struct topo_holds *a, const struct topo_holds *b)
+{
+	return a->groups == b->groups && a->ranks == b->ranks && a->fan_in == b->fan_in &&
+	       a->slots == b->slots && a->ports == b->ports;
+}
+
 struct topology *topo_new(const char *name)
 {
 	struct topology *t = calloc(1, sizeof(*t));
@@ -67,6 +86,7 @@ int topo_add_node(struct topology *t, enum topo_kind kind, const char *name, dou
 	n->kind = kind;
 	n->worker = kind == TOPO_HOST;
 	n->processing = kind == TOPO_SWITCH ? 0 : processing;
+	n->holds = topo_holds_all();
 	n->rack = -1;
 	return t->nodes++;
 }

@@ -15,6 +15,7 @@
 #ifndef RF_PLANNER_TOPOLOGY_H
 #define RF_PLANNER_TOPOLOGY_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +30,23 @@
 
 enum topo_kind { TOPO_HOST, TOPO_SWITCH, TOPO_BOX };
 
+#define TOPO_HOLDS_MAX 1000000 /* of each limit in a file */
+#define TOPO_UNLIMITED INT_MAX
+
+/* What a box can hold of plans, each TOPO_UNLIMITED or a number from 1: docs/planner.md. */
+struct topo_holds {
+	int groups; /* trees that it is a node of */
+	int ranks;  /* neighbours in one of them */
+	int fan_in; /* of them those that send to it on the way up */
+	int slots;  /* chunks under way, of all its trees; each takes one at least */
+	int ports;  /* links over which it sends and receives as their node */
+};
+
+/* Those of the shipped box, and no limits. */
+struct topo_holds topo_holds_shipped(void);
+struct topo_holds topo_holds_all(void);
+bool topo_holds_same(const struct topo_holds *a, const struct topo_holds *b);
+
 struct topo_node {
 	char name[TOPO_NAME_MAX];
 	enum topo_kind kind;
@@ -37,6 +55,7 @@ struct topo_node {
 	/* What a box takes in of packets that it merges, all inputs together; a host: what it takes
 	 * in as a parameter server. INFINITY: no limit beyond its links. */
 	double processing;
+	struct topo_holds holds; /* of a box */
 	int rack; /* the switch that a host or a box hangs on, -1 for switches and where many */
 };
 
@@ -100,7 +119,8 @@ struct topology *topo_new(const char *name);
 void topo_free(struct topology *t);
 
 /* The new node's or link's index, or -1 where memory is short. Names longer than
- * TOPO_NAME_MAX - 1 are cut. The same capacity and delay in both directions; change link[] after.
+ * TOPO_NAME_MAX - 1 are cut. A new box has no limits of what it holds. The same capacity and delay
+ * in both directions; change link[] after.
  */
 int topo_add_node(struct topology *t, enum topo_kind kind, const char *name, double processing);
 int topo_add_link(struct topology *t, int a, int b, double capacity, double delay);
@@ -171,8 +191,9 @@ struct topo_spec {
 	bool attached;         /* boxes stand beside their switch on a link of their own */
 	double processing_min; /* drawn from U(min, max); min = INFINITY: no limit */
 	double processing_max;
-	int workers; /* 0: all hosts; else so many drawn hosts are workers */
-	int servers; /* so many further drawn hosts are parameter servers only */
+	struct topo_holds holds; /* of every box */
+	int workers;             /* 0: all hosts; else so many drawn hosts are workers */
+	int servers;             /* so many further drawn hosts are parameter servers only */
 	uint64_t seed;
 };
 

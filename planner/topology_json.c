@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,23 @@
 
 #define FORMAT "ringfold-topology"
 
+/* What a box holds, by the names of the keys. */
+static const struct {
+	const char *key;
+	size_t at;
+} holds_keys[] = {
+	{"groups", offsetof(struct topo_holds, groups)},
+	{"ranks", offsetof(struct topo_holds, ranks)},
+	{"fan_in", offsetof(struct topo_holds, fan_in)},
+	{"slots", offsetof(struct topo_holds, slots)},
+	{"ports", offsetof(struct topo_holds, ports)},
+};
+#define HOLDS_KEYS ((int)(sizeof(holds_keys) / sizeof(holds_keys[0])))
+
 struct reader {
 	struct text_source source;
 	struct topology *t;
+	struct topo_holds holds; /* of boxes that do not say otherwise */
 	/* Names in order, to find the ends of links. */
 	int *sorted;
 };
@@ -39,15 +54,59 @@ static const char *get_name(struct reader *r, const char *array, int index, json
 	return s;
 }
 
+static int *hold(struct topo_holds *h, int key)
+{
+	return (int *)(void *)((char *)h + holds_keys[key].at);
+}
+
+/* The limits that an object names, whole numbers or null for none. */
+static int read_holds(struct reader *r, const char *array, int i, json_t *object, const char *whose,
+		      struct topo_holds *to)
+{
+	for (int k = 0; k < HOLDS_KEYS; k++) {
+		json_t *value = json_object_get(object, holds_keys[k].key);
+		json_int_t n = json_integer_value(value);
+
+		if (!value)
+			continue;
+		if (!json_is_null(value) &&
+		    !(json_is_integer(value) && n >= 1 && n <= TOPO_HOLDS_MAX))
+			return text_refuse(&r->source, array, i,
+					   "\"%s\" of %s must be a whole number from 1 to %d, or "
+					   "null where there is no limit",
+					   holds_keys[k].key, whose, TOPO_HOLDS_MAX);
+		*hold(to, k) = json_is_null(value) ? TOPO_UNLIMITED : (int)n;
+	}
+	return 0;
+}
+
+static int read_box(struct reader *r, int i, json_t *object, const char *name, bool box,
+		    struct topo_holds *to)
+{
+	char whose[TOPO_NAME_MAX + 2];
+
+	*to = r->holds;
+	for (int k = 0; k < HOLDS_KEYS && !box; k++)
+		if (json_object_get(object, holds_keys[k].key))
+			return text_refuse(&r->source, "nodes", i,
+					   "\"%s\" of \"%s\": only a box holds groups",
+					   holds_keys[k].key, name);
+	snprintf(whose, sizeof(whose), "\"%s\"", name);
+	return read_holds(r, "nodes", i, object, whose, to);
+}
+
 static int read_node(struct reader *r, int i, json_t *object)
 {
-	static const char *const keys[] = {"name", "kind", "worker", "server", "processing", NULL};
+	static const char *const keys[] = {"name",       "kind",   "worker", "server",
+					   "processing", "groups", "ranks",  "fan_in",
+					   "slots",      "ports",  NULL};
 	static const char *const kinds[] = {"host", "switch", "box"};
 	json_t *processing = json_object_get(object, "processing");
 	json_t *worker = json_object_get(object, "worker");
 	json_t *server = json_object_get(object, "server");
 	const char *kind = json_string_value(json_object_get(object, "kind"));
 	const char *name;
+	struct topo_holds holds;
 	int k = 0;
 	int n;
 
@@ -76,6 +135,8 @@ static int read_node(struct reader *r, int i, json_t *object)
 		return text_refuse(&r->source, "nodes", i, "\"server\" of \"%s\": %s", name,
 				   k != TOPO_HOST ? "only a host can be one"
 						  : "must be true or false");
+	if (read_box(r, i, object, name, k == TOPO_BOX, &holds) != 0)
+		return -1;
 	n = topo_add_node(r->t, (enum topo_kind)k, name,
 			  processing ? json_number_value(processing) : INFINITY);
 	if (n < 0)
@@ -83,6 +144,8 @@ static int read_node(struct reader *r, int i, json_t *object)
 	if (worker)
 		r->t->node[n].worker = json_is_true(worker);
 	r->t->node[n].server = json_is_true(server);
+	if (k == TOPO_BOX)
+		r->t->node[n].holds = holds;
 	return 0;
 }
 
@@ -147,10 +210,12 @@ static int read_link(struct reader *r, int i, json_t *object)
 
 static int read_head(struct reader *r, json_t *root)
 {
-	static const char *const keys[] = {"format", "version", "name", "unit",
-					   "nodes",  "links",   NULL};
+	static const char *const keys[] = {"format", "version", "name",  "unit",
+					   "boxes",  "nodes",   "links", NULL};
+	static const char *const box_keys[] = {"groups", "ranks", "fan_in", "slots", "ports", NULL};
 	const char *format = json_string_value(json_object_get(root, "format"));
 	json_t *unit = json_object_get(root, "unit");
+	json_t *boxes = json_object_get(root, "boxes");
 	const char *name;
 
 	if (!format || strcmp(format, FORMAT) != 0)
@@ -172,6 +237,12 @@ static int read_head(struct reader *r, json_t *root)
 				   sizeof(r->t->unit) - 1);
 	if (unit)
 		snprintf(r->t->unit, sizeof(r->t->unit), "%s", json_string_value(unit));
+	if (boxes && !json_is_object(boxes))
+		return text_refuse(&r->source, "boxes", -1, "\"boxes\" must be an object");
+	if (boxes && text_check_keys(&r->source, "boxes", -1, boxes, box_keys) != 0)
+		return -1;
+	if (read_holds(r, "boxes", -1, boxes, "\"boxes\"", &r->holds) != 0)
+		return -1;
 	if (!json_is_array(json_object_get(root, "nodes")))
 		return text_refuse(&r->source, "nodes", -1, "\"nodes\" must be an array");
 	if (!json_is_array(json_object_get(root, "links")))
@@ -214,7 +285,7 @@ static int read_all(struct reader *r, json_t *root)
 
 struct topology *topo_parse(const char *text, size_t len, const char *name, struct topo_error *e)
 {
-	struct reader r = {.source = {text, len, name, e}};
+	struct reader r = {.source = {text, len, name, e}, .holds = topo_holds_shipped()};
 	json_t *root = text_json(&r.source);
 	int rc;
 
@@ -252,7 +323,33 @@ static json_t *pair(const double *v)
 	return v[0] == v[1] ? json_real(v[0]) : json_pack("[ff]", v[0], v[1]);
 }
 
-static json_t *format_node(const struct topo_node *n)
+static json_t *format_holds(const struct topo_holds *h)
+{
+	struct topo_holds copy = *h;
+	json_t *o = json_object();
+
+	for (int k = 0; k < HOLDS_KEYS && o; k++) {
+		int value = *hold(&copy, k);
+		json_t *v = value == TOPO_UNLIMITED ? json_null() : json_integer(value);
+
+		if (json_object_set_new(o, holds_keys[k].key, v) != 0) {
+			json_decref(o);
+			return NULL;
+		}
+	}
+	return o;
+}
+
+/* What boxes of the file hold unless they say otherwise: the first one's limits. */
+static struct topo_holds usual_holds(const struct topology *t)
+{
+	for (int i = 0; i < t->nodes; i++)
+		if (t->node[i].kind == TOPO_BOX)
+			return t->node[i].holds;
+	return topo_holds_shipped();
+}
+
+static json_t *format_node(const struct topo_node *n, const struct topo_holds *usual)
 {
 	static const char *const kinds[] = {"host", "switch", "box"};
 	json_t *o = json_pack("{ssss}", "name", n->name, "kind", kinds[n->kind]);
@@ -264,6 +361,12 @@ static json_t *format_node(const struct topo_node *n)
 		bad = json_object_set_new(o, "server", json_true());
 	if (!bad && n->kind != TOPO_SWITCH && !isinf(n->processing))
 		bad = json_object_set_new(o, "processing", json_real(n->processing));
+	if (!bad && n->kind == TOPO_BOX && !topo_holds_same(&n->holds, usual)) {
+		json_t *holds = format_holds(&n->holds);
+
+		bad = holds ? json_object_update(o, holds) : -1;
+		json_decref(holds);
+	}
 	if (bad) {
 		json_decref(o);
 		return NULL;
@@ -287,9 +390,11 @@ static json_t *format_link(const struct topology *t, const struct topo_link *l)
 /* One element to a line, so that a line number says something. */
 static int write_array(FILE *f, const char *key, int count, const struct topology *t, bool links)
 {
+	struct topo_holds usual = usual_holds(t);
+
 	fprintf(f, " \"%s\": [", key);
 	for (int i = 0; i < count; i++) {
-		json_t *o = links ? format_link(t, &t->link[i]) : format_node(&t->node[i]);
+		json_t *o = links ? format_link(t, &t->link[i]) : format_node(&t->node[i], &usual);
 		char *line = o ? json_dumps(o, 0) : NULL;
 
 		json_decref(o);
@@ -299,6 +404,26 @@ static int write_array(FILE *f, const char *key, int count, const struct topolog
 		free(line);
 	}
 	fprintf(f, "\n ]");
+	return 0;
+}
+
+/* The limits that boxes have in common, where they are not the shipped box's. */
+static int write_usual(FILE *f, const struct topology *t)
+{
+	struct topo_holds usual = usual_holds(t);
+	struct topo_holds shipped = topo_holds_shipped();
+	json_t *o;
+	char *text;
+
+	if (topo_holds_same(&usual, &shipped))
+		return 0;
+	o = format_holds(&usual);
+	text = o ? json_dumps(o, 0) : NULL;
+	json_decref(o);
+	if (!text)
+		return -1;
+	fprintf(f, " \"boxes\": %s,\n", text);
+	free(text);
 	return 0;
 }
 
@@ -318,7 +443,7 @@ char *topo_format(const struct topology *t)
 			"{\n \"format\": \"" FORMAT
 			"\",\n \"version\": 1,\n \"name\": %s,\n \"unit\": %s,\n",
 			quoted[0], quoted[1]);
-		ok = write_array(f, "nodes", t->nodes, t, false) == 0;
+		ok = write_usual(f, t) == 0 && write_array(f, "nodes", t->nodes, t, false) == 0;
 		fprintf(f, ",\n");
 		ok = ok && write_array(f, "links", t->links, t, true) == 0;
 		fprintf(f, "\n}\n");

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/plan.h"
+#include "planner/limits.h"
 
 #define SHARE_TOLERANCE 1e-9
 #define RATE_TOLERANCE 1e-9
@@ -371,6 +371,10 @@ int plan_verify(const struct topology *t, const struct plan *p, struct plan_load
 	if (plan_measure(t, p, load, e) != 0)
 		return -1;
 	if (check_roots(t, p, e) != 0) {
+		plan_load_free(load);
+		return -1;
+	}
+	if (limits_check(t, p, e) != 0) {
 		plan_load_free(load);
 		return -1;
 	}

@@ -59,6 +59,26 @@ static int count(void *to, const char *value)
 	return 0;
 }
 
+/* A limit of what boxes hold; 0: none. */
+static int limit(void *to, const char *value)
+{
+	unsigned int v;
+
+	if (rf_opt_uint(value, &v) != 0 || v > TOPO_HOLDS_MAX) {
+		fprintf(stderr, "\"%s\" must be a whole number up to %d\n", value, TOPO_HOLDS_MAX);
+		return -1;
+	}
+	*(int *)to = v ? (int)v : TOPO_UNLIMITED;
+	return 0;
+}
+
+static int shipped(void *to, const char *value)
+{
+	(void)value;
+	*(struct topo_holds *)to = topo_holds_shipped();
+	return 0;
+}
+
 static int generate(struct topo_spec *s, const char *boxes, uint64_t delay, const char *out)
 {
 	struct topo_error e = {.text = ""};
@@ -149,6 +169,17 @@ int plan_command_generate(int argc, char **argv)
 		{RF_OPT_CALL, "processing", 0, &s, "RATE[:RATE]",
 		 "what a box takes in to merge, Gbps, or a range to draw from (default no limit)",
 		 range},
+		{.kind = RF_OPT_HEADING, .text = "What a box holds (default no limits)"},
+		{RF_OPT_CALL, "shipped", 0, &s.holds, NULL,
+		 "as the shipped box; options after it change single limits", shipped},
+		{RF_OPT_CALL, "groups", 0, &s.holds.groups, "N",
+		 "trees that a box is a node of; 0: no limit", limit},
+		{RF_OPT_CALL, "ranks", 0, &s.holds.ranks, "N", "its neighbours in one of them",
+		 limit},
+		{RF_OPT_CALL, "fan-in", 0, &s.holds.fan_in, "N", "of them those that send to it",
+		 limit},
+		{RF_OPT_CALL, "slots", 0, &s.holds.slots, "N", "chunks under way in a box", limit},
+		{RF_OPT_CALL, "ports", 0, &s.holds.ports, "N", "links that it uses", limit},
 		{.kind = RF_OPT_HEADING, .text = "Roles"},
 		{RF_OPT_CALL, "workers", 'w', &s.workers, "N",
 		 "so many drawn hosts have data (default 0: all)", count},

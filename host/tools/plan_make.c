@@ -13,7 +13,7 @@ struct wish {
 	const char *topology, *scheme, *plan;
 	const char *out, *picture, *dot;
 	bool json, reduce_only, simulate;
-	unsigned int chunks, sim_chunks, roundings;
+	unsigned int chunks, sim_chunks, roundings, trees;
 	uint64_t seed, size, limit;
 };
 
@@ -207,6 +207,7 @@ static int make(const struct wish *w)
 	o.seed = w->seed;
 	o.chunks = (int)w->chunks;
 	o.reduce_only = w->reduce_only;
+	o.trees = (int)w->trees;
 	o.roundings = w->roundings ? (int)w->roundings : o.roundings;
 	o.seconds = w->limit ? (double)w->limit * 1e-9 : o.seconds;
 	row.plan = scheme_run(s, t, &o, &e);
@@ -299,6 +300,8 @@ int plan_command_make(int argc, char **argv)
 		{RF_OPT_STRING, "dot", 0, &w.dot, "FILE", "the same as text for Graphviz", NULL},
 		{RF_OPT_UINT, "chunks", 'c', &w.chunks, "N",
 		 "classes into which the vector is cut; 0: leave the fractions", NULL},
+		{RF_OPT_UINT, "trees", 0, &w.trees, "N",
+		 "the forest has at most so many; 0: any number", NULL},
 		{RF_OPT_FLAG, "reduce-only", 0, &w.reduce_only, NULL,
 		 "the way up alone, to parameter servers (GRID, InArt: rates as in the papers)",
 		 NULL},
@@ -325,6 +328,7 @@ int plan_command_make(int argc, char **argv)
 					"lists the schemes\n");
 		else if (in_range(w.chunks, 1u << 20, "chunks") &&
 			 in_range(w.sim_chunks, 1u << 20, "sim-chunks") &&
+			 in_range(w.trees, 1u << 20, "trees") &&
 			 in_range(w.roundings, 100000, "roundings"))
 			code = make(&w);
 	}

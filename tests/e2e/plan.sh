@@ -65,6 +65,15 @@ run 0 "a plan" --topology t.json --scheme best --out p.json --dot p.dot --simula
 check "... says its throughput" says "^throughput  *10 Gbps"
 check "... and the runs'" says "^chunk run "
 check "... is JSON" json p.json "abs(d['throughput'] - 10) < 1e-6 and d['scheme'] == 'best'"
+run 0 "generate boxes that hold little" generate leaf-spine --leaves 2 --hosts 4 --groups 1 --fan-in 2 --out few.json
+check "... they say so" json few.json "d['boxes'] == {'groups': 1, 'ranks': None, 'fan_in': 2, 'slots': None, 'ports': None}"
+run 0 "a plan with them" --topology few.json --scheme best --out fp.json
+run 0 "... which check takes" check --topology few.json --plan fp.json
+run 3 "a plan that they cannot hold" check --topology few.json --plan p.json
+check "... names the box and the limit" says 'box "leaf[01]" has a fan_in of 2'
+run 0 "a forest of two trees" -t t.json -s forest --trees 2 --json
+check "... has no more" json out "len(d['trees']) <= 2"
+rm -f few.json fp.json
 run 0 "a plan in chunk classes" make -t t.json -s forest --chunks 64 --json
 check "... 64 of them" json out "d['chunks'] == 64 and sum(t['chunks'] for t in d['trees']) == 64"
 check "... with its certificate" json p.json "d['bounds']['ratio'] > 1 - 1e-6 and d['bounds']['exact'] and abs(d['bounds']['dual'] - 10) < 1e-6 and abs(d['bounds']['cut'] - 10) < 1e-6 and abs(d['bounds']['flow'] - 10) < 1e-5"

@@ -1,0 +1,720 @@
+/*
+ * Which trees, where only so many can be: a linear program over a pool of trees in which every
+ * limited number is a row (a tree counts as the part of its own highest rate that it has), and
+ * branch and bound on trees that are taken or left out. On tiny networks the pool is every tree
+ * there is and the search ends by itself; else it ends after so many programs.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/limits.h"
+#include "planner/lp.h"
+#include "planner/master.h"
+#include "planner/schemes.h"
+#include "planner/search.h"
+
+#define EVERY_MOST 3000 /* trees of a pool that has all of them */
+#define EVERY_NODES 7   /* terminals up to which they are counted at all */
+#define WORK_MOST 6e6   /* of the search: programs x rows x columns */
+#define PROGRAMS_MOST 1500
+#define TURNS 4            /* ways in which a tree is cut to what a box holds */
+#define POOL_MOST 4000     /* trees */
+#define ROUNDS_MOST 24     /* of looking for cheaper trees */
+#define ROUND_LINKS 1500   /* links up to which that is done */
+#define USED 1e-9          /* part of its own rate above which a tree is part of the plan */
+#define ROUTES_MOST 600000 /* arcs of all trees of the pool together */
+#define ALL_WORKERS 48     /* workers up to which all schemes are asked */
+#define FOREST_WORKERS 1000
+#define TURNS_MOST 8 /* of families of trees */
+#define GAP 1e-9
+
+enum verdict { OPEN, TAKEN, LEFT };
+
+struct decision {
+	int tree;
+	bool second; /* left out, after it was taken */
+};
+
+struct choice {
+	const struct topology *t;
+	struct plan *pool;
+	struct lp *lp;
+	int trees; /* limit of all; 0: none */
+	int columns;
+	int *row;     /* of arcs and nodes; -1: no limit */
+	int *box_row; /* of nodes: how many trees; -1: no limit */
+	int all_row;
+	int rows;
+	double unit;
+	double *most; /* of each tree: its own highest rate, in units */
+	int **box;    /* of each tree: limited boxes that are its nodes, ended by -1 */
+	int room;     /* of the arrays of trees */
+	enum verdict *verdict;
+	double *scratch;
+	struct tree_load load;
+	struct decision *stack;
+	int depth;
+	double *weight, *best;
+	double value;
+	double work;
+};
+
+/* --- the program --------------------------------------------------------------------------------
+ */
+
+static double limit_of(const struct topology *t, int row)
+{
+	return row < 2 * t->links ? topo_arc_capacity(t, row)
+				  : t->node[row - 2 * t->links].processing;
+}
+
+static void begin(struct choice *c, const struct topology *t, int trees, const struct plan *p)
+{
+	size_t rows = (size_t)t->links * 2 + (size_t)t->nodes;
+
+	memset(c, 0, sizeof(*c));
+	c->t = t;
+	c->trees = trees;
+	c->pool = plan_like(p);
+	c->lp = lp_new();
+	c->row = room(rows, sizeof(int));
+	c->box_row = room((size_t)t->nodes, sizeof(int));
+	c->scratch = room(rows, sizeof(double));
+	c->unit = INFINITY;
+	for (int i = 0; i < t->workers; i++)
+		c->unit = fmin(c->unit, egress(t, t->worker[i]));
+	for (int i = 0; i < (int)rows; i++) {
+		int node = i - 2 * t->links;
+		bool limited = node < 0 || (t->node[node].kind != TOPO_SWITCH &&
+					    !isinf(t->node[node].processing));
+
+		c->row[i] = limited ? lp_row(c->lp, -INFINITY, 1) : -1;
+		c->rows += limited;
+	}
+	for (int i = 0; i < t->nodes; i++) {
+		bool limited = t->node[i].kind == TOPO_BOX && limits_trees(t, i) < TOPO_UNLIMITED;
+
+		c->box_row[i] = limited ? lp_row(c->lp, -INFINITY, limits_trees(t, i)) : -1;
+		c->rows += limited;
+	}
+	c->all_row = trees > 0 ? lp_row(c->lp, -INFINITY, trees) : -1;
+}
+
+static void end(struct choice *c)
+{
+	for (int k = 0; k < c->columns; k++)
+		free(c->box[k]);
+	plan_free(c->pool);
+	lp_free(c->lp);
+	tree_load_free(&c->load);
+	free(c->row);
+	free(c->box_row);
+	free(c->scratch);
+	free(c->most);
+	free(c->box);
+	free(c->verdict);
+	free(c->stack);
+	free(c->weight);
+	free(c->best);
+}
+
+/* Limited boxes that a tree has among its nodes. */
+static int *find_boxes(struct choice *c, int tree)
+{
+	const struct plan_tree *k = &c->pool->tree[tree];
+	int *list = room((size_t)c->t->boxes + 1, sizeof(int));
+	int n = 0;
+
+	for (int i = 0; i < k->ups + k->downs; i++) {
+		const struct plan_edge *e = &c->pool->edge[k->up_first + i];
+
+		for (int end_of = 0; end_of < 2; end_of++) {
+			int node = end_of ? e->to : e->from;
+			int at = 0;
+
+			while (at < n && list[at] != node)
+				at++;
+			if (c->box_row[node] >= 0 && at == n)
+				list[n++] = node;
+		}
+	}
+	list[n] = -1;
+	return list;
+}
+
+static void make_room(struct choice *c)
+{
+	if (c->columns < c->room)
+		return;
+	c->room = c->room ? 2 * c->room : 256;
+	c->most = more_room(c->most, (size_t)c->room, sizeof(double));
+	c->box = more_room(c->box, (size_t)c->room, sizeof(*c->box));
+	c->verdict = more_room(c->verdict, (size_t)c->room, sizeof(*c->verdict));
+	c->weight = more_room(c->weight, (size_t)c->room, sizeof(double));
+	c->best = more_room(c->best, (size_t)c->room, sizeof(double));
+	c->stack = more_room(c->stack, (size_t)c->room, sizeof(*c->stack));
+}
+
+/* Trees of the pool that the program does not know. */
+static void take_new(struct choice *c)
+{
+	const struct topology *t = c->t;
+	int *row = room((size_t)c->rows + (size_t)t->boxes + 1, sizeof(int));
+	double *value = room((size_t)c->rows + (size_t)t->boxes + 1, sizeof(double));
+
+	for (; c->columns < c->pool->trees; c->columns++) {
+		int k = c->columns;
+		double least = INFINITY;
+		int n = 0;
+
+		make_room(c);
+		tree_load_find(t, c->pool, k, c->scratch, &c->load);
+		for (int i = 0; i < c->load.n; i++) {
+			int at = c->load.row[i];
+
+			if (c->row[at] < 0)
+				continue;
+			row[n] = c->row[at];
+			value[n] = c->load.count[i] * c->unit / limit_of(t, at);
+			least = fmin(least, 1 / value[n++]);
+		}
+		c->most[k] = least;
+		c->box[k] = find_boxes(c, k);
+		c->verdict[k] = OPEN;
+		c->best[k] = 0;
+		for (const int *b = c->box[k]; *b >= 0; b++) {
+			row[n] = c->box_row[*b];
+			value[n++] = 1 / least;
+		}
+		if (c->all_row >= 0) {
+			row[n] = c->all_row;
+			value[n++] = 1 / least;
+		}
+		lp_column(c->lp, 1, INFINITY, n, row, value);
+	}
+	free(row);
+	free(value);
+}
+
+/* --- branch and bound ---------------------------------------------------------------------------
+ */
+
+/* How many trees are taken at each node, in all at [nodes]. */
+static void count_taken(const struct choice *c, int *taken)
+{
+	memset(taken, 0, ((size_t)c->t->nodes + 1) * sizeof(int));
+	for (int k = 0; k < c->columns; k++) {
+		if (c->verdict[k] != TAKEN)
+			continue;
+		taken[c->t->nodes]++;
+		for (const int *b = c->box[k]; *b >= 0; b++)
+			taken[*b]++;
+	}
+}
+
+/* Whether there is no place left for a tree beside those that are taken. */
+static bool is_shut_out(const struct choice *c, int tree, const int *taken)
+{
+	if (c->verdict[tree] != OPEN)
+		return c->verdict[tree] == LEFT;
+	if (c->trees > 0 && taken[c->t->nodes] >= c->trees)
+		return true;
+	for (const int *b = c->box[tree]; *b >= 0; b++)
+		if (taken[*b] >= limits_trees(c->t, *b))
+			return true;
+	return false;
+}
+
+/* The value of the program with the decisions so far, with weights; -1: there is none. */
+static double relax(struct choice *c, int *taken)
+{
+	count_taken(c, taken);
+	for (int k = 0; k < c->columns; k++)
+		lp_limit(c->lp, k, is_shut_out(c, k, taken) ? 0 : INFINITY);
+	c->work += (double)c->rows * c->columns;
+	if (lp_solve(c->lp) != 0)
+		return -1;
+	for (int k = 0; k < c->columns; k++)
+		c->weight[k] = lp_value(c->lp, k);
+	return lp_objective(c->lp);
+}
+
+/* The tree that is used most of those that are open at a limit which is passed; -1: none is. */
+static int find_branch(const struct choice *c, int *used)
+{
+	int nodes = c->t->nodes;
+	int best = -1;
+
+	memset(used, 0, ((size_t)nodes + 1) * sizeof(int));
+	for (int k = 0; k < c->columns; k++) {
+		if (c->verdict[k] != TAKEN && c->weight[k] <= USED * c->most[k])
+			continue;
+		used[nodes]++;
+		for (const int *b = c->box[k]; *b >= 0; b++)
+			used[*b]++;
+	}
+	for (int k = 0; k < c->columns; k++) {
+		bool bad = c->trees > 0 && used[nodes] > c->trees;
+
+		if (c->verdict[k] != OPEN || c->weight[k] <= USED * c->most[k])
+			continue;
+		for (const int *b = c->box[k]; *b >= 0 && !bad; b++)
+			bad = used[*b] > limits_trees(c->t, *b);
+		if (bad && (best < 0 || c->weight[k] > c->weight[best]))
+			best = k;
+	}
+	return best;
+}
+
+/* The next set of decisions; false: all have been looked at. */
+static bool go_back(struct choice *c)
+{
+	while (c->depth > 0) {
+		struct decision *d = &c->stack[c->depth - 1];
+
+		if (!d->second) {
+			d->second = true;
+			c->verdict[d->tree] = LEFT;
+			return true;
+		}
+		c->verdict[d->tree] = OPEN;
+		c->depth--;
+	}
+	return false;
+}
+
+static void search_trees(struct choice *c)
+{
+	int *count = room((size_t)c->t->nodes + 1, sizeof(int));
+	bool found = c->value > 0;
+
+	for (int programs = 0; programs < PROGRAMS_MOST; programs++) {
+		double value = relax(c, count);
+		int branch = value > c->value * (1 + GAP) ? find_branch(c, count) : -1;
+
+		if (value > c->value * (1 + GAP) && branch < 0) {
+			c->value = value;
+			memcpy(c->best, c->weight, (size_t)c->columns * sizeof(double));
+			found = true;
+		}
+		if (branch >= 0) {
+			c->verdict[branch] = TAKEN;
+			c->stack[c->depth++] = (struct decision){branch, false};
+			continue;
+		}
+		if ((found && c->work > WORK_MOST) || !go_back(c))
+			break;
+	}
+	for (int k = 0; k < c->columns; k++)
+		c->verdict[k] = OPEN;
+	c->depth = 0;
+	free(count);
+}
+
+/* --- the pool: every tree there is --------------------------------------------------------------
+ */
+
+/* The tree of a Pruefer sequence over n places, as the other end of each place's edge on the way to
+ * place n - 1. */
+static void decode(const int *code, int n, int *parent)
+{
+	int degree[EVERY_NODES];
+	bool gone[EVERY_NODES] = {false};
+
+	for (int i = 0; i < n; i++)
+		degree[i] = 1;
+	for (int i = 0; i < n - 2; i++)
+		degree[code[i]]++;
+	for (int i = 0; i < n - 1; i++) {
+		int leaf = 0;
+		int to = i < n - 2 ? code[i] : n - 1;
+
+		while (gone[leaf] || degree[leaf] != 1 || leaf == to)
+			leaf++;
+		parent[leaf] = to;
+		gone[leaf] = true;
+		degree[leaf]--;
+		degree[to]--;
+	}
+	parent[n - 1] = -1;
+}
+
+struct every {
+	struct choice *c;
+	struct limits_fit *f;
+	int node[EVERY_NODES]; /* terminals of the set at hand; the root is the last */
+	int n;
+};
+
+/* Boxes with fewer than three edges merge nothing for anybody else. */
+static bool is_useful(const struct every *x, const int *parent)
+{
+	int degree[EVERY_NODES] = {0};
+
+	for (int i = 0; i < x->n - 1; i++) {
+		degree[i]++;
+		degree[parent[i]]++;
+	}
+	for (int i = 0; i < x->n; i++)
+		if (x->c->t->node[x->node[i]].kind == TOPO_BOX && degree[i] < 3)
+			return false;
+	return true;
+}
+
+static void add_every_tree(struct every *x)
+{
+	struct shape *s = x->f->s;
+	int code[EVERY_NODES] = {0};
+	int parent[EVERY_NODES];
+	int at = 0;
+
+	do {
+		decode(code, x->n, parent);
+		if (is_useful(x, parent)) {
+			struct plan *one = plan_like(x->c->pool);
+
+			shape_begin(s, x->node[x->n - 1]);
+			for (int i = 0; i < x->n - 1; i++)
+				shape_route(s, x->f->r, x->node[i], x->node[parent[i]], 1);
+			make_tree(one, s->root, 1);
+			shape_emit(s, one, false);
+			if (!one->reduce_only)
+				make_mirror(one);
+			if (!plan_split_hosts(x->c->t, one) &&
+			    limits_check(x->c->t, one, NULL) == 0)
+				limits_fit_tree(x->f, one, 0, x->c->pool, 1);
+			plan_free(one);
+		}
+		for (at = 0; at < x->n - 2 && ++code[at] == x->n; at++)
+			code[at] = 0;
+	} while (at < x->n - 2);
+}
+
+static double trees_of(int n)
+{
+	return n < 3 ? 1 : pow(n, n - 2);
+}
+
+/* All trees over all workers and every choice of boxes, for each root that makes a difference. */
+static bool add_every(struct choice *c, struct limits_fit *f, bool merging)
+{
+	const struct topology *t = c->t;
+	int boxes = merging ? t->boxes : 0;
+	int *root = room((size_t)t->nodes, sizeof(int));
+	int roots = 1;
+	double all = 0;
+	struct every x = {.c = c, .f = f};
+
+	root[0] = t->worker[0];
+	if (c->pool->reduce_only)
+		roots = plan_roots(t, root);
+	for (int set = 0; boxes <= EVERY_NODES && set < 1 << boxes; set++)
+		all += trees_of(t->workers + 1 + __builtin_popcount((unsigned int)set));
+	if (t->workers + 1 + boxes > EVERY_NODES || all * roots > EVERY_MOST) {
+		free(root);
+		return false;
+	}
+	for (int r = 0; r < roots; r++)
+		for (int set = 0; set < 1 << boxes; set++) {
+			x.n = 0;
+			for (int i = 0; i < t->workers; i++)
+				if (t->worker[i] != root[r])
+					x.node[x.n++] = t->worker[i];
+			for (int i = 0; i < boxes; i++)
+				if (set >> i & 1)
+					x.node[x.n++] = t->box[i];
+			x.node[x.n++] = root[r];
+			add_every_tree(&x);
+		}
+	free(root);
+	return true;
+}
+
+/* --- the pool: what others found ----------------------------------------------------------------
+ */
+
+static bool uses_box(const struct topology *t, const struct plan *p, int tree)
+{
+	const struct plan_tree *k = &p->tree[tree];
+
+	for (int i = 0; i < k->ups; i++)
+		if (t->node[p->edge[k->up_first + i].to].kind == TOPO_BOX)
+			return true;
+	return false;
+}
+
+/* A tree in the ways in which it can be cut, and without any limited box. */
+static void add_cuts(struct choice *c, struct limits_fit *f, const struct plan *p, int tree)
+{
+	const struct topology *t = c->t;
+	bool whole = limits_fits(f, p, tree);
+
+	if (c->pool->trees >= POOL_MOST || c->pool->routes >= ROUTES_MOST)
+		return;
+	for (f->turn = 0; f->turn < (whole ? 1 : TURNS); f->turn++)
+		limits_fit_tree(f, p, tree, c->pool, 1);
+	f->turn = 0;
+	if (!uses_box(t, p, tree))
+		return;
+	for (int i = 0; i < t->boxes; i++)
+		f->allowed[t->box[i]] = limits_trees(t, t->box[i]) == TOPO_UNLIMITED;
+	limits_fit_tree(f, p, tree, c->pool, 1);
+	for (int i = 0; i < t->boxes; i++)
+		f->allowed[t->box[i]] = limits_trees(t, t->box[i]) > 0;
+}
+
+static void add_all(struct choice *c, struct limits_fit *f, const struct plan *p)
+{
+	for (int k = 0; k < p->trees; k++)
+		add_cuts(c, f, p, k);
+}
+
+static bool is_quick(const struct scheme *s, bool merging, int workers)
+{
+	if (s->make == scheme_ring || s->make == scheme_ring_both)
+		return true;
+	if (s->make == scheme_best || s->make == scheme_forestcoll)
+		return false;
+	if (s->make == scheme_forest)
+		return merging && workers <= FOREST_WORKERS;
+	return merging && (workers <= ALL_WORKERS || s->make == scheme_netreduce_rack ||
+			   s->make == scheme_netreduce_spine || s->make == scheme_switchml ||
+			   s->make == scheme_rina_switch || s->make == scheme_hierarchical_ring ||
+			   s->make == scheme_ps);
+}
+
+/* Trees of quick schemes; of their plans, which keep the limits, the best is where to begin. */
+static struct plan *ask_others(struct choice *c, struct limits_fit *f,
+			       const struct scheme_options *o, bool merging)
+{
+	struct scheme_options plain = *o;
+	struct plan *best = NULL;
+
+	plain.chunks = 0;
+	for (const struct scheme *s = scheme_list; s->name; s++) {
+		struct plan *other;
+
+		if (!is_quick(s, merging, c->t->workers))
+			continue;
+		other = scheme_run_ordered(s, c->t, &plain, NULL);
+		if (!other)
+			continue;
+		add_all(c, f, other);
+		if (other->sequential || (best && other->throughput <= best->throughput)) {
+			plan_free(other);
+			continue;
+		}
+		plan_free(best);
+		best = other;
+	}
+	return best;
+}
+
+/* The least number of trees that any limit leaves. */
+static int fewest(const struct choice *c)
+{
+	int n = c->trees > 0 ? c->trees : TOPO_UNLIMITED;
+
+	for (int i = 0; i < c->t->boxes; i++) {
+		int trees = limits_trees(c->t, c->t->box[i]);
+
+		n = trees > 0 && trees < n ? trees : n;
+	}
+	return n;
+}
+
+/* Heads of chains go to boxes, or `to_hosts` of every four to hosts that nobody sends to. */
+struct family {
+	int length;   /* of the chains of a rack that has no box */
+	int to_hosts; /* of every four heads */
+	int turn;     /* other hosts are first, other boxes take them */
+};
+
+static void hang_head(struct limits_fit *f, const struct family *y, int head, int number,
+		      const int *idle, int *idles)
+{
+	const struct topology *t = f->t;
+	int box = t->box[(number + y->turn) % t->boxes];
+
+	if (number % 4 < y->to_hosts && *idles > 0)
+		shape_route(f->s, f->r, head, idle[--*idles], 1);
+	else
+		shape_route(f->s, f->r, head, box, 1);
+}
+
+/*
+ * A tree in which every host passes on what one other sends, if any: hosts of a rack with a box
+ * send to it, in other racks they stand in chains. At each turn other hosts are at their ends.
+ */
+static void add_family(struct choice *c, struct limits_fit *f, const struct racks *k,
+		       const struct family *y)
+{
+	const struct topology *t = c->t;
+	int root = t->box[y->turn % t->boxes];
+	int *idle = room((size_t)t->workers, sizeof(int));
+	struct plan *one = plan_like(c->pool);
+	int idles = 0;
+	int heads = 0;
+
+	shape_begin(f->s, root);
+	for (int i = 0; i < t->boxes; i++)
+		if (t->box[i] != root)
+			shape_route(f->s, f->r, t->box[i], root, 1);
+	for (int q = 0; q < k->count; q++)
+		for (int i = k->first[q]; i < k->first[q + 1] && k->box[q] >= 0; i++) {
+			shape_route(f->s, f->r, k->member[i], k->box[q], 1);
+			idle[idles++] = k->member[i];
+		}
+	for (int q = 0; q < k->count; q++) {
+		int n = k->first[q + 1] - k->first[q];
+		const int *member = k->member + k->first[q];
+
+		for (int i = 0; i < n && k->box[q] < 0; i++) {
+			int node = member[(i + y->turn) % n];
+
+			if (i % y->length == y->length - 1 || i == n - 1)
+				hang_head(f, y, node, heads++, idle, &idles);
+			else
+				shape_route(f->s, f->r, node, member[(i + 1 + y->turn) % n], 1);
+		}
+	}
+	/* Boxes that nobody sends to. */
+	for (int i = 0; i < t->boxes; i++) {
+		bool any = false;
+
+		for (int j = 0; j < f->s->count; j++)
+			any = any || f->s->parent[f->s->list[j]] == t->box[i];
+		if (!any && t->box[i] != root)
+			shape_drop(f->s, t->box[i]);
+	}
+	make_tree(one, root, 1);
+	shape_emit(f->s, one, false);
+	make_mirror(one);
+	f->turn = y->turn;
+	limits_fit_tree(f, one, 0, c->pool, 1);
+	f->turn = 0;
+	plan_free(one);
+	free(idle);
+}
+
+static void add_families(struct choice *c, struct limits_fit *f)
+{
+	static const int length[] = {1, 2, 3, 4, 6, INT_MAX};
+	static const int to_hosts[] = {0, 2, 4};
+	struct racks *k;
+	int turns = fewest(c);
+
+	if (c->t->boxes == 0 || c->pool->reduce_only)
+		return;
+	turns = turns < TURNS_MOST ? turns : TURNS_MOST;
+	k = racks_new(c->t);
+	for (int turn = 0; turn < turns; turn++)
+		for (int i = 0; i < 6; i++)
+			for (int h = 0; h < 3 && c->pool->routes < ROUTES_MOST; h++) {
+				struct family y = {length[i], to_hosts[h], turn};
+
+				add_family(c, f, k, &y);
+			}
+	racks_free(k);
+}
+
+/* Prices of the program ask for trees that it does not have. */
+static void look_for_more(struct choice *c, struct limits_fit *f, bool merging)
+{
+	const struct topology *t = c->t;
+	struct pack p = {.t = t,
+			 .merging = merging,
+			 .reduce_only = c->pool->reduce_only,
+			 .seconds = 1e9,
+			 .enough = INFINITY};
+	int *count = room((size_t)t->nodes + 1, sizeof(int));
+	struct search x;
+	double before = 0;
+	int seen = 0;
+
+	pack_begin(&p);
+	search_begin(&x, &p);
+	search_first_prices(&x);
+	for (int i = 0; i < ROUNDS_MOST && c->pool->trees < POOL_MOST; i++) {
+		double value;
+
+		take_new(c);
+		value = relax(c, count);
+		if (value < 0 || (i > 4 && value < before * (1 + GAP)))
+			break;
+		before = i % 4 == 0 ? value : before;
+		for (int k = 0; k < 2 * t->links + t->nodes; k++) {
+			double price = c->row[k] < 0 ? 0
+						     : fmax(0, lp_price(c->lp, c->row[k])) *
+							       c->unit / limit_of(t, k);
+
+			if (k < 2 * t->links)
+				x.arc[k] = price;
+			else
+				x.node[k - 2 * t->links] = price;
+		}
+		if (isinf(search_look(&x, false)))
+			break;
+		for (; seen < p.m->pool->trees; seen++)
+			add_cuts(c, f, p.m->pool, seen);
+	}
+	search_end(&x);
+	pack_end(&p);
+	free(count);
+}
+
+/* The trees of the best choice in place of the plan's. */
+static void take_best(struct choice *c, struct plan *p)
+{
+	struct plan *q = plan_like(p);
+	double sum = 0;
+
+	for (int k = 0; k < c->columns; k++)
+		sum += c->best[k] > USED * c->most[k] ? c->best[k] : 0;
+	for (int k = 0; k < c->columns; k++)
+		if (c->best[k] > USED * c->most[k])
+			plan_copy_tree(q, c->pool, k, c->best[k] / sum);
+	plan_take_trees(p, q);
+	p->sequential = false;
+	p->rounds = 0;
+}
+
+void limits_choose(const struct topology *t, struct plan *p, const struct scheme_options *o,
+		   bool merging)
+{
+	struct limits_fit *f = limits_fit_new(t, p);
+	struct plan *other, *fitted = plan_like(p);
+	struct choice c;
+
+	begin(&c, t, o->trees, p);
+	if (merging)
+		add_families(&c, f);
+	add_all(&c, f, p);
+	other = ask_others(&c, f, o, merging);
+	if (!add_every(&c, f, merging) && t->links <= ROUND_LINKS)
+		look_for_more(&c, f, merging);
+	take_new(&c);
+	/* What simple cutting reaches, and the best of the others, are to be passed. */
+	for (int k = 0; k < p->trees; k++)
+		plan_copy_tree(fitted, p, k, p->tree[k].share);
+	limits_fit_plan(t, fitted, o->trees);
+	if (other && plan_rate(t, other) > plan_rate(t, fitted)) {
+		struct plan *swap = fitted;
+
+		fitted = other;
+		other = swap;
+	}
+	c.value = plan_rate(t, fitted) / c.unit;
+	search_trees(&c);
+	if (c.value * c.unit > plan_rate(t, fitted) * (1 + GAP)) {
+		take_best(&c, p);
+	} else {
+		plan_take_trees(p, fitted);
+		fitted = NULL;
+	}
+	plan_free(other);
+	plan_free(fitted);
+	end(&c);
+	limits_fit_free(f);
+}

@@ -1,0 +1,439 @@
+/*
+ * What boxes hold, and few trees: every scheme keeps the limits, forged plans are refused, and on
+ * tiny networks the best forest is the one that trying everything finds.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "planner/limits.h"
+#include "planner/lp.h"
+#include "planner/master.h"
+#include "planner/simulate.h"
+#include "tests/unit/planner_forest.h"
+#include "tests/unit/planner_help.h"
+
+#define NODES 8
+#define TREES 4000
+
+static uint64_t seed = 1;
+
+/* --- every tree there is, by parents ------------------------------------------------------------
+ */
+
+struct every {
+	const struct topology *t;
+	struct plan *pool;
+	int node[NODES];
+	int n;
+};
+
+/* Whether parents (by place, of all but place 0) lead to place 0 and every box has two children. */
+static bool is_tree(const struct every *x, const int *parent)
+{
+	int children[NODES] = {0};
+
+	for (int i = 1; i < x->n; i++) {
+		int at = i;
+
+		children[parent[i]]++;
+		for (int steps = 0; at != 0; steps++, at = parent[at])
+			if (steps > x->n)
+				return false;
+	}
+	for (int i = 0; i < x->n; i++)
+		if (x->t->node[x->node[i]].kind == TOPO_BOX && children[i] < 2)
+			return false;
+	return true;
+}
+
+static void add_trees(struct every *x)
+{
+	int parent[NODES] = {0};
+	uint64_t random = 1;
+	int at;
+
+	do {
+		struct plan *one = plan_new("one");
+
+		if (is_tree(x, parent)) {
+			assert_int_equal(plan_add_tree(one, x->node[0], 1), 0);
+			for (int i = 1; i < x->n; i++)
+				assert_int_equal(forest_edge(x->t, one, false, x->node[i],
+							     x->node[parent[i]], &random),
+						 0);
+			assert_int_equal(plan_mirror(one), 0);
+			if (limits_check(x->t, one, NULL) == 0)
+				plan_copy_tree(x->pool, one, 0, 1);
+		}
+		plan_free(one);
+		for (at = 1; at < x->n; at++) {
+			parent[at] += 1 + (parent[at] + 1 == at);
+			if (parent[at] < x->n)
+				break;
+			parent[at] = at == 0;
+		}
+	} while (at < x->n);
+	assert_true(x->pool->trees < TREES);
+}
+
+static struct plan *all_trees(const struct topology *t)
+{
+	struct every x = {.t = t, .pool = plan_new("all")};
+
+	for (int set = 0; set < 1 << t->boxes; set++) {
+		x.n = 0;
+		for (int i = 0; i < t->workers; i++)
+			x.node[x.n++] = t->worker[i];
+		for (int i = 0; i < t->boxes; i++)
+			if (set >> i & 1)
+				x.node[x.n++] = t->box[i];
+		add_trees(&x);
+	}
+	return x.pool;
+}
+
+static bool has_box(const struct plan *p, int tree, int box)
+{
+	for (int i = 0; i < p->tree[tree].ups; i++)
+		if (p->edge[p->tree[tree].up_first + i].to == box)
+			return true;
+	return false;
+}
+
+/* The most that the trees reach that are in. */
+static double pack_trees(const struct topology *t, struct plan *pool, const bool *in)
+{
+	struct master *m = master_new(t);
+	double value;
+
+	for (int k = 0; k < pool->trees; k++)
+		if (in[k])
+			plan_copy_tree(m->pool, pool, k, 1);
+	assert_int_equal(master_solve(m), 0);
+	value = m->value;
+	master_free(m);
+	return value;
+}
+
+/* --- tests --------------------------------------------------------------------------------------
+ */
+
+/* Hosts at one or two boxes, capacities drawn: a route between any two nodes is the only one. */
+static struct topology *tiny(uint64_t *random, int hosts, int boxes)
+{
+	struct topology *t = topo_new("tiny");
+	char name[16];
+
+	for (int i = 0; i < boxes; i++) {
+		snprintf(name, sizeof(name), "b%d", i);
+		topo_add_node(t, TOPO_BOX, name, INFINITY);
+	}
+	if (boxes == 2)
+		topo_add_link(t, 0, 1, 5 + (double)(topo_random(random) % 30), 1e-6);
+	for (int i = 0; i < hosts; i++) {
+		snprintf(name, sizeof(name), "h%d", i);
+		topo_add_link(t, topo_add_node(t, TOPO_HOST, name, INFINITY), i % boxes,
+			      5 + (double)(topo_random(random) % 20), 1e-6);
+	}
+	return help_finish(t);
+}
+
+static double best_of(const struct topology *t, int trees)
+{
+	struct scheme_options o = scheme_options_default();
+	struct topo_error e = {.text = ""};
+	struct plan_load load;
+	struct plan *p;
+	double rate;
+
+	o.trees = trees;
+	p = scheme_run(scheme_find("best"), t, &o, &e);
+	if (!p || plan_verify(t, p, &load, &e) != 0)
+		fail_msg("%s", e.text);
+	assert_true(trees == 0 || p->trees <= trees);
+	rate = p->throughput;
+	plan_load_free(&load);
+	plan_free(p);
+	return rate;
+}
+
+static void same(double found, double wanted, const char *what, int number)
+{
+	if (!(fabs(found - wanted) <= 1e-6 * wanted))
+		fail_msg("%s, network %d of seed %llu: %.9g, trying everything finds %.9g", what,
+			 number, (unsigned long long)seed, found, wanted);
+}
+
+static void few_trees_are_exact(void **state)
+{
+	uint64_t random = seed;
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		struct topology *t = tiny(&random, 4, 1 + i % 2);
+		struct plan *pool = all_trees(t);
+		bool *in = calloc((size_t)pool->trees, sizeof(bool));
+		double one = 0;
+		double two = 0;
+
+		for (int a = 0; a < pool->trees; a++) {
+			in[a] = true;
+			one = fmax(one, pack_trees(t, pool, in));
+			for (int b = 0; b < a && i % 2 == 0; b++) {
+				in[b] = true;
+				two = fmax(two, pack_trees(t, pool, in));
+				in[b] = false;
+			}
+			in[a] = false;
+		}
+		same(best_of(t, 1), one, "one tree", i);
+		if (i % 2 == 0)
+			same(best_of(t, 2), two, "two trees", i);
+		free(in);
+		plan_free(pool);
+		topo_free(t);
+	}
+}
+
+/* One group at the first box, any number elsewhere: for each tree that may have it one program. */
+static void few_groups_are_exact(void **state)
+{
+	uint64_t random = seed + 100;
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		struct topology *t = tiny(&random, 4, 1 + i % 2);
+		struct plan *pool;
+		bool *in;
+		double best = 0;
+
+		t->node[0].holds.groups = 1;
+		t->node[0].holds.fan_in = 2 + i / 2;
+		pool = all_trees(t);
+		in = calloc((size_t)pool->trees, sizeof(bool));
+		for (int k = 0; k < pool->trees; k++)
+			in[k] = !has_box(pool, k, 0);
+		best = pack_trees(t, pool, in);
+		for (int k = 0; k < pool->trees; k++) {
+			if (!has_box(pool, k, 0))
+				continue;
+			in[k] = true;
+			best = fmax(best, pack_trees(t, pool, in));
+			in[k] = false;
+		}
+		same(best_of(t, 0), best, "one group", i);
+		free(in);
+		plan_free(pool);
+		topo_free(t);
+	}
+}
+
+/* Every scheme keeps what is drawn; no other is above best. */
+static void every_scheme_keeps_them(void **state)
+{
+	uint64_t random = seed;
+	int kept = 0;
+
+	(void)state;
+	for (int i = 0; i < 12; i++) {
+		struct topology *t = help_any(&random, false);
+		struct plan *best;
+
+		for (int b = 0; b < t->boxes; b++)
+			t->node[t->box[b]].holds =
+				(struct topo_holds){.groups = 1 + (int)(topo_random(&random) % 4),
+						    .ranks = 3 + (int)(topo_random(&random) % 4),
+						    .fan_in = 2 + (int)(topo_random(&random) % 4),
+						    .slots = 1 + (int)(topo_random(&random) % 4),
+						    .ports = 1 + (int)(topo_random(&random) % 5)};
+		best = help_plan(t, "best");
+		assert_non_null(best);
+		for (const struct scheme *s = scheme_list; s->name; s++) {
+			struct plan *p = help_plan(t, s->name);
+
+			if (!p)
+				continue;
+			kept++;
+			assert_int_equal(limits_check(t, p, NULL), 0);
+			if (p->throughput > best->throughput * (1 + 1e-6))
+				fail_msg("network %d: %s has %g, best %g", i, s->name,
+					 p->throughput, best->throughput);
+			plan_free(p);
+		}
+		plan_free(best);
+		topo_free(t);
+	}
+	assert_true(kept > 120);
+}
+
+/* A star of five hosts at a box: one limit after the other below what the plan needs. */
+static void forged_plans_are_refused(void **state)
+{
+	static const struct {
+		const char *name;
+		struct topo_holds holds;
+		const char *says;
+	} cases[] = {
+		{"groups", {1, 9, 9, 9, 9}, "the box \"s0\" holds 1 groups, the plan has 2"},
+		{"slots", {9, 9, 9, 1, 9}, "the box \"s0\" has 1 slots, the plan has 2"},
+		{"ranks", {9, 4, 9, 9, 9}, "tree 0: the box \"s0\" has ranks for 4, here 5"},
+		{"fan_in", {9, 9, 4, 9, 9}, "tree 0: the box \"s0\" has a fan_in of 4, here 5"},
+		{"ports", {9, 9, 9, 9, 4}, "the box \"s0\" has 4 ports, the plan uses 5"},
+	};
+	struct topo_spec s = topo_spec_default(TOPO_STAR);
+	struct topology *t;
+	struct plan *p, *two;
+	struct plan_load load;
+	struct topo_error e;
+
+	(void)state;
+	s.hosts = 5;
+	t = help_make(&s);
+	p = forest_star(t, t->box[0]);
+	two = plan_new("forged");
+	for (int k = 0; k < 2; k++)
+		plan_copy_tree(two, p, 0, 0.5);
+	two->throughput = 1;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		t->node[t->box[0]].holds = topo_holds_all();
+		assert_int_equal(plan_verify(t, two, &load, &e), 0);
+		plan_load_free(&load);
+		t->node[t->box[0]].holds = cases[i].holds;
+		assert_int_equal(plan_verify(t, two, &load, &e), -1);
+		if (!strstr(e.text, cases[i].says))
+			fail_msg("%s: \"%s\"", cases[i].name, e.text);
+	}
+	/* Just enough of each. */
+	t->node[t->box[0]].holds = (struct topo_holds){2, 5, 5, 2, 5};
+	assert_int_equal(plan_verify(t, two, &load, &e), 0);
+	plan_load_free(&load);
+	plan_free(p);
+	plan_free(two);
+	topo_free(t);
+}
+
+/* One tree through a box with long links: with one slot each chunk waits for the one before it. */
+static void slots_are_the_window(void **state)
+{
+	struct topo_spec s = topo_spec_default(TOPO_STAR);
+	struct sim_options o = sim_options_default();
+	struct sim_result slow, fast;
+	struct topology *t;
+	struct plan *p;
+
+	(void)state;
+	s.hosts = 3;
+	s.delay = 0.01;
+	t = help_make(&s);
+	p = forest_star(t, t->box[0]);
+	o.amount = 100;
+	o.chunks = 100;
+	o.window = 0;
+	assert_int_equal(sim_chunks(t, p, &o, &fast, NULL), 0);
+	t->node[t->box[0]].holds.slots = 1;
+	assert_int_equal(sim_chunks(t, p, &o, &slow, NULL), 0);
+	/* Of each chunk two hops of 0.01 s, and 0.01 s on each of two links. */
+	help_near(slow.seconds, 100 * (0.02 + 0.02));
+	assert_true(fast.seconds < 1.1);
+	plan_free(p);
+	topo_free(t);
+}
+
+static struct topology *parse(const char *boxes, const char *keys, struct topo_error *e)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 "{\"format\": \"ringfold-topology\", \"version\": 1, \"name\": \"x\",\n%s"
+		 " \"nodes\": [\n  {\"name\": \"h0\", \"kind\": \"host\"},\n"
+		 "  {\"name\": \"h1\", \"kind\": \"host\"},\n"
+		 "  {\"name\": \"s0\", \"kind\": \"box\"%s}],\n \"links\": [\n"
+		 "  {\"a\": \"h0\", \"b\": \"s0\", \"capacity\": 1},\n"
+		 "  {\"a\": \"h1\", \"b\": \"s0\", \"capacity\": 1}]}",
+		 boxes, keys);
+	return topo_parse(text, strlen(text), "t.json", e);
+}
+
+static void keys_of_a_file(void **state)
+{
+	static const char *const keys[] = {"groups", "ranks", "fan_in", "slots", "ports"};
+	static const char *const bad[] = {"0", "-1", "1.5", "\"8\"", "1000001", "[]", "true"};
+	struct topo_holds want = topo_holds_shipped();
+	struct topo_error e;
+	struct topology *t = parse("", "", &e);
+
+	(void)state;
+	assert_true(topo_holds_same(&t->node[2].holds, &want));
+	topo_free(t);
+	t = parse(" \"boxes\": {\"groups\": 3, \"ports\": null},",
+		  ", \"groups\": null, \"slots\": 7", &e);
+	assert_non_null(t);
+	want = (struct topo_holds){TOPO_UNLIMITED, 64, 64, 7, TOPO_UNLIMITED};
+	assert_true(topo_holds_same(&t->node[2].holds, &want));
+	/* Written and read again it is the same. */
+	{
+		char *text = topo_format(t);
+		struct topology *again = topo_parse(text, strlen(text), "again", &e);
+
+		assert_non_null(again);
+		assert_true(topo_holds_same(&again->node[2].holds, &want));
+		topo_free(again);
+		free(text);
+	}
+	topo_free(t);
+	for (int k = 0; k < 5; k++)
+		for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+			char text[64];
+
+			snprintf(text, sizeof(text), ", \"%s\": %s", keys[k], bad[i]);
+			assert_null(parse("", text, &e));
+			assert_non_null(strstr(e.text, "t.json:5: "));
+			assert_non_null(strstr(e.text, keys[k]));
+			snprintf(text, sizeof(text), " \"boxes\": {\"%s\": %s},", keys[k], bad[i]);
+			assert_null(parse(text, "", &e));
+			assert_non_null(strstr(e.text, "t.json:2: "));
+		}
+	assert_null(parse(" \"boxes\": {\"lanes\": 1},", "", &e));
+	assert_non_null(strstr(e.text, "unknown key \"lanes\""));
+	assert_null(parse(" \"boxes\": 8,", "", &e));
+	assert_non_null(strstr(e.text, "\"boxes\" must be an object"));
+}
+
+static void only_boxes_have_them(void **state)
+{
+	static const char text[] =
+		"{\"format\": \"ringfold-topology\", \"version\": 1, \"name\": \"x\", \"nodes\": "
+		"[\n"
+		"{\"name\": \"h0\", \"kind\": \"host\", \"groups\": 4}], \"links\": []}";
+	struct topo_error e;
+
+	(void)state;
+	assert_null(topo_parse(text, strlen(text), "t.json", &e));
+	assert_string_equal(e.text, "t.json:2: \"groups\" of \"h0\": only a box holds groups");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(few_trees_are_exact),
+		cmocka_unit_test(few_groups_are_exact),
+		cmocka_unit_test(every_scheme_keeps_them),
+		cmocka_unit_test(forged_plans_are_refused),
+		cmocka_unit_test(slots_are_the_window),
+		cmocka_unit_test(keys_of_a_file),
+		cmocka_unit_test(only_boxes_have_them),
+	};
+
+	if (getenv("RINGFOLD_SEED"))
+		seed = strtoull(getenv("RINGFOLD_SEED"), NULL, 0);
+	print_message("repeat: RINGFOLD_SEED=%llu build/tests/planner_limits\n",
+		      (unsigned long long)seed);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

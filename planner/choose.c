@@ -620,13 +620,14 @@ static void add_families(struct choice *c, struct limits_fit *f)
 }
 
 /* Prices of the program ask for trees that it does not have. */
-static void look_for_more(struct choice *c, struct limits_fit *f, bool merging)
+static void look_for_more(struct choice *c, struct limits_fit *f, const struct scheme_options *o,
+			  bool merging)
 {
 	const struct topology *t = c->t;
 	struct pack p = {.t = t,
 			 .merging = merging,
 			 .reduce_only = c->pool->reduce_only,
-			 .seconds = 1e9,
+			 .work = work_begin(o->work, o->seconds),
 			 .enough = INFINITY};
 	int *count = room((size_t)t->nodes + 1, sizeof(int));
 	struct search x;
@@ -693,7 +694,7 @@ void limits_choose(const struct topology *t, struct plan *p, const struct scheme
 	add_all(&c, f, p);
 	other = ask_others(&c, f, o, merging);
 	if (!add_every(&c, f, merging) && t->links <= ROUND_LINKS)
-		look_for_more(&c, f, merging);
+		look_for_more(&c, f, o, merging);
 	take_new(&c);
 	/* What simple cutting reaches, and the best of the others, are to be passed. */
 	for (int k = 0; k < p->trees; k++)

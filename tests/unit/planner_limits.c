@@ -110,13 +110,14 @@ static bool has_box(const struct plan *p, int tree, int box)
 /* The most that the trees reach that are in. */
 static double pack_trees(const struct topology *t, struct plan *pool, const bool *in)
 {
+	struct work w = work_begin(1e12, INFINITY);
 	struct master *m = master_new(t);
 	double value;
 
 	for (int k = 0; k < pool->trees; k++)
 		if (in[k])
 			plan_copy_tree(m->pool, pool, k, 1);
-	assert_int_equal(master_solve(m), 0);
+	assert_int_equal(master_solve(m, &w, 1), 0);
 	value = m->value;
 	master_free(m);
 	return value;

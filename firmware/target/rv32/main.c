@@ -5,9 +5,9 @@
 
 int main(void);
 
-/* rf_fw_init() writes all of it: not zeroed twice. */
+/* rf_fw_init() writes all of the first, rf_settings_get() every key that there is: not zeroed. */
 static struct rf_fw fw __attribute__((section(".noinit")));
-static struct rf_fw_key keys[RF_SETTINGS_KEYS_MAX];
+static struct rf_fw_key keys[RF_SETTINGS_KEYS_MAX] __attribute__((section(".noinit")));
 
 static void own_write(uint32_t offset, uint32_t value)
 {

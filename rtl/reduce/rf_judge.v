@@ -167,6 +167,7 @@ module rf_judge #(
   localparam [2:0] ACT_FOREIGN = 3'd2;
   localparam [2:0] ACT_WINDOW  = 3'd3;
   localparam [2:0] ACT_EVENT   = 3'd4;
+  localparam [2:0] ACT_FORM    = 3'd5;
 
   localparam [1:0] OP_FORGET = 2'd0;
   localparam [1:0] OP_STORE  = 2'd1;
@@ -314,6 +315,7 @@ module rf_judge #(
   reg [HDR_AW-1:0]    p4_hslot_q;
   reg                 p4_lap_q;
   reg                 p4_selective_q;
+  reg                 p4_strict_q;
 
   wire [3:0]  size_log2 = p3_cfg[`RF_GROUP_CFG_S_LOG2_LSB +: `RF_GROUP_CFG_S_LOG2_BITS];
   wire [15:0] size_mask = ~(16'hffff << size_log2);
@@ -354,6 +356,7 @@ module rf_judge #(
       p4_hslot_q    <= p3_hbase[HDR_AW-1:0] + p3_slot[HDR_AW-1:0];
       p4_lap_q      <= p3_index[{1'b0, size_log2}];
       p4_selective_q <= p3_cfg[`RF_GROUP_CFG_SELECTIVE_LSB];
+      p4_strict_q    <= p3_cfg[`RF_GROUP_CFG_STRICT_LSB];
     end
 
   reg [7:0] p4_why;
@@ -364,6 +367,8 @@ module rf_judge #(
   wire [7:0] w_why;
   wire       w_behalf;
   wire       w_repeat;
+  wire       w_storable;
+  wire       w_too_soon;
   wire       p4_nak;
   wire [7:0] p4_syndrome;
   wire [23:0] p4_named;
@@ -371,10 +376,10 @@ module rf_judge #(
   rf_judge_window #(.GW(GW), .LW(LW)) window (
     .clk(clk), .rst(rst), .init_valid(init_valid), .init_addr(init_addr), .tick(tick), .una_valid(una_valid),
     .una_addr(una_addr), .valid(j_valid), .addr(j_addr), .index(p4_index_q), .open(p4_open_q), .silent(p4_silent_q),
-    .selective(p4_selective_q), .code(p4_code_q), .eighth(p4_eighth_q), .next(j_next), .sent(j_sent), .una(j_una),
-    .distant(j_far), .accept(j_accept), .in_window(j_inside), .full(j_full), .behalf_room(behalf_room),
-    .repeat_room(repeat_room), .why(w_why), .behalf(w_behalf), .repeat_it(w_repeat), .nak(p4_nak),
-    .syndrome(p4_syndrome), .named(p4_named));
+    .selective(p4_selective_q), .strict(p4_strict_q), .code(p4_code_q), .eighth(p4_eighth_q), .next(j_next),
+    .sent(j_sent), .una(j_una), .distant(j_far), .accept(j_accept), .in_window(j_inside), .full(j_full), .behalf_room(behalf_room),
+    .repeat_room(repeat_room), .storable(w_storable), .too_soon(w_too_soon), .why(w_why), .behalf(w_behalf),
+    .repeat_it(w_repeat), .nak(p4_nak), .syndrome(p4_syndrome), .named(p4_named));
 
   always @(*) begin
     p4_why    = p4_why_q;
@@ -468,7 +473,9 @@ module rf_judge #(
   reg [23:0]           p5_msn_q;
   reg [23:0]           p5_index_q;
 
-  wire p4_store = p4_op == OP_STORE;
+  wire       p4_store = p4_op == OP_STORE;
+  wire [2:0] p4_fault = w_too_soon ? `RF_ERROR_BEFORE_START :
+                        (p4_act_q == ACT_FORM && w_storable) ? p4_error_q : `RF_ERROR_NONE;
 
   always @(posedge clk)
     if (rst || !p4_valid_q) begin
@@ -486,7 +493,7 @@ module rf_judge #(
       p5_count_q     <= !p4_event;
       p5_seen_data_q <= p4_seen_q && !p4_is_ack_q;
       p5_seen_ack_q  <= p4_seen_q && p4_is_ack_q;
-      p5_error_q     <= p4_error_q;
+      p5_error_q     <= p4_fault;
     end
 
   always @(posedge clk)

@@ -1,4 +1,5 @@
-// rf_judge_form: what can be said of a frame without the ledger: lines 20 to 29 and 37 to 40, 43 of docs/box.md.
+// rf_judge_form: what can be said of a frame without the ledger: lines 20 to 29 and 37 to 40, 43 of docs/box.md. Whether a
+// packet of wrong form ends its group depends on its index: rf_judge.
 //
 // Latency     0 cycles: combinational.
 // Throughput  one frame per cycle.
@@ -36,7 +37,8 @@ module rf_judge_form (
   input  wire [3:0]  mtu_log2,
   input  wire [1:0]  dtype,
 
-  // What to do: 0 drop, 1 punt, 2 foreign, 3 look at the window, 4 look at what the ACK says.
+  // What to do: 0 drop, 1 punt, 2 foreign, 3 look at the window, 4 look at what the ACK says, 5 drop; inside the window it is
+  // the group's error `fault`.
   output reg  [2:0]  act,
   output reg  [7:0]  why,
   output reg  [2:0]  fault,
@@ -52,6 +54,7 @@ module rf_judge_form (
   localparam [2:0] ACT_FOREIGN = 3'd2;
   localparam [2:0] ACT_WINDOW  = 3'd3;
   localparam [2:0] ACT_EVENT   = 3'd4;
+  localparam [2:0] ACT_FORM    = 3'd5;
 
   wire [13:0] mtu      = 14'd1 << mtu_log2;
   wire        narrow   = dtype == `RF_DTYPE_BF16 || dtype == `RF_DTYPE_FP16;
@@ -79,7 +82,7 @@ module rf_judge_form (
       act = ACT_PUNT;
     end else if (!enable) begin
       why = `RF_CNT_DISABLED;
-    end else if (!hit || opcode == 8'h81) begin
+    end else if (!hit) begin
       if (hold && opcode <= 8'h0b) why = `RF_CNT_HOLD;
       else act = ACT_FOREIGN;
     end else if (state == `RF_STATE_TOMBSTONE) begin
@@ -88,6 +91,9 @@ module rf_judge_form (
       why = `RF_CNT_JOINING;
     end else if (!icrc_ok) begin
       why = `RF_CNT_ICRC;
+    end else if (opcode == 8'h81) begin
+      if (!ack_here) why = `RF_CNT_WRONG_SOURCE;
+      else act = ACT_FOREIGN;
     end else if (opcode == 8'h11) begin
       seen = ack_here;
       if (!ack_here) why = `RF_CNT_WRONG_SOURCE;
@@ -102,6 +108,7 @@ module rf_judge_form (
       why = `RF_CNT_GROUP_FAILED;
     end else begin
       seen = 1'b1;
+      act  = ACT_FORM;
       if (opcode > 8'h0b) begin
         why   = `RF_CNT_OPCODE;
         fault = `RF_ERROR_OPCODE;

@@ -4,7 +4,7 @@
 // Latency     0 cycles from j_valid to make; what is kept changes with the next cycle.
 // Throughput  one packet per cycle.
 // Capacity    2^AW connections of one port.
-// Handshake   init_valid may come only in a cycle without j_valid.
+// Handshake   init_valid may come only in a cycle without j_valid and j_early, and of these two one at most.
 // Reset       nothing is outstanding. The rest is unknown until init.
 // Proved      tests/formal/nak.vh: at most one is outstanding, none where there is no room, first order before second order.
 
@@ -32,6 +32,8 @@ module rf_judge_nak #(
   input  wire                j_taken,
   input  wire                j_stored,
   input  wire                j_beyond,
+  // Not one of them, but one before the start of a plain connection, which counts as the last packet.
+  input  wire                j_early,
   input  wire [GW+LW-1:0]    j_addr,
   input  wire [IDX-1:0]      j_index,
   input  wire [IDX-1:0]      j_next,
@@ -51,7 +53,9 @@ module rf_judge_nak #(
   output wire                make_rnr,
   output wire [7:0]          make_syndrome,
   // Selective: the index that it names.
-  output wire [IDX-1:0]      make_index
+  output wire [IDX-1:0]      make_index,
+  // The index is that of the last packet, or the next one.
+  output wire                follows
 );
 
   localparam AW = GW + LW;
@@ -84,6 +88,7 @@ module rf_judge_nak #(
   wire               gap    = may && j_beyond && !j_full && (j_selective ? !again : !was || back);
   wire               late   = may && j_stored && !j_selective && j_code != 5'd0 && back && !beyond_seen && !was;
 
+  assign follows       = j_index == last || j_index == hole;
   assign make          = gap || late;
   assign make_rnr      = late || (!j_selective && twice_q[j_addr]);
   assign make_index    = skips ? hole : j_next;
@@ -110,7 +115,7 @@ module rf_judge_nak #(
     end
 
   rf_ram_lut #(.WIDTH(IDX), .DEPTH(1 << AW)) lasts (
-    .clk(clk), .wr_en(j_valid || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
+    .clk(clk), .wr_en(j_valid || j_early || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
     .wr_data(init_valid ? {IDX{1'b1}} : seen), .rd_addr(j_addr), .rd_data(last));
 
   rf_ram_lut #(.WIDTH(IDX), .DEPTH(1 << AW)) marks (

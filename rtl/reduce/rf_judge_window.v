@@ -1,4 +1,5 @@
-// rf_judge_window: what becomes of a data packet by its index: lines 30 to 36 of docs/box.md.
+// rf_judge_window: what becomes of a data packet by its index: lines 30 to 36 of docs/box.md; whether the index lies where one
+// of wrong form ends the group.
 //
 // Latency     0 cycles: combinational.
 // Throughput  one packet per cycle.
@@ -31,6 +32,7 @@ module rf_judge_window #(
   input  wire             open,
   input  wire             silent,
   input  wire             selective,
+  input  wire             strict,
   input  wire [4:0]       code,
   input  wire [12:0]      eighth,
   // Ledger.
@@ -45,6 +47,10 @@ module rf_judge_window #(
   input  wire             behalf_room,
   input  wire             repeat_room,
 
+  // A packet could be stored here, now or when what is missing before it has come.
+  output wire             storable,
+  // A rank begins before its start PSN.
+  output wire             too_soon,
   output reg  [7:0]       why,
   output wire             behalf,
   output wire             repeat_it,
@@ -78,16 +84,21 @@ module rf_judge_window #(
   wire taken  = accept && is_next;
   wire beyond = accept ? !is_next : !early && !again && !stored && !is_next;
   wire rnr;
+  wire follows;
+  wire begins = valid && early && strict && !selective && next == 24'd0;
+
+  assign storable = selective ? accept : in_window && !old_next;
+  assign too_soon = begins && follows;
 
   assign behalf    = again && !open && old_una && behalf_room;
   assign repeat_it = again && !open && !old_una && repeat_room;
 
   rf_judge_nak #(.IDX(24), .GW(GW), .LW(LW)) naks (
     .clk(clk), .rst(rst), .init_valid(init_valid), .init_addr(init_addr), .tick(tick), .una_valid(una_valid),
-    .una_addr(una_addr), .j_valid(valid && !early), .j_taken(taken), .j_stored(stored), .j_beyond(beyond),
+    .una_addr(una_addr), .j_valid(valid && !early), .j_early(begins), .j_taken(taken), .j_stored(stored), .j_beyond(beyond),
     .j_addr(addr), .j_index(index), .j_next(next), .j_full(full), .j_selective(selective), .j_silent(silent),
     .j_code(code), .j_eighth({11'd0, eighth}), .room(behalf_room), .make(nak), .make_rnr(rnr), .make_syndrome(syndrome),
-    .make_index(named));
+    .make_index(named), .follows(follows));
 
   always @(*)
     if (taken) why = `RF_CNT_ACCEPTED;

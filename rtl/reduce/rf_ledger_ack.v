@@ -100,7 +100,8 @@ module rf_ledger_ack #(
 
   wire [IDX-1:0] sent   = a_sent[a_port_q*IDX +: IDX];
   wire [IDX-1:0] una    = a_una[a_port_q*IDX +: IDX];
-  wire           beyond = less(sent, a_value_q);
+  // A NAK that ends the connection counts only in what is not acknowledged yet.
+  wire           beyond = less(sent, a_value_q) || (a_fatal_q && less(a_value_q, una));
   wire           done   = a_valid_q && !block;
   wire [PORTS-1:0] target = {{PORTS-1{1'b0}}, 1'b1} << a_port_q;
 

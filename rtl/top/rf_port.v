@@ -250,7 +250,7 @@ module rf_port #(
   wire        table_ready;
 
   rf_conn_table #(.HASH_BITS(HASH_BITS)) conn_table (
-    .clk(clk), .rst(rst), .ready(table_ready), .l_valid(l_valid), .l_role(d_opcode == 8'h11), .l_ip(d_dst_ip),
+    .clk(clk), .rst(rst), .ready(table_ready), .l_valid(l_valid), .l_role(d_opcode == 8'h11 || d_opcode == 8'h81), .l_ip(d_dst_ip),
     .l_qpn(d_qpn), .r_valid(r_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state), .w_valid(hash_valid),
     .w_table(hash_table), .w_index(hash_index), .w_role(hash_role), .w_ip(hash_ip), .w_qpn(hash_qpn),
     .w_cid(hash_cid), .w_state(hash_state));

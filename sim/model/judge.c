@@ -42,7 +42,7 @@ static void punt(struct rf_engine *e, unsigned int port, const struct model_fram
 /* The entry of a key in its bucket of either table; NULL if there is none. */
 static const struct model_entry *lookup(const struct rf_engine *e, const struct model_parsed *p)
 {
-	unsigned int role = p->opcode == OPCODE_ACK;
+	unsigned int role = p->opcode == OPCODE_ACK || p->opcode == OPCODE_CNP;
 	uint8_t key[8];
 	uint32_t h, mask = (1u << (e->cfg.hash_bits - 2)) - 1;
 	unsigned int k;
@@ -66,21 +66,25 @@ static const struct model_entry *lookup(const struct rf_engine *e, const struct 
 	return NULL;
 }
 
-static void judge_unknown(struct rf_engine *e, unsigned int port, const struct model_frame *f,
-			  const struct model_parsed *p)
+/* On its way unchanged, where there is room. */
+static unsigned int pass(struct rf_engine *e, unsigned int port, const struct model_frame *f)
 {
 	const struct model_queue *q = &e->ports[port].out[SRC_FOREIGN];
 
+	if (q->beats + model_beats(e, f->len) > e->bounds.foreign_beats)
+		return RF_CNT_FOREIGN_FULL;
+	model_send_raw(e, port, SRC_FOREIGN, f->bytes, f->len);
+	return RF_CNT_FOREIGN;
+}
+
+static void judge_unknown(struct rf_engine *e, unsigned int port, const struct model_frame *f,
+			  const struct model_parsed *p)
+{
 	if ((e->ctrl & RF_CTRL_HOLD_MASK) && p->opcode <= OPCODE_LAST_DATA) {
 		model_count(e, port, RF_CNT_HOLD);
 		return;
 	}
-	if (q->beats + model_beats(e, f->len) > e->bounds.foreign_beats) {
-		model_count(e, port, RF_CNT_FOREIGN_FULL);
-		return;
-	}
-	model_count(e, port, RF_CNT_FOREIGN);
-	model_send_raw(e, port, SRC_FOREIGN, f->bytes, f->len);
+	model_count(e, port, pass(e, port, f));
 }
 
 /* FIRST and MIDDLE, of which a packet is always full. */
@@ -90,28 +94,51 @@ static bool opcode_is_full(uint8_t opcode)
 }
 
 /* Lines 27 to 29. Returns the counter, or RF_CNT_COUNT where the packet is sound. */
-static unsigned int judge_form(struct rf_engine *e, unsigned int cid, const struct model_parsed *p,
-			       uint32_t index)
+static unsigned int judge_form(const struct model_group *g, const struct model_parsed *p,
+			       unsigned int *cause)
 {
-	const struct model_group *g = &e->groups[cid_group(cid)];
 	int mtu = 1 << GROUP_FIELD(g, MTU_LOG2);
 	unsigned int dtype = GROUP_FIELD(g, DTYPE);
 	int size = dtype == RF_DTYPE_BF16 || dtype == RF_DTYPE_FP16 ? 2 : 4;
 
 	if (p->opcode > OPCODE_LAST_DATA) {
-		model_group_error(e, cid, RF_ERROR_OPCODE, index);
+		*cause = RF_ERROR_OPCODE;
 		return RF_CNT_OPCODE;
 	}
 	if (p->plen <= 0 || p->plen % 4 || p->plen > mtu || p->pad > p->plen - 1 ||
 	    (opcode_is_full(p->opcode) && (p->plen != mtu || p->pad))) {
-		model_group_error(e, cid, RF_ERROR_LENGTH, index);
+		*cause = RF_ERROR_LENGTH;
 		return RF_CNT_LENGTH;
 	}
 	if ((p->plen - p->pad) % size) {
-		model_group_error(e, cid, RF_ERROR_ELEMENT, index);
+		*cause = RF_ERROR_ELEMENT;
 		return RF_CNT_ELEMENT;
 	}
 	return RF_CNT_COUNT;
+}
+
+/* A packet could be stored as index i, now or when what is missing before it has come. */
+static bool storable(struct rf_engine *e, unsigned int cid, uint32_t i)
+{
+	const struct model_group *g = &e->groups[cid_group(cid)];
+
+	if (serial_less(i, e->conns[cid].next) ||
+	    !serial_less(i, serial_add(g->tail, 1u << GROUP_FIELD(g, S_LOG2))))
+		return false;
+	return !(g->cfg & RF_GROUP_CFG_SELECTIVE_MASK) || !model_slot_present(e, cid, i);
+}
+
+/* Line 30: not where a single packet of long ago, or of somebody else, comes; a rank goes on. */
+static void judge_before(struct rf_engine *e, unsigned int cid, uint32_t i)
+{
+	struct model_conn *c = &e->conns[cid];
+	uint32_t cfg = e->groups[cid_group(cid)].cfg;
+
+	if (!(cfg & RF_GROUP_CFG_STRICT_MASK) || (cfg & RF_GROUP_CFG_SELECTIVE_MASK) || c->next)
+		return;
+	if (i == c->last || i == serial_add(c->last, 1))
+		model_group_error(e, cid, RF_ERROR_BEFORE_START, i);
+	c->last = i;
 }
 
 /* Line 31: the receiver has it, the ACK that said so was lost. */
@@ -180,8 +207,10 @@ static unsigned int judge_index(struct rf_engine *e, unsigned int cid, const str
 	if (e->mutant == RF_MODEL_MUTANT_WINDOW)
 		slots++;
 	if (serial_less(i, c->una)) {
-		if (i >= 0x800000u && !c->far)
+		if (i >= 0x800000u && !c->far) {
+			judge_before(e, cid, i);
 			return RF_CNT_BEFORE_START;
+		}
 		return model_nak(e, cid, f->bytes, p, i, judge_old(e, cid, f, p));
 	}
 	if (serial_less(i, c->sent)) {
@@ -218,7 +247,7 @@ static unsigned int judge_data(struct rf_engine *e, unsigned int port, unsigned 
 	struct model_conn *c = &e->conns[cid];
 	struct model_group *g = &e->groups[cid_group(cid)];
 	uint32_t index = serial_sub(p->psn, c->start);
-	unsigned int counter;
+	unsigned int counter, cause;
 
 	if ((port != cid_port(cid) || p->src_ip != c->src_ip) &&
 	    e->mutant != RF_MODEL_MUTANT_SOURCE)
@@ -228,10 +257,12 @@ static unsigned int judge_data(struct rf_engine *e, unsigned int port, unsigned 
 	if (g->error & RF_GROUP_ERROR_VALID_MASK)
 		return RF_CNT_GROUP_FAILED;
 	c->seen |= RF_CONN_SEEN_DATA_MASK;
-	counter = judge_form(e, cid, p, index);
-	if (counter != RF_CNT_COUNT)
-		return counter;
-	return judge_index(e, cid, f, p, index);
+	counter = judge_form(g, p, &cause);
+	if (counter == RF_CNT_COUNT)
+		return judge_index(e, cid, f, p, index);
+	if (storable(e, cid, index))
+		model_group_error(e, cid, cause, index);
+	return counter;
 }
 
 /* Lines 39 to 44. */
@@ -257,6 +288,8 @@ static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned i
 		return RF_CNT_ACK_MALFORMED;
 	if (e->ports[port].out[SRC_ACK].frames >= e->bounds.ack_depth)
 		return RF_CNT_ACK_FULL;
+	if (syndrome >= SYNDROME_INVALID && serial_less(u, c->una))
+		return RF_CNT_ACK_BEYOND;
 	if (serial_less(c->sent, u)) {
 		if (e->mutant != RF_MODEL_MUTANT_BEYOND)
 			return RF_CNT_ACK_BEYOND;
@@ -272,6 +305,18 @@ static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned i
 	return RF_CNT_ACK_FORWARDED;
 }
 
+/* Lines 39 and 39a. */
+static unsigned int judge_cnp(struct rf_engine *e, unsigned int port, unsigned int cid,
+			      const struct model_frame *f, const struct model_parsed *p)
+{
+	const struct model_conn *c = &e->conns[cid];
+
+	if ((port != c->peer_port || p->src_ip != c->peer_ip) &&
+	    e->mutant != RF_MODEL_MUTANT_SOURCE)
+		return RF_CNT_WRONG_SOURCE;
+	return pass(e, port, f);
+}
+
 /* A connection that this box does not have counts as not ready. */
 static bool cid_exists(const struct rf_engine *e, unsigned int cid)
 {
@@ -283,15 +328,14 @@ static bool cid_exists(const struct rf_engine *e, unsigned int cid)
 static void judge_roce(struct rf_engine *e, unsigned int port, const struct model_frame *f,
 		       const struct model_parsed *p)
 {
-	const struct model_entry *entry = NULL;
+	const struct model_entry *entry;
 	unsigned int state, cid, counter;
 
 	if (!(e->ctrl & RF_CTRL_ENABLE_MASK)) {
 		model_count(e, port, RF_CNT_DISABLED);
 		return;
 	}
-	if (p->opcode != OPCODE_CNP)
-		entry = lookup(e, p);
+	entry = lookup(e, p);
 	if (!entry) {
 		judge_unknown(e, port, f, p);
 		return;
@@ -304,6 +348,8 @@ static void judge_roce(struct rf_engine *e, unsigned int port, const struct mode
 		counter = RF_CNT_JOINING;
 	else if (!model_icrc_ok(f->bytes, p) && e->mutant != RF_MODEL_MUTANT_ICRC)
 		counter = RF_CNT_ICRC;
+	else if (p->opcode == OPCODE_CNP)
+		counter = judge_cnp(e, port, cid, f, p);
 	else if (p->opcode == OPCODE_ACK)
 		counter = judge_ack(e, port, cid, f, p);
 	else

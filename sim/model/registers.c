@@ -227,6 +227,7 @@ static void write_group(struct rf_engine *e, struct model_group *g, uint32_t off
 					 RF_GROUP_CFG_TRANSPARENT_MASK |
 					 RF_GROUP_CFG_SELECTIVE_MASK | RF_GROUP_CFG_DTYPE_MASK |
 					 RF_GROUP_CFG_OP_MASK | RF_GROUP_CFG_MTU_LOG2_MASK |
+					 RF_GROUP_CFG_STRICT_MASK |
 					 RF_GROUP_CFG_LEVEL_MASK | RF_GROUP_CFG_BASE_PORT_MASK |
 					 RF_GROUP_CFG_LANES_MASK | RF_GROUP_CFG_S_LOG2_MASK));
 		break;

@@ -6,6 +6,7 @@
 (* anyconst *) reg          f_selective;
 
 wire f_here = j_valid && j_addr == f_conn;
+wire f_early = j_early && j_addr == f_conn;
 wire f_una  = una_valid && una_addr == f_conn;
 wire f_init = init_valid && init_addr == f_conn;
 
@@ -21,6 +22,8 @@ always @* begin
   // What kind of packet it is; a selective group's una clears nothing (rf_core).
   assume ({1'b0, j_taken} + {1'b0, j_stored} + {1'b0, j_beyond} <= 2'd1);
   if (f_selective) assume (!f_una);
+  assume (!j_early || !(init_valid || j_valid));
+  if (f_early) assume (f_known && !f_selective);
 end
 
 wire f_back = !less(f_last, j_index);
@@ -31,7 +34,7 @@ always @(posedge clk)
 
 always @(posedge clk)
   if (f_init) f_last <= {IDX{1'b1}};
-  else if (f_here && !(f_selective && f_back)) f_last <= j_index;
+  else if (f_early || (f_here && !(f_selective && f_back))) f_last <= j_index;
 
 always @(posedge clk)
   if (f_init || f_una) f_out <= 1'b0;
@@ -49,6 +52,7 @@ always @(posedge clk)
   if (f_started && f_known) begin
     assert (asked_q[f_conn] == f_out);
     if (f_here) assert (last == f_last);
+    if (f_early) assert (!make && follows == (j_index == f_last || j_index == f_last + 1'b1));
     if (f_here && make) begin
       assert (room && !j_silent && (j_stored || (j_beyond && !j_full)));
       if (f_selective) begin
@@ -66,6 +70,7 @@ always @(posedge clk)
     // Both orders, a straggler's answer and a gap in silence, one after the other.
     cover (f_met == 4'b1111);
     cover (f_here && make && f_selective && f_out);
+    cover (f_early && follows && !f_back);
   end
 
 reg [3:0] f_met;

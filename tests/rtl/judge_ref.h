@@ -10,7 +10,7 @@
 namespace judge_ref
 {
 
-enum { DROP, PUNT, FOREIGN, WINDOW, EVENT };
+enum { DROP, PUNT, FOREIGN, WINDOW, EVENT, FORM };
 
 struct verdict {
 	unsigned act, why, fault;
@@ -65,12 +65,12 @@ static inline verdict judge_data(const frame &f)
 	if (f.error)
 		return drop(RF_CNT_GROUP_FAILED);
 	if (f.opcode > 0x0b)
-		return {DROP, RF_CNT_OPCODE, RF_ERROR_OPCODE, true};
+		return {FORM, RF_CNT_OPCODE, RF_ERROR_OPCODE, true};
 	if (f.plen <= 0 || f.plen % 4 != 0 || f.plen > mtu || (int)f.pad > f.plen - 1 ||
 	    (whole && (f.plen != mtu || f.pad != 0)))
-		return {DROP, RF_CNT_LENGTH, RF_ERROR_LENGTH, true};
+		return {FORM, RF_CNT_LENGTH, RF_ERROR_LENGTH, true};
 	if ((f.plen - (int)f.pad) % element != 0)
-		return {DROP, RF_CNT_ELEMENT, RF_ERROR_ELEMENT, true};
+		return {FORM, RF_CNT_ELEMENT, RF_ERROR_ELEMENT, true};
 	return {WINDOW, 0, RF_ERROR_NONE, true};
 }
 
@@ -82,7 +82,7 @@ static inline verdict judge(const frame &f)
 		return {PUNT, 0, RF_ERROR_NONE, false};
 	if (!f.enable)
 		return drop(RF_CNT_DISABLED);
-	if (!f.hit || f.opcode == 0x81)
+	if (!f.hit)
 		return f.hold && f.opcode <= 0x0b ? drop(RF_CNT_HOLD)
 						  : verdict{FOREIGN, 0, RF_ERROR_NONE, false};
 	if (f.state == RF_STATE_TOMBSTONE)
@@ -91,6 +91,9 @@ static inline verdict judge(const frame &f)
 		return drop(RF_CNT_JOINING);
 	if (!f.icrc_ok)
 		return drop(RF_CNT_ICRC);
+	if (f.opcode == 0x81)
+		return f.ack_here ? verdict{FOREIGN, 0, RF_ERROR_NONE, false}
+				  : drop(RF_CNT_WRONG_SOURCE);
 	return f.opcode == 0x11 ? judge_ack(f) : judge_data(f);
 }
 
@@ -163,20 +166,26 @@ static inline answer make_nak(nak_state &s, const packet &p)
 /* A packet at the window of its connection; limit is tail + S. */
 struct indexed {
 	unsigned index, next, sent, una, limit, code, eighth;
-	bool far, open, transparent, selective, present, behalf_room, repeat_room;
+	bool far, open, transparent, selective, present, behalf_room, repeat_room, strict;
 };
 
 struct fate {
 	unsigned why;
-	bool accept, behalf, repeat, early;
+	bool accept, behalf, repeat, early, before;
 	answer nak;
 };
+
+/* Where a packet of wrong form ends its group: lines 27 to 29. */
+static inline bool storable(const indexed &x)
+{
+	return !less(x.index, x.next) && less(x.index, x.limit) && !(x.selective && x.present);
+}
 
 /* Lines 30 to 36. */
 static inline fate at_window(nak_state &s, const indexed &x)
 {
 	const bool inside = less(x.index, x.limit);
-	fate f = {0, false, false, false, false, {false, 0, 0}};
+	fate f = {0, false, false, false, false, false, {false, 0, 0}};
 	packet p = {x.index,
 		    x.next,
 		    x.code,
@@ -190,6 +199,10 @@ static inline fate at_window(nak_state &s, const indexed &x)
 	if (less(x.index, x.una) && x.index >= 1u << 23 && !x.far) {
 		f.why = RF_CNT_BEFORE_START;
 		f.early = true;
+		if (x.strict && !x.selective && x.next == 0) {
+			f.before = x.index == s.last || x.index == ((s.last + 1) & MASK24);
+			s.last = x.index;
+		}
 		return f;
 	}
 	if (less(x.index, x.una)) {

@@ -29,7 +29,7 @@ struct ledger {
 };
 
 struct config {
-	bool live, error, open, transparent, selective;
+	bool live, error, open, transparent, selective, strict;
 	unsigned mtu_log2, s_log2, dtype, dbase, hbase, code;
 };
 
@@ -41,6 +41,7 @@ struct job {
 	verdict v;
 	/* Decided in p3 and p4. */
 	unsigned why, index, slot, h_psn, h_made, h_syndrome, h_msn;
+	unsigned fault;
 	bool store, event, behalf, nak, counted;
 };
 
@@ -58,7 +59,7 @@ private:
 	std::deque<job> pipe;	/* by cycles since the descriptor; NOTHING where none was taken */
 	unsigned credits = COMMANDS, undone = 0;
 	std::map<unsigned, long> met;
-	long quiet_gaps = 0;
+	long quiet_gaps = 0, harmless = 0, before = 0;
 	unsigned p_desc = 100, p_room = 80, p_done = 100, p_good = 97;
 
 	void world();
@@ -85,13 +86,16 @@ void judge_bench::world()
 		l.sent = (l.una + b.r.below(20)) & MASK;
 		l.next = (l.sent + b.r.below(20)) & MASK;
 		l.limit = (l.next + b.r.below(20)) & MASK;
+		/* Nothing has come yet. */
+		if (b.r.percent(25))
+			l.una = l.sent = l.next = l.limit = 0;
 		l.msn = b.r.below(MASK + 1);
 		l.far = b.r.percent(30);
 		l.present.clear();
 		l.nak = nak_state();
 	}
 	for (auto &c : cfg)
-		c = { true, false, b.r.percent(15), b.r.percent(15), b.r.percent(40), 8 + b.r.below(5), 4 + b.r.below(6),
+		c = { true, false, b.r.percent(15), b.r.percent(15), b.r.percent(40), b.r.percent(60), 8 + b.r.below(5), 4 + b.r.below(6),
 		      b.r.below(4), (unsigned)b.r.next(), (unsigned)b.r.next(), b.r.percent(30) ? 0 : b.r.below(32) };
 }
 
@@ -143,7 +147,7 @@ void judge_bench::evolve()
 			l.next = (l.next + 1) & MASK;
 		if (b.r.percent(2) && l.sent != l.next)
 			l.sent = (l.sent + 1) & MASK;
-		if (b.r.percent(1) && ((l.limit - l.una) & MASK) < 25)
+		if (b.r.percent(1) && ((l.limit - l.una) & MASK) < 25 && (l.limit != 0 || b.r.percent(5)))
 			l.limit = (l.limit + 1) & MASK;
 	}
 }
@@ -174,14 +178,15 @@ job judge_bench::make()
 	f.good = b.r.percent(ok);
 	if (!f.good)
 		j.cid = b.r.percent(30) ? j.cid | 1u << 15 : b.r.percent(50) ? j.cid | 1u << 13 : (j.cid & ~7u) | PORTS;
-	const bool ack = f.opcode == 0x11;
+	const bool ack = f.opcode == 0x11 || f.opcode == 0x81;
 	j.src_ip = !b.r.percent(ok) ? (unsigned)b.r.next() : ack ? k.peer_ip : k.src_ip;
 	f.data_here = p == PORT && j.src_ip == k.src_ip;
 	f.ack_here = k.peer_port == PORT && j.src_ip == k.peer_ip;
 	/* Around the edges of the window. */
 	const unsigned edges[] = { x.una, x.sent, x.next, x.next, x.next, x.limit };
 	const unsigned near = b.r.percent(40) ? x.nak.last + 1 + b.r.below(2) : edges[b.r.below(6)] + b.r.below(5) - 2;
-	const unsigned index = b.r.percent(95) ? near : b.r.below(MASK + 1);
+	const unsigned index = x.next == 0 && b.r.percent(50) ? x.nak.last + b.r.below(3) :
+			       b.r.percent(95) ? near : b.r.below(MASK + 1);
 	j.psn = (ack ? index + k.start - k.shift : index + k.start) & MASK;
 	j.len = b.r.percent(80) ? b.r.below(1100) : b.r.below(16384);
 	j.msn = b.r.below(MASK + 1);
@@ -222,7 +227,8 @@ void judge_bench::groups()
 		put(d->g_cfg, g * 32, 32, (unsigned)c.live | (unsigned)c.open << RF_GROUP_CFG_OPEN_LOOP_LSB |
 		    c.dtype << RF_GROUP_CFG_DTYPE_LSB | c.mtu_log2 << RF_GROUP_CFG_MTU_LOG2_LSB |
 		    c.s_log2 << RF_GROUP_CFG_S_LOG2_LSB | (unsigned)c.transparent << RF_GROUP_CFG_TRANSPARENT_LSB |
-		    (unsigned)c.selective << RF_GROUP_CFG_SELECTIVE_LSB);
+		    (unsigned)c.selective << RF_GROUP_CFG_SELECTIVE_LSB |
+		    (unsigned)c.strict << RF_GROUP_CFG_STRICT_LSB);
 		put(d->g_straggler, g * 5, 5, c.code);
 		put(d->g_dbase, g * 32, 32, c.dbase);
 		put(d->g_hbase, g * 32, 32, c.hbase);
@@ -279,9 +285,18 @@ void judge_bench::window(job &j)
 	const config &c = cfg[j.conn >> (LW + PW)];
 	const known &k = conns[j.conn];
 	const bool present = x.present.count(j.index) != 0;
-	const fate f = at_window(x.nak, { j.index, x.next, x.sent, x.una, x.limit, c.code, 1u << (c.s_log2 - 3), x.far, c.open,
-					  c.transparent, c.selective, present, (bool)d->behalf_room, (bool)d->repeat_room });
+	const indexed at = { j.index, x.next, x.sent, x.una, x.limit, c.code, 1u << (c.s_log2 - 3), x.far, c.open,
+			     c.transparent, c.selective, present, (bool)d->behalf_room, (bool)d->repeat_room, c.strict };
 
+	if (j.v.act == FORM) {
+		j.fault = storable(at) ? j.v.fault : 0;
+		harmless += j.fault == 0;
+		return;
+	}
+	const fate f = at_window(x.nak, at);
+
+	j.fault = f.before ? RF_ERROR_BEFORE_START : 0;
+	before += f.before;
 	j.why = f.why;
 	j.store = f.accept;
 	j.behalf = f.behalf;
@@ -314,6 +329,8 @@ void judge_bench::check_p4()
 	j.counted = true;
 	j.why = j.v.why;
 	b.same("j_valid", d->j_valid, act == WINDOW);
+	if (act == FORM)
+		window(j);
 	if (act == WINDOW) {
 		b.same("j_addr", d->j_addr, j.conn >> PW);
 		b.same("j_index", d->j_index, j.index);
@@ -374,15 +391,15 @@ void judge_bench::check_p5()
 	b.same("x_count", d->x_count, there && j.counted);
 	b.same("x_seen_data", d->x_seen_data, there && j.v.seen && j.f.opcode != 0x11);
 	b.same("x_seen_ack", d->x_seen_ack, there && j.v.seen && j.f.opcode == 0x11);
-	b.same("x_error", d->x_error, there ? j.v.fault : 0);
+	b.same("x_error", d->x_error, there ? j.fault : 0);
 	if (!there)
 		return;
 	if (j.counted)
 		b.same("x_cause", d->x_cause, j.why);
 	met[!j.counted ? 1001 : j.f.kind == 0 ? 1000 : j.why]++;
-	if (j.v.seen || j.v.fault != 0)
+	if (j.v.seen || j.fault != 0)
 		b.same("x_conn", d->x_conn, j.conn);
-	if (j.v.fault != 0)
+	if (j.fault != 0)
 		b.same("x_index", d->x_index, j.index);
 	if (!j.store && !j.event && !j.behalf && !j.nak)
 		return;
@@ -490,6 +507,8 @@ void judge_bench::run()
 	b.met("RNR NAKs after them", met[RF_CNT_GAP_RNR], 100);
 	b.met("RNR NAKs for stragglers", met[RF_CNT_PENDING_RNR], 8);
 	b.met("selective NAKs", met[RF_CNT_AHEAD_NAK] + met[RF_CNT_PENDING_NAK], 100);
+	b.met("packets of wrong form that end no group", harmless, 100);
+	b.met("ranks that begin before their start PSN", before, 4);
 	b.met("gaps that are not answered", quiet_gaps, 100);
 }
 

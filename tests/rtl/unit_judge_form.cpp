@@ -67,7 +67,7 @@ static void body(bench &b)
 		d->dtype = (uint8_t)f.dtype;
 		d->eval();
 		b.same("act", d->act, v.act);
-		if (v.act == DROP)
+		if (v.act == DROP || v.act == FORM)
 			b.same("why", d->why, v.why);
 		b.same("fault", d->fault, v.fault);
 		b.same("seen", d->seen, v.seen);
@@ -75,7 +75,7 @@ static void body(bench &b)
 			b.same("syn_ack", d->syn_ack, ack_syndrome(f.syndrome));
 			b.same("syn_fatal", d->syn_fatal, f.syndrome >= 0x61 && f.syndrome <= 0x63);
 		}
-		met[f.kind == 0 ? 1000 : v.act == DROP ? v.why : 2000 + v.act]++;
+		met[f.kind == 0 ? 1000 : v.act == DROP || v.act == FORM ? v.why : 2000 + v.act]++;
 	}
 	b.same("lines met", met.size(), 1 + 11 + 4);
 	for (auto &m : met)

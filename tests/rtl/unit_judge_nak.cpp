@@ -42,9 +42,9 @@ static void body(bench &b)
 {
 	auto d = fresh<Vrf_judge_nak>(b);
 	conn c[CONNS];
-	long first = 0, second = 0, late = 0, named = 0, skipped = 0, quiet = 0, no_room = 0;
+	long first = 0, second = 0, late = 0, named = 0, skipped = 0, quiet = 0, no_room = 0, goes_on = 0, single = 0;
 
-	d->j_valid = d->init_valid = d->tick = d->una_valid = 0;
+	d->j_valid = d->j_early = d->init_valid = d->tick = d->una_valid = 0;
 	reset(b, *d);
 	for (long n = 0; n < 60000; n++) {
 		const bool begin = n % 3000 < CONNS;
@@ -60,13 +60,15 @@ static void body(bench &b)
 			x.silent = b.r.percent(15);
 		}
 		const packet p = draw(b, x);
-		const bool judged = !begin && b.r.percent(80), again = !judged && b.r.percent(1);
+		const bool judged = !begin && b.r.percent(80), early = !begin && !judged && !x.selective && b.r.percent(30),
+			   again = !judged && !early && b.r.percent(1);
 		d->init_valid = begin || again;
 		d->init_addr = (uint8_t)a;
 		d->tick = !begin && b.r.percent(2);
 		d->una_valid = !begin && n % 3000 > 2 * CONNS && !c[u].selective && b.r.percent(10);
 		d->una_addr = (uint8_t)u;
 		d->j_valid = judged;
+		d->j_early = early;
 		d->j_taken = p.at == TAKEN;
 		d->j_stored = p.at == STORED;
 		d->j_beyond = p.at == BEYOND;
@@ -81,7 +83,14 @@ static void body(bench &b)
 		d->room = p.room;
 		settle(*d);
 
+		const bool follows = p.index == x.s.last || p.index == ((x.s.last + 1) & MASK24);
 		answer w = { false, 0, 0 };
+		if (!begin)
+			b.same("follows", d->follows, follows);
+		if (early) {
+			x.s.last = p.index;
+			(follows ? goes_on : single)++;
+		}
 		if (judged) {
 			w = make_nak(x.s, p);
 			b.same("make", d->make, w.made);
@@ -114,6 +123,8 @@ static void body(bench &b)
 			x.next = (x.next + 1) & MASK24;
 		tick(b, *d);
 	}
+	b.met("packets before the start that go on", goes_on, 100);
+	b.met("packets before the start that do not", single, 100);
 	b.met("sequence NAKs", first, 500);
 	b.met("RNR NAKs behind them", second, 300);
 	b.met("RNR NAKs for stragglers", late, 300);

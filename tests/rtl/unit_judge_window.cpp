@@ -23,10 +23,16 @@ static indexed draw(bench &b)
 	x.open = b.r.percent(15);
 	x.transparent = b.r.percent(15);
 	x.selective = b.r.percent(50);
+	x.strict = b.r.percent(60);
 	x.far = b.r.percent(40);
 	x.sent = (x.una + b.r.below(6)) & MASK24;
 	x.next = (x.sent + b.r.below(6)) & MASK24;
+	/* Nothing has come yet, and nothing can: what comes before the start is seen for long. */
+	if (b.r.percent(20))
+		x.una = x.sent = x.next = 0;
 	x.limit = (x.next + b.r.below(12)) & MASK24;
+	if (x.next == 0 && b.r.percent(50))
+		x.limit = 0;
 	return x;
 }
 
@@ -37,6 +43,8 @@ static void packet_of(bench &b, indexed &x, const nak_state &s)
 	x.index = (from[b.r.below(6)] + b.r.below(5) - 2) & MASK24;
 	if (b.r.percent(4))
 		x.index = b.r.below(MASK24 + 1);
+	if (x.next == 0 && b.r.percent(50))
+		x.index = (s.last + b.r.below(3)) & MASK24;
 	/* Only what may be there is there. */
 	x.present = x.selective && less(x.index, x.limit) && !less(x.index, x.next) && b.r.percent(40);
 	x.behalf_room = b.r.percent(85);
@@ -49,6 +57,7 @@ static void body(bench &b)
 	indexed c[CONNS];
 	nak_state s[CONNS];
 	std::map<unsigned, long> met;
+	long before = 0, early = 0;
 
 	d->valid = d->init_valid = d->tick = d->una_valid = 0;
 	reset(b, *d);
@@ -73,6 +82,7 @@ static void body(bench &b)
 		d->open = x.open;
 		d->silent = x.open || x.transparent;
 		d->selective = x.selective;
+		d->strict = x.strict;
 		d->code = (uint8_t)x.code;
 		d->eighth = (uint16_t)x.eighth;
 		d->next = x.next;
@@ -86,12 +96,16 @@ static void body(bench &b)
 		d->repeat_room = x.repeat_room;
 		settle(*d);
 
+		b.same("storable", d->storable, storable(x));
 		fate f = {};
 		if (judged) {
 			f = at_window(s[a], x);
 			b.same("what the ledger accepts", accept, f.accept);
 			b.same("why", d->why, f.why);
 			b.same("behalf", d->behalf, f.behalf);
+			b.same("too_soon", d->too_soon, f.before);
+			before += f.before;
+			early += f.early && !f.before && x.strict && !x.selective && x.next == 0;
 			b.same("repeat_it", d->repeat_it, f.repeat);
 			b.same("nak", d->nak, f.nak.made);
 			if (f.nak.made)
@@ -101,6 +115,7 @@ static void body(bench &b)
 			met[f.why]++;
 		} else {
 			b.same("made without a packet", d->nak, 0);
+			b.same("too_soon without a packet", d->too_soon, 0);
 		}
 		for (unsigned k = 0; d->tick && k < CONNS; k++)
 			s[k].asked = f.nak.made && k == a;
@@ -119,6 +134,8 @@ static void body(bench &b)
 	for (unsigned why : all)
 		least = std::min(least, met[why]);
 	b.met("packets of the rarest line", least, 50);
+	b.met("ranks that begin before their start PSN", before, 50);
+	b.met("single packets before it", early, 50);
 }
 
 int main(int argc, char **argv)

@@ -107,6 +107,96 @@ static void line_42_ack_beyond(void **unused)
 	bench_close(&b);
 }
 
+/* A NAK that ends the connection names something in [una, sent]; one of a former life of the QPN,
+ * or from somebody who guesses the PSN, does not. */
+static void line_42_fatal_nak(void **unused)
+{
+	static const uint32_t at[] = {0, 4, 0xffffff, 0x900000, 0x400000};
+	struct bench b;
+	struct bench_group g;
+	struct bench_conn *c = &g.conn[1];
+	struct packet p;
+	unsigned int k, s;
+
+	(void)unused;
+	common_group(&b, &g);
+	common_round(&b, &g, 0, true);
+	common_round(&b, &g, 1, false);
+	common_round(&b, &g, 2, false);
+	bench_clear(&b);
+	for (k = 0; k < sizeof(at) / sizeof(at[0]); k++) {
+		for (s = 0x61; s < 0x64; s++) {
+			bench_ack(c, &p, at[k] + 1);
+			p.syndrome = (uint8_t)s;
+			common_packet(&b, c->peer_port, &p, RF_CNT_ACK_BEYOND);
+		}
+	}
+	assert_int_equal(bench_group_read(&b, 0, RF_GROUP_ERROR), 0);
+	assert_int_equal(conn_reg(&b, c, RF_CONN_UNA), 1);
+	assert_int_equal(b.outs, 0);
+	/* An RNR NAK of what is acknowledged is an old one, and passes. */
+	bench_ack(c, &p, 1);
+	p.syndrome = 0x21;
+	common_packet(&b, c->peer_port, &p, RF_CNT_ACK_FORWARDED);
+	bench_ack(c, &p, 2);
+	p.syndrome = 0x61;
+	common_packet(&b, c->peer_port, &p, RF_CNT_ACK_FORWARDED);
+	common_error(&b, c, RF_ERROR_NAK, 1);
+	bench_close(&b);
+}
+
+/* A CNP is looked at as an ACK is, and passes as it is. */
+static void line_39a_cnp(void **unused)
+{
+	struct bench b;
+	struct bench_group g;
+	struct bench_conn *c = &g.conn[1];
+	uint8_t frame[PACKET_MAX], zeros[16] = {0};
+	struct packet p;
+	uint64_t mac;
+	size_t len;
+
+	(void)unused;
+	common_group(&b, &g);
+	common_round(&b, &g, 0, false);
+	bench_clear(&b);
+	bench_ack(c, &p, 1);
+	p.opcode = OP_CNP;
+	p.psn = 0;
+	p.payload = zeros;
+	p.payload_len = sizeof(zeros);
+	p.bth4 = 0x40;
+	common_packet(&b, c->port, &p, RF_CNT_WRONG_SOURCE);
+	p.src_ip++;
+	common_packet(&b, c->peer_port, &p, RF_CNT_WRONG_SOURCE);
+	p.src_ip--;
+	p.icrc_xor = 1;
+	common_packet(&b, c->peer_port, &p, RF_CNT_ICRC);
+	p.icrc_xor = 0;
+	assert_int_equal(b.outs, 0);
+	common_packet(&b, c->peer_port, &p, RF_CNT_FOREIGN);
+	mac = p.src_mac;
+	p.src_mac = BENCH_MAC + c->peer_port;
+	len = packet_build(&p, frame);
+	p.src_mac = mac;
+	assert_int_equal(common_only(&b, c->peer_port)->len, len);
+	assert_memory_equal(common_only(&b, c->peer_port)->bytes, frame, len);
+	assert_int_equal(conn_reg(&b, c, RF_CONN_UNA), 0);
+	assert_int_equal(conn_reg(&b, c, RF_CONN_SEEN), RF_CONN_SEEN_DATA_MASK);
+	/* To the QPN of a receiver, where no ACK of the group goes: foreign. */
+	p.dst_ip = c->dst_ip;
+	p.qpn = c->data_qpn;
+	p.src_ip++;
+	common_packet(&b, 0, &p, RF_CNT_FOREIGN);
+	bench_clear(&b);
+	assert_true(bench_entry(&b, 1, c->src_ip, c->ack_qpn, c->cid, RF_STATE_TOMBSTONE));
+	bench_ack(c, &p, 1);
+	p.opcode = OP_CNP;
+	common_packet(&b, c->peer_port, &p, RF_CNT_TOMBSTONE);
+	assert_int_equal(b.outs, 0);
+	bench_close(&b);
+}
+
 static void line_43_ack_malformed(void **unused)
 {
 	static const uint8_t syndromes[] = {0x40, 0x5f, 0x64, 0x7f, 0x80, 0xa0, 0xe0, 0xff};
@@ -202,7 +292,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(line_37_ack_state),     cmocka_unit_test(line_38_39_40_ack),
 		cmocka_unit_test(line_41_ack_full),      cmocka_unit_test(line_42_ack_beyond),
 		cmocka_unit_test(line_43_ack_malformed), cmocka_unit_test(line_44_forwarded),
-		cmocka_unit_test(line_44_nak),
+		cmocka_unit_test(line_44_nak),           cmocka_unit_test(line_42_fatal_nak),
+		cmocka_unit_test(line_39a_cnp),
 	};
 
 	common_start(argc, argv);

@@ -253,6 +253,7 @@ bool bench_group_start(struct bench *b, struct bench_group *g)
 	      g->s_log2 << RF_GROUP_CFG_S_LOG2_LSB |
 	      (g->open_loop ? RF_GROUP_CFG_OPEN_LOOP_MASK : 0) |
 	      (g->transparent ? RF_GROUP_CFG_TRANSPARENT_MASK : 0) |
+	      (g->strict ? RF_GROUP_CFG_STRICT_MASK : 0) |
 	      (g->selective ? RF_GROUP_CFG_SELECTIVE_MASK : 0);
 	bench_write(b, base + RF_GROUP_CFG, 0);
 	bench_write(b, base + RF_GROUP_CFG, cfg);

@@ -33,7 +33,7 @@ struct bench_conn {
 
 struct bench_group {
 	unsigned int number, lanes, dtype, op, mtu_log2, s_log2, level, base_port;
-	bool open_loop, transparent, selective;
+	bool open_loop, transparent, selective, strict;
 	uint32_t straggler;  /* timer code, 0: silence */
 	uint8_t members[16]; /* ports of each lane */
 	uint32_t dbase, hbase;

@@ -51,6 +51,7 @@ void traffic_group(uint64_t *s, const struct rf_engine_cfg *cfg, unsigned int nu
 				       : random_below(s, 0x1000000);
 	g->open_loop = random_once(s, 5);
 	g->transparent = random_once(s, 5);
+	g->strict = random_once(s, 4);
 	g->selective = random_once(s, 3);
 	g->straggler = random_once(s, 2) ? 1 + random_below(s, 31) : 0;
 	g->tagged = random_once(s, 3);

@@ -58,6 +58,9 @@ enum rf_ctl_verb {
 #define RF_CTL_J_TRANSPARENT 0x0002u /* the box makes no NAK and no RNR NAK */
 #define RF_CTL_J_SHIFTED 0x0004u   /* the receiver expects start - shift: the box subtracts shift */
 #define RF_CTL_J_SELECTIVE 0x0008u /* packets are accepted in any order, both ends know it */
+/* Registered by hand: what can be told of wrong values ends the group. Not with SHIFTED, SELECTIVE,
+ * OPEN_LOOP. */
+#define RF_CTL_J_STRICT 0x0010u
 /* RNR timer code (IBTA table 45) with which resends are answered that a sender's timer causes while
  * other ranks are awaited; 0: silence. */
 #define RF_CTL_J_STRAGGLER 0x1f00u
@@ -122,17 +125,21 @@ enum rf_ctl_result {
 	X(QUOTA_ENTRIES, 43, "the job's key allows it no more entries of the connection table")    \
 	X(QUOTA_BYTES, 44, "the job's key allows it no more bytes of slots")                       \
 	X(ADDRESS_DENIED, 45, "the job's key does not speak for this source address")              \
-	X(PORT_DENIED, 46, "the job's key does not speak for data of this port of the box")
+	X(PORT_DENIED, 46, "the job's key does not speak for data of this port of the box")        \
+	X(BEFORE_START, 47, "a rank begins before the first PSN with which it was registered")
 
 enum rf_ctl_reason {
 #define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
 	RF_CTL_REASONS(RF_CTL_X)
 #undef RF_CTL_X
-		RF_CTL_R_COUNT = 47,
+		RF_CTL_R_COUNT = 48,
 };
 
 /* "a rank was silent for longer than its lease"; "unknown reason" for numbers not known. Static. */
 const char *rf_ctl_reason_text(unsigned int reason);
+/* What stands at this offset in the body of JOIN, as a word: "path MTU". Offset 0: the token.
+ * Static. */
+const char *rf_ctl_join_field(uint32_t offset);
 /* "LEASE"; "?" for numbers not known. Static. */
 const char *rf_ctl_reason_name(unsigned int reason);
 

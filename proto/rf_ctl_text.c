@@ -27,6 +27,31 @@ const char *rf_ctl_reason_name(unsigned int reason)
 	}
 }
 
+const char *rf_ctl_join_field(uint32_t offset)
+{
+	static const struct {
+		uint32_t offset;
+		const char *name;
+	} fields[] = {{0, "token"},
+		      {2, "data type"},
+		      {3, "operation"},
+		      {4, "path MTU"},
+		      {5, "slots"},
+		      {6, "least number of slots"},
+		      {7, "port of the box"},
+		      {8, "flags"},
+		      {12, "own address (it is the box's)"},
+		      {20, "address of the successor (it is the box's, or 0)"},
+		      {32, "PSN shift"},
+		      {36, "lease"},
+		      {40, "deadline"}};
+
+	for (unsigned int i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].offset == offset)
+			return fields[i].name;
+	return "unknown";
+}
+
 const char *rf_ctl_abort_text(uint32_t code)
 {
 	switch (code) {

@@ -446,6 +446,8 @@ static enum rf_ctl_reason reason_of(uint32_t cause)
 		return RF_CTL_R_OPCODE;
 	case RF_ERROR_NAK:
 		return RF_CTL_R_NAK;
+	case RF_ERROR_BEFORE_START:
+		return RF_CTL_R_BEFORE_START;
 	default:
 		return RF_CTL_R_HARDWARE;
 	}
@@ -458,8 +460,9 @@ void rf_fw_group_errors(struct rf_fw *fw)
 	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];
 		struct rf_fw_member *m;
-		uint32_t error, port, lane, index;
+		uint32_t error, port, lane, index, psn = 0;
 		uint32_t rank = RF_CTL_NO_RANK;
+		enum rf_ctl_reason reason;
 
 		if (!g->live)
 			continue;
@@ -470,11 +473,12 @@ void rf_fw_group_errors(struct rf_fw *fw)
 		port = (error & RF_GROUP_ERROR_PORT_MASK) >> RF_GROUP_ERROR_PORT_LSB;
 		lane = (error & RF_GROUP_ERROR_LANE_MASK) >> RF_GROUP_ERROR_LANE_LSB;
 		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
-			if (m->port == port && m->lane == lane)
+			if (m->port == port && m->lane == lane) {
 				rank = m->rank;
-		rf_fw_group_fail(
-			fw, g,
-			reason_of((error & RF_GROUP_ERROR_CAUSE_MASK) >> RF_GROUP_ERROR_CAUSE_LSB),
-			rank, index, 0);
+				psn = (m->start_psn + index) & 0xffffffu;
+			}
+		reason = reason_of((error & RF_GROUP_ERROR_CAUSE_MASK) >> RF_GROUP_ERROR_CAUSE_LSB);
+		rf_fw_group_fail(fw, g, reason, rank, index,
+				 reason == RF_CTL_R_BEFORE_START ? psn : 0);
 	}
 }

@@ -20,7 +20,8 @@ static uint32_t bad_field(const struct rf_fw *fw, const struct rf_ctl_join *j)
 {
 	bool shifted = (j->flags & RF_CTL_J_SHIFTED) != 0;
 	uint16_t known = RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_SHIFTED |
-			 RF_CTL_J_SELECTIVE | RF_CTL_J_STRAGGLER;
+			 RF_CTL_J_SELECTIVE | RF_CTL_J_STRICT | RF_CTL_J_STRAGGLER;
+	uint16_t no_strict = RF_CTL_J_OPEN_LOOP | RF_CTL_J_SHIFTED | RF_CTL_J_SELECTIVE;
 
 	if (j->dtype > RF_DTYPE_INT32)
 		return AT_DTYPE;
@@ -34,7 +35,7 @@ static uint32_t bad_field(const struct rf_fw *fw, const struct rf_ctl_join *j)
 		return AT_SLOTS_MIN;
 	if (j->port >= fw->ports)
 		return AT_PORT;
-	if (j->flags & ~known)
+	if ((j->flags & ~known) || ((j->flags & RF_CTL_J_STRICT) && (j->flags & no_strict)))
 		return AT_FLAGS;
 	if (j->src_ip == fw->cfg.ip || j->src_ip == 0)
 		return AT_SRC_IP;

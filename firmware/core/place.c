@@ -130,6 +130,8 @@ static void write_group(struct rf_fw *fw, const struct rf_fw_group *g)
 		cfg |= RF_GROUP_CFG_TRANSPARENT_MASK;
 	if (g->flags & RF_CTL_J_SELECTIVE)
 		cfg |= RF_GROUP_CFG_SELECTIVE_MASK;
+	if (g->flags & RF_CTL_J_STRICT)
+		cfg |= RF_GROUP_CFG_STRICT_MASK;
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 		members[m->lane / 4u] |= 1u << (8u * (m->lane & 3u) + m->port);
 	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_CFG), cfg);

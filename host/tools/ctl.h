@@ -32,11 +32,12 @@ struct ctl {
 	unsigned int port;
 	bool all_ports;   /* and the firmware: no port was named */
 	uint64_t timeout; /* ns */
-	unsigned int slots;
+	unsigned int slots; /* 0: ctl_slots_wanted() */
 	const char *dtype, *op;
 	unsigned int mtu;
 	bool transparent;
 	unsigned int straggler; /* RNR timer code; 0: silence */
+	uint64_t lease;         /* ns; 0: none */
 	struct ctl_rank rank[CTL_RANKS_MAX];
 	unsigned int ranks;
 	bool json;
@@ -74,6 +75,8 @@ void ctl_print_table(const struct ctl *c, struct json_t *rows);
 void ctl_print_object(const struct ctl *c, struct json_t *object);
 
 /* Commands; each returns an exit code. */
+/* --slots, or what leaves half of a box of the default size to others. */
+unsigned int ctl_slots_wanted(const struct ctl *c, unsigned int mtu);
 int ctl_join(struct ctl *c);
 int ctl_join_plain(struct ctl *c);
 /* --rank, for struct rf_opt. */

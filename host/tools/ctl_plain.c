@@ -10,49 +10,79 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 #define RNR_CODE_MAX 31u
+/* Half of what a box of the default size has: 512 slots, 512 KiB. */
+#define SLOTS 256u
+#define SLOTS_BYTES 262144u
 
-/* One field "key=value" of a rank's text, as a number up to `most`. */
-static int field(const char *text, const char *key, uint64_t most, uint64_t *value, char *why,
-		 size_t room)
+/* The fields of a rank's text. */
+enum { F_SEND, F_PSN, F_RECV, F_PORT, FIELDS };
+
+/* Number of the field "key=value" that begins here, or FIELDS. */
+static unsigned int field_at(const char *text, const char **value)
 {
-	size_t len = strlen(key);
-	char digits[32];
+	static const char *const keys[FIELDS] = {"send=", "psn=", "recv=", "port="};
 
-	for (const char *p = text; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
-		if (strncmp(p, key, len) != 0 || p[len] != '=')
-			continue;
-		snprintf(digits, sizeof(digits), "%.*s", (int)strcspn(p + len + 1, ","),
-			 p + len + 1);
-		return rf_number_parse(key, digits, 0, most, value, why, room);
+	for (unsigned int k = 0; k < FIELDS; k++) {
+		*value = text + strlen(keys[k]);
+		if (strncmp(text, keys[k], strlen(keys[k])) == 0)
+			return k;
 	}
-	snprintf(why, room, "%s= is missing", key);
-	return -1;
+	return FIELDS;
 }
 
-int ctl_add_rank(void *to, const char *value)
+/* "ADDRESS,send=QPN,psn=PSN,recv=QPN,port=N": each field once, in any order. 0, or -1 with why. */
+static int fields(const char *text, uint64_t value[FIELDS], char *why, size_t room)
+{
+	static const char *const keys[FIELDS] = {"send", "psn", "recv", "port"};
+	static const uint64_t least[FIELDS] = {1, 0, 1, 0};
+	static const uint64_t most[FIELDS] = {0xffffff, 0xffffff, 0xffffff, RF_CTL_PORTS_MAX - 1};
+	bool seen[FIELDS] = {false};
+
+	for (const char *p = strchr(text, ','); p; p = strchr(p, ',')) {
+		const char *digits;
+		char number[32];
+		unsigned int k = field_at(++p, &digits);
+
+		if (k == FIELDS || seen[k]) {
+			snprintf(why, room, "%.*s: %s", (int)strcspn(p, ","), p,
+				 k == FIELDS ? "there is no such field" : "a second time");
+			return -1;
+		}
+		seen[k] = true;
+		snprintf(number, sizeof(number), "%.*s", (int)strcspn(digits, ","), digits);
+		if (rf_number_parse(keys[k], number, least[k], most[k], &value[k], why, room) != 0)
+			return -1;
+	}
+	for (unsigned int k = 0; k < FIELDS; k++) {
+		if (!seen[k]) {
+			snprintf(why, room, "%s= is missing", keys[k]);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int ctl_add_rank(void *to, const char *text)
 {
 	struct ctl *c = to;
 	struct ctl_rank *r = &c->rank[c->ranks];
-	uint64_t qpn, psn, peer, port;
+	uint64_t value[FIELDS];
 	char why[200], ip[32];
 
 	if (c->ranks == CTL_RANKS_MAX) {
 		fprintf(stderr, "--rank: at most %u\n", CTL_RANKS_MAX);
 		return -1;
 	}
-	snprintf(ip, sizeof(ip), "%.*s", (int)strcspn(value, ","), value);
+	snprintf(ip, sizeof(ip), "%.*s", (int)strcspn(text, ","), text);
 	if (rf_ip_parse("address", ip, &r->ip, why, sizeof(why)) != 0 ||
-	    field(value, "send", 0xffffff, &qpn, why, sizeof(why)) != 0 ||
-	    field(value, "psn", 0xffffff, &psn, why, sizeof(why)) != 0 ||
-	    field(value, "recv", 0xffffff, &peer, why, sizeof(why)) != 0 ||
-	    field(value, "port", RF_CTL_PORTS_MAX - 1, &port, why, sizeof(why)) != 0) {
-		fprintf(stderr, "--rank %s: %s\n", value, why);
+	    fields(text, value, why, sizeof(why)) != 0) {
+		fprintf(stderr, "--rank %s: %s\n", text, why);
 		return -1;
 	}
-	r->send_qpn = (uint32_t)qpn;
-	r->psn = (uint32_t)psn;
-	r->recv_qpn = (uint32_t)peer;
-	r->port = (uint8_t)port;
+	r->send_qpn = (uint32_t)value[F_SEND];
+	r->psn = (uint32_t)value[F_PSN];
+	r->recv_qpn = (uint32_t)value[F_RECV];
+	r->port = (uint8_t)value[F_PORT];
 	c->ranks++;
 	return 0;
 }
@@ -100,9 +130,16 @@ static int values(const struct ctl *c, int *dtype, int *op)
 	return 0;
 }
 
+unsigned int ctl_slots_wanted(const struct ctl *c, unsigned int mtu)
+{
+	unsigned int room = SLOTS_BYTES / mtu;
+
+	return c->slots ? c->slots : room < SLOTS ? room : SLOTS;
+}
+
 static uint16_t group_flags(const struct ctl *c)
 {
-	return (uint16_t)((c->transparent ? RF_CTL_J_TRANSPARENT : 0) |
+	return (uint16_t)(RF_CTL_J_STRICT | (c->transparent ? RF_CTL_J_TRANSPARENT : 0) |
 			  c->straggler << RF_CTL_J_STRAGGLER_LSB);
 }
 
@@ -110,19 +147,21 @@ static struct rf_ctl_join join_of(const struct ctl *c, unsigned int r, int dtype
 {
 	const struct ctl_rank *own = &c->rank[r];
 	const struct ctl_rank *peer = &c->rank[(r + 1) % c->ranks];
+	unsigned int slots = ctl_slots_wanted(c, c->mtu);
 	struct rf_ctl_join join = {.ranks = (uint16_t)c->ranks,
 				   .dtype = (uint8_t)dtype,
 				   .op = (uint8_t)op,
 				   .mtu_log2 = (uint8_t)log2_of(c->mtu),
-				   .slots_log2 = (uint8_t)log2_of(c->slots),
-				   .slots_min_log2 = (uint8_t)log2_of(c->slots),
+				   .slots_log2 = (uint8_t)log2_of(slots),
+				   .slots_min_log2 = (uint8_t)log2_of(slots),
 				   .port = own->port,
 				   .src_ip = own->ip,
 				   .qpn = own->send_qpn,
 				   .peer_ip = peer->ip,
 				   .peer_qpn = peer->recv_qpn,
 				   .start_psn = own->psn,
-				   .lease_ms = RF_CTL_LEASE_NONE,
+				   .lease_ms = c->lease ? (uint32_t)(c->lease / NS_PER_MS)
+							: RF_CTL_LEASE_NONE,
 				   .deadline_ms = (uint32_t)(c->timeout / NS_PER_MS),
 				   .flags = group_flags(c)};
 

@@ -117,8 +117,16 @@ int ctl_drop(struct ctl *c)
 
 /* ---- ranks ---- */
 
-static const char *state_of(unsigned int flags)
+struct ranks {
+	json_t *rows;
+	bool over; /* a group is no longer */
+};
+
+static const char *state_of(unsigned int flags, unsigned int group)
 {
+	/* Of a group that is over nobody is a member any more. */
+	if (!is_active(group))
+		return rf_ctl_state_text(group);
 	if (flags & RF_CTL_RANK_GONE)
 		return "gone";
 	if (flags & RF_CTL_RANK_LEFT)
@@ -127,13 +135,14 @@ static const char *state_of(unsigned int flags)
 }
 
 static void add_rank(const struct ctl *c, const struct rf_ctl_rank *k, unsigned int rank,
-		     const struct rf_ctl_lag_page *lag, json_t *rows)
+		     const struct rf_ctl_lag_page *lag, const struct rf_ctl_group_page *g,
+		     json_t *rows)
 {
 	json_t *o = json_pack("{}");
 	unsigned int at = rank - lag->first;
 
 	ctl_number(o, "rank", rank);
-	json_object_set_new(o, "state", json_string(state_of(k->flags)));
+	json_object_set_new(o, "state", json_string(state_of(k->flags, g->state)));
 	ctl_number(o, "port", k->port);
 	ctl_number(o, "lane", k->lane);
 	ctl_number(o, "age_ms", k->age_ms);
@@ -144,13 +153,35 @@ static void add_rank(const struct ctl *c, const struct rf_ctl_rank *k, unsigned 
 	ctl_number(o, "last", at < lag->count ? lag->rank[at].times : 0u);
 	ctl_number(o, "last_most_us", at < lag->count ? lag->rank[at].most_us : 0u);
 	ctl_number(o, "group", c->group);
+	json_object_set_new(o, "reason", json_string(rf_ctl_reason_name(g->reason)));
 	json_array_append_new(rows, o);
 }
 
-static int add_ranks(struct ctl *c, void *rows)
+/* Why a group is over, on stderr. */
+static void tell_end(const struct ctl *c, const struct rf_ctl_group_page *g)
 {
+	fprintf(stderr, "ringfold ctl: job %" PRIu64 " group %u: %s", c->job, c->group,
+		rf_ctl_state_text(g->state));
+	if (g->reason != RF_CTL_R_NONE)
+		fprintf(stderr, ": %s: %s", rf_ctl_reason_name(g->reason),
+			rf_ctl_reason_text(g->reason));
+	if (g->fail_rank != RF_CTL_NO_RANK)
+		fprintf(stderr, " (rank %u, index %u)", g->fail_rank, g->fail_index);
+	if (g->reason == RF_CTL_R_BEFORE_START)
+		fprintf(stderr, ": it sends PSN %u", g->fail_detail);
+	fputc('\n', stderr);
+}
+
+static int add_ranks(struct ctl *c, void *arg)
+{
+	struct ranks *to = arg;
+	const struct rf_ctl_reply *answer = ctl_page(c, RF_CTL_PAGE_GROUP, 0);
+	struct rf_ctl_group_page g;
 	unsigned int first = 0, total, count;
 
+	if (!answer)
+		return RF_EXIT_FAILED;
+	g = answer->u.group;
 	do {
 		const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_LAG, (uint16_t)first);
 		struct rf_ctl_lag_page lag;
@@ -164,22 +195,26 @@ static int add_ranks(struct ctl *c, void *rows)
 		total = a->u.ranks.ranks;
 		count = a->u.ranks.count;
 		for (unsigned int i = 0; i < count; i++)
-			add_rank(c, &a->u.ranks.rank[i], first + i, &lag, rows);
+			add_rank(c, &a->u.ranks.rank[i], first + i, &lag, &g, to->rows);
 		first += count;
 	} while (count > 0 && first < total);
+	if (!is_active(g.state)) {
+		tell_end(c, &g);
+		to->over = true;
+	}
 	return RF_EXIT_GOOD;
 }
 
 int ctl_ranks(struct ctl *c)
 {
-	json_t *rows = json_array();
-	int rc = ctl_is_operator(c) ? ctl_each_group(c, add_ranks, rows) : add_ranks(c, rows);
+	struct ranks to = {json_array(), false};
+	int rc = ctl_is_operator(c) ? ctl_each_group(c, add_ranks, &to) : add_ranks(c, &to);
 
 	if (rc == RF_EXIT_GOOD)
-		ctl_print_table(c, rows);
+		ctl_print_table(c, to.rows);
 	else
-		json_decref(rows);
-	return rc;
+		json_decref(to.rows);
+	return rc == RF_EXIT_GOOD && to.over ? RF_EXIT_FAILED : rc;
 }
 
 /* ---- stragglers ---- */

@@ -1,4 +1,5 @@
 /* ringfold ctl: ranks that cannot join by themselves are registered. */
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "host/tools/ctl.h"
@@ -33,6 +34,7 @@ static bool is_memory(const struct rf_client *client)
 	case RF_CTL_R_OPCODE:
 	case RF_CTL_R_NAK:
 	case RF_CTL_R_HARDWARE:
+	case RF_CTL_R_BEFORE_START:
 	case RF_CTL_R_ENDED:
 		return true;
 	default:
@@ -50,16 +52,84 @@ static bool all_memories(const struct rf_client *clients, unsigned int ranks)
 	return true;
 }
 
+/* The option that a field of JOIN comes from, or NULL. */
+static const char *option_of(const struct rf_client *client)
+{
+	const struct rf_ctl_failed *f = rf_client_failed(client);
+
+	if (rf_client_state(client) != RF_CLIENT_FAILED || !f || f->reason != RF_CTL_R_FIELD)
+		return NULL;
+	switch (f->detail) {
+	case 2:
+		return "--dtype";
+	case 3:
+		return "--op";
+	case 4:
+		return "--mtu";
+	case 5:
+	case 6:
+		return "--slots";
+	case 7:
+		return "port= of --rank";
+	case 8:
+		return "--transparent, --straggler";
+	case 12:
+	case 20:
+		return "the addresses of --rank";
+	case 36:
+		return "--lease";
+	case 40:
+		return "--timeout";
+	default:
+		return NULL;
+	}
+}
+
+/* What a rank that is not ready is told. */
+static void tell(const struct rf_client *client, char *text, size_t room)
+{
+	const char *option = option_of(client);
+	size_t n = rf_client_text(client, text, room);
+
+	if (option && n < room)
+		snprintf(text + n, room - n, " (%s)", option);
+}
+
+/* Whether two ranks hear the same, each of itself or both of a third one. */
+static bool same(const struct rf_client *a, unsigned int rank_a, const struct rf_client *b,
+		 unsigned int rank_b)
+{
+	const struct rf_ctl_failed *f = rf_client_failed(a), *g = rf_client_failed(b);
+
+	if (rf_client_state(a) != RF_CLIENT_FAILED || rf_client_state(b) != RF_CLIENT_FAILED ||
+	    !f || !g || f->reason != g->reason || f->detail != g->detail)
+		return false;
+	return f->rank == g->rank || (f->rank == rank_a && g->rank == rank_b);
+}
+
+/* One line for all ranks that hear the same. */
 static int judge(const struct rf_client *clients, unsigned int ranks)
 {
+	bool said[CTL_RANKS_MAX] = {false};
 	char text[512];
 	int rc = RF_EXIT_GOOD;
 
 	for (unsigned int r = 0; r < ranks; r++) {
-		if (rf_client_state(&clients[r]) == RF_CLIENT_READY)
+		unsigned int more = 0;
+
+		if (said[r] || rf_client_state(&clients[r]) == RF_CLIENT_READY)
 			continue;
-		rf_client_text(&clients[r], text, sizeof(text));
-		fprintf(stderr, "ringfold ctl: rank %u: %s\n", r, text);
+		tell(&clients[r], text, sizeof(text));
+		for (unsigned int k = r + 1; k < ranks; k++) {
+			if (said[k] || !same(&clients[r], r, &clients[k], k))
+				continue;
+			said[k] = true;
+			more++;
+		}
+		if (more > 0)
+			fprintf(stderr, "ringfold ctl: rank %u and %u more: %s\n", r, more, text);
+		else
+			fprintf(stderr, "ringfold ctl: rank %u: %s\n", r, text);
 		rc = RF_EXIT_FAILED;
 	}
 	return rc;

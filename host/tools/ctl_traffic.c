@@ -54,7 +54,7 @@ static struct rf_ctl_join join_of(const struct ctl *c, const struct traffic_plan
 		join.flags |= RF_CTL_J_SHIFTED;
 	while (1u << join.mtu_log2 < plan->mtu)
 		join.mtu_log2++;
-	while (1u << join.slots_log2 < c->slots)
+	while (1u << join.slots_log2 < ctl_slots_wanted(c, plan->mtu))
 		join.slots_log2++;
 	return join;
 }

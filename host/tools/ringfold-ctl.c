@@ -152,8 +152,13 @@ static int parse_values(struct ctl *c)
 		fprintf(stderr, "ringfold ctl: %s\n", why);
 		return -1;
 	}
-	if (c->slots < 16 || c->slots > 32768 || (c->slots & (c->slots - 1)) != 0) {
+	if (c->slots != 0 &&
+	    (c->slots < 16 || c->slots > 32768 || (c->slots & (c->slots - 1)) != 0)) {
 		fprintf(stderr, "ringfold ctl: --slots is a power of two from 16 to 32768\n");
+		return -1;
+	}
+	if (c->lease != 0 && (c->lease < 10000000 || c->lease > UINT64_C(86400000000000))) {
+		fprintf(stderr, "ringfold ctl: --lease is from 10ms to 86400s\n");
 		return -1;
 	}
 	if (c->timeout < 1000000) {
@@ -207,11 +212,8 @@ static void default_watch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	static struct ctl c = {.timeout = UINT64_C(5000000000),
-			       .slots = 512,
-			       .dtype = "fp32",
-			       .op = "sum",
-			       .mtu = 1024};
+	static struct ctl c = {
+		.timeout = UINT64_C(5000000000), .dtype = "fp32", .op = "sum", .mtu = 1024};
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "device", 'd', &c.device, "DEVICE",
 		 "DPDK device towards the switch; else RF_DEVICE", NULL},
@@ -239,7 +241,13 @@ int main(int argc, char **argv)
 		{RF_OPT_UINT, "straggler", 0, &c.straggler, "CODE",
 		 "join --rank: RNR timer code for ranks that wait for others; 0: silence", NULL},
 		{RF_OPT_UINT, "slots", 0, &c.slots, "N",
-		 "join: slots wanted, 16 are taken where there are no more", NULL},
+		 "join: slots; 0: 256, or as many as 256 KiB hold. Traffic takes 16 where there "
+		 "are no more",
+		 NULL},
+		{RF_OPT_TIME, "lease", 0, &c.lease, "TIME",
+		 "join --rank: the group ends where a rank sends and acknowledges nothing for so "
+		 "long; 0s: never",
+		 NULL},
 		{RF_OPT_U64, "job", 'j', &c.job, "N",
 		 "the job: of join and wait instead of the plan's, of others instead of JOB", NULL},
 		{RF_OPT_STRING, "group", 'g', &c.group_text, "N",

@@ -311,6 +311,8 @@ enum rf_nonsense {
 	RF_NONSENSE_ACK_OLD,       /* ACK of long ago, wild MSN */
 	RF_NONSENSE_ACK_BEYOND,    /* of what was never sent */
 	RF_NONSENSE_ACK_MALFORMED, /* syndromes that do not exist */
+	RF_NONSENSE_FORM,          /* wrong form, of long ago or far ahead */
+	RF_NONSENSE_NAK_OLD,       /* fatal NAKs of long ago */
 	RF_NONSENSE_OPCODE,
 	RF_NONSENSE_LENGTH,
 	RF_NONSENSE_ELEMENT,

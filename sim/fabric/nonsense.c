@@ -12,9 +12,9 @@
 #define PAYLOAD 4096u
 
 /* Of packets that one host sends on its connection to the next: numbers that it must have passed,
- * and that it cannot reach for long. */
+ * that it cannot reach for long, that it is about to send, that are mostly under way. */
 struct place {
-	uint32_t old, far;
+	uint32_t old, far, soon, out;
 };
 
 static struct place place_of(const struct rf_host *h, struct rf_rng *r)
@@ -29,7 +29,14 @@ static struct place place_of(const struct rf_host *h, struct rf_rng *r)
 	return (struct place){
 		.old = base + sent - span - (uint32_t)rf_rng_below(r, 1000),
 		.far = base + sent + 2 * span + (uint32_t)rf_rng_below(r, 1u << 20),
+		.soon = base + sent + (uint32_t)rf_rng_below(r, 2),
+		.out = base + sent - 1 - (uint32_t)rf_rng_below(r, 4),
 	};
+}
+
+bool rf_nonsense_fatal(enum rf_nonsense kind)
+{
+	return kind >= RF_NONSENSE_OPCODE;
 }
 
 static void fill(struct rf_rng *r, uint8_t *to, size_t len)
@@ -64,11 +71,15 @@ static void data_packet(struct roce_packet *p, const struct rf_host *from, enum 
 	const struct rf_fabric_cfg *c = &from->f->cfg;
 	struct place at = place_of(from, r);
 	unsigned next = rf_host_neighbour(from, true);
+	bool fatal = rf_nonsense_fatal(kind);
 
+	/* Any of the wrong forms. */
+	if (kind == RF_NONSENSE_FORM)
+		kind = (enum rf_nonsense)(RF_NONSENSE_OPCODE + rf_rng_below(r, 3));
 	p->qpn = rf_host_qpn(from->pub.life, next, false);
 	p->opcode = 0x04; /* SEND ONLY */
 	p->ackreq = rf_rng_below(r, 2) != 0;
-	p->psn = (rf_rng_below(r, 2) ? at.old : at.far) & 0xffffff;
+	p->psn = (fatal ? at.soon : rf_rng_below(r, 2) ? at.old : at.far) & 0xffffff;
 	p->payload = payload;
 	p->payload_len = 4 * (1 + (uint32_t)rf_rng_below(r, c->mtu / 4));
 	if (kind == RF_NONSENSE_LENGTH) {
@@ -93,10 +104,14 @@ static void answer_packet(struct roce_packet *p, const struct rf_host *from, enu
 
 	p->qpn = rf_host_qpn(from->pub.life, prev, true);
 	p->opcode = 0x11;
-	p->psn = ((kind == RF_NONSENSE_ACK_BEYOND ? at.far : at.old) - shift) & 0xffffff;
+	p->psn = ((kind == RF_NONSENSE_ACK_BEYOND ? at.far
+		   : kind == RF_NONSENSE_NAK      ? at.out
+						  : at.old) -
+		  shift) &
+		 0xffffff;
 	p->syndrome = (uint8_t)rf_rng_below(r, 0x20);
 	p->msn = (uint32_t)rf_rng_next(r) & 0xffffff;
-	if (kind == RF_NONSENSE_NAK)
+	if (kind == RF_NONSENSE_NAK || kind == RF_NONSENSE_NAK_OLD)
 		p->syndrome = (uint8_t)(0x61 + rf_rng_below(r, 3));
 	if (kind == RF_NONSENSE_ACK_MALFORMED)
 		p->syndrome = (uint8_t)(0x64 + rf_rng_below(r, 0x9c));
@@ -130,11 +145,6 @@ static size_t control_frame(const struct rf_host *speaker, struct rf_rng *r, uin
 	return roce_udp_build(&u, frame, ROCE_FRAME_MAX);
 }
 
-bool rf_nonsense_fatal(enum rf_nonsense kind)
-{
-	return kind >= RF_NONSENSE_OPCODE;
-}
-
 bool rf_fabric_nonsense(struct rf_fabric *f, unsigned speaker, unsigned about,
 			enum rf_nonsense kind, bool spoof, uint64_t seed)
 {
@@ -152,8 +162,8 @@ bool rf_fabric_nonsense(struct rf_fabric *f, unsigned speaker, unsigned about,
 	if (!h->to_next || !f->hosts[rf_host_neighbour(h, false)]->to_next ||
 	    s->pub.state == RF_RANK_CRASHED)
 		return false;
-	if (kind == RF_NONSENSE_DATA || kind == RF_NONSENSE_OPCODE || kind == RF_NONSENSE_LENGTH ||
-	    kind == RF_NONSENSE_ELEMENT) {
+	if (kind == RF_NONSENSE_DATA || kind == RF_NONSENSE_FORM || kind == RF_NONSENSE_OPCODE ||
+	    kind == RF_NONSENSE_LENGTH || kind == RF_NONSENSE_ELEMENT) {
 		addresses(&p, s, h, rf_host_neighbour(h, true));
 		data_packet(&p, h, kind, &r, payload);
 	} else {

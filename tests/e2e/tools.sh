@@ -64,6 +64,10 @@ assert len(t['ports']) > 50 and t['firmware']['groups_ready'] == 1 and t['refuse
 exits 0 "ctl drop JOB" $ctl drop 6776174
 exits 0 "ctl groups" $ctl groups
 check "... it has failed" says 0 "6776174 .*failed"
+exits 1 "ctl ranks of what was dropped" $ctl ranks 6776174
+check "... says why" says 0 "job 6776174 group 0: failed: OPERATOR: the operator ended the group"
+check "... of its ranks too" says 0 "^ *5 *failed *1 *1 .* OPERATOR *$"
+exits 1 "... as JSON" $ctl ranks 6776174 --json
 exits 0 "ctl join of the same job at once" $ctl join --traffic "$dir/t"
 check "... is another group" says 0 "8 ranks ready"
 exits 0 "... and again" $ctl join --traffic "$dir/t"
@@ -93,7 +97,29 @@ check "... is named" says 0 "come in by the same port"
 exits 0 "... and at once again with another port" $ctl join --job 12 --slots 64 --rank 10.0.2.1,send=17,psn=5,recv=18,port=0 \
 	--rank 10.0.2.2,send=17,psn=5,recv=18,port=0 --rank 10.0.2.3,send=17,psn=5,recv=18,port=1
 exits 0 "ctl drop" $ctl drop 12
+exits 1 "ctl ranks of it" $ctl ranks 12
 exits 0 "ctl drop" $ctl drop 6776174
+plain() { echo "--rank 10.0.$1.1,send=17,psn=5,recv=18,port=0 --rank 10.0.$1.2,send=17,psn=5,recv=18,port=1"; }
+exits 0 "a plain group with the default slots" $ctl join --job 13 $(plain 3)
+exits 0 "... and a second one" $ctl join --job 14 $(plain 4) --lease 1s
+check "... which has half the box" says 0 "256 slots"
+sleep 2
+exits 1 "a rank that is silent for longer than its lease" $ctl ranks 14
+check "... ends its group" says 0 "job 14 group 0: failed: LEASE: a rank was silent for longer than its lease (rank 0"
+exits 0 "... and no other one" $ctl ranks 13
+exits 0 "ctl drop" $ctl drop 13
+exits 1 "a port that this box has not" $ctl join --job 15 --rank 10.0.5.1,send=17,psn=5,recv=18,port=7 --rank 10.0.5.2,send=17,psn=5,recv=18,port=1
+check "... is named" says 0 "rank 0: .*value that is not allowed .*: port of the box (port= of --rank)"
+exits 1 "65 ranks" $ctl join --job 16 --slots 16 $(for i in $(seq 65); do echo --rank 10.0.6.$i,send=17,psn=5,recv=18,port=0; done)
+check "... get one line" test "$(grep -c "rank" "$dir/0.err")" = 1
+check "... that counts them" says 0 "rank 0 and 64 more: .*at most 64"
+exits 2 "a field that is none" $ctl join --job 17 --rank 10.0.7.1,send=17,psn=5,recv=18,port=0,qpn=3
+check "... is named" says 0 "qpn=3: there is no such field"
+exits 2 "a field given twice" $ctl join --job 17 --rank 10.0.7.1,send=17,psn=5,psn=6,recv=18,port=0
+check "... is named" says 0 "psn=6: a second time"
+exits 2 "a QPN of 0" $ctl join --job 17 --rank 10.0.7.1,send=0,psn=5,recv=18,port=0
+check "... is named" says 0 "send"
+exits 2 "a lease that is too short" $ctl join --job 17 $(plain 7) --lease 1ms
 exits 1 "ctl drop of what is not there" $ctl drop --job 5
 check "... is refused by name" says 0 "refused: the box knows no such group"
 exits 0 "ctl reset" $ctl reset

@@ -23,7 +23,7 @@ always @* begin
   assume ({1'b0, j_taken} + {1'b0, j_stored} + {1'b0, j_beyond} <= 2'd1);
   if (f_selective) assume (!f_una);
   assume (!j_early || !(init_valid || j_valid));
-  if (f_early) assume (f_known && !f_selective);
+  if (f_early) assume (f_known && !f_selective && !j_selective);
 end
 
 wire f_back = !less(f_last, j_index);

@@ -594,18 +594,27 @@ static void line_36_gap(void **unused)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(line_22_state),         cmocka_unit_test(line_23_icrc),
-		cmocka_unit_test(line_24_wrong_source),  cmocka_unit_test(line_25_not_live),
-		cmocka_unit_test(line_26_group_failed),  cmocka_unit_test(line_27_opcode),
-		cmocka_unit_test(line_28_length),        cmocka_unit_test(line_29_element),
+		cmocka_unit_test(line_22_state),
+		cmocka_unit_test(line_23_icrc),
+		cmocka_unit_test(line_24_wrong_source),
+		cmocka_unit_test(line_25_not_live),
+		cmocka_unit_test(line_26_group_failed),
+		cmocka_unit_test(line_27_opcode),
+		cmocka_unit_test(line_28_length),
+		cmocka_unit_test(line_29_element),
 		cmocka_unit_test(line_27_28_29_elsewhere),
 		cmocka_unit_test(line_27_28_29_present),
 		cmocka_unit_test(line_30_strict),
-		cmocka_unit_test(line_30_before_start),  cmocka_unit_test(line_31_behalf),
-		cmocka_unit_test(line_31_behalf_header), cmocka_unit_test(line_31_behalf_full),
-		cmocka_unit_test(line_32_repeat),        cmocka_unit_test(line_32_repeat_full),
-		cmocka_unit_test(line_33_pending),       cmocka_unit_test(line_34_accepted),
-		cmocka_unit_test(line_35_no_room),       cmocka_unit_test(line_36_gap),
+		cmocka_unit_test(line_30_before_start),
+		cmocka_unit_test(line_31_behalf),
+		cmocka_unit_test(line_31_behalf_header),
+		cmocka_unit_test(line_31_behalf_full),
+		cmocka_unit_test(line_32_repeat),
+		cmocka_unit_test(line_32_repeat_full),
+		cmocka_unit_test(line_33_pending),
+		cmocka_unit_test(line_34_accepted),
+		cmocka_unit_test(line_35_no_room),
+		cmocka_unit_test(line_36_gap),
 	};
 
 	common_start(argc, argv);

@@ -120,6 +120,8 @@ static const char *mend(unsigned int reason)
 		       "group";
 	case RF_CTL_R_OPCODE:
 		return "use SEND or WRITE only on queue pairs of a group";
+	case RF_CTL_R_BEFORE_START:
+		return "register its first PSN, and before it sends anything";
 	case RF_CTL_R_NAK:
 		return "the receiver's log says why it refused the data";
 	case RF_CTL_R_NOT_OPERATOR:
@@ -181,6 +183,10 @@ static void add_failed(struct line *l, const struct rf_client *c)
 		if (f->rank != RF_CTL_NO_RANK)
 			add(l, ")");
 	}
+	if (f->reason == RF_CTL_R_FIELD)
+		add(l, ": %s", rf_ctl_join_field(f->detail));
+	if (f->reason == RF_CTL_R_BEFORE_START)
+		add(l, ": it sends PSN %u", f->detail);
 	if (slots_left(f->reason) && f->detail > 0)
 		add(l, ", %u slots could be had", 1u << (f->detail & 31u));
 	if (f->reason == RF_CTL_R_QUOTA_RANKS || f->reason == RF_CTL_R_QUOTA_ENTRIES)

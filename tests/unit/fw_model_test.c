@@ -49,6 +49,8 @@ struct lab {
 	uint64_t due;
 	unsigned int strays;   /* frames for nobody */
 	unsigned int qpn, psn; /* of rank 0 */
+	bool strict;
+	unsigned int high; /* by which rank 2's first PSN is registered too high */
 };
 
 static struct lab lab;
@@ -219,7 +221,8 @@ static void join_all(bool shifted)
 					.qpn = QPN(r),
 					.peer_ip = HOST_IP((r + 1) % N),
 					.peer_qpn = QPN((r + 1) % N),
-					.start_psn = lab.psn + 0x1000u * r,
+					.start_psn =
+						lab.psn + 0x1000u * r + (r == 2 ? lab.high : 0),
 					.lease_ms = 1000,
 					.deadline_ms = 1000};
 
@@ -227,6 +230,8 @@ static void join_all(bool shifted)
 			j.flags = RF_CTL_J_SHIFTED;
 			j.shift = RF_CTL_SHIFT;
 		}
+		if (lab.strict)
+			j.flags |= RF_CTL_J_STRICT;
 		assert_int_equal(rf_client_join(&lab.host[r].client, &j, now_ns(&lab)), 0);
 	}
 	run(2000);
@@ -565,6 +570,40 @@ static void test_plain_failure(void **state)
 	finish();
 }
 
+/* Registered with a first PSN that is one message too high: the group says so, no sum is sent. */
+static void test_first_psn_too_high(void **state)
+{
+	(void)state;
+	for (unsigned int strict = 0; strict < 2; strict++) {
+		start(0);
+		lab.strict = strict != 0;
+		lab.high = 16;
+		join_all(false);
+		for (unsigned int r = 0; r < N; r++)
+			lab.host[r].count = 0;
+		for (unsigned int i = 0; i < 2; i++)
+			for (unsigned int r = 0; r < N; r++)
+				send_data(r, i);
+		run(2000);
+		assert_int_equal(counter(2, RF_CNT_BEFORE_START), 2);
+		for (unsigned int r = 0; r < N; r++) {
+			const struct rf_ctl_failed *f = rf_client_failed(&lab.host[r].client);
+
+			assert_int_equal(lab.host[r].count, 0);
+			if (!strict) {
+				assert_null(f);
+				continue;
+			}
+			assert_non_null(f);
+			assert_int_equal(f->reason, RF_CTL_R_BEFORE_START);
+			assert_int_equal(f->rank, 2);
+			assert_int_equal(f->index, 0xfffff1);
+			assert_int_equal(f->detail, (lab.psn + 0x2001) & 0xffffff);
+		}
+		finish();
+	}
+}
+
 /* Rank 2 is 20 us behind the others, index after index: the hardware's samples say so. */
 static void test_lag(void **state)
 {
@@ -606,10 +645,10 @@ static void test_lag(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sum),      cmocka_unit_test(test_lease),
-		cmocka_unit_test(test_disagree), cmocka_unit_test(test_late),
-		cmocka_unit_test(test_plain),    cmocka_unit_test(test_plain_failure),
-		cmocka_unit_test(test_lag),
+		cmocka_unit_test(test_sum),           cmocka_unit_test(test_lease),
+		cmocka_unit_test(test_disagree),      cmocka_unit_test(test_late),
+		cmocka_unit_test(test_plain),         cmocka_unit_test(test_first_psn_too_high),
+		cmocka_unit_test(test_plain_failure), cmocka_unit_test(test_lag),
 	};
 
 	if (argc > 1)

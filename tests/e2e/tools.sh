@@ -150,9 +150,9 @@ box_stop
 box_start --lanes 16
 for n in 10 16 64; do
 	exits 0 "gen of $n ranks" $gen --out "$dir/w$n" --ranks $n --size 4000
-	exits 0 "ctl join of $n ranks" $ctl join --traffic "$dir/w$n" --job $n --slots 16
+	exits 0 "ctl join of $n ranks" $ctl join --traffic "$dir/w$n" --job 20 --slots 16
 	check "... all ready" says 0 "$n ranks ready"
-	exits 0 "ctl drop" $ctl drop --job $n
+	exits 0 "ctl drop" $ctl drop --job 20
 done
 
 exits 1 "check, nothing came" $chk --traffic "$dir/t" "$dir/t/foreign.pcap"

@@ -1,12 +1,13 @@
 // rf_punt: keeps punted frames of all ports until the firmware has read them. Each port has places of its own, and of one
-// source (the last 16 bits of its MAC) on a port no more than half of them wait: what comes beyond is read and forgotten. So
-// who floods the firmware keeps neither other ports nor other hosts on his port from it.
+// source MAC on a port no more than half of them wait: what comes beyond is read and forgotten. ARP, which a switch floods to
+// all ports, has one place of a port at most. So a flood of frames for the firmware keeps neither other ports nor other hosts
+// on its port from it, and a flood of ARP keeps nobody's control packets from it, whatever source addresses it uses.
 //
 // Latency     last beat in to status: 2 cycles. Window: win_data 2 cycles after win_en.
 // Throughput  one beat per cycle over all ports together; a frame is taken as a whole, ports in turn.
-// Capacity    4 frames of up to 1024 bytes for each port, 2 of them of one source.
-// Handshake   the judge of port p commands a raw read towards here only while room[p] is high, and pulses take[p] in that
-//             cycle; the stream may follow any time. s_ready is combinational from registers and s_valid.
+// Capacity    4 frames of up to 1024 bytes for each port, 2 of them of one source, one of them ARP.
+// Handshake   the judge of port p commands a raw read towards here only while room[p] is high (room_arp[p] for ARP), and pulses
+//             take[p] in that cycle, with arp[p] for ARP; the stream may follow any time. s_ready is combinational from registers and s_valid.
 // Reset       forgets all frames.
 // Proved      tests/formal/stream_punt.v: order, whole frames, places; forgotten only where two of the port wait.
 
@@ -21,7 +22,9 @@ module rf_punt #(
   input  wire                     rst,
 
   output wire [PORTS-1:0]         room,
+  output wire [PORTS-1:0]         room_arp,
   input  wire [PORTS-1:0]         take,
+  input  wire [PORTS-1:0]         arp,
 
   input  wire [PORTS-1:0]         s_valid,
   output wire [PORTS-1:0]         s_ready,
@@ -46,9 +49,6 @@ module rf_punt #(
   localparam LB    = $clog2(B);
   localparam LS    = $clog2(PORTS) + 2;
   localparam SLOTS = 1 << LS;
-  // Beat, and byte in it, of the last 16 bits of the source MAC.
-  localparam SBEAT = 10 / B;
-  localparam SBYTE = 10 % B;
   // Beats of a slot.
   localparam RW    = 10 - LB;
 
@@ -72,15 +72,19 @@ module rf_punt #(
   // ---- Places: reserved by take, given back by pop, or when the frame is forgotten.
 
   reg  [PORTS*3-1:0] held_q;
+  reg  [PORTS-1:0]   arp_q;
   reg  [PORTS*3-1:0] held;
   reg  [PORTS-1:0]   has_room;
   reg  [LS:0]        total;
   wire [LS:0]        info_count;
   wire               popped;
   wire [2:0]         info_port;
+  wire               info_arp;
   wire               forget;
   wire [2:0]         forget_port;
+  wire               forget_arp;
   integer            p;
+  integer            i;
 
   always @* begin
     total = {LS + 1{1'b0}};
@@ -96,7 +100,16 @@ module rf_punt #(
     if (rst) held_q <= {PORTS * 3{1'b0}};
     else held_q <= held;
 
+  // The place of a port's ARP.
+  always @(posedge clk)
+    for (p = 0; p < PORTS; p = p + 1)
+      if (rst) arp_q[p] <= 1'b0;
+      else if (take[p] && arp[p]) arp_q[p] <= 1'b1;
+      else if ((popped && info_arp && info_port == p[2:0]) || (forget && forget_arp && forget_port == p[2:0]))
+        arp_q[p] <= 1'b0;
+
   assign room = has_room;
+  assign room_arp = has_room & ~arp_q;
   assign idle = total == info_count;
 
   // ---- One port at a time, frame by frame.
@@ -120,6 +133,30 @@ module rf_punt #(
 
   assign s_ready = pick;
 
+  // Frames that were asked for and have not ended, and which of them are ARP, oldest lowest.
+  reg  [PORTS*3-1:0] owed_q;
+  reg  [PORTS*4-1:0] kinds_q;
+  wire [PORTS-1:0]   ends = pick & s_valid & s_last;
+  reg  [PORTS*3-1:0] owed;
+  reg  [PORTS*4-1:0] kinds;
+
+  always @* begin
+    kinds = kinds_q;
+    for (p = 0; p < PORTS; p = p + 1) begin
+      owed[p*3+:3] = owed_q[p*3+:3] - {2'd0, ends[p]};
+      if (ends[p]) kinds[p*4+:4] = {1'b0, kinds_q[p*4+1+:3]};
+      for (i = 0; i < 4; i = i + 1)
+        if (take[p] && owed[p*3+:3] == i[2:0]) kinds[p*4+i] = arp[p];
+      owed[p*3+:3] = owed[p*3+:3] + {2'd0, take[p]};
+    end
+  end
+
+  always @(posedge clk)
+    if (rst) owed_q <= {PORTS * 3{1'b0}};
+    else owed_q <= owed;
+
+  always @(posedge clk) kinds_q <= kinds;
+
   always @(posedge clk)
     if (rst) lock_q <= {PORTS{1'b0}};
     else if (final_beat) lock_q <= {PORTS{1'b0}};
@@ -129,22 +166,26 @@ module rf_punt #(
   reg              w_valid_q;
   reg              w_last_q;
   reg  [2:0]       w_port_q;
+  reg              w_arp_q;
   reg  [LB:0]      w_ones_q;
   reg  [WIDTH-1:0] w_data_q;
   reg  [WIDTH-1:0] data;
   reg  [B-1:0]     keep;
   reg  [2:0]       port;
+  reg              kind;
 
   always @* begin
     data = s_data[WIDTH-1:0];
     keep = s_keep[B-1:0];
     port = 3'd0;
+    kind = kinds_q[0];
     if (fire)
       for (p = 1; p < PORTS; p = p + 1)
         if (pick[p]) begin
           data = s_data[p*WIDTH+:WIDTH];
           keep = s_keep[p*B+:B];
           port = p[2:0];
+          kind = kinds_q[p*4];
         end
   end
 
@@ -156,6 +197,7 @@ module rf_punt #(
     if (fire) begin
       w_last_q <= final_beat;
       w_port_q <= port;
+      w_arp_q  <= kind;
       w_ones_q <= ones(keep);
       w_data_q <= data;
     end
@@ -187,7 +229,7 @@ module rf_punt #(
     else if (popped) rd_slot_q <= rd_slot_q + 1'b1;
 
   rf_fifo #(
-    .WIDTH       (14),
+    .WIDTH       (15),
     .DEPTH       (SLOTS),
     .READ_LATENCY(0)
   ) info (
@@ -195,10 +237,10 @@ module rf_punt #(
     .rst        (rst),
     .s_valid    (done),
     .s_ready    (unused_info_ready),
-    .s_data     ({w_port_q, length}),
+    .s_data     ({w_arp_q, w_port_q, length}),
     .m_valid    (info_valid),
     .m_ready    (pop),
-    .m_data     ({info_port, info_length}),
+    .m_data     ({info_arp, info_port, info_length}),
     .count      (info_count),
     .almost_full(unused_info_afull)
   );
@@ -222,13 +264,24 @@ module rf_punt #(
 
   // ---- Sources of the frames that wait.
 
-  reg  [15:0]         src_q;
-  wire [15:0]         src = wr_row_q == SBEAT[RW-1:0] ? w_data_q[SBYTE*8+:16] : src_q;
+  reg  [47:0]         src_q;
+  wire [47:0]         src;
   reg  [SLOTS-1:0]    wait_q;
-  reg  [SLOTS*19-1:0] from_q;
+  reg  [SLOTS*51-1:0] from_q;
   reg                 one;
   reg                 two;
   integer             k;
+
+  generate
+    if (WIDTH == 64) begin : g_narrow
+      localparam [RW-1:0] SECOND = 1;
+
+      assign src = wr_row_q == {RW{1'b0}} ? {32'd0, w_data_q[63:48]} :
+                   wr_row_q == SECOND ? {w_data_q[31:0], src_q[15:0]} : src_q;
+    end else begin : g_wide
+      assign src = wr_row_q == {RW{1'b0}} ? w_data_q[95:48] : src_q;
+    end
+  endgenerate
 
   always @(posedge clk)
     if (w_valid_q) src_q <= src;
@@ -237,7 +290,7 @@ module rf_punt #(
     one = 1'b0;
     two = 1'b0;
     for (k = 0; k < SLOTS; k = k + 1)
-      if (wait_q[k] && from_q[k*19+:19] == {w_port_q, src}) begin
+      if (wait_q[k] && from_q[k*51+:51] == {w_port_q, src}) begin
         two = two || one;
         one = 1'b1;
       end
@@ -245,6 +298,7 @@ module rf_punt #(
 
   assign forget      = ended && two;
   assign forget_port = w_port_q;
+  assign forget_arp  = w_arp_q;
 
   always @(posedge clk)
     for (k = 0; k < SLOTS; k = k + 1)
@@ -254,7 +308,7 @@ module rf_punt #(
 
   always @(posedge clk)
     for (k = 0; k < SLOTS; k = k + 1)
-      if (done && wr_slot_q == k[LS-1:0]) from_q[k*19+:19] <= {w_port_q, src};
+      if (done && wr_slot_q == k[LS-1:0]) from_q[k*51+:51] <= {w_port_q, src};
 
   // ---- Window: the row, then its word.
 

@@ -102,7 +102,9 @@ module rf_judge #(
 
   // Room, and what is used of it, in p4.
   input  wire                   punt_room,
+  input  wire                   punt_room_arp,
   output wire                   punt_take,
+  output wire                   punt_arp,
   output wire [13:0]            pass_len,
   input  wire                   pass_room,
   output wire                   pass_take,
@@ -381,6 +383,10 @@ module rf_judge #(
     .repeat_room(repeat_room), .storable(w_storable), .too_soon(w_too_soon), .why(w_why), .behalf(w_behalf),
     .repeat_it(w_repeat), .nak(p4_nak), .syndrome(p4_syndrome), .named(p4_named));
 
+  // A punted frame is ARP or IPv4.
+  wire        p4_tagged = p4_hdr[8*12 +: 16] == 16'h0081;
+  wire        p4_arp    = (p4_tagged ? p4_hdr[8*16 +: 16] : p4_hdr[8*12 +: 16]) == 16'h0608;
+
   always @(*) begin
     p4_why    = p4_why_q;
     p4_op     = OP_FORGET;
@@ -390,7 +396,7 @@ module rf_judge #(
     case (p4_act_q)
       ACT_PUNT: begin
         p4_why = `RF_CNT_PUNT_FULL;
-        if (p4_len_q <= `RF_PUNT_DATA_BYTES && punt_room) begin
+        if (p4_len_q <= `RF_PUNT_DATA_BYTES && (p4_arp ? punt_room_arp : punt_room)) begin
           p4_why = `RF_CNT_PUNTED;
           p4_op  = OP_PUNT;
         end
@@ -423,6 +429,7 @@ module rf_judge #(
   wire [31:0]        p4_beats = {16'd0, p4_slot_q} << p4_mtu_log2_q;
   wire [31:0]        p4_first = p4_dbase + (p4_beats >> BYTES_LOG2);
 
+  assign punt_arp    = p4_arp;
   assign j_valid     = p4_valid_q && p4_act_q == ACT_WINDOW;
   assign j_addr      = p4_conn_q[GW+LW+PW-1:PW];
   assign j_index     = p4_index_q;

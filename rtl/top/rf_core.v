@@ -218,7 +218,9 @@ module rf_core #(
 
   // Punt and inject.
   wire [PORTS-1:0]         punt_room;
+  wire [PORTS-1:0]         punt_room_arp;
   wire [PORTS-1:0]         punt_take;
+  wire [PORTS-1:0]         punt_arp;
   wire [PORTS-1:0]         punt_valid;
   wire [PORTS-1:0]         punt_ready;
   wire [PORTS*WIDTH-1:0]   punt_data;
@@ -232,7 +234,7 @@ module rf_core #(
   wire                     inj_last;
 
   rf_punt #(.PORTS(PORTS), .WIDTH(WIDTH)) punt (
-    .clk(clk), .rst(rst), .room(punt_room), .take(punt_take), .s_valid(punt_valid), .s_ready(punt_ready),
+    .clk(clk), .rst(rst), .room(punt_room), .room_arp(punt_room_arp), .take(punt_take), .arp(punt_arp), .s_valid(punt_valid), .s_ready(punt_ready),
     .s_data(punt_data), .s_keep(punt_keep), .s_last(punt_last), .status(punt_status), .pop(punt_pop),
     .win_en(punt_win_en), .win_addr(rd_at[9:2]), .win_data(punt_win_data), .idle(punt_idle));
 
@@ -444,6 +446,7 @@ module rf_core #(
         .conn_wr(conn_wr), .conn_data(wr_data), .conn_rd(conn_rd), .seen_clear(seen_clear),
         .seen_ready(seen_ready[p]), .seen(seens[p*2 +: 2]), .count_number(count_number),
         .count_data(count_data[p*32 +: 32]), .punt_room(punt_room[p]), .punt_take(punt_take[p]),
+        .punt_room_arp(punt_room_arp[p]), .punt_arp(punt_arp[p]),
         .punt_valid(punt_valid[p]), .punt_ready(punt_ready[p]), .punt_data(punt_data[p*WIDTH +: WIDTH]),
         .punt_keep(punt_keep[p*WIDTH/8 +: WIDTH/8]), .punt_last(punt_last[p]), .inj_valid(inj_valid[p]),
         .inj_ready(inj_ready[p]), .inj_len(inj_len), .inj_data(inj_data), .inj_last(inj_last), .j_valid(j_valid[p]),

@@ -74,7 +74,9 @@ module rf_port #(
 
   // Punt and inject.
   input  wire                  punt_room,
+  input  wire                  punt_room_arp,
   output wire                  punt_take,
+  output wire                  punt_arp,
   output wire                  punt_valid,
   input  wire                  punt_ready,
   output wire [WIDTH-1:0]      punt_data,
@@ -325,7 +327,8 @@ module rf_port #(
     .f_peer_ip(f_peer_ip), .f_peer_port(f_peer_port), .f_qpn(f_qpn), .j_valid(j_valid), .j_addr(j_addr),
     .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot), .j_lap(j_lap), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far), .j_msn(j_msn),
     .j_accept(j_accept), .j_inside(j_inside), .j_full(j_full), .init_valid(init_valid),
-    .init_addr(conn_wr[CW-1:PW]), .tick(tick), .una_valid(una_valid), .una_addr(una_addr), .punt_room(punt_room), .punt_take(punt_take), .pass_len(pass_len), .pass_room(pass_room),
+    .init_addr(conn_wr[CW-1:PW]), .tick(tick), .una_valid(una_valid), .una_addr(una_addr), .punt_room(punt_room), .punt_take(punt_take),
+    .punt_room_arp(punt_room_arp), .punt_arp(punt_arp), .pass_len(pass_len), .pass_room(pass_room),
     .pass_take(pass_take), .repeat_room(repeat_room), .repeat_take(repeat_take), .event_room(event_room),
     .event_take(event_take), .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn),
     .event_fatal(event_fatal), .event_still(event_still), .behalf_room(behalf_room), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr),

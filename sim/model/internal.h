@@ -249,6 +249,8 @@ struct model_frame *model_queue_get(struct rf_engine *e, struct model_queue *q);
 void model_queue_clear(struct rf_engine *e, struct model_queue *q);
 
 /* parse.c */
+/* Whether a frame of 60 bytes or more is ARP, with a tag or without. */
+bool model_is_arp(const uint8_t *frame);
 void model_parse(const struct rf_engine *e, const uint8_t *frame, size_t len,
 		 struct model_parsed *p);
 bool model_icrc_ok(const uint8_t *frame, const struct model_parsed *p);

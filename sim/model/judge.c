@@ -15,15 +15,17 @@
 static void punt(struct rf_engine *e, unsigned int port, const struct model_frame *f)
 {
 	struct model_punt *slot;
-	unsigned int held = 0, same = 0;
+	unsigned int held = 0, same = 0, arps = 0;
+	bool arp = model_is_arp(f->bytes);
 	size_t k;
 
 	for (k = 0; k < e->punt_count; k++) {
 		slot = &e->punts[(e->punt_head + k) % MODEL_PUNTS];
 		held += slot->port == port;
-		same += slot->port == port && memcmp(slot->bytes + 10, f->bytes + 10, 2) == 0;
+		same += slot->port == port && memcmp(slot->bytes + 6, f->bytes + 6, 6) == 0;
+		arps += slot->port == port && model_is_arp(slot->bytes);
 	}
-	if (f->len > MODEL_PUNT_MAX || held >= e->bounds.punt_depth) {
+	if (f->len > MODEL_PUNT_MAX || held >= e->bounds.punt_depth || (arp && arps > 0)) {
 		model_count(e, port, RF_CNT_PUNT_FULL);
 		return;
 	}

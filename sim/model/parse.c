@@ -162,6 +162,13 @@ static bool own_source(const struct rf_engine *e, const uint8_t *frame)
 	return k < e->cfg.ports;
 }
 
+bool model_is_arp(const uint8_t *frame)
+{
+	unsigned int at = rf_get_be16(frame + 12) == TYPE_TAG ? 16 : 12;
+
+	return rf_get_be16(frame + at) == TYPE_ARP;
+}
+
 void model_parse(const struct rf_engine *e, const uint8_t *frame, size_t len,
 		 struct model_parsed *p)
 {

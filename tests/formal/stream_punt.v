@@ -1,7 +1,8 @@
 // rf_punt: where there is room a judge asks for a place, and the frame follows any time later, in 1 to 128 beats with gaps; the
 // firmware takes frames and reads words whenever it likes. What is offered stays until it is taken; frames are offered in the
 // order in which they ended, each with its own port and length; none comes to wait but those that came, none is cut or mixed;
-// none is forgotten but where two of its port wait; a place that waits is not written; each port keeps its four. The queue is
+// none is forgotten but where two of its port wait; a place that waits is not written; each port keeps its four, and one of
+// those at most is ARP's. The queue is
 // that of queue.v, the memory gives any word.
 //
 // An arbitrary frame is followed: frames that are offered before it. (Wires named box.*: those inside of the module.)
@@ -9,6 +10,7 @@ module stream_punt (
   input wire         clk,
   input wire         rst,
   input wire [1:0]   take,
+  input wire [1:0]   arp,
   input wire [1:0]   s_valid,
   input wire [127:0] s_data,
   input wire [15:0]  s_keep,
@@ -22,13 +24,14 @@ module stream_punt (
 `include "rf_start.vh"
 
   wire [1:0]  room;
+  wire [1:0]  room_arp;
   wire [1:0]  s_ready;
   wire [31:0] status;
   wire [31:0] win_data;
   wire        idle;
 
   rf_punt #(.PORTS(2), .WIDTH(64)) box (
-    .clk(clk), .rst(rst), .room(room), .take(take), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep),
+    .clk(clk), .rst(rst), .room(room), .room_arp(room_arp), .take(take), .arp(arp), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep),
     .s_last(s_last), .status(status), .pop(pop), .win_en(win_en), .win_addr(win_addr), .win_data(win_data), .idle(idle));
 
   (* hierconn *) wire         \box.w_valid_q ;
@@ -39,12 +42,16 @@ module stream_punt (
   (* hierconn *) wire [2:0]   \box.wr_slot_q ;
   (* hierconn *) wire [2:0]   \box.rd_slot_q ;
   (* hierconn *) wire [7:0]   \box.wait_q ;
-  (* hierconn *) wire [151:0] \box.from_q ;
+  (* hierconn *) wire [407:0] \box.from_q ;
   (* hierconn *) wire         \box.forget ;
   (* hierconn *) wire [1:0]   \box.lock_q ;
   (* hierconn *) wire [5:0]   \box.held_q ;
   (* hierconn *) wire [3:0]   \box.info_count ;
-  (* hierconn *) wire [111:0] \box.info.words ;
+  (* hierconn *) wire [1:0]   \box.arp_q ;
+  (* hierconn *) wire         \box.w_arp_q ;
+  (* hierconn *) wire [5:0]   \box.owed_q ;
+  (* hierconn *) wire [7:0]   \box.kinds_q ;
+  (* hierconn *) wire [119:0] \box.info.words ;
   (* hierconn *) wire [1:0]   \box.arb.grant ;
 
   wire [1:0] moved = s_valid & s_ready;
@@ -77,6 +84,7 @@ module stream_punt (
   always @* begin
     assume (rst == !f_started);
     assume ((take & ~room) == 2'd0);
+    assume ((take & arp & ~room_arp) == 2'd0);
     assume (keep0[0] && (keep0 & (keep0 + 8'd1)) == 8'd0 && (s_last[0] || keep0 == 8'hff));
     assume (keep1[0] && (keep1 & (keep1 + 8'd1)) == 8'd0 && (s_last[1] || keep1 == 8'hff));
     for (p = 0; p < 2; p = p + 1)
@@ -143,13 +151,26 @@ module stream_punt (
     waits[7:4] = 4'd0;
     word     = 14'd0;
     for (k = 0; k < 8; k = k + 1) begin
-      if (k < count && !\box.info.words [k*14+11]) waits[3:0] = waits[3:0] + 4'd1;
-      if (k < count && \box.info.words [k*14+11]) waits[7:4] = waits[7:4] + 4'd1;
-      if (k == ahead_q) word = \box.info.words [k*14 +: 14];
+      if (k < count && !\box.info.words [k*15+11]) waits[3:0] = waits[3:0] + 4'd1;
+      if (k < count && \box.info.words [k*15+11]) waits[7:4] = waits[7:4] + 4'd1;
+      if (k == ahead_q) word = \box.info.words [k*15 +: 14];
     end
   end
 
   reg  [3:0]  way;
+
+  // ARP of each port: asked for, just ended, waiting.
+  reg  [5:0]  arps;
+
+  always @* begin
+    for (p = 0; p < 2; p = p + 1) begin
+      arps[3*p +: 3] = {2'd0, ended && \box.w_arp_q && \box.w_port_q == p};
+      for (k = 0; k < 4; k = k + 1)
+        if (k < owed_q[3*p +: 3] && \box.kinds_q [4*p+k]) arps[3*p +: 3] = arps[3*p +: 3] + 3'd1;
+      for (k = 0; k < 8; k = k + 1)
+        if (k < count && \box.info.words [k*15+14] && \box.info.words [k*15+11 +: 3] == p) arps[3*p +: 3] = arps[3*p +: 3] + 3'd1;
+    end
+  end
 
   always @*
     if (!rst) begin
@@ -168,6 +189,8 @@ module stream_punt (
 
       // What is inside.
       assert (inside_q == \box.lock_q && inside_q != 2'd3);
+      assert (\box.owed_q == owed_q);
+      for (p = 0; p < 2; p = p + 1) assert (arps[3*p +: 3] == {2'd0, \box.arp_q [p]});
       for (p = 0; p < 2; p = p + 1) begin
         way = {1'b0, owed_q[3*p +: 3]} + {3'd0, ended && \box.w_port_q == p};
         assert (way <= 4'd4 && waits[4*p +: 4] <= 4'd4 && \box.held_q [3*p +: 3] <= 3'd4);
@@ -186,8 +209,8 @@ module stream_punt (
       assert (count <= 4'd8 && \box.wr_slot_q == \box.rd_slot_q + count[2:0]);
       for (k = 0; k < 8; k = k + 1) begin
         assert (\box.wait_q [(\box.rd_slot_q + k) % 8] == (k < count));
-        if (k < count) assert (\box.info.words [k*14+12 +: 2] == 2'd0);
-        if (k < count) assert (\box.from_q [((\box.rd_slot_q + k) % 8) * 19 + 16 +: 3] == \box.info.words [k*14+11 +: 3]);
+        if (k < count) assert (\box.info.words [k*15+12 +: 2] == 2'd0);
+        if (k < count) assert (\box.from_q [((\box.rd_slot_q + k) % 8) * 51 + 48 +: 3] == \box.info.words [k*15+11 +: 3]);
       end
       assert (!there_q || marked_q);
     end
@@ -198,6 +221,7 @@ module stream_punt (
       cover (\box.forget && here_q);
       cover (count == 4'd4 && inside_q[0]);
       cover (room == 2'd0);
+      cover (room == 2'd3 && room_arp == 2'd0);
     end
 
 endmodule

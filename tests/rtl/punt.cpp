@@ -1,6 +1,7 @@
 /*
  * rf_punt: frames of several ports, in any mixture of gaps, come out of the window whole and in the order in which their
- * last beats went in; each port has four places and no port takes another's; of one source no more than two wait on a port.
+ * last beats went in; each port has four places and no port takes another's; of one source no more than two wait on a port,
+ * and of ARP no more than one waits or is under way.
  *
  *   Vrf_punt [--seed N] [--flip]
  *
@@ -17,6 +18,8 @@ enum { B = WIDTH / 8, PLACES = 4, OF_ONE = 2 };
 
 struct side {
 	std::deque<bytes> todo;		/* taken by the judge, stream still to come */
+	std::deque<bool> arp;		/* which of those are ARP */
+	bool held_arp = false;
 	size_t at = 0;
 	bool held = false;
 	long places = 0;
@@ -40,7 +43,8 @@ int main(int argc, char **argv)
 	rng r(seed);
 	side sides[PORTS];
 	std::deque<std::pair<int, bytes>> done;
-	long moved = 0, read = 0, refused = 0, reserved = 0, most = 0, forgotten = 0, alone = 0;
+	std::deque<bool> done_arp;
+	long moved = 0, read = 0, refused = 0, reserved = 0, most = 0, forgotten = 0, alone = 0, arps = 0;
 	unsigned p_take = 5, p_send = 80, p_read = 50;
 	/* The reader: word being read, cycles until it is there. */
 	size_t word = 0;
@@ -67,6 +71,7 @@ int main(int argc, char **argv)
 		}
 		/* The verdict on a source knows what was read until the cycle before. */
 		int forget = -1;
+		bool forget_arp = false;
 		for (int p = 0; p < PORTS; p++) {
 			side &s = sides[p];
 			if (!s.ended)
@@ -74,17 +79,22 @@ int main(int argc, char **argv)
 			s.ended = false;
 			int same = 0;
 			for (const auto &w : done)
-				same += w.first == p && !memcmp(&w.second[10], &s.todo.front()[10], 2);
-			if (same < OF_ONE)
+				same += w.first == p && !memcmp(&w.second[6], &s.todo.front()[6], 6);
+			if (same < OF_ONE) {
 				done.push_back({ p, s.todo.front() });
-			else
+				done_arp.push_back(s.arp.front());
+			} else {
 				forget = p;
+				forget_arp = s.arp.front();
+			}
 			s.todo.pop_front();
+			s.arp.pop_front();
 			s.at = 0;
 		}
 		d->pop = 0;
 		d->win_en = 0;
 		d->take = 0;
+		d->arp = (uint8_t)r.next() & ((1 << PORTS) - 1);
 		uint8_t data[PORTS * B], keep[PORTS * B / 8];
 		for (auto &x : data)
 			x = (uint8_t)r.next();
@@ -106,8 +116,10 @@ int main(int argc, char **argv)
 		set_bytes(d->s_keep, keep, sizeof(keep));
 		d->clk = 0;
 		d->eval();
-		for (int p = 0; p < PORTS; p++)
+		for (int p = 0; p < PORTS; p++) {
 			check((d->room >> p & 1) == (sides[p].places < PLACES), "room");
+			check((d->room_arp >> p & 1) == (sides[p].places < PLACES && !sides[p].held_arp), "room for ARP");
+		}
 		alone += d->room != 0 && d->room != (1 << PORTS) - 1;
 		/* A frame that has come in whole shows two cycles later. */
 		check(!d->idle || reserved == (long)done.size(), "idle too early");
@@ -139,7 +151,10 @@ int main(int argc, char **argv)
 				word = 0;
 				d->pop = 1;
 				sides[done.front().first].places--;
+				if (done_arp.front())
+					sides[done.front().first].held_arp = false;
 				done.pop_front();
+				done_arp.pop_front();
 				read++;
 			}
 		} else if (r.percent(1)) {
@@ -150,16 +165,21 @@ int main(int argc, char **argv)
 		for (int p = 0; p < PORTS; p++) {
 			if (!r.percent(p_take) || sides[p].todo.size() > 8)
 				continue;
-			if (!(d->room >> p & 1)) {
+			const bool arp = d->arp >> p & 1;
+			if (!((arp ? d->room_arp : d->room) >> p & 1)) {
 				refused++;
 				continue;
 			}
 			bytes f(r.percent(60) ? 60 + r.below(10) : 60 + r.below(965));
 			for (auto &x : f)
 				x = (uint8_t)r.next();
-			f[10] = 7;
-			f[11] = (uint8_t)r.below(1 + p);	/* the first port's sources are one */
+			/* The first port's sources are one; the others differ in one byte of six. */
+			memset(&f[6], 7, 6);
+			f[6 + r.below(6)] = (uint8_t)(7 + r.below(1 + p));
 			sides[p].todo.push_back(f);
+			sides[p].arp.push_back(arp);
+			if (arp)
+				sides[p].held_arp = true, arps++;
 			d->take |= 1 << p;
 			sides[p].places++;
 		}
@@ -179,6 +199,8 @@ int main(int argc, char **argv)
 			moved = cycle;
 		if (forget >= 0) {
 			sides[forget].places--;
+			if (forget_arp)
+				sides[forget].held_arp = false;
 			forgotten++;
 			moved = cycle;
 		}
@@ -190,6 +212,6 @@ int main(int argc, char **argv)
 	}
 	printf("%ld frames read, %ld refused, %ld forgotten, up to %ld places in use, %ld cycles with room at some ports alone\n", read,
 	       refused, forgotten, most, alone);
-	check(read > 150 && refused > 100 && forgotten > 20 && most >= 2 * PORTS && alone > 100, "hardly exercised");
+	check(read > 150 && refused > 100 && forgotten > 20 && most >= 2 * PORTS && alone > 100 && arps > 100, "hardly exercised");
 	return 0;
 }

@@ -193,6 +193,11 @@ job judge_bench::make()
 	j.hlen = b.r.below(128);
 	j.vlan = b.r.below(2);
 	j.hdr = noise(b.r, HDR);
+	/* Tags, ARP, and what is nearly that. */
+	if (b.r.percent(50))
+		net::put16(&j.hdr[12], b.r.percent(50) ? 0x8100 : 0x0806);
+	if (b.r.percent(50))
+		net::put16(&j.hdr[16], b.r.percent(80) ? 0x0806 : 0x0800);
 	return j;
 }
 
@@ -350,8 +355,10 @@ void judge_bench::check_p4()
 			b.same("m_lap", d->m_lap, lap);
 		}
 	} else if (act == PUNT) {
-		const bool fits = j.len <= 1024 && d->punt_room;
+		const bool arp = net::be16(&j.hdr[net::be16(&j.hdr[12]) == 0x8100 ? 16 : 12]) == 0x0806;
+		const bool fits = j.len <= 1024 && (arp ? d->punt_room_arp : d->punt_room);
 
+		b.same("punt_arp", d->punt_arp, arp);
 		op = fits ? OP_PUNT : FORGET;
 		j.why = fits ? RF_CNT_PUNTED : RF_CNT_PUNT_FULL;
 	} else if (act == FOREIGN) {
@@ -454,6 +461,7 @@ void judge_bench::run()
 		groups();
 		events();
 		d->punt_room = b.r.percent(p_room);
+		d->punt_room_arp = b.r.percent(p_room);
 		d->pass_room = b.r.percent(p_room);
 		d->repeat_room = b.r.percent(p_room);
 		d->event_room = b.r.percent(p_room);

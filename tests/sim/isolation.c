@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "host/src/roce/wire.h"
+#include "proto/rf_bytes.h"
 #include "proto/rf_ctl.h"
 #include "rf_regs.h"
 #include "sim/cosim/load.h"
@@ -32,6 +33,12 @@
 #define JOIN_LIMIT_MS 100.0
 #define LATE_NS (100 * RF_MSEC)
 #define JOIN_WAIT_NS (100 * RF_MSEC)
+/* Broadcast ARP requests, and a processor of the box that is slow beside them: 20 us a register. */
+#define ARP_PER_S UINT64_C(20000)
+#define ARP_BUS_NS 20000u
+#define ARP_LEASE_MS 300u
+#define ARP_LIMIT_MS 2000.0
+#define ARP_WAIT_NS (2 * RF_SEC)
 
 enum trouble {
 	IDLE,
@@ -46,6 +53,7 @@ enum trouble {
 	FORGE_PORT,
 	FORGE_ADDRESS,
 	CONTROL,
+	ARP, /* for groups that join alone */
 	TROUBLES
 };
 
@@ -62,6 +70,7 @@ static const char *const names[TROUBLES] = {
 	[FORGE_PORT] = "forges others' data, by other ports",
 	[FORGE_ADDRESS] = "forges others' data, from its own addresses",
 	[CONTROL] = "floods with forged control packets",
+	[ARP] = "floods all ports with ARP from addresses that are never the same",
 };
 
 struct run {
@@ -77,6 +86,7 @@ struct run {
 	size_t own_len[8];
 	uint8_t other[8][2048]; /* the same of group 0 */
 	size_t other_len[8];
+	uint64_t random;
 	bool late; /* the group before the last joins when the flood is on */
 };
 
@@ -156,6 +166,27 @@ static size_t control_frame(const struct run *r, unsigned host, uint8_t *frame, 
 	return rf_ctl_frame_put(frame, room, &a, msg, len);
 }
 
+/* A broadcast request for the box's address, from a host that nobody has seen before. */
+static size_t arp_frame(struct run *r, uint8_t *frame)
+{
+	uint8_t mac[6] = {0x06};
+	uint8_t *a = frame + 14;
+
+	r->random = r->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	rf_put_be32(mac + 1, (uint32_t)(r->random >> 32));
+	mac[5] = (uint8_t)(r->random >> 24);
+	memset(frame, 0, 60);
+	memset(frame, 0xff, 6);
+	memcpy(frame + 6, mac, 6);
+	rf_put_be16(frame + 12, 0x0806);
+	rf_put_be32(a, 0x00010800);
+	rf_put_be32(a + 4, 0x06040001);
+	memcpy(a + 8, mac, 6);
+	rf_put_be32(a + 14, 0x0a010000 | (uint32_t)(r->random >> 48));
+	rf_put_be32(a + 24, rf_fabric_box_ip());
+	return 60;
+}
+
 /* The next frame of a flood by a rank of the bad group; 0: none yet. */
 static size_t flood_frame(struct run *r, unsigned rank, uint8_t *frame, size_t room)
 {
@@ -214,6 +245,17 @@ static size_t flood_frame(struct run *r, unsigned rank, uint8_t *frame, size_t r
  */
 static void flood(struct run *r)
 {
+	uint64_t due = r->kind == ARP ? (rf_fabric_now(r->f) - (LATE_NS - 100 * RF_USEC)) /
+						(RF_SEC / ARP_PER_S)
+				      : 0;
+
+	for (; r->frames < due; r->frames++) {
+		uint8_t frame[60];
+
+		rf_fabric_inject(r->f, BAD * r->ports, frame, arp_frame(r, frame));
+	}
+	if (r->kind == ARP)
+		return;
 	for (unsigned rank = 0; rank < r->ports; rank++) {
 		struct rf_link *l = rf_link_get(r->f, false, BAD * r->ports + rank, true);
 		uint8_t frame[2048];
@@ -285,6 +327,8 @@ static bool step(void *arg)
 	}
 	if (r->kind >= REPEAT)
 		flood(r);
+	if (r->late && r->kind == ARP && rf_fabric_now(r->f) < LATE_NS + 3 * ARP_LEASE_MS * RF_MSEC)
+		return false;
 	if (r->late)
 		return late_ready(r) != 0;
 	for (unsigned k = 0; k < BAD * r->ports; k++)
@@ -342,6 +386,10 @@ static void configure(struct run *r, unsigned ports, const struct rf_engine_ops 
 	for (unsigned k = 0; k < c->ranks; k++) {
 		c->port_of_rank[k] = (uint8_t)(k % ports);
 		c->join_at[k] = k * 5 * RF_USEC;
+	}
+	if (r->kind == ARP) {
+		c->bus_ns = ARP_BUS_NS;
+		c->lease_ms = ARP_LEASE_MS;
 	}
 	r->ports = ports;
 	for (unsigned k = LATE * ports; r->late && k < BAD * ports; k++)
@@ -471,14 +519,29 @@ static void join_under(enum trouble kind, unsigned ports, const struct rf_engine
 		    rf_fabric_step(r.f, k, RF_STEP_COMPUTE, 20 * RF_SEC) != 0)
 			exit(1);
 	}
-	if (rf_fabric_run_until(r.f, LATE_NS + JOIN_WAIT_NS, step, &r) < 0) {
+	if (rf_fabric_run_until(r.f, LATE_NS + (kind == ARP ? ARP_WAIT_NS : JOIN_WAIT_NS), step,
+				&r) < 0) {
 		printf("the run failed: %s\n", rf_fabric_why(r.f));
 		exit(1);
 	}
 	ready = late_ready(&r);
 	snprintf(name, sizeof(name), "%s, %u ports, one %s: a group joins within", by, ports,
 		 names[kind]);
-	figure(name, ready ? (double)(ready - LATE_NS) * 1e-6 : 1e9, "ms", JOIN_LIMIT_MS, true);
+	figure(name, ready ? (double)(ready - LATE_NS) * 1e-6 : 1e9, "ms",
+	       kind == ARP ? ARP_LIMIT_MS : JOIN_LIMIT_MS, true);
+	for (unsigned k = 0; k < LATE * ports; k++)
+		if (rf_fabric_rank(r.f, k)->state != RF_RANK_RUNNING) {
+			printf("rank %u of group %u: %s\n", k % ports, k / ports,
+			       rf_fabric_rank(r.f, k)->text);
+			failures++;
+		}
+	if (kind == ARP) {
+		uint32_t told = rf_fabric_counter(r.f, 0, RF_CNT_PUNTED);
+
+		snprintf(name, sizeof(name), "%s, %u ports: ARP and control that port 0 took", by,
+			 ports);
+		figure(name, told, "frames", 0, false);
+	}
 	rf_fabric_destroy(r.f);
 }
 
@@ -514,7 +577,7 @@ int main(int argc, char **argv)
 	snprintf(name, sizeof(name), "%s, %u ports, 8 groups, 1 idle: small sums, longest", by,
 		 ports);
 	figure(name, idle.small_ns * 1e-3, "us", 0, false);
-	for (enum trouble k = BUSY; k < TROUBLES; k++) {
+	for (enum trouble k = BUSY; k < ARP; k++) {
 		struct result x = run(k, ports, engine, count);
 
 		if (!x.good)
@@ -529,5 +592,6 @@ int main(int argc, char **argv)
 	join_under(DAMAGE, ports, engine, by);
 	join_under(ACKS, ports, engine, by);
 	join_under(CONTROL, ports, engine, by);
+	join_under(ARP, ports, engine, by);
 	return (out && fclose(out) != 0) || failures ? 1 : 0;
 }

@@ -370,6 +370,40 @@ static void line_18_control(void **unused)
 	bench_close(&b);
 }
 
+/* ARP holds one place of its port, so that a control packet finds one; of one MAC two wait. */
+static void line_07_arp_one_place(void **unused)
+{
+	uint8_t frame[PACKET_MAX];
+	struct bench b;
+	struct packet p;
+	size_t len;
+	unsigned int k;
+
+	(void)unused;
+	common_open(&b, 4, 1);
+	for (k = 0; k < 8; k++) {
+		len = packet_arp(frame, 0x0a030001 + k, BENCH_IP, k & 1);
+		frame[7] = (uint8_t)k; /* the last 16 bits are all the same */
+		common_frame(&b, 3, frame, len, false, k ? RF_CNT_PUNT_FULL : RF_CNT_PUNTED);
+	}
+	sound(&p);
+	p.dst_ip = BENCH_IP;
+	for (k = 0; k < 3; k++) {
+		p.src_mac = 0x020000000007u + ((uint64_t)k << 40);
+		common_packet(&b, 3, &p, RF_CNT_PUNTED);
+	}
+	common_packet(&b, 3, &p, RF_CNT_PUNT_FULL);
+	/* The ARP frame is the oldest: when it has been read another finds its place. */
+	bench_write(&b, RF_PUNT_POP, 1);
+	common_frame(&b, 3, frame, len, false, RF_CNT_PUNTED);
+	for (k = 0; k < 4; k++) {
+		assert_true(bench_read(&b, RF_PUNT_STATUS) & RF_PUNT_STATUS_VALID_MASK);
+		bench_write(&b, RF_PUNT_POP, 1);
+	}
+	assert_int_equal(bench_read(&b, RF_PUNT_STATUS), 0);
+	bench_close(&b);
+}
+
 static void line_19_udp_length(void **unused)
 {
 	uint8_t frame[PACKET_MAX];
@@ -552,19 +586,34 @@ static void line_21_foreign_full(void **unused)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(line_01_rx_overflow), cmocka_unit_test(line_02_rx_mac_error),
-		cmocka_unit_test(line_03_rx_runt),     cmocka_unit_test(line_04_rx_oversize),
-		cmocka_unit_test(line_05_own_source),  cmocka_unit_test(line_06_two_tags),
-		cmocka_unit_test(line_07_arp),         cmocka_unit_test(line_08_ipv6),
-		cmocka_unit_test(line_09_ethertype),   cmocka_unit_test(line_10_ip_version),
-		cmocka_unit_test(line_11_ip_options),  cmocka_unit_test(line_11_ip_checksum),
-		cmocka_unit_test(line_12_ip_fragment), cmocka_unit_test(line_13_multicast),
-		cmocka_unit_test(line_14_ip_length),   cmocka_unit_test(line_14_padded_then_tagged),
-		cmocka_unit_test(line_04_xrc),         cmocka_unit_test(line_15_icmp),
-		cmocka_unit_test(line_16_not_roce),    cmocka_unit_test(line_17_udp_length),
-		cmocka_unit_test(line_18_control),     cmocka_unit_test(line_19_udp_length),
-		cmocka_unit_test(line_20_disabled),    cmocka_unit_test(line_21_foreign),
-		cmocka_unit_test(line_21_hold),        cmocka_unit_test(line_21_foreign_full),
+		cmocka_unit_test(line_01_rx_overflow),
+		cmocka_unit_test(line_02_rx_mac_error),
+		cmocka_unit_test(line_03_rx_runt),
+		cmocka_unit_test(line_04_rx_oversize),
+		cmocka_unit_test(line_05_own_source),
+		cmocka_unit_test(line_06_two_tags),
+		cmocka_unit_test(line_07_arp),
+		cmocka_unit_test(line_08_ipv6),
+		cmocka_unit_test(line_09_ethertype),
+		cmocka_unit_test(line_10_ip_version),
+		cmocka_unit_test(line_11_ip_options),
+		cmocka_unit_test(line_11_ip_checksum),
+		cmocka_unit_test(line_12_ip_fragment),
+		cmocka_unit_test(line_13_multicast),
+		cmocka_unit_test(line_14_ip_length),
+		cmocka_unit_test(line_14_padded_then_tagged),
+		cmocka_unit_test(line_04_xrc),
+		cmocka_unit_test(line_15_icmp),
+		cmocka_unit_test(line_16_not_roce),
+		cmocka_unit_test(line_17_udp_length),
+		cmocka_unit_test(line_18_control),
+		cmocka_unit_test(line_19_udp_length),
+		cmocka_unit_test(line_07_arp_one_place),
+
+		cmocka_unit_test(line_20_disabled),
+		cmocka_unit_test(line_21_foreign),
+		cmocka_unit_test(line_21_hold),
+		cmocka_unit_test(line_21_foreign_full),
 	};
 
 	common_start(argc, argv);

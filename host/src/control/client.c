@@ -360,8 +360,11 @@ static size_t sent(struct rf_client *c, struct rf_client_timer *t, bool repeat, 
 	uint64_t late = now - t->due > t->interval ? now - t->due : 0;
 
 	t->deadline += late;
-	if (t == &c->req && c->state == RF_CLIENT_JOINING)
-		c->join_deadline += late;
+	if (t == &c->req) {
+		c->asked = now;
+		if (c->state == RF_CLIENT_JOINING)
+			c->join_deadline += late;
+	}
 	again(c, t, now);
 	if (repeat)
 		c->stats.repeats++;

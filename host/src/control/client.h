@@ -116,6 +116,7 @@ struct rf_client {
 	uint64_t query_nonce;         /* RESET and ABORT are repeated byte by byte */
 	uint32_t epoch, seq, seen[2]; /* even numbers are the membership's, odd ones the query's */
 	uint64_t token, join_deadline;
+	uint64_t asked; /* the membership's last sending */
 	struct rf_client_timer arp, req, last, ask;
 	enum rf_client_query query;
 	uint8_t query_verb;

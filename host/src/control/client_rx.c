@@ -87,8 +87,10 @@ static void on_group_page(struct rf_client *c, uint64_t now, const struct rf_ctl
 				  .rank = p->fail_rank,
 				  .index = p->fail_index,
 				  .detail = p->fail_detail};
+	uint64_t next = c->asked + rf_client_keepalive(c);
 
-	rf_client_start(c, &c->req, now + rf_client_keepalive(c));
+	/* From when it was asked: the box has heard nothing since, however long the answer lay. */
+	rf_client_start(c, &c->req, next > now ? next : now);
 	if (p->state == RF_CTL_S_FAILED) {
 		memcpy(f.missing, p->missing, sizeof(f.missing));
 		failed_by_box(c, &f);

@@ -221,6 +221,7 @@ enum rf_ctl_page {
 	RF_CTL_PAGE_CONNECTIONS = 7, /* operator: the connection table from place `index` on */
 	RF_CTL_PAGE_LOG = 8,         /* operator: events from number `index` (mod 2^16) on */
 	RF_CTL_PAGE_LAG = 9,         /* who is last in the group, from rank `index` on */
+	RF_CTL_PAGE_JOBS = 11,       /* what jobs hold and may hold, from key `index` on */
 };
 
 /* Body of STATUS. GROUP, RANKS and LAG: the operator (job 0) names any group; others only their
@@ -418,6 +419,28 @@ struct rf_ctl_lag_page {
 	struct rf_ctl_lag_rank rank[RF_CTL_LAG_RANKS];
 };
 
+/* What a job has of the box, or may have; RF_CTL_NO_LIMIT. */
+struct rf_ctl_share {
+	uint32_t groups;  /* groups that hold slots */
+	uint32_t slots;   /* slots of all of them together */
+	uint32_t ranks;   /* ranks of all of them, those that have not joined yet included */
+	uint32_t entries; /* of the connection table: what groups need, and tombstones */
+	uint32_t bytes;   /* slots times path MTU: what each lane of each port holds for the job */
+};
+#define RF_CTL_NO_LIMIT 0xffffffffu
+
+struct rf_ctl_job {
+	uint64_t job;
+	struct rf_ctl_share held, most;
+	uint32_t tombstones; /* of the entries held */
+};
+#define RF_CTL_JOBS_PER_PAGE 16u
+
+struct rf_ctl_jobs_page {
+	uint16_t first, count, total; /* jobs that have a key */
+	struct rf_ctl_job entry[RF_CTL_JOBS_PER_PAGE];
+};
+
 /* A reply, decoded. `result` and, for PAGE, `page` say which member of the union holds. */
 struct rf_ctl_reply {
 	uint8_t result; /* enum rf_ctl_result */
@@ -435,6 +458,7 @@ struct rf_ctl_reply {
 		struct rf_ctl_connections_page connections;
 		struct rf_ctl_log_page log;
 		struct rf_ctl_lag_page lag;
+		struct rf_ctl_jobs_page jobs;
 	} u;
 };
 

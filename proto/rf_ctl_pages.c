@@ -161,6 +161,30 @@ static void body_lag(struct cursor *c, struct rf_ctl_lag_page *p)
 	}
 }
 
+static void share(struct cursor *c, struct rf_ctl_share *s)
+{
+	f32(c, &s->groups);
+	f32(c, &s->slots);
+	f32(c, &s->ranks);
+	f32(c, &s->entries);
+	f32(c, &s->bytes);
+}
+
+static void body_jobs(struct cursor *c, struct rf_ctl_jobs_page *p)
+{
+	f16(c, &p->first);
+	if (!count(c, &p->count, RF_CTL_JOBS_PER_PAGE))
+		return;
+	f16(c, &p->total);
+	zero(c, 2);
+	for (unsigned int i = 0; i < p->count && !c->short_; i++) {
+		f64(c, &p->entry[i].job);
+		share(c, &p->entry[i].held);
+		share(c, &p->entry[i].most);
+		f32(c, &p->entry[i].tombstones);
+	}
+}
+
 bool rf_ctl_page_body(struct cursor *c, struct rf_ctl_reply *r)
 {
 	f8(c, &r->page);
@@ -190,6 +214,9 @@ bool rf_ctl_page_body(struct cursor *c, struct rf_ctl_reply *r)
 		return true;
 	case RF_CTL_PAGE_LAG:
 		body_lag(c, &r->u.lag);
+		return true;
+	case RF_CTL_PAGE_JOBS:
+		body_jobs(c, &r->u.jobs);
 		return true;
 	default:
 		return false;

@@ -187,7 +187,7 @@ static const char *check_quota(const struct rf_fw *fw)
 {
 	for (unsigned int k = 0; k < fw->cfg.nkeys; k++) {
 		uint64_t job = fw->cfg.keys[k].job;
-		struct rf_fw_share most, held, sum = {0};
+		struct rf_ctl_share most, held, sum = {0};
 		uint32_t entries = 0;
 
 		for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {

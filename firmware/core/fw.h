@@ -47,15 +47,6 @@
 #define RF_FW_BUDDY_LEAVES 256u
 #define RF_FW_KEY_IPS 8u /* prefixes of a key */
 
-/* What one job has of the box, or may have. */
-struct rf_fw_share {
-	uint32_t groups;  /* groups that hold slots */
-	uint32_t slots;   /* slots of all of them together */
-	uint32_t ranks;   /* ranks of all of them, those that have not joined yet included */
-	uint32_t entries; /* of the connection table: what groups need, and tombstones */
-	uint32_t bytes;   /* slots times path MTU: what each port's bank holds for the job */
-};
-
 /* Addresses whose first `bits` bits are those of ip. */
 struct rf_fw_prefix {
 	uint32_t ip;
@@ -71,9 +62,9 @@ static inline uint32_t rf_fw_prefix_mask(unsigned int bits)
 struct rf_fw_key {
 	uint64_t job;
 	uint8_t key[RF_CTL_KEY_BYTES];
-	struct rf_fw_share most; /* 0: the default, docs/control-protocol.md */
-	uint8_t ports;           /* bit per port of the box; 0: the port of the request alone */
-	uint8_t ips;             /* prefixes in use; 0: the source address of the request alone */
+	struct rf_ctl_share most; /* 0: the default, docs/control-protocol.md */
+	uint8_t ports;            /* bit per port of the box; 0: the port of the request alone */
+	uint8_t ips;              /* prefixes in use; 0: the source address of the request alone */
 	struct rf_fw_prefix ip[RF_FW_KEY_IPS];
 };
 

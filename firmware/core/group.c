@@ -89,7 +89,7 @@ static enum rf_ctl_reason within_quota(const struct rf_fw *fw, const struct rf_c
 				       const struct rf_ctl_join *j, uint32_t *most_log2,
 				       uint32_t *detail)
 {
-	struct rf_fw_share left;
+	struct rf_ctl_share left;
 
 	rf_fw_keys_left(fw, h->job, &left);
 	*detail = 0;

@@ -180,11 +180,11 @@ uint64_t rf_fw_stall_tick(struct rf_fw *fw);
 
 /* A job's line of the table of keys, or NULL. */
 const struct rf_fw_key *rf_fw_keys_find(const struct rf_fw *fw, uint64_t job);
-/* What a job holds, and what it may hold (UINT32_MAX: no limit). */
-void rf_fw_keys_held(const struct rf_fw *fw, uint64_t job, struct rf_fw_share *held);
-void rf_fw_keys_most(const struct rf_fw *fw, uint64_t job, struct rf_fw_share *most);
+/* What a job holds, and what it may hold (RF_CTL_NO_LIMIT). */
+void rf_fw_keys_held(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *held);
+void rf_fw_keys_most(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *most);
 /* The difference: what it may still have. */
-void rf_fw_keys_left(const struct rf_fw *fw, uint64_t job, struct rf_fw_share *left);
+void rf_fw_keys_left(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *left);
 /* Entries of the connection table that a group of that many ranks needs. */
 uint32_t rf_fw_keys_entries(unsigned int ranks, unsigned int join_flags);
 /* Bytes of the slots of a group. */

@@ -19,9 +19,9 @@ uint32_t rf_fw_keys_bytes(unsigned int slots_log2, unsigned int mtu_log2)
 	return 1u << (slots_log2 + mtu_log2);
 }
 
-void rf_fw_keys_held(const struct rf_fw *fw, uint64_t job, struct rf_fw_share *held)
+void rf_fw_keys_held(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *held)
 {
-	*held = (struct rf_fw_share){.entries = rf_fw_conn_count(fw, job, true)};
+	*held = (struct rf_ctl_share){.entries = rf_fw_conn_count(fw, job, true)};
 	for (unsigned int i = 0; i < fw->records; i++) {
 		const struct rf_fw_group *g = &fw->group[i];
 
@@ -38,7 +38,7 @@ void rf_fw_keys_held(const struct rf_fw *fw, uint64_t job, struct rf_fw_share *h
 }
 
 /* Half of the box, but no less than the smallest group needs. */
-static void half(const struct rf_fw *fw, struct rf_fw_share *s)
+static void half(const struct rf_fw *fw, struct rf_ctl_share *s)
 {
 	uint32_t beat_log2 = 0;
 
@@ -59,12 +59,13 @@ static void half(const struct rf_fw *fw, struct rf_fw_share *s)
 		s->bytes = 16u << fw->mtu_log2;
 }
 
-void rf_fw_keys_most(const struct rf_fw *fw, uint64_t job, struct rf_fw_share *most)
+void rf_fw_keys_most(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *most)
 {
 	const struct rf_fw_key *key = rf_fw_keys_find(fw, job);
 	unsigned int tenants = 0;
 
-	*most = (struct rf_fw_share){UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	*most = (struct rf_ctl_share){RF_CTL_NO_LIMIT, RF_CTL_NO_LIMIT, RF_CTL_NO_LIMIT,
+				      RF_CTL_NO_LIMIT, RF_CTL_NO_LIMIT};
 	if (!key)
 		return;
 	for (unsigned int i = 0; i < fw->cfg.nkeys; i++)
@@ -86,14 +87,14 @@ void rf_fw_keys_most(const struct rf_fw *fw, uint64_t job, struct rf_fw_share *m
 
 static uint32_t less(uint32_t most, uint32_t held)
 {
-	if (most == UINT32_MAX)
+	if (most == RF_CTL_NO_LIMIT)
 		return most;
 	return most > held ? most - held : 0;
 }
 
-void rf_fw_keys_left(const struct rf_fw *fw, uint64_t job, struct rf_fw_share *left)
+void rf_fw_keys_left(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *left)
 {
-	struct rf_fw_share held;
+	struct rf_ctl_share held;
 
 	rf_fw_keys_held(fw, job, &held);
 	rf_fw_keys_most(fw, job, left);

@@ -230,6 +230,28 @@ static void page_connections(struct rf_fw *fw, unsigned int first)
 	p->next = i < places ? (uint16_t)i : (uint16_t)RF_CTL_NO_RANK;
 }
 
+/* The operator sees all jobs that have a key, a job itself. */
+static void page_jobs(struct rf_fw *fw, uint64_t asker, unsigned int first)
+{
+	struct rf_ctl_jobs_page *p = &page(fw, RF_CTL_PAGE_JOBS)->u.jobs;
+
+	p->first = (uint16_t)first;
+	for (unsigned int i = 0; i < fw->cfg.nkeys; i++) {
+		uint64_t job = fw->cfg.keys[i].job;
+		struct rf_ctl_job *e = &p->entry[p->count];
+
+		if (asker != RF_CTL_JOB_OPERATOR && job != asker)
+			continue;
+		if (p->total++ < first || p->count == RF_CTL_JOBS_PER_PAGE)
+			continue;
+		e->job = job;
+		rf_fw_keys_held(fw, job, &e->held);
+		rf_fw_keys_most(fw, job, &e->most);
+		e->tombstones = rf_fw_conn_count(fw, job, true);
+		p->count++;
+	}
+}
+
 /* From the event of that number on, or from the oldest that is remembered. */
 static void page_log(struct rf_fw *fw, unsigned int first)
 {
@@ -326,6 +348,9 @@ bool rf_fw_status(struct rf_fw *fw, const struct rf_fw_request *q)
 	case RF_CTL_PAGE_CONNECTIONS:
 	case RF_CTL_PAGE_LOG:
 		return about_all(fw, q);
+	case RF_CTL_PAGE_JOBS:
+		page_jobs(fw, q->h.job, s->index);
+		return true;
 	default:
 		return rf_fw_refuse(fw, RF_CTL_R_FIELD, q->h.rank, 0);
 	}

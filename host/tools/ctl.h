@@ -84,6 +84,7 @@ int ctl_add_rank(void *ctl, const char *value);
 int ctl_wait(struct ctl *c);
 int ctl_status(struct ctl *c);
 int ctl_groups(struct ctl *c);
+int ctl_jobs(struct ctl *c);
 int ctl_ports(struct ctl *c);
 int ctl_slots(struct ctl *c);
 int ctl_connections(struct ctl *c);

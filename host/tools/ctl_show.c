@@ -105,6 +105,63 @@ int ctl_status(struct ctl *c)
 	return RF_EXIT_GOOD;
 }
 
+/* "3/8"; for programs two numbers, one where there is no limit. */
+static void held_of(const struct ctl *c, json_t *o, const char *name, uint32_t held, uint32_t most)
+{
+	char text[32];
+
+	if (c->json) {
+		ctl_number(o, name, held);
+		snprintf(text, sizeof(text), "%s_most", name);
+		if (most != RF_CTL_NO_LIMIT)
+			ctl_number(o, text, most);
+		return;
+	}
+	if (most == RF_CTL_NO_LIMIT)
+		snprintf(text, sizeof(text), "%" PRIu32, held);
+	else
+		snprintf(text, sizeof(text), "%" PRIu32 "/%" PRIu32, held, most);
+	json_object_set_new(o, name, json_string(text));
+}
+
+/* What each job holds, and of how much. */
+int ctl_jobs(struct ctl *c)
+{
+	json_t *rows = json_array();
+	unsigned int first = 0;
+	unsigned int total;
+
+	if (c->job)
+		ctl_speak_for(c, c->job);
+	do {
+		const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_JOBS, (uint16_t)first);
+
+		if (!a) {
+			json_decref(rows);
+			return RF_EXIT_FAILED;
+		}
+		total = a->u.jobs.total;
+		for (unsigned int i = 0; i < a->u.jobs.count; i++) {
+			const struct rf_ctl_job *e = &a->u.jobs.entry[i];
+			json_t *o = json_object();
+
+			ctl_number(o, "job", e->job);
+			held_of(c, o, "groups", e->held.groups, e->most.groups);
+			held_of(c, o, "slots", e->held.slots, e->most.slots);
+			held_of(c, o, "ranks", e->held.ranks, e->most.ranks);
+			held_of(c, o, "entries", e->held.entries, e->most.entries);
+			ctl_number(o, "tombstones", e->tombstones);
+			held_of(c, o, "bytes", e->held.bytes, e->most.bytes);
+			json_array_append_new(rows, o);
+		}
+		if (a->u.jobs.count == 0)
+			break;
+		first += a->u.jobs.count;
+	} while (first < total);
+	ctl_print_table(c, rows);
+	return RF_EXIT_GOOD;
+}
+
 int ctl_groups(struct ctl *c)
 {
 	json_t *rows = json_array();

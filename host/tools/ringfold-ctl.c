@@ -84,7 +84,7 @@ static const struct command {
 	{"counters", ctl_counters, false}, {"drop", ctl_drop, true},
 	{"reset", command_reset, false},   {"ports", ctl_ports, false},
 	{"slots", ctl_slots, false},       {"connections", ctl_connections, false},
-	{"log", ctl_log, false},
+	{"log", ctl_log, false},           {"jobs", ctl_jobs, false},
 };
 
 static const struct command *find_command(const char *name)
@@ -278,6 +278,7 @@ int main(int argc, char **argv)
 			 "  ports     every port: what it has counted most\n"
 			 "  slots     which group holds which range of slots\n"
 			 "  connections  the connection table, tombstones included\n"
+			 "  jobs      what each job holds of the box, and of how much its key allows\n"
 			 "  log       what has happened to groups, oldest first; with --watch what "
 			 "comes\n"
 			 "  ranks JOB      where the ranks of a job stand, who is awaited, who was "

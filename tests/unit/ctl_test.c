@@ -303,7 +303,7 @@ static void test_round_trips(void **state)
 		for (size_t i = 0; i < sizeof(in); i++)
 			((uint8_t *)&in)[i] = (uint8_t)rnd();
 		in.result = (uint8_t)(1 + rnd() % 7);
-		in.page = (uint8_t)(1 + rnd() % 9);
+		in.page = (uint8_t)(1 + rnd() % 11);
 		if (in.result == RF_CTL_READY) {
 			in.u.ready.ranks = (uint16_t)(rnd() % (RF_CTL_RANKS_MAX + 1));
 			for (unsigned int i = 0; i < in.u.ready.ranks; i++)
@@ -321,6 +321,8 @@ static void test_round_trips(void **state)
 				(uint16_t)(rnd() % (RF_CTL_CONNECTIONS_PER_PAGE + 1));
 		if (in.result == RF_CTL_PAGE && in.page == RF_CTL_PAGE_LOG)
 			in.u.log.count = (uint16_t)(rnd() % (RF_CTL_LOG_PER_PAGE + 1));
+		if (in.result == RF_CTL_PAGE && in.page == RF_CTL_PAGE_JOBS)
+			in.u.jobs.count = (uint16_t)(rnd() % (RF_CTL_JOBS_PER_PAGE + 1));
 		if (in.result == RF_CTL_PAGE && in.page == RF_CTL_PAGE_LAG) {
 			in.u.lag.count = (uint16_t)(rnd() % (RF_CTL_LAG_RANKS + 1));
 			in.u.lag.bins = (uint16_t)(rnd() % (RF_CTL_LAG_BINS + 1));

@@ -195,10 +195,10 @@ static void test_half(void **state)
 	for (unsigned int nkeys = 2; nkeys <= 3; nkeys++) {
 		struct fw_box *b = box(nkeys);
 		uint32_t all = nkeys == 2 ? UINT32_MAX : 0;
-		struct rf_fw_share s;
+		struct rf_ctl_share s;
 
 		(void)state;
-		keys[B].most = (struct rf_fw_share){8, 512, 128, 512, 512 << 10};
+		keys[B].most = (struct rf_ctl_share){8, 512, 128, 512, 512 << 10};
 		start(b);
 		rf_fw_keys_most(&b->fw, keys[A].job, &s);
 		assert_int_equal(s.groups, all ? all : 4);
@@ -249,6 +249,54 @@ static void test_speaks_for(void **state)
 	a.r.u.join.src_ip = 0x0a090909u;
 	a.r.u.join.port = 3;
 	accepted(b, a);
+	done(b);
+}
+
+static const struct rf_ctl_jobs_page *jobs(struct fw_box *b, unsigned int k, unsigned int first)
+{
+	struct fw_ask a = join(k, 0, 0, 2);
+
+	a.h.verb = RF_CTL_STATUS;
+	a.h.rank = RF_CTL_NO_RANK;
+	memset(&a.r, 0, sizeof(a.r));
+	a.r.u.status.page = RF_CTL_PAGE_JOBS;
+	a.r.u.status.index = (uint16_t)first;
+	assert_int_equal(ask(b, &a), RF_CTL_PAGE);
+	return &reply.u.jobs;
+}
+
+/* The page for the operator, and what of it a job may see. */
+static void test_page(void **state)
+{
+	static const struct rf_ctl_share none;
+	struct fw_box *b = box(4);
+	const struct rf_ctl_jobs_page *p;
+
+	(void)state;
+	keys[A].most = (struct rf_ctl_share){3, 100, 10, 30, 50000};
+	start(b);
+	whole_group(b, A, 1, 3);
+	abort_group(b, A, 1);
+	accepted(b, join(A, 2, 0, 4));
+	p = jobs(b, OPERATOR, 0);
+	assert_int_equal(p->total, 4);
+	assert_int_equal(p->count, 4);
+	assert_int_equal(p->entry[OPERATOR].most.ranks, RF_CTL_NO_LIMIT);
+	assert_memory_equal(&p->entry[A].most, &keys[A].most, sizeof(keys[A].most));
+	assert_int_equal(p->entry[A].held.groups, 1);
+	assert_int_equal(p->entry[A].held.slots, 16);
+	assert_int_equal(p->entry[A].held.ranks, 4);
+	assert_int_equal(p->entry[A].held.entries, 3 + 8);
+	assert_int_equal(p->entry[A].held.bytes, 16 << 10);
+	assert_int_equal(p->entry[A].tombstones, 3);
+	assert_memory_equal(&p->entry[B].held, &none, sizeof(none));
+	p = jobs(b, OPERATOR, 3);
+	assert_int_equal(p->count, 1);
+	assert_int_equal(p->entry[0].job, keys[C].job);
+	p = jobs(b, B, 0);
+	assert_int_equal(p->total, 1);
+	assert_int_equal(p->entry[0].job, keys[B].job);
+	assert_int_equal(p->entry[0].most.ranks, 64);
 	done(b);
 }
 
@@ -392,11 +440,11 @@ static void test_of_no_job(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ranks),          cmocka_unit_test(test_entries),
-		cmocka_unit_test(test_bytes),          cmocka_unit_test(test_half),
-		cmocka_unit_test(test_speaks_for),     cmocka_unit_test(test_full_table),
-		cmocka_unit_test(test_full_of_others), cmocka_unit_test(test_equal_shares),
-		cmocka_unit_test(test_of_no_job),
+		cmocka_unit_test(test_ranks),        cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_bytes),        cmocka_unit_test(test_half),
+		cmocka_unit_test(test_speaks_for),   cmocka_unit_test(test_page),
+		cmocka_unit_test(test_full_table),   cmocka_unit_test(test_full_of_others),
+		cmocka_unit_test(test_equal_shares), cmocka_unit_test(test_of_no_job),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

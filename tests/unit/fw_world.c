@@ -22,7 +22,7 @@ enum rf_ctl_reason world_quota(const struct world *w, uint64_t job, unsigned int
 			       unsigned int s_log2)
 {
 	const struct rf_fw *fw = &w->b->fw;
-	const struct rf_fw_share *k = &world_keys[job].most;
+	const struct rf_ctl_share *k = &world_keys[job].most;
 	unsigned int groups = 1, slots = 1u << s_log2, ranks = n, entries = 2 * n;
 	unsigned int bytes = 1024u << s_log2;
 

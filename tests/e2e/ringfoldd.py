@@ -296,7 +296,13 @@ def test_service(program, folder):
     s.process.send_signal(signal.SIGHUP)
     line = s.process.stderr.readline()
     check("HUP with bad keys: %s" % line.strip(), "keys:1:" in line and KEY.hex() not in line)
-    config(s.keys, "%d %s\n" % (JOB, KEY.hex()))
+    for words, cause in (("ips=10.0.0.1/24", "a prefix with bits"), ("ports=0-8", "ports=: numbers"),
+                         ("ranks=8 ranks=9", "a limit twice"), ("bytes=1T", "a number is not allowed")):
+        config(s.keys, "# first\n%d %s %s\n" % (JOB, KEY.hex(), words))
+        s.process.send_signal(signal.SIGHUP)
+        line = s.process.stderr.readline()
+        check("HUP with %s: %s" % (words, line.strip()), "keys:2:" in line and cause in line and KEY.hex() not in line)
+    config(s.keys, "%d %s groups=2 ranks=8 entries=32 bytes=64K ips=10.0.0.0/16 ports=0-3\n" % (JOB, KEY.hex()))
     s.process.send_signal(signal.SIGHUP)
     check("HUP with good ones", "1 keys read" in s.process.stderr.readline())
     s.process.send_signal(signal.SIGTERM)

@@ -43,6 +43,7 @@ module rf_regs #(
 
   output wire                   enable,
   output wire                   hold,
+  output wire [3:0]             tx_share,
   output wire                   tick,
   output wire [47:0]            base_mac,
   output wire [31:0]            box_ip,
@@ -152,6 +153,7 @@ module rf_regs #(
   wire [2:0]  wr_port  = wr_addr[8:6];
 
   reg  [1:0]  ctrl_q;
+  reg  [3:0]  share_q;
   reg  [47:0] mac_q;
   reg  [31:0] ip_q;
   reg  [31:0] hash_ip_q;
@@ -171,6 +173,7 @@ module rf_regs #(
   always @(posedge clk)
     if (rst) begin
       ctrl_q       <= 2'b10;
+      share_q      <= 4'd4;
       mac_q        <= 48'd0;
       ip_q         <= 32'd0;
       hash_ip_q    <= 32'd0;
@@ -180,6 +183,7 @@ module rf_regs #(
     end else if (wr_en) begin
       case (wr_addr)
         `RF_CTRL:       ctrl_q       <= wr_data[1:0];
+        `RF_TX_SHARE:   share_q      <= wr_data[3:0];
         `RF_MAC_HI:     mac_q[47:32] <= wr_data[15:0];
         `RF_MAC_LO:     mac_q[31:0]  <= wr_data;
         `RF_IP:         ip_q         <= wr_data;
@@ -204,6 +208,7 @@ module rf_regs #(
 
   assign enable          = ctrl_q[`RF_CTRL_ENABLE_LSB];
   assign hold            = ctrl_q[`RF_CTRL_HOLD_LSB];
+  assign tx_share        = share_q;
   assign tick            = wr_en && wr_addr == `RF_TICK;
   assign lag_arm         = wr_en && wr_addr == `RF_LAG_ARM;
   assign base_mac        = mac_q;
@@ -329,6 +334,7 @@ module rf_regs #(
       `RF_CYCLE_LO:      pick_global = cycle_lo_q;
       `RF_CYCLE_HI:      pick_global = cycle_hi_q;
       `RF_CTRL:          pick_global = {30'd0, ctrl_q};
+      `RF_TX_SHARE:      pick_global = {28'd0, share_q};
       `RF_MAC_HI:        pick_global = {16'd0, mac_q[47:32]};
       `RF_MAC_LO:        pick_global = mac_q[31:0];
       `RF_IP:            pick_global = ip_q;

@@ -30,6 +30,8 @@ module rf_passthru #(
 
   output wire             e_valid,
   input  wire             e_ready,
+  // Another frame that may be offered waits after this one.
+  output wire             e_more,
   output wire [13:0]      e_len,
   output wire             p_valid,
   input  wire             p_ready,
@@ -87,10 +89,13 @@ module rf_passthru #(
     else if (begin_frame && !leave_frame) begun_q <= begun_q + 1'b1;
     else if (leave_frame && !begin_frame) begun_q <= begun_q - 1'b1;
 
+  localparam [FW:0] ONE = 1;
+
   assign e_valid = len_valid && begun_q != {FW+1{1'b0}};
+  assign e_more  = e_valid && len_count > ONE && begun_q > ONE;
   assign idle    = free_q == BEATS[BW:0] && !len_valid;
 
-  wire unused_bits = &{1'b0, round_up, need, f_room, f_count, f_afull, len_count, len_afull};
+  wire unused_bits = &{1'b0, round_up, need, f_room, f_count, f_afull, len_afull};
 
 endmodule
 

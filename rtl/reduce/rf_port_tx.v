@@ -1,4 +1,5 @@
-// rf_port_tx: chooses what leaves by one port: results first, an ACK behind each of them, others in turn behind RESULTS.
+// rf_port_tx: chooses what leaves by one port: results first, an ACK after each of them, a frame of the firmware after RESULTS,
+// and foreign frames so that those that wait beside results have `share` sixteenths of the beats.
 //
 // Latency     a result when nothing is being sent: 0 cycles. Others: 1 cycle.
 // Throughput  no bubble between results, nor between a result and one frame of another source.
@@ -11,11 +12,14 @@
 
 module rf_port_tx #(
   parameter WIDTH = 512,
-  // Results that may go past another frame that waits.
+  // Results that may go past a frame of the firmware that waits.
   parameter RESULTS = 8
 ) (
   input  wire             clk,
   input  wire             rst,
+
+  // Sixteenths of the port's beats for foreign frames that wait; 0: only what others leave.
+  input  wire [3:0]       share,
 
   // Results. soon: p_valid in the next cycle.
   input  wire             res_soon,
@@ -36,6 +40,8 @@ module rf_port_tx #(
   // Foreign frames.
   input  wire             for_e_valid,
   output wire             for_e_ready,
+  // Another one waits after the one that is offered.
+  input  wire             for_more,
   input  wire [13:0]      for_e_len,
   input  wire             for_p_valid,
   output wire             for_p_ready,
@@ -79,6 +85,8 @@ module rf_port_tx #(
   reg        ack_turn_q;
   // The last one that was no result was an ACK.
   reg        ack_last_q;
+  reg signed [15:0] credit_q;
+  reg        charged_q;
 
   wire [3:0] valids  = {inj_valid, for_e_valid, ack_e_valid, res_e_valid};
   wire       begun   = e_valid && e_ready;
@@ -106,36 +114,61 @@ module rf_port_tx #(
     else if (ended) inside_q <= 1'b0;
     else if (begun) inside_q <= 1'b1;
 
-  // The others: whatever is being taken now is not asked again.
-  wire [2:0] wait_others = valids[3:1] & ~(3'b001 << (sel_q - 2'd1) & {3{sel_q != RES && (begun || inside_q)}});
-  wire       raw_waits   = wait_others[2:1] != 2'b00;
+  // The others: an ACK or the firmware's frame that is being taken now is not asked again, of foreign ones the next is.
+  wire [2:0] taking = (begun || inside_q) ? {sel_q == INJ, 1'b0, sel_q == ACK} : 3'b000;
+  wire       next_for = (begun && sel_q == FOR) ? for_more : for_e_valid;
+  wire [2:0] wait_others = {inj_valid, next_for, ack_e_valid} & ~taking;
   wire [1:0] grant;
   wire       choose      = ended || (!inside_q && !e_valid);
   wire       res_next    = ended ? res_soon || (sel_q != RES && res_p_valid) : res_e_valid || res_soon;
   // A result that begins now counts: it may end now too.
   wire       res_begins  = begun && sel_q == RES;
   wire       enough      = run_q >= RESULTS[3:0] || (res_begins && run_q + 4'd1 == RESULTS[3:0]);
-  wire       pick_raw    = choose && raw_waits && (enough || (!res_next && (!wait_others[0] || ack_last_q)));
+  wire       nothing     = !res_next && (!wait_others[0] || ack_last_q);
+  // An ACK that has its turn goes before a foreign frame that has its own.
+  wire       may_for     = res_next && share != 4'd0 && !credit_q[15] && !(wait_others[0] && (ack_turn_q || res_begins));
+  wire       for_now     = wait_others[1] && (may_for || nothing);
+  wire       inj_now     = wait_others[2] && (enough || nothing);
+  wire       pick_raw    = choose && (for_now || inj_now);
+  wire       pick_for    = pick_raw && grant == 2'b01;
   wire       pick_ack    = choose && wait_others[0] && !pick_raw && (ack_turn_q || res_begins || !res_next);
 
-  rf_rr_arb #(.N(2)) arb (.clk(clk), .rst(rst), .req(wait_others[2:1]), .take(pick_raw), .grant(grant));
+  rf_rr_arb #(.N(2)) arb (.clk(clk), .rst(rst), .req({inj_now, for_now}), .take(pick_raw), .grant(grant));
 
   always @(posedge clk)
     if (rst) sel_q <= RES;
-    else if (choose) sel_q <= pick_raw ? (grant == 2'b01 ? FOR : INJ) : pick_ack ? ACK : RES;
+    else if (choose) sel_q <= pick_raw ? (pick_for ? FOR : INJ) : pick_ack ? ACK : RES;
 
   always @(posedge clk)
     if (rst) ack_last_q <= 1'b0;
     else if (pick_raw || pick_ack) ack_last_q <= pick_ack;
 
-  // Results in a row while another frame waits.
+  // Results in a row while a frame of the firmware waits.
   always @(posedge clk)
-    if (rst || !raw_waits || pick_raw) run_q <= 4'd0;
+    if (rst || !wait_others[2] || (pick_raw && !pick_for)) run_q <= 4'd0;
     else if (res_begins && run_q < RESULTS[3:0]) run_q <= run_q + 4'd1;
 
   always @(posedge clk)
     if (rst || pick_ack) ack_turn_q <= 1'b0;
     else if (res_begins) ack_turn_q <= 1'b1;
+
+  // What foreign frames may still have, in sixteenths of a beat: `share` for each beat of a result or an ACK (a made frame has
+  // one more than its payload), and a beat of a frame that was chosen before a result costs the rest. They begin where it is
+  // not negative. Nothing is saved up while none waits.
+  wire       made_beat = begun && !e_raw;
+  wire       res_beat  = p_valid && p_ready && sel_q == RES;
+  wire       for_beat  = p_valid && p_ready && sel_q == FOR && charged_q;
+  wire signed [15:0] gain   = (made_beat ? {12'd0, share} : 16'd0) + (res_beat ? {12'd0, share} : 16'd0);
+  wire signed [15:0] cost   = for_beat ? 16'd16 - {12'd0, share} : 16'd0;
+  wire signed [15:0] credit = credit_q + gain - cost;
+
+  always @(posedge clk)
+    if (rst) credit_q <= 16'sd0;
+    else if (!credit[15] && !wait_others[1]) credit_q <= 16'sd0;
+    else credit_q <= (credit > 16'sd16000) ? 16'sd16000 : credit;
+
+  always @(posedge clk)
+    if (pick_for) charged_q <= res_next;
 
   assign sent = begun ? 4'b0001 << sel_q : 4'b0000;
   assign idle = !inside_q && valids == 4'b0000;

@@ -45,6 +45,7 @@ module rf_port #(
   // Registers.
   input  wire                  enable,
   input  wire                  hold,
+  input  wire [3:0]            tx_share,
   input  wire [47:0]           base_mac,
   input  wire [31:0]           box_ip,
   input  wire [GROUPS-1:0]     g_live,
@@ -399,6 +400,7 @@ module rf_port #(
   // Foreign frames.
   wire             for_e_valid;
   wire             for_e_ready;
+  wire             for_more;
   wire [13:0]      for_e_len;
   wire             for_p_valid;
   wire             for_p_ready;
@@ -408,7 +410,7 @@ module rf_port #(
 
   rf_passthru #(.WIDTH(WIDTH), .BEATS(PASS_BEATS)) passthru (
     .clk(clk), .rst(rst), .ask_len(pass_len), .ask_room(pass_room), .ask_take(pass_take), .s_valid(pass_valid),
-    .s_data(o_data), .s_last(o_last), .e_valid(for_e_valid), .e_ready(for_e_ready), .e_len(for_e_len),
+    .s_data(o_data), .s_last(o_last), .e_valid(for_e_valid), .e_ready(for_e_ready), .e_more(for_more), .e_len(for_e_len),
     .p_valid(for_p_valid), .p_ready(for_p_ready), .p_data(for_p_data), .p_last(for_p_last), .idle(pass_idle));
 
   // Passes.
@@ -489,11 +491,11 @@ module rf_port #(
   wire             tx_frames;
 
   rf_port_tx #(.WIDTH(WIDTH)) tx (
-    .clk(clk), .rst(rst), .res_soon(res_soon), .res_e_valid(res_e_valid), .res_e_ready(res_e_ready),
+    .clk(clk), .rst(rst), .share(tx_share), .res_soon(res_soon), .res_e_valid(res_e_valid), .res_e_ready(res_e_ready),
     .res_e_hdr(res_e_hdr), .res_e_hlen(res_e_hlen), .res_e_plen(res_e_plen), .res_p_valid(res_p_valid),
     .res_p_ready(res_p_ready), .res_p_data(res_p_data), .res_p_last(res_p_last), .ack_e_valid(ack_e_valid),
     .ack_e_ready(ack_e_ready), .ack_e_hdr(ack_e_hdr), .ack_e_hlen(ack_e_hlen), .for_e_valid(for_e_valid),
-    .for_e_ready(for_e_ready), .for_e_len(for_e_len), .for_p_valid(for_p_valid), .for_p_ready(for_p_ready),
+    .for_e_ready(for_e_ready), .for_more(for_more), .for_e_len(for_e_len), .for_p_valid(for_p_valid), .for_p_ready(for_p_ready),
     .for_p_data(for_p_data), .for_p_last(for_p_last), .inj_valid(inj_valid), .inj_ready(inj_ready),
     .inj_len(inj_len), .inj_data(inj_data), .inj_last(inj_last), .e_valid(e_valid), .e_ready(e_ready), .e_raw(e_raw),
     .e_hdr(e_hdr), .e_hlen(e_hlen), .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready),

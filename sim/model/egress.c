@@ -40,26 +40,26 @@ static bool waits(const struct rf_engine *e, const struct model_port *p, enum mo
 	return p->out[src].head && p->out[src].head->ready <= e->now;
 }
 
-static bool raw_waits(const struct rf_engine *e, const struct model_port *p)
-{
-	return waits(e, p, SRC_FOREIGN) || waits(e, p, SRC_INJECT);
-}
-
 /*
- * Which queue goes now; SRC_COUNT if none. Results first, an ACK behind each of them, the others
- * behind so many.
+ * Which queue goes now; SRC_COUNT if none. Results first, an ACK after each of them, a frame of the
+ * firmware after so many, foreign frames as their share of the beats allows.
  */
 static enum model_source choose(const struct rf_engine *e, const struct model_port *p)
 {
 	bool result = waits(e, p, SRC_RESULT);
-	bool raw = !result || p->results_in_row >= MODEL_RESULT_SHARE;
-	bool ack = !result || (!(raw && raw_waits(e, p)) && p->ack_turn);
+	bool ack_first = p->ack_turn && waits(e, p, SRC_ACK);
+	bool may[SRC_COUNT] = {
+		[SRC_FOREIGN] = !result || (e->tx_share != 0 && p->credit >= 0 && !ack_first),
+		[SRC_INJECT] = !result || p->results_in_row >= MODEL_RESULT_SHARE,
+	};
 	unsigned int k;
+
+	may[SRC_ACK] = !result || (p->ack_turn && !(may[SRC_INJECT] && waits(e, p, SRC_INJECT)));
 
 	for (k = 0; k < SRC_COUNT - 1; k++) {
 		unsigned int src = SRC_ACK + (p->turn + k) % (SRC_COUNT - 1);
 
-		if ((src == SRC_ACK ? ack : raw) && waits(e, p, (enum model_source)src))
+		if (may[src] && waits(e, p, (enum model_source)src))
 			return (enum model_source)src;
 	}
 	return result ? SRC_RESULT : SRC_COUNT;
@@ -76,6 +76,20 @@ static uint64_t next_ready(const struct model_port *p)
 			when = p->out[k].head->ready;
 	}
 	return when;
+}
+
+/* What a frame that goes now gives to foreign frames, or costs them where a result waits. */
+static void charge(const struct rf_engine *e, struct model_port *p, enum model_source src,
+		   unsigned int beats)
+{
+	int share = (int)e->tx_share, n = (int)beats;
+
+	if (src == SRC_FOREIGN && waits(e, p, SRC_RESULT))
+		p->credit -= n * (16 - share);
+	else if (src == SRC_RESULT || src == SRC_ACK)
+		p->credit += n * share;
+	if (p->credit > 0 && !waits(e, p, SRC_FOREIGN))
+		p->credit = 0;
 }
 
 /* Begins to send a frame, if one is ready and the MAC takes it. */
@@ -102,14 +116,15 @@ void model_send_step(struct rf_engine *e, unsigned int port)
 		return;
 	}
 	f = model_queue_get(e, &p->out[src]);
+	charge(e, p, src, model_beats(e, f->len));
 	if (src == SRC_RESULT) {
-		p->results_in_row = raw_waits(e, p) ? p->results_in_row + 1 : 0;
+		p->results_in_row = waits(e, p, SRC_INJECT) ? p->results_in_row + 1 : 0;
 		p->ack_turn = true;
 		model_schedule_soon(e, e->now);
 	} else {
 		if (src == SRC_ACK)
 			p->ack_turn = false;
-		else
+		else if (src == SRC_INJECT)
 			p->results_in_row = 0;
 		p->turn = (unsigned int)src - SRC_ACK + 1;
 	}
@@ -222,7 +237,7 @@ void model_send_made(struct rf_engine *e, unsigned int cid, const uint8_t *frame
 	uint8_t *bth = ip + 28;
 
 	memcpy(f->bytes, frame + 6, 6); /* to the sender */
-	ip[1] &= 0xfc; /* no ECN */
+	ip[1] &= 0xfc;                  /* no ECN */
 	rf_put_be16(ip + 2, 48);
 	ip[8] = 64;
 	rf_put_be32(ip + 12, p->dst_ip);

@@ -180,7 +180,8 @@ struct model_port {
 	uint64_t tx_free;            /* first cycle in which a beat may leave */
 	bool tx_due;                 /* an EV_SEND is in the queue of events ... */
 	uint64_t tx_when;            /* ... for this cycle */
-	unsigned int results_in_row; /* while a foreign frame or one of the firmware waits */
+	unsigned int results_in_row; /* while a frame of the firmware waits */
+	int credit;        /* of foreign frames, in sixteenths of a beat; negative: they wait */
 	bool ack_turn;     /* a result has begun since the last ACK: one may go before the next */
 	unsigned int turn; /* last source served that was not results */
 	struct model_repeat repeats[MODEL_REPEATS];
@@ -221,7 +222,7 @@ struct rf_engine {
 	bool schedule_due;      /* an EV_SCHEDULE is in the queue of events ... */
 	uint64_t schedule_when; /* ... for this cycle */
 
-	uint32_t ctrl, ip, cycle_hi;
+	uint32_t ctrl, ip, cycle_hi, tx_share;
 	uint64_t mac;
 	uint32_t hash_ip, hash_key, hash_value;
 	struct model_entry *table[2];

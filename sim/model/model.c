@@ -114,6 +114,7 @@ static struct rf_engine *model_create(const struct rf_engine_cfg *cfg,
 	e->host = *host;
 	e->beat = cfg->width / 8;
 	e->ctrl = RF_CTRL_HOLD_MASK;
+	e->tx_share = 4;
 	rf_model_set_bounds(e, NULL);
 	e->table[0] = calloc((size_t)1 << cfg->hash_bits, sizeof(*e->table[0]));
 	e->table[1] = calloc((size_t)1 << cfg->hash_bits, sizeof(*e->table[1]));

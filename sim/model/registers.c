@@ -69,6 +69,8 @@ static uint32_t read_global(struct rf_engine *e, uint32_t addr)
 		return (uint32_t)(e->mac >> 32);
 	case RF_MAC_LO:
 		return (uint32_t)e->mac;
+	case RF_TX_SHARE:
+		return e->tx_share;
 	case RF_IP:
 		return e->ip;
 	case RF_IRQ:
@@ -133,6 +135,9 @@ static void write_global(struct rf_engine *e, uint32_t addr, uint32_t value)
 		break;
 	case RF_MAC_LO:
 		e->mac = (e->mac & 0xffff00000000u) | value;
+		break;
+	case RF_TX_SHARE:
+		e->tx_share = value & RF_TX_SHARE_FOREIGN_MASK;
 		break;
 	case RF_IP:
 		e->ip = value;
@@ -227,9 +232,9 @@ static void write_group(struct rf_engine *e, struct model_group *g, uint32_t off
 					 RF_GROUP_CFG_TRANSPARENT_MASK |
 					 RF_GROUP_CFG_SELECTIVE_MASK | RF_GROUP_CFG_DTYPE_MASK |
 					 RF_GROUP_CFG_OP_MASK | RF_GROUP_CFG_MTU_LOG2_MASK |
-					 RF_GROUP_CFG_STRICT_MASK |
-					 RF_GROUP_CFG_LEVEL_MASK | RF_GROUP_CFG_BASE_PORT_MASK |
-					 RF_GROUP_CFG_LANES_MASK | RF_GROUP_CFG_S_LOG2_MASK));
+					 RF_GROUP_CFG_STRICT_MASK | RF_GROUP_CFG_LEVEL_MASK |
+					 RF_GROUP_CFG_BASE_PORT_MASK | RF_GROUP_CFG_LANES_MASK |
+					 RF_GROUP_CFG_S_LOG2_MASK));
 		break;
 	case RF_GROUP_DBASE:
 		g->dbase = value;

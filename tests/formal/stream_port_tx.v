@@ -11,7 +11,9 @@ module stream_port_tx (
   // What a frame is announced with, and the firmware's length.
   input wire [7:0] in_tag,
   input wire       e_ready,
-  input wire       p_ready
+  input wire       p_ready,
+  input wire [3:0] share,
+  input wire       more
 );
 
 `include "rf_start.vh"
@@ -32,11 +34,11 @@ module stream_port_tx (
 
   // Results, ACKs, foreign frames, the firmware; the firmware's frame is header and beat in one, ACKs have no beats.
   rf_port_tx #(.WIDTH(2)) box (
-    .clk(clk), .rst(rst), .res_soon(res_soon), .res_e_valid(in_e[0]), .res_e_ready(e_taken[0]),
+    .clk(clk), .rst(rst), .share(share), .res_soon(res_soon), .res_e_valid(in_e[0]), .res_e_ready(e_taken[0]),
     .res_e_hdr({638'd0, in_tag[1:0]}), .res_e_hlen(7'd0), .res_e_plen(14'd0), .res_p_valid(in_p[0]),
     .res_p_ready(p_taken[0]), .res_p_data(in_data[1:0]), .res_p_last(in_last[0]), .ack_e_valid(in_e[1]),
     .ack_e_ready(e_taken[1]), .ack_e_hdr({638'd0, in_tag[3:2]}), .ack_e_hlen(7'd0), .for_e_valid(in_e[2]),
-    .for_e_ready(e_taken[2]), .for_e_len({12'd0, in_tag[5:4]}), .for_p_valid(in_p[2]), .for_p_ready(p_taken[2]),
+    .for_e_ready(e_taken[2]), .for_more(more), .for_e_len({12'd0, in_tag[5:4]}), .for_p_valid(in_p[2]), .for_p_ready(p_taken[2]),
     .for_p_data(in_data[5:4]), .for_p_last(in_last[2]), .inj_valid(in_p[3]), .inj_ready(p_taken[3]), .inj_len({12'd0, in_tag[7:6]}),
     .inj_data(in_data[7:6]), .inj_last(in_last[3]), .e_valid(e_valid), .e_ready(e_ready), .e_raw(e_raw), .e_hdr(e_hdr),
     .e_hlen(e_hlen), .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready), .p_data(p_data),

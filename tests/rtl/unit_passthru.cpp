@@ -61,6 +61,7 @@ static void body(bench &b)
 		b.same("e_valid", d->e_valid, !coming.empty());
 		if (d->e_valid)
 			b.same("e_len", d->e_len, coming.front().len);
+		b.same("e_more", d->e_more, coming.size() > 1);
 		b.same("idle", d->idle, used == 0 && frames == 0);
 		if (first_in >= 0 && n == first_in + 3)
 			b.good("first beat 3 cycles behind", d->p_valid);

@@ -1,6 +1,7 @@
 /*
  * rf_port_tx: every source's frames leave whole and in their order, results first, but at most RESULTS of them while a frame
- * of another source waits, and an ACK that waits behind each; those take turns; no cycle is lost between two frames that wait.
+ * of the firmware waits, and an ACK that waits after each; foreign frames as soon as their share of the beats allows, and they
+ * have just that share where they and results always wait; no cycle is lost between two frames that wait.
  *
  * Compiled with RESULTS, the module's parameter; WIDTH is 64. The sources behave as rf_results, rf_ackq, rf_passthru and
  * rf_inject do, the sink as rf_egress: a raw frame is taken with its first beat, a made one before it or with it.
@@ -76,10 +77,13 @@ static void offer(Vrf_port_tx &d, source *s, rng &r)
 		net::set_bytes(d.ack_e_hdr, s[ACK].todo.front().hdr.data(), HDR);
 		d.ack_e_hlen = (uint8_t)s[ACK].todo.front().hlen;
 	}
-	d.for_e_valid = !fo.todo.empty() && !fo.taken;
+	/* As soon as one has been taken the next is offered. */
+	d.for_e_valid = fo.todo.size() > fo.taken;
+	d.for_more = fo.todo.size() > 1u + fo.taken;
 	d.for_p_valid = !fo.todo.empty() && fo.waits >= fo.todo.front().late;
 	if (!fo.todo.empty()) {
-		d.for_e_len = (uint16_t)fo.todo.front().len;
+		if (d.for_e_valid)
+			d.for_e_len = (uint16_t)fo.todo[fo.taken].len;
 		d.for_p_data = beat(fo);
 		d.for_p_last = last(fo);
 	}
@@ -105,13 +109,67 @@ static void check_header(bench &b, Vrf_port_tx &d, int k, const frame &f)
 	b.same("e_plen", d.e_plen, f.len);
 }
 
+/* Results and foreign frames wait all the time: what of the beats each share gives to foreign ones. */
+static void shares(bench &b)
+{
+	for (unsigned share : { 0u, 1u, 4u, 8u, 13u, 15u })
+		for (size_t beats : { 1u, 17u, 64u }) {
+			auto d = fresh<Vrf_port_tx>(b);
+			source s[SOURCES];
+			long res = 0, foreign = 0;
+
+			d->share = (uint8_t)share;
+			d->res_soon = d->e_ready = d->p_ready = 0;
+			reset(b, *d);
+			for (int n = 0; n < 30000; n++) {
+				for (int k : { RES, FOR })
+					while (s[k].todo.size() < 3) {
+						frame f = make(b.r, k);
+
+						f.len = (unsigned)(k == RES ? 17 : beats) * B;
+						f.data = noise(b.r, f.len);
+						f.late = 0;
+						s[k].todo.push_back(f);
+					}
+				s[RES].p_valid = true;
+				offer(*d, s, b.r);
+				d->res_soon = d->e_ready = d->p_ready = 1;
+				settle(*d);
+				const int which = d->sent == 0 ? -1 : __builtin_ctz(d->sent);
+				if (which >= 0)
+					s[which].taken = true;
+				res += which == RES;
+				for (int k : { RES, FOR }) {
+					if (!(k == RES ? d->res_p_ready && d->res_p_valid : d->for_p_ready && d->for_p_valid))
+						continue;
+					(k == RES ? res : foreign)++;
+					const bool ends = last(s[k]);
+					s[k].at += B;
+					if (ends) {
+						s[k].todo.pop_front();
+						s[k].at = 0;
+						s[k].taken = false;
+					}
+				}
+				tick(b, *d);
+			}
+			const double is = (double)foreign / (double)(res + foreign);
+			printf("share %2u, frames of %2zu beats: %5.2f %% of the beats (%5.2f %% asked)\n", share, beats, 100 * is, share * 6.25);
+			b.good("foreign frames have their share", is > share / 16.0 - 0.01 && is < share / 16.0 + 0.01);
+		}
+}
+
 static void body(bench &b)
 {
+	shares(b);
 	auto d = fresh<Vrf_port_tx>(b);
 	source s[SOURCES];
 	unsigned p_new[SOURCES] = {}, p_sink = 100;
 	long sent[SOURCES] = {}, bubbles_looked_at = 0, at_limit = 0, acks_behind = 0, stalls = 0;
-	int inside = -1, offered = -1, run = 0, ack_run = 0;
+	int inside = -1, offered = -1, run = 0, ack_run = 0, credit = 0;
+	long by_share = 0;
+	/* When the frame was chosen that is offered: a result waited, the share allowed a foreign one. */
+	bool res_then = false, may_then = false, charged = false;
 	/* A result has begun since the last ACK; one waited when a result ended. */
 	bool ack_turn = false, ack_due = false;
 	bool due = false, flooded = false, rest = false, waits_at_rest = false;
@@ -120,6 +178,7 @@ static void body(bench &b)
 	memset(&d->ack_e_hdr, 0, sizeof(d->ack_e_hdr));
 	d->res_soon = d->e_ready = d->p_ready = 0;
 	d->res_e_valid = d->ack_e_valid = d->for_e_valid = d->inj_valid = d->res_p_valid = d->for_p_valid = 0;
+	d->share = 4;
 	reset(b, *d);
 	for (int n = 0; n < 60000; n++) {
 		if (n % 500 == 0) {
@@ -188,8 +247,7 @@ static void body(bench &b)
 		b.same("for_e_ready", d->for_e_ready && d->for_e_valid, which == FOR);
 
 		bool others = false;
-		for (int c = FOR; c < SOURCES; c++)
-			others |= !s[c].todo.empty() && !(c == inside);
+		others |= !s[INJ].todo.empty() && inside != INJ;
 		const bool acks = !s[ACK].todo.empty() && inside != ACK;
 		if (e) {
 			b.good("a frame inside a frame", inside < 0);
@@ -201,8 +259,8 @@ static void body(bench &b)
 				if (c == which || s[c].todo.empty())
 					continue;
 				(which == RES ? s[c].passed_res : s[c].passed_other)++;
-				b.good("passed by too many results", which != RES || s[c].passed_res <= 3 * RESULTS + 2);
-				b.good("passed by too many others", which == RES || s[c].passed_other <= 2 * (RESULTS + 3));
+				b.good("passed by too many results", which != RES || s[c].passed_res <= (c == FOR ? 30 : 3 * RESULTS + 2));
+				b.good("passed by too many others", which == RES || s[c].passed_other <= 4 * (RESULTS + 3));
 			}
 			if (which == RES) {
 				run += others;
@@ -215,8 +273,13 @@ static void body(bench &b)
 			} else {
 				if (flooded)
 					b.good("another one before its turn",
-					       run >= RESULTS || (which == ACK && ack_turn));
-				(which == ACK ? ack_run : run) = 0;
+					       (which == ACK && ack_turn) || (which == INJ && run >= RESULTS) ||
+						       (which == FOR && may_then));
+				by_share += which == FOR && res_then;
+				if (which != FOR)
+					(which == ACK ? ack_run : run) = 0;
+				if (which == FOR)
+					charged = res_then;
 				ack_turn &= which != ACK;
 				acks_behind += which == ACK && ack_due;
 				flooded = true;
@@ -225,6 +288,16 @@ static void body(bench &b)
 		}
 		if (!others)
 			run = 0;
+		const bool for_waits = which == FOR ? d->for_more : d->for_e_valid;
+		const bool chooses = (p && last(s[inside])) || (e && which == ACK) || (inside < 0 && !d->e_valid);
+		if (chooses) {
+			may_then = credit >= 0;
+			res_then = p || (e && which == ACK) ? soon || (inside != RES && d->res_p_valid) : d->res_e_valid || soon;
+		}
+		credit += e && !raw ? 4 : 0;
+		credit += p && inside == RES ? 4 : p && inside == FOR && charged ? -12 : 0;
+		if (credit >= 0 && !for_waits)
+			credit = 0;
 		if (!acks)
 			ack_run = 0;
 		/* No result there: others may go earlier. */
@@ -277,6 +350,7 @@ static void body(bench &b)
 	b.met("foreign frames", sent[FOR], 500);
 	b.met("frames of the firmware", sent[INJ], 300);
 	b.met("ends with another frame waiting", bubbles_looked_at, 1000);
+	b.met("foreign frames before a result", by_share, 300);
 	b.met("others that RESULTS results had passed", at_limit, 50);
 	b.met("ACKs behind the result that they met", acks_behind, 50);
 	b.met("frames that waited for the sink", stalls, 500);

@@ -30,7 +30,7 @@ enum { A_COUNT = 1, A_GROUP, A_HEAD, A_TAIL, A_ISSUED, A_NEXT, A_SENT, A_UNA, A_
 
 static const std::pair<unsigned, uint32_t> plain[] = {
 	{ RF_CTRL, 3 }, { RF_MAC_HI, 0xffff }, { RF_MAC_LO, ~0u }, { RF_IP, ~0u }, { RF_HASH_IP, ~0u }, { RF_HASH_KEY, 0x1ffffff },
-	{ RF_HASH_VALUE, 0x3ffff }, { RF_INJECT, ~0u }
+	{ RF_HASH_VALUE, 0x3ffff }, { RF_INJECT, ~0u }, { RF_TX_SHARE, 15 }
 };
 
 static const unsigned constants[] = { RF_ID, RF_VERSION, RF_SHAPE, RF_SHAPE2, RF_CLOCK_KHZ, RF_CYCLE_LO, RF_CYCLE_HI, RF_IRQ,
@@ -209,6 +209,7 @@ static void body(bench &b)
 	for (auto &r : plain)
 		m.regs[r.first] = 0;
 	m.regs[RF_CTRL] = 2;
+	m.regs[RF_TX_SHARE] = 4;
 	d->wr_en = d->rd_en = d->init_ready = d->seen_ready = 0;
 	reset(b, *d);
 	for (long n = 0; n < 60000; n++, since++) {
@@ -241,6 +242,7 @@ static void body(bench &b)
 		b.same("hold", d->hold, m.regs[RF_CTRL] >> 1 & 1);
 		b.same("base_mac", d->base_mac, (uint64_t)m.regs[RF_MAC_HI] << 32 | m.regs[RF_MAC_LO]);
 		b.same("box_ip", d->box_ip, m.regs[RF_IP]);
+		b.same("tx_share", d->tx_share, m.regs[RF_TX_SHARE]);
 		check_write(b, *d, m);
 		unsigned conn = 0;
 		const bool wr_conn = d->wr_en && conn_of(d->wr_addr, &conn);

@@ -174,7 +174,8 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 	if (rc != RF_FW_OK)
 		return rc;
 	clear_state(fw);
-	fw->busy_since = RF_FW_NEVER;
+	for (unsigned int i = 0; i < RF_FW_PORTS; i++)
+		fw->busy_since[i] = RF_FW_NEVER;
 	clear_hardware(
 		fw, field(rf_fw_read(fw, RF_SHAPE2), RF_SHAPE2_GROUPS_MASK, RF_SHAPE2_GROUPS_LSB));
 	fw->ms_cycles = cycles(fw);
@@ -207,6 +208,7 @@ uint64_t rf_fw_poll(struct rf_fw *fw)
 	rf_fw_group_errors(fw);
 	/* Before requests: a new group may need what an old one gives back. */
 	rf_fw_group_settle(fw);
+	fw->held = false;
 	for (unsigned int i = 0; i < fw->cfg.poll_frames; i++)
 		if (!rf_fw_net_punt(fw))
 			break;
@@ -215,8 +217,8 @@ uint64_t rf_fw_poll(struct rf_fw *fw)
 	next = earlier(next, rf_fw_stall_tick(fw));
 	rf_fw_net_notices(fw);
 	waiting = rf_fw_net_waiting(fw);
-	/* The inject buffer is busy: a frame leaves within microseconds. */
-	if (fw->busy_since != RF_FW_NEVER && (waiting || fw->notices))
+	/* A port's inject buffer is busy: a frame leaves within microseconds. */
+	if (fw->held && (waiting || fw->notices))
 		return cycles(fw) + fw->khz / 256u + 1u;
 	if (waiting || fw->notices)
 		return fw->ms_cycles;

@@ -43,6 +43,7 @@
 
 #define RF_FW_NEVER UINT64_MAX
 #define RF_FW_NONE 0xffu
+#define RF_FW_PORTS 8u
 #define RF_FW_NOBODY RF_CTL_JOB_OPERATOR /* job of entries that belong to no job */
 #define RF_FW_BUDDY_LEAVES 256u
 #define RF_FW_KEY_IPS 8u /* prefixes of a key */
@@ -217,8 +218,9 @@ struct rf_fw {
 	uint32_t khz;
 	/* time: millisecond now_ms began at cycle ms_cycles; 0 is the cycle of rf_fw_init() */
 	uint64_t ms_cycles, now_ms;
-	uint64_t busy_since; /* the inject buffer has been busy since this ms, RF_FW_NEVER: it is
-				not */
+	/* a port's inject buffer has been busy since this ms, RF_FW_NEVER: it is not */
+	uint64_t busy_since[RF_FW_PORTS];
+	bool held;           /* a frame waits for such a buffer */
 	uint64_t hold_until; /* end of CTRL.HOLD, RF_FW_NEVER: over */
 	uint32_t epoch, age;
 	struct rf_fw_nonces nonce;

@@ -35,24 +35,33 @@ bool rf_fw_net_waiting(struct rf_fw *fw)
 }
 
 /*
- * Whether an answer could be sent now. Nothing spins on the hardware: the caller comes back later.
- * An inject buffer that stays busy for BUSY_MS is no reason to stop listening: then frames are
- * taken and their answers given up.
+ * Whether an answer could be sent by a port now. Nothing spins on the hardware: the caller comes
+ * back later. An inject buffer that stays busy for BUSY_MS is no reason to stop listening: then
+ * frames are taken and their answers by that port given up. Other ports have buffers of their own.
  */
-static bool can_send(struct rf_fw *fw)
+static bool can_send(struct rf_fw *fw, unsigned int port)
 {
-	if (!(rf_fw_read(fw, RF_INJECT_STATUS) & RF_INJECT_STATUS_BUSY_MASK)) {
-		fw->busy_since = RF_FW_NEVER;
+	if (!(rf_fw_read(fw, RF_INJECT_STATUS) & 1u << port)) {
+		fw->busy_since[port] = RF_FW_NEVER;
 		return true;
 	}
-	if (fw->busy_since == RF_FW_NEVER)
-		fw->busy_since = fw->now_ms;
+	if (fw->busy_since[port] == RF_FW_NEVER)
+		fw->busy_since[port] = fw->now_ms;
 	return false;
 }
 
-static bool stuck(const struct rf_fw *fw)
+static bool stuck(const struct rf_fw *fw, unsigned int port)
 {
-	return fw->busy_since != RF_FW_NEVER && fw->now_ms - fw->busy_since > BUSY_MS;
+	return fw->busy_since[port] != RF_FW_NEVER && fw->now_ms - fw->busy_since[port] > BUSY_MS;
+}
+
+/* Whether what is to be answered by a port must wait. */
+static bool must_wait(struct rf_fw *fw, unsigned int port)
+{
+	if (port >= fw->ports || can_send(fw, port) || stuck(fw, port))
+		return false;
+	fw->held = true;
+	return true;
 }
 
 /* Sends fw->tx by a port, or gives it up. */
@@ -60,7 +69,7 @@ static bool inject(struct rf_fw *fw, unsigned int port, size_t len)
 {
 	while (len < RF_CTL_FRAME_MIN)
 		fw->tx[len++] = 0;
-	if (stuck(fw)) {
+	if (stuck(fw, port)) {
 		fw->cnt.inject_busy++;
 		return false;
 	}
@@ -266,7 +275,7 @@ static bool notice(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member 
 	struct rf_ctl_addr to = answer_to(fw, m->src_mac, m->from_ip, m->vlan, m->udp_port);
 	const uint8_t *key = rf_fw_net_key(fw, g->job);
 
-	if (!can_send(fw) && !stuck(fw))
+	if (must_wait(fw, m->from_port))
 		return false;
 	m->notify = 0;
 	rf_fw_tell(fw, g, m);
@@ -332,7 +341,7 @@ bool rf_fw_net_punt(struct rf_fw *fw)
 
 	if (!(status & RF_PUNT_STATUS_VALID_MASK))
 		return false;
-	if (!can_send(fw) && !stuck(fw))
+	if (must_wait(fw, (status & RF_PUNT_STATUS_PORT_MASK) >> RF_PUNT_STATUS_PORT_LSB))
 		return false;
 	take(fw, status);
 	return true;

@@ -1,4 +1,5 @@
-// rf_inject: sends a frame that the firmware has written into a window.
+// rf_inject: sends a frame that the firmware has written into a window. A box has one for each port, so that one port that is
+// paused does not keep the firmware from the others.
 //
 // Latency     from the command to m_valid: 2 cycles.
 // Throughput  one beat per cycle, no gap within the frame while m_ready is high.

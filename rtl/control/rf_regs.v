@@ -67,7 +67,7 @@ module rf_regs #(
   input  wire [31:0]            punt_win_data,
   output wire                   inject_win_en,
   output wire                   inject_cmd,
-  input  wire                   inject_busy,
+  input  wire [PORTS-1:0]       inject_busy,
 
   // Who is last.
   output wire                   lag_arm,
@@ -344,7 +344,7 @@ module rf_regs #(
       `RF_HASH_VALUE:    pick_global = {14'd0, hash_value_q};
       `RF_PUNT_STATUS:   pick_global = punt_status;
       `RF_INJECT:        pick_global = inject_q;
-      `RF_INJECT_STATUS: pick_global = {31'd0, inject_busy};
+      `RF_INJECT_STATUS: pick_global = {{32 - PORTS{1'b0}}, inject_busy};
       `RF_LAG_STATUS:    pick_global = lag_status;
       `RF_LAG_CYCLES:    pick_global = lag_cycles;
       `RF_LAG_INDEX:     pick_global = lag_index;

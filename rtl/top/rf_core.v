@@ -133,7 +133,7 @@ module rf_core #(
   wire [31:0]                   punt_win_data;
   wire                          inject_win_en;
   wire                          inject_cmd;
-  wire                          inject_busy;
+  wire [PORTS-1:0]              inject_busy;
   wire [7:0]                    count_number;
   wire [PORTS*32-1:0]           count_data;
   wire                          group_wr;
@@ -230,19 +230,14 @@ module rf_core #(
   wire                     punt_idle;
   wire [PORTS-1:0]         inj_valid;
   wire [PORTS-1:0]         inj_ready;
-  wire [13:0]              inj_len;
-  wire [WIDTH-1:0]         inj_data;
-  wire                     inj_last;
+  wire [PORTS*14-1:0]      inj_len;
+  wire [PORTS*WIDTH-1:0]   inj_data;
+  wire [PORTS-1:0]         inj_last;
 
   rf_punt #(.PORTS(PORTS), .WIDTH(WIDTH)) punt (
     .clk(clk), .rst(rst), .room(punt_room), .room_arp(punt_room_arp), .take(punt_take), .arp(punt_arp), .s_valid(punt_valid), .s_ready(punt_ready),
     .s_data(punt_data), .s_keep(punt_keep), .s_last(punt_last), .status(punt_status), .pop(punt_pop),
     .win_en(punt_win_en), .win_addr(rd_at[9:2]), .win_data(punt_win_data), .idle(punt_idle));
-
-  rf_inject #(.PORTS(PORTS), .WIDTH(WIDTH)) inject (
-    .clk(clk), .rst(rst), .win_en(inject_win_en), .win_addr(wr_addr[9:2]), .win_data(wr_data),
-    .cmd_valid(inject_cmd), .cmd_len(wr_data[15:0]), .cmd_port(wr_data[26:24]), .busy(inject_busy),
-    .m_valid(inj_valid), .m_ready(inj_ready), .m_len(inj_len), .m_data(inj_data), .m_last(inj_last));
 
   // Ledger.
   wire [PORTS-1:0]      j_valid;
@@ -431,6 +426,13 @@ module rf_core #(
       assign ev_port[p*PW +: PW] = ev_conn[PW-1:0];
       assign ev_addr[p*AW +: AW] = ev_conn[CW-1:PW];
 
+      // What is written goes to all buffers that are free; the command names one.
+      rf_inject #(.PORTS(1), .WIDTH(WIDTH)) inject (
+        .clk(clk), .rst(rst), .win_en(inject_win_en), .win_addr(wr_addr[9:2]), .win_data(wr_data),
+        .cmd_valid(inject_cmd && {29'd0, wr_data[26:24]} == p), .cmd_len(wr_data[15:0]), .cmd_port(3'd0),
+        .busy(inject_busy[p]), .m_valid(inj_valid[p]), .m_ready(inj_ready[p]), .m_len(inj_len[p*14 +: 14]),
+        .m_data(inj_data[p*WIDTH +: WIDTH]), .m_last(inj_last[p]));
+
       rf_port #(
         .PORT(p), .PORTS(PORTS), .LANES(LANES), .WIDTH(WIDTH), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW),
         .MTU_MAX(MTU_MAX), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .CREDIT_W(CREDIT_W)
@@ -450,7 +452,8 @@ module rf_core #(
         .punt_room_arp(punt_room_arp[p]), .punt_arp(punt_arp[p]),
         .punt_valid(punt_valid[p]), .punt_ready(punt_ready[p]), .punt_data(punt_data[p*WIDTH +: WIDTH]),
         .punt_keep(punt_keep[p*WIDTH/8 +: WIDTH/8]), .punt_last(punt_last[p]), .inj_valid(inj_valid[p]),
-        .inj_ready(inj_ready[p]), .inj_len(inj_len), .inj_data(inj_data), .inj_last(inj_last), .j_valid(j_valid[p]),
+        .inj_ready(inj_ready[p]), .inj_len(inj_len[p*14 +: 14]), .inj_data(inj_data[p*WIDTH +: WIDTH]),
+        .inj_last(inj_last[p]), .j_valid(j_valid[p]),
         .j_addr(j_addr[p*AW +: AW]), .j_index(j_index[p*24 +: 24]), .j_selective(j_selective[p]), .j_slot(j_slot[p*HDR_AW +: HDR_AW]),
         .j_lap(j_lap[p]), .j_next(j_next[p*24 +: 24]),
         .j_sent(j_sent[p*24 +: 24]), .j_una(j_una[p*24 +: 24]), .j_far(j_far[p]), .j_msn(j_msn[p*24 +: 24]),
@@ -481,7 +484,7 @@ module rf_core #(
   endgenerate
 
   assign idle = axil_idle && !busy && port_idle == {PORTS{1'b1}} && port_ready == {PORTS{1'b1}} && ledger_idle &&
-                sched_idle && !inject_busy && c_valid == {PORTS{1'b0}} && punt_idle;
+                sched_idle && inject_busy == {PORTS{1'b0}} && c_valid == {PORTS{1'b0}} && punt_idle;
 
   wire unused_bits = &{1'b0, rd_at};
 

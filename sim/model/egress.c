@@ -146,7 +146,7 @@ void model_send_left(struct rf_engine *e, unsigned int port)
 	model_count(e, port, RF_CNT_TX_FRAMES);
 	model_count(e, port, f->counter);
 	if (f->counter == RF_CNT_TX_INJECT)
-		e->inject_busy = false;
+		e->inject_busy &= ~(1u << port);
 	if (next_ready(p) != RF_ENGINE_NEVER)
 		look(e, port, next_ready(p));
 	if (e->host.tx)

@@ -228,8 +228,8 @@ struct rf_engine {
 	struct model_entry *table[2];
 	struct model_punt punts[MODEL_PUNTS];
 	unsigned int punt_head, punt_count;
-	uint8_t inject[MODEL_PUNT_MAX];
-	bool inject_busy;
+	uint8_t inject[8][MODEL_PUNT_MAX]; /* of each port */
+	unsigned int inject_busy;          /* bit per port */
 
 	struct model_port ports[MODEL_PORTS];
 	struct model_group groups[MODEL_GROUPS];

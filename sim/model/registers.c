@@ -94,7 +94,7 @@ static uint32_t read_global(struct rf_engine *e, uint32_t addr)
 	case RF_LAG_INDEX:
 		return e->lag.state == LAG_DONE ? e->lag.index : 0;
 	case RF_INJECT_STATUS:
-		return e->inject_busy ? RF_INJECT_STATUS_BUSY_MASK : 0;
+		return e->inject_busy;
 	default:
 		return 0;
 	}
@@ -118,10 +118,10 @@ static void inject(struct rf_engine *e, uint32_t value)
 	uint32_t len = value & RF_INJECT_LENGTH_MASK;
 	uint32_t port = (value & RF_INJECT_PORT_MASK) >> RF_INJECT_PORT_LSB;
 
-	if (e->inject_busy || len < 60 || len > MODEL_PUNT_MAX || port >= e->cfg.ports)
+	if (len < 60 || len > MODEL_PUNT_MAX || port >= e->cfg.ports || e->inject_busy >> port & 1)
 		return;
-	e->inject_busy = true;
-	model_send_raw(e, port, SRC_INJECT, e->inject, len);
+	e->inject_busy |= 1u << port;
+	model_send_raw(e, port, SRC_INJECT, e->inject[port], len);
 }
 
 static void write_global(struct rf_engine *e, uint32_t addr, uint32_t value)
@@ -368,8 +368,9 @@ void model_reg_write(struct rf_engine *e, uint32_t addr, uint32_t value)
 	} else if (instance(addr, RF_CONN_BASE, RF_CONN_STRIDE, e->cfg.groups * 128, &n, &offset)) {
 		write_conn(e, n, offset, value);
 	} else if (instance(addr, RF_INJECT_DATA, RF_INJECT_DATA_BYTES, 1, &n, &offset)) {
-		for (k = 0; k < 4; k++)
-			e->inject[offset + k] = (uint8_t)(value >> (8 * k));
+		for (n = 0; n < e->cfg.ports; n++)
+			for (k = 0; k < 4 && !(e->inject_busy >> n & 1); k++)
+				e->inject[n][offset + k] = (uint8_t)(value >> (8 * k));
 	} else {
 		write_global(e, addr, value);
 	}

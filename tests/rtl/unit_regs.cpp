@@ -41,7 +41,8 @@ struct model {
 	std::map<unsigned, uint32_t> regs;
 	std::map<unsigned, uint32_t> fields[6];
 	uint32_t punt_status = 0, cycle_at_read = 0;
-	bool error = false, inject_busy = false;
+	bool error = false;
+	unsigned inject_busy = 0;
 };
 
 static bool conn_of(unsigned addr, unsigned *conn)
@@ -220,7 +221,7 @@ static void body(bench &b)
 		if (read_at < 0) {
 			m.punt_status = (uint32_t)b.r.next();
 			m.error = b.r.percent(50);
-			m.inject_busy = b.r.percent(50);
+			m.inject_busy = b.r.below(1u << PORTS);
 		}
 		d->punt_status = m.punt_status;
 		d->any_error = m.error;

@@ -58,7 +58,7 @@ static uint32_t read_global(struct fw_box *b, uint32_t addr)
 	case RF_INJECT_STATUS:
 		if (b->busy > 0) {
 			b->busy--;
-			return 1;
+			return b->busy_ports;
 		}
 		return 0;
 	default:
@@ -96,7 +96,7 @@ static void inject(struct fw_box *b, uint32_t value)
 	size_t len = value & RF_INJECT_LENGTH_MASK;
 	unsigned int port = value >> RF_INJECT_PORT_LSB & 7u;
 
-	if (b->busy > 0)
+	if (b->busy > 0 && b->busy_ports >> port & 1)
 		b->fault = "injected while busy";
 	if (len < 60 || len > 1024 || port >= b->ports || b->out_count == FW_BOX_FRAMES) {
 		b->fault = "inject of a wrong length or port, or too many";
@@ -259,6 +259,7 @@ struct fw_box *fw_box_new(void)
 		abort();
 	newest = b;
 	b->ports = 4;
+	b->busy_ports = 0xff;
 	b->lanes = 16;
 	b->width64 = 8;
 	b->hash_bits = 8;

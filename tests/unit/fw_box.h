@@ -46,7 +46,8 @@ struct fw_box {
 	uint32_t inject_word[256];
 	uint32_t lag_status, lag_cycles; /* a measurement, until the next one is asked for */
 	unsigned int lag_arms;
-	unsigned int busy; /* reads of INJECT_STATUS that still say busy */
+	unsigned int busy;   /* reads of INJECT_STATUS that still say busy ... */
+	uint32_t busy_ports; /* ... of these ports: all unless changed */
 	unsigned int hash_writes;
 	struct fw_box_frame punt[FW_BOX_FRAMES];
 	unsigned int punt_head, punt_count;

@@ -171,6 +171,31 @@ static void test_inject_stuck(void **state)
 	fw_box_free(b);
 }
 
+/* One port is paused for good: the others are answered as if nothing were, its own frames are taken
+ * and their answers given up. */
+static void test_inject_stuck_port(void **state)
+{
+	struct fw_box *b = fw_ask_box();
+	uint8_t f[64];
+
+	(void)state;
+	b->busy = UINT32_MAX / 2;
+	b->busy_ports = 1u << 1;
+	for (unsigned int k = 0; k < 40; k++) {
+		fw_box_punt(b, 1, f, put_arp(f, 1, FW_BOX_IP, false));
+		fw_box_punt(b, 2, f, put_arp(f, 1, FW_BOX_IP, false));
+		b->cycle += FW_BOX_KHZ;
+		rf_fw_poll(&b->fw);
+		if (k < 4)
+			continue;
+		assert_int_equal(b->punt_count, 0);
+		assert_non_null(fw_box_out(b));
+	}
+	assert_true(b->fw.cnt.inject_busy > 30);
+	assert_true(b->fw.cnt.arp_requests > 36);
+	fw_box_free(b);
+}
+
 static void test_status(void **state)
 {
 	struct fw_box *b = fw_ask_box();
@@ -271,8 +296,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_arp),          cmocka_unit_test(test_icmp),
-		cmocka_unit_test(test_inject_stuck), cmocka_unit_test(test_status),
-		cmocka_unit_test(test_init_errors),
+		cmocka_unit_test(test_inject_stuck), cmocka_unit_test(test_inject_stuck_port),
+		cmocka_unit_test(test_status),       cmocka_unit_test(test_init_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

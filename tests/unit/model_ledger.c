@@ -418,6 +418,37 @@ static void inject(void **unused)
 	bench_close(&b);
 }
 
+/* One port takes nothing: what the firmware sends by the others leaves, and its own frame stays. */
+static void inject_beside_a_paused_port(void **unused)
+{
+	static const unsigned int ports[] = {1, 0, 2, 3, 0, 2, 3};
+	struct bench b;
+	unsigned int k, n;
+
+	(void)unused;
+	common_open(&b, 4, 1);
+	b.stall[1] = UINT64_MAX;
+	for (n = 0; n < sizeof(ports) / sizeof(ports[0]); n++) {
+		unsigned int port = ports[n];
+
+		bench_clear(&b);
+		for (k = 0; k < 60; k += 4)
+			bench_write(&b, RF_INJECT_DATA + k, 0x01010101 * port);
+		bench_write(&b, RF_INJECT, 60 | port << RF_INJECT_PORT_LSB);
+		bench_run(&b, 300);
+		assert_int_equal(bench_read(&b, RF_INJECT_STATUS), 1u << 1);
+		assert_int_equal(b.outs, port != 1);
+		if (port != 1)
+			assert_int_equal(common_only(&b, port)->bytes[30], port);
+	}
+	b.stall[1] = 0;
+	bench_clear(&b);
+	assert_true(bench_settle(&b));
+	assert_int_equal(common_only(&b, 1)->bytes[30], 1);
+	assert_int_equal(bench_read(&b, RF_INJECT_STATUS), 0);
+	bench_close(&b);
+}
+
 static void registers(void **unused)
 {
 	struct bench b;
@@ -447,12 +478,19 @@ static void registers(void **unused)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stale_repeat),  cmocka_unit_test(first_joins_queue),
-		cmocka_unit_test(disagree),      cmocka_unit_test(own_headers),
-		cmocka_unit_test(ack_request),   cmocka_unit_test(open_loop),
-		cmocka_unit_test(psn_wrap),      cmocka_unit_test(far_indexes),
-		cmocka_unit_test(lost_last_ack), cmocka_unit_test(error_drops_repeats),
-		cmocka_unit_test(second_life),   cmocka_unit_test(inject),
+		cmocka_unit_test(stale_repeat),
+		cmocka_unit_test(first_joins_queue),
+		cmocka_unit_test(disagree),
+		cmocka_unit_test(own_headers),
+		cmocka_unit_test(ack_request),
+		cmocka_unit_test(open_loop),
+		cmocka_unit_test(psn_wrap),
+		cmocka_unit_test(far_indexes),
+		cmocka_unit_test(lost_last_ack),
+		cmocka_unit_test(error_drops_repeats),
+		cmocka_unit_test(second_life),
+		cmocka_unit_test(inject),
+		cmocka_unit_test(inject_beside_a_paused_port),
 		cmocka_unit_test(registers),
 	};
 

@@ -222,6 +222,7 @@ struct canon *canon_new(const struct topology *t)
 		c->t->node[i].worker = n->worker;
 		c->t->node[i].server = n->server;
 		c->t->node[i].holds = n->holds;
+		c->t->node[i].order = n->order;
 	}
 	add_links(c, t, place);
 	free(place);

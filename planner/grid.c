@@ -12,6 +12,10 @@
 #include "planner/published.h"
 
 #define STANDING_MOST 128 /* workers of the linear program */
+#define NEAR 1e-6         /* what a link of a way costs beside the rate */
+#define FRESH 500         /* draws of a few streams, then all draw again */
+#define AT_ONCE 2.0       /* streams that draw anew on average */
+#define DRAW_WORK 2e5     /* draws x nodes: on small networks there are more draws */
 
 struct gria_box {
 	double capacity;
@@ -66,6 +70,7 @@ void gria_free(struct gria *g)
 		return;
 	free(g->capacity);
 	free(g->box);
+	free(g->far);
 	free(g);
 }
 
@@ -80,6 +85,12 @@ static int boxes_needed(const struct gria *g)
 	return n;
 }
 
+/* The length of a worker's way, 0 where it does not matter. */
+static double way(const struct gria *g, int worker, int box)
+{
+	return g->far ? g->far[worker * (g->boxes + 1) + box] : 0;
+}
+
 double gria_relaxation(const struct gria *g, double *part)
 {
 	struct lp *lp = lp_new();
@@ -90,7 +101,7 @@ double gria_relaxation(const struct gria *g, double *part)
 	double value[4] = {1, 1, (double)g->workers / n, 1};
 	int ahead = lp_row(lp, -INFINITY, g->ingress);
 	double rate = -1;
-	int first;
+	int first, last;
 
 	for (int s = 0; s < boxes; s++)
 		lp_row(lp, -INFINITY, g->capacity[s]);
@@ -107,7 +118,8 @@ double gria_relaxation(const struct gria *g, double *part)
 			row[1] = 1 + boxes + n + w;
 			row[2] = s < boxes ? 1 + s : ahead;
 			row[3] = first + w * boxes + s;
-			lp_column(lp, 0, INFINITY, s < boxes ? 4 : 3, row, value);
+			lp_column(lp, -NEAR / n * way(g, w, s < boxes ? s : g->boxes), INFINITY,
+				  s < boxes ? 4 : 3, row, value);
 		}
 	}
 	for (int s = 0; s < boxes; s++) {
@@ -132,12 +144,12 @@ double gria_relaxation(const struct gria *g, double *part)
 			rows[w] = 1 + boxes + n + w;
 			values[w] = -1;
 		}
-		lp_column(lp, 1, INFINITY, n, rows, values);
+		last = lp_column(lp, 1, INFINITY, n, rows, values);
 		free(rows);
 		free(values);
 	}
 	if (lp_solve(lp) == 0)
-		rate = lp_objective(lp);
+		rate = lp_value(lp, last);
 	for (int w = 0; w < g->workers && part && rate >= 0; w++)
 		for (int s = 0; s <= g->boxes; s++) {
 			int from = s == g->boxes ? boxes : s;
@@ -294,27 +306,94 @@ static void draw(struct grid *x, const double *part, uint64_t *random)
 	}
 }
 
+/* Some workers draw anew, and any box. */
+static void draw_some(struct grid *x, uint64_t *random)
+{
+	for (int i = 0; i < x->t->workers; i++)
+		if (draws_anew(random, x->t->workers))
+			x->at[i] = draw_any(x->g->box, x->g->boxes, random);
+}
+
+/* How far each worker is from each box and that from the server. */
+static void measure_ways(struct grid *x)
+{
+	struct gria *g = x->g;
+	int n = 0;
+
+	g->far = room((size_t)g->workers * (size_t)(g->boxes + 1), sizeof(double));
+	for (int i = 0; i < x->t->workers; i++) {
+		int w = x->t->worker[i];
+		double *far = g->far + n * (g->boxes + 1);
+
+		if (w == x->server)
+			continue;
+		n++;
+		for (int s = 0; s < g->boxes; s++)
+			far[s] = router_hops(x->r, w, g->box[s]);
+		far[g->boxes] = router_hops(x->r, w, x->server);
+	}
+}
+
+bool is_fresh(int number, const struct scheme_options *o)
+{
+	return number < o->roundings || number % FRESH == 0;
+}
+
+int more_draws(const struct topology *t, const struct scheme_options *o)
+{
+	double draws = DRAW_WORK / (t->nodes + t->links);
+
+	return o->as_printed || draws < o->roundings ? o->roundings : (int)draws;
+}
+
+bool draws_anew(uint64_t *random, int streams)
+{
+	return topo_uniform(random) * streams < AT_ONCE;
+}
+
+int draw_any(const int *box, int boxes, uint64_t *random)
+{
+	int n = (int)(topo_uniform(random) * (boxes + 1));
+
+	return n < boxes ? box[n] : -1;
+}
+
 SCHEME(grid)
 {
 	struct grid x;
 	struct plan *best = NULL;
 	double *part;
 	double found = 0;
+	double here = 0;
 	uint64_t random = o->seed;
+	int *at;
 
 	if (!grid_begin(&x, t, "grid", e))
 		return NULL;
+	at = room((size_t)t->workers, sizeof(int));
+	if (!o->as_printed)
+		measure_ways(&x);
 	part = room((size_t)x.g->workers * (size_t)(x.g->boxes + 1), sizeof(double));
 	if (gria_relaxation(x.g, part) < 0)
 		topo_refuse(e, -1, -1, "grid: the linear program has no solution");
 	else
-		for (int i = 0; i < o->roundings; i++) {
+		for (int i = 0; i < more_draws(t, o); i++) {
 			struct plan *p;
 			double rate;
 
-			draw(&x, part, &random);
+			if (is_fresh(i, o)) {
+				draw(&x, part, &random);
+				here = 0;
+			} else {
+				memcpy(x.at, at, (size_t)t->workers * sizeof(int));
+				draw_some(&x, &random);
+			}
 			p = grid_plan(&x, "grid");
 			rate = plan_rate(t, p);
+			if (rate >= here) {
+				here = rate;
+				memcpy(at, x.at, (size_t)t->workers * sizeof(int));
+			}
 			if (best && rate <= found) {
 				plan_free(p);
 				continue;
@@ -323,6 +402,7 @@ SCHEME(grid)
 			best = p;
 			found = rate;
 		}
+	free(at);
 	free(part);
 	grid_end(&x);
 	return best;

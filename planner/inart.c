@@ -282,29 +282,43 @@ static int relax(struct inart *x)
 	return rc;
 }
 
-static struct plan *round_once(struct inart *x, const char *name, uint64_t *random)
+/* Where every stream merges, by the parts of the relaxation. */
+static void draw(const struct inart *x, int *at, uint64_t *random)
 {
-	const struct topology *t = x->t;
-	struct plan *p = make_plan(name);
-	int *at = room((size_t)t->workers, sizeof(int));
-
-	memset(x->r->load, 0, (size_t)t->links * 2 * sizeof(double));
-	for (int s = 0; s < x->servers; s++) {
-		if (x->share[s] <= 0)
-			continue;
-		for (int w = 0; w < t->workers; w++) {
+	for (int s = 0; s < x->servers; s++)
+		for (int w = 0; w < x->t->workers; w++) {
 			const double *part = x->part + stream(x, s, w);
 			double sum = 0;
 
 			for (int c = 0; c <= x->choices; c++)
 				sum += part[c];
-			at[w] = x->box[stream(x, s, w) +
+			at[s * x->t->workers + w] =
+				x->box[stream(x, s, w) +
 				       (size_t)inart_pick(part, x->choices + 1,
 							  topo_uniform(random) * sum)];
 		}
-		merge_once(p, t, x->r, x->server[s], at, x->share[s]);
-	}
-	free(at);
+}
+
+static void draw_some(const struct inart *x, int *at, uint64_t *random)
+{
+	int streams = x->servers * x->t->workers;
+
+	for (int s = 0; s < x->servers; s++)
+		for (int w = 0; w < x->t->workers; w++)
+			if (draws_anew(random, streams))
+				at[s * x->t->workers + w] =
+					draw_any(x->box + stream(x, s, w), x->choices, random);
+}
+
+static struct plan *round_once(struct inart *x, const char *name, const int *at)
+{
+	const struct topology *t = x->t;
+	struct plan *p = make_plan(name);
+
+	memset(x->r->load, 0, (size_t)t->links * 2 * sizeof(double));
+	for (int s = 0; s < x->servers; s++)
+		if (x->share[s] > 0)
+			merge_once(p, t, x->r, x->server[s], at + s * t->workers, x->share[s]);
 	return p;
 }
 
@@ -316,8 +330,14 @@ static struct plan *inart(const struct topology *t, const struct scheme_options 
 	double found = 0;
 	uint64_t random = o->seed;
 	double slowest = INFINITY;
+	double here = 0;
+	size_t streams;
+	int *at, *kept;
 
 	x.server = servers_list(t, &x.servers);
+	streams = (size_t)x.servers * (size_t)t->workers;
+	at = room(streams, sizeof(int));
+	kept = room(streams, sizeof(int));
 	x.share = room((size_t)x.servers, sizeof(double));
 	x.r = router_new(t);
 	x.choices = t->workers * x.servers > STREAMS_MANY ? CHOICES_MANY : CHOICES;
@@ -339,10 +359,23 @@ static struct plan *inart(const struct topology *t, const struct scheme_options 
 		topo_refuse(e, -1, -1, "%s: the linear program has no solution", name);
 		goto out;
 	}
-	for (int i = 0; i < o->roundings; i++) {
-		struct plan *p = round_once(&x, name, &random);
-		double rate = plan_rate(t, p);
+	for (int i = 0; i < more_draws(t, o); i++) {
+		struct plan *p;
+		double rate;
 
+		if (is_fresh(i, o)) {
+			draw(&x, at, &random);
+			here = 0;
+		} else {
+			memcpy(at, kept, streams * sizeof(int));
+			draw_some(&x, at, &random);
+		}
+		p = round_once(&x, name, at);
+		rate = plan_rate(t, p);
+		if (rate >= here) {
+			here = rate;
+			memcpy(kept, at, streams * sizeof(int));
+		}
 		if (best && rate <= found) {
 			plan_free(p);
 			continue;
@@ -353,6 +386,8 @@ static struct plan *inart(const struct topology *t, const struct scheme_options 
 	}
 out:
 	router_free(x.r);
+	free(at);
+	free(kept);
 	free(x.server);
 	free(x.share);
 	free(x.box);

@@ -229,6 +229,29 @@ double inart_exact(const struct topology *t, const int *server, int servers, con
 	return rate;
 }
 
+/* Shares that somebody wants, made to add up to one; the servers stand in the order of the file. */
+static bool given_shares(const struct topology *t, const struct scheme_options *o,
+			 const int *server, int servers, double *share)
+{
+	double sum = 0;
+
+	if (o->server_shares != servers)
+		return false;
+	for (int s = 0; s < servers; s++) {
+		int place = 0;
+
+		for (int k = 0; k < servers; k++)
+			place += t->node[server[k]].order < t->node[server[s]].order;
+		share[s] = o->server_share[place];
+		if (!(share[s] >= 0) || isinf(share[s]))
+			return false;
+		sum += share[s];
+	}
+	for (int s = 0; s < servers && sum > 0; s++)
+		share[s] /= sum;
+	return sum > 0;
+}
+
 SCHEME(inart_exact)
 {
 	struct plan *p = make_plan("inart-exact");
@@ -245,6 +268,12 @@ SCHEME(inart_exact)
 	else if (inart_shares(t, server, servers, slowest, share) <= 0) {
 		good = false;
 		topo_refuse(e, -1, -1, "inart-exact: no shares of the servers");
+	} else if (o->server_share && !given_shares(t, o, server, servers, share)) {
+		good = false;
+		topo_refuse(e, -1, -1,
+			    "inart-exact: %d shares for %d servers, or they are not "
+			    "positive",
+			    o->server_shares, servers);
 	} else if (inart_exact(t, server, servers, share, o->reduce_only, p) <= 0) {
 		good = false;
 		topo_refuse(e, -1, -1, "inart-exact: there are more assignments than can be tried");

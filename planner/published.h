@@ -15,6 +15,9 @@ struct gria {
 	int boxes;
 	double *capacity; /* C, largest first */
 	int *box;         /* the node of each */
+	/* Ways from worker n to box s, or with s = boxes to the server, in links: among optima the
+	 * relaxation takes one of short ways. NULL: the vertex that comes, as printed. */
+	double *far;
 };
 
 /* The model of a topology: workers other than the server, T the least egress of a worker. */

@@ -75,6 +75,18 @@ int choose_server(const struct topology *t);
 /* Makes every share a multiple of 1 / chunks, some of them 0; plan_quantise does the rest. */
 void quantise_shares(const struct topology *t, struct plan *p, int chunks);
 
+/* How often GRID and InArt draw: as often as asked, more often on small networks unless the
+ * algorithm as printed is wanted. */
+int more_draws(const struct topology *t, const struct scheme_options *o);
+/*
+ * Draws beyond those that were asked for: a vertex has few places for each stream, and all draws
+ * from it may be alike. So a few streams leave the relaxation and merge anywhere, the others stay
+ * where the best draw so far had them; every now and then all draw from the relaxation again.
+ */
+bool is_fresh(int number, const struct scheme_options *o);
+bool draws_anew(uint64_t *random, int streams);
+int draw_any(const int *box, int boxes, uint64_t *random);
+
 /* Throughput of a plan whose trees are right; 0 where they are not. */
 double plan_rate(const struct topology *t, const struct plan *p);
 

@@ -88,6 +88,7 @@ int topo_add_node(struct topology *t, enum topo_kind kind, const char *name, dou
 	n->processing = kind == TOPO_SWITCH ? 0 : processing;
 	n->holds = topo_holds_all();
 	n->rack = -1;
+	n->order = t->nodes;
 	return t->nodes++;
 }
 

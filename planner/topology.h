@@ -56,7 +56,8 @@ struct topo_node {
 	 * in as a parameter server. INFINITY: no limit beyond its links. */
 	double processing;
 	struct topo_holds holds; /* of a box */
-	int rack; /* the switch that a host or a box hangs on, -1 for switches and where many */
+	int order; /* place in the file that it came from: names that people give refer to it */
+	int rack;  /* the switch that a host or a box hangs on, -1 for switches and where many */
 };
 
 /* Arc 2i is link i from a to b, arc 2i + 1 from b to a. */

@@ -9,10 +9,14 @@
 #include "planner/exact.h"
 #include "planner/textline.h"
 
+#define SHARES_MOST 64
+
 struct wish {
 	const char *topology, *scheme, *plan;
 	const char *out, *picture, *dot;
-	bool json, reduce_only, simulate;
+	bool json, reduce_only, simulate, as_printed;
+	double share[SHARES_MOST];
+	int shares;
 	unsigned int chunks, sim_chunks, roundings, trees;
 	uint64_t seed, size, limit;
 };
@@ -208,6 +212,9 @@ static int make(const struct wish *w)
 	o.chunks = (int)w->chunks;
 	o.reduce_only = w->reduce_only;
 	o.trees = (int)w->trees;
+	o.as_printed = w->as_printed;
+	o.server_share = w->shares ? w->share : NULL;
+	o.server_shares = w->shares;
 	o.roundings = w->roundings ? (int)w->roundings : o.roundings;
 	o.seconds = w->limit ? (double)w->limit * 1e-9 : o.seconds;
 	row.plan = scheme_run(s, t, &o, &e);
@@ -283,6 +290,28 @@ static bool in_range(unsigned int v, unsigned int most, const char *option)
 	return false;
 }
 
+/* "0.6,0.4" */
+static int take_shares(void *to, const char *value)
+{
+	struct wish *w = to;
+	char *end;
+
+	w->shares = 0;
+	for (const char *p = value;; p = end + 1) {
+		double share = strtod(p, &end);
+
+		if (end == p || (*end != ',' && *end != '\0') || !(share >= 0) || isinf(share) ||
+		    w->shares == SHARES_MOST) {
+			fprintf(stderr, "\"%s\" must be at most %d numbers with commas between\n",
+				value, SHARES_MOST);
+			return -1;
+		}
+		w->share[w->shares++] = share;
+		if (*end == '\0')
+			return 0;
+	}
+}
+
 int plan_command_make(int argc, char **argv)
 {
 	struct wish w = wish_default();
@@ -307,6 +336,11 @@ int plan_command_make(int argc, char **argv)
 		 NULL},
 		{RF_OPT_UINT, "roundings", 0, &w.roundings, "N",
 		 "GRID, InArt: best of so many; 0: the scheme's own number", NULL},
+		{RF_OPT_FLAG, "as-printed", 0, &w.as_printed, NULL,
+		 "GRID, InArt: the algorithm of the paper, whatever vertex the program ends at",
+		 NULL},
+		{RF_OPT_CALL, "shares", 0, &w, "A,B,...",
+		 "inart-exact: of the servers, in the order of the file", take_shares},
 		{RF_OPT_TIME, "limit", 0, &w.limit, "TIME",
 		 "a scheme that improves step by step stops then; 0: its own limit", NULL},
 		{RF_OPT_U64, "seed", 0, &w.seed, "N", "of what a scheme draws", NULL},

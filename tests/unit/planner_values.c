@@ -383,9 +383,16 @@ static void test_grid_rounding(void **state)
 		struct plan *p = scheme_run(scheme_find("grid"), t, &o, &e);
 
 		assert_non_null(p);
+		near_to(p->throughput, 3, "grid on its own example");
+		plan_free(p);
+		/* The printed algorithm: the vertex that comes, no more draws than asked for. */
+		o.as_printed = true;
+		p = scheme_run(scheme_find("grid"), t, &o, &e);
+		assert_non_null(p);
 		assert_true(p->throughput <= 3 * (1 + NEAR));
 		assert_true(p->throughput > 0.3);
 		plan_free(p);
+		o.as_printed = false;
 	}
 	topo_free(t);
 }
@@ -493,6 +500,8 @@ static void test_inart_example(void **state)
 	struct topology *t = inart_example(6, 4);
 	double share[2];
 	struct plan *p;
+	struct scheme_options o = scheme_options_default();
+	const double printed[] = {0.6, 0.4};
 
 	(void)state;
 	expect(t, "ps", 4.0 / 3);
@@ -502,6 +511,22 @@ static void test_inart_example(void **state)
 	expect(t, "inart-exact", 8.0 / 3);
 	assert_true(fabs(inart_shares(t, server, 2, 6, share) - 3.0) < 1e-6);
 	assert_true(fabs(share[0] - 0.5) < 1e-6);
+	/* Every seed reaches what the paper prints. */
+	for (o.seed = 1; o.seed <= 10; o.seed++) {
+		p = scheme_run(scheme_find("inart"), t, &o, NULL);
+		assert_non_null(p);
+		assert_true(p->throughput >= 2.5 * (1 - NEAR));
+		assert_true(p->throughput <= 8.0 / 3 * (1 + NEAR));
+		plan_free(p);
+	}
+	o.server_share = printed;
+	o.server_shares = 2;
+	p = scheme_run(scheme_find("inart-exact"), t, &o, NULL);
+	assert_non_null(p);
+	near_to(p->throughput, 2.5, "inart-exact with the paper's shares");
+	plan_free(p);
+	o.server_shares = 3;
+	assert_null(scheme_run(scheme_find("inart-exact"), t, &o, NULL));
 	p = run(t, "inart");
 	assert_true(p->throughput <= 8.0 / 3 * (1 + NEAR));
 	assert_true(p->throughput >= 2);

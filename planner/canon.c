@@ -223,6 +223,8 @@ struct canon *canon_new(const struct topology *t)
 		c->t->node[i].server = n->server;
 		c->t->node[i].holds = n->holds;
 		c->t->node[i].order = n->order;
+		c->t->node[i].look = n->look;
+		memcpy(c->t->node[i].machine, n->machine, sizeof(n->machine));
 	}
 	add_links(c, t, place);
 	free(place);

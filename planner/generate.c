@@ -42,6 +42,11 @@ struct topo_spec topo_spec_default(enum topo_shape shape)
 		s.hosts = 8;
 	if (shape == TOPO_RAIL)
 		s.leaves = 4;
+	if (shape == TOPO_MACHINES) {
+		s.gpus = 4;
+		s.leaves = 4;
+		s.nvlink = 3600;
+	}
 	if (shape == TOPO_RANDOM) {
 		s.hosts = 12;
 		s.leaves = 6;
@@ -200,6 +205,52 @@ static void make_rail(struct maker *m, int *room)
 			add_link(m, rail[r], spine[i], m->s->fabric_link);
 }
 
+static int add_inside(struct maker *m, int machine, const char *what, int number,
+		      enum topo_kind kind, enum topo_look look)
+{
+	char name[TOPO_NAME_MAX];
+	int n;
+
+	snprintf(name, sizeof(name), "m%d-%s%d", machine, what, number);
+	n = topo_add_node(m->t, kind, name, INFINITY);
+	m->failed = m->failed || n < 0;
+	if (n < 0)
+		return n;
+	m->t->node[n].look = look;
+	snprintf(m->t->node[n].machine, TOPO_NAME_MAX, "m%d", machine);
+	return n;
+}
+
+/* Machines of GPUs around an NVSwitch; card r of each hangs on rail r and serves every GPU whose
+ * number leaves r when divided by the number of rails. */
+static void make_machines(struct maker *m, int *room)
+{
+	int *spine = room;
+	int *rail = room + m->s->spines;
+	int rails = m->s->leaves;
+
+	make_layer(m, "spine", m->s->spines, false, spine);
+	make_layer(m, "rail", rails, true, rail);
+	for (int i = 0; i < m->s->hosts; i++) {
+		int nv = add_inside(m, i, "nv", 0, TOPO_SWITCH, TOPO_NVSWITCH);
+
+		for (int r = 0; r < rails; r++) {
+			int card = add_inside(m, i, "nic", r, TOPO_SWITCH, TOPO_PLAIN);
+
+			add_link(m, card, rail[r], m->s->host_link);
+			for (int g = r; g < m->s->gpus; g += rails) {
+				int gpu = add_inside(m, i, "gpu", g, TOPO_HOST, TOPO_GPU);
+
+				add_link(m, gpu, nv, m->s->nvlink);
+				add_link(m, gpu, card, m->s->host_link);
+			}
+		}
+	}
+	for (int r = 0; r < rails; r++)
+		for (int i = 0; i < m->s->spines; i++)
+			add_link(m, rail[r], spine[i], m->s->fabric_link);
+}
+
 static int draw_index(struct maker *m, int count)
 {
 	return (int)(topo_random(&m->random) % (uint64_t)count);
@@ -281,6 +332,11 @@ static int check(const struct topo_spec *s, struct topo_error *e)
 		return topo_refuse(e, -1, -1, "there must be at least one host");
 	if (s->shape != TOPO_STAR && s->shape != TOPO_FAT_TREE && s->leaves < 1)
 		return topo_refuse(e, -1, -1, "there must be at least one leaf");
+	if (s->shape == TOPO_MACHINES && (s->gpus < s->leaves || !(s->nvlink > 0)))
+		return topo_refuse(e, -1, -1, "a machine needs a GPU for each of its %d cards",
+				   s->leaves);
+	if (s->shape == TOPO_MACHINES)
+		nodes *= s->gpus + s->leaves + 1;
 	if ((s->shape == TOPO_LEAF_SPINE && s->leaves > 1 && s->spines < 1) || s->spines < 0)
 		return topo_refuse(e, -1, -1, "there must be at least one spine");
 	if (s->shape == TOPO_FAT_TREE && (s->k < 2 || s->k % 2 != 0 || s->k > 128))
@@ -303,7 +359,8 @@ static int check(const struct topo_spec *s, struct topo_error *e)
 
 struct topology *topo_generate(const struct topo_spec *spec, struct topo_error *e)
 {
-	static const char *const names[] = {"star", "leaf-spine", "fat-tree", "rail", "random"};
+	static const char *const names[] = {"star", "leaf-spine", "fat-tree",
+					    "rail", "random",     "machines"};
 	struct maker m = {.s = spec, .random = spec->seed};
 	size_t most = (size_t)spec->k * (size_t)spec->k * 2 + (size_t)spec->leaves +
 		      (size_t)spec->spines + 1;
@@ -323,6 +380,8 @@ struct topology *topo_generate(const struct topo_spec *spec, struct topo_error *
 		make_fat_tree(&m, room);
 	else if (spec->shape == TOPO_RAIL)
 		make_rail(&m, room);
+	else if (spec->shape == TOPO_MACHINES)
+		make_machines(&m, room);
 	else
 		make_random(&m, room);
 	free(room);

@@ -259,6 +259,15 @@ int box_at(const struct topology *t, int node)
 	return -1;
 }
 
+/* The switch at which a worker's rack is: of a GPU its NVSwitch, since it has cards besides. */
+static int find_head(const struct topology *t, int node)
+{
+	for (int i = t->first[node]; i < t->first[node + 1]; i++)
+		if (t->node[topo_arc_to(t, t->out[i])].look == TOPO_NVSWITCH)
+			return topo_arc_to(t, t->out[i]);
+	return t->node[node].rack;
+}
+
 struct racks *racks_new(const struct topology *t)
 {
 	struct racks *r = room(1, sizeof(*r));
@@ -271,7 +280,7 @@ struct racks *racks_new(const struct topology *t)
 	r->head = room((size_t)t->workers, sizeof(int));
 	r->box = room((size_t)t->workers, sizeof(int));
 	for (int i = 0; i < t->workers; i++) {
-		int head = t->node[t->worker[i]].rack;
+		int head = find_head(t, t->worker[i]);
 
 		if (head < 0 || rack[head] == 0) {
 			r->head[r->count] = head;

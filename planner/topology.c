@@ -110,6 +110,26 @@ int topo_add_link(struct topology *t, int a, int b, double capacity, double dela
 	return t->links++;
 }
 
+struct topology *topo_copy(const struct topology *t)
+{
+	struct topology *c = topo_new(t->name);
+
+	if (!c)
+		return NULL;
+	memcpy(c->unit, t->unit, sizeof(c->unit));
+	c->node = malloc(((size_t)t->nodes + 1) * sizeof(*c->node));
+	c->link = malloc(((size_t)t->links + 1) * sizeof(*c->link));
+	if (!c->node || !c->link) {
+		topo_free(c);
+		return NULL;
+	}
+	memcpy(c->node, t->node, (size_t)t->nodes * sizeof(*c->node));
+	memcpy(c->link, t->link, (size_t)t->links * sizeof(*c->link));
+	c->nodes = c->node_room = t->nodes;
+	c->links = c->link_room = t->links;
+	return c;
+}
+
 /* --- checks ----------------------------------------------------------------------------------- */
 
 struct named {
@@ -207,6 +227,24 @@ static int check_ratio(const struct topology *t, struct topo_error *e)
 	return 0;
 }
 
+/* What is inside a machine stays there. */
+static int check_machine(const struct topology *t, int link, struct topo_error *e)
+{
+	const struct topo_link *l = &t->link[link];
+
+	for (int d = 0; d < 2; d++) {
+		const struct topo_node *n = &t->node[d ? l->b : l->a];
+		const struct topo_node *other = &t->node[d ? l->a : l->b];
+
+		if (n->look == TOPO_NVSWITCH && strcmp(n->machine, other->machine) != 0)
+			return topo_refuse(e, -1, link,
+					   "the nvswitch \"%s\" of machine \"%s\" has a link to "
+					   "\"%s\", which is not in it",
+					   n->name, n->machine, other->name);
+	}
+	return 0;
+}
+
 static int check_links(const struct topology *t, struct topo_error *e)
 {
 	for (int i = 0; i < t->links; i++) {
@@ -217,6 +255,8 @@ static int check_links(const struct topology *t, struct topo_error *e)
 		if (l->a == l->b)
 			return topo_refuse(e, -1, i, "a link leads from \"%s\" to itself",
 					   t->node[l->a].name);
+		if (check_machine(t, i, e) != 0)
+			return -1;
 		for (int d = 0; d < 2; d++) {
 			const char *from = t->node[d ? l->b : l->a].name;
 			const char *to = t->node[d ? l->a : l->b].name;

@@ -30,6 +30,9 @@
 
 enum topo_kind { TOPO_HOST, TOPO_SWITCH, TOPO_BOX };
 
+/* What a node is called in files. A GPU is a host and an NVSwitch a switch, inside a machine. */
+enum topo_look { TOPO_PLAIN, TOPO_GPU, TOPO_NVSWITCH };
+
 #define TOPO_HOLDS_MAX 1000000 /* of each limit in a file */
 #define TOPO_UNLIMITED INT_MAX
 
@@ -56,6 +59,8 @@ struct topo_node {
 	 * in as a parameter server. INFINITY: no limit beyond its links. */
 	double processing;
 	struct topo_holds holds; /* of a box */
+	enum topo_look look;
+	char machine[TOPO_NAME_MAX]; /* empty: none */
 	int order; /* place in the file that it came from: names that people give refer to it */
 	int rack;  /* the switch that a host or a box hangs on, -1 for switches and where many */
 };
@@ -152,6 +157,10 @@ int topo_find_arc(const struct topology *t, int from, int to, int number);
 /* Which of them an arc is. */
 int topo_arc_number(const struct topology *t, int arc);
 
+/* The same network as a new one that is not finished: links and kinds may be changed before
+ * topo_finish. NULL where memory is short. */
+struct topology *topo_copy(const struct topology *t);
+
 /* --- files ----------------------------------------------------------------------------------- */
 
 /* Reads a JSON file (schema: docs/planner.md). NULL with "FILE:LINE: reason" in *e. The caller
@@ -165,7 +174,14 @@ char *topo_format(const struct topology *t);
 /* --- generators: planner/generate.c ------------------------------------------------------------
  */
 
-enum topo_shape { TOPO_STAR, TOPO_LEAF_SPINE, TOPO_FAT_TREE, TOPO_RAIL, TOPO_RANDOM };
+enum topo_shape {
+	TOPO_STAR,
+	TOPO_LEAF_SPINE,
+	TOPO_FAT_TREE,
+	TOPO_RAIL,
+	TOPO_RANDOM,
+	TOPO_MACHINES
+};
 /* Which switches are boxes at the same time. FRACTION draws them by the seed. */
 enum topo_boxes {
 	TOPO_BOX_NONE,
@@ -177,12 +193,14 @@ enum topo_boxes {
 
 struct topo_spec {
 	enum topo_shape shape;
-	int hosts;  /* star, random: hosts in all; leaf-spine, fat-tree: hosts of a leaf;
-		       rail: servers */
-	int leaves; /* leaf-spine; rail: rails (network cards of a server); random: switches */
-	int spines; /* leaf-spine, rail */
-	int k;      /* fat-tree: ports of a switch, even; hosts 0 means k / 2 per leaf */
-	int degree; /* random: links of a switch to other switches on average */
+	int hosts;     /* star, random: hosts in all; leaf-spine, fat-tree: hosts of a leaf;
+			  rail: servers */
+	int leaves;    /* leaf-spine; rail: rails (network cards of a server); random: switches */
+	int spines;    /* leaf-spine, rail */
+	int k;         /* fat-tree: ports of a switch, even; hosts 0 means k / 2 per leaf */
+	int gpus;      /* machines: of each; leaves: rails, which are its network cards */
+	double nvlink; /* machines: capacity between a GPU and its NVSwitch */
+	int degree;    /* random: links of a switch to other switches on average */
 	double host_link; /* capacity */
 	double fabric_link;
 	double spread; /* capacities are drawn from U(1 - spread, 1 + spread) x nominal */

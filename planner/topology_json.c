@@ -15,6 +15,9 @@
 
 #define FORMAT "ringfold-topology"
 
+/* The first three in the order of enum topo_kind. */
+static const char *const kinds[] = {"host", "switch", "box", "gpu", "nvswitch"};
+
 /* What a box holds, by the names of the keys. */
 static const struct {
 	const char *key;
@@ -97,10 +100,11 @@ static int read_box(struct reader *r, int i, json_t *object, const char *name, b
 
 static int read_node(struct reader *r, int i, json_t *object)
 {
-	static const char *const keys[] = {"name",       "kind",   "worker", "server",
-					   "processing", "groups", "ranks",  "fan_in",
-					   "slots",      "ports",  NULL};
-	static const char *const kinds[] = {"host", "switch", "box"};
+	static const char *const keys[] = {"name",       "kind",   "worker",  "server",
+					   "processing", "groups", "ranks",   "fan_in",
+					   "slots",      "ports",  "machine", NULL};
+	json_t *machine = json_object_get(object, "machine");
+	enum topo_look look = TOPO_PLAIN;
 	json_t *processing = json_object_get(object, "processing");
 	json_t *worker = json_object_get(object, "worker");
 	json_t *server = json_object_get(object, "server");
@@ -117,12 +121,22 @@ static int read_node(struct reader *r, int i, json_t *object)
 	name = get_name(r, "nodes", i, object, "name");
 	if (!name)
 		return -1;
-	while (k < 3 && (!kind || strcmp(kind, kinds[k]) != 0))
+	while (k < 5 && (!kind || strcmp(kind, kinds[k]) != 0))
 		k++;
-	if (k == 3)
+	if (k == 5)
 		return text_refuse(&r->source, "nodes", i,
-				   "the kind of \"%s\" must be \"host\", \"switch\" or \"box\"",
+				   "the kind of \"%s\" must be \"host\", \"switch\", \"box\", "
+				   "\"gpu\" or \"nvswitch\"",
 				   name);
+	if (k > 2) {
+		look = k == 3 ? TOPO_GPU : TOPO_NVSWITCH;
+		k = look == TOPO_GPU ? TOPO_HOST : TOPO_SWITCH;
+	}
+	if (machine && !get_name(r, "nodes", i, object, "machine"))
+		return -1;
+	if (!machine && look != TOPO_PLAIN)
+		return text_refuse(&r->source, "nodes", i,
+				   "the %s \"%s\" must name its \"machine\"", kind, name);
 	if (processing && (k == TOPO_SWITCH || !json_is_number(processing)))
 		return text_refuse(&r->source, "nodes", i, "\"processing\" of \"%s\": %s", name,
 				   k == TOPO_SWITCH ? "a plain switch does not merge"
@@ -146,6 +160,9 @@ static int read_node(struct reader *r, int i, json_t *object)
 	r->t->node[n].server = json_is_true(server);
 	if (k == TOPO_BOX)
 		r->t->node[n].holds = holds;
+	r->t->node[n].look = look;
+	if (machine)
+		snprintf(r->t->node[n].machine, TOPO_NAME_MAX, "%s", json_string_value(machine));
 	return 0;
 }
 
@@ -351,10 +368,14 @@ static struct topo_holds usual_holds(const struct topology *t)
 
 static json_t *format_node(const struct topo_node *n, const struct topo_holds *usual)
 {
-	static const char *const kinds[] = {"host", "switch", "box"};
-	json_t *o = json_pack("{ssss}", "name", n->name, "kind", kinds[n->kind]);
+	const char *kind = kinds[n->look == TOPO_GPU        ? 3
+				 : n->look == TOPO_NVSWITCH ? 4
+							    : (int)n->kind];
+	json_t *o = json_pack("{ssss}", "name", n->name, "kind", kind);
 	int bad = !o;
 
+	if (!bad && n->machine[0])
+		bad = json_object_set_new(o, "machine", json_string(n->machine));
 	if (!bad && n->kind == TOPO_HOST && !n->worker)
 		bad = json_object_set_new(o, "worker", json_false());
 	if (!bad && n->server)

@@ -7,7 +7,8 @@
 #include "host/tools/opt.h"
 #include "host/tools/plan_tool.h"
 
-static const char *const shapes[] = {"star", "leaf-spine", "fat-tree", "rail", "random"};
+static const char *const shapes[] = {"star", "leaf-spine", "fat-tree",
+				     "rail", "random",     "machines"};
 static const char *const box_words[] = {"none", "leaves", "spines", "all", "share"};
 
 static int positive(void *to, const char *value)
@@ -149,6 +150,8 @@ int plan_command_generate(int argc, char **argv)
 		 "leaf-spine: leaves; rail: rails; random: switches", count},
 		{RF_OPT_CALL, "spines", 's', &s.spines, "N", "leaf-spine, rail: spines", count},
 		{RF_OPT_CALL, "k", 'k', &s.k, "N", "fat-tree: ports of a switch, even", count},
+		{RF_OPT_CALL, "gpus", 0, &s.gpus, "N",
+		 "machines: GPUs of each; --hosts machines, --leaves rails and cards", count},
 		{RF_OPT_CALL, "degree", 0, &s.degree, "N",
 		 "random: links of a switch to others, on average", count},
 		{.kind = RF_OPT_HEADING, .text = "Links"},
@@ -156,6 +159,8 @@ int plan_command_generate(int argc, char **argv)
 		 "capacity of a host's link, Gbps", positive},
 		{RF_OPT_CALL, "fabric-link", 0, &s.fabric_link, "RATE",
 		 "capacity between switches, Gbps", positive},
+		{RF_OPT_CALL, "nvlink", 0, &s.nvlink, "RATE",
+		 "capacity between a GPU and its NVSwitch, Gbps", positive},
 		{RF_OPT_FRACTION, "spread", 0, &s.spread, "PART",
 		 "capacities are drawn from 1 - PART to 1 + PART times nominal", NULL},
 		{RF_OPT_TIME, "delay", 0, &delay, "TIME", "of each link", NULL},
@@ -189,7 +194,7 @@ int plan_command_generate(int argc, char **argv)
 		{RF_OPT_STRING, "out", 'o', &out, "FILE", "instead of stdout", NULL},
 		{.kind = RF_OPT_END}};
 	const struct rf_opt_page page = {
-		"ringfold plan generate star|leaf-spine|fat-tree|rail|random [options]",
+		"ringfold plan generate star|leaf-spine|fat-tree|rail|random|machines [options]",
 		intro ? intro : "",
 		"  ringfold plan generate fat-tree --k 8 --hosts 6 --boxes leaves --processing "
 		"100:3200\n"
@@ -204,7 +209,7 @@ int plan_command_generate(int argc, char **argv)
 		return RF_EXIT_USAGE;
 	if (!known || at != argc - 1 || strcmp(argv[at], shapes[shape]) != 0) {
 		fprintf(stderr, "ringfold plan generate: name one shape first: star, leaf-spine, "
-				"fat-tree, rail or random\n");
+				"fat-tree, rail, random or machines\n");
 		return RF_EXIT_USAGE;
 	}
 	if (plan_paths(NULL, 0, &out, 1) != 0)

@@ -231,7 +231,7 @@ static void help(void)
 	       "  make       one plan by one scheme (the command that is meant where none is "
 	       "named)\n"
 	       "  compare    all schemes on one topology, one table\n"
-	       "  generate   a topology: star, leaf-spine, fat-tree, rail or random\n"
+	       "  generate   a topology: star, leaf-spine, fat-tree, rail, random or machines\n"
 	       "  check      verifies a plan and runs it in both simulators\n\n"
 	       "Files of topologies and plans are JSON: docs/planner.md.\n\n"
 	       "examples:\n"

@@ -26,6 +26,7 @@ void plan_free(struct plan *p)
 {
 	if (!p)
 		return;
+	free(p->host);
 	free(p->tree);
 	free(p->edge);
 	free(p->route);

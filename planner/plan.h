@@ -58,6 +58,9 @@ struct plan {
 	int rounds; /* of a ring: how often a chunk goes on to the next worker or group; 0: no ring
 		     */
 	double planning_seconds;
+	/* The hosts whose data it sums, where that is not every worker of the topology: a job. */
+	int *host;
+	int hosts;
 	struct plan_tree *tree;
 	struct plan_edge *edge;
 	int *route;

@@ -178,9 +178,10 @@ static int read_names(struct reader *r, json_t *root)
 static int read_head(struct reader *r, json_t *root)
 {
 	static const char *const keys[] = {
-		"format", "version",          "scheme",      "throughput", "chunks", "steps",
-		"rounds", "planning_seconds", "reduce_only", "sequential", "bounds", "trees",
-		NULL};
+		"format",      "version",    "scheme", "throughput",
+		"chunks",      "steps",      "rounds", "planning_seconds",
+		"reduce_only", "sequential", "bounds", "trees",
+		"hosts",       NULL};
 	json_t *throughput = json_object_get(root, "throughput");
 	int reduce_only, sequential;
 
@@ -203,6 +204,36 @@ static int read_head(struct reader *r, json_t *root)
 	r->p->sequential = sequential;
 	if (!json_is_array(json_object_get(root, "trees")))
 		return text_refuse(&r->source, "trees", -1, "\"trees\" must be an array");
+	return 0;
+}
+
+/* Of a job: the hosts that take part. */
+static int read_hosts(struct reader *r, json_t *list)
+{
+	json_t *value;
+	size_t i;
+
+	if (!list)
+		return 0;
+	if (!json_is_array(list) || json_array_size(list) == 0)
+		return text_refuse(&r->source, "hosts", -1, "\"hosts\" must be a list of hosts");
+	r->p->host = calloc(json_array_size(list), sizeof(int));
+	if (!r->p->host)
+		return text_refuse(&r->source, "hosts", -1, "out of memory");
+	json_array_foreach(list, i, value)
+	{
+		const char *name = json_string_value(value);
+		int n = name ? topo_find(r->t, r->sorted, name) : -1;
+
+		if (n < 0 || r->t->node[n].kind != TOPO_HOST)
+			return text_refuse(&r->source, "hosts", (int)i, "\"%s\" is no host",
+					   name ? name : "");
+		for (int k = 0; k < r->p->hosts; k++)
+			if (r->p->host[k] == n)
+				return text_refuse(&r->source, "hosts", (int)i,
+						   "\"%s\" is there twice", name);
+		r->p->host[r->p->hosts++] = n;
+	}
 	return 0;
 }
 
@@ -283,7 +314,8 @@ static int read_all(struct reader *r, json_t *root)
 	if (!json_is_object(root))
 		return topo_refuse(r->source.e, -1, -1, "%s:1: a plan must be an object",
 				   r->source.file);
-	if (read_head(r, root) != 0 || read_prices(r, json_object_get(root, "bounds")) != 0)
+	if (read_head(r, root) != 0 || read_hosts(r, json_object_get(root, "hosts")) != 0 ||
+	    read_prices(r, json_object_get(root, "bounds")) != 0)
 		return -1;
 	json_array_foreach(json_object_get(root, "trees"), i, value)
 	{

@@ -118,7 +118,7 @@ static json_t *format_bounds(const struct plan *p, const struct topology *t)
 	return bounds;
 }
 
-static json_t *format_head(const struct plan *p)
+static json_t *format_head(const struct plan *p, const struct topology *t)
 {
 	json_t *o = json_pack("{sssisssfsisisi}", "format", PLAN_FORMAT, "version", 1, "scheme",
 			      p->scheme, "throughput", p->throughput, "chunks", p->chunks, "steps",
@@ -126,13 +126,20 @@ static json_t *format_head(const struct plan *p)
 
 	json_object_set_new(o, "reduce_only", json_boolean(p->reduce_only));
 	json_object_set_new(o, "sequential", json_boolean(p->sequential));
+	if (p->hosts > 0) {
+		json_t *list = json_array();
+
+		for (int i = 0; i < p->hosts; i++)
+			json_array_append_new(list, json_string(t->node[p->host[i]].name));
+		json_object_set_new(o, "hosts", list);
+	}
 	return o;
 }
 
 /* The head without its closing brace, and the bounds on one line. */
 static bool write_head(FILE *f, const struct plan *p, const struct topology *t)
 {
-	json_t *part[2] = {format_head(p), format_bounds(p, t)};
+	json_t *part[2] = {format_head(p, t), format_bounds(p, t)};
 	char *text[2] = {json_dumps(part[0], JSON_INDENT(1)), json_dumps(part[1], 0)};
 	bool ok = text[0] && text[1];
 

@@ -29,6 +29,9 @@ struct checker {
 	const struct plan *p;
 	struct plan_load *load;
 	struct topo_error *e;
+	const int *worker; /* those of the plan */
+	int workers;
+	bool *has_data;
 	struct visit *visit;
 	int *touched; /* nodes of this phase */
 	int count;
@@ -51,7 +54,7 @@ static bool merges(const struct checker *c, int node)
 
 static bool is_worker(const struct checker *c, int node)
 {
-	return c->t->node[node].kind == TOPO_HOST && c->t->node[node].worker;
+	return c->has_data[node];
 }
 
 static struct visit *touch(struct checker *c, int node)
@@ -205,8 +208,8 @@ static int check_way(struct checker *c, const struct plan_tree *tree, bool down)
 	touch(c, tree->root)->steps = 0;
 	if (take_edges(c, tree, down) != 0)
 		return -1;
-	for (int i = 0; i < c->t->workers; i++) {
-		int w = c->t->worker[i];
+	for (int i = 0; i < c->workers; i++) {
+		int w = c->worker[i];
 
 		if (w != tree->root && (c->visit[w].stamp != c->stamp || c->visit[w].edge < 0))
 			return topo_refuse(c->e, -1, -1, "tree %d: %s \"%s\" is not carried",
@@ -323,7 +326,12 @@ static int check_trees(struct checker *c)
 int plan_measure(const struct topology *t, const struct plan *p, struct plan_load *load,
 		 struct topo_error *e)
 {
-	struct checker c = {.t = t, .p = p, .load = load, .e = e};
+	struct checker c = {.t = t,
+			    .p = p,
+			    .load = load,
+			    .e = e,
+			    .worker = p->hosts ? p->host : t->worker,
+			    .workers = p->hosts ? p->hosts : t->workers};
 	int rc = -1;
 
 	memset(load, 0, sizeof(*load));
@@ -333,7 +341,11 @@ int plan_measure(const struct topology *t, const struct plan *p, struct plan_loa
 	c.visit = calloc((size_t)t->nodes, sizeof(*c.visit));
 	c.touched = malloc((size_t)t->nodes * sizeof(int));
 	c.queue = malloc((size_t)t->nodes * sizeof(int));
-	if (!load->arc || !load->down || !load->node || !c.visit || !c.touched || !c.queue)
+	c.has_data = calloc((size_t)t->nodes, sizeof(bool));
+	for (int i = 0; i < c.workers && c.has_data; i++)
+		c.has_data[c.worker[i]] = true;
+	if (!c.has_data || !load->arc || !load->down || !load->node || !c.visit || !c.touched ||
+	    !c.queue)
 		topo_refuse(e, -1, -1, "out of memory");
 	else
 		rc = check_trees(&c);
@@ -341,6 +353,7 @@ int plan_measure(const struct topology *t, const struct plan *p, struct plan_loa
 		find_worst(t, p->sequential, load);
 	else
 		plan_load_free(load);
+	free(c.has_data);
 	free(c.visit);
 	free(c.touched);
 	free(c.queue);

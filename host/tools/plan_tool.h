@@ -12,6 +12,14 @@ int plan_command_make(int argc, char **argv);
 int plan_command_compare(int argc, char **argv);
 int plan_command_generate(int argc, char **argv);
 int plan_command_check(int argc, char **argv);
+int plan_command_jobs(int argc, char **argv);
+int plan_command_replan(int argc, char **argv);
+
+/* A line on stderr for what took more than PROGRESS_SECONDS or comes after that much time of the
+ * process: its name, its time, and its plan's throughput where there is one. */
+#define PROGRESS_SECONDS 2.0
+void plan_progress(const char *name, double seconds, const struct plan *p,
+		   const struct topology *t);
 
 /* "name - text" of all schemes, one to a line, for --help; to be freed. */
 char *plan_scheme_help(const char *before);

@@ -13,15 +13,15 @@
 
 #include "host/tools/opt.h"
 #include "host/tools/plan_tool.h"
+#include "planner/lp.h"
 
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{"make", plan_command_make},
-	{"compare", plan_command_compare},
-	{"generate", plan_command_generate},
-	{"check", plan_command_check},
+	{"make", plan_command_make},         {"compare", plan_command_compare},
+	{"generate", plan_command_generate}, {"check", plan_command_check},
+	{"jobs", plan_command_jobs},         {"replan", plan_command_replan},
 };
 
 char *plan_scheme_help(const char *before)
@@ -176,6 +176,21 @@ int plan_write(const char *path, const char *text, size_t len)
 	return -1;
 }
 
+void plan_progress(const char *name, double seconds, const struct plan *p, const struct topology *t)
+{
+	static double begin = -1;
+	double now = clock_seconds();
+
+	begin = begin < 0 ? now - seconds : begin;
+	if (now - begin < PROGRESS_SECONDS)
+		return;
+	if (p)
+		fprintf(stderr, "%8.1f s  %-20s %8.1f s  %.6g %s\n", now - begin, name, seconds,
+			p->throughput, t->unit);
+	else
+		fprintf(stderr, "%8.1f s  %-20s %8.1f s\n", now - begin, name, seconds);
+}
+
 /* --- what every table shows
  * -------------------------------------------------------------------------- */
 
@@ -222,7 +237,10 @@ static void help(void)
 	printf("usage: ringfold plan [make] --topology FILE --scheme NAME [options]\n"
 	       "       ringfold plan compare --topology FILE [options]\n"
 	       "       ringfold plan generate SHAPE [options]\n"
-	       "       ringfold plan check --topology FILE --plan FILE [options]\n\n"
+	       "       ringfold plan check --topology FILE --plan FILE [options]\n"
+	       "       ringfold plan jobs --topology FILE --jobs FILE [options]\n"
+	       "       ringfold plan replan --topology FILE --plan FILE --without-link A,B "
+	       "[options]\n\n"
 	       "Which traffic should merge where. A plan is a forest of aggregation trees over "
 	       "hosts "
 	       "and\nboxes; every link's and box's load is recomputed from it before it is "
@@ -232,7 +250,10 @@ static void help(void)
 	       "named)\n"
 	       "  compare    all schemes on one topology, one table\n"
 	       "  generate   a topology: star, leaf-spine, fat-tree, rail, random or machines\n"
-	       "  check      verifies a plan and runs it in both simulators\n\n"
+	       "  check      verifies a plan and runs it in both simulators\n"
+	       "  jobs       several jobs, each on what those before it leave\n"
+	       "  replan     a plan after a link or box has failed, most of its trees as they "
+	       "were\n\n"
 	       "Files of topologies and plans are JSON: docs/planner.md.\n\n"
 	       "examples:\n"
 	       "  ringfold plan generate leaf-spine --leaves 4 --hosts 8 --out t.json\n"

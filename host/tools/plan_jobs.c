@@ -1,0 +1,353 @@
+/* ringfold plan jobs and ringfold plan replan: several jobs on one network, and what goes on after
+ * a failure. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/tools/opt.h"
+#include "host/tools/plan_tool.h"
+#include "planner/jobs.h"
+#include "planner/lp.h"
+
+#define GONE_MOST 64
+
+static void fail(const char *command, const char *reason)
+{
+	fprintf(stderr, "ringfold plan %s: %s\n", command, reason);
+}
+
+/* --- jobs ---------------------------------------------------------------------------------------
+ */
+
+/* PREFIX and the job's name and ".json", to be freed. */
+static char *file_of(const char *prefix, const struct job *job)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "%s%s.json", prefix, job->name) < 0 ? NULL : path;
+}
+
+static int write_jobs(const struct topology *t, const struct jobs *j, struct plan *const *plan,
+		      const char *prefix)
+{
+	int rc = 0;
+
+	for (int i = 0; i < j->count && rc == 0 && prefix; i++) {
+		char *path = file_of(prefix, &j->job[i]);
+		char *text = plan_format(plan[i], t);
+
+		rc = path && text ? plan_write(path, text, strlen(text)) : -1;
+		free(path);
+		free(text);
+	}
+	return rc;
+}
+
+static int check_jobs(const char *topology, const char *list, const struct jobs *j,
+		      const char *prefix)
+{
+	const char *const in[] = {topology, list};
+	const char **out = room((size_t)j->count, sizeof(*out));
+	int rc;
+
+	for (int i = 0; i < j->count && prefix; i++)
+		out[i] = file_of(prefix, &j->job[i]);
+	rc = plan_paths(in, 2, out, prefix ? j->count : 0);
+	for (int i = 0; i < j->count; i++)
+		free((void *)(uintptr_t)out[i]);
+	free(out);
+	return rc;
+}
+
+static void print_jobs(const struct topology *t, const struct jobs *j, struct plan *const *plan)
+{
+	printf("%-20s %6s %10s %6s %6s\n", "job", "hosts", t->unit, "trees", "steps");
+	for (int i = 0; i < j->count; i++)
+		printf("%-20s %6d %10.4f %6d %6d\n", j->job[i].name, plan[i]->hosts,
+		       plan[i]->throughput, plan[i]->trees, plan[i]->steps);
+}
+
+static int run_jobs(const char *topology, const char *list, const struct scheme *s,
+		    const struct scheme_options *o, const char *prefix)
+{
+	struct topo_error e = {.text = ""};
+	struct topology *t = topo_read(topology, &e);
+	struct jobs *j = t ? jobs_read(list, t, &e) : NULL;
+	struct plan **plan = room(j ? (size_t)j->count : 1, sizeof(*plan));
+	int made = 0;
+	int rc = RF_EXIT_FAILED;
+
+	if (!j) {
+		fail("jobs", e.text);
+		goto out;
+	}
+	if (check_jobs(topology, list, j, prefix) != 0)
+		goto out;
+	for (; made < j->count; made++) {
+		double begin = clock_seconds();
+
+		plan[made] = jobs_plan(t, plan, made, &j->job[made], s, o, &e);
+		if (!plan[made]) {
+			fprintf(stderr, "ringfold plan jobs: job \"%s\": %s\n", j->job[made].name,
+				e.text);
+			goto out;
+		}
+		plan_progress(j->job[made].name, clock_seconds() - begin, plan[made], t);
+	}
+	if (jobs_verify(t, plan, made, &e) != 0) {
+		fail("jobs", e.text);
+		rc = RF_EXIT_WRONG_DATA;
+	} else if (write_jobs(t, j, plan, prefix) == 0) {
+		print_jobs(t, j, plan);
+		rc = RF_EXIT_GOOD;
+	}
+out:
+	for (int i = 0; i < made; i++)
+		plan_free(plan[i]);
+	free(plan);
+	jobs_free(j);
+	topo_free(t);
+	return rc;
+}
+
+int plan_command_jobs(int argc, char **argv)
+{
+	const char *topology = NULL;
+	const char *list = NULL;
+	const char *scheme = "best";
+	const char *prefix = NULL;
+	unsigned int chunks = 0;
+	unsigned int trees = 0;
+	struct scheme_options o = scheme_options_default();
+	const struct rf_opt opts[] = {
+		{RF_OPT_STRING, "topology", 't', &topology, "FILE", "JSON", NULL},
+		{RF_OPT_STRING, "jobs", 'J', &list, "FILE", "JSON: docs/planner-jobs.md", NULL},
+		{RF_OPT_STRING, "scheme", 's', &scheme, "NAME", "of all jobs", NULL},
+		{RF_OPT_STRING, "out-prefix", 'o', &prefix, "TEXT",
+		 "writes each plan to TEXT, the job's name, .json", NULL},
+		{RF_OPT_UINT, "chunks", 'c', &chunks, "N",
+		 "classes into which each vector is cut; 0: leave the fractions", NULL},
+		{RF_OPT_UINT, "trees", 0, &trees, "N", "of each job at most; 0: any number", NULL},
+		{RF_OPT_U64, "seed", 0, &o.seed, "N", "of what schemes draw", NULL},
+		{.kind = RF_OPT_END}};
+	const struct rf_opt_page page = {
+		"ringfold plan jobs --topology FILE --jobs FILE [options]",
+		"Plans one job after the other, each on the capacity and the groups of the boxes "
+		"that those\nbefore it leave.",
+		"  ringfold plan jobs --topology t.json --jobs jobs.json --out-prefix plan-", opts};
+	int at = rf_opt_parse(&page, argc, argv);
+
+	if (at < 0)
+		return at == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
+	if (at != argc || !topology || !list || !scheme_find(scheme) || chunks > 1u << 20 ||
+	    trees > 1u << 20) {
+		fprintf(stderr,
+			"ringfold plan jobs: --topology, --jobs and the name of a scheme are "
+			"needed\nusage: %s\n",
+			page.usage);
+		return RF_EXIT_USAGE;
+	}
+	o.chunks = (int)chunks;
+	o.trees = (int)trees;
+	return run_jobs(topology, list, scheme_find(scheme), &o, prefix);
+}
+
+/* --- failures -----------------------------------------------------------------------------------
+ */
+
+struct gone {
+	const char *link[GONE_MOST], *node[GONE_MOST];
+	int links, nodes;
+};
+
+static int add_link(void *to, const char *value)
+{
+	struct gone *g = to;
+
+	if (g->links == GONE_MOST)
+		return -1;
+	g->link[g->links++] = value;
+	return 0;
+}
+
+static int add_node(void *to, const char *value)
+{
+	struct gone *g = to;
+
+	if (g->nodes == GONE_MOST)
+		return -1;
+	g->node[g->nodes++] = value;
+	return 0;
+}
+
+/* "a,b" or "a,b,k". */
+static int find_link(const struct topology *t, const int *sorted, const char *text)
+{
+	char name[3][TOPO_NAME_MAX] = {"", "", "1"};
+	unsigned int number;
+	int a, b;
+
+	if (sscanf(text, "%63[^,],%63[^,],%63[^,]", name[0], name[1], name[2]) < 2 ||
+	    rf_opt_uint(name[2], &number) != 0 || number < 1 || number > (unsigned int)t->links)
+		return -1;
+	a = topo_find(t, sorted, name[0]);
+	b = topo_find(t, sorted, name[1]);
+	return a < 0 || b < 0 ? -1 : topo_find_arc(t, a, b, (int)number);
+}
+
+static int find_gone(const struct topology *t, const struct gone *g, struct failure *f)
+{
+	int *sorted = topo_sort_names(t);
+	int rc = sorted ? 0 : -1;
+
+	for (int i = 0; i < g->links && rc == 0; i++) {
+		int arc = find_link(t, sorted, g->link[i]);
+
+		if (arc < 0) {
+			fprintf(stderr, "ringfold plan replan: there is no link \"%s\"\n",
+				g->link[i]);
+			rc = -1;
+		} else {
+			f->link[arc >> 1] = true;
+		}
+	}
+	for (int i = 0; i < g->nodes && rc == 0; i++) {
+		int node = topo_find(t, sorted, g->node[i]);
+
+		if (node < 0) {
+			fprintf(stderr, "ringfold plan replan: there is no node \"%s\"\n",
+				g->node[i]);
+			rc = -1;
+		} else {
+			f->node[node] = true;
+		}
+	}
+	free(sorted);
+	return rc;
+}
+
+/* Only the hosts of the plan have data. */
+static int take_part(struct topology *t, const struct plan *p, struct topo_error *e)
+{
+	if (p->hosts == 0)
+		return 0;
+	for (int i = 0; i < t->nodes; i++)
+		t->node[i].worker = false;
+	for (int i = 0; i < p->hosts; i++)
+		t->node[p->host[i]].worker = true;
+	return topo_finish(t, e);
+}
+
+static int publish(const struct topology *t, const struct plan *p, const struct replan *what,
+		   const char *out, const char *topology_out)
+{
+	char *plan = plan_format(p, t);
+	char *text = topology_out ? topo_format(t) : NULL;
+	int rc = plan && (text || !topology_out) ? 0 : -1;
+
+	if (rc == 0 && out)
+		rc = plan_write(out, plan, strlen(plan));
+	if (rc == 0 && topology_out)
+		rc = plan_write(topology_out, text, strlen(text));
+	if (rc == 0)
+		printf("throughput       %.6g %s, %.2f%% of a plan from the beginning\n"
+		       "trees            %d stay, %d are gone, %d are new\n",
+		       p->throughput, t->unit, 100 * p->throughput / what->fresh, what->kept,
+		       what->gone, what->made);
+	free(plan);
+	free(text);
+	return rc == 0 ? RF_EXIT_GOOD : RF_EXIT_FAILED;
+}
+
+static int run_replan(const char *topology, const char *path, const struct gone *g,
+		      const struct scheme_options *o, const char *out, const char *topology_out)
+{
+	struct topo_error e = {.text = "", .tree = -1};
+	struct topology *t = topo_read(topology, &e);
+	struct plan *old = t ? plan_read(path, t, &e) : NULL;
+	struct topology *left = NULL;
+	struct plan *p = NULL;
+	struct failure f = {0};
+	struct plan_load load;
+	struct replan what;
+	int *node_of = NULL;
+	int *arc_of = NULL;
+	int rc = RF_EXIT_FAILED;
+
+	if (!old || take_part(t, old, &e) != 0) {
+		fail("replan", e.text);
+		goto out;
+	}
+	if (plan_verify(t, old, &load, &e) != 0) {
+		fail("replan", e.text);
+		rc = RF_EXIT_WRONG_DATA;
+		goto out;
+	}
+	plan_load_free(&load);
+	f.link = room((size_t)t->links, sizeof(bool));
+	f.node = room((size_t)t->nodes, sizeof(bool));
+	if (find_gone(t, g, &f) != 0)
+		goto out;
+	left = replan_rest(t, &f, &node_of, &arc_of, &e);
+	p = left ? replan(left, old, node_of, arc_of, o, &what, &e) : NULL;
+	if (!p)
+		fail("replan", e.text);
+	else
+		rc = publish(left, p, &what, out, topology_out);
+out:
+	free(f.link);
+	free(f.node);
+	free(node_of);
+	free(arc_of);
+	plan_free(p);
+	plan_free(old);
+	topo_free(left);
+	topo_free(t);
+	return rc;
+}
+
+int plan_command_replan(int argc, char **argv)
+{
+	const char *topology = NULL;
+	const char *plan = NULL;
+	const char *out = NULL;
+	const char *topology_out = NULL;
+	struct gone g = {.links = 0};
+	struct scheme_options o = scheme_options_default();
+	const struct rf_opt opts[] = {
+		{RF_OPT_STRING, "topology", 't', &topology, "FILE", "JSON, before the failure",
+		 NULL},
+		{RF_OPT_STRING, "plan", 'P', &plan, "FILE", "JSON, made for it", NULL},
+		{RF_OPT_CALL, "without-link", 0, &g, "A,B[,K]",
+		 "the link (the K-th) between two nodes is gone; may be given again", add_link},
+		{RF_OPT_CALL, "without-node", 0, &g, "NAME",
+		 "a box or switch is gone with its links; may be given again", add_node},
+		{RF_OPT_STRING, "out", 'o', &out, "FILE", "writes the new plan as JSON", NULL},
+		{RF_OPT_STRING, "topology-out", 0, &topology_out, "FILE",
+		 "writes what is left of the topology", NULL},
+		{RF_OPT_U64, "seed", 0, &o.seed, "N", "of what is drawn", NULL},
+		{.kind = RF_OPT_END}};
+	const struct rf_opt_page page = {
+		"ringfold plan replan --topology FILE --plan FILE --without-link A,B [options]",
+		"A plan after a failure: trees that used nothing of what is gone stay as they are, "
+		"with their\nshares; the others are replaced.",
+		"  ringfold plan replan -t t.json --plan p.json --without-link leaf3,spine1 --out "
+		"q.json --topology-out u.json",
+		opts};
+	int at = rf_opt_parse(&page, argc, argv);
+
+	if (at < 0)
+		return at == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
+	if (at != argc || !topology || !plan || g.links + g.nodes == 0) {
+		fprintf(stderr,
+			"ringfold plan replan: --topology, --plan and what is gone are "
+			"needed\nusage: %s\n",
+			page.usage);
+		return RF_EXIT_USAGE;
+	}
+	if (plan_paths((const char *const[]){topology, plan}, 2,
+		       (const char *const[]){out, topology_out}, 2) != 0)
+		return RF_EXIT_FAILED;
+	return run_replan(topology, plan, &g, &o, out, topology_out);
+}

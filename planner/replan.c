@@ -1,0 +1,563 @@
+/*
+ * A plan that goes on after a link or a box has failed. Trees that used it are replaced, all
+ * others stay, with their shares. One linear program: the trees that stay are one column, whose
+ * weight is the throughput; the others together carry the rest of the vector at the same rate.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/jobs.h"
+#include "planner/limits.h"
+#include "planner/lp.h"
+#include "planner/master.h"
+#include "planner/schemes.h"
+#include "planner/search.h"
+#include "planner/shape.h"
+
+#define VARIANTS 4       /* of each broken tree, over other routes */
+#define ROUNDS_MOST 40   /* of looking for cheaper trees */
+#define ROUND_LINKS 1500 /* links up to which that is done */
+#define THIN_TRIES 40
+#define USED 1e-9
+#define GAP 1e-9
+
+struct topology *replan_rest(const struct topology *t, const struct failure *f, int **node_of,
+			     int **arc_of, struct topo_error *e)
+{
+	struct topology *left = topo_copy(t);
+	int *node = room((size_t)t->nodes, sizeof(int));
+	int *arc = room((size_t)t->links * 2, sizeof(int));
+
+	*node_of = node;
+	*arc_of = arc;
+	if (!left) {
+		topo_refuse(e, -1, -1, "out of memory");
+		return NULL;
+	}
+	left->nodes = left->links = 0;
+	for (int i = 0; i < t->nodes; i++) {
+		node[i] = f->node[i] ? -1 : left->nodes;
+		if (!f->node[i])
+			left->node[left->nodes++] = t->node[i];
+	}
+	for (int i = 0; i < t->links; i++) {
+		struct topo_link l = t->link[i];
+		bool gone = f->link[i] || node[l.a] < 0 || node[l.b] < 0;
+
+		arc[2 * i] = gone ? -1 : 2 * left->links;
+		arc[2 * i + 1] = gone ? -1 : 2 * left->links + 1;
+		if (gone)
+			continue;
+		l.a = node[l.a];
+		l.b = node[l.b];
+		left->link[left->links++] = l;
+	}
+	if (topo_finish(left, e) == 0)
+		return left;
+	topo_free(left);
+	return NULL;
+}
+
+struct again {
+	const struct topology *t;
+	struct plan *kept, *pool;
+	struct lp *lp;
+	int *row; /* of arcs and nodes; -1: no limit */
+	int share_row;
+	double unit;
+	double rest; /* the part of the vector that needs new trees */
+	double *scratch;
+	struct tree_load load;
+	int columns; /* trees of the pool that the program has */
+	int *left;   /* trees that boxes can still be a node of */
+};
+
+static double limit_of(const struct topology *t, int row)
+{
+	return row < 2 * t->links ? topo_arc_capacity(t, row)
+				  : t->node[row - 2 * t->links].processing;
+}
+
+/* One tree of the old plan on the network that is left; false: it used what is gone, and
+ * is there in part only. */
+static bool carry_over(const struct plan *old, int tree, const int *node_of, const int *arc_of,
+		       struct plan *to)
+{
+	const struct plan_tree *k = &old->tree[tree];
+	int *arc = NULL;
+	bool whole = node_of[k->root] >= 0;
+
+	if (!whole)
+		return false;
+	make_tree(to, node_of[k->root], k->share);
+	to->tree[to->trees - 1].chunks = k->chunks;
+	for (int i = 0; i < k->ups + k->downs; i++) {
+		const struct plan_edge *e = &old->edge[k->up_first + i];
+
+		arc = more_room(arc, (size_t)e->arcs, sizeof(int));
+		for (int j = 0; j < e->arcs && whole; j++) {
+			arc[j] = arc_of[old->route[e->first + j]];
+			whole = arc[j] >= 0;
+		}
+		if (whole)
+			make_edge(to, i >= k->ups, node_of[e->from], node_of[e->to], arc, e->arcs);
+	}
+	free(arc);
+	return whole;
+}
+
+/* The latest tree goes. */
+static void drop_latest(struct plan *p)
+{
+	const struct plan_tree *k = &p->tree[p->trees - 1];
+
+	if (k->up_first < p->edges)
+		p->routes = p->edge[k->up_first].first;
+	p->edges = k->up_first;
+	p->trees--;
+}
+
+/* The next node up that is left. */
+static int next_left(const struct plan *old, const struct plan_tree *k, const int *node_of,
+		     int node)
+{
+	while (node_of[node] < 0)
+		for (int i = 0; i < k->ups; i++)
+			if (old->edge[k->up_first + i].from == node) {
+				node = old->edge[k->up_first + i].to;
+				break;
+			}
+	return node_of[node];
+}
+
+/* A broken tree over other routes where its own are gone; nodes that are gone hand their children
+ * on to their parents. Nothing where its root is gone. */
+static void reroute_tree(struct again *x, struct router *r, struct shape *s, const struct plan *old,
+			 int tree, const int *node_of, const int *arc_of)
+{
+	const struct plan_tree *k = &old->tree[tree];
+	struct plan *one;
+
+	if (node_of[k->root] < 0)
+		return;
+	shape_begin(s, node_of[k->root]);
+	for (int i = 0; i < k->ups; i++) {
+		const struct plan_edge *e = &old->edge[k->up_first + i];
+		int *route = room((size_t)e->arcs, sizeof(int));
+		bool whole = node_of[e->from] >= 0 && node_of[e->to] >= 0;
+
+		for (int j = 0; j < e->arcs && whole; j++) {
+			route[j] = arc_of[old->route[e->first + j]];
+			whole = route[j] >= 0;
+		}
+		if (whole)
+			shape_hang(s, node_of[e->from], node_of[e->to], route, e->arcs);
+		else if (node_of[e->from] >= 0)
+			shape_route(s, r, node_of[e->from], next_left(old, k, node_of, e->to), 1);
+		free(route);
+	}
+	one = plan_like(x->pool);
+	make_tree(one, s->root, 1);
+	shape_emit(s, one, false);
+	if (!one->reduce_only)
+		make_mirror(one);
+	plan_split_hosts(x->t, one);
+	plan_copy_tree(x->pool, one, 0, 1);
+	plan_free(one);
+}
+
+/* --- the program --------------------------------------------------------------------------------
+ */
+
+/* Rows, and the trees that stay as the first column. */
+static void begin_program(struct again *x)
+{
+	const struct topology *t = x->t;
+	int rows = 2 * t->links + t->nodes;
+	double *full = room((size_t)rows, sizeof(double));
+	int *row = room((size_t)rows + 1, sizeof(int));
+	double *value = room((size_t)rows + 1, sizeof(double));
+	int n = 0;
+
+	x->lp = lp_new();
+	for (int k = 0; k < x->kept->trees; k++) {
+		tree_load_find(t, x->kept, k, x->scratch, &x->load);
+		for (int i = 0; i < x->load.n; i++)
+			full[x->load.row[i]] += x->load.count[i] * x->kept->tree[k].share;
+	}
+	for (int i = 0; i < rows; i++) {
+		bool limited = i < 2 * t->links || (t->node[i - 2 * t->links].kind != TOPO_SWITCH &&
+						    !isinf(limit_of(t, i)));
+
+		x->row[i] = limited ? lp_row(x->lp, -INFINITY, 1) : -1;
+		if (x->row[i] < 0 || full[i] <= 0)
+			continue;
+		row[n] = x->row[i];
+		value[n++] = full[i] * x->unit / limit_of(t, i);
+	}
+	x->share_row = lp_row(x->lp, 0, 0);
+	row[n] = x->share_row;
+	value[n++] = -x->rest;
+	lp_column(x->lp, 1, INFINITY, n, row, value);
+	free(full);
+	free(row);
+	free(value);
+}
+
+static void take_new(struct again *x)
+{
+	const struct topology *t = x->t;
+	int *row = room((size_t)(2 * t->links + t->nodes) + 1, sizeof(int));
+	double *value = room((size_t)(2 * t->links + t->nodes) + 1, sizeof(double));
+
+	for (; x->columns < x->pool->trees; x->columns++) {
+		int n = 0;
+
+		tree_load_find(t, x->pool, x->columns, x->scratch, &x->load);
+		for (int i = 0; i < x->load.n; i++) {
+			int at = x->load.row[i];
+
+			if (x->row[at] < 0)
+				continue;
+			row[n] = x->row[at];
+			value[n++] = x->load.count[i] * x->unit / limit_of(t, at);
+		}
+		row[n] = x->share_row;
+		value[n++] = 1;
+		lp_column(x->lp, 0, INFINITY, n, row, value);
+	}
+	free(row);
+	free(value);
+}
+
+static double weight_of(const struct again *x, int tree)
+{
+	return lp_value(x->lp, tree + 1);
+}
+
+/* Prices ask for trees that the pool does not have. What a tree may cost is the price of the
+ * row that adds the shares up. */
+static void look_for_more(struct again *x, struct limits_fit *f, const struct scheme_options *o)
+{
+	const struct topology *t = x->t;
+	struct pack p = {.t = t,
+			 .merging = true,
+			 .reduce_only = x->pool->reduce_only,
+			 .work = work_begin(o->work, o->seconds),
+			 .enough = INFINITY};
+	struct search s;
+	int seen = 0;
+	int idle = 0;
+
+	pack_begin(&p);
+	search_begin(&s, &p);
+	search_first_prices(&s);
+	for (int i = 0; i < ROUNDS_MOST && idle < 3; i++) {
+		double before = i == 0 ? 0 : lp_objective(x->lp);
+
+		take_new(x);
+		if (lp_solve(x->lp) != 0)
+			break;
+		idle = lp_objective(x->lp) > before * (1 + GAP) ? 0 : idle + 1;
+		for (int k = 0; k < 2 * t->links + t->nodes; k++) {
+			double price = x->row[k] < 0 ? 0
+						     : fmax(0, lp_price(x->lp, x->row[k])) *
+							       x->unit / limit_of(t, k);
+
+			if (k < 2 * t->links)
+				s.arc[k] = price;
+			else
+				s.node[k - 2 * t->links] = price;
+		}
+		if (isinf(search_look(&s, s.affordable)))
+			break;
+		for (; seen < p.m->pool->trees; seen++)
+			limits_fit_tree(f, p.m->pool, seen, x->pool, 1);
+	}
+	search_end(&s);
+	pack_end(&p);
+}
+
+/* A tree at a box that has no place for all: the lightest of them; -1: there is none. */
+static int find_excess(const struct again *x)
+{
+	int *used = room((size_t)x->t->nodes, sizeof(int));
+	int worst = -1;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (int k = 0; k < x->columns; k++) {
+			struct plan *one;
+			int *groups;
+
+			if (weight_of(x, k) <= USED)
+				continue;
+			one = plan_like(x->pool);
+			plan_copy_tree(one, x->pool, k, 1);
+			groups = limits_groups(x->t, one);
+			for (int i = 0; i < x->t->boxes; i++) {
+				int box = x->t->box[i];
+
+				if (pass == 0)
+					used[box] += groups[box];
+				else if (groups[box] && used[box] > x->left[box] &&
+					 (worst < 0 || weight_of(x, k) < weight_of(x, worst)))
+					worst = k;
+			}
+			free(groups);
+			plan_free(one);
+		}
+	free(used);
+	return worst;
+}
+
+/* The best weights that keep the limits of boxes. 0 or -1. */
+static int solve_within_limits(struct again *x)
+{
+	bool limited = limits_any(x->t);
+
+	take_new(x);
+	for (int i = 0; i <= x->columns; i++) {
+		int k;
+
+		if (lp_solve(x->lp) != 0)
+			return -1;
+		k = limited ? find_excess(x) : -1;
+		if (k < 0)
+			return lp_objective(x->lp) > 0 ? 0 : -1;
+		lp_limit(x->lp, k + 1, 0);
+	}
+	return -1;
+}
+
+/* Few of them: the lightest go as long as that costs nothing. */
+static void thin_out(struct again *x)
+{
+	double wanted = lp_objective(x->lp) * (1 - 1e-4);
+
+	for (int tries = 0; tries < THIN_TRIES; tries++) {
+		int least = -1;
+		int used = 0;
+
+		for (int k = 0; k < x->columns; k++) {
+			if (weight_of(x, k) <= USED)
+				continue;
+			used++;
+			if (least < 0 || weight_of(x, k) < weight_of(x, least))
+				least = k;
+		}
+		if (used < 2)
+			return;
+		lp_limit(x->lp, least + 1, 0);
+		if (lp_solve(x->lp) == 0 && lp_objective(x->lp) >= wanted &&
+		    (!limits_any(x->t) || find_excess(x) < 0))
+			continue;
+		lp_limit(x->lp, least + 1, INFINITY);
+		lp_solve(x->lp);
+		return;
+	}
+}
+
+/* --- the plan -----------------------------------------------------------------------------------
+ */
+
+/* Whole classes for the new trees, as many as the trees had that are gone. */
+static void share_classes(struct plan *fresh, int classes, int all)
+{
+	if (classes < 1)
+		return;
+	if (plan_quantise(fresh, classes) != 0)
+		more_room(NULL, SIZE_MAX, 1);
+	for (int k = 0; k < fresh->trees; k++)
+		fresh->tree[k].share = (double)fresh->tree[k].chunks / all;
+}
+
+static struct plan *build(struct again *x, const struct plan *old, struct replan *what)
+{
+	struct plan *made = plan_like(old);
+	struct plan *p = plan_like(old);
+	double sum = 0;
+	int classes = old->chunks;
+
+	for (int k = 0; k < x->columns; k++)
+		sum += weight_of(x, k) > USED ? weight_of(x, k) : 0;
+	for (int k = 0; k < x->columns; k++)
+		if (weight_of(x, k) > USED)
+			plan_copy_tree(made, x->pool, k, weight_of(x, k) / sum);
+	for (int k = 0; k < x->kept->trees; k++)
+		classes -= x->kept->tree[k].chunks;
+	if (old->chunks > 0)
+		share_classes(made, classes, old->chunks);
+	else
+		for (int k = 0; k < made->trees; k++)
+			made->tree[k].share *= x->rest;
+	for (int k = 0; k < x->kept->trees; k++) {
+		plan_copy_tree(p, x->kept, k, x->kept->tree[k].share);
+		p->tree[p->trees - 1].chunks = x->kept->tree[k].chunks;
+	}
+	for (int k = 0; k < made->trees; k++) {
+		plan_copy_tree(p, made, k, made->tree[k].share);
+		p->tree[p->trees - 1].chunks = made->tree[k].chunks;
+	}
+	what->made = made->trees;
+	p->chunks = old->chunks;
+	plan_free(made);
+	return p;
+}
+
+/* Hosts of a job have other numbers now. */
+static int carry_hosts(const struct plan *old, const int *node_of, struct plan *p,
+		       struct topo_error *e)
+{
+	if (old->hosts == 0)
+		return 0;
+	p->host = room((size_t)old->hosts, sizeof(int));
+	for (int i = 0; i < old->hosts; i++) {
+		if (node_of[old->host[i]] < 0)
+			return topo_refuse(e, -1, -1, "a host of the plan is gone");
+		p->host[p->hosts++] = node_of[old->host[i]];
+	}
+	return 0;
+}
+
+static void again_end(struct again *x)
+{
+	plan_free(x->kept);
+	plan_free(x->pool);
+	if (x->lp)
+		lp_free(x->lp);
+	tree_load_free(&x->load);
+	free(x->row);
+	free(x->scratch);
+	free(x->left);
+}
+
+/* Candidates for the place of the broken trees. */
+static void fill_pool(struct again *x, const struct plan *old, const bool *broken,
+		      const struct plan *fresh, const int *node_of, const int *arc_of,
+		      const struct scheme_options *o)
+{
+	struct router *r = router_new(x->t);
+	struct shape *s = shape_new(x->t);
+	struct plan *raw = x->pool;
+	struct limits_fit *f;
+
+	for (int v = 0; v < VARIANTS; v++)
+		for (int k = 0; k < old->trees; k++)
+			if (broken[k])
+				reroute_tree(x, r, s, old, k, node_of, arc_of);
+	for (int k = 0; k < fresh->trees; k++)
+		plan_copy_tree(x->pool, fresh, k, 1);
+	x->pool = plan_like(old);
+	f = limits_fit_new(x->t, x->kept->trees > 0 ? x->kept : raw);
+	for (int i = 0; i < x->t->boxes; i++)
+		f->allowed[x->t->box[i]] = x->left[x->t->box[i]] > 0;
+	for (int k = 0; k < raw->trees; k++)
+		limits_fit_tree(f, raw, k, x->pool, 1);
+	/* One without boxes that are limited: it can always be had. */
+	for (int i = 0; i < x->t->boxes && limits_any(x->t); i++)
+		f->allowed[x->t->box[i]] = false;
+	if (limits_any(x->t) && raw->trees > 0)
+		limits_fit_tree(f, raw, 0, x->pool, 1);
+	for (int i = 0; i < x->t->boxes; i++)
+		f->allowed[x->t->box[i]] = x->left[x->t->box[i]] > 0;
+	begin_program(x);
+	if (x->t->links <= ROUND_LINKS)
+		look_for_more(x, f, o);
+	limits_fit_free(f);
+	plan_free(raw);
+	shape_free(s);
+	router_free(r);
+}
+
+static void count_left(struct again *x)
+{
+	int *groups = limits_groups(x->t, x->kept);
+
+	for (int i = 0; i < x->t->nodes; i++)
+		x->left[i] = limits_trees(x->t, i) == TOPO_UNLIMITED
+				     ? TOPO_UNLIMITED
+				     : limits_trees(x->t, i) - groups[i];
+	free(groups);
+}
+
+static struct plan *finish(const struct topology *t, const struct plan *old, const int *node_of,
+			   struct plan *p, struct topo_error *e)
+{
+	struct plan_load load;
+
+	if (p->hosts == 0 && carry_hosts(old, node_of, p, e) != 0)
+		goto refused;
+	if (plan_measure(t, p, &load, e) != 0)
+		goto refused;
+	p->throughput = load.throughput;
+	p->steps = load.steps;
+	plan_load_free(&load);
+	if (plan_verify(t, p, &load, e) != 0)
+		goto refused;
+	plan_load_free(&load);
+	return p;
+refused:
+	plan_free(p);
+	return NULL;
+}
+
+struct plan *replan(const struct topology *t, const struct plan *old, const int *node_of,
+		    const int *arc_of, const struct scheme_options *o, struct replan *what,
+		    struct topo_error *e)
+{
+	struct again x = {.t = t, .kept = plan_like(old), .pool = plan_like(old), .unit = INFINITY};
+	struct scheme_options plain = *o;
+	bool *broken = room((size_t)old->trees, sizeof(bool));
+	struct plan *p = NULL, *fresh;
+
+	*what = (struct replan){0};
+	plain.reduce_only = old->reduce_only;
+	plain.chunks = old->chunks;
+	fresh = scheme_run(scheme_find("best"), t, &plain, e);
+	if (!fresh)
+		goto out;
+	what->fresh = fresh->throughput;
+	for (int k = 0; k < old->trees; k++) {
+		int before = x.kept->trees;
+
+		broken[k] = !carry_over(old, k, node_of, arc_of, x.kept);
+		if (broken[k] && x.kept->trees > before)
+			drop_latest(x.kept);
+		x.rest += broken[k] ? old->tree[k].share : 0;
+		what->gone += broken[k];
+	}
+	what->kept = x.kept->trees;
+	if (what->gone == 0 || what->kept == 0 || old->sequential) {
+		what->whole = what->gone > 0;
+		what->made = what->whole ? fresh->trees : 0;
+		what->kept = what->whole ? 0 : what->kept;
+		p = what->whole ? fresh : x.kept;
+		if (what->whole) {
+			fresh = NULL;
+		} else {
+			p->chunks = old->chunks;
+			x.kept = NULL;
+		}
+		p = finish(t, old, node_of, p, e);
+		goto out;
+	}
+	for (int i = 0; i < t->workers; i++)
+		x.unit = fmin(x.unit, egress(t, t->worker[i]));
+	x.row = room((size_t)(2 * t->links + t->nodes), sizeof(int));
+	x.scratch = room((size_t)(2 * t->links + t->nodes), sizeof(double));
+	x.left = room((size_t)t->nodes, sizeof(int));
+	count_left(&x);
+	fill_pool(&x, old, broken, fresh, node_of, arc_of, o);
+	if (solve_within_limits(&x) != 0) {
+		topo_refuse(e, -1, -1, "nothing can take the place of the trees that are gone");
+		goto out;
+	}
+	thin_out(&x);
+	p = finish(t, old, node_of, build(&x, old, what), e);
+out:
+	free(broken);
+	plan_free(fresh);
+	again_end(&x);
+	return p;
+}

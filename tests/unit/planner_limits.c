@@ -16,88 +16,11 @@
 #include "planner/lp.h"
 #include "planner/master.h"
 #include "planner/simulate.h"
+#include "tests/unit/planner_every.h"
 #include "tests/unit/planner_forest.h"
 #include "tests/unit/planner_help.h"
 
-#define NODES 8
-#define TREES 4000
-
 static uint64_t seed = 1;
-
-/* --- every tree there is, by parents ------------------------------------------------------------
- */
-
-struct every {
-	const struct topology *t;
-	struct plan *pool;
-	int node[NODES];
-	int n;
-};
-
-/* Whether parents (by place, of all but place 0) lead to place 0 and every box has two children. */
-static bool is_tree(const struct every *x, const int *parent)
-{
-	int children[NODES] = {0};
-
-	for (int i = 1; i < x->n; i++) {
-		int at = i;
-
-		children[parent[i]]++;
-		for (int steps = 0; at != 0; steps++, at = parent[at])
-			if (steps > x->n)
-				return false;
-	}
-	for (int i = 0; i < x->n; i++)
-		if (x->t->node[x->node[i]].kind == TOPO_BOX && children[i] < 2)
-			return false;
-	return true;
-}
-
-static void add_trees(struct every *x)
-{
-	int parent[NODES] = {0};
-	uint64_t random = 1;
-	int at;
-
-	do {
-		struct plan *one = plan_new("one");
-
-		if (is_tree(x, parent)) {
-			assert_int_equal(plan_add_tree(one, x->node[0], 1), 0);
-			for (int i = 1; i < x->n; i++)
-				assert_int_equal(forest_edge(x->t, one, false, x->node[i],
-							     x->node[parent[i]], &random),
-						 0);
-			assert_int_equal(plan_mirror(one), 0);
-			if (limits_check(x->t, one, NULL) == 0)
-				plan_copy_tree(x->pool, one, 0, 1);
-		}
-		plan_free(one);
-		for (at = 1; at < x->n; at++) {
-			parent[at] += 1 + (parent[at] + 1 == at);
-			if (parent[at] < x->n)
-				break;
-			parent[at] = at == 0;
-		}
-	} while (at < x->n);
-	assert_true(x->pool->trees < TREES);
-}
-
-static struct plan *all_trees(const struct topology *t)
-{
-	struct every x = {.t = t, .pool = plan_new("all")};
-
-	for (int set = 0; set < 1 << t->boxes; set++) {
-		x.n = 0;
-		for (int i = 0; i < t->workers; i++)
-			x.node[x.n++] = t->worker[i];
-		for (int i = 0; i < t->boxes; i++)
-			if (set >> i & 1)
-				x.node[x.n++] = t->box[i];
-		add_trees(&x);
-	}
-	return x.pool;
-}
 
 static bool has_box(const struct plan *p, int tree, int box)
 {
@@ -105,22 +28,6 @@ static bool has_box(const struct plan *p, int tree, int box)
 		if (p->edge[p->tree[tree].up_first + i].to == box)
 			return true;
 	return false;
-}
-
-/* The most that the trees reach that are in. */
-static double pack_trees(const struct topology *t, struct plan *pool, const bool *in)
-{
-	struct work w = work_begin(1e12, INFINITY);
-	struct master *m = master_new(t);
-	double value;
-
-	for (int k = 0; k < pool->trees; k++)
-		if (in[k])
-			plan_copy_tree(m->pool, pool, k, 1);
-	assert_int_equal(master_solve(m, &w, 1), 0);
-	value = m->value;
-	master_free(m);
-	return value;
 }
 
 /* --- tests --------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ json() {
 # --- what works
 run 0 "help" --help
 check "... names the commands" says "compare"
-for command in make compare generate check; do
+for command in make compare generate check jobs replan; do
 	run 0 "help of $command" $command --help
 	check "... with options" says "^options:"
 done
@@ -57,7 +57,7 @@ run 0 "generate a leaf-spine" generate leaf-spine --leaves 2 --hosts 4 --host-li
 check "... 8 hosts, 2 boxes" json t.json "[sum(n['kind'] == k for n in d['nodes']) for k in ('host', 'box')] == [8, 2]"
 run 0 "generate, the same on stdout" generate leaf-spine --leaves 2 --hosts 4 --host-link 10 --fabric-link 10
 check "... the same" cmp -s out t.json
-for shape in star fat-tree rail random; do
+for shape in star fat-tree rail random machines; do
 	run 0 "generate $shape" generate $shape --seed 3 --out $shape.json
 	check "... is JSON" json $shape.json "d['format'] == 'ringfold-topology'"
 done
@@ -74,6 +74,25 @@ check "... names the box and the limit" says 'box "leaf[01]" has a fan_in of 2'
 run 0 "a forest of two trees" -t t.json -s forest --trees 2 --json
 check "... has no more" json out "len(d['trees']) <= 2"
 rm -f few.json fp.json
+cat > jobs.json << END
+{"format": "ringfold-jobs", "version": 1, "jobs": [
+ {"name": "a", "hosts": ["m0", "m1"], "rate": 150}, {"name": "b", "hosts": ["m2", "m3"]}]}
+END
+run 0 "jobs" jobs --topology machines.json --jobs jobs.json --out-prefix job-
+check "... a table" says "^a  *8  *150\.0000 "
+check "... a plan of each" json job-b.json "len(d['hosts']) == 8"
+run 0 "... which check takes" check --topology machines.json --plan job-b.json
+rm -f job-a.json job-b.json jobs.json
+run 0 "a plan that loses a link" replan --topology t.json --plan p.json --without-link leaf0,spine0 --out q.json --topology-out u.json
+check "... says what stays" says "^trees  *[0-9]* stay"
+run 0 "... which check takes" check --topology u.json --plan q.json
+rm -f q.json u.json
+before=$(ls)
+run 1 "a link that is not there" replan --topology t.json --plan p.json --without-link leaf0,leaf1 --out q.json
+check "... names it" says 'there is no link "leaf0,leaf1"'
+run 1 "a host's last link" replan --topology t.json --plan p.json --without-link h0,leaf0 --out q.json
+check "... names the host" says '"h0" has no link'
+check "... nothing is written" nothing_new
 run 0 "a plan in chunk classes" make -t t.json -s forest --chunks 64 --json
 check "... 64 of them" json out "d['chunks'] == 64 and sum(t['chunks'] for t in d['trees']) == 64"
 check "... with its certificate" json p.json "d['bounds']['ratio'] > 1 - 1e-6 and d['bounds']['exact'] and abs(d['bounds']['dual'] - 10) < 1e-6 and abs(d['bounds']['cut'] - 10) < 1e-6 and abs(d['bounds']['flow'] - 10) < 1e-5"

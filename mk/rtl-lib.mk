@@ -46,6 +46,7 @@ $(eval $(call test,lint-rtl,tests/rtl/lint.sh && tests/rtl/lint.sh --bad))
 synth-rtl: $(GENERATED)
 	$(PYTHON) tests/rtl/synth.py
 SYNTH_TARGETS += synth-rtl
+$(eval $(call test,rtl-timing-model,$(PYTHON) -B tests/rtl/timing_test.py))
 
 # Mutants that the benches of rtl/fp and of the reduction must kill: about four minutes.
 .PHONY: mutate-fp mutate-reduce

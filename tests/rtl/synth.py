@@ -31,10 +31,14 @@ SPEED = [("rf_fp_alu", "rf_fp_alu", {}), ("rf_crc, 128 bits", "rf_crc", {"WIDTH"
          ("rf_ledger, 2 ports, 2 groups, 32 slots", "rf_ledger", {"PORTS": 2, "GROUPS": 2, "GW": 1, "PW": 1, "HDR_AW": 5})]
 
 
+def files():
+    """The Verilog files of rtl/rf.f, leaf first."""
+    return [l.strip() for l in open("rtl/rf.f") if l.strip()]
+
+
 def read_all(top, parameters):
-    files = [l.strip() for l in open("rtl/rf.f") if l.strip()]
-    own = [f for f in files if os.path.basename(f) == top + ".v"]
-    rest = [f for f in files if f not in own]
+    own = [f for f in files() if os.path.basename(f) == top + ".v"]
+    rest = [f for f in files() if f not in own]
     text = "".join("read_verilog %s %s\n" % (INCLUDE, f) for f in own)
     text += "read_verilog -defer %s %s\n" % (INCLUDE, " ".join(rest))
     text += "".join("chparam -set %s %s %s\n" % (k, v, top) for k, v in parameters.items())
@@ -162,7 +166,7 @@ NOTES = {
 
 
 def write_page(table):
-    order = [os.path.basename(l.strip())[:-2] for l in open("rtl/rf.f") if l.strip()] + [n for n, _ in WHOLE]
+    order = [os.path.basename(f)[:-2] for f in files()] + [n for n, _ in WHOLE]
     with open(PAGE, "w") as f:
         f.write("# Sizes and speed\n\nMade by `tests/rtl/synth.py --update`; `make synth` measures again and fails where a "
                 "size has grown by more than 3 %.\n"
@@ -185,7 +189,7 @@ def main():
     parts = [a for a in args if a in ("modules", "whole", "speed")] or ["modules", "whole", "speed"]
     work = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        names = [os.path.basename(l.strip())[:-2] for l in open("rtl/rf.f") if l.strip()]
+        names = [os.path.basename(f)[:-2] for f in files()]
         if "modules" in parts:
             for n in names:
                 work[("Modules", n)] = pool.submit(size, n, n, {})
@@ -222,4 +226,5 @@ def main():
     return 1 if bad else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -15,7 +15,10 @@
 
 `default_nettype none
 
-module rf_fp_pack (
+module rf_fp_pack #(
+  // 1: 16-bit types too. 0: in_half and p1_half are not looked at.
+  parameter FP16 = 1
+) (
   input  wire        clk,
   // One of two sources, each {second, first element} as fp32, or the one 32-bit element in the lower half.
   input  wire        in_a_en,
@@ -80,7 +83,7 @@ module rf_fp_pack (
     input [31:0] f_high;
     input [3:0]  f_low_shift;
     input [3:0]  f_high_shift;
-    if (f_half) begin
+    if (FP16 != 0 && f_half) begin
       finish[15:0]  = narrow(f_fp16, f_low, f_low_shift);
       finish[31:16] = narrow(f_fp16, f_high, f_high_shift);
     end else begin
@@ -88,25 +91,43 @@ module rf_fp_pack (
     end
   endfunction
 
-  reg [31:0] p1_low_q;
-  reg [31:0] p1_high_q;
-  reg [3:0]  p1_low_shift_q;
-  reg [3:0]  p1_high_shift_q;
+  reg  [31:0] p1_low_q;
+  wire [31:0] p1_high;
+  wire [3:0]  p1_low_shift;
+  wire [3:0]  p1_high_shift;
 
   always @(posedge clk)
     if (in_a_en || in_b_en) p1_low_q <= in_b_en ? in_b[31:0] : in_a[31:0];
 
-  always @(posedge clk)
-    if ((in_a_en || in_b_en) && in_half) begin
-      p1_high_q       <= in_b_en ? in_b[63:32] : in_a[63:32];
-      p1_low_shift_q  <= fp16_shift(in_b_en ? in_b[30:23] : in_a[30:23]);
-      p1_high_shift_q <= fp16_shift(in_b_en ? in_b[62:55] : in_a[62:55]);
+  generate
+    if (FP16 != 0) begin : g_half
+      reg [31:0] high_q;
+      reg [3:0]  low_shift_q;
+      reg [3:0]  high_shift_q;
+
+      always @(posedge clk)
+        if ((in_a_en || in_b_en) && in_half) begin
+          high_q       <= in_b_en ? in_b[63:32] : in_a[63:32];
+          low_shift_q  <= fp16_shift(in_b_en ? in_b[30:23] : in_a[30:23]);
+          high_shift_q <= fp16_shift(in_b_en ? in_b[62:55] : in_a[62:55]);
+        end
+
+      assign p1_high       = high_q;
+      assign p1_low_shift  = low_shift_q;
+      assign p1_high_shift = high_shift_q;
+    end else begin : g_word
+      assign p1_high       = 32'd0;
+      assign p1_low_shift  = 4'd0;
+      assign p1_high_shift = 4'd0;
+
+      wire unused_half = &{1'b0, in_half, in_a[63:32], in_b[63:32]};
     end
+  endgenerate
 
   reg [31:0] p2_word_q;
 
   always @(posedge clk)
-    if (p1_en) p2_word_q <= finish(p1_half, p1_fp16, p1_int, p1_low_q, p1_high_q, p1_low_shift_q, p1_high_shift_q);
+    if (p1_en) p2_word_q <= finish(p1_half, p1_fp16, p1_int, p1_low_q, p1_high, p1_low_shift, p1_high_shift);
 
   assign p2_word = p2_word_q;
 

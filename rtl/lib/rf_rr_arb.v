@@ -27,17 +27,29 @@ module rf_rr_arb #(
   reg [N-1:0] behind_q;
 
   wire [N-1:0] req_behind = req & behind_q;
-  wire [N-1:0] pick       = (req_behind != {N{1'b0}}) ? req_behind : req;
+  wire         any_behind = req_behind != {N{1'b0}};
+
+  // Bit i: a bit below i is set, in all requests and in those behind. Masks, since a subtraction is a carry chain.
+  wire [N-1:0] over;
+  wire [N-1:0] over_behind;
+
+  genvar i;
+
+  generate
+    for (i = 0; i < N; i = i + 1) begin : g_over
+      localparam [N-1:0] BELOW = ~({N{1'b1}} << i);
+
+      assign over[i]        = (req & BELOW) != {N{1'b0}};
+      assign over_behind[i] = (req_behind & BELOW) != {N{1'b0}};
+    end
+  endgenerate
 
   // The lowest bit that is set.
-  assign grant = pick & (~pick + 1'b1);
-
-  // The grant and everything below it.
-  wire [N-1:0] upto = grant | (grant - 1'b1);
+  assign grant = any_behind ? req_behind & ~over_behind : req & ~over;
 
   always @(posedge clk)
     if (rst) behind_q <= {N{1'b0}};
-    else if (take && req != {N{1'b0}}) behind_q <= ~upto;
+    else if (take && req != {N{1'b0}}) behind_q <= any_behind ? over_behind : over;
 
 `ifdef FORMAL
 `include "rf_rr_arb.vh"

@@ -6,7 +6,7 @@
 //             such a result at one of its ports takes 5 more too (as do those behind it, until a pause of 5 cycles):
 //             results leave each port in the order of their passes, and the caller need not leave any gap.
 // Throughput  1 beat per port and cycle; passes of disjoint blocks side by side, no gap between passes.
-// Capacity    one packet of several lanes per port under way.
+// Capacity    one packet of several lanes per port under way, if LANES > 1.
 // Handshake   valid only, no back-pressure: the caller starts a pass only if there is room for the result.
 // Reset       clears valid bits and counters; data is not reset.
 // Proved      tests/rtl/reduce.cpp, bit by bit; the contract below by rf_reduce_check.vh. tests/formal/pass_reduce.proof: every operand
@@ -33,6 +33,8 @@ module rf_reduce #(
   parameter WIDTH = 512,
   // 1: 16-bit types at full rate, WIDTH / 16 adders per node. 0: 32-bit types only.
   parameter FP16 = 1,
+  // Lanes of a packet, 1 to 16. 1: no accumulators; every pass is the first and the last of its packet.
+  parameter LANES = 1,
   // Beats of the longest payload: MTU_MAX * 8 / WIDTH.
   parameter BEATS_MAX = 64
 ) (
@@ -140,7 +142,7 @@ module rf_reduce #(
 
       // Ports of the block at which something is pending.
       wire [PORTS-1:0] waiting;
-      wire             long = start_q ? !first_q || !final_q || waiting != {PORTS{1'b0}} : long_q;
+      wire             long = (LANES == 1) ? 1'b0 : start_q ? !first_q || !final_q || waiting != {PORTS{1'b0}} : long_q;
 
       always @(posedge clk)
         if (rst) start_q <= 1'b1;
@@ -174,38 +176,48 @@ module rf_reduce #(
         end
       end
 
-      rf_acc #(
-        .WIDTH    (WIDTH),
-        .FP16     (FP16),
-        .BEATS_MAX(BEATS_MAX)
-      ) acc (
-        .clk       (clk),
-        .rst       (rst),
-        .soon_valid(soon_valid[b]),
-        .soon_first(soon_first[b]),
-        .soon_last (soon_last[b]),
-        .soon_half (soon_dtype[b*2 +: 2] == 2'd1 || soon_dtype[b*2 +: 2] == 2'd2),
-        .in_valid  (valid_q && long),
-        .in_first  (first_q),
-        .in_final  (final_q),
-        .in_last   (last_q),
-        .in_level  (level_q),
-        .in_dtype  (dtype_q),
-        .in_op     (op_q),
-        .in_data   (tree_data[b*IN +: IN]),
-        .out_valid (acc_valid),
-        .out_last  (acc_last),
-        .out_level (acc_level),
-        .out_dtype (acc_dtype),
-        .out_data  (acc_data)
+      if (LANES > 1) begin : g_acc
+        rf_acc #(
+          .WIDTH    (WIDTH),
+          .FP16     (FP16),
+          .BEATS_MAX(BEATS_MAX)
+        ) acc (
+          .clk       (clk),
+          .rst       (rst),
+          .soon_valid(soon_valid[b]),
+          .soon_first(soon_first[b]),
+          .soon_last (soon_last[b]),
+          .soon_half (soon_dtype[b*2 +: 2] == 2'd1 || soon_dtype[b*2 +: 2] == 2'd2),
+          .in_valid  (valid_q && long),
+          .in_first  (first_q),
+          .in_final  (final_q),
+          .in_last   (last_q),
+          .in_level  (level_q),
+          .in_dtype  (dtype_q),
+          .in_op     (op_q),
+          .in_data   (tree_data[b*IN +: IN]),
+          .out_valid (acc_valid),
+          .out_last  (acc_last),
+          .out_level (acc_level),
+          .out_dtype (acc_dtype),
+          .out_data  (acc_data)
 `ifdef FORMAL
-        ,
-        .f_rd      (f_rd[b*FW +: FW]),
-        .f_wr      (f_wr[b*FW +: FW]),
-        .f_kept    (f_kept[b*(WIDTH<<FW) +: WIDTH<<FW]),
-        .f_kept_high(f_kept_high[b*(WIDTH<<FW) +: WIDTH<<FW])
+          ,
+          .f_rd      (f_rd[b*FW +: FW]),
+          .f_wr      (f_wr[b*FW +: FW]),
+          .f_kept    (f_kept[b*(WIDTH<<FW) +: WIDTH<<FW]),
+          .f_kept_high(f_kept_high[b*(WIDTH<<FW) +: WIDTH<<FW])
 `endif
-      );
+        );
+      end else begin : g_one
+        wire unused_one = &{1'b0, first_q, final_q, op_q, waiting, start_q, long_q};
+
+        assign acc_valid = 1'b0;
+        assign acc_last  = 1'b0;
+        assign acc_level = 2'd0;
+        assign acc_dtype = 2'd0;
+        assign acc_data  = {IN{1'b0}};
+      end
 
       rf_reduce_out #(
         .WIDTH(WIDTH),

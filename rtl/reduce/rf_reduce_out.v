@@ -80,15 +80,17 @@ module rf_reduce_out #(
         assign b = {32'd0, b_data[w*32 +: 32]};
       end
 
-      rf_fp_pack pack (
+      rf_fp_pack #(
+        .FP16(FP16)
+      ) pack (
         .clk    (clk),
         .in_a_en(a_valid),
         .in_b_en(b_valid),
-        .in_half((FP16 != 0) && (in_dtype == 2'd1 || in_dtype == 2'd2)),
+        .in_half(in_dtype == 2'd1 || in_dtype == 2'd2),
         .in_a   (a),
         .in_b   (b),
         .p1_en  (p1_valid_q),
-        .p1_half((FP16 != 0) && (p1_dtype_q == 2'd1 || p1_dtype_q == 2'd2)),
+        .p1_half(p1_dtype_q == 2'd1 || p1_dtype_q == 2'd2),
         .p1_fp16(p1_dtype_q == 2'd2),
         .p1_int (p1_dtype_q == 2'd3),
         .p2_word(out_data[w*32 +: 32])

@@ -175,9 +175,9 @@ module rf_sched #(
   reg  [PW-1:0]     s1_port_q;
   wire [PORTS-1:0]  s1_port = s1_repeat_q ? {{PORTS-1{1'b0}}, 1'b1} << s1_port_q : {PORTS{1'b0}};
 
-  // A candidate that may start now takes its ports: whoever wants them too is looked at later, or its turn would be wasted.
-  wire              s1_may = (s1_first_q && !stuck_q[s1_group_q]) || (s1_port & ~q_stuck_q) != {PORTS{1'b0}};
-  wire [PORTS-1:0]  taken  = s1_may ? g_block[s1_group_q*PORTS +: PORTS] : {PORTS{1'b0}};
+  // The candidate in s1 takes its ports: whoever wants them too is looked at later, or its turn would be wasted. Where the
+  // candidate cannot start, the others lose a cycle.
+  reg  [PORTS-1:0]  taken_q;
   reg  [PORTS-1:0]  closed;
   reg               blind;
 
@@ -190,7 +190,7 @@ module rf_sched #(
       // A front that has left, or that s1 looks at, may be another one's when its turn comes.
       blind   = (pick_q[i*PORTS +: PORTS] & (s1_port | popped_q)) != {PORTS{1'b0}};
       want[i] = (midway_q[i] || ((ready[i] || ask[i]) && !blind && (closed & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}})) &&
-                ((prep_busy | taken) & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}};
+                ((prep_busy | taken_q) & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}};
     end
   end
 
@@ -224,11 +224,16 @@ module rf_sched #(
   wire              take_ask   = from_queue != {GROUPS{1'b0}};
   wire              take_want  = (turn & ~from_queue) != {GROUPS{1'b0}};
   reg  [PORTS-1:0]  turn_port;
+  reg  [PORTS-1:0]  turn_block;
   integer c;
   always @(*) begin
-    turn_port = {PORTS{1'b0}};
+    turn_port  = {PORTS{1'b0}};
+    turn_block = {PORTS{1'b0}};
     for (c = 0; c < GROUPS; c = c + 1)
-      if (turn[c]) turn_port = turn_port | pick_q[c*PORTS +: PORTS];
+      if (turn[c]) begin
+        turn_port  = turn_port | pick_q[c*PORTS +: PORTS];
+        turn_block = turn_block | g_block[c*PORTS +: PORTS];
+      end
   end
 
   // The ports' fronts by groups, and of each group the next port behind the one that was looked at last.
@@ -277,6 +282,24 @@ module rf_sched #(
       s1_port_q  <= encode_port(turn_port);
     end
 
+  always @(posedge clk)
+    if (rst) taken_q <= {PORTS{1'b0}};
+    else taken_q <= turn_block;
+
+  // The fronts of all ports beside the ledger: repeats that are no longer to be sent; first sendings that wait for the one
+  // before them, of which a later lane may still have to be launched. Compared at each port, and chosen after that.
+  reg  [PORTS-1:0] stale;
+  reg  [PORTS-1:0] early;
+  integer          e;
+
+  always @(*) begin
+    for (e = 0; e < PORTS; e = e + 1) begin
+      stale[e] = !q_first[e] && (less(q_index[e*24 +: 24], r_una[e*24 +: 24]) ||
+                                 !less(q_index[e*24 +: 24], r_sent[e*24 +: 24]));
+      early[e] = q_first[e] && q_index[e*24 +: 24] != r_sent[e*24 +: 24];
+    end
+  end
+
   // s1: look at the candidate. Everything it depends on is read now.
   wire [GW-1:0]       g        = s1_group_q;
   wire [31:0]         cfg      = g_cfg[g*32 +: 32];
@@ -295,12 +318,9 @@ module rf_sched #(
   wire [LW-1:0]       e_lane   = q_addr[s1_port_q*AW +: LW];
   wire [23:0]         e_index  = q_index[s1_port_q*24 +: 24];
   wire                e_first  = q_first[s1_port_q];
-  wire [23:0]         e_sent   = r_sent[s1_port_q*24 +: 24];
-  wire [23:0]         e_una    = r_una[s1_port_q*24 +: 24];
   wire                e_dead   = !g_live[g] || g_error[g] || g_life[g] != q_life[s1_port_q];
-  // A first sending waits for the one before it, of which a later lane may still have to be launched.
-  wire                e_stale  = !e_first && (less(e_index, e_una) || !less(e_index, e_sent));
-  wire                e_early  = e_first && e_index != e_sent;
+  wire                e_stale  = stale[s1_port_q];
+  wire                e_early  = early[s1_port_q];
 
   // Which lane of what.
   wire [LW-1:0]       lane     = (s1_first_q && midway) ? lane_q[g] : {LW{1'b0}};
@@ -435,18 +455,40 @@ module rf_sched #(
     if (rst) q_stuck_q <= {PORTS{1'b0}};
     else if (s1_repeat_q) q_stuck_q[s1_port_q] <= !forget && !room;
 
+  // What s1 has started, one cycle later: the counts below need not follow at once, as no group of the block is looked at in
+  // the next cycle.
+  reg              begun_first_q;
+  reg              begun_repeat_q;
+  reg  [GW-1:0]    begun_group_q;
+  reg  [PORTS-1:0] begun_block_q;
+
+  always @(posedge clk)
+    if (rst) begin
+      begun_first_q  <= 1'b0;
+      begun_repeat_q <= 1'b0;
+    end else begin
+      begun_first_q  <= go_first;
+      begun_repeat_q <= go_repeat;
+    end
+
+  always @(posedge clk)
+    if (s1_first_q || s1_repeat_q) begin
+      begun_group_q <= g;
+      begun_block_q <= block;
+    end
+
   // Packets of each group from the queues since its last first sending, while one could leave.
   generate
     for (t = 0; t < GROUPS; t = t + 1) begin : g_owed
       localparam [31:0] NUMBER = t;
       reg  [5:0] sent_q;
-      wire       mine = g == NUMBER[GW-1:0];
+      wire       mine = begun_group_q == NUMBER[GW-1:0];
 
       always @(posedge clk)
-        if (rst || !g_live[t] || g_error[t] || !g_pending[t] || (go_first && mine)) begin
+        if (rst || !g_live[t] || g_error[t] || !g_pending[t] || (begun_first_q && mine)) begin
           sent_q    <= 6'd0;
           owed_q[t] <= 1'b0;
-        end else if (go_repeat && mine && !owed_q[t]) begin
+        end else if (begun_repeat_q && mine && !owed_q[t]) begin
           sent_q    <= sent_q + 6'd1;
           owed_q[t] <= {26'd0, sent_q} + 32'd1 >= QUEUED;
         end
@@ -458,22 +500,23 @@ module rf_sched #(
     for (t = 0; t < GROUPS; t = t + 1) begin : g_hungry
       localparam [31:0] NUMBER = t;
       reg  [5:0] passed_q;
-      wire       mine  = g == NUMBER[GW-1:0];
+      wire       begun = begun_first_q || begun_repeat_q;
+      wire       mine  = begun_group_q == NUMBER[GW-1:0];
       wire       waits = ready[t] || fronts[t*PORTS +: PORTS] != {PORTS{1'b0}};
 
       always @(posedge clk)
-        if (rst || !waits || (start && mine)) begin
+        if (rst || !waits || (begun && mine)) begin
           passed_q    <= 6'd0;
           hungry_q[t] <= 1'b0;
-        end else if (start && (g_block[t*PORTS +: PORTS] & block) != {PORTS{1'b0}} && !hungry_q[t]) begin
+        end else if (begun && (g_block[t*PORTS +: PORTS] & begun_block_q) != {PORTS{1'b0}} && !hungry_q[t]) begin
           passed_q    <= passed_q + 6'd1;
           hungry_q[t] <= {26'd0, passed_q} + 32'd1 >= HUNGRY;
         end
     end
   endgenerate
 
-  assign idle = !s1_first_q && !s1_repeat_q && midway_q == {GROUPS{1'b0}} && ready == {GROUPS{1'b0}} &&
-                q_valid == {PORTS{1'b0}};
+  assign idle = !s1_first_q && !s1_repeat_q && !begun_first_q && !begun_repeat_q && midway_q == {GROUPS{1'b0}} &&
+                ready == {GROUPS{1'b0}} && q_valid == {PORTS{1'b0}};
 
   wire unused_bits = &{1'b0, cfg, slot_beat, slot_hdr, mtu_beats};
 

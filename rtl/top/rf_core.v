@@ -407,7 +407,7 @@ module rf_core #(
   wire [PORTS*WIDTH-1:0] out_data;
   wire [PORTS-1:0]       out_last;
 
-  rf_reduce #(.PORTS(PORTS), .WIDTH(WIDTH), .FP16(FP16), .BEATS_MAX(MTU_MAX * 8 / WIDTH)) reduce (
+  rf_reduce #(.PORTS(PORTS), .WIDTH(WIDTH), .FP16(FP16), .LANES(LANES), .BEATS_MAX(MTU_MAX * 8 / WIDTH)) reduce (
     .clk(clk), .rst(rst), .in_valid(in_valid), .in_data(in_data), .in_member(in_member), .in_level(in_level),
     .in_dtype(in_dtype), .in_op(in_op), .in_first(in_first), .in_final(in_final), .in_last(in_last),
     .out_valid(out_valid), .out_data(out_data), .out_last(out_last));

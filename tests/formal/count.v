@@ -71,7 +71,9 @@ module rf_fp_vec #(
 
 endmodule
 
-module rf_fp_pack (
+module rf_fp_pack #(
+  parameter FP16 = 1
+) (
   input  wire        clk,
   input  wire        in_a_en,
   input  wire        in_b_en,

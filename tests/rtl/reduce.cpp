@@ -5,7 +5,7 @@
  *   Vrf_reduce --speed N                                    N cycles of full load, prints cycles per second
  *
  * At the end one bit of one result is flipped: the check must see it. --violate breaks the caller's contract in one way;
- * the module's own assertions must then stop the run. Compiled with PORTS, WIDTH, HAS_FP16 as the module's parameters.
+ * the module's own assertions must then stop the run. Compiled with PORTS, WIDTH, HAS_FP16, LANES as the module's parameters.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +24,7 @@ enum {
 	LATENCY = 4 + ADDER * LEVELS,
 	PASS_MIN = 7,
 	BEATS_MAX = 16,
-	LANES_MAX = 5,
+	LANES_MAX = LANES < 5 ? LANES : 5,
 	WORDS = WIDTH / 32,
 	ALL = 1 << LEVELS,
 };

@@ -49,7 +49,7 @@ MUTANTS = {
                     ("(s1_port | popped_q)", "s1_port"),
                     ("else if (from_queue[t]) behind_q", "else if (1'b0) behind_q"),
                     ("passed_q} + 32'd1 >= HUNGRY", "passed_q} + 32'd1 > HUNGRY + 32'd8"),
-                    ("less(e_index, e_una) || ", ""), (" || g_life[g] != q_life[s1_port_q]", ""),
+                    ("less(q_index[e*24 +: 24], r_una[e*24 +: 24]) ||", ""), (" || g_life[g] != q_life[s1_port_q]", ""),
                     ("lane_members & ~l_queued;", "lane_members;"),
                     ("(slot & (size_mask >> 3)) == 16'd0", "(slot & (size_mask >> 2)) == 16'd0")],
     CTL + "group_regs": [("if (hit[h] && !error_q[h])", "if (hit[h])"), ("for (p = PORTS - 1; p >= 0; p = p - 1)\n        if (bad",

@@ -175,8 +175,8 @@ module rf_sched #(
   reg  [PW-1:0]     s1_port_q;
   wire [PORTS-1:0]  s1_port = s1_repeat_q ? {{PORTS-1{1'b0}}, 1'b1} << s1_port_q : {PORTS{1'b0}};
 
-  // The candidate in s1 takes its ports: whoever wants them too is looked at later, or its turn would be wasted. Where the
-  // candidate cannot start, the others lose a cycle.
+  // The candidate in s1 takes its ports: whoever wants them too is looked at later, or its turn would be wasted, and its
+  // lock is seen by then. Where the candidate cannot start, the others lose a cycle.
   reg  [PORTS-1:0]  taken_q;
   reg  [PORTS-1:0]  closed;
   reg               blind;
@@ -366,10 +366,9 @@ module rf_sched #(
     end
 
   wire free_preps = (prep_busy & block) == {PORTS{1'b0}};
-  wire free_locks = (lock_q & block) == {PORTS{1'b0}};
   wire room       = ((is_rep ? rep_onehot : members) & ~enough) == {PORTS{1'b0}};
   wire queues     = (members & ~q_room) == {PORTS{1'b0}};
-  wire start_ok   = free_preps && free_locks && pass_room[g];
+  wire start_ok   = free_preps && pass_room[g];
 
   wire forget     = s1_repeat_q && (e_dead || e_stale);
   wire free_table = (table_q & block) == {PORTS{1'b0}} || eats_q[g];

@@ -131,6 +131,9 @@ always @*
     if (s1_repeat_q) assert (q_valid[s1_port_q] && q_addr[s1_port_q*AW+LW +: GW] == s1_group_q);
     assert (f_open == midway_q);
     assert (lock_q == ((midway_q[0] ? f_block[PORTS-1:0] : {PORTS{1'b0}}) | (midway_q[1] ? f_block[2*PORTS-1:PORTS] : {PORTS{1'b0}})));
+    // The candidate has its ports for itself: nobody is chosen beside it, and it was not where they were locked.
+    assert (taken_q == ((s1_first_q || s1_repeat_q) ? block : {PORTS{1'b0}}));
+    assert (!(s1_first_q || s1_repeat_q) || midway || (lock_q & block) == 0);
     assert (midway_q != 2'b11 || (f_block[PORTS-1:0] & f_block[2*PORTS-1:PORTS]) == 0);
     assert (before_q[0] == 1'b0 && before_q[3] == 1'b0 && before_q[1] != before_q[2]);
   end

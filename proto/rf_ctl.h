@@ -97,7 +97,7 @@ enum rf_ctl_result {
 	X(TYPE_UNSUPPORTED, 15, "this box was built without 16-bit types")                         \
 	X(MTU_UNSUPPORTED, 16, "the path MTU is larger than this box was built for")               \
 	X(ADDRESS_TWICE, 17, "a rank and its successor have the same address")                     \
-	X(CONNECTION_TAKEN, 18, "the connection (address and QPN) belongs to a rank already")      \
+	X(CONNECTION_TAKEN, 18, "the connection (address and QPN) belongs to another rank or job") \
 	X(SUCCESSOR_UNKNOWN, 19, "a rank's successor address is the address of no rank")           \
 	X(NO_GROUPS, 20, "all groups of the box are in use")                                       \
 	X(NO_SLOTS, 21, "no slot range of the wanted size is free")                                \

@@ -29,7 +29,7 @@ exits 0 "ctl join" $ctl join --traffic "$dir/t"
 check "... eight ranks" says 0 "8 ranks ready"
 exits 0 "the same join again does no harm" $ctl join --traffic "$dir/t"
 exits 1 "a second job with the same connections" $ctl join --traffic "$dir/t" --job 9 --timeout 1s
-check "... is refused by name" says 0 "belongs to a rank already"
+check "... is refused by name" says 0 "belongs to another rank or job"
 exits 0 "ctl groups" $ctl groups
 check "... lists it" says 0 "6776174 .*ready .*8 .*8"
 exits 0 "ctl ranks" $ctl ranks --job 6776174

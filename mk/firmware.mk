@@ -32,3 +32,4 @@ $(eval $(call c_test,ctl_distrust_test,tests/unit/ctl_distrust_test.c,ctlscript 
 $(eval $(call c_test,ctl_many_test,tests/unit/ctl_many_test.c,ctlscript client rfctl rfproto))
 $(eval $(call test,fw_freestanding,tests/unit/fw_freestanding.sh $(BUILD)/freestanding))
 $(eval $(call c_test,fw_model_test,tests/unit/fw_model_test.c,fw fwlinux client model roce rfctl rfproto,-ldl))
+$(eval $(call c_test,fw_stranger_test,tests/unit/fw_stranger_test.c,fw fwlinux client model roce rfctl rfproto,-ldl))

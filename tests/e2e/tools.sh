@@ -146,13 +146,14 @@ RF_DEVICE= exits 2 "ctl without a device" $ctl status
 exits 0 "ctl --help" $ctl --help
 
 # Many ranks at once: more requests than the box keeps for its firmware.
-box_stop
-box_start --lanes 16
+# Each with a box of its own: the jobs have connections in common.
 for n in 10 16 64; do
+	box_stop
+	box_start --lanes 16
 	exits 0 "gen of $n ranks" $gen --out "$dir/w$n" --ranks $n --size 4000
-	exits 0 "ctl join of $n ranks" $ctl join --traffic "$dir/w$n" --job 20 --slots 16
+	exits 0 "ctl join of $n ranks" $ctl join --traffic "$dir/w$n" --job $n --slots 16
 	check "... all ready" says 0 "$n ranks ready"
-	exits 0 "ctl drop" $ctl drop --job 20
+	exits 0 "ctl drop" $ctl drop --job $n
 done
 
 exits 1 "check, nothing came" $chk --traffic "$dir/t" "$dir/t/foreign.pcap"

@@ -3,7 +3,7 @@
 // Latency     descriptor to command: 5 cycles (docs/pipeline.md, judge).
 // Throughput  one descriptor per cycle.
 // Capacity    COMMANDS frames between descriptor and command.
-// Handshake   d_ready is a register; nothing stalls behind it: COMMANDS credits admit descriptors. Room for what a frame may
+// Handshake   d_ready is of registers alone; nothing stalls behind it: COMMANDS credits admit descriptors. Room for what a frame may
 //             need (queues, buffers) is looked at in p4, in order.
 // Reset       forgets what is under way.
 // Proved      tests/rtl/core; the window itself in tests/formal/ledger.vh; PSN of what it makes in tests/formal/nak_una.proof.
@@ -33,6 +33,8 @@ module rf_judge #(
   input  wire                   clk,
   input  wire                   rst,
 
+  // No further descriptor is taken.
+  input  wire                   pause,
   input  wire                   enable,
   input  wire                   hold,
   input  wire [GROUPS-1:0]      g_live,
@@ -181,7 +183,7 @@ module rf_judge #(
   reg  [CW:0] credit_q;
   wire        take = d_valid && d_ready;
 
-  assign d_ready = credit_q != {CW+1{1'b0}};
+  assign d_ready = credit_q != {CW+1{1'b0}} && !pause;
   assign l_valid = take && d_class == 2'd2;
   assign idle    = credit_q == COMMANDS[CW:0];
 

@@ -4,7 +4,8 @@
 // Latency     judge, repeat check, registers: combinational. Commit to pending: 2 cycles. ACK event to una: 1 cycle.
 // Throughput  per cycle one packet judged per port, one commit per port, one pass, one ACK event.
 // Capacity    GROUPS * LANES * PORTS connections.
-// Handshake   e_ready is combinational from e_valid; init_ready from what else is written in the cycle.
+// Handshake   e_ready is combinational from e_valid; init_ready from what else is written at its port in the cycle. What keeps
+//             INIT or the clearing of a slot waiting for 64 cycles is held: judges by `pause`, new passes by pass_room, ACKs here.
 // Reset       head, tail, issued and all that is under way. Connections are unknown until init.
 // Proved      tests/formal/ledger.vh: tail <= una <= sent <= head <= next <= tail + S; no accepted packet lands in a slot
 //             that is being read.
@@ -46,6 +47,8 @@ module rf_ledger #(
   output wire                          init_ready,
   input  wire [PW-1:0]                 init_port,
   input  wire [GW+LW-1:0]              init_addr,
+  // Judges of these ports take no further descriptor.
+  output wire [PORTS-1:0]              pause,
 
   // Judges, one per port.
   input  wire [PORTS-1:0]              j_valid,
@@ -158,8 +161,8 @@ module rf_ledger #(
   wire           s_block = s_valid != {PORTS{1'b0}} && s_open;
   wire [IDX-1:0] s_value = s_index + 1'b1;
 
-  assign init_ready = !j_valid[init_port] && (j_valid & j_accept) == {PORTS{1'b0}} && c_valid == {PORTS{1'b0}} && s_valid == {PORTS{1'b0}} &&
-                      a_note == {PORTS{1'b0}};
+  // Nothing else is written at the port of a connection that begins.
+  assign init_ready = !j_valid[init_port] && !c_valid[init_port] && !s_valid[init_port] && !a_note[init_port];
 
   // Slots of a selective group are cleared one by one, in all ports and lanes.
   reg               clear_q;
@@ -186,6 +189,28 @@ module rf_ledger #(
       clear_slot_q  <= clear_slot_q + 1'b1;
       clear_left_q  <= clear_left_q - 1'b1;
     end
+
+  // Who has waited for 2^PATIENCE cycles has others held until it is served.
+  localparam PATIENCE = 6;
+  reg  [PATIENCE:0] init_wait_q;
+  reg  [PATIENCE:0] clear_wait_q;
+  reg  [PORTS-1:0]  pause_q;
+  wire              init_late  = init_valid && init_wait_q[PATIENCE];
+  wire              clear_late = clear_q && clear_wait_q[PATIENCE];
+
+  assign pause = pause_q;
+
+  always @(posedge clk)
+    if (rst || !init_valid || init_ready) init_wait_q <= {PATIENCE+1{1'b0}};
+    else if (!init_late) init_wait_q <= init_wait_q + 1'b1;
+
+  always @(posedge clk)
+    if (rst || !clear_q || clear_ready == {PORTS{1'b1}}) clear_wait_q <= {PATIENCE+1{1'b0}};
+    else if (!clear_late) clear_wait_q <= clear_wait_q + 1'b1;
+
+  always @(posedge clk)
+    if (rst) pause_q <= {PORTS{1'b0}};
+    else pause_q <= {PORTS{clear_late}} | (init_late ? {{PORTS-1{1'b0}}, 1'b1} << init_port : {PORTS{1'b0}});
 
   wire [PORTS-1:0]    slice_idle;
 
@@ -327,7 +352,7 @@ module rf_ledger #(
     .IDX(IDX), .PORTS(PORTS), .PW(PW), .AW(AW)
   ) acks (
     .clk(clk), .rst(rst), .e_valid(e_valid), .e_ready(e_ready), .e_port(e_port), .e_addr(e_addr), .e_index(e_index),
-    .e_msn(e_msn), .e_fatal(e_fatal), .e_still(e_still), .block(s_block), .a_addr(a_addr), .a_sent(a_sent), .a_una(a_una),
+    .e_msn(e_msn), .e_fatal(e_fatal), .e_still(e_still), .block(s_block || init_late), .a_addr(a_addr), .a_sent(a_sent), .a_una(a_una),
     .a_raise(a_raise), .a_note(a_note), .a_value(a_value), .a_msn(a_msn), .v_valid(v_valid), .v_ok(v_ok),
     .n_valid(n_valid), .n_port(n_port), .idle(ack_idle)
   );
@@ -431,7 +456,7 @@ module rf_ledger #(
       assign g_issued[n*IDX +: IDX] = issued_q[n];
       assign g_pending[n]           = g_head[n*IDX +: IDX] != issued_q[n];
       // No room while two passes read, in the cycle of an end too: one path less.
-      assign pass_room[n]           = !hold_q[2*n+1];
+      assign pass_room[n]           = !hold_q[2*n+1] && !init_late;
     end
   endgenerate
 

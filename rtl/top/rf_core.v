@@ -152,6 +152,7 @@ module rf_core #(
   wire [CW-1:0]                 conn_rd;
   wire                          init_valid;
   wire                          init_ready;
+  wire [PORTS-1:0]              pause;
   wire                          seen_valid;
   wire [1:0]                    seen_bits;
   wire [PORTS-1:0]              seen_ready;
@@ -321,7 +322,7 @@ module rf_core #(
   ) ledger (
     .clk(clk), .rst(rst), .g_open(g_open), .g_selective(g_selective), .g_hbase(g_hslot), .g_size_log2(g_size_log2), .g_lanes(g_lanes), .g_members(g_members),
     .g_ports(g_ports), .start_valid(start_valid), .start_group(start_group), .g_clearing(g_clearing), .init_valid(init_valid),
-    .init_ready(init_ready), .init_port(conn_wr[PW-1:0]), .init_addr(conn_wr[CW-1:PW]), .j_valid(j_valid),
+    .init_ready(init_ready), .init_port(conn_wr[PW-1:0]), .init_addr(conn_wr[CW-1:PW]), .pause(pause), .j_valid(j_valid),
     .j_addr(j_addr), .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot), .j_lap(j_lap), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far),
     .j_msn(j_msn), .j_accept(j_accept), .j_inside(j_inside), .j_full(j_full), .c_valid(c_valid), .c_addr(c_addr), .c_selective(c_selective),
     .c_slot(c_slot), .c_lap(c_lap), .steps(steps), .step_addrs(step_addrs), .step_indexes(step_indexes),
@@ -442,7 +443,8 @@ module rf_core #(
         .s_axis_tvalid(s_axis_tvalid[p]), .s_axis_tlast(s_axis_tlast[p]), .s_axis_tuser(s_axis_tuser[p]),
         .m_axis_tdata(m_axis_tdata[p*WIDTH +: WIDTH]), .m_axis_tkeep(m_axis_tkeep[p*WIDTH/8 +: WIDTH/8]),
         .m_axis_tvalid(m_axis_tvalid[p]), .m_axis_tlast(m_axis_tlast[p]), .m_axis_tready(m_axis_tready[p]),
-        .enable(enable), .hold(hold), .tx_share(tx_share), .base_mac(base_mac), .box_ip(box_ip), .g_live(g_live & ~g_clearing), .g_error(g_error),
+        .pause(pause[p]), .enable(enable), .hold(hold), .tx_share(tx_share), .base_mac(base_mac), .box_ip(box_ip),
+        .g_live(g_live & ~g_clearing), .g_error(g_error),
         .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .hash_valid(hash_valid),
         .hash_table(hash_table), .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip),
         .hash_qpn(hash_qpn), .hash_cid(hash_cid), .hash_state(hash_state), .conn_field(conn_field),

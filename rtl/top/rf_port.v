@@ -43,6 +43,7 @@ module rf_port #(
   input  wire                  m_axis_tready,
 
   // Registers.
+  input  wire                  pause,
   input  wire                  enable,
   input  wire                  hold,
   input  wire [3:0]            tx_share,
@@ -319,7 +320,7 @@ module rf_port #(
     .PORT(PORT), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2),
     .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .COMMANDS(COMMANDS)
   ) judge (
-    .clk(clk), .rst(rst), .enable(enable), .hold(hold), .g_live(g_live), .g_error(g_error), .g_cfg(g_cfg),
+    .clk(clk), .rst(rst), .pause(pause), .enable(enable), .hold(hold), .g_live(g_live), .g_error(g_error), .g_cfg(g_cfg),
     .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause),
     .d_len(d_len), .d_hdr(d_hdr), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
     .d_src_ip(d_src_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome),

@@ -107,7 +107,7 @@ module nak_una (
   rf_judge #(
     .PORT(0), .PORTS(2), .LANES(2), .GROUPS(2), .GW(1), .LW(1), .PW(1), .BANK_AW(4), .HDR_AW(4), .COMMANDS(8)
   ) judge (
-    .clk(clk), .rst(rst), .enable(1'b1), .hold(1'b0), .g_live(2'b11), .g_error(2'b00), .g_cfg(g_cfg), .g_dbase(64'd0),
+    .clk(clk), .rst(rst), .pause(1'b0), .enable(1'b1), .hold(1'b0), .g_live(2'b11), .g_error(2'b00), .g_cfg(g_cfg), .g_dbase(64'd0),
     .g_hbase(64'd0), .g_straggler(g_straggler), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(8'd0),
     .d_len(14'd0), .d_hdr({639'd0, mark}), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
     .d_src_ip(32'd0), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(24'd0),

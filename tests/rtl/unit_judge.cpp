@@ -60,7 +60,7 @@ private:
 	unsigned credits = COMMANDS, undone = 0;
 	std::map<unsigned, long> met;
 	long quiet_gaps = 0, harmless = 0, before = 0;
-	unsigned p_desc = 100, p_room = 80, p_done = 100, p_good = 97;
+	unsigned p_desc = 100, p_room = 80, p_done = 100, p_good = 97, p_pause = 0;
 
 	void world();
 	void begin();
@@ -435,10 +435,10 @@ void judge_bench::check_p5()
 void judge_bench::run()
 {
 	job none = {};
-	long stalls = 0;
+	long stalls = 0, paused = 0;
 
 	none.f.kind = NOTHING;
-	d->d_valid = d->m_done = 0;
+	d->d_valid = d->m_done = d->pause = 0;
 	d->init_valid = d->una_valid = d->tick = 0;
 	reset(b, *d);
 	begin();
@@ -450,12 +450,14 @@ void judge_bench::run()
 			p_room = b.r.percent(50) ? 100 : 10 + b.r.below(90);
 			p_done = b.r.percent(60) ? 100 : 5 + b.r.below(60);
 			p_good = b.r.percent(50) ? 90 : 60;
+			p_pause = b.r.percent(70) ? 0 : b.r.below(40);
 		}
 		if (n % 4000 == 200)
 			begin();
 		const job next = make();
 		descriptor(next);
 		d->d_valid = b.r.percent(p_desc);
+		d->pause = b.r.percent(p_pause);
 		d->enable = b.r.percent(98);
 		d->hold = b.r.percent(50);
 		groups();
@@ -484,7 +486,8 @@ void judge_bench::run()
 		settle(*d);
 
 		const bool take = d->d_valid && d->d_ready;
-		b.same("d_ready", d->d_ready, credits != 0);
+		b.same("d_ready", d->d_ready, credits != 0 && !d->pause);
+		paused += d->pause && credits != 0 && d->d_valid;
 		b.same("idle", d->idle, credits == COMMANDS);
 		b.same("l_valid", d->l_valid, take && next.f.kind == 2);
 		stalls += d->d_valid && !d->d_ready;
@@ -510,6 +513,7 @@ void judge_bench::run()
 		tick(b, *d);
 	}
 	b.met("frames that waited for a credit", stalls, 500);
+	b.met("frames that were held", paused, 500);
 	b.met("verdicts of different kinds", (long)met.size(), 33);
 	b.met("sequence NAKs", met[RF_CNT_GAP_NAK], 100);
 	b.met("RNR NAKs after them", met[RF_CNT_GAP_RNR], 100);

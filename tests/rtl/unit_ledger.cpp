@@ -396,7 +396,7 @@ void ledger_bench::cycle(bool quiet)
 	b.same("v_valid", d->v_valid, done ? 1u << now.from : 0);
 	if (done) {
 		conn &c = g[now.g].c[now.l][now.port];
-		const bool ok = !less(c.sent, now.index);
+		const bool ok = !less(c.sent, now.index) && !(now.fatal && less(now.index, c.una));
 
 		b.same("v_ok", d->v_ok, ok);
 		b.same("n_valid", d->n_valid, ok && now.fatal);
@@ -483,11 +483,161 @@ void ledger_bench::run()
 	b.met("ACKs that acknowledge nothing", stills, 50);
 }
 
+/*
+ * Full load: in every cycle a packet at every judge, and in every cycle one of a selective group is accepted or begins to be copied
+ * somewhere, so that neither INIT nor the clearing of a slot ever meets a cycle in which it could go ahead. Each is served within a bound
+ * all the same: judges that are told to pause are silent 5 cycles later, and at most COPIES packets still begin to be copied.
+ */
+class siege_bench {
+public:
+	explicit siege_bench(bench &bb) : b(bb), d(fresh<Vrf_ledger>(bb)) {}
+	void run();
+
+private:
+	enum { SIZE_LOG2 = 4, JUDGE = 5, COPIES = 16, BOUND = 96 };
+
+	bench &b;
+	std::unique_ptr<Vrf_ledger> d;
+	/* Of group 0, at each port. */
+	unsigned next[PORTS] = {}, copied[PORTS] = {}, issued = 0;
+	std::deque<unsigned> pauses, ends;
+	unsigned turn = 0;
+
+	void packet(unsigned p, unsigned index);
+	/* Whether an INIT that waits is done. */
+	bool cycle();
+	long begin(unsigned port);
+};
+
+void siege_bench::packet(unsigned p, unsigned index)
+{
+	put(d->j_index, p * IDX, IDX, index & MASK);
+	put(d->j_slot, p * HDR_AW, HDR_AW, index & ((1 << SIZE_LOG2) - 1));
+	put(d->j_lap, p, 1, index >> SIZE_LOG2 & 1);
+}
+
+bool siege_bench::cycle()
+{
+	const unsigned tail = d->x_tail, held = pauses.front();
+	unsigned behind = 0;
+	bool busy = false;
+
+	d->j_valid = d->c_valid = d->pass_begin = d->pass_first = d->s_valid = 0;
+	for (unsigned p = 0; p < PORTS; p++) {
+		behind += (next[p] - copied[p]) & MASK;
+		/* One that came before. */
+		put(d->j_valid, p, 1, !(held >> p & 1));
+		packet(p, next[p] - 1);
+	}
+	for (unsigned k = 0; k < 2 * PORTS && !busy; k++, turn++) {
+		const unsigned p = turn % PORTS;
+
+		if (turn / PORTS % 2 == 0 && behind < COPIES && !(held >> p & 1) &&
+		    ((next[p] - tail) & MASK) < 1u << SIZE_LOG2) {
+			packet(p, next[p]++);
+			next[p] &= MASK;
+			busy = true;
+		} else if (turn / PORTS % 2 == 1 && next[p] != copied[p]) {
+			put(d->c_valid, p, 1, 1);
+			put(d->c_slot, p * HDR_AW, HDR_AW, copied[p] & ((1 << SIZE_LOG2) - 1));
+			put(d->c_lap, p, 1, copied[p] >> SIZE_LOG2 & 1);
+			copied[p] = (copied[p] + 1) & MASK;
+			busy = true;
+		}
+	}
+	settle(*d);
+	d->pass_end = ends.front();
+	ends.pop_front();
+	ends.push_back(0);
+	if ((d->g_pending & 1) && (d->pass_room & 1)) {
+		d->pass_begin = d->pass_first = 1;
+		d->pass_index = d->s_index = (uint16_t)issued;
+		d->s_valid = (1 << PORTS) - 1;
+		issued = (issued + 1) & MASK;
+		ends.back() = 1;
+	}
+	settle(*d);
+	pauses.pop_front();
+	pauses.push_back(d->pause);
+	const bool ready = d->init_ready;
+	tick(b, *d);
+	settle(*d);
+	return ready;
+}
+
+/* Begins a connection of group 1; how long that takes. */
+long siege_bench::begin(unsigned port)
+{
+	long cycles = 0;
+
+	d->init_valid = 1;
+	d->init_port = (uint8_t)port;
+	d->init_addr = 1 << LW;
+	for (bool ready = false; !ready && cycles <= BOUND; cycles++)
+		ready = cycle();
+	d->init_valid = 0;
+	return cycles;
+}
+
+void siege_bench::run()
+{
+	long most = 0, all = 0;
+
+	d->start_valid = d->init_valid = d->j_valid = d->c_valid = d->s_valid = d->e_valid = d->pass_begin = d->pass_end = 0;
+	d->pass_group = d->s_addr = d->j_addr = d->c_addr = d->r_addr = d->x_addr = d->x_port = d->x_group = d->l_group = 0;
+	d->g_open = d->g_selective = (1 << GROUPS) - 1;
+	d->j_selective = d->c_selective = (1 << PORTS) - 1;
+	d->g_lanes = 1 << 5 | 1;
+	for (unsigned i = 0; i < 2; i++) {
+		put(d->g_hbase, i * HDR_AW, HDR_AW, i << SIZE_LOG2);
+		put(d->g_size_log2, i * 4, 4, SIZE_LOG2);
+		put(d->g_ports, i * PORTS, PORTS, (1 << PORTS) - 1);
+		for (unsigned l = 0; l < LANES; l++)
+			put(d->g_members, (i * LANES + l) * PORTS, PORTS, l == 0 ? (1 << PORTS) - 1 : 0);
+	}
+	pauses.assign(JUDGE, 0);
+	ends.assign(2, 0);
+	reset(b, *d);
+	for (unsigned p = 0; p < PORTS; p++) {
+		d->init_valid = 1;
+		d->init_port = (uint8_t)p;
+		d->init_addr = 0;
+		tick(b, *d);
+	}
+	d->init_valid = 0;
+	d->start_valid = 1;
+	d->start_group = 0;
+	tick(b, *d);
+	d->start_valid = 0;
+	for (int n = 0; n < 2 << SIZE_LOG2; n++)
+		tick(b, *d);
+	for (int round = 0; round < 20; round++) {
+		for (int n = 0; n < 300; n++)
+			cycle();
+		for (unsigned p = 0; p < PORTS; p++)
+			most = std::max(most, begin(p));
+		d->start_valid = 1;
+		d->start_group = 1;
+		cycle();
+		d->start_valid = 0;
+		long cycles = 0;
+		for (; d->g_clearing != 0 && cycles <= BOUND << SIZE_LOG2; cycles++)
+			cycle();
+		all = std::max(all, cycles);
+	}
+	b.good("INIT under full load", most <= BOUND);
+	b.good("a selective start under full load", all <= BOUND << SIZE_LOG2);
+	b.met("cycles of INIT under full load, at most", most, 64);
+	b.met("cycles of a selective start under full load, at most", all, 100);
+	b.met("passes under full load", issued, 100);
+}
+
 static void body(bench &b)
 {
 	ledger_bench l(b);
 
 	l.run();
+	siege_bench(b).run();
 }
 
 int main(int argc, char **argv)

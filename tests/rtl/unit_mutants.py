@@ -61,7 +61,7 @@ MUTANTS = {
                          ("if (!ack_here) why = `RF_CNT_WRONG_SOURCE;\n      else act = ACT_FOREIGN;", "act = ACT_FOREIGN;"),
                          ("!hit) begin", "!hit || opcode == 8'h81) begin"),
                          ("syndrome[7:2] == 6'h18", "syndrome[7:3] == 5'h0c")],
-    RED + "judge": [("p3_back - f_start + {23'd0, syn_ack}", "p3_back - f_start"), ("p4_len_q <= `RF_PUNT_DATA_BYTES && ", ""),
+    RED + "judge": [("p3_back - f_start + {23'd0, syn_ack}", "p3_back - f_start"), ("p4_len_q <= `RF_PUNT_DATA_BYTES && ", ""), ("{CW+1{1'b0}} && !pause", "{CW+1{1'b0}}"),
                     ("(p4_act_q == ACT_FORM && w_storable)", "(p4_act_q == ACT_FORM)"), ("w_too_soon ? `RF_ERROR_BEFORE_START :", "")],
     RED + "judge_window": [("index[23] && !distant", "index[23]"), ("valid && !early", "valid"),
                            ("in_window && !old_next;", "in_window;"), ("selective ? accept :", ""), ("assign too_soon = begins && follows;", "assign too_soon = begins;"),
@@ -82,7 +82,9 @@ MUTANTS = {
     RED + "ledger_head": [("(~members | beyond)", "(~members | beyond | (beyond << 1))"), (" | (advance ? look_q : {GROUPS{1'b0}})", "")],
     RED + "ledger_tail": [("least(s3_least_q, s2_least_q)", "s2_least_q"), ("s4_hold_q[IDX] && less", "1'b0 && less"),
                           ("least(s3_least_q, s3_hold)", "s3_least_q")],
-    RED + "ledger": [("if (hold_q[2*h] && !pass_end[h])", "if (hold_q[2*h])"), ("if (a_raise != {PORTS{1'b0}}) tail_mark[a_addr[AW-1:LW]] = 1'b1;", ""),
+    RED + "ledger": [("init_late  = init_valid && init_wait_q[PATIENCE]", "init_late  = 1'b0"), ("clear_late = clear_q && clear_wait_q[PATIENCE]", "clear_late = 1'b0"),
+                      ("{PORTS{clear_late}} | ", ""), ("block(s_block || init_late)", "block(s_block)"),
+                      ("if (hold_q[2*h] && !pass_end[h])", "if (hold_q[2*h])"), ("if (a_raise != {PORTS{1'b0}}) tail_mark[a_addr[AW-1:LW]] = 1'b1;", ""),
                       ("tail_mark = pass_end;", "tail_mark = {GROUPS{1'b0}};")],
 }
 

@@ -157,6 +157,12 @@ static void add_rank(const struct ctl *c, const struct rf_ctl_rank *k, unsigned 
 	json_array_append_new(rows, o);
 }
 
+/* Ranks of which nothing has come yet. */
+struct unseen {
+	unsigned int count;
+	unsigned int rank[CTL_RANKS_MAX];
+};
+
 /* Why a group is over, on stderr. */
 static void tell_end(const struct ctl *c, const struct rf_ctl_group_page *g)
 {
@@ -172,11 +178,29 @@ static void tell_end(const struct ctl *c, const struct rf_ctl_group_page *g)
 	fputc('\n', stderr);
 }
 
+/*
+ * Ranks registered by hand of which the box has seen no data on the connection that was registered:
+ * where they have sent, send= or recv= is wrong, and their data passes as it is.
+ */
+static void tell_unseen(const struct ctl *c, const struct rf_ctl_group_page *g,
+			const struct unseen *u)
+{
+	if (c->json || g->state != RF_CTL_S_READY || !(g->flags & RF_CTL_J_STRICT) || u->count == 0)
+		return;
+	fprintf(stderr, "ringfold ctl: job %" PRIu64 " group %u: nothing has come from rank",
+		c->job, c->group);
+	for (unsigned int i = 0; i < u->count; i++)
+		fprintf(stderr, "%s %u", i ? "," : "", u->rank[i]);
+	fprintf(stderr, " on the connection that was registered. If it has sent, its send= or the "
+			"recv= of the rank after it is wrong, and its data passes unchanged\n");
+}
+
 static int add_ranks(struct ctl *c, void *arg)
 {
 	struct ranks *to = arg;
 	const struct rf_ctl_reply *answer = ctl_page(c, RF_CTL_PAGE_GROUP, 0);
 	struct rf_ctl_group_page g;
+	struct unseen unseen = {0};
 	unsigned int first = 0, total, count;
 
 	if (!answer)
@@ -194,10 +218,16 @@ static int add_ranks(struct ctl *c, void *arg)
 			return RF_EXIT_FAILED;
 		total = a->u.ranks.ranks;
 		count = a->u.ranks.count;
-		for (unsigned int i = 0; i < count; i++)
-			add_rank(c, &a->u.ranks.rank[i], first + i, &lag, &g, to->rows);
+		for (unsigned int i = 0; i < count; i++) {
+			const struct rf_ctl_rank *k = &a->u.ranks.rank[i];
+
+			add_rank(c, k, first + i, &lag, &g, to->rows);
+			if (k->next == 0 && unseen.count < CTL_RANKS_MAX)
+				unseen.rank[unseen.count++] = first + i;
+		}
 		first += count;
 	} while (count > 0 && first < total);
+	tell_unseen(c, &g, &unseen);
 	if (!is_active(g.state)) {
 		tell_end(c, &g);
 		to->over = true;

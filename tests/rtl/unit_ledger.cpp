@@ -484,7 +484,7 @@ void ledger_bench::run()
 }
 
 /*
- * Full load: in every cycle a packet at every judge, and in every cycle one of a selective group is accepted or begins to be copied
+ * Full load: in every cycle a packet at every judge and an ACK at every port, and in every cycle one of a selective group is accepted or begins to be copied
  * somewhere, so that neither INIT nor the clearing of a slot ever meets a cycle in which it could go ahead. Each is served within a bound
  * all the same: judges that are told to pause are silent 5 cycles later, and at most COPIES packets still begin to be copied.
  */
@@ -528,7 +528,11 @@ bool siege_bench::cycle()
 		/* One that came before. */
 		put(d->j_valid, p, 1, !(held >> p & 1));
 		packet(p, next[p] - 1);
+		/* An ACK that acknowledges nothing, of a connection at the port of INIT. */
+		put(d->e_port, p * PW, PW, d->init_port);
+		put(d->e_index, p * IDX, IDX, issued);
 	}
+	d->e_valid = d->e_still = (1 << PORTS) - 1;
 	for (unsigned k = 0; k < 2 * PORTS && !busy; k++, turn++) {
 		const unsigned p = turn % PORTS;
 
@@ -584,6 +588,7 @@ void siege_bench::run()
 	long most = 0, all = 0;
 
 	d->start_valid = d->init_valid = d->j_valid = d->c_valid = d->s_valid = d->e_valid = d->pass_begin = d->pass_end = 0;
+	d->e_fatal = d->e_addr = 0;
 	d->pass_group = d->s_addr = d->j_addr = d->c_addr = d->r_addr = d->x_addr = d->x_port = d->x_group = d->l_group = 0;
 	d->g_open = d->g_selective = (1 << GROUPS) - 1;
 	d->j_selective = d->c_selective = (1 << PORTS) - 1;

@@ -118,6 +118,8 @@ struct plan *scheme_run_ordered(const struct scheme *s, const struct topology *t
 	if (check(t, o, e) != 0)
 		return NULL;
 	p = s->make(t, o, e);
+	if (o->progress)
+		o->progress(s->name, clock_seconds() - begin);
 	if (!p)
 		return NULL;
 	if (o->reduce_only && drop_down(t, p, e) != 0)

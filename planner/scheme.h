@@ -14,7 +14,9 @@ struct scheme_options {
 	double seconds;   /* the same by the clock, on top; INFINITY: however long it takes */
 	bool reduce_only; /* the way up alone, to parameter servers */
 	int trees;        /* of the forest, at most; 0: any number */
-	bool as_printed;  /* GRID, InArt: no more draws than roundings, whatever vertex comes */
+	/* Called when a scheme ends, also one that another asks; NULL: nobody wants to know. */
+	void (*progress)(const char *scheme, double seconds);
+	bool as_printed; /* GRID, InArt: no more draws than roundings, whatever vertex comes */
 	/* inart-exact: shares of the servers in the order of the file; NULL: those of L-InArt. */
 	const double *server_share;
 	int server_shares;

@@ -89,8 +89,31 @@ static int steps(const struct plan_row *row)
 	return row->plan->steps > 0 ? row->plan->steps : row->load.steps;
 }
 
+/* The fastest first, those that made no plan last. */
+static int by_throughput(const void *a, const void *b)
+{
+	const struct plan_row *x = a;
+	const struct plan_row *y = b;
+	double p = x->plan ? x->plan->throughput : -1;
+	double q = y->plan ? y->plan->throughput : -1;
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+/* As many decimals as leave six digits of the largest number of a column. */
+static int decimals(double largest)
+{
+	int digits = largest >= 1 && isfinite(largest) ? (int)log10(largest) + 1 : 1;
+
+	return digits >= 6 ? 0 : 6 - digits > 4 ? 4 : 6 - digits;
+}
+
 static void print_table(FILE *f, const struct comparison *c, bool simulated)
 {
+	int places = decimals(c->row[0].plan ? c->row[0].plan->throughput : 0);
+
 	fprintf(f, "%s: %d workers, %d boxes, %d links; bound %.6g %s (%s)\n", c->t->name,
 		c->t->workers, c->t->boxes, c->t->links, c->bound, c->t->unit, c->which);
 	fprintf(f, "cut %.6g", c->all.cut);
@@ -117,12 +140,13 @@ static void print_table(FILE *f, const struct comparison *c, bool simulated)
 		}
 		plan_worst_link(c->t, row, link, sizeof(link));
 		plan_worst_box(c->t, row, box, sizeof(box));
-		fprintf(f, "%-20s %12.6g %7.2f%% %6d %12.4g %-28s %-22s %6d %10.3f", row->name,
-			row->plan->throughput, 100 * row->plan->throughput / c->bound, steps(row),
-			row->load.latency * 1e6, link, box, row->plan->trees,
+		fprintf(f, "%-20s %12.*f %7.2f%% %6d %12.2f %-28s %-22s %6d %10.3f", row->name,
+			places, row->plan->throughput, 100 * row->plan->throughput / c->bound,
+			steps(row), row->load.latency * 1e6, link, box, row->plan->trees,
 			row->plan->planning_seconds);
 		if (row->simulated)
-			fprintf(f, " %8.4g %8.4g", row->fluid.goodput, row->chunks.goodput);
+			fprintf(f, " %8.*f %8.*f", places, row->fluid.goodput, places,
+				row->chunks.goodput);
 		fprintf(f, "\n");
 	}
 }
@@ -249,6 +273,7 @@ static int compare(const char *topology, const char *schemes, const struct schem
 	for (const struct scheme *s = scheme_list; s->name && c->rows < ROWS_MAX; s++)
 		if (is_wanted(schemes, s->name))
 			run_one(c, s, o, sim);
+	qsort(c->row, (size_t)c->rows, sizeof(c->row[0]), by_throughput);
 	for (int i = 0; i < c->rows; i++)
 		if (c->row[i].plan)
 			return 0;
@@ -300,6 +325,7 @@ int plan_command_compare(int argc, char **argv)
 	int code = at == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
 
 	o.chunks = (int)(chunks & 0xfffff);
+	o.progress = plan_progress;
 	o.seconds = limit ? (double)limit * 1e-9 : o.seconds;
 	if (at >= 0 && (at != argc || !topology)) {
 		fprintf(stderr, "ringfold plan compare: %s\nusage: %s\n",

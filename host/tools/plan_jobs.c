@@ -93,7 +93,7 @@ static int run_jobs(const char *topology, const char *list, const struct scheme 
 				e.text);
 			goto out;
 		}
-		plan_progress(j->job[made].name, clock_seconds() - begin, plan[made], t);
+		plan_progress(j->job[made].name, clock_seconds() - begin);
 	}
 	if (jobs_verify(t, plan, made, &e) != 0) {
 		fail("jobs", e.text);
@@ -150,6 +150,7 @@ int plan_command_jobs(int argc, char **argv)
 	}
 	o.chunks = (int)chunks;
 	o.trees = (int)trees;
+	o.progress = plan_progress;
 	return run_jobs(topology, list, scheme_find(scheme), &o, prefix);
 }
 
@@ -349,5 +350,6 @@ int plan_command_replan(int argc, char **argv)
 	if (plan_paths((const char *const[]){topology, plan}, 2,
 		       (const char *const[]){out, topology_out}, 2) != 0)
 		return RF_EXIT_FAILED;
+	o.progress = plan_progress;
 	return run_replan(topology, plan, &g, &o, out, topology_out);
 }

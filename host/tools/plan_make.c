@@ -17,7 +17,7 @@ struct wish {
 	bool json, reduce_only, simulate, as_printed;
 	double share[SHARES_MOST];
 	int shares;
-	unsigned int chunks, sim_chunks, roundings, trees;
+	unsigned int chunks, sim_chunks, roundings, trees, tree;
 	uint64_t seed, size, limit;
 };
 
@@ -119,11 +119,17 @@ static int simulate(const struct topology *t, struct plan_row *row, const struct
 /* Everything is made before anything is written. */
 static int write_plan(const struct topology *t, const struct plan_row *row, const struct wish *w)
 {
+	bool shown = (int)w->tree <= row->plan->trees;
 	char *json = w->json || w->out ? plan_format(row->plan, t) : NULL;
-	char *picture = w->picture ? plan_picture(t, row->plan) : NULL;
-	char *dot = w->dot ? plan_dot(t, row->plan) : NULL;
+	char *picture = w->picture && shown ? plan_picture(t, row->plan, (int)w->tree) : NULL;
+	char *dot = w->dot && shown ? plan_dot(t, row->plan, (int)w->tree) : NULL;
 	int rc = -1;
 
+	if (!shown) {
+		fprintf(stderr, "ringfold plan: there is no tree %u, the plan has %d\n", w->tree,
+			row->plan->trees);
+		goto out;
+	}
 	if (((w->json || w->out) && !json) || (w->dot && !dot)) {
 		fail("out of memory");
 		goto out;
@@ -213,6 +219,7 @@ static int make(const struct wish *w)
 	o.reduce_only = w->reduce_only;
 	o.trees = (int)w->trees;
 	o.as_printed = w->as_printed;
+	o.progress = plan_progress;
 	o.server_share = w->shares ? w->share : NULL;
 	o.server_shares = w->shares;
 	o.roundings = w->roundings ? (int)w->roundings : o.roundings;
@@ -326,6 +333,8 @@ int plan_command_make(int argc, char **argv)
 		{RF_OPT_FLAG, "json", 'j', &w.json, NULL, "the plan as JSON on stdout", NULL},
 		{RF_OPT_STRING, "picture", 'p', &w.picture, "FILE",
 		 "SVG of the topology with the trees in colours (needs Graphviz)", NULL},
+		{RF_OPT_UINT, "tree", 0, &w.tree, "N",
+		 "the picture shows the N-th largest tree alone; 0: the largest ones", NULL},
 		{RF_OPT_STRING, "dot", 0, &w.dot, "FILE", "the same as text for Graphviz", NULL},
 		{RF_OPT_UINT, "chunks", 'c', &w.chunks, "N",
 		 "classes into which the vector is cut; 0: leave the fractions", NULL},
@@ -379,6 +388,8 @@ int plan_command_check(int argc, char **argv)
 		{RF_OPT_STRING, "plan", 'P', &w.plan, "FILE", "JSON", NULL},
 		{RF_OPT_STRING, "picture", 'p', &w.picture, "FILE",
 		 "SVG of the topology with the trees in colours (needs Graphviz)", NULL},
+		{RF_OPT_UINT, "tree", 0, &w.tree, "N",
+		 "the picture shows the N-th largest tree alone; 0: the largest ones", NULL},
 		{RF_OPT_STRING, "dot", 0, &w.dot, "FILE", "the same as text for Graphviz", NULL},
 		{RF_OPT_SIZE, "size", 0, &w.size, "SIZE", "of the vector in the simulators", NULL},
 		{RF_OPT_UINT, "sim-chunks", 0, &w.sim_chunks, "N", "of the chunk run", NULL},

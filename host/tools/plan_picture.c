@@ -20,6 +20,7 @@
 
 #define NODES_MAX 400 /* nobody reads a picture of more */
 #define TREES_MAX 8
+#define TREES_FEW 4 /* of more trees the picture shows how full links are, and the largest tree */
 #define DOT_SECONDS 60
 
 static const char *const colours[TREES_MAX] = {"#1b6ca8", "#d1495b", "#2e933c", "#8e5572",
@@ -55,35 +56,82 @@ static void put_nodes(FILE *f, const struct topology *t)
 	}
 }
 
-/* Links of larger capacity are thicker. */
-static void put_links(FILE *f, const struct topology *t)
+/* Hosts side by side in the order of the file. */
+static void put_order(FILE *f, const struct topology *t)
+{
+	int before = -1;
+
+	fprintf(f, " { rank=same;");
+	for (int i = 0; i < t->nodes; i++) {
+		if (t->node[i].kind != TOPO_HOST)
+			continue;
+		if (before >= 0)
+			fprintf(f, " n%d -> n%d [style=invis,weight=10];", before, i);
+		before = i;
+	}
+	fprintf(f, " }\n");
+}
+
+/* From grey over yellow to red. */
+static const char *heat(double full)
+{
+	static const char *const colour[] = {"#d9d9d9", "#c7c7c7", "#e8d48a",
+					     "#e8a54b", "#d9662c", "#b3202c"};
+
+	return full > 0.999  ? colour[5]
+	       : full > 0.9  ? colour[4]
+	       : full > 0.7  ? colour[3]
+	       : full > 0.4  ? colour[2]
+	       : full > 1e-9 ? colour[1]
+			     : colour[0];
+}
+
+/* Links of larger capacity are thicker; load: those that are fuller are redder. */
+static void put_links(FILE *f, const struct topology *t, const struct plan_load *load, double rate)
 {
 	double most = 0;
 
 	for (int i = 0; i < t->links; i++)
 		most = fmax(most, t->link[i].capacity[0]);
-	for (int i = 0; i < t->links; i++)
-		fprintf(f, " n%d -> n%d [dir=none,color=\"#bbbbbb\",penwidth=%.2f];\n",
-			t->link[i].a, t->link[i].b, 0.5 + 2 * t->link[i].capacity[0] / most);
+	for (int i = 0; i < t->links; i++) {
+		const struct topo_link *l = &t->link[i];
+		double full = 0;
+
+		for (int d = 0; d < 2 && load; d++)
+			full = fmax(full, load->arc[2 * i + d] * rate / l->capacity[d]);
+		/* Hosts stand below, whichever end the file names first. */
+		fprintf(f, " n%d -> n%d [dir=none,color=\"%s\",penwidth=%.2f];\n",
+			t->node[l->b].kind == TOPO_HOST ? l->b : l->a,
+			t->node[l->b].kind == TOPO_HOST ? l->a : l->b,
+			load ? heat(full) : "#bbbbbb", 0.5 + 2 * l->capacity[0] / most);
+	}
 }
 
-/* The way up of a tree: an arrow for each arc, thicker for a larger share. */
+/* The way up of a tree: one arrow for each arc, with the number of streams where there are more. */
 static void put_tree(FILE *f, const struct topology *t, const struct plan *p, int tree,
 		     const char *colour)
 {
 	const struct plan_tree *pt = &p->tree[tree];
+	int *streams = calloc((size_t)t->links * 2 + 1, sizeof(int));
 
-	for (int i = 0; i < pt->ups; i++) {
+	for (int i = 0; i < pt->ups && streams; i++) {
 		const struct plan_edge *e = &p->edge[pt->up_first + i];
 
-		for (int k = 0; k < e->arcs; k++) {
-			int arc = p->route[e->first + k];
-
-			fprintf(f, " n%d -> n%d [color=\"%s\",constraint=false,penwidth=%.2f];\n",
-				topo_arc_from(t, arc), topo_arc_to(t, arc), colour,
-				1 + 2 * pt->share);
-		}
+		for (int k = 0; k < e->arcs; k++)
+			streams[p->route[e->first + k]]++;
 	}
+	for (int arc = 0; arc < 2 * t->links && streams; arc++) {
+		if (streams[arc] == 0)
+			continue;
+		fprintf(f, " n%d -> n%d [color=\"%s\",constraint=false,penwidth=%.2f",
+			topo_arc_from(t, arc), topo_arc_to(t, arc), colour,
+			1.5 + (streams[arc] > 4 ? 4 : streams[arc]) * 0.5);
+		if (streams[arc] > 1)
+			fprintf(f, ",label=\"%d\",fontsize=9,fontcolor=\"%s\"", streams[arc],
+				colour);
+		fprintf(f, "];\n");
+	}
+	free(streams);
 }
 
 /* Indexes of the largest trees; how many. */
@@ -106,29 +154,24 @@ static int largest(const struct plan *p, int *list)
 	return n;
 }
 
-char *plan_dot(const struct topology *t, const struct plan *p)
+/* Trees by share, the tree-th from 1 on; index in the plan. */
+static int nth_largest(const struct plan *p, int tree)
 {
-	int list[TREES_MAX + 1];
-	int n = largest(p, list);
-	char *text = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
+	for (int i = 0; i < p->trees; i++) {
+		int larger = 0;
 
-	if (!f)
-		return NULL;
-	fprintf(f, "digraph plan {\n graph [rankdir=BT,fontname=\"sans-serif\",labelloc=t,label=");
-	fprintf(f, "\"");
-	put_text(f, p->scheme);
-	fprintf(f, ", %.4g ", p->throughput);
-	put_text(f, t->unit);
-	fprintf(f, ", %d tree%s", p->trees, p->trees == 1 ? "" : "s");
-	if (p->trees > n)
-		fprintf(f, ", the %d largest shown", n);
-	fprintf(f, "\"];\n node [fontname=\"sans-serif\",fontsize=10];\n");
-	put_nodes(f, t);
-	put_links(f, t);
-	for (int i = 0; i < n; i++)
-		put_tree(f, t, p, list[i], colours[i]);
+		for (int k = 0; k < p->trees; k++)
+			larger += p->tree[k].share > p->tree[i].share ||
+				  (k < i && p->tree[k].share >= p->tree[i].share);
+		if (larger == tree - 1)
+			return i;
+	}
+	return 0;
+}
+
+static void put_key(FILE *f, const struct topology *t, const struct plan *p, const int *list, int n,
+		    bool heated)
+{
 	fprintf(f, " subgraph cluster_key { label=\"share of the vector, root\"; fontsize=10;\n");
 	for (int i = 0; i < n; i++) {
 		fprintf(f, "  key%d [shape=plaintext,fontcolor=\"%s\",label=", i, colours[i]);
@@ -136,7 +179,54 @@ char *plan_dot(const struct topology *t, const struct plan *p)
 		put_text(f, t->node[p->tree[list[i]].root].name);
 		fprintf(f, "\"];\n");
 	}
-	fprintf(f, " }\n}\n");
+	if (heated)
+		fprintf(f,
+			"  full [shape=plaintext,fontcolor=\"#b3202c\",label=\"links by how full "
+			"they are, red: all\"];\n");
+	fprintf(f, " }\n");
+}
+
+char *plan_dot(const struct topology *t, const struct plan *p, int tree)
+{
+	int list[TREES_MAX + 1];
+	int n = largest(p, list);
+	bool heated = tree == 0 && p->trees > TREES_FEW;
+	struct plan_load load;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	heated = heated && plan_measure(t, p, &load, NULL) == 0;
+	if (heated)
+		n = 1;
+	if (tree > 0) {
+		list[0] = nth_largest(p, tree);
+		n = 1;
+	}
+	fprintf(f, "digraph plan {\n graph [rankdir=BT,fontname=\"sans-serif\",labelloc=t,label=");
+	fprintf(f, "\"");
+	put_text(f, p->scheme);
+	fprintf(f, ", %.4g ", p->throughput);
+	put_text(f, t->unit);
+	fprintf(f, ", %d tree%s", p->trees, p->trees == 1 ? "" : "s");
+	if (tree > 0)
+		fprintf(f, ", number %d by size", tree);
+	else if (heated)
+		fprintf(f, ", the largest shown");
+	else if (p->trees > n)
+		fprintf(f, ", the %d largest shown", n);
+	fprintf(f, "\"];\n node [fontname=\"sans-serif\",fontsize=10];\n");
+	put_nodes(f, t);
+	put_order(f, t);
+	put_links(f, t, heated ? &load : NULL, p->throughput);
+	for (int i = 0; i < n; i++)
+		put_tree(f, t, p, list[i], colours[i]);
+	put_key(f, t, p, list, n, heated);
+	fprintf(f, "}\n");
+	if (heated)
+		plan_load_free(&load);
 	if (fclose(f) == 0)
 		return text;
 	free(text);
@@ -184,7 +274,7 @@ static int run_dot(char *from, char *to)
 	return rc == 0 ? 0 : -1;
 }
 
-char *plan_picture(const struct topology *t, const struct plan *p)
+char *plan_picture(const struct topology *t, const struct plan *p, int tree)
 {
 	char from[] = "/tmp/ringfold-plan-XXXXXX";
 	char to[] = "/tmp/ringfold-plan-XXXXXX";
@@ -199,7 +289,7 @@ char *plan_picture(const struct topology *t, const struct plan *p)
 			t->nodes, NODES_MAX);
 		return NULL;
 	}
-	dot = plan_dot(t, p);
+	dot = plan_dot(t, p, tree);
 	if (!dot)
 		return NULL;
 	in = mkstemp(from);

@@ -15,11 +15,10 @@ int plan_command_check(int argc, char **argv);
 int plan_command_jobs(int argc, char **argv);
 int plan_command_replan(int argc, char **argv);
 
-/* A line on stderr for what took more than PROGRESS_SECONDS or comes after that much time of the
- * process: its name, its time, and its plan's throughput where there is one. */
+/* For scheme_options: a line on stderr when a scheme ends, once the program has run for
+ * PROGRESS_SECONDS. */
 #define PROGRESS_SECONDS 2.0
-void plan_progress(const char *name, double seconds, const struct plan *p,
-		   const struct topology *t);
+void plan_progress(const char *name, double seconds);
 
 /* "name - text" of all schemes, one to a line, for --help; to be freed. */
 char *plan_scheme_help(const char *before);
@@ -50,10 +49,11 @@ struct plan_row {
 void plan_worst_link(const struct topology *t, const struct plan_row *row, char *to, size_t room);
 void plan_worst_box(const struct topology *t, const struct plan_row *row, char *to, size_t room);
 
-/* The text of a Graphviz file: the topology, and the largest trees in colours. To be freed. */
-char *plan_dot(const struct topology *t, const struct plan *p);
+/* The text of a Graphviz file: the topology with its hosts in order, and the largest trees in
+ * colours; tree: the tree-th largest alone, from 1, or 0. To be freed. */
+char *plan_dot(const struct topology *t, const struct plan *p, int tree);
 /* The same as SVG, laid out by the program `dot`; NULL with a message on stderr. */
-char *plan_picture(const struct topology *t, const struct plan *p);
+char *plan_picture(const struct topology *t, const struct plan *p, int tree);
 /* A bar for each plan, a line at the bound (none where it is no finite number). To be freed. */
 char *plan_chart(const struct topology *t, const struct plan_row *row, int rows, double bound);
 

@@ -176,19 +176,14 @@ int plan_write(const char *path, const char *text, size_t len)
 	return -1;
 }
 
-void plan_progress(const char *name, double seconds, const struct plan *p, const struct topology *t)
+void plan_progress(const char *name, double seconds)
 {
 	static double begin = -1;
 	double now = clock_seconds();
 
 	begin = begin < 0 ? now - seconds : begin;
-	if (now - begin < PROGRESS_SECONDS)
-		return;
-	if (p)
-		fprintf(stderr, "%8.1f s  %-20s %8.1f s  %.6g %s\n", now - begin, name, seconds,
-			p->throughput, t->unit);
-	else
-		fprintf(stderr, "%8.1f s  %-20s %8.1f s\n", now - begin, name, seconds);
+	if (now - begin >= PROGRESS_SECONDS)
+		fprintf(stderr, "%8.1f s  %s ended after %.1f s\n", now - begin, name, seconds);
 }
 
 /* --- what every table shows

@@ -104,6 +104,16 @@ run 0 "a ring's rounds" -t t.json -s ring
 check "... 2 (N - 1) of them" says "^rounds  *14$"
 run 0 "a forest of hosts" -t t.json -s forest --json
 check "... its ratio is to what nothing can pass, not to its own kind of trees" json out "abs(d['bounds']['dual'] - 40 / 7) < 1e-6 and d['bounds']['dual_of'] == 'trees of hosts' and abs(d['bounds']['ratio'] - 4 / 7) < 1e-6 and d['bounds']['ratio_of'] == 'cut'"
+run 0 "a picture of the second tree" -t t.json -s forest --tree 2 --dot p.dot
+check "... says so" grep -q "number 2 by size" p.dot
+check "... has its hosts in order" grep -q "n[0-9]* -> n[0-9]* .style=invis" p.dot
+run 0 "a picture of many trees" -t t.json -s ring --dot p.dot
+check "... shows how full links are" grep -q "links by how full" p.dot
+run 1 "a tree that is not there" -t t.json -s netreduce-rack --tree 2 --dot none.dot
+check "... says how many there are" says "there is no tree 2, the plan has 1"
+check "... writes nothing" test ! -e none.dot
+run 0 "compare, sorted" compare --topology t.json --json
+check "... the fastest first" json out "(lambda v: v == sorted(v, reverse=True))([s['throughput'] for s in d['schemes'] if 'throughput' in s])"
 run 0 "compare" compare --topology t.json --chart c.svg
 check "... ring" says "^ring  *5\.714"
 check "... best" says "^best  *10 *100.00%"

@@ -8,11 +8,18 @@
 
 #include "planner/lp.h"
 #include "planner/pack.h"
+#include "planner/quotient.h"
 #include "planner/schemes.h"
+#include "planner/unfold.h"
 
 #define SEED_WORKERS 400 /* workers up to which slow schemes are looked at */
 #define CLOCK_PART 0.3   /* of what is left of the time, for each of the others */
-#define FEW_WORKERS 2000
+#define FOLD_LINKS 150   /* links above which the network is folded */
+#define PACK_LINKS 1500  /* links above which it is left at that */
+#define FOLD_PART 0.8    /* of the work */
+#define CLASS_PART 0.6   /* of that: the program over classes, the rest is for images */
+#define FOLD_ENOUGH 0.99 /* of the bound: also left at that */
+#define IMAGES_MOST 512
 #define FEW 1e-9      /* what fewer trees may cost, relative */
 #define FEW_LOSS 2e-3 /* the same where they are whole chunk classes */
 
@@ -21,6 +28,17 @@ static double in_classes(const struct topology *t, struct plan *p, int chunks)
 {
 	quantise_shares(t, p, chunks);
 	return plan_quantise(p, chunks) == 0 ? plan_rate(t, p) : 0;
+}
+
+static void give_prices(struct pack *p, struct plan *plan)
+{
+	plan->certificate.exact = p->exact;
+	if (isfinite(p->bound))
+		plan->certificate.dual = p->bound;
+	plan->certificate.arc_price = p->arc_price;
+	plan->certificate.node_price = p->node_price;
+	p->arc_price = NULL;
+	p->node_price = NULL;
 }
 
 /* The plan of the packing. Where it will be cut into classes, fewer trees are worth more, as each
@@ -45,13 +63,7 @@ static struct plan *finish(struct pack *p, const char *name, const struct scheme
 		topo_refuse(e, -1, -1, "%s: the linear program has no solution", name);
 		return NULL;
 	}
-	plan->certificate.exact = p->exact;
-	if (isfinite(p->bound))
-		plan->certificate.dual = p->bound;
-	plan->certificate.arc_price = p->arc_price;
-	plan->certificate.node_price = p->node_price;
-	p->arc_price = NULL;
-	p->node_price = NULL;
+	give_prices(p, plan);
 	return plan;
 }
 
@@ -152,31 +164,6 @@ static void take_rival(struct pack *p, const struct plan *other)
 		plan_copy_tree(p->m->pool, other, k, 1);
 }
 
-/* Column generation; asks the other schemes where it does not prove that none is better. */
-static struct plan *pack_best(struct pack *p, struct rival *r, const struct scheme_options *o,
-			      struct topo_error *e)
-{
-	const struct topology *t = p->t;
-
-	/* Of many workers the trees of other schemes take longer than this one, which is often
-	 * enough.
-	 */
-	if (t->workers <= FEW_WORKERS || pack_glance(p) != 0 || is_open(p))
-		take_single(p, o);
-	if (pack_run(p) != 0) {
-		topo_refuse(e, -1, -1, "best: nothing connects the workers");
-		return NULL;
-	}
-	if (is_open(p) && t->workers <= SEED_WORKERS)
-		ask_others(r, t, o, &p->work, false);
-	if (is_open(p) && r->plan && r->rate > p->value * (1 + FEW)) {
-		take_rival(p, r->plan);
-		if (pack_run(p) != 0)
-			return NULL;
-	}
-	return finish(p, "best", o, e);
-}
-
 /* What a plan gives once it is cut into classes, if it will be. */
 static double rate_of(const struct topology *t, const struct plan *p, int chunks)
 {
@@ -194,6 +181,138 @@ static double rate_of(const struct topology *t, const struct plan *p, int chunks
 	rate = in_classes(t, copy, chunks);
 	plan_free(copy);
 	return rate;
+}
+
+/* --- by classes ---------------------------------------------------------------------------------
+ */
+
+/* The prices of classes as prices of arcs, half of them for each direction; that of the least link
+ * is paid at a worker that has it, as every tree is there. */
+static void take_bound(struct pack *p, const struct quotient *q)
+{
+	const struct fold *f = q->f;
+	const struct topology *t = p->t;
+	bool paid = isinf(f->least);
+
+	p->bound = q->bound;
+	p->exact = true;
+	p->arc_price = room((size_t)t->links * 2, sizeof(double));
+	p->node_price = room((size_t)t->nodes, sizeof(double));
+	for (int i = 0; i < f->c->links; i++)
+		p->arc_price[f->arc[2 * i]] = q->price[f->row[i]] / 2;
+	for (int i = 0; i < f->c->nodes; i++) {
+		double price = q->price[f->row[f->c->out[f->c->first[i]] >> 1]];
+
+		for (int k = f->first[i]; k < f->first[i + 1]; k++) {
+			int arc = t->out[t->first[f->member[k]]];
+
+			p->arc_price[arc & ~1] = price / 2;
+			if (!paid && topo_arc_capacity(t, arc) <= f->least) {
+				p->arc_price[arc & ~1] += q->price[f->rows] / 2;
+				paid = true;
+			}
+		}
+	}
+	for (int i = 0; i < t->links; i++)
+		p->arc_price[2 * i + 1] = p->arc_price[2 * i];
+}
+
+static int most_trees(const struct scheme_options *o)
+{
+	return o->chunks > 0 && o->chunks < IMAGES_MOST ? o->chunks : IMAGES_MOST;
+}
+
+/* The packing of the folded network, unfolded; NULL where it cannot be folded. */
+static struct plan *plan_folded(struct pack *p, const struct scheme_options *o)
+{
+	struct fold *f = p->reduce_only ? NULL : fold_new(p->t);
+	double from = p->work.spent / p->work.most;
+	struct quotient q;
+	struct plan *plan = NULL;
+
+	if (!f)
+		return NULL;
+	quotient_begin(&q, f, &p->work);
+	q.enough = p->enough;
+	if (quotient_run(&q, from + (FOLD_PART - from) * CLASS_PART) == 0) {
+		plan = unfold(&q, "best", most_trees(o), o->seed, FOLD_PART);
+		if (q.exact)
+			take_bound(p, &q);
+	}
+	quotient_end(&q);
+	fold_free(f);
+	return plan;
+}
+
+/* --- by trees -----------------------------------------------------------------------------------
+ */
+
+/* What is found at once: one tree, and those of schemes that have few. */
+static int look_once(struct pack *p, const struct scheme_options *o)
+{
+	if (pack_glance(p) != 0)
+		return -1;
+	if (!is_open(p))
+		return 0;
+	take_single(p, o);
+	return pack_glance(p);
+}
+
+/* Of large networks: folded, unless one tree is enough. NULL with *done: there is no plan. */
+static struct plan *pack_large(struct pack *p, const struct scheme_options *o, struct topo_error *e,
+			       bool *done)
+{
+	struct plan *plan;
+	double rate;
+
+	*done = true;
+	if (look_once(p, o) != 0) {
+		topo_refuse(e, -1, -1, "best: nothing connects the workers");
+		return NULL;
+	}
+	if (!is_open(p))
+		return finish(p, "best", o, e);
+	plan = plan_folded(p, o);
+	if (!plan) {
+		*done = false;
+		return NULL;
+	}
+	rate = plan_rate(p->t, plan);
+	if (p->t->links > PACK_LINKS || rate >= fmin(p->enough, p->bound) * FOLD_ENOUGH) {
+		give_prices(p, plan);
+		return plan;
+	}
+	for (int k = 0; k < plan->trees; k++)
+		plan_copy_tree(p->m->pool, plan, k, 1);
+	plan_free(plan);
+	*done = false;
+	return NULL;
+}
+
+/* Column generation; asks the other schemes where it does not prove that none is better. */
+static struct plan *pack_best(struct pack *p, struct rival *r, const struct scheme_options *o,
+			      struct topo_error *e)
+{
+	const struct topology *t = p->t;
+	bool done = false;
+	struct plan *plan = t->links > FOLD_LINKS ? pack_large(p, o, e, &done) : NULL;
+
+	if (done)
+		return plan;
+	if (t->links <= FOLD_LINKS)
+		take_single(p, o);
+	if (pack_run(p) != 0) {
+		topo_refuse(e, -1, -1, "best: nothing connects the workers");
+		return NULL;
+	}
+	if (is_open(p) && t->workers <= SEED_WORKERS)
+		ask_others(r, t, o, &p->work, false);
+	if (is_open(p) && r->plan && r->rate > p->value * (1 + FEW)) {
+		take_rival(p, r->plan);
+		if (pack_run(p) != 0)
+			return NULL;
+	}
+	return finish(p, "best", o, e);
 }
 
 /* The rival's trees with the certificate of the packing. */

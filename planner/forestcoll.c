@@ -144,7 +144,7 @@ static int phase_run(struct phase *x)
 			if (x->node_row[i] >= 0)
 				x->node_price[i] = fmax(0, lp_price(x->lp, x->node_row[i]));
 	} while (work_is_left(&x->work, 1) && price_roots(x, false) > 0);
-	return lp_solve_within(x->lp, &x->work, 2) < 0 ? -1 : 0;
+	return lp_solve_within(x->lp, &x->work, 2) == 0 ? 0 : -1;
 }
 
 /* --- both phases --------------------------------------------------------------------------------

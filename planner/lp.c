@@ -15,6 +15,7 @@
 /* Pivots between two looks at the clock. */
 #define SLICE_WORK 1e8
 #define SLICE_LEAST 20
+#define KEPT 1e-7 /* by how much a row may be exceeded, as CLP has it */
 
 struct lp {
 	Clp_Simplex *clp;
@@ -185,6 +186,30 @@ static double pivot_work(const struct lp *lp)
 	return 8.0 * lp->rows + 4.0 * lp->columns + 0.5 * (double)Clp_getNumElements(lp->clp);
 }
 
+/* CLP stops where it is, be it on a detour. */
+static bool is_kept(const struct lp *lp)
+{
+	const double *activity = Clp_primalRowSolution(lp->clp);
+
+	for (int i = 0; i < lp->columns; i++)
+		if (lp->primal[i] < -KEPT || lp->primal[i] > Clp_columnUpper(lp->clp)[i] + KEPT)
+			return false;
+	for (int i = 0; i < lp->rows; i++)
+		if (activity[i] > lp->high[i] + KEPT || activity[i] < lp->low[i] - KEPT)
+			return false;
+	return true;
+}
+
+double lp_gain(const struct lp *lp)
+{
+	const double *gain = Clp_getObjCoefficients(lp->clp);
+	double sum = 0;
+
+	for (int i = 0; i < lp->columns; i++)
+		sum += gain[i] * lp->primal[i];
+	return sum;
+}
+
 int lp_solve_within(struct lp *lp, struct work *w, double part)
 {
 	int status;
@@ -204,8 +229,8 @@ int lp_solve_within(struct lp *lp, struct work *w, double part)
 	lp->solved++;
 	lp->price = Clp_getRowPrice(lp->clp);
 	lp->primal = Clp_getColSolution(lp->clp);
-	if (status == 3 && Clp_primalFeasible(lp->clp))
-		return 1;
+	if (status == 3)
+		return is_kept(lp) ? 1 : 2;
 	return status == 0 ? 0 : -1;
 }
 

@@ -27,14 +27,16 @@ int lp_solve(struct lp *lp);
 void lp_most_pivots(struct lp *lp, int pivots);
 /*
  * For programs in which all columns may be 0: solves until the optimum, or until that part of the
- * work is done. 0: optimum; 1: stopped at what lp_objective and lp_value say, which keeps all rows;
- * -1 as lp_solve. The price of a row is then only a guess.
+ * work is done. 0: optimum; 1: stopped at values that keep all rows, whose sum lp_gain is; prices of
+ * rows are then a guess; 2: stopped elsewhere; -1 as lp_solve.
  */
 int lp_solve_within(struct lp *lp, struct work *w, double part);
 /* From here on a column may not be above high (0 removes it). */
 void lp_limit(struct lp *lp, int column, double high);
 
 double lp_objective(const struct lp *lp);
+/* The objective, summed up from the values. */
+double lp_gain(const struct lp *lp);
 double lp_value(const struct lp *lp, int column);
 /* What one unit more of the row's limit would gain; 0 or more for a row that has only a high. */
 double lp_price(const struct lp *lp, int row);

@@ -46,6 +46,7 @@ void master_free(struct master *m)
 	free(m->row);
 	free(m->arc);
 	free(m->node);
+	free(m->weight);
 	tree_load_free(&m->load);
 	free(m);
 }
@@ -128,10 +129,19 @@ static void master_take(struct master *m)
 
 int master_solve(struct master *m, struct work *w, double part)
 {
+	int rc;
+
 	master_take(m);
-	if (lp_solve_within(m->lp, w, part) < 0)
+	rc = lp_solve_within(m->lp, w, part);
+	if (rc < 0 || (rc == 2 && m->weights == 0))
 		return -1;
-	m->value = lp_objective(m->lp) * m->unit;
+	if (rc == 0 || (rc == 1 && lp_gain(m->lp) * m->unit > m->value)) {
+		m->value = lp_gain(m->lp) * m->unit;
+		m->weight = more_room(m->weight, (size_t)m->columns, sizeof(double));
+		m->weights = m->columns;
+		for (int k = 0; k < m->columns; k++)
+			m->weight[k] = fmax(0, lp_value(m->lp, k));
+	}
 	for (int arc = 0; arc < 2 * m->t->links; arc++)
 		m->arc[arc] = fmax(0, lp_price(m->lp, m->row[arc])) * part_of(m, arc);
 	for (int i = 0; i < m->t->nodes; i++) {
@@ -260,10 +270,10 @@ static int lightest(const double *weight, const bool *keep, int n, double above)
 static void thin_out(struct master *m, double wanted, struct work *w, double part, double *weight)
 {
 	bool *keep = room((size_t)m->columns, sizeof(bool));
-	int k;
+	int k, rc;
 
 	for (int i = 0; i < m->columns; i++) {
-		weight[i] = lp_value(m->lp, i);
+		weight[i] = i < m->weights ? m->weight[i] : 0;
 		if (weight[i] <= 1e-12)
 			lp_limit(m->lp, i, 0);
 	}
@@ -272,7 +282,8 @@ static void thin_out(struct master *m, double wanted, struct work *w, double par
 		if (k < 0 || !work_is_left(w, part))
 			break;
 		lp_limit(m->lp, k, 0);
-		if (lp_solve_within(m->lp, w, 1) >= 0 && lp_objective(m->lp) * m->unit >= wanted) {
+		rc = lp_solve_within(m->lp, w, 1);
+		if ((rc == 0 || rc == 1) && lp_gain(m->lp) * m->unit >= wanted) {
 			for (int i = 0; i < m->columns; i++)
 				weight[i] = lp_value(m->lp, i);
 			continue;

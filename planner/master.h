@@ -27,8 +27,10 @@ struct master {
 	double *scratch; /* of arcs and nodes, all 0 between calls */
 	struct tree_load load;
 	int *row; /* of the LP, for arcs and nodes; -1: no limit */
-	/* Of the latest solution. */
+	/* Of the latest solution, or where that was stopped too early the one before. */
 	double value;       /* throughput */
+	double *weight;     /* of the columns, in units */
+	int weights;
 	double *arc, *node; /* prices: a tree is worth adding if it costs less than 1 */
 };
 

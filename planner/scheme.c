@@ -53,7 +53,7 @@ const struct scheme *scheme_find(const char *name)
 struct scheme_options scheme_options_default(void)
 {
 	return (struct scheme_options){
-		.seed = 1, .chunks = 0, .roundings = 20, .work = 3e9, .seconds = INFINITY};
+		.seed = 1, .chunks = 0, .roundings = 20, .work = 4e9, .seconds = INFINITY};
 }
 
 /* The way up alone, which has to end at servers. */

@@ -144,6 +144,22 @@ static void ends(const struct steiner *s, const struct steiner_edge *e, int *a, 
 	*b = e->link < 0 ? s->site[e->node] : s->site[s->t->link[e->link].b];
 }
 
+static int switch_of(const struct steiner *s, int worker)
+{
+	return topo_arc_to(s->t, s->t->out[s->t->first[worker]]);
+}
+
+static double cost_of_copies(const struct steiner *s)
+{
+	double sum = 0;
+
+	for (int i = 0; s->copies && i < s->t->nodes; i++)
+		if (s->copies[i] > 0)
+			sum += s->copies[i] * (s->link[s->t->out[s->t->first[i]] >> 1] +
+					       s->distance[switch_of(s, i)]);
+	return sum;
+}
+
 double steiner_span(struct steiner *s)
 {
 	double cheapest = INFINITY;
@@ -154,7 +170,7 @@ double steiner_span(struct steiner *s)
 	find_sites(s);
 	n = find_candidates(s);
 	s->edges = 0;
-	s->cost = 0;
+	s->cost = cost_of_copies(s);
 	for (int i = 0; i < s->t->nodes; i++) {
 		s->parent[i] = i;
 		if (!s->in[i])
@@ -190,7 +206,7 @@ static bool lower(double a, double b)
 }
 
 /* Optional nodes with fewer than three edges are of no use. Returns whether there were any. */
-static bool prune(struct steiner *s)
+bool steiner_prune(struct steiner *s)
 {
 	int *degree = s->parent;
 	bool any = false;
@@ -203,6 +219,9 @@ static bool prune(struct steiner *s)
 		degree[a]++;
 		degree[b]++;
 	}
+	for (int i = 0; s->copies && i < s->t->nodes; i++)
+		if (s->copies[i] > 0 && s->site[switch_of(s, i)] != i)
+			degree[s->site[switch_of(s, i)]] += s->copies[i];
 	for (int i = 0; i < s->options; i++) {
 		int node = s->optional[i];
 
@@ -241,7 +260,7 @@ static double search_local(struct steiner *s)
 		s->in[s->optional[i]] = true;
 	do {
 		best = steiner_span(s);
-	} while (prune(s));
+	} while (steiner_prune(s));
 	if (s->quick)
 		return best;
 	for (int round = 0; better && round < 4; round++) {
@@ -260,7 +279,7 @@ static double search_local(struct steiner *s)
 	}
 	do {
 		best = steiner_span(s);
-	} while (prune(s));
+	} while (steiner_prune(s));
 	return best;
 }
 
@@ -335,6 +354,17 @@ static int edge_route(const struct steiner *s, int half, int *arc)
 	more = chain(s, s->t->link[e->link].b, arc + n);
 	n += reversed(arc + n, more);
 	return half & 1 ? reversed(arc, n) : n;
+}
+
+int steiner_edge_arcs(const struct steiner *s, int i, int *from, int *to, int *arc)
+{
+	ends(s, &s->edge[i], from, to);
+	return edge_route(s, 2 * i, arc);
+}
+
+int steiner_nearest_arcs(const struct steiner *s, int node, int *arc)
+{
+	return reversed(arc, chain(s, node, arc));
 }
 
 /* Cuts what comes back to a node that it has left. */

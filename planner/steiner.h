@@ -17,6 +17,7 @@ struct steiner {
 	const struct topology *t;
 	const double *link; /* prices of links */
 	const double *node; /* prices of merging nodes; NULL: none */
+	const int *copies;  /* by worker of one link: so many more are at its switch; NULL: none */
 	int *optional;      /* nodes that may merge but need not: boxes, servers */
 	int options;
 	bool quick; /* steiner_search leaves out dropping and adding nodes one by one */
@@ -38,13 +39,23 @@ struct steiner {
 struct steiner *steiner_new(const struct topology *t, bool merging);
 void steiner_free(struct steiner *s);
 
-/* The tree over s->in. */
+/*
+ * The tree over s->in. Copies of a worker hang on the terminal that is nearest to their switch
+ * (which may be that worker): their cost and what they bring to a merging node count, their edges
+ * are not in the tree.
+ */
 double steiner_span(struct steiner *s);
 /*
  * Chooses s->in: all subsets of the optional nodes if they are at most `exhaustive`, else
  * dropping and adding one by one. Leaves the best tree. Returns its cost.
  */
 double steiner_search(struct steiner *s, int exhaustive);
+/* Takes nodes that merge nothing from s->in; whether there were any. To be called after a span. */
+bool steiner_prune(struct steiner *s);
+/* The terminals of edge i of the latest tree, and the arcs from the first to the second. */
+int steiner_edge_arcs(const struct steiner *s, int i, int *from, int *to, int *arc);
+/* The arcs from a node to the terminal that is nearest to it. */
+int steiner_nearest_arcs(const struct steiner *s, int node, int *arc);
 /* The tree's way up to the root, or down from it, as edges of the pool's latest tree. Merging
  * nodes that merge nothing are left out. */
 void steiner_emit(struct steiner *s, struct plan *pool, int root, bool down);

@@ -24,6 +24,7 @@ $(eval $(call c_test,planner_values,tests/unit/planner_values.c,planner-help rf-
 $(eval $(call c_test,planner_random,tests/unit/planner_random.c,planner-help rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call test_lib,planner-drawn,tests/unit/planner_drawn.c))
 $(eval $(call c_test,planner_best,tests/unit/planner_best.c,planner-drawn rf-planner,$(PLANNER_LDLIBS)))
+$(eval $(call c_test,planner_fold,tests/unit/planner_fold.c,rf-planner,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_time,tests/unit/planner_time.c,rf-planner,$(PLANNER_LDLIBS)))
 
 # Nothing but libc, libm, jansson and CLP: no DPDK, no Verilator, nothing else of this tree.

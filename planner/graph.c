@@ -10,13 +10,42 @@
 #include "planner/lp.h"
 #include "planner/scheme.h"
 
+/* A host of one link: its routes are those of its switch and that link. */
+static bool is_end(const struct topology *t, int node)
+{
+	return t->node[node].kind == TOPO_HOST && t->node[node].rack >= 0;
+}
+
+/* The arcs between other nodes alone, in the order of t->out. */
+static void list_arcs(struct router *r)
+{
+	const struct topology *t = r->t;
+	int n = 0;
+
+	r->first = room((size_t)t->nodes + 1, sizeof(int));
+	r->out = room((size_t)t->links * 2, sizeof(int));
+	r->place = room((size_t)t->nodes, sizeof(int));
+	for (int i = 0; i < t->nodes; i++) {
+		r->first[i] = n;
+		r->place[i] = -1;
+		if (is_end(t, i))
+			continue;
+		r->place[i] = r->places++;
+		for (int k = t->first[i]; k < t->first[i + 1]; k++)
+			if (!is_end(t, topo_arc_to(t, t->out[k])))
+				r->out[n++] = t->out[k];
+	}
+	r->first[t->nodes] = n;
+}
+
 struct router *router_new(const struct topology *t)
 {
 	struct router *r = room(1, sizeof(*r));
 
 	r->t = t;
+	list_arcs(r);
 	r->load = room((size_t)t->links * 2, sizeof(double));
-	r->hops = room((size_t)t->nodes, sizeof(*r->hops));
+	r->hops = room((size_t)r->places, sizeof(*r->hops));
 	r->arc = room((size_t)t->nodes + 1, sizeof(int));
 	r->way = room((size_t)t->nodes, sizeof(*r->way));
 	r->queue = room((size_t)t->nodes, sizeof(int));
@@ -27,9 +56,12 @@ void router_free(struct router *r)
 {
 	if (!r)
 		return;
-	for (int i = 0; i < r->t->nodes; i++)
+	for (int i = 0; i < r->places; i++)
 		free(r->hops[i]);
 	free(r->hops);
+	free(r->first);
+	free(r->out);
+	free(r->place);
 	free(r->load);
 	free(r->arc);
 	free(r->way);
@@ -39,20 +71,21 @@ void router_free(struct router *r)
 
 /* From the nodes in the queue on, which are that many, to all that switches and boxes lead to; the
  * first step costs `extra` more. The number of nodes that had not been reached. */
-static int walk(const struct topology *t, int *hops, int *queue, int waiting, int extra)
+static int walk(const struct router *r, int *hops, int *queue, int waiting, int extra)
 {
+	const struct topology *t = r->t;
 	int seeds = waiting;
 	int reached = 0;
 
 	for (int head = 0; head < waiting; head++) {
 		int at = queue[head];
 
-		for (int i = t->first[at]; i < t->first[at + 1]; i++) {
-			int next = topo_arc_to(t, t->out[i]);
+		for (int i = r->first[at]; i < r->first[at + 1]; i++) {
+			int next = topo_arc_to(t, r->out[i]);
 
-			if (hops[next] >= 0)
+			if (hops[r->place[next]] >= 0)
 				continue;
-			hops[next] = hops[at] + 1 + (head < seeds ? extra : 0);
+			hops[r->place[next]] = hops[r->place[at]] + 1 + (head < seeds ? extra : 0);
 			reached++;
 			if (t->node[next].kind != TOPO_HOST)
 				queue[waiting++] = next;
@@ -62,46 +95,64 @@ static int walk(const struct topology *t, int *hops, int *queue, int waiting, in
 }
 
 /* Hops to one node; a host on the way costs as much as all nodes together. */
-static int *count_hops(const struct topology *t, int to)
+static int *count_hops(const struct router *r, int to)
 {
-	int *hops = room((size_t)t->nodes, sizeof(int));
-	int *queue = room((size_t)t->nodes * 2, sizeof(int));
-	int left = t->nodes - 1;
+	int *hops = room((size_t)r->places, sizeof(int));
+	int *queue = room((size_t)r->places * 2, sizeof(int));
+	int left = r->places - 1;
 	int waiting;
 	int more;
 
-	for (int i = 0; i < t->nodes; i++)
+	for (int i = 0; i < r->places; i++)
 		hops[i] = -1;
-	hops[to] = 0;
+	hops[r->place[to]] = 0;
 	queue[0] = to;
-	left -= walk(t, hops, queue, 1, 0);
+	left -= walk(r, hops, queue, 1, 0);
 	/* What only hosts lead to: in rounds, each of which lets the walk through hosts once more.
 	 */
 	for (more = 1; left > 0 && more > 0; left -= more) {
 		waiting = 0;
-		for (int i = 0; i < t->nodes; i++)
-			if (hops[i] >= 0 && t->node[i].kind == TOPO_HOST)
+		for (int i = 0; i < r->t->nodes; i++)
+			if (r->place[i] >= 0 && hops[r->place[i]] >= 0 &&
+			    r->t->node[i].kind == TOPO_HOST)
 				queue[waiting++] = i;
-		more = walk(t, hops, queue, waiting, t->nodes);
+		more = walk(r, hops, queue, waiting, r->t->nodes);
 	}
 	free(queue);
 	return hops;
 }
 
+/* Of nodes that are no ends. */
+static int core_hops(struct router *r, int from, int to)
+{
+	int **hops = &r->hops[r->place[to]];
+
+	if (!*hops)
+		*hops = count_hops(r, to);
+	return (*hops)[r->place[from]];
+}
+
+/* The node itself, or the switch that an end hangs on. */
+static int core_of(const struct router *r, int node)
+{
+	return r->place[node] < 0 ? r->t->node[node].rack : node;
+}
+
 int router_hops(struct router *r, int from, int to)
 {
-	if (!r->hops[to])
-		r->hops[to] = count_hops(r->t, to);
-	return r->hops[to][from];
+	if (from == to)
+		return 0;
+	return (r->place[from] < 0) + (r->place[to] < 0) +
+	       core_hops(r, core_of(r, from), core_of(r, to));
 }
 
 /* Hops from the far end of an arc, where hosts on the way cost extra. */
-static int hops_behind(const struct router *r, int arc, int to)
+static int hops_behind(const struct router *r, int arc, int to, const int *hops)
 {
 	int next = topo_arc_to(r->t, arc);
 	bool through = r->t->node[next].kind == TOPO_HOST && next != to;
 
-	return r->hops[to][next] + (through ? r->t->nodes : 0);
+	return hops[r->place[next]] + (through ? r->t->nodes : 0);
 }
 
 /* Takes the ways of a node on to its neighbours with the fewest hops. */
@@ -109,21 +160,18 @@ static int spread(struct router *r, int at, int to, double weight, int waiting)
 {
 	const struct topology *t = r->t;
 	const struct router_way *here = &r->way[at];
-	int fewest = hops_behind(r, t->out[t->first[at]], to);
+	const int *hops = r->hops[r->place[to]];
+	int fewest = hops[r->place[at]] - 1;
 
-	for (int i = t->first[at]; i < t->first[at + 1]; i++) {
-		int hops = hops_behind(r, t->out[i], to);
-
-		fewest = hops < fewest ? hops : fewest;
-	}
-	for (int i = t->first[at]; i < t->first[at + 1]; i++) {
-		int arc = t->out[i];
+	for (int i = r->first[at]; i < r->first[at + 1]; i++) {
+		int arc = r->out[i];
 		struct router_way *way = &r->way[topo_arc_to(t, arc)];
-		double load = (r->load[arc] + weight) / topo_arc_capacity(t, arc);
-		double worst = fmax(here->worst, load);
+		double load, worst;
 
-		if (hops_behind(r, arc, to) != fewest)
+		if (hops_behind(r, arc, to, hops) != fewest)
 			continue;
+		load = (r->load[arc] + weight) / topo_arc_capacity(t, arc);
+		worst = fmax(here->worst, load);
 		if (way->mark != r->mark)
 			r->queue[waiting++] = topo_arc_to(t, arc);
 		else if (worst > way->worst ||
@@ -134,14 +182,15 @@ static int spread(struct router *r, int at, int to, double weight, int waiting)
 	return waiting;
 }
 
-void router_find(struct router *r, int from, int to, double weight)
+/* Between nodes that are no ends, behind what is in r->arc. */
+static void find_core(struct router *r, int from, int to, double weight, double first)
 {
+	int begin = r->arcs;
 	int waiting = 1;
 
-	router_hops(r, from, to);
+	core_hops(r, from, to);
 	r->mark++;
-	r->arcs = 0;
-	r->way[from] = (struct router_way){r->mark, -1, 0, 0};
+	r->way[from] = (struct router_way){r->mark, -1, first, first};
 	r->queue[0] = from;
 	/* All ways to a node have the same number of hops: when it is its turn, its best is known.
 	 */
@@ -149,12 +198,30 @@ void router_find(struct router *r, int from, int to, double weight)
 		waiting = spread(r, r->queue[head], to, weight, waiting);
 	for (int at = to; at != from; at = topo_arc_from(r->t, r->way[at].via))
 		r->arc[r->arcs++] = r->way[at].via;
-	for (int i = 0; i < r->arcs / 2; i++) {
+	for (int i = begin, k = r->arcs - 1; i < k; i++, k--) {
 		int swap = r->arc[i];
 
-		r->arc[i] = r->arc[r->arcs - 1 - i];
-		r->arc[r->arcs - 1 - i] = swap;
+		r->arc[i] = r->arc[k];
+		r->arc[k] = swap;
 	}
+}
+
+void router_find(struct router *r, int from, int to, double weight)
+{
+	const struct topology *t = r->t;
+	double first = 0;
+
+	r->arcs = 0;
+	if (from != to && r->place[from] < 0) {
+		int arc = t->out[t->first[from]];
+
+		r->arc[r->arcs++] = arc;
+		first = (r->load[arc] + weight) / topo_arc_capacity(t, arc);
+	}
+	if (from != to)
+		find_core(r, core_of(r, from), core_of(r, to), weight, first);
+	if (from != to && r->place[to] < 0)
+		r->arc[r->arcs++] = t->out[t->first[to]] ^ 1;
 	for (int i = 0; i < r->arcs; i++)
 		r->load[r->arc[i]] += weight;
 }

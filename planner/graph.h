@@ -12,8 +12,11 @@
 struct router {
 	const struct topology *t;
 	double *load; /* of arcs, what routes so far have put on them */
-	int **hops;   /* hops[to][node] to the target, made when first asked for */
-	int *arc;     /* the latest route */
+	int *place;   /* of nodes other than hosts of one link, which are at their switch: -1 */
+	int places;
+	int *first, *out; /* arcs between those nodes, as in the topology */
+	int **hops;       /* hops[to][node] by place, made when first asked for */
+	int *arc;         /* the latest route */
 	int arcs;
 	/* One search: what the best way to a node has, valid where mark[node] is the search's. */
 	struct router_way {

@@ -11,6 +11,9 @@
 #include "planner/lp.h"
 #include "planner/schemes.h"
 
+#define HALVINGS 60      /* of an interval, until nothing is left of it */
+#define LEAST_PART 1e-12 /* of a capacity: what no part is below */
+
 struct joint {
 	int from, to;    /* nodes of t */
 	int first, arcs; /* of the route, from one to the other */
@@ -21,7 +24,9 @@ struct maker {
 	const struct topology *t, *c;
 	const struct plan *pool;
 	struct plan *p;
-	double *load; /* by node of t: what links of workers in racks carry so far */
+	/* By node of t: ends that workers of racks have beyond one in each tree, and what of them
+	 * is to be theirs. */
+	double *load, *part;
 	/* Of one image. */
 	const struct image *image;
 	int *ends;           /* by node of c: edges that lead out of a rack */
@@ -78,16 +83,20 @@ static int member(const struct maker *m, int rack, int i)
 	return m->f->member[m->f->first[rack] + i];
 }
 
-/* How full a worker's link would be with so many ends of this image's edges. */
-static double full_with(const struct maker *m, int worker, int ends)
+static double capacity_of(const struct maker *m, int worker)
 {
-	return (m->load[worker] + m->image->share * ends) /
-	       topo_arc_capacity(m->t, m->t->out[m->t->first[worker]]);
+	return topo_arc_capacity(m->t, m->t->out[m->t->first[worker]]);
 }
 
-static void add_load(struct maker *m, int worker, int ends)
+/* How much of its part of a rack's ends a worker has with so many more, beyond one in each tree. */
+static double full_with(const struct maker *m, int worker, int more)
 {
-	m->load[worker] += m->image->share * ends;
+	return (m->load[worker] + m->image->share * more) / m->part[worker];
+}
+
+static void add_load(struct maker *m, int worker, int more)
+{
+	m->load[worker] += m->image->share * more;
 }
 
 static void add_joint(struct maker *m, int from, int to)
@@ -120,13 +129,12 @@ static void fill_apart(struct maker *m, int rack)
 	int best = member(m, rack, 0);
 
 	for (int i = 1; i < rack_size(m, rack); i++)
-		if (full_with(m, member(m, rack, i), m->ends[rack]) <
-		    full_with(m, best, m->ends[rack]))
+		if (full_with(m, member(m, rack, i), m->ends[rack] - 1) <
+		    full_with(m, best, m->ends[rack] - 1))
 			best = member(m, rack, i);
 	for (int i = 0; i < m->ends[rack]; i++)
 		m->end_host[m->end_at[rack] + i] = best;
-	for (int i = 0; i < rack_size(m, rack); i++)
-		add_load(m, member(m, rack, i), member(m, rack, i) == best ? m->ends[rack] : 1);
+	add_load(m, best, m->ends[rack] - 1);
 }
 
 /* Members by degree, the largest first. */
@@ -157,16 +165,16 @@ static void fill_tree(struct maker *m, int rack)
 	m->heap.count = 0;
 	for (int i = 0; i < n; i++) {
 		m->degree[i] = 1;
-		heap_push(&m->heap, full_with(m, member(m, rack, i), 2), i);
+		heap_push(&m->heap, full_with(m, member(m, rack, i), 1), i);
 	}
 	for (int k = n - 2 + m->ends[rack]; k > 0; k--) {
 		int i = heap_pop(&m->heap).node;
 
 		m->degree[i]++;
-		heap_push(&m->heap, full_with(m, member(m, rack, i), m->degree[i] + 1), i);
+		heap_push(&m->heap, full_with(m, member(m, rack, i), m->degree[i]), i);
 	}
 	for (int i = 0; i < n; i++)
-		add_load(m, member(m, rack, i), m->degree[i]);
+		add_load(m, member(m, rack, i), m->degree[i] - 1);
 	sort_by_degree(m, n);
 	for (int k = 0; k < m->ends[rack]; k++) {
 		while (m->degree[m->order[at]] < 2)
@@ -364,6 +372,53 @@ static void emit(struct maker *m)
 	make_mirror(m->p);
 }
 
+/* Parts of so many ends beyond one for each worker: links are to be alike full, but none less than
+ * that one makes it. */
+static void divide(struct maker *m, int rack, double more)
+{
+	double low = 0;
+	double high = 0;
+
+	for (int i = 0; i < rack_size(m, rack); i++)
+		high = fmax(high, (1 + more) / capacity_of(m, member(m, rack, i)));
+	for (int round = 0; round < HALVINGS; round++) {
+		double mid = (low + high) / 2;
+		double sum = 0;
+
+		for (int i = 0; i < rack_size(m, rack); i++)
+			sum += fmax(0, mid * capacity_of(m, member(m, rack, i)) - 1);
+		if (sum < more)
+			low = mid;
+		else
+			high = mid;
+	}
+	for (int i = 0; i < rack_size(m, rack); i++) {
+		double c = capacity_of(m, member(m, rack, i));
+
+		m->part[member(m, rack, i)] = fmax(high * c - 1, LEAST_PART * c);
+	}
+}
+
+static void find_parts(struct maker *m, const struct image *image, int images)
+{
+	double *more = room((size_t)m->c->nodes, sizeof(double));
+
+	for (int k = 0; k < images; k++) {
+		m->image = &image[k];
+		count_ends(m);
+		for (int i = 0; i < m->c->nodes; i++) {
+			bool alone = m->apart[i] || rack_size(m, i) == 1;
+
+			more[i] +=
+				m->image->share * (m->ends[i] + (alone ? -1 : rack_size(m, i) - 2));
+		}
+	}
+	for (int i = 0; i < m->c->nodes; i++)
+		if (stands_for_rack(m->f, i))
+			divide(m, i, more[i]);
+	free(more);
+}
+
 struct plan *image_plan(const struct fold *f, const struct plan *pool, const char *name,
 			const struct image *image, int images)
 {
@@ -372,6 +427,7 @@ struct plan *image_plan(const struct fold *f, const struct plan *pool, const cha
 
 	m.p = make_plan(name);
 	m.load = room(nodes, sizeof(double));
+	m.part = room(nodes, sizeof(double));
 	m.ends = room(nodes, sizeof(int));
 	m.end_at = room(nodes, sizeof(int));
 	m.end_host = room(2 * nodes, sizeof(int));
@@ -383,6 +439,7 @@ struct plan *image_plan(const struct fold *f, const struct plan *pool, const cha
 	m.half = room(2 * nodes, sizeof(int));
 	m.queue = room(2 * nodes, sizeof(int));
 	m.via = room(nodes, sizeof(int));
+	find_parts(&m, image, images);
 	for (int i = 0; i < images; i++) {
 		if (image[i].share <= 1e-12)
 			continue;
@@ -391,6 +448,7 @@ struct plan *image_plan(const struct fold *f, const struct plan *pool, const cha
 		emit(&m);
 	}
 	free(m.load);
+	free(m.part);
 	free(m.ends);
 	free(m.end_at);
 	free(m.end_host);

@@ -11,7 +11,8 @@
 
 #define ROOTS_ALL 1024 /* workers; beyond it a path for each of ROOTS_FEW, spread evenly */
 #define ROOTS_FEW 256
-#define ORDERS_ALL 8 /* workers up to which every order is tried */
+#define EDGES_MOST 2e6 /* of all of them, up: of very many workers fewer paths */
+#define ORDERS_ALL 8   /* workers up to which every order is tried */
 
 /* Nodes and the routes between neighbours. */
 struct cycle {
@@ -77,7 +78,7 @@ static void add_path(struct plan *p, const struct cycle *c, int r, bool down, bo
 
 static void add_ring(struct plan *p, const struct cycle *c, double share, bool against)
 {
-	int roots = c->n <= ROOTS_ALL ? c->n : ROOTS_FEW;
+	int roots = c->n <= ROOTS_ALL ? c->n : (int)fmax(1, fmin(ROOTS_FEW, EDGES_MOST / c->n));
 
 	for (int k = 0; k < roots; k++) {
 		int r = (int)((long)k * c->n / roots);
@@ -254,7 +255,7 @@ SCHEME(hierarchical_ring)
 	struct cycle **within = room((size_t)k->count, sizeof(*within));
 	int *node = room((size_t)k->count, sizeof(int));
 	int most = 0;
-	int stride, classes;
+	long all, roots, stride, classes;
 
 	(void)o;
 	(void)e;
@@ -264,8 +265,10 @@ SCHEME(hierarchical_ring)
 		within[q] = cycle_new(r, k->member + k->first[q], n);
 		most = n > most ? n : most;
 	}
-	stride = t->workers > ROOTS_ALL ? (most * k->count + ROOTS_FEW - 1) / ROOTS_FEW : 1;
-	classes = (most * k->count + stride - 1) / stride;
+	all = (long)most * k->count;
+	roots = (long)fmax(1, fmin(ROOTS_FEW, EDGES_MOST / t->workers));
+	stride = t->workers > ROOTS_ALL ? (all + roots - 1) / roots : 1;
+	classes = (all + stride - 1) / stride;
 	for (int j = 0; j < most; j++) {
 		struct cycle *across;
 
@@ -273,8 +276,8 @@ SCHEME(hierarchical_ring)
 			node[q] = within[q]->node[j % within[q]->n];
 		across = cycle_new(r, node, k->count);
 		for (int g = 0; g < k->count; g++)
-			if ((j * k->count + g) % stride == 0)
-				add_two_levels(p, k, within, across, j, g, 1.0 / classes);
+			if (((long)j * k->count + g) % stride == 0)
+				add_two_levels(p, k, within, across, j, g, 1.0 / (double)classes);
 		cycle_free(across);
 	}
 	for (int q = 0; q < k->count; q++)

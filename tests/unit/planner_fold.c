@@ -1,0 +1,277 @@
+/*
+ * Folded networks: that twins can be exchanged, that the program over classes has the optimum that
+ * column generation over all trees finds, that plans made from it are right and nearly as good.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "planner/fold.h"
+#include "planner/unfold.h"
+#include "planner/scheme.h"
+
+/* --- twins --------------------------------------------------------------------------------------
+ */
+
+struct plain_link {
+	int a, b;
+	double capacity;
+};
+
+static int by_ends(const void *a, const void *b)
+{
+	const struct plain_link *x = a;
+	const struct plain_link *y = b;
+
+	if (x->a != y->a)
+		return x->a - y->a;
+	if (x->b != y->b)
+		return x->b - y->b;
+	return (x->capacity > y->capacity) - (x->capacity < y->capacity);
+}
+
+/* All links with two nodes of the network exchanged, and what stands for their racks. */
+static struct plain_link *links_with(const struct fold *f, int a, int b)
+{
+	const struct topology *c = f->c;
+	struct plain_link *list = calloc((size_t)c->links, sizeof(*list));
+
+	assert_non_null(list);
+	for (int i = 0; i < c->links; i++) {
+		int end[2] = {c->link[i].a, c->link[i].b};
+
+		for (int k = 0; k < 2; k++) {
+			if (end[k] == a || end[k] == b)
+				end[k] = a + b - end[k];
+			else if (f->rack[a] >= 0 && (end[k] == f->rack[a] || end[k] == f->rack[b]))
+				end[k] = f->rack[a] + f->rack[b] - end[k];
+		}
+		list[i] = (struct plain_link){end[0] < end[1] ? end[0] : end[1],
+					      end[0] < end[1] ? end[1] : end[0], f->own[i]};
+	}
+	qsort(list, (size_t)c->links, sizeof(*list), by_ends);
+	return list;
+}
+
+/* Whether the network with two nodes exchanged is the same network. */
+static bool is_same_exchanged(const struct fold *f, int a, int b)
+{
+	struct plain_link *was = links_with(f, a, a);
+	struct plain_link *is = links_with(f, a, b);
+	bool same = (f->rack[a] < 0) == (f->rack[b] < 0) &&
+		    f->c->node[a].kind == f->c->node[b].kind &&
+		    f->c->node[a].processing == f->c->node[b].processing;
+
+	for (int i = 0; i < f->c->links; i++)
+		same = same && by_ends(&was[i], &is[i]) == 0;
+	if (same && f->rack[a] >= 0)
+		same = f->copies[f->rack[a]] == f->copies[f->rack[b]];
+	free(was);
+	free(is);
+	return same;
+}
+
+static struct topology *make(struct topo_spec *s)
+{
+	struct topo_error e = {.text = ""};
+	struct topology *t = topo_generate(s, &e);
+
+	if (!t)
+		fail_msg("%s", e.text);
+	return t;
+}
+
+static void check_twins(const struct topology *t, int *classes)
+{
+	struct fold *f = fold_new(t);
+
+	assert_non_null(f);
+	for (int a = 0; a < f->c->nodes; a++)
+		for (int b = a + 1; b < f->c->nodes; b++) {
+			if (f->twin[a] < 0 || f->twin[b] < 0)
+				continue;
+			assert_int_equal(f->twin[a] == f->twin[b], is_same_exchanged(f, a, b));
+			assert_int_equal(f->twin[a] == f->twin[b], fold_is_twin(f, a, b));
+		}
+	*classes = f->twins;
+	fold_free(f);
+}
+
+static void test_twins(void **state)
+{
+	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
+	struct topology *t;
+	int before, after;
+
+	(void)state;
+	s.leaves = 6;
+	s.spines = 4;
+	s.boxes = TOPO_BOX_FRACTION;
+	s.box_share = 0.4;
+	t = make(&s);
+	check_twins(t, &before);
+	assert_in_range(before, 2, 4);
+	/* One link that is different: its ends have no twins any more. */
+	t->link[t->links - 1].capacity[0] = 50;
+	t->link[t->links - 1].capacity[1] = 50;
+	check_twins(t, &after);
+	assert_true(after > before);
+	topo_free(t);
+	s = topo_spec_default(TOPO_FAT_TREE);
+	s.boxes = TOPO_BOX_FRACTION;
+	t = make(&s);
+	check_twins(t, &after);
+	topo_free(t);
+	s = topo_spec_default(TOPO_RAIL);
+	s.boxes = TOPO_BOX_LEAVES;
+	t = make(&s);
+	check_twins(t, &after);
+	assert_int_equal(after, 3);
+	topo_free(t);
+}
+
+/* Links that are not alike both ways, and workers with a limit. */
+static void test_not_foldable(void **state)
+{
+	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
+	struct topology *t = make(&s);
+
+	(void)state;
+	t->link[3].capacity[1] = 7;
+	assert_null(fold_new(t));
+	t->link[3].capacity[1] = t->link[3].capacity[0];
+	t->node[t->worker[2]].processing = 3;
+	assert_null(fold_new(t));
+	topo_free(t);
+}
+
+/* --- optima -------------------------------------------------------------------------------------
+ */
+
+/* The program over classes against column generation over all trees, and a plan of its images. */
+static void check_optimum(const char *what, struct topo_spec *s)
+{
+	struct scheme_options o = scheme_options_default();
+	struct topo_error e = {.text = ""};
+	struct topology *t = make(s);
+	struct plan *best = scheme_run(scheme_find("best"), t, &o, &e);
+	struct fold *f = fold_new(t);
+	struct work w = work_begin(1e9, INFINITY);
+	struct quotient q;
+	struct plan_load load;
+	struct plan *p;
+
+	assert_non_null(f);
+	assert_non_null(best);
+	assert_true(best->certificate.exact);
+	quotient_begin(&q, f, &w);
+	assert_int_equal(quotient_run(&q, 0.5), 0);
+	assert_true(q.exact);
+	print_message("%s: %.7g by classes, %.7g by trees\n", what, q.value, best->throughput);
+	if (fabs(q.value - best->throughput) > 1e-6 * q.value ||
+	    fabs(q.bound - best->certificate.dual) > 1e-6 * q.bound)
+		fail_msg("%s: %.9g (bound %.9g) by classes, %.9g (bound %.9g) by trees", what,
+			 q.value, q.bound, best->throughput, best->certificate.dual);
+	p = unfold(&q, "folded", 256, 1, 1);
+	assert_non_null(p);
+	if (plan_measure(t, p, &load, &e) != 0)
+		fail_msg("%s: %s", what, e.text);
+	print_message("  %.7g with %d trees\n", load.throughput, p->trees);
+	assert_true(load.throughput <= q.bound * (1 + 1e-9));
+	assert_true(load.throughput >= q.value * 0.98);
+	plan_load_free(&load);
+	plan_free(p);
+	quotient_end(&q);
+	fold_free(f);
+	plan_free(best);
+	topo_free(t);
+}
+
+static void test_optima(void **state)
+{
+	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
+
+	(void)state;
+	s.leaves = 3;
+	s.spines = 2;
+	s.hosts = 3;
+	check_optimum("leaves merge", &s);
+	s.boxes = TOPO_BOX_SPINES;
+	check_optimum("spines merge", &s);
+	s.boxes = TOPO_BOX_NONE;
+	check_optimum("nothing merges", &s);
+	s.boxes = TOPO_BOX_FRACTION;
+	s.box_share = 0.5;
+	for (s.seed = 1; s.seed <= 6; s.seed++)
+		check_optimum("some merge", &s);
+	s.spread = 0.5; /* workers of a rack have different links */
+	for (s.seed = 1; s.seed <= 6; s.seed++)
+		check_optimum("uneven links", &s);
+	s = topo_spec_default(TOPO_RAIL);
+	s.hosts = 5;
+	s.leaves = 3;
+	check_optimum("rails", &s);
+	s = topo_spec_default(TOPO_STAR);
+	check_optimum("star", &s);
+	s.boxes = TOPO_BOX_NONE;
+	check_optimum("star, no box", &s);
+	s = topo_spec_default(TOPO_RANDOM);
+	for (s.seed = 1; s.seed <= 6; s.seed++)
+		check_optimum("random", &s);
+}
+
+/* Limited boxes: the plan is right, and not above the bounds. */
+static void test_processing(void **state)
+{
+	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
+
+	(void)state;
+	s.leaves = 6;
+	s.spines = 3;
+	s.hosts = 6;
+	s.processing_min = 100;
+	s.processing_max = 900;
+	s.boxes = TOPO_BOX_ALL;
+	for (s.seed = 1; s.seed <= 6; s.seed++) {
+		struct topo_error e = {.text = ""};
+		struct topology *t = make(&s);
+		struct fold *f = fold_new(t);
+		struct work w = work_begin(1e9, INFINITY);
+		struct quotient q;
+		struct plan_load load;
+		struct plan *p;
+
+		quotient_begin(&q, f, &w);
+		assert_int_equal(quotient_run(&q, 0.5), 0);
+		p = unfold(&q, "folded", 256, 1, 1);
+		if (plan_measure(t, p, &load, &e) != 0)
+			fail_msg("seed %d: %s", (int)s.seed, e.text);
+		print_message("limited boxes: %.7g of %.7g by classes\n", load.throughput, q.value);
+		assert_true(load.throughput >= q.value * 0.98);
+		assert_true(load.throughput <= bound_cut(t, false) * (1 + 1e-9));
+		assert_true(load.throughput <= bound_degree(t, false) * (1 + 1e-9));
+		plan_load_free(&load);
+		plan_free(p);
+		quotient_end(&q);
+		fold_free(f);
+		topo_free(t);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_twins),
+		cmocka_unit_test(test_not_foldable),
+		cmocka_unit_test(test_optima),
+		cmocka_unit_test(test_processing),
+	};
+
+	return cmocka_run_group_tests_name("planner_fold", tests, NULL, NULL);
+}

@@ -6,7 +6,8 @@
 // Handshake   e_ready is high in the cycle in which the packet's first beat is built; it depends on e_raw, e_hlen, e_plen
 //             and p_valid, so p_valid must not wait for e_ready. p_ready depends on e_valid, likewise. m_axis comes
 //             from registers; m_axis_tready reaches register enables and one read pointer only.
-// Reset       drops everything.
+// Reset       drops everything. A frame that is under way on m_axis is ended by one more beat, with m_axis_tuser: the MAC makes its
+//             FCS wrong. It is offered in reset already, and stays until it is taken. 16 cycles of reset forget that too.
 // Proved      tests/formal/stream_egress.v: order, whole frames, room, the ICRC in time; an offered beat stays.
 //
 // Made packets: e_hlen is 54, 58, 62, 70, 74 or 78 (so it is what opcode and tag ask for), e_plen a multiple of 4 (0 is
@@ -44,6 +45,8 @@ module rf_egress #(
   output wire [WIDTH/8-1:0] m_axis_tkeep,
   output wire               m_axis_tvalid,
   output wire               m_axis_tlast,
+  // With m_axis_tlast: the frame is cut short and bad.
+  output wire               m_axis_tuser,
   input  wire               m_axis_tready,
 
   // One pulse per frame that has left.
@@ -237,7 +240,31 @@ module rf_egress #(
   wire             unused_f_valid = &{1'b0, f_valid};
   integer          g;
 
-  assign take = ready_q != {AW + 1{1'b0}} && (m_axis_tready || !o_valid_q);
+  // What a reset does to a frame that has begun to leave.
+  reg              o_bad_q;
+  reg              open_q;
+  reg              cut_q;
+  reg  [3:0]       reset_q;
+  wire             cold  = rst && reset_q == 4'd15;
+  wire             free  = m_axis_tready || !o_valid_q;
+  // The beat that is offered, or the last one that has left, is not the last of its frame.
+  wire             open  = o_valid_q ? !o_last_q : open_q;
+  wire             close = free && open && (rst || cut_q);
+
+  assign take = ready_q != {AW + 1{1'b0}} && free && !rst && !cut_q;
+
+  always @(posedge clk)
+    if (!rst) reset_q <= 4'd0;
+    else if (!cold) reset_q <= reset_q + 4'd1;
+
+  always @(posedge clk)
+    if (cold) open_q <= 1'b0;
+    else if (o_valid_q && m_axis_tready) open_q <= !o_last_q;
+
+  always @(posedge clk)
+    if (cold) cut_q <= 1'b0;
+    else if (rst) cut_q <= open && !free;
+    else if (close) cut_q <= 1'b0;
 
   always @* begin
     o_data = f_data;
@@ -249,23 +276,29 @@ module rf_egress #(
   end
 
   always @(posedge clk)
-    if (rst) o_valid_q <= 1'b0;
-    else if (take) o_valid_q <= 1'b1;
+    if (cold) o_valid_q <= 1'b0;
+    else if (take || close) o_valid_q <= 1'b1;
     else if (m_axis_tready) o_valid_q <= 1'b0;
 
   always @(posedge clk)
-    if (take) begin
+    if (close) begin
+      o_last_q <= 1'b1;
+      o_bad_q  <= 1'b1;
+      o_ones_q <= {LB{1'b0}};
+    end else if (take) begin
       o_last_q <= f_last;
+      o_bad_q  <= 1'b0;
       o_ones_q <= f_ones;
       o_data_q <= o_data;
     end
 
   assign m_axis_tvalid = o_valid_q;
   assign m_axis_tlast  = o_last_q;
+  assign m_axis_tuser  = o_last_q && o_bad_q;
   assign m_axis_tdata  = o_data_q;
   assign m_axis_tkeep  = (o_last_q && o_ones_q != {LB{1'b0}}) ? ~({B{1'b1}} << o_ones_q) : {B{1'b1}};
-  assign cnt_frames    = o_valid_q && o_last_q && m_axis_tready;
-  assign idle          = b_idle && f_count == {AW + 1{1'b0}} && !o_valid_q;
+  assign cnt_frames    = o_valid_q && o_last_q && !o_bad_q && m_axis_tready;
+  assign idle          = b_idle && f_count == {AW + 1{1'b0}} && !o_valid_q && !cut_q;
 
 endmodule
 

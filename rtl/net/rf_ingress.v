@@ -7,7 +7,9 @@
 // Capacity    FIFO_BEATS beats and FRAMES frames, from their last beat until their command has been taken.
 // Handshake   s_axis cannot be held back: a frame without room is lost as a whole. d_* come from registers and distributed
 //             RAM. c_ready needs o_ready or an idle output (combinational). o_* do not depend on o_ready.
-// Reset       forgets all frames; a frame that is under way at reset must not be continued.
+// Reset       forgets all frames. Of a frame that is under way when reset ends the rest is ignored, up to its last beat or to 16
+//             cycles without a beat (a MAC does not pause that long within a frame). After 16 quiet cycles of reset nothing
+//             is ignored.
 // Proved      tests/formal/stream_ingress.v: every frame counted or judged, in order; queues in step; ring never overrun.
 //
 // Every frame that is not lost to overflow gives one descriptor, in order; every descriptor taken must be answered by one
@@ -120,6 +122,25 @@ module rf_ingress #(
     end
   endfunction
 
+  // ---- The stream is watched in reset too: whether a frame is under way, cycles without a beat.
+
+  reg       inside_q;
+  reg [3:0] quiet_q;
+  reg       skip_q;
+  wire      still  = quiet_q == 4'd15;
+  wire      accept = s_axis_tvalid && !skip_q;
+
+  always @(posedge clk)
+    if (s_axis_tvalid) quiet_q <= 4'd0;
+    else if (!still) quiet_q <= quiet_q + 4'd1;
+
+  always @(posedge clk)
+    if (s_axis_tvalid) inside_q <= !s_axis_tlast;
+
+  always @(posedge clk)
+    if (rst) skip_q <= s_axis_tvalid ? !s_axis_tlast : inside_q && !still;
+    else if (still || (s_axis_tvalid && s_axis_tlast)) skip_q <= 1'b0;
+
   // ---- Cycle 0: the beat, with zeros behind the end.
 
   reg             i0_valid_q;
@@ -132,7 +153,7 @@ module rf_ingress #(
 
   always @(posedge clk)
     if (rst) i0_valid_q <= 1'b0;
-    else i0_valid_q <= s_axis_tvalid;
+    else i0_valid_q <= accept;
 
   always @(posedge clk)
     if (s_axis_tvalid) begin

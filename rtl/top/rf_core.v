@@ -4,7 +4,8 @@
 // Throughput  one beat per cycle in and out on every port.
 // Capacity    GROUPS groups, LANES ranks per port and group, LANES * 2^BANK_AW beats per port.
 // Handshake   s_axis is never held back (the MAC cannot be), m_axis valid/ready, s_axil AXI4-Lite.
-// Reset       no group, box disabled. Registers answer 2^HASH_BITS + a few cycles later, when tables and counters are clear.
+// Reset       no group, box disabled. Of a frame that is coming in the rest is ignored; one that is leaving is ended as bad. Power-on
+//             is a reset of 16 cycles or more without frames. Registers answer 2^HASH_BITS + a few cycles later, when tables and counters are clear.
 // Proved      tests/rtl/core; parts as they say.
 //
 // idle: nothing is in flight and no event is due, so the clock may stop until the next input. A punted frame that waits for
@@ -49,6 +50,8 @@ module rf_core #(
   output wire [PORTS*WIDTH/8-1:0] m_axis_tkeep,
   output wire [PORTS-1:0]         m_axis_tvalid,
   output wire [PORTS-1:0]         m_axis_tlast,
+  // With m_axis_tlast: a frame that a reset has cut short.
+  output wire [PORTS-1:0]         m_axis_tuser,
   input  wire [PORTS-1:0]         m_axis_tready,
 
   input  wire [23:0]              s_axil_awaddr,
@@ -442,9 +445,9 @@ module rf_core #(
         .s_axis_tdata(s_axis_tdata[p*WIDTH +: WIDTH]), .s_axis_tkeep(s_axis_tkeep[p*WIDTH/8 +: WIDTH/8]),
         .s_axis_tvalid(s_axis_tvalid[p]), .s_axis_tlast(s_axis_tlast[p]), .s_axis_tuser(s_axis_tuser[p]),
         .m_axis_tdata(m_axis_tdata[p*WIDTH +: WIDTH]), .m_axis_tkeep(m_axis_tkeep[p*WIDTH/8 +: WIDTH/8]),
-        .m_axis_tvalid(m_axis_tvalid[p]), .m_axis_tlast(m_axis_tlast[p]), .m_axis_tready(m_axis_tready[p]),
-        .pause(pause[p]), .enable(enable), .hold(hold), .tx_share(tx_share), .base_mac(base_mac), .box_ip(box_ip),
-        .g_live(g_live & ~g_clearing), .g_error(g_error),
+        .m_axis_tvalid(m_axis_tvalid[p]), .m_axis_tlast(m_axis_tlast[p]), .m_axis_tuser(m_axis_tuser[p]),
+        .m_axis_tready(m_axis_tready[p]), .pause(pause[p]), .enable(enable), .hold(hold), .tx_share(tx_share),
+        .base_mac(base_mac), .box_ip(box_ip), .g_live(g_live & ~g_clearing), .g_error(g_error),
         .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .hash_valid(hash_valid),
         .hash_table(hash_table), .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip),
         .hash_qpn(hash_qpn), .hash_cid(hash_cid), .hash_state(hash_state), .conn_field(conn_field),

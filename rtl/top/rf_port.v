@@ -40,6 +40,7 @@ module rf_port #(
   output wire [WIDTH/8-1:0]    m_axis_tkeep,
   output wire                  m_axis_tvalid,
   output wire                  m_axis_tlast,
+  output wire                  m_axis_tuser,
   input  wire                  m_axis_tready,
 
   // Registers.
@@ -506,7 +507,7 @@ module rf_port #(
     .clk(clk), .rst(rst), .mac(base_mac + NUMBER), .e_valid(e_valid), .e_ready(e_ready), .e_raw(e_raw), .e_hdr(e_hdr),
     .e_hlen(e_hlen), .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready), .p_data(p_data),
     .p_last(p_last), .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
-    .m_axis_tlast(m_axis_tlast), .m_axis_tready(m_axis_tready), .cnt_frames(tx_frames), .idle(egress_idle));
+    .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser), .m_axis_tready(m_axis_tready), .cnt_frames(tx_frames), .idle(egress_idle));
 
   // Counters.
   wire [7:0] sent_cause = sent[0] ? (res_repeat ? `RF_CNT_TX_REPEAT : `RF_CNT_TX_FIRST) :

@@ -28,17 +28,27 @@ module stream_egress (
   wire [7:0]  m_keep;
   wire        m_valid;
   wire        m_last;
+  wire        m_user;
   wire        cnt_frames;
   wire        idle;
 
   rf_egress #(.WIDTH(64), .FIFO_BEATS(16)) box (
     .clk(clk), .rst(rst), .mac(48'd0), .e_valid(e_valid), .e_ready(e_ready), .e_raw(e_raw), .e_hdr(e_hdr), .e_hlen(e_hlen),
     .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready), .p_data(p_data), .p_last(1'b0),
-    .m_axis_tdata(m_data), .m_axis_tkeep(m_keep), .m_axis_tvalid(m_valid), .m_axis_tlast(m_last), .m_axis_tready(m_ready),
+    .m_axis_tdata(m_data), .m_axis_tkeep(m_keep), .m_axis_tvalid(m_valid), .m_axis_tlast(m_last), .m_axis_tuser(m_user), .m_axis_tready(m_ready),
     .cnt_frames(cnt_frames), .idle(idle));
+
+  (* hierconn *) wire [3:0]   \box.reset_q ;
+  (* hierconn *) wire         \box.cut_q ;
+
+  // No frame is cut short.
+  always @*
+    if (!rst) assert (!\box.cut_q && !(m_valid && m_last && m_user));
 
   always @* begin
     assume (rst == !f_started);
+    // The reset that a run begins with has come to an end, its 16th cycle or a later one.
+    if (!f_started) assume (\box.reset_q == 4'd15);
     assume (e_hlen == 7'd54 || e_hlen == 7'd58 || e_hlen == 7'd62 || e_hlen == 7'd70 || e_hlen == 7'd74 || e_hlen == 7'd78);
     assume (e_plen[1:0] == 2'd0 && e_len != 14'd0);
   end

@@ -65,6 +65,8 @@ module stream_ingress (
     .o_last(o_last), .idle(idle));
 
   (* hierconn *) wire         \box.i0_valid_q ;
+  (* hierconn *) wire [3:0]   \box.quiet_q ;
+  (* hierconn *) wire         \box.skip_q ;
   (* hierconn *) wire         \box.i0_last_q ;
   (* hierconn *) wire         \box.lost_q ;
   (* hierconn *) wire         \box.long_q ;
@@ -137,6 +139,8 @@ module stream_ingress (
 
   always @* begin
     assume (rst == !f_started);
+    // The reset that a run begins with has come to an end: quiet for 16 cycles.
+    if (!f_started) assume (\box.quiet_q == 4'd15 && !s_valid);
     // Zeros and gaps behind the end only.
     assume (s_keep[0] && (s_keep & (s_keep + 8'd1)) == 8'd0 && (s_last || s_keep == 8'hff));
     // A command answers a descriptor; what is dropped is not read, and of RoCE packets that have none no payload.
@@ -212,6 +216,7 @@ module stream_ingress (
 
   always @*
     if (!rst) begin
+      assert (!\box.skip_q );
       assert (cnt_frames == ends && (!cnt_overflow || cnt_frames));
       if (there_q && ahead_q == 3'd0) assert (d_valid && d_len == length_q);
       if (there_q) assert (ahead_q < descs && word[206:193] == length_q);

@@ -252,7 +252,7 @@ class Box
 		top->s_axil_rready = 1;
 		top->s_axil_wstrb = 15;
 		top->rst = 1;
-		for (int k = 0; k < 4; k++)
+		for (int k = 0; k < 20; k++)
 			tick();
 		top->rst = 0;
 	}

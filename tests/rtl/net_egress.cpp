@@ -46,7 +46,7 @@ struct bench {
 		dut.mac = MAC;
 		dut.rst = 1;
 		dut.e_valid = dut.p_valid = dut.m_axis_tready = 0;
-		for (int i = 0; i < 4; i++) {
+		for (int i = 0; i < 20; i++) {
 			dut.clk = 0;
 			dut.eval();
 			dut.clk = 1;
@@ -300,6 +300,78 @@ static void part_random(bench &t, long packets)
 	t.drain();
 }
 
+/*
+ * Resets of 1 to 15 cycles while frames leave. What the MAC gets has an end to every beginning: a frame that was under way ends
+ * with a beat that marks it bad, others come whole, and what was offered stays.
+ */
+static void part_reset(bench &t)
+{
+	long cut = 0, whole = 0, waited = 0;
+
+	for (int round = 0; round < 600; round++) {
+		t.m = { 100, 100, t.r.percent(50) ? 100 : 20 + t.r.below(80) };
+		for (int k = 0; k < 4; k++)
+			t.r.percent(50) ? t.raw(60 + t.r.below(500)) : t.made(t.r.percent(40), 4, 4 * t.r.below(80));
+		t.drain();
+		/* At rest; then the frame that is cut. */
+		t.todo.clear();
+		t.raw(60 + t.r.below(20 * B));
+		const packet p = t.todo.front();
+		const unsigned before = 1 + t.r.below(LATENCY + 24), cycles = 1 + t.r.below(15);
+		bytes got;
+		bool held = false, ended = false, bad = false;
+		bytes held_data;
+		auto look = [&]() {
+			if (held)
+				t.check(t.dut.m_axis_tvalid && get_bytes(t.dut.m_axis_tdata, B) == held_data, "a beat changed in reset");
+			held = t.dut.m_axis_tvalid && !t.dut.m_axis_tready;
+			held_data = get_bytes(t.dut.m_axis_tdata, B);
+			waited += held;
+			if (!t.dut.m_axis_tvalid || !t.dut.m_axis_tready)
+				return;
+			t.check(!ended, "a beat of no frame");
+			t.check(t.dut.cnt_frames == (t.dut.m_axis_tlast && !t.dut.m_axis_tuser), "cnt_frames counts a frame cut short");
+			const bytes data = get_bytes(t.dut.m_axis_tdata, B);
+			got.insert(got.end(), data.begin(), data.end());
+			ended = t.dut.m_axis_tlast;
+			bad = t.dut.m_axis_tuser;
+			t.check(!bad || ended, "bad before the end");
+		};
+		for (unsigned k = 0; k < before + cycles + 40; k++) {
+			t.dut.rst = k >= before && k < before + cycles;
+			t.drive_packet();
+			if (k >= before)
+				t.dut.e_valid = t.dut.p_valid = 0;
+			t.dut.m_axis_tready = t.r.percent(k > before + 30 ? 100 : t.m.ready);
+			t.dut.clk = 0;
+			t.dut.eval();
+			look();
+			if (k < before)
+				t.take_packet();
+			t.dut.clk = 1;
+			t.dut.eval();
+			t.cycle++;
+		}
+		t.check(got.empty() || ended, "a frame without an end");
+		if (bad) {
+			cut++;
+			t.check(!memcmp(got.data(), p.want.data(), std::min(got.size() - B, p.want.size())), "contents before the cut");
+		} else if (ended) {
+			whole++;
+			got.resize(p.want.size());
+			t.check(got == p.want, "contents of a frame that the reset left alone");
+		}
+		t.dut.rst = 0;
+		t.todo.clear();
+		t.flight.clear();
+		t.given = t.at = 0;
+		t.begun = t.e_held = t.p_held = t.stalled = false;
+		t.quiet = t.begun_at = 0;
+	}
+	t.check(cut > 150 && whole > 50 && waited > 100, "resets in the middle of frames hardly met");
+	printf("resets: %ld frames cut and marked, %ld whole\n", cut, whole);
+}
+
 static void speed(bench &t, long cycles)
 {
 	bytes f = roce(t.r, false, 1, 1024), beat(B, 0x5a);
@@ -343,6 +415,7 @@ int main(int argc, char **argv)
 	part_rate(*t, 1, 4096, 50);
 	part_rate(*t, 0x11, 0, 2000);
 	part_rate(*t, 4, 4, 2000);
+	part_reset(*t);
 	part_random(*t, (long)option(argc, argv, "packets", 3000));
 	printf("%ld packets, %ld beats, %ld cycles, good\n", t->packets, t->beats, t->cycle);
 	return 0;

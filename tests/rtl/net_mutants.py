@@ -32,6 +32,9 @@ BENCHES = {
 # Part: bench, file, text, what comes in its place.
 MUTANTS = {
     "ingress": [
+        ("ingress", "rtl/net/rf_ingress.v", "else i0_valid_q <= accept;", "else i0_valid_q <= s_axis_tvalid;"),
+        ("ingress", "rtl/net/rf_ingress.v", "!s_axis_tlast : inside_q && !still;", "!s_axis_tlast : 1'b0;"),
+        ("ingress", "rtl/net/rf_ingress.v", "else if (still || (s_axis_tvalid && s_axis_tlast)) skip_q", "else if (still) skip_q"),
         ("ingress", "rtl/net/rf_icrc_mask.v", "i == l2 + 26 || ", ""),
         ("ingress", "rtl/net/rf_icrc_mask.v", "32'hdebb20e3", "32'hffffffff"),
         ("ingress", "rtl/net/rf_ingress.v", "if (total == 16'h2c00 || total == 16'h2d00)", "if (total == 16'h2d00)"),
@@ -53,6 +56,10 @@ MUTANTS = {
         ("ingress", "rtl/net/rf_ingress_read.v", "else free_q <= busy_q ? addr_q : base_q;", "else free_q <= base_q;"),
     ],
     "egress": [
+        ("egress", "rtl/net/rf_egress.v", "assign take = ready_q != {AW + 1{1'b0}} && free && !rst && !cut_q;", "assign take = ready_q != {AW + 1{1'b0}} && free && !rst;"),
+        ("egress", "rtl/net/rf_egress.v", "wire             close = free && open && (rst || cut_q);", "wire             close = 1'b0;"),
+        ("egress", "rtl/net/rf_egress.v", "      o_bad_q  <= 1'b1;", "      o_bad_q  <= 1'b0;"),
+        ("egress", "rtl/net/rf_egress.v", "open  = o_valid_q ? !o_last_q : open_q", "open  = o_valid_q && !o_last_q"),
         ("egress", "rtl/net/rf_crc.v", "if (rst || (p1_valid_q && p1_last_q)) state_q", "if (rst) state_q"),
         ("egress", "rtl/net/rf_icrc_tail.v", "(.en(1'b1), .state(by4)", "(.en(1'b0), .state(by4)"),
         ("egress", "rtl/net/rf_egress.v", "localparam WAIT = 3;", "localparam WAIT = 2;"),

@@ -29,7 +29,7 @@ struct path {
 		dut.mac = MAC;
 		dut.rst = 1;
 		dut.s_axis_tvalid = 0;
-		for (int i = 0; i < 4; i++)
+		for (int i = 0; i < 40; i++)
 			tick();
 		dut.rst = 0;
 	}

@@ -36,6 +36,7 @@ module net_path_tb #(
 
   // Not needed here.
   wire unused_cnt_frames;
+  wire unused_user;
   wire [7:0] unused_d_cause;
   wire [13:0] unused_d_len;
   wire unused_d_vlan;
@@ -140,6 +141,7 @@ module net_path_tb #(
     .m_axis_tkeep (m_axis_tkeep),
     .m_axis_tvalid(m_axis_tvalid),
     .m_axis_tlast (m_axis_tlast),
+    .m_axis_tuser (unused_user),
     .m_axis_tready(1'b1),
     .cnt_frames   (unused_eg_cnt_frames),
     .idle         (out_idle)

@@ -56,6 +56,8 @@ MUTANTS = {
         ("ingress", "rtl/net/rf_ingress_read.v", "else free_q <= busy_q ? addr_q : base_q;", "else free_q <= base_q;"),
     ],
     "egress": [
+        ("egress", "rtl/net/rf_egress.v", "assign take = ready_q != {AW + 1{1'b0}} && free && !rst && !cut_q;", "assign take = ready_q != {AW + 1{1'b0}} && free && !rst;"),
+        ("egress", "rtl/net/rf_egress.v", "open  = o_valid_q ? !o_last_q : open_q", "open  = o_valid_q && !o_last_q"),
         ("egress", "rtl/net/rf_egress.v", "wire             close = free && open && (rst || cut_q);", "wire             close = 1'b0;"),
         ("egress", "rtl/net/rf_egress.v", "      o_bad_q  <= 1'b1;", "      o_bad_q  <= 1'b0;"),
         ("egress", "rtl/net/rf_crc.v", "if (rst || (p1_valid_q && p1_last_q)) state_q", "if (rst) state_q"),

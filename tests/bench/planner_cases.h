@@ -17,6 +17,17 @@ struct one_case {
 	int roundings;  /* 0: the default */
 };
 
+/* Appends one figure to the bench's file: limit NAN where there is none. */
+void figure(const char *name, double value, const char *unit, double limit, bool must, bool ok);
+
+/* Ratio of two schemes over SPREAD_DRAWS seeds of a case: mean, least and most of the seeds. */
+#define SPREAD_DRAWS 30
+void ratio_spread(const struct one_case *c, const char *a, const char *b, double paper,
+		  bool as_printed, const char *why);
+
+/* Several jobs on one network, and a plan after a failure. */
+void cluster_figures(void);
+
 /* A generated topology in that unit; a specification that gives none ends the program. */
 struct topology *case_generate(const struct topo_spec *s, const char *unit);
 

@@ -122,7 +122,7 @@ import xml.dom.minidom
 d = xml.dom.minidom.parse('c.svg')
 assert any('ring' in t.firstChild.data for t in d.getElementsByTagName('text'))"
 run 0 "compare --json" compare --topology t.json --schemes ring,best --json
-check "... two schemes" json out "[s['scheme'] for s in d['schemes']] == ["best", "ring"] and abs(d['bound'] - 10) < 1e-6"
+check "... two schemes" json out "[s['scheme'] for s in d['schemes']] == ['best', 'ring'] and abs(d['bound'] - 10) < 1e-6"
 check "... and every level of the bound" json out "abs(d['bounds']['cut'] - 10) < 1e-6 and abs(d['bounds']['flow'] - 10) < 1e-5"
 # No limit is null with a reason: JSON has no infinite numbers.
 run 0 "generate more racks" generate leaf-spine --leaves 8 --hosts 4 --out servers.json

@@ -10,11 +10,12 @@
 #include "planner/textline.h"
 
 #define SHARES_MOST 64
+#define WEIGHED_MOST 16 /* trees of the forests that --size weighs */
 
 struct wish {
 	const char *topology, *scheme, *plan;
 	const char *out, *picture, *dot;
-	bool json, reduce_only, simulate, as_printed;
+	bool json, reduce_only, simulate, as_printed, weighed;
 	double share[SHARES_MOST];
 	int shares;
 	unsigned int chunks, sim_chunks, roundings, trees, tree;
@@ -98,6 +99,42 @@ static double amount(const struct topology *t, uint64_t bytes)
 		if (strcmp(t->unit, units[i].unit) == 0)
 			return 8.0 * (double)bytes / units[i].bits;
 	return 8.0 * (double)bytes / 1e9;
+}
+
+/*
+ * For a vector of that size: forests of at most 1, 2, 4 ... trees and of any number, by the time
+ * that the chunk simulator finds. Few shallow trees lose throughput, many deep ones wait for each
+ * other's steps. NULL with the reason.
+ */
+static struct plan *weigh(const struct scheme *s, const struct topology *t,
+			  const struct scheme_options *o, const struct wish *w,
+			  struct topo_error *e)
+{
+	struct sim_options sim = sim_options_default();
+	struct plan *best = NULL;
+	double least = INFINITY;
+
+	sim.amount = amount(t, w->size);
+	sim.chunks = (int)w->sim_chunks;
+	for (int trees = 0; trees <= WEIGHED_MOST; trees = trees ? 2 * trees : 1) {
+		struct scheme_options few = *o;
+		struct sim_result r;
+		struct plan *p;
+
+		if (o->trees > 0 && (trees == 0 || trees > o->trees))
+			few.trees = o->trees;
+		else
+			few.trees = trees;
+		p = scheme_run(s, t, &few, e);
+		if (!p || sim_chunks(t, p, &sim, &r, e) != 0 || r.seconds >= least) {
+			plan_free(p);
+			continue;
+		}
+		plan_free(best);
+		best = p;
+		least = r.seconds;
+	}
+	return best;
 }
 
 static int simulate(const struct topology *t, struct plan_row *row, const struct wish *w)
@@ -224,7 +261,7 @@ static int make(const struct wish *w)
 	o.server_shares = w->shares;
 	o.roundings = w->roundings ? (int)w->roundings : o.roundings;
 	o.seconds = w->limit ? (double)w->limit * 1e-9 : o.seconds;
-	row.plan = scheme_run(s, t, &o, &e);
+	row.plan = w->weighed ? weigh(s, t, &o, w, &e) : scheme_run(s, t, &o, &e);
 	if (!row.plan) {
 		fail(e.text);
 	} else {
@@ -297,6 +334,18 @@ static bool in_range(unsigned int v, unsigned int most, const char *option)
 	return false;
 }
 
+static int take_size(void *to, const char *value)
+{
+	struct wish *w = to;
+
+	if (rf_opt_size(value, &w->size) != 0 || w->size == 0) {
+		fprintf(stderr, "\"%s\" must be a size: 64K, 16M, 1G\n", value);
+		return -1;
+	}
+	w->weighed = true;
+	return 0;
+}
+
 /* "0.6,0.4" */
 static int take_shares(void *to, const char *value)
 {
@@ -355,7 +404,10 @@ int plan_command_make(int argc, char **argv)
 		{RF_OPT_U64, "seed", 0, &w.seed, "N", "of what a scheme draws", NULL},
 		{RF_OPT_FLAG, "simulate", 0, &w.simulate, NULL, "runs the plan in both simulators",
 		 NULL},
-		{RF_OPT_SIZE, "size", 0, &w.size, "SIZE", "of the vector, for --simulate", NULL},
+		{RF_OPT_CALL, "size", 0, &w, "SIZE",
+		 "of the vector: the forest with the least time in the chunk simulator, and for "
+		 "--simulate",
+		 take_size},
 		{RF_OPT_UINT, "sim-chunks", 0, &w.sim_chunks, "N", "of the chunk run", NULL},
 		{.kind = RF_OPT_END}};
 	const struct rf_opt_page page = {

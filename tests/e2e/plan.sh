@@ -104,6 +104,13 @@ run 0 "a ring's rounds" -t t.json -s ring
 check "... 2 (N - 1) of them" says "^rounds  *14$"
 run 0 "a forest of hosts" -t t.json -s forest --json
 check "... its ratio is to what nothing can pass, not to its own kind of trees" json out "abs(d['bounds']['dual'] - 40 / 7) < 1e-6 and d['bounds']['dual_of'] == 'trees of hosts' and abs(d['bounds']['ratio'] - 4 / 7) < 1e-6 and d['bounds']['ratio_of'] == 'cut'"
+run 0 "generate long links" generate leaf-spine --leaves 2 --hosts 6 --boxes none --delay 1ms --out far.json
+run 0 "a plan for a small vector" -t far.json -s best --size 4K --json --simulate
+check "... has fewer steps" cp out small.json
+run 0 "a plan for a large one" -t far.json -s best --size 10G --json --simulate
+check "... may have more" python3 -c "import json; a, b = (json.load(open(f)) for f in ('small.json', 'out')); assert a['steps'] < b['steps'], (a['steps'], b['steps'])"
+run 2 "a size that is none" -t far.json -s best --size 4X
+rm -f far.json small.json
 run 0 "a picture of the second tree" -t t.json -s forest --tree 2 --dot p.dot
 check "... says so" grep -q "number 2 by size" p.dot
 check "... has its hosts in order" grep -q "n[0-9]* -> n[0-9]* .style=invis" p.dot

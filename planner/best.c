@@ -18,7 +18,6 @@
 #define PACK_LINKS 1500  /* links above which it is left at that */
 #define FOLD_PART 0.8    /* of the work */
 #define CLASS_PART 0.6   /* of that: the program over classes, the rest is for images */
-#define FOLD_ENOUGH 0.99 /* of the bound: also left at that */
 #define IMAGES_MOST 512
 #define FEW 1e-9      /* what fewer trees may cost, relative */
 #define FEW_LOSS 2e-3 /* the same where they are whole chunk classes */
@@ -89,6 +88,7 @@ SCHEME(forest)
 struct rival {
 	struct plan *plan;
 	double rate;
+	bool slow; /* the slow ones have been asked */
 };
 
 /* Those that take time in proportion to the network and the number of their trees. */
@@ -104,24 +104,43 @@ static bool is_quick(const struct scheme *s)
 	return false;
 }
 
+static bool is_slow(const struct scheme *s)
+{
+	return !is_quick(s);
+}
+
+static bool is_forest(const struct scheme *s)
+{
+	return s->make == scheme_forest;
+}
+
+/* Workers have to take in 2 (N - 1) streams of a tree that merges nowhere else. */
+static double bound_of_hosts(const struct topology *t)
+{
+	double sum = 0;
+
+	for (int i = 0; i < t->workers; i++)
+		sum += ingress(t, t->worker[i]);
+	return sum / (2.0 * (t->workers - 1));
+}
+
 /* Whether anything could still be better. */
 static bool is_open(const struct pack *p)
 {
 	return p->value < p->enough * (1 - FEW) && !(p->exact && p->value >= p->bound * (1 - FEW));
 }
 
-/* Asks the schemes that are quick, or those that are not; whether one was better than any before
- * it. Their options are those that they would get alone: none of them can be better alone. */
-static bool ask_others(struct rival *r, const struct topology *t, const struct scheme_options *o,
-		       const struct work *w, bool quick)
+/* Asks some schemes. Their options are those that they would get alone: none of them can be better
+ * alone. */
+static void ask_others(struct rival *r, const struct topology *t, const struct scheme_options *o,
+		       const struct work *w, bool (*is_asked)(const struct scheme *s))
 {
 	struct scheme_options plain = *o;
-	bool any = false;
 
 	for (const struct scheme *s = scheme_list; s->name; s++) {
 		struct plan *other;
 
-		if (s->make == scheme_best || is_quick(s) != quick)
+		if (s->make == scheme_best || !is_asked(s))
 			continue;
 		if (!isinf(o->seconds))
 			plain.seconds = (w->end - clock_seconds()) * CLOCK_PART;
@@ -135,9 +154,15 @@ static bool ask_others(struct rival *r, const struct topology *t, const struct s
 		plan_free(r->plan);
 		r->plan = other;
 		r->rate = other->throughput;
-		any = true;
 	}
-	return any;
+}
+
+static void ask_slow(struct rival *r, const struct pack *p, const struct scheme_options *o)
+{
+	if (r->slow)
+		return;
+	r->slow = true;
+	ask_others(r, p->t, o, &p->work, is_slow);
 }
 
 /* Trees over racks: often one of them is enough. Not those of a ring in which workers stand alone,
@@ -278,7 +303,8 @@ static struct plan *pack_large(struct pack *p, const struct scheme_options *o, s
 		return NULL;
 	}
 	rate = plan_rate(p->t, plan);
-	if (p->t->links > PACK_LINKS || rate >= fmin(p->enough, p->bound) * FOLD_ENOUGH) {
+	if (p->t->links > PACK_LINKS || rate >= fmin(p->enough, p->bound) * (1 - FEW)) {
+		p->value = rate;
 		give_prices(p, plan);
 		return plan;
 	}
@@ -297,6 +323,8 @@ static struct plan *pack_best(struct pack *p, struct rival *r, const struct sche
 	bool done = false;
 	struct plan *plan = t->links > FOLD_LINKS ? pack_large(p, o, e, &done) : NULL;
 
+	if (done && plan && is_open(p) && bound_of_hosts(t) > p->value)
+		ask_others(r, t, o, &p->work, is_forest);
 	if (done)
 		return plan;
 	if (t->links <= FOLD_LINKS)
@@ -306,7 +334,7 @@ static struct plan *pack_best(struct pack *p, struct rival *r, const struct sche
 		return NULL;
 	}
 	if (is_open(p) && t->workers <= SEED_WORKERS)
-		ask_others(r, t, o, &p->work, false);
+		ask_slow(r, p, o);
 	if (is_open(p) && r->plan && r->rate > p->value * (1 + FEW)) {
 		take_rival(p, r->plan);
 		if (pack_run(p) != 0)
@@ -329,15 +357,20 @@ static struct plan *give_way(struct plan *p, struct plan *rival)
 SCHEME(best)
 {
 	struct pack p = {.t = t, .merging = true, .reduce_only = o->reduce_only};
-	struct rival r = {NULL, 0};
+	struct rival r = {NULL, 0, false};
 	struct plan *plan;
+	double rate;
 
 	p.work = work_begin(o->work, o->seconds);
 	pack_begin(&p);
 	p.enough = fmin(bound_cut(t, o->reduce_only), bound_degree(t, o->reduce_only));
-	ask_others(&r, t, o, &p.work, true);
+	ask_others(&r, t, o, &p.work, is_quick);
 	plan = pack_best(&p, &r, o, e);
-	if (plan && r.rate > rate_of(t, plan, o->chunks) * (1 + FEW)) {
+	rate = rate_of(t, plan, o->chunks);
+	/* Classes cost some plans more than others. */
+	if (plan && o->chunks > 0 && t->workers <= SEED_WORKERS && rate < p.enough * (1 - FEW))
+		ask_slow(&r, &p, o);
+	if (plan && r.rate > rate * (1 + FEW)) {
 		plan = give_way(plan, r.plan);
 		r.plan = NULL;
 	}

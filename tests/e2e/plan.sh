@@ -135,9 +135,9 @@ check "... and every level of the bound" json out "abs(d['bounds']['cut'] - 10) 
 run 0 "generate more racks" generate leaf-spine --leaves 8 --hosts 4 --out servers.json
 sed -i 's/"kind": "host"/"kind": "host", "server": true/' servers.json
 run 0 "compare where no limit is known" compare --topology servers.json --schemes ps --reduce-only --json
-check "... null and why" json out "d['bound'] is None and d['no_bound'] == 'there is no limit' and d['bounds']['cut'] is None and d['schemes'][0]['throughput'] > 0 and d['schemes'][0]['of_bound'] is None"
+check "... null and why" json out "d['bounds']['cut'] is None and d['bounds']['no_cut'] == 'there is no limit' and d['bound_by'] == 'degree' and d['schemes'][0]['throughput'] > 0"
 run 0 "a plan where no limit is known" -t servers.json -s ps --reduce-only --json
-check "... null and why" json out "d['bounds']['cut'] is None and d['bounds']['no_cut'] == 'there is no limit' and d['bounds']['ratio'] is None"
+check "... null and why" json out "d['bounds']['cut'] is None and d['bounds']['no_cut'] == 'there is no limit' and d['bounds']['ratio_of'] == 'degree'"
 if command -v dot > /dev/null; then
 	sed 's/leaf0/le"<\&>/; s/"h3"/"key0"/' t.json | sed 's/le"</le\\"</' > odd.json
 	run 0 "a picture of odd names" -t odd.json -s best --picture odd.svg --out odd-plan.json

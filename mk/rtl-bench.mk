@@ -7,16 +7,26 @@ $(call vl_bench,unit-$(1)$(4),rf_$(1),$(UNIT_LIB) $(2),tests/rtl/unit_$(1).cpp,$
 $(BUILD)/vl/unit-$(1)$(4)/Vrf_$(1): tests/rtl/unit.h tests/rtl/net_ref.h
 endef
 
-UNIT_LIB := $(addprefix rtl/lib/,rf_ram_lut.v rf_ram_sdp.v rf_fifo.v rf_delay.v rf_rr_arb.v)
+UNIT_LIB := $(addprefix rtl/lib/,rf_ram_lut.v rf_ram_sdp.v rf_fifo.v rf_delay.v rf_rr_arb.v rf_parity.v rf_ram_parity.v rf_fifo_parity.v rf_delay_parity.v)
 UNIT_CTL := rtl/control/rf_
 UNIT_RED := rtl/reduce/rf_
+UNIT_MANY := $(UNIT_RED)ram_many.v $(UNIT_RED)many_parity.v
 
 $(eval $(call unit,ram_many,$(UNIT_RED)ram_many.v,AW=4 READS=3))
+# Memories with parity: their benches flip bits in them. $(call unit_flip,NAME,VERILOG,PARAMETERS)
+define unit_flip
+$(call vl_bench,unit-$(1),rf_$(1),$(UNIT_LIB) $(2),tests/rtl/unit_$(1).cpp,tests/rtl/core_flip.vlt $(addprefix -G,$(3)) -CFLAGS "-O1 $(addprefix -D,$(3))",--flip)
+$(BUILD)/vl/unit-$(1)/Vrf_$(1): tests/rtl/unit.h tests/rtl/net_ref.h tests/rtl/core_flip.vlt
+endef
+$(eval $(call unit_flip,ram_parity,,WIDTH=40 DEPTH=16 PART=16))
+$(eval $(call unit_flip,fifo_parity,,WIDTH=20 DEPTH=8))
+$(eval $(call unit_flip,delay_parity,,WIDTH=20 N=5 PART=16))
+$(eval $(call unit_flip,many_parity,$(UNIT_MANY),WIDTH=12 AW=3 READS=2))
 $(eval $(call unit,seen,$(UNIT_RED)seen.v,CW=4))
 $(eval $(call unit,conn_static,$(UNIT_RED)conn_static.v,CW=4))
 $(eval $(call unit,counters,$(UNIT_CTL)counters.v))
-$(eval $(call unit,repeatq,$(UNIT_RED)repeatq.v,LANES=1 AW=3 DEPTH=16))
-$(eval $(call unit,repeatq,$(UNIT_RED)repeatq.v,LANES=3 AW=4 DEPTH=16,-3))
+$(eval $(call unit,repeatq,$(UNIT_MANY) $(UNIT_RED)repeatq.v,LANES=1 AW=3 DEPTH=16))
+$(eval $(call unit,repeatq,$(UNIT_MANY) $(UNIT_RED)repeatq.v,LANES=3 AW=4 DEPTH=16,-3))
 $(eval $(call unit,passthru,$(UNIT_RED)passthru.v,BEATS=64 FRAMES=4 WIDTH=64))
 $(eval $(call unit,port_tx,$(UNIT_RED)port_tx.v,RESULTS=4 WIDTH=64))
 $(eval $(call unit,results,$(UNIT_RED)results.v,BEATS=32 HDRS=8 CREDIT_W=6 WIDTH=64))
@@ -28,14 +38,14 @@ $(eval $(call unit,sched,$(UNIT_RED)sched.v,PORTS=4 LANES=2 GROUPS=4 GW=2 LW=1 P
 $(eval $(call unit,judge_form,$(UNIT_RED)judge_form.v))
 $(eval $(call unit,ackq,$(UNIT_RED)ackq.v,CW=6 DEPTH=8))
 $(eval $(call unit,lag,$(UNIT_CTL)lag.v,PORTS=3 GROUPS=3 GW=2 LW=1 PW=2))
-$(eval $(call unit,ledger_run,$(UNIT_RED)ram_many.v $(UNIT_RED)ledger_run.v,IDX=8 GROUPS=2 LANES=2 GW=1 LW=1 HDR_AW=5))
+$(eval $(call unit,ledger_run,$(UNIT_MANY) $(UNIT_RED)ledger_run.v,IDX=8 GROUPS=2 LANES=2 GW=1 LW=1 HDR_AW=5))
 $(eval $(call unit,ledger_ack,$(UNIT_RED)ledger_ack.v,IDX=10 PORTS=3 PW=2 AW=2))
 $(eval $(call unit,ledger_head,$(UNIT_RED)ledger_head.v,IDX=6 PORTS=3 GROUPS=4 GW=2))
 $(eval $(call unit,ledger_tail,$(UNIT_RED)ledger_tail.v,IDX=8 PORTS=3 LANES=3 GROUPS=3 GW=2 LW=2))
-$(eval $(call unit,judge_nak,$(UNIT_RED)judge_nak.v,GW=2 LW=1))
-$(eval $(call unit,judge_window,$(UNIT_RED)judge_nak.v $(UNIT_RED)judge_window.v,GW=2 LW=1))
-$(eval $(call unit,judge,$(foreach p,_form _nak _window,$(UNIT_RED)judge$p.v) $(UNIT_RED)judge.v,PORT=1 PORTS=4 LANES=2 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=10 HDR_AW=6 COMMANDS=8))
-$(eval $(call unit,ledger,$(UNIT_RED)ram_many.v $(foreach p,run port head tail ack,$(UNIT_RED)ledger_$p.v) $(UNIT_RED)ledger.v,IDX=9 PORTS=3 LANES=2 GROUPS=2 GW=1 LW=1 PW=2 HDR_AW=6))
+$(eval $(call unit,judge_nak,$(UNIT_MANY) $(UNIT_RED)judge_nak.v,GW=2 LW=1))
+$(eval $(call unit,judge_window,$(UNIT_MANY) $(UNIT_RED)judge_nak.v $(UNIT_RED)judge_window.v,GW=2 LW=1))
+$(eval $(call unit,judge,$(UNIT_MANY) $(foreach p,_form _nak _window,$(UNIT_RED)judge$p.v) $(UNIT_RED)judge.v,PORT=1 PORTS=4 LANES=2 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=10 HDR_AW=6 COMMANDS=8))
+$(eval $(call unit,ledger,$(UNIT_MANY) $(foreach p,run port head tail ack,$(UNIT_RED)ledger_$p.v) $(UNIT_RED)ledger.v,IDX=9 PORTS=3 LANES=2 GROUPS=2 GW=1 LW=1 PW=2 HDR_AW=6))
 $(foreach m,judge judge_form judge_nak judge_window,$(BUILD)/vl/unit-$m/Vrf_$m): tests/rtl/judge_ref.h
 
 # Every module has a row in docs/verification.md that is true; one without a row must be noticed.

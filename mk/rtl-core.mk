@@ -31,3 +31,19 @@ formal-ledger: $(GENERATED)
 FORMAL_TARGETS += formal-ledger
 FORMAL_PROOFS  += $(FORMAL_LEDGER)
 $(eval $(call test,formal-nak,$(PYTHON) tests/formal/lib/prove.py tests/formal/nak.proof))
+
+# Bits that flip in its memories: with parity nothing wrong leaves; without it something does, or the bench would be blind.
+# $(call core_flip,PARITY)
+define core_flip
+$(BUILD)/vl/core-flip-$(1)/Vrf_core: $(CORE_V) tests/rtl/core_flip.cpp tests/rtl/core_flip.vlt $(wildcard rtl/*/*.vh tests/rtl/core*.h) $(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h
+	@mkdir -p $$(@D)
+	$$(VERILATOR) --cc --exe --build -j 2 -Wall --assert --vpi --x-assign unique --x-initial unique $(VL_MAKE) -O3 --output-split 20000 \
+	  -CFLAGS "-O1 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen -DPORTS=4 -DLANES=2 -DWIDTH=64 -DHASH_BITS=6 -DPARITY=$(1)" \
+	  -GPORTS=4 -GLANES=2 -GWIDTH=64 -GGROUPS=2 -GMTU_MAX=256 -GFP16=1 -GBANK_AW=10 -GHDR_AW=5 -GHASH_BITS=6 -GPARITY=$(1) -DRF_CRC_TABLE \
+	  -Irtl/net -Irtl/reduce -Irtl/control -I$$(BUILD)/gen --top-module rf_core -Mdir $$(@D) \
+	  tests/rtl/core_flip.vlt $(CORE_V) ../../../tests/rtl/core_flip.cpp > $$(@D)/build.log 2>&1 || (cat $$(@D)/build.log; false)
+endef
+$(eval $(call core_flip,0))
+$(eval $(call core_flip,1))
+$(eval $(call test,rtl-core-flip,$(BUILD)/vl/core-flip-1/Vrf_core 1 600,$(BUILD)/vl/core-flip-1/Vrf_core))
+$(eval $(call test,rtl-core-flip-without,$(BUILD)/vl/core-flip-0/Vrf_core 1 150,$(BUILD)/vl/core-flip-0/Vrf_core))

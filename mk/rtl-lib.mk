@@ -1,6 +1,7 @@
 # Verilog that the rest stands on: rtl/lib, rtl/fp, the reduction; their benches, proofs, lint and synthesis.
 
-RTL_LIB    := $(addprefix rtl/lib/,rf_skid.v rf_ram_lut.v rf_ram_sdp.v rf_fifo.v rf_delay.v rf_rr_arb.v)
+RTL_LIB    := $(addprefix rtl/lib/,rf_skid.v rf_ram_lut.v rf_ram_sdp.v rf_fifo.v rf_delay.v rf_rr_arb.v rf_parity.v rf_ram_parity.v \
+  rf_fifo_parity.v rf_delay_parity.v)
 RTL_FP     := $(addprefix rtl/fp/,rf_fp_alu.v rf_fp_vec.v rf_fp_unpack.v rf_fp_pack.v)
 
 $(eval $(call vl_bench,fp-alu,rf_fp_vec,rtl/fp/rf_fp_vec.v rtl/fp/rf_fp_alu.v,tests/rtl/fp_alu.cpp,-GWORDS=16))

@@ -126,13 +126,14 @@ enum rf_ctl_result {
 	X(QUOTA_BYTES, 44, "the job's key allows it no more bytes of slots")                       \
 	X(ADDRESS_DENIED, 45, "the job's key does not speak for this source address")              \
 	X(PORT_DENIED, 46, "the job's key does not speak for data of this port of the box")        \
-	X(BEFORE_START, 47, "a rank begins before the first PSN with which it was registered")
+	X(BEFORE_START, 47, "a rank begins before the first PSN with which it was registered")     \
+	X(PARITY, 48, "a memory of the box lost a bit")
 
 enum rf_ctl_reason {
 #define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
 	RF_CTL_REASONS(RF_CTL_X)
 #undef RF_CTL_X
-		RF_CTL_R_COUNT = 48,
+		RF_CTL_R_COUNT = 49,
 };
 
 /* "a rank was silent for longer than its lease"; "unknown reason" for numbers not known. Static. */

@@ -4,6 +4,10 @@ rtl/lib/rf_ram_sdp.v
 rtl/lib/rf_fifo.v
 rtl/lib/rf_delay.v
 rtl/lib/rf_rr_arb.v
+rtl/lib/rf_parity.v
+rtl/lib/rf_ram_parity.v
+rtl/lib/rf_fifo_parity.v
+rtl/lib/rf_delay_parity.v
 rtl/net/rf_crc.v
 rtl/net/rf_crc_back.v
 rtl/net/rf_crc_key.v
@@ -30,6 +34,7 @@ rtl/control/rf_punt.v
 rtl/control/rf_inject.v
 rtl/control/rf_axil.v
 rtl/reduce/rf_ram_many.v
+rtl/reduce/rf_many_parity.v
 rtl/reduce/rf_ledger_run.v
 rtl/reduce/rf_ledger_port.v
 rtl/reduce/rf_ledger_head.v

@@ -448,6 +448,8 @@ static enum rf_ctl_reason reason_of(uint32_t cause)
 		return RF_CTL_R_NAK;
 	case RF_ERROR_BEFORE_START:
 		return RF_CTL_R_BEFORE_START;
+	case RF_ERROR_PARITY:
+		return RF_CTL_R_PARITY;
 	default:
 		return RF_CTL_R_HARDWARE;
 	}
@@ -455,7 +457,13 @@ static enum rf_ctl_reason reason_of(uint32_t cause)
 
 void rf_fw_group_errors(struct rf_fw *fw)
 {
-	if (!(rf_fw_read(fw, RF_IRQ) & RF_IRQ_GROUP_ERROR_MASK))
+	uint32_t irq = rf_fw_read(fw, RF_IRQ);
+
+	if (irq & RF_IRQ_PARITY_MASK) {
+		rf_fw_begin_anew(fw);
+		return;
+	}
+	if (!(irq & RF_IRQ_GROUP_ERROR_MASK))
 		return;
 	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];

@@ -232,19 +232,39 @@ static bool abort_group(struct rf_fw *fw, const struct rf_fw_request *q)
 	return done(fw);
 }
 
+/* All groups fail, the table is emptied, the hold time begins; whatever was signed before is void.
+ */
+static void end_all(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t detail)
+{
+	for (unsigned int i = 0; i < fw->records; i++)
+		rf_fw_group_fail(fw, &fw->group[i], why, RF_CTL_NO_RANK, 0, detail);
+	/* What the hardware was left with may be wrong: it begins anew. Detail is its register. */
+	if (why == RF_CTL_R_PARITY)
+		rf_fw_write(fw, RF_PARITY, RF_PARITY_VALID_MASK);
+	/* Tombstones go: the hold time below does their work. */
+	rf_fw_hold(fw);
+	rf_fw_conn_reset(fw);
+	rf_fw_note(fw, RF_CTL_EV_RESET,
+		   &(struct rf_fw_what){.rank = RF_CTL_NO_RANK,
+					.reason = why == RF_CTL_R_PARITY ? (uint32_t)why : 0u});
+	/* A new epoch says RESET to every rank; here the reason is to reach them. */
+	if (why == RF_CTL_R_RESET)
+		fw->epoch = fw->epoch == UINT32_MAX ? 1 : fw->epoch + 1u;
+	rf_fw_nonce_void_all(fw);
+}
+
+void rf_fw_begin_anew(struct rf_fw *fw)
+{
+	fw->cnt.parity++;
+	end_all(fw, RF_CTL_R_PARITY, rf_fw_read(fw, RF_PARITY));
+}
+
 static bool reset(struct rf_fw *fw, const struct rf_fw_request *q)
 {
 	fw->cnt.reset++;
 	if (q->h.job != RF_CTL_JOB_OPERATOR)
 		return rf_fw_refuse(fw, RF_CTL_R_NOT_OPERATOR, q->h.rank, 0);
-	for (unsigned int i = 0; i < fw->records; i++)
-		rf_fw_group_fail(fw, &fw->group[i], RF_CTL_R_RESET, RF_CTL_NO_RANK, 0, 0);
-	/* Tombstones go: the hold time below does their work. */
-	rf_fw_hold(fw);
-	rf_fw_conn_reset(fw);
-	rf_fw_note(fw, RF_CTL_EV_RESET, &(struct rf_fw_what){.rank = RF_CTL_NO_RANK});
-	fw->epoch = fw->epoch == UINT32_MAX ? 1 : fw->epoch + 1u;
-	rf_fw_nonce_void_all(fw);
+	end_all(fw, RF_CTL_R_RESET, 0);
 	return answered(fw, q, RF_CTL_R_NONE);
 }
 

@@ -35,6 +35,7 @@ static bool is_memory(const struct rf_client *client)
 	case RF_CTL_R_NAK:
 	case RF_CTL_R_HARDWARE:
 	case RF_CTL_R_BEFORE_START:
+	case RF_CTL_R_PARITY:
 	case RF_CTL_R_ENDED:
 		return true;
 	default:

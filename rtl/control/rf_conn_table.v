@@ -12,7 +12,9 @@
 
 module rf_conn_table #(
   // log2 of the entries of one table, 3..16.
-  parameter HASH_BITS = 8
+  parameter HASH_BITS = 8,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire        clk,
   input  wire        rst,
@@ -29,6 +31,8 @@ module rf_conn_table #(
   output wire        r_hit,
   output wire [15:0] r_cid,
   output wire [1:0]  r_state,
+  // One of the entries looked at lost a bit: the answer may be wrong.
+  output wire        r_bad,
 
   input  wire        w_valid,
   input  wire        w_table,
@@ -87,6 +91,7 @@ module rf_conn_table #(
   wire [31:0]       mixed = hash ^ ({hash[12:0], hash[31:13]} & {hash[22:0], hash[31:23]});
   wire              unused_mixed = &{1'b0, mixed};
   wire [ALL*EW-1:0] entry;
+  wire [ALL-1:0]    entry_bad;
 
   genvar n;
   generate
@@ -94,18 +99,22 @@ module rf_conn_table #(
       localparam TABLE = n / PLACES;
       localparam PLACE = n % PLACES;
 
-      rf_ram_sdp #(
+      rf_ram_parity #(
         .WIDTH       (EW),
         .DEPTH       (DEPTH),
-        .READ_LATENCY(1)
+        .READ_LATENCY(1),
+        .PART        (EW),
+        .PARITY      (PARITY)
       ) ram (
         .clk    (clk),
         .wr_en  (!swept || (w_valid && w_table == TABLE[0] && w_index[1:0] == PLACE[1:0])),
         .wr_addr(wr_addr),
         .wr_data(wr_data),
+        .wr_bad (1'b0),
         .rd_en  (l_valid),
         .rd_addr(mixed[16*TABLE+:BW]),
-        .rd_data(entry[n*EW+:EW])
+        .rd_data(entry[n*EW+:EW]),
+        .rd_bad (entry_bad[n])
       );
     end
   endgenerate
@@ -116,6 +125,7 @@ module rf_conn_table #(
   reg          p1_swept_q;
   reg [KW-1:0] p1_key_q;
   reg          r_valid_q;
+  reg          r_bad_q;
   reg          r_hit_q;
   reg [17:0]   r_value_q;
   reg [ALL-1:0] hit;
@@ -145,12 +155,17 @@ module rf_conn_table #(
     else r_valid_q <= p1_valid_q;
 
   always @(posedge clk)
+    if (rst) r_bad_q <= 1'b0;
+    else r_bad_q <= p1_valid_q && p1_swept_q && entry_bad != {ALL{1'b0}};
+
+  always @(posedge clk)
     if (p1_valid_q) begin
       r_hit_q   <= hit != {ALL{1'b0}};
       r_value_q <= value;
     end
 
   assign r_valid = r_valid_q;
+  assign r_bad   = r_bad_q;
   assign r_hit   = r_hit_q;
   assign r_cid   = r_value_q[15:0];
   assign r_state = r_value_q[17:16];

@@ -7,8 +7,8 @@
 // Reset       all registers zero: no group live, no error.
 // Proved      tests/rtl/unit_group_regs.cpp; tests/rtl/core.
 //
-// The first error of a group is latched; of several in one cycle that of the judge with the lowest port, then ranks that
-// disagree (lowest port first), then a NAK.
+// The first error of a group is latched; of several in one cycle a lost bit (lowest port first), then that of the judge with the
+// lowest port, then ranks that disagree (lowest port first), then a NAK.
 
 `include "rf_regs.vh"
 
@@ -58,7 +58,13 @@ module rf_group_regs #(
   input  wire [PORTS*24-1:0]           judge_index,
   input  wire [PORTS-1:0]              bad_valid,
   input  wire [PORTS*(GW+LW)-1:0]      bad_addr,
+  // The facts of the rank lost a bit: PARITY, else DISAGREE.
+  input  wire [PORTS-1:0]              bad_parity,
   input  wire [PORTS*24-1:0]           bad_index,
+  // Operands or results lost a bit.
+  input  wire [PORTS-1:0]              lost_valid,
+  input  wire [PORTS*(GW+LW)-1:0]      lost_addr,
+  input  wire [PORTS*24-1:0]           lost_index,
   input  wire                          nak_valid,
   input  wire [GW+LW+PW-1:0]           nak_conn,
   input  wire [23:0]                   nak_index
@@ -127,7 +133,7 @@ module rf_group_regs #(
   reg  [GROUPS*3-1:0]  cause_q;
   reg  [GROUPS*24-1:0] index_q;
 
-  wire any = judge_error != {PORTS*3{1'b0}} || bad_valid != {PORTS{1'b0}} || nak_valid;
+  wire any = judge_error != {PORTS*3{1'b0}} || bad_valid != {PORTS{1'b0}} || lost_valid != {PORTS{1'b0}} || nak_valid;
 
   integer p;
   always @(*) begin
@@ -160,6 +166,14 @@ module rf_group_regs #(
           hit_conn[conn[CW-1 -: GW]*CW +: CW]  = conn;
           hit_cause[conn[CW-1 -: GW]*3 +: 3]   = judge_error[p*3 +: 3];
           hit_index[conn[CW-1 -: GW]*24 +: 24] = judge_index[p*24 +: 24];
+        end
+      for (p = PORTS - 1; p >= 0; p = p - 1)
+        if (lost_valid[p] || (bad_valid[p] && bad_parity[p])) begin
+          conn                                 = {lost_valid[p] ? lost_addr[p*AW +: AW] : bad_addr[p*AW +: AW], p[PW-1:0]};
+          hit[conn[CW-1 -: GW]]                = 1'b1;
+          hit_conn[conn[CW-1 -: GW]*CW +: CW]  = conn;
+          hit_cause[conn[CW-1 -: GW]*3 +: 3]   = `RF_ERROR_PARITY;
+          hit_index[conn[CW-1 -: GW]*24 +: 24] = lost_valid[p] ? lost_index[p*24 +: 24] : bad_index[p*24 +: 24];
         end
     end
   end

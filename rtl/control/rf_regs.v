@@ -48,6 +48,13 @@ module rf_regs #(
   output wire [47:0]            base_mac,
   output wire [31:0]            box_ip,
   input  wire                   any_error,
+  // A memory lost a bit, its port and number; it is remembered: nothing is judged any more until the firmware has all begin
+  // anew (restart: one cycle of reset).
+  input  wire                   fault_valid,
+  input  wire [2:0]             fault_port,
+  input  wire [3:0]             fault_memory,
+  output wire                   stopped,
+  output wire                   restart,
   output wire                   irq,
 
   // Connection table.
@@ -152,6 +159,10 @@ module rf_regs #(
   wire [4:0]  wr_group = wr_addr[17:13];
   wire [2:0]  wr_port  = wr_addr[8:6];
 
+  reg         stopped_q;
+  reg         restart_q;
+  reg  [2:0]  fault_port_q;
+  reg  [3:0]  fault_memory_q;
   reg  [1:0]  ctrl_q;
   reg  [3:0]  share_q;
   reg  [47:0] mac_q;
@@ -172,7 +183,6 @@ module rf_regs #(
 
   always @(posedge clk)
     if (rst) begin
-      ctrl_q       <= 2'b10;
       share_q      <= 4'd4;
       mac_q        <= 48'd0;
       ip_q         <= 32'd0;
@@ -182,7 +192,6 @@ module rf_regs #(
       inject_q     <= 32'd0;
     end else if (wr_en) begin
       case (wr_addr)
-        `RF_CTRL:       ctrl_q       <= wr_data[1:0];
         `RF_TX_SHARE:   share_q      <= wr_data[3:0];
         `RF_MAC_HI:     mac_q[47:32] <= wr_data[15:0];
         `RF_MAC_LO:     mac_q[31:0]  <= wr_data;
@@ -206,14 +215,36 @@ module rf_regs #(
   always @(posedge clk)
     if (rd_en) cycle_lo_q <= cycle_q[31:0];
 
-  assign enable          = ctrl_q[`RF_CTRL_ENABLE_LSB];
+  // As after power-on when the box begins anew, until the firmware says otherwise.
+  always @(posedge clk)
+    if (rst || restart_q) ctrl_q <= 2'b10;
+    else if (wr_en && wr_addr == `RF_CTRL) ctrl_q <= wr_data[1:0];
+
+  // A bit that was lost.
+  always @(posedge clk)
+    if (rst) restart_q <= 1'b0;
+    else restart_q <= wr_en && wr_addr == `RF_PARITY && wr_data[`RF_PARITY_VALID_LSB];
+
+  always @(posedge clk)
+    if (rst || restart_q) stopped_q <= 1'b0;
+    else if (fault_valid) stopped_q <= 1'b1;
+
+  always @(posedge clk)
+    if (fault_valid && !stopped_q) begin
+      fault_port_q   <= fault_port;
+      fault_memory_q <= fault_memory;
+    end
+
+  assign stopped         = stopped_q;
+  assign restart         = restart_q;
+  assign enable          = ctrl_q[`RF_CTRL_ENABLE_LSB] && !stopped_q;
   assign hold            = ctrl_q[`RF_CTRL_HOLD_LSB];
   assign tx_share        = share_q;
   assign tick            = wr_en && wr_addr == `RF_TICK;
   assign lag_arm         = wr_en && wr_addr == `RF_LAG_ARM;
   assign base_mac        = mac_q;
   assign box_ip          = ip_q;
-  assign irq             = any_error || punt_status[`RF_PUNT_STATUS_VALID_LSB];
+  assign irq             = any_error || stopped_q || punt_status[`RF_PUNT_STATUS_VALID_LSB];
   assign hash_valid      = wr_en && wr_addr == `RF_HASH_WRITE;
   assign hash_table      = wr_data[`RF_HASH_WRITE_TABLE_LSB];
   assign hash_index      = wr_data[15:0];
@@ -287,10 +318,13 @@ module rf_regs #(
   wire [2:0]  m_peer_port;
   wire [23:0] m_qpn;
 
-  rf_conn_static #(.CW(GW + LW + PW)) mirror (
+  wire unused_mirror;
+
+  // Read back only: nothing is decided by it.
+  rf_conn_static #(.CW(GW + LW + PW), .PARITY(0)) mirror (
     .clk(clk), .wr_field(conn_field), .wr_conn(conn_wr), .wr_data(wr_data), .rd_en(rd_wait_q[0]), .rd_conn(conn_rd),
     .rd_start(m_start), .rd_shift(m_shift), .rd_src_ip(m_src_ip), .rd_peer_ip(m_peer_ip), .rd_peer_port(m_peer_port),
-    .rd_qpn(m_qpn));
+    .rd_qpn(m_qpn), .rd_bad(unused_mirror));
 
   wire [5:0] rd_off = rd_addr_q[5:0];
   reg [31:0] pick_conn;
@@ -338,7 +372,8 @@ module rf_regs #(
       `RF_MAC_HI:        pick_global = {16'd0, mac_q[47:32]};
       `RF_MAC_LO:        pick_global = mac_q[31:0];
       `RF_IP:            pick_global = ip_q;
-      `RF_IRQ:           pick_global = {30'd0, any_error, punt_status[`RF_PUNT_STATUS_VALID_LSB]};
+      `RF_IRQ:           pick_global = {28'd0, stopped_q, 1'b0, any_error, punt_status[`RF_PUNT_STATUS_VALID_LSB]};
+      `RF_PARITY:        pick_global = stopped_q ? {1'b1, 19'd0, fault_memory_q, 5'd0, fault_port_q} : 32'd0;
       `RF_HASH_IP:       pick_global = hash_ip_q;
       `RF_HASH_KEY:      pick_global = {7'd0, hash_key_q};
       `RF_HASH_VALUE:    pick_global = {14'd0, hash_value_q};

@@ -20,7 +20,9 @@ module rf_egress #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512,
   // Beats of the output FIFO: a power of two, 16 or more.
-  parameter FIFO_BEATS = 32
+  parameter FIFO_BEATS = 32,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire               clk,
   input  wire               rst,
@@ -41,6 +43,11 @@ module rf_egress #(
   input  wire [WIDTH-1:0]   p_data,
   input  wire               p_last,
 
+  // What was taken in the last cycle, a made packet's header or beat, is wrong: its ICRC will be too. Every one while spoil is
+  // high.
+  input  wire               lost,
+  input  wire               spoil,
+
   output wire [WIDTH-1:0]   m_axis_tdata,
   output wire [WIDTH/8-1:0] m_axis_tkeep,
   output wire               m_axis_tvalid,
@@ -51,6 +58,8 @@ module rf_egress #(
 
   // One pulse per frame that has left.
   output wire               cnt_frames,
+  // What says where a frame ends lost a bit.
+  output wire               bad,
   // Nothing is inside.
   output wire               idle
 );
@@ -162,6 +171,21 @@ module rf_egress #(
     .out_icrc (icrc)
   );
 
+  // A packet is wrong as a whole. Its ICRC is then turned round, 3 cycles after its last beat.
+  reg  lost_q;
+  reg  p2_lost_q;
+  reg  p3_lost_q;
+  reg  p4_lost_q;
+  wire lost_now = lost_q || lost;
+
+  always @(posedge clk)
+    if (rst) lost_q <= 1'b0;
+    else if (b_valid && b_covered) lost_q <= lost_now && !b_end;
+
+  always @(posedge clk) {p4_lost_q, p3_lost_q, p2_lost_q} <= {p3_lost_q, p2_lost_q, lost_now};
+
+  wire [31:0] made_icrc = icrc ^ {32{p4_lost_q || spoil}};
+
   wire [WIDTH-1:0] f_data;
   wire             f_last;
   wire             f_icrc;
@@ -172,8 +196,16 @@ module rf_egress #(
   wire             unused_f_ready;
   wire [AW:0]      f_count;
 
+  // The ICRC tells of bits that the data loses here; what says where a frame ends has parity.
+  localparam SIDE = LB + 3;
+
+  wire [SIDE-1:0] b_side = {b_last, b_icrc, b_rest, b_ones};
+  wire            f_kept;
+  wire [WIDTH+SIDE+PARITY-1:0] b_word;
+  wire [WIDTH+SIDE+PARITY-1:0] f_word;
+
   rf_fifo #(
-    .WIDTH       (WIDTH + LB + 3),
+    .WIDTH       (WIDTH + SIDE + PARITY),
     .DEPTH       (FIFO_BEATS),
     .READ_LATENCY(0),
     .AFULL       (FIFO_BEATS - 2)
@@ -182,13 +214,33 @@ module rf_egress #(
     .rst        (rst),
     .s_valid    (b_valid),
     .s_ready    (unused_f_ready),
-    .s_data     ({b_last, b_icrc, b_rest, b_ones, b_data}),
+    .s_data     (b_word),
     .m_valid    (f_valid),
     .m_ready    (take),
-    .m_data     ({f_last, f_icrc, f_rest, f_ones, f_data}),
+    .m_data     (f_word),
     .count      (f_count),
     .almost_full(tight)
   );
+
+  generate
+    if (PARITY != 0) begin : g_parity
+      reg bad_q;
+
+      assign b_word = {^b_side, b_side, b_data};
+      assign {f_kept, f_last, f_icrc, f_rest, f_ones, f_data} = f_word;
+
+      always @(posedge clk)
+        if (rst) bad_q <= 1'b0;
+        else bad_q <= take && f_kept != ^{f_last, f_icrc, f_rest, f_ones};
+
+      assign bad = bad_q;
+    end else begin : g_plain
+      assign b_word = {b_side, b_data};
+      assign {f_last, f_icrc, f_rest, f_ones, f_data} = f_word;
+      assign f_kept = 1'b0;
+      assign bad    = f_kept;
+    end
+  endgenerate
 
   wire        unused_q_ready;
   wire        unused_q_valid;
@@ -205,7 +257,7 @@ module rf_egress #(
     .rst        (rst),
     .s_valid    (icrc_valid),
     .s_ready    (unused_q_ready),
-    .s_data     (icrc),
+    .s_data     (made_icrc),
     .m_valid    (unused_q_valid),
     .m_ready    (take && f_last && (f_icrc || f_rest)),
     .m_data     (q_icrc),

@@ -27,7 +27,9 @@ module rf_ingress #(
   // Beats of the frame FIFO: a power of two, room for at least three of the longest frames.
   parameter FIFO_BEATS = (WIDTH == 512) ? 256 : (WIDTH == 256) ? 512 : (WIDTH == 128) ? 1024 : 2048,
   // Frames that may wait for their command: a power of two.
-  parameter FRAMES = 32
+  parameter FRAMES = 32,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire               clk,
   input  wire               rst,
@@ -77,7 +79,11 @@ module rf_ingress #(
   output wire [WIDTH-1:0]   o_data,
   output wire [WIDTH/8-1:0] o_keep,
   output wire               o_last,
+  // The beat lost a bit in the frame FIFO.
+  output wire               o_bad,
 
+  // A descriptor lost a bit.
+  output wire               bad,
   // No frame is stored, under way or to be judged.
   output wire               idle
 );
@@ -235,21 +241,24 @@ module rf_ingress #(
   wire             rd_en;
   wire [AW-1:0]    rd_addr;
   wire [WIDTH-1:0] rd_data;
+  wire             rd_bad;
 
-  rf_ram_sdp #(
+  rf_ram_parity #(
     .WIDTH       (WIDTH),
     .DEPTH       (FIFO_BEATS),
     .READ_LATENCY(1),
-    .BYPASS      (0),
-    .RAM_STYLE   ("block")
+    .RAM_STYLE   ("block"),
+    .PARITY      (PARITY)
   ) ram (
     .clk    (clk),
     .wr_en  (store),
     .wr_addr(wr_ptr_q[AW-1:0]),
     .wr_data(i0_data_q),
+    .wr_bad (1'b0),
     .rd_en  (rd_en),
     .rd_addr(rd_addr),
-    .rd_data(rd_data)
+    .rd_data(rd_data),
+    .rd_bad (rd_bad)
   );
 
   reg [639:0] hdr_q;
@@ -418,10 +427,13 @@ module rf_ingress #(
   wire        unused_info_afull;
   wire [FW:0] unused_info_count;
 
-  rf_fifo #(
+  wire hdr_bad;
+
+  rf_fifo_parity #(
     .WIDTH       (640),
     .DEPTH       (FRAMES),
-    .READ_LATENCY(0)
+    .READ_LATENCY(0),
+    .PARITY      (PARITY)
   ) hdr_fifo (
     .clk        (clk),
     .rst        (rst),
@@ -432,13 +444,17 @@ module rf_ingress #(
     .m_ready    (d_valid && d_ready),
     .m_data     (d_hdr),
     .count      (unused_hdr_count),
-    .almost_full(unused_hdr_afull)
+    .almost_full(unused_hdr_afull),
+    .bad        (hdr_bad)
   );
 
-  rf_fifo #(
+  wire desc_bad;
+
+  rf_fifo_parity #(
     .WIDTH       (DW),
     .DEPTH       (FRAMES),
-    .READ_LATENCY(0)
+    .READ_LATENCY(0),
+    .PARITY      (PARITY)
   ) desc_fifo (
     .clk        (clk),
     .rst        (rst),
@@ -451,7 +467,8 @@ module rf_ingress #(
     .m_data     ({d_class, d_cause, d_len, d_vlan, d_opcode, d_qpn, d_psn, d_pad, d_src_ip, d_dst_ip,
                   d_udp_len, d_hlen, d_plen, d_syndrome, d_msn, d_icrc_ok}),
     .count      (unused_desc_count),
-    .almost_full(unused_desc_afull)
+    .almost_full(unused_desc_afull),
+    .bad        (desc_bad)
   );
 
   wire          i_valid;
@@ -461,10 +478,13 @@ module rf_ingress #(
   wire [13:0]   i_plen;
   wire          read_idle;
 
-  rf_fifo #(
+  wire info_bad;
+
+  rf_fifo_parity #(
     .WIDTH       (AW + 35),
     .DEPTH       (FRAMES),
-    .READ_LATENCY(0)
+    .READ_LATENCY(0),
+    .PARITY      (PARITY)
   ) info_fifo (
     .clk        (clk),
     .rst        (rst),
@@ -475,7 +495,8 @@ module rf_ingress #(
     .m_ready    (taken),
     .m_data     ({i_beats, i_len, i_hlen, i_plen}),
     .count      (unused_info_count),
-    .almost_full(unused_info_afull)
+    .almost_full(unused_info_afull),
+    .bad        (info_bad)
   );
 
   rf_ingress_read #(
@@ -496,15 +517,18 @@ module rf_ingress #(
     .rd_en   (rd_en),
     .rd_addr (rd_addr),
     .rd_data (rd_data),
+    .rd_bad  (rd_bad),
     .free_ptr(free_ptr),
     .o_valid (o_valid),
     .o_ready (o_ready),
     .o_data  (o_data),
     .o_keep  (o_keep),
     .o_last  (o_last),
+    .o_bad   (o_bad),
     .idle    (read_idle)
   );
 
+  assign bad  = hdr_bad || desc_bad || info_bad;
   assign idle = !i0_valid_q && beat_q == {NW{1'b0}} && frames_q == {FW + 1{1'b0}} && read_idle;
 
 endmodule

@@ -37,6 +37,8 @@ module rf_ingress_read #(
   output wire                          rd_en,
   output wire [$clog2(FIFO_BEATS)-1:0] rd_addr,
   input  wire [WIDTH-1:0]              rd_data,
+  // The word lost a bit in the memory.
+  input  wire                          rd_bad,
   // Everything before this address may be overwritten, one lap later.
   output wire [$clog2(FIFO_BEATS):0]   free_ptr,
 
@@ -45,6 +47,8 @@ module rf_ingress_read #(
   output reg  [WIDTH-1:0]              o_data,
   output wire [WIDTH/8-1:0]            o_keep,
   output wire                          o_last,
+  // The beat is not what came in.
+  output wire                          o_bad,
 
   output wire                          idle
 );
@@ -95,6 +99,7 @@ module rf_ingress_read #(
   reg  [3:0]       h_code_q;
   reg  [LB-1:0]    h_tail_q;
   reg  [WIDTH-1:0] h_data_q;
+  reg              h_bad_q;
 
   wire step  = o_ready || !h_out_q;
   wire begin_now = c_valid && c_ready;
@@ -161,10 +166,13 @@ module rf_ingress_read #(
       h_code_q <= b_code_q;
       h_tail_q <= b_tail_q;
       h_data_q <= rd_data;
+      h_bad_q  <= rd_bad;
     end
 
   assign o_valid = h_out_q;
   assign o_last  = h_last_q;
+  // The word from the memory is part of the beat, unless it is the first one of the next frame.
+  assign o_bad   = h_bad_q || (rd_bad && !(h_last_q && b_out_q));
   assign o_keep  = (h_last_q && h_tail_q != {LB{1'b0}}) ? ~({B{1'b1}} << h_tail_q) : {B{1'b1}};
   assign idle    = !busy_q && !b_out_q && !h_out_q;
 

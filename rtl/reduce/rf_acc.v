@@ -18,7 +18,9 @@ module rf_acc #(
   // 1: 16-bit types too.
   parameter FP16 = 1,
   // Beats of the longest pass.
-  parameter BEATS_MAX = 64
+  parameter BEATS_MAX = 64,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                      clk,
   input  wire                      rst,
@@ -36,12 +38,17 @@ module rf_acc #(
   input  wire [1:0]                in_dtype,
   input  wire [1:0]                in_op,
   input  wire [WIDTH*(1+FP16)-1:0] in_data,
+  // An operand of the beat is wrong: so is what becomes of it.
+  input  wire                      in_bad,
   // Beats of final passes.
   output wire                      out_valid,
   output wire                      out_last,
   output wire [1:0]                out_level,
   output wire [1:0]                out_dtype,
-  output wire [WIDTH*(1+FP16)-1:0] out_data
+  output wire [WIDTH*(1+FP16)-1:0] out_data,
+  output wire                      out_bad,
+  // Control lost a bit.
+  output wire                      bad
 `ifdef FORMAL
   ,
   output wire [((BEATS_MAX < 2) ? 1 : $clog2(BEATS_MAX))-1:0] f_rd,
@@ -72,20 +79,25 @@ module rf_acc #(
     if (rst) wr_beat_q <= {AW{1'b0}};
     else if (keep) wr_beat_q <= sum_last ? {AW{1'b0}} : wr_beat_q + 1'b1;
 
-  rf_ram_sdp #(
+  wire low_bad;
+  wire high_bad;
+
+  rf_ram_parity #(
     .WIDTH       (WIDTH),
     .DEPTH       (1 << AW),
     .READ_LATENCY(1),
-    .BYPASS      (0),
-    .RAM_STYLE   ("block")
+    .RAM_STYLE   ("block"),
+    .PARITY      (PARITY)
   ) low (
     .clk    (clk),
     .wr_en  (keep),
     .wr_addr(wr_beat_q),
     .wr_data(out_data[WIDTH-1:0]),
+    .wr_bad (out_bad),
     .rd_en  (soon_valid && !soon_first),
     .rd_addr(rd_beat_q),
-    .rd_data(kept[WIDTH-1:0])
+    .rd_data(kept[WIDTH-1:0]),
+    .rd_bad (low_bad)
 `ifdef FORMAL
     ,
     .f_mem  (f_kept)
@@ -94,20 +106,22 @@ module rf_acc #(
 
   generate
     if (FP16 != 0) begin : g_high
-      rf_ram_sdp #(
+      rf_ram_parity #(
         .WIDTH       (WIDTH),
         .DEPTH       (1 << AW),
         .READ_LATENCY(1),
-        .BYPASS      (0),
-        .RAM_STYLE   ("block")
+        .RAM_STYLE   ("block"),
+        .PARITY      (PARITY)
       ) high (
         .clk    (clk),
         .wr_en  (keep && (sum_dtype == 2'd1 || sum_dtype == 2'd2)),
         .wr_addr(wr_beat_q),
         .wr_data(out_data[2*WIDTH-1:WIDTH]),
+        .wr_bad (out_bad),
         .rd_en  (soon_valid && !soon_first && soon_half),
         .rd_addr(rd_beat_q),
-        .rd_data(kept[2*WIDTH-1:WIDTH])
+        .rd_data(kept[2*WIDTH-1:WIDTH]),
+        .rd_bad (high_bad)
 `ifdef FORMAL
         ,
         .f_mem  (f_kept_high)
@@ -115,6 +129,8 @@ module rf_acc #(
       );
     end else begin : g_low_only
       wire unused_half = soon_half;
+
+      assign high_bad = 1'b0;
     end
   endgenerate
 
@@ -137,17 +153,58 @@ module rf_acc #(
     .out_data (out_data)
   );
 
-  rf_delay #(
-    .WIDTH(6),
-    .N    (`RF_FP_LATENCY)
+  wire control_bad;
+
+  rf_delay_parity #(
+    .WIDTH (6),
+    .N     (`RF_FP_LATENCY),
+    .PARITY(PARITY)
   ) control (
     .clk      (clk),
     .rst      (rst),
     .in_valid (in_valid),
     .in_data  ({in_final, in_last, in_level, in_dtype}),
     .out_valid(unused_sum),
-    .out_data ({sum_final, sum_last, out_level, sum_dtype})
+    .out_data ({sum_final, sum_last, out_level, sum_dtype}),
+    .out_bad  (control_bad)
   );
+
+  // A wrong operand, or a wrong sum of the lanes before, makes a wrong sum.
+  generate
+    if (PARITY != 0) begin : g_parity
+      reg  p1_bad_q;
+      reg  bad_q;
+      wire line_valid;
+      wire line_bad;
+
+      always @(posedge clk)
+        p1_bad_q <= in_valid && (in_bad || (!in_first && (low_bad || (half && high_bad))));
+
+      rf_delay #(
+        .WIDTH(1),
+        .N    (`RF_FP_LATENCY - 1)
+      ) line (
+        .clk      (clk),
+        .rst      (rst),
+        .in_valid (1'b1),
+        .in_data  (p1_bad_q),
+        .out_valid(line_valid),
+        .out_data (line_bad)
+      );
+
+      always @(posedge clk)
+        if (rst) bad_q <= 1'b0;
+        else bad_q <= control_bad;
+
+      assign out_bad = line_valid && line_bad;
+      assign bad     = bad_q;
+    end else begin : g_plain
+      wire unused_bad = &{1'b0, in_bad, low_bad, high_bad, control_bad};
+
+      assign out_bad = 1'b0;
+      assign bad     = 1'b0;
+    end
+  endgenerate
 
   assign out_valid = sum_valid && sum_final;
   assign out_last  = sum_last;

@@ -20,7 +20,9 @@ module rf_ackq #(
   // Bits of a connection's number inside this box.
   parameter CW = 6,
   // Frames: a power of two, 8 or more.
-  parameter DEPTH = 32
+  parameter DEPTH = 32,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire          clk,
   input  wire          rst,
@@ -64,21 +66,29 @@ module rf_ackq #(
   output wire          e_behalf,
   output wire          e_nak,
 
+  // A frame, an event or a verdict lost a bit.
+  output wire          bad,
   output wire          idle
 );
 
   localparam DW = $clog2(DEPTH);
+
+  wire events_bad;
+  wire frames_bad;
+  wire verdicts_bad;
+
+  assign bad = events_bad || frames_bad || verdicts_bad;
 
   // Events.
   wire [DW:0] ev_count;
   wire        ev_afull;
   wire        ev_room;
 
-  rf_fifo #(.WIDTH(CW + 50), .DEPTH(DEPTH), .READ_LATENCY(0)) events (
+  rf_fifo_parity #(.WIDTH(CW + 50), .DEPTH(DEPTH), .READ_LATENCY(0), .PARITY(PARITY)) events (
     .clk(clk), .rst(rst), .s_valid(event_take), .s_ready(ev_room),
     .s_data({event_conn, event_index, event_msn, event_fatal, event_still}),
     .m_valid(ev_valid), .m_ready(ev_ready), .m_data({ev_conn, ev_index, ev_msn, ev_fatal, ev_still}),
-    .count(ev_count), .almost_full(ev_afull));
+    .count(ev_count), .almost_full(ev_afull), .bad(events_bad));
 
   // p5: build. The body is what begins with the IP header.
   wire [351:0] h_body = h_vlan ? h_hdr[144 +: 352] : h_hdr[112 +: 352];
@@ -158,11 +168,11 @@ module rf_ackq #(
   wire         f_afull;
 
   // Two frames may be on their way behind the judge's look at the room.
-  rf_fifo #(.WIDTH(499), .DEPTH(DEPTH), .READ_LATENCY(0), .AFULL(DEPTH - 2)) frames (
+  rf_fifo_parity #(.WIDTH(499), .DEPTH(DEPTH), .READ_LATENCY(0), .AFULL(DEPTH - 2), .PARITY(PARITY)) frames (
     .clk(clk), .rst(rst), .s_valid(p6_valid_q), .s_ready(f_room),
     .s_data({p6_behalf_q, p6_nak_q, p6_vlan_q, p6_eth_q, p6_body}),
     .m_valid(f_valid), .m_ready(f_take), .m_data({f_behalf, f_nak, f_vlan, f_eth, f_body}),
-    .count(f_count), .almost_full(f_afull));
+    .count(f_count), .almost_full(f_afull), .bad(frames_bad));
 
   assign event_room  = ev_room && !f_afull;
   assign behalf_room = !f_afull;
@@ -175,9 +185,9 @@ module rf_ackq #(
   wire [DW:0] w_count;
   wire        w_afull;
 
-  rf_fifo #(.WIDTH(1), .DEPTH(DEPTH), .READ_LATENCY(0)) verdicts (
+  rf_fifo_parity #(.WIDTH(1), .DEPTH(DEPTH), .READ_LATENCY(0), .PARITY(PARITY)) verdicts (
     .clk(clk), .rst(rst), .s_valid(v_valid), .s_ready(w_room), .s_data(v_ok),
-    .m_valid(w_valid), .m_ready(w_take), .m_data(w_ok), .count(w_count), .almost_full(w_afull));
+    .m_valid(w_valid), .m_ready(w_take), .m_data(w_ok), .count(w_count), .almost_full(w_afull), .bad(verdicts_bad));
 
   assign e_valid  = f_valid && (f_behalf || (w_valid && w_ok));
   assign e_behalf = f_behalf;

@@ -22,7 +22,9 @@ module rf_bank #(
   // Bits of what is told at commit: the connection and its slot.
   parameter AW = 4,
   // Commands that may wait: those of the judge.
-  parameter COMMANDS = 16
+  parameter COMMANDS = 16,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                  clk,
   input  wire                  rst,
@@ -52,6 +54,8 @@ module rf_bank #(
   output wire                  o_ready,
   input  wire [WIDTH-1:0]      o_data,
   input  wire                  o_last,
+  // The beat is known to be wrong: it is stored as such.
+  input  wire                  o_bad,
 
   // The stream goes to the punt buffer or to the pass-through FIFO.
   output wire                  punt_valid,
@@ -65,15 +69,20 @@ module rf_bank #(
   input  wire                  beat_read,
   input  wire [LW+BANK_AW-1:0] beat_addr,
   output wire [WIDTH-1:0]      beat_data,
+  output wire                  beat_bad,
   input  wire                  fact_read,
   input  wire [LW+HDR_AW-1:0]  fact_addr,
   // {opcode[3:0], pad, plen}
   output wire [18:0]           fact_data,
+  output wire                  fact_bad,
   input  wire                  hdr_read,
   input  wire [LW+HDR_AW-1:0]  hdr_addr,
-  // {vlan, hlen, header}
+  // {vlan, hlen, header}; the header lost a bit.
   output wire [647:0]          hdr_data,
+  output wire                  hdr_bad,
 
+  // A command, a header's length or tag lost a bit.
+  output wire                  bad,
   output wire                  idle
 );
 
@@ -96,9 +105,12 @@ module rf_bank #(
   wire                  q_afull;
   wire                  q_take;
 
-  rf_fifo #(.WIDTH(2 + LW + BANK_AW + AW), .DEPTH(COMMANDS), .READ_LATENCY(0)) commands (
+  wire commands_bad;
+
+  rf_fifo_parity #(.WIDTH(2 + LW + BANK_AW + AW), .DEPTH(COMMANDS), .READ_LATENCY(0), .PARITY(PARITY)) commands (
     .clk(clk), .rst(rst), .s_valid(m_valid), .s_ready(q_room), .s_data({m_op, m_addr, m_conn}),
-    .m_valid(q_valid), .m_ready(q_take), .m_data({q_op, q_addr, commit_conn}), .count(q_count), .almost_full(q_afull));
+    .m_valid(q_valid), .m_ready(q_take), .m_data({q_op, q_addr, commit_conn}), .count(q_count), .almost_full(q_afull),
+    .bad(commands_bad));
 
   // Where the streams under way go.
   wire                  w_valid;
@@ -109,9 +121,11 @@ module rf_bank #(
   wire                  w_afull;
   wire                  w_take = o_valid && o_ready && o_last;
 
-  rf_fifo #(.WIDTH(2 + LW + BANK_AW), .DEPTH(4), .READ_LATENCY(0)) ways (
+  wire ways_bad;
+
+  rf_fifo_parity #(.WIDTH(2 + LW + BANK_AW), .DEPTH(4), .READ_LATENCY(0), .PARITY(PARITY)) ways (
     .clk(clk), .rst(rst), .s_valid(q_take && q_op != 2'd0), .s_ready(w_room), .s_data({q_op, q_addr}),
-    .m_valid(w_valid), .m_ready(w_take), .m_data({w_op, w_addr}), .count(w_count), .almost_full(w_afull));
+    .m_valid(w_valid), .m_ready(w_take), .m_data({w_op, w_addr}), .count(w_count), .almost_full(w_afull), .bad(ways_bad));
 
   // Punted frames under way: at most those in the FIFO above.
   reg  [2:0] punts_q;
@@ -146,25 +160,66 @@ module rf_bank #(
     if (rst || w_take) beat_q <= {BANK_AW{1'b0}};
     else if (o_valid && o_ready) beat_q <= beat_q + 1'b1;
 
-  rf_ram_sdp #(.WIDTH(WIDTH), .DEPTH(BEATS), .READ_LATENCY(2), .RAM_STYLE("ultra")) beats (
-    .clk(clk), .wr_en(o_valid && w_op == OP_STORE), .wr_addr(wr_addr), .wr_data(o_data),
-    .rd_en(beat_read), .rd_addr(beat_addr[BW-1:0]), .rd_data(beat_data));
+  rf_ram_parity #(.WIDTH(WIDTH), .DEPTH(BEATS), .READ_LATENCY(2), .RAM_STYLE("ultra"), .PARITY(PARITY)) beats (
+    .clk(clk), .wr_en(o_valid && w_op == OP_STORE), .wr_addr(wr_addr), .wr_data(o_data), .wr_bad(o_bad),
+    .rd_en(beat_read), .rd_addr(beat_addr[BW-1:0]), .rd_data(beat_data), .rd_bad(beat_bad));
 
   // Headers, with the PSN that they leave with. Byte 51 (55 with a tag) of the frame is the first one of the PSN.
   wire [23:0]  be_psn  = {h_psn[7:0], h_psn[15:8], h_psn[23:16]};
   wire [639:0] new_hdr = h_vlan ? {h_hdr[639:464], be_psn, h_hdr[439:0]} : {h_hdr[639:432], be_psn, h_hdr[407:0]};
 
-  rf_ram_sdp #(.WIDTH(648), .DEPTH(SLOTS), .READ_LATENCY(2), .RAM_STYLE("block")) headers (
-    .clk(clk), .wr_en(h_store), .wr_addr(h_addr[SW-1:0]), .wr_data({h_vlan, h_hlen, new_hdr}),
-    .rd_en(hdr_read), .rd_addr(hdr_addr[SW-1:0]), .rd_data(hdr_data));
+  wire size_bad;
 
-  rf_ram_sdp #(.WIDTH(19), .DEPTH(SLOTS), .READ_LATENCY(1), .RAM_STYLE("block")) facts (
-    .clk(clk), .wr_en(h_store), .wr_addr(h_addr[SW-1:0]), .wr_data({h_opcode[3:0], h_pad, h_plen}),
-    .rd_en(fact_read), .rd_addr(fact_addr[SW-1:0]), .rd_data(fact_data));
+  // No header is longer than 78 bytes. Its length and tag have a parity bit of their own: a frame of wrong length would put
+  // all that leave after it out of step.
+  generate
+    if (PARITY != 0) begin : g_parity
+      wire [9:0]   wr_sums;
+      wire [9:0]   rd_sums;
+      wire [9:0]   kept;
+      wire         size_kept;
+      wire [7:0]   size;
+      wire [623:0] hdr;
 
+      rf_parity #(.WIDTH(624)) make (.data(new_hdr[623:0]), .sums(wr_sums));
+      rf_parity #(.WIDTH(624)) check (.data(hdr), .sums(rd_sums));
+
+      rf_ram_sdp #(.WIDTH(643), .DEPTH(SLOTS), .READ_LATENCY(2), .RAM_STYLE("block")) headers (
+        .clk(clk), .wr_en(h_store), .wr_addr(h_addr[SW-1:0]),
+        .wr_data({^{h_vlan, h_hlen}, wr_sums, h_vlan, h_hlen, new_hdr[623:0]}),
+        .rd_en(hdr_read), .rd_addr(hdr_addr[SW-1:0]), .rd_data({size_kept, kept, size, hdr}));
+
+      assign hdr_data = {size, 16'd0, hdr};
+      assign hdr_bad  = kept != rd_sums;
+      assign size_bad = size_kept != ^size;
+    end else begin : g_plain
+      rf_ram_sdp #(.WIDTH(632), .DEPTH(SLOTS), .READ_LATENCY(2), .RAM_STYLE("block")) headers (
+        .clk(clk), .wr_en(h_store), .wr_addr(h_addr[SW-1:0]), .wr_data({h_vlan, h_hlen, new_hdr[623:0]}),
+        .rd_en(hdr_read), .rd_addr(hdr_addr[SW-1:0]), .rd_data({hdr_data[647:640], hdr_data[623:0]}));
+
+      assign hdr_data[639:624] = 16'd0;
+      assign hdr_bad           = 1'b0;
+      assign size_bad          = 1'b0;
+    end
+  endgenerate
+
+  rf_ram_parity #(.WIDTH(19), .DEPTH(SLOTS), .READ_LATENCY(1), .RAM_STYLE("block"), .PARITY(PARITY)) facts (
+    .clk(clk), .wr_en(h_store), .wr_addr(h_addr[SW-1:0]), .wr_data({h_opcode[3:0], h_pad, h_plen}), .wr_bad(1'b0),
+    .rd_en(fact_read), .rd_addr(fact_addr[SW-1:0]), .rd_data(fact_data), .rd_bad(fact_bad));
+
+  // Headers come out 2 cycles after they are asked for.
+  reg read_1_q;
+  reg read_2_q;
+  reg size_bad_q;
+
+  always @(posedge clk)
+    if (rst) {size_bad_q, read_2_q, read_1_q} <= 3'b000;
+    else {size_bad_q, read_2_q, read_1_q} <= {read_2_q && size_bad, read_1_q, hdr_read};
+
+  assign bad  = commands_bad || ways_bad || size_bad_q;
   assign idle = !q_valid && !w_valid && !h_store;
 
-  wire unused_bits = &{1'b0, q_room, q_count, q_afull, w_count, w_afull, h_opcode[7:4], wr_full, h_addr, beat_addr, fact_addr,
+  wire unused_bits = &{1'b0, q_room, q_count, q_afull, w_count, w_afull, h_opcode[7:4], h_hdr[639:624], new_hdr[639:624], wr_full, h_addr, beat_addr, fact_addr,
                        hdr_addr};
 
 endmodule

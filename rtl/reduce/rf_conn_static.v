@@ -11,7 +11,9 @@
 
 module rf_conn_static #(
   // Bits of a connection's number inside this box.
-  parameter CW = 6
+  parameter CW = 6,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire          clk,
 
@@ -27,29 +29,35 @@ module rf_conn_static #(
   output wire [31:0]   rd_src_ip,
   output wire [31:0]   rd_peer_ip,
   output wire [2:0]    rd_peer_port,
-  output wire [23:0]   rd_qpn
+  output wire [23:0]   rd_qpn,
+  // One of them lost a bit.
+  output wire          rd_bad
 );
 
   localparam DEPTH = 1 << CW;
 
-  rf_ram_sdp #(.WIDTH(24), .DEPTH(DEPTH)) ram_start (
-    .clk(clk), .wr_en(wr_field[0]), .wr_addr(wr_conn), .wr_data(wr_data[23:0]),
-    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_start));
-  rf_ram_sdp #(.WIDTH(24), .DEPTH(DEPTH)) ram_shift (
-    .clk(clk), .wr_en(wr_field[1]), .wr_addr(wr_conn), .wr_data(wr_data[23:0]),
-    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_shift));
-  rf_ram_sdp #(.WIDTH(32), .DEPTH(DEPTH)) ram_src (
-    .clk(clk), .wr_en(wr_field[2]), .wr_addr(wr_conn), .wr_data(wr_data),
-    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_src_ip));
-  rf_ram_sdp #(.WIDTH(32), .DEPTH(DEPTH)) ram_peer (
-    .clk(clk), .wr_en(wr_field[3]), .wr_addr(wr_conn), .wr_data(wr_data),
-    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_peer_ip));
-  rf_ram_sdp #(.WIDTH(3), .DEPTH(DEPTH)) ram_port (
-    .clk(clk), .wr_en(wr_field[4]), .wr_addr(wr_conn), .wr_data(wr_data[2:0]),
-    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_peer_port));
-  rf_ram_sdp #(.WIDTH(24), .DEPTH(DEPTH)) ram_qpn (
-    .clk(clk), .wr_en(wr_field[5]), .wr_addr(wr_conn), .wr_data(wr_data[23:0]),
-    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_qpn));
+  wire [5:0] bads;
+
+  assign rd_bad = bads != 6'd0;
+
+  rf_ram_parity #(.WIDTH(24), .DEPTH(DEPTH), .PARITY(PARITY)) ram_start (
+    .clk(clk), .wr_en(wr_field[0]), .wr_addr(wr_conn), .wr_data(wr_data[23:0]), .wr_bad(1'b0),
+    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_start), .rd_bad(bads[0]));
+  rf_ram_parity #(.WIDTH(24), .DEPTH(DEPTH), .PARITY(PARITY)) ram_shift (
+    .clk(clk), .wr_en(wr_field[1]), .wr_addr(wr_conn), .wr_data(wr_data[23:0]), .wr_bad(1'b0),
+    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_shift), .rd_bad(bads[1]));
+  rf_ram_parity #(.WIDTH(32), .DEPTH(DEPTH), .PARITY(PARITY)) ram_src (
+    .clk(clk), .wr_en(wr_field[2]), .wr_addr(wr_conn), .wr_data(wr_data), .wr_bad(1'b0),
+    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_src_ip), .rd_bad(bads[2]));
+  rf_ram_parity #(.WIDTH(32), .DEPTH(DEPTH), .PARITY(PARITY)) ram_peer (
+    .clk(clk), .wr_en(wr_field[3]), .wr_addr(wr_conn), .wr_data(wr_data), .wr_bad(1'b0),
+    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_peer_ip), .rd_bad(bads[3]));
+  rf_ram_parity #(.WIDTH(3), .DEPTH(DEPTH), .PARITY(PARITY)) ram_port (
+    .clk(clk), .wr_en(wr_field[4]), .wr_addr(wr_conn), .wr_data(wr_data[2:0]), .wr_bad(1'b0),
+    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_peer_port), .rd_bad(bads[4]));
+  rf_ram_parity #(.WIDTH(24), .DEPTH(DEPTH), .PARITY(PARITY)) ram_qpn (
+    .clk(clk), .wr_en(wr_field[5]), .wr_addr(wr_conn), .wr_data(wr_data[23:0]), .wr_bad(1'b0),
+    .rd_en(rd_en), .rd_addr(rd_conn), .rd_data(rd_qpn), .rd_bad(bads[5]));
 
 endmodule
 

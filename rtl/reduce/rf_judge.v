@@ -28,7 +28,9 @@ module rf_judge #(
   parameter BANK_AW = 13,
   parameter HDR_AW = 9,
   // Commands that may wait: a power of two, 8 or more.
-  parameter COMMANDS = 16
+  parameter COMMANDS = 16,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                   clk,
   input  wire                   rst,
@@ -78,6 +80,7 @@ module rf_judge #(
   input  wire [31:0]            f_peer_ip,
   input  wire [2:0]             f_peer_port,
   input  wire [23:0]            f_qpn,
+  input  wire                   f_bad,
 
   // Ledger.
   output wire                   j_valid,
@@ -161,6 +164,8 @@ module rf_judge #(
   output wire [2:0]             x_error,
   output wire [23:0]            x_index,
 
+  // A header on its way, the fields or the state of a live connection lost a bit.
+  output wire                   bad,
   output wire                   idle
 );
 
@@ -221,8 +226,11 @@ module rf_judge #(
   wire [639:0] p4_hdr;
   wire         p4_hdr_valid;
 
-  rf_delay #(.WIDTH(640), .N(4)) headers (
-    .clk(clk), .rst(rst), .in_valid(take), .in_data(d_hdr), .out_valid(p4_hdr_valid), .out_data(p4_hdr));
+  wire         p4_hdr_bad;
+
+  rf_delay_parity #(.WIDTH(640), .N(4), .PARITY(PARITY)) headers (
+    .clk(clk), .rst(rst), .in_valid(take), .in_data(d_hdr), .out_valid(p4_hdr_valid), .out_data(p4_hdr),
+    .out_bad(p4_hdr_bad));
 
   // p2: the table's answer. A cid that this box does not have counts as not ready.
   wire [31:0] cid_group = {24'd0, r_cid[14:7]};
@@ -377,13 +385,15 @@ module rf_judge #(
   wire [7:0] p4_syndrome;
   wire [23:0] p4_named;
 
-  rf_judge_window #(.GW(GW), .LW(LW)) window (
+  wire       p4_nak_bad;
+
+  rf_judge_window #(.GW(GW), .LW(LW), .PARITY(PARITY)) window (
     .clk(clk), .rst(rst), .init_valid(init_valid), .init_addr(init_addr), .tick(tick), .una_valid(una_valid),
     .una_addr(una_addr), .valid(j_valid), .addr(j_addr), .index(p4_index_q), .open(p4_open_q), .silent(p4_silent_q),
     .selective(p4_selective_q), .strict(p4_strict_q), .code(p4_code_q), .eighth(p4_eighth_q), .next(j_next),
     .sent(j_sent), .una(j_una), .distant(j_far), .accept(j_accept), .in_window(j_inside), .full(j_full), .behalf_room(behalf_room),
     .repeat_room(repeat_room), .storable(w_storable), .too_soon(w_too_soon), .why(w_why), .behalf(w_behalf),
-    .repeat_it(w_repeat), .nak(p4_nak), .syndrome(p4_syndrome), .named(p4_named));
+    .repeat_it(w_repeat), .nak(p4_nak), .syndrome(p4_syndrome), .named(p4_named), .bad(p4_nak_bad));
 
   // A punted frame is ARP or IPv4.
   wire        p4_tagged = p4_hdr[8*12 +: 16] == 16'h0081;
@@ -529,6 +539,28 @@ module rf_judge #(
       p5_qpn_q    <= p4_qpn_q;
       p5_msn_q    <= j_msn;
     end
+
+  // Nothing is known of the fields of a connection that is not live.
+  generate
+    if (PARITY != 0) begin : g_parity
+      reg p4_conn_bad_q;
+      reg bad_q;
+
+      always @(posedge clk)
+        if (rst) p4_conn_bad_q <= 1'b0;
+        else p4_conn_bad_q <= p3_valid_q && p3_hit_q && p3_good_q && p3_state_q == `RF_STATE_LIVE && f_bad;
+
+      always @(posedge clk)
+        if (rst) bad_q <= 1'b0;
+        else bad_q <= p4_conn_bad_q || p4_hdr_bad || p4_nak_bad;
+
+      assign bad = bad_q;
+    end else begin : g_plain
+      wire unused_bad = &{1'b0, p4_hdr_bad, p4_nak_bad, f_bad};
+
+      assign bad = 1'b0;
+    end
+  endgenerate
 
   assign h_store     = p5_store_q;
   assign h_event     = p5_event_q;

@@ -14,7 +14,9 @@ module rf_judge_nak #(
   // Bits of an index.
   parameter IDX = 24,
   parameter GW = 3,
-  parameter LW = 1
+  parameter LW = 1,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                clk,
   input  wire                rst,
@@ -55,7 +57,9 @@ module rf_judge_nak #(
   // Selective: the index that it names.
   output wire [IDX-1:0]      make_index,
   // The index is that of the last packet, or the next one.
-  output wire                follows
+  output wire                follows,
+  // What is kept of the connection lost a bit.
+  output wire                bad
 );
 
   localparam AW = GW + LW;
@@ -114,13 +118,18 @@ module rf_judge_nak #(
       if (init_valid) twice_q[init_addr] <= 1'b0;
     end
 
-  rf_ram_lut #(.WIDTH(IDX), .DEPTH(1 << AW)) lasts (
-    .clk(clk), .wr_en(j_valid || j_early || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
-    .wr_data(init_valid ? {IDX{1'b1}} : seen), .rd_addr(j_addr), .rd_data(last));
+  wire last_bad;
+  wire mark_bad;
 
-  rf_ram_lut #(.WIDTH(IDX), .DEPTH(1 << AW)) marks (
+  assign bad = (j_valid || j_early) && (last_bad || mark_bad);
+
+  rf_many_parity #(.WIDTH(IDX), .AW(AW), .READS(1), .PARITY(PARITY)) lasts (
+    .clk(clk), .wr_en(j_valid || j_early || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
+    .wr_data(init_valid ? {IDX{1'b1}} : seen), .rd_addr(j_addr), .rd_data(last), .rd_bad(last_bad));
+
+  rf_many_parity #(.WIDTH(IDX), .AW(AW), .READS(1), .PARITY(PARITY)) marks (
     .clk(clk), .wr_en(make || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
-    .wr_data(init_valid ? {IDX{1'b0}} : seen), .rd_addr(j_addr), .rd_data(mark));
+    .wr_data(init_valid ? {IDX{1'b0}} : seen), .rd_addr(j_addr), .rd_data(mark), .rd_bad(mark_bad));
 
 `ifdef FORMAL
 `include "nak.vh"

@@ -14,7 +14,9 @@
 
 module rf_judge_window #(
   parameter GW = 3,
-  parameter LW = 1
+  parameter LW = 1,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire             clk,
   input  wire             rst,
@@ -57,7 +59,9 @@ module rf_judge_window #(
   output wire             nak,
   output wire [7:0]       syndrome,
   // Selective: the index that the NAK names.
-  output wire [23:0]      named
+  output wire [23:0]      named,
+  // What is kept of the connection lost a bit.
+  output wire             bad
 );
 
   // a < b for serial numbers.
@@ -93,12 +97,12 @@ module rf_judge_window #(
   assign behalf    = again && !open && old_una && behalf_room;
   assign repeat_it = again && !open && !old_una && repeat_room;
 
-  rf_judge_nak #(.IDX(24), .GW(GW), .LW(LW)) naks (
+  rf_judge_nak #(.IDX(24), .GW(GW), .LW(LW), .PARITY(PARITY)) naks (
     .clk(clk), .rst(rst), .init_valid(init_valid), .init_addr(init_addr), .tick(tick), .una_valid(una_valid),
     .una_addr(una_addr), .j_valid(valid && !early), .j_early(begins), .j_taken(taken), .j_stored(stored), .j_beyond(beyond),
     .j_addr(addr), .j_index(index), .j_next(next), .j_full(full), .j_selective(selective), .j_silent(silent),
     .j_code(code), .j_eighth({11'd0, eighth}), .room(behalf_room), .make(nak), .make_rnr(rnr), .make_syndrome(syndrome),
-    .make_index(named), .follows(follows));
+    .make_index(named), .follows(follows), .bad(bad));
 
   always @(*)
     if (taken) why = `RF_CNT_ACCEPTED;

@@ -26,7 +26,9 @@ module rf_ledger #(
   parameter LW = 1,
   parameter PW = 2,
   // log2 of the slots of a lane.
-  parameter HDR_AW = 9
+  parameter HDR_AW = 9,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                          clk,
   input  wire                          rst,
@@ -96,6 +98,7 @@ module rf_ledger #(
   input  wire [IDX-1:0]                s_index,
 
   // Values for the repeats that wait, one connection per port.
+  input  wire [PORTS-1:0]              r_valid,
   input  wire [PORTS*(GW+LW)-1:0]      r_addr,
   output wire [PORTS*IDX-1:0]          r_sent,
   output wire [PORTS*IDX-1:0]          r_una,
@@ -132,6 +135,8 @@ module rf_ledger #(
   output wire [IDX-1:0]                x_una,
   output wire [23:0]                   x_msn,
 
+  // A memory of this port lost a bit.
+  output wire [PORTS-1:0]              bad,
   // No event is on its way through here; complete packets that wait for their pass count in g_pending.
   output wire                          idle
 );
@@ -148,6 +153,8 @@ module rf_ledger #(
   wire [AW-1:0]         a_addr;
   wire [PORTS*IDX-1:0]  a_sent;
   wire [PORTS*IDX-1:0]  a_una;
+  wire [PORTS-1:0]      a_valid;
+  wire [PORTS-1:0]      t_valid;
   wire [PORTS-1:0]      a_raise;
   wire [PORTS-1:0]      a_note;
   wire [IDX-1:0]        a_value;
@@ -246,7 +253,7 @@ module rf_ledger #(
       end
 
       rf_ledger_port #(
-        .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW)
+        .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW), .PARITY(PARITY)
       ) slice (
         .clk        (clk),
         .rst        (rst),
@@ -289,6 +296,7 @@ module rf_ledger #(
         .s_addr     (s_addr),
         .s_value    (s_value),
         .s_open     (s_open),
+        .a_valid    (a_valid[p]),
         .a_addr     (a_addr),
         .a_sent     (a_sent[p*IDX +: IDX]),
         .a_una      (a_una[p*IDX +: IDX]),
@@ -296,9 +304,11 @@ module rf_ledger #(
         .a_value    (a_value),
         .a_note     (a_note[p]),
         .a_msn      (a_msn),
+        .r_valid    (r_valid[p]),
         .r_addr     (r_addr[p*AW +: AW]),
         .r_sent     (r_sent[p*IDX +: IDX]),
         .r_una      (r_una[p*IDX +: IDX]),
+        .t_valid    (t_valid[p]),
         .t_addr     (t_addr),
         .t_una      (t_una[p*IDX +: IDX]),
         .x_addr     (x_addr),
@@ -306,6 +316,7 @@ module rf_ledger #(
         .x_sent     (x_sents[p*IDX +: IDX]),
         .x_una      (x_unas[p*IDX +: IDX]),
         .x_msn      (x_msns[p*24 +: 24]),
+        .bad        (bad[p]),
         .idle       (slice_idle[p])
 `ifdef FORMAL
         ,
@@ -353,7 +364,7 @@ module rf_ledger #(
   ) acks (
     .clk(clk), .rst(rst), .e_valid(e_valid), .e_ready(e_ready), .e_port(e_port), .e_addr(e_addr), .e_index(e_index),
     .e_msn(e_msn), .e_fatal(e_fatal), .e_still(e_still), .block(s_block || init_late), .a_addr(a_addr), .a_sent(a_sent), .a_una(a_una),
-    .a_raise(a_raise), .a_note(a_note), .a_value(a_value), .a_msn(a_msn), .v_valid(v_valid), .v_ok(v_ok),
+    .a_valid(a_valid), .a_raise(a_raise), .a_note(a_note), .a_value(a_value), .a_msn(a_msn), .v_valid(v_valid), .v_ok(v_ok),
     .n_valid(n_valid), .n_port(n_port), .idle(ack_idle)
   );
 
@@ -400,7 +411,7 @@ module rf_ledger #(
     .IDX(IDX), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW)
   ) tails (
     .clk(clk), .rst(rst), .start_valid(start_valid), .start_group(start_group), .mark(tail_mark),
-    .g_size_log2(g_size_log2), .g_lanes(g_lanes), .g_members(g_members), .scan_addr(t_addr), .scan_una(t_una),
+    .g_size_log2(g_size_log2), .g_lanes(g_lanes), .g_members(g_members), .scan_valid(t_valid), .scan_addr(t_addr), .scan_una(t_una),
     .hold_valid(hold_valid), .hold_index(hold_index), .g_tail(g_tail), .g_limit(g_limit), .idle(tail_idle)
 `ifdef FORMAL
     ,

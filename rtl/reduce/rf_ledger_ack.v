@@ -38,6 +38,8 @@ module rf_ledger_ack #(
   output wire [AW-1:0]        a_addr,
   input  wire [PORTS*IDX-1:0] a_sent,
   input  wire [PORTS*IDX-1:0] a_una,
+  // The event is about a connection of this port.
+  output wire [PORTS-1:0]     a_valid,
   output wire [PORTS-1:0]     a_raise,
   output wire [PORTS-1:0]     a_note,
   output wire [IDX-1:0]       a_value,
@@ -107,6 +109,7 @@ module rf_ledger_ack #(
 
   assign a_addr  = a_addr_q;
   assign a_value = a_value_q;
+  assign a_valid = a_valid_q ? target : {PORTS{1'b0}};
   assign a_msn   = a_msn_q;
   assign a_raise = (done && !beyond && !a_still_q && less(una, a_value_q)) ? target : {PORTS{1'b0}};
   assign a_note  = (done && !beyond) ? target : {PORTS{1'b0}};

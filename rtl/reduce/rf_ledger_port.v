@@ -23,7 +23,9 @@ module rf_ledger_port #(
   parameter GW = 3,
   parameter LW = 1,
   // log2 of the slots of a lane.
-  parameter HDR_AW = 9
+  parameter HDR_AW = 9,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                 clk,
   input  wire                 rst,
@@ -85,7 +87,8 @@ module rf_ledger_port #(
   input  wire [IDX-1:0]       s_value,
   input  wire                 s_open,
 
-  // ACK.
+  // ACK; a_valid: it is about a connection of this port.
+  input  wire                 a_valid,
   input  wire [GW+LW-1:0]     a_addr,
   output wire [IDX-1:0]       a_sent,
   output wire [IDX-1:0]       a_una,
@@ -95,11 +98,13 @@ module rf_ledger_port #(
   input  wire [23:0]          a_msn,
 
   // Repeats: values of a connection.
+  input  wire                 r_valid,
   input  wire [GW+LW-1:0]     r_addr,
   output wire [IDX-1:0]       r_sent,
   output wire [IDX-1:0]       r_una,
 
-  // Tail unit.
+  // Tail unit; t_valid: the connection is there.
+  input  wire                 t_valid,
   input  wire [GW+LW-1:0]     t_addr,
   output wire [IDX-1:0]       t_una,
 
@@ -110,6 +115,8 @@ module rf_ledger_port #(
   output wire [IDX-1:0]       x_una,
   output wire [23:0]          x_msn,
 
+  // What was read of a connection lost a bit.
+  output wire                 bad,
   output wire                 idle
 `ifdef FORMAL
   ,
@@ -158,6 +165,9 @@ module rf_ledger_port #(
   wire [AW-1:0]  n_load;
   wire [IDX-1:0] n_value;
   wire           n_idle;
+  wire           n_asks;
+  wire           n_bad;
+  wire [3:0]     nexts_bad;
   wire           n_clear;
   wire [AW-1:0]  o_addr;
   wire [IDX-1:0] o_index;
@@ -175,20 +185,23 @@ module rf_ledger_port #(
   assign j_full   = j_next == j_limit;
   assign j_accept = j_selective ? !less(j_index, j_next) && j_inside && !j_there : j_is_next && !j_full;
 
-  rf_ledger_run #(.IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW)) accepted (
+  rf_ledger_run #(
+    .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW), .PARITY(PARITY)
+  ) accepted (
     .clk(clk), .rst(rst), .g_hbase(g_hbase), .g_size_log2(g_size_log2), .clear_valid(clear_valid),
     .clear_ready(n_clear), .clear_slot(clear_slot), .m_set(j_valid && j_selective && j_accept), .m_push(j_is_next), .m_moves(1'b1),
-    .m_addr(j_addr), .m_slot(j_slot), .m_lap(j_lap), .m_there(j_there), .r_addr(n_load), .r_value(n_value),
-    .step_valid(n_valid), .step_ready(n_ready), .step_addr(n_addr), .step_index(n_index), .idle(n_idle)
+    .m_look(j_valid && j_selective),
+    .m_addr(j_addr), .m_slot(j_slot), .m_lap(j_lap), .m_there(j_there), .r_valid(n_asks), .r_addr(n_load), .r_value(n_value),
+    .step_valid(n_valid), .step_ready(n_ready), .step_addr(n_addr), .step_index(n_index), .bad(n_bad), .idle(n_idle)
 `ifdef FORMAL
     ,
     .f_marks(f_there), .f_run(f_run[0]), .f_queue(f_queue[0 +: 2*AW+2]), .f_queued(f_queued[0 +: 1<<AW])
 `endif
   );
 
-  rf_ram_many #(.WIDTH(IDX), .AW(AW), .READS(4)) nexts (
+  rf_many_parity #(.WIDTH(IDX), .AW(AW), .READS(4), .PARITY(PARITY)) nexts (
     .clk(clk), .wr_en(next_we), .wr_addr(next_addr), .wr_data(next_data), .rd_addr({j_addr, n_load, o_addr, x_addr}),
-    .rd_data({j_next, n_value, o_next, x_next})
+    .rd_data({j_next, n_value, o_next, x_next}), .rd_bad(nexts_bad)
 `ifdef FORMAL
     , .f_mem(f_nexts)
 `endif
@@ -201,6 +214,8 @@ module rf_ledger_port #(
   wire [AW-1:0]  o_load;
   wire [IDX-1:0] o_value;
   wire           o_idle;
+  wire           o_asks;
+  wire           o_bad;
   wire           unused_there;
 
   assign step_valid  = c_direct || (o_valid && o_ready);
@@ -208,11 +223,14 @@ module rf_ledger_port #(
   assign clear_ready = n_clear && o_clear;
   assign idle        = n_idle && o_idle;
 
-  rf_ledger_run #(.IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW)) copied (
+  rf_ledger_run #(
+    .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW), .PARITY(PARITY)
+  ) copied (
     .clk(clk), .rst(rst), .g_hbase(g_hbase), .g_size_log2(g_size_log2), .clear_valid(clear_valid),
     .clear_ready(o_clear), .clear_slot(clear_slot), .m_set(c_valid && c_selective), .m_push(1'b1), .m_moves(1'b0),
-    .m_addr(c_addr), .m_slot(c_slot), .m_lap(c_lap), .m_there(unused_there), .r_addr(o_load), .r_value(o_value),
-    .step_valid(o_valid), .step_ready(o_ready), .step_addr(o_addr), .step_index(o_index), .idle(o_idle)
+    .m_look(1'b0),
+    .m_addr(c_addr), .m_slot(c_slot), .m_lap(c_lap), .m_there(unused_there), .r_valid(o_asks), .r_addr(o_load), .r_value(o_value),
+    .step_valid(o_valid), .step_ready(o_ready), .step_addr(o_addr), .step_index(o_index), .bad(o_bad), .idle(o_idle)
 `ifdef FORMAL
     ,
     .f_marks(f_copied), .f_run(f_run[1]), .f_queue(f_queue[2*AW+2 +: 2*AW+2]), .f_queued(f_queued[(1<<AW) +: 1<<AW])
@@ -224,9 +242,11 @@ module rf_ledger_port #(
   wire [AW-1:0]  sent_addr = init_valid ? init_addr : s_addr;
   wire [IDX-1:0] sent_data = init_valid ? {IDX{1'b0}} : s_value;
 
-  rf_ram_many #(.WIDTH(IDX), .AW(AW), .READS(4)) sents (
+  wire [3:0]     sents_bad;
+
+  rf_many_parity #(.WIDTH(IDX), .AW(AW), .READS(4), .PARITY(PARITY)) sents (
     .clk(clk), .wr_en(sent_we), .wr_addr(sent_addr), .wr_data(sent_data),
-    .rd_addr({j_addr, a_addr, r_addr, x_addr}), .rd_data({j_sent, a_sent, r_sent, x_sent})
+    .rd_addr({j_addr, a_addr, r_addr, x_addr}), .rd_data({j_sent, a_sent, r_sent, x_sent}), .rd_bad(sents_bad)
 `ifdef FORMAL
     , .f_mem(f_sents)
 `endif
@@ -238,9 +258,12 @@ module rf_ledger_port #(
   wire [AW-1:0]  una_addr = init_valid ? init_addr : s_una ? s_addr : a_addr;
   wire [IDX-1:0] una_data = init_valid ? {IDX{1'b0}} : s_una ? s_value : a_value;
 
-  rf_ram_many #(.WIDTH(IDX), .AW(AW), .READS(5)) unas (
+  wire [4:0]     unas_bad;
+
+  rf_many_parity #(.WIDTH(IDX), .AW(AW), .READS(5), .PARITY(PARITY)) unas (
     .clk(clk), .wr_en(una_we), .wr_addr(una_addr), .wr_data(una_data),
-    .rd_addr({j_addr, a_addr, r_addr, t_addr, x_addr}), .rd_data({j_una, a_una, r_una, t_una, x_una})
+    .rd_addr({j_addr, a_addr, r_addr, t_addr, x_addr}), .rd_data({j_una, a_una, r_una, t_una, x_una}),
+    .rd_bad(unas_bad)
 `ifdef FORMAL
     , .f_mem(f_unas)
 `endif
@@ -249,17 +272,22 @@ module rf_ledger_port #(
   // una has once reached a quarter of the index range (2^22): sticky, so it is only ever written with 1 or by init.
   wire far_we = init_valid || ((s_una || a_raise) && una_data[IDX-1:IDX-2] != 2'b00);
 
-  rf_ram_lut #(.WIDTH(1), .DEPTH(1 << AW)) far_j (
-    .clk(clk), .wr_en(far_we), .wr_addr(una_addr), .wr_data(!init_valid), .rd_addr(j_addr), .rd_data(j_far));
+  wire far_bad;
+
+  rf_many_parity #(.WIDTH(1), .AW(AW), .READS(1), .PARITY(PARITY)) far_j (
+    .clk(clk), .wr_en(far_we), .wr_addr(una_addr), .wr_data(!init_valid), .rd_addr(j_addr), .rd_data(j_far),
+    .rd_bad(far_bad));
 
   // MSN of the receiver's last ACK.
   wire          msn_we   = init_valid || a_note;
   wire [AW-1:0] msn_addr = init_valid ? init_addr : a_addr;
   wire [23:0]   msn_data = init_valid ? 24'd0 : a_msn;
 
-  rf_ram_many #(.WIDTH(24), .AW(AW), .READS(2)) msns (
+  wire [1:0]    msns_bad;
+
+  rf_many_parity #(.WIDTH(24), .AW(AW), .READS(2), .PARITY(PARITY)) msns (
     .clk(clk), .wr_en(msn_we), .wr_addr(msn_addr), .wr_data(msn_data), .rd_addr({j_addr, x_addr}),
-    .rd_data({j_msn, x_msn}));
+    .rd_data({j_msn, x_msn}), .rd_bad(msns_bad));
 
   // Port heads, and `stored` of all lanes of the group that commits.
   reg [IDX-1:0] head_q [0:GROUPS-1];
@@ -268,6 +296,7 @@ module rf_ledger_port #(
   wire [LW-1:0]    c_lane  = step_addr[LW-1:0];
   wire [IDX-1:0]   c_head  = head_q[c_group];
   wire [LANES-1:0] behind;
+  wire [LANES-1:0] lanes_bad;
   wire [LANES*IDX-1:0] loads;
   wire [LANES*IDX-1:0] storeds;
   wire             advance = step_valid && behind == {LANES{1'b0}};
@@ -289,14 +318,19 @@ module rf_ledger_port #(
       wire [(IDX<<GW)-1:0] f_storeds;
 `endif
 
-      rf_ram_many #(.WIDTH(IDX), .AW(GW), .READS(2)) stored_c (
+      wire [1:0] stored_bad;
+
+      rf_many_parity #(.WIDTH(IDX), .AW(GW), .READS(2), .PARITY(PARITY)) stored_c (
         .clk(clk), .wr_en(we), .wr_addr(addr), .wr_data(init_here ? {IDX{1'b0}} : stored + 1'b1),
-        .rd_addr({c_group, o_load[AW-1:LW]}), .rd_data({stored, loads[l*IDX +: IDX]})
+        .rd_addr({c_group, o_load[AW-1:LW]}), .rd_data({stored, loads[l*IDX +: IDX]}),
+        .rd_bad(stored_bad)
 `ifdef FORMAL
         , .f_mem(f_storeds)
 `endif
       );
 
+      assign lanes_bad[l] = (step_valid && (mine || step_members[l]) && stored_bad[1]) ||
+                            (o_asks && o_load[LW-1:0] == NUMBER[LW-1:0] && stored_bad[0]);
       assign storeds[l*IDX +: IDX] = stored;
       assign behind[l] = step_members[l] && !mine && stored == c_head;
 `ifdef FORMAL
@@ -304,6 +338,27 @@ module rf_ledger_port #(
 `endif
     end
   endgenerate
+
+  // Words that nobody has asked for may never have been written. Those for the registers decide nothing.
+  generate
+    if (PARITY != 0) begin : g_parity
+      reg bad_q;
+
+      always @(posedge clk)
+        if (rst) bad_q <= 1'b0;
+        else bad_q <= n_bad || o_bad || lanes_bad != {LANES{1'b0}} ||
+                      (j_valid && (nexts_bad[3] || sents_bad[3] || unas_bad[4] || far_bad || msns_bad[1])) ||
+                      (n_asks && nexts_bad[2]) || (o_valid && nexts_bad[1]) || (a_valid && (sents_bad[2] || unas_bad[3])) ||
+                      (r_valid && (sents_bad[1] || unas_bad[2])) || (t_valid && unas_bad[1]);
+
+      assign bad = bad_q;
+    end else begin : g_plain
+      assign bad = 1'b0;
+    end
+  endgenerate
+
+  wire unused_bad = &{1'b0, n_bad, o_bad, lanes_bad, nexts_bad, sents_bad, unas_bad, far_bad, msns_bad, a_valid, r_valid, t_valid,
+                      n_asks};
 
   integer g;
 

@@ -22,7 +22,9 @@ module rf_ledger_run #(
   parameter GW = 3,
   parameter LW = 1,
   // log2 of the slots.
-  parameter HDR_AW = 9
+  parameter HDR_AW = 9,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                     clk,
   input  wire                     rst,
@@ -41,6 +43,8 @@ module rf_ledger_run #(
   input  wire                     m_push,
   // Whoever sets the mark moves the counter too: the runner begins anew.
   input  wire                     m_moves,
+  // m_there counts.
+  input  wire                     m_look,
   input  wire [GW+LW-1:0]         m_addr,
   input  wire [HDR_AW-1:0]        m_slot,
   input  wire                     m_lap,
@@ -48,6 +52,7 @@ module rf_ledger_run #(
   output wire                     m_there,
 
   // A connection whose counter is read, and moves on by one.
+  output wire                     r_valid,
   output wire [GW+LW-1:0]         r_addr,
   input  wire [IDX-1:0]           r_value,
   output wire                     step_valid,
@@ -55,6 +60,8 @@ module rf_ledger_run #(
   output wire [GW+LW-1:0]         step_addr,
   output wire [IDX-1:0]           step_index,
 
+  // A mark, or who waits, lost a bit: combinational.
+  output wire                     bad,
   output wire                     idle
 `ifdef FORMAL
   ,
@@ -79,9 +86,11 @@ module rf_ledger_run #(
   wire               push = m_set && m_push && (!queued_q[m_addr] || (q_take && q_addr == m_addr));
 
   // Twice as deep as there are connections: one that is taken may be pushed again in the same cycle, when all are queued.
-  rf_fifo #(.WIDTH(AW), .DEPTH(2 << AW), .READ_LATENCY(0)) queue (
+  wire               queue_bad;
+
+  rf_fifo_parity #(.WIDTH(AW), .DEPTH(2 << AW), .READ_LATENCY(0), .PARITY(PARITY)) queue (
     .clk(clk), .rst(rst), .s_valid(push), .s_ready(q_room), .s_data(m_addr), .m_valid(q_valid), .m_ready(q_take),
-    .m_data(q_addr), .count(q_count), .almost_full(q_afull));
+    .m_data(q_addr), .count(q_count), .almost_full(q_afull), .bad(queue_bad));
 
   always @(posedge clk)
     if (rst) begin
@@ -107,6 +116,7 @@ module rf_ledger_run #(
   wire              here      = marks[run_lane] == run_lap;
 
   assign q_take     = q_valid && (!run_q || !here);
+  assign r_valid    = q_valid;
   assign r_addr     = q_addr;
   assign step_valid = run_q && here;
   assign step_addr  = run_addr_q;
@@ -130,10 +140,13 @@ module rf_ledger_run #(
   // Marks, in two copies for two reads. Clearing waits for the packets.
   wire [LW-1:0]      m_lane = m_addr[LW-1:0];
   wire [LANES-1:0]   there;
+  wire [LANES-1:0]   there_bad;
+  wire [LANES-1:0]   marks_bad;
   wire               clear   = clear_valid && clear_ready;
   wire [HDR_AW-1:0]  wr_addr = m_set ? m_slot : clear_slot;
   wire               wr_data = m_set ? m_lap : 1'b1;
 
+  assign bad         = queue_bad || (m_look && there_bad[m_lane]) || (run_q && marks_bad[run_lane]);
   assign clear_ready = !m_set;
   assign m_there     = there[m_lane] == m_lap;
 
@@ -143,9 +156,9 @@ module rf_ledger_run #(
       localparam [31:0] NUMBER = l;
       wire wr_en = m_set ? m_lane == NUMBER[LW-1:0] : clear;
 
-      rf_ram_many #(.WIDTH(1), .AW(HDR_AW), .READS(2)) ram (
+      rf_many_parity #(.WIDTH(1), .AW(HDR_AW), .READS(2), .PARITY(PARITY)) ram (
         .clk(clk), .wr_en(wr_en), .wr_addr(wr_addr), .wr_data(wr_data), .rd_addr({m_slot, run_at}),
-        .rd_data({there[l], marks[l]})
+        .rd_data({there[l], marks[l]}), .rd_bad({there_bad[l], marks_bad[l]})
 `ifdef FORMAL
         ,
         .f_mem(f_marks[l<<HDR_AW +: 1<<HDR_AW])

@@ -33,6 +33,8 @@ module rf_ledger_tail #(
   // Bit (group * LANES + lane) * PORTS + port.
   input  wire [GROUPS*LANES*PORTS-1:0] g_members,
 
+  // Ports at which the connection is there.
+  output wire [PORTS-1:0]              scan_valid,
   output wire [GW+LW-1:0]              scan_addr,
   input  wire [PORTS*IDX-1:0]          scan_una,
 
@@ -141,6 +143,8 @@ module rf_ledger_tail #(
 
   wire [PORTS-1:0] members =
     g_members[({{32-GW{1'b0}}, scan_group_q} * LANES + {{32-LW{1'b0}}, scan_lane_q}) * PORTS +: PORTS];
+
+  assign scan_valid = scan_q ? members : {PORTS{1'b0}};
 
   always @(posedge clk)
     if (rst) s1_valid_q <= 1'b0;

@@ -15,7 +15,9 @@ module rf_passthru #(
   // Beats: a power of two, two of the longest frames or more.
   parameter BEATS = 256,
   // Frames: a power of two.
-  parameter FRAMES = 32
+  parameter FRAMES = 32,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire             clk,
   input  wire             rst,
@@ -38,6 +40,8 @@ module rf_passthru #(
   output wire [WIDTH-1:0] p_data,
   output wire             p_last,
 
+  // The length of a frame lost a bit. The frames themselves have an ICRC from end to end.
+  output wire             bad,
   output wire             idle
 );
 
@@ -62,9 +66,10 @@ module rf_passthru #(
   wire        len_afull;
   wire        len_valid;
 
-  rf_fifo #(.WIDTH(14), .DEPTH(FRAMES), .READ_LATENCY(0)) lengths (
+  rf_fifo_parity #(.WIDTH(14), .DEPTH(FRAMES), .READ_LATENCY(0), .PARITY(PARITY)) lengths (
     .clk(clk), .rst(rst), .s_valid(ask_take), .s_ready(len_room), .s_data(ask_len),
-    .m_valid(len_valid), .m_ready(e_valid && e_ready), .m_data(e_len), .count(len_count), .almost_full(len_afull));
+    .m_valid(len_valid), .m_ready(e_valid && e_ready), .m_data(e_len), .count(len_count), .almost_full(len_afull),
+    .bad(bad));
 
   wire        f_room;
   wire [BW:0] f_count;

@@ -25,7 +25,9 @@ module rf_reader #(
   parameter BYTES_LOG2 = 6,
   parameter BANK_AW = 13,
   parameter HDR_AW = 9,
-  parameter CREDIT_W = 10
+  parameter CREDIT_W = 10,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                   clk,
   input  wire                   rst,
@@ -63,6 +65,9 @@ module rf_reader #(
   output wire                   fact_read,
   output wire [LW+HDR_AW-1:0]   fact_addr,
   input  wire [PORTS*19-1:0]    facts,
+  // This port's facts, a beat of this port (with in_valid) lost a bit.
+  input  wire                   fact_bad,
+  input  wire                   beat_bad,
   output wire                   hdr_read,
   output wire [LW+HDR_AW-1:0]   hdr_addr,
   output wire                   beat_read,
@@ -77,6 +82,11 @@ module rf_reader #(
   output wire                   in_first,
   output wire                   in_final,
   output wire                   in_last,
+  // The beat of the last cycle was wrong, and whose it was.
+  output wire                   lost_valid,
+  output wire [GW-1:0]          lost_group,
+  output wire [LW-1:0]          lost_lane,
+  output wire [23:0]            lost_index,
 
   // A header is read for a copy; it comes out 2 cycles later.
   output wire                   copy_valid,
@@ -93,8 +103,9 @@ module rf_reader #(
   output wire [CREDIT_W-1:0]    pack_beats,
   output wire [4:0]             pack_hdrs,
 
-  // The rank of this port differs from the first member.
+  // The rank of this port differs from the first member, or its facts lost a bit.
   output wire                   bad_valid,
+  output wire                   bad_parity,
   output wire [GW-1:0]          bad_group,
   output wire [LW-1:0]          bad_lane,
   output wire [23:0]            bad_index,
@@ -181,7 +192,7 @@ module rf_reader #(
   wire        bad     = (!prep_first_q && bad_q) || (differ & prep_block_q) != {PORTS{1'b0}} || g_error[prep_group_q];
   wire [4:0]  copies  = (prep_first_q ? 5'd0 : copies_q) + {4'd0, prep_copy_q};
 
-  assign differs = prep_valid_q && prep_member_q && mine != norm;
+  assign differs = prep_valid_q && prep_member_q && (mine != norm || fact_bad);
   assign go      = prep_valid_q && (prep_block_q & ~run_frees) == {PORTS{1'b0}} &&
                    (prep_first_q || spacing_q == 4'd0);
 
@@ -215,6 +226,7 @@ module rf_reader #(
   assign pack_beats  = prep_beats_q;
   assign pack_hdrs   = prep_lanes_q;
   assign bad_valid   = go && differs;
+  assign bad_parity  = fact_bad;
   assign bad_group   = prep_group_q;
   assign bad_lane    = prep_lane_q;
   assign bad_index   = prep_index_q;
@@ -290,6 +302,43 @@ module rf_reader #(
   assign {in_member, in_level, in_dtype, in_op, in_first, in_final, in_last} = b2_side_q;
 
   assign idle = !prep_valid_q && !run_valid_q && !b1_valid_q && !b2_valid_q;
+
+  // Whose beat it is that lost a bit.
+  generate
+    if (PARITY != 0) begin : g_parity
+      localparam NW = GW + LW + 24;
+
+      reg [23:0]   run_index_q;
+      reg [NW-1:0] b1_name_q;
+      reg [NW-1:0] b2_name_q;
+      reg [NW-1:0] b3_name_q;
+      reg          b3_bad_q;
+
+      always @(posedge clk)
+        if (go) run_index_q <= prep_index_q;
+
+      always @(posedge clk)
+        if (run_valid_q) b1_name_q <= {run_group_q, run_lane_q, run_index_q};
+
+      always @(posedge clk)
+        if (b1_valid_q) b2_name_q <= b1_name_q;
+
+      always @(posedge clk)
+        if (b2_valid_q) b3_name_q <= b2_name_q;
+
+      always @(posedge clk)
+        if (rst) b3_bad_q <= 1'b0;
+        else b3_bad_q <= b2_valid_q && in_member && beat_bad;
+
+      assign lost_valid = b3_bad_q;
+      assign {lost_group, lost_lane, lost_index} = b3_name_q;
+    end else begin : g_plain
+      wire unused_bad = beat_bad;
+
+      assign lost_valid = 1'b0;
+      assign {lost_group, lost_lane, lost_index} = {GW + LW + 24{1'b0}};
+    end
+  endgenerate
 
 `ifdef FORMAL
   assign f_kept = {2'd0, run_valid_q, run_left_q, spacing_q, norm_q};

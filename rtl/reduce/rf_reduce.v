@@ -36,7 +36,9 @@ module rf_reduce #(
   // Lanes of a packet, 1 to 16. 1: no accumulators; every pass is the first and the last of its packet.
   parameter LANES = 1,
   // Beats of the longest payload: MTU_MAX * 8 / WIDTH.
-  parameter BEATS_MAX = 64
+  parameter BEATS_MAX = 64,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                   clk,
   input  wire                   rst,
@@ -49,9 +51,14 @@ module rf_reduce #(
   input  wire [PORTS-1:0]       in_first,
   input  wire [PORTS-1:0]       in_final,
   input  wire [PORTS-1:0]       in_last,
+  // One cycle later: the beat of a member was wrong. So is every result that it enters.
+  input  wire [PORTS-1:0]       in_bad,
   output wire [PORTS-1:0]       out_valid,
   output wire [PORTS*WIDTH-1:0] out_data,
-  output wire [PORTS-1:0]       out_last
+  output wire [PORTS-1:0]       out_last,
+  output wire [PORTS-1:0]       out_bad,
+  // Control lost a bit.
+  output wire                   bad
 );
 
   localparam IN     = WIDTH * (1 + FP16);
@@ -65,11 +72,15 @@ module rf_reduce #(
   wire [PORTS-1:0]    soon_final;
   wire [PORTS-1:0]    soon_last;
   wire [PORTS*IN-1:0] tree_data;
+  wire [PORTS-1:0]    tree_bad;
+  wire [PORTS-1:0]    tree_lost;
+  wire                tree_fault;
 
   rf_tree #(
     .PORTS(PORTS),
     .WIDTH(WIDTH),
-    .FP16 (FP16)
+    .FP16 (FP16),
+    .PARITY(PARITY)
   ) tree (
     .clk       (clk),
     .rst       (rst),
@@ -89,8 +100,39 @@ module rf_reduce #(
     .soon_first(soon_first),
     .soon_final(soon_final),
     .soon_last (soon_last),
-    .out_data  (tree_data)
+    .out_data  (tree_data),
+    .out_bad   (tree_bad),
+    .out_lost  (tree_lost),
+    .bad       (tree_fault)
   );
+
+  // Wrong operands, as late as what becomes of them.
+  wire [PORTS-1:0] wrong;
+
+  generate
+    if (PARITY != 0) begin : g_wrong
+      wire             there;
+      wire [PORTS-1:0] late_bad;
+
+      rf_delay #(
+        .WIDTH(PORTS),
+        .N    (`RF_FP_LATENCY * LEVELS)
+      ) line (
+        .clk      (clk),
+        .rst      (rst),
+        .in_valid (1'b1),
+        .in_data  (in_bad),
+        .out_valid(there),
+        .out_data (late_bad)
+      );
+
+      assign wrong = (there ? late_bad : {PORTS{1'b0}}) | tree_lost;
+    end else begin : g_right
+      wire unused_bad = &{1'b0, in_bad, tree_lost};
+
+      assign wrong = {PORTS{1'b0}};
+    end
+  endgenerate
 
   // Bit [q*PORTS+b]: a beat of the block whose lowest port is b is for port q: it goes the long way through the
   // accumulator and is a result (late), or leaves rf_reduce_out (hit).
@@ -100,6 +142,8 @@ module rf_reduce #(
   wire [PORTS-1:0]       pending;
   wire [PORTS*WIDTH-1:0] res_data;
   wire [PORTS-1:0]       res_last;
+  wire [PORTS-1:0]       res_bad;
+  wire [PORTS-1:0]       acc_fault;
 
 `ifdef FORMAL
   localparam FW = (BEATS_MAX < 2) ? 1 : $clog2(BEATS_MAX);
@@ -152,6 +196,10 @@ module rf_reduce #(
         if (valid_q) long_q <= long;
 
       wire          acc_valid;
+      // The beat at the end of the tree is wrong.
+      wire [PORTS-1:0] wrong_here;
+      wire          beat_bad = tree_bad[b] || wrong_here != {PORTS{1'b0}};
+      wire          acc_bad;
       wire          acc_last;
       wire [1:0]    acc_level;
       wire [1:0]    acc_dtype;
@@ -169,10 +217,12 @@ module rf_reduce #(
           assign late[q*PORTS+b] = valid_q && long && final_q && in_block;
           assign hit[q*PORTS+b]  = res_valid && res_block;
           assign waiting[q]      = pending[q] && in_block;
+          assign wrong_here[q]   = wrong[q] && in_block;
         end else begin : g_cannot
           assign late[q*PORTS+b] = 1'b0;
           assign hit[q*PORTS+b]  = 1'b0;
           assign waiting[q]      = 1'b0;
+          assign wrong_here[q]   = 1'b0;
         end
       end
 
@@ -180,7 +230,8 @@ module rf_reduce #(
         rf_acc #(
           .WIDTH    (WIDTH),
           .FP16     (FP16),
-          .BEATS_MAX(BEATS_MAX)
+          .BEATS_MAX(BEATS_MAX),
+          .PARITY   (PARITY)
         ) acc (
           .clk       (clk),
           .rst       (rst),
@@ -196,11 +247,14 @@ module rf_reduce #(
           .in_dtype  (dtype_q),
           .in_op     (op_q),
           .in_data   (tree_data[b*IN +: IN]),
+          .in_bad    (beat_bad),
           .out_valid (acc_valid),
           .out_last  (acc_last),
           .out_level (acc_level),
           .out_dtype (acc_dtype),
-          .out_data  (acc_data)
+          .out_data  (acc_data),
+          .out_bad   (acc_bad),
+          .bad       (acc_fault[b])
 `ifdef FORMAL
           ,
           .f_rd      (f_rd[b*FW +: FW]),
@@ -217,6 +271,8 @@ module rf_reduce #(
         assign acc_level = 2'd0;
         assign acc_dtype = 2'd0;
         assign acc_data  = {IN{1'b0}};
+        assign acc_bad   = 1'b0;
+        assign acc_fault[b] = 1'b0;
       end
 
       rf_reduce_out #(
@@ -230,15 +286,18 @@ module rf_reduce #(
         .a_level  (level_q),
         .a_dtype  (dtype_q),
         .a_data   (tree_data[b*IN +: IN]),
+        .a_bad    (beat_bad),
         .b_valid  (acc_valid),
         .b_last   (acc_last),
         .b_level  (acc_level),
         .b_dtype  (acc_dtype),
         .b_data   (acc_data),
+        .b_bad    (acc_bad),
         .out_valid(res_valid),
         .out_last (res_last[b]),
         .out_level(res_level),
-        .out_data (res_data[b*WIDTH +: WIDTH])
+        .out_data (res_data[b*WIDTH +: WIDTH]),
+        .out_bad  (res_bad[b])
       );
     end
 
@@ -267,6 +326,7 @@ module rf_reduce #(
 
       reg             valid_q;
       reg             last_q;
+      reg             bad_q;
       reg [WIDTH-1:0] data_q;
       integer         i;
 
@@ -278,14 +338,18 @@ module rf_reduce #(
         for (i = 0; i <= LEVELS; i = i + 1)
           if (from[i]) begin
             last_q <= res_last[q - q % (1 << i)];
+            bad_q  <= res_bad[q - q % (1 << i)];
             data_q <= res_data[(q - q % (1 << i))*WIDTH +: WIDTH];
           end
 
       assign out_valid[q]                = valid_q;
       assign out_last[q]                 = last_q;
+      assign out_bad[q]                  = bad_q;
       assign out_data[q*WIDTH +: WIDTH] = data_q;
     end
   endgenerate
+
+  assign bad = tree_fault || acc_fault != {PORTS{1'b0}};
 
 `ifdef RF_CHECK
 `include "rf_reduce_check.vh"

@@ -23,24 +23,30 @@ module rf_reduce_out #(
   input  wire [1:0]                a_level,
   input  wire [1:0]                a_dtype,
   input  wire [WIDTH*(1+FP16)-1:0] a_data,
+  // A beat that is known to be wrong.
+  input  wire                      a_bad,
   // From the accumulator.
   input  wire                      b_valid,
   input  wire                      b_last,
   input  wire [1:0]                b_level,
   input  wire [1:0]                b_dtype,
   input  wire [WIDTH*(1+FP16)-1:0] b_data,
+  input  wire                      b_bad,
   output wire                      out_valid,
   output wire                      out_last,
   output wire [1:0]                out_level,
-  output wire [WIDTH-1:0]          out_data
+  output wire [WIDTH-1:0]          out_data,
+  output wire                      out_bad
 );
 
   reg       p1_valid_q;
   reg       p1_last_q;
+  reg       p1_bad_q;
   reg [1:0] p1_level_q;
   reg [1:0] p1_dtype_q;
   reg       p2_valid_q;
   reg       p2_last_q;
+  reg       p2_bad_q;
   reg [1:0] p2_level_q;
 
   wire [1:0] in_dtype = b_valid ? b_dtype : a_dtype;
@@ -52,6 +58,7 @@ module rf_reduce_out #(
   always @(posedge clk)
     if (a_valid || b_valid) begin
       p1_last_q  <= b_valid ? b_last : a_last;
+      p1_bad_q   <= b_valid ? b_bad : a_bad;
       p1_level_q <= b_valid ? b_level : a_level;
       p1_dtype_q <= in_dtype;
     end
@@ -63,6 +70,7 @@ module rf_reduce_out #(
   always @(posedge clk)
     if (p1_valid_q) begin
       p2_last_q  <= p1_last_q;
+      p2_bad_q   <= p1_bad_q;
       p2_level_q <= p1_level_q;
     end
 
@@ -100,6 +108,7 @@ module rf_reduce_out #(
 
   assign out_valid = p2_valid_q;
   assign out_last  = p2_last_q;
+  assign out_bad   = p2_bad_q;
   assign out_level = p2_level_q;
 
 endmodule

@@ -18,7 +18,9 @@ module rf_repeatq #(
   // Bits of {group, lane}.
   parameter AW = 4,
   // Entries: a power of two, more than 4 * LANES.
-  parameter DEPTH = 64
+  parameter DEPTH = 64,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire          clk,
   input  wire          rst,
@@ -45,6 +47,8 @@ module rf_repeatq #(
   output wire          m_life,
   input  wire          m_pop,
 
+  // An entry lost a bit.
+  output wire          bad,
   output wire          idle
 );
 
@@ -59,9 +63,12 @@ module rf_repeatq #(
   wire [2:0]    hold_count;
   wire          hold_afull;
 
-  rf_fifo #(.WIDTH(EW), .DEPTH(4), .READ_LATENCY(0)) hold (
+  wire          hold_bad;
+
+  rf_fifo_parity #(.WIDTH(EW), .DEPTH(4), .READ_LATENCY(0), .PARITY(PARITY)) hold (
     .clk(clk), .rst(rst), .s_valid(j_valid), .s_ready(hold_room), .s_data({j_life, 1'b0, j_index, j_addr}),
-    .m_valid(hold_valid), .m_ready(hold_take), .m_data(hold_entry), .count(hold_count), .almost_full(hold_afull));
+    .m_valid(hold_valid), .m_ready(hold_take), .m_data(hold_entry), .count(hold_count), .almost_full(hold_afull),
+    .bad(hold_bad));
 
   wire unused_hold = &{1'b0, hold_count, hold_afull};
 
@@ -80,9 +87,12 @@ module rf_repeatq #(
   assign m_valid   = count_q != {DW+1{1'b0}};
   assign idle      = !m_valid && !hold_valid;
 
-  rf_ram_lut #(.WIDTH(EW), .DEPTH(DEPTH)) entries (
+  wire entry_bad;
+  wire place_bad;
+
+  rf_many_parity #(.WIDTH(EW), .AW(DW), .READS(1), .PARITY(PARITY)) entries (
     .clk(clk), .wr_en(push), .wr_addr(wr_q), .wr_data(entry), .rd_addr(rd_q),
-    .rd_data({m_life, m_first, m_index, m_addr}));
+    .rd_data({m_life, m_first, m_index, m_addr}), .rd_bad(entry_bad));
 
   always @(posedge clk)
     if (rst) wr_q <= {DW{1'b0}};
@@ -100,8 +110,17 @@ module rf_repeatq #(
   reg  [(1<<AW)-1:0] queued_q;
   wire [DW-1:0]      youngest;
 
-  rf_ram_lut #(.WIDTH(DW), .DEPTH(1 << AW)) places (
-    .clk(clk), .wr_en(push), .wr_addr(addr), .wr_data(wr_q), .rd_addr(m_addr), .rd_data(youngest));
+  rf_many_parity #(.WIDTH(DW), .AW(AW), .READS(1), .PARITY(PARITY)) places (
+    .clk(clk), .wr_en(push), .wr_addr(addr), .wr_data(wr_q), .rd_addr(m_addr), .rd_data(youngest),
+    .rd_bad(place_bad));
+
+  reg bad_q;
+
+  always @(posedge clk)
+    if (rst) bad_q <= 1'b0;
+    else bad_q <= hold_bad || (m_valid && (entry_bad || place_bad));
+
+  assign bad = PARITY != 0 && bad_q;
 
   assign l_queued = queued_q[l_addr];
 

@@ -19,7 +19,11 @@ module rf_results #(
   // Headers: a power of two, at least twice the lanes.
   parameter HDRS = 16,
   // Bits of a number of beats: $clog2(BEATS) + 1.
-  parameter CREDIT_W = 10
+  parameter CREDIT_W = 10,
+  // Bits of {group, lane}.
+  parameter AW = 4,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                clk,
   input  wire                rst,
@@ -35,6 +39,8 @@ module rf_results #(
   input  wire                copy_repeat,
   input  wire                copy_ackreq,
   input  wire [12:0]         copy_plen,
+  input  wire [AW-1:0]       copy_addr,
+  input  wire [23:0]         copy_index,
   input  wire                pack_valid,
   input  wire                pack_room,
   input  wire [4:0]          pack_copies,
@@ -46,11 +52,15 @@ module rf_results #(
   input  wire [4:0]          pack_hdrs,
   // {vlan, hlen, header} 2 cycles after copy_valid.
   input  wire [647:0]        hdr_data,
+  // The header is wrong.
+  input  wire                hdr_bad,
 
   // Reduction.
   input  wire                out_valid,
   input  wire [WIDTH-1:0]    out_data,
   input  wire                out_last,
+  // The beat is wrong: it is stored as such.
+  input  wire                out_bad,
 
   output wire                e_valid,
   input  wire                e_ready,
@@ -64,7 +74,13 @@ module rf_results #(
   input  wire                p_ready,
   output wire [WIDTH-1:0]    p_data,
   output wire                p_last,
+  // What left in the last cycle, a header or a beat, is wrong; whose packet it is.
+  output wire                lost_valid,
+  output wire [AW-1:0]       lost_addr,
+  output wire [23:0]         lost_index,
 
+  // What says how packets, headers and beats belong together lost a bit.
+  output wire                bad,
   output wire                idle
 );
 
@@ -98,17 +114,20 @@ module rf_results #(
     end
 
   // Headers: the bank gives them 2 cycles after the read.
+  localparam SIDE = (PARITY != 0) ? 39 + AW : 15;
+
   reg        h1_valid_q;
   reg        h2_valid_q;
-  reg [14:0] h1_side_q;
-  reg [14:0] h2_side_q;
+  wire [SIDE-1:0] side;
+  reg [SIDE-1:0] h1_side_q;
+  reg [SIDE-1:0] h2_side_q;
 
   always @(posedge clk)
     if (rst) {h2_valid_q, h1_valid_q} <= 2'b00;
     else {h2_valid_q, h1_valid_q} <= {h1_valid_q, copy_valid};
 
   always @(posedge clk)
-    if (copy_valid) h1_side_q <= {copy_repeat, copy_ackreq, copy_plen};
+    if (copy_valid) h1_side_q <= side;
 
   always @(posedge clk)
     if (h1_valid_q) h2_side_q <= h1_side_q;
@@ -123,10 +142,54 @@ module rf_results #(
   wire         h_vlan;
   wire [639:0] h_hdr;
 
-  rf_fifo #(.WIDTH(663), .DEPTH(HDRS), .READ_LATENCY(0)) headers (
-    .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room), .s_data({h2_side_q, hdr_data}),
-    .m_valid(h_valid), .m_ready(h_take), .m_data({e_repeat, h_ackreq, h_plen, h_vlan, e_hlen, h_hdr}),
-    .count(h_count), .almost_full(h_afull));
+  // The header proper has parity bits of its own: what is wrong in it ends a group, what is wrong in the rest is known too late
+  // to tell frames apart.
+  wire h_bad;
+  wire h_fault;
+  wire [AW-1:0] h_addr;
+  wire [23:0]   h_index;
+
+  generate
+    if (PARITY != 0) begin : g_headers
+      wire [9:0]   s_sums;
+      wire [9:0]   m_sums;
+      wire [9:0]   kept;
+      wire         rest_kept;
+      reg          fault_q;
+      wire [SIDE+7:0] s_rest = {h2_side_q, hdr_data[647:640]};
+
+      rf_parity #(.WIDTH(640)) make (.data(hdr_data[639:0]), .sums(s_sums));
+      rf_parity #(.WIDTH(640)) check (.data(h_hdr), .sums(m_sums));
+
+      rf_fifo #(.WIDTH(659 + SIDE), .DEPTH(HDRS), .READ_LATENCY(0)) headers (
+        .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room),
+        .s_data({^s_rest, s_sums ^ {10{hdr_bad}}, s_rest, hdr_data[639:0]}),
+        .m_valid(h_valid), .m_ready(h_take),
+        .m_data({rest_kept, kept, h_addr, h_index, e_repeat, h_ackreq, h_plen, h_vlan, e_hlen, h_hdr}),
+        .count(h_count), .almost_full(h_afull));
+
+      always @(posedge clk)
+        if (rst) fault_q <= 1'b0;
+        else fault_q <= h_valid && rest_kept != ^{h_addr, h_index, e_repeat, h_ackreq, h_plen, h_vlan, e_hlen};
+
+      assign side    = {copy_addr, copy_index, copy_repeat, copy_ackreq, copy_plen};
+      assign h_bad   = kept != m_sums;
+      assign h_fault = fault_q;
+    end else begin : g_plain
+      wire unused_name = &{1'b0, copy_addr, copy_index, hdr_bad};
+
+      rf_fifo #(.WIDTH(663), .DEPTH(HDRS), .READ_LATENCY(0)) headers (
+        .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room), .s_data({h2_side_q, hdr_data}),
+        .m_valid(h_valid), .m_ready(h_take), .m_data({e_repeat, h_ackreq, h_plen, h_vlan, e_hlen, h_hdr}),
+        .count(h_count), .almost_full(h_afull));
+
+      assign side    = {copy_repeat, copy_ackreq, copy_plen};
+      assign h_addr  = {AW{1'b0}};
+      assign h_index = 24'd0;
+      assign h_bad   = 1'b0;
+      assign h_fault = 1'b0;
+    end
+  endgenerate
 
   // AckReq is the top bit of byte 50 (54 with a tag).
   assign e_hdr  = {h_hdr[639:440], h_hdr[439] | (h_ackreq & h_vlan), h_hdr[438:408],
@@ -141,9 +204,14 @@ module rf_results #(
   wire       w_afull;
   wire       keep = pack_room && !pack_drop && pack_copies != 5'd0;
 
-  rf_fifo #(.WIDTH(1), .DEPTH(64), .READ_LATENCY(0)) ways (
+  wire ways_bad;
+  wire counts_bad;
+  wire packets_bad;
+
+  rf_fifo_parity #(.WIDTH(1), .DEPTH(64), .READ_LATENCY(0), .PARITY(PARITY)) ways (
     .clk(clk), .rst(rst), .s_valid(pack_valid), .s_ready(w_room), .s_data(keep),
-    .m_valid(w_valid), .m_ready(out_valid && out_last), .m_data(w_store), .count(w_count), .almost_full(w_afull));
+    .m_valid(w_valid), .m_ready(out_valid && out_last), .m_data(w_store), .count(w_count), .almost_full(w_afull),
+    .bad(ways_bad));
 
   wire        store = out_valid && w_store;
   reg  [BW:0] wr_q;
@@ -164,10 +232,10 @@ module rf_results #(
   wire        n_afull;
   reg  [4:0]  n_done_q;
 
-  rf_fifo #(.WIDTH(11), .DEPTH(HDRS), .READ_LATENCY(0)) counts (
+  rf_fifo_parity #(.WIDTH(11), .DEPTH(HDRS), .READ_LATENCY(0), .PARITY(PARITY)) counts (
     .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room), .s_ready(n_room),
     .s_data({pack_hdrs, pack_drop, pack_copies}), .m_valid(n_valid), .m_ready(n_take),
-    .m_data({gone_hdrs, n_drop, n_copies}), .count(n_count), .almost_full(n_afull));
+    .m_data({gone_hdrs, n_drop, n_copies}), .count(n_count), .almost_full(n_afull), .bad(counts_bad));
 
   reg    inside_q;
   wire   leave = e_valid && e_ready;
@@ -204,11 +272,12 @@ module rf_results #(
   reg  [CREDIT_W-1:0] r_beat_q;
   reg  [BW:0]         r_base_q;
 
-  rf_fifo #(.WIDTH(8 + BL + 2 * CREDIT_W), .DEPTH(2 * HDRS), .READ_LATENCY(0)) packets (
+  rf_fifo_parity #(.WIDTH(8 + BL + 2 * CREDIT_W), .DEPTH(2 * HDRS), .READ_LATENCY(0), .PARITY(PARITY)) packets (
     .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room), .s_ready(r_room),
     .s_data({keep, pack_copies, pack_length, pack_tail[14:13], pack_tail[BL-1:0], pack_beats}),
     .m_valid(r_valid), .m_ready(r_take),
-    .m_data({r_keep, r_copies, r_length, r_pad, r_bytes, back_beats}), .count(r_count), .almost_full(r_afull));
+    .m_data({r_keep, r_copies, r_length, r_pad, r_bytes, back_beats}), .count(r_count), .almost_full(r_afull),
+    .bad(packets_bad));
 
   wire [BW:0] r_ptr     = r_base_q + r_beat_q;
   wire        r_there   = r_done_q != 5'd0 || r_ptr != wr_q;
@@ -242,9 +311,42 @@ module rf_results #(
 
   wire [WIDTH-1:0] beat;
 
-  rf_ram_sdp #(.WIDTH(WIDTH), .DEPTH(BEATS), .READ_LATENCY(1), .RAM_STYLE("block")) beats (
-    .clk(clk), .wr_en(store), .wr_addr(wr_q[BW-1:0]), .wr_data(out_data),
-    .rd_en(r_read), .rd_addr(r_ptr[BW-1:0]), .rd_data(beat));
+  wire beat_bad;
+
+  rf_ram_parity #(.WIDTH(WIDTH), .DEPTH(BEATS), .READ_LATENCY(1), .RAM_STYLE("block"), .PARITY(PARITY)) beats (
+    .clk(clk), .wr_en(store), .wr_addr(wr_q[BW-1:0]), .wr_data(out_data), .wr_bad(out_bad),
+    .rd_en(r_read), .rd_addr(r_ptr[BW-1:0]), .rd_data(beat), .rd_bad(beat_bad));
+
+  // What leaves is checked while it does, told in the next cycle. The header goes with the first beat or before.
+  generate
+    if (PARITY != 0) begin : g_lost
+      reg          lost_q;
+      reg [AW-1:0] addr_q;
+      reg [23:0]   index_q;
+
+      always @(posedge clk)
+        if (rst) lost_q <= 1'b0;
+        else lost_q <= (leave && h_bad) || (p_valid && p_ready && beat_bad);
+
+      always @(posedge clk)
+        if (leave) begin
+          addr_q  <= h_addr;
+          index_q <= h_index;
+        end
+
+      assign lost_valid = lost_q;
+      assign lost_addr  = addr_q;
+      assign lost_index = index_q;
+    end else begin : g_kept
+      wire unused_bad = &{1'b0, beat_bad, h_bad, h_addr, h_index};
+
+      assign lost_valid = 1'b0;
+      assign lost_addr  = {AW{1'b0}};
+      assign lost_index = 24'd0;
+    end
+  endgenerate
+
+  assign bad = h_fault || ways_bad || counts_bad || packets_bad;
 
   // Pad bytes are written as zero: the last ones of the payload's last word.
   wire [BL-1:0]    r_tail = r_bytes - 1'b1;

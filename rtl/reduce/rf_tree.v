@@ -21,7 +21,9 @@ module rf_tree #(
   // Bits of a port's beat.
   parameter WIDTH = 512,
   // 1: 16-bit types too; each beat is then 2 x WIDTH bits wide inside.
-  parameter FP16 = 1
+  parameter FP16 = 1,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                            clk,
   input  wire                            rst,
@@ -44,7 +46,13 @@ module rf_tree #(
   output wire [PORTS-1:0]                soon_final,
   output wire [PORTS-1:0]                soon_last,
   // {second elements, first elements or 32-bit elements}.
-  output wire [PORTS*WIDTH*(1+FP16)-1:0] out_data
+  output wire [PORTS*WIDTH*(1+FP16)-1:0] out_data,
+  // The beat of the block whose lowest port this is lost a bit in a delay line, with the data; what this port gave to a
+  // larger block did, likewise.
+  output wire [PORTS-1:0]                out_bad,
+  output wire [PORTS-1:0]                out_lost,
+  // Control lost a bit.
+  output wire                            bad
 );
 
   localparam LEVELS = $clog2(PORTS);
@@ -53,6 +61,11 @@ module rf_tree #(
   localparam IN     = WIDTH * (1 + FP16);
   // Control word: last, final, first, op, dtype, level.
   localparam CTL    = 9;
+
+  // Lines of control, per level and port; lines of data of ports that stand alone on the way.
+  wire [(LEVELS+1)*PORTS-1:0] node_bad;
+  wire [PORTS-1:0]            end_bad;
+  wire [(LEVELS+1)*PORTS-1:0] alone_bad;
 
   genvar p, k, w;
   generate
@@ -116,6 +129,8 @@ module rf_tree #(
           assign on    = g_leaf[p].member_q;
           assign ctl   = g_leaf[p].ctl_q;
           assign data  = g_leaf[p].data;
+          assign node_bad[k*PORTS+p]  = 1'b0;
+          assign alone_bad[k*PORTS+p] = 1'b0;
         end else begin : g_node
           wire           left_valid = g_level[k-1].g_port[p].valid;
           wire           left_on    = g_level[k-1].g_port[p].on;
@@ -123,16 +138,18 @@ module rf_tree #(
           wire           on_d;
 
           // Control of a node, as late as its data.
-          rf_delay #(
-            .WIDTH(CTL + 1),
-            .N    (D)
+          rf_delay_parity #(
+            .WIDTH (CTL + 1),
+            .N     (D),
+            .PARITY(PARITY)
           ) control (
             .clk      (clk),
             .rst      (rst),
             .in_valid (left_valid),
             .in_data  ({on_d, left_ctl}),
             .out_valid(valid),
-            .out_data ({on, ctl})
+            .out_data ({on, ctl}),
+            .out_bad  (node_bad[k*PORTS+p])
           );
 
           if (p + (1 << (k - 1)) < PORTS) begin : g_add
@@ -143,6 +160,7 @@ module rf_tree #(
             wire unused_valid;
 
             assign on_d = left_on || right_on;
+            assign alone_bad[k*PORTS+p] = 1'b0;
 
             rf_fp_vec #(
               .WORDS(WORDS),
@@ -167,19 +185,58 @@ module rf_tree #(
 
             assign on_d = left_on;
 
+            wire line_bad;
+
             rf_tree_delay #(
-              .WIDTH(WIDTH),
-              .FP16 (FP16),
-              .N    (D)
+              .WIDTH (WIDTH),
+              .FP16  (FP16),
+              .N     (D),
+              .PARITY(PARITY)
             ) line (
               .clk      (clk),
               .rst      (rst),
               .in_valid (left_valid && on_d),
               .in_half  (left_ctl[3:2] == 2'd1 || left_ctl[3:2] == 2'd2),
               .in_data  (g_level[k-1].g_port[p].data),
-              .out_data (data)
+              .out_data (data),
+              .out_bad  (line_bad)
             );
+
+            // It comes out with the results of its time.
+            if (PARITY != 0 && k < LEVELS) begin : g_parity
+              reg  bad_q;
+              wire there;
+              wire lost;
+
+              always @(posedge clk) bad_q <= valid && on && line_bad;
+
+              rf_delay #(
+                .WIDTH(1),
+                .N    (D * (LEVELS - k) - 1)
+              ) lost_line (
+                .clk      (clk),
+                .rst      (rst),
+                .in_valid (1'b1),
+                .in_data  (bad_q),
+                .out_valid(there),
+                .out_data (lost)
+              );
+
+              assign alone_bad[k*PORTS+p] = there && lost;
+            end else begin : g_plain
+              wire unused_bad = line_bad;
+
+              assign alone_bad[k*PORTS+p] = 1'b0;
+            end
           end
+        end
+      end
+
+      // Ports that do not go on to this level.
+      for (p = 0; p < PORTS; p = p + 1) begin : g_none
+        if (p % (1 << k) != 0) begin : g_off
+          assign node_bad[k*PORTS+p]  = 1'b0;
+          assign alone_bad[k*PORTS+p] = 1'b0;
         end
       end
     end
@@ -200,22 +257,33 @@ module rf_tree #(
       wire       in_lowest  = (AT[2:0] & ~(3'b111 << in_block)) == 3'd0;
       wire       lowest     = (AT[2:0] & ~(3'b111 << level)) == 3'd0;
 
+      wire [LEVELS:0] alone;
+
+      for (k = 0; k <= LEVELS; k = k + 1) begin : g_alone_bad
+        assign alone[k] = alone_bad[k*PORTS+p];
+      end
+
+      assign out_lost[p] = alone != {LEVELS + 1{1'b0}};
+
       rf_tree_delay #(
-        .WIDTH(WIDTH),
-        .FP16 (FP16),
-        .N    (D * (LEVELS - T))
+        .WIDTH (WIDTH),
+        .FP16  (FP16),
+        .N     (D * (LEVELS - T)),
+        .PARITY(PARITY)
       ) line (
         .clk     (clk),
         .rst     (rst),
         .in_valid(valid && lowest),
         .in_half (dtype == 2'd1 || dtype == 2'd2),
         .in_data (g_level[T].g_port[p].data),
-        .out_data(out_data[p*IN +: IN])
+        .out_data(out_data[p*IN +: IN]),
+        .out_bad (out_bad[p])
       );
 
-      rf_delay #(
-        .WIDTH(CTL),
-        .N    (D * LEVELS)
+      rf_delay_parity #(
+        .WIDTH (CTL),
+        .N     (D * LEVELS),
+        .PARITY(PARITY)
       ) control (
         .clk      (clk),
         .rst      (rst),
@@ -223,8 +291,23 @@ module rf_tree #(
         .in_data  ({in_last[p], in_final[p], in_first[p], in_op[p*2 +: 2], in_dtype[p*2 +: 2], in_block}),
         .out_valid(soon_valid[p]),
         .out_data ({soon_last[p], soon_final[p], soon_first[p], soon_op[p*2 +: 2], soon_dtype[p*2 +: 2],
-                    soon_level[p*2 +: 2]})
+                    soon_level[p*2 +: 2]}),
+        .out_bad  (end_bad[p])
       );
+    end
+
+    if (PARITY != 0) begin : g_bad
+      reg bad_q;
+
+      always @(posedge clk)
+        if (rst) bad_q <= 1'b0;
+        else bad_q <= node_bad != {(LEVELS+1)*PORTS{1'b0}} || end_bad != {PORTS{1'b0}};
+
+      assign bad = bad_q;
+    end else begin : g_good
+      wire unused_bad = &{1'b0, node_bad, end_bad};
+
+      assign bad = 1'b0;
     end
   endgenerate
 

@@ -15,47 +15,61 @@ module rf_tree_delay #(
   // 1: there is an upper half.
   parameter FP16 = 1,
   // Cycles.
-  parameter N = 5
+  parameter N = 5,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                      clk,
   input  wire                      rst,
   input  wire                      in_valid,
   input  wire                      in_half,
   input  wire [WIDTH*(1+FP16)-1:0] in_data,
-  output wire [WIDTH*(1+FP16)-1:0] out_data
+  output wire [WIDTH*(1+FP16)-1:0] out_data,
+  // The beat lost a bit on its way.
+  output wire                      out_bad
 );
 
   wire unused_low_valid;
+  wire low_bad;
+  wire high_bad;
 
-  rf_delay #(
-    .WIDTH(WIDTH),
-    .N    (N)
+  assign out_bad = low_bad || high_bad;
+
+  rf_delay_parity #(
+    .WIDTH (WIDTH),
+    .N     (N),
+    .PARITY(PARITY)
   ) low (
     .clk      (clk),
     .rst      (rst),
     .in_valid (in_valid),
     .in_data  (in_data[WIDTH-1:0]),
     .out_valid(unused_low_valid),
-    .out_data (out_data[WIDTH-1:0])
+    .out_data (out_data[WIDTH-1:0]),
+    .out_bad  (low_bad)
   );
 
   generate
     if (FP16 != 0) begin : g_high
       wire unused_high_valid;
 
-      rf_delay #(
-        .WIDTH(WIDTH),
-        .N    (N)
+      rf_delay_parity #(
+        .WIDTH (WIDTH),
+        .N     (N),
+        .PARITY(PARITY)
       ) high (
         .clk      (clk),
         .rst      (rst),
         .in_valid (in_valid && in_half),
         .in_data  (in_data[2*WIDTH-1:WIDTH]),
         .out_valid(unused_high_valid),
-        .out_data (out_data[2*WIDTH-1:WIDTH])
+        .out_data (out_data[2*WIDTH-1:WIDTH]),
+        .out_bad  (high_bad)
       );
     end else begin : g_low_only
       wire unused_half = in_half;
+
+      assign high_bad = 1'b0;
     end
   endgenerate
 

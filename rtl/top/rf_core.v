@@ -34,6 +34,8 @@ module rf_core #(
   parameter HASH_BITS = 8,
   // 1: 16-bit types.
   parameter FP16 = 1,
+  // 1: memories have parity bits.
+  parameter PARITY = 1,
   // Only for its register.
   parameter CLOCK_KHZ = 250000
 ) (
@@ -86,6 +88,11 @@ module rf_core #(
   localparam RES_BEATS = (8 * MTU_MAX * 8 / WIDTH > 64) ? 8 * MTU_MAX * 8 / WIDTH : 64;
   localparam CREDIT_W  = $clog2(RES_BEATS) + 1;
 
+  // The box begins anew when a memory has lost a bit: all but registers and counters.
+  wire stopped;
+  wire restart;
+  wire reset = rst || restart;
+
   // Register bus.
   wire        wr_en;
   wire [23:0] wr_addr;
@@ -114,7 +121,7 @@ module rf_core #(
     .s_axil_bvalid(s_axil_bvalid), .s_axil_bready(s_axil_bready), .s_axil_araddr(s_axil_araddr),
     .s_axil_arvalid(s_axil_arvalid), .s_axil_arready(s_axil_arready), .s_axil_rdata(s_axil_rdata),
     .s_axil_rresp(s_axil_rresp), .s_axil_rvalid(s_axil_rvalid), .s_axil_rready(s_axil_rready),
-    .open(port_ready == {PORTS{1'b1}} && !busy && !wr_en && !start_valid && g_clearing == {GROUPS{1'b0}}), .wr_en(wr_en),
+    .open(port_ready == {PORTS{1'b1}} && !busy && !wr_en && !restart && !start_valid && g_clearing == {GROUPS{1'b0}}), .wr_en(wr_en),
     .wr_addr(wr_addr), .wr_data(wr_data), .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data), .rd_ack(rd_ack), .idle(axil_idle));
 
   wire                          enable;
@@ -181,13 +188,36 @@ module rf_core #(
   wire [GROUPS*PW-1:0]          g_ref;
   wire [GW-1:0]                 start_group;
 
+  // Memories that lost a bit: of a port, or of what all share.
+  wire [PORTS-1:0]   port_fault;
+  wire [PORTS*4-1:0] port_memory;
+  wire [PORTS-1:0]   ledger_bad;
+  wire               reduce_bad;
+  reg                fault_valid;
+  reg  [2:0]         fault_port;
+  reg  [3:0]         fault_memory;
+
+  integer f;
+  always @(*) begin
+    fault_valid  = reduce_bad;
+    fault_port   = 3'd0;
+    fault_memory = `RF_MEMORY_REDUCE;
+    for (f = PORTS - 1; f >= 0; f = f - 1)
+      if (ledger_bad[f] || port_fault[f]) begin
+        fault_valid  = 1'b1;
+        fault_port   = f[2:0];
+        fault_memory = port_fault[f] ? port_memory[f*4 +: 4] : `RF_MEMORY_LEDGER;
+      end
+  end
+
   rf_regs #(
     .PORTS(PORTS), .LANES(LANES), .WIDTH(WIDTH), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .MTU_MAX(MTU_MAX),
     .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .FP16(FP16), .CLOCK_KHZ(CLOCK_KHZ)
   ) regs (
     .clk(clk), .rst(rst), .wr_en(wr_en), .wr_addr(wr_addr), .wr_data(wr_data), .rd_en(rd_en), .rd_addr(rd_addr),
     .rd_data(rd_data), .rd_ack(rd_ack), .busy(busy), .rd_at(rd_at), .enable(enable), .hold(hold), .tx_share(tx_share), .tick(tick), .base_mac(base_mac),
-    .box_ip(box_ip), .any_error(g_error != {GROUPS{1'b0}}), .irq(irq), .hash_valid(hash_valid),
+    .box_ip(box_ip), .any_error(g_error != {GROUPS{1'b0}}), .fault_valid(fault_valid),
+    .fault_port(fault_port), .fault_memory(fault_memory), .stopped(stopped), .restart(restart), .irq(irq), .hash_valid(hash_valid),
     .hash_table(hash_table), .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip), .hash_qpn(hash_qpn),
     .hash_cid(hash_cid), .hash_state(hash_state), .punt_status(punt_status), .punt_pop(punt_pop),
     .punt_win_en(punt_win_en), .punt_win_data(punt_win_data), .inject_win_en(inject_win_en), .inject_cmd(inject_cmd),
@@ -205,6 +235,10 @@ module rf_core #(
   wire [PORTS-1:0]    bad_valid;
   wire [PORTS*AW-1:0] bad_addr;
   wire [PORTS*24-1:0] bad_index;
+  wire [PORTS-1:0]    bad_parity;
+  wire [PORTS-1:0]    lost_valid;
+  wire [PORTS*AW-1:0] lost_addr;
+  wire [PORTS*24-1:0] lost_index;
   wire                n_valid;
   wire [PW-1:0]       n_port;
   wire [AW-1:0]       n_addr;
@@ -213,12 +247,13 @@ module rf_core #(
   rf_group_regs #(
     .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW)
   ) group_regs (
-    .clk(clk), .rst(rst), .wr_en(group_wr), .wr_group(group_wr_number), .wr_offset(wr_addr[5:0]), .wr_data(wr_data),
+    .clk(clk), .rst(reset), .wr_en(group_wr), .wr_group(group_wr_number), .wr_offset(wr_addr[5:0]), .wr_data(wr_data),
     .rd_group(group_rd_number), .rd_offset(rd_at[5:0]), .rd_data(group_rd_data), .start_valid(start_valid),
     .start_group(start_group), .g_live(g_live), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase),
     .g_hbase(g_hbase), .g_straggler(g_straggler), .g_members(g_members), .g_ports(g_ports), .g_block(g_block), .g_ref(g_ref),
     .judge_error(judge_error), .judge_conn(judge_conn), .judge_index(judge_index), .bad_valid(bad_valid),
-    .bad_addr(bad_addr), .bad_index(bad_index), .nak_valid(n_valid), .nak_conn({n_addr, n_port}),
+    .bad_addr(bad_addr), .bad_index(bad_index), .bad_parity(bad_parity), .lost_valid(lost_valid), .lost_addr(lost_addr),
+    .lost_index(lost_index), .nak_valid(n_valid), .nak_conn({n_addr, n_port}),
     .nak_index(n_index));
 
   // Punt and inject.
@@ -239,11 +274,12 @@ module rf_core #(
   wire [PORTS-1:0]         inj_last;
 
   rf_punt #(.PORTS(PORTS), .WIDTH(WIDTH)) punt (
-    .clk(clk), .rst(rst), .room(punt_room), .room_arp(punt_room_arp), .take(punt_take), .arp(punt_arp), .s_valid(punt_valid), .s_ready(punt_ready),
+    .clk(clk), .rst(reset), .room(punt_room), .room_arp(punt_room_arp), .take(punt_take), .arp(punt_arp), .s_valid(punt_valid), .s_ready(punt_ready),
     .s_data(punt_data), .s_keep(punt_keep), .s_last(punt_last), .status(punt_status), .pop(punt_pop),
     .win_en(punt_win_en), .win_addr(rd_at[9:2]), .win_data(punt_win_data), .idle(punt_idle));
 
   // Ledger.
+  wire [PORTS-1:0]      q_valid;
   wire [PORTS-1:0]      j_valid;
   wire [PORTS*AW-1:0]   j_addr;
   wire [PORTS*24-1:0]   j_index;
@@ -321,9 +357,10 @@ module rf_core #(
   end
 
   rf_ledger #(
-    .IDX(24), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .HDR_AW(HDR_AW)
+    .IDX(24), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .HDR_AW(HDR_AW),
+    .PARITY(PARITY)
   ) ledger (
-    .clk(clk), .rst(rst), .g_open(g_open), .g_selective(g_selective), .g_hbase(g_hslot), .g_size_log2(g_size_log2), .g_lanes(g_lanes), .g_members(g_members),
+    .clk(clk), .rst(reset), .g_open(g_open), .g_selective(g_selective), .g_hbase(g_hslot), .g_size_log2(g_size_log2), .g_lanes(g_lanes), .g_members(g_members),
     .g_ports(g_ports), .start_valid(start_valid), .start_group(start_group), .g_clearing(g_clearing), .init_valid(init_valid),
     .init_ready(init_ready), .init_port(conn_wr[PW-1:0]), .init_addr(conn_wr[CW-1:PW]), .pause(pause), .j_valid(j_valid),
     .j_addr(j_addr), .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot), .j_lap(j_lap), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far),
@@ -332,24 +369,23 @@ module rf_core #(
     .l_group(lag_group), .l_head(lag_head), .g_pending(g_pending),
     .g_issued(g_issued), .pass_room(pass_room), .pass_begin(pass_begin), .pass_first(pass_first),
     .pass_group(launch_group), .pass_index(launch_index), .pass_end(pass_end), .s_valid(s_valid),
-    .s_addr({launch_group, launch_lane}), .s_index(launch_index), .r_addr(q_addr), .r_sent(r_sent), .r_una(r_una),
+    .s_addr({launch_group, launch_lane}), .s_index(launch_index), .r_valid(q_valid), .r_addr(q_addr), .r_sent(r_sent), .r_una(r_una),
     .e_valid(ev_valid), .e_ready(ev_ready), .e_port(ev_port), .e_addr(ev_addr), .e_index(ev_index), .e_msn(ev_msn),
     .e_fatal(ev_fatal), .e_still(ev_still), .u_valid(u_valid), .u_addr(u_addr), .v_valid(v_valid), .v_ok(v_ok), .n_valid(n_valid), .n_port(n_port), .n_addr(n_addr),
     .n_index(n_index), .x_group(group_rd_number), .x_head(x_head), .x_tail(x_tail), .x_issued(x_issued),
     .x_port(conn_rd[PW-1:0]), .x_addr(conn_rd[CW-1:PW]), .x_next(x_next), .x_sent(x_sent), .x_una(x_una),
-    .x_msn(x_msn), .idle(ledger_idle));
+    .x_msn(x_msn), .bad(ledger_bad), .idle(ledger_idle));
 
   rf_lag #(
     .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW)
   ) lag (
-    .clk(clk), .rst(rst), .arm_valid(lag_arm), .arm_group(wr_data[7:0]),
+    .clk(clk), .rst(reset), .arm_valid(lag_arm), .arm_group(wr_data[7:0]),
     .stop_valid(group_wr && wr_addr[5:0] == 6'd0 && !wr_data[0]), .stop_group(group_wr_number),
     .g_size_log2(g_size_log2), .j_valid(j_valid & j_accept), .j_addr(j_addr), .j_index(j_index), .step_valid(steps),
     .step_addr(step_addrs), .step_index(step_indexes), .group(lag_group), .head(lag_head), .status(lag_status),
     .cycles(lag_cycles), .index(lag_index));
 
   // Scheduler.
-  wire [PORTS-1:0]          q_valid;
   wire [PORTS*24-1:0]       q_index;
   wire [PORTS-1:0]          q_first;
   wire [PORTS-1:0]          q_life;
@@ -384,7 +420,7 @@ module rf_core #(
     .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2),
     .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .CREDIT_W(CREDIT_W)
   ) sched (
-    .clk(clk), .rst(rst), .g_live(g_live), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase),
+    .clk(clk), .rst(reset), .g_live(g_live), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase),
     .g_hbase(g_hbase), .g_members(g_members), .g_ports(g_ports), .g_block(g_block), .g_ref(g_ref),
     .g_pending(g_pending), .g_issued(g_issued), .pass_room(pass_room), .pass_begin(pass_begin),
     .pass_first(pass_first), .s_valid(s_valid), .r_sent(r_sent), .r_una(r_una), .q_valid(q_valid), .q_addr(q_addr),
@@ -410,11 +446,14 @@ module rf_core #(
   wire [PORTS-1:0]       out_valid;
   wire [PORTS*WIDTH-1:0] out_data;
   wire [PORTS-1:0]       out_last;
+  wire [PORTS-1:0]       in_bad;
+  wire [PORTS-1:0]       out_bad;
 
-  rf_reduce #(.PORTS(PORTS), .WIDTH(WIDTH), .FP16(FP16), .LANES(LANES), .BEATS_MAX(MTU_MAX * 8 / WIDTH)) reduce (
-    .clk(clk), .rst(rst), .in_valid(in_valid), .in_data(in_data), .in_member(in_member), .in_level(in_level),
+  rf_reduce #(.PORTS(PORTS), .WIDTH(WIDTH), .FP16(FP16), .LANES(LANES), .BEATS_MAX(MTU_MAX * 8 / WIDTH),
+    .PARITY(PARITY)) reduce (
+    .clk(clk), .rst(reset), .in_valid(in_valid), .in_data(in_data), .in_member(in_member), .in_level(in_level),
     .in_dtype(in_dtype), .in_op(in_op), .in_first(in_first), .in_final(in_final), .in_last(in_last),
-    .out_valid(out_valid), .out_data(out_data), .out_last(out_last));
+    .in_bad(in_bad), .out_valid(out_valid), .out_data(out_data), .out_last(out_last), .out_bad(out_bad), .bad(reduce_bad));
 
   // Ports.
   wire [PORTS-1:0]    run_frees;
@@ -432,16 +471,17 @@ module rf_core #(
 
       // What is written goes to all buffers that are free; the command names one.
       rf_inject #(.PORTS(1), .WIDTH(WIDTH)) inject (
-        .clk(clk), .rst(rst), .win_en(inject_win_en), .win_addr(wr_addr[9:2]), .win_data(wr_data),
+        .clk(clk), .rst(reset), .win_en(inject_win_en), .win_addr(wr_addr[9:2]), .win_data(wr_data),
         .cmd_valid(inject_cmd && {29'd0, wr_data[26:24]} == p), .cmd_len(wr_data[15:0]), .cmd_port(3'd0),
         .busy(inject_busy[p]), .m_valid(inj_valid[p]), .m_ready(inj_ready[p]), .m_len(inj_len[p*14 +: 14]),
         .m_data(inj_data[p*WIDTH +: WIDTH]), .m_last(inj_last[p]));
 
       rf_port #(
         .PORT(p), .PORTS(PORTS), .LANES(LANES), .WIDTH(WIDTH), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW),
-        .MTU_MAX(MTU_MAX), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .CREDIT_W(CREDIT_W)
+        .MTU_MAX(MTU_MAX), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .CREDIT_W(CREDIT_W), .PARITY(PARITY)
       ) port (
-        .clk(clk), .rst(rst), .ready(port_ready[p]), .idle(port_idle[p]),
+        .clk(clk), .rst(rst), .restart(restart), .stopped(stopped), .fault_valid(port_fault[p]),
+        .fault_memory(port_memory[p*4 +: 4]), .ready(port_ready[p]), .idle(port_idle[p]),
         .s_axis_tdata(s_axis_tdata[p*WIDTH +: WIDTH]), .s_axis_tkeep(s_axis_tkeep[p*WIDTH/8 +: WIDTH/8]),
         .s_axis_tvalid(s_axis_tvalid[p]), .s_axis_tlast(s_axis_tlast[p]), .s_axis_tuser(s_axis_tuser[p]),
         .m_axis_tdata(m_axis_tdata[p*WIDTH +: WIDTH]), .m_axis_tkeep(m_axis_tkeep[p*WIDTH/8 +: WIDTH/8]),
@@ -469,7 +509,8 @@ module rf_core #(
         .ev_ready(ev_ready[p]), .ev_conn(ev_conn), .ev_index(ev_index[p*24 +: 24]), .ev_msn(ev_msn[p*24 +: 24]),
         .ev_fatal(ev_fatal[p]), .ev_still(ev_still[p]), .v_valid(v_valid[p]), .v_ok(v_ok), .judge_error(judge_error[p*3 +: 3]),
         .judge_conn(judge_conn[p*CW +: CW]), .judge_index(judge_index[p*24 +: 24]), .bad_valid(bad_valid[p]),
-        .bad_addr(bad_addr[p*AW +: AW]), .bad_index(bad_index[p*24 +: 24]), .q_valid(q_valid[p]),
+        .bad_addr(bad_addr[p*AW +: AW]), .bad_index(bad_index[p*24 +: 24]), .bad_parity(bad_parity[p]),
+        .lost_valid(lost_valid[p]), .lost_addr(lost_addr[p*AW +: AW]), .lost_index(lost_index[p*24 +: 24]), .q_valid(q_valid[p]),
         .q_addr(q_addr[p*AW +: AW]), .q_index(q_index[p*24 +: 24]), .q_first(q_first[p]), .q_life(q_life[p]),
         .q_pop(q_pop[p]), .q_stale(q_stale[p]), .q_room(q_room[p]), .q_push(q_push[p]), .l_queued(l_queued[p]),
         .free_beats(free_beats[p*CREDIT_W +: CREDIT_W]), .free_hdrs(free_hdrs[p*CREDIT_W +: CREDIT_W]),
@@ -484,7 +525,7 @@ module rf_core #(
         .end_group(end_group[p*GW +: GW]), .in_valid(in_valid[p]), .in_data(in_data[p*WIDTH +: WIDTH]),
         .in_member(in_member[p]), .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*2 +: 2]),
         .in_op(in_op[p*2 +: 2]), .in_first(in_first[p]), .in_final(in_final[p]), .in_last(in_last[p]),
-        .out_valid(out_valid[p]), .out_data(out_data[p*WIDTH +: WIDTH]), .out_last(out_last[p]));
+        .in_bad(in_bad[p]), .out_valid(out_valid[p]), .out_data(out_data[p*WIDTH +: WIDTH]), .out_last(out_last[p]), .out_bad(out_bad[p]));
     end
   endgenerate
 

@@ -24,10 +24,18 @@ module rf_port #(
   parameter BANK_AW = 13,
   parameter HDR_AW = 9,
   parameter HASH_BITS = 8,
-  parameter CREDIT_W = 10
+  parameter CREDIT_W = 10,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                  clk,
   input  wire                  rst,
+  // All but the counters begin anew.
+  input  wire                  restart,
+  // The box has stopped: what still leaves has a wrong ICRC. A memory of this port lost a bit, its number.
+  input  wire                  stopped,
+  output wire                  fault_valid,
+  output wire [3:0]            fault_memory,
   output wire                  ready,
   output wire                  idle,
 
@@ -133,6 +141,10 @@ module rf_port #(
   output wire                  bad_valid,
   output wire [GW+LW-1:0]      bad_addr,
   output wire [23:0]           bad_index,
+  output wire                  bad_parity,
+  output wire                  lost_valid,
+  output wire [GW+LW-1:0]      lost_addr,
+  output wire [23:0]           lost_index,
 
   // Repeats.
   output wire                  q_valid,
@@ -191,9 +203,11 @@ module rf_port #(
   output wire                  in_first,
   output wire                  in_final,
   output wire                  in_last,
+  output wire                  in_bad,
   input  wire                  out_valid,
   input  wire [WIDTH-1:0]      out_data,
-  input  wire                  out_last
+  input  wire                  out_last,
+  input  wire                  out_bad
 );
 
   localparam AW         = GW + LW;
@@ -206,6 +220,15 @@ module rf_port #(
   // Two of the longest frames.
   localparam PASS_BEATS = 1 << $clog2(2 * (MTU_MAX + 86 + WIDTH / 8) * 8 / WIDTH);
 
+  wire         reset = rst || restart;
+  wire         spoil;
+  wire         ingress_bad;
+  wire         r_bad;
+  wire         f_bad;
+  wire         judge_bad;
+  wire         ackq_bad;
+  wire         repeatq_bad;
+  wire         pass_bad;
   wire         d_valid;
   wire         d_ready;
   wire [1:0]   d_class;
@@ -233,19 +256,20 @@ module rf_port #(
   wire [WIDTH-1:0]   o_data;
   wire [WIDTH/8-1:0] o_keep;
   wire         o_last;
+  wire         o_bad;
   wire         cnt_frames;
   wire         cnt_overflow;
   wire         ingress_idle;
 
-  rf_ingress #(.WIDTH(WIDTH), .PORTS(PORTS), .MTU_MAX(MTU_MAX)) ingress (
-    .clk(clk), .rst(rst), .s_axis_tdata(s_axis_tdata), .s_axis_tkeep(s_axis_tkeep), .s_axis_tvalid(s_axis_tvalid),
+  rf_ingress #(.WIDTH(WIDTH), .PORTS(PORTS), .MTU_MAX(MTU_MAX), .PARITY(PARITY)) ingress (
+    .clk(clk), .rst(reset), .s_axis_tdata(s_axis_tdata), .s_axis_tkeep(s_axis_tkeep), .s_axis_tvalid(s_axis_tvalid),
     .s_axis_tlast(s_axis_tlast), .s_axis_tuser(s_axis_tuser), .base_mac(base_mac), .box_ip(box_ip),
     .cnt_frames(cnt_frames), .cnt_overflow(cnt_overflow), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class),
     .d_cause(d_cause), .d_len(d_len), .d_hdr(d_hdr), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_qpn(d_qpn),
     .d_psn(d_psn), .d_pad(d_pad), .d_src_ip(d_src_ip), .d_dst_ip(d_dst_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen),
     .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(d_msn), .d_icrc_ok(d_icrc_ok), .c_valid(cmd_valid),
     .c_ready(cmd_ready), .c_op(cmd_op), .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_keep(o_keep),
-    .o_last(o_last), .idle(ingress_idle));
+    .o_last(o_last), .o_bad(o_bad), .bad(ingress_bad), .idle(ingress_idle));
 
   wire        l_valid;
   wire        r_valid;
@@ -254,9 +278,9 @@ module rf_port #(
   wire [1:0]  r_state;
   wire        table_ready;
 
-  rf_conn_table #(.HASH_BITS(HASH_BITS)) conn_table (
-    .clk(clk), .rst(rst), .ready(table_ready), .l_valid(l_valid), .l_role(d_opcode == 8'h11 || d_opcode == 8'h81), .l_ip(d_dst_ip),
-    .l_qpn(d_qpn), .r_valid(r_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state), .w_valid(hash_valid),
+  rf_conn_table #(.HASH_BITS(HASH_BITS), .PARITY(PARITY)) conn_table (
+    .clk(clk), .rst(reset), .ready(table_ready), .l_valid(l_valid), .l_role(d_opcode == 8'h11 || d_opcode == 8'h81), .l_ip(d_dst_ip),
+    .l_qpn(d_qpn), .r_valid(r_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state), .r_bad(r_bad), .w_valid(hash_valid),
     .w_table(hash_table), .w_index(hash_index), .w_role(hash_role), .w_ip(hash_ip), .w_qpn(hash_qpn),
     .w_cid(hash_cid), .w_state(hash_state));
 
@@ -269,10 +293,10 @@ module rf_port #(
   wire [2:0]    f_peer_port;
   wire [23:0]   f_qpn;
 
-  rf_conn_static #(.CW(CW)) conn_static (
+  rf_conn_static #(.CW(CW), .PARITY(PARITY)) conn_static (
     .clk(clk), .wr_field(conn_field), .wr_conn(conn_wr), .wr_data(conn_data), .rd_en(f_read), .rd_conn(f_conn),
     .rd_start(f_start), .rd_shift(f_shift), .rd_src_ip(f_src_ip), .rd_peer_ip(f_peer_ip),
-    .rd_peer_port(f_peer_port), .rd_qpn(f_qpn));
+    .rd_peer_port(f_peer_port), .rd_qpn(f_qpn), .rd_bad(f_bad));
 
   wire [13:0]             pass_len;
   wire                    pass_room;
@@ -319,15 +343,15 @@ module rf_port #(
 
   rf_judge #(
     .PORT(PORT), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2),
-    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .COMMANDS(COMMANDS)
+    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .COMMANDS(COMMANDS), .PARITY(PARITY)
   ) judge (
-    .clk(clk), .rst(rst), .pause(pause), .enable(enable), .hold(hold), .g_live(g_live), .g_error(g_error), .g_cfg(g_cfg),
+    .clk(clk), .rst(reset), .pause(pause), .enable(enable && !fault_valid), .hold(hold), .g_live(g_live), .g_error(g_error), .g_cfg(g_cfg),
     .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause),
     .d_len(d_len), .d_hdr(d_hdr), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
     .d_src_ip(d_src_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome),
     .d_msn(d_msn), .d_icrc_ok(d_icrc_ok), .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state),
     .f_read(f_read), .f_conn(f_conn), .f_start(f_start), .f_shift(f_shift), .f_src_ip(f_src_ip),
-    .f_peer_ip(f_peer_ip), .f_peer_port(f_peer_port), .f_qpn(f_qpn), .j_valid(j_valid), .j_addr(j_addr),
+    .f_peer_ip(f_peer_ip), .f_peer_port(f_peer_port), .f_qpn(f_qpn), .f_bad(f_bad), .j_valid(j_valid), .j_addr(j_addr),
     .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot), .j_lap(j_lap), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far), .j_msn(j_msn),
     .j_accept(j_accept), .j_inside(j_inside), .j_full(j_full), .init_valid(init_valid),
     .init_addr(conn_wr[CW-1:PW]), .tick(tick), .una_valid(una_valid), .una_addr(una_addr), .punt_room(punt_room), .punt_take(punt_take),
@@ -339,7 +363,7 @@ module rf_port #(
     .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_made(h_made),
     .h_syndrome(h_syndrome), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
     .h_psn(h_psn), .h_qpn(h_qpn), .h_msn(h_msn), .x_count(x_count), .x_cause(x_cause), .x_seen_data(x_seen_data),
-    .x_seen_ack(x_seen_ack), .x_conn(judge_conn), .x_error(judge_error), .x_index(judge_index), .idle(judge_idle));
+    .x_seen_ack(x_seen_ack), .x_conn(judge_conn), .x_error(judge_error), .x_index(judge_index), .bad(judge_bad), .idle(judge_idle));
 
   rf_seen #(.CW(CW)) signs (
     .clk(clk), .set_data(x_seen_data), .set_ack(x_seen_ack), .set_conn(judge_conn), .clr_bits(seen_clear),
@@ -354,24 +378,24 @@ module rf_port #(
   wire         ack_nak;
   wire         ackq_idle;
 
-  rf_ackq #(.CW(CW)) ackq (
-    .clk(clk), .rst(rst), .event_room(event_room), .behalf_room(behalf_room), .event_take(event_take),
+  rf_ackq #(.CW(CW), .PARITY(PARITY)) ackq (
+    .clk(clk), .rst(reset), .event_room(event_room), .behalf_room(behalf_room), .event_take(event_take),
     .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn), .event_fatal(event_fatal),
     .event_still(event_still), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_syndrome(h_syndrome),
     .h_made(h_made), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_psn(h_psn), .h_qpn(h_qpn),
     .h_msn(h_msn), .ev_valid(ev_valid), .ev_ready(ev_ready), .ev_conn(ev_conn), .ev_index(ev_index),
     .ev_msn(ev_msn), .ev_fatal(ev_fatal), .ev_still(ev_still), .v_valid(v_valid), .v_ok(v_ok), .e_valid(ack_e_valid),
     .e_ready(ack_e_ready), .e_hdr(ack_e_hdr), .e_hlen(ack_e_hlen), .e_behalf(ack_behalf), .e_nak(ack_nak),
-    .idle(ackq_idle));
+    .bad(ackq_bad), .idle(ackq_idle));
 
   // Repeats. `life` tells entries of a group from those of its former life.
   wire repeatq_idle;
 
-  rf_repeatq #(.LANES(LANES), .AW(AW)) repeatq (
-    .clk(clk), .rst(rst), .j_room(repeat_room), .j_valid(repeat_take), .j_addr(j_addr), .j_index(j_index),
+  rf_repeatq #(.LANES(LANES), .AW(AW), .PARITY(PARITY)) repeatq (
+    .clk(clk), .rst(reset), .j_room(repeat_room), .j_valid(repeat_take), .j_addr(j_addr), .j_index(j_index),
     .j_life(g_life[j_addr[AW-1:LW]]), .f_room(q_room), .f_valid(q_push), .l_addr({launch_group, launch_lane}),
     .f_index(launch_index), .f_life(g_life[launch_group]), .l_queued(l_queued), .m_valid(q_valid), .m_addr(q_addr),
-    .m_index(q_index), .m_first(q_first), .m_life(q_life), .m_pop(q_pop), .idle(repeatq_idle));
+    .m_index(q_index), .m_first(q_first), .m_life(q_life), .m_pop(q_pop), .bad(repeatq_bad), .idle(repeatq_idle));
 
   // Banks.
   wire                  pass_valid;
@@ -382,18 +406,24 @@ module rf_port #(
   wire                  hdr_read;
   wire [LW+HDR_AW-1:0]  hdr_addr;
   wire [647:0]          hdr_data;
+  wire                  beat_bad;
+  wire                  fact_bad;
+  wire                  hdr_bad;
+  wire                  bank_bad;
   wire                  bank_idle;
 
   rf_bank #(
-    .WIDTH(WIDTH), .LANES(LANES), .LW(LW), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .AW(AW + HDR_AW + 2), .COMMANDS(COMMANDS)
+    .WIDTH(WIDTH), .LANES(LANES), .LW(LW), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .AW(AW + HDR_AW + 2), .COMMANDS(COMMANDS),
+    .PARITY(PARITY)
   ) bank (
-    .clk(clk), .rst(rst), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr), .m_conn({m_selective, m_lap, m_slot, m_conn}), .m_done(m_done),
+    .clk(clk), .rst(reset), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr), .m_conn({m_selective, m_lap, m_slot, m_conn}), .m_done(m_done),
     .h_store(h_store), .h_addr(h_addr), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen),
     .h_plen(h_plen), .h_pad(h_pad), .h_psn(h_psn), .c_valid(cmd_valid), .c_ready(cmd_ready), .c_op(cmd_op),
-    .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_last(o_last), .punt_valid(punt_valid),
+    .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_last(o_last), .o_bad(o_bad), .punt_valid(punt_valid),
     .punt_ready(punt_ready), .pass_valid(pass_valid), .commit_valid(c_valid), .commit_conn({c_selective, c_lap, c_slot, c_addr}),
-    .beat_read(beat_read), .beat_addr(beat_addr), .beat_data(in_data), .fact_read(fact_read), .fact_addr(fact_addr),
-    .fact_data(fact), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .hdr_data(hdr_data), .idle(bank_idle));
+    .beat_read(beat_read), .beat_addr(beat_addr), .beat_data(in_data), .beat_bad(beat_bad), .fact_read(fact_read),
+    .fact_addr(fact_addr), .fact_data(fact), .fact_bad(fact_bad), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .hdr_data(hdr_data),
+    .hdr_bad(hdr_bad), .bad(bank_bad), .idle(bank_idle));
 
   assign punt_data = o_data;
   assign punt_keep = o_keep;
@@ -410,10 +440,10 @@ module rf_port #(
   wire             for_p_last;
   wire             pass_idle;
 
-  rf_passthru #(.WIDTH(WIDTH), .BEATS(PASS_BEATS)) passthru (
-    .clk(clk), .rst(rst), .ask_len(pass_len), .ask_room(pass_room), .ask_take(pass_take), .s_valid(pass_valid),
+  rf_passthru #(.WIDTH(WIDTH), .BEATS(PASS_BEATS), .PARITY(PARITY)) passthru (
+    .clk(clk), .rst(reset), .ask_len(pass_len), .ask_room(pass_room), .ask_take(pass_take), .s_valid(pass_valid),
     .s_data(o_data), .s_last(o_last), .e_valid(for_e_valid), .e_ready(for_e_ready), .e_more(for_more), .e_len(for_e_len),
-    .p_valid(for_p_valid), .p_ready(for_p_ready), .p_data(for_p_data), .p_last(for_p_last), .idle(pass_idle));
+    .p_valid(for_p_valid), .p_ready(for_p_ready), .p_data(for_p_data), .p_last(for_p_last), .bad(pass_bad), .idle(pass_idle));
 
   // Passes.
   wire                copy_valid;
@@ -429,28 +459,41 @@ module rf_port #(
   wire [CREDIT_W-1:0] pack_beats;
   wire [4:0]          pack_hdrs;
   wire                reader_idle;
+  wire                op_lost;
+  wire [AW-1:0]       op_addr;
+  wire [23:0]         op_index;
+  wire                res_lost;
+  wire [AW-1:0]       res_addr;
+  wire [23:0]         res_index;
 
   rf_reader #(
     .PORT(PORT), .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2),
-    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .CREDIT_W(CREDIT_W)
+    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .CREDIT_W(CREDIT_W), .PARITY(PARITY)
   ) reader (
-    .clk(clk), .rst(rst), .g_error(g_error), .launch_valid(launch_valid), .launch_member(launch_member),
+    .clk(clk), .rst(reset), .g_error(g_error), .launch_valid(launch_valid), .launch_member(launch_member),
     .launch_copy(launch_copy), .launch_room(launch_room), .launch_block(launch_block), .launch_group(launch_group),
     .launch_lane(launch_lane), .launch_index(launch_index), .launch_first(launch_first), .launch_final(launch_final),
     .launch_repeat(launch_repeat), .launch_ackreq(launch_ackreq), .launch_level(launch_level),
     .launch_dtype(launch_dtype), .launch_op(launch_op), .launch_ref(launch_ref), .launch_lanes(launch_lanes),
     .launch_beats(launch_beats), .launch_beat(launch_beat), .launch_slot(launch_slot), .prep_busy(prep_busy),
     .run_free(run_free), .run_frees(run_frees), .differs(differs), .differ(differ), .fact_read(fact_read),
-    .fact_addr(fact_addr), .facts(facts), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .beat_read(beat_read),
+    .fact_addr(fact_addr), .facts(facts), .fact_bad(fact_bad), .beat_bad(beat_bad), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .beat_read(beat_read),
     .beat_addr(beat_addr), .in_valid(in_valid), .in_member(in_member), .in_level(in_level), .in_dtype(in_dtype),
-    .in_op(in_op), .in_first(in_first), .in_final(in_final), .in_last(in_last), .copy_valid(copy_valid),
+    .in_op(in_op), .in_first(in_first), .in_final(in_final), .in_last(in_last), .lost_valid(op_lost),
+    .lost_group(op_addr[AW-1:LW]), .lost_lane(op_addr[LW-1:0]), .lost_index(op_index), .copy_valid(copy_valid),
     .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_plen(copy_plen), .pack_valid(pack_valid),
     .pack_room(pack_room), .pack_copies(pack_copies), .pack_drop(pack_drop), .pack_length(pack_length),
-    .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs), .bad_valid(bad_valid),
+    .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs), .bad_valid(bad_valid), .bad_parity(bad_parity),
     .bad_group(bad_addr[AW-1:LW]), .bad_lane(bad_addr[LW-1:0]), .bad_index(bad_index), .end_valid(end_valid),
     .end_group(end_group), .idle(reader_idle));
 
+  assign in_bad     = op_lost;
+  assign lost_valid = op_lost || res_lost;
+  assign lost_addr  = op_lost ? op_addr : res_addr;
+  assign lost_index = op_lost ? op_index : res_index;
+
   // Results.
+  wire             res_bad;
   wire             res_soon;
   wire             res_e_valid;
   wire             res_e_ready;
@@ -464,16 +507,18 @@ module rf_port #(
   wire             res_p_last;
   wire             results_idle;
 
-  rf_results #(.WIDTH(WIDTH), .BEATS(BEATS), .HDRS(HDRS), .CREDIT_W(CREDIT_W)) results (
-    .clk(clk), .rst(rst), .free_beats(free_beats), .free_hdrs(free_hdrs),
+  rf_results #(.WIDTH(WIDTH), .BEATS(BEATS), .HDRS(HDRS), .CREDIT_W(CREDIT_W), .AW(AW), .PARITY(PARITY)) results (
+    .clk(clk), .rst(reset), .free_beats(free_beats), .free_hdrs(free_hdrs),
     .take_valid(launch_valid && launch_first && launch_room), .take_beats(launch_beats), .take_hdrs(launch_lanes),
     .copy_valid(copy_valid), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_plen(copy_plen),
+    .copy_addr(bad_addr), .copy_index(bad_index),
     .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_drop(pack_drop),
     .pack_length(pack_length), .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs),
-    .hdr_data(hdr_data), .out_valid(out_valid), .out_data(out_data), .out_last(out_last), .e_valid(res_e_valid),
+    .hdr_data(hdr_data), .hdr_bad(hdr_bad), .out_valid(out_valid), .out_data(out_data), .out_last(out_last),
+    .out_bad(out_bad), .e_valid(res_e_valid),
     .e_ready(res_e_ready), .e_hdr(res_e_hdr), .e_hlen(res_e_hlen), .e_plen(res_e_plen), .e_repeat(res_repeat),
     .soon(res_soon), .p_valid(res_p_valid), .p_ready(res_p_ready), .p_data(res_p_data), .p_last(res_p_last),
-    .idle(results_idle));
+    .lost_valid(res_lost), .lost_addr(res_addr), .lost_index(res_index), .bad(res_bad), .idle(results_idle));
 
   // Transmit.
   wire             e_valid;
@@ -493,7 +538,7 @@ module rf_port #(
   wire             tx_frames;
 
   rf_port_tx #(.WIDTH(WIDTH)) tx (
-    .clk(clk), .rst(rst), .share(tx_share), .res_soon(res_soon), .res_e_valid(res_e_valid), .res_e_ready(res_e_ready),
+    .clk(clk), .rst(reset), .share(tx_share), .res_soon(res_soon), .res_e_valid(res_e_valid), .res_e_ready(res_e_ready),
     .res_e_hdr(res_e_hdr), .res_e_hlen(res_e_hlen), .res_e_plen(res_e_plen), .res_p_valid(res_p_valid),
     .res_p_ready(res_p_ready), .res_p_data(res_p_data), .res_p_last(res_p_last), .ack_e_valid(ack_e_valid),
     .ack_e_ready(ack_e_ready), .ack_e_hdr(ack_e_hdr), .ack_e_hlen(ack_e_hlen), .for_e_valid(for_e_valid),
@@ -503,11 +548,13 @@ module rf_port #(
     .e_hdr(e_hdr), .e_hlen(e_hlen), .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready),
     .p_data(p_data), .p_last(p_last), .sent(sent), .idle(tx_idle));
 
-  rf_egress #(.WIDTH(WIDTH)) egress (
-    .clk(clk), .rst(rst), .mac(base_mac + NUMBER), .e_valid(e_valid), .e_ready(e_ready), .e_raw(e_raw), .e_hdr(e_hdr),
+  wire egress_bad;
+
+  rf_egress #(.WIDTH(WIDTH), .PARITY(PARITY)) egress (
+    .clk(clk), .rst(reset), .mac(base_mac + NUMBER), .e_valid(e_valid), .e_ready(e_ready), .e_raw(e_raw), .e_hdr(e_hdr),
     .e_hlen(e_hlen), .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready), .p_data(p_data),
-    .p_last(p_last), .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
-    .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser), .m_axis_tready(m_axis_tready), .cnt_frames(tx_frames), .idle(egress_idle));
+    .p_last(p_last), .lost(res_lost), .spoil(spoil), .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
+    .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser), .m_axis_tready(m_axis_tready), .cnt_frames(tx_frames), .bad(egress_bad), .idle(egress_idle));
 
   // Counters.
   wire [7:0] sent_cause = sent[0] ? (res_repeat ? `RF_CNT_TX_REPEAT : `RF_CNT_TX_FIRST) :
@@ -524,6 +571,46 @@ module rf_port #(
   assign ready = table_ready && counters_ready;
   assign idle  = ingress_idle && judge_idle && bank_idle && ackq_idle && repeatq_idle && pass_idle && reader_idle &&
                  results_idle && tx_idle && egress_idle;
+
+  // Memories of which a lost bit stops the box.
+  wire [10:0] faults = {1'b0, egress_bad, pass_bad, res_bad, ackq_bad, repeatq_bad, bank_bad, 1'b0, judge_bad, r_bad, ingress_bad};
+
+  generate
+    if (PARITY != 0) begin : g_parity
+      reg       fault_q;
+      reg [3:0] memory_q;
+      reg       spoil_q;
+      reg [3:0] memory;
+      integer   n;
+
+      always @(*) begin
+        memory = 4'd0;
+        for (n = 10; n >= 0; n = n - 1)
+          if (faults[n]) memory = n[3:0];
+      end
+
+      always @(posedge clk)
+        if (reset) fault_q <= 1'b0;
+        else if (faults != 11'd0) fault_q <= 1'b1;
+
+      always @(posedge clk)
+        if (!fault_q) memory_q <= memory;
+
+      always @(posedge clk)
+        if (reset) spoil_q <= 1'b0;
+        else spoil_q <= fault_q || stopped;
+
+      assign fault_valid  = fault_q;
+      assign fault_memory = memory_q;
+      assign spoil        = spoil_q;
+    end else begin : g_plain
+      wire unused_faults = &{1'b0, faults, stopped};
+
+      assign fault_valid  = 1'b0;
+      assign fault_memory = 4'd0;
+      assign spoil        = 1'b0;
+    end
+  endgenerate
 
   wire unused_bits = &{1'b0, r_valid};
 

@@ -105,14 +105,14 @@ module nak_una (
   wire         judge_idle;
 
   rf_judge #(
-    .PORT(0), .PORTS(2), .LANES(2), .GROUPS(2), .GW(1), .LW(1), .PW(1), .BANK_AW(4), .HDR_AW(4), .COMMANDS(8)
+    .PORT(0), .PORTS(2), .LANES(2), .GROUPS(2), .GW(1), .LW(1), .PW(1), .BANK_AW(4), .HDR_AW(4), .COMMANDS(8), .PARITY(0)
   ) judge (
     .clk(clk), .rst(rst), .pause(1'b0), .enable(1'b1), .hold(1'b0), .g_live(2'b11), .g_error(2'b00), .g_cfg(g_cfg), .g_dbase(64'd0),
     .g_hbase(64'd0), .g_straggler(g_straggler), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(8'd0),
     .d_len(14'd0), .d_hdr({639'd0, mark}), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
     .d_src_ip(32'd0), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(24'd0),
     .d_icrc_ok(d_icrc_ok), .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state), .f_read(f_read),
-    .f_conn(f_conn), .f_start(start), .f_shift(shift), .f_src_ip(32'd0), .f_peer_ip(32'd0), .f_peer_port(3'd0), .f_qpn(qpn),
+    .f_conn(f_conn), .f_start(start), .f_shift(shift), .f_src_ip(32'd0), .f_peer_ip(32'd0), .f_peer_port(3'd0), .f_qpn(qpn), .f_bad(1'b0),
     .j_valid(j_valid), .j_addr(j_addr), .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot), .j_lap(j_lap),
     .j_next(next), .j_sent(sent), .j_una(una), .j_far(far), .j_msn(24'd0), .j_accept(accept), .j_inside(inside),
     .j_full(full), .init_valid(init_valid), .init_addr(init_addr), .tick(tick), .una_valid(una_valid), .una_addr(una_addr),
@@ -139,7 +139,7 @@ module nak_una (
   wire         e_nak;
   wire         ackq_idle;
 
-  rf_ackq #(.CW(3), .DEPTH(8)) ackq (
+  rf_ackq #(.CW(3), .DEPTH(8), .PARITY(0)) ackq (
     .clk(clk), .rst(rst), .event_room(event_room), .behalf_room(behalf_room), .event_take(event_take),
     .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn), .event_fatal(event_fatal),
     .event_still(event_still), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_syndrome(h_syndrome),

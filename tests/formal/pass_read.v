@@ -135,7 +135,7 @@ module pass_read #(
 
       rf_reader #(
         .PORT(p), .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2), .BANK_AW(BANK_AW),
-        .HDR_AW(HDR_AW), .CREDIT_W(6)
+        .HDR_AW(HDR_AW), .CREDIT_W(6), .PARITY(0)
       ) reader (
         .clk(clk), .rst(rst), .g_error(g_error), .launch_valid(launch_valid[p]), .launch_member(launch_member[p]),
         .launch_copy(launch_copy[p]), .launch_room(1'b0), .launch_block(launch_block), .launch_group(launch_group),
@@ -147,6 +147,7 @@ module pass_read #(
         .facts(facts), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .beat_read(beat_read[p]), .beat_addr(beat_addr[p*5 +: 5]),
         .in_valid(in_valid[p]), .in_member(in_member[p]), .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*2 +: 2]),
         .in_op(in_op[p*2 +: 2]), .in_first(in_first[p]), .in_final(in_final[p]), .in_last(in_last[p]),
+        .fact_bad(1'b0), .beat_bad(1'b0),
         .copy_valid(copy_valid), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_plen(copy_plen),
         .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_drop(pack_drop),
         .pack_length(pack_length), .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs),

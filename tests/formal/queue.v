@@ -6,6 +6,7 @@ module rf_fifo #(
   parameter WIDTH = 8,
   parameter DEPTH = 16,
   parameter READ_LATENCY = 0,
+  parameter RAM_STYLE = "auto",
   parameter AFULL = DEPTH - 1
 ) (
   input  wire                   clk,

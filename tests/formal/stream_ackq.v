@@ -44,7 +44,7 @@ module stream_ackq (
   reg          room_q;
   reg  [3:0]   asked_q;
 
-  rf_ackq #(.CW(6), .DEPTH(8)) box (
+  rf_ackq #(.CW(6), .DEPTH(8), .PARITY(0)) box (
     .clk(clk), .rst(rst), .event_room(event_room), .behalf_room(behalf_room), .event_take(event_take), .event_conn(6'd0),
     .event_index({22'd0, event_index}), .event_msn(24'd0), .event_fatal(1'b0), .event_still(1'b0), .h_event(h_event),
     .h_behalf(h_behalf), .h_nak(h_nak), .h_syndrome(8'd0), .h_made(24'd0), .h_hdr({584'd0, h_hdr, 40'd0, h_hdr}), .h_vlan(h_vlan),
@@ -82,8 +82,8 @@ module stream_ackq (
   (* hierconn *) wire [3:0]    \box.f_count ;
   (* hierconn *) wire [3:0]    \box.ev_count ;
   (* hierconn *) wire [3:0]    \box.w_count ;
-  (* hierconn *) wire [3991:0] \box.frames.words ;
-  (* hierconn *) wire [7:0]    \box.verdicts.words ;
+  (* hierconn *) wire [3991:0] \box.frames.g_plain.fifo.words ;
+  (* hierconn *) wire [7:0]    \box.verdicts.g_plain.fifo.words ;
 
   wire [3:0] count = \box.f_count ;
   wire       p6 = \box.p6_valid_q ;
@@ -149,7 +149,7 @@ module stream_ackq (
     own     = 4'd0;
     for (k = 0; k < 8; k = k + 1) begin
       if (k == ahead_q) own = crosses;
-      if (k < count && !\box.frames.words [499*k+498]) crosses = crosses + 4'd1;
+      if (k < count && !\box.frames.g_plain.fifo.words [499*k+498]) crosses = crosses + 4'd1;
     end
     if (ahead_q >= count) own = crosses;
   end
@@ -173,10 +173,10 @@ module stream_ackq (
         end
         for (k = 0; k < 8; k = k + 1)
           if (k == ahead_q && k < count) begin
-            assert (\box.frames.words [499*k+498] == !cross_q && \box.frames.words [499*k+352 +: 8] == tag_q);
-            if (!cross_q) assert (\box.frames.words [499*k+497] == nak_q);
+            assert (\box.frames.g_plain.fifo.words [499*k+498] == !cross_q && \box.frames.g_plain.fifo.words [499*k+352 +: 8] == tag_q);
+            if (!cross_q) assert (\box.frames.g_plain.fifo.words [499*k+497] == nak_q);
           end
-        if (cross_q && judged_q) assert (own < \box.w_count && \box.verdicts.words [own[2:0]] == ok_q);
+        if (cross_q && judged_q) assert (own < \box.w_count && \box.verdicts.g_plain.fifo.words [own[2:0]] == ok_q);
         if (cross_q && !judged_q) assert (own == \box.w_count + before_q && before_q < open);
       end
     end

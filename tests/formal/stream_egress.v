@@ -32,9 +32,9 @@ module stream_egress (
   wire        cnt_frames;
   wire        idle;
 
-  rf_egress #(.WIDTH(64), .FIFO_BEATS(16)) box (
+  rf_egress #(.WIDTH(64), .FIFO_BEATS(16), .PARITY(0)) box (
     .clk(clk), .rst(rst), .mac(48'd0), .e_valid(e_valid), .e_ready(e_ready), .e_raw(e_raw), .e_hdr(e_hdr), .e_hlen(e_hlen),
-    .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready), .p_data(p_data), .p_last(1'b0),
+    .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready), .p_data(p_data), .p_last(1'b0), .lost(1'b0), .spoil(1'b0),
     .m_axis_tdata(m_data), .m_axis_tkeep(m_keep), .m_axis_tvalid(m_valid), .m_axis_tlast(m_last), .m_axis_tuser(m_user), .m_axis_tready(m_ready),
     .cnt_frames(cnt_frames), .idle(idle));
 

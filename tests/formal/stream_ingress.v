@@ -55,7 +55,7 @@ module stream_ingress (
   wire         o_last;
   wire         idle;
 
-  rf_ingress #(.WIDTH(64), .PORTS(2), .MTU_MAX(10), .FIFO_BEATS(64), .FRAMES(4)) box (
+  rf_ingress #(.WIDTH(64), .PORTS(2), .MTU_MAX(10), .FIFO_BEATS(64), .FRAMES(4), .PARITY(0)) box (
     .clk(clk), .rst(rst), .s_axis_tdata(s_data), .s_axis_tkeep(s_keep), .s_axis_tvalid(s_valid), .s_axis_tlast(s_last),
     .s_axis_tuser(s_user), .base_mac(base_mac), .box_ip(box_ip), .cnt_frames(cnt_frames), .cnt_overflow(cnt_overflow),
     .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause), .d_len(d_len), .d_hdr(d_hdr), .d_vlan(d_vlan),
@@ -95,11 +95,11 @@ module stream_ingress (
   (* hierconn *) wire [16:0]  \box.check.p1_end_q ;
   (* hierconn *) wire [16:0]  \box.check.p1_udp_end_q ;
   (* hierconn *) wire [15:0]  \box.check.p1_total_q ;
-  (* hierconn *) wire [2:0]   \box.hdr_fifo.count_q ;
-  (* hierconn *) wire [2:0]   \box.desc_fifo.count_q ;
-  (* hierconn *) wire [2:0]   \box.info_fifo.count_q ;
-  (* hierconn *) wire [867:0] \box.desc_fifo.words ;
-  (* hierconn *) wire [163:0] \box.info_fifo.words ;
+  (* hierconn *) wire [2:0]   \box.hdr_fifo.g_plain.fifo.count_q ;
+  (* hierconn *) wire [2:0]   \box.desc_fifo.g_plain.fifo.count_q ;
+  (* hierconn *) wire [2:0]   \box.info_fifo.g_plain.fifo.count_q ;
+  (* hierconn *) wire [867:0] \box.desc_fifo.g_plain.fifo.words ;
+  (* hierconn *) wire [163:0] \box.info_fifo.g_plain.fifo.words ;
   (* hierconn *) wire         \box.taken ;
   (* hierconn *) wire         \box.rd_en ;
   (* hierconn *) wire [5:0]   \box.rd_addr ;
@@ -114,8 +114,8 @@ module stream_ingress (
   (* hierconn *) wire         \box.read.b_last_q ;
 
   // Frames whose command is to come, descriptors among them that are to be taken.
-  wire [2:0]   infos = \box.info_fifo.count_q ;
-  wire [2:0]   descs = \box.desc_fifo.count_q ;
+  wire [2:0]   infos = \box.info_fifo.g_plain.fifo.count_q ;
+  wire [2:0]   descs = \box.desc_fifo.g_plain.fifo.count_q ;
   wire         p1 = \box.p1_valid_q ;
   wire         p2 = \box.p2_valid ;
 
@@ -125,9 +125,9 @@ module stream_ingress (
   wire [2:0]   place = infos - {2'd0, \box.taken };
   wire [7:0]   class_m = \box.taken ? {2'd0, class_q[7:2]} : class_q;
   wire         d_taken = d_valid && d_ready;
-  wire [13:0]  i_plen = \box.info_fifo.words [13:0];
-  wire [6:0]   i_hlen = \box.info_fifo.words [20:14];
-  wire [13:0]  i_len = \box.info_fifo.words [34:21];
+  wire [13:0]  i_plen = \box.info_fifo.g_plain.fifo.words [13:0];
+  wire [6:0]   i_hlen = \box.info_fifo.g_plain.fifo.words [20:14];
+  wire [13:0]  i_len = \box.info_fifo.g_plain.fifo.words [34:21];
   integer      k;
 
   always @(posedge clk)
@@ -211,7 +211,7 @@ module stream_ingress (
   reg  [216:0] word;
   always @* begin
     word = 217'd0;
-    for (k = 0; k < 4; k = k + 1) if (ahead_q == k) word = \box.desc_fifo.words [217*k +: 217];
+    for (k = 0; k < 4; k = k + 1) if (ahead_q == k) word = \box.desc_fifo.g_plain.fifo.words [217*k +: 217];
   end
 
   always @*
@@ -251,12 +251,12 @@ module stream_ingress (
   always @* begin
     sum = (p1 ? {1'b0, \box.p1_beats_q } : 7'd0) + (p2 ? {1'b0, \box.p2_beats_q } : 7'd0);
     for (k = 0; k < 4; k = k + 1)
-      if (k < infos) sum = sum + {1'b0, \box.info_fifo.words [41*k+35 +: 6]};
+      if (k < infos) sum = sum + {1'b0, \box.info_fifo.g_plain.fifo.words [41*k+35 +: 6]};
   end
 
   always @*
     if (!rst) begin
-      assert (\box.hdr_fifo.count_q == descs + {2'd0, p2});
+      assert (\box.hdr_fifo.g_plain.fifo.count_q == descs + {2'd0, p2});
       assert ({1'b0, infos} == {1'b0, descs} + {1'b0, wait_q} && wait_q <= 3'd4 && descs <= 3'd4);
       assert (\box.frames_q == infos + {2'd0, p1} + {2'd0, p2} && \box.frames_q <= 3'd4 && infos <= 3'd4);
       assert (idle == (!s_valid_q && beats_q == 11'd0 && \box.frames_q == 3'd0 && owed_q == 6'd0 && !\box.read.busy_q ));
@@ -273,7 +273,7 @@ module stream_ingress (
         assert (\box.p2_plen == \box.p2_udp_len [13:0] - 14'd24 - {7'd0, ext});
       end
       for (k = 0; k < 4; k = k + 1) begin
-        info = \box.info_fifo.words [41*k +: 41];
+        info = \box.info_fifo.g_plain.fifo.words [41*k +: 41];
         if (k < infos) begin
           assert (info[40:35] == 6'd0 || fits(info[40:35], info[34:21]));
           if (class_q[2*k +: 2] != 2'd0) assert (info[40:35] != 6'd0 && info[34:21] >= 14'd60);

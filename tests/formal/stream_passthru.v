@@ -47,7 +47,7 @@ module stream_passthru (
       else if (ask_take) owed1_q <= len;
     end
 
-  rf_passthru #(.WIDTH(8), .BEATS(4), .FRAMES(2)) box (
+  rf_passthru #(.WIDTH(8), .BEATS(4), .FRAMES(2), .PARITY(0)) box (
     .clk(clk), .rst(rst), .ask_len({12'd0, len}), .ask_room(ask_room), .ask_take(ask_take), .s_valid(s_valid),
     .s_data(s_data), .s_last(s_last), .e_valid(e_valid), .e_ready(e_ready), .e_len(e_len), .p_valid(p_valid),
     .p_ready(p_ready), .p_data(p_data), .p_last(p_last), .idle(idle));

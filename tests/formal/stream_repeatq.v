@@ -24,7 +24,7 @@ module stream_repeatq (
   wire        m_life;
   wire        idle;
 
-  rf_repeatq #(.LANES(1), .AW(1), .DEPTH(8)) box (
+  rf_repeatq #(.LANES(1), .AW(1), .DEPTH(8), .PARITY(0)) box (
     .clk(clk), .rst(rst), .j_room(j_room), .j_valid(j_valid), .j_addr(j_addr), .j_index({22'd0, j_index}), .j_life(1'b0),
     .f_room(f_room), .f_valid(f_valid), .l_addr(l_addr), .f_index({22'd0, f_index}), .f_life(1'b0), .l_queued(l_queued),
     .m_valid(m_valid), .m_addr(m_addr), .m_index(m_index), .m_first(m_first), .m_life(m_life), .m_pop(m_pop), .idle(idle));

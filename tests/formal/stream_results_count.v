@@ -48,12 +48,12 @@ module stream_results_count (
   wire [1:0]   wants = {take_two, !take_two};
   wire         out_last = come0_q == 2'd1;
 
-  rf_results #(.WIDTH(64), .BEATS(4), .HDRS(2), .CREDIT_W(3)) box (
+  rf_results #(.WIDTH(64), .BEATS(4), .HDRS(2), .CREDIT_W(3), .PARITY(0)) box (
     .clk(clk), .rst(rst), .free_beats(free_beats), .free_hdrs(free_hdrs), .take_valid(take), .take_beats({1'b0, wants}),
     .take_hdrs({3'd0, take_hdrs}), .copy_valid(copy_valid), .copy_repeat(1'b0), .copy_ackreq(1'b0), .copy_plen(13'd0),
     .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies({3'd0, copies_q}), .pack_drop(pack_drop),
     .pack_length({1'b0, length}), .pack_tail(15'd0), .pack_beats({1'b0, beats_q}), .pack_hdrs({3'd0, hdrs_q}),
-    .hdr_data(648'd0), .out_valid(out_valid), .out_data(64'd0), .out_last(out_last), .e_valid(e_valid), .e_ready(e_ready),
+    .hdr_data(648'd0), .out_valid(out_valid), .out_data(64'd0), .out_last(out_last), .out_bad(1'b0), .hdr_bad(1'b0), .copy_addr(4'd0), .copy_index(24'd0), .e_valid(e_valid), .e_ready(e_ready),
     .e_hdr(e_hdr), .e_hlen(e_hlen), .e_plen(e_plen), .e_repeat(e_repeat), .soon(soon), .p_valid(p_valid), .p_ready(p_ready),
     .p_data(p_data), .p_last(p_last), .idle(idle));
 
@@ -107,10 +107,10 @@ module stream_results_count (
   (* hierconn *) wire        \box.r_take ;
   (* hierconn *) wire [4:0]  \box.r_done_q ;
   (* hierconn *) wire [2:0]  \box.r_beat_q ;
-  (* hierconn *) wire [67:0] \box.packets.words ;
+  (* hierconn *) wire [67:0] \box.packets.g_plain.fifo.words ;
   (* hierconn *) wire [1:0]  \box.n_count ;
   (* hierconn *) wire [4:0]  \box.n_done_q ;
-  (* hierconn *) wire [21:0] \box.counts.words ;
+  (* hierconn *) wire [21:0] \box.counts.g_plain.fifo.words ;
   (* hierconn *) wire [1:0]  \box.h_count ;
   (* hierconn *) wire        \box.h1_valid_q ;
   (* hierconn *) wire        \box.h2_valid_q ;
@@ -198,7 +198,7 @@ module stream_results_count (
     good   = 1'b1;
     for (k = 0; k < 4; k = k + 1)
       if (k < \box.r_count ) begin
-        word = \box.packets.words [17*k +: 17];
+        word = \box.packets.g_plain.fifo.words [17*k +: 17];
         part = word[15:11] == 5'd2 ? {2'd0, word[10:8], 1'b0} : {3'd0, word[10:8]};
         if (k == 0) part = part - (\box.r_done_q == 5'd1 ? {3'd0, word[10:8]} : 6'd0) - {3'd0, \box.r_beat_q };
         if (!word[16]) part = 6'd0;
@@ -217,7 +217,7 @@ module stream_results_count (
     if (\box.r_count == 3'd0 && (\box.r_done_q != 5'd0 || \box.r_beat_q != 3'd0)) good = 1'b0;
     for (k = 0; k < 2; k = k + 1)
       if (k < \box.n_count ) begin
-        number = \box.counts.words [11*k +: 11];
+        number = \box.counts.g_plain.fifo.words [11*k +: 11];
         if (!number[5]) leaves = leaves + {1'b0, number[4:0]};
         if (k == 0 && !number[5]) leaves = leaves - {1'b0, \box.n_done_q };
         skips = skips + {1'b0, number[4:0]};

@@ -10,7 +10,8 @@ import os
 import subprocess
 import sys
 
-LIB = ["rtl/lib/" + n for n in ("rf_ram_lut.v", "rf_ram_sdp.v", "rf_delay.v")]
+LIB = ["rtl/lib/" + n for n in ("rf_ram_lut.v", "rf_ram_sdp.v", "rf_delay.v", "rf_parity.v", "rf_ram_parity.v",
+                                    "rf_delay_parity.v")]
 FP = ["rtl/fp/" + n for n in ("rf_fp_alu.v", "rf_fp_vec.v", "rf_fp_unpack.v", "rf_fp_pack.v")]
 TREE = ["rtl/reduce/" + n for n in ("rf_tree_delay.v", "rf_tree.v", "rf_acc.v", "rf_reduce_out.v", "rf_reduce.v")]
 REDUCE = ["-GPORTS=4", "-GWIDTH=64", "-GFP16=1", "-GLANES=16", "-GBEATS_MAX=16", "-CFLAGS",

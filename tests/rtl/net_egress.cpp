@@ -23,6 +23,7 @@ struct packet {
 	bytes hdr, payload, want;
 	unsigned hlen;
 	bool gap;	/* the payload came with one */
+	bool lost = false;	/* it is told as wrong */
 };
 
 struct manners {
@@ -33,7 +34,8 @@ struct bench {
 	Vrf_egress dut;
 	rng r;
 	manners m = { 80, 80, 80 };
-	long cycle = 0, packets = 0, beats = 0;
+	long cycle = 0, packets = 0, beats = 0, losses = 0;
+	bool lost = false;	/* what was taken in the last cycle is wrong */
 	bool flip = false;
 	std::deque<packet> todo, flight;
 	size_t given = 0, at = 0;	/* bytes of the payload given, of the frame received */
@@ -45,7 +47,7 @@ struct bench {
 	{
 		dut.mac = MAC;
 		dut.rst = 1;
-		dut.e_valid = dut.p_valid = dut.m_axis_tready = 0;
+		dut.e_valid = dut.p_valid = dut.m_axis_tready = dut.lost = dut.spoil = 0;
 		for (int i = 0; i < 20; i++) {
 			dut.clk = 0;
 			dut.eval();
@@ -116,6 +118,15 @@ struct bench {
 			check(begun, "payload taken before its packet");
 			given += B;
 		}
+		/* What was taken may be wrong: its ICRC is turned round, whatever else is. */
+		if (!p.raw && ((dut.e_valid && dut.e_ready) || (dut.p_valid && dut.p_ready)) && r.percent(3)) {
+			lost = true;
+			if (!flight.back().lost)
+				for (size_t i = 0; i < 4; i++)
+					flight.back().want[flight.back().want.size() - 4 + i] ^= 0xff;
+			flight.back().lost = true;
+			losses++;
+		}
 		if (begun && given < p.payload.size() && !dut.p_valid)
 			flight.back().gap = true;
 		if (begun && given >= p.payload.size()) {
@@ -171,9 +182,13 @@ struct bench {
 	void step()
 	{
 		drive_packet();
+		dut.lost = lost;
+		dut.spoil = 0;
+		lost = false;
 		dut.m_axis_tready = r.percent(m.ready);
 		dut.clk = 0;
 		dut.eval();
+		check(!dut.bad, "something lost a bit");
 		check(!dut.idle || (flight.empty() && !begun), "idle too early");
 		check_frame();
 		if (!todo.empty())
@@ -358,6 +373,7 @@ static void part_reset(bench &t)
 				t.raw(100);
 				again = true;
 			}
+			t.dut.lost = 0;
 			t.dut.rst = k >= before && k < before + cycles;
 			t.drive_packet();
 			if (k >= before && k < before + cycles)

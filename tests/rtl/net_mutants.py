@@ -12,7 +12,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-LIB = ["rtl/lib/" + n for n in "rf_ram_lut.v rf_ram_sdp.v rf_fifo.v rf_rr_arb.v".split()]
+LIB = ["rtl/lib/" + n for n in "rf_ram_lut.v rf_ram_sdp.v rf_fifo.v rf_rr_arb.v rf_parity.v rf_ram_parity.v rf_fifo_parity.v".split()]
 NET = ["rtl/net/" + n for n in "rf_crc.v rf_crc_back.v rf_crc_key.v rf_icrc_mask.v rf_icrc_tail.v rf_align.v "
        "rf_align_code.v".split()]
 INGRESS = LIB + NET + ["rtl/net/rf_ingress_check.v", "rtl/net/rf_ingress_read.v", "rtl/net/rf_ingress.v"]

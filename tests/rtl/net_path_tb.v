@@ -51,6 +51,9 @@ module net_path_tb #(
   wire [23:0] unused_d_msn;
   wire [WIDTH/8-1:0] unused_o_keep;
   wire unused_eg_cnt_frames;
+  wire unused_eg_bad;
+  wire unused_in_bad;
+  wire unused_o_bad;
 
   // A place for one packet on its way to the egress.
   reg          e_valid_q;
@@ -117,6 +120,8 @@ module net_path_tb #(
     .o_data       (o_data),
     .o_keep       (unused_o_keep),
     .o_last       (o_last),
+    .o_bad        (unused_o_bad),
+    .bad          (unused_in_bad),
     .idle         (in_idle)
   );
 
@@ -137,6 +142,8 @@ module net_path_tb #(
     .p_ready      (o_ready),
     .p_data       (o_data),
     .p_last       (o_last),
+    .lost         (1'b0),
+    .spoil        (1'b0),
     .m_axis_tdata (m_axis_tdata),
     .m_axis_tkeep (m_axis_tkeep),
     .m_axis_tvalid(m_axis_tvalid),
@@ -144,6 +151,7 @@ module net_path_tb #(
     .m_axis_tuser (unused_user),
     .m_axis_tready(1'b1),
     .cnt_frames   (unused_eg_cnt_frames),
+    .bad          (unused_eg_bad),
     .idle         (out_idle)
   );
 

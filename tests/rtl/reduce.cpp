@@ -33,7 +33,7 @@ typedef std::vector<uint32_t> words;
 
 struct result {
 	long cycle;
-	bool last;
+	bool last, bad;
 	words data;
 };
 
@@ -48,6 +48,8 @@ struct packet {
 	bool is_long;
 	/* The sum so far, as fp32 for 16-bit types: two values per word then. */
 	std::vector<words> acc;
+	/* An operand of the beat was wrong. */
+	std::vector<bool> bad;
 };
 
 static bool half(int type)
@@ -83,7 +85,9 @@ struct bench {
 	std::deque<struct result> want[PORTS];
 	/* Cycle of the last beat that took the long way, per port. */
 	long long_last[ALL];
-	long results, wrong, flip, packets;
+	long results, wrong, flip, packets, bads = 0;
+	/* Members whose beat of this cycle is wrong: told in the next one. */
+	uint32_t bad_now = 0;
 	int violate;
 
 	bench(uint64_t seed, long flip_at, int how)
@@ -92,6 +96,7 @@ struct bench {
 		for (int p = 0; p < ALL; p++)
 			long_last[p] = -1000;
 		top->rst = 1;
+		top->in_bad = 0;
 		for (int i = 0; i < 4; i++)
 			clock();
 		top->rst = 0;
@@ -138,7 +143,7 @@ struct bench {
 		int values = half(k->type) ? 2 * WORDS : WORDS;
 		words leaf[ALL];
 		bool there[ALL];
-		bool final = k->lane == k->lanes - 1;
+		bool final = k->lane == k->lanes - 1, bad = false;
 
 		if (k->beat == 0) {
 			do {
@@ -156,6 +161,10 @@ struct bench {
 			int p = k->base + i;
 
 			there[i] = k->member >> i & 1;
+			if (there[i] && r.below(100) == 0) {
+				bad_now |= 1u << p;
+				bad = true;
+			}
 			set_control(p, k, there[i], final);
 			leaf[i].resize((size_t)values);
 			for (int w = 0; w < WORDS; w++) {
@@ -184,6 +193,11 @@ struct bench {
 			}
 		words &acc = k->acc[(size_t)k->beat];
 
+		k->bad.resize(k->acc.size());
+		if (k->lane == 0)
+			k->bad[(size_t)k->beat] = false;
+		k->bad[(size_t)k->beat] = k->bad[(size_t)k->beat] || bad;
+
 		if (k->lane == 0)
 			acc = leaf[0];
 		else
@@ -211,6 +225,7 @@ struct bench {
 
 		e.cycle = now + LATENCY + (k->is_long ? ADDER : 0);
 		e.last = k->beat == k->beats - 1;
+		e.bad = k->bad[(size_t)k->beat];
 		e.data.resize(WORDS);
 		for (size_t w = 0; w < WORDS; w++)
 			e.data[w] = half(k->type) ? (uint32_t)ref::narrow(k->type, acc[2 * w]) |
@@ -268,7 +283,12 @@ struct bench {
 	}
 	void tick()
 	{
+		uint32_t told = bad_now;
+
 		clock();
+		/* Of what is not valid nothing is known to be wrong. */
+		top->in_bad = told;
+		bad_now = 0;
 		now++;
 		for (int p = 0; p < PORTS; p++)
 			check(p);
@@ -291,6 +311,11 @@ struct bench {
 
 		if ((top->out_last >> p & 1) != e.last && wrong++ < 10)
 			printf("cycle %ld port %d: out_last is not %d\n", now, p, e.last);
+		if ((top->out_bad >> p & 1) != e.bad && wrong++ < 10)
+			printf("cycle %ld port %d: out_bad is not %d\n", now, p, e.bad);
+		bads += e.bad;
+		if (top->bad && wrong++ < 10)
+			printf("cycle %ld: control has lost a bit\n", now);
 		for (int w = 0; w < WORDS; w++) {
 			uint32_t y = top->out_data[p * WORDS + w];
 
@@ -311,6 +336,8 @@ struct bench {
 			tick();
 		for (int p = 0; p < PORTS; p++)
 			wrong += (long)want[p].size();
+		if (bads < 50 && wrong++ < 10)
+			printf("only %ld results were wrong from the start\n", bads);
 	}
 	/* Full load, one lane, one block of all ports. */
 	double speed(long cycles)

@@ -1,6 +1,7 @@
 /*
  * rf_bank: commands reach rf_ingress in order, each stream goes where its command says, payloads and headers are found again
- * at their addresses, and no payload's command is given while a punted frame may still be held back.
+ * at their addresses, beats that are known to be wrong as such, and no payload's command is given while a punted frame may
+ * still be held back.
  *
  * Compiled with LANES, BANK_AW, HDR_AW and COMMANDS, the module's parameters; WIDTH is 64. The bench is the judge, rf_ingress
  * (a command's first beat up to 2 cycles later, then one per cycle while o_ready) and the readers.
@@ -15,6 +16,7 @@ enum { B = 8, HDR = 80, LW = 1, AW = 3, FORGET = 0, STORE = 1, PUNT = 2, PASS = 
 struct command {
 	unsigned op, addr, conn;
 	std::vector<uint64_t> data;
+	std::vector<bool> wrong;	/* the beat is */
 	long from;	/* its first beat is there */
 };
 
@@ -43,10 +45,13 @@ static void body(bench &b)
 	auto d = fresh<Vrf_bank>(b);
 	std::deque<command> asked, streams;
 	std::map<unsigned, uint64_t> beats;
+	std::map<unsigned, bool> wrong;
 	std::map<unsigned, header> headers;
 	later<std::pair<bool, uint64_t>> beat_out;
+	later<std::pair<bool, bool>> wrong_out;
 	later<header> hdr_out, fact_out;
-	long stored = 0, punted = 0, passed = 0, waits = 0, read = 0, hdr_read = 0, held = 0;
+	later<bool> unknown_out;
+	long wrongs = 0, stored = 0, punted = 0, passed = 0, waits = 0, read = 0, hdr_read = 0, held = 0;
 	unsigned p_new = 50, p_take = 50, p_punt = 50;
 	size_t at = 0;
 
@@ -66,10 +71,12 @@ static void body(bench &b)
 			const unsigned len = 1 + b.r.below(BEATS_MAX);
 			const unsigned op = b.r.percent(60) ? (unsigned)STORE : b.r.below(4);
 			command c = { op, b.r.below(LANES) << BANK_AW | b.r.below((1 << BANK_AW) - BEATS_MAX), b.r.below(1 << AW),
-				      {}, 0 };
+				      {}, {}, 0 };
 
-			for (unsigned i = 0; i < len && op != FORGET; i++)
+			for (unsigned i = 0; i < len && op != FORGET; i++) {
 				c.data.push_back(b.r.next());
+				c.wrong.push_back(b.r.percent(10));
+			}
 			d->m_valid = 1;
 			d->m_op = (uint8_t)op;
 			d->m_addr = (uint8_t)c.addr;
@@ -92,9 +99,11 @@ static void body(bench &b)
 		d->o_valid = flows;
 		d->o_data = b.r.next();
 		d->o_last = b.r.percent(50);
+		d->o_bad = b.r.percent(10);
 		if (flows) {
 			d->o_data = streams.front().data[at];
 			d->o_last = at + 1 == streams.front().data.size();
+			d->o_bad = streams.front().wrong[at];
 		}
 		d->punt_ready = b.r.percent(p_punt);
 		d->c_ready = b.r.percent(p_take);
@@ -143,7 +152,17 @@ static void body(bench &b)
 
 		/* What was read. */
 		std::pair<bool, uint64_t> beat;
+		std::pair<bool, bool> beat_wrong;
 		header h;
+		if (wrong_out.there(n, &beat_wrong) && beat_wrong.first) {
+			b.same("beat_bad, with the beat", d->beat_bad, beat_wrong.second);
+			wrongs += beat_wrong.second;
+		}
+		/* A header that was never written may look as if it had lost a bit. */
+		bool unknown = false;
+		unknown_out.there(n, &unknown);
+		if (!unknown)
+			b.same("nothing is lost", d->bad, 0);
 		if (beat_out.there(n, &beat) && beat.first) {
 			b.same("beat_data, 2 cycles", d->beat_data, beat.second);
 			read++;
@@ -152,14 +171,20 @@ static void body(bench &b)
 			b.same_bytes("hdr_data, 2 cycles", net::get_bytes(d->hdr_data, HDR), h.hdr);
 			b.same("hlen", get(d->hdr_data, 640, 7), h.hlen);
 			b.same("vlan", get(d->hdr_data, 647, 1), h.vlan);
+			b.same("hdr_bad", d->hdr_bad, 0);
 			hdr_read++;
 		}
-		if (fact_out.there(n, &h) && h.is)
+		if (fact_out.there(n, &h) && h.is) {
 			b.same("fact_data, 1 cycle", d->fact_data, h.fact);
+			b.same("fact_bad", d->fact_bad, 0);
+		}
 		if (d->beat_read) {
 			auto f = beats.find(d->beat_addr);
 			beat_out.due.push_back({ n + 2, { f != beats.end(), f != beats.end() ? f->second : 0 } });
+			wrong_out.due.push_back({ n + 2, { f != beats.end(), f != beats.end() && wrong[d->beat_addr] } });
 		}
+		if (d->hdr_read)
+			unknown_out.due.push_back({ n + 3, !headers[d->hdr_addr].is });
 		if (d->hdr_read)
 			hdr_out.due.push_back({ n + 2, headers[d->hdr_addr] });
 		if (d->fact_read)
@@ -169,8 +194,10 @@ static void body(bench &b)
 		if (flows && d->o_ready) {
 			command &c = streams.front();
 
-			if (way == STORE)
+			if (way == STORE) {
 				beats[c.addr + (unsigned)at] = c.data[at];
+				wrong[c.addr + (unsigned)at] = c.wrong[at];
+			}
 			if (++at == c.data.size()) {
 				stored += way == STORE;
 				punted += way == PUNT;
@@ -194,6 +221,8 @@ static void body(bench &b)
 
 			x.is = true;
 			x.hdr = hdr;
+			/* No header is that long. */
+			x.hdr[78] = x.hdr[79] = 0;
 			net::put24(&x.hdr[d->h_vlan ? 55 : 51], d->h_psn);
 			x.vlan = d->h_vlan;
 			x.hlen = d->h_hlen;
@@ -207,6 +236,7 @@ static void body(bench &b)
 	b.met("cycles in which a command waited", waits, 1000);
 	b.met("cycles in which the punt buffer held back", held, 200);
 	b.met("beats read again", read, 5000);
+	b.met("wrong beats among them", wrongs, 300);
 	b.met("headers read again", hdr_read, 5000);
 }
 

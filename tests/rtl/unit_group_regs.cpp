@@ -107,7 +107,7 @@ static void body(bench &b)
 	bool start = false;
 	unsigned start_group = 0;
 
-	d->wr_en = d->bad_valid = d->nak_valid = 0;
+	d->wr_en = d->bad_valid = d->bad_parity = d->lost_valid = d->nak_valid = 0;
 	d->judge_error = 0;
 	reset(b, *d);
 	for (int n = 0; n < 30000; n++) {
@@ -131,8 +131,30 @@ static void body(bench &b)
 		d->wr_data = data;
 		d->rd_group = (uint8_t)b.r.below(GROUPS);
 		d->rd_offset = (uint8_t)(b.r.percent(90) ? offsets[b.r.below(11)] : 4 * b.r.below(16));
-		/* Reports, in the order of their right: judges, ranks that disagree, a NAK. */
+		/* Reports, in the order of their right: lost bits, judges, ranks that disagree, a NAK. */
 		std::vector<report> reports;
+		report bads[PORTS];
+		bool is_bad[PORTS];
+		for (unsigned p = 0; p < PORTS; p++) {
+			const bool lost = b.r.percent(p_err), facts = b.r.percent(30);
+			report x = { RF_ERROR_PARITY, b.r.below(GROUPS << LW) << PW | p, b.r.below(1 << 24) };
+
+			is_bad[p] = b.r.percent(p_err);
+			bads[p] = { RF_ERROR_DISAGREE, b.r.below(GROUPS << LW) << PW | p, b.r.below(1 << 24) };
+			put(d->bad_valid, p, 1, is_bad[p]);
+			put(d->bad_parity, p, 1, facts);
+			put(d->bad_addr, p * (GW + LW), GW + LW, bads[p].conn >> PW);
+			put(d->bad_index, p * 24, 24, bads[p].index);
+			put(d->lost_valid, p, 1, lost);
+			put(d->lost_addr, p * (GW + LW), GW + LW, x.conn >> PW);
+			put(d->lost_index, p * 24, 24, x.index);
+			if (!lost) {
+				x.conn = bads[p].conn;
+				x.index = bads[p].index;
+			}
+			if (lost || (is_bad[p] && facts))
+				reports.push_back(x);
+		}
 		for (unsigned p = 0; p < PORTS; p++) {
 			report x = { b.r.percent(p_err) ? 2 + b.r.below(3) : 0, b.r.below(GROUPS << (LW + PW)), b.r.below(1 << 24) };
 
@@ -142,16 +164,9 @@ static void body(bench &b)
 			if (x.cause != 0)
 				reports.push_back(x);
 		}
-		for (unsigned p = 0; p < PORTS; p++) {
-			report x = { RF_ERROR_DISAGREE, b.r.below(GROUPS << LW) << PW | p, b.r.below(1 << 24) };
-			const bool bad = b.r.percent(p_err);
-
-			put(d->bad_valid, p, 1, bad);
-			put(d->bad_addr, p * (GW + LW), GW + LW, x.conn >> PW);
-			put(d->bad_index, p * 24, 24, x.index);
-			if (bad)
-				reports.push_back(x);
-		}
+		for (unsigned p = 0; p < PORTS; p++)
+			if (is_bad[p])
+				reports.push_back(bads[p]);
 		d->nak_valid = b.r.percent(p_err);
 		d->nak_conn = (uint8_t)b.r.below(GROUPS << (LW + PW));
 		d->nak_index = b.r.below(1 << 24);

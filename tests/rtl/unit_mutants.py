@@ -13,7 +13,8 @@ import net_mutants
 
 RED = "rtl/reduce/rf_"
 CTL = "rtl/control/rf_"
-LIB = ["rtl/lib/rf_%s.v" % n for n in ("ram_lut", "ram_sdp", "fifo", "delay", "rr_arb")]
+LIB = ["rtl/lib/rf_%s.v" % n for n in ("ram_lut", "ram_sdp", "fifo", "delay", "rr_arb", "parity", "ram_parity", "fifo_parity",
+                                       "delay_parity")]
 
 # Module: pairs of text and what comes in its place.
 MUTANTS = {
@@ -36,12 +37,14 @@ MUTANTS = {
                        ("charged_q <= res_next", "charged_q <= 1'b1")],
     RED + "results": [("h_hdr[439] | (h_ackreq & h_vlan)", "h_hdr[439] | h_ackreq"), ("32'hffffffff >>", "32'hffffffff <<"),
                       ("pack_room && !pack_drop &&", "pack_room &&"), ("h_take && n_done_q + 5'd1 == n_copies", "h_take"),
-                      ("r_done_q != 5'd0 || r_ptr != wr_q", "1'b1")],
+                      ("r_done_q != 5'd0 || r_ptr != wr_q", "1'b1"), ("p_ready && beat_bad", "p_last && beat_bad"),
+                      ("(leave && h_bad) || ", ""), (".wr_bad(out_bad)", ".wr_bad(1'b0)")],
     RED + "bank": [(" && !(q_op == OP_STORE && punts_q != 3'd0)", ""), ("h_hdr[639:464], be_psn, h_hdr[439:0]",
                                                                          "h_hdr[639:464], h_psn, h_hdr[439:0]"),
-                   ("if (rst || w_take) beat_q", "if (rst) beat_q")],
+                   ("if (rst || w_take) beat_q", "if (rst) beat_q"), (".wr_bad(o_bad)", ".wr_bad(1'b0)")],
     RED + "reader": [("`RF_REDUCE_PASS_MIN - 1", "`RF_REDUCE_PASS_MIN - 2"), ("(!prep_first_q && bad_q) || ", ""),
-                     ("prep_first_q ? 5'd0 : copies_q", "copies_q")],
+                     ("prep_first_q ? 5'd0 : copies_q", "copies_q"), ("b2_valid_q && in_member && beat_bad", "b2_valid_q && beat_bad"),
+                     (" || fact_bad)", ")")],
     RED + "sched": [("sent_q} + 32'd1 >= QUEUED", "sent_q} + 32'd1 > QUEUED + 32'd8"),
                     ("sent_q} + 32'd1 >= QUEUED", "sent_q} + 32'd4 >= QUEUED"),
                     ("else if (turn[u]) before_q", "else if (1'b0) before_q"),
@@ -89,9 +92,10 @@ MUTANTS = {
 }
 
 # Files that a bench needs besides its module and the library.
-MORE = {CTL + "regs": [RED + "conn_static"], RED + "judge": [RED + n for n in ("judge_form", "judge_nak", "judge_window")],
-        RED + "judge_window": [RED + "judge_nak"],
-        RED + "ledger_run": [RED + "ram_many"], RED + "ledger": [RED + n for n in ("ram_many", "ledger_run", "ledger_port", "ledger_head", "ledger_tail", "ledger_ack")]}
+MANY = [RED + "ram_many", RED + "many_parity"]
+MORE = {CTL + "regs": [RED + "conn_static"], RED + "judge": MANY + [RED + n for n in ("judge_form", "judge_nak", "judge_window")],
+        RED + "judge_window": MANY + [RED + "judge_nak"], RED + "judge_nak": MANY, RED + "repeatq": MANY,
+        RED + "ledger_run": MANY, RED + "ledger": MANY + [RED + n for n in ("ledger_run", "ledger_port", "ledger_head", "ledger_tail", "ledger_ack")]}
 
 
 def parameters():

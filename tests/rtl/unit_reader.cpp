@@ -88,10 +88,13 @@ static void body(bench &b)
 	long spaced = -APART, passes = 0, bads = 0, drops = 0, ends = 0, stalls = 0, launched = -9;
 	std::deque<std::pair<bool, pass>> to_reduce;	/* two cycles of memory: a beat, its side; fin also tells last */
 	std::deque<bool> lasts;
+	bool lost = false;	/* the beat of the last cycle */
+	pass lost_of = {};
+	long losses = 0, broken = 0;
 
 	d->launch_valid = 0;
 	drive(*d, noise_pass(b.r));
-	d->run_frees = d->differ = d->g_error = 0;
+	d->run_frees = d->differ = d->g_error = d->fact_bad = d->beat_bad = 0;
 	memset(&d->facts, 0, sizeof(d->facts));
 	reset(b, *d);
 	to_reduce.assign(2, { false, pass() });
@@ -99,6 +102,7 @@ static void body(bench &b)
 	for (long n = 0; n < 40000; n++) {
 		if (n % 300 == 0) {
 			p_free = b.r.percent(50) ? 100 : 10 + b.r.below(90);
+			launched = -9;
 			p_differ = b.r.percent(70) ? 0 : b.r.below(30);
 			p_error = b.r.percent(70) ? 0 : b.r.below(30);
 			p_new = b.r.percent(50) ? 100 : 1 + b.r.below(99);
@@ -107,6 +111,8 @@ static void body(bench &b)
 		drive(*d, noise_pass(b.r));
 		for (int i = 0; i < PORTS; i++)
 			put(d->facts, (unsigned)i * FACTS, FACTS, facts[i]);
+		d->fact_bad = b.r.percent(3);
+		d->beat_bad = b.r.percent(10);
 		d->g_error = 0;
 		for (int g = 0; g < GROUPS; g++)
 			d->g_error = (uint8_t)(d->g_error | b.r.percent(p_error) << g);
@@ -134,7 +140,7 @@ static void body(bench &b)
 		b.same("run_free", d->run_free, !run_valid || run_last);
 		const unsigned mine = facts[PORT];
 		const unsigned want_norm = prep.first ? facts[prep.ref] : norm;
-		const bool differs = prep_valid && prep.member && mine != want_norm;
+		const bool differs = prep_valid && prep.member && (mine != want_norm || d->fact_bad);
 		b.same("differs", d->differs, differs);
 		d->run_frees = (uint8_t)(d->run_frees | d->run_free << PORT);
 		d->differ = (uint8_t)(d->differ | d->differs << PORT);
@@ -172,6 +178,8 @@ static void body(bench &b)
 			b.same("bad_group", d->bad_group, prep.group);
 			b.same("bad_lane", d->bad_lane, prep.lane);
 			b.same("bad_index", d->bad_index, prep.index);
+			b.same("bad_parity", d->bad_parity, d->fact_bad);
+			broken += d->fact_bad;
 			bads++;
 		}
 		b.same("beat_read", d->beat_read, run_valid && run.member);
@@ -196,6 +204,15 @@ static void body(bench &b)
 			b.same("in_final", d->in_final, x.fin);
 			b.same("in_last", d->in_last, lasts.front());
 		}
+		b.same("lost_valid", d->lost_valid, lost);
+		if (lost) {
+			b.same("lost_group", d->lost_group, lost_of.group);
+			b.same("lost_lane", d->lost_lane, lost_of.lane);
+			b.same("lost_index", d->lost_index, lost_of.index);
+			losses++;
+		}
+		lost = red.first && red.second.member && d->beat_bad;
+		lost_of = red.second;
 		b.same("idle", d->idle, !prep_valid && !run_valid && !to_reduce[0].first && !to_reduce[1].first);
 		/* Launched into an empty reader: 4 cycles to the reduction. */
 		if (n == launched + 4)
@@ -244,6 +261,8 @@ static void body(bench &b)
 	b.met("cycles that a pass waited", stalls, 1000);
 	b.met("ranks that differ", bads, 10);
 	b.met("packets dropped", drops, 100);
+	b.met("beats that lost a bit", losses, 500);
+	b.met("facts that lost a bit", broken, 50);
 	b.met("packets that were read", ends, PORT == 0 ? 1000 : 500);
 }
 

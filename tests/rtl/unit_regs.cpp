@@ -34,15 +34,16 @@ static const std::pair<unsigned, uint32_t> plain[] = {
 };
 
 static const unsigned constants[] = { RF_ID, RF_VERSION, RF_SHAPE, RF_SHAPE2, RF_CLOCK_KHZ, RF_CYCLE_LO, RF_CYCLE_HI, RF_IRQ,
-				      RF_PUNT_STATUS, RF_INJECT_STATUS, RF_HASH_WRITE, RF_PUNT_POP, RF_TICK, RF_LAG_ARM,
+				      RF_PARITY, RF_PUNT_STATUS, RF_INJECT_STATUS, RF_HASH_WRITE, RF_PUNT_POP, RF_TICK, RF_LAG_ARM,
 				      RF_LAG_STATUS, RF_LAG_CYCLES, RF_LAG_INDEX };
 
 struct model {
 	std::map<unsigned, uint32_t> regs;
 	std::map<unsigned, uint32_t> fields[6];
 	uint32_t punt_status = 0, cycle_at_read = 0;
-	bool error = false;
+	bool error = false, stopped = false, restart = false;
 	unsigned inject_busy = 0;
+	uint32_t fault = 0;
 };
 
 static bool conn_of(unsigned addr, unsigned *conn)
@@ -120,7 +121,8 @@ static bool reading(const model &m, unsigned addr, uint32_t *v)
 	case RF_SHAPE2: *v = GROUPS | BANK_AW << 8 | HDR_AW << 16 | 12 << 24; break;
 	case RF_CLOCK_KHZ: *v = CLOCK_KHZ; break;
 	case RF_CYCLE_LO: *v = m.cycle_at_read; break;
-	case RF_IRQ: *v = (unsigned)m.error << 1 | m.punt_status >> 31; break;
+	case RF_IRQ: *v = (unsigned)m.stopped << 3 | (unsigned)m.error << 1 | m.punt_status >> 31; break;
+	case RF_PARITY: *v = m.stopped ? m.fault : 0; break;
 	case RF_PUNT_STATUS: *v = m.punt_status; break;
 	case RF_INJECT_STATUS: *v = m.inject_busy; break;
 	case RF_LAG_STATUS: case RF_LAG_CYCLES: case RF_LAG_INDEX: *v = answer(A_LAG, addr); break;
@@ -133,7 +135,7 @@ static unsigned any_address(rng &r)
 {
 	switch (r.below(9)) {
 	case 0: return plain[r.below(8)].first;
-	case 1: return constants[r.below(17)];
+	case 1: return constants[r.below(18)];
 	case 2: return RF_PORT_BASE + 4 * r.below(8 * RF_PORT_STRIDE / 4);
 	case 3: return RF_GROUP_BASE + RF_GROUP_STRIDE * r.below(r.percent(80) ? GROUPS : 32) + 4 * r.below(16);
 	case 4: return RF_PUNT_DATA + 4 * r.below(256);
@@ -211,6 +213,9 @@ static void body(bench &b)
 		m.regs[r.first] = 0;
 	m.regs[RF_CTRL] = 2;
 	m.regs[RF_TX_SHARE] = 4;
+	long stops = 0, restarts = 0;
+
+	d->fault_valid = 0;
 	d->wr_en = d->rd_en = d->init_ready = d->seen_ready = 0;
 	reset(b, *d);
 	for (long n = 0; n < 60000; n++, since++) {
@@ -233,13 +238,18 @@ static void body(bench &b)
 		d->wr_addr = any_address(b.r);
 		d->wr_data = (uint32_t)b.r.next();
 		d->rd_en = read_at < 0 && b.r.percent(60);
+		d->fault_valid = read_at < 0 && !d->rd_en && b.r.percent(50);
+		d->fault_port = (uint8_t)b.r.below(PORTS);
+		d->fault_memory = (uint8_t)b.r.below(16);
 		d->rd_addr = any_address(b.r);
 		settle(*d);
 		others(*d);
 		settle(*d);
 
-		b.same("irq", d->irq, m.error || m.punt_status >> 31);
-		b.same("enable", d->enable, m.regs[RF_CTRL] & 1);
+		b.same("irq", d->irq, m.error || m.stopped || m.punt_status >> 31);
+		b.same("enable", d->enable, (m.regs[RF_CTRL] & 1) && !m.stopped);
+		b.same("stopped", d->stopped, m.stopped);
+		b.same("restart", d->restart, m.restart);
 		b.same("hold", d->hold, m.regs[RF_CTRL] >> 1 & 1);
 		b.same("base_mac", d->base_mac, (uint64_t)m.regs[RF_MAC_HI] << 32 | m.regs[RF_MAC_LO]);
 		b.same("box_ip", d->box_ip, m.regs[RF_IP]);
@@ -293,7 +303,18 @@ static void body(bench &b)
 			inits += wr_init;
 			seens += wr_seen;
 		}
-		if (d->wr_en && !(read_at >= 0 && d->wr_addr == rd_addr)) {
+		const bool restart = m.restart;
+		if (!restart && d->fault_valid && !m.stopped) {
+			m.stopped = true;
+			m.fault = 1u << 31 | (unsigned)d->fault_memory << 8 | d->fault_port;
+			stops++;
+		}
+		if (restart)
+			m.stopped = false;
+		m.restart = false;
+		if (d->wr_en && !(read_at >= 0 && (d->wr_addr == rd_addr || d->wr_addr == RF_PARITY))) {
+			m.restart = d->wr_addr == RF_PARITY && d->wr_data >> 31;
+			restarts += m.restart;
 			writes++;
 			for (auto &r : plain)
 				if (r.first == d->wr_addr)
@@ -304,8 +325,12 @@ static void body(bench &b)
 		} else {
 			d->wr_en = 0;
 		}
+		if (restart)
+			m.regs[RF_CTRL] = 2;
 		tick(b, *d);
 	}
+	b.met("lost bits", stops, 15);
+	b.met("restarts", restarts, 15);
 	b.met("reads", reads, 3000);
 	b.met("reads of known values", known, 2500);
 	b.met("reads of zero", zero, 300);

@@ -15,7 +15,8 @@ enum { B = 8, HDR = 80, REDUCE = 14, APART = 7, LANES_MAX = HDRS / 2, BEATS_MAX 
 struct copy {
 	bytes hdr;
 	unsigned hlen;
-	bool vlan, repeat, ackreq;
+	bool vlan, repeat, ackreq, wrong;
+	unsigned addr, index;
 };
 
 struct packet {
@@ -23,6 +24,7 @@ struct packet {
 	std::vector<int> has;		/* per lane: is there a copy */
 	std::vector<copy> copies;
 	bytes data;
+	std::vector<bool> wrong;	/* per beat */
 	bool follows;			/* no packet that leaves nothing came between the last one and this */
 };
 
@@ -38,10 +40,13 @@ static packet make(rng &r)
 	p.drop = r.percent(15);
 	p.room = r.percent(85);
 	p.data = noise(r, n * B);
+	for (unsigned i = 0; i < n; i++)
+		p.wrong.push_back(r.percent(5));
 	for (unsigned i = 0; i < p.lanes; i++) {
 		p.has.push_back(p.room && r.percent(70));
 		if (p.has.back())
-			p.copies.push_back({ noise(r, HDR), r.below(128), r.percent(50), r.percent(50), r.percent(50) });
+			p.copies.push_back({ noise(r, HDR), r.below(128), r.percent(50), r.percent(50), r.percent(50),
+						 r.percent(10), r.below(16), r.below(1 << 24) });
 	}
 	return p;
 }
@@ -67,6 +72,9 @@ static void body(bench &b)
 	unsigned lane = 0, copy_at = 0, p_new = 100, p_sink = 100, out_copy = 0;
 	/* Beats stored so far, and those of the packets that have left. */
 	size_t red_at = 0, out_at = 0, stored = 0, total = 0, base = 0;
+	bool lost = false;		/* what left in the last cycle */
+	copy lost_of = {};
+	long losses = 0;
 	bool busy = false, header = false, due = false, was_soon = false, single = false, follows = true;
 
 	d->take_valid = d->copy_valid = d->pack_valid = d->out_valid = d->e_ready = d->p_ready = 0;
@@ -81,12 +89,15 @@ static void body(bench &b)
 		d->out_data = b.r.next();
 		d->out_last = b.r.percent(50);
 		net::set_bytes(d->hdr_data, noise(b.r, 81).data(), 81);
+		d->hdr_bad = b.r.percent(10);
+		d->out_bad = b.r.percent(10);
 		if (!headers.empty() && headers.front().first == n) {
 			const copy &c = headers.front().second;
 
 			net::set_bytes(d->hdr_data, c.hdr.data(), HDR);
 			put(d->hdr_data, 640, 7, c.hlen);
 			put(d->hdr_data, 647, 1, c.vlan);
+			d->hdr_bad = c.wrong;
 			headers.pop_front();
 		}
 		/* Reduction. */
@@ -96,6 +107,7 @@ static void body(bench &b)
 			d->out_valid = 1;
 			memcpy(&d->out_data, &p.data[red_at], B);
 			d->out_last = red_at + B == p.data.size();
+			d->out_bad = p.wrong[red_at / B];
 		}
 		settle(*d);
 
@@ -159,6 +171,8 @@ static void body(bench &b)
 				d->copy_repeat = c.repeat;
 				d->copy_ackreq = c.ackreq;
 				d->copy_plen = (uint16_t)now.plen;
+				d->copy_addr = (uint8_t)c.addr;
+				d->copy_index = c.index;
 				headers.push_back({ n + 2, c });
 			}
 			if (fin) {
@@ -188,6 +202,18 @@ static void body(bench &b)
 			next_lane = n + APART;
 		}
 		settle(*d);
+
+		/* What is wrong is told in the next cycle. */
+		b.same("lost_valid", d->lost_valid, lost);
+		if (lost) {
+			b.same("lost_addr", d->lost_addr, lost_of.addr);
+			b.same("lost_index", d->lost_index, lost_of.index);
+			losses++;
+		}
+		b.same("nothing else is lost", d->bad, 0);
+		if ((e || p) && !out.empty())
+			lost_of = out.front().copies[out_copy];
+		lost = (e && lost_of.wrong) || (p && out.front().wrong[out_at / B]);
 
 		/* What leaves. */
 		b.good("a packet that nobody announced", !(e || p) || !out.empty());
@@ -236,7 +262,7 @@ static void body(bench &b)
 
 			if (stored_at >= 0 && n > stored_at + 2)
 				stored_at = -1;
-			if (keep && red_at == 0 && d->idle == 0 && stored == 0 && stored_at < 0 && out.size() == 1)
+			if (keep && red_at == 0 && d->idle == 0 && stored == 0 && stored_at < 0 && out.size() == 1 && out.front().follows)
 				stored_at = n;
 			stored += keep;
 			total += keep;
@@ -252,6 +278,7 @@ static void body(bench &b)
 		tick(b, *d);
 	}
 	b.met("copies", frames, 1000);
+	b.met("headers and beats that were wrong", losses, 500);
 	b.met("packets dropped with copies", dropped, 100);
 	b.met("packets without a copy", none, 30);
 	b.met("cycles without room", no_room, 500);

@@ -48,7 +48,10 @@ static uint32_t read_global(struct fw_box *b, uint32_t addr)
 	case RF_CYCLE_HI:
 		return b->high;
 	case RF_IRQ:
-		return (b->punt_count ? 1u : 0u) | (group_error(b) ? 2u : 0u);
+		return (b->punt_count ? 1u : 0u) | (group_error(b) ? 2u : 0u) |
+		       (b->parity ? RF_IRQ_PARITY_MASK : 0u);
+	case RF_PARITY:
+		return b->parity;
 	case RF_PUNT_STATUS:
 		return read_punt_status(b);
 	case RF_LAG_STATUS:
@@ -132,6 +135,16 @@ static void write_global(struct fw_box *b, uint32_t addr, uint32_t value)
 	switch (addr) {
 	case RF_CTRL:
 		b->ctrl = value;
+		break;
+	case RF_PARITY:
+		if (!(value & RF_PARITY_VALID_MASK))
+			break;
+		/* The box begins anew. */
+		b->parity = 0;
+		b->restarts++;
+		b->ctrl = RF_CTRL_HOLD_MASK;
+		memset(b->group, 0, sizeof(b->group));
+		memset(b->table, 0, sizeof(b->table));
 		break;
 	case RF_MAC_HI:
 		b->mac_hi = value;

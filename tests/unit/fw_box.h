@@ -38,6 +38,8 @@ struct fw_box {
 	/* state */
 	uint64_t cycle;
 	uint32_t ctrl, mac_hi, mac_lo, ip, high;
+	uint32_t parity; /* the register; not 0: a memory has lost a bit */
+	unsigned int restarts;
 	uint32_t hash_ip, hash_key, hash_value;
 	struct fw_box_entry table[2][1u << FW_BOX_HASH_MAX];
 	uint32_t group[32][16];

@@ -218,9 +218,13 @@ static void test_group_error(void **state)
 	static const struct {
 		uint32_t cause;
 		enum rf_ctl_reason reason;
-	} cases[] = {{RF_ERROR_DISAGREE, RF_CTL_R_DISAGREE}, {RF_ERROR_LENGTH, RF_CTL_R_LENGTH},
-		     {RF_ERROR_ELEMENT, RF_CTL_R_ELEMENT},   {RF_ERROR_OPCODE, RF_CTL_R_OPCODE},
-		     {RF_ERROR_NAK, RF_CTL_R_NAK},           {14, RF_CTL_R_HARDWARE}};
+	} cases[] = {{RF_ERROR_DISAGREE, RF_CTL_R_DISAGREE},
+		     {RF_ERROR_LENGTH, RF_CTL_R_LENGTH},
+		     {RF_ERROR_ELEMENT, RF_CTL_R_ELEMENT},
+		     {RF_ERROR_OPCODE, RF_CTL_R_OPCODE},
+		     {RF_ERROR_NAK, RF_CTL_R_NAK},
+		     {RF_ERROR_PARITY, RF_CTL_R_PARITY},
+		     {14, RF_CTL_R_HARDWARE}};
 
 	(void)state;
 	for (unsigned int k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
@@ -281,6 +285,45 @@ static void test_reset(void **state)
 	fw_net_free(net);
 }
 
+/* A memory of the ledger, a table or a queue has lost a bit: the box begins anew, and says why. */
+static void test_lost_bit(void **state)
+{
+	struct fw_net *net = fw_net_new(2);
+	struct fw_box *b = net->box;
+	const struct rf_ctl_failed *f;
+	const uint32_t told = RF_PARITY_VALID_MASK | RF_MEMORY_LEDGER << RF_PARITY_MEMORY_LSB |
+			      1u << RF_PARITY_PORT_LSB;
+
+	(void)state;
+	b->cfg.hold_ms = 300;
+	fw_join_all(net);
+	fw_net_run(net, 400);
+	assert_int_equal(b->ctrl, RF_CTRL_ENABLE_MASK);
+	b->parity = told;
+	fw_net_run(net, 1);
+	assert_int_equal(b->parity, 0);
+	assert_int_equal(b->restarts, 1);
+	assert_int_equal(b->fw.cnt.parity, 1);
+	f = fw_failure(net, 0);
+	assert_int_equal(f->reason, RF_CTL_R_PARITY);
+	assert_int_equal(f->rank, RF_CTL_NO_RANK);
+	assert_int_equal(f->detail, told);
+	/* Nothing of before is left, the hold time has begun, what was signed before is void. */
+	assert_int_equal(b->fw.entries, 0);
+	assert_int_equal(b->ctrl, RF_CTRL_ENABLE_MASK | RF_CTRL_HOLD_MASK);
+	assert_int_equal(b->fw.epoch, 77);
+	assert_int_equal(b->fw.log[(b->fw.log_next - 1u) % RF_FW_LOG].kind, RF_CTL_EV_RESET);
+	assert_int_equal(b->fw.log[(b->fw.log_next - 1u) % RF_FW_LOG].reason, RF_CTL_R_PARITY);
+	fw_net_run(net, 10);
+	assert_int_equal(b->restarts, 1);
+	fw_net_join(net, 0);
+	fw_net_join(net, 1);
+	fw_net_run(net, 10);
+	assert_state(net, 0, RF_CLIENT_READY);
+	assert_null(net->wrong);
+	fw_net_free(net);
+}
+
 static void test_hold(void **state)
 {
 	struct fw_net *net = fw_net_new(2);
@@ -308,7 +351,7 @@ int main(void)
 		cmocka_unit_test(test_tombstones),  cmocka_unit_test(test_tombstone_after_failure),
 		cmocka_unit_test(test_abort),       cmocka_unit_test(test_abort_while_joining),
 		cmocka_unit_test(test_group_error), cmocka_unit_test(test_reset),
-		cmocka_unit_test(test_hold),
+		cmocka_unit_test(test_hold),        cmocka_unit_test(test_lost_bit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

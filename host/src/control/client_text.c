@@ -126,6 +126,9 @@ static const char *mend(unsigned int reason)
 		return "the receiver's log says why it refused the data";
 	case RF_CTL_R_NOT_OPERATOR:
 		return "use the operator's key";
+	case RF_CTL_R_PARITY:
+		return "no wrong sum was delivered: join again; where it happens again look at the "
+		       "board";
 	case RF_CTL_R_RESET:
 	case RF_CTL_R_ENDED:
 		return "join again";

@@ -13,6 +13,7 @@
 #include "planner/unfold.h"
 
 #define SEED_WORKERS 400 /* workers up to which slow schemes are looked at */
+#define ATP_WORKERS 2000 /* workers up to which ATP is looked at */
 #define CLOCK_PART 0.3   /* of what is left of the time, for each of the others */
 #define FOLD_LINKS 150   /* links above which the network is folded */
 #define PACK_LINKS 1500  /* links above which it is left at that */
@@ -130,6 +131,12 @@ static bool is_open(const struct pack *p)
 	return p->value < p->enough * (1 - FEW) && !(p->exact && p->value >= p->bound * (1 - FEW));
 }
 
+/* Every worker's stream has a route of its own to its box and the server. */
+static bool is_atp(const struct scheme *s)
+{
+	return s->make == scheme_atp_whole || s->make == scheme_atp_bom;
+}
+
 /* Asks some schemes. Their options are those that they would get alone: none of them can be better
  * alone. */
 static void ask_others(struct rival *r, const struct topology *t, const struct scheme_options *o,
@@ -140,7 +147,8 @@ static void ask_others(struct rival *r, const struct topology *t, const struct s
 	for (const struct scheme *s = scheme_list; s->name; s++) {
 		struct plan *other;
 
-		if (s->make == scheme_best || !is_asked(s))
+		if (s->make == scheme_best || !is_asked(s) ||
+		    (t->workers > ATP_WORKERS && is_atp(s)))
 			continue;
 		if (!isinf(o->seconds))
 			plain.seconds = (w->end - clock_seconds()) * CLOCK_PART;

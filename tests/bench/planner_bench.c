@@ -20,9 +20,11 @@
 #include "planner/scheme.h"
 #include "planner/simulate.h"
 #include "tests/bench/planner_cases.h"
+#include "tests/bench/planner_large.h"
 #include "tests/unit/planner_forest.h"
 
 #define SCHEMES_MAX 40
+#define DRAWN 1000 /* topologies */
 
 /* What the seeds of one case gave: means. */
 struct outcome {
@@ -357,7 +359,9 @@ int main(int argc, char **argv)
 	only = argc > 3 ? argv[3] : NULL;
 	if (!only || strcmp(only, "cluster") == 0)
 		cluster_figures();
+	large_networks(figure, only);
 	if (!only) {
+		large_drawn(figure, DRAWN);
 		many_hosts();
 		for (size_t i = 0; i < sizeof(plannings) / sizeof(plannings[0]); i++)
 			planning_time(&plannings[i]);

@@ -1,0 +1,16 @@
+/* Figures of large networks and of many drawn ones, for planner-bench. */
+#ifndef RF_BENCH_PLANNER_LARGE_H
+#define RF_BENCH_PLANNER_LARGE_H
+
+#include <stdbool.h>
+
+/* As planner-bench writes one. */
+typedef void large_figure(const char *name, double value, const char *unit, double limit, bool must,
+			  bool ok);
+
+/* Throughput and processor time of each large network whose name has `only` in it (NULL: all). */
+void large_networks(large_figure *put, const char *only);
+/* So many drawn topologies: in how many another scheme was better than best. */
+void large_drawn(large_figure *put, int count);
+
+#endif

@@ -27,8 +27,8 @@ int lp_solve(struct lp *lp);
 void lp_most_pivots(struct lp *lp, int pivots);
 /*
  * For programs in which all columns may be 0: solves until the optimum, or until that part of the
- * work is done. 0: optimum; 1: stopped at values that keep all rows, whose sum lp_gain is; prices of
- * rows are then a guess; 2: stopped elsewhere; -1 as lp_solve.
+ * work is done. 0: optimum; 1: stopped at values that keep all rows, whose sum lp_gain is; prices
+ * of rows are then a guess; 2: stopped elsewhere; -1 as lp_solve.
  */
 int lp_solve_within(struct lp *lp, struct work *w, double part);
 /* From here on a column may not be above high (0 removes it). */

@@ -28,8 +28,8 @@ struct master {
 	struct tree_load load;
 	int *row; /* of the LP, for arcs and nodes; -1: no limit */
 	/* Of the latest solution, or where that was stopped too early the one before. */
-	double value;       /* throughput */
-	double *weight;     /* of the columns, in units */
+	double value;   /* throughput */
+	double *weight; /* of the columns, in units */
 	int weights;
 	double *arc, *node; /* prices: a tree is worth adding if it costs less than 1 */
 };

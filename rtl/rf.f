@@ -33,6 +33,7 @@ rtl/control/rf_conn_table.v
 rtl/control/rf_punt.v
 rtl/control/rf_inject.v
 rtl/control/rf_axil.v
+rtl/control/rf_held.v
 rtl/reduce/rf_ram_many.v
 rtl/reduce/rf_many_parity.v
 rtl/reduce/rf_ledger_run.v
@@ -59,5 +60,6 @@ rtl/control/rf_group_regs.v
 rtl/control/rf_lag.v
 rtl/control/rf_regs.v
 rtl/reduce/rf_seen.v
+rtl/reduce/rf_tomb.v
 rtl/top/rf_port.v
 rtl/top/rf_core.v

@@ -82,6 +82,21 @@ module rf_regs #(
   input  wire [31:0]            lag_cycles,
   input  wire [31:0]            lag_index,
 
+  // Tombstones: wr_data has number, port and any; what the ports have seen comes in the same cycle.
+  output wire                   tomb_write,
+  output wire                   tomb_look,
+  output wire [31:0]            tomb_src,
+  input  wire                   tomb_seen,
+
+  // Held frames.
+  output wire                   held_pop,
+  input  wire                   held_valid,
+  input  wire                   held_missed,
+  input  wire [2:0]             held_port,
+  input  wire [31:0]            held_ip,
+  input  wire [31:0]            held_src,
+  input  wire [23:0]            held_qpn,
+
   // Counters: the ports' answers to count_number come in the same cycle.
   output wire [7:0]             count_number,
   input  wire [PORTS*32-1:0]    count_data,
@@ -171,6 +186,8 @@ module rf_regs #(
   reg  [24:0] hash_key_q;
   reg  [17:0] hash_value_q;
   reg  [31:0] inject_q;
+  reg  [31:0] tomb_src_q;
+  reg         tomb_seen_q;
   reg  [63:0] cycle_q;
   reg  [31:0] cycle_hi_q;
   reg  [31:0] cycle_lo_q;
@@ -190,6 +207,8 @@ module rf_regs #(
       hash_key_q   <= 25'd0;
       hash_value_q <= 18'd0;
       inject_q     <= 32'd0;
+      tomb_src_q   <= 32'd0;
+      tomb_seen_q  <= 1'b0;
     end else if (wr_en) begin
       case (wr_addr)
         `RF_TX_SHARE:   share_q      <= wr_data[3:0];
@@ -200,6 +219,8 @@ module rf_regs #(
         `RF_HASH_KEY:   hash_key_q   <= wr_data[24:0];
         `RF_HASH_VALUE: hash_value_q <= wr_data[17:0];
         `RF_INJECT:     inject_q     <= wr_data;
+        `RF_TOMB_SRC:   tomb_src_q   <= wr_data;
+        `RF_TOMB_LOOK:  tomb_seen_q  <= tomb_seen;
         default: ;
       endcase
     end
@@ -244,7 +265,7 @@ module rf_regs #(
   assign lag_arm         = wr_en && wr_addr == `RF_LAG_ARM;
   assign base_mac        = mac_q;
   assign box_ip          = ip_q;
-  assign irq             = any_error || stopped_q || punt_status[`RF_PUNT_STATUS_VALID_LSB];
+  assign irq             = any_error || stopped_q || held_valid || punt_status[`RF_PUNT_STATUS_VALID_LSB];
   assign hash_valid      = wr_en && wr_addr == `RF_HASH_WRITE;
   assign hash_table      = wr_data[`RF_HASH_WRITE_TABLE_LSB];
   assign hash_index      = wr_data[15:0];
@@ -254,6 +275,10 @@ module rf_regs #(
   assign hash_cid        = hash_value_q[15:0];
   assign hash_state      = hash_value_q[17:16];
   assign punt_pop        = wr_en && wr_addr == `RF_PUNT_POP;
+  assign tomb_write      = wr_en && wr_addr == `RF_TOMB_WRITE;
+  assign tomb_look       = wr_en && wr_addr == `RF_TOMB_LOOK;
+  assign tomb_src        = tomb_src_q;
+  assign held_pop        = wr_en && wr_addr == `RF_HELD_POP;
   assign inject_cmd      = wr_en && wr_addr == `RF_INJECT;
   assign inject_win_en   = wr_en && wr_addr[23:10] == 14'h084;
   assign group_wr        = wr_en && wr_addr[23:11] == 13'h008 && good_group(wr_addr[10:6]);
@@ -372,7 +397,7 @@ module rf_regs #(
       `RF_MAC_HI:        pick_global = {16'd0, mac_q[47:32]};
       `RF_MAC_LO:        pick_global = mac_q[31:0];
       `RF_IP:            pick_global = ip_q;
-      `RF_IRQ:           pick_global = {28'd0, stopped_q, 1'b0, any_error, punt_status[`RF_PUNT_STATUS_VALID_LSB]};
+      `RF_IRQ:           pick_global = {28'd0, stopped_q, held_valid, any_error, punt_status[`RF_PUNT_STATUS_VALID_LSB]};
       `RF_PARITY:        pick_global = stopped_q ? {1'b1, 19'd0, fault_memory_q, 5'd0, fault_port_q} : 32'd0;
       `RF_HASH_IP:       pick_global = hash_ip_q;
       `RF_HASH_KEY:      pick_global = {7'd0, hash_key_q};
@@ -383,6 +408,11 @@ module rf_regs #(
       `RF_LAG_STATUS:    pick_global = lag_status;
       `RF_LAG_CYCLES:    pick_global = lag_cycles;
       `RF_LAG_INDEX:     pick_global = lag_index;
+      `RF_HELD_IP:       pick_global = held_ip;
+      `RF_HELD_SRC:      pick_global = held_src;
+      `RF_HELD_KEY:      pick_global = {held_valid, held_missed, 3'd0, held_port, held_qpn};
+      `RF_TOMB_SRC:      pick_global = tomb_src_q;
+      `RF_TOMB_SEEN:     pick_global = {31'd0, tomb_seen_q};
       default:           pick_global = 32'd0;
     endcase
 

@@ -71,6 +71,10 @@ module rf_judge #(
   input  wire [15:0]            r_cid,
   input  wire [1:0]             r_state,
 
+  // p3: a packet with a right ICRC met the tombstone of the table's answer (rf_tomb); whence it came.
+  output wire                   t_valid,
+  output wire [31:0]            t_src_ip,
+
   // What firmware knows of connection f_cid, read in the next cycle (rf_conn_static).
   output wire                   f_read,
   output wire [GW+LW+PW-1:0]    f_conn,
@@ -142,6 +146,8 @@ module rf_judge #(
   output wire                   h_event,
   output wire                   h_behalf,
   output wire                   h_nak,
+  // A frame was held: only its header counts (rf_held).
+  output wire                   h_held,
   output wire [639:0]           h_hdr,
   output wire                   h_vlan,
   output wire [7:0]             h_opcode,
@@ -284,6 +290,8 @@ module rf_judge #(
   wire [7:0]    p3_why;
   wire [2:0]    p3_error;
   wire          p3_seen;
+  wire          p3_held;
+  wire          p3_tomb;
 
   rf_judge_form form (
     .enable(enable), .hold(hold), .class_of(p3_class), .cause(p3_cause), .opcode(p3_opcode), .pad(p3_pad),
@@ -291,7 +299,10 @@ module rf_judge #(
     .good(p3_good_q), .state(p3_state_q), .data_here(p3_conn_q[PW-1:0] == THIS[PW-1:0] && p3_src_ip == f_src_ip),
     .ack_here(f_peer_port == THIS[2:0] && p3_src_ip == f_peer_ip), .live(g_live[p3_group]), .error(g_error[p3_group]),
     .mtu_log2(mtu_log2), .dtype(dtype), .act(p3_act), .why(p3_why), .fault(p3_error), .seen(p3_seen),
-    .syn_ack(syn_ack), .syn_fatal(syn_fatal));
+    .held(p3_held), .tomb(p3_tomb), .syn_ack(syn_ack), .syn_fatal(syn_fatal));
+
+  assign t_valid  = p3_valid_q && p3_tomb;
+  assign t_src_ip = p3_src_ip;
 
   wire [23:0]   p3_index  = p3_psn - f_start;
   wire [23:0]   p3_back   = p3_psn + f_shift;
@@ -303,6 +314,7 @@ module rf_judge #(
   reg [7:0]           p4_why_q;
   reg [2:0]           p4_error_q;
   reg                 p4_seen_q;
+  reg                 p4_held_q;
   reg                 p4_is_ack_q;
   reg [GW+LW+PW-1:0]  p4_conn_q;
   reg [23:0]          p4_index_q;
@@ -344,6 +356,7 @@ module rf_judge #(
       p4_why_q      <= p3_why;
       p4_error_q    <= p3_error;
       p4_seen_q     <= p3_seen;
+      p4_held_q     <= p3_held;
       p4_is_ack_q   <= is_ack;
       p4_conn_q     <= p3_conn_q;
       p4_index_q    <= is_ack ? p3_acked : p3_index;
@@ -471,6 +484,7 @@ module rf_judge #(
   reg                  p5_event_q;
   reg                  p5_behalf_q;
   reg                  p5_nak_q;
+  reg                  p5_held_q;
   reg [7:0]            p5_syndrome_q;
   reg [23:0]           p5_start_q;
   reg [23:0]           p5_at_q;
@@ -501,6 +515,7 @@ module rf_judge #(
       p5_store_q     <= 1'b0;
       p5_event_q     <= 1'b0;
       p5_behalf_q    <= 1'b0;
+      p5_held_q      <= 1'b0;
       p5_count_q     <= 1'b0;
       p5_seen_data_q <= 1'b0;
       p5_seen_ack_q  <= 1'b0;
@@ -509,6 +524,7 @@ module rf_judge #(
       p5_store_q     <= p4_store;
       p5_event_q     <= p4_event;
       p5_behalf_q    <= p4_behalf || p4_nak;
+      p5_held_q      <= p4_held_q;
       p5_count_q     <= !p4_event;
       p5_seen_data_q <= p4_seen_q && !p4_is_ack_q;
       p5_seen_ack_q  <= p4_seen_q && p4_is_ack_q;
@@ -523,7 +539,7 @@ module rf_judge #(
     end
 
   always @(posedge clk)
-    if (p4_valid_q && p4_hdr_valid && (p4_store || p4_event || p4_behalf || p4_nak)) begin
+    if (p4_valid_q && p4_hdr_valid && (p4_store || p4_event || p4_behalf || p4_nak || p4_held_q)) begin
       p5_hdr_q    <= p4_hdr;
       p5_addr_q   <= {p4_lane, p4_hslot_q};
       p5_vlan_q   <= p4_vlan_q;
@@ -566,6 +582,7 @@ module rf_judge #(
   assign h_event     = p5_event_q;
   assign h_behalf    = p5_behalf_q;
   assign h_nak       = p5_nak_q;
+  assign h_held      = p5_held_q;
   // An ACK on behalf is of the index before una.
   assign h_made      = p5_start_q + p5_at_q - {23'd0, !p5_nak_q};
   assign h_syndrome  = p5_syndrome_q;

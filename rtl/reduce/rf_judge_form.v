@@ -44,6 +44,9 @@ module rf_judge_form (
   output reg  [2:0]  fault,
   // The right sender has spoken with a right ICRC.
   output reg         seen,
+  // Dropped in the hold time, and met a tombstone: with a right ICRC.
+  output reg         held,
+  output reg         tomb,
   // The syndrome is that of an ACK; of a NAK that ends the connection.
   output wire        syn_ack,
   output wire        syn_fatal
@@ -76,6 +79,8 @@ module rf_judge_form (
     why   = cause;
     fault = `RF_ERROR_NONE;
     seen  = 1'b0;
+    held  = 1'b0;
+    tomb  = 1'b0;
     if (class_of == 2'd0) begin
       act = ACT_DROP;
     end else if (class_of == 2'd1) begin
@@ -83,10 +88,15 @@ module rf_judge_form (
     end else if (!enable) begin
       why = `RF_CNT_DISABLED;
     end else if (!hit) begin
-      if (hold && opcode <= 8'h0b) why = `RF_CNT_HOLD;
-      else act = ACT_FOREIGN;
+      if (hold && opcode <= 8'h0b) begin
+        why  = `RF_CNT_HOLD;
+        held = icrc_ok;
+      end else begin
+        act = ACT_FOREIGN;
+      end
     end else if (state == `RF_STATE_TOMBSTONE) begin
-      why = `RF_CNT_TOMBSTONE;
+      why  = `RF_CNT_TOMBSTONE;
+      tomb = icrc_ok;
     end else if (state == `RF_STATE_JOINING || !good) begin
       why = `RF_CNT_JOINING;
     end else if (!icrc_ok) begin

@@ -169,6 +169,21 @@ module rf_core #(
   wire [PORTS*2-1:0]            seens;
   wire [1:0]                    seen_clear = (seen_valid && seen_ready == {PORTS{1'b1}}) ? seen_bits : 2'b00;
   reg  [1:0]                    x_seen;
+  wire                          tomb_write;
+  wire                          tomb_look;
+  wire [31:0]                   tomb_src;
+  wire [PORTS-1:0]              tomb_seens;
+  wire                          held_pop;
+  wire                          held_valid;
+  wire                          held_missed;
+  wire [2:0]                    held_port;
+  wire [31:0]                   held_ip;
+  wire [31:0]                   held_src;
+  wire [23:0]                   held_qpn;
+  wire [PORTS-1:0]              held_valids;
+  wire [PORTS*32-1:0]           held_ips;
+  wire [PORTS*32-1:0]           held_srcs;
+  wire [PORTS*24-1:0]           held_qpns;
 
   integer s;
   always @(*) begin
@@ -227,7 +242,13 @@ module rf_core #(
     .x_head(x_head), .x_tail(x_tail), .x_issued(x_issued), .conn_field(conn_field), .conn_wr(conn_wr),
     .init_valid(init_valid), .init_ready(init_ready), .seen_valid(seen_valid), .seen_bits(seen_bits),
     .seen_ready(seen_ready == {PORTS{1'b1}}), .conn_rd(conn_rd), .x_next(x_next), .x_sent(x_sent), .x_una(x_una),
-    .x_msn(x_msn), .x_seen(x_seen));
+    .x_msn(x_msn), .x_seen(x_seen), .tomb_write(tomb_write), .tomb_look(tomb_look), .tomb_src(tomb_src),
+    .tomb_seen(tomb_seens != {PORTS{1'b0}}), .held_pop(held_pop), .held_valid(held_valid), .held_missed(held_missed),
+    .held_port(held_port), .held_ip(held_ip), .held_src(held_src), .held_qpn(held_qpn));
+
+  rf_held #(.PORTS(PORTS)) held (
+    .clk(clk), .rst(reset), .h_valid(held_valids), .h_ip(held_ips), .h_src(held_srcs), .h_qpn(held_qpns), .pop(held_pop),
+    .valid(held_valid), .missed(held_missed), .port(held_port), .ip(held_ip), .src(held_src), .qpn(held_qpn));
 
   wire [PORTS*3-1:0]  judge_error;
   wire [PORTS*CW-1:0] judge_conn;
@@ -492,7 +513,11 @@ module rf_core #(
         .hash_table(hash_table), .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip),
         .hash_qpn(hash_qpn), .hash_cid(hash_cid), .hash_state(hash_state), .conn_field(conn_field),
         .conn_wr(conn_wr), .conn_data(wr_data), .conn_rd(conn_rd), .seen_clear(seen_clear),
-        .seen_ready(seen_ready[p]), .seen(seens[p*2 +: 2]), .count_number(count_number),
+        .seen_ready(seen_ready[p]), .seen(seens[p*2 +: 2]), .tomb_write(tomb_write), .tomb_look(tomb_look),
+        .tomb_number(wr_data[`RF_TOMB_WRITE_NUMBER_LSB +: 16]), .tomb_src(tomb_src),
+        .tomb_port(wr_data[`RF_TOMB_WRITE_PORT_LSB +: 3]), .tomb_any(wr_data[`RF_TOMB_WRITE_ANY_LSB]),
+        .tomb_seen(tomb_seens[p]), .held_valid(held_valids[p]), .held_ip(held_ips[p*32 +: 32]),
+        .held_src(held_srcs[p*32 +: 32]), .held_qpn(held_qpns[p*24 +: 24]), .count_number(count_number),
         .count_data(count_data[p*32 +: 32]), .punt_room(punt_room[p]), .punt_take(punt_take[p]),
         .punt_room_arp(punt_room_arp[p]), .punt_arp(punt_arp[p]),
         .punt_valid(punt_valid[p]), .punt_ready(punt_ready[p]), .punt_data(punt_data[p*WIDTH +: WIDTH]),

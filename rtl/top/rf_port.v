@@ -80,6 +80,19 @@ module rf_port #(
   input  wire [1:0]            seen_clear,
   output wire                  seen_ready,
   output wire [1:0]            seen,
+
+  // Tombstones: firmware's side of rf_tomb. Held frames.
+  input  wire                  tomb_write,
+  input  wire                  tomb_look,
+  input  wire [15:0]           tomb_number,
+  input  wire [31:0]           tomb_src,
+  input  wire [2:0]            tomb_port,
+  input  wire                  tomb_any,
+  output wire                  tomb_seen,
+  output wire                  held_valid,
+  output wire [31:0]           held_ip,
+  output wire [31:0]           held_src,
+  output wire [23:0]           held_qpn,
   input  wire [7:0]            count_number,
   output wire [31:0]           count_data,
 
@@ -340,6 +353,8 @@ module rf_port #(
   wire                    x_seen_data;
   wire                    x_seen_ack;
   wire                    judge_idle;
+  wire                    t_valid;
+  wire [31:0]             t_src_ip;
 
   rf_judge #(
     .PORT(PORT), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2),
@@ -350,7 +365,7 @@ module rf_port #(
     .d_len(d_len), .d_hdr(d_hdr), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
     .d_src_ip(d_src_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome),
     .d_msn(d_msn), .d_icrc_ok(d_icrc_ok), .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state),
-    .f_read(f_read), .f_conn(f_conn), .f_start(f_start), .f_shift(f_shift), .f_src_ip(f_src_ip),
+    .t_valid(t_valid), .t_src_ip(t_src_ip), .f_read(f_read), .f_conn(f_conn), .f_start(f_start), .f_shift(f_shift), .f_src_ip(f_src_ip),
     .f_peer_ip(f_peer_ip), .f_peer_port(f_peer_port), .f_qpn(f_qpn), .f_bad(f_bad), .j_valid(j_valid), .j_addr(j_addr),
     .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot), .j_lap(j_lap), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far), .j_msn(j_msn),
     .j_accept(j_accept), .j_inside(j_inside), .j_full(j_full), .init_valid(init_valid),
@@ -360,14 +375,29 @@ module rf_port #(
     .event_take(event_take), .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn),
     .event_fatal(event_fatal), .event_still(event_still), .behalf_room(behalf_room), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr),
     .m_conn(m_conn), .m_selective(m_selective), .m_slot(m_slot), .m_lap(m_lap), .m_done(m_done),
-    .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_made(h_made),
-    .h_syndrome(h_syndrome), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
+    .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_held(held_valid),
+    .h_made(h_made), .h_syndrome(h_syndrome), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
     .h_psn(h_psn), .h_qpn(h_qpn), .h_msn(h_msn), .x_count(x_count), .x_cause(x_cause), .x_seen_data(x_seen_data),
     .x_seen_ack(x_seen_ack), .x_conn(judge_conn), .x_error(judge_error), .x_index(judge_index), .bad(judge_bad), .idle(judge_idle));
 
   rf_seen #(.CW(CW)) signs (
     .clk(clk), .set_data(x_seen_data), .set_ack(x_seen_ack), .set_conn(judge_conn), .clr_bits(seen_clear),
     .clr_ready(seen_ready), .clr_conn(conn_wr), .rd_conn(conn_rd), .rd_seen(seen));
+
+  // Tombstones have numbers of their own in the place of a connection.
+  localparam TOMB_AW = (HASH_BITS < 15) ? HASH_BITS + 1 : 16;
+
+  rf_tomb #(.PORT(PORT), .AW(TOMB_AW)) tomb (
+    .clk(clk), .rst(reset), .rd_valid(r_valid && r_hit), .rd_number(r_cid), .ask(t_valid), .ask_ip(t_src_ip),
+    .w_valid(tomb_write), .look(tomb_look), .number(tomb_number), .w_ip(tomb_src), .w_port(tomb_port), .w_any(tomb_any),
+    .seen(tomb_seen));
+
+  // Held frames: what begins with the source address.
+  wire [191:0] held_body = h_vlan ? h_hdr[18*8 + 96 +: 192] : h_hdr[14*8 + 96 +: 192];
+
+  assign held_src = {held_body[7:0], held_body[15:8], held_body[23:16], held_body[31:24]};
+  assign held_ip  = {held_body[39:32], held_body[47:40], held_body[55:48], held_body[63:56]};
+  assign held_qpn = {held_body[175:168], held_body[183:176], held_body[191:184]};
 
   // ACKs.
   wire         ack_e_valid;
@@ -612,7 +642,7 @@ module rf_port #(
     end
   endgenerate
 
-  wire unused_bits = &{1'b0, r_valid};
+  wire unused_bits = &{1'b0, held_body};
 
 endmodule
 

@@ -206,6 +206,19 @@ struct model_punt {
 	unsigned int port;
 };
 
+/* A frame that was held back, as firmware is shown it. */
+struct model_held {
+	bool valid;
+	unsigned int port;
+	uint32_t ip, src, qpn;
+};
+
+/* What firmware wrote for a tombstone, and whether a packet has shown life on it. */
+struct model_tomb {
+	uint32_t src, port;
+	bool any, seen;
+};
+
 struct rf_engine {
 	struct rf_engine_cfg cfg;
 	struct rf_engine_host host;
@@ -230,6 +243,12 @@ struct rf_engine {
 	unsigned int punt_head, punt_count;
 	uint8_t inject[8][MODEL_PUNT_MAX]; /* of each port */
 	unsigned int inject_busy;          /* bit per port */
+	struct model_held held, held_wait[MODEL_PORTS]; /* shown, and of each port one that waits */
+	bool held_missed;
+	unsigned int held_turn; /* port that waits and is looked at first */
+	struct model_tomb *tombs;
+	uint32_t tomb_src;
+	bool tomb_seen;
 
 	struct model_port ports[MODEL_PORTS];
 	struct model_group groups[MODEL_GROUPS];
@@ -261,6 +280,16 @@ void model_set_mac(uint8_t *bytes, uint64_t mac);
 
 /* judge.c */
 void model_judge(struct rf_engine *e, unsigned int port, struct model_frame *f);
+
+/* held.c: frames that were held back, signs of life on tombstones. */
+void model_held_frame(struct rf_engine *e, unsigned int port, const struct model_parsed *p);
+void model_held_pop(struct rf_engine *e);
+uint32_t model_tombs(const struct rf_engine *e);
+/* A packet with a right ICRC met the tombstone. */
+void model_tomb_packet(struct rf_engine *e, unsigned int port, uint32_t number,
+		       const struct model_parsed *p);
+void model_tomb_write(struct rf_engine *e, uint32_t value);
+void model_tomb_look(struct rf_engine *e, uint32_t number);
 
 /* ledger.c */
 static inline unsigned int cid_group(unsigned int cid)

@@ -84,6 +84,8 @@ static void judge_unknown(struct rf_engine *e, unsigned int port, const struct m
 {
 	if ((e->ctrl & RF_CTRL_HOLD_MASK) && p->opcode <= OPCODE_LAST_DATA) {
 		model_count(e, port, RF_CNT_HOLD);
+		if (model_icrc_ok(f->bytes, p))
+			model_held_frame(e, port, p);
 		return;
 	}
 	model_count(e, port, pass(e, port, f));
@@ -326,6 +328,15 @@ static bool cid_exists(const struct rf_engine *e, unsigned int cid)
 	       cid_port(cid) < e->cfg.ports;
 }
 
+/* Lines 22 and 37: the packet is dropped; one with a right ICRC may show life. */
+static unsigned int judge_tombstone(struct rf_engine *e, unsigned int port, uint32_t number,
+				    const struct model_frame *f, const struct model_parsed *p)
+{
+	if (model_icrc_ok(f->bytes, p))
+		model_tomb_packet(e, port, number, p);
+	return RF_CNT_TOMBSTONE;
+}
+
 /* Lines 20 to 23 and 37, 38, then by role. */
 static void judge_roce(struct rf_engine *e, unsigned int port, const struct model_frame *f,
 		       const struct model_parsed *p)
@@ -345,7 +356,7 @@ static void judge_roce(struct rf_engine *e, unsigned int port, const struct mode
 	cid = entry->value & RF_HASH_VALUE_CID_MASK;
 	state = (entry->value & RF_HASH_VALUE_STATE_MASK) >> RF_HASH_VALUE_STATE_LSB;
 	if (state == RF_STATE_TOMBSTONE)
-		counter = RF_CNT_TOMBSTONE;
+		counter = judge_tombstone(e, port, cid, f, p);
 	else if (state == RF_STATE_JOINING || !cid_exists(e, cid))
 		counter = RF_CNT_JOINING;
 	else if (!model_icrc_ok(f->bytes, p) && e->mutant != RF_MODEL_MUTANT_ICRC)

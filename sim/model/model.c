@@ -89,6 +89,7 @@ static void model_destroy(struct rf_engine *e)
 	}
 	free(e->table[0]);
 	free(e->table[1]);
+	free(e->tombs);
 	free(e->operands);
 	free(e->heap);
 	free(e);
@@ -118,8 +119,9 @@ static struct rf_engine *model_create(const struct rf_engine_cfg *cfg,
 	rf_model_set_bounds(e, NULL);
 	e->table[0] = calloc((size_t)1 << cfg->hash_bits, sizeof(*e->table[0]));
 	e->table[1] = calloc((size_t)1 << cfg->hash_bits, sizeof(*e->table[1]));
+	e->tombs = calloc(model_tombs(e), sizeof(*e->tombs));
 	e->operands = malloc((MODEL_PORTS + 1) * (MODEL_MTU / 2) * sizeof(*e->operands));
-	if (!e->table[0] || !e->table[1] || !e->operands)
+	if (!e->table[0] || !e->table[1] || !e->tombs || !e->operands)
 		goto no_memory;
 	return e;
 

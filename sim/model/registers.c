@@ -22,11 +22,22 @@ static uint32_t punt_status(const struct rf_engine *e)
 	       (uint32_t)p->len;
 }
 
+static uint32_t held_key(const struct rf_engine *e)
+{
+	const struct model_held *h = &e->held;
+
+	return (h->valid ? RF_HELD_KEY_VALID_MASK : 0) |
+	       (e->held_missed ? RF_HELD_KEY_MISSED_MASK : 0) |
+	       (uint32_t)h->port << RF_HELD_KEY_PORT_LSB | h->qpn;
+}
+
 static uint32_t irq_reasons(const struct rf_engine *e)
 {
 	uint32_t reasons = e->punt_count ? RF_IRQ_PUNT_MASK : 0;
 	unsigned int g;
 
+	if (e->held.valid)
+		reasons |= RF_IRQ_HELD_MASK;
 	for (g = 0; g < e->cfg.groups; g++) {
 		if (e->groups[g].error & RF_GROUP_ERROR_VALID_MASK)
 			reasons |= RF_IRQ_GROUP_ERROR_MASK;
@@ -83,6 +94,16 @@ static uint32_t read_global(struct rf_engine *e, uint32_t addr)
 		return e->hash_value;
 	case RF_PUNT_STATUS:
 		return punt_status(e);
+	case RF_HELD_IP:
+		return e->held.ip;
+	case RF_HELD_SRC:
+		return e->held.src;
+	case RF_HELD_KEY:
+		return held_key(e);
+	case RF_TOMB_SRC:
+		return e->tomb_src;
+	case RF_TOMB_SEEN:
+		return e->tomb_seen;
 	case RF_LAG_STATUS:
 		if (e->lag.state != LAG_DONE)
 			return 0;
@@ -171,6 +192,18 @@ static void write_global(struct rf_engine *e, uint32_t addr, uint32_t value)
 		break;
 	case RF_INJECT:
 		inject(e, value);
+		break;
+	case RF_HELD_POP:
+		model_held_pop(e);
+		break;
+	case RF_TOMB_SRC:
+		e->tomb_src = value;
+		break;
+	case RF_TOMB_WRITE:
+		model_tomb_write(e, value);
+		break;
+	case RF_TOMB_LOOK:
+		model_tomb_look(e, value & RF_TOMB_LOOK_NUMBER_MASK);
 		break;
 	default:
 		break;

@@ -5,6 +5,90 @@
 namespace
 {
 
+// One held frame as the registers show it; then the next one, if any.
+void shows(Case &c, const Roce &r, unsigned port, bool missed, const char *what)
+{
+	const uint32_t key = c.box.rd(RF_HELD_KEY);
+
+	if (key != (1u << 31 | (missed ? 1u << 30 : 0) | port << 24 | r.qpn) || c.box.rd(RF_HELD_IP) != r.dip ||
+	    c.box.rd(RF_HELD_SRC) != r.sip || !c.box.top->irq || !(c.box.rd(RF_IRQ) & RF_IRQ_HELD_MASK))
+		die("held, %s: %08x", what, key);
+	c.box.wr(RF_HELD_POP, 0);
+}
+
+// Held frames: "good" of r has been held on port 0.
+void held(Case &c, const Roce &r)
+{
+	Roce other = r, third = r, tagged = r;
+
+	other.qpn = r.qpn ^ 0xabcdef;
+	third.dip++;
+	tagged.vlan = 5;
+	tagged.sip = 0xc0a80102;
+	tagged.qpn = 0x123456;
+	shows(c, r, 0, false, "one frame");
+	if (c.box.rd(RF_HELD_KEY) >> 31 || c.box.top->irq)
+		die("held: still there");
+	// A wrong ICRC is not shown, the same connection is no second one, nor missed.
+	Bytes damaged = other.frame();
+	damaged[60] ^= 1;
+	c.want(0, damaged, {RF_CNT_HOLD}, "held, damaged");
+	if (c.box.rd(RF_HELD_KEY) >> 31)
+		die("held: a damaged frame is shown");
+	for (int k = 0; k < 3; k++)
+		c.want(0, r.frame(), {RF_CNT_HOLD}, "held again");
+	c.want(0, other.frame(), {RF_CNT_HOLD}, "held, another");
+	c.want(0, other.frame(), {RF_CNT_HOLD}, "held, another again");
+	c.want(LAST, tagged.frame(), {RF_CNT_HOLD}, "held, tagged, on another port");
+	shows(c, r, 0, false, "the first of three");
+	shows(c, tagged, LAST, false, "with a tag, its port's turn");
+	c.want(0, r.frame(), {RF_CNT_HOLD}, "held, the place being free");
+	c.want(0, third.frame(), {RF_CNT_HOLD}, "held, no place");
+	shows(c, other, 0, true, "one is missed");
+	shows(c, r, 0, false, "missed no more");
+	if (c.box.rd(RF_HELD_KEY) >> 31)
+		die("held: one too many");
+}
+
+// A tombstone's signs of life: whether the last frame was one.
+bool life(Case &c, unsigned number)
+{
+	c.box.wr(RF_TOMB_LOOK, number);
+	return c.box.rd(RF_TOMB_SEEN) != 0;
+}
+
+void tombstones(Case &c, uint32_t seed)
+{
+	Rank &r = c.rank(0);
+	const unsigned numbers[] = { 0, 7, 20 };
+
+	for (unsigned n : numbers) {
+		Roce liar = r.data(0, payload_of(c.g, seed, 0, 0, 256));
+		Bytes damaged = c.data(0, 0);
+
+		liar.sip++;
+		damaged.back() ^= 1;
+		c.box.wr(RF_TOMB_SRC, r.ip);
+		c.box.wr(RF_TOMB_WRITE, (n ^ 1) | r.port << 16);
+		c.box.wr(RF_TOMB_WRITE, n | r.port << 16);
+		c.box.rehash(false, r.pip, r.pqpn, n, 3);
+		if (life(c, n))
+			die("tombstone %u: life from nothing", n);
+		c.want(r.port, c.data(0, 0), {RF_CNT_TOMBSTONE}, "tombstone");
+		if (life(c, n ^ 1) || !life(c, n) || life(c, n))
+			die("tombstone %u: life", n);
+		c.want(r.port ^ 1, c.data(0, 0), {RF_CNT_TOMBSTONE}, "tombstone, another port");
+		c.want(r.port, liar.frame(), {RF_CNT_TOMBSTONE}, "tombstone, another source");
+		c.want(r.port, damaged, {RF_CNT_TOMBSTONE}, "tombstone, wrong ICRC");
+		if (life(c, n))
+			die("tombstone %u: life from a stranger", n);
+		c.box.wr(RF_TOMB_WRITE, n | 1u << 19);
+		c.want(r.port ^ 1, liar.frame(), {RF_CNT_TOMBSTONE}, "tombstone, any");
+		if (!life(c, n))
+			die("tombstone %u: any", n);
+	}
+}
+
 // Frames that are not for any group.
 void strangers(uint32_t seed, std::vector<bool> &seen)
 {
@@ -55,6 +139,7 @@ void strangers(uint32_t seed, std::vector<bool> &seen)
 	c.frame_is(LAST, foreign, "foreign");
 	c.box.wr(RF_CTRL, 3);
 	c.want(0, good, {RF_CNT_HOLD}, "hold");
+	held(c, r);
 	r.opcode = 0x11;
 	c.want(0, r.frame(), {RF_CNT_FOREIGN, RF_CNT_TX_FRAMES, RF_CNT_TX_FOREIGN}, "foreign ACK in hold time");
 	// A CNP on a connection passes, in the hold time too.
@@ -230,7 +315,7 @@ void errors(uint32_t seed, std::vector<bool> &seen)
 	// The table: tombstones, joining, wrong sources, ICRC.
 	Rank &r = c.rank(0);
 	c.box.rehash(false, r.pip, r.pqpn, r.cid(), 3);
-	c.want(0, c.data(0, 0), {RF_CNT_TOMBSTONE}, "tombstone");
+	tombstones(c, seed);
 	c.box.rehash(false, r.pip, r.pqpn, r.cid(), 2);
 	c.want(0, c.data(0, 0), {RF_CNT_JOINING}, "joining");
 	c.box.rehash(false, r.pip, r.pqpn, r.cid(), 1);

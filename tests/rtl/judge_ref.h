@@ -15,6 +15,11 @@ enum { DROP, PUNT, FOREIGN, WINDOW, EVENT, FORM };
 struct verdict {
 	unsigned act, why, fault;
 	bool seen;
+	/* A held frame; a sign of life on a tombstone, if port and address are right. */
+	bool held = false, tomb = false;
+
+	verdict() : verdict(0, 0, 0, false) {}
+	verdict(unsigned a, unsigned w, unsigned f, bool s) : act(a), why(w), fault(f), seen(s) {}
 };
 
 struct frame {
@@ -82,11 +87,18 @@ static inline verdict judge(const frame &f)
 		return {PUNT, 0, RF_ERROR_NONE, false};
 	if (!f.enable)
 		return drop(RF_CNT_DISABLED);
-	if (!f.hit)
-		return f.hold && f.opcode <= 0x0b ? drop(RF_CNT_HOLD)
-						  : verdict{FOREIGN, 0, RF_ERROR_NONE, false};
-	if (f.state == RF_STATE_TOMBSTONE)
-		return drop(RF_CNT_TOMBSTONE);
+	if (!f.hit) {
+		if (!f.hold || f.opcode > 0x0b)
+			return {FOREIGN, 0, RF_ERROR_NONE, false};
+		verdict v = drop(RF_CNT_HOLD);
+		v.held = f.icrc_ok;
+		return v;
+	}
+	if (f.state == RF_STATE_TOMBSTONE) {
+		verdict v = drop(RF_CNT_TOMBSTONE);
+		v.tomb = f.icrc_ok;
+		return v;
+	}
 	if (f.state == RF_STATE_JOINING || !f.good)
 		return drop(RF_CNT_JOINING);
 	if (!f.icrc_ok)

@@ -59,7 +59,7 @@ private:
 	std::deque<job> pipe;	/* by cycles since the descriptor; NOTHING where none was taken */
 	unsigned credits = COMMANDS, undone = 0;
 	std::map<unsigned, long> met;
-	long quiet_gaps = 0, harmless = 0, before = 0;
+	long quiet_gaps = 0, harmless = 0, before = 0, held = 0, tombs = 0;
 	unsigned p_desc = 100, p_room = 80, p_done = 100, p_good = 97, p_pause = 0;
 
 	void world();
@@ -399,6 +399,8 @@ void judge_bench::check_p5()
 	b.same("x_seen_data", d->x_seen_data, there && j.v.seen && j.f.opcode != 0x11);
 	b.same("x_seen_ack", d->x_seen_ack, there && j.v.seen && j.f.opcode == 0x11);
 	b.same("x_error", d->x_error, there ? j.fault : 0);
+	b.same("h_held", d->h_held, there && j.v.held);
+	held += there && j.v.held;
 	if (!there)
 		return;
 	if (j.counted)
@@ -408,7 +410,7 @@ void judge_bench::check_p5()
 		b.same("x_conn", d->x_conn, j.conn);
 	if (j.fault != 0)
 		b.same("x_index", d->x_index, j.index);
-	if (!j.store && !j.event && !j.behalf && !j.nak)
+	if (!j.store && !j.event && !j.behalf && !j.nak && !j.v.held)
 		return;
 	b.same_bytes("h_hdr", net::get_bytes(d->h_hdr, HDR), j.hdr);
 	b.same("h_vlan", d->h_vlan, j.vlan);
@@ -498,6 +500,11 @@ void judge_bench::run()
 		}
 		if (pipe[P3].f.kind != NOTHING)
 			form(pipe[P3]);
+		const bool tomb = pipe[P3].f.kind != NOTHING && pipe[P3].v.tomb;
+		b.same("t_valid", d->t_valid, tomb);
+		if (tomb)
+			b.same("t_src_ip", d->t_src_ip, pipe[P3].src_ip);
+		tombs += tomb;
 		check_p4();
 		check_p5();
 
@@ -522,6 +529,8 @@ void judge_bench::run()
 	b.met("packets of wrong form that end no group", harmless, 100);
 	b.met("ranks that begin before their start PSN", before, 4);
 	b.met("gaps that are not answered", quiet_gaps, 100);
+	b.met("held frames", held, 100);
+	b.met("tombstones with a right ICRC", tombs, 100);
 }
 
 static void body(bench &b)

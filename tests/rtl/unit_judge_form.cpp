@@ -41,6 +41,7 @@ static void body(bench &b)
 {
 	auto d = fresh<Vrf_judge_form>(b);
 	std::map<unsigned, long> met;
+	long held = 0, tombs = 0;
 
 	for (b.cycle = 0; b.cycle < 200000; b.cycle++) {
 		const frame f = make(b.r);
@@ -71,12 +72,18 @@ static void body(bench &b)
 			b.same("why", d->why, v.why);
 		b.same("fault", d->fault, v.fault);
 		b.same("seen", d->seen, v.seen);
+		b.same("held", d->held, v.held);
+		b.same("tomb", d->tomb, v.tomb);
+		held += v.held;
+		tombs += v.tomb;
 		if (v.act == EVENT) {
 			b.same("syn_ack", d->syn_ack, ack_syndrome(f.syndrome));
 			b.same("syn_fatal", d->syn_fatal, f.syndrome >= 0x61 && f.syndrome <= 0x63);
 		}
 		met[f.kind == 0 ? 1000 : v.act == DROP || v.act == FORM ? v.why : 2000 + v.act]++;
 	}
+	b.met("held frames", held, 1000);
+	b.met("tombstones with a right ICRC", tombs, 200);
 	b.same("lines met", met.size(), 1 + 11 + 4);
 	for (auto &m : met)
 		b.good("a line that was hardly met", m.second >= 200);

@@ -26,22 +26,23 @@ static uint32_t answer(unsigned what, unsigned key)
 	return v * 0xc2b2ae35u;
 }
 
-enum { A_COUNT = 1, A_GROUP, A_HEAD, A_TAIL, A_ISSUED, A_NEXT, A_SENT, A_UNA, A_MSN, A_SEEN, A_WINDOW, A_LAG };
+enum { A_COUNT = 1, A_GROUP, A_HEAD, A_TAIL, A_ISSUED, A_NEXT, A_SENT, A_UNA, A_MSN, A_SEEN, A_WINDOW, A_LAG, A_HELD };
 
 static const std::pair<unsigned, uint32_t> plain[] = {
 	{ RF_CTRL, 3 }, { RF_MAC_HI, 0xffff }, { RF_MAC_LO, ~0u }, { RF_IP, ~0u }, { RF_HASH_IP, ~0u }, { RF_HASH_KEY, 0x1ffffff },
-	{ RF_HASH_VALUE, 0x3ffff }, { RF_INJECT, ~0u }, { RF_TX_SHARE, 15 }
+	{ RF_HASH_VALUE, 0x3ffff }, { RF_INJECT, ~0u }, { RF_TX_SHARE, 15 }, { RF_TOMB_SRC, ~0u }
 };
 
 static const unsigned constants[] = { RF_ID, RF_VERSION, RF_SHAPE, RF_SHAPE2, RF_CLOCK_KHZ, RF_CYCLE_LO, RF_CYCLE_HI, RF_IRQ,
 				      RF_PARITY, RF_PUNT_STATUS, RF_INJECT_STATUS, RF_HASH_WRITE, RF_PUNT_POP, RF_TICK, RF_LAG_ARM,
-				      RF_LAG_STATUS, RF_LAG_CYCLES, RF_LAG_INDEX };
+				      RF_LAG_STATUS, RF_LAG_CYCLES, RF_LAG_INDEX, RF_HELD_IP, RF_HELD_SRC,
+				      RF_HELD_KEY, RF_HELD_POP, RF_TOMB_WRITE, RF_TOMB_LOOK, RF_TOMB_SEEN };
 
 struct model {
 	std::map<unsigned, uint32_t> regs;
 	std::map<unsigned, uint32_t> fields[6];
 	uint32_t punt_status = 0, cycle_at_read = 0;
-	bool error = false, stopped = false, restart = false;
+	bool error = false, stopped = false, restart = false, held = false, missed = false, tomb_seen = false;
 	unsigned inject_busy = 0;
 	uint32_t fault = 0;
 };
@@ -121,8 +122,11 @@ static bool reading(const model &m, unsigned addr, uint32_t *v)
 	case RF_SHAPE2: *v = GROUPS | BANK_AW << 8 | HDR_AW << 16 | 12 << 24; break;
 	case RF_CLOCK_KHZ: *v = CLOCK_KHZ; break;
 	case RF_CYCLE_LO: *v = m.cycle_at_read; break;
-	case RF_IRQ: *v = (unsigned)m.stopped << 3 | (unsigned)m.error << 1 | m.punt_status >> 31; break;
+	case RF_IRQ: *v = (unsigned)m.stopped << 3 | (unsigned)m.held << 2 | (unsigned)m.error << 1 | m.punt_status >> 31; break;
 	case RF_PARITY: *v = m.stopped ? m.fault : 0; break;
+	case RF_HELD_IP: case RF_HELD_SRC: *v = answer(A_HELD, addr); break;
+	case RF_HELD_KEY: *v = (unsigned)m.held << 31 | (unsigned)m.missed << 30 | (answer(A_HELD, addr) & 0x7ffffff); break;
+	case RF_TOMB_SEEN: *v = m.tomb_seen; break;
 	case RF_PUNT_STATUS: *v = m.punt_status; break;
 	case RF_INJECT_STATUS: *v = m.inject_busy; break;
 	case RF_LAG_STATUS: case RF_LAG_CYCLES: case RF_LAG_INDEX: *v = answer(A_LAG, addr); break;
@@ -134,8 +138,8 @@ static bool reading(const model &m, unsigned addr, uint32_t *v)
 static unsigned any_address(rng &r)
 {
 	switch (r.below(9)) {
-	case 0: return plain[r.below(8)].first;
-	case 1: return constants[r.below(18)];
+	case 0: return plain[r.below(sizeof(plain) / sizeof(plain[0]))].first;
+	case 1: return constants[r.below(sizeof(constants) / sizeof(constants[0]))];
 	case 2: return RF_PORT_BASE + 4 * r.below(8 * RF_PORT_STRIDE / 4);
 	case 3: return RF_GROUP_BASE + RF_GROUP_STRIDE * r.below(r.percent(80) ? GROUPS : 32) + 4 * r.below(16);
 	case 4: return RF_PUNT_DATA + 4 * r.below(256);
@@ -165,6 +169,11 @@ static void check_write(bench &b, Vrf_regs &d, const model &m)
 	b.same("punt_pop", d.punt_pop, d.wr_en && addr == RF_PUNT_POP);
 	b.same("tick", d.tick, d.wr_en && addr == RF_TICK);
 	b.same("lag_arm", d.lag_arm, d.wr_en && addr == RF_LAG_ARM);
+	b.same("held_pop", d.held_pop, d.wr_en && addr == RF_HELD_POP);
+	b.same("tomb_write", d.tomb_write, d.wr_en && addr == RF_TOMB_WRITE);
+	b.same("tomb_look", d.tomb_look, d.wr_en && addr == RF_TOMB_LOOK);
+	if (d.tomb_write)
+		b.same("tomb_src", d.tomb_src, m.regs.at(RF_TOMB_SRC));
 	b.same("inject_cmd", d.inject_cmd, d.wr_en && addr == RF_INJECT);
 	b.same("inject_win_en", d.inject_win_en, d.wr_en && addr >= RF_INJECT_DATA && addr < RF_INJECT_DATA + 1024);
 	b.same("hash_valid", d.hash_valid, d.wr_en && addr == RF_HASH_WRITE);
@@ -198,13 +207,17 @@ static void others(Vrf_regs &d)
 	d.lag_status = answer(A_LAG, RF_LAG_STATUS);
 	d.lag_cycles = answer(A_LAG, RF_LAG_CYCLES);
 	d.lag_index = answer(A_LAG, RF_LAG_INDEX);
+	d.held_ip = answer(A_HELD, RF_HELD_IP);
+	d.held_src = answer(A_HELD, RF_HELD_SRC);
+	d.held_qpn = answer(A_HELD, RF_HELD_KEY) & 0xffffff;
+	d.held_port = answer(A_HELD, RF_HELD_KEY) >> 24 & 7;
 }
 
 static void body(bench &b)
 {
 	auto d = fresh<Vrf_regs>(b);
 	model m;
-	long reads = 0, known = 0, zero = 0, writes = 0, inits = 0, seens = 0, waited = 0;
+	long reads = 0, known = 0, zero = 0, writes = 0, inits = 0, seens = 0, looks = 0, waited = 0;
 	long read_at = -1, window_at = -1, since = 0;
 	unsigned rd_addr = 0, late = 0, bits = 0;
 	bool init = false, seen = false;
@@ -227,10 +240,15 @@ static void body(bench &b)
 			m.punt_status = (uint32_t)b.r.next();
 			m.error = b.r.percent(50);
 			m.inject_busy = b.r.below(1u << PORTS);
+			m.held = b.r.percent(50);
+			m.missed = b.r.percent(50);
 		}
 		d->punt_status = m.punt_status;
 		d->any_error = m.error;
 		d->inject_busy = m.inject_busy;
+		d->held_valid = m.held;
+		d->held_missed = m.missed;
+		d->tomb_seen = b.r.percent(50);
 		d->init_ready = b.r.percent(30);
 		d->seen_ready = b.r.percent(30);
 		const bool held = init || seen;
@@ -246,7 +264,7 @@ static void body(bench &b)
 		others(*d);
 		settle(*d);
 
-		b.same("irq", d->irq, m.error || m.stopped || m.punt_status >> 31);
+		b.same("irq", d->irq, m.held || m.error || m.stopped || m.punt_status >> 31);
 		b.same("enable", d->enable, (m.regs[RF_CTRL] & 1) && !m.stopped);
 		b.same("stopped", d->stopped, m.stopped);
 		b.same("restart", d->restart, m.restart);
@@ -312,10 +330,16 @@ static void body(bench &b)
 		if (restart)
 			m.stopped = false;
 		m.restart = false;
-		if (d->wr_en && !(read_at >= 0 && (d->wr_addr == rd_addr || d->wr_addr == RF_PARITY))) {
+		const bool meets = d->wr_addr == rd_addr || d->wr_addr == RF_PARITY ||
+				   (d->wr_addr == RF_TOMB_LOOK && rd_addr == RF_TOMB_SEEN);
+		if (d->wr_en && !(read_at >= 0 && meets)) {
 			m.restart = d->wr_addr == RF_PARITY && d->wr_data >> 31;
 			restarts += m.restart;
 			writes++;
+			if (d->wr_addr == RF_TOMB_LOOK) {
+				m.tomb_seen = d->tomb_seen;
+				looks++;
+			}
 			for (auto &r : plain)
 				if (r.first == d->wr_addr)
 					m.regs[r.first] = d->wr_data & r.second;
@@ -337,6 +361,7 @@ static void body(bench &b)
 	b.met("writes", writes, 10000);
 	b.met("INIT", inits, 200);
 	b.met("SEEN", seens, 200);
+	b.met("TOMB_LOOK", looks, 100);
 	b.met("cycles that one of them waited", waited, 500);
 }
 

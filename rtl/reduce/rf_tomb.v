@@ -1,0 +1,97 @@
+// rf_tomb: signs of life on the tombstones of the connection table, as one port notices them: packets with a right ICRC that came
+// on the port and from the address that firmware wrote for the tombstone.
+//
+// Latency     rd_valid to ask: 1 cycle; seen 2 cycles behind ask. seen answers number in the same cycle.
+// Throughput  one packet and one access of firmware per cycle.
+// Capacity    2^AW tombstones.
+// Handshake   none: the packets' side and the firmware's side write memories of their own, and a tombstone has seen a packet
+//             where the two differ. So neither waits for the other.
+// Reset       none: firmware writes a tombstone before it uses it (w_valid).
+// Proved      tests/rtl/unit_tomb.cpp; tests/formal/tomb.proof: no packet is forgotten, none is made up.
+
+`default_nettype none
+
+module rf_tomb #(
+  // This port.
+  parameter PORT = 0,
+  // Bits of a tombstone's number, 1..16.
+  parameter AW = 9
+) (
+  input  wire        clk,
+  input  wire        rst,
+
+  // The table's answer is this tombstone; in the next cycle, whether its packet has a right ICRC, and whence it came.
+  input  wire        rd_valid,
+  input  wire [15:0] rd_number,
+  input  wire        ask,
+  input  wire [31:0] ask_ip,
+
+  // Firmware: writes what number expects, looks at it; both forget what it has seen. Bits of number from AW on are ignored.
+  input  wire        w_valid,
+  input  wire        look,
+  input  wire [15:0] number,
+  input  wire [31:0] w_ip,
+  input  wire [2:0]  w_port,
+  input  wire        w_any,
+  output wire        seen
+);
+
+  localparam [31:0] THIS  = PORT;
+  localparam        DEPTH = 1 << AW;
+
+  generate
+    if (AW < 1 || AW > 16) begin : g_error_aw
+      ERROR_rf_tomb_AW_must_be_1_to_16 error ();
+    end
+  endgenerate
+
+  wire [AW-1:0] at = number[AW-1:0];
+
+  // p3: what is expected, and what came.
+  wire [31:0]   e_ip;
+  wire [2:0]    e_port;
+  wire          e_any;
+  reg  [AW-1:0] p3_number_q;
+
+  rf_ram_sdp #(.WIDTH(36), .DEPTH(DEPTH)) expected (
+    .clk(clk), .wr_en(w_valid), .wr_addr(at), .wr_data({w_any, w_port, w_ip}), .rd_en(rd_valid), .rd_addr(rd_number[AW-1:0]),
+    .rd_data({e_any, e_port, e_ip}));
+
+  always @(posedge clk)
+    if (rd_valid) p3_number_q <= rd_number[AW-1:0];
+
+  wire here = e_any || (e_port == THIS[2:0] && e_ip == ask_ip);
+
+  // p4: noted.
+  reg           p4_set_q;
+  reg  [AW-1:0] p4_number_q;
+
+  always @(posedge clk)
+    if (rst) p4_set_q <= 1'b0;
+    else p4_set_q <= ask && here;
+
+  always @(posedge clk)
+    if (ask) p4_number_q <= p3_number_q;
+
+  wire packets_at;
+  wire firmware_at;
+  wire firmware_set;
+
+  rf_ram_lut #(.WIDTH(1), .DEPTH(DEPTH)) packets (
+    .clk(clk), .wr_en(p4_set_q), .wr_addr(p4_number_q), .wr_data(!firmware_set), .rd_addr(at), .rd_data(packets_at));
+  rf_ram_lut #(.WIDTH(1), .DEPTH(DEPTH)) firmware (
+    .clk(clk), .wr_en(w_valid || look), .wr_addr(at), .wr_data(packets_at), .rd_addr(at), .rd_data(firmware_at));
+  rf_ram_lut #(.WIDTH(1), .DEPTH(DEPTH)) firmware_copy (
+    .clk(clk), .wr_en(w_valid || look), .wr_addr(at), .wr_data(packets_at), .rd_addr(p4_number_q), .rd_data(firmware_set));
+
+  assign seen = packets_at != firmware_at;
+
+  wire unused_number = &{1'b0, number, rd_number};
+
+`ifdef FORMAL
+`include "tomb.vh"
+`endif
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,90 @@
+/*
+ * rf_tomb against "Tombstones" of docs/box.md: a packet with a right ICRC that came on the port and from the address that firmware
+ * wrote is seen by the next look, any other one is not; a look and a write forget. Both sides at once, in every cycle.
+ *
+ * Compiled with PORT and AW, the module's parameters.
+ */
+#include "Vrf_tomb.h"
+#include "tests/rtl/unit.h"
+
+using namespace unit;
+
+struct expectation {
+	unsigned ip, port;
+	bool any, seen;
+};
+
+/* A packet on its way: the table's answer, then the question, then its mark. */
+struct packet {
+	bool there, ask, mark;
+	unsigned number, ip;
+};
+
+static void body(bench &b)
+{
+	auto d = fresh<Vrf_tomb>(b);
+	expectation e[1 << AW] = {}, one = {};
+	packet answer = {}, asked = {}, marks = {};
+	long seen = 0, strangers = 0, both = 0, looks = 0;
+
+	d->rd_valid = d->ask = d->w_valid = d->look = 0;
+	reset(b, *d);
+	for (int n = 0; n < 40000; n++) {
+		const bool known = n >= 1 << AW;
+
+		/* The first writes make all tombstones known. Few numbers, so that both sides meet. */
+		d->number = (uint16_t)(known ? b.r.below(1 << AW) : (unsigned)n);
+		d->number = (uint16_t)(d->number | (known ? b.r.below(4) << AW : 0));
+		d->w_valid = !known || b.r.percent(8);
+		d->look = !d->w_valid && b.r.percent(30);
+		d->w_ip = 0x0a000001 + b.r.below(3);
+		d->w_port = (uint8_t)(b.r.percent(60) ? PORT : b.r.below(8));
+		d->w_any = b.r.percent(20);
+		d->rd_valid = known && b.r.percent(70);
+		d->rd_number = (uint16_t)(b.r.below(1 << AW) | b.r.below(4) << AW);
+		/* p3: what it expects was read one cycle ago. */
+		d->ask = answer.there && b.r.percent(80);
+		d->ask_ip = 0x0a000001 + b.r.below(3);
+		settle(*d);
+		const unsigned at = d->number & ((1 << AW) - 1);
+		if (known)
+			b.same("seen", d->seen, e[at].seen);
+		seen += known && d->look && d->seen;
+		looks += d->look;
+
+		/* The next cycle. A look that meets a mark: seen now, or in the next look. */
+		const bool meets = marks.mark && marks.number == at && (d->look || d->w_valid);
+		both += meets;
+		const bool was = e[at].seen;
+		if (d->look || d->w_valid)
+			e[at].seen = false;
+		if (marks.mark && !(meets && was))
+			e[marks.number].seen = true;
+		if (d->w_valid) {
+			e[at].ip = d->w_ip;
+			e[at].port = d->w_port;
+			e[at].any = d->w_any;
+		}
+		asked = answer;
+		const bool here = one.any || (one.port == PORT && one.ip == d->ask_ip);
+		strangers += d->ask && !here;
+		marks = { d->ask != 0, d->ask != 0, d->ask && here, asked.number, d->ask_ip };
+		answer.there = d->rd_valid;
+		answer.number = d->rd_number & ((1 << AW) - 1);
+		tick(b, *d);
+		/* A read that meets a write has the old word: its firmware has not finished. */
+		if (answer.there && !(d->w_valid && at == answer.number))
+			one = e[answer.number];
+		else if (answer.there)
+			answer.there = false;
+	}
+	b.met("looks", looks, 5000);
+	b.met("looks that saw something", seen, 1000);
+	b.met("packets from elsewhere", strangers, 1000);
+	b.met("looks in the cycle of a mark", both, 100);
+}
+
+int main(int argc, char **argv)
+{
+	return run(argc, argv, body);
+}

@@ -24,13 +24,13 @@ $(foreach p,2 4 8,$(eval $(call core_bench,$(p),4,512,15)))
 $(foreach p,2 4 8,$(eval $(call bench,core-$(p),$(BUILD)/vl/core-$(p)x4x512/Vrf_core speed $(BENCH_OUT),$(BUILD)/vl/core-$(p)x4x512/Vrf_core)))
 
 .PHONY: formal-ledger
-FORMAL_LEDGER := $(addprefix tests/formal/,nak.proof nak_una.proof ledger.proof ledger_selective.proof ledger_response.proof sched.proof \
+FORMAL_LEDGER := $(addprefix tests/formal/,nak.proof nak_una.proof tomb.proof held.proof ledger.proof ledger_selective.proof ledger_response.proof sched.proof \
   pass_read.proof pass_reduce.proof)
 formal-ledger: $(GENERATED)
 	$(PROVE) $(FORMAL_LEDGER)
 FORMAL_TARGETS += formal-ledger
 FORMAL_PROOFS  += $(FORMAL_LEDGER)
-$(eval $(call test,formal-nak,$(PYTHON) tests/formal/lib/prove.py tests/formal/nak.proof))
+$(foreach p,nak tomb held,$(eval $(call test,formal-$p,$(PYTHON) tests/formal/lib/prove.py tests/formal/$p.proof)))
 
 # Bits that flip in its memories: with parity nothing wrong leaves; without it something does, or the bench would be blind.
 # $(call core_flip,PARITY)

@@ -11,29 +11,32 @@
 `default_nettype none
 
 module rf_held #(
-  parameter PORTS = 4
+  parameter PORTS = 4,
+  // Bits of an address and of a QPN; fewer in proofs alone.
+  parameter IP_W = 32,
+  parameter QPN_W = 24
 ) (
   input  wire               clk,
   input  wire               rst,
 
   // Frames that were held, by port.
   input  wire [PORTS-1:0]    h_valid,
-  input  wire [PORTS*32-1:0] h_ip,
-  input  wire [PORTS*32-1:0] h_src,
-  input  wire [PORTS*24-1:0] h_qpn,
+  input  wire [PORTS*IP_W-1:0] h_ip,
+  input  wire [PORTS*IP_W-1:0] h_src,
+  input  wire [PORTS*QPN_W-1:0] h_qpn,
 
   input  wire               pop,
   output wire               valid,
   // A frame of a connection that neither waits nor is shown has come since the last pop, and was forgotten.
   output wire               missed,
   output wire [2:0]         port,
-  output wire [31:0]        ip,
-  output wire [31:0]        src,
-  output wire [23:0]        qpn
+  output wire [IP_W-1:0]    ip,
+  output wire [IP_W-1:0]    src,
+  output wire [QPN_W-1:0]   qpn
 );
 
-  localparam KW = 56;
-  localparam FW = KW + 32;
+  localparam KW = IP_W + QPN_W;
+  localparam FW = KW + IP_W;
 
   reg  [PORTS-1:0]    wait_q;
   reg  [PORTS*FW-1:0] frame_q;
@@ -53,7 +56,7 @@ module rf_held #(
   genvar p;
   generate
     for (p = 0; p < PORTS; p = p + 1) begin : g_port
-      wire [KW-1:0] key = {h_ip[32*p +: 32], h_qpn[24*p +: 24]};
+      wire [KW-1:0] key = {h_ip[IP_W*p +: IP_W], h_qpn[QPN_W*p +: QPN_W]};
 
       // A frame that has been popped in this cycle is still known: firmware has taken it.
       assign known[p] = (valid_q && key == shown_q[KW-1:0]) || (wait_q[p] && key == frame_q[FW*p +: KW]);
@@ -64,7 +67,7 @@ module rf_held #(
         else if (goes[p]) wait_q[p] <= 1'b0;
 
       always @(posedge clk)
-        if (h_valid[p] && !known[p] && (!wait_q[p] || goes[p])) frame_q[FW*p +: FW] <= {h_src[32*p +: 32], key};
+        if (h_valid[p] && !known[p] && (!wait_q[p] || goes[p])) frame_q[FW*p +: FW] <= {h_src[IP_W*p +: IP_W], key};
     end
   endgenerate
 

@@ -13,7 +13,7 @@ integer         f_p;
 always @* begin
   assume (rst == !f_started);
   for (f_p = 0; f_p < PORTS; f_p = f_p + 1) begin
-    f_came[f_p]  = h_valid[f_p] && {h_ip[32*f_p +: 32], h_qpn[24*f_p +: 24]} == f_key;
+    f_came[f_p]  = h_valid[f_p] && {h_ip[IP_W*f_p +: IP_W], h_qpn[QPN_W*f_p +: QPN_W]} == f_key;
     f_waits[f_p] = wait_q[f_p] && frame_q[FW*f_p +: KW] == f_key;
   end
 end

@@ -2,7 +2,7 @@
 #
 # Libraries, in link order: fw fwlinux (register access by callbacks); client; rfctl; rfproto.
 
-FW_SOURCES := $(addprefix firmware/core/,buddy.c check.c conn.c fw.c group.c join.c keys.c log.c member.c net.c nonce.c place.c request.c stall.c status.c)
+FW_SOURCES := $(addprefix firmware/core/,buddy.c check.c conn.c fw.c group.c hold.c join.c keys.c log.c member.c net.c nonce.c place.c request.c stall.c status.c)
 
 CTL_SOURCES := $(addprefix proto/,rf_ctl.c rf_ctl_pages.c rf_ctl_frame.c rf_ctl_text.c)
 $(eval $(call c_lib,rfctl,$(CTL_SOURCES)))
@@ -12,6 +12,8 @@ $(eval $(call c_lib,client,$(addprefix host/src/control/,client.c client_rx.c cl
 
 $(eval $(call test_lib,fwbox,tests/unit/fw_ask.c tests/unit/fw_box.c tests/unit/fw_hosts.c tests/unit/fw_joined.c))
 $(eval $(call c_test,fw_conn_test,tests/unit/fw_conn_test.c,fwbox fw fwlinux client rfctl rfproto))
+$(eval $(call c_test,fw_hold_test,tests/unit/fw_hold_test.c,fwbox fw fwlinux client rfctl rfproto))
+$(eval $(call test,fw_hold_mutants,tests/unit/fw_hold_mutants.sh $(BUILD),$(BUILD)/tests/fw_hold_test $(BUILD)/tests/fw_conn_test))
 $(eval $(call c_test,fw_join_test,tests/unit/fw_join_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_end_test,tests/unit/fw_end_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_lag_test,tests/unit/fw_lag_test.c,fwbox fw fwlinux client rfctl rfproto))

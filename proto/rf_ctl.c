@@ -37,6 +37,12 @@ static void body_abort(struct cursor *c, struct rf_ctl_abort_req *a)
 	f64(c, &a->job);
 }
 
+static void body_release(struct cursor *c, struct rf_ctl_release *r)
+{
+	f32(c, &r->ip);
+	f24(c, &r->qpn);
+}
+
 static void body_status(struct cursor *c, struct rf_ctl_status_req *s)
 {
 	f8(c, &s->page);
@@ -138,6 +144,9 @@ static bool body_request(struct cursor *c, uint8_t verb, struct rf_ctl_request *
 		return true;
 	case RF_CTL_STATUS:
 		body_status(c, &r->u.status);
+		return true;
+	case RF_CTL_RELEASE:
+		body_release(c, &r->u.release);
 		return true;
 	case RF_CTL_LEAVE:
 	case RF_CTL_RESET:

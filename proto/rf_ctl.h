@@ -36,7 +36,7 @@
 #define RF_CTL_TIME_MAX_MS 86400000u /* longest lease and deadline */
 /* Subtracted by the box from the PSN of a shifted connection: 2^22. */
 #define RF_CTL_SHIFT 0x400000u
-/* The job of the operator: STATUS of the whole box, ABORT of any group, RESET. */
+/* The job of the operator: STATUS of the whole box, ABORT of any group, RESET, RELEASE. */
 #define RF_CTL_JOB_OPERATOR 0u
 
 enum rf_ctl_verb {
@@ -45,6 +45,7 @@ enum rf_ctl_verb {
 	RF_CTL_STATUS = 3,
 	RF_CTL_ABORT = 4,
 	RF_CTL_RESET = 5,
+	RF_CTL_RELEASE = 6,
 };
 
 /* Flags of the header. */
@@ -73,7 +74,7 @@ enum rf_ctl_result {
 	RF_CTL_FAILED = 3,
 	RF_CTL_DRAINING = 4, /* LEAVE accepted; other ranks have not left yet */
 	RF_CTL_ENDED = 5,    /* every rank has left, or its lease has run out */
-	RF_CTL_OK = 6,       /* ABORT, RESET: done */
+	RF_CTL_OK = 6,       /* ABORT, RESET, RELEASE: done */
 	RF_CTL_PAGE = 7,     /* a page of STATUS */
 };
 
@@ -127,13 +128,15 @@ enum rf_ctl_result {
 	X(ADDRESS_DENIED, 45, "the job's key does not speak for this source address")              \
 	X(PORT_DENIED, 46, "the job's key does not speak for data of this port of the box")        \
 	X(BEFORE_START, 47, "a rank begins before the first PSN with which it was registered")     \
-	X(PARITY, 48, "a memory of the box lost a bit")
+	X(PARITY, 48, "a memory of the box lost a bit")                                            \
+	X(NOT_HELD, 49, "the box holds no connection to this address and queue pair")              \
+	X(HOLD_TIME, 50, "the hold time lasts: it would cut the connection again")
 
 enum rf_ctl_reason {
 #define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
 	RF_CTL_REASONS(RF_CTL_X)
 #undef RF_CTL_X
-		RF_CTL_R_COUNT = 49,
+		RF_CTL_R_COUNT = 51,
 };
 
 /* "a rank was silent for longer than its lease"; "unknown reason" for numbers not known. Static. */
@@ -211,6 +214,12 @@ struct rf_ctl_abort_req {
 	uint16_t group;
 };
 
+/* Body of RELEASE: a connection that is held, or all with the hold time (ip 0). */
+struct rf_ctl_release {
+	uint32_t ip; /* destination of its data ... */
+	uint32_t qpn;
+};
+
 /* Pages of STATUS. */
 enum rf_ctl_page {
 	RF_CTL_PAGE_GROUP = 1,       /* the group's state */
@@ -222,6 +231,7 @@ enum rf_ctl_page {
 	RF_CTL_PAGE_CONNECTIONS = 7, /* operator: the connection table from place `index` on */
 	RF_CTL_PAGE_LOG = 8,         /* operator: events from number `index` (mod 2^16) on */
 	RF_CTL_PAGE_LAG = 9,         /* who is last in the group, from rank `index` on */
+	RF_CTL_PAGE_HELD = 10,       /* operator: held connections from place `index` on */
 	RF_CTL_PAGE_JOBS = 11,       /* what jobs hold and may hold, from key `index` on */
 };
 
@@ -320,10 +330,15 @@ struct rf_ctl_ranks_page {
 	struct rf_ctl_rank rank[RF_CTL_RANKS_PER_PAGE];
 };
 
+/* The hold time: over; it lasts; and lasts on, because the connection table is full. */
+#define RF_CTL_HOLD_OVER 0u
+#define RF_CTL_HOLD_LASTS 1u
+#define RF_CTL_HOLD_FULL 2u
+
 struct rf_ctl_box_page {
 	uint8_t ports, lanes, width64, hash_bits;
 	uint8_t groups, bank_log2, hdr_log2, mtu_log2;
-	uint8_t fp16, hold; /* hold: CTRL.HOLD is set */
+	uint8_t fp16, hold; /* hold: RF_CTL_HOLD_* */
 	uint8_t port;       /* on which this request came in */
 	uint8_t groups_used;
 	uint32_t clock_khz;
@@ -360,7 +375,7 @@ struct rf_ctl_groups_page {
 struct rf_ctl_connection {
 	uint32_t ip, key;   /* role (0 data, 1 ACK) in bit 24, QPN below */
 	uint32_t remaining; /* tombstones: ms until it goes, if nothing more hits it */
-	uint16_t cid;       /* group, lane, port */
+	uint16_t cid;       /* group, lane, port; tombstones: their number */
 	uint8_t state;      /* of the entry: 1 live, 2 joining, 3 tombstone */
 };
 #define RF_CTL_CONNECTIONS_PER_PAGE 48u
@@ -371,6 +386,20 @@ struct rf_ctl_connections_page {
 	struct rf_ctl_connection entry[RF_CTL_CONNECTIONS_PER_PAGE];
 };
 
+struct rf_ctl_held {
+	uint32_t ip, qpn;   /* destination of the data that was cut */
+	uint32_t silent;    /* ms since its last packet, as far as the box has looked */
+	uint32_t remaining; /* ms until it is let go, if none comes */
+	uint8_t port;       /* on which it came when it was entered */
+};
+#define RF_CTL_HELD_PER_PAGE 40u
+
+struct rf_ctl_held_page {
+	uint16_t first, count;
+	uint16_t next; /* place to go on with, RF_CTL_NO_RANK: that was all */
+	struct rf_ctl_held entry[RF_CTL_HELD_PER_PAGE];
+};
+
 enum rf_ctl_event {
 	RF_CTL_EV_START = 1,
 	RF_CTL_EV_JOINING = 2, /* the first rank of a group */
@@ -379,6 +408,7 @@ enum rf_ctl_event {
 	RF_CTL_EV_ENDED = 5,
 	RF_CTL_EV_REFUSED = 6, /* a JOIN with a right tag */
 	RF_CTL_EV_RESET = 7,
+	RF_CTL_EV_FULL = 8, /* the hold time goes on: a connection was cut, the table is full */
 };
 /* "joining"; "?" for numbers not known. Static. */
 const char *rf_ctl_event_text(unsigned int event);
@@ -460,6 +490,7 @@ struct rf_ctl_reply {
 		struct rf_ctl_log_page log;
 		struct rf_ctl_lag_page lag;
 		struct rf_ctl_jobs_page jobs;
+		struct rf_ctl_held_page held;
 	} u;
 };
 
@@ -469,6 +500,7 @@ struct rf_ctl_request {
 		struct rf_ctl_join join;
 		struct rf_ctl_abort_req abort;
 		struct rf_ctl_status_req status;
+		struct rf_ctl_release release;
 	} u;
 };
 

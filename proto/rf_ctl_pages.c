@@ -185,6 +185,25 @@ static void body_jobs(struct cursor *c, struct rf_ctl_jobs_page *p)
 	}
 }
 
+static void body_held(struct cursor *c, struct rf_ctl_held_page *p)
+{
+	f16(c, &p->first);
+	if (!count(c, &p->count, RF_CTL_HELD_PER_PAGE))
+		return;
+	f16(c, &p->next);
+	zero(c, 2);
+	for (unsigned int i = 0; i < p->count && !c->short_; i++) {
+		struct rf_ctl_held *e = &p->entry[i];
+
+		f32(c, &e->ip);
+		f24(c, &e->qpn);
+		f32(c, &e->silent);
+		f32(c, &e->remaining);
+		f8(c, &e->port);
+		zero(c, 3);
+	}
+}
+
 bool rf_ctl_page_body(struct cursor *c, struct rf_ctl_reply *r)
 {
 	f8(c, &r->page);
@@ -217,6 +236,9 @@ bool rf_ctl_page_body(struct cursor *c, struct rf_ctl_reply *r)
 		return true;
 	case RF_CTL_PAGE_JOBS:
 		body_jobs(c, &r->u.jobs);
+		return true;
+	case RF_CTL_PAGE_HELD:
+		body_held(c, &r->u.held);
 		return true;
 	default:
 		return false;

@@ -52,6 +52,8 @@ static void store(struct rf_fw *fw, unsigned int place, const struct rf_fw_entry
 void rf_fw_conn_reset(struct rf_fw *fw)
 {
 	memset(fw->table, 0, sizeof(fw->table));
+	for (unsigned int i = 0; i < 2u << fw->hash_bits; i++)
+		fw->number[i] = (uint16_t)i;
 	rf_fw_write(fw, RF_HASH_IP, 0);
 	rf_fw_write(fw, RF_HASH_KEY, 0);
 	rf_fw_write(fw, RF_HASH_VALUE, 0);
@@ -113,6 +115,21 @@ uint32_t rf_fw_conn_count(const struct rf_fw *fw, uint64_t job, bool tombstones)
 	return n;
 }
 
+/*
+ * Makes an entry for a place a tombstone whose life packets from one address on one port show, or,
+ * where it belongs to no job, all. Its number is that of the place, and goes with it.
+ */
+static void inscribe(struct rf_fw *fw, unsigned int place, struct rf_fw_entry *e, uint32_t src_ip)
+{
+	uint32_t any = e->job == RF_FW_NOBODY ? RF_TOMB_WRITE_ANY_MASK : 0;
+
+	e->value = rf_fw_value(fw->number[place], RF_STATE_TOMBSTONE);
+	e->until = (uint32_t)fw->now_ms + rf_fw_tomb_life(fw, e);
+	rf_fw_write(fw, RF_TOMB_SRC, src_ip);
+	rf_fw_write(fw, RF_TOMB_WRITE,
+		    any | (uint32_t)e->port << RF_TOMB_WRITE_PORT_LSB | fw->number[place]);
+}
+
 /* Whether a job has a tombstone at an earlier place of those reached. */
 static bool judged(const struct rf_fw *fw, const struct reached *r, unsigned int n)
 {
@@ -125,10 +142,22 @@ static bool judged(const struct rf_fw *fw, const struct reached *r, unsigned int
 	return false;
 }
 
+/* Of the tombstones that belong to no job; r->count: there is none. */
+static unsigned int held_gives_way(const struct rf_fw *fw, const struct reached *r)
+{
+	unsigned int n;
+
+	for (n = 0; n < r->count; n++)
+		if (rf_fw_held(&fw->table[r->place[n]]))
+			break;
+	return n;
+}
+
 /*
  * Of the tombstones reached: the oldest of the job that holds most entries. Only where that job is
  * `job` itself or holds more: nobody fills the table to lift others' tombstones. Those that belong
- * to no job stay. r->count: there is none.
+ * to no job give way to a job only while the box holds what it does not know. r->count: there is
+ * none.
  */
 static unsigned int gives_way(const struct rf_fw *fw, const struct reached *r, uint64_t job)
 {
@@ -138,6 +167,8 @@ static unsigned int gives_way(const struct rf_fw *fw, const struct reached *r, u
 
 	if (job == RF_FW_NOBODY)
 		return r->count;
+	if (fw->hold_until != RF_FW_NEVER && held_gives_way(fw, r) < r->count)
+		return held_gives_way(fw, r);
 	for (unsigned int n = 0; n < r->count; n++) {
 		const struct rf_fw_entry *e = &fw->table[r->place[n]];
 		uint32_t held;
@@ -166,8 +197,10 @@ static unsigned int gives_way(const struct rf_fw *fw, const struct reached *r, u
 static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e)
 {
 	struct reached r = {.count = 0};
+	struct rf_fw_entry now = *e;
 	unsigned int bucket[2];
 	unsigned int n;
+	uint16_t number;
 
 	buckets_of(fw, e->ip, e->key, bucket);
 	reach(&r, bucket[0], RF_FW_REACH_MAX);
@@ -187,14 +220,24 @@ static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e)
 		fw->tombstones--;
 		fw->entries--;
 		fw->cnt.evicted++;
+		/* Its connection may still be in use: the hold time, where it lasts, does its work. */
+		rf_fw_hold_prolong(fw);
 	}
+	/* Each entry keeps its number; the last place that becomes free has that of the first. */
+	number = fw->number[r.place[n]];
 	for (; r.from[n] != RF_FW_REACH_MAX; n = r.from[n]) {
 		struct rf_fw_entry moved = fw->table[r.place[r.from[n]]];
 
+		fw->number[r.place[n]] = fw->number[r.place[r.from[n]]];
 		store(fw, r.place[n], &moved);
 		fw->cnt.kicks++;
 	}
-	store(fw, r.place[n], e);
+	fw->number[r.place[n]] = number;
+	if (rf_fw_state(e) == RF_STATE_TOMBSTONE) {
+		inscribe(fw, r.place[n], &now, 0);
+		fw->tombstones++;
+	}
+	store(fw, r.place[n], &now);
 	fw->entries++;
 	return true;
 }
@@ -237,37 +280,58 @@ void rf_fw_conn_remove(struct rf_fw *fw, uint32_t ip, uint32_t key)
 		change(fw, e, 0, 0);
 }
 
-static uint32_t tombstone_counter(struct rf_fw *fw, unsigned int port)
+uint32_t rf_fw_tomb_life(const struct rf_fw *fw, const struct rf_fw_entry *e)
 {
-	return rf_fw_read(fw,
-			  RF_PORT_BASE + (uint32_t)port * RF_PORT_STRIDE + 4u * RF_CNT_TOMBSTONE);
+	return e->job == RF_FW_NOBODY ? fw->cfg.hold_ms : fw->cfg.tomb_ms;
 }
 
-/* A quarter of the hold time between two looks. */
-static uint64_t tomb_next(const struct rf_fw *fw)
+/* There are tombstones: a look at them is due. An eighth of the shorter of their lives. */
+static void look_soon(struct rf_fw *fw)
 {
-	return fw->now_ms + fw->cfg.tomb_ms / 4u + 1u;
+	uint32_t life = fw->cfg.hold_ms;
+
+	if (life == 0 || (fw->cfg.tomb_ms > 0 && fw->cfg.tomb_ms < life))
+		life = fw->cfg.tomb_ms;
+	if (fw->tomb_ms == RF_FW_NEVER)
+		fw->tomb_ms = fw->now_ms + life / 8u + 1u;
 }
 
-void rf_fw_conn_bury(struct rf_fw *fw, uint32_t ip, uint32_t key, uint64_t job)
+void rf_fw_conn_bury(struct rf_fw *fw, const struct rf_fw_member *m, uint64_t job)
 {
-	struct rf_fw_entry *e = rf_fw_conn_find(fw, ip, key);
-	uint32_t value;
+	struct rf_fw_entry *e = rf_fw_conn_find(fw, m->peer_ip, rf_fw_key(0, m->peer_qpn));
+	struct rf_fw_entry now;
 
 	if (!e)
 		return;
-	if (fw->cfg.tomb_ms == 0) {
+	now = *e;
+	now.job = job;
+	now.port = m->port;
+	if (rf_fw_tomb_life(fw, &now) == 0) {
 		change(fw, e, 0, 0);
 		return;
 	}
-	value = rf_fw_value(e->value & RF_HASH_VALUE_CID_MASK, RF_STATE_TOMBSTONE);
+	inscribe(fw, (unsigned int)(e - fw->table), &now, m->src_ip);
 	e->job = job;
-	change(fw, e, value, (uint32_t)fw->now_ms + fw->cfg.tomb_ms);
-	if (fw->tomb_ms != RF_FW_NEVER)
-		return;
-	fw->tomb_ms = tomb_next(fw);
-	for (unsigned int p = 0; p < fw->ports; p++)
-		fw->tomb_seen[p] = tombstone_counter(fw, p);
+	e->port = m->port;
+	change(fw, e, now.value, now.until);
+	look_soon(fw);
+}
+
+bool rf_fw_conn_hold(struct rf_fw *fw, uint32_t ip, uint32_t qpn, unsigned int port)
+{
+	struct rf_fw_entry fresh = {.ip = ip,
+				    .key = rf_fw_key(0, qpn),
+				    .value = rf_fw_value(0, RF_STATE_TOMBSTONE),
+				    .job = RF_FW_NOBODY,
+				    .port = (uint8_t)port};
+
+	/* What has an entry is cut by it, or belongs to a group by now. */
+	if (rf_fw_conn_find(fw, ip, fresh.key))
+		return true;
+	if (!insert(fw, &fresh))
+		return false;
+	look_soon(fw);
+	return true;
 }
 
 void rf_fw_conn_exhume(struct rf_fw *fw, uint32_t ip, uint32_t key, uint64_t job)
@@ -278,32 +342,35 @@ void rf_fw_conn_exhume(struct rf_fw *fw, uint32_t ip, uint32_t key, uint64_t job
 		change(fw, e, 0, 0);
 }
 
-/*
- * The hardware counts packets on tombstones by port only. So where a port's counter has moved, the
- * hold time of all tombstones of that port begins again: none goes too early.
- */
+void rf_fw_conn_exhume_all(struct rf_fw *fw, uint64_t job)
+{
+	for (unsigned int i = 0; i < 2u << fw->hash_bits; i++) {
+		struct rf_fw_entry *e = &fw->table[i];
+
+		if (rf_fw_state(e) == RF_STATE_TOMBSTONE && e->job == job)
+			change(fw, e, 0, 0);
+	}
+}
+
+/* A packet of before the look, at the latest, renews: so none goes too early. */
 void rf_fw_conn_tick(struct rf_fw *fw)
 {
 	uint32_t now = (uint32_t)fw->now_ms;
-	bool moved[RF_CTL_PORTS_MAX] = {false};
 
 	if (fw->now_ms < fw->tomb_ms)
 		return;
-	for (unsigned int p = 0; p < fw->ports; p++) {
-		uint32_t count = tombstone_counter(fw, p);
-
-		moved[p] = count != fw->tomb_seen[p];
-		fw->tomb_seen[p] = count;
-	}
 	for (unsigned int i = 0; i < 2u << fw->hash_bits; i++) {
 		struct rf_fw_entry *e = &fw->table[i];
 
 		if (rf_fw_state(e) != RF_STATE_TOMBSTONE)
 			continue;
-		if (moved[e->value & 7u])
-			e->until = now + fw->cfg.tomb_ms;
+		rf_fw_write(fw, RF_TOMB_LOOK, e->value & RF_HASH_VALUE_CID_MASK);
+		if (rf_fw_read(fw, RF_TOMB_SEEN) & RF_TOMB_SEEN_SEEN_MASK)
+			e->until = now + rf_fw_tomb_life(fw, e);
 		else if ((int32_t)(now - e->until) >= 0)
 			change(fw, e, 0, 0);
 	}
-	fw->tomb_ms = fw->tombstones > 0 ? tomb_next(fw) : RF_FW_NEVER;
+	fw->tomb_ms = RF_FW_NEVER;
+	if (fw->tombstones > 0)
+		look_soon(fw);
 }

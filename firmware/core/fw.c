@@ -119,14 +119,6 @@ static bool has_salt(const struct rf_fw_cfg *cfg)
 	return any != 0;
 }
 
-void rf_fw_hold(struct rf_fw *fw)
-{
-	bool hold = fw->cfg.hold_ms > 0;
-
-	fw->hold_until = hold ? fw->now_ms + fw->cfg.hold_ms : RF_FW_NEVER;
-	rf_fw_write(fw, RF_CTRL, RF_CTRL_ENABLE_MASK | (hold ? RF_CTRL_HOLD_MASK : 0u));
-}
-
 static void clear_state(struct rf_fw *fw)
 {
 	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
@@ -181,16 +173,8 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 	fw->ms_cycles = cycles(fw);
 	rf_fw_nonce_init(fw);
 	rf_fw_note(fw, RF_CTL_EV_START, &(struct rf_fw_what){.rank = RF_CTL_NO_RANK});
-	rf_fw_hold(fw);
+	rf_fw_hold_begin(fw);
 	return RF_FW_OK;
-}
-
-static void hold_tick(struct rf_fw *fw)
-{
-	if (fw->now_ms < fw->hold_until)
-		return;
-	rf_fw_write(fw, RF_CTRL, RF_CTRL_ENABLE_MASK);
-	fw->hold_until = RF_FW_NEVER;
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -204,7 +188,6 @@ uint64_t rf_fw_poll(struct rf_fw *fw)
 	bool waiting;
 
 	clock_update(fw);
-	hold_tick(fw);
 	rf_fw_group_errors(fw);
 	/* Before requests: a new group may need what an old one gives back. */
 	rf_fw_group_settle(fw);
@@ -212,6 +195,7 @@ uint64_t rf_fw_poll(struct rf_fw *fw)
 	for (unsigned int i = 0; i < fw->cfg.poll_frames; i++)
 		if (!rf_fw_net_punt(fw))
 			break;
+	rf_fw_hold_poll(fw);
 	rf_fw_conn_tick(fw);
 	next = rf_fw_group_tick(fw);
 	next = earlier(next, rf_fw_stall_tick(fw));

@@ -77,7 +77,8 @@ struct rf_fw_cfg {
 			   reset */
 	uint8_t salt[RF_FW_SALT_BYTES]; /* not 0, random at each start, told to nobody: the key of
 					   the nonces */
-	uint32_t hold_ms;               /* CTRL.HOLD after a start and RESET (60000); 0: none */
+	uint32_t hold_ms;   /* hold time after a start and RESET, and life of what it holds behind its
+			       last packet (60000); 0: none */
 	uint32_t tomb_ms;   /* life of tombstones without a packet (60000); 0: none are made */
 	uint32_t lease_ms;  /* where JOIN asks for the default (10000) */
 	uint32_t linger_ms; /* how long a group that failed or ended is remembered for late
@@ -132,6 +133,7 @@ struct rf_fw_entry {
 	uint32_t value; /* as HASH_VALUE; state 0: empty */
 	uint32_t until; /* tombstones: low word of the millisecond from which it may go */
 	uint64_t job;   /* whose it is; RF_FW_NOBODY */
+	uint8_t port;   /* tombstones: on which its packets come in */
 };
 
 /* Nonces of a job at a source address that are older than stamp are void. */
@@ -221,7 +223,7 @@ struct rf_fw {
 	/* a port's inject buffer has been busy since this ms, RF_FW_NEVER: it is not */
 	uint64_t busy_since[RF_FW_PORTS];
 	bool held;           /* a frame waits for such a buffer */
-	uint64_t hold_until; /* end of CTRL.HOLD, RF_FW_NEVER: over */
+	uint64_t hold_until; /* end of CTRL.HOLD, if nothing prolongs it; RF_FW_NEVER: over */
 	uint32_t epoch, age;
 	struct rf_fw_nonces nonce;
 	struct rf_ctl_log_entry log[RF_FW_LOG];
@@ -238,7 +240,8 @@ struct rf_fw {
 	uint8_t lag_turn;   /* group that is measured */
 	uint64_t tomb_ms;   /* next look at tombstones, RF_FW_NEVER: there are none */
 	uint32_t tombstones, entries;
-	uint32_t tomb_seen[8]; /* tombstone counter of each port at the last look */
+	uint16_t number[2u << RF_FW_HASH_BITS_MAX]; /* of a tombstone at that place */
+	uint8_t hold_full; /* a connection was held and found no room in the table */
 	uint8_t records;       /* behind the last one in use, of group[] */
 	uint8_t free_member;
 	uint8_t notices; /* some member has one due */

@@ -77,10 +77,23 @@ struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key)
  */
 bool rf_fw_conn_put(struct rf_fw *fw, uint32_t ip, uint32_t key, uint32_t value, uint64_t job);
 void rf_fw_conn_remove(struct rf_fw *fw, uint32_t ip, uint32_t key);
-/* Turns an entry into a tombstone of that job for cfg.tomb_ms; where that is 0 it goes at once. */
-void rf_fw_conn_bury(struct rf_fw *fw, uint32_t ip, uint32_t key, uint64_t job);
+/* A tombstone that belongs to no job: a connection that was cut in the hold time. */
+static inline bool rf_fw_held(const struct rf_fw_entry *e)
+{
+	return rf_fw_state(e) == RF_STATE_TOMBSTONE && e->job == RF_FW_NOBODY;
+}
+
+/* How long a tombstone stays behind its last packet: cfg.hold_ms where it belongs to no job. */
+uint32_t rf_fw_tomb_life(const struct rf_fw *fw, const struct rf_fw_entry *e);
+/* Turns the entry of a member's data role into a tombstone of that job; where its life is 0 it goes
+ * at once. */
+void rf_fw_conn_bury(struct rf_fw *fw, const struct rf_fw_member *m, uint64_t job);
+/* Makes a tombstone that belongs to no job, unless there is an entry. False: no room. */
+bool rf_fw_conn_hold(struct rf_fw *fw, uint32_t ip, uint32_t qpn, unsigned int port);
 /* Removes a tombstone of that job; any other entry stays. */
 void rf_fw_conn_exhume(struct rf_fw *fw, uint32_t ip, uint32_t key, uint64_t job);
+/* All of a job's tombstones. */
+void rf_fw_conn_exhume_all(struct rf_fw *fw, uint64_t job);
 /* Entries of a job; its tombstones alone. */
 uint32_t rf_fw_conn_count(const struct rf_fw *fw, uint64_t job, bool tombstones);
 /* Timer of the tombstones: lets go those that have seen no packet for the hold time. */
@@ -262,9 +275,18 @@ bool rf_fw_net_waiting(struct rf_fw *fw);
 /* Sends due notices while the hardware takes them. */
 void rf_fw_net_notices(struct rf_fw *fw);
 
-/* ---- fw.c ---- */
+/* ---- hold.c: raw data of before a start ---- */
 
-/* Enables the box with CTRL.HOLD for cfg.hold_ms. */
-void rf_fw_hold(struct rf_fw *fw);
+/* Enables the box; the hold time begins. */
+void rf_fw_hold_begin(struct rf_fw *fw);
+/* Takes held frames; ends the hold time when it is over. */
+void rf_fw_hold_poll(struct rf_fw *fw);
+/* There may be a connection in use that has no entry: the hold time, where it lasts, goes on until
+ * it has had cfg.hold_ms to show itself again. */
+void rf_fw_hold_prolong(struct rf_fw *fw);
+/* ms until it is over, if nothing prolongs it. */
+uint32_t rf_fw_hold_left(const struct rf_fw *fw);
+/* Lets a held connection go; ip 0: all, and the hold time ends. */
+enum rf_ctl_reason rf_fw_hold_release(struct rf_fw *fw, uint32_t ip, uint32_t qpn);
 
 #endif

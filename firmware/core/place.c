@@ -206,11 +206,11 @@ static void end_data(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw
 	if (!(m->put & RF_FW_PUT_DATA))
 		return;
 	if (m->put & RF_FW_PUT_HELD)
-		rf_fw_conn_bury(fw, m->peer_ip, key, RF_FW_NOBODY);
+		rf_fw_conn_bury(fw, m, RF_FW_NOBODY);
 	else if (m->destroyed || (guarded && !(m->put & RF_FW_PUT_TOMB)))
 		rf_fw_conn_remove(fw, m->peer_ip, key);
 	else
-		rf_fw_conn_bury(fw, m->peer_ip, key, g->job);
+		rf_fw_conn_bury(fw, m, g->job);
 }
 
 bool rf_fw_place_joining(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m)

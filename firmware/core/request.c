@@ -241,9 +241,10 @@ static void end_all(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t detail)
 	/* What the hardware was left with may be wrong: it begins anew. Detail is its register. */
 	if (why == RF_CTL_R_PARITY)
 		rf_fw_write(fw, RF_PARITY, RF_PARITY_VALID_MASK);
-	/* Tombstones go: the hold time below does their work. */
-	rf_fw_hold(fw);
-	rf_fw_conn_reset(fw);
+	/* Tombstones go where the hold time does their work. */
+	rf_fw_hold_begin(fw);
+	if (fw->cfg.hold_ms > 0 || why == RF_CTL_R_PARITY)
+		rf_fw_conn_reset(fw);
 	rf_fw_note(fw, RF_CTL_EV_RESET,
 		   &(struct rf_fw_what){.rank = RF_CTL_NO_RANK,
 					.reason = why == RF_CTL_R_PARITY ? (uint32_t)why : 0u});
@@ -268,6 +269,23 @@ static bool reset(struct rf_fw *fw, const struct rf_fw_request *q)
 	return answered(fw, q, RF_CTL_R_NONE);
 }
 
+static bool release(struct rf_fw *fw, const struct rf_fw_request *q)
+{
+	const struct rf_ctl_release *r = &q->body.u.release;
+	enum rf_ctl_reason why;
+
+	fw->cnt.release++;
+	if (q->h.job != RF_CTL_JOB_OPERATOR)
+		return rf_fw_refuse(fw, RF_CTL_R_NOT_OPERATOR, q->h.rank, 0);
+	if (q->h.tag == fw->operator_tag)
+		return done(fw);
+	why = rf_fw_hold_release(fw, r->ip, r->qpn);
+	if (why != RF_CTL_R_NONE)
+		return rf_fw_refuse(fw, why, q->h.rank,
+				    why == RF_CTL_R_HOLD_TIME ? rf_fw_hold_left(fw) : 0);
+	return done_once(fw, q);
+}
+
 bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q)
 {
 	switch (q->h.verb) {
@@ -281,6 +299,8 @@ bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q)
 		return abort_group(fw, q);
 	case RF_CTL_RESET:
 		return reset(fw, q);
+	case RF_CTL_RELEASE:
+		return release(fw, q);
 	default:
 		return rf_fw_refuse(fw, RF_CTL_R_VERB, q->h.rank, 0);
 	}

@@ -145,8 +145,8 @@ static void page_box(struct rf_fw *fw, unsigned int port)
 	p->clock_khz = fw->khz;
 	p->uptime_ms = fw->now_ms;
 	if (fw->hold_until != RF_FW_NEVER) {
-		p->hold = 1;
-		p->hold_ms = (uint32_t)(fw->hold_until - fw->now_ms);
+		p->hold = fw->hold_full ? RF_CTL_HOLD_FULL : RF_CTL_HOLD_LASTS;
+		p->hold_ms = rf_fw_hold_left(fw);
 	}
 	for (uint32_t used = fw->hw_used; used != 0; used &= used - 1u)
 		p->groups_used++;
@@ -252,6 +252,29 @@ static void page_jobs(struct rf_fw *fw, uint64_t asker, unsigned int first)
 	}
 }
 
+static void page_held(struct rf_fw *fw, unsigned int first)
+{
+	struct rf_ctl_held_page *p = &page(fw, RF_CTL_PAGE_HELD)->u.held;
+	unsigned int places = 2u << fw->hash_bits, i;
+
+	p->first = (uint16_t)first;
+	for (i = first; i < places && p->count < RF_CTL_HELD_PER_PAGE; i++) {
+		const struct rf_fw_entry *t = &fw->table[i];
+		int32_t left = (int32_t)(t->until - (uint32_t)fw->now_ms);
+
+		if (!rf_fw_held(t))
+			continue;
+		p->entry[p->count++] = (struct rf_ctl_held){
+			.ip = t->ip,
+			.qpn = t->key & RF_HASH_KEY_QPN_MASK,
+			.silent = (uint32_t)((int32_t)fw->cfg.hold_ms - left),
+			.remaining = left > 0 ? (uint32_t)left : 0u,
+			.port = t->port,
+		};
+	}
+	p->next = i < places ? (uint16_t)i : (uint16_t)RF_CTL_NO_RANK;
+}
+
 /* From the event of that number on, or from the oldest that is remembered. */
 static void page_log(struct rf_fw *fw, unsigned int first)
 {
@@ -280,6 +303,8 @@ static bool about_all(struct rf_fw *fw, const struct rf_fw_request *q)
 		page_groups(fw, s->index);
 	else if (s->page == RF_CTL_PAGE_CONNECTIONS)
 		page_connections(fw, s->index);
+	else if (s->page == RF_CTL_PAGE_HELD)
+		page_held(fw, s->index);
 	else
 		page_log(fw, s->index);
 	return true;
@@ -346,6 +371,7 @@ bool rf_fw_status(struct rf_fw *fw, const struct rf_fw_request *q)
 		return true;
 	case RF_CTL_PAGE_GROUPS:
 	case RF_CTL_PAGE_CONNECTIONS:
+	case RF_CTL_PAGE_HELD:
 	case RF_CTL_PAGE_LOG:
 		return about_all(fw, q);
 	case RF_CTL_PAGE_JOBS:

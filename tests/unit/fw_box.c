@@ -49,9 +49,16 @@ static uint32_t read_global(struct fw_box *b, uint32_t addr)
 		return b->high;
 	case RF_IRQ:
 		return (b->punt_count ? 1u : 0u) | (group_error(b) ? 2u : 0u) |
-		       (b->parity ? RF_IRQ_PARITY_MASK : 0u);
+		       (b->held.there ? 4u : 0u) | (b->parity ? RF_IRQ_PARITY_MASK : 0u);
 	case RF_PARITY:
 		return b->parity;
+	case RF_HELD_IP:
+		return b->held.ip;
+	case RF_HELD_KEY:
+		return (b->held.there ? b->held.key | RF_HELD_KEY_VALID_MASK : 0) |
+		       (b->held_missed && !b->mutant_missed ? RF_HELD_KEY_MISSED_MASK : 0);
+	case RF_TOMB_SEEN:
+		return b->tomb_shown;
 	case RF_PUNT_STATUS:
 		return read_punt_status(b);
 	case RF_LAG_STATUS:
@@ -130,6 +137,69 @@ static void hash_write(struct fw_box *b, uint32_t value)
 		b->on_hash(b, b->on_hash_arg);
 }
 
+static bool tomb_of(struct fw_box *b, uint32_t number)
+{
+	if (number < 2u << b->hash_bits)
+		return true;
+	b->fault = "no tombstone has this number";
+	return false;
+}
+
+static void tomb_write(struct fw_box *b, uint32_t value)
+{
+	uint32_t number = value & RF_TOMB_WRITE_NUMBER_MASK;
+
+	if (!tomb_of(b, number))
+		return;
+	b->tomb[number][0] = b->tomb_src;
+	b->tomb[number][1] = value;
+	b->tomb_seen[number] = false;
+}
+
+static void held_show(struct fw_box *b)
+{
+	for (unsigned int p = 0; p < b->ports && !b->held.there; p++) {
+		b->held = b->held_wait[p];
+		b->held_wait[p].there = false;
+	}
+}
+
+static void held_frame(struct fw_box *b, unsigned int port, uint32_t ip, uint32_t qpn)
+{
+	struct fw_box_held *wait = &b->held_wait[port];
+	const struct fw_box_held *known[] = {&b->held, wait};
+
+	for (unsigned int i = 0; i < 2; i++)
+		if (known[i]->there && known[i]->ip == ip &&
+		    (known[i]->key & RF_HELD_KEY_QPN_MASK) == qpn)
+			return;
+	if (wait->there) {
+		b->held_missed = true;
+		return;
+	}
+	*wait = (struct fw_box_held){true, ip, qpn | port << RF_HELD_KEY_PORT_LSB};
+	held_show(b);
+}
+
+bool fw_box_data(struct fw_box *b, unsigned int port, uint32_t src_ip, uint32_t ip, uint32_t qpn)
+{
+	uint32_t value = fw_box_lookup(b, ip, rf_fw_key(0, qpn));
+	uint32_t number = value & RF_HASH_VALUE_CID_MASK;
+
+	if (value >> RF_HASH_VALUE_STATE_LSB == RF_STATE_TOMBSTONE && tomb_of(b, number)) {
+		uint32_t word = b->tomb[number][1];
+		uint32_t from = (word & RF_TOMB_WRITE_PORT_MASK) >> RF_TOMB_WRITE_PORT_LSB;
+
+		if ((word & RF_TOMB_WRITE_ANY_MASK) || (from == port && b->tomb[number][0] == src_ip))
+			b->tomb_seen[number] = !b->mutant_life;
+	}
+	if (value != 0 || !(b->ctrl & RF_CTRL_ENABLE_MASK))
+		return false;
+	if (b->ctrl & RF_CTRL_HOLD_MASK)
+		held_frame(b, port, ip, qpn);
+	return !(b->ctrl & RF_CTRL_HOLD_MASK);
+}
+
 static void write_global(struct fw_box *b, uint32_t addr, uint32_t value)
 {
 	switch (addr) {
@@ -166,6 +236,22 @@ static void write_global(struct fw_box *b, uint32_t addr, uint32_t value)
 		break;
 	case RF_HASH_WRITE:
 		hash_write(b, value);
+		break;
+	case RF_HELD_POP:
+		b->held.there = false;
+		b->held_missed = false;
+		held_show(b);
+		break;
+	case RF_TOMB_SRC:
+		b->tomb_src = value;
+		break;
+	case RF_TOMB_WRITE:
+		tomb_write(b, value);
+		break;
+	case RF_TOMB_LOOK:
+		b->tomb_shown = tomb_of(b, value) && b->tomb_seen[value];
+		if (tomb_of(b, value))
+			b->tomb_seen[value] = false;
 		break;
 	case RF_PUNT_POP:
 		if (b->punt_count == 0) {

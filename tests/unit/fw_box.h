@@ -46,6 +46,14 @@ struct fw_box {
 	uint32_t conn[4096][16];
 	uint32_t counter[8][128];
 	uint32_t inject_word[256];
+	/* held frames: those shown and waiting; what tombstones expect, and have seen */
+	struct fw_box_held {
+		bool there;
+		uint32_t ip, key;
+	} held, held_wait[8];
+	bool held_missed;
+	uint32_t tomb_src, tomb[2u << FW_BOX_HASH_MAX][2], tomb_shown;
+	bool tomb_seen[2u << FW_BOX_HASH_MAX];
 	uint32_t lag_status, lag_cycles; /* a measurement, until the next one is asked for */
 	unsigned int lag_arms;
 	unsigned int busy;   /* reads of INJECT_STATUS that still say busy ... */
@@ -55,6 +63,8 @@ struct fw_box {
 	unsigned int punt_head, punt_count;
 	struct fw_box_frame out[FW_BOX_FRAMES];
 	unsigned int out_head, out_count;
+	bool mutant_missed; /* MISSED is not said */
+	bool mutant_life;   /* tombstones see nothing */
 	/* called after each HASH_WRITE */
 	void (*on_hash)(struct fw_box *b, void *arg);
 	void *on_hash_arg;
@@ -78,6 +88,11 @@ const struct fw_box_frame *fw_box_out(struct fw_box *b);
 const char *fw_box_poll(struct fw_box *b);
 /* Moves time by ms milliseconds, polling whenever the firmware asked for it. */
 const char *fw_box_run(struct fw_box *b, unsigned int ms);
+/*
+ * A data packet with a right ICRC: what lines 21 and 22 of box.md make of it. True: it passes as
+ * foreign.
+ */
+bool fw_box_data(struct fw_box *b, unsigned int port, uint32_t src_ip, uint32_t ip, uint32_t qpn);
 /* The ranks of a group that is live move on or stay, some with all acknowledged, some not. */
 void fw_box_progress(struct fw_box *b, unsigned int record, uint32_t random);
 /* Value of a key in the hardware's table, 0: absent. */

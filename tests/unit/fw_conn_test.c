@@ -181,8 +181,8 @@ static void test_states(void **state)
 	assert_int_equal(fw_box_lookup(b, 1, key), 9 | RF_STATE_LIVE << 16);
 	rf_fw_conn_exhume(&b->fw, 1, key, 7);
 	assert_int_equal(b->fw.entries, 1);
-	rf_fw_conn_bury(&b->fw, 1, key, 7);
-	assert_int_equal(fw_box_lookup(b, 1, key), 9 | RF_STATE_TOMBSTONE << 16);
+	rf_fw_conn_bury(&b->fw, &(struct rf_fw_member){.peer_ip = 1, .peer_qpn = 5}, 7);
+	assert_int_equal(fw_box_lookup(b, 1, key) >> 16, RF_STATE_TOMBSTONE);
 	rf_fw_conn_exhume(&b->fw, 1, key, 7);
 	assert_int_equal(fw_box_lookup(b, 1, key), 0);
 	assert_int_equal(b->fw.entries, 0);
@@ -190,27 +190,72 @@ static void test_states(void **state)
 	fw_box_free(b);
 }
 
-/* A tombstone goes a hold time after the last packet that its port dropped on one. */
-static void test_hold_time(void **state)
+/* A tombstone goes its time after the last packet that came to it from where it came before; each has its own. */
+static void test_life(void **state)
 {
 	struct fw_box *b = fw_box_new();
-	uint32_t key = rf_fw_key(0, 5);
+	const struct rf_fw_member one = {.peer_ip = 1, .peer_qpn = 5, .src_ip = 77, .port = 2};
+	const struct rf_fw_member two = {.peer_ip = 1, .peer_qpn = 6, .src_ip = 77, .port = 2};
 
 	(void)state;
+	b->cfg.hold_ms = 0;
 	b->cfg.tomb_ms = 1000;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
-	rf_fw_conn_put(&b->fw, 1, key, rf_fw_value(2, RF_STATE_LIVE), 7); /* port 2 */
-	rf_fw_conn_bury(&b->fw, 1, key, 7);
+	rf_fw_conn_put(&b->fw, 1, rf_fw_key(0, 5), rf_fw_value(2, RF_STATE_LIVE), 7);
+	rf_fw_conn_put(&b->fw, 1, rf_fw_key(0, 6), rf_fw_value(2, RF_STATE_LIVE), 7);
+	rf_fw_conn_bury(&b->fw, &one, 7);
+	rf_fw_conn_bury(&b->fw, &two, 7);
 	b->fw.group[0].state = RF_CTL_S_FREE;
 	for (unsigned int i = 0; i < 10; i++) {
-		b->counter[2][RF_CNT_TOMBSTONE]++;
+		assert_false(fw_box_data(b, 2, 77, 1, 5));
 		assert_null(fw_box_run(b, 700));
-		assert_int_not_equal(fw_box_lookup(b, 1, key), 0);
+		assert_int_not_equal(fw_box_lookup(b, 1, rf_fw_key(0, 5)), 0);
+		assert_true(i < 2 || fw_box_lookup(b, 1, rf_fw_key(0, 6)) == 0);
 	}
-	b->counter[1][RF_CNT_TOMBSTONE]++; /* another port's */
-	assert_null(fw_box_run(b, 1600));
-	assert_int_equal(fw_box_lookup(b, 1, key), 0);
+	/* From another port, another source: no sign of its life. */
+	for (unsigned int i = 0; i < 20; i++) {
+		fw_box_data(b, 1, 77, 1, 5);
+		fw_box_data(b, 2, 78, 1, 5);
+		assert_null(fw_box_run(b, 100));
+	}
+	assert_int_equal(fw_box_lookup(b, 1, rf_fw_key(0, 5)), 0);
 	assert_int_equal(b->fw.tomb_ms, RF_FW_NEVER);
+	fw_box_free(b);
+}
+
+/* Tombstones move when others come: each keeps its number, and no two have one. */
+static void test_numbers(void **state)
+{
+	struct fw_box *b = fw_box_new();
+	unsigned int count = 0;
+
+	(void)state;
+	b->hash_bits = 5;
+	b->cfg.tomb_ms = 1000;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	for (uint32_t q = 0; q < 400 && count < 60; q++) {
+		const struct rf_fw_member m = {
+			.peer_ip = 9, .peer_qpn = 7 * q, .src_ip = 1000 + q, .port = q & 3};
+
+		if (!rf_fw_conn_put(&b->fw, 9, rf_fw_key(0, 7 * q),
+				    rf_fw_value(2, RF_STATE_LIVE), 7))
+			continue;
+		rf_fw_conn_bury(&b->fw, &m, 7);
+		count++;
+		for (unsigned int i = 0; i < 64; i++) {
+			const struct rf_fw_entry *e = &b->fw.table[i];
+			uint32_t number = e->value & RF_HASH_VALUE_CID_MASK;
+			uint32_t qpn = (e->key & RF_HASH_KEY_QPN_MASK) / 7;
+
+			if (e->value == 0)
+				continue;
+			assert_int_equal(b->tomb[number][0], 1000 + qpn);
+			assert_int_equal(b->tomb[number][1] >> RF_TOMB_WRITE_PORT_LSB, qpn & 3);
+		}
+		assert_null(b->fault);
+	}
+	assert_int_equal(count, 60);
+	assert_true(b->fw.cnt.kicks > 3);
 	fw_box_free(b);
 }
 
@@ -256,7 +301,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hash_vector), cmocka_unit_test(test_ninety_percent),
 		cmocka_unit_test(test_rings),       cmocka_unit_test(test_states),
-		cmocka_unit_test(test_hold_time),   cmocka_unit_test(test_buddy),
+		cmocka_unit_test(test_life), cmocka_unit_test(test_numbers),   cmocka_unit_test(test_buddy),
 	};
 
 	if (argc > 1)

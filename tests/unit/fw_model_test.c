@@ -174,7 +174,16 @@ static void test_plain(void **state)
 	send_data(0, 0);
 	run(5);
 	assert_int_equal(counter(0, RF_CNT_HOLD), 1);
-	run(3000000);
+	/* It has an entry of its own since, until it has been silent for as long. */
+	run(2700000);
+	send_data(0, 0);
+	run(600000);
+	send_data(0, 0);
+	run(5);
+	assert_int_equal(counter(0, RF_CNT_HOLD), 1);
+	assert_int_equal(counter(0, RF_CNT_TOMBSTONE), 2);
+	assert_int_equal(lab.host[1].count, 0);
+	run(3900000);
 	send_data(0, 0);
 	run(5);
 	assert_int_equal(lab.host[1].count, 1);
@@ -186,7 +195,7 @@ static void test_plain(void **state)
 	send_data(0, 100);
 	run(5);
 	assert_int_equal(lab.host[1].count, 0);
-	assert_int_equal(counter(0, RF_CNT_TOMBSTONE), 1);
+	assert_int_equal(counter(0, RF_CNT_TOMBSTONE), 3);
 	/* Its own queue pair is destroyed: whatever comes there is foreign again. */
 	rf_client_leave(&lab.host[0].client, true, now_ns(&lab));
 	run(2000);

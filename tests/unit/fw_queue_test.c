@@ -235,6 +235,7 @@ static void test_join(void **state)
 	expect_punt(frame, len, 1);
 	wr(RF_INJECT, (42 + RF_CTL_HEADER + 28) | 1u << 24);
 	rd(RF_PUNT_STATUS, 0);
+	rd(RF_HELD_KEY, 0);
 	rd(RF_PUNT_STATUS, 0);
 	/* Next: the look at its lease, half a second from now. */
 	assert_int_equal(rf_fw_poll(&fw), 500u + 503u * MS);
@@ -265,6 +266,7 @@ static void test_join(void **state)
 	expect_entry(0x0a000001, 0x21, 1, used);
 	wr(RF_INJECT, 42 + RF_CTL_HEADER + 28);
 	rd(RF_PUNT_STATUS, 0);
+	rd(RF_HELD_KEY, 0);
 	/* The first look at signs of life. */
 	rd(RF_CONN_BASE + RF_CONN_SEEN, 0);
 	rd(RF_CONN_BASE + 0x40 + RF_CONN_SEEN, 1);

@@ -347,13 +347,16 @@ static void test_full_of_others(void **state)
 	keys[A].most.entries = 64;
 	keys[A].most.groups = 8;
 	start(b);
+	/* The hold time is over: then what it keeps apart stays. */
+	b->fw.hold_until = RF_FW_NEVER;
 	whole_group(b, B, 1, 2);
 	abort_group(b, B, 1);
 	others = b->fw.entries;
 	for (uint32_t ip = 1; ip <= 8; ip++) {
 		assert_true(rf_fw_conn_put(&b->fw, ip, rf_fw_key(0, 3),
 					   rf_fw_value(0, RF_STATE_LIVE), RF_FW_NOBODY));
-		rf_fw_conn_bury(&b->fw, ip, rf_fw_key(0, 3), RF_FW_NOBODY);
+		rf_fw_conn_bury(&b->fw, &(struct rf_fw_member){.peer_ip = ip, .peer_qpn = 3},
+				RF_FW_NOBODY);
 	}
 	for (g = 1; g < 8; g++) {
 		struct fw_ask a = join(A, g, 0, 2);
@@ -420,7 +423,10 @@ static void test_of_no_job(void **state)
 	for (unsigned int ended = 0; ended < 2; ended++) {
 		assert_true(rf_fw_conn_put(&b->fw, a.r.u.join.peer_ip, key,
 					   rf_fw_value(0, RF_STATE_LIVE), RF_FW_NOBODY));
-		rf_fw_conn_bury(&b->fw, a.r.u.join.peer_ip, key, RF_FW_NOBODY);
+		rf_fw_conn_bury(&b->fw,
+				&(struct rf_fw_member){.peer_ip = a.r.u.join.peer_ip,
+						       .peer_qpn = a.r.u.join.peer_qpn},
+				RF_FW_NOBODY);
 		accepted(b, a);
 		if (ended) {
 			assert_int_equal(ask(b, &last), RF_CTL_READY);

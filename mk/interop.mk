@@ -41,11 +41,11 @@ $(foreach k,bridge ovs,$(eval $(call test,switch-$(k),$(PYTHON) -B tests/interop
 $(INTEROP)/tests.list: tests/interop/run.py mk/interop.mk
 	@mkdir -p $(@D)
 	@for c in $$($(PYTHON) -B tests/interop/run.py --list); do printf '%s\t%s\n' $$c "$(call interop_run,$$c)"; done > $@
-	@for c in verbs-2 loss; do printf '%s-rtl\t%s\n' $$c "$(call interop_run,--rtl --quick $$c)"; done >> $@
+	@for c in verbs-2 loss forgets; do printf '%s-rtl\t%s\n' $$c "$(call interop_run,--rtl --quick $$c)"; done >> $@
 	@for k in bridge ovs; do printf 'switch-%s\t%s\n' $$k "$(PYTHON) -B tests/interop/switches.py $$k"; done >> $@
 
 .PHONY: interop interop-image
-interop interop-verbs-2-rtl interop-loss-rtl: $(BUILD)/vl/box-p4-l1-w512.so
+interop interop-verbs-2-rtl interop-loss-rtl interop-forgets-rtl: $(BUILD)/vl/box-p4-l1-w512.so
 interop: $(INTEROP_DEPS) $(INTEROP)/tests.list
 	@JOBS=1 tests/run $(INTEROP)/tests.list
 interop-%: $(INTEROP_DEPS) $(INTEROP)/tests.list

@@ -24,6 +24,8 @@ $(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c link.c check.c nic
 $(eval $(call c_prog,ringfold-sim,host/tools/ringfold-sim.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_link,fabric_sums,tests/sim/fabric_sums.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_sums))
 $(eval $(call test,fabric_sums,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_sums,$(BUILD)/tests/fabric_sums))
+$(eval $(call c_link,fabric_restart,tests/sim/fabric_restart.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_restart))
+$(eval $(call test,fabric_restart,$(BUILD)/tests/fabric_restart,$(BUILD)/tests/fabric_restart))
 $(eval $(call c_link,fabric_faults,tests/sim/fabric_faults.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_faults))
 $(eval $(call test,fabric_faults,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_faults,$(BUILD)/tests/fabric_faults))
 $(eval $(call test,fabric_frames,PYTHON=$(PYTHON) tests/sim/frames.sh $(BUILD)/bin/ringfold-sim tests/check/frames.py,$(BUILD)/bin/ringfold-sim))

@@ -7,7 +7,7 @@ $(eval $(call c_prog,ringfold-check,host/tools/ringfold-check.c,rf-traffic colle
 # Tools that talk to the box over DPDK. $(HOST_LIBS) is of mk/host.mk.
 BOXLINK_LIBS := rf-boxlink client rfctl rf-io rf-bootstrap roce rfproto rf-opt
 $(eval $(call c_lib,rf-boxlink,host/tools/boxlink.c))
-$(eval $(call c_prog,ringfold-ctl,$(addprefix host/tools/,ringfold-ctl.c ctl_traffic.c ctl_plain.c ctl_show.c ctl_box.c ctl_ranks.c ctl_counters.c ctl_register.c),rf-traffic collective $(BOXLINK_LIBS),$(call pkg_libs,libdpdk) -ljansson -lpthread -lm))
+$(eval $(call c_prog,ringfold-ctl,$(addprefix host/tools/,ringfold-ctl.c ctl_hold.c ctl_traffic.c ctl_plain.c ctl_show.c ctl_box.c ctl_ranks.c ctl_counters.c ctl_register.c),rf-traffic collective $(BOXLINK_LIBS),$(call pkg_libs,libdpdk) -ljansson -lpthread -lm))
 $(eval $(call c_prog,ringfold-doctor,$(addprefix host/tools/,ringfold-doctor.c doctor_box.c doctor_path.c doctor_group.c doctor_ranks.c),rf-boxlink $(HOST_LIBS) rf-opt,$(call pkg_libs,libdpdk) -ljansson -lpthread -lm))
 
 # A wire that does one thing wrong: what the doctor has to name.

@@ -94,8 +94,8 @@ const char *rf_ctl_state_text(unsigned int state)
 
 const char *rf_ctl_event_text(unsigned int event)
 {
-	static const char *const texts[] = {"?",      "start", "joining", "ready",
-					    "failed", "ended", "refused", "reset", "full"};
+	static const char *const texts[] = {"?",     "start",   "joining", "ready", "failed",
+					    "ended", "refused", "reset",   "full"};
 
 	return texts[event < sizeof(texts) / sizeof(texts[0]) ? event : 0];
 }

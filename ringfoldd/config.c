@@ -43,8 +43,8 @@ static const struct entry entries[] = {
 	{"box", "mac", MAC, AT(fw.mac), 0, 0, NULL,
 	 "Base MAC: port p has the base + p; the last byte at most f8. Must be set."},
 	{"box", "hold_ms", NUM32, AT(fw.hold_ms), 0, RF_CTL_TIME_MAX_MS, NULL,
-	 "After a start and a RESET, RC data on unknown connections is dropped so long; 0: it "
-	 "passes."},
+	 "After a start and a RESET, RC data of no group is dropped for this long, and what came "
+	 "then until it has been silent for as long; 0: it passes."},
 	{"box", "tombstone_ms", NUM32, AT(fw.tomb_ms), 0, RF_CTL_TIME_MAX_MS, NULL,
 	 "After the end of a group of plain endpoints, their data is dropped until none has come "
 	 "for so long; 0: it passes."},

@@ -102,6 +102,10 @@ static int start(struct service *s)
 	err = rf_fw_init(&s->fw, &s->bus.hal, &s->cfg.fw);
 	if (err)
 		return say(rf_fw_error_text(err));
+	if (s->cfg.fw.hold_ms == 0)
+		fprintf(stderr,
+			"ringfoldd: warning: hold_ms = 0: raw data of plain ranks that were in a "
+			"group before this start passes\n");
 	fprintf(stderr, "ringfoldd: %u ports, %u lanes, %s", s->fw.ports, s->fw.lanes,
 		s->cfg.fw.nkeys ? "" : "no keys: anyone may command the box, ");
 	if (s->http)

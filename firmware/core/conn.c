@@ -220,7 +220,8 @@ static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e)
 		fw->tombstones--;
 		fw->entries--;
 		fw->cnt.evicted++;
-		/* Its connection may still be in use: the hold time, where it lasts, does its work. */
+		/* Its connection may still be in use: the hold time, where it lasts, does its work.
+		 */
 		rf_fw_hold_prolong(fw);
 	}
 	/* Each entry keeps its number; the last place that becomes free has that of the first. */

@@ -77,9 +77,9 @@ struct rf_fw_cfg {
 			   reset */
 	uint8_t salt[RF_FW_SALT_BYTES]; /* not 0, random at each start, told to nobody: the key of
 					   the nonces */
-	uint32_t hold_ms;   /* hold time after a start and RESET, and life of what it holds behind its
-			       last packet (60000); 0: none */
-	uint32_t tomb_ms;   /* life of tombstones without a packet (60000); 0: none are made */
+	uint32_t hold_ms; /* hold time after a start and RESET, and life of what it holds after its
+			     last packet (60000); 0: none */
+	uint32_t tomb_ms; /* life of tombstones without a packet (60000); 0: none are made */
 	uint32_t lease_ms;  /* where JOIN asks for the default (10000) */
 	uint32_t linger_ms; /* how long a group that failed or ended is remembered for late
 			       questions (30000) */
@@ -242,7 +242,7 @@ struct rf_fw {
 	uint32_t tombstones, entries;
 	uint16_t number[2u << RF_FW_HASH_BITS_MAX]; /* of a tombstone at that place */
 	uint8_t hold_full; /* a connection was held and found no room in the table */
-	uint8_t records;       /* behind the last one in use, of group[] */
+	uint8_t records;   /* behind the last one in use, of group[] */
 	uint8_t free_member;
 	uint8_t notices; /* some member has one due */
 	struct rf_fw_buddy beats, hslots;

@@ -83,7 +83,7 @@ static inline bool rf_fw_held(const struct rf_fw_entry *e)
 	return rf_fw_state(e) == RF_STATE_TOMBSTONE && e->job == RF_FW_NOBODY;
 }
 
-/* How long a tombstone stays behind its last packet: cfg.hold_ms where it belongs to no job. */
+/* How long a tombstone stays after its last packet: cfg.hold_ms where it belongs to no job. */
 uint32_t rf_fw_tomb_life(const struct rf_fw *fw, const struct rf_fw_entry *e);
 /* Turns the entry of a member's data role into a tombstone of that job; where its life is 0 it goes
  * at once. */

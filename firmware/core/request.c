@@ -190,7 +190,7 @@ static bool answered(struct rf_fw *fw, const struct rf_fw_request *q, enum rf_ct
 bool rf_fw_repeated(struct rf_fw *fw, const struct rf_fw_request *q)
 {
 	if (q->h.job != RF_CTL_JOB_OPERATOR ||
-	    (q->h.verb != RF_CTL_ABORT && q->h.verb != RF_CTL_RESET))
+	    (q->h.verb != RF_CTL_ABORT && q->h.verb != RF_CTL_RESET && q->h.verb != RF_CTL_RELEASE))
 		return false;
 	for (unsigned int i = 0; i < RF_FW_COMMANDS; i++) {
 		const struct rf_fw_command *c = &fw->command[i];
@@ -199,8 +199,10 @@ bool rf_fw_repeated(struct rf_fw *fw, const struct rf_fw_request *q)
 			continue;
 		if (q->h.verb == RF_CTL_ABORT)
 			fw->cnt.abort++;
-		else
+		else if (q->h.verb == RF_CTL_RESET)
 			fw->cnt.reset++;
+		else
+			fw->cnt.release++;
 		if (c->reason == RF_CTL_R_NONE)
 			return done(fw);
 		return rf_fw_refuse(fw, (enum rf_ctl_reason)c->reason, RF_CTL_NO_RANK, 0);
@@ -272,18 +274,11 @@ static bool reset(struct rf_fw *fw, const struct rf_fw_request *q)
 static bool release(struct rf_fw *fw, const struct rf_fw_request *q)
 {
 	const struct rf_ctl_release *r = &q->body.u.release;
-	enum rf_ctl_reason why;
 
 	fw->cnt.release++;
 	if (q->h.job != RF_CTL_JOB_OPERATOR)
 		return rf_fw_refuse(fw, RF_CTL_R_NOT_OPERATOR, q->h.rank, 0);
-	if (q->h.tag == fw->operator_tag)
-		return done(fw);
-	why = rf_fw_hold_release(fw, r->ip, r->qpn);
-	if (why != RF_CTL_R_NONE)
-		return rf_fw_refuse(fw, why, q->h.rank,
-				    why == RF_CTL_R_HOLD_TIME ? rf_fw_hold_left(fw) : 0);
-	return done_once(fw, q);
+	return answered(fw, q, rf_fw_hold_release(fw, r->ip, r->qpn));
 }
 
 bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q)

@@ -30,14 +30,16 @@ struct ctl {
 	unsigned int group;
 	bool all_groups; /* of the job: no group was named */
 	unsigned int port;
-	bool all_ports;   /* and the firmware: no port was named */
-	uint64_t timeout; /* ns */
+	bool all_ports;     /* and the firmware: no port was named */
+	uint64_t timeout;   /* ns */
 	unsigned int slots; /* 0: ctl_slots_wanted() */
 	const char *dtype, *op;
 	unsigned int mtu;
 	bool transparent;
-	unsigned int straggler; /* RNR timer code; 0: silence */
-	uint64_t lease;         /* ns; 0: none */
+	unsigned int straggler;    /* RNR timer code; 0: silence */
+	uint64_t lease;            /* ns; 0: none */
+	bool release, release_all; /* hold: --release, --release-all */
+	uint32_t release_ip, release_qpn;
 	struct ctl_rank rank[CTL_RANKS_MAX];
 	unsigned int ranks;
 	bool json;
@@ -88,6 +90,11 @@ int ctl_jobs(struct ctl *c);
 int ctl_ports(struct ctl *c);
 int ctl_slots(struct ctl *c);
 int ctl_connections(struct ctl *c);
+int ctl_hold(struct ctl *c);
+/* --release, for struct rf_opt. */
+int ctl_release_add(void *ctl, const char *value);
+/* Says on stderr what an operator must know of the hold time. */
+void ctl_hold_warn(const struct rf_ctl_box_page *b);
 int ctl_log(struct ctl *c);
 int ctl_ranks(struct ctl *c);
 int ctl_stragglers(struct ctl *c);

@@ -138,6 +138,22 @@ int ctl_slots(struct ctl *c)
 	return RF_EXIT_GOOD;
 }
 
+/* A tombstone has no place in a group. */
+static void place(const struct ctl *c, json_t *row, const struct rf_ctl_connection *e)
+{
+	if (e->state == RF_STATE_TOMBSTONE) {
+		if (c->json)
+			return;
+		text(row, "hardware", "-");
+		text(row, "lane", "-");
+		text(row, "port", "-");
+		return;
+	}
+	ctl_number(row, "hardware", e->cid >> 7);
+	ctl_number(row, "lane", e->cid >> 3 & 15u);
+	ctl_number(row, "port", e->cid & 7u);
+}
+
 int ctl_connections(struct ctl *c)
 {
 	static const char *const states[] = {"empty", "live", "joining", "tombstone"};
@@ -159,9 +175,7 @@ int ctl_connections(struct ctl *c)
 			ctl_number(row, "qpn", e->key & 0xffffffu);
 			text(row, "role", e->key >> 24 ? "ack" : "data");
 			text(row, "state", states[e->state & 3u]);
-			ctl_number(row, "hardware", e->cid >> 7);
-			ctl_number(row, "lane", e->cid >> 3 & 15u);
-			ctl_number(row, "port", e->cid & 7u);
+			place(c, row, e);
 			ctl_number(row, "gone_in_ms", e->remaining);
 			json_array_append_new(rows, row);
 		}

@@ -100,6 +100,8 @@ int ctl_status(struct ctl *c)
 	ctl_number(o, "clock_khz", b->clock_khz);
 	ctl_number(o, "uptime_ms", b->uptime_ms);
 	ctl_number(o, "hold_ms", b->hold_ms);
+	ctl_number(o, "hold_full", b->hold == RF_CTL_HOLD_FULL);
+	ctl_hold_warn(b);
 	ctl_number(o, "own_port", b->port);
 	ctl_print_object(c, o);
 	return RF_EXIT_GOOD;

@@ -200,7 +200,10 @@ static int parse(struct settings *s, int argc, char **argv)
 		 "[bytes=N] [ips=LIST] [ports=LIST]\" a line; none: anyone may command the box",
 		 NULL},
 		{RF_OPT_TIME, "hold", 0, &c->hold_ns, "TIME",
-		 "drop RC data on unknown connections so long after the start", NULL},
+		 "drop RC data of no group for this long after start, and what came then until it "
+		 "is "
+		 "silent for as long; 0s: never, which is for labs",
+		 NULL},
 		{RF_OPT_TIME, "tombstone", 0, &c->tomb_ns, "TIME",
 		 "drop data of a plain group that has ended until none has come for so long", NULL},
 		{RF_OPT_TIME, "tick", 0, &c->tick_ns, "TIME",
@@ -268,6 +271,10 @@ static int settle(struct settings *s)
 		fprintf(stderr, "--width: 64, 128, 256 or 512\n");
 		return RF_EXIT_USAGE;
 	}
+	if (c->hold_ns < 1000000)
+		fprintf(stderr,
+			"ringfold box: warning: no hold time: raw data of plain ranks that were "
+			"in a group of a box before this one passes\n");
 	if (s->keys) {
 		static struct rf_fw_key keys[RF_SETTINGS_KEYS_MAX];
 		int n = rf_keys_load(s->keys, keys, RF_SETTINGS_KEYS_MAX, why, sizeof(why));

@@ -67,9 +67,18 @@ const struct rf_ctl_reply *ctl_page(struct ctl *c, enum rf_ctl_page page, uint16
 
 static int command_reset(struct ctl *c)
 {
+	const struct rf_ctl_reply *a;
+
+	fprintf(stderr, "ringfold ctl: warning: all RC data of no group is cut until it has been "
+			"silent for the box's hold time\n");
 	if (rf_client_reset(&c->asker, boxlink_now()) != 0 || !ctl_answer(c, &c->asker))
 		return RF_EXIT_FAILED;
 	printf("the box has forgotten all groups\n");
+	a = ctl_page(c, RF_CTL_PAGE_BOX, 0);
+	if (a && a->u.box.hold == RF_CTL_HOLD_OVER)
+		fprintf(stderr,
+			"ringfold ctl: warning: this box has no hold time: what plain ranks "
+			"still send passes as it is once their tombstones are gone\n");
 	return RF_EXIT_GOOD;
 }
 
@@ -85,6 +94,7 @@ static const struct command {
 	{"reset", command_reset, false},   {"ports", ctl_ports, false},
 	{"slots", ctl_slots, false},       {"connections", ctl_connections, false},
 	{"log", ctl_log, false},           {"jobs", ctl_jobs, false},
+	{"hold", ctl_hold, false},
 };
 
 static const struct command *find_command(const char *name)
@@ -252,6 +262,10 @@ int main(int argc, char **argv)
 		 "the job: of join and wait instead of the plan's, of others instead of JOB", NULL},
 		{RF_OPT_STRING, "group", 'g', &c.group_text, "N",
 		 "one group of the job; else join, wait: 0, others: all", NULL},
+		{RF_OPT_CALL, "release", 0, &c, "ADDRESS:QPN", "hold: let one connection go",
+		 ctl_release_add},
+		{RF_OPT_FLAG, "release-all", 0, &c.release_all, NULL,
+		 "hold: let all of them go, and end the hold time", NULL},
 		{RF_OPT_STRING, "port", 'p', &c.port_text, "N",
 		 "counters: of this port of the box alone", NULL},
 		{RF_OPT_TIME, "timeout", 0, &c.timeout, "TIME",
@@ -279,6 +293,9 @@ int main(int argc, char **argv)
 			 "  slots     which group holds which range of slots\n"
 			 "  connections  the connection table, tombstones included\n"
 			 "  jobs      what each job holds of the box, and of how much its key allows\n"
+			 "  hold      connections that the box holds since its start or reset, "
+			 "because it does not know\n"
+			 "            them: until they are silent, or let go\n"
 			 "  log       what has happened to groups, oldest first; with --watch what "
 			 "comes\n"
 			 "  ranks JOB      where the ranks of a job stand, who is awaited, who was "

@@ -106,6 +106,7 @@ struct rf_fabric_cfg {
 	unsigned retry_cnt;
 	uint32_t lease_ms;
 	uint32_t join_deadline_ms;
+	uint64_t answer_ns; /* the box must answer a rank within this; 0: 5 s */
 	bool plain; /* connections without the PSN shift: as an operator registers foreign endpoints
 		     */
 	bool vlan;  /* hosts tag their frames */

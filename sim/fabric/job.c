@@ -166,6 +166,7 @@ void rf_host_join(struct rf_host *h)
 	c.job = JOB + h->rank / rf_fabric_size(cfg);
 	c.rank = (uint16_t)(h->rank - rf_fabric_first(cfg, h->rank));
 	c.token = rf_rng_next(&rng) | 1;
+	c.answer_ns = cfg->answer_ns;
 	rf_client_init(&h->client, &c);
 	h->has_client = true;
 

@@ -1,4 +1,5 @@
-/* Frames that were held back, as firmware is shown them, and signs of life on tombstones: box.md. */
+/* Frames that were held back, as firmware is shown them, and signs of life on tombstones: box.md.
+ */
 #include "sim/model/internal.h"
 
 static bool same(const struct model_held *h, const struct model_parsed *p)

@@ -44,6 +44,7 @@ void rf_rt_cfg_init(struct rf_rt_cfg *cfg)
 		.seed = 1,
 		.mac = {0x02, 0x52, 0x46, 0x00, 0x00, 0x10},
 		.ip = 0x0a0000fe,
+		.hold_ns = UINT64_C(60000000000),
 		.tomb_ns = UINT64_C(60000000000),
 	};
 }

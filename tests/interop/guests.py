@@ -219,10 +219,10 @@ class Lab:
         with socket.create_server(("127.0.0.1", 0)) as s:
             return s.getsockname()[1]
 
-    def box(self, guests, hosts=0, options=(), loss=None):
+    def box(self, guests, hosts=0, options=(), loss=None, hold="0s"):
         """guests ports for guests, then hosts memif ports (h0.sock, ...). Captures: hosts.pcapng, box.pcapng."""
         # an emulated guest answers after milliseconds
-        args = [f"{BIN}/ringfold-box", "--engine", ENGINE, "--hold", "0s", "--tick", "20ms", "--json", "--box-ports",
+        args = [f"{BIN}/ringfold-box", "--engine", ENGINE, "--hold", hold, "--tick", "20ms", "--json", "--box-ports",
                 str(max(RTL_PORTS if ENGINE == "rtl" else 2, min(8, guests + hosts)))]
         for i in range(guests):
             args += ["--port", f"g{i}=dgram:{self.socket(f'b{i}')},to={self.socket(f'v{i}')}"]

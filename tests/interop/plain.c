@@ -13,7 +13,8 @@
  * FOLDER/own gets what the connections got. Both then wait for FOLDER/go.
  *
  * Integer i of the vector of loop n is n + 1 + i, at every rank. FOLDER/go holds the
- * number of ranks whose sum is expected (1: the predecessor's own data). Exit code 3: wrong data.
+ * number of ranks whose sum is expected (1: the predecessor's own data). Exit code 3: wrong data,
+ * also in a vector that never became whole; 1: a vector that did not, without a wrong element.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -303,8 +304,9 @@ static void post_send(size_t at)
 		die("send");
 }
 
-/* At most 8 messages of 16 packets are under way: less than half of 512 slots. */
-static void run_vector(void)
+/* At most 8 messages of 16 packets are under way: less than half of 512 slots. False: no end of it.
+ */
+static bool run_vector(void)
 {
 	size_t posted = 0, sent = 0, received = 0, asked = 0;
 	time_t until = time(NULL) + WAIT_SECONDS;
@@ -324,7 +326,7 @@ static void run_vector(void)
 		n = ibv_poll_cq(cq, 1, &wc);
 		if (n < 0 || (n == 1 && wc.status != IBV_WC_SUCCESS)) {
 			fprintf(stderr, "completion: %s\n", ibv_wc_status_str(wc.status));
-			exit(1);
+			return false;
 		}
 		if (n == 1 && wc.wr_id == 1)
 			received += MESSAGE;
@@ -335,9 +337,10 @@ static void run_vector(void)
 		if (time(NULL) > until) {
 			fprintf(stderr, "%zu of %zu bytes after %d s\n", received, bytes,
 				WAIT_SECONDS);
-			exit(1);
+			return false;
 		}
 	}
+	return true;
 }
 
 int main(int argc, char **argv)
@@ -361,14 +364,19 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < bytes / 4; i++)
 			send_buf[i] = n + 1 + (uint32_t)i;
 		memset(recv_buf, 0xa5, bytes);
-		run_vector();
+		bool whole = run_vector();
+
 		for (size_t i = 0; i < bytes / 4; i++) {
+			if (!whole && recv_buf[i] == 0xa5a5a5a5u)
+				continue;
 			if (recv_buf[i] != ranks * (n + 1 + (uint32_t)i)) {
 				fprintf(stderr, "loop %u element %zu: %u instead of %u\n", n, i,
 					recv_buf[i], ranks * (n + 1 + (uint32_t)i));
 				return 3;
 			}
 		}
+		if (!whole)
+			return 1;
 	}
 	printf("%u vectors of %zu bytes, %u ranks: right\n", loops, bytes, ranks);
 	/* the neighbours may still need an acknowledgement */

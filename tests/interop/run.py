@@ -5,7 +5,9 @@
 
 Exit codes: 0 good, 77 no guests can be booted here (the last line says why), else failed. RF_INTEROP_KEEP=FOLDER keeps captures and logs.
 """
+import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -323,15 +325,15 @@ def mixed(_):
 
 # ---- programs that know nothing of ringfold ----
 
-def plain_ring(lab, guests, how, job, options=(), late=0):
-    """A verbs program on every guest; its ranks are registered by the operator. The first one begins late. Results."""
+def plain_begin(lab, guests, how, job, options=(), late=0, loops=3):
+    """A verbs program on every guest; its ranks are registered by the operator. The first one begins late. What runs."""
     n = len(guests)
     folder = f"/tmp/{how}"
     jobs = []
     for i, g in enumerate(guests):
         g.need(f"rm -rf {folder}; mkdir {folder}")
         third = guests[(i - 1) % n].ip if how == "qp" else g.ip
-        jobs.append(g.start(f"plain {how} {guests[(i + 1) % n].ip} {third} 262144 3 {folder}"))
+        jobs.append(g.start(f"plain {how} {guests[(i + 1) % n].ip} {third} 262144 {loops} {folder}"))
     own = [read_own(g, folder, j) for g, j in zip(guests, jobs)]
     if how == "cm":
         for g in guests:
@@ -349,7 +351,12 @@ def plain_ring(lab, guests, how, job, options=(), late=0):
     for g in guests[::-1]:
         time.sleep(late if g is guests[0] else 0)
         g.need(f"echo {n} > {folder}/go")
-    results = [j.wait(150) for j in jobs]
+    return jobs
+
+
+def plain_ring(lab, guests, how, job, options=(), late=0):
+    """... and its results."""
+    results = [j.wait(150) for j in plain_begin(lab, guests, how, job, options, late)]
     operator(lab, ["drop", "--job", job])
     return results
 
@@ -360,6 +367,7 @@ def operator(lab, command):
                                                f"net_memif0,role=client,id=0,socket={lab.socket('h0')},socket-abstract=no"]
     r = subprocess.run(ctl, capture_output=True, text=True, timeout=60)
     check(f"ringfold ctl {command[0]}: {r.stdout.strip()}", r.returncode == 0, r.stdout + r.stderr)
+    return r.stdout
 
 
 def read_own(guest, folder, job):
@@ -396,6 +404,42 @@ def plain(quick):
                      ("10.0.0,send=1,psn=2,recv=3,port=0", "address"), ("10.0.0.1,send=1,psn=2,recv=3,port=8", "port")):
         r = subprocess.run([f"{BIN}/ringfold-ctl", "join", "--job", "1", "--rank", bad], capture_output=True, text=True)
         check(f"--rank {bad} is refused", r.returncode == 2 and why in r.stderr, r.stderr)
+
+
+@case
+def forgets(quick):
+    """A box that forgets two plain ranks in mid-run: ended by TERM, by KILL, by RESET; both repeat for ever, two minutes are watched."""
+    ways = ("kill",) if quick else ("term", "kill", "reset")
+    with Lab("forgets") as lab:
+        lab.box(2, hosts=1, hold="60s")
+        guests = lab.boot(2, mtu=4200)
+        for number, way in enumerate(ways):
+            jobs = plain_begin(lab, guests, "qp", str(81 + number), loops=1000000)
+            time.sleep(6)
+            check(f"{way}: both are in the middle of it", not any(j.ended.is_set() for j in jobs))
+            if way == "reset":
+                operator(lab, ["reset"])
+            else:
+                lab.box_process.send_signal(signal.SIGTERM if way == "term" else signal.SIGKILL)
+                lab.box_process.wait(20)
+                time.sleep(0.5)
+                lab.box(2, hosts=1, hold="60s")
+            time.sleep(75)
+            held = json.loads(operator(lab, ["hold", "--json"]))
+            check(f"{way}: after 75 s their connections are held, each with an entry of its own: {held}",
+                  sorted(e["address"] for e in held) == sorted(g.ip for g in guests), held)
+            results = [j.wait(150) for j in jobs]
+            for g, (code, out) in zip(guests, results):
+                check(f"{way}: {g.name} got no wrong element: {out.strip().splitlines()[-1:]}", code == 1 and "bytes after" in out, f"{code}: {out}")
+            operator(lab, ["hold", "--release-all"])
+        check_forgotten(lab)
+
+
+def check_forgotten(lab):
+    report = lab.box_end()
+    port = box_counters(report)
+    check(f"what they repeated was dropped: {port.get('hold', 0)} in the hold time, {port.get('tombstone', 0)} by an entry",
+          port.get("hold", 0) > 0 and port.get("tombstone", 0) > 10, port)
 
 
 def run_case(name, quick, tries_left):

@@ -18,8 +18,12 @@ struct verdict {
 	/* A held frame; a sign of life on a tombstone, if port and address are right. */
 	bool held = false, tomb = false;
 
-	verdict() : verdict(0, 0, 0, false) {}
-	verdict(unsigned a, unsigned w, unsigned f, bool s) : act(a), why(w), fault(f), seen(s) {}
+	verdict() : verdict(0, 0, 0, false)
+	{
+	}
+	verdict(unsigned a, unsigned w, unsigned f, bool s) : act(a), why(w), fault(f), seen(s)
+	{
+	}
 };
 
 struct frame {

@@ -23,7 +23,7 @@ MUTANTS = {
                    ("assign clr_ready = !set;", "assign clr_ready = 1'b1;")],
     RED + "tomb": [("e_any || ", ""), ("e_port == THIS[2:0] && ", ""), (" && e_ip == ask_ip", ""), (".wr_data(!firmware_set)", ".wr_data(1'b1)"),
                    ("if (ask) p4_number_q <= p3_number_q", "p4_number_q <= rd_number[AW-1:0]")],
-    CTL + "held": [("key == shown_q[KW-1:0]", "key[QPN_W-1:0] == shown_q[QPN_W-1:0]"), ("&& (!wait_q[p] || goes[p])) frame_q", ") frame_q"),
+    CTL + "held": [("key == shown_q[KW-1:0]", "key == {key[KW-1], shown_q[KW-2:0]}"), ("&& (!wait_q[p] || goes[p])) frame_q", ") frame_q"),
                    ("known & wait_q & ~goes", "known & wait_q"), ("else if (pop) missed_q", "else if (pop && !valid_q) missed_q"),
                    ("from  = from | k[2:0];", "from  = 3'd0;")],
     RED + "conn_static": [(".wr_en(wr_field[3])", ".wr_en(wr_field[2])"), ("wr_data[2:0]", "{1'b0, wr_data[1:0]}")],

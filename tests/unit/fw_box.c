@@ -190,7 +190,8 @@ bool fw_box_data(struct fw_box *b, unsigned int port, uint32_t src_ip, uint32_t 
 		uint32_t word = b->tomb[number][1];
 		uint32_t from = (word & RF_TOMB_WRITE_PORT_MASK) >> RF_TOMB_WRITE_PORT_LSB;
 
-		if ((word & RF_TOMB_WRITE_ANY_MASK) || (from == port && b->tomb[number][0] == src_ip))
+		if ((word & RF_TOMB_WRITE_ANY_MASK) ||
+		    (from == port && b->tomb[number][0] == src_ip))
 			b->tomb_seen[number] = !b->mutant_life;
 	}
 	if (value != 0 || !(b->ctrl & RF_CTRL_ENABLE_MASK))

@@ -190,7 +190,8 @@ static void test_states(void **state)
 	fw_box_free(b);
 }
 
-/* A tombstone goes its time after the last packet that came to it from where it came before; each has its own. */
+/* A tombstone goes its time after the last packet that came to it from where it came before; each
+ * has its own. */
 static void test_life(void **state)
 {
 	struct fw_box *b = fw_box_new();
@@ -237,8 +238,8 @@ static void test_numbers(void **state)
 		const struct rf_fw_member m = {
 			.peer_ip = 9, .peer_qpn = 7 * q, .src_ip = 1000 + q, .port = q & 3};
 
-		if (!rf_fw_conn_put(&b->fw, 9, rf_fw_key(0, 7 * q),
-				    rf_fw_value(2, RF_STATE_LIVE), 7))
+		if (!rf_fw_conn_put(&b->fw, 9, rf_fw_key(0, 7 * q), rf_fw_value(2, RF_STATE_LIVE),
+				    7))
 			continue;
 		rf_fw_conn_bury(&b->fw, &m, 7);
 		count++;
@@ -301,7 +302,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hash_vector), cmocka_unit_test(test_ninety_percent),
 		cmocka_unit_test(test_rings),       cmocka_unit_test(test_states),
-		cmocka_unit_test(test_life), cmocka_unit_test(test_numbers),   cmocka_unit_test(test_buddy),
+		cmocka_unit_test(test_life),        cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_buddy),
 	};
 
 	if (argc > 1)

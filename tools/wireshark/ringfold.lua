@@ -15,17 +15,17 @@
 local PORT, HEADER, MAGIC = 4791, 56, 0x52464354
 local PSN_MOD = 0x1000000
 
-local verbs = {[1] = "JOIN", [2] = "LEAVE", [3] = "STATUS", [4] = "ABORT", [5] = "RESET"}
+local verbs = {[1] = "JOIN", [2] = "LEAVE", [3] = "STATUS", [4] = "ABORT", [5] = "RESET", [6] = "RELEASE"}
 local results = {[1] = "WAITING", [2] = "READY", [3] = "FAILED", [4] = "DRAINING", [5] = "ENDED", [6] = "OK", [7] = "PAGE"}
 local types = {[0] = "fp32", [1] = "bf16", [2] = "fp16", [3] = "int32"}
 local ops = {[0] = "sum", [1] = "min", [2] = "max"}
-local pages = {[1] = "GROUP", [2] = "RANKS", [3] = "BOX", [4] = "PORT", [5] = "FIRMWARE", [6] = "GROUPS", [7] = "CONNECTIONS", [8] = "LOG", [9] = "LAG", [11] = "JOBS"}
+local pages = {[1] = "GROUP", [2] = "RANKS", [3] = "BOX", [4] = "PORT", [5] = "FIRMWARE", [6] = "GROUPS", [7] = "CONNECTIONS", [8] = "LOG", [9] = "LAG", [10] = "HELD", [11] = "JOBS"}
 local reasons = {[0] = "NONE", "TRUNCATED", "VERSION", "KEY_UNKNOWN", "TAG", "VERB", "STALE", "FIELD", "RANKS", "RANK_RANGE", "RANK_TAKEN",
   "RANKS_DIFFER", "TYPES_DIFFER", "MTU_DIFFERS", "SETTINGS_DIFFER", "TYPE_UNSUPPORTED", "MTU_UNSUPPORTED", "ADDRESS_TWICE",
   "CONNECTION_TAKEN", "SUCCESSOR_UNKNOWN", "NO_GROUPS", "NO_SLOTS", "NO_CONNECTIONS", "NO_LANES", "NO_PASSES", "GROUP_UNKNOWN",
   "MISSING_RANKS", "LEASE", "ABORTED", "OPERATOR", "RESET", "DISAGREE", "LENGTH", "ELEMENT", "OPCODE", "NAK", "HARDWARE",
   "NOT_OPERATOR", "ENDED", "NONCE", "QUOTA", "OTHER_PORT", "QUOTA_RANKS", "QUOTA_ENTRIES", "QUOTA_BYTES",
-  "ADDRESS_DENIED", "PORT_DENIED", "BEFORE_START", "PARITY"}
+  "ADDRESS_DENIED", "PORT_DENIED", "BEFORE_START", "PARITY", "NOT_HELD", "HOLD_TIME"}
 
 -- ---- packets of groups ----
 

@@ -205,6 +205,15 @@ int rf_client_reset(struct rf_client *c, uint64_t now)
 	return ask(c, RF_CTL_RESET, now);
 }
 
+int rf_client_release(struct rf_client *c, uint32_t ip, uint32_t qpn, uint64_t now)
+{
+	if (c->query == RF_CLIENT_Q_WAITING)
+		return -1;
+	memset(&c->query_req, 0, sizeof(c->query_req));
+	c->query_req.u.release = (struct rf_ctl_release){.ip = ip, .qpn = qpn};
+	return ask(c, RF_CTL_RELEASE, now);
+}
+
 /* ---- frames ---- */
 
 static size_t put_arp(const struct rf_client *c, uint8_t *frame)
@@ -302,7 +311,8 @@ static size_t put_last_word(struct rf_client *c, uint8_t *frame, size_t room)
 
 static size_t put_query(struct rf_client *c, uint8_t *frame, size_t room)
 {
-	/* RESET and ABORT keep their number when repeated: done twice they would do harm. */
+	/* RESET, ABORT and RELEASE keep their number when repeated: done twice they would do harm.
+	 */
 	if (!c->query_sent || c->query_verb == RF_CTL_STATUS) {
 		c->query_seq = next_seq(c, 1);
 		c->query_nonce = c->nonce;

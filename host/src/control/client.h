@@ -73,7 +73,7 @@ struct rf_client_cfg {
 			       late with a sending does not count */
 };
 
-/* One question outside of the membership: STATUS, RESET. */
+/* One question outside of the membership: STATUS, ABORT, RESET, RELEASE. */
 enum rf_client_query {
 	RF_CLIENT_Q_NONE = 0,
 	RF_CLIENT_Q_WAITING, /* asked, no answer yet */
@@ -167,6 +167,8 @@ int rf_client_drop(struct rf_client *c, uint64_t job, uint16_t group, uint32_t c
 int rf_client_status(struct rf_client *c, const struct rf_ctl_status_req *req, uint64_t now);
 /* Operator: RESET. As above. */
 int rf_client_reset(struct rf_client *c, uint64_t now);
+/* Operator: RELEASE of a held connection; ip 0: of all, and the hold time ends. As above. */
+int rf_client_release(struct rf_client *c, uint32_t ip, uint32_t qpn, uint64_t now);
 
 /* The frame that is due now: its length, written to frame, or 0. room >= RF_CLIENT_FRAME_MAX. Call
  * until 0. */

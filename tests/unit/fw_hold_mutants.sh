@@ -49,7 +49,7 @@ mutant evicted conn.c "		rf_fw_hold_prolong(fw);" ""
 mutant as-told conn.c "job == RF_FW_NOBODY ? RF_TOMB_WRITE_ANY_MASK : 0" "job == RF_FW_NEVER ? RF_TOMB_WRITE_ANY_MASK : 0"
 mutant by-time conn.c "			e->until = now + rf_fw_tomb_life(fw, e);" "			;"
 mutant number-of-place conn.c "		fw->number[r.place[n]] = fw->number[r.place[r.from[n]]];" ""
-mutant reset-forgets request.c "	if (fw->cfg.hold_ms > 0)
+mutant reset-forgets request.c "	if (fw->cfg.hold_ms > 0 || why == RF_CTL_R_PARITY)
 		rf_fw_conn_reset(fw);" "	rf_fw_conn_reset(fw);"
 mutant reset-lets-go request.c "	rf_fw_hold_begin(fw);" ""
 mutant release-in-hold hold.c "	if (lasts(fw))

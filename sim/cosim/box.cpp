@@ -478,6 +478,12 @@ uint64_t evaluated(const rf_engine *e)
 
 // Where the core keeps indexes: box.sh has found the names. Addresses of connections are
 // {group, lane}, those of groups the group.
+// The word of a memory whose bit `parity` is even parity over the bits below it; 0: it has none.
+uint32_t word(uint32_t value, unsigned parity)
+{
+	return parity == 0 ? value : value | static_cast<uint32_t>(__builtin_parity(value)) << parity;
+}
+
 template <typename M> void move_conns(M &memory, unsigned group, uint32_t value)
 {
 	unsigned size = sizeof(memory.m_storage) / sizeof(memory.m_storage[0]);
@@ -504,11 +510,12 @@ bool move(rf_engine *e, unsigned group, uint32_t index)
 	for (unsigned i = 0; i < MOVE_CALM; i++)
 		e->step();
 	index &= 0xffffff;
-#define RF_MOVE_CONN(name) move_conns(r->name, group, index);
-#define RF_MOVE_BEFORE(name) move_conns(r->name, group, (index - 1) & 0xffffff);
-#define RF_MOVE_FAR(name) move_conns(r->name, group, index >= 0x400000);
-#define RF_MOVE_GROUP(name) move_group(r->name, group, index);
-#define RF_MOVE_LIMIT(name) move_group(r->name, group, (index + (1u << size)) & 0xffffff);
+#define RF_MOVE_CONN(name, parity) move_conns(r->name, group, word(index, parity));
+#define RF_MOVE_BEFORE(name, parity) move_conns(r->name, group, word((index - 1) & 0xffffff, parity));
+#define RF_MOVE_FAR(name, parity) move_conns(r->name, group, word(index >= 0x400000, parity));
+#define RF_MOVE_GROUP(name, parity) move_group(r->name, group, word(index, parity));
+#define RF_MOVE_LIMIT(name, parity) \
+	move_group(r->name, group, word((index + (1u << size)) & 0xffffff, parity));
 #include "box_move.inc"
 	for (unsigned i = 0; i < MOVE_CALM; i++)
 		e->step();

@@ -42,13 +42,20 @@ mkdir -p "$dir"
 # Where the ledger and the judge keep indexes, for tests that move a group ahead.
 moves() {
 	sed -n 's/^.*VlUnpacked<[^>]*> \(rf_core__DOT__[A-Za-z0-9_]*\);$/\1/p' "$dir/Vbox___024root.h" | while read -r name; do
+		# A memory with parity: the bit above each word.
 		case $name in
-		*__slice__DOT__nexts__DOT__mem | *__slice__DOT__sents__DOT__mem | *__slice__DOT__unas__DOT__mem) echo "RF_MOVE_CONN($name)" ;;
-		*__lasts__DOT__mem | *__marks__DOT__mem) echo "RF_MOVE_BEFORE($name)" ;;
-		*__far_j__DOT__mem) echo "RF_MOVE_FAR($name)" ;;
-		*__ledger__DOT__issued_q | *__ledger__DOT__*__head_q | *__tails__DOT__tail_q) echo "RF_MOVE_GROUP($name)" ;;
-		*__stored_c__DOT__mem) echo "RF_MOVE_GROUP($name)" ;;
-		*__tails__DOT__limit_q) echo "RF_MOVE_LIMIT($name)" ;;
+		*__far_j__DOT__g_parity__*) parity=1 ;;
+		*__DOT__g_parity__*) parity=24 ;;
+		*) parity=0 ;;
+		esac
+		place=$(echo "$name" | sed 's/__DOT__g_\(parity\|plain\)__DOT__ram__DOT__mem$/__DOT__mem/')
+		case $place in
+		*__slice__DOT__nexts__DOT__mem | *__slice__DOT__sents__DOT__mem | *__slice__DOT__unas__DOT__mem) echo "RF_MOVE_CONN($name, $parity)" ;;
+		*__lasts__DOT__mem | *__marks__DOT__mem) echo "RF_MOVE_BEFORE($name, $parity)" ;;
+		*__far_j__DOT__mem) echo "RF_MOVE_FAR($name, $parity)" ;;
+		*__ledger__DOT__issued_q | *__ledger__DOT__*__head_q | *__tails__DOT__tail_q) echo "RF_MOVE_GROUP($name, $parity)" ;;
+		*__stored_c__DOT__mem) echo "RF_MOVE_GROUP($name, $parity)" ;;
+		*__tails__DOT__limit_q) echo "RF_MOVE_LIMIT($name, $parity)" ;;
 		esac
 	done > "$dir/box_move.names"
 	# One that was renamed would be missed in silence.

@@ -14,9 +14,7 @@
 #include "planner/schemes.h"
 #include "planner/search.h"
 
-#define EVERY_MOST 3000 /* trees of a pool that has all of them */
-#define EVERY_NODES 7   /* terminals up to which they are counted at all */
-#define WORK_MOST 6e6   /* of the search: programs x rows x columns */
+#define WORK_MOST 6e6 /* of the search: programs x rows x columns */
 #define PROGRAMS_MOST 1500
 #define TURNS 4            /* ways in which a tree is cut to what a box holds */
 #define POOL_MOST 4000     /* trees */
@@ -312,125 +310,6 @@ static void search_trees(struct choice *c)
 	free(count);
 }
 
-/* --- the pool: every tree there is --------------------------------------------------------------
- */
-
-/* The tree of a Pruefer sequence over n places, as the other end of each place's edge on the way to
- * place n - 1. */
-static void decode(const int *code, int n, int *parent)
-{
-	int degree[EVERY_NODES];
-	bool gone[EVERY_NODES] = {false};
-
-	for (int i = 0; i < n; i++)
-		degree[i] = 1;
-	for (int i = 0; i < n - 2; i++)
-		degree[code[i]]++;
-	for (int i = 0; i < n - 1; i++) {
-		int leaf = 0;
-		int to = i < n - 2 ? code[i] : n - 1;
-
-		while (gone[leaf] || degree[leaf] != 1 || leaf == to)
-			leaf++;
-		parent[leaf] = to;
-		gone[leaf] = true;
-		degree[leaf]--;
-		degree[to]--;
-	}
-	parent[n - 1] = -1;
-}
-
-struct every {
-	struct choice *c;
-	struct limits_fit *f;
-	int node[EVERY_NODES]; /* terminals of the set at hand; the root is the last */
-	int n;
-};
-
-/* Boxes with fewer than three edges merge nothing for anybody else. */
-static bool is_useful(const struct every *x, const int *parent)
-{
-	int degree[EVERY_NODES] = {0};
-
-	for (int i = 0; i < x->n - 1; i++) {
-		degree[i]++;
-		degree[parent[i]]++;
-	}
-	for (int i = 0; i < x->n; i++)
-		if (x->c->t->node[x->node[i]].kind == TOPO_BOX && degree[i] < 3)
-			return false;
-	return true;
-}
-
-static void add_every_tree(struct every *x)
-{
-	struct shape *s = x->f->s;
-	int code[EVERY_NODES] = {0};
-	int parent[EVERY_NODES];
-	int at = 0;
-
-	do {
-		decode(code, x->n, parent);
-		if (is_useful(x, parent)) {
-			struct plan *one = plan_like(x->c->pool);
-
-			shape_begin(s, x->node[x->n - 1]);
-			for (int i = 0; i < x->n - 1; i++)
-				shape_route(s, x->f->r, x->node[i], x->node[parent[i]], 1);
-			make_tree(one, s->root, 1);
-			shape_emit(s, one, false);
-			if (!one->reduce_only)
-				make_mirror(one);
-			if (!plan_split_hosts(x->c->t, one) &&
-			    limits_check(x->c->t, one, NULL) == 0)
-				limits_fit_tree(x->f, one, 0, x->c->pool, 1);
-			plan_free(one);
-		}
-		for (at = 0; at < x->n - 2 && ++code[at] == x->n; at++)
-			code[at] = 0;
-	} while (at < x->n - 2);
-}
-
-static double trees_of(int n)
-{
-	return n < 3 ? 1 : pow(n, n - 2);
-}
-
-/* All trees over all workers and every choice of boxes, for each root that makes a difference. */
-static bool add_every(struct choice *c, struct limits_fit *f, bool merging)
-{
-	const struct topology *t = c->t;
-	int boxes = merging ? t->boxes : 0;
-	int *root = room((size_t)t->nodes, sizeof(int));
-	int roots = 1;
-	double all = 0;
-	struct every x = {.c = c, .f = f};
-
-	root[0] = t->worker[0];
-	if (c->pool->reduce_only)
-		roots = plan_roots(t, root);
-	for (int set = 0; boxes <= EVERY_NODES && set < 1 << boxes; set++)
-		all += trees_of(t->workers + 1 + __builtin_popcount((unsigned int)set));
-	if (t->workers + 1 + boxes > EVERY_NODES || all * roots > EVERY_MOST) {
-		free(root);
-		return false;
-	}
-	for (int r = 0; r < roots; r++)
-		for (int set = 0; set < 1 << boxes; set++) {
-			x.n = 0;
-			for (int i = 0; i < t->workers; i++)
-				if (t->worker[i] != root[r])
-					x.node[x.n++] = t->worker[i];
-			for (int i = 0; i < boxes; i++)
-				if (set >> i & 1)
-					x.node[x.n++] = t->box[i];
-			x.node[x.n++] = root[r];
-			add_every_tree(&x);
-		}
-	free(root);
-	return true;
-}
-
 /* --- the pool: what others found ----------------------------------------------------------------
  */
 
@@ -693,7 +572,7 @@ void limits_choose(const struct topology *t, struct plan *p, const struct scheme
 		add_families(&c, f);
 	add_all(&c, f, p);
 	other = ask_others(&c, f, o, merging);
-	if (!add_every(&c, f, merging) && t->links <= ROUND_LINKS)
+	if (!limits_every_tree(t, f, c.pool, merging) && t->links <= ROUND_LINKS)
 		look_for_more(&c, f, o, merging);
 	take_new(&c);
 	/* What simple cutting reaches, and the best of the others, are to be passed. */

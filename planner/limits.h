@@ -46,6 +46,11 @@ void limits_fit_tree(struct limits_fit *f, const struct plan *p, int tree, struc
 /* The whole plan: at most `trees` trees (0: any number), boxes in the largest of them. */
 void limits_fit_plan(const struct topology *t, struct plan *p, int trees);
 
+/* Adds every tree there is to pool, each cut to the limits; false, and none, where there are too
+ * many. merging: boxes may be nodes. */
+bool limits_every_tree(const struct topology *t, struct limits_fit *f, struct plan *pool,
+		       bool merging);
+
 /*
  * The best forest of at most `trees` trees (0: any number) that keeps the limits: p's own trees,
  * those of quick schemes, and on tiny networks all there are. p is replaced where that is better.

@@ -163,7 +163,8 @@ static void write_global(struct rf_engine *e, uint32_t addr, uint32_t value)
 	case RF_IP:
 		e->ip = value;
 		break;
-	/* No memory of the model loses a bit: the register is always 0, there is nothing to begin anew. */
+	/* No memory of the model loses a bit: the register is always 0, there is nothing to begin
+	 * anew. */
 	case RF_PARITY:
 		break;
 	case RF_TICK:

@@ -1,0 +1,129 @@
+/*
+ * Every tree there is on a tiny network: over all workers and every choice of boxes, for each root
+ * that makes a difference. Trees over n labelled places are listed by their sequences of n - 2
+ * (H. Pruefer, Neuer Beweis eines Satzes ueber Permutationen, 1918).
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "planner/limits.h"
+#include "planner/lp.h"
+#include "planner/schemes.h"
+
+#define EVERY_MOST 3000 /* trees of a pool that has all of them */
+#define EVERY_NODES 7   /* terminals up to which they are counted at all */
+
+/* The tree of a Pruefer sequence over n places, as the other end of each place's edge on the way to
+ * place n - 1. */
+static void decode(const int *code, int n, int *parent)
+{
+	int degree[EVERY_NODES];
+	bool gone[EVERY_NODES] = {false};
+
+	for (int i = 0; i < n; i++)
+		degree[i] = 1;
+	for (int i = 0; i < n - 2; i++)
+		degree[code[i]]++;
+	for (int i = 0; i < n - 1; i++) {
+		int leaf = 0;
+		int to = i < n - 2 ? code[i] : n - 1;
+
+		while (gone[leaf] || degree[leaf] != 1 || leaf == to)
+			leaf++;
+		parent[leaf] = to;
+		gone[leaf] = true;
+		degree[leaf]--;
+		degree[to]--;
+	}
+	parent[n - 1] = -1;
+}
+
+struct every {
+	const struct topology *t;
+	struct limits_fit *f;
+	struct plan *pool;
+	int node[EVERY_NODES]; /* terminals of the set at hand; the root is the last */
+	int n;
+};
+
+/* Boxes with fewer than three edges merge nothing for anybody else. */
+static bool is_useful(const struct every *x, const int *parent)
+{
+	int degree[EVERY_NODES] = {0};
+
+	for (int i = 0; i < x->n - 1; i++) {
+		degree[i]++;
+		degree[parent[i]]++;
+	}
+	for (int i = 0; i < x->n; i++)
+		if (x->t->node[x->node[i]].kind == TOPO_BOX && degree[i] < 3)
+			return false;
+	return true;
+}
+
+static void add_every_tree(struct every *x)
+{
+	struct shape *s = x->f->s;
+	int code[EVERY_NODES] = {0};
+	int parent[EVERY_NODES];
+	int at = 0;
+
+	do {
+		decode(code, x->n, parent);
+		if (is_useful(x, parent)) {
+			struct plan *one = plan_like(x->pool);
+
+			shape_begin(s, x->node[x->n - 1]);
+			for (int i = 0; i < x->n - 1; i++)
+				shape_route(s, x->f->r, x->node[i], x->node[parent[i]], 1);
+			make_tree(one, s->root, 1);
+			shape_emit(s, one, false);
+			if (!one->reduce_only)
+				make_mirror(one);
+			if (!plan_split_hosts(x->t, one) && limits_check(x->t, one, NULL) == 0)
+				limits_fit_tree(x->f, one, 0, x->pool, 1);
+			plan_free(one);
+		}
+		for (at = 0; at < x->n - 2 && ++code[at] == x->n; at++)
+			code[at] = 0;
+	} while (at < x->n - 2);
+}
+
+static double trees_of(int n)
+{
+	return n < 3 ? 1 : pow(n, n - 2);
+}
+
+bool limits_every_tree(const struct topology *t, struct limits_fit *f, struct plan *pool,
+		       bool merging)
+{
+	int boxes = merging ? t->boxes : 0;
+	int *root = room((size_t)t->nodes, sizeof(int));
+	int roots = 1;
+	double all = 0;
+	struct every x = {.t = t, .f = f, .pool = pool};
+
+	root[0] = t->worker[0];
+	if (pool->reduce_only)
+		roots = plan_roots(t, root);
+	for (int set = 0; boxes <= EVERY_NODES && set < 1 << boxes; set++)
+		all += trees_of(t->workers + 1 + __builtin_popcount((unsigned int)set));
+	if (t->workers + 1 + boxes > EVERY_NODES || all * roots > EVERY_MOST) {
+		free(root);
+		return false;
+	}
+	for (int r = 0; r < roots; r++)
+		for (int set = 0; set < 1 << boxes; set++) {
+			x.n = 0;
+			for (int i = 0; i < t->workers; i++)
+				if (t->worker[i] != root[r])
+					x.node[x.n++] = t->worker[i];
+			for (int i = 0; i < boxes; i++)
+				if (set >> i & 1)
+					x.node[x.n++] = t->box[i];
+			x.node[x.n++] = root[r];
+			add_every_tree(&x);
+		}
+	free(root);
+	return true;
+}

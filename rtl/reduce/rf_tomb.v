@@ -15,7 +15,9 @@ module rf_tomb #(
   // This port.
   parameter PORT = 0,
   // Bits of a tombstone's number, 1..16.
-  parameter AW = 9
+  parameter AW = 9,
+  // 1: what a tombstone expects has a parity bit.
+  parameter PARITY = 1
 ) (
   input  wire        clk,
   input  wire        rst,
@@ -53,14 +55,17 @@ module rf_tomb #(
   wire          e_any;
   reg  [AW-1:0] p3_number_q;
 
-  rf_ram_sdp #(.WIDTH(36), .DEPTH(DEPTH)) expected (
-    .clk(clk), .wr_en(w_valid), .wr_addr(at), .wr_data({w_any, w_port, w_ip}), .rd_en(rd_valid), .rd_addr(rd_number[AW-1:0]),
-    .rd_data({e_any, e_port, e_ip}));
+  // Of a tombstone that has lost a bit every packet with a right ICRC is a sign of life: it stays too long rather than too short.
+  wire          e_lost;
+
+  rf_ram_parity #(.WIDTH(36), .DEPTH(DEPTH), .PARITY(PARITY)) expected (
+    .clk(clk), .wr_en(w_valid), .wr_addr(at), .wr_data({w_any, w_port, w_ip}), .wr_bad(1'b0), .rd_en(rd_valid),
+    .rd_addr(rd_number[AW-1:0]), .rd_data({e_any, e_port, e_ip}), .rd_bad(e_lost));
 
   always @(posedge clk)
     if (rd_valid) p3_number_q <= rd_number[AW-1:0];
 
-  wire here = e_any || (e_port == THIS[2:0] && e_ip == ask_ip);
+  wire here = e_any || e_lost || (e_port == THIS[2:0] && e_ip == ask_ip);
 
   // p4: noted.
   reg           p4_set_q;

@@ -387,7 +387,7 @@ module rf_port #(
   // Tombstones have numbers of their own in the place of a connection.
   localparam TOMB_AW = (HASH_BITS < 15) ? HASH_BITS + 1 : 16;
 
-  rf_tomb #(.PORT(PORT), .AW(TOMB_AW)) tomb (
+  rf_tomb #(.PORT(PORT), .AW(TOMB_AW), .PARITY(PARITY)) tomb (
     .clk(clk), .rst(reset), .rd_valid(r_valid && r_hit), .rd_number(r_cid), .ask(t_valid), .ask_ip(t_src_ip),
     .w_valid(tomb_write), .look(tomb_look), .number(tomb_number), .w_ip(tomb_src), .w_port(tomb_port), .w_any(tomb_any),
     .seen(tomb_seen));

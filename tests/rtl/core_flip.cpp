@@ -49,6 +49,9 @@ const Kind kinds[] = {
 	{".inject.", "inject", false, true},
 	{".counters.", "counters", false, true},
 	{".signs.", "signs of life", false, true},
+	// What a tombstone expects: a lost bit makes every packet a sign of life (rf_tomb).
+	{".tomb.", "tombstones", false, true},
+	{"held.", "frames that are shown", false, true},
 	{".mirror.", "fields to be read back", false, true},
 	// Lines of the bits that say "wrong": two bits would have to be lost.
 	{"g_wrong", "marks", false, true},

@@ -21,7 +21,7 @@ MUTANTS = {
     RED + "ram_many": [("mem[rd_addr[r*AW +: AW]]", "mem[rd_addr[0 +: AW]]")],
     RED + "seen": [("set_ack || (!set && clr_bits[1])", "set_ack || (!set && clr_bits[0])"),
                    ("assign clr_ready = !set;", "assign clr_ready = 1'b1;")],
-    RED + "tomb": [("e_any || ", ""), ("e_port == THIS[2:0] && ", ""), (" && e_ip == ask_ip", ""), (".wr_data(!firmware_set)", ".wr_data(1'b1)"),
+    RED + "tomb": [("e_any || ", ""), ("e_lost || ", ""), ("e_port == THIS[2:0] && ", ""), (" && e_ip == ask_ip", ""), (".wr_data(!firmware_set)", ".wr_data(1'b1)"),
                    ("if (ask) p4_number_q <= p3_number_q", "p4_number_q <= rd_number[AW-1:0]")],
     CTL + "held": [("key == shown_q[KW-1:0]", "key == {key[KW-1], shown_q[KW-2:0]}"), ("&& (!wait_q[p] || goes[p])) frame_q", ") frame_q"),
                    ("known & wait_q & ~goes", "known & wait_q"), ("else if (pop) missed_q", "else if (pop && !valid_q) missed_q"),

@@ -2,16 +2,19 @@
  * rf_tomb against "Tombstones" of docs/box.md: a packet with a right ICRC that came on the port and from the address that firmware
  * wrote is seen by the next look, any other one is not; a look and a write forget. Both sides at once, in every cycle.
  *
+ * A tombstone whose expectation has lost a bit is renewed by every packet. The bench flips bits in the memory itself.
+ *
  * Compiled with PORT and AW, the module's parameters.
  */
 #include "Vrf_tomb.h"
+#include "Vrf_tomb___024root.h"
 #include "tests/rtl/unit.h"
 
 using namespace unit;
 
 struct expectation {
 	unsigned ip, port;
-	bool any, seen;
+	bool any, seen, lost;
 };
 
 /* A packet on its way: the table's answer, then the question, then its mark. */
@@ -25,7 +28,8 @@ static void body(bench &b)
 	auto d = fresh<Vrf_tomb>(b);
 	expectation e[1 << AW] = {}, one = {};
 	packet answer = {}, asked = {}, marks = {};
-	long seen = 0, strangers = 0, both = 0, looks = 0;
+	auto &mem = d->rootp->rf_tomb__DOT__expected__DOT__g_parity__DOT__ram__DOT__mem;
+	long seen = 0, strangers = 0, both = 0, looks = 0, flips = 0, lost = 0;
 
 	d->rd_valid = d->ask = d->w_valid = d->look = 0;
 	reset(b, *d);
@@ -42,6 +46,12 @@ static void body(bench &b)
 		d->w_any = b.r.percent(20);
 		d->rd_valid = known && b.r.percent(70);
 		d->rd_number = (uint16_t)(b.r.below(1 << AW) | b.r.below(4) << AW);
+		const unsigned hit = b.r.below(1 << AW);
+		if (known && b.r.percent(2) && !e[hit].lost) {
+			mem[hit] ^= 1ull << b.r.below(37);
+			e[hit].lost = true;
+			flips++;
+		}
 		/* p3: what it expects was read one cycle ago. */
 		d->ask = answer.there && b.r.percent(80);
 		d->ask_ip = 0x0a000001 + b.r.below(3);
@@ -64,9 +74,11 @@ static void body(bench &b)
 			e[at].ip = d->w_ip;
 			e[at].port = d->w_port;
 			e[at].any = d->w_any;
+			e[at].lost = false;
 		}
 		asked = answer;
-		const bool here = one.any || (one.port == PORT && one.ip == d->ask_ip);
+		const bool here = one.any || one.lost || (one.port == PORT && one.ip == d->ask_ip);
+		lost += d->ask && one.lost;
 		strangers += d->ask && !here;
 		marks = { d->ask != 0, d->ask != 0, d->ask && here, asked.number, d->ask_ip };
 		answer.there = d->rd_valid;
@@ -82,6 +94,8 @@ static void body(bench &b)
 	b.met("looks that saw something", seen, 1000);
 	b.met("packets from elsewhere", strangers, 1000);
 	b.met("looks in the cycle of a mark", both, 100);
+	b.met("bits lost", flips, 200);
+	b.met("packets of a tombstone that has lost a bit", lost, 200);
 }
 
 int main(int argc, char **argv)

@@ -58,8 +58,8 @@ expect 2 "NAME=KIND" "$bin/ringfold" box --port memif
 expect 2 "has no port 9" "$bin/ringfold" box --port a=pcap:x,box=9
 expect 2 "IPv4" "$bin/ringfold" box --port a=pcap:x --box-ip 10.0.0
 expect 1 "No such file" "$bin/ringfold" box --port a=pcap:/nonexistent
-expect 0 "foreign *123" "$bin/ringfold" box --port a=pcap:tests/data/rxe-sample.pcap
-expect 0 "\"foreign\": 123" "$bin/ringfold" box --json --port a=pcap:tests/data/rxe-sample.pcap
+expect 0 "foreign *123" "$bin/ringfold" box --hold 0s --port a=pcap:tests/data/rxe-sample.pcap
+expect 0 "\"foreign\": 123" "$bin/ringfold" box --hold 0s --json --port a=pcap:tests/data/rxe-sample.pcap
 expect 0 "foreign" "$bin/ringfold" box --pcapng "$dir/newer" --port a=pcap:tests/data/rxe-sample.pcap
 expect 0 "hosts.pcapng" ls "$dir/newer"
 expect 1 "Not a directory" "$bin/ringfold" box --pcapng "$out" --port a=pcap:tests/data/rxe-sample.pcap

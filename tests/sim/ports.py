@@ -40,6 +40,8 @@ class Box:
         self.process = subprocess.Popen(args, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         preexec_fn=end_with_parent)
         self.first = self.process.stderr.readline()
+        while "warning: no hold time" in self.first:  # as asked for
+            self.first = self.process.stderr.readline()
 
     def stop(self):
         if self.process.poll() is None:

@@ -55,6 +55,7 @@ static struct rf_rt_cfg cfg(unsigned hosts)
 	rf_rt_cfg_init(&c);
 	c.engine = rf_model_engine();
 	c.hosts = hosts;
+	c.hold_ns = 0; /* there was no box before this one */
 	for (unsigned h = 0; h < hosts; h++)
 		c.host[h] = (struct rf_rt_attach){.name = names[h], .spec = specs[h], .box = h};
 	return c;

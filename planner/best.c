@@ -182,7 +182,7 @@ static void take_single(struct pack *p, const struct scheme_options *o)
 	struct scheme_options plain = *o;
 
 	plain.chunks = 0;
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 4 && work_is_left(&p->work, 1); i++) {
 		struct plan *other = scheme_run_ordered(scheme_find(names[i]), p->t, &plain, NULL);
 
 		for (int k = 0; other && k < other->trees && other->trees <= p->t->boxes; k++)

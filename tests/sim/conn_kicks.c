@@ -101,7 +101,7 @@ static void spy_write(struct rf_engine *e, uint32_t addr, uint32_t value)
 			spy.held[1] = spy.key;
 			spy.held[2] = spy.value;
 			spy.held[3] = value;
-			spy.wait = 64;
+			spy.wait = 64; /* writes: long enough for a packet to come in between */
 			return;
 		}
 	}

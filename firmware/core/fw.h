@@ -77,10 +77,10 @@ struct rf_fw_cfg {
 			   reset */
 	uint8_t salt[RF_FW_SALT_BYTES]; /* not 0, random at each start, told to nobody: the key of
 					   the nonces */
-	uint32_t hold_ms; /* hold time after a start and RESET, and life of what it holds after its
-			     last packet (60000); 0: none */
-	uint32_t tomb_ms; /* life of tombstones without a packet (60000); 0: none are made */
-	uint32_t lease_ms;  /* where JOIN asks for the default (10000) */
+	uint32_t hold_ms;  /* hold time after a start and RESET, and life of what it holds after its
+			      last packet (60000); 0: none */
+	uint32_t tomb_ms;  /* life of tombstones without a packet (60000); 0: none are made */
+	uint32_t lease_ms; /* where JOIN asks for the default (10000) */
 	uint32_t linger_ms; /* how long a group that failed or ended is remembered for late
 			       questions (30000) */
 	uint32_t nonce_ms;  /* life of a nonce as the current one (10000), RF_FW_NONCE_MS_MAX at

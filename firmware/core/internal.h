@@ -237,7 +237,8 @@ struct rf_fw_request {
 	unsigned int port; /* on which it came in */
 };
 
-/* A memory of the ledger, a table or a queue lost a bit: what RESET does, and the hardware with it. */
+/* A memory of the ledger, a table or a queue lost a bit: what RESET does, and the hardware with it.
+ */
 void rf_fw_begin_anew(struct rf_fw *fw);
 /* False: no answer at all. */
 bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q);

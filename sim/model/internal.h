@@ -241,8 +241,8 @@ struct rf_engine {
 	struct model_entry *table[2];
 	struct model_punt punts[MODEL_PUNTS];
 	unsigned int punt_head, punt_count;
-	uint8_t inject[8][MODEL_PUNT_MAX]; /* of each port */
-	unsigned int inject_busy;          /* bit per port */
+	uint8_t inject[8][MODEL_PUNT_MAX];              /* of each port */
+	unsigned int inject_busy;                       /* bit per port */
 	struct model_held held, held_wait[MODEL_PORTS]; /* shown, and of each port one that waits */
 	bool held_missed;
 	unsigned int held_turn; /* port that waits and is looked at first */

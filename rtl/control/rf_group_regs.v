@@ -20,7 +20,9 @@ module rf_group_regs #(
   parameter GROUPS = 8,
   parameter GW = 3,
   parameter LW = 1,
-  parameter PW = 2
+  parameter PW = 2,
+  // 1: memories have parity bits.
+  parameter PARITY = 1
 ) (
   input  wire                          clk,
   input  wire                          rst,
@@ -123,60 +125,91 @@ module rf_group_regs #(
       end
     end
 
-  // Errors: per group the source of highest priority in this cycle.
-  reg  [GROUPS-1:0]    hit;
-  reg  [CW-1:0]        conn;
-  reg  [GROUPS*CW-1:0] hit_conn;
-  reg  [GROUPS*3-1:0]  hit_cause;
-  reg  [GROUPS*24-1:0] hit_index;
-  reg  [GROUPS*CW-1:0] at_q;
-  reg  [GROUPS*3-1:0]  cause_q;
-  reg  [GROUPS*24-1:0] index_q;
+  // Errors. Who may report, in the order of their right: lost bits of each port, judges, ranks that disagree, a NAK.
+  localparam SOURCES = 3 * PORTS + 1;
 
-  wire any = judge_error != {PORTS*3{1'b0}} || bad_valid != {PORTS{1'b0}} || lost_valid != {PORTS{1'b0}} || nak_valid;
+  wire [SOURCES-1:0]    from;
+  wire [SOURCES*CW-1:0] from_conn;
+  wire [SOURCES*24-1:0] from_index;
+  wire [SOURCES*3-1:0]  from_cause;
+  wire [GROUPS-1:0]     hit;
+  wire [GROUPS*CW-1:0]  at;
+  wire [GROUPS*3-1:0]   cause;
+  wire [GROUPS*24-1:0]  index;
 
-  integer p;
-  always @(*) begin
-    hit       = {GROUPS{1'b0}};
-    conn      = {CW{1'b0}};
-    hit_conn  = at_q;
-    hit_cause = cause_q;
-    hit_index = index_q;
-    if (any) begin
-      // The last one assigned wins.
-      if (nak_valid) begin
-        conn                                   = nak_conn;
-        hit[conn[CW-1 -: GW]]                  = 1'b1;
-        hit_conn[conn[CW-1 -: GW]*CW +: CW]    = conn;
-        hit_cause[conn[CW-1 -: GW]*3 +: 3]     = `RF_ERROR_NAK;
-        hit_index[conn[CW-1 -: GW]*24 +: 24]   = nak_index;
+  genvar s;
+  generate
+    for (s = 0; s < PORTS; s = s + 1) begin : g_source
+      localparam [31:0] NUMBER = s;
+      wire [AW-1:0] addr = bad_addr[s*AW +: AW];
+
+      if (PARITY != 0) begin : g_lost
+        assign from[s]                = lost_valid[s] || (bad_valid[s] && bad_parity[s]);
+        assign from_conn[s*CW +: CW]  = {lost_valid[s] ? lost_addr[s*AW +: AW] : addr, NUMBER[PW-1:0]};
+        assign from_index[s*24 +: 24] = lost_valid[s] ? lost_index[s*24 +: 24] : bad_index[s*24 +: 24];
+      end else begin : g_kept
+        wire unused_lost = &{1'b0, lost_valid[s], lost_addr[s*AW +: AW], lost_index[s*24 +: 24], bad_parity[s]};
+
+        assign from[s]                = 1'b0;
+        assign from_conn[s*CW +: CW]  = {CW{1'b0}};
+        assign from_index[s*24 +: 24] = 24'd0;
       end
-      for (p = PORTS - 1; p >= 0; p = p - 1)
-        if (bad_valid[p]) begin
-          conn                                 = {bad_addr[p*AW +: AW], p[PW-1:0]};
-          hit[conn[CW-1 -: GW]]                = 1'b1;
-          hit_conn[conn[CW-1 -: GW]*CW +: CW]  = conn;
-          hit_cause[conn[CW-1 -: GW]*3 +: 3]   = `RF_ERROR_DISAGREE;
-          hit_index[conn[CW-1 -: GW]*24 +: 24] = bad_index[p*24 +: 24];
-        end
-      for (p = PORTS - 1; p >= 0; p = p - 1)
-        if (judge_error[p*3 +: 3] != 3'd0) begin
-          conn                                 = judge_conn[p*CW +: CW];
-          hit[conn[CW-1 -: GW]]                = 1'b1;
-          hit_conn[conn[CW-1 -: GW]*CW +: CW]  = conn;
-          hit_cause[conn[CW-1 -: GW]*3 +: 3]   = judge_error[p*3 +: 3];
-          hit_index[conn[CW-1 -: GW]*24 +: 24] = judge_index[p*24 +: 24];
-        end
-      for (p = PORTS - 1; p >= 0; p = p - 1)
-        if (lost_valid[p] || (bad_valid[p] && bad_parity[p])) begin
-          conn                                 = {lost_valid[p] ? lost_addr[p*AW +: AW] : bad_addr[p*AW +: AW], p[PW-1:0]};
-          hit[conn[CW-1 -: GW]]                = 1'b1;
-          hit_conn[conn[CW-1 -: GW]*CW +: CW]  = conn;
-          hit_cause[conn[CW-1 -: GW]*3 +: 3]   = `RF_ERROR_PARITY;
-          hit_index[conn[CW-1 -: GW]*24 +: 24] = lost_valid[p] ? lost_index[p*24 +: 24] : bad_index[p*24 +: 24];
-        end
+      assign from_cause[s*3 +: 3] = `RF_ERROR_PARITY;
+
+      assign from[PORTS+s]                    = judge_error[s*3 +: 3] != 3'd0;
+      assign from_conn[(PORTS+s)*CW +: CW]    = judge_conn[s*CW +: CW];
+      assign from_index[(PORTS+s)*24 +: 24]   = judge_index[s*24 +: 24];
+      assign from_cause[(PORTS+s)*3 +: 3]     = judge_error[s*3 +: 3];
+
+      assign from[2*PORTS+s]                  = bad_valid[s];
+      assign from_conn[(2*PORTS+s)*CW +: CW]  = {addr, NUMBER[PW-1:0]};
+      assign from_index[(2*PORTS+s)*24 +: 24] = bad_index[s*24 +: 24];
+      assign from_cause[(2*PORTS+s)*3 +: 3]   = `RF_ERROR_DISAGREE;
     end
-  end
+  endgenerate
+
+  assign from[3*PORTS]                = nak_valid;
+  assign from_conn[3*PORTS*CW +: CW]  = nak_conn;
+  assign from_index[3*PORTS*24 +: 24] = nak_index;
+  assign from_cause[3*PORTS*3 +: 3]   = `RF_ERROR_NAK;
+
+  // Per group the source of the highest right in this cycle: one bit of `first`, and everything ANDed with it.
+  genvar e;
+  generate
+    for (e = 0; e < GROUPS; e = e + 1) begin : g_latch
+      localparam [31:0] NUMBER = e;
+      reg [SOURCES-1:0] first;
+      reg               found;
+      reg [CW-1:0]      conn;
+      reg [2:0]         why;
+      reg [23:0]        where;
+      integer           n;
+
+      always @(*) begin
+        first = {SOURCES{1'b0}};
+        found = 1'b0;
+        conn  = {CW{1'b0}};
+        why   = 3'd0;
+        where = 24'd0;
+        for (n = 0; n < SOURCES; n = n + 1) begin
+          first[n] = from[n] && from_conn[n*CW+LW+PW +: GW] == NUMBER[GW-1:0] && !found;
+          found    = found || first[n];
+          conn     = conn | ({CW{first[n]}} & from_conn[n*CW +: CW]);
+          why      = why | ({3{first[n]}} & from_cause[n*3 +: 3]);
+          where    = where | ({24{first[n]}} & from_index[n*24 +: 24]);
+        end
+      end
+
+      assign hit[e]           = found;
+      assign at[e*CW +: CW]   = conn;
+      assign cause[e*3 +: 3]  = why;
+      assign index[e*24 +: 24] = where;
+    end
+  endgenerate
+
+  reg [GROUPS*CW-1:0] at_q;
+  reg [GROUPS*3-1:0]  cause_q;
+  reg [GROUPS*24-1:0] index_q;
 
   always @(posedge clk)
     if (rst) begin
@@ -189,13 +222,12 @@ module rf_group_regs #(
 
   integer h;
   always @(posedge clk)
-    if (any)
-      for (h = 0; h < GROUPS; h = h + 1)
-        if (hit[h] && !error_q[h]) begin
-          at_q[h*CW +: CW]    <= hit_conn[h*CW +: CW];
-          cause_q[h*3 +: 3]   <= hit_cause[h*3 +: 3];
-          index_q[h*24 +: 24] <= hit_index[h*24 +: 24];
-        end
+    for (h = 0; h < GROUPS; h = h + 1)
+      if (hit[h] && !error_q[h]) begin
+        at_q[h*CW +: CW]    <= at[h*CW +: CW];
+        cause_q[h*3 +: 3]   <= cause[h*3 +: 3];
+        index_q[h*24 +: 24] <= index[h*24 +: 24];
+      end
 
   // Registers, one set per group.
   reg            wrote_q;

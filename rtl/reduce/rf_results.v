@@ -348,23 +348,27 @@ module rf_results #(
 
   assign bad = h_fault || ways_bad || counts_bad || packets_bad;
 
-  // Pad bytes are written as zero: the last ones of the payload's last word.
-  wire [BL-1:0]    r_tail = r_bytes - 1'b1;
-  reg  [1:0]       p_pad_q;
-  reg  [BL-3:0]    p_word_q;
-  reg  [WIDTH-1:0] padded;
+  // Pad bytes are written as zero: the last ones of the payload's last word. One bit of clear_q for each of the bytes 1, 2, 3
+  // of each word.
+  localparam WORDS = WIDTH / 32;
 
-  always @(posedge clk)
-    if (r_read) begin
-      p_pad_q  <= r_last ? r_pad : 2'd0;
-      p_word_q <= r_tail[BL-1:2];
+  wire [BL-1:0]      r_tail = r_bytes - 1'b1;
+  wire [2:0]         r_pads = r_last ? {r_pad != 2'd0, r_pad[1], r_pad == 2'd3} : 3'b000;
+  reg  [3*WORDS-1:0] clear_q;
+  wire [WIDTH-1:0]   padded;
+
+  genvar w;
+  generate
+    for (w = 0; w < WORDS; w = w + 1) begin : g_word
+      localparam [31:0] NUMBER = w;
+
+      always @(posedge clk)
+        if (r_read) clear_q[3*w +: 3] <= (r_tail[BL-1:2] == NUMBER[BL-3:0]) ? r_pads : 3'b000;
+
+      assign padded[32*w +: 32] = beat[32*w +: 32] &
+                                  ~{{8{clear_q[3*w+2]}}, {8{clear_q[3*w+1]}}, {8{clear_q[3*w]}}, 8'd0};
     end
-
-  always @(*) begin
-    padded = beat;
-    if (p_pad_q != 2'd0)
-      padded[{p_word_q, 5'd0} +: 32] = beat[{p_word_q, 5'd0} +: 32] & (32'hffffffff >> {p_pad_q, 3'd0});
-  end
+  endgenerate
 
   assign p_valid = p_valid_q;
   assign p_last  = p_last_q;

@@ -266,7 +266,7 @@ module rf_core #(
   wire [23:0]         n_index;
 
   rf_group_regs #(
-    .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW)
+    .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .PARITY(PARITY)
   ) group_regs (
     .clk(clk), .rst(reset), .wr_en(group_wr), .wr_group(group_wr_number), .wr_offset(wr_addr[5:0]), .wr_data(wr_data),
     .rd_group(group_rd_number), .rd_offset(rd_at[5:0]), .rd_data(group_rd_data), .start_valid(start_valid),

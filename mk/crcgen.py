@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Make the constants of the CRC-32 circuits (rtl/net/rf_crc*.v).
 
-usage: crcgen.py masks|tables > rtl/net/rf_crc_masks.vh|rf_crc_tables.vh
+usage: crcgen.py masks|tables|sums > rtl/net/rf_crc_masks.vh|rf_crc_tables.vh|rf_crc_sums.vh
        crcgen.py check FILE KIND        exit 1 where FILE is not what would be made now
 
 CRC-32 as in Ethernet and InfiniBand: reflected, polynomial 0xEDB88320. Everything is made from the one-bit step; no table
@@ -12,13 +12,18 @@ masks   RF_CRC_ROW_<r>   512 bits: the input bits of a 64-byte beat whose XOR is
                          are at the same time the step of the state over one beat.
         RF_CRC_BACK_<k>  32 * 32 bits, row r in bits 32r+31:32r: the step that takes k zero bytes back.
         RF_CRC_RESIDUE   64 * 32 bits: entry k is the state behind a right ICRC and k zero bytes.
+sums    function data_sums: what a 64-byte beat adds to a state of zero, in the two steps that SPLIT says.
 tables  RF_CRC_BYTE_<m>  256 * 32 bits: entry b is the state behind byte b and m zero bytes.
 """
 import sys
 
+KINDS = ("masks", "tables", "sums")
 POLY = 0xEDB88320
 RESIDUE = 0xDEBB20E3
 BACK = (2, 4, 8, 16, 32)
+# The 32 bits of the state in blocks of so many. Input bits that change a block in the same way are XORed once, and the sums
+# into the block's bits: 6.6 uses of an input bit instead of 16.
+SPLIT = (5, 5, 5, 5, 5, 5, 2)
 DISTANCES = list(range(16)) + list(range(28, 32)) + list(range(60, 64))
 
 
@@ -77,6 +82,37 @@ def write_masks(out):
     define("RF_CRC_RESIDUE", packed(repeat(step_bit, RESIDUE, 8 * k) for k in range(64)), 2048, out)
 
 
+def tree(terms):
+    """XOR of these, six at a time: a LUT each."""
+    while len(terms) > 1:
+        terms = [terms[i] if len(terms) == i + 1 else "^{%s}" % ", ".join(terms[i:i + 6]) for i in range(0, len(terms), 6)]
+        terms = ["(%s)" % t if t[0] == "^" and len(terms) > 1 else t for t in terms]
+    return terms[0]
+
+
+def write_sums(out):
+    rows = row_masks()
+    # The upper bits first: those of a narrower beat are then together.
+    columns = [(i, sum((row >> i & 1) << r for r, row in enumerate(rows))) for i in reversed(range(512))]
+    sums, of_row, low = [], [[] for _ in range(32)], 0
+    for bits in SPLIT:
+        for value in range(1, 1 << bits):
+            terms = ["b[%d]" % i for i, column in columns if column >> low & ((1 << bits) - 1) == value]
+            if not terms:
+                continue
+            for r in range(bits):
+                if value >> r & 1:
+                    of_row[low + r].append("s[%d]" % len(sums))
+            sums.append(tree(terms))
+        low += bits
+    out("function [31:0] data_sums;\n  input [511:0] b;\n  reg [%d:0] s;\n  begin\n" % (len(sums) - 1))
+    for n, text in enumerate(sums):
+        out("    s[%d] = %s;\n" % (n, text))
+    for r, terms in enumerate(of_row):
+        out("    data_sums[%d] = %s;\n" % (r, tree(terms)))
+    out("  end\nendfunction\n")
+
+
 def write_tables(out):
     for distance in DISTANCES:
         table = [repeat(step_bit, byte, 8 * (distance + 1)) for byte in range(256)]
@@ -84,19 +120,22 @@ def write_tables(out):
 
 
 def make(kind):
-    text = []
+    text = ["// Made by mk/crcgen.py %s: do not edit.\n" % kind]
+    if kind == "sums":
+        write_sums(text.append)
+        return "".join(text)
     guard = "RF_CRC_%s_VH" % kind.upper()
-    text.append("// Made by mk/crcgen.py %s: do not edit.\n`ifndef %s\n`define %s\n" % (kind, guard, guard))
+    text.append("`ifndef %s\n`define %s\n" % (guard, guard))
     {"masks": write_masks, "tables": write_tables}[kind](text.append)
     text.append("`endif\n")
     return "".join(text)
 
 
 def main(argv):
-    if len(argv) == 2 and argv[1] in ("masks", "tables"):
+    if len(argv) == 2 and argv[1] in KINDS:
         sys.stdout.write(make(argv[1]))
         return 0
-    if len(argv) == 4 and argv[1] == "check" and argv[3] in ("masks", "tables"):
+    if len(argv) == 4 and argv[1] == "check" and argv[3] in KINDS:
         with open(argv[2], encoding="ascii") as text:
             if text.read() == make(argv[3]):
                 return 0

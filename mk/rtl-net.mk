@@ -5,7 +5,7 @@ RTL_INGRESS := $(RTL_LIB) $(RTL_NET) $(addprefix rtl/net/,rf_ingress_check.v rf_
 RTL_EGRESS  := $(RTL_LIB) $(RTL_NET) $(addprefix rtl/net/,rf_egress_build.v rf_egress.v)
 
 # Made once and kept in the tree; the test sees that they are what the generator makes.
-rtl/net/rf_crc_masks.vh rtl/net/rf_crc_tables.vh: rtl/net/rf_crc_%.vh: mk/crcgen.py
+rtl/net/rf_crc_masks.vh rtl/net/rf_crc_tables.vh rtl/net/rf_crc_sums.vh: rtl/net/rf_crc_%.vh: mk/crcgen.py
 	$(PYTHON) mk/crcgen.py $* > $@
 
 # $(call net_bench,NAME,TOP,VERILOG,CPP,WIDTH,VLFLAGS,ARGS)
@@ -17,7 +17,7 @@ $(foreach w,64 128 256 512,$(eval $(call net_bench,net-ingress,rf_ingress,$(RTL_
 $(foreach w,64 128 256 512,$(eval $(call net_bench,net-egress,rf_egress,$(RTL_EGRESS),tests/rtl/net_egress.cpp,$(w),$(if $(filter 64 256,$(w)),-DRF_CRC_TABLE))))
 $(foreach w,64 512,$(eval $(call net_bench,net-path,net_path_tb,$(RTL_INGRESS) $(addprefix rtl/net/,rf_egress_build.v rf_egress.v) tests/rtl/net_path_tb.v,tests/rtl/net_path.cpp,$(w),-DRF_CRC_TABLE,--pcap tests/data/rxe-sample.pcap)))
 $(foreach w,64 128 256 512,$(eval $(call net_bench,net-crc,net_crc_tb,rtl/net/rf_crc_back.v $(addprefix tests/rtl/,net_crc_by_mask.v net_crc_by_table.v net_crc_tb.v),tests/rtl/net_crc.cpp,$(w))))
-$(eval $(call test,rtl-net-crcgen,$(PYTHON) mk/crcgen.py check rtl/net/rf_crc_masks.vh masks && $(PYTHON) mk/crcgen.py check rtl/net/rf_crc_tables.vh tables))
+$(eval $(call test,rtl-net-crcgen,$(PYTHON) mk/crcgen.py check rtl/net/rf_crc_masks.vh masks && $(PYTHON) mk/crcgen.py check rtl/net/rf_crc_tables.vh tables && $(PYTHON) mk/crcgen.py check rtl/net/rf_crc_sums.vh sums))
 
 $(foreach h,3 8,$(eval $(call vl_bench,conn-table-$(h),rf_conn_table,$(RTL_LIB) rtl/net/rf_crc_key.v rtl/control/rf_conn_table.v,tests/rtl/conn_table.cpp,-GHASH_BITS=$(h) -CFLAGS "-DHASH_BITS=$(h)")))
 

@@ -1,4 +1,4 @@
-// The two linear parts of rf_crc as XORs of the bits that a mask names. Included into the module.
+// The two linear parts of rf_crc as XORs: of what data bits, made by a generator; of the state bits that a mask names. Included into the module.
 
   localparam [16383:0] ROWS = {
     `RF_CRC_ROW_31, `RF_CRC_ROW_30, `RF_CRC_ROW_29, `RF_CRC_ROW_28, `RF_CRC_ROW_27, `RF_CRC_ROW_26, `RF_CRC_ROW_25,
@@ -7,10 +7,17 @@
     `RF_CRC_ROW_10, `RF_CRC_ROW_9, `RF_CRC_ROW_8, `RF_CRC_ROW_7, `RF_CRC_ROW_6, `RF_CRC_ROW_5, `RF_CRC_ROW_4,
     `RF_CRC_ROW_3, `RF_CRC_ROW_2, `RF_CRC_ROW_1, `RF_CRC_ROW_0};
 
+  // In two steps, with the XORs that rows have in common made once.
+`include "rf_crc_sums.vh"
+
   function [31:0] data_part;
     input [WIDTH-1:0] bits_in;
-    integer r;
-    for (r = 0; r < 32; r = r + 1) data_part[r] = ^(bits_in & ROWS[512*r+512-WIDTH+:WIDTH]);
+    reg [511:0] wide;
+    begin
+      wide = 512'd0;
+      wide[511-:WIDTH] = bits_in;
+      data_part = data_sums(wide);
+    end
   endfunction
 
   // The state goes in where the first four bytes do.

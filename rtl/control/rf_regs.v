@@ -42,7 +42,7 @@ module rf_regs #(
   output wire [11:0]            rd_at,
 
   output wire                   enable,
-  output wire                   hold,
+  output wire [PORTS-1:0]       hold,
   output wire [3:0]             tx_share,
   output wire                   tick,
   output wire [47:0]            base_mac,
@@ -179,6 +179,7 @@ module rf_regs #(
   reg  [2:0]  fault_port_q;
   reg  [3:0]  fault_memory_q;
   reg  [1:0]  ctrl_q;
+  reg  [PORTS-1:0] hold_ports_q;
   reg  [3:0]  share_q;
   reg  [47:0] mac_q;
   reg  [31:0] ip_q;
@@ -241,6 +242,10 @@ module rf_regs #(
     if (rst || restart_q) ctrl_q <= 2'b10;
     else if (wr_en && wr_addr == `RF_CTRL) ctrl_q <= wr_data[1:0];
 
+  always @(posedge clk)
+    if (rst || restart_q) hold_ports_q <= {PORTS{1'b0}};
+    else if (wr_en && wr_addr == `RF_HOLD_PORTS) hold_ports_q <= wr_data[PORTS-1:0];
+
   // A bit that was lost.
   always @(posedge clk)
     if (rst) restart_q <= 1'b0;
@@ -259,7 +264,7 @@ module rf_regs #(
   assign stopped         = stopped_q;
   assign restart         = restart_q;
   assign enable          = ctrl_q[`RF_CTRL_ENABLE_LSB] && !stopped_q;
-  assign hold            = ctrl_q[`RF_CTRL_HOLD_LSB];
+  assign hold            = hold_ports_q | {PORTS{ctrl_q[`RF_CTRL_HOLD_LSB]}};
   assign tx_share        = share_q;
   assign tick            = wr_en && wr_addr == `RF_TICK;
   assign lag_arm         = wr_en && wr_addr == `RF_LAG_ARM;
@@ -408,6 +413,7 @@ module rf_regs #(
       `RF_LAG_STATUS:    pick_global = lag_status;
       `RF_LAG_CYCLES:    pick_global = lag_cycles;
       `RF_LAG_INDEX:     pick_global = lag_index;
+      `RF_HOLD_PORTS:    pick_global = {{32 - PORTS{1'b0}}, hold_ports_q};
       `RF_HELD_IP:       pick_global = held_ip;
       `RF_HELD_SRC:      pick_global = held_src;
       `RF_HELD_KEY:      pick_global = {held_valid, held_missed, 3'd0, held_port, held_qpn};

@@ -246,6 +246,7 @@ module rf_judge #(
 
   reg                   p3_hit_q;
   reg                   p3_good_q;
+  reg                   p3_foreign_q;
   reg  [1:0]            p3_state_q;
   reg  [GW+LW+PW-1:0]   p3_conn_q;
 
@@ -254,10 +255,11 @@ module rf_judge #(
 
   always @(posedge clk)
     if (p2_valid_q) begin
-      p3_hit_q   <= r_hit;
-      p3_good_q  <= cid_good;
-      p3_state_q <= r_state;
-      p3_conn_q  <= f_conn;
+      p3_hit_q     <= r_hit;
+      p3_good_q    <= cid_good;
+      p3_foreign_q <= r_cid == 16'hffff;
+      p3_state_q   <= r_state;
+      p3_conn_q    <= f_conn;
     end
 
   // p3: everything that does not depend on the ledger.
@@ -296,7 +298,7 @@ module rf_judge #(
   rf_judge_form form (
     .enable(enable), .hold(hold), .class_of(p3_class), .cause(p3_cause), .opcode(p3_opcode), .pad(p3_pad),
     .plen(p3_plen), .udp_len(p3_udp_len), .syndrome(p3_syndrome), .icrc_ok(p3_icrc_ok), .hit(p3_hit_q),
-    .good(p3_good_q), .state(p3_state_q), .data_here(p3_conn_q[PW-1:0] == THIS[PW-1:0] && p3_src_ip == f_src_ip),
+    .good(p3_good_q), .foreign(p3_foreign_q), .state(p3_state_q), .data_here(p3_conn_q[PW-1:0] == THIS[PW-1:0] && p3_src_ip == f_src_ip),
     .ack_here(f_peer_port == THIS[2:0] && p3_src_ip == f_peer_ip), .live(g_live[p3_group]), .error(g_error[p3_group]),
     .mtu_log2(mtu_log2), .dtype(dtype), .act(p3_act), .why(p3_why), .fault(p3_error), .seen(p3_seen),
     .held(p3_held), .tomb(p3_tomb), .syn_ack(syn_ack), .syn_fatal(syn_fatal));

@@ -24,10 +24,11 @@ module rf_judge_form (
   input  wire [15:0] udp_len,
   input  wire [7:0]  syndrome,
   input  wire        icrc_ok,
-  // The connection: there is an entry, this box has such a connection, its state, the frame came by the right port and
+  // The connection: there is an entry, this box has such a connection, its CID is ffff, its state, the frame came by the right port and
   // from the right address for data and for ACKs.
   input  wire        hit,
   input  wire        good,
+  input  wire        foreign,
   input  wire [1:0]  state,
   input  wire        data_here,
   input  wire        ack_here,
@@ -97,6 +98,8 @@ module rf_judge_form (
     end else if (state == `RF_STATE_TOMBSTONE) begin
       why  = `RF_CNT_TOMBSTONE;
       tomb = icrc_ok;
+    end else if (state == `RF_STATE_JOINING && foreign) begin
+      act = ACT_FOREIGN;
     end else if (state == `RF_STATE_JOINING || !good) begin
       why = `RF_CNT_JOINING;
     end else if (!icrc_ok) begin

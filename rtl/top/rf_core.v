@@ -125,7 +125,7 @@ module rf_core #(
     .wr_addr(wr_addr), .wr_data(wr_data), .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data), .rd_ack(rd_ack), .idle(axil_idle));
 
   wire                          enable;
-  wire                          hold;
+  wire [PORTS-1:0]              hold;
   wire [3:0]                    tx_share;
   wire [47:0]                   base_mac;
   wire [31:0]                   box_ip;
@@ -507,7 +507,7 @@ module rf_core #(
         .s_axis_tvalid(s_axis_tvalid[p]), .s_axis_tlast(s_axis_tlast[p]), .s_axis_tuser(s_axis_tuser[p]),
         .m_axis_tdata(m_axis_tdata[p*WIDTH +: WIDTH]), .m_axis_tkeep(m_axis_tkeep[p*WIDTH/8 +: WIDTH/8]),
         .m_axis_tvalid(m_axis_tvalid[p]), .m_axis_tlast(m_axis_tlast[p]), .m_axis_tuser(m_axis_tuser[p]),
-        .m_axis_tready(m_axis_tready[p]), .pause(pause[p]), .enable(enable), .hold(hold), .tx_share(tx_share),
+        .m_axis_tready(m_axis_tready[p]), .pause(pause[p]), .enable(enable), .hold(hold[p]), .tx_share(tx_share),
         .base_mac(base_mac), .box_ip(box_ip), .g_live(g_live & ~g_clearing), .g_error(g_error),
         .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .hash_valid(hash_valid),
         .hash_table(hash_table), .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip),

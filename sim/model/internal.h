@@ -235,7 +235,7 @@ struct rf_engine {
 	bool schedule_due;      /* an EV_SCHEDULE is in the queue of events ... */
 	uint64_t schedule_when; /* ... for this cycle */
 
-	uint32_t ctrl, ip, cycle_hi, tx_share;
+	uint32_t ctrl, hold_ports, ip, cycle_hi, tx_share;
 	uint64_t mac;
 	uint32_t hash_ip, hash_key, hash_value;
 	struct model_entry *table[2];

@@ -82,7 +82,9 @@ static unsigned int pass(struct rf_engine *e, unsigned int port, const struct mo
 static void judge_unknown(struct rf_engine *e, unsigned int port, const struct model_frame *f,
 			  const struct model_parsed *p)
 {
-	if ((e->ctrl & RF_CTRL_HOLD_MASK) && p->opcode <= OPCODE_LAST_DATA) {
+	bool hold = (e->ctrl & RF_CTRL_HOLD_MASK) || (e->hold_ports >> port & 1u);
+
+	if (hold && p->opcode <= OPCODE_LAST_DATA) {
 		model_count(e, port, RF_CNT_HOLD);
 		if (model_icrc_ok(f->bytes, p))
 			model_held_frame(e, port, p);
@@ -357,6 +359,8 @@ static void judge_roce(struct rf_engine *e, unsigned int port, const struct mode
 	state = (entry->value & RF_HASH_VALUE_STATE_MASK) >> RF_HASH_VALUE_STATE_LSB;
 	if (state == RF_STATE_TOMBSTONE)
 		counter = judge_tombstone(e, port, cid, f, p);
+	else if (state == RF_STATE_JOINING && cid == RF_HASH_VALUE_CID_MASK)
+		counter = pass(e, port, f);
 	else if (state == RF_STATE_JOINING || !cid_exists(e, cid))
 		counter = RF_CNT_JOINING;
 	else if (!model_icrc_ok(f->bytes, p) && e->mutant != RF_MODEL_MUTANT_ICRC)

@@ -104,6 +104,8 @@ static uint32_t read_global(struct rf_engine *e, uint32_t addr)
 		return e->tomb_src;
 	case RF_TOMB_SEEN:
 		return e->tomb_seen;
+	case RF_HOLD_PORTS:
+		return e->hold_ports;
 	case RF_LAG_STATUS:
 		if (e->lag.state != LAG_DONE)
 			return 0;
@@ -199,6 +201,9 @@ static void write_global(struct rf_engine *e, uint32_t addr, uint32_t value)
 		break;
 	case RF_TOMB_SRC:
 		e->tomb_src = value;
+		break;
+	case RF_HOLD_PORTS:
+		e->hold_ports = value & ((1u << e->cfg.ports) - 1u);
 		break;
 	case RF_TOMB_WRITE:
 		model_tomb_write(e, value);

@@ -50,6 +50,29 @@ void held(Case &c, const Roce &r)
 		die("held: one too many");
 }
 
+// A port that holds what it does not know, and a connection that passes there all the same.
+void hold_ports(Case &c, Roce ack, const Bytes &good)
+{
+	Roce data = ack, other = ack;
+
+	data.opcode = other.opcode = 4;
+	other.qpn ^= 1;
+	c.box.wr(RF_CTRL, 1);
+	c.box.wr(RF_HOLD_PORTS, 1u << LAST);
+	c.want(0, good, {RF_CNT_FOREIGN, RF_CNT_TX_FRAMES, RF_CNT_TX_FOREIGN}, "a port that holds nothing");
+	c.want(LAST, data.frame(), {RF_CNT_HOLD}, "a port that holds");
+	shows(c, data, LAST, false, "at the port that holds");
+	c.want(LAST, ack.frame(), {RF_CNT_FOREIGN, RF_CNT_TX_FRAMES, RF_CNT_TX_FOREIGN}, "foreign ACK at a port that holds");
+	c.box.hash(false, data.dip, data.qpn, 0xffff, RF_STATE_JOINING);
+	c.want(LAST, data.frame(), {RF_CNT_FOREIGN, RF_CNT_TX_FRAMES, RF_CNT_TX_FOREIGN}, "foreign entry");
+	c.want(LAST, other.frame(), {RF_CNT_HOLD}, "beside a foreign entry");
+	shows(c, other, LAST, false, "beside a foreign entry");
+	c.box.rehash(false, data.dip, data.qpn, 0xfffe, RF_STATE_JOINING);
+	c.want(LAST, data.frame(), {RF_CNT_JOINING}, "no foreign entry");
+	c.box.rehash(false, data.dip, data.qpn, 0, RF_STATE_EMPTY);
+	c.box.wr(RF_HOLD_PORTS, 0);
+}
+
 // A tombstone's signs of life: whether the last frame was one.
 bool life(Case &c, unsigned number)
 {
@@ -146,6 +169,7 @@ void strangers(uint32_t seed, std::vector<bool> &seen)
 	Roce cnp = c.rank(0).data(0, Bytes(16, 0), 4);
 	cnp.opcode = 0x81;
 	c.want(0, cnp.frame(), {RF_CNT_FOREIGN, RF_CNT_TX_FRAMES, RF_CNT_TX_FOREIGN}, "CNP");
+	hold_ports(c, r, good);
 	c.box.wr(RF_CTRL, 2);
 	c.want(0, good, {RF_CNT_DISABLED}, "disabled");
 	c.box.wr(RF_CTRL, 1);

@@ -29,7 +29,7 @@ struct verdict {
 struct frame {
 	unsigned kind, cause, opcode, pad, udp_len, syndrome, state, mtu_log2, dtype;
 	int plen;
-	bool icrc_ok, hit, good, data_here, ack_here, live, error, enable, hold;
+	bool icrc_ok, hit, good, foreign, data_here, ack_here, live, error, enable, hold;
 };
 
 static inline bool ack_syndrome(unsigned s)
@@ -103,6 +103,8 @@ static inline verdict judge(const frame &f)
 		v.tomb = f.icrc_ok;
 		return v;
 	}
+	if (f.state == RF_STATE_JOINING && f.foreign)
+		return {FOREIGN, 0, RF_ERROR_NONE, false};
 	if (f.state == RF_STATE_JOINING || !f.good)
 		return drop(RF_CNT_JOINING);
 	if (!f.icrc_ok)

@@ -178,6 +178,11 @@ job judge_bench::make()
 	f.good = b.r.percent(ok);
 	if (!f.good)
 		j.cid = b.r.percent(30) ? j.cid | 1u << 15 : b.r.percent(50) ? j.cid | 1u << 13 : (j.cid & ~7u) | PORTS;
+	f.foreign = b.r.percent(f.state == RF_STATE_JOINING ? 50 : 5);
+	if (f.foreign) {
+		j.cid = 0xffff;
+		f.good = false;
+	}
 	const bool ack = f.opcode == 0x11 || f.opcode == 0x81;
 	j.src_ip = !b.r.percent(ok) ? (unsigned)b.r.next() : ack ? k.peer_ip : k.src_ip;
 	f.data_here = p == PORT && j.src_ip == k.src_ip;

@@ -27,7 +27,8 @@ static frame make(rng &r)
 	f.state = r.percent(good) ? 1 : 1 + r.below(3);
 	f.icrc_ok = r.percent(good);
 	f.hit = r.percent(good);
-	f.good = r.percent(good);
+	f.foreign = r.percent(100 - good);
+	f.good = !f.foreign && r.percent(good);
 	f.data_here = r.percent(good);
 	f.ack_here = r.percent(good);
 	f.live = r.percent(good);
@@ -41,7 +42,7 @@ static void body(bench &b)
 {
 	auto d = fresh<Vrf_judge_form>(b);
 	std::map<unsigned, long> met;
-	long held = 0, tombs = 0;
+	long held = 0, tombs = 0, foreign = 0;
 
 	for (b.cycle = 0; b.cycle < 200000; b.cycle++) {
 		const frame f = make(b.r);
@@ -59,6 +60,7 @@ static void body(bench &b)
 		d->icrc_ok = f.icrc_ok;
 		d->hit = f.hit;
 		d->good = f.good;
+		d->foreign = f.foreign;
 		d->state = (uint8_t)f.state;
 		d->data_here = f.data_here;
 		d->ack_here = f.ack_here;
@@ -75,6 +77,7 @@ static void body(bench &b)
 		b.same("held", d->held, v.held);
 		b.same("tomb", d->tomb, v.tomb);
 		held += v.held;
+		foreign += v.act == FOREIGN && f.hit && f.state == RF_STATE_JOINING;
 		tombs += v.tomb;
 		if (v.act == EVENT) {
 			b.same("syn_ack", d->syn_ack, ack_syndrome(f.syndrome));
@@ -83,6 +86,7 @@ static void body(bench &b)
 		met[f.kind == 0 ? 1000 : v.act == DROP || v.act == FORM ? v.why : 2000 + v.act]++;
 	}
 	b.met("held frames", held, 1000);
+	b.met("foreign entries", foreign, 100);
 	b.met("tombstones with a right ICRC", tombs, 200);
 	b.same("lines met", met.size(), 1 + 11 + 4);
 	for (auto &m : met)

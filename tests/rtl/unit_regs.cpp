@@ -30,7 +30,8 @@ enum { A_COUNT = 1, A_GROUP, A_HEAD, A_TAIL, A_ISSUED, A_NEXT, A_SENT, A_UNA, A_
 
 static const std::pair<unsigned, uint32_t> plain[] = {
 	{ RF_CTRL, 3 }, { RF_MAC_HI, 0xffff }, { RF_MAC_LO, ~0u }, { RF_IP, ~0u }, { RF_HASH_IP, ~0u }, { RF_HASH_KEY, 0x1ffffff },
-	{ RF_HASH_VALUE, 0x3ffff }, { RF_INJECT, ~0u }, { RF_TX_SHARE, 15 }, { RF_TOMB_SRC, ~0u }
+	{ RF_HASH_VALUE, 0x3ffff }, { RF_INJECT, ~0u }, { RF_TX_SHARE, 15 }, { RF_TOMB_SRC, ~0u },
+	{ RF_HOLD_PORTS, (1u << PORTS) - 1 }
 };
 
 static const unsigned constants[] = { RF_ID, RF_VERSION, RF_SHAPE, RF_SHAPE2, RF_CLOCK_KHZ, RF_CYCLE_LO, RF_CYCLE_HI, RF_IRQ,
@@ -268,7 +269,7 @@ static void body(bench &b)
 		b.same("enable", d->enable, (m.regs[RF_CTRL] & 1) && !m.stopped);
 		b.same("stopped", d->stopped, m.stopped);
 		b.same("restart", d->restart, m.restart);
-		b.same("hold", d->hold, m.regs[RF_CTRL] >> 1 & 1);
+		b.same("hold", d->hold, m.regs[RF_CTRL] >> 1 & 1 ? (1u << PORTS) - 1 : m.regs[RF_HOLD_PORTS]);
 		b.same("base_mac", d->base_mac, (uint64_t)m.regs[RF_MAC_HI] << 32 | m.regs[RF_MAC_LO]);
 		b.same("box_ip", d->box_ip, m.regs[RF_IP]);
 		b.same("tx_share", d->tx_share, m.regs[RF_TX_SHARE]);
@@ -350,7 +351,7 @@ static void body(bench &b)
 			d->wr_en = 0;
 		}
 		if (restart)
-			m.regs[RF_CTRL] = 2;
+			m.regs[RF_CTRL] = 2, m.regs[RF_HOLD_PORTS] = 0;
 		tick(b, *d);
 	}
 	b.met("lost bits", stops, 15);

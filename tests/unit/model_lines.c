@@ -553,6 +553,34 @@ static void line_21_hold(void **unused)
 	bench_close(&b);
 }
 
+static void line_21_hold_ports(void **unused)
+{
+	struct bench b;
+	struct packet p;
+
+	(void)unused;
+	common_open(&b, 4, 1);
+	bench_write(&b, RF_HOLD_PORTS, 1u << 2);
+	sound(&p);
+	common_packet(&b, 1, &p, RF_CNT_FOREIGN);
+	common_packet(&b, 2, &p, RF_CNT_HOLD);
+	assert_int_equal(bench_read(&b, RF_HELD_KEY),
+			 RF_HELD_KEY_VALID_MASK | 2u << RF_HELD_KEY_PORT_LSB | p.qpn);
+	bench_write(&b, RF_HELD_POP, 0);
+	/* A foreign entry passes, here and where nothing is held; an entry that joins does not. */
+	assert_true(bench_entry(&b, 0, p.dst_ip, p.qpn, 0xffff, RF_STATE_JOINING));
+	common_packet(&b, 2, &p, RF_CNT_FOREIGN);
+	common_packet(&b, 1, &p, RF_CNT_FOREIGN);
+	assert_true(bench_entry(&b, 0, p.dst_ip, p.qpn, 0xfffe, RF_STATE_JOINING));
+	common_packet(&b, 2, &p, RF_CNT_JOINING);
+	assert_true(bench_entry(&b, 0, p.dst_ip, p.qpn, 0, RF_STATE_EMPTY));
+	p.opcode = OP_ACK;
+	common_packet(&b, 2, &p, RF_CNT_FOREIGN);
+	bench_write(&b, RF_HOLD_PORTS, 0xf0);
+	assert_int_equal(bench_read(&b, RF_HOLD_PORTS), 0);
+	bench_close(&b);
+}
+
 static void line_21_foreign_full(void **unused)
 {
 	uint8_t frame[PACKET_MAX];
@@ -613,6 +641,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(line_20_disabled),
 		cmocka_unit_test(line_21_foreign),
 		cmocka_unit_test(line_21_hold),
+		cmocka_unit_test(line_21_hold_ports),
 		cmocka_unit_test(line_21_foreign_full),
 	};
 

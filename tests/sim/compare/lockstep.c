@@ -132,6 +132,26 @@ static bool same_punts(struct bench *b)
 	return same && same_reg(b, RF_PUNT_STATUS, "punt status", 0);
 }
 
+static bool same_held(struct bench *b)
+{
+	uint32_t there = RF_HELD_KEY_VALID_MASK | RF_HELD_KEY_MISSED_MASK;
+	uint32_t key = bench_read(&b[0], RF_HELD_KEY), other = bench_read(&b[1], RF_HELD_KEY);
+	bool same = true;
+
+	if ((key ^ other) & there) {
+		printf("held frame: a %08x, b %08x\n", key, other);
+		return false;
+	}
+	if (!(key & RF_HELD_KEY_VALID_MASK))
+		return true;
+	same &= same_reg(b, RF_HELD_KEY, "held frame", 0);
+	same &= same_reg(b, RF_HELD_IP, "held frame's destination", 0);
+	same &= same_reg(b, RF_HELD_SRC, "held frame's source", 0);
+	bench_write(&b[0], RF_HELD_POP, 0);
+	bench_write(&b[1], RF_HELD_POP, 0);
+	return same;
+}
+
 static bool same_registers(struct bench *b, const struct traffic *t)
 {
 	bool same = same_counters(b);
@@ -144,7 +164,9 @@ static bool same_registers(struct bench *b, const struct traffic *t)
 		same &= same_group(b, n);
 		same &= same_conns(b, &t->groups[n]);
 	}
+	same &= same_held(b);
 	same &= same_reg(b, RF_CTRL, "control", 0);
+	same &= same_reg(b, RF_HOLD_PORTS, "ports that hold", 0);
 	same &= same_reg(b, RF_LAG_STATUS, "who is last", 0);
 	same &= same_reg(b, RF_LAG_INDEX, "index of who is last", 0);
 	return same;

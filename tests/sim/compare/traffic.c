@@ -118,13 +118,13 @@ static void write_both(struct traffic *t, uint32_t addr, uint32_t value)
 }
 
 static void entry_both(struct traffic *t, unsigned int role, const struct bench_conn *c,
-		       unsigned int state)
+		       uint32_t cid, unsigned int state)
 {
 	unsigned int k;
 
 	for (k = 0; k < 2; k++)
 		bench_entry(t->both[k], role, role ? c->src_ip : c->dst_ip,
-			    role ? c->ack_qpn : c->data_qpn, c->cid, state);
+			    role ? c->ack_qpn : c->data_qpn, cid, state);
 }
 
 /* A group's life takes millions of packets to come to where indexes wrap, or look like old ones. */
@@ -150,8 +150,8 @@ static void step_group(struct traffic *t, unsigned int n)
 	if (t->live[n]) {
 		write_both(t, RF_GROUP_BASE + n * RF_GROUP_STRIDE + RF_GROUP_CFG, 0);
 		for (r = 0; r < g->ranks; r++) {
-			entry_both(t, 0, &g->conn[r], RF_STATE_EMPTY);
-			entry_both(t, 1, &g->conn[r], RF_STATE_EMPTY);
+			entry_both(t, 0, &g->conn[r], g->conn[r].cid, RF_STATE_EMPTY);
+			entry_both(t, 1, &g->conn[r], g->conn[r].cid, RF_STATE_EMPTY);
 		}
 	}
 	traffic_group(&t->state, &t->both[0]->cfg, n, g);
@@ -368,8 +368,15 @@ static void step_state(struct traffic *t, unsigned int n)
 	unsigned int state =
 		random_once(&t->state, 2) ? RF_STATE_LIVE : 2 + random_below(&t->state, 2);
 	unsigned int role = random_below(&t->state, 2);
+	/* A foreign entry, or the connection's own. */
+	uint32_t cid = random_once(&t->state, 3) ? RF_HASH_VALUE_CID_MASK : c->cid;
 
-	switch (random_below(&t->state, 5)) {
+	switch (random_below(&t->state, 6)) {
+	case 5:
+		write_both(t, RF_HOLD_PORTS, (uint32_t)random_next(&t->state));
+		t->hold_off = 1 + random_below(&t->state, 20);
+		snprintf(t->what, sizeof(t->what), "ports that hold");
+		break;
 	case 3:
 		write_both(t, RF_TICK, 1);
 		snprintf(t->what, sizeof(t->what), "tick");
@@ -384,9 +391,9 @@ static void step_state(struct traffic *t, unsigned int n)
 		snprintf(t->what, sizeof(t->what), "control");
 		break;
 	case 1:
-		entry_both(t, role, c, state);
-		snprintf(t->what, sizeof(t->what), "entry of group %u role %u state %u", n, role,
-			 state);
+		entry_both(t, role, c, cid, state);
+		snprintf(t->what, sizeof(t->what), "entry of group %u role %u cid %04x state %u", n,
+			 role, cid, state);
 		break;
 	default:
 		write_both(t, RF_CONN_BASE + c->cid * RF_CONN_STRIDE + RF_CONN_SEEN,
@@ -401,8 +408,10 @@ void traffic_step(struct traffic *t)
 	unsigned int n = random_below(&t->state, TRAFFIC_GROUPS);
 	bool failed = t->live[n] && bench_group_read(t->both[0], n, RF_GROUP_ERROR);
 
-	if (t->hold_off && --t->hold_off == 0)
+	if (t->hold_off && --t->hold_off == 0) {
 		write_both(t, RF_CTRL, RF_CTRL_ENABLE_MASK);
+		write_both(t, RF_HOLD_PORTS, 0);
+	}
 	if (!t->live[n] || random_once(&t->state, failed ? 8 : 1500))
 		step_group(t, n);
 	else if (random_once(&t->state, 8))

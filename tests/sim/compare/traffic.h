@@ -16,7 +16,7 @@ struct traffic {
 	uint64_t form_seed[TRAFFIC_GROUPS]; /* opcode and length at each index */
 	bool live[TRAFFIC_GROUPS];
 	unsigned int mutate;   /* percent of the frames that are changed at random */
-	unsigned int hold_off; /* steps until CTRL goes back to normal */
+	unsigned int hold_off; /* steps until CTRL and HOLD_PORTS go back to normal */
 	char what[160];        /* the last step, in words */
 };
 

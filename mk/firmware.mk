@@ -2,7 +2,7 @@
 #
 # Libraries, in link order: fw fwlinux (register access by callbacks); client; rfctl; rfproto.
 
-FW_SOURCES := $(addprefix firmware/core/,buddy.c check.c conn.c fw.c group.c hold.c join.c keys.c log.c member.c net.c nonce.c place.c request.c stall.c status.c)
+FW_SOURCES := $(addprefix firmware/core/,buddy.c check.c conn.c fw.c group.c hold.c join.c keys.c log.c member.c net.c nonce.c place.c request.c stall.c status.c watch.c)
 
 CTL_SOURCES := $(addprefix proto/,rf_ctl.c rf_ctl_pages.c rf_ctl_frame.c rf_ctl_text.c)
 $(eval $(call c_lib,rfctl,$(CTL_SOURCES)))
@@ -35,3 +35,4 @@ $(eval $(call c_test,ctl_many_test,tests/unit/ctl_many_test.c,ctlscript client r
 $(eval $(call test,fw_freestanding,tests/unit/fw_freestanding.sh $(BUILD)/freestanding))
 $(eval $(call c_test,fw_model_test,tests/unit/fw_model_test.c,fw fwlinux client model roce rfctl rfproto,-ldl))
 $(eval $(call c_test,fw_stranger_test,tests/unit/fw_stranger_test.c,fw fwlinux client model roce rfctl rfproto,-ldl))
+$(eval $(call c_test,fw_watch_test,tests/unit/fw_watch_test.c,fw fwlinux client model roce rfctl rfproto,-ldl))

@@ -62,6 +62,8 @@ enum rf_ctl_verb {
 /* Registered by hand: what can be told of wrong values ends the group. Not with SHIFTED, SELECTIVE,
  * OPEN_LOOP. */
 #define RF_CTL_J_STRICT 0x0010u
+/* With STRICT: the ranks' hosts have other queue pairs, whose data pass before a rank has sent. */
+#define RF_CTL_J_OTHERS 0x0020u
 /* RNR timer code (IBTA table 45) with which resends are answered that a sender's timer causes while
  * other ranks are awaited; 0: silence. */
 #define RF_CTL_J_STRAGGLER 0x1f00u
@@ -130,13 +132,14 @@ enum rf_ctl_result {
 	X(BEFORE_START, 47, "a rank begins before the first PSN with which it was registered")     \
 	X(PARITY, 48, "a memory of the box lost a bit")                                            \
 	X(NOT_HELD, 49, "the box holds no connection to this address and queue pair")              \
-	X(HOLD_TIME, 50, "the hold time lasts: it would cut the connection again")
+	X(HOLD_TIME, 50, "the hold time lasts: it would cut the connection again")                 \
+	X(WRONG_QPN, 51, "a rank sends on a connection that nobody registered")
 
 enum rf_ctl_reason {
 #define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
 	RF_CTL_REASONS(RF_CTL_X)
 #undef RF_CTL_X
-		RF_CTL_R_COUNT = 51,
+		RF_CTL_R_COUNT = 52,
 };
 
 /* "a rank was silent for longer than its lease"; "unknown reason" for numbers not known. Static. */

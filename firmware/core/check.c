@@ -134,7 +134,7 @@ static bool joined_from(const struct rf_fw *fw, const struct rf_fw_group *g, uin
 
 static const char *check_table(const struct rf_fw *fw)
 {
-	uint32_t entries = 0, tombs = 0, expect = 0;
+	uint32_t entries = 0, tombs = 0, foreigns = 0, expect = 0;
 
 	for (unsigned int i = 0; i < 2u << fw->hash_bits; i++) {
 		unsigned int state = rf_fw_state(&fw->table[i]);
@@ -146,6 +146,9 @@ static const char *check_table(const struct rf_fw *fw)
 			return "an entry of a job that does not exist";
 		entries += state != RF_STATE_EMPTY;
 		tombs += state == RF_STATE_TOMBSTONE;
+		foreigns += rf_fw_foreign(&fw->table[i]);
+		if (rf_fw_foreign(&fw->table[i]) && !(fw->watched >> fw->table[i].port & 1u))
+			return "a foreign entry at a port that holds nothing";
 		if (state != RF_STATE_EMPTY && !entry(fw, fw->table[i].ip, fw->table[i].key))
 			return "an entry in a place that its key does not have, or twice";
 	}
@@ -177,9 +180,9 @@ static const char *check_table(const struct rf_fw *fw)
 				return "an ACK role without its entry";
 		}
 	}
-	if (entries != fw->entries || tombs != fw->tombstones)
+	if (entries != fw->entries || tombs != fw->tombstones || foreigns != fw->foreigns)
 		return "entries of the connection table counted wrong";
-	return entries - tombs == expect ? NULL : "an orphan in the connection table";
+	return entries - tombs - foreigns == expect ? NULL : "an orphan in the connection table";
 }
 
 /* What each key's job holds, counted here once more, fits what it may. */

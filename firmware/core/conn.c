@@ -62,6 +62,7 @@ void rf_fw_conn_reset(struct rf_fw *fw)
 			rf_fw_write(fw, RF_HASH_WRITE, table << RF_HASH_WRITE_TABLE_LSB | i);
 	fw->entries = 0;
 	fw->tombstones = 0;
+	fw->foreigns = 0;
 	fw->tomb_ms = RF_FW_NEVER;
 }
 
@@ -167,6 +168,9 @@ static unsigned int gives_way(const struct rf_fw *fw, const struct reached *r, u
 
 	if (job == RF_FW_NOBODY)
 		return r->count;
+	for (unsigned int n = 0; n < r->count; n++)
+		if (rf_fw_foreign(&fw->table[r->place[n]]))
+			return n;
 	if (fw->hold_until != RF_FW_NEVER && held_gives_way(fw, r) < r->count)
 		return held_gives_way(fw, r);
 	for (unsigned int n = 0; n < r->count; n++) {
@@ -194,7 +198,8 @@ static unsigned int gives_way(const struct rf_fw *fw, const struct reached *r, u
 	return oldest;
 }
 
-static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e)
+/* src_ip: of a tombstone that belongs to a job. */
+static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e, uint32_t src_ip)
 {
 	struct reached r = {.count = 0};
 	struct rf_fw_entry now = *e;
@@ -217,12 +222,16 @@ static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e)
 		n = gives_way(fw, &r, e->job);
 		if (n == r.count)
 			return false;
-		fw->tombstones--;
 		fw->entries--;
-		fw->cnt.evicted++;
-		/* Its connection may still be in use: the hold time, where it lasts, does its work.
-		 */
-		rf_fw_hold_prolong(fw);
+		if (rf_fw_foreign(&fw->table[r.place[n]])) {
+			fw->foreigns--;
+		} else {
+			fw->tombstones--;
+			fw->cnt.evicted++;
+			/* Its connection may still be in use: the hold time, where it lasts, does
+			 * its work. */
+			rf_fw_hold_prolong(fw);
+		}
 	}
 	/* Each entry keeps its number; the last place that becomes free has that of the first. */
 	number = fw->number[r.place[n]];
@@ -235,9 +244,10 @@ static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e)
 	}
 	fw->number[r.place[n]] = number;
 	if (rf_fw_state(e) == RF_STATE_TOMBSTONE) {
-		inscribe(fw, r.place[n], &now, 0);
+		inscribe(fw, r.place[n], &now, src_ip);
 		fw->tombstones++;
 	}
+	fw->foreigns += rf_fw_foreign(e);
 	store(fw, r.place[n], &now);
 	fw->entries++;
 	return true;
@@ -250,10 +260,12 @@ static void change(struct rf_fw *fw, struct rf_fw_entry *e, uint32_t value, uint
 
 	if (rf_fw_state(e) == RF_STATE_TOMBSTONE)
 		fw->tombstones--;
+	fw->foreigns -= rf_fw_foreign(e);
 	now.value = value;
 	now.until = until;
 	if (rf_fw_state(&now) == RF_STATE_TOMBSTONE)
 		fw->tombstones++;
+	fw->foreigns += rf_fw_foreign(&now);
 	if (rf_fw_state(&now) == RF_STATE_EMPTY) {
 		memset(&now, 0, sizeof(now));
 		fw->entries--;
@@ -267,7 +279,7 @@ bool rf_fw_conn_put(struct rf_fw *fw, uint32_t ip, uint32_t key, uint32_t value,
 	struct rf_fw_entry fresh = {.ip = ip, .key = key, .value = value, .job = job};
 
 	if (!e)
-		return insert(fw, &fresh);
+		return insert(fw, &fresh, 0);
 	e->job = job;
 	change(fw, e, value, 0);
 	return true;
@@ -329,10 +341,47 @@ bool rf_fw_conn_hold(struct rf_fw *fw, uint32_t ip, uint32_t qpn, unsigned int p
 	/* What has an entry is cut by it, or belongs to a group by now. */
 	if (rf_fw_conn_find(fw, ip, fresh.key))
 		return true;
-	if (!insert(fw, &fresh))
+	if (!insert(fw, &fresh, 0))
 		return false;
 	look_soon(fw);
 	return true;
+}
+
+bool rf_fw_conn_cut(struct rf_fw *fw, const struct rf_fw_shown *s, uint64_t job)
+{
+	struct rf_fw_entry fresh = {.ip = s->ip,
+				    .key = rf_fw_key(0, s->qpn),
+				    .value = rf_fw_value(0, RF_STATE_TOMBSTONE),
+				    .job = job,
+				    .port = (uint8_t)s->port};
+	struct rf_ctl_share left;
+
+	rf_fw_keys_left(fw, job, &left);
+	if (left.entries == 0 || rf_fw_tomb_life(fw, &fresh) == 0 || !insert(fw, &fresh, s->src))
+		return false;
+	look_soon(fw);
+	return true;
+}
+
+bool rf_fw_conn_pass(struct rf_fw *fw, const struct rf_fw_shown *s)
+{
+	struct rf_fw_entry fresh = {.ip = s->ip,
+				    .key = rf_fw_key(0, s->qpn),
+				    .value = rf_fw_value(RF_FW_FOREIGN_CID, RF_STATE_JOINING),
+				    .job = RF_FW_NOBODY,
+				    .port = (uint8_t)s->port};
+
+	return insert(fw, &fresh, 0);
+}
+
+void rf_fw_conn_forget_foreign(struct rf_fw *fw, unsigned int ports)
+{
+	for (unsigned int i = 0; i < 2u << fw->hash_bits; i++) {
+		struct rf_fw_entry *e = &fw->table[i];
+
+		if (rf_fw_foreign(e) && ports >> e->port & 1u)
+			change(fw, e, 0, 0);
+	}
 }
 
 void rf_fw_conn_exhume(struct rf_fw *fw, uint32_t ip, uint32_t key, uint64_t job)

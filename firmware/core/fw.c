@@ -199,6 +199,8 @@ uint64_t rf_fw_poll(struct rf_fw *fw)
 	rf_fw_conn_tick(fw);
 	next = rf_fw_group_tick(fw);
 	next = earlier(next, rf_fw_stall_tick(fw));
+	if (fw->strict)
+		next = earlier(next, rf_fw_watch_tick(fw));
 	rf_fw_net_notices(fw);
 	waiting = rf_fw_net_waiting(fw);
 	/* A port's inject buffer is busy: a frame leaves within microseconds. */

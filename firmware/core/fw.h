@@ -176,8 +176,11 @@ struct rf_fw_member {
 	uint8_t from_port; /* on which its last request came in */
 	uint8_t src_mac[6];
 	uint16_t vlan, udp_port;
+	uint8_t spoke;    /* data has come on its registered connection */
+	uint8_t strays;   /* packets of it on others before that */
 	uint32_t from_ip; /* where notices go */
 	uint32_t src_ip, qpn, peer_ip, peer_qpn, start_psn, shift;
+	uint32_t stray; /* hash of the connection of the first of its strays */
 	uint32_t lease_ms, seq;
 	uint64_t token, life_ms;
 	struct rf_ctl_lag_rank lag;
@@ -241,8 +244,14 @@ struct rf_fw {
 	uint64_t tomb_ms;   /* next look at tombstones, RF_FW_NEVER: there are none */
 	uint32_t tombstones, entries;
 	uint16_t number[2u << RF_FW_HASH_BITS_MAX]; /* of a tombstone at that place */
-	uint8_t hold_full; /* a connection was held and found no room in the table */
-	uint8_t records;   /* behind the last one in use, of group[] */
+	uint32_t foreigns;                          /* entries by which foreign connections pass */
+	uint64_t watch_ms;                          /* next look who has sent */
+	uint8_t strict;     /* there may be groups whose ranks are watched */
+	uint8_t watched;    /* HOLD_PORTS */
+	uint8_t blind;      /* ports with silent ranks that are not watched, for want of room */
+	uint8_t hold_ended; /* a frame that the hold time has cut may still be on its way */
+	uint8_t hold_full;  /* a connection was held and found no room in the table */
+	uint8_t records;    /* behind the last one in use, of group[] */
 	uint8_t free_member;
 	uint8_t notices; /* some member has one due */
 	struct rf_fw_buddy beats, hslots;

@@ -274,8 +274,10 @@ void rf_fw_group_look(struct rf_fw *fw, struct rf_fw_group *g)
 		if (seen == 0)
 			continue;
 		rf_fw_write(fw, seen_reg, seen);
-		if (seen & RF_CONN_SEEN_DATA_MASK)
+		if (seen & RF_CONN_SEEN_DATA_MASK) {
 			m->life_ms = fw->now_ms;
+			m->spoke = 1;
+		}
 		/* ACKs of m's connection come from the rank that it sends to. */
 		if ((seen & RF_CONN_SEEN_ACK_MASK) && peer)
 			peer->life_ms = fw->now_ms;

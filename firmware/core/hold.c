@@ -25,6 +25,7 @@ static void end(struct rf_fw *fw)
 {
 	fw->hold_until = RF_FW_NEVER;
 	fw->hold_full = 0;
+	fw->hold_ended = 1;
 	rf_fw_write(fw, RF_CTRL, RF_CTRL_ENABLE_MASK);
 }
 
@@ -32,20 +33,18 @@ void rf_fw_hold_begin(struct rf_fw *fw)
 {
 	fw->hold_until = fw->now_ms + fw->cfg.hold_ms;
 	fw->hold_full = 0;
+	rf_fw_watch_reset(fw);
 	if (fw->cfg.hold_ms > 0)
 		rf_fw_write(fw, RF_CTRL, RF_CTRL_ENABLE_MASK | RF_CTRL_HOLD_MASK);
 	else
 		end(fw);
 }
 
-/* The frame that is shown: HELD_KEY. */
-static void take(struct rf_fw *fw, uint32_t shown)
+/* Of the hold time. False: it has no entry. */
+static bool enter(struct rf_fw *fw, const struct rf_fw_shown *s)
 {
-	uint32_t ip = rf_fw_read(fw, RF_HELD_IP);
-	uint32_t qpn = shown & RF_HELD_KEY_QPN_MASK;
 	uint32_t entries = fw->entries;
-	bool entered = rf_fw_conn_hold(fw, ip, qpn,
-				       (shown & RF_HELD_KEY_PORT_MASK) >> RF_HELD_KEY_PORT_LSB);
+	bool entered = rf_fw_conn_hold(fw, s->ip, s->qpn, s->port);
 
 	fw->cnt.held += fw->entries - entries;
 	if (!entered) {
@@ -57,6 +56,28 @@ static void take(struct rf_fw *fw, uint32_t shown)
 	/* It is full no more once a connection has found room. */
 	if (lasts(fw) && (!entered || fw->entries != entries))
 		fw->hold_full = !entered;
+	return entered;
+}
+
+/* The frame that is shown: HELD_KEY. */
+static void take(struct rf_fw *fw, uint32_t shown)
+{
+	struct rf_fw_shown s = {.ip = rf_fw_read(fw, RF_HELD_IP),
+				.qpn = shown & RF_HELD_KEY_QPN_MASK,
+				.port = (shown & RF_HELD_KEY_PORT_MASK) >> RF_HELD_KEY_PORT_LSB};
+	enum rf_fw_stray stray = RF_FW_STRAY_NONE;
+	bool entered = true;
+
+	if (fw->watched != 0) {
+		s.src = rf_fw_read(fw, RF_HELD_SRC);
+		stray = rf_fw_watch_stray(fw, &s);
+	}
+	if (stray != RF_FW_STRAY_NONE)
+		entered = stray == RF_FW_STRAY_CUT;
+	else if (lasts(fw) || fw->hold_ended)
+		entered = enter(fw, &s);
+	else
+		rf_fw_watch_pass(fw, &s);
 	if (!entered || (shown & RF_HELD_KEY_MISSED_MASK))
 		rf_fw_hold_prolong(fw);
 	rf_fw_write(fw, RF_HELD_POP, 1);
@@ -67,12 +88,15 @@ void rf_fw_hold_poll(struct rf_fw *fw)
 	for (unsigned int i = 0; i < fw->cfg.poll_frames; i++) {
 		uint32_t shown = rf_fw_read(fw, RF_HELD_KEY);
 
-		if (!(shown & RF_HELD_KEY_VALID_MASK)) {
-			if (lasts(fw) && fw->now_ms >= fw->hold_until)
-				end(fw);
+		if (shown & RF_HELD_KEY_VALID_MASK) {
+			take(fw, shown);
+		} else if (lasts(fw) && fw->now_ms >= fw->hold_until) {
+			/* One more look: a frame may have been cut until now. */
+			end(fw);
+		} else {
+			fw->hold_ended = 0;
 			return;
 		}
-		take(fw, shown);
 	}
 }
 

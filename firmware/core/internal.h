@@ -83,6 +83,19 @@ static inline bool rf_fw_held(const struct rf_fw_entry *e)
 	return rf_fw_state(e) == RF_STATE_TOMBSTONE && e->job == RF_FW_NOBODY;
 }
 
+/* One that lets a connection of no group pass at a port that holds what the box does not know. */
+#define RF_FW_FOREIGN_CID 0xffffu
+static inline bool rf_fw_foreign(const struct rf_fw_entry *e)
+{
+	return e->value == rf_fw_value(RF_FW_FOREIGN_CID, RF_STATE_JOINING);
+}
+
+/* A frame that was held back. */
+struct rf_fw_shown {
+	uint32_t ip, src, qpn; /* ip, qpn: destination */
+	unsigned int port;
+};
+
 /* How long a tombstone stays after its last packet: cfg.hold_ms where it belongs to no job. */
 uint32_t rf_fw_tomb_life(const struct rf_fw *fw, const struct rf_fw_entry *e);
 /* Turns the entry of a member's data role into a tombstone of that job; where its life is 0 it goes
@@ -90,6 +103,13 @@ uint32_t rf_fw_tomb_life(const struct rf_fw *fw, const struct rf_fw_entry *e);
 void rf_fw_conn_bury(struct rf_fw *fw, const struct rf_fw_member *m, uint64_t job);
 /* Makes a tombstone that belongs to no job, unless there is an entry. False: no room. */
 bool rf_fw_conn_hold(struct rf_fw *fw, uint32_t ip, uint32_t qpn, unsigned int port);
+/* Makes the tombstone of a job of a connection that has no entry; its life shows what comes from
+ * the same source and port. False: no room, or not within the job's quota. */
+bool rf_fw_conn_cut(struct rf_fw *fw, const struct rf_fw_shown *s, uint64_t job);
+/* Makes the foreign entry of a connection that has no entry. False: no room. */
+bool rf_fw_conn_pass(struct rf_fw *fw, const struct rf_fw_shown *s);
+/* Removes the foreign entries of these ports, a bit each. */
+void rf_fw_conn_forget_foreign(struct rf_fw *fw, unsigned int ports);
 /* Removes a tombstone of that job; any other entry stays. */
 void rf_fw_conn_exhume(struct rf_fw *fw, uint32_t ip, uint32_t key, uint64_t job);
 /* All of a job's tombstones. */
@@ -275,6 +295,27 @@ bool rf_fw_net_punt(struct rf_fw *fw);
 bool rf_fw_net_waiting(struct rf_fw *fw);
 /* Sends due notices while the hardware takes them. */
 void rf_fw_net_notices(struct rf_fw *fw);
+
+/* ---- watch.c: silent ranks of groups that an operator has registered ---- */
+
+enum rf_fw_stray {
+	RF_FW_STRAY_NONE, /* it did not come from a silent rank */
+	RF_FW_STRAY_OPEN, /* it did, and its connection has no entry */
+	RF_FW_STRAY_CUT,  /* it did, its group has failed, its connection is a tombstone */
+};
+
+/* A group that an operator has registered goes live: from now on its ranks are watched. */
+void rf_fw_watch_begin(struct rf_fw *fw);
+/* No port does. */
+void rf_fw_watch_reset(struct rf_fw *fw);
+/* Timer, where fw->strict is set; returns the next one in ms. */
+uint64_t rf_fw_watch_tick(struct rf_fw *fw);
+/* A rank has been registered: what a failed group said of its address and port no longer counts. */
+void rf_fw_watch_registered(struct rf_fw *fw, const struct rf_fw_member *m);
+/* A frame that was held back: fails the group of the silent rank that has gone astray. */
+enum rf_fw_stray rf_fw_watch_stray(struct rf_fw *fw, const struct rf_fw_shown *s);
+/* A foreign one: its connection passes from now on. */
+void rf_fw_watch_pass(struct rf_fw *fw, const struct rf_fw_shown *s);
 
 /* ---- hold.c: raw data of before a start ---- */
 

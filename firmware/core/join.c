@@ -20,7 +20,8 @@ static uint32_t bad_field(const struct rf_fw *fw, const struct rf_ctl_join *j)
 {
 	bool shifted = (j->flags & RF_CTL_J_SHIFTED) != 0;
 	uint16_t known = RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_SHIFTED |
-			 RF_CTL_J_SELECTIVE | RF_CTL_J_STRICT | RF_CTL_J_STRAGGLER;
+			 RF_CTL_J_SELECTIVE | RF_CTL_J_STRICT | RF_CTL_J_OTHERS |
+			 RF_CTL_J_STRAGGLER;
 	uint16_t no_strict = RF_CTL_J_OPEN_LOOP | RF_CTL_J_SHIFTED | RF_CTL_J_SELECTIVE;
 
 	if (j->dtype > RF_DTYPE_INT32)
@@ -35,7 +36,8 @@ static uint32_t bad_field(const struct rf_fw *fw, const struct rf_ctl_join *j)
 		return AT_SLOTS_MIN;
 	if (j->port >= fw->ports)
 		return AT_PORT;
-	if ((j->flags & ~known) || ((j->flags & RF_CTL_J_STRICT) && (j->flags & no_strict)))
+	if ((j->flags & ~known) || ((j->flags & RF_CTL_J_STRICT) && (j->flags & no_strict)) ||
+	    ((j->flags & RF_CTL_J_OTHERS) && !(j->flags & RF_CTL_J_STRICT)))
 		return AT_FLAGS;
 	if (j->src_ip == fw->cfg.ip || j->src_ip == 0)
 		return AT_SRC_IP;
@@ -257,6 +259,8 @@ static enum rf_ctl_reason admit(struct rf_fw *fw, struct rf_fw_group *g,
 		return RF_CTL_R_NO_CONNECTIONS;
 	}
 	rf_fw_heard(fw, m, q);
+	if (fw->strict)
+		rf_fw_watch_registered(fw, m);
 	g->joined++;
 	g->missing[q->h.rank / 8u] &= (uint8_t) ~(1u << (q->h.rank & 7u));
 	g->look_ms = fw->now_ms;

@@ -180,7 +180,7 @@ static bool put_data(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw
 	const struct rf_fw_entry *old = rf_fw_conn_find(fw, m->peer_ip, key);
 	uint32_t was = 0;
 
-	if (old && !(m->put & RF_FW_PUT_DATA))
+	if (old && !rf_fw_foreign(old) && !(m->put & RF_FW_PUT_DATA))
 		was = old->job == RF_FW_NOBODY ? RF_FW_PUT_HELD : RF_FW_PUT_TOMB;
 	if (!rf_fw_conn_put(fw, m->peer_ip, key,
 			    rf_fw_value(RF_FW_CID(g->hw, m->lane, m->port), state), g->job))
@@ -293,6 +293,9 @@ enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t
 	write_conns(fw, g);
 	write_group(fw, g);
 	g->live = 1;
+	/* Before anybody hears that the group is ready. */
+	if (g->flags & RF_CTL_J_STRICT)
+		rf_fw_watch_begin(fw);
 	if (!write_entries(fw, g, rank)) {
 		*detail = 2u << fw->hash_bits;
 		return RF_CTL_R_NO_CONNECTIONS;

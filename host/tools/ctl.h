@@ -36,6 +36,7 @@ struct ctl {
 	const char *dtype, *op;
 	unsigned int mtu;
 	bool transparent;
+	const char *others;        /* "fail" or "pass" */
 	unsigned int straggler;    /* RNR timer code; 0: silence */
 	uint64_t lease;            /* ns; 0: none */
 	bool release, release_all; /* hold: --release, --release-all */

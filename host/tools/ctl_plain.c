@@ -123,6 +123,10 @@ static int values(const struct ctl *c, int *dtype, int *op)
 			RNR_CODE_MAX);
 		return -1;
 	}
+	if (strcmp(c->others, "fail") != 0 && strcmp(c->others, "pass") != 0) {
+		fprintf(stderr, "ringfold ctl: --others %s: fail or pass\n", c->others);
+		return -1;
+	}
 	if (c->job == 0 || c->ranks < 2) {
 		fprintf(stderr, "ringfold ctl: --job N, and --rank at least twice, are needed\n");
 		return -1;
@@ -140,6 +144,7 @@ unsigned int ctl_slots_wanted(const struct ctl *c, unsigned int mtu)
 static uint16_t group_flags(const struct ctl *c)
 {
 	return (uint16_t)(RF_CTL_J_STRICT | (c->transparent ? RF_CTL_J_TRANSPARENT : 0) |
+			  (strcmp(c->others, "pass") == 0 ? RF_CTL_J_OTHERS : 0) |
 			  c->straggler << RF_CTL_J_STRAGGLER_LSB);
 }
 

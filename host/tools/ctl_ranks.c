@@ -171,7 +171,15 @@ static void tell_end(const struct ctl *c, const struct rf_ctl_group_page *g)
 	if (g->reason != RF_CTL_R_NONE)
 		fprintf(stderr, ": %s: %s", rf_ctl_reason_name(g->reason),
 			rf_ctl_reason_text(g->reason));
-	if (g->fail_rank != RF_CTL_NO_RANK)
+	if (g->reason == RF_CTL_R_WRONG_QPN)
+		fprintf(stderr,
+			" (rank %u): it sends to %u.%u.%u.%u, queue pair %u: recv= of the rank "
+			"there is another one (or exchanged with send=), or that rank was not "
+			"registered; where another program sends there, register with --others "
+			"pass",
+			g->fail_rank, g->fail_index >> 24, g->fail_index >> 16 & 0xffu,
+			g->fail_index >> 8 & 0xffu, g->fail_index & 0xffu, g->fail_detail);
+	else if (g->fail_rank != RF_CTL_NO_RANK)
 		fprintf(stderr, " (rank %u, index %u)", g->fail_rank, g->fail_index);
 	if (g->reason == RF_CTL_R_BEFORE_START)
 		fprintf(stderr, ": it sends PSN %u", g->fail_detail);
@@ -180,7 +188,7 @@ static void tell_end(const struct ctl *c, const struct rf_ctl_group_page *g)
 
 /*
  * Ranks registered by hand of which the box has seen no data on the connection that was registered:
- * where they have sent, send= or recv= is wrong, and their data passes as it is.
+ * where they have sent, recv= is wrong, and with --others pass their data passes as it is.
  */
 static void tell_unseen(const struct ctl *c, const struct rf_ctl_group_page *g,
 			const struct unseen *u)
@@ -191,8 +199,11 @@ static void tell_unseen(const struct ctl *c, const struct rf_ctl_group_page *g,
 		c->job, c->group);
 	for (unsigned int i = 0; i < u->count; i++)
 		fprintf(stderr, "%s %u", i ? "," : "", u->rank[i]);
-	fprintf(stderr, " on the connection that was registered. If it has sent, its send= or the "
-			"recv= of the rank after it is wrong, and its data passes unchanged\n");
+	if (g->flags & RF_CTL_J_OTHERS)
+		fprintf(stderr, " on the connection that was registered. If it has sent, the recv= "
+				"of the rank after it is wrong, and its data passes unchanged\n");
+	else
+		fprintf(stderr, " on the connection that was registered\n");
 }
 
 static int add_ranks(struct ctl *c, void *arg)

@@ -35,6 +35,7 @@ static bool is_memory(const struct rf_client *client)
 	case RF_CTL_R_NAK:
 	case RF_CTL_R_HARDWARE:
 	case RF_CTL_R_BEFORE_START:
+	case RF_CTL_R_WRONG_QPN:
 	case RF_CTL_R_PARITY:
 	case RF_CTL_R_ENDED:
 		return true;
@@ -73,7 +74,7 @@ static const char *option_of(const struct rf_client *client)
 	case 7:
 		return "port= of --rank";
 	case 8:
-		return "--transparent, --straggler";
+		return "--transparent, --straggler, --others";
 	case 12:
 	case 20:
 		return "the addresses of --rank";

@@ -222,8 +222,11 @@ static void default_watch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	static struct ctl c = {
-		.timeout = UINT64_C(5000000000), .dtype = "fp32", .op = "sum", .mtu = 1024};
+	static struct ctl c = {.timeout = UINT64_C(5000000000),
+			       .dtype = "fp32",
+			       .others = "fail",
+			       .op = "sum",
+			       .mtu = 1024};
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "device", 'd', &c.device, "DEVICE",
 		 "DPDK device towards the switch; else RF_DEVICE", NULL},
@@ -248,6 +251,10 @@ int main(int argc, char **argv)
 		{RF_OPT_UINT, "mtu", 0, &c.mtu, "BYTES", "join --rank: path MTU", NULL},
 		{RF_OPT_FLAG, "transparent", 0, &c.transparent, NULL,
 		 "join --rank: the box makes no NAK; losses are the endpoints' own affair", NULL},
+		{RF_OPT_STRING, "others", 0, &c.others, "fail|pass",
+		 "join --rank: what a rank's host sends on connections that nobody registered, "
+		 "before the rank's own data come: it fails the group, or passes",
+		 NULL},
 		{RF_OPT_UINT, "straggler", 0, &c.straggler, "CODE",
 		 "join --rank: RNR timer code for ranks that wait for others; 0: silence", NULL},
 		{RF_OPT_UINT, "slots", 0, &c.slots, "N",

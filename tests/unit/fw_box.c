@@ -54,6 +54,8 @@ static uint32_t read_global(struct fw_box *b, uint32_t addr)
 		return b->parity;
 	case RF_HELD_IP:
 		return b->held.ip;
+	case RF_HELD_SRC:
+		return b->held.src;
 	case RF_HELD_KEY:
 		return (b->held.there ? b->held.key | RF_HELD_KEY_VALID_MASK : 0) |
 		       (b->held_missed && !b->mutant_missed ? RF_HELD_KEY_MISSED_MASK : 0);
@@ -164,7 +166,8 @@ static void held_show(struct fw_box *b)
 	}
 }
 
-static void held_frame(struct fw_box *b, unsigned int port, uint32_t ip, uint32_t qpn)
+static void held_frame(struct fw_box *b, unsigned int port, uint32_t src_ip, uint32_t ip,
+		       uint32_t qpn)
 {
 	struct fw_box_held *wait = &b->held_wait[port];
 	const struct fw_box_held *known[] = {&b->held, wait};
@@ -177,7 +180,7 @@ static void held_frame(struct fw_box *b, unsigned int port, uint32_t ip, uint32_
 		b->held_missed = true;
 		return;
 	}
-	*wait = (struct fw_box_held){true, ip, qpn | port << RF_HELD_KEY_PORT_LSB};
+	*wait = (struct fw_box_held){true, ip, qpn | port << RF_HELD_KEY_PORT_LSB, src_ip};
 	held_show(b);
 }
 
@@ -194,11 +197,16 @@ bool fw_box_data(struct fw_box *b, unsigned int port, uint32_t src_ip, uint32_t 
 		    (from == port && b->tomb[number][0] == src_ip))
 			b->tomb_seen[number] = !b->mutant_life;
 	}
-	if (value != 0 || !(b->ctrl & RF_CTRL_ENABLE_MASK))
+	if (!(b->ctrl & RF_CTRL_ENABLE_MASK))
 		return false;
-	if (b->ctrl & RF_CTRL_HOLD_MASK)
-		held_frame(b, port, ip, qpn);
-	return !(b->ctrl & RF_CTRL_HOLD_MASK);
+	if (value == rf_fw_value(RF_FW_FOREIGN_CID, RF_STATE_JOINING))
+		return true;
+	if (value != 0)
+		return false;
+	if (!(b->ctrl & RF_CTRL_HOLD_MASK) && !(b->hold_ports >> port & 1u))
+		return true;
+	held_frame(b, port, src_ip, ip, qpn);
+	return false;
 }
 
 static void write_global(struct fw_box *b, uint32_t addr, uint32_t value)
@@ -207,6 +215,9 @@ static void write_global(struct fw_box *b, uint32_t addr, uint32_t value)
 	case RF_CTRL:
 		b->ctrl = value;
 		break;
+	case RF_HOLD_PORTS:
+		b->hold_ports = value;
+		break;
 	case RF_PARITY:
 		if (!(value & RF_PARITY_VALID_MASK))
 			break;
@@ -214,6 +225,7 @@ static void write_global(struct fw_box *b, uint32_t addr, uint32_t value)
 		b->parity = 0;
 		b->restarts++;
 		b->ctrl = RF_CTRL_HOLD_MASK;
+		b->hold_ports = 0;
 		memset(b->group, 0, sizeof(b->group));
 		memset(b->table, 0, sizeof(b->table));
 		break;

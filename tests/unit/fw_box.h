@@ -37,7 +37,7 @@ struct fw_box {
 	bool fp16;
 	/* state */
 	uint64_t cycle;
-	uint32_t ctrl, mac_hi, mac_lo, ip, high;
+	uint32_t ctrl, hold_ports, mac_hi, mac_lo, ip, high;
 	uint32_t parity; /* the register; not 0: a memory has lost a bit */
 	unsigned int restarts;
 	uint32_t hash_ip, hash_key, hash_value;
@@ -49,7 +49,7 @@ struct fw_box {
 	/* held frames: those shown and waiting; what tombstones expect, and have seen */
 	struct fw_box_held {
 		bool there;
-		uint32_t ip, key;
+		uint32_t ip, key, src;
 	} held, held_wait[8];
 	bool held_missed;
 	uint32_t tomb_src, tomb[2u << FW_BOX_HASH_MAX][2], tomb_shown;

@@ -122,6 +122,7 @@ static void expect_init(void)
 	wr(RF_MAC_LO, 0x46000010);
 	wr(RF_IP, BOX_IP);
 	expect_time(500);
+	wr(RF_HOLD_PORTS, 0);
 	wr(RF_CTRL, RF_CTRL_ENABLE_MASK | RF_CTRL_HOLD_MASK);
 }
 

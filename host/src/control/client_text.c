@@ -122,6 +122,10 @@ static const char *mend(unsigned int reason)
 		return "use SEND or WRITE only on queue pairs of a group";
 	case RF_CTL_R_BEFORE_START:
 		return "register its first PSN, and before it sends anything";
+	case RF_CTL_R_WRONG_QPN:
+		return "recv= of the rank there is another one (or exchanged with send=), or that "
+		       "rank was not registered; where another program sends there, register with "
+		       "--others pass";
 	case RF_CTL_R_NAK:
 		return "the receiver's log says why it refused the data";
 	case RF_CTL_R_NOT_OPERATOR:
@@ -190,6 +194,9 @@ static void add_failed(struct line *l, const struct rf_client *c)
 		add(l, ": %s", rf_ctl_join_field(f->detail));
 	if (f->reason == RF_CTL_R_BEFORE_START)
 		add(l, ": it sends PSN %u", f->detail);
+	if (f->reason == RF_CTL_R_WRONG_QPN)
+		add(l, ": it sends to %u.%u.%u.%u, queue pair %u", f->index >> 24,
+		    f->index >> 16 & 0xffu, f->index >> 8 & 0xffu, f->index & 0xffu, f->detail);
 	if (slots_left(f->reason) && f->detail > 0)
 		add(l, ", %u slots could be had", 1u << (f->detail & 31u));
 	if (f->reason == RF_CTL_R_QUOTA_RANKS || f->reason == RF_CTL_R_QUOTA_ENTRIES)

@@ -1,0 +1,175 @@
+/*
+ * Groups that an operator has registered, while their ranks are silent: none has sent on its
+ * registered connection yet. A rank whose QPNs are wrong, or whose successor is missing, sends on
+ * one that nobody has registered. So ports with silent ranks hold what the box does not know
+ * (HOLD_PORTS): what comes from a silent rank's address there is astray and fails the group, what
+ * comes from elsewhere is foreign and gets an entry by which it passes.
+ */
+#include "firmware/core/internal.h"
+
+/* How often the firmware looks who has sent. */
+#define LOOK_MS 10u
+/* Packets astray after which a group fails though no two were of the same connection. */
+#define STRAYS_MAX 4u
+
+/* A group that failed because of one stray may have other ranks that go astray. */
+static bool watched(const struct rf_fw_group *g)
+{
+	if ((g->flags & (RF_CTL_J_STRICT | RF_CTL_J_OTHERS)) != RF_CTL_J_STRICT)
+		return false;
+	return g->live || (g->state == RF_CTL_S_FAILED && g->reason == RF_CTL_R_WRONG_QPN);
+}
+
+static bool silent(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw_member *m)
+{
+	uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
+
+	if (!m->spoke && g->live &&
+	    (rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_SEEN)) & RF_CONN_SEEN_DATA_MASK))
+		m->spoke = 1;
+	return !m->spoke;
+}
+
+/* A bit for each port at which a rank is silent. */
+static unsigned int silent_ports(struct rf_fw *fw)
+{
+	unsigned int ports = 0;
+
+	for (unsigned int i = 0; i < fw->records; i++) {
+		const struct rf_fw_group *g = &fw->group[i];
+		struct rf_fw_member *m;
+
+		if (!watched(g))
+			continue;
+		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+			if (silent(fw, g, m))
+				ports |= 1u << m->port;
+	}
+	return ports;
+}
+
+static void set_ports(struct rf_fw *fw, unsigned int ports)
+{
+	unsigned int over = fw->watched & ~ports;
+
+	if (ports == fw->watched)
+		return;
+	rf_fw_write(fw, RF_HOLD_PORTS, ports);
+	fw->watched = (uint8_t)ports;
+	/* What nothing holds needs no entry to pass. */
+	if (over != 0 && fw->foreigns > 0)
+		rf_fw_conn_forget_foreign(fw, over);
+}
+
+/* The ports with silent ranks hold what the box does not know; no others. */
+static void update(struct rf_fw *fw)
+{
+	unsigned int ports = silent_ports(fw);
+
+	fw->blind &= (uint8_t)ports;
+	set_ports(fw, ports & ~(unsigned int)fw->blind);
+	fw->watch_ms = fw->now_ms + LOOK_MS;
+}
+
+void rf_fw_watch_begin(struct rf_fw *fw)
+{
+	/* What passed as foreign may be a connection of the new ranks. */
+	if (fw->foreigns > 0)
+		rf_fw_conn_forget_foreign(fw, fw->watched);
+	fw->strict = 1;
+	update(fw);
+}
+
+void rf_fw_watch_reset(struct rf_fw *fw)
+{
+	rf_fw_write(fw, RF_HOLD_PORTS, 0);
+	if (fw->foreigns > 0)
+		rf_fw_conn_forget_foreign(fw, fw->watched);
+	fw->watched = 0;
+	fw->blind = 0;
+}
+
+uint64_t rf_fw_watch_tick(struct rf_fw *fw)
+{
+	bool any = false;
+
+	if (fw->now_ms >= fw->watch_ms) {
+		update(fw);
+		for (unsigned int i = 0; i < fw->records && !any; i++)
+			any = watched(&fw->group[i]);
+		fw->strict = any;
+	}
+	return fw->watched != 0 ? fw->watch_ms : RF_FW_NEVER;
+}
+
+void rf_fw_watch_registered(struct rf_fw *fw, const struct rf_fw_member *m)
+{
+	for (unsigned int i = 0; i < fw->records; i++) {
+		const struct rf_fw_group *g = &fw->group[i];
+		struct rf_fw_member *o;
+
+		if (g->state != RF_CTL_S_FAILED || !watched(g))
+			continue;
+		for (o = rf_fw_first(fw, g); o; o = rf_fw_next(fw, o))
+			if (o->src_ip == m->src_ip && o->port == m->port)
+				o->spoke = 1;
+	}
+}
+
+/* The silent rank from whose address a frame came, on its port; NULL. */
+static struct rf_fw_member *sender(struct rf_fw *fw, const struct rf_fw_shown *s,
+				   struct rf_fw_group **of)
+{
+	for (unsigned int i = 0; i < fw->records; i++) {
+		struct rf_fw_group *g = &fw->group[i];
+		struct rf_fw_member *m;
+
+		if (!watched(g))
+			continue;
+		*of = g;
+		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+			if (m->src_ip == s->src && m->port == s->port && silent(fw, g, m))
+				return m;
+	}
+	return NULL;
+}
+
+/* One packet says nothing: anybody at this port may have sent it. */
+static bool convicted(struct rf_fw_member *m, const struct rf_fw_shown *s)
+{
+	uint32_t hash = rf_fw_conn_hash(s->ip, rf_fw_key(0, s->qpn));
+
+	if (m->strays > 0 && m->stray == hash)
+		return true;
+	if (m->strays == 0)
+		m->stray = hash;
+	return ++m->strays >= STRAYS_MAX;
+}
+
+enum rf_fw_stray rf_fw_watch_stray(struct rf_fw *fw, const struct rf_fw_shown *s)
+{
+	struct rf_fw_group *g = NULL;
+	struct rf_fw_member *m = sender(fw, s, &g);
+
+	if (!m || rf_fw_conn_find(fw, s->ip, rf_fw_key(0, s->qpn)))
+		return RF_FW_STRAY_NONE;
+	fw->cnt.strays++;
+	if (g->live && !convicted(m, s))
+		return RF_FW_STRAY_OPEN;
+	rf_fw_group_fail(fw, g, RF_CTL_R_WRONG_QPN, m->rank, s->ip, s->qpn);
+	return rf_fw_conn_cut(fw, s, g->job) ? RF_FW_STRAY_CUT : RF_FW_STRAY_OPEN;
+}
+
+void rf_fw_watch_pass(struct rf_fw *fw, const struct rf_fw_shown *s)
+{
+	unsigned int bit = 1u << s->port;
+
+	/* Nothing holds it any more, or its entry has been made. */
+	if (!(fw->watched & bit) || rf_fw_conn_find(fw, s->ip, rf_fw_key(0, s->qpn)))
+		return;
+	if (fw->foreigns < 1u << fw->hash_bits >> 1 && rf_fw_conn_pass(fw, s))
+		return;
+	fw->cnt.unwatched++;
+	fw->blind |= (uint8_t)bit;
+	set_ports(fw, fw->watched & ~bit);
+}

@@ -1,0 +1,428 @@
+/*
+ * Groups that an operator has registered with wrong values: four hosts on a whole box send as their
+ * programs do, and nothing raw reaches a receiver. Foreign traffic beside them goes on.
+ *
+ * usage: fw_watch_test [ENGINE.so]
+ */
+#include "tests/unit/fw_lab.h"
+
+/* Queue pairs of a rank's program: it sends on the one and receives on the other. */
+#define SENDS(r) (0x100u + (r))
+#define RECEIVES(r) (0x200u + (r))
+#define OTHER 0x333u
+#define STRAYS 6u
+
+/* What the operator says of rank r. */
+struct entry {
+	unsigned int send, recv;
+};
+
+static unsigned int psn[N];
+
+static void join(unsigned int ranks, const struct entry *e, uint16_t flags)
+{
+	for (unsigned int r = 0; r < ranks; r++) {
+		struct rf_ctl_join j = {.ranks = (uint16_t)ranks,
+					.dtype = RF_DTYPE_INT32,
+					.mtu_log2 = 10,
+					.slots_log2 = 6,
+					.port = (uint8_t)r,
+					.qpn = e[r].send,
+					.peer_ip = HOST_IP((r + 1) % ranks),
+					.peer_qpn = e[(r + 1) % ranks].recv,
+					.start_psn = 0x1000u * r,
+					.lease_ms = RF_CTL_LEASE_NONE,
+					.deadline_ms = 1000,
+					.flags = (uint16_t)(RF_CTL_J_STRICT | flags)};
+
+		psn[r] = j.start_psn;
+		assert_int_equal(rf_client_join(&lab.host[r].client, &j, now_ns(&lab)), 0);
+	}
+	run(2000);
+	for (unsigned int r = 0; r < ranks; r++)
+		assert_int_equal(rf_client_state(&lab.host[r].client), RF_CLIENT_READY);
+	for (unsigned int r = 0; r < N; r++)
+		lab.host[r].count = 0;
+}
+
+static void right(struct entry e[N])
+{
+	for (unsigned int r = 0; r < N; r++)
+		e[r] = (struct entry){SENDS(r), RECEIVES(r)};
+}
+
+/* Host r sends a packet to queue pair `qpn` of host `to`; wrong: with a wrong ICRC. */
+static void packet(unsigned int r, unsigned int to, unsigned int qpn, unsigned int at, bool wrong)
+{
+	uint8_t payload[4 * ELEMENTS], frame[ROCE_FRAME_MAX];
+	struct roce_packet p = {.ttl = 64,
+				.ip_flags = 0x4000,
+				.src_ip = HOST_IP(r),
+				.dst_ip = HOST_IP(to),
+				.udp_sport = 50000,
+				.opcode = ROCE_OP_SEND_ONLY,
+				.pkey = 0xffff,
+				.qpn = qpn,
+				.psn = at,
+				.payload = payload,
+				.payload_len = sizeof(payload)};
+	size_t len;
+
+	for (uint32_t k = 0; k < ELEMENTS; k++)
+		rf_put_le32(payload + 4 * k, 1000 * r + k);
+	memcpy(p.src_mac, lab.host[r].mac, 6);
+	memcpy(p.dst_mac, lab.host[to].mac, 6);
+	len = roce_build(&p, frame, sizeof(frame));
+	frame[len - 1] ^= wrong;
+	send(r, frame, len);
+}
+
+/* The programs of `ranks` hosts: each sends a packet, and again where none is acknowledged. */
+static void programs(unsigned int ranks)
+{
+	for (unsigned int n = 0; n < STRAYS; n++) {
+		for (unsigned int r = 0; r < ranks; r++)
+			packet(r, (r + 1) % ranks, RECEIVES((r + 1) % ranks), psn[r], false);
+		run(4000);
+	}
+}
+
+/* Every registered rank hears who went astray, and where; nothing has reached a receiver. */
+static void named(unsigned int ranks, unsigned int rank, unsigned int to)
+{
+	for (unsigned int r = 0; r < ranks; r++) {
+		const struct rf_ctl_failed *f = rf_client_failed(&lab.host[r].client);
+
+		assert_non_null(f);
+		assert_int_equal(f->reason, RF_CTL_R_WRONG_QPN);
+		assert_int_equal(f->rank, rank);
+		assert_int_equal(f->index, HOST_IP(to));
+		assert_int_equal(f->detail, RECEIVES(to));
+	}
+	for (unsigned int r = 0; r < N; r++)
+		assert_int_equal(lab.host[r].count, 0);
+}
+
+/* 60 s: in the hold time as after it. */
+static const uint32_t holds[] = {0, 60000};
+
+static void test_exchanged(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		struct entry e[N];
+
+		start(holds[k]);
+		for (unsigned int r = 0; r < N; r++)
+			e[r] = (struct entry){RECEIVES(r), SENDS(r)};
+		join(N, e, 0);
+		programs(N);
+		named(N, 0, 1);
+		/* Long after the group has failed what its ranks repeat does not pass either. */
+		for (unsigned int n = 0; n < 10; n++) {
+			run(1000000);
+			programs(N);
+		}
+		for (unsigned int r = 0; r < N; r++)
+			assert_int_equal(lab.host[r].count, 0);
+		finish();
+	}
+}
+
+static void test_one_recv(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		struct entry e[N];
+
+		start(holds[k]);
+		right(e);
+		e[2].recv ^= 0x10;
+		join(N, e, 0);
+		programs(N);
+		named(N, 1, 2);
+		finish();
+	}
+}
+
+/* Host 2 was forgotten: host 1 sends to it, and it sends to host 0. */
+static void test_two_of_three(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		struct entry e[N];
+
+		start(holds[k]);
+		right(e);
+		join(2, e, 0);
+		programs(3);
+		named(2, 1, 2);
+		finish();
+	}
+}
+
+/* One wrong send=: data are summed, nothing raw passes. */
+static void test_one_send(void **state)
+{
+	struct entry e[N];
+
+	(void)state;
+	start(0);
+	right(e);
+	e[2].send ^= 0x10;
+	join(N, e, 0);
+	programs(N);
+	for (unsigned int r = 0; r < N; r++) {
+		struct roce_packet p;
+
+		assert_true(lab.host[r].count > 0);
+		assert_int_equal(roce_parse(lab.host[r].frame, lab.host[r].len, &p), ROCE_WIRE_OK);
+		assert_int_equal(rf_get_le32(p.payload), 1000 * (0 + 1 + 2 + 3));
+		assert_null(rf_client_failed(&lab.host[r].client));
+	}
+	finish();
+}
+
+/* Right values: after its first packet a rank's host may send what it likes. */
+static void test_right(void **state)
+{
+	struct entry e[N];
+
+	(void)state;
+	start(0);
+	right(e);
+	join(N, e, 0);
+	assert_int_equal(lab.ops->reg_read(lab.e, RF_HOLD_PORTS), (1u << N) - 1);
+	programs(N);
+	run(20000);
+	assert_int_equal(lab.ops->reg_read(lab.e, RF_HOLD_PORTS), 0);
+	for (unsigned int r = 0; r < N; r++) {
+		assert_null(rf_client_failed(&lab.host[r].client));
+		assert_true(lab.host[r].count > 0);
+		lab.host[r].count = 0;
+		assert_int_equal(counter(r, RF_CNT_HOLD), 0);
+	}
+	packet(0, 1, OTHER, 5, false);
+	run(5);
+	assert_int_equal(lab.host[1].count, 1);
+	assert_int_equal(counter(0, RF_CNT_FOREIGN), 1);
+	finish();
+}
+
+/* One packet of somebody, and any number with a wrong ICRC, end nothing. */
+static void test_one_packet(void **state)
+{
+	struct entry e[N];
+
+	(void)state;
+	start(0);
+	right(e);
+	join(N, e, 0);
+	packet(0, 1, OTHER, 5, false);
+	run(2000);
+	for (unsigned int n = 0; n < STRAYS; n++) {
+		packet(0, 1, OTHER, 6 + n, true);
+		run(2000);
+	}
+	assert_int_equal(lab.fw.cnt.strays, 1);
+	assert_int_equal(lab.host[1].count, 0);
+	assert_null(rf_client_failed(&lab.host[0].client));
+	programs(N);
+	for (unsigned int r = 0; r < N; r++)
+		assert_true(lab.host[r].count > 0);
+	/* Four of different connections do. */
+	finish();
+	start(0);
+	join(N, e, 0);
+	for (unsigned int n = 0; n < 4; n++) {
+		assert_null(rf_client_failed(&lab.host[0].client));
+		packet(0, 1, OTHER + n, 5, false);
+		run(2000);
+	}
+	assert_non_null(rf_client_failed(&lab.host[0].client));
+	finish();
+}
+
+/* Hosts with other queue pairs, registered so. */
+static void test_others_pass(void **state)
+{
+	struct entry e[N];
+
+	(void)state;
+	start(0);
+	right(e);
+	join(N, e, RF_CTL_J_OTHERS);
+	for (unsigned int n = 0; n < STRAYS; n++)
+		packet(0, 1, OTHER, n, false);
+	run(2000);
+	assert_int_equal(lab.host[1].count, STRAYS);
+	assert_null(rf_client_failed(&lab.host[0].client));
+	finish();
+}
+
+/* Hosts 2 and 3 are no ranks; at the port of a silent rank comes what another host sends. */
+static void stranger(unsigned int qpn, unsigned int at)
+{
+	uint8_t payload[4 * ELEMENTS] = {0}, frame[ROCE_FRAME_MAX];
+	struct roce_packet p = {.ttl = 64,
+				.ip_flags = 0x4000,
+				.src_ip = HOST_IP(9),
+				.dst_ip = HOST_IP(3),
+				.udp_sport = 50000,
+				.opcode = ROCE_OP_SEND_ONLY,
+				.pkey = 0xffff,
+				.qpn = qpn,
+				.psn = at,
+				.payload = payload,
+				.payload_len = sizeof(payload)};
+
+	memcpy(p.src_mac, "\x02\x00\x00\x00\x00\x0a", 6);
+	memcpy(p.dst_mac, lab.host[3].mac, 6);
+	send(0, frame, roce_build(&p, frame, sizeof(frame)));
+}
+
+/* Foreign connections lose one packet each, also where rank and stranger share a port; their
+ * entries go when the ranks have begun. */
+static void test_foreign(void **state)
+{
+	struct entry e[N];
+
+	(void)state;
+	start(0);
+	right(e);
+	join(2, e, 0);
+	for (unsigned int n = 0; n < 5; n++)
+		for (unsigned int c = 0; c < 20; c++) {
+			stranger(OTHER + c, n);
+			run(200);
+		}
+	assert_int_equal(lab.host[3].count, 4 * 20);
+	assert_int_equal(lab.fw.foreigns, 20);
+	assert_int_equal(counter(0, RF_CNT_HOLD), 20);
+	assert_null(rf_fw_check(&lab.fw));
+	programs(2);
+	run(20000);
+	assert_int_equal(lab.fw.foreigns, 0);
+	assert_null(rf_client_failed(&lab.host[0].client));
+	finish();
+}
+
+/* More foreign connections than may have entries: they pass, and the port is watched no longer. */
+static void test_crowd(void **state)
+{
+	struct entry e[N];
+
+	(void)state;
+	start(0);
+	right(e);
+	join(2, e, 0);
+	for (unsigned int n = 0; n < 2; n++)
+		for (unsigned int c = 0; c < 200; c++) {
+			stranger(OTHER + c, n);
+			run(50);
+		}
+	assert_int_equal(lab.fw.cnt.unwatched, 1);
+	assert_int_equal(lab.fw.foreigns, 0);
+	assert_true(lab.host[3].count >= 200);
+	assert_int_equal(lab.ops->reg_read(lab.e, RF_HOLD_PORTS), 2);
+	assert_null(rf_fw_check(&lab.fw));
+	programs(2);
+	run(20000);
+	assert_int_equal(lab.ops->reg_read(lab.e, RF_HOLD_PORTS), 0);
+	finish();
+}
+
+/* What passed as foreign may be a connection of a rank that is registered later. */
+static void test_foreign_then_rank(void **state)
+{
+	struct entry e[N];
+
+	(void)state;
+	start(0);
+	right(e);
+	join(2, e, 0);
+	for (unsigned int n = 0; n < 3; n++) {
+		stranger(OTHER, n);
+		run(2000);
+	}
+	assert_int_equal(lab.host[3].count, 2);
+	assert_int_equal(lab.fw.foreigns, 1);
+	for (unsigned int r = 2; r < 4; r++) {
+		struct rf_ctl_join j = {.ranks = 2,
+					.dtype = RF_DTYPE_INT32,
+					.mtu_log2 = 10,
+					.slots_log2 = 6,
+					.port = r == 2 ? 0 : 3,
+					.src_ip = r == 2 ? HOST_IP(9) : HOST_IP(3),
+					.qpn = SENDS(r),
+					.peer_ip = r == 2 ? HOST_IP(3) : HOST_IP(9),
+					.peer_qpn = RECEIVES(r),
+					.lease_ms = RF_CTL_LEASE_NONE,
+					.deadline_ms = 1000,
+					.flags = RF_CTL_J_STRICT};
+
+		lab.host[r].client.cfg.job = 9;
+		lab.host[r].client.cfg.rank = (uint16_t)(r - 2);
+		assert_int_equal(rf_client_join(&lab.host[r].client, &j, now_ns(&lab)), 0);
+	}
+	run(2000);
+	assert_int_equal(rf_client_state(&lab.host[2].client), RF_CLIENT_READY);
+	lab.host[3].count = 0;
+	for (unsigned int n = 0; n < 3; n++) {
+		stranger(OTHER, n);
+		run(2000);
+	}
+	assert_int_equal(lab.host[3].count, 0);
+	assert_int_equal(rf_client_failed(&lab.host[2].client)->reason, RF_CTL_R_WRONG_QPN);
+	finish();
+}
+
+/* The operator corrects the values of a failed group while the programs repeat their first packet.
+ */
+static void test_corrected(void **state)
+{
+	struct entry e[N];
+
+	(void)state;
+	start(0);
+	for (unsigned int r = 0; r < N; r++)
+		e[r] = (struct entry){RECEIVES(r), SENDS(r)};
+	join(N, e, 0);
+	programs(N);
+	named(N, 0, 1);
+	right(e);
+	for (unsigned int r = 0; r < N; r++) {
+		struct rf_client_cfg c = lab.host[r].client.cfg;
+
+		c.token += 100;
+		rf_client_init(&lab.host[r].client, &c);
+	}
+	join(N, e, 0);
+	programs(N);
+	for (unsigned int r = 0; r < N; r++) {
+		struct roce_packet p;
+
+		assert_true(lab.host[r].count > 0);
+		assert_int_equal(roce_parse(lab.host[r].frame, lab.host[r].len, &p), ROCE_WIRE_OK);
+		assert_int_equal(rf_get_le32(p.payload), 1000 * (0 + 1 + 2 + 3));
+	}
+	run(20000);
+	assert_int_equal(lab.ops->reg_read(lab.e, RF_HOLD_PORTS), 0);
+	finish();
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exchanged),    cmocka_unit_test(test_one_recv),
+		cmocka_unit_test(test_two_of_three), cmocka_unit_test(test_one_send),
+		cmocka_unit_test(test_right),        cmocka_unit_test(test_one_packet),
+		cmocka_unit_test(test_others_pass),  cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_crowd),        cmocka_unit_test(test_foreign_then_rank),
+		cmocka_unit_test(test_corrected),
+	};
+
+	if (argc > 1)
+		engine_file = argv[1];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

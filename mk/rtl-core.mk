@@ -1,6 +1,6 @@
 # The whole box in one Verilator bench: cases by hand, ranks under loss, figures; the proof of the ledger.
 
-CORE_CPP := $(addprefix tests/rtl/,core.cpp core_cases.cpp core_naks.cpp core_stress.cpp core_speed.cpp)
+CORE_CPP := $(addprefix tests/rtl/,core.cpp core_cases.cpp core_naks.cpp core_down.cpp core_stress.cpp core_speed.cpp)
 CORE_V   := $(shell sed 's,//.*,,' rtl/rf.f)
 
 # $(call core_bench,PORTS,LANES,WIDTH,BANK_AW): build/vl/core-PxLxW/Vrf_core
@@ -8,8 +8,8 @@ define core_bench
 $(BUILD)/vl/core-$(1)x$(2)x$(3)/Vrf_core: $(CORE_V) $(CORE_CPP) $(wildcard rtl/*/*.vh tests/rtl/core*.h) $(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h
 	@mkdir -p $$(@D)
 	$$(VERILATOR) --cc --exe --build -j 2 -Wall --assert --x-assign unique --x-initial unique $(VL_MAKE) -O3 --output-split 20000 \
-	  -CFLAGS "-O1 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen -DPORTS=$(1) -DLANES=$(2) -DWIDTH=$(3) -DHASH_BITS=8 -DFP16=1 -DBANK_AW=$(4) -DHDR_AW=9" \
-	  -GPORTS=$(1) -GLANES=$(2) -GWIDTH=$(3) -GFP16=1 -GBANK_AW=$(4) -GHDR_AW=9 -DRF_CRC_TABLE \
+	  -CFLAGS "-O1 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen -DPORTS=$(1) -DLANES=$(2) -DWIDTH=$(3) -DHASH_BITS=8 -DFP16=1 -DBANK_AW=$(4) -DHDR_AW=9 -DSTALL_CYCLES=20000" \
+	  -GPORTS=$(1) -GLANES=$(2) -GWIDTH=$(3) -GFP16=1 -GBANK_AW=$(4) -GHDR_AW=9 -GSTALL_CYCLES=20000 -DRF_CRC_TABLE \
 	  -Irtl/net -Irtl/reduce -Irtl/control -I$$(BUILD)/gen --top-module rf_core -Mdir $$(@D) \
 	  $(CORE_V) $(addprefix ../../../,$(CORE_CPP)) > $$(@D)/build.log 2>&1 || (cat $$(@D)/build.log; false)
 endef

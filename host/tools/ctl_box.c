@@ -29,11 +29,17 @@ int ctl_ports(struct ctl *c)
 	static const struct {
 		const char *name;
 		unsigned int n;
-	} shown[] = {{"rx_frames", RF_CNT_RX_FRAMES}, {"tx_frames", RF_CNT_TX_FRAMES},
-		     {"accepted", RF_CNT_ACCEPTED},   {"tx_first", RF_CNT_TX_FIRST},
-		     {"tx_repeat", RF_CNT_TX_REPEAT}, {"gap", RF_CNT_GAP},
-		     {"no_room", RF_CNT_NO_ROOM},     {"icrc", RF_CNT_ICRC},
-		     {"foreign", RF_CNT_FOREIGN},     {"punted", RF_CNT_PUNTED},
+	} shown[] = {{"rx_frames", RF_CNT_RX_FRAMES},
+		     {"tx_frames", RF_CNT_TX_FRAMES},
+		     {"tx_down", RF_CNT_TX_DOWN},
+		     {"accepted", RF_CNT_ACCEPTED},
+		     {"tx_first", RF_CNT_TX_FIRST},
+		     {"tx_repeat", RF_CNT_TX_REPEAT},
+		     {"gap", RF_CNT_GAP},
+		     {"no_room", RF_CNT_NO_ROOM},
+		     {"icrc", RF_CNT_ICRC},
+		     {"foreign", RF_CNT_FOREIGN},
+		     {"punted", RF_CNT_PUNTED},
 		     {"punt_full", RF_CNT_PUNT_FULL}};
 	const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_BOX, 0);
 	json_t *rows = json_array();

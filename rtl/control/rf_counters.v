@@ -30,6 +30,7 @@ module rf_counters (
   input  wire        ack_beyond,
   input  wire        ack_forwarded,
   input  wire        repeat_stale,
+  input  wire        tx_down,
   input  wire        tx_frames,
 
   input  wire [7:0]  rd_number,
@@ -73,6 +74,7 @@ module rf_counters (
   reg [31:0] ack_beyond_q;
   reg [31:0] ack_forwarded_q;
   reg [31:0] repeat_stale_q;
+  reg [31:0] tx_down_q;
   reg [31:0] tx_frames_q;
 
   always @(posedge clk)
@@ -96,6 +98,10 @@ module rf_counters (
     else if (ready && repeat_stale) repeat_stale_q <= repeat_stale_q + 32'd1;
 
   always @(posedge clk)
+    if (rst) tx_down_q <= 32'd0;
+    else if (ready && tx_down) tx_down_q <= tx_down_q + 32'd1;
+
+  always @(posedge clk)
     if (rst) tx_frames_q <= 32'd0;
     else if (ready && tx_frames) tx_frames_q <= tx_frames_q + 32'd1;
 
@@ -105,6 +111,7 @@ module rf_counters (
     else if (rd_number == `RF_CNT_ACK_BEYOND) rd_data = ack_beyond_q;
     else if (rd_number == `RF_CNT_ACK_FORWARDED) rd_data = ack_forwarded_q;
     else if (rd_number == `RF_CNT_REPEAT_STALE) rd_data = repeat_stale_q;
+    else if (rd_number == `RF_CNT_TX_DOWN) rd_data = tx_down_q;
     else if (rd_number == `RF_CNT_TX_FRAMES) rd_data = tx_frames_q;
     else if (rd_number > `RF_CNT_TX_FRAMES && rd_number < `RF_CNT_COUNT) rd_data = sent_rd;
     else if (rd_number < `RF_CNT_COUNT) rd_data = verdict_rd;

@@ -8,7 +8,9 @@
 //             from registers; m_axis_tready reaches register enables and one read pointer only.
 // Reset       drops everything. A frame that is under way on m_axis is ended by one more beat, with m_axis_tuser: the MAC makes its
 //             FCS wrong. It is offered in reset already, and stays until it is taken. 16 cycles of reset forget that too.
-// Proved      tests/formal/stream_egress.v: order, whole frames, room, the ICRC in time; an offered beat stays.
+// Link down   a beat that nobody has taken for STALL_CYCLES. Until one is taken whole frames are discarded, at full rate; the frame
+//             that was cut ends as after a reset; the first frame after it is whole.
+// Proved      tests/formal/stream_egress.v: order, whole frames, room, the ICRC in time; an offered beat stays; the link down.
 //
 // Made packets: e_hlen is 54, 58, 62, 70, 74 or 78 (so it is what opcode and tag ask for), e_plen a multiple of 4 (0 is
 // allowed), ceil(e_plen / B) beats of payload; bytes behind the payload in the last one are ignored. Raw frames:
@@ -21,6 +23,8 @@ module rf_egress #(
   parameter WIDTH = 512,
   // Beats of the output FIFO: a power of two, 16 or more.
   parameter FIFO_BEATS = 32,
+  // Cycles without m_axis_tready, while a beat is offered, after which the link counts as down; 0: it never does.
+  parameter STALL_CYCLES = 250000,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -56,8 +60,10 @@ module rf_egress #(
   output wire               m_axis_tuser,
   input  wire               m_axis_tready,
 
-  // One pulse per frame that has left.
+  // One pulse per frame that has left whole.
   output wire               cnt_frames,
+  // One pulse per frame of which the last beat was discarded.
+  output wire               cnt_down,
   // What says where a frame ends lost a bit.
   output wire               bad,
   // Nothing is inside.
@@ -292,7 +298,7 @@ module rf_egress #(
   wire             unused_f_valid = &{1'b0, f_valid};
   integer          g;
 
-  // What a reset does to a frame that has begun to leave.
+  // What a reset, or a link that is down, does to a frame that has begun to leave.
   reg              o_bad_q;
   reg              open_q;
   reg              cut_q;
@@ -301,9 +307,47 @@ module rf_egress #(
   wire             free  = m_axis_tready || !o_valid_q;
   // The beat that is offered, or the last one that has left, is not the last of its frame.
   wire             open  = o_valid_q ? !o_last_q : open_q;
-  wire             close = free && open && (rst || cut_q);
 
-  assign take = ready_q != {AW + 1{1'b0}} && free && !rst && !cut_q;
+  // The link is down. The beat in front is not the first of its frame; it is discarded because one before it was.
+  wire             down;
+  reg              mid_q;
+  reg              drop_q;
+  wire             drop  = down || drop_q;
+  wire             close = free && open && (rst || drop || cut_q);
+
+  assign take = ready_q != {AW + 1{1'b0}} && !rst && (drop || (free && !cut_q));
+
+  wire             load  = take && !drop;
+
+  generate
+    if (STALL_CYCLES != 0) begin : g_stall
+      localparam SW = $clog2(STALL_CYCLES + 1);
+      localparam [31:0] STALL = STALL_CYCLES - 1;
+
+      reg [SW-1:0] wait_q;
+      reg          down_q;
+
+      always @(posedge clk)
+        if (cold || free) wait_q <= {SW{1'b0}};
+        else if (!down_q) wait_q <= wait_q + 1'b1;
+
+      always @(posedge clk)
+        if (cold || free) down_q <= 1'b0;
+        else if (wait_q == STALL[SW-1:0]) down_q <= 1'b1;
+
+      assign down = down_q;
+    end else begin : g_patient
+      assign down = 1'b0;
+    end
+  endgenerate
+
+  always @(posedge clk)
+    if (rst) mid_q <= 1'b0;
+    else if (take) mid_q <= !f_last;
+
+  always @(posedge clk)
+    if (rst) drop_q <= 1'b0;
+    else drop_q <= drop && (take ? !f_last : mid_q);
 
   always @(posedge clk)
     if (!rst) reset_q <= 4'd0;
@@ -314,9 +358,8 @@ module rf_egress #(
     else if (o_valid_q && m_axis_tready) open_q <= !o_last_q;
 
   always @(posedge clk)
-    if (cold) cut_q <= 1'b0;
-    else if (rst) cut_q <= open && !free;
-    else if (close) cut_q <= 1'b0;
+    if (cold || close) cut_q <= 1'b0;
+    else if ((rst || drop) && open) cut_q <= 1'b1;
 
   always @* begin
     o_data = f_data;
@@ -329,7 +372,7 @@ module rf_egress #(
 
   always @(posedge clk)
     if (cold) o_valid_q <= 1'b0;
-    else if (take || close) o_valid_q <= 1'b1;
+    else if (load || close) o_valid_q <= 1'b1;
     else if (m_axis_tready) o_valid_q <= 1'b0;
 
   always @(posedge clk)
@@ -337,7 +380,7 @@ module rf_egress #(
       o_last_q <= 1'b1;
       o_bad_q  <= 1'b1;
       o_ones_q <= {LB{1'b0}};
-    end else if (take) begin
+    end else if (load) begin
       o_last_q <= f_last;
       o_bad_q  <= 1'b0;
       o_ones_q <= f_ones;
@@ -350,6 +393,7 @@ module rf_egress #(
   assign m_axis_tdata  = o_data_q;
   assign m_axis_tkeep  = (o_last_q && o_ones_q != {LB{1'b0}}) ? ~({B{1'b1}} << o_ones_q) : {B{1'b1}};
   assign cnt_frames    = o_valid_q && o_last_q && !o_bad_q && m_axis_tready;
+  assign cnt_down      = take && drop && f_last;
   assign idle          = b_idle && f_count == {AW + 1{1'b0}} && !o_valid_q && !cut_q;
 
 endmodule

@@ -36,8 +36,10 @@ module rf_core #(
   parameter FP16 = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1,
-  // Only for its register.
-  parameter CLOCK_KHZ = 250000
+  // For its register, and the next one.
+  parameter CLOCK_KHZ = 250000,
+  // Cycles without m_axis_tready, while a beat is offered, after which a port's link counts as down: a millisecond; 0: never.
+  parameter STALL_CYCLES = CLOCK_KHZ
 ) (
   input  wire                     clk,
   input  wire                     rst,
@@ -52,7 +54,7 @@ module rf_core #(
   output wire [PORTS*WIDTH/8-1:0] m_axis_tkeep,
   output wire [PORTS-1:0]         m_axis_tvalid,
   output wire [PORTS-1:0]         m_axis_tlast,
-  // With m_axis_tlast: a frame that a reset has cut short.
+  // With m_axis_tlast: a frame that a reset, or a link that went down, has cut short.
   output wire [PORTS-1:0]         m_axis_tuser,
   input  wire [PORTS-1:0]         m_axis_tready,
 
@@ -499,7 +501,7 @@ module rf_core #(
 
       rf_port #(
         .PORT(p), .PORTS(PORTS), .LANES(LANES), .WIDTH(WIDTH), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW),
-        .MTU_MAX(MTU_MAX), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .CREDIT_W(CREDIT_W), .PARITY(PARITY)
+        .MTU_MAX(MTU_MAX), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .CREDIT_W(CREDIT_W), .STALL_CYCLES(STALL_CYCLES), .PARITY(PARITY)
       ) port (
         .clk(clk), .rst(rst), .restart(restart), .stopped(stopped), .fault_valid(port_fault[p]),
         .fault_memory(port_memory[p*4 +: 4]), .ready(port_ready[p]), .idle(port_idle[p]),

@@ -25,6 +25,8 @@ module rf_port #(
   parameter HDR_AW = 9,
   parameter HASH_BITS = 8,
   parameter CREDIT_W = 10,
+  // Cycles without m_axis_tready after which the link counts as down; 0: it never does.
+  parameter STALL_CYCLES = 250000,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -566,6 +568,7 @@ module rf_port #(
   wire             tx_idle;
   wire             egress_idle;
   wire             tx_frames;
+  wire             tx_down;
 
   rf_port_tx #(.WIDTH(WIDTH)) tx (
     .clk(clk), .rst(reset), .share(tx_share), .res_soon(res_soon), .res_e_valid(res_e_valid), .res_e_ready(res_e_ready),
@@ -580,11 +583,11 @@ module rf_port #(
 
   wire egress_bad;
 
-  rf_egress #(.WIDTH(WIDTH), .PARITY(PARITY)) egress (
+  rf_egress #(.WIDTH(WIDTH), .STALL_CYCLES(STALL_CYCLES), .PARITY(PARITY)) egress (
     .clk(clk), .rst(reset), .mac(base_mac + NUMBER), .e_valid(e_valid), .e_ready(e_ready), .e_raw(e_raw), .e_hdr(e_hdr),
     .e_hlen(e_hlen), .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready), .p_data(p_data),
     .p_last(p_last), .lost(res_lost), .spoil(spoil), .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
-    .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser), .m_axis_tready(m_axis_tready), .cnt_frames(tx_frames), .bad(egress_bad), .idle(egress_idle));
+    .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser), .m_axis_tready(m_axis_tready), .cnt_frames(tx_frames), .cnt_down(tx_down), .bad(egress_bad), .idle(egress_idle));
 
   // Counters.
   wire [7:0] sent_cause = sent[0] ? (res_repeat ? `RF_CNT_TX_REPEAT : `RF_CNT_TX_FIRST) :
@@ -595,7 +598,7 @@ module rf_port #(
   rf_counters counters (
     .clk(clk), .rst(rst), .ready(counters_ready), .verdict(x_count), .verdict_cause(x_cause),
     .sent(sent != 4'b0000), .sent_cause(sent_cause), .rx_frames(cnt_frames), .rx_overflow(cnt_overflow),
-    .ack_beyond(v_valid && !v_ok), .ack_forwarded(v_valid && v_ok), .repeat_stale(q_stale), .tx_frames(tx_frames),
+    .ack_beyond(v_valid && !v_ok), .ack_forwarded(v_valid && v_ok), .repeat_stale(q_stale), .tx_down(tx_down), .tx_frames(tx_frames),
     .rd_number(count_number), .rd_data(count_data));
 
   assign ready = table_ready && counters_ready;

@@ -170,6 +170,9 @@ struct rf_engine {
 		o.begun = false;
 		begun--;
 		came_out = true;
+		// Cut short: the MAC spoils its FCS, and the next one drops it.
+		if (top->m_axis_tuser >> p & 1)
+			return;
 		host.tx(host.arg, p, o.out.data(), o.out.size(), o.first, cycle);
 	}
 
@@ -481,7 +484,8 @@ uint64_t evaluated(const rf_engine *e)
 // The word of a memory whose bit `parity` is even parity over the bits below it; 0: it has none.
 uint32_t word(uint32_t value, unsigned parity)
 {
-	return parity == 0 ? value : value | static_cast<uint32_t>(__builtin_parity(value)) << parity;
+	return parity == 0 ? value
+			   : value | static_cast<uint32_t>(__builtin_parity(value)) << parity;
 }
 
 template <typename M> void move_conns(M &memory, unsigned group, uint32_t value)
@@ -511,10 +515,11 @@ bool move(rf_engine *e, unsigned group, uint32_t index)
 		e->step();
 	index &= 0xffffff;
 #define RF_MOVE_CONN(name, parity) move_conns(r->name, group, word(index, parity));
-#define RF_MOVE_BEFORE(name, parity) move_conns(r->name, group, word((index - 1) & 0xffffff, parity));
+#define RF_MOVE_BEFORE(name, parity)                                                               \
+	move_conns(r->name, group, word((index - 1) & 0xffffff, parity));
 #define RF_MOVE_FAR(name, parity) move_conns(r->name, group, word(index >= 0x400000, parity));
 #define RF_MOVE_GROUP(name, parity) move_group(r->name, group, word(index, parity));
-#define RF_MOVE_LIMIT(name, parity) \
+#define RF_MOVE_LIMIT(name, parity)                                                                \
 	move_group(r->name, group, word((index + (1u << size)) & 0xffffff, parity));
 #include "box_move.inc"
 	for (unsigned i = 0; i < MOVE_CALM; i++)
@@ -533,9 +538,8 @@ const char *leak(const rf_engine *e)
 }
 
 const rf_engine_ops ops = {
-	RF_ENGINE_ABI, "rtl",      shape, create, destroy,  rx,        rx_queued, run,
-	cycle,         next_event, jump,  irq,    reg_read, reg_write, evaluated, move,
-	leak,
+	RF_ENGINE_ABI, "rtl", shape, create,   destroy,   rx,        rx_queued, run,  cycle,
+	next_event,    jump,  irq,   reg_read, reg_write, evaluated, move,      leak,
 };
 
 } // namespace

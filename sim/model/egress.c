@@ -92,27 +92,106 @@ static void charge(const struct rf_engine *e, struct model_port *p, enum model_s
 		p->credit = 0;
 }
 
+/* The first beat of a frame leaves now. */
+static void begin(struct rf_engine *e, unsigned int port, struct model_frame *f)
+{
+	struct model_port *p = &e->ports[port];
+
+	f->first = e->now;
+	f->last = e->now + model_beats(e, f->len) - 1;
+	p->sending = f;
+	p->tx_free = f->last + 1;
+	model_event_add(e, f->last, EV_LEFT, port);
+}
+
+/* Whether the MAC takes a beat in this cycle, in which one is there for it. */
+static bool mac_takes(struct rf_engine *e, unsigned int port)
+{
+	struct model_port *p = &e->ports[port];
+
+	if (!e->host.tx_ready || e->host.tx_ready(e->host.arg, port, e->now)) {
+		p->tx_waits = false;
+		return true;
+	}
+	if (!p->tx_waits)
+		p->tx_refused = e->now;
+	p->tx_waits = true;
+	return false;
+}
+
+/*
+ * The link is down: the next frame is discarded, but the MAC goes on being offered the beat that it
+ * did not take. Where that is a whole frame it leaves when the link is back.
+ */
+static void discard(struct rf_engine *e, unsigned int port, enum model_source src)
+{
+	struct model_port *p = &e->ports[port];
+	struct model_frame *f = model_queue_get(e, &p->out[src]);
+	unsigned int beats = model_beats(e, f->len);
+	bool offer = !p->offered;
+
+	if (f->counter == RF_CNT_TX_INJECT)
+		e->inject_busy &= ~(1u << port);
+	if (src == SRC_RESULT)
+		model_schedule_soon(e, e->now);
+	p->tx_free = e->now + beats;
+	if (!offer || beats > 1) {
+		model_count(e, port, RF_CNT_TX_DOWN);
+		model_count(e, port, f->counter);
+	}
+	if (offer)
+		p->offered = f;
+	else
+		free(f);
+	look(e, port, p->tx_free);
+}
+
+/* The link is back: a frame of one beat leaves; of a longer one an end that marks it bad. */
+static void link_back(struct rf_engine *e, unsigned int port)
+{
+	struct model_port *p = &e->ports[port];
+	struct model_frame *f = p->offered;
+
+	p->offered = NULL;
+	if (model_beats(e, f->len) == 1) {
+		begin(e, port, f);
+		return;
+	}
+	free(f);
+	p->tx_free = e->now + 2;
+	look(e, port, p->tx_free);
+}
+
 /* Begins to send a frame, if one is ready and the MAC takes it. */
 void model_send_step(struct rf_engine *e, unsigned int port)
 {
 	struct model_port *p = &e->ports[port];
 	struct model_frame *f;
 	enum model_source src;
+	bool takes;
 
 	if (p->tx_when == e->now)
 		p->tx_due = false;
 	if (p->sending || e->now < p->tx_free)
 		return;
 	src = choose(e, p);
+	takes = (src != SRC_COUNT || p->offered) && mac_takes(e, port);
+	if (takes && p->offered) {
+		link_back(e, port);
+		return;
+	}
 	if (src == SRC_COUNT) {
-		uint64_t when = next_ready(p);
+		uint64_t when = p->offered ? e->now + 1 : next_ready(p);
 
 		if (when != RF_ENGINE_NEVER)
 			look(e, port, when);
 		return;
 	}
-	if (e->host.tx_ready && !e->host.tx_ready(e->host.arg, port, e->now)) {
-		look(e, port, e->now + 1);
+	if (!takes) {
+		if (p->offered || e->now - p->tx_refused >= e->cfg.clock_khz)
+			discard(e, port, src);
+		else
+			look(e, port, e->now + 1);
 		return;
 	}
 	f = model_queue_get(e, &p->out[src]);
@@ -128,11 +207,7 @@ void model_send_step(struct rf_engine *e, unsigned int port)
 			p->results_in_row = 0;
 		p->turn = (unsigned int)src - SRC_ACK + 1;
 	}
-	f->first = e->now;
-	f->last = e->now + model_beats(e, f->len) - 1;
-	p->sending = f;
-	p->tx_free = f->last + 1;
-	model_event_add(e, f->last, EV_LEFT, port);
+	begin(e, port, f);
 }
 
 /* The last beat has left. */

@@ -178,6 +178,9 @@ struct model_port {
 	struct model_queue out[SRC_COUNT];
 	struct model_frame *sending;
 	uint64_t tx_free;            /* first cycle in which a beat may leave */
+	bool tx_waits;               /* a frame is ready, and the MAC has taken nothing ... */
+	uint64_t tx_refused;         /* ... since this cycle */
+	struct model_frame *offered; /* the link is down: what the MAC is offered all the time */
 	bool tx_due;                 /* an EV_SEND is in the queue of events ... */
 	uint64_t tx_when;            /* ... for this cycle */
 	unsigned int results_in_row; /* while a frame of the firmware waits */

@@ -82,6 +82,7 @@ static void model_destroy(struct rf_engine *e)
 		for (k = 0; k < SRC_COUNT; k++)
 			model_queue_clear(e, &e->ports[p].out[k]);
 		free(e->ports[p].sending);
+		free(e->ports[p].offered);
 		for (k = 0; k < MODEL_LANES; k++) {
 			free(e->banks[p][k].data);
 			free(e->banks[p][k].slots);
@@ -253,7 +254,7 @@ static const char *model_leak(const struct rf_engine *e)
 	for (p = 0; p < e->cfg.ports; p++) {
 		const struct model_port *port = &e->ports[p];
 
-		if (port->rx.head || port->sending)
+		if (port->rx.head || port->sending || port->offered)
 			return "a frame has stayed in a port of the box";
 		for (k = 0; k < SRC_COUNT; k++)
 			if (port->out[k].head || port->out[k].frames || port->out[k].beats)

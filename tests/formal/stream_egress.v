@@ -1,10 +1,12 @@
 // rf_egress: packets and payload come whenever they like, of every length that pipeline.md allows. What is offered stays; frames
 // leave in the order in which they came, each of as many beats as it asks for, the last one marked; a packet takes as many beats
-// of payload as it has; the ICRC is there when it is put in; both FIFOs have room; nothing waits inside for long. The FIFOs are
-// those of queue.v, the ICRC is any word, and the first byte of a beat stands for all of it.
+// of payload as it has; the ICRC is there when it is put in; both FIFOs have room; nothing waits inside for long. The link counts as
+// down from the cycle on in which STALL cycles have gone by in which what was offered was not taken, until it is; only then is
+// anything discarded: whole frames, and the rest of the one that was leaving, which ends as bad. The FIFOs are those of queue.v, the
+// ICRC is any word, and the first byte of a beat stands for all of it.
 //
-// An arbitrary frame is followed: beats that leave before it, its own. What is inside stands in a row: the output register, the
-// FIFO, the beat that was built, those to come. (Wires named box.*: those inside of the module.)
+// An arbitrary frame is followed: beats that go before it, its own. What is inside stands in a row: the FIFO, the beat that was
+// built, those to come. What goes from its front is offered or discarded. (Wires named box.*: those inside of the module.)
 module stream_egress (
   input wire         clk,
   input wire         rst,
@@ -22,6 +24,8 @@ module stream_egress (
 
 `include "rf_start.vh"
 
+  localparam STALL = 3;
+
   wire        e_ready;
   wire        p_ready;
   wire [63:0] m_data;
@@ -30,20 +34,26 @@ module stream_egress (
   wire        m_last;
   wire        m_user;
   wire        cnt_frames;
+  wire        cnt_down;
   wire        idle;
 
-  rf_egress #(.WIDTH(64), .FIFO_BEATS(16), .PARITY(0)) box (
+  rf_egress #(.WIDTH(64), .FIFO_BEATS(16), .STALL_CYCLES(STALL), .PARITY(0)) box (
     .clk(clk), .rst(rst), .mac(48'd0), .e_valid(e_valid), .e_ready(e_ready), .e_raw(e_raw), .e_hdr(e_hdr), .e_hlen(e_hlen),
     .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready), .p_data(p_data), .p_last(1'b0), .lost(1'b0), .spoil(1'b0),
     .m_axis_tdata(m_data), .m_axis_tkeep(m_keep), .m_axis_tvalid(m_valid), .m_axis_tlast(m_last), .m_axis_tuser(m_user), .m_axis_tready(m_ready),
-    .cnt_frames(cnt_frames), .idle(idle));
+    .cnt_frames(cnt_frames), .cnt_down(cnt_down), .idle(idle));
 
   (* hierconn *) wire [3:0]   \box.reset_q ;
   (* hierconn *) wire         \box.cut_q ;
-
-  // No frame is cut short.
-  always @*
-    if (!rst) assert (!\box.cut_q && !(m_valid && m_last && m_user));
+  (* hierconn *) wire         \box.take ;
+  (* hierconn *) wire         \box.load ;
+  (* hierconn *) wire         \box.drop ;
+  (* hierconn *) wire         \box.close ;
+  (* hierconn *) wire         \box.mid_q ;
+  (* hierconn *) wire         \box.drop_q ;
+  (* hierconn *) wire         \box.open_q ;
+  (* hierconn *) wire         \box.down ;
+  (* hierconn *) wire [1:0]   \box.g_stall.wait_q ;
 
   always @* begin
     assume (rst == !f_started);
@@ -64,8 +74,9 @@ module stream_egress (
   wire        begun = e_valid && e_ready;
   wire        paid  = p_valid && p_ready;
   wire        left  = m_valid && m_ready;
+  wire        gone  = \box.take ;
 
-  // Beats that have not left of all packets taken, of the frame that is followed, of those before it; whether it is the youngest.
+  // Beats that have not gone of all packets taken, of the frame that is followed, of those before it; whether it is the youngest.
   reg  [12:0] owed_q;
   reg  [12:0] ahead_q;
   reg  [12:0] own_q;
@@ -73,7 +84,7 @@ module stream_egress (
   reg         youngest_q;
   // Beats of payload to come.
   reg  [12:0] load_q;
-  wire [12:0] now = owed_q - {12'd0, left};
+  wire [12:0] now = owed_q - {12'd0, gone};
 
   always @(posedge clk)
     if (rst) begin
@@ -93,19 +104,19 @@ module stream_egress (
         own_q      <= beats;
       end else begin
         if (begun) youngest_q <= 1'b0;
-        if (left && ahead_q != 13'd0) ahead_q <= ahead_q - 13'd1;
-        else if (left && own_q != 13'd0) own_q <= own_q - 13'd1;
+        if (gone && ahead_q != 13'd0) ahead_q <= ahead_q - 13'd1;
+        else if (gone && own_q != 13'd0) own_q <= own_q - 13'd1;
       end
     end
 
   always @*
     if (!rst) begin
-      if (m_valid) assert (owed_q != 13'd0);
-      if (m_valid && ahead_q == 13'd0 && own_q != 13'd0) assert (m_last == (own_q == 13'd1));
+      if (gone) assert (owed_q != 13'd0);
+      if (gone && ahead_q == 13'd0 && own_q != 13'd0) assert (last[0] == (own_q == 13'd1));
       if (paid) assert (begun ? pays != 13'd0 : load_q != 13'd0);
       if (begun) assert (load_q == 13'd0);
-      assert (idle == (owed_q == 13'd0));
-      assert (cnt_frames == (left && m_last));
+      assert (idle == (owed_q == 13'd0 && !m_valid));
+      assert (cnt_frames == (left && m_last && !m_user));
     end
 
   // ---- What is inside.
@@ -124,7 +135,6 @@ module stream_egress (
   (* hierconn *) wire          \box.b_rest ;
   (* hierconn *) wire          \box.b_covered ;
   (* hierconn *) wire          \box.b_end ;
-  (* hierconn *) wire          \box.take ;
   (* hierconn *) wire          \box.icrc_crc.p1_valid_q ;
   (* hierconn *) wire          \box.icrc_crc.p1_last_q ;
   (* hierconn *) wire          \box.crc_valid ;
@@ -168,7 +178,7 @@ module stream_egress (
   // Beats to be built; place in the row of the one built last.
   wire        spill = !\box.build.raw_q && \box.build.end_q [2];
   wire [12:0] coming = \box.build.run_q ? {1'b0, \box.build.left_q } + 13'd1 + {12'd0, spill} : {12'd0, \box.build.rest_q };
-  wire [12:0] place = {8'd0, count} + {12'd0, m_valid};
+  wire [12:0] place = {8'd0, count};
   wire [14:0] behind = {2'd0, ahead_q} + {2'd0, own_q};
 
   // Places of the youngest beats of the FIFO.
@@ -190,8 +200,7 @@ module stream_egress (
       if (marked_q) begin
         assert (youngest_q ? behind == owed_q && own_q >= coming : behind + coming <= owed_q);
         for (k = 0; k < 16; k = k + 1)
-          if (k < count && k + {12'd0, m_valid} >= ahead_q && k + {12'd0, m_valid} < behind)
-            assert (last[k] == (k + {12'd0, m_valid} + 14'd1 == behind));
+          if (k < count && k >= ahead_q && k < behind) assert (last[k] == (k + 14'd1 == behind));
         if (\box.b_valid && place >= ahead_q && place < behind) assert (\box.b_last == (place + 14'd1 == behind));
       end
 
@@ -222,25 +231,104 @@ module stream_egress (
       if (\box.take && (icrc[0] || rest[0])) assert (\box.icrc_fifo.count_q != 5'd0);
     end
 
-  // ---- Cycles in which a built beat waits and nothing is offered.
-  reg  [2:0]  wait_q;
+  // ---- What is offered, and what is discarded.
+
+  // Cycles in a row in which the MAC has not taken what it was offered. They were STALL once.
+  reg  [1:0]  stall_q;
+  reg         ever_q;
+  wire        down = stall_q == STALL;
+  // The beat in front is not the first one of its frame; every one of it so far was offered, and the link has not been down since;
+  // beats have left and the frame's last one has not; of the frame that is leaving the rest is not offered any more.
+  reg         mid_q;
+  reg         whole_q;
+  reg         begun_q;
+  reg         torn_q;
+  // What is offered.
+  reg         is_last_q;
+  reg         is_bad_q;
+  wire        within = m_valid ? !m_last : begun_q;
 
   always @(posedge clk)
-    if (rst || m_valid || (count == 5'd0 && !\box.b_valid )) wait_q <= 3'd0;
+    if (rst || !m_valid || m_ready) stall_q <= 2'd0;
+    else if (!down) stall_q <= stall_q + 2'd1;
+
+  always @(posedge clk)
+    if (rst) ever_q <= 1'b0;
+    else if (m_valid && !m_ready && stall_q == STALL - 1) ever_q <= 1'b1;
+
+  always @(posedge clk)
+    if (rst) mid_q <= 1'b0;
+    else if (gone) mid_q <= !last[0];
+
+  always @(posedge clk)
+    if (rst || (gone && last[0])) whole_q <= 1'b1;
+    else if ((gone && !\box.load ) || (mid_q && down)) whole_q <= 1'b0;
+
+  always @(posedge clk)
+    if (rst) begun_q <= 1'b0;
+    else if (left) begun_q <= !m_last;
+
+  always @(posedge clk)
+    if (rst || (left && m_last)) torn_q <= 1'b0;
+    else if (mid_q && whole_q && down) torn_q <= 1'b1;
+
+  always @(posedge clk)
+    if (\box.close ) {is_last_q, is_bad_q} <= 2'b11;
+    else if (\box.load ) {is_last_q, is_bad_q} <= {last[0], 1'b0};
+
+  always @*
+    if (!rst) begin
+      // The link is down after so many cycles, no earlier and no later.
+      assert (\box.down == down && \box.g_stall.wait_q == stall_q);
+      assert (stall_q == 2'd0 || m_valid);
+      assert (!down || ever_q);
+      assert (ever_q || (!\box.drop && !\box.cut_q && whole_q));
+      // Where it never was nothing is discarded and no frame cut short.
+      if (!ever_q) assert (!(gone && !\box.load ) && !cnt_down && !(m_valid && m_user));
+      // What is discarded while it is not down is the rest of a frame.
+      if (gone && !\box.load && !down) assert (!whole_q);
+      // What is offered was in front, or is the end of a frame of which the rest is discarded.
+      if (m_valid) assert (m_last == is_last_q && m_user == is_bad_q && (!m_user || m_last));
+      if (m_valid && !m_user && !m_last) assert (m_keep == 8'hff);
+      if (\box.load ) assert (whole_q && within == mid_q && (!m_valid || left));
+      if (\box.close ) assert (within && (!m_valid || left) && !\box.load );
+      // A frame is offered as a whole or counted as discarded, at its last beat.
+      assert (cnt_down == (gone && last[0] && !(\box.load && whole_q)));
+      // Down: what is in front goes at once.
+      if (down && \box.ready_q != 5'd0) assert (gone && !\box.load );
+      // A frame that was cut has its end offered as soon as the beat is taken that waits.
+      assert (torn_q == (\box.cut_q || (m_valid && m_user)));
+      if (torn_q && left && !m_last) assert (\box.close );
+
+      assert (\box.mid_q == mid_q && \box.drop_q == (mid_q && !whole_q) && \box.open_q == begun_q);
+      assert (whole_q || mid_q);
+      assert (!\box.cut_q || (m_valid && within && down && (mid_q ? !whole_q : whole_q)));
+      if (!\box.cut_q ) assert (within == (mid_q && whole_q));
+    end
+
+  // ---- Cycles in which a built beat waits and nothing is offered, or the link is down, and none goes.
+  reg  [2:0]  wait_q;
+  wire        waits = (m_valid && !\box.drop ) || gone || (count == 5'd0 && !\box.b_valid );
+
+  always @(posedge clk)
+    if (rst || waits) wait_q <= 3'd0;
     else wait_q <= wait_q + 3'd1;
 
   always @*
     if (!rst) begin
-      assert (wait_q <= (m_valid ? 3'd5 : 3'd4));
-      if (wait_q != 3'd0 && !m_valid)
+      assert (wait_q <= 3'd4);
+      if (wait_q != 3'd0 && (!m_valid || \box.drop ))
         assert (\box.ready_q != 5'd0 || (ripe[2] && wait_q <= 3'd3) || (ripe[1] && wait_q <= 3'd2) || (ripe[0] && wait_q == 3'd1));
     end
 
   always @(posedge clk)
     if (!rst) begin
-      cover (marked_q && left && m_last && ahead_q == 13'd0 && own_q == 13'd1 && !e_raw);
-      cover (left && m_last && ahead_q == 13'd1 && own_q > 13'd7);
-      cover (split_q && left && !m_last);
+      cover (marked_q && \box.load && last[0] && ahead_q == 13'd0 && own_q == 13'd1 && !e_raw);
+      cover (\box.load && last[0] && ahead_q == 13'd1 && own_q > 13'd7);
+      cover (left && m_user && mid_q);
+      cover (ever_q && !down && cnt_frames && begun_q);
+      cover (cnt_down && whole_q);
+      cover (split_q && \box.load );
       cover (count == 5'd15);
       cover (paid && load_q == 13'd1 && !begun);
     end

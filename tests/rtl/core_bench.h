@@ -230,6 +230,7 @@ class Box
 	std::vector<Sent> tx[PORTS];
 	Bytes tx_now[PORTS];
 	uint64_t tx_first[PORTS] = {};
+	unsigned cut[PORTS] = {}; // frames that ended as bad
 	uint64_t gaps = 0; // cycles in which m_axis paused inside a frame though it was ready
 	std::function<void(unsigned, const Sent &)> on_tx;
 	std::function<bool(unsigned)> on_ready;
@@ -327,7 +328,10 @@ class Box
 				n += static_cast<size_t>(
 					__builtin_popcount(keep[p * BEAT / 8 + k]));
 			tx_now[p].insert(tx_now[p].end(), data + p * BEAT, data + p * BEAT + n);
-			if (top->m_axis_tlast & bit) {
+			if (top->m_axis_tlast & top->m_axis_tuser & bit) {
+				tx_now[p].clear();
+				cut[p]++;
+			} else if (top->m_axis_tlast & bit) {
 				Sent s = {Bytes(), tx_first[p], cycle};
 				s.b.swap(tx_now[p]);
 				if (on_tx)

@@ -577,6 +577,8 @@ void cases(uint32_t seed)
 	open_loop(seed);
 	overflow(seed, some);
 	add();
+	link_down(seed, some);
+	add();
 	naks(seed, all);
 	all[RF_CNT_TX_FIRST] = true;    // each round
 	all[RF_CNT_RX_OVERFLOW] = true; // tests/rtl/net_ingress.cpp: this box is never too slow for its ports

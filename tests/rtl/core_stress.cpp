@@ -297,7 +297,7 @@ void add_up(Box &box)
 			verdicts += box.count(p, c);
 		for (unsigned c = RF_CNT_TX_FIRST; c <= RF_CNT_TX_INJECT; c++)
 			left += box.count(p, c);
-		if (verdicts != box.count(p, RF_CNT_RX_FRAMES) || left != box.count(p, RF_CNT_TX_FRAMES))
+		if (verdicts != box.count(p, RF_CNT_RX_FRAMES) || left != box.count(p, RF_CNT_TX_FRAMES) || box.count(p, RF_CNT_TX_DOWN))
 			die("port %u: %u frames, %u verdicts; %u left, %u kinds", p, box.count(p, RF_CNT_RX_FRAMES), verdicts,
 			    box.count(p, RF_CNT_TX_FRAMES), left);
 		if (box.count(p, RF_CNT_RX_OVERFLOW))

@@ -5,7 +5,7 @@
  *   Vrf_egress --flip                      a wrong expectation is put in: must fail
  *   Vrf_egress --speed N                   N cycles at full load, prints cycles per second of CPU time
  *
- * Compiled with WIDTH, the module's parameter.
+ * Compiled with WIDTH and STALL_CYCLES, the module's parameters.
  */
 #include <ctime>
 #include <deque>
@@ -410,6 +410,142 @@ static void part_reset(bench &t)
 	printf("resets: %ld frames cut and marked, %ld whole\n", cut, whole);
 }
 
+/* What leaves by a port of which the link goes down and comes back, held against what was given. */
+struct link_watch {
+	bench &t;
+	bytes got, held_data;
+	bool held = false;
+	unsigned stall = 0, longest = 0;	/* cycles in a row in which the MAC takes nothing */
+	long down = 0, gone = 0, whole = 0, cut = 0;
+
+	explicit link_watch(bench &b) : t(b) {}
+
+	bool is_down() const
+	{
+		return stall >= STALL_CYCLES;
+	}
+
+	void ended()
+	{
+		if (t.dut.m_axis_tuser) {
+			/* Of the frame that was leaving: what was before it has left whole. */
+			t.check(!t.flight.empty(), "a bad frame from nowhere");
+			const bytes &want = t.flight.front().want;
+			t.check(got.size() > B && got.size() - B < want.size() && !memcmp(got.data(), want.data(), got.size() - B),
+				"contents before the cut");
+			cut++;
+			return;
+		}
+		for (; !t.flight.empty(); gone++) {
+			const bytes want = t.flight.front().want;
+
+			t.flight.pop_front();
+			if (got.size() / B == (want.size() + B - 1) / B && !memcmp(got.data(), want.data(), want.size())) {
+				whole++;
+				return;
+			}
+		}
+		t.fault("a frame that was never given, or not whole");
+	}
+
+	void look()
+	{
+		auto &d = t.dut;
+		const bool left = d.m_axis_tvalid && d.m_axis_tready;
+
+		if (held)
+			t.check(d.m_axis_tvalid && get_bytes(d.m_axis_tdata, B) == held_data, "a beat changed while it was offered");
+		held = d.m_axis_tvalid && !d.m_axis_tready;
+		held_data = get_bytes(d.m_axis_tdata, B);
+		t.check(!d.m_axis_tuser || d.m_axis_tlast, "bad before the end");
+		t.check(d.cnt_frames == (left && d.m_axis_tlast && !d.m_axis_tuser), "cnt_frames");
+		t.check(!d.idle || (!d.m_axis_tvalid && t.flight.size() <= (size_t)(down - gone)), "idle too early");
+		down += d.cnt_down;
+		if (left) {
+			const bytes data = get_bytes(d.m_axis_tdata, B);
+
+			got.insert(got.end(), data.begin(), data.end());
+			if (d.m_axis_tlast) {
+				ended();
+				got.clear();
+			}
+		}
+		stall = held ? stall + 1 : 0;
+		longest = std::max(longest, stall);
+	}
+
+	/* One cycle; what was taken in it, in beats on the wire. */
+	size_t step()
+	{
+		const size_t before = t.flight.size();
+
+		t.drive_packet();
+		t.dut.lost = t.lost;
+		t.lost = false;
+		t.dut.clk = 0;
+		t.dut.eval();
+		look();
+		const size_t now = t.flight.size() < before ? t.flight.size() : before;
+		if (!t.todo.empty())
+			t.take_packet();
+		t.dut.clk = 1;
+		t.dut.eval();
+		t.cycle++;
+		return t.flight.size() > now ? (t.flight.back().want.size() + B - 1) / B : 0;
+	}
+};
+
+/*
+ * The link takes nothing for a while. Shorter than STALL_CYCLES: nothing is lost. Longer: whole frames are discarded and counted, as
+ * fast as they come; the frame that was leaving is ended as bad; what leaves afterwards is whole, and in order.
+ */
+static void part_down(bench &t)
+{
+	long cut = 0, gone = 0, after = 0, patient = 0, kept = 0;
+
+	for (int round = 0; round < 150; round++) {
+		link_watch w(t);
+		const bool full = t.r.percent(50);
+		const unsigned before = t.r.below(200), back = 20 + t.r.below(200);
+		const unsigned stall = t.r.percent(30) ? STALL_CYCLES - 210 - t.r.below(9)
+				       : t.r.percent(50) ? STALL_CYCLES - 3 + t.r.below(8) : STALL_CYCLES + t.r.below(1500);
+		long down_cycles = 0, down_beats = 0, end = 0;
+
+		t.m = { full ? 100u : 30u, full ? 100u : 90u, 70 };
+		for (unsigned k = 0; k < before + stall + back || !t.dut.idle; k++) {
+			while (k < before + stall + back && t.todo.size() < 3)
+				t.r.percent(40) ? t.raw(60 + t.r.below(600)) : t.made(t.r.percent(40), OPCODES[t.r.below(5)], 4 * t.r.below(120));
+			t.dut.m_axis_tready = k < before ? t.r.percent(t.m.ready) : k >= before + stall;
+			const bool steady = w.stall > STALL_CYCLES + 16;
+			const size_t beats = w.step();
+			down_cycles += steady;
+			down_beats += steady ? (long)beats : 0;
+			if (k + 1 == before + stall)
+				end = w.whole;
+			t.check(k < 100000, "never at rest");
+		}
+		gone += w.gone + (long)t.flight.size();
+		t.check(w.down == w.gone + (long)t.flight.size(), "cnt_down");
+		t.check(w.longest >= STALL_CYCLES || w.down + w.cut == 0, "something was discarded although the link was not down");
+		t.check(w.longest <= STALL_CYCLES + 1 || w.down != 0, "nothing was discarded");
+		t.check(w.whole > end, "nothing has left since the link was back");
+		if (full && down_cycles > 500)
+			t.check(down_beats + 130 * 8 / B + 10 > down_cycles, "what waits is discarded slower than a beat a cycle");
+		patient += w.longest < STALL_CYCLES;
+		kept += w.down != 0 && w.cut == 0;
+		after += w.down != 0;
+		cut += w.cut;
+		t.flight.clear();
+		t.todo.clear();
+		t.given = t.at = 0;
+		t.begun = t.e_held = t.p_held = t.stalled = false;
+		t.quiet = t.begun_at = 0;
+	}
+	printf("links down: %ld frames cut and marked, %ld discarded with them; %ld times none was cut, %ld times not down\n", cut, gone,
+	       kept, patient);
+	t.check(cut > 30 && gone > 500 && after > 40 && patient > 20 && kept > 0, "links that go down hardly met");
+}
+
 static void speed(bench &t, long cycles)
 {
 	bytes f = roce(t.r, false, 1, 1024), beat(B, 0x5a);
@@ -454,6 +590,7 @@ int main(int argc, char **argv)
 	part_rate(*t, 0x11, 0, 2000);
 	part_rate(*t, 4, 4, 2000);
 	part_reset(*t);
+	part_down(*t);
 	part_random(*t, (long)option(argc, argv, "packets", 3000));
 	printf("%ld packets, %ld beats, %ld cycles, good\n", t->packets, t->beats, t->cycle);
 	return 0;

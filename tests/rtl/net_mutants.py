@@ -21,7 +21,7 @@ EGRESS = LIB + NET + ["rtl/net/rf_egress_build.v", "rtl/net/rf_egress.v"]
 # Bench: top module, sources, program, parameters.
 BENCHES = {
     "ingress": ("rf_ingress", INGRESS, "net_ingress.cpp", {"WIDTH": 64}),
-    "egress": ("rf_egress", EGRESS, "net_egress.cpp", {"WIDTH": 64}),
+    "egress": ("rf_egress", EGRESS, "net_egress.cpp", {"WIDTH": 64, "STALL_CYCLES": 2000}),
     "table": ("rf_conn_table", LIB + ["rtl/net/rf_crc_key.v", "rtl/control/rf_conn_table.v"], "conn_table.cpp",
               {"HASH_BITS": 8}),
     "punt": ("rf_punt", LIB + ["rtl/control/rf_punt.v"], "punt.cpp", {"PORTS": 2, "WIDTH": 64}),
@@ -56,9 +56,17 @@ MUTANTS = {
         ("ingress", "rtl/net/rf_ingress_read.v", "else free_q <= busy_q ? addr_q : base_q;", "else free_q <= base_q;"),
     ],
     "egress": [
-        ("egress", "rtl/net/rf_egress.v", "assign take = ready_q != {AW + 1{1'b0}} && free && !rst && !cut_q;", "assign take = ready_q != {AW + 1{1'b0}} && free && !rst;"),
+        ("egress", "rtl/net/rf_egress.v", "(free && !cut_q));", "free);"),
+        ("egress", "rtl/net/rf_egress.v", "else if (wait_q == STALL[SW-1:0]) down_q", "else if (wait_q == STALL[SW-1:0] + 1'b1) down_q"),
+        ("egress", "rtl/net/rf_egress.v", "else if (wait_q == STALL[SW-1:0]) down_q", "else if (wait_q == STALL[SW-1:0] - 1'b1) down_q"),
+        ("egress", "rtl/net/rf_egress.v", "if (cold || free) down_q", "if (cold || (free && !open)) down_q"),
+        ("egress", "rtl/net/rf_egress.v", "else drop_q <= drop && (take ? !f_last : mid_q);", "else drop_q <= 1'b0;"),
+        ("egress", "rtl/net/rf_egress.v", "(take ? !f_last : mid_q)", "(take && !f_last)"),
+        ("egress", "rtl/net/rf_egress.v", "else if ((rst || drop) && open) cut_q", "else if (rst && open) cut_q"),
+        ("egress", "rtl/net/rf_egress.v", "cnt_down      = take && drop && f_last;", "cnt_down      = take && drop;"),
+        ("egress", "rtl/net/rf_egress.v", "cnt_down      = take && drop && f_last;", "cnt_down      = take && down && f_last;"),
         ("egress", "rtl/net/rf_egress.v", "open  = o_valid_q ? !o_last_q : open_q", "open  = o_valid_q && !o_last_q"),
-        ("egress", "rtl/net/rf_egress.v", "wire             close = free && open && (rst || cut_q);", "wire             close = 1'b0;"),
+        ("egress", "rtl/net/rf_egress.v", "wire             close = free && open && (rst || drop || cut_q);", "wire             close = 1'b0;"),
         ("egress", "rtl/net/rf_egress.v", "      o_bad_q  <= 1'b1;", "      o_bad_q  <= 1'b0;"),
         ("egress", "rtl/net/rf_crc.v", "if (rst || (p1_valid_q && p1_last_q)) state_q", "if (rst) state_q"),
         ("egress", "rtl/net/rf_icrc_tail.v", "(.en(1'b1), .state(by4)", "(.en(1'b0), .state(by4)"),

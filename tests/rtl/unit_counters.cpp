@@ -10,7 +10,7 @@ using namespace unit;
 enum { CLEARING = 64 };
 
 static const unsigned singles[] = { RF_CNT_RX_FRAMES, RF_CNT_RX_OVERFLOW, RF_CNT_ACK_BEYOND,
-				    RF_CNT_ACK_FORWARDED, RF_CNT_REPEAT_STALE, RF_CNT_TX_FRAMES };
+				    RF_CNT_ACK_FORWARDED, RF_CNT_REPEAT_STALE, RF_CNT_TX_DOWN, RF_CNT_TX_FRAMES };
 
 static bool single(unsigned c)
 {
@@ -33,7 +33,7 @@ static void body(bench &b)
 		std::vector<uint32_t> count(256, 0);
 
 		d->verdict = d->sent = d->rx_frames = d->rx_overflow = d->ack_beyond = 0;
-		d->ack_forwarded = d->repeat_stale = d->tx_frames = 0;
+		d->ack_forwarded = d->repeat_stale = d->tx_down = d->tx_frames = 0;
 		d->verdict_cause = d->sent_cause = d->rd_number = 0;
 		reset(b, *d);
 		for (int n = 0; n < 12000; n++) {
@@ -48,6 +48,7 @@ static void body(bench &b)
 			d->ack_beyond = b.r.percent(10);
 			d->ack_forwarded = b.r.percent(20);
 			d->repeat_stale = b.r.percent(15);
+			d->tx_down = b.r.percent(20);
 			d->tx_frames = b.r.percent(40);
 			d->rd_number = (uint8_t)(b.r.percent(20) ? d->verdict_cause :
 						 b.r.percent(20) ? d->sent_cause :
@@ -64,6 +65,7 @@ static void body(bench &b)
 				count[RF_CNT_ACK_BEYOND] += d->ack_beyond;
 				count[RF_CNT_ACK_FORWARDED] += d->ack_forwarded;
 				count[RF_CNT_REPEAT_STALE] += d->repeat_stale;
+				count[RF_CNT_TX_DOWN] += d->tx_down;
 				count[RF_CNT_TX_FRAMES] += d->tx_frames;
 			}
 			tick(b, *d);

@@ -418,13 +418,18 @@ static void inject(void **unused)
 	bench_close(&b);
 }
 
-/* Has the firmware send 60 bytes that name a port by it. */
+/* Has the firmware send a frame that names a port by its bytes. */
+static void inject_long(struct bench *b, unsigned int port, unsigned int len)
+{
+	for (unsigned int k = 0; k < len; k += 4)
+		bench_write(b, RF_INJECT_DATA + k, 0x01010101 * port);
+	bench_write(b, RF_INJECT, len | port << RF_INJECT_PORT_LSB);
+	bench_run(b, 300);
+}
+
 static void inject_short(struct bench *b, unsigned int port)
 {
-	for (unsigned int k = 0; k < 60; k += 4)
-		bench_write(b, RF_INJECT_DATA + k, 0x01010101 * port);
-	bench_write(b, RF_INJECT, 60 | port << RF_INJECT_PORT_LSB);
-	bench_run(b, 300);
+	inject_long(b, port, 60);
 }
 
 /* One port takes nothing: what the firmware sends by the others leaves, and its own frame stays. */
@@ -456,6 +461,51 @@ static void inject_beside_a_paused_port(void **unused)
 	assert_int_equal(bench_counter(&b, 1, RF_CNT_TX_INJECT), held);
 	assert_int_equal(bench_read(&b, RF_INJECT_STATUS), 0);
 	bench_close(&b);
+}
+
+/*
+ * One port takes nothing for a millisecond: from then on what it is given is discarded, and the
+ * others go on. The beat that was offered stays: it leaves at last where it is a frame.
+ */
+static void down(unsigned int ports, unsigned int first)
+{
+	struct bench b;
+	bool single = first == 60;
+	unsigned int n;
+
+	common_open(&b, ports, 1);
+	b.stall[1] = UINT64_MAX;
+	inject_long(&b, 1, first);
+	bench_run(&b, b.cfg.clock_khz - 2000);
+	assert_int_equal(bench_counter(&b, 1, RF_CNT_TX_DOWN), 0);
+	bench_run(&b, 2000);
+	for (n = 0; n < 3; n++)
+		inject_short(&b, 1);
+	assert_int_equal(bench_counter(&b, 1, RF_CNT_TX_DOWN), single ? 3 : 4);
+	assert_int_equal(bench_read(&b, RF_INJECT_STATUS), 0);
+	bench_clear(&b);
+	inject_short(&b, 0);
+	assert_int_equal(common_only(&b, 0)->bytes[30], 0);
+
+	b.stall[1] = 0;
+	bench_clear(&b);
+	assert_true(bench_settle(&b));
+	assert_int_equal(b.outs, single ? 1 : 0);
+	bench_clear(&b);
+	inject_short(&b, 1);
+	assert_int_equal(common_only(&b, 1)->len, 60);
+	assert_int_equal(bench_counter(&b, 1, RF_CNT_TX_INJECT), 5);
+	assert_int_equal(bench_counter(&b, 1, RF_CNT_TX_DOWN), single ? 3 : 4);
+	assert_int_equal(bench_counter(&b, 1, RF_CNT_TX_FRAMES), single ? 2 : 1);
+	assert_int_equal(bench_counter(&b, 0, RF_CNT_TX_DOWN), 0);
+	bench_close(&b);
+}
+
+static void link_down(void **unused)
+{
+	(void)unused;
+	down(4, 60);
+	down(2, 600);
 }
 
 static void registers(void **unused)
@@ -500,6 +550,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(second_life),
 		cmocka_unit_test(inject),
 		cmocka_unit_test(inject_beside_a_paused_port),
+		cmocka_unit_test(link_down),
 		cmocka_unit_test(registers),
 	};
 

@@ -39,6 +39,10 @@
 #define ARP_LEASE_MS 300u
 #define ARP_LIMIT_MS 2000.0
 #define ARP_WAIT_NS (2 * RF_SEC)
+/* STATUS during that flood: the pause between two, and when one is asked again. */
+#define ASK_EVERY_NS (50 * RF_MSEC)
+#define ASK_AGAIN_NS (200 * RF_MSEC)
+#define ASK_PORT 5001u
 
 enum trouble {
 	IDLE,
@@ -73,6 +77,16 @@ static const char *const names[TROUBLES] = {
 	[ARP] = "floods all ports with ARP from addresses that are never the same",
 };
 
+/* One who asks the box for its page all the time, as `ringfold ctl status` does. */
+struct asker {
+	uint64_t nonce;
+	uint32_t seq;
+	bool waits;
+	uint64_t begun, next; /* when the question began; when something is to be sent */
+	uint64_t longest;
+	unsigned answers, tries;
+};
+
 struct run {
 	struct rf_fabric *f;
 	struct rf_fabric_cfg cfg;
@@ -88,6 +102,7 @@ struct run {
 	size_t other_len[8];
 	uint64_t random;
 	bool late; /* the group before the last joins when the flood is on */
+	struct asker asker;
 };
 
 struct result {
@@ -119,6 +134,31 @@ static void figure(const char *name, double value, const char *unit, double limi
 
 /* ---- the flood ---- */
 
+/* A frame that leaves the box: is it the answer? */
+static void heard(struct asker *a, uint64_t ns, const uint8_t *frame, size_t len)
+{
+	struct rf_ctl_reply reply;
+	struct rf_ctl_header h;
+	struct rf_ctl_addr addr;
+	const uint8_t *msg;
+	size_t n;
+
+	if (!a->waits || rf_ctl_frame_get(frame, len, &addr, &msg, &n) != RF_CTL_FRAME_OK ||
+	    addr.dst_port != ASK_PORT || rf_ctl_header_get(msg, n, &h) != 0 || h.seq != a->seq ||
+	    rf_ctl_reply_get(msg, &h, &reply) != RF_CTL_R_NONE)
+		return;
+	if (h.nonce != 0)
+		a->nonce = h.nonce;
+	a->next = ns;
+	if (reply.result != RF_CTL_PAGE)
+		return; /* for want of a nonce: once more */
+	a->waits = false;
+	a->next = ns + ASK_EVERY_NS;
+	a->answers++;
+	if (ns - a->begun > a->longest)
+		a->longest = ns - a->begun;
+}
+
 /* Keeps the last data packet that each rank of the bad group and of group 0 has sent. */
 static bool keep(void *arg, bool box, unsigned host, bool up, uint64_t ns, const uint8_t *frame,
 		 size_t len)
@@ -127,7 +167,8 @@ static bool keep(void *arg, bool box, unsigned host, bool up, uint64_t ns, const
 	struct roce_packet p;
 	unsigned rank = host % r->ports;
 
-	(void)ns;
+	if (r->kind == ARP && box && up)
+		heard(&r->asker, ns, frame, len);
 	if (r->injecting || box || !up || len > sizeof(r->own[0]) ||
 	    (host / r->ports != 0 && host / r->ports != BAD) ||
 	    roce_parse(frame, len, &p) != ROCE_WIRE_OK || p.payload_len == 0 ||
@@ -164,6 +205,36 @@ static size_t control_frame(const struct run *r, unsigned host, uint8_t *frame, 
 	memcpy(a.dst_mac, (const uint8_t[6]){0x02, 0x52, 0x46, 0, 0, 0x10}, 6);
 	memcpy(a.src_mac, (const uint8_t[6]){0x02, 0x48, 0, 0, 0, (uint8_t)(host + 1)}, 6);
 	return rf_ctl_frame_put(frame, room, &a, msg, len);
+}
+
+/* The host of group 0 at the port with the flood asks. */
+static void ask(struct run *r)
+{
+	static const uint8_t key[RF_CTL_KEY_BYTES] = {0};
+	struct asker *a = &r->asker;
+	struct rf_ctl_addr to = {.vlan = RF_CTL_NO_VLAN,
+				 .src_ip = rf_fabric_ip(0),
+				 .dst_ip = rf_fabric_box_ip(),
+				 .src_port = ASK_PORT,
+				 .dst_port = RF_CTL_UDP_PORT,
+				 .dst_mac = {0x02, 0x52, 0x46, 0, 0, 0x10},
+				 .src_mac = {0x02, 0x48, 0, 0, 0, 1}};
+	struct rf_ctl_header h = {.verb = RF_CTL_STATUS, .rank = RF_CTL_NO_RANK, .token = 2};
+	struct rf_ctl_request q = {.u.status.page = RF_CTL_PAGE_BOX};
+	uint8_t msg[RF_CTL_MESSAGE_MAX], frame[2048];
+	size_t len;
+
+	if (rf_fabric_now(r->f) < a->next)
+		return;
+	if (!a->waits)
+		a->begun = rf_fabric_now(r->f);
+	a->waits = true;
+	a->next = rf_fabric_now(r->f) + ASK_AGAIN_NS;
+	a->tries++;
+	h.seq = ++a->seq;
+	h.nonce = a->nonce;
+	len = rf_ctl_request_put(msg, &h, &q, key);
+	rf_fabric_inject(r->f, 0, frame, rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
 }
 
 /* A broadcast request for the box's address, from a host that nobody has seen before. */
@@ -327,6 +398,8 @@ static bool step(void *arg)
 	}
 	if (r->kind >= REPEAT)
 		flood(r);
+	if (r->kind == ARP)
+		ask(r);
 	if (r->late && r->kind == ARP && rf_fabric_now(r->f) < LATE_NS + 3 * ARP_LEASE_MS * RF_MSEC)
 		return false;
 	if (r->late)
@@ -537,7 +610,17 @@ static void join_under(enum trouble kind, unsigned ports, const struct rf_engine
 		}
 	if (kind == ARP) {
 		uint32_t told = rf_fabric_counter(r.f, 0, RF_CNT_PUNTED);
+		uint64_t now = rf_fabric_now(r.f);
 
+		if (r.asker.waits && now - r.asker.begun > r.asker.longest)
+			r.asker.longest = now - r.asker.begun;
+		snprintf(name, sizeof(name), "%s, %u ports: STATUS meanwhile answered within", by,
+			 ports);
+		figure(name, r.asker.answers > 4 ? (double)r.asker.longest * 1e-6 : 1e9, "ms",
+		       ARP_LIMIT_MS, true);
+		snprintf(name, sizeof(name), "%s, %u ports: answers to so many questions", by,
+			 ports);
+		printf("%-78s %u of %u\n", name, r.asker.answers, r.asker.tries);
 		snprintf(name, sizeof(name), "%s, %u ports: ARP and control that port 0 took", by,
 			 ports);
 		figure(name, told, "frames", 0, false);

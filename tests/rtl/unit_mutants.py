@@ -28,7 +28,7 @@ MUTANTS = {
                    ("from  = from | k[2:0];", "from  = 3'd0;")],
     RED + "conn_static": [(".wr_en(wr_field[3])", ".wr_en(wr_field[2])"), ("wr_data[2:0]", "{1'b0, wr_data[1:0]}")],
     CTL + "counters": [("else if (ready && ack_beyond)", "else if (ack_beyond)"), ("else if (!clear_q[6])", "else if (!clear_q[5])"),
-                       ("rd_number > `RF_CNT_TX_FRAMES", "rd_number > `RF_CNT_TX_FIRST")],
+                       ("rd_number > `RF_CNT_TX_FRAMES", "rd_number > `RF_CNT_TX_FIRST"), ("else if (ready && tx_down)", "else if (ready && tx_frames)")],
     RED + "repeatq": [("if (m_pop && youngest == rd_q)", "if (m_pop)"), ("count <= DEPTH - LANES", "count < DEPTH - LANES"),
                       ("count + 32'd4 < DEPTH - 2 * LANES", "count < DEPTH")],
     RED + "passthru": [("(15'd1 << BYTES_LOG2) - 15'd1", "(15'd1 << BYTES_LOG2)"), ("begun_q != {FW+1{1'b0}}", "p_valid"), (" && begun_q > ONE", ""),
@@ -105,26 +105,29 @@ MORE = {CTL + "regs": [RED + "conn_static"], RED + "judge": MANY + [RED + n for 
 
 
 def parameters():
-    """Module: its parameters in mk/rtl-bench.mk, from its first bench."""
+    """Module: its parameters in mk/rtl-bench.mk, from its first bench; the modules whose benches flip bits in memories."""
     found = {}
+    flipped = set()
     with open("mk/rtl-bench.mk", encoding="ascii") as text:
         for line in text:
-            call = re.search(r"call unit,(\w+)", line)
-            if call and not line.startswith("#") and call.group(1) not in found:
-                found[call.group(1)] = {k: int(v) for k, v in re.findall(r"\b([A-Z][A-Z0-9_]*)=(\d+)", line)}
-    return found
+            call = re.search(r"call (unit|unit_flip),(\w+)", line)
+            if call and not line.startswith("#") and call.group(2) not in found:
+                found[call.group(2)] = {k: int(v) for k, v in re.findall(r"\b([A-Z][A-Z0-9_]*)=(\d+)", line)}
+                if call.group(1) == "unit_flip":
+                    flipped.add(call.group(2))
+    return found, flipped
 
 
 def main(argv):
     if len(argv) != 2 or argv[1].startswith("-"):
         sys.stderr.write(__doc__)
         return 2
-    params = parameters()
+    params, flipped = parameters()
     net_mutants.BENCHES = {}
     mutants = []
     for module, pairs in MUTANTS.items():
         name = module.split("rf_")[1]
-        sources = LIB + [m + ".v" for m in MORE.get(module, [])] + [module + ".v"]
+        sources = (["tests/rtl/core_flip.vlt"] if name in flipped else []) + LIB + [m + ".v" for m in MORE.get(module, [])] + [module + ".v"]
         net_mutants.BENCHES[name] = ("rf_" + name, sources, "unit_%s.cpp" % name, params[name])
         mutants += [(name, module + ".v", old, new) for old, new in pairs]
     net_mutants.MUTANTS = {"unit": mutants}

@@ -1,6 +1,6 @@
 // rf_align: moves a stream of beats between the payload's offset in the frame and byte 0, by two neighbouring beats.
 //
-// Latency     0, combinational: two levels of LUT6, a multiplexer of three in each.
+// Latency     0, combinational: two levels of LUT6, a multiplexer of three in the first, of four in the second.
 // Throughput  one beat per cycle.
 // Capacity    none.
 // Handshake   none.
@@ -10,6 +10,7 @@
 // frames.
 //   BACK 0: out byte k = byte k + offset of {next, prev}      from the frame to byte 0; raw: prev
 //   BACK 1: out byte k = byte k + B - offset of {next, prev}  from byte 0 into the frame; raw: next
+// Bytes that `instead` names are zero (BACK 0) or those of `other` (BACK 1): the second multiplexer has an input left.
 
 `default_nettype none
 
@@ -18,12 +19,14 @@ module rf_align #(
   parameter WIDTH = 512,
   parameter BACK = 0
 ) (
-  // 0: out is not needed, and zero.
-  input  wire             en,
-  input  wire [3:0]       code,
-  input  wire [WIDTH-1:0] prev,
-  input  wire [WIDTH-1:0] next,
-  output reg  [WIDTH-1:0] out
+  // 0: out is not needed, and zero but for `other`.
+  input  wire                en,
+  input  wire [3:0]          code,
+  input  wire [WIDTH-1:0]    prev,
+  input  wire [WIDTH-1:0]    next,
+  input  wire [WIDTH/8-1:0]  instead,
+  input  wire [WIDTH-1:0]    other,
+  output reg  [WIDTH-1:0]    out
 );
 
   localparam B    = WIDTH / 8;
@@ -39,6 +42,7 @@ module rf_align #(
 
   wire [2*WIDTH-1:0] both = {next, prev};
   wire               unused_both = &{1'b0, both};
+  wire               unused_other = &{1'b0, other};
   reg  [WIN-1:0]     window;
 
   always @* begin
@@ -51,15 +55,19 @@ module rf_align #(
       endcase
   end
 
-  always @* begin
-    out = window[WIDTH-1:0];
-    if (en)
-      case (code[1:0])
-        2'd0: out = window[(BACK!=0?8*SPAN:0)+:WIDTH];
-        2'd1: out = window[(BACK!=0?8*SPAN-32:32)+:WIDTH];
-        default: out = window[(BACK!=0?0:8*SPAN)+:WIDTH];
+  wire [WIDTH-1:0] fine0 = window[(BACK!=0?8*SPAN:0)+:WIDTH];
+  wire [WIDTH-1:0] fine1 = window[(BACK!=0?8*SPAN-32:32)+:WIDTH];
+  wire [WIDTH-1:0] fine2 = window[(BACK!=0?0:8*SPAN)+:WIDTH];
+  integer u;
+
+  always @*
+    for (u = 0; u < B; u = u + 1)
+      case (instead[u] ? 2'd3 : code[1:0])
+        2'd0: out[8*u+:8] = fine0[8*u+:8];
+        2'd1: out[8*u+:8] = fine1[8*u+:8];
+        2'd2: out[8*u+:8] = fine2[8*u+:8];
+        default: out[8*u+:8] = (BACK != 0) ? other[8*u+:8] : 8'h00;
       endcase
-  end
 
 endmodule
 

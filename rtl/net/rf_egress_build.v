@@ -152,50 +152,55 @@ module rf_egress_build #(
   // ---- The beat.
 
   wire [WIDTH-1:0] later;
-  wire [WIDTH-1:0] payload;
 
   generate
     if (RW >= WIDTH) assign later = hdr_q[WIDTH-1:0];
     else assign later = {{WIDTH - RW{1'b0}}, hdr_q};
   endgenerate
 
-  rf_align #(
-    .WIDTH(WIDTH),
-    .BACK (1)
-  ) align (
-    .en  (go),
-    .code(code),
-    .prev(held_q),
-    .next(p_data),
-    .out (payload)
-  );
-
-  // Header length and end of the payload are 2 more than a multiple of 4: so much is chosen at once.
+  // Header length and end of the payload are 2 more than a multiple of 4: so much is chosen at once. Bytes of the header, and
+  // bytes that are zero: where the ICRC comes, and the checksum.
   localparam GROUPS = B / 4;
   localparam SUM_BEAT0 = 40 / B;
   localparam SUM_BEAT1 = 44 / B;
   wire [WIDTH-1:0] header = run_q ? later : e_hdr[WIDTH-1:0];
-  reg  [WIDTH-1:0] data;
+  wire [WIDTH-1:0] data;
+  reg  [B-1:0]     ahead;
+  reg  [B-1:0]     clear;
   integer g;
 
   always @* begin
-    data = payload;
+    ahead = {B{1'b0}};
+    clear = {B{1'b0}};
     if (go && !raw) begin
-      if (skip != 4'd0) data = header;
+      if (skip != 4'd0) ahead = {B{1'b1}};
       else if (tail) begin
-        data[15:0] = header[15:0];
+        ahead[1:0] = 2'b11;
         for (g = 0; g < GROUPS - 1; g = g + 1)
-          if (off > g[LB-3:0]) data[32*g+16+:32] = header[32*g+16+:32];
+          if (off > g[LB-3:0]) ahead[4*g+2+:4] = 4'hf;
       end
       if (ending) begin
         for (g = 0; g < GROUPS - 1; g = g + 1)
-          if (stop[LB-1:2] <= g[LB-3:0]) data[32*g+16+:32] = 32'd0;
-        data[WIDTH-1-:16] = 16'd0;
+          if (stop[LB-1:2] <= g[LB-3:0]) clear[4*g+2+:4] = 4'hf;
+        clear[B-1-:2] = 2'b11;
       end
-      if (!vlan && beat == SUM_BEAT0[2:0]) data[8*(40%B)+:16] = 16'd0;
-      if (vlan && beat == SUM_BEAT1[2:0]) data[8*(44%B)+:16] = 16'd0;
+      if (!vlan && beat == SUM_BEAT0[2:0]) clear[40%B+:2] = 2'b11;
+      if (vlan && beat == SUM_BEAT1[2:0]) clear[44%B+:2] = 2'b11;
     end
   end
+
+  rf_align #(
+    .WIDTH(WIDTH),
+    .BACK (1)
+  ) align (
+    .en     (go),
+    .code   (code),
+    .prev   (held_q),
+    .next   (p_data),
+    .instead(ahead),
+    .other  (header),
+    .out    (data)
+  );
 
   // ---- Registers of the output; the source MAC goes in here.
 
@@ -216,19 +221,23 @@ module rf_egress_build #(
     if (rst) b_valid_q <= 1'b0;
     else b_valid_q <= go || (rest_q && room);
 
+  wire [WIDTH-1:0] named;
+
   generate
     if (B == 8) begin : g_narrow
-      always @(posedge clk)
-        if (go && beat == 3'd0) b_data_q <= {source[15:0], data[47:0]};
-        else if (go && beat == 3'd1) b_data_q <= {data[63:32], source[47:16]};
-        else if (go) b_data_q <= data;
-        else if (rest_q) b_data_q <= 64'd0;
+      assign named = (beat == 3'd0) ? {source[15:0], data[47:0]} : (beat == 3'd1) ? {data[63:32], source[47:16]} : data;
     end else begin : g_wide
+      assign named = {data[WIDTH-1:96], (beat == 3'd0) ? source : data[95:48], data[47:0]};
+    end
+  endgenerate
+
+  // The bytes of the source are never among those to clear: no frame ends there.
+  genvar k;
+  generate
+    for (k = 0; k < B; k = k + 1) begin : g_byte
       always @(posedge clk)
-        if (go) begin
-          b_data_q <= data;
-          if (beat == 3'd0) b_data_q[95:48] <= source;
-        end else if (rest_q) b_data_q <= {WIDTH{1'b0}};
+        if (clear[k] || (rest_q && !go)) b_data_q[8*k+:8] <= 8'h00;
+        else if (go) b_data_q[8*k+:8] <= named[8*k+:8];
     end
   endgenerate
 

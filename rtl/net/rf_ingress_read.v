@@ -44,7 +44,7 @@ module rf_ingress_read #(
 
   output wire                          o_valid,
   input  wire                          o_ready,
-  output reg  [WIDTH-1:0]              o_data,
+  output wire [WIDTH-1:0]              o_data,
   output wire [WIDTH/8-1:0]            o_keep,
   output wire                          o_last,
   // The beat is not what came in.
@@ -176,26 +176,19 @@ module rf_ingress_read #(
   assign o_keep  = (h_last_q && h_tail_q != {LB{1'b0}}) ? ~({B{1'b1}} << h_tail_q) : {B{1'b1}};
   assign idle    = !busy_q && !b_out_q && !h_out_q;
 
-  wire [WIDTH-1:0] aligned;
-
+  // What is behind the last byte is zero.
   rf_align #(
     .WIDTH(WIDTH),
     .BACK (0)
   ) align (
-    .en  (h_out_q),
-    .code(h_code_q),
-    .prev(h_data_q),
-    .next(rd_data),
-    .out (aligned)
+    .en     (h_out_q),
+    .code   (h_code_q),
+    .prev   (h_data_q),
+    .next   (rd_data),
+    .instead(~o_keep),
+    .other  ({WIDTH{1'b0}}),
+    .out    (o_data)
   );
-
-  integer k;
-
-  always @* begin
-    o_data = aligned;
-    if (h_last_q)
-      for (k = 0; k < B; k = k + 1) if (!o_keep[k]) o_data[8*k+:8] = 8'h00;
-  end
 
 `ifdef FORMAL
 `include "net_read.vh"

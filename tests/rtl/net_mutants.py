@@ -76,7 +76,7 @@ MUTANTS = {
         ("egress", "rtl/net/rf_egress.v", ".AFULL       (FIFO_BEATS - 2)", ".AFULL       (FIFO_BEATS)"),
         ("egress", "rtl/net/rf_egress_build.v", "if (!vlan && beat == SUM_BEAT0[2:0])", "if (beat == SUM_BEAT0[2:0])"),
         ("egress", "rtl/net/rf_egress_build.v", "if (stop[LB-1:2] <= g[LB-3:0])", "if (stop[LB-1:2] < g[LB-3:0])"),
-        ("egress", "rtl/net/rf_egress_build.v", "data[15:0] = header[15:0];", ""),
+        ("egress", "rtl/net/rf_egress_build.v", "ahead[1:0] = 2'b11;", ""),
     ],
     "control": [
         ("table", "rtl/control/rf_conn_table.v", "mixed[16*TABLE+:BW]", "mixed[17*TABLE+:BW]"),

@@ -49,6 +49,11 @@ $(eval $(call test,lint-rtl,tests/rtl/lint.sh && tests/rtl/lint.sh --bad))
 synth-rtl: $(GENERATED)
 	$(PYTHON) tests/rtl/synth.py
 SYNTH_TARGETS += synth-rtl
+# The whole flattened takes hours.
+.PHONY: synth-flat
+synth-flat: $(GENERATED)
+	$(PYTHON) tests/rtl/synth.py flat
+$(eval $(call test,rtl-synth-checks,$(PYTHON) -B tests/rtl/synth_test.py))
 $(eval $(call test,rtl-timing-model,$(PYTHON) -B tests/rtl/timing_test.py))
 
 # Mutants that the benches of rtl/fp and of the reduction must kill: about four minutes.

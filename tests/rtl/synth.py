@@ -1,13 +1,21 @@
 #!/usr/bin/env python3
-"""Sizes of the Verilog for a Xilinx UltraScale+ device by Yosys, logic levels and speed of a few modules.
+"""Sizes and timing of the Verilog for a Xilinx UltraScale+ device by Yosys, and what a few modules reach elsewhere.
 
-  synth.py [--update] [--jobs N] [modules | whole | speed] ...
+  synth.py [--update] [--jobs N] [--page FILE] [PART | MODULE] ...
 
-Prints a table and compares it with the one in docs/synthesis.md: a figure that has grown by more than 3 % (and more than
-ten cells) is a failure; --update writes the page anew (parts that were not measured stay as they are).
-Parts: `modules` each module of rtl/rf.f with default parameters, its children included; `whole` the box in several
-sizes; `speed` logic levels, and the frequency that nextpnr-ice40 reaches (an iCE40 HX8K: slow silicon with 4-input LUTs;
-the figure is there to be compared with itself). Default: all.
+Prints tables and compares them with those in docs/synthesis.md. It fails where a figure has grown by more than 3 % (and more
+than ten cells), where a module has no row, where a path between registers is longer than 4760 ps (210 MHz) and is not in
+KNOWN_SLOW below, where it is there and is better by now, and where a whole box is above its limit. --update writes the page
+anew (what was not measured stays). Parts:
+  modules  each module of rtl/rf.f with default parameters, its children included, hierarchy kept
+  timing   the same flattened: LUTs, and the worst paths by the model of timing.py, with the source lines of their ends;
+           `joined` is rf_judge with rf_ledger
+  whole    the box in several sizes, hierarchy kept, without parity and with it
+  ecp5     a small box by synth_ecp5
+  speed    logic levels, and the frequency that nextpnr-ice40 reaches (an iCE40 HX8K: slow silicon with 4-input LUTs; the
+           figure is there to be compared with itself)
+  flat     six ports flattened, with time and memory that took; some hours, so not among the default
+Default: all others. MODULE: only these rows of `modules` and `timing`.
 """
 import concurrent.futures
 import json
@@ -16,6 +24,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import synth_rules
+
 PAGE = "docs/synthesis.md"
 OUT = "build/synth"
 INCLUDE = "-Irtl/net -Irtl/reduce -Irtl/control -Irtl/top -Ibuild/gen"
@@ -23,12 +34,24 @@ COLUMNS = ["LUT", "FF", "LUT as RAM", "BRAM36", "URAM"]
 # LUTs that a memory cell takes.
 LUT_RAM = {"RAM32X1D": 2, "RAM32M": 4, "RAM32M16": 8, "RAM64X1D": 2, "RAM64M": 4, "RAM64M8": 8, "RAM128X1D": 4,
            "RAM256X1D": 8, "RAM512X1S": 8, "SRL16E": 1, "SRLC32E": 1}
-WHOLE = [("%d ports, %s" % (p, "all types" if h else "32-bit types"), {"PORTS": p, "FP16": h})
+WHOLE = [("%d ports, %s" % (p, "all types" if h else "32-bit types"), {"PORTS": p, "FP16": h, "PARITY": 0})
          for p in (4, 6, 8) for h in (0, 1)]
+# What they must not exceed, in LUT.
+MUST = {"6 ports, 32-bit types": 180000, "4 ports, all types": 175000}
+ECP5 = [("2 ports, 64 bits, 1 group, MTU 256, 32-bit types",
+         {"PORTS": 2, "WIDTH": 64, "GROUPS": 1, "MTU_MAX": 256, "BANK_AW": 7, "HDR_AW": 3, "HASH_BITS": 3, "FP16": 0,
+          "PARITY": 0})]
 NETREDUCE = "NetReduce (Liu et al., arXiv 2009.09736) gives 109,025 LUT, 167,554 FF and 993 BRAM for six ports"
 # Name, module, parameters (small enough for 7,680 cells).
 SPEED = [("rf_fp_alu", "rf_fp_alu", {}), ("rf_crc, 128 bits", "rf_crc", {"WIDTH": 128}),
          ("rf_ledger, 2 ports, 2 groups, 32 slots", "rf_ledger", {"PORTS": 2, "GROUPS": 2, "GW": 1, "PW": 1, "HDR_AW": 5})]
+# Longest path between registers, ps.
+LIMIT = 4760
+# Modules above it as yet. This list is to become empty.
+KNOWN_SLOW = {}
+# Flattened, these hold the same few words many times: two are enough for their paths.
+TWO_WORDS = {"rf_fp_vec": {"WORDS": 2}, "rf_tree": {"WIDTH": 64}, "rf_acc": {"WIDTH": 64}, "rf_reduce_out": {"WIDTH": 64},
+             "rf_reduce": {"WIDTH": 64}}
 
 
 def files():
@@ -55,39 +78,87 @@ def yosys(name, script):
         raise RuntimeError("yosys %s failed:\n%s" % (path, done.stdout[-2000:]))
 
 
-def size(name, top, parameters):
-    """Cells of a module with everything below it: the hierarchy is kept, each different module is mapped once."""
-    stat = "%s/%s.json" % (OUT, name)
-    yosys(name, read_all(top, parameters) +
-          "synth_xilinx -family xcup -noiopad -noclkbuf -nowidelut -uram -top %s\ntee -q -o %s stat -json\n" % (top, stat))
+def cells(stat, top):
+    """{type: number} of the cells of a module and of everything below it, in what `stat -json` wrote."""
     # Behind the modules Yosys prints a tree that is no JSON.
     text = open(stat).read()
     found = json.loads(text[:text.index("\n   },\n")] + "}}")["modules"]
     modules = {k.lstrip("\\"): v["num_cells_by_type"] for k, v in found.items()}
 
     def total(module):
-        count = dict.fromkeys(COLUMNS, 0)
+        count = {}
         for cell, n in modules[module].items():
-            if cell in modules:
-                below = total(cell)
-                for c in COLUMNS:
-                    count[c] += n * below[c]
-            elif re.fullmatch(r"LUT[1-6]|INV", cell):
-                count["LUT"] += n
-            elif cell.startswith("FD") or cell.startswith("LD"):
-                count["FF"] += n
-            elif cell in LUT_RAM:
-                count["LUT as RAM"] += n * LUT_RAM[cell]
-            elif cell.startswith("RAMB36"):
-                count["BRAM36"] += n
-            elif cell.startswith("RAMB18"):
-                count["BRAM36"] += n / 2
-            elif cell.startswith("URAM"):
-                count["URAM"] += n
+            for kind, k in total(cell).items() if cell in modules else [(cell, 1)]:
+                count[kind] = count.get(kind, 0) + n * k
         return count
 
-    tops = [m for m in modules if m == top or m.endswith("\\" + top)]
-    return total(tops[0])
+    return total([m for m in modules if m == top or m.endswith("\\" + top)][0])
+
+
+def columns(found):
+    """Cells of an UltraScale+ device as COLUMNS."""
+    count = dict.fromkeys(COLUMNS, 0)
+    for cell, n in found.items():
+        if re.fullmatch(r"LUT[1-6]|INV", cell):
+            count["LUT"] += n
+        elif cell.startswith("FD") or cell.startswith("LD"):
+            count["FF"] += n
+        elif cell in LUT_RAM:
+            count["LUT as RAM"] += n * LUT_RAM[cell]
+        elif cell.startswith("RAMB36"):
+            count["BRAM36"] += n
+        elif cell.startswith("RAMB18"):
+            count["BRAM36"] += n / 2
+        elif cell.startswith("URAM"):
+            count["URAM"] += n
+    return count
+
+
+def size(name, top, parameters, flat=""):
+    """COLUMNS of a module with everything below it: the hierarchy is kept, each different module is mapped once."""
+    stat = "%s/%s.json" % (OUT, name)
+    yosys(name, read_all(top, parameters) + "synth_xilinx -family xcup -noiopad -noclkbuf -nowidelut -uram %s -top %s\n"
+          "tee -q -o %s stat -json\n" % (flat, top, stat))
+    return columns(cells(stat, top))
+
+
+def whole(name, parameters):
+    """A box without parity, and what parity adds."""
+    plain = size(name, "rf_core", parameters)
+    kept = size(name + "_parity", "rf_core", {**parameters, "PARITY": 1})
+    return {**plain, "parity: LUT": kept["LUT"] - plain["LUT"], "parity: FF": kept["FF"] - plain["FF"]}
+
+
+def ecp5(name, parameters):
+    """A box by synth_ecp5. Its memories choose their kind themselves: the styles are names of Xilinx."""
+    stat = "%s/%s.json" % (OUT, name)
+    yosys(name, read_all("rf_core", parameters) + "proc\nsetattr -unset ram_style m:*\nsynth_ecp5 -noflatten -top rf_core\n"
+          "tee -q -o %s stat -json\n" % stat)
+    found = cells(stat, "rf_core")
+    lut, carry, ram = (found.get(k, 0) for k in ("LUT4", "CCU2C", "TRELLIS_DPR16X4"))
+    return {"LUT4 in all": lut + 2 * carry + 6 * ram, "LUT4": lut, "CCU2C": carry, "DPR16X4": ram,
+            "FF": found.get("TRELLIS_FF", 0), "DP16KD": found.get("DP16KD", 0)}
+
+
+def flat(name, parameters):
+    """A box flattened: COLUMNS, with the processor time and the memory that Yosys took."""
+    import resource
+    count = size(name, "rf_core", parameters, "-flatten")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {**count, "CPU s": used.ru_utime + used.ru_stime, "MB": used.ru_maxrss / 1024}
+
+
+def paths(name):
+    """LUTs of a module flattened, its worst paths, and where the one between registers begins and ends."""
+    import timing
+    netlist, worst = timing.measure(name, TWO_WORDS.get(name, {}))
+    luts = sum(timing.is_lut(c["type"]) for c in netlist.cells.values())
+    found = {"LUT, flattened": luts}
+    for kind in ("r>r", "in>r", "r>out", "in>out"):
+        found[kind + " ps"] = worst[kind].ps if kind in worst else 0
+    found["levels"] = worst["r>r"].levels if "r>r" in worst else 0
+    found["lines of r>r"] = netlist.ends(worst["r>r"]) if "r>r" in worst else "none"
+    return found
 
 
 def wrapper(top, ports):
@@ -134,72 +205,131 @@ def speed(name, top, parameters):
     return {"LUT6 levels": levels, "iCE40 MHz": float(found[-1])}
 
 
-def read_page():
+def value(text):
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def read_page(page):
     """{(section, row): {column: value}} of the tables in the page."""
     table, section, head = {}, None, None
-    if not os.path.exists(PAGE):
+    if not os.path.exists(page):
         return table
-    for line in open(PAGE):
+    for line in open(page):
         if line.startswith("## "):
             section, head = line[3:].strip(), None
         elif line.startswith("| ") and not line.startswith("| ---"):
-            cells = [c.strip() for c in line.strip().strip("|").split("|")]
+            row = [c.strip() for c in line.strip().strip("|").split("|")]
             if head is None:
-                head = cells
+                head = row
             else:
-                table[(section, cells[0])] = {h: float(c) for h, c in zip(head[1:], cells[1:])}
+                table[(section, row[0])] = {h: value(c) for h, c in zip(head[1:], row[1:])}
     return table
 
 
-def number(x):
-    return "%d" % x if x == int(x) else "%.1f" % x
-
-
-HEADS = {"Modules": ["module"] + COLUMNS, "The whole box": ["rf_core"] + COLUMNS,
+HEADS = {"Modules": ["module"] + COLUMNS,
+         "Timing": ["module", "LUT, flattened", "r>r ps", "levels", "in>r ps", "r>out ps", "in>out ps", "lines of r>r"],
+         "The whole box": ["rf_core"] + COLUMNS + ["parity: LUT", "parity: FF"],
+         "The whole box flattened": ["rf_core"] + COLUMNS + ["CPU s", "MB"],
+         "A small box in an ECP5": ["rf_core", "LUT4 in all", "LUT4", "CCU2C", "DPR16X4", "FF", "DP16KD"],
          "Speed": ["module", "LUT6 levels", "iCE40 MHz"]}
 NOTES = {
-    "Modules": "Default parameters (4 ports, 512 bits, all types), everything below included.",
-    "The whole box": "One lane per port. For comparison: " + NETREDUCE + ".",
+    "Modules": "Default parameters (4 ports, 512 bits, all types, parity), everything below included.",
+    "Timing": "Default parameters; %s with two words. Flattened, by the model of tests/rtl/timing.py (in its --help): r a\n"
+              "register, in and out the ports of the module; 0: no such path. A path between registers may take %d ps (210 MHz)."
+              % (", ".join(sorted(TWO_WORDS)), LIMIT),
+    "The whole box": "One lane per port, 8 groups. LUT to BRAM without parity; parity adds the last two columns. For comparison:\n"
+                     + NETREDUCE + ".",
+    "The whole box flattened": "By `make synth-flat`, with the time and the memory that Yosys took.",
+    "A small box in an ECP5": "By `synth_ecp5`, hierarchy kept, without parity. In all: LUT4, two for a CCU2C, six for a DPR16X4; an LFE5U-85F\n"
+                              "has 84k.",
     "Speed": "Levels are those of 6-input LUTs with no carry chains, the longest path between registers. The frequency is "
              "that of an iCE40\nHX8K (4-input LUTs, 40 nm), to be compared with itself.",
 }
 
 
-def write_page(table):
+def write_page(page, table):
     order = [os.path.basename(f)[:-2] for f in files()] + [n for n, _ in WHOLE]
-    with open(PAGE, "w") as f:
+    with open(page, "w") as f:
         f.write("# Sizes and speed\n\nMade by `tests/rtl/synth.py --update`; `make synth` measures again and fails where a "
-                "size has grown by more than 3 %.\n"
+                "size has grown by more than 3 %,\nwhere a path between registers is too long, and where a box is larger than it "
+                "may be.\n"
                 "Yosys, `synth_xilinx -family xcup -nowidelut`: estimates, there is no vendor tool behind them. Hierarchy is "
-                "kept: a vendor\ntool that flattens saves some.\n")
+                "kept where nothing\nelse is said: a vendor tool that flattens saves some.\n")
         for section, head in HEADS.items():
             rows = [r for s, r in table if s == section]
             rows.sort(key=lambda r: order.index(r) if r in order else len(order))
+            if not rows:
+                continue
             f.write("\n## %s\n\n%s\n\n| %s |\n|%s\n" % (section, NOTES[section], " | ".join(head), " --- |" * len(head)))
             for r in rows:
-                f.write("| %s | %s |\n" % (r, " | ".join(number(table[(section, r)][c]) for c in head[1:])))
+                f.write("| %s | %s |\n" % (r, " | ".join(synth_rules.number(table[(section, r)].get(c, "")) for c in head[1:])))
+
+
+def complaints(key, now, page):
+    """What is wrong with one row."""
+    section, row = key
+    found = synth_rules.missing(key, page)
+    if section == "Timing":
+        found += synth_rules.slow(now["r>r ps"], LIMIT, KNOWN_SLOW.get(row))
+        now = {"LUT, flattened": now["LUT, flattened"]}
+    if section == "The whole box":
+        found += synth_rules.large(now["LUT"], MUST.get(row))
+    if section == "The whole box flattened":
+        now = {c: v for c, v in now.items() if c in COLUMNS}
+    return found + synth_rules.grown(page.get(key, {}), now)
+
+
+PARTS = ("modules", "timing", "whole", "ecp5", "speed", "flat")
+
+
+def jobs_of(args, names):
+    """{(section, row): (function, arguments)} of what is asked for."""
+    parts = [a for a in args if a in PARTS]
+    only = [a for a in args if a in names + ["joined"]]
+    if not parts:
+        parts = ["modules", "timing"] if only else [p for p in PARTS if p != "flat"]
+    work = {}
+    for n in names:
+        if "modules" in parts and (not only or n in only):
+            work[("Modules", n)] = (size, n, n, {})
+    for n in names + ["joined"]:
+        if "timing" in parts and (n in only or (not only and n not in ("rf_core", "rf_port"))):
+            work[("Timing", n)] = (paths, n)
+    for part, section, table, function in (("whole", "The whole box", WHOLE, whole),
+                                           ("ecp5", "A small box in an ECP5", ECP5, ecp5),
+                                           ("flat", "The whole box flattened", WHOLE[2:3], flat)):
+        if part in parts:
+            for n, p in table:
+                work[(section, n)] = (function, part + "_" + re.sub(r"\W+", "_", n), p)
+    if "speed" in parts:
+        for n, top, p in SPEED:
+            work[("Speed", n)] = (speed, n, top, p)
+    return work
 
 
 def main():
-    args = [a for a in sys.argv[1:]]
+    args = sys.argv[1:]
     if "--help" in args:
         print(__doc__)
         return 2
-    jobs = int(args[args.index("--jobs") + 1]) if "--jobs" in args else 2
-    parts = [a for a in args if a in ("modules", "whole", "speed")] or ["modules", "whole", "speed"]
-    work = {}
+    update = "--update" in args
+    jobs, page = 2, PAGE
+    for option in ("--jobs", "--page"):
+        if option in args:
+            at = args.index(option)
+            jobs, page = (int(args[at + 1]), page) if option == "--jobs" else (jobs, args[at + 1])
+            del args[at:at + 2]
+    names = [os.path.basename(f)[:-2] for f in files()]
+    unknown = [a for a in args if a not in PARTS + ("--update", "joined") and a not in names]
+    if unknown:
+        print("synth.py: %s is neither a part nor a module of rtl/rf.f (--help)" % unknown[0], file=sys.stderr)
+        return 2
+    old, new, bad = read_page(page), {}, 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        names = [os.path.basename(f)[:-2] for f in files()]
-        if "modules" in parts:
-            for n in names:
-                work[("Modules", n)] = pool.submit(size, n, n, {})
-        if "whole" in parts and "rf_core" in names:
-            for n, p in WHOLE:
-                work[("The whole box", n)] = pool.submit(size, "core_%(PORTS)d_%(FP16)d" % p, "rf_core", p)
-        if "speed" in parts:
-            for n, top, p in SPEED:
-                work[("Speed", n)] = pool.submit(speed, n, top, p)
-        old, new, bad = read_page(), {}, 0
+        work = {key: pool.submit(*job) for key, job in jobs_of(args, names).items()}
         for key, job in work.items():
             try:
                 new[key] = job.result()
@@ -207,21 +337,15 @@ def main():
                 print("%s: %s" % (key[1], e))
                 bad += 1
                 continue
-            print("%-28s %s" % (key[1], "  ".join("%s %s" % (c, number(v)) for c, v in new[key].items())), flush=True)
-            for c, v in new[key].items():
-                was = old.get(key, {}).get(c)
-                if was is not None and c != "iCE40 MHz" and v > was * 1.03 and v > was + (0 if "levels" in c else 10):
-                    print("    %s was %s: grown by more than 3 %%" % (c, number(was)))
-                    bad += "--update" not in args
-                if was is not None and c == "iCE40 MHz" and v < was * 0.9:
-                    print("    %s was %s: slower by more than 10 %%" % (c, number(was)))
-                    bad += "--update" not in args
-            if key not in old and "--update" not in args:
-                print("    not in %s: run with --update" % PAGE)
+            print("%-28s %s" % (key[1], "  ".join("%s %s" % (c, synth_rules.number(v)) for c, v in new[key].items())), flush=True)
+            for text in complaints(key, new[key], old):
+                print("    %s: %s" % (key[1], text), flush=True)
+                bad += not update
             # After each of them: the whole takes long, and what was measured is not lost where it is stopped.
-            if "--update" in args:
-                write_page({**{k: v for k, v in old.items() if k[0] != "Modules" or k[1] in names}, **new})
-    if "whole" in parts:
+            if update:
+                write_page(page, {**{k: v for k, v in old.items() if k[0] not in ("Modules", "Timing") or k[1] in names + ["joined"]},
+                                  **new})
+    if ("The whole box", WHOLE[0][0]) in work:
         print(NETREDUCE)
     return 1 if bad else 0
 

@@ -210,6 +210,17 @@ class Netlist:
                 found[kind + ">out"] = self.path(at, ps, b, None, None, None)
         return found
 
+    def source(self, bit, cell):
+        """A line of rtl/ that a step of a path is made from, or None."""
+        src = self.names.get(bit, ("", ""))[1] or (self.cells[cell]["attributes"].get("src", "") if cell else "")
+        own = [s for s in src.split("|") if s.startswith("rtl/")]
+        return os.path.basename(own[0]).split("-")[0].rsplit(".", 1)[0] if own else None
+
+    def ends(self, path):
+        """Source lines of the first and of the last step of a path that have one: rf_x.v:1 to rf_y.v:2."""
+        lines = [s for s in (self.source(bit, cell) for _, _, bit, cell in path.steps) if s]
+        return "%s to %s" % (lines[0], lines[-1]) if lines else "none"
+
     def describe(self, path):
         lines = []
         for ps, kind, bit, cell in path.steps:
@@ -280,9 +291,9 @@ def joined():
         synth.INCLUDE, " ".join(synth.files()), path)
 
 
-def measure(name):
-    """(Netlist, {kind: Path}) of a module of rtl/rf.f, or of `joined`."""
-    netlist = Netlist(synthesise(name, joined() if name == "joined" else synth.read_all(name, {})))
+def measure(name, parameters=None):
+    """(Netlist, {kind: Path}) of a module of rtl/rf.f, or of `joined`; with these parameters, else its own."""
+    netlist = Netlist(synthesise(name, joined() if name == "joined" else synth.read_all(name, parameters or {})))
     return netlist, netlist.worst()
 
 

@@ -1,0 +1,47 @@
+"""What tests/rtl/synth.py finds wrong with figures: each function gives a list of complaints, empty where all is well."""
+
+# A figure may be so much larger than that of the page.
+GROWTH = 1.03
+# A known exception may be so much better than its figure, before the figure must follow.
+BETTER = 0.97
+
+
+def number(x):
+    return x if isinstance(x, str) else "%d" % x if x == int(x) else "%.1f" % x
+
+
+def grown(was, now):
+    """Sizes against those of the page, {column: value}. Words are no sizes; MHz are better where they are more."""
+    found = []
+    for column, value in now.items():
+        before = was.get(column)
+        if isinstance(value, str) or before is None:
+            continue
+        if column.endswith("MHz"):
+            if value < before * 0.9:
+                found.append("%s was %s: slower by more than 10 %%" % (column, number(before)))
+        elif value > before * GROWTH and value > before + (0 if "levels" in column else 10):
+            found.append("%s was %s: grown by more than 3 %%" % (column, number(before)))
+    return found
+
+
+def missing(key, page):
+    return [] if key in page else ["has no row in the page: run with --update"]
+
+
+def slow(ps, limit, known):
+    """The longest path between registers, in ps. `known`: the figure of a module that is above the limit as yet, else None."""
+    if known is None:
+        return ["%d ps between registers: the limit is %d" % (ps, limit)] if ps > limit else []
+    if ps <= limit:
+        return ["%d ps between registers, within the limit: take it out of KNOWN_SLOW" % ps]
+    if ps < known * BETTER:
+        return ["%d ps between registers, KNOWN_SLOW says %d: lower that figure" % (ps, known)]
+    if ps > known * GROWTH:
+        return ["%d ps between registers, KNOWN_SLOW says %d" % (ps, known)]
+    return []
+
+
+def large(value, must):
+    """A figure of a whole box against what it must not exceed, or None."""
+    return ["%d is more than %d" % (value, must)] if must is not None and value > must else []

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""synth.py: each of its checks in a case in which it fails and in one in which it does not."""
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import synth
+import synth_rules as rules
+
+TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "synth.py")
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        sys.exit("%s: got %r, expected %r" % (what, got, wanted))
+    print("ok  " + what)
+
+
+def complains(what, found, word):
+    expect(what, [word in text for text in found], [True])
+
+
+def quiet(what, found):
+    expect(what, found, [])
+
+
+def check_rules():
+    complains("4 % more", rules.grown({"LUT": 1000.0}, {"LUT": 1040}), "grown")
+    quiet("2 % more", rules.grown({"LUT": 1000.0}, {"LUT": 1020}))
+    quiet("ten cells more of few", rules.grown({"LUT": 20.0}, {"LUT": 30}))
+    complains("a level more", rules.grown({"LUT6 levels": 7.0}, {"LUT6 levels": 8}), "grown")
+    complains("a lower frequency", rules.grown({"iCE40 MHz": 80.0}, {"iCE40 MHz": 70.0}), "slower")
+    quiet("a higher frequency", rules.grown({"iCE40 MHz": 80.0}, {"iCE40 MHz": 90.0}))
+    complains("no row", rules.missing(("Modules", "rf_new"), {}), "--update")
+    quiet("a row", rules.missing(("Modules", "rf_new"), {("Modules", "rf_new"): {}}))
+    complains("a path above the limit", rules.slow(4761, 4760, None), "limit")
+    quiet("a path at the limit", rules.slow(4760, 4760, None))
+    quiet("a known exception", rules.slow(8371, 4760, 8371))
+    complains("an exception that got worse", rules.slow(8700, 4760, 8371), "KNOWN_SLOW says 8371")
+    complains("an exception that got better", rules.slow(7000, 4760, 8371), "lower that figure")
+    complains("an exception that is none", rules.slow(4700, 4760, 8371), "take it out")
+    complains("a box above its limit", rules.large(180001, 180000), "more than")
+    quiet("a box at its limit", rules.large(180000, 180000))
+    quiet("a box without a limit", rules.large(500000, None))
+
+
+def check_rows():
+    """The same by the rows of the tables, so that no check is left out of a section."""
+    sizes = dict.fromkeys(synth.COLUMNS, 100)
+    page = {("Modules", "rf_skid"): {c: 50.0 for c in synth.COLUMNS}}
+    expect("sizes of a module", len(synth.complaints(("Modules", "rf_skid"), sizes, page)), len(synth.COLUMNS))
+    times = {"LUT, flattened": 10, "r>r ps": synth.LIMIT + 1}
+    key = ("Timing", "rf_skid")
+    complains("timing of a module", synth.complaints(key, times, {key: {"LUT, flattened": 10.0}}), "limit")
+    for name, must in synth.MUST.items():
+        key = ("The whole box", name)
+        complains("limit of " + name, synth.complaints(key, {"LUT": must + 1}, {key: {}}), "more than")
+
+
+def run(page, *args):
+    done = subprocess.run([sys.executable, "-B", TOOL, "--page", page, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True)
+    return done.returncode, done.stdout
+
+
+def check_tool():
+    """Written, then measured again as it is, and against a page that says less."""
+    with tempfile.TemporaryDirectory() as place:
+        page = os.path.join(place, "page.md")
+        code, text = run(page, "rf_skid")
+        expect("an empty page", (code, "run with --update" in text), (1, True))
+        expect("a page is made", run(page, "--update", "rf_skid")[0], 0)
+        expect("what was measured is measured again", run(page, "rf_skid")[0], 0)
+        table = synth.read_page(page)
+        ends = table[("Timing", "rf_skid")]["lines of r>r"]
+        expect("the ends of a path have lines of the source", ends.startswith("rf_skid.v:"), True)
+        table[("Timing", "rf_skid")]["LUT, flattened"] = 0.0
+        table[("Modules", "rf_skid")]["FF"] = 2.0
+        synth.write_page(page, table)
+        code, text = run(page, "rf_skid")
+        expect("a page that says less", (code, text.count("grown by more than 3 %")), (1, 2))
+        code, text = run(page, "rf_nothing")
+        expect("a module that is not there", (code, "rf_nothing" in text), (2, True))
+
+
+def main():
+    check_rules()
+    check_rows()
+    check_tool()
+
+
+main()

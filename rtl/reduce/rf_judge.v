@@ -8,7 +8,8 @@
 // Reset       forgets what is under way.
 // Proved      tests/rtl/core; the window itself in tests/formal/ledger.vh; PSN of what it makes in tests/formal/nak_una.proof.
 //
-// next, sent and una are read, compared and written in p4 alone, so that no packet can pass a state that is out of date.
+// next, sent and una are read, compared and written in p4 alone, so that no packet can pass a state that is out of date. NAKs are
+// decided in p5, from what p4 saw.
 
 `include "rf_regs.vh"
 
@@ -395,20 +396,20 @@ module rf_judge #(
   wire       w_behalf;
   wire       w_repeat;
   wire       w_storable;
-  wire       w_too_soon;
-  wire       p4_nak;
-  wire [7:0] p4_syndrome;
-  wire [23:0] p4_named;
-
-  wire       p4_nak_bad;
+  wire       p5_too_soon;
+  wire       p5_nak;
+  wire [7:0] p5_nak_why;
+  wire [7:0] p5_syndrome;
+  wire [23:0] p5_named;
+  wire       p5_nak_bad;
 
   rf_judge_window #(.GW(GW), .LW(LW), .PARITY(PARITY)) window (
     .clk(clk), .rst(rst), .init_valid(init_valid), .init_addr(init_addr), .tick(tick), .una_valid(una_valid),
     .una_addr(una_addr), .valid(j_valid), .addr(j_addr), .index(p4_index_q), .open(p4_open_q), .silent(p4_silent_q),
     .selective(p4_selective_q), .strict(p4_strict_q), .code(p4_code_q), .eighth(p4_eighth_q), .next(j_next),
     .sent(j_sent), .una(j_una), .distant(j_far), .accept(j_accept), .in_window(j_inside), .full(j_full), .behalf_room(behalf_room),
-    .repeat_room(repeat_room), .storable(w_storable), .too_soon(w_too_soon), .why(w_why), .behalf(w_behalf),
-    .repeat_it(w_repeat), .nak(p4_nak), .syndrome(p4_syndrome), .named(p4_named), .bad(p4_nak_bad));
+    .repeat_room(repeat_room), .storable(w_storable), .too_soon(p5_too_soon), .why(w_why), .behalf(w_behalf),
+    .repeat_it(w_repeat), .nak(p5_nak), .nak_why(p5_nak_why), .syndrome(p5_syndrome), .named(p5_named), .bad(p5_nak_bad));
 
   // A punted frame is ARP or IPv4.
   wire        p4_tagged = p4_hdr[8*12 +: 16] == 16'h0081;
@@ -485,11 +486,10 @@ module rf_judge #(
   reg                  p5_store_q;
   reg                  p5_event_q;
   reg                  p5_behalf_q;
-  reg                  p5_nak_q;
+  reg                  p5_selective_q;
   reg                  p5_held_q;
-  reg [7:0]            p5_syndrome_q;
   reg [23:0]           p5_start_q;
-  reg [23:0]           p5_at_q;
+  reg [23:0]           p5_una_psn_q;
   reg                  p5_count_q;
   reg                  p5_seen_data_q;
   reg                  p5_seen_ack_q;
@@ -509,8 +509,7 @@ module rf_judge #(
   reg [23:0]           p5_index_q;
 
   wire       p4_store = p4_op == OP_STORE;
-  wire [2:0] p4_fault = w_too_soon ? `RF_ERROR_BEFORE_START :
-                        (p4_act_q == ACT_FORM && w_storable) ? p4_error_q : `RF_ERROR_NONE;
+  wire [2:0] p4_fault = (p4_act_q == ACT_FORM && w_storable) ? p4_error_q : `RF_ERROR_NONE;
 
   always @(posedge clk)
     if (rst || !p4_valid_q) begin
@@ -525,7 +524,7 @@ module rf_judge #(
     end else begin
       p5_store_q     <= p4_store;
       p5_event_q     <= p4_event;
-      p5_behalf_q    <= p4_behalf || p4_nak;
+      p5_behalf_q    <= p4_behalf;
       p5_held_q      <= p4_held_q;
       p5_count_q     <= !p4_event;
       p5_seen_data_q <= p4_seen_q && !p4_is_ack_q;
@@ -541,7 +540,7 @@ module rf_judge #(
     end
 
   always @(posedge clk)
-    if (p4_valid_q && p4_hdr_valid && (p4_store || p4_event || p4_behalf || p4_nak || p4_held_q)) begin
+    if (p4_valid_q && p4_hdr_valid && (p4_act_q == ACT_WINDOW || p4_act_q == ACT_EVENT || p4_held_q)) begin
       p5_hdr_q    <= p4_hdr;
       p5_addr_q   <= {p4_lane, p4_hslot_q};
       p5_vlan_q   <= p4_vlan_q;
@@ -550,10 +549,9 @@ module rf_judge #(
       p5_plen_q   <= p4_plen_q;
       p5_pad_q    <= p4_pad_q;
       p5_psn_q    <= p4_psn_q;
-      p5_nak_q    <= p4_nak;
       p5_start_q  <= p4_start_q;
-      p5_at_q     <= (p4_nak && p4_selective_q) ? p4_named : j_una;
-      p5_syndrome_q <= p4_nak ? p4_syndrome : 8'h1f;
+      p5_una_psn_q <= p4_start_q + j_una;
+      p5_selective_q <= p4_selective_q;
       p5_qpn_q    <= p4_qpn_q;
       p5_msn_q    <= j_msn;
     end
@@ -570,11 +568,11 @@ module rf_judge #(
 
       always @(posedge clk)
         if (rst) bad_q <= 1'b0;
-        else bad_q <= p4_conn_bad_q || p4_hdr_bad || p4_nak_bad;
+        else bad_q <= p4_conn_bad_q || p4_hdr_bad || p5_nak_bad;
 
       assign bad = bad_q;
     end else begin : g_plain
-      wire unused_bad = &{1'b0, p4_hdr_bad, p4_nak_bad, f_bad};
+      wire unused_bad = &{1'b0, p4_hdr_bad, p5_nak_bad, f_bad};
 
       assign bad = 1'b0;
     end
@@ -582,12 +580,12 @@ module rf_judge #(
 
   assign h_store     = p5_store_q;
   assign h_event     = p5_event_q;
-  assign h_behalf    = p5_behalf_q;
-  assign h_nak       = p5_nak_q;
+  assign h_behalf    = p5_behalf_q || p5_nak;
+  assign h_nak       = p5_nak;
   assign h_held      = p5_held_q;
   // An ACK on behalf is of the index before una.
-  assign h_made      = p5_start_q + p5_at_q - {23'd0, !p5_nak_q};
-  assign h_syndrome  = p5_syndrome_q;
+  assign h_made      = !p5_nak ? p5_una_psn_q - 24'd1 : p5_selective_q ? p5_start_q + p5_named : p5_una_psn_q;
+  assign h_syndrome  = p5_nak ? p5_syndrome : 8'h1f;
   assign h_addr      = p5_addr_q;
   assign h_hdr       = p5_hdr_q;
   assign h_vlan      = p5_vlan_q;
@@ -599,11 +597,11 @@ module rf_judge #(
   assign h_qpn       = p5_qpn_q;
   assign h_msn       = p5_msn_q;
   assign x_count     = p5_count_q;
-  assign x_cause     = p5_cause_q;
+  assign x_cause     = p5_nak ? p5_nak_why : p5_cause_q;
   assign x_seen_data = p5_seen_data_q;
   assign x_seen_ack  = p5_seen_ack_q;
   assign x_conn      = p5_conn_q;
-  assign x_error     = p5_error_q;
+  assign x_error     = p5_too_soon ? `RF_ERROR_BEFORE_START : p5_error_q;
   assign x_index     = p5_index_q;
 
   wire unused_bits = &{1'b0, p4_first[31:BANK_AW], p3_hbase[31:HDR_AW], p3_cfg, cid_port[31:PW], cid_lane[31:LW],

@@ -1,7 +1,8 @@
 // rf_judge_window: what becomes of a data packet by its index: lines 30 to 36 of docs/box.md; whether the index lies where one
 // of wrong form ends the group.
 //
-// Latency     0 cycles: combinational.
+// Latency     0 cycles: combinational. NAKs and too_soon: 1 cycle; everything that rf_judge_nak hears of comes to it one cycle
+//             later, so that its verdicts are those of the packet's own cycle.
 // Throughput  one packet per cycle.
 // Capacity    that of rf_judge_nak.
 // Handshake   none.
@@ -51,12 +52,14 @@ module rf_judge_window #(
 
   // A packet could be stored here, now or when what is missing before it has come.
   output wire             storable,
-  // A rank begins before its start PSN.
-  output wire             too_soon,
+  // Where no NAK is made.
   output reg  [7:0]       why,
   output wire             behalf,
   output wire             repeat_it,
+  // One cycle later. A rank begins before its start PSN.
+  output wire             too_soon,
   output wire             nak,
+  output reg  [7:0]       nak_why,
   output wire [7:0]       syndrome,
   // Selective: the index that the NAK names.
   output wire [23:0]      named,
@@ -87,34 +90,91 @@ module rf_judge_window #(
   wire stored = !accept && !early && !again && old_next;
   wire taken  = accept && is_next;
   wire beyond = accept ? !is_next : !early && !again && !stored && !is_next;
-  wire rnr;
-  wire follows;
   wire begins = valid && early && strict && !selective && next == 24'd0;
 
   assign storable = selective ? accept : in_window && !old_next;
-  assign too_soon = begins && follows;
 
   assign behalf    = again && !open && old_una && behalf_room;
   assign repeat_it = again && !open && !old_una && repeat_room;
 
-  rf_judge_nak #(.IDX(24), .GW(GW), .LW(LW), .PARITY(PARITY)) naks (
-    .clk(clk), .rst(rst), .init_valid(init_valid), .init_addr(init_addr), .tick(tick), .una_valid(una_valid),
-    .una_addr(una_addr), .j_valid(valid && !early), .j_early(begins), .j_taken(taken), .j_stored(stored), .j_beyond(beyond),
-    .j_addr(addr), .j_index(index), .j_next(next), .j_full(full), .j_selective(selective), .j_silent(silent),
-    .j_code(code), .j_eighth({11'd0, eighth}), .room(behalf_room), .make(nak), .make_rnr(rnr), .make_syndrome(syndrome),
-    .make_index(named), .follows(follows), .bad(bad));
-
   always @(*)
     if (taken) why = `RF_CNT_ACCEPTED;
-    else if (accept) why = nak ? `RF_CNT_AHEAD_NAK : `RF_CNT_AHEAD;
+    else if (accept) why = `RF_CNT_AHEAD;
     else if (early) why = `RF_CNT_BEFORE_START;
     else if (again && open) why = `RF_CNT_PENDING;
     else if (again && old_una) why = behalf_room ? `RF_CNT_BEHALF : `RF_CNT_BEHALF_FULL;
     else if (again) why = repeat_room ? `RF_CNT_REPEAT : `RF_CNT_REPEAT_FULL;
-    else if (stored) why = nak ? `RF_CNT_PENDING_RNR : `RF_CNT_PENDING;
+    else if (stored) why = `RF_CNT_PENDING;
     else if (is_next) why = full ? `RF_CNT_NO_ROOM : `RF_CNT_PENDING;
-    else if (selective && in_window) why = nak ? `RF_CNT_PENDING_NAK : `RF_CNT_PENDING;
-    else why = !nak ? `RF_CNT_GAP : rnr ? `RF_CNT_GAP_RNR : `RF_CNT_GAP_NAK;
+    else if (selective && in_window) why = `RF_CNT_PENDING;
+    else why = `RF_CNT_GAP;
+
+  // The next cycle: NAKs.
+  reg             n_init_q;
+  reg [GW+LW-1:0] n_init_addr_q;
+  reg             n_tick_q;
+  reg             n_una_q;
+  reg [GW+LW-1:0] n_una_addr_q;
+  reg             n_valid_q;
+  reg             n_begins_q;
+  reg             n_accept_q;
+  reg             n_taken_q;
+  reg             n_stored_q;
+  reg             n_beyond_q;
+  reg             n_inside_q;
+  reg [GW+LW-1:0] n_addr_q;
+  reg [23:0]      n_index_q;
+  reg [23:0]      n_next_q;
+  reg             n_full_q;
+  reg             n_selective_q;
+  reg             n_silent_q;
+  reg [4:0]       n_code_q;
+  reg [12:0]      n_eighth_q;
+  reg             n_room_q;
+  wire            rnr;
+  wire            follows;
+
+  always @(posedge clk)
+    if (rst) {n_init_q, n_tick_q, n_una_q, n_valid_q, n_begins_q} <= 5'd0;
+    else {n_init_q, n_tick_q, n_una_q, n_valid_q, n_begins_q} <= {init_valid, tick, una_valid, valid && !early, begins};
+
+  always @(posedge clk) begin
+    n_init_addr_q <= init_addr;
+    n_una_addr_q  <= una_addr;
+  end
+
+  always @(posedge clk)
+    if (valid) begin
+      n_accept_q    <= accept;
+      n_taken_q     <= taken;
+      n_stored_q    <= stored;
+      n_beyond_q    <= beyond;
+      n_inside_q    <= in_window;
+      n_addr_q      <= addr;
+      n_index_q     <= index;
+      n_next_q      <= next;
+      n_full_q      <= full;
+      n_selective_q <= selective;
+      n_silent_q    <= silent;
+      n_code_q      <= code;
+      n_eighth_q    <= eighth;
+      n_room_q      <= behalf_room;
+    end
+
+  rf_judge_nak #(.IDX(24), .GW(GW), .LW(LW), .PARITY(PARITY)) naks (
+    .clk(clk), .rst(rst), .init_valid(n_init_q), .init_addr(n_init_addr_q), .tick(n_tick_q), .una_valid(n_una_q),
+    .una_addr(n_una_addr_q), .j_valid(n_valid_q), .j_early(n_begins_q), .j_taken(n_taken_q), .j_stored(n_stored_q),
+    .j_beyond(n_beyond_q), .j_addr(n_addr_q), .j_index(n_index_q), .j_next(n_next_q), .j_full(n_full_q),
+    .j_selective(n_selective_q), .j_silent(n_silent_q), .j_code(n_code_q), .j_eighth({11'd0, n_eighth_q}), .room(n_room_q),
+    .make(nak), .make_rnr(rnr), .make_syndrome(syndrome), .make_index(named), .follows(follows), .bad(bad));
+
+  assign too_soon = n_begins_q && follows;
+
+  always @(*)
+    if (n_accept_q) nak_why = `RF_CNT_AHEAD_NAK;
+    else if (n_stored_q) nak_why = `RF_CNT_PENDING_RNR;
+    else if (n_selective_q && n_inside_q) nak_why = `RF_CNT_PENDING_NAK;
+    else nak_why = rnr ? `RF_CNT_GAP_RNR : `RF_CNT_GAP_NAK;
 
 endmodule
 

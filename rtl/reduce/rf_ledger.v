@@ -1,7 +1,7 @@
 // rf_ledger: who has sent what, what has left, what has arrived: next, sent, una of all connections; head, tail, issued of
 // all groups.
 //
-// Latency     judge, repeat check, registers: combinational. Commit to pending: 2 cycles. ACK event to una: 1 cycle.
+// Latency     judge, repeat check, registers: combinational. Commit to pending: 3 cycles. ACK event to una: 1 cycle.
 // Throughput  per cycle one packet judged per port, one commit per port, one pass, one ACK event.
 // Capacity    GROUPS * LANES * PORTS connections.
 // Handshake   e_ready is combinational from e_valid; init_ready from what else is written at its port in the cycle. What keeps
@@ -168,8 +168,15 @@ module rf_ledger #(
   wire           s_block = s_valid != {PORTS{1'b0}} && s_open;
   wire [IDX-1:0] s_value = s_index + 1'b1;
 
-  // Nothing else is written at the port of a connection that begins.
-  assign init_ready = !j_valid[init_port] && !c_valid[init_port] && !s_valid[init_port] && !a_note[init_port];
+  // Who has waited for 2^PATIENCE cycles has others held until it is served.
+  localparam PATIENCE = 6;
+  reg  [PATIENCE:0] init_wait_q;
+  wire              init_late  = init_valid && init_wait_q[PATIENCE];
+
+  // Nothing else is written at the port of a connection that begins; an ACK that is looked at counts, whatever it says.
+  wire              a_block    = s_block || init_late;
+
+  assign init_ready = !j_valid[init_port] && !c_valid[init_port] && !s_valid[init_port] && !(a_valid[init_port] && !a_block);
 
   // Slots of a selective group are cleared one by one, in all ports and lanes.
   reg               clear_q;
@@ -197,12 +204,8 @@ module rf_ledger #(
       clear_left_q  <= clear_left_q - 1'b1;
     end
 
-  // Who has waited for 2^PATIENCE cycles has others held until it is served.
-  localparam PATIENCE = 6;
-  reg  [PATIENCE:0] init_wait_q;
   reg  [PATIENCE:0] clear_wait_q;
   reg  [PORTS-1:0]  pause_q;
-  wire              init_late  = init_valid && init_wait_q[PATIENCE];
   wire              clear_late = clear_q && clear_wait_q[PATIENCE];
 
   assign pause = pause_q;
@@ -347,13 +350,20 @@ module rf_ledger #(
       if (steps[k]) commits[step_addrs[k*AW+LW +: GW]] = 1'b1;
   end
 
-  wire head_idle;
+  // They reach the unit in the next cycle: the runners of all ports are in this path.
+  reg  [GROUPS-1:0] commits_q;
+  wire              head_rest;
+  wire              head_idle = head_rest && commits_q == {GROUPS{1'b0}};
+
+  always @(posedge clk)
+    if (rst) commits_q <= {GROUPS{1'b0}};
+    else commits_q <= commits;
 
   rf_ledger_head #(
     .IDX(IDX), .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW)
   ) heads (
-    .clk(clk), .rst(rst), .start_valid(start_valid), .start_group(start_group), .mark(commits), .g_ports(g_ports),
-    .look_group(h_group), .look_heads(h_heads), .g_head(g_head), .idle(head_idle)
+    .clk(clk), .rst(rst), .start_valid(start_valid), .start_group(start_group), .mark(commits_q), .g_ports(g_ports),
+    .look_group(h_group), .look_heads(h_heads), .g_head(g_head), .idle(head_rest)
   );
 
   // ACKs.
@@ -363,7 +373,7 @@ module rf_ledger #(
     .IDX(IDX), .PORTS(PORTS), .PW(PW), .AW(AW)
   ) acks (
     .clk(clk), .rst(rst), .e_valid(e_valid), .e_ready(e_ready), .e_port(e_port), .e_addr(e_addr), .e_index(e_index),
-    .e_msn(e_msn), .e_fatal(e_fatal), .e_still(e_still), .block(s_block || init_late), .a_addr(a_addr), .a_sent(a_sent), .a_una(a_una),
+    .e_msn(e_msn), .e_fatal(e_fatal), .e_still(e_still), .block(a_block), .a_addr(a_addr), .a_sent(a_sent), .a_una(a_una),
     .a_valid(a_valid), .a_raise(a_raise), .a_note(a_note), .a_value(a_value), .a_msn(a_msn), .v_valid(v_valid), .v_ok(v_ok),
     .n_valid(n_valid), .n_port(n_port), .idle(ack_idle)
   );

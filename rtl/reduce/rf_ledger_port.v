@@ -220,7 +220,8 @@ module rf_ledger_port #(
 
   assign step_valid  = c_direct || (o_valid && o_ready);
   assign step_addr   = c_direct ? c_addr : o_addr;
-  assign clear_ready = n_clear && o_clear;
+  // Not of what is accepted: that is known late in the cycle.
+  assign clear_ready = !(j_valid && j_selective) && !(c_valid && c_selective);
   assign idle        = n_idle && o_idle;
 
   rf_ledger_run #(
@@ -357,6 +358,7 @@ module rf_ledger_port #(
     end
   endgenerate
 
+  wire unused_clear = &{1'b0, n_clear, o_clear};
   wire unused_bad = &{1'b0, n_bad, o_bad, lanes_bad, nexts_bad, sents_bad, unas_bad, far_bad, msns_bad, a_valid, r_valid, t_valid,
                       n_asks};
 

@@ -1,8 +1,8 @@
 // rf_ledger_run: marks of the slots of selective groups at one port, and a runner that moves a counter of their connections over
 // what is marked. Twice in rf_ledger_port: `next` over what was accepted, `stored` over what is being copied.
 //
-// Latency     j_there: combinational. Push to the first step: 2 cycles where no other connection waits.
-// Throughput  one mark per cycle; one step per cycle, and one cycle more per connection looked at.
+// Latency     m_there: combinational. Push to the first step: 3 cycles where no other connection waits.
+// Throughput  one mark per cycle; one step per cycle, and two cycles more per connection looked at.
 // Capacity    2^HDR_AW slots of LANES lanes; every connection may wait.
 // Handshake   step_valid/step_ready; clear_valid/clear_ready.
 // Reset       forgets who waits. Marks are unknown until cleared.
@@ -100,22 +100,33 @@ module rf_ledger_run #(
       if (push) queued_q[m_addr] <= 1'b1;
     end
 
-  // The one that is looked at, from its counter on.
+  // The one that is looked at, from its counter on. In its first cycle its slot is computed; that of the next index is computed
+  // while the mark of the present one is read.
   reg               run_q;
+  reg               first_q;
   reg  [AW-1:0]     run_addr_q;
   reg  [IDX-1:0]    run_index_q;
+  reg  [HDR_AW-1:0] run_base_q;
+  reg  [31:0]       run_mask_q;
+  reg  [HDR_AW-1:0] run_at_q;
+  reg               run_lap_q;
 
   wire [LANES-1:0]  marks;
   wire [GW-1:0]     run_group = run_addr_q[AW-1:LW];
   wire [LW-1:0]     run_lane  = run_addr_q[LW-1:0];
   wire [3:0]        run_log2  = g_size_log2[run_group*4 +: 4];
-  wire [31:0]       run_wide  = {{32-IDX{1'b0}}, run_index_q};
-  wire [31:0]       run_slot  = run_wide & ~(32'hffffffff << run_log2);
-  wire              run_lap   = run_wide[{1'b0, run_log2}];
-  wire [HDR_AW-1:0] run_at    = g_hbase[run_group*HDR_AW +: HDR_AW] + run_slot[HDR_AW-1:0];
-  wire              here      = marks[run_lane] == run_lap;
+  wire              here      = !first_q && marks[run_lane] == run_lap_q;
+  wire              step      = step_valid && step_ready;
+  wire [IDX-1:0]    run_next  = run_index_q + 1'b1;
 
-  assign q_take     = q_valid && (!run_q || !here);
+  // Of the index that is looked at in the next cycle.
+  wire [HDR_AW-1:0] base = first_q ? g_hbase[run_group*HDR_AW +: HDR_AW] : run_base_q;
+  wire [31:0]       mask = first_q ? ~(32'hffffffff << run_log2) : run_mask_q;
+  wire [31:0]       wide = {{32-IDX{1'b0}}, first_q ? run_index_q : run_next};
+  wire [31:0]       slot = wide & mask;
+  wire              lap  = (wide & ~mask & {mask[30:0], 1'b1}) != 32'd0;
+
+  assign q_take     = q_valid && (!run_q || !(here || first_q));
   assign r_valid    = q_valid;
   assign r_addr     = q_addr;
   assign step_valid = run_q && here;
@@ -128,14 +139,30 @@ module rf_ledger_run #(
   always @(posedge clk)
     if (rst || cancel) run_q <= 1'b0;
     else if (q_take) run_q <= 1'b1;
-    else if (!here) run_q <= 1'b0;
+    else if (!(here || first_q)) run_q <= 1'b0;
+
+  always @(posedge clk)
+    if (rst) first_q <= 1'b0;
+    else first_q <= q_take;
 
   always @(posedge clk)
     if (q_take) run_addr_q <= q_addr;
 
   always @(posedge clk)
     if (q_take) run_index_q <= r_value;
-    else if (step_valid && step_ready) run_index_q <= run_index_q + 1'b1;
+    else if (step) run_index_q <= run_next;
+
+  always @(posedge clk)
+    if (first_q) begin
+      run_base_q <= base;
+      run_mask_q <= mask;
+    end
+
+  always @(posedge clk)
+    if (first_q || step) begin
+      run_at_q  <= base + slot[HDR_AW-1:0];
+      run_lap_q <= lap;
+    end
 
   // Marks, in two copies for two reads. Clearing waits for the packets.
   wire [LW-1:0]      m_lane = m_addr[LW-1:0];
@@ -146,7 +173,7 @@ module rf_ledger_run #(
   wire [HDR_AW-1:0]  wr_addr = m_set ? m_slot : clear_slot;
   wire               wr_data = m_set ? m_lap : 1'b1;
 
-  assign bad         = queue_bad || (m_look && there_bad[m_lane]) || (run_q && marks_bad[run_lane]);
+  assign bad         = queue_bad || (m_look && there_bad[m_lane]) || (run_q && !first_q && marks_bad[run_lane]);
   assign clear_ready = !m_set;
   assign m_there     = there[m_lane] == m_lap;
 
@@ -157,7 +184,7 @@ module rf_ledger_run #(
       wire wr_en = m_set ? m_lane == NUMBER[LW-1:0] : clear;
 
       rf_many_parity #(.WIDTH(1), .AW(HDR_AW), .READS(2), .PARITY(PARITY)) ram (
-        .clk(clk), .wr_en(wr_en), .wr_addr(wr_addr), .wr_data(wr_data), .rd_addr({m_slot, run_at}),
+        .clk(clk), .wr_en(wr_en), .wr_addr(wr_addr), .wr_data(wr_data), .rd_addr({m_slot, run_at_q}),
         .rd_data({there[l], marks[l]}), .rd_bad({there_bad[l], marks_bad[l]})
 `ifdef FORMAL
         ,
@@ -171,9 +198,21 @@ module rf_ledger_run #(
   assign f_run    = run_q;
   assign f_queue  = {q_count[AW:0], q_valid, q_addr};
   assign f_queued = queued_q;
+
+  // The registers hold the slot of the index that is looked at.
+  wire [31:0] f_wide = {{32-IDX{1'b0}}, run_index_q};
+  wire [31:0] f_mask = ~(32'hffffffff << run_log2);
+  wire [31:0] f_slot = f_wide & f_mask;
+
+  always @*
+    if (!rst && run_q && !first_q) begin
+      assert (run_base_q == g_hbase[run_group*HDR_AW +: HDR_AW] && run_mask_q == f_mask);
+      assert (run_at_q == run_base_q + f_slot[HDR_AW-1:0]);
+      assert (run_lap_q == f_wide[{1'b0, run_log2}]);
+    end
 `endif
 
-  wire unused_bits = &{1'b0, q_room, q_count, q_afull, run_slot};
+  wire unused_bits = &{1'b0, q_room, q_count, q_afull, slot};
 
 endmodule
 

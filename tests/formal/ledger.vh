@@ -197,7 +197,7 @@ always @*
   if (f_live) begin
     assert (f_issued <= f_head);
     assert (g_limit[IDX-1:0] == f_tail + F_S);
-    if (!head_idle) assert (h_group == 0);
+    if (!head_rest) assert (h_group == 0);
     if (!ack_idle) assert (a_addr < LANES && n_port < PORTS && f_members[a_addr*PORTS + n_port]);
     if (hold_valid[0]) assert (f_hold0 < f_issued);
     if (hold_valid[1]) assert (hold_valid[0] && f_hold1 < f_issued);

@@ -1,6 +1,6 @@
 /*
  * rf_judge_window against lines 30 to 36 of docs/box.md: counter, repeat, ACK on behalf and NAK of every packet, for any place of
- * its index among una, sent, next and the window's end.
+ * its index among una, sent, next and the window's end. NAKs come one cycle after their packet.
  *
  * Compiled with GW and LW, the module's parameters. The bench is the ledger.
  */
@@ -51,6 +51,41 @@ static void packet_of(bench &b, indexed &x, const nak_state &s)
 	x.repeat_room = b.r.percent(85);
 }
 
+/* The counter of a packet before it is known whether a NAK is made. */
+static unsigned without_nak(unsigned why)
+{
+	switch (why) {
+	case RF_CNT_AHEAD_NAK:
+		return RF_CNT_AHEAD;
+	case RF_CNT_PENDING_RNR:
+	case RF_CNT_PENDING_NAK:
+		return RF_CNT_PENDING;
+	case RF_CNT_GAP_NAK:
+	case RF_CNT_GAP_RNR:
+		return RF_CNT_GAP;
+	default:
+		return why;
+	}
+}
+
+/* What comes one cycle after the packet; nothing where none was judged. */
+static void check_nak(bench &b, const Vrf_judge_window &d, bool judged, const fate &f, bool selective)
+{
+	if (!judged) {
+		b.same("made without a packet", d.nak, 0);
+		b.same("too_soon without a packet", d.too_soon, 0);
+		return;
+	}
+	b.same("too_soon", d.too_soon, f.before);
+	b.same("nak", d.nak, f.nak.made);
+	if (!f.nak.made)
+		return;
+	b.same("nak_why", d.nak_why, f.why);
+	b.same("syndrome", d.syndrome, f.nak.syndrome);
+	if (selective)
+		b.same("named", d.named, f.nak.named);
+}
+
 static void body(bench &b)
 {
 	auto d = fresh<Vrf_judge_window>(b);
@@ -58,6 +93,8 @@ static void body(bench &b)
 	nak_state s[CONNS];
 	std::map<unsigned, long> met;
 	long before = 0, early = 0;
+	fate last = {};
+	bool last_judged = false, last_selective = false;
 
 	d->valid = d->init_valid = d->tick = d->una_valid = 0;
 	reset(b, *d);
@@ -97,26 +134,21 @@ static void body(bench &b)
 		settle(*d);
 
 		b.same("storable", d->storable, storable(x));
+		check_nak(b, *d, last_judged, last, last_selective);
 		fate f = {};
 		if (judged) {
 			f = at_window(s[a], x);
 			b.same("what the ledger accepts", accept, f.accept);
-			b.same("why", d->why, f.why);
+			b.same("why", d->why, without_nak(f.why));
 			b.same("behalf", d->behalf, f.behalf);
-			b.same("too_soon", d->too_soon, f.before);
 			before += f.before;
 			early += f.early && !f.before && x.strict && !x.selective && x.next == 0;
 			b.same("repeat_it", d->repeat_it, f.repeat);
-			b.same("nak", d->nak, f.nak.made);
-			if (f.nak.made)
-				b.same("syndrome", d->syndrome, f.nak.syndrome);
-			if (f.nak.made && x.selective)
-				b.same("named", d->named, f.nak.named);
 			met[f.why]++;
-		} else {
-			b.same("made without a packet", d->nak, 0);
-			b.same("too_soon without a packet", d->too_soon, 0);
 		}
+		last = f;
+		last_judged = judged;
+		last_selective = x.selective;
 		for (unsigned k = 0; d->tick && k < CONNS; k++)
 			s[k].asked = f.nak.made && k == a;
 		if (d->una_valid)

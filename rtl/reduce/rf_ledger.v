@@ -248,6 +248,15 @@ module rf_ledger #(
       wire [AW-1:0]    step_addr;
       wire [GW-1:0]    step_group = step_addr[AW-1:LW];
       wire [LANES-1:0] step_members;
+      reg  [IDX-1:0]   j_limit;
+      integer          i;
+
+      // A choice by comparing: [j_group*IDX +: IDX] is a multiplication where IDX is no power of two.
+      always @(*) begin
+        j_limit = {IDX{1'b0}};
+        for (i = 0; i < GROUPS; i = i + 1)
+          if (j_group == i[GW-1:0]) j_limit = j_limit | g_limit[i*IDX +: IDX];
+      end
 
       assign step_addrs[p*AW +: AW] = step_addr;
 
@@ -275,7 +284,7 @@ module rf_ledger #(
         .j_selective(j_selective[p]),
         .j_slot     (j_slot[p*HDR_AW +: HDR_AW]),
         .j_lap      (j_lap[p]),
-        .j_limit    (g_limit[j_group*IDX +: IDX]),
+        .j_limit    (j_limit),
         .j_next     (j_next[p*IDX +: IDX]),
         .j_sent     (j_sent[p*IDX +: IDX]),
         .j_una      (j_una[p*IDX +: IDX]),

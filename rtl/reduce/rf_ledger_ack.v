@@ -100,8 +100,21 @@ module rf_ledger_ack #(
     end
   endfunction
 
-  wire [IDX-1:0] sent   = a_sent[a_port_q*IDX +: IDX];
-  wire [IDX-1:0] una    = a_una[a_port_q*IDX +: IDX];
+  // A choice by comparing: [a_port_q*IDX +: IDX] is a multiplication where IDX is no power of two.
+  reg  [IDX-1:0] sent;
+  reg  [IDX-1:0] una;
+  integer        c;
+
+  always @(*) begin
+    sent = {IDX{1'b0}};
+    una  = {IDX{1'b0}};
+    for (c = 0; c < PORTS; c = c + 1)
+      if (a_port_q == c[PW-1:0]) begin
+        sent = sent | a_sent[c*IDX +: IDX];
+        una  = una | a_una[c*IDX +: IDX];
+      end
+  end
+
   // A NAK that ends the connection counts only in what is not acknowledged yet.
   wire           beyond = less(sent, a_value_q) || (a_fatal_q && less(a_value_q, una));
   wire           done   = a_valid_q && !block;

@@ -159,7 +159,6 @@ module rf_ledger_port #(
   // in cycles in which the judge does not write.
   wire           n_valid;
   wire           n_ready;
-  wire           n_step  = n_valid && n_ready;
   wire [AW-1:0]  n_addr;
   wire [IDX-1:0] n_index;
   wire [AW-1:0]  n_load;
@@ -175,10 +174,13 @@ module rf_ledger_port #(
   wire           o_clear;
   wire           j_there;
   wire           j_is_next = j_index == j_next;
-  wire           j_next_we = j_valid && j_accept && j_is_next;
-  wire           next_we   = init_valid || j_next_we || n_step;
+  // j_accept of a packet that is next.
+  wire           j_next_we = j_valid && j_is_next && (j_selective ? !j_there && j_inside : !j_full);
+  wire           next_we   = init_valid || j_next_we || n_valid;
   wire [AW-1:0]  next_addr = init_valid ? init_addr : j_next_we ? j_addr : n_addr;
-  wire [IDX-1:0] next_data = init_valid ? {IDX{1'b0}} : (j_next_we ? j_next : n_index) + 1'b1;
+  wire [IDX-1:0] j_after   = j_next + 1'b1;
+  wire [IDX-1:0] n_after   = n_index + 1'b1;
+  wire [IDX-1:0] next_data = init_valid ? {IDX{1'b0}} : j_next_we ? j_after : n_after;
 
   assign n_ready  = !j_next_we && !init_valid;
   assign j_inside = less(j_index, j_limit);
@@ -189,7 +191,7 @@ module rf_ledger_port #(
     .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW), .PARITY(PARITY)
   ) accepted (
     .clk(clk), .rst(rst), .g_hbase(g_hbase), .g_size_log2(g_size_log2), .clear_valid(clear_valid),
-    .clear_ready(n_clear), .clear_slot(clear_slot), .m_set(j_valid && j_selective && j_accept), .m_push(j_is_next), .m_moves(1'b1),
+    .clear_ready(n_clear), .clear_slot(clear_slot), .m_set(j_valid && j_selective && j_accept), .m_push(j_selective && j_next_we), .m_moves(1'b1),
     .m_look(j_valid && j_selective),
     .m_addr(j_addr), .m_slot(j_slot), .m_lap(j_lap), .m_there(j_there), .r_valid(n_asks), .r_addr(n_load), .r_value(n_value),
     .step_valid(n_valid), .step_ready(n_ready), .step_addr(n_addr), .step_index(n_index), .bad(n_bad), .idle(n_idle)
@@ -228,7 +230,7 @@ module rf_ledger_port #(
     .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW), .PARITY(PARITY)
   ) copied (
     .clk(clk), .rst(rst), .g_hbase(g_hbase), .g_size_log2(g_size_log2), .clear_valid(clear_valid),
-    .clear_ready(o_clear), .clear_slot(clear_slot), .m_set(c_valid && c_selective), .m_push(1'b1), .m_moves(1'b0),
+    .clear_ready(o_clear), .clear_slot(clear_slot), .m_set(c_valid && c_selective), .m_push(c_valid && c_selective), .m_moves(1'b0),
     .m_look(1'b0),
     .m_addr(c_addr), .m_slot(c_slot), .m_lap(c_lap), .m_there(unused_there), .r_valid(o_asks), .r_addr(o_load), .r_value(o_value),
     .step_valid(o_valid), .step_ready(o_ready), .step_addr(o_addr), .step_index(o_index), .bad(o_bad), .idle(o_idle)

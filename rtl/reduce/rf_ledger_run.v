@@ -4,7 +4,7 @@
 // Latency     m_there: combinational. Push to the first step: 3 cycles where no other connection waits.
 // Throughput  one mark per cycle; one step per cycle, and two cycles more per connection looked at.
 // Capacity    2^HDR_AW slots of LANES lanes; every connection may wait.
-// Handshake   step_valid/step_ready; clear_valid/clear_ready.
+// Handshake   step_valid/step_ready; clear_valid only where clear_ready: it chooses what is written, since m_set comes late.
 // Reset       forgets who waits. Marks are unknown until cleared.
 // Proved      tests/formal/ledger.vh, with rf_ledger: an index is accepted once, no counter goes past one that is missing, and what
 //             can move on is looked at.
@@ -38,7 +38,7 @@ module rf_ledger_run #(
   output wire                     clear_ready,
   input  wire [HDR_AW-1:0]        clear_slot,
 
-  // The packet of this lap is in the slot from now on. With push its connection is looked at.
+  // The packet of this lap is in the slot from now on. With push, which comes only with set, its connection is looked at.
   input  wire                     m_set,
   input  wire                     m_push,
   // Whoever sets the mark moves the counter too: the runner begins anew.
@@ -83,7 +83,7 @@ module rf_ledger_run #(
   wire [AW-1:0]      q_addr;
   wire [AW+1:0]      q_count;
   wire               q_afull;
-  wire               push = m_set && m_push && (!queued_q[m_addr] || (q_take && q_addr == m_addr));
+  wire               push = m_push && (!queued_q[m_addr] || (q_take && q_addr == m_addr));
 
   // Twice as deep as there are connections: one that is taken may be pushed again in the same cycle, when all are queued.
   wire               queue_bad;
@@ -134,7 +134,7 @@ module rf_ledger_run #(
   assign step_index = run_index_q;
   assign idle       = !run_q && !q_valid;
 
-  wire cancel = m_set && m_push && m_moves && m_addr == (q_take ? q_addr : run_addr_q);
+  wire cancel = m_push && m_moves && m_addr == (q_take ? q_addr : run_addr_q);
 
   always @(posedge clk)
     if (rst || cancel) run_q <= 1'b0;
@@ -170,8 +170,8 @@ module rf_ledger_run #(
   wire [LANES-1:0]   there_bad;
   wire [LANES-1:0]   marks_bad;
   wire               clear   = clear_valid && clear_ready;
-  wire [HDR_AW-1:0]  wr_addr = m_set ? m_slot : clear_slot;
-  wire               wr_data = m_set ? m_lap : 1'b1;
+  wire [HDR_AW-1:0]  wr_addr = clear_valid ? clear_slot : m_slot;
+  wire               wr_data = clear_valid || m_lap;
 
   assign bad         = queue_bad || (m_look && there_bad[m_lane]) || (run_q && !first_q && marks_bad[run_lane]);
   assign clear_ready = !m_set;
@@ -181,7 +181,7 @@ module rf_ledger_run #(
   generate
     for (l = 0; l < LANES; l = l + 1) begin : g_lane
       localparam [31:0] NUMBER = l;
-      wire wr_en = m_set ? m_lane == NUMBER[LW-1:0] : clear;
+      wire wr_en = clear || (m_set && m_lane == NUMBER[LW-1:0]);
 
       rf_many_parity #(.WIDTH(1), .AW(HDR_AW), .READS(2), .PARITY(PARITY)) ram (
         .clk(clk), .wr_en(wr_en), .wr_addr(wr_addr), .wr_data(wr_data), .rd_addr({m_slot, run_at_q}),

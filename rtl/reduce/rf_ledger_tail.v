@@ -211,7 +211,21 @@ module rf_ledger_tail #(
   reg [IDX-1:0] s4_least_q;
   reg [IDX:0]   s4_hold_q;
 
-  wire [IDX:0] s3_hold  = {hold_valid[s3_group_q*2], hold_index[s3_group_q*2*IDX +: IDX]};
+  // Choices by comparing: [s3_group_q*2*IDX +: IDX] is a multiplication where IDX is no power of two.
+  reg  [IDX:0] s3_hold;
+  reg  [IDX:0] s3_young;
+  integer      c;
+
+  always @(*) begin
+    s3_hold  = {IDX+1{1'b0}};
+    s3_young = {IDX+1{1'b0}};
+    for (c = 0; c < GROUPS; c = c + 1)
+      if (s3_group_q == c[GW-1:0]) begin
+        s3_hold  = s3_hold | {hold_valid[2*c], hold_index[2*c*IDX +: IDX]};
+        s3_young = s3_young | {hold_valid[2*c+1], hold_index[(2*c+1)*IDX +: IDX]};
+      end
+  end
+
   wire [IDX:0] s3_least = least(s3_least_q, s3_hold);
 
   always @(posedge clk)
@@ -222,7 +236,7 @@ module rf_ledger_tail #(
     if (s3_valid_q) begin
       s4_group_q <= s3_group_q;
       s4_least_q <= s3_least[IDX-1:0];
-      s4_hold_q  <= {hold_valid[s3_group_q*2 + 1], hold_index[(s3_group_q*2 + 1)*IDX +: IDX]};
+      s4_hold_q  <= s3_young;
     end
 
   wire [IDX-1:0] s4_tail =

@@ -70,7 +70,7 @@ static void body(bench &b)
 		const bool set = !quiet && !is_there && b.r.percent(p_set);
 
 		d->m_set = set;
-		d->m_push = !moves || is_next;
+		d->m_push = set && (!moves || is_next);
 		d->m_moves = moves;
 		d->m_addr = (uint8_t)a;
 		d->m_slot = (uint8_t)(bases[g] + (index & (size - 1)));

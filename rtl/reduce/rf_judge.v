@@ -489,7 +489,7 @@ module rf_judge #(
   reg                  p5_selective_q;
   reg                  p5_held_q;
   reg [23:0]           p5_start_q;
-  reg [23:0]           p5_una_psn_q;
+  reg [23:0]           p5_una_q;
   reg                  p5_count_q;
   reg                  p5_seen_data_q;
   reg                  p5_seen_ack_q;
@@ -550,7 +550,7 @@ module rf_judge #(
       p5_pad_q    <= p4_pad_q;
       p5_psn_q    <= p4_psn_q;
       p5_start_q  <= p4_start_q;
-      p5_una_psn_q <= p4_start_q + j_una;
+      p5_una_q    <= j_una;
       p5_selective_q <= p4_selective_q;
       p5_qpn_q    <= p4_qpn_q;
       p5_msn_q    <= j_msn;
@@ -583,8 +583,9 @@ module rf_judge #(
   assign h_behalf    = p5_behalf_q || p5_nak;
   assign h_nak       = p5_nak;
   assign h_held      = p5_held_q;
-  // An ACK on behalf is of the index before una.
-  assign h_made      = !p5_nak ? p5_una_psn_q - 24'd1 : p5_selective_q ? p5_start_q + p5_named : p5_una_psn_q;
+  // An ACK on behalf is of the index before una. Three sums, since the choice comes late.
+  assign h_made      = !p5_nak ? p5_start_q + p5_una_q - 24'd1 :
+                       p5_selective_q ? p5_start_q + p5_named : p5_start_q + p5_una_q;
   assign h_syndrome  = p5_nak ? p5_syndrome : 8'h1f;
   assign h_addr      = p5_addr_q;
   assign h_hdr       = p5_hdr_q;

@@ -81,7 +81,8 @@ MUTANTS = {
                         ("j_index == last || ", ""),
                         ("wr_en(make || init_valid)", "wr_en(make || (j_valid && j_taken) || init_valid)")],
     RED + "ledger_run": [("(2 << AW), .READ", "(1 << AW), .READ"), ("if (rst || cancel) run_q", "if (rst) run_q"),
-                          ("(!queued_q[m_addr] || (q_take && q_addr == m_addr))", "!queued_q[m_addr]")],
+                          ("(!queued_q[m_addr] || (q_take && q_addr == m_addr))", "!queued_q[m_addr]"),
+                          ("if (first_q || step) begin", "if (first_q) begin"), ("else if (!(here || first_q)) run_q", "else if (!here) run_q")],
     CTL + "lag": [("(24'd1 << log2)", "24'd1"), ("stop_valid && stop_group == group", "1'b0")],
     RED + "ackq": [("h_hdr[47:0], h_hdr[95:48]", "h_hdr[95:48], h_hdr[47:0]"), ("1'b0, h_body[238], 6'd0", "1'b0, 1'b0, 6'd0"),
                    (".AFULL(DEPTH - 2)", ".AFULL(DEPTH)"), ("{15'd0, fold[16]}", "16'd0"), ("h_body[15:10], 2'b00", "h_body[15:8]"),
@@ -93,7 +94,7 @@ MUTANTS = {
     RED + "ledger_tail": [("least(s3_least_q, s2_least_q)", "s2_least_q"), ("s4_hold_q[IDX] && less", "1'b0 && less"),
                           ("least(s3_least_q, s3_hold)", "s3_least_q")],
     RED + "ledger": [("init_late  = init_valid && init_wait_q[PATIENCE]", "init_late  = 1'b0"), ("clear_late = clear_q && clear_wait_q[PATIENCE]", "clear_late = 1'b0"),
-                      ("{PORTS{clear_late}} | ", ""), ("block(s_block || init_late)", "block(s_block)"),
+                      ("{PORTS{clear_late}} | ", ""), ("a_block    = s_block || init_late", "a_block    = s_block"),
                       ("if (hold_q[2*h] && !pass_end[h])", "if (hold_q[2*h])"), ("if (a_raise != {PORTS{1'b0}}) tail_mark[a_addr[AW-1:LW]] = 1'b1;", ""),
                       ("tail_mark = pass_end;", "tail_mark = {GROUPS{1'b0}};")],
 }

@@ -14,6 +14,7 @@ $(eval $(call test_lib,fwbox,tests/unit/fw_ask.c tests/unit/fw_box.c tests/unit/
 $(eval $(call c_test,fw_conn_test,tests/unit/fw_conn_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_hold_test,tests/unit/fw_hold_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call test,fw_hold_mutants,tests/unit/fw_hold_mutants.sh $(BUILD),$(BUILD)/tests/fw_hold_test $(BUILD)/tests/fw_conn_test))
+$(eval $(call test,fw_watch_mutants,tests/unit/fw_watch_mutants.sh $(BUILD),$(BUILD)/tests/fw_watch_test))
 $(eval $(call c_test,fw_join_test,tests/unit/fw_join_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_end_test,tests/unit/fw_end_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_lag_test,tests/unit/fw_lag_test.c,fwbox fw fwlinux client rfctl rfproto))

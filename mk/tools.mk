@@ -26,6 +26,7 @@ $(eval $(call test,e2e-traffic-faults-rtl,tests/e2e/traffic.sh pcap rtl 1280 --f
 $(eval $(call test,e2e-traffic-lanes,LANES=2 tests/e2e/traffic.sh testpmd model 1280 --ranks 8 --dtype bf16,$(TRAFFIC_DEPS)))
 $(eval $(call test,e2e-traffic-write,tests/e2e/traffic.sh pcap model 640 --opcode write-imm --vlan 5 --mtu 4096 --size 256K --dtype int32 --op max --faults all,$(TRAFFIC_DEPS)))
 $(eval $(call test,e2e-tools,tests/e2e/tools.sh,$(TRAFFIC_DEPS)))
+$(eval $(call test,e2e-registrations,$(PYTHON) tests/e2e/registrations.py $(BUILD),$(BUILD)/bin/ringfold-box $(BUILD)/bin/ringfold-ctl))
 
 # The transport over DPDK, in packets a second.
 $(eval $(call test_prog,io-bench,tests/bench/io_bench.c,rf-io rf-bootstrap roce rfproto,$(call pkg_libs,libdpdk) -lpthread))

@@ -1,0 +1,34 @@
+#!/bin/sh
+# The rules of firmware/core/watch.c, broken one at a time: fw_watch_test must notice.
+#
+# usage: fw_watch_mutants.sh BUILD
+set -u
+build=$1
+work=$build/mutants/fw_watch
+tests=fw_watch_test
+objects=
+libs="$build/lib/libfwlinux.a $build/lib/libclient.a $build/lib/libmodel.a $build/lib/libroce.a $build/lib/librfctl.a $build/lib/librfproto.a"
+. tests/unit/fw_mutants.sh
+
+mutant none watch.c "watched" "watched"
+mutant nothing-held watch.c "	rf_fw_write(fw, RF_HOLD_PORTS, ports);" ""
+mutant one-packet watch.c "if (m->strays > 0 && m->stray == hash)" "if (1)"
+mutant never watch.c "return ++m->strays >= STRAYS_MAX;" "return false;"
+mutant any-source watch.c "m->src_ip == s->src && " ""
+mutant others-too watch.c "(RF_CTL_J_STRICT | RF_CTL_J_OTHERS)" "RF_CTL_J_STRICT"
+mutant ends-with-group watch.c "return g->live || (g->state" "return g->live; return (g->state"
+mutant old-failure watch.c "				o->spoke = 1;" "				;"
+mutant no-limit watch.c "	fw->blind |= (uint8_t)bit;" ""
+mutant foreign-stays watch.c "	if (over != 0 && fw->foreigns > 0)" "	if (0)"
+mutant foreign-before watch.c "	if (fw->foreigns > 0)
+		rf_fw_conn_forget_foreign(fw, fw->watched);
+	fw->strict = 1;" "	fw->strict = 1;"
+mutant not-foreign conn.c "RF_FW_FOREIGN_CID, RF_STATE_JOINING),
+				    .job = RF_FW_NOBODY" "0, RF_STATE_JOINING),
+				    .job = RF_FW_NOBODY"
+mutant not-cut conn.c "if (left.entries == 0 ||" "if (1 ||"
+mutant spoke-unseen watch.c "		m->spoke = 1;" "		;"
+mutant held-instead hold.c "	if (stray != RF_FW_STRAY_NONE)
+		entered" "	if (0)
+		entered"
+exit $bad

@@ -26,7 +26,7 @@ module rf_align #(
   input  wire [WIDTH-1:0]    next,
   input  wire [WIDTH/8-1:0]  instead,
   input  wire [WIDTH-1:0]    other,
-  output reg  [WIDTH-1:0]    out
+  output wire [WIDTH-1:0]    out
 );
 
   localparam B    = WIDTH / 8;
@@ -58,16 +58,16 @@ module rf_align #(
   wire [WIDTH-1:0] fine0 = window[(BACK!=0?8*SPAN:0)+:WIDTH];
   wire [WIDTH-1:0] fine1 = window[(BACK!=0?8*SPAN-32:32)+:WIDTH];
   wire [WIDTH-1:0] fine2 = window[(BACK!=0?0:8*SPAN)+:WIDTH];
-  integer u;
+  // Two select bits for each byte: four inputs and these are one LUT6.
+  genvar u;
+  generate
+    for (u = 0; u < B; u = u + 1) begin : g_byte
+      wire [1:0] pick = code[1:0] | {2{instead[u]}};
+      wire [7:0] last = (BACK != 0) ? other[8*u+:8] : 8'h00;
 
-  always @*
-    for (u = 0; u < B; u = u + 1)
-      case (instead[u] ? 2'd3 : code[1:0])
-        2'd0: out[8*u+:8] = fine0[8*u+:8];
-        2'd1: out[8*u+:8] = fine1[8*u+:8];
-        2'd2: out[8*u+:8] = fine2[8*u+:8];
-        default: out[8*u+:8] = (BACK != 0) ? other[8*u+:8] : 8'h00;
-      endcase
+      assign out[8*u+:8] = pick[1] ? (pick[0] ? last : fine2[8*u+:8]) : (pick[0] ? fine1[8*u+:8] : fine0[8*u+:8]);
+    end
+  endgenerate
 
 endmodule
 

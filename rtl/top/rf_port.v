@@ -232,6 +232,8 @@ module rf_port #(
   localparam BEATS      = 1 << (CREDIT_W - 1);
   localparam HDRS       = (LANES > 8) ? 64 : (LANES > 4) ? 32 : 16;
   localparam [47:0] NUMBER = PORT;
+  // Frames that wait for the judge, and made ACKs: half as many where MTU_MAX is below 1024.
+  localparam FRAMES     = (MTU_MAX < 1024) ? 16 : 32;
   // Two of the longest frames.
   localparam PASS_BEATS = 1 << $clog2(2 * (MTU_MAX + 86 + WIDTH / 8) * 8 / WIDTH);
 
@@ -276,7 +278,7 @@ module rf_port #(
   wire         cnt_overflow;
   wire         ingress_idle;
 
-  rf_ingress #(.WIDTH(WIDTH), .PORTS(PORTS), .MTU_MAX(MTU_MAX), .PARITY(PARITY)) ingress (
+  rf_ingress #(.WIDTH(WIDTH), .PORTS(PORTS), .MTU_MAX(MTU_MAX), .FRAMES(FRAMES), .PARITY(PARITY)) ingress (
     .clk(clk), .rst(reset), .s_axis_tdata(s_axis_tdata), .s_axis_tkeep(s_axis_tkeep), .s_axis_tvalid(s_axis_tvalid),
     .s_axis_tlast(s_axis_tlast), .s_axis_tuser(s_axis_tuser), .base_mac(base_mac), .box_ip(box_ip),
     .cnt_frames(cnt_frames), .cnt_overflow(cnt_overflow), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class),
@@ -410,7 +412,7 @@ module rf_port #(
   wire         ack_nak;
   wire         ackq_idle;
 
-  rf_ackq #(.CW(CW), .PARITY(PARITY)) ackq (
+  rf_ackq #(.CW(CW), .DEPTH(FRAMES), .PARITY(PARITY)) ackq (
     .clk(clk), .rst(reset), .event_room(event_room), .behalf_room(behalf_room), .event_take(event_take),
     .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn), .event_fatal(event_fatal),
     .event_still(event_still), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_syndrome(h_syndrome),

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/limits.h"
 #include "planner/lp.h"
 #include "planner/pack.h"
 #include "planner/quotient.h"
 #include "planner/schemes.h"
+#include "planner/shape.h"
 #include "planner/unfold.h"
 
 #define SEED_WORKERS 400 /* workers up to which slow schemes are looked at */
@@ -18,7 +20,14 @@
 #define FOLD_LINKS 150   /* links above which the network is folded */
 #define PACK_LINKS 1500  /* links above which it is left at that */
 #define FOLD_PART 0.8    /* of the work */
-#define CLASS_PART 0.6   /* of that: the program over classes, the rest is for images */
+#define CLOCK_MOST 0.85  /* of a limit of time; the rest is for what cannot be stopped */
+#define CUT_PART 0.2     /* of that, for the cut bound */
+#define QUICK_PART 0.3   /* of that, for the quick schemes and the cut bound */
+#define LOOK_PART 0.6    /* of that: later a large network is folded at once */
+#define PATIENCE 2       /* times the slowest so far: what the next quick scheme may take */
+#define LEAST_SECONDS 1e-3
+#define SINGLES 4      /* schemes of few trees, over racks */
+#define CLASS_PART 0.6 /* of that: the program over classes, the rest is for images */
 #define IMAGES_MOST 512
 #define FEW 1e-9      /* what fewer trees may cost, relative */
 #define FEW_LOSS 2e-3 /* the same where they are whole chunk classes */
@@ -72,7 +81,8 @@ SCHEME(forest)
 	struct pack p = {.t = t, .work = work_begin(o->work, o->seconds)};
 	struct plan *plan = NULL;
 
-	p.enough = bound_cut(t, false);
+	p.work.news = o->news;
+	p.enough = bound_cut_until(t, false, p.work.begin + CUT_PART * (p.work.end - p.work.begin));
 	pack_begin(&p);
 	if (pack_run(&p) == 0)
 		plan = finish(&p, "forest", o, e);
@@ -89,8 +99,32 @@ SCHEME(forest)
 struct rival {
 	struct plan *plan;
 	double rate;
-	bool slow; /* the slow ones have been asked */
+	double slowest;               /* seconds that a scheme took */
+	struct plan *single[SINGLES]; /* trees over racks; NULL where there are none */
+	bool slow;                    /* the slow ones have been asked */
 };
+
+/* Trees over racks: often one of them is enough. Not those of a ring in which workers stand alone,
+ * which are deep. */
+static int single_number(const struct scheme *s)
+{
+	static const char *const names[SINGLES] = {"netreduce-rack", "netreduce-spine", "switchml",
+						   "rina-switch"};
+
+	for (int i = 0; i < SINGLES; i++)
+		if (strcmp(s->name, names[i]) == 0)
+			return i;
+	return -1;
+}
+
+static void keep_single(struct rival *r, const struct topology *t, int number, const struct plan *p)
+{
+	if (!p || p->trees > t->boxes)
+		return;
+	r->single[number] = plan_like(p);
+	for (int k = 0; k < p->trees; k++)
+		plan_copy_tree(r->single[number], p, k, 1);
+}
 
 /* Those that take time in proportion to the network and the number of their trees. */
 static bool is_quick(const struct scheme *s)
@@ -142,19 +176,30 @@ static bool is_atp(const struct scheme *s)
 static void ask_others(struct rival *r, const struct topology *t, const struct scheme_options *o,
 		       const struct work *w, bool (*is_asked)(const struct scheme *s))
 {
-	struct scheme_options plain = *o;
+	double part = is_asked == is_quick ? QUICK_PART : 1;
 
 	for (const struct scheme *s = scheme_list; s->name; s++) {
+		struct scheme_options plain = *o;
+		double begin = clock_seconds();
+		int single = single_number(s);
 		struct plan *other;
 
 		if (s->make == scheme_best || !is_asked(s) ||
 		    (t->workers > ATP_WORKERS && is_atp(s)))
 			continue;
-		if (!isinf(o->seconds))
-			plain.seconds = (w->end - clock_seconds()) * CLOCK_PART;
-		if (plain.seconds <= 0)
+		/* The first, a ring, in any case. */
+		if (r->plan && !work_has_time(w, part, PATIENCE * r->slowest))
 			break;
+		if (!isinf(o->seconds))
+			plain.seconds = fmax((w->end - begin) * CLOCK_PART, LEAST_SECONDS);
+		if (single >= 0)
+			plain.chunks = 0;
 		other = scheme_run_ordered(s, t, &plain, NULL);
+		if (single >= 0 && is_asked == is_quick)
+			keep_single(r, t, single, other);
+		if (other && plain.chunks != o->chunks)
+			other->throughput = in_classes(t, other, o->chunks);
+		r->slowest = fmax(r->slowest, clock_seconds() - begin);
 		if (!other || (r->plan && other->throughput <= r->rate * (1 + FEW))) {
 			plan_free(other);
 			continue;
@@ -173,28 +218,16 @@ static void ask_slow(struct rival *r, const struct pack *p, const struct scheme_
 	ask_others(r, p->t, o, &p->work, is_slow);
 }
 
-/* Trees over racks: often one of them is enough. Not those of a ring in which workers stand alone,
- * which are deep. */
-static void take_single(struct pack *p, const struct scheme_options *o)
+static void take_trees(struct pack *p, const struct plan *other)
 {
-	static const char *const names[] = {"netreduce-rack", "netreduce-spine", "switchml",
-					    "rina-switch"};
-	struct scheme_options plain = *o;
-
-	plain.chunks = 0;
-	for (int i = 0; i < 4 && work_is_left(&p->work, 1); i++) {
-		struct plan *other = scheme_run_ordered(scheme_find(names[i]), p->t, &plain, NULL);
-
-		for (int k = 0; other && k < other->trees && other->trees <= p->t->boxes; k++)
-			plan_copy_tree(p->m->pool, other, k, 1);
-		plan_free(other);
-	}
+	for (int k = 0; other && k < other->trees; k++)
+		plan_copy_tree(p->m->pool, other, k, 1);
 }
 
-static void take_rival(struct pack *p, const struct plan *other)
+static void take_singles(struct pack *p, const struct rival *r)
 {
-	for (int k = 0; k < other->trees; k++)
-		plan_copy_tree(p->m->pool, other, k, 1);
+	for (int i = 0; i < SINGLES; i++)
+		take_trees(p, r->single[i]);
 }
 
 /* What a plan gives once it is cut into classes, if it will be. */
@@ -259,7 +292,7 @@ static int most_trees(const struct scheme_options *o)
 static struct plan *plan_folded(struct pack *p, const struct scheme_options *o)
 {
 	struct fold *f = p->reduce_only ? NULL : fold_new(p->t);
-	double from = p->work.spent / p->work.most;
+	double from = work_gone(&p->work);
 	struct quotient q;
 	struct plan *plan = NULL;
 
@@ -281,30 +314,32 @@ static struct plan *plan_folded(struct pack *p, const struct scheme_options *o)
  */
 
 /* What is found at once: one tree, and those of schemes that have few. */
-static int look_once(struct pack *p, const struct scheme_options *o)
+static int look_once(struct pack *p, const struct rival *r)
 {
 	if (pack_glance(p) != 0)
 		return -1;
 	if (!is_open(p))
 		return 0;
-	take_single(p, o);
+	take_singles(p, r);
 	return pack_glance(p);
 }
 
 /* Of large networks: folded, unless one tree is enough. NULL with *done: there is no plan. */
-static struct plan *pack_large(struct pack *p, const struct scheme_options *o, struct topo_error *e,
-			       bool *done)
+static struct plan *pack_large(struct pack *p, const struct rival *r,
+			       const struct scheme_options *o, struct topo_error *e, bool *done)
 {
 	struct plan *plan;
 	double rate;
 
 	*done = true;
-	if (look_once(p, o) != 0) {
-		topo_refuse(e, -1, -1, "best: nothing connects the workers");
-		return NULL;
+	if (work_has_time(&p->work, LOOK_PART, 0)) {
+		if (look_once(p, r) != 0) {
+			topo_refuse(e, -1, -1, "best: nothing connects the workers");
+			return NULL;
+		}
+		if (!is_open(p))
+			return finish(p, "best", o, e);
 	}
-	if (!is_open(p))
-		return finish(p, "best", o, e);
 	plan = plan_folded(p, o);
 	if (!plan) {
 		*done = false;
@@ -323,20 +358,33 @@ static struct plan *pack_large(struct pack *p, const struct scheme_options *o, s
 	return NULL;
 }
 
+/* The best of the others as the plan. */
+static struct plan *rival_plan(struct rival *r)
+{
+	struct plan *p = r->plan;
+
+	r->plan = NULL;
+	snprintf(p->scheme, sizeof(p->scheme), "best");
+	return p;
+}
+
 /* Column generation; asks the other schemes where it does not prove that none is better. */
 static struct plan *pack_best(struct pack *p, struct rival *r, const struct scheme_options *o,
 			      struct topo_error *e)
 {
 	const struct topology *t = p->t;
 	bool done = false;
-	struct plan *plan = t->links > FOLD_LINKS ? pack_large(p, o, e, &done) : NULL;
+	struct plan *plan = t->links > FOLD_LINKS ? pack_large(p, r, o, e, &done) : NULL;
 
 	if (done && plan && is_open(p) && bound_of_hosts(t) > p->value)
 		ask_others(r, t, o, &p->work, is_forest);
 	if (done)
 		return plan;
+	/* Too late for more than what the quick schemes have. */
+	if (r->plan && t->links > PACK_LINKS && !work_has_time(&p->work, FOLD_PART, 0))
+		return rival_plan(r);
 	if (t->links <= FOLD_LINKS)
-		take_single(p, o);
+		take_singles(p, r);
 	if (pack_run(p) != 0) {
 		topo_refuse(e, -1, -1, "best: nothing connects the workers");
 		return NULL;
@@ -344,7 +392,7 @@ static struct plan *pack_best(struct pack *p, struct rival *r, const struct sche
 	if (is_open(p) && t->workers <= SEED_WORKERS)
 		ask_slow(r, p, o);
 	if (is_open(p) && r->plan && r->rate > p->value * (1 + FEW)) {
-		take_rival(p, r->plan);
+		take_trees(p, r->plan);
 		if (pack_run(p) != 0)
 			return NULL;
 	}
@@ -362,19 +410,42 @@ static struct plan *give_way(struct plan *p, struct plan *rival)
 	return rival;
 }
 
+/* What boxes hold and how many trees are wanted; the others' plans keep that already. False: there
+ * is no time for it. */
+static bool keep_limits(const struct topology *t, struct plan *p, const struct scheme_options *o,
+			const struct work *w)
+{
+	struct scheme_options rest = *o;
+
+	plan_split_hosts(t, p);
+	if ((o->trees <= 0 || p->trees <= o->trees) && limits_check(t, p, NULL) == 0)
+		return true;
+	if (!work_has_time(w, FOLD_PART, 0))
+		return false;
+	if (!isinf(o->seconds))
+		rest.seconds = fmax(w->end - clock_seconds(), LEAST_SECONDS);
+	limits_choose(t, p, &rest, true);
+	return true;
+}
+
 SCHEME(best)
 {
 	struct pack p = {.t = t, .merging = true, .reduce_only = o->reduce_only};
-	struct rival r = {NULL, 0, false};
+	struct rival r = {.plan = NULL};
 	struct plan *plan;
-	double rate;
+	double rate, cut;
+	bool kept;
 
-	p.work = work_begin(o->work, o->seconds);
+	p.work = work_begin(o->work, o->seconds * CLOCK_MOST);
+	p.work.news = o->news;
 	pack_begin(&p);
-	p.enough = fmin(bound_cut(t, o->reduce_only), bound_degree(t, o->reduce_only));
+	cut = bound_cut_until(t, o->reduce_only,
+			      p.work.begin + CUT_PART * (p.work.end - p.work.begin));
+	p.enough = fmin(cut, bound_degree(t, o->reduce_only));
 	ask_others(&r, t, o, &p.work, is_quick);
 	plan = pack_best(&p, &r, o, e);
-	rate = rate_of(t, plan, o->chunks);
+	kept = plan && (keep_limits(t, plan, o, &p.work) || !r.plan);
+	rate = kept ? rate_of(t, plan, o->chunks) : 0;
 	/* Classes cost some plans more than others. */
 	if (plan && o->chunks > 0 && t->workers <= SEED_WORKERS && rate < p.enough * (1 - FEW))
 		ask_slow(&r, &p, o);
@@ -382,6 +453,10 @@ SCHEME(best)
 		plan = give_way(plan, r.plan);
 		r.plan = NULL;
 	}
+	if (plan)
+		plan->certificate.cut = cut;
+	for (int i = 0; i < SINGLES; i++)
+		plan_free(r.single[i]);
 	plan_free(r.plan);
 	pack_end(&p);
 	return plan;

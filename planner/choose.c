@@ -19,7 +19,10 @@
 #define TURNS 4            /* ways in which a tree is cut to what a box holds */
 #define POOL_MOST 4000     /* trees */
 #define ROUNDS_MOST 24     /* of looking for cheaper trees */
-#define ROUND_LINKS 1500   /* links up to which that is done */
+#define ROUND_LINKS 1500   /* links up to which programs over many trees are made */
+#define CLOCK_PART 0.5     /* of what is left of the time */
+#define PATIENCE 4         /* times what cutting took: time that more is tried in */
+#define WEIGHED_MOST 64    /* trees of a plan of a larger network whose weights are found anew */
 #define USED 1e-9          /* part of its own rate above which a tree is part of the plan */
 #define ROUTES_MOST 600000 /* arcs of all trees of the pool together */
 #define ALL_WORKERS 48     /* workers up to which all schemes are asked */
@@ -56,6 +59,7 @@ struct choice {
 	double *weight, *best;
 	double value;
 	double work;
+	struct news *news;
 };
 
 /* --- the program --------------------------------------------------------------------------------
@@ -289,6 +293,9 @@ static void search_trees(struct choice *c)
 
 	for (int programs = 0; programs < PROGRAMS_MOST; programs++) {
 		double value = relax(c, count);
+		struct work w = {.news = c->news};
+
+		work_tell(&w, "choice of trees", programs, c->value * c->unit, NAN);
 		int branch = value > c->value * (1 + GAP) ? find_branch(c, count) : -1;
 
 		if (value > c->value * (1 + GAP) && branch < 0) {
@@ -544,6 +551,35 @@ static void look_for_more(struct choice *c, struct limits_fit *f, const struct s
 	free(count);
 }
 
+/* Trees for boxes that hold little, beside a ring. NULL: none. */
+static struct plan *make_caterpillars(const struct topology *t, const struct scheme_options *o)
+{
+	struct work w = work_begin(o->work, o->seconds);
+	struct scheme_options plain = *o;
+	struct plan *ring, *p;
+
+	plain.chunks = 0;
+	plain.trees = 0;
+	w.news = o->news;
+	ring = scheme_run_ordered(scheme_find("ring"), t, &plain, NULL);
+	if (!ring)
+		return NULL;
+	p = limits_caterpillars(t, ring, o->trees, &w);
+	plan_free(ring);
+	return p;
+}
+
+/* Keeps the better of two plans, *a; either may be NULL. */
+static void keep_better(const struct topology *t, struct plan **a, struct plan *b)
+{
+	if (*a && (!b || plan_rate(t, b) <= plan_rate(t, *a))) {
+		plan_free(b);
+		return;
+	}
+	plan_free(*a);
+	*a = b;
+}
+
 /* The trees of the best choice in place of the plan's. */
 static void take_best(struct choice *c, struct plan *p)
 {
@@ -560,31 +596,64 @@ static void take_best(struct choice *c, struct plan *p)
 	p->rounds = 0;
 }
 
+/* The plan's own trees cut to the limits, the largest of them. */
+static struct plan *fit(const struct topology *t, const struct plan *p, int trees)
+{
+	struct plan *fitted = plan_like(p);
+
+	for (int k = 0; k < p->trees; k++)
+		plan_copy_tree(fitted, p, k, p->tree[k].share);
+	limits_fit_plan(t, fitted, trees);
+	return fitted;
+}
+
+/* Too large for programs over many trees: the plan's own trees cut, their weights found anew, or
+ * trees made for boxes that hold little. */
+static void choose_large(const struct topology *t, struct plan *p, const struct scheme_options *o)
+{
+	struct work w = work_begin(o->work, o->seconds);
+	struct plan *fitted = fit(t, p, o->trees);
+	double took = clock_seconds() - w.begin;
+	struct scheme_options rest = *o;
+
+	w.news = o->news;
+	if (fitted->trees <= WEIGHED_MOST && work_has_time(&w, 1, took))
+		keep_better(t, &fitted, limits_weigh(t, fitted, NULL, &w));
+	if (!p->reduce_only && t->boxes > 0 && work_has_time(&w, 1, PATIENCE * took)) {
+		rest.seconds = (w.end - clock_seconds()) * CLOCK_PART;
+		keep_better(t, &fitted, make_caterpillars(t, &rest));
+	}
+	plan_take_trees(p, fitted);
+	p->sequential = false;
+	p->rounds = 0;
+}
+
 void limits_choose(const struct topology *t, struct plan *p, const struct scheme_options *o,
 		   bool merging)
 {
-	struct limits_fit *f = limits_fit_new(t, p);
-	struct plan *other, *fitted = plan_like(p);
+	struct limits_fit *f;
+	struct plan *other, *fitted;
 	struct choice c;
 
+	if (merging && t->links > ROUND_LINKS) {
+		choose_large(t, p, o);
+		return;
+	}
+	f = limits_fit_new(t, p);
 	begin(&c, t, o->trees, p);
+	c.news = o->news;
 	if (merging)
 		add_families(&c, f);
 	add_all(&c, f, p);
 	other = ask_others(&c, f, o, merging);
-	if (!limits_every_tree(t, f, c.pool, merging) && t->links <= ROUND_LINKS)
+	if (!limits_every_tree(t, f, c.pool, merging))
 		look_for_more(&c, f, o, merging);
 	take_new(&c);
 	/* What simple cutting reaches, and the best of the others, are to be passed. */
-	for (int k = 0; k < p->trees; k++)
-		plan_copy_tree(fitted, p, k, p->tree[k].share);
-	limits_fit_plan(t, fitted, o->trees);
-	if (other && plan_rate(t, other) > plan_rate(t, fitted)) {
-		struct plan *swap = fitted;
-
-		fitted = other;
-		other = swap;
-	}
+	fitted = fit(t, p, o->trees);
+	keep_better(t, &fitted, other);
+	if (merging && !fitted->reduce_only && t->boxes > 0)
+		keep_better(t, &fitted, make_caterpillars(t, o));
 	c.value = plan_rate(t, fitted) / c.unit;
 	search_trees(&c);
 	if (c.value * c.unit > plan_rate(t, fitted) * (1 + GAP)) {
@@ -593,7 +662,6 @@ void limits_choose(const struct topology *t, struct plan *p, const struct scheme
 		plan_take_trees(p, fitted);
 		fitted = NULL;
 	}
-	plan_free(other);
 	plan_free(fitted);
 	end(&c);
 	limits_fit_free(f);

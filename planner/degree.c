@@ -5,7 +5,8 @@
  * but one (or it would not get to the root), and comes to every part but one. So 2 (parts - 1)
  * streams enter parts of data or other nodes that merge, and T times that is not above what those
  * take in: a part the capacity of the links that lead into it; a box that is in no part what it may
- * process (the way down ends at workers) and not more than its links; likewise a server. With boxes
+ * process (the way down ends at workers) and not more than its links, or as many of them as it has
+ * ports; likewise a server. With boxes
  * that merge somewhere on the way there are more such streams, not fewer.
  *
  * Any choice of parts gives a bound. Here a part is a rack, that is the workers on a switch with it
@@ -19,12 +20,40 @@
 
 #define ROUNDS_MOST 30
 
+static int largest_first(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x < y) - (x > y);
+}
+
 /* A rack, whole and in pieces. */
 struct part {
 	double into;   /* capacity of the links that lead into it */
 	double pieces; /* what its workers, boxes and servers can take in one by one */
 	int workers;
 };
+
+/* Of the links that a box may use the largest. */
+static double port_ingress(const struct topology *t, int node)
+{
+	int links = t->first[node + 1] - t->first[node];
+	int ports = t->node[node].holds.ports;
+	double *in;
+	double sum = 0;
+
+	if (ports >= links)
+		return ingress(t, node);
+	in = room((size_t)links, sizeof(double));
+	for (int i = 0; i < links; i++)
+		in[i] = topo_arc_capacity(t, t->out[t->first[node] + i] ^ 1);
+	qsort(in, (size_t)links, sizeof(double), largest_first);
+	for (int i = 0; i < ports; i++)
+		sum += in[i];
+	free(in);
+	return sum;
+}
 
 static double own_share(const struct topology *t, int node)
 {
@@ -34,7 +63,7 @@ static double own_share(const struct topology *t, int node)
 		return 0;
 	if (n->kind == TOPO_HOST && n->worker)
 		return ingress(t, node);
-	return fmin(ingress(t, node), n->processing);
+	return fmin(n->kind == TOPO_BOX ? port_ingress(t, node) : ingress(t, node), n->processing);
 }
 
 /* A part for each switch and box that nodes of one link hang on; what is in none of them. */

@@ -154,9 +154,12 @@ double bound_by_prices(const struct topology *t, const struct plan *p, bool merg
 	double budget = 0;
 	double cost;
 
-	if (!c->arc_price || !c->node_price || options > PRICES_OPTIONS ||
-	    ldexp(1, options) * n * n * n > PRICES_WORK)
+	if (!c->arc_price || !c->node_price)
 		goto out;
+	if (options > PRICES_OPTIONS || ldexp(1, options) * n * n * n > PRICES_WORK) {
+		value = bound_by_spanning(t, p, merging);
+		goto out;
+	}
 	for (int arc = 0; arc < 2 * t->links; arc++)
 		budget += topo_arc_capacity(t, arc) * c->arc_price[arc];
 	for (int i = 0; i < t->nodes; i++) {

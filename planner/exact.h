@@ -32,6 +32,10 @@ int exact_throughput(const struct topology *t, const struct plan *p, struct frac
  */
 double bound_by_prices(const struct topology *t, const struct plan *p, bool merging);
 
+/* The same where links have one price for both directions and merging has none: spanning trees
+ * instead of arborescences, by classes of links where there are many boxes (certify.c). */
+double bound_by_spanning(const struct topology *t, const struct plan *p, bool merging);
+
 /*
  * The bound that the certificate's prices give, after rounding them to multiples of 2^-30 of the
  * largest (any prices give a bound): capacity x price / the cheapest way up and down, over all

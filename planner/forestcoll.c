@@ -132,12 +132,15 @@ static int price_roots(struct phase *x, bool first)
 /* 0, -1: no solution. */
 static int phase_run(struct phase *x)
 {
+	int round = 0;
+
 	for (int arc = 0; arc < 2 * x->t->links; arc++)
 		x->price[arc] = 1 / topo_arc_capacity(x->t, arc);
 	price_roots(x, true);
 	do {
 		if (lp_solve_within(x->lp, &x->work, 1) < 0)
 			return -1;
+		work_tell(&x->work, "trees of each root", round++, NAN, NAN);
 		for (int arc = 0; arc < 2 * x->t->links; arc++)
 			x->price[arc] = fmax(0, lp_price(x->lp, arc)) + 1e-13;
 		for (int i = 0; i < x->t->nodes; i++)
@@ -237,6 +240,7 @@ SCHEME(forestcoll)
 	bool same = true;
 	int rc;
 
+	up.work.news = o->news;
 	if (t->workers > WORKERS_MOST) {
 		topo_refuse(e, -1, -1, "forestcoll takes at most %d workers", WORKERS_MOST);
 		return NULL;
@@ -249,6 +253,7 @@ SCHEME(forestcoll)
 	phase_begin(&down, t, true);
 	rc = phase_run(&up);
 	down.work = work_begin(o->work / 2, o->seconds / 2);
+	down.work.news = o->news;
 	if (rc == 0 && !same)
 		rc = phase_run(&down);
 	if (rc == 0) {

@@ -450,6 +450,11 @@ static double cut_to_roots(struct flow *f, bool *to, bool *done)
 
 double bound_cut(const struct topology *t, bool reduce_only)
 {
+	return bound_cut_until(t, reduce_only, INFINITY);
+}
+
+double bound_cut_until(const struct topology *t, bool reduce_only, double until)
+{
 	struct flow *f = flow_new(t);
 	bool *to = room((size_t)t->nodes, sizeof(bool));
 	bool *done = room((size_t)t->nodes, sizeof(bool));
@@ -464,6 +469,8 @@ double bound_cut(const struct topology *t, bool reduce_only)
 
 		if (done[other])
 			continue;
+		if (!isinf(until) && clock_seconds() > until)
+			break;
 		done[other] = true;
 		for (int way = 0; way < 2; way++) {
 			int end = way ? other : first;

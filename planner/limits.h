@@ -7,6 +7,7 @@
 
 #include "planner/scheme.h"
 #include "planner/shape.h"
+#include "planner/work.h"
 
 /* Whether any box has a limit. */
 bool limits_any(const struct topology *t);
@@ -50,6 +51,19 @@ void limits_fit_plan(const struct topology *t, struct plan *p, int trees);
  * many. merging: boxes may be nodes. */
 bool limits_every_tree(const struct topology *t, struct limits_fit *f, struct plan *pool,
 		       bool merging);
+
+/*
+ * For boxes that hold little: trees whose boxes have as many neighbours as they can, other hosts
+ * at each tree (caterpillar.c), beside the trees of the base, which use no box. At most `trees` of
+ * all (0: any number). NULL where nothing comes of it; the caller frees.
+ */
+struct plan *limits_caterpillars(const struct topology *t, const struct plan *base, int trees,
+				 struct work *w);
+
+/* The trees, and all of a base together (NULL: none), with the weights that give most. NULL: there
+ * are none; the caller frees. */
+struct plan *limits_weigh(const struct topology *t, const struct plan *trees,
+			  const struct plan *base, struct work *w);
 
 /*
  * The best forest of at most `trees` trees (0: any number) that keeps the limits: p's own trees,

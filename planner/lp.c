@@ -15,7 +15,8 @@
 /* Pivots between two looks at the clock. */
 #define SLICE_WORK 1e8
 #define SLICE_LEAST 20
-#define KEPT 1e-7 /* by how much a row may be exceeded, as CLP has it */
+#define SLICE_TIME 2e6 /* units for each second that there is in all, where time is limited */
+#define KEPT 1e-7      /* by how much a row may be exceeded, as CLP has it */
 
 struct lp {
 	Clp_Simplex *clp;
@@ -33,10 +34,19 @@ struct lp {
 	const double *price, *primal;
 };
 
+static double (*clock_other)(void);
+
+void clock_use(double (*now)(void))
+{
+	clock_other = now;
+}
+
 double clock_seconds(void)
 {
 	struct timespec ts;
 
+	if (clock_other)
+		return clock_other();
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
@@ -53,6 +63,31 @@ bool work_is_left(const struct work *w, double part)
 	if (w->spent >= part * w->most)
 		return false;
 	return isinf(w->end) || clock_seconds() < w->begin + part * (w->end - w->begin);
+}
+
+void work_tell(const struct work *w, const char *doing, int round, double value, double bound)
+{
+	struct news *n = w->news;
+	double now = n ? clock_seconds() : 0;
+
+	if (!n || now < n->last + n->every)
+		return;
+	n->last = now;
+	n->tell(doing, round, value / n->scale, isfinite(bound) ? bound / n->scale : NAN);
+}
+
+double work_gone(const struct work *w)
+{
+	double part = w->spent / w->most;
+
+	if (isinf(w->end))
+		return part;
+	return fmax(part, (clock_seconds() - w->begin) / (w->end - w->begin));
+}
+
+bool work_has_time(const struct work *w, double part, double seconds)
+{
+	return isinf(w->end) || clock_seconds() + seconds < w->begin + part * (w->end - w->begin);
 }
 
 void *room(size_t n, size_t size)
@@ -218,7 +253,8 @@ int lp_solve_within(struct lp *lp, struct work *w, double part)
 	do {
 		double each = pivot_work(lp);
 		double left = (part * w->most - w->spent) / each;
-		double slice = fmax(SLICE_LEAST, SLICE_WORK / each);
+		double most = isinf(w->end) ? SLICE_WORK : SLICE_TIME * (w->end - w->begin);
+		double slice = fmax(SLICE_LEAST, fmin(SLICE_WORK, most) / each);
 
 		Clp_setMaximumIterations(lp->clp, (int)fmax(1, fmin(left, slice)));
 		Clp_primal(lp->clp, 0);

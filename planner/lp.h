@@ -41,8 +41,10 @@ double lp_value(const struct lp *lp, int column);
 /* What one unit more of the row's limit would gain; 0 or more for a row that has only a high. */
 double lp_price(const struct lp *lp, int row);
 
-/* Seconds of a clock that only goes forward. */
+/* Seconds of a clock that only goes forward: real time, unless clock_use gave another. */
 double clock_seconds(void);
+/* For tests on machines that do other things as well; NULL: real time again. */
+void clock_use(double (*now)(void));
 /* n zeroed elements; never NULL. */
 void *room(size_t n, size_t size);
 /* The same elements with room for n of them. */

@@ -139,12 +139,14 @@ static bool improve(struct search *x)
 /* Many different trees before the first linear program, which is what takes the time. */
 static void warm_up(struct search *x)
 {
-	double part = PACK_PART * (WARM_PART + x->p->work.spent / x->p->work.most);
+	double part = PACK_PART * (WARM_PART + work_gone(&x->p->work));
 	int most = x->symmetric || x->a ? WARM_ROUNDS : WARM_MANY;
 
 	for (int i = 0; i < most && search_may_go_on(x, part); i++) {
 		double cost = search_quick(x);
 
+		work_tell(&x->p->work, "first trees", i, x->p->value,
+			  fmin(x->p->bound, x->p->enough));
 		if (isinf(cost))
 			break;
 		keep_center(x, cost);
@@ -183,6 +185,7 @@ int pack_run(struct pack *p)
 		if (rc != 0)
 			goto out;
 		p->value = p->m->value;
+		work_tell(&p->work, "trees", round, p->value, fmin(p->bound, p->enough));
 		if (close_enough(&x) || !search_may_go_on(&x, PACK_PART) || !improve(&x))
 			break;
 	}

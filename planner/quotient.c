@@ -321,6 +321,12 @@ static double look(struct quotient *q, const double *price, bool all, bool quick
 	return isinf(q->f->least) ? cost : cost + price[q->f->rows];
 }
 
+double quotient_cheapest(struct quotient *q, const double *price)
+{
+	set_prices(q, price);
+	return search_all(q) / (1 + TIE);
+}
+
 /* --- rounds -------------------------------------------------------------------------------------
  */
 
@@ -428,6 +434,8 @@ static void add_trees(struct quotient *q, double *price, int trees, double part)
 	for (int i = 0; i < trees && work_is_left(q->work, part); i++) {
 		double cost = look(q, price, false, true);
 
+		work_tell(q->work, "first trees of classes", q->pool->trees, q->value,
+			  fmin(q->bound, q->enough));
 		if (isinf(cost))
 			return;
 		take_column(q);
@@ -489,7 +497,7 @@ static bool is_done(const struct quotient *q)
 /* Many different trees by prices that rise; the program looks at them now and then. */
 static int warm_up(struct quotient *q, double part)
 {
-	double until = q->work->spent / q->work->most;
+	double until = work_gone(q->work);
 	double *price = room((size_t)q->f->rows + 1, sizeof(double));
 	int most = q->f->rows < WARM_FIRST ? WARM_FIRST : WARM_ROUNDS;
 	int rc = 0;
@@ -521,6 +529,7 @@ int quotient_run(struct quotient *q, double part)
 	int rc = warm_up(q, part);
 
 	for (int round = 0; round < ROUNDS_MOST && rc == 0; round++) {
+		work_tell(q->work, "trees of classes", round, q->value, fmin(q->bound, q->enough));
 		if (is_done(q) || !work_is_left(q->work, part) || !improve(q))
 			break;
 		rc = solve(q, part);

@@ -45,6 +45,8 @@ struct quotient {
 int quotient_run(struct quotient *q, double part);
 void quotient_begin(struct quotient *q, const struct fold *f, struct work *w);
 void quotient_end(struct quotient *q);
+/* The cost of the cheapest tree of the network under prices of rows, where q->affordable. */
+double quotient_cheapest(struct quotient *q, const double *price);
 
 /* What a tree of the pool puts on links and then nodes of the folded network; load is all 0 before.
  */

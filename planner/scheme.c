@@ -13,6 +13,8 @@
 #include "planner/master.h"
 #include "planner/shape.h"
 
+#define LEAST_TIME 0.02 /* of a limit, for what has to be done */
+
 const struct scheme scheme_list[] = {
 	{"ring", "one ring, rack by rack", scheme_ring},
 	{"ring-both", "the same ring in both directions", scheme_ring_both},
@@ -102,16 +104,26 @@ static void keep_limits(const struct scheme *s, const struct topology *t, struct
 
 	if (!many && limits_check(t, p, NULL) == 0)
 		return;
-	if (s->make == scheme_best || s->make == scheme_forest)
-		limits_choose(t, p, o, s->make == scheme_best);
+	if (s->make == scheme_forest)
+		limits_choose(t, p, o, false);
 	else
 		limits_fit_plan(t, p, o->trees);
+}
+
+/* With what the clock has left since then, a little in any case. */
+static struct scheme_options with_time_left(const struct scheme_options *o, double begin)
+{
+	struct scheme_options rest = *o;
+
+	rest.seconds = fmax(o->seconds - (clock_seconds() - begin), LEAST_TIME * o->seconds);
+	return rest;
 }
 
 struct plan *scheme_run_ordered(const struct scheme *s, const struct topology *t,
 				const struct scheme_options *o, struct topo_error *e)
 {
 	double begin = clock_seconds();
+	struct scheme_options rest;
 	struct plan_load load;
 	struct plan *p;
 
@@ -125,7 +137,8 @@ struct plan *scheme_run_ordered(const struct scheme *s, const struct topology *t
 	if (o->reduce_only && drop_down(t, p, e) != 0)
 		goto refused;
 	plan_split_hosts(t, p);
-	keep_limits(s, t, p, o);
+	rest = with_time_left(o, begin);
+	keep_limits(s, t, p, &rest);
 	if (o->chunks > 0)
 		quantise_shares(t, p, o->chunks);
 	if (o->chunks > 0 && plan_quantise(p, o->chunks) != 0) {
@@ -149,7 +162,12 @@ struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 {
 	double begin = clock_seconds();
 	struct canon *c = canon_new(t);
-	struct plan *p = scheme_run_ordered(s, c->t, o, e);
+	struct scheme_options rest = with_time_left(o, begin);
+	struct plan *p;
+
+	if (o->news)
+		o->news->scale = c->scale;
+	p = scheme_run_ordered(s, c->t, &rest, e);
 
 	if (p) {
 		canon_back(c, p);

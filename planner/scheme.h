@@ -5,6 +5,7 @@
 #define RF_PLANNER_SCHEME_H
 
 #include "planner/plan.h"
+#include "planner/work.h"
 
 struct scheme_options {
 	uint64_t seed;    /* of what a scheme draws */
@@ -16,7 +17,8 @@ struct scheme_options {
 	int trees;        /* of the forest, at most; 0: any number */
 	/* Called when a scheme ends, also one that another asks; NULL: nobody wants to know. */
 	void (*progress)(const char *scheme, double seconds);
-	bool as_printed; /* GRID, InArt: no more draws than roundings, whatever vertex comes */
+	struct news *news; /* told what goes on inside; NULL: nobody wants to know */
+	bool as_printed;   /* GRID, InArt: no more draws than roundings, whatever vertex comes */
 	/* inart-exact: shares of the servers in the order of the file; NULL: those of L-InArt. */
 	const double *server_share;
 	int server_shares;
@@ -45,6 +47,9 @@ struct plan *scheme_run(const struct scheme *s, const struct topology *t,
  * any kind is above it. With reduce_only: the least flow from a worker to all servers together.
  */
 double bound_cut(const struct topology *t, bool reduce_only);
+/* The same of the pairs of workers that are looked at until the clock (clock_seconds) is past
+ * `until`: a bound as well, a weaker one. */
+double bound_cut_until(const struct topology *t, bool reduce_only, double until);
 
 /*
  * The degree bound: every tree has at least 2 (workers - 1) inputs that somebody has to take in

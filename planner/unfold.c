@@ -500,14 +500,20 @@ struct plan *unfold(struct quotient *q, const char *name, int trees, uint64_t se
 	struct images x;
 	struct plan *p = NULL;
 	double rate = 0;
+	double took = 0;
 
 	begin(&x, q, seed);
 	if (plain)
 		take_plain(&x);
 	for (int most = trees < IMAGES_FIRST ? trees : IMAGES_FIRST;;
 	     most = 2 * most < trees ? 2 * most : trees) {
-		while (x.count < most && !plain)
+		double from = clock_seconds();
+
+		while (x.count < most && !plain &&
+		       (x.count == 0 || work_has_time(q->work, part, 0))) {
 			add_image(&x);
+			work_tell(q->work, "images of trees", x.count, rate, q->value);
+		}
 		if (!plain)
 			weigh(&x, part);
 		if (x.value >= rate)
@@ -515,8 +521,14 @@ struct plan *unfold(struct quotient *q, const char *name, int trees, uint64_t se
 		if (plain || x.value >= NEAR * q->value || most >= trees ||
 		    !work_is_left(q->work, part))
 			break;
+		/* The next round has twice as many. */
+		took = clock_seconds() - from;
+		if (!work_has_time(q->work, part, 2 * took))
+			break;
 	}
-	for (int parts = 2; rate < NEAR * x.value && parts * count_used(&x) <= trees; parts *= 2)
+	for (int parts = 2; rate < NEAR * x.value && parts * count_used(&x) <= trees &&
+			    work_has_time(q->work, part, took);
+	     parts *= 2)
 		rate = keep_better(q->f->t, &p, rate, make_parts(&x, name, parts));
 	end(&x);
 	return p;

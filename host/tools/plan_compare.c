@@ -289,6 +289,7 @@ int plan_command_compare(int argc, char **argv)
 	const char *out = NULL;
 	const char *chart = NULL;
 	bool json = false;
+	bool quiet = false;
 	bool simulate = false;
 	unsigned int chunks = 0;
 	uint64_t limit = 0;
@@ -304,6 +305,8 @@ int plan_command_compare(int argc, char **argv)
 		{RF_OPT_STRING, "schemes", 's', &schemes, "A,B,...", "only these (default all)",
 		 NULL},
 		{RF_OPT_FLAG, "json", 'j', &json, NULL, "the table as JSON", NULL},
+		{RF_OPT_FLAG, "quiet", 'q', &quiet, NULL,
+		 "no lines about what goes on, nor with --json", NULL},
 		{RF_OPT_STRING, "out", 'o', &out, "FILE", "instead of stdout", NULL},
 		{RF_OPT_STRING, "chart", 0, &chart, "FILE", "a bar for each scheme, as SVG", NULL},
 		{RF_OPT_FLAG, "simulate", 0, &simulate, NULL,
@@ -325,7 +328,7 @@ int plan_command_compare(int argc, char **argv)
 	int code = at == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
 
 	o.chunks = (int)(chunks & 0xfffff);
-	o.progress = plan_progress;
+	plan_show_progress(&o, quiet || json);
 	o.seconds = limit ? (double)limit * 1e-9 : o.seconds;
 	if (at >= 0 && (at != argc || !topology)) {
 		fprintf(stderr, "ringfold plan compare: %s\nusage: %s\n",

@@ -117,6 +117,7 @@ int plan_command_jobs(int argc, char **argv)
 	const char *list = NULL;
 	const char *scheme = "best";
 	const char *prefix = NULL;
+	bool quiet = false;
 	unsigned int chunks = 0;
 	unsigned int trees = 0;
 	struct scheme_options o = scheme_options_default();
@@ -130,6 +131,7 @@ int plan_command_jobs(int argc, char **argv)
 		 "classes into which each vector is cut; 0: leave the fractions", NULL},
 		{RF_OPT_UINT, "trees", 0, &trees, "N", "of each job at most; 0: any number", NULL},
 		{RF_OPT_U64, "seed", 0, &o.seed, "N", "of what schemes draw", NULL},
+		{RF_OPT_FLAG, "quiet", 'q', &quiet, NULL, "no lines about what goes on", NULL},
 		{.kind = RF_OPT_END}};
 	const struct rf_opt_page page = {
 		"ringfold plan jobs --topology FILE --jobs FILE [options]",
@@ -150,7 +152,7 @@ int plan_command_jobs(int argc, char **argv)
 	}
 	o.chunks = (int)chunks;
 	o.trees = (int)trees;
-	o.progress = plan_progress;
+	plan_show_progress(&o, quiet);
 	return run_jobs(topology, list, scheme_find(scheme), &o, prefix);
 }
 
@@ -314,6 +316,7 @@ int plan_command_replan(int argc, char **argv)
 	const char *plan = NULL;
 	const char *out = NULL;
 	const char *topology_out = NULL;
+	bool quiet = false;
 	struct gone g = {.links = 0};
 	struct scheme_options o = scheme_options_default();
 	const struct rf_opt opts[] = {
@@ -328,6 +331,7 @@ int plan_command_replan(int argc, char **argv)
 		{RF_OPT_STRING, "topology-out", 0, &topology_out, "FILE",
 		 "writes what is left of the topology", NULL},
 		{RF_OPT_U64, "seed", 0, &o.seed, "N", "of what is drawn", NULL},
+		{RF_OPT_FLAG, "quiet", 'q', &quiet, NULL, "no lines about what goes on", NULL},
 		{.kind = RF_OPT_END}};
 	const struct rf_opt_page page = {
 		"ringfold plan replan --topology FILE --plan FILE --without-link A,B [options]",
@@ -350,6 +354,6 @@ int plan_command_replan(int argc, char **argv)
 	if (plan_paths((const char *const[]){topology, plan}, 2,
 		       (const char *const[]){out, topology_out}, 2) != 0)
 		return RF_EXIT_FAILED;
-	o.progress = plan_progress;
+	plan_show_progress(&o, quiet);
 	return run_replan(topology, plan, &g, &o, out, topology_out);
 }

@@ -7,15 +7,19 @@
 #include "host/tools/opt.h"
 #include "host/tools/plan_tool.h"
 #include "planner/exact.h"
+#include "planner/jobs.h"
 #include "planner/textline.h"
 
 #define SHARES_MOST 64
+#define PLANS_MOST 64
 #define WEIGHED_MOST 16 /* trees of the forests that --size weighs */
 
 struct wish {
 	const char *topology, *scheme, *plan;
 	const char *out, *picture, *dot;
-	bool json, reduce_only, simulate, as_printed, weighed;
+	const char *several[PLANS_MOST]; /* plans to be checked together */
+	int plans;
+	bool json, quiet, reduce_only, simulate, as_printed, weighed;
 	double share[SHARES_MOST];
 	int shares;
 	unsigned int chunks, sim_chunks, roundings, trees, tree;
@@ -256,7 +260,7 @@ static int make(const struct wish *w)
 	o.reduce_only = w->reduce_only;
 	o.trees = (int)w->trees;
 	o.as_printed = w->as_printed;
-	o.progress = plan_progress;
+	plan_show_progress(&o, w->quiet || w->json);
 	o.server_share = w->shares ? w->share : NULL;
 	o.server_shares = w->shares;
 	o.roundings = w->roundings ? (int)w->roundings : o.roundings;
@@ -284,6 +288,40 @@ static void certify(const struct topology *t, struct plan *p)
 	c->flow = bound_flow(t, p->reduce_only, &c->no_flow);
 	c->dual = bound_by_prices(t, p, strcmp(p->scheme, "forest") != 0);
 	c->exact = !isnan(c->dual);
+	if (c->arc_price && isnan(c->dual))
+		fprintf(stderr, "ringfold plan: the dual bound is not checked: too many trees to "
+				"look at, or prices that differ by direction\n");
+}
+
+/* Several plans that run at the same time: each by itself, then all together. */
+static int check_together(const struct wish *w)
+{
+	struct topo_error e = {.text = "", .tree = -1};
+	struct topology *t = topo_read(w->topology, &e);
+	struct plan *plan[PLANS_MOST] = {NULL};
+	int rc = RF_EXIT_FAILED;
+	int read = 0;
+
+	while (t && read < w->plans && (plan[read] = plan_read(w->several[read], t, &e)) != NULL)
+		read++;
+	if (read < w->plans) {
+		fail(e.text);
+	} else if (jobs_verify(t, plan, read, &e) != 0) {
+		fail(e.text);
+		rc = RF_EXIT_WRONG_DATA;
+	} else {
+		printf("%-20s %6s %10s %6s\n", "plan", "hosts", t->unit, "trees");
+		for (int i = 0; i < read; i++)
+			printf("%-20s %6d %10.4f %6d\n", w->several[i],
+			       plan[i]->hosts > 0 ? plan[i]->hosts : t->workers,
+			       plan[i]->throughput, plan[i]->trees);
+		printf("together they exceed no limit of a link or box\n");
+		rc = RF_EXIT_GOOD;
+	}
+	for (int i = 0; i < read; i++)
+		plan_free(plan[i]);
+	topo_free(t);
+	return rc;
 }
 
 static int check(const struct wish *w)
@@ -334,6 +372,17 @@ static bool in_range(unsigned int v, unsigned int most, const char *option)
 	return false;
 }
 
+static int take_plan(void *to, const char *value)
+{
+	struct wish *w = to;
+
+	if (w->plans == PLANS_MOST)
+		return -1;
+	w->plan = value;
+	w->several[w->plans++] = value;
+	return 0;
+}
+
 static int take_size(void *to, const char *value)
 {
 	struct wish *w = to;
@@ -380,6 +429,8 @@ int plan_command_make(int argc, char **argv)
 		{RF_OPT_STRING, "scheme", 's', &w.scheme, "NAME", "one of those above", NULL},
 		{RF_OPT_STRING, "out", 'o', &w.out, "FILE", "writes the plan as JSON", NULL},
 		{RF_OPT_FLAG, "json", 'j', &w.json, NULL, "the plan as JSON on stdout", NULL},
+		{RF_OPT_FLAG, "quiet", 'q', &w.quiet, NULL,
+		 "no lines about what goes on, nor with --json", NULL},
 		{RF_OPT_STRING, "picture", 'p', &w.picture, "FILE",
 		 "SVG of the topology with the trees in colours (needs Graphviz)", NULL},
 		{RF_OPT_UINT, "tree", 0, &w.tree, "N",
@@ -437,7 +488,9 @@ int plan_command_check(int argc, char **argv)
 	int code;
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "topology", 't', &w.topology, "FILE", "JSON", NULL},
-		{RF_OPT_STRING, "plan", 'P', &w.plan, "FILE", "JSON", NULL},
+		{RF_OPT_CALL, "plan", 'P', &w, "FILE",
+		 "JSON; given again: plans that run at the same time, also checked together",
+		 take_plan},
 		{RF_OPT_STRING, "picture", 'p', &w.picture, "FILE",
 		 "SVG of the topology with the trees in colours (needs Graphviz)", NULL},
 		{RF_OPT_UINT, "tree", 0, &w.tree, "N",
@@ -449,8 +502,11 @@ int plan_command_check(int argc, char **argv)
 	const struct rf_opt_page page = {
 		"ringfold plan check --topology FILE --plan FILE [options]",
 		"Recomputes every load of a plan from its trees alone, and runs it in both "
-		"simulators. Exit\ncode 3: the plan is refused, with the reason.",
-		"  ringfold plan check --topology t.json --plan plan.json --size 64M", opts};
+		"simulators. Exit\ncode 3: the plan is refused, with the reason. Several plans are "
+		"checked together, without simulators.",
+		"  ringfold plan check --topology t.json --plan plan.json --size 64M\n"
+		"  ringfold plan check --topology t.json --plan job-a.json --plan job-b.json",
+		opts};
 
 	if (parse(&page, argc, argv, &code) != 0)
 		return code;
@@ -458,8 +514,12 @@ int plan_command_check(int argc, char **argv)
 		fprintf(stderr, "ringfold plan check: --topology and --plan are needed\n");
 		return RF_EXIT_USAGE;
 	}
+	if (w.plans > 1 && (w.picture || w.dot)) {
+		fprintf(stderr, "ringfold plan check: a picture shows one plan\n");
+		return RF_EXIT_USAGE;
+	}
 	if (!in_range(w.sim_chunks, 1u << 20, "sim-chunks"))
 		return RF_EXIT_USAGE;
 	w.simulate = true;
-	return check(&w);
+	return w.plans > 1 ? check_together(&w) : check(&w);
 }

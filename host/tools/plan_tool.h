@@ -15,10 +15,12 @@ int plan_command_check(int argc, char **argv);
 int plan_command_jobs(int argc, char **argv);
 int plan_command_replan(int argc, char **argv);
 
-/* For scheme_options: a line on stderr when a scheme ends, once the program has run for
- * PROGRESS_SECONDS. */
+/* A line on stderr when something ends, once the program has run for PROGRESS_SECONDS. */
 #define PROGRESS_SECONDS 2.0
 void plan_progress(const char *name, double seconds);
+/* The same of schemes, and a line every PROGRESS_SECONDS about what goes on inside of one; none of
+ * all that where quiet. */
+void plan_show_progress(struct scheme_options *o, bool quiet);
 
 /* "name - text" of all schemes, one to a line, for --help; to be freed. */
 char *plan_scheme_help(const char *before);

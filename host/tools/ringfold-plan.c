@@ -176,14 +176,37 @@ int plan_write(const char *path, const char *text, size_t len)
 	return -1;
 }
 
+static double progress_begin = -1;
+static bool progress_quiet;
+
 void plan_progress(const char *name, double seconds)
 {
-	static double begin = -1;
 	double now = clock_seconds();
 
-	begin = begin < 0 ? now - seconds : begin;
-	if (now - begin >= PROGRESS_SECONDS)
-		fprintf(stderr, "%8.1f s  %s ended after %.1f s\n", now - begin, name, seconds);
+	progress_begin = progress_begin < 0 ? now - seconds : progress_begin;
+	if (now - progress_begin >= PROGRESS_SECONDS && !progress_quiet)
+		fprintf(stderr, "%8.1f s  %s ended after %.1f s\n", now - progress_begin, name,
+			seconds);
+}
+
+static void tell(const char *doing, int round, double value, double bound)
+{
+	fprintf(stderr, "%8.1f s  %s, round %d", clock_seconds() - progress_begin, doing, round);
+	if (value > 0)
+		fprintf(stderr, ": %.6g", value);
+	if (value > 0 && !isnan(bound))
+		fprintf(stderr, ", bound %.6g", bound);
+	fputc('\n', stderr);
+}
+
+void plan_show_progress(struct scheme_options *o, bool quiet)
+{
+	static struct news news = {.tell = tell, .every = PROGRESS_SECONDS};
+
+	progress_begin = news.last = clock_seconds();
+	progress_quiet = quiet;
+	o->progress = quiet ? NULL : plan_progress;
+	o->news = quiet ? NULL : &news;
 }
 
 /* --- what every table shows

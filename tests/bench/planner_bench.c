@@ -7,7 +7,7 @@
  * Appends JSON lines to FILE. Throughputs are means over the seeds; their limit is the mean of
  * the cut or degree bound, whichever is less. A ratio's limit is the paper's; its mean, least and
  * most are those of 30 draws, and it is ok within 15 % of the paper's. Instead of a case's name
- * "cluster" asks for jobs and failures.
+ * "cluster" asks for jobs and failures, "drawn:FROM-TO" for the drawn topologies of these seeds.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -347,6 +347,8 @@ static void many_hosts(void)
 
 int main(int argc, char **argv)
 {
+	int from, to;
+
 	if (argc < 2 || (argc > 2 && (seeds = atoi(argv[2])) < 1)) {
 		fprintf(stderr, "usage: %s FILE [SEEDS [PART OF A CASE'S NAME]]\n", argv[0]);
 		return 2;
@@ -357,11 +359,15 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	only = argc > 3 ? argv[3] : NULL;
+	if (only && sscanf(only, "drawn:%d-%d", &from, &to) == 2) {
+		large_drawn(figure, from, to);
+		return fclose(out) == 0 ? 0 : 1;
+	}
 	if (!only || strcmp(only, "cluster") == 0)
 		cluster_figures();
 	large_networks(figure, only);
 	if (!only) {
-		large_drawn(figure, DRAWN);
+		large_drawn(figure, 1, DRAWN);
 		many_hosts();
 		for (size_t i = 0; i < sizeof(plannings) / sizeof(plannings[0]); i++)
 			planning_time(&plannings[i]);

@@ -1,14 +1,19 @@
 #include "tests/bench/planner_large.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/bench/planner_cases.h"
 #include "tests/unit/planner_drawn.h"
 
 #define HOSTS_MOST 300
+#define REPEATED 100 /* one of so many drawn topologies is planned again on a loaded machine */
 
 /* Leaf-spine, with k a fat-tree, with neither leaves nor k a star; a fifth of the switches merge.
  */
@@ -96,24 +101,105 @@ void large_networks(large_figure *put, const char *only)
 			large_network(put, &larges[i]);
 }
 
-void large_drawn(large_figure *put, int count)
-{
-	int below = 0;
+/* --- many drawn ones --- */
 
-	for (int seed = 1; seed <= count; seed++) {
+#define LOAD 3 /* processes that do nothing but count */
+
+static void begin_load(pid_t *child)
+{
+	for (int i = 0; i < LOAD; i++) {
+		child[i] = fork();
+		if (child[i] == 0)
+			for (volatile unsigned int n = 0; getppid() != 1; n++)
+				;
+		if (child[i] < 0) {
+			perror("planner-bench: fork");
+			exit(1);
+		}
+	}
+}
+
+static void end_load(const pid_t *child)
+{
+	for (int i = 0; i < LOAD; i++) {
+		kill(child[i], SIGKILL);
+		waitpid(child[i], NULL, 0);
+	}
+}
+
+/* The bytes of the plan by best; to be freed. */
+static char *text_of(const struct topology *t, const struct scheme_options *o)
+{
+	struct plan *p = scheme_run(scheme_find("best"), t, o, NULL);
+	char *text = p ? plan_format(p, t) : NULL;
+
+	plan_free(p);
+	return text;
+}
+
+static bool is_same_under_load(const struct topology *t, const struct scheme_options *o)
+{
+	char *alone = text_of(t, o);
+	pid_t child[LOAD];
+	char *busy;
+	bool same;
+
+	begin_load(child);
+	busy = text_of(t, o);
+	end_load(child);
+	same = alone && busy && strcmp(alone, busy) == 0;
+	free(alone);
+	free(busy);
+	return same;
+}
+
+static bool is_any_better(const struct topology *t, const struct scheme_options *o, int seed)
+{
+	double best = run(t, "best", o);
+	bool any = best <= 0;
+
+	for (const struct scheme *s = scheme_list; s->name; s++) {
+		double rate = run(t, s->name, o);
+
+		if (rate <= best * (1 + 1e-9))
+			continue;
+		fprintf(stderr, "planner-bench: drawn topology %d: %s reaches %.10g, best %.10g\n",
+			seed, s->name, rate, best);
+		any = true;
+	}
+	return any;
+}
+
+void large_drawn(large_figure *put, int from, int to)
+{
+	char name[160];
+	int below = 0;
+	int other = 0;
+	int repeated = 0;
+
+	for (int seed = from; seed <= to; seed++) {
 		struct scheme_options o = scheme_options_default();
 		struct topology *t = drawn_topology((uint64_t)seed, HOSTS_MOST, &o);
-		double best = run(t, "best", &o);
-		bool any = best <= 0;
 
-		for (const struct scheme *s = scheme_list; s->name; s++)
-			any = any || run(t, s->name, &o) > best * (1 + 1e-9);
-		if (any)
-			fprintf(stderr, "planner-bench: drawn topology %d: best is not the best\n",
-				seed);
-		below += any;
+		below += is_any_better(t, &o, seed);
+		if (seed % REPEATED == 0) {
+			bool same = is_same_under_load(t, &o);
+
+			if (!same)
+				fprintf(stderr,
+					"planner-bench: drawn topology %d: another plan on a busy "
+					"machine\n",
+					seed);
+			repeated++;
+			other += !same;
+		}
 		topo_free(t);
 	}
-	put("drawn topologies of 4 to 300 hosts on which another scheme is better", below,
-	    "of them", 0, true, below == 0);
+	snprintf(name, sizeof(name),
+		 "drawn topologies %d to %d, 4 to 300 hosts, on which another scheme is better",
+		 from, to);
+	put(name, below, "of them", 0, true, below == 0);
+	snprintf(name, sizeof(name),
+		 "%d of them planned again on a loaded machine: plans that differ", repeated);
+	put(name, other, "of them", 0, true, other == 0);
 }

@@ -10,7 +10,8 @@ typedef void large_figure(const char *name, double value, const char *unit, doub
 
 /* Throughput and processor time of each large network whose name has `only` in it (NULL: all). */
 void large_networks(large_figure *put, const char *only);
-/* So many drawn topologies: in how many another scheme was better than best. */
-void large_drawn(large_figure *put, int count);
+/* Drawn topologies of these seeds: on how many another scheme is better than best, and how many of
+ * every hundredth get another plan on a loaded machine. */
+void large_drawn(large_figure *put, int from, int to);
 
 #endif

@@ -82,11 +82,22 @@ run 0 "jobs" jobs --topology machines.json --jobs jobs.json --out-prefix job-
 check "... a table" says "^a  *8  *150\.0000 "
 check "... a plan of each" json job-b.json "len(d['hosts']) == 8"
 run 0 "... which check takes" check --topology machines.json --plan job-b.json
+run 0 "... and both together" check --topology machines.json --plan job-a.json --plan job-b.json
+check "... which exceed nothing" says "exceed no limit"
+run 3 "one of them twice" check --topology machines.json --plan job-b.json --plan job-b.json
+check "... names a link" says "the plans together put .* on the link"
+run 2 "a picture of two plans" check --topology machines.json --plan job-a.json --plan job-b.json --picture x.svg
 rm -f job-a.json job-b.json jobs.json
 run 0 "a plan that loses a link" replan --topology t.json --plan p.json --without-link leaf0,spine0 --out q.json --topology-out u.json
 check "... says what stays" says "^trees  *[0-9]* stay"
 run 0 "... which check takes" check --topology u.json --plan q.json
 rm -f q.json u.json
+run 0 "a larger network" generate fat-tree --k 16 --hosts 8 --boxes share --box-share 20% --out large.json
+run 0 "... planned" make -t large.json -s best
+check "... with lines about what goes on" grep -q "s  .*, round [0-9]*: [0-9.]*, bound [0-9.]*$" err
+run 0 "... without them" make -t large.json -s best --quiet
+check "... says nothing else" test ! -s err
+rm -f large.json
 before=$(ls)
 run 1 "a link that is not there" replan --topology t.json --plan p.json --without-link leaf0,leaf1 --out q.json
 check "... names it" says 'there is no link "leaf0,leaf1"'

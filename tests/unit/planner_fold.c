@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "planner/exact.h"
 #include "planner/fold.h"
 #include "planner/unfold.h"
 #include "planner/scheme.h"
@@ -264,13 +265,97 @@ static void test_processing(void **state)
 	}
 }
 
+/* A certificate is checked without those who made it: the same bound, and other prices give bounds
+ * that hold as well. */
+static void test_certificates(void **state)
+{
+	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
+
+	(void)state;
+	s.leaves = 16;
+	s.spines = 8;
+	s.hosts = 9;
+	s.boxes = TOPO_BOX_FRACTION;
+	s.box_share = 0.7;
+	for (s.seed = 1; s.seed <= 3; s.seed++) {
+		struct scheme_options o = scheme_options_default();
+		struct topology *t = make(&s);
+		struct plan *p = scheme_run(scheme_find("best"), t, &o, NULL);
+		struct plan_certificate *c = &p->certificate;
+		uint64_t random = s.seed;
+		double bound = bound_by_prices(t, p, true);
+
+		print_message("%d boxes, exact %d\n", t->boxes, c->exact);
+		assert_true(t->boxes > 12 && c->exact);
+		print_message("certificate: %.9g, checked %.9g\n", c->dual, bound);
+		assert_true(fabs(bound / c->dual - 1) < 1e-6);
+		for (int n = 0; n < 20; n++) {
+			int link = (int)(topo_random(&random) % (uint64_t)t->links);
+			double factor = 2 * topo_uniform(&random);
+
+			c->arc_price[2 * link] *= factor;
+			c->arc_price[2 * link + 1] *= factor;
+			bound = bound_by_prices(t, p, true);
+			assert_true(bound >= p->throughput * (1 - 1e-9));
+		}
+		/* Of one direction alone they prove nothing. */
+		c->arc_price[0] += 1;
+		assert_true(isnan(bound_by_prices(t, p, true)));
+		plan_free(p);
+		topo_free(t);
+	}
+}
+
+static int told;
+static double told_most;
+
+static void hear(const char *doing, int round, double value, double bound)
+{
+	assert_non_null(doing);
+	assert_true(round >= 0);
+	if (value > 0 && !isnan(bound))
+		assert_true(value <= bound * (1 + 1e-6));
+	told_most = fmax(told_most, value);
+	told++;
+}
+
+/* Lines about what goes on: in the file's unit, and no more often than wanted. */
+static void test_news(void **state)
+{
+	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
+	struct scheme_options o = scheme_options_default();
+	struct news news = {.tell = hear};
+	struct topology *t;
+	struct plan *p;
+
+	(void)state;
+	s.leaves = 16;
+	s.spines = 8;
+	s.hosts = 9;
+	s.boxes = TOPO_BOX_FRACTION;
+	s.box_share = 0.4;
+	s.host_link = s.fabric_link = 1000;
+	t = make(&s);
+	o.news = &news;
+	p = scheme_run(scheme_find("best"), t, &o, NULL);
+	print_message("news: %d lines, up to %.6g of %.6g\n", told, told_most, p->throughput);
+	assert_true(told > 10);
+	assert_true(fabs(told_most / p->throughput - 1) < 0.05);
+	plan_free(p);
+	told = 0;
+	news.every = 1e6;
+	news.last = clock_seconds();
+	plan_free(scheme_run(scheme_find("best"), t, &o, NULL));
+	assert_int_equal(told, 0);
+	topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_twins),
-		cmocka_unit_test(test_not_foldable),
-		cmocka_unit_test(test_optima),
-		cmocka_unit_test(test_processing),
+		cmocka_unit_test(test_twins),        cmocka_unit_test(test_not_foldable),
+		cmocka_unit_test(test_optima),       cmocka_unit_test(test_processing),
+		cmocka_unit_test(test_certificates), cmocka_unit_test(test_news),
 	};
 
 	return cmocka_run_group_tests_name("planner_fold", tests, NULL, NULL);

@@ -327,6 +327,40 @@ static void only_boxes_have_them(void **state)
 	assert_string_equal(e.text, "t.json:2: \"groups\" of \"h0\": only a box holds groups");
 }
 
+/* Too large for programs over many trees: still better than what uses no box, and near the bound.
+ */
+static void shipped_boxes_are_used(void **state)
+{
+	struct scheme_options o = scheme_options_default();
+	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
+	struct topo_error e = {.text = ""};
+	struct topology *t;
+	struct plan *best, *ring;
+
+	(void)state;
+	s.leaves = 40;
+	s.spines = 20;
+	s.hosts = 20;
+	s.boxes = TOPO_BOX_FRACTION;
+	s.box_share = 0.2;
+	s.holds = topo_holds_shipped();
+	t = topo_generate(&s, &e);
+	assert_non_null(t);
+	best = scheme_run(scheme_find("best"), t, &o, &e);
+	ring = scheme_run(scheme_find("ring"), t, &o, &e);
+	assert_non_null(best);
+	assert_non_null(ring);
+	assert_int_equal(limits_check(t, best, NULL), 0);
+	print_message("shipped boxes: %.6g, ring %.6g, bound %.6g\n", best->throughput,
+		      ring->throughput, bound_degree(t, false));
+	assert_true(best->throughput > 1.01 * ring->throughput);
+	assert_true(best->throughput > 0.97 * bound_degree(t, false));
+	assert_true(best->throughput <= bound_degree(t, false) * (1 + 1e-9));
+	plan_free(best);
+	plan_free(ring);
+	topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +371,7 @@ int main(void)
 		cmocka_unit_test(slots_are_the_window),
 		cmocka_unit_test(keys_of_a_file),
 		cmocka_unit_test(only_boxes_have_them),
+		cmocka_unit_test(shipped_boxes_are_used),
 	};
 
 	if (getenv("RINGFOLD_SEED"))

@@ -1,0 +1,516 @@
+/*
+ * Trees for boxes that hold little: caterpillars. A path goes through all hosts that are in it,
+ * rack after rack, and through every box between two of them; the other hosts hang on boxes. So no
+ * host has more than two neighbours, and each box takes as many ends from the hosts as it has
+ * neighbours beyond two. From tree to tree other hosts hang on boxes: those whose links are fullest
+ * so far.
+ *
+ * Boxes use few links where their ports are limited: those to switches, over which many hosts come.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/limits.h"
+#include "planner/lp.h"
+#include "planner/master.h"
+#include "planner/schemes.h"
+
+#define TREES_MOST 8
+#define BASE_TREES 50   /* so many trees the base weighs where routes are chosen */
+#define MAKE_PART 0.6   /* of the work, for making trees; the rest is for their weights */
+#define GAPS_TRIED 4000 /* places in the path that are tried for one box */
+#define ROUTE_WORK 400  /* units */
+
+/* A box in the trees. */
+struct joint {
+	int node;
+	int *port; /* arcs to the box by which it may receive */
+	int *used; /* neighbours by each of them, in the tree at hand */
+	int ports;
+	int each; /* neighbours by one port at most */
+	int gap; /* the place in the path: it comes after that host; -1: the tree goes without it */
+	int side[2]; /* ports to the hosts before and after it in the path */
+	int room;    /* for hosts that hang on it */
+};
+
+struct maker {
+	const struct topology *t;
+	struct router *r;
+	struct shape *s;
+	struct racks *k;
+	struct joint *joint;
+	int joints;
+	int *host;      /* the hosts of the path in order, rack after rack */
+	int *box_after; /* by place in the path: the joint there, -1 */
+	int *holder;    /* of nodes: the joint that a host hangs on, -1: it is in the path */
+	int *via;       /* of nodes: the port of that joint */
+	bool *anchor;   /* of nodes: next to a box in the path */
+	double *full;   /* of nodes: ends so far over the capacity of its links */
+	int *order, *arc;
+};
+
+/* --- ports --- */
+
+static bool is_host(const struct topology *t, int node)
+{
+	return t->node[node].kind == TOPO_HOST;
+}
+
+/* Links to switches come first, those that the base fills least, then by capacity; equal ones in
+ * turn from box to box. */
+static bool is_worse(const struct maker *m, int a, int b)
+{
+	const struct topology *t = m->t;
+	bool hosts[2] = {is_host(t, topo_arc_from(t, a)), is_host(t, topo_arc_from(t, b))};
+	double full[2] = {(m->r->load[a] + m->r->load[a ^ 1]) / topo_arc_capacity(t, a),
+			  (m->r->load[b] + m->r->load[b ^ 1]) / topo_arc_capacity(t, b)};
+
+	if (hosts[0] != hosts[1])
+		return hosts[0];
+	if (full[0] != full[1])
+		return full[0] > full[1];
+	return topo_arc_capacity(t, a) < topo_arc_capacity(t, b);
+}
+
+static void find_ports(const struct maker *m, struct joint *j, int turn)
+{
+	const struct topology *t = m->t;
+	int links = t->first[j->node + 1] - t->first[j->node];
+
+	j->port = room((size_t)links, sizeof(int));
+	j->used = room((size_t)links, sizeof(int));
+	for (int i = 0; i < links; i++) {
+		int in = t->out[t->first[j->node] + (i + turn) % links] ^ 1;
+		int at = i;
+
+		for (; at > 0 && is_worse(m, j->port[at - 1], in); at--)
+			j->port[at] = j->port[at - 1];
+		j->port[at] = in;
+	}
+	j->ports = links < t->node[j->node].holds.ports ? links : t->node[j->node].holds.ports;
+}
+
+/* The port by which a host comes to a box: of those whose route does not pass the box the one that
+ * the fewest use, then the nearest; -1: there is none. */
+static int find_port(struct maker *m, const struct joint *j, int host)
+{
+	const struct topology *t = m->t;
+	int own = router_hops(m->r, host, j->node);
+	int best = -1;
+	int least = 0;
+
+	for (int i = 0; i < j->ports; i++) {
+		int far = topo_arc_from(t, j->port[i]);
+		int hops = far == host ? 0 : router_hops(m->r, host, far);
+		int key = j->used[i] * 8 + (hops < 8 ? hops : 7);
+
+		if (j->used[i] >= j->each || (is_host(t, far) ? far != host : hops > own))
+			continue;
+		if (best >= 0 && key >= least)
+			continue;
+		best = i;
+		least = key;
+	}
+	return best;
+}
+
+/* --- one tree --- */
+
+/* A place in the path between two hosts from which a route leads to the box. */
+static void find_gap(struct maker *m, int number, int from, int turn)
+{
+	struct joint *j = &m->joint[number];
+	int gaps = m->t->workers - 1;
+	int skip = 2 * turn; /* other hosts at each turn */
+
+	j->gap = -1;
+	for (int i = 0; i < gaps && i < GAPS_TRIED; i++) {
+		int gap = (from + i) % gaps;
+		int a = m->host[gap];
+		int b = m->host[gap + 1];
+		int to_a = m->box_after[gap] < 0 ? find_port(m, j, a) : -1;
+		int to_b;
+
+		if (to_a < 0)
+			continue;
+		j->used[to_a]++;
+		to_b = find_port(m, j, b);
+		if (to_b < 0 || skip-- > 0) {
+			j->used[to_a]--;
+			continue;
+		}
+		j->used[to_b]++;
+		j->side[0] = to_a;
+		j->side[1] = to_b;
+		m->box_after[gap] = number;
+		m->anchor[a] = m->anchor[b] = true;
+		j->gap = gap;
+		return;
+	}
+}
+
+static int rack_begin(const struct maker *m, int box)
+{
+	for (int q = 0; q < m->k->count; q++)
+		if (m->k->head[q] == box || m->k->box[q] == box)
+			return m->k->first[q];
+	return 0;
+}
+
+/* The fullest hosts hang on the nearest boxes that have room. */
+static void hang_hosts(struct maker *m, int turn)
+{
+	const struct topology *t = m->t;
+	int n = 0;
+
+	for (int i = 0; i < t->workers; i++) {
+		int host = m->host[(i + turn * 7) % t->workers];
+		int at = n++;
+
+		for (; at > 0 && m->full[m->order[at - 1]] < m->full[host] * (1 - 1e-9); at--)
+			m->order[at] = m->order[at - 1];
+		m->order[at] = host;
+	}
+	for (int i = 0; i < n; i++) {
+		int host = m->order[i];
+		int least = 0;
+		int best = -1;
+
+		if (m->anchor[host])
+			continue;
+		for (int b = 0; b < m->joints; b++) {
+			struct joint *j = &m->joint[(b + i) % m->joints];
+			int hops = router_hops(m->r, host, j->node);
+
+			if (j->gap < 0 || j->room == 0 || (best >= 0 && hops >= least) ||
+			    find_port(m, j, host) < 0)
+				continue;
+			best = (b + i) % m->joints;
+			least = hops;
+		}
+		if (best < 0)
+			continue;
+		m->holder[host] = best;
+		m->joint[best].room--;
+		m->via[host] = find_port(m, &m->joint[best], host);
+		m->joint[best].used[m->via[host]]++;
+	}
+}
+
+/* From a host to a box over one of its ports: the arcs in m->arc. */
+static int route_to_box(struct maker *m, const struct joint *j, int host)
+{
+	int port = m->holder[host] >= 0      ? m->via[host]
+		   : host == m->host[j->gap] ? j->side[0]
+					     : j->side[1];
+	int far = topo_arc_from(m->t, j->port[port]);
+	int n = 0;
+
+	if (far != host) {
+		router_find(m->r, host, far, 1);
+		memcpy(m->arc, m->r->arc, (size_t)m->r->arcs * sizeof(int));
+		n = m->r->arcs;
+	}
+	m->arc[n++] = j->port[port];
+	m->r->load[j->port[port]] += 1;
+	return n;
+}
+
+static void turn_round(int *arc, int n)
+{
+	for (int i = 0; i < (n + 1) / 2; i++) {
+		int last = arc[n - 1 - i];
+
+		arc[n - 1 - i] = arc[i] ^ 1;
+		arc[i] = last ^ 1;
+	}
+}
+
+/* The node hangs on the parent; either may be a box, not both. */
+static void hang(struct maker *m, int node, int parent, int joint)
+{
+	int n;
+
+	if (joint < 0) {
+		shape_route(m->s, m->r, node, parent, 1);
+		return;
+	}
+	n = route_to_box(m, &m->joint[joint], is_host(m->t, node) ? node : parent);
+	if (!is_host(m->t, node))
+		turn_round(m->arc, n);
+	shape_hang(m->s, node, parent, m->arc, n);
+}
+
+/* Nodes of the path in order, in m->order; how many. The joint of each box is where it stands. */
+static int find_path(struct maker *m)
+{
+	int n = 0;
+
+	for (int i = 0; i < m->t->workers; i++) {
+		if (m->holder[m->host[i]] < 0)
+			m->order[n++] = m->host[i];
+		if (i + 1 < m->t->workers && m->box_after[i] >= 0)
+			m->order[n++] = m->joint[m->box_after[i]].node;
+	}
+	return n;
+}
+
+static int joint_of(const struct maker *m, int node)
+{
+	for (int i = 0; i < m->joints && !is_host(m->t, node); i++)
+		if (m->joint[i].node == node)
+			return i;
+	return -1;
+}
+
+static void hang_path(struct maker *m, int node, int parent)
+{
+	int at = joint_of(m, node);
+
+	hang(m, node, parent, at >= 0 ? at : joint_of(m, parent));
+}
+
+static void emit(struct maker *m, struct plan *p)
+{
+	int n = find_path(m);
+	int root = n / 2;
+
+	while (root < n - 1 && !is_host(m->t, m->order[root]))
+		root++;
+	shape_begin(m->s, m->order[root]);
+	for (int i = root - 1; i >= 0; i--)
+		hang_path(m, m->order[i], m->order[i + 1]);
+	for (int i = root + 1; i < n; i++)
+		hang_path(m, m->order[i], m->order[i - 1]);
+	for (int i = 0; i < m->t->workers; i++)
+		if (m->holder[m->host[i]] >= 0)
+			hang(m, m->host[i], m->joint[m->holder[m->host[i]]].node,
+			     m->holder[m->host[i]]);
+	make_tree(p, m->s->root, 1);
+	shape_emit(m->s, p, false);
+	make_mirror(p);
+}
+
+/* Boxes have up to so many neighbours. */
+static void add_tree(struct maker *m, struct plan *p, int neighbours, int turn)
+{
+	const struct topology *t = m->t;
+
+	for (int i = 0; i < t->workers; i++) {
+		m->box_after[i] = -1;
+		m->holder[m->host[i]] = -1;
+		m->anchor[m->host[i]] = false;
+	}
+	for (int b = 0; b < m->joints; b++) {
+		struct joint *j = &m->joint[b];
+		const struct topo_holds *h = &t->node[j->node].holds;
+		int most = h->ranks < h->fan_in ? h->ranks : h->fan_in;
+
+		memset(j->used, 0, (size_t)j->ports * sizeof(int));
+		j->gap = -1;
+		j->room = (neighbours < most ? neighbours : most) - 2;
+		j->each = (j->room + 2 + j->ports - 1) / j->ports;
+		if (j->room > 0 && turn < limits_trees(t, j->node))
+			find_gap(m, b, rack_begin(m, j->node), turn);
+	}
+	hang_hosts(m, turn);
+	emit(m, p);
+	for (int i = 0; i < t->workers; i++) {
+		int host = m->host[i];
+		bool ends = i == 0 || i == t->workers - 1;
+
+		m->full[host] += (m->holder[host] >= 0 || ends ? 1 : 2) / ingress(t, host);
+	}
+}
+
+/* --- weights --- */
+
+struct columns {
+	const struct topology *t;
+	struct lp *lp;
+	int *row;
+	double *value;
+	double unit;
+};
+
+static void put_column(struct columns *c, const double *arc, const double *node)
+{
+	int n = 0;
+
+	for (int i = 0; i < 2 * c->t->links + c->t->nodes; i++) {
+		int at = i - 2 * c->t->links;
+		double load = at < 0 ? arc[i] : node[at];
+		double limit = at < 0 ? topo_arc_capacity(c->t, i) : c->t->node[at].processing;
+
+		if (load <= 0 || isinf(limit))
+			continue;
+		c->row[n] = i;
+		c->value[n++] = load * c->unit / limit;
+	}
+	lp_column(c->lp, 1, INFINITY, n, c->row, c->value);
+}
+
+static bool add_column(struct columns *c, const struct plan *p)
+{
+	struct plan_load load;
+
+	if (plan_measure(c->t, p, &load, NULL) != 0)
+		return false;
+	put_column(c, load.arc, load.node);
+	plan_load_free(&load);
+	return true;
+}
+
+struct plan *limits_weigh(const struct topology *t, const struct plan *trees,
+			  const struct plan *base, struct work *w)
+{
+	struct columns c = {.t = t, .lp = lp_new(), .unit = INFINITY};
+	size_t rows = (size_t)t->links * 2 + (size_t)t->nodes;
+	struct plan *p = plan_like(trees);
+	double sum = 0;
+	bool good = true;
+
+	c.row = room(rows, sizeof(int));
+	c.value = room(rows, sizeof(double));
+	for (int i = 0; i < t->workers; i++)
+		c.unit = fmin(c.unit, egress(t, t->worker[i]));
+	for (size_t i = 0; i < rows; i++)
+		lp_row(c.lp, -INFINITY, 1);
+	for (int k = 0; k < trees->trees && good; k++) {
+		struct plan *one = plan_like(trees);
+
+		plan_copy_tree(one, trees, k, 1);
+		good = add_column(&c, one);
+		plan_free(one);
+	}
+	good = good && (!base || add_column(&c, base));
+	good = good && (unsigned int)lp_solve_within(c.lp, w, 1) <= 1;
+	for (int k = 0; k < trees->trees + (base ? 1 : 0) && good; k++)
+		sum += lp_value(c.lp, k) > 1e-9 ? lp_value(c.lp, k) : 0;
+	for (int k = 0; k < trees->trees && good; k++)
+		if (lp_value(c.lp, k) > 1e-9)
+			plan_copy_tree(p, trees, k, lp_value(c.lp, k) / sum);
+	for (int k = 0; base && good && k < base->trees; k++)
+		if (lp_value(c.lp, trees->trees) > 1e-9)
+			plan_copy_tree(p, base, k,
+				       base->tree[k].share * lp_value(c.lp, trees->trees) / sum);
+	free(c.row);
+	free(c.value);
+	lp_free(c.lp);
+	if (good && p->trees > 0)
+		return p;
+	plan_free(p);
+	return NULL;
+}
+
+/* --- all of them --- */
+
+/* Links that the base fills are left to it. */
+static void avoid(struct maker *m, const struct plan *base)
+{
+	struct plan_load load;
+
+	if (plan_measure(m->t, base, &load, NULL) != 0)
+		return;
+	for (int i = 0; i < 2 * m->t->links; i++)
+		m->r->load[i] = BASE_TREES * load.arc[i];
+	plan_load_free(&load);
+}
+
+static void begin(struct maker *m, const struct topology *t, const struct plan *base)
+{
+	size_t nodes = (size_t)t->nodes;
+
+	*m = (struct maker){.t = t};
+	m->r = router_new(t);
+	m->s = shape_new(t);
+	m->k = racks_new(t);
+	avoid(m, base);
+	m->joint = room((size_t)t->boxes, sizeof(*m->joint));
+	for (int i = 0; i < t->boxes; i++) {
+		struct joint *j = &m->joint[m->joints];
+
+		j->node = t->box[i];
+		if (limits_trees(t, j->node) > 0)
+			find_ports(m, j, m->joints++ * 4);
+	}
+	m->host = m->k->member;
+	m->box_after = room(nodes, sizeof(int));
+	m->holder = room(nodes, sizeof(int));
+	m->via = room(nodes, sizeof(int));
+	m->anchor = room(nodes, sizeof(bool));
+	m->full = room(nodes, sizeof(double));
+	m->order = room(nodes, sizeof(int));
+	m->arc = room(nodes + 2, sizeof(int));
+}
+
+static void end(struct maker *m)
+{
+	for (int i = 0; i < m->joints; i++) {
+		free(m->joint[i].port);
+		free(m->joint[i].used);
+	}
+	router_free(m->r);
+	shape_free(m->s);
+	racks_free(m->k);
+	free(m->joint);
+	free(m->box_after);
+	free(m->holder);
+	free(m->via);
+	free(m->anchor);
+	free(m->full);
+	free(m->order);
+	free(m->arc);
+}
+
+/* Trees in which boxes have up to so many neighbours. */
+static struct plan *family(const struct topology *t, const struct plan *like,
+			   const struct plan *base, int neighbours, int trees, struct work *w)
+{
+	struct plan *p = plan_like(like);
+	struct plan *weighed;
+	struct maker m;
+
+	begin(&m, t, like);
+	for (int turn = 0; turn < trees && work_is_left(w, MAKE_PART); turn++) {
+		add_tree(&m, p, neighbours, turn);
+		work_tell(w, "trees for small boxes", turn, NAN, NAN);
+		w->spent += ROUTE_WORK * (double)t->workers;
+	}
+	end(&m);
+	weighed = limits_weigh(t, p, base, w);
+	plan_free(p);
+	return weighed;
+}
+
+struct plan *limits_caterpillars(const struct topology *t, const struct plan *base, int trees,
+				 struct work *w)
+{
+	int most = trees > 0 && trees < TREES_MOST ? trees : TREES_MOST;
+	const struct plan *rest = trees > 0 && base->trees > trees - most ? NULL : base;
+	struct plan *best = NULL;
+	double rate = 0;
+	int ranks = 0;
+
+	for (int i = 0; i < t->boxes; i++) {
+		const struct topo_holds *h = &t->node[t->box[i]].holds;
+		int own = h->ranks < h->fan_in ? h->ranks : h->fan_in;
+
+		own = own < t->workers ? own : t->workers;
+		ranks = own > ranks ? own : ranks;
+	}
+	for (; ranks >= 3 && work_is_left(w, MAKE_PART); ranks /= 2) {
+		struct plan *p = family(t, base, rest, ranks, most, w);
+		double its = p && limits_check(t, p, NULL) == 0 ? plan_rate(t, p) : 0;
+
+		if (its <= rate) {
+			plan_free(p);
+			continue;
+		}
+		plan_free(best);
+		best = p;
+		rate = its;
+	}
+	return best;
+}

@@ -52,6 +52,10 @@ void limits_fit_plan(const struct topology *t, struct plan *p, int trees);
 bool limits_every_tree(const struct topology *t, struct limits_fit *f, struct plan *pool,
 		       bool merging);
 
+/* Adds trees of racks with and without boxes to pool, each cut to the limits, while it has fewer
+ * arcs than `routes`; trees: limit of all (0: none). */
+void limits_families(struct limits_fit *f, struct plan *pool, int trees, int routes);
+
 /*
  * For boxes that hold little: trees whose boxes have as many neighbours as they can, other hosts
  * at each tree (caterpillar.c), beside the trees of the base, which use no box. At most `trees` of

@@ -22,6 +22,7 @@
 #define ROUND_LINKS 1500   /* links up to which programs over many trees are made */
 #define CLOCK_PART 0.5     /* of what is left of the time */
 #define PATIENCE 4         /* times what cutting took: time that more is tried in */
+#define IN_RACK 2          /* arcs of an edge between hosts of one rack */
 #define WEIGHED_MOST 64    /* trees of a plan of a larger network whose weights are found anew */
 #define USED 1e-9          /* part of its own rate above which a tree is part of the plan */
 #define ROUTES_MOST 600000 /* arcs of all trees of the pool together */
@@ -442,24 +443,6 @@ static void look_for_more(struct choice *c, struct limits_fit *f, const struct s
 	free(count);
 }
 
-/* Trees for boxes that hold little, beside a ring. NULL: none. */
-static struct plan *make_caterpillars(const struct topology *t, const struct scheme_options *o)
-{
-	struct work w = work_begin(o->work, o->seconds);
-	struct scheme_options plain = *o;
-	struct plan *ring, *p;
-
-	plain.chunks = 0;
-	plain.trees = 0;
-	w.news = o->news;
-	ring = scheme_run_ordered(scheme_find("ring"), t, &plain, NULL);
-	if (!ring)
-		return NULL;
-	p = limits_caterpillars(t, ring, o->trees, &w);
-	plan_free(ring);
-	return p;
-}
-
 /* Keeps the better of two plans, *a; either may be NULL. */
 static void keep_better(const struct topology *t, struct plan **a, struct plan *b)
 {
@@ -469,6 +452,57 @@ static void keep_better(const struct topology *t, struct plan **a, struct plan *
 	}
 	plan_free(*a);
 	*a = b;
+}
+
+/* The same edges, those between racks over the least loaded routes: a ring takes the same way at
+ * each of its trees and fills links between racks that others then cannot use. */
+static struct plan *spread_out(const struct topology *t, const struct plan *p)
+{
+	struct router *r = router_new(t);
+	struct plan *q = plan_like(p);
+
+	for (int k = 0; k < p->trees; k++) {
+		const struct plan_tree *tree = &p->tree[k];
+
+		make_tree(q, tree->root, tree->share);
+		for (int i = 0; i < tree->ups + tree->downs; i++) {
+			const struct plan_edge *e = &p->edge[tree->up_first + i];
+
+			if (e->arcs > IN_RACK)
+				make_routed(q, r, i >= tree->ups, e->from, e->to, tree->share);
+			else
+				make_edge(q, i >= tree->ups, e->from, e->to, p->route + e->first,
+					  e->arcs);
+		}
+	}
+	router_free(r);
+	return q;
+}
+
+/* Trees for boxes that hold little, beside a ring. NULL: none. */
+static struct plan *make_caterpillars(const struct topology *t, const struct scheme_options *o)
+{
+	struct work w = work_begin(o->work, o->seconds);
+	struct scheme_options plain = *o;
+	struct plan *ring, *spread, *p;
+
+	plain.chunks = 0;
+	plain.trees = 0;
+	w.news = o->news;
+	ring = scheme_run_ordered(scheme_find("ring"), t, &plain, NULL);
+	if (!ring)
+		return NULL;
+	spread = spread_out(t, ring);
+	if (plan_rate(t, spread) >= plan_rate(t, ring) * (1 - GAP)) {
+		struct plan *old = ring;
+
+		ring = spread;
+		spread = old;
+	}
+	plan_free(spread);
+	p = limits_caterpillars(t, ring, o->trees, &w);
+	plan_free(ring);
+	return p;
 }
 
 /* The trees of the best choice in place of the plan's. */
@@ -498,6 +532,21 @@ static struct plan *fit(const struct topology *t, const struct plan *p, int tree
 	return fitted;
 }
 
+/* Fewer trees, of which boxes hold more, are often worth more. patience: seconds that each takes.
+ */
+static void try_few(const struct topology *t, const struct plan *p, const struct scheme_options *o,
+		    struct work *w, double patience, struct plan **best)
+{
+	for (int few = limits_fewest(t, o->trees); few > 0 && work_has_time(w, 1, patience);
+	     few -= few > 4 ? few - few / 2 : 1) {
+		struct plan *fitted = few <= WEIGHED_MOST ? fit(t, p, few) : NULL;
+
+		if (fitted)
+			keep_better(t, best, limits_weigh(t, fitted, NULL, w));
+		plan_free(fitted);
+	}
+}
+
 /* Too large for programs over many trees: the plan's own trees cut, their weights found anew, or
  * trees made for boxes that hold little. */
 static void choose_large(const struct topology *t, struct plan *p, const struct scheme_options *o)
@@ -510,6 +559,7 @@ static void choose_large(const struct topology *t, struct plan *p, const struct 
 	w.news = o->news;
 	if (fitted->trees <= WEIGHED_MOST && work_has_time(&w, 1, took))
 		keep_better(t, &fitted, limits_weigh(t, fitted, NULL, &w));
+	try_few(t, p, o, &w, PATIENCE * took, &fitted);
 	if (!p->reduce_only && t->boxes > 0 && work_has_time(&w, 1, PATIENCE * took)) {
 		rest.seconds = (w.end - clock_seconds()) * CLOCK_PART;
 		keep_better(t, &fitted, make_caterpillars(t, &rest));
@@ -523,6 +573,7 @@ void limits_choose(const struct topology *t, struct plan *p, const struct scheme
 		   bool merging)
 {
 	struct limits_fit *f;
+	struct work w = work_begin(o->work, o->seconds);
 	struct plan *other, *fitted;
 	struct choice c;
 
@@ -543,6 +594,7 @@ void limits_choose(const struct topology *t, struct plan *p, const struct scheme
 	/* What simple cutting reaches, and the best of the others, are to be passed. */
 	fitted = fit(t, p, o->trees);
 	keep_better(t, &fitted, other);
+	try_few(t, p, o, &w, 0, &fitted);
 	if (merging && !fitted->reduce_only && t->boxes > 0)
 		keep_better(t, &fitted, make_caterpillars(t, o));
 	c.value = plan_rate(t, fitted) / c.unit;

@@ -12,8 +12,7 @@
 
 #define TURNS_MOST 8
 
-/* The least number of trees that any limit leaves. */
-static int fewest(const struct topology *t, int most)
+int limits_fewest(const struct topology *t, int most)
 {
 	int n = most > 0 ? most : TOPO_UNLIMITED;
 
@@ -104,7 +103,7 @@ void limits_families(struct limits_fit *f, struct plan *pool, int trees, int rou
 	static const int length[] = {1, 2, 3, 4, 6, INT_MAX};
 	static const int to_hosts[] = {0, 2, 4};
 	struct racks *k;
-	int turns = fewest(f->t, trees);
+	int turns = limits_fewest(f->t, trees);
 
 	if (f->t->boxes == 0 || pool->reduce_only)
 		return;

@@ -52,6 +52,8 @@ void limits_fit_plan(const struct topology *t, struct plan *p, int trees);
 bool limits_every_tree(const struct topology *t, struct limits_fit *f, struct plan *pool,
 		       bool merging);
 
+/* The least number of trees that any limit leaves; most: of all (0: none). */
+int limits_fewest(const struct topology *t, int most);
 /* Adds trees of racks with and without boxes to pool, each cut to the limits, while it has fewer
  * arcs than `routes`; trees: limit of all (0: none). */
 void limits_families(struct limits_fit *f, struct plan *pool, int trees, int routes);

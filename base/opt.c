@@ -1,4 +1,4 @@
-#include "host/tools/opt.h"
+#include "base/opt.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/rf_number.h"
+#include "base/rf_number.h"
 
 #define OPTS_MAX 64
 #define LONG_ONLY 256 /* getopt value of the first option without a letter */

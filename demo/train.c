@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "demo/net.h"
-#include "host/tools/opt.h"
+#include "base/opt.h"
 #include "ringfold/ringfold.h"
 
 struct run {

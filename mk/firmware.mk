@@ -8,7 +8,7 @@ CTL_SOURCES := $(addprefix proto/,rf_ctl.c rf_ctl_pages.c rf_ctl_frame.c rf_ctl_
 $(eval $(call c_lib,rfctl,$(CTL_SOURCES)))
 $(eval $(call c_lib,fw,$(FW_SOURCES)))
 $(eval $(call c_lib,fwlinux,$(addprefix firmware/target/linux/,hal.c keys.c fresh.c)))
-$(eval $(call c_lib,client,$(addprefix host/src/control/,client.c client_rx.c client_text.c)))
+$(eval $(call c_lib,client,$(addprefix host/control/,client.c client_rx.c client_text.c)))
 
 $(eval $(call test_lib,fwbox,tests/unit/fw_ask.c tests/unit/fw_box.c tests/unit/fw_hosts.c tests/unit/fw_joined.c))
 $(eval $(call c_test,fw_conn_test,tests/unit/fw_conn_test.c,fwbox fw fwlinux client rfctl rfproto))

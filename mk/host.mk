@@ -2,14 +2,15 @@
 #
 # $(HOST_LIBS): what libringfold consists of, in link order, for programs that need its inside.
 
-HOST_LIBS := rf-api rf-verbs collective roce client rfctl rf-io rf-bootstrap rf-trace rfproto
+HOST_LIBS := rf-api rf-verbs collective roce client rfctl rf-io rf-store rf-config rf-trace rfproto
 DPDK_CFLAGS := $(call pkg_cflags,libdpdk)
 DPDK_LIBS := $(call pkg_libs,libdpdk)
 
-$(eval $(call c_lib,rf-bootstrap,$(addprefix host/src/bootstrap/,settings.c env.c store.c store_line.c store_server.c store_serve.c)))
-$(eval $(call c_lib,rf-io,host/src/io/io_loop.c host/src/io/socket_path.c host/src/io/io_memif.c host/src/io/memif_control.c host/src/io/memif_why.c host/src/io/io_dpdk.c,,$(DPDK_CFLAGS)))
-$(eval $(call c_lib,rf-verbs,$(addprefix host/src/verbs/,lib.c device.c qp.c io_udp.c)))
-$(eval $(call c_lib,rf-api,$(addprefix host/src/api/,status.c backend.c context.c progress.c comm.c group.c behind.c lag.c fallback.c meet.c setup.c proof.c request.c order.c)))
+$(eval $(call c_lib,rf-config,$(addprefix host/config/,settings.c env.c)))
+$(eval $(call c_lib,rf-store,$(addprefix host/store/,store.c store_line.c store_server.c store_serve.c)))
+$(eval $(call c_lib,rf-io,$(addprefix host/io/,io_loop.c socket_path.c memif_why.c io_dpdk.c),,$(DPDK_CFLAGS)))
+$(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c device.c qp.c io_udp.c)))
+$(eval $(call c_lib,rf-api,$(addprefix host/api/,status.c backend.c context.c progress.c comm.c group.c behind.c lag.c fallback.c meet.c setup.c proof.c request.c order.c)))
 
 # The shared library. The number behind .so is that of the interface: it rises when a program would break.
 RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)
@@ -26,18 +27,18 @@ ALL_TARGETS += $(SHLIB)
 # Programs over the public interface alone: linked with the shared library, found beside them.
 RINGFOLD_LIBS := -L$(BUILD)/lib -lringfold -Wl,-rpath,'$$$$ORIGIN/../lib'
 
-$(eval $(call c_prog,ringfold-perf,host/tools/ringfold-perf.c,rf-opt rfproto,$(RINGFOLD_LIBS) -ljansson))
-$(eval $(call c_prog,allreduce,host/examples/allreduce.c,,$(RINGFOLD_LIBS)))
+$(eval $(call c_prog,ringfold-perf,tools/ringfold-perf.c,rf-opt rfproto,$(RINGFOLD_LIBS) -ljansson))
+$(eval $(call c_prog,allreduce,examples/allreduce.c,,$(RINGFOLD_LIBS)))
 $(eval $(call c_prog,ringfold-train,demo/train.c demo/net.c demo/digits.c,rf-opt,$(RINGFOLD_LIBS)))
 $(BUILD)/bin/ringfold-perf $(BUILD)/bin/allreduce $(BUILD)/bin/ringfold-train: $(SHLIB)
 
-$(eval $(call c_test,bootstrap_env,tests/unit/bootstrap_env.c,rf-bootstrap))
-$(eval $(call c_link,settings_table,tests/unit/settings_table.c,rf-bootstrap,,,$(BUILD)/tests/settings_table))
+$(eval $(call c_test,bootstrap_env,tests/unit/bootstrap_env.c,rf-config))
+$(eval $(call c_link,settings_table,tests/unit/settings_table.c,rf-config,,,$(BUILD)/tests/settings_table))
 $(eval $(call test,docs-settings,$(BUILD)/tests/settings_table docs/api.md,$(BUILD)/tests/settings_table))
-$(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,rf-bootstrap rfproto,-lpthread))
+$(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,rf-store rf-config rfproto,-lpthread))
 $(eval $(call test_lib,iostream,tests/unit/io_stream.c))
-$(eval $(call c_test,io_memif,tests/unit/io_memif.c,iostream rf-io rf-bootstrap,$(DPDK_LIBS) -lpthread))
-$(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,iostream rf-io rf-bootstrap,$(DPDK_LIBS) -lpthread))
+$(eval $(call c_test,io_memif,tests/unit/io_memif.c,iostream rf-memif rf-io rf-store rf-config,$(DPDK_LIBS) -lpthread))
+$(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,iostream rf-memif rf-io rf-store rf-config,$(DPDK_LIBS) -lpthread))
 $(eval $(call test_lib,api-ranks,tests/unit/api_ranks.c))
 $(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),$(DPDK_LIBS) -lpthread -lm))
 $(eval $(call c_test,api_errors,tests/unit/api_errors.c,api-ranks $(HOST_LIBS),$(DPDK_LIBS) -lpthread -lm))

@@ -5,7 +5,7 @@
 comma := ,
 
 $(eval $(call c_lib,rfproto,proto/rf_crc32.c proto/rf_siphash.c))
-$(eval $(call c_lib,roce,$(addprefix host/src/roce/,wire.c frame.c crc.c icrc.c l2.c qp.c requester.c completer.c responder.c selective.c timer.c endpoint.c)))
+$(eval $(call c_lib,roce,$(addprefix host/roce/,wire.c frame.c crc.c icrc.c l2.c qp.c requester.c completer.c responder.c selective.c timer.c endpoint.c)))
 $(eval $(call c_test,crc_test,tests/unit/crc_test.c,rfproto))
 $(eval $(call c_test,roce_wire_test,tests/unit/roce_wire_test.c,roce rfproto,-lpcap))
 $(eval $(call test_lib,failcalloc,tests/unit/fail_calloc.c))
@@ -16,7 +16,7 @@ $(eval $(call test_lib,rocenet,tests/unit/roce_net.c))
 $(eval $(call c_test,roce_loss_test,tests/unit/roce_loss_test.c,rocenet roce rfproto))
 $(eval $(call c_test,roce_endpoint_test,tests/unit/roce_endpoint_test.c,failcalloc roce rfproto,-Wl$(comma)--wrap=calloc))
 # Element-wise loops gain from vectors; the results do not depend on it.
-$(eval $(call c_lib,collective,$(addprefix host/src/collective/,arith.c order.c msg_qp.c plan.c collective.c),,-O3))
+$(eval $(call c_lib,collective,$(addprefix host/collective/,arith.c order.c msg_qp.c plan.c collective.c),,-O3))
 $(eval $(call c_test,collective_arith_test,tests/unit/collective_arith_test.c,collective roce rfproto,-lm))
 $(eval $(call c_test,collective_test,$(addprefix tests/unit/collective_,test.c ring.c box.c),rocenet collective roce rfproto))
 $(eval $(call c_test,collective_seam_test,tests/unit/collective_seam_test.c,failcalloc collective roce rfproto,-Wl$(comma)--wrap=calloc))

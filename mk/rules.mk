@@ -10,7 +10,7 @@
 #
 # NAME contains no blanks. A fragment calls these through $(eval $(call ...)). Objects live in build/obj/<path of source>.o
 # (a source belongs to one library or program; shared code goes into a library). Include paths are relative to the root of
-# the tree ("host/src/roce/roce.h"), host/include (<ringfold/ringfold.h>) and build/gen (generated headers).
+# the tree ("host/roce/roce.h"), host/include (<ringfold/ringfold.h>) and build/gen (generated headers).
 
 BUILD      := build
 CC         ?= gcc

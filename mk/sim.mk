@@ -2,10 +2,10 @@
 
 LIBS_PCAP := $(call pkg_libs,libpcap)
 
-$(eval $(call c_lib,rf-opt,host/tools/opt.c))
-$(eval $(call c_prog,ringfold,host/tools/ringfold.c,))
-$(eval $(call c_lib,rf-trace,sim/trace/pcapng.c sim/trace/reader.c))
-$(eval $(call c_lib,rf-notes,sim/trace/notes.c))
+$(eval $(call c_lib,rf-opt,base/opt.c))
+$(eval $(call c_prog,ringfold,tools/ringfold.c,))
+$(eval $(call c_lib,rf-trace,wire/pcapng.c wire/reader.c))
+$(eval $(call c_lib,rf-notes,wire/notes.c))
 $(eval $(call c_lib,rf-switch,sim/fabric/switch.c))
 $(eval $(call c_test,trace,tests/unit/trace.c,rf-trace,$(LIBS_PCAP)))
 $(eval $(call c_test,notes,tests/unit/notes.c,rf-notes rfctl rfproto))
@@ -21,7 +21,7 @@ SIM_BOX_LIBS := rf-cosim model fwsim fw fwlinux rf-notes rfctl rf-switch rf-trac
 FABRIC_LIBS   := rf-fabric client collective roce $(SIM_BOX_LIBS) rfproto
 FABRIC_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm
 $(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c link.c check.c nic.c nonsense.c host.c job.c program.c box.c setup.c fabric.c leak.c plan.c plan_run.c plan_judge.c)))
-$(eval $(call c_prog,ringfold-sim,host/tools/ringfold-sim.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
+$(eval $(call c_prog,ringfold-sim,tools/ringfold-sim.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_link,fabric_sums,tests/sim/fabric_sums.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_sums))
 $(eval $(call test,fabric_sums,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_sums,$(BUILD)/tests/fabric_sums))
 $(eval $(call c_link,fabric_restart,tests/sim/fabric_restart.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_restart))
@@ -35,10 +35,11 @@ $(eval $(call c_link,isolation,tests/sim/isolation.c,$(FABRIC_LIBS),$(FABRIC_LDL
 $(eval $(call c_link,bench_fabric,tests/sim/bench_fabric.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/bench_fabric))
 
 # Real time.
-REALTIME_LIBS   := rf-realtime $(SIM_BOX_LIBS) rf-io rf-bootstrap rfproto
+REALTIME_LIBS   := rf-realtime $(SIM_BOX_LIBS) rf-memif rf-io rf-store rf-config rfproto
 REALTIME_LDLIBS := $(call pkg_libs,libdpdk) $(LIBS_PCAP) -ljansson -ldl -lm -lpthread
+$(eval $(call c_lib,rf-memif,$(addprefix sim/realtime/,io_memif.c memif_control.c)))
 $(eval $(call c_lib,rf-realtime,$(addprefix sim/realtime/,port.c port_kernel.c box.c setup.c)))
-$(eval $(call c_prog,ringfold-box,host/tools/ringfold-box.c,rf-opt $(REALTIME_LIBS),$(REALTIME_LDLIBS)))
+$(eval $(call c_prog,ringfold-box,tools/ringfold-box.c,rf-opt $(REALTIME_LIBS),$(REALTIME_LDLIBS)))
 $(eval $(call test,cli,tests/sim/cli.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-sim ringfold-box ringfold-perf)))
 $(eval $(call test,realtime_ports,$(PYTHON) tests/sim/ports.py $(BUILD)/bin/ringfold-box,$(BUILD)/bin/ringfold-box))
 $(eval $(call test,realtime_ports-namespace,$(PYTHON) tests/sim/ports.py $(BUILD)/bin/ringfold-box namespace,$(BUILD)/bin/ringfold-box))

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "planner/topology.h"
+#include "plan/topology.h"
 
 #define NODES_MAX 2000000
 

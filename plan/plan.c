@@ -1,7 +1,7 @@
 /*
  * Plans in memory: building, mirroring, quantising.
  */
-#include "planner/plan.h"
+#include "plan/plan.h"
 
 #include <math.h>
 #include <stdio.h>

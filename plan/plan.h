@@ -10,7 +10,7 @@
 #ifndef RF_PLANNER_PLAN_H
 #define RF_PLANNER_PLAN_H
 
-#include "planner/topology.h"
+#include "plan/topology.h"
 
 #define PLAN_NAME_MAX 32
 #define PLAN_FORMAT "ringfold-plan" /* of its files */
@@ -85,7 +85,7 @@ int plan_mirror(struct plan *p);
  * the shares say the same; trees with none are dropped. */
 int plan_quantise(struct plan *p, int chunks);
 
-/* --- planner/plan.c: files ----------------------------------------------------------------------
+/* --- plan/plan.c: files ----------------------------------------------------------------------
  */
 
 /* JSON (docs/planner.md); names of nodes are those of the topology. NULL with FILE:LINE: reason. */

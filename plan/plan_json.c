@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/plan.h"
-#include "planner/textline.h"
+#include "plan/plan.h"
+#include "plan/textline.h"
 
 #define CHUNKS_MOST (1 << 24)
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/plan.h"
+#include "plan/plan.h"
 
 static json_t *format_edge(const struct plan *p, const struct topology *t,
 			   const struct plan_edge *e)

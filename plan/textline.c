@@ -1,4 +1,4 @@
-#include "planner/textline.h"
+#include "plan/textline.h"
 
 #include <errno.h>
 #include <stdarg.h>

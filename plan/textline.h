@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "planner/topology.h"
+#include "plan/topology.h"
 
 /* A text that is being read. Nothing here is owned. */
 struct text_source {

@@ -1,7 +1,7 @@
 /*
  * A topology in memory: growing it, and the checks that every other part relies on.
  */
-#include "planner/topology.h"
+#include "plan/topology.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -171,7 +171,7 @@ struct topology *topo_parse(const char *text, size_t len, const char *name, stru
 /* JSON text with a line feed at the end, to be freed with free(); NULL where memory is short. */
 char *topo_format(const struct topology *t);
 
-/* --- generators: planner/generate.c ------------------------------------------------------------
+/* --- generators: plan/generate.c ------------------------------------------------------------
  */
 
 enum topo_shape {

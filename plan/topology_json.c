@@ -1,7 +1,7 @@
 /*
  * Topologies as JSON. Every refusal names the file and the line.
  */
-#include "planner/topology.h"
+#include "plan/topology.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/textline.h"
+#include "plan/textline.h"
 
 #define FORMAT "ringfold-topology"
 

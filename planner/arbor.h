@@ -7,7 +7,7 @@
 #define RF_PLANNER_ARBOR_H
 
 #include "planner/graph.h"
-#include "planner/plan.h"
+#include "plan/plan.h"
 
 struct arbor {
 	const struct topology *t;

@@ -6,7 +6,7 @@
 #ifndef RF_PLANNER_CANON_H
 #define RF_PLANNER_CANON_H
 
-#include "planner/plan.h"
+#include "plan/plan.h"
 
 struct canon {
 	struct topology *t; /* the same network, reordered; owned */

@@ -6,7 +6,7 @@
 #ifndef RF_PLANNER_COLOUR_H
 #define RF_PLANNER_COLOUR_H
 
-#include "planner/topology.h"
+#include "plan/topology.h"
 
 struct painter {
 	const struct topology *t;

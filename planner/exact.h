@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "planner/plan.h"
+#include "plan/plan.h"
 
 /* num / den, den positive. */
 struct fraction {

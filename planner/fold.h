@@ -18,7 +18,7 @@
 #ifndef RF_PLANNER_FOLD_H
 #define RF_PLANNER_FOLD_H
 
-#include "planner/topology.h"
+#include "plan/topology.h"
 
 struct fold {
 	const struct topology *t;

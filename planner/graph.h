@@ -6,7 +6,7 @@
 #ifndef RF_PLANNER_GRAPH_H
 #define RF_PLANNER_GRAPH_H
 
-#include "planner/topology.h"
+#include "plan/topology.h"
 
 /* Of the routes with the fewest hops the one whose most loaded arc is loaded least. */
 struct router {

@@ -5,7 +5,7 @@
 #define RF_PLANNER_IMAGE_H
 
 #include "planner/fold.h"
-#include "planner/plan.h"
+#include "plan/plan.h"
 
 /*
  * A tree of a pool: edges up join two terminals of the folded network each; an edge down with arcs

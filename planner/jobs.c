@@ -13,7 +13,7 @@
 #include "planner/limits.h"
 #include "planner/lp.h"
 #include "planner/master.h"
-#include "planner/textline.h"
+#include "plan/textline.h"
 
 #define FORMAT "ringfold-jobs"
 #define FLOOR 1e-8     /* of a link's capacity: the least that is left of it */

@@ -9,7 +9,7 @@
 #define RF_PLANNER_MASTER_H
 
 #include "planner/lp.h"
-#include "planner/plan.h"
+#include "plan/plan.h"
 
 /* What one unit of one tree puts on arcs and nodes: sparse, ascending. */
 struct tree_load {

@@ -7,7 +7,7 @@
 
 #include "planner/fold.h"
 #include "planner/lp.h"
-#include "planner/plan.h"
+#include "plan/plan.h"
 #include "planner/steiner.h"
 
 struct quotient {

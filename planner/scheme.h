@@ -4,7 +4,7 @@
 #ifndef RF_PLANNER_SCHEME_H
 #define RF_PLANNER_SCHEME_H
 
-#include "planner/plan.h"
+#include "plan/plan.h"
 #include "planner/work.h"
 
 struct scheme_options {

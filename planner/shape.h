@@ -7,7 +7,7 @@
 #define RF_PLANNER_SHAPE_H
 
 #include "planner/graph.h"
-#include "planner/plan.h"
+#include "plan/plan.h"
 
 struct shape {
 	const struct topology *t;

@@ -7,7 +7,7 @@
 #ifndef RF_PLANNER_SIMULATE_H
 #define RF_PLANNER_SIMULATE_H
 
-#include "planner/plan.h"
+#include "plan/plan.h"
 
 struct sim_options {
 	double amount; /* of the vector at each worker */

@@ -11,7 +11,7 @@
 #define RF_PLANNER_STEINER_H
 
 #include "planner/graph.h"
-#include "planner/plan.h"
+#include "plan/plan.h"
 
 struct steiner {
 	const struct topology *t;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "proto/rf_number.h"
+#include "base/rf_number.h"
 
 enum kind {
 	TEXT,  /* length in size */

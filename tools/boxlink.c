@@ -1,9 +1,9 @@
-#include "host/tools/boxlink.h"
+#include "tools/boxlink.h"
 
 #include <string.h>
 #include <time.h>
 
-#include "host/src/roce/wire.h"
+#include "host/roce/wire.h"
 #include "rf_regs.h"
 
 #define NS_PER_S UINT64_C(1000000000)

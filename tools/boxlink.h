@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/src/control/client.h"
-#include "host/src/io/io.h"
+#include "host/control/client.h"
+#include "host/io/io.h"
 
 struct boxlink {
 	struct rf_io *io;

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/tools/boxlink.h"
-#include "host/tools/traffic.h"
+#include "tools/boxlink.h"
+#include "tools/traffic.h"
 
 #define CTL_RANKS_MAX 128u
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/tools/ctl.h"
-#include "host/tools/opt.h"
+#include "tools/ctl.h"
+#include "base/opt.h"
 #include "rf_fw_counters.h"
 
 static const char *const fw_names[] = {

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/src/bootstrap/settings.h"
-#include "host/tools/ctl.h"
-#include "host/tools/opt.h"
+#include "host/config/settings.h"
+#include "tools/ctl.h"
+#include "base/opt.h"
 
 int ctl_release_add(void *ctl, const char *value)
 {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/bootstrap/settings.h"
-#include "host/tools/ctl.h"
-#include "host/tools/opt.h"
+#include "host/config/settings.h"
+#include "tools/ctl.h"
+#include "base/opt.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define RNR_CODE_MAX 31u

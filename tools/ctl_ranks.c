@@ -3,8 +3,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "host/tools/ctl.h"
-#include "host/tools/opt.h"
+#include "tools/ctl.h"
+#include "base/opt.h"
 
 #define GROUPS_MAX 64u
 

@@ -2,8 +2,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "host/tools/ctl.h"
-#include "host/tools/opt.h"
+#include "tools/ctl.h"
+#include "base/opt.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 /* Memberships of one job and group that a box may remember: more than it has records. */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host/tools/ctl.h"
-#include "host/tools/opt.h"
+#include "tools/ctl.h"
+#include "base/opt.h"
 
 #define NO_HARDWARE 0xffu /* of a group that has ended and is only remembered */
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host/tools/ctl.h"
-#include "host/tools/opt.h"
+#include "tools/ctl.h"
+#include "base/opt.h"
 #include "rf_regs.h"
 
 #define NS_PER_MS UINT64_C(1000000)

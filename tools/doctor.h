@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/src/bootstrap/env.h"
-#include "host/src/roce/wire.h"
-#include "host/tools/boxlink.h"
+#include "host/config/env.h"
+#include "host/roce/wire.h"
+#include "tools/boxlink.h"
 
 #define DOCTOR_CHECKS_MAX 32u
 #define DOCTOR_MACS_MAX 16u

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/src/bootstrap/settings.h"
-#include "host/tools/doctor.h"
+#include "host/config/settings.h"
+#include "tools/doctor.h"
 
 #define CLOCK_NS UINT64_C(500000000) /* between two looks at the box's clock */
 #define CLOCK_SLACK_MS 30u

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/tools/doctor.h"
+#include "tools/doctor.h"
 #include "proto/rf_bytes.h"
 #include "rf_regs.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/bootstrap/settings.h"
-#include "host/tools/doctor.h"
+#include "host/config/settings.h"
+#include "tools/doctor.h"
 #include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
 

@@ -1,4 +1,4 @@
-#include "host/tools/gen_folder.h"
+#include "tools/gen_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/tools/traffic.h"
+#include "tools/traffic.h"
 
 static bool is_own(const char *name)
 {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host/tools/plan_tool.h"
+#include "tools/plan_tool.h"
 
 #define LEFT 190
 #define WIDTH 520

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/tools/opt.h"
-#include "host/tools/plan_tool.h"
+#include "base/opt.h"
+#include "tools/plan_tool.h"
 
 static const char *const shapes[] = {"star", "leaf-spine", "fat-tree",
 				     "rail", "random",     "machines"};

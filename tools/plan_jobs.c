@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/tools/opt.h"
-#include "host/tools/plan_tool.h"
+#include "base/opt.h"
+#include "tools/plan_tool.h"
 #include "planner/jobs.h"
 #include "planner/lp.h"
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/tools/opt.h"
-#include "host/tools/plan_tool.h"
+#include "base/opt.h"
+#include "tools/plan_tool.h"
 #include "planner/exact.h"
 #include "planner/jobs.h"
-#include "planner/textline.h"
+#include "plan/textline.h"
 
 #define SHARES_MOST 64
 #define PLANS_MOST 64

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/tools/plan_tool.h"
-#include "planner/textline.h"
+#include "tools/plan_tool.h"
+#include "plan/textline.h"
 
 #define NODES_MAX 400 /* nobody reads a picture of more */
 #define TREES_MAX 8

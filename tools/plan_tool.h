@@ -7,7 +7,7 @@
 #include "planner/scheme.h"
 #include "planner/simulate.h"
 
-/* The commands: argv[0] is the command's name. An exit code of host/tools/opt.h. */
+/* The commands: argv[0] is the command's name. An exit code of base/opt.h. */
 int plan_command_make(int argc, char **argv);
 int plan_command_compare(int argc, char **argv);
 int plan_command_generate(int argc, char **argv);

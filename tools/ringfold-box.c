@@ -8,7 +8,7 @@
 
 #include "firmware/target/linux/keys.h"
 #include "firmware/target/settings.h"
-#include "host/tools/opt.h"
+#include "base/opt.h"
 #include "sim/cosim/load.h"
 #include "sim/realtime/box.h"
 

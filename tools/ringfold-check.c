@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/tools/opt.h"
-#include "host/tools/traffic.h"
+#include "base/opt.h"
+#include "tools/traffic.h"
 #include "proto/rf_bytes.h"
 
 #define FAULTS_SHOWN 10u

@@ -2,7 +2,7 @@
  * ringfold ctl: control messages by hand. Registers the ranks of generated traffic (which has no
  * hosts that could join), asks the box what it knows, ends groups.
  */
-#include "host/tools/ctl.h"
+#include "tools/ctl.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/src/bootstrap/settings.h"
-#include "host/tools/opt.h"
+#include "host/config/settings.h"
+#include "base/opt.h"
 
 /* Address of a tool on a network without one of its own. */
 #define TOOL_IP 0x0a0000fdu

@@ -2,7 +2,7 @@
  * ringfold doctor: is the box there, does the rule steer? One thing after another, up to the first
  * that fails, with the mend.
  */
-#include "host/tools/doctor.h"
+#include "tools/doctor.h"
 
 #include <jansson.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/bootstrap/settings.h"
-#include "host/tools/opt.h"
+#include "host/config/settings.h"
+#include "base/opt.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 /* Round trips that a packet is waited for, between this and the time for an answer. */

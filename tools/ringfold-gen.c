@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/tools/gen_folder.h"
-#include "host/tools/opt.h"
-#include "host/tools/traffic.h"
+#include "tools/gen_folder.h"
+#include "base/opt.h"
+#include "tools/traffic.h"
 #include "proto/rf_bytes.h"
 
 struct gen {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "host/tools/opt.h"
+#include "base/opt.h"
 #include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
 

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/tools/opt.h"
-#include "host/tools/plan_tool.h"
+#include "base/opt.h"
+#include "tools/plan_tool.h"
 #include "planner/lp.h"
 
 static const struct {

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/tools/opt.h"
+#include "base/opt.h"
 #include "sim/cosim/load.h"
 #include "sim/fabric/plan.h"
 #include "sim/model/rf_model.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "host/tools/opt.h"
+#include "base/opt.h"
 #include "rf_regs.h"
 #include "sim/cosim/load.h"
 #include "sim/fabric/fabric.h"

@@ -2,7 +2,7 @@
  * ringfold X ARGS: executes ringfold-X from the folder in which this program lies, or from
  * ../libexec/ringfold.
  */
-#include "host/tools/opt.h"
+#include "base/opt.h"
 
 #include <dirent.h>
 #include <errno.h>

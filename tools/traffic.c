@@ -1,4 +1,4 @@
-#include "host/tools/traffic.h"
+#include "tools/traffic.h"
 
 #include <inttypes.h>
 #include <jansson.h>

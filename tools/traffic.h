@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/src/collective/arith.h"
-#include "host/src/roce/wire.h"
+#include "host/collective/arith.h"
+#include "host/roce/wire.h"
 
 #define TRAFFIC_RANKS_MAX 128u
 #define TRAFFIC_PORTS_MAX 8u

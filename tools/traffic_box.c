@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/tools/traffic.h"
+#include "tools/traffic.h"
 
 /* Counters that say nothing about drops, or that count the control packets of a tool, which are
  * repeated until answered. */

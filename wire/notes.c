@@ -1,4 +1,4 @@
-#include "sim/trace/notes.h"
+#include "wire/notes.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

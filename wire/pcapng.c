@@ -1,4 +1,4 @@
-#include "sim/trace/pcapng.h"
+#include "wire/pcapng.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "sim/trace/reader.h"
+#include "wire/reader.h"
 
 #include <pcap/pcap.h>
 #include <stdio.h>

@@ -16,13 +16,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "host/src/bootstrap/store.h"
-#include "host/src/collective/collective.h"
-#include "host/src/control/client.h"
-#include "host/src/io/io.h"
-#include "sim/trace/pcapng.h"
-#include "host/src/roce/endpoint.h"
-#include "host/src/verbs/verbs.h"
+#include "host/store/store.h"
+#include "host/collective/collective.h"
+#include "host/control/client.h"
+#include "host/io/io.h"
+#include "wire/pcapng.h"
+#include "host/roce/endpoint.h"
+#include "host/back/verbs.h"
 #include "ringfold/ringfold.h"
 
 #define RF_TEXT_MAX 512u

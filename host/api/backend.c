@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/src/api/api.h"
-#include "host/src/bootstrap/settings.h"
+#include "host/api/api.h"
+#include "host/config/settings.h"
 
 #define PREFIX "verbs"
 

@@ -2,12 +2,12 @@
  * Who holds a group up, since when, and what the box says about it: its STATUS, page by page, in
  * words.
  */
-#include "host/src/api/api.h"
+#include "host/api/api.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "host/src/bootstrap/settings.h"
+#include "host/config/settings.h"
 
 /* Indexes at the box, and their order, are modulo 2^24. */
 #define INDEX_MASK 0xffffffu

@@ -1,14 +1,14 @@
 /*
  * The communicator: who takes part, the store, and what the other ranks tell.
  */
-#include "host/src/api/api.h"
+#include "host/api/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/bootstrap/env.h"
-#include "host/src/bootstrap/settings.h"
+#include "host/config/env.h"
+#include "host/config/settings.h"
 #include "proto/rf_bytes.h"
 
 /* Bytes that every rank tells the others: MAC, IP, MTU, schedule, timeout. */

@@ -1,7 +1,7 @@
 /*
  * The context: device, endpoint, lock, progress thread, error text.
  */
-#include "host/src/api/api.h"
+#include "host/api/api.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,8 +12,8 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "host/src/bootstrap/env.h"
-#include "host/src/bootstrap/settings.h"
+#include "host/config/env.h"
+#include "host/config/settings.h"
 
 /* Frames of the largest path MTU are taken whatever the own one is. */
 #define FRAME_ROOM (ROCE_FRAME_MAX + 18u)

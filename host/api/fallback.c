@@ -6,7 +6,7 @@
  * That is enough: a result that is here contains everyone's operand, so everyone has started that
  * call and has ended the one before. Hence ranks differ by one call at most.
  */
-#include "host/src/api/api.h"
+#include "host/api/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>

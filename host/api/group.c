@@ -1,14 +1,14 @@
 /*
  * The group: create, destroy, fail, progress.
  */
-#include "host/src/api/api.h"
+#include "host/api/api.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/bootstrap/settings.h"
+#include "host/config/settings.h"
 
 /* How long the box's word that a rank has aborted waits for that rank's own. */
 #define ABORT_WAIT_NS (300 * NS_PER_MS)

@@ -1,7 +1,7 @@
 /*
  * Who is last: the box's LAG page, asked for by the caller of the API.
  */
-#include "host/src/api/api.h"
+#include "host/api/api.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/api/api.h"
+#include "host/api/api.h"
 #include "proto/rf_bytes.h"
 
 /* What a rank tells the others before a group is made. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/collective/arith.h"
+#include "host/collective/arith.h"
 #include "ringfold/ringfold.h"
 
 /* Elements handled at a time, so that the copies stay in the cache. */

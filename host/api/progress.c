@@ -1,7 +1,7 @@
 /*
  * Who moves packets: one round of everything, and the thread that makes rounds and sleeps between.
  */
-#include "host/src/api/api.h"
+#include "host/api/api.h"
 
 #include <sched.h>
 #include <sys/prctl.h>

@@ -3,7 +3,7 @@
  *
  * Without it a missing rule at one switch port would show as a hang in the first real call.
  */
-#include "host/src/api/api.h"
+#include "host/api/api.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * All-reduce: start, test, wait, abort.
  */
-#include "host/src/api/api.h"
+#include "host/api/api.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * What a group consists of: membership at the box, queue pairs, collective.
  */
-#include "host/src/api/api.h"
+#include "host/api/api.h"
 
 #include <stdlib.h>
 #include <string.h>

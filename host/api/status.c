@@ -1,7 +1,7 @@
 /*
  * Names and texts.
  */
-#include "host/src/collective/arith.h"
+#include "host/collective/arith.h"
 #include "ringfold/ringfold.h"
 
 #define STR2(x) #x

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/src/verbs/internal.h"
+#include "host/back/internal.h"
 #include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
 

@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-#include "host/src/verbs/lib.h"
-#include "host/src/verbs/verbs.h"
+#include "host/back/lib.h"
+#include "host/back/verbs.h"
 
 struct rf_verbs_mem {
 	struct rf_verbs_mem *next;

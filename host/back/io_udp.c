@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/src/verbs/internal.h"
+#include "host/back/internal.h"
 #include "proto/rf_bytes.h"
 #include "proto/rf_ctl.h"
 #include "ringfold/ringfold.h"

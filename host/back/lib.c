@@ -1,4 +1,4 @@
-#include "host/src/verbs/lib.h"
+#include "host/back/lib.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "host/src/roce/qp.h"
-#include "host/src/verbs/internal.h"
+#include "host/roce/qp.h"
+#include "host/back/internal.h"
 #include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
 

@@ -21,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/src/collective/msg.h"
-#include "host/src/io/io.h"
+#include "host/collective/msg.h"
+#include "host/io/io.h"
 
 struct rf_verbs;
 struct rf_verbs_qp;

@@ -1,8 +1,8 @@
-#include "host/src/collective/arith.h"
+#include "host/collective/arith.h"
 
 #include <string.h>
 
-#include "host/src/collective/block.h"
+#include "host/collective/block.h"
 
 #define NAN_FP32 0x7fc00000u
 #define NAN_BF16 0x7fc0u

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/src/collective/arith.h"
+#include "host/collective/arith.h"
 
 #define RF_BLOCK 256u
 

@@ -1,9 +1,9 @@
-#include "host/src/collective/collective.h"
+#include "host/collective/collective.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/collective/collective_internal.h"
+#include "host/collective/collective_internal.h"
 
 #define MESSAGE_BYTES_MAX (1u << 30)
 #define OPS_MAX 1024u

@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/src/collective/arith.h"
-#include "host/src/collective/msg.h"
+#include "host/collective/arith.h"
+#include "host/collective/msg.h"
 
 enum rf_coll_error {
 	RF_COLL_OK = 0,

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "host/src/collective/collective.h"
+#include "host/collective/collective.h"
 
 struct rf_coll_op {
 	uint64_t id;

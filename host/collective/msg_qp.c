@@ -1,6 +1,6 @@
 /* The message seam over our own transport. */
-#include "host/src/collective/msg.h"
-#include "host/src/roce/qp.h"
+#include "host/collective/msg.h"
+#include "host/roce/qp.h"
 
 static int result_of(int error)
 {

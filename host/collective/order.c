@@ -1,6 +1,6 @@
 /* The sum that the box makes, in the box's order: docs/reduction.md. */
-#include "host/src/collective/arith.h"
-#include "host/src/collective/block.h"
+#include "host/collective/arith.h"
+#include "host/collective/block.h"
 
 #define PORTS 8u
 #define LANES 16u

@@ -1,4 +1,4 @@
-#include "host/src/collective/collective_internal.h"
+#include "host/collective/collective_internal.h"
 
 /*
  * Ring, N ranks, N chunks, 2 (N - 1) steps. In step s < N - 1 rank r sends chunk r - s and adds its

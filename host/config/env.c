@@ -1,13 +1,13 @@
 /*
  * Rank and number of ranks from the environment.
  */
-#include "host/src/bootstrap/env.h"
+#include "host/config/env.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host/src/bootstrap/settings.h"
+#include "host/config/settings.h"
 #include "ringfold/ringfold.h"
 
 static const char *const pairs[][2] = {

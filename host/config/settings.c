@@ -1,14 +1,14 @@
 /*
  * Settings from the environment.
  */
-#include "host/src/bootstrap/settings.h"
+#include "host/config/settings.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/rf_number.h"
+#include "base/rf_number.h"
 #include "ringfold/ringfold.h"
 
 const struct rf_setting rf_settings[] = {

@@ -1,9 +1,9 @@
 /* Requests, timers, and what the caller asks for. */
-#include "host/src/control/client.h"
+#include "host/control/client.h"
 
 #include <string.h>
 
-#include "host/src/control/internal.h"
+#include "host/control/internal.h"
 #include "proto/rf_bytes.h"
 
 #define MS 1000000ull

@@ -1,8 +1,8 @@
 /* What comes from the box. Nothing here is trusted before its tag has been found right. */
 #include <string.h>
 
-#include "host/src/control/client.h"
-#include "host/src/control/internal.h"
+#include "host/control/client.h"
+#include "host/control/internal.h"
 #include "proto/rf_bytes.h"
 
 #define ARP_REPLY 2u

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/src/control/client.h"
+#include "host/control/client.h"
 
 /* Ranks named one by one before the rest is only counted. */
 #define RANKS_NAMED 16u

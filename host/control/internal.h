@@ -2,7 +2,7 @@
 #ifndef RF_CLIENT_INTERNAL_H
 #define RF_CLIENT_INTERNAL_H
 
-#include "host/src/control/client.h"
+#include "host/control/client.h"
 
 /* Unsigned refusals in a row that are believed. */
 #define RF_CLIENT_REFUSALS 3u

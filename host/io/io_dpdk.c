@@ -6,8 +6,8 @@
  * nobody stops it. The device runs with one queue in each direction. Devices that cannot interrupt
  * (memif and af_packet cannot) are marked `polling`: their user sleeps in short steps.
  */
-#include "host/src/io/io.h"
-#include "host/src/io/memif_why.h"
+#include "host/io/io.h"
+#include "host/io/memif_why.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,7 +30,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
-#include "host/src/bootstrap/settings.h"
+#include "host/config/settings.h"
 #include "ringfold/ringfold.h"
 
 #define DESCRIPTORS 512

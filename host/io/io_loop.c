@@ -1,7 +1,7 @@
 /*
  * Frames inside one process: a hub of ends with a queue each. For tests.
  */
-#include "host/src/io/io.h"
+#include "host/io/io.h"
 
 #include <pthread.h>
 #include <stdlib.h>

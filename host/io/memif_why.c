@@ -1,4 +1,4 @@
-#include "host/src/io/memif_why.h"
+#include "host/io/memif_why.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "host/src/io/memif.h"
+#include "host/io/memif.h"
 
 /* The value of ",key=value". False where it is not there or too long. */
 static int value_of(const char *device, const char *key, char *value, size_t room)

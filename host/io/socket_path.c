@@ -1,4 +1,4 @@
-#include "host/src/io/socket_path.h"
+#include "host/io/socket_path.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "host/src/roce/qp_internal.h"
+#include "host/roce/qp_internal.h"
 
 /* Steps back and sends all that is not acknowledged again: the receiver has dropped it. */
 static void go_back(struct roce_qp *qp)

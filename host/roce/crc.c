@@ -1,4 +1,4 @@
-#include "host/src/roce/crc.h"
+#include "host/roce/crc.h"
 
 #include "proto/rf_crc32.h"
 

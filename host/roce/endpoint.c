@@ -1,9 +1,9 @@
-#include "host/src/roce/endpoint.h"
+#include "host/roce/endpoint.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/roce/frame.h"
+#include "host/roce/frame.h"
 #include "proto/rf_bytes.h"
 
 #define QPS_MAX 4096u

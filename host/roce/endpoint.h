@@ -12,7 +12,7 @@
 #ifndef ROCE_ENDPOINT_H
 #define ROCE_ENDPOINT_H
 
-#include "host/src/roce/qp.h"
+#include "host/roce/qp.h"
 
 /* Frames waiting in roce_endpoint_send_frame()'s queue, and the most bytes of each. */
 #define ROCE_ENDPOINT_FRAMES 16u

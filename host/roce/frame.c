@@ -1,4 +1,4 @@
-#include "host/src/roce/frame.h"
+#include "host/roce/frame.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef ROCE_FRAME_H
 #define ROCE_FRAME_H
 
-#include "host/src/roce/wire.h"
+#include "host/roce/wire.h"
 
 #define ETH_BYTES 14u
 #define VLAN_BYTES 4u

@@ -1,8 +1,8 @@
 /* The two checksums of a RoCEv2 packet: the invariant CRC, and the Internet checksum. */
 #include <string.h>
 
-#include "host/src/roce/crc.h"
-#include "host/src/roce/wire.h"
+#include "host/roce/crc.h"
+#include "host/roce/wire.h"
 #include "proto/rf_bytes.h"
 #include "proto/rf_crc32.h"
 

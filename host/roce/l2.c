@@ -1,7 +1,7 @@
 /* UDP datagrams that are not RoCE, and ARP. */
 #include <string.h>
 
-#include "host/src/roce/frame.h"
+#include "host/roce/frame.h"
 #include "proto/rf_bytes.h"
 
 #define ARP_BYTES 28u

@@ -1,9 +1,9 @@
-#include "host/src/roce/qp.h"
+#include "host/roce/qp.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/roce/qp_internal.h"
+#include "host/roce/qp_internal.h"
 
 #define DEPTH_MAX (1u << 20)
 #define WINDOW_MAX (1u << 22)

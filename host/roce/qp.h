@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/src/roce/wire.h"
+#include "host/roce/wire.h"
 
 enum roce_error {
 	ROCE_OK = 0,

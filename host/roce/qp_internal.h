@@ -5,7 +5,7 @@
 #ifndef ROCE_QP_INTERNAL_H
 #define ROCE_QP_INTERNAL_H
 
-#include "host/src/roce/qp.h"
+#include "host/roce/qp.h"
 
 struct roce_send_slot {
 	struct roce_send_wr wr;

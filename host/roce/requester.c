@@ -1,4 +1,4 @@
-#include "host/src/roce/qp_internal.h"
+#include "host/roce/qp_internal.h"
 
 #define MESSAGE_MAX (1u << 31)
 

@@ -1,4 +1,4 @@
-#include "host/src/roce/qp_internal.h"
+#include "host/roce/qp_internal.h"
 
 #include <string.h>
 

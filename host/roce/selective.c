@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "host/src/roce/qp_internal.h"
+#include "host/roce/qp_internal.h"
 
 #define SAME_NAK_NS 1000u /* two NAKs for one packet within this time are one */
 #define RUN_MAX 64u       /* packets that are sent again for one NAK */

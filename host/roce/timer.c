@@ -1,4 +1,4 @@
-#include "host/src/roce/qp_internal.h"
+#include "host/roce/qp_internal.h"
 
 /* In units of 10 us, IBTA table 45. */
 static const uint32_t rnr_timers[32] = {

@@ -1,8 +1,8 @@
-#include "host/src/roce/wire.h"
+#include "host/roce/wire.h"
 
 #include <string.h>
 
-#include "host/src/roce/frame.h"
+#include "host/roce/frame.h"
 #include "proto/rf_bytes.h"
 #include "proto/rf_crc32.h"
 

@@ -1,7 +1,7 @@
 /*
  * A rank's connection to the store.
  */
-#include "host/src/bootstrap/store.h"
+#include "host/store/store.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/src/bootstrap/store_line.h"
+#include "host/store/store_line.h"
 #include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
 

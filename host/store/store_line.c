@@ -1,4 +1,4 @@
-#include "host/src/bootstrap/store_line.h"
+#include "host/store/store_line.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/src/bootstrap/store_wire.h"
+#include "host/store/store_wire.h"
 
 /* Events kept until rf_store_poll() asks; the first ones are those that matter. */
 #define STORE_EVENTS 8u

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/src/bootstrap/store_server.h"
+#include "host/store/store_server.h"
 
 /* Listens on the address of `host`, or on all where that is no address of this machine. */
 static int server_listen(const char *host, unsigned int port, char *why, size_t room)

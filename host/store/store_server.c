@@ -6,7 +6,7 @@
  * completed a member that goes away counts as not yet come (its launcher may start it again); from
  * then on its end is told to everyone.
  */
-#include "host/src/bootstrap/store_server.h"
+#include "host/store/store_server.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "host/src/bootstrap/store_wire.h"
+#include "host/store/store_wire.h"
 #include "ringfold/ringfold.h"
 
 #define STRANGERS 16u

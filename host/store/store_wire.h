@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "host/src/bootstrap/store.h"
+#include "host/store/store.h"
 
 #define STORE_MAGIC 0x52465354u /* "RFST" */
 #define STORE_VERSION 1u

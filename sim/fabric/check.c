@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/collective/arith.h"
+#include "host/collective/arith.h"
 #include "sim/fabric/internal.h"
 
 struct rf_check {

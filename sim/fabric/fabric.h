@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "firmware/target/sim/cpu.h"
-#include "host/src/collective/arith.h"
+#include "host/collective/arith.h"
 #include "sim/engine.h"
 
 #define RF_FABRIC_RANKS 128u

@@ -2,9 +2,9 @@
 #ifndef RF_SIM_FABRIC_HOST_H
 #define RF_SIM_FABRIC_HOST_H
 
-#include "host/src/collective/collective.h"
-#include "host/src/control/client.h"
-#include "host/src/roce/endpoint.h"
+#include "host/collective/collective.h"
+#include "host/control/client.h"
+#include "host/roce/endpoint.h"
 #include "sim/fabric/internal.h"
 
 #define RF_HOST_VLAN_TCI 0x0064u

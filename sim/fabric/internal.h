@@ -4,10 +4,10 @@
 
 #include "sim/fabric/event.h"
 #include "sim/fabric/fabric.h"
-#include "sim/fabric/rng.h"
+#include "base/rng.h"
 #include "sim/fabric/switch.h"
-#include "sim/trace/notes.h"
-#include "sim/trace/pcapng.h"
+#include "wire/notes.h"
+#include "wire/pcapng.h"
 
 #define PS_PER_NS UINT64_C(1000)
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/fabric/rng.h"
+#include "base/rng.h"
 
 #define MOST_LOSS 0.02
 #define SLOT_BYTES (512u << 10) /* of all slots of a lane */

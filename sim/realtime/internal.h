@@ -4,8 +4,8 @@
 #include "firmware/target/sim/cpu.h"
 #include "sim/fabric/switch.h"
 #include "sim/realtime/box.h"
-#include "sim/trace/notes.h"
-#include "sim/trace/pcapng.h"
+#include "wire/notes.h"
+#include "wire/pcapng.h"
 
 struct rf_rt_frame {
 	struct rf_rt_frame *next;

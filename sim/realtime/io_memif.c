@@ -13,7 +13,7 @@
  * used, and read once. (A client that shrinks its memory file can still end this process by
  * SIGBUS.)
  */
-#include "host/src/io/memif_server.h"
+#include "sim/realtime/memif_server.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/src/io/socket_path.h"
+#include "host/io/socket_path.h"
 #include "ringfold/ringfold.h"
 
 /* Between two looks at the control socket. */

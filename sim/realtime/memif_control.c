@@ -2,7 +2,7 @@
  * What a memif's server and its clients say to each other: hello, which end, regions, rings,
  * connect.
  */
-#include "host/src/io/memif_server.h"
+#include "sim/realtime/memif_server.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <sys/un.h>
 
-#include "host/src/io/io.h"
-#include "host/src/io/memif.h"
+#include "host/io/io.h"
+#include "host/io/memif.h"
 
 #define MEMIF_REGIONS 4u
 #define MEMIF_LOG2_RING_MAX 14u

@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/src/io/io.h"
-#include "proto/rf_number.h"
+#include "host/io/io.h"
+#include "base/rf_number.h"
 #include "sim/realtime/port_kernel.h"
-#include "sim/trace/pcapng.h"
-#include "sim/trace/reader.h"
+#include "wire/pcapng.h"
+#include "wire/reader.h"
 
 uint64_t rf_rt_wall_ns(void)
 {

@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "host/src/io/socket_path.h"
+#include "host/io/socket_path.h"
 #include "proto/rf_bytes.h"
 
 /* A frame that could be longer than the largest must be seen to be so. */

@@ -3,7 +3,7 @@
  *
  * Runs the image of the box's processor in libunicorn, for the co-simulation: a program of its own,
  * under the licence of that library, and started by the simulated box, never linked into it. What
- * it says and hears is in sim/unicorn/wire.h; nothing else of the tree is needed.
+ * it says and hears is in firmware/target/sim/wire.h; nothing else of the tree is needed.
  *
  *	ringfold-rv32 IMAGE.elf < commands > messages
  *
@@ -21,7 +21,7 @@
 #include <unicorn/unicorn.h>
 
 #include "firmware/target/rv32/cpu.h"
-#include "sim/unicorn/wire.h"
+#include "firmware/target/sim/wire.h"
 
 #define OUT_WORDS (1024u * RF_WIRE_WORDS)
 #define ELF_MAX 1048576u

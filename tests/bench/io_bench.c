@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "host/src/io/io.h"
-#include "host/src/roce/endpoint.h"
+#include "host/io/io.h"
+#include "host/roce/endpoint.h"
 
 #define MESSAGE_PACKETS 64u
 #define AT_ONCE 8u

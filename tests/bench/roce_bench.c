@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "host/src/roce/endpoint.h"
+#include "host/roce/endpoint.h"
 
 #define MTU 1024u
 #define MESSAGE (64u * MTU)

@@ -2,9 +2,9 @@
 # The planner's library is one of its own: a program with it alone links against libc, libm, jansson and CLP, and its
 # sources include nothing of the rest of the tree.
 #
-#   tests/check/planner_alone.sh LIBRARY
+#   tests/check/planner_alone.sh LIBRARY OF-PLANS
 set -eu
-library=$1
+library=$1 plans=$2
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
@@ -29,7 +29,7 @@ cc=${CC:-gcc}
 # The whole archive: every object of it, not only what main needs.
 link() {
 	$cc -std=c11 -D_GNU_SOURCE -I. -o "$dir/alone" "$dir/main.c" \
-		-Wl,--whole-archive "$1" -Wl,--no-whole-archive -lClp -ljansson -lm
+		-Wl,--whole-archive "$1" "$plans" -Wl,--no-whole-archive -lClp -ljansson -lm
 }
 link "$library"
 "$dir/alone"
@@ -37,7 +37,7 @@ if ldd "$dir/alone" | grep -iE 'rte_|dpdk|verilat|pcap|ibverbs|ringfold'; then
 	echo "the planner needs what stands above"
 	exit 1
 fi
-if grep -hE '^#include "' planner/*.[ch] | grep -v '"planner/'; then
+if grep -hE '^#include "' planner/*.[ch] plan/*.[ch] | grep -vE '"(planner|plan)/'; then
 	echo "the planner includes what stands above"
 	exit 1
 fi

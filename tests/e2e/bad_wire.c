@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/io/io.h"
-#include "host/src/roce/wire.h"
+#include "host/io/io.h"
+#include "host/roce/wire.h"
 #include "proto/rf_bytes.h"
 #include "proto/rf_ctl.h"
 

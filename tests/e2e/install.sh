@@ -29,14 +29,14 @@ run -n install-files PREFIX=/opt/rf | grep -q ldconfig || fail "ldconfig is not 
 export PKG_CONFIG_PATH=$place/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dir
 cd "$dir" || exit 1
 # shellcheck disable=SC2046
-gcc -std=c99 -Wall -Wextra -Wpedantic -Werror "$root/host/examples/allreduce.c" \
+gcc -std=c99 -Wall -Wextra -Wpedantic -Werror "$root/examples/allreduce.c" \
 	$(pkg-config --cflags --libs ringfold) -o example || fail "the example does not build"
 LD_LIBRARY_PATH=$place/lib ./example > out || fail "the example does not run"
 grep -q '^rank 0 of 1: 0 1 ... 999$' out || fail "its output: $(cat out)"
 readelf -d example | grep -q 'NEEDED.*libringfold.so.0' || fail "the example does not ask for libringfold.so.0"
 # ... and finds it by itself where it was told so, as docs/api.md says
 # shellcheck disable=SC2046
-gcc "$root/host/examples/allreduce.c" $(pkg-config --cflags --libs ringfold) \
+gcc "$root/examples/allreduce.c" $(pkg-config --cflags --libs ringfold) \
 	"-Wl,-rpath,$dir$(pkg-config --variable=libdir ringfold | sed "s|^$dir||")" -o alone || fail "with rpath"
 env -u LD_LIBRARY_PATH ./alone > out || fail "the example with rpath does not run"
 # the header is C++ as well

@@ -1,7 +1,7 @@
-/* Stands in for host/src/io/io_dpdk.c in the guests' library: the image carries no DPDK. */
+/* Stands in for host/io/io_dpdk.c in the guests' library: the image carries no DPDK. */
 #include <stdio.h>
 
-#include "host/src/io/io.h"
+#include "host/io/io.h"
 #include "ringfold/ringfold.h"
 
 int rf_io_dpdk_open(const char *device, const char *args, uint32_t frame_max, struct rf_io **io,

@@ -24,7 +24,7 @@
 #include "proto/rf_bytes.h"
 #include "sim/cosim/load.h"
 #include "sim/fabric/fabric.h"
-#include "sim/fabric/rng.h"
+#include "base/rng.h"
 #include "sim/model/rf_model.h"
 
 #define BYTES (UINT64_C(16) << 20)

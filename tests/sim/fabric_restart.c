@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "host/src/control/client.h"
+#include "host/control/client.h"
 #include "proto/rf_bytes.h"
 #include "proto/rf_ctl.h"
 #include "rf_regs.h"

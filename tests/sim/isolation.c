@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/roce/wire.h"
+#include "host/roce/wire.h"
 #include "proto/rf_bytes.h"
 #include "proto/rf_ctl.h"
 #include "rf_regs.h"

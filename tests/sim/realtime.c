@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "sim/realtime/box.h"
-#include "sim/trace/pcapng.h"
-#include "sim/trace/reader.h"
+#include "wire/pcapng.h"
+#include "wire/reader.h"
 
 #define SAMPLE "tests/data/rxe-sample.pcap"
 

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/src/api/api.h"
+#include "host/api/api.h"
 
 #define FRAME_MAX 4300u
 

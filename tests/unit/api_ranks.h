@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/src/io/io.h"
+#include "host/io/io.h"
 #include "ringfold/ringfold.h"
 
 #define RANKS 8

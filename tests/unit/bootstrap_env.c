@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "host/src/bootstrap/env.h"
-#include "host/src/bootstrap/settings.h"
+#include "host/config/env.h"
+#include "host/config/settings.h"
 #include "ringfold/ringfold.h"
 
 static int clear(void **state)

@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/src/bootstrap/store.h"
-#include "host/src/bootstrap/store_wire.h"
+#include "host/store/store.h"
+#include "host/store/store_wire.h"
 #include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
 

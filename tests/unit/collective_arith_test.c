@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "host/src/collective/arith.h"
+#include "host/collective/arith.h"
 #include "tests/unit/roce_random.h"
 
 static uint32_t bits(float f)

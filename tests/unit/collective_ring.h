@@ -6,7 +6,7 @@
 #ifndef COLLECTIVE_RING_H
 #define COLLECTIVE_RING_H
 
-#include "host/src/collective/collective.h"
+#include "host/collective/collective.h"
 #include "tests/unit/roce_net.h"
 
 #define RING_RANKS 8u

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "host/src/collective/collective_internal.h"
+#include "host/collective/collective_internal.h"
 #include "tests/unit/fail_calloc.h"
 
 #define POSTS 64

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "host/src/roce/qp.h"
+#include "host/roce/qp.h"
 #include "tests/unit/collective_ring.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -5,7 +5,7 @@
 #ifndef CTL_SCRIPT_H
 #define CTL_SCRIPT_H
 
-#include "host/src/control/client.h"
+#include "host/control/client.h"
 
 #define MS 1000000ull
 #define SCRIPT_BOX_IP 0x0a0000feu

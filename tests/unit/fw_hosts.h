@@ -2,7 +2,7 @@
 #ifndef FW_HOSTS_H
 #define FW_HOSTS_H
 
-#include "host/src/control/client.h"
+#include "host/control/client.h"
 #include "tests/unit/fw_box.h"
 
 #define FW_HOSTS_MAX 72u

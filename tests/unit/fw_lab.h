@@ -17,8 +17,8 @@
 
 #include "firmware/core/fw.h"
 #include "firmware/target/linux/hal.h"
-#include "host/src/control/client.h"
-#include "host/src/roce/wire.h"
+#include "host/control/client.h"
+#include "host/roce/wire.h"
 #include "proto/rf_bytes.h"
 #include "rf_regs.h"
 #include "sim/engine.h"

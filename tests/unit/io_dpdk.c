@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/src/io/io.h"
+#include "host/io/io.h"
 #include "ringfold/ringfold.h"
 #include "tests/unit/io_stream.h"
 

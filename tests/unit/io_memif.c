@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/src/io/io.h"
-#include "host/src/io/memif.h"
+#include "host/io/io.h"
+#include "host/io/memif.h"
 #include "ringfold/ringfold.h"
 #include "tests/unit/io_stream.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "host/src/io/io.h"
+#include "host/io/io.h"
 
 #define IO_FRAME_MAX 4196u
 

@@ -10,7 +10,7 @@
 
 #include "proto/rf_bytes.h"
 #include "proto/rf_ctl.h"
-#include "sim/trace/notes.h"
+#include "wire/notes.h"
 
 #define JOB UINT64_C(0x1122334455667788)
 #define JOB_TEXT "1234605616436508552"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "host/tools/opt.h"
+#include "base/opt.h"
 #include "sim/cosim/load.h"
 
 static void test_values(void **state)

@@ -5,7 +5,7 @@
 #ifndef TESTS_PLANNER_EVERY_H
 #define TESTS_PLANNER_EVERY_H
 
-#include "planner/plan.h"
+#include "plan/plan.h"
 
 /* All trees over the workers and any boxes, both ways over the same links, that keep what single
  * trees have to keep. */

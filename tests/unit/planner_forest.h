@@ -4,7 +4,7 @@
 #ifndef TESTS_PLANNER_FOREST_H
 #define TESTS_PLANNER_FOREST_H
 
-#include "planner/plan.h"
+#include "plan/plan.h"
 
 /* Adds the edge over a route of fewest links that is drawn among the shortest; 0, or -1. */
 int forest_edge(const struct topology *t, struct plan *p, bool down, int from, int to,

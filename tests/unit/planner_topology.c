@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/textline.h"
-#include "planner/topology.h"
+#include "plan/textline.h"
+#include "plan/topology.h"
 
 #define HEAD "{\"format\": \"ringfold-topology\", \"version\": 1, \"name\": \"t\",\n"
 #define HOST(n) "{\"name\": \"" n "\", \"kind\": \"host\"}"

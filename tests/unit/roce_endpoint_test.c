@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "host/src/roce/endpoint.h"
+#include "host/roce/endpoint.h"
 #include "proto/rf_bytes.h"
 #include "tests/unit/fail_calloc.h"
 

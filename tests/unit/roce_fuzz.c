@@ -7,8 +7,8 @@
  * and 4 an acknowledgement, near to what is expected; 5 receives and 6 sends are posted; 7
  * completions are read.
  */
-#include "host/src/roce/endpoint.h"
-#include "host/src/roce/qp_internal.h"
+#include "host/roce/endpoint.h"
+#include "host/roce/qp_internal.h"
 #include "tests/unit/fuzz.h"
 
 #define STEPS 200u

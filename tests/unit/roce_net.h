@@ -6,7 +6,7 @@
 #ifndef ROCE_NET_H
 #define ROCE_NET_H
 
-#include "host/src/roce/endpoint.h"
+#include "host/roce/endpoint.h"
 #include "tests/unit/roce_random.h"
 
 #define ROCE_NET_HOSTS 16u

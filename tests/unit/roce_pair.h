@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "host/src/roce/qp.h"
+#include "host/roce/qp.h"
 
 #define PAIR_QPN_A 0x11
 #define PAIR_QPN_B 0x22

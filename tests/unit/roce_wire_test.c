@@ -11,8 +11,8 @@
 #include <cmocka.h>
 #include <pcap/pcap.h>
 
-#include "host/src/roce/crc.h"
-#include "host/src/roce/wire.h"
+#include "host/roce/crc.h"
+#include "host/roce/wire.h"
 #include "proto/rf_bytes.h"
 #include "proto/rf_crc32.h"
 #include "tests/unit/roce_random.h"

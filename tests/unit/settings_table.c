@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/src/bootstrap/settings.h"
+#include "host/config/settings.h"
 
 static size_t table(char *to, size_t room)
 {
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 	if (strstr(have, want))
 		return 0;
 	fprintf(stderr,
-		"%s: the table of settings is not that of host/src/bootstrap/settings.c:\n%s",
+		"%s: the table of settings is not that of host/config/settings.c:\n%s",
 		argv[1], want);
 	return 1;
 }

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "proto/rf_bytes.h"
-#include "sim/trace/pcapng.h"
-#include "sim/trace/reader.h"
+#include "wire/pcapng.h"
+#include "wire/reader.h"
 
 static char path[] = "/tmp/ringfold-trace-XXXXXX";
 

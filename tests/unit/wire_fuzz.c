@@ -5,7 +5,7 @@
  * Input: {kind 1, bytes}. Kinds, modulo 3: 0 a frame as it is; 1 the members of a packet; 2 those
  * of a packet whose frame is then changed: {offset 2, xor 1} as often as the input says.
  */
-#include "host/src/roce/wire.h"
+#include "host/roce/wire.h"
 #include "proto/rf_bytes.h"
 #include "tests/unit/fuzz.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "proto/rf_number.h"
+#include "base/rf_number.h"
 
 #define LINE_ROOM 512u
 

@@ -12,7 +12,7 @@
 
 #include "firmware/target/rv32/cpu.h"
 #include "firmware/target/settings.h"
-#include "sim/unicorn/wire.h"
+#include "firmware/target/sim/wire.h"
 
 #define PATH_ROOM 512u
 #define IN_BYTES 16384u

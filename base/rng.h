@@ -1,9 +1,25 @@
 /* Random numbers that are the same on every machine: splitmix64 (Steele, Lea, Flood, 2014). */
-#ifndef RF_SIM_FABRIC_RNG_H
-#define RF_SIM_FABRIC_RNG_H
+#ifndef RF_BASE_RNG_H
+#define RF_BASE_RNG_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define RF_RNG_STEP UINT64_C(0x9e3779b97f4a7c15)
+
+/* The output function: a word that looks like no other for every x. */
+static inline uint64_t rf_rng_mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* Advances a state, of which every value is a good seed, and returns the next word. */
+static inline uint64_t rf_rng_word(uint64_t *state)
+{
+	return rf_rng_mix(*state += RF_RNG_STEP);
+}
 
 struct rf_rng {
 	uint64_t state;
@@ -11,11 +27,7 @@ struct rf_rng {
 
 static inline uint64_t rf_rng_next(struct rf_rng *r)
 {
-	uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
+	return rf_rng_word(&r->state);
 }
 
 /* A generator of its own for each use, so that one more draw in one place changes nothing

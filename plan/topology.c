@@ -1,6 +1,7 @@
 /*
  * A topology in memory: growing it, and the checks that every other part relies on.
  */
+#include "base/rng.h"
 #include "plan/topology.h"
 
 #include <math.h>
@@ -473,11 +474,7 @@ int topo_arc_number(const struct topology *t, int arc)
 /* SplitMix64: one word of state, every seed is good. */
 uint64_t topo_random(uint64_t *state)
 {
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
+	return rf_rng_word(state);
 }
 
 double topo_uniform(uint64_t *state)

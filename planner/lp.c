@@ -2,6 +2,7 @@
  * COIN CLP behind eight functions. Rows and columns are gathered here and handed over in one piece
  * at the next solve: CLP copies its whole matrix at every addition.
  */
+#include "base/clock.h"
 #include "planner/lp.h"
 
 #include <Clp_C_Interface.h>
@@ -10,7 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* Pivots between two looks at the clock. */
 #define SLICE_WORK 1e8
@@ -43,12 +43,7 @@ void clock_use(double (*now)(void))
 
 double clock_seconds(void)
 {
-	struct timespec ts;
-
-	if (clock_other)
-		return clock_other();
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+	return clock_other ? clock_other() : 1e-9 * (double)rf_now_ns();
 }
 
 struct work work_begin(double most, double seconds)

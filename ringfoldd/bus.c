@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "ringfoldd/bus.h"
 
 #include <errno.h>
@@ -16,20 +17,12 @@
 /* Behind the last register that firmware touches. */
 #define BYTES_MIN (RF_CONN_BASE + RF_CONN_COUNT * RF_CONN_STRIDE)
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static uint32_t bus_read(void *arg, uint32_t addr)
 {
 	struct rfd_bus *b = arg;
 
 	if (b->host_clock && addr == RF_CYCLE_LO) {
-		uint64_t cycle = (now_ns() - b->start_ns) / 1000u * b->khz / 1000u;
+		uint64_t cycle = (rf_now_ns() - b->start_ns) / 1000u * b->khz / 1000u;
 
 		b->high = (uint32_t)(cycle >> 32);
 		return (uint32_t)cycle;
@@ -104,7 +97,7 @@ int rfd_bus_open(struct rfd_bus *b, const char *path, bool host_clock, char *why
 	b->map = map;
 	b->host_clock = host_clock;
 	b->khz = b->map[RF_CLOCK_KHZ / 4u];
-	b->start_ns = now_ns();
+	b->start_ns = rf_now_ns();
 	b->hal = (struct rf_hal){.arg = b, .read = bus_read, .write = bus_write};
 	return 0;
 }

@@ -1,7 +1,7 @@
+#include "base/clock.h"
 #include "tools/boxlink.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "host/roce/wire.h"
 #include "rf_regs.h"
@@ -16,10 +16,7 @@
 
 uint64_t boxlink_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	return rf_now_ns();
 }
 
 int boxlink_open(struct boxlink *b, const char *device, const char *dpdk_args, char *why,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log2.h"
 #include "host/config/settings.h"
 #include "tools/ctl.h"
 #include "base/opt.h"
@@ -87,15 +88,6 @@ int ctl_add_rank(void *to, const char *text)
 	return 0;
 }
 
-static unsigned int log2_of(unsigned int n)
-{
-	unsigned int k = 0;
-
-	while (n >>= 1)
-		k++;
-	return k;
-}
-
 /* Place of a word in a list that ends with NULL, or -1. */
 static int word(const char *const *list, const char *text)
 {
@@ -156,9 +148,9 @@ static struct rf_ctl_join join_of(const struct ctl *c, unsigned int r, int dtype
 	struct rf_ctl_join join = {.ranks = (uint16_t)c->ranks,
 				   .dtype = (uint8_t)dtype,
 				   .op = (uint8_t)op,
-				   .mtu_log2 = (uint8_t)log2_of(c->mtu),
-				   .slots_log2 = (uint8_t)log2_of(slots),
-				   .slots_min_log2 = (uint8_t)log2_of(slots),
+				   .mtu_log2 = (uint8_t)rf_log2(c->mtu),
+				   .slots_log2 = (uint8_t)rf_log2(slots),
+				   .slots_min_log2 = (uint8_t)rf_log2(slots),
 				   .port = own->port,
 				   .src_ip = own->ip,
 				   .qpn = own->send_qpn,

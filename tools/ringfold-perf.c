@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/opt.h"
+#include "base/rng.h"
 #include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
 
@@ -39,19 +40,7 @@ static int failed(struct perf *p, const char *what, int status)
 
 static double now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
-/* splitmix64 of a place: every rank can compute everyone's data. */
-static uint64_t mix(uint64_t x)
-{
-	x += UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
+	return 1e-9 * (double)rf_now_ns();
 }
 
 /*
@@ -79,11 +68,11 @@ static uint32_t element(enum rf_type type, uint64_t random)
 
 static void fill(struct perf *p, enum rf_type type, size_t count, unsigned int rank)
 {
-	uint64_t start = mix(p->seed * 131 + rank) + count;
+	uint64_t start = rf_rng_mix(RF_RNG_STEP + p->seed * 131 + rank) + count;
 	size_t k;
 
 	for (k = 0; k < count; k++) {
-		uint32_t v = element(type, mix(start + k));
+		uint32_t v = element(type, rf_rng_mix(RF_RNG_STEP + start + k));
 
 		if (rf_type_size(type) == 4)
 			rf_put_le32(p->inputs[rank] + 4 * k, v);

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/opt.h"
 #include "sim/cosim/load.h"
 #include "sim/fabric/plan.h"
@@ -62,10 +62,7 @@ struct totals {
 
 static double seconds_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	return 1e-9 * (double)rf_now_ns();
 }
 
 static bool find_engine(struct settings *s)

@@ -1,3 +1,4 @@
+#include "base/rng.h"
 #include "tools/traffic.h"
 
 #include <inttypes.h>
@@ -30,11 +31,7 @@ static const struct {
 
 uint64_t traffic_random(uint64_t *state)
 {
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
+	return rf_rng_word(state);
 }
 
 /* A state that depends on all three numbers, so that ranks and places have streams of their own. */

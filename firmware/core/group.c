@@ -2,25 +2,15 @@
  * has the picture. */
 #include <string.h>
 
+#include "base/log2.h"
 #include "firmware/core/internal.h"
 
 #define SLOTS_LOG2_MIN 4u /* of the smallest S */
 
-static unsigned int log2_of(unsigned int v)
-{
-	unsigned int n = 0;
-
-	while (v > 1u) {
-		v >>= 1;
-		n++;
-	}
-	return n;
-}
-
 unsigned int rf_fw_group_beats_log2(const struct rf_fw *fw, unsigned int mtu_log2,
 				    unsigned int slots_log2)
 {
-	return slots_log2 + mtu_log2 - 3u - log2_of(fw->width64);
+	return slots_log2 + mtu_log2 - 3u - rf_log2(fw->width64);
 }
 
 /* A record that is free, or that of the group that ended longest ago. */
@@ -81,7 +71,7 @@ static uint32_t slots_within(uint32_t slots, uint32_t bytes, unsigned int mtu_lo
 {
 	uint32_t n = bytes >> mtu_log2 < slots ? bytes >> mtu_log2 : slots;
 
-	return n < 1u << SLOTS_LOG2_MIN ? 0 : log2_of(n);
+	return n < 1u << SLOTS_LOG2_MIN ? 0 : rf_log2(n);
 }
 
 /* Whether a job's quota has room for a new group. */

@@ -1,6 +1,7 @@
 /*
  * The context: device, endpoint, lock, progress thread, error text.
  */
+#include "base/clock.h"
 #include "host/api/api.h"
 
 #include <errno.h>
@@ -24,10 +25,7 @@ static _Thread_local char last_text[RF_TEXT_MAX];
 
 uint64_t rf_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return rf_now_ns();
 }
 
 void rf_random(void *buf, size_t len)

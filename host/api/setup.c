@@ -1,6 +1,7 @@
 /*
  * What a group consists of: membership at the box, queue pairs, collective.
  */
+#include "base/log2.h"
 #include "host/api/api.h"
 
 #include <stdlib.h>
@@ -54,15 +55,6 @@ int rf_client_status_of(const struct rf_client *client)
 	return RF_ERR_BOX_REFUSED;
 }
 
-static unsigned int log2_of(unsigned int n)
-{
-	unsigned int k = 0;
-
-	while (n >>= 1)
-		k++;
-	return k;
-}
-
 static void client_start(struct rf_group *g, const struct rf_peer_end *ends, unsigned int least)
 {
 	struct rf_comm *comm = g->comm;
@@ -81,9 +73,9 @@ static void client_start(struct rf_group *g, const struct rf_peer_end *ends, uns
 		.ranks = (uint16_t)comm->ranks,
 		.dtype = (uint8_t)g->type,
 		.op = (uint8_t)g->op,
-		.mtu_log2 = (uint8_t)log2_of(comm->ctx->mtu),
-		.slots_log2 = (uint8_t)log2_of(g->slots),
-		.slots_min_log2 = (uint8_t)log2_of(least),
+		.mtu_log2 = (uint8_t)rf_log2(comm->ctx->mtu),
+		.slots_log2 = (uint8_t)rf_log2(g->slots),
+		.slots_min_log2 = (uint8_t)rf_log2(least),
 		.port = RF_CTL_NO_PORT,
 		.flags = (uint16_t)(RF_CTL_J_SHIFTED | g->flags),
 		.qpn = g->send_qpn,

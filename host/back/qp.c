@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "host/roce/qp.h"
 #include "host/back/internal.h"
 #include "proto/rf_bytes.h"
@@ -206,25 +206,17 @@ int rf_verbs_qp_connect(struct rf_verbs_qp *qp, const struct rf_verbs_to *to, ch
 	return RF_ERR_DEVICE;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 void rf_verbs_qp_end(struct rf_verbs_qp *qp)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
-	uint64_t until = now_ns() + FLUSH_NS;
+	uint64_t until = rf_now_ns() + FLUSH_NS;
 	struct ibv_wc wc;
 
 	if (qp->status == 0)
 		qp->status = ROCE_WC_FLUSHED;
 	qp->v->f->modify_qp(qp->qp, &attr, IBV_QP_STATE);
 	/* each work request that was posted comes back: from then on the NIC is done with it */
-	while (qp->posted && now_ns() < until)
+	while (qp->posted && rf_now_ns() < until)
 		if (ibv_poll_cq(qp->cq, 1, &wc) > 0)
 			qp->posted--;
 }

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "host/store/store_line.h"
 
 #include <errno.h>
@@ -5,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "proto/rf_bytes.h"
@@ -16,10 +16,7 @@
 
 uint64_t store_now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+	return rf_now_ns() / 1000000u;
 }
 
 int store_gone(struct rf_store *s, char *why, size_t room)

@@ -6,6 +6,7 @@
  * completed a member that goes away counts as not yet come (its launcher may start it again); from
  * then on its end is told to everyone.
  */
+#include "base/clock.h"
 #include "host/store/store_server.h"
 
 #include <errno.h>
@@ -16,17 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "proto/rf_bytes.h"
 
 uint64_t rf_store_now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+	return rf_now_ns() / 1000000u;
 }
 
 static bool set_has(const uint8_t *set, unsigned int rank)

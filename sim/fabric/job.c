@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log2.h"
 #include "sim/fabric/host.h"
 
 #define INQUEST_NS (2 * RF_SEC) /* to learn from the box why a connection has ended */
@@ -139,17 +140,6 @@ void rf_host_disconnect(struct rf_host *h)
 
 /* ---- control ---- */
 
-static unsigned log2_of(unsigned v)
-{
-	unsigned n = 0;
-
-	while (v > 1) {
-		v >>= 1;
-		n++;
-	}
-	return n;
-}
-
 void rf_host_join(struct rf_host *h)
 {
 	const struct rf_fabric_cfg *cfg = &h->f->cfg;
@@ -173,8 +163,8 @@ void rf_host_join(struct rf_host *h)
 	j.ranks = (uint16_t)rf_fabric_size(cfg);
 	j.dtype = (uint8_t)cfg->type;
 	j.op = (uint8_t)cfg->op;
-	j.mtu_log2 = (uint8_t)log2_of(cfg->mtu);
-	j.slots_log2 = (uint8_t)log2_of(cfg->slots);
+	j.mtu_log2 = (uint8_t)rf_log2(cfg->mtu);
+	j.slots_log2 = (uint8_t)rf_log2(cfg->slots);
 	j.slots_min_log2 = 4;
 	j.port = RF_CTL_NO_PORT;
 	j.flags = (uint16_t)((cfg->plain ? 0 : RF_CTL_J_SHIFTED) |

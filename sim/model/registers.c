@@ -1,16 +1,8 @@
 /* The register map: rtl/control/registers.txt. */
+#include "base/log2.h"
 #include "sim/model/internal.h"
 
 #define ID 0x52464258u
-
-static unsigned int log2_of(unsigned int n)
-{
-	unsigned int k;
-
-	for (k = 0; n > 1; k++)
-		n /= 2;
-	return k;
-}
 
 static uint32_t punt_status(const struct rf_engine *e)
 {
@@ -66,7 +58,7 @@ static uint32_t read_global(struct rf_engine *e, uint32_t addr)
 	case RF_SHAPE2:
 		return c->groups << RF_SHAPE2_GROUPS_LSB | c->bank_log2 << RF_SHAPE2_BANK_AW_LSB |
 		       c->hdr_log2 << RF_SHAPE2_HDR_AW_LSB |
-		       log2_of(c->mtu_max) << RF_SHAPE2_MTU_LOG2_LSB;
+		       rf_log2(c->mtu_max) << RF_SHAPE2_MTU_LOG2_LSB;
 	case RF_CLOCK_KHZ:
 		return c->clock_khz;
 	case RF_CYCLE_LO:

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "sim/realtime/box.h"
 
 #include <errno.h>
@@ -21,10 +22,7 @@
 
 uint64_t rf_rt_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return rf_now_ns();
 }
 
 static double cpu_seconds(void)

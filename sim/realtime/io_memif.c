@@ -13,6 +13,7 @@
  * used, and read once. (A client that shrinks its memory file can still end this process by
  * SIGBUS.)
  */
+#include "base/clock.h"
 #include "sim/realtime/memif_server.h"
 
 #include <errno.h>
@@ -38,14 +39,6 @@ static struct memif_listener *listeners;
 static struct memif *memif_of(struct rf_io *io)
 {
 	return (struct memif *)io; /* io is its first member */
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 static uint16_t load16(const uint8_t *p)
@@ -112,7 +105,7 @@ static uint32_t take(const struct memif *m, uint16_t *tail, uint16_t head, uint8
 static unsigned int memif_rx(struct rf_io *io, struct rf_io_frame *frames, unsigned int n)
 {
 	struct memif *m = memif_of(io);
-	uint64_t now = now_ns();
+	uint64_t now = rf_now_ns();
 	uint16_t head, tail;
 	unsigned int got = 0;
 

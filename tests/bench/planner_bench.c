@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "planner/lp.h"
 #include "planner/scheme.h"
 #include "planner/simulate.h"
@@ -44,10 +44,7 @@ static const char *only; /* cases with this in their name */
 
 static double now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+	return 1e-9 * (double)rf_now_ns();
 }
 
 void figure(const char *name, double value, const char *unit, double limit, bool must, bool ok)

@@ -25,9 +25,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "ringfold/ringfold.h"
 
 #define COUNT 3000
@@ -38,10 +38,7 @@ static unsigned int rank, ranks;
 
 static double now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+	return 1e-9 * (double)rf_now_ns();
 }
 
 static int say(int status)

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "tests/unit/api_ranks.h"
 
 static void run_all(unsigned int n, int (*run)(struct rank *), bool manual)
@@ -219,10 +220,7 @@ static double aborted_at; /* by rank 1; the others read it once they have heard 
 
 static double seconds(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+	return 1e-9 * (double)rf_now_ns();
 }
 
 static int aborts(struct rank *r)

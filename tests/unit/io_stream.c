@@ -1,18 +1,15 @@
+#include "base/clock.h"
 #include "tests/unit/io_stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 uint64_t io_now_us(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
+	return rf_now_ns() / 1000u;
 }
 
 static uint8_t pattern(unsigned int n, unsigned int k)

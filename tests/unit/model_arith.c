@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "rf_regs.h"
 #include "sim/model/arith.h"
 
@@ -24,11 +25,7 @@ static uint64_t state;
 
 static uint64_t next_random(void)
 {
-	uint64_t z = state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
+	return rf_rng_word(&state);
 }
 
 static float to_float(uint32_t x)

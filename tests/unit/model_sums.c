@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "proto/rf_bytes.h"
 #include "tests/unit/model_common.h"
 
@@ -17,11 +18,7 @@ static uint64_t state;
 
 static uint32_t next_random(void)
 {
-	uint64_t z = state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return (uint32_t)((z ^ z >> 31) >> 16);
+	return (uint32_t)(rf_rng_word(&state) >> 16);
 }
 
 static float float_of(uint32_t x)

@@ -9,13 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/rng.h"
+
 struct roce_random {
 	uint64_t state;
 };
 
 static inline struct roce_random roce_random_seed(uint64_t seed)
 {
-	struct roce_random r = {seed * 0x9e3779b97f4a7c15u + 0x1234567u};
+	struct roce_random r = {seed * RF_RNG_STEP + 0x1234567u};
 
 	return r;
 }
@@ -34,11 +36,8 @@ static inline uint32_t roce_random(struct roce_random *r)
 {
 	uint64_t x = r->state;
 
-	/* splitmix64's output function over a counter */
-	r->state += 0x9e3779b97f4a7c15u;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return (uint32_t)((x ^ x >> 31) >> 16);
+	r->state += RF_RNG_STEP;
+	return (uint32_t)(rf_rng_mix(x) >> 16);
 }
 
 /* 0 .. n-1; n > 0. */

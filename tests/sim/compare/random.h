@@ -6,16 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/rng.h"
 #include "proto/rf_bytes.h"
 #include "rf_regs.h"
 
 static inline uint64_t random_next(uint64_t *state)
 {
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
+	return rf_rng_word(state);
 }
 
 /* 0 .. n-1. */

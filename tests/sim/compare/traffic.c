@@ -1,18 +1,10 @@
+#include "base/log2.h"
 #include "tests/sim/compare/traffic.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/sim/compare/random.h"
-
-static unsigned int log2_of(unsigned int n)
-{
-	unsigned int k = 0;
-
-	while (n >>= 1)
-		k++;
-	return k;
-}
 
 /* The connection table has 512 places for two entries of each rank of four groups. */
 #define MOST_RANKS 24u
@@ -32,12 +24,12 @@ static unsigned int ranks_of(const struct bench_group *g)
 void traffic_group(uint64_t *s, const struct rf_engine_cfg *cfg, unsigned int number,
 		   struct bench_group *g)
 {
-	unsigned int beat_log2 = log2_of(cfg->width / 8), most, lane, block, port_levels;
+	unsigned int beat_log2 = rf_log2(cfg->width / 8), most, lane, block, port_levels;
 
 	bench_group_init(g, number, cfg->ports, 1 + random_below(s, cfg->lanes));
 	g->dtype = random_below(s, 4);
 	g->op = random_once(s, 2) ? RF_OP_SUM : random_below(s, 3);
-	g->mtu_log2 = 8 + random_below(s, log2_of(cfg->mtu_max) - 7);
+	g->mtu_log2 = 8 + random_below(s, rf_log2(cfg->mtu_max) - 7);
 	most = cfg->bank_log2 - 2 + beat_log2 - g->mtu_log2;
 	if (most > cfg->hdr_log2 - 2)
 		most = cfg->hdr_log2 - 2;

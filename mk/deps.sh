@@ -9,7 +9,7 @@
 #   interop test, and what `make interop` needs
 #   dev    test, and what lint, formal, synth, bench and waveform viewing need
 #   --list print the package names, install nothing
-#   --check print the command that installs what is missing, exit 1; no Debian, no check
+#   --check print the command that installs missing packages, exit 1; no Debian, no check
 #
 # Why each package is here: docs/dependencies.md. Without root it prints the command to run and exits 1, as with --check.
 set -eu

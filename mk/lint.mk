@@ -4,6 +4,13 @@ lint-c: $(GENERATED)
 	tests/lint/c.sh
 LINT_TARGETS += lint-c
 
+# The order of the rooms, and words that must not appear: quick, so a test too, which shows that both find a fault.
+.PHONY: lint-house
+lint-house:
+	tests/lint/test.sh
+LINT_TARGETS += lint-house
+$(eval $(call test,lint-house,tests/lint/test.sh))
+
 # Make and its packages.
 $(eval $(call test,make-packages,tests/e2e/make.sh))
 

@@ -206,7 +206,7 @@ struct rf_ctl_join {
 	uint32_t start_psn;   /* PSN of the first data packet */
 	uint32_t shift;       /* RF_CTL_J_SHIFTED: subtracted from it; else 0 */
 	uint32_t lease_ms;    /* RF_CTL_LEASE_DEFAULT, RF_CTL_LEASE_NONE or 10 .. 86,400,000 */
-	uint32_t deadline_ms; /* the group must be complete so long after its first JOIN: 1 ..
+	uint32_t deadline_ms; /* time from the first JOIN until the group must be complete: 1 ..
 				 86,400,000 */
 };
 

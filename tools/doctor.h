@@ -26,7 +26,7 @@ struct doctor_check {
 	const char *name;
 	enum doctor_result result;
 	char text[360];
-	char mend[360]; /* FAILED: what to do */
+	char fix[360]; /* FAILED: what to do */
 };
 
 /* What came from the network since doctor_listen(). */
@@ -67,8 +67,8 @@ struct doctor {
 	unsigned int checks;
 };
 
-/* Notes and prints a result. mend NULL but for FAILED. Returns result != DOCTOR_FAILED. */
-bool doctor_say(struct doctor *d, const char *name, enum doctor_result result, const char *mend,
+/* Notes and prints a result. fix NULL except for FAILED. Returns result != DOCTOR_FAILED. */
+bool doctor_say(struct doctor *d, const char *name, enum doctor_result result, const char *fix,
 		const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Forgets what was heard. */

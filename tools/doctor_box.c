@@ -40,7 +40,7 @@ bool doctor_device(struct doctor *d)
 			  device, MAC_BYTES(d->link.io->mac), rf_ip_text(d->link.ip, ip));
 }
 
-/* ARP request for an address; sender 0.0.0.0 is a probe that changes nobody's table (RFC 5227). */
+/* ARP request for an address; sender 0.0.0.0 is a probe that changes no table (RFC 5227). */
 static void ask_arp(struct doctor *d, uint32_t sender, uint32_t target)
 {
 	struct roce_arp a = {.op = 1, .sender_ip = sender, .target_ip = target};
@@ -237,7 +237,7 @@ bool doctor_clock(struct doctor *d)
 			(unsigned long long)most);
 	return doctor_say(
 		d, "clock", DOCTOR_OK, NULL,
-		"the clock by which the box counts leases goes right (%llu ms, here %llu)",
+		"the box's lease clock is accurate (%llu ms there, %llu ms here)",
 		(unsigned long long)box, (unsigned long long)least);
 }
 

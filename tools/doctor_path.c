@@ -157,7 +157,7 @@ bool doctor_return(struct doctor *d)
 				  d->port);
 	return doctor_say(d, "return", DOCTOR_OK, NULL,
 			  "a RoCE packet of no group went through port %u of the box and back, "
-			  "unchanged but for its source MAC",
+			  "unchanged except for its source MAC",
 			  d->port);
 }
 
@@ -184,12 +184,12 @@ bool doctor_mtu(struct doctor *d)
 	uint8_t frame[ROCE_FRAME_MAX + 64];
 	unsigned int most = 1u << d->box.mtu_log2;
 	unsigned int fits = 0;
-	char mend[256];
+	char fix[256];
 	uint32_t len;
 
 	if (d->mtu > most) {
-		snprintf(mend, sizeof(mend), "use a path MTU of %u on all hosts (RF_MTU)", most);
-		return doctor_say(d, "mtu", DOCTOR_FAILED, mend,
+		snprintf(fix, sizeof(fix), "use a path MTU of %u on all hosts (RF_MTU)", most);
+		return doctor_say(d, "mtu", DOCTOR_FAILED, fix,
 				  "the box was built for a path MTU of at most %u, this host is to "
 				  "use %u",
 				  most, d->mtu);
@@ -208,11 +208,11 @@ bool doctor_mtu(struct doctor *d)
 		return doctor_say(d, "mtu", DOCTOR_FAILED, "is the network lossy? run it again",
 				  "packets that came back a moment ago do not any more");
 	len = longest(d, fits + FRAME_MORE, 2 * fits + FRAME_MORE);
-	snprintf(mend, sizeof(mend),
+	snprintf(fix, sizeof(fix),
 		 "let this host's NIC and all switch ports, the box's too, carry frames of %u "
 		 "bytes (IP MTU %u), or use path MTU %u on all hosts (RF_MTU)",
 		 d->mtu + FRAME_MORE, d->mtu + FRAME_MORE - 14, fits);
-	return doctor_say(d, "mtu", DOCTOR_FAILED, mend,
+	return doctor_say(d, "mtu", DOCTOR_FAILED, fix,
 			  "frames of %u bytes come back, longer ones do not; path MTU %u needs %u",
 			  len, d->mtu, d->mtu + FRAME_MORE);
 }
@@ -229,7 +229,7 @@ bool doctor_damage(struct doctor *d)
 	lost = c.value[RF_CNT_RX_OVERFLOW] + c.value[RF_CNT_FOREIGN_FULL];
 	return doctor_say(
 		d, "damage", damaged || lost ? DOCTOR_NOTE : DOCTOR_OK, NULL,
-		"port %u of the box has seen %u frames since its start; %u were damaged on "
-		"the link, for %u there was no room",
+		"port %u of the box has seen %u frames since its start; %u damaged on the "
+		"link, %u dropped for lack of room",
 		d->port, c.value[RF_CNT_RX_FRAMES], damaged, lost);
 }

@@ -10,7 +10,7 @@
 
 #define ELEMENTS 65536u
 
-static const char *mend(int status)
+static const char *remedy(int status)
 {
 	switch (status) {
 	case RF_ERR_STEERING:
@@ -30,7 +30,7 @@ static const char *mend(int status)
 
 static bool failed(struct doctor *d, struct rf_context *ctx, int status)
 {
-	return doctor_say(d, "ranks", DOCTOR_FAILED, mend(status), "%s: %.280s",
+	return doctor_say(d, "ranks", DOCTOR_FAILED, remedy(status), "%s: %.280s",
 			  rf_strerror(status), rf_last_error_text(ctx));
 }
 

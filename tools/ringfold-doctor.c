@@ -1,6 +1,6 @@
 /*
  * ringfold doctor: is the box there, does the rule steer? One thing after another, up to the first
- * that fails, with the mend.
+ * that fails, with the remedy.
  */
 #include "tools/doctor.h"
 
@@ -20,7 +20,7 @@
 
 static const char *const result_names[] = {"ok", "note", "skipped", "FAILED"};
 
-bool doctor_say(struct doctor *d, const char *name, enum doctor_result result, const char *mend,
+bool doctor_say(struct doctor *d, const char *name, enum doctor_result result, const char *fix,
 		const char *format, ...)
 {
 	struct doctor_check *c = &d->check[d->checks];
@@ -34,11 +34,11 @@ bool doctor_say(struct doctor *d, const char *name, enum doctor_result result, c
 	va_start(args, format);
 	vsnprintf(c->text, sizeof(c->text), format, args);
 	va_end(args);
-	snprintf(c->mend, sizeof(c->mend), "%s", mend ? mend : "");
+	snprintf(c->fix, sizeof(c->fix), "%s", fix ? fix : "");
 	if (!d->json) {
 		printf("%-8s %-8s %s\n", result_names[result], name, c->text);
-		if (*c->mend)
-			printf("%17s mend: %s\n", "", c->mend);
+		if (*c->fix)
+			printf("%17s fix: %s\n", "", c->fix);
 		fflush(stdout);
 	}
 	return result != DOCTOR_FAILED;
@@ -142,8 +142,8 @@ static void print_json(const struct doctor *d, bool good)
 				  c->result == DOCTOR_FAILED ? "failed" : result_names[c->result],
 				  "text", c->text);
 
-		if (*c->mend)
-			json_object_set_new(o, "mend", json_string(c->mend));
+		if (*c->fix)
+			json_object_set_new(o, "fix", json_string(c->fix));
 		json_array_append_new(list, o);
 	}
 	root = json_pack("{sb so}", "ok", good, "checks", list);
@@ -235,13 +235,13 @@ static int defaults(struct doctor *d)
 }
 
 static const char intro[] =
-	"Looks at one thing after another and stops at the first that fails, with the mend:\n"
+	"Looks at one thing after another and stops at the first that fails, with the remedy:\n"
 	"  device   it opens and has a link\n"
 	"  address  nobody else has this host's\n"
 	"  arp      the box answers for its address\n"
 	"  control  it answers control packets; version and key are right\n"
 	"  rule     this switch port redirects UDP port 4791 to the box, whatever the destination\n"
-	"  return   what the box sends comes back to this host, unchanged but for its source MAC\n"
+	"  return   what the box sends comes back to this host, unchanged except for its source MAC\n"
 	"  mtu      frames of the path MTU fit, in both directions\n"
 	"  port     a group of the box learns this host's port\n"
 	"  icrc     a packet with a right ICRC is accepted, one with a wrong one is not\n"

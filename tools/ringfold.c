@@ -28,7 +28,7 @@ static const struct {
 	{"replay", "runs with faults, each from its seed"},
 	{"perf", "all-reduce performance and correctness, one table"},
 	{"doctor",
-	 "is the box there, does the rule steer: the first thing that fails, and the mend"},
+	 "is the box there, does the rule steer: the first thing that fails, and the remedy"},
 	{"ctl", "control messages by hand: join generated traffic, status, drop, reset"},
 	{"gen", "traffic for packet generators: one pcap for each port and the expected result"},
 	{"check", "compares what came back with what ringfold gen expected"},

@@ -192,7 +192,7 @@ int rf_fail_unlocked(struct rf_context *ctx, int status, const char *text);
 
 /*
  * Makes a context over a given device, which it owns from then on, also on failure. ip: 0 for none.
- * For tests, and behind rf_context_create().
+ * For tests, and called by rf_context_create().
  */
 int rf_context_create_io(const struct rf_context_config *config, struct rf_io *io, uint32_t ip,
 			 struct rf_context **out);
@@ -223,7 +223,7 @@ void *rf_progress_thread(void *ctx);
 
 /* ---- comm.c ---- */
 
-/* Takes what the store has to say. With the lock and the store's lock. */
+/* Drains store events. Caller holds ctx->lock and store_lock. */
 void rf_comm_listen(struct rf_comm *comm);
 /* A gather with text of the error in the context. Without any lock. */
 int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, size_t len,

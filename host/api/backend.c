@@ -1,6 +1,6 @@
 /*
  * Which back end carries the connections: a NIC's own by verbs, or our transport over DPDK. Chosen
- * at run time, said aloud.
+ * at run time and logged.
  */
 #include <stdio.h>
 #include <string.h>

@@ -90,7 +90,7 @@ static int proof_check(struct rf_group *g, const uint8_t *got, const uint8_t *wa
 				g->comm->ctx, RF_ERR_STEERING,
 				"the sum of known values came back wrong at byte %zu (%02x "
 				"instead of %02x) at rank %u: packets are delivered that the "
-				"box has not summed rightly",
+				"box summed incorrectly",
 				k, got[k], want[k], g->comm->rank);
 	return RF_OK;
 }

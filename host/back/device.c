@@ -203,7 +203,7 @@ static int take_resources(struct rf_verbs *v, char *why, size_t room)
 	flags = v->channel ? fcntl(v->channel->fd, F_GETFL) : -1;
 	if (flags >= 0 && fcntl(v->channel->fd, F_SETFL, flags | O_NONBLOCK) == 0)
 		return RF_OK;
-	snprintf(why, room, "the RDMA device gives nothing: %s", strerror(errno));
+	snprintf(why, room, "cannot allocate a PD or completion channel: %s", strerror(errno));
 	return RF_ERR_DEVICE;
 }
 

@@ -11,7 +11,7 @@
  * rest of the library speaks: rf_verbs_io(). Its wait() sleeps until a completion, a control packet
  * or wake().
  *
- * Threads: calls on one rf_verbs come from one thread at a time but for rf_io's wait() and wake().
+ * Threads: calls on one rf_verbs come from one thread at a time except for rf_io's wait() and wake().
  * Errors are negative enum rf_status with a text.
  */
 #ifndef RF_VERBS_H

@@ -302,7 +302,7 @@ int rf_coll_progress(struct rf_coll *c)
 	return c->error ? c->error : n;
 }
 
-/* Has the cursor left this operation behind? After an error it may stand before it. */
+/* Is the cursor past this operation? After an error it may stand before it. */
 static bool is_past(const struct rf_coll_cursor *at, uint32_t op)
 {
 	return (int32_t)(at->op - op) > 0;

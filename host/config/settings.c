@@ -109,7 +109,7 @@ int rf_ip_parse(const char *what, const char *text, uint32_t *ip, char *why, siz
 		if (parts < 3)
 			p++;
 	}
-	/* 0.x, 127.x and the classes D and E are no address of a host on a network */
+	/* 0.x, 127.x and the classes D and E are not valid host addresses */
 	if (parts < 4 || address >> 24 == 0 || address >> 24 == 127 || address >> 24 >= 224) {
 		snprintf(why, room, "%s=%s: a dotted IPv4 address of a host is needed", what, text);
 		return RF_ERR_INVALID;

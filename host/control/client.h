@@ -189,7 +189,7 @@ enum rf_client_error rf_client_error(const struct rf_client *c);
 
 /* NULL until the box has said so; valid until the next call with c. */
 const struct rf_ctl_waiting *rf_client_waiting(const struct rf_client *c);
-const struct rf_ctl_ready *rf_client_ready(const struct rf_client *c); /* READY and behind */
+const struct rf_ctl_ready *rf_client_ready(const struct rf_client *c); /* READY and later states */
 const struct rf_ctl_failed *
 rf_client_failed(const struct rf_client *c); /* FAILED by the box's word */
 /* DRAINING: who has not left. READY: not NULL once the box says that another rank has left. */
@@ -204,7 +204,7 @@ enum rf_client_query rf_client_query(const struct rf_client *c);
 const struct rf_ctl_reply *rf_client_answer(const struct rf_client *c);
 
 /*
- * One line without newline that names cause and mend: "ranks 2, 5 have not joined: start them or
+ * One line without newline that names cause and remedy: "ranks 2, 5 have not joined: start them or
  * raise the deadline". Also for states that are no error ("waiting for ranks 2, 5"). Always
  * terminated; returns the length written, cut at room.
  */

@@ -1,4 +1,4 @@
-/* One line that names cause and mend. */
+/* One line that names cause and remedy. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void add_ranks(struct line *l, const uint8_t *mask)
 		add(l, " and %u more", total - named);
 }
 
-static const char *mend(unsigned int reason)
+static const char *remedy(unsigned int reason)
 {
 	switch (reason) {
 	case RF_CTL_R_OTHER_PORT:
@@ -170,7 +170,7 @@ static bool slots_left(unsigned int reason)
 static void add_failed(struct line *l, const struct rf_client *c)
 {
 	const struct rf_ctl_failed *f = &c->failed;
-	const char *how = mend(f->reason);
+	const char *how = remedy(f->reason);
 
 	add(l, "%s: ", c->error == RF_CLIENT_E_REFUSED ? "the box refused" : "the group failed");
 	if (f->reason == RF_CTL_R_MISSING_RANKS) {

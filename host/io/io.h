@@ -3,7 +3,7 @@
  * (io_loop.c) or a test's own.
  *
  * A frame is what the MAC hands over: from destination MAC to the end, without FCS. All calls on
- * one rf_io come from one thread at a time, but for wake(), which any thread may call at any
+ * one rf_io come from one thread at a time, except for wake(), which any thread may call at any
  * moment. Nothing here allocates, logs or blocks after open, wait() apart.
  */
 #ifndef RF_HOST_IO_H

@@ -55,7 +55,7 @@ static int by_answer(int fd, const char *path, uint32_t id, char *why, size_t ro
 	struct memif_message m;
 
 	if (ask(fd, id, &m) != 0) {
-		snprintf(why, room, "somebody serves the socket %.108s and does not answer", path);
+		snprintf(why, room, "a server owns socket %.108s but does not reply", path);
 		return 0;
 	}
 	if (memif_get16(&m, MEMIF_TYPE) != MEMIF_DISCONNECT)

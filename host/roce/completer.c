@@ -61,7 +61,7 @@ static void sequence_nak(struct roce_qp *qp, uint64_t now)
 	qp->n.rx_naks++;
 	/*
 	 * Once per advance: the same gap may be reported more than once, and each time a whole
-	 * window would be sent again. If the repeat is lost too, the timer mends it.
+	 * window would be sent again. If the repeat is lost too, the timer repairs it.
 	 */
 	if (rq->nak_obeyed || rq->timer == ROCE_TIMER_RNR) {
 		qp->n.rx_naks_ignored++;

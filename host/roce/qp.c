@@ -103,7 +103,7 @@ int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out)
 	qp->rs.slots = (struct roce_recv_slot *)(void *)((char *)(qp + 1) + sq);
 	qp->rq.limit = cfg->window;
 	qp->rq.ack_every = cfg->window >= 4 ? cfg->window / 4 : 1;
-	/* Where holes are mended one by one the window is what limits: it opens in smaller steps.
+	/* Where holes are repaired one by one the window is what limits: it opens in smaller steps.
 	 */
 	if (cfg->selective)
 		qp->rq.ack_every = cfg->window >= 16 ? cfg->window / 16 : 1;

@@ -247,7 +247,7 @@ size_t roce_qp_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room)
  * Packets that a selective queue pair may have in flight where others may have `window` (half of
  * the box's slots): 25/16 of that, at most 4096. It is more than is safe: where another rank's
  * result is missing for long the box has no room for the last of them. Plain ranks would go back;
- * here they are asked for like any that were lost. What it buys: a hole may be mended before the
+ * here they are asked for like any that were lost. What it buys: a hole may be repaired before the
  * window ends.
  */
 uint32_t roce_selective_window(uint32_t window);

@@ -148,7 +148,7 @@ void roce_qp_fail(struct roce_qp *qp, enum roce_wc_status send, enum roce_wc_sta
 size_t roce_requester_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room);
 /* Back to the first packet that is not acknowledged. */
 void roce_requester_rewind(struct roce_qp *qp);
-/* Undoes that: on with what was never sent. */
+/* Cancels a rewind: resume at the first unsent packet. */
 void roce_requester_skip(struct roce_qp *qp);
 
 /* completer.c: a packet with AETH. */

@@ -151,7 +151,7 @@ struct roce_packet {
 	uint16_t pkey;
 	bool fecn;
 	bool becn;
-	uint8_t reserved6; /* six bits behind BECN */
+	uint8_t reserved6; /* six reserved bits after BECN */
 	uint32_t qpn;
 	bool ackreq;
 	uint8_t reserved7; /* seven bits behind AckReq */

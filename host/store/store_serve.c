@@ -14,7 +14,7 @@
 
 #include "host/store/store_server.h"
 
-/* Listens on the address of `host`, or on all where that is no address of this machine. */
+/* Listens on the address of `host`, or on all where that is not an address of this machine. */
 static int server_listen(const char *host, unsigned int port, char *why, size_t room)
 {
 	struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};

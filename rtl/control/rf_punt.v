@@ -1,7 +1,7 @@
 // rf_punt: keeps punted frames of all ports until the firmware has read them. Each port has places of its own, and of one
 // source MAC on a port no more than half of them wait: what comes beyond is read and forgotten. ARP, which a switch floods to
 // all ports, has one place of a port at most. So a flood of frames for the firmware keeps neither other ports nor other hosts
-// on its port from it, and a flood of ARP keeps nobody's control packets from it, whatever source addresses it uses.
+// on its port from it, and a flood of ARP keeps no control packets from it, whatever source addresses it uses.
 //
 // Latency     last beat in to status: 2 cycles. Window: win_data 2 cycles after win_en.
 // Throughput  one beat per cycle over all ports together; a frame is taken as a whole, ports in turn.

@@ -3,7 +3,7 @@
 // Latency     command taken to first beat in the bank: 3 cycles. Reads: payload 2 cycles, header 2, facts 1.
 // Throughput  one beat written and one read per cycle.
 // Capacity    LANES * 2^BANK_AW beats, LANES * 2^HDR_AW headers.
-// Handshake   commands valid/ready; c_* go to rf_ingress, whose stream (o_*) is never held back but for a punted frame.
+// Handshake   commands valid/ready; c_* go to rf_ingress, whose stream (o_*) is never held back except for a punted frame.
 // Reset       forgets commands; memories are not reset.
 // Proved      tests/rtl/unit_bank.cpp; tests/rtl/core.
 //

@@ -17,7 +17,7 @@
 `default_nettype none
 
 module rf_ledger #(
-  // Bits of an index: 24 but for the proof.
+  // Bits of an index: 24 except in the proof.
   parameter IDX = 24,
   parameter PORTS = 4,
   parameter LANES = 1,

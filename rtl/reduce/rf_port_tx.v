@@ -80,7 +80,7 @@ module rf_port_tx #(
   // The header was taken, beats are to come.
   reg        inside_q;
   reg  [3:0] run_q;
-  // A result has begun since the last ACK (or NAK), so one may go before the next: they are a beat each, and whoever mends a
+  // A result has begun since the last ACK (or NAK), so one may go before the next: they are a beat each, and the repair of a
   // loss waits for them.
   reg        ack_turn_q;
   // The last one that was no result was an ACK.

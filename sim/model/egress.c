@@ -275,7 +275,7 @@ void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bo
 	model_send(e, cid_port(cid), SRC_RESULT, f);
 }
 
-/* An ACK as it came, but for its PSN. */
+/* An ACK as it came, except for its PSN. */
 void model_send_ack(struct rf_engine *e, unsigned int port, const uint8_t *frame,
 		    const struct model_parsed *p, uint32_t psn)
 {
@@ -333,7 +333,7 @@ void model_send_made(struct rf_engine *e, unsigned int cid, const uint8_t *frame
 	model_send(e, cid_port(cid), SRC_ACK, f);
 }
 
-/* A whole frame, unchanged but for its source MAC: foreign, or the firmware's. */
+/* A whole frame, unchanged except for its source MAC: foreign, or the firmware's. */
 void model_send_raw(struct rf_engine *e, unsigned int port, enum model_source src,
 		    const uint8_t *frame, size_t len)
 {

@@ -137,7 +137,7 @@ static void box_tx(void *arg, unsigned port, const uint8_t *frame, size_t len, u
 		through_switch(b, b->cfg.hosts + port, frame, len);
 }
 
-/* Firmware lives in the time of the clock on the wall, as the hosts do, however slowly the engine
+/* Firmware runs on wall-clock time, as the hosts do, however slowly the engine
  * runs. */
 static uint32_t bus_read(void *arg, uint32_t addr)
 {

@@ -35,7 +35,7 @@ struct rf_rt {
 	struct rf_engine *engine;
 	struct rf_engine_cfg shape;
 	struct rf_sim_fw *fw;
-	uint64_t fw_at;   /* cycle of the clock on the wall */
+	uint64_t fw_at;   /* cycle of wall-clock time */
 	uint64_t started; /* ns */
 	uint64_t khz;
 	uint32_t cycle_high;

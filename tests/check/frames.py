@@ -11,7 +11,7 @@ the IBTA specification (annex A17: RoCEv2; chapter 9: transport), RFC 791, RFC 7
   --box-ip IP      address of the box: its control packets are no RoCE. They tell of groups: behind the end of one
                    (ABORT, FAILED, ENDED, another epoch) the PSNs of its connections may jump once, by their shift
   --faults         the links lose, double, swap and damage frames: what comes in to a device is counted, not judged, nor
-                   is what a boxN passes on as it came, but for the source MAC
+                   is what a boxN passes on as it came, except for the source MAC
   --losses         the hosts' links lose frames before they are captured: where hosts send, and where it comes in to a
                    box, PSNs may be missing
   --foreign        PSNs have an order only where a JOIN has named the connection

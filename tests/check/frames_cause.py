@@ -9,7 +9,7 @@ JOIN, ABORT = 1, 4
 READY, FAILED, ENDED = b"\2", b"\3", b"\5"
 NONCE = b"\x27"  # no end: ask again
 NO_RANK = 0xffff
-AGE = 299 * 10**9  # the switch's 300 s, but for what a frame spends between switch and box
+AGE = 299 * 10**9  # the switch's 300 s, except for what a frame spends between switch and box
 BEFORE = 10**9  # the box ends a group before it tells; its firmware may be kept from its processor that long
 NEAR = 0x10000  # no sender repeats what lies further back
 

@@ -181,7 +181,7 @@ class Box(unittest.TestCase):
                                     "--floods"), 0)
 
     def test_end_of_a_group(self):
-        """Behind it, and behind nothing else, the PSNs of its connections jump by the shift, once."""
+        """After it, and after nothing else, the PSNs of its connections jump by the shift, once."""
         def stream(*parts):
             """Numbers: packets of the group; all else as it is."""
             made = [packet(p, BOX_MAC) if isinstance(p, int) else p for p in parts]

@@ -89,7 +89,7 @@ static void make_noise(struct wire *w, const uint8_t *frame, size_t len)
 /* RoCE between hosts, to or from the box's network, or a control packet of the box. */
 enum kind { OTHER, CONTROL, PROBE, DATA, STREAM };
 
-/* A message of several packets, but for its ends. */
+/* A message of several packets, except for its ends. */
 static bool is_middle(const struct roce_packet *p)
 {
 	return p->opcode == ROCE_OP_SEND_MIDDLE || p->opcode == ROCE_OP_WRITE_MIDDLE;

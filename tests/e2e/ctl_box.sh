@@ -61,7 +61,7 @@ kill $shown
 wait $shown
 exits 0 "ctl stragglers with the job's key" "$ctl" stragglers 6776174 --key $job --json
 check "... eight" python3 -c "import json; assert len(json.load(open('$dir/0.err'))[0]['ranks']) == 8"
-exits 1 "ctl ranks with nobody's" "$ctl" ranks 6776174 --key ${job//0f/1f}
+exits 1 "ctl ranks with an unknown key" "$ctl" ranks 6776174 --key ${job//0f/1f}
 check "... is refused" says 0 "tag is wrong.*RF_KEY"
 exits 1 "ctl drop with the job's key" "$ctl" drop 6776174 --key $job
 check "... is refused" says 0 "tag is wrong"

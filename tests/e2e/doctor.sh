@@ -31,7 +31,7 @@ check "... MTU 4096" says 2 "path MTU 4096 (4178 bytes)"
 doctor 1
 check "a port without rule: exit code 1" test $? = 1
 check "... is named" fails_at 1 rule
-check "... with the mend" says 1 "mend: give this host's switch port the rule"
+check "... with the remedy" says 1 "fix: give this host's switch port the rule"
 doctor 4 --timeout 1s
 check "a rule that leads nowhere" fails_at 4 control
 check "... is named" says 4 "redirects it to a port where no box is"
@@ -62,7 +62,7 @@ doctor 1 --json
 check "JSON of a failure" python3 -c "
 import json
 d = json.load(open('$dir/1.err'))
-assert not d['ok'] and d['failed'] == 'rule' and d['checks'][-1]['mend'], d"
+assert not d['ok'] and d['failed'] == 'rule' and d['checks'][-1]['fix'], d"
 
 # Under a launcher, with the other host.
 for r in 0 3; do

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ringfold doctor behind a wire that does one thing wrong: each is named, with a mend, and nothing after it is tried. Every
+# ringfold doctor behind a wire that does one thing wrong: each is named, with a remedy, and nothing after it is tried. Every
 # host has a port of the box to itself, so several doctors are at work at once.
 ranks=8
 box_ports=8
@@ -35,8 +35,8 @@ behind() {
 		return
 	fi
 	check "$name: exit code" test $code = 1
-	check "$name: fails at $at, with a mend" grep -q "^FAILED   $at " "$dir/$k.err"
-	check "$name: and there alone" test "$(grep -c '^FAILED' "$dir/$k.err") $(grep -c '  mend: ' "$dir/$k.err")" = "1 1"
+	check "$name: fails at $at, with a remedy" grep -q "^FAILED   $at " "$dir/$k.err"
+	check "$name: and there alone" test "$(grep -c '^FAILED' "$dir/$k.err") $(grep -c '  fix: ' "$dir/$k.err")" = "1 1"
 	check "$name: says why" says $k "$words"
 }
 

@@ -30,7 +30,7 @@ rank_wait 2
 check "rank taken: exit code" test $? = 1
 check "... fails at ranks" fails_at 2 ranks
 check "... is named" says 2 "another process has this rank"
-check "... with the mend" says 2 "a rank of its own (RF_RANK)"
+check "... with the remedy" says 2 "a rank of its own (RF_RANK)"
 for r in 0 1; do
 	rank_wait $r
 	check "... host $r: a rank is missing" fails_at $r ranks
@@ -50,7 +50,7 @@ for r in 0 1; do
 	rank_wait $r
 	check "a job's number taken: host $r fails at ranks" fails_at $r ranks
 	check "... is named" says $r "another process has joined as this rank"
-	check "... with the mend" says $r "numbers of their own (RF_JOB)"
+	check "... with the remedy" says $r "numbers of their own (RF_JOB)"
 done
 touch "$dir/stop"
 for r in 3 4; do
@@ -81,7 +81,7 @@ behind spoil
 check "... is named" says 2 "of 65536 sums are wrong"
 behind stall
 check "... is named" says 2 "a deadline has passed\|a connection to a peer has failed"
-check "... with the mend" says 2 "run ringfold doctor on every host"
+check "... with the remedy" says 2 "run ringfold doctor on every host"
 
 # All groups in use: that is no fault. The job that stalled holds its slots until its leases have run out.
 join() {
@@ -112,7 +112,7 @@ check "... is named" says 1 "the authentication tag is wrong"
 doctor 1 --job 8 --key $job
 check "a job without a key" fails_at 1 control
 check "... is named" says 1 "the box has no key for this job"
-check "... with the mend" says 1 "name a job that the box has a key for"
+check "... with the remedy" says 1 "name a job that the box has a key for"
 RF_DEVICE=${RF_DEVICE//%r/0} "$ctl" join --job 7 --key $job --slots 16 --rank 10.1.0.1,send=17,psn=5,recv=18,port=0 \
 	--rank 10.1.0.2,send=17,psn=9,recv=18,port=1 > "$dir/0.err" 2>&1
 check "the job has the one group that it may have" test $? = 0

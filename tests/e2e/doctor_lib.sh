@@ -8,7 +8,7 @@ doctor() {
 	RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r} "$bin/ringfold-doctor" "$@" > "$dir/$r.err" 2>&1
 }
 
-# Whether rank N's run failed at this check, and there alone, with a mend.
+# Whether rank N's run failed at this check, and there alone, with a remedy.
 fails_at() {
-	[ "$(grep -c '^FAILED' "$dir/$1.err")" = 1 ] && grep -q "^FAILED   $2 " "$dir/$1.err" && grep -q ' mend: ..........' "$dir/$1.err"
+	[ "$(grep -c '^FAILED' "$dir/$1.err")" = 1 ] && grep -q "^FAILED   $2 " "$dir/$1.err" && grep -q ' fix: ..........' "$dir/$1.err"
 }

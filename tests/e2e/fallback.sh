@@ -1,5 +1,5 @@
 #!/bin/bash
-# The box goes in mid-run: the groups go on over the ring where RF_FALLBACK says so, aloud, with the bits that its name
+# The box goes in mid-run: the groups go on over the ring where RF_FALLBACK says so, with a log line, with the bits that its name
 # promises; without it they fail with the cause.
 ranks=3
 . "$(dirname "$0")/lib.sh"
@@ -20,10 +20,10 @@ lose() {
 	done
 }
 
-aloud() {
+logged() {
 	local r
 	for r in 0 1 2; do
-		check "... rank $r says it aloud, with the cause" says "$r" "goes on without its box.*RF_FALLBACK=$1.*reset"
+		check "... rank $r logs it, with the cause" says "$r" "goes on without its box.*RF_FALLBACK=$1.*reset"
 	done
 }
 
@@ -35,12 +35,12 @@ check "... and nothing goes on" sh -c "! grep -q 'goes on' $dir/1.err"
 export RF_FALLBACK=exact
 lose bits 2500
 check "exact: every bit is that of the box's order" codes_are 0
-aloud exact
+logged exact
 
 export RF_FALLBACK=ring
 lose bits 2500 new
 check "ring: every bit is that of the ring's order" codes_are 0
-aloud ring
+logged ring
 lose bits 2500
 # Who sees it first ends, and the others may hear of that before they have compared.
 seen_by_one() {

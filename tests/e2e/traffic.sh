@@ -128,7 +128,7 @@ $frames $judged || fail "a frame is wrong"
 # shellcheck disable=SC2086
 if $frames --quiet --mutate icrc $judged > /dev/null 2>&1; then fail "a damaged frame was not noticed"; fi
 
-# Nothing may have been lost between a device and the box either, and no generator may have been let go for want of room.
+# Nothing may have been lost between a device and the box either, and no generator may have been let go for lack of room.
 python3 - "$work" <<'END'
 import json, sys
 work = sys.argv[1]

@@ -1,7 +1,7 @@
 // rf_punt: where there is room a judge asks for a place, and the frame follows any time later, in 1 to 128 beats with gaps; the
 // firmware takes frames and reads words whenever it likes. What is offered stays until it is taken; frames are offered in the
 // order in which they ended, each with its own port and length; none comes to wait but those that came, none is cut or mixed;
-// none is forgotten but where two of its port wait; a place that waits is not written; each port keeps its four, and one of
+// none is forgotten except where two of its port wait; a place that waits is not written; each port keeps its four, and one of
 // those at most is ARP's. The queue is
 // that of queue.v, the memory gives any word.
 //

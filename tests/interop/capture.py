@@ -156,7 +156,7 @@ def crossed(path, protocols=(1, 6)):
 
 
 def unchanged(path, spoil=False):
-    """(whether every RoCE packet of a guest that belongs to no group arrives as it was sent but for the source MAC, what does not)."""
+    """(whether every RoCE packet of a guest that belongs to no group arrives as it was sent except for the source MAC, what does not)."""
     sent, came = {}, {}
     macs = {}
     foreign = beside_groups(path)

@@ -96,7 +96,7 @@ def say_again(rank, row):
 def check_unchanged(lab):
     hosts = lab.file("hosts.pcapng")
     good, detail = capture.unchanged(hosts)
-    check(f"through the box: payload byte for byte, headers but for the source MAC: {detail}", good, detail)
+    check(f"through the box: payload byte for byte, headers except for the source MAC: {detail}", good, detail)
     check("... and a spoilt byte is noticed", not capture.unchanged(hosts, spoil=True)[0])
 
 

@@ -147,12 +147,12 @@ def verbs_2(quick):
         if not quick:
             results = ring(guests, "ringfold-perf --max 64K --iters 1", "RF_TCLASS=106")
             expect_ring("traffic class 106", results)
-            check("... the choice of device, port and GID is said aloud",
+            check("... the choice of device, port and GID is logged",
                   all(f"rxe0 port 1, GID 1 ::ffff:{g.ip} (RoCE v2, eth0)" in o and "traffic class 106" in o and "completions by event" in o
                       for g, (_, o) in zip(guests, results)), results)
             results = ring(guests, "ringfold-perf --min 4 --max 64K --iters 2 --type all --outstanding 4", "RF_COMPLETION=poll")
             expect_ring("completions by polling, four calls at a time, all types", results)
-            check("... said aloud", "completions by polling" in results[0][1], results[0][1])
+            check("... logged", "completions by polling" in results[0][1], results[0][1])
             results = ring(guests, "ringfold-perf --max 256K --iters 2 --in-place", "")
             expect_ring("in place", results)
             results = ring(guests, "ringfold-perf --max 256K --iters 2 --slots 16", "")

@@ -5,7 +5,7 @@ usage: covered.py [--also FILE] TESTS_LIST
 
 TESTS_LIST has one test per line, name <tab> command. A row names tests (wildcards allowed) or proofs; each of them must exist
 and must have the module among its sources, as Verilator wrote them down when it built the bench, or as the proof names
-them. The whole box does not count, but for rf_core and rf_port. --also adds a module to the list: the check of this check.
+them. The whole box does not count, except for rf_core and rf_port. --also adds a module to the list: the check of this check.
 """
 import fnmatch
 import glob

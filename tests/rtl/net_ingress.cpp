@@ -474,7 +474,7 @@ static void part_random(bench &t, long frames)
 			t.drain();
 	}
 	t.drain();
-	printf("random: %ld frames, %ld lost for want of room\n", t.frames, t.lost);
+	printf("random: %ld frames, %ld lost for lack of room\n", t.frames, t.lost);
 }
 
 /* Every payload length up to a few beats, every opcode with headers of its own, with and without tag. */

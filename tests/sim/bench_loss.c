@@ -6,7 +6,7 @@
  *
  * KIND: nak, selective, transparent, ring; `-` for MTU, LOSS or KIND means all of them. With rtl
  * the seeds run on the Verilated box too (minutes each), and its times must be those of the model,
- * but for 1 %. A straggler of 20 s must cost its own time and no more: measured without loss.
+ * within 1 %. A straggler of 20 s must cost its own time and no more: measured without loss.
  *
  * A run that was not good has no time: every figure that it goes into is null and not ok.
  *

@@ -165,7 +165,7 @@ static void test_kicks(void **state)
 		assert_true(rf_fabric_good(x.f));
 		assert_true(spy.most * 10 >= PLACES * 9);
 		assert_true(spy.moves > 0);
-		/* It was at work before the other one came and behind. */
+		/* It was at work before the other one came and after it. */
 		assert_true(rf_fabric_rank(x.f, 0)->first_post_ns < LATE_NS);
 		assert_true(rf_fabric_rank(x.f, 0)->last_done_ns >
 			    rf_fabric_rank(x.f, SIZE)->ready_ns);

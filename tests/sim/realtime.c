@@ -1,5 +1,5 @@
-/* The real-time switch and box with capture files at its ports: what goes in comes back, what is
- * nobody's ends. */
+/* The real-time switch and box with capture files at its ports: what goes in comes back, what belongs
+ * to none ends. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +88,7 @@ static unsigned count(const char *path)
 	return n;
 }
 
-/* Packets of endpoints that know nothing of ringfold pass the box unchanged but for the source MAC.
+/* Packets of endpoints that know nothing of ringfold pass the box unchanged except for the source MAC.
  */
 static void test_sample(void **state)
 {

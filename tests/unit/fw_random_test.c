@@ -401,7 +401,7 @@ static void op_noise(struct world *w)
 }
 
 /*
- * A job names a connection that is another's, or nobody's, as its own, and gives up at once: the
+ * A job names a connection that belongs to another job, or to none, as its own, and gives up at once: the
  * hardware's entry is what it was, whatever was answered. Likewise with another's address.
  */
 static void op_stranger(struct world *w)

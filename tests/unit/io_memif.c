@@ -214,7 +214,7 @@ static void stale_socket(void **state)
 	(void)state;
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	/* somebody serves it: not ours to take */
+	/* a server owns it: not ours to take */
 	assert_int_equal(listen(fd, 1), 0);
 	assert_int_equal(rf_io_memif_serve(path, 0, IO_FRAME_MAX, &second, why, sizeof(why)),
 			 RF_ERR_DEVICE);

@@ -232,7 +232,7 @@ static void test_widening(void **unused)
 		else if ((double)brain != value_of((uint16_t)x, 7, 127) ||
 			 !signbit(brain) != !(x & 0x8000))
 			fail_msg("bfloat16 %04x became %a", x, (double)brain);
-		/* There and back is the same, but for NaN. */
+		/* There and back is the same, except for NaN. */
 		if (!isnan(half))
 			assert_int_equal(arith_to_fp16(arith_from_fp16((uint16_t)x)), x);
 		if (!isnan(brain))

@@ -435,7 +435,7 @@ static void line_20_disabled(void **unused)
 	bench_close(&b);
 }
 
-/* What leaves is what came but for the source MAC. */
+/* What leaves is what came except for the source MAC. */
 static void passes(struct bench *b, unsigned int port, const uint8_t *frame, size_t len)
 {
 	uint8_t want[PACKET_MAX];

@@ -123,7 +123,7 @@ const char *rf_version(void);
 const char *rf_strerror(int status);
 
 /*
- * What happened in the last call on this context that failed, and the mend: names of ranks,
+ * What happened in the last call on this context that failed, and the remedy: names of ranks,
  * addresses, deadlines. With NULL: the last failed rf_context_create() of this thread. The text
  * belongs to the library and stays until the calling thread's next rf_last_error_text(); "" if
  * nothing has failed.
@@ -178,7 +178,7 @@ int rf_context_destroy(struct rf_context *ctx);
  */
 int rf_progress(struct rf_context *ctx, unsigned int timeout_us);
 
-/* Counters since the context was created; none of them ever goes down. */
+/* Counters since the context was created; all are monotonic. */
 struct rf_stats {
 	size_t size;            /* sizeof(struct rf_stats), set by the caller */
 	uint64_t reductions;    /* all-reduces completed with success */

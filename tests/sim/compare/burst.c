@@ -39,7 +39,7 @@ struct burst {
 	uint32_t foreign_sent[8], foreign_seen[8];
 	unsigned int turn[8];
 	unsigned int mutate;       /* percent */
-	uint32_t changed, strange; /* changed copies in; frames out that are nobody's */
+	uint32_t changed, strange; /* changed copies in; frames out that belong to no group */
 	uint64_t progress;         /* cycle of the last progress of any kind */
 	bool wrong;
 };

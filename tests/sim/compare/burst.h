@@ -6,7 +6,7 @@
 
 /*
  * Several groups send `count` indexes each, with loss, duplicates, stalls and foreign frames
- * between, and behind `mutate` percent of the frames a copy that was changed at random and whose
+ * between, and after `mutate` percent of the frames a copy that was changed at random and whose
  * ICRC is wrong: nothing may come of it. True if each engine brought the work to its end, kept its
  * own rules, and both sent the same packets on each connection.
  */

@@ -77,7 +77,7 @@ static bool same_counters(struct bench *b)
 	return same;
 }
 
-/* While a group is neither live nor sound, its progress is nobody's business. */
+/* While a group is neither live nor sound, its progress does not matter. */
 static bool same_group(struct bench *b, unsigned int n)
 {
 	uint32_t base = RF_GROUP_BASE + n * RF_GROUP_STRIDE;

@@ -10,7 +10,7 @@ $(eval $(call c_lib,rf-config,$(addprefix host/config/,settings.c env.c)))
 $(eval $(call c_lib,rf-store,$(addprefix host/store/,store.c store_line.c store_server.c store_serve.c)))
 $(eval $(call c_lib,rf-io,$(addprefix host/io/,io_loop.c socket_path.c memif_why.c io_dpdk.c),,$(DPDK_CFLAGS)))
 $(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c device.c qp.c io_udp.c)))
-$(eval $(call c_lib,rf-api,$(addprefix host/api/,status.c backend.c context.c progress.c comm.c group.c behind.c lag.c fallback.c meet.c setup.c proof.c request.c order.c)))
+$(eval $(call c_lib,rf-api,$(addprefix host/api/,status.c backend.c context.c progress.c comm.c group.c stragglers.c lag.c fallback.c meet.c setup.c proof.c request.c order.c)))
 
 # The shared library. The number behind .so is that of the interface: it rises when a program would break.
 RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)

@@ -1,9 +1,10 @@
 /*
- * Inside of the public API (host/include/ringfold/ringfold.h): the objects and who locks what.
+ * Internals of the public API (host/include/ringfold/ringfold.h): the objects and the locking
+ * rules.
  *
- * Everything of a context is under its lock, with two exceptions: the store of a communicator has a
- * lock of its own, because a gather waits long (order: store_lock, then lock; the other way only by
- * trylock); io->ops->wait() and wake() are called without any.
+ * A context's lock protects everything in it, with two exceptions. The store of a communicator has
+ * its own lock, because a gather can take long (order: store_lock, then lock; the reverse only with
+ * trylock). io->ops->wait() and wake() are called without any lock.
  *
  * Whoever moves packets (the progress thread, or a caller in manual mode) calls rf_round() under
  * the lock. Callers that wait sleep on `cond`, which is signalled whenever a request, a group or a
@@ -36,26 +37,27 @@ struct rf_request {
 	bool done;
 	int status;
 	size_t bytes;
-	struct rf_verbs_mem
-		*mem[2]; /* verbs: send and receive buffer, one where they are the same */
+	struct rf_verbs_mem *mem[2]; /* verbs: send and receive buffer, one if they are the same */
 };
 
-/* What a rank tells the others before a group: the end of the connection that comes to it, and
- * more. */
+/*
+ * What a rank publishes before a group is created: the endpoint of its incoming connection, and
+ * settings.
+ */
 struct rf_peer_end {
-	uint32_t qpn;       /* of its queue pair that receives */
-	uint32_t start_psn; /* of the one that sends */
+	uint32_t qpn;       /* of its receiving queue pair */
+	uint32_t start_psn; /* of its sending queue pair */
 	uint32_t send_qpn;
 };
 
-/* What the box has said about where each rank stands. Times in ns of rf_now(), 0: never. */
-struct rf_behind {
-	bool asking; /* a page is under way */
+/* What the box reported about each rank's position. Times in ns of rf_now(), 0: never. */
+struct rf_straggler_query {
+	bool asking; /* a page was requested */
 	uint64_t asked, answered;
 	struct rf_ctl_rank rank[RF_RANKS_MAX];
 };
 
-/* An operand, for when the box goes. */
+/* A copy of an operand, kept in case the box fails. */
 struct rf_kept {
 	void *copy, *recv;
 	size_t count;
@@ -70,11 +72,11 @@ struct rf_group {
 	enum rf_schedule schedule;
 	uint64_t timeout_ns;
 	unsigned int slots;
-	uint16_t flags; /* RF_CTL_J_*, as far as they are settings */
+	uint16_t flags; /* RF_CTL_J_* flags that are settings */
 	/* transport */
 	uint32_t send_qpn, recv_qpn, start_psn;
 	struct roce_qp *to_next, *from_prev;
-	struct rf_verbs_qp *v_next, *v_prev; /* the same in a context with verbs */
+	struct rf_verbs_qp *v_next, *v_prev; /* the same when the context uses verbs */
 	struct rf_verbs_mem *v_scratch;
 	struct rf_coll *coll;
 	void *scratch;
@@ -89,24 +91,25 @@ struct rf_group {
 	unsigned int outstanding;
 	uint64_t progress_mark; /* changes when anything arrives or is acknowledged */
 	uint64_t progress_time;
-	uint64_t fail_due; /* when the box's word counts, 0: it has not said anything */
-	bool joining;      /* rf_group_join() judges what the client says */
-	bool proving;      /* the proof of the path is on, with a deadline of its own */
-	struct rf_behind behind;
+	uint64_t fail_due; /* when to fail with the box's reason; 0: it has not reported any */
+	bool joining;      /* rf_group_join() handles the client's state */
+	bool proving;      /* the path check is running, with its own deadline */
+	struct rf_straggler_query straggler;
 	/* without the box */
 	enum rf_fallback fallback;
 	bool up;                   /* made: rf_group_create() has succeeded */
-	struct rf_group *stand_in; /* the ring that has taken over */
+	struct rf_group *stand_in; /* the ring group that has taken over */
 	uint32_t n_done;           /* calls that have succeeded */
-	struct rf_kept kept[2];    /* of call n: n mod 2 */
-	uint64_t broken_due; /* a connection has ended: who is behind is asked until then; else 0 */
-	char broken[256];    /* ... and what its end was */
-	int status;          /* 0, or why the group is dead */
-	bool told;           /* a call has returned it: later ones say that it failed before */
+	struct rf_kept kept[2];    /* of call n: at n mod 2 */
+	uint64_t broken_due; /* a connection has ended: until then the box is asked who is late;
+				else 0 */
+	char broken[256];    /* description of that failure */
+	int status;          /* 0, or why the group is unusable */
+	bool reported; /* a call has returned the status: later ones report an earlier failure */
 	char text[RF_TEXT_MAX];
 };
 
-/* A failure here that the other ranks have still to be told. */
+/* A failure on this rank that the other ranks must still learn about. */
 struct rf_announce {
 	int status;
 	char text[RF_STORE_TEXT_MAX];
@@ -123,7 +126,7 @@ struct rf_comm {
 	unsigned int timeout_ms;
 	enum rf_schedule schedule;
 	uint32_t box_ip;
-	bool have_box_mac; /* an earlier group has found it */
+	bool have_box_mac; /* learnt by an earlier group */
 	uint8_t box_mac[6];
 	uint64_t job;
 	uint8_t key[RF_CTL_KEY_BYTES];
@@ -138,18 +141,18 @@ struct rf_comm {
 	/* under the context's lock */
 	struct rf_announce announces[4];
 	unsigned int n_announces;
-	bool troubled;      /* a group has failed: nobody waits long for the others any more */
+	bool troubled;      /* a group has failed: do not wait long for the others any more */
 	uint64_t store_due; /* next look at the store */
-	int status;         /* 0, or RF_ERR_RANK_LOST: no group of it can go on */
+	int status;         /* 0, or RF_ERR_RANK_LOST: no group of it can continue */
 	char text[RF_TEXT_MAX];
 };
 
 struct rf_context {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
-	atomic_uint callers;    /* of the API, waiting for the lock: the thread lets them in */
+	atomic_uint callers;    /* API callers waiting for the lock: the thread yields to them */
 	struct rf_io *io;       /* NULL: no device */
-	struct rf_verbs *verbs; /* connections are a NIC's; NULL: our own, over io */
+	struct rf_verbs *verbs; /* the connections are a NIC's; NULL: our own transport, over io */
 	struct roce_endpoint *ep;
 	struct rf_pcapng *pcap;
 	uint32_t ip;
@@ -164,9 +167,9 @@ struct rf_context {
 	struct rf_comm *comm;
 	uint32_t next_qpn;
 	uint64_t link_due;        /* next look at the link */
-	uint64_t link_seen;       /* when it was up last */
+	uint64_t link_seen;       /* when it was last up */
 	unsigned int outstanding; /* requests of all groups, and memberships being made */
-	/* counters of what is gone */
+	/* counters of destroyed queue pairs */
 	uint64_t reductions, bytes_reduced;
 	atomic_ullong sleeps;
 	struct roce_qp_counters past;
@@ -180,44 +183,46 @@ void rf_random(void *buf, size_t len);
 
 /* ---- context.c: lock and errors ---- */
 
-/* For callers of the API: the progress thread makes way. */
+/* For API callers: the progress thread gives way. */
 void rf_lock(struct rf_context *ctx);
 void rf_unlock(struct rf_context *ctx);
 
-/* Notes a text under the lock and returns status. */
+/* Records a text under the lock and returns status. */
 int rf_fail(struct rf_context *ctx, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The same for a caller that does not hold the lock. */
 int rf_fail_unlocked(struct rf_context *ctx, int status, const char *text);
 
 /*
- * Makes a context over a given device, which it owns from then on, also on failure. ip: 0 for none.
- * For tests, and called by rf_context_create().
+ * Creates a context over a given device, and owns the device from then on, also on failure. ip: 0
+ * for none. Called by tests and by rf_context_create().
  */
 int rf_context_create_io(const struct rf_context_config *config, struct rf_io *io, uint32_t ip,
 			 struct rf_context **out);
-/* The same with the connections of a NIC (NULL: none), owned likewise. */
+/* The same with the connections of a NIC (NULL: none), which it also owns. */
 int rf_context_create_on(const struct rf_context_config *config, struct rf_io *io,
 			 struct rf_verbs *verbs, uint32_t ip, struct rf_context **out);
 
 /* ---- backend.c ---- */
 
-/* Says on stderr, once, what is used. Fills *verbs and *io for the verbs back end where that is the
- * choice: 1; 0 where DPDK is; negative with a text. */
+/*
+ * Logs the choice of back end to stderr, once. If verbs is chosen, fills *verbs and *io and returns
+ * 1. Returns 0 for DPDK, negative with a text on error.
+ */
 int rf_backend_open(const char *device, const char *ip_text, unsigned int mtu,
 		    struct rf_verbs **verbs, struct rf_io **io, char *why, size_t room);
 
 /*
- * Under the lock: sleeps, at most until `until`, for something to change (in manual mode moves
- * packets itself). The lock is released meanwhile. False once `until` has passed.
+ * Under the lock: sleeps until something changes, at most until `until`. In manual mode it makes
+ * progress itself. The lock is released meanwhile. Returns false once `until` has passed.
  */
 bool rf_sleep(struct rf_context *ctx, uint64_t until);
 
 /* ---- progress.c ---- */
 
-/* Moves what can be moved now. Returns how many things were done. */
+/* Makes all progress that is possible now. Returns how many things were done. */
 unsigned int rf_round(struct rf_context *ctx);
-/* When rf_round() must be called again though nothing comes in. */
+/* When rf_round() must be called again even if nothing arrives. */
 uint64_t rf_next_timeout(const struct rf_context *ctx);
 void *rf_progress_thread(void *ctx);
 
@@ -225,83 +230,93 @@ void *rf_progress_thread(void *ctx);
 
 /* Drains store events. Caller holds ctx->lock and store_lock. */
 void rf_comm_listen(struct rf_comm *comm);
-/* A gather with text of the error in the context. Without any lock. */
+/* A gather that puts the error text into the context. Without any lock. */
 int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, size_t len,
 		   void *values, unsigned int timeout_ms);
 
 /* ---- group.c, setup.c, proof.c ---- */
 
-/* Ends a group with a status and tells the other ranks if `tell`. Under the lock. Only the first
- * counts. */
+/*
+ * Ends a group with a status, and notifies the other ranks if `tell` is set. Under the lock. Only
+ * the first call has an effect.
+ */
 void rf_group_fail(struct rf_group *group, bool tell, int status, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 /* Progress of one group: completions, deadlines, membership. Returns how many things were done. */
 unsigned int rf_group_progress(struct rf_group *group, uint64_t now);
 uint64_t rf_group_next_timeout(const struct rf_group *group);
 /*
- * JOIN and READY; under the lock, which is released while waiting. At least `least` slots; where
- * the box has no room, not even after a while: RF_IN_PROGRESS, with a text.
+ * JOIN and READY. Under the lock, which is released while waiting. Asks for at least `least` slots.
+ * Returns RF_IN_PROGRESS with a text if the box has no room, even after retries.
  */
 int rf_group_join(struct rf_group *group, const struct rf_peer_end *ends, unsigned int least);
-/* LEAVE, bounded; likewise. */
+/* LEAVE, bounded. Locking as for rf_group_join(). */
 void rf_group_leave(struct rf_group *group);
-/* Queue pairs that have to be there before the ranks meet (verbs); under the lock. */
+/* Creates queue pairs that must exist before the ranks exchange data (verbs); under the lock. */
 int rf_group_prepare(struct rf_group *group);
-/* Whatever the back end: rises as long as packets or messages move; no buffer is in use any more.
+/*
+ * For any back end: increases as long as packets or messages move. Also: no buffer is in use any
+ * more.
  */
 uint64_t rf_group_moved(const struct rf_group *group);
 void rf_group_stop(struct rf_group *group);
-/* Packets have come that had not passed the box. */
+/* Whether packets have arrived that had not passed through the box. */
 bool rf_group_bypassed(const struct rf_group *group);
-/* Queue pairs and collective; under the lock. */
+/* Creates queue pairs and collective; under the lock. */
 int rf_group_connect(struct rf_group *group, const struct rf_peer_end *ends);
 void rf_group_disconnect(struct rf_group *group);
 /* The all-reduce of known values. Without the lock. */
 int rf_group_prove(struct rf_group *group);
-/* What a client's failure is in terms of enum rf_status. */
+/* Maps a client's failure to enum rf_status. */
 int rf_client_status_of(const struct rf_client *client);
 
-/* ---- behind.c: under the lock ---- */
+/* ---- stragglers.c: under the lock ---- */
 
-/* Asks the box where each rank stands. False where it is being asked already, or there is none. */
-bool rf_behind_ask(struct rf_group *group, uint64_t now);
-/* Takes its answers. */
-void rf_behind_poll(struct rf_group *group, uint64_t now);
-/* "; the box waits for rank 2 (...)", as far as the box was asked, else "". room > 0. */
-void rf_behind_text(const struct rf_group *group, uint64_t now, char *text, size_t room);
+/*
+ * Asks the box where each rank stands. False if a query is already in progress, or without a box.
+ */
+bool rf_straggler_ask(struct rf_group *group, uint64_t now);
+/* Processes its answers. */
+void rf_straggler_poll(struct rf_group *group, uint64_t now);
+/* "; the box waits for rank 2 (...)" if the box was asked, else "". room > 0. */
+void rf_straggler_text(const struct rf_group *group, uint64_t now, char *text, size_t room);
 
 /* ---- fallback.c ---- */
 
 int rf_fallback_parse(enum rf_fallback wanted, const char *text, enum rf_fallback *out);
-/* Whether a group goes on after this failure. */
+/* Whether a group continues after this failure. */
 bool rf_fallback_takes(const struct rf_group *group, int status);
 /* Copies the operand of the next call. Under the lock. */
 int rf_fallback_keep(struct rf_group *group, const void *send, void *recv, size_t count);
-/* Carries out a call that the box has not; under the lock, which is released meanwhile. */
+/* Carries out a call that the box did not complete; under the lock, which is released meanwhile. */
 void rf_fallback_run(struct rf_group *group, struct rf_request *request);
-/* Before a group is destroyed: helps the others to end their last call. Without the lock. */
+/* Before a group is destroyed: helps the others finish their last call. Without the lock. */
 void rf_fallback_end(struct rf_group *group);
 
 /* ---- meet.c: without the lock ---- */
 
-/* Ends of the connections of all ranks; that they agree about the rest. */
+/*
+ * Exchanges the connection endpoints of all ranks and checks that the ranks agree on the settings.
+ */
 int rf_group_meet(struct rf_group *group, struct rf_peer_end *ends);
 /*
- * Everyone says how a step went; all get the first rank's failure that is a cause, or else the
- * first one, or else RF_IN_PROGRESS if any rank said so.
+ * Every rank reports how a step went. All get the first rank's failure that is a cause, else the
+ * first failure, else RF_IN_PROGRESS if any rank reported that.
  */
 int rf_group_verdict(struct rf_group *group, const char *step, int status);
-/* JOIN of all ranks: for the slots that were wanted, else for what there is. */
+/* JOIN of all ranks: for the slots requested, otherwise for the slots available. */
 int rf_group_join_all(struct rf_group *group, const struct rf_peer_end *ends);
 
 /* ---- request.c ---- */
 
-/* Under the lock. Text in the context on error. */
+/* Under the lock. On error the text is in the context. */
 int rf_request_start(struct rf_group *group, const void *send, void *recv, size_t count,
 		     struct rf_request **request);
-/* Marks one as done. */
+/* Marks a request as done. */
 void rf_request_done(struct rf_request *request, int status);
-/* Under the lock: waits for it and takes it. until: RF_NEVER for the group's own deadline. */
+/*
+ * Under the lock: waits for a request and takes it. until: RF_NEVER for the group's own deadline.
+ */
 int rf_request_wait(struct rf_request *request, uint64_t until);
 
 #endif

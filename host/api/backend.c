@@ -1,6 +1,6 @@
 /*
- * Which back end carries the connections: a NIC's own by verbs, or our transport over DPDK. Chosen
- * at run time and logged.
+ * Chooses the back end for the connections: a NIC's own by verbs, or our transport over DPDK.
+ * Chosen at run time and logged.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define PREFIX "verbs"
 
-/* "verbs" or "verbs:NAME...": what follows; NULL for another device. */
+/* For "verbs" or "verbs:NAME...": the text after the prefix; NULL for any other device. */
 static const char *verbs_name(const char *device)
 {
 	size_t len = strlen(PREFIX);
@@ -87,7 +87,7 @@ int rf_backend_open(const char *device, const char *ip_text, unsigned int mtu,
 
 	if (strcmp(backend, "auto") != 0 && strcmp(backend, "verbs") != 0 &&
 	    strcmp(backend, "dpdk") != 0) {
-		snprintf(why, room, "RF_BACKEND=%s: auto, verbs or dpdk is needed", backend);
+		snprintf(why, room, "RF_BACKEND=%s: auto, verbs or dpdk expected", backend);
 		return RF_ERR_INVALID;
 	}
 	if (backend[0] == 'v' && *device && !name) {
@@ -108,7 +108,7 @@ int rf_backend_open(const char *device, const char *ip_text, unsigned int mtu,
 	ret = open_verbs("", ip_text, mtu, verbs, io, why, room);
 	if (ret >= 0)
 		return ret;
-	/* nobody has asked for it by name: one rank alone needs no device */
+	/* no device was requested by name, and one rank alone needs none */
 	fprintf(stderr, "ringfold: an RDMA device is not used: %s\n", why);
 	return 0;
 }

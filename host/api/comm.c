@@ -1,6 +1,4 @@
-/*
- * The communicator: who takes part, the store, and what the other ranks tell.
- */
+/* The communicator: its ranks, the store, and the events that other ranks announce. */
 #include "host/api/api.h"
 
 #include <stdio.h>
@@ -11,9 +9,11 @@
 #include "host/config/settings.h"
 #include "proto/rf_bytes.h"
 
-/* Bytes that every rank tells the others: MAC, IP, MTU, schedule, timeout. */
+/* Bytes of the card that every rank publishes: MAC, IP, MTU, schedule, timeout. */
 #define CARD 24u
-/* Of a job's number that is drawn here: readers of JSON know whole numbers up to 2^53 only. */
+/*
+ * Bits of a job number chosen here: JSON readers represent whole numbers exactly only up to 2^53.
+ */
 #define JOB_BITS 53
 
 #define CONFIG(config, member, absent)                                                             \
@@ -22,7 +22,7 @@
 		 ? (config)->member                                                                \
 		 : (absent))
 
-/* An announcement is "<number of the group>|text", so that it ends the right group. */
+/* An announcement is "<number of the group>|text", so that the right group is ended. */
 static void announced(struct rf_comm *comm, const struct rf_store_event *e)
 {
 	char *end;
@@ -61,11 +61,12 @@ void rf_comm_listen(struct rf_comm *comm)
 	while ((ret = rf_store_poll(comm->store, &e)) != 0) {
 		if (ret < 0)
 			lost(comm,
-			     "the connection to rank 0's store has ended: its process is gone; "
-			     "look there for the cause");
+			     "the connection to rank 0's store has ended: its process has ended; "
+			     "see its output for the cause");
 		else if (e.status == RF_ERR_RANK_LOST && !e.text[0]) {
 			snprintf(text, sizeof(text),
-				 "the process of rank %u has ended without leaving; look there for "
+				 "the process of rank %u has ended without leaving; see its output "
+				 "for "
 				 "the cause",
 				 e.rank);
 			lost(comm, text);
@@ -74,7 +75,7 @@ void rf_comm_listen(struct rf_comm *comm)
 	}
 }
 
-/* What goes on while a gather waits; the store's lock is held by this thread. */
+/* Work to do while a gather waits; this thread holds the store's lock. */
 static void comm_idle(void *arg)
 {
 	struct rf_comm *comm = arg;
@@ -104,7 +105,7 @@ int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, si
 	return ret ? rf_fail_unlocked(comm->ctx, ret, text) : RF_OK;
 }
 
-/* Settings that are the same on all ranks. */
+/* Settings that must be the same on all ranks. */
 struct comm_settings {
 	struct rf_env env;
 	const char *root;
@@ -125,7 +126,7 @@ static int schedule_setting(enum rf_schedule wanted, enum rf_schedule *schedule,
 		*schedule = RF_SCHEDULE_RING;
 	if (*schedule != RF_SCHEDULE_DEFAULT)
 		return RF_OK;
-	snprintf(why, room, "RF_SCHEDULE=%s: box or ring is needed", text);
+	snprintf(why, room, "RF_SCHEDULE=%s: expected box or ring", text);
 	return RF_ERR_INVALID;
 }
 
@@ -186,7 +187,7 @@ static void card_write(const struct rf_comm *comm, uint8_t card[CARD])
 	rf_put_be16(card + 18, RF_VERSION_MINOR);
 }
 
-/* Everyone's cards: addresses are kept, the rest must be equal. */
+/* Processes all ranks' cards: stores the addresses and checks that the rest is equal. */
 static int cards_read(struct rf_comm *comm, const uint8_t *cards, char *why, size_t room)
 {
 	unsigned int r;
@@ -203,7 +204,7 @@ static int cards_read(struct rf_comm *comm, const uint8_t *cards, char *why, siz
 			snprintf(why, room,
 				 "rank %u (MTU %u, schedule %s, version %u.%u) and rank 0 (MTU %u, "
 				 "schedule %s, version %u.%u) differ: set RF_MTU and RF_SCHEDULE "
-				 "alike on all ranks",
+				 "to the same value on all ranks",
 				 r, rf_get_be32(card + 10),
 				 rf_get_be16(card + 14) == RF_SCHEDULE_RING ? "ring" : "box",
 				 rf_get_be16(card + 16), rf_get_be16(card + 18),
@@ -224,7 +225,7 @@ static int cards_read(struct rf_comm *comm, const uint8_t *cards, char *why, siz
 	return RF_OK;
 }
 
-/* Store up, everyone here, cards exchanged. */
+/* Starts the store, waits for all ranks and exchanges cards. */
 static int comm_meet(struct rf_comm *comm, const struct comm_settings *s, char *why, size_t room)
 {
 	uint8_t card[CARD];
@@ -285,7 +286,7 @@ int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 		ret = RF_ERR_DEVICE;
 	}
 	if (!ret && ctx->comm) {
-		snprintf(why, sizeof(why), "this context has a communicator already");
+		snprintf(why, sizeof(why), "this context already has a communicator");
 		ret = RF_ERR_BUSY;
 	}
 	if (!ret && comm->ranks > 1)

@@ -16,7 +16,7 @@
 #include "host/config/env.h"
 #include "host/config/settings.h"
 
-/* Frames of the largest path MTU are taken whatever the own one is. */
+/* Frames up to the largest path MTU are accepted, whatever the local MTU is. */
 #define FRAME_ROOM (ROCE_FRAME_MAX + 18u)
 #define MAX_QPS (2u * RF_GROUPS_MAX)
 
@@ -35,7 +35,7 @@ void rf_random(void *buf, size_t len)
 
 	if (getrandom(buf, len, GRND_NONBLOCK) == (ssize_t)len)
 		return;
-	/* early in a boot: good enough to tell runs apart, and nothing here is a secret */
+	/* early during boot: good enough to tell runs apart, and nothing here is secret */
 	x = rf_now() | 1;
 	while (len--) {
 		x ^= x << 13;
@@ -96,7 +96,7 @@ bool rf_sleep(struct rf_context *ctx, uint64_t until)
 	if (!ctx->manual) {
 		ts.tv_sec = (time_t)(until / 1000000000u);
 		ts.tv_nsec = (long)(until % 1000000000u);
-		/* a deadline far away is as good as none, and fits every time_t */
+		/* a far deadline is as good as none, and this bound fits every time_t */
 		if (until - now > UINT64_C(1000000000) * 3600)
 			ts.tv_sec = (time_t)(now / 1000000000u + 3600);
 		pthread_cond_timedwait(&ctx->cond, &ctx->lock, &ts);
@@ -116,14 +116,14 @@ bool rf_sleep(struct rf_context *ctx, uint64_t until)
 	return true;
 }
 
-/* One member of a config struct that the caller's version may not have yet. */
+/* A config member that the caller's version of the struct may not have. */
 #define CONFIG(config, member, absent)                                                             \
 	((config) && (config)->size >= offsetof(struct rf_context_config, member) +                \
 					       sizeof((config)->member)                            \
 		 ? (config)->member                                                                \
 		 : (absent))
 
-/* Fills what comes from config and environment. Text in create_text. */
+/* Fills settings from config and environment. Text in create_text. */
 static int context_settings(struct rf_context *ctx, const struct rf_context_config *config)
 {
 	enum rf_progress_mode mode = CONFIG(config, progress, RF_PROGRESS_DEFAULT);
@@ -136,7 +136,7 @@ static int context_settings(struct rf_context *ctx, const struct rf_context_conf
 		ret = rf_setting_number("RF_MTU", 256, 4096, &mtu, create_text, RF_TEXT_MAX);
 	if (!ret && (mtu < 256 || mtu > 4096 || (mtu & (mtu - 1)))) {
 		snprintf(create_text, RF_TEXT_MAX,
-			 "path MTU %llu: 256, 512, 1024, 2048 or 4096 is needed (RF_MTU)",
+			 "path MTU %llu: expected 256, 512, 1024, 2048 or 4096 (RF_MTU)",
 			 (unsigned long long)mtu);
 		ret = RF_ERR_INVALID;
 	}
@@ -151,7 +151,7 @@ static int context_settings(struct rf_context *ctx, const struct rf_context_conf
 	if (mode == RF_PROGRESS_DEFAULT && strcmp(text, "manual") == 0)
 		mode = RF_PROGRESS_MANUAL;
 	else if (mode == RF_PROGRESS_DEFAULT && strcmp(text, "thread") != 0) {
-		snprintf(create_text, RF_TEXT_MAX, "RF_PROGRESS=%s: thread or manual is needed",
+		snprintf(create_text, RF_TEXT_MAX, "RF_PROGRESS=%s: expected thread or manual",
 			 text);
 		return RF_ERR_INVALID;
 	}
@@ -163,7 +163,7 @@ static int context_settings(struct rf_context *ctx, const struct rf_context_conf
 	return RF_OK;
 }
 
-/* Opens the capture file; %r in the path becomes the rank. */
+/* Opens the capture file; %r in the path is replaced by the rank. */
 static int context_pcap(struct rf_context *ctx, const char *path, unsigned int rank)
 {
 	char full[1024];
@@ -199,13 +199,14 @@ static int context_thread(struct rf_context *ctx)
 	sigset_t all, old;
 	int ret;
 
-	/* the application's signals are not for this thread */
+	/* block all signals: the application's signals must not arrive on this thread */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	ret = pthread_create(&ctx->thread, NULL, rf_progress_thread, ctx);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (ret) {
-		snprintf(create_text, RF_TEXT_MAX, "no progress thread: %s", strerror(ret));
+		snprintf(create_text, RF_TEXT_MAX, "cannot start the progress thread: %s",
+			 strerror(ret));
 		return RF_ERR_SYSTEM;
 	}
 	ctx->thread_on = true;
@@ -262,7 +263,7 @@ int rf_context_create_on(const struct rf_context_config *config, struct rf_io *i
 	rf_random(&ctx->next_qpn, sizeof(ctx->next_qpn));
 	ret = context_settings(ctx, config);
 	if (!ret && io) {
-		/* a wrong rank is rf_comm_create()'s to report */
+		/* rf_comm_create() reports a wrong rank */
 		if (rf_env_read(&env, create_text, RF_TEXT_MAX))
 			env.rank = 0;
 		ret = context_pcap(ctx, pcap ? pcap : rf_setting_text("RF_PCAP"), env.rank);
@@ -290,7 +291,7 @@ static int mtu_setting(const struct rf_context_config *config, unsigned int *mtu
 	return ret;
 }
 
-/* Own address: asked for, the interface's, or by rank. */
+/* Own address: configured, from the interface, or derived from the rank. */
 static int context_ip(const char *text, const struct rf_io *io, unsigned int rank, uint32_t *ip)
 {
 	if (*text)
@@ -344,7 +345,7 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 			io->ops->close(io);
 			return ret;
 		}
-		/* as the verbs back end does */
+		/* logs the choice, as the verbs back end does */
 		fprintf(stderr, "ringfold: DPDK, %.*s, path MTU %u\n", (int)strcspn(full, ","),
 			full, mtu);
 	}

@@ -1,10 +1,10 @@
 /*
- * What a group does whose box is gone, where RF_FALLBACK allows it: all ranks come together at the
- * store, agree where the box has left off, and go on over a ring group, the stand-in.
+ * What a group does when its box has failed and RF_FALLBACK is set. All ranks meet at the store,
+ * agree on the last completed call, and continue over a ring group, the stand-in.
  *
- * With a fallback one call is outstanding at a time, and the operands of the last two are kept.
- * That is enough: a result that is here contains everyone's operand, so everyone has started that
- * call and has ended the one before. Hence ranks differ by one call at most.
+ * With a fallback only one call is outstanding at a time, and the operands of the last two calls
+ * are kept. This is sufficient: a completed result contains every rank's operand, so every rank has
+ * started that call and finished the one before. Hence ranks differ by at most one call.
  */
 #include "host/api/api.h"
 
@@ -15,7 +15,7 @@
 #include "proto/rf_bytes.h"
 
 #define CARD 8u
-/* Bytes of each rank's operand that are gathered at a time. */
+/* Bytes of each rank's operand gathered at a time. */
 #define BLOCK (256u * 1024u)
 
 static const char *const names[] = {"default", "none", "exact", "ring"};
@@ -53,7 +53,9 @@ int rf_fallback_keep(struct rf_group *g, const void *send, void *recv, size_t co
 	return RF_OK;
 }
 
-/* All operands to all ranks (a sum with zeroes: whole numbers, so exact), added in the box's order.
+/*
+ * Gathers all operands on all ranks (a sum with zeroes, on integers, so exact), then adds them in
+ * the box's order.
  */
 static int exact_block(struct rf_group *g, const char *operand, char *recv, size_t count,
 		       uint32_t *room)
@@ -85,7 +87,7 @@ static int exact(struct rf_group *g, const struct rf_kept *k, void *recv)
 	return ret;
 }
 
-/* recv NULL: for the others alone. */
+/* recv NULL: only the other ranks need this call. */
 static int carry_out(struct rf_group *g, const struct rf_kept *k, void *recv)
 {
 	void *to = recv ? recv : malloc(k->count * rf_type_size(g->type));
@@ -100,7 +102,7 @@ static int carry_out(struct rf_group *g, const struct rf_kept *k, void *recv)
 	return ret;
 }
 
-/* Comes together with the others; need: this rank has a call left. Without the lock. */
+/* Meets the other ranks. need: this rank has an unfinished call. Without the lock. */
 static int rf_fallback_meet(struct rf_group *g, bool need)
 {
 	struct rf_comm *comm = g->comm;
@@ -127,13 +129,13 @@ static int rf_fallback_meet(struct rf_group *g, bool need)
 	if (who == comm->ranks)
 		return RF_OK;
 	fprintf(stderr,
-		"ringfold: rank %u: group %u goes on without its box, over the ring "
+		"ringfold: rank %u: group %u continues without its box, over the ring "
 		"(RF_FALLBACK=%s: "
 		"%s): %s\n",
 		comm->rank, g->number, names[g->fallback],
 		g->fallback == RF_FALLBACK_EXACT ? "slower, the same bits"
 						 : "another order of additions, other bits",
-		g->status ? g->text : "another rank says so");
+		g->status ? g->text : "another rank reported it");
 	if (g->n_done - least > 1)
 		return rf_fail_unlocked(comm->ctx, RF_ERR_INTERNAL,
 					"ranks are more than one call apart");
@@ -162,8 +164,9 @@ void rf_fallback_run(struct rf_group *g, struct rf_request *r)
 		ret = carry_out(g, k, k->recv);
 	rf_lock(ctx);
 	if (ret) {
-		snprintf(text, sizeof(text), "%.200s; nor without the box (RF_FALLBACK=%s): %.250s",
-			 g->text, names[g->fallback], ctx->error);
+		snprintf(text, sizeof(text),
+			 "%.200s; fallback failed as well (RF_FALLBACK=%s): %.250s", g->text,
+			 names[g->fallback], ctx->error);
 		snprintf(g->text, sizeof(g->text), "%s", text);
 		g->status = ret;
 		g->up = false;

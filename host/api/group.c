@@ -10,9 +10,9 @@
 
 #include "host/config/settings.h"
 
-/* How long the box's word that a rank has aborted waits for that rank's own. */
+/* How long to wait for a rank's own reason after the box has reported that it aborted. */
 #define ABORT_WAIT_NS (300 * NS_PER_MS)
-/* How long the box may take to say whom a connection that has ended was waiting for. */
+/* How long to wait for the box's report which rank a failed connection was waiting for. */
 #define BEHIND_NS (1000 * NS_PER_MS)
 
 #define CONFIG(config, member, absent)                                                             \
@@ -63,7 +63,7 @@ void rf_group_fail(struct rf_group *g, bool tell, int status, const char *format
 	va_start(args, format);
 	vsnprintf(g->text, sizeof(g->text), format, args);
 	va_end(args);
-	/* from here on nobody touches the callers' buffers */
+	/* from here on the callers' buffers are not used any more */
 	rf_group_stop(g);
 	for (k = 0; k < RF_REQUESTS_MAX && !rf_fallback_takes(g, status); k++)
 		if (g->requests[k].used && !g->requests[k].done)
@@ -87,13 +87,13 @@ static void coll_failed(struct rf_group *g, int error, uint64_t now)
 
 	if (error == RF_COLL_E_LENGTH) {
 		rf_group_fail(g, true, RF_ERR_MISMATCH,
-			      "rank %u sent a message of another length than rank %u expects: "
+			      "rank %u sent a message of a different length than rank %u expects: "
 			      "counts differ between ranks",
 			      prev, comm->rank);
 		return;
 	}
 	rf_coll_failure(g->coll, &channel, &status);
-	/* a message longer than its buffer: the receiver sees it so, the sender is refused */
+	/* a message longer than its buffer: the receiver detects it, and the sender is rejected */
 	if (status == ROCE_WC_LOC_LEN_ERR || status == ROCE_WC_REM_INV_REQ_ERR) {
 		rf_group_fail(
 			g, true, RF_ERR_MISMATCH,
@@ -104,15 +104,15 @@ static void coll_failed(struct rf_group *g, int error, uint64_t now)
 	snprintf(g->broken, sizeof(g->broken), "the connection %s rank %u has ended: %s",
 		 channel ? "from" : "to", channel ? prev : next,
 		 roce_wc_status_name((enum roce_wc_status)status));
-	/* a NIC gave up waiting: for whom, the box knows */
-	if (status == ROCE_WC_RETRY_EXC_ERR && (rf_behind_ask(g, now) || g->behind.asking)) {
+	/* a NIC gave up waiting: the box knows for which rank */
+	if (status == ROCE_WC_RETRY_EXC_ERR && (rf_straggler_ask(g, now) || g->straggler.asking)) {
 		g->broken_due = now + BEHIND_NS;
 		return;
 	}
 	rf_group_fail(g, true, RF_ERR_TRANSPORT, "%s", g->broken);
 }
 
-/* The membership has failed: the group's end, in the box's words. */
+/* The membership has failed: ends the group with the box's reason. */
 static void client_failed(struct rf_group *g)
 {
 	char text[RF_TEXT_MAX];
@@ -125,10 +125,13 @@ static void client_failed(struct rf_group *g)
 static void client_changed(struct rf_group *g, uint64_t now)
 {
 	pthread_cond_broadcast(&g->comm->ctx->cond);
-	/* a JOIN that was refused may be asked again: rf_group_join() decides */
+	/* a rejected JOIN may be repeated: rf_group_join() decides */
 	if (g->client_state != RF_CLIENT_FAILED || g->status || g->joining)
 		return;
-	/* the rank that aborted tells why by the store, and that says more than the box can */
+	/*
+	 * the aborting rank sends its reason through the store, which is more specific than the
+	 * box's
+	 */
 	if (rf_client_status_of(&g->client) == RF_ERR_ABORTED && g->comm->store)
 		g->fail_due = now + ABORT_WAIT_NS;
 	else
@@ -139,34 +142,38 @@ static void check_deadline(struct rf_group *g, uint64_t now)
 {
 	uint64_t mark = rf_group_moved(g);
 	uint64_t half = g->progress_time + g->timeout_ns / 2;
-	char behind[300];
+	char stragglers[300];
 
 	if (mark != g->progress_mark || !g->outstanding || g->proving) {
 		g->progress_mark = mark;
 		g->progress_time = now;
 		return;
 	}
-	if (now >= half && g->behind.asked < half)
-		rf_behind_ask(g, now);
+	if (now >= half && g->straggler.asked < half)
+		rf_straggler_ask(g, now);
 	if (now - g->progress_time < g->timeout_ns)
 		return;
-	rf_behind_text(g, now, behind, sizeof(behind));
+	rf_straggler_text(g, now, stragglers, sizeof(stragglers));
 	rf_group_fail(g, true, RF_ERR_TIMEOUT,
-		      "no progress for %llu ms at rank %u%s; a rank that computes for longer needs "
-		      "a larger RF_TIMEOUT; if all run, `ringfold doctor` on their hosts tells "
-		      "whether the switch's rule is still in place",
-		      (unsigned long long)(g->timeout_ns / NS_PER_MS), g->comm->rank, behind);
+		      "no progress for %llu ms at rank %u%s; if ranks compute for longer, set "
+		      "a larger RF_TIMEOUT; if all ranks run, check with `ringfold doctor` on "
+		      "their hosts "
+		      "that the switch's rule is still in place",
+		      (unsigned long long)(g->timeout_ns / NS_PER_MS), g->comm->rank, stragglers);
 }
 
-/* A connection has ended and the box is being asked for whom it waits: done, or not any longer. */
+/*
+ * A connection has ended and the box was asked which rank it waits for: fails the group on the
+ * answer or a timeout.
+ */
 static bool broken(struct rf_group *g, uint64_t now)
 {
-	char behind[300];
+	char stragglers[300];
 
-	if (g->behind.asking && now < g->broken_due)
+	if (g->straggler.asking && now < g->broken_due)
 		return false;
-	rf_behind_text(g, now, behind, sizeof(behind));
-	rf_group_fail(g, true, RF_ERR_TRANSPORT, "%s%s", g->broken, behind);
+	rf_straggler_text(g, now, stragglers, sizeof(stragglers));
+	rf_group_fail(g, true, RF_ERR_TRANSPORT, "%s%s", g->broken, stragglers);
 	return true;
 }
 
@@ -183,7 +190,7 @@ unsigned int rf_group_progress(struct rf_group *g, uint64_t now)
 	}
 	if (g->fail_due && now >= g->fail_due)
 		client_failed(g);
-	rf_behind_poll(g, now);
+	rf_straggler_poll(g, now);
 	if (!g->coll || g->status)
 		return count;
 	if (g->broken_due)
@@ -212,7 +219,7 @@ uint64_t rf_group_next_timeout(const struct rf_group *g)
 	if (g->coll && !g->status && g->outstanding) {
 		uint64_t t = g->progress_time + g->timeout_ns;
 
-		if (g->have_client && g->behind.asked < g->progress_time + g->timeout_ns / 2)
+		if (g->have_client && g->straggler.asked < g->progress_time + g->timeout_ns / 2)
 			t = g->progress_time + g->timeout_ns / 2;
 		next = t < next ? t : next;
 	}
@@ -228,7 +235,7 @@ static int choice(enum rf_choice wanted, const char *name, uint16_t flag, uint16
 	int ret = RF_OK;
 
 	if ((unsigned int)wanted > RF_CHOICE_OFF) {
-		snprintf(why, room, "%s: on, off or default is needed", name);
+		snprintf(why, room, "%s: expected on, off or default", name);
 		return RF_ERR_INVALID;
 	}
 	if (wanted == RF_CHOICE_DEFAULT)
@@ -238,7 +245,7 @@ static int choice(enum rf_choice wanted, const char *name, uint16_t flag, uint16
 	return ret;
 }
 
-/* How the box is to treat the group. */
+/* JOIN flags: how the box treats the group. */
 static int group_flags(struct rf_group *g, const struct rf_group_config *config, char *why,
 		       size_t room)
 {
@@ -254,7 +261,7 @@ static int group_flags(struct rf_group *g, const struct rf_group_config *config,
 	if (ret)
 		return ret;
 	if (code > RF_STRAGGLER_SILENT) {
-		snprintf(why, room, "straggler %llu: an RNR timer code from 1 to 31 is needed",
+		snprintf(why, room, "straggler %llu: expected an RNR timer code from 1 to 31",
 			 (unsigned long long)code);
 		return RF_ERR_INVALID;
 	}
@@ -263,7 +270,7 @@ static int group_flags(struct rf_group *g, const struct rf_group_config *config,
 	if (g->schedule == RF_SCHEDULE_BOX && (g->flags & RF_CTL_J_SELECTIVE) &&
 	    g->comm->ctx->verbs) {
 		snprintf(why, room,
-			 "a NIC does not take packets in any order: RF_SELECTIVE=1 "
+			 "a NIC does not accept packets out of order: RF_SELECTIVE=1 "
 			 "needs RF_BACKEND=dpdk");
 		return RF_ERR_INVALID;
 	}
@@ -285,7 +292,7 @@ static int group_settings(struct rf_group *g, const struct rf_group_config *conf
 	if (!slots)
 		ret = rf_setting_number("RF_SLOTS", 16, 32768, &slots, why, room);
 	if (!ret && (slots < 16 || slots > 32768 || (slots & (slots - 1)))) {
-		snprintf(why, room, "%llu slots: a power of two from 16 to 32768 is needed",
+		snprintf(why, room, "%llu slots: expected a power of two from 16 to 32768",
 			 (unsigned long long)slots);
 		ret = RF_ERR_INVALID;
 	}
@@ -297,7 +304,7 @@ static int group_settings(struct rf_group *g, const struct rf_group_config *conf
 	}
 	if (!ret && rf_fallback_parse(CONFIG(config, fallback, RF_FALLBACK_DEFAULT),
 				      rf_setting_text("RF_FALLBACK"), &g->fallback)) {
-		snprintf(why, room, "RF_FALLBACK=%s: none, exact or ring is needed",
+		snprintf(why, room, "RF_FALLBACK=%s: expected none, exact or ring",
 			 rf_setting_text("RF_FALLBACK"));
 		ret = RF_ERR_INVALID;
 	}
@@ -314,7 +321,7 @@ static void group_unlink(struct rf_group *g)
 		*at = g->next;
 }
 
-/* Ends everything of it, whatever its state. */
+/* Releases everything of a group, whatever its state. */
 static void group_end(struct rf_group *g)
 {
 	struct rf_context *ctx = g->comm->ctx;
@@ -351,10 +358,10 @@ static int group_make(struct rf_group *g)
 	if (ret)
 		return ret;
 	ret = rf_group_prove(g);
-	return rf_group_verdict(g, "proof of the path", ret);
+	return rf_group_verdict(g, "check of the path", ret);
 }
 
-/* Numbers that no earlier run has used lately: late packets of that one must not fit. */
+/* Numbers that no recent run has used, so that its late packets do not match. */
 static void group_numbers(struct rf_group *g)
 {
 	struct rf_context *ctx = g->comm->ctx;
@@ -437,7 +444,7 @@ int rf_group_destroy(struct rf_group *group)
 	ctx = comm->ctx;
 	rf_lock(ctx);
 	if (group->outstanding && group->status) {
-		/* the box has gone, and nobody has waited for what it left */
+		/* the box has failed and nobody has waited for the unfinished call */
 		group->up = false;
 		for (unsigned int k = 0; k < RF_REQUESTS_MAX; k++)
 			if (group->requests[k].used && !group->requests[k].done)
@@ -451,7 +458,7 @@ int rf_group_destroy(struct rf_group *group)
 	rf_lock(ctx);
 	bound = group->status ? 1000 : (unsigned int)(group->timeout_ns / NS_PER_MS);
 	rf_unlock(ctx);
-	/* until all ranks are here, their last packets may still have to be acknowledged */
+	/* until all ranks are here, a rank's last packets may still need to be acknowledged */
 	snprintf(name, sizeof(name), "the end of group %u", group->number);
 	rf_comm_gather(comm, name, NULL, 0, NULL, bound);
 	group_end(group);

@@ -1,21 +1,22 @@
-/*
- * Who is last: the box's LAG page, asked for by the caller of the API.
- */
+/* Which rank was last: fetches the box's LAG page for rf_group_stragglers(). */
 #include "host/api/api.h"
 
 #include <string.h>
 
-/* The client gives a question up after its own time; this is behind it. */
+/* The client gives up after its own timeout; this one is longer. */
 #define ANSWER_NS (7000 * NS_PER_MS)
 
-_Static_assert(RF_LAG_BINS == RF_CTL_LAG_BINS, "the box's bins are the caller's");
+_Static_assert(RF_LAG_BINS == RF_CTL_LAG_BINS, "the box and the API have the same bins");
 
 static bool asking(const struct rf_group *g)
 {
-	return g->behind.asking || rf_client_query(&g->client) == RF_CLIENT_Q_WAITING;
+	return g->straggler.asking || rf_client_query(&g->client) == RF_CLIENT_Q_WAITING;
 }
 
-/* Asks from one rank on. The lock is released meanwhile, so others may ask as well: then again. */
+/*
+ * Requests the page from one rank on. The lock is released meanwhile and others may ask as well; if
+ * so, retries.
+ */
 static int ask(struct rf_group *g, unsigned int first, const struct rf_ctl_lag_page **page)
 {
 	struct rf_ctl_status_req req = {.page = RF_CTL_PAGE_LAG, .index = (uint16_t)first};
@@ -37,7 +38,7 @@ static int ask(struct rf_group *g, unsigned int first, const struct rf_ctl_lag_p
 		if (!reply)
 			goto silent;
 		if (reply->result == RF_CTL_FAILED)
-			return rf_fail(ctx, RF_ERR_BOX_REFUSED, "who is last: %s",
+			return rf_fail(ctx, RF_ERR_BOX_REFUSED, "lag query: %s",
 				       rf_ctl_reason_text(reply->u.failed.reason));
 		if (reply->result == RF_CTL_PAGE && reply->page == RF_CTL_PAGE_LAG)
 			break;
@@ -45,7 +46,7 @@ static int ask(struct rf_group *g, unsigned int first, const struct rf_ctl_lag_p
 	*page = &reply->u.lag;
 	return RF_OK;
 silent:
-	return rf_fail(ctx, RF_ERR_BOX_SILENT, "the box was asked who is last and does not answer");
+	return rf_fail(ctx, RF_ERR_BOX_SILENT, "the box does not answer the lag query");
 }
 
 static void take(struct rf_stragglers *s, const struct rf_ctl_lag_page *page)
@@ -75,12 +76,14 @@ int rf_group_stragglers(struct rf_group *group, struct rf_stragglers *stragglers
 	int ret;
 
 	if (size < sizeof(size))
-		return rf_fail_unlocked(ctx, RF_ERR_INVALID,
-					"stragglers.size is not set: sizeof(struct rf_stragglers)");
+		return rf_fail_unlocked(
+			ctx, RF_ERR_INVALID,
+			"stragglers.size is not set: set it to sizeof(struct rf_stragglers)");
 	rf_lock(ctx);
-	ret = group->have_client ? RF_OK
-				 : rf_fail(ctx, RF_ERR_INVALID,
-					   "this group does without the box: nobody measures it");
+	ret = group->have_client
+		      ? RF_OK
+		      : rf_fail(ctx, RF_ERR_INVALID,
+				"this group does not use the box, so lags are not measured");
 	ctx->outstanding++;
 	while (!ret) {
 		ret = ask(group, next, &page);

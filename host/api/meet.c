@@ -1,6 +1,4 @@
-/*
- * What the ranks of a group tell each other through the store while it is made.
- */
+/* The data that the ranks of a group exchange through the store during its creation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +6,12 @@
 #include "host/api/api.h"
 #include "proto/rf_bytes.h"
 
-/* What a rank tells the others before a group is made. */
+/* Bytes that a rank publishes before a group is created. */
 #define CARD 28u
-/* What it says about a step that all must have done: status and text. */
+/* Bytes of a rank's report about a step that all must complete: status and text. */
 #define VERDICT 260u
 
-/* Ends of the connections of all ranks; the rest of the cards must be equal. */
+/* Reads the connection endpoints of all ranks; the rest of the cards must be equal. */
 int rf_group_meet(struct rf_group *g, struct rf_peer_end *ends)
 {
 	struct rf_comm *comm = g->comm;
@@ -45,14 +43,17 @@ int rf_group_meet(struct rf_group *g, struct rf_peer_end *ends)
 			continue;
 		if (c[15] != cards[15]) {
 			snprintf(text, sizeof(text),
-				 "rank %u and rank 0 differ in RF_FALLBACK: set it alike", r);
+				 "rank %u and rank 0 differ in RF_FALLBACK: set it to the same "
+				 "value on all ranks",
+				 r);
 			ret = rf_fail_unlocked(comm->ctx, RF_ERR_MISMATCH, text);
 			continue;
 		}
 		if (memcmp(c + 12, cards + 12, 8) == 0) {
 			snprintf(text, sizeof(text),
 				 "rank %u and rank 0 differ in RF_TRANSPARENT, RF_SELECTIVE or "
-				 "RF_STRAGGLER (JOIN flags 0x%x and 0x%x): set them alike",
+				 "RF_STRAGGLER (JOIN flags 0x%x and 0x%x): set them to the same "
+				 "values on all ranks",
 				 r, rf_get_be16(c + 20), rf_get_be16(cards + 20));
 			ret = rf_fail_unlocked(comm->ctx, RF_ERR_MISMATCH, text);
 			continue;
@@ -69,15 +70,15 @@ int rf_group_meet(struct rf_group *g, struct rf_peer_end *ends)
 	return ret;
 }
 
-/* Failures that follow from another rank's, which says more. */
+/* Failures that follow from another rank's failure, which is more specific. */
 static bool secondary(int status)
 {
 	return status == RF_ERR_TIMEOUT || status == RF_ERR_ABORTED;
 }
 
 /*
- * Everyone says how a step went; all get the first rank's failure that is a cause, or else the
- * first one.
+ * Every rank reports how a step went. All get the first rank's failure that is a cause, else the
+ * first failure.
  */
 int rf_group_verdict(struct rf_group *g, const char *step, int status)
 {
@@ -97,7 +98,7 @@ int rf_group_verdict(struct rf_group *g, const char *step, int status)
 		snprintf((char *)own + 4, VERDICT - 4, "%.250s", comm->ctx->error);
 	rf_unlock(comm->ctx);
 	snprintf(name, sizeof(name), "group %u, %s", g->number, step);
-	/* the others may still be in a step that ends by its own deadline */
+	/* other ranks may still be in a step that ends at its own deadline */
 	ret = rf_comm_gather(comm, name, own, VERDICT, all,
 			     (unsigned int)(g->timeout_ns / NS_PER_MS) + 5000);
 	for (r = 0; r < comm->ranks && !ret; r++) {
@@ -114,7 +115,7 @@ int rf_group_verdict(struct rf_group *g, const char *step, int status)
 	}
 	free(all);
 	if (status && (ret || !worst)) {
-		/* nobody answers any more: the own failure is what there is to say */
+		/* no other rank answers any more: report our own failure */
 		return rf_fail_unlocked(comm->ctx, status, (const char *)own + 4);
 	}
 	if (worst)
@@ -122,8 +123,10 @@ int rf_group_verdict(struct rf_group *g, const char *step, int status)
 	return ret;
 }
 
-/* All ranks ask for all the slots that were wanted; if they are not to be had, all for what there
- * is. */
+/*
+ * All ranks ask for the requested number of slots. If they are not available, all ask for the
+ * number that is.
+ */
 int rf_group_join_all(struct rf_group *g, const struct rf_peer_end *ends)
 {
 	struct rf_context *ctx = g->comm->ctx;

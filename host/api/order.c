@@ -1,6 +1,4 @@
-/*
- * The order of additions, computed on this machine: what a group's results must be, bit for bit.
- */
+/* The order of additions, computed on this machine: the bits that a group's results must have. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,9 +27,9 @@ static int apply_box(const struct rf_order *order, enum rf_type type, enum rf_op
 }
 
 /*
- * The ring cuts the vector into one chunk for each rank; the sum of chunk c begins at rank c and
- * goes round, in the element type. Each element of chunk c therefore is ((x_c + x_c+1) + x_c+2) +
- * ...
+ * The ring cuts the vector into one chunk per rank. The sum of chunk c begins at rank c and goes
+ * round the ring, in the element type. Each element of chunk c is therefore ((x_c + x_c+1) + x_c+2)
+ * + ...
  */
 static void apply_ring_chunk(const struct rf_order *order, enum rf_type type, enum rf_op op,
 			     const void *const *inputs, unsigned int chunk, size_t first,

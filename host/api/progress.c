@@ -1,6 +1,4 @@
-/*
- * Who moves packets: one round of everything, and the thread that makes rounds and sleeps between.
- */
+/* Makes progress: one round of all work, and the thread that runs rounds and sleeps in between. */
 #include "host/api/api.h"
 
 #include <sched.h>
@@ -9,17 +7,19 @@
 
 #include "proto/rf_bytes.h"
 
-/* How often the store is looked at, and the longest sleep of the thread. */
+/* How often the store is polled, and the longest sleep of the thread. */
 #define STORE_NS (20 * NS_PER_MS)
-/* How often the link is looked at, and how long it may be down. */
+/* How often the link is checked, and how long it may be down. */
 #define LINK_NS (100 * NS_PER_MS)
 #define LINK_DOWN_NS (2000 * NS_PER_MS)
-/* Sleeps of a device that cannot interrupt: from, and to while something is outstanding, and to
- * else. */
+/*
+ * Sleep times for a device that cannot interrupt: first and longest while something is outstanding,
+ * and longest when idle.
+ */
 #define SLEEP_MIN_US 10u
 #define SLEEP_BUSY_US 160u
 #define SLEEP_IDLE_US 1000u
-/* Bursts sent in one round before frames that came in are looked at again. */
+/* Bursts sent in one round before received frames are handled again. */
 #define TX_BURSTS 4u
 
 static void capture(struct rf_context *ctx, enum rf_pcapng_dir dir, const uint8_t *frame,
@@ -32,7 +32,7 @@ static void capture(struct rf_context *ctx, enum rf_pcapng_dir dir, const uint8_
 			frame, len, NULL);
 }
 
-/* Whether a frame may be one for a client of the box: ARP, or IPv4 from the box's address. */
+/* Whether a frame may be for a client of the box: ARP, or IPv4 from the box's address. */
 static bool for_client(const struct rf_comm *comm, const uint8_t *frame, size_t len)
 {
 	size_t l2 = 12;
@@ -59,14 +59,14 @@ static void frame_in(struct rf_context *ctx, uint64_t now, const uint8_t *frame,
 	for (; g; g = g->next) {
 		if (!g->have_client || !rf_client_rx(&g->client, now, frame, len))
 			continue;
-		/* somebody may wait for just this answer */
+		/* a caller may be waiting for this answer */
 		pthread_cond_broadcast(&ctx->cond);
 		return;
 	}
 	roce_endpoint_rx(ctx->ep, now, frame, len);
 }
 
-/* The next frame to send: its length, or 0. */
+/* Builds the next frame to send. Returns its length, or 0. */
 static size_t frame_out(struct rf_context *ctx, uint64_t now, uint8_t *frame, size_t room)
 {
 	struct rf_group *g;
@@ -102,7 +102,7 @@ static unsigned int send_all(struct rf_context *ctx, uint64_t now)
 	return sent;
 }
 
-/* Looks at the store now and then, unless somebody is using it. */
+/* Polls the store from time to time, unless another thread is using it. */
 static void listen_store(struct rf_comm *comm, uint64_t now)
 {
 	if (!comm->store || (now < comm->store_due && !comm->n_announces))
@@ -114,7 +114,7 @@ static void listen_store(struct rf_comm *comm, uint64_t now)
 	pthread_mutex_unlock(&comm->store_lock);
 }
 
-/* A cable that is out, or a simulator that has ended, is no reason to wait for a deadline. */
+/* If the cable is unplugged or a simulator has ended, there is no need to wait for a deadline. */
 static void watch_link(struct rf_context *ctx, uint64_t now)
 {
 	struct rf_group *g;
@@ -216,7 +216,7 @@ void *rf_progress_thread(void *arg)
 		busy = ctx->outstanding > 0;
 		next = rf_next_timeout(ctx);
 		pthread_mutex_unlock(&ctx->lock);
-		/* a mutex is not fair: who waits for it must get a chance */
+		/* a mutex is not fair: waiting threads must get a chance */
 		for (k = 0; k < 100 && atomic_load(&ctx->callers); k++)
 			sched_yield();
 		if (done) {

@@ -1,5 +1,5 @@
 /*
- * The proof of the path: an all-reduce of one packet whose result everyone knows beforehand.
+ * The check of the path: an all-reduce of one packet whose result is known in advance.
  *
  * Without it a missing rule at one switch port would show as a hang in the first real call.
  */
@@ -10,10 +10,10 @@
 
 #include "proto/rf_bytes.h"
 
-/* Longest wait for the one packet, whatever the group's deadline is. */
+/* Longest wait for this packet, whatever the group's deadline is. */
 #define PROOF_NS (10000 * NS_PER_MS)
 
-/* Small whole numbers: exact in every type, different at every rank. */
+/* Small whole numbers: exact in every type, different on every rank. */
 static void known_values(enum rf_type type, unsigned int rank, void *to, size_t count)
 {
 	uint8_t *p = to;
@@ -43,15 +43,15 @@ static void known_values(enum rf_type type, unsigned int rank, void *to, size_t 
 }
 
 /*
- * Whether the predecessor's packet came by another way than through the box. It is the only one, so
- * it cannot be ahead of a lost one; it is ahead by the shift that the box has not taken off.
+ * Whether the predecessor's packet bypassed the box. It is the only packet, so it cannot be ahead
+ * of a lost one; it is ahead by the PSN shift that the box would have removed.
  */
 static bool bypassed(const struct rf_group *g)
 {
 	return g->schedule == RF_SCHEDULE_BOX && !g->status && rf_group_bypassed(g);
 }
 
-/* The packet did not come back: what this rank has seen of it. Under the lock. */
+/* The packet did not come back: reports what this rank has seen of it. Under the lock. */
 static int proof_missing(struct rf_group *g, uint64_t waited)
 {
 	struct rf_comm *comm = g->comm;
@@ -61,14 +61,14 @@ static int proof_missing(struct rf_group *g, uint64_t waited)
 	if (bypassed(g))
 		return rf_fail(
 			comm->ctx, RF_ERR_STEERING,
-			"packets of rank %u reach rank %u without having passed the box: the "
+			"packets of rank %u reach rank %u without passing through the box: the "
 			"switch port of rank %u lacks the rule that sends UDP port 4791 to the "
 			"box",
 			prev, comm->rank, prev);
 	if (g->schedule == RF_SCHEDULE_BOX)
 		return rf_fail(
 			comm->ctx, RF_ERR_TIMEOUT,
-			"rank %u sent one packet and no result came back within %llu ms: ask "
+			"rank %u sent one packet and no result came back within %llu ms: run "
 			"`ringfold doctor` on every host",
 			comm->rank, (unsigned long long)(waited / NS_PER_MS));
 	return rf_fail(
@@ -79,7 +79,7 @@ static int proof_missing(struct rf_group *g, uint64_t waited)
 		comm->ctx->mtu + ROCE_HEADERS_MAX + 4u);
 }
 
-/* Compares; what differs is said with its place. */
+/* Compares the result and reports the position of the first difference. */
 static int proof_check(struct rf_group *g, const uint8_t *got, const uint8_t *want, size_t len)
 {
 	size_t k;
@@ -135,7 +135,8 @@ int rf_group_prove(struct rf_group *g)
 	int ret;
 
 	if (!all)
-		return rf_fail_unlocked(ctx, RF_ERR_NO_MEMORY, "no memory for the proof");
+		return rf_fail_unlocked(ctx, RF_ERR_NO_MEMORY,
+					"no memory for the check of the path");
 	for (r = 0; r < ranks; r++) {
 		inputs[r] = all + r * len;
 		known_values(g->type, r, inputs[r], count);

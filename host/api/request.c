@@ -17,7 +17,7 @@ static struct rf_request *request_free(struct rf_group *g)
 	return NULL;
 }
 
-/* The NIC forgets the buffers of a request. */
+/* Deregisters a request's buffers from the NIC. */
 static void mem_drop(struct rf_request *r)
 {
 	for (unsigned int k = 0; k < 2; k++) {
@@ -27,7 +27,7 @@ static void mem_drop(struct rf_request *r)
 	}
 }
 
-/* The NIC learns them: it reads and writes there itself. */
+/* Registers a request's buffers: the NIC reads and writes there itself. */
 static int mem_add(struct rf_request *r, const void *send, void *recv)
 {
 	struct rf_context *ctx = r->group->comm->ctx;
@@ -61,7 +61,7 @@ void rf_request_done(struct rf_request *r, int status)
 	pthread_cond_broadcast(&ctx->cond);
 }
 
-/* What is wrong with the arguments, or NULL. */
+/* Returns what is wrong with the arguments, or NULL. */
 static const char *request_check(const struct rf_group *g, const void *send, const void *recv,
 				 size_t count)
 {
@@ -82,7 +82,7 @@ static const char *request_check(const struct rf_group *g, const void *send, con
 	return NULL;
 }
 
-/* Hands it to the collective; one rank alone is a copy. */
+/* Starts the request in the collective. One rank alone is a copy. */
 static int request_post(struct rf_group *g, struct rf_request *r, const void *send, void *recv,
 			size_t count)
 {
@@ -90,7 +90,7 @@ static int request_post(struct rf_group *g, struct rf_request *r, const void *se
 
 	g->outstanding++;
 	g->comm->ctx->outstanding++;
-	/* without the box: carried out by who waits for it */
+	/* without the box: carried out by the caller that waits for it */
 	if (rf_fallback_takes(g, g->status))
 		return RF_OK;
 	if (g->comm->ranks == 1) {
@@ -114,7 +114,7 @@ static int request_post(struct rf_group *g, struct rf_request *r, const void *se
 	g->outstanding--;
 	g->comm->ctx->outstanding--;
 	return rf_fail(g->comm->ctx, ret == RF_COLL_AGAIN ? RF_ERR_BUSY : RF_ERR_INTERNAL,
-		       "the collective refused the call: %s", rf_coll_error_name(ret));
+		       "the collective rejected the call: %s", rf_coll_error_name(ret));
 }
 
 int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t count,
@@ -132,12 +132,12 @@ int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t co
 			       "a group with RF_FALLBACK carries out one call at a time");
 	if (rf_fallback_takes(g, g->status))
 		;
-	else if (g->status && g->told)
+	else if (g->status && g->reported)
 		return rf_fail(ctx, RF_ERR_GROUP_FAILED, "the group had failed before: %s",
 			       g->text);
 	else if (g->status) {
-		/* it failed between two calls */
-		g->told = true;
+		/* the group failed between two calls */
+		g->reported = true;
 		return rf_fail(ctx, g->status, "%s", g->text);
 	}
 	r = request_free(g);
@@ -160,14 +160,14 @@ int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t co
 	return RF_OK;
 }
 
-/* The result of one that is done; releases it. */
+/* Returns the result of a completed request and releases it. */
 static int request_take(struct rf_request *r)
 {
 	struct rf_group *g = r->group;
 	int status = r->status;
 
 	if (status) {
-		g->told = true;
+		g->reported = true;
 		rf_fail(g->comm->ctx, status, "%s", g->text);
 	}
 	r->used = false;
@@ -225,17 +225,20 @@ int rf_test(struct rf_request *request)
 	return ret;
 }
 
-/* For whom a call still waits when its caller's time is up: noted, though it is no error. */
+/*
+ * Records which rank a call still waits for when rf_wait() times out, although this is not an
+ * error.
+ */
 static int still_waiting(struct rf_group *g, unsigned int waited_ms)
 {
 	uint64_t now = rf_now();
-	char behind[300];
+	char stragglers[300];
 
-	rf_behind_text(g, now, behind, sizeof(behind));
+	rf_straggler_text(g, now, stragglers, sizeof(stragglers));
 	return rf_fail(g->comm->ctx, RF_IN_PROGRESS,
 		       "not complete after %u ms; nothing has moved at rank %u for %llu ms%s",
 		       waited_ms, g->comm->rank,
-		       (unsigned long long)((now - g->progress_time) / NS_PER_MS), behind);
+		       (unsigned long long)((now - g->progress_time) / NS_PER_MS), stragglers);
 }
 
 int rf_wait(struct rf_request *request, unsigned int timeout_ms)
@@ -248,8 +251,8 @@ int rf_wait(struct rf_request *request, unsigned int timeout_ms)
 	rf_lock(ctx);
 	ret = rf_request_wait(request, until == RF_NEVER ? until : half);
 	if (ret == RF_IN_PROGRESS) {
-		/* so that its answer is here when the time is up */
-		if (timeout_ms && rf_behind_ask(request->group, rf_now()))
+		/* asked early, so that the answer has arrived when the timeout expires */
+		if (timeout_ms && rf_straggler_ask(request->group, rf_now()))
 			kick(ctx);
 		ret = rf_request_wait(request, until);
 	}
@@ -282,8 +285,8 @@ int rf_abort(struct rf_group *group)
 	rf_lock(ctx);
 	rf_group_fail(group->stand_in ? group->stand_in : group, true, RF_ERR_ABORTED,
 		      "rf_abort() was called");
-	group->told = true;
-	/* the others must hear though nobody here may ever call again */
+	group->reported = true;
+	/* the others must be notified even if this rank makes no further call */
 	if (ctx->manual)
 		rf_round(ctx);
 	rf_unlock(ctx);

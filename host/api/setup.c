@@ -1,20 +1,18 @@
-/*
- * What a group consists of: membership at the box, queue pairs, collective.
- */
+/* The parts of a group: membership at the box, queue pairs, collective. */
 #include "base/log2.h"
 #include "host/api/api.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Behind the box's own deadline of a JOIN, for its answer to arrive. */
+/* Added to the box's own JOIN deadline, for its answer to arrive. */
 #define JOIN_GRACE_NS (15000 * NS_PER_MS)
-/* How long, and how often, a JOIN is repeated for which the box has no room. */
+/* How long, and how often, a JOIN is repeated when the box has no room. */
 #define ROOM_NS (400 * NS_PER_MS)
 #define ROOM_AGAIN_NS (20 * NS_PER_MS)
 #define LEAVE_NS (2000 * NS_PER_MS)
 #define QUEUE_DEPTH 256u
-/* The longest pause between two repeats of a packet, in times of the first. */
+/* The longest pause between two repeats of a packet, as a multiple of the first. */
 #define RETRY_STRETCH 64u
 
 int rf_client_status_of(const struct rf_client *client)
@@ -64,7 +62,9 @@ static void client_start(struct rf_group *g, const struct rf_peer_end *ends, uns
 		.box_ip = comm->box_ip,
 		.vlan = RF_CTL_NO_VLAN,
 		.job = comm->job,
-		/* what asks for less is another group: late copies of the first JOIN must not fit
+		/*
+		 * a request for fewer slots is a different group: late copies of the first JOIN
+		 * must not match
 		 */
 		.group = (uint16_t)(g->number * 2 + (least < g->slots)),
 		.rank = (uint16_t)comm->rank,
@@ -91,8 +91,7 @@ static void client_start(struct rf_group *g, const struct rf_peer_end *ends, uns
 	memcpy(cfg.key, comm->key, sizeof(cfg.key));
 	cfg.have_box_mac = comm->have_box_mac;
 	memcpy(cfg.box_mac, comm->box_mac, sizeof(cfg.box_mac));
-	/* one membership, however often it is asked for: a late copy may be accepted in its place
-	 */
+	/* the membership stays the same for all repeats: a late copy may be accepted instead */
 	while (!g->token)
 		rf_random(&g->token, sizeof(g->token));
 	cfg.token = g->token;
@@ -113,7 +112,7 @@ static void place_all(struct rf_group *g)
 	}
 }
 
-/* Refusals that may be over soon: another group of this job may just have ended. */
+/* Refusals that may be temporary: another group of this job may just have ended. */
 static bool no_room(const struct rf_client *client)
 {
 	const struct rf_ctl_failed *failed = rf_client_failed(client);
@@ -123,7 +122,7 @@ static bool no_room(const struct rf_client *client)
 		failed->reason == RF_CTL_R_NO_CONNECTIONS || failed->reason == RF_CTL_R_NO_PASSES);
 }
 
-/* One JOIN: 0, RF_IN_PROGRESS where there was no room, or the group has failed. */
+/* Sends one JOIN. Returns 0, RF_IN_PROGRESS if there was no room, or the group has failed. */
 static int join_once(struct rf_group *g, const struct rf_peer_end *ends, unsigned int least,
 		     uint64_t until)
 {
@@ -171,7 +170,7 @@ int rf_group_join(struct rf_group *g, const struct rf_peer_end *ends, unsigned i
 	}
 	g->joining = false;
 	ctx->outstanding--;
-	/* a box that does not answer may have been replaced by another: asked for anew */
+	/* a box that does not answer may have been replaced: resolve its address again */
 	g->comm->have_box_mac = ret == RF_OK;
 	if (ret == RF_OK) {
 		memcpy(g->comm->box_mac, g->client.box_mac, sizeof(g->comm->box_mac));
@@ -189,12 +188,12 @@ void rf_group_leave(struct rf_group *g)
 		return;
 	if (rf_client_state(&g->client) == RF_CLIENT_READY ||
 	    rf_client_state(&g->client) == RF_CLIENT_JOINING ||
-	    /* a group that others have left and that has lost one: it drains until all have left */
+	    /* if others have left and a rank is lost, the group drains until all have left */
 	    (rf_client_state(&g->client) == RF_CLIENT_FAILED && rf_client_draining(&g->client)))
 		rf_client_leave(&g->client, true, rf_now());
 	ctx->outstanding++;
 	ctx->io->ops->wake(ctx->io);
-	/* until the box has heard the LEAVE, or the ABORT has been sent often enough */
+	/* until the box has received the LEAVE, or the ABORT was sent often enough */
 	while (rf_client_state(&g->client) == RF_CLIENT_DRAINING
 		       ? !rf_client_left_acked(&g->client)
 		       : rf_client_next_timeout(&g->client) != RF_CLIENT_NEVER)
@@ -247,11 +246,11 @@ void rf_group_stop(struct rf_group *g)
 
 bool rf_group_bypassed(const struct rf_group *g)
 {
-	/* a NIC does not tell by connection what it has dropped */
+	/* a NIC does not count dropped packets per connection */
 	return g->from_prev && roce_qp_counters(g->from_prev)->rx_gaps > 0;
 }
 
-/* The PSNs of both ends are ours to choose: through the box the receiver expects start - 2^22. */
+/* We choose the PSNs of both ends. Through the box the receiver expects start - 2^22. */
 static int connect_verbs(struct rf_group *g, const struct rf_peer_end *ends)
 {
 	struct rf_comm *comm = g->comm;
@@ -271,7 +270,7 @@ static int connect_verbs(struct rf_group *g, const struct rf_peer_end *ends)
 	return ret ? ret : rf_verbs_qp_connect(g->v_prev, &from, comm->ctx->error, RF_TEXT_MAX);
 }
 
-/* One queue pair, ready to use. */
+/* Creates one queue pair, ready to use. */
 static struct roce_qp *make_qp(struct rf_group *g, bool sends, const struct rf_peer_end *ends)
 {
 	struct rf_comm *comm = g->comm;
@@ -298,7 +297,7 @@ static struct roce_qp *make_qp(struct rf_group *g, bool sends, const struct rf_p
 	cfg.rq_depth = sends ? 0 : QUEUE_DEPTH;
 	cfg.ack_timeout = ctx->retry_ns;
 	cfg.ack_timeout_max = ctx->retry_ns * RETRY_STRETCH;
-	/* how long others may compute is the group's deadline to say, not the transport's */
+	/* the group's deadline limits how long others may compute, not the transport's */
 	cfg.retry_cnt = ROCE_RETRY_FOREVER;
 	if (roce_qp_create(&cfg, &qp) != ROCE_OK)
 		return NULL;
@@ -312,8 +311,8 @@ static struct roce_qp *make_qp(struct rf_group *g, bool sends, const struct rf_p
 }
 
 /*
- * Packets of a message. The opcodes of all ranks must agree at each index, so all ranks cut alike:
- * by the window that the box has told them.
+ * Packets per message. The opcodes of all ranks must agree at each index, so all ranks cut messages
+ * in the same way: by the window that the box has assigned.
  */
 static uint32_t message_packets(const struct rf_group *g)
 {
@@ -340,7 +339,7 @@ static int make_coll(struct rf_group *g)
 	if (g->v_next) {
 		cfg.to_next = rf_msg_verbs(g->v_next);
 		cfg.from_prev = rf_msg_verbs(g->v_prev);
-		/* a NIC counts no packets: what is posted must fit */
+		/* a NIC does not count packets: what is posted must fit */
 		if (g->schedule == RF_SCHEDULE_BOX)
 			cfg.window_packets = rf_client_ready(&g->client)->window;
 	} else {
@@ -385,7 +384,7 @@ int rf_group_connect(struct rf_group *g, const struct rf_peer_end *ends)
 	return RF_OK;
 }
 
-/* Keeps what it has counted. */
+/* Adds a queue pair's counters to the context's. */
 static void drop_qp(struct rf_context *ctx, struct roce_qp *qp)
 {
 	const struct roce_qp_counters *c;

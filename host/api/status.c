@@ -1,6 +1,4 @@
-/*
- * Names and texts.
- */
+/* Names and descriptions of statuses, types and operations. */
 #include "host/collective/arith.h"
 #include "ringfold/ringfold.h"
 
@@ -40,7 +38,7 @@ const char *rf_strerror(int status)
 	case RF_ERR_BOX_REFUSED:
 		return "the box refused or ended the group";
 	case RF_ERR_STEERING:
-		return "the path through the box could not be proved";
+		return "the check of the path through the box failed";
 	case RF_ERR_MISMATCH:
 		return "ranks disagree";
 	case RF_ERR_TRANSPORT:
@@ -52,9 +50,9 @@ const char *rf_strerror(int status)
 	case RF_ERR_GROUP_FAILED:
 		return "the group failed in an earlier call";
 	case RF_ERR_BUSY:
-		return "too many are outstanding, or it is still in use";
+		return "too many outstanding requests, or still in use";
 	case RF_ERR_INTERNAL:
-		return "a defect of the library";
+		return "a bug in the library";
 	}
 	return "unknown status";
 }

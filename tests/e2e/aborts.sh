@@ -44,7 +44,7 @@ kill -CONT "$box"
 for r in 1 2; do
 	rank_wait "$r"
 	check "the box is silent for 2 s: rank $r's call goes on" test $? = 0
-	check "... and rf_wait has told" says "$r" "the box at 10.0.0.254 was asked for whom it waits and has not answered"
+	check "... and rf_wait has told" says "$r" "the box at 10.0.0.254 was asked which rank it waits for and has not answered"
 done
 rank_wait 0
 

@@ -23,7 +23,7 @@ lose() {
 logged() {
 	local r
 	for r in 0 1 2; do
-		check "... rank $r logs it, with the cause" says "$r" "goes on without its box.*RF_FALLBACK=$1.*reset"
+		check "... rank $r logs it, with the cause" says "$r" "continues without its box.*RF_FALLBACK=$1.*reset"
 	done
 }
 
@@ -47,7 +47,7 @@ seen_by_one() {
 	local n seen=
 	for ((n = 0; n < ranks; n++)); do
 		says "$n" 'has other bits' && seen=1
-		says "$n" 'has other bits' || says "$n" 'its process is gone' || says "$n" 'has ended' || return 1
+		says "$n" 'has other bits' || says "$n" 'its process has ended' || says "$n" 'has ended' || return 1
 	done
 	[ -n "$seen" ]
 }

@@ -15,19 +15,19 @@
  * error, and a positive one for information (RF_IN_PROGRESS). After an error rf_last_error_text()
  * says what happened and what to do about it. Out-parameters are written only on success.
  *
- * Threads. Calls on different contexts are independent. Calls on one context, and on what was made
- * from it, may come from any thread: they are serialised inside. The order of collective calls on a
- * group is the caller's to keep: every rank makes the same calls in the same order.
+ * Threads. Calls on different contexts are independent. Calls on one context, and on on objects
+ * made from it, may come from any thread: they are serialised inside. The caller must make
+ * collective calls on a group in the same order on every rank.
  *
- * Buffers. A buffer given to rf_allreduce() or rf_iallreduce() is the library's until the call or
- * the request has completed, with success or error, and the caller's again from then on. Elements
- * are little-endian, without gaps. Buffers are aligned to their element (2 or 4 bytes), else they
- * are refused with RF_ERR_INVALID. The receive buffer may be the send buffer; any other overlap is
- * refused.
+ * Buffers. The library owns a buffer given to rf_allreduce() or rf_iallreduce() until the call or
+ * the request completes, with success or error. From then on the caller owns it again. Elements are
+ * little-endian, without gaps. Buffers must be aligned to their element size (2 or 4 bytes),
+ * otherwise they are rejected with RF_ERR_INVALID. The receive buffer may be the send buffer; any
+ * other overlap is rejected.
  *
  * Configuration. A config struct begins with its size (use the RF_..._INIT macros), so that members
- * can be added at its end. NULL, or a member that is 0, means: the setting of the same name from
- * the environment, else its default. docs/api.md lists the settings.
+ * can be added at its end. If the config is NULL or a member is 0, the environment setting of the
+ * same name applies, or its default if that is not set. docs/api.md lists the settings.
  */
 #ifndef RINGFOLD_H
 #define RINGFOLD_H
@@ -45,28 +45,29 @@ extern "C" {
 
 enum rf_status {
 	RF_OK = 0,
-	RF_IN_PROGRESS = 1,  /* not complete yet: ask again */
+	RF_IN_PROGRESS = 1,  /* not complete yet: call again */
 	RF_ERR_INVALID = -1, /* an argument or setting is wrong; nothing was started */
 	RF_ERR_NO_MEMORY = -2,
 	RF_ERR_SYSTEM = -3,       /* the operating system refused something */
 	RF_ERR_DEVICE = -4,       /* the network device cannot be opened or has no link */
 	RF_ERR_BOOTSTRAP = -5,    /* the store on RF_PORT cannot be reached or misbehaves */
-	RF_ERR_RANK_MISSING = -6, /* ranks did not come in time: the text names them */
-	RF_ERR_RANK_TAKEN = -7,   /* another process has this rank already */
-	RF_ERR_RANK_LOST = -8,  /* the process of a rank has ended or cannot be reached any more */
-	RF_ERR_BOX_SILENT = -9, /* the box does not answer at all */
-	RF_ERR_BOX_REFUSED = -10, /* the box answered and said no: the text has its reason */
+	RF_ERR_RANK_MISSING = -6, /* some ranks did not arrive in time: the text names them */
+	RF_ERR_RANK_TAKEN = -7,   /* another process already has this rank */
+	RF_ERR_RANK_LOST = -8,    /* the process of a rank has ended or is unreachable */
+	RF_ERR_BOX_SILENT = -9,   /* the box does not answer */
+	RF_ERR_BOX_REFUSED = -10, /* the box refused the request: the text gives its reason */
 	RF_ERR_STEERING = -11,    /* the proof of the path through the box failed */
-	RF_ERR_MISMATCH = -12,  /* ranks disagree about count, type, operation or order of calls */
-	RF_ERR_TRANSPORT = -13, /* a peer does not acknowledge, or ended the connection */
-	RF_ERR_TIMEOUT = -14,   /* a deadline has passed */
-	RF_ERR_ABORTED = -15,   /* rf_abort() was called, here or on another rank */
-	RF_ERR_GROUP_FAILED = -16, /* this group failed in an earlier call; only destroy it */
-	RF_ERR_BUSY = -17,         /* too many outstanding requests, or still in use */
-	RF_ERR_INTERNAL = -18,     /* a defect of the library */
+	RF_ERR_MISMATCH = -12,    /* ranks disagree about count, type, operation or call order */
+	RF_ERR_TRANSPORT = -13,   /* a peer does not acknowledge, or ended the connection */
+	RF_ERR_TIMEOUT = -14,     /* a deadline has passed */
+	RF_ERR_ABORTED = -15,     /* rf_abort() was called, on this rank or another */
+	RF_ERR_GROUP_FAILED =
+		-16,           /* this group failed in an earlier call; it can only be destroyed */
+	RF_ERR_BUSY = -17,     /* too many outstanding requests, or still in use */
+	RF_ERR_INTERNAL = -18, /* a bug in the library */
 };
 
-/* Data type of a group. The numbers are those of the box's registers. */
+/* Data type of a group. The values are those of the box's registers. */
 enum rf_type {
 	RF_FP32 = 0,  /* IEEE 754 binary32 */
 	RF_BF16 = 1,  /* upper half of a binary32; summed in binary32, rounded once */
@@ -80,53 +81,53 @@ enum rf_op {
 	RF_MAX = 2, /* maximumNumber */
 };
 
-/* Who adds. */
+/* Who performs the additions. */
 enum rf_schedule {
-	RF_SCHEDULE_DEFAULT = 0, /* RF_SCHEDULE: "box" or "ring"; without it the box */
+	RF_SCHEDULE_DEFAULT = 0, /* RF_SCHEDULE: "box" or "ring"; the default is the box */
 	RF_SCHEDULE_BOX = 1,     /* the box in the network */
-	RF_SCHEDULE_RING = 2,    /* the hosts, around the ring: no box is needed */
+	RF_SCHEDULE_RING = 2,    /* the hosts, around the ring: no box needed */
 };
 
-/* What a group does when its box has gone. Whatever it does, stderr says it. */
+/* What a group does when its box stops answering. The action is always logged to stderr. */
 enum rf_fallback {
-	RF_FALLBACK_DEFAULT = 0, /* RF_FALLBACK: "none", "exact" or "ring"; without it none */
-	RF_FALLBACK_NONE = 1,    /* it fails, with the cause */
+	RF_FALLBACK_DEFAULT = 0, /* RF_FALLBACK: "none", "exact" or "ring"; the default is none */
+	RF_FALLBACK_NONE = 1,    /* the call fails with the cause */
 	RF_FALLBACK_EXACT =
 		2, /* every rank gets all operands and adds in the box's order: same bits */
-	RF_FALLBACK_RING = 3, /* the fast ring: another order of additions */
+	RF_FALLBACK_RING = 3, /* the fast ring: a different order of additions */
 };
 
-/* A member of a config that is on, off, or left to the environment. */
+/* A config member that is on, off, or taken from the environment. */
 enum rf_choice {
 	RF_CHOICE_DEFAULT = 0,
 	RF_CHOICE_ON = 1,
 	RF_CHOICE_OFF = 2,
 };
 
-/* Who moves packets. */
+/* Who sends and receives packets. */
 enum rf_progress_mode {
-	RF_PROGRESS_DEFAULT = 0, /* RF_PROGRESS: "thread" or "manual"; without it a thread */
+	RF_PROGRESS_DEFAULT = 0, /* RF_PROGRESS: "thread" or "manual"; the default is a thread */
 	RF_PROGRESS_THREAD = 1,  /* a thread per context, asleep when idle */
-	RF_PROGRESS_MANUAL = 2,  /* the caller, in rf_progress() and every waiting call */
+	RF_PROGRESS_MANUAL = 2,  /* the caller, in rf_progress() and in every waiting call */
 };
 
-/* Opaque objects. Each is destroyed before the one that it was made from. */
+/* Opaque objects. Destroy each one before the object it was created from. */
 struct rf_context; /* a process's network device */
 struct rf_comm;    /* the ranks of a job */
 struct rf_group;   /* ranks that reduce together, with one type and operation */
 struct rf_request; /* one outstanding all-reduce */
 
-/* "0.1.0"; static. */
+/* The version, such as "0.1.0"; static. */
 const char *rf_version(void);
 
 /* One sentence for a status, such as "the box does not answer"; static, never NULL. */
 const char *rf_strerror(int status);
 
 /*
- * What happened in the last call on this context that failed, and the remedy: names of ranks,
- * addresses, deadlines. With NULL: the last failed rf_context_create() of this thread. The text
- * belongs to the library and stays until the calling thread's next rf_last_error_text(); "" if
- * nothing has failed.
+ * Describes the last call on this context that failed, and the remedy: ranks, addresses, deadlines.
+ * With NULL: the last failed rf_context_create() of this thread. The text belongs to the library
+ * and stays valid until the calling thread's next rf_last_error_text(). It is "" if nothing has
+ * failed.
  */
 const char *rf_last_error_text(struct rf_context *ctx);
 
@@ -142,11 +143,15 @@ struct rf_context_config {
 	 * becomes the rank.
 	 */
 	const char *device;
-	/* RF_IP: own IPv4 address, dotted. Default: of net_af_packet the interface's,
-	 * else 10.0.0.<rank + 1>. */
+	/*
+	 * RF_IP: own IPv4 address, dotted. Default: the address of the interface for net_af_packet,
+	 * otherwise 10.0.0.<rank + 1>.
+	 */
 	const char *ip;
-	/* RF_DPDK_ARGS: more arguments for DPDK, separated by blanks. Of the process's first
-	 * context. */
+	/*
+	 * RF_DPDK_ARGS: more arguments for DPDK, separated by blanks. Only the first context of the
+	 * process uses them.
+	 */
 	const char *dpdk_args;
 	/* RF_MTU: path MTU, 256, 512, 1024, 2048 or 4096 bytes of payload. Default 1024. */
 	unsigned int mtu;
@@ -162,46 +167,47 @@ struct rf_context_config {
 
 /*
  * Opens the device. config may be NULL. The strings are copied. Errors: RF_ERR_INVALID,
- * RF_ERR_DEVICE, RF_ERR_NO_MEMORY, RF_ERR_SYSTEM. Where no device is named, an RDMA device that is
- * there is used by verbs (RF_BACKEND), and stderr says which. A context without any device can make
- * only communicators of one rank.
+ * RF_ERR_DEVICE, RF_ERR_NO_MEMORY, RF_ERR_SYSTEM. If no device is named and an RDMA device exists,
+ * verbs uses it (RF_BACKEND) and the choice is logged to stderr. A context without a device can
+ * only make communicators of one rank.
  */
 int rf_context_create(const struct rf_context_config *config, struct rf_context **ctx);
 
-/* Closes the device. RF_ERR_BUSY while a communicator of it lives. NULL is allowed. */
+/* Closes the device. Returns RF_ERR_BUSY while a communicator of it exists. NULL is allowed. */
 int rf_context_destroy(struct rf_context *ctx);
 
 /*
- * Moves packets for at most timeout_us microseconds, or returns as soon as something has happened:
- * the only way in RF_PROGRESS_MANUAL, allowed in the other. RF_OK: something moved; RF_IN_PROGRESS:
- * nothing to do. In manual mode call it often: a rank that does not progress does not acknowledge.
+ * Sends and receives packets for at most timeout_us microseconds, or returns as soon as something
+ * has happened. It is the only source of progress in RF_PROGRESS_MANUAL and is allowed in the other
+ * mode. RF_OK: progress was made; RF_IN_PROGRESS: nothing to do. In manual mode call it often: a
+ * rank that does not make progress does not acknowledge packets.
  */
 int rf_progress(struct rf_context *ctx, unsigned int timeout_us);
 
 /* Counters since the context was created; all are monotonic. */
 struct rf_stats {
 	size_t size;            /* sizeof(struct rf_stats), set by the caller */
-	uint64_t reductions;    /* all-reduces completed with success */
-	uint64_t bytes_reduced; /* of their send buffers */
+	uint64_t reductions;    /* all-reduces completed successfully */
+	uint64_t bytes_reduced; /* total size of their send buffers */
 	uint64_t tx_frames;
 	uint64_t tx_bytes; /* frames, without FCS */
 	uint64_t rx_frames;
 	uint64_t rx_bytes;
-	uint64_t rx_dropped;    /* frames for nobody here, or malformed */
+	uint64_t rx_dropped;    /* frames not addressed to this host, or malformed */
 	uint64_t tx_data;       /* data packets, repeats included */
 	uint64_t tx_repeats;    /* data packets sent again */
 	uint64_t tx_acks;       /* acknowledgements, NAKs included */
 	uint64_t rx_data;       /* data packets in order */
-	uint64_t rx_duplicates; /* data packets that were here already */
-	uint64_t rx_gaps;       /* data packets that came too early */
+	uint64_t rx_duplicates; /* data packets received before */
+	uint64_t rx_gaps;       /* data packets received too early */
 	uint64_t rx_bad_icrc;
 	uint64_t rx_acks;
 	uint64_t rx_naks;  /* NAK and RNR NAK */
 	uint64_t timeouts; /* expiries of the retransmission timer */
-	uint64_t sleeps;   /* times that the progress thread went to sleep */
+	uint64_t sleeps;   /* times the progress thread went to sleep */
 };
 
-/* Fills *stats as far as stats->size reaches. Errors: RF_ERR_INVALID. */
+/* Fills *stats up to stats->size bytes. Errors: RF_ERR_INVALID. */
 int rf_stats(struct rf_context *ctx, struct rf_stats *stats);
 
 /* ---- communicator -----------------------------------------------------------------------------
@@ -210,9 +216,10 @@ int rf_stats(struct rf_context *ctx, struct rf_stats *stats);
 struct rf_comm_config {
 	size_t size; /* sizeof(struct rf_comm_config) */
 	/*
-	 * Rank and number of ranks. ranks = 0: both from the environment, the first of RF_RANK and
-	 * RF_SIZE; RANK and WORLD_SIZE; OMPI_COMM_WORLD_RANK and _SIZE; PMI_RANK and PMI_SIZE;
-	 * SLURM_PROCID and SLURM_NTASKS; else rank 0 of 1.
+	 * Rank and number of ranks. If ranks is 0, both come from the environment. The first of
+	 * these pairs that is set applies: RF_RANK and RF_SIZE; RANK and WORLD_SIZE;
+	 * OMPI_COMM_WORLD_RANK and _SIZE; PMI_RANK and PMI_SIZE; SLURM_PROCID and SLURM_NTASKS. If
+	 * none is set: rank 0 of 1.
 	 */
 	unsigned int rank;
 	unsigned int ranks;
@@ -220,14 +227,16 @@ struct rf_comm_config {
 	const char *root;
 	/* RF_PORT: TCP port of the store at rank 0. Default 4792. */
 	unsigned int port;
-	/* RF_TIMEOUT: milliseconds for the ranks to meet, and for every step without progress.
-	 * Default 30000. */
+	/*
+	 * RF_TIMEOUT: milliseconds for the ranks to arrive, and for every step that makes no
+	 * progress. Default 30000.
+	 */
 	unsigned int timeout_ms;
 	/* RF_BOX_IP: the box's IPv4 address. Default 10.0.0.254. */
 	const char *box_ip;
-	/* RF_JOB: number of the job, the same on all ranks. Default: drawn by rank 0. */
+	/* RF_JOB: job number, the same on all ranks. Default: chosen at random by rank 0. */
 	uint64_t job;
-	/* RF_KEY: 32 hex digits, the job's key at the box. Default: zeroes. */
+	/* RF_KEY: the job's key at the box, 32 hex digits. Default: zeroes. */
 	const char *key;
 	/* RF_SCHEDULE */
 	enum rf_schedule schedule;
@@ -238,16 +247,17 @@ struct rf_comm_config {
 	}
 
 /*
- * Collective: returns when all ranks have come. Errors: RF_ERR_RANK_MISSING (names them),
+ * Collective: returns when all ranks have called it. Errors: RF_ERR_RANK_MISSING (names them),
  * RF_ERR_RANK_TAKEN, RF_ERR_BOOTSTRAP, RF_ERR_MISMATCH (ranks disagree about ranks, MTU or
- * schedule), RF_ERR_INVALID. One communicator of a context at a time.
+ * schedule), RF_ERR_INVALID. A context can have one communicator at a time.
  */
 int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 		   struct rf_comm **comm);
 
 /*
- * Collective, bounded: waits at most the timeout for the other ranks to arrive here, so that their
- * last packets are still acknowledged, then returns RF_OK. RF_ERR_BUSY while a group of it lives.
+ * Collective, bounded: waits at most the timeout for the other ranks to arrive, so that their last
+ * packets are still acknowledged, then returns RF_OK. Returns RF_ERR_BUSY while a group of it
+ * exists.
  */
 int rf_comm_destroy(struct rf_comm *comm);
 
@@ -263,29 +273,35 @@ int rf_comm_barrier(struct rf_comm *comm);
 
 struct rf_group_config {
 	size_t size; /* sizeof(struct rf_group_config) */
-	/* RF_TIMEOUT: milliseconds without progress after which a call fails. Default: the
-	 * communicator's. */
+	/*
+	 * RF_TIMEOUT: milliseconds without progress after which a call fails. Default: that of the
+	 * communicator.
+	 */
 	unsigned int timeout_ms;
-	/* RF_SLOTS: slots asked from the box, a power of two from 16; 0: 512. */
+	/* RF_SLOTS: slots requested from the box, a power of two from 16; 0: 512. */
 	unsigned int slots;
-	/* RF_SCHEDULE: of this group. Default: the communicator's. */
+	/* RF_SCHEDULE for this group. Default: that of the communicator. */
 	enum rf_schedule schedule;
-	/* How the box treats the group; the same on all ranks, without effect round the ring. */
-	/* RF_TRANSPARENT: the box makes no NAK and no RNR NAK. Default: off. */
+	/*
+	 * How the box treats the group. Must be the same on all ranks. Ignored by the ring
+	 * schedule.
+	 */
+	/* RF_TRANSPARENT: the box sends no NAK and no RNR NAK. Default: off. */
 	enum rf_choice transparent;
 	/*
-	 * RF_SELECTIVE: only what was lost is sent again; box and hosts take packets in any order.
-	 * Not over verbs: RF_ERR_INVALID. Default: off.
+	 * RF_SELECTIVE: only lost packets are sent again; box and hosts accept packets in any
+	 * order. Not supported over verbs: RF_ERR_INVALID. Default: off.
 	 */
 	enum rf_choice selective;
 	/*
-	 * RF_STRAGGLER: RNR timer code 1 to 31 (IBTA table 45) with which the box answers a sender
-	 * that repeats while other ranks are awaited, or RF_STRAGGLER_SILENT. Default: silent.
+	 * RF_STRAGGLER: RNR timer code 1 to 31 (IBTA table 45). The box answers with it when a
+	 * sender repeats while other ranks are late. Or RF_STRAGGLER_SILENT. Default: silent.
 	 */
 	unsigned int straggler;
 	/*
-	 * RF_FALLBACK, the same on all ranks. With one, a group has one request outstanding at a
-	 * time, keeps a copy of its last two operands, and rf_test() may wait once the box is gone.
+	 * RF_FALLBACK, the same on all ranks. With a fallback a group allows one outstanding
+	 * request at a time and keeps a copy of its last two operands, and rf_test() may block once
+	 * the box has failed.
 	 */
 	enum rf_fallback fallback;
 };
@@ -296,70 +312,72 @@ struct rf_group_config {
 	}
 
 /*
- * Collective over the ranks of comm. With the box: all ranks join there, then prove the path by an
- * all-reduce of known values. Errors: RF_ERR_BOX_SILENT, RF_ERR_BOX_REFUSED, RF_ERR_STEERING,
- * RF_ERR_RANK_MISSING, RF_ERR_RANK_LOST, RF_ERR_MISMATCH, RF_ERR_TIMEOUT (the proof did not come
- * back in time), RF_ERR_TRANSPORT, RF_ERR_DEVICE, RF_ERR_ABORTED (on another rank),
- * RF_ERR_NO_MEMORY, RF_ERR_INVALID.
+ * Collective over the ranks of comm. With the box: all ranks join the group at the box, then verify
+ * the path with an all-reduce of known values. Errors: RF_ERR_BOX_SILENT, RF_ERR_BOX_REFUSED,
+ * RF_ERR_STEERING, RF_ERR_RANK_MISSING, RF_ERR_RANK_LOST, RF_ERR_MISMATCH, RF_ERR_TIMEOUT (the
+ * result of this check did not arrive in time), RF_ERR_TRANSPORT, RF_ERR_DEVICE, RF_ERR_ABORTED (on
+ * another rank), RF_ERR_NO_MEMORY, RF_ERR_INVALID.
  */
 int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
 		    const struct rf_group_config *config, struct rf_group **group);
 
 /*
- * Collective, bounded: outstanding requests end with RF_ERR_ABORTED, the box is told to let the
- * group go, and the call lingers, at most the timeout, until the peers have all that they wait for.
+ * Collective, bounded: outstanding requests end with RF_ERR_ABORTED and the box releases the group.
+ * The call then waits, at most the timeout, until the peers have received everything they need.
  */
 int rf_group_destroy(struct rf_group *group);
 
 #define RF_RANKS_MAX 128u /* 8 ports of 16 lanes */
 #define RF_LAG_BINS 28u
 
-/* Who is last, as the box has seen it; see rf_group_stragglers(). */
+/* Which ranks were last, as measured by the box; see rf_group_stragglers(). */
 struct rf_stragglers {
 	size_t size; /* sizeof(struct rf_stragglers), set by the caller */
 	unsigned int ranks;
-	int awaited;             /* the rank that the others wait for now; -1: nobody */
-	unsigned int awaited_ms; /* and for how long */
-	uint64_t measurements;   /* indexes of which the box has measured who came last */
-	uint64_t sum_us;         /* all of them: by how much the last rank came behind the first */
-	/* How many were below 1 us (bin 0), from 2^(k-1) to below 2^k us (bin k). */
+	int awaited;             /* the rank that the others wait for now; -1: none */
+	unsigned int awaited_ms; /* how long they have been waiting */
+	uint64_t measurements;   /* indexes for which the box has measured who came last */
+	uint64_t sum_us; /* total lag of the last rank after the first, over all measurements */
+	/* Histogram: lags below 1 us (bin 0), from 2^(k-1) to below 2^k us (bin k). */
 	uint64_t bin[RF_LAG_BINS];
 	struct {
-		uint32_t times;   /* measurements in which this rank was the last */
-		uint32_t most_us; /* by how much at most */
+		uint32_t times;   /* measurements in which this rank was last */
+		uint32_t most_us; /* largest lag of this rank */
 	} rank[RF_RANKS_MAX];
 };
 
 /*
- * Asks the box which rank completes last, and by how much, since the group was made; any rank may
- * ask at any time. Lags of a second and more are all in it, shorter ones are samples: one index of
- * one group at a time. Source: docs/firmware.md, "Who is last". Errors: RF_ERR_INVALID (also for a
- * group that does without the box), RF_ERR_BOX_SILENT, RF_ERR_BOX_REFUSED (it has forgotten the
+ * Asks the box which rank completed last since the group was created, and by how much. Any rank may
+ * ask at any time. Lags of a second or more are all included. Shorter ones are sampled: one index
+ * of one group at a time. Source: docs/firmware.md, "Who is last". Errors: RF_ERR_INVALID (also if
+ * the group does not use the box), RF_ERR_BOX_SILENT, RF_ERR_BOX_REFUSED (the box has forgotten the
  * group).
  */
 int rf_group_stragglers(struct rf_group *group, struct rf_stragglers *stragglers);
 
-/* Where a rank stands in the box. */
+/* The place of a rank in the box. */
 struct rf_rank_place {
 	unsigned int port;
 	unsigned int lane;
 };
 
-/* The order in which a group adds: with it and the inputs everyone can compute the same bits. */
+/*
+ * The order in which a group adds. With it and the inputs the same bits can be computed elsewhere.
+ */
 struct rf_order {
 	enum rf_schedule schedule;
 	unsigned int ranks;
-	unsigned int mtu;                         /* bytes of payload of a packet */
-	struct rf_rank_place place[RF_RANKS_MAX]; /* of each rank; the ring has no places */
+	unsigned int mtu;                         /* payload bytes per packet */
+	struct rf_rank_place place[RF_RANKS_MAX]; /* of each rank; unused for the ring */
 };
 
-/* Fills *order. Fixed from rf_group_create() on. */
+/* Fills *order. The order is fixed once rf_group_create() has returned. */
 int rf_group_order(const struct rf_group *group, struct rf_order *order);
 
 /*
- * Computes on this machine, bit for bit, what rf_allreduce() gives: inputs[r] is the send buffer of
- * rank r, `count` elements each. `out` may be one of the inputs. Source: docs/reduction.md; for the
- * ring docs/api.md. Errors: RF_ERR_INVALID.
+ * Computes on this machine, bit for bit, the result of rf_allreduce(): inputs[r] is the send buffer
+ * of rank r, `count` elements each. `out` may be one of the inputs. Source: docs/reduction.md; for
+ * the ring docs/api.md. Errors: RF_ERR_INVALID.
  */
 int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op op,
 		   const void *const *inputs, void *out, size_t count);
@@ -374,37 +392,37 @@ const char *rf_op_name(enum rf_op op);
  */
 
 /*
- * Reduces `count` elements over all ranks into recv on every rank. Returns when the result is here
- * and every packet of ours has been acknowledged. count is the same on all ranks and not 0. One
- * rank: a copy. Errors, after which the group is dead (RF_ERR_GROUP_FAILED from then on):
- * RF_ERR_TIMEOUT, RF_ERR_TRANSPORT, RF_ERR_MISMATCH, RF_ERR_RANK_LOST, RF_ERR_BOX_REFUSED,
- * RF_ERR_ABORTED. Errors that leave it alive: RF_ERR_INVALID, RF_ERR_BUSY. The contents of recv are
- * undefined after an error.
+ * Reduces `count` elements over all ranks into recv on every rank. Returns when the result has
+ * arrived and all packets of this rank have been acknowledged. count must be the same on all ranks
+ * and not 0. With one rank this is a copy. Errors after which the group is unusable (later calls
+ * return RF_ERR_GROUP_FAILED): RF_ERR_TIMEOUT, RF_ERR_TRANSPORT, RF_ERR_MISMATCH, RF_ERR_RANK_LOST,
+ * RF_ERR_BOX_REFUSED, RF_ERR_ABORTED. Errors that leave it usable: RF_ERR_INVALID, RF_ERR_BUSY. The
+ * contents of recv are undefined after an error.
  */
 int rf_allreduce(struct rf_group *group, const void *send, void *recv, size_t count);
 
-#define RF_REQUESTS_MAX 64u /* outstanding on one group */
+#define RF_REQUESTS_MAX 64u /* outstanding requests on one group */
 
 /*
- * Starts one and returns. RF_ERR_BUSY where RF_REQUESTS_MAX are outstanding. *request is released
- * by the rf_test() or rf_wait() that returns something else than RF_IN_PROGRESS.
+ * Starts an all-reduce and returns. RF_ERR_BUSY if RF_REQUESTS_MAX are outstanding. *request is
+ * released by the rf_test() or rf_wait() call that returns anything other than RF_IN_PROGRESS.
  */
 int rf_iallreduce(struct rf_group *group, const void *send, void *recv, size_t count,
 		  struct rf_request **request);
 
-/* RF_IN_PROGRESS, or the result; then the request is gone. Never waits. */
+/* Returns RF_IN_PROGRESS, or the result; then the request is released. Never waits. */
 int rf_test(struct rf_request *request);
 
 /*
  * As rf_test(), but waits up to timeout_ms milliseconds first; UINT_MAX (-1): until the group's own
- * deadline. With RF_IN_PROGRESS rf_last_error_text() tells for how long nothing has moved, which
- * ranks the box awaits, and when it has heard of them last; the call goes on.
+ * deadline. After RF_IN_PROGRESS rf_last_error_text() reports how long there has been no progress,
+ * which ranks the box is waiting for, and when it last heard from them. The call continues.
  */
 int rf_wait(struct rf_request *request, unsigned int timeout_ms);
 
 /*
- * Ends a group on all ranks: every outstanding and later call on it fails with RF_ERR_ABORTED, here
- * at once, on the others as soon as they hear of it. The group is still to be destroyed.
+ * Ends a group on all ranks: every outstanding and later call on it fails with RF_ERR_ABORTED, on
+ * this rank at once, on the others as soon as they are notified. The group must still be destroyed.
  */
 int rf_abort(struct rf_group *group);
 

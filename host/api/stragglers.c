@@ -1,6 +1,6 @@
 /*
- * Who holds a group up, since when, and what the box says about it: its STATUS, page by page, in
- * words.
+ * Which ranks hold a group up, and for how long: fetches the box's STATUS page by page and turns it
+ * into text.
  */
 #include "host/api/api.h"
 
@@ -9,11 +9,11 @@
 
 #include "host/config/settings.h"
 
-/* Indexes at the box, and their order, are modulo 2^24. */
+/* The box's indexes, and their order, are modulo 2^24. */
 #define INDEX_MASK 0xffffffu
 #define INDEX_HALF 0x800000u
-/* Ranks of which more than the number is told. */
-#define RANKS_TOLD 3u
+/* Ranks that are described individually, not only counted. */
+#define RANKS_NAMED 3u
 
 struct line {
 	char *text;
@@ -43,13 +43,13 @@ static bool ask_page(struct rf_group *g, unsigned int first, uint64_t now)
 {
 	struct rf_ctl_status_req ask = {.page = RF_CTL_PAGE_RANKS, .index = (uint16_t)first};
 
-	g->behind.asking = rf_client_status(&g->client, &ask, now) == 0;
-	return g->behind.asking;
+	g->straggler.asking = rf_client_status(&g->client, &ask, now) == 0;
+	return g->straggler.asking;
 }
 
-bool rf_behind_ask(struct rf_group *g, uint64_t now)
+bool rf_straggler_ask(struct rf_group *g, uint64_t now)
 {
-	struct rf_behind *b = &g->behind;
+	struct rf_straggler_query *b = &g->straggler;
 
 	if (!g->have_client || b->asking || !ask_page(g, 0, now))
 		return false;
@@ -57,9 +57,9 @@ bool rf_behind_ask(struct rf_group *g, uint64_t now)
 	return true;
 }
 
-void rf_behind_poll(struct rf_group *g, uint64_t now)
+void rf_straggler_poll(struct rf_group *g, uint64_t now)
 {
-	struct rf_behind *b = &g->behind;
+	struct rf_straggler_query *b = &g->straggler;
 	const struct rf_ctl_reply *reply;
 	const struct rf_ctl_ranks_page *page;
 	unsigned int k;
@@ -80,32 +80,32 @@ void rf_behind_poll(struct rf_group *g, uint64_t now)
 		b->answered = now;
 }
 
-/* One rank that the box awaits: what it lacks, and when its process was heard of. */
+/* One rank that the box waits for: what is missing, and when its process was last heard from. */
 static void add_rank(struct line *l, const struct rf_group *g, unsigned int r, uint32_t most,
 		     uint64_t now)
 {
-	const struct rf_ctl_rank *k = &g->behind.rank[r];
-	uint64_t age = k->age_ms + (now - g->behind.answered) / NS_PER_MS;
+	const struct rf_ctl_rank *k = &g->straggler.rank[r];
+	uint64_t age = k->age_ms + (now - g->straggler.answered) / NS_PER_MS;
 
 	add(l, "rank %u: ", r);
 	if (k->flags & RF_CTL_RANK_GONE)
-		add(l, "its lease has run out, ");
+		add(l, "its lease has expired, ");
 	else if (k->flags & RF_CTL_RANK_LEFT)
 		add(l, "it has left, ");
 	add(l, "packet %u of %u, heard of %llu ms ago", k->next & INDEX_MASK, most & INDEX_MASK,
 	    (unsigned long long)age);
 }
 
-/* The operands of all ranks are in: who has not acknowledged its results. */
+/* All operands have arrived: finds the rank that has not acknowledged its results. */
 static void add_delivery(struct line *l, const struct rf_group *g)
 {
-	const struct rf_behind *b = &g->behind;
+	const struct rf_straggler_query *b = &g->straggler;
 	unsigned int ranks = g->comm->ranks, r, worst = 0;
 
 	for (r = 1; r < ranks; r++)
 		if (below(b->rank[r].una, b->rank[worst].una))
 			worst = r;
-	/* the results of a rank's connection go to the next one of the ring */
+	/* the results on a rank's connection go to the next rank of the ring */
 	if (below(b->rank[worst].una, b->rank[worst].sent))
 		add(l,
 		    "; the box has the packets of all ranks, and waits for rank %u to "
@@ -113,17 +113,16 @@ static void add_delivery(struct line *l, const struct rf_group *g)
 		    (worst + 1) % ranks, b->rank[worst].una & INDEX_MASK,
 		    b->rank[worst].sent & INDEX_MASK);
 	else
-		add(l, "; the box has delivered everything that has come: no rank is behind "
-		       "another");
+		add(l, "; the box has delivered everything it has received: no rank is late");
 }
 
-void rf_behind_text(const struct rf_group *g, uint64_t now, char *text, size_t room)
+void rf_straggler_text(const struct rf_group *g, uint64_t now, char *text, size_t room)
 {
-	const struct rf_behind *b = &g->behind;
+	const struct rf_straggler_query *b = &g->straggler;
 	struct line l = {text, room, 0};
 	uint8_t set[16] = {0};
 	char ranks[200], ip[16];
-	unsigned int r, count = 0, told = 0;
+	unsigned int r, count = 0, named = 0;
 	uint32_t most;
 
 	text[0] = '\0';
@@ -131,7 +130,7 @@ void rf_behind_text(const struct rf_group *g, uint64_t now, char *text, size_t r
 		return;
 	if (b->answered < b->asked) {
 		add(&l,
-		    "; the box at %s was asked for whom it waits and has not answered for "
+		    "; the box at %s was asked which rank it waits for and has not answered for "
 		    "%llu ms",
 		    rf_ip_text(g->comm->box_ip, ip),
 		    (unsigned long long)((now - b->asked) / NS_PER_MS));
@@ -152,11 +151,11 @@ void rf_behind_text(const struct rf_group *g, uint64_t now, char *text, size_t r
 		return;
 	}
 	add(&l, "; the box waits for %s (", rf_store_ranks_text(set, ranks, sizeof(ranks)));
-	for (r = 0; r < g->comm->ranks && told < RANKS_TOLD; r++) {
+	for (r = 0; r < g->comm->ranks && named < RANKS_NAMED; r++) {
 		if (!(set[r / 8] >> (r % 8) & 1u))
 			continue;
-		add(&l, "%s", told++ ? "; " : "");
+		add(&l, "%s", named++ ? "; " : "");
 		add_rank(&l, g, r, most, now);
 	}
-	add(&l, count > told ? "; ...)" : ")");
+	add(&l, count > named ? "; ...)" : ")");
 }

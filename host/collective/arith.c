@@ -51,7 +51,9 @@ uint16_t rf_bf16_from_float(float v)
 
 	if ((u & MAGNITUDE) > INF_FP32)
 		return NAN_BF16;
-	/* Half of the last place, less one where the last bit is even: a tie then stays. */
+	/*
+	 * Adds half of the last place, less one if the last bit is even: a tie then rounds to even.
+	 */
 	return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
 }
 
@@ -79,7 +81,7 @@ static uint32_t fp16_subnormal(uint32_t magnitude)
 	uint32_t shift = 126 - exponent;
 	uint32_t whole, rest, half;
 
-	/* Below 2^-25 everything rounds to zero, and so does 2^-25, a tie. */
+	/* Everything up to and including 2^-25 (a tie) rounds to zero. */
 	if (exponent < 102)
 		return 0;
 	whole = significand >> shift;
@@ -148,7 +150,7 @@ void rf_block_store(enum rf_arith_type type, void *to, const union rf_block *b, 
 	}
 }
 
-/* Order of numbers as order of signed integers: -0 just below +0. */
+/* Maps numbers to signed integers of the same order: -0 just below +0. */
 static int32_t key_of(uint32_t u)
 {
 	return (int32_t)(u >> 31 ? u ^ MAGNITUDE : u);

@@ -31,7 +31,7 @@ size_t rf_arith_size(enum rf_arith_type type);
 
 /*
  * out[i] = a[i] op b[i], in the element type (16-bit sums are added in fp32 and rounded). `out` may
- * be `a` or `b`, but must not overlap them otherwise.
+ * be `a` or `b`, but must not otherwise overlap them.
  */
 void rf_arith_reduce(enum rf_arith_type type, enum rf_arith_op op, void *out, const void *a,
 		     const void *b, size_t count);
@@ -42,18 +42,18 @@ uint16_t rf_bf16_from_float(float v);
 float rf_fp16_to_float(uint16_t v);
 uint16_t rf_fp16_from_float(float v);
 
-/* Where a rank sits at the box: told by READY, shown by the API. */
+/* The place of a rank at the box: assigned by READY, reported by the API. */
 struct rf_place {
 	uint8_t port; /* 0..7 */
 	uint8_t lane; /* 0..15 */
 };
 
 /*
- * What the box makes of `ranks` operands: per lane a balanced binary tree over the ports
- * (((0,1),(2,3)),((4,5),(6,7))), places without a rank passed through; then the lanes one after
- * another, lowest first. 16-bit sums are kept in fp32 throughout and rounded once at the end.
- * places[r] and operands[r] belong to rank r. `out` may be one of the operands. Returns 0, or -1 if
- * two ranks sit in one place, a place is out of range, there is no rank, or the type is unknown.
+ * Computes what the box computes from `ranks` operands: per lane a balanced binary tree over the
+ * ports (((0,1),(2,3)),((4,5),(6,7))), empty places are skipped; then the lanes one after another,
+ * lowest first. 16-bit sums are kept in fp32 throughout and rounded once at the end. places[r] and
+ * operands[r] belong to rank r. `out` may be one of the operands. Returns 0, or -1 if two ranks sit
+ * in one place, a place is out of range, `ranks` is 0, or the type is unknown.
  */
 int rf_order_reduce(enum rf_arith_type type, enum rf_arith_op op, uint32_t ranks,
 		    const struct rf_place *places, const void *const *operands, void *out,

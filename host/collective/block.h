@@ -23,7 +23,7 @@ union rf_block {
 void rf_block_load(enum rf_arith_type type, union rf_block *b, const void *from, size_t n);
 /* The output step: one rounding, canonical NaN. */
 void rf_block_store(enum rf_arith_type type, void *to, const union rf_block *b, size_t n);
-/* out = a op b; out may be a or b. NaN may be of any kind in between. */
+/* out = a op b; out may be a or b. Intermediate NaNs are not canonical. */
 void rf_block_op(enum rf_arith_type type, enum rf_arith_op op, union rf_block *out,
 		 const union rf_block *a, const union rf_block *b, size_t n);
 

@@ -17,7 +17,7 @@ const char *rf_coll_error_name(int error)
 	case RF_COLL_OK:
 		return "ok";
 	case RF_COLL_AGAIN:
-		return "too many operations are outstanding";
+		return "too many outstanding operations";
 	case RF_COLL_E_INVALID:
 		return "an argument is out of its range";
 	case RF_COLL_E_NO_MEMORY:
@@ -62,7 +62,7 @@ static int cfg_check(const struct rf_coll_cfg *c)
 	    c->message_bytes % c->mtu != 0 || c->message_bytes > MESSAGE_BYTES_MAX ||
 	    !c->to_next.ops || !c->from_prev.ops)
 		return RF_COLL_E_INVALID;
-	/* A message that is longer than the window could never be sent. */
+	/* A message longer than the window could never be sent. */
 	if (c->window_packets != 0 && message_bytes(c) / c->mtu > c->window_packets)
 		return RF_COLL_E_INVALID;
 	if (needs_scratch(c) &&
@@ -155,7 +155,7 @@ static uint32_t packets_of(const struct rf_coll *c, uint32_t len)
 	return (len - 1) / c->cfg.mtu + 1;
 }
 
-/* The oldest message that was under way has arrived. */
+/* Handles the arrival of the oldest message under way. */
 static void message_arrived(struct rf_coll *c, const struct rf_msg_event *event)
 {
 	struct rf_coll_cursor *at = &c->recv_done;
@@ -163,7 +163,8 @@ static void message_arrived(struct rf_coll *c, const struct rf_msg_event *event)
 
 	rf_plan_settle_recv(c, at);
 	if (!rf_plan_before(at, &c->recv_posted)) {
-		fail(c, RF_COLL_E_CHANNEL, 1, 0); /* an event for nothing: the channel is broken */
+		fail(c, RF_COLL_E_CHANNEL, 1,
+		     0); /* an event without an operation: the channel is broken */
 		return;
 	}
 	span = rf_plan_recv_span(c, at);
@@ -247,12 +248,12 @@ static int post_recvs(struct rf_coll *c)
 	return n;
 }
 
-/* Where the bytes of a message are sent from. */
+/* The address from which a message is sent. */
 static const char *source_of(struct rf_coll *c, const struct rf_coll_cursor *at)
 {
 	const struct rf_coll_op *op = rf_coll_op(c, at->op);
 
-	/* Ring: our own part in the first step, afterwards what arrived in the step before. */
+	/* Ring: our own part in the first step, then what arrived in the step before. */
 	return c->cfg.schedule == RF_COLL_BOX || at->step == 0 ? op->send : op->recv;
 }
 
@@ -296,7 +297,7 @@ int rf_coll_progress(struct rf_coll *c)
 		n += post_recvs(c);
 	if (!c->error)
 		n += post_sends(c);
-	/* So that an operation whose last steps are empty is seen to be done. */
+	/* Marks operations as done whose last steps are empty. */
 	rf_plan_settle_recv(c, &c->recv_done);
 	rf_plan_settle_send(c, &c->send_done);
 	return c->error ? c->error : n;

@@ -1,6 +1,6 @@
 /*
  * All-reduce as a pure state machine over two message channels: no clock, no thread, and no
- * allocation but the one of rf_coll_create(). Details and proofs of order: docs/collective.md.
+ * allocation except in rf_coll_create(). Details and proofs of order: docs/collective.md.
  *
  *	rf_coll_start(coll, id, send, recv, count);
  *	for (;;) {
@@ -27,8 +27,8 @@ enum rf_coll_error {
 	RF_COLL_E_NO_MEMORY = -2,
 	RF_COLL_E_ALIGNMENT = -3, /* a buffer is not aligned to its element */
 	RF_COLL_E_OVERLAP = -4,   /* buffers overlap without being equal */
-	RF_COLL_E_CHANNEL = -5,   /* a channel failed: rf_coll_failure() tells which and why */
-	RF_COLL_E_LENGTH = -6,    /* a message had another length: counts differ between ranks */
+	RF_COLL_E_CHANNEL = -5, /* a channel failed: rf_coll_failure() returns which one and why */
+	RF_COLL_E_LENGTH = -6, /* a message had an unexpected length: counts differ between ranks */
 };
 
 enum rf_coll_schedule {
@@ -46,7 +46,7 @@ enum rf_coll_schedule {
 	RF_COLL_RING,
 };
 
-/* Packets in a message unless cfg says otherwise. */
+/* Packets in a message unless cfg sets another number. */
 #define RF_COLL_MESSAGE_PACKETS 64u
 
 struct rf_coll_cfg {
@@ -56,19 +56,21 @@ struct rf_coll_cfg {
 	enum rf_arith_type type;
 	enum rf_arith_op op;
 	uint32_t mtu; /* path MTU, bytes */
-	/* Most bytes of a message: a multiple of mtu, the same on all ranks; 0: 64 packets. */
+	/* Largest message in bytes: a multiple of mtu, the same on all ranks; 0: 64 packets. */
 	uint32_t message_bytes;
 	/*
-	 * Most packets in messages that are posted and not acknowledged; 0: no limit, the channel
-	 * keeps the window itself (as rf_msg_qp does). A NIC cannot: through the box give it S/2.
+	 * Largest number of packets in posted messages that are not acknowledged. 0: no limit, the
+	 * channel keeps the window itself (as rf_msg_qp does). A NIC does not: through the box set
+	 * S/2.
 	 */
 	uint32_t window_packets;
 	uint32_t max_ops; /* most operations outstanding, 1 .. 1024; 0: 8 */
 	struct rf_msg to_next;
 	struct rf_msg from_prev;
 	/*
-	 * Ring with 2 or more ranks: at least one message, better rf_coll_scratch_bytes(). Aligned
-	 * to 8 bytes, the caller's, in use as long as the group.
+	 * Needed for a ring of 2 or more ranks: at least one message, better
+	 * rf_coll_scratch_bytes(). Aligned to 8 bytes. The caller owns it and keeps it until the
+	 * group is destroyed.
 	 */
 	void *scratch;
 	size_t scratch_bytes;
@@ -78,42 +80,45 @@ struct rf_coll;
 
 struct rf_coll_done {
 	uint64_t id;
-	int status; /* RF_COLL_OK or why not */
+	int status; /* RF_COLL_OK or the error */
 };
 
-/* Scratch that keeps the ring busy; 0 for the box and for one rank. */
+/* Scratch size that keeps the ring busy; 0 for the box and for one rank. */
 size_t rf_coll_scratch_bytes(const struct rf_coll_cfg *cfg);
 
-/* One allocation. *out is written on success only. RF_COLL_E_INVALID, RF_COLL_E_NO_MEMORY. */
+/* Makes one allocation. *out is written on success only. RF_COLL_E_INVALID, RF_COLL_E_NO_MEMORY. */
 int rf_coll_create(const struct rf_coll_cfg *cfg, struct rf_coll **out);
 /* NULL is allowed. The channels must not touch the buffers any more: end the queue pairs first. */
 void rf_coll_destroy(struct rf_coll *coll);
 
 /*
- * Starts an all-reduce of `count` elements. Both buffers must stay until the operation is done;
- * send is only read, and send == recv is allowed. RF_COLL_AGAIN: too many are outstanding.
+ * Starts an all-reduce of `count` elements. Both buffers must stay valid until the operation is
+ * done; send is only read, and send == recv is allowed. RF_COLL_AGAIN: too many are outstanding.
  * RF_COLL_E_CHANNEL, RF_COLL_E_LENGTH: the group had failed before.
  */
 int rf_coll_start(struct rf_coll *coll, uint64_t id, const void *send, void *recv, size_t count);
 
 /*
- * Takes the channels' events and posts what can be posted. Returns how many things it did (0: wait
- * for the transport), or the error that ended the group: then every operation is done with that
- * status, and the buffers are the caller's once the channels have ended.
+ * Processes the channels' events and posts what can be posted. Returns how many things it did (0:
+ * wait for the transport), or the error that ended the group. In that case every operation is done
+ * with that status, and the caller owns the buffers again once the channels have ended.
  */
 int rf_coll_progress(struct rf_coll *coll);
 
 /*
- * 1 and the oldest finished operation, or 0. Done means: the whole result is here AND everything
- * that this rank sent for it has been acknowledged, so nobody needs anything from this rank any
- * more.
+ * Returns 1 and the oldest finished operation, or 0. Done means that the whole result is here AND
+ * that everything this rank sent for it has been acknowledged, so no rank needs anything from this
+ * one any more.
  */
 int rf_coll_poll(struct rf_coll *coll, struct rf_coll_done *done);
 
 /* Operations started and not yet polled. */
 uint32_t rf_coll_outstanding(const struct rf_coll *coll);
 
-/* After an error: 0 the channel to the successor, 1 from the predecessor; and its status. */
+/*
+ * After an error: the channel that failed (0: to the successor, 1: from the predecessor) and its
+ * status.
+ */
 void rf_coll_failure(const struct rf_coll *coll, int *channel, int *status);
 
 /* Text of enum rf_coll_error. Static. */

@@ -1,5 +1,5 @@
 /*
- * Inside of an all-reduce group. plan.c says which bytes are sent and received in which order;
+ * Internals of an all-reduce group. plan.c says which bytes are sent and received in which order;
  * collective.c walks through that order.
  */
 #ifndef RF_COLLECTIVE_INTERNAL_H
@@ -14,12 +14,12 @@ struct rf_coll_op {
 	const char *send;
 	char *recv;
 	uint64_t bytes;
-	uint64_t chunk_bytes; /* all but the last chunks have so many; box: the whole vector */
+	uint64_t chunk_bytes; /* size of every chunk except the last; box: the whole vector */
 };
 
 /*
  * A place in the order of messages: operation (running counter), step, message within the step.
- * Both ends of a channel walk through the same order, so messages carry no header.
+ * Both ends of a channel use the same order, so messages carry no header.
  */
 struct rf_coll_cursor {
 	uint32_t op;
@@ -36,7 +36,7 @@ struct rf_coll_span {
 struct rf_coll {
 	struct rf_coll_cfg cfg;
 	uint32_t steps; /* of one operation */
-	/* Running counters of operations: polled <= finished <= started, max_ops apart at most. */
+	/* Running counters of operations: polled <= finished <= started, at most max_ops apart. */
 	uint32_t started;
 	uint32_t polled;
 	struct rf_coll_cursor recv_posted; /* next receive to post */
@@ -46,11 +46,12 @@ struct rf_coll {
 	uint64_t scratch_slots;
 	uint64_t scratch_posted; /* running counters of receives into scratch */
 	uint64_t scratch_done;
-	uint32_t packets_posted; /* in messages that are not acknowledged */
-	int error;               /* ended with this */
+	uint32_t packets_posted; /* in messages that are not acknowledged yet */
+	int error;               /* the error that ended the group */
 	int failed_channel;
 	int failed_status;
-	uint32_t op_mask; /* slots less 1: a power of two, so that the counters may wrap */
+	uint32_t op_mask; /* number of slots minus 1: a power of two minus 1, so that the counters
+			     may wrap */
 	struct rf_coll_op ops[];
 };
 
@@ -67,11 +68,11 @@ void rf_plan_start(const struct rf_coll *c, struct rf_coll_op *op);
 struct rf_coll_span rf_plan_send_span(struct rf_coll *c, const struct rf_coll_cursor *at);
 struct rf_coll_span rf_plan_recv_span(struct rf_coll *c, const struct rf_coll_cursor *at);
 
-/* Steps over what has no messages, up to c->started. */
+/* Skips steps that have no messages, up to c->started. */
 void rf_plan_settle_send(struct rf_coll *c, struct rf_coll_cursor *at);
 void rf_plan_settle_recv(struct rf_coll *c, struct rf_coll_cursor *at);
 
-/* Reduce-scatter: what arrives is added and so goes to scratch; else it is final. */
+/* Reduce-scatter: received data is added and so goes to scratch; otherwise it is final. */
 bool rf_plan_is_partial(const struct rf_coll *c, uint32_t step);
 
 /* May the message at this (settled) cursor be sent yet? */

@@ -1,6 +1,6 @@
 /*
  * The seam below the collective: a reliable, ordered channel of messages in one direction. One
- * implementation is rf_msg_qp (over struct roce_qp); libibverbs on a real NIC can be another.
+ * implementation is rf_msg_qp (over struct roce_qp); another uses libibverbs on a real NIC.
  *
  * A rank has two channels: one to its ring successor, on which it sends, one from its predecessor,
  * on which it receives.
@@ -19,19 +19,22 @@ enum rf_msg_result {
 struct rf_msg_event {
 	uint64_t id; /* as posted */
 	int sent;   /* 1: a send was acknowledged by the peer; 0: a receive has its whole message */
-	int status; /* 0, or the channel's own error number: of RoCE an enum roce_wc_status */
+	int status; /* 0, or the channel's own error number: for RoCE an enum roce_wc_status */
 	uint32_t len; /* bytes received */
 };
 
 struct rf_msg_ops {
 	/*
-	 * Sends `len` bytes (1 .. 2^31). The buffer stays in use until the event; how it may be
-	 * overwritten earlier is said at struct roce_send_wr.
+	 * Sends `len` bytes (1 .. 2^31). The buffer stays in use until the event; struct
+	 * roce_send_wr describes when it may be overwritten earlier.
 	 */
 	int (*post_send)(void *ctx, uint64_t id, const void *buf, uint32_t len);
-	/* The next message goes to this buffer. */
+	/* Posts the buffer for the next message. */
 	int (*post_recv)(void *ctx, uint64_t id, void *buf, uint32_t len);
-	/* 1 and an event, 0 if there is none. Events of one kind come in the order of posting. */
+	/*
+	 * Returns 1 and an event, or 0 if there is none. Events of one kind come in the order of
+	 * posting.
+	 */
 	int (*poll)(void *ctx, struct rf_msg_event *event);
 };
 
@@ -42,7 +45,7 @@ struct rf_msg {
 
 struct roce_qp;
 
-/* The channel over a queue pair, in whichever direction it is used. The pair stays the caller's. */
+/* The channel over a queue pair, for either direction. The caller keeps owning the pair. */
 struct rf_msg rf_msg_qp(struct roce_qp *qp);
 
 #endif

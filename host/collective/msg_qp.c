@@ -33,7 +33,7 @@ static int poll_event(void *ctx, struct rf_msg_event *event)
 	event->sent = cqe.opcode == ROCE_WC_SEND;
 	event->status = (int)cqe.status;
 	event->len = cqe.len;
-	/* "Flushed" says nothing: give the reason for which the queue pair ended. */
+	/* "Flushed" is not informative: report why the queue pair ended. */
 	if (cqe.status == ROCE_WC_FLUSHED)
 		event->status = (int)roce_qp_error(ctx);
 	return 1;

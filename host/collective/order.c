@@ -1,11 +1,11 @@
-/* The sum that the box makes, in the box's order: docs/reduction.md. */
+/* Computes the box's sum, in the box's order: docs/reduction.md. */
 #include "host/collective/arith.h"
 #include "host/collective/block.h"
 
 #define PORTS 8u
 #define LANES 16u
 
-/* Which operand sits where; NULL: a place without a rank. */
+/* Which operand sits at which place; NULL: an empty place. */
 struct grid {
 	const char *operand[LANES][PORTS];
 };
@@ -33,7 +33,7 @@ struct job {
 	size_t n;
 };
 
-/* A node: with one operand it passes it on untouched, with none it gives none. */
+/* A tree node: passes a single operand on unchanged and returns none if it has none. */
 static union rf_block *join(const struct job *j, union rf_block *a, union rf_block *b)
 {
 	if (!a)
@@ -43,7 +43,7 @@ static union rf_block *join(const struct job *j, union rf_block *a, union rf_blo
 	return a;
 }
 
-/* The tree over the ports of one lane. The result stands in one of the blocks of `work`. */
+/* The tree over the ports of one lane. The result is left in one of the blocks of `work`. */
 static union rf_block *lane_tree(const struct job *j, const char *const *operand, size_t offset,
 				 union rf_block work[PORTS])
 {

@@ -21,7 +21,7 @@ void rf_plan_start(const struct rf_coll *c, struct rf_coll_op *op)
 static uint32_t chunk_of(const struct rf_coll *c, uint32_t step, bool send)
 {
 	uint32_t n = c->cfg.ranks;
-	/* Behind the rank's own number, modulo N. */
+	/* Distance of a rank after our own, modulo N. */
 	uint32_t back = step < n - 1 ? step + !send : step - (n - 1) + n - send;
 
 	return (c->cfg.rank + 2 * n - back % n) % n;
@@ -109,14 +109,14 @@ bool rf_plan_send_allowed(struct rf_coll *c, const struct rf_coll_cursor *at)
 	struct rf_coll_cursor needed = *at;
 
 	/*
-	 * Box: the sum of what we send comes only after we sent it; with its buffer posted before,
-	 * it never finds none.
+	 * Box: the sum of what we send arrives only after we sent it. Because its buffer is posted
+	 * before that, the sum never finds no buffer.
 	 */
 	if (c->cfg.schedule == RF_COLL_BOX)
 		return rf_plan_before(at, &c->recv_posted);
 	if (at->step == 0)
 		return true;
-	/* Ring: the same bytes arrived, and were added, in the step before. */
+	/* Ring: the same bytes arrived, and were added, in the previous step. */
 	needed.step--;
 	return rf_plan_before(&needed, &c->recv_done);
 }

@@ -1,6 +1,6 @@
 #include "host/roce/qp_internal.h"
 
-/* Steps back and sends all that is not acknowledged again: the receiver has dropped it. */
+/* Steps back and repeats everything unacknowledged: the receiver has dropped it. */
 static void go_back(struct roce_qp *qp)
 {
 	qp->rq.recovering = false;
@@ -9,10 +9,10 @@ static void go_back(struct roce_qp *qp)
 }
 
 /*
- * After a timeout nobody has said that anything was lost: the receiver, or the box, may have waited
- * for somebody else, and a whole window sent again would be a window of duplicates. So the oldest
- * packet goes alone, then as many as were acknowledged. An acknowledgement of what we have not sent
- * again ends it: then the first copies had arrived.
+ * A timeout does not prove that anything was lost: the receiver, or the box, may have waited for
+ * another rank, and repeating a whole window would send a window of duplicates. So only the oldest
+ * packet is sent, then as many as were acknowledged. An acknowledgement of packets not repeated yet
+ * ends this: their first copies had arrived.
  */
 static void recover(struct roce_qp *qp, uint64_t una, uint64_t before)
 {
@@ -43,7 +43,7 @@ static void advance(struct roce_qp *qp, uint64_t now, uint64_t una)
 	}
 	if (rq->recovering)
 		recover(qp, una, before);
-	else if (rq->nxt < una) /* stepped back behind packets that had arrived after all */
+	else if (rq->nxt < una) /* stepped back, but these packets had arrived after all */
 		roce_requester_rewind(qp);
 	rq->retries = 0;
 	rq->rnr_retries = 0;
@@ -60,8 +60,8 @@ static void sequence_nak(struct roce_qp *qp, uint64_t now)
 
 	qp->n.rx_naks++;
 	/*
-	 * Once per advance: the same gap may be reported more than once, and each time a whole
-	 * window would be sent again. If the repeat is lost too, the timer repairs it.
+	 * Do this once per advance: the same gap may be reported more than once, and each time a
+	 * whole window would be sent again. If the repeat is lost too, the timer repairs it.
 	 */
 	if (rq->nak_obeyed || rq->timer == ROCE_TIMER_RNR) {
 		qp->n.rx_naks_ignored++;
@@ -78,14 +78,13 @@ static void rnr_nak(struct roce_qp *qp, uint64_t now, uint8_t code)
 
 	qp->n.rx_rnr_naks++;
 	if (rq->timer == ROCE_TIMER_RNR)
-		return; /* waiting already */
+		return; /* already waiting */
 	if (qp->cfg.rnr_retry != ROCE_RNR_FOREVER && rq->rnr_retries >= qp->cfg.rnr_retry) {
 		roce_qp_fail(qp, ROCE_WC_RNR_RETRY_EXC_ERR, ROCE_WC_SUCCESS);
 		return;
 	}
 	rq->rnr_retries++;
-	/* The receiver lives: what the transport timer counted is forgiven while it makes us wait.
-	 */
+	/* The receiver is alive: clear the transport timer's retries while it makes us wait. */
 	rq->retries = 0;
 	rq->timeout = qp->cfg.ack_timeout;
 	go_back(qp);
@@ -108,7 +107,7 @@ void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packe
 {
 	struct roce_requester *rq = &qp->rq;
 	uint64_t in_flight = rq->max - rq->una;
-	/* Which of the packets in flight; the oldest is 0. */
+	/* Distance of a packet from the oldest one in flight, which is 0. */
 	uint32_t k = roce_psn_distance(p->psn, roce_psn_add(qp->cfg.sq_psn, rq->una));
 	uint8_t kind = p->syndrome & 0xe0;
 
@@ -118,7 +117,9 @@ void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packe
 		return;
 	}
 	if (kind == 0) {
-		/* For the packet named and all before it; whether we asked for it does not matter.
+		/*
+		 * Acknowledges the named packet and all before it, whether or not we requested the
+		 * ACK.
 		 */
 		qp->n.rx_acks++;
 		advance(qp, now, rq->una + k + 1);
@@ -126,8 +127,9 @@ void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packe
 	}
 	if (qp->cfg.selective && p->syndrome == ROCE_SYN_NAK_SEQUENCE) {
 		/*
-		 * One packet is missing; of the others it says nothing. No progress, so the timer
-		 * goes on: a packet that is asked for in vain must end the connection some time.
+		 * One packet is missing; the NAK does not acknowledge any other. This is not
+		 * progress, so the timer keeps running: if a packet is requested again and again in
+		 * vain, the connection must end.
 		 */
 		qp->n.rx_naks++;
 		roce_selective_asked(qp, now, rq->una + k);

@@ -25,7 +25,7 @@ FAST static inline __m128i load(const uint8_t *p)
 	return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
-/* The block moved on by the distance of `k`, and what stands there. */
+/* The block, moved by the distance of `k`, plus the block at that place. */
 FAST static inline __m128i fold(__m128i block, __m128i k, __m128i there)
 {
 	__m128i a = _mm_clmulepi64_si128(block, k, 0x00);
@@ -56,7 +56,7 @@ FAST static uint32_t update_fast(uint32_t state, const uint8_t *p, size_t len)
 	x0 = fold(x0, near, x3);
 	for (; len >= 16; p += 16, len -= 16)
 		x0 = fold(x0, near, load(p));
-	/* One block is left that is congruent to everything so far: the tables do the rest. */
+	/* One block remains that is congruent to the whole input: the tables do the rest. */
 	_mm_storeu_si128((__m128i *)(void *)last, x0);
 	return rf_crc32_update(rf_crc32_update(0, last, sizeof(last)), p, len);
 }

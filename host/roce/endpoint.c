@@ -18,9 +18,9 @@ struct own_frame {
 struct roce_endpoint {
 	struct roce_endpoint_cfg cfg;
 	struct roce_endpoint_counters n;
-	struct roce_qp **qps; /* in the order of their turns */
+	struct roce_qp **qps; /* served in this order */
 	uint32_t count;
-	uint32_t next; /* whose turn it is */
+	uint32_t next; /* the next one to serve */
 	/* Open addressing by QPN: at most half full, so a search ends at an empty place. */
 	struct roce_qp **table;
 	uint32_t mask;
@@ -54,7 +54,7 @@ void roce_endpoint_destroy(struct roce_endpoint *ep)
 	free(ep);
 }
 
-/* The place of a QPN: where it is, or the empty one where it would go. */
+/* The slot of a QPN: its own, or the free slot for it. */
 static uint32_t place_of(const struct roce_endpoint *ep, uint32_t qpn)
 {
 	uint32_t at = (qpn * 0x9e3779b1u >> 12) & ep->mask;
@@ -88,7 +88,7 @@ void roce_endpoint_remove_qp(struct roce_endpoint *ep, struct roce_qp *qp)
 	ep->count--;
 	memmove(&ep->qps[i], &ep->qps[i + 1], (ep->count - i) * sizeof(ep->qps[0]));
 	ep->next = 0;
-	/* A hole in the table would end searches early: fill it anew. */
+	/* An empty slot would end searches early: rehash the entries after it. */
 	memset(ep->table, 0, ((size_t)ep->mask + 1) * sizeof(ep->table[0]));
 	for (i = 0; i < ep->count; i++)
 		ep->table[place_of(ep, roce_qp_qpn(ep->qps[i]))] = ep->qps[i];
@@ -132,7 +132,10 @@ static void rx_arp(struct roce_endpoint *ep, uint64_t now, const uint8_t *frame,
 		return;
 	}
 	ep->n.rx_arp++;
-	/* An address of 0 asks whether ours is taken (RFC 5227): there is no neighbour to learn. */
+	/*
+	 * A sender address of 0 asks whether our address is taken (RFC 5227): there is no neighbour
+	 * to learn.
+	 */
 	if (cb->neighbour && arp.sender_ip != 0)
 		cb->neighbour(cb->ctx, now, arp.sender_ip, arp.sender_mac);
 	if (arp.op != 1)
@@ -145,7 +148,7 @@ static void rx_arp(struct roce_endpoint *ep, uint64_t now, const uint8_t *frame,
 	(void)roce_endpoint_send_frame(ep, reply, roce_arp_build(&arp, reply, sizeof(reply)));
 }
 
-/* Echo request to us: the same bytes back, addresses swapped (RFC 792). */
+/* Answers an echo request to us: the same bytes, addresses swapped (RFC 792). */
 static void rx_icmp(struct roce_endpoint *ep, const uint8_t *frame, size_t len,
 		    const struct roce_packet *p)
 {
@@ -174,7 +177,7 @@ static void rx_icmp(struct roce_endpoint *ep, const uint8_t *frame, size_t len,
 	(void)roce_endpoint_send_frame(ep, reply, len);
 }
 
-/* 1 if the frame was a datagram of the box. Its bytes may look like anything, RoCE included. */
+/* Returns 1 if the frame was a datagram of the box. Its bytes may look like anything, even RoCE. */
 static int rx_control(struct roce_endpoint *ep, uint64_t now, const uint8_t *frame, size_t len)
 {
 	const struct roce_endpoint_callbacks *cb = &ep->cfg.callbacks;
@@ -230,7 +233,7 @@ void roce_endpoint_rx(struct roce_endpoint *ep, uint64_t now, const uint8_t *fra
 		ep->n.rx_other_mac++;
 		return;
 	}
-	/* From NOT_UDP on the addresses are known. */
+	/* From ROCE_WIRE_NOT_UDP on the addresses are known. */
 	if (error == ROCE_WIRE_OK || error <= ROCE_WIRE_NOT_UDP) {
 		if (p.dst_ip != ep->cfg.ip) {
 			ep->n.rx_other_ip++;

@@ -14,7 +14,7 @@
 
 #include "host/roce/qp.h"
 
-/* Frames waiting in roce_endpoint_send_frame()'s queue, and the most bytes of each. */
+/* Length of roce_endpoint_send_frame()'s queue, and the largest frame in bytes. */
 #define ROCE_ENDPOINT_FRAMES 16u
 #define ROCE_ENDPOINT_FRAME_BYTES 1536u
 
@@ -28,7 +28,7 @@ struct roce_endpoint_callbacks {
 	void *ctx;
 	/* UDP from or to port 4791 whose source is cfg.box_ip. May be NULL. */
 	void (*control)(void *ctx, uint64_t now, const struct roce_udp *udp);
-	/* An ARP reply or request told us this pair. May be NULL. */
+	/* An ARP reply or request announced this pair. May be NULL. */
 	void (*neighbour)(void *ctx, uint64_t now, uint32_t ip, const uint8_t mac[6]);
 };
 
@@ -45,7 +45,7 @@ struct roce_endpoint_counters {
 	uint64_t rx_bytes;
 	uint64_t tx_frames;
 	uint64_t tx_bytes;
-	/* Frames that were no RoCE packet, by cause: index -enum roce_wire_error. */
+	/* Frames that were not RoCE packets, by cause: index -enum roce_wire_error. */
 	uint64_t rx_wire[ROCE_WIRE_ERRORS];
 	uint64_t rx_other_mac; /* for another MAC */
 	uint64_t rx_other_ip;  /* for another IP address */
@@ -66,17 +66,17 @@ int roce_endpoint_create(const struct roce_endpoint_cfg *cfg, struct roce_endpoi
 /* Does not destroy the queue pairs. NULL is allowed. */
 void roce_endpoint_destroy(struct roce_endpoint *ep);
 
-/* The queue pair stays the caller's. ROCE_E_EXISTS, ROCE_E_AGAIN (max_qps reached). */
+/* The caller keeps owning the queue pair. ROCE_E_EXISTS, ROCE_E_AGAIN (max_qps reached). */
 int roce_endpoint_add_qp(struct roce_endpoint *ep, struct roce_qp *qp);
-/* Takes it out; unknown ones are ignored. */
+/* Removes it; unknown ones are ignored. */
 void roce_endpoint_remove_qp(struct roce_endpoint *ep, struct roce_qp *qp);
 
-/* A frame that came in, untrusted. What is not for us is counted and dropped. */
+/* Handles a received, untrusted frame. Frames that are not for us are counted and dropped. */
 void roce_endpoint_rx(struct roce_endpoint *ep, uint64_t now, const uint8_t *frame, size_t len);
 
 /*
- * The next frame to send, its length, or 0. `room` must be ROCE_FRAME_MAX or more. Own frames (ARP,
- * ping, control) go first; then the queue pairs in turn, one frame each.
+ * Writes the next frame to send and returns its length, or 0. `room` must be ROCE_FRAME_MAX or
+ * more. Own frames (ARP, ping, control) go first; then the queue pairs in turn, one frame each.
  */
 size_t roce_endpoint_tx(struct roce_endpoint *ep, uint64_t now, uint8_t *frame, size_t room);
 

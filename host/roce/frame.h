@@ -1,6 +1,4 @@
-/*
- * Layers below BTH, shared by the sources of this folder. Offsets are those of the wire.
- */
+/* The layers below the BTH, shared by the sources of this folder. Offsets are those on the wire. */
 #ifndef ROCE_FRAME_H
 #define ROCE_FRAME_H
 
@@ -16,7 +14,7 @@
 #define IMM_BYTES 4u
 #define ICRC_BYTES 4u
 
-/* Ethernet and IPv4 of a frame, up to the cause that ends the judgement; see roce_parse(). */
+/* Parses Ethernet and IPv4 up to the first cause for rejection; see roce_parse(). */
 int roce_frame_parse_ip(const uint8_t *frame, size_t len, struct roce_packet *p);
 /* Then UDP: ROCE_WIRE_NOT_UDP or ROCE_WIRE_UDP_LENGTH (not the IP length less 20). */
 int roce_frame_parse_udp(const uint8_t *frame, struct roce_packet *p);
@@ -26,7 +24,7 @@ size_t roce_frame_put_eth(const struct roce_packet *p, uint16_t ethertype, uint8
 /* Writes an IPv4 header and a UDP header in front of `udp_data_len` bytes; returns 28. */
 size_t roce_frame_put_ip_udp(const struct roce_packet *p, size_t udp_data_len, uint16_t dport,
 			     uint8_t *ip);
-/* Zeroes behind a short frame; returns the length of what the MAC is given. */
+/* Appends zeroes to a short frame; returns the length handed to the MAC. */
 size_t roce_frame_pad(uint8_t *frame, size_t len);
 
 #endif

@@ -6,7 +6,7 @@
 #include "proto/rf_bytes.h"
 #include "proto/rf_crc32.h"
 
-/* IPv4, UDP and BTH: everything with masked bytes. */
+/* IPv4, UDP and BTH: all headers with masked bytes. */
 #define MASKED_BYTES 40u
 
 uint32_t roce_icrc(const uint8_t *ip, size_t len)

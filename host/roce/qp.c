@@ -13,8 +13,8 @@ const char *roce_wc_status_name(enum roce_wc_status status)
 	static const char *const names[ROCE_WC_STATUSES] = {
 		[ROCE_WC_SUCCESS] = "success",
 		[ROCE_WC_LOC_LEN_ERR] = "message longer than the receive buffer",
-		[ROCE_WC_LOC_PROT_ERR] = "peer's write lies outside every region",
-		[ROCE_WC_LOC_QP_ERR] = "peer broke the order of packets",
+		[ROCE_WC_LOC_PROT_ERR] = "peer's write is outside every region",
+		[ROCE_WC_LOC_QP_ERR] = "packets of the peer violate the protocol",
 		[ROCE_WC_FLUSHED] = "flushed: the queue pair had ended",
 		[ROCE_WC_REM_INV_REQ_ERR] = "peer refused: invalid request",
 		[ROCE_WC_REM_ACCESS_ERR] = "peer refused: remote access error",
@@ -103,8 +103,7 @@ int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out)
 	qp->rs.slots = (struct roce_recv_slot *)(void *)((char *)(qp + 1) + sq);
 	qp->rq.limit = cfg->window;
 	qp->rq.ack_every = cfg->window >= 4 ? cfg->window / 4 : 1;
-	/* Where holes are repaired one by one the window is what limits: it opens in smaller steps.
-	 */
+	/* If holes are repaired one by one, the window is the limit: it opens in smaller steps. */
 	if (cfg->selective)
 		qp->rq.ack_every = cfg->window >= 16 ? cfg->window / 16 : 1;
 	qp->rq.timeout = cfg->ack_timeout;

@@ -1,12 +1,12 @@
 /*
  * The reliable connection (RC) of RoCEv2 as pure functions: no socket, no clock, no lock, no log,
- * and no allocation but the one of roce_qp_create(). Source: IBTA specification volume 1, chapter 9
+ * and no allocation except in roce_qp_create(). Source: IBTA specification volume 1, chapter 9
  * (transport), 10 and 11 (queue pairs, work requests).
  *
- * Frames go in through roce_qp_rx(), come out of roce_qp_tx(); time is what the caller says it is,
- * in ns from any start, and never runs backwards. So the same code runs under DPDK, in the
- * simulator's virtual time and in unit tests. Most callers use roce_endpoint (endpoint.h), which
- * parses, checks and demultiplexes frames for many queue pairs.
+ * Frames go in through roce_qp_rx() and come out of roce_qp_tx(). The caller passes the time, in ns
+ * from any start; it never decreases. So the same code runs under DPDK, in the simulator's virtual
+ * time and in unit tests. Most callers use roce_endpoint (endpoint.h), which parses, checks and
+ * demultiplexes frames for many queue pairs.
  *
  *	while ((len = roce_qp_tx(qp, now, frame, sizeof(frame))) > 0)
  *		send(frame, len);
@@ -40,15 +40,15 @@ enum roce_qp_state {
 	ROCE_QP_INIT, /* receives may be posted */
 	ROCE_QP_RTR,  /* receives; does not send */
 	ROCE_QP_RTS,  /* receives and sends */
-	ROCE_QP_ERR,  /* ended: every work request has completed or will with a status */
+	ROCE_QP_ERR,  /* ended: every work request has completed or will complete with a status */
 };
 
-/* A work request's end (IBTA 11.6.2). */
+/* Status of a completed work request (IBTA 11.6.2). */
 enum roce_wc_status {
 	ROCE_WC_SUCCESS = 0,
 	ROCE_WC_LOC_LEN_ERR,       /* receive: the message is longer than the buffer */
-	ROCE_WC_LOC_PROT_ERR,      /* receive: peer's WRITE outside every region */
-	ROCE_WC_LOC_QP_ERR,        /* receive: packets of the peer break the protocol */
+	ROCE_WC_LOC_PROT_ERR,      /* receive: the peer's WRITE is outside every region */
+	ROCE_WC_LOC_QP_ERR,        /* receive: the peer's packets violate the protocol */
 	ROCE_WC_FLUSHED,           /* the queue pair had ended for another reason */
 	ROCE_WC_REM_INV_REQ_ERR,   /* NAK 61 */
 	ROCE_WC_REM_ACCESS_ERR,    /* NAK 62 */
@@ -75,7 +75,9 @@ enum roce_wc_opcode {
 			     */
 };
 
-/* Work request to send. The bytes stay the caller's, unchanged until the completion was polled...
+/*
+ * Work request to send. The caller owns the bytes and must not change them until the completion was
+ * polled...
  */
 struct roce_send_wr {
 	uint64_t wr_id;
@@ -88,13 +90,13 @@ struct roce_send_wr {
 	uint32_t rkey;      /* WRITE */
 };
 /*
- * ... with one exception. Payload is read from the buffer whenever a packet is (re)sent, and the
- * ICRC is made at that time. A caller that knows that nobody will use the payload of a packet any
- * more (the box, once it has stored it; a receiver that has accepted it) may overwrite those bytes
- * before the completion: the repeat is a valid packet and only its PSN counts.
+ * ... with one exception. Payload is read from the buffer each time a packet is sent or repeated,
+ * and the ICRC is computed at that time. If the caller knows that the payload of a packet will not
+ * be used any more (the box has stored it; a receiver has accepted it), it may overwrite those
+ * bytes before the completion: the repeat is a valid packet and only its PSN matters.
  */
 
-/* Buffer for one incoming message; the bytes are the queue pair's until the completion. */
+/* Buffer for one incoming message; the queue pair owns the bytes until the completion. */
 struct roce_recv_wr {
 	uint64_t wr_id;
 	void *buf;
@@ -110,15 +112,15 @@ struct roce_cqe {
 	uint32_t imm;
 };
 
-/* Memory that the peer may WRITE. Referenced, not copied: stays the caller's. */
+/* Memory that the peer may WRITE. Referenced, not copied: the caller keeps owning it. */
 struct roce_region {
 	uint32_t rkey;
-	uint64_t va; /* the peer's name for the first byte */
+	uint64_t va; /* the peer's address of the first byte */
 	void *addr;
 	uint64_t len;
 };
 
-/* retry_cnt: never give up. (The specification's 7 means seven here, as in hardware.) */
+/* retry_cnt: never give up. (The specification's 7 means seven retries here, as in hardware.) */
 #define ROCE_RETRY_FOREVER 255u
 /* rnr_retry: never give up, as in the specification. */
 #define ROCE_RNR_FOREVER 7u
@@ -136,36 +138,36 @@ struct roce_qp_cfg {
 	uint32_t sq_psn;
 	/*
 	 * PSN that this end expects first. Between plain ends it is the peer's sq_psn. Through the
-	 * box it is the peer's sq_psn less 2^22, because the box subtracts 2^22 from data and adds
-	 * it to what comes back: a packet that misses the box is then never delivered.
+	 * box it is the peer's sq_psn minus 2^22. The box subtracts 2^22 from the PSN of data and
+	 * adds it to the PSNs of responses, so a packet that bypasses the box is never delivered.
 	 */
 	uint32_t rq_psn;
 	uint32_t mtu; /* path MTU: 256, 512, 1024, 2048, 4096 */
-	/* Most packets sent and not acknowledged, 1 .. 2^22. Through the box: S/2. */
+	/* Largest number of packets sent and not acknowledged, 1 .. 2^22. Through the box: S/2. */
 	uint32_t window;
-	/* Queue depths in work requests, 0 .. 2^20; 0 where that direction is not used. */
+	/* Queue depths in work requests, 0 .. 2^20; 0 if that direction is not used. */
 	uint32_t sq_depth;
 	uint32_t rq_depth;
 	/*
 	 * Retransmission: without an acknowledgement for ack_timeout ns the oldest packet is sent
 	 * again, then after twice that time, and so on up to ack_timeout_max; after retry_cnt times
-	 * without progress the queue pair ends. Only the oldest, and after it as many as were
-	 * acknowledged: a receiver (or box) that merely waits for somebody else is not sent a
-	 * window of duplicates.
+	 * without progress the queue pair ends. Only the oldest is repeated, and after it as many
+	 * as were acknowledged, so a receiver (or box) that merely waits for another rank does not
+	 * get a window of duplicates.
 	 */
 	uint64_t ack_timeout;
 	uint64_t ack_timeout_max;
 	uint8_t retry_cnt; /* ROCE_RETRY_FOREVER: no limit */
 	uint8_t rnr_retry; /* ROCE_RNR_FOREVER: no limit */
-	/* Code (0..31, IBTA table 45) that our RNR NAKs carry: how long the peer is to wait. */
+	/* Code (0..31, IBTA table 45) in our RNR NAKs: how long the peer must wait. */
 	uint8_t min_rnr_timer;
 	/*
-	 * Selective retransmission, agreed by both ends and the box: packets are taken in any
-	 * order, a NAK 60 names one that is missing. SEND without immediate only; each message
-	 * fills the buffer that it comes into. Window at most 4096.
+	 * Selective retransmission, agreed by both ends and the box: packets are accepted in any
+	 * order, and a NAK 60 names one that is missing. SEND without immediate only; each message
+	 * fills its receive buffer. Window at most 4096.
 	 */
 	bool selective;
-	/* Memory for incoming WRITE; the array stays the caller's. */
+	/* Memory for incoming WRITE; the caller owns the array. */
 	const struct roce_region *regions;
 	uint32_t region_count;
 };
@@ -177,7 +179,7 @@ struct roce_qp_peer {
 	uint32_t qpn;
 };
 
-/* Since creation. */
+/* Counters since creation. */
 struct roce_qp_counters {
 	uint64_t tx_packets;     /* requests, first and repeated */
 	uint64_t tx_bytes;       /* their payload */
@@ -189,22 +191,24 @@ struct roce_qp_counters {
 	uint64_t rx_bytes;   /* payload delivered */
 	uint64_t rx_acks;
 	uint64_t rx_naks;         /* sequence NAKs */
-	uint64_t rx_naks_ignored; /* second one without progress between */
+	uint64_t rx_naks_ignored; /* a second one without progress in between */
 	uint64_t rx_fatal_naks;
 	uint64_t rx_rnr_naks;
-	uint64_t rx_acks_stale; /* of what is not in flight: ignored */
+	uint64_t rx_acks_stale; /* acknowledge nothing in flight: ignored */
 	uint64_t rx_cnps;       /* congestion notifications: counted, not obeyed */
 	uint64_t rx_duplicates; /* requests that had been accepted before */
 	uint64_t rx_gaps;       /* requests beyond the expected one */
 	uint64_t rx_errors;     /* wrong opcode order, length, access: ended the queue pair */
-	uint64_t rx_ignored;    /* packets that this state or end has no use for */
+	uint64_t rx_ignored;    /* packets that do not apply to this state or direction */
 	uint64_t timeouts;
 };
 
 struct roce_qp;
 
-/* Fills in: MTU 1024, window 256, depths 64, timeout 4 ms to 256 ms, retries 7, RNR forever,
- * code 1. */
+/*
+ * Sets the defaults: MTU 1024, window 256, depths 64, timeout 4 ms to 256 ms, retries 7, RNR
+ * forever, code 1.
+ */
 void roce_qp_cfg_init(struct roce_qp_cfg *cfg);
 
 /*
@@ -212,7 +216,7 @@ void roce_qp_cfg_init(struct roce_qp_cfg *cfg);
  * written on success only. ROCE_E_INVALID, ROCE_E_NO_MEMORY.
  */
 int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out);
-/* Frees it; NULL is allowed. Posted buffers are the caller's again. */
+/* Frees it; NULL is allowed. The caller owns posted buffers again. */
 void roce_qp_destroy(struct roce_qp *qp);
 
 /* INIT -> RTR: may receive now. ROCE_E_STATE, ROCE_E_INVALID. */
@@ -232,44 +236,44 @@ int roce_qp_post_recv(struct roce_qp *qp, const struct roce_recv_wr *wr);
 
 /*
  * A packet for this queue pair: ICRC, addresses and QPN have been checked by the caller. Payload is
- * copied into the posted buffer before this returns. Never fails: what cannot be used is counted.
+ * copied into the posted buffer before this returns. Never fails: unusable packets are counted.
  */
 void roce_qp_rx(struct roce_qp *qp, uint64_t now, const struct roce_packet *p);
 
 /*
  * Writes the next frame and returns its length, or 0 if there is nothing to send at this time.
  * `room` must be ROCE_FRAME_MAX or more (0 is returned otherwise). Responses go before requests.
- * Timers are looked at here: call it at roce_qp_next_timeout() or later.
+ * Timers are checked here: call it at roce_qp_next_timeout() or later.
  */
 size_t roce_qp_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room);
 
 /*
  * Packets that a selective queue pair may have in flight where others may have `window` (half of
- * the box's slots): 25/16 of that, at most 4096. It is more than is safe: where another rank's
- * result is missing for long the box has no room for the last of them. Plain ranks would go back;
- * here they are asked for like any that were lost. What it buys: a hole may be repaired before the
- * window ends.
+ * the box's slots): 25/16 of that, at most 4096. This is more than is safe: if another rank's
+ * result is missing for long, the box has no room for the last of them. Plain ranks would go back;
+ * here these packets are requested again like lost ones. The benefit is that a hole may be repaired
+ * before the window ends.
  */
 uint32_t roce_selective_window(uint32_t window);
 
-/* Time at which roce_qp_tx() must be called though no frame came; UINT64_MAX: none. */
+/* Time at which roce_qp_tx() must be called even if no frame arrived; UINT64_MAX: none. */
 uint64_t roce_qp_next_timeout(const struct roce_qp *qp);
 
 /*
- * 1 and one completion, or 0. Completions of sends come in order of posting, those of receives too.
- * A send completes successfully only when its last packet was acknowledged. After an error the
- * oldest open request carries the cause and the others FLUSHED.
+ * Returns 1 and one completion, or 0. Completions of sends come in the order of posting, and so do
+ * those of receives. A send completes successfully only when its last packet was acknowledged.
+ * After an error the oldest open request carries the cause and the others FLUSHED.
  */
 int roce_qp_poll(struct roce_qp *qp, struct roce_cqe *cqe);
 
 /*
- * The message that is coming in: 1 and the wr_id of its receive and how many of its bytes are in
- * the buffer (from its start), or 0 if none is under way. Bytes counted here are final.
+ * The message being received: returns 1, the wr_id of its receive and how many bytes from its start
+ * are in the buffer; or 0 if none is under way. Bytes counted here are final.
  */
 int roce_qp_recv_progress(const struct roce_qp *qp, uint64_t *wr_id, uint32_t *bytes);
 
 enum roce_qp_state roce_qp_state(const struct roce_qp *qp);
-/* Why it is in ERR: SUCCESS if not, FLUSHED if by roce_qp_to_err(). */
+/* Why it is in ERR: SUCCESS if it is not, FLUSHED if roce_qp_to_err() was called. */
 enum roce_wc_status roce_qp_error(const struct roce_qp *qp);
 const struct roce_qp_counters *roce_qp_counters(const struct roce_qp *qp);
 uint32_t roce_qp_qpn(const struct roce_qp *qp);

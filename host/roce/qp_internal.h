@@ -1,6 +1,6 @@
 /*
- * Inside of a queue pair, shared by its machines: requester.c sends requests, completer.c reads
- * their acknowledgements, responder.c takes the peer's requests, timer.c watches the clock.
+ * Internals of a queue pair, shared by its machines: requester.c sends requests, completer.c reads
+ * their acknowledgements, responder.c takes the peer's requests, timer.c handles timeouts.
  */
 #ifndef ROCE_QP_INTERNAL_H
 #define ROCE_QP_INTERNAL_H
@@ -54,22 +54,22 @@ struct roce_requester {
 	uint64_t max; /* one past the last that was ever sent */
 	uint64_t end; /* one past the last that is posted */
 	uint32_t cur; /* slot counter of the request that nxt belongs to */
-	/* Most packets in flight: the window; while recovering 1, 2, 4, ... */
+	/* Largest number of packets in flight: the window; while recovering 1, 2, 4, ... */
 	uint32_t limit;
 	bool recovering; /* a timeout stepped back to una, and nxt has not caught up with max */
 	uint32_t ack_every;
 	uint32_t retries; /* timeouts without progress */
 	uint32_t rnr_retries;
-	bool nak_obeyed; /* a sequence NAK was obeyed and nothing acknowledged since */
+	bool nak_obeyed; /* a sequence NAK was acted on and nothing was acknowledged since */
 	enum roce_timer timer;
 	uint64_t deadline;
-	uint64_t timeout; /* the next one's length: doubles */
+	uint64_t timeout; /* length of the next timeout: doubles each time */
 };
 
 enum roce_response {
 	ROCE_RESPONSE_NONE,
 	ROCE_RESPONSE_ACK,
-	ROCE_RESPONSE_NAK, /* syndrome says which */
+	ROCE_RESPONSE_NAK, /* the syndrome gives the kind */
 };
 
 struct roce_responder {
@@ -80,25 +80,25 @@ struct roce_responder {
 	bool in_message; /* FIRST has come, LAST has not */
 	bool is_write;
 	uint8_t *dst;    /* start of the message's buffer */
-	uint32_t room;   /* bytes that the message may have */
-	uint32_t offset; /* bytes that it has */
-	/* A NAK was made for epsn: silence until that packet comes (IBTA 9.7.5.2.8). */
+	uint32_t room;   /* size of the message's buffer */
+	uint32_t offset; /* bytes received */
+	/* A NAK was sent for epsn: send no other until that packet arrives (IBTA 9.7.5.2.8). */
 	bool nak_sent;
-	enum roce_response response; /* what waits to be sent */
+	enum roce_response response; /* the response waiting to be sent */
 	uint8_t syndrome;
 	uint8_t fatal; /* syndrome of the NAK that ended the connection, 0 if none */
 };
 
-#define ROCE_SELECTIVE_REACH 4096u /* packets beyond the expected one that can be kept track of */
+#define ROCE_SELECTIVE_REACH 4096u /* packets beyond the expected one that can be tracked */
 #define ROCE_SELECTIVE_LIST 256u
 
-/* Numbers of packets, first in, first out, none twice. */
+/* A queue of packet numbers without duplicates. */
 struct roce_packet_list {
 	uint64_t number[ROCE_SELECTIVE_LIST];
 	uint32_t head, count;
 };
 
-/* A packet that is missing though later ones have come. */
+/* A packet that is missing although later ones have arrived. */
 struct roce_hole {
 	uint64_t number;
 	uint64_t first; /* time of the first NAK for it */
@@ -109,23 +109,23 @@ struct roce_hole {
 
 /* selective.c. The responder numbers packets from 0 as the requester does. */
 struct roce_selective {
-	struct roce_packet_list resend; /* requester: asked for */
-	uint64_t asked;                 /* requester: the last one asked for, and when */
+	struct roce_packet_list resend; /* requester: packets requested again */
+	uint64_t asked;                 /* requester: the last one requested, and when */
 	uint64_t asked_at;
-	uint64_t run;   /* packets sent again for it */
-	bool copy;      /* the first of two copies has gone */
-	uint64_t probe; /* requester: when it has been quiet for long; UINT64_MAX: never */
-	struct roce_hole holes[ROCE_SELECTIVE_LIST]; /* responder: what is missing, ascending */
+	uint64_t run;   /* packets repeated because of it */
+	bool copy;      /* the first of two copies was sent */
+	uint64_t probe; /* requester: when to probe after a long silence; UINT64_MAX: never */
+	struct roce_hole holes[ROCE_SELECTIVE_LIST]; /* responder: missing packets, ascending */
 	uint32_t hole_count;
-	uint64_t due;  /* of the hole that is asked for next; UINT64_MAX: none */
+	uint64_t due;  /* when the next hole is requested; UINT64_MAX: none */
 	uint64_t trip; /* from a NAK to the packet, smoothed, and how it varies: ns; 0: unknown
 			*/
 	uint64_t varies;
-	uint64_t next;    /* responder: the first that is missing */
-	uint64_t highest; /* one past the highest that came */
+	uint64_t next;    /* responder: the first missing packet */
+	uint64_t highest; /* one past the highest received */
 	uint64_t first;   /* first packet of the oldest open receive */
-	uint64_t named;   /* responder: the last one asked for ... */
-	bool again;       /* ... which is asked for once more */
+	uint64_t named;   /* responder: the last one requested ... */
+	bool again;       /* ... which is requested once more */
 	uint64_t present[ROCE_SELECTIVE_REACH / 64];
 };
 
@@ -137,21 +137,24 @@ struct roce_qp {
 	struct roce_requester rq;
 	struct roce_responder rs;
 	struct roce_selective sel;
-	struct roce_packet header; /* what all our packets have in common */
+	struct roce_packet header; /* header fields common to all our packets */
 	struct roce_qp_counters n;
 };
 
-/* qp.c: the end, with the cause for the oldest open request of either side (SUCCESS: none). */
+/*
+ * qp.c: ends the queue pair, with the cause for the oldest open request of either side (SUCCESS:
+ * none).
+ */
 void roce_qp_fail(struct roce_qp *qp, enum roce_wc_status send, enum roce_wc_status recv);
 
 /* requester.c */
 size_t roce_requester_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room);
-/* Back to the first packet that is not acknowledged. */
+/* Steps back to the first unacknowledged packet. */
 void roce_requester_rewind(struct roce_qp *qp);
 /* Cancels a rewind: resume at the first unsent packet. */
 void roce_requester_skip(struct roce_qp *qp);
 
-/* completer.c: a packet with AETH. */
+/* completer.c: handles a packet with AETH. */
 void roce_completer_rx(struct roce_qp *qp, uint64_t now, const struct roce_packet *p);
 
 /* responder.c */
@@ -167,21 +170,24 @@ enum roce_selective_verdict {
 };
 void roce_selective_asked(struct roce_qp *qp, uint64_t now, uint64_t n);
 void roce_selective_timeout(struct roce_qp *qp);
-/* Something happened: the probe waits. And where nothing has for long: it goes. */
+/*
+ * Something happened: restart the probe timer. And: send the probe if nothing has happened for
+ * long.
+ */
 void roce_selective_busy(struct roce_qp *qp, uint64_t now);
 void roce_selective_quiet(struct roce_qp *qp);
-/* The next packet to be sent again. */
+/* The next packet to repeat. */
 bool roce_selective_next(struct roce_qp *qp, uint64_t *n);
-/* A request that is `ahead` packets beyond the expected one. */
+/* Handles a request that is `ahead` packets beyond the expected one. */
 enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, uint64_t now,
 					      const struct roce_packet *p, uint32_t ahead);
-/* PSN of a packet that is to be asked for now. */
+/* PSN of a packet to request now. */
 bool roce_selective_nak(struct roce_qp *qp, uint64_t now, uint32_t *psn);
 
 /* timer.c */
 void roce_timer_start(struct roce_requester *rq, enum roce_timer timer, uint64_t at);
 void roce_timer_stop(struct roce_requester *rq);
-/* Starts the acknowledgement timer anew, or stops it when nothing is in flight. */
+/* Restarts the acknowledgement timer, or stops it when nothing is in flight. */
 void roce_timer_ack(struct roce_requester *rq, uint64_t now);
 void roce_timer_expired(struct roce_qp *qp, uint64_t now);
 
@@ -190,7 +196,7 @@ static inline uint32_t roce_psn_add(uint32_t psn, uint64_t n)
 	return (uint32_t)(psn + n) & ROCE_PSN_MASK;
 }
 
-/* How far a lies behind b, modulo 2^24: less than 2^23 means that a is not older than b. */
+/* How far a follows b, modulo 2^24: less than 2^23 means that a is not older than b. */
 static inline uint32_t roce_psn_distance(uint32_t a, uint32_t b)
 {
 	return (a - b) & ROCE_PSN_MASK;

@@ -33,8 +33,7 @@ int roce_qp_post_send(struct roce_qp *qp, const struct roce_send_wr *wr)
 
 void roce_requester_rewind(struct roce_qp *qp)
 {
-	/* The first packet that is not acknowledged belongs to the oldest request that is not done.
-	 */
+	/* The first unacknowledged packet belongs to the oldest request that is not done. */
 	qp->rq.nxt = qp->rq.una;
 	qp->rq.cur = qp->rq.q.done;
 }
@@ -65,7 +64,7 @@ static uint8_t opcode_of(const struct roce_send_slot *slot, bool first, bool las
 	return (uint8_t)(base + (first ? ROCE_OP_SEND_FIRST : ROCE_OP_SEND_MIDDLE));
 }
 
-/* Packet `number` of the queue pair, which belongs to the request in `slot`. */
+/* Builds packet `number` of the queue pair, which belongs to the request in `slot`. */
 static void fill_packet(const struct roce_qp *qp, const struct roce_send_slot *slot,
 			uint64_t number, struct roce_packet *p)
 {
@@ -80,8 +79,8 @@ static void fill_packet(const struct roce_qp *qp, const struct roce_send_slot *s
 	p->se = last && slot->wr.solicited;
 	p->psn = roce_psn_add(qp->cfg.sq_psn, number);
 	/*
-	 * Asked for at the end of a message, often enough to keep the window open, where we have
-	 * stepped back to, and where recovery stops and waits.
+	 * An ACK is requested at the end of a message, often enough to keep the window open, at the
+	 * packet we stepped back to, and where recovery stops and waits.
 	 */
 	p->ackreq = last || number % rq->ack_every == rq->ack_every - 1 ||
 		    (qp->cfg.selective && number < rq->max) ||
@@ -109,7 +108,7 @@ static const struct roce_send_slot *slot_of(const struct roce_requester *rq, uin
 	return NULL;
 }
 
-/* One packet again, by itself. */
+/* Repeats a single packet. */
 static size_t resend(struct roce_qp *qp, uint8_t *frame, size_t room)
 {
 	const struct roce_send_slot *slot;

@@ -39,7 +39,7 @@ static void respond(struct roce_responder *rs, uint8_t syndrome)
 	rs->syndrome = syndrome;
 }
 
-/* The peer broke the protocol: tell it, and end. */
+/* The peer violated the protocol: send a NAK and end the connection. */
 static void refuse(struct roce_qp *qp, uint8_t syndrome, enum roce_wc_status status)
 {
 	qp->n.rx_errors++;
@@ -61,8 +61,7 @@ static uint8_t *resolve(const struct roce_qp *qp, const struct roce_packet *p)
 	return NULL;
 }
 
-/* 0 if the expected packet fits into the message that is under way, and is as long as it must be.
- */
+/* Returns 0 if the expected packet fits into the message under way and has the required length. */
 static int check_order(const struct roce_qp *qp, const struct roce_packet *p, unsigned int flags)
 {
 	const struct roce_responder *rs = &qp->rs;
@@ -81,7 +80,7 @@ static int check_order(const struct roce_qp *qp, const struct roce_packet *p, un
 	return 0;
 }
 
-/* 0, or the NAK that the packet earns. Opens the message if the packet is its first. */
+/* Returns 0, or the NAK for the packet. Opens the message if the packet is its first. */
 static uint8_t open_message(struct roce_qp *qp, const struct roce_packet *p, unsigned int flags)
 {
 	struct roce_responder *rs = &qp->rs;
@@ -103,7 +102,7 @@ static uint8_t open_message(struct roce_qp *qp, const struct roce_packet *p, uns
 	}
 	if (p->payload_len > rs->room - rs->offset)
 		return ROCE_SYN_NAK_INVALID_REQUEST;
-	/* A WRITE must be as long as it said. */
+	/* A WRITE must have the length announced in its RETH. */
 	if (rs->is_write && flags & ROCE_F_END && p->payload_len != rs->room - rs->offset)
 		return ROCE_SYN_NAK_INVALID_REQUEST;
 	return 0;
@@ -161,7 +160,7 @@ static void take_expected(struct roce_qp *qp, const struct roce_packet *p, unsig
 		respond(rs, ROCE_SYN_ACK);
 }
 
-/* Selective: in whatever order it came. */
+/* Selective: accepts packets in any order. */
 static void take_any(struct roce_qp *qp, uint64_t now, const struct roce_packet *p, uint32_t ahead)
 {
 	struct roce_responder *rs = &qp->rs;
@@ -203,7 +202,9 @@ void roce_responder_rx(struct roce_qp *qp, uint64_t now, const struct roce_packe
 			respond(rs, ROCE_SYN_NAK_SEQUENCE);
 		}
 	} else {
-		/* Accepted long ago; its acknowledgement was lost. A NAK that waits says as much.
+		/*
+		 * Accepted long ago, but its acknowledgement was lost. A pending NAK acknowledges
+		 * it as well.
 		 */
 		qp->n.rx_duplicates++;
 		if (rs->response != ROCE_RESPONSE_NAK)

@@ -1,19 +1,20 @@
 /*
- * Selective retransmission: both ends take packets in any order, and a NAK 60 names one packet that
- * is missing and acknowledges nothing (docs/transport.md). The packets on the wire are those of RC.
+ * Selective retransmission: both ends accept packets in any order, and a NAK 60 names one packet
+ * that is missing and acknowledges nothing (docs/transport.md). The packets on the wire are those
+ * of RC.
  *
- * Each message fills its receive buffer: that tells to which message a packet belongs whose
- * predecessors are missing. Callers of selective queue pairs keep to it.
+ * Each message must fill its receive buffer. This determines which message a packet belongs to when
+ * its predecessors are missing.
  */
 #include <string.h>
 
 #include "host/roce/qp_internal.h"
 
-#define SAME_NAK_NS 1000u /* two NAKs for one packet within this time are one */
-#define RUN_MAX 64u       /* packets that are sent again for one NAK */
-#define RUN_GROWS 4u      /* a run that goes on: so many times the packets of the time before */
-#define GUESS 4u          /* before it is measured a round trip is this part of the timeout */
-#define PATIENT 3u        /* NAKs for one packet before the time between them doubles */
+#define SAME_NAK_NS 1000u /* two NAKs for one packet within this time count as one */
+#define RUN_MAX 64u       /* most packets repeated for one NAK */
+#define RUN_GROWS 4u      /* growth of a continued run, relative to the previous one */
+#define GUESS 4u   /* until measured, a round trip is assumed to be this fraction of the timeout */
+#define PATIENT 3u /* NAKs for one packet before the time between them doubles */
 #define PRESENT_WORD(n) (((n) % ROCE_SELECTIVE_REACH) / 64)
 #define PRESENT_BIT(n) (UINT64_C(1) << ((n) % 64))
 
@@ -50,14 +51,17 @@ uint32_t roce_selective_window(uint32_t window)
 
 static void resend(struct roce_qp *qp, uint64_t n)
 {
-	/* No room: the one that asked will ask again, or the timer. */
+	/*
+	 * Drops the number if there is no room: the receiver will request it again, or the timer
+	 * fires.
+	 */
 	(void)list_push(&qp->sel.resend, n);
 }
 
 /*
- * Packet n is missing, says the box or the receiver, who may say it twice. Where the one before it
- * was the last that was sent again, a run of packets was lost or dropped: several times as many go
- * as the time before. One in the midst of those was lost again: it and what follows.
+ * The box or the receiver reports packet n missing, perhaps twice. If the packet before it was the
+ * last one repeated, a run of packets was lost or dropped: a larger run is sent than the time
+ * before. A packet in the middle of the run was lost again: it and its successors are repeated.
  */
 void roce_selective_asked(struct roce_qp *qp, uint64_t now, uint64_t n)
 {
@@ -81,8 +85,8 @@ void roce_selective_asked(struct roce_qp *qp, uint64_t now, uint64_t n)
 }
 
 /*
- * Nobody has said anything: the oldest packet, for its result or the ACK may be lost; and the
- * newest, that shows the box which ones before it are missing.
+ * No response for long: repeats the oldest packet, because its result or ACK may be lost, and the
+ * newest, which shows the box which earlier packets are missing.
  */
 void roce_selective_timeout(struct roce_qp *qp)
 {
@@ -91,10 +95,10 @@ void roce_selective_timeout(struct roce_qp *qp)
 }
 
 /*
- * Packets were sent for the first time, acknowledged or asked for. Where nothing more happens for a
- * quarter of the timeout, the newest packet goes again: the box may have asked for one in vain when
- * our last one came, and learns only from the next that it is to ask again. Once: the timer
- * follows.
+ * Called when packets were sent for the first time, acknowledged or requested. If nothing more
+ * happens for a quarter of the timeout, the newest packet is repeated: the box's request may have
+ * been lost after our last packet, and only the next packet makes it request again. Done once;
+ * after that the timer applies.
  */
 void roce_selective_busy(struct roce_qp *qp, uint64_t now)
 {
@@ -109,7 +113,9 @@ void roce_selective_quiet(struct roce_qp *qp)
 	resend(qp, qp->rq.max - 1);
 }
 
-/* Each twice: the second copy costs a packet, a lost one a round trip of all ranks. */
+/*
+ * Sends each packet twice: the second copy costs a packet, a loss costs a round trip of all ranks.
+ */
 bool roce_selective_next(struct roce_qp *qp, uint64_t *n)
 {
 	struct roce_packet_list *l = &qp->sel.resend;
@@ -126,7 +132,7 @@ bool roce_selective_next(struct roce_qp *qp, uint64_t *n)
 		if (qp->sel.copy)
 			return true;
 		(void)list_pop(l);
-		/* Nothing follows that would show whether this one arrived. */
+		/* No later packet would show whether this one arrived. */
 		if (l->count == 0 && *n + 1 != rq->max &&
 		    (rq->nxt == rq->end || rq->nxt - rq->una >= rq->limit))
 			resend(qp, rq->max - 1);
@@ -147,7 +153,7 @@ static uint32_t packets_of(const struct roce_qp *qp, uint32_t len)
 	return len == 0 ? 1 : (len - 1) / qp->cfg.mtu + 1;
 }
 
-/* The receive that packet n belongs to and its place there; NULL: none is posted. */
+/* The receive that packet n belongs to and the packet's place in it; NULL: none is posted. */
 static struct roce_recv_slot *locate(struct roce_qp *qp, uint64_t n, uint32_t *place)
 {
 	struct roce_responder *rs = &qp->rs;
@@ -167,7 +173,7 @@ static struct roce_recv_slot *locate(struct roce_qp *qp, uint64_t n, uint32_t *p
 	return NULL;
 }
 
-/* Bytes of a packet at a place of a message. */
+/* Length of a packet at a place of a message. */
 static uint32_t bytes_at(const struct roce_qp *qp, const struct roce_recv_slot *slot,
 			 uint32_t place)
 {
@@ -185,7 +191,7 @@ static bool fits(const struct roce_qp *qp, const struct roce_packet *p, unsigned
 	       p->payload_len == bytes_at(qp, slot, place);
 }
 
-/* Goes on over all that is there. True if a message has ended. */
+/* Advances over all packets that have arrived. True if a message has ended. */
 static bool run(struct roce_qp *qp)
 {
 	struct roce_responder *rs = &qp->rs;
@@ -230,7 +236,7 @@ static void hole_add(struct roce_selective *s, uint64_t now, uint64_t n)
 {
 	struct roce_hole *h = &s->holes[s->hole_count];
 
-	/* No room: looked for again when the others are filled. */
+	/* Ignores the hole if there is no room: it is found again when others are filled. */
 	if (s->hole_count == ROCE_SELECTIVE_LIST)
 		return;
 	s->hole_count++;
@@ -240,7 +246,7 @@ static void hole_add(struct roce_selective *s, uint64_t now, uint64_t n)
 	due_at(s, now);
 }
 
-/* From a NAK to the next one for the same packet. */
+/* Time from a NAK to the next one for the same packet. */
 static uint64_t patience(const struct roce_qp *qp, uint32_t times)
 {
 	const struct roce_selective *s = &qp->sel;
@@ -254,9 +260,9 @@ static uint64_t patience(const struct roce_qp *qp, uint32_t times)
 }
 
 /*
- * Packet n has come: how long did it take since the first NAK? Where there were more than one,
- * either they were needed or the guess was too short, and it has to grow then; an outage must not
- * make it long, so it counts for no more than twice what was expected.
+ * Packet n has arrived: measures the time since the first NAK for it. After more than one NAK,
+ * either they were needed or the estimate was too short and must grow. An outage must not make it
+ * long, so a sample counts for at most twice the expected time.
  */
 static void measure(struct roce_qp *qp, uint64_t now, uint64_t n)
 {
@@ -282,7 +288,7 @@ static void measure(struct roce_qp *qp, uint64_t now, uint64_t n)
 	s->varies += off / 4 - s->varies / 4;
 }
 
-/* Forgets the holes that are filled, and finds those for which there was no room. */
+/* Removes filled holes, and adds those for which there was no room. */
 static void holes_sweep(struct roce_qp *qp, uint64_t now)
 {
 	struct roce_selective *s = &qp->sel;
@@ -370,7 +376,7 @@ bool roce_selective_nak(struct roce_qp *qp, uint64_t now, uint32_t *psn)
 			h->first = now;
 		h->due = now + patience(qp, ++h->times);
 		*psn = roce_psn_add(qp->rs.epsn, h->number - s->next);
-		/* Twice: it is small, and waiting for a lost one is long. */
+		/* Sent twice: the packet is small, and waiting for a lost one takes long. */
 		s->named = h->number;
 		s->again = true;
 		return true;

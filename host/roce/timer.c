@@ -1,6 +1,6 @@
 #include "host/roce/qp_internal.h"
 
-/* In units of 10 us, IBTA table 45. */
+/* RNR timer codes in units of 10 us, IBTA table 45. */
 static const uint32_t rnr_timers[32] = {
 	65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,    32,
 	48,    64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536,

@@ -94,7 +94,7 @@ static void parse_bth(const uint8_t *bth, struct roce_packet *p)
 	p->psn = rf_get_be24(bth + 9);
 }
 
-/* Headers behind the BTH and payload: `len` bytes up to the ICRC. */
+/* Headers after the BTH and payload: `len` bytes up to the ICRC. */
 static int parse_extended(const uint8_t *at, size_t len, struct roce_packet *p)
 {
 	unsigned int flags = roce_opcode_flags(p->opcode);
@@ -141,8 +141,7 @@ int roce_parse(const uint8_t *frame, size_t len, struct roce_packet *p)
 	error = roce_frame_parse_ip(frame, len, p);
 	if (error)
 		return error;
-	/* The port is judged before the length: other services' datagrams are none of our business.
-	 */
+	/* The port is checked before the length: datagrams of other services do not concern us. */
 	error = roce_frame_parse_udp(frame, p);
 	if (error == ROCE_WIRE_NOT_UDP)
 		return error;

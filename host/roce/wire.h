@@ -20,7 +20,10 @@
 #define ROCE_MTU_MAX 4096u
 /* Shortest frame that a MAC sends. */
 #define ROCE_FRAME_MIN 60u
-/* Most bytes before the payload: Ethernet 14, VLAN 4, IPv4 20, UDP 8, BTH 12, RETH 16, ImmDt 4. */
+/*
+ * Maximum header bytes before the payload: Ethernet 14, VLAN 4, IPv4 20, UDP 8, BTH 12, RETH 16,
+ * ImmDt 4.
+ */
 #define ROCE_HEADERS_MAX 78u
 /* Longest frame of SEND or WRITE: ROCE_HEADERS_MAX, payload, ICRC. */
 #define ROCE_FRAME_MAX (ROCE_HEADERS_MAX + ROCE_MTU_MAX + 4u)
@@ -56,7 +59,7 @@ enum roce_opcode {
 	ROCE_OP_CNP = 0x81,
 };
 
-/* What an opcode means: flags of roce_opcode_flags(). */
+/* Properties of an opcode: flags of roce_opcode_flags(). */
 #define ROCE_F_KNOWN 0x001u
 #define ROCE_F_SEND 0x002u
 #define ROCE_F_WRITE 0x004u
@@ -69,7 +72,7 @@ enum roce_opcode {
 #define ROCE_F_AETH 0x200u
 #define ROCE_F_IMM 0x400u
 
-/* Flags of an opcode; 0 if it is none of enum roce_opcode. */
+/* Flags of an opcode; 0 if it is not in enum roce_opcode. */
 unsigned int roce_opcode_flags(uint8_t opcode);
 
 /* Name such as "SEND_FIRST"; "unknown" for the rest. Static text. */
@@ -84,8 +87,8 @@ const char *roce_opcode_name(uint8_t opcode);
 #define ROCE_SYN_NAK_REMOTE_OPERATION 0x63u
 
 /*
- * Why a frame is no RoCE packet, in the order in which a frame is judged. The order and the causes
- * are those of docs/box.md; the comment says which members of struct roce_packet are valid.
+ * Why a frame is not a RoCE packet, in the order of the checks. The order and the causes are those
+ * of docs/box.md. The comments list which members of struct roce_packet are valid.
  */
 enum roce_wire_error {
 	ROCE_WIRE_OK = 0,
@@ -105,10 +108,10 @@ enum roce_wire_error {
 	/* Also every member of the UDP header. */
 	ROCE_WIRE_UDP_PORT = -12,   /* destination port is not 4791 */
 	ROCE_WIRE_UDP_LENGTH = -13, /* not the IP length less 20, or too short for BTH and ICRC */
-	/* Also every member of the BTH, icrc_offset; payload is all behind the BTH. */
-	ROCE_WIRE_OPCODE = -14,  /* none of enum roce_opcode */
+	/* Also every member of the BTH and icrc_offset; payload is everything after the BTH. */
+	ROCE_WIRE_OPCODE = -14,  /* not in enum roce_opcode */
 	ROCE_WIRE_HEADERS = -15, /* shorter than the headers of its opcode */
-	ROCE_WIRE_PAYLOAD = -16, /* padded payload no multiple of 4, or shorter than its pad */
+	ROCE_WIRE_PAYLOAD = -16, /* padded payload not a multiple of 4, or shorter than its pad */
 	ROCE_WIRE_ERRORS = 17,   /* number of values, for arrays indexed by -error */
 };
 
@@ -116,8 +119,8 @@ enum roce_wire_error {
 const char *roce_wire_error_name(int error);
 
 /*
- * One packet. Of a parsed one `payload` points into the frame; of one to be built it points to the
- * caller's bytes.
+ * One packet. In a parsed packet `payload` points into the frame; in one to be built it points to
+ * the caller's bytes.
  */
 struct roce_packet {
 	/* Ethernet */
@@ -125,7 +128,7 @@ struct roce_packet {
 	uint8_t src_mac[6];
 	bool has_vlan;
 	uint16_t vlan_tci;
-	uint16_t ethertype; /* behind the tag; parse only */
+	uint16_t ethertype; /* after the tag; parse only */
 	/* IPv4 */
 	uint8_t tos;
 	uint8_t ttl;
@@ -134,7 +137,7 @@ struct roce_packet {
 	uint16_t ip_flags;  /* flags and fragment offset as on the wire: 0x4000 is "do not fragment"
 			     */
 	uint16_t ip_length; /* parse only */
-	bool ip_checksum_ok; /* parse only; a wrong one is no parse error */
+	bool ip_checksum_ok; /* parse only; a wrong one is not a parse error */
 	uint32_t src_ip;
 	uint32_t dst_ip;
 	/* UDP */
@@ -154,7 +157,7 @@ struct roce_packet {
 	uint8_t reserved6; /* six reserved bits after BECN */
 	uint32_t qpn;
 	bool ackreq;
-	uint8_t reserved7; /* seven bits behind AckReq */
+	uint8_t reserved7; /* seven reserved bits after AckReq */
 	uint32_t psn;
 	/* RETH, AETH, ImmDt: valid if the opcode has them */
 	uint64_t va;
@@ -168,22 +171,22 @@ struct roce_packet {
 	uint32_t payload_len;
 	/* Parse only: offsets in the frame */
 	uint32_t ip_offset;      /* 14 or 18 */
-	uint32_t payload_offset; /* first byte behind the headers */
+	uint32_t payload_offset; /* first byte after the headers */
 	uint32_t icrc_offset;    /* end of the padded payload; the packet ends 4 bytes later */
 };
 
 /*
- * Reads a frame of `len` bytes. Ethernet padding behind the packet is allowed in frames of 60 bytes
- * and nowhere else. Does not look at the ICRC. Returns ROCE_WIRE_OK or the cause; *p is always
- * written, its members as far as the error's place in the enum says, zero behind that.
+ * Parses a frame of `len` bytes. Ethernet padding after the packet is allowed only in frames of 60
+ * bytes. Does not check the ICRC. Returns ROCE_WIRE_OK or the cause. *p is always written: the
+ * members listed for that error in the enum, zero for the rest.
  */
 int roce_parse(const uint8_t *frame, size_t len, struct roce_packet *p);
 
 /*
  * Writes the frame of a packet: headers by opcode, payload, zero pad, ICRC, zeroes up to 60 bytes.
  * Lengths, pad, IP checksum and ICRC are computed. Returns the length of the frame, or 0 if it is
- * longer than `room` or the payload longer than 2^14. An unknown opcode gets no headers but the
- * BTH.
+ * longer than `room` or the payload longer than 2^14. An unknown opcode gets the BTH as its only
+ * header.
  */
 size_t roce_build(const struct roce_packet *p, uint8_t *frame, size_t room);
 
@@ -195,14 +198,16 @@ size_t roce_build(const struct roce_packet *p, uint8_t *frame, size_t room);
  */
 uint32_t roce_icrc(const uint8_t *ip, size_t len);
 
-/* 1 if the ICRC of a frame is right; `p` is what roce_parse() made of that frame (icrc_offset set).
+/*
+ * 1 if the ICRC of a frame is correct; `p` is roce_parse()'s result for that frame (icrc_offset
+ * set).
  */
 int roce_icrc_ok(const uint8_t *frame, const struct roce_packet *p);
 
-/* Writes the ICRC of a frame anew after something in it was changed. */
+/* Recomputes the ICRC of a frame after it was changed. */
 void roce_icrc_write(uint8_t *frame, const struct roce_packet *p);
 
-/* 1 if the UDP checksum is 0 (none) or right. */
+/* 1 if the UDP checksum is 0 (none) or correct. */
 int roce_udp_checksum_ok(const uint8_t *frame, const struct roce_packet *p);
 
 /* Internet checksum (RFC 1071) of `len` bytes, added to a partial sum; 0 to start. */
@@ -224,13 +229,16 @@ struct roce_udp {
 	uint32_t len;
 };
 
-/* Writes the frame (TTL 64, checksum 0, padded to 60). Its length, or 0 if longer than `room`. */
+/*
+ * Writes the frame (TTL 64, checksum 0, padded to 60). Returns its length, or 0 if longer than
+ * `room`.
+ */
 size_t roce_udp_build(const struct roce_udp *u, uint8_t *frame, size_t room);
 
 /*
- * Reads a UDP datagram of any port. 0, or an enum roce_wire_error. `data` points into the frame.
- * The IP header checksum must be right, and the UDP checksum right or 0 (ROCE_WIRE_IP_LENGTH,
- * ROCE_WIRE_UDP_LENGTH where not).
+ * Parses a UDP datagram to any port. Returns 0 or an enum roce_wire_error. `data` points into the
+ * frame. The IP header checksum must be correct, and the UDP checksum correct or 0 (otherwise
+ * ROCE_WIRE_IP_LENGTH or ROCE_WIRE_UDP_LENGTH).
  */
 int roce_udp_parse(const uint8_t *frame, size_t len, struct roce_udp *u);
 
@@ -245,12 +253,12 @@ struct roce_arp {
 	uint32_t target_ip;
 };
 
-/* 0, or ROCE_WIRE_RUNT / ROCE_WIRE_ETHERTYPE if the frame is no ARP for IPv4 over Ethernet. */
+/* 0, or ROCE_WIRE_RUNT / ROCE_WIRE_ETHERTYPE if the frame is not ARP for IPv4 over Ethernet. */
 int roce_arp_parse(const uint8_t *frame, size_t len, struct roce_arp *a);
 
 /*
  * Writes an ARP frame of 60 or 64 bytes: a request is broadcast, a reply goes to target_mac.
- * Its length, or 0 if longer than `room`.
+ * Returns its length, or 0 if longer than `room`.
  */
 size_t roce_arp_build(const struct roce_arp *a, uint8_t *frame, size_t room);
 

@@ -15,7 +15,7 @@
  * error, and a positive one for information (RF_IN_PROGRESS). After an error rf_last_error_text()
  * says what happened and what to do about it. Out-parameters are written only on success.
  *
- * Threads. Calls on different contexts are independent. Calls on one context, and on on objects
+ * Threads. Calls on different contexts are independent. Calls on one context, and on objects
  * made from it, may come from any thread: they are serialised inside. The caller must make
  * collective calls on a group in the same order on every rank.
  *

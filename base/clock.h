@@ -1,4 +1,4 @@
-/* Time that only goes forward. For programs that run in real time; simulators have clocks of their own. */
+/* Monotonic time, for programs that run in real time; simulators have their own clocks. */
 #ifndef RF_BASE_CLOCK_H
 #define RF_BASE_CLOCK_H
 

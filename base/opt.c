@@ -35,7 +35,7 @@ int rf_opt_uint(const char *text, unsigned *value)
 	return 0;
 }
 
-/* A decimal number, perhaps with a fraction, and a unit behind it that must be in the list. */
+/* A decimal number, perhaps with a fraction, followed by a unit that must be in the list. */
 static int with_unit(const char *text, const char *const *units, const double *factors,
 		     uint64_t *value)
 {
@@ -108,7 +108,10 @@ static bool takes_argument(const struct rf_opt *o)
 	return o->kind != RF_OPT_FLAG && !(o->kind == RF_OPT_CALL && !o->arg);
 }
 
-/* The word of the list that equals value, as a string that lives on (value itself), or NULL. */
+/*
+ * Returns the word of the list that equals value, as a string that stays valid (value itself), or
+ * NULL.
+ */
 static const char *choose(const char *list, const char *value)
 {
 	size_t len = strlen(value);
@@ -156,7 +159,7 @@ static int set(const struct rf_opt *o, const char *value)
 	}
 }
 
-/* A number with the largest unit that leaves no fraction. */
+/* Formats a number with the largest unit that leaves no fraction. */
 static void print_unit(uint64_t v, const char *const *units, const uint64_t *factors)
 {
 	size_t i = 0;
@@ -269,7 +272,7 @@ static int apply(const struct rf_opt *o, const char *value)
 
 const char *rf_opt_secret(const char *value)
 {
-	/* Longer than any key: what is too long stays too long. */
+	/* One longer than any key: a string that is too long stays too long. */
 	static char copy[80];
 
 	if (!value)

@@ -10,19 +10,19 @@
 #include <stdint.h>
 
 enum rf_opt_kind {
-	RF_OPT_END,      /* end of the table */
-	RF_OPT_HEADING,  /* text is a line between options in --help */
-	RF_OPT_FLAG,     /* bool, becomes true, takes no argument */
-	RF_OPT_STRING,   /* const char *, points into argv */
-	RF_OPT_UINT,     /* unsigned */
-	RF_OPT_U64,      /* uint64_t, decimal or 0x... */
-	RF_OPT_SIZE,     /* uint64_t bytes: 64, 4K, 16M, 1G (powers of 1024) */
-	RF_OPT_RATE,     /* uint64_t bits per second: 100G, 2500M (powers of 1000) */
-	RF_OPT_TIME,     /* uint64_t nanoseconds: 500ns, 1us, 20ms, 3s; a bare number is seconds */
+	RF_OPT_END,     /* end of the table */
+	RF_OPT_HEADING, /* text is a line between options in --help */
+	RF_OPT_FLAG,    /* bool, becomes true, takes no argument */
+	RF_OPT_STRING,  /* const char *, points into argv */
+	RF_OPT_UINT,    /* unsigned */
+	RF_OPT_U64,     /* uint64_t, decimal or 0x... */
+	RF_OPT_SIZE,    /* uint64_t bytes: 64, 4K, 16M, 1G (powers of 1024) */
+	RF_OPT_RATE,    /* uint64_t bits per second: 100G, 2500M (powers of 1000) */
+	RF_OPT_TIME, /* uint64_t nanoseconds: 500ns, 1us, 20ms, 3s; a bare number is in seconds */
 	RF_OPT_FRACTION, /* double 0..1: 0.01 or 1% */
 	RF_OPT_CHOICE,   /* const char *, one of the words in arg ("a|b|c"); points to a string that
-			    lives on */
-	RF_OPT_CALL      /* call(to, value) is asked; arg NULL: takes no argument */
+			    stays valid */
+	RF_OPT_CALL      /* calls call(to, value); arg NULL: takes no argument */
 };
 
 struct rf_opt {
@@ -39,7 +39,7 @@ struct rf_opt {
 struct rf_opt_page {
 	const char *usage;    /* "ringfold sim [options]" */
 	const char *intro;    /* what the program does */
-	const char *examples; /* printed last, or NULL */
+	const char *examples; /* printed at the end, or NULL */
 	const struct rf_opt *opts;
 };
 
@@ -54,21 +54,25 @@ enum rf_exit {
 };
 
 /*
- * Parses argv. Returns the place of the first argument that is no option (argc where there is
- * none); -1 after --help, which has been printed to stdout (exit with RF_EXIT_GOOD); -2 on bad
- * usage, with a message on stderr (exit with RF_EXIT_USAGE).
+ * Parses argv. Returns the index of the first non-option argument (argc if there is none); -1 after
+ * --help, which has been printed to stdout (exit with RF_EXIT_GOOD); -2 on bad usage, with a
+ * message on stderr (exit with RF_EXIT_USAGE).
  */
 int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv);
 
-/* A key from argv, NULL where there was none: a copy that lives as long as the program; in argv it
- * is crossed out, since every user sees that in the list of processes. */
+/*
+ * A key from argv, NULL if none was given. The copy lives as long as the program; in argv it is
+ * overwritten, since every user can see argv in the process list.
+ */
 const char *rf_opt_secret(const char *value);
 
-/* The text that --help prints. */
+/* The text printed by --help. */
 void rf_opt_help(const struct rf_opt_page *page);
 
-/* The same parsers for values inside other strings. 0, or -1 where the text is no such value;
- * *value only written on 0. */
+/*
+ * The same parsers for values inside other strings. Returns 0, or -1 if the text is not valid;
+ * *value is only written on 0.
+ */
 int rf_opt_uint(const char *text, unsigned *value);
 int rf_opt_u64(const char *text, uint64_t *value);
 int rf_opt_size(const char *text, uint64_t *value);

@@ -1,6 +1,6 @@
 /*
- * Whole numbers in settings, files and command lines: decimal, or hexadecimal behind 0x. No octal:
- * a 0 in front, as people write to fill a column, says nothing. Freestanding.
+ * Whole numbers in settings, files and command lines: decimal, or hexadecimal after 0x. There is no
+ * octal: leading zeroes, often used for alignment, are ignored. Freestanding.
  */
 #ifndef RF_NUMBER_H
 #define RF_NUMBER_H
@@ -8,8 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads the number that text begins with. Returns what is behind it, or NULL where text begins with
- * none or it does not fit; *value is only written with the former. */
+/*
+ * Reads the number at the start of text. Returns a pointer to the text after it, or NULL if there
+ * is no number or it does not fit. *value is only written on success.
+ */
 static inline const char *rf_number_read(const char *text, uint64_t *value)
 {
 	unsigned int base = text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10;

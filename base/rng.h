@@ -1,4 +1,4 @@
-/* Random numbers that are the same on every machine: splitmix64 (Steele, Lea, Flood, 2014). */
+/* Random numbers that are equal on every machine: splitmix64 (Steele, Lea, Flood, 2014). */
 #ifndef RF_BASE_RNG_H
 #define RF_BASE_RNG_H
 
@@ -7,7 +7,7 @@
 
 #define RF_RNG_STEP UINT64_C(0x9e3779b97f4a7c15)
 
-/* The output function: a word that looks like no other for every x. */
+/* The output function: maps every x to a different word. */
 static inline uint64_t rf_rng_mix(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -15,7 +15,7 @@ static inline uint64_t rf_rng_mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Advances a state, of which every value is a good seed, and returns the next word. */
+/* Advances a state (every value is a good seed) and returns the next word. */
 static inline uint64_t rf_rng_word(uint64_t *state)
 {
 	return rf_rng_mix(*state += RF_RNG_STEP);
@@ -30,8 +30,10 @@ static inline uint64_t rf_rng_next(struct rf_rng *r)
 	return rf_rng_word(&r->state);
 }
 
-/* A generator of its own for each use, so that one more draw in one place changes nothing
- * elsewhere. */
+/*
+ * A separate generator for each use, so that an additional draw in one place changes nothing
+ * elsewhere.
+ */
 static inline struct rf_rng rf_rng_make(uint64_t seed, uint64_t stream)
 {
 	struct rf_rng r = {seed};
@@ -47,8 +49,10 @@ static inline uint64_t rf_rng_below(struct rf_rng *r, uint64_t n)
 	return rf_rng_next(r) % n;
 }
 
-/* True with probability p. Draws nothing for 0, so that a fault that is off leaves the others as
- * they were. */
+/*
+ * True with probability p. Draws nothing if p is 0, so that a disabled fault does not affect the
+ * others.
+ */
 static inline bool rf_rng_chance(struct rf_rng *r, double p)
 {
 	return p > 0 && (double)(rf_rng_next(r) >> 11) * 0x1p-53 < p;

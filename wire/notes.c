@@ -17,10 +17,10 @@
 #define PORT 4791u
 #define ACK 0x11u
 #define DATA_MAX 0x0bu /* opcodes of SEND and WRITE */
-#define BTH 28u        /* behind an IPv4 header without options, and UDP */
+#define BTH 28u        /* bytes after an IPv4 header without options: UDP and BTH */
 #define BTH_BYTES 12u
 
-/* Indices that one place has seen. */
+/* Indices seen at one place. */
 struct seen {
 	struct seen *next;
 	unsigned place;
@@ -39,7 +39,7 @@ struct connection {
 struct rf_notes {
 	uint8_t mac[5];
 	struct connection connection[CONNECTIONS];
-	unsigned count; /* ever learnt; the youngest stands at count - 1 modulo CONNECTIONS */
+	unsigned count; /* total learnt; the newest is at count - 1 modulo CONNECTIONS */
 	char text[128];
 };
 
@@ -72,7 +72,7 @@ void rf_notes_free(struct rf_notes *n)
 	free(n);
 }
 
-/* The k-th youngest connection, NULL behind the oldest. */
+/* The k-th newest connection, NULL after the oldest. */
 static struct connection *youngest(struct rf_notes *n, unsigned k)
 {
 	if (k >= n->count || k >= CONNECTIONS)
@@ -102,7 +102,7 @@ static void learn_join(struct rf_notes *n, const struct rf_ctl_header *h,
 		if (old->job != c.job || old->group != c.group || old->rank != c.rank ||
 		    old->ip != c.ip || old->qpn != c.qpn || old->peer_qpn != c.peer_qpn)
 			continue;
-		/* the same JOIN again, or a younger one of the same connection */
+		/* the same JOIN again, or a newer one of the same connection */
 		c.slots = old->slots;
 		c.seen = old->seen;
 		*old = c;
@@ -154,7 +154,7 @@ static struct seen *seen_at(struct connection *c, unsigned place)
 	return s;
 }
 
-/* Marks an index; whether it was marked before. */
+/* Marks an index; returns whether it was already marked. */
 static bool mark(struct seen *s, uint32_t index)
 {
 	uint64_t *word = &s->bit[index % WINDOW / 64];
@@ -166,7 +166,7 @@ static bool mark(struct seen *s, uint32_t index)
 		memset(s->bit, 0, sizeof(s->bit));
 		s->highest = index;
 	} else if (ahead - 1 < WINDOW) {
-		/* what the window leaves behind is forgotten */
+		/* forget indices that the window has passed */
 		for (uint32_t k = 1; k <= ahead; k++) {
 			uint32_t i = (s->highest + k) % WINDOW;
 
@@ -183,7 +183,7 @@ static const char *note(struct rf_notes *n, struct connection *c, unsigned place
 			uint32_t psn)
 {
 	bool from_box = place & 1u;
-	/* the receiver counts from start - shift: what it gets, and what it answers */
+	/* the receiver counts from start - shift: for packets it receives and for its answers */
 	uint32_t index = (psn - c->start + (ack != from_box ? c->shift : 0)) & PSN_MASK;
 	struct seen *s = ack ? NULL : seen_at(c, place);
 	char slot[24] = "";

@@ -1,8 +1,8 @@
 /*
- * What a capture says of its own packets: a comment at each packet of a group, "ringfold job 7
- * group 0 rank 2 data index 1801 slot 9 repeat". Who is in which group is learnt from the JOIN and
- * READY messages that pass. One struct rf_notes for each file: whether a packet is a repeat is a
- * matter of the place where it is seen.
+ * Annotates the packets of a capture: a comment at each packet of a group, "ringfold job 7 group 0
+ * rank 2 data index 1801 slot 9 repeat". Group membership is learnt from the JOIN and READY
+ * messages in the capture. Use one struct rf_notes per file: whether a packet is a repeat depends
+ * on where it is seen.
  */
 #ifndef RF_SIM_TRACE_NOTES_H
 #define RF_SIM_TRACE_NOTES_H
@@ -16,9 +16,9 @@ struct rf_notes;
 struct rf_notes *rf_notes_new(const uint8_t mac[6]);
 
 /*
- * The comment for a frame without FCS that is seen at an interface of the file, each frame once, in
- * their order; NULL for one that belongs to no group. Valid until the next call. Forgets the oldest
- * connections, and what was seen of an index 2^16 indices ago.
+ * The comment for a frame without FCS seen at an interface of the file. Pass each frame once, in
+ * order. NULL if it does not belong to a group. Valid until the next call. Forgets the oldest
+ * connections, and indices that are more than 2^16 old.
  */
 const char *rf_notes_of(struct rf_notes *n, unsigned interface, const uint8_t *frame, size_t len);
 

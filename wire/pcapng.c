@@ -129,7 +129,7 @@ int rf_pcapng_open(const char *path, const char *comment, struct rf_pcapng **out
 	put(w, BYTE_ORDER_MAGIC, 4);
 	put(w, 1, 2); /* version 1.0 */
 	put(w, 0, 2);
-	put(w, UINT64_MAX, 8); /* length of the section: not said */
+	put(w, UINT64_MAX, 8); /* length of the section: unspecified */
 	if (comment)
 		put_option(w, OPT_COMMENT, comment, strlen(comment));
 	put_option(w, SHB_USERAPPL, app, strlen(app));

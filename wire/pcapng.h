@@ -1,6 +1,6 @@
 /*
- * Writes pcapng files: one section, one interface for each port, one enhanced packet block for each
- * frame, nanosecond time stamps, direction flags. Source: draft-ietf-opsawg-pcapng.
+ * Writes pcapng files: one section, one interface per port, one enhanced packet block per frame,
+ * nanosecond time stamps, direction flags. Source: draft-ietf-opsawg-pcapng.
  */
 #ifndef RF_SIM_TRACE_PCAPNG_H
 #define RF_SIM_TRACE_PCAPNG_H
@@ -10,32 +10,40 @@
 
 enum rf_pcapng_dir {
 	RF_PCAPNG_UNKNOWN = 0,
-	RF_PCAPNG_IN = 1, /* towards the device of which this is the port */
+	RF_PCAPNG_IN = 1, /* towards the device that owns this port */
 	RF_PCAPNG_OUT = 2
 };
 
 struct rf_pcapng;
 
-/* Makes a folder for captures where there is none; those above it must be there. 0 or a negative
- * errno. */
+/*
+ * Makes a folder for captures if it does not exist; its parents must exist. Returns 0 or a negative
+ * errno.
+ */
 int rf_pcapng_folder(const char *path);
 
 /*
- * Creates (or truncates) a file. comment may be NULL; it is stored in the section header, the place
- * for metadata such as seed and command line. 0 or a negative errno.
+ * Creates (or truncates) a file. comment may be NULL; it is stored in the section header and is
+ * meant for metadata such as seed and command line. Returns 0 or a negative errno.
  */
 int rf_pcapng_open(const char *path, const char *comment, struct rf_pcapng **out);
 
-/* Adds an Ethernet interface; interfaces are numbered from 0 in the order of these calls.
- * bits_per_second 0: not said. */
+/*
+ * Adds an Ethernet interface; interfaces are numbered from 0 in the order of these calls.
+ * bits_per_second 0: unspecified.
+ */
 int rf_pcapng_interface(struct rf_pcapng *w, const char *name, uint64_t bits_per_second);
 
-/* Adds a frame without FCS at time ns. comment may be NULL. Errors are kept and told by close. */
+/*
+ * Adds a frame without FCS at time ns. comment may be NULL. Errors are kept and returned by close.
+ */
 int rf_pcapng_frame(struct rf_pcapng *w, unsigned interface, uint64_t ns, enum rf_pcapng_dir dir,
 		    const uint8_t *frame, size_t len, const char *comment);
 
-/* 0, or the first error of any call as a negative errno. The writer is gone in both cases; NULL is
- * allowed. */
+/*
+ * Returns 0, or the first error of any call as a negative errno. The writer is freed in both cases;
+ * NULL is allowed.
+ */
 int rf_pcapng_close(struct rf_pcapng *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which device, port and GID: by a rule, told to whoever asks. */
+/* Chooses device, port and GID by a rule, and reports the choice. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #define GIDS_MAX 256u
 #define PORTS_MAX 8u
 
-/* First line of a file of /sys, "" where there is none. */
+/* Reads the first line of a file in /sys; "" if there is none. */
 static void read_line(char *to, size_t room, const char *path)
 {
 	FILE *f = fopen(path, "re");
@@ -38,7 +38,7 @@ static void gid_file(char *to, size_t room, const char *device, unsigned int por
 	read_line(to, room, path);
 }
 
-/* "0000:0000:0000:0000:0000:ffff:0a00:0001" to 16 bytes. */
+/* Parses "0000:0000:0000:0000:0000:ffff:0a00:0001" into 16 bytes. */
 static bool gid_parse(const char *text, uint8_t raw[16])
 {
 	for (unsigned int i = 0; i < 8; i++) {
@@ -51,7 +51,7 @@ static bool gid_parse(const char *text, uint8_t raw[16])
 	return true;
 }
 
-/* The IPv4 address of a GID of RoCE v2, or 0. */
+/* The IPv4 address in a RoCE v2 GID, or 0. */
 static uint32_t gid_ip(const char *device, unsigned int port, unsigned int index,
 		       union ibv_gid *gid)
 {
@@ -87,7 +87,7 @@ static int wish_parse(const char *text, struct wish *w, char *why, size_t room)
 		w->gid = (int)gid;
 	if (fields >= 1 && gid < GIDS_MAX && w->port <= PORTS_MAX)
 		return RF_OK;
-	snprintf(why, room, "RDMA device %.80s: NAME, NAME:PORT or NAME:PORT:GID is needed", text);
+	snprintf(why, room, "RDMA device %.80s: expected NAME, NAME:PORT or NAME:PORT:GID", text);
 	return RF_ERR_INVALID;
 }
 
@@ -100,7 +100,7 @@ static bool port_up(const char *device, unsigned int port)
 	return strstr(text, "ACTIVE") != NULL;
 }
 
-/* Looks for a fitting GID on one device; fills port, GID and address. */
+/* Searches one device for a matching GID; fills port, GID and address. */
 static bool fits(struct rf_verbs *v, const char *device, const struct wish *w)
 {
 	for (unsigned int p = 1; p <= PORTS_MAX; p++) {
@@ -126,7 +126,7 @@ static bool fits(struct rf_verbs *v, const char *device, const struct wish *w)
 	return false;
 }
 
-/* The interface's own MAC: control messages and DPDK peers want to know it. */
+/* The interface's own MAC: needed for control messages and by DPDK peers. */
 static bool find_mac(struct rf_verbs *v)
 {
 	char path[128], text[32];
@@ -181,7 +181,7 @@ static int check_port(struct rf_verbs *v, char *why, size_t room)
 
 	memset(&attr, 0, sizeof(attr));
 	if (v->f->query_port(v->context, v->port, &attr) != 0) {
-		snprintf(why, room, "the RDMA port does not answer: %s", strerror(errno));
+		snprintf(why, room, "the RDMA port cannot be queried: %s", strerror(errno));
 		return RF_ERR_DEVICE;
 	}
 	if (v->cfg.mtu > mtu_bytes(attr.active_mtu)) {

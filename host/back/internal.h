@@ -1,4 +1,4 @@
-/* Inside of the verbs back end. */
+/* Internals of the verbs back end. */
 #ifndef RF_VERBS_INTERNAL_H
 #define RF_VERBS_INTERNAL_H
 
@@ -18,9 +18,10 @@ struct rf_verbs_mem {
 struct rf_verbs_qp {
 	struct rf_verbs *v;
 	struct rf_verbs_qp *next;
-	struct ibv_cq *cq; /* of this queue pair alone: its depth bounds what can wait there */
+	struct ibv_cq *cq; /* for this queue pair only: its depth bounds how many completions can
+			      wait there */
 	struct ibv_qp *qp;
-	bool armed; /* an event will tell of the next completion */
+	bool armed; /* an event will report the next completion */
 	uint32_t posted;
 	uint64_t progress;
 	int status; /* enum roce_wc_status of the first failure */

@@ -1,8 +1,8 @@
 /*
- * Control packets over a UDP socket of the kernel. A NIC that does RoCE keeps what comes to UDP
- * port 4791 for itself; the box answers to the port from which it was asked, and so the kernel gets
- * the answer. The kernel has its own ARP: a question for the box's MAC is answered here, with an
- * address that nobody uses.
+ * Control packets over a UDP socket of the kernel. A NIC that does RoCE keeps packets to UDP port
+ * 4791 for itself. The box answers to the port from which it was asked, so the kernel gets the
+ * answer. The kernel has its own ARP: a request for the box's MAC is answered here, with an unused
+ * address.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ struct io_udp {
 	uint8_t rx[RF_IO_BURST][RF_CTL_FRAME_MAX];
 };
 
-/* One datagram as the frame that it was. */
+/* Converts one datagram back into a frame. */
 static size_t take(struct io_udp *d, uint8_t *frame)
 {
 	struct rf_ctl_addr a = {.vlan = RF_CTL_NO_VLAN};
@@ -83,7 +83,7 @@ static uint8_t *udp_tx_buffer(struct rf_io *io)
 	return ((struct io_udp *)io)->tx;
 }
 
-/* Who has the box's address: this end says that it knows. RFC 826. */
+/* Answers an ARP request for the box's address with a made-up MAC. RFC 826. */
 static void answer_arp(struct io_udp *d, const uint8_t *q)
 {
 	uint8_t *a = d->arp + 14;
@@ -129,7 +129,7 @@ static void udp_tx_flush(struct rf_io *io)
 	(void)io;
 }
 
-/* True where one was not armed yet: the caller has to look once more before it may sleep. */
+/* True if one was not armed yet: the caller must poll once more before it may sleep. */
 static bool arm(struct rf_verbs *v)
 {
 	bool fresh = false;
@@ -182,7 +182,7 @@ static void udp_wake(struct rf_io *io)
 	struct io_udp *d = (struct io_udp *)io;
 	uint64_t one = 1;
 
-	/* a counter that is full wakes as well */
+	/* a full counter wakes as well */
 	if (write(d->wake, &one, sizeof(one)) < 0)
 		return;
 }
@@ -240,11 +240,15 @@ int rf_verbs_io(struct rf_verbs *v, struct rf_io **io, char *why, size_t room)
 	d->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	d->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (d->wake < 0 || d->fd < 0 || bind(d->fd, (struct sockaddr *)&own, sizeof(own)) != 0) {
-		snprintf(why, room, "no UDP socket for control packets: %s", strerror(errno));
+		snprintf(why, room, "cannot open a UDP socket for control packets: %s",
+			 strerror(errno));
 		udp_close(&d->io);
 		return RF_ERR_SYSTEM;
 	}
-	/* by the NIC's own interface, whatever the routes say; old kernels keep that to root */
+	/*
+	 * send through the NIC's own interface, whatever the routes are; old kernels require root
+	 * for this
+	 */
 	(void)!setsockopt(d->fd, SOL_SOCKET, SO_BINDTODEVICE, v->netdev,
 			  (socklen_t)strlen(v->netdev));
 	*io = &d->io;

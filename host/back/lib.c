@@ -11,7 +11,7 @@ static struct rf_ibv functions;
 static char failure[200];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* A function's address into a pointer of its type: C has no conversion from void * to that. */
+/* Converts a void * to a function pointer: C has no such conversion. */
 #define LOAD(handle, name)                                                                         \
 	do {                                                                                       \
 		void *symbol = dlsym(handle, "ibv_" #name);                                        \

@@ -1,7 +1,7 @@
 /*
- * libibverbs, loaded when it is wanted: where rdma-core is absent the library runs all the same.
- * Inline functions of <infiniband/verbs.h> that go through the context's own table (ibv_poll_cq,
- * ibv_post_send, ibv_post_recv, ibv_req_notify_cq) are used as they are; all else is here.
+ * libibverbs, loaded on demand: without rdma-core the library still works. Inline functions of
+ * <infiniband/verbs.h> that use the context's own table (ibv_poll_cq, ibv_post_send, ibv_post_recv,
+ * ibv_req_notify_cq) are called directly; all others are listed here.
  */
 #ifndef RF_VERBS_LIB_H
 #define RF_VERBS_LIB_H
@@ -10,7 +10,7 @@
 
 #include <infiniband/verbs.h>
 
-/* Names that the header makes macros of. */
+/* Functions that the header also defines as macros. */
 #undef ibv_reg_mr
 #undef ibv_query_port
 
@@ -20,7 +20,7 @@ struct rf_ibv {
 	const char *(*get_device_name)(struct ibv_device *device);
 	struct ibv_context *(*open_device)(struct ibv_device *device);
 	int (*close_device)(struct ibv_context *context);
-	/* the oldest form: what the caller has zeroed and an old library does not know stays 0 */
+	/* the oldest version: fields unknown to an old library stay 0, as the caller set them */
 	int (*query_port)(struct ibv_context *context, uint8_t port, void *attr);
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
 	int (*dealloc_pd)(struct ibv_pd *pd);
@@ -38,7 +38,10 @@ struct rf_ibv {
 	int (*destroy_qp)(struct ibv_qp *qp);
 };
 
-/* The functions, or NULL with a reason in why. Loaded once in a process; any thread. */
+/*
+ * Returns the functions, or NULL with a reason in why. Loaded once per process; any thread may call
+ * it.
+ */
 const struct rf_ibv *rf_ibv(char *why, size_t room);
 
 #endif

@@ -1,4 +1,4 @@
-/* Queue pairs and memory: the seam "msg" over libibverbs. */
+/* Queue pairs and memory: the message channel over libibverbs. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "ringfold/ringfold.h"
 
 #define HOP_LIMIT 64u
-/* RNR NAKs of our own are rare: a receive is posted before its data can come. 12: 0.64 ms. */
+/* Our RNR NAKs are rare: a receive is posted before its data can arrive. 12: 0.64 ms. */
 #define MIN_RNR_TIMER 12u
 #define RNR_FOREVER 7u
 #define PSN_MASK 0xffffffu
-/* How long an ended queue pair may take to hand its work requests back. */
+/* How long an ended queue pair may take to return its work requests. */
 #define FLUSH_NS UINT64_C(1000000000)
 
 /* ---- memory ---- */
@@ -61,8 +61,8 @@ void rf_verbs_mem_drop(struct rf_verbs *v, struct rf_verbs_mem *mem)
 }
 
 /*
- * The key of the region that holds these bytes; receives need one that may be written. Of several
- * the youngest: operations end in order, so it is there the longest.
+ * The key of the region that contains these bytes; receives need a writable one. If several match,
+ * the newest is used: operations end in order, so it exists longest.
  */
 static bool key_of(const struct rf_verbs *v, const void *buf, uint32_t len, bool write,
 		   uint32_t *lkey)
@@ -84,7 +84,7 @@ static bool key_of(const struct rf_verbs *v, const void *buf, uint32_t len, bool
 static struct rf_verbs_qp *fail_create(struct rf_verbs_qp *qp, const char *what, char *why,
 				       size_t room)
 {
-	snprintf(why, room, "the NIC gives no %s: %s", what, strerror(errno));
+	snprintf(why, room, "cannot create a %s: %s", what, strerror(errno));
 	if (qp->qp)
 		qp->v->f->destroy_qp(qp->qp);
 	if (qp->cq)
@@ -191,7 +191,7 @@ int rf_verbs_qp_connect(struct rf_verbs_qp *qp, const struct rf_verbs_to *to, ch
 				      IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
 				      IBV_QP_MIN_RNR_TIMER);
 	if (ret) {
-		snprintf(why, room, "no connection to %u.%u.%u.%u: %s (does it answer ARP?)",
+		snprintf(why, room, "cannot connect to %u.%u.%u.%u: %s (does it answer ARP?)",
 			 to->ip >> 24, to->ip >> 16 & 255, to->ip >> 8 & 255, to->ip & 255,
 			 strerror(ret));
 		return RF_ERR_DEVICE;
@@ -201,7 +201,7 @@ int rf_verbs_qp_connect(struct rf_verbs_qp *qp, const struct rf_verbs_to *to, ch
 				      IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 	if (!ret)
 		return RF_OK;
-	snprintf(why, room, "the NIC refuses timeout %u, retry_cnt %u: %s", v->cfg.timeout,
+	snprintf(why, room, "the NIC rejects timeout %u, retry_cnt %u: %s", v->cfg.timeout,
 		 v->cfg.retry_cnt, strerror(ret));
 	return RF_ERR_DEVICE;
 }
@@ -215,7 +215,7 @@ void rf_verbs_qp_end(struct rf_verbs_qp *qp)
 	if (qp->status == 0)
 		qp->status = ROCE_WC_FLUSHED;
 	qp->v->f->modify_qp(qp->qp, &attr, IBV_QP_STATE);
-	/* each work request that was posted comes back: from then on the NIC is done with it */
+	/* each posted work request comes back: after that the NIC no longer uses its buffer */
 	while (qp->posted && rf_now_ns() < until)
 		if (ibv_poll_cq(qp->cq, 1, &wc) > 0)
 			qp->posted--;
@@ -315,13 +315,13 @@ static int poll_event(void *ctx, struct rf_msg_event *event)
 	struct rf_verbs_qp *qp = ctx;
 	struct ibv_wc wc;
 
-	/* after rf_verbs_qp_end() there is nobody to tell */
+	/* after rf_verbs_qp_end() there is no receiver for the event */
 	if (!qp->posted || ibv_poll_cq(qp->cq, 1, &wc) <= 0)
 		return 0;
 	qp->posted--;
 	event->id = wc.wr_id;
 	event->status = status_of(wc.status);
-	/* of a failed one only its number is valid: a status is all that the collective asks for */
+	/* for a failed one only the number is valid, and the collective only needs the status */
 	event->sent = wc.status == IBV_WC_SUCCESS && !(wc.opcode & IBV_WC_RECV);
 	event->len = wc.status == IBV_WC_SUCCESS && (wc.opcode & IBV_WC_RECV) ? wc.byte_len : 0;
 	if (event->status && qp->status == 0)

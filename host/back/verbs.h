@@ -1,5 +1,6 @@
 /*
- * The verbs back end: reliable connections of a RoCE NIC by libibverbs, behind the seam "msg".
+ * The verbs back end: reliable connections of a RoCE NIC by libibverbs, as a message channel
+ * (host/collective/msg.h).
  *
  *	rf_verbs_open(&cfg, &v, why, sizeof(why));
  *	rf_verbs_qp_create(v, depth, &qp);           a number that the peer has to know
@@ -7,12 +8,12 @@
  *	mem = rf_verbs_mem_add(v, buf, len, true);   zero copy: the NIC reads and writes there
  *	msg = rf_msg_verbs(qp);
  *
- * Control packets of the box go over a UDP socket of the kernel, dressed as the frames that the
- * rest of the library speaks: rf_verbs_io(). Its wait() sleeps until a completion, a control packet
- * or wake().
+ * Control packets of the box use a UDP socket of the kernel; rf_verbs_io() presents them as frames,
+ * as the rest of the library expects. Its wait() sleeps until a completion, a control packet or
+ * wake().
  *
- * Threads: calls on one rf_verbs come from one thread at a time except for rf_io's wait() and wake().
- * Errors are negative enum rf_status with a text.
+ * Threads: calls on one rf_verbs come from one thread at a time except for rf_io's wait() and
+ * wake(). Errors are negative enum rf_status with a text.
  */
 #ifndef RF_VERBS_H
 #define RF_VERBS_H
@@ -29,61 +30,69 @@ struct rf_verbs_qp;
 struct rf_verbs_mem;
 
 struct rf_verbs_cfg {
-	/* "NAME[:PORT[:GID INDEX]]"; "": the first port that is up and has a fitting GID */
+	/* "NAME[:PORT[:GID INDEX]]"; "": the first port that is up and has a matching GID */
 	const char *device;
-	uint32_t ip;        /* own address, host order: only its GID fits; 0: any */
-	unsigned int mtu;   /* path MTU, bytes */
-	uint8_t timeout;    /* 4.096 us x 2^timeout without an ACK until a packet is sent again */
-	uint8_t retry_cnt;  /* 7: a NIC gives up after seven, soft-RoCE never */
+	uint32_t ip;      /* own address, host order: only its GID matches; 0: any */
+	unsigned int mtu; /* path MTU, bytes */
+	uint8_t timeout;  /* time without an ACK until a packet is repeated: 4.096 us x 2^timeout */
+	uint8_t retry_cnt;  /* 7: a NIC gives up after seven retries, soft-RoCE never */
 	uint8_t tclass;     /* DSCP << 2 | ECN */
 	uint16_t udp_sport; /* 0: the NIC's own choice; else from 49152 on */
-	bool polling;       /* completions are polled for; else the NIC tells */
+	bool polling;       /* poll for completions; else the NIC sends events */
 };
 
 /*
- * A device by the rule: RoCE v2 GIDs that are IPv4 addresses, lowest index first, devices in
- * libibverbs' order. RF_ERR_DEVICE where there is none, or the library is absent.
+ * Selects a device by the rule: RoCE v2 GIDs that are IPv4 addresses, lowest index first, devices
+ * in libibverbs' order. RF_ERR_DEVICE if there is none, or if the library is absent.
  */
 int rf_verbs_open(const struct rf_verbs_cfg *cfg, struct rf_verbs **out, char *why, size_t room);
 void rf_verbs_close(struct rf_verbs *v);
 
-/* Whether there is an RDMA device that could be opened: 1, or 0 with a reason in why. */
+/* Returns 1 if an RDMA device exists that could be opened, or 0 with a reason in why. */
 int rf_verbs_present(char *why, size_t room);
 
-/* What was chosen: "rxe0 port 1, GID 1 ::ffff:10.0.0.1 (RoCE v2, eth0), ...". As long as v lives.
+/*
+ * Describes the choice: "rxe0 port 1, GID 1 ::ffff:10.0.0.1 (RoCE v2, eth0), ...". Valid as long as
+ * v exists.
  */
 const char *rf_verbs_text(const struct rf_verbs *v);
 
-/* The way of control packets; closed by its own close(), before rf_verbs_close(). */
+/* The interface for control packets; close it with its own close(), before rf_verbs_close(). */
 int rf_verbs_io(struct rf_verbs *v, struct rf_io **io, char *why, size_t room);
 
 struct rf_verbs_to {
 	uint32_t ip;
 	uint32_t qpn;
-	uint32_t sq_psn; /* of the first packet that this end sends */
-	uint32_t rq_psn; /* that this end expects first */
+	uint32_t sq_psn; /* PSN of the first packet that this end sends */
+	uint32_t rq_psn; /* first PSN that this end expects */
 };
 
-/* `depth` sends and as many receives may be posted. */
+/* Up to `depth` sends and as many receives may be posted. */
 int rf_verbs_qp_create(struct rf_verbs *v, uint32_t depth, struct rf_verbs_qp **out, char *why,
 		       size_t room);
 uint32_t rf_verbs_qp_number(const struct rf_verbs_qp *qp);
 int rf_verbs_qp_connect(struct rf_verbs_qp *qp, const struct rf_verbs_to *to, char *why,
 			size_t room);
-/* Returns when the NIC uses no buffer of this queue pair any more. Nothing can be posted. */
+/*
+ * Returns when the NIC uses none of this queue pair's buffers any more. Afterwards nothing can be
+ * posted.
+ */
 void rf_verbs_qp_end(struct rf_verbs_qp *qp);
 /* NULL is allowed. */
 void rf_verbs_qp_destroy(struct rf_verbs_qp *qp);
-/* Bytes and messages that were delivered here or acknowledged there: rises as long as it goes on.
+/*
+ * Bytes and messages received here or acknowledged by the peer: increases as long as there is
+ * progress.
  */
 uint64_t rf_verbs_qp_progress(const struct rf_verbs_qp *qp);
 
-/* The channel over a queue pair. Statuses are enum roce_wc_status, as those of rf_msg_qp(). */
+/* The channel over a queue pair. Statuses are enum roce_wc_status, as for rf_msg_qp(). */
 struct rf_msg rf_msg_verbs(struct rf_verbs_qp *qp);
 
 /*
- * Memory for messages; what is posted must lie in one of these. NULL with a text where the kernel
- * refuses (often RLIMIT_MEMLOCK). Must not be dropped while a message in it is under way.
+ * Registers memory for messages; posted buffers must lie in registered memory. NULL with a text if
+ * the kernel refuses (often RLIMIT_MEMLOCK). Must not be dropped while a message in it is under
+ * way.
  */
 struct rf_verbs_mem *rf_verbs_mem_add(struct rf_verbs *v, const void *addr, size_t len, bool write,
 				      char *why, size_t room);

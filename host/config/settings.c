@@ -17,36 +17,40 @@ const struct rf_setting rf_settings[] = {
 	{"RF_ROOT", "127.0.0.1", "host name or address at which rank 0 can be reached by TCP"},
 	{"RF_PORT", "4792", "TCP port of the store that rank 0 serves"},
 	{"RF_BACKEND", "auto",
-	 "auto, verbs or dpdk; auto: what RF_DEVICE names, else verbs if there is an RDMA device"},
+	 "auto, verbs or dpdk; auto: the device in RF_DEVICE, else verbs if there is an RDMA "
+	 "device"},
 	{"RF_DEVICE", "",
-	 "DPDK device, such as net_af_packet0,iface=eth1, or verbs:mlx5_0; %r becomes the rank"},
+	 "DPDK device, such as net_af_packet0,iface=eth1, or verbs:mlx5_0; %r is replaced by the "
+	 "rank"},
 	{"RF_DPDK_ARGS", "", "more arguments for DPDK, separated by blanks"},
 	{"RF_DPDK_LOG", "0", "1: DPDK's own messages on stderr"},
-	{"RF_IP", "", "own IPv4 address; else the interface's, else 10.0.0.<rank + 1>"},
+	{"RF_IP", "", "own IPv4 address; default: the interface's, else 10.0.0.<rank + 1>"},
 	{"RF_BOX_IP", "10.0.0.254", "IPv4 address of the box"},
-	{"RF_MTU", "1024", "bytes of payload in a packet: 256, 512, 1024, 2048 or 4096"},
+	{"RF_MTU", "1024", "payload bytes per packet: 256, 512, 1024, 2048 or 4096"},
 	{"RF_SCHEDULE", "box", "who adds: box or ring"},
-	{"RF_SLOTS", "512", "slots asked from the box for a group, a power of two from 16"},
-	{"RF_TRANSPARENT", "0", "1: the box makes no NAK and no RNR NAK"},
-	{"RF_SELECTIVE", "0", "1: only what was lost is sent again; not over verbs"},
+	{"RF_SLOTS", "512", "slots requested from the box for a group, a power of two from 16"},
+	{"RF_TRANSPARENT", "0", "1: the box sends no NAK and no RNR NAK"},
+	{"RF_SELECTIVE", "0", "1: only lost packets are sent again; not over verbs"},
 	{"RF_STRAGGLER", "0",
-	 "RNR timer code, 1 to 31, by which the box answers who repeats while others are awaited; "
-	 "0: silence"},
+	 "RNR timer code, 1 to 31, with which the box answers repeats while other ranks are late; "
+	 "0: no answer"},
 	{"RF_FALLBACK", "none",
-	 "when the box has gone: none (an error), exact (ring, same bits) or ring (other bits)"},
+	 "when the box fails: none (an error), exact (ring, same bits) or ring (other bits)"},
 	{"RF_WINDOW", "128", "packets in flight on a connection without the box"},
 	{"RF_TIMEOUT", "30000", "milliseconds without any progress after which a call fails"},
 	{"RF_RETRY", "4", "milliseconds without acknowledgement until a packet is sent again"},
-	{"RF_VERBS_TIMEOUT", "18", "verbs: the NIC sends again after 4.096 us x 2^this, 1 to 31"},
-	{"RF_VERBS_RETRY", "7", "verbs: times that the NIC sends again, 0 to 7"},
+	{"RF_VERBS_TIMEOUT", "18",
+	 "verbs: the NIC repeats a packet after 4.096 us x 2^this, 1 to 31"},
+	{"RF_VERBS_RETRY", "7", "verbs: how often the NIC repeats a packet, 0 to 7"},
 	{"RF_TCLASS", "0", "verbs: traffic class, DSCP x 4 + ECN"},
-	{"RF_UDP_SPORT", "", "verbs: UDP source port from 49152 on, where the NIC lets us choose"},
-	{"RF_COMPLETION", "event", "verbs: event or poll, how the NIC's completions are noticed"},
+	{"RF_UDP_SPORT", "", "verbs: UDP source port from 49152 on, if the NIC supports it"},
+	{"RF_COMPLETION", "event", "verbs: event or poll, how the NIC's completions are detected"},
 	{"RF_SPIN", "20", "microseconds without work until the progress thread sleeps"},
-	{"RF_PROGRESS", "thread", "who moves packets: thread or manual"},
-	{"RF_JOB", "", "number of the job; else drawn by rank 0"},
+	{"RF_PROGRESS", "thread", "who sends and receives packets: thread or manual"},
+	{"RF_JOB", "", "job number; default: chosen at random by rank 0"},
 	{"RF_KEY", "00000000000000000000000000000000", "the job's key at the box, 32 hex digits"},
-	{"RF_PCAP", "", "file (pcapng) for every frame in and out; %r becomes the rank"},
+	{"RF_PCAP", "",
+	 "pcapng file for every frame sent and received; %r is replaced by the rank"},
 	{NULL, NULL, NULL},
 };
 
@@ -75,7 +79,7 @@ int rf_number_parse(const char *what, const char *text, uint64_t min, uint64_t m
 		end++;
 	}
 	if (!end || *end || n > (UINT64_MAX >> shift) || (n << shift) < min || (n << shift) > max) {
-		snprintf(why, room, "%s=%s: a whole number from %llu to %llu is needed", what, text,
+		snprintf(why, room, "%s=%s: expected a whole number from %llu to %llu", what, text,
 			 (unsigned long long)min, (unsigned long long)max);
 		return RF_ERR_INVALID;
 	}
@@ -109,9 +113,9 @@ int rf_ip_parse(const char *what, const char *text, uint32_t *ip, char *why, siz
 		if (parts < 3)
 			p++;
 	}
-	/* 0.x, 127.x and the classes D and E are not valid host addresses */
+	/* 0.x, 127.x and classes D and E are not valid host addresses */
 	if (parts < 4 || address >> 24 == 0 || address >> 24 == 127 || address >> 24 >= 224) {
-		snprintf(why, room, "%s=%s: a dotted IPv4 address of a host is needed", what, text);
+		snprintf(why, room, "%s=%s: expected a dotted IPv4 address of a host", what, text);
 		return RF_ERR_INVALID;
 	}
 	*ip = address;
@@ -133,7 +137,7 @@ int rf_hex_parse(const char *what, const char *text, uint8_t *bytes, size_t n, c
 	}
 	if (k == 2 * n && !text[k])
 		return RF_OK;
-	snprintf(why, room, "%s: exactly %zu hex digits are needed", what, 2 * n);
+	snprintf(why, room, "%s: expected exactly %zu hex digits", what, 2 * n);
 	return RF_ERR_INVALID;
 }
 

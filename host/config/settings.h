@@ -1,6 +1,4 @@
-/*
- * Settings from the environment: one table, from which docs/api.md is checked.
- */
+/* Settings from the environment: one table, which is also checked against docs/api.md. */
 #ifndef RF_BOOTSTRAP_SETTINGS_H
 #define RF_BOOTSTRAP_SETTINGS_H
 
@@ -16,31 +14,31 @@ struct rf_setting {
 /* Ends with name = NULL. */
 extern const struct rf_setting rf_settings[];
 
-/* The value of a setting, its default where the variable is absent or empty. Never NULL. */
+/* The value of a setting, or its default if the variable is absent or empty. Never NULL. */
 const char *rf_setting_text(const char *name);
 
 /*
- * A whole number in [min, max]; K and M multiply by 2^10 and 2^20. 0, or RF_ERR_INVALID with a text
- * in why[room].
+ * Parses a whole number in [min, max]; K and M multiply by 2^10 and 2^20. Returns 0, or
+ * RF_ERR_INVALID with a text in why[room].
  */
 int rf_setting_number(const char *name, uint64_t min, uint64_t max, uint64_t *value, char *why,
 		      size_t room);
 
-/* As rf_setting_number(), of a text that did not come from the environment. */
+/* As rf_setting_number(), for a text that did not come from the environment. */
 int rf_number_parse(const char *what, const char *text, uint64_t min, uint64_t max, uint64_t *value,
 		    char *why, size_t room);
 
-/* Dotted IPv4 address to host order. 0 or RF_ERR_INVALID with a text. */
+/* Converts a dotted IPv4 address to host order. Returns 0, or RF_ERR_INVALID with a text. */
 int rf_ip_parse(const char *what, const char *text, uint32_t *ip, char *why, size_t room);
 
-/* Exactly n bytes as 2n hex digits. 0 or RF_ERR_INVALID with a text. */
+/* Parses exactly n bytes as 2n hex digits. Returns 0, or RF_ERR_INVALID with a text. */
 int rf_hex_parse(const char *what, const char *text, uint8_t *bytes, size_t n, char *why,
 		 size_t room);
 
-/* Dotted form of an address in host order, in buf[16]; returns buf. */
+/* Formats an address in host order as dotted text in buf[16]; returns buf. */
 char *rf_ip_text(uint32_t ip, char buf[16]);
 
-/* A copy of a text in which the first %r has become the rank. Cut at room. */
+/* Copies a text and replaces the first %r by the rank. Cut at room. */
 void rf_rank_text(const char *text, unsigned int rank, char *to, size_t room);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * Seam 2: frames in, frames out. What lies below is a DPDK device (io_dpdk.c), an in-process loop
- * (io_loop.c) or a test's own.
+ * The frame interface: frames in, frames out. Implementations: a DPDK device (io_dpdk.c), an
+ * in-process loop (io_loop.c), the kernel's UDP socket (host/back/io_udp.c), or a test's own.
  *
  * A frame is what the MAC hands over: from destination MAC to the end, without FCS. All calls on
- * one rf_io come from one thread at a time, except for wake(), which any thread may call at any
- * moment. Nothing here allocates, logs or blocks after open, wait() apart.
+ * one rf_io come from one thread at a time, except wake(), which any thread may call at any moment.
+ * After open nothing here allocates, logs or blocks, except wait().
  */
 #ifndef RF_HOST_IO_H
 #define RF_HOST_IO_H
@@ -26,40 +26,44 @@ struct rf_io_ops {
 	const char *name;
 	/*
 	 * Fetches up to n <= RF_IO_BURST frames. Their bytes are valid until the next rx() or
-	 * close(). Returns how many.
+	 * close(). Returns the number of frames.
 	 */
 	unsigned int (*rx)(struct rf_io *io, struct rf_io_frame *frames, unsigned int n);
 	/*
-	 * A buffer of io->frame_max bytes for the next frame to send, or NULL when the device has
-	 * no room now. Asking again without commit gives the same buffer.
+	 * Returns a buffer of io->frame_max bytes for the next frame to send, or NULL when the
+	 * device has no room. Calling again without commit returns the same buffer.
 	 */
 	uint8_t *(*tx_buffer)(struct rf_io *io);
-	/* The buffer last given holds a frame of len bytes, 60 .. frame_max: send it with the next
-	 * flush. */
+	/*
+	 * The buffer returned last holds a frame of len bytes, 60 .. frame_max: send it with the
+	 * next flush.
+	 */
 	void (*tx_commit)(struct rf_io *io, uint32_t len);
-	/* Sends what was committed. What the device does not take is dropped and counted:
-	 * io->tx_lost. */
+	/*
+	 * Sends the committed frames. Frames that the device rejects are dropped and counted in
+	 * io->tx_lost.
+	 */
 	void (*tx_flush)(struct rf_io *io);
 	/*
-	 * Sleeps until a frame may have come, wake() was called, or timeout_us has passed: may
-	 * return early. Devices that cannot interrupt wake up now and then to look.
+	 * Sleeps until a frame may have arrived, wake() was called, or timeout_us has passed. May
+	 * return early. Devices that cannot interrupt wake up periodically to poll.
 	 */
 	void (*wait)(struct rf_io *io, uint32_t timeout_us);
-	/* Ends a wait() that is on or the next one. */
+	/* Ends the current wait() or the next one. */
 	void (*wake)(struct rf_io *io);
-	/* Whether the link is up: 1, 0, or -1 where the device does not know. */
+	/* Link state: 1 up, 0 down, -1 if the device does not know. */
 	int (*link)(struct rf_io *io);
 	void (*close)(struct rf_io *io);
 };
 
-/* Embedded at the front of what an implementation allocates. */
+/* Embedded at the start of an implementation's own struct. */
 struct rf_io {
 	const struct rf_io_ops *ops;
 	uint8_t mac[6];
-	uint32_t ip;        /* address of the interface, host order; 0 where unknown */
+	uint32_t ip;        /* address of the interface, host order; 0 if unknown */
 	uint32_t frame_max; /* longest frame that can be sent and received */
-	bool polling;       /* the device cannot interrupt: wait() does not notice frames */
-	uint64_t tx_lost;   /* frames that the device refused */
+	bool polling;       /* the device cannot interrupt: wait() is not woken by frames */
+	uint64_t tx_lost;   /* frames that the device rejected */
 	uint64_t tx_frames;
 	uint64_t tx_bytes;
 	uint64_t rx_frames;
@@ -67,17 +71,19 @@ struct rf_io {
 };
 
 /*
- * DPDK device (see rf_context_config.device). The first call in a process starts DPDK with `args`
- * more arguments (may be NULL). 0, or a negative enum rf_status with a text in why[room].
+ * A DPDK device (see rf_context_config.device). The first call in a process starts DPDK with the
+ * additional arguments in `args` (may be NULL). Returns 0, or a negative enum rf_status with a text
+ * in why[room].
  */
 int rf_io_dpdk_open(const char *device, const char *args, uint32_t frame_max, struct rf_io **io,
 		    char *why, size_t room);
 
 /*
- * Serves a memif socket (a path): DPDK hosts connect with net_memif0,role=client,id=N,socket=PATH,
- * socket-abstract=no, come and go. A socket file that nobody serves any more is replaced. Several
- * ends with different ids may share a socket if one thread uses them all. link() tells whether a
- * host is connected; frames for nobody are dropped and counted in tx_lost. Errors as above.
+ * Serves a memif socket (a path). DPDK hosts connect with
+ * net_memif0,role=client,id=N,socket=PATH,socket-abstract=no and may disconnect and reconnect. An
+ * abandoned socket file is replaced. Several ends with different ids may share a socket if one
+ * thread uses them all. link() returns whether a host is connected; without one, frames are dropped
+ * and counted in tx_lost. Errors as above.
  */
 int rf_io_memif_serve(const char *path, uint32_t id, uint32_t frame_max, struct rf_io **io,
 		      char *why, size_t room);
@@ -90,16 +96,16 @@ int rf_io_memif_serve(const char *path, uint32_t id, uint32_t frame_max, struct 
 struct rf_io_hub;
 struct rf_io_hub *rf_io_hub_create(unsigned int ports, uint32_t frame_max);
 void rf_io_hub_destroy(struct rf_io_hub *hub);
-/* Opens an end; NULL where it is open already or there is no memory. */
+/* Opens an end; NULL if it is already open or memory is exhausted. */
 struct rf_io *rf_io_hub_open(struct rf_io_hub *hub, unsigned int port);
 /*
- * Something in the middle: called under the hub's lock for each frame that an end sends, instead of
- * forwarding by MAC; it calls rf_io_hub_deliver() for whatever is to arrive. NULL: forwarding by
- * MAC.
+ * A hook in the middle: called under the hub's lock for each frame that an end sends, instead of
+ * forwarding by MAC. It calls rf_io_hub_deliver() for each frame that should arrive. NULL:
+ * forwarding by MAC.
  */
 typedef void rf_io_hub_box(void *arg, unsigned int from, const uint8_t *frame, uint32_t len);
 void rf_io_hub_set_box(struct rf_io_hub *hub, rf_io_hub_box *box, void *arg);
-/* Puts a copy of a frame into the queue of an end; false where it was full (the frame is lost). */
+/* Puts a copy of a frame into an end's queue; false if it was full (the frame is lost). */
 bool rf_io_hub_deliver(struct rf_io_hub *hub, unsigned int to, const uint8_t *frame, uint32_t len);
 /* The end with this MAC, or -1. */
 int rf_io_hub_find(const struct rf_io_hub *hub, const uint8_t mac[6]);

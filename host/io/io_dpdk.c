@@ -1,10 +1,10 @@
 /*
- * Frames through a DPDK device: memif, af_packet, or any port by its own driver. The only file that
- * knows DPDK.
+ * Frames through a DPDK device: memif, af_packet, or any port by its own driver. This is the only
+ * file that uses DPDK.
  *
  * DPDK's environment belongs to the process and cannot be started twice: the first open starts it,
- * nobody stops it. The device runs with one queue in each direction. Devices that cannot interrupt
- * (memif and af_packet cannot) are marked `polling`: their user sleeps in short steps.
+ * and it is never stopped. The device runs with one queue in each direction. Devices that cannot
+ * interrupt (memif and af_packet cannot) are marked `polling`: the caller sleeps in short steps.
  */
 #include "host/io/io.h"
 #include "host/io/memif_why.h"
@@ -34,9 +34,9 @@
 #include "ringfold/ringfold.h"
 
 #define DESCRIPTORS 512
-/* Both rings, both bursts, and as much again on the way through the device. */
+/* Both rings, both bursts, and the same again for frames inside the device. */
 #define MBUFS 2047u
-/* Room of a buffer, at least: af_packet wants a whole frame of its ring to fit. */
+/* Minimum buffer size: af_packet requires that a whole frame of its ring fits. */
 #define BUFFER_ROOM 8192u
 #define LINK_WAIT_MS 2000
 #define ARGS_MAX 64
@@ -47,13 +47,13 @@ struct dpdk_io {
 	bool started;
 	bool vdev;
 	char name[64];
-	char interface[IFNAMSIZ]; /* of the kernel, of an af_packet device; else "" */
+	char interface[IFNAMSIZ]; /* the kernel interface of an af_packet device; else "" */
 	struct rte_mempool *pool;
 	struct rte_mbuf *rx[RF_IO_BURST];
-	unsigned int rx_n; /* lent out by the last rx() */
+	unsigned int rx_n; /* frames handed out by the last rx() */
 	struct rte_mbuf *tx[RF_IO_BURST];
 	unsigned int tx_n;
-	struct rte_mbuf *next; /* given out by tx_buffer() */
+	struct rte_mbuf *next; /* handed out by tx_buffer() */
 	int wake_fd;
 	int rx_fd; /* of the device's interrupt, or -1 */
 };
@@ -88,7 +88,7 @@ static unsigned int dpdk_rx(struct rf_io *io, struct rf_io_frame *frames, unsign
 	for (k = 0; k < d->rx_n; k++) {
 		struct rte_mbuf *m = d->rx[k];
 
-		/* pool buffers hold every frame that is allowed: a chain is longer than that */
+		/* pool buffers hold every allowed frame: a chain is longer than that */
 		if (m->nb_segs != 1)
 			continue;
 		frames[got].data = rte_pktmbuf_mtod(m, const uint8_t *);
@@ -100,7 +100,7 @@ static unsigned int dpdk_rx(struct rf_io *io, struct rf_io_frame *frames, unsign
 	return got;
 }
 
-/* Hands over what was committed; what the device does not take stays for the next time. */
+/* Sends the committed frames; frames that the device does not accept stay for the next call. */
 static void dpdk_tx_flush(struct rf_io *io)
 {
 	struct dpdk_io *d = dpdk_of(io);
@@ -114,7 +114,7 @@ static void dpdk_tx_flush(struct rf_io *io)
 	memmove(d->tx, d->tx + sent, d->tx_n * sizeof(d->tx[0]));
 	if (sent || !d->tx_n)
 		return;
-	/* nobody at the other end: frames do not wait for one that may never come */
+	/* no peer: drop the frames instead of waiting for one */
 	if (rte_eth_link_get_nowait(d->port, &link) == 0 && !link.link_status) {
 		free_mbufs(d->tx, d->tx_n);
 		io->tx_lost += d->tx_n;
@@ -170,13 +170,14 @@ static void dpdk_wake(struct rf_io *io)
 {
 	uint64_t one = 1;
 
-	/* it fails only when as many as 2^64 are pending: then it is awake */
+	/* it fails only when 2^64 wake-ups are pending: then the thread is awake */
 	if (write(dpdk_of(io)->wake_fd, &one, sizeof(one)) < 0)
 		return;
 }
 
-/* Whether the interface behind an af_packet device has a carrier: DPDK says that its link is up in
- * any case. */
+/*
+ * Whether the interface of an af_packet device has a carrier: DPDK always reports its link as up.
+ */
 static bool has_carrier(const struct dpdk_io *d)
 {
 	struct ifreq req = {0};
@@ -263,25 +264,28 @@ static int eal_start(bool vdev, const char *more, char *why, size_t room)
 	for (word = strtok_r(copy, " ", &save); word && n < ARGS_MAX - 1;
 	     word = strtok_r(NULL, " ", &save))
 		args[n++] = word;
-	/* DPDK ties the calling thread to its first core: it is the application's, and stays free
+	/*
+	 * DPDK pins the calling thread to its first core, but the thread belongs to the application
+	 * and must stay unpinned
 	 */
 	pthread_getaffinity_np(pthread_self(), sizeof(cpus), &cpus);
 	ret = rte_eal_init(n, args);
 	pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
 	if (ret < 0) {
-		snprintf(why, room,
-			 "DPDK does not start: %s%s; RF_DPDK_LOG=1 shows its own messages",
-			 rte_strerror(rte_errno),
-			 vdev ? ""
-			      : "; a device whose name does not begin with net_ is taken for a NIC "
-				"by its address: it needs root and hugepages");
+		snprintf(
+			why, room,
+			"DPDK does not start: %s%s; RF_DPDK_LOG=1 shows its own messages",
+			rte_strerror(rte_errno),
+			vdev ? ""
+			     : "; a device name that does not begin with net_ is taken for a NIC's "
+			       "address, which requires root and hugepages");
 		return RF_ERR_DEVICE;
 	}
 	eal_started = true;
 	return RF_OK;
 }
 
-/* The name of the interface behind an af_packet device, or "". */
+/* The name of the interface used by an af_packet device, or "". */
 static void interface_name(const char *device, char name[IFNAMSIZ])
 {
 	const char *at = strstr(device, "iface=");
@@ -313,7 +317,7 @@ static uint32_t interface_ip(const struct dpdk_io *d)
 	return ip;
 }
 
-/* Queues, buffers, start. */
+/* Creates queues and buffers and starts the device. */
 static int port_start(struct dpdk_io *d, char *why, size_t room)
 {
 	struct rte_eth_conf conf = {.intr_conf.rxq = 1};
@@ -362,7 +366,7 @@ static int port_start(struct dpdk_io *d, char *why, size_t room)
 	return RF_OK;
 }
 
-/* Waits a little for the link: memif's other end takes a moment. */
+/* Waits briefly for the link: memif's peer takes a moment. */
 static int port_link(struct dpdk_io *d, const char *device, char *why, size_t room)
 {
 	struct timespec pause = {.tv_nsec = 5000000};
@@ -376,13 +380,12 @@ static int port_link(struct dpdk_io *d, const char *device, char *why, size_t ro
 	}
 	if (rf_memif_why(device, reason, sizeof(reason)) != 0)
 		snprintf(reason, sizeof(reason),
-			 "is the cable, or the process at the other end of its socket, there?");
+			 "check the cable, or the process at the other end of its socket");
 	snprintf(why, room, "device %s has no link: %s", d->name, reason);
 	return RF_ERR_DEVICE;
 }
 
-/* Virtual devices lose frames that are longer than their buffers, and those are short by default.
- */
+/* Virtual devices lose frames longer than their buffers, and their default buffers are short. */
 static const char *longer_frames(const char *device)
 {
 	if (strncmp(device, "net_memif", 9) == 0 && !strstr(device, "bsize="))
@@ -401,7 +404,7 @@ static int device_open(struct dpdk_io *d, const char *wanted, char *why, size_t 
 	d->port = RTE_MAX_ETHPORTS;
 	d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (d->wake_fd < 0) {
-		snprintf(why, room, "no eventfd: %s", strerror(errno));
+		snprintf(why, room, "cannot create an eventfd: %s", strerror(errno));
 		return RF_ERR_SYSTEM;
 	}
 	snprintf(device, sizeof(device), "%s%s", wanted, longer_frames(wanted));
@@ -416,13 +419,12 @@ static int device_open(struct dpdk_io *d, const char *wanted, char *why, size_t 
 		d->vdev = strncmp(d->name, "net_", 4) == 0;
 		if (rte_eth_dev_get_port_by_name(d->name, &d->port) != 0) {
 			d->port = RTE_MAX_ETHPORTS;
-			snprintf(why, room, "DPDK knows no network port \"%s\" (RF_DEVICE)",
-				 d->name);
+			snprintf(why, room, "DPDK has no network port \"%s\" (RF_DEVICE)", d->name);
 			return RF_ERR_DEVICE;
 		}
 	}
 	ret = port_start(d, why, room);
-	/* the end that serves a memif socket waits for nobody */
+	/* a memif server does not wait for a client */
 	interface_name(device, d->interface);
 	if (!ret && !strstr(device, "role=server"))
 		ret = port_link(d, device, why, room);

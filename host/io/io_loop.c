@@ -1,6 +1,4 @@
-/*
- * Frames inside one process: a hub of ends with a queue each. For tests.
- */
+/* Frames inside one process: a hub of ends, each with a queue. For tests. */
 #include "host/io/io.h"
 
 #include <pthread.h>
@@ -15,14 +13,14 @@ struct end {
 	struct rf_io_hub *hub;
 	unsigned int port;
 	bool open;
-	/* frames that have arrived, under the hub's lock */
+	/* received frames, under the hub's lock */
 	uint8_t *bytes; /* QUEUE * frame_max */
 	uint32_t *lens;
 	unsigned int head, tail;
-	unsigned int lent; /* frames from head on that the last rx() gave out */
+	unsigned int lent; /* frames from head on that the last rx() handed out */
 	bool woken;
 	pthread_cond_t cond;
-	/* frames committed and not flushed */
+	/* frames committed but not flushed */
 	uint8_t *burst; /* RF_IO_BURST * frame_max */
 	uint32_t burst_len[RF_IO_BURST];
 	unsigned int burst_n;

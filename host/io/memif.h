@@ -1,6 +1,6 @@
 /*
  * The wire of memif 2.0: messages on a SOCK_SEQPACKET unix socket, rings in shared memory. Numbers
- * have the byte order of the machine. Places are offsets in bytes.
+ * have the machine's byte order. Positions are offsets in bytes.
  */
 #ifndef RF_HOST_MEMIF_H
 #define RF_HOST_MEMIF_H
@@ -12,16 +12,16 @@
 
 enum memif_type {
 	MEMIF_ACK = 1,
-	MEMIF_HELLO = 2,      /* server: what it can do */
-	MEMIF_INIT = 3,       /* client: which end it wants */
+	MEMIF_HELLO = 2,      /* server: its capabilities */
+	MEMIF_INIT = 3,       /* client: which end it requests */
 	MEMIF_ADD_REGION = 4, /* client: memory, with a file descriptor */
 	MEMIF_ADD_RING = 5,   /* client: a ring, with an event descriptor */
-	MEMIF_CONNECT = 6,    /* client: all is said */
+	MEMIF_CONNECT = 6,    /* client: setup is complete */
 	MEMIF_CONNECTED = 7,  /* server: frames may flow */
-	MEMIF_DISCONNECT = 8, /* either: the end, with a reason */
+	MEMIF_DISCONNECT = 8, /* either: closes, with a reason */
 };
 
-/* A message has always the same length. The type comes first, the rest is by type. */
+/* All messages have the same length. The type comes first; the rest depends on it. */
 struct memif_message {
 	uint8_t bytes[128];
 };
@@ -44,7 +44,7 @@ struct memif_message {
 #define MEMIF_RING_LOG2 12u
 #define MEMIF_DISCONNECT_TEXT 6u
 
-/* A ring: each of head and tail has a cache line of its own; then the descriptors. */
+/* A ring: head and tail have a cache line each; then the descriptors. */
 #define MEMIF_COOKIE 0u
 #define MEMIF_COOKIE_VALUE 0x3e31f20u
 #define MEMIF_FLAGS 4u
@@ -56,7 +56,7 @@ struct memif_message {
 
 struct memif_desc {
 	uint16_t flags;
-#define MEMIF_NEXT 1u /* the frame goes on in the next buffer */
+#define MEMIF_NEXT 1u /* the frame continues in the next buffer */
 	uint16_t region;
 	uint32_t length;
 	uint32_t offset;

@@ -11,7 +11,7 @@
 
 #include "host/io/memif.h"
 
-/* The value of ",key=value". False where it is not there or too long. */
+/* Finds the value of ",key=value". False if it is absent or too long. */
 static int value_of(const char *device, const char *key, char *value, size_t room)
 {
 	size_t len = strlen(key);
@@ -33,7 +33,7 @@ static int hear(int fd, struct memif_message *m)
 	return recv(fd, m->bytes, sizeof(m->bytes), 0) == (ssize_t)sizeof(m->bytes) ? 0 : -1;
 }
 
-/* Hello, which end is wanted, and what the server says to that. */
+/* Sends hello and the requested end, and reads the server's answer. */
 static int ask(int fd, uint32_t id, struct memif_message *m)
 {
 	struct timeval patience = {.tv_usec = 500000};
@@ -88,7 +88,8 @@ int rf_memif_why(const char *device, char *why, size_t room)
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0) {
 		ret = by_answer(fd, path, id, why, room);
 	} else if (errno == ENOENT || errno == ECONNREFUSED) {
-		snprintf(why, room, "nobody serves the socket %s: does `ringfold box` run?", path);
+		snprintf(why, room, "no process serves the socket %s: is `ringfold box` running?",
+			 path);
 		ret = 0;
 	}
 	close(fd);

@@ -15,11 +15,11 @@ int rf_socket_path_clear(const char *path, int type, char *why, size_t room)
 	int error = 0;
 	int fd;
 
-	/* connect() gives ECONNREFUSED for a file of any kind: only a socket may be taken away. */
+	/* connect() returns ECONNREFUSED for any kind of file: only a socket may be removed */
 	if (lstat(path, &st) != 0)
 		return 0;
 	if (!S_ISSOCK(st.st_mode)) {
-		snprintf(why, room, "%s is there already and is no socket: choose another path",
+		snprintf(why, room, "%s already exists and is not a socket: choose another path",
 			 path);
 		return -1;
 	}
@@ -35,9 +35,9 @@ int rf_socket_path_clear(const char *path, int type, char *why, size_t room)
 		unlink(path);
 		return 0;
 	}
-	/* served, by whatever kind of socket, or not ours to look at */
+	/* served by some kind of socket, or not accessible to us */
 	if (error == 0 || error == EAGAIN || error == EPROTOTYPE)
-		snprintf(why, room, "another process serves the socket %s already", path);
+		snprintf(why, room, "another process already serves the socket %s", path);
 	else
 		snprintf(why, room, "the socket %s: %s", path, strerror(error));
 	return -1;

@@ -58,7 +58,7 @@ static int connect_once(const struct sockaddr_in *address, uint64_t by)
 	if (poll(&p, 1, now < by ? (int)(by - now) : 0) <= 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 || error)
 		goto fail;
-	/* a machine that dies without a word is noticed within eleven seconds */
+	/* a machine that disappears silently is detected within eleven seconds */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
@@ -101,12 +101,12 @@ static int store_hello(struct rf_store *s, uint64_t *job, uint64_t by, char *why
 		return ret;
 	case RF_ERR_MISMATCH:
 		snprintf(why, room,
-			 "the store at rank 0 is for something else: %s; this is rank %u "
+			 "the store at rank 0 belongs to another job: %s; this is rank %u "
 			 "of %u; give each job its own RF_PORT",
 			 text, s->rank, s->ranks);
 		return ret;
 	case RF_ERR_RANK_LOST:
-		snprintf(why, room, "rank %u was lost before, or rank 0 has just ended", s->rank);
+		snprintf(why, room, "rank %u was lost earlier, or rank 0 has just ended", s->rank);
 		return ret;
 	}
 	snprintf(why, room, "%s", text);
@@ -148,7 +148,9 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 	for (;;) {
 		s->rx_len = 0;
 		s->fd = connect_once(&address, by);
-		/* whoever took the connection gets time to answer, however late it was made */
+		/*
+		 * once a connection is accepted, the server gets time to answer, however late it is
+		 */
 		ret = s->fd < 0 ? RF_ERR_RANK_MISSING
 				: store_hello(s, job, store_now_ms() + STORE_GRACE_MS, why, room);
 		if (ret == RF_OK) {
@@ -157,14 +159,14 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		}
 		if (s->fd >= 0)
 			close(s->fd);
-		/* a store that is just ending, or not yet there: try again */
+		/* a store that is just ending, or not started yet: try again */
 		if ((ret != RF_ERR_RANK_MISSING && ret != RF_ERR_RANK_LOST) || store_now_ms() >= by)
 			break;
 		nanosleep(&pause, NULL);
 	}
 	if (ret == RF_ERR_RANK_MISSING)
 		snprintf(why, room,
-			 "rank 0 does not come: nobody serves the store at %s:%u within %u ms; "
+			 "rank 0 did not arrive: no store answers at %s:%u within %u ms; "
 			 "start rank 0, and check RF_ROOT and RF_PORT",
 			 host, port, timeout_ms);
 	free(s);
@@ -185,7 +187,7 @@ void rf_store_close(struct rf_store *store)
 	free(store);
 }
 
-/* Puts a string with its length byte; the bytes used, or 0 where it is too long. */
+/* Writes a string with its length byte. Returns the bytes used, or 0 if it is too long. */
 static size_t put_key(uint8_t *p, const char *key)
 {
 	size_t n = strlen(key);
@@ -242,7 +244,7 @@ int rf_store_get(struct rf_store *store, const char *key, void *value, size_t va
 		ret = store_answer(store, store_now_ms() + timeout_ms + STORE_GRACE_MS, &answer,
 				   &answer_len, set, why, room);
 	if (ret == RF_ERR_TIMEOUT)
-		snprintf(why, room, "nobody has set \"%s\" within %u ms", key, timeout_ms);
+		snprintf(why, room, "no rank set \"%s\" within %u ms", key, timeout_ms);
 	if (ret)
 		return ret;
 	if (answer_len <= value_room) {
@@ -256,7 +258,7 @@ int rf_store_get(struct rf_store *store, const char *key, void *value, size_t va
 	return ret;
 }
 
-/* Turns the server's error of a gather into words. */
+/* Converts the server's gather error into text. */
 static void gather_text(int status, const char *name, const uint8_t set[16],
 			unsigned int timeout_ms, char *why, size_t room)
 {
@@ -311,7 +313,7 @@ int rf_store_gather(struct rf_store *store, const char *name, const void *value,
 		memcpy(values, answer, answer_len);
 	store_eat(store);
 	if (answer_len != store->ranks * len) {
-		snprintf(why, room, "the store gave %zu bytes instead of %zu", answer_len,
+		snprintf(why, room, "the store returned %zu bytes instead of %zu", answer_len,
 			 store->ranks * len);
 		return RF_ERR_BOOTSTRAP;
 	}
@@ -341,7 +343,7 @@ int rf_store_poll(struct rf_store *store, struct rf_store_event *event)
 	if (store->fd >= 0) {
 		bool alive = store_fill(store);
 
-		/* an answer that nobody waits for is none */
+		/* an answer without a waiting call: ignore it */
 		while (store_scan(store, &verb, &body, &len) > 0 && !store->waiting)
 			store_eat(store);
 		if (!alive && !store->waiting)

@@ -1,11 +1,11 @@
 /*
  * The store: a small TCP server in rank 0's process at which the ranks of a job meet.
  *
- * It holds keys and values, gathers one value of each rank and gives all of them to everyone (a
- * gather of nothing is a barrier), and tells everyone when a rank's process ends or a rank
- * announces a failure. It is for trusted networks: whatever bytes come in, it keeps its bounds, but
- * it does not ask who sends them. Bounds: RF_RANKS_MAX members, RF_STORE_KEYS keys, a few strangers
- * at a time that must introduce themselves within RF_STORE_HELLO_MS.
+ * It holds keys and values, gathers one value from each rank and returns all of them to every rank
+ * (an empty gather is a barrier), and notifies all ranks when a rank's process ends or a rank
+ * announces a failure. It is for trusted networks: it is robust against any input, but does not
+ * authenticate the sender. Bounds: RF_RANKS_MAX members, RF_STORE_KEYS keys, a few unidentified
+ * connections at a time, which must send HELLO within RF_STORE_HELLO_MS.
  *
  * Functions return 0 or a negative enum rf_status with a text in why[room]. Every wait has a
  * deadline.
@@ -25,9 +25,9 @@
 struct rf_store_server;
 
 /*
- * Starts the server's thread. host: name or address to listen on; where that is not an address of
- * this machine, all addresses. job: not 0. RF_ERR_RANK_TAKEN: another store of ringfold has the
- * port already. RF_ERR_BOOTSTRAP: something else has it, or the name is unknown.
+ * Starts the server's thread. host: name or address to listen on; if it is not an address of this
+ * machine, listens on all addresses. job: not 0. RF_ERR_RANK_TAKEN: another ringfold store already
+ * has the port. RF_ERR_BOOTSTRAP: something else has it, or the name is unknown.
  */
 int rf_store_serve(const char *host, unsigned int port, unsigned int ranks, uint64_t job,
 		   struct rf_store_server **server, char *why, size_t room);
@@ -42,54 +42,54 @@ void rf_store_server_stop(struct rf_store_server *server, unsigned int timeout_m
 struct rf_store;
 
 /*
- * Connects, again and again until timeout_ms have passed, and takes the rank. *job becomes the
- * server's; not 0 before: it must be the server's. RF_ERR_RANK_TAKEN; RF_ERR_MISMATCH: another
- * number of ranks or another job; RF_ERR_RANK_MISSING: nobody serves; RF_ERR_BOOTSTRAP.
+ * Connects, with retries until timeout_ms have passed, and takes the rank. *job is set to the
+ * server's job; if it was not 0 before, it must be equal. RF_ERR_RANK_TAKEN; RF_ERR_MISMATCH:
+ * another number of ranks or another job; RF_ERR_RANK_MISSING: no server; RF_ERR_BOOTSTRAP.
  */
 int rf_store_connect(const char *host, unsigned int port, unsigned int rank, unsigned int ranks,
 		     uint64_t *job, unsigned int timeout_ms, struct rf_store **store, char *why,
 		     size_t room);
 
 /*
- * While a call waits it calls idle(arg) every few milliseconds: what else has to go on. NULL:
- * nothing. idle() may call rf_store_announce() and rf_store_poll().
+ * While a call waits it calls idle(arg) every few milliseconds for other work. NULL: nothing.
+ * idle() may call rf_store_announce() and rf_store_poll().
  */
 void rf_store_set_idle(struct rf_store *store, void (*idle)(void *arg), void *arg);
 
-/* Says goodbye: the others are not told. NULL is allowed. */
+/* Says goodbye, so that the other ranks see no failure. NULL is allowed. */
 void rf_store_close(struct rf_store *store);
 
 int rf_store_set(struct rf_store *store, const char *key, const void *value, size_t len, char *why,
 		 size_t room);
 
-/* Waits until somebody has set the key. *len becomes the value's length, at most value_room. */
+/* Waits until the key has been set. *len becomes the value's length, at most value_room. */
 int rf_store_get(struct rf_store *store, const char *key, void *value, size_t value_room,
 		 size_t *len, unsigned int timeout_ms, char *why, size_t room);
 
 /*
- * All ranks give a value of len bytes under the same name and get all: values[rank * len]. Values
- * may be NULL where len is 0. RF_ERR_RANK_MISSING: the text names the ranks that have not come;
- * RF_ERR_RANK_LOST: one has ended; RF_ERR_MISMATCH: one gathers something else.
+ * All ranks contribute a value of len bytes under the same name and get all values: values[rank *
+ * len]. Values may be NULL if len is 0. RF_ERR_RANK_MISSING: the text names the ranks that have not
+ * arrived; RF_ERR_RANK_LOST: one has ended; RF_ERR_MISMATCH: one gathers under another name.
  */
 int rf_store_gather(struct rf_store *store, const char *name, const void *value, size_t len,
 		    void *values, unsigned int timeout_ms, char *why, size_t room);
 
-/* Tells all others that this rank has failed, or aborts. Does not wait. */
+/* Notifies all other ranks that this one has failed, or aborts. Does not wait. */
 int rf_store_announce(struct rf_store *store, int status, const char *text);
 
 struct rf_store_event {
-	unsigned int rank; /* whom it is about */
-	int status;        /* RF_ERR_RANK_LOST: its process ended; else what it announced */
-	char text[RF_STORE_TEXT_MAX]; /* what it announced */
+	unsigned int rank; /* the rank that the event is about */
+	int status;        /* RF_ERR_RANK_LOST: its process ended; else the status it announced */
+	char text[RF_STORE_TEXT_MAX]; /* the text it announced */
 };
 
 /*
- * What has been heard meanwhile, without waiting: 1 and an event, 0 for none, RF_ERR_BOOTSTRAP when
- * the server's connection is gone (reported once).
+ * Returns the next event, without waiting: 1 and an event, 0 for none, RF_ERR_BOOTSTRAP when the
+ * connection to the server has ended (reported once).
  */
 int rf_store_poll(struct rf_store *store, struct rf_store_event *event);
 
-/* "rank 2", "ranks 1, 3 and 4": of a set of bits, at most as much as fits; returns buf. */
+/* Formats a set of bits as "rank 2" or "ranks 1, 3 and 4", cut to what fits; returns buf. */
 char *rf_store_ranks_text(const uint8_t set[16], char *buf, size_t room);
 
 #endif

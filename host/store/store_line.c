@@ -25,7 +25,7 @@ int store_gone(struct rf_store *s, char *why, size_t room)
 		close(s->fd);
 	s->fd = -1;
 	snprintf(why, room, "%s",
-		 s->rank ? "the connection to rank 0's store has ended: rank 0's process is gone"
+		 s->rank ? "the connection to rank 0's store has ended: rank 0's process has ended"
 			 : "the connection to this rank's own store has ended");
 	return RF_ERR_RANK_LOST;
 }
@@ -114,7 +114,7 @@ bool store_fill(struct rf_store *s)
 	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* Waits until an answer is in the buffer: 0, or why there is none. */
+/* Waits until an answer is in the buffer. Returns 0, or the reason there is none. */
 static int store_wait(struct rf_store *s, uint64_t by, uint8_t *verb, const uint8_t **body,
 		      size_t *len, char *why, size_t room)
 {
@@ -129,7 +129,7 @@ static int store_wait(struct rf_store *s, uint64_t by, uint8_t *verb, const uint
 		if (found < 0 || s->fd < 0)
 			return store_gone(s, why, room);
 		if (now >= by) {
-			/* a late answer would be taken for the next one's */
+			/* a late answer would be taken for the answer to the next call */
 			store_gone(s, why, room);
 			snprintf(why, room, "the store at rank 0 does not answer");
 			return RF_ERR_BOOTSTRAP;
@@ -158,7 +158,7 @@ int store_answer(struct rf_store *s, uint64_t by, const uint8_t **body, size_t *
 		return RF_OK;
 	if (verb != STORE_ERROR || *len < STORE_ERROR_BODY) {
 		store_eat(s);
-		snprintf(why, room, "what answers on RF_PORT is no store of ringfold");
+		snprintf(why, room, "the server on RF_PORT is not a ringfold store");
 		return RF_ERR_BOOTSTRAP;
 	}
 	status = (int)rf_get_be32(*body);

@@ -14,7 +14,7 @@
 
 #include "host/store/store_server.h"
 
-/* Listens on the address of `host`, or on all where that is not an address of this machine. */
+/* Listens on the address of `host`, or on all addresses if it is not one of this machine. */
 static int server_listen(const char *host, unsigned int port, char *why, size_t room)
 {
 	struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
@@ -32,7 +32,7 @@ static int server_listen(const char *host, unsigned int port, char *why, size_t 
 	address.sin_port = htons((uint16_t)port);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0) {
-		snprintf(why, room, "no socket: %s", strerror(errno));
+		snprintf(why, room, "cannot open a socket: %s", strerror(errno));
 		return RF_ERR_SYSTEM;
 	}
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
@@ -53,7 +53,7 @@ static int server_listen(const char *host, unsigned int port, char *why, size_t 
 	return fd;
 }
 
-/* The port is taken: by whom? */
+/* The port is in use: find out by whom. */
 static int server_taken(const char *host, unsigned int port, unsigned int ranks, char *why,
 			size_t room)
 {
@@ -66,11 +66,10 @@ static int server_taken(const char *host, unsigned int port, unsigned int ranks,
 	if (ret == RF_OK)
 		rf_store_close(store);
 	if (ret == RF_OK || ret == RF_ERR_RANK_TAKEN || ret == RF_ERR_MISMATCH) {
-		snprintf(
-			why, room,
-			"another process is rank 0 already: it serves %s:%u; give each process its "
-			"own rank, or another job another RF_PORT",
-			host, port);
+		snprintf(why, room,
+			 "another process is rank 0 already: it owns %s:%u; give each process its "
+			 "own rank, or another job another RF_PORT",
+			 host, port);
 		return RF_ERR_RANK_TAKEN;
 	}
 	return RF_ERR_BOOTSTRAP;
@@ -120,13 +119,13 @@ int rf_store_serve(const char *host, unsigned int port, unsigned int ranks, uint
 		return ret == RF_ERR_BUSY ? server_taken(host, port, ranks, why, room) : ret;
 	}
 	s->listen_fd = ret;
-	/* the application's signals are not for this thread */
+	/* block all signals: the application's signals must not arrive on this thread */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	ret = pthread_create(&s->thread, NULL, rf_store_server_thread, s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (ret) {
-		snprintf(why, room, "no thread for the store: %s", strerror(ret));
+		snprintf(why, room, "cannot start the store's thread: %s", strerror(ret));
 		server_free(s);
 		return RF_ERR_SYSTEM;
 	}
@@ -145,7 +144,7 @@ void rf_store_server_stop(struct rf_store_server *server, unsigned int timeout_m
 	server->stop_by = rf_store_now_ms() + timeout_ms;
 	pthread_mutex_unlock(&server->lock);
 	if (write(server->wake_fd, &one, sizeof(one)) < 0)
-		one = 0; /* it looks once a second anyway */
+		one = 0; /* the thread checks once a second anyway */
 	pthread_join(server->thread, NULL);
 	server_free(server);
 }

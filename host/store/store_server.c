@@ -1,10 +1,10 @@
 /*
  * The store's server: one thread, one poll() loop, bounded memory.
  *
- * A connection is a stranger until its HELLO was accepted, then a member with a rank. Strangers
- * that say nothing, and whoever breaks the protocol, are closed. Until the first gather has
- * completed a member that goes away counts as not yet come (its launcher may start it again); from
- * then on its end is told to everyone.
+ * A connection is a stranger until its HELLO was accepted; then it is a member with a rank.
+ * Strangers that send nothing, and connections that violate the protocol, are closed. Until the
+ * first gather has completed, a member that disconnects counts as not arrived (its launcher may
+ * restart it). After that, its end is reported to all members.
  */
 #include "base/clock.h"
 #include "host/store/store_server.h"
@@ -37,13 +37,16 @@ static void conn_flush(struct conn *c)
 		ssize_t n = send(c->fd, c->tx, c->tx_len, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (n <= 0)
-			return; /* full, or gone: poll() tells */
+			return; /* buffer full or connection closed: poll() reports it */
 		memmove(c->tx, c->tx + n, c->tx_len - (size_t)n);
 		c->tx_len -= (size_t)n;
 	}
 }
 
-/* Queues a message of two parts; what does not fit is not sent: the reader is stuck or hostile. */
+/*
+ * Queues a message of two parts. A message that does not fit is dropped: the reader is stuck or
+ * hostile.
+ */
 static void conn_send(struct conn *c, enum store_verb verb, const uint8_t *head, size_t head_len,
 		      const void *body, size_t len)
 {
@@ -85,7 +88,7 @@ static void server_event(struct rf_store_server *s, unsigned int rank, int statu
 			conn_send(&s->conns[k], STORE_EVENT, head, sizeof(head), text, len);
 }
 
-/* Everyone who waits in the gather gets this error, and the gather begins anew. */
+/* Every member waiting in the gather gets this error, and the gather starts over. */
 static void gather_fail(struct rf_store_server *s, int status, const uint8_t *set, const char *text)
 {
 	unsigned int k;
@@ -185,8 +188,10 @@ static struct entry *entry_find(struct rf_store_server *s, const char *key)
 	return NULL;
 }
 
-/* Reads a string of 1 .. RF_STORE_KEY_MAX bytes without zero bytes; its length with the length
- * byte, or 0. */
+/*
+ * Reads a string of 1 .. RF_STORE_KEY_MAX bytes without zero bytes. Returns its length including
+ * the length byte, or 0.
+ */
 static size_t read_key(const uint8_t *p, size_t len, char *key)
 {
 	if (len < 2 || p[0] < 1 || p[0] > RF_STORE_KEY_MAX || (size_t)p[0] + 1 > len ||
@@ -310,7 +315,7 @@ static bool do_request(struct rf_store_server *s, struct conn *c, uint8_t verb, 
 		do_hello(s, c, p, len);
 		return true;
 	}
-	/* one thing at a time, and from members alone */
+	/* one call at a time, and only from members */
 	if (!c->member)
 		return false;
 	switch (verb) {
@@ -393,7 +398,7 @@ static void server_accept(struct rf_store_server *s)
 	c->hello_by = rf_store_now_ms() + RF_STORE_HELLO_MS;
 }
 
-/* Ends waits and strangers whose time is up. Returns ms until the next one. */
+/* Ends waits and strangers whose deadline has passed. Returns ms until the next deadline. */
 static int server_deadlines(struct rf_store_server *s)
 {
 	uint64_t now = rf_store_now_ms();
@@ -428,7 +433,7 @@ static int server_deadlines(struct rf_store_server *s)
 	return (int)(next - now) + 1;
 }
 
-/* Whether it was told to stop; *by is when it must end. */
+/* Whether a stop was requested; *by is the deadline for it. */
 static bool server_stopping(struct rf_store_server *s, uint64_t *by)
 {
 	bool stop;

@@ -17,13 +17,13 @@
 enum wait_for { WAIT_NOTHING, WAIT_GET, WAIT_GATHER };
 
 struct conn {
-	int fd; /* -1: free */
+	int fd; /* -1: unused */
 	bool member;
 	unsigned int rank;
 	uint64_t hello_by; /* a stranger's deadline, ms */
 	uint8_t rx[STORE_REQUEST_MAX];
 	size_t rx_len;
-	uint8_t *tx; /* STORE_REPLY_MAX + room for events; of members only */
+	uint8_t *tx; /* STORE_REPLY_MAX + room for events; members only */
 	size_t tx_len;
 	enum wait_for wait;
 	uint64_t wait_until;
@@ -50,16 +50,16 @@ struct rf_store_server {
 	struct conn conns[CONNS];
 	struct entry *entries; /* RF_STORE_KEYS */
 	unsigned int n_entries;
-	/* the gather that is on */
+	/* the gather in progress */
 	char name[RF_STORE_KEY_MAX + 1];
 	unsigned int came;
 	uint8_t came_set[16];
 	size_t value_len;
 	uint8_t *values; /* ranks * RF_STORE_VALUE_MAX */
-	/* told from outside */
+	/* set by other threads */
 	pthread_mutex_t lock;
 	bool stop;
-	uint64_t stop_by; /* ms; then it ends whoever is still there */
+	uint64_t stop_by; /* ms; remaining connections are closed then */
 };
 
 uint64_t rf_store_now_ms(void);

@@ -1,6 +1,6 @@
 /*
- * Messages between the store and its clients: be32 length of what follows, one byte verb, body.
- * Numbers are big-endian; a string is one byte length and its bytes.
+ * Messages between the store and its clients: be32 length of the rest, one byte verb, body. Numbers
+ * are big-endian; a string is a length byte and its bytes.
  */
 #ifndef RF_BOOTSTRAP_STORE_WIRE_H
 #define RF_BOOTSTRAP_STORE_WIRE_H
@@ -30,7 +30,7 @@ enum store_verb {
 #define STORE_HELLO_BODY 17u
 #define STORE_ERROR_BODY 20u
 #define STORE_EVENT_BODY 6u
-/* Longest message of a client, and of the server: 128 values. */
+/* Longest message from a client, and from the server: 128 values. */
 #define STORE_REQUEST_MAX (STORE_HEAD + 5u + RF_STORE_KEY_MAX + RF_STORE_VALUE_MAX)
 #define STORE_REPLY_MAX (STORE_HEAD + 128u * RF_STORE_VALUE_MAX)
 

@@ -72,11 +72,11 @@ expect 2 "unknown option" "$bin/ringfold" box --port "a=dgram:$dir/d.sock,to=$di
 # Nothing that was there is lost: no file where a socket is asked for, no capture that is played.
 echo precious > "$dir/file"
 for kind in "memif:$dir/file" "dgram:$dir/file,to=$dir/e.sock"; do
-	expect 1 "is no socket" "$bin/ringfold" box --port "a=$kind"
+	expect 1 "is not a socket" "$bin/ringfold" box --port "a=$kind"
 	expect 0 precious cat "$dir/file"
 done
 ln -s "$dir/file" "$dir/link"
-expect 1 "is no socket" "$bin/ringfold" box --port "a=memif:$dir/link"
+expect 1 "is not a socket" "$bin/ringfold" box --port "a=memif:$dir/link"
 expect 0 precious cat "$dir/link"
 cp tests/data/rxe-sample.pcap "$dir/c.pcap"
 ln "$dir/c.pcap" "$dir/d.pcap"

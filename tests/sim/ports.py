@@ -172,7 +172,7 @@ def sockets(program, folder):
     padded = frame_of(mac(1), mac(0), 30, 9)[:30] + bytes(30)
     check("a short frame is padded as a MAC does", arrives(ends[1], padded))
     second = Box(program, f"a=dgram:{names[0]},to={names[2]}")
-    check("a socket in use is refused", "another process serves the socket" in second.first, second.first)
+    check("a socket in use is refused", "another process already serves the socket" in second.first, second.first)
     second.stop()
     ends[1].s.close()
     os.unlink(names[3])

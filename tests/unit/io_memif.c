@@ -219,17 +219,17 @@ static void stale_socket(void **state)
 	assert_int_equal(rf_io_memif_serve(path, 0, IO_FRAME_MAX, &second, why, sizeof(why)),
 			 RF_ERR_DEVICE);
 	assert_non_null(strstr(why, path));
-	assert_non_null(strstr(why, "another process serves"));
+	assert_non_null(strstr(why, "another process already serves"));
 	close(fd);
 	io = serve(0);
 	io->ops->close(io);
-	/* what is no socket stays, and the reason says so */
+	/* a file that is not a socket is kept, and the reason names it */
 	file = fopen(path, "w");
 	assert_non_null(file);
 	fclose(file);
 	assert_int_equal(rf_io_memif_serve(path, 0, IO_FRAME_MAX, &second, why, sizeof(why)),
 			 RF_ERR_DEVICE);
-	assert_non_null(strstr(why, "is no socket"));
+	assert_non_null(strstr(why, "is not a socket"));
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(
 		rf_io_memif_serve("/tmp/none/such/dir", 0, IO_FRAME_MAX, &second, why, sizeof(why)),

@@ -54,7 +54,7 @@ int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace,
 		 trace ? "-trace" : "");
 	if (!find(name, path, sizeof(path))) {
 		snprintf(why, room,
-			 "there is no Verilated box with %u ports, %u lanes of %u bits%s: build it "
+			 "no Verilated box with %u ports, %u lanes of %u bits%s: build it "
 			 "with `make build/vl/%s`",
 			 ports, lanes, width, trace ? " that writes waveforms" : "", name);
 		return -1;
@@ -70,14 +70,13 @@ int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace,
 		dlclose(object);
 		return -1;
 	}
-	/* A void pointer becomes a function pointer by its bytes: the conversion itself is not C.
-	 */
+	/* Copies the bytes of a void pointer into a function pointer: C has no such conversion. */
 	memcpy(&entry, &symbol, sizeof(entry));
 	ops = entry();
 	if (ops->abi != RF_ENGINE_ABI) {
 		snprintf(why, room,
-			 "%s speaks version %u of the interface, this program %u: build it anew",
-			 path, ops->abi, RF_ENGINE_ABI);
+			 "%s speaks version %u of the interface, this program %u: rebuild it", path,
+			 ops->abi, RF_ENGINE_ABI);
 		dlclose(object);
 		return -1;
 	}
@@ -91,11 +90,13 @@ int rf_engine_by_name(const char *name, unsigned ports, unsigned lanes, unsigned
 	if (strcmp(name, "rtl") == 0)
 		return rf_engine_load(ports, lanes, width, trace, out, why, room);
 	if (strcmp(name, "model") != 0) {
-		snprintf(why, room, "there is no engine \"%s\": rtl or model", name);
+		snprintf(why, room, "unknown engine \"%s\": expected rtl or model", name);
 		return -1;
 	}
 	if (trace) {
-		snprintf(why, room, "the model has no signals, so no waveform: take --engine rtl");
+		snprintf(why, room,
+			 "the model has no signals, so it cannot write a waveform: use --engine "
+			 "rtl");
 		return -1;
 	}
 	*out = rf_model_engine();

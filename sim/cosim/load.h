@@ -1,8 +1,7 @@
 /*
  * Finds the Verilated box of a shape: a shared object box-p<ports>-l<lanes>-w<width>.so
- * (box-...-trace.so where a waveform is asked for), looked for in the folder that RF_ENGINE_DIR
- * names, in ../vl beside the running program, and in
- * ../lib/ringfold.
+ * (box-...-trace.so if a waveform is requested). It is searched for in the folder given by
+ * RF_ENGINE_DIR, in ../vl relative to the running program, and in ../lib/ringfold.
  */
 #ifndef RF_SIM_COSIM_LOAD_H
 #define RF_SIM_COSIM_LOAD_H
@@ -13,15 +12,13 @@
 #include "sim/engine.h"
 
 /*
- * Loads it; it stays loaded until the process ends. 0, or -1 with a reason of at most room bytes in
- * why that names the make target where the object does not exist.
+ * Loads it; it stays loaded until the process ends. Returns 0, or -1 with a reason of at most room
+ * bytes in why. If the object does not exist, the reason names the make target.
  */
 int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace,
 		   const struct rf_engine_ops **out, char *why, size_t room);
 
-/*
- * By name: "model", or "rtl" as above. ports, lanes and width are not looked at for the model.
- */
+/* By name: "model", or "rtl" as above. The model ignores ports, lanes and width. */
 int rf_engine_by_name(const char *name, unsigned ports, unsigned lanes, unsigned width, bool trace,
 		      const struct rf_engine_ops **out, char *why, size_t room);
 

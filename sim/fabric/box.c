@@ -1,4 +1,4 @@
-/* The box in the fabric: engine and firmware behind the MACs of its ports. */
+/* The box in the fabric: engine, firmware and the MACs of its ports. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,9 @@
 const uint8_t rf_fabric_box_mac[6] = {0x02, 0x52, 0x46, 0x00, 0x00, 0x10};
 
 #define PS_PER_SEC_KHZ                                                                             \
-	UINT64_C(1000000000) /* ps in a second, over 1000: divided by kHz gives ps in a cycle */
-/* Firmware looks at an interrupt that stays up not more often than this. */
+	UINT64_C(1000000000) /* ps per second, divided by 1000: divided by kHz gives ps per cycle  \
+			      */
+/* Shortest time between two checks of an interrupt that stays active. */
 #define POLL_GAP_CYCLES 250u
 #define RUN_CYCLES 64u
 
@@ -26,18 +27,18 @@ struct rf_box {
 	struct rf_engine_cfg cfg;
 	uint64_t period; /* ps */
 	uint64_t base;   /* ps: time of the engine's cycle 0 */
-	uint64_t fifo;   /* ps of wire time in front of the MAC before it takes no more */
+	uint64_t fifo;   /* ps of wire time in front of the MAC at which its FIFO is full */
 	uint64_t limit;  /* cycle to which the engine may run */
 	struct rf_sim_fw *fw;
-	uint64_t boot; /* ps that firmware has needed before it slept for the first time */
+	uint64_t boot; /* ps the firmware needed before its first sleep */
 	bool started;
-	uint64_t fw_at;    /* cycle at which firmware wants to run */
-	uint64_t fw_after; /* cycle before which an interrupt is not looked at */
+	uint64_t fw_at;    /* cycle of the firmware's next run */
+	uint64_t fw_after; /* cycle before which interrupts are ignored */
 	uint32_t epoch;
 	unsigned lives;
-	uint32_t moved; /* hardware groups that stand at the index where they are to begin */
-	char wave[300]; /* of an engine behind a reset */
-	uint64_t cycles_before; /* of engines before a reset */
+	uint32_t moved;         /* hardware groups already moved to their start index */
+	char wave[300];         /* waveform file of an engine after a reset */
+	uint64_t cycles_before; /* cycles of the engines before a reset */
 	uint64_t evaluated_before;
 };
 
@@ -46,7 +47,7 @@ static uint64_t cycle_time(const struct rf_box *b, uint64_t cycle)
 	return b->base + cycle * b->period;
 }
 
-/* First cycle that begins at a time or later. */
+/* The first cycle that begins at or after a time. */
 static uint64_t cycle_at(const struct rf_box *b, uint64_t ps)
 {
 	return ps <= b->base ? 0 : (ps - b->base + b->period - 1) / b->period;
@@ -69,8 +70,8 @@ uint64_t rf_box_next(const struct rf_box *b)
 }
 
 /*
- * The MAC begins to send when the first beat is there, or as late as it must so that the last one
- * is there in time where the core is slower than the wire.
+ * The MAC begins to send when the first beat is available. If the core is slower than the wire, it
+ * begins so late that the last beat arrives in time.
  */
 static void box_tx(void *arg, unsigned port, const uint8_t *data, size_t len, uint64_t first,
 		   uint64_t last)
@@ -99,7 +100,7 @@ static bool box_tx_ready(void *arg, unsigned port, uint64_t cycle)
 	return l->free_at <= now || l->free_at - now <= b->fifo;
 }
 
-/* A register access takes time, in which the rest of the world goes on. */
+/* A register access takes time, during which everything else continues. */
 static void access_begins(struct rf_box *b)
 {
 	struct rf_fabric *f = b->f;
@@ -117,7 +118,10 @@ static void access_ends(struct rf_box *b)
 		rf_fabric_pass_time(b->f, rf_box_time(b));
 }
 
-/* The same for instructions. While firmware starts there is no world yet: it is counted instead. */
+/*
+ * The same for instructions. While the firmware boots nothing else exists yet: the time is counted
+ * instead.
+ */
 static void spend(void *arg, uint64_t instructions)
 {
 	struct rf_box *b = arg;
@@ -168,7 +172,10 @@ static int start(struct rf_box *b, char *why, size_t room)
 	rf_fw_cfg_default(&fw);
 	memcpy(fw.mac, rf_fabric_box_mac, sizeof(fw.mac));
 	fw.ip = rf_fabric_box_ip();
-	/* Of the seed, so that a run can be repeated; another one for each life of the box. */
+	/*
+	 * Derived from the seed, so that a run can be repeated; different after each restart of the
+	 * box.
+	 */
 	fw.epoch = ++b->epoch;
 	rf_put_be64(fw.salt, b->f->cfg.seed);
 	rf_put_be64(fw.salt + 8, b->epoch);
@@ -181,7 +188,7 @@ static int start(struct rf_box *b, char *why, size_t room)
 	}
 	b->started = true;
 	b->fw_at = rf_sim_fw_next(b->fw);
-	/* What firmware did until here took no time in the engine. */
+	/* What firmware did so far took no time in the engine. */
 	b->fw_after = 0;
 	if (cpu.kind == RF_SIM_FW_RV32)
 		b->fw_after = b->boot / b->period + 1;
@@ -235,7 +242,7 @@ void rf_box_reset(struct rf_box *b)
 	rf_sim_fw_stop(b->fw);
 	b->fw = NULL;
 	b->base = b->f->now;
-	/* Each life of the box has a waveform of its own. */
+	/* A new waveform file after each reset of the box. */
 	if (b->f->cfg.wave) {
 		snprintf(b->wave, sizeof(b->wave), "%s.%u", b->f->cfg.wave, ++b->lives);
 		b->cfg.waveform = b->wave;
@@ -259,7 +266,7 @@ bool rf_box_firmware_due(const struct rf_box *b)
 	return cycle >= b->fw_at || (cycle >= b->fw_after && b->ops->irq(b->engine));
 }
 
-/* Groups that have become live begin at start_index; their ranks have not heard of it yet. */
+/* Groups that just became live begin at start_index; their ranks have not been notified yet. */
 static void move_groups(struct rf_box *b)
 {
 	const struct rf_fw *fw = rf_sim_fw_native(b->fw);
@@ -283,7 +290,10 @@ static void move_groups(struct rf_box *b)
 	b->moved = live;
 }
 
-/* Slots, groups, entries of the connection table, queues and credits: all is free again. */
+/*
+ * Checks that slots, groups, entries of the connection table, queues and credits are all free
+ * again.
+ */
 const char *rf_box_leak(struct rf_box *b)
 {
 	const struct rf_fw *fw = rf_sim_fw_native(b->fw);
@@ -292,12 +302,12 @@ const char *rf_box_leak(struct rf_box *b)
 	if (what || !fw)
 		return what;
 	if (b->ops->irq(b->engine))
-		return "the box's firmware has not looked at everything";
+		return "the box's firmware has not processed everything";
 	what = rf_fw_check(fw);
 	if (what)
 		return what;
 	if (fw->hw_used != 0)
-		return "a group's slots are not free again";
+		return "a group's slots were not freed";
 	if (fw->entries != 0 || fw->tombstones != 0)
 		return "the box's connection table is not empty";
 	return NULL;
@@ -347,7 +357,7 @@ void rf_box_run(struct rf_box *b, uint64_t until)
 			b->ops->jump(b->engine, target);
 		return;
 	}
-	/* In short runs, so that it is seen soon when the box has become quiescent. */
+	/* Runs in short steps, so that the end of activity is detected early. */
 	if (!b->f->cfg.no_jump && target > cycle + RUN_CYCLES)
 		target = cycle + RUN_CYCLES;
 	if (b->f->cfg.measure) {

@@ -8,8 +8,8 @@
 struct rf_check {
 	const struct rf_fabric_cfg *cfg;
 	size_t element;
-	/* The reference of one operation is made once and used for all ranks. */
-	unsigned first; /* rank of the group */
+	/* The reference of an operation is computed once and used for all ranks. */
+	unsigned first; /* first rank of the group */
 	unsigned op;
 	uint64_t count;
 	void *expect;
@@ -37,8 +37,10 @@ void rf_check_destroy(struct rf_check *c)
 	free(c);
 }
 
-/* Numbers of many sizes, so that another order of adding gives other bits, and now and then a
- * corner of the format. */
+/*
+ * Numbers of many magnitudes, so that another order of additions gives other bits, and occasionally
+ * special values of the format.
+ */
 static uint32_t fp32(uint64_t r)
 {
 	static const uint32_t corners[] = {0x00000000, 0x80000000, 0x00000001, 0x807fffff,
@@ -91,8 +93,10 @@ void rf_check_blank(const struct rf_check *c, void *to, uint64_t count)
 	memset(to, BLANK, (size_t)count * c->element);
 }
 
-/* Ring order (collective.h): N chunks of equal size, the last ones shorter; chunk c is added from
- * rank c on. */
+/*
+ * Ring order (collective.h): N chunks of equal size, the last ones shorter; the sum of chunk c
+ * starts at rank c.
+ */
 static void ring_reference(const struct rf_check *c, void *const *inputs, char *out)
 {
 	unsigned ranks = rf_fabric_size(c->cfg);

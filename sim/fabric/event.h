@@ -1,6 +1,6 @@
 /*
- * Events in the order of their time; those of one time in the order in which they were added. So a
- * run depends on nothing but its inputs.
+ * Events ordered by time; events at the same time keep the order in which they were added. So a run
+ * depends only on its inputs.
  */
 #ifndef RF_SIM_FABRIC_EVENT_H
 #define RF_SIM_FABRIC_EVENT_H
@@ -27,13 +27,13 @@ struct rf_events {
 void rf_events_init(struct rf_events *q);
 void rf_events_free(struct rf_events *q);
 
-/* 0, or -1 without memory. */
+/* Returns 0, or -1 if out of memory. */
 int rf_events_add(struct rf_events *q, uint64_t at, uint32_t kind, uint32_t who, void *what);
 
 /* Time of the first event, or UINT64_MAX. */
 uint64_t rf_events_next(const struct rf_events *q);
 
-/* Takes the first event; false where there is none. */
+/* Removes the first event; false if there is none. */
 bool rf_events_take(struct rf_events *q, struct rf_event *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* The fabric's clock: hands every event to whom it belongs, and keeps the box in step. */
+/* The fabric's clock: delivers every event to its target, and keeps the box in step. */
 #include "sim/fabric/fabric.h"
 
 #include <errno.h>
@@ -174,8 +174,8 @@ static void handle(struct rf_fabric *f, const struct rf_event *e)
 }
 
 /*
- * Takes one event, or moves the box towards the next one; never further than until. False where
- * nothing is left to do up to that time. Firmware is the caller's.
+ * Handles one event, or advances the box towards the next one, never beyond until. False if nothing
+ * is left to do before that time. The caller runs the firmware.
  */
 static bool advance(struct rf_fabric *f, uint64_t until)
 {
@@ -217,8 +217,8 @@ int rf_fabric_run_until(struct rf_fabric *f, uint64_t until_ns, bool (*stop)(voi
 		}
 		if (rf_events_next(&f->events) == UINT64_MAX &&
 		    (!f->box || rf_box_next(f->box) == UINT64_MAX)) {
-			rf_fabric_fail(
-				f, "nothing will ever happen again, and not all ranks have ended");
+			rf_fabric_fail(f,
+				       "deadlock: no event is left, but not all ranks have ended");
 			break;
 		}
 		if (!advance(f, until)) {

@@ -1,7 +1,7 @@
 /*
  * The virtual-time fabric: hosts that run the real transport, links, a switch with the rule, and
- *the box (RTL or reference model, with the real firmware) in one process and one clock. Everything
- *follows from the configuration and its seed: the same run gives the same events to the picosecond.
+ * the box (RTL or reference model, with the real firmware) in one process and one clock. Everything
+ * follows from the configuration and its seed: the same run gives the same events to the picosecond.
  *
  *	rf_fabric_cfg_init(&cfg);
  *	cfg.ranks = 4;
@@ -13,8 +13,8 @@
  *	rf_fabric_destroy(f);
  *
  * Each rank has a program, a list of steps that it takes one after another. Between calls of
- *rf_fabric_run() the world may be changed: a host crashed, the rule taken away, the box reset.
- *Times are nanoseconds since creation.
+ * rf_fabric_run() the world may be changed: a host crashed, the rule taken away, the box reset.
+ * Times are nanoseconds since creation.
  */
 #ifndef RF_SIM_FABRIC_FABRIC_H
 #define RF_SIM_FABRIC_FABRIC_H
@@ -34,29 +34,30 @@
 #define RF_USEC UINT64_C(1000)
 #define RF_MSEC UINT64_C(1000000)
 #define RF_SEC UINT64_C(1000000000)
-/* Bytes that a frame costs on a wire beside its own (padded to 60): preamble 8, FCS 4, gap 12. */
+/*
+ * Overhead of a frame on the wire beyond its own bytes (padded to 60): preamble 8, FCS 4, gap 12.
+ */
 #define RF_WIRE_OVERHEAD 24u
 
-/* What a link does to frames, each with its probability, by a random generator of its own. */
+/* What a link does to frames, each with its probability. Each link has its own random generator. */
 struct rf_faults {
 	double loss;
 	double duplicate;
-	double reorder;     /* held back for up to reorder_ns while others pass */
-	double corrupt;     /* one bit flips and the FCS is right, as in a switch's memory: only the
-			       ICRC shows it */
-	double bad_fcs;     /* one bit flips and the next MAC sees it */
-	double corrupt_any; /* one bit flips anywhere and the FCS is right: addresses, headers that
-			       the ICRC leaves out */
+	double reorder; /* held back for up to reorder_ns while others pass */
+	double corrupt; /* one bit flips and the FCS is correct, as in a switch's memory: only the
+			   ICRC detects it */
+	double bad_fcs; /* one bit flips and the next MAC detects it */
+	double corrupt_any; /* one bit flips anywhere and the FCS is correct: also in addresses and
+			       headers that the ICRC does not cover */
 	uint64_t reorder_ns;
-	uint64_t jitter_ns; /* up to so much more delay, order kept */
+	uint64_t jitter_ns; /* up to this much more delay, order kept */
 };
 
-/* How a host differs from a good one. */
+/* How a host deviates from normal behaviour. */
 struct rf_quirk {
-	uint64_t ack_late_ns; /* its ACKs leave so much later */
-	bool coalesce;        /* and one stands for all that came meanwhile */
-	unsigned window;      /* packets that it keeps unacknowledged, whatever the box says; 0: as
-				 told */
+	uint64_t ack_late_ns; /* its ACKs leave this much later */
+	bool coalesce;        /* one ACK stands for all that arrived meanwhile */
+	unsigned window; /* packets it keeps unacknowledged, ignoring the box; 0: as assigned */
 };
 
 enum rf_schedule_kind {
@@ -73,21 +74,21 @@ struct rf_fabric_cfg {
 	unsigned width;
 	const char *wave;             /* FST file, or NULL */
 	bool no_jump;                 /* evaluate every clock */
-	unsigned bus_ns;              /* time that firmware needs for one register access */
+	unsigned bus_ns;              /* time for one register access by the firmware */
 	enum rf_sim_fw_kind firmware; /* native, or the image for the box's processor ... */
-	unsigned cpu_khz;             /* ... which executes an instruction per clock */
+	unsigned cpu_khz;             /* ... which executes one instruction per clock */
 	uint64_t hold_ms;             /* hold time of the box after power-on and reset */
 	/* Hosts and network. */
 	unsigned ranks;
-	unsigned
-		groups; /* ranks in so many groups of equal size, one after another; 0: one group */
-	uint8_t port_of_rank[RF_FABRIC_RANKS]; /* box port to which the rule sends; rank mod ports
-						  unless changed */
-	uint64_t join_at[RF_FABRIC_RANKS];     /* ns; 100 us from rank to rank unless changed */
+	unsigned groups; /* number of groups of equal size into which the ranks are divided; 0: one
+			    group */
+	uint8_t port_of_rank[RF_FABRIC_RANKS]; /* box port to which the rule redirects; rank mod
+						  ports by default */
+	uint64_t join_at[RF_FABRIC_RANKS];     /* ns; 100 us from rank to rank by default */
 	uint64_t rate;                         /* bits per second of every link ... */
-	uint64_t host_rate;                    /* ... but of the hosts' links; 0: the same */
+	uint64_t host_rate;                    /* ... except the hosts' links; 0: the same */
 	uint64_t delay_ns;                     /* of every link, each direction */
-	uint64_t switch_ns;          /* from last bit in to first bit out at the earliest */
+	uint64_t switch_ns;                    /* shortest time from last bit in to first bit out */
 	uint64_t switch_buffer;      /* bytes queued for one port before frames are dropped */
 	unsigned mac_fifo;           /* bytes between box and wire at each port */
 	struct rf_faults host_links; /* both directions of every host's link */
@@ -97,33 +98,33 @@ struct rf_fabric_cfg {
 	enum rf_arith_type type;
 	enum rf_arith_op op;
 	unsigned mtu;
-	unsigned slots;          /* S asked for */
+	unsigned slots;          /* S requested */
 	unsigned message_bytes;  /* 0: 64 packets */
 	unsigned max_ops;        /* all-reduces outstanding at a time, 1.. */
-	uint32_t start_psn;      /* of every connection; RF_FABRIC_RANDOM_PSN: random ones */
+	uint32_t start_psn;      /* of every connection; RF_FABRIC_RANDOM_PSN: random values */
 	uint64_t ack_timeout_ns; /* of the transport */
 	uint64_t ack_timeout_max_ns;
 	unsigned retry_cnt;
 	uint32_t lease_ms;
 	uint32_t join_deadline_ms;
 	uint64_t answer_ns; /* the box must answer a rank within this; 0: 5 s */
-	bool plain; /* connections without the PSN shift: as an operator registers foreign endpoints
-		     */
+	bool plain; /* connections without the PSN shift: as for foreign endpoints registered by an
+		       operator */
 	bool vlan;  /* hosts tag their frames */
-	bool transparent;   /* the box makes no NAK */
-	bool selective;     /* packets and results are taken in any order */
-	unsigned straggler; /* RNR timer code while others are awaited; 0: silence */
+	bool transparent;   /* the box sends no NAK */
+	bool selective;     /* packets and results are accepted in any order */
+	unsigned straggler; /* RNR timer code while other ranks are late; 0: no answer */
 	bool in_place;
-	uint32_t start_index; /* as if so many packets had been sent on every connection: a multiple
-				 of 2 S */
+	uint32_t start_index; /* as if this many packets had been sent on every connection: a
+				 multiple of 2 S */
 	struct rf_quirk quirk[RF_FABRIC_RANKS];
 	/* Run. */
 	uint64_t seed;
-	uint64_t reset_seed; /* of what the core's reset does not set; 0: seed */
-	bool measure;        /* CPU time of the engine: stats.engine_seconds */
-	bool flip_raw;       /* spoils what unfinished operations have received: likewise */
+	uint64_t reset_seed; /* for state that the core's reset does not set; 0: seed */
+	bool measure;        /* measure CPU time of the engine: stats.engine_seconds */
+	bool flip_raw;       /* corrupts what unfinished operations have received: likewise */
 	bool flip; /* flips one bit of one result before it is compared: the run must report it */
-	const char *pcapng_dir; /* box.pcapng and hosts.pcapng there, or NULL */
+	const char *pcapng_dir; /* writes box.pcapng and hosts.pcapng there, or NULL */
 	const char *command;    /* comment for them */
 };
 
@@ -133,10 +134,10 @@ enum rf_step_kind {
 	RF_STEP_JOIN,      /* join at the box, make queue pairs */
 	RF_STEP_ALLREDUCE, /* arg: elements. Does not wait unless max_ops are outstanding */
 	RF_STEP_WAIT,      /* until all outstanding ones are done */
-	RF_STEP_COMPUTE,   /* arg: ns. The transport goes on */
+	RF_STEP_COMPUTE,   /* arg: ns. The transport keeps running */
 	RF_STEP_FREEZE,    /* arg: ns. The process does nothing at all; its NIC stores frames */
-	RF_STEP_BARRIER,   /* until all ranks are here; costs nothing: for measurements */
-	RF_STEP_LEAVE,     /* wait, leave the group, linger until it has ended */
+	RF_STEP_BARRIER,   /* until all ranks are here; takes no time: for measurements */
+	RF_STEP_LEAVE,     /* wait, leave the group, stay until it has ended */
 };
 
 enum rf_rank_state {
@@ -144,14 +145,14 @@ enum rf_rank_state {
 	RF_RANK_JOINING,
 	RF_RANK_RUNNING,
 	RF_RANK_LEAVING,
-	RF_RANK_DONE,   /* its program has ended well */
-	RF_RANK_FAILED, /* error and text say why */
+	RF_RANK_DONE,   /* its program has ended without error */
+	RF_RANK_FAILED, /* error and text give the reason */
 	RF_RANK_CRASHED,
 };
 
 enum rf_rank_error {
 	RF_RANK_OK,
-	RF_RANK_E_CONTROL,   /* the box refused or ended the group, or is silent */
+	RF_RANK_E_CONTROL,   /* the box refused or ended the group, or does not answer */
 	RF_RANK_E_TRANSPORT, /* the connection ended */
 	RF_RANK_E_LENGTH,    /* counts differ between ranks */
 	RF_RANK_E_INTERNAL,
@@ -162,19 +163,19 @@ struct rf_rank {
 	enum rf_rank_error error;
 	char text[400];
 	uint64_t failed_ns;
-	unsigned reason;  /* RF_CTL_R_* of the box, where it gave one */
-	unsigned culprit; /* rank of the group that the error names, or RF_NOBODY */
+	unsigned reason;  /* RF_CTL_R_* of the box, if it gave one */
+	unsigned culprit; /* rank of the group named by the error, or RF_NOBODY */
 	unsigned life;    /* rf_fabric_restart() */
-	unsigned done;    /* all-reduces completed with success */
+	unsigned done;    /* all-reduces completed successfully */
 	unsigned posted;
 	uint64_t checked; /* elements compared */
-	uint64_t wrong;   /* of them different from the reference */
-	uint64_t raw; /* elements of failed operations that are neither untouched nor the right sum
-		       */
+	uint64_t wrong;   /* elements that differ from the reference */
+	uint64_t raw; /* elements of failed operations that are neither untouched nor the correct
+			 sum */
 	uint64_t ready_ns;      /* when the box was joined; 0: not yet */
-	uint64_t first_post_ns; /* of the first all-reduce */
+	uint64_t first_post_ns; /* time of the first all-reduce */
 	uint64_t last_done_ns;
-	uint64_t digest; /* of all results */
+	uint64_t digest; /* hash of all results */
 	struct rf_place place;
 	unsigned window;
 };
@@ -183,11 +184,11 @@ struct rf_rank {
 struct rf_fabric_stats {
 	uint64_t events;
 	uint64_t cycles;           /* of the box */
-	uint64_t cycles_evaluated; /* without those jumped over */
+	uint64_t cycles_evaluated; /* without those skipped */
 	double engine_seconds;     /* CPU time spent in the engine */
 	uint64_t firmware_polls;
 	uint64_t register_accesses;
-	uint64_t instructions; /* of the box's processor, where the image runs */
+	uint64_t instructions; /* of the box's processor, if it runs the image */
 	uint64_t frames_lost;
 	uint64_t frames_duplicated;
 	uint64_t frames_reordered;
@@ -196,29 +197,31 @@ struct rf_fabric_stats {
 	uint64_t frames_corrupted_any;
 	uint32_t misaddressed_ranks; /* whose data got another destination MAC on its way to the
 					box: bit per rank */
-	uint64_t window_exceeded;    /* times that a host had more in flight than it was told */
+	uint64_t window_exceeded;    /* times a host exceeded its assigned window */
 	uint64_t acks_late;
 	uint64_t acks_coalesced;
-	uint64_t groups_moved;   /* to start_index */
-	uint64_t switch_dropped; /* no buffer */
+	uint64_t groups_moved;   /* groups moved to start_index */
+	uint64_t switch_dropped; /* for lack of buffer space */
 	uint64_t rule_hits;
 	uint64_t mac_overflow; /* the engine's input queue was full */
 	uint64_t data_packets; /* sent by hosts, repeats included */
-	uint64_t repeats;      /* of them sent before */
+	uint64_t repeats;      /* of these, sent before */
 	uint64_t acks;
 	uint64_t naks;
 	uint64_t timeouts;
 	uint64_t switch_queue_max; /* bytes */
-	uint64_t digest; /* of every frame at every host and box port with its time: two equal runs
-			    have equal ones */
+	uint64_t digest; /* hash of every frame at every host and box port with its time: equal runs
+			    have equal hashes */
 };
 
 struct rf_fabric;
 
 void rf_fabric_cfg_init(struct rf_fabric_cfg *cfg);
 
-/* 0, or -1 with a reason of at most room bytes in why. The strings of cfg must live as long as the
- * fabric. */
+/*
+ * Returns 0, or -1 with a reason of at most room bytes in why. The strings of cfg must live as long
+ * as the fabric.
+ */
 int rf_fabric_create(const struct rf_fabric_cfg *cfg, struct rf_fabric **out, char *why,
 		     size_t room);
 void rf_fabric_destroy(struct rf_fabric *f);
@@ -232,22 +235,23 @@ int rf_fabric_allreduce(struct rf_fabric *f, uint64_t count);
 int rf_fabric_all(struct rf_fabric *f, enum rf_step_kind kind, uint64_t arg);
 
 /*
- * Runs until every rank's program has ended (done, failed or crashed) or the time is reached. 1 if
- * all have ended, else 0; -1 where the simulation itself failed (rf_fabric_why). May be called
- * again, with more steps added.
+ * Runs until every rank's program has ended (done, failed or crashed) or the time is reached.
+ * Returns 1 if all have ended, else 0; -1 if the simulation itself failed (rf_fabric_why). May be
+ * called again, with more steps added.
  */
 int rf_fabric_run(struct rf_fabric *f, uint64_t until_ns);
-/* Likewise, but also returns 0 as soon as stop says so; it is asked after every event. */
+/* Likewise, but also returns 0 as soon as stop returns true; it is called after every event. */
 int rf_fabric_run_until(struct rf_fabric *f, uint64_t until_ns, bool (*stop)(void *arg), void *arg);
 const char *rf_fabric_why(const struct rf_fabric *f);
-/* Lets the world go on until that time, whether programs have ended or not. 0 or -1. */
+/* Runs until that time, whether programs have ended or not. Returns 0 or -1. */
 int rf_fabric_settle(struct rf_fabric *f, uint64_t until_ns);
 /*
- * After rf_fabric_settle() behind the end of all programs: NULL, or what has not been given back or
- * still waits: frames on links, in NICs, in the box, groups, slots, connections, requests.
+ * Call rf_fabric_settle() after all programs have ended, then this. Returns NULL, or what was not
+ * freed or is still waiting: frames on links, in NICs, in the box, groups, slots, connections,
+ * requests.
  */
 const char *rf_fabric_leak(struct rf_fabric *f);
-/* For tests of that: does what must be found. */
+/* For tests of that check: introduces a leak that must be found. */
 enum rf_spoil {
 	RF_SPOIL_NOTHING,
 	RF_SPOIL_FRAME,
@@ -265,55 +269,61 @@ void rf_fabric_spoil(struct rf_fabric *f, enum rf_spoil what);
 uint64_t rf_fabric_now(const struct rf_fabric *f);
 const struct rf_rank *rf_fabric_rank(const struct rf_fabric *f, unsigned rank);
 void rf_fabric_stats(const struct rf_fabric *f, struct rf_fabric_stats *s);
-/* Time from the first rank's start of its op-th all-reduce to the last rank's completion; 0 where
- * it is not complete. */
+/*
+ * Time from the first rank's start of its op-th all-reduce to the last rank's completion; 0 if it
+ * is not complete.
+ */
 uint64_t rf_fabric_op_ns(const struct rf_fabric *f, unsigned op);
 /* The same for the ranks of one group. */
 uint64_t rf_fabric_group_op_ns(const struct rf_fabric *f, unsigned group, unsigned op);
-/* True where every rank is done and nothing was wrong. */
+/* True if every rank is done and nothing was wrong. */
 bool rf_fabric_good(const struct rf_fabric *f);
-/* A port counter of the box by its number (RF_CNT_*): read over the register bus, costs a little
- * time. */
+/*
+ * Reads a port counter of the box by its number (RF_CNT_*) over the register bus, which takes some
+ * simulated time.
+ */
 uint32_t rf_fabric_counter(struct rf_fabric *f, unsigned port, unsigned counter);
-/* The world changes now. */
+/* Changes that take effect immediately. */
 void rf_fabric_crash(struct rf_fabric *f, unsigned rank);
-/* The rank leaves the group and forgets its connections, whatever it is doing. */
+/* The rank leaves the group and forgets its connections, whatever its state. */
 void rf_fabric_quit(struct rf_fabric *f, unsigned rank);
 /*
- * A rank that has ended begins anew, as a new process: its program is RF_STEP_JOIN and what is
- * added from now on. life: not 0, another one each time, the same for the ranks that are to meet. 0
- * or -1 (no memory, or it has not ended).
+ * Restarts a rank that has ended, as a new process: its program is RF_STEP_JOIN and the steps added
+ * from now on. life: not 0, different at each restart, the same for the ranks that are to meet.
+ * Returns 0, or -1 (no memory, or the rank has not ended).
  */
 int rf_fabric_restart(struct rf_fabric *f, unsigned rank, unsigned life);
 void rf_fabric_freeze(struct rf_fabric *f, unsigned rank, uint64_t ns);
 void rf_fabric_rule(struct rf_fabric *f, unsigned rank, bool on);
 void rf_fabric_box_reset(struct rf_fabric *f);
-/* Turns the host-link faults of one rank on with new values (loss 1 cuts the cable). */
+/* Sets new fault values for one rank's host link (loss 1 cuts the cable). */
 void rf_fabric_host_faults(struct rf_fabric *f, unsigned rank, const struct rf_faults *up,
 			   const struct rf_faults *down);
 
-/* New faults of all links. */
+/* Sets new faults for all links. */
 void rf_fabric_links(struct rf_fabric *f, const struct rf_faults *host,
 		     const struct rf_faults *box);
 
 /*
- * Asked for every frame that is put on a wire; false: it is lost. host: the number of the host or
- * box port whose link it is; up: towards the switch.
+ * Called for every frame put on a wire; if it returns false the frame is lost. host: the number of
+ * the host or box port whose link it is; up: towards the switch.
  */
 typedef bool rf_fabric_filter(void *arg, bool box, unsigned port, bool up, uint64_t ns,
 			      const uint8_t *frame, size_t len);
 void rf_fabric_set_filter(struct rf_fabric *f, rf_fabric_filter *filter, void *arg);
 
-/* What a host can say that is not so. From RF_NONSENSE_OPCODE on it ends the group, where the host
- * speaks of itself. */
+/*
+ * Invalid frames that a host can send. From RF_NONSENSE_OPCODE on they end the group if the host
+ * sends them about itself.
+ */
 enum rf_nonsense {
-	RF_NONSENSE_CONTROL,       /* no message of the control protocol, to the box */
-	RF_NONSENSE_DATA,          /* packets of long ago, or far ahead */
-	RF_NONSENSE_ACK_OLD,       /* ACK of long ago, wild MSN */
-	RF_NONSENSE_ACK_BEYOND,    /* of what was never sent */
+	RF_NONSENSE_CONTROL,       /* to the box: not a control message */
+	RF_NONSENSE_DATA,          /* packets long past, or far ahead */
+	RF_NONSENSE_ACK_OLD,       /* ACK of a packet long past, random MSN */
+	RF_NONSENSE_ACK_BEYOND,    /* ACK of a packet never sent */
 	RF_NONSENSE_ACK_MALFORMED, /* syndromes that do not exist */
-	RF_NONSENSE_FORM,          /* wrong form, of long ago or far ahead */
-	RF_NONSENSE_NAK_OLD,       /* fatal NAKs of long ago */
+	RF_NONSENSE_FORM,          /* wrong form, long past or far ahead */
+	RF_NONSENSE_NAK_OLD,       /* fatal NAKs for packets long past */
 	RF_NONSENSE_OPCODE,
 	RF_NONSENSE_LENGTH,
 	RF_NONSENSE_ELEMENT,
@@ -322,13 +332,13 @@ enum rf_nonsense {
 };
 bool rf_nonsense_fatal(enum rf_nonsense kind);
 /*
- * Rank `speaker` sends one such frame as if it were rank `about`; spoof: with its source address
- * too. False where there are no connections to speak on.
+ * Rank `speaker` sends one such frame as if it were rank `about`; spoof: also with its source
+ * address. False if there are no connections to use.
  */
 bool rf_fabric_nonsense(struct rf_fabric *f, unsigned speaker, unsigned about,
 			enum rf_nonsense kind, bool spoof, uint64_t seed);
 
-/* Sends a frame into the switch as if the host had sent it. */
+/* Sends a frame into the switch as if it came from the host. */
 void rf_fabric_inject(struct rf_fabric *f, unsigned rank, const uint8_t *frame, size_t len);
 
 /* Addresses: host r is 10.0.(r / 250).(r % 250 + 1) with MAC 02:48:xx:xx:<r + 1>; the

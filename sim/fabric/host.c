@@ -1,6 +1,6 @@
 /*
- * A host: endpoint, queue pairs, all-reduce and control client as on a real one, driven by a
- * program of steps. This file has its life, its frames and its time.
+ * A host: endpoint, queue pairs, all-reduce and control client as on a real host, driven by a
+ * program of steps. This file handles its creation, frames and timers.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,12 +9,12 @@
 
 #include "sim/fabric/host.h"
 
-#define NIC_RING 1024u            /* frames that a NIC keeps for a process that does nothing */
+#define NIC_RING 1024u            /* frames that a NIC stores for a process that is stopped */
 #define TICK_PS (100 * PS_PER_NS) /* shortest sleep */
 
 /*
- * Several bits apart from each other: else one flipped bit in the source address of a frame would
- * teach the switch that another host has moved.
+ * The values differ in several bits: otherwise one flipped bit in a frame's source address would
+ * make the switch move another host.
  */
 void rf_host_mac(unsigned rank, uint8_t mac[6])
 {
@@ -42,7 +42,7 @@ static void rf_host_end(struct rf_host *h, enum rf_rank_state state)
 	rf_host_disconnect(h);
 	rf_host_free_ops(h);
 	rf_host_set_active(h, false);
-	/* Nobody waits for it any more. */
+	/* This rank no longer counts at barriers. */
 	rf_fabric_barrier(h->f, h->f->barriers + 1);
 }
 
@@ -114,7 +114,7 @@ static void wake_at(struct rf_host *h, uint64_t ps)
 	rf_fabric_event(h->f, ps, RF_EV_HOST, h->rank, NULL);
 }
 
-/* Puts one frame on the wire if it is free; returns when to look again (ps). */
+/* Puts one frame on the wire if it is free; returns when to check again (ps). */
 static uint64_t transmit(struct rf_host *h)
 {
 	uint8_t data[ROCE_FRAME_MAX];
@@ -129,7 +129,7 @@ static uint64_t transmit(struct rf_host *h)
 		len = roce_endpoint_tx(h->ep, rf_host_ns(h), data, sizeof(data));
 	if (len == 0)
 		return UINT64_MAX;
-	/* A NIC that keeps an ACK for later has the wire free for the next frame. */
+	/* A NIC that delays an ACK leaves the wire free for the next frame. */
 	if (rf_nic_holds(h, data, len))
 		return h->f->now;
 	rf_fabric_trace(h->f, false, h->rank, RF_PCAPNG_OUT, data, len);
@@ -200,7 +200,7 @@ void rf_host_event(struct rf_host *h, uint64_t at)
 	rf_host_run(h);
 }
 
-/* ---- life ---- */
+/* ---- start and end of a process ---- */
 
 static int make_endpoint(struct rf_host *h)
 {
@@ -245,8 +245,10 @@ struct rf_host *rf_host_create(struct rf_fabric *f, unsigned rank)
 	return h;
 }
 
-/* A new process on the same machine: nothing of the old one is left but the frames that its NIC
- * still sends. */
+/*
+ * A new process on the same machine: nothing of the old one is left except frames that its NIC
+ * still sends.
+ */
 int rf_host_restart(struct rf_host *h, unsigned life)
 {
 	if (!rf_host_ended(h))
@@ -339,7 +341,7 @@ void rf_host_quit(struct rf_host *h)
 		return;
 	if (h->has_client)
 		rf_client_leave(&h->client, true, rf_host_ns(h));
-	rf_host_fail(h, RF_RANK_E_CONTROL, "this rank has left in the middle of an all-reduce");
+	rf_host_fail(h, RF_RANK_E_CONTROL, "this rank has left during an all-reduce");
 	rf_host_run(h);
 }
 

@@ -1,4 +1,4 @@
-/* Inside a host: what its parts know of each other. */
+/* Internals of a host, shared by its source files. */
 #ifndef RF_SIM_FABRIC_HOST_H
 #define RF_SIM_FABRIC_HOST_H
 
@@ -44,24 +44,24 @@ struct rf_host {
 	uint64_t step_until; /* ns: end of COMPUTE; 0: not begun */
 	struct rf_op *ops;
 	size_t op_room;
-	unsigned barriers; /* come to */
+	unsigned barriers; /* passed */
 	bool at_barrier;
 	bool leaving;
-	bool counted; /* among f->active */
+	bool counted; /* included in f->active */
 	/* error */
 	bool inquest;
 	uint64_t inquest_until;
 	enum rf_rank_error inquest_error;
 	char inquest_text[sizeof(((struct rf_rank *)0)->text)];
 	/* time */
-	uint64_t wake;         /* ps of the event that counts; UINT64_MAX: none */
+	uint64_t wake;         /* ps of the next valid event; UINT64_MAX: none */
 	uint64_t frozen_until; /* ns */
-	uint64_t started_ns;   /* of this life */
+	uint64_t started_ns;   /* start of this process */
 	struct rf_frame *ring;
 	struct rf_frame **ring_end;
 	unsigned ring_count;
-	struct rf_frame *held;       /* ACK that waits for newer ones */
-	struct roce_qp_counters old; /* of queue pairs that are gone */
+	struct rf_frame *held;       /* ACK that may be replaced by a newer one */
+	struct roce_qp_counters old; /* of destroyed queue pairs */
 };
 
 static inline uint64_t rf_host_ns(const struct rf_host *h)
@@ -69,7 +69,7 @@ static inline uint64_t rf_host_ns(const struct rf_host *h)
 	return rf_fabric_ns(h->f);
 }
 
-/* Number of an operation for its inputs: other ones in each life. */
+/* Number of an operation, which selects its inputs: different after each restart. */
 static inline unsigned rf_host_op_key(const struct rf_host *h, unsigned op)
 {
 	return h->pub.life << 16 | op;
@@ -113,15 +113,15 @@ int rf_host_connect(struct rf_host *h);
 void rf_host_disconnect(struct rf_host *h);
 void rf_host_join(struct rf_host *h);
 void rf_host_look_at_client(struct rf_host *h);
-/* A connection has ended: the box may know why. The rank fails when it has said so. */
+/* A connection has ended: the box may know why. The rank fails when the box has answered. */
 void rf_host_inquest(struct rf_host *h, enum rf_rank_error error, const char *text);
 
 /* program.c: steps and all-reduces. */
 void rf_host_look_at_collective(struct rf_host *h);
 void rf_host_free_ops(struct rf_host *h);
-/* Operations that are not done: whatever they received must be right or untouched. */
+/* Checks operations that are not done: whatever they received must be correct or untouched. */
 void rf_host_judge_unfinished(struct rf_host *h);
-/* One step further; false where it has to wait. */
+/* Runs one step; false if it has to wait. */
 bool rf_host_next_step(struct rf_host *h);
 void rf_host_look_at_end(struct rf_host *h);
 

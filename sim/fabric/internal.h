@@ -1,4 +1,4 @@
-/* Inside the fabric: what its parts know of each other. */
+/* Internals of the fabric, shared by its source files. */
 #ifndef RF_SIM_FABRIC_INTERNAL_H
 #define RF_SIM_FABRIC_INTERNAL_H
 
@@ -23,14 +23,15 @@ struct rf_frame {
 
 enum rf_event_kind {
 	RF_EV_ARRIVE, /* who: link, what: frame */
-	RF_EV_LATE, /* who: host; what: an ACK that its NIC sends late, or NULL: the one it holds */
-	RF_EV_HOST, /* who: host; look at sending and at timers */
+	RF_EV_LATE,   /* who: host; what: an ACK that its NIC sends late, or NULL: the one it stores
+		       */
+	RF_EV_HOST,   /* who: host; check sending and timers */
 };
 
 /* One direction of a cable. */
 struct rf_link {
 	uint64_t free_at;      /* ps: the last bit of the last frame has left */
-	uint64_t last_arrival; /* jitter keeps the order */
+	uint64_t last_arrival; /* jitter must keep the order */
 	struct rf_faults faults;
 	struct rf_rng rng;
 	uint64_t rate; /* bits per second */
@@ -54,8 +55,8 @@ struct rf_fabric {
 	struct rf_notes *notes_box;
 	rf_fabric_filter *filter;
 	void *filter_arg;
-	size_t frames;     /* that somebody owns */
-	unsigned barriers; /* passed by all */
+	size_t frames;     /* frames in existence */
+	unsigned barriers; /* passed by all hosts */
 	unsigned active;   /* hosts whose program has not ended */
 	bool failed;
 	char why[200];
@@ -70,11 +71,13 @@ void rf_fabric_fail(struct rf_fabric *f, const char *why);
 void rf_fabric_event(struct rf_fabric *f, uint64_t at, enum rf_event_kind kind, unsigned who,
 		     void *what);
 uint64_t rf_fabric_digest(uint64_t before, const void *data, size_t len);
-/* Whether all hosts have come to their n-th barrier; wakes those that wait. */
+/* Whether all hosts have reached their n-th barrier; wakes those that wait. */
 bool rf_fabric_barrier(struct rf_fabric *f, unsigned n);
 void rf_fabric_trace(struct rf_fabric *f, bool box, unsigned port, enum rf_pcapng_dir dir,
 		     const uint8_t *frame, size_t len);
-/* Handles all events up to a time (ps) but the firmware's: for register accesses, which take time.
+/*
+ * Handles all events up to a time (ps), except the firmware's: for register accesses, which take
+ * time.
  */
 void rf_fabric_pass_time(struct rf_fabric *f, uint64_t until);
 /* Ranks of a group, and the first of the group that has a rank. */
@@ -97,35 +100,35 @@ static inline uint64_t rf_fabric_ns(const struct rf_fabric *f)
 uint64_t rf_wire_ps(uint64_t rate, size_t len);
 struct rf_link *rf_link_get(struct rf_fabric *f, bool box, unsigned port, bool up);
 /*
- * Puts a frame on the wire, its first bit not before `start`; takes the frame. Returns the time at
+ * Puts a frame on the wire, its first bit not before `start`; takes ownership. Returns the time at
  * which the wire is free.
  */
 uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start,
 		      struct rf_frame *frame);
 
-/* nic.c: host.h has the rest. */
+/* nic.c: see also host.h. */
 void rf_host_late(struct rf_host *h, struct rf_frame *frame);
 
 /* host.c */
 struct rf_host *rf_host_create(struct rf_fabric *f, unsigned rank);
 void rf_host_destroy(struct rf_host *h);
 int rf_host_step(struct rf_host *h, enum rf_step_kind kind, uint64_t arg);
-/* A frame came in; takes it. */
+/* A frame has arrived; takes ownership. */
 void rf_host_frame(struct rf_host *h, struct rf_frame *frame);
-/* Does what is due: timers, program, sending. */
+/* Does everything that is due: timers, program, sending. */
 void rf_host_run(struct rf_host *h);
-/* The same from an event, unless an earlier one has made it needless. */
+/* The same from an event, unless an earlier event has made it unnecessary. */
 void rf_host_event(struct rf_host *h, uint64_t at);
 void rf_host_crash(struct rf_host *h);
 int rf_host_restart(struct rf_host *h, unsigned life);
 void rf_host_quit(struct rf_host *h);
 void rf_host_freeze(struct rf_host *h, uint64_t ns);
-/* Looks at it again in this instant. */
+/* Schedules a check at the current time. */
 void rf_host_wake(struct rf_host *h);
-/* Whether a host has come to its n-th barrier, or will never come to another one. */
+/* Whether a host has reached its n-th barrier, or will never reach another one. */
 bool rf_host_at_barrier(const struct rf_host *h, unsigned n);
-/* Times of one all-reduce; false where it is not complete. */
-/* NULL, or what is not back where it belongs, or still waits. */
+/* Times of one all-reduce; false if it is not complete. */
+/* NULL, or what was not freed or is still waiting. */
 const char *rf_host_leak(const struct rf_host *h);
 bool rf_host_op_times(const struct rf_host *h, unsigned op, uint64_t *posted, uint64_t *done);
 const struct rf_rank *rf_host_rank(const struct rf_host *h);
@@ -134,17 +137,19 @@ void rf_host_stats(const struct rf_host *h, struct rf_fabric_stats *s);
 /* box.c */
 struct rf_box *rf_box_create(struct rf_fabric *f, char *why, size_t room);
 void rf_box_destroy(struct rf_box *b);
-/* A frame has arrived at a port at the current time; takes it. */
+/* A frame has arrived at a port at the current time; takes ownership. */
 void rf_box_frame(struct rf_box *b, unsigned port, struct rf_frame *frame);
-/* Moves the box towards a time (ps), or less far where something came out of it that makes an
- * earlier event. */
+/*
+ * Advances the box towards a time (ps), or less far if it sent something that causes an earlier
+ * event.
+ */
 void rf_box_run(struct rf_box *b, uint64_t until);
-/* Whether the firmware has something to do now, and doing it. */
+/* Whether the firmware has work to do now, and doing it. */
 bool rf_box_firmware_due(const struct rf_box *b);
 void rf_box_firmware(struct rf_box *b);
-/* Time of the box's own clock, ps: not before the fabric's. */
+/* The box's own time, ps: not before the fabric's. */
 uint64_t rf_box_time(const struct rf_box *b);
-/* Time at which the box does something by itself: its time now, or UINT64_MAX. */
+/* Time of the box's next activity without input: its current time, or UINT64_MAX. */
 uint64_t rf_box_next(const struct rf_box *b);
 void rf_box_reset(struct rf_box *b);
 const char *rf_box_leak(struct rf_box *b);
@@ -157,11 +162,11 @@ struct rf_check *rf_check_create(const struct rf_fabric_cfg *cfg);
 void rf_check_destroy(struct rf_check *c);
 /* The inputs of a rank for its op-th all-reduce. */
 void rf_check_fill(const struct rf_check *c, unsigned rank, unsigned op, void *to, uint64_t count);
-/* What untouched memory looks like. */
+/* The fill pattern of untouched memory. */
 void rf_check_blank(const struct rf_check *c, void *to, uint64_t count);
 /*
- * Compares a result of the group with this first rank in full with the reference; returns the
- * number of wrong elements, UINT64_MAX without memory. blank_ok: untouched elements are right too.
+ * Compares a result of the group starting at this first rank with the reference; returns the number
+ * of wrong elements, UINT64_MAX if out of memory. blank_ok: untouched elements are accepted too.
  */
 uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned first,
 			 unsigned op, const void *got, uint64_t count, bool blank_ok);

@@ -6,7 +6,7 @@
 #include "base/log2.h"
 #include "sim/fabric/host.h"
 
-#define INQUEST_NS (2 * RF_SEC) /* to learn from the box why a connection has ended */
+#define INQUEST_NS (2 * RF_SEC) /* time for the box to report why a connection has ended */
 
 #define JOB UINT64_C(0x72696e67666f6c64)
 
@@ -216,8 +216,10 @@ static void fail_by_client(struct rf_host *h)
 	rf_host_fail(h, RF_RANK_E_CONTROL, "%s", text);
 }
 
-/* A connection ended: the box may know why. The rank fails when it has said so, or after a while
- * without. */
+/*
+ * A connection has ended: the box may know why. The rank fails when the box has answered, or after
+ * a timeout.
+ */
 void rf_host_inquest(struct rf_host *h, enum rf_rank_error error, const char *text)
 {
 	struct rf_ctl_status_req req = {.page = RF_CTL_PAGE_RANKS};
@@ -233,7 +235,7 @@ void rf_host_inquest(struct rf_host *h, enum rf_rank_error error, const char *te
 	rf_client_status(&h->client, &req, rf_host_ns(h));
 }
 
-static bool behind(uint32_t a, uint32_t b)
+static bool lags(uint32_t a, uint32_t b)
 {
 	uint32_t d = (b - a) & 0xffffff;
 
@@ -241,8 +243,8 @@ static bool behind(uint32_t a, uint32_t b)
 }
 
 /*
- * Whom the box waits for: the rank whose next packet comes first of all; where all stand equal, the
- * one whose results are not acknowledged. Adds words to the text.
+ * Finds the rank the box waits for: the rank with the lowest next packet; if all are equal, the
+ * rank whose results are not acknowledged. Appends text.
  */
 static void name_culprit(struct rf_host *h, char *text, size_t room)
 {
@@ -256,18 +258,18 @@ static void name_culprit(struct rf_host *h, char *text, size_t room)
 		return;
 	page = &reply->u.ranks;
 	for (unsigned r = 1; r < page->count; r++) {
-		low = behind(page->rank[r].next, page->rank[low].next) ? r : low;
-		high = behind(page->rank[high].next, page->rank[r].next) ? r : high;
-		slow = behind(page->rank[r].una, page->rank[slow].una) ? r : slow;
+		low = lags(page->rank[r].next, page->rank[low].next) ? r : low;
+		high = lags(page->rank[high].next, page->rank[r].next) ? r : high;
+		slow = lags(page->rank[r].una, page->rank[slow].una) ? r : slow;
 	}
-	if (behind(page->rank[slow].una, page->rank[low].next) &&
-	    behind(page->rank[slow].una, page->rank[slow].sent)) {
+	if (lags(page->rank[slow].una, page->rank[low].next) &&
+	    lags(page->rank[slow].una, page->rank[slow].sent)) {
 		h->pub.culprit = (slow + 1) % page->count;
 		snprintf(text, room, "; the results of rank %u are not acknowledged by rank %u",
 			 slow, (slow + 1) % page->count);
-	} else if (behind(page->rank[low].next, page->rank[high].next)) {
+	} else if (lags(page->rank[low].next, page->rank[high].next)) {
 		h->pub.culprit = low;
-		snprintf(text, room, "; the box waits for data of rank %u", low);
+		snprintf(text, room, "; the box waits for data from rank %u", low);
 	}
 }
 
@@ -280,7 +282,7 @@ static void end_inquest(struct rf_host *h)
 	if (rf_host_ns(h) < h->inquest_until && rf_client_query(&h->client) == RF_CLIENT_Q_WAITING)
 		return;
 	name_culprit(h, whom, sizeof(whom));
-	/* A group that has ended meanwhile stands nowhere: the box will say why it has. */
+	/* A group that has ended meanwhile has no state: the box will report why it ended. */
 	if (h->pub.culprit == RF_NOBODY && rf_host_ns(h) < h->inquest_until)
 		return;
 	h->inquest = false;
@@ -304,7 +306,7 @@ void rf_host_look_at_client(struct rf_host *h)
 			break;
 		h->pub.ready_ns = rf_host_ns(h);
 		if (keep_places(h, rf_client_ready(&h->client)) != 0 || rf_host_connect(h) != 0) {
-			rf_host_fail(h, RF_RANK_E_INTERNAL, "cannot make the connections");
+			rf_host_fail(h, RF_RANK_E_INTERNAL, "cannot create the connections");
 			break;
 		}
 		h->pub.state = RF_RANK_RUNNING;

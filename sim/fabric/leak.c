@@ -1,5 +1,4 @@
-/* What has not been given back when all is over; and faults of that kind, for tests of the check.
- */
+/* Checks that everything was freed at the end, and faults of that kind for tests of the check. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@ const char *rf_fabric_leak(struct rf_fabric *f)
 	return f->box ? rf_box_leak(f->box) : NULL;
 }
 
-/* A data packet that the peer never sees. */
+/* A data packet that never reaches the peer. */
 static void post(struct rf_host *h)
 {
 	static const char byte;

@@ -1,4 +1,4 @@
-/* Links: serialisation, delay, and the faults that the configuration asks for. */
+/* Links: serialisation, delay, and the configured faults. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +28,8 @@ static void flip_bit(struct rf_link *l, struct rf_frame *frame)
 }
 
 /*
- * A flipped bit that only the ICRC can show: somewhere in an IPv4 packet, but not in the bytes that
- * routers may change and that it leaves out (TOS, TTL, header checksum).
+ * Flips a bit that only the ICRC detects: somewhere in an IPv4 packet, but not in the bytes that
+ * routers may change and that the ICRC leaves out (TOS, TTL, header checksum).
  */
 static bool flip_silently(struct rf_link *l, struct rf_frame *frame)
 {
@@ -45,7 +45,7 @@ static bool flip_silently(struct rf_link *l, struct rf_frame *frame)
 	return true;
 }
 
-/* Bit of the rank whose data a frame carries. */
+/* The bit of the rank whose data a frame carries. */
 static uint32_t sender_of(const struct rf_frame *frame)
 {
 	size_t ip = frame->len >= 18 && rf_get_be16(frame->data + 12) == 0x8100 ? 18 : 14;
@@ -59,8 +59,8 @@ static uint32_t sender_of(const struct rf_frame *frame)
 }
 
 /*
- * A flipped bit anywhere. Where it hits the destination MAC of a frame that the box then takes,
- * nobody can know: results go there from then on.
+ * Flips a bit anywhere. If it hits the destination MAC of a frame that the box then accepts, the
+ * error cannot be detected: results go to that address from then on.
  */
 static void flip_anywhere(struct rf_fabric *f, struct rf_link *l, struct rf_frame *frame)
 {

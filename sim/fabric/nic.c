@@ -1,13 +1,13 @@
 /*
- * A host's NIC: what it puts on the wire, and when. Real ones acknowledge late, or several packets
- * with one ACK.
+ * A host's NIC: which frames it puts on the wire, and when. Real NICs acknowledge late, or several
+ * packets with one ACK.
  */
 #include <string.h>
 
 #include "proto/rf_bytes.h"
 #include "sim/fabric/host.h"
 
-/* Where the BTH of a RoCE ACK begins; 0 for every other frame, NAKs among them. */
+/* Offset of the BTH in a RoCE ACK; 0 for every other frame, including NAKs. */
 static size_t ack_at(const uint8_t *frame, size_t len)
 {
 	size_t ip = len >= 18 && rf_get_be16(frame + 12) == 0x8100 ? 18 : 14;
@@ -19,8 +19,7 @@ static size_t ack_at(const uint8_t *frame, size_t len)
 	return frame[bth] == 0x11 && frame[bth + 12] < 0x20 ? bth : 0;
 }
 
-/* True where the frame was taken: it leaves later, or a newer one of its connection in its place.
- */
+/* True if the frame was taken: it leaves later, or a newer ACK of its connection replaces it. */
 bool rf_nic_holds(struct rf_host *h, const uint8_t *data, size_t len)
 {
 	const struct rf_quirk *q = &h->f->cfg.quirk[h->rank];

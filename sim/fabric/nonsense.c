@@ -1,8 +1,7 @@
 /*
- * Frames that no sound host sends, on the connections of a group: with a right ICRC, so that only
- * what they say is wrong. What cannot be told from the truth is left out: a packet of the right
- * form at the next index is the rank's operand, and an ACK of what was sent says that it has
- * arrived.
+ * Invalid frames on the connections of a group, with a correct ICRC, so that only their content is
+ * wrong. Frames that cannot be told from valid ones are left out: a well-formed packet at the next
+ * index is the rank's operand, and an ACK of a sent packet states that it has arrived.
  */
 #include <string.h>
 
@@ -11,8 +10,10 @@
 
 #define PAYLOAD 4096u
 
-/* Of packets that one host sends on its connection to the next: numbers that it must have passed,
- * that it cannot reach for long, that it is about to send, that are mostly under way. */
+/*
+ * Packets that one host sends to the next on its connection: PSNs it must have passed, PSNs far out
+ * of reach, PSNs it is about to send, PSNs that are probably under way.
+ */
 struct place {
 	uint32_t old, far, soon, out;
 };
@@ -23,7 +24,7 @@ static struct place place_of(const struct rf_host *h, struct rf_rng *r)
 	const struct roce_qp_counters *q = roce_qp_counters(h->to_next);
 	uint32_t sent = (uint32_t)(q->tx_packets - q->tx_retransmits);
 	uint32_t base = rf_host_start_psn(h->f, h->pub.life, h->rank) + c->start_index;
-	/* A window that is ignored may be larger than the slots. */
+	/* If the window is ignored, it may be larger than the slots. */
 	uint32_t span = 2 * c->slots + c->quirk[h->rank].window;
 
 	return (struct place){
@@ -64,7 +65,7 @@ static void addresses(struct roce_packet *p, const struct rf_host *speaker,
 	p->pkey = 0xffff;
 }
 
-/* As if `from` sent data to the next rank. */
+/* Sends data as `from` to the next rank. */
 static void data_packet(struct roce_packet *p, const struct rf_host *from, enum rf_nonsense kind,
 			struct rf_rng *r, uint8_t *payload)
 {
@@ -73,7 +74,7 @@ static void data_packet(struct roce_packet *p, const struct rf_host *from, enum 
 	unsigned next = rf_host_neighbour(from, true);
 	bool fatal = rf_nonsense_fatal(kind);
 
-	/* Any of the wrong forms. */
+	/* One of the invalid forms. */
 	if (kind == RF_NONSENSE_FORM)
 		kind = (enum rf_nonsense)(RF_NONSENSE_OPCODE + rf_rng_below(r, 3));
 	p->qpn = rf_host_qpn(from->pub.life, next, false);
@@ -88,13 +89,13 @@ static void data_packet(struct roce_packet *p, const struct rf_host *from, enum 
 	}
 	if (kind == RF_NONSENSE_ELEMENT)
 		p->payload_len--;
-	/* READ, atomics and what has no name. */
+	/* READ, atomics and undefined opcodes. */
 	if (kind == RF_NONSENSE_OPCODE)
 		p->opcode = (uint8_t)(rf_rng_below(r, 2) ? 0x0c : 0x12 + rf_rng_below(r, 0x2e));
 	fill(r, payload, p->payload_len);
 }
 
-/* As if `from` answered the rank before it. */
+/* Sends an answer as `from` to the previous rank. */
 static void answer_packet(struct roce_packet *p, const struct rf_host *from, enum rf_nonsense kind,
 			  struct rf_rng *r)
 {
@@ -117,7 +118,7 @@ static void answer_packet(struct roce_packet *p, const struct rf_host *from, enu
 		p->syndrome = (uint8_t)(0x64 + rf_rng_below(r, 0x9c));
 }
 
-/* To the box itself: no message of the control protocol. */
+/* A packet to the box itself that is not a control message. */
 static size_t control_frame(const struct rf_host *speaker, struct rf_rng *r, uint8_t *frame)
 {
 	const struct rf_fabric_cfg *c = &speaker->f->cfg;
@@ -134,7 +135,7 @@ static size_t control_frame(const struct rf_host *speaker, struct rf_rng *r, uin
 	rf_host_mac(speaker->rank, u.src_mac);
 	memcpy(u.dst_mac, (const uint8_t[6]){0x02, 0x52, 0x46, 0x00, 0x00, 0x10}, 6);
 	fill(r, data, sizeof(data));
-	/* Half of them begin like one. */
+	/* Half of them start like a control message. */
 	if (rf_rng_below(r, 2)) {
 		rf_put_be32(data, RF_CTL_MAGIC);
 		data[4] = RF_CTL_VERSION;

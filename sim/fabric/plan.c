@@ -7,11 +7,13 @@
 #include "base/rng.h"
 
 #define MOST_LOSS 0.02
-#define SLOT_BYTES (512u << 10) /* of all slots of a lane */
+#define SLOT_BYTES (512u << 10) /* total slot size of a lane */
 #define SLOTS 512u
 #define MOST_RANKS 16u
-/* Of plans in which a connection may never be acknowledged again: the transport gives up, but not
- * before leases have run out. */
+/*
+ * For plans in which a connection may never be acknowledged again: the transport gives up, but not
+ * before leases have expired.
+ */
 #define GIVE_UP 30u
 #define GIVE_UP_MAX (64 * RF_MSEC)
 
@@ -20,7 +22,7 @@ static unsigned below(struct rf_rng *r, unsigned n)
 	return (unsigned)rf_rng_below(r, n);
 }
 
-/* Mostly nothing; else between 1e-5 and `most`, small ones as often as large ones. */
+/* Usually 0; otherwise between 1e-5 and `most`, distributed logarithmically. */
 static double draw_fault(struct rf_rng *r, double most)
 {
 	double p = most;
@@ -43,7 +45,7 @@ static void draw_links(struct rf_rng *r, struct rf_faults *f)
 	f->reorder_ns = below(r, 8000);
 }
 
-/* Ranks of each group on places of their own: a place is a lane of a port. */
+/* Assigns the ranks of each group to separate places: a place is a lane of a port. */
 static void draw_places(struct rf_rng *r, struct rf_fabric_cfg *c, unsigned size)
 {
 	unsigned places = c->ports * c->lanes;
@@ -66,7 +68,7 @@ static void draw_places(struct rf_rng *r, struct rf_fabric_cfg *c, unsigned size
 static void draw_topology(struct rf_rng *r, struct rf_fabric_cfg *c,
 			  const struct rf_plan_shape *shape)
 {
-	static const unsigned percent[] = {4, 25, 100}; /* of what the data path carries */
+	static const unsigned percent[] = {4, 25, 100}; /* percent of the data path's capacity */
 	unsigned places = shape->ports * shape->lanes;
 	unsigned size = 2 + below(r, places < 8 ? places - 1 : 7);
 
@@ -113,7 +115,7 @@ static uint32_t packets_of(const struct rf_plan *p)
 	return (uint32_t)n;
 }
 
-/* Where indexes and PSNs begin. */
+/* First indexes and PSNs. */
 static void draw_numbers(struct rf_plan *p, struct rf_rng *r)
 {
 	struct rf_fabric_cfg *c = &p->cfg;
@@ -121,7 +123,7 @@ static void draw_numbers(struct rf_plan *p, struct rf_rng *r)
 	uint32_t step;
 
 	if (below(r, 4) == 0) {
-		/* Groups begin 2 S below: few slots, short runs. */
+		/* Groups begin 2 S below the limit: few slots, short runs. */
 		if (c->slots > 64)
 			c->slots = 64;
 		step = 2 * c->slots;
@@ -164,8 +166,10 @@ static void explain(struct rf_plan *p, enum rf_plan_cause cause, unsigned rank)
 	p->cfg.ack_timeout_max_ns = GIVE_UP_MAX;
 }
 
-/* Several frames of harmless kinds, by the rank itself or another one; at the end perhaps one that
- * is not harmless. */
+/*
+ * Several harmless frames, sent by the rank itself or another one; perhaps a harmful one at the
+ * end.
+ */
 static void draw_nonsense(struct rf_plan *p, struct rf_rng *r, uint64_t at, unsigned rank,
 			  bool stranger, bool fatal)
 {
@@ -179,7 +183,9 @@ static void draw_nonsense(struct rf_plan *p, struct rf_rng *r, uint64_t at, unsi
 		if (stranger) {
 			e->speaker = (rank + 1 + below(r, c->ranks - 1)) % c->ranks;
 			e->nonsense = (enum rf_nonsense)below(r, RF_NONSENSE_KINDS);
-			/* From the same port nobody can tell: docs/firmware.md, Isolation. */
+			/*
+			 * On the same port they cannot be told apart: docs/firmware.md, Isolation.
+			 */
 			e->spoof =
 				c->port_of_rank[e->speaker] != c->port_of_rank[rank] && below(r, 2);
 		}
@@ -191,7 +197,7 @@ static void draw_nonsense(struct rf_plan *p, struct rf_rng *r, uint64_t at, unsi
 	explain(p, RF_PLAN_BY_NONSENSE, rank);
 }
 
-/* Some time while the ranks join and work, as far as can be told. */
+/* A time at which the ranks probably join or work. */
 static uint64_t draw_time(const struct rf_plan *p, struct rf_rng *r)
 {
 	uint64_t bits = (uint64_t)packets_of(p) * (p->cfg.mtu + 100) * 8 * p->cfg.lanes;
@@ -199,7 +205,7 @@ static uint64_t draw_time(const struct rf_plan *p, struct rf_rng *r)
 	return 50 * RF_USEC + rf_rng_below(r, 400 * RF_USEC + bits * RF_SEC / p->cfg.rate);
 }
 
-/* At most one thing after which ranks may fail. */
+/* At most one event that allows ranks to fail. */
 static void draw_events(struct rf_plan *p, struct rf_rng *r)
 {
 	unsigned rank = below(r, p->cfg.ranks);
@@ -210,7 +216,7 @@ static void draw_events(struct rf_plan *p, struct rf_rng *r)
 	case 0:
 	case 1:
 		p->straggler = rank;
-		/* Leases are renewed meanwhile: a rank that computes is no dead rank. */
+		/* Leases are renewed meanwhile: a computing rank is not dead. */
 		p->straggler_ns =
 			what ? RF_SEC + (rf_rng_below(r, 60 * RF_SEC) >> below(r, 5)) : ns;
 		if (p->straggler_ns > 60 * RF_SEC)
@@ -301,7 +307,7 @@ void rf_plan_make(struct rf_plan *p, uint64_t seed, const struct rf_plan_shape *
 	draw_quirks(p, &r);
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 const char *rf_plan_ingredient(unsigned number)
 {

@@ -1,7 +1,6 @@
 /*
- * A run that follows from one seed: topology, sizes, groups, faults of the links, hosts that
- * behave badly, and things that happen on the way. What the plan allows to go wrong is known, so a
- * run can be judged:
+ * A run derived from one seed: topology, sizes, groups, link faults, misbehaving hosts, and events
+ * during the run. The plan states which failures it allows, so a run can be judged:
  *
  *	rf_plan_make(&p, seed, &shape);
  *	if (!rf_plan_run(&p, &result))
@@ -15,7 +14,7 @@
 #define RF_PLAN_EVENTS 24u
 #define RF_PLAN_OPERATIONS 8u
 
-/* What a run may contain: X(name, words). A run counts as having it where it has happened. */
+/* What a run may contain: X(name, description). Counted for a run only if it actually happened. */
 #define RF_PLAN_INGREDIENTS(X)                                                                     \
 	X(GROUPS, "several groups")                                                                \
 	X(LANES, "two ranks of a group on one port")                                               \
@@ -57,18 +56,19 @@ enum rf_plan_ingredient {
 #undef RF_PLAN_X
 		RF_PLAN_INGREDIENT_COUNT
 };
-/* Words; NULL behind the last. */
+/* The description; NULL after the last. */
 const char *rf_plan_ingredient(unsigned number);
 
 enum rf_plan_kind {
-	RF_PLAN_DO_CRASH,     /* a host ends without a word ... */
-	RF_PLAN_DO_RESTART,   /* ... and begins anew */
-	RF_PLAN_DO_FREEZE,    /* a host does nothing for `ns` */
+	RF_PLAN_DO_CRASH,     /* a host ends silently ... */
+	RF_PLAN_DO_RESTART,   /* ... and restarts */
+	RF_PLAN_DO_FREEZE,    /* a host stops for `ns` */
 	RF_PLAN_DO_CABLE_OUT, /* a host's link loses everything ... */
 	RF_PLAN_DO_CABLE_IN,  /* ... until then */
-	RF_PLAN_DO_NO_RULE,   /* the switch sends a host's packets past the box from now on */
-	RF_PLAN_DO_RESET,     /* the box is reset */
-	RF_PLAN_DO_NONSENSE,  /* rank `speaker` sends `nonsense` as if it were `rank` */
+	RF_PLAN_DO_NO_RULE,  /* from now on the switch does not redirect a host's packets to the box
+			      */
+	RF_PLAN_DO_RESET,    /* the box is reset */
+	RF_PLAN_DO_NONSENSE, /* rank `speaker` sends `nonsense` as if it were `rank` */
 };
 
 struct rf_plan_event {
@@ -81,30 +81,30 @@ struct rf_plan_event {
 	bool spoof;
 };
 
-/* Why ranks may fail. */
+/* Reasons why ranks may fail. */
 enum rf_plan_cause {
 	RF_PLAN_BY_NOTHING,
 	RF_PLAN_BY_CRASH,
 	RF_PLAN_BY_RULE,
 	RF_PLAN_BY_RESET,
 	RF_PLAN_BY_NONSENSE,
-	RF_PLAN_BY_FLIPS, /* of destination MACs */
+	RF_PLAN_BY_FLIPS, /* bit flips in destination MACs */
 };
 
 struct rf_plan {
 	struct rf_fabric_cfg cfg;
 	unsigned operations;
-	uint64_t counts[RF_PLAN_OPERATIONS]; /* elements of each */
+	uint64_t counts[RF_PLAN_OPERATIONS]; /* elements of each operation */
 	unsigned straggler; /* rank that computes before each operation; >= ranks: none */
 	uint64_t straggler_ns;
-	struct rf_plan_event event[RF_PLAN_EVENTS]; /* in the order of their times */
+	struct rf_plan_event event[RF_PLAN_EVENTS]; /* ordered by time */
 	unsigned events;
 	enum rf_plan_cause cause;
-	unsigned victim;      /* rank that the cause is about */
-	uint32_t limit_index; /* 2^22, 2^23 or 2^24 that indexes pass; 0: none */
+	unsigned victim;      /* rank that the cause refers to */
+	uint32_t limit_index; /* 2^22, 2^23 or 2^24, if indexes pass it; 0: none */
 	bool psn_wraps;
-	bool again;     /* behind the end the job is started again, in a world that is well */
-	uint64_t limit; /* ns: everything has ended by then */
+	bool again;     /* restart the job at the end, without faults */
+	uint64_t limit; /* ns: everything must have ended by then */
 };
 
 struct rf_plan_shape {
@@ -112,7 +112,7 @@ struct rf_plan_shape {
 	unsigned ports, lanes, width;
 };
 
-/* Deliberate faults of a run, each of which one of the checks has to find: X(name, complaint). */
+/* Deliberate faults of a run, each of which one of the checks must find: X(name, complaint). */
 #define RF_PLAN_MUTANTS(X)                                                                         \
 	X(bits, "wrong sums")                                                                      \
 	X(raw, "raw data came through")                                                            \
@@ -140,7 +140,7 @@ enum rf_plan_mutant {
 #undef RF_PLAN_X
 		RF_PLAN_MUTANT_COUNT
 };
-/* Name of a mutant, NULL beyond the last; what a check says of it. */
+/* Name of a mutant, NULL after the last; the complaint of the check that finds it. */
 const char *rf_plan_mutant_name(unsigned mutant);
 const char *rf_plan_mutant_complaint(unsigned mutant);
 
@@ -150,15 +150,15 @@ struct rf_plan_result {
 	struct rf_fabric_stats stats;
 };
 
-/* The shape has 2 to 8 ports and enough lanes and slots for two ranks at least. */
+/* The shape has 2 to 8 ports and enough lanes and slots for at least two ranks. */
 void rf_plan_make(struct rf_plan *p, uint64_t seed, const struct rf_plan_shape *shape);
-/* One line. */
+/* Formats the plan as one line. */
 void rf_plan_text(const struct rf_plan *p, char *text, size_t room);
-/* Runs it. False where something is wrong. */
+/* Runs it. Returns false if something is wrong. */
 bool rf_plan_run(const struct rf_plan *p, enum rf_plan_mutant mutant,
 		 struct rf_plan_result *result);
 
-/* plan_judge.c: NULL, or what is wrong with one rank, whatever happened. */
+/* plan_judge.c: NULL, or what is wrong with one rank, in any run. */
 const char *rf_plan_judge(const struct rf_plan *p, struct rf_fabric *f, unsigned rank,
 			  const struct rf_rank *k, uint32_t misaddressed);
 

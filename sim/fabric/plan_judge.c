@@ -1,4 +1,4 @@
-/* What must be true of one rank whatever happened, and which errors a plan explains. */
+/* What must be true of each rank in every run, and which errors a plan explains. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,19 +6,21 @@
 #include "proto/rf_ctl.h"
 #include "sim/fabric/plan.h"
 
-/* Behind the last event every rank that is to fail has done so: the transport gives up after 1.7 s,
- * a JOIN's deadline is 3 s, and the box is asked for the cause for 2 s. */
+/*
+ * By this time after the last event, every rank that must fail has failed: the transport gives up
+ * after 1.7 s, a JOIN's deadline is 3 s, and the box is asked for the cause for 2 s.
+ */
 #define DEADLINE (8 * RF_SEC)
 
 struct judge {
 	const struct rf_plan *p;
 	struct rf_fabric *f;
-	unsigned size;  /* ranks of a group */
-	unsigned first; /* of the group */
+	unsigned size;  /* ranks per group */
+	unsigned first; /* first rank of the group */
 	uint32_t misaddressed;
 };
 
-/* The rank of the group that a plan's rank is. */
+/* Number within the group of a plan's rank. */
 static unsigned within(const struct judge *j, unsigned rank)
 {
 	return rank % j->size;
@@ -29,7 +31,10 @@ static bool of_group(const struct judge *j, unsigned rank)
 	return rank - rank % j->size == j->first;
 }
 
-/* Some rank of the group has sent data whose way back was damaged; the next one never gets it. */
+/*
+ * Some rank of the group has sent data whose return address was damaged; the next one never gets
+ * the results.
+ */
 static bool damaged_before(const struct judge *j, unsigned culprit)
 {
 	unsigned prev = j->first + (culprit + j->size - 1) % j->size;
@@ -37,7 +42,7 @@ static bool damaged_before(const struct judge *j, unsigned culprit)
 	return culprit < j->size && (j->misaddressed >> prev & 1);
 }
 
-/* The group's own word, given by the box, for what nonsense of each kind is. */
+/* The box's reason for ending the group, for each kind of nonsense. */
 static unsigned reason_of(enum rf_nonsense kind)
 {
 	switch (kind) {
@@ -54,7 +59,7 @@ static unsigned reason_of(enum rf_nonsense kind)
 	}
 }
 
-/* A NAK is said of the connection to whose data it is the answer. */
+/* A NAK is attributed to the connection whose data it answers. */
 static unsigned culprit_of(const struct judge *j, const struct rf_plan_event *e)
 {
 	unsigned victim = within(j, e->rank);
@@ -62,7 +67,7 @@ static unsigned culprit_of(const struct judge *j, const struct rf_plan_event *e)
 	return e->nonsense == RF_NONSENSE_NAK ? (victim + j->size - 1) % j->size : victim;
 }
 
-/* Whether "ranks 0, 2, 5 come in by the same port" has this one. */
+/* Whether "ranks 0, 2, 5 come in by the same port" includes this one. */
 static bool lists(const char *text, unsigned rank)
 {
 	const char *at = strstr(text, "ranks ");
@@ -78,16 +83,18 @@ static bool lists(const char *text, unsigned rank)
 }
 
 /*
- * What a rank says whose packets pass the box by, or whom those of another one miss. A rank that is
- * not asked for repeats is not acknowledged by the next one: both are named. A JOIN without the
- * rule comes in by somebody else's port, and if it is a repetition by another one than before.
+ * Errors of a rank whose packets bypass the box, or that misses another rank's packets. A rank that
+ * is not asked for repeats is not acknowledged by the next one: both are named. Without the rule, a
+ * JOIN arrives at another rank's port, and a repeated JOIN perhaps at a different one.
  */
 static bool is_rule(const struct judge *j, unsigned self, const struct rf_rank *k, unsigned victim)
 {
 	if (k->reason == RF_CTL_R_NO_LANES)
 		return lists(k->text, victim);
-	/* All is delivered, the last ACK was lost, and nobody is asked for it again: only the rank
-	 * itself knows. */
+	/*
+	 * All is delivered, the last ACK was lost, and no repeat of it is requested: only the rank
+	 * itself knows.
+	 */
 	if (k->error == RF_RANK_E_TRANSPORT && k->culprit == RF_NOBODY)
 		return self == victim && strstr(k->text, "switch's rule");
 	if (k->error == RF_RANK_E_TRANSPORT)
@@ -96,7 +103,10 @@ static bool is_rule(const struct judge *j, unsigned self, const struct rf_rank *
 	       (k->reason == RF_CTL_R_OTHER_PORT || k->reason == RF_CTL_R_LEASE);
 }
 
-/* The cause itself, as seen by a rank that nobody has told; not that another rank has given up. */
+/*
+ * The cause itself, as seen by a rank that was not notified by others; not that another rank has
+ * given up.
+ */
 static bool is_cause(const struct judge *j, unsigned self, const struct rf_rank *k)
 {
 	const struct rf_plan *p = j->p;
@@ -124,7 +134,7 @@ static bool is_cause(const struct judge *j, unsigned self, const struct rf_rank 
 	}
 }
 
-/* Another rank has ended the group, and for a reason that the plan gives. */
+/* Another rank has ended the group, for a reason that the plan contains. */
 static bool is_told(const struct judge *j, const struct rf_rank *k)
 {
 	const struct rf_rank *who;
@@ -151,13 +161,13 @@ const char *rf_plan_judge(const struct rf_plan *p, struct rf_fabric *f, unsigned
 	if (k->state < RF_RANK_DONE)
 		return "still waits";
 	if (k->state == RF_RANK_DONE)
-		return k->done < p->operations ? "done with fewer operations than it was told"
+		return k->done < p->operations ? "done with fewer operations than requested"
 					       : NULL;
 	if (strlen(k->text) < 10)
 		return "failed without saying why";
 	if (p->cause == RF_PLAN_BY_NOTHING)
 		return "failed, and nothing in the plan explains it";
-	/* One that came too late for the others: nobody is there. */
+	/* Started too late: the other ranks have already ended. */
 	if (k->life == 1 && rank == p->victim)
 		return NULL;
 	if (p->events && k->failed_ns > p->event[p->events - 1].at + DEADLINE)

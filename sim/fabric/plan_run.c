@@ -1,11 +1,11 @@
-/* A plan is carried out, and what came of it is judged. */
+/* Runs a plan and judges the result. */
 #include <stdio.h>
 #include <string.h>
 
 #include "rf_regs.h"
 #include "sim/fabric/plan.h"
 
-/* Behind the end: leases of ranks that crashed run out, slots are freed, frames arrive. */
+/* Time after the end in which leases of crashed ranks expire, slots are freed and frames arrive. */
 #define SETTLE (2 * RF_SEC)
 #define AGAIN_LIFE 2u
 #define AGAIN_LIMIT (60 * RF_SEC)
@@ -36,7 +36,7 @@ static void complain_of(struct run *u, unsigned rank, const struct rf_rank *k, c
 	char text[600];
 
 	snprintf(text, sizeof(text),
-		 "rank %u: %s; state %d, %u of %u operations done, names %d (%s)", rank, what,
+		 "rank %u: %s; state %d, %u of %u operations done, culprit %d (%s)", rank, what,
 		 (int)k->state, k->done, u->p->operations, (int)k->culprit, k->text);
 	complain(u, text);
 }
@@ -53,12 +53,12 @@ static void happen(struct run *u, const struct rf_plan_event *e)
 		seen(u, RF_PLAN_CRASH);
 		break;
 	case RF_PLAN_DO_RESTART:
-		/* One that had never been in the group could still take its place there. */
+		/* A rank that had never been in the group could still join it. */
 		if (k->state != RF_RANK_CRASHED || k->ready_ns == 0)
 			break;
 		if (rf_fabric_restart(u->f, e->rank, 1) != 0 ||
 		    rf_fabric_step(u->f, e->rank, RF_STEP_ALLREDUCE, p->counts[0]) != 0)
-			complain(u, "cannot start a host again");
+			complain(u, "cannot restart a host");
 		seen(u, RF_PLAN_RESTART);
 		break;
 	case RF_PLAN_DO_FREEZE:
@@ -96,7 +96,10 @@ static int program(struct rf_fabric *f, const struct rf_plan *p)
 	int rc = 0;
 
 	for (unsigned k = 0; k < p->operations; k++) {
-		/* A long time passes once: it is the same for the box, and time is dear. */
+		/*
+		 * The long wait happens only once: it is the same for the box, and simulation is
+		 * expensive.
+		 */
 		if (p->straggler < p->cfg.ranks && (k == 0 || p->straggler_ns < RF_SEC))
 			rc |= rf_fabric_step(f, p->straggler, RF_STEP_COMPUTE, p->straggler_ns);
 		rc |= rf_fabric_allreduce(f, p->counts[k]);
@@ -130,14 +133,14 @@ static void judge(struct run *u)
 	}
 }
 
-/* The same ranks once more, in a world that is well: whatever happened before, it must succeed. */
+/* The same ranks again, without faults: whatever happened before, the job must succeed. */
 static void start_again(struct run *u)
 {
 	struct rf_faults host = u->p->cfg.host_links, box = u->p->cfg.box_links;
 	unsigned ranks = u->p->cfg.ranks;
 	int rc = 0;
 
-	/* Leases of those that crashed run out first. */
+	/* First, leases of crashed ranks must expire. */
 	if (rf_fabric_settle(u->f, rf_fabric_now(u->f) + SETTLE) != 0)
 		complain(u, rf_fabric_why(u->f));
 	host.corrupt_any = box.corrupt_any = 0;
@@ -149,7 +152,7 @@ static void start_again(struct run *u)
 	rc |= rf_fabric_allreduce(u->f, AGAIN_COUNT) | rf_fabric_allreduce(u->f, 1);
 	rc |= rf_fabric_all(u->f, RF_STEP_LEAVE, 0);
 	if (rc != 0) {
-		complain(u, "cannot start the ranks again");
+		complain(u, "cannot restart the ranks");
 		return;
 	}
 	if (rf_fabric_run(u->f, rf_fabric_now(u->f) + AGAIN_LIMIT) < 0)
@@ -163,7 +166,7 @@ static void start_again(struct run *u)
 	seen(u, RF_PLAN_AGAIN);
 }
 
-/* Behind the end of all programs: everything is back where it belongs. */
+/* After all programs have ended: everything must have been freed. */
 static void look_for_leaks(struct run *u)
 {
 	static const enum rf_spoil spoil[RF_PLAN_MUTANT_COUNT] = {
@@ -198,7 +201,7 @@ static bool shares_port(const struct rf_fabric_cfg *c)
 	return false;
 }
 
-/* Ingredients that the figures of the run tell; before the job is started again. */
+/* Ingredients that follow from the run's statistics; evaluated before the job is restarted. */
 static void look_at_figures(struct run *u)
 {
 	const struct rf_plan *p = u->p;
@@ -256,7 +259,7 @@ static void go(struct run *u)
 		complain(u, "no memory");
 	for (unsigned k = 0; k < p->events; k++) {
 		ended = rf_fabric_run(u->f, p->event[k].at);
-		/* Nobody is there any more to whom it could happen. */
+		/* Every target of the event has already ended. */
 		if (ended == 0)
 			happen(u, &p->event[k]);
 		else if (ended > 0 && p->event[k].kind == RF_PLAN_DO_CABLE_IN)

@@ -1,12 +1,14 @@
-/* A host's program: its steps, its all-reduces, and what became of them. */
+/* A host's program: its steps, its all-reduces, and their results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/fabric/host.h"
 
-/* Whatever an unfinished operation has received must be right or untouched: nothing raw is ever
- * delivered. */
+/*
+ * Whatever an unfinished operation has received must be correct or untouched: raw data must never
+ * be delivered.
+ */
 void rf_host_judge_unfinished(struct rf_host *h)
 {
 	for (unsigned i = 0; i < h->pub.posted; i++) {
@@ -100,7 +102,7 @@ void rf_host_look_at_collective(struct rf_host *h)
 	}
 }
 
-/* True where it was started, or where it failed for good. */
+/* True if it was started, or failed permanently. */
 static bool start_allreduce(struct rf_host *h, uint64_t count)
 {
 	struct rf_op op = {.count = count, .posted_ns = rf_host_ns(h)};
@@ -149,8 +151,8 @@ static bool leave(struct rf_host *h)
 	if (rf_coll_outstanding(h->coll) != 0)
 		return false;
 	if (!h->has_client)
-		return true; /* the ring needs no farewell, but the last ACKs: run ends when all are
-				done */
+		return true; /* the ring only needs its last ACKs before leaving: run ends when all
+				are done */
 	if (!h->leaving) {
 		h->leaving = true;
 		h->pub.state = RF_RANK_LEAVING;
@@ -159,7 +161,7 @@ static bool leave(struct rf_host *h)
 	return rf_client_state(&h->client) == RF_CLIENT_IDLE;
 }
 
-/* One step further; false where it has to wait. */
+/* Runs one step; false if it has to wait. */
 bool rf_host_next_step(struct rf_host *h)
 {
 	const struct rf_step *s;
@@ -179,7 +181,8 @@ bool rf_host_next_step(struct rf_host *h)
 			}
 			h->pub.window = h->f->cfg.slots / 2;
 			if (rf_host_connect(h) != 0) {
-				rf_host_fail(h, RF_RANK_E_INTERNAL, "cannot make the connections");
+				rf_host_fail(h, RF_RANK_E_INTERNAL,
+					     "cannot create the connections");
 				return false;
 			}
 			h->pub.state = RF_RANK_RUNNING;
@@ -224,7 +227,7 @@ bool rf_host_next_step(struct rf_host *h)
 	return true;
 }
 
-/* All steps taken and nothing open. */
+/* All steps taken and no operation outstanding. */
 void rf_host_look_at_end(struct rf_host *h)
 {
 	if (rf_host_ended(h) || h->inquest || h->at < h->step_count)

@@ -1,4 +1,4 @@
-/* A fabric made from its configuration, and taken apart. */
+/* Creates a fabric from its configuration, and destroys it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,23 +47,23 @@ static const char *refuse(const struct rf_fabric_cfg *c)
 	bool box = c->schedule != RF_RUN_RING;
 
 	if (c->ranks < 1 || c->ranks > RF_FABRIC_RANKS)
-		return "1 to 128 ranks";
+		return "ranks: expected 1 to 128";
 	if (c->groups > 1 && c->ranks % c->groups != 0)
-		return "all groups have equally many ranks";
+		return "groups: all must have the same number of ranks";
 	if (box && !c->engine)
 		return "no engine for the box";
 	if (box && (c->ports < 2 || c->ports > RF_FABRIC_PORTS))
-		return "a box has 2 to 8 ports";
+		return "ports: expected 2 to 8";
 	if (c->rate < 1000000 || c->rate > UINT64_C(10000000000000))
-		return "rate from 1M to 10T";
+		return "rate: expected 1M to 10T";
 	if (c->mtu < 256 || c->mtu > 4096 || (c->mtu & (c->mtu - 1)) != 0)
-		return "path MTU 256, 512, 1024, 2048 or 4096";
+		return "path MTU: expected 256, 512, 1024, 2048 or 4096";
 	if (c->slots < 16 || c->slots > 32768 || (c->slots & (c->slots - 1)) != 0)
-		return "slots: a power of two from 16 to 32768";
+		return "slots: expected a power of two from 16 to 32768";
 	if (rf_arith_size(c->type) == 0)
 		return "unknown data type";
 	if (c->max_ops < 1)
-		return "at least one operation at a time";
+		return "operations outstanding: expected at least 1";
 	return NULL;
 }
 
@@ -152,7 +152,7 @@ static int make_parts(struct rf_fabric *f, char *why, size_t room)
 			rf_switch_rule(&f->sw, r, cfg->port_of_rank[r]);
 		f->hosts[r] = rf_host_create(f, r);
 		if (!f->hosts[r] || rf_host_step(f->hosts[r], RF_STEP_JOIN, 0) != 0) {
-			snprintf(why, room, "cannot make host %u", r);
+			snprintf(why, room, "cannot create host %u", r);
 			return -1;
 		}
 	}

@@ -1,5 +1,4 @@
-/* The shape of box that a number of ports, lanes and a data width give when nothing else is said.
- */
+/* The default shape of a box for a number of ports, lanes and a data width. */
 #ifndef RF_SIM_FABRIC_SHAPE_H
 #define RF_SIM_FABRIC_SHAPE_H
 

@@ -4,7 +4,7 @@
 
 #include "proto/rf_bytes.h"
 
-#define PROBES 16u /* places that an address may stand in */
+#define PROBES 16u /* places where an address may be stored */
 #define GROUP_BIT (UINT64_C(1) << 40)
 
 int rf_switch_init(struct rf_switch *s, unsigned hosts, unsigned boxes)
@@ -54,7 +54,7 @@ static unsigned place(uint64_t mac, unsigned probe)
 	return (unsigned)((h >> 40) + probe) % RF_SWITCH_MACS;
 }
 
-/* A table that is full in all places of an address forgets the one seen longest ago. */
+/* If all places of an address are taken, the entry seen longest ago is replaced. */
 static void learn(struct rf_switch *s, uint64_t now, uint64_t mac, unsigned port)
 {
 	struct rf_switch_mac *to = NULL;

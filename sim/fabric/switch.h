@@ -1,8 +1,9 @@
 /*
  * A learning Ethernet switch with the one rule that ringfold needs: a frame with UDP destination
  * port 4791 that comes in on a host port goes to the box port assigned to that host port, whatever
- * its destination MAC. All else, and everything that comes from box ports, is forwarded by MAC.
- * Pure: a frame in, the ports on which it leaves out. Used by virtual and real time.
+ * its destination MAC. All other frames, and everything from box ports, are forwarded by MAC. A
+ * pure function: a frame goes in, the list of output ports comes out. Used in virtual and real
+ * time.
  */
 #ifndef RF_SIM_FABRIC_SWITCH_H
 #define RF_SIM_FABRIC_SWITCH_H
@@ -11,20 +12,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RF_SWITCH_PORTS 144u /* 8 x 16 ranks, 8 box ports, some more */
+#define RF_SWITCH_PORTS 144u /* 8 x 16 ranks, 8 box ports, and spare ports */
 #define RF_SWITCH_MACS 1024u
 #define RF_SWITCH_NO_RULE UINT32_MAX
 #define RF_SWITCH_AGE_NS 300000000000u /* IEEE 802.1Q's default: 300 s */
 
 struct rf_switch_port {
-	uint32_t redirect; /* host port: box port (a switch port number) of the rule, or
+	uint32_t redirect; /* host port: the rule's box port (a switch port number), or
 			      RF_SWITCH_NO_RULE */
 	uint64_t frames_in;
 	uint64_t frames_out;
 	uint64_t rule_hits;
-	uint64_t flooded; /* frames that came in here and went to all others */
-	uint64_t dropped; /* shorter than an Ethernet header, source a group address, or destination
-			     on the same port */
+	uint64_t flooded; /* frames that arrived here and were sent to all others */
+	uint64_t dropped; /* shorter than an Ethernet header, source is a group address, or
+			     destination on the same port */
 };
 
 struct rf_switch_mac {
@@ -37,22 +38,22 @@ struct rf_switch_mac {
 struct rf_switch {
 	unsigned hosts;
 	unsigned boxes;
-	uint64_t age; /* ns after which a learned address is forgotten */
+	uint64_t age; /* ns after which a learnt address is forgotten */
 	struct rf_switch_port port[RF_SWITCH_PORTS];
 	struct rf_switch_mac macs[RF_SWITCH_MACS];
 };
 
-/* 0, or -1 where there are too many ports. No rule is set. */
+/* Returns 0, or -1 if there are too many ports. No rule is set. */
 int rf_switch_init(struct rf_switch *s, unsigned hosts, unsigned boxes);
 
-/* The rule of a host port: to box (0 .. boxes-1), or RF_SWITCH_NO_RULE to take it away. */
+/* Sets the rule of a host port: to box (0 .. boxes-1), or RF_SWITCH_NO_RULE to remove it. */
 void rf_switch_rule(struct rf_switch *s, unsigned host, uint32_t box);
 
 /*
  * A frame comes in on a port at time now (ns, never backwards). Writes the ports on which it
  * leaves, unchanged, to out (RF_SWITCH_PORTS places) and returns how many. The port on which it
  * came in is never one of them, with one exception that real switches share: a redirected frame
- * goes where the rule says.
+ * goes where the rule sends it.
  */
 size_t rf_switch_frame(struct rf_switch *s, uint64_t now, unsigned in, const uint8_t *frame,
 		       size_t len, uint16_t *out);

@@ -11,14 +11,13 @@
 #include "rf_regs.h"
 #include "sim/realtime/internal.h"
 
-#define RUN_CYCLES 512u /* of the engine between two looks at the ports */
-#define IDLE_SPINS 20u  /* looks in vain before sleeping */
-#define ENGINE_QUEUE 8u /* frames that wait inside the engine at each port */
-#define BOX_QUEUE                                                                                  \
-	128u             /* frames that wait in front of a box port before its hosts are held back \
-			  */
-#define HOST_QUEUE 4096u /* frames that wait for a host that does not read */
-#define HOLD_NS UINT64_C(1000000000) /* a generator is held back no longer while nothing moves */
+#define RUN_CYCLES 512u  /* engine cycles between two polls of the ports */
+#define IDLE_SPINS 20u   /* idle polls before sleeping */
+#define ENGINE_QUEUE 8u  /* frames waiting inside the engine at each port */
+#define BOX_QUEUE 128u   /* frames waiting at a box port at which its hosts are held back */
+#define HOST_QUEUE 4096u /* frames queued for a host that does not read */
+#define HOLD_NS                                                                                    \
+	UINT64_C(1000000000) /* longest time that a generator is held back while nothing moves */
 
 uint64_t rf_rt_now(void)
 {
@@ -178,7 +177,7 @@ static uint32_t group_reg(struct rf_rt *b, unsigned group, uint32_t offset)
 	return b->ops->reg_read(b->engine, RF_GROUP_BASE + group * RF_GROUP_STRIDE + offset);
 }
 
-/* Frames that a connection has room for, with so many under way to it. */
+/* Frames that a connection has room for, given the number already under way to it. */
 static unsigned room_of(struct rf_rt *b, unsigned group, unsigned lane, unsigned port,
 			unsigned pending)
 {
@@ -192,8 +191,8 @@ static unsigned room_of(struct rf_rt *b, unsigned group, unsigned lane, unsigned
 }
 
 /*
- * How many more frames a generator behind a box port may send before a connection there could meet
- * "no room": the box itself is asked. Zero only where the port is ahead of others by all slots.
+ * How many more frames a generator on a box port may send before a connection there could run out
+ * of room, according to the box itself. Zero only if the port is ahead of others by all slots.
  */
 static unsigned room_at(struct rf_rt *b, unsigned port)
 {
@@ -225,7 +224,7 @@ static unsigned live_groups(struct rf_rt *b)
 	return n;
 }
 
-/* Frames that a port may hand in now. */
+/* Frames that a port may submit now. */
 static unsigned allowance(struct rf_rt *b, struct rf_rt_source *s, unsigned box)
 {
 	unsigned n = RF_RT_BURST;
@@ -263,7 +262,7 @@ static bool take_from(struct rf_rt *b, struct rf_rt_source *s, unsigned number, 
 	unsigned most = allowance(b, s, box);
 	unsigned n;
 
-	/* One that is held back is asked for nothing all the same: its host may come or go. */
+	/* A port that is held back is polled all the same: its host may connect or disconnect. */
 	n = s->port->ops->rx(s->port, frame, len, most);
 	if (most == 0)
 		return false;
@@ -373,8 +372,7 @@ static bool give_to_ports(struct rf_rt *b)
 	return work;
 }
 
-/* All capture files have been played and nothing is under way; false where a port goes on for ever.
- */
+/* All capture files have been played and nothing is under way; false if a port never ends. */
 static bool finished(const struct rf_rt *b)
 {
 	for (unsigned i = 0; i < b->source_count; i++)
@@ -423,7 +421,7 @@ static void line(struct rf_rt *b, double seconds)
 	fputc('\n', stderr);
 }
 
-/* Short naps while traffic is about, longer ones when it has been quiet for a while. */
+/* Short sleeps while there is traffic, longer ones when it has been quiet for a while. */
 static void nap(uint64_t quiet_ns)
 {
 	struct timespec t = {0, 50000};

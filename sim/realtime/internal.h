@@ -20,13 +20,13 @@ struct rf_rt_queue {
 	uint64_t lost;
 };
 
-/* A device that hands in frames. */
+/* A device that submits frames. */
 struct rf_rt_source {
 	struct rf_rt_port *port;
-	unsigned box;        /* box port that its rule names */
-	unsigned budget;     /* generators: frames that may come before the box is asked again */
+	unsigned box;        /* box port of its rule */
+	unsigned budget;     /* generators: frames allowed before the box is queried again */
 	uint64_t held_since; /* ns, 0: not held */
-	uint64_t released;   /* frames let in though the box has no room, because nothing moved */
+	uint64_t released; /* frames admitted although the box has no room, because nothing moved */
 };
 
 struct rf_rt {
@@ -42,7 +42,7 @@ struct rf_rt {
 	struct rf_switch sw;
 	struct rf_rt_source source[RF_RT_PORTS + 8];
 	unsigned source_count;
-	struct rf_rt_source *host; /* the first ones of source */
+	struct rf_rt_source *host; /* the first entries of source */
 	struct rf_rt_source *direct[8];
 	struct rf_rt_queue to_box[8];
 	struct rf_rt_queue to_direct[8];
@@ -59,7 +59,7 @@ struct rf_rt {
 };
 
 uint64_t rf_rt_now(void);
-/* box.c: what the engine and the firmware call. */
+/* box.c: callbacks of the engine and the firmware. */
 void rf_rt_engine_host(struct rf_rt *b, struct rf_engine_host *host);
 struct rf_hal rf_rt_hal(struct rf_rt *b);
 

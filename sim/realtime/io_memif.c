@@ -1,16 +1,16 @@
 /*
  * The serving end of a memif (shared memory packet interface, protocol 2.0): hosts with DPDK's
  * net_memif connect to it. DPDK's own server frees a connection's memory in its interrupt thread
- * while another thread may be reading it; here one thread does both, so a host may come and go, or
- * die, at any moment.
+ * while another thread may be reading it; here one thread does both, so a host may connect,
+ * disconnect or crash at any moment.
  *
- * The client owns the memory: it passes regions (file descriptors) and says where the two rings
- * lie. A ring has `head` and `tail`, free running; descriptors name buffers in regions. From client
- * to server the client fills the descriptor at head, the server takes it at tail. From server to
- * client the client offers empty buffers up to head, the server fills the one at tail.
+ * The client owns the memory: it passes regions (file descriptors) and the positions of the two
+ * rings. A ring has `head` and `tail`, free running; descriptors name buffers in regions. From
+ * client to server the client fills the descriptor at head, the server takes it at tail. From
+ * server to client the client offers empty buffers up to head, the server fills the one at tail.
  *
- * Nothing that the client writes is trusted: every index, offset and length is checked when it is
- * used, and read once. (A client that shrinks its memory file can still end this process by
+ * Nothing that the client writes is trusted: every index, offset and length is read once and
+ * checked when it is used. (A client that shrinks its memory file can still end this process by
  * SIGBUS.)
  */
 #include "base/clock.h"
@@ -30,10 +30,10 @@
 #include "host/io/socket_path.h"
 #include "ringfold/ringfold.h"
 
-/* Between two looks at the control socket. */
+/* Time between two polls of the control socket. */
 #define CONTROL_NS 1000000u
 
-/* Of this process. All ends of one socket belong to one thread. */
+/* For the whole process. All ends of one socket belong to one thread. */
 static struct memif_listener *listeners;
 
 static struct memif *memif_of(struct rf_io *io)
@@ -52,7 +52,7 @@ static void store16(uint8_t *p, uint16_t v)
 	atomic_store_explicit((_Atomic uint16_t *)(void *)p, v, memory_order_release);
 }
 
-/* A descriptor as it is now; the client may change it while we look, so it is read once. */
+/* A snapshot of a descriptor: the client may change it meanwhile, so it is read once. */
 static struct memif_desc desc_read(const struct memif_ring *r, uint16_t slot)
 {
 	const uint8_t *p =
@@ -71,7 +71,7 @@ static void desc_write(const struct memif_ring *r, uint16_t slot, const struct m
 	memcpy(p, d, sizeof(*d));
 }
 
-/* The bytes of a descriptor's buffer, or NULL where it lies outside of its region. */
+/* The bytes of a descriptor's buffer, or NULL if it lies outside its region. */
 static uint8_t *buffer_of(const struct memif *m, const struct memif_desc *d)
 {
 	const struct memif_region *r = d->region < MEMIF_REGIONS ? &m->regions[d->region] : NULL;
@@ -81,7 +81,7 @@ static uint8_t *buffer_of(const struct memif *m, const struct memif_desc *d)
 	return r->addr + d->offset;
 }
 
-/* Copies one frame that may lie in several buffers. Its length; 0 for one that is not used. */
+/* Copies one frame that may span several buffers. Returns its length, or 0 if it is dropped. */
 static uint32_t take(const struct memif *m, uint16_t *tail, uint16_t head, uint8_t *to)
 {
 	uint32_t len = 0;
@@ -137,7 +137,7 @@ static unsigned int memif_rx(struct rf_io *io, struct rf_io_frame *frames, unsig
 	return got;
 }
 
-/* Puts one frame into the buffers offered from *tail on. False where they do not suffice. */
+/* Puts one frame into the buffers offered from *tail on. False if they are not sufficient. */
 static bool give(const struct memif *m, uint16_t *tail, uint16_t head, const uint8_t *frame,
 		 uint32_t len)
 {
@@ -152,7 +152,7 @@ static bool give(const struct memif *m, uint16_t *tail, uint16_t head, const uin
 		d = desc_read(&m->out, slot);
 		to = buffer_of(m, &d);
 		if (!to || !d.length) {
-			/* a buffer of no use: handed back empty, the frame is lost */
+			/* an unusable buffer: handed back empty, the frame is lost */
 			d.length = 0;
 			d.flags = 0;
 			desc_write(&m->out, slot++, &d);
@@ -194,7 +194,7 @@ static void memif_tx_flush(struct rf_io *io)
 		if (!give(m, &tail, head, m->tx + (size_t)k * io->frame_max, m->tx_len[k]))
 			break;
 	store16(m->out.at + MEMIF_TAIL, tail);
-	/* what found no buffer stays for the next time, in its order */
+	/* frames without a buffer stay for the next call, in order */
 	m->tx_n -= k;
 	if (m->tx_n && k) {
 		memmove(m->tx, m->tx + (size_t)k * io->frame_max, (size_t)m->tx_n * io->frame_max);
@@ -380,7 +380,7 @@ int rf_io_memif_serve(const char *path, uint32_t id, uint32_t frame_max, struct 
 	for (other = ret ? NULL : m->listener->ends; other; other = other->next) {
 		if (other->id != id)
 			continue;
-		snprintf(why, room, "%s has an end with id %u already", path, id);
+		snprintf(why, room, "%s already has an end with id %u", path, id);
 		m->listener = NULL;
 		ret = RF_ERR_INVALID;
 		break;

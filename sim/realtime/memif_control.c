@@ -1,5 +1,5 @@
 /*
- * What a memif's server and its clients say to each other: hello, which end, regions, rings,
+ * The control messages between a memif server and its clients: hello, which end, regions, rings,
  * connect.
  */
 #include "sim/realtime/memif_server.h"
@@ -62,7 +62,7 @@ bool rf_memif_refuse(int fd, const char *reason)
 	return false;
 }
 
-/* A message, and the descriptor that came with it or -1. 1, 0 for none yet, -1 at the end. */
+/* Reads a message, and its descriptor or -1. Returns 1, 0 if there is none yet, -1 at the end. */
 static int hear(int fd, struct memif_message *msg, int *passed)
 {
 	char control[CMSG_SPACE(sizeof(int) * 4)];
@@ -186,10 +186,10 @@ static bool obey(struct memif *m, const struct memif_message *msg, int *passed)
 	case MEMIF_CONNECT:
 		return !m->connected && connect_rings(m);
 	}
-	return false; /* DISCONNECT, or what a client does not say */
+	return false; /* DISCONNECT, or a message that clients must not send */
 }
 
-/* Messages of this end's client. */
+/* Handles messages of this end's client. */
 static void control(struct memif *m)
 {
 	struct memif_message msg;
@@ -205,7 +205,7 @@ static void control(struct memif *m)
 	}
 }
 
-/* A client says which end it wants: it is that end's from now on. False: it is to be closed. */
+/* A client has requested an end: it owns that end from now on. False: close the connection. */
 static bool assign(struct memif_listener *l, int fd, const struct memif_message *msg)
 {
 	struct memif *m;
@@ -219,9 +219,9 @@ static bool assign(struct memif_listener *l, int fd, const struct memif_message 
 		;
 	if (!m)
 		return rf_memif_refuse(fd, "no such id here");
-	control(m); /* the one before may just have gone */
+	control(m); /* the previous client may just have disconnected */
 	if (m->fd >= 0)
-		return rf_memif_refuse(fd, "somebody is connected already");
+		return rf_memif_refuse(fd, "another client is already connected");
 	m->fd = fd;
 	return acknowledge(fd);
 }

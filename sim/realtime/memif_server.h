@@ -14,12 +14,12 @@
 
 #define MEMIF_REGIONS 4u
 #define MEMIF_LOG2_RING_MAX 14u
-#define MEMIF_WAITING 4u /* connections that have not yet said for which end they are */
+#define MEMIF_WAITING 4u /* connections that have not yet requested an end */
 
 struct memif_region {
-	uint8_t *addr; /* NULL: not there */
+	uint8_t *addr; /* NULL: unused */
 	size_t size;
-	int fd; /* until it is mapped; -1 */
+	int fd; /* until it is mapped; else -1 */
 };
 
 struct memif_ring {
@@ -27,7 +27,7 @@ struct memif_ring {
 	uint16_t region;
 	uint32_t offset;
 	uint8_t log2;
-	uint8_t *at; /* when connected */
+	uint8_t *at; /* only when connected */
 	int irq_fd;
 };
 
@@ -53,16 +53,16 @@ struct memif_listener {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	int fd;
 	struct memif *ends;
-	int waiting[MEMIF_WAITING]; /* -1: free */
+	int waiting[MEMIF_WAITING]; /* -1: unused */
 };
 
-/* Takes what clients and would-be clients have to say, without waiting. */
+/* Handles messages of clients and new connections, without waiting. */
 void rf_memif_look(struct memif *m);
-/* Ends the connection; frames not yet given are lost. */
+/* Closes the connection; frames not yet handed out are lost. */
 void rf_memif_drop(struct memif *m);
-/* Tells a client why it is sent away. Always false. */
+/* Sends a client the reason for its rejection. Always returns false. */
 bool rf_memif_refuse(int fd, const char *reason);
-/* Closes a descriptor that may be -1, and makes it -1. */
+/* Closes a descriptor that may be -1, and sets it to -1. */
 void rf_memif_close_fd(int *fd);
 
 #endif

@@ -110,7 +110,7 @@ static int open_dpdk(const struct rf_rt_spec *s, struct rf_rt_port **out, char *
 	return 0;
 }
 
-/* Our own end of memif: DPDK's loses its footing when a host disconnects while frames move. */
+/* Our own memif server: DPDK's crashes when a host disconnects while frames move. */
 static int open_memif(const struct rf_rt_spec *s, struct rf_rt_port **out, char *why, size_t room)
 {
 	struct io_port *d;
@@ -118,7 +118,7 @@ static int open_memif(const struct rf_rt_spec *s, struct rf_rt_port **out, char 
 	const char *end = s->value ? rf_number_read(s->value, &id) : "";
 
 	if (!end || *end || id > UINT32_MAX) {
-		snprintf(why, room, "memif: id=%.40s is no number of 32 bits", s->value);
+		snprintf(why, room, "memif: id=%.40s is not a 32-bit number", s->value);
 		return -EINVAL;
 	}
 	d = calloc(1, sizeof(*d));
@@ -142,12 +142,12 @@ struct pcap_port {
 	struct pcap_port *next;
 	struct rf_reader *in;
 	struct rf_pcapng *out;
-	struct stat in_file; /* which files these are, by whatever path */
+	struct stat in_file; /* identity of the files, whatever path was used */
 	struct stat out_file;
 	bool ended;
 };
 
-/* Of this process: an output is no other port's file. */
+/* For the whole process: no port may write a file that another port uses. */
 static struct pcap_port *pcap_ports;
 
 static unsigned pcap_rx(struct rf_rt_port *p, const uint8_t **frame, size_t *len, unsigned n)
@@ -211,8 +211,10 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	return a->st_ino != 0 && a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
-/* Opening an output empties it: it must not be what this or another port plays or writes, nor may
- * a port play what another one writes. */
+/*
+ * Opening an output truncates it: it must not be a file that this or another port plays or writes,
+ * and a port must not play a file that another one writes.
+ */
 static int separate(const struct pcap_port *d, char *why, size_t room)
 {
 	if (same_file(&d->in_file, &d->out_file)) {
@@ -223,7 +225,7 @@ static int separate(const struct pcap_port *d, char *why, size_t room)
 		if (!same_file(&d->out_file, &o->in_file) &&
 		    !same_file(&d->out_file, &o->out_file) && !same_file(&d->in_file, &o->out_file))
 			continue;
-		snprintf(why, room, "pcap: a file of port %s would be written over", o->p.name);
+		snprintf(why, room, "pcap: a file of port %s would be overwritten", o->p.name);
 		return -EINVAL;
 	}
 	return 0;
@@ -240,7 +242,7 @@ static int open_output(struct pcap_port *d, const char *name, const char *to, ch
 		snprintf(why, room, "%s: %s", to, strerror(-err));
 		return -1;
 	}
-	/* known only now where the file is new */
+	/* known only now if the file is new */
 	return stat(to, &d->out_file) == 0 ? 0 : -1;
 }
 
@@ -279,7 +281,9 @@ static int open_pcap(const struct rf_rt_spec *s, struct rf_rt_port **port, char 
 
 /* ---- specifications ---- */
 
-/* Cuts ",word" or ",key=value" off the text; the value, "" for a word, NULL where it is not there.
+/*
+ * Cuts ",word" or ",key=value" off the text. Returns the value, "" for a word, NULL if it is
+ * absent.
  */
 static char *option(char *text, const char *key)
 {
@@ -300,7 +304,7 @@ static char *option(char *text, const char *key)
 	return NULL;
 }
 
-/* A port that loses frames (xorshift64*, Vigna 2016). */
+/* Randomly drops frames of a port (xorshift64*, Vigna 2016). */
 bool rf_rt_port_loses(struct rf_rt_port *p)
 {
 	uint64_t x = p->loss_rng;
@@ -317,7 +321,7 @@ bool rf_rt_port_loses(struct rf_rt_port *p)
 	return true;
 }
 
-/* "1%" or "0.01": 0, or -1 where it is no part of a whole. */
+/* Parses "1%" or "0.01". Returns 0, or -1 if it is not a fraction of one. */
 static int part_of(const char *text, double *part)
 {
 	char *end;
@@ -332,8 +336,8 @@ static int part_of(const char *text, double *part)
 
 static const struct {
 	const char *kind;
-	const char *option; /* of its own */
-	bool commas;        /* the text may have them: what is left is not ours to read */
+	const char *option; /* an option of this kind */
+	bool commas;        /* the text may contain commas: the rest is not ours to parse */
 	int (*open)(const struct rf_rt_spec *s, struct rf_rt_port **out, char *why, size_t room);
 } kinds[] = {
 	{"memif:", "id", false, open_memif},   {"dgram:", "to", false, rf_rt_open_dgram},
@@ -351,8 +355,8 @@ static int open_kind(const char *name, char *text, struct rf_rt_port **out, char
 		k++;
 	if (k == sizeof(kinds) / sizeof(kinds[0])) {
 		snprintf(why, room,
-			 "\"%.60s\" is none of memif:SOCKET, dgram:SOCKET,to=SOCKET, tap:NAME, "
-			 "packet:IFACE, dpdk:DEVICE, pcap:FILE",
+			 "\"%.60s\": expected memif:SOCKET, dgram:SOCKET,to=SOCKET, tap:NAME, "
+			 "packet:IFACE, dpdk:DEVICE or pcap:FILE",
 			 text);
 		return -EINVAL;
 	}
@@ -360,11 +364,11 @@ static int open_kind(const char *name, char *text, struct rf_rt_port **out, char
 		s.value = option(text, kinds[k].option);
 	s.what = text + strlen(kinds[k].kind);
 	if (!*s.what || *s.what == ',') {
-		snprintf(why, room, "there is nothing behind \"%s\"", kinds[k].kind);
+		snprintf(why, room, "nothing follows \"%s\"", kinds[k].kind);
 		return -EINVAL;
 	}
 	if (!kinds[k].commas && strchr(s.what, ',')) {
-		snprintf(why, room, "unknown option \"%.60s\" (a path cannot have a comma)",
+		snprintf(why, room, "unknown option \"%.60s\" (a path cannot contain a comma)",
 			 strchr(s.what, ',') + 1);
 		return -EINVAL;
 	}
@@ -387,7 +391,7 @@ int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out,
 	paced = option(text, "paced") != NULL;
 	o = option(text, "loss");
 	if (o && part_of(o, &loss) != 0) {
-		snprintf(why, room, "loss=%.40s: a percentage below 100 is needed", o);
+		snprintf(why, room, "loss=%.40s: expected a percentage below 100", o);
 		return -EINVAL;
 	}
 	err = open_kind(name, text, out, why, room);
@@ -396,7 +400,7 @@ int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out,
 	snprintf((*out)->name, sizeof((*out)->name), "%s", name);
 	(*out)->paced = (*out)->paced || paced;
 	(*out)->loss = loss;
-	/* each port loses others: FNV-1a of its name */
+	/* each port drops different frames: the seed is FNV-1a of its name */
 	(*out)->loss_rng = UINT64_C(0xcbf29ce484222325);
 	for (const char *c = name; *c; c++)
 		(*out)->loss_rng = ((*out)->loss_rng ^ (uint8_t)*c) * UINT64_C(0x100000001b3);

@@ -1,5 +1,7 @@
-/* What is plugged into a port of the real-time switch or box: a DPDK device, a socket or interface
- * of the kernel, or capture files. */
+/*
+ * A device attached to a port of the real-time switch or box: a DPDK device, a socket or interface
+ * of the kernel, or capture files.
+ */
 #ifndef RF_SIM_REALTIME_PORT_H
 #define RF_SIM_REALTIME_PORT_H
 
@@ -7,18 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RF_RT_FRAME_MAX 4352u /* largest RoCE frame, and some */
+#define RF_RT_FRAME_MAX 4352u /* largest RoCE frame, plus a margin */
 #define RF_RT_BURST 32u
 
 struct rf_rt_port;
 
 struct rf_rt_port_ops {
-	/* Up to n frames; they stay valid until the next call. */
+	/* Fetches up to n frames; they stay valid until the next call. */
 	unsigned (*rx)(struct rf_rt_port *p, const uint8_t **frame, size_t *len, unsigned n);
-	/* False where there is no room now. */
+	/* False if there is no room now. */
 	bool (*tx)(struct rf_rt_port *p, const uint8_t *frame, size_t len);
 	void (*flush)(struct rf_rt_port *p);
-	/* No frame will come any more. */
+	/* No more frames will arrive. */
 	bool (*ended)(const struct rf_rt_port *p);
 	void (*close)(struct rf_rt_port *p);
 };
@@ -26,32 +28,34 @@ struct rf_rt_port_ops {
 struct rf_rt_port {
 	const struct rf_rt_port_ops *ops;
 	char name[32];
-	double loss;       /* part of the frames that are lost, each way */
+	double loss;       /* fraction of frames lost, in each direction */
 	uint64_t loss_rng; /* state */
 	uint64_t lost;
-	bool paced; /* a generator, held back by what the box has room for */
+	bool paced; /* a generator, held back according to the box's room */
 	uint64_t rx_frames;
 	uint64_t tx_frames;
 	uint64_t tx_lost;
 	char error[160]; /* not empty: the port has failed */
 };
 
-/* Says beforehand how many ports will be opened: DPDK reserves its memory when the first one is. */
+/*
+ * Announces how many ports will be opened: DPDK reserves its memory when the first port is opened.
+ */
 void rf_rt_ports_expected(unsigned n);
 
 /*
- * Opens what a specification says:
- *	memif:SOCKET[,id=N]      memif server: DPDK hosts connect to SOCKET, come and go
- *	dgram:SOCKET,to=SOCKET   unix datagram sockets, a frame in each (QEMU's -netdev dgram)
- *	tap:NAME                 tap interface, made where it is not there
+ * Opens the device described by a specification:
+ *	memif:SOCKET[,id=N]      memif server: DPDK hosts connect to SOCKET and disconnect
+ *	dgram:SOCKET,to=SOCKET   unix datagram sockets, one frame in each (QEMU's -netdev dgram)
+ *	tap:NAME                 tap interface, created if it does not exist
  *	packet:IFACE             an interface of the kernel (AF_PACKET)
  *	dpdk:DEVICE              any DPDK device: "net_pcap0,iface=eth1", a PCI address
- *	pcap:FILE[,out=FILE]     plays FILE as fast as the box takes it; what comes goes to out
- * each with ",paced" behind it for a generator that is to be held back, or ",loss=PERCENT" for a
- * cable that loses so many frames in both directions, in the same order each time.
+ *	pcap:FILE[,out=FILE]     plays FILE as fast as the box accepts it; received frames go to out
+ * Each may be followed by ",paced" for a generator that must be held back, or by ",loss=PERCENT"
+ * for a cable that loses this share of frames in both directions, in the same order each time.
  *
- * 0; -EINVAL where nothing of the machine could make it right, -1 where it did not succeed; both
- * with a reason in why.
+ * Returns 0; -EINVAL if the specification can never be valid, -1 if opening it failed; both with a
+ * reason in why.
  */
 int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out, char *why,
 		    size_t room);

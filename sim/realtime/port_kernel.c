@@ -19,28 +19,30 @@
 #include "host/io/socket_path.h"
 #include "proto/rf_bytes.h"
 
-/* A frame that could be longer than the largest must be seen to be so. */
+/* Larger than the largest frame, so that a longer frame can be detected. */
 #define ROOM (RF_RT_FRAME_MAX + 64u)
 #define VLAN_TAG 4u
-/* Socket buffers: so many frames may wait for a box that is busy. */
+/* Socket buffers: number of frames that may wait for a busy box. */
 #define SOCKET_BYTES (8 << 20)
 #define FRAME_MIN 60u
 
 struct kernel_port {
 	struct rf_rt_port p;
-	/* One frame into a buffer of ROOM bytes: its length, 0 for one to be passed over, -1 where
-	 * there is none. */
+	/*
+	 * Reads one frame into a buffer of ROOM bytes. Returns its length, 0 if it must be skipped,
+	 * -1 if there is none.
+	 */
 	ssize_t (*take)(struct kernel_port *d, uint8_t *frame);
-	/* Hands a frame over; -1 and errno where that cannot be. */
+	/* Sends a frame; -1 and errno on failure. */
 	ssize_t (*give)(struct kernel_port *d, const uint8_t *frame, size_t len);
 	int fd;
-	bool told; /* of a frame that needs segmentation */
+	bool logged; /* whether the need for segmentation was logged */
 	struct sockaddr_un to;
 	char own[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* socket file to remove */
 	uint8_t room[RF_RT_BURST][ROOM];
 };
 
-/* What a read or write returns where there is nothing to be had now. */
+/* Whether a read or write failed only because nothing is available now. */
 static bool not_now(int error)
 {
 	return error == EAGAIN || error == EWOULDBLOCK || error == EINTR || error == ENOBUFS;
@@ -68,7 +70,7 @@ static void kernel_close(struct rf_rt_port *p)
 	free(d);
 }
 
-/* A MAC pads what is short; sources that know no wire do not. */
+/* A MAC pads short frames; sources that are not on a wire do not. */
 static size_t padded(uint8_t *frame, size_t len)
 {
 	if (len >= FRAME_MIN)
@@ -82,7 +84,7 @@ static unsigned kernel_rx(struct rf_rt_port *p, const uint8_t **frame, size_t *l
 	struct kernel_port *d = (struct kernel_port *)p;
 	unsigned got = 0;
 
-	/* what is passed over is bounded too */
+	/* the number of skipped frames is bounded too */
 	for (unsigned looks = 0; got < n && got < RF_RT_BURST && looks < 2 * RF_RT_BURST; looks++) {
 		ssize_t r = d->take(d, d->room[got]);
 
@@ -108,7 +110,7 @@ static bool kernel_tx(struct rf_rt_port *p, const uint8_t *frame, size_t len)
 	}
 	if (not_now(errno))
 		return false;
-	/* nobody there, the interface is down or its MTU too small: as a cable that is out */
+	/* no peer, interface down or its MTU too small: treated like an unplugged cable */
 	p->tx_lost++;
 	return true;
 }
@@ -196,7 +198,7 @@ int rf_rt_open_tap(const struct rf_rt_spec *s, struct rf_rt_port **out, char *wh
 	d->fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (d->fd < 0)
 		return give_up(d, "/dev/net/tun", errno, why, room);
-	/* whole frames with their checksums: nothing is left to this end */
+	/* whole frames with complete checksums: no offload left to this end */
 	if (ioctl(d->fd, TUNSETIFF, &ifr) != 0 || ioctl(d->fd, TUNSETOFFLOAD, 0) != 0)
 		return give_up(d, name, errno, why, room);
 	err = interface_up(name);
@@ -238,7 +240,7 @@ int rf_rt_open_dgram(const struct rf_rt_spec *s, struct rf_rt_port **out, char *
 	if (!d)
 		return -1;
 	if (unix_name(&own, path) != 0 || !s->value || unix_name(&d->to, s->value) != 0) {
-		snprintf(why, room, "dgram: two paths of at most %zu bytes are needed: OWN,to=PEER",
+		snprintf(why, room, "dgram: expected two paths of at most %zu bytes: OWN,to=PEER",
 			 sizeof(own.sun_path) - 1);
 		kernel_close(&d->p);
 		return -EINVAL;
@@ -246,7 +248,7 @@ int rf_rt_open_dgram(const struct rf_rt_spec *s, struct rf_rt_port **out, char *
 	d->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (d->fd < 0)
 		return give_up(d, path, errno, why, room);
-	/* as much as the system allows */
+	/* as much as the system permits */
 	setsockopt(d->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	setsockopt(d->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
 	if (rf_socket_path_clear(path, SOCK_DGRAM, why, room) != 0) {
@@ -262,7 +264,7 @@ int rf_rt_open_dgram(const struct rf_rt_spec *s, struct rf_rt_port **out, char *
 
 /* ---- AF_PACKET ---- */
 
-/* Puts the tag back that the kernel has taken off. */
+/* Reinserts the tag that the kernel has removed. */
 static size_t put_tag(uint8_t *frame, size_t len, const struct tpacket_auxdata *aux)
 {
 	uint16_t type =
@@ -276,7 +278,7 @@ static size_t put_tag(uint8_t *frame, size_t len, const struct tpacket_auxdata *
 	return len + VLAN_TAG;
 }
 
-/* RFC 1071 over what the sender has prepared: its pseudo header is in the field already. */
+/* RFC 1071 over the data prepared by the sender: the field already contains the pseudo header. */
 static bool put_checksum(uint8_t *frame, size_t len, size_t start, size_t offset)
 {
 	uint32_t sum = 0;
@@ -318,13 +320,14 @@ static ssize_t packet_take(struct kernel_port *d, uint8_t *frame)
 	    from.sll_pkttype == PACKET_OUTGOING)
 		return 0;
 	if (vnet.gso_type != VIRTIO_NET_HDR_GSO_NONE) {
-		if (!d->told)
+		if (!d->logged)
 			fprintf(stderr,
-				"ringfold box: port %s: frames that are to be cut into segments "
+				"ringfold box: port %s: frames that need segmentation are "
 				"are "
-				"dropped; on their sender: ethtool -K IFACE tso off gso off\n",
+				"dropped; run on the sending host: ethtool -K IFACE tso off gso "
+				"off\n",
 				d->p.name);
-		d->told = true;
+		d->logged = true;
 		return 0;
 	}
 	if (m.msg_flags & MSG_TRUNC)
@@ -360,7 +363,9 @@ static int packet_options(int fd, int index)
 	    setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promiscuous, sizeof(promiscuous)) !=
 		    0)
 		return errno;
-	/* the port does not hear itself; kernels before 4.20 are filtered at the reading */
+	/*
+	 * the port must not receive its own frames; kernels before 4.20 need a filter when reading
+	 */
 	setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on));
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* The real-time box: made, told about, taken apart. */
+/* The real-time box: created, reported on, destroyed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -11,8 +11,10 @@
 #include "sim/fabric/shape.h"
 #include "sim/realtime/internal.h"
 
-/* Passes in flight when a group ends may need so long in an engine that runs a thousand times
- * slower than hardware. */
+/*
+ * Transfers in progress when a group ends may need this long in an engine that runs a thousand
+ * times slower than hardware.
+ */
 #define SETTLE_MS 200u
 
 static const char *const counter_names[] = {
@@ -40,7 +42,7 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 	memcpy(fw.mac, b->cfg.mac, sizeof(fw.mac));
 	fw.ip = b->cfg.ip;
 	if (rf_fresh(&fw) != 0) {
-		snprintf(why, room, "firmware: no random numbers: %s", strerror(errno));
+		snprintf(why, room, "firmware: cannot get random numbers: %s", strerror(errno));
 		return -1;
 	}
 	fw.hold_ms = (uint32_t)(b->cfg.hold_ns / 1000000u);
@@ -126,7 +128,7 @@ static int attach_all(struct rf_rt *b, char *why, size_t room)
 		const struct rf_rt_attach *a = &b->cfg.direct[i];
 
 		if (b->direct[a->box]) {
-			snprintf(why, room, "two devices at port %u of the box", a->box);
+			snprintf(why, room, "two devices on port %u of the box", a->box);
 			return -EINVAL;
 		}
 		err = attach(b, a, &b->direct[a->box], why, room);

@@ -80,7 +80,7 @@ check "... says so" grep -q "rank 1 already" "$dir/twin.err"
 check "second process of rank 0: TAKEN" test $? = 17
 # the switch port of somebody else, and one that is not there
 RF_RANK=1 RF_DEVICE=${RF_DEVICE//%r/0} "$bin/ringfold-perf" > /dev/null 2> "$dir/1.err"
-check "a switch port that is in use" says 1 "0.sock refuses a host at its id 0: somebody is connected already"
+check "a switch port that is in use" says 1 "0.sock refuses a host at its id 0: another client is already connected"
 RF_RANK=1 RF_DEVICE=${RF_DEVICE//id=0,socket=$dir\/%r/id=7,socket=$dir\/0} "$bin/ringfold-perf" > /dev/null 2> "$dir/1.err"
 check "an id that the box does not serve" says 1 "id 7: no such id here"
 RF_RANK=1 RF_DEVICE=${RF_DEVICE//%r/none} "$bin/ringfold-perf" > /dev/null 2> "$dir/1.err"

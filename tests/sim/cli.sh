@@ -82,9 +82,9 @@ cp tests/data/rxe-sample.pcap "$dir/c.pcap"
 ln "$dir/c.pcap" "$dir/d.pcap"
 expect 2 "the file that the port plays" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap,out=$dir/c.pcap"
 expect 2 "the file that the port plays" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap,out=$dir/d.pcap"
-expect 2 "file of port a would be written over" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap" \
+expect 2 "file of port a would be overwritten" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap" \
 	--port "b=pcap:tests/data/rxe-sample.pcap,out=$dir/d.pcap"
-expect 2 "file of port a would be written over" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap,out=$dir/o" \
+expect 2 "file of port a would be overwritten" "$bin/ringfold" box --port "a=pcap:$dir/c.pcap,out=$dir/o" \
 	--port "b=pcap:tests/data/rxe-sample.pcap,out=$dir/o"
 expect 0 intact sh -c "cmp tests/data/rxe-sample.pcap '$dir/c.pcap' && echo intact"
 

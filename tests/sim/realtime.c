@@ -1,5 +1,5 @@
-/* The real-time switch and box with capture files at its ports: what goes in comes back, what belongs
- * to none ends. */
+/* The real-time switch and box with capture files at its ports: what goes in comes back, what
+ * belongs to none ends. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +88,8 @@ static unsigned count(const char *path)
 	return n;
 }
 
-/* Packets of endpoints that know nothing of ringfold pass the box unchanged except for the source MAC.
+/* Packets of endpoints that know nothing of ringfold pass the box unchanged except for the source
+ * MAC.
  */
 static void test_sample(void **state)
 {
@@ -163,7 +164,7 @@ static void expect_error(const char *spec, int code, const char *says)
 	c = cfg(1);
 	assert_int_equal(rf_rt_create(&c, &b, why, sizeof(why)), code);
 	if (!strstr(why, says))
-		fail_msg("\"%s\" does not say \"%s\"", why, says);
+		fail_msg("\"%s\" does not contain \"%s\"", why, says);
 }
 
 static void test_errors(void **state)
@@ -171,7 +172,7 @@ static void test_errors(void **state)
 	(void)state;
 	expect_error("pcap:/nonexistent", -1, "No such file");
 	expect_error("pcap:" SAMPLE ",out=/nonexistent/x", -1, "No such file");
-	expect_error("carrier pigeon", -EINVAL, "none of memif");
+	expect_error("carrier pigeon", -EINVAL, "expected memif");
 }
 
 int main(void)

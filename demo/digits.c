@@ -11,7 +11,7 @@
 #define DIGITS_MAX 10000u
 #define HOLD_OUT 5u
 
-/* One line: 64 pixels of 0 .. 16 and the digit. 0 or -1. */
+/* Parses one line: 64 pixels of 0 .. 16 and the digit. Returns 0 or -1. */
 static int parse_line(const char *line, struct digit *d)
 {
 	int k;
@@ -52,7 +52,7 @@ int digits_load(const char *path, struct digits *digits)
 
 		n++;
 		if (parse_line(line, d) < 0) {
-			fprintf(stderr, "%s:%zu: not 64 pixels and a digit\n", path, n);
+			fprintf(stderr, "%s:%zu: expected 64 pixels and a digit\n", path, n);
 			n = 0;
 			break;
 		}

@@ -21,7 +21,7 @@ struct digits {
 	size_t n_held;
 };
 
-/* Reads a CSV file; every fifth digit is held out. 0, or -1 with a message on stderr. */
+/* Reads a CSV file; every fifth digit is held out. Returns 0, or -1 with a message on stderr. */
 int digits_load(const char *path, struct digits *digits);
 void digits_free(struct digits *digits);
 

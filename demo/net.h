@@ -13,14 +13,14 @@
 
 struct net {
 	unsigned int hidden;
-	size_t count;    /* of all parameters */
+	size_t count;    /* number of parameters */
 	float *weight;   /* count: hidden x 64, hidden, 10 x hidden, 10 */
 	float *velocity; /* count */
 	float *unit;     /* hidden: activations */
 	float *delta;    /* hidden */
 };
 
-/* 0, or -1 without memory. Weights are drawn from the seed. */
+/* Returns 0, or -1 if out of memory. Weights are drawn from the seed. */
 int net_init(struct net *net, unsigned int hidden, uint64_t seed);
 void net_free(struct net *net);
 
@@ -30,16 +30,19 @@ void net_free(struct net *net);
  */
 void net_gradient(struct net *net, const struct digit *digit, float scale, float *gradient);
 
-/* One step along the gradient. */
+/* Takes one step along the gradient. */
 void net_step(struct net *net, const float *gradient, float rate, float momentum);
 
-/* The digit that the net sees. */
+/* The digit recognised by the net. */
 int net_answer(struct net *net, const struct digit *digit);
 
-/* A number that two sets of weights share only if they are equal bit for bit (FNV-1a, 64 bits). */
+/*
+ * A hash that is equal for two sets of weights only if they are equal bit for bit (FNV-1a, 64
+ * bits).
+ */
 uint64_t net_digest(const struct net *net);
 
-/* xorshift64*; the state is not 0. */
+/* xorshift64*; the state must not be 0. */
 uint64_t net_random(uint64_t *state);
 
 #endif

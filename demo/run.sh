@@ -4,15 +4,15 @@
 #   demo/run.sh [--engine rtl|model] [--firmware rv32|native] [--ranks N] [--epochs N] [--keep DIR]
 #
 #   --engine rtl    the Verilog pipeline in Verilator (default); model: the reference model in C
-#   --firmware rv32 the image for the box's processor, in libunicorn (default where it was built); native: the same
+#   --firmware rv32 the image for the box's processor, in libunicorn (default if it was built); native: the same
 #                   source in the simulator's process
 #   --ranks N       host processes, 2 to 4 (4)
-#   --epochs N      times that all digits are seen (30)
-#   --keep DIR      leave logs and captures of all frames (pcapng) there
+#   --epochs N      passes over all digits (30)
+#   --keep DIR      keep logs and captures of all frames (pcapng) there
 #
 # One process is the Ethernet switch with the redirect rule and the box; N processes are the hosts, attached
-# by DPDK memif. Afterwards one more process does the same work alone and adds in the same order: its weights
-# must be equal bit for bit. Ends everything that it started, however it ends.
+# by DPDK memif. Afterwards another process does the same work alone and adds in the same order: its weights
+# must be equal bit for bit. Ends every process that it started, even after an error.
 # Exit codes: 0 good, 1 failed, 2 usage, 3 weights differ, 4 accuracy below 95 %.
 set -u
 
@@ -51,19 +51,19 @@ wrong() {
 	echo "demo/run.sh: $1 $2: $3 (--help explains)" >&2
 	exit 2
 }
-[[ $engine =~ ^(rtl|model)$ ]] || wrong --engine "$engine" "rtl or model"
-[[ $firmware =~ ^(rv32|native)$ ]] || wrong --firmware "$firmware" "rv32 or native"
-[[ $ranks =~ ^[2-4]$ ]] || wrong --ranks "$ranks" "2 to 4"
-[[ $epochs =~ ^[1-9][0-9]{0,5}$ ]] || wrong --epochs "$epochs" "a number from 1 to 999999"
-# Sockets lie there, and their names are given to DPDK and to the box among others, parted by commas.
+[[ $engine =~ ^(rtl|model)$ ]] || wrong --engine "$engine" "expected rtl or model"
+[[ $firmware =~ ^(rv32|native)$ ]] || wrong --firmware "$firmware" "expected rv32 or native"
+[[ $ranks =~ ^[2-4]$ ]] || wrong --ranks "$ranks" "expected 2 to 4"
+[[ $epochs =~ ^[1-9][0-9]{0,5}$ ]] || wrong --epochs "$epochs" "expected a number from 1 to 999999"
+# Sockets are created there, and their names are passed to DPDK and to the box in lists separated by commas.
 case "${TMPDIR:-/tmp}" in
-*,*) wrong TMPDIR "$TMPDIR" "a folder without a comma in its name is needed" ;;
+*,*) wrong TMPDIR "$TMPDIR" "expected a folder without a comma in its name" ;;
 esac
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ringfold-demo.XXXXXX") || exit 1
-declare -A running # name of every process that was started and not yet waited for, by its number
+declare -A running # name of every process that was started and not yet waited for, by process id
 
-# Only what was started here is ended, by its number.
+# Ends only processes started here, by process id.
 cleanup() {
 	trap '' INT TERM HUP
 	local pid
@@ -71,7 +71,7 @@ cleanup() {
 		kill -TERM "$pid" 2> /dev/null
 	done
 	for pid in "${!running[@]}"; do
-		# who does not end in two seconds is ended
+		# kill a process that does not end within two seconds
 		for _ in $(seq 40); do
 			kill -0 "$pid" 2> /dev/null || break
 			sleep 0.05
@@ -85,8 +85,7 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# start NAME COMMAND...: a child that outlives this script, even one that was killed outright, is told to end
-# by the kernel.
+# start NAME COMMAND...: if this script ends, even by SIGKILL, the kernel ends its children.
 start() {
 	local name=$1
 	shift
@@ -94,7 +93,7 @@ start() {
 	running[$!]=$name
 }
 
-# A TCP port on which nobody listens.
+# An unused TCP port.
 free_port() {
 	local port
 	for _ in $(seq 100); do
@@ -132,7 +131,7 @@ if ! grep -q ready "$log/box.log"; then
 	exit 1
 fi
 
-# A simulated box needs milliseconds where a real one needs microseconds.
+# A simulated box takes milliseconds for what a real one does in microseconds.
 export RF_SIZE=$ranks RF_SCHEDULE=box RF_RETRY=500 RF_SPIN=0 RF_MTU=1024 RF_BOX_IP=10.0.0.254 RF_ROOT=127.0.0.1
 export RF_TIMEOUT=${RF_TIMEOUT:-20000} RF_PORT=${RF_PORT:-$(free_port)}
 for ((r = 0; r < ranks; r++)); do
@@ -143,7 +142,7 @@ for ((r = 0; r < ranks; r++)); do
 		--places-out "$dir/places" --box-log "$log/box.log" 2> "$log/rank$r.log"
 done
 
-# Waits until one process has ended: sets who and status.
+# Waits until one process has ended; sets who and status.
 next_end() {
 	local pid
 	wait -n -p pid "${!running[@]}"
@@ -152,7 +151,7 @@ next_end() {
 	unset "running[$pid]"
 }
 
-# How a process ended, in words; by a signal is the news, the rest mostly follows from it.
+# Reports how a process ended. A signal is the likely cause; other errors usually follow from it.
 ended() {
 	if [ "$2" -gt 128 ]; then
 		say "$1 was ended by signal $(kill -l "$2")" >&2
@@ -161,7 +160,7 @@ ended() {
 	fi
 }
 
-# Whether any host process is there.
+# Whether any host process is running.
 hosts_run() {
 	local pid
 	for pid in "${!running[@]}"; do
@@ -170,7 +169,7 @@ hosts_run() {
 	return 1
 }
 
-# After a failure: the others notice by themselves and get a moment to say so.
+# After a failure: gives the other processes a moment to detect it and report.
 explain() {
 	local f pid
 	for _ in $(seq 60); do
@@ -188,7 +187,7 @@ explain() {
 	done
 }
 
-# All hosts end well, or the first one that does not, or the box, ends it all.
+# Waits until all hosts have succeeded. The first host that fails, or the end of the box, ends the demo.
 for ((left = ranks; left > 0; left--)); do
 	next_end
 	if [ "$who" = box ] || [ "$status" -ne 0 ]; then

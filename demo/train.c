@@ -1,10 +1,10 @@
 /*
- * One rank of the demo: trains a small net on handwritten digits, data parallel. Every step each
- * rank computes the gradient of its share of the batch; one all-reduce adds them; all take the same
- * step.
+ * One rank of the demo: trains a small net on handwritten digits, data parallel. In every step each
+ * rank computes the gradient of its share of the batch, one all-reduce adds the gradients, and all
+ * ranks take the same step.
  *
- * With --alone N one process does the work of N ranks without a network, and adds in the order that
- * --places gives: its weights must be equal to those of the ranks, bit for bit.
+ * With --alone N one process does the work of N ranks without a network, and adds in the order
+ * given by --places. Its weights must be equal to those of the ranks, bit for bit.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -35,15 +35,15 @@ struct run {
 	struct digits digits;
 	struct net net;
 	size_t *turn;    /* the training digits in the order of this epoch */
-	float *gradient; /* of this rank; alone: one after another, of all */
+	float *gradient; /* of this rank; with --alone: those of all ranks, one after another */
 	float *sum;
 	uint64_t bytes;  /* reduced in this epoch */
-	uint64_t cycles; /* of the box, seen last */
+	uint64_t cycles; /* of the box, last value read */
 };
 
 static int failed(struct run *run, const char *what, int status)
 {
-	/* before there is a job nobody knows which rank this is */
+	/* before the job has started the rank is unknown */
 	if (run->comm)
 		fprintf(stderr, "rank %u: ", run->rank);
 	fprintf(stderr, "%s: %s: %s\n", what, rf_strerror(status), rf_last_error_text(run->ctx));
@@ -95,7 +95,7 @@ static int places_read(struct rf_order *order, const char *text, unsigned int ra
 
 /* ---- work ---- */
 
-/* The gradient of rank r's share of the batch that begins at turn[first]. */
+/* Computes the gradient of rank r's share of the batch that begins at turn[first]. */
 static void share(struct run *run, size_t first, unsigned int r, float *gradient)
 {
 	float scale = 1.0f / (float)(run->batch * run->ranks);
@@ -152,8 +152,9 @@ static double accuracy(struct run *run)
 }
 
 /*
- * The number before " cycles" in the last whole line that the box has written; 0 for none. The box
- * writes a line every few milliseconds: one more is waited for, so that all of the epoch is in it.
+ * Reads the number before " cycles" in the last complete line written by the box; 0 if there is
+ * none. The box writes a line every few milliseconds: this waits for one more, so that it covers
+ * the whole epoch.
  */
 static uint64_t box_cycles(const char *path)
 {
@@ -268,7 +269,8 @@ static int alone(struct run *run)
 	run->ranks = run->alone;
 	if (places_read(&run->order, run->places, run->alone) == 0)
 		return RF_EXIT_GOOD;
-	fprintf(stderr, "--places: port.lane of each of %u ranks, separated by commas, or ring\n",
+	fprintf(stderr,
+		"--places: expected port.lane of each of %u ranks, separated by commas, or ring\n",
 		run->alone);
 	return RF_EXIT_USAGE;
 }
@@ -290,7 +292,7 @@ static int prepare(struct run *run)
 		run->turn[k] = k;
 	if ((size_t)run->batch * run->ranks <= run->digits.n_train && run->batch)
 		return RF_EXIT_GOOD;
-	fprintf(stderr, "--batch: from 1 on, and all ranks together at most %zu digits\n",
+	fprintf(stderr, "--batch: expected 1 or more, and at most %zu digits over all ranks\n",
 		run->digits.n_train);
 	return RF_EXIT_USAGE;
 }
@@ -338,21 +340,18 @@ int main(int argc, char **argv)
 			  .momentum = 0.9};
 	const struct rf_opt table[] = {
 		{RF_OPT_STRING, "data", 'd', &run.data, "FILE", "the digits (CSV)", NULL},
-		{RF_OPT_UINT, "epochs", 'e', &run.epochs, "N", "times that all digits are seen",
-		 NULL},
-		{RF_OPT_UINT, "batch", 'b', &run.batch, "N", "digits of one rank in one step",
-		 NULL},
+		{RF_OPT_UINT, "epochs", 'e', &run.epochs, "N", "passes over all digits", NULL},
+		{RF_OPT_UINT, "batch", 'b', &run.batch, "N", "digits per rank and step", NULL},
 		{RF_OPT_UINT, "hidden", 0, &run.hidden, "N", "hidden units", NULL},
-		{RF_OPT_U64, "seed", 0, &run.seed, "N", "of the weights and of the order", NULL},
+		{RF_OPT_U64, "seed", 0, &run.seed, "N", "for the weights and the order", NULL},
 		{RF_OPT_STRING, "weights", 'w', &run.weights, "FILE",
 		 "write the final weights (fp32, rank 0)", NULL},
 		{RF_OPT_STRING, "places-out", 0, &run.places_out, "FILE",
 		 "write the order of additions (rank 0)", NULL},
 		{RF_OPT_STRING, "box-log", 0, &run.box_log, "FILE",
-		 "what `ringfold box --stats` writes: its cycles are shown", NULL},
+		 "output of `ringfold box --stats`, to show its cycles", NULL},
 		{RF_OPT_FLAG, "quiet", 'q', &run.quiet, NULL, "print nothing", NULL},
-		{RF_OPT_FLAG, "summary", 0, &run.summary, NULL, "print the last line all the same",
-		 NULL},
+		{RF_OPT_FLAG, "summary", 0, &run.summary, NULL, "print only the last line", NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "without a network:", NULL},
 		{RF_OPT_UINT, "alone", 'a', &run.alone, "N",
 		 "do the work of N ranks in this process", NULL},

@@ -1,10 +1,10 @@
 /*
- * The smallest program: every rank gives a vector, all get the sum.
+ * The smallest program: every rank contributes a vector, all receive the sum.
  *
  *	cc allreduce.c $(pkg-config --cflags --libs ringfold) -o allreduce
  *	RF_RANK=0 RF_SIZE=2 RF_DEVICE=net_af_packet0,iface=eth1 ./allreduce
  *
- * and rank 1 on another machine, with RF_ROOT set to the first one's address on both.
+ * Start rank 1 on another machine, with RF_ROOT set to the first machine's address on both.
  */
 #include <ringfold/ringfold.h>
 #include <stdio.h>

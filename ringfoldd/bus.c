@@ -14,7 +14,7 @@
 
 #include "rf_regs.h"
 
-/* Behind the last register that firmware touches. */
+/* One past the last register that firmware uses. */
 #define BYTES_MIN (RF_CONN_BASE + RF_CONN_COUNT * RF_CONN_STRIDE)
 
 static uint32_t bus_read(void *arg, uint32_t addr)
@@ -39,7 +39,7 @@ static void bus_write(void *arg, uint32_t addr, uint32_t value)
 	b->map[addr / 4u] = value;
 }
 
-/* Size of map 0 as the kernel tells it, 0: unknown. */
+/* Size of map 0 as reported by the kernel, 0: unknown. */
 static size_t uio_size(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -68,7 +68,7 @@ int rfd_bus_open(struct rfd_bus *b, const char *path, bool host_clock, char *why
 		snprintf(why, room, "%s: %s", path, strerror(errno));
 		return -1;
 	}
-	/* Before anything is written: a second service must not touch the box of the first. */
+	/* Lock before anything is written: a second service must not touch the box of the first. */
 	if (flock(b->fd, LOCK_EX | LOCK_NB) != 0) {
 		if (errno == EWOULDBLOCK)
 			snprintf(why, room,
@@ -76,14 +76,14 @@ int rfd_bus_open(struct rfd_bus *b, const char *path, bool host_clock, char *why
 				 "(`fuser %s` names it)",
 				 path, path);
 		else
-			snprintf(why, room, "%s: cannot be locked: %s", path, strerror(errno));
+			snprintf(why, room, "%s: cannot lock: %s", path, strerror(errno));
 		close(b->fd);
 		return -1;
 	}
 	b->uio = S_ISCHR(st.st_mode);
 	b->bytes = b->uio ? uio_size(path) : (size_t)st.st_size;
 	if (b->bytes < BYTES_MIN) {
-		snprintf(why, room, "%s: %zu bytes, the registers have %u", path, b->bytes,
+		snprintf(why, room, "%s: %zu bytes, but the registers need %u", path, b->bytes,
 			 (unsigned int)BYTES_MIN);
 		close(b->fd);
 		return -1;
@@ -112,7 +112,7 @@ void rfd_bus_arm(struct rfd_bus *b)
 {
 	const uint32_t on = 1;
 
-	/* A device that cannot be asked interrupts anyway. */
+	/* A device without interrupt control interrupts anyway. */
 	if (b->uio && write(b->fd, &on, sizeof(on)) < 0)
 		return;
 }

@@ -9,8 +9,8 @@
 #include "firmware/target/linux/hal.h"
 
 struct rfd_bus {
-	int fd;   /* readable when the device has interrupted, where uio */
-	bool uio; /* a UIO device: interrupts can be asked for */
+	int fd;   /* readable when the device has interrupted, if uio */
+	bool uio; /* a UIO device: interrupts can be requested */
 	bool host_clock;
 	uint32_t khz; /* of host_clock */
 	uint32_t high;
@@ -20,15 +20,17 @@ struct rfd_bus {
 	struct rf_hal hal;
 };
 
-/* Locks and maps it; writes nothing. 0, or -1 with a reason: also where another process has locked
- * it. Closed by rfd_bus_close(). */
+/*
+ * Locks and maps the device; writes nothing. Returns 0, or -1 with a reason, for example if another
+ * process has locked it. Closed by rfd_bus_close().
+ */
 int rfd_bus_open(struct rfd_bus *b, const char *path, bool host_clock, char *why, size_t room);
 void rfd_bus_close(struct rfd_bus *b);
-/* Lets the device interrupt once more. */
+/* Allows one more interrupt. */
 void rfd_bus_arm(struct rfd_bus *b);
-/* Takes the interrupt that made fd readable. */
+/* Consumes the interrupt that made fd readable. */
 void rfd_bus_take(struct rfd_bus *b);
-/* Cycle of the clock that the firmware sees. */
+/* Current cycle of the clock used by the firmware. */
 uint64_t rfd_bus_cycle(struct rfd_bus *b);
 
 #endif

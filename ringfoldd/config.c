@@ -11,7 +11,7 @@
 #include "base/rf_number.h"
 
 enum kind {
-	TEXT,  /* length in size */
+	TEXT,  /* maximum length in size */
 	WORD,  /* one of the words in choice */
 	NUM32, /* min .. max */
 	ADDR,  /* IPv4 */
@@ -24,43 +24,47 @@ struct entry {
 	size_t at, size;
 	uint32_t min, max;
 	const char *choice;
-	const char *text; /* for the commented file */
+	const char *text; /* comment in the generated file */
 };
 
 #define AT(member) offsetof(struct rfd_config, member), sizeof(((struct rfd_config *)0)->member)
 
 static const struct entry entries[] = {
 	{"box", "registers", TEXT, AT(registers), 0, 0, NULL,
-	 "The register bus: /dev/uioN, or a file that stands in for it. Must be set."},
+	 "The register bus: /dev/uioN, or a file used in its place (tests). Must be set."},
 	{"box", "interrupt", WORD, AT(interrupt), 0, 0, "uio|poll",
-	 "uio: sleep until the device interrupts; poll: look every poll_us."},
+	 "uio: sleep until the device interrupts; poll: check every poll_us."},
 	{"box", "poll_us", NUM32, AT(poll_us), 10, 1000000, NULL,
-	 "Microseconds between two looks with interrupt = poll."},
+	 "Microseconds between two checks with interrupt = poll."},
 	{"box", "clock", WORD, AT(clock), 0, 0, "box|host",
-	 "box: time from the box's cycle counter; host: from this machine (the counter stands "
-	 "still in a file)."},
+	 "box: time from the box's cycle counter; host: time from this machine (for a file, where "
+	 "the counter "
+	 "does not advance)."},
 	{"box", "ip", ADDR, AT(fw.ip), 0, 0, NULL, "The box's own IPv4 address. Must be set."},
 	{"box", "mac", MAC, AT(fw.mac), 0, 0, NULL,
-	 "Base MAC: port p has the base + p; the last byte at most f8. Must be set."},
+	 "Base MAC: port p uses base + p; last byte at most f8. Must be set."},
 	{"box", "hold_ms", NUM32, AT(fw.hold_ms), 0, RF_CTL_TIME_MAX_MS, NULL,
-	 "After a start and a RESET, RC data of no group is dropped for this long, and what came "
-	 "then until it has been silent for as long; 0: it passes."},
+	 "After a start and a RESET, RC data that belongs to no group is dropped for this long. A "
+	 "connection seen "
+	 "in that time stays blocked until it has been silent for as long. 0: nothing is dropped."},
 	{"box", "tombstone_ms", NUM32, AT(fw.tomb_ms), 0, RF_CTL_TIME_MAX_MS, NULL,
-	 "After the end of a group of plain endpoints, their data is dropped until none has come "
-	 "for so long; 0: it passes."},
+	 "After the end of a group of plain endpoints, their data is dropped until none has "
+	 "arrived "
+	 "for this long; 0: nothing is dropped."},
 	{"box", "settle_ms", NUM32, AT(fw.settle_ms), 1, 10000, NULL,
-	 "From a group's end until its slots are free: passes in flight."},
+	 "From a group's end until its slots are free: covers transfers in flight."},
 	{"jobs", "keys", TEXT, AT(keys_file), 0, 0, NULL,
-	 "File of the jobs' keys, what each may hold and for whom it speaks (docs/ringfoldd.md); "
+	 "File of the jobs' keys, with quotas and permitted addresses and ports "
+	 "(docs/ringfoldd.md); "
 	 "read again on SIGHUP. Empty: an open lab, anyone may command the box."},
 	{"jobs", "lease_ms", NUM32, AT(fw.lease_ms), RF_CTL_TIME_MIN_MS, RF_CTL_TIME_MAX_MS, NULL,
-	 "Lease of a rank that asks for the default."},
+	 "Lease of a rank that requests the default."},
 	{"jobs", "linger_ms", NUM32, AT(fw.linger_ms), 0, RF_CTL_TIME_MAX_MS, NULL,
-	 "How long a group that has ended is remembered for late questions."},
+	 "How long a group that has ended is remembered, to answer late requests."},
 	{"jobs", "nonce_ms", NUM32, AT(fw.nonce_ms), 100, RF_FW_NONCE_MS_MAX, NULL,
-	 "Life of a nonce as the current one; one more life it is still accepted."},
+	 "Time for which a nonce is current; it is accepted for the same time again."},
 	{"jobs", "share_max", NUM32, AT(fw.share_max), 0, 1024, NULL,
-	 "Most lanes in use by groups whose blocks of ports overlap; 0: no limit."},
+	 "Maximum number of lanes used by groups whose blocks of ports overlap; 0: no limit."},
 	{"http", "listen", TEXT, AT(listen), 0, 0, NULL,
 	 "ADDRESS:PORT of /metrics and the status page; \"off\": none."},
 };
@@ -136,7 +140,7 @@ static bool set(const struct entry *e, struct rfd_config *c, const char *value)
 		if (inet_pton(AF_INET, value, &ip) != 1)
 			return false;
 		number = ntohl(ip.s_addr);
-		/* 0.x, 127.x and from multicast on: of no host. */
+		/* 0.x, 127.x and addresses from multicast on do not belong to a host. */
 		if (number >> 24 == 0 || number >> 24 == 127 || number >> 24 >= 224)
 			return false;
 		memcpy(to, &number, sizeof(number));
@@ -146,7 +150,7 @@ static bool set(const struct entry *e, struct rfd_config *c, const char *value)
 	}
 }
 
-/* What would be right. */
+/* Describes the expected value. */
 static void say_wrong(const struct entry *e, const char *value, char *why, size_t room)
 {
 	int n = snprintf(why, room, "%s = %.60s is not allowed: ", e->key, value);
@@ -155,33 +159,36 @@ static void say_wrong(const struct entry *e, const char *value, char *why, size_
 	room -= (size_t)n;
 	switch (e->kind) {
 	case TEXT:
-		snprintf(to, room, "at most %zu bytes", e->size - 1);
+		snprintf(to, room, "expected at most %zu bytes", e->size - 1);
 		break;
 	case WORD:
-		snprintf(to, room, "one of %s", e->choice);
+		snprintf(to, room, "expected one of %s", e->choice);
 		break;
 	case NUM32:
-		snprintf(to, room, "a whole number from %u to %u", (unsigned int)e->min,
+		snprintf(to, room, "expected a whole number from %u to %u", (unsigned int)e->min,
 			 (unsigned int)e->max);
 		break;
 	case ADDR:
-		snprintf(to, room, "a dotted IPv4 address of a host");
+		snprintf(to, room, "expected a dotted IPv4 address of a host");
 		break;
 	default:
-		snprintf(to, room, "six bytes, 02:00:00:00:00:10");
+		snprintf(to, room, "expected six bytes, such as 02:00:00:00:00:10");
 	}
 }
 
 struct load {
 	FILE *file;
 	struct rfd_config *c;
-	int line;       /* read last */
+	int line;       /* the line last read */
 	int wrong;      /* the line that text is about */
-	char text[200]; /* what is wrong; empty: nothing yet */
+	char text[200]; /* what is wrong; empty: no error yet */
 	bool seen[ENTRIES];
 };
 
-/* A section's name alone gives no key: it is looked at here. No line more where it is unknown. */
+/*
+ * A section name without keys causes no callback, so it is checked here. Reads no further line
+ * after an unknown section.
+ */
 static char *next_line(char *line, int room, void *arg)
 {
 	struct load *l = arg;
@@ -205,7 +212,7 @@ static char *next_line(char *line, int room, void *arg)
 	return NULL;
 }
 
-/* Called for each key; 0: wrong. */
+/* Called for each key; returns 0 if it is wrong. */
 static int on_key(void *arg, const char *section, const char *key, const char *value)
 {
 	struct load *l = arg;
@@ -242,7 +249,7 @@ int rfd_config_load(struct rfd_config *c, const char *path, char *why, size_t ro
 		snprintf(why, room, "%s: %s", path, strerror(errno));
 		return -1;
 	}
-	/* A folder can be opened, and reads as an empty file. */
+	/* fopen() succeeds for a folder, which then reads as an empty file. */
 	if (fstat(fileno(l.file), &st) == 0 && S_ISDIR(st.st_mode)) {
 		snprintf(why, room, "%s: %s", path, strerror(EISDIR));
 		fclose(l.file);
@@ -255,11 +262,11 @@ int rfd_config_load(struct rfd_config *c, const char *path, char *why, size_t ro
 	if (line == 0 && !l.text[0])
 		return 0;
 	if (line < 0)
-		snprintf(why, room, "%s: cannot be read, or memory is short", path);
+		snprintf(why, room, "%s: cannot be read, or out of memory", path);
 	else if (l.text[0] && (line == 0 || l.wrong <= line))
 		snprintf(why, room, "%s:%d: %s", path, l.wrong, l.text);
 	else
-		snprintf(why, room, "%s:%d: neither [section], key = value, nor comment", path,
+		snprintf(why, room, "%s:%d: expected [section], key = value or a comment", path,
 			 line);
 	return -1;
 }
@@ -277,9 +284,10 @@ int rfd_config_check(const struct rfd_config *c, char *why, size_t room)
 		snprintf(why, room, "[box] mac is not set");
 	else if ((c->fw.mac[0] & 1u) != 0 || c->fw.mac[5] > 0xf8)
 		snprintf(why, room,
-			 "[box] mac: no base address (group bit, or last byte above f8)");
+			 "[box] mac: not a valid base address (group bit set, or last byte above "
+			 "f8)");
 	else if (strcmp(c->listen, "off") != 0 && !rfd_http_valid(c->listen))
-		snprintf(why, room, "[http] listen: \"%s\" is neither ADDRESS:PORT nor off",
+		snprintf(why, room, "[http] listen: \"%s\": expected ADDRESS:PORT or off",
 			 c->listen);
 	return why[0] ? -1 : 0;
 }
@@ -314,7 +322,7 @@ void rfd_config_print(void)
 		section = e->section;
 		printf("# %s%s%s\n", e->text, e->choice ? " One of: " : "",
 		       e->choice ? e->choice : "");
-		/* What must be set has no default to show. */
+		/* A mandatory setting has no default to show. */
 		printf("%s%s = ", unset ? "#" : "", e->key);
 		print_value(e, &c);
 		printf("\n");

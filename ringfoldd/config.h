@@ -1,6 +1,6 @@
 /*
- * Settings of ringfoldd: one table makes the parser, the help and the commented file that comes
- * with the package.
+ * Settings of ringfoldd: one table defines the parser, the help and the commented file that is part
+ * of the package.
  */
 #ifndef RF_RINGFOLDD_CONFIG_H
 #define RF_RINGFOLDD_CONFIG_H
@@ -23,15 +23,15 @@ struct rfd_config {
 void rfd_config_default(struct rfd_config *c);
 
 /*
- * Reads an INI file over the defaults. 0, or -1 with a reason in why: "FILE:LINE: ...". A section
- * or key that is not in the table is an error.
+ * Reads an INI file over the defaults. Returns 0, or -1 with a reason in why: "FILE:LINE: ...". A
+ * section or key that is not in the table is an error.
  */
 int rfd_config_load(struct rfd_config *c, const char *path, char *why, size_t room);
 
-/* What must be set and what must fit together; as above without a line. */
+/* Checks mandatory settings and combinations; as above but without a line number. */
 int rfd_config_check(const struct rfd_config *c, char *why, size_t room);
 
-/* The commented file with all defaults, on stdout. */
+/* Prints the commented file with all defaults to stdout. */
 void rfd_config_print(void);
 
 #endif

@@ -50,7 +50,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return reply(c, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "GET only\n",
 			     MHD_RESPMEM_PERSISTENT);
-	/* The first call is for the headers alone. */
+	/* The first call only delivers the headers. */
 	if (*state != &seen) {
 		*state = &seen;
 		return MHD_YES;
@@ -101,12 +101,12 @@ int rfd_http_start(const char *listen, struct rf_fw *fw, struct rfd_http **out, 
 	struct sockaddr_in sa;
 
 	if (!h || parse(listen, &sa) != 0) {
-		snprintf(why, room, "[http] listen: \"%s\" is not ADDRESS:PORT", listen);
+		snprintf(why, room, "[http] listen: \"%s\": expected ADDRESS:PORT", listen);
 		free(h);
 		return -1;
 	}
 	h->fw = fw;
-	/* No thread: it runs between two rounds of the firmware, and sees it at rest. */
+	/* No thread: it runs between two rounds of the firmware, when the state is consistent. */
 	h->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request, h,
 				     MHD_OPTION_SOCK_ADDR, &sa, MHD_OPTION_CONNECTION_LIMIT, 32u,
 				     MHD_OPTION_CONNECTION_TIMEOUT, 10u, MHD_OPTION_END);

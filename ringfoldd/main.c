@@ -20,7 +20,7 @@
 #include "ringfoldd/config.h"
 #include "ringfoldd/http.h"
 
-#define STOP_MS 200 /* to tell all ranks that the box stops */
+#define STOP_MS 200 /* time to notify all ranks that the box stops */
 
 struct service {
 	struct rfd_config cfg;
@@ -29,7 +29,7 @@ struct service {
 	struct rf_fw_key keys[RFD_KEYS_MAX];
 	struct rfd_http *http;
 	int signals;
-	uint64_t next; /* cycle at which the firmware wants to run */
+	uint64_t next; /* cycle of the firmware's next run */
 };
 
 static struct service service;
@@ -40,9 +40,10 @@ static int usage(FILE *f)
 		"usage: ringfoldd --config FILE [--check]    runs the box; --check reads the file "
 		"only\n"
 		"       ringfoldd --defaults                 a commented file with all settings\n"
-		"Signals: TERM, INT end it (all groups fail, the box forwards nothing), HUP reads "
+		"Signals: TERM and INT end it (all groups fail, the box forwards nothing), HUP "
+		"rereads "
 		"the "
-		"keys again.\n");
+		"keys.\n");
 	return f == stdout ? 0 : 2;
 }
 
@@ -52,7 +53,7 @@ static int say(const char *what)
 	return -1;
 }
 
-/* The old keys stay where the new ones cannot be read. */
+/* The old keys stay in use if the new ones cannot be read. */
 static int load_keys(struct service *s)
 {
 	static struct rf_fw_key fresh[RFD_KEYS_MAX];
@@ -94,8 +95,11 @@ static int start(struct service *s)
 			 sizeof(why)) != 0)
 		return say(why);
 	if (rf_fresh(&s->cfg.fw) != 0)
-		return say("the system has no random numbers (getrandom)");
-	/* The box last: whatever else fails leaves it as it was. Nobody is served before run(). */
+		return say("cannot get random numbers (getrandom)");
+	/*
+	 * The box is initialised last: if anything else fails it stays as it was. No request is
+	 * served before run().
+	 */
 	if (strcmp(s->cfg.listen, "off") != 0 &&
 	    rfd_http_start(s->cfg.listen, &s->fw, &s->http, why, sizeof(why)) != 0)
 		return say(why);
@@ -115,7 +119,7 @@ static int start(struct service *s)
 	return 0;
 }
 
-/* Time for poll(): until the firmware wants to run, at most so many microseconds. */
+/* Timeout for poll(): until the firmware's next run, at most this many microseconds. */
 static struct timespec pause_for(struct service *s)
 {
 	uint64_t now = rfd_bus_cycle(&s->bus), us = 1000000;
@@ -129,7 +133,7 @@ static struct timespec pause_for(struct service *s)
 	return (struct timespec){(time_t)(us / 1000000u), (long)(us % 1000000u) * 1000};
 }
 
-/* False: it is to end. */
+/* Returns false if the service must end. */
 static bool on_signal(struct service *s)
 {
 	struct signalfd_siginfo info;
@@ -164,7 +168,7 @@ static void run(struct service *s)
 			return;
 		if (fds[1].revents)
 			rfd_bus_take(&s->bus);
-		/* Always: connections also time out. */
+		/* Always called: connections also time out. */
 		if (s->http)
 			rfd_http_run(s->http);
 	}
@@ -177,7 +181,7 @@ static void stop(struct service *s)
 	rfd_http_stop(s->http);
 	for (unsigned int i = 0; i < STOP_MS && !rf_fw_stop(&s->fw); i++)
 		nanosleep(&ms, NULL);
-	/* Also where a rank could not be told. */
+	/* Also if some rank could not be notified. */
 	rf_hal_write(&s->bus.hal, RF_CTRL, RF_CTRL_HOLD_MASK);
 	fprintf(stderr, "ringfoldd: stopped, the box forwards nothing\n");
 }

@@ -1,5 +1,4 @@
-/* The texts: every counter of the tables RF_COUNTERS and RF_FW_COUNTERS, and the state of the box.
- */
+/* Formats every counter of the tables RF_COUNTERS and RF_FW_COUNTERS, and the state of the box. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +54,7 @@ static void put_firmware(FILE *f, struct rf_fw *fw)
 			rf_fw_counter_name(n), rf_fw_counter(fw, n));
 }
 
-/* ---- who is last ---- */
+/* ---- stragglers ---- */
 
 static uint32_t measurements(const struct rf_fw_group *g)
 {
@@ -66,7 +65,7 @@ static uint32_t measurements(const struct rf_fw_group *g)
 	return sum;
 }
 
-/* Labels of a group; a draining one may have a follower of the same number beside it. */
+/* Labels of a group; while it drains, a new group of the same number may exist beside it. */
 static void put_labels(FILE *f, const struct rf_fw_group *g, const char *name)
 {
 	fprintf(f, "%s{job=\"%" PRIu64 "\",group=\"%u\",hardware=\"%u\"", name, g->job, g->number,
@@ -91,7 +90,7 @@ static void put_histogram(FILE *f, const struct rf_fw_group *g)
 	fprintf(f, "} %" PRIu32 "\n", sum);
 }
 
-/* One of three values of each rank of the groups that are live. */
+/* Prints one of three values of each rank of the live groups. */
 static void put_rank_lags(FILE *f, struct rf_fw *fw, const char *name, unsigned int which)
 {
 	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
@@ -118,16 +117,16 @@ static void put_rank_lags(FILE *f, struct rf_fw *fw, const char *name, unsigned 
 static void put_lags(FILE *f, struct rf_fw *fw)
 {
 	head(f, "ringfold_group_lag_seconds", "histogram",
-	     "By how much the last rank of a group came behind the first");
+	     "Lag of the last rank of a group after the first");
 	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
 		if (fw->group[i].live)
 			put_histogram(f, &fw->group[i]);
-	head(f, "ringfold_rank_last_total", "counter", "Measurements in which a rank was the last");
+	head(f, "ringfold_rank_last_total", "counter", "Measurements in which a rank was last");
 	put_rank_lags(f, fw, "ringfold_rank_last_total", 0);
-	head(f, "ringfold_rank_lag_max_seconds", "gauge", "The longest of these lags");
+	head(f, "ringfold_rank_lag_max_seconds", "gauge", "Longest of these lags");
 	put_rank_lags(f, fw, "ringfold_rank_lag_max_seconds", 1);
 	head(f, "ringfold_rank_awaited_seconds", "gauge",
-	     "For how long the others have been waiting for a rank");
+	     "How long the others have been waiting for a rank");
 	put_rank_lags(f, fw, "ringfold_rank_awaited_seconds", 2);
 }
 
@@ -151,7 +150,7 @@ char *rfd_metrics(struct rf_fw *fw)
 	put_lags(f, fw);
 	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
 		states[fw->group[i].state]++;
-	head(f, "ringfold_groups", "gauge", "Groups known, by state");
+	head(f, "ringfold_groups", "gauge", "Known groups, by state");
 	for (unsigned int s = RF_CTL_S_JOINING; s <= RF_CTL_S_FAILED; s++)
 		fprintf(f, "ringfold_groups{state=\"%s\"} %u\n", rf_ctl_state_text(s), states[s]);
 	gauge(f, "ringfold_beats_free", "Free beats of one lane", rf_fw_buddy_room(&fw->beats));
@@ -162,7 +161,7 @@ char *rfd_metrics(struct rf_fw *fw)
 	gauge(f, "ringfold_tombstones", "Tombstones in the connection table", fw->tombstones);
 	gauge(f, "ringfold_hold", "1 while RC data on unknown connections is dropped",
 	      fw->hold_until != RF_FW_NEVER);
-	gauge(f, "ringfold_uptime_seconds", "Since the firmware took the box over",
+	gauge(f, "ringfold_uptime_seconds", "Time since the firmware took over the box",
 	      (double)fw->now_ms * 1e-3);
 	if (fclose(f) != 0) {
 		free(text);
@@ -171,7 +170,7 @@ char *rfd_metrics(struct rf_fw *fw)
 	return text;
 }
 
-/* ---- JSON; all names and words are plain ASCII of our own ---- */
+/* ---- JSON; all names and words are plain ASCII ---- */
 
 static void put_rank(FILE *f, struct rf_fw *fw, const struct rf_fw_group *g,
 		     const struct rf_fw_member *m)
@@ -194,7 +193,7 @@ static void put_rank(FILE *f, struct rf_fw *fw, const struct rf_fw_group *g,
 	fputc('}', f);
 }
 
-/* The rank that the others wait for: the least advanced; -1 where none is behind. */
+/* The rank that the others wait for: the least advanced; -1 if all are level. */
 static int straggler(struct rf_fw *fw, const struct rf_fw_group *g)
 {
 	const struct rf_fw_member *m;

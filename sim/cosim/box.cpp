@@ -1,10 +1,10 @@
 // The Verilated rf_core as an engine (sim/engine.h). One shared object for each shape: the build
 // defines RF_BOX_PORTS, RF_BOX_LANES, RF_BOX_WIDTH, RF_BOX_BANK_LOG2, RF_BOX_HDR_LOG2, and
-// RF_BOX_TRACE where it is to write waveforms.
+// RF_BOX_TRACE if it must write waveforms.
 //
-// A cycle: the outputs that stand since the last rising edge are looked at, the inputs of this
-// cycle are set, then comes the edge. So a beat moves in the cycle in which valid and ready are
-// both seen before its edge.
+// A cycle: the outputs since the last rising edge are sampled, the inputs of this cycle are set,
+// then the edge follows. So a beat moves in the cycle in which valid and ready are both high
+// before its edge.
 
 #include <cinttypes>
 #include <cstdio>
@@ -32,13 +32,13 @@ namespace
 constexpr unsigned PORTS = RF_BOX_PORTS;
 constexpr size_t BEAT = RF_BOX_WIDTH / 8;
 constexpr unsigned QUEUE = 64;
-constexpr unsigned BUS_BOUND = 4096; // cycles in which every register access must have ended
+constexpr unsigned BUS_BOUND = 4096; // longest register access in cycles
 constexpr unsigned CALM = 16;        // idle cycles after which the clock may stop
 constexpr unsigned RESET_CYCLES = 20;
 constexpr unsigned GROUPS = 8;
-constexpr unsigned MOVE_CALM = 64; // cycles in which the last register write has taken effect
+constexpr unsigned MOVE_CALM = 64; // cycles until the last register write has taken effect
 constexpr unsigned START_BOUND =
-	1 << 18; // cycles after reset in which the core must have become idle
+	1 << 18; // cycles after reset until the core must be idle
 constexpr uint64_t PS_PER_CYCLE = 4000;
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ports of the model are copied as bytes");
@@ -77,8 +77,8 @@ struct rf_engine {
 	uint64_t jumped = 0;
 	uint64_t evaluated = 0;
 	uint32_t cycle_high = 0; // latched by the last read of CYCLE_LO
-	unsigned begun = 0;      // frames of which the first beat has left and the last has not
-	unsigned calm = 0;       // cycles for which the core has said that it is idle
+	unsigned begun = 0;      // frames whose first beat has left and whose last beat has not
+	unsigned calm = 0;       // cycles for which the core has reported idle
 	bool driven = false;     // a beat came in with the last edge
 	bool came_out = false;   // a frame left
 	bool up = false;         // the clock has started to count
@@ -97,7 +97,7 @@ struct rf_engine {
 	{
 #ifdef RF_BOX_TRACE
 		if (trace)
-			// Time goes on in reset too, where the count of cycles stands still.
+			// Time advances during reset too, although the cycle counter does not.
 			trace->dump((evaluated + jumped) * PS_PER_CYCLE +
 				    half * (PS_PER_CYCLE / 2));
 #else
@@ -216,7 +216,7 @@ struct rf_engine {
 			calm++;
 	}
 
-	// Behind the last event a register or two still goes back to its resting value.
+	// After the last event some registers still return to their idle value.
 	bool busy() const
 	{
 		return calm < CALM;
@@ -281,7 +281,7 @@ struct rf_engine {
 		bus_hangs("a write", addr);
 	}
 
-	// The core's own counter does not know of the cycles jumped over.
+	// The core's own counter does not include the skipped cycles.
 	uint32_t read_cycle_low()
 	{
 		uint64_t low = read(RF_CYCLE_LO);
@@ -364,7 +364,7 @@ rf_engine *create(const rf_engine_cfg *cfg, const rf_engine_host *host, char *wh
 	std::unique_ptr<rf_engine> e(new rf_engine);
 	e->host = *host;
 	e->context.reset(new VerilatedContext);
-	// What reset does not set begins with random bits.
+	// State that reset does not set starts with random bits.
 	e->context->randReset(2);
 	e->context->randSeed(static_cast<int>(cfg->seed % 0x7fffffff) + 1);
 #ifdef RF_BOX_TRACE
@@ -479,9 +479,9 @@ uint64_t evaluated(const rf_engine *e)
 	return e->evaluated;
 }
 
-// Where the core keeps indexes: box.sh has found the names. Addresses of connections are
+// The memories that hold indexes: box.sh finds their names. Addresses of connections are
 // {group, lane}, those of groups the group.
-// The word of a memory whose bit `parity` is even parity over the bits below it; 0: it has none.
+// The word of a memory whose bit `parity` is even parity over the bits below it; 0: no parity.
 uint32_t word(uint32_t value, unsigned parity)
 {
 	return parity == 0 ? value
@@ -510,7 +510,7 @@ bool move(rf_engine *e, unsigned group, uint32_t index)
 
 	if (group >= GROUPS)
 		return false;
-	// What the firmware wrote last has come to rest.
+	// The firmware's last write has taken effect.
 	for (unsigned i = 0; i < MOVE_CALM; i++)
 		e->step();
 	index &= 0xffffff;

@@ -39,7 +39,7 @@ log=${out%.so}.log
 vroot=${VERILATOR_ROOT:-$(${VERILATOR:-verilator} --getenv VERILATOR_ROOT)}
 mkdir -p "$dir"
 
-# Where the ledger and the judge keep indexes, for tests that move a group ahead.
+# Names of the ledger's and the judge's index memories, for tests that move a group ahead.
 moves() {
 	sed -n 's/^.*VlUnpacked<[^>]*> \(rf_core__DOT__[A-Za-z0-9_]*\);$/\1/p' "$dir/Vbox___024root.h" | while read -r name; do
 		# A memory with parity: the bit above each word.
@@ -58,7 +58,7 @@ moves() {
 		*__tails__DOT__limit_q) echo "RF_MOVE_LIMIT($name, $parity)" ;;
 		esac
 	done > "$dir/box_move.names"
-	# One that was renamed would be missed in silence.
+	# Otherwise a renamed memory would be silently missed.
 	found=$(grep -c . "$dir/box_move.names")
 	expected=$((ports * (7 + lanes) + 4))
 	[ "$found" -eq "$expected" ] || { echo "box.sh: $found places of indexes, not $expected" >&2; return 1; }
@@ -83,7 +83,7 @@ build() {
 	mv "$dir/box.so" "$out"
 }
 
-# Whoever comes second waits, and finds the work done.
+# A second build waits and then finds the result of the first.
 mkdir -p "$(dirname "$out")"
 exec 9> "${out%.so}.lock"
 flock 9
@@ -93,7 +93,7 @@ for source in "$@" "$root"/rtl/*/*.vh "$root"/sim/cosim/box.* "$root/sim/engine.
 done
 [ -z "$fresh" ] || exit 0
 
-# Not in the condition of an if: there set -e would mean nothing.
+# Not in the condition of an if: set -e has no effect there.
 set +e
 (
 	set -e

@@ -49,8 +49,8 @@ refused() {
 }
 check "--epochs 1x is refused" refused "--epochs 1x: a number" --epochs 1x
 check "--epochs 0 is refused" refused "--epochs 0: a number" --epochs 0
-check "--ranks 5 is refused" refused "--ranks 5: 2 to 4" --ranks 5
-check "--engine glass is refused" refused "--engine glass: rtl or model" --engine glass
+check "--ranks 5 is refused" refused "--ranks 5: expected 2 to 4" --ranks 5
+check "--engine glass is refused" refused "--engine glass: expected rtl or model" --engine glass
 check "an unknown option is refused" refused "run.sh" --fast
 mkdir "$dir/a,b"
 TMPDIR=$dir/a,b check "a comma in TMPDIR is refused" refused "without a comma"

@@ -36,7 +36,7 @@ fi
 expect 2 "no command" dance
 expect 2 "no --port" box
 expect 2 "is not NAME=KIND" box --port memif
-expect 2 "none of memif" box --port a=pigeon:x
+expect 2 "expected memif" box --port a=pigeon:x
 expect 2 "nothing follows" box --port a=memif:
 expect 2 "nothing follows" box --port a=tap:,paced
 expect 2 "id=x is no number" box --port "a=memif:$good,id=x"

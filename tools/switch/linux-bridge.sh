@@ -1,12 +1,12 @@
 #!/bin/sh
 # A Linux bridge as the switch before the box, with the redirect rule in nft. Needs root, iproute2, nftables.
 #
-#   linux-bridge.sh up BRIDGE HOST=BOX [HOST=BOX ...]   hosts' and box's interfaces become ports of a new bridge; RoCE that comes in
+#   linux-bridge.sh up BRIDGE HOST=BOX [HOST=BOX ...]   creates a bridge with the hosts' and box's interfaces as ports; RoCE that enters
 #                                                       on HOST (UDP to port 4791) goes out on BOX, whatever its MAC address
-#   linux-bridge.sh counts BRIDGE                       packets redirected so far, a line for each HOST
-#   linux-bridge.sh down BRIDGE                         rule and bridge are gone
+#   linux-bridge.sh counts BRIDGE                       packets redirected so far, one line per HOST
+#   linux-bridge.sh down BRIDGE                         removes rule and bridge
 #
-# Several hosts may name the same BOX where the box has lanes. What comes from the box is forwarded by MAC: there is no rule for it.
+# Several hosts may use the same BOX if the box has several lanes. Frames from the box are forwarded by MAC, without a rule.
 set -eu
 . "$(dirname "$0")/switch.sh"
 table="ringfold_$(echo "$bridge" | tr -c 'a-zA-Z0-9\n' _)"
@@ -14,7 +14,7 @@ table="ringfold_$(echo "$bridge" | tr -c 'a-zA-Z0-9\n' _)"
 add_ports() {
 	ip link set "$1" master "$bridge" up
 	ip link set "$2" master "$bridge" up
-	# frames for hosts that are not known yet are not the box's business; its own MAC addresses are learnt
+	# do not flood frames for unknown hosts to the box; its own MAC addresses are learnt
 	bridge link set dev "$2" flood off
 }
 

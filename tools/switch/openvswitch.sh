@@ -1,14 +1,14 @@
 #!/bin/sh
 # Open vSwitch in user space as the switch before the box, with the redirect rule. Needs root and a running Open vSwitch
-# (its default sockets, or those that OVS_RUNDIR names).
+# (its default sockets, or those in OVS_RUNDIR).
 #
-#   openvswitch.sh up BRIDGE HOST=BOX [HOST=BOX ...]   hosts' and box's interfaces become ports of a new bridge; RoCE that comes in
+#   openvswitch.sh up BRIDGE HOST=BOX [HOST=BOX ...]   creates a bridge with the hosts' and box's interfaces as ports; RoCE that enters
 #                                                      on HOST (UDP to port 4791) goes out on BOX, whatever its MAC address
-#   openvswitch.sh counts BRIDGE                       packets redirected so far, a line for each HOST
-#   openvswitch.sh down BRIDGE                         rules and bridge are gone
+#   openvswitch.sh counts BRIDGE                       packets redirected so far, one line per HOST
+#   openvswitch.sh down BRIDGE                         removes rules and bridge
 #
-# Several hosts may name the same BOX where the box has lanes. DATAPATH=system takes the kernel's datapath instead. In user space the
-# kernels of hosts behind veth pairs must compute their own checksums (ethtool -K IFACE tx off).
+# Several hosts may use the same BOX if the box has several lanes. DATAPATH=system uses the kernel's datapath instead. With the
+# user-space datapath the kernels of hosts connected by veth pairs must compute their own checksums (ethtool -K IFACE tx off).
 set -eu
 . "$(dirname "$0")/switch.sh"
 

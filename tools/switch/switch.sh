@@ -3,7 +3,7 @@
 #   usage               the comment at the head of the script
 #   $command, $bridge   the first two arguments, $pairs the rest, each checked to be HOST=BOX
 #   each_pair COMMAND   COMMAND HOST BOX for each of them
-#   undo_unless_done C  C is run where the script ends before `done_now`
+#   undo_unless_done C  C is run if the script ends before `done_now`
 
 usage() {
 	sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2

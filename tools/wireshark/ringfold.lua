@@ -3,10 +3,10 @@
 --   tshark -X lua_script:tools/wireshark/ringfold.lua -r hosts.pcapng -Y ringfold
 --   wireshark -X lua_script:tools/wireshark/ringfold.lua hosts.pcapng       or copy it to ~/.local/lib/wireshark/plugins
 --
--- Who is in which group is learnt from the JOIN and READY messages of the capture itself. What these do not tell is taken from the
--- comments that `ringfold box` and `ringfold sim` write at each packet ("ringfold job 7 group 0 rank 2 data index 1801 slot 9 repeat"): a
--- part of their captures tells as much as the whole. Captures of others that begin after the JOINs need a table, a text file named by
--- the preference ringfold.table (-o ringfold.table:FILE), a line for each rank:
+-- Group membership is learnt from the JOIN and READY messages in the capture. If these are missing, it is taken from the
+-- comments that `ringfold box` and `ringfold sim` write at each packet ("ringfold job 7 group 0 rank 2 data index 1801 slot 9 repeat"), so
+-- a part of such a capture is sufficient. Captures by other tools that begin after the JOINs need a table, a text file named by
+-- the preference ringfold.table (-o ringfold.table:FILE), one line per rank:
 --
 --   JOB GROUP RANK ADDRESS QPN SUCCESSOR_ADDRESS SUCCESSOR_QPN START_PSN SHIFT SLOTS
 --
@@ -55,15 +55,15 @@ local field_comment = Field.new("frame.comment")
 
 local groups  -- "job/group" -> {slots =, shift =}
 local data    -- "address/QPN" of the receiver -> rank that sends to it
-local acks    -- "address/QPN" of the sender -> the same rank: its ACKs come to there
-local seen    -- of each place in the capture: index -> first frame
-local verdict -- frame -> what was found in the first pass
+local acks    -- "address/QPN" of the sender -> the same rank: its ACKs arrive there
+local seen    -- for each capture interface: index -> first frame
+local verdict -- frame -> result of the first pass
 
 local function number(text)
   return tonumber(text) or error("ringfold.table: not a number: " .. text)
 end
 
--- 64 bits are more than Lua's numbers hold exactly.
+-- Lua's numbers cannot hold 64 bits exactly.
 local function number64(text)
   local n = UInt64(0)
   assert(text:match("^%d+$"), "ringfold.table: not a decimal number: " .. text)
@@ -116,7 +116,7 @@ function rf.init()
   end
 end
 
--- From the comment at the packet.
+-- Reads the comment at the packet.
 local function noted(from_box)
   local comment = field_comment()
   local words = comment and comment.value:match("ringfold (job .*)")
@@ -149,7 +149,7 @@ local function classify(pinfo, opcode)
   if not r or (not ack and opcode > 0x0b) then
     return noted(from_box)
   end
-  -- The receiver counts from start - shift: what the box sends it, and what it answers, is shifted.
+  -- The receiver counts from start - shift: packets it gets from the box, and its answers, are shifted.
   local shifted = ack ~= from_box
   local index = (psn.value - r.start + (shifted and r.shift or 0)) % PSN_MOD
   local slots = groups[r.key] and groups[r.key].slots or 0
@@ -252,7 +252,7 @@ ctl.fields = list
 local short = ProtoExpert.new("ringfold_ctl.short", "Message is shorter than its length or its verb says", expert.group.MALFORMED, expert.severity.ERROR)
 ctl.experts = {short}
 
--- Fields in a row: {field, offset, bytes}; false where the message is too short.
+-- Fields in a row: {field, offset, bytes}; false if the message is too short.
 local function rows(t, tvb, at, what)
   for _, row in ipairs(what) do
     if at + row[2] + row[3] > tvb:len() then
@@ -335,7 +335,7 @@ function ctl.dissector(tvb, pinfo, tree)
   return tvb:len()
 end
 
--- Port 4791 is RoCE's; what begins with the magic is ours.
+-- Port 4791 belongs to RoCE; payloads that begin with the magic are ours.
 local udp = DissectorTable.get("udp.port")
 local roce = udp:get_dissector(PORT)
 local switch = Proto("ringfold_port", "ringfold or RoCE")

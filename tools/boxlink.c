@@ -7,11 +7,13 @@
 #include "rf_regs.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-/* A frame of the largest path MTU, and then some: what is too long must be seen to be so. */
+/* A frame of the largest path MTU plus a margin, so that a longer frame can be detected. */
 #define FRAME_ROOM (ROCE_FRAME_MAX + 18u)
 #define WAIT_US 500u
-/* Frames sent at once: the box keeps few control packets that wait for its firmware, and many
- * clients begin at the same moment. */
+/*
+ * Frames sent at once: the box queues few control packets for its firmware, and many clients may
+ * start at the same time.
+ */
 #define SEND_MAX 4u
 
 uint64_t boxlink_now(void)
@@ -122,7 +124,7 @@ static bool boxlink_answered(const struct rf_client *client)
 
 const struct rf_ctl_reply *boxlink_answer(struct boxlink *b, struct rf_client *client)
 {
-	/* ARP and the question have each their own deadline, and end by themselves. */
+	/* ARP and the question each have their own deadline, and end by themselves. */
 	boxlink_run(b, client, 1, boxlink_answered, boxlink_now() + 2 * b->answer_ns + NS_PER_S);
 	return rf_client_query(client) == RF_CLIENT_Q_DONE ? rf_client_answer(client) : NULL;
 }

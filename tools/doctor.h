@@ -1,6 +1,6 @@
 /*
- * ringfold doctor: what its sources share. Each check is a function that looks at one thing, tells
- * what it saw with doctor_say(), and returns true when the next one can be tried.
+ * ringfold doctor: what its sources share. Each check is a function that examines one thing,
+ * reports it with doctor_say(), and returns true if the next check can run.
  */
 #ifndef RF_TOOLS_DOCTOR_H
 #define RF_TOOLS_DOCTOR_H
@@ -17,8 +17,8 @@
 
 enum doctor_result {
 	DOCTOR_OK,
-	DOCTOR_NOTE,    /* worth knowing, nothing is wrong */
-	DOCTOR_SKIPPED, /* cannot be looked at from here */
+	DOCTOR_NOTE,    /* information, not an error */
+	DOCTOR_SKIPPED, /* cannot be checked from here */
 	DOCTOR_FAILED
 };
 
@@ -26,18 +26,18 @@ struct doctor_check {
 	const char *name;
 	enum doctor_result result;
 	char text[360];
-	char fix[360]; /* FAILED: what to do */
+	char fix[360]; /* if FAILED: the remedy */
 };
 
-/* What came from the network since doctor_listen(). */
+/* What arrived from the network since doctor_listen(). */
 struct doctor_heard {
 	uint64_t frames;
-	uint32_t arp_ip; /* whose MACs are collected */
+	uint32_t arp_ip; /* the address whose MACs are collected */
 	unsigned int macs;
-	uint8_t mac[DOCTOR_MACS_MAX][6]; /* that answered for arp_ip */
+	uint8_t mac[DOCTOR_MACS_MAX][6]; /* MACs that answered for arp_ip */
 	uint32_t qpn[2];                 /* RoCE to these QPNs is kept */
-	unsigned int kept[2];            /* how many came */
-	uint32_t len[2];                 /* the last one of each */
+	unsigned int kept[2];            /* how many arrived */
+	uint32_t len[2];                 /* the last one for each */
 	uint8_t frame[2][ROCE_FRAME_MAX + 64];
 };
 
@@ -50,35 +50,40 @@ struct doctor {
 	const char *key_text;
 	const char *job_text;
 	unsigned int mtu;
-	uint64_t timeout; /* ns for an answer */
+	uint64_t timeout; /* timeout for an answer, ns */
 	bool json;
-	bool ranks; /* with all ranks of the launcher */
+	bool ranks; /* with all ranks of the job */
 
 	struct rf_env env;
 	struct boxlink link;
 	struct doctor_heard heard;
 	struct rf_client asker;
 	struct rf_ctl_box_page box;
-	uint8_t box_mac[6];  /* the one that ARP gave */
-	unsigned int port;   /* of the box, on which this host is */
-	uint64_t round_trip; /* ns, of a control packet */
-	uint64_t state;      /* random numbers */
+	uint8_t box_mac[6];  /* as resolved by ARP */
+	unsigned int port;   /* the box's port to which this host is connected */
+	uint64_t round_trip; /* of a control packet, ns */
+	uint64_t state;      /* state of the random numbers */
 	struct doctor_check check[DOCTOR_CHECKS_MAX];
 	unsigned int checks;
 };
 
-/* Notes and prints a result. fix NULL except for FAILED. Returns result != DOCTOR_FAILED. */
+/* Records and prints a result. fix is NULL except for FAILED. Returns result != DOCTOR_FAILED. */
 bool doctor_say(struct doctor *d, const char *name, enum doctor_result result, const char *fix,
 		const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Forgets what was heard. */
+/* Clears what was received. */
 void doctor_listen(struct doctor *d);
-/* Moves frames for so long, or until cond(d) holds; whether it holds. cond NULL: to the end. */
+/*
+ * Sends and receives frames for this long, or until cond(d) is true; returns whether it is true.
+ * cond NULL: always for the whole time.
+ */
 bool doctor_hear(struct doctor *d, uint64_t ns, bool (*cond)(const struct doctor *));
 uint64_t doctor_random(struct doctor *d);
-/* How long a packet of ours is waited for. */
+/* How long to wait for one of our packets. */
 uint64_t doctor_patience(const struct doctor *d);
-/* A counters page of the box's port on which this host is; false with `name` failed. */
+/*
+ * Fetches the counters page of this host's port at the box; false after reporting `name` as failed.
+ */
 bool doctor_counters(struct doctor *d, const char *name, struct rf_ctl_counters_page *page);
 
 /* doctor_box.c */

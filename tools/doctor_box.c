@@ -1,18 +1,18 @@
-/* ringfold doctor: the device, the box's address, its firmware, the rule. */
+/* ringfold doctor: checks of the device, the box's address, its firmware and the rule. */
 #include <stdio.h>
 #include <string.h>
 
 #include "host/config/settings.h"
 #include "tools/doctor.h"
 
-#define CLOCK_NS UINT64_C(500000000) /* between two looks at the box's clock */
+#define CLOCK_NS UINT64_C(500000000) /* time between two readings of the box's clock */
 #define CLOCK_SLACK_MS 30u
 #define NS_PER_MS UINT64_C(1000000)
-/* ARP: so many requests within the time for an answer. */
+/* Number of ARP requests within the time for an answer. */
 #define ARP_TRIES 6u
-/* After the first answer others may follow. */
+/* How long to wait for further answers after the first. */
 #define ARP_MORE_NS (50 * NS_PER_MS)
-/* Somebody who has our address answers within this, twice asked. */
+/* How long to wait for another owner of our address, asked twice. */
 #define PROBE_NS (150 * NS_PER_MS)
 
 #define MAC_TEXT "%02x:%02x:%02x:%02x:%02x:%02x"
@@ -40,7 +40,10 @@ bool doctor_device(struct doctor *d)
 			  device, MAC_BYTES(d->link.io->mac), rf_ip_text(d->link.ip, ip));
 }
 
-/* ARP request for an address; sender 0.0.0.0 is a probe that changes no table (RFC 5227). */
+/*
+ * Sends an ARP request for an address; sender 0.0.0.0 makes it a probe that changes no table (RFC
+ * 5227).
+ */
 static void ask_arp(struct doctor *d, uint32_t sender, uint32_t target)
 {
 	struct roce_arp a = {.op = 1, .sender_ip = sender, .target_ip = target};
@@ -74,7 +77,7 @@ bool doctor_address(struct doctor *d)
 				  "%s belongs to " MAC_TEXT " as well", rf_ip_text(d->link.ip, ip),
 				  MAC_BYTES(d->heard.mac[i]));
 	}
-	return doctor_say(d, "address", DOCTOR_OK, NULL, "nobody else has %s",
+	return doctor_say(d, "address", DOCTOR_OK, NULL, "no other host uses %s",
 			  rf_ip_text(d->link.ip, ip));
 }
 
@@ -100,10 +103,11 @@ bool doctor_arp(struct doctor *d)
 			d, "arp", DOCTOR_FAILED,
 			d->heard.frames
 				? "is the box on and its link up, is that its address (RF_BOX_IP), "
-				  "is this port in its VLAN?"
+				  "is this port in the same VLAN?"
 				: "is the box on and its link up, is that its address (RF_BOX_IP), "
 				  "is the cable in the right switch, in the right VLAN?",
-			"nobody answers for the box's address %s; %llu frames of others were heard "
+			"no answer to ARP for the box's address %s; %llu frames of other hosts "
+			"were received "
 			"meanwhile",
 			ip, (unsigned long long)d->heard.frames);
 	doctor_hear(d, ARP_MORE_NS, NULL);
@@ -113,7 +117,7 @@ bool doctor_arp(struct doctor *d)
 			  d->heard.macs > 1 ? " and its other ports' MACs" : "");
 }
 
-/* The box's page by way of a MAC; NULL where it does not come. */
+/* Fetches the box's page through one MAC; NULL if it does not arrive. */
 static const struct rf_ctl_reply *ask_box(struct doctor *d, const uint8_t *by)
 {
 	struct rf_ctl_status_req req = {.page = RF_CTL_PAGE_BOX};
@@ -137,7 +141,7 @@ static bool refused(struct doctor *d)
 	if (a && a->result == RF_CTL_FAILED)
 		return doctor_say(d, "control", DOCTOR_FAILED,
 				  a->u.failed.reason == RF_CTL_R_VERSION
-					  ? "install the same release of ringfold on host and box"
+					  ? "install the same ringfold release on host and box"
 				  : a->u.failed.reason == RF_CTL_R_KEY_UNKNOWN
 					  ? "name a job that the box has a key for (RF_JOB and "
 					    "RF_KEY), or add this one to the box's keys"
@@ -150,13 +154,13 @@ static bool refused(struct doctor *d)
 				  "the box's answers are signed with another key");
 	return doctor_say(
 		d, "control", DOCTOR_FAILED,
-		"something on the way drops UDP port 4791, or a rule redirects it to a port "
-		"where no box is: look at the rule of this switch port",
+		"a device on the path drops UDP port 4791, or a rule redirects it to a port "
+		"without a box: check the rule of this switch port",
 		"the box at %s answers ARP, but no control packet (UDP port 4791)",
 		rf_ip_text(d->link.box_ip, ip));
 }
 
-/* Whether a MAC is one of the box's: its base and the number of a port. */
+/* Whether a MAC belongs to the box: its base MAC plus a port number. */
 static bool is_box_mac(const struct doctor *d, const uint8_t *mac)
 {
 	uint64_t base = (uint64_t)d->box.mac_hi << 32 | d->box.mac_lo;
@@ -181,7 +185,7 @@ bool doctor_control(struct doctor *d)
 			continue;
 		return doctor_say(d, "control", DOCTOR_FAILED,
 				  "find the device with that MAC and give it another address",
-				  MAC_TEXT " answers for the box's address %s too, and is not the "
+				  MAC_TEXT " also answers for the box's address %s, and is not the "
 					   "box",
 				  MAC_BYTES(d->heard.mac[i]), rf_ip_text(d->link.box_ip, ip));
 	}
@@ -194,15 +198,15 @@ bool doctor_control(struct doctor *d)
 			   "the box has no keys: anyone on this network may command it");
 	if (d->box.hold_ms > 0)
 		doctor_say(d, "control", DOCTOR_NOTE, NULL,
-			   "the box was started or reset a moment ago: for another %u ms it drops "
-			   "RC data of no group; ringfold's own jobs are not concerned",
+			   "the box was started or reset recently: for another %u ms it drops "
+			   "RC data of no group; ringfold's own jobs are not affected",
 			   d->box.hold_ms);
 	return true;
 }
 
 /*
- * Leases and deadlines are counted by the box's clock: it must go as fast as this host's. What the
- * box says of its uptime is as old as the moment between question and answer.
+ * Leases and deadlines use the box's clock: it must run as fast as this host's. The uptime reported
+ * by the box was read between question and answer.
  */
 bool doctor_clock(struct doctor *d)
 {
@@ -230,32 +234,31 @@ bool doctor_clock(struct doctor *d)
 		return doctor_say(
 			d, "clock", DOCTOR_FAILED,
 			"set the clock rate of the core that the box was built for "
-			"(register CLOCK_KHZ): leases and deadlines run by it",
+			"(register CLOCK_KHZ): leases and deadlines use it",
 			"between two answers of the box %llu ms passed for it and %llu to "
 			"%llu ms here",
 			(unsigned long long)box, (unsigned long long)least,
 			(unsigned long long)most);
-	return doctor_say(
-		d, "clock", DOCTOR_OK, NULL,
-		"the box's lease clock is accurate (%llu ms there, %llu ms here)",
-		(unsigned long long)box, (unsigned long long)least);
+	return doctor_say(d, "clock", DOCTOR_OK, NULL,
+			  "the box's lease clock is accurate (%llu ms there, %llu ms here)",
+			  (unsigned long long)box, (unsigned long long)least);
 }
 
 bool doctor_rule(struct doctor *d)
 {
 	/*
-	 * To the box's IP address, but to our own MAC: without the rule the switch has nowhere to
-	 * send it.
+	 * To the box's IP address, but with our own MAC as destination: without the rule the switch
+	 * has no port to send it to.
 	 */
 	const struct rf_ctl_reply *a = ask_box(d, d->link.io->mac);
 
 	if (!a)
 		return doctor_say(
 			d, "rule", DOCTOR_FAILED,
-			"give this host's switch port the rule: UDP destination port 4791, to "
-			"whatever address, goes to a port of the box (docs/first-hour.md)",
-			"this switch port does not redirect UDP port 4791 to the box: packets go "
-			"by their destination MAC instead");
+			"give this host's switch port the rule: UDP destination port 4791, for "
+			"any address, goes to a port of the box (docs/first-hour.md)",
+			"this switch port does not redirect UDP port 4791 to the box: packets are "
+			"forwarded by destination MAC instead");
 	d->port = a->u.box.port;
 	return doctor_say(d, "rule", DOCTOR_OK, NULL,
 			  "UDP port 4791 of this host goes to port %u of the box", d->port);

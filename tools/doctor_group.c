@@ -1,6 +1,6 @@
 /*
- * ringfold doctor: a group of two ranks that live on this host alone. In open loop, for nobody
- * acknowledges. The second rank has an address that belongs to no host (RFC 5737).
+ * ringfold doctor: a group of two ranks that both run on this host. It uses open loop, because no
+ * peer acknowledges. The second rank has an address that does not belong to any host (RFC 5737).
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define RANKS 2u
 #define ELEMENTS 64u
 #define TRIES 3u
-/* Should this process end here, the box forgets the group after this. */
+/* If this process ends early, the box forgets the group after this time. */
 #define LEASE_MS 5000u
 #define SLOTS_LOG2 4u
 
@@ -22,7 +22,7 @@ struct trial {
 	struct doctor *d;
 	struct rf_client client[RANKS];
 	uint32_t ip[RANKS];
-	uint32_t qpn[RANKS]; /* on which this rank's data arrives at its successor */
+	uint32_t qpn[RANKS]; /* QPNs on which this rank's data arrives at its successor */
 	uint32_t psn[RANKS];
 	uint8_t payload[RANKS][4 * ELEMENTS];
 };
@@ -68,7 +68,7 @@ static void prepare(struct trial *t)
 					   .lease_ms = LEASE_MS,
 					   .deadline_ms = (uint32_t)(d->timeout / NS_PER_MS)};
 
-		/* With one lane a port has room for one rank: the other one stays silent. */
+		/* With one lane a port has room for one rank: the other one does not join. */
 		if (r == 1 && !lanes)
 			join.port = (uint8_t)((d->port + 1) % d->box.ports);
 		boxlink_client(&d->link, &t->client[r], group, (uint16_t)r, doctor_random(d) | 1);
@@ -81,7 +81,7 @@ static bool idle(const struct rf_client *c)
 	return rf_client_next_timeout(c) == RF_CLIENT_NEVER;
 }
 
-/* Both ranks leave, whatever state they are in. */
+/* Both ranks leave, in any state. */
 static void leave(struct trial *t)
 {
 	for (unsigned int r = 0; r < RANKS; r++)
@@ -89,7 +89,7 @@ static void leave(struct trial *t)
 	boxlink_run(&t->d->link, t->client, RANKS, idle, boxlink_now() + t->d->timeout);
 }
 
-/* Reasons that say that others use the box, not that anything is wrong. */
+/* Reasons that mean that the box is in use, not that something is wrong. */
 static bool box_is_full(const struct rf_client *c)
 {
 	const struct rf_ctl_failed *f = rf_client_failed(c);
@@ -104,7 +104,8 @@ static const char *refusal_mend(const struct rf_client *c)
 
 	if (f && (f->reason == RF_CTL_R_QUOTA || f->reason == RF_CTL_R_QUOTA_RANKS ||
 		  f->reason == RF_CTL_R_QUOTA_ENTRIES || f->reason == RF_CTL_R_QUOTA_BYTES))
-		return "end another group of this job (RF_JOB), or allow it more in the box's file "
+		return "end another group of this job (RF_JOB), or raise its quota in the box's "
+		       "file "
 		       "of keys";
 	return "docs/control-protocol.md lists the reasons";
 }
@@ -122,10 +123,10 @@ static bool joined(struct trial *t)
 		rf_client_text(&t->client[r], text, sizeof(text));
 		if (box_is_full(&t->client[r]))
 			doctor_say(d, "port", DOCTOR_SKIPPED, NULL,
-				   "the box has no room for a group of its own now: %s", text);
+				   "the box has no room for another group now: %s", text);
 		else
 			doctor_say(d, "port", DOCTOR_FAILED, refusal_mend(&t->client[r]),
-				   "the box does not make a group: %s", text);
+				   "the box does not create a group: %s", text);
 		return false;
 	}
 	ready = rf_client_ready(&t->client[0]);
@@ -170,7 +171,7 @@ static void send_data(struct trial *t, unsigned int rank, bool spoil)
 	boxlink_send(&d->link, frame, len);
 }
 
-/* Sends until one of two counters has grown; *grown says by how much, in their order. */
+/* Sends until one of two counters has increased; *grown is set to the increases, in order. */
 static bool send_and_count(struct trial *t, unsigned int rank, bool spoil, uint32_t grown[2])
 {
 	struct doctor *d = t->d;
@@ -202,24 +203,26 @@ static bool icrc(struct trial *t)
 		return false;
 	if (bad[1] > 0)
 		return doctor_say(d, "icrc", DOCTOR_FAILED,
-				  "something between this host and the box makes ICRCs anew: take "
-				  "it out",
+				  "a device between this host and the box recomputes ICRCs: remove "
+				  "it",
 				  "a packet with a wrong ICRC was accepted");
 	if (good[0] > 0)
-		return doctor_say(d, "icrc", DOCTOR_FAILED,
-				  "look for a device on the way that rewrites packets (NAT, a "
-				  "firewall, a tunnel), and for damage: counters of the NIC and of "
-				  "the switch",
-				  "the box finds the ICRC of a right packet wrong: it was changed "
-				  "on its way");
+		return doctor_say(
+			d, "icrc", DOCTOR_FAILED,
+			"look for a device on the path that rewrites packets (NAT, a "
+			"firewall, a tunnel), and for damage: error counters of the NIC and of "
+			"the switch",
+			"the box rejects the ICRC of a correct packet: it was changed "
+			"on its way");
 	if (good[1] == 0 || bad[0] == 0)
 		return doctor_say(d, "icrc", DOCTOR_FAILED,
 				  "does another host use the same address? does another job use "
 				  "port %u of the box's counters? run it again",
 				  "the box has counted neither the packet with a wrong ICRC nor "
-				  "the right one as it should");
-	return doctor_say(d, "icrc", DOCTOR_OK, NULL,
-			  "a packet with a right ICRC was accepted, one with a wrong one dropped");
+				  "the correct one");
+	return doctor_say(
+		d, "icrc", DOCTOR_OK, NULL,
+		"a packet with a correct ICRC was accepted, one with a wrong ICRC dropped");
 }
 
 static bool both_came(const struct doctor *d)
@@ -271,7 +274,7 @@ static bool sum(struct trial *t)
 	}
 	if (!both_came(d))
 		return doctor_say(d, "sum", DOCTOR_FAILED,
-				  "`ringfold ctl counters` tells what the box has done with them",
+				  "`ringfold ctl counters` shows what the box did with them",
 				  "two packets went into the box, %u of the two results came back",
 				  (d->heard.kept[0] > 0) + (d->heard.kept[1] > 0));
 	if (!right_sum(t, 0) || !right_sum(t, 1))
@@ -280,7 +283,7 @@ static bool sum(struct trial *t)
 				  "report it",
 				  "a sum came back wrong");
 	return doctor_say(d, "sum", DOCTOR_OK, NULL,
-			  "the sum of two packets came back, every bit of it right");
+			  "the sum of two packets came back, correct in every bit");
 }
 
 bool doctor_group(struct doctor *d)

@@ -1,4 +1,7 @@
-/* ringfold doctor: RoCE of no group goes through the box and comes back, at every length. */
+/*
+ * ringfold doctor: checks that RoCE of no group goes through the box and comes back, at every
+ * length.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,9 +9,9 @@
 #include "proto/rf_bytes.h"
 #include "rf_regs.h"
 
-/* Frames of a path MTU have at most so many bytes more: headers and ICRC (docs/first-hour.md). */
+/* Largest difference between path MTU and frame length: headers and ICRC (docs/first-hour.md). */
 #define FRAME_MORE (ROCE_HEADERS_MAX + 4u)
-/* Bytes of a probe that are no payload: Ethernet, IPv4, UDP, BTH, AETH, ICRC. */
+/* Bytes of a probe that are not payload: Ethernet, IPv4, UDP, BTH, AETH, ICRC. */
 #define PROBE_HEADERS (14u + 20u + 8u + 12u + 4u + 4u)
 #define TRIES 3u
 
@@ -18,8 +21,8 @@ static bool came(const struct doctor *d)
 }
 
 /*
- * A packet to this host itself, on a queue pair that does not exist, `len` bytes long. A READ
- * response: the hold time does not concern it, and no NIC answers one that it did not ask for.
+ * Builds a packet of `len` bytes to this host itself, on a queue pair that does not exist. It is a
+ * READ response: the hold time does not affect it, and no NIC answers one that it did not request.
  */
 static size_t build_probe(struct doctor *d, uint32_t len, uint8_t *frame, size_t room)
 {
@@ -45,7 +48,7 @@ static size_t build_probe(struct doctor *d, uint32_t len, uint8_t *frame, size_t
 	return roce_build(&p, frame, room);
 }
 
-/* Whether a frame of that length comes back; the one sent is left in `frame`. */
+/* Whether a frame of that length comes back; the frame sent is left in `frame`. */
 static bool probe(struct doctor *d, uint32_t len, uint8_t *frame, size_t room)
 {
 	doctor_listen(d);
@@ -66,7 +69,7 @@ static uint32_t grown(const struct rf_ctl_counters_page *before,
 	return after->value[counter] - before->value[counter];
 }
 
-/* What a probe that did not come back met: counters of the box tell. */
+/* What happened to a lost probe, according to counters of the box. */
 static bool explain(struct doctor *d, const struct rf_ctl_counters_page *before)
 {
 	/* Causes for which a probe may have been dropped. */
@@ -85,27 +88,27 @@ static bool explain(struct doctor *d, const struct rf_ctl_counters_page *before)
 		if (grown(before, &after, drops[i]) == 0)
 			continue;
 		return doctor_say(d, "return", DOCTOR_FAILED,
-				  "docs/box.md tells what the box drops under this name",
+				  "docs/box.md explains which packets this counter counts",
 				  "the box has dropped a RoCE packet of no group: counter %s of "
-				  "port %u has grown",
+				  "port %u has increased",
 				  names[drops[i]], d->port);
 	}
 	if (grown(before, &after, RF_CNT_TX_FOREIGN) > 0)
 		return doctor_say(
 			d, "return", DOCTOR_FAILED,
-			"the switch must forward by MAC what comes from the box's ports: no rule "
+			"the switch must forward frames from the box's ports by MAC: no rule "
 			"there, no port security, MAC learning as usual, the same VLAN",
 			"the box has sent the packet back by its port %u, but it does not arrive "
 			"here",
 			d->port);
 	return doctor_say(d, "return", DOCTOR_FAILED,
-			  "the rule has to match every packet with UDP destination port 4791, "
+			  "the rule must match every packet with UDP destination port 4791, "
 			  "whatever its addresses, not only those to the box",
 			  "control packets reach port %u of the box, RoCE packets to hosts do not",
 			  d->port);
 }
 
-/* The packet is back: is it the same? */
+/* The packet has come back: is it unchanged? */
 static bool compare(struct doctor *d, const uint8_t *sent, size_t len)
 {
 	const uint8_t *got = d->heard.frame[0];
@@ -116,19 +119,19 @@ static bool compare(struct doctor *d, const uint8_t *sent, size_t len)
 	if (memcmp(got + 6, d->link.io->mac, 6) == 0)
 		return doctor_say(d, "return", DOCTOR_FAILED,
 				  "look for a loop, a mirror port or a hub between host and switch",
-				  "our own packet comes back without having passed the box");
+				  "our own packet comes back without passing through the box");
 	if (from != base + d->port)
 		return doctor_say(
 			d, "return", DOCTOR_FAILED,
-			"all traffic of a host has to go to one port of the box: give its switch "
+			"all traffic of a host must go to one port of the box: give its switch "
 			"port one rule",
 			"a RoCE packet comes back with MAC %012llx, that is not port %u of the "
-			"box, to which control packets go",
+			"box, which receives the control packets",
 			(unsigned long long)from, d->port);
 	if (d->heard.len[0] != len || memcmp(got + 12, sent + 12, len - 12) != 0 ||
 	    roce_parse(got, len, &p) != ROCE_WIRE_OK || !roce_icrc_ok(got, &p))
 		return doctor_say(d, "return", DOCTOR_FAILED,
-				  "look for a device on the way that rewrites packets: NAT, a "
+				  "look for a device on the path that rewrites packets: NAT, a "
 				  "firewall, a tunnel",
 				  "a RoCE packet comes back changed in more than its source MAC");
 	return true;
@@ -161,7 +164,7 @@ bool doctor_return(struct doctor *d)
 			  d->port);
 }
 
-/* The longest frame in (good, bad) that comes back. */
+/* The longest frame between good and bad that comes back. */
 static uint32_t longest(struct doctor *d, uint32_t good, uint32_t bad)
 {
 	uint8_t frame[ROCE_FRAME_MAX + 64];
@@ -189,10 +192,11 @@ bool doctor_mtu(struct doctor *d)
 
 	if (d->mtu > most) {
 		snprintf(fix, sizeof(fix), "use a path MTU of %u on all hosts (RF_MTU)", most);
-		return doctor_say(d, "mtu", DOCTOR_FAILED, fix,
-				  "the box was built for a path MTU of at most %u, this host is to "
-				  "use %u",
-				  most, d->mtu);
+		return doctor_say(
+			d, "mtu", DOCTOR_FAILED, fix,
+			"the box was built for a path MTU of at most %u, this host is set to "
+			"use %u",
+			most, d->mtu);
 	}
 	for (unsigned int m = ROCE_MTU_MIN; m <= most; m *= 2) {
 		if (!probe(d, m + FRAME_MORE, frame, sizeof(frame)))
@@ -206,10 +210,11 @@ bool doctor_mtu(struct doctor *d)
 				  fits == most ? ", as do the box's longest" : "");
 	if (fits == 0)
 		return doctor_say(d, "mtu", DOCTOR_FAILED, "is the network lossy? run it again",
-				  "packets that came back a moment ago do not any more");
+				  "packets that came back a moment ago are now lost");
 	len = longest(d, fits + FRAME_MORE, 2 * fits + FRAME_MORE);
 	snprintf(fix, sizeof(fix),
-		 "let this host's NIC and all switch ports, the box's too, carry frames of %u "
+		 "configure this host's NIC and all switch ports, including the box's, for frames "
+		 "of %u "
 		 "bytes (IP MTU %u), or use path MTU %u on all hosts (RF_MTU)",
 		 d->mtu + FRAME_MORE, d->mtu + FRAME_MORE - 14, fits);
 	return doctor_say(d, "mtu", DOCTOR_FAILED, fix,

@@ -1,4 +1,4 @@
-/* ringfold doctor: all ranks of a launcher join and sum, through the public interface. */
+/* ringfold doctor: all ranks of a job join and sum, through the public interface. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +17,15 @@ static const char *remedy(int status)
 	case RF_ERR_TIMEOUT:
 	case RF_ERR_TRANSPORT:
 	case RF_ERR_BOX_SILENT:
-		return "run ringfold doctor on every host: one of them says more";
+		return "run ringfold doctor on every host: one of them reports the cause";
 	case RF_ERR_RANK_TAKEN:
-		return "give each process a rank of its own (RF_RANK), and jobs that run at the "
+		return "give each process a rank of its own (RF_RANK), and give jobs that run at "
+		       "the "
 		       "same time numbers of their own (RF_JOB)";
 	case RF_ERR_BOX_REFUSED:
 		return "docs/control-protocol.md lists the reasons";
 	default:
-		return "start all ranks, with the same settings";
+		return "start all ranks with the same settings";
 	}
 }
 
@@ -78,8 +79,8 @@ static bool with_group(struct doctor *d, struct rf_context *ctx, struct rf_comm 
 	else
 		good = doctor_say(
 			d, "ranks", DOCTOR_OK, NULL,
-			"rank %u of %u at port %u, lane %u; %u sums over all ranks are right", rank,
-			ranks, order.place[rank].port, order.place[rank].lane, ELEMENTS);
+			"rank %u of %u at port %u, lane %u; %u sums over all ranks are correct",
+			rank, ranks, order.place[rank].port, order.place[rank].lane, ELEMENTS);
 	rf_group_destroy(group);
 	return good;
 }
@@ -95,10 +96,10 @@ bool doctor_ranks(struct doctor *d)
 	int ret;
 
 	if (!d->ranks)
-		return doctor_say(
-			d, "ranks", DOCTOR_SKIPPED, NULL,
-			"the other hosts: run it with --ranks on all of them at once, with "
-			"RF_RANK, RF_SIZE and RF_ROOT or under a launcher");
+		return doctor_say(d, "ranks", DOCTOR_SKIPPED, NULL,
+				  "the other hosts: run it with --ranks on all of them at the same "
+				  "time, with "
+				  "RF_RANK, RF_SIZE and RF_ROOT or under a launcher");
 	config.device = d->device;
 	config.dpdk_args = d->dpdk_args;
 	config.ip = rf_ip_text(d->link.ip, ip);

@@ -21,7 +21,7 @@ static bool is_own(const char *name)
 	       (unsigned int)(name[4] - '0') < TRAFFIC_PORTS_MAX && strcmp(name + 5, ".pcap") == 0;
 }
 
-/* How many of the files are ours, and how many are not. */
+/* Counts our files and other files. */
 static int look(const char *dir, unsigned int *own, unsigned int *others)
 {
 	DIR *d = opendir(dir);
@@ -45,7 +45,7 @@ static int take_away(const char *dir, const char *name)
 
 	if (path && (unlink(path) == 0 || errno == ENOENT))
 		return 0;
-	fprintf(stderr, "ringfold gen: cannot take away %s/%s of an earlier run: %s\n", dir, name,
+	fprintf(stderr, "ringfold gen: cannot remove %s/%s of an earlier run: %s\n", dir, name,
 		strerror(errno));
 	return -1;
 }
@@ -71,13 +71,14 @@ int gen_folder_ready(const char *dir)
 	if (mkdir(dir, 0777) == 0)
 		return 0;
 	if (errno != EEXIST || look(dir, &own, &others) != 0) {
-		fprintf(stderr, "ringfold gen: cannot make the folder %s: %s\n", dir,
+		fprintf(stderr, "ringfold gen: cannot create the folder %s: %s\n", dir,
 			strerror(errno));
 		return -1;
 	}
 	if (own == 0 && others != 0) {
 		fprintf(stderr,
-			"ringfold gen: %s has files that are not of ringfold gen: choose a new "
+			"ringfold gen: %s contains files that ringfold gen did not write: choose a "
+			"new "
 			"folder or an empty one\n",
 			dir);
 		return -1;

@@ -35,30 +35,31 @@ static void on_signal(int number)
 static const char intro[] =
 	"An Ethernet switch with the redirect rule and the box beside it (Verilog pipeline or "
 	"reference model, with its real\n"
-	"firmware), in one process. Frames that come in on a switch port and go to UDP port 4791 "
+	"firmware), in one process. Frames that enter a switch port and go to UDP port 4791 "
 	"are redirected to a port of\n"
-	"the box; all else is forwarded by MAC. Sleeps while nothing happens. Ctrl-C ends it and "
+	"the box; all other frames are forwarded by MAC. Sleeps while idle. Ctrl-C ends it and "
 	"prints the counters.\n"
 	"\n"
-	"A port is NAME=KIND with KIND one of\n"
-	"  memif:SOCKET[,id=N]      DPDK memif, this is the server: a host connects with\n"
+	"A port is NAME=KIND, where KIND is one of\n"
+	"  memif:SOCKET[,id=N]      DPDK memif, this end is the server: a host connects with\n"
 	"                           net_memif0,role=client,id=N,socket=SOCKET,socket-abstract=no\n"
-	"  dgram:SOCKET,to=SOCKET   unix datagram sockets, a frame in each datagram, as QEMU has "
+	"  dgram:SOCKET,to=SOCKET   unix datagram sockets, one frame in each datagram, for QEMU's "
 	"with\n"
 	"                           -netdev dgram,local.type=unix,local.path=TO,remote.type=unix,"
 	"remote.path=SOCKET\n"
-	"  tap:NAME                 tap interface, made where it is not there (root)\n"
+	"  tap:NAME                 tap interface, created if it does not exist (root)\n"
 	"  packet:IFACE             an interface of the kernel, AF_PACKET (root)\n"
 	"  dpdk:DEVICE              any DPDK device: dpdk:net_af_packet0,iface=eth1  "
 	"dpdk:0000:03:00.0\n"
-	"  pcap:FILE[,out=FILE]     plays a capture as fast as the box takes it; what comes goes "
+	"  pcap:FILE[,out=FILE]     plays a capture as fast as the box accepts it; received frames "
+	"go "
 	"to out (pcapng)\n"
-	"with, behind a comma,\n"
+	"followed, after a comma, by\n"
 	"  box=N                    the rule redirects to port N of the box (default: the ports in "
 	"turn)\n"
 	"  norule                   this switch port has no rule\n"
-	"  loss=PERCENT             a cable that loses so many frames, each way\n"
-	"  paced                    a packet generator: held back by what the box has room for "
+	"  loss=PERCENT             a cable that loses this share of frames, in each direction\n"
+	"  paced                    a packet generator: held back according to the box's room "
 	"(pcap always is)";
 
 static const char examples[] =
@@ -72,10 +73,10 @@ static const char examples[] =
 	"  ringfold box --engine rtl --direct 0=dpdk:0000:03:00.0 --direct 1=dpdk:0000:03:00.1   "
 	"no switch: bare box\n"
 	"\n"
-	"It ends by itself where all ports are capture files and these have been played.\n"
+	"It ends by itself if all ports are capture files and all have been played.\n"
 	"exit codes: 0 good, 1 failed, 2 usage";
 
-/* Takes ",word" or ",word=N" off a copy of the text. True where it was there. */
+/* Removes ",word" or ",word=N" from a copy of the text. True if it was present. */
 static bool take_word(char *text, const char *word, unsigned *value)
 {
 	size_t len = strlen(word);
@@ -116,13 +117,13 @@ static int split(const char *what, const char *value, char **name, char **spec)
 	return *name && *spec ? 0 : -1;
 }
 
-/* Captures and counters name ports: two of one name could not be told apart. */
+/* Captures and counters use port names, so names must be unique. */
 static int name_is_new(const struct rf_rt_cfg *c, const char *what, const char *name)
 {
 	for (unsigned h = 0; h < c->hosts; h++) {
 		if (strcmp(c->host[h].name, name) != 0)
 			continue;
-		fprintf(stderr, "--%s: there are two ports named \"%s\"\n", what, name);
+		fprintf(stderr, "--%s: two ports named \"%s\"\n", what, name);
 		return -1;
 	}
 	return 0;
@@ -136,7 +137,7 @@ static int add_port(void *to, const char *value)
 	char *spec;
 
 	if (c->hosts == RF_RT_PORTS) {
-		fprintf(stderr, "--port: at most %u\n", RF_RT_PORTS);
+		fprintf(stderr, "--port: expected at most %u\n", RF_RT_PORTS);
 		return -1;
 	}
 	if (split("port", value, &name, &spec) != 0)
@@ -146,7 +147,7 @@ static int add_port(void *to, const char *value)
 		free(spec);
 		return -1;
 	}
-	a->box = RF_RT_PORTS; /* settled when the number of box ports is known */
+	a->box = RF_RT_PORTS; /* set when the number of box ports is known */
 	take_word(spec, "box", &a->box);
 	a->no_rule = take_word(spec, "norule", NULL);
 	a->name = name;
@@ -165,7 +166,7 @@ static int add_direct(void *to, const char *value)
 	if (c->directs == 8 || split("direct", value, &name, &spec) != 0)
 		return -1;
 	if (rf_opt_uint(name, &a->box) != 0 || a->box >= 8) {
-		fprintf(stderr, "--direct: \"%s\" is no port of the box\n", name);
+		fprintf(stderr, "--direct: \"%s\" is not a port of the box\n", name);
 		return -1;
 	}
 	a->name = name;
@@ -178,53 +179,54 @@ static int parse(struct settings *s, int argc, char **argv)
 {
 	struct rf_rt_cfg *c = &s->cfg;
 	const struct rf_opt table[] = {
-		{RF_OPT_CALL, "port", 'p', c, "NAME=KIND", "one more port of the switch", add_port},
+		{RF_OPT_CALL, "port", 'p', c, "NAME=KIND", "adds a port to the switch", add_port},
 		{RF_OPT_CALL, "direct", 0, c, "N=KIND",
-		 "a device at port N of the box, no switch in front", add_direct},
+		 "a device at port N of the box, without the switch", add_direct},
 		{RF_OPT_UINT, "wait-groups", 0, &c->wait_groups, "N",
-		 "generators begin when so many groups are ready", NULL},
+		 "generators begin when this many groups are ready", NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "the box:", NULL},
-		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "what the box is made of",
-		 NULL},
+		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "engine of the box", NULL},
 		{RF_OPT_CHOICE, "firmware", 0, &s->firmware, "native|rv32",
-		 "its firmware: the native build, or the image for its processor in libunicorn",
+		 "firmware: the native build, or the image for the box's processor in libunicorn",
 		 NULL},
-		{RF_OPT_UINT, "box-ports", 0, &c->ports, "N", "its ports, 2..8", NULL},
-		{RF_OPT_UINT, "lanes", 'l', &c->lanes, "N", "ranks that one port has room for",
-		 NULL},
-		{RF_OPT_UINT, "width", 0, &c->width, "BITS", "its data path: 64, 128, 256, 512",
-		 NULL},
-		{RF_OPT_STRING, "box-ip", 0, &s->ip, "ADDRESS", "its address", NULL},
+		{RF_OPT_UINT, "box-ports", 0, &c->ports, "N", "ports of the box, 2..8", NULL},
+		{RF_OPT_UINT, "lanes", 'l', &c->lanes, "N", "ranks per port", NULL},
+		{RF_OPT_UINT, "width", 0, &c->width, "BITS",
+		 "width of the data path: 64, 128, 256, 512", NULL},
+		{RF_OPT_STRING, "box-ip", 0, &s->ip, "ADDRESS", "IPv4 address of the box", NULL},
 		{RF_OPT_STRING, "keys", 0, &s->keys, "FILE",
-		 "keys of the jobs, \"JOB KEY [groups=N] [slots=N] [ranks=N] [entries=N] "
-		 "[bytes=N] [ips=LIST] [ports=LIST]\" a line; none: anyone may command the box",
+		 "file with the keys of the jobs, \"JOB KEY [groups=N] [slots=N] [ranks=N] "
+		 "[entries=N] "
+		 "[bytes=N] [ips=LIST] [ports=LIST]\" per line; none: anyone may command the box",
 		 NULL},
 		{RF_OPT_TIME, "hold", 0, &c->hold_ns, "TIME",
-		 "drop RC data of no group for this long after start, and what came then until it "
+		 "drop RC data of no group for this long after start; connections seen then stay "
+		 "blocked until "
 		 "is "
-		 "silent for as long; 0s: never, which is for labs",
+		 "silent for as long; 0s: never, for labs only",
 		 NULL},
 		{RF_OPT_TIME, "tombstone", 0, &c->tomb_ns, "TIME",
-		 "drop data of a plain group that has ended until none has come for so long", NULL},
+		 "drop data of an ended plain group until none has arrived for this long", NULL},
 		{RF_OPT_TIME, "tick", 0, &c->tick_ns, "TIME",
-		 "a NAK stands so long before another is made: above the hosts' round trip; 0s: "
-		 "firmware's default, 1 ms",
+		 "least time between two NAKs, above the hosts' round trip; 0s: "
+		 "the firmware's default, 1 ms",
 		 NULL},
 		{RF_OPT_TIME, "lease", 0, &c->lease_ns, "TIME",
-		 "silence after which a rank counts as gone; 0s: firmware's default", NULL},
-		{RF_OPT_U64, "seed", 0, &c->seed, "N", "of what reset does not set (rtl)", NULL},
+		 "silence after which a rank counts as lost; 0s: the firmware's default", NULL},
+		{RF_OPT_U64, "seed", 0, &c->seed, "N", "for state that reset does not set (rtl)",
+		 NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "run:", NULL},
 		{RF_OPT_TIME, "duration", 0, &c->duration_ns, "TIME",
-		 "end after so long; 0s: never", NULL},
+		 "end after this time; 0s: never", NULL},
 		{RF_OPT_TIME, "stats", 0, &c->stats_ns, "TIME",
-		 "a line on stderr so often; 0s: never", NULL},
+		 "interval of a status line on stderr; 0s: never", NULL},
 		{RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR",
-		 "write hosts.pcapng and box.pcapng there; made if it is not there", NULL},
+		 "write hosts.pcapng and box.pcapng to this folder; created if needed", NULL},
 		{RF_OPT_STRING, "wave", 0, &s->wave, "FILE",
 		 "write a waveform (FST), --engine rtl only: slow", NULL},
 		{RF_OPT_FLAG, "json", 'j', &s->json, NULL, "counters at the end as one JSON object",
 		 NULL},
-		{RF_OPT_FLAG, "quiet", 'q', &s->quiet, NULL, "no counters at the end", NULL},
+		{RF_OPT_FLAG, "quiet", 'q', &s->quiet, NULL, "print no counters at the end", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
 	const struct rf_opt_page page = {
@@ -239,7 +241,7 @@ static int parse(struct settings *s, int argc, char **argv)
 	return n;
 }
 
-/* RF_EXIT_GOOD, or what to end with; then there is a message. */
+/* Returns RF_EXIT_GOOD, or the exit code after a message. */
 static int settle(struct settings *s)
 {
 	struct rf_rt_cfg *c = &s->cfg;
@@ -247,7 +249,7 @@ static int settle(struct settings *s)
 	char why[300];
 
 	if (inet_pton(AF_INET, s->ip, &ip) != 1) {
-		fprintf(stderr, "--box-ip: \"%s\" is no IPv4 address\n", s->ip);
+		fprintf(stderr, "--box-ip: \"%s\" is not an IPv4 address\n", s->ip);
 		return RF_EXIT_USAGE;
 	}
 	c->ip = ntohl(ip.s_addr);
@@ -255,26 +257,27 @@ static int settle(struct settings *s)
 	c->wave = s->wave;
 	c->pcapng_dir = s->pcapng;
 	if (c->hosts == 0 && c->directs == 0) {
-		fprintf(stderr, "ringfold box: no --port: nothing could ever come in (--help shows "
-				"examples)\n");
+		fprintf(stderr,
+			"ringfold box: no --port given, so no frame could arrive (--help shows "
+			"examples)\n");
 		return RF_EXIT_USAGE;
 	}
 	if (c->ports < 2 || c->ports > 8) {
-		fprintf(stderr, "--box-ports: 2 to 8\n");
+		fprintf(stderr, "--box-ports: expected 2 to 8\n");
 		return RF_EXIT_USAGE;
 	}
 	if (c->lanes < 1 || c->lanes > 16) {
-		fprintf(stderr, "--lanes: 1 to 16\n");
+		fprintf(stderr, "--lanes: expected 1 to 16\n");
 		return RF_EXIT_USAGE;
 	}
 	if (c->width != 64 && c->width != 128 && c->width != 256 && c->width != 512) {
-		fprintf(stderr, "--width: 64, 128, 256 or 512\n");
+		fprintf(stderr, "--width: expected 64, 128, 256 or 512\n");
 		return RF_EXIT_USAGE;
 	}
 	if (c->hold_ns < 1000000)
 		fprintf(stderr,
 			"ringfold box: warning: no hold time: raw data of plain ranks that were "
-			"in a group of a box before this one passes\n");
+			"in a group of an earlier box is forwarded\n");
 	if (s->keys) {
 		static struct rf_fw_key keys[RF_SETTINGS_KEYS_MAX];
 		int n = rf_keys_load(s->keys, keys, RF_SETTINGS_KEYS_MAX, why, sizeof(why));
@@ -290,14 +293,15 @@ static int settle(struct settings *s)
 		if (c->host[h].box == RF_RT_PORTS)
 			c->host[h].box = h % c->ports;
 		if (c->host[h].box >= c->ports) {
-			fprintf(stderr, "--port %s: the box has no port %u\n", c->host[h].name,
-				c->host[h].box);
+			fprintf(stderr, "--port %s: the box does not have port %u\n",
+				c->host[h].name, c->host[h].box);
 			return RF_EXIT_USAGE;
 		}
 	}
 	for (unsigned i = 0; i < c->directs; i++) {
 		if (c->direct[i].box >= c->ports) {
-			fprintf(stderr, "--direct: the box has no port %u\n", c->direct[i].box);
+			fprintf(stderr, "--direct: the box does not have port %u\n",
+				c->direct[i].box);
 			return RF_EXIT_USAGE;
 		}
 	}
@@ -344,7 +348,7 @@ int main(int argc, char **argv)
 		free_names(&s.cfg);
 		return n == -EINVAL ? RF_EXIT_USAGE : RF_EXIT_FAILED;
 	}
-	/* DPDK's start leaves handlers alone, but comes first all the same. */
+	/* DPDK's start does not change handlers, but must come first. */
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	signal(SIGPIPE, SIG_IGN);

@@ -1,6 +1,6 @@
 /*
- * ringfold check: compares what came back from the network with what `ringfold gen` expected: every
- * bit of every sum on every rank, and every foreign frame.
+ * ringfold check: compares what the network returned with what `ringfold gen` expected: every bit
+ * of every sum on every rank, and every foreign frame.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -22,17 +22,17 @@ struct check {
 	bool json;
 	uint8_t *expected;
 	uint64_t expected_bytes;
-	uint64_t next[TRAFFIC_RANKS_MAX]; /* next index expected by the rank that receives */
-	uint8_t **foreign;                /* frames sent, by number; NULL once it came back */
+	uint64_t next[TRAFFIC_RANKS_MAX]; /* next index expected by the receiving rank */
+	uint8_t **foreign;                /* frames sent, by number; NULL once received back */
 	uint32_t *foreign_len;
 	uint64_t foreign_count;
 	uint64_t foreign_seen;
 	uint64_t frames;
-	uint64_t other; /* ARP and whatever is none of ours */
+	uint64_t other; /* ARP and all other frames that are not ours */
 	uint64_t wrong;
 };
 
-/* One fault: the first few are printed, all are counted. */
+/* Reports one fault: the first few are printed, all are counted. */
 static void wrong(struct check *c, const char *file, uint64_t number, const char *what)
 {
 	if (c->wrong++ < FAULTS_SHOWN)
@@ -104,13 +104,13 @@ static void foreign_frame(struct check *c, const char *file, uint64_t number,
 	}
 	if (len != c->foreign_len[id] || memcmp(frame, c->foreign[id], 6) != 0 ||
 	    memcmp(frame + 12, c->foreign[id] + 12, len - 12) != 0)
-		wrong(c, file, number, "foreign frame changed in more than the source MAC");
+		wrong(c, file, number, "foreign frame changed in more than its source MAC");
 	free(c->foreign[id]);
 	c->foreign[id] = NULL;
 	c->foreign_seen++;
 }
 
-/* A sum that goes to rank `to`. */
+/* Checks a sum sent to rank `to`. */
 static void sum_frame(struct check *c, const char *file, uint64_t number, unsigned int to,
 		      const struct roce_packet *p, const uint8_t *frame)
 {
@@ -138,9 +138,9 @@ static void sum_frame(struct check *c, const char *file, uint64_t number, unsign
 	if (p->src_ip != plan->rank[from].ip || p->udp_sport != plan->rank[from].sport ||
 	    memcmp(p->dst_mac, plan->rank[to].mac, 6) != 0 ||
 	    p->opcode != traffic_opcode(plan, index) || p->has_vlan != (plan->vlan >= 0))
-		wrong(c, file, number, "headers are not those of the rank that sent");
+		wrong(c, file, number, "headers do not match the sending rank");
 	else if (p->payload_len != len)
-		wrong(c, file, number, "payload has another length");
+		wrong(c, file, number, "payload has a wrong length");
 	else if (memcmp(p->payload, c->expected + offset, len) != 0)
 		wrong(c, file, number, "wrong sum");
 }
@@ -153,7 +153,10 @@ static void one_frame(struct check *c, const char *file, uint64_t number, const 
 
 	c->frames++;
 	if (rc != ROCE_WIRE_OK) {
-		/* What a switch gives to all its ports comes here too, without the box. */
+		/*
+		 * Frames that a switch floods to all its ports arrive here too, without passing
+		 * through the box.
+		 */
 		bool flooded = (rc == ROCE_WIRE_IPV6 || rc == ROCE_WIRE_TWO_TAGS) && (frame[0] & 1);
 
 		c->other++;
@@ -191,7 +194,7 @@ static int one_file(struct check *c, const char *path)
 	while ((rc = pcap_next_ex(in, &h, &data)) == 1) {
 		number++;
 		if (h->caplen != h->len)
-			wrong(c, path, number, "frame was cut when it was captured");
+			wrong(c, path, number, "frame was truncated during capture");
 		else
 			one_frame(c, path, number, data, h->caplen);
 	}
@@ -240,22 +243,23 @@ int main(int argc, char **argv)
 {
 	static struct check c;
 	const struct rf_opt opts[] = {
-		{RF_OPT_STRING, "traffic", 't', &c.dir, "DIR", "the folder that ringfold gen wrote",
+		{RF_OPT_STRING, "traffic", 't', &c.dir, "DIR", "the folder written by ringfold gen",
 		 NULL},
 		{RF_OPT_STRING, "box", 'b', &c.box, "FILE",
-		 "what `ringfold box --json` printed, for a box that saw nothing else:\n"
-		 "each of its counters must be what the plan makes of it",
+		 "output of `ringfold box --json`, of a box without other traffic:\n"
+		 "each counter must have the value that follows from the plan",
 		 NULL},
-		{RF_OPT_FLAG, "json", 0, &c.json, NULL, "the summary as JSON", NULL},
+		{RF_OPT_FLAG, "json", 0, &c.json, NULL, "print the summary as JSON", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
 	const struct rf_opt_page page = {
 		.usage = "ringfold check --traffic DIR FILE...",
-		.intro = "Reads captures (pcap or pcapng) of what the switch sent to its host "
+		.intro = "Reads captures (pcap or pcapng) of the frames that the switch sent to "
+			 "its host "
 			 "ports, and compares\n"
 			 "every sum and every foreign frame with what `ringfold gen` expected. "
-			 "Exit code 3: something\n"
-			 "wrong came; 1: something is missing.",
+			 "Exit code 3: wrong\n"
+			 "data arrived; 1: data is missing.",
 		.examples =
 			"  ringfold check --traffic /tmp/t /tmp/t/out0.pcapng /tmp/t/out1.pcapng",
 		.opts = opts,
@@ -268,7 +272,7 @@ int main(int argc, char **argv)
 		return RF_EXIT_USAGE;
 	if (!c.dir || n == argc) {
 		fprintf(stderr, "ringfold check: %s, see --help\n",
-			c.dir ? "no capture named" : "--traffic is missing");
+			c.dir ? "no capture given" : "--traffic is missing");
 		return RF_EXIT_USAGE;
 	}
 	if (traffic_load(&c.plan, c.dir) != 0 || load_expected(&c) != 0 || load_foreign(&c) != 0)

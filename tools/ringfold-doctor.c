@@ -1,6 +1,6 @@
 /*
- * ringfold doctor: is the box there, does the rule steer? One thing after another, up to the first
- * that fails, with the remedy.
+ * ringfold doctor: does the box answer, does the rule redirect? Runs one check after another, up to
+ * the first that fails, and prints the remedy.
  */
 #include "tools/doctor.h"
 
@@ -14,7 +14,7 @@
 #include "base/opt.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-/* Round trips that a packet is waited for, between this and the time for an answer. */
+/* Number of round trips to wait for a packet, limited by these and by the answer timeout. */
 #define PATIENCE_TRIPS 20u
 #define PATIENCE_MIN (50 * NS_PER_MS)
 
@@ -57,7 +57,7 @@ static void hear_arp(struct doctor_heard *h, const struct roce_arp *a)
 	memcpy(h->mac[h->macs++], a->sender_mac, 6);
 }
 
-/* Every frame that is no answer to a question. */
+/* Called for every frame that is not an answer to a question. */
 static void stray(void *arg, const uint8_t *frame, uint32_t len)
 {
 	struct doctor *d = arg;
@@ -183,17 +183,17 @@ static int parse_values(struct doctor *d)
 		return -1;
 	}
 	if (d->mtu < ROCE_MTU_MIN || d->mtu > ROCE_MTU_MAX || (d->mtu & (d->mtu - 1)) != 0) {
-		fprintf(stderr, "ringfold doctor: --mtu is 256, 512, 1024, 2048 or 4096\n");
+		fprintf(stderr, "ringfold doctor: --mtu: expected 256, 512, 1024, 2048 or 4096\n");
 		return -1;
 	}
 	if (d->ranks && d->env.ranks < 2) {
-		fprintf(stderr,
-			"ringfold doctor: --ranks: who am I? Set RF_RANK and RF_SIZE, or use "
-			"a launcher\n");
+		fprintf(stderr, "ringfold doctor: --ranks: the rank is unknown. Set RF_RANK and "
+				"RF_SIZE, or use "
+				"a launcher\n");
 		return -1;
 	}
 	if (d->timeout < 10 * NS_PER_MS) {
-		fprintf(stderr, "ringfold doctor: --timeout is 10ms or more\n");
+		fprintf(stderr, "ringfold doctor: --timeout: expected 10ms or more\n");
 		return -1;
 	}
 	return 0;
@@ -227,7 +227,7 @@ static int defaults(struct doctor *d)
 	d->key_text = setting(rf_opt_secret(d->key_text), "RF_KEY");
 	d->job_text = setting(d->job_text, "RF_JOB");
 	d->state = boxlink_now();
-	d->link.job = 0x646f63746f72u; /* any will do where the box has no keys */
+	d->link.job = 0x646f63746f72u; /* any job is accepted if the box has no keys */
 	d->link.answer_ns = d->timeout;
 	d->link.stray = stray;
 	d->link.arg = d;
@@ -235,18 +235,19 @@ static int defaults(struct doctor *d)
 }
 
 static const char intro[] =
-	"Looks at one thing after another and stops at the first that fails, with the remedy:\n"
-	"  device   it opens and has a link\n"
-	"  address  nobody else has this host's\n"
+	"Runs these checks, stops at the first that fails, and prints the remedy:\n"
+	"  device   the device opens and has a link\n"
+	"  address  no other host uses this host's address\n"
 	"  arp      the box answers for its address\n"
-	"  control  it answers control packets; version and key are right\n"
+	"  control  the box answers control packets; version and key match\n"
 	"  rule     this switch port redirects UDP port 4791 to the box, whatever the destination\n"
-	"  return   what the box sends comes back to this host, unchanged except for its source MAC\n"
+	"  return   a packet comes back from the box, unchanged except for its source MAC\n"
 	"  mtu      frames of the path MTU fit, in both directions\n"
-	"  port     a group of the box learns this host's port\n"
-	"  icrc     a packet with a right ICRC is accepted, one with a wrong one is not\n"
-	"  sum      the sum of two packets comes back (where the box has two lanes or more)\n"
-	"  damage   frames that the box's port has seen damaged or had no room for\n"
+	"  port     a group at the box learns this host's port\n"
+	"  icrc     a packet with a correct ICRC is accepted, one with a wrong ICRC is not\n"
+	"  sum      the sum of two packets comes back (if the box has two lanes or more)\n"
+	"  damage   frames that arrived damaged at the box's port, or were dropped for lack of "
+	"room\n"
 	"  ranks    with --ranks on all hosts at once (RF_RANK and RF_SIZE, mpirun, ...): all "
 	"ranks\n"
 	"           of the job join and sum\n"
@@ -259,22 +260,23 @@ int main(int argc, char **argv)
 	static struct doctor d = {.timeout = 3000 * NS_PER_MS};
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "device", 'd', &d.device, "DEVICE",
-		 "DPDK device towards the switch; else RF_DEVICE", NULL},
+		 "DPDK device connected to the switch; default: RF_DEVICE", NULL},
 		{RF_OPT_STRING, "dpdk-args", 0, &d.dpdk_args, "ARGS",
-		 "more arguments for DPDK; else RF_DPDK_ARGS", NULL},
+		 "more arguments for DPDK; default: RF_DPDK_ARGS", NULL},
 		{RF_OPT_STRING, "ip", 0, &d.ip_text, "ADDRESS",
-		 "own address; else RF_IP, else the interface's, else 10.0.0.<rank + 1>", NULL},
+		 "own address; default: RF_IP, else the interface's, else 10.0.0.<rank + 1>", NULL},
 		{RF_OPT_STRING, "box-ip", 'b', &d.box_text, "ADDRESS",
-		 "the box's address; else RF_BOX_IP", NULL},
-		{RF_OPT_UINT, "mtu", 'm', &d.mtu, "BYTES", "path MTU that is wanted; else RF_MTU",
+		 "the box's address; default: RF_BOX_IP", NULL},
+		{RF_OPT_UINT, "mtu", 'm', &d.mtu, "BYTES", "path MTU to check; default: RF_MTU",
 		 NULL},
 		{RF_OPT_STRING, "job", 0, &d.job_text, "N",
-		 "a job for which the box has a key; else RF_JOB", NULL},
-		{RF_OPT_STRING, "key", 'k', &d.key_text, "HEX", "that key; else RF_KEY", NULL},
-		{RF_OPT_TIME, "timeout", 0, &d.timeout, "TIME", "how long the box may take", NULL},
-		{RF_OPT_FLAG, "ranks", 'r', &d.ranks, NULL, "with all ranks of the job, at once",
+		 "a job for which the box has a key; default: RF_JOB", NULL},
+		{RF_OPT_STRING, "key", 'k', &d.key_text, "HEX", "that key; default: RF_KEY", NULL},
+		{RF_OPT_TIME, "timeout", 0, &d.timeout, "TIME",
+		 "time limit for an answer of the box", NULL},
+		{RF_OPT_FLAG, "ranks", 'r', &d.ranks, NULL, "run with all ranks of the job at once",
 		 NULL},
-		{RF_OPT_FLAG, "json", 'j', &d.json, NULL, "the findings as JSON", NULL},
+		{RF_OPT_FLAG, "json", 'j', &d.json, NULL, "print the findings as JSON", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
 	const struct rf_opt_page page = {
@@ -283,7 +285,7 @@ int main(int argc, char **argv)
 		.examples = "  ringfold doctor --device net_af_packet0,iface=eth1\n"
 			    "  RF_RANK=0 RF_SIZE=2 RF_ROOT=192.0.2.1 "
 			    "RF_DEVICE=net_af_packet0,iface=eth1 ringfold doctor --ranks\n\n"
-			    "exit codes: 0 nothing is wrong, 1 something is, 2 usage",
+			    "exit codes: 0 no error found, 1 a check failed, 2 usage",
 		.opts = opts,
 	};
 	bool good;
@@ -300,8 +302,8 @@ int main(int argc, char **argv)
 		return RF_EXIT_USAGE;
 	if (n != argc || !*d.device) {
 		fprintf(stderr, "ringfold doctor: %s, see --help\n",
-			n != argc ? "it takes no argument"
-				  : "no device is named (--device, RF_DEVICE)");
+			n != argc ? "no argument expected"
+				  : "no device given (--device, RF_DEVICE)");
 		return RF_EXIT_USAGE;
 	}
 	good = examine(&d);

@@ -1,7 +1,7 @@
 /*
- * ringfold gen: traffic for packet generators. One pcap per switch port with what its ranks send
- * (open loop: nothing waits for ACKs), the expected sums, and the plan from which `ringfold ctl
- * join` and `ringfold check` work.
+ * ringfold gen: traffic for packet generators. One pcap per switch port with the frames of its
+ * ranks (open loop: nothing waits for ACKs), the expected sums, and the plan from which `ringfold
+ * ctl join` and `ringfold check` work.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,20 +24,20 @@ struct gen {
 	double fault_rate;
 	double foreign_rate;
 	bool fault_on[TRAFFIC_FAULTS];
-	uint64_t state; /* random numbers of faults and foreign traffic */
+	uint64_t state; /* state of the random numbers for faults and foreign traffic */
 	pcap_t *dead;
 	pcap_dumper_t *port[TRAFFIC_PORTS_MAX];
 	pcap_dumper_t *foreign;
-	uint64_t written; /* frames so far: their time in the files, one per us */
+	uint64_t written; /* frames so far: gives their time in the files, one per us */
 	uint64_t max_size;
-	time_t told; /* when the progress was shown last */
+	time_t shown; /* when progress was last shown */
 };
 
-/* In front of each frame of a pcap file. */
+/* Precedes each frame of a pcap file. */
 #define PCAP_RECORD 16.0
 #define GIB 0x1p30
 
-/* What the files will hold, near enough: headers of the largest kind, rates as they are meant. */
+/* Estimates the size of the files: headers of the largest kind, rates as configured. */
 static double bytes_to_write(const struct gen *g)
 {
 	const struct traffic_plan *p = &g->plan;
@@ -48,7 +48,7 @@ static double bytes_to_write(const struct gen *g)
 	double faults = g->faults ? g->fault_rate / (1.0 - g->fault_rate) : 0.0;
 	double data = sums * p->ranks + packets * frame;
 
-	/* a foreign frame is half as long, and is in two files */
+	/* a foreign frame is half as long, and is written to two files */
 	return sums + data * (1.0 + faults) + packets * foreign * (2.0 * frame + p->mtu);
 }
 
@@ -68,16 +68,16 @@ static int size_is_allowed(const struct gen *g)
 	return 0;
 }
 
-/* On a terminal, a line once in a second. */
+/* On a terminal, updates a line once per second. */
 static void show_progress(struct gen *g, uint64_t index, uint64_t packets)
 {
 	time_t now = time(NULL);
 
-	if (now == g->told || !isatty(STDERR_FILENO))
+	if (now == g->shown || !isatty(STDERR_FILENO))
 		return;
-	if (g->told != 0)
+	if (g->shown != 0)
 		fprintf(stderr, "\r%3.0f %%", 100.0 * (double)index / (double)packets);
-	g->told = now;
+	g->shown = now;
 }
 
 static bool chance(struct gen *g, double rate)
@@ -131,7 +131,10 @@ static int parse_faults(struct gen *g)
 	return 0;
 }
 
-/* A gratuitous ARP per rank: the switch has learned every host before the first sum comes back. */
+/*
+ * A gratuitous ARP per rank, so that the switch has learnt every host before the first sum comes
+ * back.
+ */
 static void announce(struct gen *g, unsigned int rank)
 {
 	const struct traffic_rank *k = &g->plan.rank[rank];
@@ -144,7 +147,7 @@ static void announce(struct gen *g, unsigned int rank)
 	dump(g, g->port[k->place.port], frame, roce_arp_build(&a, frame, sizeof(frame)));
 }
 
-/* RoCE of no group, between the same hosts: it has to come back as it went. */
+/* RoCE of no group, between the same hosts: it must come back unchanged. */
 static void foreign_frame(struct gen *g, unsigned int rank)
 {
 	uint8_t frame[ROCE_FRAME_MAX];
@@ -166,14 +169,17 @@ static void foreign_frame(struct gen *g, unsigned int rank)
 	g->plan.foreign++;
 }
 
-/* Puts an option of four bytes (no operation, end of list) between IP and UDP. Its new length. */
+/*
+ * Puts an option of four bytes (no operation, end of list) between IP and UDP. Returns the new
+ * length.
+ */
 static size_t add_option(uint8_t *frame, size_t ip, const struct roce_packet *genuine)
 {
 	static const uint8_t option[4] = {1, 1, 1, 0};
 	struct roce_packet p = *genuine;
 	size_t len;
 
-	/* It must not become longer than the box takes. */
+	/* It must not become longer than the box accepts. */
 	if (p.payload_len > ROCE_MTU_MAX - sizeof(option))
 		p.payload_len -= (uint32_t)sizeof(option);
 	len = roce_build(&p, frame, ROCE_FRAME_MAX);
@@ -186,8 +192,10 @@ static size_t add_option(uint8_t *frame, size_t ip, const struct roce_packet *ge
 	return len + sizeof(option);
 }
 
-/* Makes a frame bad in the way of `kind`; the frame is the next genuine one of a rank. Its new
- * length. */
+/*
+ * Makes a frame invalid according to `kind`; the frame is the next valid one of a rank. Returns the
+ * new length.
+ */
 static size_t spoil(struct gen *g, enum traffic_fault kind, uint8_t *frame, size_t len,
 		    struct roce_packet *p)
 {
@@ -255,7 +263,10 @@ static void fault_frame(struct gen *g, unsigned int rank, uint64_t index)
 			return;
 		index -= 1 + traffic_random(&g->state) % (index < 64 ? index : 64);
 	}
-	/* "Before the start" is told from an old index only until 2^22 indexes have passed. */
+	/*
+	 * An index "before the start" can only be told from an old one until 2^22 indexes have
+	 * passed.
+	 */
 	if (kind == TRAFFIC_START && index >= 1u << 21)
 		return;
 	traffic_span(plan, index, &offset, &size);
@@ -267,7 +278,7 @@ static void fault_frame(struct gen *g, unsigned int rank, uint64_t index)
 	g->plan.fault[kind]++;
 }
 
-/* One index: every rank's packet, and the sum. */
+/* Generates one index: every rank's packet, and the sum. */
 static int one_index(struct gen *g, uint64_t index, uint8_t (*operands)[ROCE_MTU_MAX],
 		     FILE *expected)
 {
@@ -357,22 +368,22 @@ static int check_plan(struct gen *g, uint64_t size, const char *opcode)
 	plan->imm = strstr(opcode, "-imm") != NULL;
 	plan->message_bytes = size;
 	if (plan->ports < 1 || plan->ports > TRAFFIC_PORTS_MAX) {
-		fprintf(stderr, "ringfold gen: --ports is 1..%u\n", TRAFFIC_PORTS_MAX);
+		fprintf(stderr, "ringfold gen: --ports: expected 1..%u\n", TRAFFIC_PORTS_MAX);
 	} else if (plan->ranks < 2 || plan->ranks > TRAFFIC_RANKS_MAX ||
 		   plan->ranks > 16 * plan->ports) {
-		fprintf(stderr, "ringfold gen: --ranks is 2..%u, at most 16 for each port\n",
+		fprintf(stderr, "ringfold gen: --ranks: expected 2..%u, at most 16 per port\n",
 			TRAFFIC_RANKS_MAX);
 	} else if (plan->mtu < 256 || plan->mtu > 4096 || (plan->mtu & (plan->mtu - 1)) != 0) {
-		fprintf(stderr, "ringfold gen: --mtu is 256, 512, 1024, 2048 or 4096\n");
+		fprintf(stderr, "ringfold gen: --mtu: expected 256, 512, 1024, 2048 or 4096\n");
 	} else if (size == 0 || size > 1u << 30 || size % rf_arith_size(plan->type) != 0) {
-		fprintf(stderr,
-			"ringfold gen: --size is 1 element to 1G, a multiple of the element\n");
+		fprintf(stderr, "ringfold gen: --size: expected 1 element to 1G, a multiple of the "
+				"element\n");
 	} else if (plan->messages < 1 || plan->messages > 1u << 24) {
-		fprintf(stderr, "ringfold gen: --messages is 1..16777216\n");
+		fprintf(stderr, "ringfold gen: --messages: expected 1..16777216\n");
 	} else if (plan->vlan < -1 || plan->vlan > 4095) {
-		fprintf(stderr, "ringfold gen: --vlan is 0..4095\n");
+		fprintf(stderr, "ringfold gen: --vlan: expected 0..4095\n");
 	} else if (g->fault_rate >= 1.0 || g->foreign_rate >= 1.0) {
-		fprintf(stderr, "ringfold gen: rates are below 1\n");
+		fprintf(stderr, "ringfold gen: rates: expected below 1\n");
 	} else {
 		return parse_faults(g);
 	}
@@ -436,7 +447,7 @@ int main(int argc, char **argv)
 	const char *vlan = NULL;
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "out", 'o', &g.dir, "DIR",
-		 "folder for the files, made if it is not there; files of an earlier\n"
+		 "folder for the files, created if needed; files of an earlier\n"
 		 "run in it are replaced",
 		 NULL},
 		{RF_OPT_UINT, "ports", 'p', &g.plan.ports, "N", "switch ports, one pcap each",
@@ -444,16 +455,16 @@ int main(int argc, char **argv)
 		{RF_OPT_UINT, "ranks", 'n', &g.plan.ranks, "N",
 		 "ranks; rank r is on port r mod ports", NULL},
 		{RF_OPT_SIZE, "size", 's', &size, "BYTES", "bytes of a message", NULL},
-		{RF_OPT_U64, "messages", 'm', &g.plan.messages, "N", "messages one after another",
-		 NULL},
+		{RF_OPT_U64, "messages", 'm', &g.plan.messages, "N",
+		 "number of messages, sent one after another", NULL},
 		{RF_OPT_UINT, "mtu", 0, &g.plan.mtu, "BYTES", "path MTU", NULL},
 		{RF_OPT_CHOICE, "dtype", 't', &type, "fp32|bf16|fp16|int32", "element type", NULL},
 		{RF_OPT_CHOICE, "op", 0, &op, "sum|min|max", "operation", NULL},
 		{RF_OPT_CHOICE, "opcode", 0, &opcode, "send|send-imm|write|write-imm",
-		 "what the packets are", NULL},
+		 "kind of packets", NULL},
 		{RF_OPT_STRING, "vlan", 0, &vlan, "ID", "with a VLAN tag", NULL},
 		{RF_OPT_FRACTION, "foreign", 0, &g.foreign_rate, "RATE",
-		 "RoCE frames of no group between, per packet (0.1 or 10%)", NULL},
+		 "RoCE frames of no group in between, per packet (0.1 or 10%)", NULL},
 		{RF_OPT_STRING, "faults", 0, &g.faults, "LIST",
 		 "frames that must change nothing: all, or some of duplicate,icrc,\n"
 		 "source,runt,ipv6,options,fragment,checksum,tags,multicast,start",
@@ -461,15 +472,15 @@ int main(int argc, char **argv)
 		{RF_OPT_FRACTION, "fault-rate", 0, &g.fault_rate, "RATE", "faults per packet",
 		 NULL},
 		{RF_OPT_SIZE, "max-size", 0, &g.max_size, "BYTES",
-		 "write nothing where all files together would be larger", NULL},
-		{RF_OPT_U64, "seed", 0, &g.plan.seed, "N", "everything follows from it", NULL},
+		 "write nothing if all files together would be larger", NULL},
+		{RF_OPT_U64, "seed", 0, &g.plan.seed, "N", "seed of all random choices", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
 	const struct rf_opt_page page = {
 		.usage = "ringfold gen --out DIR [options]",
 		.intro =
-			"Writes DIR/portN.pcap (what the hosts behind switch port N send, every "
-			"ICRC right),\n"
+			"Writes DIR/portN.pcap (frames sent by the hosts at switch port N, every "
+			"ICRC correct),\n"
 			"DIR/expected.bin (the sums), DIR/foreign.pcap and DIR/traffic.json. "
 			"Register the ranks with\n"
 			"`ringfold ctl join --traffic DIR`, play the files, then `ringfold check`.",
@@ -492,7 +503,7 @@ int main(int argc, char **argv)
 	g.plan.type = (enum rf_arith_type)traffic_type_parse(type);
 	g.plan.op = (enum rf_arith_op)traffic_op_parse(op);
 	if (vlan && rf_opt_uint(vlan, &vlan_id) != 0) {
-		fprintf(stderr, "ringfold gen: --vlan takes a number\n");
+		fprintf(stderr, "ringfold gen: --vlan: expected a number\n");
 		return RF_EXIT_USAGE;
 	}
 	if (vlan)

@@ -1,6 +1,6 @@
 /*
- * ringfold perf: how fast is an all-reduce, and is every bit of it right? A table in the manner of
- * nccl-tests.
+ * ringfold perf: measures the speed of all-reduces and checks every bit of the results. Prints a
+ * table like nccl-tests.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -23,12 +23,12 @@ struct perf {
 	bool json, in_place, no_check, flip, titled;
 	struct rf_context *ctx;
 	struct rf_comm *comm;
-	struct rf_group *tally; /* int32 sum: errors of all ranks */
+	struct rf_group *tally; /* int32 sum: adds up the errors of all ranks */
 	unsigned int rank, ranks;
 	uint8_t *inputs[RF_RANKS_MAX];
 	uint8_t *want, *recv;
 	json_t *results;
-	uint64_t wrong; /* of all ranks, all rows */
+	uint64_t wrong; /* over all ranks and rows */
 };
 
 static int failed(struct perf *p, const char *what, int status)
@@ -45,7 +45,7 @@ static double now(void)
 
 /*
  * One element. Most floats lie between 2^-8 and 2^8 with random fractions, so that every sum
- * rounds; one in 64 is any bit pattern at all: infinities, NaN, subnormals.
+ * rounds. One in 64 has a random bit pattern: infinities, NaN, subnormals.
  */
 static uint32_t element(enum rf_type type, uint64_t random)
 {
@@ -81,7 +81,7 @@ static void fill(struct perf *p, enum rf_type type, size_t count, unsigned int r
 	}
 }
 
-/* Elements of the result that differ in any bit. */
+/* Number of elements of the result that differ in any bit. */
 static uint64_t compare(struct perf *p, enum rf_type type, size_t count)
 {
 	size_t size = rf_type_size(type);
@@ -107,7 +107,7 @@ static uint64_t compare(struct perf *p, enum rf_type type, size_t count)
 	return wrong;
 }
 
-/* Runs `n` of them, p->outstanding at a time, and waits for all. */
+/* Runs `n` all-reduces, p->outstanding at a time, and waits for all. */
 static int run_many(struct perf *p, struct rf_group *group, size_t count, unsigned int n)
 {
 	struct rf_request *requests[RF_REQUESTS_MAX];
@@ -132,7 +132,7 @@ static int run_many(struct perf *p, struct rf_group *group, size_t count, unsign
 	return RF_OK;
 }
 
-/* One all-reduce, compared in full; *wrong over all ranks. */
+/* Runs one all-reduce and compares all of it; *wrong is over all ranks. */
 static int run_checked(struct perf *p, struct rf_group *group, const struct rf_order *order,
 		       enum rf_type type, enum rf_op op, size_t count, uint64_t *wrong)
 {
@@ -348,33 +348,35 @@ static int parse(struct perf *p, int argc, char **argv)
 	const struct rf_opt table[] = {
 		{RF_OPT_SIZE, "min", 'b', &p->min, "BYTES", "smallest vector", NULL},
 		{RF_OPT_SIZE, "max", 'e', &p->max, "BYTES", "largest vector", NULL},
-		{RF_OPT_UINT, "factor", 'f', &p->factor, "N", "from one size to the next", NULL},
-		{RF_OPT_UINT, "iters", 'n', &p->iters, "N", "timed calls of each size", NULL},
-		{RF_OPT_UINT, "warmup", 'w', &p->warmup, "N", "calls before", NULL},
-		{RF_OPT_UINT, "outstanding", 'q', &p->outstanding, "N", "calls at a time", NULL},
+		{RF_OPT_UINT, "factor", 'f', &p->factor, "N", "factor from one size to the next",
+		 NULL},
+		{RF_OPT_UINT, "iters", 'n', &p->iters, "N", "timed calls per size", NULL},
+		{RF_OPT_UINT, "warmup", 'w', &p->warmup, "N", "warm-up calls", NULL},
+		{RF_OPT_UINT, "outstanding", 'q', &p->outstanding, "N", "outstanding calls", NULL},
 		{RF_OPT_UINT, "slots", 0, &p->slots, "N",
-		 "slots asked from the box; the check takes 16 more", NULL},
+		 "slots requested from the box; the check uses 16 more", NULL},
 		{RF_OPT_CHOICE, "type", 't', &p->type_text, "fp32|bf16|fp16|int32|all", "data type",
 		 NULL},
 		{RF_OPT_CHOICE, "op", 'o', &p->op_text, "sum|min|max|all", "operation", NULL},
 		{RF_OPT_CHOICE, "schedule", 's', &p->schedule_text, "default|box|ring",
 		 "who adds; default: RF_SCHEDULE, else the box", NULL},
-		{RF_OPT_U64, "seed", 0, &p->seed, "N", "of the data", NULL},
+		{RF_OPT_U64, "seed", 0, &p->seed, "N", "seed of the data", NULL},
 		{RF_OPT_FLAG, "in-place", 'i', &p->in_place, NULL, "send buffer = receive buffer",
 		 NULL},
-		{RF_OPT_FLAG, "no-check", 'c', &p->no_check, NULL, "do not look at the results",
+		{RF_OPT_FLAG, "no-check", 'c', &p->no_check, NULL, "do not check the results",
 		 NULL},
 		{RF_OPT_FLAG, "flip", 0, &p->flip, NULL,
-		 "spoil one bit before the comparison: must end with 3", NULL},
-		{RF_OPT_FLAG, "json", 'j', &p->json, NULL, "one JSON object instead of the table",
-		 NULL},
+		 "flip one bit before the comparison: exit code must be 3", NULL},
+		{RF_OPT_FLAG, "json", 'j', &p->json, NULL,
+		 "print one JSON object instead of the table", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
 	const struct rf_opt_page page = {
 		"ringfold perf [options]",
 		"Times all-reduces of growing size, and compares one of each size, bit for bit, "
 		"with\n"
-		"what the order of additions gives. Run it once for each rank; rank 0 prints. "
+		"the result computed in the group's order of additions. Run it once for each rank; "
+		"rank 0 prints. "
 		"Rank,\n"
 		"device and box come from the environment: see docs/api.md.\n"
 		"\n"

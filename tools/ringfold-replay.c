@@ -1,4 +1,4 @@
-/* ringfold replay: runs with faults, each from its seed. */
+/* ringfold replay: runs with faults, each derived from its seed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 
 #define JOBS_MAX 64u
 #define PROGRESS_S 10.0
-#define LONG_S 60.0 /* a run of this length is named */
+#define LONG_S 60.0 /* a run this long is reported */
 
 struct settings {
 	const char *engine;
@@ -33,8 +33,10 @@ struct settings {
 	bool verbose, cover, plan;
 };
 
-/* What one run says to the process that counts, when it begins and when it ends. A pipe takes it
- * whole. */
+/*
+ * What a worker process reports to the main process when a run begins and ends. Small enough for an
+ * atomic write to a pipe.
+ */
 struct report {
 	uint64_t seed;
 	unsigned job;
@@ -43,14 +45,14 @@ struct report {
 	uint64_t frames, lost;
 	double virtual_s;
 	bool bad;
-	bool found; /* what the mutant is to be found by */
+	bool found; /* how the mutant must be found */
 };
 
-/* A process that runs every jobs-th seed. */
+/* A worker process that runs every jobs-th seed. */
 struct job {
 	pid_t pid;
 	bool busy;
-	uint64_t seed; /* that it has begun, at this time */
+	uint64_t seed; /* the run in progress, and its start time */
 	double since;
 };
 
@@ -76,7 +78,7 @@ static bool find_engine(struct settings *s)
 	return false;
 }
 
-/* The model with one of its faults. */
+/* Selects the model with one of its faults. */
 static enum rf_model_mutant box_mutant;
 
 static struct rf_engine *create_mutant(const struct rf_engine_cfg *cfg,
@@ -191,7 +193,7 @@ static void on_stop(void (*handler)(int))
 	sigaction(SIGHUP, &a, NULL);
 }
 
-/* Every jobs-th seed. */
+/* Runs every jobs-th seed. */
 static void work(const struct settings *s, unsigned number, int to, double begin)
 {
 	for (uint64_t k = number; k < s->count && !stopped; k += s->jobs) {
@@ -210,12 +212,12 @@ static void work(const struct settings *s, unsigned number, int to, double begin
 	}
 }
 
-/* Reads what the processes say until the last one has ended. */
+/* Reads the workers' reports until the last one has ended. */
 static void collect(const struct settings *s, int from, struct totals *t, struct job *jobs,
 		    double begin)
 {
 	struct pollfd fd = {.fd = from, .events = POLLIN};
-	double told = begin;
+	double shown = begin;
 	struct report r;
 	ssize_t n;
 
@@ -234,8 +236,8 @@ static void collect(const struct settings *s, int from, struct totals *t, struct
 		} else if (rc < 0 && errno != EINTR) {
 			return;
 		}
-		if (seconds_now() - told > PROGRESS_S) {
-			told = seconds_now();
+		if (seconds_now() - shown > PROGRESS_S) {
+			shown = seconds_now();
 			progress(s, t, jobs, begin);
 		}
 	}
@@ -250,7 +252,7 @@ static void start_job(const struct settings *s, struct job *jobs, unsigned numbe
 	jobs[number] = (struct job){.pid = pid};
 	if (pid != 0)
 		return;
-	/* It ends with the process that counts, however that ends. */
+	/* The worker ends with the main process, however that ends. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	on_stop(SIG_DFL);
 	close(fd[0]);
@@ -260,7 +262,7 @@ static void start_job(const struct settings *s, struct job *jobs, unsigned numbe
 	_exit(0);
 }
 
-/* Waits for a process; true where it ended well. */
+/* Waits for a process; true if it succeeded. */
 static bool end_job(const struct settings *s, struct job *j, struct totals *t)
 {
 	int status = 0;
@@ -274,7 +276,7 @@ static bool end_job(const struct settings *s, struct job *j, struct totals *t)
 	if (status == 0 || stopped)
 		return status == 0;
 	if (!j->busy) {
-		printf("a process has died between two seeds: status %d\n", status);
+		printf("a process died between two seeds: status %d\n", status);
 		return false;
 	}
 	t->bad++;
@@ -287,7 +289,7 @@ static bool end_job(const struct settings *s, struct job *j, struct totals *t)
 	return false;
 }
 
-/* True where all processes ended well. */
+/* True if all processes succeeded. */
 static bool run_all(const struct settings *s, struct totals *t)
 {
 	double begin = seconds_now();
@@ -309,7 +311,7 @@ static bool run_all(const struct settings *s, struct totals *t)
 	return well;
 }
 
-/* One run in this process, so that a debugger and files are easy. */
+/* Performs one run in this process, which makes debuggers and output files easy to use. */
 static bool run_one(const struct settings *s, struct totals *t)
 {
 	struct report r;
@@ -357,28 +359,29 @@ int main(int argc, char **argv)
 {
 	struct settings s = {.engine = "model", .count = 1, .jobs = 1};
 	const struct rf_opt opts[] = {
-		{RF_OPT_CHOICE, "engine", 'e', &s.engine, "model|rtl", "what the box is", NULL},
+		{RF_OPT_CHOICE, "engine", 'e', &s.engine, "model|rtl", "engine of the box", NULL},
 		{RF_OPT_UINT, "ports", 'p', &s.shape.ports, "N", "ports of the box", NULL},
 		{RF_OPT_UINT, "lanes", 0, &s.shape.lanes, "N", "lanes of the box", NULL},
-		{RF_OPT_UINT, "width", 0, &s.shape.width, "BITS", "of the box's data path", NULL},
-		{RF_OPT_U64, "count", 'n', &s.count, "N", "so many seeds, from SEED on", NULL},
-		{RF_OPT_UINT, "jobs", 'j', &s.jobs, "N", "processes side by side", NULL},
+		{RF_OPT_UINT, "width", 0, &s.shape.width, "BITS", "width of the box's data path",
+		 NULL},
+		{RF_OPT_U64, "count", 'n', &s.count, "N", "number of seeds, from SEED on", NULL},
+		{RF_OPT_UINT, "jobs", 'j', &s.jobs, "N", "parallel processes", NULL},
 		{RF_OPT_UINT, "seconds", 0, &s.seconds, "S",
-		 "begin no run after so many seconds; 0: no bound", NULL},
+		 "start no run after this many seconds; 0: no limit", NULL},
 		{RF_OPT_UINT, "limit", 0, &s.limit, "S",
-		 "a run that takes longer has failed, and so have those that its process would "
-		 "have begun; 0: no limit",
+		 "a run that takes longer has failed, and so have the later runs of its process; "
+		 "0: no limit",
 		 NULL},
 		{RF_OPT_FLAG, "cover", 0, &s.cover, NULL,
-		 "fail where one of the things that runs may contain never happened", NULL},
+		 "fail if something that runs may contain never happened", NULL},
 		{RF_OPT_STRING, "mutate", 0, &s.mutant_name, "NAME",
-		 "do something wrong that a check must find, and run until it is found; list: "
+		 "introduce a fault that a check must find, and run until it is found; list: "
 		 "names",
 		 NULL},
 		{RF_OPT_STRING, "box-mutant", 0, &s.box_mutant, "NAME",
-		 "the model with that fault: runs until it is found", NULL},
+		 "use the model with that fault; runs until it is found", NULL},
 		{RF_OPT_STRING, "pcapng", 0, &s.pcapng, "DIR",
-		 "hosts.pcapng and box.pcapng of the last run go there", NULL},
+		 "write hosts.pcapng and box.pcapng of the last run there", NULL},
 		{RF_OPT_STRING, "wave", 0, &s.wave, "FILE", "waveform of the last run (rtl)", NULL},
 		{RF_OPT_FLAG, "plan", 0, &s.plan, NULL, "print the plans, run nothing", NULL},
 		{RF_OPT_FLAG, "verbose", 'v', &s.verbose, NULL, "print every plan", NULL},
@@ -386,11 +389,11 @@ int main(int argc, char **argv)
 	};
 	const struct rf_opt_page page = {
 		"ringfold replay [options] SEED",
-		"Runs whose topology, sizes, groups, faults and bad hosts follow from a seed. "
+		"Runs whose topology, sizes, groups, faults and bad hosts are derived from a seed. "
 		"After "
-		"each: the bits are\nright on every rank that succeeded, errors come only where "
+		"each: the bits are\ncorrect on every rank that succeeded, errors occur only if "
 		"the "
-		"plan explains them and name its cause,\neverything is given back, nothing still "
+		"plan explains them and name its cause,\neverything is freed, nothing still "
 		"waits.",
 		"    ringfold replay --count 1000 --jobs 2 1\n"
 		"    ringfold replay --engine rtl --pcapng /tmp/run --wave /tmp/run.fst 4711\n",
@@ -409,7 +412,7 @@ int main(int argc, char **argv)
 	    s.shape.ports > RF_FABRIC_PORTS || s.shape.lanes < 1 || s.shape.lanes > 16 ||
 	    s.jobs < 1 || s.jobs > JOBS_MAX) {
 		fprintf(stderr,
-			"ringfold replay: one SEED, 2 to 8 ports, 1 to 16 lanes, 1 to %u "
+			"ringfold replay: expected one SEED, 2 to 8 ports, 1 to 16 lanes, 1 to %u "
 			"jobs\n",
 			JOBS_MAX);
 		return RF_EXIT_USAGE;

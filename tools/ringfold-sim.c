@@ -20,7 +20,7 @@ static const char *const counter_names[] = {
 #undef NAME
 };
 
-#define BOX_RANKS 64u /* of one group in the firmware */
+#define BOX_RANKS 64u /* ranks of one group in the firmware */
 #define BOX_LANES 16u /* of a port */
 
 struct settings {
@@ -46,10 +46,10 @@ struct settings {
 };
 
 struct result {
-	double seconds; /* virtual, from first post to last completion, all iterations */
-	double join;    /* until the last rank was ready */
+	double seconds; /* virtual time from first post to last completion, all iterations */
+	double join;    /* time until the last rank was ready */
 	double algbw;   /* bytes per second */
-	double percent; /* of what framing leaves of the line rate */
+	double percent; /* percentage of the line rate without framing */
 	uint64_t checked;
 	uint64_t wrong;
 	unsigned failed;
@@ -88,10 +88,9 @@ static int parse(struct settings *s, int argc, char **argv)
 {
 	struct rf_fabric_cfg *c = &s->cfg;
 	const struct rf_opt table[] = {
-		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "what the box is made of",
-		 NULL},
+		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "engine of the box", NULL},
 		{RF_OPT_CHOICE, "firmware", 0, &s->firmware, "native|rv32",
-		 "its firmware: the native build, or the image for its processor in libunicorn",
+		 "firmware: the native build, or the image for the box's processor in libunicorn",
 		 NULL},
 		{RF_OPT_UINT, "cpu-khz", 0, &c->cpu_khz, "KHZ", "clock of that processor", NULL},
 		{RF_OPT_UINT, "ranks", 'n', &c->ranks, "N",
@@ -99,57 +98,58 @@ static int parse(struct settings *s, int argc, char **argv)
 		 NULL},
 		{RF_OPT_UINT, "ports", 'p', &s->ports, "N",
 		 "ports of the box, 2..8; 0: as many as ranks, at most 4", NULL},
-		{RF_OPT_UINT, "lanes", 'l', &c->lanes, "N",
-		 "ranks that one port has room for; 0: as many as needed", NULL},
+		{RF_OPT_UINT, "lanes", 'l', &c->lanes, "N", "ranks per port; 0: as many as needed",
+		 NULL},
 		{RF_OPT_UINT, "width", 0, &c->width, "BITS",
-		 "data path of the box: 64, 128, 256, 512", NULL},
-		{RF_OPT_SIZE, "size", 's', &s->size, "BYTES", "of the vector", NULL},
+		 "width of the data path: 64, 128, 256, 512", NULL},
+		{RF_OPT_SIZE, "size", 's', &s->size, "BYTES", "size of the vector", NULL},
 		{RF_OPT_CHOICE, "dtype", 't', &s->dtype, "fp32|bf16|fp16|int32", "data type", NULL},
 		{RF_OPT_CHOICE, "op", 'o', &s->op, "sum|min|max", "operation", NULL},
 		{RF_OPT_UINT, "iterations", 'i', &s->iterations, "N",
-		 "all-reduces, one after another", NULL},
+		 "number of all-reduces, one after another", NULL},
 		{RF_OPT_CHOICE, "schedule", 0, &s->schedule, "box|ring|ring-through-box",
 		 "who adds: the box; the hosts without a box;\nthe hosts, with their traffic "
 		 "redirected through it",
 		 NULL},
 		{RF_OPT_FLAG, "in-place", 0, &s->in_place, NULL,
-		 "one buffer for sending and receiving", NULL},
+		 "use one buffer for sending and receiving", NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "network:", NULL},
 		{RF_OPT_UINT, "mtu", 'm', &c->mtu, "BYTES", "path MTU: 256, 512, 1024, 2048, 4096",
 		 NULL},
 		{RF_OPT_UINT, "slots", 0, &c->slots, "N",
-		 "slots asked from the box; the window is half of it", NULL},
-		{RF_OPT_RATE, "rate", 'r', &c->rate, "BITS/S", "of every link", NULL},
-		{RF_OPT_TIME, "delay", 'd', &c->delay_ns, "TIME", "of every link", NULL},
-		{RF_OPT_TIME, "switch-delay", 0, &c->switch_ns, "TIME", "through the switch", NULL},
+		 "slots requested from the box; the window is half of it", NULL},
+		{RF_OPT_RATE, "rate", 'r', &c->rate, "BITS/S", "rate of every link", NULL},
+		{RF_OPT_TIME, "delay", 'd', &c->delay_ns, "TIME", "delay of every link", NULL},
+		{RF_OPT_TIME, "switch-delay", 0, &c->switch_ns, "TIME", "delay of the switch",
+		 NULL},
 		{RF_OPT_FLAG, "vlan", 0, &s->vlan, NULL, "frames carry a VLAN tag", NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL,
 		 "faults, on every host's link in both directions:", NULL},
 		{RF_OPT_FRACTION, "loss", 0, &s->faults.loss, "P", "frames lost", NULL},
-		{RF_OPT_FRACTION, "dup", 0, &s->faults.duplicate, "P", "frames that come twice",
-		 NULL},
+		{RF_OPT_FRACTION, "dup", 0, &s->faults.duplicate, "P", "frames duplicated", NULL},
 		{RF_OPT_FRACTION, "reorder", 0, &s->faults.reorder, "P",
 		 "frames held back while others pass", NULL},
 		{RF_OPT_FRACTION, "corrupt", 0, &s->faults.corrupt, "P",
-		 "frames with a flipped bit that no FCS shows", NULL},
+		 "frames with a flipped bit and a correct FCS", NULL},
 		{RF_OPT_FRACTION, "bad-fcs", 0, &s->faults.bad_fcs, "P",
-		 "frames with a flipped bit that the FCS shows", NULL},
+		 "frames with a flipped bit and a wrong FCS", NULL},
 		{RF_OPT_TIME, "jitter", 0, &s->faults.jitter_ns, "TIME",
-		 "random delay up to so much, order kept", NULL},
+		 "largest random delay, order kept", NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "run:", NULL},
-		{RF_OPT_U64, "seed", 0, &c->seed, "N", "of data, faults and numbers drawn", NULL},
+		{RF_OPT_U64, "seed", 0, &c->seed, "N", "seed of data, faults and random numbers",
+		 NULL},
 		{RF_OPT_TIME, "deadline", 0, &s->deadline, "TIME",
 		 "virtual time after which the run ends", NULL},
 		{RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR",
-		 "write hosts.pcapng and box.pcapng there; made if it is not there", NULL},
+		 "write hosts.pcapng and box.pcapng to this folder; created if needed", NULL},
 		{RF_OPT_STRING, "wave", 0, &s->wave, "FILE",
 		 "write a waveform (FST), --engine rtl only", NULL},
 		{RF_OPT_FLAG, "no-jump", 0, &s->no_jump, NULL, "evaluate every clock cycle", NULL},
 		{RF_OPT_FLAG, "flip", 0, &s->flip, NULL,
-		 "flip one bit of one result: the run must notice", NULL},
+		 "flip one bit of one result: the run must detect it", NULL},
 		{RF_OPT_FLAG, "counters", 0, &s->counters, NULL,
-		 "the box's counters that are not zero, by port", NULL},
-		{RF_OPT_FLAG, "json", 'j', &s->json, NULL, "one JSON object on stdout", NULL},
+		 "print the box's non-zero counters, by port", NULL},
+		{RF_OPT_FLAG, "json", 'j', &s->json, NULL, "print one JSON object on stdout", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
 	const struct rf_opt_page page = {"ringfold sim [options]", intro, examples, table};
@@ -162,14 +162,14 @@ static int parse(struct settings *s, int argc, char **argv)
 	return n;
 }
 
-/* How many hosts and how often. 0 or -1 with a message. */
+/* Checks ranks, ports and iterations. Returns 0, or -1 with a message. */
 static int settle_counts(const struct settings *s)
 {
 	const struct rf_fabric_cfg *c = &s->cfg;
 	bool box = c->schedule != RF_RUN_RING;
 
 	if (s->iterations == 0) {
-		fprintf(stderr, "--iterations: at least 1\n");
+		fprintf(stderr, "--iterations: expected at least 1\n");
 		return -1;
 	}
 	if (c->ranks < 1 || c->ranks > (box ? BOX_RANKS : RF_FABRIC_RANKS)) {
@@ -187,7 +187,7 @@ static int settle_counts(const struct settings *s)
 	return 0;
 }
 
-/* What the options mean together. 0 or -1 with a message. */
+/* Checks combinations of options. Returns 0, or -1 with a message. */
 static int settle(struct settings *s)
 {
 	struct rf_fabric_cfg *c = &s->cfg;
@@ -199,13 +199,13 @@ static int settle(struct settings *s)
 	c->schedule = strcmp(s->schedule, "box") == 0    ? RF_RUN_BOX
 		      : strcmp(s->schedule, "ring") == 0 ? RF_RUN_RING
 							 : RF_RUN_RING_THROUGH;
-	if (c->ranks == 1) { /* nobody else to add to: neither box nor network */
+	if (c->ranks == 1) { /* one rank only: no peer, and neither box nor network */
 		c->schedule = RF_RUN_RING;
 		s->schedule = "copy";
 	}
 	rf_sim_fw_kind(s->firmware, &c->firmware);
 	if (c->cpu_khz == 0) {
-		fprintf(stderr, "--cpu-khz: a clock that stands still\n");
+		fprintf(stderr, "--cpu-khz: expected more than 0\n");
 		return -1;
 	}
 	c->ports = s->ports ? s->ports : c->ranks < 2 ? 2 : c->ranks < 4 ? c->ranks : 4;
@@ -224,7 +224,7 @@ static int settle(struct settings *s)
 	c->measure = true;
 	element = (unsigned)rf_arith_size(c->type);
 	if (s->size < element || s->size % element != 0) {
-		fprintf(stderr, "--size: %" PRIu64 " bytes are no whole number of %s elements\n",
+		fprintf(stderr, "--size: %" PRIu64 " bytes are not a whole number of %s elements\n",
 			s->size, s->dtype);
 		return -1;
 	}
@@ -429,7 +429,7 @@ int main(int argc, char **argv)
 
 	rf_fabric_cfg_init(&s.cfg);
 	s.cfg.lanes = 0;
-	s.cfg.retry_cnt = 60; /* stragglers are waited for, as the library does */
+	s.cfg.retry_cnt = 60; /* stragglers are waited for, as in the library */
 	n = parse(&s, argc, argv);
 	if (n < 0)
 		return n == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;

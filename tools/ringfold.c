@@ -1,5 +1,5 @@
 /*
- * ringfold X ARGS: executes ringfold-X from the folder in which this program lies, or from
+ * ringfold X ARGS: executes ringfold-X from the folder that contains this program, or from
  * ../libexec/ringfold.
  */
 #include "base/opt.h"
@@ -21,17 +21,17 @@ static const struct {
 	const char *name;
 	const char *text;
 } known[] = {
-	{"box", "the Ethernet switch and the box in real time, Verilog or reference model"},
-	{"compare", "two engines of the box under the same random traffic"},
+	{"box", "Ethernet switch and box in real time, Verilog or reference model"},
+	{"compare", "compares two engines of the box under the same random traffic"},
 	{"sim", "hosts, links, switch and box in virtual time"},
 	{"plan", "which traffic merges where: plans, all schemes compared, on any topology"},
-	{"replay", "runs with faults, each from its seed"},
+	{"replay", "simulated runs with faults, each derived from its seed"},
 	{"perf", "all-reduce performance and correctness, one table"},
 	{"doctor",
-	 "is the box there, does the rule steer: the first thing that fails, and the remedy"},
+	 "checks the box and the switch's rule: reports the first failure and the remedy"},
 	{"ctl", "control messages by hand: join generated traffic, status, drop, reset"},
 	{"gen", "traffic for packet generators: one pcap for each port and the expected result"},
-	{"check", "compares what came back with what ringfold gen expected"},
+	{"check", "compares received traffic with what ringfold gen expected"},
 	{"train", "one host of the demo"},
 	{"rv32", "the processor of a simulated box: started by box and sim with --firmware rv32"},
 };
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 		return RF_EXIT_GOOD;
 	}
 	if (name[0] == '-' || strchr(name, '/') || strlen(name) > 32) {
-		fprintf(stderr, "ringfold: \"%s\" is no command; ringfold --help lists them\n",
+		fprintf(stderr, "ringfold: \"%s\" is not a command; ringfold --help lists them\n",
 			name);
 		return RF_EXIT_USAGE;
 	}
@@ -142,8 +142,8 @@ int main(int argc, char **argv)
 		execv(path, argv + 1);
 	}
 	if (errno == ENOENT)
-		fprintf(stderr,
-			"ringfold: there is no command \"%s\"; ringfold --help lists them\n", name);
+		fprintf(stderr, "ringfold: unknown command \"%s\"; ringfold --help lists them\n",
+			name);
 	else
 		fprintf(stderr, "ringfold: %s: %s\n", path, strerror(errno));
 	return errno == ENOENT ? RF_EXIT_USAGE : RF_EXIT_FAILED;

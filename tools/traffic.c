@@ -34,7 +34,7 @@ uint64_t traffic_random(uint64_t *state)
 	return rf_rng_word(state);
 }
 
-/* A state that depends on all three numbers, so that ranks and places have streams of their own. */
+/* A state that depends on all three numbers, so that each rank and position has its own stream. */
 static uint64_t stream(uint64_t seed, uint64_t rank, uint64_t place)
 {
 	uint64_t state = seed;
@@ -175,7 +175,7 @@ void traffic_packet(const struct traffic_plan *plan, unsigned int rank, uint64_t
 	p->payload_len = len;
 }
 
-/* fp32 whose exponents lie near each other most of the time, with now and then a special value. */
+/* fp32 values whose exponents are mostly close to each other, and sometimes a special value. */
 static uint32_t random_fp32(uint64_t bits)
 {
 	static const uint32_t special[] = {0x00000000u, 0x80000000u, 0x00000001u, 0x807fffffu,
@@ -363,7 +363,7 @@ int traffic_load(struct traffic_plan *plan, const char *dir)
 		return -1;
 	root = json_load_file(path, 0, &error);
 	if (!root) {
-		if (error.line < 0) /* jansson's text names the file */
+		if (error.line < 0) /* jansson's text already names the file */
 			fprintf(stderr, "ringfold: %s\n", error.text);
 		else
 			fprintf(stderr, "ringfold: %s:%d: %s\n", path, error.line, error.text);
@@ -371,7 +371,7 @@ int traffic_load(struct traffic_plan *plan, const char *dir)
 	}
 	rc = plan_from_json(root, plan);
 	if (rc != 0)
-		fprintf(stderr, "ringfold: %s is not a plan that ringfold gen wrote\n", path);
+		fprintf(stderr, "ringfold: %s is not a plan written by ringfold gen\n", path);
 	json_decref(root);
 	return rc;
 }

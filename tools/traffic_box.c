@@ -1,4 +1,4 @@
-/* The counters of the box against a plan. */
+/* Compares the counters of the box with a plan. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -6,8 +6,10 @@
 
 #include "tools/traffic.h"
 
-/* Counters that say nothing about drops, or that count the control packets of a tool, which are
- * repeated until answered. */
+/*
+ * Counters that do not count drops, or that count the control packets of a tool, which are repeated
+ * until answered.
+ */
 static const char *const free_counters[] = {"rx_frames", "punted", "punt_full", "tx_frames",
 					    "tx_inject"};
 
@@ -20,7 +22,7 @@ static bool is_free(const char *counter)
 	return false;
 }
 
-/* What a counter must read, all ports together. */
+/* Expected value of a counter, summed over all ports. */
 static uint64_t wanted(const struct traffic_plan *plan, const char *counter, unsigned int ports)
 {
 	uint64_t value = 0;
@@ -30,7 +32,7 @@ static uint64_t wanted(const struct traffic_plan *plan, const char *counter, uns
 	else if (strcmp(counter, "foreign") == 0 || strcmp(counter, "tx_foreign") == 0)
 		value = plan->foreign;
 	else if (strcmp(counter, "arp_other") == 0)
-		value = plan->ranks * ports; /* every rank announces itself once */
+		value = plan->ranks * ports; /* every rank sends one gratuitous ARP */
 	for (int k = 0; k < TRAFFIC_FAULTS; k++) {
 		enum traffic_fault kind = (enum traffic_fault)k;
 
@@ -74,7 +76,7 @@ int traffic_check_box(const struct traffic_plan *plan, const char *path)
 	json_t *box = json_object_get(root, "box");
 	int rc = -1;
 
-	if (!root && error.line < 0) /* jansson's text names the file */
+	if (!root && error.line < 0) /* jansson's text already names the file */
 		fprintf(stderr, "ringfold check: %s\n", error.text);
 	else if (!root)
 		fprintf(stderr, "ringfold check: %s:%d: %s\n", path, error.line, error.text);

@@ -47,8 +47,8 @@ refused() {
 	"$demo" "$@" > "$dir/0.txt" 2>&1
 	[ $? = 2 ] && grep -q -e "$words" "$dir/0.txt"
 }
-check "--epochs 1x is refused" refused "--epochs 1x: a number" --epochs 1x
-check "--epochs 0 is refused" refused "--epochs 0: a number" --epochs 0
+check "--epochs 1x is refused" refused "--epochs 1x: expected a number" --epochs 1x
+check "--epochs 0 is refused" refused "--epochs 0: expected a number" --epochs 0
 check "--ranks 5 is refused" refused "--ranks 5: expected 2 to 4" --ranks 5
 check "--engine glass is refused" refused "--engine glass: expected rtl or model" --engine glass
 check "an unknown option is refused" refused "run.sh" --fast

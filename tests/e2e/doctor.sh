@@ -6,7 +6,7 @@ engine=${1:-model}
 box_ports=4
 . "$(dirname "$0")/doctor_lib.sh"
 hosts_damage=1 # to see what becomes of it
-# 1: no rule; 2: its rule names another port; 4: its rule leads to a switch port where no box is.
+# 1: no rule; 2: its rule names another port; 4: its rule leads to a switch port without a box.
 port_options=([0]=box=0 [1]=box=1,norule [2]=box=3 [3]=box=3 [4]=box=2)
 lanes=1
 [ "$engine" = model ] && lanes=2
@@ -34,11 +34,11 @@ check "... is named" fails_at 1 rule
 check "... with the remedy" says 1 "fix: give this host's switch port the rule"
 doctor 4 --timeout 1s
 check "a rule that leads nowhere" fails_at 4 control
-check "... is named" says 4 "redirects it to a port where no box is"
+check "... is named" says 4 "redirects it to a port without a box"
 
 doctor 3 --box-ip 10.0.0.9 --timeout 1s
 check "wrong address of the box" fails_at 3 arp
-check "... is named" says 3 "nobody answers for the box's address 10.0.0.9"
+check "... is named" says 3 "no answer to ARP for the box's address 10.0.0.9"
 doctor 3 --box-ip 10.0.0.4
 check "own address is the box's" fails_at 3 address
 doctor 3 --key 00112233445566778899aabbccddeeff
@@ -49,7 +49,7 @@ check "nobody at the socket" fails_at 3 device
 check "... is named" says 3 "socket"
 RF_DEVICE= doctor 3
 check "no device: usage" test $? = 2
-check "... says so" says 3 "no device is named"
+check "... says so" says 3 "no device given"
 doctor 3 --mtu 1000
 check "a path MTU that is none: usage" test $? = 2
 

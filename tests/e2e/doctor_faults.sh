@@ -46,32 +46,32 @@ faults() {
 		short|mtu|frames of [19][09][0-9]* bytes come back, longer ones do not; path MTU 1024 needs 1106
 		one-way|return|sent the packet back by its port
 		no-counters|return|has stopped answering control packets
-		fading|mtu|packets that came back a moment ago do not any more
+		fading|mtu|packets that came back a moment ago are now lost
 		deaf|control|answers ARP, but no control packet
-		dumb|arp|nobody answers for the box's address 10.0.0.254; 0 frames of others
-		noise|arp|nobody answers for the box's address 10.0.0.254; [1-9][0-9]* frames of others
+		dumb|arp|no answer to ARP for the box's address 10.0.0.254; 0 frames of other hosts
+		noise|arp|no answer to ARP for the box's address 10.0.0.254; [1-9][0-9]* frames of other hosts
 		other-key|control|answers are signed with another key
 		nothing|none|
 		taken|address|10.0.0.[0-9]* belongs to 02:ee:00:00:00:01 as well
-		imposter|control|02:ee:00:00:00:01 answers for the box's address
+		imposter|control|02:ee:00:00:00:01 also answers for the box's address
 		version|control|another version of the control protocol
 		clock|clock|between two answers of the box
 		box-only|return|RoCE packets to hosts do not
 		fragment|return|counter ip_fragment of port
 		header|return|counter ip_checksum of port
-		reflect|return|without having passed the box
+		reflect|return|without passing through the box
 		rewrite|return|changed in more than its source MAC
 		two-rules|return|comes back with MAC 0252460000[0-9a-f]*, that is not port
 		other-box|return|has not counted it
 		short 512|none||--mtu 512
-		small|mtu|built for a path MTU of at most 512, this host is to use 1024
+		small|mtu|built for a path MTU of at most 512, this host is set to use 1024
 		elsewhere|port|a group puts this host at port
 		fixer|icrc|a wrong ICRC was accepted
 		damage|icrc|it was changed on its way
 		filter|icrc|counted neither the packet with a wrong ICRC nor
 		half|sum|1 of the two results came back
 		raw|sum|a sum came back wrong
-		runt|none|[1-9][0-9]* were damaged on the link
+		runt|none|[1-9][0-9]* damaged on the link
 	END
 }
 

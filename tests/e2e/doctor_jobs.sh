@@ -98,7 +98,7 @@ for n in 1 2 3 4 5 6 7 8; do
 done
 doctor 2
 check "a box that is full: nothing is wrong" test $? = 0
-check "... says so" says 2 "^skipped  port .*no room for a group"
+check "... says so" says 2 "^skipped  port .*no room for another group"
 box_stop
 
 printf '0 a0a1a2a3a4a5a6a7a8a9aaabacadaeaf\n7 %s groups=1 ips=10.0.0.0/16,10.1.0.0/24 ports=0-4\n' $job > "$dir/keys"

@@ -169,7 +169,7 @@ exits 1 "check, sums cut short" $chk --traffic "$dir/u" "$dir/t/foreign.pcap"
 check "... says so" says 0 "too short"
 echo '{}' > "$dir/u/traffic.json"
 exits 1 "check, plan of somebody else" $chk --traffic "$dir/u" "$dir/t/foreign.pcap"
-check "... says so" says 0 "not a plan that ringfold gen wrote"
+check "... says so" says 0 "not a plan written by ringfold gen"
 exits 2 "check without captures" $chk --traffic "$dir/t"
 for wrong in "--ranks 1" "--ranks 200" "--ports 9" "--mtu 1000" "--size 3" "--dtype int8" "--faults none" "--foreign 100%" "--vlan 9999"; do
 	exits 2 "gen $wrong" $gen --out "$dir/v" $wrong # split at the blank
@@ -193,7 +193,7 @@ check "... and what is not its own" test -e "$dir/v/out0.pcap" -a -e "$dir/v/por
 mkdir "$dir/other"
 touch "$dir/other/letter.txt"
 exits 1 "gen into a folder of something else" $gen --out "$dir/other"
-check "... says so" says 0 "files that are not of ringfold gen"
+check "... says so" says 0 "contains files that ringfold gen did not write"
 check "... and touches nothing" test "$(ls "$dir/other")" = letter.txt
 exits 1 "gen into a folder that cannot be" $gen --out "$dir/0.err/x"
 finish

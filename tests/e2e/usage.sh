@@ -33,26 +33,26 @@ if ! (
 	exit 1
 fi
 
-expect 2 "no command" dance
+expect 2 "unknown command" dance
 expect 2 "no --port" box
 expect 2 "is not NAME=KIND" box --port memif
 expect 2 "expected memif" box --port a=pigeon:x
 expect 2 "nothing follows" box --port a=memif:
 expect 2 "nothing follows" box --port a=tap:,paced
-expect 2 "id=x is no number" box --port "a=memif:$good,id=x"
-expect 2 "id=4294967296 is no number" box --port "a=memif:$good,id=4294967296"
+expect 2 "id=x is not a 32-bit number" box --port "a=memif:$good,id=x"
+expect 2 "id=4294967296 is not a 32-bit number" box --port "a=memif:$good,id=4294967296"
 expect 2 "unknown option" box --port "a=memif:$good,speed=9"
 expect 2 "two paths" box --port "a=dgram:$good"
 expect 2 "at most 15 bytes" box --port a=tap:a-name-too-long-for-an-interface
 expect 2 "loss=200" box --port "a=memif:$good,loss=200"
 expect 2 "would be overwritten" box --port "a=pcap:tests/data/rxe-sample.pcap,out=$dir/o" \
 	--port "b=pcap:tests/data/rxe-sample.pcap,out=$dir/o"
-expect 2 "no port 9" box --port "a=memif:$good,box=9"
+expect 2 "not have port 9" box --port "a=memif:$good,box=9"
 expect 2 "two devices" box --direct "0=memif:$good" --direct "0=memif:$dir/b.sock"
-expect 2 "--lanes: 1 to 16" box --lanes 0 --port "a=memif:$good"
-expect 2 "--lanes: 1 to 16" box --lanes 17 --port "a=memif:$good"
-expect 2 "--width: 64" box --width 96 --port "a=memif:$good"
-expect 2 "--box-ports: 2 to 8" box --box-ports 1 --port "a=memif:$good"
+expect 2 "--lanes: expected 1 to 16" box --lanes 0 --port "a=memif:$good"
+expect 2 "--lanes: expected 1 to 16" box --lanes 17 --port "a=memif:$good"
+expect 2 "--width: expected 64" box --width 96 --port "a=memif:$good"
+expect 2 "--box-ports: expected 2 to 8" box --box-ports 1 --port "a=memif:$good"
 expect 2 "takes no argument" box --port "a=memif:$good" now
 expect 1 "No such file" box --port a=pcap:/nonexistent/file
 expect 1 "No such file" box --keys /nonexistent/file --port "a=memif:$good"

@@ -26,16 +26,16 @@ expect() {
 
 expect 0 "hosts, links, switch and box" "$bin/ringfold" --help
 expect 2 "usage" "$bin/ringfold"
-expect 2 "no command \"nothing\"" "$bin/ringfold" nothing
-expect 2 "is no command" "$bin/ringfold" ../sim
+expect 2 "unknown command \"nothing\"" "$bin/ringfold" nothing
+expect 2 "is not a command" "$bin/ringfold" ../sim
 expect 0 "exit codes" "$bin/ringfold" sim --help
 expect 0 "exit codes" "$bin/ringfold" box --help
 expect 0 "% limit" "$bin/ringfold" sim --size 4K
 expect 0 "\"wrong\": 0" "$bin/ringfold" sim --size 4K --json
 expect 3 " 1$" "$bin/ringfold" sim --size 4K --flip
 expect 1 "not finished" "$bin/ringfold" sim --size 64M --deadline 1ms
-expect 2 "no whole number" "$bin/ringfold" sim --size 6
-expect 2 "iterations: at least 1" "$bin/ringfold" sim --iterations 0
+expect 2 "not a whole number" "$bin/ringfold" sim --size 6
+expect 2 "iterations: expected at least 1" "$bin/ringfold" sim --iterations 0
 expect 2 "ranks: 1 to 64" "$bin/ringfold" sim --ranks 0
 expect 2 "ranks: 1 to 64" "$bin/ringfold" sim --ranks 65
 expect 2 "need 32 lanes" "$bin/ringfold" sim --ranks 64 --ports 2
@@ -45,7 +45,7 @@ expect 0 "^joined.* 1024 elements compared" "$bin/ringfold" sim --size 4K --rank
 expect 0 "up to 64 with the box" "$bin/ringfold" sim --help
 expect 2 "one of rtl" "$bin/ringfold" sim --engine glass
 expect 2 "make build/vl/box-p7-l5-w512.so" "$bin/ringfold" sim --engine rtl --ranks 35 --ports 7
-expect 2 "no waveform" "$bin/ringfold" sim --wave x.fst
+expect 2 "cannot write a waveform" "$bin/ringfold" sim --wave x.fst
 expect 2 "path MTU" "$bin/ringfold" sim --mtu 1500
 expect 2 "takes no argument" "$bin/ringfold" sim now
 expect 2 "takes no argument" "$bin/ringfold" perf now
@@ -55,7 +55,7 @@ expect 0 "% limit" "$bin/ringfold" sim --size 4K --pcapng "$dir/new"
 expect 0 "box.pcapng" ls "$dir/new"
 expect 2 "no --port" "$bin/ringfold" box
 expect 2 "NAME=KIND" "$bin/ringfold" box --port memif
-expect 2 "has no port 9" "$bin/ringfold" box --port a=pcap:x,box=9
+expect 2 "does not have port 9" "$bin/ringfold" box --port a=pcap:x,box=9
 expect 2 "IPv4" "$bin/ringfold" box --port a=pcap:x --box-ip 10.0.0
 expect 1 "No such file" "$bin/ringfold" box --port a=pcap:/nonexistent
 expect 0 "foreign *123" "$bin/ringfold" box --hold 0s --port a=pcap:tests/data/rxe-sample.pcap

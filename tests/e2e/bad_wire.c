@@ -1,11 +1,10 @@
 /*
- * A wire between a host and its switch port that does one thing wrong, to see what ringfold doctor
- * says about it.
+ * A wire between a host and its switch port with one fault, to test what ringfold doctor reports.
  *
  *	e2e_bad_wire HOST SWITCH FAULT [PORT]
  *
  * HOST and SWITCH are DPDK devices: the end to which the host connects, and the switch port; PORT
- *is the box's, to which its rule leads. It prints "ready" and runs until SIGTERM.
+ * is the box port to which its rule redirects. It prints "ready" and runs until SIGTERM.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -26,8 +25,8 @@ struct wire {
 	struct rf_io *to_host;
 	struct rf_io *to_switch;
 	const char *fault;
-	unsigned int port;   /* of the box, to which the switch port's rule leads */
-	unsigned int probes; /* that have gone to the switch */
+	unsigned int port;   /* the box's port to which the switch port's rule redirects */
+	unsigned int probes; /* probes sent towards the switch */
 };
 
 static volatile sig_atomic_t stopped;
@@ -56,7 +55,7 @@ static bool is(const struct wire *w, const char *fault)
 	return strcmp(w->fault, fault) == 0;
 }
 
-/* Somebody else answers ARP requests for `ip`. */
+/* Another host answers ARP requests for `ip`. */
 static void answer_arp(struct wire *w, const uint8_t *frame, size_t len, bool own)
 {
 	struct roce_arp a;
@@ -72,7 +71,7 @@ static void answer_arp(struct wire *w, const uint8_t *frame, size_t len, bool ow
 	put(w->to_host, reply, roce_arp_build(&r, reply, sizeof(reply)));
 }
 
-/* Somebody talks, but not about the box. */
+/* Traffic of another host that does not involve the box. */
 static void make_noise(struct wire *w, const uint8_t *frame, size_t len)
 {
 	struct roce_arp a;
@@ -89,7 +88,7 @@ static void make_noise(struct wire *w, const uint8_t *frame, size_t len)
 /* RoCE between hosts, to or from the box's network, or a control packet of the box. */
 enum kind { OTHER, CONTROL, PROBE, DATA, STREAM };
 
-/* A message of several packets, except for its ends. */
+/* Part of a message of several packets, but not the first or last. */
 static bool is_middle(const struct roce_packet *p)
 {
 	return p->opcode == ROCE_OP_SEND_MIDDLE || p->opcode == ROCE_OP_WRITE_MIDDLE;
@@ -109,7 +108,7 @@ static enum kind kind_of(const uint8_t *frame, size_t len, struct roce_packet *p
 	return p->opcode == ROCE_OP_SEND_ONLY ? DATA : PROBE;
 }
 
-/* From the host. */
+/* Handles frames from the host. */
 static void up(struct wire *w, uint8_t *frame, size_t len)
 {
 	struct roce_packet p;
@@ -147,7 +146,7 @@ static void up(struct wire *w, uint8_t *frame, size_t len)
 		return;
 	}
 	if (is(w, "fragment") && kind >= PROBE) {
-		frame[14 + 6] |= 0x20; /* more fragments: the box drops it, and says so */
+		frame[14 + 6] |= 0x20; /* more fragments: the box drops it and counts it */
 		rf_put_be16(frame + 24, 0);
 		rf_put_be16(frame + 24, (uint16_t)~rf_ctl_checksum(frame + 14, 20, 0));
 	}
@@ -163,9 +162,8 @@ static void up(struct wire *w, uint8_t *frame, size_t len)
 }
 
 /*
- * The box's page says that twice as much time has passed, or that it is made for short packets, or
- * a group has put a rank at another port; signed as in an open laboratory. Or the signature is
- * wrong.
+ * Changes the box's page: twice as much time has passed, or the MTU is small, or a group has put a
+ * rank at another port; signed as in an open lab. Or makes the signature wrong.
  */
 static void change_answer(const struct wire *w, uint8_t *frame, size_t len)
 {
@@ -189,7 +187,7 @@ static void change_answer(const struct wire *w, uint8_t *frame, size_t len)
 		frame[42 + 48] ^= 1;
 }
 
-/* To the host. */
+/* Handles frames to the host. */
 static void down(struct wire *w, uint8_t *frame, size_t len)
 {
 	struct roce_packet p;
@@ -200,7 +198,7 @@ static void down(struct wire *w, uint8_t *frame, size_t len)
 	if (is(w, "dumb") || (is(w, "noise") && kind == OTHER))
 		return;
 	if (is(w, "two-rules") && kind == PROBE)
-		frame[11] ^= 1; /* as if by another port of the box */
+		frame[11] ^= 1; /* as if from another port of the box */
 	if (is(w, "stall") && kind == STREAM)
 		return;
 	if (is(w, "spoil") && kind == STREAM) {

@@ -1,22 +1,22 @@
 /*
- * A rank for the end-to-end tests: does one thing, well or badly, and says how it ended.
+ * A rank for the end-to-end tests: performs one correct or faulty action and reports how it ended.
  *
- *	rank loop MS        all-reduces for so long, every result compared in full
- *	rank until FILE     all-reduces until the file is there
- *	rank count          rank 0 asks for another count than the others
- *	rank type           rank 0 makes a group of another type
- *	rank late MS        rank 0 calls so much later than the others
- *	rank wait MS        the same; the others print what rf_wait() says after 600 ms
- *	rank leave          rank 0 destroys its group while the others are in mid-call
+ *	rank loop MS        all-reduces for MS, every result compared in full
+ *	rank until FILE     all-reduces until the file exists
+ *	rank count          rank 0 passes another count than the others
+ *	rank type           rank 0 creates a group of another type
+ *	rank late MS        rank 0 calls MS later than the others
+ *	rank wait MS        the same; the others print the text after rf_wait() of 600 ms
+ *	rank leave          rank 0 destroys its group during a call of the others
  *	rank abort          rank 0 aborts while the others wait
- *	rank abort1 MS      rank 1 aborts after so long; all print when, on a common clock
- *	rank bits MS [new]  fp32 all-reduces for so long, every bit compared with the group's order:
- *	                    that of the beginning, or the newest
+ *	rank abort1 MS      rank 1 aborts after MS; all print the time on a common clock
+ *	rank bits MS [new]  fp32 all-reduces for MS, every bit compared with the group's order:
+ *	                    the one from the beginning, or the current one
  *	rank twice          several groups one after another and two at once
  *	rank exit           rank 0 exits without leaving
  *	rank drain          rank 0 leaves, rank 1 stops, the others call once more
- *	rank slow MS        rank 1 calls so much later than the others, four times; rank 0 asks the
- *box who was last, now and then
+ *	rank slow MS        rank 1 calls MS later than the others, four times; rank 0 asks the
+ *	                    box from time to time who was last
  *
  * Exit codes: 0 good, 10 - status for an error of the library (11: RF_ERR_INVALID), 3 wrong data.
  */
@@ -43,7 +43,7 @@ static double now(void)
 
 static int say(int status)
 {
-	/* before there is a job nobody knows which rank this is */
+	/* before the job has started the rank is unknown */
 	if (status && comm)
 		fprintf(stderr, "rank %u: ", rank);
 	if (status)
@@ -80,14 +80,16 @@ static int reduce(struct rf_group *g, unsigned int count, unsigned int round)
 	return ret;
 }
 
-/* For so long, or until there is a file of that name. */
+/* Runs for this long, or until a file of that name exists. */
 static int loop(struct rf_group *g, double seconds, const char *file)
 {
 	double end = now() + seconds;
 	unsigned int round = 0;
 	int ret = 0;
 
-	/* the number of rounds must be the same everywhere: rank 0's clock counts, told in the sum
+	/*
+	 * the number of rounds must be the same on all ranks: rank 0's clock decides, and the sum
+	 * carries the decision
 	 */
 	for (;;) {
 		uint32_t more = rank == 0 && (file ? access(file, F_OK) != 0 : now() < end);
@@ -112,7 +114,7 @@ static int twice(void)
 	unsigned int k;
 	int ret = 0;
 
-	/* two groups with all slots each have no room beside each other */
+	/* two groups that each take all slots do not fit beside each other */
 	config.slots = 64;
 
 	for (k = 0; k < 3 && !ret; k++) {
@@ -136,14 +138,14 @@ static int twice(void)
 	return ret;
 }
 
-/* For the caller of several ranks: the group works. */
+/* For a caller with several ranks: checks that the group works. */
 static void say_ready(void)
 {
 	printf("ready\n");
 	fflush(stdout);
 }
 
-/* Rank 0 is late; the others' rf_wait() comes back before. */
+/* Rank 0 is late; the others' rf_wait() returns before. */
 static int waits(struct rf_group *g, double seconds)
 {
 	static uint32_t send[COUNT], recv[COUNT];
@@ -159,7 +161,7 @@ static int waits(struct rf_group *g, double seconds)
 	return ret == RF_IN_PROGRESS ? say(rf_wait(r, (unsigned int)-1)) : ret;
 }
 
-/* Rank 1 gives up; when the others hear is compared by the caller. */
+/* Rank 1 aborts; the caller compares the times at which the others are notified. */
 static int aborts(struct rf_group *g, double seconds)
 {
 	int ret = 0;
@@ -182,7 +184,7 @@ static float number(unsigned int r, unsigned int k, unsigned int round)
 	return (float)(int32_t)value(r, k, round) * 1e-9f;
 }
 
-/* The last element goes on while rank 0 wants it. */
+/* The last element makes all ranks continue while rank 0 wants it. */
 static int bits(struct rf_group *g, double seconds, bool newest)
 {
 	static float send[COUNT], recv[COUNT], want[COUNT], all[RF_RANKS_MAX][COUNT];
@@ -202,7 +204,7 @@ static int bits(struct rf_group *g, double seconds, bool newest)
 		}
 		memcpy(send, all[rank], sizeof(send));
 		send[COUNT - 1] = rank == 0 && now() < end;
-		/* in place and not, by turns */
+		/* alternately in place and not */
 		if (round & 1)
 			memcpy(recv, send, sizeof(send));
 		ret = say(rf_allreduce(g, round & 1 ? recv : send, recv, COUNT));
@@ -227,7 +229,7 @@ static int ask_who(struct rf_group *g, struct rf_stragglers *s)
 	return say(rf_group_stragglers(g, s));
 }
 
-/* The four long lags are rank 1's, each of them in its bin; whether it is named meanwhile. */
+/* The four long lags belong to rank 1, each in its bin; also whether it is named meanwhile. */
 static int slow(struct rf_group *g, double seconds)
 {
 	struct rf_request *request;

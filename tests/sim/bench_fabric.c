@@ -1,6 +1,6 @@
 /*
- * Figures of the whole path in virtual time: bench_fabric FILE appends JSON lines. The box is the
- * RTL; where that shape is not built the model is measured instead, and the name says so.
+ * Measures the whole path in virtual time: bench_fabric FILE appends JSON lines. The box is the
+ * RTL; if that shape is not built the model is measured instead, and the name shows it.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -30,7 +30,7 @@ static void figure(const char *name, double value, const char *unit, double limi
 	json_decref(o);
 }
 
-/* One all-reduce behind a small one that warms up; its time in ns, 0 where the run was not good. */
+/* Measures one all-reduce after a small warm-up one; its time in ns, 0 if the run failed. */
 static uint64_t run(struct rf_fabric_cfg *c, uint64_t count, struct rf_fabric_stats *s)
 {
 	struct rf_fabric *f;
@@ -107,9 +107,11 @@ static void latency(unsigned ranks, const struct rf_engine_ops *engine)
 	struct rf_fabric_cfg c = cfg(ranks, engine, RF_RUN_BOX);
 	struct rf_fabric_stats s;
 	uint64_t ns = run(&c, 256, &s);
-	/* Data over four links, then its ACK over four: serialisation and delay of each. In the
+	/*
+	 * Data over four links, then its ACK over four: serialisation and delay of each. In the
 	 * box: the beats of a frame in, and the cycles to its first beat out (docs/model.md,
-	 * tests/unit/model_timing.c). */
+	 * tests/unit/model_timing.c).
+	 */
 	const unsigned data_cycles = 17 + 38, ack_cycles = 1 + 20;
 	double links = 4 * (1000 + (FRAME + RF_WIRE_OVERHEAD) * 0.08) +
 		       4 * (1000 + (62 + RF_WIRE_OVERHEAD) * 0.08);
@@ -135,7 +137,7 @@ static void latency(unsigned ranks, const struct rf_engine_ops *engine)
 	}
 }
 
-/* Links as fast as the core: every port takes a beat in nearly every cycle. */
+/* Links as fast as the core: every port receives a beat in nearly every cycle. */
 static void speed(const struct rf_engine_ops *engine)
 {
 	struct rf_fabric_cfg c = cfg(4, engine, RF_RUN_BOX);
@@ -144,7 +146,7 @@ static void speed(const struct rf_engine_ops *engine)
 	char name[120];
 
 	c.rate = UINT64_C(128000000000);
-	/* The best of some: others may use the caches of this machine. */
+	/* The best of several runs: other processes may use the caches of this machine. */
 	for (unsigned i = 0; i < 4; i++) {
 		if (!run(&c, 2u << 20, &s) || s.engine_seconds <= 0)
 			return;

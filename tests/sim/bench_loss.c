@@ -1,17 +1,19 @@
 /*
- * What loss costs, in virtual time: bench_loss FILE appends JSON lines. N = 8, 100 Gb/s, 1 us,
- * 16 MB fp32, independent loss on all links in both directions, against the same run without loss.
+ * Measures the cost of packet loss in virtual time: bench_loss FILE appends JSON lines. N = 8, 100
+ * Gb/s, 1 us, 16 MB fp32, independent loss on all links in both directions, against the same run
+ * without loss.
  *
  *	bench_loss FILE [SEEDS [MTU LOSS KIND [rtl]]]
  *
  * KIND: nak, selective, transparent, ring; `-` for MTU, LOSS or KIND means all of them. With rtl
  * the seeds run on the Verilated box too (minutes each), and its times must be those of the model,
- * within 1 %. A straggler of 20 s must cost its own time and no more: measured without loss.
+ * within 1 %. A straggler of 20 s must cost only its own time; this is measured without loss.
  *
- * A run that was not good has no time: every figure that it goes into is null and not ok.
+ * A failed run has no time: every figure that depends on it is null and not ok.
  *
- * Whether a packet is lost depends on its link, its kind, its PSN, how often it went over that link
- * before, and the seed; not on when. So an engine that is some cycles late loses the same packets.
+ * Whether a packet is lost depends on its link, its kind, its PSN, how often it crossed that link
+ * before, and the seed, but not on the time. So an engine that is some cycles late loses the same
+ * packets.
  *
  * RF_LOSS_VERBOSE=1 prints every run.
  */
@@ -30,8 +32,8 @@
 #define BYTES (UINT64_C(16) << 20)
 #define DEFAULT_SEEDS 20u
 #define STRAGGLER_NS (20 * RF_SEC)
-#define STRAGGLER_LIMIT 5 /* % of the lossless time */
-#define RTL_LIMIT 1       /* % */
+#define STRAGGLER_LIMIT 5 /* percent of the lossless time */
+#define RTL_LIMIT 1       /* percent */
 
 enum kind { NAK, SELECTIVE, TRANSPARENT, RING, KINDS };
 
@@ -39,7 +41,9 @@ static const char *const kind_names[KINDS] = {"nak", "selective", "transparent",
 static const double losses[] = {0, 1e-5, 1e-4, 1e-3, 1e-2};
 #define LOSSES (sizeof(losses) / sizeof(losses[0]))
 
-/* Transmissions so far: by link, kind and the low bits of the PSN, which the box leaves alone. */
+/*
+ * Number of transmissions by link, kind and the low bits of the PSN, which the box does not change.
+ */
 #define LINKS 32u /* hosts and box ports, up and down */
 #define PSNS (1u << 15)
 enum { DATA, ACK, NAKS_OF_ALL_KINDS, CONTROL, PACKETS };
@@ -52,9 +56,9 @@ struct losses {
 
 static FILE *out;
 static unsigned failures;
-static const struct rf_engine_ops *rtl; /* NULL: the model alone */
+static const struct rf_engine_ops *rtl; /* NULL: only the model */
 
-/* Most that a rate may cost over the lossless time, in %; 0: no limit. */
+/* Largest cost of a loss rate over the lossless time, in %; 0: no limit. */
 static double limit_of(enum kind kind, unsigned mtu, double loss)
 {
 	if (kind == NAK && loss == 1e-4)
@@ -96,7 +100,7 @@ static unsigned int kind_of(const uint8_t *frame, size_t len, uint32_t *psn)
 	return bth[12] < 0x20 ? ACK : NAKS_OF_ALL_KINDS;
 }
 
-/* See the head of the file. */
+/* See the comment at the top of the file. */
 static bool passes(void *arg, bool box, unsigned port, bool up, uint64_t ns, const uint8_t *frame,
 		   size_t len)
 {
@@ -126,13 +130,16 @@ static void describe(struct rf_fabric_cfg *c, enum kind kind, unsigned mtu, unsi
 	c->rate = UINT64_C(100000000000);
 	c->delay_ns = 1000;
 	c->seed = seed;
-	/* The box names what is missing: a timer is for what nobody can see, the last packets. */
+	/*
+	 * The box requests missing packets; the timer is only needed for losses it cannot detect,
+	 * the last packets.
+	 */
 	c->ack_timeout_ns = kind == SELECTIVE ? 40 * RF_USEC : 100 * RF_USEC;
 	c->ack_timeout_max_ns = 20 * RF_MSEC;
 	c->retry_cnt = 255;
 }
 
-/* Time of one all-reduce in ns; NAN where the run was not good. Rank 3 comes so much later. */
+/* Time of one all-reduce in ns; NAN if the run failed. Rank 3 starts this much later. */
 static double run(enum kind kind, unsigned mtu, double loss, unsigned seed,
 		  const struct rf_engine_ops *engine, uint64_t late)
 {
@@ -181,7 +188,7 @@ static double run(enum kind kind, unsigned mtu, double loss, unsigned seed,
 	return ns;
 }
 
-/* Mean over the seeds, in ns; NAN where one of them was not good. */
+/* Mean over the seeds, in ns; NAN if one of them failed. */
 static double mean(enum kind kind, unsigned mtu, double loss, unsigned seeds,
 		   const struct rf_engine_ops *engine)
 {
@@ -193,7 +200,7 @@ static double mean(enum kind kind, unsigned mtu, double loss, unsigned seeds,
 	return sum / seeds;
 }
 
-/* The same seeds on both engines. */
+/* Runs the same seeds on both engines. */
 static void compare(enum kind kind, unsigned mtu, double loss, unsigned seeds, double model)
 {
 	double ns = mean(kind, mtu, loss, seeds, rtl), off = 100 * (ns / model - 1);
@@ -215,7 +222,10 @@ static void straggler(enum kind kind, unsigned mtu, double base)
 	figure(name, 100 * ((ns - (double)STRAGGLER_NS) / base - 1), STRAGGLER_LIMIT);
 }
 
-/* What the box's NAKs gain at a rate: hosts that have only their timers must not be faster. */
+/*
+ * The benefit of the box's NAKs at a loss rate: hosts that have only their timers must not be
+ * faster.
+ */
 static void against_timers(unsigned mtu, double loss, double with, double without)
 {
 	char name[160];
@@ -242,7 +252,7 @@ static double measure(enum kind kind, unsigned mtu, double loss, unsigned seeds,
 	return ns;
 }
 
-/* Whether an argument asks for this. */
+/* Whether an argument selects this. */
 static bool wanted(int argc, char **argv, int at, const char *what)
 {
 	return argc <= at || strcmp(argv[at], "-") == 0 || strcmp(argv[at], what) == 0;

@@ -1,10 +1,10 @@
 /*
- * Connections enter and leave a table that is nine tenths full while packets are looked up in it:
- * entries are moved to make room, and no packet of a live connection meets a gap.
+ * Connections enter and leave a table that is nine tenths full while packets are looked up in it.
+ * Entries are moved to make room, and every packet of a live connection must find its entry.
  *
  * The table is as small as 58 connections allow (128 places for 116 keys). A group of 29 ranks
- * reduces all the time while another one of 29 comes. A packet that did not find its entry would
- * be foreign: it would be counted, and sent again.
+ * reduces all the time while another one of 29 joins. A packet that did not find its entry would be
+ * foreign: it would be counted, and sent again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,10 +19,10 @@
 #define HASH_BITS 6u
 #define PLACES (2u << HASH_BITS)
 #define SIZE 29u
-#define OPS 16u /* they last twice as long as the second group needs to come */
+#define OPS 16u /* they last twice as long as the second group needs to join */
 #define LATE_NS (2 * RF_MSEC)
 
-/* The engine, with an eye on its table. */
+/* The engine, with a monitor of its table. */
 static struct spy {
 	const struct rf_engine_ops *ops;
 	struct rf_engine_ops seen;
@@ -31,8 +31,8 @@ static struct spy {
 		uint32_t ip, key, value;
 	} at[PLACES];
 	unsigned used, most, moves;
-	bool late; /* the fault: a moved entry comes to its new place a while after its old one is
-		      gone */
+	bool late; /* the fault: a moved entry appears at its new place some time after its old one
+		      is removed */
 	unsigned wait;
 	uint32_t held[4];
 } spy;
@@ -61,7 +61,7 @@ static unsigned place_of(uint32_t where)
 	return table << HASH_BITS | (where & (PLACES / 2 - 1));
 }
 
-/* Whether this write copies an entry that stands elsewhere. */
+/* Whether this write copies an entry that also exists elsewhere. */
 static bool is_move(unsigned place)
 {
 	for (unsigned i = 0; i < PLACES; i++)
@@ -101,7 +101,7 @@ static void spy_write(struct rf_engine *e, uint32_t addr, uint32_t value)
 			spy.held[1] = spy.key;
 			spy.held[2] = spy.value;
 			spy.held[3] = value;
-			spy.wait = 64; /* writes: long enough for a packet to come in between */
+			spy.wait = 64; /* writes: long enough for a packet to arrive in between */
 			return;
 		}
 	}
@@ -165,7 +165,7 @@ static void test_kicks(void **state)
 		assert_true(rf_fabric_good(x.f));
 		assert_true(spy.most * 10 >= PLACES * 9);
 		assert_true(spy.moves > 0);
-		/* It was at work before the other one came and after it. */
+		/* The first group made progress before and after the other one joined. */
 		assert_true(rf_fabric_rank(x.f, 0)->first_post_ns < LATE_NS);
 		assert_true(rf_fabric_rank(x.f, 0)->last_done_ns >
 			    rf_fabric_rank(x.f, SIZE)->ready_ns);

@@ -1,5 +1,7 @@
-/* Faults in the fabric: whatever is lost, late, twice or broken, the sums are right; and where the
- * box is missed, nothing raw is delivered and the error says what happened. */
+/*
+ * Faults in the fabric: whatever is lost, late, duplicated or corrupted, the sums are correct. If
+ * packets bypass the box, no raw data is delivered and the error explains it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +13,7 @@
 #include "proto/rf_ctl.h"
 #include "tests/sim/fabric_help.h"
 
-/* ---- the network is bad, the result is right ---- */
+/* ---- the network is bad, the result is correct ---- */
 
 static void run_with(const struct rf_faults *faults, unsigned ranks, unsigned ports, unsigned lanes,
 		     uint64_t seed)
@@ -32,7 +34,7 @@ static void run_with(const struct rf_faults *faults, unsigned ranks, unsigned po
 static void test_bad_network(void **state)
 {
 	static const struct rf_faults t[] = {
-		{.loss = 0.005}, /* on four links each way: 2 % on the way of a packet */
+		{.loss = 0.005}, /* on four links in each direction: 2 % on the path of a packet */
 		{.duplicate = 0.05},
 		{.reorder = 0.01},
 		{.corrupt = 0.005},
@@ -87,7 +89,7 @@ struct last_ack {
 	unsigned dropped;
 };
 
-/* Drops ACKs to one host, on its own link. */
+/* Drops ACKs to one host on its own link. */
 static bool drop_acks(void *arg, bool box, unsigned port, bool up, uint64_t ns,
 		      const uint8_t *frame, size_t len)
 {
@@ -126,7 +128,7 @@ static void test_last_ack(void **state)
 	assert_int_equal(rf_fabric_all(f, RF_STEP_WAIT, 0), 0);
 	assert_int_equal(rf_fabric_step(f, 1, RF_STEP_COMPUTE, 20 * RF_SEC), 0);
 	assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
-	/* The peer has its result and freezes: it will not answer anything for 20 s. */
+	/* The peer has its result and freezes: it will not answer for 20 s. */
 	assert_int_equal(rf_fabric_run_until(f, RF_SEC, all_but_acks, f), 0);
 	assert_int_equal(rf_fabric_rank(f, 1)->done, 1);
 	assert_int_equal(rf_fabric_rank(f, 0)->done, 0);
@@ -137,7 +139,7 @@ static void test_last_ack(void **state)
 	rf_fabric_destroy(f);
 }
 
-/* ---- the box is missed: no raw data, an error that says why ---- */
+/* ---- packets bypass the box: no raw data, an error that explains it ---- */
 
 /* All ranks failed or crashed, nothing wrong or raw was delivered. */
 static void expect_failure(struct rf_fabric *f, const struct rf_fabric_cfg *c, uint64_t deadline)
@@ -195,9 +197,9 @@ static struct rf_fabric *half_way(const struct rf_fabric_cfg *c)
 }
 
 /*
- * Without the rule control packets still find the box by its MAC, perhaps all through one port: a
- * box without room for so many ranks there refuses. One with room lets them join, and then no data
- * comes.
+ * Without the rule control packets still reach the box by its MAC, perhaps all through one port. A
+ * box without room for so many ranks there refuses the group. One with room lets them join, but
+ * then no data arrives.
  */
 static void test_rule_absent(void **state)
 {
@@ -213,7 +215,10 @@ static void test_rule_absent(void **state)
 		assert_int_equal(rf_fabric_allreduce(f, 1 << 16), 0);
 		assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
 		expect_failure(f, &c, 60 * RF_SEC);
-		/* A refused group is refused to all; else who gives up first tells why. */
+		/*
+		 * A refused group is refused to all ranks; otherwise the rank that gives up first
+		 * reports why.
+		 */
 		for (unsigned r = 0; r < 4 && lanes == 1; r++)
 			assert_non_null(strstr(rf_fabric_rank(f, r)->text, "lacks the rule"));
 		assert_true(says(f, &c, lanes == 1 ? "same port of the box" : "rule steer"));
@@ -241,8 +246,8 @@ static void test_rule_lost(void **state)
 }
 
 /*
- * The check for raw data is able to fail: without the shift a lost rule delivers a neighbour's
- * numbers, as docs/simulation.md says, and the fabric sees it.
+ * The check for raw data can fail: without the shift a missing rule delivers a neighbour's data, as
+ * described in docs/simulation.md, and the fabric detects it.
  */
 static void test_raw_is_seen(void **state)
 {
@@ -298,11 +303,11 @@ static void test_crash(void **state)
 
 	(void)state;
 	c.lease_ms = 200;
-	c.ack_timeout_max_ns = RF_SEC; /* the box notices before the transport gives up */
+	c.ack_timeout_max_ns = RF_SEC; /* the box detects it before the transport gives up */
 	f = half_way(&c);
 	rf_fabric_crash(f, 1);
 	expect_failure(f, &c, 60 * RF_SEC);
-	/* the others hear which rank it was that fell silent */
+	/* the others are told which rank fell silent */
 	for (unsigned r = 0; r < 4; r++) {
 		const char *text = rf_fabric_rank(f, r)->text;
 
@@ -324,7 +329,7 @@ static void test_leave(void **state)
 	rf_fabric_destroy(f);
 }
 
-/* A rank that freezes for less than its lease costs time and nothing else. */
+/* A rank that freezes for less than its lease costs only time. */
 static void test_straggler(void **state)
 {
 	struct rf_fabric_cfg c = test_cfg(4, 4, 1);
@@ -336,7 +341,7 @@ static void test_straggler(void **state)
 	rf_fabric_destroy(f);
 }
 
-/* Ranks that do not agree about the count find out. */
+/* Ranks that disagree about the count detect it. */
 static void test_counts_differ(void **state)
 {
 	struct rf_fabric_cfg c = short_cfg(3);

@@ -1,4 +1,4 @@
-/* What the tests of the fabric have in common. Include behind cmocka.h. */
+/* Shared by the tests of the fabric. Include after cmocka.h. */
 #ifndef TESTS_SIM_FABRIC_HELP_H
 #define TESTS_SIM_FABRIC_HELP_H
 
@@ -11,7 +11,7 @@
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The model, or what RF_TEST_ENGINE names; a shape that is not built skips the test. */
+/* The model, or the engine in RF_TEST_ENGINE; a shape that is not built skips the test. */
 static inline const struct rf_engine_ops *test_engine(unsigned ports, unsigned lanes,
 						      unsigned width)
 {
@@ -48,8 +48,8 @@ static inline bool test_has_faults(const struct rf_faults *l)
 }
 
 /*
- * Where RF_TEST_PCAPNG names a folder every run leaves its frames there, in clean-N, in faults-N
- * where its links have faults: tests/sim/judged.sh has them checked.
+ * If RF_TEST_PCAPNG is set to a folder, every run stores its frames there: in clean-N, or in
+ * faults-N if its links have faults. tests/sim/judged.sh checks them.
  */
 static inline struct rf_fabric *test_create(const struct rf_fabric_cfg *c)
 {
@@ -72,7 +72,7 @@ static inline struct rf_fabric *test_create(const struct rf_fabric_cfg *c)
 	return f;
 }
 
-/* Every rank's state, where something was not as it should be. */
+/* Prints every rank's state if something was not as expected. */
 static inline void test_show(struct rf_fabric *f, unsigned ranks, uint64_t seed)
 {
 	printf("at %llu ns, seed %llu (SEED=%llu repeats it): %s\n",
@@ -87,7 +87,7 @@ static inline void test_show(struct rf_fabric *f, unsigned ranks, uint64_t seed)
 	}
 }
 
-/* All ranks finish and every element is right. */
+/* Checks that all ranks finish and every element is correct. */
 static inline void test_good(struct rf_fabric *f, const struct rf_fabric_cfg *c, uint64_t deadline)
 {
 	int n = rf_fabric_run(f, deadline);
@@ -98,7 +98,7 @@ static inline void test_good(struct rf_fabric *f, const struct rf_fabric_cfg *c,
 	}
 }
 
-/* Joins, reduces vectors of these counts, leaves; returns the digest of the results of rank 0. */
+/* Joins, reduces vectors of these sizes, leaves; returns the digest of the results of rank 0. */
 static inline uint64_t test_run(const struct rf_fabric_cfg *c, const uint64_t *counts, size_t n,
 				uint64_t deadline)
 {

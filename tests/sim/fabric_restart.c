@@ -1,7 +1,8 @@
 /*
- * A box that forgets, in the middle of a run of plain endpoints that know nothing of it and repeat
- * for ever: by loss of all its state, or by the operator's RESET. Nothing raw is ever delivered,
- * also not when the hold time has long been over. usage: fabric_restart; SEED=N begins elsewhere.
+ * A box that loses its state in the middle of a run of plain endpoints, which do not know about it
+ * and repeat for ever. It loses all state, or the operator sends RESET. No raw data may be
+ * delivered, even long after the hold time has passed. usage: fabric_restart; SEED=N starts with
+ * another seed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,13 +23,15 @@
 struct world {
 	struct rf_fabric *f;
 	struct rf_client operator;
-	bool deaf; /* hosts hear nothing of the box */
+	bool deaf; /* hosts receive nothing from the box */
 };
 
 static const uint8_t operator_mac[6] = {0x02, 0x48, 0xff, 0, 0, 1};
 
-/* Ranks that stand for programs without the library: once the box has forgotten them, they hear
- * nothing of it. The operator hears its answers at host 0's cable. */
+/*
+ * Ranks that stand for programs without the library: once the box has lost its state, they receive
+ * nothing from it. The operator receives its answers on host 0's cable.
+ */
 static bool cable(void *arg, bool box, unsigned port, bool up, uint64_t ns, const uint8_t *frame,
 		  size_t len)
 {
@@ -72,7 +75,7 @@ static bool some_done(void *arg)
 	return rf_fabric_rank(arg, 0)->done >= 2;
 }
 
-/* Elements that were delivered wrong, or raw. */
+/* Elements that were delivered wrong or raw. */
 static uint64_t run(uint64_t seed, bool reset, uint64_t hold_ms)
 {
 	struct rf_fabric_cfg c = test_cfg(2 + (unsigned)(seed % 3), 4, 1);
@@ -108,7 +111,7 @@ static uint64_t run(uint64_t seed, bool reset, uint64_t hold_ms)
 	for (unsigned r = 0; r < c.ranks; r++)
 		bad += rf_fabric_rank(w.f, r)->wrong + rf_fabric_rank(w.f, r)->raw;
 	if (hold_ms > 0) {
-		/* They go on, and would for ever; each is kept back by an entry of its own. */
+		/* They continue, and would for ever; each is held by an entry of its own. */
 		if (after.data_packets == before.data_packets)
 			test_show(w.f, c.ranks, c.seed);
 		assert_true(after.data_packets > before.data_packets);
@@ -141,7 +144,7 @@ static void test_reset(void **state)
 	all(true);
 }
 
-/* The check is able to fail: without a hold time raw data is delivered. */
+/* The check can fail: without a hold time raw data is delivered. */
 static void test_without_hold(void **state)
 {
 	uint64_t bad = 0;

@@ -1,7 +1,7 @@
 /*
- * The Verilated box in the fabric: fabric_rtl PORTS LANES WIDTH. Skipped (77) where that shape is
- * not built. What is compared with the reference order is the whole path: transport, switch, MAC,
- * Verilog, firmware.
+ * The Verilated box in the fabric: fabric_rtl PORTS LANES WIDTH. Skipped (77) if that shape is not
+ * built. The whole path is compared with the reference order: transport, switch, MAC, Verilog,
+ * firmware.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static struct rf_fabric_cfg rtl_cfg(void)
 
 	c.width = width;
 	c.engine = rtl;
-	/* A narrow box cannot take 100 Gb/s: 64 bits are 16 Gb/s. */
+	/* A narrow box cannot handle 100 Gb/s: 64 bits are 16 Gb/s. */
 	if (width < 512)
 		c.rate = (uint64_t)width * UINT64_C(150000000);
 	return c;
@@ -92,7 +92,7 @@ static void test_bad_network(void **state)
 	}
 }
 
-/* The digest of a short run, every frame at every port with its time. */
+/* The digest of a short run: every frame at every port with its time. */
 static uint64_t digest_of(const struct rf_fabric_cfg *c)
 {
 	struct rf_fabric *f = test_create(c);
@@ -108,8 +108,7 @@ static uint64_t digest_of(const struct rf_fabric_cfg *c)
 	return s.digest;
 }
 
-/* Neither jumps over quiescent clocks nor what the registers hold before reset make any difference.
- */
+/* Neither skipping quiescent clocks nor the register contents before reset make any difference. */
 static void test_same(void **state)
 {
 	struct rf_fabric_cfg c = rtl_cfg();
@@ -124,7 +123,7 @@ static void test_same(void **state)
 	assert_true(digest == digest_of(&c));
 }
 
-/* The model, under the same job, delivers the same bits. */
+/* The model delivers the same bits for the same job. */
 static void test_model(void **state)
 {
 	static const uint64_t counts[] = {12345};

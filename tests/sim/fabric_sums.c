@@ -1,5 +1,7 @@
-/* All-reduces over the reference model: every type and operation, 2 to 8 ranks, sizes that do not
- * fit, wrong data noticed. */
+/*
+ * All-reduces over the reference model: every type and operation, 2 to 8 ranks, sizes that are not
+ * multiples of anything, detection of wrong data.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +57,7 @@ static void test_shapes(void **state)
 	}
 }
 
-/* 8 ranks on 4 ports give the same bits in whatever order they join. */
+/* 8 ranks on 4 ports get the same bits in whatever order they join. */
 static void test_join_orders(void **state)
 {
 	static const uint64_t counts[] = {5000};
@@ -90,7 +92,7 @@ static void test_join_orders(void **state)
 	}
 }
 
-/* The comparison itself: a flipped bit is found, on the rank where it is, and nowhere else. */
+/* The comparison itself: a flipped bit is found on the right rank, and nowhere else. */
 static void test_flip(void **state)
 {
 	struct rf_fabric_cfg c = test_cfg(4, 4, 1);
@@ -110,8 +112,10 @@ static void test_flip(void **state)
 	rf_fabric_destroy(f);
 }
 
-/* Two runs are the same to the picosecond; so are runs with and without jumps over quiescent
- * clocks. */
+/*
+ * Two runs are the same to the picosecond; so are runs with and without skipping of quiescent
+ * clocks.
+ */
 static void test_same(void **state)
 {
 	uint64_t digest[3];

@@ -1,13 +1,13 @@
 /*
- * What one group's trouble costs the others: eight groups, each with a rank on every port of the
+ * How much one group's faults cost the others: eight groups, each with a rank on every port of the
  * box, and the ranks of the last one stall, crash, flood, lie or forge.
  *
  *	isolation PORTS [model|rtl] [BENCHFILE]    BENCHFILE: figures are appended to it
  *
  * Eight hosts share a box port, so a host's link has an eighth of its rate: no host can send more
- * than its grant, and what is measured is what the box does with it. The others' vectors and their
- * small sums are timed against a run in which the last group is idle. Every result is compared in
- * full. Exit 1 where a limit is missed, or where the trouble did not take place.
+ * than its share, and only the box's behaviour is measured. The others' vectors and their small
+ * sums are timed against a run in which the last group is idle. Every result is compared in full.
+ * Exits with 1 if a limit is missed, or if the fault did not take place.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -23,17 +23,17 @@
 #include "sim/fabric/internal.h"
 
 #define GROUPS 8u
-#define BAD (GROUPS - 1u)  /* the group with the trouble */
+#define BAD (GROUPS - 1u)  /* the group with the fault */
 #define LATE (GROUPS - 2u) /* the group that joins during a flood */
 #define RATE UINT64_C(100000000000)
 #define SMALL_OPS 40u
 #define AHEAD_PS (50 * RF_USEC * PS_PER_NS)
-#define LIMIT_SHARE 2.0 /* % */
+#define LIMIT_SHARE 2.0 /* percent */
 #define LIMIT_NS 2000.0
 #define JOIN_LIMIT_MS 100.0
 #define LATE_NS (100 * RF_MSEC)
 #define JOIN_WAIT_NS (100 * RF_MSEC)
-/* Broadcast ARP requests, and a processor of the box that is slow beside them: 20 us a register. */
+/* Broadcast ARP requests, with a slow processor in the box: 20 us per register access. */
 #define ARP_PER_S UINT64_C(20000)
 #define ARP_BUS_NS 20000u
 #define ARP_LEASE_MS 300u
@@ -51,13 +51,13 @@ enum trouble {
 	CRASH,
 	DISAGREE,
 	REPEAT,
-	ACKS, /* up to here the group reduces meanwhile */
+	ACKS, /* for the kinds up to here the group reduces meanwhile */
 	DAMAGE,
 	FOREIGN,
 	FORGE_PORT,
 	FORGE_ADDRESS,
 	CONTROL,
-	ARP, /* for groups that join alone */
+	ARP, /* for groups that join without other faults */
 	TROUBLES
 };
 
@@ -93,15 +93,15 @@ struct run {
 	enum trouble kind;
 	unsigned ports;
 	bool begun;
-	uint64_t frames; /* of a flood */
+	uint64_t frames; /* frames of a flood */
 	bool injecting;
 	bool fresh[8];        /* sent since the flood's last frame */
 	uint8_t own[8][2048]; /* the last data packet of each rank of the bad group */
 	size_t own_len[8];
-	uint8_t other[8][2048]; /* the same of group 0 */
+	uint8_t other[8][2048]; /* the same for group 0 */
 	size_t other_len[8];
 	uint64_t random;
-	bool late; /* the group before the last joins when the flood is on */
+	bool late; /* the group before the last joins during the flood */
 	struct asker asker;
 };
 
@@ -159,7 +159,7 @@ static void heard(struct asker *a, uint64_t ns, const uint8_t *frame, size_t len
 		a->longest = ns - a->begun;
 }
 
-/* Keeps the last data packet that each rank of the bad group and of group 0 has sent. */
+/* Stores the last data packet that each rank of the bad group and of group 0 has sent. */
 static bool keep(void *arg, bool box, unsigned host, bool up, uint64_t ns, const uint8_t *frame,
 		 size_t len)
 {
@@ -174,7 +174,7 @@ static bool keep(void *arg, bool box, unsigned host, bool up, uint64_t ns, const
 	    roce_parse(frame, len, &p) != ROCE_WIRE_OK || p.payload_len == 0 ||
 	    p.src_ip != rf_fabric_ip(host) || !roce_icrc_ok(frame, &p))
 		return true;
-	/* Whole packets of the connection only, none of those that a flood makes. */
+	/* Only whole packets of the connection, none of those made by a flood. */
 	if (host / r->ports == BAD &&
 	    p.dst_ip == rf_fabric_ip(BAD * r->ports + (rank + 1) % r->ports)) {
 		memcpy(r->own[rank], frame, len);
@@ -258,12 +258,12 @@ static size_t arp_frame(struct run *r, uint8_t *frame)
 	return 60;
 }
 
-/* The next frame of a flood by a rank of the bad group; 0: none yet. */
+/* Makes the next frame of a flood by a rank of the bad group; 0: none yet. */
 static size_t flood_frame(struct run *r, unsigned rank, uint8_t *frame, size_t room)
 {
 	unsigned host = BAD * r->ports + rank;
 	bool forge = r->kind == FORGE_PORT || r->kind == FORGE_ADDRESS;
-	/* The victim is at the same port, or at another one. */
+	/* The victim is at the same port, or at a different one. */
 	unsigned at = r->kind == FORGE_PORT ? (rank + 1) % r->ports : rank;
 	const uint8_t *from = forge ? r->other[at] : r->own[rank];
 	size_t len = forge ? r->other_len[at] : r->own_len[rank];
@@ -311,8 +311,8 @@ static size_t flood_frame(struct run *r, unsigned rank, uint8_t *frame, size_t r
 }
 
 /*
- * Each rank of the bad group fills its link. Where its own packets matter, there is one of the
- * flood behind each of them, and more while it has none.
+ * Each rank of the bad group fills its link. If its own packets matter, each is followed by a frame
+ * of the flood, and by more while it has none to send.
  */
 static void flood(struct run *r)
 {
@@ -332,7 +332,9 @@ static void flood(struct run *r)
 		uint8_t frame[2048];
 		size_t len;
 
-		/* Frames queue some microseconds ahead: the link never falls idle. */
+		/*
+		 * Frames are queued some microseconds ahead, so that the link never becomes idle.
+		 */
 		while (r->kind > ACKS ? l->free_at < r->f->now + AHEAD_PS
 				      : l->free_at <= r->f->now || r->fresh[rank]) {
 			/* ACKs are made by the receiver of the packets. */
@@ -368,7 +370,7 @@ static bool all_have(const struct run *r, unsigned from, unsigned to, unsigned d
 	return true;
 }
 
-/* When the late group is ready; 0: not yet. */
+/* Time at which the late group is ready; 0: not yet. */
 static uint64_t late_ready(const struct run *r)
 {
 	uint64_t last = 0;
@@ -383,7 +385,8 @@ static uint64_t late_ready(const struct run *r)
 	return last;
 }
 
-/* Asked after every event: begins the trouble, keeps it up, ends the run when the others are done.
+/*
+ * Called after every event: starts the fault, maintains it, ends the run when the others are done.
  */
 static bool step(void *arg)
 {
@@ -497,14 +500,15 @@ static void judge(struct run *r, struct result *x)
 		}
 	}
 	x->mean_ns /= n;
-	/* Ranks that disagree put sums of different vectors where they fail: that is their own
-	 * affair. */
+	/*
+	 * Ranks that disagree put sums of different vectors into failed results: this is allowed.
+	 */
 	for (unsigned k = BAD * r->ports; k < r->cfg.ranks; k++)
 		x->good &= rf_fabric_rank(r->f, k)->wrong == 0 &&
 			   (r->kind == DISAGREE || rf_fabric_rank(r->f, k)->raw == 0);
 }
 
-/* What shows that the trouble took place. */
+/* Evidence that the fault took place. */
 static bool took_place(struct run *r)
 {
 	static const unsigned counter[TROUBLES] = {
@@ -568,7 +572,7 @@ static struct result run(enum trouble kind, unsigned ports, const struct rf_engi
 	return x;
 }
 
-/* How long a whole group needs to join while the last one is at it. */
+/* Time that a whole group needs to join during the fault of the last one. */
 static void join_under(enum trouble kind, unsigned ports, const struct rf_engine_ops *engine,
 		       const char *by)
 {
@@ -586,7 +590,7 @@ static void join_under(enum trouble kind, unsigned ports, const struct rf_engine
 	}
 	rf_fabric_set_filter(r.f, keep, &r);
 	for (unsigned k = 0; k < r.cfg.ranks; k++) {
-		/* One sum, so that there is something to forge and to send again. */
+		/* One sum, so that there is something to forge and to repeat. */
 		if (rf_fabric_step(r.f, k, RF_STEP_ALLREDUCE, 256) != 0 ||
 		    rf_fabric_step(r.f, k, RF_STEP_WAIT, 0) != 0 ||
 		    rf_fabric_step(r.f, k, RF_STEP_COMPUTE, 20 * RF_SEC) != 0)

@@ -1,5 +1,7 @@
-/* The real-time switch and box with capture files at its ports: what goes in comes back, what
- * belongs to none ends. */
+/*
+ * The real-time switch and box with capture files at its ports: frames of known hosts come back,
+ * others do not.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +57,7 @@ static struct rf_rt_cfg cfg(unsigned hosts)
 	rf_rt_cfg_init(&c);
 	c.engine = rf_model_engine();
 	c.hosts = hosts;
-	c.hold_ns = 0; /* there was no box before this one */
+	c.hold_ns = 0; /* there was no earlier box */
 	for (unsigned h = 0; h < hosts; h++)
 		c.host[h] = (struct rf_rt_attach){.name = names[h], .spec = specs[h], .box = h};
 	return c;
@@ -88,9 +90,7 @@ static unsigned count(const char *path)
 	return n;
 }
 
-/* Packets of endpoints that know nothing of ringfold pass the box unchanged except for the source
- * MAC.
- */
+/* Packets of endpoints without ringfold pass the box unchanged except for the source MAC. */
 static void test_sample(void **state)
 {
 	static const uint8_t box_mac[5] = {0x02, 0x52, 0x46, 0x00, 0x00};
@@ -112,8 +112,9 @@ static void test_sample(void **state)
 	snprintf(specs[0], sizeof(specs[0]), "pcap:" SAMPLE ",out=%s", paths[0]);
 	snprintf(specs[1], sizeof(specs[1]), "pcap:%s,out=%s", paths[2], paths[1]);
 	c = cfg(2);
-	/* The sample's hosts stand both behind the first port of this switch, so its rule alone
-	 * decides. */
+	/*
+	 * Both hosts of the sample are at the first port of this switch, so only its rule matters.
+	 */
 	run(&c);
 	assert_int_equal(rf_reader_open(SAMPLE, &in, why, sizeof(why)), 0);
 	assert_int_equal(rf_reader_open(paths[0], &back, why, sizeof(why)), 0);
@@ -131,8 +132,10 @@ static void test_sample(void **state)
 	rf_reader_close(back);
 }
 
-/* One broadcast with four box ports at the switch: each other host sees it once, then there is
- * silence. */
+/*
+ * One broadcast with four box ports at the switch: each other host receives it once, and then
+ * nothing more.
+ */
 static void test_broadcast(void **state)
 {
 	uint8_t frame[60] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02,

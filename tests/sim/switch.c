@@ -1,5 +1,7 @@
-/* The switch: learning, ageing, floods, the rule. That one broadcast ends although the box has four
- * ports on it is shown with a box behind it: tests/sim/realtime.c. */
+/*
+ * The switch: learning, ageing, floods, the rule. tests/sim/realtime.c tests with a box that one
+ * broadcast ends although the box has four ports at the switch.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,11 +61,11 @@ static void test_learning(void **state)
 	len = ethernet(f, 0x020000000001, 0x020000000002, 0x0800);
 	assert_int_equal(rf_switch_frame(&sw, 3, 1, f, len, out), 1);
 	assert_int_equal(out[0], 2);
-	/* To itself: nowhere. */
+	/* To itself: not forwarded. */
 	len = ethernet(f, 0x020000000001, 0x020000000009, 0x0800);
 	assert_int_equal(rf_switch_frame(&sw, 4, 2, f, len, out), 0);
 	assert_int_equal(sw.port[2].dropped, 1);
-	/* Forgotten after its age. */
+	/* Removed after its age. */
 	len = ethernet(f, 0x020000000001, 0x020000000002, 0x0800);
 	assert_int_equal(rf_switch_frame(&sw, 2 + RF_SWITCH_AGE_NS, 1, f, len, out), 4);
 }
@@ -99,13 +101,15 @@ static void test_rule(void **state)
 			assert_int_equal(sw.port[h].rule_hits, tag + 1);
 		}
 	}
-	/* Behind the box the same frame goes by its MAC. */
+	/* From the box the same frame is forwarded by its MAC. */
 	len = udp(f, 0x020000000003, 0x02000000000a, false, 4791);
 	assert_int_equal(rf_switch_frame(&sw, 0, 4, f, len, out), 1);
 	assert_int_equal(out[0], 1);
 	assert_int_equal(sw.port[4].rule_hits, 0);
-	/* What the rule does not mean: another port, TCP, a later fragment, IPv6, two tags, a cut
-	 * frame. */
+	/*
+	 * Frames that the rule does not match: another port, TCP, a later fragment, IPv6, two tags,
+	 * a truncated frame.
+	 */
 	len = udp(f, 0x020000000003, 0x020000000002, false, 4790);
 	assert_false(rf_switch_rule_matches(f, len));
 	len = udp(f, 0x020000000003, 0x020000000002, false, 4791);
@@ -122,7 +126,7 @@ static void test_rule(void **state)
 	len = udp(f, 0x020000000003, 0x020000000002, true, 4791);
 	rf_put_be16(f + 16, 0x8100);
 	assert_false(rf_switch_rule_matches(f, len));
-	/* Rule taken away: by MAC. */
+	/* Rule removed: forwarded by MAC. */
 	rf_switch_rule(&sw, 0, RF_SWITCH_NO_RULE);
 	len = udp(f, 0x020000000003, 0x020000000002, false, 4791);
 	assert_int_equal(rf_switch_frame(&sw, 0, 0, f, len, out), 1);
@@ -140,7 +144,7 @@ static void test_full_table(void **state)
 		len = ethernet(f, 0xffffffffffff, 0x020000000000 + i, 0x0806);
 		rf_switch_frame(&sw, i, 0, f, len, out);
 	}
-	/* The newest is always known. */
+	/* The newest address is always known. */
 	len = ethernet(f, 0x020000000000 + 4 * RF_SWITCH_MACS, 0x020000ffffff, 0x0800);
 	assert_int_equal(rf_switch_frame(&sw, 4 * RF_SWITCH_MACS, 1, f, len, out), 1);
 	assert_int_equal(out[0], 0);

@@ -112,7 +112,7 @@ uint32_t bench_group_read(struct bench *b, unsigned int group, uint32_t reg)
 	return bench_read(b, RF_GROUP_BASE + group * RF_GROUP_STRIDE + reg);
 }
 
-/* First place of a key's bucket of four. */
+/* The first entry of a key's bucket of four. */
 static uint32_t bucket_of(const struct bench *b, const struct bench_place *w, unsigned int table)
 {
 	uint8_t bytes[8];
@@ -153,9 +153,9 @@ bool bench_entry(struct bench *b, unsigned int role, uint32_t ip, uint32_t qpn, 
 			return true;
 		}
 	}
-	t = qpn & 1; /* so that both tables are in use */
+	t = qpn & 1; /* so that both tables are used */
 	for (kicks = 0; kicks < 64; kicks++, t ^= 1) {
-		/* The first empty place, or one that changes with the key. */
+		/* The first free entry, or one that depends on the key. */
 		uint32_t place = bucket_of(b, &w, t);
 		struct bench_place old;
 
@@ -190,7 +190,7 @@ void bench_group_init(struct bench_group *g, unsigned int number, unsigned int p
 		g->members[lane] = (uint8_t)((1u << ports) - 1);
 }
 
-/* Ranks in the order of their places; each one's ring successor is the next. */
+/* Orders ranks by place; each one's ring successor is the next. */
 static void make_ranks(struct bench_group *g)
 {
 	unsigned int lane, port, r;
@@ -211,7 +211,7 @@ static void make_ranks(struct bench_group *g)
 			c->shift = g->shift;
 			c->src_ip = 0x0a010000 + g->number * 256 + r;
 			c->src_mac = 0x020000000000u + g->number * 256 + r;
-			/* Odd factors: different places give different numbers of 24 bits. */
+			/* Odd factors: different places get different 24-bit numbers. */
 			c->data_qpn = (0x4000 + g->number * 256 + r) * 0x9e3779 & 0xffffff;
 			c->ack_qpn = (0x8000 + g->number * 256 + r) * 0xc2b2ae3d & 0xffffff;
 			c->tagged = g->tagged;

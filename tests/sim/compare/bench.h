@@ -1,5 +1,6 @@
 /*
- * A box of either engine on the bench: set up by registers, fed with frames, what leaves is kept.
+ * A test bench for a box of either engine: set up by registers, fed with frames; output frames are
+ * stored.
  */
 #ifndef RF_COMPARE_BENCH_H
 #define RF_COMPARE_BENCH_H
@@ -10,7 +11,7 @@
 
 #define BENCH_MAC 0x02f0f0000010u /* base MAC of the box */
 #define BENCH_IP 0x0a0000feu      /* 10.0.0.254 */
-#define BENCH_SETTLE 200000u      /* cycles in which a box must come to rest */
+#define BENCH_SETTLE 200000u      /* cycles within which a box must become idle */
 
 /* One frame that left. */
 struct bench_out {
@@ -24,7 +25,7 @@ struct bench_out {
 struct bench_conn {
 	unsigned int cid, group, lane, port;
 	uint32_t start, shift;
-	uint32_t src_ip, dst_ip;    /* of data */
+	uint32_t src_ip, dst_ip;    /* addresses of data packets */
 	uint32_t data_qpn, ack_qpn; /* destinations of data and of ACKs */
 	uint64_t src_mac, dst_mac;
 	unsigned int peer_port;
@@ -34,7 +35,7 @@ struct bench_conn {
 struct bench_group {
 	unsigned int number, lanes, dtype, op, mtu_log2, s_log2, level, base_port;
 	bool open_loop, transparent, selective, strict;
-	uint32_t straggler;  /* timer code, 0: silence */
+	uint32_t straggler;  /* timer code, 0: no answer */
 	uint8_t members[16]; /* ports of each lane */
 	uint32_t dbase, hbase;
 	uint32_t start, shift; /* START of rank r is start + 1000 r */
@@ -43,9 +44,9 @@ struct bench_group {
 	struct bench_conn conn[64]; /* made by bench_group_start(), lanes ascending, then ports */
 };
 
-#define BENCH_ENTRIES 512u /* most places of one connection table */
+#define BENCH_ENTRIES 512u /* largest connection table, in entries */
 
-/* What the bench wrote into a place; value 0: nothing. */
+/* What the bench wrote into an entry; value 0: nothing. */
 struct bench_place {
 	uint32_t ip, key, value;
 };
@@ -56,17 +57,17 @@ struct bench {
 	struct rf_engine_cfg cfg;
 	struct bench_out *out;
 	size_t outs, room;
-	uint64_t stall[8]; /* no beat leaves before this cycle */
+	uint64_t stall[8]; /* no beat may leave before this cycle */
 	struct bench_place table[2][BENCH_ENTRIES];
-	bool stuck; /* the box did not come to rest */
+	bool stuck; /* the box did not become idle */
 };
 
 extern const char *const bench_counter_names[RF_CNT_COUNT];
 
-/* The shape that most tests use: 4 ports, one lane, 512 bits. */
+/* The shape used by most tests: 4 ports, one lane, 512 bits. */
 void bench_shape(struct rf_engine_cfg *cfg, unsigned int ports, unsigned int lanes,
 		 unsigned int width);
-/* Makes a box, enabled, without hold. False with a reason on stderr. */
+/* Creates a box, enabled, without hold. False with a reason on stderr. */
 bool bench_open(struct bench *b, const struct rf_engine_ops *ops, const struct rf_engine_cfg *cfg);
 void bench_close(struct bench *b);
 
@@ -77,31 +78,33 @@ uint32_t bench_conn_read(struct bench *b, unsigned int cid, uint32_t reg);
 uint32_t bench_group_read(struct bench *b, unsigned int group, uint32_t reg);
 
 /*
- * Writes an entry of the connection table (the same key goes to its old place; state 0 frees it).
- * Moves others where both places are taken; false if that does not help.
+ * Writes an entry of the connection table (an existing key keeps its entry; state 0 frees it).
+ * Moves other entries if both places are taken; false if that does not help.
  */
 bool bench_entry(struct bench *b, unsigned int role, uint32_t ip, uint32_t qpn, unsigned int cid,
 		 unsigned int state);
-/* Registers all ranks of a group and sets it live. False if an entry has no place. */
+/* Registers all ranks of a group and sets it live. False if there is no room for an entry. */
 bool bench_group_start(struct bench *b, struct bench_group *g);
 /* A group with one rank at each of `ports` ports in each of `lanes` lanes, defaults for the rest.
  */
 void bench_group_init(struct bench_group *g, unsigned int number, unsigned int ports,
 		      unsigned int lanes);
 
-/* A data packet of a rank; payload stays the caller's. */
+/* A data packet of a rank; the caller keeps owning the payload. */
 void bench_data(const struct bench_conn *c, struct packet *p, uint32_t index, uint8_t opcode,
 		const uint8_t *payload, size_t len);
-/* An ACK of everything below `una`, as the receiver sends it (shifted PSN). */
+/* An ACK of everything below `una`, as sent by the receiver (shifted PSN). */
 void bench_ack(const struct bench_conn *c, struct packet *p, uint32_t una);
 
 void bench_feed(struct bench *b, unsigned int port, const uint8_t *frame, size_t len, bool bad);
 void bench_send(struct bench *b, unsigned int port, const struct packet *p);
-/* Runs until the box rests. False, and `stuck` set, if it does not within BENCH_SETTLE cycles. */
+/*
+ * Runs until the box is idle. False, and `stuck` set, if this takes more than BENCH_SETTLE cycles.
+ */
 bool bench_settle(struct bench *b);
-/* Runs so many cycles. */
+/* Runs this many cycles. */
 void bench_run(struct bench *b, uint64_t cycles);
-/* Forgets what left so far. */
+/* Discards the output frames stored so far. */
 void bench_clear(struct bench *b);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Hosts of a simple kind drive one box at full load: each rank sends its packets in order, at most
- * S/2 unacknowledged, goes back on a NAK or a timer; each receiver takes results in order and
- * acknowledges. On the way frames are lost, doubled and damaged, ports are stalled, foreign frames
- * stand between.
+ * Simple hosts drive one box at full load: each rank sends its packets in order with at most S/2
+ * unacknowledged, and goes back on a NAK or a timer; each receiver takes results in order and
+ * acknowledges them. In between frames are lost, duplicated and damaged, ports are stalled, and
+ * foreign frames are sent.
  */
 #include "tests/sim/compare/burst.h"
 
@@ -13,19 +13,20 @@
 #include "tests/sim/compare/random.h"
 #include "tests/sim/compare/traffic.h"
 
-#define TIMEOUT 12000u    /* cycles without progress, then a sender goes back */
-#define DEADLINE 3000000u /* cycles without any progress: the run has failed */
+#define TIMEOUT 12000u    /* cycles without progress after which a sender goes back */
+#define DEADLINE 3000000u /* cycles without any progress after which the run has failed */
 #define FOREIGN_IP 0x0a090000u
-#define LOSS 250u /* one frame in so many */
+#define LOSS 250u /* one frame in this many is lost */
 
 /* Both ends of one connection. */
 struct end {
 	struct bench_conn *conn;
-	uint32_t next, una, done; /* sender: to send, acknowledged; receiver: first not received */
-	uint32_t highest;         /* indexes below have been seen on the wire */
+	uint32_t next, una,
+		done; /* sender: next to send, first unacknowledged; receiver: first not received */
+	uint32_t highest; /* indexes below it have been seen on the wire */
 	uint64_t timer;
 	bool nak_sent;
-	uint64_t digest; /* of everything received, in order */
+	uint64_t digest; /* digest of everything received, in order */
 };
 
 struct burst {
@@ -38,9 +39,10 @@ struct burst {
 	uint32_t count;
 	uint32_t foreign_sent[8], foreign_seen[8];
 	unsigned int turn[8];
-	unsigned int mutate;       /* percent */
-	uint32_t changed, strange; /* changed copies in; frames out that belong to no group */
-	uint64_t progress;         /* cycle of the last progress of any kind */
+	unsigned int mutate; /* percent */
+	uint32_t changed,
+		strange;   /* changed copies sent; frames out that do not belong to a group */
+	uint64_t progress; /* cycle of the last progress of any kind */
 	bool wrong;
 };
 
@@ -66,8 +68,8 @@ static bool lost(struct burst *u, const struct bench_group *g)
 }
 
 /*
- * What a line or a switch may make of a frame. Where its ICRC is right all the same, by chance or
- * because it was made anew, it is broken: else the copy could be an operand.
+ * Changes a frame as a line or a switch might. If its ICRC is still correct, by chance or because
+ * it was recomputed, the ICRC is corrupted: otherwise the copy could be an operand.
  */
 static void give_changed(struct burst *u, unsigned int port, uint8_t *frame, size_t len)
 {
@@ -91,7 +93,7 @@ static void give(struct burst *u, unsigned int port, const struct packet *p)
 		give_changed(u, port, frame, len);
 }
 
-/* A data packet; what it holds depends on its place alone, so that resending changes nothing. */
+/* A data packet; its content depends only on its index, so that a repeat changes nothing. */
 static void send_data(struct burst *u, struct end *e, uint32_t index)
 {
 	struct bench_group *g = &u->groups[e->conn->group];
@@ -128,7 +130,7 @@ static void send_ack(struct burst *u, struct end *e, uint8_t syndrome)
 		give(u, e->conn->peer_port, &p);
 }
 
-/* A result arrives. */
+/* Handles a result. */
 static void take_result(struct burst *u, struct end *e, const struct bench_out *o)
 {
 	struct bench_group *g = &u->groups[e->conn->group];
@@ -152,7 +154,7 @@ static void take_result(struct burst *u, struct end *e, const struct bench_out *
 	if (lost(u, g))
 		return;
 	if (index != e->done) {
-		/* A repeat of what is here; or a gap, of which one NAK tells. */
+		/* A repeat of a received packet; or a gap, which is reported by one NAK. */
 		if (index < e->done)
 			send_ack(u, e, 0x1f);
 		else if (!e->nak_sent)
@@ -161,7 +163,7 @@ static void take_result(struct burst *u, struct end *e, const struct bench_out *
 		return;
 	}
 	memcpy(copy, o->bytes, o->len);
-	copy[bth + 8] &= 0x7f; /* a repeat asks for an ACK, a first sending need not */
+	copy[bth + 8] &= 0x7f; /* a repeat requests an ACK, a first transmission need not */
 	e->digest = digest(e->digest, copy, o->len - 4);
 	e->done++;
 	e->nak_sent = false;
@@ -170,7 +172,7 @@ static void take_result(struct burst *u, struct end *e, const struct bench_out *
 		send_ack(u, e, 0x1f);
 }
 
-/* An ACK has come back to the sender, forwarded or made by the box. */
+/* Handles an ACK that arrives at the sender, forwarded or made by the box. */
 static void take_ack(struct burst *u, struct end *e, const struct bench_out *o)
 {
 	size_t bth = packet_l2(o->bytes) + 28;
@@ -182,11 +184,11 @@ static void take_ack(struct burst *u, struct end *e, const struct bench_out *o)
 		complain(u, e, "wrong ICRC of an ACK", upto);
 	if (syndrome == 0x60 && u->groups[e->conn->group].selective) {
 		if (upto >= e->una && upto < e->next)
-			send_data(u, e, upto); /* that one alone */
+			send_data(u, e, upto); /* only that one */
 		return;
 	}
 	if (upto > e->done) {
-		if (upto < 0x800000) /* below 0 is before the start: an ACK of nothing */
+		if (upto < 0x800000) /* index below 0 is before the start: acknowledges nothing */
 			complain(u, e, "acknowledged, but not received", upto);
 		return;
 	}
@@ -194,7 +196,7 @@ static void take_ack(struct burst *u, struct end *e, const struct bench_out *o)
 		return;
 	if (upto > e->una) {
 		e->una = upto;
-		if (e->next < upto) /* the ACK came behind a resend's back */
+		if (e->next < upto) /* the ACK arrived after going back */
 			e->next = upto;
 		e->timer = u->b->ops->cycle(u->b->e);
 		u->progress = e->timer;
@@ -208,7 +210,7 @@ static void take_foreign(struct burst *u, const struct bench_out *o)
 	size_t l2 = packet_l2(o->bytes);
 	uint32_t number;
 
-	/* Only what was changed leaves as it should not. */
+	/* Only changed frames may leave in a wrong form. */
 	if (rf_get_be32(o->bytes + l2 + 12) != FOREIGN_IP || !packet_sealed(o->bytes, o->len)) {
 		u->strange++;
 		return;
@@ -261,7 +263,7 @@ static void send_foreign(struct burst *u, unsigned int port)
 	give(u, port, &p);
 }
 
-/* Whether a rank of this port may send: its turn, its window. */
+/* Whether a rank of this port may send: checks its turn and its window. */
 static bool send_next(struct burst *u, unsigned int port)
 {
 	uint64_t now = u->b->ops->cycle(u->b->e);
@@ -276,13 +278,14 @@ static bool send_next(struct burst *u, unsigned int port)
 		if (at % 64 >= g->ranks || e->conn->port != port)
 			continue;
 		if (g->open_loop)
-			e->una = e->done; /* paced by what came back, as a generator's rate would */
+			e->una = e->done; /* paced by received results, as a generator's rate would
+					     do */
 		else if (e->una < e->next && now - e->timer > TIMEOUT) {
 			e->next = e->una;
 			e->timer = now;
 		}
 		if (!g->open_loop && e->una < e->next && random_once(&u->state, 200))
-			e->next = e->una; /* a timer that knows no ACKs: repeats without loss */
+			e->next = e->una; /* a timer that ignores ACKs: repeats without loss */
 		if (e->next >= u->count || e->next - e->una >= window)
 			continue;
 		if (e->next == e->una)
@@ -359,7 +362,7 @@ static void equal(struct burst *u, const char *what, uint32_t x, uint32_t y)
 	u->wrong = true;
 }
 
-/* What must be true of the counters whatever the order of things was. */
+/* Conditions on the counters that must hold for any order of events. */
 static void check_totals(struct burst *u)
 {
 	struct bench *b = u->b;

@@ -10,7 +10,7 @@
  * (sim/cosim/load.h). NULL with a reason on stderr.
  */
 const struct rf_engine_ops *engine_named(const char *name, const struct rf_engine_cfg *cfg);
-/* The fault that a name asks for; to be given to rf_model_set_mutant() after create(). */
+/* The fault requested by a name; pass it to rf_model_set_mutant() after create(). */
 enum rf_model_mutant engine_mutant(const char *name);
 
 #endif

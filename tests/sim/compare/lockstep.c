@@ -20,7 +20,7 @@ static void dump(const char *who, const struct bench_out *o)
 	printf("%s\n", k < o->len ? " ..." : "");
 }
 
-/* The n-th frame that left by a port; NULL if there are not so many. */
+/* The n-th frame that left a port; NULL if there are fewer. */
 static const struct bench_out *nth(const struct bench *b, unsigned int port, size_t n)
 {
 	size_t k;
@@ -77,7 +77,7 @@ static bool same_counters(struct bench *b)
 	return same;
 }
 
-/* While a group is neither live nor sound, its progress does not matter. */
+/* While a group is neither live nor valid, its progress does not matter. */
 static bool same_group(struct bench *b, unsigned int n)
 {
 	uint32_t base = RF_GROUP_BASE + n * RF_GROUP_STRIDE;
@@ -116,7 +116,7 @@ static bool same_conns(struct bench *b, const struct bench_group *g)
 	return same;
 }
 
-/* Takes every punted frame out of both. */
+/* Reads every punted frame from both. */
 static bool same_punts(struct bench *b)
 {
 	uint32_t status, k;
@@ -193,7 +193,7 @@ bool lockstep_run(struct bench *b, uint64_t seed, unsigned long count, unsigned 
 			same = false;
 		} else {
 			same = same_output(b);
-			if (!same) /* what the registers say of it */
+			if (!same) /* what the registers report about it */
 				same_registers(b, &t);
 		}
 		if (same &&

@@ -48,12 +48,14 @@ static void help(void)
 	       "  --mutate P        mode a: change P percent of the frames at random; mode b: send "
 	       "changed\n"
 	       "                    copies of P percent, with wrong ICRCs; default 0\n"
-	       "  --runs N          so many runs, with seed, seed + 1, ...\n"
-	       "  --seconds S       begin no run after so many seconds; without --runs as many as "
-	       "that takes;\n"
-	       "                    default 0: no bound\n"
-	       "  --coverage        fail if a counter that one frame at a time can raise stayed 0\n"
-	       "  --verbose         say each step\n"
+	       "  --runs N          number of runs, with seed, seed + 1, ...\n"
+	       "  --seconds S       start no run after this many seconds; without --runs as many "
+	       "as "
+	       "fit;\n"
+	       "                    default 0: no limit\n"
+	       "  --coverage        fail if a counter that one frame at a time can increment "
+	       "stayed 0\n"
+	       "  --verbose         print each step\n"
 	       "exit: 0 equal, 1 different, 2 usage, 77 an engine is not built\n");
 }
 
@@ -151,8 +153,8 @@ static void note_counters(struct options *o, struct bench *b)
 	}
 }
 
-/* Bounds of queues are out of reach of a frame at a time, and no port is stalled for a millisecond:
- * tests/unit/model_ledger.c. All else must have happened. */
+/* Queue limits cannot be reached with one frame at a time, and no port stalls for a millisecond:
+ * tests/unit/model_ledger.c covers both. Everything else must have happened. */
 static bool covered(const struct options *o)
 {
 	bool all = true;
@@ -168,7 +170,7 @@ static bool covered(const struct options *o)
 			printf("%12llu %s\n", (unsigned long long)o->seen[k],
 			       bench_counter_names[k]);
 		if (!bound && o->seen[k] == 0) {
-			printf("counter %s never rose\n", bench_counter_names[k]);
+			printf("counter %s was never incremented\n", bench_counter_names[k]);
 			all = false;
 		}
 	}

@@ -43,7 +43,9 @@ size_t packet_payload_at(const uint8_t *frame)
 	return l2 + 40 + packet_extension(frame[l2 + 28]);
 }
 
-/* CRC from the IP header to the byte before the ICRC, changeable bytes as ff; one byte at a time.
+/*
+ * CRC from the IP header to the byte before the ICRC, bytes that may change in transit as ff; one
+ * byte at a time.
  */
 static uint32_t icrc(const uint8_t *ip, size_t len)
 {

@@ -1,6 +1,6 @@
 /*
- * RoCEv2 frames for tests, sound or damaged in any place. Shares no code with the transport's codec
- * nor with the model but the CRC.
+ * RoCEv2 frames for tests, valid or with any kind of damage. Shares only the CRC with the
+ * transport's codec and with the model.
  */
 #ifndef RF_COMPARE_PACKET_H
 #define RF_COMPARE_PACKET_H
@@ -45,8 +45,8 @@ struct packet {
 	const uint8_t *payload; /* with pad; NULL: zeroes */
 	size_t payload_len;     /* with pad */
 	/* Damage. */
-	int ip_length_off,
-		udp_length_off; /* added to the right lengths; the ICRC is made for them */
+	int ip_length_off, udp_length_off; /* added to the correct lengths; the ICRC is computed for
+					      the result */
 	uint32_t icrc_xor;
 	uint8_t ip_proto; /* 0: UDP */
 };
@@ -55,13 +55,13 @@ struct packet {
 size_t packet_l2(const uint8_t *frame);
 /* Offset of the payload of a frame made by packet_build(). */
 size_t packet_payload_at(const uint8_t *frame);
-/* Writes a frame, padded to 60 bytes; frame has PACKET_MAX bytes. Its length. */
+/* Writes a frame, padded to 60 bytes; frame has PACKET_MAX bytes. Returns its length. */
 size_t packet_build(const struct packet *p, uint8_t *frame);
-/* Makes the ICRC of a frame anew after a change. The lengths in the frame must be right. */
+/* Recomputes the ICRC of a frame after a change. The lengths in the frame must be correct. */
 void packet_seal(uint8_t *frame);
-/* Makes the IP header checksum of a frame whose bytes were changed. */
+/* Recomputes the IP header checksum of a frame whose bytes were changed. */
 void packet_checksum(uint8_t *frame);
-/* Whether it is right. */
+/* Whether the ICRC is correct. */
 bool packet_sealed(const uint8_t *frame, size_t len);
 /* An ARP request for target_ip, 60 bytes (64 with a tag). */
 size_t packet_arp(uint8_t *frame, uint32_t sender_ip, uint32_t target_ip, bool tagged);

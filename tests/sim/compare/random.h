@@ -1,4 +1,4 @@
-/* A small random generator (splitmix64) and operands with many corners. */
+/* A small random generator (splitmix64), and operands with many special values. */
 #ifndef RF_COMPARE_RANDOM_H
 #define RF_COMPARE_RANDOM_H
 

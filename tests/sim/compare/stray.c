@@ -1,5 +1,7 @@
-/* Frames that belong to no group: foreign, for the firmware, or damaged; lines 1 to 21 of
- * docs/box.md. */
+/*
+ * Frames that do not belong to a group: foreign, for the firmware, or damaged; lines 1 to 21 of
+ * docs/box.md.
+ */
 #include <string.h>
 
 #include "tests/sim/compare/random.h"
@@ -68,13 +70,14 @@ static const char *const names[STRAY_KINDS] = {
 	"UDP length", "control",    "tiny",      "padded",     "tail",
 };
 
-/* Changes that are made before the packet is built. */
+/* Changes made before the packet is built. */
 static void damage_fields(uint64_t *state, struct packet *p, enum damage kind)
 {
 	switch (kind) {
 	case STRAY_OWN_SOURCE:
 		p->src_mac =
-			BENCH_MAC + random_below(state, 10); /* 8, 9 and beyond PORTS are others */
+			BENCH_MAC +
+			random_below(state, 10); /* 8, 9 and values beyond PORTS are other hosts */
 		break;
 	case STRAY_FRAGMENT:
 		p->ip_flags = (uint16_t)(1u << random_below(state, 16));
@@ -157,12 +160,13 @@ static size_t damage_bytes(uint64_t *state, uint8_t *frame, size_t len, enum dam
 		rf_put_be16(frame + l2 + 24, (uint16_t)(rf_get_be16(frame + l2 + 2) - 20));
 		packet_checksum(frame);
 		return 60;
-	case STRAY_PADDED: /* the shortest, with or without a tag, around the longest padding */
+	case STRAY_PADDED: /* the shortest frames, with or without a tag, around the longest padding
+			    */
 		rf_put_be16(frame + l2 + 2, (uint16_t)(42 + random_below(state, 6)));
 		rf_put_be16(frame + l2 + 24, (uint16_t)(rf_get_be16(frame + l2 + 2) - 20));
 		packet_checksum(frame);
 		return 60 + random_below(state, 7);
-	case STRAY_TAIL: /* bytes behind the packet */
+	case STRAY_TAIL: /* bytes after the packet */
 		return len + 1 + random_below(state, 8);
 	default:
 		return len;
@@ -202,7 +206,7 @@ static void mutate_bytes(uint64_t *state, uint8_t *frame, size_t len)
 	case 1:
 		frame[at] = (uint8_t)random_next(state);
 		break;
-	case 2: /* the ends of a field's range */
+	case 2: /* the limits of a field's range */
 		frame[at] = random_once(state, 2) ? 0 : 0xff;
 		break;
 	case 3: /* a run of bytes */
@@ -210,7 +214,7 @@ static void mutate_bytes(uint64_t *state, uint8_t *frame, size_t len)
 		for (; n > 0 && at < len; n--, at++)
 			frame[at] = (uint8_t)random_next(state);
 		break;
-	default: /* one field's byte in another */
+	default: /* a byte of one field copied to another */
 		frame[at] = frame[random_below(state, reach)];
 		break;
 	}
@@ -231,8 +235,10 @@ static size_t mutate_length(uint64_t *state, uint8_t *frame, size_t len)
 	return now;
 }
 
-/* Lengths that fit the frame, checksums that fit the bytes: so that more than the first lines of
- * docs/box.md is reached. */
+/*
+ * Sets lengths that fit the frame and checksums that fit the bytes, so that more than the first
+ * lines of docs/box.md is reached.
+ */
 static void mutate_mend(uint64_t *state, uint8_t *frame, size_t len)
 {
 	size_t l2 = packet_l2(frame), end;

@@ -65,8 +65,8 @@ void traffic_group(uint64_t *s, const struct rf_engine_cfg *cfg, unsigned int nu
 			g->members[lane] = ports;
 	}
 	for (lane = g->lanes; lane-- > 1 && ranks_of(g) > MOST_RANKS;)
-		g->members[lane] &= (uint8_t)-g->members[lane]; /* one is left */
-	if (random_once(s, 10)) { /* one rank alone: results are what it sent, NaN made canonical */
+		g->members[lane] &= (uint8_t)-g->members[lane]; /* one rank is left */
+	if (random_once(s, 10)) { /* a single rank: results are what it sent, with canonical NaN */
 		g->lanes = 1;
 		memset(g->members, 0, sizeof(g->members));
 		g->members[0] = (uint8_t)(1u << g->base_port);
@@ -119,7 +119,10 @@ static void entry_both(struct traffic *t, unsigned int role, const struct bench_
 			    role ? c->ack_qpn : c->data_qpn, cid, state);
 }
 
-/* A group's life takes millions of packets to come to where indexes wrap, or look like old ones. */
+/*
+ * It would take millions of packets until indexes wrap, or look like old ones; so start near these
+ * points.
+ */
 static uint32_t move_group(struct traffic *t, const struct bench_group *g)
 {
 	uint32_t limit = 1u << (22 + random_below(&t->state, 3));
@@ -132,7 +135,7 @@ static uint32_t move_group(struct traffic *t, const struct bench_group *g)
 	return index;
 }
 
-/* Ends a group, if it lives, and begins another in its place. */
+/* Ends a group, if it is live, and starts another in its place. */
 static void step_group(struct traffic *t, unsigned int n)
 {
 	struct bench_group *g = &t->groups[n];
@@ -148,7 +151,7 @@ static void step_group(struct traffic *t, unsigned int n)
 	}
 	traffic_group(&t->state, &t->both[0]->cfg, n, g);
 	t->form_seed[n] = random_next(&t->state);
-	/* Both, whatever becomes of the first. */
+	/* Both, whatever the result of the first. */
 	t->live[n] = bench_group_start(t->both[0], g);
 	t->live[n] &= bench_group_start(t->both[1], g);
 	if (random_once(&t->state, 3))
@@ -168,7 +171,7 @@ static uint32_t conn_reg(struct traffic *t, const struct bench_conn *c, uint32_t
 	return bench_conn_read(t->both[0], c->cid, reg);
 }
 
-/* Flips bits of the headers: anything may come of it, the same at both. */
+/* Flips bits of the headers: any reaction is allowed, but it must be the same in both. */
 static void scramble(struct traffic *t, uint8_t *frame, size_t len)
 {
 	unsigned int n = 1 + random_below(&t->state, 3);
@@ -182,7 +185,7 @@ static void scramble(struct traffic *t, uint8_t *frame, size_t len)
 		packet_seal(frame);
 }
 
-/* The index that a rank sends: mostly its next, sometimes one that it should not. */
+/* The index that a rank sends: mostly its next, sometimes an invalid one. */
 static uint32_t pick_index(struct traffic *t, const struct bench_group *g,
 			   const struct bench_conn *c)
 {
@@ -191,7 +194,7 @@ static uint32_t pick_index(struct traffic *t, const struct bench_group *g,
 
 	switch (random_below(&t->state, 16)) {
 	case 0:
-	case 1: /* what is stored, sent or acknowledged */
+	case 1: /* packets that are stored, sent or acknowledged */
 		return next - 1 - random_below(&t->state, 1u << g->s_log2);
 	case 2:
 		return una - 1 - random_below(&t->state, 3);
@@ -199,7 +202,7 @@ static uint32_t pick_index(struct traffic *t, const struct bench_group *g,
 		return next + 1 + random_below(&t->state, 3);
 	case 4:
 		return random_below(&t->state, 0x1000000);
-	case 5: /* what waits for its ACK */
+	case 5: /* packets waiting for their ACK */
 		return una + random_below(&t->state, ((sent - una) & 0xffffff) + 1);
 	default:
 		return next;
@@ -217,7 +220,7 @@ static void step_data(struct traffic *t, unsigned int n)
 	struct packet p;
 	size_t len;
 
-	/* The rank that is behind, more often than not: so that something comes to an end. */
+	/* Mostly picks the rank that lags most, so that groups make progress. */
 	for (k = 0; k < g->ranks && !random_once(&t->state, 3); k++) {
 		struct bench_conn *d = &g->conn[k];
 
@@ -353,7 +356,7 @@ static void step_inject(struct traffic *t)
 	snprintf(t->what, sizeof(t->what), "inject, port %u, %u bytes", port, len);
 }
 
-/* States of the box and of entries that hold for a while. */
+/* States of the box and of entries that last for a while. */
 static void step_state(struct traffic *t, unsigned int n)
 {
 	struct bench_conn *c = &t->groups[n].conn[random_below(&t->state, t->groups[n].ranks)];

@@ -70,8 +70,8 @@ const char *rf_opt_secret(const char *value);
 void rf_opt_help(const struct rf_opt_page *page);
 
 /*
- * The same parsers for values inside other strings. Returns 0, or -1 if the text is not valid;
- * *value is only written on 0.
+ * The same parsers for values inside other strings. Returns 0, or -1 if the text is not
+ * valid; on -1 the value is not written.
  */
 int rf_opt_uint(const char *text, unsigned *value);
 int rf_opt_u64(const char *text, uint64_t *value);

@@ -2,7 +2,7 @@
 # Hosts over the kernel's interfaces: net_af_packet on both ends of veth pairs, as on an ordinary NIC. Needs root.
 ranks=2
 . "$(dirname "$0")/lib.sh"
-hosts_damage=1 # the doctor does, to see what becomes of it
+hosts_damage=1 # the doctor sends damaged frames on purpose
 frames_options=(--short)
 if [ "$(id -u)" -ne 0 ] || ! command -v ip > /dev/null; then
 	echo "needs root and iproute2"
@@ -26,7 +26,7 @@ for r in 0 1; do
 	fi
 	names+=("$n")
 	for end in "$n" "rf$$b$r"; do
-		# no kernel address: nobody else answers on these
+		# no kernel address, so the kernel does not answer on these
 		echo 1 > "/proc/sys/net/ipv6/conf/$end/disable_ipv6"
 		ip link set "$end" mtu 4500 up
 	done
@@ -46,13 +46,13 @@ check "the box on two interfaces" grep -q ready "$dir/box.log"
 export RF_DEVICE="net_af_packet0,iface=rf$$h%r"
 all "$bin/ringfold-perf" --max 256K --iters 3
 check "all-reduce" codes_are 0
-check "... right" grep -q 'wrong elements: 0' "$dir/0.out"
-# an address of the interface becomes the host's own
+check "... correct" grep -q 'wrong elements: 0' "$dir/0.out"
+# the interface's address becomes the host's own
 ip addr add 10.9.9.1/24 dev "rf$$h0"
 ip addr add 10.9.9.2/24 dev "rf$$h1"
 RF_RANK=1 "$bin/ringfold-doctor" > "$dir/1.err" 2>&1
 check "ringfold doctor" test $? = 0
-check "... takes the interface's address" says 1 "address 10.9.9.2"
+check "... uses the interface's address" says 1 "address 10.9.9.2"
 RF_MTU=4096 all "$bin/ringfold-perf" --min 100K --max 100K --iters 3
 check "MTU 4096" codes_are 0
 finish

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/bench/run.py: what `make bench` says, writes and ends with. Run from the top.
+# tests/bench/run.py: messages, output file and exit code of `make bench`. Run from the top.
 # usage: bench_runner.sh PYTHON
 set -eu
 
@@ -30,12 +30,12 @@ b|$(figure second 3 null false true)
 END
 grep -q 'first .*17.02 .*17.2 .*0.990 .*ok' "$dir/out"
 "$python" -c 'import json, sys; f = json.load(open(sys.argv[1])); assert [x["name"] for x in f] == ["first", "second"]' "$dir/bench.json"
-# One that must hold does not.
+# A figure that must hold does not.
 expect 4 <<END
 a|$(figure first 17.3 17.2 true false)
 END
 grep -q 'first .*MISSED' "$dir/out"
-# One that is only shown does not.
+# A figure that is only shown does not hold.
 expect 0 <<END
 a|$(figure first 17.3 17.2 false false)
 END
@@ -45,14 +45,14 @@ expect 4 <<END
 a|$(figure first 1 null true false)
 END
 grep -q 'first .*MISSED' "$dir/out"
-# A command that fails, also where another figure is missed; what the others measured is kept.
+# A command that fails, also together with a missed figure; the other commands' results are kept.
 expect 1 <<END
 a|false
 b|$(figure second 3 2 true false)
 END
 grep -q "'a' failed" "$dir/err"
 grep -q second "$dir/bench.json"
-# Figures of an earlier run are forgotten.
+# Figures of an earlier run are discarded.
 expect 0 <<END
 a|true
 END

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The first hour with a switch of somebody else's: a Linux bridge with the rule of docs/first-hour.md word by word, hosts on two
-# of its ports, and the bare box (ringfold box --direct) on two others. In a network namespace of its own. Needs root.
+# The first hour with an independent switch: a Linux bridge with the exact rule of docs/first-hour.md, hosts on two of its
+# ports, and the bare box (ringfold box --direct) on two others. In a network namespace of its own. Needs root.
 if [ "$(id -u)" -ne 0 ]; then
 	echo "needs root"
 	exit 77
@@ -14,7 +14,7 @@ if [ "${1:-}" != inside ]; then
 fi
 ranks=2
 . "$(dirname "$0")/lib.sh"
-hosts_damage=1 # the doctor does, to see what becomes of it
+hosts_damage=1 # the doctor sends damaged frames on purpose
 frames_options=(--short)
 page=$(dirname "$0")/../../docs/first-hour.md
 
@@ -33,7 +33,7 @@ ip link add h1 type veth peer name s1
 ip link add x0 type veth peer name b0
 ip link add x1 type veth peer name b1
 for n in br0 h0 h1 s0 s1 x0 x1 b0 b1; do
-	# no kernel address: nobody else answers on these
+	# no kernel address, so the kernel does not answer on these
 	echo 1 > "/proc/sys/net/ipv6/conf/$n/disable_ipv6"
 	case $n in
 	[sb][01]) ip link set $n master br0 ;;
@@ -57,7 +57,7 @@ check "the bare box on two interfaces" grep -q ready "$dir/box.log"
 export RF_DEVICE="net_af_packet0,iface=h%r"
 all "$bin/ringfold-perf" --max 256K --iters 3 --type all
 check "all-reduce over a Linux bridge" codes_are 0
-check "... right" grep -q 'wrong elements: 0' "$dir/0.out"
+check "... correct" grep -q 'wrong elements: 0' "$dir/0.out"
 RF_MTU=4096 all "$bin/ringfold-perf" --min 100K --max 100K --iters 3
 check "MTU 4096" codes_are 0
 for r in 0 1; do
@@ -68,7 +68,7 @@ done
 # without the rule at one port
 nft delete chain netdev ringfold s1
 RF_RANK=1 "$bin/ringfold-doctor" > "$dir/1.err" 2>&1
-check "no rule for host 1: the doctor says so" says 1 "^FAILED   rule"
+check "no rule for host 1: the doctor reports it" says 1 "^FAILED   rule"
 RF_TIMEOUT=4000 all "$tests/e2e_rank" loop 100
 for r in 0 1; do
 	check "... rank $r fails (${codes[r]})" test "${codes[r]}" = 20 -o "${codes[r]}" = 21

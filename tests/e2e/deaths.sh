@@ -1,13 +1,13 @@
 #!/bin/bash
-# What dies in mid-run: a host, the box's memory, a lease, the box, each ends in an error that names the cause, soon.
+# Failures during a run: a host ends, the box loses its state, a lease expires, the box ends. Each soon ends in an error that names the cause.
 ranks=3
 . "$(dirname "$0")/lib.sh"
 rank=$tests/e2e_rank
 
-# one more port of the switch, for the operator
+# another port of the switch, for the operator
 spare=net_memif0,role=client,id=0,socket=$dir/spare.sock,socket-abstract=no
 
-# Returns when a group is ready and has been at work for a moment.
+# Returns when a group is ready and has worked for a moment.
 in_the_middle() {
 	local _
 	for _ in $(seq 60); do
@@ -18,7 +18,7 @@ in_the_middle() {
 }
 
 box_start --port spare=memif:$dir/spare.sock --lease 3s
-# killed outright
+# killed by SIGKILL
 for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
 in_the_middle
 kill -KILL "${pid[1]}"
@@ -27,15 +27,15 @@ start=$SECONDS
 for r in 0 2; do
 	rank_wait $r
 	check "rank 1 killed: rank $r ends with RANK_LOST" test $? = 18
-	check "... and says who" says $r "rank 1"
+	check "... and names the rank" says $r "rank 1"
 done
 check "... soon" test $((SECONDS - start)) -le 10
 
-# the next job works at once
+# the next job works immediately
 all "$rank" loop 200
 check "the next job" codes_are 0
 
-# the box forgets everything in mid-run
+# the box loses its state during a run
 box_stop
 box_start --port spare=memif:$dir/spare.sock --lease 3s
 for r in 0 1 2; do rank_start $r "$rank" loop 30000; done
@@ -45,7 +45,7 @@ check "ringfold ctl reset" test $? = 0
 for r in 0 1 2; do
 	rank_wait $r
 	check "box reset: rank $r ends with BOX_REFUSED" test $? = 20
-	check "... and says why" says $r "reset"
+	check "... and gives the reason" says $r "reset"
 done
 all "$rank" loop 200
 check "the next job" codes_are 0
@@ -60,25 +60,25 @@ start=$SECONDS
 for r in 0 2; do
 	rank_wait $r
 	check "rank 1 stopped: rank $r ends with RANK_LOST" test $? = 18
-	check "... and says why" says $r "lease"
+	check "... and gives the reason" says $r "lease"
 done
 check "... soon after the lease of 3 s" test $((SECONDS - start)) -le 9
 kill -CONT "${pid[1]}"
 rank_wait 1
-check "... and rank 1 hears when it wakes up" test $? -ge 10
+check "... and rank 1 is notified when it wakes up" test $? -ge 10
 
-# the same while the group drains: one has left, one stops, the last one waits for what will not come
+# the same while the group drains: one rank has left, one stops, the last one waits for data that will not arrive
 for r in 0 1 2; do RF_TIMEOUT=20000 rank_start $r "$rank" drain; done
 start=$SECONDS
 rank_wait 2
-check "rank 1 stopped behind a rank that left: rank 2 ends with RANK_LOST" test $? = 18
-check "... and says who" says 2 "rank 1"
+check "rank 1 stopped after a rank left: rank 2 ends with RANK_LOST" test $? = 18
+check "... and names the rank" says 2 "rank 1"
 check "... soon after the lease of 3 s" test $((SECONDS - start)) -le 9
 kill -CONT "${pid[1]}"
 rank_wait 1
-check "... and rank 1 hears when it wakes up" test $? -ge 10
+check "... and rank 1 is notified when it wakes up" test $? -ge 10
 rank_wait 0
-check "... rank 0 has what it wanted" test $? = 0
+check "... rank 0 succeeds" test $? = 0
 
 # the box itself
 echo --torn > "$seen/options"

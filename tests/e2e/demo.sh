@@ -1,5 +1,5 @@
 #!/bin/bash
-# The demo in short, and how it ends when something dies.
+# A short run of the demo, and its behaviour when a process ends.
 #   tests/e2e/demo.sh model|rtl
 set -u
 engine=$1
@@ -40,7 +40,7 @@ nothing_left() {
 	return 1
 }
 
-# refused WORDS OPTION...: at once, by name
+# refused WORDS OPTION...: rejected at once, with these words
 refused() {
 	local words=$1
 	shift
@@ -66,8 +66,8 @@ judge() {
 	"${PYTHON:-python3}" -B "$(dirname "$0")/../check/frames.py" --ends 10000 --box-mac 02:52:46:00:00:10 \
 		--box-ip 10.0.0.254 "$@" "$dir"/kept/*.pcapng > "$dir/5.txt" 2>&1
 }
-check "every frame of it is right, as switch, box and hosts saw it" judge
-check "... and a damaged one is seen" eval '! judge --quiet --mutate icrc'
+check "every frame is correct at switch, box and hosts" judge
+check "... and a damaged one is detected" eval '! judge --quiet --mutate icrc'
 rm -rf "$dir/kept"
 
 # victim WHAT SIGNAL: starts a long run, waits for its training, sends a signal to one of its processes
@@ -98,8 +98,8 @@ victim() {
 victim host KILL
 check "a host killed: the demo fails ($status)" test $status = 1
 check "... within 15 s ($took s)" test $took -le 15
-check "... and says which" grep -q "host 2 was ended by signal KILL" "$dir/3.txt"
-check "... the others say why" grep -q "rank 2 has ended" "$dir/3.txt"
+check "... and names it" grep -q "host 2 was ended by signal KILL" "$dir/3.txt"
+check "... the others give the reason" grep -q "rank 2 has ended" "$dir/3.txt"
 check "nothing is left" nothing_left
 victim box KILL
 check "the box killed: the demo fails ($status)" test $status = 1

@@ -1,11 +1,11 @@
 #!/bin/bash
-# ringfold doctor: healthy hosts, and what can be missing at a switch port or in the settings.
+# ringfold doctor: healthy hosts, and faults at a switch port or in the settings.
 #   tests/e2e/doctor.sh [model|rtl]
 ranks=5
 engine=${1:-model}
 box_ports=4
 . "$(dirname "$0")/doctor_lib.sh"
-hosts_damage=1 # to see what becomes of it
+hosts_damage=1 # the doctor sends damaged frames on purpose
 # 1: no rule; 2: its rule names another port; 4: its rule leads to a switch port without a box.
 port_options=([0]=box=0 [1]=box=1,norule [2]=box=3 [3]=box=3 [4]=box=2)
 lanes=1
@@ -17,7 +17,7 @@ doctor 0
 check "a healthy host" test $? = 0
 cat "$dir/0.err"
 check "... on port 0" says 0 "this host goes to port 0 of the box"
-check "... the group says so too" says 0 "as a rank at port 0"
+check "... the group reports the same" says 0 "as a rank at port 0"
 check "... ICRC" says 0 "^ok       icrc"
 if [ $lanes = 2 ]; then
 	check "... and a sum" says 0 "^ok       sum"
@@ -25,7 +25,7 @@ else
 	check "... no sum on one lane" says 0 "^skipped  sum"
 fi
 doctor 2 --mtu 4096
-check "the rule names another port: that is the one" says 2 "this host goes to port 3 of the box"
+check "the rule names another port: that one is reported" says 2 "this host goes to port 3 of the box"
 check "... MTU 4096" says 2 "path MTU 4096 (4178 bytes)"
 
 doctor 1
@@ -40,18 +40,18 @@ doctor 3 --box-ip 10.0.0.9 --timeout 1s
 check "wrong address of the box" fails_at 3 arp
 check "... is named" says 3 "no answer to ARP for the box's address 10.0.0.9"
 doctor 3 --box-ip 10.0.0.4
-check "own address is the box's" fails_at 3 address
+check "own address equals the box's" fails_at 3 address
 doctor 3 --key 00112233445566778899aabbccddeeff
 check "wrong key" fails_at 3 control
 check "... is named" says 3 "refuses control packets: the authentication tag is wrong"
 RF_DEVICE=net_memif0,role=client,id=0,socket=$dir/none.sock,socket-abstract=no doctor 3
-check "nobody at the socket" fails_at 3 device
+check "no server at the socket" fails_at 3 device
 check "... is named" says 3 "socket"
 RF_DEVICE= doctor 3
 check "no device: usage" test $? = 2
-check "... says so" says 3 "no device given"
+check "... is reported" says 3 "no device given"
 doctor 3 --mtu 1000
-check "a path MTU that is none: usage" test $? = 2
+check "an invalid path MTU: usage" test $? = 2
 
 doctor 3 --json
 check "JSON of a healthy host" python3 -c "
@@ -64,7 +64,7 @@ import json
 d = json.load(open('$dir/1.err'))
 assert not d['ok'] and d['failed'] == 'rule' and d['checks'][-1]['fix'], d"
 
-# Under a launcher, with the other host.
+# With a launcher's variables, together with the other host.
 for r in 0 3; do
 	(
 		export RF_RANK=$((r / 3)) RF_SIZE=2 RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r}
@@ -78,7 +78,7 @@ for r in 0 3; do
 	check "... at its port" says $r "^ok       ranks    rank $((r / 3)) of 2 at port $r, lane 0"
 done
 RF_RANK=0 RF_SIZE=2 RF_TIMEOUT=1000 doctor 0 --ranks
-check "the other host does not come" fails_at 0 ranks
+check "the other host does not arrive" fails_at 0 ranks
 check "... is named" says 0 "rank 1"
 doctor 0 --ranks
 check "--ranks without a rank: usage" test $? = 2
@@ -87,7 +87,7 @@ box_stop
 box_start --hold 60s
 doctor 0
 check "a box in its hold time" test $? = 0
-check "... says so" says 0 "drops RC data of no group"
+check "... is reported" says 0 "drops RC data of no group"
 box_stop
 doctor 0
 check "no box at all" fails_at 0 device

@@ -1,18 +1,18 @@
 #!/bin/bash
-# ringfold doctor behind a wire that does one thing wrong: each is named, with a remedy, and nothing after it is tried. Every
-# host has a port of the box to itself, so several doctors are at work at once.
+# ringfold doctor over a wire with one fault: each fault is named, with a remedy, and no later check runs. Every
+# host has its own port of the box, so several doctors can run at the same time.
 ranks=8
 box_ports=8
 . "$(dirname "$0")/lib.sh"
-hosts_damage=1 # to see what becomes of it
+hosts_damage=1 # the doctor sends damaged frames on purpose
 unset RF_SIZE
 for ((k = 0; k < ranks; k++)); do
 	port_options[k]=box=$k
 done
 box_start --lanes 2
 
-# behind FAULT CHECK WORDS [doctor option ...]: FAULT may have a second word behind it, for its name in the output
-behind() {
+# with_fault FAULT CHECK WORDS [doctor option ...]: FAULT may be followed by a second word, for its name in the output
+with_fault() {
 	local fault=${1%% *} name=$1 at=$2 words=$3 code
 	shift 3
 	rm -f "$dir/wire$k.out"
@@ -30,17 +30,17 @@ behind() {
 	wait "$wire" 2> /dev/null
 	wire=
 	if [ "$at" = none ]; then
-		check "$name: nothing is wrong" test $code = 0
-		[ -z "$words" ] || check "$name: says so" says $k "$words"
+		check "$name: no error" test $code = 0
+		[ -z "$words" ] || check "$name: is reported" says $k "$words"
 		return
 	fi
 	check "$name: exit code" test $code = 1
 	check "$name: fails at $at, with a remedy" grep -q "^FAILED   $at " "$dir/$k.err"
-	check "$name: and there alone" test "$(grep -c '^FAILED' "$dir/$k.err") $(grep -c '  fix: ' "$dir/$k.err")" = "1 1"
-	check "$name: says why" says $k "$words"
+	check "$name: and only there" test "$(grep -c '^FAILED' "$dir/$k.err") $(grep -c '  fix: ' "$dir/$k.err")" = "1 1"
+	check "$name: gives the reason" says $k "$words"
 }
 
-# Each of these goes to the next host in turn; those of one host one after another.
+# The lines are distributed over the hosts; each host runs its lines one after another.
 faults() {
 	cat <<-'END'
 		short|mtu|frames of [19][09][0-9]* bytes come back, longer ones do not; path MTU 1024 needs 1106
@@ -75,7 +75,7 @@ faults() {
 	END
 }
 
-# Host k takes every eighth line.
+# Host k runs every eighth line.
 worker() {
 	local line=0 fault at words more
 	trap '[ -z "$wire" ] || kill "$wire"' EXIT
@@ -84,8 +84,8 @@ worker() {
 	while IFS='|' read -r fault at words more; do
 		[ $((line++ % ranks)) = "$k" ] || continue
 		# shellcheck disable=SC2086
-		behind "$fault" "$at" "$words" $more
-		[ "$fault" = short ] && check "... and the largest path MTU that would do" says $k "use path MTU 512"
+		with_fault "$fault" "$at" "$words" $more
+		[ "$fault" = short ] && check "... and the largest path MTU that works" says $k "use path MTU 512"
 	done < <(faults)
 	echo $failures > "$dir/worker$k.failures"
 }

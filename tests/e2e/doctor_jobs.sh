@@ -1,10 +1,10 @@
 #!/bin/bash
-# ringfold doctor and jobs: keys, quotas, ranks that are taken, boxes that are full or built for less, sums that go wrong
-# between hosts; a host's cable out where interfaces can be made.
+# ringfold doctor and jobs: keys, quotas, ranks that are taken, boxes that are full or too small, wrong sums
+# between hosts; an unplugged cable if interfaces can be created.
 ranks=5
 box_ports=5
 . "$(dirname "$0")/doctor_lib.sh"
-hosts_damage=1 # to see what becomes of it
+hosts_damage=1 # the doctor sends damaged frames on purpose
 unset RF_SIZE
 ctl=$bin/ringfold-ctl
 job=0f0e0d0c0b0a09080706050403020100
@@ -21,7 +21,7 @@ start() {
 }
 
 box_start --lanes 2
-# The same rank twice in one job: whoever comes second hears it.
+# The same rank twice in one job: the second process gets an error.
 start 0 "$RF_DEVICE" RF_RANK=0 RF_SIZE=3
 start 1 "$RF_DEVICE" RF_RANK=1 RF_SIZE=3
 sleep 2
@@ -36,7 +36,7 @@ for r in 0 1; do
 	check "... host $r: a rank is missing" fails_at $r ranks
 done
 
-# Two jobs of one number at one box.
+# Two jobs with the same number at one box.
 for r in 3 4; do
 	RF_RANK=$((r - 3)) RF_SIZE=2 RF_JOB=7 RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r} \
 		"$tests/e2e_rank" until "$dir/stop" > "$dir/$r.out" 2> "$dir/$r.err" &
@@ -55,11 +55,11 @@ done
 touch "$dir/stop"
 for r in 3 4; do
 	rank_wait $r
-	check "... the first job is not touched" test $? = 0
+	check "... the first job is not affected" test $? = 0
 done
 
-# A wire behind which single packets are right and longer messages are not.
-behind() {
+# A wire that passes single packets correctly but not longer messages.
+with_fault() {
 	"$tests/e2e_bad_wire" "net_memif0,role=server,id=0,socket=$dir/w.sock,socket-abstract=no,bsize=8192" \
 		"net_memif1,role=client,id=0,socket=$dir/2.sock,socket-abstract=no" "$1" > "$dir/wire.out" 2> "$dir/wire.err" &
 	pid[9]=$!
@@ -77,13 +77,13 @@ behind() {
 	rm -f "$dir/wire.out"
 	check "$1 between hosts: fails at ranks" fails_at 2 ranks
 }
-behind spoil
+with_fault spoil
 check "... is named" says 2 "of 65536 sums are wrong"
-behind stall
+with_fault stall
 check "... is named" says 2 "a deadline has passed\|a connection to a peer has failed"
 check "... with the remedy" says 2 "run ringfold doctor on every host"
 
-# All groups in use: that is no fault. The job that stalled holds its slots until its leases have run out.
+# All groups in use: this is not an error. The stalled job holds its slots until its leases have expired.
 join() {
 	local tries
 	for ((tries = 0; tries < 100; tries++)); do
@@ -97,8 +97,8 @@ for n in 1 2 3 4 5 6 7 8; do
 	check "group $n of 8" join $n
 done
 doctor 2
-check "a box that is full: nothing is wrong" test $? = 0
-check "... says so" says 2 "^skipped  port .*no room for another group"
+check "a full box: no error" test $? = 0
+check "... is reported" says 2 "^skipped  port .*no room for another group"
 box_stop
 
 printf '0 a0a1a2a3a4a5a6a7a8a9aaabacadaeaf\n7 %s groups=1 ips=10.0.0.0/16,10.1.0.0/24 ports=0-4\n' $job > "$dir/keys"
@@ -115,7 +115,7 @@ check "... is named" says 1 "the box has no key for this job"
 check "... with the remedy" says 1 "name a job that the box has a key for"
 RF_DEVICE=${RF_DEVICE//%r/0} "$ctl" join --job 7 --key $job --slots 16 --rank 10.1.0.1,send=17,psn=5,recv=18,port=0 \
 	--rank 10.1.0.2,send=17,psn=9,recv=18,port=1 > "$dir/0.err" 2>&1
-check "the job has the one group that it may have" test $? = 0
+check "the job has its one permitted group" test $? = 0
 doctor 1 --job 7 --key $job
 check "... no group for the doctor" fails_at 1 port
 check "... is named" says 1 "allows it no more groups"
@@ -125,12 +125,12 @@ if [ "$(id -u)" = 0 ] && unshare -n true 2> /dev/null && command -v ip > /dev/nu
 	# shellcheck disable=SC2016
 	unshare -n sh -c 'ip link add v0 type veth peer name v1 && ip link set v0 up &&
 		exec "$1" --device net_af_packet0,iface=v0 --timeout 1s' sh "$bin/ringfold-doctor" > "$dir/0.err" 2>&1
-	check "a cable that is out" fails_at 0 device
+	check "an unplugged cable" fails_at 0 device
 	check "... is named" says 0 "has no link"
 else
 	echo "      (no interfaces can be made here: no cable is pulled out)"
 fi
 RF_DEVICE="net_memif0,role=server,id=0,socket=$dir/alone.sock,socket-abstract=no" doctor 0 --timeout 1s
-check "a server to which nobody has come" fails_at 0 device
+check "a server without a client" fails_at 0 device
 check "... is named" says 0 "has no link"
 finish

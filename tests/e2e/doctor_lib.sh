@@ -1,4 +1,4 @@
-# lib.sh, and what tests of ringfold doctor share. Sourced by bash scripts.
+# lib.sh, and functions shared by the tests of ringfold doctor. Sourced by bash scripts.
 . "$(dirname "$0")/lib.sh"
 
 # doctor RANK [options]: its output goes to $dir/RANK.err
@@ -8,7 +8,7 @@ doctor() {
 	RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r} "$bin/ringfold-doctor" "$@" > "$dir/$r.err" 2>&1
 }
 
-# Whether rank N's run failed at this check, and there alone, with a remedy.
+# Whether rank N's run failed only at this check, with a remedy.
 fails_at() {
 	[ "$(grep -c '^FAILED' "$dir/$1.err")" = 1 ] && grep -q "^FAILED   $2 " "$dir/$1.err" && grep -q ' fix: ..........' "$dir/$1.err"
 }

@@ -1,19 +1,19 @@
 #!/bin/bash
-# The box goes in mid-run: the groups go on over the ring where RF_FALLBACK says so, with a log line, with the bits that its name
-# promises; without it they fail with the cause.
+# The box fails during a run. With RF_FALLBACK the groups continue over the ring, with a log line and with the bits that the
+# setting promises; without it they fail with the cause.
 ranks=3
 . "$(dirname "$0")/lib.sh"
 rank=$tests/e2e_rank
 spare=net_memif0,role=client,id=0,socket=$dir/spare.sock,socket-abstract=no
 box_start --port spare=memif:$dir/spare.sock
 
-# lose WORDS...: all ranks; the box forgets everything when they are in mid-run; sets codes[N]
+# lose WORDS...: starts all ranks; the box loses its state during the run; sets codes[N]
 lose() {
 	local r
 	ranks_start "$rank" "$@"
 	sleep 0.7
 	RF_RANK=9 RF_IP=10.0.0.99 RF_DEVICE=$spare "$bin/ringfold-ctl" reset > "$dir/ctl.out" 2>&1
-	check "the box is reset in mid-run" test $? = 0
+	check "the box is reset during the run" test $? = 0
 	for r in 0 1 2; do
 		rank_wait "$r"
 		codes[r]=$?
@@ -30,19 +30,19 @@ logged() {
 lose bits 10000
 check "no fallback: BOX_REFUSED" codes_are 20
 check "... with the cause" says 1 "reset"
-check "... and nothing goes on" sh -c "! grep -q 'goes on' $dir/1.err"
+check "... and nothing continues" sh -c "! grep -q 'continues without' $dir/1.err"
 
 export RF_FALLBACK=exact
 lose bits 2500
-check "exact: every bit is that of the box's order" codes_are 0
+check "exact: every bit matches the box's order" codes_are 0
 logged exact
 
 export RF_FALLBACK=ring
 lose bits 2500 new
-check "ring: every bit is that of the ring's order" codes_are 0
+check "ring: every bit matches the ring's order" codes_are 0
 logged ring
 lose bits 2500
-# Who sees it first ends, and the others may hear of that before they have compared.
+# The first rank that detects it ends, and the others may be notified before they have compared.
 seen_by_one() {
 	local n seen=
 	for ((n = 0; n < ranks; n++)); do
@@ -51,7 +51,7 @@ seen_by_one() {
 	done
 	[ -n "$seen" ]
 }
-check "ring: the bits are not those of the box's order, and the comparison sees it" seen_by_one
+check "ring: the bits differ from the box's order, and the comparison detects it" seen_by_one
 
 RF_FALLBACK=both "$rank" bits 100 2> "$dir/0.err"
 check "another word is refused" says 0 "RF_FALLBACK=both"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# make install into an empty place; the example builds with pkg-config against it and runs.
+# make install into an empty folder; the example builds with pkg-config against it and runs.
 set -u
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ringfold-install.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -14,11 +14,11 @@ for f in include/ringfold/ringfold.h lib/libringfold.so lib/libringfold.so.0 lib
 	bin/ringfold bin/ringfold-perf bin/ringfold-box; do
 	[ -e "$place/$f" ] || fail "$f is missing"
 done
-# what users need, and no tool of this tree
+# programs for users, but none for developers of this tree
 want=$(printf 'ringfold\n'; printf 'ringfold-%s\n' box check ctl doctor gen perf sim)
 have=$(find "$place/bin" -mindepth 1 ! -name ringfold-plan ! -name ringfold-rv32 ! -name ringfoldd -printf '%f\n' | sort)
 [ "$have" = "$want" ] || fail "installed programs: $have"
-# the loader is told where the system itself is meant, and there alone; no word about jobs
+# ldconfig runs only for an installation into the system; no warning about jobs
 run() {
 	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "${MAKE:-make}" -C "$root" "$@" 2>&1
 }
@@ -33,8 +33,8 @@ gcc -std=c99 -Wall -Wextra -Wpedantic -Werror "$root/examples/allreduce.c" \
 	$(pkg-config --cflags --libs ringfold) -o example || fail "the example does not build"
 LD_LIBRARY_PATH=$place/lib ./example > out || fail "the example does not run"
 grep -q '^rank 0 of 1: 0 1 ... 999$' out || fail "its output: $(cat out)"
-readelf -d example | grep -q 'NEEDED.*libringfold.so.0' || fail "the example does not ask for libringfold.so.0"
-# ... and finds it by itself where it was told so, as docs/api.md says
+readelf -d example | grep -q 'NEEDED.*libringfold.so.0' || fail "the example does not need libringfold.so.0"
+# ... and finds it through an rpath, as described in docs/api.md
 # shellcheck disable=SC2046
 gcc "$root/examples/allreduce.c" $(pkg-config --cflags --libs ringfold) \
 	"-Wl,-rpath,$dir$(pkg-config --variable=libdir ringfold | sed "s|^$dir||")" -o alone || fail "with rpath"
@@ -44,7 +44,7 @@ printf '#include <ringfold/ringfold.h>\nint main() { return rf_version()[0] != 4
 # shellcheck disable=SC2046
 g++ -Wall -Wextra -Werror t.cpp $(pkg-config --cflags --libs ringfold) -o t || fail "C++"
 LD_LIBRARY_PATH=$place/lib ./t || fail "C++ program"
-# nothing but the interface is visible, and all of it
+# exactly the interface is visible
 nm -D --defined-only "$place/lib/libringfold.so.0" | sed -n 's/.* T \(.*\)@@.*/\1/p' | sort > have
 grep -o '\brf_[a-z_]*(' "$place/include/ringfold/ringfold.h" | tr -d '(' | sort -u > named
 sed -n 's/^[a-z].* \**\(rf_[a-z_]*\)(.*/\1/p' "$place/include/ringfold/ringfold.h" | sort -u > want

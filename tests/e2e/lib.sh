@@ -1,18 +1,18 @@
-# Parts of the end-to-end tests: a box process, ranks as processes, nothing left behind. Sourced by bash scripts.
+# Shared functions of the end-to-end tests: a box process, ranks as processes, cleanup. Sourced by bash scripts.
 #
 #   box_start [options of ringfold box]   starts `ringfold box` with $ranks memif ports in $dir; $engine model or rtl
-#   captures                              a new folder for a box's captures, in $seen; what it holds is judged by finish
-#   rank_start N COMMAND...               starts rank N; its output is $dir/N.out, $dir/N.err
-#   rank_wait N                           waits for it; its exit code
+#   captures                              a new folder for a box's captures, in $seen; finish checks its contents
+#   rank_start N COMMAND...               starts rank N; output in $dir/N.out, $dir/N.err
+#   rank_wait N                           waits for it; returns its exit code
 #   all COMMAND...                        starts all ranks and waits; sets codes[N]
 #   ranks_start COMMAND...                starts all ranks; returns when each has printed "ready"
 #   check TEXT CONDITION...               runs a command; prints and counts a failure
-#   exits CODE TEXT COMMAND...            checks a command's exit code; its output is $dir/0.err, for says 0
-#   finish                                stops the box, judges every frame that was captured, exits
+#   exits CODE TEXT COMMAND...            checks a command's exit code; output in $dir/0.err, for says 0
+#   finish                                stops the box, checks every captured frame, exits
 #
-# Every frame at the switch's and the box's ports goes through tests/check/frames.py: of more than 20000 at one place the
-# first and the last 10000. Tests whose hosts damage frames on purpose set hosts_damage=1: then what comes to the box is
-# not judged, what it sends is; frames_options adds options of frames.py, a file "options" in $seen those of one box.
+# Every frame at the switch's and the box's ports is checked by tests/check/frames.py; of more than 20000 at one place only
+# the first and the last 10000. Tests whose hosts damage frames on purpose set hosts_damage=1: then only the frames sent by
+# the box are checked; frames_options adds options of frames.py, a file "options" in $seen those of one box.
 
 set -u
 bin=${BUILD:-build}/bin
@@ -156,7 +156,7 @@ codes_are() {
 	done
 }
 
-# Whether the error of rank N has these words.
+# Whether the error output of rank N contains these words.
 says() {
 	grep -q -- "$2" "$dir/$1.err"
 }
@@ -178,7 +178,7 @@ judge_all() {
 		else
 			files+=("$dir/seen$n/hosts.pcapng")
 		fi
-		check "box $n: every frame is right" judge "${options[@]}" "${files[@]}"
+		check "box $n: every frame is correct" judge "${options[@]}" "${files[@]}"
 	done
 }
 

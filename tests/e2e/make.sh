@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the two commands promise on a machine that lacks packages: make looks for them before anything else, as root they
-# are installed, else the exact command is printed and nothing is built. Run from the top of the tree.
+# The two make commands on a machine without the packages: make checks for packages first. As root it installs them,
+# otherwise it prints the exact command and builds nothing. Run from the top of the tree.
 set -eu
 
 dir=$(mktemp -d)
@@ -11,7 +11,7 @@ fail() {
 	exit 1
 }
 
-# A tree whose deps.sh says what it was asked for and cannot help.
+# A tree whose deps.sh prints its arguments and fails.
 mkdir "$dir/tree" "$dir/bin"
 cp -r Makefile mk "$dir/tree"
 cat > "$dir/tree/mk/deps.sh" <<'END'
@@ -24,17 +24,17 @@ for pair in all:build install:build demo:demo test:test test-wire:test lint:dev 
 	goal=${pair%:*}
 	list=${pair#*:}
 	if (cd "$dir/tree" && env -u MAKEFLAGS -u MFLAGS make "$goal") > "$dir/out" 2>&1; then
-		fail "make $goal goes on without its packages"
+		fail "make $goal continues without its packages"
 	fi
 	grep -q "asked for $list" "$dir/out" || fail "make $goal did not ask for the packages of $list: $(cat "$dir/out")"
-	grep -q 'packages are missing' "$dir/out" || fail "make $goal does not say that packages are missing"
+	grep -q 'packages are missing' "$dir/out" || fail "make $goal does not report that packages are missing"
 	[ ! -e "$dir/tree/build" ] || fail "make $goal built something"
 done
 # A dry run installs nothing.
 (cd "$dir/tree" && env -u MAKEFLAGS -u MFLAGS make -n demo) > "$dir/out" 2>&1 || true
 ! grep -q 'asked for' "$dir/out" || fail "make -n looks for packages"
 
-# Several tests by name are one run.
+# Several tests given by name are one run.
 env -u MAKEFLAGS -u MFLAGS make -n test-crc_test test-roce_wire_test > "$dir/out" 2>&1
 [ "$(grep -c '^tests/run ' "$dir/out")" = 1 ] || fail "make test-A test-B runs tests/run more or less than once"
 grep -q '^tests/run .* crc_test roce_wire_test$' "$dir/out" || fail "make test-A test-B does not run both"
@@ -49,7 +49,7 @@ fi
 want="  apt-get update && apt-get install -y --no-install-recommends $(mk/deps.sh test --list)"
 grep -qxF "$want" "$dir/out" || fail "deps.sh does not print the command: $(cat "$dir/out")"
 
-# Who only builds, root or not, is told what is missing; nothing is installed.
+# A plain build, as root or not, reports missing packages and installs nothing.
 printf '#!/bin/sh\necho 0\n' > "$dir/bin/id"
 printf '#!/bin/sh\necho "apt-get is called" >&2\n' > "$dir/bin/apt-get"
 chmod +x "$dir/bin/apt-get"
@@ -60,11 +60,11 @@ want="  apt-get update && apt-get install -y --no-install-recommends $(mk/deps.s
 grep -qxF "$want" "$dir/out" || fail "deps.sh --check does not print the command: $(cat "$dir/out")"
 ! grep -q 'is called' "$dir/out" || fail "deps.sh --check installs"
 
-# Everything is installed: not a word.
+# Everything is installed: no output.
 {
 	echo '#!/bin/sh'
 	mk/deps.sh dev --list | tr ' ' '\n' | sed "s/.*/echo 'ii  &'/"
 } > "$dir/bin/dpkg-query"
-PATH="$dir/bin:$PATH" mk/deps.sh dev > "$dir/out" 2>&1 || fail "deps.sh fails where all is there: $(cat "$dir/out")"
+PATH="$dir/bin:$PATH" mk/deps.sh dev > "$dir/out" 2>&1 || fail "deps.sh fails although all packages are installed: $(cat "$dir/out")"
 [ ! -s "$dir/out" ] || fail "deps.sh is not silent: $(cat "$dir/out")"
 echo "make asks for its packages before it builds"

@@ -1,8 +1,8 @@
 #!/bin/bash
-# The library where rdma-core is absent: nothing of it is linked, DPDK works, and whoever asks for verbs hears why there is none.
+# The library without rdma-core: nothing of it is linked, DPDK works, and a request for verbs fails with the reason.
 #
-# A file that is no library stands in front of libibverbs.so.1: what is loaded by name is not to be had. DPDK's own drivers that
-# need rdma-core are hidden by a mount in a namespace of this test (root; else all ranks are without a network device).
+# A file that is not a library hides libibverbs.so.1, so loading it by name fails. DPDK's own drivers that
+# need rdma-core are hidden by a mount in a namespace of this test (root; otherwise all ranks have no network device).
 ranks=2
 hide_drivers() {
 	local from=$1 to=$2 f
@@ -39,12 +39,12 @@ if [ -n "${RF_NO_RDMA_INSIDE:-}" ]; then
 	check "... which is logged" grep -q '^ringfold: DPDK, net_memif0' "$dir/0.err"
 fi
 
-# neither device nor back end is named
+# neither device nor back end is given
 RF_DEVICE='' RF_SIZE=1 RF_RANK=0 "$bin/ringfold-perf" --max 4K --iters 1 > "$dir/0.out" 2> "$dir/0.err"
 check "a rank alone, which needs no device" test $? = 0
 RF_DEVICE='' all "$bin/ringfold-perf" --max 4K --iters 1
 check "two ranks and no device: an error" codes_are 1
-check "... that says what there is not" grep -q 'RF_DEVICE' "$dir/0.err"
+check "... that names the missing setting" grep -q 'RF_DEVICE' "$dir/0.err"
 for device in verbs verbs:mlx5_0; do
 	RF_DEVICE=$device all "$bin/ringfold-perf" --max 4K --iters 1
 	check "RF_DEVICE=$device: an error" codes_are 1

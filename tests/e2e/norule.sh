@@ -11,13 +11,13 @@ for r in 0 1 2; do
 done
 box_stop
 
-# With one lane, as a box has by default, the JOIN fails already: rank 1's control packets find the box by its MAC, by
-# the port of another rank. Should the switch have learned it at rank 1's own port, all is as above.
+# With one lane, the default of a box, the JOIN itself fails: rank 1's control packets reach the box by its MAC, through
+# the port of another rank. If the switch has learnt the MAC at rank 1's own port, the result is as above.
 box_start
 RF_TIMEOUT=4000 all "$tests/e2e_rank" loop 100
 for r in 0 1 2; do
 	check "one lane: rank $r: BOX_REFUSED or STEERING" test "${codes[r]}" = 20 -o "${codes[r]}" = 21
 	check "... the rule is named, and rank 1" says $r "rank.* 1[ ,].*lacks the rule"
-	check "... and the tool that finds the port, or the port" says $r "ringfold doctor\|port of rank 1"
+	check "... and the tool that identifies the port, or the port" says $r "ringfold doctor\|port of rank 1"
 done
 finish

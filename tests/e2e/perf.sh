@@ -1,5 +1,5 @@
 #!/bin/bash
-# ringfold perf over DPDK and the box: every type and operation right, a spoiled bit noticed, JSON well-formed.
+# ringfold perf over DPDK and the box: every type and operation is correct, a flipped bit is detected, JSON is well-formed.
 #   tests/e2e/perf.sh [RANKS [model|rtl]]
 ranks=${1:-2}
 engine=${2:-model}
@@ -10,7 +10,7 @@ box_start
 all "$bin/ringfold-perf" --min 4 --max 64K --factor 16 --iters 2 --warmup 1 --type all --op all
 check "every type and operation, box" codes_are 0
 check "the table has 12 groups of 4 sizes" test "$(grep -c ' 0$' "$dir/0.out")" -ge 48
-check "and its last line says so" grep -q '^# wrong elements: 0$' "$dir/0.out"
+check "and its last line reports no errors" grep -q '^# wrong elements: 0$' "$dir/0.out"
 
 all "$bin/ringfold-perf" --min 3000 --max 3000 --iters 4 --outstanding 3 --in-place --json
 check "in place, several outstanding" codes_are 0
@@ -20,9 +20,9 @@ d = json.load(open('$dir/0.out'))
 assert d['wrong'] == 0 and d['ranks'] == $ranks and d['results'][0]['bytes'] == 3000, d"
 
 all "$bin/ringfold-perf" --min 4K --max 4K --iters 1 --flip
-check "one bit spoiled: wrong data everywhere" codes_are 3
+check "one bit flipped: wrong data everywhere" codes_are 3
 
-# the ring needs no box, but its frames cross it as foreign ones
+# the ring needs no box, but its frames pass it as foreign frames
 all "$bin/ringfold-perf" --schedule ring --min 4 --max 64K --factor 16 --iters 2 --type all
 check "every type, ring" codes_are 0
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ringfoldd over a file that stands in for the mapped registers; this program plays the hardware.
+"""ringfoldd over a file used in place of the mapped registers; this program simulates the hardware.
 
 usage: ringfoldd.py BUILD/bin/ringfoldd
 """
@@ -57,9 +57,9 @@ class Box:
         struct.pack_into("<I", self.map, addr, value)
 
     def punt(self, port, frame):
-        """Hands a frame in and returns what the firmware sends next."""
+        """Submits a frame and returns the next frame sent by the firmware."""
         frame += bytes(60 - len(frame)) if len(frame) < 60 else b""
-        # A file is no hardware: the frame before may be seen once more until its STATUS is gone. That ends first.
+        # A file is not hardware: the previous frame may be read again until its STATUS is cleared. Wait for that.
         time.sleep(0.05)
         self.map[PUNT_DATA:PUNT_DATA + len(frame)] = frame
         self.write(PUNT_POP, 0)
@@ -158,7 +158,7 @@ def test_config(program, folder):
     made = subprocess.run([program, "--defaults"], capture_output=True, text=True).stdout
     with open(os.path.join(ROOT, "ringfoldd", "ringfoldd.ini"), encoding="utf-8") as f:
         check("config: ringfoldd.ini shows every setting", f.read() == made)
-    # Every line of it is taken: comments removed from what must be set.
+    # Every line is accepted once mandatory settings are uncommented.
     filled = re.sub("#(registers|keys) = ", r"\1 = /x", made).replace("#ip = ", "ip = 10.0.0.1")
     filled = filled.replace("#mac = ", "mac = 02:00:00:00:00:00").replace("keys = /x", "keys =")
     run = subprocess.run([program, "--config", config(path, filled), "--check"], capture_output=True, text=True)
@@ -183,7 +183,7 @@ keys = %s
 listen = 127.0.0.1:0
 %s""" % (os.path.join(folder, "registers"), self.keys, extra))
         self.process = subprocess.Popen([program, "--config", path], stderr=subprocess.PIPE, text=True)
-        atexit.register(self.process.kill)  # whatever happens to this program
+        atexit.register(self.process.kill)  # even if this program fails
         line = self.process.stderr.readline()
         found = re.search(r"http port (\d+)", line)
         self.port = int(found.group(1)) if found else 0
@@ -225,7 +225,7 @@ def test_lag_metrics(values):
     group = 'job="%d",group="1",hardware="0"' % JOB
     bucket = 'ringfold_group_lag_seconds_bucket{%s,le="%%s"}' % group
     count = values["ringfold_group_lag_seconds_count{%s}" % group]
-    check("/metrics: %d measurements of 100 us, in their bucket and those behind it" % count,
+    check("/metrics: %d measurements of 100 us, in their bucket and the higher ones" % count,
           count > 3 and values[bucket % "6.4e-05"] == 0 and values[bucket % "0.000128"] == count and
           values[bucket % "+Inf"] == count)
     check("/metrics: their sum", abs(values["ringfold_group_lag_seconds_sum{%s}" % group] - count * 1e-4) < 1e-9)
@@ -279,7 +279,7 @@ def test_service(program, folder):
     box.write(0x100000 + 0x40 * 1 + 0x000020, 3)
     group = json.loads(get(s.port, "/status.json")[2])["groups"][0]
     check("/status.json: who is awaited", group["straggler"] == 1)
-    # And the hardware measures, again and again, that it was the last by 100 us.
+    # And the hardware measures repeatedly that rank 1 was last by 100 us.
     box.write(LAG_CYCLES, 25000)
     box.write(LAG_STATUS, 1 << 31 | 2)
     time.sleep(0.8)
@@ -308,11 +308,11 @@ def test_service(program, folder):
     s.process.send_signal(signal.SIGTERM)
     check("ends within two seconds", s.process.wait(2) == 0)
     check("the group is dead, the box forwards nothing", box.read(GROUP) & 1 == 0 and box.read(CTRL) == 2)
-    check("says so", "stopped" in s.process.stderr.read())
+    check("the stop is logged", "stopped" in s.process.stderr.read())
 
 
 def two_ranks(box):
-    """A group of two, ready; returns the frame of the first JOIN."""
+    """Makes a group of two ready; returns the frame of the first JOIN."""
     nonces = []
     for rank in range(2):
         answer = box.punt(rank + 1, arp(rank + 1))
@@ -351,7 +351,7 @@ def test_second(program, folder):
 
 
 def test_restart(program, folder):
-    """A restart within a second, by whatever clock: what was recorded before is refused."""
+    """A restart within a second, with any clock: requests recorded before are refused."""
     while time.time() % 2 > 0.1:  # the whole of it within the same two seconds
         time.sleep(0.01)
     s = Service(program, folder)
@@ -374,7 +374,7 @@ def test_refused(program, folder):
     path = os.path.join(folder, "good.ini")
     box.write(0, 1)
     run = subprocess.run([program, "--config", path], capture_output=True, text=True, timeout=10)
-    check("no box behind the registers", run.returncode == 1 and "no ringfold box" in run.stderr)
+    check("registers without a box", run.returncode == 1 and "no ringfold box" in run.stderr)
     with open(os.path.join(folder, "registers"), "wb") as f:
         f.truncate(4096)
     run = subprocess.run([program, "--config", path], capture_output=True, text=True, timeout=10)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/run itself: what passes, fails, is skipped, hangs, or is killed together with its runner. Run from the top.
+# tests/run itself: tests that pass, fail, are skipped, hang, or are killed together with the runner. Run from the top.
 set -eu
 
 dir=$(mktemp -d)
@@ -40,11 +40,11 @@ b|kill -9 $(ps -o ppid= -p $PPID)
 c|true
 d|true
 END
-# Nothing but skips is no success.
+# If every test is skipped, the run fails.
 expect 1 "0 passed, 0 failed, 1 skipped" <<'END'
 a|exit 77
 END
-# Not twice at once.
+# A second run at the same time is rejected.
 mkdir -p "$dir/t/test-logs"
 flock "$dir/t/test-logs/.running" sh -c 'JOBS=1 tests/run "$1" > "$2" 2>&1' - "$dir/t/list" "$dir/out" && exit 1
 grep -q 'already run' "$dir/out"

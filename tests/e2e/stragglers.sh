@@ -1,5 +1,5 @@
 #!/bin/bash
-# Who is last: a rank that calls late each time is named by the API, by ringfold ctl, and while the others wait for it.
+# Stragglers: a rank that calls late each time is named by the API, by ringfold ctl, and while the others wait for it.
 #   tests/e2e/stragglers.sh [rv32]    the firmware as the image for the box's processor
 ranks=3
 . "$(dirname "$0")/lib.sh"
@@ -17,14 +17,14 @@ awaited = {r['rank']: r['awaited_ms'] for r in json.load(open('$dir/ranks.json')
 sys.exit(not (list(awaited) == [1] and awaited[1] >= 500))" && break
 	sleep 0.1
 done
-check "ctl ranks: rank 1 is awaited, and nobody else" test $? = 0
+check "ctl ranks: only rank 1 is awaited" test $? = 0
 for ((r = 0; r < ranks; r++)); do
 	[ $r = 0 ] && RF_RANK=9 RF_IP=10.0.0.99 RF_DEVICE=$spare "$bin/ringfold-ctl" stragglers 11 > "$dir/lag.txt" 2> "$dir/9.err"
 	rank_wait $r
 	check "rank $r" test $? = 0
 done
-check "... while it waited rank 0 heard for whom" grep -q "rank 1 is awaited" "$dir/0.out"
-check "... and then how often" grep -q "rank 1 was the last" "$dir/0.out"
+check "... rank 0 was notified for which rank it waited" grep -q "rank 1 is awaited" "$dir/0.out"
+check "... and how often" grep -q "rank 1 was the last" "$dir/0.out"
 grep "was the last" "$dir/0.out"
 cat "$dir/lag.txt"
 check "ctl stragglers: rank 1, by more than a second" grep -q "^rank *1: the last [0-9]* times, by at most [1-9][0-9][0-9][0-9][0-9][0-9][0-9] us" "$dir/lag.txt"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ringfold ctl, gen and check by hand: every command, and what each says when something is wrong.
+# ringfold ctl, gen and check on the command line: every command and its error messages.
 ranks=1
 box_ports=4
 . "$(dirname "$0")/lib.sh"
@@ -17,7 +17,7 @@ check "... and the lanes" says 0 "^lanes *2$"
 exits 0 "ctl status --json" $ctl status --json
 check "... is JSON" python3 -c "import json; assert json.load(open('$dir/0.err'))['ports'] == 4"
 exits 0 "ctl groups, none there" $ctl groups
-check "... says so" says 0 "^none$"
+check "... is reported" says 0 "^none$"
 exits 0 "gen" $gen --out "$dir/t" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
 exits 0 "gen again" $gen --out "$dir/u" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
 check "... the same seed gives the same files" sh -c "for f in port0.pcap port3.pcap expected.bin traffic.json; do
@@ -35,16 +35,16 @@ check "... lists it" says 0 "6776174 .*ready .*8 .*8"
 exits 0 "ctl ranks" $ctl ranks --job 6776174
 check "... rank 5 at port 1, lane 1" says 0 "^ *5 *joined *1 *1 "
 exits 1 "ctl wait, nothing comes" $ctl wait --traffic "$dir/t" --timeout 500ms
-check "... says how far it got" says 0 "0 of 512 packets have left the box"
+check "... reports its progress" says 0 "0 of 512 packets have left the box"
 exits 0 "ctl ranks JOB" $ctl ranks 6776174
 check "... the same" says 0 "^ *5 *joined *1 *1 "
 exits 0 "ctl ranks JOB --json" $ctl ranks 6776174 --json
-check "... nobody was the last yet" python3 -c "
+check "... no rank was last yet" python3 -c "
 import json
 t = json.load(open('$dir/0.err'))
 assert len(t) == 8 and {r['last'] for r in t} == {0} and {r['awaited_ms'] for r in t} == {0}"
 exits 0 "ctl stragglers JOB" $ctl stragglers 6776174
-check "... says how many measurements" says 0 "job 6776174 group 0: 0 measurements"
+check "... reports the number of measurements" says 0 "job 6776174 group 0: 0 measurements"
 exits 0 "ctl stragglers JOB --json" $ctl stragglers 6776174 --json
 check "... is JSON" python3 -c "
 import json
@@ -65,7 +65,7 @@ exits 0 "ctl drop JOB" $ctl drop 6776174
 exits 0 "ctl groups" $ctl groups
 check "... it has failed" says 0 "6776174 .*failed"
 exits 1 "ctl ranks of what was dropped" $ctl ranks 6776174
-check "... says why" says 0 "job 6776174 group 0: failed: OPERATOR: the operator ended the group"
+check "... gives the reason" says 0 "job 6776174 group 0: failed: OPERATOR: the operator ended the group"
 check "... of its ranks too" says 0 "^ *5 *failed *1 *1 .* OPERATOR *$"
 exits 1 "... as JSON" $ctl ranks 6776174 --json
 exits 0 "ctl join of the same job at once" $ctl join --traffic "$dir/t"
@@ -128,17 +128,17 @@ exits 1 "ctl ranks of no job" $ctl ranks --job 77
 exits 1 "ctl with the wrong key" $ctl status --key 0123456789abcdef0123456789abcdef
 check "... names the key" says 0 "tag is wrong"
 exits 1 "ctl, no box at that address" $ctl status --box-ip 10.0.0.9 --timeout 500ms
-check "... says so" says 0 "no answer from the box at 10.0.0.9"
+check "... is reported" says 0 "no answer from the box at 10.0.0.9"
 exits 1 "ctl, no such plan" $ctl join --traffic "$dir/nothing"
 check "... names the file" says 0 "nothing/traffic.json"
 exits 2 "ctl, unknown command" $ctl leave
 exits 2 "ctl, no command" $ctl
 exits 2 "ctl drop of no job" $ctl drop
 check "... asks which" says 0 "which job"
-exits 2 "ctl ranks of a job that is no number" $ctl ranks seven
+exits 2 "ctl ranks of a job that is not a number" $ctl ranks seven
 exits 2 "ctl status with a word too many" $ctl status 7
 exits 2 "ctl, port that no box has" $ctl counters --port 8
-exits 2 "ctl, group that is no number" $ctl ranks 7 --group x
+exits 2 "ctl, group that is not a number" $ctl ranks 7 --group x
 exits 2 "ctl, key cut short" $ctl status --key 0123
 exits 1 "ctl, port that this box has not" $ctl counters --port 7
 exits 2 "ctl, slots no power of two" $ctl join --slots 100
@@ -146,8 +146,8 @@ exits 2 "ctl, address that is none" $ctl status --box-ip ten
 RF_DEVICE= exits 2 "ctl without a device" $ctl status
 exits 0 "ctl --help" $ctl --help
 
-# Many ranks at once: more requests than the box keeps for its firmware.
-# Each with a box of its own: the jobs have connections in common.
+# Many ranks at once: more requests than the box queues for its firmware.
+# Each with a box of its own: the jobs use the same connections.
 for n in 10 16 64; do
 	box_stop
 	box_start --lanes 16
@@ -162,25 +162,25 @@ check "... counts what is missing" says 0 "512 missing, 0 wrong"
 exits 3 "check, raw data came" $chk --traffic "$dir/t" "$dir/t/port0.pcap"
 check "... is wrong" says 0 "PSN out of order\|wrong sum"
 exits 1 "check, no such file" $chk --traffic "$dir/t" "$dir/t/none.pcap"
-exits 3 "check, file that is no report of the box" sh -c "$chk --traffic '$dir/t' --box '$dir/t/traffic.json' '$dir/t/port0.pcap'"
-check "... says so" says 0 "is not the output of"
+exits 3 "check, file that is not a report of the box" sh -c "$chk --traffic '$dir/t' --box '$dir/t/traffic.json' '$dir/t/port0.pcap'"
+check "... is reported" says 0 "is not the output of"
 head -c 1000 "$dir/t/expected.bin" > "$dir/u/expected.bin"
 exits 1 "check, sums cut short" $chk --traffic "$dir/u" "$dir/t/foreign.pcap"
-check "... says so" says 0 "too short"
+check "... is reported" says 0 "too short"
 echo '{}' > "$dir/u/traffic.json"
 exits 1 "check, plan of somebody else" $chk --traffic "$dir/u" "$dir/t/foreign.pcap"
-check "... says so" says 0 "not a plan written by ringfold gen"
+check "... is reported" says 0 "not a plan written by ringfold gen"
 exits 2 "check without captures" $chk --traffic "$dir/t"
 for wrong in "--ranks 1" "--ranks 200" "--ports 9" "--mtu 1000" "--size 3" "--dtype int8" "--faults none" "--foreign 100%" "--vlan 9999"; do
 	exits 2 "gen $wrong" $gen --out "$dir/v" $wrong # split at the blank
 done
 exits 2 "gen without --out" $gen
 exits 2 "gen of too much" $gen --out "$dir/v" --size 1G --messages 1000
-check "... says how much" sh -c "grep -q 'about [0-9]*[.][0-9] GiB would be written, more than --max-size 4.0 GiB' '$dir/0.err'"
+check "... reports the size" sh -c "grep -q 'about [0-9]*[.][0-9] GiB would be written, more than --max-size 4.0 GiB' '$dir/0.err'"
 check "... and writes nothing" test ! -e "$dir/v"
 exits 2 "gen beyond a limit of its own" $gen --out "$dir/v" --size 1M --max-size 1M
 exits 0 "gen below it" $gen --out "$dir/v" --size 64K --ports 4 --foreign 10% --faults all --max-size 1M
-check "... says what it will write" says 0 "about 0[.][0-9] MiB to write"
+check "... announces the size" says 0 "about 0[.][0-9] MiB to write"
 said=$(sed -n 's/^about \(.*\) MiB.*/\1/p' "$dir/0.err")
 check "... and comes near ($said MiB)" python3 -c "
 import os, sys
@@ -189,11 +189,11 @@ sys.exit(not 0.8 * real - 0.1 < $said < 1.25 * real + 0.1)"
 touch "$dir/v/out0.pcap"
 exits 0 "gen again on fewer ports" $gen --out "$dir/v" --ports 2
 check "... leaves no port of the run before" sh -c "[ ! -e '$dir/v/port2.pcap' ] && [ ! -e '$dir/v/port3.pcap' ]"
-check "... and what is not its own" test -e "$dir/v/out0.pcap" -a -e "$dir/v/port1.pcap"
+check "... and keeps other files" test -e "$dir/v/out0.pcap" -a -e "$dir/v/port1.pcap"
 mkdir "$dir/other"
 touch "$dir/other/letter.txt"
 exits 1 "gen into a folder of something else" $gen --out "$dir/other"
-check "... says so" says 0 "contains files that ringfold gen did not write"
+check "... is reported" says 0 "contains files that ringfold gen did not write"
 check "... and touches nothing" test "$(ls "$dir/other")" = letter.txt
 exits 1 "gen into a folder that cannot be" $gen --out "$dir/0.err/x"
 finish

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Generated traffic through the real-time box in open loop: every bit of what comes back, and every counter of the box.
+# Generated traffic through the real-time box in open loop: checks every bit of the results and every counter of the box.
 #
 #   tests/e2e/traffic.sh testpmd|pcap rtl|model INDEXES [gen option ...]
 #
-# testpmd: dpdk-testpmd plays the files (net_pcap) into the box's switch ports (net_memif) and writes what comes back.
+# testpmd: dpdk-testpmd plays the files (net_pcap) into the box's switch ports (net_memif) and writes the frames it receives.
 # pcap:    the switch ports play the files themselves.
-# INDEXES packets of each rank; it has to be a multiple of 64. LANES=N of the box. KEEP=1 keeps the files.
+# INDEXES packets of each rank; must be a multiple of 64. LANES=N of the box. KEEP=1 keeps the files.
 # Skipped (77) where testpmd is not installed.
 set -eu
 generator=$1
@@ -18,7 +18,7 @@ ports=4
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/ringfold-traffic.XXXXXX")
 pids=
-# Ends only what was started here.
+# Ends only processes started here.
 finish() {
 	for pid in $pids; do
 		kill "$pid" 2> /dev/null || true
@@ -77,8 +77,8 @@ if [ "$generator" = testpmd ]; then
 		set -- "$@" --vdev "net_pcap$p,rx_pcap=$work/port$p.pcap,tx_pcap=$work/out$p.pcap" \
 			--vdev "net_memif$p,role=client,id=0,socket=$work/$p.sock,socket-abstract=no,bsize=8192"
 	done
-	# It may begin at once: the box's ports take nothing until the group is ready.
-	# Retry: a full ring holds the generator back; nothing is thrown away.
+	# It may start at once: the box's ports accept nothing until the group is ready.
+	# Retry: a full ring holds the generator back; nothing is dropped.
 	cat > "$work/commands" <<-END
 		set fwd io retry
 		set burst tx delay 100 retry 1000000
@@ -99,7 +99,7 @@ $bin/ringfold-ctl join --traffic "$work" --timeout 20s || fail "the ranks did no
 $bin/ringfold-ctl wait --traffic "$work" --timeout 20s || fail "not complete"
 took=$((($(date +%s%N) - start) / 1000000))
 if [ "$generator" = testpmd ]; then
-	sleep 0.5 # what has left the box has still to pass the switch and the generator
+	sleep 0.5 # frames that have left the box must still pass the switch and the generator
 	printf 'stop\nquit\n' >&7
 	exec 7>&-
 	wait "${pids#* }" || fail "testpmd ended with an error"
@@ -113,12 +113,12 @@ $bin/ringfold-check --traffic "$work" --box "$work/box.json" "$work"/out*.pcap |
 [ $rc -eq 0 ] || fail "exit code $rc of ringfold check"
 echo "$indexes packets from each rank in $took ms"
 
-# Every frame at the box by the checker that shares no code with it: what comes in is damaged where gen was told so.
+# Every frame at the box is checked by a program that shares no code with it: gen damages incoming frames on request.
 case "$options" in
 *" --faults "*) judged="--faults $work/seen/box.pcapng" ;;
 *) judged="$work/seen/box.pcapng $work/seen/hosts.pcapng" ;;
 esac
-# Foreign packets have numbers of no order.
+# Foreign packets have PSNs in random order.
 case "$options" in
 *" --foreign "*) judged="--foreign $judged" ;;
 esac
@@ -126,9 +126,9 @@ frames="${PYTHON:-python3} -B tests/check/frames.py --ends 20000 --box-mac 02:52
 # shellcheck disable=SC2086 # words
 $frames $judged || fail "a frame is wrong"
 # shellcheck disable=SC2086
-if $frames --quiet --mutate icrc $judged > /dev/null 2>&1; then fail "a damaged frame was not noticed"; fi
+if $frames --quiet --mutate icrc $judged > /dev/null 2>&1; then fail "a damaged frame was not detected"; fi
 
-# Nothing may have been lost between a device and the box either, and no generator may have been let go for lack of room.
+# Nothing may have been lost between a device and the box either, and no held generator may have been released early.
 python3 - "$work" <<'END'
 import json, sys
 work = sys.argv[1]
@@ -148,7 +148,7 @@ json.dump(box, open(work + "/wrong.json", "w"))
 END
 rc=0
 $bin/ringfold-check --traffic "$work" "$work"/out*.pcap > /dev/null 2>&1 || rc=$?
-[ $rc -eq 3 ] || fail "one flipped bit was not noticed (exit code $rc, expected 3)"
+[ $rc -eq 3 ] || fail "one flipped bit was not detected (exit code $rc, expected 3)"
 rc=0
 $bin/ringfold-check --traffic "$work" --box "$work/wrong.json" "$work"/out*.pcap 2>&1 | grep -q 'counter gap is 1, must be 0' ||
-	fail "a wrong counter was not noticed"
+	fail "a wrong counter was not detected"

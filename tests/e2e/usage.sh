@@ -1,6 +1,6 @@
 #!/bin/bash
-# Exit codes of ringfold box and perf before anything runs: 2 where the words themselves are wrong, 1 where this machine
-# has not got what they name; both say which.
+# Exit codes of ringfold box and perf before anything runs: 2 if the arguments are wrong, 1 if this machine
+# does not have what they name; both messages name it.
 #   tests/e2e/usage.sh FOLDER_OF_PROGRAMS
 set -u
 bin=$1
@@ -23,7 +23,7 @@ expect() {
 }
 good=$dir/a.sock
 
-# The check itself: a wrong code is noticed, and so are wrong words.
+# The check itself: a wrong code is detected, and so are wrong words.
 if ! (
 	expect 1 "" perf -n 0
 	expect 2 "no such words" perf -n 0

@@ -10,7 +10,7 @@ out=$dir/out
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM HUP
 
-# expect CODE TEXT COMMAND...: the exit code, and a word that the output must hold.
+# expect CODE TEXT COMMAND...: the exit code, and a text that the output must contain.
 expect() {
 	code=$1
 	text=$2
@@ -18,7 +18,7 @@ expect() {
 	timeout 60 "$@" > "$out" 2>&1 < /dev/null
 	got=$?
 	if [ "$got" != "$code" ] || ! grep -q -e "$text" "$out"; then
-		echo "failed: $* gave $got, not $code, or does not say \"$text\":"
+		echo "failed: $* gave $got, not $code, or does not contain \"$text\":"
 		cat "$out"
 		failures=$((failures + 1))
 	fi
@@ -69,7 +69,7 @@ expect 2 "unknown option \"box=x\"" "$bin/ringfold" box --port "a=memif:$dir/s.s
 expect 2 "unknown option" "$bin/ringfold" box --port a=pcap:tests/data/rxe-sample.pcap,outt=x
 expect 2 "unknown option" "$bin/ringfold" box --port "a=dgram:$dir/d.sock,to=$dir/e.sock,pace"
 
-# Nothing that was there is lost: no file where a socket is asked for, no capture that is played.
+# No existing file is lost: neither a file at the path of a socket nor a capture being played.
 echo precious > "$dir/file"
 for kind in "memif:$dir/file" "dgram:$dir/file,to=$dir/e.sock"; do
 	expect 1 "is not a socket" "$bin/ringfold" box --port "a=$kind"

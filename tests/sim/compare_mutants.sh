@@ -1,13 +1,13 @@
 #!/bin/sh
-# The comparison must find every fault of the model that it is built to find: each mutant differs from the
-# sound model in one mode or the other, and the sound one does not differ from itself.
+# The comparison must find every fault of the model that it is designed to find: each mutant differs from the
+# correct model in one mode or the other, and the correct model does not differ from itself.
 #
 #   tests/sim/compare_mutants.sh PROGRAM
 set -u
 compare=$1
 failed=0
 
-# What is asked wrongly is no missing engine (77).
+# A usage error is not reported as a missing engine (77).
 for wrong in "--shape 9,9,9" "--shape 4,0,512" "--shape 4,1,100" "--shape 4" "--mode c" "--engine-b glass" "--every 0" "--mutate 101"; do
 	"$compare" $wrong > /dev/null 2>&1 # split at the blank
 	rc=$?

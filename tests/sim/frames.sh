@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every frame of several runs of the fabric, as each port saw it, through the independent checker; and a damaged capture that the
-# checker must refuse.
+# Checks every frame of several runs of the fabric, at each port, with the independent checker; and a damaged capture that the
+# checker must reject.
 #
 #   frames.sh RINGFOLD_SIM FRAMES_PY
 set -eu
@@ -28,7 +28,7 @@ run "" --size 256K
 run "" --ranks 8 --lanes 2 --dtype bf16 --size 70K --vlan --mtu 4096
 run "" --ranks 3 --size 1004 --dtype int32 --op min --mtu 256 --iterations 5
 run "" --schedule ring-through-box --size 100K
-# Without --corrupt: a frame damaged behind the MAC's back may be foreign to the box, which passes it on as it came.
+# Without --corrupt: a frame damaged without the MAC noticing may be foreign to the box, which forwards it unchanged.
 run --faults --size 256K --loss 1% --dup 1% --reorder 1% --bad-fcs 0.5% --jitter 500ns --seed 3
 run --faults --ranks 6 --ports 3 --lanes 2 --dtype fp16 --op max --size 100K --loss 2% --seed 4
 rm -f "$dir"/*.pcapng

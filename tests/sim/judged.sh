@@ -1,6 +1,6 @@
 #!/bin/sh
-# A test of the fabric with a capture of each of its runs, and all their frames through the independent checker: of more than
-# 20000 at one place the first and the last 10000. Its exit code is the test's, or 1 where a frame is wrong.
+# Runs a test of the fabric with a capture of each of its runs, and checks all frames with the independent checker; of more than
+# 20000 at one place only the first and the last 10000. The exit code is the test's, or 1 if a frame is wrong.
 #
 #   judged.sh TEST [ARGUMENT...]
 set -u

@@ -29,7 +29,7 @@ def check(text, good, detail=""):
 
 
 def end_with_parent():
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: nothing is left behind
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: the child ends with its parent
 
 
 class Box:
@@ -51,7 +51,7 @@ class Box:
 
 
 class Dgram:
-    """What QEMU does: bound to its own path, sends to the box's."""
+    """Behaves like QEMU: bound to its own path, sends to the box's."""
 
     def __init__(self, own, box):
         self.s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -66,7 +66,7 @@ class Packet:
     def __init__(self, interface):
         self.s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
         self.s.bind((interface, 0))
-        self.s.setsockopt(263, 8, 1)  # SOL_PACKET, PACKET_AUXDATA: the tag that the kernel takes off
+        self.s.setsockopt(263, 8, 1)  # SOL_PACKET, PACKET_AUXDATA: the tag that the kernel removes
         self.interface = interface
 
     def send(self, frame):
@@ -74,7 +74,7 @@ class Packet:
 
 
 def take(end):
-    """The next frame that came in, its tag put back."""
+    """The next received frame, with its tag reinserted."""
     if isinstance(end, Dgram):
         return end.s.recv(65536)
     data, control, _, address = end.s.recvmsg(65536, 256)
@@ -112,7 +112,7 @@ def frame_of(to, source, size, fill, tag=None):
 
 
 def all_pairs(ends):
-    for i, a in enumerate(ends):  # the switch learns where everyone is
+    for i, a in enumerate(ends):  # the switch learns all addresses
         hello = frame_of(b"\xff" * 6, mac(i), 60, i)
         a.send(hello)
         for j, b in enumerate(ends):
@@ -131,11 +131,11 @@ def all_pairs(ends):
 def one_only(a, b, third, i, j):
     f = frame_of(mac(j), mac(i), 100, 200)
     a.send(f)
-    check(f"port {i} -> {j}: nobody else hears it", arrives(b, f) and not arrives(third, f, 0.2))
+    check(f"port {i} -> {j}: no other port receives it", arrives(b, f) and not arrives(third, f, 0.2))
 
 
 def sample():
-    """The first packet of a capture of endpoints that know nothing of ringfold."""
+    """The first packet of a capture of endpoints without ringfold."""
     with open("tests/data/rxe-sample.pcap", "rb") as f:
         f.read(24)
         _, _, length, _ = struct.unpack("<IIII", f.read(16))
@@ -161,7 +161,7 @@ def sockets(program, folder):
     names = [f"{folder}/{n}" for n in ("a", "b", "va", "vb")]
     stale = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     stale.bind(names[0])
-    stale.close()  # its file stays: nobody serves it any more
+    stale.close()  # its file stays, without a server
     ends = [Dgram(names[2], names[0]), Dgram(names[3], names[1])]
     box = Box(program, f"a=dgram:{names[0]},to={names[2]}", f"b=dgram:{names[1]},to={names[3]}")
     check("an abandoned socket is replaced", "ready" in box.first, box.first)
@@ -235,7 +235,7 @@ def ip(*args):
 
 
 def tcp_between(server_ns):
-    """A byte stream from the tap's kernel to the one behind the veth, with checksums left to the hardware."""
+    """A byte stream from the tap's kernel to the veth's, with checksums left to the hardware."""
     code = ("import socket\ns=socket.create_server(('10.7.0.2',7000))\nprint('up',flush=True)\n"
             "c,_=s.accept()\nd=b''\nwhile len(d)<900: d+=c.recv(900)\nc.sendall(d[::-1]);c.close()\n")
     server = subprocess.Popen(["nsenter", "-t", str(server_ns), "-n", sys.executable, "-c", code],

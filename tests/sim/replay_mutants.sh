@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every check of a run with faults has a run in which it must fail; and seeds find the faults of the ledger.
+# For every check of a run with faults there is a run in which it must fail; and seeds find the faults of the ledger.
 #
 #   tests/sim/replay_mutants.sh PROGRAM
 set -u
@@ -9,7 +9,7 @@ trap 'rm -rf "$tmp"' EXIT
 failed=0
 tab=$(printf '\t')
 
-# What is asked wrongly is no failing run (1) and no missing engine (77).
+# A usage error is reported neither as a failing run (1) nor as a missing engine (77).
 for wrong in "" "1 2" "--ports 9 1" "--lanes 0 1" "--jobs 0 1" "--mutate glass 1" "--box-mutant glass 1" "--engine glass 1"; do
 	"$replay" $wrong > /dev/null 2>&1 # split at the blank
 	rc=$?
@@ -35,7 +35,7 @@ for mutant in silent naknext behalf window beyond icrc source tree; do
 	[ $rc -eq 1 ] && [ -n "$found" ] || failed=1
 done
 
-# A run is the same each time, whoever runs it.
+# A run is the same each time, in every process.
 "$replay" --verbose 4711 > "$tmp/one" || failed=1
 "$replay" --verbose 4711 > "$tmp/two" || failed=1
 cmp "$tmp/one" "$tmp/two" || failed=1

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The processes of seeded runs: one that dies or does not end is a failed seed with the command that repeats it; whoever is
-# stopped says how far it came and leaves nothing running; `make soak` (tests/sim/soak.sh) counts all that.
+# The processes of seeded runs: one that dies or does not end is a failed seed, reported with the command that repeats it; a
+# stopped run reports its progress and leaves nothing running; `make soak` (tests/sim/soak.sh) counts all that.
 #
 #   tests/sim/replay_processes.sh PROGRAM
 set -u
@@ -36,7 +36,7 @@ below() {
 	done
 }
 
-# start COMMAND...: in a session of its own, until its processes are at work; sets pid and kids
+# start COMMAND...: in a session of its own; waits until its processes are running; sets pid and kids
 start() {
 	local _
 	setsid env --default-signal=INT "$@" > "$tmp/out" 2>&1 &
@@ -51,7 +51,7 @@ start() {
 	kids=$(below "$pid")
 }
 
-# Whether none of them runs any more; killed by force, a process may take a moment.
+# Whether none of them is running any more; a killed process may take a moment.
 gone() {
 	local p _
 	for p in $kids; do
@@ -85,8 +85,8 @@ for signal in INT TERM KILL; do
 	code=$?
 	check "replay, $signal: nothing is left running" gone
 	[ $signal = KILL ] && continue
-	check "... the exit code says so" test $code = $([ $signal = INT ] && echo 130 || echo 143)
-	check "... and how far it came" says '^[0-9]+ of 1000000 runs .* 0 not good, stopped$'
+	check "... the exit code reports it" test $code = $([ $signal = INT ] && echo 130 || echo 143)
+	check "... and the progress" says '^[0-9]+ of 1000000 runs .* 0 not good, stopped$'
 done
 
 for signal in INT TERM; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Many runs with faults, each from its seed: of three shapes of box, the model and the Verilog. All are run, whatever fails;
-# Ctrl-C ends it, with the sums so far.
+# Many runs with faults, each derived from its seed: three shapes of box, the model and the Verilog. All are run, even after a
+# failure; Ctrl-C ends it, with the sums so far.
 #
 #   tests/sim/soak.sh PROGRAM MODEL-SEEDS RTL-SEEDS PROCESSES
 set -u
@@ -20,7 +20,7 @@ halt() {
 trap 'rm -rf "$tmp"' EXIT
 trap halt INT TERM HUP
 
-# sums TEXT: of all that was run
+# sums TEXT: prints the sums over all runs
 sums() {
 	awk -v head="$1" -v spent=$(($(date +%s) - begin)) -v good="$good" '
 		/^[0-9]+ (of [0-9]+ )?runs from seed / {

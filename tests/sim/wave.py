@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A run that writes a waveform: the file is there and of the run's length, and stdout holds nothing but JSON.
+"""A run that writes a waveform: the file exists and covers the run, and stdout contains only JSON.
 
     wave.py RINGFOLD_SIM
 """
@@ -34,7 +34,7 @@ def main():
     kind, _, first, last = struct.unpack(">BQQQ", head)
     if kind != 0 or last <= first:
         sys.exit(f"no waveform: block {kind}, from {first} to {last} ps")
-    # cycles are counted up to the last result; the box is still seen to let the group go
+    # cycles are counted up to the last result; the waveform also shows the release of the group
     least = (result["cycles"] + RESET_CYCLES) * PS_PER_CYCLE
     if first != 0 or last < least - PS_PER_CYCLE or last > 2 * least:
         sys.exit(f"the waveform goes from {first} to {last} ps, the run to {least} ps")

@@ -254,11 +254,9 @@ int rf_group_join(struct rf_group *group, const struct rf_peer_end *ends, unsign
 void rf_group_leave(struct rf_group *group);
 /* Creates queue pairs that must exist before the ranks exchange data (verbs); under the lock. */
 int rf_group_prepare(struct rf_group *group);
-/*
- * For any back end: increases as long as packets or messages move. Also: no buffer is in use any
- * more.
- */
+/* A counter that increases as long as packets or messages move, for any back end. */
 uint64_t rf_group_moved(const struct rf_group *group);
+/* Stops the queue pairs: afterwards they use no buffer any more. */
 void rf_group_stop(struct rf_group *group);
 /* Whether packets have arrived that had not passed through the box. */
 bool rf_group_bypassed(const struct rf_group *group);

@@ -170,11 +170,9 @@ enum roce_selective_verdict {
 };
 void roce_selective_asked(struct roce_qp *qp, uint64_t now, uint64_t n);
 void roce_selective_timeout(struct roce_qp *qp);
-/*
- * Something happened: restart the probe timer. And: send the probe if nothing has happened for
- * long.
- */
+/* Something happened: restarts the probe timer. */
 void roce_selective_busy(struct roce_qp *qp, uint64_t now);
+/* Sends the probe: nothing has happened for long. */
 void roce_selective_quiet(struct roce_qp *qp);
 /* The next packet to repeat. */
 bool roce_selective_next(struct roce_qp *qp, uint64_t *n);

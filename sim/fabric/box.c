@@ -13,9 +13,8 @@
 
 const uint8_t rf_fabric_box_mac[6] = {0x02, 0x52, 0x46, 0x00, 0x00, 0x10};
 
-#define PS_PER_SEC_KHZ                                                                             \
-	UINT64_C(1000000000) /* ps per second, divided by 1000: divided by kHz gives ps per cycle  \
-			      */
+/* ps per second, divided by 1000: divided by kHz it gives ps per cycle. */
+#define PS_PER_SEC_KHZ UINT64_C(1000000000)
 /* Shortest time between two checks of an interrupt that stays active. */
 #define POLL_GAP_CYCLES 250u
 #define RUN_CYCLES 64u

@@ -151,7 +151,7 @@ static void heard(struct asker *a, uint64_t ns, const uint8_t *frame, size_t len
 		a->nonce = h.nonce;
 	a->next = ns;
 	if (reply.result != RF_CTL_PAGE)
-		return; /* for want of a nonce: once more */
+		return; /* for lack of a nonce: once more */
 	a->waits = false;
 	a->next = ns + ASK_EVERY_NS;
 	a->answers++;
@@ -613,7 +613,7 @@ static void join_under(enum trouble kind, unsigned ports, const struct rf_engine
 			failures++;
 		}
 	if (kind == ARP) {
-		uint32_t told = rf_fabric_counter(r.f, 0, RF_CNT_PUNTED);
+		uint32_t punted = rf_fabric_counter(r.f, 0, RF_CNT_PUNTED);
 		uint64_t now = rf_fabric_now(r.f);
 
 		if (r.asker.waits && now - r.asker.begun > r.asker.longest)
@@ -622,12 +622,12 @@ static void join_under(enum trouble kind, unsigned ports, const struct rf_engine
 			 ports);
 		figure(name, r.asker.answers > 4 ? (double)r.asker.longest * 1e-6 : 1e9, "ms",
 		       ARP_LIMIT_MS, true);
-		snprintf(name, sizeof(name), "%s, %u ports: answers to so many questions", by,
+		snprintf(name, sizeof(name), "%s, %u ports: answers, of questions", by,
 			 ports);
 		printf("%-78s %u of %u\n", name, r.asker.answers, r.asker.tries);
 		snprintf(name, sizeof(name), "%s, %u ports: ARP and control that port 0 took", by,
 			 ports);
-		figure(name, told, "frames", 0, false);
+		figure(name, punted, "frames", 0, false);
 	}
 	rf_fabric_destroy(r.f);
 }

@@ -120,8 +120,8 @@ static void entry_both(struct traffic *t, unsigned int role, const struct bench_
 }
 
 /*
- * It would take millions of packets until indexes wrap, or look like old ones; so start near these
- * points.
+ * Moves a group close to an index at which indexes wrap, or look like old ones. Otherwise this
+ * would take millions of packets.
  */
 static uint32_t move_group(struct traffic *t, const struct bench_group *g)
 {

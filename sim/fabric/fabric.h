@@ -1,7 +1,8 @@
 /*
  * The virtual-time fabric: hosts that run the real transport, links, a switch with the rule, and
- * the box (RTL or reference model, with the real firmware) in one process and one clock. Everything
- * follows from the configuration and its seed: the same run gives the same events to the picosecond.
+ * the box (RTL or reference model, with the real firmware) in one process with one clock.
+ * Everything follows from the configuration and its seed: the same run gives the same events to
+ * the picosecond.
  *
  *	rf_fabric_cfg_init(&cfg);
  *	cfg.ranks = 4;
@@ -12,8 +13,8 @@
  *	rf_fabric_rank(f, r)->wrong, ->error, ->text
  *	rf_fabric_destroy(f);
  *
- * Each rank has a program, a list of steps that it takes one after another. Between calls of
- * rf_fabric_run() the world may be changed: a host crashed, the rule taken away, the box reset.
+ * Each rank has a program, a list of steps that it runs one after another. Between calls of
+ * rf_fabric_run() conditions may be changed: a host crashes, the rule is removed, the box is reset.
  * Times are nanoseconds since creation.
  */
 #ifndef RF_SIM_FABRIC_FABRIC_H

@@ -161,8 +161,7 @@ const char *rf_plan_judge(const struct rf_plan *p, struct rf_fabric *f, unsigned
 	if (k->state < RF_RANK_DONE)
 		return "still waits";
 	if (k->state == RF_RANK_DONE)
-		return k->done < p->operations ? "done with fewer operations than requested"
-					       : NULL;
+		return k->done < p->operations ? "done with fewer operations than requested" : NULL;
 	if (strlen(k->text) < 10)
 		return "failed without saying why";
 	if (p->cause == RF_PLAN_BY_NOTHING)

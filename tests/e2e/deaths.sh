@@ -1,5 +1,6 @@
 #!/bin/bash
-# Failures during a run: a host ends, the box loses its state, a lease expires, the box ends. Each soon ends in an error that names the cause.
+# Failures during a run: a host ends, the box loses its state, a lease expires, the box ends. Each leads to an error soon,
+# which names the cause.
 ranks=3
 . "$(dirname "$0")/lib.sh"
 rank=$tests/e2e_rank

@@ -248,7 +248,7 @@ struct rf_fw {
 	uint64_t watch_ms;                          /* next look who has sent */
 	uint8_t strict;     /* there may be groups whose ranks are watched */
 	uint8_t watched;    /* HOLD_PORTS */
-	uint8_t blind;      /* ports with silent ranks that are not watched, for want of room */
+	uint8_t blind;      /* ports with silent ranks that are not watched, for lack of room */
 	uint8_t hold_ended; /* a frame that the hold time has cut may still be on its way */
 	uint8_t hold_full;  /* a connection was held and found no room in the table */
 	uint8_t records;    /* behind the last one in use, of group[] */

@@ -19,7 +19,7 @@ module rf_align #(
   parameter WIDTH = 512,
   parameter BACK = 0
 ) (
-  // 0: out is not needed, and zero but for `other`.
+  // 0: out is not needed, and zero except for `other`.
   input  wire                en,
   input  wire [3:0]          code,
   input  wire [WIDTH-1:0]    prev,

@@ -44,7 +44,7 @@ static int settings(struct rf_verbs_cfg *cfg, const char *ip_text, char *why, si
 	if (!ret && *ip_text)
 		ret = rf_ip_parse("own address (RF_IP)", ip_text, &cfg->ip, why, room);
 	if (!ret && strcmp(completion, "event") != 0 && strcmp(completion, "poll") != 0) {
-		snprintf(why, room, "RF_COMPLETION=%s: event or poll is needed", completion);
+		snprintf(why, room, "RF_COMPLETION=%s: expected event or poll", completion);
 		ret = RF_ERR_INVALID;
 	}
 	if (ret)
@@ -87,7 +87,7 @@ int rf_backend_open(const char *device, const char *ip_text, unsigned int mtu,
 
 	if (strcmp(backend, "auto") != 0 && strcmp(backend, "verbs") != 0 &&
 	    strcmp(backend, "dpdk") != 0) {
-		snprintf(why, room, "RF_BACKEND=%s: auto, verbs or dpdk expected", backend);
+		snprintf(why, room, "RF_BACKEND=%s: expected auto, verbs or dpdk", backend);
 		return RF_ERR_INVALID;
 	}
 	if (backend[0] == 'v' && *device && !name) {

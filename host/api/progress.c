@@ -127,10 +127,11 @@ static void watch_link(struct rf_context *ctx, uint64_t now)
 	if (now - ctx->link_seen < LINK_DOWN_NS)
 		return;
 	for (g = ctx->comm->groups; g; g = g->next)
-		rf_group_fail(g, true, RF_ERR_DEVICE,
-			      "the network device of rank %u has had no link for %llu ms: is the "
-			      "switch, or the process at the other end of its socket, gone?",
-			      ctx->comm->rank, (unsigned long long)(LINK_DOWN_NS / NS_PER_MS));
+		rf_group_fail(
+			g, true, RF_ERR_DEVICE,
+			"the network device of rank %u has had no link for %llu ms: check the "
+			"switch, or the process at the other end of its socket",
+			ctx->comm->rank, (unsigned long long)(LINK_DOWN_NS / NS_PER_MS));
 }
 
 unsigned int rf_round(struct rf_context *ctx)

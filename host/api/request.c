@@ -133,7 +133,7 @@ int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t co
 	if (rf_fallback_takes(g, g->status))
 		;
 	else if (g->status && g->reported)
-		return rf_fail(ctx, RF_ERR_GROUP_FAILED, "the group had failed before: %s",
+		return rf_fail(ctx, RF_ERR_GROUP_FAILED, "the group has already failed: %s",
 			       g->text);
 	else if (g->status) {
 		/* the group failed between two calls */
@@ -236,7 +236,7 @@ static int still_waiting(struct rf_group *g, unsigned int waited_ms)
 
 	rf_straggler_text(g, now, stragglers, sizeof(stragglers));
 	return rf_fail(g->comm->ctx, RF_IN_PROGRESS,
-		       "not complete after %u ms; nothing has moved at rank %u for %llu ms%s",
+		       "not complete after %u ms; no progress at rank %u for %llu ms%s",
 		       waited_ms, g->comm->rank,
 		       (unsigned long long)((now - g->progress_time) / NS_PER_MS), stragglers);
 }

@@ -380,7 +380,7 @@ int rf_group_connect(struct rf_group *g, const struct rf_peer_end *ends)
 	ret = make_coll(g);
 	if (ret)
 		return rf_fail(ctx, ret == RF_COLL_E_NO_MEMORY ? RF_ERR_NO_MEMORY : RF_ERR_INTERNAL,
-			       "the collective cannot be made: %s", rf_coll_error_name(ret));
+			       "cannot create the collective: %s", rf_coll_error_name(ret));
 	return RF_OK;
 }
 

@@ -28,7 +28,7 @@ const char *rf_strerror(int status)
 	case RF_ERR_BOOTSTRAP:
 		return "the store of the job cannot be used";
 	case RF_ERR_RANK_MISSING:
-		return "ranks did not come in time";
+		return "some ranks did not arrive in time";
 	case RF_ERR_RANK_TAKEN:
 		return "another process has this rank";
 	case RF_ERR_RANK_LOST:

@@ -268,7 +268,7 @@ static void gather_text(int status, const char *name, const uint8_t set[16],
 	rf_store_ranks_text(set, ranks, 200);
 	switch (status) {
 	case RF_ERR_RANK_MISSING:
-		snprintf(why, room, "%s did not come to \"%s\" within %u ms", ranks, name,
+		snprintf(why, room, "%s did not arrive at \"%s\" within %u ms", ranks, name,
 			 timeout_ms);
 		break;
 	case RF_ERR_RANK_LOST:

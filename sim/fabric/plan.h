@@ -19,36 +19,36 @@
 	X(GROUPS, "several groups")                                                                \
 	X(LANES, "two ranks of a group on one port")                                               \
 	X(LOSS, "frames lost")                                                                     \
-	X(DUPLICATE, "frames doubled")                                                             \
+	X(DUPLICATE, "frames duplicated")                                                          \
 	X(REORDER, "frames out of order")                                                          \
-	X(DELAY, "delay that varies")                                                              \
-	X(FLIP_FCS, "bits flipped, the FCS shows it")                                              \
-	X(FLIP_ICRC, "bits flipped, only the ICRC shows it")                                       \
-	X(FLIP_ANY, "bits flipped anywhere, MAC addresses too")                                    \
+	X(DELAY, "variable delay")                                                                 \
+	X(FLIP_FCS, "bits flipped, detected by the FCS")                                           \
+	X(FLIP_ICRC, "bits flipped, detected only by the ICRC")                                    \
+	X(FLIP_ANY, "bits flipped anywhere, including MAC addresses")                              \
 	X(MISADDRESSED, "data stored with a damaged destination MAC")                              \
 	X(STRAGGLER, "a straggler of less than 50 ms")                                             \
 	X(STRAGGLER_LONG, "a straggler of 1 to 60 s")                                              \
-	X(FREEZE, "a process that stands still")                                                   \
+	X(FREEZE, "a process that stops")                                                          \
 	X(CRASH, "a host that crashes")                                                            \
 	X(RESTART, "a host that crashes and starts again")                                         \
 	X(CABLE, "a link down, and up again")                                                      \
-	X(NO_RULE, "a rule taken from the switch")                                                 \
+	X(NO_RULE, "a rule removed from the switch")                                               \
 	X(RESET, "the box reset")                                                                  \
 	X(PSN_WRAP, "PSNs past 2^24")                                                              \
 	X(INDEX_22, "indexes past 2^22")                                                           \
 	X(INDEX_23, "indexes past 2^23")                                                           \
 	X(INDEX_24, "indexes past 2^24")                                                           \
-	X(ACKS_LATE, "ACKs that leave late")                                                       \
-	X(ACKS_COALESCED, "ACKs that stand for several")                                           \
+	X(ACKS_LATE, "delayed ACKs")                                                               \
+	X(ACKS_COALESCED, "ACKs that cover several packets")                                       \
 	X(WINDOW, "a host that ignores the window")                                                \
 	X(NONSENSE, "nonsense on a connection, by its own host")                                   \
 	X(NONSENSE_FATAL, "nonsense that ends a group")                                            \
 	X(NONSENSE_STRANGER, "nonsense on a connection, by another host")                          \
 	X(SELECTIVE, "selective groups")                                                           \
 	X(TRANSPARENT, "transparent groups")                                                       \
-	X(RNR, "RNR NAKs while others are awaited")                                                \
+	X(RNR, "RNR NAKs while other ranks are late")                                              \
 	X(FAILED, "ranks that failed, with a cause")                                               \
-	X(AGAIN, "the job started again on the same box")
+	X(AGAIN, "the job restarted on the same box")
 
 enum rf_plan_ingredient {
 #define RF_PLAN_X(name, words) RF_PLAN_##name,

@@ -31,12 +31,12 @@ done
 
 RF_TIMEOUT=1500 all "$rank" late 6000
 check "rank 0 is late: deadline at rank 1" test "${codes[1]}" = 24
-check "... and the box reports which rank it waits for" says 1 "the box waits for rank 0 (rank 0: packet [0-9]* of [0-9]*, heard of [0-9]* ms ago)"
+check "... and the box reports which rank it waits for" says 1 "the box waits for rank 0 (rank 0: packet [0-9]* of [0-9]*, last heard from [0-9]* ms ago)"
 
 all "$rank" wait 2000
 for r in 1 2; do
 	check "rank 0 is late: rank $r's rf_wait reports after its timeout which rank is missing" says $r \
-		"not complete after 600 ms; nothing has moved at rank $r for [3-9][0-9]* ms; the box waits for rank 0 ("
+		"not complete after 600 ms; no progress at rank $r for [3-9][0-9]* ms; the box waits for rank 0 ("
 	check "... and the call continues" test "${codes[r]}" = 0
 done
 

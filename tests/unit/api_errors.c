@@ -292,8 +292,8 @@ static void missing_rank(void **state)
 	assert_int_equal(ranks_run(&all), 2);
 	assert_int_equal(all.rank[0].ret, RF_ERR_RANK_MISSING);
 	assert_int_equal(all.rank[2].ret, RF_ERR_RANK_MISSING);
-	assert_non_null(strstr(all.rank[0].text, "rank 1 did not come"));
-	assert_non_null(strstr(all.rank[2].text, "rank 1 did not come"));
+	assert_non_null(strstr(all.rank[0].text, "rank 1 did not arrive"));
+	assert_non_null(strstr(all.rank[2].text, "rank 1 did not arrive"));
 	all.left_out = 1;
 	assert_int_equal(ranks_run(&all), 2);
 	assert_int_equal(all.rank[1].ret, RF_ERR_RANK_MISSING);

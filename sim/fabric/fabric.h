@@ -123,7 +123,7 @@ struct rf_fabric_cfg {
 	uint64_t seed;
 	uint64_t reset_seed; /* for state that the core's reset does not set; 0: seed */
 	bool measure;        /* measure CPU time of the engine: stats.engine_seconds */
-	bool flip_raw;       /* corrupts what unfinished operations have received: likewise */
+	bool flip_raw;       /* corrupts data of unfinished operations: the run must report it */
 	bool flip; /* flips one bit of one result before it is compared: the run must report it */
 	const char *pcapng_dir; /* writes box.pcapng and hosts.pcapng there, or NULL */
 	const char *command;    /* comment for them */
@@ -241,7 +241,7 @@ int rf_fabric_all(struct rf_fabric *f, enum rf_step_kind kind, uint64_t arg);
  * called again, with more steps added.
  */
 int rf_fabric_run(struct rf_fabric *f, uint64_t until_ns);
-/* Likewise, but also returns 0 as soon as stop returns true; it is called after every event. */
+/* As rf_fabric_run(), but also returns 0 as soon as stop returns true; it is called after every event. */
 int rf_fabric_run_until(struct rf_fabric *f, uint64_t until_ns, bool (*stop)(void *arg), void *arg);
 const char *rf_fabric_why(const struct rf_fabric *f);
 /* Runs until that time, whether programs have ended or not. Returns 0 or -1. */

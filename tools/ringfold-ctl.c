@@ -1,6 +1,6 @@
 /*
- * ringfold ctl: control messages by hand. Registers the ranks of generated traffic (which has no
- * hosts that could join), asks the box what it knows, ends groups.
+ * ringfold ctl: control messages from the command line. Registers the ranks of generated traffic
+ * (which has no hosts that could join), queries the box, ends groups.
  */
 #include "tools/ctl.h"
 
@@ -15,15 +15,15 @@
 #include "host/config/settings.h"
 #include "base/opt.h"
 
-/* Address of a tool on a network without one of its own. */
+/* Default address of a tool on a network where it has none. */
 #define TOOL_IP 0x0a0000fdu
 
 static const char *key_mend(const struct ctl *c, unsigned int reason)
 {
 	if (reason != RF_CTL_R_TAG && reason != RF_CTL_R_KEY_UNKNOWN)
 		return "";
-	return c->link.job == 0 ? "; RF_KEY is to be the operator's key, that of job 0"
-				: "; RF_KEY is to be the key that the box has for this job";
+	return c->link.job == 0 ? "; set RF_KEY to the operator's key, the key of job 0"
+				: "; set RF_KEY to the key that the box has for this job";
 }
 
 const struct rf_ctl_reply *ctl_answer(struct ctl *c, struct rf_client *client)
@@ -48,7 +48,7 @@ const struct rf_ctl_reply *ctl_answer(struct ctl *c, struct rf_client *client)
 
 void ctl_speak_for(struct ctl *c, uint64_t job)
 {
-	/* A tool's questions differ from those of the tool before it by their token. */
+	/* The token distinguishes a tool's questions from those of the previous tool. */
 	uint64_t token = boxlink_now() * UINT64_C(0x9e3779b97f4a7c15) | 1;
 
 	c->link.job = job;
@@ -69,23 +69,24 @@ static int command_reset(struct ctl *c)
 {
 	const struct rf_ctl_reply *a;
 
-	fprintf(stderr, "ringfold ctl: warning: all RC data of no group is cut until it has been "
-			"silent for the box's hold time\n");
+	fprintf(stderr,
+		"ringfold ctl: warning: all RC data of no group is dropped until it has been "
+		"silent for the box's hold time\n");
 	if (rf_client_reset(&c->asker, boxlink_now()) != 0 || !ctl_answer(c, &c->asker))
 		return RF_EXIT_FAILED;
-	printf("the box has forgotten all groups\n");
+	printf("the box has deleted all groups\n");
 	a = ctl_page(c, RF_CTL_PAGE_BOX, 0);
 	if (a && a->u.box.hold == RF_CTL_HOLD_OVER)
 		fprintf(stderr,
-			"ringfold ctl: warning: this box has no hold time: what plain ranks "
-			"still send passes as it is once their tombstones are gone\n");
+			"ringfold ctl: warning: this box has no hold time: data that plain ranks "
+			"still send is forwarded unchanged once their tombstones are gone\n");
 	return RF_EXIT_GOOD;
 }
 
 static const struct command {
 	const char *name;
 	int (*run)(struct ctl *c);
-	bool job; /* it is about one */
+	bool job; /* the command applies to one job */
 } commands[] = {
 	{"join", ctl_join, false},         {"wait", ctl_wait, false},
 	{"status", ctl_status, false},     {"groups", ctl_groups, false},
@@ -107,21 +108,21 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* Command, and job where it wants one; NULL with a message. */
+/* Parses the command, and the job if it needs one; NULL after a message. */
 static const struct command *words(struct ctl *c, int argc, char **argv)
 {
 	const struct command *command;
 	char why[256];
 
 	if (argc < 1) {
-		fprintf(stderr, "ringfold ctl: a command is needed, see --help\n");
+		fprintf(stderr, "ringfold ctl: no command given, see --help\n");
 		return NULL;
 	}
 	command = find_command(argv[0]);
 	if (!command)
 		return NULL;
 	if (argc > (command->job ? 2 : 1)) {
-		fprintf(stderr, "ringfold ctl %s: '%s' is one word too many\n", command->name,
+		fprintf(stderr, "ringfold ctl %s: unexpected argument '%s'\n", command->name,
 			argv[argc - 1]);
 		return NULL;
 	}
@@ -164,15 +165,16 @@ static int parse_values(struct ctl *c)
 	}
 	if (c->slots != 0 &&
 	    (c->slots < 16 || c->slots > 32768 || (c->slots & (c->slots - 1)) != 0)) {
-		fprintf(stderr, "ringfold ctl: --slots is a power of two from 16 to 32768\n");
+		fprintf(stderr,
+			"ringfold ctl: --slots: expected a power of two from 16 to 32768\n");
 		return -1;
 	}
 	if (c->lease != 0 && (c->lease < 10000000 || c->lease > UINT64_C(86400000000000))) {
-		fprintf(stderr, "ringfold ctl: --lease is from 10ms to 86400s\n");
+		fprintf(stderr, "ringfold ctl: --lease: expected 10ms to 86400s\n");
 		return -1;
 	}
 	if (c->timeout < 1000000) {
-		fprintf(stderr, "ringfold ctl: --timeout is 1ms or more\n");
+		fprintf(stderr, "ringfold ctl: --timeout: expected 1ms or more\n");
 		return -1;
 	}
 	return 0;
@@ -198,7 +200,7 @@ static int run(struct ctl *c, int (*command)(struct ctl *c))
 
 		fflush(stdout);
 		nanosleep(&t, NULL);
-		/* On a terminal each look replaces the one before; the log goes on. */
+		/* On a terminal each output replaces the previous one; the log is appended. */
 		if (isatty(STDOUT_FILENO) && command != ctl_log)
 			fputs("\033[H\033[J", stdout);
 		rc = command(c);
@@ -207,7 +209,7 @@ static int run(struct ctl *c, int (*command)(struct ctl *c))
 	return rc;
 }
 
-/* --watch alone is once a second. */
+/* --watch without a time means once per second. */
 static void default_watch(int argc, char **argv)
 {
 	static char once_a_second[] = "--watch=1s";
@@ -229,57 +231,58 @@ int main(int argc, char **argv)
 			       .mtu = 1024};
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "device", 'd', &c.device, "DEVICE",
-		 "DPDK device towards the switch; else RF_DEVICE", NULL},
+		 "DPDK device connected to the switch; default: RF_DEVICE", NULL},
 		{RF_OPT_STRING, "dpdk-args", 0, &c.dpdk_args, "ARGS",
-		 "more arguments for DPDK; else RF_DPDK_ARGS", NULL},
+		 "more arguments for DPDK; default: RF_DPDK_ARGS", NULL},
 		{RF_OPT_STRING, "ip", 0, &c.ip_text, "ADDRESS",
-		 "own address; else RF_IP, else the interface's, else 10.0.0.253", NULL},
+		 "own address; default: RF_IP, else the interface's, else 10.0.0.253", NULL},
 		{RF_OPT_STRING, "box-ip", 0, &c.box_text, "ADDRESS",
-		 "the box's address; else RF_BOX_IP", NULL},
+		 "the box's address; default: RF_BOX_IP", NULL},
 		{RF_OPT_STRING, "key", 0, &c.key_text, "HEX",
-		 "key of the operator, or of the job (join, wait, ranks, stragglers); else RF_KEY, "
-		 "which no list of processes shows",
+		 "key of the operator, or of the job (join, wait, ranks, stragglers); default: "
+		 "RF_KEY, "
+		 "which does not appear in the process list",
 		 NULL},
 		{RF_OPT_STRING, "traffic", 't', &c.dir, "DIR",
-		 "join, wait: the folder that ringfold gen wrote", NULL},
+		 "join, wait: the folder written by ringfold gen", NULL},
 		{RF_OPT_CALL, "rank", 0, &c, "A.B.C.D,send=QPN,psn=PSN,recv=QPN,port=N",
-		 "join: the next rank of the ring, one that knows nothing of ringfold",
-		 ctl_add_rank},
+		 "join: the next rank of the ring, a program without ringfold", ctl_add_rank},
 		{RF_OPT_STRING, "dtype", 0, &c.dtype, "TYPE",
 		 "join --rank: fp32, bf16, fp16, int32", NULL},
 		{RF_OPT_STRING, "op", 0, &c.op, "OP", "join --rank: sum, min, max", NULL},
 		{RF_OPT_UINT, "mtu", 0, &c.mtu, "BYTES", "join --rank: path MTU", NULL},
 		{RF_OPT_FLAG, "transparent", 0, &c.transparent, NULL,
-		 "join --rank: the box makes no NAK; losses are the endpoints' own affair", NULL},
+		 "join --rank: the box sends no NAK; the endpoints handle losses", NULL},
 		{RF_OPT_STRING, "others", 0, &c.others, "fail|pass",
-		 "join --rank: what a rank's host sends on connections that nobody registered, "
-		 "before the rank's own data come: it fails the group, or passes",
+		 "join --rank: data that a rank's host sends on unregistered connections before "
+		 "the rank's own data arrive: fail the group, or pass them",
 		 NULL},
 		{RF_OPT_UINT, "straggler", 0, &c.straggler, "CODE",
-		 "join --rank: RNR timer code for ranks that wait for others; 0: silence", NULL},
+		 "join --rank: RNR timer code for ranks that wait for others; 0: no answer", NULL},
 		{RF_OPT_UINT, "slots", 0, &c.slots, "N",
-		 "join: slots; 0: 256, or as many as 256 KiB hold. Traffic takes 16 where there "
-		 "are no more",
+		 "join: slots; 0: 256, or as many as fit into 256 KiB. Traffic uses 16 if no "
+		 "more are free",
 		 NULL},
 		{RF_OPT_TIME, "lease", 0, &c.lease, "TIME",
-		 "join --rank: the group ends where a rank sends and acknowledges nothing for so "
+		 "join --rank: the group ends if a rank sends and acknowledges nothing for this "
 		 "long; 0s: never",
 		 NULL},
 		{RF_OPT_U64, "job", 'j', &c.job, "N",
-		 "the job: of join and wait instead of the plan's, of others instead of JOB", NULL},
+		 "the job: for join and wait instead of the plan's, for others instead of JOB",
+		 NULL},
 		{RF_OPT_STRING, "group", 'g', &c.group_text, "N",
-		 "one group of the job; else join, wait: 0, others: all", NULL},
-		{RF_OPT_CALL, "release", 0, &c, "ADDRESS:QPN", "hold: let one connection go",
+		 "one group of the job; default for join, wait: 0, for others: all", NULL},
+		{RF_OPT_CALL, "release", 0, &c, "ADDRESS:QPN", "hold: release one connection",
 		 ctl_release_add},
 		{RF_OPT_FLAG, "release-all", 0, &c.release_all, NULL,
-		 "hold: let all of them go, and end the hold time", NULL},
+		 "hold: release all connections, and end the hold time", NULL},
 		{RF_OPT_STRING, "port", 'p', &c.port_text, "N",
-		 "counters: of this port of the box alone", NULL},
+		 "counters: only of this port of the box", NULL},
 		{RF_OPT_TIME, "timeout", 0, &c.timeout, "TIME",
-		 "how long the box may take; wait: how long nothing may move", NULL},
+		 "time limit for an answer of the box; wait: longest time without progress", NULL},
 		{RF_OPT_TIME, "watch", 'w', &c.watch, "TIME",
-		 "again and again, so often (without TIME: once a second); 0s: once", NULL},
-		{RF_OPT_FLAG, "json", 0, &c.json, NULL, "answers as JSON", NULL},
+		 "repeat at this interval (without TIME: once per second); 0s: once", NULL},
+		{RF_OPT_FLAG, "json", 0, &c.json, NULL, "print answers as JSON", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
 	const struct rf_opt_page page = {
@@ -287,30 +290,31 @@ int main(int argc, char **argv)
 		.intro = "Commands:\n"
 			 "  join      register the ranks of generated traffic (open loop, no "
 			 "lease), or, with --rank, of\n"
-			 "            programs that know nothing of ringfold: the QPN and first "
+			 "            programs without ringfold: the QPN and first "
 			 "PSN of "
 			 "the queue pair on\n"
 			 "            which a rank sends, the QPN on which it receives, the box's "
 			 "port "
-			 "that its data reach\n"
+			 "that its data reaches\n"
 			 "  wait      until every packet of generated traffic has left the box\n"
 			 "  status    the box's shape and state\n"
 			 "  groups    all groups\n"
-			 "  ports     every port: what it has counted most\n"
-			 "  slots     which group holds which range of slots\n"
+			 "  ports     every port: its main counters\n"
+			 "  slots     the range of slots of each group\n"
 			 "  connections  the connection table, tombstones included\n"
-			 "  jobs      what each job holds of the box, and of how much its key "
+			 "  jobs      what each job uses of the box, and how much its key "
 			 "allows\n"
-			 "  hold      connections that the box holds since its start or reset, "
+			 "  hold      connections that the box has held since its start or reset, "
 			 "because it does not know\n"
-			 "            them: until they are silent, or let go\n"
-			 "  log       what has happened to groups, oldest first; with --watch what "
+			 "            them: until they are silent, or released\n"
+			 "  log       events of groups, oldest first; with --watch what "
 			 "comes\n"
-			 "  ranks JOB      where the ranks of a job stand, who is awaited, who was "
-			 "the last how often\n"
-			 "  stragglers JOB by how much the last rank of each group came behind the "
+			 "  ranks JOB      progress of the ranks of a job, which one is awaited, "
+			 "which one was "
+			 "last how often\n"
+			 "  stragglers JOB lag of the last rank of each group after the "
 			 "first: histogram\n"
-			 "  counters  what the box has counted: ports, firmware, refusals (zeroes "
+			 "  counters  counters of the box: ports, firmware, refusals (zeroes "
 			 "left out)\n"
 			 "  drop JOB  end a job's groups\n"
 			 "  reset     end everything",

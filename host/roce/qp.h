@@ -231,8 +231,10 @@ void roce_qp_to_err(struct roce_qp *qp);
  * ROCE_E_STATE: not RTS. In ERR the request is accepted and completes FLUSHED.
  */
 int roce_qp_post_send(struct roce_qp *qp, const struct roce_send_wr *wr);
-/* Posts a receive, with the same errors; allowed from INIT on. Messages take buffers in the order
- * of posting. */
+/*
+ * Posts a receive, with the same errors; allowed from INIT on. Messages take buffers in the order
+ * of posting.
+ */
 int roce_qp_post_recv(struct roce_qp *qp, const struct roce_recv_wr *wr);
 
 /*

@@ -241,7 +241,7 @@ int rf_fabric_all(struct rf_fabric *f, enum rf_step_kind kind, uint64_t arg);
  * called again, with more steps added.
  */
 int rf_fabric_run(struct rf_fabric *f, uint64_t until_ns);
-/* As rf_fabric_run(), but also returns 0 as soon as stop returns true; it is called after every event. */
+/* As rf_fabric_run(), but returns 0 as soon as stop, called after every event, returns true. */
 int rf_fabric_run_until(struct rf_fabric *f, uint64_t until_ns, bool (*stop)(void *arg), void *arg);
 const char *rf_fabric_why(const struct rf_fabric *f);
 /* Runs until that time, whether programs have ended or not. Returns 0 or -1. */

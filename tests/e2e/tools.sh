@@ -16,7 +16,7 @@ check "... names the port" says 0 "^own_port *0$"
 check "... and the lanes" says 0 "^lanes *2$"
 exits 0 "ctl status --json" $ctl status --json
 check "... is JSON" python3 -c "import json; assert json.load(open('$dir/0.err'))['ports'] == 4"
-exits 0 "ctl groups, none there" $ctl groups
+exits 0 "ctl groups, no group" $ctl groups
 check "... is reported" says 0 "^none$"
 exits 0 "gen" $gen --out "$dir/t" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
 exits 0 "gen again" $gen --out "$dir/u" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
@@ -27,7 +27,7 @@ check "... gives others" sh -c "! cmp -s '$dir/t/expected.bin' '$dir/u/expected.
 
 exits 0 "ctl join" $ctl join --traffic "$dir/t"
 check "... eight ranks" says 0 "8 ranks ready"
-exits 0 "the same join again does no harm" $ctl join --traffic "$dir/t"
+exits 0 "the same join again has no effect" $ctl join --traffic "$dir/t"
 exits 1 "a second job with the same connections" $ctl join --traffic "$dir/t" --job 9 --timeout 1s
 check "... is refused by name" says 0 "belongs to another rank or job"
 exits 0 "ctl groups" $ctl groups
@@ -64,7 +64,7 @@ assert len(t['ports']) > 50 and t['firmware']['groups_ready'] == 1 and t['refuse
 exits 0 "ctl drop JOB" $ctl drop 6776174
 exits 0 "ctl groups" $ctl groups
 check "... it has failed" says 0 "6776174 .*failed"
-exits 1 "ctl ranks of what was dropped" $ctl ranks 6776174
+exits 1 "ctl ranks of a dropped job" $ctl ranks 6776174
 check "... gives the reason" says 0 "job 6776174 group 0: failed: OPERATOR: the operator ended the group"
 check "... of its ranks too" says 0 "^ *5 *failed *1 *1 .* OPERATOR *$"
 exits 1 "... as JSON" $ctl ranks 6776174 --json
@@ -91,7 +91,7 @@ exits 0 "ctl connections" $ctl connections
 check "... plain ranks leave tombstones" test "$(grep -c ' data *tombstone ' "$dir/0.err")" = 10
 exits 0 "... which a new group takes over" $ctl join --group 3 --slots 64 --job 6776174 \
 	--rank 10.0.1.1,send=17,psn=5,recv=18,port=0 --rank 10.0.1.2,send=17,psn=9,recv=18,port=1
-exits 1 "a rank too many on a port" $ctl join --job 12 --slots 64 --rank 10.0.2.1,send=17,psn=5,recv=18,port=0 \
+exits 1 "too many ranks on a port" $ctl join --job 12 --slots 64 --rank 10.0.2.1,send=17,psn=5,recv=18,port=0 \
 	--rank 10.0.2.2,send=17,psn=5,recv=18,port=0 --rank 10.0.2.3,send=17,psn=5,recv=18,port=0
 check "... is named" says 0 "come in by the same port"
 exits 0 "... and at once again with another port" $ctl join --job 12 --slots 64 --rank 10.0.2.1,send=17,psn=5,recv=18,port=0 \
@@ -109,19 +109,19 @@ check "... ends its group" says 0 "job 14 group 0: failed: LEASE: a rank was sil
 exits 0 "... and no other one" $ctl ranks 13
 check "... of which nothing has come yet" says 0 "job 13 group 0: nothing has come from rank 0, 1 on the connection"
 exits 0 "ctl drop" $ctl drop 13
-exits 1 "a port that this box has not" $ctl join --job 15 --rank 10.0.5.1,send=17,psn=5,recv=18,port=7 --rank 10.0.5.2,send=17,psn=5,recv=18,port=1
+exits 1 "a port that this box does not have" $ctl join --job 15 --rank 10.0.5.1,send=17,psn=5,recv=18,port=7 --rank 10.0.5.2,send=17,psn=5,recv=18,port=1
 check "... is named" says 0 "rank 0: .*value that is not allowed .*: port of the box (port= of --rank)"
 exits 1 "65 ranks" $ctl join --job 16 --slots 16 $(for i in $(seq 65); do echo --rank 10.0.6.$i,send=17,psn=5,recv=18,port=0; done)
 check "... get one line" test "$(grep -c "rank" "$dir/0.err")" = 1
 check "... that counts them" says 0 "rank 0 and 64 more: .*at most 64"
-exits 2 "a field that is none" $ctl join --job 17 --rank 10.0.7.1,send=17,psn=5,recv=18,port=0,qpn=3
+exits 2 "an unknown field" $ctl join --job 17 --rank 10.0.7.1,send=17,psn=5,recv=18,port=0,qpn=3
 check "... is named" says 0 "qpn=3: there is no such field"
 exits 2 "a field given twice" $ctl join --job 17 --rank 10.0.7.1,send=17,psn=5,psn=6,recv=18,port=0
 check "... is named" says 0 "psn=6: a second time"
 exits 2 "a QPN of 0" $ctl join --job 17 --rank 10.0.7.1,send=0,psn=5,recv=18,port=0
 check "... is named" says 0 "send"
 exits 2 "a lease that is too short" $ctl join --job 17 $(plain 7) --lease 1ms
-exits 1 "ctl drop of what is not there" $ctl drop --job 5
+exits 1 "ctl drop of an unknown job" $ctl drop --job 5
 check "... is refused by name" says 0 "refused: the box knows no such group"
 exits 0 "ctl reset" $ctl reset
 exits 1 "ctl ranks of no job" $ctl ranks --job 77
@@ -136,12 +136,12 @@ exits 2 "ctl, no command" $ctl
 exits 2 "ctl drop of no job" $ctl drop
 check "... asks which" says 0 "which job"
 exits 2 "ctl ranks of a job that is not a number" $ctl ranks seven
-exits 2 "ctl status with a word too many" $ctl status 7
+exits 2 "ctl status with an unexpected argument" $ctl status 7
 exits 2 "ctl, port that no box has" $ctl counters --port 8
 exits 2 "ctl, group that is not a number" $ctl ranks 7 --group x
 exits 2 "ctl, key cut short" $ctl status --key 0123
 exits 1 "ctl, port that this box has not" $ctl counters --port 7
-exits 2 "ctl, slots no power of two" $ctl join --slots 100
+exits 2 "ctl, slots not a power of two" $ctl join --slots 100
 exits 2 "ctl, address that is none" $ctl status --box-ip ten
 RF_DEVICE= exits 2 "ctl without a device" $ctl status
 exits 0 "ctl --help" $ctl --help
@@ -168,7 +168,7 @@ head -c 1000 "$dir/t/expected.bin" > "$dir/u/expected.bin"
 exits 1 "check, sums cut short" $chk --traffic "$dir/u" "$dir/t/foreign.pcap"
 check "... is reported" says 0 "too short"
 echo '{}' > "$dir/u/traffic.json"
-exits 1 "check, plan of somebody else" $chk --traffic "$dir/u" "$dir/t/foreign.pcap"
+exits 1 "check, plan of another program" $chk --traffic "$dir/u" "$dir/t/foreign.pcap"
 check "... is reported" says 0 "not a plan written by ringfold gen"
 exits 2 "check without captures" $chk --traffic "$dir/t"
 for wrong in "--ranks 1" "--ranks 200" "--ports 9" "--mtu 1000" "--size 3" "--dtype int8" "--faults none" "--foreign 100%" "--vlan 9999"; do

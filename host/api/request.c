@@ -236,9 +236,9 @@ static int still_waiting(struct rf_group *g, unsigned int waited_ms)
 
 	rf_straggler_text(g, now, stragglers, sizeof(stragglers));
 	return rf_fail(g->comm->ctx, RF_IN_PROGRESS,
-		       "not complete after %u ms; no progress at rank %u for %llu ms%s",
-		       waited_ms, g->comm->rank,
-		       (unsigned long long)((now - g->progress_time) / NS_PER_MS), stragglers);
+		       "not complete after %u ms; no progress at rank %u for %llu ms%s", waited_ms,
+		       g->comm->rank, (unsigned long long)((now - g->progress_time) / NS_PER_MS),
+		       stragglers);
 }
 
 int rf_wait(struct rf_request *request, unsigned int timeout_ms)

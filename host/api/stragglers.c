@@ -92,8 +92,8 @@ static void add_rank(struct line *l, const struct rf_group *g, unsigned int r, u
 		add(l, "its lease has expired, ");
 	else if (k->flags & RF_CTL_RANK_LEFT)
 		add(l, "it has left, ");
-	add(l, "packet %u of %u, last heard from %llu ms ago", k->next & INDEX_MASK, most & INDEX_MASK,
-	    (unsigned long long)age);
+	add(l, "packet %u of %u, last heard from %llu ms ago", k->next & INDEX_MASK,
+	    most & INDEX_MASK, (unsigned long long)age);
 }
 
 /* All operands have arrived: finds the rank that has not acknowledged its results. */

@@ -51,15 +51,20 @@ static void store(struct rf_fw *fw, unsigned int place, const struct rf_fw_entry
 
 void rf_fw_conn_reset(struct rf_fw *fw)
 {
+	uint32_t places = 1u << fw->hash_bits;
+	struct rf_hal *hal = fw->hal;
+
 	memset(fw->table, 0, sizeof(fw->table));
-	for (unsigned int i = 0; i < 2u << fw->hash_bits; i++)
+	for (uint32_t i = 0; i < 2u * places; i++)
 		fw->number[i] = (uint16_t)i;
 	rf_fw_write(fw, RF_HASH_IP, 0);
 	rf_fw_write(fw, RF_HASH_KEY, 0);
 	rf_fw_write(fw, RF_HASH_VALUE, 0);
-	for (uint32_t table = 0; table < 2; table++)
-		for (uint32_t i = 0; i < 1u << fw->hash_bits; i++)
-			rf_fw_write(fw, RF_HASH_WRITE, table << RF_HASH_WRITE_TABLE_LSB | i);
+	/* A fifth of the start is spent here, so the loop reads nothing from memory. */
+	for (uint32_t i = 0; i < places; i++) {
+		rf_hal_write(hal, RF_HASH_WRITE, i);
+		rf_hal_write(hal, RF_HASH_WRITE, 1u << RF_HASH_WRITE_TABLE_LSB | i);
+	}
 	fw->entries = 0;
 	fw->tombstones = 0;
 	fw->foreigns = 0;

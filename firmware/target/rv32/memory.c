@@ -49,7 +49,8 @@ void *memset(void *to, int c, size_t n)
 	if (n >= WORD) {
 		word *tw = (word *)(void *)t;
 
-		for (; n >= 8u * WORD; n -= 8u * WORD, tw += 8) {
+		/* The start clears 40 KB: 19 instructions for 64 bytes. */
+		for (; n >= 16u * WORD; n -= 16u * WORD, tw += 16) {
 			tw[0] = fill;
 			tw[1] = fill;
 			tw[2] = fill;
@@ -58,6 +59,14 @@ void *memset(void *to, int c, size_t n)
 			tw[5] = fill;
 			tw[6] = fill;
 			tw[7] = fill;
+			tw[8] = fill;
+			tw[9] = fill;
+			tw[10] = fill;
+			tw[11] = fill;
+			tw[12] = fill;
+			tw[13] = fill;
+			tw[14] = fill;
+			tw[15] = fill;
 		}
 		for (; n >= WORD; n -= WORD)
 			*tw++ = fill;

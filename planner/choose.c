@@ -22,6 +22,8 @@
 #define ROUND_LINKS 1500   /* links up to which programs over many trees are made */
 #define CLOCK_PART 0.5     /* of what is left of the time */
 #define PATIENCE 4         /* times what cutting took: time that more is tried in */
+#define FEW_TREES 3        /* of a second search where more may be taken */
+#define FEW_WORKERS 48     /* workers up to which that is not needed */
 #define IN_RACK 2          /* arcs of an edge between hosts of one rack */
 #define WEIGHED_MOST 64    /* trees of a plan of a larger network whose weights are found anew */
 #define USED 1e-9          /* part of its own rate above which a tree is part of the plan */
@@ -569,18 +571,15 @@ static void choose_large(const struct topology *t, struct plan *p, const struct 
 	p->rounds = 0;
 }
 
-void limits_choose(const struct topology *t, struct plan *p, const struct scheme_options *o,
-		   bool merging)
+/* Programs over many trees. */
+static void choose_small(const struct topology *t, struct plan *p, const struct scheme_options *o,
+			 bool merging)
 {
 	struct limits_fit *f;
 	struct work w = work_begin(o->work, o->seconds);
 	struct plan *other, *fitted;
 	struct choice c;
 
-	if (merging && t->links > ROUND_LINKS) {
-		choose_large(t, p, o);
-		return;
-	}
 	f = limits_fit_new(t, p);
 	begin(&c, t, o->trees, p);
 	c.news = o->news;
@@ -608,4 +607,35 @@ void limits_choose(const struct topology *t, struct plan *p, const struct scheme
 	plan_free(fitted);
 	end(&c);
 	limits_fit_free(f);
+}
+
+void limits_choose(const struct topology *t, struct plan *p, const struct scheme_options *o,
+		   bool merging)
+{
+	struct scheme_options few = *o;
+	struct plan *other;
+
+	if (merging && t->links > ROUND_LINKS) {
+		choose_large(t, p, o);
+		return;
+	}
+	if (!merging || t->workers <= FEW_WORKERS || (o->trees > 0 && o->trees <= FEW_TREES)) {
+		choose_small(t, p, o, merging);
+		return;
+	}
+	/* The search goes deeper where only few trees may be taken, and may end higher. */
+	other = plan_like(p);
+	for (int k = 0; k < p->trees; k++)
+		plan_copy_tree(other, p, k, p->tree[k].share);
+	choose_small(t, p, o, merging);
+	few.trees = FEW_TREES;
+	few.seconds = o->seconds / 2;
+	choose_small(t, other, &few, merging);
+	if (plan_rate(t, other) > plan_rate(t, p) * (1 + GAP)) {
+		plan_take_trees(p, other);
+		p->sequential = false;
+		p->rounds = 0;
+	} else {
+		plan_free(other);
+	}
 }

@@ -69,7 +69,7 @@ help:
 	@echo '  make bench      every figure beside its limit, build/bench.json; exit 4 where one is missed'
 	@echo '  make lint       Verilog in three front ends, C in two compilers, format'
 	@echo '  make formal     proofs of the Verilog, each with a mutant that it kills'
-	@echo '  make synth      size of every module and of the whole, speed of a few; about an hour (tests/rtl/synth.py --help)'
+	@echo '  make synth      size and longest paths of every module, size of whole boxes; some hours (tests/rtl/synth.py --help)'
 	@echo '  make mutate     deliberate faults in the Verilog that its benches must notice'
 	@echo '  make soak       seeded runs with faults: 20,000 with the model, 300 with the Verilog; hours'
 	@echo '  make fuzz       new inputs for codecs, firmware, host, model and Verilog, FUZZ_SECONDS=60 each'

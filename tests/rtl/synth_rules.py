@@ -11,11 +11,12 @@ def number(x):
 
 
 def grown(was, now):
-    """Sizes against those of the page, {column: value}. Words are no sizes; MHz are better where they are more."""
+    """Sizes against those of the page, {column: value}. Words are no sizes, nor is an empty field of the page; MHz are better
+    where they are more."""
     found = []
     for column, value in now.items():
         before = was.get(column)
-        if isinstance(value, str) or before is None:
+        if isinstance(value, str) or isinstance(before, str) or before is None:
             continue
         if column.endswith("MHz"):
             if value < before * 0.9:

@@ -30,6 +30,7 @@ def check_rules():
     complains("4 % more", rules.grown({"LUT": 1000.0}, {"LUT": 1040}), "grown")
     quiet("2 % more", rules.grown({"LUT": 1000.0}, {"LUT": 1020}))
     quiet("ten cells more of few", rules.grown({"LUT": 20.0}, {"LUT": 30}))
+    quiet("a field that is empty in the page", rules.grown({"LUT": ""}, {"LUT": 1000}))
     complains("a level more", rules.grown({"LUT6 levels": 7.0}, {"LUT6 levels": 8}), "grown")
     complains("a lower frequency", rules.grown({"iCE40 MHz": 80.0}, {"iCE40 MHz": 70.0}), "slower")
     quiet("a higher frequency", rules.grown({"iCE40 MHz": 80.0}, {"iCE40 MHz": 90.0}))

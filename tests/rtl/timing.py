@@ -97,14 +97,17 @@ def arcs(name, cell):
 class Netlist:
     def __init__(self, module):
         self.cells = module["cells"]
-        self.names = {}
+        self.names, ranks = {}, {}
         for name, net in module["netnames"].items():
             if net.get("hide_name"):
                 continue
             for i, b in enumerate(net["bits"]):
                 label = name if len(net["bits"]) == 1 else "%s[%d]" % (name, i)
                 src = net["attributes"].get("src", "")
-                if b not in self.names or len(label) < len(self.names[b][0]):
+                # Names with a line of rtl/ before others, short ones before long ones.
+                rank = ("rtl/" not in src, len(label))
+                if b not in ranks or rank < ranks[b]:
+                    ranks[b] = rank
                     self.names[b] = (label, src)
         self.inputs = [b for p in module["ports"].values() if p["direction"] == "input" for b in p["bits"]]
         self.outputs = [b for p in module["ports"].values() if p["direction"] == "output" for b in p["bits"]]
@@ -217,8 +220,14 @@ class Netlist:
         return os.path.basename(own[0]).split("-")[0].rsplit(".", 1)[0] if own else None
 
     def ends(self, path):
-        """Source lines of the first and of the last step of a path that have one: rf_x.v:1 to rf_y.v:2."""
-        lines = [s for s in (self.source(bit, cell) for _, _, bit, cell in path.steps) if s]
+        """Source lines of the first and of the last step of a path that have one: rf_x.v:1 to rf_y.v:2. The register at the
+        end is that of its output."""
+        last = path.steps[-1][3]
+        steps = [(bit, cell) for _, _, bit, cell in path.steps]
+        if last:
+            pins = self.cells[last]
+            steps += [(b, last) for p, bits in pins["connections"].items() if pins["port_directions"][p] == "output" for b in bits]
+        lines = [s for s in (self.source(bit, cell) for bit, cell in steps) if s]
         return "%s to %s" % (lines[0], lines[-1]) if lines else "none"
 
     def describe(self, path):

@@ -238,8 +238,9 @@ HEADS = {"Modules": ["module"] + COLUMNS,
 NOTES = {
     "Modules": "Default parameters (4 ports, 512 bits, all types, parity), everything below included.",
     "Timing": "Default parameters; %s with two words. Flattened, by the model of tests/rtl/timing.py (in its --help): r a\n"
-              "register, in and out the ports of the module; 0: no such path. A path between registers may take %d ps (210 MHz)."
-              % (", ".join(sorted(TWO_WORDS)), LIMIT),
+              "register, in and out the ports of the module; 0: no such path. A path between registers may take %d ps (210 MHz).\n"
+              "The LUTs are those of that netlist: mapped for depth, with the enables of registers as logic, so there are more of\n"
+              "them than under Modules." % (", ".join(sorted(TWO_WORDS)), LIMIT),
     "The whole box": "One lane per port, 8 groups. LUT to BRAM without parity; parity adds the last two columns. For comparison:\n"
                      + NETREDUCE + ".",
     "The whole box flattened": "By `make synth-flat`, with the time and the memory that Yosys took.",

@@ -1,6 +1,7 @@
 /*
- * Buddy allocator over a tree of bytes. Node 1 is the whole range, nodes 2n and 2n + 1 the halves
- * of n. Each holds 1 + log2 (in leaves) of the longest free aligned run below it, 0 for none.
+ * Buddy allocator over a tree of bytes. Node 1 is the whole range; nodes 2n and 2n + 1 are the
+ * halves of n. Each node holds 1 + log2 (in leaves) of its longest free aligned run, or 0 if it has
+ * no free run.
  */
 #include <string.h>
 
@@ -21,13 +22,13 @@ void rf_fw_buddy_init(struct rf_fw_buddy *b, unsigned int total_log2)
 		memset(b->longest + (1u << level), (int)(depth - level + 1u), 1u << level);
 }
 
-/* Order, in leaves, that holds 2^log2 units. */
+/* Order (log2 in leaves) of a run that holds 2^log2 units. */
 static unsigned int order_of(const struct rf_fw_buddy *b, unsigned int log2)
 {
 	return log2 > b->leaf_log2 ? log2 - b->leaf_log2 : 0u;
 }
 
-/* Brings the nodes above n, which is of the given order, up to date. */
+/* Updates the ancestors of node n, which has the given order. */
 static void climb(struct rf_fw_buddy *b, unsigned int n, unsigned int order)
 {
 	while (n > 1u) {
@@ -53,7 +54,7 @@ bool rf_fw_buddy_alloc(struct rf_fw_buddy *b, unsigned int log2, uint32_t *base)
 		uint8_t left = b->longest[2u * n], right = b->longest[2u * n + 1u];
 		bool go_left = left >= want + 1u && (right < want + 1u || left <= right);
 
-		/* The tighter half, so that long runs stay whole. */
+		/* Choose the half with the shorter free run, so that long runs stay whole. */
 		n = 2u * n + (go_left ? 0u : 1u);
 	}
 	b->longest[n] = 0;
@@ -81,11 +82,16 @@ uint32_t rf_fw_buddy_room(const struct rf_fw_buddy *b)
 	uint32_t leaves = 0;
 	unsigned int pos = 0;
 
-	/* From left to right: a free node counts whole, a node with free parts is entered. */
+	/*
+	 * From left to right: a free node counts as a whole; a partly free node is descended into.
+	 */
 	while (pos < 1u << b->depth) {
 		unsigned int order = 0;
 
-		/* The largest node that begins here and is free, or used as a whole. */
+		/*
+		 * The largest node that begins here and is either completely free or completely
+		 * used.
+		 */
 		for (unsigned int k = b->depth + 1u; k-- > 0;) {
 			unsigned int n = (1u << (b->depth - k)) + (pos >> k);
 

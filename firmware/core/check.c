@@ -1,4 +1,4 @@
-/* The invariants of the bookkeeping, for tests. */
+/* Checks the invariants of the bookkeeping, for tests. */
 #include "firmware/core/internal.h"
 
 static const char *check_slots(const struct rf_fw *fw)
@@ -36,13 +36,13 @@ static const char *check_slots(const struct rf_fw *fw)
 			    o->hbase < g->hbase + hsize)
 				return "a header slot owned twice";
 		}
-		/* A range smaller than a leaf of the allocator takes a leaf. */
+		/* A range smaller than a leaf of the allocator takes a whole leaf. */
 		beats += size < 1u << fw->beats.leaf_log2 ? 1u << fw->beats.leaf_log2 : size;
 		heads += hsize < 1u << fw->hslots.leaf_log2 ? 1u << fw->hslots.leaf_log2 : hsize;
 	}
 	for (unsigned int i = fw->records; i < RF_FW_RECORDS; i++)
 		if (fw->group[i].state != RF_CTL_S_FREE)
-			return "a group behind the last record";
+			return "a group after the last record";
 	if (hw != fw->hw_used)
 		return "hardware groups marked as used do not fit the groups";
 	if (beats + rf_fw_buddy_room(&fw->beats) != 1u << fw->bank_log2)
@@ -92,7 +92,7 @@ static const char *check_members(const struct rf_fw *fw)
 	return found == RF_FW_MEMBERS ? NULL : "a lost member";
 }
 
-/* What the table must say of a key. */
+/* The one entry of a key in the places where it may be; NULL if it has none or two. */
 static const struct rf_fw_entry *entry(const struct rf_fw *fw, uint32_t ip, uint32_t key)
 {
 	uint32_t mask = (1u << (fw->hash_bits - RF_FW_BUCKET_LOG2)) - 1u;
@@ -185,7 +185,7 @@ static const char *check_table(const struct rf_fw *fw)
 	return entries - tombs - foreigns == expect ? NULL : "an orphan in the connection table";
 }
 
-/* What each key's job holds, counted here once more, fits what it may. */
+/* Recounts what each job with a key holds, and checks it against the job's limits. */
 static const char *check_quota(const struct rf_fw *fw)
 {
 	for (unsigned int k = 0; k < fw->cfg.nkeys; k++) {
@@ -217,7 +217,7 @@ static const char *check_quota(const struct rf_fw *fw)
 		    held.ranks != sum.ranks || held.entries != sum.entries ||
 		    held.bytes != sum.bytes)
 			return "what a job holds is summed wrong";
-		/* Entries that belong to nobody are no share of the operator's. */
+		/* Entries that belong to no job do not count as the operator's. */
 		if (sum.groups > most.groups || sum.slots > most.slots || sum.ranks > most.ranks ||
 		    sum.bytes > most.bytes ||
 		    (job != RF_FW_NOBODY && (sum.entries > most.entries || entries > sum.entries)))

@@ -1,12 +1,12 @@
 /*
- * The connection table: a cuckoo hash of two tables of buckets, and its shadow in memory.
+ * The connection table: a cuckoo hash with two tables of buckets, and its shadow copy in memory.
  *
- * A key has eight places: a bucket of four in either table. Where all are taken an occupant goes
- * to its bucket in the other table, whose occupant goes on, until an empty place comes. The
- * shortest such chain is searched breadth first; where the search ends without having been cut
- * short, no arrangement of the table holds all keys. Moves are done from the chain's end: an entry
- * is written to its new place before its old one is overwritten, so that the hardware, which reads
- * both tables in one cycle, finds every key at every moment.
+ * A key has eight possible places: a bucket of four in each table. If all are taken, one of their
+ * entries moves to its bucket in the other table, may push out an entry there, and so on until an
+ * empty place is found. A breadth-first search finds the shortest such chain. If the search ends
+ * without reaching its limit, no arrangement of the table holds all keys. The moves are done from
+ * the end of the chain: each entry is written to its new place before its old place is overwritten.
+ * So the hardware, which reads both tables in one cycle, finds every key at any time.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ uint32_t rf_fw_conn_hash(uint32_t ip, uint32_t key)
 	return h ^ ((h >> 13 | h << 19) & (h >> 23 | h << 9));
 }
 
-/* First places of a key's buckets in the two tables. Places are numbered through both. */
+/* First places of a key's buckets in the two tables. Places are numbered across both tables. */
 static void buckets_of(const struct rf_fw *fw, uint32_t ip, uint32_t key, unsigned int bucket[2])
 {
 	uint32_t mask = (1u << (fw->hash_bits - RF_FW_BUCKET_LOG2)) - 1u;
@@ -35,7 +35,7 @@ static void buckets_of(const struct rf_fw *fw, uint32_t ip, uint32_t key, unsign
 	bucket[1] = 1u << fw->hash_bits | (h >> 16 & mask) << RF_FW_BUCKET_LOG2;
 }
 
-/* Puts an entry into a place of shadow and hardware. */
+/* Writes an entry to a place, in the shadow copy and in the hardware. */
 static void store(struct rf_fw *fw, unsigned int place, const struct rf_fw_entry *e)
 {
 	unsigned int table = place >> fw->hash_bits;
@@ -60,7 +60,7 @@ void rf_fw_conn_reset(struct rf_fw *fw)
 	rf_fw_write(fw, RF_HASH_IP, 0);
 	rf_fw_write(fw, RF_HASH_KEY, 0);
 	rf_fw_write(fw, RF_HASH_VALUE, 0);
-	/* A fifth of the start is spent here, so the loop reads nothing from memory. */
+	/* A fifth of the start-up time is spent here, so the loop reads nothing from memory. */
 	for (uint32_t i = 0; i < places; i++) {
 		rf_hal_write(hal, RF_HASH_WRITE, i);
 		rf_hal_write(hal, RF_HASH_WRITE, 1u << RF_HASH_WRITE_TABLE_LSB | i);
@@ -85,7 +85,7 @@ struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key)
 	return NULL;
 }
 
-/* Places that have been reached, each with the one whose occupant would come there. */
+/* Places that the search has reached, each with the place whose entry would move there. */
 struct reached {
 	uint16_t place[RF_FW_REACH_MAX];
 	uint16_t from[RF_FW_REACH_MAX];
@@ -108,7 +108,7 @@ static void reach(struct reached *r, unsigned int bucket, unsigned int from)
 
 uint32_t rf_fw_conn_count(const struct rf_fw *fw, uint64_t job, bool tombstones)
 {
-	/* Mostly there are no tombstones, and every first JOIN asks. */
+	/* Usually there are no tombstones, and the first JOIN of every group calls this. */
 	unsigned int places = tombstones && fw->tombstones == 0 ? 0 : 2u << fw->hash_bits;
 	uint32_t n = 0;
 
@@ -122,8 +122,9 @@ uint32_t rf_fw_conn_count(const struct rf_fw *fw, uint64_t job, bool tombstones)
 }
 
 /*
- * Makes an entry for a place a tombstone whose life packets from one address on one port show, or,
- * where it belongs to no job, all. Its number is that of the place, and goes with it.
+ * Makes the entry for a place a tombstone. Packets from one address on one port keep it alive; if
+ * it belongs to no job, all packets do. It takes the number of the place and keeps it when it
+ * moves.
  */
 static void inscribe(struct rf_fw *fw, unsigned int place, struct rf_fw_entry *e, uint32_t src_ip)
 {
@@ -136,7 +137,7 @@ static void inscribe(struct rf_fw *fw, unsigned int place, struct rf_fw_entry *e
 		    any | (uint32_t)e->port << RF_TOMB_WRITE_PORT_LSB | fw->number[place]);
 }
 
-/* Whether a job has a tombstone at an earlier place of those reached. */
+/* Whether the job of tombstone n has a tombstone at an earlier place of those reached. */
 static bool judged(const struct rf_fw *fw, const struct reached *r, unsigned int n)
 {
 	for (unsigned int k = 0; k < n; k++) {
@@ -148,7 +149,7 @@ static bool judged(const struct rf_fw *fw, const struct reached *r, unsigned int
 	return false;
 }
 
-/* Of the tombstones that belong to no job; r->count: there is none. */
+/* The first tombstone that belongs to no job; r->count: there is none. */
 static unsigned int held_gives_way(const struct rf_fw *fw, const struct reached *r)
 {
 	unsigned int n;
@@ -160,10 +161,10 @@ static unsigned int held_gives_way(const struct rf_fw *fw, const struct reached 
 }
 
 /*
- * Of the tombstones reached: the oldest of the job that holds most entries. Only where that job is
- * `job` itself or holds more: nobody fills the table to lift others' tombstones. Those that belong
- * to no job give way to a job only while the box holds what it does not know. r->count: there is
- * none.
+ * Chooses an entry to evict among those reached: a foreign one; otherwise, in the hold time, a
+ * tombstone that belongs to no job; otherwise the oldest tombstone of the job that holds the most
+ * entries, if that job is `job` itself or holds more than it. So a job cannot remove another job's
+ * tombstones by filling the table. r->count: there is none.
  */
 static unsigned int gives_way(const struct rf_fw *fw, const struct reached *r, uint64_t job)
 {
@@ -203,7 +204,7 @@ static unsigned int gives_way(const struct rf_fw *fw, const struct reached *r, u
 	return oldest;
 }
 
-/* src_ip: of a tombstone that belongs to a job. */
+/* src_ip: for a tombstone that belongs to a job, the source whose packets keep it alive. */
 static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e, uint32_t src_ip)
 {
 	struct reached r = {.count = 0};
@@ -233,12 +234,17 @@ static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e, uint32_t src_i
 		} else {
 			fw->tombstones--;
 			fw->cnt.evicted++;
-			/* Its connection may still be in use: the hold time, where it lasts, does
-			 * its work. */
+			/*
+			 * Its connection may still be in use: if the hold time is running, it goes
+			 * on in place of the tombstone.
+			 */
 			rf_fw_hold_prolong(fw);
 		}
 	}
-	/* Each entry keeps its number; the last place that becomes free has that of the first. */
+	/*
+	 * Each entry keeps its number; the place freed at the end of the chain gets the number of
+	 * the empty one.
+	 */
 	number = fw->number[r.place[n]];
 	for (; r.from[n] != RF_FW_REACH_MAX; n = r.from[n]) {
 		struct rf_fw_entry moved = fw->table[r.place[r.from[n]]];
@@ -258,7 +264,7 @@ static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e, uint32_t src_i
 	return true;
 }
 
-/* Gives an entry another value where it stands; whose it is stays. */
+/* Changes the value of an entry in place; its job stays the same. */
 static void change(struct rf_fw *fw, struct rf_fw_entry *e, uint32_t value, uint32_t until)
 {
 	struct rf_fw_entry now = *e;
@@ -303,7 +309,7 @@ uint32_t rf_fw_tomb_life(const struct rf_fw *fw, const struct rf_fw_entry *e)
 	return e->job == RF_FW_NOBODY ? fw->cfg.hold_ms : fw->cfg.tomb_ms;
 }
 
-/* There are tombstones: a look at them is due. An eighth of the shorter of their lives. */
+/* There are tombstones: schedules a check of them after an eighth of the shorter lifetime. */
 static void look_soon(struct rf_fw *fw)
 {
 	uint32_t life = fw->cfg.hold_ms;
@@ -343,7 +349,9 @@ bool rf_fw_conn_hold(struct rf_fw *fw, uint32_t ip, uint32_t qpn, unsigned int p
 				    .job = RF_FW_NOBODY,
 				    .port = (uint8_t)port};
 
-	/* What has an entry is cut by it, or belongs to a group by now. */
+	/*
+	 * A connection with an entry is dropped by that entry already, or now belongs to a group.
+	 */
 	if (rf_fw_conn_find(fw, ip, fresh.key))
 		return true;
 	if (!insert(fw, &fresh, 0))
@@ -407,7 +415,7 @@ void rf_fw_conn_exhume_all(struct rf_fw *fw, uint64_t job)
 	}
 }
 
-/* A packet of before the look, at the latest, renews: so none goes too early. */
+/* A packet seen renews a tombstone from the time of this check, so none is removed too early. */
 void rf_fw_conn_tick(struct rf_fw *fw)
 {
 	uint32_t now = (uint32_t)fw->now_ms;

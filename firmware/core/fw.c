@@ -23,7 +23,7 @@ void rf_fw_cfg_default(struct rf_fw_cfg *cfg)
 	cfg->tick_ms = 1;
 }
 
-/* 64 by 32 bits without a division of that width: small targets have none. */
+/* Divides 64 by 32 bits without a 64-bit division, which small targets lack. */
 static uint64_t divide(uint64_t n, uint32_t d, uint32_t *rest)
 {
 	uint64_t quotient = 0, r = 0;
@@ -56,7 +56,7 @@ static void clock_update(struct rf_fw *fw)
 
 	if (past < fw->khz)
 		return;
-	/* Mostly a few milliseconds have passed: 32 bits do. */
+	/* Usually only a few milliseconds have passed, so 32 bits are enough. */
 	if (past >> 32 == 0) {
 		fw->now_ms += (uint32_t)past / fw->khz;
 		rest = (uint32_t)past % fw->khz;
@@ -189,7 +189,7 @@ uint64_t rf_fw_poll(struct rf_fw *fw)
 
 	clock_update(fw);
 	rf_fw_group_errors(fw);
-	/* Before requests: a new group may need what an old one gives back. */
+	/* Before requests: a new group may need resources that an old one returns. */
 	rf_fw_group_settle(fw);
 	fw->held = false;
 	for (unsigned int i = 0; i < fw->cfg.poll_frames; i++)
@@ -203,7 +203,7 @@ uint64_t rf_fw_poll(struct rf_fw *fw)
 		next = earlier(next, rf_fw_watch_tick(fw));
 	rf_fw_net_notices(fw);
 	waiting = rf_fw_net_waiting(fw);
-	/* A port's inject buffer is busy: a frame leaves within microseconds. */
+	/* A port's inject buffer is busy; it is free again within microseconds. */
 	if (fw->held && (waiting || fw->notices))
 		return cycles(fw) + fw->khz / 256u + 1u;
 	if (waiting || fw->notices)
@@ -281,13 +281,13 @@ const char *rf_fw_error_text(int error)
 	case RF_FW_OK:
 		return "no error";
 	case RF_FW_E_ID:
-		return "this is no ringfold box, or one with a newer register map";
+		return "not a ringfold box, or one with a newer register map";
 	case RF_FW_E_SHAPE:
-		return "the box's shape is outside of what this firmware was built for";
+		return "the box's shape exceeds the limits of this firmware";
 	case RF_FW_E_CONFIG:
 		return "a setting of the firmware is not allowed";
 	case RF_FW_E_CLOCK:
-		return "the box does not tell its clock rate";
+		return "the box reports a clock rate of 0";
 	case RF_FW_E_SALT:
 		return "there is no fresh salt: 16 random bytes must be written before each start";
 	default:

@@ -1,9 +1,9 @@
 /*
  * The box's firmware: groups, slots, connections, leases, the control protocol, ARP and ICMP echo.
  *
- * Freestanding C without heap: one struct rf_fw holds everything. It runs no per-packet work: the
- * target calls rf_fw_poll() when the interrupt line is up and when the time that the last call
- * returned has come. Not reentrant; one struct belongs to one thread. Behaviour: docs/firmware.md.
+ * Freestanding C without a heap: one struct rf_fw holds everything. It does no per-packet work. The
+ * target calls rf_fw_poll() when the interrupt line is up, and at the time that the last call
+ * returned. Not reentrant; one struct belongs to one thread. Behaviour: docs/firmware.md.
  */
 #ifndef RF_FW_H
 #define RF_FW_H
@@ -16,12 +16,15 @@
 #include "proto/rf_ctl.h"
 #include "rf_fw_counters.h"
 
-/* Limits: memory is theirs, so a small target may lower them on the compiler's command line. */
+/*
+ * Limits. They set how much memory is used; a small target may lower them on the compiler's command
+ * line.
+ */
 #ifndef RF_FW_GROUPS_MAX
 #define RF_FW_GROUPS_MAX 8u /* hardware groups in use at once, at most 32 */
 #endif
 #ifndef RF_FW_RECORDS
-#define RF_FW_RECORDS 16u /* groups known, those that failed or ended lately included */
+#define RF_FW_RECORDS 16u /* groups known, including those that failed or ended recently */
 #endif
 #ifndef RF_FW_RANKS_MAX
 #define RF_FW_RANKS_MAX 64u /* ranks of one group, at most RF_CTL_RANKS_MAX */
@@ -33,20 +36,20 @@
 #define RF_FW_HASH_BITS_MAX 9u /* largest SHAPE.HASH_BITS that can be served, at most 16 */
 #endif
 
-#define RF_FW_LOG 32u      /* events remembered */
-#define RF_FW_VOIDS 64u    /* marks below which nonces are void, of all jobs together */
+#define RF_FW_LOG 32u      /* events kept in the log */
+#define RF_FW_VOIDS 64u    /* marks that make older nonces void, all jobs together */
 #define RF_FW_VOIDS_JOB 8u /* of one job */
-#define RF_FW_KNOWN 8u     /* nonces that need not be computed again, a power of two */
-#define RF_FW_COMMANDS 4u  /* the operator's last commands, whose repetition is only answered */
+#define RF_FW_KNOWN 8u     /* cached nonces, a power of two */
+#define RF_FW_COMMANDS 4u  /* the operator's last commands: a repeated one is only answered */
 #define RF_FW_SALT_BYTES 16u
 #define RF_FW_NONCE_MS_MAX 60000u
 
 #define RF_FW_NEVER UINT64_MAX
 #define RF_FW_NONE 0xffu
 #define RF_FW_PORTS 8u
-#define RF_FW_NOBODY RF_CTL_JOB_OPERATOR /* job of entries that belong to no job */
+#define RF_FW_NOBODY RF_CTL_JOB_OPERATOR /* the job number in entries that belong to no job */
 #define RF_FW_BUDDY_LEAVES 256u
-#define RF_FW_KEY_IPS 8u /* prefixes of a key */
+#define RF_FW_KEY_IPS 8u /* address prefixes of one key */
 
 /* Addresses whose first `bits` bits are those of ip. */
 struct rf_fw_prefix {
@@ -59,47 +62,57 @@ static inline uint32_t rf_fw_prefix_mask(unsigned int bits)
 	return bits == 0 ? 0 : UINT32_MAX << (32u - bits);
 }
 
-/* Key of one job, what the job may have of the box at a time, and for whom it may speak. */
+/*
+ * Key of one job, how much of the box the job may use at a time, and which ranks it may register.
+ */
 struct rf_fw_key {
 	uint64_t job;
 	uint8_t key[RF_CTL_KEY_BYTES];
 	struct rf_ctl_share most; /* 0: the default, docs/control-protocol.md */
-	uint8_t ports;            /* bit per port of the box; 0: the port of the request alone */
-	uint8_t ips;              /* prefixes in use; 0: the source address of the request alone */
+	uint8_t ports; /* bit per port of the box; 0: only the port on which the request arrives */
+	uint8_t ips;   /* prefixes in use; 0: only the source address of the request */
 	struct rf_fw_prefix ip[RF_FW_KEY_IPS];
 };
 
-/* rf_fw_cfg_default() fills all but mac, ip, epoch and salt. Times are in milliseconds. */
+/*
+ * rf_fw_cfg_default() fills in everything except mac, ip, epoch and salt. Times are in
+ * milliseconds.
+ */
 struct rf_fw_cfg {
 	uint8_t mac[6]; /* base MAC: port p has base + p; the last byte at most 0xf8 */
 	uint32_t ip;    /* the box's own address */
-	uint32_t epoch; /* not 0, random at each start: hosts see by it that the box was
-			   reset */
-	uint8_t salt[RF_FW_SALT_BYTES]; /* not 0, random at each start, told to nobody: the key of
-					   the nonces */
-	uint32_t hold_ms;  /* hold time after a start and RESET, and life of what it holds after its
-			      last packet (60000); 0: none */
-	uint32_t tomb_ms;  /* life of tombstones without a packet (60000); 0: none are made */
-	uint32_t lease_ms; /* where JOIN asks for the default (10000) */
-	uint32_t linger_ms; /* how long a group that failed or ended is remembered for late
-			       questions (30000) */
-	uint32_t nonce_ms;  /* life of a nonce as the current one (10000), RF_FW_NONCE_MS_MAX at
-			       most */
-	uint32_t settle_ms; /* from a group's end until its slots are free: passes in flight (1) */
-	uint32_t share_max; /* most lanes in use by groups whose blocks of ports overlap; 0: no
+	uint32_t epoch; /* not 0, random at each start: hosts detect by it that the box was reset */
+	uint8_t salt[RF_FW_SALT_BYTES]; /* not 0, random at each start, secret: the key of the
+					   nonces */
+	uint32_t hold_ms; /* hold time after a start and after RESET, and how long a held connection
+			     stays held after its last packet (60000); 0: no hold time */
+	uint32_t
+		tomb_ms; /* how long a tombstone lives without a packet (60000); 0: no tombstones */
+	uint32_t lease_ms;  /* the lease if JOIN asks for the default (10000) */
+	uint32_t linger_ms; /* how long a group that failed or ended is remembered, to answer late
+			       requests (30000) */
+	uint32_t nonce_ms;  /* how long a nonce stays the current one (10000), at most
+			       RF_FW_NONCE_MS_MAX */
+	uint32_t settle_ms; /* from a group's end until its slots are free, so that passes in flight
+			       finish (1) */
+	uint32_t share_max; /* limit of the lanes used by groups whose port blocks overlap; 0: no
 			       limit (0) */
-	unsigned int poll_frames; /* punted frames handled by one rf_fw_poll() (8) */
-	unsigned int tick_ms;     /* shortest time between two looks at signs of life (1) */
-	/* Keys of the jobs, RF_CTL_JOB_OPERATOR among them; not copied. None: an open lab, the key
-	 * is all zero. */
+	unsigned int poll_frames; /* punted frames handled per rf_fw_poll() (8) */
+	unsigned int tick_ms;     /* shortest time between two checks for signs of life (1) */
+	/*
+	 * Keys of the jobs, including RF_CTL_JOB_OPERATOR; not copied. No keys: an open lab, where
+	 * the key is all zero.
+	 */
 	const struct rf_fw_key *keys;
 	unsigned int nkeys;
 };
 
 void rf_fw_cfg_default(struct rf_fw_cfg *cfg);
 
-/* Counters of RF_FW_COUNTERS (rtl/control/registers.txt), as the FIRMWARE page; behind them the
- * refusals by enum rf_ctl_reason. */
+/*
+ * Counters of RF_FW_COUNTERS (rtl/control/registers.txt), as in the FIRMWARE page, followed by the
+ * refusals by enum rf_ctl_reason.
+ */
 struct rf_fw_counters {
 #define RF_FW_X(name, text) uint32_t name;
 	RF_FW_COUNTERS(RF_FW_X)
@@ -110,48 +123,51 @@ struct rf_fw_counters {
 /* Errors of rf_fw_init(). */
 enum rf_fw_error {
 	RF_FW_OK = 0,
-	RF_FW_E_ID = -1,     /* ID or VERSION register: this is no box, or a newer one */
-	RF_FW_E_SHAPE = -2,  /* shape outside the firmware's limits */
+	RF_FW_E_ID = -1,     /* ID or VERSION register: not a ringfold box, or a newer one */
+	RF_FW_E_SHAPE = -2,  /* shape exceeds the firmware's limits */
 	RF_FW_E_CONFIG = -3, /* a value of rf_fw_cfg is not allowed */
 	RF_FW_E_CLOCK = -4,  /* CLOCK_KHZ is 0 */
 	RF_FW_E_SALT = -5,   /* rf_fw_cfg has no salt */
 };
 
-/* What follows is the firmware's own; the struct is public only so that a target can place it. */
+/*
+ * The rest of the types is private to the firmware; they are public only so that a target can
+ * allocate a struct rf_fw.
+ */
 
 struct rf_fw_buddy {
-	uint8_t leaf_log2;                        /* units in a leaf */
+	uint8_t leaf_log2;                        /* log2 of the units in a leaf */
 	uint8_t depth;                            /* 2^depth leaves */
 	uint8_t longest[2u * RF_FW_BUDDY_LEAVES]; /* per node: 1 + log2 of its longest free run in
-						     leaves; 0: none */
+						     leaves; 0: no free run */
 };
 
-/* One place of the connection table: the shadow of what the hardware holds. */
+/* One place of the connection table: a shadow copy of the hardware's entry. */
 struct rf_fw_entry {
 	uint32_t ip;
 	uint32_t key;   /* as HASH_KEY: QPN and role */
 	uint32_t value; /* as HASH_VALUE; state 0: empty */
-	uint32_t until; /* tombstones: low word of the millisecond from which it may go */
-	uint64_t job;   /* whose it is; RF_FW_NOBODY */
-	uint8_t port;   /* tombstones: on which its packets come in */
+	uint32_t until; /* tombstones: low word of the millisecond from which it may be removed */
+	uint64_t job;   /* the owner, or RF_FW_NOBODY */
+	uint8_t port;   /* tombstones: the port on which its packets arrive */
 };
 
-/* Nonces of a job at a source address that are older than stamp are void. */
+/* Nonces of a job at a source address are void if they are older than stamp. */
 struct rf_fw_void {
 	uint64_t job, stamp; /* stamp 0: free */
-	uint32_t ip;         /* 0: at all addresses */
+	uint32_t ip;         /* 0: all addresses */
 };
 
-/* A nonce that was computed lately. */
+/* A nonce that was computed recently. */
 struct rf_fw_known {
-	uint64_t value, stamp; /* stamp 0: none */
+	uint64_t value, stamp; /* stamp 0: unused */
 	uint32_t ip;
 };
 
 struct rf_fw_nonces {
 	uint64_t stamp;    /* of the current one */
-	uint64_t void_all; /* those that are older are void for every job */
-	uint32_t marks;    /* after the last one in use */
+	uint64_t void_all; /* nonces older than this are void for every job */
+	uint32_t marks;    /* index after the last mark in use */
 	struct rf_fw_known known[RF_FW_KNOWN];
 	struct rf_fw_void mark[RF_FW_VOIDS];
 };
@@ -160,27 +176,28 @@ struct rf_fw_nonces {
 struct rf_fw_command {
 	uint64_t tag;
 	uint8_t used;
-	uint8_t reason; /* RF_CTL_R_NONE: done, else why it was refused */
+	uint8_t reason; /* RF_CTL_R_NONE: done, otherwise why it was refused */
 };
 
 struct rf_fw_member {
-	uint8_t next; /* next higher rank, or next free one; RF_FW_NONE: the last */
+	uint8_t next; /* member of the next higher rank, or next free member; RF_FW_NONE: end of
+			 list */
 	uint8_t used;
 	uint8_t flags;     /* RF_CTL_RANK_* */
 	uint8_t destroyed; /* its queue pair no longer exists */
 	uint16_t rank;
 	uint8_t port, lane;
 	uint8_t peer;      /* member that owns peer_ip */
-	uint8_t put;       /* RF_FW_PUT_*: entries of the table that it has made */
-	uint8_t notify;    /* a notice is due */
-	uint8_t from_port; /* on which its last request came in */
+	uint8_t put;       /* RF_FW_PUT_*: table entries made for it */
+	uint8_t notify;    /* a notice must be sent */
+	uint8_t from_port; /* port on which its last request arrived */
 	uint8_t src_mac[6];
 	uint16_t vlan, udp_port;
-	uint8_t spoke;    /* data has come on its registered connection */
-	uint8_t strays;   /* packets of it on others before that */
-	uint32_t from_ip; /* where notices go */
+	uint8_t spoke;    /* data has arrived on its registered connection */
+	uint8_t strays;   /* its packets on other connections before that */
+	uint32_t from_ip; /* destination of notices */
 	uint32_t src_ip, qpn, peer_ip, peer_qpn, start_psn, shift;
-	uint32_t stray; /* hash of the connection of the first of its strays */
+	uint32_t stray; /* hash of the connection of its first stray packet */
 	uint32_t lease_ms, seq;
 	uint64_t token, life_ms;
 	struct rf_ctl_lag_rank lag;
@@ -188,30 +205,32 @@ struct rf_fw_member {
 
 struct rf_fw_group {
 	uint8_t state; /* enum rf_ctl_state */
-	uint8_t hw;    /* number of the hardware group and slot range held, or RF_FW_NONE */
-	uint8_t first; /* member of the lowest rank */
+	uint8_t hw; /* number of the hardware group and slot range that it holds, or RF_FW_NONE */
+	uint8_t first; /* member with the lowest rank */
 	uint8_t reason;
 	uint16_t number, ranks, joined, left, flags;
 	uint16_t fail_rank;
 	uint32_t fail_index, fail_detail;
 	uint8_t dtype, op, mtu_log2, slots_log2, want_log2, min_log2;
 	uint8_t lanes, level, base_port;
-	uint8_t live; /* hardware is set up: entries and CFG.LIVE */
-	uint32_t age; /* the larger, the younger */
+	uint8_t live; /* the hardware is set up: table entries and CFG.LIVE */
+	uint32_t age; /* larger: younger */
 	uint32_t dbase, hbase;
-	uint8_t missing[RF_CTL_MASK_BYTES]; /* have not joined; when it failed of that: had not */
+	uint8_t missing[RF_CTL_MASK_BYTES]; /* ranks that have not joined, or had not when the group
+					       failed for that reason */
 	uint64_t job;
-	uint64_t deadline_ms; /* JOINING: the deadline; FAILED, TOMBSTONED: when it is forgotten */
+	uint64_t deadline_ms; /* JOINING: the deadline; FAILED, TOMBSTONED: when the record is freed
+			       */
 	uint64_t ended_ms;    /* FAILED, TOMBSTONED: when it ended */
-	uint64_t asked_ms;    /* when the last request came that named one of its members */
-	uint64_t settle_ms;   /* FAILED, TOMBSTONED: when hw and slots are free again */
-	uint64_t look_ms;     /* READY, DRAINING: next look at signs of life */
-	/* By how much the last rank came behind the first, as page LAG. */
+	uint64_t asked_ms;    /* time of the last request that named one of its members */
+	uint64_t settle_ms;   /* FAILED, TOMBSTONED: when hw and slots become free */
+	uint64_t look_ms;     /* READY, DRAINING: next check for signs of life */
+	/* How much later the last rank came than the first, as in page LAG. */
 	uint32_t lag[RF_CTL_LAG_BINS];
 	uint64_t lag_us;
-	uint32_t head;    /* as read last; it has not moved since ... */
-	uint32_t head_ms; /* ... this, low word */
-	uint8_t awaited;  /* member that did not move it, RF_FW_NONE */
+	uint32_t head;    /* as last read; it has not moved since ... */
+	uint32_t head_ms; /* ... this millisecond (low word) */
+	uint8_t awaited;  /* member that holds it up, or RF_FW_NONE */
 };
 
 struct rf_fw {
@@ -223,71 +242,76 @@ struct rf_fw {
 	uint32_t khz;
 	/* time: millisecond now_ms began at cycle ms_cycles; 0 is the cycle of rf_fw_init() */
 	uint64_t ms_cycles, now_ms;
-	/* a port's inject buffer has been busy since this ms, RF_FW_NEVER: it is not */
+	/* the ms since which a port's inject buffer has been busy; RF_FW_NEVER: it is free */
 	uint64_t busy_since[RF_FW_PORTS];
-	bool held;           /* a frame waits for such a buffer */
-	uint64_t hold_until; /* end of CTRL.HOLD, if nothing prolongs it; RF_FW_NEVER: over */
+	bool held;           /* a frame waits for a busy inject buffer */
+	uint64_t hold_until; /* end of CTRL.HOLD unless it is prolonged; RF_FW_NEVER: it is over */
 	uint32_t epoch, age;
 	struct rf_fw_nonces nonce;
 	struct rf_ctl_log_entry log[RF_FW_LOG];
 	uint32_t log_next; /* number of the next event */
 	struct rf_fw_command command[RF_FW_COMMANDS];
 	uint8_t command_next;
-	uint8_t refused;    /* the request under way has been refused */
+	uint8_t refused;    /* the current request has been refused */
 	uint32_t hw_used;   /* bit per hardware group */
-	uint64_t stall_ms;  /* next tick for groups that are live */
-	uint64_t look_ms;   /* next look at what the ranks wait for */
-	uint64_t lag_armed; /* when the measurement under way began */
-	uint64_t lag_until; /* whether to give it up; 0: none is under way */
-	uint32_t lag_head;  /* head of the group then */
-	uint8_t lag_turn;   /* group that is measured */
-	uint64_t tomb_ms;   /* next look at tombstones, RF_FW_NEVER: there are none */
+	uint64_t stall_ms;  /* next tick for live groups */
+	uint64_t look_ms;   /* next check which rank the others wait for */
+	uint64_t lag_armed; /* when the current measurement began */
+	uint64_t lag_until; /* when to consider giving it up; 0: no measurement is running */
+	uint32_t lag_head;  /* the group's head at that time */
+	uint8_t lag_turn;   /* the group being measured */
+	uint64_t tomb_ms;   /* next check of tombstones; RF_FW_NEVER: there are none */
 	uint32_t tombstones, entries;
-	uint16_t number[2u << RF_FW_HASH_BITS_MAX]; /* of a tombstone at that place */
-	uint32_t foreigns;                          /* entries by which foreign connections pass */
-	uint64_t watch_ms;                          /* next look who has sent */
-	uint8_t strict;     /* there may be groups whose ranks are watched */
-	uint8_t watched;    /* HOLD_PORTS */
-	uint8_t blind;      /* ports with silent ranks that are not watched, for lack of room */
-	uint8_t hold_ended; /* a frame that the hold time has cut may still be on its way */
-	uint8_t hold_full;  /* a connection was held and found no room in the table */
-	uint8_t records;    /* behind the last one in use, of group[] */
+	uint16_t number[2u << RF_FW_HASH_BITS_MAX]; /* tombstone number of each place */
+	uint32_t foreigns;                          /* entries that let foreign connections pass */
+	uint64_t watch_ms;                          /* next check which ranks have sent */
+	uint8_t strict;  /* some groups may have ranks that are watched */
+	uint8_t watched; /* value of HOLD_PORTS */
+	uint8_t blind; /* ports with silent ranks that are not watched because the table lacks room
+			*/
+	uint8_t hold_ended; /* frames dropped in the hold time may still have to be read */
+	uint8_t hold_full;  /* a held connection found no room in the table */
+	uint8_t records;    /* index after the last used element of group[] */
 	uint8_t free_member;
-	uint8_t notices; /* some member has one due */
+	uint8_t notices; /* some member has a notice due */
 	struct rf_fw_buddy beats, hslots;
-	/* rf_fw_init() zeroes what stands above; from here on each part has its own start. */
+	/*
+	 * rf_fw_init() zeroes the fields above; each of the parts below has its own initialisation.
+	 */
 	struct rf_fw_group group[RF_FW_RECORDS];
 	struct rf_fw_member member[RF_FW_MEMBERS];
 	struct rf_fw_entry table[2u << RF_FW_HASH_BITS_MAX]; /* table 1 begins at 1 << hash_bits */
-	/* frames: the punted one, the answer; written before they are read */
+	/* frames: the punted one and the answer; written before they are read */
 	_Alignas(4) uint8_t rx[RF_CTL_FRAME_MAX];
 	_Alignas(4) uint8_t tx[RF_CTL_FRAME_MAX];
 	struct rf_ctl_reply reply;
 };
 
 /*
- * Takes the hardware over: checks its shape, empties the connection table, ends all hardware
- * groups, sets MAC and address, and enables it with HOLD for cfg->hold_ms. hal is kept and not
- * owned; *cfg is copied, cfg->keys is kept. Returns RF_FW_OK or enum rf_fw_error; after an error
- * the box is left disabled.
+ * Takes over the hardware: checks its shape, empties the connection table, ends all hardware
+ * groups, sets MAC and IP address, and enables the box with HOLD for cfg->hold_ms. hal and
+ * cfg->keys are referenced, not owned; *cfg is copied. Returns RF_FW_OK or another enum
+ * rf_fw_error; after an error the box stays disabled.
  */
 int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg);
 
 /*
- * Handles at most cfg.poll_frames punted frames, group errors and the timers that are due. Returns
- * the clock cycle (CYCLE_HI:CYCLE_LO) at which it wants to be called again without an interrupt: a
- * time in the past means at once, RF_FW_NEVER only on interrupt.
+ * Handles at most cfg.poll_frames punted frames, group errors, and the timers that are due. Returns
+ * the clock cycle (CYCLE_HI:CYCLE_LO) at which it must be called again even without an interrupt. A
+ * time in the past means at once; RF_FW_NEVER means only on an interrupt.
  */
 uint64_t rf_fw_poll(struct rf_fw *fw);
 
 /*
- * The end: all groups fail with reason RESET. To be called until it returns true, which it does
- * when every rank has been told, or cannot be: then the box forwards nothing any more.
+ * Shuts the box down: all groups fail with reason RESET. Call it until it returns true. It does so
+ * once every rank has been notified or cannot be reached; then the box drops all data.
  */
 bool rf_fw_stop(struct rf_fw *fw);
 
-/* Static texts for logs: "Groups that failed"; name of counter n of the FIRMWARE page; NULL behind
- * the last. */
+/*
+ * Name and description of counter n of the FIRMWARE page ("Groups that failed"), for logs. Static;
+ * NULL after the last counter.
+ */
 const char *rf_fw_counter_name(unsigned int n);
 const char *rf_fw_counter_text(unsigned int n);
 const char *rf_fw_error_text(int error);
@@ -297,9 +321,9 @@ unsigned int rf_fw_counter_count(void);
 uint32_t rf_fw_counter(const struct rf_fw *fw, unsigned int n);
 
 /*
- * Checks every invariant of the firmware's own bookkeeping (no slot owned twice, no orphan, free
- * space adds up, each live key in the table). Returns NULL or a static text that names the one
- * broken. Slow; for tests and debugging.
+ * Checks every invariant of the firmware's bookkeeping (no slot owned twice, no orphan, free space
+ * adds up, each live key in the table). Returns NULL, or a static text that names the broken
+ * invariant. Slow; for tests and debugging.
  */
 const char *rf_fw_check(const struct rf_fw *fw);
 

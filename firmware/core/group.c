@@ -1,11 +1,13 @@
-/* Groups: joining -> ready -> draining -> tombstoned -> free, and failed -> free. docs/firmware.md
- * has the picture. */
+/*
+ * Groups: joining -> ready -> draining -> tombstoned -> free, and failed -> free. docs/firmware.md
+ * has a diagram.
+ */
 #include <string.h>
 
 #include "base/log2.h"
 #include "firmware/core/internal.h"
 
-#define SLOTS_LOG2_MIN 4u /* of the smallest S */
+#define SLOTS_LOG2_MIN 4u /* log2 of the smallest S */
 
 unsigned int rf_fw_group_beats_log2(const struct rf_fw *fw, unsigned int mtu_log2,
 				    unsigned int slots_log2)
@@ -13,7 +15,7 @@ unsigned int rf_fw_group_beats_log2(const struct rf_fw *fw, unsigned int mtu_log
 	return slots_log2 + mtu_log2 - 3u - rf_log2(fw->width64);
 }
 
-/* A record that is free, or that of the group that ended longest ago. */
+/* A free record, otherwise the record of the group that ended longest ago; NULL. */
 static struct rf_fw_group *spare_record(struct rf_fw *fw)
 {
 	struct rf_fw_group *old = NULL;
@@ -35,8 +37,8 @@ static void forget(struct rf_fw *fw, struct rf_fw_group *g)
 	uint64_t last = g->asked_ms > g->ended_ms ? g->asked_ms : g->ended_ms;
 
 	/*
-	 * Its members' requests are known as old ones no longer. Where their nonces could still be
-	 * valid, they are made void: a recorded JOIN must not begin a group.
+	 * From now on old requests of its members are not recognised as old. If their nonces could
+	 * still be valid they are made void, because a recorded JOIN must not start a group.
 	 */
 	if (g->first != RF_FW_NONE && fw->now_ms - last < 2u * fw->cfg.nonce_ms)
 		rf_fw_nonce_void(fw, g->job, 0);
@@ -66,7 +68,7 @@ void rf_fw_group_spare_members(struct rf_fw *fw)
 	}
 }
 
-/* log2 of the largest S that `slots` slots and `bytes` bytes of them allow; 0: none. */
+/* log2 of the largest S that fits into `slots` slots and `bytes` bytes; 0: none. */
 static uint32_t slots_within(uint32_t slots, uint32_t bytes, unsigned int mtu_log2)
 {
 	uint32_t n = bytes >> mtu_log2 < slots ? bytes >> mtu_log2 : slots;
@@ -133,7 +135,7 @@ static uint8_t free_hw(const struct rf_fw *fw)
 	return RF_FW_NONE;
 }
 
-/* The largest S, as a log2, that could be had now; 0: none. */
+/* log2 of the largest S that is free now; 0: none. */
 static uint32_t slots_possible(const struct rf_fw *fw, unsigned int mtu_log2)
 {
 	int beats = rf_fw_buddy_longest(&fw->beats);
@@ -243,7 +245,7 @@ void rf_fw_group_leave(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_mem
 	stop(fw, g, RF_CTL_S_TOMBSTONED);
 	fw->cnt.groups_ended++;
 	rf_fw_note_group(fw, RF_CTL_EV_ENDED, g);
-	/* Those who left earlier wait for nothing but this. */
+	/* The ranks that left earlier wait only for this. */
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 		m->notify = (m->flags & RF_CTL_RANK_LEFT) != 0;
 	fw->notices = 1;
@@ -268,7 +270,7 @@ void rf_fw_group_look(struct rf_fw *fw, struct rf_fw_group *g)
 			m->life_ms = fw->now_ms;
 			m->spoke = 1;
 		}
-		/* ACKs of m's connection come from the rank that it sends to. */
+		/* ACKs of m's connection come from the rank to which it sends. */
 		if ((seen & RF_CONN_SEEN_ACK_MASK) && peer)
 			peer->life_ms = fw->now_ms;
 	}
@@ -279,7 +281,7 @@ static bool silent(const struct rf_fw *fw, const struct rf_fw_member *m)
 	return m->lease_ms != RF_CTL_LEASE_NONE && fw->now_ms - m->life_ms > m->lease_ms;
 }
 
-/* Whether a rank's lease matters and has run out. */
+/* Whether a rank that is still in the group has exceeded its lease. */
 static bool expired(const struct rf_fw *fw, const struct rf_fw_member *m)
 {
 	return silent(fw, m) && (m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE)) == 0;
@@ -316,11 +318,17 @@ const struct rf_fw_member *rf_fw_group_lost(struct rf_fw *fw, struct rf_fw_group
 		if (p == m || !silent(fw, p))
 			continue;
 		its = where(fw, g, p);
-		/* It acknowledges no more, it asks for no more repeats, it sends no more. */
+		/*
+		 * Skip p if m needs nothing from it: no ACKs, no requests for results still owed,
+		 * no operands.
+		 */
 		if (!(receiver && own.una != own.next) && !(sender && its.una != its.next) &&
 		    ((own.next - its.next) & 0xffffffu) - 1u >= 0x7fffffu)
 			continue;
-		/* One that has left may be silent: it is named where nobody else is to blame. */
+		/*
+		 * A rank that has left may be silent; it is named only if no other rank is at
+		 * fault.
+		 */
 		if (!(p->flags & RF_CTL_RANK_LEFT))
 			return p;
 		left = left ? left : p;
@@ -347,10 +355,13 @@ static void leases(struct rf_fw *fw, struct rf_fw_group *g)
 	}
 }
 
-/* Longest time in ms between two looks: what a silent rank holds is free again within a second. */
+/*
+ * Longest time in ms between two checks, so that a silent rank's resources are free within a
+ * second.
+ */
 #define LOOK_MS 500u
 
-/* Four looks in the shortest lease of the group. */
+/* Four checks in the shortest lease of the group. */
 static uint64_t next_look(const struct rf_fw *fw, const struct rf_fw_group *g)
 {
 	uint32_t shortest = RF_CTL_LEASE_NONE;
@@ -385,7 +396,7 @@ void rf_fw_group_settle(struct rf_fw *fw)
 		settle(fw, &fw->group[i]);
 }
 
-/* Timers of one group; returns the next. */
+/* Timers of one group; returns the time of the next one. */
 static uint64_t tick(struct rf_fw *fw, struct rf_fw_group *g)
 {
 	if (g->state == RF_CTL_S_JOINING && fw->now_ms >= g->deadline_ms)

@@ -1,11 +1,11 @@
 /*
- * The hold time. A box that has just started, or was reset, may have forgotten connections whose
- * packets nobody but it kept from being delivered as they are. So it drops RC data of connections
- * that it does not know (CTRL.HOLD), and keeps each one that comes apart from then on: as a
- * tombstone that belongs to no job and stays until its connection has been silent for cfg.hold_ms.
- * The hold time itself ends cfg.hold_ms after it began, or after the last moment at which a
- * connection was cut that has no entry: because the hardware could not show it, or because the
- * table is full. So what was cut once is never let through before it has been silent for that long.
+ * The hold time. A box that has just started, or was reset, has lost its connection table. Its
+ * unreduced data must not reach a receiver. So the box drops RC data of unknown connections
+ * (CTRL.HOLD), and for each such connection makes a tombstone that belongs to no job. The tombstone
+ * stays until its connection has been silent for cfg.hold_ms. The hold time ends cfg.hold_ms after
+ * it began, or cfg.hold_ms after data of a connection without an entry was last dropped (because
+ * the hardware could not show it to the firmware, or because the table is full). So a connection
+ * whose data was dropped once passes only after it has been silent for that long.
  */
 #include "firmware/core/internal.h"
 
@@ -16,7 +16,7 @@ static bool lasts(const struct rf_fw *fw)
 
 void rf_fw_hold_prolong(struct rf_fw *fw)
 {
-	/* now_ms began up to a millisecond ago. */
+	/* now_ms may be up to a millisecond old. */
 	if (lasts(fw))
 		fw->hold_until = fw->now_ms + fw->cfg.hold_ms + 1u;
 }
@@ -40,7 +40,7 @@ void rf_fw_hold_begin(struct rf_fw *fw)
 		end(fw);
 }
 
-/* Of the hold time. False: it has no entry. */
+/* Makes the tombstone of a held connection. False: no room for it. */
 static bool enter(struct rf_fw *fw, const struct rf_fw_shown *s)
 {
 	uint32_t entries = fw->entries;
@@ -53,13 +53,13 @@ static bool enter(struct rf_fw *fw, const struct rf_fw_shown *s)
 			rf_fw_note(fw, RF_CTL_EV_FULL,
 				   &(struct rf_fw_what){.rank = RF_CTL_NO_RANK});
 	}
-	/* It is full no more once a connection has found room. */
+	/* The table no longer counts as full once a connection has found room. */
 	if (lasts(fw) && (!entered || fw->entries != entries))
 		fw->hold_full = !entered;
 	return entered;
 }
 
-/* The frame that is shown: HELD_KEY. */
+/* Handles the frame shown by the hardware; shown: HELD_KEY. */
 static void take(struct rf_fw *fw, uint32_t shown)
 {
 	struct rf_fw_shown s = {.ip = rf_fw_read(fw, RF_HELD_IP),
@@ -91,7 +91,7 @@ void rf_fw_hold_poll(struct rf_fw *fw)
 		if (shown & RF_HELD_KEY_VALID_MASK) {
 			take(fw, shown);
 		} else if (lasts(fw) && fw->now_ms >= fw->hold_until) {
-			/* One more look: a frame may have been cut until now. */
+			/* Look once more: a frame may have been dropped up to now. */
 			end(fw);
 		} else {
 			fw->hold_ended = 0;
@@ -115,12 +115,12 @@ enum rf_ctl_reason rf_fw_hold_release(struct rf_fw *fw, uint32_t ip, uint32_t qp
 		if (lasts(fw))
 			end(fw);
 		rf_fw_conn_exhume_all(fw, RF_FW_NOBODY);
-		/* What is shown, and what waits. */
+		/* The frame shown and those waiting after it. */
 		for (unsigned int p = 0; p <= fw->ports; p++)
 			rf_fw_write(fw, RF_HELD_POP, 1);
 		return RF_CTL_R_NONE;
 	}
-	/* Without its entry the hold time would cut it, and make the entry again. */
+	/* Without its entry the connection would be held again at its next packet. */
 	if (lasts(fw))
 		return RF_CTL_R_HOLD_TIME;
 	if (!e || !rf_fw_held(e))

@@ -1,4 +1,4 @@
-/* What the parts of the firmware's core know of each other. */
+/* Interfaces between the parts of the firmware's core. */
 #ifndef RF_FW_INTERNAL_H
 #define RF_FW_INTERNAL_H
 
@@ -10,7 +10,7 @@
 /* Places of a bucket of the connection table. */
 #define RF_FW_BUCKET_LOG2 2u
 #define RF_FW_BUCKET (1u << RF_FW_BUCKET_LOG2)
-/* Places looked at to make room for one entry. */
+/* Number of places searched to make room for one entry. */
 #define RF_FW_REACH_MAX 256u
 
 static inline uint32_t rf_fw_read(struct rf_fw *fw, uint32_t addr)
@@ -36,7 +36,7 @@ static inline uint32_t rf_fw_conn_reg(uint32_t cid, uint32_t offset)
 /* ---- buddy.c: ranges of 2^k units, aligned to their size ---- */
 
 void rf_fw_buddy_init(struct rf_fw_buddy *b, unsigned int total_log2);
-/* False where no run of 2^log2 units is free; else *base is its first unit. */
+/* False if no run of 2^log2 units is free; otherwise *base is its first unit. */
 bool rf_fw_buddy_alloc(struct rf_fw_buddy *b, unsigned int log2, uint32_t *base);
 /* base and log2 as allocated. */
 void rf_fw_buddy_free(struct rf_fw_buddy *b, uint32_t base, unsigned int log2);
@@ -64,69 +64,79 @@ static inline unsigned int rf_fw_state(const struct rf_fw_entry *e)
 	return e->value >> RF_HASH_VALUE_STATE_LSB & 3u;
 }
 
-/* The hash of box.md: place in table 0 is its low bits, in table 1 those from bit 16 on. */
+/*
+ * The hash defined in box.md: its low bits are the place in table 0, the bits from 16 on that in
+ * table 1.
+ */
 uint32_t rf_fw_conn_hash(uint32_t ip, uint32_t key);
 /* Empties the table. */
 void rf_fw_conn_reset(struct rf_fw *fw);
 /* The entry of a key or NULL. */
 struct rf_fw_entry *rf_fw_conn_find(struct rf_fw *fw, uint32_t ip, uint32_t key);
 /*
- * Sets value and job of a key, new or not. A key once in the table is never absent in between.
- * Where there is no room, the oldest tombstone of the job that holds most gives way, if that job
- * holds more than this one or is this one. False: no room.
+ * Sets value and job of a key, new or not. A key that is in the table stays visible throughout. If
+ * there is no room, a tombstone is evicted: the oldest of the job that holds the most entries,
+ * provided that job is this one or holds more than this one. False: no room.
  */
 bool rf_fw_conn_put(struct rf_fw *fw, uint32_t ip, uint32_t key, uint32_t value, uint64_t job);
 void rf_fw_conn_remove(struct rf_fw *fw, uint32_t ip, uint32_t key);
-/* A tombstone that belongs to no job: a connection that was cut in the hold time. */
+/* A tombstone that belongs to no job: a connection whose data was dropped in the hold time. */
 static inline bool rf_fw_held(const struct rf_fw_entry *e)
 {
 	return rf_fw_state(e) == RF_STATE_TOMBSTONE && e->job == RF_FW_NOBODY;
 }
 
-/* One that lets a connection of no group pass at a port that holds what the box does not know. */
+/* An entry that lets a connection of no group pass at a port that holds unknown connections. */
 #define RF_FW_FOREIGN_CID 0xffffu
 static inline bool rf_fw_foreign(const struct rf_fw_entry *e)
 {
 	return e->value == rf_fw_value(RF_FW_FOREIGN_CID, RF_STATE_JOINING);
 }
 
-/* A frame that was held back. */
+/* A frame that the box held back and shows to the firmware. */
 struct rf_fw_shown {
 	uint32_t ip, src, qpn; /* ip, qpn: destination */
 	unsigned int port;
 };
 
-/* How long a tombstone stays after its last packet: cfg.hold_ms where it belongs to no job. */
+/*
+ * How long a tombstone stays after its last packet: cfg.hold_ms if it belongs to no job, otherwise
+ * cfg.tomb_ms.
+ */
 uint32_t rf_fw_tomb_life(const struct rf_fw *fw, const struct rf_fw_entry *e);
-/* Turns the entry of a member's data role into a tombstone of that job; where its life is 0 it goes
- * at once. */
+/*
+ * Turns the entry of a member's data role into a tombstone of that job. If its lifetime is 0 the
+ * entry is removed at once.
+ */
 void rf_fw_conn_bury(struct rf_fw *fw, const struct rf_fw_member *m, uint64_t job);
-/* Makes a tombstone that belongs to no job, unless there is an entry. False: no room. */
+/* Makes a tombstone that belongs to no job, unless the connection has an entry. False: no room. */
 bool rf_fw_conn_hold(struct rf_fw *fw, uint32_t ip, uint32_t qpn, unsigned int port);
-/* Makes the tombstone of a job of a connection that has no entry; its life shows what comes from
- * the same source and port. False: no room, or not within the job's quota. */
+/*
+ * Makes a tombstone of a job for a connection that has no entry. Packets from the same source on
+ * the same port keep it alive. False: no room, or beyond the job's quota.
+ */
 bool rf_fw_conn_cut(struct rf_fw *fw, const struct rf_fw_shown *s, uint64_t job);
 /* Makes the foreign entry of a connection that has no entry. False: no room. */
 bool rf_fw_conn_pass(struct rf_fw *fw, const struct rf_fw_shown *s);
-/* Removes the foreign entries of these ports, a bit each. */
+/* Removes the foreign entries of these ports (one bit per port). */
 void rf_fw_conn_forget_foreign(struct rf_fw *fw, unsigned int ports);
 /* Removes a tombstone of that job; any other entry stays. */
 void rf_fw_conn_exhume(struct rf_fw *fw, uint32_t ip, uint32_t key, uint64_t job);
 /* All of a job's tombstones. */
 void rf_fw_conn_exhume_all(struct rf_fw *fw, uint64_t job);
-/* Entries of a job; its tombstones alone. */
+/* Number of a job's entries, or of its tombstones only. */
 uint32_t rf_fw_conn_count(const struct rf_fw *fw, uint64_t job, bool tombstones);
-/* Timer of the tombstones: lets go those that have seen no packet for the hold time. */
+/* Timer of the tombstones: removes those that have seen no packet for their lifetime. */
 void rf_fw_conn_tick(struct rf_fw *fw);
 
 /* ---- member.c: ranks ---- */
 
 void rf_fw_member_init(struct rf_fw *fw);
 struct rf_fw_member *rf_fw_member_get(struct rf_fw *fw, unsigned int i); /* NULL for RF_FW_NONE */
-/* Of a group by rank, NULL. */
+/* A group's member by rank, or NULL. */
 struct rf_fw_member *rf_fw_member_find(struct rf_fw *fw, const struct rf_fw_group *g,
 				       unsigned int rank);
-/* A new one in its place by rank; NULL: none is free. */
+/* Adds a member at its place in the list; NULL if no member is free. */
 struct rf_fw_member *rf_fw_member_add(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank);
 void rf_fw_member_drop(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank);
 void rf_fw_member_drop_all(struct rf_fw *fw, struct rf_fw_group *g);
@@ -145,12 +155,13 @@ static inline struct rf_fw_member *rf_fw_next(struct rf_fw *fw, const struct rf_
 /* ---- nonce.c: the box's challenge ---- */
 
 void rf_fw_nonce_init(struct rf_fw *fw);
-/* The current one of a source address. */
+/* The current nonce of a source address. */
 uint64_t rf_fw_nonce(struct rf_fw *fw, uint32_t ip);
-/* Whether a request of a job from there may carry this one. */
+/* Whether a request of a job from that address may carry this nonce. */
 bool rf_fw_nonce_ok(struct rf_fw *fw, uint64_t nonce, uint64_t job, uint32_t ip);
-/* From now on none is accepted of a job from an address that was given out until now; ip 0: from no
- * address. */
+/*
+ * Makes void all nonces of a job that were given out to an address until now; ip 0: to any address.
+ */
 void rf_fw_nonce_void(struct rf_fw *fw, uint64_t job, uint32_t ip);
 /* The same for every job. */
 void rf_fw_nonce_void_all(struct rf_fw *fw);
@@ -163,7 +174,10 @@ static inline bool rf_fw_group_active(const struct rf_fw_group *g)
 	       g->state == RF_CTL_S_DRAINING;
 }
 
-/* A new group in state JOINING with hardware group and slots; NULL and *why, *detail. */
+/*
+ * A new group in state JOINING with hardware group and slots. NULL if refused, with *why and
+ * *detail.
+ */
 struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_header *h,
 				     const struct rf_ctl_join *j, enum rf_ctl_reason *why,
 				     uint32_t *detail);
@@ -171,16 +185,16 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 void rf_fw_group_unmake(struct rf_fw *fw, struct rf_fw_group *g);
 void rf_fw_group_fail(struct rf_fw *fw, struct rf_fw_group *g, enum rf_ctl_reason reason,
 		      uint32_t rank, uint32_t index, uint32_t detail);
-/* A rank leaves; ends the group with the last. */
+/* A rank leaves; the last one ends the group. */
 void rf_fw_group_leave(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m,
 		       uint8_t flag);
-/* Groups that have ended are forgotten where no member is free otherwise. */
+/* Forgets groups that have ended, oldest first, until a member is free. */
 void rf_fw_group_spare_members(struct rf_fw *fw);
 /* Reads signs of life of a group whose hardware is set up. */
 void rf_fw_group_look(struct rf_fw *fw, struct rf_fw_group *g);
 /*
- * For a member of a draining group that has not left: a rank that has been silent for longer than
- * its lease and without which this one will not get what it still waits for. NULL: there is none.
+ * For a member of a draining group that has not left: finds a rank that has been silent for longer
+ * than its lease and that this member still needs data or ACKs from. NULL if there is none.
  */
 const struct rf_fw_member *rf_fw_group_lost(struct rf_fw *fw, struct rf_fw_group *g,
 					    const struct rf_fw_member *m);
@@ -204,48 +218,50 @@ struct rf_fw_what {
 void rf_fw_note(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_fw_what *what);
 void rf_fw_note_group(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_fw_group *g);
 
-/* ---- stall.c: what was lost, who is last ---- */
+/* ---- stall.c: lost packets, and which rank is last ---- */
 
 /* Timer of live groups; returns the next one in ms. */
 uint64_t rf_fw_stall_tick(struct rf_fw *fw);
 
-/* ---- keys.c: what a job's key allows ---- */
+/* ---- keys.c: limits of a job's key ---- */
 
-/* A job's line of the table of keys, or NULL. */
+/* A job's entry in the key table, or NULL. */
 const struct rf_fw_key *rf_fw_keys_find(const struct rf_fw *fw, uint64_t job);
-/* What a job holds, and what it may hold (RF_CTL_NO_LIMIT). */
+/* What a job holds now, and its limits (or RF_CTL_NO_LIMIT). */
 void rf_fw_keys_held(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *held);
 void rf_fw_keys_most(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *most);
-/* The difference: what it may still have. */
+/* The difference: what it may still take. */
 void rf_fw_keys_left(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *left);
-/* Entries of the connection table that a group of that many ranks needs. */
+/* Connection table entries that a group of this many ranks needs. */
 uint32_t rf_fw_keys_entries(unsigned int ranks, unsigned int join_flags);
-/* Bytes of the slots of a group. */
+/* Bytes in the slots of a group. */
 uint32_t rf_fw_keys_bytes(unsigned int slots_log2, unsigned int mtu_log2);
 
-/* ---- place.c: a complete group to and from the hardware ---- */
+/* ---- place.c: puts a complete group into the hardware and takes it out ---- */
 
 /* struct rf_fw_member.put */
 #define RF_FW_PUT_DATA 1u /* the entry of its data role */
 #define RF_FW_PUT_ACK 2u  /* the entry of its ACK role */
-#define RF_FW_PUT_TOMB 4u /* that of the data role was a tombstone of the same job */
-#define RF_FW_PUT_HELD 8u /* it was one that belongs to no job */
+#define RF_FW_PUT_TOMB 4u /* the data role's entry was a tombstone of the same job */
+#define RF_FW_PUT_HELD 8u /* it was a tombstone that belongs to no job */
 
-/* Whether the rank that owns an address has joined the group. */
+/* Whether a rank with this address has joined the group. */
 bool rf_fw_joined_from(struct rf_fw *fw, const struct rf_fw_group *g, uint32_t ip);
 /*
- * A rank of a group that still joins: the data roles whose receiver's address it brings, its own if
- * that is there, drop from now on. False: no room, and nothing has changed.
+ * A rank has joined a group that is not complete yet. From now on the box drops data for every data
+ * role whose sender and receiver have both joined. False: no room, and nothing has changed.
  */
 bool rf_fw_place_joining(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m);
-/* A member of a group that has ended says that its queue pair is no more. */
+/* A member of a group that has ended reports that its queue pair no longer exists. */
 void rf_fw_place_destroyed(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw_member *m);
 
-/* Placement, admission, registers, entries. RF_CTL_R_NONE: live. Else nothing is left behind; *rank
- * is at fault, *index and *detail as FAILED says. */
+/*
+ * Placement, admission, registers, entries. RF_CTL_R_NONE: the group is live. Otherwise *rank is
+ * the rank at fault, and *index and *detail are those of the FAILED reply.
+ */
 enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
 			       uint32_t *index, uint32_t *detail);
-/* Takes entries and group out of the hardware; tombstones where they are due. */
+/* Removes entries and group from the hardware, and makes tombstones if they are needed. */
 void rf_fw_unplace(struct rf_fw *fw, struct rf_fw_group *g);
 
 /* ---- request.c: verbs; fw->reply is filled ---- */
@@ -254,29 +270,36 @@ struct rf_fw_request {
 	struct rf_ctl_header h;
 	struct rf_ctl_addr addr;
 	struct rf_ctl_request body;
-	unsigned int port; /* on which it came in */
+	unsigned int port; /* port on which it arrived */
 };
 
-/* A memory of the ledger, a table or a queue lost a bit: what RESET does, and the hardware with it.
+/*
+ * Parity error in a memory of the ledger, a table or a queue: does what RESET does, and also resets
+ * the hardware.
  */
 void rf_fw_begin_anew(struct rf_fw *fw);
-/* False: no answer at all. */
+/* False: send no answer. */
 bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q);
-/* A command of the operator, byte by byte the same as one of the last: answered as that one was,
- * and nothing done. False: it is none. */
+/*
+ * If the request repeats, byte by byte, one of the operator's last commands: gives the same answer
+ * and does nothing else. False: it does not.
+ */
 bool rf_fw_repeated(struct rf_fw *fw, const struct rf_fw_request *q);
-/* FAILED into fw->reply; counted. Always true. */
+/* Puts FAILED into fw->reply and counts it. Always true. */
 bool rf_fw_refuse(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t rank, uint32_t detail);
-/* What a member is told about its group: WAITING, READY, FAILED, DRAINING, ENDED. */
+/* Puts the state of a member's group into fw->reply: WAITING, READY, FAILED, DRAINING or ENDED. */
 void rf_fw_tell(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m);
-/* Not newer than what the member has said last: a replay, or overtaken on the way. Counted. */
+/*
+ * Whether a request is not newer than the member's last one (a replay, or reordered on the way).
+ * Counted.
+ */
 bool rf_fw_stale(struct rf_fw *fw, const struct rf_fw_member *m, const struct rf_fw_request *q);
-/* A request of a known member renews its life; false if it is not newer than all already seen. */
+/* A request of a known member is a sign of life. False if it is stale. */
 bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_member *m, const struct rf_fw_request *q);
-/* The group's member of a request's rank and token; NULL: there is none. */
+/* The group with a member of the request's rank and token; NULL if there is none. */
 struct rf_fw_group *rf_fw_request_group(struct rf_fw *fw, const struct rf_ctl_header *h,
 					struct rf_fw_member **m);
-/* The group of a job: the active one, else the one that ended last; or NULL. */
+/* A job's group of this number: the active one, otherwise the one that ended last; or NULL. */
 struct rf_fw_group *rf_fw_group_named(struct rf_fw *fw, uint64_t job, unsigned int number);
 
 /* ---- join.c ---- */
@@ -289,46 +312,49 @@ bool rf_fw_status(struct rf_fw *fw, const struct rf_fw_request *q);
 
 /* ---- net.c: punt, inject, ARP, ICMP, control frames ---- */
 
-/* One punted frame; false where there is none, or its answer could not be sent yet. */
+/* Handles one punted frame. False if there is none, or if its answer cannot be sent yet. */
 bool rf_fw_net_punt(struct rf_fw *fw);
-/* Whether one waits. */
+/* Whether a punted frame waits. */
 bool rf_fw_net_waiting(struct rf_fw *fw);
-/* Sends due notices while the hardware takes them. */
+/* Sends due notices as long as the hardware accepts them. */
 void rf_fw_net_notices(struct rf_fw *fw);
 
 /* ---- watch.c: silent ranks of groups that an operator has registered ---- */
 
 enum rf_fw_stray {
-	RF_FW_STRAY_NONE, /* it did not come from a silent rank */
-	RF_FW_STRAY_OPEN, /* it did, and its connection has no entry */
-	RF_FW_STRAY_CUT,  /* it did, its group has failed, its connection is a tombstone */
+	RF_FW_STRAY_NONE, /* not from a silent rank */
+	RF_FW_STRAY_OPEN, /* from a silent rank; its connection has no entry */
+	RF_FW_STRAY_CUT,  /* from a silent rank; its group has failed, its connection is a tombstone
+			   */
 };
 
-/* A group that an operator has registered goes live: from now on its ranks are watched. */
+/* A group registered by an operator goes live: from now on its ranks are watched. */
 void rf_fw_watch_begin(struct rf_fw *fw);
-/* No port does. */
+/* Stops watching: no port holds unknown connections. */
 void rf_fw_watch_reset(struct rf_fw *fw);
-/* Timer, where fw->strict is set; returns the next one in ms. */
+/* Timer, used while fw->strict is set; returns the next one in ms. */
 uint64_t rf_fw_watch_tick(struct rf_fw *fw);
-/* A rank has been registered: what a failed group said of its address and port no longer counts. */
+/* A rank has been registered: failed groups no longer watch its address and port. */
 void rf_fw_watch_registered(struct rf_fw *fw, const struct rf_fw_member *m);
-/* A frame that was held back: fails the group of the silent rank that has gone astray. */
+/* A frame that was held back: if it came from a silent rank, fails that rank's group. */
 enum rf_fw_stray rf_fw_watch_stray(struct rf_fw *fw, const struct rf_fw_shown *s);
-/* A foreign one: its connection passes from now on. */
+/* A foreign frame: lets its connection pass from now on. */
 void rf_fw_watch_pass(struct rf_fw *fw, const struct rf_fw_shown *s);
 
-/* ---- hold.c: raw data of before a start ---- */
+/* ---- hold.c: RC data of connections from before a start ---- */
 
 /* Enables the box; the hold time begins. */
 void rf_fw_hold_begin(struct rf_fw *fw);
-/* Takes held frames; ends the hold time when it is over. */
+/* Reads held frames; ends the hold time when it is over. */
 void rf_fw_hold_poll(struct rf_fw *fw);
-/* There may be a connection in use that has no entry: the hold time, where it lasts, goes on until
- * it has had cfg.hold_ms to show itself again. */
+/*
+ * A connection without an entry may be in use: if the hold time is running, restarts it, so that
+ * the connection has cfg.hold_ms to be seen again.
+ */
 void rf_fw_hold_prolong(struct rf_fw *fw);
-/* ms until it is over, if nothing prolongs it. */
+/* ms until it is over, unless it is prolonged. */
 uint32_t rf_fw_hold_left(const struct rf_fw *fw);
-/* Lets a held connection go; ip 0: all, and the hold time ends. */
+/* Releases a held connection; ip 0: releases all and ends the hold time. */
 enum rf_ctl_reason rf_fw_hold_release(struct rf_fw *fw, uint32_t ip, uint32_t qpn);
 
 #endif

@@ -1,4 +1,4 @@
-/* JOIN: what may come in, and to which group. */
+/* JOIN: which ranks are admitted, and to which group. */
 #include "firmware/core/internal.h"
 
 /* Offsets in the body of JOIN, for the detail of FIELD. */
@@ -15,7 +15,7 @@
 #define AT_LEASE 36u
 #define AT_DEADLINE 40u
 
-/* Offset of the first field with a value that is not allowed; 0: none. */
+/* Offset of the first field whose value is not allowed; 0: all are allowed. */
 static uint32_t bad_field(const struct rf_fw *fw, const struct rf_ctl_join *j)
 {
 	bool shifted = (j->flags & RF_CTL_J_SHIFTED) != 0;
@@ -53,7 +53,7 @@ static uint32_t bad_field(const struct rf_fw *fw, const struct rf_ctl_join *j)
 	return 0;
 }
 
-/* What can be said against a JOIN without looking at any group. */
+/* Reasons to refuse a JOIN that do not depend on a group. */
 static enum rf_ctl_reason judge_alone(const struct rf_fw *fw, const struct rf_ctl_header *h,
 				      const struct rf_ctl_join *j, uint32_t *detail)
 {
@@ -77,7 +77,7 @@ static enum rf_ctl_reason judge_alone(const struct rf_fw *fw, const struct rf_ct
 	return RF_CTL_R_NONE;
 }
 
-/* What can be said against it as a member of the group that it names. */
+/* Reasons to refuse a JOIN that depend on the group that it names. */
 static enum rf_ctl_reason judge_group(struct rf_fw *fw, const struct rf_fw_group *g,
 				      const struct rf_ctl_header *h, const struct rf_ctl_join *j)
 {
@@ -95,13 +95,13 @@ static enum rf_ctl_reason judge_group(struct rf_fw *fw, const struct rf_fw_group
 	return RF_CTL_R_NONE;
 }
 
-/* Addresses that belong to no host (RFC 5737, TEST-NET-2): anybody may speak for one. */
+/* Addresses that no host has (RFC 5737, TEST-NET-2): every key may register one. */
 #define NOBODYS_NET 0xc63364u
 
 /*
- * Whether the key of a job speaks for source address and port of a JOIN: those of the packet, or
- * what its line in the table of keys lists. In an open lab everybody is the operator, who speaks
- * for all.
+ * Whether the key of a job may register source address and port of a JOIN. It may if they are those
+ * of the packet, or if the job's entry in the key table lists them. The operator may register all;
+ * in an open lab every host is an operator.
  */
 static enum rf_ctl_reason speaks_for(const struct rf_fw *fw, const struct rf_fw_request *q,
 				     const struct rf_ctl_join *j)
@@ -121,8 +121,9 @@ static enum rf_ctl_reason speaks_for(const struct rf_fw *fw, const struct rf_fw_
 }
 
 /*
- * Whether a data role is another's: of a rank of the same job; of a rank of any job whose group the
- * receiver's address has joined (until then anybody could claim it); or a tombstone of another job.
+ * Whether a data role is already taken: by another rank of the same job; by a rank of any job, if
+ * the receiver's address has joined that rank's group (before that the claim proves nothing); or by
+ * a tombstone of another job.
  */
 static bool data_taken(struct rf_fw *fw, const struct rf_fw_member *self, uint64_t job, uint32_t ip,
 		       uint32_t qpn)
@@ -161,8 +162,9 @@ static bool ack_taken(struct rf_fw *fw, const struct rf_ctl_join *j)
 }
 
 /*
- * Whether another rank owns one of the two table keys of a JOIN, or one of those of a rank of its
- * group g (or NULL) whose receiver's address it brings; *rank is the rank that claims it.
+ * Whether one of the two table keys of a JOIN is taken by another rank. Also checks the data roles
+ * of ranks of its group g (or NULL) that send to the address of this JOIN; then *rank is the rank
+ * whose role is taken.
  */
 static bool connection_taken(struct rf_fw *fw, const struct rf_fw_group *g,
 			     const struct rf_ctl_header *h, const struct rf_ctl_join *j,
@@ -184,8 +186,8 @@ static bool connection_taken(struct rf_fw *fw, const struct rf_fw_group *g,
 }
 
 /*
- * The group that a new rank belongs to: one that is joining; else a ready one, or a draining one
- * that its rank has not left (there the rank is taken). NULL: a new group begins.
+ * The group that a new rank belongs to: one that is joining; otherwise a ready one, or a draining
+ * one that its rank has not left (there the rank is taken). NULL: a new group starts.
  */
 static struct rf_fw_group *group_for(struct rf_fw *fw, const struct rf_ctl_header *h)
 {
@@ -222,7 +224,7 @@ static void fill_member(struct rf_fw_member *m, const struct rf_ctl_header *h,
 	m->seq = h->seq - 1u;
 }
 
-/* The last rank has come. */
+/* The last rank has joined. */
 static void complete(struct rf_fw *fw, struct rf_fw_group *g)
 {
 	uint32_t rank, index, detail;
@@ -299,7 +301,7 @@ static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, const stru
 	return rf_fw_refuse(fw, why, rank, detail);
 }
 
-/* Fields that may be left to the box. */
+/* Fills in fields that the host has left to the box. */
 static void fill_defaults(const struct rf_fw *fw, const struct rf_fw_request *q,
 			  struct rf_ctl_join *j)
 {
@@ -330,12 +332,12 @@ bool rf_fw_join(struct rf_fw *fw, const struct rf_fw_request *q)
 	fill_defaults(fw, q, &j);
 	if (!g)
 		return join_new(fw, q, &j);
-	/* Known by its token: a repetition, whatever has become of the group since. */
+	/* Its token is known: the JOIN is a repetition, whatever the group's state is now. */
 	if (rf_fw_stale(fw, m, q))
 		return false;
 	if (!same_join(g, m, &j))
 		return rf_fw_refuse(fw, RF_CTL_R_RANK_TAKEN, q->h.rank, 0);
-	/* One process, two paths: the switch's rule has come, gone, or never been. */
+	/* The same process on two paths: the switch's rule was added, removed, or is missing. */
 	if (m->port != j.port && rf_fw_group_active(g))
 		return rf_fw_refuse(fw, RF_CTL_R_OTHER_PORT, q->h.rank, m->port);
 	rf_fw_heard(fw, m, q);

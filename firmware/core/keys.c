@@ -1,4 +1,4 @@
-/* What a job's key allows: shares of the box. */
+/* Limits of a job's key: its share of the box. */
 #include "firmware/core/internal.h"
 
 const struct rf_fw_key *rf_fw_keys_find(const struct rf_fw *fw, uint64_t job)
@@ -31,13 +31,13 @@ void rf_fw_keys_held(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *
 		held->slots += 1u << g->slots_log2;
 		held->ranks += g->ranks;
 		held->bytes += rf_fw_keys_bytes(g->slots_log2, g->mtu_log2);
-		/* What it has left behind when it ended is counted with the tombstones. */
+		/* Entries that remain after a group's end are counted as tombstones. */
 		if (rf_fw_group_active(g))
 			held->entries += rf_fw_keys_entries(g->ranks, g->flags);
 	}
 }
 
-/* Half of the box, but no less than the smallest group needs. */
+/* Half of the box, or more if the smallest group needs more. */
 static void half(const struct rf_fw *fw, struct rf_ctl_share *s)
 {
 	uint32_t beat_log2 = 0;
@@ -70,7 +70,7 @@ void rf_fw_keys_most(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *
 		return;
 	for (unsigned int i = 0; i < fw->cfg.nkeys; i++)
 		tenants += fw->cfg.keys[i].job != RF_CTL_JOB_OPERATOR;
-	/* Nobody shares the box with the only one. */
+	/* A single job does not have to share the box. */
 	if (tenants > 1 && job != RF_CTL_JOB_OPERATOR)
 		half(fw, most);
 	if (key->most.groups > 0)

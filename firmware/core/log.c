@@ -1,4 +1,4 @@
-/* The last events, for who asks (page LOG of STATUS). */
+/* The last events, for page LOG of STATUS. */
 #include "firmware/core/internal.h"
 
 void rf_fw_note(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_fw_what *what)
@@ -6,7 +6,10 @@ void rf_fw_note(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_fw_wha
 	struct rf_ctl_log_entry *e = &fw->log[fw->log_next % RF_FW_LOG];
 	struct rf_ctl_log_entry *last = &fw->log[(fw->log_next - 1u) % RF_FW_LOG];
 
-	/* The same again: counted, so that one who asks without end does not wash out the rest. */
+	/*
+	 * A repeated event is only counted, so that a host that repeats a request does not flush
+	 * the log.
+	 */
 	if (fw->log_next > 0 && last->kind == kind && last->job == what->job &&
 	    last->group == what->group && last->rank == what->rank &&
 	    last->reason == what->reason) {

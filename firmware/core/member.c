@@ -1,4 +1,4 @@
-/* Ranks: a pool shared by all groups; each group's list is in ascending order of ranks. */
+/* Ranks: a pool shared by all groups; each group's list is ordered by rank. */
 #include <string.h>
 
 #include "firmware/core/internal.h"
@@ -8,7 +8,7 @@ _Static_assert(RF_FW_RANKS_MAX <= RF_CTL_RANKS_MAX, "messages have room for all 
 
 void rf_fw_member_init(struct rf_fw *fw)
 {
-	/* The rest of a member is zeroed when it is taken. */
+	/* The rest of a member is zeroed when it is allocated. */
 	for (unsigned int i = 0; i < RF_FW_MEMBERS; i++) {
 		fw->member[i].used = 0;
 		fw->member[i].next = (uint8_t)(i + 1u < RF_FW_MEMBERS ? i + 1u : RF_FW_NONE);
@@ -32,7 +32,7 @@ struct rf_fw_member *rf_fw_member_find(struct rf_fw *fw, const struct rf_fw_grou
 	return NULL;
 }
 
-/* The link that points, or would point, to the rank. */
+/* The list link that points to the rank, or would if the rank were in the list. */
 static uint8_t *link_to(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank)
 {
 	uint8_t *link = &g->first;

@@ -1,4 +1,4 @@
-/* Punted frames in, answers out: ARP (RFC 826), ICMP echo (RFC 792), control messages. */
+/* Handles punted frames and sends answers: ARP (RFC 826), ICMP echo (RFC 792), control messages. */
 #include <string.h>
 
 #include "firmware/core/internal.h"
@@ -14,12 +14,12 @@
 #define IP_HEADER 20u
 #define ICMP_HEADER 8u
 #define ICMP_ECHO 8u
-/* Milliseconds for which the inject buffer may be busy. */
+/* Longest time in ms that an inject buffer may be busy. */
 #define BUSY_MS 2u
 
 static const uint8_t zero_key[RF_CTL_KEY_BYTES];
 
-/* The key of a job or NULL. */
+/* The key of a job, or NULL. */
 static const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job)
 {
 	const struct rf_fw_key *k = rf_fw_keys_find(fw, job);
@@ -35,9 +35,9 @@ bool rf_fw_net_waiting(struct rf_fw *fw)
 }
 
 /*
- * Whether an answer could be sent by a port now. Nothing spins on the hardware: the caller comes
- * back later. An inject buffer that stays busy for BUSY_MS is no reason to stop listening: then
- * frames are taken and their answers by that port given up. Other ports have buffers of their own.
+ * Whether an answer can be sent on a port now. The firmware never spins on the hardware; the caller
+ * tries again later. If a port's inject buffer stays busy for BUSY_MS, frames are still read, but
+ * answers on that port are dropped. Each port has its own buffer.
  */
 static bool can_send(struct rf_fw *fw, unsigned int port)
 {
@@ -55,7 +55,7 @@ static bool stuck(const struct rf_fw *fw, unsigned int port)
 	return fw->busy_since[port] != RF_FW_NEVER && fw->now_ms - fw->busy_since[port] > BUSY_MS;
 }
 
-/* Whether what is to be answered by a port must wait. */
+/* Whether frames to be answered on a port must wait. */
 static bool must_wait(struct rf_fw *fw, unsigned int port)
 {
 	if (port >= fw->ports || can_send(fw, port) || stuck(fw, port))
@@ -64,7 +64,7 @@ static bool must_wait(struct rf_fw *fw, unsigned int port)
 	return true;
 }
 
-/* Sends fw->tx by a port, or gives it up. */
+/* Sends fw->tx on a port, or drops it. */
 static bool inject(struct rf_fw *fw, unsigned int port, size_t len)
 {
 	while (len < RF_CTL_FRAME_MIN)
@@ -80,7 +80,10 @@ static bool inject(struct rf_fw *fw, unsigned int port, size_t len)
 	return true;
 }
 
-/* Starts an answer in fw->tx: back to the sender, tag kept. The hardware sets the source MAC. */
+/*
+ * Starts an answer in fw->tx: to the sender, with the same VLAN tag. The hardware sets the source
+ * MAC.
+ */
 static void turn(struct rf_fw *fw, size_t len)
 {
 	memcpy(fw->tx, fw->rx, len);
@@ -93,7 +96,7 @@ static bool group_mac(const uint8_t *mac)
 	return (mac[0] & 1u) != 0;
 }
 
-/* An address that a host can have. */
+/* Whether ip is a valid host address other than the box's own. */
 static bool host_ip(const struct rf_fw *fw, uint32_t ip)
 {
 	return ip != fw->cfg.ip && ip != 0 && ip >> 28 < 0xeu && ip >> 24 != 127u;
@@ -156,7 +159,7 @@ static void icmp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
 		fw->cnt.icmp_echo++;
 }
 
-/* fw->reply to a host. key NULL: unsigned. */
+/* Sends fw->reply to a host. key NULL: unsigned. */
 static bool send(struct rf_fw *fw, struct rf_ctl_header *h, const struct rf_ctl_addr *to,
 		 unsigned int port, const uint8_t *key)
 {
@@ -175,7 +178,10 @@ static bool send(struct rf_fw *fw, struct rf_ctl_header *h, const struct rf_ctl_
 	return len > 0 && inject(fw, port, len);
 }
 
-/* Back to the port from which it was asked: a NIC that does RoCE keeps port 4791 to itself. */
+/*
+ * Replies go to the UDP port from which the request came, because a RoCE NIC does not pass port
+ * 4791 to software.
+ */
 static struct rf_ctl_addr answer_to(const struct rf_fw *fw, const uint8_t *mac, uint32_t ip,
 				    uint16_t vlan, uint16_t udp_port)
 {
@@ -189,7 +195,10 @@ static struct rf_ctl_addr answer_to(const struct rf_fw *fw, const uint8_t *mac, 
 	return to;
 }
 
-/* Judges a message and fills fw->reply; false: no answer. *key NULL: the answer is unsigned. */
+/*
+ * Checks and executes a message and fills fw->reply. False: no answer. *key NULL: the answer is
+ * unsigned.
+ */
 static bool judge(struct rf_fw *fw, struct rf_fw_request *q, const uint8_t *msg, size_t len,
 		  const uint8_t **key)
 {
@@ -218,7 +227,9 @@ static bool judge(struct rf_fw *fw, struct rf_fw_request *q, const uint8_t *msg,
 		*key = NULL;
 		return rf_fw_refuse(fw, RF_CTL_R_TAG, q->h.rank, 0);
 	}
-	/* An operator's repetition keeps its nonce: it is told from a new request by its tag. */
+	/*
+	 * A repeated operator command keeps its nonce; its tag distinguishes it from a new request.
+	 */
 	if (rf_fw_repeated(fw, q))
 		return true;
 	if (!rf_fw_nonce_ok(fw, q->h.nonce, q->h.job, q->addr.src_ip))
@@ -226,7 +237,10 @@ static bool judge(struct rf_fw *fw, struct rf_fw_request *q, const uint8_t *msg,
 	fw->refused = 0;
 	why = rf_ctl_request_get(msg, &q->h, &q->body);
 	answer = why == RF_CTL_R_NONE ? rf_fw_request(fw, q) : rf_fw_refuse(fw, why, q->h.rank, 0);
-	/* A refusal leaves no member that would know this request again. STATUS changes nothing. */
+	/*
+	 * After a refusal there is no member that would recognise this request as old, so its nonce
+	 * is made void. STATUS changes nothing.
+	 */
 	if (fw->refused && q->h.verb != RF_CTL_STATUS)
 		rf_fw_nonce_void(fw, q->h.job, q->addr.src_ip);
 	return answer;
@@ -263,7 +277,7 @@ static void control(struct rf_fw *fw, unsigned int port, size_t len)
 		fw->cnt.replies++;
 }
 
-/* Sends one member its notice; false where the hardware is busy. */
+/* Sends one member its notice; false if the hardware is busy. */
 static bool notice(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m)
 {
 	struct rf_ctl_header h = {.verb = RF_CTL_JOIN,
@@ -318,7 +332,7 @@ static void frame(struct rf_fw *fw, unsigned int port, size_t len)
 		control(fw, port, len);
 }
 
-/* One punted frame is taken; each causes at most one answer. */
+/* Reads one punted frame; each causes at most one answer. */
 static void take(struct rf_fw *fw, uint32_t status)
 {
 	uint32_t len = status & RF_PUNT_STATUS_LENGTH_MASK;

@@ -1,7 +1,10 @@
-/* A complete group to and from the hardware: placement, admission, registers, table entries. */
+/*
+ * Puts a complete group into the hardware and takes it out: placement, admission, registers, table
+ * entries.
+ */
 #include "firmware/core/internal.h"
 
-/* Notes all ranks on a port, for the message; returns the lowest. */
+/* Marks all ranks on a port in g->missing, for the FAILED message; returns the lowest. */
 static uint32_t note_port(struct rf_fw *fw, struct rf_fw_group *g, unsigned int port)
 {
 	uint32_t lowest = RF_CTL_NO_RANK;
@@ -16,8 +19,11 @@ static uint32_t note_port(struct rf_fw *fw, struct rf_fw_group *g, unsigned int 
 	return lowest;
 }
 
-/* Lanes by ascending rank on each port; returns the lanes in use, 0 if a port has too few (*rank is
- * the first without one, *other the lowest on its port, g->missing all of them). */
+/*
+ * Assigns lanes on each port in the order of ranks. Returns the number of lanes in use, or 0 if a
+ * port has too few: then *rank is the first rank without a lane, *other the lowest rank on its
+ * port, g->missing all ranks on that port.
+ */
 static unsigned int give_lanes(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
 			       uint32_t *other)
 {
@@ -56,7 +62,10 @@ static void give_block(struct rf_fw *fw, struct rf_fw_group *g)
 	g->base_port = (uint8_t)(low >> level << level);
 }
 
-/* Each rank's receiver: the next rank where the address is its own, else the lowest that has it. */
+/*
+ * Finds each rank's receiver: the next rank if it has the peer address, otherwise the lowest rank
+ * that has it.
+ */
 static bool find_peers(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank)
 {
 	struct rf_fw_member *m, *p;
@@ -77,7 +86,10 @@ static bool find_peers(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank)
 	return true;
 }
 
-/* A pass occupies its group's block of ports: lanes of groups on overlapping blocks add up. */
+/*
+ * Whether the adders have passes left. A pass occupies its group's whole block of ports, so the
+ * lanes of groups on overlapping blocks add up.
+ */
 static bool passes_left(const struct rf_fw *fw, const struct rf_fw_group *g)
 {
 	uint32_t sum = g->lanes;
@@ -157,7 +169,7 @@ bool rf_fw_joined_from(struct rf_fw *fw, const struct rf_fw_group *g, uint32_t i
 	return false;
 }
 
-/* What groups that have ended left at a connection is no longer theirs. */
+/* Entries that ended groups left for this connection no longer belong to them. */
 static void disown(struct rf_fw *fw, const struct rf_fw_member *m)
 {
 	for (unsigned int i = 0; i < fw->records; i++) {
@@ -193,10 +205,10 @@ static bool put_data(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw
 }
 
 /*
- * The end of a data entry: nothing raw may pass where the PSN does not guard it, and what was a
- * tombstone before is one again. Only the end of its own queue pair lifts a job's tombstone, and
- * nothing lifts one that belonged to no job: that a rank of this job was at its address says
- * nothing of the queue pair that made it.
+ * Ends a data entry. Unreduced data must not pass unless the shifted PSN protects the receiver, and
+ * an entry that was a tombstone becomes one again. A job's tombstone is lifted only when its own
+ * queue pair is destroyed. A tombstone of no job is never lifted here: it may stem from another
+ * queue pair than that of the rank at this address.
  */
 static void end_data(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw_member *m,
 		     bool guarded)
@@ -219,7 +231,7 @@ bool rf_fw_place_joining(struct rf_fw *fw, struct rf_fw_group *g, const struct r
 	struct rf_fw_member *p;
 	unsigned int n = 0;
 
-	/* Without the shift nothing but the box keeps raw packets from the receiver. */
+	/* Without the shift only the box keeps unreduced packets from the receiver. */
 	if (g->flags & RF_CTL_J_SHIFTED)
 		return true;
 	for (p = rf_fw_first(fw, g); p; p = rf_fw_next(fw, p)) {
@@ -232,7 +244,7 @@ bool rf_fw_place_joining(struct rf_fw *fw, struct rf_fw_group *g, const struct r
 	}
 	if (!p)
 		return true;
-	/* Taken back: no packet of the group's own could have come by yet. */
+	/* Undo: no packet of the group can have passed yet. */
 	while (n > 0) {
 		p = &fw->member[made[--n]];
 		end_data(fw, g, p, true);
@@ -252,7 +264,7 @@ static bool write_entries(struct rf_fw *fw, const struct rf_fw_group *g, uint32_
 {
 	struct rf_fw_member *m;
 
-	/* ACKs first: no data is accepted before its ACK can be read. */
+	/* ACK roles first: no data is accepted before its ACK can be recognised. */
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
 		uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
 
@@ -293,7 +305,7 @@ enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t
 	write_conns(fw, g);
 	write_group(fw, g);
 	g->live = 1;
-	/* Before anybody hears that the group is ready. */
+	/* Before any rank learns that the group is ready. */
 	if (g->flags & RF_CTL_J_STRICT)
 		rf_fw_watch_begin(fw);
 	if (!write_entries(fw, g, rank)) {

@@ -1,4 +1,6 @@
-/* The verbs of the control protocol but JOIN and STATUS, once the tag has been found right. */
+/*
+ * The verbs of the control protocol except JOIN and STATUS, called after the tag has been verified.
+ */
 #include <string.h>
 
 #include "firmware/core/internal.h"
@@ -67,7 +69,7 @@ void rf_fw_tell(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_memb
 {
 	struct rf_ctl_waiting *w = &fw->reply.u.waiting;
 
-	/* READY is the longest of what can come. */
+	/* READY is the longest of these replies. */
 	memset(&fw->reply, 0, offsetof(struct rf_ctl_reply, u) + sizeof(fw->reply.u.ready));
 	if (g->state == RF_CTL_S_FAILED) {
 		tell_failed(fw, g);
@@ -175,9 +177,9 @@ static bool done(struct rf_fw *fw)
 }
 
 /*
- * The operator's commands belong to no membership that would number them: one is answered, done or
- * not, then no nonce that the operator had at this address is accepted any more, and the same bytes
- * again get the same answer and nothing else.
+ * The operator's commands have no membership that numbers them. So after a command, done or
+ * refused, the operator's nonces at this address become void, and a repetition of the same bytes
+ * gets the same answer without any effect.
  */
 static bool answered(struct rf_fw *fw, const struct rf_fw_request *q, enum rf_ctl_reason why)
 {
@@ -234,23 +236,27 @@ static bool abort_group(struct rf_fw *fw, const struct rf_fw_request *q)
 	return done(fw);
 }
 
-/* All groups fail, the table is emptied, the hold time begins; whatever was signed before is void.
- */
+/* Fails all groups, empties the table, starts the hold time, and makes all nonces void. */
 static void end_all(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t detail)
 {
 	for (unsigned int i = 0; i < fw->records; i++)
 		rf_fw_group_fail(fw, &fw->group[i], why, RF_CTL_NO_RANK, 0, detail);
-	/* What the hardware was left with may be wrong: it begins anew. Detail is its register. */
+	/*
+	 * The hardware's state may be wrong: reset it. detail is the value of its PARITY register.
+	 */
 	if (why == RF_CTL_R_PARITY)
 		rf_fw_write(fw, RF_PARITY, RF_PARITY_VALID_MASK);
-	/* Tombstones go where the hold time does their work. */
+	/* With a hold time no tombstones are needed. */
 	rf_fw_hold_begin(fw);
 	if (fw->cfg.hold_ms > 0 || why == RF_CTL_R_PARITY)
 		rf_fw_conn_reset(fw);
 	rf_fw_note(fw, RF_CTL_EV_RESET,
 		   &(struct rf_fw_what){.rank = RF_CTL_NO_RANK,
 					.reason = why == RF_CTL_R_PARITY ? (uint32_t)why : 0u});
-	/* A new epoch says RESET to every rank; here the reason is to reach them. */
+	/*
+	 * A new epoch would tell every rank of a RESET. After a parity error the epoch stays, so
+	 * that the ranks get the reason.
+	 */
 	if (why == RF_CTL_R_RESET)
 		fw->epoch = fw->epoch == UINT32_MAX ? 1 : fw->epoch + 1u;
 	rf_fw_nonce_void_all(fw);

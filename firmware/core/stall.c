@@ -1,19 +1,19 @@
 /*
- * What keeps a group going that has lost something: the tick that lets the box ask again. And who
- * is last: short lags are samples that the hardware takes (box.md, "Who is last"), one index of one
- * group at a time; long ones are seen here, each of them, in every group.
+ * Recovery from loss: the tick that makes the box repeat its NAKs. And which rank is last: short
+ * lags are sampled by the hardware (box.md, "Who is last"), one index of one group at a time; all
+ * long lags are measured here, in every group.
  */
 #include "firmware/core/internal.h"
 
-/* No index was measured for so long: another group's turn, */
+/* After this time without a measurement it is another group's turn. */
 #define PATIENCE_MS 1000u
-/* where nobody waits for a turn, or the group is at work, not before this. */
+/* The same if no other group waits for a turn, and if the group is at work. */
 #define PATIENCE_ALONE_MS 30000u
 #define PATIENCE_BUSY_MS 8000u
 #define LOOK_MS 125u
-/* A head that stands still for so long while some rank is ahead: that is noted here, ... */
+/* If the head stands still for this long while some rank is ahead, the lag is recorded here, ... */
 #define STALL_MS 500u
-/* ... and so the hardware's samples of such ones are not. */
+/* ... so the hardware's samples of such lags are not used. */
 #define SAMPLE_MAX_US 1000000u
 
 static bool counts(const struct rf_fw_group *g)
@@ -42,7 +42,7 @@ static uint32_t microseconds(const struct rf_fw *fw, uint32_t cycles)
 					    : ms * 1000u + cycles % fw->khz * 1000u / fw->khz;
 }
 
-/* A measured index: to the rank that was last, and into the group's histogram. */
+/* Records a measured index for the rank that was last, and in the group's histogram. */
 static void note_sample(struct rf_fw *fw, uint32_t status)
 {
 	uint32_t us = microseconds(fw, rf_fw_read(fw, RF_LAG_CYCLES));
@@ -62,7 +62,9 @@ static void note_sample(struct rf_fw *fw, uint32_t status)
 	}
 }
 
-/* The lowest rank that a head waits for while another one is ahead of it; RF_FW_NONE. */
+/*
+ * The lowest rank that the head waits for while another rank is ahead; RF_FW_NONE if there is none.
+ */
 static uint8_t awaited(struct rf_fw *fw, const struct rf_fw_group *g)
 {
 	const struct rf_fw_member *m;
@@ -96,13 +98,13 @@ static void look(struct rf_fw *fw, struct rf_fw_group *g)
 		return;
 	}
 	who = awaited(fw, g);
-	if (who == RF_FW_NONE) /* nobody has begun: that is no stall */
+	if (who == RF_FW_NONE) /* no rank has begun: not a stall */
 		g->head_ms = (uint32_t)fw->now_ms;
 	else if (ms >= STALL_MS)
 		g->awaited = who;
 }
 
-/* The next group that counts, behind the one that was measured. */
+/* Starts a measurement of the next live group after the one measured last. */
 static void arm_next(struct rf_fw *fw)
 {
 	for (unsigned int i = 1; i <= RF_FW_RECORDS; i++) {
@@ -119,7 +121,7 @@ static void arm_next(struct rf_fw *fw)
 	}
 }
 
-/* Whether the measurement that has been waited for is to be given up. */
+/* Whether to give up the current measurement. */
 static bool impatient(struct rf_fw *fw, bool alone)
 {
 	const struct rf_fw_group *g = &fw->group[fw->lag_turn];

@@ -1,4 +1,4 @@
-/* STATUS: pages about a group, its ranks, the box. */
+/* STATUS: pages about a group, its ranks, and the box. */
 #include <string.h>
 
 #include "firmware/core/internal.h"
@@ -11,7 +11,7 @@ static struct rf_ctl_reply *page(struct rf_fw *fw, unsigned int number)
 	return &fw->reply;
 }
 
-/* What a member that will not get what it waits for is told of its group. */
+/* If a member waits in vain for a rank that is gone, reports the group as failed to this member. */
 static void tell_lost(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *asker,
 		      struct rf_ctl_group_page *p)
 {
@@ -25,7 +25,7 @@ static void tell_lost(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_f
 	p->fail_detail = lost->lease_ms;
 }
 
-/* asker: the member that wants to know, or NULL. */
+/* asker: the member that sent the request, or NULL. */
 static void page_group(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *asker)
 {
 	struct rf_ctl_group_page *p = &page(fw, RF_CTL_PAGE_GROUP)->u.group;
@@ -230,7 +230,7 @@ static void page_connections(struct rf_fw *fw, unsigned int first)
 	p->next = i < places ? (uint16_t)i : (uint16_t)RF_CTL_NO_RANK;
 }
 
-/* The operator sees all jobs that have a key, a job itself. */
+/* The operator sees all jobs that have a key; a job sees only itself. */
 static void page_jobs(struct rf_fw *fw, uint64_t asker, unsigned int first)
 {
 	struct rf_ctl_jobs_page *p = &page(fw, RF_CTL_PAGE_JOBS)->u.jobs;
@@ -275,24 +275,24 @@ static void page_held(struct rf_fw *fw, unsigned int first)
 	p->next = i < places ? (uint16_t)i : (uint16_t)RF_CTL_NO_RANK;
 }
 
-/* From the event of that number on, or from the oldest that is remembered. */
+/* Events from number `first` on, or from the oldest one in the log. */
 static void page_log(struct rf_fw *fw, unsigned int first)
 {
 	struct rf_ctl_log_page *p = &page(fw, RF_CTL_PAGE_LOG)->u.log;
 	uint32_t have = fw->log_next < RF_FW_LOG ? fw->log_next : RF_FW_LOG;
-	uint32_t behind = (fw->log_next - first) & 0xffffu;
+	uint32_t count = (fw->log_next - first) & 0xffffu;
 
 	_Static_assert(RF_FW_LOG <= RF_CTL_LOG_PER_PAGE, "the whole log in one page");
-	if (behind > have)
-		behind = have;
-	p->first = (uint16_t)(fw->log_next - behind);
-	p->count = (uint16_t)behind;
+	if (count > have)
+		count = have;
+	p->first = (uint16_t)(fw->log_next - count);
+	p->count = (uint16_t)count;
 	p->next = fw->log_next;
-	for (uint32_t i = 0; i < behind; i++)
-		p->entry[i] = fw->log[(fw->log_next - behind + i) % RF_FW_LOG];
+	for (uint32_t i = 0; i < count; i++)
+		p->entry[i] = fw->log[(fw->log_next - count + i) % RF_FW_LOG];
 }
 
-/* Pages for the operator alone. */
+/* Pages for the operator only. */
 static bool about_all(struct rf_fw *fw, const struct rf_fw_request *q)
 {
 	const struct rf_ctl_status_req *s = &q->body.u.status;
@@ -311,8 +311,8 @@ static bool about_all(struct rf_fw *fw, const struct rf_fw_request *q)
 }
 
 /*
- * The group that a request may see: a rank's own; for a tool (rank RF_CTL_NO_RANK) one of its job;
- * for the operator's tool any.
+ * The group that a request may see: a rank sees its own; a tool (rank RF_CTL_NO_RANK) sees any
+ * group of its job; the operator's tool sees any group.
  */
 static struct rf_fw_group *visible(struct rf_fw *fw, const struct rf_fw_request *q,
 				   struct rf_fw_member **m)
@@ -350,7 +350,7 @@ bool rf_fw_status(struct rf_fw *fw, const struct rf_fw_request *q)
 	struct rf_fw_member *m;
 
 	fw->cnt.status++;
-	/* Any question of a member is a sign of its life. */
+	/* Any request of a member is a sign of life. */
 	if (rf_fw_request_group(fw, &q->h, &m) && !rf_fw_heard(fw, m, q))
 		return false;
 	switch (s->page) {

@@ -1,18 +1,19 @@
 /*
- * Groups that an operator has registered, while their ranks are silent: none has sent on its
- * registered connection yet. A rank whose QPNs are wrong, or whose successor is missing, sends on
- * one that nobody has registered. So ports with silent ranks hold what the box does not know
- * (HOLD_PORTS): what comes from a silent rank's address there is astray and fails the group, what
- * comes from elsewhere is foreign and gets an entry by which it passes.
+ * Watches ranks of groups that an operator has registered, while they are silent, that is, have not
+ * sent on their registered connection yet. A rank that was registered with wrong QPNs, or whose
+ * successor is missing, sends on a connection that is not registered. So ports with silent ranks
+ * hold unknown connections (HOLD_PORTS). A packet held there that comes from a silent rank's
+ * address is a stray and fails the group. A packet from another address is foreign; its connection
+ * gets an entry that lets it pass.
  */
 #include "firmware/core/internal.h"
 
-/* How often the firmware looks who has sent. */
+/* Time between two checks of which ranks have sent. */
 #define LOOK_MS 10u
-/* Packets astray after which a group fails though no two were of the same connection. */
+/* Number of stray packets that fail a group even if no two are of the same connection. */
 #define STRAYS_MAX 4u
 
-/* A group that failed because of one stray may have other ranks that go astray. */
+/* A group that failed because of one stray may have further ranks that send strays. */
 static bool watched(const struct rf_fw_group *g)
 {
 	if ((g->flags & (RF_CTL_J_STRICT | RF_CTL_J_OTHERS)) != RF_CTL_J_STRICT)
@@ -30,7 +31,7 @@ static bool silent(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw_m
 	return !m->spoke;
 }
 
-/* A bit for each port at which a rank is silent. */
+/* A bit for each port with a silent rank. */
 static unsigned int silent_ports(struct rf_fw *fw)
 {
 	unsigned int ports = 0;
@@ -56,12 +57,12 @@ static void set_ports(struct rf_fw *fw, unsigned int ports)
 		return;
 	rf_fw_write(fw, RF_HOLD_PORTS, ports);
 	fw->watched = (uint8_t)ports;
-	/* What nothing holds needs no entry to pass. */
+	/* At a port that holds nothing, no entry is needed to pass. */
 	if (over != 0 && fw->foreigns > 0)
 		rf_fw_conn_forget_foreign(fw, over);
 }
 
-/* The ports with silent ranks hold what the box does not know; no others. */
+/* Makes exactly the ports with silent ranks hold unknown connections. */
 static void update(struct rf_fw *fw)
 {
 	unsigned int ports = silent_ports(fw);
@@ -73,7 +74,7 @@ static void update(struct rf_fw *fw)
 
 void rf_fw_watch_begin(struct rf_fw *fw)
 {
-	/* What passed as foreign may be a connection of the new ranks. */
+	/* A connection that passed as foreign may belong to one of the new ranks. */
 	if (fw->foreigns > 0)
 		rf_fw_conn_forget_foreign(fw, fw->watched);
 	fw->strict = 1;
@@ -116,7 +117,7 @@ void rf_fw_watch_registered(struct rf_fw *fw, const struct rf_fw_member *m)
 	}
 }
 
-/* The silent rank from whose address a frame came, on its port; NULL. */
+/* The silent rank that has the frame's source address and port, or NULL. */
 static struct rf_fw_member *sender(struct rf_fw *fw, const struct rf_fw_shown *s,
 				   struct rf_fw_group **of)
 {
@@ -134,7 +135,7 @@ static struct rf_fw_member *sender(struct rf_fw *fw, const struct rf_fw_shown *s
 	return NULL;
 }
 
-/* One packet says nothing: anybody at this port may have sent it. */
+/* A single packet proves nothing: any host at this port may have sent it. */
 static bool convicted(struct rf_fw_member *m, const struct rf_fw_shown *s)
 {
 	uint32_t hash = rf_fw_conn_hash(s->ip, rf_fw_key(0, s->qpn));
@@ -164,7 +165,7 @@ void rf_fw_watch_pass(struct rf_fw *fw, const struct rf_fw_shown *s)
 {
 	unsigned int bit = 1u << s->port;
 
-	/* Nothing holds it any more, or its entry has been made. */
+	/* The port no longer holds connections, or this one already has an entry. */
 	if (!(fw->watched & bit) || rf_fw_conn_find(fw, s->ip, rf_fw_key(0, s->qpn)))
 		return;
 	if (fw->foreigns < 1u << fw->hash_bits >> 1 && rf_fw_conn_pass(fw, s))

@@ -1,10 +1,10 @@
 /*
  * The only two functions through which the firmware touches hardware.
  *
- * Each target supplies them, and the struct behind the pointer: mapped registers on a board,
- * callbacks in the simulator (firmware/target/linux/hal.h), a queue of expected accesses in unit
- * tests. Addresses are byte addresses of rtl/control/registers.txt (multiples of 4); values are
- * plain numbers.
+ * Each target supplies them, and the struct that the pointer refers to: mapped registers on a
+ * board, callbacks in the simulator (firmware/target/linux/hal.h), a queue of expected accesses in
+ * unit tests. Addresses are byte addresses of rtl/control/registers.txt (multiples of 4); values
+ * are plain numbers.
  */
 #ifndef RF_FW_MMIO_H
 #define RF_FW_MMIO_H

@@ -9,9 +9,10 @@
 #define LAYOUT 5u
 
 /*
- * 0 magic, 4 layout, 8 bytes in all, 12 CRC-32 of what follows the salt, 16 salt; 32 the words,
- * 32 + 4 WORDS the keys: job 8, key 16, groups 4, slots 4, ranks 4, entries 4, bytes 4, ports 1,
- * prefixes in use 1, reserved 2, RF_FW_KEY_IPS addresses of 4, as many lengths of 1.
+ * Layout by offset: 0 magic, 4 layout number, 8 total bytes, 12 CRC-32 of everything after the
+ * salt, 16 salt, 32 the words, 32 + 4 WORDS the keys. A key: job 8, key 16, groups 4, slots 4,
+ * ranks 4, entries 4, bytes 4, ports 1, prefixes in use 1, reserved 2, RF_FW_KEY_IPS addresses of
+ * 4, then RF_FW_KEY_IPS prefix lengths of 1.
  */
 #define SALT 16u
 #define HEAD (SALT + RF_FW_SALT_BYTES)

@@ -297,7 +297,7 @@ def test_service(program, folder):
     line = s.process.stderr.readline()
     check("HUP with bad keys: %s" % line.strip(), "keys:1:" in line and KEY.hex() not in line)
     for words, cause in (("ips=10.0.0.1/24", "a prefix with bits"), ("ports=0-8", "ports=: numbers"),
-                         ("ranks=8 ranks=9", "a limit twice"), ("bytes=1T", "a number is not allowed")):
+                         ("ranks=8 ranks=9", "a limit twice"), ("bytes=1T", "a number is out of range or malformed")):
         config(s.keys, "# first\n%d %s %s\n" % (JOB, KEY.hex(), words))
         s.process.send_signal(signal.SIGHUP)
         line = s.process.stderr.readline()

@@ -78,7 +78,7 @@ static void test_bad(void **state)
 		{"", "no key", 0600},
 		{"# nothing\n", "no key", 0600},
 		{"1\n", ":1: a job without a key", 0600},
-		{"\n\n1 " SECRET "ab\n", ":3: the key has not 32 digits", 0600},
+		{"\n\n1 " SECRET "ab\n", ":3: the key does not have 32 digits", 0600},
 		{"1 g0e0d0c0b0a090807060504030201000\n", ":1: the key is not hexadecimal", 0600},
 		{"-1 " SECRET "\n", ":1: a number", 0600},
 		{"job " SECRET "\n", ":1: a number", 0600},
@@ -106,7 +106,7 @@ static void test_bad(void **state)
 		{"1 " SECRET " ports=1 ports=2\n", ":1: a second ports=", 0600},
 		{"1 " SECRET "\n1 " SECRET "\n", ":2: a second key", 0600},
 		{"1 " SECRET "\n2 " SECRET "\n3 " SECRET "\n", ":3: more keys", 0600},
-		{"1 " SECRET "\n", "everybody can read", 0644},
+		{"1 " SECRET "\n", "all users can read", 0644},
 	};
 	struct rf_fw_key k[2];
 	char why[300];

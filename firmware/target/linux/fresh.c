@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/random.h>
 
-/* Requests of up to 256 bytes come whole, or not at all. */
+/* getrandom() returns up to 256 bytes completely or fails. */
 static int draw(void *to, size_t len)
 {
 	ssize_t n;

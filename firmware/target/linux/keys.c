@@ -24,7 +24,7 @@ static int digit(char c)
 static const char *parse_key(const char *word, uint8_t *key)
 {
 	if (strlen(word) != 2u * RF_CTL_KEY_BYTES)
-		return "the key has not 32 digits";
+		return "the key does not have 32 digits";
 	for (unsigned int i = 0; i < RF_CTL_KEY_BYTES; i++) {
 		int high = digit(word[2u * i]), low = digit(word[2u * i + 1u]);
 
@@ -40,11 +40,11 @@ static const char *parse_number(const char *word, uint64_t max, uint64_t *value)
 	const char *end = rf_number_read(word, value);
 
 	if (!end || *end != '\0' || *value > max)
-		return "a number is not allowed";
+		return "a number is out of range or malformed";
 	return NULL;
 }
 
-/* A number of bytes: K, M and G are powers of 1024. */
+/* A number of bytes; K, M and G are powers of 1024. */
 static const char *parse_bytes(const char *word, uint64_t *value)
 {
 	static const char letters[] = "KMG";
@@ -54,9 +54,9 @@ static const char *parse_bytes(const char *word, uint64_t *value)
 	if (!letter)
 		return parse_number(word, UINT32_MAX - 1u, value);
 	if (end[1] != '\0' || *value > UINT32_MAX)
-		return "a number is not allowed";
+		return "a number is out of range or malformed";
 	*value <<= 10 * (letter - letters + 1);
-	return *value < UINT32_MAX ? NULL : "a number is not allowed";
+	return *value < UINT32_MAX ? NULL : "a number is out of range or malformed";
 }
 
 /* "0,2-3": a bit per port. */
@@ -104,7 +104,7 @@ static const char *parse_ips(char *list, struct rf_fw_key *k)
 		    (slash && parse_number(slash + 1, 32, &bits)))
 			return bad;
 		if (ntohl(ip.s_addr) & ~rf_fw_prefix_mask((unsigned int)bits))
-			return "ips=: a prefix with bits behind its length";
+			return "ips=: a prefix has bits set after its length";
 		if (k->ips == RF_FW_KEY_IPS)
 			return "ips=: more than 8";
 		k->ip[k->ips].ip = ntohl(ip.s_addr);
@@ -143,11 +143,11 @@ static const char *parse_word(char *word, struct rf_fw_key *k)
 		*limits[i].limit = (uint32_t)value;
 		return bad ? bad : value == 0 ? "a limit of 0" : NULL;
 	}
-	return "unknown word behind the key (groups=N, slots=N, ranks=N, entries=N, bytes=N, "
+	return "unknown word after the key (groups=N, slots=N, ranks=N, entries=N, bytes=N, "
 	       "ips=LIST, ports=LIST)";
 }
 
-/* One line that holds a key. NULL or what is wrong with it. */
+/* Parses one line that holds a key. Returns NULL, or a description of the error. */
 static const char *parse_line(char *line, struct rf_fw_key *k)
 {
 	static const char blank[] = " \t\r\n";
@@ -199,7 +199,8 @@ static int read_all(FILE *f, const char *path, struct rf_fw_key *keys, unsigned 
 		}
 	}
 	if (ferror(f) || n == 0) {
-		snprintf(why, room, "%s: %s", path, ferror(f) ? strerror(errno) : "no key in it");
+		snprintf(why, room, "%s: %s", path,
+			 ferror(f) ? strerror(errno) : "the file contains no key");
 		return -1;
 	}
 	return (int)n;
@@ -216,7 +217,7 @@ int rf_keys_load(const char *path, struct rf_fw_key *keys, unsigned int max, cha
 		return -1;
 	}
 	if (fstat(fileno(f), &st) == 0 && (st.st_mode & 07) != 0) {
-		snprintf(why, room, "%s: everybody can read or write it (chmod o= %s)", path, path);
+		snprintf(why, room, "%s: all users can read or write it (chmod o= %s)", path, path);
 		n = -1;
 	} else {
 		n = read_all(f, path, keys, max, why, room);

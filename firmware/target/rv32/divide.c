@@ -1,6 +1,7 @@
 /*
- * 64-bit division, which RV32 has no instruction for and which compilers expect under these names
- * (the ABI of the GNU runtime library). Bit by bit: it is called rarely, and never per packet.
+ * 64-bit division, for which RV32 has no instruction and which compilers expect under these names
+ * (the ABI of the GNU runtime library). It works bit by bit, because it is called rarely and never
+ * per packet.
  */
 #include <stdint.h>
 

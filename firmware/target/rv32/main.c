@@ -1,11 +1,11 @@
-/* The firmware as the only program of the box's processor. */
+/* The firmware as the only program on the box's processor. */
 #include "firmware/core/fw.h"
 #include "firmware/target/rv32/cpu.h"
 #include "firmware/target/settings.h"
 
 int main(void);
 
-/* rf_fw_init() writes all of the first, rf_settings_get() every key that there is: not zeroed. */
+/* Not zeroed at the start: rf_fw_init() writes all of fw, and rf_settings_get() all keys in use. */
 static struct rf_fw fw __attribute__((section(".noinit")));
 static struct rf_fw_key keys[RF_SETTINGS_KEYS_MAX] __attribute__((section(".noinit")));
 
@@ -14,7 +14,7 @@ static void own_write(uint32_t offset, uint32_t value)
 	*(volatile uint32_t *)(uintptr_t)(RF_CPU_OWN_BASE + offset) = value;
 }
 
-/* The bus has a fixed place: nothing stands behind the pointer. */
+/* The bus has a fixed address, so the pointer is not used. */
 uint32_t rf_hal_read(struct rf_hal *hal, uint32_t addr)
 {
 	(void)hal;
@@ -39,7 +39,7 @@ static uint32_t start(void)
 
 	if (!rf_settings_get(page, &cfg, keys))
 		return RF_CPU_STATUS_SETTINGS;
-	/* A start of the processor alone finds none and refuses to serve. */
+	/* If only the processor restarts, it finds no salt and refuses to serve. */
 	rf_settings_spend(page);
 	return (uint32_t)rf_fw_init(&fw, NULL, &cfg);
 }
@@ -56,8 +56,8 @@ int main(void)
 	while (status != 0)
 		wait();
 	/*
-	 * Both lines are level and wfi ends at once where one is up already: nothing that comes
-	 * between the call and the wfi is slept through.
+	 * Both interrupt lines are level-triggered, and wfi returns at once if one is up. So no
+	 * event between rf_fw_poll() and wfi is missed.
 	 */
 	for (;;) {
 		uint64_t next = rf_fw_poll(&fw);

@@ -1,6 +1,7 @@
 /*
- * The two functions that a C compiler expects of every target, and calls by itself. Built with
- * -fno-builtin, so that a loop is not made into a call of the function that it stands in.
+ * The two functions that a C compiler expects on every target and calls by itself. Built with
+ * -fno-builtin, so that the compiler does not turn a loop into a call of the function that contains
+ * it.
  */
 #include <stdint.h>
 #include <string.h>
@@ -49,7 +50,7 @@ void *memset(void *to, int c, size_t n)
 	if (n >= WORD) {
 		word *tw = (word *)(void *)t;
 
-		/* The start clears 40 KB: 19 instructions for 64 bytes. */
+		/* 40 KB are cleared at the start, so this matters: 19 instructions for 64 bytes. */
 		for (; n >= 16u * WORD; n -= 16u * WORD, tw += 16) {
 			tw[0] = fill;
 			tw[1] = fill;

@@ -1,10 +1,10 @@
 /*
  * Start-up: stack, data, BSS, then main(), which does not return.
  *
- * Interrupts are never taken: mstatus.MIE stays 0 and mie names the two lines that end a wfi. So
- * there is no handler that could run beside the firmware, and none whose stack would have to be
- * counted. The only trap left is an exception, a fault of the program: it is reported and the
- * processor waits for its reset, while the data path of the box goes on.
+ * Interrupts are never taken: mstatus.MIE stays 0, and mie selects the two lines that end a wfi. So
+ * no handler can run concurrently with the firmware, and no handler's stack has to be counted. The
+ * only possible trap is an exception, which is a bug in the program: it is reported, and the
+ * processor waits for a reset while the data path of the box keeps running.
  */
 #include "firmware/target/rv32/cpu.h"
 

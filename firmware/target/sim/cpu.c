@@ -122,7 +122,7 @@ static void own_write(struct rf_sim_fw *f, uint32_t offset, uint32_t value)
 	}
 }
 
-/* Why it stopped, from what it wrote to STATUS. */
+/* Records why the image stopped, from the value that it wrote to STATUS. */
 static void stopped(struct rf_sim_fw *f)
 {
 	char text[100];
@@ -179,7 +179,7 @@ static bool memory(struct rf_sim_fw *f, uint32_t addr, void *to, uint32_t len)
 
 /* ---- start ---- */
 
-/* folder of the running program, then name. */
+/* path = directory of the running program, then name. */
 static void beside(char *path, size_t room, const char *name)
 {
 	char self[PATH_ROOM / 2u];
@@ -213,7 +213,7 @@ static void run_program(const char *program, const char *image, int sock, pid_t 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
-	/* Ctrl-C is for the box, which ends it in good order. */
+	/* Ctrl-C goes to the box, which ends this program in an orderly way. */
 	signal(SIGINT, SIG_IGN);
 	dup2(sock, STDIN_FILENO);
 	dup2(sock, STDOUT_FILENO);
@@ -313,7 +313,7 @@ void rf_sim_fw_stop(struct rf_sim_fw *f)
 {
 	if (!f)
 		return;
-	/* A closed socket ends the program wherever it is. */
+	/* A closed socket ends the program in any state. */
 	if (f->sock >= 0)
 		close(f->sock);
 	if (f->pid > 0)

@@ -1,8 +1,8 @@
 /*
  * Loads and stores of fixed byte order at any alignment. Freestanding.
  *
- * Nothing in this tree lays a struct over bytes that came from a wire: fields are read one at a
- * time by these functions.
+ * Code in this tree never casts received bytes to a struct: it reads fields one at a time with
+ * these functions.
  */
 #ifndef RF_BYTES_H
 #define RF_BYTES_H
@@ -40,8 +40,8 @@ static inline uint32_t rf_get_le32(const uint8_t *p)
 }
 
 /*
- * The same where p is a multiple of 4: one load or store on a little-endian processor that has none
- * for other addresses.
+ * The same for p a multiple of 4: a single load or store, also on little-endian processors without
+ * unaligned access.
  */
 static inline uint32_t rf_get_le32_aligned(const uint8_t *p)
 {

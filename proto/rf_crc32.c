@@ -4,8 +4,8 @@
 
 /*
  * table[k][b] is the state after byte b and k zero bytes, from state 0. The CRC is linear, so an
- * entry is the XOR of the entries of its single bits: eight constants make a row, and the compiler
- * makes the table. The constants are bit 0 .. bit 7 of row k.
+ * entry is the XOR of the entries of its single bits. Eight constants (bits 0 to 7 of row k) define
+ * a row, and the compiler computes the table.
  */
 #define ENTRY(b, c0, c1, c2, c3, c4, c5, c6, c7)                                                   \
 	((((b)&1) ? (c0) : 0) ^ (((b)&2) ? (c1) : 0) ^ (((b)&4) ? (c2) : 0) ^                      \

@@ -18,7 +18,10 @@
 /* State before the first byte. */
 #define RF_CRC32_INIT 0xffffffffu
 
-/* State after eight bytes of 0xff: where the ICRC begins (IBTA annex A17.3.3, the masked LRH). */
+/*
+ * State after eight bytes of 0xff: the initial state of the ICRC (IBTA annex A17.3.3, the masked
+ * LRH).
+ */
 #define RF_CRC32_ICRC_INIT 0xdebb20e3u
 
 /* State after `len` more bytes. `len` may be 0. */

@@ -105,7 +105,7 @@ static void body_draining(struct cursor *c, struct rf_ctl_draining *d)
 	mask(c, d->missing);
 }
 
-/* False where the result is not known. */
+/* False if the result is unknown. */
 static bool body_reply(struct cursor *c, struct rf_ctl_reply *r)
 {
 	f8(c, &r->result);
@@ -156,7 +156,7 @@ static bool body_request(struct cursor *c, uint8_t verb, struct rf_ctl_request *
 	}
 }
 
-/* The SipHash of the message with zero in the tag's place. */
+/* The SipHash of the message with the tag field set to zero. */
 static uint64_t tag_of(const uint8_t *buf, size_t len, const uint8_t *key)
 {
 	return rf_siphash_hole(key, buf, len, TAG_OFFSET);

@@ -1,10 +1,9 @@
 /*
  * The control protocol between hosts and the box: codec. Normative text and test vectors are in
- * docs/control-protocol.md. Freestanding; keeps no state; nothing reads past the length it is
- * given.
+ * docs/control-protocol.md. Freestanding; keeps no state; never reads past the given length.
  *
  * A control message is the payload of a UDP packet to port 4791, to or from the box's own address.
- * Every number on the wire is big endian, the tag excepted (little endian, as SipHash writes it).
+ * Every number on the wire is big endian, except the tag (little endian, as SipHash defines it).
  * Numbers in the structs are in host byte order. IPv4 addresses are plain numbers: 10.0.0.1 is
  * 0x0a000001.
  */
@@ -25,7 +24,7 @@
 #define RF_CTL_LANES_MAX 16u
 #define RF_CTL_FRAME_MIN 60u
 #define RF_CTL_FRAME_MAX 1024u /* longest frame that the box punts or injects */
-#define RF_CTL_RANKS_MAX 128u  /* what the formats have room for; a box may take fewer */
+#define RF_CTL_RANKS_MAX 128u  /* limit of the message formats; a box may accept fewer */
 #define RF_CTL_MASK_BYTES (RF_CTL_RANKS_MAX / 8u)
 #define RF_CTL_NO_RANK 0xffffu
 #define RF_CTL_NO_PORT 0xffu
@@ -49,23 +48,30 @@ enum rf_ctl_verb {
 };
 
 /* Flags of the header. */
-#define RF_CTL_F_REPLY 0x8000u        /* from the box */
-#define RF_CTL_F_UNSIGNED 0x4000u     /* reply to what could not be trusted: its tag is 0 */
-#define RF_CTL_F_OPEN_LAB 0x2000u     /* reply: the box has no keys, anyone may command it */
+#define RF_CTL_F_REPLY 0x8000u    /* from the box */
+#define RF_CTL_F_UNSIGNED 0x4000u /* reply to a request that could not be authenticated: tag 0 */
+#define RF_CTL_F_OPEN_LAB 0x2000u /* reply: the box has no keys, anyone may command it */
 #define RF_CTL_F_QP_DESTROYED 0x0001u /* LEAVE: the sender's queue pair no longer exists */
 
 /* Flags of JOIN. */
-#define RF_CTL_J_OPEN_LOOP 0x0001u   /* traffic generator: no ACKs come */
-#define RF_CTL_J_TRANSPARENT 0x0002u /* the box makes no NAK and no RNR NAK */
+#define RF_CTL_J_OPEN_LOOP 0x0001u   /* traffic generator: there are no ACKs */
+#define RF_CTL_J_TRANSPARENT 0x0002u /* the box sends no NAK and no RNR NAK */
 #define RF_CTL_J_SHIFTED 0x0004u   /* the receiver expects start - shift: the box subtracts shift */
-#define RF_CTL_J_SELECTIVE 0x0008u /* packets are accepted in any order, both ends know it */
-/* Registered by hand: what can be told of wrong values ends the group. Not with SHIFTED, SELECTIVE,
- * OPEN_LOOP. */
+#define RF_CTL_J_SELECTIVE 0x0008u /* packets are accepted in any order; both ends support this */
+/*
+ * Registered by hand: the group fails if the box detects wrong values. Not with SHIFTED, SELECTIVE,
+ * OPEN_LOOP.
+ */
 #define RF_CTL_J_STRICT 0x0010u
-/* With STRICT: the ranks' hosts have other queue pairs, whose data pass before a rank has sent. */
+/*
+ * With STRICT: the ranks' hosts have other queue pairs, whose data passes even before a rank has
+ * sent.
+ */
 #define RF_CTL_J_OTHERS 0x0020u
-/* RNR timer code (IBTA table 45) with which resends are answered that a sender's timer causes while
- * other ranks are awaited; 0: silence. */
+/*
+ * RNR timer code (IBTA table 45) of the RNR NAK with which the box answers timeout resends while it
+ * waits for other ranks; 0: no answer.
+ */
 #define RF_CTL_J_STRAGGLER 0x1f00u
 #define RF_CTL_J_STRAGGLER_LSB 8
 
@@ -83,8 +89,8 @@ enum rf_ctl_result {
 /* Why a request was refused or a group failed: X(name, value, text). */
 #define RF_CTL_REASONS(X)                                                                          \
 	X(NONE, 0, "no error")                                                                     \
-	X(TRUNCATED, 1, "the control packet is not as long as its length field or its verb says")  \
-	X(VERSION, 2, "the box speaks another version of the control protocol")                    \
+	X(TRUNCATED, 1, "the control packet is shorter than its length field or verb requires")    \
+	X(VERSION, 2, "the box uses another version of the control protocol")                      \
 	X(KEY_UNKNOWN, 3, "the box has no key for this job")                                       \
 	X(TAG, 4, "the authentication tag is wrong: the job's key differs from the box's")         \
 	X(VERB, 5, "unknown verb")                                                                 \
@@ -101,13 +107,13 @@ enum rf_ctl_result {
 	X(MTU_UNSUPPORTED, 16, "the path MTU is larger than this box was built for")               \
 	X(ADDRESS_TWICE, 17, "a rank and its successor have the same address")                     \
 	X(CONNECTION_TAKEN, 18, "the connection (address and QPN) belongs to another rank or job") \
-	X(SUCCESSOR_UNKNOWN, 19, "a rank's successor address is the address of no rank")           \
+	X(SUCCESSOR_UNKNOWN, 19, "a rank's successor address belongs to no rank of the group")     \
 	X(NO_GROUPS, 20, "all groups of the box are in use")                                       \
-	X(NO_SLOTS, 21, "no slot range of the wanted size is free")                                \
+	X(NO_SLOTS, 21, "no slot range of the requested size is free")                             \
 	X(NO_CONNECTIONS, 22, "no room in the connection table")                                   \
 	X(NO_LANES, 23, "more ranks on one port than the box has lanes")                           \
-	X(NO_PASSES, 24, "the groups on these ports leave no passes through the adders")           \
-	X(GROUP_UNKNOWN, 25, "the box knows no such group or no such member of it")                \
+	X(NO_PASSES, 24, "the adders have no passes left on these ports")                          \
+	X(GROUP_UNKNOWN, 25, "the box does not know this group or this member of it")              \
 	X(MISSING_RANKS, 26, "ranks did not join before the deadline")                             \
 	X(LEASE, 27, "a rank was silent for longer than its lease")                                \
 	X(ABORTED, 28, "a rank aborted the group")                                                 \
@@ -115,25 +121,25 @@ enum rf_ctl_result {
 	X(RESET, 30, "the box was reset")                                                          \
 	X(DISAGREE, 31, "ranks disagree about opcode or length at one index")                      \
 	X(LENGTH, 32, "a data packet has a length that is not allowed")                            \
-	X(ELEMENT, 33, "a data packet's length is no multiple of the element")                     \
+	X(ELEMENT, 33, "a data packet's length is not a multiple of the element size")             \
 	X(OPCODE, 34, "a READ, atomic or unknown opcode on a group's connection")                  \
 	X(NAK, 35, "a receiver ended its connection with a NAK")                                   \
-	X(HARDWARE, 36, "the hardware did not do what it was told in time")                        \
+	X(HARDWARE, 36, "the hardware did not complete a command in time")                         \
 	X(NOT_OPERATOR, 37, "only the operator's job 0 may do this")                               \
 	X(ENDED, 38, "the group has ended")                                                        \
-	X(NONCE, 39, "the request carries no nonce of the box, or an old one: send it again")      \
-	X(QUOTA, 40, "the job's key allows it no more groups or slots")                            \
+	X(NONCE, 39, "the request carries no valid nonce of the box: send it again")               \
+	X(QUOTA, 40, "the job's key allows no more groups or slots")                               \
 	X(OTHER_PORT, 41, "this rank has joined through another port of the box")                  \
-	X(QUOTA_RANKS, 42, "the job's key allows it no more ranks")                                \
-	X(QUOTA_ENTRIES, 43, "the job's key allows it no more entries of the connection table")    \
-	X(QUOTA_BYTES, 44, "the job's key allows it no more bytes of slots")                       \
-	X(ADDRESS_DENIED, 45, "the job's key does not speak for this source address")              \
-	X(PORT_DENIED, 46, "the job's key does not speak for data of this port of the box")        \
-	X(BEFORE_START, 47, "a rank begins before the first PSN with which it was registered")     \
-	X(PARITY, 48, "a memory of the box lost a bit")                                            \
-	X(NOT_HELD, 49, "the box holds no connection to this address and queue pair")              \
-	X(HOLD_TIME, 50, "the hold time lasts: it would cut the connection again")                 \
-	X(WRONG_QPN, 51, "a rank sends on a connection that nobody registered")
+	X(QUOTA_RANKS, 42, "the job's key allows no more ranks")                                   \
+	X(QUOTA_ENTRIES, 43, "the job's key allows no more entries of the connection table")       \
+	X(QUOTA_BYTES, 44, "the job's key allows no more bytes of slots")                          \
+	X(ADDRESS_DENIED, 45, "the job's key may not register this source address")                \
+	X(PORT_DENIED, 46, "the job's key may not register data of this port of the box")          \
+	X(BEFORE_START, 47, "a rank starts before the first PSN that was registered for it")       \
+	X(PARITY, 48, "parity error in a memory of the box")                                       \
+	X(NOT_HELD, 49, "the box does not hold a connection to this address and queue pair")       \
+	X(HOLD_TIME, 50, "the hold time is running: the connection would be held again")           \
+	X(WRONG_QPN, 51, "a rank sends on a connection that is not registered")
 
 enum rf_ctl_reason {
 #define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
@@ -142,26 +148,25 @@ enum rf_ctl_reason {
 		RF_CTL_R_COUNT = 52,
 };
 
-/* "a rank was silent for longer than its lease"; "unknown reason" for numbers not known. Static. */
+/* "a rank was silent for longer than its lease"; "unknown reason" for unknown numbers. Static. */
 const char *rf_ctl_reason_text(unsigned int reason);
-/* What stands at this offset in the body of JOIN, as a word: "path MTU". Offset 0: the token.
- * Static. */
+/* Name of the field at this offset in the body of JOIN: "path MTU". Offset 0: the token. Static. */
 const char *rf_ctl_join_field(uint32_t offset);
-/* "LEASE"; "?" for numbers not known. Static. */
+/* "LEASE"; "?" for unknown numbers. Static. */
 const char *rf_ctl_reason_name(unsigned int reason);
 
-/* Why a rank aborts: the code of ABORT. Codes from 0x100 on are the application's own. */
+/* Why a rank aborts: the code of ABORT. Codes from 0x100 on are defined by the application. */
 enum rf_ctl_abort {
-	RF_CTL_ABORT_USER = 1,      /* the application asked for it */
+	RF_CTL_ABORT_USER = 1,      /* the application requested it */
 	RF_CTL_ABORT_TRANSPORT = 2, /* the transport gave up (retries, remote error) */
 	RF_CTL_ABORT_MISMATCH = 3,  /* ranks disagree about the call */
 	RF_CTL_ABORT_EXIT = 4,      /* the process ends without leaving */
-	RF_CTL_ABORT_STEERING = 5,  /* the proof of the path failed */
+	RF_CTL_ABORT_STEERING = 5,  /* the path check failed */
 	RF_CTL_ABORT_MEMORY = 6,
 };
 const char *rf_ctl_abort_text(uint32_t code);
 
-/* States of a group as STATUS tells them. */
+/* States of a group as reported by STATUS. */
 enum rf_ctl_state {
 	RF_CTL_S_FREE = 0,
 	RF_CTL_S_JOINING = 1,
@@ -170,7 +175,7 @@ enum rf_ctl_state {
 	RF_CTL_S_TOMBSTONED = 4,
 	RF_CTL_S_FAILED = 5,
 };
-/* "joining"; "?" for numbers not known. Static. */
+/* "joining"; "?" for unknown numbers. Static. */
 const char *rf_ctl_state_text(unsigned int state);
 
 /* ---- messages ---- */
@@ -178,13 +183,13 @@ const char *rf_ctl_state_text(unsigned int state);
 struct rf_ctl_header {
 	uint8_t verb;
 	uint16_t flags;  /* RF_CTL_F_* */
-	uint16_t length; /* bytes of the message, header included */
+	uint16_t length; /* bytes of the message, including the header */
 	uint16_t group;  /* number of the group within the job */
 	uint64_t job;
 	uint16_t rank;
-	uint32_t epoch; /* of the box: in a reply its own, in a request the last one seen or 0 */
-	uint32_t seq;   /* rises with each request of a rank; the reply repeats it */
-	uint64_t token; /* random, drawn by the rank for one membership; the reply repeats it */
+	uint32_t epoch; /* in a reply the box's own; in a request the last one seen, or 0 */
+	uint32_t seq;   /* increases with each request of a rank; echoed in the reply */
+	uint64_t token; /* random, drawn by the rank for one membership; echoed in the reply */
 	uint64_t nonce; /* reply: the box's current one (unsigned: 0); request: the last one seen */
 	uint64_t tag;
 };
@@ -196,11 +201,11 @@ struct rf_ctl_join {
 	uint8_t op;             /* 0 sum, 1 min, 2 max */
 	uint8_t mtu_log2;       /* path MTU, 8..12 */
 	uint8_t slots_log2;     /* wanted slots S, 4..15 */
-	uint8_t slots_min_log2; /* least acceptable; 0: nothing below slots_log2 */
-	uint8_t port; /* port of the data, RF_CTL_NO_PORT: the one on which this packet comes in */
+	uint8_t slots_min_log2; /* smallest acceptable; 0: slots_log2 */
+	uint8_t port; /* port of the data; RF_CTL_NO_PORT: the port on which this packet arrives */
 	uint16_t flags;       /* RF_CTL_J_* */
 	uint32_t src_ip;      /* source address of the data, not 0 */
-	uint32_t qpn;         /* the rank's own QPN: its ACKs come back to it */
+	uint32_t qpn;         /* the rank's own QPN, to which its ACKs are sent */
 	uint32_t peer_ip;     /* destination of the data: the ring successor's address ... */
 	uint32_t peer_qpn;    /* ... and QPN */
 	uint32_t start_psn;   /* PSN of the first data packet */
@@ -210,16 +215,19 @@ struct rf_ctl_join {
 				 86,400,000 */
 };
 
-/* Body of ABORT. The operator (job 0) names any group by job and group; others only their own. */
+/*
+ * Body of ABORT. The operator (job 0) may name any group by job and group; other jobs only their
+ * own.
+ */
 struct rf_ctl_abort_req {
 	uint32_t code; /* enum rf_ctl_abort or the application's own */
 	uint64_t job;
 	uint16_t group;
 };
 
-/* Body of RELEASE: a connection that is held, or all with the hold time (ip 0). */
+/* Body of RELEASE: a held connection; ip 0: all, and the hold time ends. */
 struct rf_ctl_release {
-	uint32_t ip; /* destination of its data ... */
+	uint32_t ip; /* destination address of its data, ... */
 	uint32_t qpn;
 };
 
@@ -233,13 +241,15 @@ enum rf_ctl_page {
 	RF_CTL_PAGE_GROUPS = 6,      /* operator: list of all groups from `index` on */
 	RF_CTL_PAGE_CONNECTIONS = 7, /* operator: the connection table from place `index` on */
 	RF_CTL_PAGE_LOG = 8,         /* operator: events from number `index` (mod 2^16) on */
-	RF_CTL_PAGE_LAG = 9,         /* who is last in the group, from rank `index` on */
+	RF_CTL_PAGE_LAG = 9,         /* which rank is last, from rank `index` on */
 	RF_CTL_PAGE_HELD = 10,       /* operator: held connections from place `index` on */
-	RF_CTL_PAGE_JOBS = 11,       /* what jobs hold and may hold, from key `index` on */
+	RF_CTL_PAGE_JOBS = 11,       /* what jobs hold, and their limits, from key `index` on */
 };
 
-/* Body of STATUS. GROUP, RANKS and LAG: the operator (job 0) names any group; others only their
- * own. */
+/*
+ * Body of STATUS. GROUP, RANKS and LAG: the operator (job 0) may name any group; other jobs only
+ * their own.
+ */
 struct rf_ctl_status_req {
 	uint8_t page; /* enum rf_ctl_page */
 	uint16_t index;
@@ -263,13 +273,13 @@ struct rf_ctl_ready {
 	uint16_t ranks;
 	uint16_t window;    /* W = S / 2: packets a rank may keep unacknowledged */
 	uint8_t slots_log2; /* S granted */
-	uint8_t level;      /* the ports lie in the aligned block of 2^level ports ... */
-	uint8_t base_port;  /* ... from this one on */
+	uint8_t level;      /* the ports are in the aligned block of 2^level ports ... */
+	uint8_t base_port;  /* ... that begins with this one */
 	uint8_t lanes;      /* lanes in use */
 	uint32_t dbase;     /* slot range: first beat in every lane, */
 	uint32_t hbase;     /* first header slot */
 	uint32_t lease_ms;  /* granted to this rank, or RF_CTL_LEASE_NONE */
-	uint8_t hw_group;   /* the hardware's number of the group */
+	uint8_t hw_group;   /* number of the hardware group */
 	struct rf_ctl_place place[RF_CTL_RANKS_MAX]; /* of rank 0 .. ranks-1 */
 };
 
@@ -278,10 +288,10 @@ struct rf_ctl_failed {
 	uint16_t rank;  /* rank at fault or RF_CTL_NO_RANK */
 	uint32_t index; /* DISAGREE .. NAK: index at fault; NO_LANES: the lowest rank of its port */
 	/*
-	 * ABORTED, OPERATOR: the code; VERSION: the box's; LEASE: in ms; FIELD: offset of the field
-	 * in the body; RANKS, NO_GROUPS, NO_LANES, NO_PASSES: the limit; NO_SLOTS, MTU_UNSUPPORTED:
-	 * log2 of what could be had (0: nothing), QUOTA and QUOTA_BYTES likewise; QUOTA_RANKS,
-	 * QUOTA_ENTRIES: what is left; OTHER_PORT: that port; else 0.
+	 * ABORTED, OPERATOR: the code; VERSION: the box's; LEASE: the lease in ms; FIELD: offset of
+	 * the field in the body; RANKS, NO_GROUPS, NO_LANES, NO_PASSES: the limit; NO_SLOTS,
+	 * MTU_UNSUPPORTED: log2 of what is available (0: nothing), also for QUOTA and QUOTA_BYTES;
+	 * QUOTA_RANKS, QUOTA_ENTRIES: what is left; OTHER_PORT: that port; otherwise 0.
 	 */
 	uint32_t detail;
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* MISSING_RANKS; NO_LANES: all ranks of that port */
@@ -333,7 +343,7 @@ struct rf_ctl_ranks_page {
 	struct rf_ctl_rank rank[RF_CTL_RANKS_PER_PAGE];
 };
 
-/* The hold time: over; it lasts; and lasts on, because the connection table is full. */
+/* The hold time: over; running; prolonged because the connection table is full. */
 #define RF_CTL_HOLD_OVER 0u
 #define RF_CTL_HOLD_LASTS 1u
 #define RF_CTL_HOLD_FULL 2u
@@ -342,12 +352,12 @@ struct rf_ctl_box_page {
 	uint8_t ports, lanes, width64, hash_bits;
 	uint8_t groups, bank_log2, hdr_log2, mtu_log2;
 	uint8_t fp16, hold; /* hold: RF_CTL_HOLD_* */
-	uint8_t port;       /* on which this request came in */
+	uint8_t port;       /* port on which this request arrived */
 	uint8_t groups_used;
 	uint32_t clock_khz;
 	uint64_t uptime_ms;
-	uint32_t hold_ms;     /* left of the hold time */
-	uint32_t connections; /* table entries in use, tombstones included */
+	uint32_t hold_ms;     /* rest of the hold time */
+	uint32_t connections; /* table entries in use, including tombstones */
 	uint32_t tombstones;
 	uint32_t beats_free;     /* of 2^bank_log2 in each lane */
 	uint32_t hslots_free;    /* of 2^hdr_log2 */
@@ -377,29 +387,30 @@ struct rf_ctl_groups_page {
 
 struct rf_ctl_connection {
 	uint32_t ip, key;   /* role (0 data, 1 ACK) in bit 24, QPN below */
-	uint32_t remaining; /* tombstones: ms until it goes, if nothing more hits it */
+	uint32_t remaining; /* tombstones: ms until it is removed if no packet hits it */
 	uint16_t cid;       /* group, lane, port; tombstones: their number */
 	uint8_t state;      /* of the entry: 1 live, 2 joining, 3 tombstone */
 };
 #define RF_CTL_CONNECTIONS_PER_PAGE 48u
 
 struct rf_ctl_connections_page {
-	uint16_t first, count, total; /* places looked at from `first` on; entries of the table */
-	uint16_t next;                /* place to go on with, RF_CTL_NO_RANK: that was all */
+	uint16_t first, count,
+		total; /* first: place of the first entry; total: entries in the table */
+	uint16_t next; /* place to continue from; RF_CTL_NO_RANK: end of the table */
 	struct rf_ctl_connection entry[RF_CTL_CONNECTIONS_PER_PAGE];
 };
 
 struct rf_ctl_held {
-	uint32_t ip, qpn;   /* destination of the data that was cut */
-	uint32_t silent;    /* ms since its last packet, as far as the box has looked */
-	uint32_t remaining; /* ms until it is let go, if none comes */
-	uint8_t port;       /* on which it came when it was entered */
+	uint32_t ip, qpn;   /* destination of the data that was dropped */
+	uint32_t silent;    /* ms since its last packet, as of the box's last check */
+	uint32_t remaining; /* ms until it is released if no packet arrives */
+	uint8_t port;       /* port on which it arrived when it was entered */
 };
 #define RF_CTL_HELD_PER_PAGE 40u
 
 struct rf_ctl_held_page {
 	uint16_t first, count;
-	uint16_t next; /* place to go on with, RF_CTL_NO_RANK: that was all */
+	uint16_t next; /* place to continue from; RF_CTL_NO_RANK: end of the table */
 	struct rf_ctl_held entry[RF_CTL_HELD_PER_PAGE];
 };
 
@@ -409,36 +420,39 @@ enum rf_ctl_event {
 	RF_CTL_EV_READY = 3,
 	RF_CTL_EV_FAILED = 4,
 	RF_CTL_EV_ENDED = 5,
-	RF_CTL_EV_REFUSED = 6, /* a JOIN with a right tag */
+	RF_CTL_EV_REFUSED = 6, /* a JOIN with a correct tag */
 	RF_CTL_EV_RESET = 7,
-	RF_CTL_EV_FULL = 8, /* the hold time goes on: a connection was cut, the table is full */
+	RF_CTL_EV_FULL =
+		8, /* the hold time is prolonged: a connection was held but the table is full */
 };
-/* "joining"; "?" for numbers not known. Static. */
+/* "joining"; "?" for unknown numbers. Static. */
 const char *rf_ctl_event_text(unsigned int event);
 
 struct rf_ctl_log_entry {
 	uint64_t job;
-	uint32_t ms; /* since the start, low word: the last time */
+	uint32_t ms; /* time of the last occurrence since the start, low word */
 	uint16_t group, rank;
-	uint16_t count; /* times that it came in a row */
+	uint16_t count; /* number of consecutive occurrences */
 	uint8_t kind, reason;
 };
 #define RF_CTL_LOG_PER_PAGE 32u
 
 struct rf_ctl_log_page {
-	uint16_t first, count; /* number of the first one here, mod 2^16; how many */
+	uint16_t first, count; /* first: number of the first event in this page, mod 2^16 */
 	uint32_t next;         /* number of the next event */
 	struct rf_ctl_log_entry entry[RF_CTL_LOG_PER_PAGE];
 };
 
-/* Bins of a histogram of lags: bin 0 is less than a microsecond, bin k from 2^(k-1) up to 2^k. The
- * last one has no end. */
+/*
+ * Bins of a histogram of lags: bin 0 counts less than a microsecond, bin k counts 2^(k-1) up to 2^k
+ * microseconds. The last bin has no upper end.
+ */
 #define RF_CTL_LAG_BINS 28u
 #define RF_CTL_LAG_RANKS 64u /* per page */
 
 struct rf_ctl_lag_rank {
 	uint32_t times;   /* measurements in which this rank was the last */
-	uint32_t most_us; /* by how much at most */
+	uint32_t most_us; /* largest lag of this rank */
 };
 
 struct rf_ctl_lag_page {
@@ -446,27 +460,27 @@ struct rf_ctl_lag_page {
 	uint16_t first;      /* rank of entry 0 */
 	uint16_t count;      /* entries in this page */
 	uint16_t bins;       /* in use, at most RF_CTL_LAG_BINS */
-	uint16_t awaited;    /* the rank that the others wait for now, RF_CTL_NO_RANK: nobody */
-	uint32_t awaited_ms; /* and for how long */
+	uint16_t awaited;    /* the rank that the others wait for now, or RF_CTL_NO_RANK */
+	uint32_t awaited_ms; /* how long they have waited */
 	uint64_t sum_us;     /* of all measurements */
 	uint32_t bin[RF_CTL_LAG_BINS];
 	struct rf_ctl_lag_rank rank[RF_CTL_LAG_RANKS];
 };
 
-/* What a job has of the box, or may have; RF_CTL_NO_LIMIT. */
+/* What a job holds of the box, or its limits (or RF_CTL_NO_LIMIT). */
 struct rf_ctl_share {
 	uint32_t groups;  /* groups that hold slots */
-	uint32_t slots;   /* slots of all of them together */
-	uint32_t ranks;   /* ranks of all of them, those that have not joined yet included */
-	uint32_t entries; /* of the connection table: what groups need, and tombstones */
-	uint32_t bytes;   /* slots times path MTU: what each lane of each port holds for the job */
+	uint32_t slots;   /* slots of all these groups together */
+	uint32_t ranks;   /* ranks of all these groups, including those that have not joined yet */
+	uint32_t entries; /* connection table entries: those that the groups need, and tombstones */
+	uint32_t bytes;   /* slots times path MTU: memory used in each lane of each port */
 };
 #define RF_CTL_NO_LIMIT 0xffffffffu
 
 struct rf_ctl_job {
 	uint64_t job;
 	struct rf_ctl_share held, most;
-	uint32_t tombstones; /* of the entries held */
+	uint32_t tombstones; /* number of tombstones among the held entries */
 };
 #define RF_CTL_JOBS_PER_PAGE 16u
 
@@ -475,7 +489,7 @@ struct rf_ctl_jobs_page {
 	struct rf_ctl_job entry[RF_CTL_JOBS_PER_PAGE];
 };
 
-/* A reply, decoded. `result` and, for PAGE, `page` say which member of the union holds. */
+/* A reply, decoded. `result` and, for PAGE, `page` select the valid member of the union. */
 struct rf_ctl_reply {
 	uint8_t result; /* enum rf_ctl_result */
 	uint8_t page;   /* enum rf_ctl_page */
@@ -497,7 +511,7 @@ struct rf_ctl_reply {
 	} u;
 };
 
-/* The body of a request, decoded. The verb says which member holds; LEAVE and RESET have none. */
+/* The body of a request, decoded. The verb selects the valid member; LEAVE and RESET have none. */
 struct rf_ctl_request {
 	union {
 		struct rf_ctl_join join;
@@ -518,20 +532,24 @@ size_t rf_ctl_reply_put(uint8_t *buf, const struct rf_ctl_header *h, const struc
 			const uint8_t key[RF_CTL_KEY_BYTES]);
 
 /*
- * Reads the header of a message of len bytes (of a UDP payload: len is exact). Returns 0,
- * or -1 if it is no control message (magic, or too short for one: answer nothing), or a positive
- * enum rf_ctl_reason: TRUNCATED (fewer bytes than header or length field; *h is filled where len >=
- * RF_CTL_HEADER, else zero) or VERSION (likewise). The tag is not looked at.
+ * Reads the header of a message of len bytes (of a UDP payload: len is exact). Returns 0, or -1 if
+ * it is not a control message (wrong magic, or too short: send no answer), or a positive enum
+ * rf_ctl_reason: TRUNCATED (fewer bytes than header or length field; *h is filled if len >=
+ * RF_CTL_HEADER, otherwise zeroed) or VERSION (*h as for TRUNCATED). The tag is not checked.
  */
 int rf_ctl_header_get(const uint8_t *buf, size_t len, struct rf_ctl_header *h);
 
-/* Whether the tag of a message with a header that rf_ctl_header_get() accepted is right. Constant
- * time. */
+/*
+ * Whether the tag of a message is correct whose header rf_ctl_header_get() has accepted. Constant
+ * time.
+ */
 bool rf_ctl_tag_ok(const uint8_t *buf, const struct rf_ctl_header *h,
 		   const uint8_t key[RF_CTL_KEY_BYTES]);
 
-/* Bodies. Returns RF_CTL_R_NONE, TRUNCATED, VERB or FIELD (a count or number too large). Bytes
- * behind the known body are ignored. */
+/*
+ * Decodes a body. Returns RF_CTL_R_NONE, TRUNCATED, VERB or FIELD (a count or number is too large).
+ * Bytes after the known body are ignored.
+ */
 enum rf_ctl_reason rf_ctl_request_get(const uint8_t *buf, const struct rf_ctl_header *h,
 				      struct rf_ctl_request *r);
 /* The same for a reply; counts within it are checked against their arrays. */
@@ -549,12 +567,13 @@ struct rf_ctl_addr {
 };
 
 /*
- * The nonce also comes with the box's ARP replies, in their padding: RF_CTL_MAGIC, nonce (8 bytes)
- * behind the 28 bytes of ARP. Nothing protects it there; a wrong one costs a round trip.
+ * The box's ARP replies also carry the nonce, in their padding: after the 28 bytes of ARP come
+ * RF_CTL_MAGIC and the nonce (8 bytes). It is not authenticated there; a wrong one costs a round
+ * trip.
  */
 #define RF_CTL_ARP_NONCE 12u
 
-/* Bytes in front of the message in a frame with that VLAN tag, or RF_CTL_NO_VLAN. */
+/* Bytes before the message in a frame with this VLAN tag, or RF_CTL_NO_VLAN. */
 static inline size_t rf_ctl_frame_head(uint16_t vlan)
 {
 	return vlan == RF_CTL_NO_VLAN ? 42u : 46u;
@@ -562,8 +581,8 @@ static inline size_t rf_ctl_frame_head(uint16_t vlan)
 
 /*
  * Puts Ethernet, optional tag, IPv4 and UDP (checksum 0, "don't fragment", TTL 64) around a message
- * and pads to 60 bytes. msg may stand in its place in the frame already. Returns the length of the
- * frame, or 0 where room is too small.
+ * and pads to 60 bytes. msg may already be at its place in the frame. Returns the length of the
+ * frame, or 0 if room is too small.
  */
 size_t rf_ctl_frame_put(uint8_t *frame, size_t room, const struct rf_ctl_addr *a,
 			const uint8_t *msg, size_t len);
@@ -572,15 +591,15 @@ size_t rf_ctl_frame_put(uint8_t *frame, size_t room, const struct rf_ctl_addr *a
 enum rf_ctl_frame_error {
 	RF_CTL_FRAME_OK = 0,
 	RF_CTL_FRAME_OTHER = -1,    /* not IPv4, UDP to or from port 4791 */
-	RF_CTL_FRAME_LENGTH = -2,   /* lengths of frame, IP and UDP do not fit each other */
+	RF_CTL_FRAME_LENGTH = -2,   /* lengths of frame, IP and UDP are inconsistent */
 	RF_CTL_FRAME_CHECKSUM = -3, /* IP header or UDP checksum wrong */
 };
 
-/* Finds the UDP payload of a frame: *msg points into it. On error nothing holds. */
+/* Finds the UDP payload of a frame: *msg points into it. On error the outputs are undefined. */
 int rf_ctl_frame_get(const uint8_t *frame, size_t len, struct rf_ctl_addr *a, const uint8_t **msg,
 		     size_t *msg_len);
 
-/* The internet checksum of len bytes, folded, not inverted, begun with sum. */
+/* The internet checksum of len bytes, folded, not inverted, starting from sum. */
 uint32_t rf_ctl_checksum(const uint8_t *p, size_t len, uint32_t sum);
 
 /* Bits of rank masks. */

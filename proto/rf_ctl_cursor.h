@@ -1,6 +1,4 @@
-/*
- * How the control protocol's codec reads and writes fields: for rf_ctl.c and rf_ctl_pages.c alone.
- */
+/* Field access for the control protocol's codec, used only by rf_ctl.c and rf_ctl_pages.c. */
 #ifndef RF_CTL_CURSOR_H
 #define RF_CTL_CURSOR_H
 
@@ -18,7 +16,7 @@ struct cursor {
 	const uint8_t *in; /* reading */
 	size_t left;
 	bool short_; /* the bytes ran out */
-	bool misfit; /* a value that its field or array has no room for */
+	bool misfit; /* a value does not fit its field or array */
 };
 
 static inline bool take(struct cursor *c, size_t n)
@@ -90,7 +88,7 @@ static inline void f64(struct cursor *c, uint64_t *v)
 	}
 }
 
-/* Reserved bytes: written as zero, not looked at. */
+/* Reserved bytes: written as zero, ignored when read. */
 static inline void zero(struct cursor *c, size_t n)
 {
 	if (!take(c, n))
@@ -116,7 +114,7 @@ static inline void mask(struct cursor *c, uint8_t *m)
 	}
 }
 
-/* A count of array entries: a misfit ends the body. */
+/* A count of array entries; a count that is too large ends the body. */
 static inline bool count(struct cursor *c, uint16_t *v, uint16_t max)
 {
 	f16(c, v);
@@ -125,7 +123,7 @@ static inline bool count(struct cursor *c, uint16_t *v, uint16_t max)
 	return !c->short_ && !c->misfit;
 }
 
-/* The body of a page of STATUS, from its number on. False where the page is not known. */
+/* The body of a page of STATUS, from the page number on. False if the page is unknown. */
 bool rf_ctl_page_body(struct cursor *c, struct rf_ctl_reply *r);
 
 #endif

@@ -93,7 +93,7 @@ int rf_ctl_frame_get(const uint8_t *frame, size_t len, struct rf_ctl_addr *a, co
 	if ((rf_get_be16(ip + 6) & 0x3fffu) != 0)
 		return RF_CTL_FRAME_OTHER;
 	udp = ip + IP_HEADER;
-	/* a request goes there, an answer comes from there */
+	/* a request goes to this port, an answer comes from it */
 	if (rf_get_be16(udp + 2) != RF_CTL_UDP_PORT && rf_get_be16(udp) != RF_CTL_UDP_PORT)
 		return RF_CTL_FRAME_OTHER;
 	total = rf_get_be16(ip + 2);

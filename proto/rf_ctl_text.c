@@ -1,4 +1,4 @@
-/* Texts of the control protocol, apart from the codec: the smallest targets need none. */
+/* Texts of the control protocol, separate from the codec because the smallest targets need none. */
 #include "proto/rf_ctl.h"
 
 const char *rf_ctl_reason_text(unsigned int reason)
@@ -37,10 +37,10 @@ const char *rf_ctl_join_field(uint32_t offset)
 		      {3, "operation"},
 		      {4, "path MTU"},
 		      {5, "slots"},
-		      {6, "least number of slots"},
+		      {6, "smallest number of slots"},
 		      {7, "port of the box"},
 		      {8, "flags"},
-		      {12, "own address (it is the box's)"},
+		      {12, "own address (it is the box's, or 0)"},
 		      {20, "address of the successor (it is the box's, or 0)"},
 		      {32, "PSN shift"},
 		      {36, "lease"},
@@ -56,7 +56,7 @@ const char *rf_ctl_abort_text(uint32_t code)
 {
 	switch (code) {
 	case RF_CTL_ABORT_USER:
-		return "the application asked for it";
+		return "the application requested it";
 	case RF_CTL_ABORT_TRANSPORT:
 		return "its transport gave up";
 	case RF_CTL_ABORT_MISMATCH:
@@ -64,7 +64,7 @@ const char *rf_ctl_abort_text(uint32_t code)
 	case RF_CTL_ABORT_EXIT:
 		return "its process ended without leaving the group";
 	case RF_CTL_ABORT_STEERING:
-		return "the proof of the path through the box failed";
+		return "the path check through the box failed";
 	case RF_CTL_ABORT_MEMORY:
 		return "it ran out of memory";
 	default:

@@ -16,8 +16,8 @@
 uint64_t rf_siphash(const uint8_t key[RF_SIPHASH_KEY_BYTES], const void *data, size_t len);
 
 /*
- * The same with eight bytes of zero in the place of those at `hole`, a multiple of 8 below len: how
- * the tag of a message is made that carries its own tag.
+ * The same with the eight bytes at `hole` (a multiple of 8 below len) taken as zero. Used for a
+ * message that contains its own tag.
  */
 uint64_t rf_siphash_hole(const uint8_t key[RF_SIPHASH_KEY_BYTES], const void *data, size_t len,
 			 size_t hole);

@@ -30,7 +30,7 @@ rank_wait 1
 # rank 0 runs the store
 ranks_start "$rank" abort1 800
 kill -STOP "${pid[0]}"
-hears 2 "the store does not answer" "rank 1 aborted it: the application asked for it"
+hears 2 "the store does not answer" "rank 1 aborted it: the application requested it"
 kill -CONT "${pid[0]}"
 rank_wait 0
 check "... and rank 0 when it wakes up" says 0 "rank 1"

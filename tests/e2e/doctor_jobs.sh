@@ -118,7 +118,7 @@ RF_DEVICE=${RF_DEVICE//%r/0} "$ctl" join --job 7 --key $job --slots 16 --rank 10
 check "the job has its one permitted group" test $? = 0
 doctor 1 --job 7 --key $job
 check "... no group for the doctor" fails_at 1 port
-check "... is named" says 1 "allows it no more groups"
+check "... is named" says 1 "allows no more groups"
 box_stop
 
 if [ "$(id -u)" = 0 ] && unshare -n true 2> /dev/null && command -v ip > /dev/null; then

@@ -114,7 +114,7 @@ def wrong(build, job, text, registered, ranks, rank, to):
         lab.join(job, registered)
         got = lab.programs(ranks)
         code, said = lab.ask("ranks", str(job))
-        name = f"WRONG_QPN: a rank sends on a connection that nobody registered (rank {rank}): it sends to " \
+        name = f"WRONG_QPN: a rank sends on a connection that is not registered (rank {rank}): it sends to " \
                f"{address(to)}, queue pair {RECV + 0x100 * to}:"
         check(f"{text}: named", code != 0 and name in said, said)
         check(f"{text}: nothing raw", got == [[]] * HOSTS, got)

@@ -122,7 +122,7 @@ exits 2 "a QPN of 0" $ctl join --job 17 --rank 10.0.7.1,send=0,psn=5,recv=18,por
 check "... is named" says 0 "send"
 exits 2 "a lease that is too short" $ctl join --job 17 $(plain 7) --lease 1ms
 exits 1 "ctl drop of an unknown job" $ctl drop --job 5
-check "... is refused by name" says 0 "refused: the box knows no such group"
+check "... is refused by name" says 0 "refused: the box does not know this group"
 exits 0 "ctl reset" $ctl reset
 exits 1 "ctl ranks of no job" $ctl ranks --job 77
 exits 1 "ctl with the wrong key" $ctl status --key 0123456789abcdef0123456789abcdef

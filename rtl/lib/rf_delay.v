@@ -5,9 +5,9 @@
 // Capacity    N beats.
 // Handshake   valid only, no back-pressure. out_data is defined only while out_valid.
 // Reset       clears the valid bits; data is not reset.
-// Proved      tests/formal/lib/rf_delay.vh: out is in of N cycles ago.
+// Proved      tests/formal/lib/rf_delay.vh: the output equals the input N cycles earlier.
 //
-// From N = 3 on the line is a circular memory: a beat is written once and read once, nothing is moved.
+// For N >= 3 the delay line is a circular memory: each beat is written once and read once; no data is shifted.
 
 `default_nettype none
 
@@ -60,7 +60,7 @@ module rf_delay #(
         assign out_data  = out_data_q;
       end
     end else begin : g_ram
-      // A place is read and written again every N - 1 cycles; the read register is the N-th.
+      // Each address is read, then overwritten, every N - 1 cycles. The read register adds the N-th cycle.
       localparam D  = N - 1;
       localparam AW = $clog2(D);
       localparam [31:0] TOP = D - 1;

@@ -1,22 +1,22 @@
-// rf_delay_parity: rf_delay with parity bits beside each word, for lines that are kept in a memory.
+// rf_delay_parity: rf_delay with parity bits on each word, for delay lines that are stored in a memory.
 //
-// Latency     N cycles; out_bad comes with out_valid, combinational from the word.
+// Latency     N cycles; out_bad is valid with out_valid and is combinational from the word.
 // Throughput  one word per cycle.
 // Capacity    N words.
 // Handshake   valid only.
 // Reset       clears the valid bits; data is not reset.
-// Proved      tests/rtl/unit_delay_parity.cpp; rf_delay is.
+// Proved      tests/rtl/unit_delay_parity.cpp; the rf_delay inside it is formally proved.
 
 `default_nettype none
 
 module rf_delay_parity #(
   // Bits of a word.
   parameter WIDTH = 8,
-  // Cycles; up to 2 are registers, which need no parity.
+  // Cycles. Delays of up to 2 cycles are registers and need no parity.
   parameter N = 4,
   // Bits that share a parity bit.
   parameter PART = 64,
-  // 0: the line alone.
+  // 0: the delay line without parity.
   parameter PARITY = 1
 ) (
   input  wire             clk,

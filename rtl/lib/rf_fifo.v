@@ -1,11 +1,11 @@
-// rf_fifo: synchronous FIFO whose first word stands at the output (show-ahead).
+// rf_fifo: synchronous show-ahead FIFO: the first word is present at the output.
 //
 // Latency     write to m_valid: READ_LATENCY + 1 cycles. `count` includes the word from the next cycle on.
 // Throughput  one write and one read per cycle.
 // Capacity    DEPTH words, output registers included.
-// Handshake   valid/ready. s_ready, count and almost_full come from registers only. m_valid too; m_data is a register
-//             where READ_LATENCY > 0, else the output of distributed RAM. m_ready reaches read enables only.
-//             A writer that cannot wait ignores s_ready and keeps count < DEPTH by credits.
+// Handshake   valid/ready. s_ready, count, almost_full and m_valid come from registers only. m_data is a register
+//             if READ_LATENCY > 0, otherwise the output of distributed RAM. m_ready drives read enables only.
+//             A writer that cannot wait ignores s_ready and uses credits to keep count < DEPTH.
 // Reset       empties the FIFO; data is not reset.
 // Proved      tests/formal/lib/rf_fifo.vh: order, no loss, no duplicate, count exact, no write when full.
 
@@ -16,9 +16,9 @@ module rf_fifo #(
   parameter WIDTH = 8,
   // Words: a power of two, 2 or more.
   parameter DEPTH = 16,
-  // 0: distributed RAM, combinational output. 1: registered memory. 2: the same with an output register behind it.
+  // 0: distributed RAM, combinational output. 1: registered memory. 2: registered memory plus an output register.
   parameter READ_LATENCY = (DEPTH <= 64) ? 0 : 2,
-  // Memory where READ_LATENCY > 0: "auto", "distributed", "block" or "ultra".
+  // Memory type if READ_LATENCY > 0: "auto", "distributed", "block" or "ultra".
   parameter RAM_STYLE = "auto",
   // almost_full is count >= AFULL; 1 .. DEPTH.
   parameter AFULL = DEPTH - 1

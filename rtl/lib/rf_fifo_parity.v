@@ -1,11 +1,12 @@
-// rf_fifo_parity: rf_fifo with a parity bit beside each word: a bit that flips in the memory is told when the word is in front.
+// rf_fifo_parity: rf_fifo with a parity bit on each word. A bit that flips in the memory is reported when the
+// word is at the output.
 //
 // Latency     as rf_fifo; bad: 1 cycle after the word is at m_data.
 // Throughput  one write and one read per cycle.
 // Capacity    DEPTH words, output registers included.
-// Handshake   as rf_fifo. bad is a register; it stays as long as the word does.
+// Handshake   as rf_fifo. bad is a register and stays set while the word is at the output.
 // Reset       empties the FIFO.
-// Proved      tests/rtl/unit_fifo_parity.cpp; rf_fifo is.
+// Proved      tests/rtl/unit_fifo_parity.cpp; the rf_fifo inside it is formally proved.
 
 `default_nettype none
 
@@ -16,7 +17,7 @@ module rf_fifo_parity #(
   parameter READ_LATENCY = (DEPTH <= 64) ? 0 : 2,
   parameter RAM_STYLE = "auto",
   parameter AFULL = DEPTH - 1,
-  // 0: the FIFO alone.
+  // 0: the FIFO without parity.
   parameter PARITY = 1
 ) (
   input  wire                   clk,
@@ -29,7 +30,7 @@ module rf_fifo_parity #(
   output wire [WIDTH-1:0]       m_data,
   output wire [$clog2(DEPTH):0] count,
   output wire                   almost_full,
-  // The word that was in front in the last cycle had lost a bit.
+  // The word at the output in the last cycle had a parity error.
   output wire                   bad
 );
 

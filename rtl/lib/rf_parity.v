@@ -1,18 +1,18 @@
-// rf_parity: sums of the parts of a word modulo 2, one bit for each PART bits.
+// rf_parity: parity of a word, one bit for every PART bits.
 //
 // Latency     0 cycles, combinational.
 // Throughput  one word per cycle.
 // Capacity    none.
 // Handshake   none.
 // Reset       none.
-// Proved      tests/rtl/unit_ram_parity.cpp, in place.
+// Proved      tests/rtl/unit_ram_parity.cpp, as part of rf_ram_parity.
 
 `default_nettype none
 
 module rf_parity #(
   // Bits of a word.
   parameter WIDTH = 64,
-  // Bits that share one sum; the last part may be shorter.
+  // Bits that share one parity bit; the last part may be shorter.
   parameter PART = 64
 ) (
   input  wire [WIDTH-1:0]                 data,

@@ -1,18 +1,18 @@
-// rf_ram_lut: small memory with one write port and one read port that answers in the same cycle.
+// rf_ram_lut: small memory with one write port and one read port with combinational read.
 //
-// Latency     read: 0 cycles, combinational. A write is seen from the next cycle on.
+// Latency     read: 0 cycles, combinational. A write is visible from the next cycle on.
 // Throughput  one write and one read per cycle.
 // Capacity    DEPTH words; meant for distributed RAM, so 64 words or fewer.
 // Handshake   none.
-// Reset       none; what was never written is unknown.
-// Proved      tests/formal/lib/rf_ram_lut.vh: a read gives the last write to its address.
+// Reset       none; words that were never written are undefined.
+// Proved      tests/formal/lib/rf_ram_lut.vh: a read returns the last value written to its address.
 
 `default_nettype none
 
 module rf_ram_lut #(
   // Bits of a word.
   parameter WIDTH = 8,
-  // Words, 2 or more; any number. Addresses stay below it.
+  // Number of words, 2 or more; need not be a power of two. Addresses must be below it.
   parameter DEPTH = 32
 ) (
   input  wire                     clk,

@@ -1,27 +1,29 @@
-// rf_ram_parity: rf_ram_sdp with parity bits beside each word: a bit that flips in the memory is told when the word is read.
+// rf_ram_parity: rf_ram_sdp with parity bits on each word. A bit that flips in the memory is reported when the word
+// is read.
 //
-// Latency     read: READ_LATENCY cycles (1 or 2); rd_bad comes with rd_data, combinational from it.
-// Throughput  one write and one read per cycle. A read in the cycle of a write to its address gives the old word.
+// Latency     read: READ_LATENCY cycles (1 or 2); rd_bad is valid with rd_data and is combinational from it.
+// Throughput  one write and one read per cycle. A read in the same cycle as a write to the same address returns the
+//             old word.
 // Capacity    DEPTH words.
-// Handshake   none; rd_data and rd_bad keep their values where no read was asked for.
-// Reset       none; what was never written is unknown, and may be told as bad.
+// Handshake   none; rd_data and rd_bad keep their values while no read is requested.
+// Reset       none; words that were never written are undefined and may be reported as bad.
 // Proved      tests/rtl/unit_ram_parity.cpp.
 //
-// wr_bad stores the word with wrong parity: whoever reads it is told. So data that is known to be wrong stays so.
+// wr_bad stores the word with wrong parity, so that every later read reports it. Data known to be wrong stays marked.
 
 `default_nettype none
 
 module rf_ram_parity #(
   // Bits of a word.
   parameter WIDTH = 64,
-  // Words, 2 or more; any number. Addresses stay below it.
+  // Number of words, 2 or more; need not be a power of two. Addresses must be below it.
   parameter DEPTH = 512,
   // As rf_ram_sdp.
   parameter READ_LATENCY = 1,
   parameter RAM_STYLE = "auto",
-  // Bits that share a parity bit: 64 fit the spare bits of block RAM and UltraRAM, which are 72 bits wide.
+  // Bits that share a parity bit. 64 uses the spare bits of block RAM and UltraRAM, which are 72 bits wide.
   parameter PART = 64,
-  // 0: the memory alone.
+  // 0: the memory without parity.
   parameter PARITY = 1
 ) (
   input  wire                     clk,

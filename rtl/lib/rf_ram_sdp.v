@@ -1,23 +1,24 @@
 // rf_ram_sdp: memory with one write port and one registered read port, one clock.
 //
-// Latency     read: READ_LATENCY cycles (1 or 2). A read in the same cycle as a write to the same address gives the
-//             OLD word; with BYPASS the new one. Later reads see the write.
+// Latency     read: READ_LATENCY cycles (1 or 2). A read in the same cycle as a write to the same address returns the
+//             OLD word, or with BYPASS the new one. Later reads return the new word.
 // Throughput  one write and one read per cycle.
 // Capacity    DEPTH words.
-// Handshake   none; rd_data keeps its value where no read was asked for.
-// Reset       none; what was never written is unknown.
-// Proved      tests/formal/lib/rf_ram_sdp.vh: a read gives the last write to its address, old or new as above.
+// Handshake   none; rd_data keeps its value while no read is requested.
+// Reset       none; words that were never written are undefined.
+// Proved      tests/formal/lib/rf_ram_sdp.vh: a read returns the last value written to its address, old or new as
+//             above.
 
 `default_nettype none
 
 module rf_ram_sdp #(
   // Bits of a word.
   parameter WIDTH = 8,
-  // Words, 2 or more; any number. Addresses stay below it.
+  // Number of words, 2 or more; need not be a power of two. Addresses must be below it.
   parameter DEPTH = 512,
-  // 1, or 2 with an output register behind the memory (for speed in block RAM and UltraRAM).
+  // 1, or 2 with an output register after the memory (for speed in block RAM and UltraRAM).
   parameter READ_LATENCY = 1,
-  // 1: a read that meets a write to its address gives the new word.
+  // 1: a read in the same cycle as a write to the same address returns the new word.
   parameter BYPASS = 0,
   // "auto", "distributed", "block" or "ultra".
   parameter RAM_STYLE = "auto"
@@ -75,7 +76,7 @@ module rf_ram_sdp #(
       ERROR_rf_ram_sdp_READ_LATENCY_must_be_1_or_2 error ();
     end
 
-    // The four names differ in their last letter.
+    // The four names differ in their last letter, so it selects the memory type.
     if (RAM_STYLE[7:0] != "o" && RAM_STYLE[7:0] != "d" && RAM_STYLE[7:0] != "k" &&
         RAM_STYLE[7:0] != "a") begin : g_error_style
       ERROR_rf_ram_sdp_RAM_STYLE_unknown error ();

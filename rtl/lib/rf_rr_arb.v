@@ -3,12 +3,12 @@
 // Latency     grant: 0 cycles, combinational from req.
 // Throughput  one grant per cycle.
 // Capacity    none.
-// Handshake   grant names one of the requesters whenever there is one. `take` says that the grant is used: from the
-//             next cycle on that requester comes last. Without take the same order stays (a request that comes later
-//             may still get in front).
-// Reset       requester 0 comes first.
-// Proved      tests/formal/lib/rf_rr_arb.vh: one-hot, only to a requester, never idle; a request that stays is granted
-//             within N takes.
+// Handshake   grant selects one of the requesters whenever there is one. `take` reports that the grant is used: from
+//             the next cycle on that requester has the lowest priority. Without take the order does not change
+//             (a later request may still be granted first).
+// Reset       requester 0 has the highest priority.
+// Proved      tests/formal/lib/rf_rr_arb.vh: one-hot, only to a requester, never idle; a request that is held is
+//             granted within N takes.
 
 `default_nettype none
 
@@ -23,13 +23,14 @@ module rf_rr_arb #(
   output wire [N-1:0] grant
 );
 
-  // Ones for the requesters behind the one that was granted last.
+  // Ones for the requesters after the one that was granted last.
   reg [N-1:0] behind_q;
 
   wire [N-1:0] req_behind = req & behind_q;
   wire         any_behind = req_behind != {N{1'b0}};
 
-  // Bit i: a bit below i is set, in all requests and in those behind. Masks, since a subtraction is a carry chain.
+  // Bit i: some bit below i is set, in all requests and in those after the last grant. Masks avoid the carry chain of
+  // a subtraction.
   wire [N-1:0] over;
   wire [N-1:0] over_behind;
 

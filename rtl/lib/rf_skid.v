@@ -1,9 +1,9 @@
-// rf_skid: register slice of a stream that cuts the paths in both directions.
+// rf_skid: register slice of a stream; it breaks the timing paths in both directions.
 //
 // Latency     1 cycle.
 // Throughput  1 beat per cycle.
 // Capacity    2 beats.
-// Handshake   valid/ready; s_ready, m_valid and m_data are registers: no path crosses the slice.
+// Handshake   valid/ready; s_ready, m_valid and m_data are registers: no combinational path crosses the slice.
 // Reset       clears the valid bits; data is not reset.
 // Proved      tests/formal/lib/rf_skid.vh: order, no loss, no duplicate, m side stable until taken.
 

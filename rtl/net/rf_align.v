@@ -1,16 +1,18 @@
-// rf_align: moves a stream of beats between the payload's offset in the frame and byte 0, by two neighbouring beats.
+// rf_align: shifts a stream of beats between the payload's offset in the frame and byte 0. Each output beat is taken
+// from two adjacent input beats.
 //
-// Latency     0, combinational: two levels of LUT6, a multiplexer of three in the first, of four in the second.
+// Latency     0, combinational: two levels of LUT6, a 3:1 multiplexer in the first and a 4:1 multiplexer in the second.
 // Throughput  one beat per cycle.
 // Capacity    none.
 // Handshake   none.
 // Reset       none.
 //
-// The offset is the header length mod B as rf_align_code puts it: a coarse place and 0, 4 or 8 bytes more; code 0 for raw
-// frames.
+// The offset is the header length mod B, in the encoding of rf_align_code: a coarse offset plus 0, 4 or 8 bytes. Raw
+// frames have code 0.
 //   BACK 0: out byte k = byte k + offset of {next, prev}      from the frame to byte 0; raw: prev
 //   BACK 1: out byte k = byte k + B - offset of {next, prev}  from byte 0 into the frame; raw: next
-// Bytes that `instead` names are zero (BACK 0) or those of `other` (BACK 1): the second multiplexer has an input left.
+// Bytes selected by `instead` are zero (BACK 0) or come from `other` (BACK 1): the second multiplexer has a spare
+//             input.
 
 `default_nettype none
 
@@ -19,7 +21,7 @@ module rf_align #(
   parameter WIDTH = 512,
   parameter BACK = 0
 ) (
-  // 0: out is not needed, and zero except for `other`.
+  // 0: out is not used; it is zero except for the bytes from `other`.
   input  wire                en,
   input  wire [3:0]          code,
   input  wire [WIDTH-1:0]    prev,
@@ -33,7 +35,7 @@ module rf_align #(
   localparam SPAN = (B == 8) ? 4 : 8;
   localparam WIN  = WIDTH + 8 * SPAN;
 
-  // Where the window of a coarse place begins: the header lengths 54 and 70 (at 64 bits 58), 0 for raw.
+  // First byte of the window for a coarse offset: the header lengths 54 and 70 (58 at 64 bits), 0 for raw.
   localparam NEAR = (B == 8) ? 58 % B : 54 % B;
   localparam FAR  = (B == 8) ? NEAR : 70 % B;
   localparam AT0  = (BACK != 0) ? 8 * (B - SPAN) : 0;
@@ -58,7 +60,7 @@ module rf_align #(
   wire [WIDTH-1:0] fine0 = window[(BACK!=0?8*SPAN:0)+:WIDTH];
   wire [WIDTH-1:0] fine1 = window[(BACK!=0?8*SPAN-32:32)+:WIDTH];
   wire [WIDTH-1:0] fine2 = window[(BACK!=0?0:8*SPAN)+:WIDTH];
-  // Two select bits for each byte: four inputs and these are one LUT6.
+  // Two select bits for each byte: four inputs and the two select bits fit one LUT6.
   genvar u;
   generate
     for (u = 0; u < B; u = u + 1) begin : g_byte

@@ -1,4 +1,5 @@
-// rf_align_code: the offset of a header length for rf_align, as a code: coarse place in bits 3:2, 4-byte steps in bits 1:0.
+// rf_align_code: encodes the offset of a header length for rf_align: coarse offset in bits 3:2, 4-byte steps in bits
+// 1:0.
 //
 // Latency     0, combinational.
 // Throughput  one per cycle.
@@ -6,7 +7,7 @@
 // Handshake   none.
 // Reset       none.
 //
-// Lengths that leave the same offset share a code, so narrow beats need a smaller multiplexer.
+// Lengths with the same offset share a code, so narrow beats need a smaller multiplexer.
 
 `default_nettype none
 
@@ -14,14 +15,14 @@ module rf_align_code #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512
 ) (
-  // 54, 58, 62, 70, 74 or 78; anything else counts as 78.
+  // 54, 58, 62, 70, 74 or 78; any other value is treated as 78.
   input  wire [6:0] hlen,
   output reg  [3:0] code
 );
 
   localparam [1:0] FAR = (WIDTH <= 128) ? 2'd1 : 2'd2;
 
-  // At 64 bits the offset is 2 or 6: 58 and 74, or the others.
+  // At 64 bits the offset is 2 or 6: one for the lengths 58 and 74, the other for all other lengths.
   wire two = hlen == 7'd58 || hlen == 7'd74;
 
   always @*

@@ -4,15 +4,16 @@
 // Throughput  one beat per cycle; frames may follow each other without a gap.
 // Capacity    two beats.
 // Handshake   valid only.
-// Reset       forgets the frame under way.
-// Proved      tests/rtl/net_crc.cpp: both forms are equal to each other and to the definition, for every input (exhaustively
-//             over every byte place, and by linearity).
+// Reset       discards the frame in progress.
+// Proved      tests/rtl/net_crc.cpp: both implementations match each other and the definition for every input
+//             (exhaustively for every byte position, then by linearity).
 //
-// Cycle 1 forms the data's part (about 256 inputs per bit, no loop), cycle 2 adds the step of the state (16 inputs per bit
-// and one of the data's part: two levels of LUT6), so the loop is as short as it can be. Every beat counts in full: bytes
-// that do not belong to the frame are to be zero, and where they are behind it the state has moved on by so many zero bytes.
+// Cycle 1 computes the contribution of the data (about 256 inputs per bit, no feedback). Cycle 2 adds the state update
+// (16 inputs per bit plus one from the data: two levels of LUT6), so the feedback loop is as short as possible. Every
+// beat is processed in full. Bytes that are not part of the frame must be zero; zero bytes after the frame advance the
+// state too.
 //
-// With RF_CRC_TABLE (simulation) both parts are looked up by bytes, which is many times faster there.
+// With RF_CRC_TABLE (simulation) both parts use byte lookup tables, which are many times faster in simulation.
 
 `include "rf_crc_masks.vh"
 `ifdef RF_CRC_TABLE
@@ -31,7 +32,7 @@ module rf_crc #(
   input  wire [WIDTH-1:0] in_data,
   input  wire             in_last,
   output wire             out_valid,
-  // The bare state: not inverted.
+  // The raw CRC state: not inverted.
   output wire [31:0]      out_crc
 );
 

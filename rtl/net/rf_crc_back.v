@@ -1,4 +1,4 @@
-// rf_crc_back: takes BYTES zero bytes back from a CRC-32 state.
+// rf_crc_back: undoes the effect of BYTES zero bytes on a CRC-32 state.
 //
 // Latency     0, combinational: two levels of LUT6 with the select.
 // Throughput  one state per cycle.
@@ -14,7 +14,7 @@ module rf_crc_back #(
   // 2, 4, 8, 16 or 32.
   parameter BYTES = 2
 ) (
-  // 0: state goes through unchanged.
+  // 0: state is passed through unchanged.
   input  wire        en,
   input  wire [31:0] state,
   output wire [31:0] out

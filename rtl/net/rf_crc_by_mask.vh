@@ -1,4 +1,6 @@
-// The two linear parts of rf_crc as XORs: of what data bits, made by a generator; of the state bits that a mask names. Included into the module.
+// The two linear parts of rf_crc as XORs. The data part is generated code; the state part XORs the bits that a mask
+//             selects.
+// Included into the module.
 
   localparam [16383:0] ROWS = {
     `RF_CRC_ROW_31, `RF_CRC_ROW_30, `RF_CRC_ROW_29, `RF_CRC_ROW_28, `RF_CRC_ROW_27, `RF_CRC_ROW_26, `RF_CRC_ROW_25,
@@ -7,7 +9,7 @@
     `RF_CRC_ROW_10, `RF_CRC_ROW_9, `RF_CRC_ROW_8, `RF_CRC_ROW_7, `RF_CRC_ROW_6, `RF_CRC_ROW_5, `RF_CRC_ROW_4,
     `RF_CRC_ROW_3, `RF_CRC_ROW_2, `RF_CRC_ROW_1, `RF_CRC_ROW_0};
 
-  // In two steps, with the XORs that rows have in common made once.
+  // In two steps, so that XORs shared by several rows are computed once.
 `include "rf_crc_sums.vh"
 
   function [31:0] data_part;
@@ -20,7 +22,7 @@
     end
   endfunction
 
-  // The state goes in where the first four bytes do.
+  // The state is added to the first four bytes.
   function [31:0] state_part;
     input [31:0] state_in;
     integer r;

@@ -1,4 +1,5 @@
-// The two linear parts of rf_crc by byte tables: T<m> holds what a byte with m bytes behind it adds. Included into the
+// The two linear parts of rf_crc as byte tables: T<m> is the contribution of a byte that m bytes follow. Included into
+//             the
 // module, for simulation.
 
   localparam [8191:0] T0 = `RF_CRC_BYTE_0, T1 = `RF_CRC_BYTE_1, T2 = `RF_CRC_BYTE_2, T3 = `RF_CRC_BYTE_3;
@@ -6,7 +7,7 @@
   localparam [8191:0] T8 = `RF_CRC_BYTE_8, T9 = `RF_CRC_BYTE_9, T10 = `RF_CRC_BYTE_10, T11 = `RF_CRC_BYTE_11;
   localparam [8191:0] T12 = `RF_CRC_BYTE_12, T13 = `RF_CRC_BYTE_13, T14 = `RF_CRC_BYTE_14, T15 = `RF_CRC_BYTE_15;
 
-  // The tables of a state that has one whole beat behind it.
+  // The tables for the state, which is added to the first four bytes of a beat.
   localparam [8191:0] S3 = (WIDTH == 512) ? `RF_CRC_BYTE_63 : (WIDTH == 256) ? `RF_CRC_BYTE_31 : (WIDTH == 128) ? T15 : T7;
   localparam [8191:0] S2 = (WIDTH == 512) ? `RF_CRC_BYTE_62 : (WIDTH == 256) ? `RF_CRC_BYTE_30 : (WIDTH == 128) ? T14 : T6;
   localparam [8191:0] S1 = (WIDTH == 512) ? `RF_CRC_BYTE_61 : (WIDTH == 256) ? `RF_CRC_BYTE_29 : (WIDTH == 128) ? T13 : T5;
@@ -29,7 +30,7 @@
                  T0[{b[127:120], 5'd0}+:32];
   endfunction
 
-  // A narrow beat is the end of a block that begins with zeros.
+  // A narrow beat is treated as the end of a block that begins with zeros.
   localparam BLOCKS = (WIDTH + 127) / 128;
 
   function [31:0] data_part;

@@ -1,4 +1,5 @@
-// rf_crc_key: CRC-32 (the Ethernet FCS) of the eight bytes of a connection's key, from which its places in the table come.
+// rf_crc_key: CRC-32 (the Ethernet FCS) of the eight bytes of a connection's key. It gives the key's positions in the
+// hash tables.
 //
 // Latency     0, combinational: two levels of LUT6.
 // Throughput  one key per cycle.
@@ -14,7 +15,7 @@
 `default_nettype none
 
 module rf_crc_key (
-  // 0: crc is not needed.
+  // 0: crc is not used.
   input  wire        en,
   input  wire        role,
   input  wire [23:0] qpn,
@@ -30,7 +31,7 @@ module rf_crc_key (
 `include "rf_crc_by_mask.vh"
 `endif
 
-  // First byte lowest; the start value of all ones falls on the first four.
+  // First byte in the lowest bits; the all-ones initial value is added to the first four bytes.
   wire [63:0] bytes = {ip[7:0], ip[15:8], ip[23:16], ip[31:24],
                        ~qpn[7:0], ~qpn[15:8], ~qpn[23:16], 7'h7f, ~role};
 

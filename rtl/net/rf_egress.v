@@ -1,19 +1,22 @@
-// rf_egress: builds the frames that leave by one port: header, payload and a new ICRC, or a raw frame with a new source MAC.
+// rf_egress: builds the frames that leave by one port: header, payload and a new ICRC, or a raw frame with a new source
+// MAC.
 //
 // Latency     LATENCY = 6 cycles from e_valid (with p_valid where the first beat takes payload) to m_axis_tvalid.
 // Throughput  one beat per cycle, no bubble between frames.
 // Capacity    FIFO_BEATS beats.
-// Handshake   e_ready is high in the cycle in which the packet's first beat is built; it depends on e_raw, e_hlen, e_plen
-//             and p_valid, so p_valid must not wait for e_ready. p_ready depends on e_valid, likewise. m_axis comes
-//             from registers; m_axis_tready reaches register enables and one read pointer only.
-// Reset       drops everything. A frame that is under way on m_axis is ended by one more beat, with m_axis_tuser: the MAC makes its
-//             FCS wrong. It is offered in reset already, and stays until it is taken. 16 cycles of reset forget that too.
-// Link down   a beat that nobody has taken for STALL_CYCLES. Until one is taken whole frames are discarded, at full rate; the frame
-//             that was cut ends as after a reset; the first frame after it is whole.
-// Proved      tests/formal/stream_egress.v: order, whole frames, room, the ICRC in time; an offered beat stays; the link down.
+// Handshake   e_ready is high in the cycle in which the packet's first beat is built; it depends on e_raw, e_hlen,
+//             e_plen and p_valid, so p_valid must not wait for e_ready. p_ready depends on e_valid, likewise. m_axis
+//             comes from registers; m_axis_tready reaches register enables and one read pointer only.
+// Reset       drops everything. A frame in progress on m_axis is ended by one more beat with m_axis_tuser: the MAC then
+//             sends a wrong FCS. That beat is already offered during reset and stays until it is taken. After 16 cycles
+//             of reset that beat is discarded too.
+// Link down   the link is down when a beat is not taken for STALL_CYCLES. Until a beat is taken, whole frames are
+//             discarded at full rate. The frame that was cut ends as after a reset; the first frame after it is whole.
+// Proved      tests/formal/stream_egress.v: order, whole frames, room, the ICRC in time; an offered beat is held until
+//             taken; link-down behaviour.
 //
-// Made packets: e_hlen is 54, 58, 62, 70, 74 or 78 (so it is what opcode and tag ask for), e_plen a multiple of 4 (0 is
-// allowed), ceil(e_plen / B) beats of payload; bytes behind the payload in the last one are ignored. Raw frames:
+// Made packets: e_hlen is 54, 58, 62, 70, 74 or 78 and matches opcode and tag. e_plen is a multiple of 4; 0 is allowed.
+// There are ceil(e_plen / B) beats of payload; bytes after the payload in the last one are ignored. Raw frames have
 // ceil(e_len / B) beats.
 
 `default_nettype none
@@ -23,7 +26,7 @@ module rf_egress #(
   parameter WIDTH = 512,
   // Beats of the output FIFO: a power of two, 16 or more.
   parameter FIFO_BEATS = 32,
-  // Cycles without m_axis_tready, while a beat is offered, after which the link counts as down; 0: it never does.
+  // The link counts as down after this many cycles in which a beat is offered without m_axis_tready; 0: never.
   parameter STALL_CYCLES = 250000,
   // 1: memories have parity bits.
   parameter PARITY = 1
@@ -31,7 +34,7 @@ module rf_egress #(
   input  wire               clk,
   input  wire               rst,
 
-  // Source MAC of everything that leaves.
+  // Source MAC of every frame sent.
   input  wire [47:0]        mac,
 
   input  wire               e_valid,
@@ -47,8 +50,8 @@ module rf_egress #(
   input  wire [WIDTH-1:0]   p_data,
   input  wire               p_last,
 
-  // What was taken in the last cycle, a made packet's header or beat, is wrong: its ICRC will be too. Every one while spoil is
-  // high.
+  // The header or beat of a made packet that was taken in the last cycle is wrong, so its ICRC is made wrong too. While
+  // spoil is high, this applies to every header and beat.
   input  wire               lost,
   input  wire               spoil,
 
@@ -56,17 +59,17 @@ module rf_egress #(
   output wire [WIDTH/8-1:0] m_axis_tkeep,
   output wire               m_axis_tvalid,
   output wire               m_axis_tlast,
-  // With m_axis_tlast: the frame is cut short and bad.
+  // With m_axis_tlast: the frame is truncated and bad.
   output wire               m_axis_tuser,
   input  wire               m_axis_tready,
 
-  // One pulse per frame that has left whole.
+  // One pulse per frame that has left completely.
   output wire               cnt_frames,
-  // One pulse per frame of which the last beat was discarded.
+  // One pulse per frame whose last beat was discarded.
   output wire               cnt_down,
-  // What says where a frame ends lost a bit.
+  // A parity error in the bits that mark the end of a frame.
   output wire               bad,
-  // Nothing is inside.
+  // The module is empty.
   output wire               idle
 );
 
@@ -74,7 +77,8 @@ module rf_egress #(
   localparam LB = $clog2(B);
   localparam AW = $clog2(FIFO_BEATS);
 
-  // Cycles that a beat stays in the FIFO at least, so that the ICRC is there when the last covered beat leaves.
+  // Minimum number of cycles that a beat stays in the FIFO, so that the ICRC is ready when the last covered beat
+  // leaves.
   localparam WAIT = 3;
 
   generate
@@ -160,7 +164,7 @@ module rf_egress #(
     .out_crc  (crc)
   );
 
-  // b_ones is 4 more than the end of what is covered.
+  // b_ones is 4 more than the end of the covered bytes.
   always @(posedge clk) p2_end_q <= b_ones[LB-1:2] - 1'b1;
 
   always @(posedge clk) p3_end_q <= p2_end_q;
@@ -177,7 +181,7 @@ module rf_egress #(
     .out_icrc (icrc)
   );
 
-  // A packet is wrong as a whole. Its ICRC is then turned round, 3 cycles after its last beat.
+  // A packet counts as wrong as a whole. Its ICRC is then inverted, 3 cycles after its last beat.
   reg  lost_q;
   reg  p2_lost_q;
   reg  p3_lost_q;
@@ -202,7 +206,7 @@ module rf_egress #(
   wire             unused_f_ready;
   wire [AW:0]      f_count;
 
-  // The ICRC tells of bits that the data loses here; what says where a frame ends has parity.
+  // The ICRC detects bit errors in the data stored here; the bits that mark the end of a frame have parity.
   localparam SIDE = LB + 3;
 
   wire [SIDE-1:0] b_side = {b_last, b_icrc, b_rest, b_ones};
@@ -271,7 +275,7 @@ module rf_egress #(
     .almost_full(unused_q_afull)
   );
 
-  // Beats that have waited long enough.
+  // Beats that have stayed long enough.
   reg  [WAIT-1:0] ripe_q;
   reg  [AW:0]     ready_q;
 
@@ -284,7 +288,7 @@ module rf_egress #(
     else if (ripe_q[WAIT-1] && !take) ready_q <= ready_q + 1'b1;
     else if (take && !ripe_q[WAIT-1]) ready_q <= ready_q - 1'b1;
 
-  // ---- The last cycle: put the ICRC into its place.
+  // ---- The last cycle: insert the ICRC.
 
   localparam GROUPS = B / 4;
   localparam HIGH   = GROUPS - 1;
@@ -298,17 +302,18 @@ module rf_egress #(
   wire             unused_f_valid = &{1'b0, f_valid};
   integer          g;
 
-  // What a reset, or a link that is down, does to a frame that has begun to leave.
+  // Effect of a reset, or of a link that is down, on a frame that has begun to leave.
   reg              o_bad_q;
   reg              open_q;
   reg              cut_q;
   reg  [3:0]       reset_q;
   wire             cold  = rst && reset_q == 4'd15;
   wire             free  = m_axis_tready || !o_valid_q;
-  // The beat that is offered, or the last one that has left, is not the last of its frame.
+  // The beat on offer, or the last one that has left, is not the last of its frame.
   wire             open  = o_valid_q ? !o_last_q : open_q;
 
-  // The link is down. The beat in front is not the first of its frame; it is discarded because one before it was.
+  // The link is down. The beat at the FIFO output is not the first of its frame; it is discarded because an earlier one
+  // was.
   wire             down;
   reg              mid_q;
   reg              drop_q;

@@ -1,11 +1,11 @@
-// rf_egress_build: puts header and payload of a packet together, beat by beat, with room for the ICRC.
+// rf_egress_build: assembles the header and payload of a packet, beat by beat, and leaves space for the ICRC.
 //
 // Latency     1 cycle.
 // Throughput  one beat per cycle.
 // Capacity    two beats.
 // Handshake   e_ready and p_ready as in rf_egress; b_* has no back-pressure: room is high while at least two more beats
 //             can be taken.
-// Reset       forgets the packet under way.
+// Reset       discards the packet in progress.
 
 `default_nettype none
 
@@ -33,12 +33,12 @@ module rf_egress_build #(
   output wire                       b_valid,
   output wire [WIDTH-1:0]           b_data,
   output wire                       b_last,
-  // Bytes of the frame in the last beat, 0 for all; where the ICRC begins in this beat, the byte behind it.
+  // Bytes of the frame in the last beat, 0 for all. If the ICRC begins in this beat: the first byte after the ICRC.
   output wire [$clog2(WIDTH/8)-1:0] b_ones,
-  // The ICRC begins in this beat; the beat holds nothing but the rest of the ICRC.
+  // b_icrc: the ICRC begins in this beat. b_rest: the beat holds only the rest of the ICRC.
   output wire                       b_icrc,
   output wire                       b_rest,
-  // For the ICRC: the beat is covered by it, its number (7 from there on), tag, last covered beat.
+  // For the ICRC: the beat is covered; its number (saturates at 7); the frame has a tag; last covered beat.
   output wire                       b_covered,
   output wire [2:0]                 b_beat,
   output wire                       b_vlan,
@@ -52,8 +52,8 @@ module rf_egress_build #(
   localparam CW = 15 - LB;
   localparam RW = 640 - WIDTH;
 
-  // ---- What the packet at the input asks for: beats behind the first one, header-only beats in front, beats of payload
-  // behind the first of these. A made frame never ends with a beat.
+  // ---- Needs of the packet at the input: beats after the first one, header-only beats at the start, and payload beats
+  // after the first payload beat. A made frame never ends on a beat boundary.
 
   wire [14:0]   e_sum  = {1'b0, e_plen} + {8'd0, e_hlen};
   wire [13:0]   e_less = e_len - 14'd1;
@@ -74,7 +74,7 @@ module rf_egress_build #(
     .code(e_code)
   );
 
-  // ---- The packet under way.
+  // ---- The packet in progress.
 
   reg           run_q;
   reg           rest_q;
@@ -94,7 +94,7 @@ module rf_egress_build #(
 
   wire          raw  = run_q ? raw_q : e_raw;
   wire          vlan = run_q ? vlan_q : e_vlan;
-  // The beat in which the header ends is still to come.
+  // The beat in which the header ends has not been built yet.
   wire          tail = run_q ? tail_q : !e_raw;
   wire [3:0]    code = run_q ? code_q : e_raw ? 4'd0 : e_code;
   wire [2:0]    beat = run_q ? beat_q : 3'd0;
@@ -108,7 +108,7 @@ module rf_egress_build #(
   wire takes = skip == 4'd0 && need;
   wire go    = room && !rest_q && (run_q || e_valid) && (!takes || p_valid);
   wire ending = left == {CW{1'b0}};
-  // The ICRC does not fit behind the payload.
+  // The ICRC does not fit after the payload.
   wire spill = !raw && stop[LB-1:2] == {LB - 2{1'b1}};
 
   assign e_ready = go && !run_q;
@@ -142,7 +142,7 @@ module rf_egress_build #(
       tail_q <= tail && skip != 4'd0;
     end
 
-  // The header behind the first beat, next beat lowest.
+  // The part of the header after the first beat, next beat in the lowest bits.
   always @(posedge clk)
     if (go && tail) hdr_q <= run_q ? hdr_q >> WIDTH : e_hdr[639:WIDTH];
 
@@ -158,8 +158,8 @@ module rf_egress_build #(
     else assign later = {{WIDTH - RW{1'b0}}, hdr_q};
   endgenerate
 
-  // Header length and end of the payload are 2 more than a multiple of 4: so much is chosen at once. Bytes of the header, and
-  // bytes that are zero: where the ICRC comes, and the checksum.
+  // Header length and end of the payload are 2 more than a multiple of 4, so bytes are selected in groups of 4.
+  // Selected are the bytes of the header and the bytes that are zero: the space for the ICRC, and the checksum.
   localparam GROUPS = B / 4;
   localparam SUM_BEAT0 = 40 / B;
   localparam SUM_BEAT1 = 44 / B;
@@ -202,7 +202,7 @@ module rf_egress_build #(
     .out    (data)
   );
 
-  // ---- Registers of the output; the source MAC goes in here.
+  // ---- Output registers; the source MAC is inserted here.
 
   wire [47:0] source = {mac[7:0], mac[15:8], mac[23:16], mac[31:24], mac[39:32], mac[47:40]};
 
@@ -231,7 +231,7 @@ module rf_egress_build #(
     end
   endgenerate
 
-  // The bytes of the source are never among those to clear: no frame ends there.
+  // The bytes of the source MAC are never among those to clear: no frame ends there.
   genvar k;
   generate
     for (k = 0; k < B; k = k + 1) begin : g_byte

@@ -1,4 +1,4 @@
-// rf_icrc_mask: makes of the beats of a RoCEv2 frame what the ICRC is formed over.
+// rf_icrc_mask: converts the beats of a RoCEv2 frame to the data that the ICRC covers.
 //
 // Latency     0, combinational: one level of LUT6.
 // Throughput  one beat per cycle.
@@ -6,9 +6,10 @@
 // Handshake   none.
 // Reset       none.
 //
-// The Ethernet header becomes zero, so a CRC state of 0 stays 0 over it. The state that the ICRC has in front of the IP
-// header, 0xdebb20e3 (behind eight bytes of FF), goes into the first four bytes of that header: a CRC adds its state to the
-// next four bytes anyway. Type of service, TTL, header checksum, UDP checksum and byte 4 of the BTH become FF.
+// The Ethernet header becomes zero, so a CRC state of 0 stays 0 over it. Before the IP header the ICRC has the state
+// 0xdebb20e3 (after eight bytes of FF). That state is XORed into the first four bytes of the IP header, because a CRC
+// adds its state to the next four bytes anyway. Type of service, TTL, header checksum, UDP checksum and BTH byte 4
+// become FF.
 
 `default_nettype none
 
@@ -16,9 +17,9 @@ module rf_icrc_mask #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512
 ) (
-  // Beat number in the frame, 7 for all from there on.
+  // Beat number in the frame; it saturates at 7.
   input  wire [2:0]       beat,
-  // The frame has a VLAN tag; known from byte 12 on.
+  // The frame has a VLAN tag; valid from byte 12 on.
   input  wire             vlan,
   input  wire [WIDTH-1:0] in_data,
   output reg  [WIDTH-1:0] out_data
@@ -27,7 +28,7 @@ module rf_icrc_mask #(
   // Beats that hold the first 64 bytes.
   localparam HEAD = 512 / WIDTH;
 
-  // For the first 64 bytes: kind 0 the bits that stay, 1 the bits that become one, 2 the bits to invert.
+  // Masks for the first 64 bytes. Kind 0: the bits that stay; 1: the bits that become one; 2: the bits to invert.
   function [511:0] plan;
     input integer kind;
     input integer l2;

@@ -1,14 +1,15 @@
-// rf_icrc_tail: the ICRC of a frame from the CRC state over its beats, zero bytes behind the end taken back.
+// rf_icrc_tail: computes the ICRC of a frame from the CRC state over its beats, by undoing the zero bytes after the
+// end.
 //
-// Latency     1 cycle; two steps lie before the register and three behind it.
+// Latency     1 cycle; two steps are before the register and three after it.
 // Throughput  one frame per cycle.
 // Capacity    one frame.
 // Handshake   valid only.
 // Reset       clears the valid bit.
-// Proved      tests/rtl/net_egress: every length, against a bit-serial CRC.
+// Proved      tests/rtl/net_egress: every length, compared with a bit-serial CRC.
 //
-// Zeros are B - end bytes: end is 2 more than a multiple of 4, so it takes one fixed step of two bytes and one that can be
-// left out for each bit above.
+// There are B - end zero bytes. end is 2 more than a multiple of 4, so this takes one fixed step of two bytes and one
+// optional step for each higher bit.
 
 `default_nettype none
 
@@ -23,7 +24,7 @@ module rf_icrc_tail #(
   // Bytes in the last beat, divided by 4.
   input  wire [$clog2(WIDTH/8)-3:0] in_end,
   output wire                       out_valid,
-  // Byte 0 goes first on the wire.
+  // Byte 0 is sent first.
   output wire [31:0]                out_icrc
 );
 

@@ -1,19 +1,21 @@
-// rf_ingress: takes the frames of one port, stores them, judges their form (lines 1 to 19 of docs/box.md), checks the ICRC.
+// rf_ingress: receives and stores the frames of one port, checks their form (lines 1 to 19 of docs/box.md) and their
+// ICRC.
 //
-// Latency     descriptor: LATENCY = 4 cycles after the last beat of its frame. Output: the first beat 2 cycles after the
-//             command when nothing else is being read.
-// Throughput  one beat per cycle in and one out; a command takes as many cycles as beats are read for it (forget: one),
+// Latency     descriptor: LATENCY = 4 cycles after the last beat of its frame. Output: the first beat 2 cycles after
+//             the command when no other frame is being read.
+// Throughput  one beat per cycle in and one out; a command takes one cycle for each beat that it reads (forget: one),
 //             with no bubble between commands.
-// Capacity    FIFO_BEATS beats and FRAMES frames, from their last beat until their command has been taken.
-// Handshake   s_axis cannot be held back: a frame without room is lost as a whole. d_* come from registers and distributed
-//             RAM. c_ready needs o_ready or an idle output (combinational). o_* do not depend on o_ready.
-// Reset       forgets all frames. Of a frame that is under way when reset ends the rest is ignored, up to its last beat or to 16
-//             cycles without a beat (a MAC does not pause that long within a frame). After 16 quiet cycles of reset nothing
-//             is ignored.
-// Proved      tests/formal/stream_ingress.v: every frame counted or judged, in order; queues in step; ring never overrun.
+// Capacity    FIFO_BEATS beats and FRAMES frames, each held from its last beat until its command is taken.
+// Handshake   s_axis has no back-pressure: a frame that does not fit is dropped whole. d_* come from registers and
+//             distributed RAM. c_ready needs o_ready or an idle output (combinational). o_* do not depend on o_ready.
+// Reset       drops all frames. The rest of a frame that is in progress when reset ends is ignored, up to its last beat
+//             or to 16 cycles without a beat (a MAC does not pause that long within a frame). After 16 idle cycles of
+//             reset nothing is ignored.
+// Proved      tests/formal/stream_ingress.v: every frame counted or judged, in order; queues in step; no ring overrun.
 //
-// Every frame that is not lost to overflow gives one descriptor, in order; every descriptor taken must be answered by one
-// command, in order, in the same cycle or any time later.
+// Every frame that is not lost to overflow produces one descriptor, in order. Every descriptor taken must be answered
+//             by
+// one command, in order, in the same cycle or any time later.
 
 `default_nettype none
 
@@ -24,7 +26,7 @@ module rf_ingress #(
   parameter PORTS = 4,
   // Largest path MTU in bytes; frames longer than MTU_MAX + 86 are not stored.
   parameter MTU_MAX = 4096,
-  // Beats of the frame FIFO: a power of two, room for at least three of the longest frames.
+  // Beats of the frame FIFO: a power of two, with space for at least three frames of maximum length.
   parameter FIFO_BEATS = (WIDTH == 512) ? 256 : (WIDTH == 256) ? 512 : (WIDTH == 128) ? 1024 : 2048,
   // Frames that may wait for their command: a power of two.
   parameter FRAMES = 32,
@@ -43,7 +45,7 @@ module rf_ingress #(
   input  wire [47:0]        base_mac,
   input  wire [31:0]        box_ip,
 
-  // One pulse per frame that came in, and per frame that found no room.
+  // One pulse per frame received, and one per frame dropped because it did not fit.
   output wire               cnt_frames,
   output wire               cnt_overflow,
 
@@ -79,12 +81,12 @@ module rf_ingress #(
   output wire [WIDTH-1:0]   o_data,
   output wire [WIDTH/8-1:0] o_keep,
   output wire               o_last,
-  // The beat lost a bit in the frame FIFO.
+  // The beat had a parity error in the frame FIFO.
   output wire               o_bad,
 
-  // A descriptor lost a bit.
+  // A descriptor had a parity error.
   output wire               bad,
-  // No frame is stored, under way or to be judged.
+  // No frame is stored, being received or waiting to be judged.
   output wire               idle
 );
 
@@ -93,7 +95,7 @@ module rf_ingress #(
   localparam AW       = $clog2(FIFO_BEATS);
   localparam FW       = $clog2(FRAMES);
   localparam LENGTH   = MTU_MAX + 86;
-  // Beat numbers saturate at all ones; the longest frame ends in beat LIMIT, with REST bytes there.
+  // Beat numbers saturate at all ones. The longest frame ends in beat LIMIT, which holds REST of its bytes.
   localparam NW       = 14 - LB;
   localparam LIMIT    = (LENGTH - 1) / B;
   localparam REST     = LENGTH - LIMIT * B;
@@ -111,7 +113,7 @@ module rf_ingress #(
     end
   endgenerate
 
-  // Number of ones, where they are the lowest bits and at least one.
+  // Number of ones, for a value whose ones are contiguous from bit 0 and at least one.
   function [LB:0] ones;
     input [B-1:0] keep;
     reg [B-1:0] part;
@@ -128,7 +130,7 @@ module rf_ingress #(
     end
   endfunction
 
-  // ---- The stream is watched in reset too: whether a frame is under way, cycles without a beat.
+  // ---- The stream is monitored in reset too: whether a frame is in progress, and cycles without a beat.
 
   reg       inside_q;
   reg [3:0] quiet_q;
@@ -147,7 +149,7 @@ module rf_ingress #(
     if (rst) skip_q <= s_axis_tvalid ? !s_axis_tlast : inside_q && !still;
     else if (still || (s_axis_tvalid && s_axis_tlast)) skip_q <= 1'b0;
 
-  // ---- Cycle 0: the beat, with zeros behind the end.
+  // ---- Cycle 0: the beat, with zeros after the end of the frame.
 
   reg             i0_valid_q;
   reg             i0_last_q;
@@ -168,14 +170,14 @@ module rf_ingress #(
       i0_ones_q <= s_axis_tlast ? ones(s_axis_tkeep) : B[LB:0];
     end
 
-  // The zeros come from the registers' reset.
+  // The zeros come from the synchronous reset of the registers.
   always @(posedge clk) begin
     if (s_axis_tvalid) i0_data_q <= s_axis_tdata;
     if (s_axis_tvalid && s_axis_tlast)
       for (k = 0; k < B; k = k + 1) if (!s_axis_tkeep[k]) i0_data_q[8*k+:8] <= 8'h00;
   end
 
-  // ---- Cycle 1: store, take the header, count, feed the CRC.
+  // ---- Cycle 1: store the beat, capture the header, count, feed the CRC.
 
   reg  [NW-1:0] beat_q;
   reg           lost_q;
@@ -198,7 +200,7 @@ module rf_ingress #(
   wire        told  = ends && !lost;
   wire        keeps = told && !longer && !i0_bad_q;
 
-  // Beats of a frame that is kept: no more than FIFO_BEATS / 3.
+  // Beats of a frame that is kept: at most FIFO_BEATS / 3.
   wire [AW-1:0] stored;
 
   generate
@@ -220,7 +222,7 @@ module rf_ingress #(
     if (rst || ends) long_q <= 1'b0;
     else if (i0_valid_q) long_q <= longer;
 
-  // A frame that is not kept gives its place back.
+  // A frame that is not kept frees its space.
   always @(posedge clk)
     if (rst) wr_ptr_q <= {AW + 1{1'b0}};
     else if (ends && !keeps) wr_ptr_q <= start_q;
@@ -274,7 +276,7 @@ module rf_ingress #(
     end
   endgenerate
 
-  // The tag stands at byte 12, the IP length behind it (without tag) at byte 16.
+  // The tag is at byte 12. The IP length is at byte 16 without a tag, at byte 20 with one.
   localparam TAG_BEAT = 12 / B;
   wire tag_here = beat_q == TAG_BEAT[NW-1:0];
   wire tag_seen = i0_data_q[8*(12%B)+:16] == 16'h0081;
@@ -295,8 +297,8 @@ module rf_ingress #(
     .out_data(masked)
   );
 
-  // The only RoCE frames with MAC padding are those of 58 and 59 bytes, or of 62 and 63 with a tag, which came in after the
-  // padding: the pad is not part of the ICRC. (A tagged frame that ends in this beat has 64 bytes at most.)
+  // Only RoCE frames of 58 and 59 bytes (62 and 63 with a tag) can have MAC padding, and such a frame is received
+  // padded: the pad is not part of the ICRC. (A tagged frame that ends in this beat has 64 bytes at most.)
   localparam PAD_BEAT = 59 / B;
   localparam PAD_ONES = 60 - PAD_BEAT * B;
   localparam TAG_PAD_BEAT = 63 / B;
@@ -333,7 +335,7 @@ module rf_ingress #(
     .out_crc  (crc)
   );
 
-  // ---- Cycle 2: the frame is complete; its fields.
+  // ---- Cycle 2: the frame is complete; extract its fields.
 
   reg          p1_valid_q;
   reg          p1_bad_q;
@@ -415,7 +417,7 @@ module rf_ingress #(
     .out_icrc_ok (p2_icrc_ok)
   );
 
-  // Three queues of FRAMES places: frames_q keeps them from running over. The header is written one cycle before the rest.
+  // Three queues of FRAMES entries; frames_q prevents overflow. The header is written one cycle before the rest.
   wire        unused_hdr_ready;
   wire        unused_hdr_valid;
   wire        unused_hdr_afull;

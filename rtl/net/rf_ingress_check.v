@@ -1,6 +1,7 @@
-// rf_ingress_check: judges the form of a frame: lines 2 to 19 of docs/box.md, and the fields of its descriptor.
+// rf_ingress_check: checks the form of a frame (lines 2 to 19 of docs/box.md) and computes the fields of its
+// descriptor.
 //
-// Latency     1 cycle: in_valid to out_valid. The ICRC's state comes with out_valid.
+// Latency     1 cycle: in_valid to out_valid. The CRC state is supplied with out_valid.
 // Throughput  one frame per cycle.
 // Capacity    one frame.
 // Handshake   valid only.
@@ -23,7 +24,7 @@ module rf_ingress_check #(
   input  wire [31:0]  box_ip,
 
   input  wire         in_valid,
-  // First 62 bytes, zero behind the end.
+  // First 62 bytes, zero after the end of the frame.
   input  wire [495:0] in_hdr,
   input  wire [13:0]  in_len,
   input  wire         in_bad,
@@ -68,7 +69,7 @@ module rf_ingress_check #(
     be32 = {b[7:0], b[15:8], b[23:16], b[31:24]};
   endfunction
 
-  // Bytes behind the header that the opcode asks for: RETH 16, AETH 4, ImmDt 4.
+  // Bytes after the header that the opcode requires: RETH 16, AETH 4, ImmDt 4.
   function [4:0] extension;
     input [7:0] opcode;
     case (opcode)
@@ -79,8 +80,8 @@ module rf_ingress_check #(
     endcase
   endfunction
 
-  // Sums of 16-bit words modulo 2^16 - 1, without carry chains: six (three) words become three (two) with the same sum. A bit
-  // of weight 2^16 is one of weight 1.
+  // Sums of 16-bit words modulo 2^16 - 1, without carry chains: carry-save adders reduce six (three) words to three
+  // (two) with the same sum. A carry of weight 2^16 re-enters with weight 1.
   function [47:0] six_to_three;
     input [95:0] w;
     integer n;
@@ -104,7 +105,7 @@ module rf_ingress_check #(
     end
   endfunction
 
-  // What stands where; l3 begins with the IP header (or ARP).
+  // The positions of the fields; l3 begins with the IP header (or ARP).
   wire         vlan   = be16(in_hdr[8*12+:16]) == 16'h8100;
   wire [15:0]  outer  = be16(in_hdr[8*12+:16]);
   wire [15:0]  second = be16(in_hdr[8*16+:16]);
@@ -117,17 +118,18 @@ module rf_ingress_check #(
   wire [4:0]   ext    = extension(l3[8*28+:8]);
   wire [4:0]   l2     = vlan ? 5'd18 : 5'd14;
 
-  // The bytes of all words are swapped alike, which turns their sum modulo 2^16 - 1 too.
+  // The bytes of all words are swapped in the same way, which swaps their sum modulo 2^16 - 1 too.
   wire [47:0]  sum_a  = six_to_three(l3[95:0]);
   wire [47:0]  sum_b  = six_to_three({32'd0, l3[159:96]});
   wire [31:0]  sum    = three_to_two(six_to_three({sum_a, sum_b}));
 
-  // Destination MAC, then in l3: type of service, identification, TTL, UDP checksum, source port, P_Key, BTH bytes 1 and 4.
+  // Destination MAC, then in l3: type of service, identification, TTL, UDP checksum, source port, P_Key, BTH bytes 1
+  // and 4.
   wire unused_hdr = &{1'b0, in_hdr[47:1], l3[175:160], l3[235:232],
                       l3[263:238], l3[295:288]};
 
   reg         p1_valid_q;
-  // Flags of the lines, by number; a line that needs more is finished in the next stage.
+  // Flags of the lines, by number; a line that needs more logic is finished in the next stage.
   reg         p1_bad_q, p1_runt_q, p1_long_q, p1_own_q, p1_two_q, p1_arp_q, p1_arp_mine_q, p1_ipv6_q, p1_ipv4_q;
   reg         p1_version_q, p1_ihl_q, p1_fragment_q, p1_multicast_q, p1_mine_q, p1_icmp_q, p1_roce_q;
   reg         p1_short_total_q, p1_min_len_q;
@@ -193,7 +195,8 @@ module rf_ingress_check #(
   wire ip_length = p1_short_total_q || p1_end_q > {3'd0, p1_len_q} || (p1_end_q != {3'd0, p1_len_q} && !p1_min_len_q);
   wire udp_wrong = p1_udp_end_q != {1'b0, p1_total_q};
 
-  // The header's words and their checksum add up to a multiple of 2^16 - 1; not all of them are zero, nor are both of these.
+  // The words of the header, checksum included, sum to a multiple of 2^16 - 1 and are not all zero. So the two words
+  // here are complements of each other, or both ffff.
   wire sum_wrong = p1_sum_q[31:16] != ~p1_sum_q[15:0] && p1_sum_q != 32'hffffffff;
 
   always @* begin
@@ -222,7 +225,7 @@ module rf_ingress_check #(
     else out_class = 2'd2;
   end
 
-  // The IP packet ends in the frame's last beat: what is missing there was fed as zeros.
+  // The IP packet ends in the frame's last beat: the missing bytes were fed as zeros.
   localparam [2047:0] RESIDUE = `RF_CRC_RESIDUE;
   wire [LB-1:0] zeros = {LB{1'b0}} - p1_end_q[LB-1:0];
   wire [5:0]    index = {{6 - LB{1'b0}}, zeros};

@@ -1,15 +1,16 @@
-// rf_ingress_read: carries out the judge's commands: reads stored frames, whole or from their payload on.
+// rf_ingress_read: executes the judge's commands: reads stored frames, either whole or from the payload on.
 //
 // Latency     command to first beat: 2 cycles.
-// Throughput  one beat read per cycle, one command per cycle where it reads one beat or none; no bubbles.
+// Throughput  one beat read per cycle; a command that reads at most one beat takes one cycle; no bubbles.
 // Capacity    two beats.
 // Handshake   c_ready needs o_ready or an idle output (combinational); o_* do not depend on o_ready.
-// Reset       forgets commands and frames.
-// Proved      tests/formal/net_read.vh: each command makes its number of beats, the last one marked, without a gap; an
-//             offered beat stays; nothing unread is given free.
+// Reset       discards commands and frames.
+// Proved      tests/formal/net_read.vh: each command produces its number of beats, the last one marked, without a gap;
+//             an offered beat is held until taken; no unread space is freed.
 //
-// A beat read from the memory waits one step (held) until the next one stands beside it, since payload begins at any of a
-// few offsets; the read of the next frame's first beat may serve as that step.
+// A beat read from the memory waits one step (held) until the next beat is beside it, because the payload begins at one
+//             of
+// several offsets. The read of the next frame's first beat can serve as that step.
 
 `default_nettype none
 
@@ -22,7 +23,7 @@ module rf_ingress_read #(
   input  wire                          clk,
   input  wire                          rst,
 
-  // The oldest frame: beats it occupies, length, payload's offset and length.
+  // The oldest frame: number of stored beats, length, offset and length of the payload.
   input  wire                          i_valid,
   output wire                          i_ready,
   input  wire [$clog2(FIFO_BEATS)-1:0] i_beats,
@@ -37,9 +38,9 @@ module rf_ingress_read #(
   output wire                          rd_en,
   output wire [$clog2(FIFO_BEATS)-1:0] rd_addr,
   input  wire [WIDTH-1:0]              rd_data,
-  // The word lost a bit in the memory.
+  // The word had a parity error in the memory.
   input  wire                          rd_bad,
-  // Everything before this address may be overwritten, one lap later.
+  // Everything before this address may be overwritten when the ring wraps.
   output wire [$clog2(FIFO_BEATS):0]   free_ptr,
 
   output wire                          o_valid,
@@ -47,7 +48,7 @@ module rf_ingress_read #(
   output wire [WIDTH-1:0]              o_data,
   output wire [WIDTH/8-1:0]            o_keep,
   output wire                          o_last,
-  // The beat is not what came in.
+  // The beat differs from what was received.
   output wire                          o_bad,
 
   output wire                          idle
@@ -57,11 +58,12 @@ module rf_ingress_read #(
   localparam LB = $clog2(B);
   localparam AW = $clog2(FIFO_BEATS);
 
-  // c_op 3 is taken as a raw read.
+  // c_op 3 is treated as a raw read.
   wire op_forget  = c_op == 2'd0;
   wire op_payload = c_op == 2'd1;
 
-  // What a command means: beats to read from `skip` on, of which `outs` make output (all or all but the last one).
+  // Decoded command: beats to read, starting at `skip`; `outs` of them produce output (all, or all except the last
+  // one).
   wire [3:0]    pay_code;
   wire [14:0]   pay_span  = {1'b0, i_plen} + {{15 - LB{1'b0}}, i_hlen[LB-1:0]} + {{15 - LB{1'b0}}, {LB{1'b1}}};
   wire [14:0]   out_span  = (op_payload ? {1'b0, i_plen} : {1'b0, i_len}) + {{15 - LB{1'b0}}, {LB{1'b1}}};
@@ -78,7 +80,7 @@ module rf_ingress_read #(
     .code(pay_code)
   );
 
-  // The read under way: beats left after those already read.
+  // The read in progress: beats left after those already read.
   reg              busy_q;
   reg  [14-LB:0]   left_q;
   reg              extra_q;
@@ -89,7 +91,7 @@ module rf_ingress_read #(
   reg  [AW:0]      base_q;
   reg  [AW:0]      free_q;
 
-  // Step of the pipeline: memory output (b), beat that waits for its neighbour (h).
+  // Pipeline stages: memory output (b), and the beat that waits for the next one (h).
   reg              b_out_q;
   reg              b_last_q;
   reg  [3:0]       b_code_q;
@@ -176,7 +178,7 @@ module rf_ingress_read #(
   assign o_keep  = (h_last_q && h_tail_q != {LB{1'b0}}) ? ~({B{1'b1}} << h_tail_q) : {B{1'b1}};
   assign idle    = !busy_q && !b_out_q && !h_out_q;
 
-  // What is behind the last byte is zero.
+  // Bytes after the end of the payload are zero.
   rf_align #(
     .WIDTH(WIDTH),
     .BACK (0)

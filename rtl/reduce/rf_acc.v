@@ -1,4 +1,4 @@
-// rf_acc: adds the passes of one packet lane after lane; the accumulator is on the left.
+// rf_acc: accumulates the passes of one packet, lane after lane; the accumulator is the left operand.
 //
 // Latency     5 cycles from the beat of the final pass to its result.
 // Throughput  1 beat per cycle.
@@ -6,7 +6,7 @@
 // Handshake   valid only, no back-pressure. Between the first beats of two passes of one packet there are at least
 //             RF_REDUCE_PASS_MIN cycles, and no pass of another packet.
 // Reset       clears valid bits and counters; data is not reset.
-// Proved      tests/rtl/reduce.cpp; tests/formal/pass_reduce.proof, in place.
+// Proved      tests/rtl/reduce.cpp; tests/formal/pass_reduce.proof, inside rf_reduce.
 
 `include "rf_reduce.vh"
 
@@ -15,7 +15,7 @@
 module rf_acc #(
   // Bits of a port's beat.
   parameter WIDTH = 512,
-  // 1: 16-bit types too.
+  // 1: 16-bit types are supported too.
   parameter FP16 = 1,
   // Beats of the longest pass.
   parameter BEATS_MAX = 64,
@@ -24,12 +24,12 @@ module rf_acc #(
 ) (
   input  wire                      clk,
   input  wire                      rst,
-  // The beat of the next cycle: all of them, also those that do not come in here.
+  // The beat of the next cycle: every beat, including those that are not input here.
   input  wire                      soon_valid,
   input  wire                      soon_first,
   input  wire                      soon_last,
   input  wire                      soon_half,
-  // A beat of this cycle that comes in.
+  // An input beat of this cycle.
   input  wire                      in_valid,
   input  wire                      in_first,
   input  wire                      in_final,
@@ -38,7 +38,7 @@ module rf_acc #(
   input  wire [1:0]                in_dtype,
   input  wire [1:0]                in_op,
   input  wire [WIDTH*(1+FP16)-1:0] in_data,
-  // An operand of the beat is wrong: so is what becomes of it.
+  // An operand of the beat is wrong, so the result is wrong too.
   input  wire                      in_bad,
   // Beats of final passes.
   output wire                      out_valid,
@@ -47,7 +47,7 @@ module rf_acc #(
   output wire [1:0]                out_dtype,
   output wire [WIDTH*(1+FP16)-1:0] out_data,
   output wire                      out_bad,
-  // Control lost a bit.
+  // A control signal had a parity error.
   output wire                      bad
 `ifdef FORMAL
   ,
@@ -134,7 +134,7 @@ module rf_acc #(
     end
   endgenerate
 
-  // The first lane goes through alone.
+  // The first lane passes through without an addition.
   rf_fp_vec #(
     .WORDS(WIDTH / 32),
     .FP16 (FP16)
@@ -169,7 +169,7 @@ module rf_acc #(
     .out_bad  (control_bad)
   );
 
-  // A wrong operand, or a wrong sum of the lanes before, makes a wrong sum.
+  // A wrong operand, or a wrong sum of the lanes before it, makes the sum wrong.
   generate
     if (PARITY != 0) begin : g_parity
       reg  p1_bad_q;

@@ -1,23 +1,24 @@
-// rf_ackq: ACK frames that leave by one port: those that cross the box and wait for the ledger's verdict, and those that the
-// box makes: on behalf of a receiver, and NAKs.
+// rf_ackq: ACK frames that leave by one port. Some cross the box and wait for the ledger's verdict. Others are made by
+// the box: ACKs on behalf of a receiver, and NAKs.
 //
-// Latency     header to e_valid: 2 cycles for one on behalf; verdict to e_valid: 1 cycle.
+// Latency     header to e_valid: 2 cycles for a frame on behalf; verdict to e_valid: 1 cycle.
 // Throughput  one frame per cycle.
 // Capacity    DEPTH frames of both kinds together.
-// Handshake   the judge pushes an event (p4) or a frame on behalf (p5) only where *_room was high in p4; each event is followed
-//             by its header one cycle later. Events: ev_valid/ev_ready. Verdicts come in the order of the events. Out:
-//             e_valid/e_ready; e_valid, e_hdr do not depend on e_ready.
+// Handshake   the judge pushes an event (p4) or a frame on behalf (p5) only if *_room was high in p4; the header of
+//             each event follows one cycle later. Events: ev_valid/ev_ready. Verdicts come in the order of the events.
+//             Output: e_valid/e_ready; e_valid, e_hdr do not depend on e_ready.
 // Reset       empty.
 // Proved      tests/formal/stream_ackq.proof; tests/formal/nak_una.proof; tests/rtl/core.
 //
-// What the box makes is a new packet: TTL 64, and not ECN-capable, so it carries no mark of the packet that caused it.
+// A frame that the box makes is a new packet: TTL 64 and not ECN-capable, so it does not carry the congestion mark of
+// the packet that caused it.
 //
 // Both kinds wait in one FIFO. A frame is kept as 18 bytes of Ethernet header and 44 bytes from the IP header on.
 
 `default_nettype none
 
 module rf_ackq #(
-  // Bits of a connection's number inside this box.
+  // Bits of a connection's number in this box.
   parameter CW = 6,
   // Frames: a power of two, 8 or more.
   parameter DEPTH = 32,
@@ -29,14 +30,14 @@ module rf_ackq #(
 
   output wire          event_room,
   output wire          behalf_room,
-  // p4: what the ACK says.
+  // p4: content of the ACK.
   input  wire          event_take,
   input  wire [CW-1:0] event_conn,
   input  wire [23:0]   event_index,
   input  wire [23:0]   event_msn,
   input  wire          event_fatal,
   input  wire          event_still,
-  // p5: the frame, or the duplicate for which an ACK is made.
+  // p5: the frame, or the duplicate that an ACK answers.
   input  wire          h_event,
   input  wire          h_behalf,
   // The frame on behalf is a NAK; its syndrome and PSN.
@@ -66,7 +67,7 @@ module rf_ackq #(
   output wire          e_behalf,
   output wire          e_nak,
 
-  // A frame, an event or a verdict lost a bit.
+  // A frame, an event or a verdict had a parity error.
   output wire          bad,
   output wire          idle
 );
@@ -90,7 +91,7 @@ module rf_ackq #(
     .m_valid(ev_valid), .m_ready(ev_ready), .m_data({ev_conn, ev_index, ev_msn, ev_fatal, ev_still}),
     .count(ev_count), .almost_full(ev_afull), .bad(events_bad));
 
-  // p5: build. The body is what begins with the IP header.
+  // p5: build the frame. The body starts with the IP header.
   wire [351:0] h_body = h_vlan ? h_hdr[144 +: 352] : h_hdr[112 +: 352];
   wire [23:0]  psn    = h_event ? h_psn : h_made;
   wire [23:0]  be_psn = {psn[7:0], psn[15:8], psn[23:16]};
@@ -129,7 +130,7 @@ module rf_ackq #(
                       h_body[15:10], 2'b00, h_body[7:0]};                     // TOS without ECN
     end
 
-  // p6: IP checksum of a made frame, whose field is zero until then.
+  // p6: IP checksum of a made frame; its field is zero until then.
   function [15:0] checksum;
     input [159:0] header;
     reg   [19:0]  sum;
@@ -167,7 +168,7 @@ module rf_ackq #(
   wire [DW:0]  f_count;
   wire         f_afull;
 
-  // Two frames may be on their way behind the judge's look at the room.
+  // Two more frames can arrive after the judge has sampled the room.
   rf_fifo_parity #(.WIDTH(499), .DEPTH(DEPTH), .READ_LATENCY(0), .AFULL(DEPTH - 2), .PARITY(PARITY)) frames (
     .clk(clk), .rst(rst), .s_valid(p6_valid_q), .s_ready(f_room),
     .s_data({p6_behalf_q, p6_nak_q, p6_vlan_q, p6_eth_q, p6_body}),

@@ -1,15 +1,15 @@
-// rf_bank: what one port stores: payloads, headers, and of each header the few bits that a pass must know.
+// rf_bank: storage of one port: payloads, headers, and for each header the few bits that a pass needs (the facts).
 //
 // Latency     command taken to first beat in the bank: 3 cycles. Reads: payload 2 cycles, header 2, facts 1.
 // Throughput  one beat written and one read per cycle.
 // Capacity    LANES * 2^BANK_AW beats, LANES * 2^HDR_AW headers.
-// Handshake   commands valid/ready; c_* go to rf_ingress, whose stream (o_*) is never held back except for a punted frame.
-// Reset       forgets commands; memories are not reset.
+// Handshake   commands valid/ready; c_* go to rf_ingress. Its stream (o_*) is never stalled except for a punted frame.
+// Reset       discards commands; memories are not reset.
 // Proved      tests/rtl/unit_bank.cpp; tests/rtl/core.
 //
-// commit: rf_ingress has taken a command to copy a payload. Its beats are then written one per cycle, the first one 2 or 3
-// cycles later; a pass that the commit completes reads 5 cycles later at the earliest, so it never overtakes the copy. A
-// punted frame can be held back in the middle, so a payload's command waits until none is under way.
+// commit: rf_ingress has taken a command to copy a payload. Its beats are then written one per cycle, the first one 2
+// or 3 cycles later. A pass that the commit completes reads at least 5 cycles later, so it never overtakes the copy. A
+// punted frame can be stalled in the middle, so the command of a payload waits until no punted frame is in progress.
 
 `default_nettype none
 
@@ -19,9 +19,9 @@ module rf_bank #(
   parameter LW = 1,
   parameter BANK_AW = 13,
   parameter HDR_AW = 9,
-  // Bits of what is told at commit: the connection and its slot.
+  // Bits of the data reported at commit: the connection and its slot.
   parameter AW = 4,
-  // Commands that may wait: those of the judge.
+  // Commands that may wait: as many as in the judge.
   parameter COMMANDS = 16,
   // 1: memories have parity bits.
   parameter PARITY = 1
@@ -29,13 +29,13 @@ module rf_bank #(
   input  wire                  clk,
   input  wire                  rst,
 
-  // Judge: what to do with the next frame (rf_judge). There is always room.
+  // Judge: the operation for the next frame (rf_judge). There is always room.
   input  wire                  m_valid,
   input  wire [1:0]            m_op,
   input  wire [LW+BANK_AW-1:0] m_addr,
   input  wire [AW-1:0]         m_conn,
   output wire                  m_done,
-  // Judge: a header to be stored.
+  // Judge: a header to store.
   input  wire                  h_store,
   input  wire [LW+HDR_AW-1:0]  h_addr,
   input  wire [639:0]          h_hdr,
@@ -54,7 +54,7 @@ module rf_bank #(
   output wire                  o_ready,
   input  wire [WIDTH-1:0]      o_data,
   input  wire                  o_last,
-  // The beat is known to be wrong: it is stored as such.
+  // The beat is known to be wrong: it is stored with wrong parity.
   input  wire                  o_bad,
 
   // The stream goes to the punt buffer or to the pass-through FIFO.
@@ -77,11 +77,11 @@ module rf_bank #(
   output wire                  fact_bad,
   input  wire                  hdr_read,
   input  wire [LW+HDR_AW-1:0]  hdr_addr,
-  // {vlan, hlen, header}; the header lost a bit.
+  // {vlan, hlen, header}; the header had a parity error.
   output wire [647:0]          hdr_data,
   output wire                  hdr_bad,
 
-  // A command, a header's length or tag lost a bit.
+  // A command, or the length or tag of a header, had a parity error.
   output wire                  bad,
   output wire                  idle
 );
@@ -112,7 +112,7 @@ module rf_bank #(
     .m_valid(q_valid), .m_ready(q_take), .m_data({q_op, q_addr, commit_conn}), .count(q_count), .almost_full(q_afull),
     .bad(commands_bad));
 
-  // Where the streams under way go.
+  // Destinations of the streams in progress.
   wire                  w_valid;
   wire                  w_room;
   wire [1:0]            w_op;
@@ -127,7 +127,7 @@ module rf_bank #(
     .clk(clk), .rst(rst), .s_valid(q_take && q_op != 2'd0), .s_ready(w_room), .s_data({q_op, q_addr}),
     .m_valid(w_valid), .m_ready(w_take), .m_data({w_op, w_addr}), .count(w_count), .almost_full(w_afull), .bad(ways_bad));
 
-  // Punted frames under way: at most those in the FIFO above.
+  // Punted frames in progress: at most those in the FIFO above.
   reg  [2:0] punts_q;
   wire       punt_begin = q_take && q_op == OP_PUNT;
   wire       punt_end   = w_take && w_op == OP_PUNT;
@@ -164,14 +164,14 @@ module rf_bank #(
     .clk(clk), .wr_en(o_valid && w_op == OP_STORE), .wr_addr(wr_addr), .wr_data(o_data), .wr_bad(o_bad),
     .rd_en(beat_read), .rd_addr(beat_addr[BW-1:0]), .rd_data(beat_data), .rd_bad(beat_bad));
 
-  // Headers, with the PSN that they leave with. Byte 51 (55 with a tag) of the frame is the first one of the PSN.
+  // Headers, with the outgoing PSN. The PSN starts at byte 51 of the frame (55 with a tag).
   wire [23:0]  be_psn  = {h_psn[7:0], h_psn[15:8], h_psn[23:16]};
   wire [639:0] new_hdr = h_vlan ? {h_hdr[639:464], be_psn, h_hdr[439:0]} : {h_hdr[639:432], be_psn, h_hdr[407:0]};
 
   wire size_bad;
 
-  // No header is longer than 78 bytes. Its length and tag have a parity bit of their own: a frame of wrong length would put
-  // all that leave after it out of step.
+  // A header has at most 78 bytes. Its length and tag have their own parity bit: a frame of wrong length would
+  // misalign everything that leaves after it.
   generate
     if (PARITY != 0) begin : g_parity
       wire [9:0]   wr_sums;
@@ -207,7 +207,7 @@ module rf_bank #(
     .clk(clk), .wr_en(h_store), .wr_addr(h_addr[SW-1:0]), .wr_data({h_opcode[3:0], h_pad, h_plen}), .wr_bad(1'b0),
     .rd_en(fact_read), .rd_addr(fact_addr[SW-1:0]), .rd_data(fact_data), .rd_bad(fact_bad));
 
-  // Headers come out 2 cycles after they are asked for.
+  // Headers are output 2 cycles after they are requested.
   reg read_1_q;
   reg read_2_q;
   reg size_bad_q;

@@ -1,16 +1,16 @@
-// rf_conn_static: what firmware has written about each connection; one copy per port and one to read back.
+// rf_conn_static: the fields that firmware has written for each connection; one copy per port and one for read-back.
 //
 // Latency     1 cycle from rd_en to the fields.
 // Throughput  one read and one write per cycle.
 // Capacity    2^CW connections.
 // Handshake   none.
-// Reset       none: unknown until written.
+// Reset       none: undefined until written.
 // Proved      tests/rtl/unit_conn_static.cpp; tests/rtl/core.
 
 `default_nettype none
 
 module rf_conn_static #(
-  // Bits of a connection's number inside this box.
+  // Bits of a connection's number in this box.
   parameter CW = 6,
   // 1: memories have parity bits.
   parameter PARITY = 1
@@ -30,7 +30,7 @@ module rf_conn_static #(
   output wire [31:0]   rd_peer_ip,
   output wire [2:0]    rd_peer_port,
   output wire [23:0]   rd_qpn,
-  // One of them lost a bit.
+  // A field had a parity error.
   output wire          rd_bad
 );
 

@@ -1,15 +1,15 @@
-// rf_judge: decides what becomes of each frame of one port: lines 20 to 44 of docs/box.md.
+// rf_judge: decides how each frame of one port is handled: lines 20 to 44 of docs/box.md.
 //
 // Latency     descriptor to command: 5 cycles (docs/pipeline.md, judge).
 // Throughput  one descriptor per cycle.
 // Capacity    COMMANDS frames between descriptor and command.
-// Handshake   d_ready is of registers alone; nothing stalls behind it: COMMANDS credits admit descriptors. Room for what a frame may
-//             need (queues, buffers) is looked at in p4, in order.
-// Reset       forgets what is under way.
-// Proved      tests/rtl/core; the window itself in tests/formal/ledger.vh; PSN of what it makes in tests/formal/nak_una.proof.
+// Handshake   d_ready comes from registers only. Nothing stalls after it: COMMANDS credits limit the descriptors
+//             admitted. Room in the queues and buffers that a frame may need is checked in p4, in order.
+// Reset       discards what is in progress.
+// Proved      tests/rtl/core; the window in tests/formal/ledger.vh; PSNs of made frames in tests/formal/nak_una.proof.
 //
-// next, sent and una are read, compared and written in p4 alone, so that no packet can pass a state that is out of date. NAKs are
-// decided in p5, from what p4 saw.
+// next, sent and una are read, compared and written in p4 only, so no packet is judged with an outdated state. NAKs are
+// decided in p5, from the values in p4.
 
 `include "rf_regs.vh"
 
@@ -36,7 +36,7 @@ module rf_judge #(
   input  wire                   clk,
   input  wire                   rst,
 
-  // No further descriptor is taken.
+  // No further descriptor is accepted.
   input  wire                   pause,
   input  wire                   enable,
   input  wire                   hold,
@@ -66,17 +66,18 @@ module rf_judge #(
   input  wire [23:0]            d_msn,
   input  wire                   d_icrc_ok,
 
-  // Connection table: asked in the cycle in which a descriptor is taken, answers 2 cycles later.
+  // Connection table: queried in the cycle in which a descriptor is taken; it answers 2 cycles later.
   output wire                   l_valid,
   input  wire                   r_hit,
   input  wire [15:0]            r_cid,
   input  wire [1:0]             r_state,
 
-  // p3: a packet with a right ICRC met the tombstone of the table's answer (rf_tomb); whence it came.
+  // p3: a packet with a correct ICRC matched the tombstone of the table's answer (rf_tomb); port and address it came
+  // from.
   output wire                   t_valid,
   output wire [31:0]            t_src_ip,
 
-  // What firmware knows of connection f_cid, read in the next cycle (rf_conn_static).
+  // The firmware's fields of connection f_cid, read in the next cycle (rf_conn_static).
   output wire                   f_read,
   output wire [GW+LW+PW-1:0]    f_conn,
   input  wire [23:0]            f_start,
@@ -103,14 +104,14 @@ module rf_judge #(
   input  wire                   j_inside,
   input  wire                   j_full,
 
-  // What changes the state of NAKs (rf_judge_nak).
+  // Events that change the NAK state (rf_judge_nak).
   input  wire                   init_valid,
   input  wire [GW+LW-1:0]       init_addr,
   input  wire                   tick,
   input  wire                   una_valid,
   input  wire [GW+LW-1:0]       una_addr,
 
-  // Room, and what is used of it, in p4.
+  // Available room and its use, in p4.
   input  wire                   punt_room,
   input  wire                   punt_room_arp,
   output wire                   punt_take,
@@ -122,7 +123,8 @@ module rf_judge #(
   output wire                   repeat_take,
   input  wire                   event_room,
   output wire                   event_take,
-  // What the ACK says: connection, first index not acknowledged, MSN, the receiver has given up; it names one missing index.
+  // Content of the ACK: connection, first index not acknowledged, MSN; the receiver has given up; the ACK names one
+  // missing index.
   output wire [GW+LW+PW-1:0]    event_conn,
   output wire [23:0]            event_index,
   output wire [23:0]            event_msn,
@@ -130,7 +132,8 @@ module rf_judge #(
   output wire                   event_still,
   input  wire                   behalf_room,
 
-  // Command for the frame: 0 forget, 1 payload to the bank, 2 raw to punt, 3 raw to pass-through; where the payload goes.
+  // Command for the frame: 0 forget, 1 payload to the bank, 2 raw to punt, 3 raw to pass-through; then the payload
+  // address.
   output wire                   m_valid,
   output wire [1:0]             m_op,
   output wire [LW+BANK_AW-1:0]  m_addr,
@@ -138,7 +141,7 @@ module rf_judge #(
   output wire                   m_selective,
   output wire [HDR_AW-1:0]      m_slot,
   output wire                   m_lap,
-  // A command was taken: one credit.
+  // A command was taken: it returns one credit.
   input  wire                   m_done,
 
   // p5: header to be stored; ACK to be forwarded (event) or made (behalf).
@@ -147,7 +150,7 @@ module rf_judge #(
   output wire                   h_event,
   output wire                   h_behalf,
   output wire                   h_nak,
-  // A frame was held: only its header counts (rf_held).
+  // A frame was held: only its header is used (rf_held).
   output wire                   h_held,
   output wire [639:0]           h_hdr,
   output wire                   h_vlan,
@@ -155,7 +158,7 @@ module rf_judge #(
   output wire [6:0]             h_hlen,
   output wire [12:0]            h_plen,
   output wire [1:0]             h_pad,
-  // PSN with which the frame is stored or forwarded; the rest for made ones.
+  // PSN with which the frame is stored or forwarded; the others are for made frames.
   output wire [23:0]            h_psn,
   output wire [23:0]            h_made,
   output wire [7:0]             h_syndrome,
@@ -171,7 +174,7 @@ module rf_judge #(
   output wire [2:0]             x_error,
   output wire [23:0]            x_index,
 
-  // A header on its way, the fields or the state of a live connection lost a bit.
+  // Parity error: in a header in progress, or in the fields or the state of a live connection.
   output wire                   bad,
   output wire                   idle
 );
@@ -204,7 +207,7 @@ module rf_judge #(
     else if (take && !m_done) credit_q <= credit_q - 1'b1;
     else if (m_done && !take) credit_q <= credit_q + 1'b1;
 
-  // p1 to p3: the descriptor waits for table and connection.
+  // p1 to p3: the descriptor waits for the connection table and the connection's fields.
   localparam DW = 2 + 8 + 14 + 1 + 8 + 24 + 2 + 32 + 16 + 7 + 14 + 8 + 24 + 1;
 
   reg          p1_valid_q;
@@ -229,7 +232,7 @@ module rf_judge #(
   always @(posedge clk)
     if (p2_valid_q) p3_desc_q <= p2_desc_q;
 
-  // The header goes another way: written once, read once.
+  // The header takes a separate path: written once, read once.
   wire [639:0] p4_hdr;
   wire         p4_hdr_valid;
 
@@ -239,7 +242,7 @@ module rf_judge #(
     .clk(clk), .rst(rst), .in_valid(take), .in_data(d_hdr), .out_valid(p4_hdr_valid), .out_data(p4_hdr),
     .out_bad(p4_hdr_bad));
 
-  // p2: the table's answer. A cid that this box does not have counts as not ready.
+  // p2: the table's answer. A cid outside this box counts as not ready.
   wire [31:0] cid_group = {24'd0, r_cid[14:7]};
   wire [31:0] cid_lane  = {28'd0, r_cid[6:3]};
   wire [31:0] cid_port  = {29'd0, r_cid[2:0]};
@@ -263,7 +266,7 @@ module rf_judge #(
       p3_conn_q    <= f_conn;
     end
 
-  // p3: everything that does not depend on the ledger.
+  // p3: all checks that do not depend on the ledger.
   wire [1:0]  p3_class;
   wire [7:0]  p3_cause;
   wire [13:0] p3_len;
@@ -437,7 +440,7 @@ module rf_judge #(
         end
       end
       ACT_EVENT: begin
-        // Counted by the ledger's verdict where there is room.
+        // Counted according to the ledger's verdict if there is room.
         p4_why   = `RF_CNT_ACK_FULL;
         p4_event = event_room;
       end
@@ -556,7 +559,7 @@ module rf_judge #(
       p5_msn_q    <= j_msn;
     end
 
-  // Nothing is known of the fields of a connection that is not live.
+  // The fields of a connection that is not live are undefined.
   generate
     if (PARITY != 0) begin : g_parity
       reg p4_conn_bad_q;
@@ -583,7 +586,7 @@ module rf_judge #(
   assign h_behalf    = p5_behalf_q || p5_nak;
   assign h_nak       = p5_nak;
   assign h_held      = p5_held_q;
-  // An ACK on behalf is of the index before una. Three sums, since the choice comes late.
+  // An ACK on behalf acknowledges the index before una. Three sums in parallel, because the select is late.
   assign h_made      = !p5_nak ? p5_start_q + p5_una_q - 24'd1 :
                        p5_selective_q ? p5_start_q + p5_named : p5_start_q + p5_una_q;
   assign h_syndrome  = p5_nak ? p5_syndrome : 8'h1f;

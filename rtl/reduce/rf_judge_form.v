@@ -1,5 +1,5 @@
-// rf_judge_form: what can be said of a frame without the ledger: lines 20 to 29 and 37 to 40, 43 of docs/box.md. Whether a
-// packet of wrong form ends its group depends on its index: rf_judge.
+// rf_judge_form: the checks of a frame that do not need the ledger: lines 20 to 29, 37 to 40 and 43 of docs/box.md.
+// Whether a malformed packet ends its group depends on its index: rf_judge.
 //
 // Latency     0 cycles: combinational.
 // Throughput  one frame per cycle.
@@ -24,8 +24,8 @@ module rf_judge_form (
   input  wire [15:0] udp_len,
   input  wire [7:0]  syndrome,
   input  wire        icrc_ok,
-  // The connection: there is an entry, this box has such a connection, its CID is ffff, its state, the frame came by the right port and
-  // from the right address for data and for ACKs.
+  // The connection: an entry was found; this box has such a connection; its CID is ffff; its state; the frame came by
+  // the right port and from the right address, for data and for ACKs.
   input  wire        hit,
   input  wire        good,
   input  wire        foreign,
@@ -38,17 +38,17 @@ module rf_judge_form (
   input  wire [3:0]  mtu_log2,
   input  wire [1:0]  dtype,
 
-  // What to do: 0 drop, 1 punt, 2 foreign, 3 look at the window, 4 look at what the ACK says, 5 drop; inside the window it is
-  // the group's error `fault`.
+  // Action: 0 drop, 1 punt, 2 foreign, 3 check the window, 4 check the content of the ACK, 5 drop, and inside the
+  // window report the group error `fault`.
   output reg  [2:0]  act,
   output reg  [7:0]  why,
   output reg  [2:0]  fault,
-  // The right sender has spoken with a right ICRC.
+  // The frame is from the right sender and has a correct ICRC.
   output reg         seen,
-  // Dropped in the hold time, and met a tombstone: with a right ICRC.
+  // Dropped in the hold time; the frame matched a tombstone and has a correct ICRC.
   output reg         held,
   output reg         tomb,
-  // The syndrome is that of an ACK; of a NAK that ends the connection.
+  // The syndrome is that of an ACK; it is a NAK that ends the connection.
   output wire        syn_ack,
   output wire        syn_fatal
 );

@@ -1,12 +1,12 @@
-// rf_judge_nak: decides whether a packet is answered with a NAK or an RNR NAK, and keeps what that depends on: docs/box.md,
+// rf_judge_nak: decides whether a packet is answered with a NAK or an RNR NAK, and keeps the state for it: docs/box.md,
 // "NAKs that the box makes".
 //
-// Latency     0 cycles from j_valid to make; what is kept changes with the next cycle.
+// Latency     0 cycles from j_valid to make; the state changes with the next cycle.
 // Throughput  one packet per cycle.
 // Capacity    2^AW connections of one port.
-// Handshake   init_valid may come only in a cycle without j_valid and j_early, and of these two one at most.
-// Reset       nothing is outstanding. The rest is unknown until init.
-// Proved      tests/formal/nak.vh: at most one is outstanding, none where there is no room, first order before second order.
+// Handshake   init_valid is allowed only in a cycle without j_valid and j_early. At most one of those two is high.
+// Reset       no NAK is outstanding. Other state is undefined until init.
+// Proved      tests/formal/nak.vh: at most one is outstanding, none without room, first order before second order.
 
 `default_nettype none
 
@@ -23,18 +23,18 @@ module rf_judge_nak #(
 
   input  wire                init_valid,
   input  wire [GW+LW-1:0]    init_addr,
-  // Nothing counts as outstanding any more.
+  // No NAK counts as outstanding any more.
   input  wire                tick,
   // una of a connection of a plain group has risen.
   input  wire                una_valid,
   input  wire [GW+LW-1:0]    una_addr,
 
-  // A packet of lines 31 to 36; line 34, line 33, one of 36a to 36c.
+  // A packet of lines 31 to 36; then line 34, line 33, or one of lines 36a to 36c.
   input  wire                j_valid,
   input  wire                j_taken,
   input  wire                j_stored,
   input  wire                j_beyond,
-  // Not one of them, but one before the start of a plain connection, which counts as the last packet.
+  // Another packet: one before the start of a plain connection. It counts as the last packet.
   input  wire                j_early,
   input  wire [GW+LW-1:0]    j_addr,
   input  wire [IDX-1:0]      j_index,
@@ -48,17 +48,17 @@ module rf_judge_nak #(
   input  wire [4:0]          j_code,
   // An eighth of the slots.
   input  wire [IDX-1:0]      j_eighth,
-  // Room for a frame.
+  // There is room for a frame.
   input  wire                room,
 
   output wire                make,
   output wire                make_rnr,
   output wire [7:0]          make_syndrome,
-  // Selective: the index that it names.
+  // Selective: the index that the NAK names.
   output wire [IDX-1:0]      make_index,
-  // The index is that of the last packet, or the next one.
+  // The index equals that of the last packet, or the next one.
   output wire                follows,
-  // What is kept of the connection lost a bit.
+  // The state of the connection had a parity error.
   output wire                bad
 );
 
@@ -83,10 +83,10 @@ module rf_judge_nak #(
   wire               back   = !less(last, j_index);
   wire               beyond_seen = !less(last, j_next);
   wire [IDX-1:0]     hole   = last + 1'b1;
-  // Indexes between were skipped.
+  // Indexes between the two were skipped.
   wire               skips  = less(hole, j_index);
   wire               again  = !skips && was && !back && less(j_index, mark + j_eighth);
-  // Selective: the highest index that was seen.
+  // Selective: the highest index seen.
   wire [IDX-1:0]     seen   = (j_selective && back) ? last : j_index;
   wire               may    = j_valid && !j_silent && room;
   wire               gap    = may && j_beyond && !j_full && (j_selective ? !again : !was || back);

@@ -1,8 +1,8 @@
-// rf_judge_window: what becomes of a data packet by its index: lines 30 to 36 of docs/box.md; whether the index lies where one
-// of wrong form ends the group.
+// rf_judge_window: handles a data packet according to its index: lines 30 to 36 of docs/box.md. It also reports whether
+// the index is in the range in which a malformed packet ends the group.
 //
-// Latency     0 cycles: combinational. NAKs and too_soon: 1 cycle; everything that rf_judge_nak hears of comes to it one cycle
-//             later, so that its verdicts are those of the packet's own cycle.
+// Latency     0 cycles: combinational. NAKs and too_soon: 1 cycle; all inputs of rf_judge_nak are delayed by one
+//             cycle, so its verdicts match the cycle of the packet itself.
 // Throughput  one packet per cycle.
 // Capacity    that of rf_judge_nak.
 // Handshake   none.
@@ -50,20 +50,20 @@ module rf_judge_window #(
   input  wire             behalf_room,
   input  wire             repeat_room,
 
-  // A packet could be stored here, now or when what is missing before it has come.
+  // A packet could be stored here, now or after the missing packets before it have arrived.
   output wire             storable,
-  // Where no NAK is made.
+  // The counter to use if no NAK is made.
   output reg  [7:0]       why,
   output wire             behalf,
   output wire             repeat_it,
-  // One cycle later. A rank begins before its start PSN.
+  // One cycle later. The index is before the start PSN of the rank.
   output wire             too_soon,
   output wire             nak,
   output reg  [7:0]       nak_why,
   output wire [7:0]       syndrome,
   // Selective: the index that the NAK names.
   output wire [23:0]      named,
-  // What is kept of the connection lost a bit.
+  // The state of the connection had a parity error.
   output wire             bad
 );
 
@@ -83,8 +83,8 @@ module rf_judge_window #(
   wire old_next = less(index, next);
   wire is_next  = index == next;
 
-  // Lines: 30, 31 and 32 (of an open loop as `again`), 33, 34, 36. In a selective group next may be there already, and its runner
-  // about to go over it.
+  // Lines: 30, 31 and 32 (of an open loop as `again`), 33, 34, 36. In a selective group the packet with index next may
+  // be stored already, before the runner has moved next past it.
   wire early = !accept && old_una && index[23] && !distant;
   wire again  = !accept && !early && (old_una || old_sent);
   wire stored = !accept && !early && !again && old_next;

@@ -1,23 +1,25 @@
-// rf_ledger: who has sent what, what has left, what has arrived: next, sent, una of all connections; head, tail, issued of
-// all groups.
+// rf_ledger: records the packets received, sent and acknowledged: next, sent, una of all connections; head, tail,
+// issued of all groups.
 //
 // Latency     judge, repeat check, registers: combinational. Commit to pending: 3 cycles. ACK event to una: 1 cycle.
 // Throughput  per cycle one packet judged per port, one commit per port, one pass, one ACK event.
 // Capacity    GROUPS * LANES * PORTS connections.
-// Handshake   e_ready is combinational from e_valid; init_ready from what else is written at its port in the cycle. What keeps
-//             INIT or the clearing of a slot waiting for 64 cycles is held: judges by `pause`, new passes by pass_room, ACKs here.
-// Reset       head, tail, issued and all that is under way. Connections are unknown until init.
-// Proved      tests/formal/ledger.vh: tail <= una <= sent <= head <= next <= tail + S; no accepted packet lands in a slot
-//             that is being read.
+// Handshake   e_ready is combinational from e_valid; init_ready depends on other writes at its port in the cycle. If
+//             INIT or the clearing of a slot has waited for 64 cycles, its competitors stop: judges by `pause`, new
+//             passes by pass_room, ACKs here.
+// Reset       clears head, tail, issued and everything in progress. Connections are undefined until init.
+// Proved      tests/formal/ledger.vh: tail <= una <= sent <= head <= next <= tail + S; no accepted packet lands in a
+//             slot that is being read.
 //
-// A group begins (start) when its connections have been initialised and nothing of its former life is under way.
-// First sendings of one cycle (s_*) belong to one lane of one group. pass_begin comes with the pass's first lane, pass_end
-// when its last beat has been read; a group may have two passes between them, so that the next one can be prepared.
+// A group may start when its connections have been initialised and nothing from its previous use is in progress.
+// First sendings of one cycle (s_*) belong to one lane of one group. pass_begin comes with the pass's first lane,
+//             pass_end
+// after its last beat has been read. A group can have two passes between these events, so the next one can be prepared.
 
 `default_nettype none
 
 module rf_ledger #(
-  // Bits of an index: 24 except in the proof.
+  // Bits of an index: 24, fewer only in the proof.
   parameter IDX = 24,
   parameter PORTS = 4,
   parameter LANES = 1,
@@ -43,13 +45,13 @@ module rf_ledger #(
   input  wire [GROUPS*PORTS-1:0]       g_ports,
   input  wire                          start_valid,
   input  wire [GW-1:0]                 start_group,
-  // The slots of a selective group that has begun are being cleared: none of its packets may be judged.
+  // The slots of a selective group that has started are being cleared: none of its packets may be judged.
   output wire [GROUPS-1:0]             g_clearing,
   input  wire                          init_valid,
   output wire                          init_ready,
   input  wire [PW-1:0]                 init_port,
   input  wire [GW+LW-1:0]              init_addr,
-  // Judges of these ports take no further descriptor.
+  // The judges of these ports accept no further descriptor.
   output wire [PORTS-1:0]              pause,
 
   // Judges, one per port.
@@ -68,14 +70,14 @@ module rf_ledger #(
   output wire [PORTS-1:0]              j_inside,
   output wire [PORTS-1:0]              j_full,
 
-  // The copy of the connection's next packet begins; in a selective group that of the packet in c_slot.
+  // The copy of the connection's next packet begins; in a selective group, the copy of the packet in c_slot.
   input  wire [PORTS-1:0]              c_valid,
   input  wire [PORTS*(GW+LW)-1:0]      c_addr,
   input  wire [PORTS-1:0]              c_selective,
   input  wire [PORTS*HDR_AW-1:0]       c_slot,
   input  wire [PORTS-1:0]              c_lap,
 
-  // Connections of which the copy of one more packet has begun, and its index; the head of a group.
+  // Connections for which the copy of one more packet has begun, and its index; the head of a group.
   output wire [PORTS-1:0]              steps,
   output wire [PORTS*(GW+LW)-1:0]      step_addrs,
   output wire [PORTS*IDX-1:0]          step_indexes,
@@ -97,13 +99,13 @@ module rf_ledger #(
   input  wire [GW+LW-1:0]              s_addr,
   input  wire [IDX-1:0]                s_index,
 
-  // Values for the repeats that wait, one connection per port.
+  // Values for the waiting repeats, one connection per port.
   input  wire [PORTS-1:0]              r_valid,
   input  wire [PORTS*(GW+LW)-1:0]      r_addr,
   output wire [PORTS*IDX-1:0]          r_sent,
   output wire [PORTS*IDX-1:0]          r_una,
 
-  // una of a connection has risen by an ACK.
+  // An ACK has advanced una of a connection.
   output wire [PORTS-1:0]              u_valid,
   output wire [GW+LW-1:0]              u_addr,
 
@@ -135,9 +137,9 @@ module rf_ledger #(
   output wire [IDX-1:0]                x_una,
   output wire [23:0]                   x_msn,
 
-  // A memory of this port lost a bit.
+  // A memory of this port had a parity error.
   output wire [PORTS-1:0]              bad,
-  // No event is on its way through here; complete packets that wait for their pass count in g_pending.
+  // No event is in progress in the ledger; complete packets that wait for their pass are counted in g_pending.
   output wire                          idle
 );
 
@@ -168,12 +170,12 @@ module rf_ledger #(
   wire           s_block = s_valid != {PORTS{1'b0}} && s_open;
   wire [IDX-1:0] s_value = s_index + 1'b1;
 
-  // Who has waited for 2^PATIENCE cycles has others held until it is served.
+  // A requester that has waited for 2^PATIENCE cycles blocks the others until it is served.
   localparam PATIENCE = 6;
   reg  [PATIENCE:0] init_wait_q;
   wire              init_late  = init_valid && init_wait_q[PATIENCE];
 
-  // Nothing else is written at the port of a connection that begins; an ACK that is looked at counts, whatever it says.
+  // INIT needs a cycle without another write at its port. An ACK under examination counts as one, whatever it contains.
   wire              a_block    = s_block || init_late;
 
   assign init_ready = !j_valid[init_port] && !c_valid[init_port] && !s_valid[init_port] && !(a_valid[init_port] && !a_block);
@@ -251,7 +253,7 @@ module rf_ledger #(
       reg  [IDX-1:0]   j_limit;
       integer          i;
 
-      // A choice by comparing: [j_group*IDX +: IDX] is a multiplication where IDX is no power of two.
+      // Selection by comparison: [j_group*IDX +: IDX] is a multiplication if IDX is not a power of two.
       always @(*) begin
         j_limit = {IDX{1'b0}};
         for (i = 0; i < GROUPS; i = i + 1)
@@ -359,7 +361,7 @@ module rf_ledger #(
       if (steps[k]) commits[step_addrs[k*AW+LW +: GW]] = 1'b1;
   end
 
-  // They reach the unit in the next cycle: the runners of all ports are in this path.
+  // The unit receives them in the next cycle, because the runners of all ports are in this path.
   reg  [GROUPS-1:0] commits_q;
   wire              head_rest;
   wire              head_idle = head_rest && commits_q == {GROUPS{1'b0}};
@@ -453,7 +455,7 @@ module rf_ledger #(
       if (start_valid) issued_q[start_group] <= {IDX{1'b0}};
     end
 
-  // The passes that read: at most two per group, the older one in place 0.
+  // The passes that are reading: at most two per group, the older one in entry 0.
   reg [GROUPS*2-1:0]     hold_q;
   reg [GROUPS*2*IDX-1:0] hold_index_q;
 
@@ -485,7 +487,7 @@ module rf_ledger #(
     for (n = 0; n < GROUPS; n = n + 1) begin : g_out
       assign g_issued[n*IDX +: IDX] = issued_q[n];
       assign g_pending[n]           = g_head[n*IDX +: IDX] != issued_q[n];
-      // No room while two passes read, in the cycle of an end too: one path less.
+      // No room while two passes read, including the cycle in which one ends: this removes a timing path.
       assign pass_room[n]           = !hold_q[2*n+1] && !init_late;
     end
   endgenerate

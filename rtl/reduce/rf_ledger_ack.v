@@ -1,11 +1,12 @@
-// rf_ledger_ack: takes what the ACKs say, one event per cycle from all ports in turn, and gives the verdict on their frames.
+// rf_ledger_ack: processes the ACKs, one event per cycle, round-robin over all ports, and returns the verdict on their
+// frames.
 //
-// Latency     event to verdict and to una: 1 cycle where no other port has one.
+// Latency     event to verdict and to una: 1 cycle if no other port has an event.
 // Throughput  one event per cycle; none in a cycle in which an open-loop sending writes una.
 // Capacity    one event.
 // Handshake   e_valid/e_ready per port; e_ready is combinational from e_valid of all ports and `block`.
-// Reset       forgets the event.
-// Proved      tests/formal/ledger.vh, with rf_ledger.
+// Reset       discards the event.
+// Proved      tests/formal/ledger.vh, as part of rf_ledger.
 
 `default_nettype none
 
@@ -21,7 +22,7 @@ module rf_ledger_ack #(
 
   input  wire [PORTS-1:0]     e_valid,
   output wire [PORTS-1:0]     e_ready,
-  // The connection: its port, {group, lane}.
+  // The connection: its port and its {group, lane}.
   input  wire [PORTS*PW-1:0]  e_port,
   input  wire [PORTS*AW-1:0]  e_addr,
   // The first index that is not acknowledged.
@@ -29,7 +30,7 @@ module rf_ledger_ack #(
   input  wire [PORTS*24-1:0]  e_msn,
   // The receiver has given up.
   input  wire [PORTS-1:0]     e_fatal,
-  // It names an index that is missing and acknowledges nothing.
+  // The ACK names a missing index and acknowledges nothing.
   input  wire [PORTS-1:0]     e_still,
 
   // una cannot be written in this cycle.
@@ -38,14 +39,14 @@ module rf_ledger_ack #(
   output wire [AW-1:0]        a_addr,
   input  wire [PORTS*IDX-1:0] a_sent,
   input  wire [PORTS*IDX-1:0] a_una,
-  // The event is about a connection of this port.
+  // The event belongs to a connection of this port.
   output wire [PORTS-1:0]     a_valid,
   output wire [PORTS-1:0]     a_raise,
   output wire [PORTS-1:0]     a_note,
   output wire [IDX-1:0]       a_value,
   output wire [23:0]          a_msn,
 
-  // Verdict on the oldest frame of a port that waits for one: to be forwarded.
+  // Verdict on the oldest frame of a port that waits for one: forward it.
   output wire [PORTS-1:0]     v_valid,
   output wire                 v_ok,
   // A NAK ends the group.
@@ -100,7 +101,7 @@ module rf_ledger_ack #(
     end
   endfunction
 
-  // A choice by comparing: [a_port_q*IDX +: IDX] is a multiplication where IDX is no power of two.
+  // Selection by comparison: [a_port_q*IDX +: IDX] is a multiplication if IDX is not a power of two.
   reg  [IDX-1:0] sent;
   reg  [IDX-1:0] una;
   integer        c;
@@ -115,7 +116,7 @@ module rf_ledger_ack #(
       end
   end
 
-  // A NAK that ends the connection counts only in what is not acknowledged yet.
+  // A NAK that ends the connection is valid only if it concerns packets that are not acknowledged yet.
   wire           beyond = less(sent, a_value_q) || (a_fatal_q && less(a_value_q, una));
   wire           done   = a_valid_q && !block;
   wire [PORTS-1:0] target = {{PORTS-1{1'b0}}, 1'b1} << a_port_q;

@@ -1,11 +1,11 @@
-// rf_ledger_head: raises the heads of the groups: index by index, when every member port has gone past.
+// rf_ledger_head: advances the heads of the groups: index by index, when every member port has passed the index.
 //
-// Latency     commit to head: 2 cycles where no other group is waiting.
+// Latency     commit to head: 2 cycles if no other group is waiting.
 // Throughput  one group is looked at per cycle; one group alone rises by one index in 2 cycles.
 // Capacity    none: a group that waits is one bit.
 // Handshake   none.
-// Reset       no group is looked at, heads are 0.
-// Proved      tests/formal/ledger.vh, with rf_ledger.
+// Reset       no group is being processed, heads are 0.
+// Proved      tests/formal/ledger.vh, as part of rf_ledger.
 
 `default_nettype none
 
@@ -25,7 +25,7 @@ module rf_ledger_head #(
   // Ports with at least one rank, per group.
   input  wire [GROUPS*PORTS-1:0] g_ports,
 
-  // The group that is looked at and its port heads.
+  // The group being processed and its port heads.
   output wire [GW-1:0]         look_group,
   input  wire [PORTS*IDX-1:0]  look_heads,
 
@@ -79,7 +79,7 @@ module rf_ledger_head #(
       look_group_q <= encode(grant);
     end
 
-  // A group that has advanced may advance again.
+  // A group that has advanced may be able to advance again.
   always @(posedge clk)
     if (rst) wait_q <= {GROUPS{1'b0}};
     else wait_q <= (pool & ~grant) | (advance ? look_q : {GROUPS{1'b0}});

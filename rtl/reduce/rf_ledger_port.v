@@ -1,17 +1,18 @@
-// rf_ledger_port: the part of the ledger that belongs to one port: next, sent and una of its connections, its port heads.
+// rf_ledger_port: the part of the ledger that belongs to one port: next, sent and una of its connections, its port
+// heads.
 //
-// Latency     reads: combinational. Writes are seen from the next cycle on.
+// Latency     reads: combinational. Writes are visible from the next cycle on.
 // Throughput  one judged packet, one commit, one sending and one ACK per cycle.
 // Capacity    GROUPS groups of LANES connections.
-// Handshake   init_valid may come only in a cycle without accepted packet, commit, sending or ACK (rf_ledger sees to it).
-//             Steps of selective groups wait for it, for packets that are judged and for commits.
-// Reset       port heads. The rest is unknown until init.
-// Proved      tests/formal/ledger.vh, with rf_ledger.
+// Handshake   init_valid is allowed only in a cycle without accepted packet, commit, sending or ACK (rf_ledger ensures
+//             this). Steps of selective groups wait for init, for packets being judged and for commits.
+// Reset       clears the port heads. Other state is undefined until init.
+// Proved      tests/formal/ledger.vh, as part of rf_ledger.
 //
-// A connection is named by {group, lane}. `next` counts what has been accepted, `stored` follows it when the payload begins
-// to be copied into the bank: only `stored` may move the head, or a pass could overtake the copy. The port head of a group
-// is the smallest `stored` of its members here. It grows by one when its last lane leaves it: another lane cannot have
-// been behind, so no minimum is computed.
+// A connection is addressed by {group, lane}. `next` counts the accepted packets. `stored` follows it when the copy of
+// the payload into the bank begins. Only `stored` may advance the head; otherwise a pass could overtake the copy. The
+// port head of a group is the smallest `stored` of its members at this port. It grows by one when the last lane at that
+// value advances: no other lane can have a smaller value, so no minimum is computed.
 
 `default_nettype none
 
@@ -33,19 +34,20 @@ module rf_ledger_port #(
   // Slot 0 and log2 of the slots of each group.
   input  wire [GROUPS*HDR_AW-1:0] g_hbase,
   input  wire [GROUPS*4-1:0]      g_size_log2,
-  // A slot of a selective group that begins is cleared.
+  // Clears one slot of a selective group that starts.
   input  wire                 clear_valid,
   output wire                 clear_ready,
   input  wire [HDR_AW-1:0]    clear_slot,
 
-  // A group begins: its port head becomes 0.
+  // A group starts: its port head becomes 0.
   input  wire                 start_valid,
   input  wire [GW-1:0]        start_group,
-  // A connection begins: next, sent, una, msn become 0.
+  // A connection starts: next, sent, una, msn become 0.
   input  wire                 init_valid,
   input  wire [GW+LW-1:0]     init_addr,
 
-  // Judge: values of a connection; with j_valid a packet is accepted that is next or, in a selective group, new.
+  // Judge: values of a connection. With j_valid a packet is accepted if it has index next or, in a selective group, is
+  // new.
   input  wire                 j_valid,
   input  wire [GW+LW-1:0]     j_addr,
   input  wire [IDX-1:0]       j_index,
@@ -61,11 +63,11 @@ module rf_ledger_port #(
   output wire                 j_far,
   output wire [23:0]          j_msn,
   output wire                 j_accept,
-  // The index lies before tail + S; next is there.
+  // The index lies before tail + S; the packet with index next is already stored.
   output wire                 j_inside,
   output wire                 j_full,
 
-  // Commit: the copy of the connection's next packet begins; in a selective group that of the packet in c_slot.
+  // Commit: the copy of the connection's next packet begins; in a selective group, the copy of the packet in c_slot.
   input  wire                 c_valid,
   input  wire [GW+LW-1:0]     c_addr,
   input  wire                 c_selective,
@@ -81,13 +83,13 @@ module rf_ledger_port #(
   input  wire [GW-1:0]        h_group,
   output wire [IDX-1:0]       h_head,
 
-  // A first sending begins: sent becomes s_value, in open loop una too.
+  // A first sending begins: sent becomes s_value; in an open loop una does too.
   input  wire                 s_valid,
   input  wire [GW+LW-1:0]     s_addr,
   input  wire [IDX-1:0]       s_value,
   input  wire                 s_open,
 
-  // ACK; a_valid: it is about a connection of this port.
+  // ACK; a_valid: it belongs to a connection of this port.
   input  wire                 a_valid,
   input  wire [GW+LW-1:0]     a_addr,
   output wire [IDX-1:0]       a_sent,
@@ -103,7 +105,7 @@ module rf_ledger_port #(
   output wire [IDX-1:0]       r_sent,
   output wire [IDX-1:0]       r_una,
 
-  // Tail unit; t_valid: the connection is there.
+  // Tail unit; t_valid: the connection exists.
   input  wire                 t_valid,
   input  wire [GW+LW-1:0]     t_addr,
   output wire [IDX-1:0]       t_una,
@@ -115,7 +117,7 @@ module rf_ledger_port #(
   output wire [IDX-1:0]       x_una,
   output wire [23:0]          x_msn,
 
-  // What was read of a connection lost a bit.
+  // A value of a connection had a parity error.
   output wire                 bad,
   output wire                 idle
 `ifdef FORMAL
@@ -155,8 +157,8 @@ module rf_ledger_port #(
   wire [(IDX<<AW)-1:0] f_unas;
 `endif
 
-  // next: read by the judge, by the runners and by the registers. In selective groups it runs on over what came before its turn,
-  // in cycles in which the judge does not write.
+  // next: read by the judge, the runners and the registers. In selective groups the runner advances it over packets
+  // that came out of order, in cycles in which the judge does not write.
   wire           n_valid;
   wire           n_ready;
   wire [AW-1:0]  n_addr;
@@ -174,7 +176,7 @@ module rf_ledger_port #(
   wire           o_clear;
   wire           j_there;
   wire           j_is_next = j_index == j_next;
-  // j_accept of a packet that is next.
+  // j_accept of a packet whose index is next.
   wire           j_next_we = j_valid && j_is_next && (j_selective ? !j_there && j_inside : !j_full);
   wire           next_we   = init_valid || j_next_we || n_valid;
   wire [AW-1:0]  next_addr = init_valid ? init_addr : j_next_we ? j_addr : n_addr;
@@ -209,7 +211,7 @@ module rf_ledger_port #(
 `endif
   );
 
-  // stored: likewise, over what is being copied, but not beyond next; in cycles without another commit.
+  // stored: the runner advances it over packets being copied, but not beyond next, in cycles without another commit.
   wire           c_direct = c_valid && !c_selective;
   wire           o_valid;
   wire           o_ready = !c_direct && !init_valid && o_index != o_next;
@@ -222,7 +224,7 @@ module rf_ledger_port #(
 
   assign step_valid  = c_direct || (o_valid && o_ready);
   assign step_addr   = c_direct ? c_addr : o_addr;
-  // Not of what is accepted: that is known late in the cycle.
+  // This does not use the accept of this cycle, which is known late in the cycle.
   assign clear_ready = !(j_valid && j_selective) && !(c_valid && c_selective);
   assign idle        = n_idle && o_idle;
 
@@ -272,7 +274,7 @@ module rf_ledger_port #(
 `endif
   );
 
-  // una has once reached a quarter of the index range (2^22): sticky, so it is only ever written with 1 or by init.
+  // una has reached a quarter of the index range (2^22): sticky, so it is only ever set to 1 or cleared by init.
   wire far_we = init_valid || ((s_una || a_raise) && una_data[IDX-1:IDX-2] != 2'b00);
 
   wire far_bad;
@@ -342,7 +344,7 @@ module rf_ledger_port #(
     end
   endgenerate
 
-  // Words that nobody has asked for may never have been written. Those for the registers decide nothing.
+  // Words that were not requested may never have been written. Words read for the registers do not affect any decision.
   generate
     if (PARITY != 0) begin : g_parity
       reg bad_q;

@@ -1,16 +1,17 @@
-// rf_ledger_run: marks of the slots of selective groups at one port, and a runner that moves a counter of their connections over
-// what is marked. Twice in rf_ledger_port: `next` over what was accepted, `stored` over what is being copied.
+// rf_ledger_run: marks for the slots of selective groups at one port, and a runner that advances a counter of each
+// connection over marked slots. rf_ledger_port has two: `next` over accepted packets, `stored` over packets being
+// copied.
 //
-// Latency     m_there: combinational. Push to the first step: 3 cycles where no other connection waits.
+// Latency     m_there: combinational. Push to the first step: 3 cycles if no other connection waits.
 // Throughput  one mark per cycle; one step per cycle, and two cycles more per connection looked at.
 // Capacity    2^HDR_AW slots of LANES lanes; every connection may wait.
-// Handshake   step_valid/step_ready; clear_valid only where clear_ready: it chooses what is written, since m_set comes late.
-// Reset       forgets who waits. Marks are unknown until cleared.
-// Proved      tests/formal/ledger.vh, with rf_ledger: an index is accepted once, no counter goes past one that is missing, and what
-//             can move on is looked at.
+// Handshake   step_valid/step_ready; clear_valid only if clear_ready: it selects the write data, because m_set is late.
+// Reset       empties the queue of waiting connections. Marks are undefined until cleared.
+// Proved      tests/formal/ledger.vh, as part of rf_ledger: an index is accepted once; no counter passes a missing
+//             index; a connection that can advance is queued.
 //
-// A mark is one bit: the lap (index / slots mod 2) of the packet that came last into the slot. The window is no longer than the
-// slots, so a mark is that of the index asked for or that of one lap before. Cleared marks are those of lap -1.
+// A mark is one bit: the lap (index / slots mod 2) of the latest packet in the slot. The window is not longer than the
+// slots, so a mark belongs either to the index in question or to the one a lap earlier. Cleared marks have lap -1.
 
 `default_nettype none
 
@@ -33,25 +34,25 @@ module rf_ledger_run #(
   input  wire [GROUPS*HDR_AW-1:0] g_hbase,
   input  wire [GROUPS*4-1:0]      g_size_log2,
 
-  // One slot of all lanes is cleared.
+  // Clears one slot of all lanes.
   input  wire                     clear_valid,
   output wire                     clear_ready,
   input  wire [HDR_AW-1:0]        clear_slot,
 
-  // The packet of this lap is in the slot from now on. With push, which comes only with set, its connection is looked at.
+  // The packet of this lap is in the slot from now on. With push (only together with set) its connection is queued.
   input  wire                     m_set,
   input  wire                     m_push,
-  // Whoever sets the mark moves the counter too: the runner begins anew.
+  // The logic that sets the mark also moves the counter: the runner starts again.
   input  wire                     m_moves,
-  // m_there counts.
+  // m_there is used.
   input  wire                     m_look,
   input  wire [GW+LW-1:0]         m_addr,
   input  wire [HDR_AW-1:0]        m_slot,
   input  wire                     m_lap,
-  // It is there already.
+  // The packet is already in the slot.
   output wire                     m_there,
 
-  // A connection whose counter is read, and moves on by one.
+  // The connection whose counter is read; it advances by one with each step.
   output wire                     r_valid,
   output wire [GW+LW-1:0]         r_addr,
   input  wire [IDX-1:0]           r_value,
@@ -60,7 +61,7 @@ module rf_ledger_run #(
   output wire [GW+LW-1:0]         step_addr,
   output wire [IDX-1:0]           step_index,
 
-  // A mark, or who waits, lost a bit: combinational.
+  // A mark or a queue entry had a parity error: combinational.
   output wire                     bad,
   output wire                     idle
 `ifdef FORMAL
@@ -75,7 +76,7 @@ module rf_ledger_run #(
 
   localparam AW = GW + LW;
 
-  // Connections that wait to be looked at, each once.
+  // Connections that wait for the runner, each once.
   reg  [(1<<AW)-1:0] queued_q;
   wire               q_valid;
   wire               q_room;
@@ -85,7 +86,8 @@ module rf_ledger_run #(
   wire               q_afull;
   wire               push = m_push && (!queued_q[m_addr] || (q_take && q_addr == m_addr));
 
-  // Twice as deep as there are connections: one that is taken may be pushed again in the same cycle, when all are queued.
+  // Twice as deep as there are connections: a connection that is taken may be pushed again in the same cycle while all
+  // are queued.
   wire               queue_bad;
 
   rf_fifo_parity #(.WIDTH(AW), .DEPTH(2 << AW), .READ_LATENCY(0), .PARITY(PARITY)) queue (
@@ -100,8 +102,8 @@ module rf_ledger_run #(
       if (push) queued_q[m_addr] <= 1'b1;
     end
 
-  // The one that is looked at, from its counter on. In its first cycle its slot is computed; that of the next index is computed
-  // while the mark of the present one is read.
+  // The connection being processed, from its counter on. Its slot is computed in its first cycle. The slot of the next
+  // index is computed while the mark of the current one is read.
   reg               run_q;
   reg               first_q;
   reg  [AW-1:0]     run_addr_q;
@@ -119,7 +121,7 @@ module rf_ledger_run #(
   wire              step      = step_valid && step_ready;
   wire [IDX-1:0]    run_next  = run_index_q + 1'b1;
 
-  // Of the index that is looked at in the next cycle.
+  // For the index that is processed in the next cycle.
   wire [HDR_AW-1:0] base = first_q ? g_hbase[run_group*HDR_AW +: HDR_AW] : run_base_q;
   wire [31:0]       mask = first_q ? ~(32'hffffffff << run_log2) : run_mask_q;
   wire [31:0]       wide = {{32-IDX{1'b0}}, first_q ? run_index_q : run_next};
@@ -199,7 +201,7 @@ module rf_ledger_run #(
   assign f_queue  = {q_count[AW:0], q_valid, q_addr};
   assign f_queued = queued_q;
 
-  // The registers hold the slot of the index that is looked at.
+  // The registers hold the slot of the index being processed.
   wire [31:0] f_wide = {{32-IDX{1'b0}}, run_index_q};
   wire [31:0] f_mask = ~(32'hffffffff << run_log2);
   wire [31:0] f_slot = f_wide & f_mask;

@@ -1,15 +1,16 @@
-// rf_ledger_tail: finds the tails of the groups: the smallest una of all members, held down by the passes that still read.
+// rf_ledger_tail: finds the tails of the groups: the smallest una of all members, limited by the passes that still
+// read.
 //
-// Latency     from the una that changed to the tail: lanes in use + 5 cycles, behind the groups that wait.
+// Latency     from the una that changed to the tail: lanes in use + 5 cycles, after the groups that wait already.
 // Throughput  one lane of all ports per cycle.
 // Capacity    none: a group that waits is one bit.
 // Handshake   none.
-// Reset       tails are 0, limits S of the group at its start.
-// Proved      tests/formal/ledger.vh, with rf_ledger.
+// Reset       tails are 0; limits are S of the group at its start.
+// Proved      tests/formal/ledger.vh, as part of rf_ledger.
 //
-// The tail may lag, so una are read one lane after the other while they change: each only grows, and so their minimum
-// at any time is at least the one found. A pass that begins after the una were read has an index >= the una of its own
-// connection, hence >= what was found; it is the older ones for which the holds are there.
+// The tail may lag. Therefore the una values are read one lane after the other while they change: each only grows, so
+// their minimum at any time is at least the minimum found. A pass that begins after the una values were read has an
+// index >= the una of its own connection, hence >= the minimum found. The holds protect the older passes.
 
 `default_nettype none
 
@@ -26,14 +27,14 @@ module rf_ledger_tail #(
 
   input  wire                          start_valid,
   input  wire [GW-1:0]                 start_group,
-  // Groups of which an una rose or a pass ended in this cycle.
+  // Groups in which an una advanced or a pass ended in this cycle.
   input  wire [GROUPS-1:0]             mark,
   input  wire [GROUPS*4-1:0]           g_size_log2,
   input  wire [GROUPS*5-1:0]           g_lanes,
   // Bit (group * LANES + lane) * PORTS + port.
   input  wire [GROUPS*LANES*PORTS-1:0] g_members,
 
-  // Ports at which the connection is there.
+  // Ports at which the connection exists.
   output wire [PORTS-1:0]              scan_valid,
   output wire [GW+LW-1:0]              scan_addr,
   input  wire [PORTS*IDX-1:0]          scan_una,
@@ -47,7 +48,7 @@ module rf_ledger_tail #(
   output wire                          idle
 `ifdef FORMAL
   ,
-  // Values under way: {valid, group, lane or last, minimum}.
+  // Values in progress: {valid, group, lane or last, minimum}.
   output wire                          f_wait,
   output wire                          f_scan,
   output wire [GW+LW-1:0]              f_scan_at,
@@ -81,7 +82,7 @@ module rf_ledger_tail #(
     end
   endfunction
 
-  // Minimum of two values of which either may be missing; bit IDX says that it is there.
+  // Minimum of two optional values; bit IDX is their valid bit.
   function [IDX:0] least;
     input [IDX:0] a;
     input [IDX:0] b;
@@ -91,7 +92,7 @@ module rf_ledger_tail #(
   reg [IDX-1:0] tail_q  [0:GROUPS-1];
   reg [IDX-1:0] limit_q [0:GROUPS-1];
 
-  // Choice of the group.
+  // Selection of the group.
   reg [GROUPS-1:0]  wait_q;
   reg               scan_q;
   reg [GW-1:0]      scan_group_q;
@@ -205,13 +206,13 @@ module rf_ledger_tail #(
       s3_least_q <= s2_first_q ? s2_least_q : least(s3_least_q, s2_least_q);
     end
 
-  // Stage 4: held down by passes.
+  // Stage 4: limited by the passes.
   reg           s4_valid_q;
   reg [GW-1:0]  s4_group_q;
   reg [IDX-1:0] s4_least_q;
   reg [IDX:0]   s4_hold_q;
 
-  // Choices by comparing: [s3_group_q*2*IDX +: IDX] is a multiplication where IDX is no power of two.
+  // Selection by comparison: [s3_group_q*2*IDX +: IDX] is a multiplication if IDX is not a power of two.
   reg  [IDX:0] s3_hold;
   reg  [IDX:0] s3_young;
   integer      c;

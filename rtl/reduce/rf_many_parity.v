@@ -1,10 +1,11 @@
-// rf_many_parity: rf_ram_many with a parity bit beside each word: a bit that flips in the memory is told when the word is read.
+// rf_many_parity: rf_ram_many with a parity bit on each word. A bit that flips in the memory is reported when the word
+// is read.
 //
-// Latency     read: 0 cycles, combinational, rd_bad too. A write is seen from the next cycle on.
+// Latency     read: 0 cycles, combinational, rd_bad too. A write is visible from the next cycle on.
 // Throughput  one write and READS reads per cycle.
 // Capacity    DEPTH words; in distributed RAM, once per read port.
 // Handshake   none.
-// Reset       none; what was never written is unknown, and may be told as bad.
+// Reset       none; words that were never written are undefined and may be reported as bad.
 // Proved      tests/rtl/unit_many_parity.cpp; tests/formal/ledger.proof as part of rf_ledger.
 
 `default_nettype none
@@ -16,7 +17,7 @@ module rf_many_parity #(
   parameter AW = 5,
   // Read ports.
   parameter READS = 2,
-  // 0: the memory alone.
+  // 0: the memory without parity.
   parameter PARITY = 1
 ) (
   input  wire                   clk,

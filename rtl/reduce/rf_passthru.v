@@ -3,8 +3,9 @@
 // Latency     first beat in to e_valid: 1 cycle, to p_valid: 3 cycles.
 // Throughput  one beat in and one out per cycle.
 // Capacity    BEATS beats, FRAMES frames.
-// Handshake   the judge looks at ask_room for ask_len and takes it in the same cycle; the beats come later, without gaps once
-//             begun, and are never held back. Out: e_valid from the first beat on; p_* the beats, p_valid without gaps.
+// Handshake   the judge checks ask_room for ask_len and reserves the room in the same cycle. The beats come later,
+//             without gaps once begun, and are never stalled. Output: e_valid from the first beat on; p_* the beats,
+//             p_valid without gaps.
 // Reset       empty.
 // Proved      tests/formal/stream_passthru.proof; tests/rtl/unit_passthru.cpp; tests/rtl/core.
 
@@ -12,7 +13,7 @@
 
 module rf_passthru #(
   parameter WIDTH = 512,
-  // Beats: a power of two, two of the longest frames or more.
+  // Beats: a power of two, enough for two frames of maximum length.
   parameter BEATS = 256,
   // Frames: a power of two.
   parameter FRAMES = 32,
@@ -40,7 +41,7 @@ module rf_passthru #(
   output wire [WIDTH-1:0] p_data,
   output wire             p_last,
 
-  // The length of a frame lost a bit. The frames themselves have an ICRC from end to end.
+  // The length of a frame had a parity error. The frames themselves have an end-to-end ICRC.
   output wire             bad,
   output wire             idle
 );
@@ -49,7 +50,7 @@ module rf_passthru #(
   localparam BW = $clog2(BEATS);
   localparam FW = $clog2(FRAMES);
 
-  // Beats that nobody has asked for.
+  // Beats that are not reserved.
   wire [14:0] round_up = {1'b0, ask_len} + (15'd1 << BYTES_LOG2) - 15'd1;
   wire [14:0] need     = round_up >> BYTES_LOG2;
   reg  [BW:0] free_q;
@@ -79,7 +80,7 @@ module rf_passthru #(
     .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(f_room), .s_data({s_last, s_data}),
     .m_valid(p_valid), .m_ready(p_ready), .m_data({p_last, p_data}), .count(f_count), .almost_full(f_afull));
 
-  // Frames of which a beat has come in, and that have not been offered yet: those may begin.
+  // Frames of which a beat has arrived and that have not been offered yet: these may begin.
   reg [FW:0] begun_q;
   reg        inside_q;
   wire       begin_frame = s_valid && !inside_q;

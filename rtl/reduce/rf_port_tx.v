@@ -1,24 +1,26 @@
-// rf_port_tx: chooses what leaves by one port: results first, an ACK after each of them, a frame of the firmware after RESULTS,
-// and foreign frames so that those that wait beside results have `share` sixteenths of the beats.
+// rf_port_tx: selects the frame that leaves by one port. Results come first; an ACK may follow each of them, and a
+// frame of the firmware may follow RESULTS of them. Foreign frames that compete with results get `share` sixteenths of
+// the beats.
 //
-// Latency     a result when nothing is being sent: 0 cycles. Others: 1 cycle.
+// Latency     a result when the port is idle: 0 cycles. Others: 1 cycle.
 // Throughput  no bubble between results, nor between a result and one frame of another source.
 // Capacity    none.
-// Handshake   each source has e_* for the frame and p_* for its beats, as rf_egress. A frame once offered stays chosen.
-// Reset       chooses results.
+// Handshake   each source has e_* for the frame and p_* for its beats, as rf_egress. A frame once offered stays
+//             selected.
+// Reset       selects results.
 // Proved      tests/formal/stream_port_tx.proof; tests/rtl/unit_port_tx.cpp; tests/rtl/core.
 
 `default_nettype none
 
 module rf_port_tx #(
   parameter WIDTH = 512,
-  // Results that may go past a frame of the firmware that waits.
+  // Results that may be sent while a frame of the firmware waits.
   parameter RESULTS = 8
 ) (
   input  wire             clk,
   input  wire             rst,
 
-  // Sixteenths of the port's beats for foreign frames that wait; 0: only what others leave.
+  // Sixteenths of the port's beats for waiting foreign frames; 0: only the beats that the others leave unused.
   input  wire [3:0]       share,
 
   // Results. soon: p_valid in the next cycle.
@@ -40,7 +42,7 @@ module rf_port_tx #(
   // Foreign frames.
   input  wire             for_e_valid,
   output wire             for_e_ready,
-  // Another one waits after the one that is offered.
+  // Another frame waits after the one on offer.
   input  wire             for_more,
   input  wire [13:0]      for_e_len,
   input  wire             for_p_valid,
@@ -66,7 +68,7 @@ module rf_port_tx #(
   output wire [WIDTH-1:0] p_data,
   output wire             p_last,
 
-  // A frame was taken: of the results, ACKs, foreign ones, the firmware.
+  // A frame was taken: of the results, the ACKs, the foreign frames, the firmware.
   output wire [3:0]       sent,
   output wire             idle
 );
@@ -77,13 +79,13 @@ module rf_port_tx #(
   localparam [1:0] INJ = 2'd3;
 
   reg  [1:0] sel_q;
-  // The header was taken, beats are to come.
+  // The header was taken; beats follow.
   reg        inside_q;
   reg  [3:0] run_q;
-  // A result has begun since the last ACK (or NAK), so one may go before the next: they are a beat each, and the repair of a
-  // loss waits for them.
+  // A result has begun since the last ACK (or NAK), so an ACK may be sent before the next result. An ACK is one beat,
+  // and the recovery of a loss waits for it.
   reg        ack_turn_q;
-  // The last one that was no result was an ACK.
+  // The last frame that was not a result was an ACK.
   reg        ack_last_q;
   reg signed [15:0] credit_q;
   reg        charged_q;
@@ -114,18 +116,19 @@ module rf_port_tx #(
     else if (ended) inside_q <= 1'b0;
     else if (begun) inside_q <= 1'b1;
 
-  // The others: an ACK or the firmware's frame that is being taken now is not asked again, of foreign ones the next is.
+  // The other sources. An ACK or firmware frame being taken now does not request again; for foreign frames the next one
+  // requests.
   wire [2:0] taking = (begun || inside_q) ? {sel_q == INJ, 1'b0, sel_q == ACK} : 3'b000;
   wire       next_for = (begun && sel_q == FOR) ? for_more : for_e_valid;
   wire [2:0] wait_others = {inj_valid, next_for, ack_e_valid} & ~taking;
   wire [1:0] grant;
   wire       choose      = ended || (!inside_q && !e_valid);
   wire       res_next    = ended ? res_soon || (sel_q != RES && res_p_valid) : res_e_valid || res_soon;
-  // A result that begins now counts: it may end now too.
+  // A result that begins now counts, because it may also end now.
   wire       res_begins  = begun && sel_q == RES;
   wire       enough      = run_q >= RESULTS[3:0] || (res_begins && run_q + 4'd1 == RESULTS[3:0]);
   wire       nothing     = !res_next && (!wait_others[0] || ack_last_q);
-  // An ACK that has its turn goes before a foreign frame that has its own.
+  // An ACK whose turn it is goes before a foreign frame whose turn it is.
   wire       may_for     = res_next && share != 4'd0 && !credit_q[15] && !(wait_others[0] && (ack_turn_q || res_begins));
   wire       for_now     = wait_others[1] && (may_for || nothing);
   wire       inj_now     = wait_others[2] && (enough || nothing);
@@ -143,7 +146,7 @@ module rf_port_tx #(
     if (rst) ack_last_q <= 1'b0;
     else if (pick_raw || pick_ack) ack_last_q <= pick_ack;
 
-  // Results in a row while a frame of the firmware waits.
+  // Consecutive results while a frame of the firmware waits.
   always @(posedge clk)
     if (rst || !wait_others[2] || (pick_raw && !pick_for)) run_q <= 4'd0;
     else if (res_begins && run_q < RESULTS[3:0]) run_q <= run_q + 4'd1;
@@ -152,9 +155,9 @@ module rf_port_tx #(
     if (rst || pick_ack) ack_turn_q <= 1'b0;
     else if (res_begins) ack_turn_q <= 1'b1;
 
-  // What foreign frames may still have, in sixteenths of a beat: `share` for each beat of a result or an ACK (a made frame has
-  // one more than its payload), and a beat of a frame that was chosen before a result costs the rest. They begin where it is
-  // not negative. Nothing is saved up while none waits.
+  // Credit of the foreign frames, in sixteenths of a beat. Each beat of a result or an ACK adds `share` (a made frame
+  // has one beat more than its payload). Each beat of a frame selected ahead of a result costs 16 - share. A foreign
+  // frame may begin while the credit is not negative. No credit accumulates while none waits.
   wire       made_beat = begun && !e_raw;
   wire       res_beat  = p_valid && p_ready && sel_q == RES;
   wire       for_beat  = p_valid && p_ready && sel_q == FOR && charged_q;

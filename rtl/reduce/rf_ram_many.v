@@ -1,10 +1,10 @@
-// rf_ram_many: small memory with one write port and several read ports that answer in the same cycle.
+// rf_ram_many: small memory with one write port and several combinational read ports.
 //
-// Latency     read: 0 cycles, combinational. A write is seen from the next cycle on.
+// Latency     read: 0 cycles, combinational. A write is visible from the next cycle on.
 // Throughput  one write and READS reads per cycle.
 // Capacity    DEPTH words; in distributed RAM, once per read port.
 // Handshake   none.
-// Reset       none; what was never written is unknown.
+// Reset       none; words that were never written are undefined.
 // Proved      tests/rtl/unit_ram_many.cpp; tests/formal/ledger.proof as part of rf_ledger.
 
 `default_nettype none

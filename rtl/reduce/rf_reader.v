@@ -1,15 +1,15 @@
 // rf_reader: reads one port's part of the passes: facts and header first, then the beats.
 //
-// Latency     launch to the first beat at the reduction: 4 cycles where nothing is being read.
+// Latency     launch to the first beat at the reduction: 4 cycles if no other pass is being read.
 // Throughput  one beat per cycle, no gap between passes.
 // Capacity    one pass in preparation, one being read.
-// Handshake   launch only while prep_busy is low. The readers of a block hold the same pass and begin it in the same cycle: each
-//             computes `go` from the same signals of all ports.
-// Reset       forgets passes.
+// Handshake   launch only while prep_busy is low. The readers of a block hold the same pass and begin it in the same
+//             cycle: each computes `go` from the same signals of all ports.
+// Reset       discards passes.
 // Proved      tests/rtl/unit_reader.cpp; tests/formal/pass_read.proof; tests/rtl/core.
 //
-// In preparation the facts (opcode, pad, length) of all ranks are compared with those of the first member: a packet whose
-// ranks disagree is read like any other, but its result is dropped.
+// During preparation the facts (opcode, pad, length) of all ranks are compared with those of the first member. A packet
+// whose ranks disagree is read normally, but its result is dropped.
 
 `include "rf_reduce.vh"
 
@@ -55,7 +55,7 @@ module rf_reader #(
   input  wire [HDR_AW-1:0]      launch_slot,
   output wire                   prep_busy,
 
-  // Signals of the readers of all ports, this one's among them.
+  // Signals of the readers of all ports, including this one.
   output wire                   run_free,
   input  wire [PORTS-1:0]       run_frees,
   output wire                   differs,
@@ -65,7 +65,7 @@ module rf_reader #(
   output wire                   fact_read,
   output wire [LW+HDR_AW-1:0]   fact_addr,
   input  wire [PORTS*19-1:0]    facts,
-  // This port's facts, a beat of this port (with in_valid) lost a bit.
+  // Parity error: in this port's facts; in a beat of this port (with in_valid).
   input  wire                   fact_bad,
   input  wire                   beat_bad,
   output wire                   hdr_read,
@@ -73,7 +73,7 @@ module rf_reader #(
   output wire                   beat_read,
   output wire [LW+BANK_AW-1:0]  beat_addr,
 
-  // To the reduction, with the beat that comes out of the bank.
+  // To the reduction, with the beat that the bank outputs.
   output wire                   in_valid,
   output wire                   in_member,
   output wire [1:0]             in_level,
@@ -82,18 +82,18 @@ module rf_reader #(
   output wire                   in_first,
   output wire                   in_final,
   output wire                   in_last,
-  // The beat of the last cycle was wrong, and whose it was.
+  // The beat of the last cycle was wrong, and the connection that it belongs to.
   output wire                   lost_valid,
   output wire [GW-1:0]          lost_group,
   output wire [LW-1:0]          lost_lane,
   output wire [23:0]            lost_index,
 
-  // A header is read for a copy; it comes out 2 cycles later.
+  // A header is read for a copy; it is output 2 cycles later.
   output wire                   copy_valid,
   output wire                   copy_repeat,
   output wire                   copy_ackreq,
   output wire [12:0]            copy_plen,
-  // A packet's last pass begins: copies, dropped, its beats, pad and payload bytes, the room it had taken.
+  // A packet's last pass begins: number of copies, dropped, its beats, pad and payload bytes, the room it had reserved.
   output wire                   pack_valid,
   output wire                   pack_room,
   output wire [4:0]             pack_copies,
@@ -103,13 +103,13 @@ module rf_reader #(
   output wire [CREDIT_W-1:0]    pack_beats,
   output wire [4:0]             pack_hdrs,
 
-  // The rank of this port differs from the first member, or its facts lost a bit.
+  // The rank of this port differs from the first member, or its facts had a parity error.
   output wire                   bad_valid,
   output wire                   bad_parity,
   output wire [GW-1:0]          bad_group,
   output wire [LW-1:0]          bad_lane,
   output wire [23:0]            bad_index,
-  // A packet has been read (told by the lowest port of the block).
+  // A packet has been read (reported by the lowest port of the block).
   output wire                   end_valid,
   output wire [GW-1:0]          end_group,
 
@@ -281,7 +281,7 @@ module rf_reader #(
       run_group_q  <= prep_group_q;
     end
 
-  // The bank takes 2 cycles.
+  // The read latency of the bank is 2 cycles.
   reg       b1_valid_q;
   reg       b2_valid_q;
   reg [9:0] b1_side_q;
@@ -303,7 +303,7 @@ module rf_reader #(
 
   assign idle = !prep_valid_q && !run_valid_q && !b1_valid_q && !b2_valid_q;
 
-  // Whose beat it is that lost a bit.
+  // The connection of the beat with a parity error.
   generate
     if (PARITY != 0) begin : g_parity
       localparam NW = GW + LW + 24;

@@ -3,31 +3,32 @@
 //
 // Latency     Packets of one lane: 4 + 5 * log2(PORTS, rounded up) cycles (2 ports: 9, 4: 14, 8: 19), for every block
 //             size. From the final pass of packets of several lanes: 5 more. A packet of one lane that would overtake
-//             such a result at one of its ports takes 5 more too (as do those behind it, until a pause of 5 cycles):
-//             results leave each port in the order of their passes, and the caller need not leave any gap.
-// Throughput  1 beat per port and cycle; passes of disjoint blocks side by side, no gap between passes.
-// Capacity    one packet of several lanes per port under way, if LANES > 1.
+//             such a result at one of its ports takes 5 more too (as do the packets after it, until a pause of 5
+//             cycles): results leave each port in the order of their passes, and the caller need not leave a gap.
+// Throughput  1 beat per port and cycle; passes of disjoint blocks in parallel, no gap between passes.
+// Capacity    one packet of several lanes per port in progress, if LANES > 1.
 // Handshake   valid only, no back-pressure: the caller starts a pass only if there is room for the result.
 // Reset       clears valid bits and counters; data is not reset.
-// Proved      tests/rtl/reduce.cpp, bit by bit; the contract below by rf_reduce_check.vh. tests/formal/pass_reduce.proof: every operand
-//             enters its result once; tests/formal/pass_read.proof: the readers keep the contract.
+// Proved      tests/rtl/reduce.cpp, bit-exact; the contract below by rf_reduce_check.vh.
+//             tests/formal/pass_reduce.proof: every operand enters its result once; tests/formal/pass_read.proof: the
+//             readers meet the contract.
 //
 // A pass is one lane of one packet, from all ports of a block: ports [b, b + 2^level), b a multiple of 2^level. The
 // block's ports have in_valid in the same cycles, without gaps, and the same level, dtype (0 fp32, 1 bf16, 2 fp16,
-// 3 int32), op (0 sum, 1 min, 2 max), first (lane of the packet), final (lane of the packet) and last (beat of the pass).
-// in_member tells which ports take part in this lane, at least one; the others are masked. A block may reach beyond
-// PORTS: in_valid of those of its ports that exist.
+// 3 int32), op (0 sum, 1 min, 2 max), first (lane of the packet), final (lane of the packet) and last (beat of the
+// pass). in_member selects the ports that take part in this lane, at least one; the others are masked. A block may
+// extend beyond PORTS: in_valid is then set for those of its ports that exist.
 //
 // The passes of a packet follow one another on all ports of its block with no other pass between them. If it has more
-// than one lane, the first beats of its passes are at least RF_REDUCE_PASS_MIN = 7 cycles apart, and all passes have the
-// same number of beats, at most BEATS_MAX. Without FP16 only 32-bit types come in.
+// than one lane, the first beats of its passes are at least RF_REDUCE_PASS_MIN = 7 cycles apart, and all passes have
+// the same number of beats, at most BEATS_MAX. Without FP16 only 32-bit types come in.
 
 `include "rf_reduce.vh"
 
 `default_nettype none
 
 module rf_reduce #(
-  // Ports, 2 to 8, any number.
+  // Ports, 2 to 8; need not be a power of two.
   parameter PORTS = 4,
   // Bits of a port's beat, 64 to 512.
   parameter WIDTH = 512,
@@ -51,13 +52,13 @@ module rf_reduce #(
   input  wire [PORTS-1:0]       in_first,
   input  wire [PORTS-1:0]       in_final,
   input  wire [PORTS-1:0]       in_last,
-  // One cycle later: the beat of a member was wrong. So is every result that it enters.
+  // One cycle later: the beat of a member was wrong, so every result that uses it is wrong too.
   input  wire [PORTS-1:0]       in_bad,
   output wire [PORTS-1:0]       out_valid,
   output wire [PORTS*WIDTH-1:0] out_data,
   output wire [PORTS-1:0]       out_last,
   output wire [PORTS-1:0]       out_bad,
-  // Control lost a bit.
+  // A control signal had a parity error.
   output wire                   bad
 );
 
@@ -106,7 +107,7 @@ module rf_reduce #(
     .bad       (tree_fault)
   );
 
-  // Wrong operands, as late as what becomes of them.
+  // Wrong-operand flags, delayed to match the results.
   wire [PORTS-1:0] wrong;
 
   generate
@@ -134,11 +135,11 @@ module rf_reduce #(
     end
   endgenerate
 
-  // Bit [q*PORTS+b]: a beat of the block whose lowest port is b is for port q: it goes the long way through the
+  // Bit [q*PORTS+b]: a beat for port q from the block whose lowest port is b. It takes the long path through the
   // accumulator and is a result (late), or leaves rf_reduce_out (hit).
   wire [PORTS*PORTS-1:0] late;
   wire [PORTS*PORTS-1:0] hit;
-  // A result on the long way has not left the accumulator, per port.
+  // A result on the long path has not left the accumulator yet, per port.
   wire [PORTS-1:0]       pending;
   wire [PORTS*WIDTH-1:0] res_data;
   wire [PORTS-1:0]       res_last;
@@ -166,7 +167,7 @@ module rf_reduce #(
       reg        first_q;
       reg        final_q;
       reg        last_q;
-      // The next beat begins a pass; else: the pass goes the long way.
+      // The next beat begins a pass; else: the pass takes the long path.
       reg        start_q;
       reg        long_q;
 
@@ -184,7 +185,7 @@ module rf_reduce #(
           last_q  <= soon_last[b];
         end
 
-      // Ports of the block at which something is pending.
+      // Ports of the block at which a result is pending.
       wire [PORTS-1:0] waiting;
       wire             long = (LANES == 1) ? 1'b0 : start_q ? !first_q || !final_q || waiting != {PORTS{1'b0}} : long_q;
 
@@ -196,7 +197,7 @@ module rf_reduce #(
         if (valid_q) long_q <= long;
 
       wire          acc_valid;
-      // The beat at the end of the tree is wrong.
+      // The beat at the output of the tree is wrong.
       wire [PORTS-1:0] wrong_here;
       wire          beat_bad = tree_bad[b] || wrong_here != {PORTS{1'b0}};
       wire          acc_bad;
@@ -209,7 +210,7 @@ module rf_reduce #(
 
       for (q = 0; q < PORTS; q = q + 1) begin : g_for
         if (q >= b && q < b + MOST) begin : g_can
-          // Least level of a block from b that has q in it.
+          // Smallest level of a block that starts at b and contains q.
           localparam [1:0] NEED = (q == b) ? 2'd0 : (q == b + 1) ? 2'd1 : (q < b + 4) ? 2'd2 : 2'd3;
           wire in_block  = q == b || level_q >= NEED;
           wire res_block = q == b || res_level >= NEED;

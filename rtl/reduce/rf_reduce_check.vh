@@ -1,4 +1,4 @@
-// The caller's contract of rf_reduce, checked in simulation where RF_CHECK is defined.
+// The caller's contract of rf_reduce, checked in simulation if RF_CHECK is defined.
 
 generate
   for (b = 0; b < PORTS; b = b + 1) begin : g_check

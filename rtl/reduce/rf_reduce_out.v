@@ -5,14 +5,14 @@
 // Capacity    none beyond the pipeline.
 // Handshake   valid only, no back-pressure; at most one source in a cycle.
 // Reset       clears the valid bits; data is not reset.
-// Proved      tests/rtl/reduce.cpp; tests/formal/pass_reduce.proof, in place.
+// Proved      tests/rtl/reduce.cpp; tests/formal/pass_reduce.proof, inside rf_reduce.
 
 `default_nettype none
 
 module rf_reduce_out #(
   // Bits of a port's beat.
   parameter WIDTH = 512,
-  // 1: 16-bit types too.
+  // 1: 16-bit types are supported too.
   parameter FP16 = 1
 ) (
   input  wire                      clk,

@@ -1,15 +1,16 @@
-// rf_repeatq: the packets that a port is to send out of turn: repeats, and first sendings that come behind them.
+// rf_repeatq: the packets that a port must send out of turn: repeats, and first sendings queued after them.
 //
-// Latency     judge to front: 2 cycles. Sending behind repeats to front: 1 cycle.
+// Latency     judge to output: 2 cycles. First sending after repeats to output: 1 cycle.
 // Throughput  one entry in and one out per cycle.
 // Capacity    DEPTH entries, of which the judge may fill DEPTH - 2 * LANES.
-// Handshake   the judge pushes only while j_room, the scheduler only while f_room (which it looks at before the first lane of
-//             a packet: there is room for all lanes then) and at most every third cycle. Front: m_valid until m_pop.
+// Handshake   the judge pushes only while j_room. The scheduler pushes only while f_room, which it checks before the
+//             first lane of a packet (there is room for all lanes then), and at most every third cycle. Output: m_valid
+//             until m_pop.
 // Reset       empty.
 // Proved      tests/formal/stream_repeatq.proof; tests/rtl/unit_repeatq.cpp; tests/rtl/core.
 //
-// A connection is `queued` while an entry of it is in here. Instead of a counter for each there is one bit, and the place
-// of its youngest entry: when that one leaves, the bit is cleared.
+// A connection is `queued` while it has an entry in this queue. Instead of a counter, each connection has one bit and
+// the position of its youngest entry: when that entry leaves, the bit is cleared.
 
 `default_nettype none
 
@@ -32,7 +33,7 @@ module rf_repeatq #(
   input  wire [23:0]   j_index,
   input  wire          j_life,
 
-  // Scheduler: a first sending that comes behind repeats. Its connection's `queued` is that of l_addr.
+  // Scheduler: a first sending that follows repeats. Its connection's `queued` is that of l_addr.
   output wire          f_room,
   input  wire          f_valid,
   input  wire [AW-1:0] l_addr,
@@ -47,7 +48,7 @@ module rf_repeatq #(
   output wire          m_life,
   input  wire          m_pop,
 
-  // An entry lost a bit.
+  // An entry had a parity error.
   output wire          bad,
   output wire          idle
 );

@@ -1,20 +1,22 @@
-// rf_results: keeps the results of one port until they have left: each once, with the headers of all its copies.
+// rf_results: stores the results of one port until they have left: each result once, with the headers of all its
+// copies.
 //
 // Latency     first beat of a result in to p_valid: 2 cycles.
 // Throughput  one beat in and one out per cycle, no bubble between packets of two beats or more.
-// Capacity    BEATS beats, HDRS headers: the scheduler takes room before a pass (free_*, take_*).
-// Handshake   results and headers are never held back. Out: e_valid comes with the first beat (p_valid) of its packet.
+// Capacity    BEATS beats, HDRS headers: the scheduler reserves room before a pass (free_*, take_*).
+// Handshake   results and headers are never stalled. Output: e_valid comes with the first beat (p_valid) of its packet.
 // Reset       empty.
-// Proved      tests/formal/stream_results.proof, stream_results_count.proof; tests/rtl/unit_results.cpp; tests/rtl/core.
+// Proved      tests/formal/stream_results.proof, stream_results_count.proof; tests/rtl/unit_results.cpp;
+//             tests/rtl/core. 
 //
-// A packet is announced (pack) when its last pass begins, its headers before. One whose ranks disagree is dropped: its beats
-// are not stored, its headers are skipped.
+// A packet is announced (pack) when its last pass begins, after its headers. If its ranks disagree it is dropped: its
+// beats are not stored and its headers are skipped.
 
 `default_nettype none
 
 module rf_results #(
   parameter WIDTH = 512,
-  // Beats: a power of two, four of the longest packets or more.
+  // Beats: a power of two, enough for four packets of maximum length.
   parameter BEATS = 512,
   // Headers: a power of two, at least twice the lanes.
   parameter HDRS = 16,
@@ -59,7 +61,7 @@ module rf_results #(
   input  wire                out_valid,
   input  wire [WIDTH-1:0]    out_data,
   input  wire                out_last,
-  // The beat is wrong: it is stored as such.
+  // The beat is wrong: it is stored with wrong parity.
   input  wire                out_bad,
 
   output wire                e_valid,
@@ -74,12 +76,12 @@ module rf_results #(
   input  wire                p_ready,
   output wire [WIDTH-1:0]    p_data,
   output wire                p_last,
-  // What left in the last cycle, a header or a beat, is wrong; whose packet it is.
+  // The header or beat that left in the last cycle is wrong; the connection of its packet.
   output wire                lost_valid,
   output wire [AW-1:0]       lost_addr,
   output wire [23:0]         lost_index,
 
-  // What says how packets, headers and beats belong together lost a bit.
+  // A parity error in the data that associates packets, headers and beats.
   output wire                bad,
   output wire                idle
 );
@@ -113,7 +115,7 @@ module rf_results #(
                       (gone_valid ? {{CREDIT_W-5{1'b0}}, gone_hdrs} : {CREDIT_W{1'b0}});
     end
 
-  // Headers: the bank gives them 2 cycles after the read.
+  // Headers: the bank outputs them 2 cycles after the read.
   localparam SIDE = (PARITY != 0) ? 39 + AW : 15;
 
   reg        h1_valid_q;
@@ -142,8 +144,8 @@ module rf_results #(
   wire         h_vlan;
   wire [639:0] h_hdr;
 
-  // The header proper has parity bits of its own: what is wrong in it ends a group, what is wrong in the rest is known too late
-  // to tell frames apart.
+  // The header itself has its own parity bits: an error in it ends a group. An error in the other fields is found too
+  // late to separate the frames.
   wire h_bad;
   wire h_fault;
   wire [AW-1:0] h_addr;
@@ -196,7 +198,7 @@ module rf_results #(
                    h_hdr[407] | (h_ackreq & !h_vlan), h_hdr[406:0]};
   assign e_plen = {1'b0, h_plen};
 
-  // Results on their way: is the next one to be stored?
+  // Results in progress: whether the next one is stored.
   wire       w_valid;
   wire       w_store;
   wire       w_room;
@@ -220,8 +222,8 @@ module rf_results #(
     if (rst) wr_q <= {BW+1{1'b0}};
     else if (store) wr_q <= wr_q + 1'b1;
 
-  // Packets, for the headers: how many, or skip so many. Their room is given back when the last one has gone: it may
-  // wait here for longer than the beats (a packet of one beat, a packet that is dropped).
+  // Packets, for the headers: the number to send, or the number to skip. Their room is freed when the last header has
+  // left. A packet may wait here longer than its beats (a packet of one beat, or one that is dropped).
   wire        n_valid;
   wire        n_take;
   wire        n_drop;
@@ -250,14 +252,14 @@ module rf_results #(
     if (rst || n_take) n_done_q <= 5'd0;
     else if (h_take) n_done_q <= n_done_q + 5'd1;
 
-  // A packet is inside from its header to its last beat; the first beat may be taken with the header or later.
+  // A packet is in progress from its header to its last beat; the first beat may be taken with the header or later.
   always @(posedge clk)
     if (rst) inside_q <= 1'b0;
     else if (p_valid && p_ready && p_last) inside_q <= 1'b0;
     else if (leave) inside_q <= 1'b1;
 
-  // Packets, for the beats: read `copies` times, then give the room back. The one that is being read may have no header
-  // left: so there may be one more of them than headers.
+  // Packets, for the beats: read `copies` times, then the room is freed. The packet being read may have no header
+  // left, so there may be one more packet here than in the header queue.
   wire                r_valid;
   wire                r_take;
   wire                r_keep;
@@ -317,7 +319,8 @@ module rf_results #(
     .clk(clk), .wr_en(store), .wr_addr(wr_q[BW-1:0]), .wr_data(out_data), .wr_bad(out_bad),
     .rd_en(r_read), .rd_addr(r_ptr[BW-1:0]), .rd_data(beat), .rd_bad(beat_bad));
 
-  // What leaves is checked while it does, told in the next cycle. The header goes with the first beat or before.
+  // Output data is checked as it leaves and reported in the next cycle. The header leaves with the first beat or
+  // before.
   generate
     if (PARITY != 0) begin : g_lost
       reg          lost_q;
@@ -348,8 +351,8 @@ module rf_results #(
 
   assign bad = h_fault || ways_bad || counts_bad || packets_bad;
 
-  // Pad bytes are written as zero: the last ones of the payload's last word. One bit of clear_q for each of the bytes 1, 2, 3
-  // of each word.
+  // Pad bytes are written as zero: the last bytes of the payload's last word. One bit of clear_q for each of the bytes
+  // 1, 2, 3 of each word.
   localparam WORDS = WIDTH / 32;
 
   wire [BL-1:0]      r_tail = r_bytes - 1'b1;

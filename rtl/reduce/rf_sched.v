@@ -1,19 +1,20 @@
-// rf_sched: starts the passes: looks at one group or one repeat per cycle and starts it if everything it needs is free.
+// rf_sched: starts the passes: checks one group or one repeat per cycle and starts it if all its resources are free.
 //
 // Latency     pending to launch: 1 cycle. Launch is combinational from the candidate's register (s1).
 // Throughput  one candidate per cycle; a block of ports gets a pass every 3 cycles at most.
 // Capacity    one pass in preparation and one being read per port (rf_reader).
-// Handshake   launch_* are pulses of one cycle; every reader of the block takes its part in the same cycle.
-// Reset       no pass under way.
+// Handshake   launch_* are pulses of one cycle; every reader of the block accepts its part in the same cycle.
+// Reset       no pass in progress.
 // Proved      tests/rtl/unit_sched.cpp; tests/formal/sched.proof; tests/rtl/core.
 //
-// A pass is one lane of one packet; the lanes of a packet follow one another on the block's ports, which are locked for the
-// others meanwhile. Groups take turns, a turn being one packet: of those that may start, the one that was looked at the
-// longest time ago. In its turn a group sends what it has in the queues of the ports (repeats, and first sendings that wait
-// behind them), these ports in turn, and its next first sending where there is nothing, or where it has sent QUEUED from
-// there since the last (owed). So a group's losses cost no passes but its own, and a queue that first sendings join is soon
-// empty again. A group whose block is never free as a whole in its turn is hungry when HUNGRY packets of others have gone
-// past it on one of its ports: then no other group starts there.
+// A pass is one lane of one packet. The lanes of a packet follow one another on the block's ports, which are locked for
+// other packets meanwhile. Groups take turns; a turn is one packet. Of the groups that may start, the least recently
+// checked one is next. In its turn a group sends its entries in the queues of the ports, round-robin over the ports:
+// repeats, and first sendings queued after them. It sends its next first sending if there is no entry, or if it has
+// sent QUEUED entries since the last first sending (owed). So the losses of a group cost only its own passes, and a
+// queue that first sendings join empties soon. If the block of a group is never free as a whole in its turn, the group
+// starves. It is marked `hungry` when HUNGRY packets of other groups have passed it on one of its ports: then no other
+// group starts there.
 
 `include "rf_regs.vh"
 
@@ -31,9 +32,10 @@ module rf_sched #(
   parameter HDR_AW = 9,
   // Width of the credit counters.
   parameter CREDIT_W = 10,
-  // Packets from the queues before a first sending that could leave: one in QUEUED + 1 of a group's is that.
+  // Entries from the queues before a first sending that is ready: one in QUEUED + 1 packets of a group is a first
+  // sending.
   parameter QUEUED = 31,
-  // Packets of others that may pass a group on one of its ports.
+  // Packets of other groups that may pass a group on one of its ports.
   parameter HUNGRY = 7
 ) (
   input  wire                          clk,
@@ -77,7 +79,7 @@ module rf_sched #(
   input  wire [PORTS*CREDIT_W-1:0]     free_beats,
   input  wire [PORTS*CREDIT_W-1:0]     free_hdrs,
 
-  // A pass is prepared at a port.
+  // A pass is in preparation at a port.
   input  wire [PORTS-1:0]              prep_busy,
 
   // Launch: to the readers of these ports.
@@ -85,7 +87,7 @@ module rf_sched #(
   output wire [PORTS-1:0]              launch_member,
   // A copy of the result goes to this lane of the port.
   output wire [PORTS-1:0]              launch_copy,
-  // Room was taken at the port (with the first lane).
+  // Room was reserved at the port (with the first lane).
   output wire [PORTS-1:0]              launch_room,
   output wire [PORTS-1:0]              launch_block,
   output wire [GW-1:0]                 launch_group,
@@ -139,7 +141,7 @@ module rf_sched #(
     end
   endfunction
 
-  // Packets under way: lanes that are still to be launched.
+  // Packets in progress: lanes that have not been launched yet.
   reg  [GROUPS-1:0]  midway_q;
   reg  [PORTS-1:0]   lock_q;
   reg  [LW-1:0]      lane_q  [0:GROUPS-1];
@@ -149,17 +151,17 @@ module rf_sched #(
   reg  [PW-1:0]      port_q  [0:GROUPS-1];
   reg  [LW-1:0]      wanted_q [0:GROUPS-1];
 
-  // A group was looked at and lacked room somewhere; a repeat lacked room at its port.
+  // A group was checked and lacked room at a port; a repeat lacked room at its port.
   reg  [GROUPS-1:0]  stuck_q;
   reg  [PORTS-1:0]   q_stuck_q;
 
-  // Of each group's entries at the front of a queue the one whose turn it is, as of the cycle before.
+  // The entry whose turn it is, of each group's entries at the outputs of the queues, as of the previous cycle.
   reg  [GROUPS*PORTS-1:0] pick_q;
   reg  [PORTS-1:0]        popped_q;
-  // It has sent enough of them: a first sending is due.
+  // The group has sent QUEUED entries: a first sending is due.
   reg  [GROUPS-1:0]       owed_q;
 
-  // s0: choose a candidate.
+  // s0: select a candidate.
   reg  [GROUPS-1:0] ready;
   reg  [GROUPS-1:0] ask;
   reg  [GROUPS-1:0] want;
@@ -168,15 +170,15 @@ module rf_sched #(
   reg               s1_repeat_q;
   reg  [GW-1:0]     s1_group_q;
 
-  // Ports kept free for the hungry group in eats_q.
+  // Ports reserved for the starved group in eats_q.
   reg  [PORTS-1:0]  table_q;
   reg  [GROUPS-1:0] eats_q;
 
   reg  [PW-1:0]     s1_port_q;
   wire [PORTS-1:0]  s1_port = s1_repeat_q ? {{PORTS-1{1'b0}}, 1'b1} << s1_port_q : {PORTS{1'b0}};
 
-  // The candidate in s1 takes its ports: whoever wants them too is looked at later, or its turn would be wasted, and its
-  // lock is seen by then. Where the candidate cannot start, the others lose a cycle.
+  // The candidate in s1 blocks its ports: a group that needs them too is checked later, when the lock is visible.
+  // Otherwise its turn would be wasted. If the candidate cannot start, the other groups lose a cycle.
   reg  [PORTS-1:0]  taken_q;
   reg  [PORTS-1:0]  closed;
   reg               blind;
@@ -187,14 +189,14 @@ module rf_sched #(
     for (i = 0; i < GROUPS; i = i + 1) begin
       closed  = lock_q | (eats_q[i] ? {PORTS{1'b0}} : table_q);
       ask[i]  = pick_q[i*PORTS +: PORTS] != {PORTS{1'b0}};
-      // A front that has left, or that s1 looks at, may be another one's when its turn comes.
+      // An entry that has left, or that s1 is checking, may have been replaced by another one when its turn comes.
       blind   = (pick_q[i*PORTS +: PORTS] & (s1_port | popped_q)) != {PORTS{1'b0}};
       want[i] = (midway_q[i] || ((ready[i] || ask[i]) && !blind && (closed & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}})) &&
                 ((prep_busy | taken_q) & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}};
     end
   end
 
-  // Turns: bit i * GROUPS + j says that group i was looked at before group j.
+  // Turns: bit i * GROUPS + j is set if group i was checked before group j.
   reg  [GROUPS*GROUPS-1:0] before_q;
   reg  [GROUPS-1:0]        turn;
   reg  [GROUPS-1:0]        later;
@@ -236,7 +238,7 @@ module rf_sched #(
       end
   end
 
-  // The ports' fronts by groups, and of each group the next port behind the one that was looked at last.
+  // The entries at the queue outputs, by group; and for each group the next port after the one that was checked last.
   reg  [GROUPS*PORTS-1:0] fronts;
   integer d;
   always @(*) begin
@@ -286,8 +288,9 @@ module rf_sched #(
     if (rst) taken_q <= {PORTS{1'b0}};
     else taken_q <= turn_block;
 
-  // The fronts of all ports beside the ledger: repeats that are no longer to be sent; first sendings that wait for the one
-  // before them, of which a later lane may still have to be launched. Compared at each port, and chosen after that.
+  // The entries at the outputs of all ports, compared with the ledger. Stale: repeats that must no longer be sent.
+  // Early:
+  // first sendings whose predecessor may still have a lane to launch. Compared at each port first, then selected.
   reg  [PORTS-1:0] stale;
   reg  [PORTS-1:0] early;
   integer          e;
@@ -300,7 +303,7 @@ module rf_sched #(
     end
   end
 
-  // s1: look at the candidate. Everything it depends on is read now.
+  // s1: check the candidate. All its inputs are read now.
   wire [GW-1:0]       g        = s1_group_q;
   wire [31:0]         cfg      = g_cfg[g*32 +: 32];
   wire [PORTS-1:0]    block    = g_block[g*PORTS +: PORTS];
@@ -314,7 +317,7 @@ module rf_sched #(
   wire                midway   = midway_q[g];
   wire                again    = s1_first_q && midway && repeat_q[g];
 
-  // The repeat at the front.
+  // The repeat at the queue output.
   wire [LW-1:0]       e_lane   = q_addr[s1_port_q*AW +: LW];
   wire [23:0]         e_index  = q_index[s1_port_q*24 +: 24];
   wire                e_first  = q_first[s1_port_q];
@@ -322,7 +325,7 @@ module rf_sched #(
   wire                e_stale  = stale[s1_port_q];
   wire                e_early  = early[s1_port_q];
 
-  // Which lane of what.
+  // The lane and the packet.
   wire [LW-1:0]       lane     = (s1_first_q && midway) ? lane_q[g] : {LW{1'b0}};
   wire [23:0]         index    = s1_repeat_q ? e_index : midway ? index_q[g] : g_issued[g*24 +: 24];
   wire                is_rep   = s1_repeat_q || again;
@@ -340,7 +343,7 @@ module rf_sched #(
       enough[j] = free_beats[j*CREDIT_W +: CREDIT_W] >= beats && free_hdrs[j*CREDIT_W +: CREDIT_W] >= hdrs;
   end
 
-  // The hungry group of lowest number keeps its ports for itself.
+  // The starved group with the lowest number has its ports reserved.
   reg  [GROUPS-1:0] hungry_q;
   reg  [GROUPS-1:0] hungry;
   wire [GROUPS-1:0] eats = hungry & (~hungry + 1'b1);
@@ -417,7 +420,7 @@ module rf_sched #(
   assign launch_beat   = slot_beat[BANK_AW-1:0];
   assign launch_slot   = slot_hdr[HDR_AW-1:0];
 
-  // State of the packets under way.
+  // State of the packets in progress.
   always @(posedge clk)
     if (rst) begin
       midway_q <= {GROUPS{1'b0}};
@@ -439,7 +442,8 @@ module rf_sched #(
       wanted_q[g] <= rep_lane;
     end
 
-  // A group may be looked at too rarely to show that it has room again: from time to time it is believed.
+  // A group may be checked too rarely for its `stuck` bit to be updated, so all these bits are cleared from time to
+  // time.
   reg  [7:0] believe_q;
 
   always @(posedge clk)
@@ -454,8 +458,8 @@ module rf_sched #(
     if (rst) q_stuck_q <= {PORTS{1'b0}};
     else if (s1_repeat_q) q_stuck_q[s1_port_q] <= !forget && !room;
 
-  // What s1 has started, one cycle later: the counts below need not follow at once, as no group of the block is looked at in
-  // the next cycle.
+  // The start in s1, one cycle later. The counts below may lag, because no group of the block is checked in the next
+  // cycle.
   reg              begun_first_q;
   reg              begun_repeat_q;
   reg  [GW-1:0]    begun_group_q;
@@ -476,7 +480,7 @@ module rf_sched #(
       begun_block_q <= block;
     end
 
-  // Packets of each group from the queues since its last first sending, while one could leave.
+  // Entries of each group sent from the queues since its last first sending, while a first sending was ready.
   generate
     for (t = 0; t < GROUPS; t = t + 1) begin : g_owed
       localparam [31:0] NUMBER = t;
@@ -494,7 +498,7 @@ module rf_sched #(
     end
   endgenerate
 
-  // Packets of others that went past each group on one of its ports.
+  // Packets of other groups that passed each group on one of its ports.
   generate
     for (t = 0; t < GROUPS; t = t + 1) begin : g_hungry
       localparam [31:0] NUMBER = t;

@@ -1,16 +1,16 @@
-// rf_seen: signs of life of the connections, as one port notices them: data of its own ranks, ACKs of any connection.
+// rf_seen: signs of life of the connections, as observed at one port: data of its own ranks, ACKs of any connection.
 //
-// Latency     seen from the next cycle on.
+// Latency     visible from the next cycle on.
 // Throughput  one sign per cycle.
 // Capacity    2^CW connections.
-// Handshake   clr_valid/clr_ready: a clear waits while a sign is being noted.
+// Handshake   clr_valid/clr_ready: a clear waits while a sign of life is being recorded.
 // Reset       none: firmware clears a connection before it uses it (INIT).
 // Proved      tests/rtl/unit_seen.cpp; tests/rtl/core.
 
 `default_nettype none
 
 module rf_seen #(
-  // Bits of a connection's number inside this box.
+  // Bits of a connection's number in this box.
   parameter CW = 6
 ) (
   input  wire          clk,

@@ -1,13 +1,13 @@
-// rf_tomb: signs of life on the tombstones of the connection table, as one port notices them: packets with a right ICRC that came
-// on the port and from the address that firmware wrote for the tombstone.
+// rf_tomb: signs of life on the tombstones of the connection table, as observed at one port. A sign of life is a packet
+// with a correct ICRC that came by the port and from the address that firmware wrote for the tombstone.
 //
-// Latency     rd_valid to ask: 1 cycle; seen 2 cycles behind ask. seen answers number in the same cycle.
+// Latency     rd_valid to ask: 1 cycle; seen: 2 cycles after ask. seen answers number in the same cycle.
 // Throughput  one packet and one access of firmware per cycle.
 // Capacity    2^AW tombstones.
-// Handshake   none: the packets' side and the firmware's side write memories of their own, and a tombstone has seen a packet
-//             where the two differ. So neither waits for the other.
+// Handshake   none: the packet side and the firmware side each write their own memory. A tombstone has seen a packet if
+//             the two differ, so neither side waits for the other.
 // Reset       none: firmware writes a tombstone before it uses it (w_valid).
-// Proved      tests/rtl/unit_tomb.cpp; tests/formal/tomb.proof: no packet is forgotten, none is made up.
+// Proved      tests/rtl/unit_tomb.cpp; tests/formal/tomb.proof: no packet is lost and none is invented.
 
 `default_nettype none
 
@@ -16,19 +16,21 @@ module rf_tomb #(
   parameter PORT = 0,
   // Bits of a tombstone's number, 1..16.
   parameter AW = 9,
-  // 1: what a tombstone expects has a parity bit.
+  // 1: the expected values of a tombstone have a parity bit.
   parameter PARITY = 1
 ) (
   input  wire        clk,
   input  wire        rst,
 
-  // The table's answer is this tombstone; in the next cycle, whether its packet has a right ICRC, and whence it came.
+  // The table's answer is this tombstone. In the next cycle: its packet has a correct ICRC; port and address it came
+  // from.
   input  wire        rd_valid,
   input  wire [15:0] rd_number,
   input  wire        ask,
   input  wire [31:0] ask_ip,
 
-  // Firmware: writes what number expects, looks at it; both forget what it has seen. Bits of number from AW on are ignored.
+  // Firmware writes the expected values of `number`, or reads it; both clear its seen state. Bits of number from AW on
+  // are ignored.
   input  wire        w_valid,
   input  wire        look,
   input  wire [15:0] number,
@@ -49,13 +51,14 @@ module rf_tomb #(
 
   wire [AW-1:0] at = number[AW-1:0];
 
-  // p3: what is expected, and what came.
+  // p3: the expected and the actual values.
   wire [31:0]   e_ip;
   wire [2:0]    e_port;
   wire          e_any;
   reg  [AW-1:0] p3_number_q;
 
-  // Of a tombstone that has lost a bit every packet with a right ICRC is a sign of life: it stays too long rather than too short.
+  // If a tombstone has a parity error, every packet with a correct ICRC is a sign of life: better kept too long than
+  // too short.
   wire          e_lost;
 
   rf_ram_parity #(.WIDTH(36), .DEPTH(DEPTH), .PARITY(PARITY)) expected (
@@ -67,7 +70,7 @@ module rf_tomb #(
 
   wire here = e_any || e_lost || (e_port == THIS[2:0] && e_ip == ask_ip);
 
-  // p4: noted.
+  // p4: recorded.
   reg           p4_set_q;
   reg  [AW-1:0] p4_number_q;
 

@@ -1,33 +1,34 @@
 // rf_tree: unpacks the ports' beats and reduces each aligned block of ports in a balanced binary tree.
 //
-// Latency     1 + 5 * log2(ports, rounded up) cycles, whatever the size of the block.
-// Throughput  1 beat per port and cycle; disjoint blocks side by side.
+// Latency     1 + 5 * log2(ports, rounded up) cycles, for every block size.
+// Throughput  1 beat per port and cycle; disjoint blocks in parallel.
 // Capacity    none beyond the pipeline.
-// Handshake   valid only, no back-pressure. The result of a block comes out at its lowest port.
+// Handshake   valid only, no back-pressure. The result of a block is output at its lowest port.
 // Reset       clears the valid bits; data is not reset.
-// Proved      tests/rtl/reduce.cpp; tests/formal/pass_reduce.proof, in place.
+// Proved      tests/rtl/reduce.cpp; tests/formal/pass_reduce.proof, inside rf_reduce.
 //
-// After level k only the ports that are multiples of 2^k go on: a node takes two at a distance of 2^(k-1), the lower one
-// on the left. A block that ends below a node passes it as the only operand (left) or waits in a delay line (right), so
-// that every block leaves after the same time.
+// After level k only the ports that are multiples of 2^k continue: a node combines two ports 2^(k-1) apart, the lower
+//             one
+// on the left. A block that ends below a node is passed on as the only operand (left) or waits in a delay line (right),
+// so that every block has the same latency.
 
 `include "rf_reduce.vh"
 
 `default_nettype none
 
 module rf_tree #(
-  // Ports, 2 to 8, any number.
+  // Ports, 2 to 8; need not be a power of two.
   parameter PORTS = 4,
   // Bits of a port's beat.
   parameter WIDTH = 512,
-  // 1: 16-bit types too; each beat is then 2 x WIDTH bits wide inside.
+  // 1: 16-bit types are supported; each beat is then 2 x WIDTH bits wide inside.
   parameter FP16 = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
   input  wire                            clk,
   input  wire                            rst,
-  // Per port; all but in_data and in_member alike for the ports of a block.
+  // Per port; all except in_data and in_member are identical for the ports of a block.
   input  wire [PORTS-1:0]                in_valid,
   input  wire [PORTS*WIDTH-1:0]          in_data,
   input  wire [PORTS-1:0]                in_member,
@@ -47,11 +48,11 @@ module rf_tree #(
   output wire [PORTS-1:0]                soon_last,
   // {second elements, first elements or 32-bit elements}.
   output wire [PORTS*WIDTH*(1+FP16)-1:0] out_data,
-  // The beat of the block whose lowest port this is lost a bit in a delay line, with the data; what this port gave to a
-  // larger block did, likewise.
+  // Parity errors in a delay line, valid with the data: in the beat of the block whose lowest port this is; in the data
+  // that this port gave to a larger block.
   output wire [PORTS-1:0]                out_bad,
   output wire [PORTS-1:0]                out_lost,
-  // Control lost a bit.
+  // A control signal had a parity error.
   output wire                            bad
 );
 
@@ -62,7 +63,7 @@ module rf_tree #(
   // Control word: last, final, first, op, dtype, level.
   localparam CTL    = 9;
 
-  // Lines of control, per level and port; lines of data of ports that stand alone on the way.
+  // Delay lines of control, per level and port; delay lines of data of ports that have no partner.
   wire [(LEVELS+1)*PORTS-1:0] node_bad;
   wire [PORTS-1:0]            end_bad;
   wire [(LEVELS+1)*PORTS-1:0] alone_bad;
@@ -116,7 +117,7 @@ module rf_tree #(
       end
     end
 
-    // g_level[k].g_port[p]: what is at port p after level k; p is a multiple of 2^k.
+    // g_level[k].g_port[p]: the value at port p after level k; p is a multiple of 2^k.
     for (k = 0; k <= LEVELS; k = k + 1) begin : g_level
       for (p = 0; p < PORTS; p = p + (1 << k)) begin : g_port
         wire           valid;
@@ -137,7 +138,7 @@ module rf_tree #(
           wire [CTL-1:0] left_ctl   = g_level[k-1].g_port[p].ctl;
           wire           on_d;
 
-          // Control of a node, as late as its data.
+          // Control of a node, delayed to match its data.
           rf_delay_parity #(
             .WIDTH (CTL + 1),
             .N     (D),
@@ -154,7 +155,7 @@ module rf_tree #(
 
           if (p + (1 << (k - 1)) < PORTS) begin : g_add
             localparam R = p + (1 << (k - 1));
-            // The block of the left operand reaches over this node.
+            // The block of the left operand includes this node.
             wire both     = {30'd0, left_ctl[1:0]} >= k;
             wire right_on = both && g_level[k-1].g_port[R].on;
             wire unused_valid;
@@ -202,7 +203,7 @@ module rf_tree #(
               .out_bad  (line_bad)
             );
 
-            // It comes out with the results of its time.
+            // Delayed to match the results of the same beat.
             if (PARITY != 0 && k < LEVELS) begin : g_parity
               reg  bad_q;
               wire there;
@@ -232,7 +233,7 @@ module rf_tree #(
         end
       end
 
-      // Ports that do not go on to this level.
+      // Ports that do not continue to this level.
       for (p = 0; p < PORTS; p = p + 1) begin : g_none
         if (p % (1 << k) != 0) begin : g_off
           assign node_bad[k*PORTS+p]  = 1'b0;
@@ -241,9 +242,9 @@ module rf_tree #(
       end
     end
 
-    // From the last level at which a port stands alone to the end, and the control for the end.
+    // From the last level at which a port has no partner to the output, and the control for the output.
     for (p = 0; p < PORTS; p = p + 1) begin : g_out
-      // The level up to which port p goes on.
+      // The last level to which port p continues.
       localparam        T  = (p == 0) ? LEVELS : (p % 2 != 0) ? 0 : (p % 4 != 0) ? 1 : 2;
       localparam [31:0] AT = p;
 

@@ -1,11 +1,12 @@
-// rf_tree_delay: delays a beat of the adder tree by N cycles; its upper half only where a 16-bit type uses it.
+// rf_tree_delay: delays a beat of the adder tree by N cycles; its upper half only if a 16-bit type uses it.
 //
 // Latency     N cycles.
 // Throughput  1 beat per cycle.
 // Capacity    N beats.
 // Handshake   valid only, no back-pressure; the valid bit itself travels with the control word outside.
 // Reset       clears the valid bits of the delay lines; data is not reset.
-// Proved      rf_delay is; in place by tests/rtl/reduce.cpp and tests/formal/pass_reduce.proof.
+// Proved      the rf_delay inside it is formally proved; here by tests/rtl/reduce.cpp and
+//             tests/formal/pass_reduce.proof.
 
 `default_nettype none
 
@@ -25,7 +26,7 @@ module rf_tree_delay #(
   input  wire                      in_half,
   input  wire [WIDTH*(1+FP16)-1:0] in_data,
   output wire [WIDTH*(1+FP16)-1:0] out_data,
-  // The beat lost a bit on its way.
+  // The beat had a parity error in the delay line.
   output wire                      out_bad
 );
 

@@ -1,14 +1,15 @@
-// rf_axil: AXI4-Lite slave in front of a simple register bus.
+// rf_axil: AXI4-Lite slave that drives a simple register bus.
 //
 // Latency     write: wr_en 1 cycle after address and data have both been taken, response 1 cycle later. Read: rd_en 1
 //             cycle after the address, data 1 cycle after rd_ack.
 // Throughput  one write and one read at a time, independent of each other.
 // Capacity    one write and one read.
 // Handshake   all AXI outputs are registers. wr_en and rd_en are pulses of one cycle; rd_data is taken in the cycle of
-//             rd_ack, which must come once per rd_en, in the same cycle or later. While open is low no new access begins.
-// Reset       forgets accesses under way.
-// Proved      tests/formal/net_axil.vh: one write per address and data with their values, one response each; one read per
-//             address, one answer with its data; offers stay until they are taken.
+//             rd_ack, which must come once per rd_en, in the same cycle or later. While open is low no new access
+//             starts.
+// Reset       discards accesses in progress.
+// Proved      tests/formal/net_axil.vh: one write per address and data with their values, one response each; one read
+//             per address, one response with its data; an offer is held until it is taken.
 //
 // A write writes all 32 bits (strobes are ignored), address bits 1:0 are ignored, the response is always OKAY.
 
@@ -49,11 +50,11 @@ module rf_axil #(
   input  wire [31:0]   rd_data,
   input  wire          rd_ack,
 
-  // No access is under way or asked for.
+  // No access is in progress or requested.
   output wire          idle
 );
 
-  // ---- Writes: address and data may come in either order, each is kept until the other is there.
+  // ---- Writes: address and data may arrive in either order; each is kept until the other arrives.
 
   reg          aw_full_q;
   reg          w_full_q;
@@ -74,7 +75,7 @@ module rf_axil #(
   assign s_axil_bvalid  = b_valid_q;
   assign s_axil_bresp   = 2'b00;
 
-  // Ready for one of each; the next ones only after the response has gone.
+  // Ready for one address and one data word; the next ones are accepted only after the response has been sent.
   always @(posedge clk)
     if (rst) aw_ready_q <= 1'b0;
     else aw_ready_q <= open && !aw_take && !aw_full_q && !b_valid_q;
@@ -131,7 +132,7 @@ module rf_axil #(
     if (rst) rd_en_q <= 1'b0;
     else rd_en_q <= ar_take;
 
-  // From the address until the data have come.
+  // From the address until the data has arrived.
   always @(posedge clk)
     if (rst) rd_wait_q <= 1'b0;
     else if (ar_take) rd_wait_q <= 1'b1;

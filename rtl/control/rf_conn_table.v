@@ -1,10 +1,12 @@
-// rf_conn_table: finds a connection by (role, destination IP, destination QPN) in two hash tables of buckets; one copy per port.
+// rf_conn_table: finds a connection by (role, destination IP, destination QPN) in two hash tables of buckets; one copy
+// per port.
 //
-// Latency     LATENCY = 2 cycles from l_valid to r_valid. A lookup in the cycle of a write, or later, sees the new entry
-//             or, in that same cycle only, the old one.
+// Latency     LATENCY = 2 cycles from l_valid to r_valid. A lookup in the cycle of a write, or later, sees the new
+//             entry or, in that same cycle only, the old one.
 // Throughput  one lookup and one write per cycle.
-// Capacity    two tables of 2^HASH_BITS entries, in buckets of four: a key has eight places, so that tables fill to 90 % and more.
-// Handshake   valid only. Writes count only while ready is high; lookups before that miss.
+// Capacity    two tables of 2^HASH_BITS entries, in buckets of four. A key has eight possible places, so the tables
+//             fill to 90 % and more.
+// Handshake   valid only. Writes are accepted only while ready is high; lookups before that miss.
 // Reset       all entries become empty: ready rises 2^(HASH_BITS - 2) cycles later.
 // Proved      tests/rtl/conn_table.cpp.
 
@@ -27,16 +29,16 @@ module rf_conn_table #(
   input  wire [23:0] l_qpn,
 
   output wire        r_valid,
-  // r_cid and r_state are zero without a hit. An entry in state 0 is no hit.
+  // r_cid and r_state are zero without a hit. An entry in state 0 does not hit.
   output wire        r_hit,
   output wire [15:0] r_cid,
   output wire [1:0]  r_state,
-  // One of the entries looked at lost a bit: the answer may be wrong.
+  // One of the entries compared had a parity error: the answer may be wrong.
   output wire        r_bad,
 
   input  wire        w_valid,
   input  wire        w_table,
-  // Four times the bucket, plus the place in it. Bits from HASH_BITS on are ignored.
+  // Four times the bucket number, plus the place in the bucket. Bits from HASH_BITS on are ignored.
   input  wire [15:0] w_index,
   input  wire        w_role,
   input  wire [31:0] w_ip,
@@ -74,7 +76,7 @@ module rf_conn_table #(
   wire [EW-1:0] wr_data = swept ? {w_state, w_cid, w_role, w_ip, w_qpn} : {EW{1'b0}};
   wire          unused_index = &{1'b0, w_index};
 
-  // ---- Cycle 0: both buckets, from one CRC.
+  // ---- Cycle 0: both bucket numbers, from one CRC.
 
   wire [31:0]   hash;
   wire [KW-1:0] key = {l_role, l_ip, l_qpn};
@@ -87,7 +89,7 @@ module rf_conn_table #(
     .crc (hash)
   );
 
-  // The CRC alone is linear: addresses and queue pairs that stand in a row could share few buckets.
+  // The CRC alone is linear: consecutive addresses and queue pairs could share few buckets.
   wire [31:0]       mixed = hash ^ ({hash[12:0], hash[31:13]} & {hash[22:0], hash[31:23]});
   wire              unused_mixed = &{1'b0, mixed};
   wire [ALL*EW-1:0] entry;
@@ -119,7 +121,7 @@ module rf_conn_table #(
     end
   endgenerate
 
-  // ---- Cycle 1: compare. While firmware moves an entry it stands in two places: the first one counts.
+  // ---- Cycle 1: compare. While firmware moves an entry it is in two places: the first one is used.
 
   reg          p1_valid_q;
   reg          p1_swept_q;

@@ -1,13 +1,14 @@
 // rf_counters: the counters of one port.
 //
-// Latency     a read gives the number in the same cycle; an event counts from the next cycle on.
+// Latency     a read returns the count in the same cycle; an event is counted from the next cycle on.
 // Throughput  one verdict, one frame sent and one of each single event per cycle.
 // Capacity    RF_CNT_COUNT counters of 32 bits, which wrap.
 // Handshake   none. While ready is low nothing is counted.
 // Reset       all counters become zero, one per cycle; then ready rises.
 // Proved      tests/rtl/unit_counters.cpp; tests/rtl/core.
 //
-// Verdicts exclude one another, and so do the frames that leave: each kind has one small memory. The few others are registers.
+// Only one verdict occurs per cycle, and only one frame leaves, so each of the two kinds has one small memory. The few
+// other counters are registers.
 
 `include "rf_regs.vh"
 

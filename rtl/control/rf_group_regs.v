@@ -1,14 +1,15 @@
 // rf_group_regs: the registers of the groups and the latches of their errors.
 //
-// Latency     write: in force 1 cycle behind wr_en, LIVE 2 cycles, what is derived from it (g_block, g_ports, g_ref) 2 cycles. Read: 0.
+// Latency     write: effective 1 cycle after wr_en, LIVE 2 cycles, values derived from it (g_block, g_ports, g_ref) 2
+//             cycles. Read: 0.
 // Throughput  one access per cycle.
 // Capacity    GROUPS groups.
 // Handshake   none.
 // Reset       all registers zero: no group live, no error.
 // Proved      tests/rtl/unit_group_regs.cpp; tests/rtl/core.
 //
-// The first error of a group is latched; of several in one cycle a lost bit (lowest port first), then that of the judge with the
-// lowest port, then ranks that disagree (lowest port first), then a NAK.
+// The first error of a group is latched. Of several in one cycle the priority is: a parity error (lowest port first),
+// the judge with the lowest port, ranks that disagree (lowest port first), a NAK.
 
 `include "rf_regs.vh"
 
@@ -27,12 +28,12 @@ module rf_group_regs #(
   input  wire                          clk,
   input  wire                          rst,
 
-  // Write of a register of a group that exists: offset in the group's block.
+  // Write of a register of an existing group: offset in the group's block.
   input  wire                          wr_en,
   input  wire [GW-1:0]                 wr_group,
   input  wire [5:0]                    wr_offset,
   input  wire [31:0]                   wr_data,
-  // Read; HEAD, TAIL, ISSUED are not here.
+  // Read; HEAD, TAIL, ISSUED are read elsewhere.
   input  wire [GW-1:0]                 rd_group,
   input  wire [5:0]                    rd_offset,
   output reg  [31:0]                   rd_data,
@@ -42,7 +43,7 @@ module rf_group_regs #(
   output wire [GW-1:0]                 start_group,
   output wire [GROUPS-1:0]             g_live,
   output wire [GROUPS-1:0]             g_error,
-  // Changes with each start.
+  // Changes with each start of the group.
   output wire [GROUPS-1:0]             g_life,
   output wire [GROUPS*32-1:0]          g_cfg,
   output wire [GROUPS*32-1:0]          g_dbase,
@@ -60,10 +61,10 @@ module rf_group_regs #(
   input  wire [PORTS*24-1:0]           judge_index,
   input  wire [PORTS-1:0]              bad_valid,
   input  wire [PORTS*(GW+LW)-1:0]      bad_addr,
-  // The facts of the rank lost a bit: PARITY, else DISAGREE.
+  // The facts of the rank had a parity error: PARITY, else DISAGREE.
   input  wire [PORTS-1:0]              bad_parity,
   input  wire [PORTS*24-1:0]           bad_index,
-  // Operands or results lost a bit.
+  // Operands or results had a parity error.
   input  wire [PORTS-1:0]              lost_valid,
   input  wire [PORTS*(GW+LW)-1:0]      lost_addr,
   input  wire [PORTS*24-1:0]           lost_index,
@@ -80,7 +81,7 @@ module rf_group_regs #(
     `RF_GROUP_CFG_OP_MASK | `RF_GROUP_CFG_MTU_LOG2_MASK | `RF_GROUP_CFG_STRICT_MASK | `RF_GROUP_CFG_LEVEL_MASK | `RF_GROUP_CFG_BASE_PORT_MASK |
     `RF_GROUP_CFG_LANES_MASK | `RF_GROUP_CFG_S_LOG2_MASK;
 
-  // Offsets as the case statements below take them.
+  // Offsets in the form that the case statements below use.
   localparam [23:0] OFF_CFG   = `RF_GROUP_CFG;
   localparam [23:0] OFF_DBASE = `RF_GROUP_DBASE;
   localparam [23:0] OFF_HBASE = `RF_GROUP_HBASE;
@@ -96,7 +97,7 @@ module rf_group_regs #(
   wire wr_cfg = wr_en && wr_offset == OFF_CFG[5:0];
   wire wr_clr = wr_en && wr_offset == OFF_ERROR[5:0] && wr_data[31];
 
-  // A group starts when what was written with LIVE is in force.
+  // A group starts when the registers written with LIVE are effective.
   reg          start_q;
   reg [GW-1:0] start_group_q;
 
@@ -125,7 +126,7 @@ module rf_group_regs #(
       end
     end
 
-  // Errors. Who may report, in the order of their right: lost bits of each port, judges, ranks that disagree, a NAK.
+  // Errors. Sources by priority: parity errors of each port, judges, ranks that disagree, a NAK.
   localparam SOURCES = 3 * PORTS + 1;
 
   wire [SOURCES-1:0]    from;
@@ -173,7 +174,7 @@ module rf_group_regs #(
   assign from_index[3*PORTS*24 +: 24] = nak_index;
   assign from_cause[3*PORTS*3 +: 3]   = `RF_ERROR_NAK;
 
-  // Per group the source of the highest right in this cycle: one bit of `first`, and everything ANDed with it.
+  // Per group the source of the highest priority in this cycle: one bit of `first`, ANDed with each source's data.
   genvar e;
   generate
     for (e = 0; e < GROUPS; e = e + 1) begin : g_latch
@@ -286,7 +287,7 @@ module rf_group_regs #(
           else if (mine && wr_offset == OFFSET[5:0]) members_q[l*PORTS +: PORTS] <= wr_data[l%4*8 +: PORTS];
       end
 
-      // What follows from them, one cycle later.
+      // Values derived from them, one cycle later.
       reg [PORTS-1:0] any_lane;
       reg [PW-1:0]    first;
       reg [PORTS-1:0] block;

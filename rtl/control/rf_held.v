@@ -1,18 +1,19 @@
-// rf_held: shows firmware the connections whose frames were held back: one frame at a time, one more of each port waits.
+// rf_held: presents to firmware the connections whose frames were held back, one frame at a time; one more per port
+// waits.
 //
-// Latency     2 cycles from h_valid to valid where nothing waits.
-// Throughput  one frame per port and cycle; those of a connection that waits already are the same, those of another that find
-//             their port's place taken are missed.
+// Latency     2 cycles from h_valid to valid if no frame waits.
+// Throughput  one frame per port and cycle. More frames of a connection that waits already need no place; a frame of
+//             another connection is missed if its port's place is taken.
 // Capacity    one frame shown, one per port waiting.
-// Handshake   none towards the ports. pop lets go of the frame shown; the ports that wait take turns.
-// Reset       nothing waits.
+// Handshake   none towards the ports. pop releases the frame shown; the waiting ports take turns.
+// Reset       discards all frames.
 // Proved      tests/rtl/unit_held.cpp; tests/formal/held.proof: a held frame is shown, waits, or sets missed.
 
 `default_nettype none
 
 module rf_held #(
   parameter PORTS = 4,
-  // Bits of an address and of a QPN; fewer in proofs alone.
+  // Bits of an address and of a QPN; smaller only in proofs.
   parameter IP_W = 32,
   parameter QPN_W = 24
 ) (
@@ -27,7 +28,7 @@ module rf_held #(
 
   input  wire               pop,
   output wire               valid,
-  // A frame of a connection that neither waits nor is shown has come since the last pop, and was forgotten.
+  // Since the last pop a frame was discarded whose connection neither waits nor is shown.
   output wire               missed,
   output wire [2:0]         port,
   output wire [IP_W-1:0]    ip,
@@ -58,7 +59,7 @@ module rf_held #(
     for (p = 0; p < PORTS; p = p + 1) begin : g_port
       wire [KW-1:0] key = {h_ip[IP_W*p +: IP_W], h_qpn[QPN_W*p +: QPN_W]};
 
-      // A frame that has been popped in this cycle is still known: firmware has taken it.
+      // A frame popped in this cycle still matches: firmware has read it.
       assign known[p] = (valid_q && key == shown_q[KW-1:0]) || (wait_q[p] && key == frame_q[FW*p +: KW]);
 
       always @(posedge clk)

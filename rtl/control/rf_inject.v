@@ -1,11 +1,12 @@
-// rf_inject: sends a frame that the firmware has written into a window. A box has one for each port, so that one port that is
-// paused does not keep the firmware from the others.
+// rf_inject: sends a frame that the firmware has written into a window. The box has one for each port, so that a paused
+// port does not block the firmware on the other ports.
 //
 // Latency     from the command to m_valid: 2 cycles.
 // Throughput  one beat per cycle, no gap within the frame while m_ready is high.
 // Capacity    one frame of up to 1024 bytes.
-// Handshake   m_valid is one-hot over the ports and with m_len a request to send; m_len, m_data and m_last are shared.
-//             m_ready reaches read enables only. While busy is high neither window nor command may be written (ignored).
+// Handshake   m_valid is one-hot over the ports and, with m_len, a request to send; m_len, m_data and m_last are
+//             shared. m_ready drives read enables only. While busy is high, writes to the window and the command are
+//             ignored.
 // Reset       drops the frame.
 
 `default_nettype none
@@ -22,11 +23,11 @@ module rf_inject #(
   input  wire             win_en,
   input  wire [7:0]       win_addr,
   input  wire [31:0]      win_data,
-  // INJECT was written. A length outside 60..1024 or a port that does not exist: nothing happens.
+  // INJECT was written. A length outside 60..1024 or a nonexistent port has no effect.
   input  wire             cmd_valid,
   input  wire [15:0]      cmd_len,
   input  wire [2:0]       cmd_port,
-  // From the cycle behind the command until the last beat has been taken.
+  // From the cycle after the command until the last beat has been taken.
   output wire             busy,
 
   output wire [PORTS-1:0] m_valid,
@@ -50,7 +51,7 @@ module rf_inject #(
   reg  [2:0]      port_q;
   reg  [10:0]     len_q;
 
-  // A port is a bit of m_valid.
+  // Each port has one bit of m_valid.
   wire [7:0]  exists = ~(8'hff << PORTS);
   wire        good   = cmd_len >= 16'd60 && cmd_len <= 16'd1024 && exists[cmd_port];
   wire        start  = cmd_valid && !busy_q && good;
@@ -72,7 +73,7 @@ module rf_inject #(
       last_row_q <= ending[9:LB];
     end
 
-  // The memory's output is row_q as soon as data_q is high.
+  // Once data_q is high, the memory output is the word at row_q.
   always @(posedge clk)
     if (rst) first_q <= 1'b0;
     else first_q <= start;

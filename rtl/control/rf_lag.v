@@ -1,13 +1,14 @@
-// rf_lag: measures who is last in one group, one index at a time: docs/box.md, "Who is last".
+// rf_lag: measures which rank is last in one group, one index at a time: docs/box.md, "Who is last".
 //
-// Latency     a measurement is done 2 cycles behind the head that went past its index.
+// Latency     a measurement ends 2 cycles after the head has passed its index.
 // Throughput  one group at a time.
 // Capacity    one measurement.
 // Handshake   none.
-// Reset       nothing is measured.
+// Reset       no measurement is active.
 // Proved      tests/rtl/core.
 //
-// The index is chosen a whole window ahead, so that nobody can have sent it: the first packet that is seen is the first one.
+// The index is chosen a whole window ahead, so that no rank can have sent it yet: the first packet observed is the
+// first one sent.
 
 `default_nettype none
 
@@ -32,7 +33,7 @@ module rf_lag #(
   input  wire [PORTS-1:0]         j_valid,
   input  wire [PORTS*(GW+LW)-1:0] j_addr,
   input  wire [PORTS*24-1:0]      j_index,
-  // Connections that moved on in the group that is measured, and its head.
+  // Connections that advanced in the measured group, and its head.
   input  wire [PORTS-1:0]         step_valid,
   input  wire [PORTS*(GW+LW)-1:0] step_addr,
   input  wire [PORTS*24-1:0]      step_index,
@@ -64,7 +65,7 @@ module rf_lag #(
   wire        there = {24'd0, group_q} < GROUPS;
   wire [3:0]  log2  = g_size_log2[group*4 +: 4];
 
-  // One packet accepted in this group; the one chosen; a step over the index chosen.
+  // A packet accepted in this group; the packet with the chosen index; a step past the chosen index.
   reg         any;
   reg  [23:0] any_index;
   reg         first;

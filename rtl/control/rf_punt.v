@@ -1,15 +1,17 @@
-// rf_punt: keeps punted frames of all ports until the firmware has read them. Each port has places of its own, and of one
-// source MAC on a port no more than half of them wait: what comes beyond is read and forgotten. ARP, which a switch floods to
-// all ports, has one place of a port at most. So a flood of frames for the firmware keeps neither other ports nor other hosts
-// on its port from it, and a flood of ARP keeps no control packets from it, whatever source addresses it uses.
+// rf_punt: stores punted frames of all ports until the firmware has read them. Each port has its own places. At most
+// half of them hold frames of one source MAC; further frames of that source are read and discarded. ARP, which a switch
+// floods to all ports, uses at most one place per port. So a flood of punted frames blocks neither other ports nor
+// other hosts on the same port, and a flood of ARP does not block control packets, whatever source addresses it uses.
 //
 // Latency     last beat in to status: 2 cycles. Window: win_data 2 cycles after win_en.
 // Throughput  one beat per cycle over all ports together; a frame is taken as a whole, ports in turn.
 // Capacity    4 frames of up to 1024 bytes for each port, 2 of them of one source, one of them ARP.
-// Handshake   the judge of port p commands a raw read towards here only while room[p] is high (room_arp[p] for ARP), and pulses
-//             take[p] in that cycle, with arp[p] for ARP; the stream may follow any time. s_ready is combinational from registers and s_valid.
-// Reset       forgets all frames.
-// Proved      tests/formal/stream_punt.v: order, whole frames, places; forgotten only where two of the port wait.
+// Handshake   the judge of port p commands a raw read to this module only while room[p] is high (room_arp[p] for ARP),
+//             and pulses take[p] in that cycle, with arp[p] for ARP; the stream may follow at any time. s_ready is
+//             combinational from registers and s_valid.
+// Reset       discards all frames.
+// Proved      tests/formal/stream_punt.v: order, whole frames, places; a frame is discarded only if two of its port
+//             wait.
 
 `default_nettype none
 
@@ -41,7 +43,7 @@ module rf_punt #(
   input  wire [7:0]               win_addr,
   output wire [31:0]              win_data,
 
-  // No frame is on its way into a slot; frames that wait for the firmware do not count.
+  // No frame is being written into a slot; frames that wait for the firmware do not count.
   output wire                     idle
 );
 
@@ -52,7 +54,7 @@ module rf_punt #(
   // Beats of a slot.
   localparam RW    = 10 - LB;
 
-  // Number of ones, where they are the lowest bits and at least one.
+  // Number of ones, for a value whose ones are contiguous from bit 0 and at least one.
   function [LB:0] ones;
     input [B-1:0] keep;
     reg [B-1:0] part;
@@ -69,7 +71,7 @@ module rf_punt #(
     end
   endfunction
 
-  // ---- Places: reserved by take, given back by pop, or when the frame is forgotten.
+  // ---- Places: reserved by take; freed by pop, or when the frame is discarded.
 
   reg  [PORTS*3-1:0] held_q;
   reg  [PORTS-1:0]   arp_q;
@@ -100,7 +102,7 @@ module rf_punt #(
     if (rst) held_q <= {PORTS * 3{1'b0}};
     else held_q <= held;
 
-  // The place of a port's ARP.
+  // The place for a port's ARP frame.
   always @(posedge clk)
     for (p = 0; p < PORTS; p = p + 1)
       if (rst) arp_q[p] <= 1'b0;
@@ -133,7 +135,7 @@ module rf_punt #(
 
   assign s_ready = pick;
 
-  // Frames that were asked for and have not ended, and which of them are ARP, oldest lowest.
+  // Frames that were requested and have not ended, and which of them are ARP, oldest in the lowest bits.
   reg  [PORTS*3-1:0] owed_q;
   reg  [PORTS*4-1:0] kinds_q;
   wire [PORTS-1:0]   ends = pick & s_valid & s_last;
@@ -202,7 +204,7 @@ module rf_punt #(
       w_data_q <= data;
     end
 
-  // ---- The buffer: slots in a ring, each filled from its first beat on.
+  // ---- The buffer: slots in a ring, each filled from its first beat.
 
   reg  [LS-1:0]    wr_slot_q;
   reg  [RW-1:0]    wr_row_q;
@@ -262,7 +264,7 @@ module rf_punt #(
     .rd_data(row)
   );
 
-  // ---- Sources of the frames that wait.
+  // ---- Sources of the waiting frames.
 
   reg  [47:0]         src_q;
   wire [47:0]         src;
@@ -310,7 +312,7 @@ module rf_punt #(
     for (k = 0; k < SLOTS; k = k + 1)
       if (done && wr_slot_q == k[LS-1:0]) from_q[k*51+:51] <= {w_port_q, src};
 
-  // ---- Window: the row, then its word.
+  // ---- Window: select the row, then its word.
 
   reg          read_q;
   reg [LB-3:0] word_q;

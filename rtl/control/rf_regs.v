@@ -1,7 +1,8 @@
-// rf_regs: the box's registers (rtl/control/registers.txt): decodes accesses, keeps the global ones, collects what is read.
+// rf_regs: the box's registers (rtl/control/registers.txt): decodes accesses, stores the global registers, selects the
+// read data.
 //
-// Latency     write: in force 1 cycle behind wr_en; INIT and SEEN wait for a cycle in which the ledger and the judges write
-//             nothing (open is low meanwhile). Read: rd_ack 5 cycles behind rd_en.
+// Latency     write: effective 1 cycle after wr_en; INIT and SEEN wait for a cycle in which the ledger and the judges
+//             write nothing (open is low meanwhile). Read: rd_ack 5 cycles after rd_en.
 // Throughput  one access at a time each way.
 // Capacity    none.
 // Handshake   as rf_axil.
@@ -38,7 +39,7 @@ module rf_regs #(
   output wire [31:0]            rd_data,
   output wire                   rd_ack,
   output wire                   busy,
-  // The address being read, as long as its answer is awaited.
+  // The address being read, until its answer arrives.
   output wire [11:0]            rd_at,
 
   output wire                   enable,
@@ -48,8 +49,8 @@ module rf_regs #(
   output wire [47:0]            base_mac,
   output wire [31:0]            box_ip,
   input  wire                   any_error,
-  // A memory lost a bit, its port and number; it is remembered: nothing is judged any more until the firmware has all begin
-  // anew (restart: one cycle of reset).
+  // A memory had a parity error; its port and number. The error is latched: no frame is judged any more until the
+  // firmware restarts the box (restart: one cycle of reset).
   input  wire                   fault_valid,
   input  wire [2:0]             fault_port,
   input  wire [3:0]             fault_memory,
@@ -82,7 +83,7 @@ module rf_regs #(
   input  wire [31:0]            lag_cycles,
   input  wire [31:0]            lag_index,
 
-  // Tombstones: wr_data has number, port and any; what the ports have seen comes in the same cycle.
+  // Tombstones: wr_data holds number, port and any; the ports return in the same cycle whether they have seen a packet.
   output wire                   tomb_write,
   output wire                   tomb_look,
   output wire [31:0]            tomb_src,
@@ -97,7 +98,7 @@ module rf_regs #(
   input  wire [31:0]            held_src,
   input  wire [23:0]            held_qpn,
 
-  // Counters: the ports' answers to count_number come in the same cycle.
+  // Counters: the ports answer count_number in the same cycle.
   output wire [7:0]             count_number,
   input  wire [PORTS*32-1:0]    count_data,
 
@@ -153,7 +154,7 @@ module rf_regs #(
   localparam [23:0] GROUP_TAIL     = `RF_GROUP_TAIL;
   localparam [23:0] GROUP_ISSUED   = `RF_GROUP_ISSUED;
 
-  // Whether a connection's or group's number exists in this box.
+  // The number of the connection or group exists in this box.
   function good_conn;
     input [11:0] cid;
     good_conn = {27'd0, cid[11:7]} < GROUPS && {28'd0, cid[6:3]} < LANES && {29'd0, cid[2:0]} < PORTS;
@@ -193,7 +194,7 @@ module rf_regs #(
   reg  [31:0] cycle_hi_q;
   reg  [31:0] cycle_lo_q;
 
-  // INIT and SEEN, which wait for their turn. INIT clears the signs of life too.
+  // INIT and SEEN, which wait for a free cycle. INIT clears the signs of life too.
   reg                init_q;
   reg                seen_q;
   reg [1:0]          seen_bits_q;
@@ -237,7 +238,7 @@ module rf_regs #(
   always @(posedge clk)
     if (rd_en) cycle_lo_q <= cycle_q[31:0];
 
-  // As after power-on when the box begins anew, until the firmware says otherwise.
+  // After a restart of the box as after power-on, until the firmware writes another value.
   always @(posedge clk)
     if (rst || restart_q) ctrl_q <= 2'b10;
     else if (wr_en && wr_addr == `RF_CTRL) ctrl_q <= wr_data[1:0];
@@ -246,7 +247,7 @@ module rf_regs #(
     if (rst || restart_q) hold_ports_q <= {PORTS{1'b0}};
     else if (wr_en && wr_addr == `RF_HOLD_PORTS) hold_ports_q <= wr_data[PORTS-1:0];
 
-  // A bit that was lost.
+  // The latched parity error.
   always @(posedge clk)
     if (rst) restart_q <= 1'b0;
     else restart_q <= wr_en && wr_addr == `RF_PARITY && wr_data[`RF_PARITY_VALID_LSB];
@@ -314,7 +315,7 @@ module rf_regs #(
       late_conn_q <= {wr_group[GW-1:0], wr_lane[LW-1:0], wr_port[PW-1:0]};
     end
 
-  // Reads: the address is kept, memories are read behind it, the answer is taken 4 cycles later.
+  // Reads: the address is registered, the memories are read after it, the answer is taken 4 cycles later.
   reg  [23:0] rd_addr_q;
   reg  [4:0]  rd_wait_q;
   reg  [31:0] rd_data_q;
@@ -350,7 +351,7 @@ module rf_regs #(
 
   wire unused_mirror;
 
-  // Read back only: nothing is decided by it.
+  // Read back only: not used otherwise.
   rf_conn_static #(.CW(GW + LW + PW), .PARITY(0)) mirror (
     .clk(clk), .wr_field(conn_field), .wr_conn(conn_wr), .wr_data(wr_data), .rd_en(rd_wait_q[0]), .rd_conn(conn_rd),
     .rd_start(m_start), .rd_shift(m_shift), .rd_src_ip(m_src_ip), .rd_peer_ip(m_peer_ip), .rd_peer_port(m_peer_port),

@@ -1,18 +1,18 @@
-// rf_fp_alu: adds two 32-bit elements (IEEE 754 fp32, or int32 that wraps) or gives the smaller or greater one.
+// rf_fp_alu: adds two 32-bit elements (IEEE 754 fp32, or int32 with wrap-around), or returns their minimum or maximum.
 //
 // Latency     5 cycles (rf_fp_vec drives the stage enables).
 // Throughput  1 operation per cycle.
 // Capacity    none beyond the pipeline.
-// Handshake   none: stage k takes over while its enable is high; a stage that is not enabled is not evaluated.
+// Handshake   none: stage k loads while its enable is high; a stage that is not enabled is not evaluated.
 // Reset       none: data only.
-// Proved      tests/rtl/fp_alu.cpp compares with an independent reference, bit by bit.
+// Proved      tests/rtl/fp_alu.cpp compares with an independent reference, bit-exact.
 //
 // fp32 sum: round to nearest, ties to even; subnormals and infinities; every NaN result is 7fc00000; x + -x = +0.
 // min, max: minimumNumber and maximumNumber of IEEE 754-2019, -0 < +0; a number beats a NaN, quiet or signaling; two
-// NaNs give 7fc00000. An operand that is not there (in_a_on, in_b_on) is none: the other comes out bit by bit.
+// NaNs give 7fc00000. If an operand is absent (in_a_on, in_b_on), the other one is returned bit-exact.
 //
-// What a stage computes stands in functions: a simulator then evaluates it only while the stage is enabled. Their names
-// begin with f_, so that they hide no name of a module above.
+// The logic of each stage is in functions, so a simulator evaluates it only while the stage is enabled. Their names
+// begin with f_, so that they do not hide a name of a module above.
 //
 // Stages
 //   p1  order the operands by magnitude (int32: by value), distance of the exponents       compare, swap
@@ -25,7 +25,7 @@
 
 module rf_fp_alu (
   input  wire        clk,
-  // Operands and, with them: int32 (else float), which of them are there.
+  // Operands, with: int32 (else float), which operands are present.
   input  wire        in_en,
   input  wire        in_int,
   input  wire        in_a_on,
@@ -73,7 +73,7 @@ module rf_fp_alu (
     end
   endfunction
 
-  // Distance of the exponents; subnormals have that of the smallest normal numbers.
+  // Difference of the exponents; subnormals have the exponent of the smallest normal numbers.
   function [7:0] distance;
     input [7:0] f_a;
     input [7:0] f_b;
@@ -98,7 +98,7 @@ module rf_fp_alu (
   wire [31:0] p1_big = p1_pair_q[63:32];
   wire [31:0] p1_low = p1_pair_q[31:0];
 
-  // p2: the result, if it is no sum of finite floats (direct), else the operand of greater magnitude.
+  // p2: the final result if it is not a sum of finite floats (direct), else the operand of greater magnitude.
 
   function [31:0] choose;
     input        f_sum_of_floats;
@@ -113,7 +113,7 @@ module rf_fp_alu (
     begin
       f_sel = SEL_BIG;
       if (!f_sum_of_floats || f_big[30:23] == 8'hff) begin
-        // A NaN is greater in magnitude than every number, so big is one if any is.
+        // A NaN has a greater magnitude than every number, so big is a NaN if any operand is.
         f_big_nan = f_big[30:23] == 8'hff && f_big[22:0] != 23'd0;
         f_low_nan = f_low[30:23] == 8'hff && f_low[22:0] != 23'd0;
         if (f_single) f_sel = SEL_BIG;
@@ -143,7 +143,7 @@ module rf_fp_alu (
     begin
       f_sig = {f_low[30:23] != 8'd0, f_low[22:0], 3'b000};
       if (f_gap[7:5] != 3'd0) begin
-        // So small that not even a subtraction from a power of two feels it.
+        // So small that it does not even affect a subtraction from a power of two.
         f_sig = 27'd0;
       end else begin
         f_lost   = f_sig & ~(27'h7ff_ffff << f_gap[4:0]);
@@ -167,7 +167,7 @@ module rf_fp_alu (
   always @(posedge clk)
     if (p1_en && p1_add) p2_addend_q <= align(p1_big[31] != p1_low[31], p1_low[30:0], p1_gap_q);
 
-  // p3: the sum. A one at the group of four bits at which the normalisation of a subnormal result must stop.
+  // p3: the sum. A one marks the group of four bits at which the normalisation of a subnormal result must stop.
 
   function [27:0] add;
     input [30:0] f_big;
@@ -194,7 +194,7 @@ module rf_fp_alu (
       p3_stop_q <= (p2_value_q[30:28] == 3'd0) ? 24'h10_0000 >> {p2_value_q[27:25], 2'b00} : 24'd0;
     end
 
-  // p4: {sign, exponent, shift, sum}: to the left until the leading one is at the top, but at most by the exponent
+  // p4: {sign, exponent, shift, sum}: shift left until the leading one is at the top, but at most by the exponent
   // (of which 0 counts as 1).
 
   function [41:0] normalise;
@@ -209,7 +209,7 @@ module rf_fp_alu (
     reg [2:0]  f_groups;
     reg [1:0]  f_bits;
     if (f_direct) begin
-      // So that the last stage leaves it as it is.
+      // So that the last stage does not change it.
       normalise = {f_value[31:23], 5'd1, 1'b1, f_value[22:0], 4'b0000};
     end else begin
       f_probe = f_sum[27:4] | f_stop;
@@ -228,7 +228,7 @@ module rf_fp_alu (
       f_exp = f_value[30:23] | {7'd0, f_value[30:23] == 8'd0};
       if (f_exp[7:2] == {3'd0, f_groups} && f_exp[1:0] < f_bits) f_bits = f_exp[1:0];
       f_shifted = f_shifted << f_bits;
-      // A carry out of the greatest exponent is an infinity.
+      // A carry out of the largest exponent gives infinity.
       if (f_sum[27] && f_exp == 8'd254) f_shifted[26:0] = 27'd0;
       normalise = {f_value[31] && !(f_sub && f_sum == 28'd0), f_exp, f_groups, f_bits, f_shifted};
     end
@@ -239,7 +239,7 @@ module rf_fp_alu (
   always @(posedge clk)
     if (p3_en) p4_sum_q <= normalise(p3_direct_q, p3_value_q, p3_sub_q, p3_stop_q, p3_sum_q);
 
-  // p5: round to nearest even. The carry out of the fraction belongs into the exponent, also from 254 to infinity.
+  // p5: round to nearest even. The carry out of the fraction is added to the exponent, also from 254 to infinity.
 
   function [31:0] round;
     input        f_sign;

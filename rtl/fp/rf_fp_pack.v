@@ -3,20 +3,20 @@
 // Latency     2 cycles.
 // Throughput  1 word per cycle.
 // Capacity    none beyond the pipeline.
-// Handshake   none: stage k takes over while its enable is high. Of the two sources at most one is enabled.
+// Handshake   none: stage k loads while its enable is high. At most one of the two sources is enabled.
 // Reset       none: data only.
-// Proved      tests/rtl/fp_convert.cpp compares with an independent reference, bit by bit.
+// Proved      tests/rtl/fp_convert.cpp compares with an independent reference, bit-exact.
 //
 // Round to nearest, ties to even, overflow to infinity, subnormals. NaN becomes 7fc00000, 7fc0 (bf16) or 7e00 (fp16).
 //
 // Stages
-//   p1  choose the source; how far an fp16 subnormal must be shifted      8-bit subtract
+//   p1  select the source; shift distance of an fp16 subnormal           8-bit subtract
 //   p2  shift, round, select                                             shift, increment
 
 `default_nettype none
 
 module rf_fp_pack #(
-  // 1: 16-bit types too. 0: in_half and p1_half are not looked at.
+  // 1: 16-bit types are supported too. 0: in_half and p1_half are ignored.
   parameter FP16 = 1
 ) (
   input  wire        clk,
@@ -37,7 +37,7 @@ module rf_fp_pack #(
 
   localparam [31:0] NAN = 32'h7fc0_0000;
 
-  // Places by which the significand of an fp16 result moves right: from 12 on nothing is left of it.
+  // Right shift of the significand of an fp16 result: from 12 on nothing is left of it.
   function [3:0] fp16_shift;
     input [7:0] f_exp;
     reg [7:0] f_n;

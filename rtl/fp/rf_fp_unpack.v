@@ -1,9 +1,9 @@
-// rf_fp_unpack: a 32-bit word of a payload as one 32-bit element, or as two 16-bit elements widened to fp32.
+// rf_fp_unpack: unpacks a 32-bit word of a payload to one 32-bit element, or to two 16-bit elements widened to fp32.
 //
 // Latency     1 cycle.
 // Throughput  1 word per cycle.
 // Capacity    1 word.
-// Handshake   none: takes over while in_en is high.
+// Handshake   none: loads while in_en is high.
 // Reset       none: data only.
 // Proved      tests/rtl/fp_convert.cpp: all 65,536 values of both types.
 //
@@ -20,7 +20,7 @@ module rf_fp_unpack (
   input  wire [31:0] in_word,
   // The 32-bit element, or the first of the two.
   output wire [31:0] low,
-  // The second element; unchanged where there is none.
+  // The second element; unchanged if there is none.
   output wire [31:0] high
 );
 
@@ -40,7 +40,7 @@ module rf_fp_unpack (
     end else begin
       f_frac = f_x[9:0];
       f_n    = 4'd0;
-      // For subnormals: the leading one to the top.
+      // For subnormals: shift the leading one to the top.
       if (f_frac[9:2] == 8'd0) begin
         f_frac = f_frac << 8;
         f_n    = f_n + 4'd8;

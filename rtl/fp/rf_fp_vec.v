@@ -1,4 +1,4 @@
-// rf_fp_vec: a vector of rf_fp_alu with their common control.
+// rf_fp_vec: a vector of rf_fp_alu with common control.
 //
 // Latency     5 cycles.
 // Throughput  1 vector per cycle.
@@ -6,17 +6,17 @@
 // Handshake   valid only, no back-pressure. out_data is defined only while out_valid, its upper half only for 16-bit
 //             types.
 // Reset       clears the valid bits; data is not reset.
-// Proved      tests/rtl/fp_alu.cpp (arithmetic), tests/rtl/reduce.cpp (in place).
+// Proved      tests/rtl/fp_alu.cpp (arithmetic), tests/rtl/reduce.cpp (inside rf_reduce).
 //
-// Vectors are {upper half, lower half}, WORDS x 32 bits each. The lower half is always used; the upper half (there if
-// FP16) only while in_half says that a 16-bit type, two elements per word, is on its way: else its units are not clocked.
+// Vectors are {upper half, lower half}, WORDS x 32 bits each. The lower half is always used. The upper half (present if
+// FP16) is used only while in_half is high: a 16-bit type, two elements per word. Otherwise its units are not clocked.
 
 `default_nettype none
 
 module rf_fp_vec #(
   // Words of 32 bits in a half.
   parameter WORDS = 16,
-  // 1: the upper half is there.
+  // 1: the upper half exists.
   parameter FP16 = 1
 ) (
   input  wire                         clk,
@@ -27,7 +27,7 @@ module rf_fp_vec #(
   input  wire                         in_half,
   // 0 sum, 1 min, 2 max.
   input  wire [1:0]                   in_op,
-  // Which operands are there (one at least).
+  // Operands that are present (at least one).
   input  wire                         in_a_on,
   input  wire                         in_b_on,
   input  wire [WORDS*32*(1+FP16)-1:0] in_a,
@@ -36,7 +36,7 @@ module rf_fp_vec #(
   output wire [WORDS*32*(1+FP16)-1:0] out_data
 );
 
-  // Bit k of the enables is that of stage p<k+1>.
+  // Bit k of the enables belongs to stage p<k+1>.
   reg [4:0] low_en_q;
   reg [3:0] high_en_q;
   reg       p1_int_q;

@@ -1,14 +1,15 @@
-// rf_core: the box without the board: all ports, ledger, scheduler, reduction, registers.
+// rf_core: the box without board-specific parts: all ports, ledger, scheduler, reduction, registers.
 //
-// Latency     last beat of the last rank in to first beat of the result out: docs/pipeline.md.
+// Latency     last beat of the last rank's packet in to first beat of the result out: docs/pipeline.md.
 // Throughput  one beat per cycle in and out on every port.
 // Capacity    GROUPS groups, LANES ranks per port and group, LANES * 2^BANK_AW beats per port.
-// Handshake   s_axis is never held back (the MAC cannot be), m_axis valid/ready, s_axil AXI4-Lite.
-// Reset       no group, box disabled. Of a frame that is coming in the rest is ignored; one that is leaving is ended as bad. Power-on
-//             is a reset of 16 cycles or more without frames. Registers answer 2^HASH_BITS + a few cycles later, when tables and counters are clear.
-// Proved      tests/rtl/core; parts as they say.
+// Handshake   s_axis has no back-pressure (a MAC has none), m_axis valid/ready, s_axil AXI4-Lite.
+// Reset       no group, box disabled. The rest of a frame being received is ignored; a frame being sent is ended as
+//             bad. Power-on needs a reset of 16 cycles or more without frames. Registers answer 2^HASH_BITS + a few
+//             cycles later, when tables and counters are clear.
+// Proved      tests/rtl/core; the modules as stated in their headers.
 //
-// idle: nothing is in flight and no event is due, so the clock may stop until the next input. A punted frame that waits for
+// idle: no packet or event is in progress, so the clock may stop until the next input. A punted frame that waits for
 // firmware does not count.
 
 `include "rf_regs.vh"
@@ -36,9 +37,10 @@ module rf_core #(
   parameter FP16 = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1,
-  // For its register, and the next one.
+  // Value of its register, and of the next one.
   parameter CLOCK_KHZ = 250000,
-  // Cycles without m_axis_tready, while a beat is offered, after which a port's link counts as down: a millisecond; 0: never.
+  // The link of a port counts as down after this many cycles in which a beat is offered without m_axis_tready: a
+  // millisecond; 0: never.
   parameter STALL_CYCLES = CLOCK_KHZ
 ) (
   input  wire                     clk,
@@ -54,7 +56,7 @@ module rf_core #(
   output wire [PORTS*WIDTH/8-1:0] m_axis_tkeep,
   output wire [PORTS-1:0]         m_axis_tvalid,
   output wire [PORTS-1:0]         m_axis_tlast,
-  // With m_axis_tlast: a frame that a reset, or a link that went down, has cut short.
+  // With m_axis_tlast: the frame was truncated by a reset or because the link went down.
   output wire [PORTS-1:0]         m_axis_tuser,
   input  wire [PORTS-1:0]         m_axis_tready,
 
@@ -90,7 +92,7 @@ module rf_core #(
   localparam RES_BEATS = (8 * MTU_MAX * 8 / WIDTH > 64) ? 8 * MTU_MAX * 8 / WIDTH : 64;
   localparam CREDIT_W  = $clog2(RES_BEATS) + 1;
 
-  // The box begins anew when a memory has lost a bit: all but registers and counters.
+  // Resets the box after a parity error in a memory, except registers and counters.
   wire stopped;
   wire restart;
   wire reset = rst || restart;
@@ -205,7 +207,7 @@ module rf_core #(
   wire [GROUPS*PW-1:0]          g_ref;
   wire [GW-1:0]                 start_group;
 
-  // Memories that lost a bit: of a port, or of what all share.
+  // Memories with a parity error: of a port, or shared.
   wire [PORTS-1:0]   port_fault;
   wire [PORTS*4-1:0] port_memory;
   wire [PORTS-1:0]   ledger_bad;
@@ -492,7 +494,7 @@ module rf_core #(
       assign ev_port[p*PW +: PW] = ev_conn[PW-1:0];
       assign ev_addr[p*AW +: AW] = ev_conn[CW-1:PW];
 
-      // What is written goes to all buffers that are free; the command names one.
+      // The write data goes to all buffers that are free; the command selects one.
       rf_inject #(.PORTS(1), .WIDTH(WIDTH)) inject (
         .clk(clk), .rst(reset), .win_en(inject_win_en), .win_addr(wr_addr[9:2]), .win_data(wr_data),
         .cmd_valid(inject_cmd && {29'd0, wr_data[26:24]} == p), .cmd_len(wr_data[15:0]), .cmd_port(3'd0),

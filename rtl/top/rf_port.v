@@ -1,10 +1,10 @@
-// rf_port: everything that exists once per port, wired together: from s_axis to the banks, from the results to m_axis.
+// rf_port: everything that exists once per port, connected: from s_axis to the banks, from the results to m_axis.
 //
 // Latency     see docs/pipeline.md.
 // Throughput  one beat per cycle in and out.
-// Capacity    that of its parts.
-// Handshake   s_axis cannot be held back; m_axis valid/ready. The rest as the parts say.
-// Reset       empties all parts.
+// Capacity    that of its modules.
+// Handshake   s_axis has no back-pressure; m_axis valid/ready. The rest as in the modules.
+// Reset       empties all modules.
 // Proved      tests/rtl/core.
 
 `include "rf_regs.vh"
@@ -32,9 +32,10 @@ module rf_port #(
 ) (
   input  wire                  clk,
   input  wire                  rst,
-  // All but the counters begin anew.
+  // Resets everything except the counters.
   input  wire                  restart,
-  // The box has stopped: what still leaves has a wrong ICRC. A memory of this port lost a bit, its number.
+  // The box has stopped: frames that still leave have a wrong ICRC. A memory of this port had a parity error; its
+  // number.
   input  wire                  stopped,
   output wire                  fault_valid,
   output wire [3:0]            fault_memory,
@@ -129,7 +130,7 @@ module rf_port #(
   input  wire                  j_accept,
   input  wire                  j_inside,
   input  wire                  j_full,
-  // A connection of this port is initialised; no NAK is outstanding any more; una has risen.
+  // A connection of this port is initialised; no NAK counts as outstanding any more; una has advanced.
   input  wire                  init_valid,
   input  wire                  tick,
   input  wire                  una_valid,
@@ -232,9 +233,9 @@ module rf_port #(
   localparam BEATS      = 1 << (CREDIT_W - 1);
   localparam HDRS       = (LANES > 8) ? 64 : (LANES > 4) ? 32 : 16;
   localparam [47:0] NUMBER = PORT;
-  // Frames that wait for the judge, and made ACKs: half as many where MTU_MAX is below 1024.
+  // Frames that wait for the judge, and made ACKs: half as many if MTU_MAX is below 1024.
   localparam FRAMES     = (MTU_MAX < 1024) ? 16 : 32;
-  // Two of the longest frames.
+  // Two frames of maximum length.
   localparam PASS_BEATS = 1 << $clog2(2 * (MTU_MAX + 86 + WIDTH / 8) * 8 / WIDTH);
 
   wire         reset = rst || restart;
@@ -388,7 +389,7 @@ module rf_port #(
     .clk(clk), .set_data(x_seen_data), .set_ack(x_seen_ack), .set_conn(judge_conn), .clr_bits(seen_clear),
     .clr_ready(seen_ready), .clr_conn(conn_wr), .rd_conn(conn_rd), .rd_seen(seen));
 
-  // Tombstones have numbers of their own in the place of a connection.
+  // Tombstones use the field of the connection number for their own numbers.
   localparam TOMB_AW = (HASH_BITS < 15) ? HASH_BITS + 1 : 16;
 
   rf_tomb #(.PORT(PORT), .AW(TOMB_AW), .PARITY(PARITY)) tomb (
@@ -396,7 +397,7 @@ module rf_port #(
     .w_valid(tomb_write), .look(tomb_look), .number(tomb_number), .w_ip(tomb_src), .w_port(tomb_port), .w_any(tomb_any),
     .seen(tomb_seen));
 
-  // Held frames: what begins with the source address.
+  // Held frames: the part that begins with the source address.
   wire [191:0] held_body = h_vlan ? h_hdr[18*8 + 96 +: 192] : h_hdr[14*8 + 96 +: 192];
 
   assign held_src = {held_body[7:0], held_body[15:8], held_body[23:16], held_body[31:24]};
@@ -422,7 +423,7 @@ module rf_port #(
     .e_ready(ack_e_ready), .e_hdr(ack_e_hdr), .e_hlen(ack_e_hlen), .e_behalf(ack_behalf), .e_nak(ack_nak),
     .bad(ackq_bad), .idle(ackq_idle));
 
-  // Repeats. `life` tells entries of a group from those of its former life.
+  // Repeats. `life` distinguishes the entries of a group from those of its previous use.
   wire repeatq_idle;
 
   rf_repeatq #(.LANES(LANES), .AW(AW), .PARITY(PARITY)) repeatq (
@@ -607,7 +608,7 @@ module rf_port #(
   assign idle  = ingress_idle && judge_idle && bank_idle && ackq_idle && repeatq_idle && pass_idle && reader_idle &&
                  results_idle && tx_idle && egress_idle;
 
-  // Memories of which a lost bit stops the box.
+  // Memories in which a parity error stops the box.
   wire [10:0] faults = {1'b0, egress_bad, pass_bad, res_bad, ackq_bad, repeatq_bad, bank_bad, 1'b0, judge_bad, r_bad, ingress_bad};
 
   generate

@@ -1,4 +1,4 @@
-/* Requests, timers, and what the caller asks for. */
+/* Requests, timers, and the caller's commands. */
 #include "host/control/client.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ void rf_client_init(struct rf_client *c, const struct rf_client_cfg *cfg)
 		c->cfg.retry_max_ns = 1000 * MS;
 	if (c->cfg.answer_ns == 0)
 		c->cfg.answer_ns = 5000 * MS;
-	/* At least four tries within the time for an answer. */
+	/* At least four transmissions within the time for an answer. */
 	if (c->cfg.retry_max_ns > c->cfg.answer_ns / 4u)
 		c->cfg.retry_max_ns = c->cfg.answer_ns / 4u;
 	if (c->cfg.retry_ns > c->cfg.retry_max_ns)
@@ -50,8 +50,10 @@ static uint64_t quarter(uint32_t lease_ms, uint64_t longest)
 		       : longest;
 }
 
-/* Up to half of it sooner, other for each client and sending: many that lost one frame together do
- * not come back together. */
+/*
+ * Shortens an interval by up to half, differently for each client and transmission, so that clients
+ * that lost frames at the same time do not retry at the same time.
+ */
 static uint64_t jittered(const struct rf_client *c, uint64_t interval)
 {
 	uint64_t h = (c->token + c->seq) * 0x9e3779b97f4a7c15ull;
@@ -59,7 +61,7 @@ static uint64_t jittered(const struct rf_client *c, uint64_t interval)
 	return interval - (h >> 40) * (interval / 2u) / (1u << 24);
 }
 
-/* After a sending. */
+/* Advances a timer after a transmission. */
 static void again(const struct rf_client *c, struct rf_client_timer *t, uint64_t now)
 {
 	t->due = now + jittered(c, t->interval);
@@ -81,7 +83,7 @@ uint64_t rf_client_keepalive(const struct rf_client *c)
 	return quarter(c->ready.lease_ms, 1000 * MS);
 }
 
-/* ---- what the caller asks for ---- */
+/* ---- the caller's commands ---- */
 
 void rf_client_resolved(struct rf_client *c, uint64_t now)
 {
@@ -98,7 +100,7 @@ int rf_client_join(struct rf_client *c, const struct rf_ctl_join *join, uint64_t
 {
 	if (c->state != RF_CLIENT_IDLE && c->state != RF_CLIENT_FAILED)
 		return -1;
-	/* Another membership: the box tells it from the last one by its token. */
+	/* A new membership: the box distinguishes it from the last one by its token. */
 	if (c->member || c->state == RF_CLIENT_FAILED)
 		c->token = c->token * 6364136223846793005ull + 1442695040888963407ull;
 	if (c->token == 0)
@@ -119,7 +121,7 @@ int rf_client_join(struct rf_client *c, const struct rf_ctl_join *join, uint64_t
 	return 0;
 }
 
-/* The last word of a membership that is over. */
+/* Schedules the last request (ABORT or LEAVE) of a membership that is over. */
 static void last_word(struct rf_client *c, unsigned int verb, uint64_t now)
 {
 	c->last_verb = (uint8_t)verb;
@@ -267,7 +269,10 @@ static size_t put_request(struct rf_client *c, unsigned int verb, unsigned int f
 	return rf_ctl_frame_put(frame, room, &a, msg, len);
 }
 
-/* Numbers rise over all requests; the lowest bit tells a query (1) from the membership (0). */
+/*
+ * Sequence numbers increase over all requests; the lowest bit is 1 for a query, 0 for the
+ * membership.
+ */
 static uint32_t next_seq(struct rf_client *c, uint32_t query)
 {
 	do
@@ -276,7 +281,7 @@ static uint32_t next_seq(struct rf_client *c, uint32_t query)
 	return c->seq;
 }
 
-/* What the membership says in this state. */
+/* The membership's request in this state. */
 static size_t put_membership(struct rf_client *c, uint8_t *frame, size_t room)
 {
 	struct rf_ctl_request body;
@@ -311,7 +316,9 @@ static size_t put_last_word(struct rf_client *c, uint8_t *frame, size_t room)
 
 static size_t put_query(struct rf_client *c, uint8_t *frame, size_t room)
 {
-	/* RESET, ABORT and RELEASE keep their number when repeated: done twice they would do harm.
+	/*
+	 * RESET, ABORT and RELEASE keep their number when repeated, because they must not be
+	 * executed twice.
 	 */
 	if (!c->query_sent || c->query_verb == RF_CTL_STATUS) {
 		c->query_seq = next_seq(c, 1);
@@ -336,8 +343,10 @@ static bool wants_arp(const struct rf_client *c)
 	       (c->state == RF_CLIENT_RESOLVING || c->query == RF_CLIENT_Q_WAITING);
 }
 
-/* The time for an answer is over. While something is still to be sent it is not: a process that has
- * stood still asks first. */
+/*
+ * Whether the time for an answer is over. Not while a transmission is still due: a process that was
+ * stopped first sends its request.
+ */
 static bool over(const struct rf_client_timer *t, uint64_t now)
 {
 	return now >= t->deadline && now < t->due;
@@ -360,9 +369,9 @@ static void expire(struct rf_client *c, uint64_t now)
 }
 
 /*
- * Something that was due has been sent. Where it is late by more than the time to the next one, the
- * process has stood still: it could neither ask nor read what was answered, so that time does not
- * count.
+ * A transmission that was due has been sent. If it is late by more than the interval to the next
+ * one, the process was stopped: it could neither send nor read answers, so that time is not
+ * counted.
  */
 static size_t sent(struct rf_client *c, struct rf_client_timer *t, bool repeat, uint64_t now,
 		   size_t len)
@@ -440,7 +449,7 @@ uint64_t rf_client_next_timeout(const struct rf_client *c)
 	return t;
 }
 
-/* ---- what the caller may know ---- */
+/* ---- state for the caller ---- */
 
 enum rf_client_state rf_client_state(const struct rf_client *c)
 {

@@ -1,4 +1,4 @@
-/* What comes from the box. Nothing here is trusted before its tag has been found right. */
+/* Frames from the box. Nothing is trusted before its tag has been verified. */
 #include <string.h>
 
 #include "host/control/client.h"
@@ -7,7 +7,7 @@
 
 #define ARP_REPLY 2u
 
-/* 1 if the frame is an ARP reply of the box. */
+/* Returns 1 if the frame is an ARP reply of the box. */
 static int arp_reply(struct rf_client *c, uint64_t now, const uint8_t *frame, size_t len)
 {
 	size_t l2 = len >= 18u && rf_get_be16(frame + 12) == 0x8100u ? 18u : 14u;
@@ -80,7 +80,7 @@ static void on_joining(struct rf_client *c, uint64_t now, const struct rf_ctl_he
 	}
 }
 
-/* The answer to a sign of life. */
+/* The answer to a keepalive. */
 static void on_group_page(struct rf_client *c, uint64_t now, const struct rf_ctl_group_page *p)
 {
 	struct rf_ctl_failed f = {.reason = p->reason,
@@ -89,7 +89,10 @@ static void on_group_page(struct rf_client *c, uint64_t now, const struct rf_ctl
 				  .detail = p->fail_detail};
 	uint64_t next = c->asked + rf_client_keepalive(c);
 
-	/* From when it was asked: the box has heard nothing since, however long the answer lay. */
+	/*
+	 * Measured from the request, because the box has received nothing since, however long the
+	 * answer was queued.
+	 */
 	rf_client_start(c, &c->req, next > now ? next : now);
 	if (p->state == RF_CTL_S_FAILED) {
 		memcpy(f.missing, p->missing, sizeof(f.missing));
@@ -111,14 +114,14 @@ static void on_draining(struct rf_client *c, uint64_t now, const struct rf_ctl_r
 		c->draining = r->u.draining;
 		c->have_draining = true;
 		c->left_acked = true;
-		/* Who else has to leave is of no hurry. */
+		/* Which other ranks have to leave is not urgent. */
 		c->req.interval = c->cfg.retry_max_ns;
 		if (c->req.due < now + c->cfg.retry_max_ns)
 			c->req.due = now + c->cfg.retry_max_ns;
 		if (r->result == RF_CTL_ENDED)
 			c->state = RF_CLIENT_IDLE;
 	} else if (r->result == RF_CTL_FAILED) {
-		/* The box has forgotten a group that ended. */
+		/* The group has ended and the box has freed its record. */
 		if (r->u.failed.reason == RF_CTL_R_GROUP_UNKNOWN && c->left_acked)
 			c->state = RF_CLIENT_IDLE;
 		else
@@ -146,7 +149,7 @@ static void on_membership(struct rf_client *c, uint64_t now, const struct rf_ctl
 	} else if (c->state == RF_CLIENT_DRAINING) {
 		on_draining(c, now, r);
 	}
-	/* Any answer to the last word will do. */
+	/* Any answer to the last request is enough. */
 	if (h->verb == c->last_verb)
 		c->last_left = 0;
 }
@@ -154,8 +157,10 @@ static void on_membership(struct rf_client *c, uint64_t now, const struct rf_ctl
 static void on_query(struct rf_client *c, const struct rf_ctl_header *h,
 		     const struct rf_ctl_reply *r)
 {
-	/* A second answer to the question before, whose sendings crossed the first, is none to this
-	 * one. */
+	/*
+	 * A second answer to the previous query, which was repeated before its first answer came,
+	 * does not answer this one.
+	 */
 	if (c->query != RF_CLIENT_Q_WAITING || (int32_t)(h->seq - c->query_from) < 0) {
 		c->stats.rx_stale++;
 		return;
@@ -165,8 +170,9 @@ static void on_query(struct rf_client *c, const struct rf_ctl_header *h,
 }
 
 /*
- * The box could not trust our request, so we cannot trust its answer: only several in a row, each
- * to another sending, the last at that time, and none that is signed, end the wait.
+ * The box could not authenticate our request, so we cannot authenticate its answer. The wait ends
+ * only after several such answers in a row, each to the latest transmission at that time, without a
+ * signed answer.
  */
 static void on_refusal(struct rf_client *c, uint32_t seq, const struct rf_ctl_failed *f)
 {
@@ -192,8 +198,8 @@ static void on_refusal(struct rf_client *c, uint32_t seq, const struct rf_ctl_fa
 }
 
 /*
- * The box knows us but not our nonce: it has sent its own along, and the same is asked again at
- * once. A second refusal to a nonce that is no news waits for the timer.
+ * The box accepts our key but not our nonce, and has sent its own: repeat the request at once. If
+ * the box sends a nonce that we already had, wait for the timer.
  */
 static bool on_nonce(struct rf_client *c, uint64_t now, const struct rf_ctl_header *h,
 		     unsigned int query, uint64_t before)
@@ -224,13 +230,16 @@ static bool is_mine(const struct rf_client *c, const struct rf_ctl_header *h)
 	       h->group == c->cfg.group && h->rank == c->cfg.rank && h->token == c->token;
 }
 
-/* A message for this client with a plausible number. */
+/* Handles a message for this client with a plausible sequence number. */
 static void message(struct rf_client *c, uint64_t now, const uint8_t *msg,
 		    const struct rf_ctl_header *h)
 {
 	enum rf_ctl_reason bad;
 	uint64_t before = c->nonce;
-	/* Notices repeat the last number that the box has seen, whosever it was. */
+	/*
+	 * Notices carry the last number that the box has seen, whether of the membership or of a
+	 * query.
+	 */
 	unsigned int query = h->verb == RF_CTL_JOIN ? 0u : h->seq & 1u;
 
 	if (h->flags & RF_CTL_F_UNSIGNED) {

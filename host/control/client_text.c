@@ -1,11 +1,11 @@
-/* One line that names cause and remedy. */
+/* Writes one line that names cause and remedy. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "host/control/client.h"
 
-/* Ranks named one by one before the rest is only counted. */
+/* Number of ranks listed one by one; the rest is only counted. */
 #define RANKS_NAMED 16u
 
 struct line {
@@ -54,7 +54,8 @@ static const char *remedy(unsigned int reason)
 	switch (reason) {
 	case RF_CTL_R_OTHER_PORT:
 		return "this host's switch port lacks the rule that sends UDP port 4791 to its own "
-		       "port of the box, or the rule has changed since: `ringfold doctor` tells";
+		       "port of the box, or the rule has changed since: check with `ringfold "
+		       "doctor`";
 	case RF_CTL_R_VERSION:
 		return "install the same release of ringfold on host and box";
 	case RF_CTL_R_KEY_UNKNOWN:
@@ -63,7 +64,7 @@ static const char *remedy(unsigned int reason)
 		return "give host and box the same key for this job";
 	case RF_CTL_R_RANK_TAKEN:
 		return "give each process its own rank, and each job its own number (RF_JOB); or "
-		       "wait until the lease of the other has run out";
+		       "wait until the other one's lease has expired";
 	case RF_CTL_R_RANKS:
 	case RF_CTL_R_RANK_RANGE:
 	case RF_CTL_R_RANKS_DIFFER:
@@ -94,16 +95,16 @@ static const char *remedy(unsigned int reason)
 	case RF_CTL_R_QUOTA:
 	case RF_CTL_R_QUOTA_RANKS:
 	case RF_CTL_R_QUOTA_BYTES:
-		return "end another group of this job, or allow it more in the box's file of keys";
+		return "end another group of this job, or raise its limits in the box's key file";
 	case RF_CTL_R_QUOTA_ENTRIES:
-		return "allow it more in the box's file of keys (entries=), or wait until the "
-		       "tombstones of its former queue pairs have gone";
+		return "raise its limit in the box's key file (entries=), or wait until the "
+		       "tombstones of its former queue pairs have expired";
 	case RF_CTL_R_ADDRESS_DENIED:
 		return "let each rank join from its own address, or list the addresses in the "
-		       "box's file of keys (ips=)";
+		       "box's key file (ips=)";
 	case RF_CTL_R_PORT_DENIED:
 		return "let each rank join through its own port, or list the ports in the box's "
-		       "file of keys (ports=)";
+		       "key file (ports=)";
 	case RF_CTL_R_NO_PASSES:
 		return "move the job to other ports of the box or end another one";
 	case RF_CTL_R_GROUP_UNKNOWN:
@@ -111,7 +112,7 @@ static const char *remedy(unsigned int reason)
 	case RF_CTL_R_MISSING_RANKS:
 		return "start them, or allow more time";
 	case RF_CTL_R_LEASE:
-		return "look whether its process still runs and its path to the box is up";
+		return "check that its process still runs and its path to the box is up";
 	case RF_CTL_R_DISAGREE:
 		return "all ranks must reduce buffers of the same size in the same order";
 	case RF_CTL_R_LENGTH:
@@ -119,19 +120,20 @@ static const char *remedy(unsigned int reason)
 		return "check path MTU and element type of the queue pair against those of the "
 		       "group";
 	case RF_CTL_R_OPCODE:
-		return "use SEND or WRITE only on queue pairs of a group";
+		return "use only SEND and WRITE on queue pairs of a group";
 	case RF_CTL_R_BEFORE_START:
-		return "register its first PSN, and before it sends anything";
+		return "register the correct first PSN, before the rank sends anything";
 	case RF_CTL_R_WRONG_QPN:
-		return "recv= of the rank there is another one (or exchanged with send=), or that "
-		       "rank was not registered; where another program sends there, register with "
-		       "--others pass";
+		return "the rank at that address has another recv= (or send= and recv= are "
+		       "exchanged), or was not registered; if another program sends there, "
+		       "register "
+		       "with --others pass";
 	case RF_CTL_R_NAK:
-		return "the receiver's log says why it refused the data";
+		return "the receiver's log shows why it refused the data";
 	case RF_CTL_R_NOT_OPERATOR:
 		return "use the operator's key";
 	case RF_CTL_R_PARITY:
-		return "no wrong sum was delivered: join again; where it happens again look at the "
+		return "no wrong sum was delivered: join again; if it happens again check the "
 		       "board";
 	case RF_CTL_R_RESET:
 	case RF_CTL_R_ENDED:
@@ -142,8 +144,9 @@ static const char *remedy(unsigned int reason)
 }
 
 /*
- * Without the rule a host's control packets still find the box, by its MAC and through whichever of
- * its ports the switch has learned that: this host then seems to share the port of another one.
+ * Without the rule a host's control packets still reach the box: the switch forwards them by the
+ * box's MAC, to whichever port it has learned that address on. Such a host then seems to share the
+ * port of another host.
  */
 static void add_no_lanes(struct line *l, const struct rf_ctl_failed *f)
 {
@@ -152,7 +155,7 @@ static void add_no_lanes(struct line *l, const struct rf_ctl_failed *f)
 	    f->detail == 1 ? "" : "s");
 	add(l,
 	    "most likely the switch port of one of these hosts lacks the rule that sends UDP port "
-	    "4791 to its port of the box (`ringfold doctor` on each tells); otherwise spread them "
+	    "4791 to its port of the box (run `ringfold doctor` on each); otherwise spread them "
 	    "over more ports");
 }
 
@@ -198,7 +201,7 @@ static void add_failed(struct line *l, const struct rf_client *c)
 		add(l, ": it sends to %u.%u.%u.%u, queue pair %u", f->index >> 24,
 		    f->index >> 16 & 0xffu, f->index >> 8 & 0xffu, f->index & 0xffu, f->detail);
 	if (slots_left(f->reason) && f->detail > 0)
-		add(l, ", %u slots could be had", 1u << (f->detail & 31u));
+		add(l, ", %u slots are available", 1u << (f->detail & 31u));
 	if (f->reason == RF_CTL_R_QUOTA_RANKS || f->reason == RF_CTL_R_QUOTA_ENTRIES)
 		add(l, ", %u are left", f->detail);
 	if (f->reason == RF_CTL_R_RANKS)
@@ -211,24 +214,24 @@ static void add_error(struct line *l, const struct rf_client *c)
 {
 	switch (c->error) {
 	case RF_CLIENT_E_NO_ARP:
-		add(l, "nobody answers ARP for the box's address ");
+		add(l, "no ARP reply for the box's address ");
 		add_ip(l, c->cfg.box_ip);
 		add(l, ": is the box on, its address right, and is it in this subnet and VLAN?");
 		break;
 	case RF_CLIENT_E_NO_ANSWER:
 		add(l, "the box at ");
 		add_ip(l, c->cfg.box_ip);
-		add(l, " answers ARP but no control packet: does the switch have the rule that "
+		add(l, " answers ARP but not control packets: does the switch have the rule that "
 		       "redirects UDP port 4791 of this host's port to the box?");
 		break;
 	case RF_CLIENT_E_SILENT:
 		add(l, "the box at ");
 		add_ip(l, c->cfg.box_ip);
-		add(l, " does not answer any more: is it still on, its link up, and the switch's "
+		add(l, " has stopped answering: is it still on, its link up, and the switch's "
 		       "rule for UDP port 4791 in place?");
 		break;
 	case RF_CLIENT_E_RESET:
-		add(l, "the box was reset or restarted: the group is gone; join again");
+		add(l, "the box was reset or restarted: the group no longer exists; join again");
 		break;
 	case RF_CLIENT_E_REFUSED:
 	case RF_CLIENT_E_GROUP:

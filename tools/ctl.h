@@ -1,4 +1,4 @@
-/* ringfold ctl: what its sources share. */
+/* ringfold ctl: declarations shared by its sources. */
 #ifndef RF_TOOLS_CTL_H
 #define RF_TOOLS_CTL_H
 
@@ -13,8 +13,8 @@
 /* A rank that is registered by hand. */
 struct ctl_rank {
 	uint32_t ip;
-	uint32_t send_qpn, psn; /* of its queue pair to the successor, and its first PSN */
-	uint32_t recv_qpn;      /* of the one on which the predecessor's data come */
+	uint32_t send_qpn, psn; /* its queue pair to the successor, and the first PSN */
+	uint32_t recv_qpn;      /* the queue pair that receives the predecessor's data */
 	uint8_t port;           /* of the box */
 };
 
@@ -28,9 +28,9 @@ struct ctl {
 	uint64_t job;
 	const char *group_text, *port_text;
 	unsigned int group;
-	bool all_groups; /* of the job: no group was named */
+	bool all_groups; /* all groups of the job, because none was given */
 	unsigned int port;
-	bool all_ports;     /* and the firmware: no port was named */
+	bool all_ports;     /* all ports and the firmware, because no port was given */
 	uint64_t timeout;   /* ns */
 	unsigned int slots; /* 0: ctl_slots_wanted() */
 	const char *dtype, *op;
@@ -44,41 +44,46 @@ struct ctl {
 	struct ctl_rank rank[CTL_RANKS_MAX];
 	unsigned int ranks;
 	bool json;
-	bool quiet;        /* an answer that is no good one is no fault */
-	uint64_t watch;    /* ns between two looks; 0: one look */
-	uint32_t log_next; /* first event that ctl_log() has not shown */
+	bool quiet;        /* a refusal is not reported as an error */
+	uint64_t watch;    /* ns between two queries; 0: query once */
+	uint32_t log_next; /* first event that ctl_log() has not shown yet */
 	struct boxlink link;
-	struct rf_client asker; /* of ctl_page() */
+	struct rf_client asker; /* used by ctl_page() */
 };
 
-/* Whose word is used from now on: the operator's (job 0), or that of a job and its key. */
+/* Acts as this job from now on, with its key; job 0 is the operator. */
 void ctl_speak_for(struct ctl *c, uint64_t job);
 
-/* Asks one page, about c->job and c->group. NULL, with a message on stderr, where
- * there is no good answer. The answer is valid until the next question. */
+/*
+ * Requests one page about c->job and c->group. The answer is valid until the next request. Returns
+ * NULL, with a message on stderr, if there is no answer or a refusal.
+ */
 const struct rf_ctl_reply *ctl_page(struct ctl *c, enum rf_ctl_page page, uint16_t index);
-/* Waits for the answer to what the client was asked; as above. */
+/* Waits for the answer to the client's query; returns as above. */
 const struct rf_ctl_reply *ctl_answer(struct ctl *c, struct rf_client *client);
 
 /*
- * Registers ranks of c->job: join[r] is the JOIN of rank r. The same ranks registered twice, with
- * the same seed, are the same membership; where that one has ended, another one begins. Returns an
- * exit code: good where all are ready; else those that are not are named on stderr, with the cause.
+ * Registers ranks of c->job: join[r] is the JOIN of rank r. Registering the same ranks again with
+ * the same seed gives the same membership; if that has ended, a new one begins. Returns an exit
+ * code: success if all are ready. Otherwise the ranks that are not ready are listed on stderr, with
+ * the cause.
  */
 int ctl_register(struct ctl *c, const struct rf_ctl_join *join, unsigned int ranks, uint64_t seed,
 		 struct rf_client *clients);
 
-/* An array of flat objects, as JSON or as a table whose head is the first one's keys. Takes rows.
+/*
+ * Prints an array of flat objects as JSON, or as a table with the first object's keys as head.
+ * Takes ownership of rows.
  */
 struct json_t;
-/* Name and number, as a member of an object. */
+/* Adds a number to an object. */
 void ctl_number(struct json_t *object, const char *name, uint64_t value);
 void ctl_print_table(const struct ctl *c, struct json_t *rows);
-/* An object likewise, a line for each member. Takes it. */
+/* Prints an object as JSON or with one line per member. Takes ownership of it. */
 void ctl_print_object(const struct ctl *c, struct json_t *object);
 
 /* Commands; each returns an exit code. */
-/* --slots, or what leaves half of a box of the default size to others. */
+/* --slots, or a default that leaves half of a default-size box to other jobs. */
 unsigned int ctl_slots_wanted(const struct ctl *c, unsigned int mtu);
 int ctl_join(struct ctl *c);
 int ctl_join_plain(struct ctl *c);
@@ -94,7 +99,7 @@ int ctl_connections(struct ctl *c);
 int ctl_hold(struct ctl *c);
 /* --release, for struct rf_opt. */
 int ctl_release_add(void *ctl, const char *value);
-/* Says on stderr what an operator must know of the hold time. */
+/* Warns on stderr about a running or prolonged hold time. */
 void ctl_hold_warn(const struct rf_ctl_box_page *b);
 int ctl_log(struct ctl *c);
 int ctl_ranks(struct ctl *c);

@@ -1,4 +1,4 @@
-/* ringfold ctl: the box as a whole: ports, slots, connections, what has happened. */
+/* ringfold ctl: the box as a whole: ports, slots, connections, log. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ int ctl_ports(struct ctl *c)
 	return RF_EXIT_GOOD;
 }
 
-/* The range of one group, or none. */
+/* Adds the slot range of one group, if it has one. */
 static bool add_range(struct ctl *c, const struct rf_ctl_group_entry *e, json_t *rows)
 {
 	struct ctl one = *c;
@@ -144,7 +144,7 @@ int ctl_slots(struct ctl *c)
 	return RF_EXIT_GOOD;
 }
 
-/* A tombstone has no place in a group. */
+/* A tombstone does not belong to a group. */
 static void place(const struct ctl *c, json_t *row, const struct rf_ctl_connection *e)
 {
 	if (e->state == RF_STATE_TOMBSTONE) {
@@ -205,7 +205,7 @@ static void print_event(const struct rf_ctl_log_entry *e)
 	putchar('\n');
 }
 
-/* Called again, it shows what has come since. */
+/* A further call shows only the events since the last one. */
 int ctl_log(struct ctl *c)
 {
 	const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_LOG, (uint16_t)c->log_next);

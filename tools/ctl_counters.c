@@ -1,4 +1,4 @@
-/* ringfold ctl counters: everything that the box counts, hardware and firmware. */
+/* ringfold ctl counters: all counters of hardware and firmware. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static int one_port(struct ctl *c)
 	return RF_EXIT_GOOD;
 }
 
-/* A row for each counter, a column for each port; without --json only what has counted. */
+/* A row for each counter, a column for each port; without --json only counters that are not 0. */
 static json_t *port_rows(struct ctl *c)
 {
 	static struct rf_ctl_counters_page page[RF_CTL_PORTS_MAX];

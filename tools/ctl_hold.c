@@ -1,4 +1,4 @@
-/* ringfold ctl: the connections that the hold time has cut. */
+/* ringfold ctl: held connections. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ int ctl_release_add(void *ctl, const char *value)
 
 	if (!colon || (size_t)(colon - value) >= sizeof(ip)) {
 		fprintf(stderr,
-			"ringfold ctl: --release is ADDRESS:QPN, as `ctl hold` lists them\n");
+			"ringfold ctl: --release: expected ADDRESS:QPN as listed by `ctl hold`\n");
 		return -1;
 	}
 	memcpy(ip, value, (size_t)(colon - value));
@@ -36,10 +36,9 @@ void ctl_hold_warn(const struct rf_ctl_box_page *b)
 {
 	if (b->hold == RF_CTL_HOLD_FULL)
 		fprintf(stderr,
-			"ringfold ctl: warning: the connection table is full: the hold time goes "
-			"on "
-			"for all RC data of no group (`ringfold ctl hold` lists what is held, "
-			"--release-all ends it)\n");
+			"ringfold ctl: warning: the connection table is full, so the hold time is "
+			"prolonged for all RC data of no group (`ringfold ctl hold` lists held "
+			"connections, --release-all ends it)\n");
 }
 
 static int release(struct ctl *c)
@@ -49,9 +48,8 @@ static int release(struct ctl *c)
 	if (rf_client_release(&c->asker, ip, c->release_qpn, boxlink_now()) != 0 ||
 	    !ctl_answer(c, &c->asker))
 		return RF_EXIT_FAILED;
-	printf("%s\n", c->release_all
-			       ? "nothing is held any more; the hold time is over"
-			       : "the connection is let go; what its sender still repeats passes");
+	printf("%s\n", c->release_all ? "all held connections are released; the hold time is over"
+				      : "the connection is released; its data passes from now on");
 	return RF_EXIT_GOOD;
 }
 
@@ -91,8 +89,8 @@ static int list(struct ctl *c)
 	}
 	ctl_hold_warn(&a->u.box);
 	if (!c->json && a->u.box.hold != RF_CTL_HOLD_OVER)
-		printf("the hold time lasts, another %" PRIu32
-		       " ms at least: RC data of no group is dropped\n",
+		printf("the hold time is running for at least %" PRIu32
+		       " ms more: RC data of no group is dropped\n",
 		       a->u.box.hold_ms);
 	ctl_print_table(c, rows);
 	return RF_EXIT_GOOD;

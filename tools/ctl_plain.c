@@ -1,4 +1,4 @@
-/* ringfold ctl join --rank ...: endpoints that know nothing of ringfold, registered by hand. */
+/* ringfold ctl join --rank ...: registers endpoints by hand that do not support ringfold. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 #define RNR_CODE_MAX 31u
-/* Half of what a box of the default size has: 512 slots, 512 KiB. */
+/* Half of a box of the default size: 512 slots, 512 KiB. */
 #define SLOTS 256u
 #define SLOTS_BYTES 262144u
 
-/* The fields of a rank's text. */
+/* Number of fields in the text of a rank. */
 enum { F_SEND, F_PSN, F_RECV, F_PORT, FIELDS };
 
-/* Number of the field "key=value" that begins here, or FIELDS. */
+/* Index of the field "key=value" that begins here, or FIELDS. */
 static unsigned int field_at(const char *text, const char **value)
 {
 	static const char *const keys[FIELDS] = {"send=", "psn=", "recv=", "port="};
@@ -31,7 +31,10 @@ static unsigned int field_at(const char *text, const char **value)
 	return FIELDS;
 }
 
-/* "ADDRESS,send=QPN,psn=PSN,recv=QPN,port=N": each field once, in any order. 0, or -1 with why. */
+/*
+ * "ADDRESS,send=QPN,psn=PSN,recv=QPN,port=N": each field once, in any order. Returns 0, or -1 with
+ * why.
+ */
 static int fields(const char *text, uint64_t value[FIELDS], char *why, size_t room)
 {
 	static const char *const keys[FIELDS] = {"send", "psn", "recv", "port"};
@@ -46,7 +49,7 @@ static int fields(const char *text, uint64_t value[FIELDS], char *why, size_t ro
 
 		if (k == FIELDS || seen[k]) {
 			snprintf(why, room, "%.*s: %s", (int)strcspn(p, ","), p,
-				 k == FIELDS ? "there is no such field" : "a second time");
+				 k == FIELDS ? "unknown field" : "given twice");
 			return -1;
 		}
 		seen[k] = true;
@@ -88,7 +91,7 @@ int ctl_add_rank(void *to, const char *text)
 	return 0;
 }
 
-/* Place of a word in a list that ends with NULL, or -1. */
+/* Index of a word in a list that ends with NULL, or -1. */
 static int word(const char *const *list, const char *text)
 {
 	for (int i = 0; list[i]; i++)
@@ -111,12 +114,13 @@ static int values(const struct ctl *c, int *dtype, int *op)
 		return -1;
 	}
 	if (c->straggler > RNR_CODE_MAX) {
-		fprintf(stderr, "ringfold ctl: --straggler: an RNR timer code from 1 to %u\n",
+		fprintf(stderr,
+			"ringfold ctl: --straggler: expected an RNR timer code from 1 to %u\n",
 			RNR_CODE_MAX);
 		return -1;
 	}
 	if (strcmp(c->others, "fail") != 0 && strcmp(c->others, "pass") != 0) {
-		fprintf(stderr, "ringfold ctl: --others %s: fail or pass\n", c->others);
+		fprintf(stderr, "ringfold ctl: --others %s: expected fail or pass\n", c->others);
 		return -1;
 	}
 	if (c->job == 0 || c->ranks < 2) {
@@ -181,7 +185,7 @@ int ctl_join_plain(struct ctl *c)
 	if (rc != RF_EXIT_GOOD)
 		return rc;
 	ready = rf_client_ready(&clients[0]);
-	printf("job %" PRIu64 ": %u ranks ready, %u slots, at most %u packets may be on their way "
+	printf("job %" PRIu64 ": %u ranks ready, %u slots, at most %u packets may be in flight "
 	       "on a connection\n",
 	       c->job, c->ranks, 1u << ready->slots_log2, ready->window);
 	return rc;

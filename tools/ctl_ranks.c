@@ -13,7 +13,7 @@ static bool is_active(unsigned int state)
 	return state == RF_CTL_S_JOINING || state == RF_CTL_S_READY || state == RF_CTL_S_DRAINING;
 }
 
-/* Adds a number where it is not yet. */
+/* Adds a number unless it is already in the list. */
 static unsigned int add(uint16_t *number, unsigned int count, uint16_t value)
 {
 	for (unsigned int i = 0; i < count; i++)
@@ -25,8 +25,8 @@ static unsigned int add(uint16_t *number, unsigned int count, uint16_t value)
 }
 
 /*
- * Numbers of the job's groups: those that are alive, or, where none is, those that the box
- * remembers. Their count, or -1.
+ * Collects the numbers of the job's groups: the active ones, or if there are none, those that the
+ * box remembers. Returns their count, or -1.
  */
 static int find_groups(struct ctl *c, uint16_t *number)
 {
@@ -58,12 +58,12 @@ static int find_groups(struct ctl *c, uint16_t *number)
 	return (int)(alive > 0 ? alive : ended);
 }
 
-/* Whether the key is the operator's; where it is not, c->job speaks for itself from now on. */
+/* Whether the key is the operator's; if not, acts as c->job from now on. */
 static bool ctl_is_operator(struct ctl *c)
 {
 	const struct rf_ctl_reply *a;
 
-	/* Known from the look before, with --watch. */
+	/* With --watch it is known from the previous query. */
 	if (c->link.job != RF_CTL_JOB_OPERATOR)
 		return false;
 	c->quiet = true;
@@ -72,7 +72,7 @@ static bool ctl_is_operator(struct ctl *c)
 	if (a)
 		return true;
 	a = rf_client_answer(&c->asker);
-	/* Whatever else is wrong will be said to the question itself. */
+	/* Any other error will be reported by the actual query. */
 	if (!a || a->result != RF_CTL_FAILED ||
 	    (a->u.failed.reason != RF_CTL_R_TAG && a->u.failed.reason != RF_CTL_R_KEY_UNKNOWN))
 		return true;
@@ -80,7 +80,7 @@ static bool ctl_is_operator(struct ctl *c)
 	return false;
 }
 
-/* Does something for the group that was named, or for each of c->job's; an exit code. */
+/* Calls a function for the given group, or for each group of c->job; returns an exit code. */
 static int ctl_each_group(struct ctl *c, int (*each)(struct ctl *c, void *arg), void *arg)
 {
 	uint16_t number[GROUPS_MAX];
@@ -89,7 +89,7 @@ static int ctl_each_group(struct ctl *c, int (*each)(struct ctl *c, void *arg), 
 
 	if (count < 0)
 		return RF_EXIT_FAILED;
-	/* Where there is none, the box says so. */
+	/* If there is no group, the box reports it. */
 	if (count == 0)
 		return each(c, arg);
 	for (int i = 0; i < count && rc == RF_EXIT_GOOD; i++) {
@@ -119,12 +119,12 @@ int ctl_drop(struct ctl *c)
 
 struct ranks {
 	json_t *rows;
-	bool over; /* a group is no longer */
+	bool over; /* a group has ended */
 };
 
 static const char *state_of(unsigned int flags, unsigned int group)
 {
-	/* Of a group that is over nobody is a member any more. */
+	/* A group that has ended has no members any more. */
 	if (!is_active(group))
 		return rf_ctl_state_text(group);
 	if (flags & RF_CTL_RANK_GONE)
@@ -157,13 +157,13 @@ static void add_rank(const struct ctl *c, const struct rf_ctl_rank *k, unsigned 
 	json_array_append_new(rows, o);
 }
 
-/* Ranks of which nothing has come yet. */
+/* Ranks from which no data has arrived yet. */
 struct unseen {
 	unsigned int count;
 	unsigned int rank[CTL_RANKS_MAX];
 };
 
-/* Why a group is over, on stderr. */
+/* Prints on stderr why a group has ended. */
 static void tell_end(const struct ctl *c, const struct rf_ctl_group_page *g)
 {
 	fprintf(stderr, "ringfold ctl: job %" PRIu64 " group %u: %s", c->job, c->group,
@@ -173,10 +173,9 @@ static void tell_end(const struct ctl *c, const struct rf_ctl_group_page *g)
 			rf_ctl_reason_text(g->reason));
 	if (g->reason == RF_CTL_R_WRONG_QPN)
 		fprintf(stderr,
-			" (rank %u): it sends to %u.%u.%u.%u, queue pair %u: recv= of the rank "
-			"there is another one (or exchanged with send=), or that rank was not "
-			"registered; where another program sends there, register with --others "
-			"pass",
+			" (rank %u): it sends to %u.%u.%u.%u, queue pair %u: the rank at that "
+			"address has another recv= (or send= and recv= are exchanged), or was not "
+			"registered; if another program sends there, register with --others pass",
 			g->fail_rank, g->fail_index >> 24, g->fail_index >> 16 & 0xffu,
 			g->fail_index >> 8 & 0xffu, g->fail_index & 0xffu, g->fail_detail);
 	else if (g->fail_rank != RF_CTL_NO_RANK)
@@ -187,23 +186,23 @@ static void tell_end(const struct ctl *c, const struct rf_ctl_group_page *g)
 }
 
 /*
- * Ranks registered by hand of which the box has seen no data on the connection that was registered:
- * where they have sent, recv= is wrong, and with --others pass their data passes as it is.
+ * Lists ranks registered by hand from which the box has seen no data on the registered connection.
+ * If they have sent, recv= is wrong, and with --others pass their data passes unchanged.
  */
 static void tell_unseen(const struct ctl *c, const struct rf_ctl_group_page *g,
 			const struct unseen *u)
 {
 	if (c->json || g->state != RF_CTL_S_READY || !(g->flags & RF_CTL_J_STRICT) || u->count == 0)
 		return;
-	fprintf(stderr, "ringfold ctl: job %" PRIu64 " group %u: nothing has come from rank",
+	fprintf(stderr, "ringfold ctl: job %" PRIu64 " group %u: no data has arrived from rank",
 		c->job, c->group);
 	for (unsigned int i = 0; i < u->count; i++)
 		fprintf(stderr, "%s %u", i ? "," : "", u->rank[i]);
 	if (g->flags & RF_CTL_J_OTHERS)
-		fprintf(stderr, " on the connection that was registered. If it has sent, the recv= "
+		fprintf(stderr, " on the registered connection. If it has sent, the recv= "
 				"of the rank after it is wrong, and its data passes unchanged\n");
 	else
-		fprintf(stderr, " on the connection that was registered\n");
+		fprintf(stderr, " on the registered connection\n");
 }
 
 static int add_ranks(struct ctl *c, void *arg)
@@ -300,7 +299,7 @@ static void print_lag(const struct ctl *c, const struct rf_ctl_lag_page *lag, js
 
 	printf("job %" PRIu64 " group %u: %" PRIu64 " measurements", c->job, c->group, all);
 	if (all > 0)
-		printf(", the last rank %" PRIu64 " us behind the first on average",
+		printf(", the last rank %" PRIu64 " us after the first on average",
 		       lag->sum_us / all);
 	if (lag->awaited != RF_CTL_NO_RANK)
 		printf("; rank %u is awaited, for %u ms now", lag->awaited, lag->awaited_ms);

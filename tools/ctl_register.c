@@ -1,4 +1,4 @@
-/* ringfold ctl: ranks that cannot join by themselves are registered. */
+/* ringfold ctl: registers ranks that cannot join by themselves. */
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -6,10 +6,10 @@
 #include "base/opt.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-/* Memberships of one job and group that a box may remember: more than it has records. */
+/* More memberships of one job and group than a box can remember. */
 #define ATTEMPTS_MAX 24u
 
-/* Whether an answer is what remains of a membership that has ended, or of another one. */
+/* Whether an answer belongs to a membership that has ended, or to another one. */
 static bool is_memory(const struct rf_client *client)
 {
 	const struct rf_ctl_failed *f = rf_client_failed(client);
@@ -44,8 +44,7 @@ static bool is_memory(const struct rf_client *client)
 	}
 }
 
-/* Of a group that is being made the first rank to come hears that it waits; of an old one none
- * does. */
+/* In a new group the first rank to join gets WAITING; in an old group no rank does. */
 static bool all_memories(const struct rf_client *clients, unsigned int ranks)
 {
 	for (unsigned int r = 0; r < ranks; r++)
@@ -54,7 +53,7 @@ static bool all_memories(const struct rf_client *clients, unsigned int ranks)
 	return true;
 }
 
-/* The option that a field of JOIN comes from, or NULL. */
+/* The option that sets a field of JOIN, or NULL. */
 static const char *option_of(const struct rf_client *client)
 {
 	const struct rf_ctl_failed *f = rf_client_failed(client);
@@ -87,7 +86,7 @@ static const char *option_of(const struct rf_client *client)
 	}
 }
 
-/* What a rank that is not ready is told. */
+/* The message for a rank that is not ready. */
 static void tell(const struct rf_client *client, char *text, size_t room)
 {
 	const char *option = option_of(client);
@@ -97,7 +96,7 @@ static void tell(const struct rf_client *client, char *text, size_t room)
 		snprintf(text + n, room - n, " (%s)", option);
 }
 
-/* Whether two ranks hear the same, each of itself or both of a third one. */
+/* Whether two ranks have the same error, each about itself or both about a third rank. */
 static bool same(const struct rf_client *a, unsigned int rank_a, const struct rf_client *b,
 		 unsigned int rank_b)
 {
@@ -109,7 +108,7 @@ static bool same(const struct rf_client *a, unsigned int rank_a, const struct rf
 	return f->rank == g->rank || (f->rank == rank_a && g->rank == rank_b);
 }
 
-/* One line for all ranks that hear the same. */
+/* One line for all ranks with the same error. */
 static int judge(const struct rf_client *clients, unsigned int ranks)
 {
 	bool said[CTL_RANKS_MAX] = {false};
@@ -142,7 +141,7 @@ int ctl_register(struct ctl *c, const struct rf_ctl_join *join, unsigned int ran
 {
 	struct boxlink link;
 
-	/* One question for the box's address, not one of each rank. */
+	/* Ask for the box's MAC address once, not once per rank. */
 	if (!ctl_page(c, RF_CTL_PAGE_BOX, 0))
 		return RF_EXIT_FAILED;
 	link = c->link;

@@ -7,13 +7,15 @@
 #include "tools/ctl.h"
 #include "base/opt.h"
 
-#define NO_HARDWARE 0xffu /* of a group that has ended and is only remembered */
+#define NO_HARDWARE 0xffu /* hardware number of a group that has ended and is only remembered */
 
 void ctl_number(json_t *object, const char *name, uint64_t value)
 {
 	char digits[24];
 
-	/* What JSON's readers would take for another number is told in digits. */
+	/*
+	 * Numbers that JSON readers would not represent exactly are written as a string of digits.
+	 */
 	snprintf(digits, sizeof(digits), "%" PRIu64, value);
 	json_object_set_new(object, name,
 			    value > INT64_MAX ? json_string(digits)
@@ -107,7 +109,7 @@ int ctl_status(struct ctl *c)
 	return RF_EXIT_GOOD;
 }
 
-/* "3/8"; for programs two numbers, one where there is no limit. */
+/* "3/8"; in JSON two numbers, or one if there is no limit. */
 static void held_of(const struct ctl *c, json_t *o, const char *name, uint32_t held, uint32_t most)
 {
 	char text[32];
@@ -126,7 +128,7 @@ static void held_of(const struct ctl *c, json_t *o, const char *name, uint32_t h
 	json_object_set_new(o, name, json_string(text));
 }
 
-/* What each job holds, and of how much. */
+/* What each job holds, and its limits. */
 int ctl_jobs(struct ctl *c)
 {
 	json_t *rows = json_array();

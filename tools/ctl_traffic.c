@@ -1,4 +1,4 @@
-/* ringfold ctl: the ranks of generated traffic, which has no hosts that could join. */
+/* ringfold ctl: ranks of generated traffic, which has no hosts that could join. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "rf_regs.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-/* Between two looks at a run that goes on. */
+/* Time between two queries while traffic runs. */
 #define LOOK_NS (100 * NS_PER_MS)
-/* What left the box has stood still for so many looks: it is all out. */
+/* All packets have left once the count is unchanged for this many queries. */
 #define LOOKS_STILL 3u
 
 static int load(struct ctl *c, struct traffic_plan *plan)
@@ -70,7 +70,7 @@ static int report_join(const struct ctl *c, const struct traffic_plan *plan,
 		if (ready->place[r].port != plan->rank[r].place.port ||
 		    ready->place[r].lane != plan->rank[r].place.lane) {
 			fprintf(stderr,
-				"ringfold ctl: rank %u stands on port %u lane %u, not where the "
+				"ringfold ctl: rank %u is on port %u lane %u, not where the "
 				"plan expects it\n",
 				r, ready->place[r].port, ready->place[r].lane);
 			rc = RF_EXIT_FAILED;
@@ -103,7 +103,10 @@ int ctl_join(struct ctl *c)
 
 /* ---- wait ---- */
 
-/* How many packets have left on behalf of all ranks together; those of one rank at most `each`. */
+/*
+ * Number of packets that have left the box for all ranks together, counting at most `each` per
+ * rank.
+ */
 static int sent_of_all(struct ctl *c, const struct traffic_plan *plan, uint64_t each, uint64_t *sum)
 {
 	unsigned int first = 0;
@@ -115,7 +118,7 @@ static int sent_of_all(struct ctl *c, const struct traffic_plan *plan, uint64_t 
 		if (!a)
 			return -1;
 		if (a->u.ranks.ranks != plan->ranks || a->u.ranks.count == 0) {
-			fprintf(stderr, "ringfold ctl: the job has %u ranks, the plan %u\n",
+			fprintf(stderr, "ringfold ctl: the job has %u ranks, but the plan has %u\n",
 				a->u.ranks.ranks, plan->ranks);
 			return -1;
 		}
@@ -129,7 +132,7 @@ static int sent_of_all(struct ctl *c, const struct traffic_plan *plan, uint64_t 
 	return 0;
 }
 
-/* Frames that the pipeline has let out, on all ports: what firmware sends is not among them. */
+/* Frames sent by the pipeline on all ports; frames sent by the firmware are not counted. */
 static int frames_out(struct ctl *c, unsigned int ports, uint64_t *sum)
 {
 	*sum = 0;
@@ -149,7 +152,7 @@ static void pause_look(struct ctl *c)
 	boxlink_run(&c->link, NULL, 0, NULL, boxlink_now() + LOOK_NS);
 }
 
-/* Every rank's every packet has left; -1 when nothing has moved for the timeout. */
+/* Waits until all packets of all ranks have left; -1 if nothing has changed for the timeout. */
 static int wait_sums(struct ctl *c, const struct traffic_plan *plan)
 {
 	uint64_t each = traffic_packets(plan);
@@ -171,12 +174,12 @@ static int wait_sums(struct ctl *c, const struct traffic_plan *plan)
 	}
 	fprintf(stderr,
 		"ringfold ctl: %" PRIu64 " of %" PRIu64
-		" packets have left the box, and nothing has moved for %" PRIu64 " ms\n",
+		" packets have left the box, and none for the last %" PRIu64 " ms\n",
 		sum, plan->ranks * each, c->timeout / NS_PER_MS);
 	return -1;
 }
 
-/* Foreign traffic behind the last sum. */
+/* Waits for foreign traffic after the last sum. */
 static int wait_still(struct ctl *c, unsigned int ports)
 {
 	uint64_t until = boxlink_now() + c->timeout;

@@ -107,7 +107,7 @@ sleep 2
 exits 1 "a rank that is silent for longer than its lease" $ctl ranks 14
 check "... ends its group" says 0 "job 14 group 0: failed: LEASE: a rank was silent for longer than its lease (rank 0"
 exits 0 "... and no other one" $ctl ranks 13
-check "... of which nothing has come yet" says 0 "job 13 group 0: nothing has come from rank 0, 1 on the connection"
+check "... from which no data has arrived yet" says 0 "job 13 group 0: no data has arrived from rank 0, 1 on the connection"
 exits 0 "ctl drop" $ctl drop 13
 exits 1 "a port that this box does not have" $ctl join --job 15 --rank 10.0.5.1,send=17,psn=5,recv=18,port=7 --rank 10.0.5.2,send=17,psn=5,recv=18,port=1
 check "... is named" says 0 "rank 0: .*value that is not allowed .*: port of the box (port= of --rank)"
@@ -115,9 +115,9 @@ exits 1 "65 ranks" $ctl join --job 16 --slots 16 $(for i in $(seq 65); do echo -
 check "... get one line" test "$(grep -c "rank" "$dir/0.err")" = 1
 check "... that counts them" says 0 "rank 0 and 64 more: .*at most 64"
 exits 2 "an unknown field" $ctl join --job 17 --rank 10.0.7.1,send=17,psn=5,recv=18,port=0,qpn=3
-check "... is named" says 0 "qpn=3: there is no such field"
+check "... is named" says 0 "qpn=3: unknown field"
 exits 2 "a field given twice" $ctl join --job 17 --rank 10.0.7.1,send=17,psn=5,psn=6,recv=18,port=0
-check "... is named" says 0 "psn=6: a second time"
+check "... is named" says 0 "psn=6: given twice"
 exits 2 "a QPN of 0" $ctl join --job 17 --rank 10.0.7.1,send=0,psn=5,recv=18,port=0
 check "... is named" says 0 "send"
 exits 2 "a lease that is too short" $ctl join --job 17 $(plain 7) --lease 1ms

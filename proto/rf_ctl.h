@@ -89,7 +89,7 @@ enum rf_ctl_result {
 /* Why a request was refused or a group failed: X(name, value, text). */
 #define RF_CTL_REASONS(X)                                                                          \
 	X(NONE, 0, "no error")                                                                     \
-	X(TRUNCATED, 1, "the control packet is shorter than its length field or verb requires")    \
+	X(TRUNCATED, 1, "the length of the control packet does not fit its length field or verb")  \
 	X(VERSION, 2, "the box uses another version of the control protocol")                      \
 	X(KEY_UNKNOWN, 3, "the box has no key for this job")                                       \
 	X(TAG, 4, "the authentication tag is wrong: the job's key differs from the box's")         \

@@ -51,6 +51,7 @@ module net_path_tb #(
   wire [23:0] unused_d_msn;
   wire [WIDTH/8-1:0] unused_o_keep;
   wire unused_eg_cnt_frames;
+  wire unused_eg_cnt_down;
   wire unused_eg_bad;
   wire unused_in_bad;
   wire unused_o_bad;
@@ -151,6 +152,7 @@ module net_path_tb #(
     .m_axis_tuser (unused_user),
     .m_axis_tready(1'b1),
     .cnt_frames   (unused_eg_cnt_frames),
+    .cnt_down     (unused_eg_cnt_down),
     .bad          (unused_eg_bad),
     .idle         (out_idle)
   );

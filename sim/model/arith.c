@@ -16,7 +16,7 @@ static inline bool is_nan(uint32_t x)
 	return (x & MAGNITUDE) > INFINITY32;
 }
 
-/* Shift right; a one that falls out stays visible in bit 0. */
+/* Shift right; a one that is shifted out sets bit 0 (sticky). */
 static inline uint32_t shift_sticky(uint32_t x, uint32_t by)
 {
 	if (by == 0)
@@ -28,7 +28,7 @@ static inline uint32_t shift_sticky(uint32_t x, uint32_t by)
 
 /*
  * Packs sign, exponent and a significand with three bits below its last place (guard, round,
- * sticky). The hidden bit stands at bit 26, or lower when the exponent is 1 (a subnormal).
+ * sticky). The hidden bit is bit 26, or lower if the exponent is 1 (a subnormal).
  */
 static inline uint32_t round_pack(uint32_t sign, uint32_t exponent, uint32_t significand)
 {
@@ -59,7 +59,7 @@ static inline uint32_t fp32_add(uint32_t a, uint32_t b)
 	if ((a & MAGNITUDE) >= INFINITY32) {
 		if (is_nan(a))
 			return ARITH_NAN32;
-		/* b is no NaN: its magnitude is not above that of an infinity. */
+		/* b is not a NaN: its magnitude is at most that of an infinity. */
 		return b == (a ^ SIGN) ? ARITH_NAN32 : a;
 	}
 	sign = a & SIGN;
@@ -94,7 +94,7 @@ static inline uint32_t fp32_add(uint32_t a, uint32_t b)
 	return round_pack(sign, ea, ma);
 }
 
-/* Unsigned integers in the order of the numbers, -0 below +0. */
+/* Maps floats to unsigned integers with the same order, -0 below +0. */
 static inline uint32_t order_key(uint32_t x)
 {
 	return x & SIGN ? ~x : x | SIGN;
@@ -151,9 +151,10 @@ uint32_t arith_from_fp16(uint16_t x)
 
 		if (fraction == 0)
 			return sign;
-		/* Bring the first one to bit 10, where the hidden bit of a normal number stands. */
+		/* Shift the leading one to bit 10, the position of the hidden bit of a normal
+		 * number. */
 		up = (uint32_t)__builtin_clz(fraction) - 21;
-		exponent = 1 - up; /* may wrap: the bias below brings it back */
+		exponent = 1 - up; /* may wrap: the bias below corrects it */
 		fraction = (fraction << up) & 0x3ffu;
 	}
 	return sign | (exponent + (127 - 15)) << 23 | fraction << 13;
@@ -168,7 +169,7 @@ uint16_t arith_to_bf16(uint32_t x)
 {
 	if (is_nan(x))
 		return ARITH_NAN_BF16;
-	/* Carries run from the fraction into the exponent, up to infinity. */
+	/* Carries propagate from the fraction into the exponent, up to infinity. */
 	return (uint16_t)((x + 0x7fffu + (x >> 16 & 1)) >> 16);
 }
 
@@ -212,7 +213,7 @@ static void combine_int32(unsigned int op, uint32_t *acc, const uint32_t *b, siz
 	size_t k;
 
 	for (k = 0; k < n; k++) {
-		/* With the sign bit turned over, unsigned order is signed order. */
+		/* With the sign bit inverted, unsigned order is signed order. */
 		bool less = (acc[k] ^ SIGN) < (b[k] ^ SIGN);
 
 		if (op == RF_OP_SUM)

@@ -1,6 +1,6 @@
 /*
  * The arithmetic of docs/reduction.md on single elements and on vectors, by integer operations
- * alone: it owes nothing to the compiler's or the processor's floating point.
+ * only. It does not depend on the floating point of the compiler or the processor.
  *
  * Values inside the tree are 32 bits wide: binary32 for the floating types, an integer for int32.
  */
@@ -20,7 +20,7 @@ uint32_t arith_fp32_add(uint32_t a, uint32_t b);
 uint32_t arith_fp32_min(uint32_t a, uint32_t b);
 uint32_t arith_fp32_max(uint32_t a, uint32_t b);
 
-/* Exact conversions to binary32. A NaN stays one, its payload is of no interest. */
+/* Exact conversions to binary32. A NaN stays a NaN; its payload does not matter. */
 uint32_t arith_from_bf16(uint16_t x);
 uint32_t arith_from_fp16(uint16_t x);
 
@@ -35,7 +35,7 @@ unsigned int arith_element_size(unsigned int dtype);
 /* acc[k] = acc[k] op b[k] for n values of a type (RF_DTYPE_*) and operation (RF_OP_*). */
 void arith_combine(unsigned int dtype, unsigned int op, uint32_t *acc, const uint32_t *b, size_t n);
 
-/* n elements as they lie in memory, little-endian, to values and back (with the output step). */
+/* Converts n elements in memory, little-endian, to values and back (with the output step). */
 void arith_load(unsigned int dtype, uint32_t *v, const uint8_t *p, size_t n);
 void arith_store(unsigned int dtype, uint8_t *p, const uint32_t *v, size_t n);
 

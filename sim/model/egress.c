@@ -1,4 +1,4 @@
-/* What leaves: packets made of slots, ACKs, raw frames; one port's order and pace. */
+/* Transmit side: packets made from slots, ACKs, raw frames; the order and pace of each port. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static uint64_t port_mac(const struct rf_engine *e, unsigned int port)
 	return (e->mac + port) & 0xffffffffffffu;
 }
 
-/* Makes sure that the port is looked at in a cycle. */
+/* Makes sure that the port is processed in a cycle. */
 static void look(struct rf_engine *e, unsigned int port, uint64_t cycle)
 {
 	struct model_port *p = &e->ports[port];
@@ -41,8 +41,9 @@ static bool waits(const struct rf_engine *e, const struct model_port *p, enum mo
 }
 
 /*
- * Which queue goes now; SRC_COUNT if none. Results first, an ACK after each of them, a frame of the
- * firmware after so many, foreign frames as their share of the beats allows.
+ * Selects the queue that sends next; SRC_COUNT if none. Results first, an ACK after each of them, a
+ * frame of the firmware after a number of results, foreign frames as their share of the beats
+ * allows.
  */
 static enum model_source choose(const struct rf_engine *e, const struct model_port *p)
 {
@@ -78,7 +79,7 @@ static uint64_t next_ready(const struct model_port *p)
 	return when;
 }
 
-/* What a frame that goes now gives to foreign frames, or costs them where a result waits. */
+/* Credit that a frame sent now adds for foreign frames, or that it costs if a result waits. */
 static void charge(const struct rf_engine *e, struct model_port *p, enum model_source src,
 		   unsigned int beats)
 {
@@ -104,7 +105,7 @@ static void begin(struct rf_engine *e, unsigned int port, struct model_frame *f)
 	model_event_add(e, f->last, EV_LEFT, port);
 }
 
-/* Whether the MAC takes a beat in this cycle, in which one is there for it. */
+/* The MAC takes a beat in this cycle, in which one is offered. */
 static bool mac_takes(struct rf_engine *e, unsigned int port)
 {
 	struct model_port *p = &e->ports[port];
@@ -120,8 +121,8 @@ static bool mac_takes(struct rf_engine *e, unsigned int port)
 }
 
 /*
- * The link is down: the next frame is discarded, but the MAC goes on being offered the beat that it
- * did not take. Where that is a whole frame it leaves when the link is back.
+ * The link is down: the next frame is discarded, but the MAC is still offered the beat that it
+ * did not take. If that beat is a whole frame, it leaves when the link is up again.
  */
 static void discard(struct rf_engine *e, unsigned int port, enum model_source src)
 {
@@ -146,7 +147,8 @@ static void discard(struct rf_engine *e, unsigned int port, enum model_source sr
 	look(e, port, p->tx_free);
 }
 
-/* The link is back: a frame of one beat leaves; of a longer one an end that marks it bad. */
+/* The link is up again: a frame of one beat leaves; a longer frame gets an end that marks it bad.
+ */
 static void link_back(struct rf_engine *e, unsigned int port)
 {
 	struct model_port *p = &e->ports[port];
@@ -230,8 +232,8 @@ void model_send_left(struct rf_engine *e, unsigned int port)
 }
 
 /*
- * Results wait in 8 x MTU_MAX bytes, each in the room of a path MTU, and in a number of headers.
- * The one that leaves has room of its own (rf_egress).
+ * Results wait in 8 x MTU_MAX bytes, each in a space of one path MTU, and in a number of headers.
+ * The result being sent has its own space (rf_egress).
  */
 bool model_result_room(const struct rf_engine *e, unsigned int port, const struct model_group *g,
 		       unsigned int frames)
@@ -243,7 +245,7 @@ bool model_result_room(const struct rf_engine *e, unsigned int port, const struc
 	return e->ports[port].out[SRC_RESULT].frames + frames <= (most < headers ? most : headers);
 }
 
-/* UDP checksum 0 and the ICRC, behind everything else. */
+/* UDP checksum 0 and the ICRC, after all other fields. */
 static void seal(struct model_frame *f, unsigned int l2, unsigned int ip_length)
 {
 	rf_put_be16(f->bytes + l2 + 26, 0);
@@ -275,7 +277,7 @@ void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bo
 	model_send(e, cid_port(cid), SRC_RESULT, f);
 }
 
-/* An ACK as it came, except for its PSN. */
+/* An ACK as received, except for its PSN. */
 void model_send_ack(struct rf_engine *e, unsigned int port, const uint8_t *frame,
 		    const struct model_parsed *p, uint32_t psn)
 {

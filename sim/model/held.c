@@ -1,5 +1,4 @@
-/* Frames that were held back, as firmware is shown them, and signs of life on tombstones: box.md.
- */
+/* Held frames as reported to firmware, and signs of life on tombstones: box.md. */
 #include "sim/model/internal.h"
 
 static bool same(const struct model_held *h, const struct model_parsed *p)
@@ -7,7 +6,7 @@ static bool same(const struct model_held *h, const struct model_parsed *p)
 	return h->valid && h->ip == p->dst_ip && h->qpn == p->qpn;
 }
 
-/* The ports that wait take turns. */
+/* The waiting ports take turns. */
 static void show(struct rf_engine *e)
 {
 	unsigned int k;

@@ -1,9 +1,9 @@
 /*
- * Inside of the reference model: one box.
+ * Internal declarations of the reference model: one box.
  *
- * Written from docs/box.md and docs/reduction.md. Everything happens at cycles of a queue of
- * events; what the RTL does in a pipeline the model does at once, at the cycle in which the
- * pipeline ends.
+ * Written from docs/box.md and docs/reduction.md. All actions are events at cycles in a queue.
+ * An operation that takes several pipeline stages in the RTL is one step in the model, at the cycle
+ * in which the pipeline ends.
  */
 #ifndef RF_MODEL_INTERNAL_H
 #define RF_MODEL_INTERNAL_H
@@ -20,29 +20,29 @@
 #define MODEL_LANES 16u
 #define MODEL_GROUPS 32u
 #define MODEL_CONNS 4096u
-#define MODEL_HEADER 80u /* bytes of a frame that a header slot keeps */
+#define MODEL_HEADER 80u /* bytes of a frame stored in a header slot */
 #define MODEL_MTU 4096u
 #define MODEL_RX_QUEUE 64u
-#define MODEL_BUCKET 4u /* places of a bucket of the connection table */
+#define MODEL_BUCKET 4u /* entries in a bucket of the connection table */
 #define MODEL_PUNT_MAX 1024u
 #define MODEL_REPEATS 64u  /* largest queue of repeats */
-#define MODEL_PUNTS 32u    /* punted frames that wait, all ports together ... */
+#define MODEL_PUNTS 32u    /* waiting punted frames, all ports together ... */
 #define MODEL_PUNT_PORT 4u /* ... of one port ... */
-#define MODEL_PUNT_SAME 2u /* ... of one source there */
-#define MODEL_ACKS 30u     /* ACKs that wait at a port */
+#define MODEL_PUNT_SAME 2u /* ... of one source on the port */
+#define MODEL_ACKS 30u     /* waiting ACKs of a port */
 
 /* Cycles (docs/model.md). */
 #define MODEL_JUDGE_DELAY 11u  /* last beat in to verdict */
 #define MODEL_RESULT_DELAY 27u /* pass issued to first beat out, 4 ports */
-#define MODEL_LEVEL_DELAY 5u   /* one level of the tree more or less */
-#define MODEL_LANES_DELAY 5u   /* more where lanes are accumulated */
+#define MODEL_LEVEL_DELAY 5u   /* for each level of the tree more or less */
+#define MODEL_LANES_DELAY 5u   /* added if lanes are accumulated */
 #define MODEL_ACK_DELAY 7u     /* verdict to first beat out, ACKs */
 #define MODEL_RAW_DELAY 9u     /* the same, foreign and injected frames */
 #define MODEL_PASS_GAP 3u      /* from one pass of a block of ports to the next */
-#define MODEL_PASS_MIN 7u      /* shortest pass of a lane where lanes are accumulated */
-#define MODEL_QUEUED_SHARE 32u /* at least one packet in so many is a first sending */
+#define MODEL_PASS_MIN 7u      /* shortest pass of a lane if lanes are accumulated */
+#define MODEL_QUEUED_SHARE 32u /* at least one packet in this many is a first sending */
 #define MODEL_HUNGRY 7u        /* packets of others that may pass a group */
-#define MODEL_RESULT_SHARE 8u  /* so many results at most before another waiting frame */
+#define MODEL_RESULT_SHARE 8u  /* at most this many results before another waiting frame */
 
 /* 24-bit serial numbers: indexes and PSNs. */
 #define SERIAL_MASK 0xffffffu
@@ -65,12 +65,12 @@ static inline bool serial_less(uint32_t a, uint32_t b)
 	return d != 0 && d < 0x800000u;
 }
 
-/* Around the payload of the longest frame: tag, IPv4, UDP, BTH, XRCETH, RETH, immediate, ICRC. */
+/* Bytes around the longest payload: tag, IPv4, UDP, BTH, XRCETH, RETH, immediate, ICRC. */
 #define MODEL_AROUND_PAYLOAD 86u
 
 enum model_class { MODEL_DROP, MODEL_PUNT, MODEL_ROCE };
 
-/* What lines 2 to 19 of docs/box.md make of a frame. */
+/* Result of lines 2 to 19 of docs/box.md for a frame. */
 struct model_parsed {
 	enum model_class verdict;
 	unsigned int cause; /* RF_CNT_*, for MODEL_DROP */
@@ -96,12 +96,12 @@ struct model_entry {
 struct model_conn {
 	uint32_t start, shift, src_ip, peer_ip, peer_port, qpn;
 	uint32_t next, sent, una, msn;
-	uint32_t seen; /* as in SEEN */
-	bool far;      /* una has reached 2^22 */
-	uint32_t last; /* index of the last packet that was looked at; selective: the highest */
-	uint32_t mark; /* selective: `last` at the last NAK */
-	bool asked;    /* a NAK is outstanding */
-	bool twice;    /* a sequence NAK was made since una last rose */
+	uint32_t seen;       /* as in SEEN */
+	bool far;            /* una has reached 2^22 */
+	uint32_t last;       /* index of the last packet checked; selective: the highest */
+	uint32_t mark;       /* selective: `last` at the last NAK */
+	bool asked;          /* a NAK is outstanding */
+	bool twice;          /* a sequence NAK was made since una last advanced */
 	unsigned int queued; /* entries of this connection in the queue of repeats */
 };
 
@@ -113,8 +113,8 @@ struct model_group {
 	uint32_t error, error_index;
 	uint32_t straggler;     /* timer code, 0: silence */
 	unsigned int row;       /* packets from the queues since the last first sending */
-	unsigned int passed;    /* packets of others that went past while it waited */
-	unsigned int port_turn; /* port whose queue is looked at first */
+	unsigned int passed;    /* packets of other groups that passed it while it waited */
+	unsigned int port_turn; /* port whose queue is checked first */
 };
 
 /* One measurement of who is last: docs/box.md. */
@@ -127,7 +127,7 @@ struct model_lag {
 	uint32_t cycles;
 };
 
-/* One header slot: header bytes as they came and what was read from them. */
+/* One header slot: header bytes as received, and the fields parsed from them. */
 struct model_slot {
 	uint8_t bytes[MODEL_HEADER];
 	uint8_t opcode;
@@ -135,7 +135,7 @@ struct model_slot {
 	uint8_t hlen;
 	uint16_t plen;
 	uint32_t psn;
-	bool present; /* selective: stored, and next has not come to it yet */
+	bool present; /* selective: stored, and next has not reached it yet */
 };
 
 /* One lane of one port. */
@@ -144,7 +144,7 @@ struct model_bank {
 	struct model_slot *slots; /* 2^hdr_log2 */
 };
 
-/* A frame on its way; the bytes stand behind it. */
+/* A frame in progress; its bytes follow the structure. */
 struct model_frame {
 	struct model_frame *next;
 	uint64_t ready;       /* in: cycle of the verdict; out: earliest first beat */
@@ -152,7 +152,7 @@ struct model_frame {
 	size_t len;
 	bool bad;
 	unsigned int counter; /* out: RF_CNT_TX_* */
-	unsigned int cid;     /* first sendings: whose `sent` rises */
+	unsigned int cid;     /* first sendings: the connection whose `sent` advances */
 	uint8_t bytes[];
 };
 
@@ -162,14 +162,14 @@ struct model_queue {
 	unsigned int beats;
 };
 
-/* A repeat, or a first sending that waits behind repeats of its connection. */
+/* A repeat, or a first sending that waits after repeats of its connection. */
 struct model_repeat {
 	uint16_t cid;
 	bool first;
 	uint32_t index;
 };
 
-/* Sources of a port's frames, in the order of their turn behind results. */
+/* Sources of a port's frames, in the order of their turn after results. */
 enum model_source { SRC_RESULT, SRC_ACK, SRC_FOREIGN, SRC_INJECT, SRC_COUNT };
 
 struct model_port {
@@ -180,12 +180,12 @@ struct model_port {
 	uint64_t tx_free;            /* first cycle in which a beat may leave */
 	bool tx_waits;               /* a frame is ready, and the MAC has taken nothing ... */
 	uint64_t tx_refused;         /* ... since this cycle */
-	struct model_frame *offered; /* the link is down: what the MAC is offered all the time */
+	struct model_frame *offered; /* the link is down: the frame that the MAC is still offered */
 	bool tx_due;                 /* an EV_SEND is in the queue of events ... */
 	uint64_t tx_when;            /* ... for this cycle */
 	unsigned int results_in_row; /* while a frame of the firmware waits */
-	int credit;        /* of foreign frames, in sixteenths of a beat; negative: they wait */
-	bool ack_turn;     /* a result has begun since the last ACK: one may go before the next */
+	int credit;    /* of foreign frames, in sixteenths of a beat; negative: they wait */
+	bool ack_turn; /* a result has begun since the last ACK: one may be sent before the next */
 	unsigned int turn; /* last source served that was not results */
 	struct model_repeat repeats[MODEL_REPEATS];
 	unsigned int repeat_head, repeat_count;
@@ -209,14 +209,14 @@ struct model_punt {
 	unsigned int port;
 };
 
-/* A frame that was held back, as firmware is shown it. */
+/* A held frame as reported to firmware. */
 struct model_held {
 	bool valid;
 	unsigned int port;
 	uint32_t ip, src, qpn;
 };
 
-/* What firmware wrote for a tombstone, and whether a packet has shown life on it. */
+/* The fields that firmware wrote for a tombstone, and whether a packet has shown life on it. */
 struct model_tomb {
 	uint32_t src, port;
 	bool any, seen;
@@ -230,7 +230,7 @@ struct rf_engine {
 	unsigned int beat; /* bytes of a beat */
 	uint64_t now;
 	uint64_t evaluated;
-	bool left; /* a frame left in the cycle at hand */
+	bool left; /* a frame left in the current cycle */
 
 	struct model_event *heap;
 	size_t heap_count, heap_room;
@@ -246,9 +246,9 @@ struct rf_engine {
 	unsigned int punt_head, punt_count;
 	uint8_t inject[8][MODEL_PUNT_MAX];              /* of each port */
 	unsigned int inject_busy;                       /* bit per port */
-	struct model_held held, held_wait[MODEL_PORTS]; /* shown, and of each port one that waits */
+	struct model_held held, held_wait[MODEL_PORTS]; /* shown; waiting, one per port */
 	bool held_missed;
-	unsigned int held_turn; /* port that waits and is looked at first */
+	unsigned int held_turn; /* waiting port that is checked first */
 	struct model_tomb *tombs;
 	uint32_t tomb_src;
 	bool tomb_seen;
@@ -257,7 +257,7 @@ struct rf_engine {
 	struct model_group groups[MODEL_GROUPS];
 	struct model_conn conns[MODEL_CONNS];
 	struct model_bank banks[MODEL_PORTS][MODEL_LANES];
-	uint8_t order[MODEL_GROUPS]; /* groups, the one first that was looked at longest ago */
+	uint8_t order[MODEL_GROUPS]; /* groups, least recently checked first */
 	struct model_lag lag;
 	uint32_t *operands; /* MODEL_PORTS + 1 vectors of MODEL_MTU / 2 values */
 };
@@ -272,23 +272,23 @@ struct model_frame *model_queue_get(struct rf_engine *e, struct model_queue *q);
 void model_queue_clear(struct rf_engine *e, struct model_queue *q);
 
 /* parse.c */
-/* Whether a frame of 60 bytes or more is ARP, with a tag or without. */
+/* A frame of 60 bytes or more is ARP, with or without a tag. */
 bool model_is_arp(const uint8_t *frame);
 void model_parse(const struct rf_engine *e, const uint8_t *frame, size_t len,
 		 struct model_parsed *p);
 bool model_icrc_ok(const uint8_t *frame, const struct model_parsed *p);
-/* ICRC of the IP packet of ip_length bytes at frame + l2, whose last four bytes it is. */
+/* ICRC of the IP packet of ip_length bytes at frame + l2; the packet ends with it. */
 uint32_t model_icrc(const uint8_t *frame, unsigned int l2, unsigned int ip_length);
 void model_set_mac(uint8_t *bytes, uint64_t mac);
 
 /* judge.c */
 void model_judge(struct rf_engine *e, unsigned int port, struct model_frame *f);
 
-/* held.c: frames that were held back, signs of life on tombstones. */
+/* held.c: held frames, signs of life on tombstones. */
 void model_held_frame(struct rf_engine *e, unsigned int port, const struct model_parsed *p);
 void model_held_pop(struct rf_engine *e);
 uint32_t model_tombs(const struct rf_engine *e);
-/* A packet with a right ICRC met the tombstone. */
+/* A packet with a correct ICRC matched the tombstone. */
 void model_tomb_packet(struct rf_engine *e, unsigned int port, uint32_t number,
 		       const struct model_parsed *p);
 void model_tomb_write(struct rf_engine *e, uint32_t value);
@@ -322,7 +322,7 @@ static inline unsigned int group_field(const struct model_group *g, uint32_t mas
 
 #define GROUP_FIELD(g, name) group_field(g, RF_GROUP_CFG_##name##_MASK, RF_GROUP_CFG_##name##_LSB)
 
-/* Whether a group has a rank at a place. */
+/* A group has a rank at this port and lane. */
 bool model_member(const struct rf_engine *e, const struct model_group *g, unsigned int lane,
 		  unsigned int port);
 void model_group_head(struct rf_engine *e, unsigned int group);
@@ -332,7 +332,7 @@ void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una);
 void model_conn_sent(struct rf_engine *e, unsigned int cid);
 void model_conn_init(struct rf_engine *e, unsigned int cid);
 
-/* nak.c: NAKs, and who is last. */
+/* nak.c: NAKs, and the measurement of who is last. */
 unsigned int model_nak(struct rf_engine *e, unsigned int cid, const uint8_t *frame,
 		       const struct model_parsed *p, uint32_t index, unsigned int counter);
 void model_nak_tick(struct rf_engine *e);
@@ -342,13 +342,13 @@ void model_lag_head(struct rf_engine *e, unsigned int cid);
 
 /* reduce.c: slots and sums. */
 struct model_slot *model_slot_at(const struct rf_engine *e, unsigned int cid, uint32_t index);
-/* Stored in a selective group while next has not come to it. */
+/* Stored in a selective group before next has reached it. */
 bool model_slot_present(const struct rf_engine *e, unsigned int cid, uint32_t index);
-/* Nothing is present in any slot of the group any more. */
+/* Marks every slot of the group as empty. */
 void model_slots_clear(struct rf_engine *e, unsigned int group);
 void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, const uint8_t *frame,
 		      const struct model_parsed *p);
-/* The result of an index: plen bytes of which the last `pad` are zero. */
+/* The result of an index: plen bytes; the last `pad` bytes are zero. */
 void model_reduce(struct rf_engine *e, unsigned int group, uint32_t index, unsigned int plen,
 		  unsigned int pad, uint8_t *out);
 

@@ -68,7 +68,7 @@ static const struct model_entry *lookup(const struct rf_engine *e, const struct 
 	return NULL;
 }
 
-/* On its way unchanged, where there is room. */
+/* Forwarded unchanged, if there is room. */
 static unsigned int pass(struct rf_engine *e, unsigned int port, const struct model_frame *f)
 {
 	const struct model_queue *q = &e->ports[port].out[SRC_FOREIGN];
@@ -93,13 +93,13 @@ static void judge_unknown(struct rf_engine *e, unsigned int port, const struct m
 	model_count(e, port, pass(e, port, f));
 }
 
-/* FIRST and MIDDLE, of which a packet is always full. */
+/* FIRST and MIDDLE; such a packet is always full. */
 static bool opcode_is_full(uint8_t opcode)
 {
 	return opcode == 0x00 || opcode == 0x01 || opcode == 0x06 || opcode == 0x07;
 }
 
-/* Lines 27 to 29. Returns the counter, or RF_CNT_COUNT where the packet is sound. */
+/* Lines 27 to 29. Returns the counter, or RF_CNT_COUNT if the packet is well formed. */
 static unsigned int judge_form(const struct model_group *g, const struct model_parsed *p,
 			       unsigned int *cause)
 {
@@ -123,7 +123,7 @@ static unsigned int judge_form(const struct model_group *g, const struct model_p
 	return RF_CNT_COUNT;
 }
 
-/* A packet could be stored as index i, now or when what is missing before it has come. */
+/* A packet could be stored as index i, now or after the missing packets before it have arrived. */
 static bool storable(struct rf_engine *e, unsigned int cid, uint32_t i)
 {
 	const struct model_group *g = &e->groups[cid_group(cid)];
@@ -134,7 +134,7 @@ static bool storable(struct rf_engine *e, unsigned int cid, uint32_t i)
 	return !(g->cfg & RF_GROUP_CFG_SELECTIVE_MASK) || !model_slot_present(e, cid, i);
 }
 
-/* Line 30: not where a single packet of long ago, or of somebody else, comes; a rank goes on. */
+/* Line 30: an error only if a rank continues, not for one old packet or another sender's. */
 static void judge_before(struct rf_engine *e, unsigned int cid, uint32_t i)
 {
 	struct model_conn *c = &e->conns[cid];
@@ -147,7 +147,7 @@ static void judge_before(struct rf_engine *e, unsigned int cid, uint32_t i)
 	c->last = i;
 }
 
-/* Line 31: the receiver has it, the ACK that said so was lost. */
+/* Line 31: the receiver has it, but the ACK that acknowledged it was lost. */
 static unsigned int judge_old(struct rf_engine *e, unsigned int cid, const struct model_frame *f,
 			      const struct model_parsed *p)
 {
@@ -165,7 +165,7 @@ static unsigned int judge_old(struct rf_engine *e, unsigned int cid, const struc
 	return RF_CNT_BEHALF;
 }
 
-/* Line 34. next runs on over what is there already in a selective group. */
+/* Line 34. In a selective group next advances over packets that are present already. */
 static void accept(struct rf_engine *e, unsigned int cid, const struct model_frame *f,
 		   const struct model_parsed *p, uint32_t i)
 {
@@ -323,14 +323,14 @@ static unsigned int judge_cnp(struct rf_engine *e, unsigned int port, unsigned i
 	return pass(e, port, f);
 }
 
-/* A connection that this box does not have counts as not ready. */
+/* A connection outside this box counts as not ready. */
 static bool cid_exists(const struct rf_engine *e, unsigned int cid)
 {
 	return cid_group(cid) < e->cfg.groups && cid_lane(cid) < e->cfg.lanes &&
 	       cid_port(cid) < e->cfg.ports;
 }
 
-/* Lines 22 and 37: the packet is dropped; one with a right ICRC may show life. */
+/* Lines 22 and 37: the packet is dropped; a packet with a correct ICRC may show life. */
 static unsigned int judge_tombstone(struct rf_engine *e, unsigned int port, uint32_t number,
 				    const struct model_frame *f, const struct model_parsed *p)
 {

@@ -1,4 +1,4 @@
-/* What the box knows of connections and groups: next, sent, una; head, tail; errors. */
+/* State of connections and groups: next, sent, una; head, tail; errors. */
 #include "sim/model/internal.h"
 
 bool model_member(const struct rf_engine *e, const struct model_group *g, unsigned int lane,
@@ -14,7 +14,7 @@ bool model_group_runs(const struct model_group *g)
 	return (g->cfg & RF_GROUP_CFG_LIVE_MASK) && !(g->error & RF_GROUP_ERROR_VALID_MASK);
 }
 
-/* The smallest next (una = false) or una of the members; `none` where there are none. */
+/* The smallest next (una = false) or una of the members; `none` if there are none. */
 static uint32_t smallest(const struct rf_engine *e, unsigned int group, bool una, uint32_t none)
 {
 	const struct model_group *g = &e->groups[group];
@@ -37,7 +37,7 @@ static uint32_t smallest(const struct rf_engine *e, unsigned int group, bool una
 	return least;
 }
 
-/* head and tail move forward only: they are counters, and stand while a group is not live. */
+/* head and tail only advance: they are counters, and do not change while a group is not live. */
 void model_group_head(struct rf_engine *e, unsigned int group)
 {
 	struct model_group *g = &e->groups[group];
@@ -58,7 +58,7 @@ static void model_group_tail(struct rf_engine *e, unsigned int group)
 		g->tail = tail;
 }
 
-/* Only the first error of a group is kept. */
+/* Only the first error of a group is stored. */
 void model_group_error(struct rf_engine *e, unsigned int cid, unsigned int cause, uint32_t index)
 {
 	struct model_group *g = &e->groups[cid_group(cid)];
@@ -69,10 +69,10 @@ void model_group_error(struct rf_engine *e, unsigned int cid, unsigned int cause
 		   cid_lane(cid) << RF_GROUP_ERROR_LANE_LSB |
 		   cid_port(cid) << RF_GROUP_ERROR_PORT_LSB;
 	g->error_index = index;
-	model_schedule_soon(e, e->now); /* its queued repeats are to be forgotten */
+	model_schedule_soon(e, e->now); /* its queued repeats must be discarded */
 }
 
-/* una rises to a value that was found not to be beyond sent; it never falls. */
+/* una advances to a value that was checked to be not beyond sent; it never decreases. */
 void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una)
 {
 	struct model_conn *c = &e->conns[cid];
@@ -80,7 +80,7 @@ void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una)
 
 	if (!serial_less(c->una, una))
 		return;
-	/* From here on an old index may look like one before the start: the flag stays. */
+	/* From here on an old index may look like one before the start: the flag stays set. */
 	if (una >= 0x400000u)
 		c->far = true;
 	if (!(g->cfg & RF_GROUP_CFG_SELECTIVE_MASK))
@@ -94,7 +94,7 @@ void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una)
 	}
 }
 
-/* One more index of a connection has been sent once. */
+/* One more index of a connection has been sent for the first time. */
 void model_conn_sent(struct rf_engine *e, unsigned int cid)
 {
 	struct model_conn *c = &e->conns[cid];

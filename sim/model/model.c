@@ -1,4 +1,4 @@
-/* The engine interface of the reference model: time, frames in, life and death. */
+/* The engine interface of the reference model: time, input frames, creation and destruction. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +155,7 @@ static bool model_rx(struct rf_engine *e, unsigned int port, const uint8_t *fram
 
 	if (len == 0 || len > RF_ENGINE_FRAME_MAX || model_rx_queued(e, port) >= MODEL_RX_QUEUE)
 		return false;
-	/* Parsing may look at a whole header where the frame is shorter. */
+	/* The parser may read a whole header even if the frame is shorter. */
 	f = model_frame_new(frame, len, MODEL_HEADER);
 	f->bad = bad;
 	f->first = p->rx_free > e->now ? p->rx_free : e->now;
@@ -191,7 +191,7 @@ static void dispatch(struct rf_engine *e, const struct model_event *ev)
 	}
 }
 
-/* All events of one cycle, then perhaps back to the caller. */
+/* All events of one cycle, then possibly back to the caller. */
 static void model_run(struct rf_engine *e, uint64_t until)
 {
 	uint64_t start = e->now;
@@ -225,7 +225,7 @@ static uint64_t model_next_event(const struct rf_engine *e)
 	return e->heap[0].cycle > e->now ? e->heap[0].cycle : e->now;
 }
 
-/* Never past an event: the cycles that it would have happened in are gone. */
+/* Never past an event: the cycles in which it is due would be lost. */
 static void model_jump(struct rf_engine *e, uint64_t cycle)
 {
 	if (cycle > model_next_event(e))

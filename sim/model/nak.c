@@ -5,7 +5,7 @@
 #define SYNDROME_RNR 0x20u
 #define RNR_SHORT 1u /* timer code of the second order */
 
-/* `counter`, or what it is called where a NAK was made too. */
+/* `counter`, or the counter used instead if a NAK was made too. */
 static unsigned int with_nak(unsigned int counter, bool rnr)
 {
 	switch (counter) {
@@ -24,8 +24,8 @@ static uint32_t slots_of(const struct model_group *g)
 }
 
 /*
- * Looks at a packet of lines 31 to 36 that is to be counted as `counter`; next has not risen yet.
- * Returns the counter that it gets.
+ * Checks a packet of lines 31 to 36 that would be counted as `counter`; next has not advanced yet.
+ * Returns the counter to use.
  */
 unsigned int model_nak(struct rf_engine *e, unsigned int cid, const uint8_t *frame,
 		       const struct model_parsed *p, uint32_t i, unsigned int counter)
@@ -113,7 +113,7 @@ void model_lag_stored(struct rf_engine *e, unsigned int cid, uint32_t index)
 	}
 }
 
-/* A packet of `cid` has moved the head of its group. */
+/* A packet of `cid` has advanced the head of its group. */
 void model_lag_head(struct rf_engine *e, unsigned int cid)
 {
 	struct model_lag *l = &e->lag;

@@ -1,4 +1,4 @@
-/* Lines 2 to 19 of docs/box.md: what a frame is, before any connection is looked up. */
+/* Lines 2 to 19 of docs/box.md: classifies a frame before any connection is looked up. */
 #include <string.h>
 
 #include "proto/rf_bytes.h"
@@ -47,7 +47,7 @@ bool model_icrc_ok(const uint8_t *frame, const struct model_parsed *p)
 	       model_icrc(frame, p->l2, p->ip_length);
 }
 
-/* Bytes of RETH, AETH, ImmDt behind the BTH. */
+/* Bytes of RETH, AETH, ImmDt after the BTH. */
 static unsigned int extension(uint8_t opcode)
 {
 	switch (opcode) {

@@ -5,7 +5,7 @@
 
 /*
  * A binary heap, earliest first. A failing allocation ends the program: the model runs in tests and
- * simulators, where nothing better can be done.
+ * simulators, which cannot continue without memory.
  */
 static bool earlier(const struct model_event *a, const struct model_event *b)
 {
@@ -58,7 +58,7 @@ bool model_event_take(struct rf_engine *e, uint64_t before, struct model_event *
 	return true;
 }
 
-/* A frame with room for more bytes than are there yet; bytes may be NULL. */
+/* A frame with capacity for more bytes than it has yet; bytes may be NULL. */
 struct model_frame *model_frame_new(const uint8_t *bytes, size_t len, size_t room)
 {
 	struct model_frame *f = malloc(sizeof(*f) + (room > len ? room : len));

@@ -1,4 +1,4 @@
-/* Slots, and the sum over one: docs/reduction.md. */
+/* Slots, and the sum over one slot: docs/reduction.md. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define VECTOR (MODEL_MTU / 2)
 
-/* Beats of one lane of a bank begin at DBASE and are used in a circle, as the address wraps. */
+/* Beats of one lane of a bank begin at DBASE and are used as a ring, because the address wraps. */
 static size_t slot_offset(const struct rf_engine *e, const struct model_group *g, uint32_t index)
 {
 	uint32_t slot = index & ((1u << GROUP_FIELD(g, S_LOG2)) - 1);
@@ -23,8 +23,7 @@ static struct model_bank *bank_of(struct rf_engine *e, unsigned int port, unsign
 	struct model_bank *b = &e->banks[port][lane];
 
 	if (!b->data) {
-		/* Room of one MTU behind the end: a slot that would wrap is the firmware's fault.
-		 */
+		/* One MTU more after the end: firmware must not configure a slot that wraps. */
 		b->data = calloc(((size_t)1 << e->cfg.bank_log2) * e->beat + MODEL_MTU, 1);
 		b->slots = calloc((size_t)1 << e->cfg.hdr_log2, sizeof(*b->slots));
 		if (!b->data || !b->slots)
@@ -40,7 +39,7 @@ static uint32_t header_slot(const struct rf_engine *e, const struct model_group 
 	return (g->hbase + slot) & ((1u << e->cfg.hdr_log2) - 1);
 }
 
-/* The header slot of an index; valid only where something was stored in that lane. */
+/* The header slot of an index; valid only if a packet was stored in that lane. */
 struct model_slot *model_slot_at(const struct rf_engine *e, unsigned int cid, uint32_t index)
 {
 	const struct model_group *g = &e->groups[cid_group(cid)];
@@ -86,7 +85,7 @@ void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, con
 	memcpy(b->data + slot_offset(e, g, index), frame + p->hlen, (size_t)p->plen);
 }
 
-/* The value of one lane in v[0], NULL where no port has a rank there. */
+/* The value of one lane in v[0], NULL if no port has a rank there. */
 static uint32_t *reduce_lane(struct rf_engine *e, unsigned int group, unsigned int lane,
 			     size_t offset, size_t n)
 {

@@ -127,7 +127,7 @@ static void hash_write(struct rf_engine *e, uint32_t where)
 	entry->value = e->hash_value;
 }
 
-/* A second frame before the first has left, and a length or port that cannot be, are ignored. */
+/* A second frame before the first has left, and an invalid length or port, are ignored. */
 static void inject(struct rf_engine *e, uint32_t value)
 {
 	uint32_t len = value & RF_INJECT_LENGTH_MASK;
@@ -157,8 +157,7 @@ static void write_global(struct rf_engine *e, uint32_t addr, uint32_t value)
 	case RF_IP:
 		e->ip = value;
 		break;
-	/* No memory of the model loses a bit: the register is always 0, there is nothing to begin
-	 * anew. */
+	/* The model has no parity errors: the register is always 0; nothing to reset. */
 	case RF_PARITY:
 		break;
 	case RF_TICK:
@@ -355,7 +354,7 @@ static void write_conn(struct rf_engine *e, unsigned int cid, uint32_t offset, u
 	}
 }
 
-/* Number of a block's instance, and the offset within it; false where the address is not in it. */
+/* Number of a block's instance, and the offset within it; false if the address is not in it. */
 static bool instance(uint32_t addr, uint32_t base, uint32_t stride, uint32_t count, uint32_t *n,
 		     uint32_t *offset)
 {

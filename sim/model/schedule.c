@@ -1,7 +1,7 @@
 /*
- * Passes: which slot is read when. Groups take turns, a turn being one packet. In its turn a group
- * sends what it has in the queues of the ports, and its next first sending where there is nothing
- * or where one is due.
+ * Passes: which slot is read when. Groups take turns; a turn is one packet. In its turn a group
+ * sends its entries in the queues of the ports. It sends its next first sending if there is no
+ * entry, or if a first sending is due.
  */
 #include "sim/model/internal.h"
 
@@ -14,7 +14,7 @@ void model_schedule_soon(struct rf_engine *e, uint64_t cycle)
 	model_event_add(e, cycle, EV_SCHEDULE, 0);
 }
 
-/* Line 32: a repeat is asked. False where the port's queue has no room. */
+/* Line 32: a repeat is requested. False if the port's queue has no room. */
 bool model_repeat_ask(struct rf_engine *e, unsigned int cid, uint32_t index)
 {
 	struct model_port *p = &e->ports[cid_port(cid)];
@@ -38,7 +38,7 @@ static void repeat_pop(struct rf_engine *e, struct model_port *p)
 	p->repeat_count--;
 }
 
-/* Ports whose banks and adders a pass of the group takes: its aligned block. */
+/* Ports whose banks and adders a pass of the group uses: its aligned block. */
 static void block_of(const struct rf_engine *e, const struct model_group *g, unsigned int *first,
 		     unsigned int *end)
 {
@@ -66,7 +66,7 @@ static uint64_t block_free(const struct rf_engine *e, const struct model_group *
 	return when;
 }
 
-/* Takes the block for a pass over slots of plen bytes. Returns the cycle of the result's first
+/* Reserves the block for a pass over slots of plen bytes. Returns the cycle of the result's first
  * beat. */
 static uint64_t block_take(struct rf_engine *e, const struct model_group *g, unsigned int plen)
 {
@@ -120,7 +120,7 @@ static int disagreeing(const struct rf_engine *e, unsigned int group, uint32_t i
 	return -1;
 }
 
-/* The ranks of the next index disagree: it is gone past, and nothing is sent. */
+/* The ranks of the next index disagree: it is skipped and nothing is sent. */
 static void first_disagrees(struct rf_engine *e, unsigned int group, unsigned int wrong)
 {
 	struct model_group *g = &e->groups[group];
@@ -138,7 +138,7 @@ static void first_disagrees(struct rf_engine *e, unsigned int group, unsigned in
 	g->issued = serial_add(g->issued, 1);
 }
 
-/* Whether every member's copy of a first sending has somewhere to go. */
+/* There is room for every member's copy of a first sending. */
 static bool first_has_room(const struct rf_engine *e, unsigned int group)
 {
 	const struct model_group *g = &e->groups[group];
@@ -163,7 +163,7 @@ static bool first_has_room(const struct rf_engine *e, unsigned int group)
 	return true;
 }
 
-/* The copy of one member goes out, or joins its connection's repeats. */
+/* The copy of one member is sent, or joins its connection's repeats. */
 static void first_deliver(struct rf_engine *e, unsigned int cid, uint32_t index,
 			  const uint8_t *payload, uint64_t ready)
 {
@@ -182,7 +182,7 @@ static void first_deliver(struct rf_engine *e, unsigned int cid, uint32_t index,
 	e->conns[cid].queued++;
 }
 
-/* A group had its turn: the next one comes last. */
+/* A group had its turn: it now has the lowest priority. */
 static void turn_over(struct rf_engine *e, unsigned int group)
 {
 	unsigned int k, at = 0;
@@ -228,7 +228,7 @@ static bool first_waits(const struct model_group *g)
 	return model_group_runs(g) && serial_less(g->issued, g->head);
 }
 
-/* Whether the front of a port's queue is an entry of the group. */
+/* The entry at the front of a port's queue belongs to the group. */
 static bool front_is(const struct rf_engine *e, unsigned int port, unsigned int group)
 {
 	const struct model_port *p = &e->ports[port];
@@ -247,7 +247,7 @@ static bool front_waits(const struct rf_engine *e, unsigned int group)
 	return false;
 }
 
-/* The front of a port's queue: issues its pass or forgets it. False where the port has no room. */
+/* The front of a port's queue: issues its pass or discards it. False if the port has no room. */
 static bool try_front(struct rf_engine *e, unsigned int port, bool *began)
 {
 	struct model_port *p = &e->ports[port];
@@ -282,7 +282,7 @@ static bool try_front(struct rf_engine *e, unsigned int port, bool *began)
 	return true;
 }
 
-/* One of a group's entries at the front of a queue, the ports in turn. */
+/* One of a group's entries at the front of a queue, round-robin over the ports. */
 static bool try_fronts(struct rf_engine *e, unsigned int group, bool *began)
 {
 	struct model_group *g = &e->groups[group];
@@ -299,7 +299,7 @@ static bool try_fronts(struct rf_engine *e, unsigned int group, bool *began)
 	return false;
 }
 
-/* One packet of a group, or one entry forgotten. True if either happened. */
+/* One packet of a group, or one entry discarded. True if either happened. */
 static bool try_group(struct rf_engine *e, unsigned int group, bool *began)
 {
 	struct model_group *g = &e->groups[group];
@@ -334,7 +334,7 @@ static bool overlap(const struct rf_engine *e, unsigned int a, unsigned int b)
 	return a_first < b_end && b_first < a_end;
 }
 
-/* A packet of a group began: whoever waits for its ports was passed once more. */
+/* A packet of a group began: each group that waits for its ports was passed once more. */
 static void pass_others(struct rf_engine *e, unsigned int group)
 {
 	unsigned int k;
@@ -349,7 +349,7 @@ static void pass_others(struct rf_engine *e, unsigned int group)
 	}
 }
 
-/* A group that was passed too often, and for which there is room; groups where there is none. */
+/* A group that was passed too often and has room; the number of groups if there is none. */
 static unsigned int hungry(const struct rf_engine *e)
 {
 	unsigned int k, port;
@@ -369,7 +369,7 @@ static unsigned int hungry(const struct rf_engine *e)
 	return e->cfg.groups;
 }
 
-/* Whoever may start, the one first that was looked at the longest time ago. */
+/* The least recently checked group that may start. */
 static bool try_groups(struct rf_engine *e)
 {
 	unsigned int eats = hungry(e);

@@ -1,6 +1,6 @@
-// Stand-ins for the arithmetic where not values matter but which operands enter: an element's low two bits are a count that stops
-// at 3. As late as the real ones, with the same enables (tests/rtl/fp_alu.cpp, fp_convert.cpp); what comes out of the adders
-// without valid is arbitrary.
+// Stand-ins for the arithmetic, for proofs about which operands enter and not about their values. The low two bits of
+// an element are a count that saturates at 3. Latency and enables are those of the real modules (tests/rtl/fp_alu.cpp,
+// fp_convert.cpp). The output of the adders without valid is arbitrary.
 module rf_fp_unpack (
   input  wire        clk,
   input  wire        in_en,

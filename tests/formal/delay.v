@@ -1,4 +1,5 @@
-// What rf_delay.proof shows of rf_delay, as a shift register: what it holds can be compared place by place.
+// The behaviour of rf_delay that rf_delay.proof shows, as a shift register, so its contents can be compared by
+// position.
 module rf_delay #(
   parameter WIDTH = 8,
   parameter N = 4

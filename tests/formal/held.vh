@@ -1,5 +1,5 @@
-// rf_held: one arbitrary connection. Once a frame of it was held it is shown, or waits, or there was one that is missed, until firmware
-// has taken it, or has taken notice that one is missed. Nothing is shown that was not held.
+// rf_held: one arbitrary connection. After a frame of it was held, it is shown, or waits, or missed is set, until
+// firmware has read the frame or has read missed. Nothing is shown that was not held.
 `include "rf_start.vh"
 
 (* anyconst *) reg [KW-1:0] f_key;

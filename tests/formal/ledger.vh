@@ -1,14 +1,14 @@
-// rf_ledger: tail <= una <= sent <= issued <= head <= stored <= next <= tail + S for every connection of a group, and no packet
-// is accepted into a slot that a pass still reads. ACKs and packets are arbitrary; the assumptions are what the judge, the
-// bank and the scheduler promise (docs/verification.md says what shows that they do). One group. The rest of the assertions make the
-// claim inductive: what is on its way through the tail unit is no more than any una it was made from, and no more than the
-// passes it will have to respect.
+// rf_ledger: tail <= una <= sent <= issued <= head <= stored <= next <= tail + S for every connection of a group, and
+// no packet is accepted into a slot that a pass still reads. ACKs and packets are arbitrary; the assumptions are what
+// the judge, the bank and the scheduler guarantee (docs/verification.md lists where this is shown). One group. The
+// other assertions make the claim inductive: a value in the tail unit is at most every una from which it was computed,
+// and at most the indexes of the passes that limit it.
 `include "rf_start.vh"
 
 localparam F_SLOTS = 1 << HDR_AW;
 localparam [IDX-1:0] F_S = F_SLOTS;
 
-// Behind the reset firmware initialises the connections one by one, then starts the group.
+// After the reset firmware initialises the connections one by one, then starts the group.
 localparam F_CONNS = PORTS * LANES;
 reg [4:0] f_step = 5'd0;
 
@@ -57,8 +57,8 @@ wire [IDX-1:0] f_hold0  = hold_index[IDX-1:0] - f_tail;
 wire [IDX-1:0] f_hold1  = hold_index[2*IDX-1:IDX] - f_tail;
 wire [IDX-1:0] f_pass   = pass_index - f_tail;
 
-// Passes: of the next index that is complete, or of one below issued for which a rank asks (r_*): a repeat, or a first
-// sending that came behind repeats.
+// Passes: of the next complete index, or of one below issued that a rank requests (r_*): a repeat, or a first sending
+// that was queued after repeats.
 reg f_asked;
 integer f_q;
 always @* begin
@@ -96,7 +96,7 @@ generate
 
     always @* begin
       assume (ja < LANES && ca < LANES && ra < LANES && ea < LANES && ep < PORTS);
-      // Judges know only members; the bank commits what was accepted, in order.
+      // Judges report members only; the bank commits accepted packets, in order.
       if (j_valid[f_p]) assume (f_members[ja*PORTS + f_p]);
       if (e_valid[f_p]) assume (f_members[ea*PORTS + ep]);
       assume (j_selective[f_p] == f_selective && c_selective[f_p] == f_selective);
@@ -107,7 +107,7 @@ generate
         if (!f_selective)
           assume (f_storeds[(f_p*LANES + ca)*IDX +: IDX] != f_nexts[(f_p*LANES + ca)*IDX +: IDX]);
       end
-      // A first sending: the connection's next one, of a pass that is under way.
+      // A first sending: the connection's next one, of a pass in progress.
       if (s_valid[f_p]) begin
         assume (s_addr < LANES && ra == s_addr && f_members[s_addr*PORTS + f_p] && r_sent[f_p*IDX +: IDX] == s_index);
         assume ((pass_begin && pass_index == s_index) || (hold_valid[0] && hold_index[IDX-1:0] == s_index) ||
@@ -138,7 +138,7 @@ generate
           assert (porthead <= stored);
           assert (stored <= next);
           assert (next <= F_S);
-          // What is on its way to the tail.
+          // Values on the way to the tail.
           if (f1_valid && f1_lane == f_n)
             assert (f1_pairs[f_p/2*(IDX+1)+IDX] && f1_pairs[f_p/2*(IDX+1) +: IDX] - f_tail <= una);
           if (f2_valid && f2_lane == f_n) assert (f2_least[IDX] && f2_least[IDX-1:0] - f_tail <= una);
@@ -166,7 +166,7 @@ wire [IDX-1:0] f4_a    = f4_least - f_tail;
 wire [IDX-1:0] f4_b    = f4_hold[IDX-1:0] - f_tail;
 wire [IDX-1:0] f4_goal = (f4_hold[IDX] && f4_b < f4_a) ? f4_b : f4_a;
 
-// What stage 2 hands to stage 3.
+// The values that stage 2 passes to stage 3.
 wire [IDX-1:0] f2_a    = f2_least[IDX-1:0] - f_tail;
 wire [IDX-1:0] f2_b    = f3_least[IDX-1:0] - f_tail;
 wire [IDX-1:0] f2_goal = (!f2_first && f2_b < f2_a) ? f2_b : f2_a;
@@ -180,7 +180,7 @@ always @(posedge clk) begin
   f2_lane <= f1_lane;
 end
 
-// Until the group starts and its slots are clear nothing moves.
+// Nothing changes until the group starts and its slots are clear.
 always @*
   if (f_started && (!f_live || clear_q)) begin
     assert (head_idle && tail_idle && slice_idle == {PORTS{1'b1}});
@@ -188,7 +188,7 @@ always @*
     assert (f_tail == 0 && f_head == 0 && f_issued == 0 && hold_valid == 0 && f_heads == 0);
   end
 
-// Nobody waits for the runners of a plain group.
+// The queues of the runners are empty in a plain group.
 always @*
   if (f_started && !f_selective) assert (f_run == 0 && slice_idle == {PORTS{1'b1}} && !clear_q);
 
@@ -206,7 +206,7 @@ always @*
     if (f1_valid) assert (f1_group == 0 && f1_lane < LANES && f1_first == (f1_lane == 0) && f1_last == (f1_lane == LANES - 1));
     if (f1_valid && f1_lane != 0) assert (f2_valid && f2_lane + 1'b1 == f1_lane);
     if (f2_valid) assert (f2_group == 0 && f2_lane < LANES && f2_first == (f2_lane == 0) && f2_last == (f2_lane == LANES - 1));
-    // What was read later is no less than what the scan before it has found.
+    // A value read later is not less than the result of the previous scan.
     for (f_o = 0; f_o < (PORTS+1)/2; f_o = f_o + 1)
       if (f1_valid && f1_pairs[f_o*(IDX+1) + IDX]) begin
         assert (f1_pairs[f_o*(IDX+1) +: IDX] - f_tail <= F_S);
@@ -236,7 +236,7 @@ always @*
 
 always @(posedge clk)
   if (f_live) begin
-    // Wrapped, overlapping passes, repeats, first sendings behind them, a tail held down, open loop.
+    // Wrapped indexes, overlapping passes, repeats, first sendings after them, a tail held by a pass, open loop.
     cover (f_tail == 2 && g_head[IDX-1:0] == 5);
     cover (hold_valid[1] && f_head == 3);
     cover (!f_open && pass_begin && !pass_first && f_tail == 1);

@@ -1,9 +1,9 @@
-// Bounded response, with ledger.vh: where every host offers its next packet, every receiver acknowledges, and copies and passes
-// (one beat each) go on, each at the latest in the second cycle in which it can, every rank has a packet accepted again and again,
-// F_BOUND cycles apart at most: nothing waits for ever.
+// Bounded response, with ledger.vh. Assumed: every host offers its next packet, every receiver acknowledges, and copies
+// and passes (one beat each) proceed, each at the latest in the second cycle in which it can. Then every rank has
+// packets accepted again and again, at most F_BOUND cycles apart: nothing waits for ever.
 localparam F_BOUND = 30;
 
-// Duties: what could be done and was not done in the last cycle.
+// Duties: an action that was possible in the last cycle and was not done.
 reg [PORTS-1:0] f_late_j;
 reg [PORTS-1:0] f_late_c;
 reg [PORTS-1:0] f_late_e;
@@ -62,8 +62,9 @@ always @(posedge clk)
   if (rst || !f_live || (j_valid[f_who] && j_accept[f_who])) f_wait <= 5'd0;
   else if (f_wait != 5'd31) f_wait <= f_wait + 5'd1;
 
-// No unit is idle while it has work: behind its ports the head is looked at; the youngest scan on its way to the tail has found
-// the smallest una, unless another one will be made; without a scan the tail is where it can be.
+// No unit is idle while it has work. If the head is less than every port head, the head unit is active. The youngest
+// scan in the tail unit has found the smallest una, or another scan will follow. Without a scan the tail is at its
+// final value.
 reg [PORTS-1:0] f_behind;
 reg [IDX-1:0]   f_least;
 reg [IDX-1:0]   f_pair;

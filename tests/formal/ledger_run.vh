@@ -1,8 +1,8 @@
-// Selective groups, with ledger.vh: what was accepted out of order is accepted once; next and stored go past nothing that is
-// missing; what can move on is looked at.
+// Selective groups, with ledger.vh: a packet accepted out of order is accepted once; next and stored do not pass a
+// missing packet; a connection that can advance is processed.
 localparam F_MARKS = F_CONNS * F_SLOTS;
 
-// Accepted, committed: of the indexes of the window, by place and slot; forgotten when the tail goes past.
+// Accepted, committed: for the indexes of the window, by connection and slot; cleared when the tail passes.
 reg [F_MARKS-1:0] f_acc;
 reg [F_MARKS-1:0] f_com;
 
@@ -25,7 +25,7 @@ generate
     wire              accepted = j_valid[f_p] && j_accept[f_p];
     wire [IDX-1:0]    ahead = ji - f_tail;
 
-    // The bank commits in any order here: that in which it was given them is one.
+    // The bank may commit in any order here; the order of the commands is one of them.
     always @*
       if (c_valid[f_p] && f_selective)
         assume (f_acc[(f_p*LANES + ca)*F_SLOTS + cs] && !f_com[(f_p*LANES + ca)*F_SLOTS + cs] && c_lap[f_p] == f_lap[cs]);
@@ -60,10 +60,10 @@ generate
             assert (f_there[BIT] == (f_lap[f_s] ^ !f_acc[BIT]));
             assert (f_copied[BIT] == (f_lap[f_s] ^ !f_com[BIT]));
             assert (f_acc[BIT] || !f_com[BIT]);
-            // Neither counter has gone past what is missing.
+            // Neither counter has passed a missing packet.
             if (off < next) assert (f_acc[BIT]);
             if (off < stored) assert (f_com[BIT]);
-            // What can move on is looked at, or will be.
+            // A connection that can advance is being processed, or will be.
             if (off == next && f_acc[BIT]) assert (n_waits || n_runs);
             if (off == stored && f_com[BIT]) assert (s_waits || s_runs);
           end
@@ -85,7 +85,7 @@ generate
         end
     end
 
-    // The queues of the runners: of members, each once. With two lanes at most two of them wait.
+    // The queues of the runners: members only, each once. With two lanes at most two of them wait.
     for (f_r = 0; f_r < 2; f_r = f_r + 1) begin : f_runner
       wire [2*AW+1:0]    queue  = f_queue[(f_p*2+f_r)*(2*AW+2) +: 2*AW+2];
       wire [AW-1:0]      at     = queue[AW-1:0];

@@ -1,5 +1,6 @@
-// rf_judge_nak: one arbitrary connection, all packets. None without room, beyond the window's end or in a silent group; at most
-// one outstanding; the first order before the second, once per advance of una; where nothing is outstanding a gap is answered.
+// rf_judge_nak: one arbitrary connection, all packets. No NAK without room, beyond the window's end or in a silent
+// group; at most one outstanding; the first order before the second, once per advance of una; if none is outstanding a
+// gap is answered.
 `include "rf_start.vh"
 
 (* anyconst *) reg [AW-1:0] f_conn;
@@ -19,7 +20,7 @@ always @* begin
   assume (rst == !f_started);
   assume (!(init_valid && j_valid));
   if (f_here) assume (f_known && j_selective == f_selective);
-  // What kind of packet it is; a selective group's una clears nothing (rf_core).
+  // The kind of the packet; an advance of una in a selective group does not clear the state (rf_core).
   assume ({1'b0, j_taken} + {1'b0, j_stored} + {1'b0, j_beyond} <= 2'd1);
   if (f_selective) assume (!f_una);
   assume (!j_early || !(init_valid || j_valid));
@@ -67,7 +68,7 @@ always @(posedge clk)
     if (f_asks && !f_out) assert (make);
     if (f_asks && f_selective && less(f_last + 1'b1, j_index)) assert (make && make_index == f_last + 1'b1);
     if (!f_selective) assert (twice_q[f_conn] == f_first);
-    // Both orders, a straggler's answer and a gap in silence, one after the other.
+    // Both orders, a straggler's answer and a gap in a silent group, one after the other.
     cover (f_met == 4'b1111);
     cover (f_here && make && f_selective && f_out);
     cover (f_early && follows && !f_back);

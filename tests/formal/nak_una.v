@@ -1,7 +1,7 @@
-// From a descriptor through rf_judge and rf_ackq to the frame that leaves: one arbitrary packet is marked in its header, which the
-// frame made for it keeps. What the ledger, the tables and the receiver say is arbitrary. A sequence NAK or an RNR NAK of a plain
-// group carries the PSN of una, as the ledger has it for that connection in the cycle of the verdict; an ACK on behalf that of
-// the index before.
+// From a descriptor through rf_judge and rf_ackq to the frame that leaves: one arbitrary packet has a mark in its
+// header, which the frame made for it keeps. The answers of the ledger, the tables and the receiver are arbitrary. A
+// sequence NAK or an RNR NAK of a plain group carries the PSN of una, as the ledger has it for that connection in the
+// cycle of the verdict; an ACK on behalf carries that of the index before.
 module nak_una (
   input wire         clk,
   input wire         rst,
@@ -150,8 +150,8 @@ module nak_una (
 
   always @* assume (rst == !f_started);
 
-  // The marked packet: its connection is known 2 cycles behind its descriptor, its start PSN 3, the ledger's answer 4;
-  // the PSN of the frame made for it 5: that frame leaves with it.
+  // The marked packet: its connection is known 2 cycles after its descriptor, its start PSN after 3, the ledger's
+  // answer after 4, the PSN of the frame made for it after 5: that frame leaves with this PSN.
   reg  [4:0]  age_q;
   reg  [1:0]  conn_q;
   reg  [23:0] start_q;
@@ -171,7 +171,7 @@ module nak_una (
     if (age_q[4]) psn_q <= h_made;
   end
 
-  // The frame made for it: Ethernet addresses are swapped.
+  // The frame made for it: the Ethernet addresses are swapped.
   wire         ours = e_valid && e_hdr[48];
   wire [351:0] body = (e_hlen == 7'd62) ? e_hdr[144 +: 352] : e_hdr[112 +: 352];
   wire [23:0]  psn  = {body[303:296], body[311:304], body[319:312]};

@@ -1,8 +1,8 @@
-// rf_axil: every address and every data word taken makes one wr_en with these values and one response; every read address
-// one rd_en and one answer with the data of its rd_ack; offers stay until they are taken.
+// rf_axil: each pair of a taken address and data word produces one wr_en with these values and one response. Each read
+// address produces one rd_en and one response with the data of its rd_ack. Offers are stable until taken.
 `include "rf_start.vh"
 
-// The register bus acknowledges each read once, at once or later.
+// The register bus acknowledges each read once, in the same cycle or later.
 reg f_asked;
 
 always @(posedge clk)
@@ -13,7 +13,7 @@ always @(posedge clk)
 always @*
   if (!rst) assume (!rd_ack || rd_en || f_asked);
 
-// Taken and not yet answered, 0 or 1 each; what was taken.
+// Taken and not yet answered, 0 or 1 each; the values taken.
 reg          f_aw;
 reg          f_w;
 reg          f_done;
@@ -71,7 +71,7 @@ always @(posedge clk)
       assert (f_aw && f_w && !f_done);
       assert (wr_addr == {f_wr_addr, 2'b00} && wr_data == f_wr_data);
     end
-    // Both taken: written at once; written: answered at once.
+    // Both taken: written in the next step; written: answered in the next step.
     assert (!(f_aw && f_w && !f_done) || wr_en);
     assert (s_axil_bvalid == f_done);
     if (rd_en) assert (f_ar && !f_issued && !f_got && rd_addr == {f_rd_addr, 2'b00});

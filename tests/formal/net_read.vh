@@ -1,10 +1,11 @@
-// rf_ingress_read: every command makes as many beats as its bytes ask for, the last one marked, in one go once begun; an
-// offered beat stays; what is still to be read is never given free; idle means nothing is owed.
+// rf_ingress_read: every command produces the number of beats for its bytes, the last one marked, without gaps once
+// begun. An offered beat is stable; data still to be read is never freed; idle means that no beat is outstanding.
 `include "rf_start.vh"
 
 localparam F_LEN = 5 * B;
 
-// The oldest frame stays until its command; frames are short and good: payload lies within the frame, ICRC behind it.
+// The oldest frame stays until its command; frames are short and good: the payload is within the frame, the ICRC after
+// it.
 wire [13:0] f_beats = i_len + (B - 1);
 
 always @*
@@ -25,7 +26,7 @@ wire [4:0]  f_outs = op_forget ? 5'd0 : f_bytes[LB+4:LB];
 wire        f_take = c_valid && c_ready;
 wire        f_out  = o_valid && o_ready;
 
-// Beats owed by the commands taken; one arbitrary command that is followed: beats in front of it, its own.
+// Outstanding beats of the commands taken; one arbitrary command that is tracked: beats before it, its own.
 (* anyseq *) reg f_pick;
 reg [5:0] f_owed;
 reg [5:0] f_ahead;
@@ -50,7 +51,7 @@ always @(posedge clk)
     else if (f_out && f_own != 0) f_own <= f_own - 6'd1;
   end
 
-// How far what is read now lies behind what is free.
+// Distance from the free pointer to the address being read.
 wire [AW:0] f_behind = (busy_q ? addr_q : first_addr) - free_q;
 
 always @(posedge clk)
@@ -60,7 +61,7 @@ always @(posedge clk)
     if (o_valid) assert (f_owed != 0);
     if (o_valid && f_ahead == 0 && f_own != 0) assert (o_last == (f_own == 6'd1));
     if (idle) assert (f_owed == 0);
-    // What is read has not been given free.
+    // Data being read has not been freed.
     if (rd_en) assert (f_behind <= 6);
     if (!$past(rst)) begin
       if ($past(o_valid && !o_ready)) begin

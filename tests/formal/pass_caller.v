@@ -1,6 +1,7 @@
-// What the readers are told by rf_sched: passes of lane after lane of one packet, on ports that nobody else has meanwhile, each from
-// the slot of its index, of the ports that have a rank in that lane; never while a pass is prepared there. sched.proof shows it;
-// in pass_read.proof it is given. Groups stay as they are.
+// The requests of rf_sched to the readers: passes of lane after lane of one packet, on ports that no other packet uses
+// meanwhile, each from the slot of its index, of the ports that have a rank in that lane; never while a pass is
+// prepared there.
+// sched.proof shows this; pass_read.proof assumes it. Groups do not change.
 `include "rf_regs.vh"
 
 module pass_caller #(
@@ -39,7 +40,7 @@ module pass_caller #(
   input  wire [CREDIT_W-1:0]           beats,
   input  wire [BANK_AW-1:0]            beat,
   input  wire [HDR_AW-1:0]             slot,
-  // Per group: a packet is under way; the lane that comes next; its index.
+  // Per group: a packet is in progress; the next lane; its index.
   output reg  [GROUPS-1:0]             open,
   output reg  [GROUPS*LW-1:0]          next_lane,
   output reg  [GROUPS*24-1:0]          of
@@ -59,7 +60,7 @@ module pass_caller #(
   wire [31:0] lanes = cfg[`RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
   wire [31:0] slots = 32'd1 << cfg[`RF_GROUP_CFG_S_LOG2_LSB +: `RF_GROUP_CFG_S_LOG2_BITS];
   wire [31:0] bytes = 32'd1 << cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
-  // Slots follow one another, a slot of beats after the other.
+  // Slots are contiguous.
   wire [31:0] place = {8'd0, index} & (slots - 1);
   wire [31:0] from  = g_dbase[group*32 +: 32] + ((place << cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS]) >> BYTES_LOG2);
   wire [31:0] at    = g_hbase[group*32 +: 32] + place;

@@ -1,7 +1,7 @@
-// The readers of all ports, told what to read by anyone who keeps pass_caller.v: they keep what rf_reduce asks for
-// (reduce_caller.v), and at an arbitrary port every pass that was launched begins at the reduction in its turn and gives, one
-// after another, the beats of its lane from the first one of its slot on, as many as its packet has, and no others. Facts are
-// arbitrary, of packets as the judge lets them in: not empty, not longer than the MTU.
+// The readers of all ports, driven by any caller that satisfies pass_caller.v: they meet the requirements of rf_reduce
+// (reduce_caller.v). At an arbitrary port every launched pass begins at the reduction in its turn and delivers, one
+// after another, the beats of its lane from the first one of its slot on: as many as its packet has, and no others.
+// Facts are arbitrary, of packets that the judge accepts: not empty, not longer than the MTU.
 `include "rf_regs.vh"
 
 module pass_read #(
@@ -64,7 +64,7 @@ module pass_read #(
     .level(launch_level), .dtype(launch_dtype), .op(launch_op), .ref_port(launch_ref), .beats(launch_beats),
     .beat(launch_beat), .slot(launch_slot), .open(open), .next_lane(next_lane), .of(of));
 
-  // Groups: a block of 2^level ports, as far as they are there; in every lane a rank; the first member is one of lane 0.
+  // Groups: a block of 2^level ports, as far as they exist; a rank in every lane; the first member is one of lane 0.
   genvar g;
   genvar l;
   genvar p;
@@ -110,7 +110,7 @@ module pass_read #(
 
   generate
     for (p = 0; p < PORTS; p = p + 1) begin : g_port
-      // What is not looked at here.
+      // Outputs that this proof does not use.
       wire [4:0]  fact_addr;
       wire        hdr_read;
       wire [4:0]  hdr_addr;
@@ -177,7 +177,7 @@ module pass_read #(
     .in_first(in_first), .in_final(in_final), .in_last(in_last), .beat(beat), .beats(beats), .inside(inside), .more(more),
     .same_as(same));
 
-  // One port: the pass that is prepared, those on their way to the reduction, the one that is there.
+  // One port: the pass in preparation, those on their way to the reduction, the one at the reduction.
   (* anyconst *) reg [PW-1:0] at;
 
   always @* assume (rst == !f_started && at < PORTS);
@@ -239,7 +239,8 @@ module pass_read #(
       assert (r2_q == (in_valid[at] && in_member[at]));
     end
 
-  // What makes this inductive: what stays while nothing is on its way at a port is that of the packet under way there, if any.
+  // Invariants that make this inductive: values that are stable while a port is idle belong to the packet in progress
+  // there, if any.
   always @*
     if (f_started && !rst && idle[at] && more[at]) assert (plen_q == kept[at*32 +: 13]);
 

@@ -1,7 +1,8 @@
-// rf_reduce with count.v in place of the adders. One arbitrary operand (the first or, of a 16-bit type, the second element of a
-// port's beat in a pass) counts 1, all others 0: at an arbitrary port every result counts what belongs to it: 1 if that operand
-// is of this element and beat, of any lane of this packet, of a member of this block, else 0. So each result is made of every
-// operand of its packet, once, and of no other. Results come in order, none is lost, each as late as the header says.
+// rf_reduce with count.v in place of the adders. One arbitrary operand (the first or, of a 16-bit type, the second
+// element of a port's beat in a pass) has the value 1, all others 0. At an arbitrary port every result has the expected
+// value: 1 if that operand is of this element and beat, of any lane of this packet, of a member of this block, else 0.
+// So each result contains every operand of its packet once, and no other. Results come in order, none is lost, each
+// with the latency in the header.
 `include "rf_start.vh"
 
 localparam F_TREE  = `RF_FP_LATENCY * LEVELS;
@@ -37,7 +38,7 @@ always @* begin
             in_data[f_p*WIDTH+16 +: 2] == {1'b0, f_now && f_high && f_from == f_p});
 end
 
-// The operand counts: from then on until the result of its packet's same beat has been asked for.
+// The operand has the value 1: from then on until the result of the same beat of its packet was requested.
 reg        f_waits;
 reg  [3:0] f_at;
 reg  [2:0] f_low;
@@ -100,8 +101,8 @@ always @*
     end
   end
 
-// What makes this inductive: which of them go the long way; and what is kept longer than anything takes on its way. Bit k of
-// f_waited: f_waits as it was k cycles ago.
+// Invariants that make this inductive: the results on the long path; and history longer than any latency. Bit k of
+// f_waited is f_waits k cycles ago.
 reg [F_LONG:F_TREE+1] f_slow;
 
 always @(posedge clk) f_slow <= {f_slow[F_LONG-1:F_TREE+1], late[f_to*PORTS +: PORTS] != {PORTS{1'b0}}};
@@ -133,8 +134,8 @@ generate
   for (b = 0; b < PORTS; b = b + 1) begin : f_block
     localparam [31:0] AT = b;
 
-    // {valid (lowest of its block), final, beat; between passes, between beats, last beat; the beat before: final, of a block of which
-    // this is the lowest, 16-bit}
+    // {valid (lowest of its block), final, beat; between passes, between beats, last beat; the beat before: final, of a
+    // block of which this is the lowest, 16-bit}
     reg [F_KEEP*16+15:0] was;
 
     wire [1:0] level   = in_level[b*2 +: 2];
@@ -191,7 +192,7 @@ always @(posedge clk)
 
 always @(posedge clk)
   if (!rst && f_started) begin
-    // Of the second lane of three, from another port; of a packet of one lane behind a longer way; straight.
+    // The second lane of three, from another port; a packet of one lane after one on the long path; the short path.
     cover (f_out && f_lane && (f_oldest & f_count) != 0);
     cover (f_out && (f_oldest & f_count) != 0 && f_oldest[F_LONG] && f_there[F_LONG-1]);
     cover (f_out && (f_oldest & f_count) != 0 && f_oldest[F_SHORT] && f_from != f_to);

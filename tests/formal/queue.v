@@ -1,7 +1,7 @@
-// What rf_fifo.proof shows of rf_fifo with READ_LATENCY = 0, as a shift register, for proofs of modules that use one: with its
-// words in known places a claim about all of them can be written down. It stands apart from rf_fifo for that alone: there a word's
-// place depends on a pointer, and such claims are not inductive. Where a proof names this file in `formal` (ledger_selective):
-// connections of group 0, each once.
+// The behaviour of rf_fifo with READ_LATENCY = 0 that rf_fifo.proof shows, as a shift register, for proofs of modules
+// that use one. Its words are at fixed positions, so a claim about all of them can be stated. In rf_fifo the position
+// of a word depends on a pointer, and such claims are not inductive. If a proof names this file in `formal`
+// (ledger_selective): the entries are connections of group 0, each once.
 module rf_fifo #(
   parameter WIDTH = 8,
   parameter DEPTH = 16,
@@ -19,7 +19,7 @@ module rf_fifo #(
   output wire [WIDTH-1:0]       m_data,
   output wire [$clog2(DEPTH):0] count,
   output wire                   almost_full,
-  // For the claims: the words, first one lowest.
+  // For the claims: the words, first one in the lowest bits.
   output reg  [DEPTH*WIDTH-1:0] words
 );
 

@@ -1,6 +1,6 @@
-// What rf_ram_sdp.proof shows of the output of rf_ram_sdp with READ_LATENCY = 1, for claims that no word of it decides: an
-// arbitrary word for each read, which stays until the next one. It stands apart from rf_ram_sdp since it has no words: those of the
-// memory itself would be most of the registers of a proof, and decide nothing.
+// The output behaviour of rf_ram_sdp with READ_LATENCY = 1 that rf_ram_sdp.proof shows, for claims that do not depend
+// on the stored words: an arbitrary word for each read, stable until the next read. It is a separate module without a
+// memory: the memory would be most of the registers of a proof and would not affect the claim.
 module rf_ram_sdp #(
   parameter WIDTH = 8,
   parameter DEPTH = 16,

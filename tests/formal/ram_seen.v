@@ -1,4 +1,5 @@
-// What rf_ram_sdp.proof shows of rf_ram_sdp with READ_LATENCY = 1 and without BYPASS, with its words to be looked at.
+// The behaviour of rf_ram_sdp with READ_LATENCY = 1 and without BYPASS that rf_ram_sdp.proof shows, with its words
+// visible.
 module rf_ram_sdp #(
   parameter WIDTH = 8,
   parameter DEPTH = 16,

@@ -1,6 +1,6 @@
-// What rf_reduce asks of its caller (the header of rf_reduce; rf_reduce_check.vh is the same for simulation): passes without gaps,
-// alike on all ports of a block, with a rank each; the lanes of a packet one after another, equally long, far enough apart.
-// pass_read.proof shows it of the readers; in pass_reduce.proof it is given.
+// The requirements of rf_reduce on its caller (the header of rf_reduce; rf_reduce_check.vh is the same for simulation):
+// passes without gaps, identical on all ports of a block, with at least one rank; the lanes of a packet one after
+// another, of equal length, far enough apart. pass_read.proof shows this for the readers; pass_reduce.proof assumes it.
 `include "rf_reduce.vh"
 
 module reduce_caller #(
@@ -17,8 +17,8 @@ module reduce_caller #(
   input  wire [PORTS-1:0]   in_first,
   input  wire [PORTS-1:0]   in_final,
   input  wire [PORTS-1:0]   in_last,
-  // Number of the next beat within its pass, and of the last one; between the beats of a pass, between the passes of a packet; the
-  // rest of the beat before.
+  // Number of the next beat within its pass, and of the last one; between the beats of a pass, between the passes of a
+  // packet; the rest of the beat before.
   output wire [PORTS*4-1:0] beat,
   output wire [PORTS*4-1:0] beats,
   output wire [PORTS-1:0]   inside,
@@ -77,7 +77,7 @@ module reduce_caller #(
       always @*
         if (!rst) begin
           if (inside_q) assert (in_valid[p]);
-          // Follows from the rest: the ports of a block are equally far.
+          // Implied by the other assertions: the ports of a block are at the same beat.
           if (inside_q || more_q)
             for (q = 0; q < PORTS; q = q + 1)
               if (q >= was && q < was + (8'd1 << same_q[1:0])) begin

@@ -1,10 +1,11 @@
-// rf_sched: what starts is the group's next index, or what the front of a queue asks for at that moment; the lanes of a packet
-// follow one another and nobody else uses their ports; first sendings of every connection leave in the order of their indexes
-// with no gap. Arbitrary groups, ACKs, rooms. The queues are what rf_repeatq makes of what is pushed here: fronts stay until they
-// are taken, first sendings come out in the order in which they went in, and while one waits its connection is queued.
+// rf_sched: each start is the group's next index, or the entry at the front of a queue at that moment. The lanes of a
+// packet follow one another, and no other packet uses their ports. First sendings of every connection leave in the
+// order of their indexes without a gap. Groups, ACKs and room are arbitrary. The queues behave as rf_repeatq does for
+// the pushes made here: fronts are stable until taken, first sendings are read in the order of their writes, and while
+// one waits its connection is queued.
 `include "rf_start.vh"
 
-// Groups stay as they are while passes are under way.
+// Groups do not change while passes are in progress.
 (* anyconst *) reg [GROUPS*32-1:0]          f_cfg;
 (* anyconst *) reg [GROUPS*PORTS-1:0]       f_block;
 (* anyconst *) reg [GROUPS*PORTS-1:0]       f_ports;
@@ -16,7 +17,7 @@
 (* anyconst *) reg [PW-1:0] f_p;
 reg [23:0] f_issued;
 reg [23:0] f_sent;
-// First sendings of it that wait in the queue.
+// Its first sendings that wait in the queue.
 reg [3:0]  f_waits;
 
 wire [4:0] f_lanes = f_cfg[f_g*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
@@ -51,11 +52,11 @@ always @* begin
   if (f_at_front) assume (f_waits != 0 && q_index[f_p*24 +: 24] == f_front && q_life[f_p] == g_life[f_g]);
   if (f_waits != 0 && launch_group == f_g && launch_lane == f_l) assume (l_queued[f_p]);
   if (q_room[f_p]) assume (f_waits < 14);
-  // The ledger is asked for the connection at the front.
+  // The values that the ledger returns for the connection at the front.
   if (q_valid[f_p] && q_addr[f_p*AW +: AW] == {f_g, f_l}) assume (r_sent[f_p*24 +: 24] == f_sent);
 end
 
-// Fronts stay until they are taken.
+// Fronts are stable until they are taken.
 reg  [PORTS-1:0]     f_stay;
 reg  [PORTS*AW-1:0]  f_addr;
 reg  [PORTS*24-1:0]  f_index;
@@ -86,7 +87,7 @@ always @(posedge clk)
     f_waits  <= f_waits + {3'd0, f_mine && q_push[f_p]} - {3'd0, f_at_front && q_pop[f_p]};
   end
 
-// What is under way, by the launches alone.
+// Passes in progress, derived from the launches only.
 wire [GROUPS-1:0]    f_open;
 wire [GROUPS*LW-1:0] f_lane;
 wire [GROUPS*24-1:0] f_of;
@@ -107,7 +108,7 @@ always @*
     assert (pass_begin == (launch_valid != 0 && launch_first));
     // First sendings: the next index of the group.
     if (pass_first) assert (g_pending[g] && pass_room[g] && g_live[g] && !g_error[g] && launch_index == g_issued[g*24 +: 24]);
-    // From a queue: what its front asks for, and asks for now.
+    // From a queue: the entry at its front, as it is now.
     for (f_n = 0; f_n < PORTS; f_n = f_n + 1)
       if (pass_begin && !pass_first && launch_room[f_n]) begin
         assert (launch_room == ({{PORTS-1{1'b0}}, 1'b1} << f_n) && q_pop == launch_room && q_valid[f_n]);
@@ -117,12 +118,12 @@ always @*
         else if (r_sent[f_n*24 +: 24] - r_una[f_n*24 +: 24] < 24'h400000)
           assert (launch_index - r_una[f_n*24 +: 24] < r_sent[f_n*24 +: 24] - r_una[f_n*24 +: 24]);
       end
-    // The connection: every first sending is that of its next index, now or from the queue, in which they are in order.
+    // The connection: every first sending has its next index, directly or from the queue, which keeps their order.
     if (f_mine && s_valid[f_p]) assert (launch_index == f_sent);
     if (f_mine && q_push[f_p]) assert (launch_index == f_pushed && !s_valid[f_p]);
     if (f_mine && !is_rep) assert (s_valid[f_p] || q_push[f_p]);
 
-    // What makes this inductive.
+    // Invariants that make this inductive.
     assert (f_sent + {23'd0, f_late} == f_front);
     if (f_late) assert (index_q[f_g] == f_sent);
     if (f_direct) assert (index_q[f_g] == f_pushed);
@@ -131,7 +132,7 @@ always @*
     if (s1_repeat_q) assert (q_valid[s1_port_q] && q_addr[s1_port_q*AW+LW +: GW] == s1_group_q);
     assert (f_open == midway_q);
     assert (lock_q == ((midway_q[0] ? f_block[PORTS-1:0] : {PORTS{1'b0}}) | (midway_q[1] ? f_block[2*PORTS-1:PORTS] : {PORTS{1'b0}})));
-    // The candidate has its ports for itself: nobody is chosen beside it, and it was not where they were locked.
+    // The candidate has exclusive use of its ports: no other candidate is selected for them, nor were they locked.
     assert (taken_q == ((s1_first_q || s1_repeat_q) ? block : {PORTS{1'b0}}));
     assert (!(s1_first_q || s1_repeat_q) || midway || (lock_q & block) == 0);
     assert (midway_q != 2'b11 || (f_block[PORTS-1:0] & f_block[2*PORTS-1:PORTS]) == 0);

@@ -1,5 +1,5 @@
-// A stream of a module under proof: what is offered stays as it is until it is taken. With IN this is assumed, for the streams
-// into a module.
+// A stream of a module under proof: an offered value is stable until it is taken. With IN this is assumed, for the
+// input streams of a module.
 module stream #(
   parameter WIDTH = 1,
   parameter IN = 0
@@ -37,7 +37,7 @@ module stream #(
 
 endmodule
 
-// A queue under proof: an arbitrary word that went in comes out in its turn, as it was, after those that were inside.
+// A queue under proof: an arbitrary word that was written is read in order and unchanged, after the words before it.
 module follow #(
   parameter WIDTH = 1,
   // Bits of a number of words.
@@ -62,7 +62,7 @@ module follow #(
 
 `include "rf_follow.vh"
 
-  // Nothing comes out of nothing.
+  // No word is read that was not written.
   always @*
     if (f_started && !rst) assert (!m_valid || f_count != 0);
 

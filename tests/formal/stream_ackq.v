@@ -1,11 +1,11 @@
-// rf_ackq: events and frames come where there was room, each event with its frame one cycle later; verdicts come for events that
-// were taken, in their order, each once, any time later. What is offered stays. Each frame leaves once, in the order in which they
-// came: one on behalf or a NAK as it is, one that crosses the box when the verdict of its own event has come and is good; with a
-// bad one it goes without being offered. Nothing is lost. The first byte of a frame stands for all of it; the queues are those of
-// queue.v.
+// rf_ackq: events and frames arrive if there was room, each event with its frame one cycle later. Verdicts arrive for
+// events that were taken, in their order, each once, any time later. An offered frame is stable. Each frame leaves
+// once, in order of arrival: a frame on behalf or a NAK unconditionally; a frame that crosses the box after a good
+// verdict on its own event. After a bad verdict it is dropped without being offered. Nothing is lost. The first byte of
+// a frame represents the whole frame; the queues are those of queue.v.
 //
-// An arbitrary frame is followed: frames that leave before it, verdicts that come before its own. (Wires named box.*: those inside
-// of the module.)
+// An arbitrary frame is tracked: frames that leave before it, verdicts before its own. (Wires named box.* are internal
+// to the module.)
 module stream_ackq (
   input wire       clk,
   input wire       rst,
@@ -39,7 +39,7 @@ module stream_ackq (
   wire         e_nak;
   wire         idle;
 
-  // What was taken, and room, a cycle ago; events that were taken and await their verdict.
+  // Frames taken, and room, one cycle ago; events that were taken and await their verdict.
   reg          h_event;
   reg          room_q;
   reg  [3:0]   asked_q;
@@ -89,7 +89,8 @@ module stream_ackq (
   wire       p6 = \box.p6_valid_q ;
   wire       came = h_event || h_behalf;
 
-  // The frame that is followed; it is inside, behind so many others; its verdict has come, or comes behind so many others.
+  // The tracked frame: it is inside, with ahead_q frames before it; its verdict has arrived, or the verdicts before its
+  // own.
   reg        marked_q;
   reg        inside_q;
   reg  [3:0] ahead_q;
@@ -101,7 +102,7 @@ module stream_ackq (
   reg  [3:0] before_q;
   wire       front = inside_q && ahead_q == 4'd0 && count != 4'd0;
   wire       goes = front && (cross_q ? judged_q && (!ok_q || e_ready) : e_ready);
-  // Events whose verdict has not come.
+  // Events whose verdict has not arrived.
   wire [3:0] open = \box.ev_count + asked_q;
 
   always @(posedge clk)
@@ -131,14 +132,14 @@ module stream_ackq (
 
   always @*
     if (!rst) begin
-      // In its turn the frame is offered, once: a good verdict of its own lets it, a bad one makes it go.
+      // In its turn the frame is offered, once: after a good verdict of its own; after a bad one it is dropped.
       if (front) assert (e_valid == (!cross_q || (judged_q && ok_q)));
       if (front) assert (\box.f_take == goes);
       if (front && e_valid) assert (e_behalf == !cross_q && e_hdr[7:0] == tag_q && (cross_q || e_nak == nak_q));
       assert (!e_valid || count != 4'd0);
     end
 
-  // ---- What is inside: frames that cross, in front of place k.
+  // ---- Contents: frames that cross the box, before position k.
 
   reg  [3:0] crosses;
   reg  [3:0] own;
@@ -156,11 +157,11 @@ module stream_ackq (
 
   always @*
     if (!rst) begin
-      // Room for what is on its way.
+      // Room for the frames in progress.
       assert ({1'b0, count} + {4'd0, p6} + {4'd0, h_event} <= 5'd8);
       if (room_q) assert (count + {3'd0, p6} <= 4'd7);
       if (h_event) assert (room_q && \box.ev_count != 4'd0);
-      // As many events wait, for their verdict or with it, as frames that cross.
+      // The number of waiting events, with or without a verdict, equals the number of frames that cross the box.
       assert ({1'b0, crosses} + {4'd0, p6 && !\box.p6_behalf_q } + {4'd0, h_event} ==
               {1'b0, \box.ev_count } + {1'b0, asked_q} + {1'b0, \box.w_count });
       assert (\box.ev_count <= 4'd8 && asked_q <= 4'd8 && \box.w_count <= 4'd8);

@@ -1,12 +1,13 @@
-// rf_egress: packets and payload come whenever they like, of every length that pipeline.md allows. What is offered stays; frames
-// leave in the order in which they came, each of as many beats as it asks for, the last one marked; a packet takes as many beats
-// of payload as it has; the ICRC is there when it is put in; both FIFOs have room; nothing waits inside for long. The link counts as
-// down from the cycle on in which STALL cycles have gone by in which what was offered was not taken, until it is; only then is
-// anything discarded: whole frames, and the rest of the one that was leaving, which ends as bad. The FIFOs are those of queue.v, the
-// ICRC is any word, and the first byte of a beat stands for all of it.
+// rf_egress: packets and payload arrive at any time, of every length that pipeline.md allows. An offered beat is
+// stable. Frames leave in order of arrival, each with its number of beats, the last one marked. A packet takes as many
+// beats of payload as it has. The ICRC is ready when it is inserted. Both FIFOs have room. No beat waits inside for
+// long. The link counts as down after STALL cycles in which an offered beat was not taken, until one is taken. Only
+// then are frames discarded: whole frames, and the rest of the frame that was leaving, which ends as bad. The FIFOs are
+// those of queue.v, the ICRC is an arbitrary word, and the first byte of a beat represents the whole beat.
 //
-// An arbitrary frame is followed: beats that go before it, its own. What is inside stands in a row: the FIFO, the beat that was
-// built, those to come. What goes from its front is offered or discarded. (Wires named box.*: those inside of the module.)
+// An arbitrary frame is tracked: beats before it, its own. The contents form a sequence: the FIFO, the beat that was
+// built, those not built yet. A beat that leaves the front is offered or discarded. (Wires named box.* are internal to
+// the module.)
 module stream_egress (
   input wire         clk,
   input wire         rst,
@@ -57,7 +58,7 @@ module stream_egress (
 
   always @* begin
     assume (rst == !f_started);
-    // The reset that a run begins with has come to an end, its 16th cycle or a later one.
+    // The initial reset has ended: its 16th cycle or a later one.
     if (!f_started) assume (\box.reset_q == 4'd15);
     assume (e_hlen == 7'd54 || e_hlen == 7'd58 || e_hlen == 7'd62 || e_hlen == 7'd70 || e_hlen == 7'd74 || e_hlen == 7'd78);
     assume (e_plen[1:0] == 2'd0 && e_len != 14'd0);
@@ -76,13 +77,13 @@ module stream_egress (
   wire        left  = m_valid && m_ready;
   wire        gone  = \box.take ;
 
-  // Beats that have not gone of all packets taken, of the frame that is followed, of those before it; whether it is the youngest.
+  // Beats still inside: of all packets taken, of the tracked frame, of those before it; whether it is the youngest.
   reg  [12:0] owed_q;
   reg  [12:0] ahead_q;
   reg  [12:0] own_q;
   reg         marked_q;
   reg         youngest_q;
-  // Beats of payload to come.
+  // Outstanding beats of payload.
   reg  [12:0] load_q;
   wire [12:0] now = owed_q - {12'd0, gone};
 
@@ -119,7 +120,7 @@ module stream_egress (
       assert (cnt_frames == (left && m_last && !m_user));
     end
 
-  // ---- What is inside.
+  // ---- Contents.
 
   (* hierconn *) wire          \box.build.run_q ;
   (* hierconn *) wire          \box.build.rest_q ;
@@ -148,16 +149,16 @@ module stream_egress (
   wire [4:0] count = \box.f_count ;
   wire [2:0] ripe  = \box.ripe_q ;
 
-  // Of the FIFO's places: the frame's last beat; the ICRC begins; its rest.
+  // For each FIFO entry: the frame's last beat; the ICRC begins; the rest of the ICRC.
   reg  [15:0] last;
   reg  [15:0] icrc;
   reg  [15:0] rest;
   // Frames whose ICRC is ready and waits.
   reg  [4:0]  due;
-  // The rest of an ICRC must follow the beat that is the youngest in the FIFO; that was built last.
+  // The rest of an ICRC must follow the youngest beat in the FIFO; must follow the beat built last.
   reg         open;
   wire        open_b = \box.b_valid ? \box.b_icrc && !\box.b_last : open;
-  // The ICRC has begun in the beat that left the FIFO last, and its rest is still there.
+  // The ICRC began in the beat that left the FIFO last, and its rest is still there.
   reg         split_q;
   integer     k;
 
@@ -175,27 +176,27 @@ module stream_egress (
     end
   end
 
-  // Beats to be built; place in the row of the one built last.
+  // Beats not built yet; position in the sequence of the one built last.
   wire        spill = !\box.build.raw_q && \box.build.end_q [2];
   wire [12:0] coming = \box.build.run_q ? {1'b0, \box.build.left_q } + 13'd1 + {12'd0, spill} : {12'd0, \box.build.rest_q };
   wire [12:0] place = {8'd0, count};
   wire [14:0] behind = {2'd0, ahead_q} + {2'd0, own_q};
 
-  // Places of the youngest beats of the FIFO.
+  // Positions of the youngest beats of the FIFO.
   wire [4:0]  at0 = count - 5'd1;
   wire [4:0]  at1 = count - {4'd0, ripe[0]} - 5'd1;
   wire [4:0]  at2 = count - {4'd0, ripe[0]} - {4'd0, ripe[1]} - 5'd1;
 
   always @*
     if (!rst) begin
-      // Room, and nothing is taken that is not there.
+      // Room, and no beat is taken that does not exist.
       assert (count + {4'd0, \box.b_valid } <= 5'd15);
       assert (!\box.take || count != 5'd0);
       assert (count == \box.ready_q + {4'd0, ripe[0]} + {4'd0, ripe[1]} + {4'd0, ripe[2]});
       assert (\box.ready_q <= count);
       assert (owed_q == place + {12'd0, \box.b_valid } + coming);
 
-      // The frame that is followed.
+      // The tracked frame.
       assert (marked_q || (!youngest_q && ahead_q == 13'd0 && own_q == 13'd0));
       if (marked_q) begin
         assert (youngest_q ? behind == owed_q && own_q >= coming : behind + coming <= owed_q);
@@ -213,7 +214,7 @@ module stream_egress (
           assert ({1'b0, \box.build.left_q } >= {1'b0, \box.build.pays_q } + {9'd0, \box.build.skip_q });
       end
 
-      // The ICRC: where it begins and its rest; on its way; ready.
+      // The ICRC: its begin and its rest; in progress; ready.
       assert (\box.build.rest_q == open_b);
       if (\box.b_valid ) begin
         assert (\box.b_rest == open && (!\box.b_rest || (\box.b_last && !\box.b_icrc )));
@@ -231,19 +232,20 @@ module stream_egress (
       if (\box.take && (icrc[0] || rest[0])) assert (\box.icrc_fifo.count_q != 5'd0);
     end
 
-  // ---- What is offered, and what is discarded.
+  // ---- Beats offered and beats discarded.
 
-  // Cycles in a row in which the MAC has not taken what it was offered. They were STALL once.
+  // Consecutive cycles in which the MAC did not take the offered beat. The count has reached STALL.
   reg  [1:0]  stall_q;
   reg         ever_q;
   wire        down = stall_q == STALL;
-  // The beat in front is not the first one of its frame; every one of it so far was offered, and the link has not been down since;
-  // beats have left and the frame's last one has not; of the frame that is leaving the rest is not offered any more.
+  // The beat at the front is not the first one of its frame; every beat of it so far was offered, and the link was not
+  // down since. Beats have left but the frame's last one has not; the rest of the frame that is leaving is not offered
+  // any more.
   reg         mid_q;
   reg         whole_q;
   reg         begun_q;
   reg         torn_q;
-  // What is offered.
+  // The offered beat.
   reg         is_last_q;
   reg         is_bad_q;
   wire        within = m_valid ? !m_last : begun_q;
@@ -278,25 +280,25 @@ module stream_egress (
 
   always @*
     if (!rst) begin
-      // The link is down after so many cycles, no earlier and no later.
+      // The link is down after exactly STALL cycles.
       assert (\box.down == down && \box.g_stall.wait_q == stall_q);
       assert (stall_q == 2'd0 || m_valid);
       assert (!down || ever_q);
       assert (ever_q || (!\box.drop && !\box.cut_q && whole_q));
-      // Where it never was nothing is discarded and no frame cut short.
+      // If the link was never down, nothing is discarded and no frame is truncated.
       if (!ever_q) assert (!(gone && !\box.load ) && !cnt_down && !(m_valid && m_user));
-      // What is discarded while it is not down is the rest of a frame.
+      // A beat discarded while the link is not down belongs to the rest of a frame.
       if (gone && !\box.load && !down) assert (!whole_q);
-      // What is offered was in front, or is the end of a frame of which the rest is discarded.
+      // An offered beat was at the front, or is the end of a frame whose rest is discarded.
       if (m_valid) assert (m_last == is_last_q && m_user == is_bad_q && (!m_user || m_last));
       if (m_valid && !m_user && !m_last) assert (m_keep == 8'hff);
       if (\box.load ) assert (whole_q && within == mid_q && (!m_valid || left));
       if (\box.close ) assert (within && (!m_valid || left) && !\box.load );
       // A frame is offered as a whole or counted as discarded, at its last beat.
       assert (cnt_down == (gone && last[0] && !(\box.load && whole_q)));
-      // Down: what is in front goes at once.
+      // Down: the beat at the front is discarded at once.
       if (down && \box.ready_q != 5'd0) assert (gone && !\box.load );
-      // A frame that was cut has its end offered as soon as the beat is taken that waits.
+      // The end of a truncated frame is offered as soon as the waiting beat is taken.
       assert (torn_q == (\box.cut_q || (m_valid && m_user)));
       if (torn_q && left && !m_last) assert (\box.close );
 
@@ -335,7 +337,7 @@ module stream_egress (
 
 endmodule
 
-// Any word: what the ICRC is decides nothing here.
+// An arbitrary word: the value of the ICRC does not affect these claims.
 module rf_crc_back #(
   parameter BYTES = 2
 ) (

@@ -1,10 +1,11 @@
-// rf_ingress: frames come whenever they like, of any length, with gaps; descriptors are taken at any time, and each is answered by
-// one command, in order. What is offered stays; every frame is counted as lost or gives one descriptor, with its own length, in the
-// order in which they came; a command makes as many beats as it asks for, the last one marked; no queue runs over and none is
-// out of step with the others; nothing is read that was not written, and nothing overwritten that is still to be read; a payload
-// lies within its frame. The queues are those of queue.v, the memory gives any word, and the CRC is any word.
+// rf_ingress: frames arrive at any time, of any length, with gaps. Descriptors are taken at any time, and each is
+// answered by one command, in order. An offered value is stable. Every frame is counted as lost or gives one
+// descriptor, with its own length, in order of arrival. A command produces the number of beats that it requests, the
+// last one marked. No queue overflows and all stay in step. No word is read that was not written, and none is
+// overwritten before it is read. A payload is within its frame. The queues are those of queue.v; the memory and the CRC
+// return arbitrary words.
 //
-// An arbitrary frame and an arbitrary command are followed. (Wires named box.*: those inside of the module.)
+// An arbitrary frame and an arbitrary command are tracked. (Wires named box.* are internal to the module.)
 module stream_ingress (
   input wire        clk,
   input wire        rst,
@@ -113,13 +114,13 @@ module stream_ingress (
   (* hierconn *) wire         \box.read.b_out_q ;
   (* hierconn *) wire         \box.read.b_last_q ;
 
-  // Frames whose command is to come, descriptors among them that are to be taken.
+  // Frames that await their command; those whose descriptor has not been taken.
   wire [2:0]   infos = \box.info_fifo.g_plain.fifo.count_q ;
   wire [2:0]   descs = \box.desc_fifo.g_plain.fifo.count_q ;
   wire         p1 = \box.p1_valid_q ;
   wire         p2 = \box.p2_valid ;
 
-  // The classes of the frames whose command is to come, oldest first; descriptors taken that await theirs.
+  // The classes of the frames that await their command, oldest first; descriptors taken that await theirs.
   reg  [7:0]   class_q;
   reg  [2:0]   wait_q;
   wire [2:0]   place = infos - {2'd0, \box.taken };
@@ -139,11 +140,11 @@ module stream_ingress (
 
   always @* begin
     assume (rst == !f_started);
-    // The reset that a run begins with has come to an end: quiet for 16 cycles.
+    // The initial reset has ended: no beats for 16 cycles.
     if (!f_started) assume (\box.quiet_q == 4'd15 && !s_valid);
-    // Zeros and gaps behind the end only.
+    // Zeros and gaps in tkeep only after the end of the frame.
     assume (s_keep[0] && (s_keep & (s_keep + 8'd1)) == 8'd0 && (s_last || s_keep == 8'hff));
-    // A command answers a descriptor; what is dropped is not read, and of RoCE packets that have none no payload.
+    // A command answers a descriptor. A dropped frame is not read, and no payload is read of a RoCE packet without one.
     if (c_valid) assume (wait_q != 3'd0 || d_taken);
     if (c_valid && c_op != 2'd0) assume (class_q[1:0] != 2'd0);
     if (c_valid && c_op == 2'd1) assume (class_q[1:0] == 2'd2 && !i_plen[13] && i_plen != 14'd0);
@@ -154,7 +155,7 @@ module stream_ingress (
   stream #(.WIDTH(17)) o (
     .clk(clk), .rst(rst), .valid(o_valid), .ready(o_ready), .data({o_last, o_keep, o_data[7:0]}));
 
-  // ---- The frame that is followed: counted, judged, offered behind others. Its length in bytes.
+  // ---- The tracked frame: counted, judged, offered after other frames. Its length in bytes.
 
   reg          s_valid_q;
   reg          s_last_q;
@@ -220,7 +221,7 @@ module stream_ingress (
       assert (cnt_frames == ends && (!cnt_overflow || cnt_frames));
       if (there_q && ahead_q == 3'd0) assert (d_valid && d_len == length_q);
       if (there_q) assert (ahead_q < descs && word[206:193] == length_q);
-      // Where the frame is.
+      // Position of the frame.
       assert (s_valid_q == \box.i0_valid_q && beats_q == \box.beat_q );
       assert (!told_q || (p1 && \box.p1_len_q == length_q && marked_q && !judged_q && !there_q));
       assert (!judged_q || (p2 && \box.p2_len == length_q && marked_q && !there_q));
@@ -234,7 +235,7 @@ module stream_ingress (
       assert (s_last_q ? s_ones_q != 4'd0 && s_ones_q <= 4'd8 : s_ones_q == 4'd8);
     end
 
-  // ---- The queues, and what their words promise to the reader.
+  // ---- The queues, and the properties of their words that the reader relies on.
 
   // Beats of the frames stored.
   reg  [6:0]   sum;
@@ -277,14 +278,14 @@ module stream_ingress (
         if (k < infos) begin
           assert (info[40:35] == 6'd0 || fits(info[40:35], info[34:21]));
           if (class_q[2*k +: 2] != 2'd0) assert (info[40:35] != 6'd0 && info[34:21] >= 14'd60);
-          // A payload lies within its frame.
+          // The payload is within its frame.
           if (class_q[2*k +: 2] == 2'd2 && !info[13] && info[13:0] != 14'd0)
             assert ({1'b0, info[13:0]} + {8'd0, info[20:14]} + 15'd4 <= {1'b0, info[34:21]} && info[20:14] >= 7'd54);
         end
       end
     end
 
-  // ---- The ring: what is free, read from, read up to, kept up to, written up to.
+  // ---- The ring: pointers free, read from, read up to, kept up to, written up to.
 
   wire [6:0]   from = \box.read.busy_q ? \box.read.addr_q : \box.read.base_q ;
   wire [6:0]   used = \box.wr_ptr_q - \box.free_ptr ;
@@ -306,7 +307,8 @@ module stream_ingress (
         assert (\box.read.left_q != 12'd0 && {5'd0, reading} >= \box.read.left_q );
     end
 
-  // ---- Commands: beats owed by those taken; of the one that is followed, of those before it; whether it is the youngest.
+  // ---- Commands: outstanding beats of those taken, of the tracked one, of those before it; whether it is the
+  // youngest.
 
   reg  [5:0]   owed_q;
   reg  [5:0]   before_q;
@@ -368,7 +370,7 @@ module stream_ingress (
 
 endmodule
 
-// Any word: what the CRC is decides nothing here.
+// An arbitrary word: the value of the CRC does not affect these claims.
 module rf_crc #(
   parameter WIDTH = 64
 ) (

@@ -1,5 +1,5 @@
-// rf_inject: as many beats as the length asks for, at the port that was named; window and command at any time. The
-// first byte of a beat stands for all of it.
+// rf_inject: as many beats as the length requires, at the selected port; window and command at any time. The first byte
+// of a beat represents the whole beat.
 module stream_inject #(
   parameter PORTS = 2
 ) (
@@ -37,7 +37,7 @@ module stream_inject #(
     end
   endgenerate
 
-  // The command that was taken, and the beats that it still owes.
+  // The command that was taken, and its outstanding beats.
   reg         owes_q;
   reg  [2:0]  port_q;
   reg  [15:0] len_q;

@@ -1,6 +1,6 @@
-// rf_passthru: frames of one to three beats, asked for where there is room, their beats any time later, with gaps anywhere. What is
-// offered stays; every frame and every beat comes out, in order, as it was; there is room for each beat that was asked for; idle
-// means that nothing is owed.
+// rf_passthru: frames of one to three beats, requested if there is room, their beats any time later, with gaps
+// anywhere. An offered value is stable. Every frame and every beat is output in order and unchanged. There is room for
+// each requested beat. idle means that nothing is outstanding.
 module stream_passthru (
   input wire       clk,
   input wire       rst,
@@ -22,7 +22,7 @@ module stream_passthru (
   wire        p_last;
   wire        idle;
 
-  // Frames asked for whose last beat has not come, oldest first.
+  // Requested frames whose last beat has not arrived, oldest first.
   reg  [1:0]  owed0_q;
   reg  [1:0]  owed1_q;
   wire        s_last = owed0_q == 2'd1;
@@ -61,7 +61,7 @@ module stream_passthru (
     .clk(clk), .rst(rst), .f_push(s_valid), .f_in({s_last, s_data[1:0]}), .m_valid(p_valid), .f_pop(p_valid && p_ready),
     .f_out({p_last, p_data[1:0]}));
 
-  // Beats asked for that have not left; frames that have not left.
+  // Requested beats that have not left; frames that have not left.
   reg  [3:0] owed_q;
   reg  [2:0] asked_q;
 
@@ -74,7 +74,7 @@ module stream_passthru (
       asked_q <= asked_q + {2'd0, ask_take} - {2'd0, e_valid && e_ready};
     end
 
-  // (The wire named box.* is the one inside of the module.)
+  // (The wire named box.* is internal to the module.)
   (* hierconn *) wire \box.f_room ;
 
   always @*

@@ -1,5 +1,5 @@
-// rf_port_tx: sources and rf_egress keep the handshake; then so does what leaves, no frame is cut or mixed with another, and
-// each transfer at the output is one of exactly one source.
+// rf_port_tx: if the sources and rf_egress keep the handshake, the output does too. No frame is truncated or mixed with
+// another, and each transfer at the output is one of exactly one source.
 module stream_port_tx (
   input wire       clk,
   input wire       rst,
@@ -8,7 +8,7 @@ module stream_port_tx (
   input wire [3:0] in_p,
   input wire [3:0] in_last,
   input wire [7:0] in_data,
-  // What a frame is announced with, and the firmware's length.
+  // The header fields of a frame, and the length of the firmware's frame.
   input wire [7:0] in_tag,
   input wire       e_ready,
   input wire       p_ready,
@@ -32,7 +32,7 @@ module stream_port_tx (
   wire [3:0]       sent;
   wire             idle;
 
-  // Results, ACKs, foreign frames, the firmware; the firmware's frame is header and beat in one, ACKs have no beats.
+  // Results, ACKs, foreign frames, the firmware. The firmware's frame is header and beat in one; ACKs have no beats.
   rf_port_tx #(.WIDTH(2)) box (
     .clk(clk), .rst(rst), .share(share), .res_soon(res_soon), .res_e_valid(in_e[0]), .res_e_ready(e_taken[0]),
     .res_e_hdr({638'd0, in_tag[1:0]}), .res_e_hlen(7'd0), .res_e_plen(14'd0), .res_p_valid(in_p[0]),
@@ -47,7 +47,7 @@ module stream_port_tx (
   assign e_taken[3] = 1'b0;
   assign p_taken[1] = 1'b0;
 
-  // The frame whose beats are to come.
+  // The frame whose beats follow.
   reg        inside_q;
   reg  [3:0] from_q;
   wire       begun = e_valid && e_ready;
@@ -75,7 +75,8 @@ module stream_port_tx (
 
   always @* begin
     assume (rst == !f_started);
-    // rf_results offers a packet with its first beat, and no beat outside of a packet; a frame of the firmware has no gaps.
+    // rf_results offers a packet with its first beat, and no beat outside of a packet; a frame of the firmware has no
+    // gaps.
     if (in_e[0]) assume (in_p[0]);
     if (inside_q && from_q[3]) assume (in_p[3]);
     // rf_egress takes beats from the header on, not those of an ACK; raw frames need their beat.
@@ -90,11 +91,11 @@ module stream_port_tx (
 
   always @*
     if (!rst) begin
-      // One transfer at the output is one of one source.
+      // Each transfer at the output belongs to exactly one source.
       assert (begun == ((sent & {in_p[3], in_e[2:0]}) != 4'd0) && (sent & (sent - 4'd1)) == 4'd0);
       assert ((e_taken[2:0] & in_e[2:0]) == sent[2:0]);
       assert ((p_taken & in_p) == (beat ? from : 4'd0));
-      // None begins in the middle of another.
+      // No frame begins within another.
       assert (!begun || !inside_q);
     end
 

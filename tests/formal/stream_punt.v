@@ -1,11 +1,11 @@
-// rf_punt: where there is room a judge asks for a place, and the frame follows any time later, in 1 to 128 beats with gaps; the
-// firmware takes frames and reads words whenever it likes. What is offered stays until it is taken; frames are offered in the
-// order in which they ended, each with its own port and length; none comes to wait but those that came, none is cut or mixed;
-// none is forgotten except where two of its port wait; a place that waits is not written; each port keeps its four, and one of
-// those at most is ARP's. The queue is
-// that of queue.v, the memory gives any word.
+// rf_punt: if there is room a judge requests a place. The frame follows any time later, in 1 to 128 beats with gaps.
+// The firmware takes frames and reads words at any time. An offered frame is stable until it is taken. Frames are
+// offered in the order in which they ended, each with its own port and length. Only received frames wait; none is
+// truncated or mixed with another. A frame is discarded only if two of its port wait. A place that holds a waiting
+// frame is not written. Each port keeps its four places, of which at most one holds ARP. The queue is that of queue.v;
+// the memory returns arbitrary words.
 //
-// An arbitrary frame is followed: frames that are offered before it. (Wires named box.*: those inside of the module.)
+// An arbitrary frame is tracked: frames that are offered before it. (Wires named box.* are internal to the module.)
 module stream_punt (
   input wire         clk,
   input wire         rst,
@@ -59,7 +59,7 @@ module stream_punt (
   wire       from  = moved[1];
   wire       ends  = (moved & s_last) != 2'd0;
 
-  // Frames asked for whose last beat has not been taken; whether one has begun; its beats so far.
+  // Requested frames whose last beat has not been taken; whether one has begun; its beats so far.
   reg  [5:0] owed_q;
   reg  [1:0] inside_q;
   reg  [6:0] beats_q;
@@ -110,14 +110,14 @@ module stream_punt (
 
   wire [10:0] length = {1'b0, beats_q, 3'd0} + {7'd0, ones(from ? keep1 : keep0)};
 
-  // The frame that is followed: about to be offered, or forgotten; offered, behind so many others.
+  // The tracked frame: about to be offered or discarded; offered, with ahead_q frames before it.
   reg         marked_q;
   reg         here_q;
   reg         there_q;
   reg  [3:0]  ahead_q;
   reg         port_q;
   reg  [10:0] length_q;
-  // Frames whose last beat has come and of which nothing has been heard.
+  // Frames whose last beat has arrived and for which no result is visible yet.
   wire        ended = \box.w_valid_q && \box.w_last_q ;
   wire [3:0]  count = \box.info_count ;
   wire        popped = pop && status[31];
@@ -141,7 +141,7 @@ module stream_punt (
       else if (popped) ahead_q <= ahead_q - 4'd1;
     end
 
-  // Words of the queue by port; the followed one's; waiting frames of the ended one's port.
+  // Words of the queue by port; those of the tracked frame; waiting frames of the port of the frame that ended.
   reg  [7:0]  waits;
   reg  [13:0] word;
   integer     k;
@@ -159,7 +159,7 @@ module stream_punt (
 
   reg  [3:0]  way;
 
-  // ARP of each port: asked for, just ended, waiting.
+  // ARP frames of each port: requested, just ended, waiting.
   reg  [5:0]  arps;
 
   always @* begin
@@ -174,20 +174,20 @@ module stream_punt (
 
   always @*
     if (!rst) begin
-      // One beat in a cycle, none within another frame; whoever can move does.
+      // One beat per cycle, none within another frame; a frame that can advance does.
       assert (moved != 2'd3 && (inside_q == 2'd0 || (moved & ~inside_q) == 2'd0));
       assert (inside_q != 2'd0 || s_valid == 2'd0 || fire);
       assert ((moved & inside_q) == (s_valid & inside_q));
-      // The frame that is followed is offered in its turn.
+      // The tracked frame is offered in its turn.
       if (there_q) assert (ahead_q < count && word == {2'd0, port_q, length_q});
       if (there_q && ahead_q == 4'd0) assert (status == {1'b1, 6'd0, port_q, 13'd0, length_q});
-      // Forgotten.
+      // Discarded.
       if (\box.forget ) assert (ended && waits[4*\box.w_port_q [0] +: 4] >= 4'd2);
-      // No place that waits is written.
+      // No place with a waiting frame is written.
       if (\box.w_valid_q ) assert (!\box.wait_q [\box.wr_slot_q ]);
       assert (idle == (owed_q[2:0] == 3'd0 && owed_q[5:3] == 3'd0 && !ended));
 
-      // What is inside.
+      // Contents.
       assert (inside_q == \box.lock_q && inside_q != 2'd3);
       assert (\box.owed_q == owed_q);
       for (p = 0; p < 2; p = p + 1) assert (arps[3*p +: 3] == {2'd0, \box.arp_q [p]});

@@ -1,5 +1,5 @@
-// rf_repeatq: judge and scheduler push where there is room; the front stays until it is taken, and its connection
-// is known as queued.
+// rf_repeatq: judge and scheduler push if there is room; the front is stable until it is taken, and its connection is
+// marked as queued.
 module stream_repeatq (
   input wire       clk,
   input wire       rst,
@@ -45,7 +45,7 @@ module stream_repeatq (
 
   stream #(.WIDTH(4)) m (.clk(clk), .rst(rst), .valid(m_valid), .ready(m_pop), .data({m_first, m_addr, m_index[1:0]}));
 
-  // The front is of a connection that is queued.
+  // The front belongs to a connection that is queued.
   always @*
     if (!rst && m_valid && l_addr == m_addr) assert (l_queued);
 

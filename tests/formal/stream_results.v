@@ -1,5 +1,6 @@
-// rf_results: what the reader, the reduction and the bank give is arbitrary; rf_egress takes beats from the header on. What is
-// offered stays. A byte of each word stands for all of it.
+// rf_results: the inputs from the reader, the reduction and the bank are arbitrary; rf_egress takes beats from the
+// header on.
+// An offered word is stable. A byte of each word represents the whole word.
 module stream_results (
   input wire         clk,
   input wire         rst,
@@ -58,7 +59,7 @@ module stream_results (
     .clk(clk), .rst(rst), .valid(e_valid), .ready(e_ready), .data({e_repeat, e_plen[2:0], e_hdr[7:0]}));
   stream #(.WIDTH(9)) p (.clk(clk), .rst(rst), .valid(p_valid), .ready(p_ready), .data({p_last, p_data[7:0]}));
 
-  // A header comes with the first beat of its packet, never within another; rf_port_tx is told of a beat a cycle before.
+  // A header comes with the first beat of its packet, never within another; rf_port_tx knows of a beat a cycle before.
   reg soon_q;
   reg stays_q;
 

@@ -1,10 +1,13 @@
-// rf_results, with a scheduler that takes room for one packet at a time and a reduction that gives what was announced: packets
-// of one or two beats, room for one or two headers, none to two copies; headers come before their packet is announced, at most
-// two packets wait for their beats, some passes have no room or are dropped. As many headers and beats leave as there were copies
-// of what was kept, the last beat of each copy marked; no queue runs over; room is given back once, and all of it. rf_egress
-// takes beats from the header on. The queues are those of queue.v.
+// rf_results, with a scheduler that reserves room for one packet at a time and a reduction that delivers the announced
+// results:
+// packets of one or two beats, room for one or two headers, none to two copies. Headers arrive before their packet is
+// announced;
+// at most two packets wait for their beats; some passes have no room or are dropped. The headers and beats that leave
+// match the copies of the packets kept, and the last beat of each copy is marked. No queue overflows. All room is
+// freed, exactly once. rf_egress takes beats from the header on. The queues are those of queue.v.
 //
-// An arbitrary packet is followed: beats that leave before it, its own. (Wires named box.*: those inside of the module.)
+// An arbitrary packet is tracked: beats that leave before it, and its own. (Wires named box.* are internal to the
+// module.)
 module stream_results_count (
   input wire       clk,
   input wire       rst,
@@ -37,7 +40,8 @@ module stream_results_count (
   wire         p_last;
   wire         idle;
 
-  // Room taken for the next packet: beats, headers; headers copied so far. Beats that are to come of the packets announced.
+  // Room reserved for the next packet: beats, headers; headers copied so far. Outstanding beats of the announced
+  // packets.
   reg  [1:0]   beats_q;
   reg  [1:0]   hdrs_q;
   reg  [1:0]   copies_q;
@@ -115,7 +119,7 @@ module stream_results_count (
   (* hierconn *) wire        \box.h1_valid_q ;
   (* hierconn *) wire        \box.h2_valid_q ;
 
-  // Headers and beats that are to leave; of the packet that is followed, of those before it.
+  // Outstanding headers and beats; those of the tracked packet, those of the packets before it.
   reg  [2:0]   heads_q;
   reg  [3:0]   owed_q;
   reg  [3:0]   ahead_q;
@@ -150,18 +154,18 @@ module stream_results_count (
       if (e_valid) assert (heads_q != 3'd0);
       if (p_valid) assert (owed_q != 4'd0);
       if (p_valid && ahead_q == 4'd0 && own_q != 4'd0) assert (p_last == (!two_q || own_q[0]));
-      // The room of a beat that stands at the output, its header gone, has been given back.
+      // The room of a beat at the output whose header has left has been freed.
       if (idle) assert (heads_q == 3'd0 && beats_q == 2'd0 && (owed_q == {3'd0, p_valid}));
       assert (free_beats <= 3'd4 && free_hdrs <= 3'd2);
-      // No queue runs over.
+      // No queue overflows.
       if (pack_valid && pack_room) assert (\box.r_count < 3'd4 && \box.n_count < 2'd2);
       if (\box.h2_valid_q ) assert (\box.h_count < 2'd2);
     end
 
-  // ---- What is inside.
+  // ---- Contents.
 
-  // Beats to be read of all packets, of those before the one that is followed; its own. Beats and headers that are reserved.
-  // Headers that are to leave, and those that leave or are skipped.
+  // Beats to read of all packets, of the packets before the tracked one, and its own. Reserved beats and headers.
+  // Headers that must still leave, and those that leave or are skipped.
   reg          there_q;
   reg  [1:0]   at_q;
   reg  [5:0]   reads;

@@ -1,5 +1,6 @@
-// rf_tomb: one arbitrary tombstone. A packet from where it is expected is noted, one from elsewhere is not; what is noted is seen until
-// the firmware looks or writes, and what is noted in that very cycle is in that look or in the next one.
+// rf_tomb: one arbitrary tombstone. A packet from the expected port and address is recorded, one from elsewhere is not.
+// A record is visible until the firmware reads or writes it. A record made in that very cycle is in this read or in the
+// next one.
 `include "rf_start.vh"
 
 (* anyconst *) reg [AW-1:0] f_number;
@@ -9,7 +10,7 @@ wire f_look  = (w_valid || look) && at == f_number;
 wire f_read  = rd_valid && rd_number[AW-1:0] == f_number;
 wire f_mark  = p4_set_q && p4_number_q == f_number;
 
-// A mark of a former life may meet the first write.
+// A record from the previous use may coincide with the first write.
 reg        f_known = 1'b0;
 reg [35:0] f_word;
 // The tombstone was read after it was written.

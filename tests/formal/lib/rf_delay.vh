@@ -1,4 +1,4 @@
-// rf_delay: an arbitrary beat comes out N cycles later, and a cycle with no beat gives none.
+// rf_delay: an arbitrary beat is output N cycles later, and a cycle without a beat outputs none.
 `include "rf_start.vh"
 
 (* anyseq *) reg  f_pick;

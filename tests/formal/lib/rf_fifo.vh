@@ -1,5 +1,5 @@
-// rf_fifo: order, no loss, no duplicate; count exact and never above DEPTH; s_ready unless full; the m side stays until it
-// is taken; a word is at the output READ_LATENCY + 1 cycles after its write if nothing is before it.
+// rf_fifo: order, no loss, no duplicate; count exact and never above DEPTH; s_ready unless full; the m side stays until
+// it is taken; a word is at the output READ_LATENCY + 1 cycles after its write if nothing is before it.
 `include "rf_start.vh"
 
 localparam FCW = AW + 1;
@@ -15,7 +15,7 @@ always @(posedge clk)
   if (rst) f_count <= 0;
   else f_count <= f_count + {{FCW - 1{1'b0}}, f_push} - {{FCW - 1{1'b0}}, f_pop};
 
-// Cycles in which there was a word but none at the output.
+// Cycles in which the FIFO held a word but the output was not valid.
 always @(posedge clk)
   if (rst || m_valid || f_count == 0) f_wait <= 0;
   else f_wait <= f_wait + 1'b1;

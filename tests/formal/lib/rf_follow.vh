@@ -1,5 +1,5 @@
-// Follows one arbitrary beat through a queue. The including file gives f_push, f_pop, f_in, f_out (WIDTH bits), m_valid
-// and f_count (beats inside, FCW bits).
+// Tracks one arbitrary beat through a queue. The including file defines f_push, f_pop, f_in, f_out (WIDTH bits),
+// m_valid and f_count (beats inside, FCW bits).
 
 (* anyseq *) reg  f_pick;
 reg               f_marked;
@@ -25,7 +25,7 @@ always @(posedge clk)
 
 always @(posedge clk)
   if (f_started && !rst && f_marked && !f_gone) begin
-    // It is still inside, and what comes out in its turn is it.
+    // It is still inside, and the beat read in its turn is the same.
     assert (f_count > f_ahead);
     if (f_ahead == 0 && m_valid) assert (f_out == f_beat);
   end

@@ -1,7 +1,7 @@
-// rf_ram_lut: a read of an arbitrary address gives the last write to it.
+// rf_ram_lut: a read of an arbitrary address returns the last value written to it.
 (* anyconst *) reg [$clog2(DEPTH)-1:0] f_addr;
 
-// The caller's part: no address beyond the memory.
+// Assumption on the caller: no address beyond the memory.
 always @* assume (f_addr < DEPTH && (!wr_en || wr_addr < DEPTH));
 
 reg             f_known = 1'b0;

@@ -1,8 +1,8 @@
-// rf_ram_sdp: a read of an arbitrary address gives, after READ_LATENCY cycles and until the next read comes out, the last
-// write to it; a write in the same cycle counts only with BYPASS.
+// rf_ram_sdp: a read of an arbitrary address returns, after READ_LATENCY cycles and until the next read, the last value
+// written to it; a write in the same cycle is included only with BYPASS.
 (* anyconst *) reg [$clog2(DEPTH)-1:0] f_addr;
 
-// The caller's part: no address beyond the memory.
+// Assumption on the caller: no address beyond the memory.
 always @* assume (f_addr < DEPTH && (!wr_en || wr_addr < DEPTH) && (!rd_en || rd_addr < DEPTH));
 
 reg             f_known = 1'b0;

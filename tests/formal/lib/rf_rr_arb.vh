@@ -1,4 +1,4 @@
-// rf_rr_arb: the grant is one requester if there is any; an arbitrary request that stays is granted within N takes.
+// rf_rr_arb: the grant is one requester if there is any; an arbitrary request that is held is granted within N takes.
 `include "rf_start.vh"
 
 (* anyconst *) reg [7:0] f_who;

@@ -35,7 +35,7 @@
 #define DOWN 2
 #endif
 #if W * 2 == S
-#define PUNCTUAL /* without faults everything goes well the first time */
+#define PUNCTUAL /* without faults every attempt succeeds the first time */
 #endif
 #define M (4 * S) /* indexes in use span less than M / 2 */
 
@@ -65,10 +65,10 @@ bool obeyed[RANKS], told[RANKS];
 byte next[RANKS], sent[RANKS], una[RANKS], last[RANKS];
 bool asked[RANKS], twice[RANKS];
 byte issued;
-byte slot[RANKS * S]; /* absolute number of the packet that is stored there */
+byte slot[RANKS * S]; /* absolute number of the packet stored there */
 
 byte faults = FAULTS, idle;
-bool faulty; /* some fault has happened */
+bool faulty; /* a fault has happened */
 
 /* Data: absolute number. Results: PSN modulo M, lowest and highest number among the operands. Answers: kind, PSN. */
 chan up_0 = [UP] of { byte };
@@ -90,14 +90,14 @@ chan repeat_2 = [2] of { byte, byte };
 #endif
 
 #ifdef SPLIT
-bool busy[RANKS], opens[RANKS]; /* a pass of the queue is under way; of a first sending */
+bool busy[RANKS], opens[RANKS]; /* a pass of the queue is in progress; of a first sending */
 byte reads[RANKS];              /* its index */
 #define IDLE(r) (!busy[r])
 #else
 #define IDLE(r) true
 #endif
 
-hidden byte x, y, z, i, k, tail, head, lo, hi; /* within one step only */
+hidden byte x, y, z, i, k, tail, head, lo, hi; /* used within one step only */
 hidden byte first, was_back;
 bool done;
 
@@ -166,11 +166,11 @@ inline fault() {
 }
 
 inline make_nak(r, backch, kind) {
-  /* What is made without room is lost. */
+  /* A frame made without room is lost. */
 #ifdef PUNCTUAL
   assert(faulty);
 #endif
-  assert(SUB(next[r], tail) < S); /* never for what could not be stored */
+  assert(SUB(next[r], tail) < S); /* never for a packet that could not be stored */
   asked[r] = true;
   if
   :: nfull(backch) ->
@@ -352,7 +352,7 @@ proctype connection(byte r; chan upch; chan downch; chan ackch; chan backch; cha
   od
 }
 
-/* A first sending of rank r: at once, or behind the repeats of its connection. */
+/* A first sending of rank r: at once, or after the repeats of its connection. */
 inline deliver(r, downch, repeatch) {
   if
   :: empty(repeatch) && IDLE(r) ->
@@ -373,7 +373,7 @@ proctype passes() {
        deliver(2, down_2, repeat_2);
 #endif
        issued = (issued + 1) % M }
-  /* Nothing else can happen: the timers of all who wait fire. */
+  /* No other step is possible: the timers of all waiting hosts expire. */
   :: d_step { timeout && !done ->
 #ifdef PUNCTUAL
        assert(faulty);

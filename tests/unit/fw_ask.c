@@ -15,7 +15,7 @@ uint64_t (*fw_ask_nonce)(uint32_t ip) = fw_box_nonce;
 uint32_t fw_ask_seq;
 const uint8_t fw_ask_zero_key[16];
 
-/* JOIN of rank r of n, all in order. */
+/* A valid JOIN of rank r of n. */
 struct fw_ask fw_ask_join(unsigned int r, unsigned int n)
 {
 	struct fw_ask a = {.h = {.verb = RF_CTL_JOIN,
@@ -64,7 +64,7 @@ size_t fw_ask_frame(const struct fw_ask *a, uint8_t *frame)
 	return rf_ctl_frame_put(frame, RF_CTL_FRAME_MAX, &to, msg, len);
 }
 
-/* The next frame out, as a reply; false: none. */
+/* The next transmitted frame, decoded as a reply; false: none. */
 bool fw_ask_answer(struct fw_box *b, struct rf_ctl_header *h, struct rf_ctl_reply *r)
 {
 	const struct fw_box_frame *f = fw_box_out(b);
@@ -77,7 +77,7 @@ bool fw_ask_answer(struct fw_box *b, struct rf_ctl_header *h, struct rf_ctl_repl
 	assert_int_equal(rf_ctl_frame_get(f->data, f->len, &from, &msg, &len), 0);
 	assert_int_equal(from.src_ip, FW_BOX_IP);
 	assert_int_equal(from.src_port, RF_CTL_UDP_PORT);
-	assert_int_equal(from.dst_port, 50000); /* as asked */
+	assert_int_equal(from.dst_port, 50000); /* the request's source port */
 	assert_int_equal(rf_ctl_header_get(msg, len, h), 0);
 	assert_int_equal(rf_ctl_reply_get(msg, h, r), 0);
 	return true;

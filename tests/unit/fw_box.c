@@ -118,7 +118,7 @@ static void inject(struct fw_box *b, uint32_t value)
 		rf_put_le32(f->data + 4 * i, b->inject_word[i]);
 	f->len = len;
 	f->port = port;
-	/* The hardware's part: the port's own source MAC. */
+	/* As the hardware does: insert the port's source MAC. */
 	rf_put_be16(f->data + 6, (uint16_t)b->mac_hi);
 	rf_put_be32(f->data + 8, b->mac_lo + port);
 	b->out_count++;
@@ -221,7 +221,7 @@ static void write_global(struct fw_box *b, uint32_t addr, uint32_t value)
 	case RF_PARITY:
 		if (!(value & RF_PARITY_VALID_MASK))
 			break;
-		/* The box begins anew. */
+		/* The hardware is reset. */
 		b->parity = 0;
 		b->restarts++;
 		b->ctrl = RF_CTRL_HOLD_MASK;
@@ -355,7 +355,7 @@ static struct fw_box *newest;
 
 uint64_t fw_box_nonce(uint32_t ip)
 {
-	/* On a copy: asking makes a new one where the old one has had its time. */
+	/* On a copy, because the call makes a new nonce if the old one has expired. */
 	static struct rf_fw copy;
 
 	copy = newest->fw;
@@ -382,7 +382,7 @@ struct fw_box *fw_box_new(void)
 	b->fp16 = true;
 	b->ctrl = 2;
 	b->cycle = 1000;
-	/* What a reset leaves in the connection table is not known. */
+	/* The content of the connection table after a reset is unknown. */
 	memset(b->table, 0xa5, sizeof(b->table));
 	rf_fw_cfg_default(&b->cfg);
 	memcpy(b->cfg.mac, mac, 6);
@@ -429,7 +429,7 @@ const struct fw_box_frame *fw_box_out(struct fw_box *b)
 	return f;
 }
 
-/* The shadow is the table. */
+/* The shadow copy must equal the table. */
 static const char *compare_tables(const struct fw_box *b)
 {
 	for (unsigned int t = 0; t < 2; t++)
@@ -447,7 +447,7 @@ static uint64_t poll_once(struct fw_box *b)
 {
 	uint64_t due = 0;
 
-	/* A busy inject buffer can put notices off: a few more calls. */
+	/* A busy inject buffer can delay notices, so poll a few more times. */
 	for (unsigned int i = 0; i < 64; i++) {
 		due = rf_fw_poll(&b->fw);
 		if (due > b->cycle)

@@ -1,4 +1,4 @@
-/* The checker of the firmware's invariants finds each thing that is broken on purpose. */
+/* The checker of the firmware's invariants detects each invariant that is broken on purpose. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

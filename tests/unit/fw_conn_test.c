@@ -30,7 +30,7 @@ struct watch {
 	unsigned int missing;
 };
 
-/* After every single write all keys put so far must be found. */
+/* After every single write all keys inserted so far must be found. */
 static void look(struct fw_box *b, void *arg)
 {
 	struct watch *w = arg;
@@ -41,8 +41,8 @@ static void look(struct fw_box *b, void *arg)
 }
 
 /*
- * Whether a key that was refused has no place indeed: the buckets that its own ones lead to, by
- * the other buckets of all their entries, are full, so they hold as many keys as they can.
+ * Whether a refused key really has no place: all buckets reachable from its own buckets, through
+ * the other buckets of their entries, are full.
  */
 static bool closed(const struct fw_box *b, const struct key *k)
 {
@@ -72,7 +72,7 @@ static bool closed(const struct fw_box *b, const struct key *k)
 	return true;
 }
 
-/* Fills with random keys until `want` have found a place, or one has none; returns how many. */
+/* Inserts random keys until `want` are in the table or one is refused; returns their number. */
 static unsigned int fill(unsigned int hash_bits, unsigned int want)
 {
 	static struct key keys[2u << FW_BOX_HASH_MAX];
@@ -106,7 +106,10 @@ static unsigned int fill(unsigned int hash_bits, unsigned int want)
 	return w.count;
 }
 
-/* Both roles of `ranks` connections in a ring, as jobs make them: addresses in a row, QPNs too. */
+/*
+ * Inserts both roles of `ranks` connections in a ring as jobs do, with consecutive addresses and
+ * QPNs.
+ */
 static unsigned int ring(unsigned int hash_bits, unsigned int ranks, uint32_t ip, uint32_t qpn,
 			 uint32_t step)
 {
@@ -127,7 +130,7 @@ static unsigned int ring(unsigned int hash_bits, unsigned int ranks, uint32_t ip
 	return placed;
 }
 
-/* All that the search says no to has no place; before 90 % of the table it says no to nothing. */
+/* Every key that the search refuses has no place; up to 90 % of the table no key is refused. */
 static void test_ninety_percent(void **state)
 {
 	(void)state;
@@ -142,7 +145,7 @@ static void test_ninety_percent(void **state)
 		}
 		print_message("2 x 2^%u places: at least %u %% full, %u %% on average\n", bits,
 			      100 * least / places, 100 * sum / (12 * places));
-		/* In the smallest tables chance alone may give two buckets too many keys. */
+		/* In the smallest tables two buckets may get too many keys by chance. */
 		assert_true(bits < 7 || 10 * least >= 9 * places);
 	}
 }
@@ -190,8 +193,10 @@ static void test_states(void **state)
 	fw_box_free(b);
 }
 
-/* A tombstone goes its time after the last packet that came to it from where it came before; each
- * has its own. */
+/*
+ * A tombstone expires its lifetime after the last packet from its expected source and port; each
+ * has its own timer.
+ */
 static void test_life(void **state)
 {
 	struct fw_box *b = fw_box_new();
@@ -213,7 +218,7 @@ static void test_life(void **state)
 		assert_int_not_equal(fw_box_lookup(b, 1, rf_fw_key(0, 5)), 0);
 		assert_true(i < 2 || fw_box_lookup(b, 1, rf_fw_key(0, 6)) == 0);
 	}
-	/* From another port, another source: no sign of its life. */
+	/* A packet from another port or source does not renew it. */
 	for (unsigned int i = 0; i < 20; i++) {
 		fw_box_data(b, 1, 77, 1, 5);
 		fw_box_data(b, 2, 78, 1, 5);
@@ -224,7 +229,10 @@ static void test_life(void **state)
 	fw_box_free(b);
 }
 
-/* Tombstones move when others come: each keeps its number, and no two have one. */
+/*
+ * Tombstones move when other entries are inserted: each keeps its number, and all numbers are
+ * different.
+ */
 static void test_numbers(void **state)
 {
 	struct fw_box *b = fw_box_new();

@@ -1,4 +1,6 @@
-/* What ends a group: leases, LEAVE, ABORT, errors of the hardware, RESET; what stays behind. */
+/*
+ * What ends a group: leases, LEAVE, ABORT, errors of the hardware, RESET; what remains afterwards.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +32,7 @@ static void test_lease(void **state)
 	fw_net_free(net);
 }
 
-/* Data of a rank, and ACKs that it returns as a receiver, are signs of its life. */
+/* Data sent by a rank and ACKs that it returns as a receiver are signs of life. */
 static void test_lease_by_traffic(void **state)
 {
 	struct fw_net *net = fw_net_new(4);
@@ -49,7 +51,7 @@ static void test_lease_by_traffic(void **state)
 		assert_null(net->wrong);
 		assert_state(net, 0, RF_CLIENT_READY);
 	}
-	/* Its own connection's ACKs are its successor's. */
+	/* ACKs of its own connection are sent by its successor. */
 	for (unsigned int i = 0; i < 4; i++) {
 		b->conn[RF_FW_CID(0, 0, 2)][RF_CONN_SEEN / 4] |= RF_CONN_SEEN_ACK_MASK;
 		fw_net_run(net, 600);
@@ -71,10 +73,10 @@ static void test_leave(void **state)
 	assert_null(net->wrong);
 	assert_state(net, 0, RF_CLIENT_DRAINING);
 	assert_true(rf_client_left_acked(&net->host[0].client));
-	/* Nothing is freed: repeats and ACKs on behalf go on. */
+	/* Nothing is freed: repeats, and ACKs on behalf of the rank, continue. */
 	assert_int_equal(b->group[0][0] & 1u, 1);
 	assert_int_equal(b->fw.entries, 6);
-	/* The others hear of it with their next sign of life. */
+	/* The others learn of it with their next keepalive. */
 	fw_net_run(net, 1100);
 	d = rf_client_draining(&net->host[1].client);
 	assert_non_null(d);
@@ -113,8 +115,10 @@ static void test_leave_with_dead_rank(void **state)
 	fw_net_free(net);
 }
 
-/* Plain connections: dropped once both ends have joined, tombstones behind the end, free when
- * destroyed. */
+/*
+ * Plain connections: dropped once both ends have joined, tombstones after the end, free when
+ * destroyed.
+ */
 static void test_tombstones(void **state)
 {
 	struct fw_net *net = fw_net_new(2);
@@ -136,13 +140,13 @@ static void test_tombstones(void **state)
 	assert_int_equal(fw_box_lookup(b, FW_HOST_IP(1), key) >> 16, RF_STATE_TOMBSTONE);
 	assert_int_equal(b->fw.tombstones, 2);
 	assert_int_equal(b->fw.entries, 2);
-	/* Rank 0's queue pair goes; its data entry is the one that names its receiver. */
+	/* Rank 0's queue pair is destroyed; its data entry has the receiver's address. */
 	assert_int_equal(rf_client_leave(&net->host[0].client, true, fw_net_now(net)), 0);
 	fw_net_run(net, 100);
 	assert_state(net, 0, RF_CLIENT_IDLE);
 	assert_int_equal(fw_box_lookup(b, FW_HOST_IP(1), key), 0);
 	assert_int_equal(b->fw.tombstones, 1);
-	/* A new group takes the other one over. */
+	/* A new group takes over the other one. */
 	fw_net_join(net, 0);
 	fw_net_join(net, 1);
 	fw_net_run(net, 2);
@@ -248,7 +252,7 @@ static void test_group_error(void **state)
 	}
 }
 
-/* A box that restarts is noticed by its epoch, one that is told to by its notice. */
+/* A restart of the box is noticed by its epoch, a RESET by its notice. */
 static void test_reset(void **state)
 {
 	struct fw_net *net = fw_net_new(3);
@@ -285,21 +289,24 @@ static void test_reset(void **state)
 	fw_net_free(net);
 }
 
-/* A memory of the ledger, a table or a queue has lost a bit: the box begins anew, and says why. */
+/*
+ * Parity error in a memory of the ledger, a table or a queue: the box resets itself and reports
+ * why.
+ */
 static void test_lost_bit(void **state)
 {
 	struct fw_net *net = fw_net_new(2);
 	struct fw_box *b = net->box;
 	const struct rf_ctl_failed *f;
-	const uint32_t told = RF_PARITY_VALID_MASK | RF_MEMORY_LEDGER << RF_PARITY_MEMORY_LSB |
-			      1u << RF_PARITY_PORT_LSB;
+	const uint32_t parity = RF_PARITY_VALID_MASK | RF_MEMORY_LEDGER << RF_PARITY_MEMORY_LSB |
+				1u << RF_PARITY_PORT_LSB;
 
 	(void)state;
 	b->cfg.hold_ms = 300;
 	fw_join_all(net);
 	fw_net_run(net, 400);
 	assert_int_equal(b->ctrl, RF_CTRL_ENABLE_MASK);
-	b->parity = told;
+	b->parity = parity;
 	fw_net_run(net, 1);
 	assert_int_equal(b->parity, 0);
 	assert_int_equal(b->restarts, 1);
@@ -307,8 +314,8 @@ static void test_lost_bit(void **state)
 	f = fw_failure(net, 0);
 	assert_int_equal(f->reason, RF_CTL_R_PARITY);
 	assert_int_equal(f->rank, RF_CTL_NO_RANK);
-	assert_int_equal(f->detail, told);
-	/* Nothing of before is left, the hold time has begun, what was signed before is void. */
+	assert_int_equal(f->detail, parity);
+	/* No state is left, the hold time has begun, and earlier nonces are void. */
 	assert_int_equal(b->fw.entries, 0);
 	assert_int_equal(b->ctrl, RF_CTRL_ENABLE_MASK | RF_CTRL_HOLD_MASK);
 	assert_int_equal(b->fw.epoch, 77);

@@ -1,17 +1,17 @@
 #!/bin/sh
-# The firmware's core needs nothing but memcpy and memset: no libc, no heap, no 64-bit division, on the host's
-# compiler and, where clang knows riscv32, on the processor that the board will have. Also prints sizes.
+# The firmware's core needs only memcpy and memset: no libc, no heap, no 64-bit division, on the host's
+# compiler and, if clang supports riscv32, on the processor of the board. Also prints sizes.
 # usage: fw_freestanding.sh DIRECTORY (for objects)
 set -eu
 dir=$1
 mkdir -p "$dir/include"
-# All of the C library that there is.
+# The only C library header available.
 cat > "$dir/include/string.h" << 'END'
 #include <stddef.h>
 void *memcpy(void *to, const void *from, size_t n);
 void *memset(void *to, int c, size_t n);
 END
-# All but check.c, which only tests call.
+# All sources except check.c, which only tests call.
 core=$(for f in firmware/core/*.c; do basename "$f" .c; done | grep -vx check)
 flags='-std=c11 -Os -ffreestanding -Wall -Wextra -Werror -I. -Ibuild/gen -isystem '"$dir/include"
 bad=0
@@ -54,7 +54,7 @@ if command -v clang > /dev/null && clang --print-targets 2> /dev/null | grep -q 
 		bad=1
 	fi
 fi
-# The check itself: a 64-bit division must be found.
+# Test of this check: a 64-bit division must be found.
 printf 'unsigned long long f(unsigned long long a, unsigned long long b);\nunsigned long long f(unsigned long long a, unsigned long long b) { return a / b; }\n' > "$dir/divide.c"
 if command -v clang > /dev/null && clang --print-targets 2> /dev/null | grep -q riscv32; then
 	clang --target=riscv32 -march=rv32imac -mabi=ilp32 -Os -c -o "$dir/divide.o" "$dir/divide.c"

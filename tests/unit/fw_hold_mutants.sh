@@ -1,5 +1,5 @@
 #!/bin/sh
-# The rules of firmware/core/hold.c and of tombstones, broken one at a time: fw_hold_test or fw_conn_test must notice.
+# Breaks the rules of firmware/core/hold.c and of tombstones one at a time: fw_hold_test or fw_conn_test must detect each.
 #
 # usage: fw_hold_mutants.sh BUILD
 set -u

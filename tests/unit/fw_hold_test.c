@@ -1,7 +1,7 @@
 /*
- * The hold time: what was cut once is not let through before it has been silent for hold_ms,
- * whatever comes between: more connections than the hardware can show, a full table, RESET, groups
- * that take connections over. usage: fw_hold_test [SEED [RUNS]]
+ * The hold time: a connection whose data was dropped once passes only after it has been silent for
+ * hold_ms. This holds with more connections than the hardware can show, a full table, RESET, and
+ * groups that take over connections. usage: fw_hold_test [SEED [RUNS]]
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static uint32_t rnd(uint32_t below)
 struct sender {
 	uint32_t ip, qpn, src, next, period, until;
 	unsigned int port, burst;
-	uint32_t cut; /* when it was cut last, NEVER: not yet */
+	uint32_t cut; /* when its data was last dropped; NEVER: not yet */
 	bool passed;
 };
 
@@ -55,7 +55,7 @@ static void lab_start(struct lab *l, unsigned int hash_bits, unsigned int n)
 	l->n = n;
 	for (unsigned int i = 0; i < n; i++) {
 		struct sender *s = &l->s[i];
-		/* Some are as slow as a sender may be that is still guarded, or slower. */
+		/* Some send as slowly as a sender may that is still held, or more slowly. */
 		bool slow = rnd(8) == 0;
 
 		s->ip = 0x0a000001u + rnd(40);
@@ -64,14 +64,16 @@ static void lab_start(struct lab *l, unsigned int hash_bits, unsigned int n)
 		s->port = rnd(4);
 		s->period = slow ? 900 + rnd(900) : 20 + rnd(800);
 		s->burst = 1 + rnd(6);
-		/* A crowd at the start, a crowd just before the end, some at any time. */
+		/* Many start at the beginning, many just before the end, some at any time. */
 		s->next = rnd(2) ? rnd(40) : rnd(2) ? HOLD - 60 + rnd(3) : rnd(8 * HOLD);
 		s->until = rnd(3) ? 30 * HOLD : s->next + rnd(6 * HOLD);
 		s->cut = NEVER;
 	}
 }
 
-/* One packet. What passes had been silent, or came first after the hold time. */
+/*
+ * Sends one packet. It may pass only if the sender had been silent, or began after the hold time.
+ */
 static void send(struct lab *l, struct sender *s)
 {
 	if (!fw_box_data(l->b, s->port, s->src, s->ip, s->qpn)) {
@@ -88,7 +90,7 @@ static void send(struct lab *l, struct sender *s)
 	s->passed = true;
 }
 
-/* Bursts of those that are due mingle, and the firmware looks at its registers after them. */
+/* Bursts of the senders that are due are interleaved; then the firmware reads its registers. */
 static void lab_run(struct lab *l, uint32_t ms)
 {
 	for (uint32_t end = l->now + ms; l->now < end; l->now++) {
@@ -106,7 +108,7 @@ static void lab_run(struct lab *l, uint32_t ms)
 
 static void lab_end(struct lab *l)
 {
-	/* All is quiet: nothing is kept, and the hold time is over. */
+	/* No traffic: nothing is held, and the hold time is over. */
 	lab_run(l, 30 * HOLD - l->now);
 	assert_null(fw_box_run(l->b, 3 * HOLD));
 	assert_int_equal(l->b->fw.entries, 0);
@@ -148,7 +150,10 @@ static void test_rule(void **state)
 		fail_msg("repeat: fw_hold_test %llu %u", (unsigned long long)seed, runs);
 }
 
-/* The checker notices a box that does not say what it could not show, or sees no sign of life. */
+/*
+ * The test detects a box that does not report missed connections, or whose tombstones see no
+ * packets.
+ */
 static void test_rule_is_checked(void **state)
 {
 	(void)state;
@@ -156,7 +161,7 @@ static void test_rule_is_checked(void **state)
 	assert_true(rule(false, true) > 0);
 }
 
-/* A sender that never gives up is never let through; who comes first after the hold time is. */
+/* A sender that never gives up never passes; one that begins after the hold time does. */
 static void test_for_ever(void **state)
 {
 	struct fw_box *b = fw_ask_box();
@@ -204,7 +209,7 @@ static void test_release(void **state)
 	for (uint32_t q = 1; q <= 3; q++)
 		assert_false(fw_box_data(b, q, 5, 9, q));
 	assert_null(fw_box_run(b, 10));
-	/* In the hold time one alone cannot go. */
+	/* In the hold time a single connection cannot be released. */
 	assert_int_equal(operator(b, RF_CTL_RELEASE, 9, 1, &r), RF_CTL_FAILED);
 	assert_int_equal(r.u.failed.reason, RF_CTL_R_HOLD_TIME);
 	for (unsigned int i = 0; i < 70; i++) {
@@ -228,7 +233,7 @@ static void test_release(void **state)
 	assert_int_equal(operator(b, RF_CTL_RELEASE, 9, 2, &r), RF_CTL_OK);
 	assert_true(fw_box_data(b, 2, 5, 9, 2));
 	assert_false(fw_box_data(b, 3, 5, 9, 3));
-	/* Not for a job. */
+	/* Not allowed for a job. */
 	a = fw_ask_join(0, 2);
 	a.h.verb = RF_CTL_RELEASE;
 	a.r.u.release = (struct rf_ctl_release){9, 3};
@@ -241,7 +246,9 @@ static void test_release(void **state)
 	fw_box_free(b);
 }
 
-/* In the hold time: all go, what waits to be shown too, and it is over. */
+/*
+ * In the hold time: all are released, including frames waiting to be shown, and the hold time ends.
+ */
 static void test_release_all_in_hold_time(void **state)
 {
 	struct fw_box *b = fw_ask_box();
@@ -259,7 +266,7 @@ static void test_release_all_in_hold_time(void **state)
 	fw_box_free(b);
 }
 
-/* A full table: the box says so, holds everything, and groups find room all the same. */
+/* A full table: the box reports it and holds everything, and groups still find room. */
 static void test_full(void **state)
 {
 	struct fw_box *b = fw_box_new();
@@ -286,7 +293,7 @@ static void test_full(void **state)
 	fw_ask_accepted(b, &a);
 	assert_int_equal(fw_ask_result(b, &c, &r), RF_CTL_READY);
 	assert_true(b->fw.tombstones < kept && b->fw.cnt.evicted > 0);
-	/* What has lost its entry is cut as before. */
+	/* Connections that have lost their entry are still held. */
 	for (unsigned int s = 0; s < 90; s++) {
 		for (uint32_t q = 1; q <= 24; q++)
 			assert_false(fw_box_data(b, q & 3, 5, 9, q));
@@ -301,7 +308,7 @@ static void test_full(void **state)
 	fw_box_free(b);
 }
 
-/* A group that takes a held connection's place near the end of the hold time prolongs it. */
+/* A group that evicts a held connection near the end of the hold time prolongs it. */
 static void test_evicted(void **state)
 {
 	struct fw_box *b = fw_box_new();
@@ -333,7 +340,7 @@ static void test_evicted(void **state)
 	fw_box_free(b);
 }
 
-/* RESET, with a hold time and without one: what groups and tombstones kept back stays back. */
+/* RESET, with and without a hold time: data that groups and tombstones dropped is still dropped. */
 static void test_reset(void **state)
 {
 	(void)state;

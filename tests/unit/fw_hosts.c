@@ -116,7 +116,7 @@ static bool from_box(struct fw_net *net)
 	return any;
 }
 
-/* Delivers what waits, in no time. */
+/* Delivers waiting frames without advancing the time. */
 static void fw_net_settle(struct fw_net *net)
 {
 	bool any = true;

@@ -1,4 +1,7 @@
-/* Hosts with real control clients around a fake box, for tests of firmware and client together. */
+/*
+ * Hosts with real control clients connected to a fake box, for tests of firmware and client
+ * together.
+ */
 #ifndef FW_HOSTS_H
 #define FW_HOSTS_H
 
@@ -22,7 +25,7 @@ struct fw_net {
 	struct fw_box *box;
 	struct fw_host host[FW_HOSTS_MAX];
 	unsigned int hosts;
-	unsigned int loss; /* of 256 frames, both ways */
+	unsigned int loss; /* frames lost of 256, in both directions */
 	uint64_t seed;
 	const char *wrong; /* first invariant broken */
 };
@@ -37,7 +40,7 @@ void fw_net_start(struct fw_net *net);
 uint64_t fw_net_now(const struct fw_net *net);
 /* JOIN of one host. */
 void fw_net_join(struct fw_net *net, unsigned int host);
-/* Lets time pass: clients, box, frames between them. */
+/* Advances the time of clients and box and delivers frames between them. */
 void fw_net_run(struct fw_net *net, unsigned int ms);
 
 #endif

@@ -9,7 +9,7 @@
 #include "firmware/core/internal.h"
 #include "tests/unit/fw_joined.h"
 
-/* Heap's algorithm without recursion: calls back with every order of n. */
+/* Heap's algorithm without recursion: calls back with every permutation of n. */
 static void orders(unsigned int n, void (*each)(const unsigned int *order, void *arg), void *arg)
 {
 	unsigned int order[8], c[8] = {0};
@@ -34,7 +34,10 @@ static void orders(unsigned int n, void (*each)(const unsigned int *order, void 
 	}
 }
 
-/* One JOIN straight to the firmware, without a client: 40,320 orders in a few seconds. */
+/*
+ * One JOIN directly to the firmware, without a client, so that 40,320 permutations take a few
+ * seconds.
+ */
 static void raw_join(struct fw_net *net, unsigned int i)
 {
 	const struct fw_host *h = &net->host[i];
@@ -117,7 +120,7 @@ static void test_all_orders(void **state)
 	struct orders_state s = {.net = fw_net_new(8)};
 
 	(void)state;
-	/* A small table: its emptying is most of the work. */
+	/* A small table, because emptying it is most of the work. */
 	s.net->box->hash_bits = 5;
 	orders(8, one_order, &s);
 	assert_int_equal(s.count, 40320);
@@ -131,7 +134,7 @@ static void test_all_orders(void **state)
 	fw_net_free(s.net);
 }
 
-/* The last order's client view, with registers spelled out. */
+/* The clients' view of one permutation, with the registers checked one by one. */
 static void test_registers(void **state)
 {
 	struct fw_net *net = fw_net_new(3);
@@ -214,7 +217,7 @@ static void test_deadline(void **state)
 	rf_client_text(&net->host[2].client, text, sizeof(text));
 	assert_string_equal(text, "the group failed: rank 3 did not join within 2000 ms; "
 				  "start them, or allow more time");
-	/* All is free again, and the same ranks may come back. */
+	/* Everything is free again, and the same ranks may join again. */
 	for (unsigned int i = 0; i < 4; i++)
 		fw_net_join(net, i);
 	fw_net_run(net, 10);
@@ -223,7 +226,7 @@ static void test_deadline(void **state)
 	fw_net_free(net);
 }
 
-/* Heavy loss: every JOIN, READY and sign of life may vanish, the group still forms and lives. */
+/* Heavy loss: any JOIN, READY or keepalive may be lost, yet the group forms and stays alive. */
 static void test_loss(void **state)
 {
 	(void)state;
@@ -249,8 +252,10 @@ static void test_loss(void **state)
 	}
 }
 
-/* A new membership while the old group drains or has failed; what is late of the old does not get
- * in. */
+/*
+ * A new membership while the old group drains or has failed; late requests of the old one are
+ * rejected.
+ */
 static void test_next_group(void **state)
 {
 	struct fw_net *net = fw_net_new(2);
@@ -282,7 +287,7 @@ static void test_next_group(void **state)
 	fw_net_free(net);
 }
 
-/* 64 ranks, both halves of the table's work, 16 lanes on 4 ports. */
+/* 64 ranks with data and ACK entries, 16 lanes on 4 ports. */
 static void test_64_ranks(void **state)
 {
 	struct fw_net *net = fw_net_new(64);
@@ -323,7 +328,7 @@ static void test_open_loop(void **state)
 	assert_int_equal(net->box->group[0][0] & RF_GROUP_CFG_OPEN_LOOP_MASK,
 			 RF_GROUP_CFG_OPEN_LOOP_MASK);
 	assert_int_equal(net->box->fw.entries, 2);
-	/* The tool goes; without a lease the group stays. */
+	/* The tool exits; without a lease the group stays. */
 	net->hosts = 0;
 	fw_net_run(net, 100000);
 	assert_int_equal(net->box->group[0][0] & 1u, 1);

@@ -1,4 +1,4 @@
-/* The file of keys: what it may say, and that each thing wrong is named with its line. */
+/* The key file: valid contents, and each error is reported with its line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

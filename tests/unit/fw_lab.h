@@ -1,6 +1,6 @@
 /*
- * A whole box, the firmware on it, and four hosts with real control clients around it. For tests of
- * the firmware as traffic sees it. Failures are cmocka's.
+ * A whole box with its firmware and four hosts with real control clients. For tests of the
+ * firmware's effect on traffic. Failures are cmocka's.
  */
 #ifndef FW_LAB_H
 #define FW_LAB_H
@@ -48,10 +48,10 @@ struct lab {
 	struct rf_hal hal;
 	struct host host[N];
 	uint64_t due;
-	unsigned int strays;   /* frames for nobody */
+	unsigned int strays;   /* frames to no host */
 	unsigned int qpn, psn; /* of rank 0 */
 	bool strict;
-	unsigned int high; /* by which rank 2's first PSN is registered too high */
+	unsigned int high; /* rank 2's first PSN is registered too high by this much */
 };
 
 static struct lab lab;
@@ -75,7 +75,7 @@ static inline uint64_t now_ns(const struct lab *l)
 	return l->ops->cycle(l->e) * (1000000u / KHZ);
 }
 
-/* The switch behind the ports: by destination MAC. */
+/* The switch connected to the ports: forwards by destination MAC. */
 static inline void on_tx(void *arg, unsigned int port, const uint8_t *frame, size_t len,
 			 uint64_t first, uint64_t last)
 {
@@ -178,7 +178,7 @@ static inline void send(unsigned int port, const uint8_t *frame, size_t len)
 	assert_true(lab.ops->rx(lab.e, port, frame, len, false));
 }
 
-/* Lets us microseconds pass in box, firmware and clients. */
+/* Advances box, firmware and clients by us microseconds. */
 static inline void run(unsigned int us)
 {
 	uint64_t end = lab.ops->cycle(lab.e) + (uint64_t)us * (KHZ / 1000u);
@@ -263,7 +263,7 @@ static inline void send_data(unsigned int r, unsigned int index)
 	send(r, frame, roce_build(&p, frame, sizeof(frame)));
 }
 
-/* Rank r, as receiver, acknowledges the PSN that it expects for an index. */
+/* Rank r, as receiver, acknowledges the PSN of an index. */
 static inline void send_ack(unsigned int r, unsigned int index, uint32_t shift)
 {
 	uint8_t frame[ROCE_FRAME_MAX];

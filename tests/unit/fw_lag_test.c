@@ -1,4 +1,4 @@
-/* Who is last, who is awaited, and who is gone while a group drains. */
+/* Which rank is last, which is awaited, and which is gone while a group drains. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "firmware/core/internal.h"
 #include "tests/unit/fw_joined.h"
 
-/* Where the ranks of the only group stand: next and una of each. */
+/* Sets the positions of the ranks of the only group: next and una of each. */
 static void stand(struct fw_net *net, unsigned int i, uint32_t next, uint32_t una)
 {
 	uint32_t *conn = net->box->conn[RF_FW_CID(0, 0, i)];
@@ -20,8 +20,8 @@ static void stand(struct fw_net *net, unsigned int i, uint32_t next, uint32_t un
 }
 
 /*
- * Rank 0 has got all and has left, rank 1 dies. Rank 3 sends to rank 0, has everything, and goes on
- * in peace; those who still wait for rank 1 hear that it is gone.
+ * Rank 0 has everything and has left, then rank 1 dies. Rank 3 sends to rank 0, has everything, and
+ * is not disturbed; the ranks that still wait for rank 1 learn that it is gone.
  */
 static void lost_peer(uint32_t next, uint32_t una, uint32_t own_next, uint32_t own_una)
 {
@@ -41,10 +41,10 @@ static void lost_peer(uint32_t next, uint32_t una, uint32_t own_next, uint32_t o
 	fw_net_run(net, 1300);
 	assert_int_equal(fw_failure(net, rank)->reason, RF_CTL_R_LEASE);
 	assert_int_equal(fw_failure(net, rank)->rank, 1);
-	/* Where rank 1 owes operands it owes them to all. */
+	/* If rank 1 owes operands it owes them to all. */
 	assert_state(net, 3, next == 100 ? RF_CLIENT_READY : RF_CLIENT_FAILED);
 	assert_state(net, 0, RF_CLIENT_DRAINING);
-	/* The group drains on. */
+	/* The group is still draining. */
 	assert_int_equal(net->box->group[0][0] & 1u, 1);
 	assert_int_equal(net->box->fw.cnt.groups_failed, 0);
 	rf_client_leave(&net->host[2].client, true, fw_net_now(net));
@@ -64,7 +64,7 @@ static void test_lost_peer(void **state)
 	lost_peer(0xfffff0, 0xfffff0, 0x20, 0x20);
 }
 
-/* The rank that waits for ACKs of one that has died, or has left and died. */
+/* A rank that waits for ACKs of a rank that has died, or has left and died. */
 static void lost_receiver(bool left)
 {
 	struct fw_net *net = fw_net_new(3);
@@ -88,7 +88,7 @@ static void lost_receiver(bool left)
 	fw_net_free(net);
 }
 
-/* Nobody is failed who has everything. */
+/* A rank that has everything is not failed. */
 static void test_lost_receiver(void **state)
 {
 	struct fw_net *net = fw_net_new(3);
@@ -124,7 +124,7 @@ static const struct rf_ctl_lag_page *lag_page(struct fw_net *net, unsigned int i
 	return &a->u.lag;
 }
 
-/* Samples of the hardware, each into the bin of its microseconds and to its rank. */
+/* Each sample of the hardware is counted in the right bin and for the right rank. */
 static void test_lag_samples(void **state)
 {
 	static const struct {
@@ -160,7 +160,7 @@ static void test_lag_samples(void **state)
 	assert_int_equal(p->sum_us, sum);
 	assert_int_equal(p->bin[2], 2);
 	assert_int_equal(p->awaited, RF_CTL_NO_RANK);
-	/* A clock rate at which the cycles are more microseconds than fit. */
+	/* A clock rate at which the cycles give more microseconds than fit. */
 	b->fw.khz = 1;
 	b->lag_cycles = UINT32_MAX;
 	b->lag_status = RF_LAG_STATUS_VALID_MASK | 2u;
@@ -169,7 +169,10 @@ static void test_lag_samples(void **state)
 	fw_net_free(net);
 }
 
-/* A rank that lets the others wait for 20 s is named while they do, and counted once it comes. */
+/*
+ * A rank that makes the others wait for 20 s is reported while they wait, and counted once it
+ * arrives.
+ */
 static void test_lag_straggler(void **state)
 {
 	struct fw_net *net = fw_net_new(4);
@@ -195,7 +198,7 @@ static void test_lag_straggler(void **state)
 	assert_int_equal(p->rank[3].times, 1);
 	assert_in_range(p->rank[3].most_us, 19800000, 20500000);
 	assert_int_equal(p->bin[25], 1); /* 16.8 s to 33.6 s */
-	/* The one measurement of the only group was not given up for it. */
+	/* The measurement of the only group was not given up meanwhile. */
 	assert_int_equal(b->lag_arms, 1);
 	assert_null(net->wrong);
 	fw_net_free(net);

@@ -1,6 +1,6 @@
 /*
- * The firmware on a whole box: four hosts resolve, join and reduce; the end of a group; hold time
- * and tombstones as traffic sees them.
+ * The firmware on a whole box: four hosts resolve, join and reduce; the end of a group; effects of
+ * hold time and tombstones on traffic.
  *
  * usage: fw_model_test [ENGINE.so]    the reference model, or a Verilated box of 4 ports
  */
@@ -32,8 +32,9 @@ static void test_sum(void **state)
 	finish();
 }
 
-/* Traffic and only traffic keeps a rank alive; then its lease runs out and the others hear who it
- * was. */
+/*
+ * Traffic alone keeps a rank alive; then its lease expires and the others learn which rank it was.
+ */
 static void test_lease(void **state)
 {
 	(void)state;
@@ -48,7 +49,7 @@ static void test_lease(void **state)
 	assert_int_equal(rf_client_state(&lab.host[0].client), RF_CLIENT_FAILED);
 	assert_int_equal(rf_client_failed(&lab.host[0].client)->reason, RF_CTL_R_LEASE);
 	assert_int_equal(rf_client_failed(&lab.host[0].client)->rank, 2);
-	/* What is still sent raw is held back while the box holds, then passes, 2^22 ahead. */
+	/* Unreduced data still sent is held during the hold time, then passes, 2^22 ahead. */
 	lab.host[1].count = 0;
 	send_data(0, 100);
 	run(5);
@@ -94,7 +95,7 @@ static void test_disagree(void **state)
 	finish();
 }
 
-/* What rank r's old queue pair still sends, or acknowledges, while the new group is at work. */
+/* Packets and ACKs that rank r's old queue pair still sends while the new group works. */
 static void send_late(unsigned int qpn, unsigned int psn, unsigned int index)
 {
 	unsigned int new_qpn = lab.qpn, new_psn = lab.psn;
@@ -103,7 +104,7 @@ static void send_late(unsigned int qpn, unsigned int psn, unsigned int index)
 	lab.psn = psn;
 	for (unsigned int r = 0; r < N; r++) {
 		send_data(r, index);
-		/* An old ACK on a queue pair that is gone is the host's own affair. */
+		/* The host itself handles an old ACK for a queue pair that no longer exists. */
 		if (qpn == new_qpn)
 			send_ack(r, index, RF_CTL_SHIFT);
 	}
@@ -112,8 +113,8 @@ static void send_late(unsigned int qpn, unsigned int psn, unsigned int index)
 }
 
 /*
- * A group is aborted with packets on their way, and the same job makes the next one at once: on
- * other queue pairs, and on the same ones with other PSNs. None of the late packets gets in.
+ * A group is aborted with packets in flight, and the same job creates the next one at once: on
+ * other queue pairs, and on the same ones with other PSNs. None of the late packets is accepted.
  */
 static void late(unsigned int qpn, unsigned int psn)
 {
@@ -142,7 +143,7 @@ static void late(unsigned int qpn, unsigned int psn)
 			lab.host[r].count = 0;
 		send_late(old_qpn, old_psn, 100 + index % 50);
 		run(2);
-		/* An ACK of what lies behind is passed on: it says nothing new. */
+		/* An ACK of an earlier PSN is forwarded; it carries no new information. */
 		for (unsigned int r = 0; r < N; r++) {
 			struct roce_packet p = {.opcode = ROCE_OP_ACK};
 
@@ -163,10 +164,12 @@ static void test_late(void **state)
 	(void)state;
 	late(0x500, 0x800000); /* other queue pairs */
 	late(0x11, 0x900000);  /* the same ones: the old packets are before the start */
-	late(0x11, 0x700000);  /* and far ahead */
+	late(0x11, 0x700000);  /* or far ahead of it */
 }
 
-/* Plain connections: no raw packet passes while joining, as a tombstone, or in the hold time. */
+/*
+ * Plain connections: no unreduced packet passes while joining, as a tombstone, or in the hold time.
+ */
 static void test_plain(void **state)
 {
 	(void)state;
@@ -174,7 +177,7 @@ static void test_plain(void **state)
 	send_data(0, 0);
 	run(5);
 	assert_int_equal(counter(0, RF_CNT_HOLD), 1);
-	/* It has an entry of its own since, until it has been silent for as long. */
+	/* Since then it has its own entry, until it has been silent for the same time. */
 	run(2700000);
 	send_data(0, 0);
 	run(600000);
@@ -196,7 +199,7 @@ static void test_plain(void **state)
 	run(5);
 	assert_int_equal(lab.host[1].count, 0);
 	assert_int_equal(counter(0, RF_CNT_TOMBSTONE), 3);
-	/* Its own queue pair is destroyed: whatever comes there is foreign again. */
+	/* Its own queue pair is destroyed: packets to it are foreign again. */
 	rf_client_leave(&lab.host[0].client, true, now_ns(&lab));
 	run(2000);
 	send_data(0, 100);
@@ -210,8 +213,8 @@ static void test_plain(void **state)
 }
 
 /*
- * A plain group that fails, on a box without hold time: what its endpoints still send is dropped
- * until they have been silent for the life of a tombstone, and then is anybody's.
+ * A plain group fails on a box without hold time: its endpoints' data is dropped until they have
+ * been silent for the lifetime of a tombstone; then it is foreign.
  */
 static void test_plain_failure(void **state)
 {
@@ -245,7 +248,10 @@ static void test_plain_failure(void **state)
 	finish();
 }
 
-/* Registered with a first PSN that is one message too high: the group says so, no sum is sent. */
+/*
+ * Registered with a first PSN that is one message too high: the group fails with that reason, no
+ * sum is sent.
+ */
 static void test_first_psn_too_high(void **state)
 {
 	(void)state;
@@ -279,7 +285,7 @@ static void test_first_psn_too_high(void **state)
 	}
 }
 
-/* Rank 2 is 20 us behind the others, index after index: the hardware's samples say so. */
+/* Rank 2 comes 20 us after the others at every index: the hardware's samples show it. */
 static void test_lag(void **state)
 {
 	const struct rf_fw_group *g = &lab.fw.group[0];
@@ -306,7 +312,7 @@ static void test_lag(void **state)
 			times = member->lag.times;
 		else
 			assert_int_equal(member->lag.times, 0);
-		/* The Verilated box does not count the clocks that it jumps over. */
+		/* The Verilated box does not count skipped clock cycles. */
 		if (member->rank == 2 && !engine_file)
 			assert_in_range(member->lag.most_us, 19, 21);
 	}

@@ -1,5 +1,5 @@
-# Parts of fw_*_mutants.sh. Sourced with $build, $work (a folder), $tests (programs that must notice), $objects and $libs (what these
-# are linked with beside build/lib/libfw.a). Sets bad=1 where a mutant passes.
+# Shared part of fw_*_mutants.sh. Sourced with $build, $work (a directory), $tests (programs that must detect the mutants), $objects and
+# $libs (linked with these in addition to build/lib/libfw.a). Sets bad=1 if a mutant passes.
 flags="-std=c11 -D_GNU_SOURCE -O1 -I. -I$build/gen"
 bad=0
 mkdir -p "$work"
@@ -13,7 +13,7 @@ text = sys.stdin.read()
 if os.environ["OLD"] not in text:
     sys.exit(1)
 sys.stdout.write(text.replace(os.environ["OLD"], os.environ["NEW"], 1))' < "$file" > "$work/$name.c" || {
-		echo "BAD  $name: its text is not in $file any more"
+		echo "BAD  $name: its text is no longer in $file"
 		bad=1
 		return
 	}
@@ -22,8 +22,8 @@ sys.stdout.write(text.replace(os.environ["OLD"], os.environ["NEW"], 1))' < "$fil
 		${CC:-cc} -o "$work/$test" "$build/obj/tests/unit/$test.o" "$work/$name.o" $objects "$build/lib/libfw.a" $libs \
 			-lcmocka -ldl -lm || bad=1
 		if ! "$work/$test" > "$work/$name.$test.log" 2>&1; then
-			[ "$name" = none ] || echo "ok   $name: noticed by $test"
-			[ "$name" != none ] || { echo "BAD  $test fails on the rules as they are"; bad=1; }
+			[ "$name" = none ] || echo "ok   $name: detected by $test"
+			[ "$name" != none ] || { echo "BAD  $test fails on the unchanged rules"; bad=1; }
 			return
 		fi
 	done

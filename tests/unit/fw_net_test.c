@@ -1,4 +1,4 @@
-/* Punt and inject: ARP, ICMP echo, STATUS pages; a box that cannot be served. */
+/* Punt and inject: ARP, ICMP echo, STATUS pages; a box that the firmware refuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -147,7 +147,7 @@ static void test_icmp(void **state)
 	fw_box_free(b);
 }
 
-/* The inject buffer never becomes free: every wait ends, the box goes on. */
+/* The inject buffer never becomes free: every wait ends and the box keeps working. */
 static void test_inject_stuck(void **state)
 {
 	struct fw_box *b = fw_ask_box();
@@ -156,8 +156,10 @@ static void test_inject_stuck(void **state)
 	(void)state;
 	b->busy = UINT32_MAX / 2;
 	fw_box_punt(b, 0, f, put_arp(f, 1, FW_BOX_IP, false));
-	/* It comes back soon, at no rate that hurts, and takes the frame though nothing can be
-	 * sent. */
+	/*
+	 * It retries soon, but not so often that it costs time, and reads the frame although
+	 * nothing can be sent.
+	 */
 	assert_in_range(rf_fw_poll(&b->fw) - b->cycle, 500, 2000);
 	assert_int_equal(b->punt_count, 1);
 	b->cycle += 3 * FW_BOX_KHZ;
@@ -171,8 +173,10 @@ static void test_inject_stuck(void **state)
 	fw_box_free(b);
 }
 
-/* One port is paused for good: the others are answered as if nothing were, its own frames are taken
- * and their answers given up. */
+/*
+ * One port is paused for good: requests on other ports are answered as usual; its own frames are
+ * read and their answers dropped.
+ */
 static void test_inject_stuck_port(void **state)
 {
 	struct fw_box *b = fw_ask_box();
@@ -283,7 +287,7 @@ static void test_init_errors(void **state)
 	b->cfg.nonce_ms = RF_FW_NONCE_MS_MAX + 1u;
 	assert_int_equal(fw_box_start(b), RF_FW_E_CONFIG);
 	b->cfg.nonce_ms = RF_FW_NONCE_MS_MAX;
-	/* Without a salt the nonces could be foretold: no service. */
+	/* Without a salt the nonces would be predictable, so the firmware refuses to start. */
 	b->cfg.salt[0] = 0;
 	assert_int_equal(fw_box_start(b), RF_FW_E_SALT);
 	assert_int_equal(b->ctrl & 1u, 0);

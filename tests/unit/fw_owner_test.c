@@ -1,6 +1,6 @@
 /*
- * Several jobs, each with its key: none touches another's connections, addresses or tombstones,
- * none takes over traffic of an address that has not joined, and none takes the whole box.
+ * Several jobs, each with its key: no job can affect another's connections, addresses or
+ * tombstones, take over traffic of an address that has not joined, or use up the whole box.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static struct fw_box *box(void)
 	return b;
 }
 
-/* JOIN of rank r of n plain ones of the victim's job. */
+/* JOIN of rank r of n plain ranks of the victim's job. */
 static struct fw_ask plain(unsigned int r, unsigned int n)
 {
 	struct fw_ask a = fw_ask_join(r, n);
@@ -44,7 +44,7 @@ static struct fw_ask plain(unsigned int r, unsigned int n)
 	return a;
 }
 
-/* JOIN of the stranger, from a host of its own: its successor is the victim's rank 1. */
+/* JOIN of the other job, from its own host: its successor is the victim's rank 1. */
 static struct fw_ask stranger(uint16_t flags)
 {
 	struct fw_ask a = fw_ask_join(0, 2);
@@ -94,7 +94,7 @@ static void refused(struct fw_box *b, const struct fw_ask *a, const char *reason
 	assert_string_equal(rf_ctl_reason_name(reply.u.failed.reason), reason);
 }
 
-/* Two plain ranks have been a group, which was aborted: two tombstones. */
+/* Two plain ranks formed a group, which was aborted: two tombstones. */
 static struct fw_box *after_the_end(void)
 {
 	struct fw_box *b = box();
@@ -108,7 +108,7 @@ static struct fw_box *after_the_end(void)
 	return b;
 }
 
-/* A stranger's JOIN that names the connection, and its ABORT, leave the tombstone. */
+/* The tombstone survives a JOIN of another job that names the connection, and its ABORT. */
 static void test_tombstone_and_abort(void **state)
 {
 	struct fw_box *b = after_the_end();
@@ -123,7 +123,7 @@ static void test_tombstone_and_abort(void **state)
 	fw_box_free(b);
 }
 
-/* Likewise the stranger's word that the queue pair is no more. */
+/* It also survives the other job's report that the queue pair no longer exists. */
 static void test_tombstone_and_leave(void **state)
 {
 	struct fw_box *b = after_the_end();
@@ -138,8 +138,10 @@ static void test_tombstone_and_leave(void **state)
 	fw_box_free(b);
 }
 
-/* The same group that the victim's job has joined before: a late word of the old one counts no
- * more where another group has used the connection since. */
+/*
+ * The victim's job joins the same group again: a late LEAVE of the old membership has no effect
+ * once another group has used the connection.
+ */
 static void test_old_membership(void **state)
 {
 	struct fw_box *b = after_the_end();
@@ -161,7 +163,7 @@ static void test_old_membership(void **state)
 	fw_box_free(b);
 }
 
-/* A connection of no group goes on whatever a stranger's JOIN says of it. */
+/* A connection of no group keeps passing whatever JOIN another job sends about it. */
 static void test_foreign(void **state)
 {
 	struct fw_box *b = box();
@@ -178,7 +180,10 @@ static void test_foreign(void **state)
 	fw_box_free(b);
 }
 
-/* All data roles drop from the moment both ends have joined, the last ones before any READY. */
+/*
+ * Data is dropped on every data role as soon as both ends have joined, for the last ones before any
+ * READY.
+ */
 static void test_joining(void **state)
 {
 	struct fw_box *b = box();
@@ -195,7 +200,7 @@ static void test_joining(void **state)
 	fw_box_free(b);
 }
 
-/* A claim on a connection whose receiver has not joined keeps nobody out. */
+/* A claim on a connection whose receiver has not joined does not block other jobs. */
 static void test_claim(void **state)
 {
 	struct fw_box *b = box();
@@ -206,7 +211,7 @@ static void test_claim(void **state)
 	assert_int_equal(ask(b, &a), RF_CTL_WAITING);
 	assert_int_equal(ask(b, &last), RF_CTL_READY);
 	assert_int_equal(victims(b), RF_STATE_LIVE);
-	/* The victim's host has a rank in the stranger's job too: not with this connection. */
+	/* The victim's host also has a rank in the other job, but not with this connection. */
 	last.h.job = STRANGER;
 	last.key = keys[2].key;
 	last.h.token = 4712;
@@ -221,7 +226,7 @@ static void test_claim(void **state)
 	fw_box_free(b);
 }
 
-/* A key speaks for its packets' own address and port. */
+/* By default a key may register only the address and port of its own packets. */
 static void test_addresses(void **state)
 {
 	struct fw_box *b = box();
@@ -240,7 +245,9 @@ static void test_addresses(void **state)
 	fw_box_free(b);
 }
 
-/* Registered by hand, for hosts that know nothing of the box: in an open lab by anybody. */
+/*
+ * Registration by hand, for hosts that do not support the box: in an open lab every host may do it.
+ */
 static void test_open_lab(void **state)
 {
 	struct fw_box *b = fw_ask_box();
@@ -268,7 +275,7 @@ static void victim_gets_in(struct fw_box *b)
 	fw_box_free(b);
 }
 
-/* One of many ranks of the stranger, each with an address and QPNs of its own. */
+/* One of many ranks of the other job, each with its own address and QPNs. */
 static struct fw_ask one_of(unsigned int r, unsigned int n, unsigned int round)
 {
 	struct fw_ask a = plain(r, n);
@@ -286,8 +293,10 @@ static struct fw_ask one_of(unsigned int r, unsigned int n, unsigned int round)
 	return a;
 }
 
-/* All but the last rank of a group of 64 join, then it is aborted: over and over, each time with
- * other queue pairs. What stays of that leaves room for others. */
+/*
+ * All ranks except the last of a group of 64 join, then the group is aborted; this repeats with
+ * other queue pairs each time. The remaining tombstones leave room for other jobs.
+ */
 static void test_many_tombstones(void **state)
 {
 	struct fw_box *b = box();
@@ -309,7 +318,7 @@ static void test_many_tombstones(void **state)
 	victim_gets_in(b);
 }
 
-/* Two groups of 64 ranks, all but one of each there. */
+/* Two groups of 64 ranks, each with one rank missing. */
 static void test_many_ranks(void **state)
 {
 	struct fw_box *b = box();
@@ -328,7 +337,7 @@ static void test_many_ranks(void **state)
 	victim_gets_in(b);
 }
 
-/* Few slots, each as large as can be. */
+/* Few slots, each as large as possible. */
 static void test_large_slots(void **state)
 {
 	struct fw_box *b = box();

@@ -21,7 +21,7 @@ struct access {
 struct rf_hal {
 	struct access queue[4096];
 	unsigned int count, next;
-	/* Frames go out word by word: kept instead of spelled out. */
+	/* Frames are written word by word; they are recorded, not listed as expected accesses. */
 	bool keep_inject;
 	uint8_t out[RF_CTL_FRAME_MAX];
 };
@@ -107,7 +107,7 @@ static void expect_init(void)
 	rd(RF_SHAPE2, SHAPE2);
 	rd(RF_CLOCK_KHZ, MS);
 	rd(RF_SHAPE2, SHAPE2);
-	/* The connection table is emptied before anything is judged. */
+	/* The connection table is emptied before the first expected access. */
 	wr(RF_HASH_IP, 0);
 	wr(RF_HASH_KEY, 0);
 	wr(RF_HASH_VALUE, 0);
@@ -202,8 +202,7 @@ static void expect_conn(unsigned int cid, uint32_t start_psn, uint32_t src, uint
 	wr(base + RF_CONN_INIT, 1);
 }
 
-/* One entry in tables of one bucket: the first empty place of table 0, as an empty table gives it.
- */
+/* One entry in tables of one bucket: the first empty place of table 0. */
 static void expect_entry(uint32_t ip, uint32_t key, uint32_t cid, uint8_t *used)
 {
 	uint32_t place = 0, table = 0;
@@ -228,7 +227,7 @@ static void test_join(void **state)
 
 	(void)state;
 	start();
-	/* Rank 1 first, on port 1: nothing but its answer, for shifted ranks need no entry yet. */
+	/* Rank 1 first, on port 1: only its answer, because shifted ranks need no entry yet. */
 	begin();
 	len = join(1, frame);
 	expect_time(500 + 3 * MS);
@@ -238,13 +237,15 @@ static void test_join(void **state)
 	rd(RF_PUNT_STATUS, 0);
 	rd(RF_HELD_KEY, 0);
 	rd(RF_PUNT_STATUS, 0);
-	/* Next: the look at its lease, half a second from now. */
+	/* Next is the check of its lease, half a second from now. */
 	assert_int_equal(rf_fw_poll(&fw), 500u + 503u * MS);
 	all_done();
 	assert_int_equal(hal.out[42 + RF_CTL_HEADER], RF_CTL_WAITING);
 
-	/* Rank 0 completes the group: connections, INIT, group, LIVE, entries, READY, in this
-	 * order. */
+	/*
+	 * Rank 0 completes the group: connections, INIT, group, LIVE, entries, READY, in this
+	 * order.
+	 */
 	begin();
 	len = join(0, frame);
 	expect_time(500 + 4 * MS);
@@ -268,19 +269,19 @@ static void test_join(void **state)
 	wr(RF_INJECT, 42 + RF_CTL_HEADER + 28);
 	rd(RF_PUNT_STATUS, 0);
 	rd(RF_HELD_KEY, 0);
-	/* The first look at signs of life. */
+	/* The first check for signs of life. */
 	rd(RF_CONN_BASE + RF_CONN_SEEN, 0);
 	rd(RF_CONN_BASE + 0x40 + RF_CONN_SEEN, 1);
 	wr(RF_CONN_BASE + 0x40 + RF_CONN_SEEN, 1);
-	/* The first tick of a live group; who is last in it begins to be measured. */
+	/* The first tick of a live group; the measurement of which rank is last begins. */
 	wr(RF_TICK, 1);
 	rd(RF_LAG_STATUS, 0);
 	wr(RF_LAG_ARM, 0);
-	/* Who is awaited: nobody, while nobody has begun. */
+	/* No rank is awaited while none has begun. */
 	rd(RF_GROUP_BASE + RF_GROUP_HEAD, 0);
 	rd(RF_CONN_BASE + RF_CONN_NEXT, 0);
 	rd(RF_CONN_BASE + 0x40 + RF_CONN_NEXT, 0);
-	/* Rank 1 gets its READY without asking. */
+	/* Rank 1 gets READY without a request. */
 	rd(RF_INJECT_STATUS, 0);
 	wr(RF_INJECT, (42 + RF_CTL_HEADER + 28) | 1u << 24);
 	rd(RF_PUNT_STATUS, 0);

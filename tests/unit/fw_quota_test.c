@@ -1,6 +1,6 @@
 /*
- * What a key's limits allow a job, to the last rank, entry and byte, each refusal with its own
- * reason; for whom a key may speak; whose tombstones give way where the table is full.
+ * The limits of a key, exact to the rank, entry and byte, each refusal with its own reason; which
+ * addresses a key may register; which tombstones are evicted when the table is full.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 enum { OPERATOR, A, B, C };
 
-/* Keys are numbered as their jobs: 0, 10, 20, 30. */
+/* The jobs of the keys: 0, 10, 20, 30. */
 static struct rf_fw_key keys[4];
 static struct rf_ctl_reply reply;
 
@@ -42,7 +42,7 @@ static void done(struct fw_box *b)
 	memset(keys, 0, sizeof(keys));
 }
 
-/* JOIN of rank r of n plain ones of group g of a key's job, with addresses and QPNs of its own. */
+/* JOIN of rank r of n plain ranks of group g of a key's job, with its own addresses and QPNs. */
 static struct fw_ask join(unsigned int k, unsigned int g, unsigned int r, unsigned int n)
 {
 	struct fw_ask a = fw_ask_join(r, n);
@@ -117,7 +117,7 @@ static void test_ranks(void **state)
 	(void)state;
 	keys[A].most.ranks = 6;
 	start(b);
-	/* All ranks of a group count from its first JOIN on. */
+	/* All ranks of a group are counted from its first JOIN on. */
 	accepted(b, join(A, 1, 0, 4));
 	refused(b, join(A, 2, 0, 3), RF_CTL_R_QUOTA_RANKS, 2);
 	accepted(b, join(A, 2, 0, 2));
@@ -143,7 +143,7 @@ static void test_entries(void **state)
 	open.r.u.join.flags = RF_CTL_J_OPEN_LOOP;
 	accepted(b, open);
 	abort_group(b, A, 2);
-	/* What stays of a group counts: four tombstones. */
+	/* What remains of a group is counted: four tombstones. */
 	abort_group(b, A, 1);
 	assert_int_equal(b->fw.tombstones, 4);
 	refused(b, join(A, 4, 0, 5), RF_CTL_R_QUOTA_ENTRIES, 8);
@@ -151,7 +151,7 @@ static void test_entries(void **state)
 	refused(b, join(A, 5, 0, 2), RF_CTL_R_QUOTA_ENTRIES, 0);
 	abort_group(b, A, 4);
 	assert_int_equal(b->fw.tombstones, 8);
-	/* Until they have gone, which takes their silence and nothing else. */
+	/* They are counted until they expire. */
 	refused(b, join(A, 3, 0, 4), RF_CTL_R_QUOTA_ENTRIES, 4);
 	assert_null(fw_box_run(b, 2 * b->cfg.tomb_ms));
 	whole_group(b, A, 3, 4);
@@ -167,7 +167,9 @@ static void test_bytes(void **state)
 	keys[A].most.bytes = 100 << 10;
 	keys[A].most.slots = 200;
 	start(b);
-	/* The largest S that fits: 64 slots of 1 KiB; then 32 of them, or 128 of a quarter. */
+	/*
+	 * The largest S that fits: 64 slots of 1 KiB; then 32 of these, or 128 slots of 256 bytes.
+	 */
 	a.r.u.join.slots_log2 = 9;
 	a.r.u.join.slots_min_log2 = 7;
 	refused(b, a, RF_CTL_R_QUOTA_BYTES, 6);
@@ -188,8 +190,10 @@ static void test_bytes(void **state)
 	done(b);
 }
 
-/* Where two jobs have keys each may have half of the box unless its line says otherwise; the
- * operator, and a job that is alone, all of it. */
+/*
+ * If two jobs have keys, each may use half of the box unless its line in the key file sets other
+ * limits. The operator, and a job that is the only one, may use all of it.
+ */
 static void test_half(void **state)
 {
 	for (unsigned int nkeys = 2; nkeys <= 3; nkeys++) {
@@ -215,7 +219,9 @@ static void test_half(void **state)
 	}
 }
 
-/* ips= and ports= are all that a key speaks for, whatever the packet's own are. */
+/*
+ * With ips= and ports= a key may register only these, whatever the packet's own address and port.
+ */
 static void test_speaks_for(void **state)
 {
 	struct fw_box *b = box(4);
@@ -240,7 +246,7 @@ static void test_speaks_for(void **state)
 	a.r.u.join.src_ip = 0x0a02ffffu;
 	a.port = 1;
 	accepted(b, a);
-	/* An address of documentation belongs to no host; and the operator speaks for all. */
+	/* Every key may register a documentation address; the operator may register all. */
 	a = join(B, 1, 0, 2);
 	a.r.u.join.src_ip = 0xc6336401u;
 	a.r.u.join.port = 3;
@@ -265,7 +271,7 @@ static const struct rf_ctl_jobs_page *jobs(struct fw_box *b, unsigned int k, uns
 	return &reply.u.jobs;
 }
 
-/* The page for the operator, and what of it a job may see. */
+/* The page for the operator, and the part of it that a job may see. */
 static void test_page(void **state)
 {
 	static const struct rf_ctl_share none;
@@ -306,7 +312,7 @@ static unsigned int state_of(const struct fw_box *b, const struct fw_ask *a)
 	       RF_HASH_VALUE_STATE_LSB;
 }
 
-/* A full table: the oldest tombstones of the job that holds most go, no others. */
+/* A full table: only the oldest tombstones of the job that holds most are evicted. */
 static void test_full_table(void **state)
 {
 	struct fw_box *b = box(4);
@@ -325,7 +331,9 @@ static void test_full_table(void **state)
 			break;
 		abort_group(b, A, g);
 	}
-	/* Its own oldest went first, and in the end others' come for the next ones. */
+	/*
+	 * Its own oldest tombstones were evicted first; in the end new ones replace the next ones.
+	 */
 	assert_int_equal(b->fw.cnt.evicted > 0, state_of(b, &first) == 0);
 	assert_int_equal(state_of(b, &second), RF_STATE_TOMBSTONE);
 	whole_group(b, C, 1, 4);
@@ -335,7 +343,10 @@ static void test_full_table(void **state)
 	done(b);
 }
 
-/* Nobody fills the table to lift others' tombstones, and what belongs to no job never goes. */
+/*
+ * A job cannot evict other jobs' tombstones by filling the table; held connections are never
+ * evicted after the hold time.
+ */
 static void test_full_of_others(void **state)
 {
 	struct fw_box *b = box(4);
@@ -347,7 +358,7 @@ static void test_full_of_others(void **state)
 	keys[A].most.entries = 64;
 	keys[A].most.groups = 8;
 	start(b);
-	/* The hold time is over: then what it keeps apart stays. */
+	/* The hold time is over: connections that are still held stay. */
 	b->fw.hold_until = RF_FW_NEVER;
 	whole_group(b, B, 1, 2);
 	abort_group(b, B, 1);
@@ -374,7 +385,10 @@ static void test_full_of_others(void **state)
 	done(b);
 }
 
-/* Two jobs that hold the same: who asks for more gives of his own, wherever it stands. */
+/*
+ * Two jobs hold the same number: the one that needs more room loses its own tombstones, wherever
+ * they are.
+ */
 static void equal_shares(unsigned int base)
 {
 	struct fw_box *b = box(4);
@@ -399,7 +413,7 @@ static void equal_shares(unsigned int base)
 	assert_int_equal(rf_fw_conn_count(&b->fw, keys[B].job, true), 8);
 	abort_group(b, A, base + 9);
 	whole_group(b, B, base + 9, 2);
-	/* Two places were free, two more came from the job that holds most. */
+	/* Two places were free; two more were evicted from the job that holds most. */
 	assert_int_equal(rf_fw_conn_count(&b->fw, keys[B].job, true), 6);
 	done(b);
 }
@@ -411,7 +425,10 @@ static void test_equal_shares(void **state)
 		equal_shares(16 * v);
 }
 
-/* A tombstone of no job can be taken over, and is there again afterwards whatever is said. */
+/*
+ * A tombstone of no job can be taken over by a group, and is restored afterwards whatever the ranks
+ * report.
+ */
 static void test_of_no_job(void **state)
 {
 	struct fw_box *b = box(4);

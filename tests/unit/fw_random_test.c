@@ -1,6 +1,6 @@
 /*
- * Random operations against a simple model of what the groups should be. After each one: the reply
- * is the model's, active groups are the model's, and every invariant of rf_fw_check() holds.
+ * Random operations, compared with a simple model of the groups. After each one the reply and the
+ * active groups must be those of the model, and every invariant of rf_fw_check() must hold.
  *
  * usage: fw_random_test [SEED [OPERATIONS]]
  */
@@ -39,7 +39,7 @@ static void fill_join(struct ask *a, const struct group *g, uint64_t job, unsign
 	j->src_ip = a->ip;
 	j->qpn = 0x100 + rank;
 	j->peer_ip = world_ip(job, number, next);
-	/* So that the keys of one rank stay the same in all its groups. */
+	/* The keys of one rank stay the same in all its groups. */
 	j->peer_qpn = 0x1000 + rank;
 	j->start_psn = 5;
 	j->lease_ms = LEASE;
@@ -79,7 +79,7 @@ static void admitted(struct world *w, struct group *g, unsigned int rank, uint64
 		g->state = RF_CTL_S_READY;
 }
 
-/* Expected answer to a JOIN with a new token; g is the group that it would get into. */
+/* Expected answer to a JOIN with a new token; g is the group that it would join. */
 static enum rf_ctl_reason judge(struct world *w, const struct group *g, bool fresh, uint64_t job,
 				unsigned int number, unsigned int rank)
 {
@@ -193,7 +193,7 @@ static void op_status(struct world *w)
 	expect(&r, RF_CTL_PAGE, 0);
 	if (r.page == RF_CTL_PAGE_GROUP && g->state == RF_CTL_S_DRAINING &&
 	    r.u.group.state == RF_CTL_S_FAILED) {
-		/* It waits for somebody who is gone. */
+		/* It waits for a rank that is gone. */
 		w->lost++;
 		assert_true(r.u.group.reason == RF_CTL_R_LEASE && r.u.group.fail_rank != rank);
 		assert_true(world_now(w) - g->rank[r.u.group.fail_rank].life >= LEASE);
@@ -279,7 +279,7 @@ static void op_time(struct world *w)
 		;
 }
 
-/* Leases and deadlines that had to run out, must not have, or may have: to the millisecond. */
+/* Leases and deadlines that must have expired, must not have, or may have, to the millisecond. */
 static void passed(struct world *w)
 {
 	for (unsigned int i = 0; i < GROUPS; i++) {
@@ -309,7 +309,7 @@ static void passed(struct world *w)
 				if (w->b->fw.member[m].rank == r)
 					gone = (w->b->fw.member[m].flags & RF_CTL_RANK_GONE) != 0;
 			if (g->state == RF_CTL_S_DRAINING) {
-				/* It counts as having left, and the group ends with the last. */
+				/* It counts as having left, and the last one ends the group. */
 				if (age > LEASE_LATEST)
 					assert_true(gone);
 				if (gone)
@@ -338,7 +338,7 @@ static void passed(struct world *w)
 	}
 }
 
-/* A process is gone: its lease will run out. */
+/* A process dies: its lease will expire. */
 static void op_crash(struct world *w)
 {
 	unsigned int rank;
@@ -349,8 +349,8 @@ static void op_crash(struct world *w)
 }
 
 /*
- * Many frames at once, while the inject buffer is slow: what was sent before, again and damaged,
- * and what nobody sent. None of it changes anything.
+ * Many frames at once while the inject buffer is slow: repeated, damaged and random ones. None of
+ * them changes anything.
  */
 static void op_flood(struct world *w)
 {
@@ -394,15 +394,16 @@ static void op_noise(struct world *w)
 		assert_null(fw_box_poll(w->b));
 		return;
 	}
-	/* A token of nobody, or of a group that has ended: the answer names it. */
+	/* An unknown token, or one of a group that has ended: the answer repeats it. */
 	a.h.token += 1ull << 40;
 	assert_true(world_send(w, &a, &r));
 	expect(&r, RF_CTL_FAILED, RF_CTL_R_GROUP_UNKNOWN);
 }
 
 /*
- * A job names a connection that belongs to another job, or to none, as its own, and gives up at once: the
- * hardware's entry is what it was, whatever was answered. Likewise with another's address.
+ * A job claims a connection that belongs to another job or to none, and aborts at once: the
+ * hardware's entry is the same as before, whatever the answer was. The same for an address of
+ * another job.
  */
 static void op_stranger(struct world *w)
 {
@@ -436,7 +437,7 @@ static void op_stranger(struct world *w)
 		assert_true(world_send(w, &a, &r));
 		expect(&r, a.h.verb == RF_CTL_ABORT ? RF_CTL_OK : RF_CTL_FAILED, RF_CTL_R_ABORTED);
 	}
-	/* Time may have passed: a tombstone may have gone. */
+	/* Time may have passed, so a tombstone may have expired. */
 	if (tombstones == w->b->fw.tombstones)
 		assert_int_equal(fw_box_lookup(w->b, world_ip(whose, number, rank), key), value);
 	assert_true(w->b->fw.tombstones <= tombstones);
@@ -505,13 +506,13 @@ static void test_random(void **state)
 		w.refusals[RF_CTL_R_QUOTA], w.refusals[RF_CTL_R_QUOTA_RANKS],
 		w.refusals[RF_CTL_R_QUOTA_ENTRIES], w.refusals[RF_CTL_R_QUOTA_BYTES], w.strangers,
 		w.taken, w.waited);
-	/* The run has seen what it is meant to test. */
+	/* The run has covered what it is meant to test. */
 	assert_true(w.replies[RF_CTL_READY] > 100 && w.replies[RF_CTL_ENDED] > 20);
 	assert_true(w.leases > 20 && w.refusals[RF_CTL_R_NO_SLOTS] > 20);
 	assert_true(w.refusals[RF_CTL_R_QUOTA] > 20 && w.refusals[RF_CTL_R_QUOTA_RANKS] > 20 &&
 		    w.refusals[RF_CTL_R_QUOTA_ENTRIES] > 20 &&
 		    w.refusals[RF_CTL_R_QUOTA_BYTES] > 20 && w.taken > 20 && w.waited > 20);
-	/* All quiet: everything is free again. */
+	/* After the end of all operations everything is free again. */
 	assert_null(fw_box_run(w.b, 5000));
 	assert_int_equal(w.b->fw.hw_used, 0);
 	assert_int_equal(w.b->fw.entries, 0);

@@ -1,4 +1,4 @@
-/* Everything that the firmware refuses, by name and counter; damaged packets change nothing. */
+/* Every reason for which the firmware refuses, with its counter; damaged packets change nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static const struct rf_fw_key keys[] = {{.job = 42, .key = {9, 8, 7}}, {.job = 0
 
 static struct rf_ctl_reply reply;
 
-/* Asserts that a request is refused with a reason, which is counted once, and changes nothing. */
+/* Asserts that a request is refused with a reason, is counted once, and changes nothing. */
 static void refused(struct fw_box *b, const struct fw_ask *a, enum rf_ctl_reason why)
 {
 	static struct rf_fw before;
@@ -68,7 +68,7 @@ static void test_fields(void **state)
 	BAD(r.u.join.flags, 0, RF_CTL_R_FIELD);
 	BAD(r.u.join.shift, 0, RF_CTL_R_FIELD);
 	BAD(r.u.join.src_ip, FW_BOX_IP, RF_CTL_R_FIELD);
-	/* The address of the data is named, inside the tag. */
+	/* The source address of the data is in the message, protected by the tag. */
 	BAD(r.u.join.src_ip, 0, RF_CTL_R_FIELD);
 	assert_int_equal(reply.u.failed.detail, 12);
 	BAD(r.u.join.peer_ip, FW_BOX_IP, RF_CTL_R_FIELD);
@@ -96,7 +96,7 @@ static void test_against_others(void **state)
 
 	(void)state;
 	fw_ask_accepted(b, &a);
-	/* The same again is no error; anything else as rank 0 is. */
+	/* The same JOIN again is not an error; any other JOIN as rank 0 is. */
 	fw_ask_accepted(b, &a);
 	a.h.token++;
 	refused(b, &a, RF_CTL_R_RANK_TAKEN);
@@ -107,7 +107,10 @@ static void test_against_others(void **state)
 	a.ip += 50;
 	a.r.u.join.src_ip += 50;
 	refused(b, &a, RF_CTL_R_RANK_TAKEN);
-	/* The same process by another port, as without the switch's rule; then as before. */
+	/*
+	 * The same process on another port, as without the switch's rule; then on the first port
+	 * again.
+	 */
 	a = fw_ask_join(0, 4);
 	a.port = 3;
 	refused(b, &a, RF_CTL_R_OTHER_PORT);
@@ -130,7 +133,7 @@ static void test_against_others(void **state)
 	BAD(r.u.join.slots_log2, 7, RF_CTL_R_SETTINGS_DIFFER);
 	BAD(r.u.join.flags, RF_CTL_J_SHIFTED | RF_CTL_J_TRANSPARENT, RF_CTL_R_SETTINGS_DIFFER);
 #undef BAD
-	/* Rank 0 sends to 10.0.0.2 QPN 0x12 already, and owns 10.0.0.1 QPN 0x11. */
+	/* Rank 0 already sends to 10.0.0.2 QPN 0x12 and owns 10.0.0.1 QPN 0x11. */
 	a = fw_ask_join(2, 4);
 	a.r.u.join.peer_ip = 0x0a000002u;
 	a.r.u.join.peer_qpn = 0x12;
@@ -161,7 +164,7 @@ static void test_ready_group_is_closed(void **state)
 	fw_box_free(b);
 }
 
-/* Failures of a group at its completion: all ranks hear of them. */
+/* Failures of a group at its completion: all ranks are notified. */
 static void fails(struct fw_box *b, unsigned int n, void (*twist)(struct fw_ask *a, unsigned int r),
 		  enum rf_ctl_reason why, unsigned int rank)
 {
@@ -205,13 +208,13 @@ static void one_port(struct fw_ask *a, unsigned int r)
 	a->port = 1;
 }
 
-/* The lanes of port 1 are for ranks 1 and 2: the host without the rule may be any of the three. */
+/* Port 1 has lanes for ranks 1 and 2 only: the host without the rule may be any of the three. */
 static void three_on_a_port(struct fw_ask *a, unsigned int r)
 {
 	a->port = r > 0 ? 1 : 0;
 }
 
-/* Whether FAILED names these ranks, and no other. */
+/* Whether FAILED lists exactly these ranks. */
 static bool names(uint8_t ranks)
 {
 	static const uint8_t none[RF_CTL_MASK_BYTES - 1];
@@ -244,7 +247,7 @@ static void test_completion(void **state)
 	fails(b, 4, three_on_a_port, RF_CTL_R_NO_LANES, 3);
 	assert_int_equal(reply.u.failed.index, 1);
 	assert_true(names(0x0e));
-	/* one lane, and rank 2 comes in by the port of rank 1, as without the switch's rule */
+	/* one lane, and rank 2 uses the port of rank 1, as without the switch's rule */
 	b = fw_box_new();
 	b->lanes = 1;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
@@ -323,7 +326,7 @@ static void test_limits(void **state)
 	a.r.u.join.slots_log2 = 9;
 	refused(b, &a, RF_CTL_R_NO_SLOTS);
 	assert_int_equal(reply.u.failed.detail, 8);
-	/* Content with less. */
+	/* A smaller S is accepted. */
 	a.r.u.join.slots_min_log2 = 4;
 	fw_ask_accepted(b, &a);
 	assert_int_equal(b->fw.group[1].slots_log2, 8);
@@ -404,7 +407,7 @@ static void test_keys(void **state)
 	fw_box_free(b);
 }
 
-/* Every bit of a JOIN's message flipped: nothing changes, whatever the answer. */
+/* Each bit of a JOIN flipped in turn: nothing changes, whatever the answer. */
 static void test_every_bit(void **state)
 {
 	struct fw_box *b = fw_ask_box();
@@ -432,7 +435,7 @@ static void test_every_bit(void **state)
 	fw_box_free(b);
 }
 
-/* Cut at every length, lower layers and length field made to fit. */
+/* Truncated to every length, with lower layers and length field adjusted. */
 static void test_every_length(void **state)
 {
 	struct fw_box *b = fw_ask_box();
@@ -495,14 +498,14 @@ static void test_lower_layers(void **state)
 	TRY(frame[12] = 0x86, punt_other);
 #undef TRY
 	assert_int_equal(b->fw.cnt.join, 0);
-	/* A frame longer or shorter than any that the hardware punts. */
+	/* A frame longer or shorter than the hardware punts. */
 	fw_box_punt(b, 0, frame, 20);
 	assert_null(fw_box_poll(b));
 	assert_int_equal(b->fw.cnt.punt_other, 3);
 	fw_box_free(b);
 }
 
-/* Signs what the codec would not build. */
+/* Signs messages that the codec would not build. */
 static void sign(uint8_t *msg, size_t len, const uint8_t *key)
 {
 	rf_put_le64(msg + 48, 0);
@@ -536,7 +539,7 @@ static void test_verb_and_version(void **state)
 	assert_true(fw_ask_answer(b, &h, &reply));
 	assert_int_equal(reply.u.failed.reason, RF_CTL_R_VERB);
 	assert_int_equal(h.flags & RF_CTL_F_UNSIGNED, 0);
-	/* JOIN with a body too short, signed. The refusal has brought another nonce. */
+	/* JOIN with a body too short, signed. The refusal carried a new nonce. */
 	a.h.nonce = h.nonce;
 	h = a.h;
 	len = rf_ctl_request_put(msg, &h, &a.r, fw_ask_zero_key) - 1;
@@ -547,7 +550,7 @@ static void test_verb_and_version(void **state)
 	assert_true(fw_ask_answer(b, &h, &reply));
 	assert_int_equal(reply.u.failed.reason, RF_CTL_R_TRUNCATED);
 	assert_int_equal(h.flags & RF_CTL_F_UNSIGNED, 0);
-	/* Another version: unsigned, names ours. */
+	/* Another version: the answer is unsigned and contains our version. */
 	h = a.h;
 	len = rf_ctl_request_put(msg, &h, &a.r, fw_ask_zero_key);
 	msg[4] = 1;
@@ -562,7 +565,7 @@ static void test_verb_and_version(void **state)
 	fw_box_free(b);
 }
 
-/* An older request than one seen is counted and not answered. */
+/* A request older than one already seen is counted and not answered. */
 static void test_stale(void **state)
 {
 	struct fw_box *b = fw_ask_box();

@@ -1,7 +1,7 @@
 /*
- * Requests that were right once: recorded and sent again, late, twice, out of order, from
- * elsewhere. None changes anything; each is counted by its cause. Also: quotas of a key, the notice
- * that a group has ended, and how soon a silent rank's slots are free.
+ * Replays of valid requests: late, twice, out of order, from another address. None changes
+ * anything; each is counted by its cause. Also: quotas of a key, the notice that a group has ended,
+ * and how soon a silent rank's slots are free.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +85,7 @@ static unsigned int ask(struct fw_box *b, const struct fw_ask *a, struct record 
 	return reply.result;
 }
 
-/* Sends it again. True if there was an answer, which is then in reply. */
+/* Replays it. True if there was an answer, which is then in reply. */
 static bool again(struct fw_box *b, const struct record *rec)
 {
 	struct rf_ctl_header h;
@@ -99,7 +99,7 @@ static bool again(struct fw_box *b, const struct record *rec)
 	return answered;
 }
 
-/* Nothing but counters and the life of a nonce may differ. */
+/* Only counters and the lifetime of a nonce may differ. */
 static void unchanged(struct rf_fw *before, const struct fw_box *b)
 {
 	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
@@ -144,12 +144,12 @@ static void test_nonce(void **state)
 	uint64_t first = fw_box_nonce(a.ip);
 
 	(void)state;
-	/* None, or an invented one. */
+	/* No nonce, or an invented one. */
 	a.h.nonce = first + 1;
 	assert_int_equal(ask(b, &a, &r), RF_CTL_FAILED);
 	assert_int_equal(reply.u.failed.reason, RF_CTL_R_NONCE);
 	assert_int_equal(b->fw.hw_used, 0);
-	/* The one before is good, that before it is not. */
+	/* The previous nonce is accepted, the one before it is not. */
 	pass(b, b->cfg.nonce_ms + 1);
 	assert_true(fw_box_nonce(a.ip) != first);
 	a.h.nonce = first;
@@ -158,7 +158,7 @@ static void test_nonce(void **state)
 	replayed(b, &r, RF_CTL_R_STALE, false);
 	pass(b, b->cfg.nonce_ms);
 	replayed(b, &r, RF_CTL_R_NONCE, true);
-	/* Another address has another one, and neither serves the other. */
+	/* Another address has another nonce; neither is valid for the other address. */
 	first = fw_box_nonce(a.ip);
 	assert_true(fw_box_nonce(a.ip + 1) != first);
 	a.h.nonce = fw_box_nonce(a.ip + 1);
@@ -168,7 +168,9 @@ static void test_nonce(void **state)
 	fw_box_free(b);
 }
 
-/* Each bit of a nonce counts, and 2^24 units of time later the same stamp is another nonce. */
+/*
+ * Each bit of a nonce is checked, and 2^24 units of time later the same stamp gives another nonce.
+ */
 static void test_nonce_bits(void **state)
 {
 	struct fw_box *b = box();
@@ -189,9 +191,8 @@ static void test_nonce_bits(void **state)
 }
 
 /*
- * The box starts again within the same second, by a clock that stands still: the same epoch, the
- * same time since the start. What was recorded in its former life is refused; only the salt
- * differs.
+ * The box restarts with the same epoch and the same time since its start, so that only the salt
+ * differs: recorded requests are refused.
  */
 static void test_restart(void **state)
 {
@@ -216,7 +217,10 @@ static void test_restart(void **state)
 	fw_box_free(b);
 }
 
-/* A JOIN recorded from a group that has ended begins none, however early its record had to go. */
+/*
+ * A JOIN recorded from a group that has ended does not start a group, however early the group's
+ * record was reused.
+ */
 static void test_join(void **state)
 {
 	static const unsigned int linger[] = {1, 30000};
@@ -234,7 +238,7 @@ static void test_join(void **state)
 			ask(b, &a, &r[i]);
 		}
 		assert_int_equal(reply.result, RF_CTL_READY);
-		/* From another port: nothing is told there. */
+		/* From another port: no answer is sent there. */
 		r[0].port = 3;
 		replayed(b, &r[0], RF_CTL_R_STALE, false);
 		for (unsigned int i = 0; i < 2; i++) {
@@ -259,7 +263,7 @@ static void test_join(void **state)
 	}
 }
 
-/* What the operator said once is done once, and can be heard again. */
+/* A command of the operator is executed once, and its answer can be repeated. */
 static void test_operator(void **state)
 {
 	struct fw_box *b = box();
@@ -314,7 +318,7 @@ static void test_nothing_to_abort(void **state)
 	a.h.nonce = nonce;
 	assert_int_equal(ask(b, &a, &x), RF_CTL_WAITING);
 	replayed(b, &dropped, RF_CTL_R_GROUP_UNKNOWN, true);
-	/* Others have commanded since, from elsewhere: it is refused. */
+	/* Other commands have come since from another address: it is refused. */
 	for (unsigned int i = 0; i < RF_FW_COMMANDS; i++) {
 		reset = by_operator(RF_CTL_ABORT);
 		reset.r.u.abort.group = (uint16_t)(50 + i);
@@ -325,7 +329,7 @@ static void test_nothing_to_abort(void **state)
 	pass(b, 900);
 	replayed(b, &dropped, RF_CTL_R_NONCE, true);
 	assert_int_equal(b->fw.group[0].state, RF_CTL_S_JOINING);
-	/* Meant again, it is done. */
+	/* A new command with the same content is executed. */
 	assert_int_equal(ask(b, &drop, &x), RF_CTL_OK);
 	assert_int_equal(b->fw.group[0].reason, RF_CTL_R_OPERATOR);
 	fw_box_free(b);
@@ -364,15 +368,17 @@ static void test_quota(void **state)
 			assert_int_equal(reply.u.failed.detail, 0);
 		}
 	}
-	/* What has ended counts no longer. */
+	/* Groups that have ended are not counted. */
 	pass(b, 1100);
 	assert_int_equal(b->fw.hw_used, 0);
 	assert_int_equal(ask(b, &a, &r), RF_CTL_WAITING);
 	fw_box_free(b);
 }
 
-/* A JOIN for which there was no room makes no group when it is sent again later, however many
- * others were refused behind it, and however long ago the first of them was. */
+/*
+ * A JOIN refused for lack of room does not make a group when it is replayed later, however many
+ * others were refused after it, and however long ago the first of them was.
+ */
 static void test_refused(void **state)
 {
 	static const unsigned int others[] = {0, 13, 14, 15, 16, 40};
@@ -405,8 +411,10 @@ static void test_refused(void **state)
 	}
 }
 
-/* However many JOINs of a host are refused, from however many addresses: other hosts' nonces, of
- * other jobs and of its own, are not void. */
+/*
+ * However many JOINs of a host are refused, from however many addresses, other hosts' nonces do not
+ * become void, neither of other jobs nor of its own.
+ */
 static void test_refused_alone(void **state)
 {
 	struct fw_box *b = box();
@@ -425,7 +433,7 @@ static void test_refused_alone(void **state)
 	}
 	a.h.nonce = nonce;
 	assert_int_equal(ask(b, &a, &x), RF_CTL_WAITING);
-	/* From hundreds of addresses: its own job's go, nobody else's. */
+	/* From hundreds of addresses: only its own job's nonces become void. */
 	for (unsigned int i = 0; i < 300; i++) {
 		bad = join(0, 65);
 		bad.ip = 0x0a010000u + i;
@@ -437,7 +445,7 @@ static void test_refused_alone(void **state)
 	drop.r.u.status.page = RF_CTL_PAGE_BOX;
 	assert_int_equal(ask(b, &drop, &x), RF_CTL_PAGE);
 	assert_false(rf_fw_nonce_ok(&b->fw, nonce, 42, a.ip));
-	/* More jobs than there are marks: nothing is accepted that was void before. */
+	/* More jobs than marks: nonces that were void stay void. */
 	for (unsigned int i = 0; i < 3 * RF_FW_VOIDS; i++) {
 		uint64_t mine = fw_box_nonce(0x0a020000u + i);
 
@@ -452,7 +460,7 @@ static void test_refused_alone(void **state)
 	fw_box_free(b);
 }
 
-/* A late question of a rank renews what its group's end has to make void. */
+/* After a late request of a rank its nonces must be made void when the group is forgotten. */
 static void test_forgotten(void **state)
 {
 	struct fw_box *b = box();
@@ -464,7 +472,7 @@ static void test_forgotten(void **state)
 	late = verb(&a, RF_CTL_ABORT);
 	assert_int_equal(ask(b, &late, &x), RF_CTL_OK);
 	pass(b, 29000);
-	/* Its JOIN again, by a client that has heard nothing. */
+	/* Its JOIN is repeated by a client that has received nothing. */
 	assert_int_equal(ask(b, &a, &r), RF_CTL_FAILED);
 	assert_int_equal(reply.u.failed.reason, RF_CTL_R_ABORTED);
 	pass(b, 1100);
@@ -473,13 +481,13 @@ static void test_forgotten(void **state)
 	fw_box_free(b);
 }
 
-/* Who left first hears of the end without asking. */
+/* The rank that left first is notified of the end. */
 static void test_ended(void **state)
 {
 	struct fw_box *b = box();
 	struct record r;
 	struct fw_ask a;
-	unsigned int told = 0;
+	unsigned int notified = 0;
 	struct rf_ctl_header h;
 
 	(void)state;
@@ -501,13 +509,13 @@ static void test_ended(void **state)
 	while (fw_ask_answer(b, &h, &reply)) {
 		assert_int_equal(reply.result, RF_CTL_ENDED);
 		assert_true(h.rank < 2);
-		told++;
+		notified++;
 	}
-	assert_int_equal(told, 2);
+	assert_int_equal(notified, 2);
 	fw_box_free(b);
 }
 
-/* However long its lease: a second behind its end the slots are free. */
+/* However long its lease, the slots are free a second after its end. */
 static void test_silent(void **state)
 {
 	struct fw_box *b = box();
@@ -530,8 +538,7 @@ static void test_silent(void **state)
 	fw_box_free(b);
 }
 
-/* Slots of a group that has settled are there for the first request behind it, in the same round.
- */
+/* Slots of a group that has settled are free for the next request in the same round. */
 static void test_settled_first(void **state)
 {
 	struct fw_box *b = box();
@@ -568,7 +575,7 @@ static const struct rf_ctl_reply *page(struct fw_box *b, unsigned int number, un
 	return &reply;
 }
 
-/* The pages for the operator: every entry of the table, and what has happened, in order. */
+/* The pages for the operator: every entry of the table, and the log in order. */
 static void test_pages(void **state)
 {
 	static const uint8_t kinds[] = {RF_CTL_EV_START,   RF_CTL_EV_JOINING, RF_CTL_EV_READY,
@@ -630,7 +637,7 @@ static void test_pages(void **state)
 	assert_int_equal(ask(b, &op, &r), RF_CTL_PAGE);
 	assert_int_equal(reply.u.log.count, 1);
 	fw_box_free(b);
-	/* A job's own key does not open them. */
+	/* A job's key cannot read them. */
 	b = box();
 	a = join(0, 2);
 	a = verb(&a, RF_CTL_STATUS);

@@ -1,9 +1,9 @@
 /*
- * The firmware's two builds on one trace: the native one and the image for the box's processor get
- * the same frames, errors, signs of life and times, and every register access of the one (address,
- * direction, value) must be the other's, in order.
+ * The firmware's two builds on one trace: the native build and the image for the box's processor
+ * get the same frames, errors, signs of life and times, and must make the same register accesses
+ * (address, direction, value) in the same order.
  *
- * usage: fw_rv32_test [SEED [STEPS]]     exit 77 where the image or its emulator was not built
+ * usage: fw_rv32_test [SEED [STEPS]]     exit 77 if the image or its emulator was not built
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,24 +33,24 @@ struct access {
 	uint32_t addr, value;
 };
 
-/* One build with a box of its own. */
+/* One build with its own box. */
 struct side {
 	struct fw_box *box;
 	struct rf_sim_fw *fw;
 	struct rf_hal real;
 	struct access log[LOG_MAX];
 	unsigned int logged;
-	bool wrong; /* flips one bit of one write: the comparison must see it */
+	bool wrong; /* flips one bit of one write, which the comparison must detect */
 };
 
 static struct side sides[2];
 static uint64_t accesses, writes;
 
-/* As a client would have it; sometimes one that is old by now. */
+/* The nonce that a client would have; sometimes an expired one. */
 static uint64_t nonce(uint32_t ip)
 {
 	static uint64_t old;
-	/* On a copy: asking makes a new one where the old one has had its time. */
+	/* On a copy, because the call makes a new nonce if the old one has expired. */
 	static struct rf_fw copy;
 	uint64_t now;
 
@@ -96,7 +96,7 @@ static void side_write(void *arg, uint32_t addr, uint32_t value)
 	note(s, true, addr, value);
 }
 
-/* Number of the first access that differs, or -1. */
+/* Index of the first access that differs, or -1. */
 static int compare(void)
 {
 	unsigned int n = sides[0].logged > sides[1].logged ? sides[0].logged : sides[1].logged;
@@ -178,7 +178,7 @@ static void stop(void)
 	}
 }
 
-/* Calls both until they want to sleep; what they send is the same because the writes are. */
+/* Runs both until they sleep. The frames that they send are equal because the writes are. */
 static void poll(void)
 {
 	for (unsigned int i = 0; i < 64; i++) {
@@ -315,7 +315,7 @@ static void noise(void)
 	frame_to_both(rnd(4), frame, len);
 }
 
-/* Some rank moves, or the whole group. */
+/* Moves one rank or the whole group ahead. */
 static void progress(struct fw_box *b, unsigned int cid, uint32_t random)
 {
 	uint32_t *reg = b->conn[cid];
@@ -328,7 +328,7 @@ static void progress(struct fw_box *b, unsigned int cid, uint32_t random)
 		b->group[cid >> 7][RF_GROUP_HEAD / 4]++;
 }
 
-/* Who was last. */
+/* Sets a measurement of which rank was last. */
 static void measured(struct fw_box *b, unsigned int cid, uint32_t random)
 {
 	b->lag_cycles = random >> (random & 31u);
@@ -336,7 +336,7 @@ static void measured(struct fw_box *b, unsigned int cid, uint32_t random)
 			(cid >> 3 & 15u) << RF_LAG_STATUS_LANE_LSB | (cid & 7u);
 }
 
-/* What the hardware would do by itself: signs of life, errors, counters, a busy inject buffer. */
+/* Actions of the hardware itself: signs of life, errors, counters, a busy inject buffer. */
 static void hardware(void)
 {
 	unsigned int g = rnd(8), cid = g << 7 | rnd(2) << 3 | rnd(4), what = rnd(6);
@@ -432,7 +432,7 @@ static void test_keys(void **state)
 	stop();
 }
 
-/* The comparison sees one wrong bit in one write. */
+/* The comparison detects one wrong bit in one write. */
 static void test_mutant(void **state)
 {
 	struct fw_ask a = fw_ask_join(0, 2);
@@ -447,7 +447,7 @@ static void test_mutant(void **state)
 	stop();
 }
 
-/* Settings that the firmware refuses stop the image with the same words as the native build. */
+/* Settings that the firmware refuses stop the image with the same message as the native build. */
 static void test_refused(void **state)
 {
 	struct fw_box *b = fw_box_new();
@@ -469,8 +469,10 @@ static void test_refused(void **state)
 	fw_box_free(b);
 }
 
-/* The image takes the salt out of its page: a start of the processor alone, with nobody to write a
- * fresh one, is refused by name. */
+/*
+ * The image erases the salt in its page, so a restart of the processor without a fresh salt is
+ * refused with that reason.
+ */
 static void test_salt(void **state)
 {
 	struct fw_box *b = fw_box_new();
@@ -495,7 +497,10 @@ static void test_salt(void **state)
 	fw_box_free(b);
 }
 
-/* A program that ends, files that are not there or no image: said, and nothing hangs. */
+/*
+ * A program that exits, missing files, and a file that is not an image are reported, and nothing
+ * hangs.
+ */
 static void test_missing(void **state)
 {
 	static const struct {

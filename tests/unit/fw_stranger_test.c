@@ -1,11 +1,11 @@
 /*
- * JOINs of a job that name connections of others, as traffic sees them.
+ * Effect on traffic of JOINs that name connections of other jobs.
  *
  * usage: fw_stranger_test [ENGINE.so]    the reference model, or a Verilated box of 4 ports
  */
 #include "tests/unit/fw_lab.h"
 
-/* Host 3 as a rank of another job, whose successor is said to be host 1, where rank 0 sends. */
+/* Host 3 as a rank of another job that names host 1, to which rank 0 sends, as its successor. */
 static void strange_join(uint16_t flags)
 {
 	struct rf_client *c = &lab.host[3].client;
@@ -33,8 +33,10 @@ static void strange_join(uint16_t flags)
 	run(2000);
 }
 
-/* No other job's JOIN cuts a connection of hosts that know nothing of it, or lets raw packets of a
- * group that has ended through. */
+/*
+ * Another job's JOIN neither interrupts a connection of hosts outside that job, nor lets unreduced
+ * packets of an ended group pass.
+ */
 static void test_stranger(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The rules of firmware/core/watch.c, broken one at a time: fw_watch_test must notice.
+# Breaks the rules of firmware/core/watch.c one at a time: fw_watch_test must detect each.
 #
 # usage: fw_watch_mutants.sh BUILD
 set -u

@@ -1,18 +1,19 @@
 /*
  * Groups that an operator has registered with wrong values: four hosts on a whole box send as their
- * programs do, and nothing raw reaches a receiver. Foreign traffic beside them goes on.
+ * programs would, and no unreduced data reaches a receiver. Foreign traffic at the same ports still
+ * passes.
  *
  * usage: fw_watch_test [ENGINE.so]
  */
 #include "tests/unit/fw_lab.h"
 
-/* Queue pairs of a rank's program: it sends on the one and receives on the other. */
+/* Queue pairs of a rank's program: it sends on the first and receives on the second. */
 #define SENDS(r) (0x100u + (r))
 #define RECEIVES(r) (0x200u + (r))
 #define OTHER 0x333u
 #define STRAYS 6u
 
-/* What the operator says of rank r. */
+/* The operator's registration of rank r. */
 struct entry {
 	unsigned int send, recv;
 };
@@ -77,7 +78,9 @@ static void packet(unsigned int r, unsigned int to, unsigned int qpn, unsigned i
 	send(r, frame, len);
 }
 
-/* The programs of `ranks` hosts: each sends a packet, and again where none is acknowledged. */
+/*
+ * The programs of `ranks` hosts: each sends a packet, and repeats it while it is not acknowledged.
+ */
 static void programs(unsigned int ranks)
 {
 	for (unsigned int n = 0; n < STRAYS; n++) {
@@ -87,7 +90,10 @@ static void programs(unsigned int ranks)
 	}
 }
 
-/* Every registered rank hears who went astray, and where; nothing has reached a receiver. */
+/*
+ * Every registered rank is notified which rank sent a stray, and where to; no receiver has got
+ * data.
+ */
 static void named(unsigned int ranks, unsigned int rank, unsigned int to)
 {
 	for (unsigned int r = 0; r < ranks; r++) {
@@ -103,7 +109,7 @@ static void named(unsigned int ranks, unsigned int rank, unsigned int to)
 		assert_int_equal(lab.host[r].count, 0);
 }
 
-/* 60 s: in the hold time as after it. */
+/* 60 s: both in the hold time and after it. */
 static const uint32_t holds[] = {0, 60000};
 
 static void test_exchanged(void **state)
@@ -118,7 +124,7 @@ static void test_exchanged(void **state)
 		join(N, e, 0);
 		programs(N);
 		named(N, 0, 1);
-		/* What its ranks repeat does not pass either, even when the group is forgotten. */
+		/* Repeats by its ranks do not pass either, even after the group is forgotten. */
 		for (unsigned int n = 0; n < 40; n++) {
 			run(1000000);
 			programs(N);
@@ -147,7 +153,7 @@ static void test_one_recv(void **state)
 	}
 }
 
-/* Host 2 was forgotten: host 1 sends to it, and it sends to host 0. */
+/* Host 2 was not registered: host 1 sends to it, and it sends to host 0. */
 static void test_two_of_three(void **state)
 {
 	(void)state;
@@ -163,7 +169,7 @@ static void test_two_of_three(void **state)
 	}
 }
 
-/* One wrong send=: data are summed, nothing raw passes. */
+/* One wrong send=: data is summed, no unreduced data passes. */
 static void test_one_send(void **state)
 {
 	struct entry e[N];
@@ -185,7 +191,7 @@ static void test_one_send(void **state)
 	finish();
 }
 
-/* Right values: after its first packet a rank's host may send what it likes. */
+/* Correct values: after its first packet a rank's host may send anything. */
 static void test_right(void **state)
 {
 	struct entry e[N];
@@ -211,7 +217,7 @@ static void test_right(void **state)
 	finish();
 }
 
-/* One packet of somebody, and any number with a wrong ICRC, end nothing. */
+/* One stray packet, or any number with a wrong ICRC, does not end a group. */
 static void test_one_packet(void **state)
 {
 	struct entry e[N];
@@ -232,7 +238,7 @@ static void test_one_packet(void **state)
 	programs(N);
 	for (unsigned int r = 0; r < N; r++)
 		assert_true(lab.host[r].count > 0);
-	/* Four of different connections do. */
+	/* Four packets of different connections do. */
 	finish();
 	start(0);
 	join(N, e, 0);
@@ -245,7 +251,7 @@ static void test_one_packet(void **state)
 	finish();
 }
 
-/* Hosts with other queue pairs, registered so. */
+/* Hosts with other queue pairs, registered with that flag. */
 static void test_others_pass(void **state)
 {
 	struct entry e[N];
@@ -262,7 +268,7 @@ static void test_others_pass(void **state)
 	finish();
 }
 
-/* Hosts 2 and 3 are no ranks; at the port of a silent rank comes what another host sends. */
+/* Hosts 2 and 3 are not ranks; another host's packets arrive at the port of a silent rank. */
 static void stranger(unsigned int qpn, unsigned int at)
 {
 	uint8_t payload[4 * ELEMENTS] = {0}, frame[ROCE_FRAME_MAX];
@@ -283,8 +289,10 @@ static void stranger(unsigned int qpn, unsigned int at)
 	send(0, frame, roce_build(&p, frame, sizeof(frame)));
 }
 
-/* Foreign connections lose one packet each, also where rank and stranger share a port; their
- * entries go when the ranks have begun. */
+/*
+ * Foreign connections lose one packet each, also if a rank and another host share a port; their
+ * entries are removed when the ranks have begun.
+ */
 static void test_foreign(void **state)
 {
 	struct entry e[N];
@@ -309,7 +317,7 @@ static void test_foreign(void **state)
 	finish();
 }
 
-/* More foreign connections than may have entries: they pass, and the port is watched no longer. */
+/* More foreign connections than may have entries: they pass, and the port is no longer watched. */
 static void test_crowd(void **state)
 {
 	struct entry e[N];
@@ -334,7 +342,7 @@ static void test_crowd(void **state)
 	finish();
 }
 
-/* What passed as foreign may be a connection of a rank that is registered later. */
+/* A connection that passed as foreign may belong to a rank that is registered later. */
 static void test_foreign_then_rank(void **state)
 {
 	struct entry e[N];

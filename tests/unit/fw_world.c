@@ -15,7 +15,7 @@ const struct rf_fw_key world_keys[1 + JOBS] = {
 	{.job = 3, .most = {.entries = 17}},
 	{.job = 4, .most = {.bytes = 160 << 10}},
 	{.job = 5, .most = {.slots = 96}},
-	{.job = 6}, /* half of everything */
+	{.job = 6}, /* default limits: half of the box */
 };
 
 enum rf_ctl_reason world_quota(const struct world *w, uint64_t job, unsigned int n,

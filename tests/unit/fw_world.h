@@ -1,7 +1,4 @@
-/*
- * What the groups of a fake box should be, kept beside it in the simplest way: the model of
- * fw_random_test. Failures are cmocka's.
- */
+/* A simple model of the groups of a fake box, for fw_random_test. Failures are cmocka's. */
 #ifndef FW_WORLD_H
 #define FW_WORLD_H
 
@@ -14,12 +11,12 @@
 #define GROUPS 32u
 #define LEASE 200u
 #define DEADLINE 700u
-/* Signs of life are looked at four times in a lease. */
+/* Signs of life are checked four times in a lease. */
 #define LEASE_LATEST (LEASE + LEASE / 4u + 4u)
 
 struct rank {
 	bool joined, left, gone;
-	bool crashed; /* says nothing any more */
+	bool crashed; /* sends nothing any more */
 	uint64_t token, life;
 };
 
@@ -51,7 +48,7 @@ struct world {
 	unsigned int strangers, taken, waited;
 };
 
-/* What the firmware is asked. */
+/* A request to the firmware. */
 struct ask {
 	struct rf_ctl_header h;
 	struct rf_ctl_request r;
@@ -63,25 +60,25 @@ uint64_t world_now(const struct world *w);
 uint32_t world_ip(uint64_t job, unsigned int number, unsigned int rank);
 struct ask world_ask(struct world *w, unsigned int verb, uint64_t job, unsigned int number,
 		     unsigned int rank, uint64_t token);
-/* Sends it; the answer to it (notices are drained), or false. */
+/* Sends a request and gets its answer, skipping notices; false: no answer. */
 bool world_send(struct world *w, const struct ask *a, struct rf_ctl_reply *r);
 struct group *world_in_state(struct world *w, uint64_t job, unsigned int number,
 			     unsigned int state);
-/* A group on which the rank of a job stands as a member that has not left. */
+/* A group of which the rank is a member that has not left. */
 struct group *world_member_of(struct world *w, uint64_t job, unsigned int number,
 			      unsigned int rank);
 void world_end(struct world *w, struct group *g);
-/* Whether an aligned range of units is free, looked for place by place. */
+/* Whether an aligned range of units is free, searched place by place. */
 bool world_range_free(const struct world *w, uint32_t total, uint32_t size, bool heads);
-/* Same rank of the same job and number elsewhere: same queue pair. */
+/* The same rank of the same job and number in another group has the same queue pair. */
 bool world_taken(struct world *w, const struct group *g, uint64_t job, unsigned int number,
 		 unsigned int rank);
-/* Keys of the operator and of all jobs, each limited in another thing. */
+/* Keys of the operator and of all jobs, each with another kind of limit. */
 extern const struct rf_fw_key world_keys[1 + JOBS];
 /* Why a job's limits refuse a group of n ranks and 2^s_log2 slots of 1 KiB, none open loop. */
 enum rf_ctl_reason world_quota(const struct world *w, uint64_t job, unsigned int n,
 			       unsigned int s_log2);
-/* Active groups of the box are the model's. */
+/* Checks that the active groups of the box are those of the model. */
 void world_check(struct world *w);
 
 #endif

@@ -58,12 +58,12 @@ static void test_arp(void **state)
 	rf_client_rx(&c, MS, frame, 60);
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
 	assert_int_equal(script_request(&c, MS, &h, &q), RF_CTL_JOIN);
-	/* The address of the data is named, the rest as asked. */
+	/* The source address of the data is filled in, the rest is as requested. */
 	assert_int_equal(script_join.src_ip, 0);
 	assert_int_equal(q.u.join.src_ip, SCRIPT_OWN_IP);
 	q.u.join.src_ip = 0;
 	assert_memory_equal(&q.u.join, &script_join, sizeof(script_join));
-	/* Nobody answers ARP. */
+	/* No ARP reply comes. */
 	c = script_client(false);
 	rf_client_join(&c, &script_join, 0);
 	for (uint64_t t = 0; t < 5000 * MS; t += 10 * MS)
@@ -86,7 +86,7 @@ static void test_no_answer(void **state)
 
 	(void)state;
 	rf_client_join(&c, &script_join, 0);
-	/* Driven by its own timeouts alone. */
+	/* Driven only by its own timeouts. */
 	for (uint64_t t = 0; t != RF_CLIENT_NEVER; t = rf_client_next_timeout(&c)) {
 		while (script_request(&c, t, &h, &q) == RF_CTL_JOIN) {
 			assert_true(h.seq > last);
@@ -100,14 +100,14 @@ static void test_no_answer(void **state)
 	assert_int_equal(rf_client_error(&c), RF_CLIENT_E_NO_ANSWER);
 	rf_client_text(&c, text, sizeof(text));
 	assert_non_null(strstr(text, "rule that redirects UDP port 4791"));
-	/* Cut texts are still terminated. */
+	/* Truncated texts are still terminated. */
 	for (size_t room = 1; room < 40; room++) {
 		assert_int_equal(rf_client_text(&c, text, room), room - 1);
 		assert_int_equal(strlen(text), room - 1);
 	}
 }
 
-/* The box says WAITING and then nothing more. */
+/* The box answers WAITING and then falls silent. */
 static void test_falls_silent(void **state)
 {
 	struct rf_client c = script_client(true);
@@ -148,7 +148,7 @@ static void test_keepalive(void **state)
 		assert_int_equal(script_reply(&c, t, &h, &r, script_key, 9), 1);
 	}
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_READY);
-	/* Unanswered, it is repeated quickly, then given up. */
+	/* Without an answer it is repeated quickly, then given up. */
 	t = rf_client_next_timeout(&c);
 	script_request(&c, t, &h, &q);
 	assert_in_range(rf_client_next_timeout(&c), t + 10 * MS, t + 20 * MS);
@@ -160,8 +160,10 @@ static void test_keepalive(void **state)
 	assert_int_equal(rf_client_error(&c), RF_CLIENT_E_SILENT);
 }
 
-/* The process stands still for 6 s, longer than the box has for an answer: it asks before it
- * judges, and what has come meanwhile counts. */
+/*
+ * The process is stopped for 6 s, longer than the box may take for an answer: it sends a request
+ * before it gives up, and reads frames that have arrived meanwhile.
+ */
 static void test_stands_still(void **state)
 {
 	struct rf_client c = script_ready_client();
@@ -174,12 +176,15 @@ static void test_stands_still(void **state)
 	size_t len;
 
 	(void)state;
-	/* From before a sign of life was due. */
+	/* Stopped before a keepalive was due. */
 	t += 6000 * MS;
 	assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_STATUS);
 	assert_int_equal(rf_client_tx(&c, t, frame, sizeof(frame)), 0);
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_READY);
-	/* From right after it was sent; the answer lies in the ring, and is read first, or last. */
+	/*
+	 * Stopped right after it was sent; the answer is in the receive ring and is read first or
+	 * last.
+	 */
 	len = script_reply_frame(&c, &h, &r, script_key, 9, frame);
 	t += 6000 * MS;
 	rf_client_rx(&c, t, frame, len);
@@ -189,8 +194,10 @@ static void test_stands_still(void **state)
 	assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_STATUS);
 	rf_client_rx(&c, t, frame, len);
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_READY);
-	/* A caller that comes by every 6 s gives a sign of life each time: an answer that has lain
-	 * in the ring does not put the next one off. */
+	/*
+	 * A caller that runs every 6 s sends a keepalive each time: an old answer in the receive
+	 * ring does not delay the next one.
+	 */
 	t = rf_client_next_timeout(&c);
 	for (unsigned int i = 0; i < 10; i++) {
 		assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_STATUS);
@@ -201,7 +208,7 @@ static void test_stands_still(void **state)
 	}
 	assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_STATUS);
 	script_reply(&c, t, &h, &r, script_key, 9);
-	/* A box that is gone is noticed all the same, in the time that it has. */
+	/* A box that is gone is still detected, within the time for an answer. */
 	t = rf_client_next_timeout(&c);
 	script_request(&c, t, &h, &q);
 	t += 6000 * MS;
@@ -213,7 +220,7 @@ static void test_stands_still(void **state)
 			t = rf_client_next_timeout(&c);
 	}
 	assert_int_equal(rf_client_error(&c), RF_CLIENT_E_SILENT);
-	/* JOIN and a question, from their first sending on. */
+	/* JOIN and a query, from their first transmission on. */
 	c = script_client(true);
 	rf_client_join(&c, &script_join, 0);
 	assert_int_equal(rf_client_status(&c, &page, 0), 0);
@@ -250,7 +257,7 @@ static void test_group_fails(void **state)
 			    "the group failed: ranks disagree about opcode or length at one index "
 			    "(rank 1, index 4711); all ranks must reduce buffers of the same size "
 			    "in the same order");
-	/* Another epoch: the box has restarted, whatever it answers. */
+	/* Another epoch means that the box has restarted, whatever it answers. */
 	c = script_ready_client();
 	script_request(&c, 1001 * MS, &h, &q);
 	r = script_failed(RF_CTL_R_GROUP_UNKNOWN, 3);
@@ -275,7 +282,7 @@ static void test_refused(void **state)
 	rf_client_text(&c, text, sizeof(text));
 	assert_non_null(strstr(text, "another process has joined as this rank (rank 3)"));
 	assert_int_equal(rf_client_leave(&c, false, 0), -1);
-	/* A new try is another membership. */
+	/* Another attempt is a new membership. */
 	assert_int_equal(rf_client_join(&c, &script_join, MS), 0);
 	script_request(&c, MS, &h, &q);
 	assert_int_not_equal(h.token, 77);
@@ -309,7 +316,7 @@ static void test_leave(void **state)
 	script_reply(&c, 31 * MS, &h, &r, script_key, 9);
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_IDLE);
 	assert_int_equal(rf_client_next_timeout(&c), RF_CLIENT_NEVER);
-	/* The group is forgotten before the last answer came. */
+	/* The box forgets the group before the last answer arrives. */
 	c = script_ready_client();
 	rf_client_leave(&c, false, 2 * MS);
 	script_request(&c, 2 * MS, &h, &q);
@@ -337,7 +344,7 @@ static void test_abort(void **state)
 		t = rf_client_next_timeout(&c);
 	}
 	assert_int_equal(t, RF_CLIENT_NEVER);
-	/* A group that has failed may still be told that the queue pair is gone. */
+	/* A destroyed queue pair can be reported even after the group has failed. */
 	assert_int_equal(rf_client_leave(&c, true, 100 * MS), 0);
 	assert_int_equal(script_request(&c, 100 * MS, &h, &q), RF_CTL_LEAVE);
 	assert_int_equal(h.flags, RF_CTL_F_QP_DESTROYED);
@@ -349,7 +356,10 @@ static void test_abort(void **state)
 	assert_int_equal(rf_client_next_timeout(&c), RF_CLIENT_NEVER);
 }
 
-/* The box is slow: a question was sent twice, its second answer comes when the next one is open. */
+/*
+ * The box is slow: a query was sent twice, and its second answer comes while the next query is
+ * open.
+ */
 static void test_query_twice(void **state)
 {
 	struct rf_client c = script_client(true);
@@ -381,7 +391,7 @@ static void test_query_twice(void **state)
 	assert_int_equal(rf_client_answer(&c)->page, RF_CTL_PAGE_PORT);
 }
 
-/* A query beside the membership: neither takes the other's answers. */
+/* A query during a membership: neither takes the other's answers. */
 static void test_query(void **state)
 {
 	struct rf_client c = script_ready_client();
@@ -407,7 +417,7 @@ static void test_query(void **state)
 	assert_int_equal(rf_client_query(&c), RF_CLIENT_Q_DONE);
 	assert_int_equal(rf_client_answer(&c)->u.box.ports, 4);
 	script_reply(&c, 1002 * MS, &alive, &page, script_key, 9);
-	/* A second after the last one was sent. */
+	/* A second after the last transmission. */
 	assert_int_equal(rf_client_next_timeout(&c), 2001 * MS);
 	/* Without an answer. */
 	rf_client_status(&c, &ask, 1003 * MS);
@@ -420,7 +430,7 @@ static void test_query(void **state)
 	}
 	assert_int_equal(rf_client_query(&c), RF_CLIENT_Q_FAILED);
 	assert_null(rf_client_answer(&c));
-	/* RESET keeps its number when repeated, so that it is done once. */
+	/* RESET keeps its number when repeated, so that it is executed once. */
 	rf_client_reset(&c, 9000 * MS);
 	while (script_request(&c, 9000 * MS, &h, &q) != RF_CTL_RESET)
 		;
@@ -448,7 +458,7 @@ static void test_vlan(void **state)
 	assert_int_equal(rf_get_be16(frame + 16), 0x0806);
 }
 
-/* Every reason gives a line that says something. */
+/* Every reason gives a meaningful line. */
 static void test_texts(void **state)
 {
 	char text[400];

@@ -19,7 +19,7 @@ static uint32_t rnd(void)
 	return (uint32_t)(seed >> 32);
 }
 
-/* Refusals that the box could not sign: three in a row are believed, fewer are not. */
+/* Refusals that the box could not sign: three in a row are accepted, fewer are ignored. */
 static void test_unsigned(void **state)
 {
 	struct rf_client c = script_client(true);
@@ -43,7 +43,7 @@ static void test_unsigned(void **state)
 	}
 	assert_int_equal(rf_client_error(&c), RF_CLIENT_E_REFUSED);
 	assert_int_equal(rf_client_failed(&c)->reason, RF_CTL_R_TAG);
-	/* Once the box has answered with the right key, none is believed. */
+	/* Once the box has answered with the correct key, they are all ignored. */
 	c = script_client(true);
 	rf_client_join(&c, &script_join, 0);
 	script_request(&c, 0, &h, &q);
@@ -57,7 +57,7 @@ static void test_unsigned(void **state)
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_READY);
 }
 
-/* Replies that are damaged, forged, for others, or old change nothing. */
+/* Damaged, forged or old replies and replies for others change nothing. */
 static void test_distrust(void **state)
 {
 	struct rf_client c = script_client(true), before;
@@ -95,7 +95,9 @@ static void test_distrust(void **state)
 		rf_client_rx(&c, MS, bad, rnd() % 4 ? len : rnd() % (len + 1));
 	}
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
-	/* Signed with another key; for another rank, token, group, job; with a number never used.
+	/*
+	 * Signed with another key; for another rank, token, group, job; with an unused sequence
+	 * number.
 	 */
 	assert_int_equal(script_reply(&c, MS, &h, &r, other_key, 9), 1);
 #define OTHER(change, mine)                                                                        \
@@ -117,7 +119,7 @@ static void test_distrust(void **state)
 	r.u.ready.ranks = 3;
 	script_reply(&c, MS, &h, &r, script_key, 9);
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
-	/* An older answer behind a newer one. */
+	/* An older answer after a newer one. */
 	script_request(&c, 20 * MS, &other, &q);
 	script_reply(&c, 20 * MS, &other, &w, script_key, 9);
 	r = script_ready();
@@ -125,7 +127,7 @@ static void test_distrust(void **state)
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
 	script_reply(&c, 20 * MS, &other, &r, script_key, 9);
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_READY);
-	/* WAITING that comes late does not undo READY. */
+	/* A late WAITING does not undo READY. */
 	script_reply(&c, 20 * MS, &other, &w, script_key, 9);
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_READY);
 }

@@ -1,6 +1,6 @@
 /*
- * Fuzzing of the control protocol: the firmware behind a fake box, fed with frames that the fuzzer
- * makes. After each frame all invariants hold and no register was misused.
+ * Fuzzing of the control protocol: the firmware on a fake box gets frames made by the fuzzer. After
+ * each frame all invariants must hold and no register may be misused.
  *
  * Input: chunks {kind 1, length 1, bytes}. Kinds, modulo 4:
  *	0 time: milliseconds, up to 2 bytes
@@ -38,7 +38,7 @@ static void drain(struct fw_box *b)
 		const uint8_t *msg;
 		size_t len;
 
-		/* Whatever the box says can be read. */
+		/* Every frame from the box must be readable. */
 		if (rf_get_be16(f->data + 12) == 0x0806 || f->data[23] == 1)
 			continue;
 		if (rf_ctl_frame_get(f->data, f->len, &a, &msg, &len) == 0 &&

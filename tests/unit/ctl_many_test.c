@@ -1,6 +1,6 @@
 /*
- * Many ranks begin in the same moment, and the box has room for a few control packets only and
- * needs a while for each. The seed is the first argument.
+ * Many ranks start at the same moment, and the box has room for only a few control packets and
+ * takes some time for each. The seed is the first argument.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static void start(struct rf_client *c, size_t rank)
 	assert_int_equal(rf_client_join(c, &join, 0), 0);
 }
 
-/* What a client sends now waits in the box, or is lost. */
+/* Frames that a client sends now are queued in the box, or lost. */
 static void send_from(struct rf_client *c, size_t number, uint64_t now)
 {
 	uint8_t frame[RF_CLIENT_FRAME_MAX];
@@ -73,7 +73,7 @@ static void send_from(struct rf_client *c, size_t number, uint64_t now)
 	queue[queued++].client = number;
 }
 
-/* The box answers the request that has waited longest: READY. */
+/* The box answers the oldest request with READY. */
 static void answer(struct rf_client *clients, uint64_t now)
 {
 	struct rf_client *c = &clients[queue[0].client];
@@ -85,7 +85,7 @@ static void answer(struct rf_client *clients, uint64_t now)
 	memmove(queue, queue + 1, --queued * sizeof(queue[0]));
 }
 
-/* All are answered soon, and nobody needs more than a few sendings. */
+/* All are answered soon, and no client needs more than a few transmissions. */
 static void test_many_at_once(void **state)
 {
 	static struct rf_client c[CLIENTS];

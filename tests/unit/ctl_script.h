@@ -1,6 +1,6 @@
 /*
- * A scripted box for tests of the control client: what a client asks, and any answer to it. The
- * client is rank 3 of 4 in group 1 of job 42. Failures are cmocka's.
+ * A scripted box for tests of the control client: reads a client's requests and builds any answer.
+ * The client is rank 3 of 4 in group 1 of job 42. Failures are cmocka's.
  */
 #ifndef CTL_SCRIPT_H
 #define CTL_SCRIPT_H
@@ -34,7 +34,7 @@ struct rf_ctl_reply script_group_page(unsigned int state);
 size_t script_reply_frame(const struct rf_client *c, const struct rf_ctl_header *to,
 			  const struct rf_ctl_reply *r, const uint8_t *k, uint32_t epoch,
 			  uint8_t *frame);
-/* The same, received: what rf_client_rx() says. */
+/* Passes the same frame to the client; returns the result of rf_client_rx(). */
 int script_reply(struct rf_client *c, uint64_t now, const struct rf_ctl_header *to,
 		 const struct rf_ctl_reply *r, const uint8_t *k, uint32_t epoch);
 

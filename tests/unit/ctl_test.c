@@ -1,5 +1,6 @@
-/* The codec of the control protocol: test vectors of docs/control-protocol.md, damage of every
- * kind. */
+/*
+ * The codec of the control protocol: test vectors of docs/control-protocol.md, all kinds of damage.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -230,7 +231,7 @@ static void test_every_length(void **state)
 
 		assert_int_equal(rc, len < 4 ? -1 : RF_CTL_R_TRUNCATED);
 	}
-	/* The length field cut with it: now the body is too short for its verb. */
+	/* The length field is shortened too, so the body is too short for its verb. */
 	for (size_t len = RF_CTL_HEADER; len < sizeof(vector_join); len++) {
 		uint8_t copy[sizeof(vector_join)];
 		struct rf_ctl_request q;
@@ -269,7 +270,7 @@ static void test_strangers(void **state)
 	h = header(99, 0, 0, 0);
 	h.length = sizeof(vector_join);
 	assert_int_equal(rf_ctl_request_get(vector_join, &h, &q), RF_CTL_R_VERB);
-	/* Counts that no array has room for; a port that no box has. */
+	/* Counts larger than their arrays; a port number that is too large. */
 	memcpy(copy, vector_join, sizeof(copy));
 	h.length = sizeof(copy);
 	copy[RF_CTL_HEADER] = RF_CTL_READY;
@@ -287,7 +288,10 @@ static void test_strangers(void **state)
 	assert_int_equal(rf_ctl_request_put(copy, &h, &q, key), 0);
 }
 
-/* Every reply comes back as it went, and random bytes neither crash nor pass the tag. */
+/*
+ * Every reply is decoded as it was encoded; random bytes neither crash the codec nor pass the tag
+ * check.
+ */
 static void test_round_trips(void **state)
 {
 	static struct rf_ctl_reply in, out;
@@ -390,7 +394,7 @@ static void test_frames(void **state)
 		assert_int_equal(a.dst_ip, 0x0a0000fe);
 		assert_int_equal(a.src_port, 50000);
 		assert_int_equal(a.vlan, tagged ? 0xa00c : RF_CTL_NO_VLAN);
-		/* Shorter than its IP length says, at every length. */
+		/* Truncated below its IP length, at every length. */
 		for (size_t cut = 0; cut < len; cut++) {
 			uint8_t *p = malloc(cut ? cut : 1);
 
@@ -417,7 +421,7 @@ static void test_frames(void **state)
 		frame[l2 + 6] = 0x20;
 		assert_int_equal(rf_ctl_frame_get(frame, len, &a, &msg, &n), RF_CTL_FRAME_OTHER);
 	}
-	/* A UDP checksum is not made, but one that is there must be right. */
+	/* No UDP checksum is generated, but a received one must be correct. */
 	len = build(frame, RF_CTL_NO_VLAN);
 	rf_put_be16(frame + 40, (uint16_t)~rf_ctl_checksum(
 					frame + 34, len - 34,

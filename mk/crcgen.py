@@ -2,18 +2,18 @@
 """Make the constants of the CRC-32 circuits (rtl/net/rf_crc*.v).
 
 usage: crcgen.py masks|tables|sums > rtl/net/rf_crc_masks.vh|rf_crc_tables.vh|rf_crc_sums.vh
-       crcgen.py check FILE KIND        exit 1 where FILE is not what would be made now
+       crcgen.py check FILE KIND        exit 1 if FILE differs from what would be generated
 
-CRC-32 as in Ethernet and InfiniBand: reflected, polynomial 0xEDB88320. Everything is made from the one-bit step; no table
+CRC-32 as in Ethernet and InfiniBand: reflected, polynomial 0xEDB88320. Everything is derived from the one-bit step; no table
 is typed in.
 
-masks   RF_CRC_ROW_<r>   512 bits: the input bits of a 64-byte beat whose XOR is bit r of the state behind the beat, for a
+masks   RF_CRC_ROW_<r>   512 bits: the input bits of a 64-byte beat whose XOR is bit r of the state after the beat, for a
                          state of zero before it. A narrower beat uses the upper bits. The low 32 bits of the part used
-                         are at the same time the step of the state over one beat.
-        RF_CRC_BACK_<k>  32 * 32 bits, row r in bits 32r+31:32r: the step that takes k zero bytes back.
-        RF_CRC_RESIDUE   64 * 32 bits: entry k is the state behind a right ICRC and k zero bytes.
-sums    function data_sums: what a 64-byte beat adds to a state of zero, in the two steps that SPLIT says.
-tables  RF_CRC_BYTE_<m>  256 * 32 bits: entry b is the state behind byte b and m zero bytes.
+                         also give the step of the state over one beat.
+        RF_CRC_BACK_<k>  32 * 32 bits, row r in bits 32r+31:32r: the step that undoes k zero bytes.
+        RF_CRC_RESIDUE   64 * 32 bits: entry k is the state after a correct ICRC and k zero bytes.
+sums    function data_sums: what a 64-byte beat adds to a state of zero, in the two steps defined by SPLIT.
+tables  RF_CRC_BYTE_<m>  256 * 32 bits: entry b is the state after byte b and m zero bytes.
 """
 import sys
 
@@ -21,8 +21,8 @@ KINDS = ("masks", "tables", "sums")
 POLY = 0xEDB88320
 RESIDUE = 0xDEBB20E3
 BACK = (2, 4, 8, 16, 32)
-# The 32 bits of the state in blocks of so many. Input bits that change a block in the same way are XORed once, and the sums
-# into the block's bits: 6.6 uses of an input bit instead of 16.
+# Sizes of the blocks of the state's 32 bits. Input bits that change a block in the same way are XORed once, and the sums
+# are XORed into the block's bits: 6.6 uses of an input bit instead of 16.
 SPLIT = (5, 5, 5, 5, 5, 5, 2)
 DISTANCES = list(range(16)) + list(range(28, 32)) + list(range(60, 64))
 
@@ -50,7 +50,7 @@ def define(name, value, bits, out):
 
 
 def row_masks():
-    """Bit 8 * j + i of row r: does bit i of byte j (of 64) change bit r of the state behind the beat?"""
+    """Bit 8 * j + i of row r: does bit i of byte j (of 64) change bit r of the state after the beat?"""
     rows = [0] * 32
     for byte in range(64):
         for bit in range(8):
@@ -83,7 +83,7 @@ def write_masks(out):
 
 
 def tree(terms):
-    """XOR of these, six at a time: a LUT each."""
+    """XOR of these terms, six at a time, so that each group fits a LUT."""
     while len(terms) > 1:
         terms = [terms[i] if len(terms) == i + 1 else "^{%s}" % ", ".join(terms[i:i + 6]) for i in range(0, len(terms), 6)]
         terms = ["(%s)" % t if t[0] == "^" and len(terms) > 1 else t for t in terms]
@@ -92,7 +92,7 @@ def tree(terms):
 
 def write_sums(out):
     rows = row_masks()
-    # The upper bits first: those of a narrower beat are then together.
+    # The upper bits first, so that those of a narrower beat are adjacent.
     columns = [(i, sum((row >> i & 1) << r for r, row in enumerate(rows))) for i in reversed(range(512))]
     sums, of_row, low = [], [[] for _ in range(32)], 0
     for bits in SPLIT:

@@ -1,6 +1,6 @@
-# The demo: four DPDK hosts train a net, the Verilated box adds their gradients.
+# The demo: four DPDK hosts train a neural network, the Verilated box adds their gradients.
 
-# A shape that mk/sim.mk builds.
+# One of the shapes that mk/sim.mk builds.
 DEMO_BOX := $(BUILD)/vl/box-p4-l1-w512.so
 
 .PHONY: demo

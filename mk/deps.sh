@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian 12 packages that a target needs and this machine lacks; silent when all is there.
+# Installs the Debian 12 packages that a target needs and this machine lacks; silent if all are installed.
 #
 #   mk/deps.sh build | demo | test | interop | dev [--list | --check]
 #
@@ -9,9 +9,9 @@
 #   interop test, and what `make interop` needs
 #   dev    test, and what lint, formal, synth, bench and waveform viewing need
 #   --list print the package names, install nothing
-#   --check print the command that installs missing packages, exit 1; no Debian, no check
+#   --check print the command that installs missing packages, exit 1; does nothing on systems other than Debian
 #
-# Why each package is here: docs/dependencies.md. Without root it prints the command to run and exits 1, as with --check.
+# Why each package is needed: docs/dependencies.md. Without root it prints the command to run and exits 1, as with --check.
 set -eu
 
 build='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libnuma-dev coinor-libclp-dev'

@@ -1,8 +1,8 @@
-# Targets made of what the fragments registered.
+# Targets made from the tests and programs that the fragments registered.
 
 -include $(DEPFILES)
 
-# Objects too: what a fragment compiles may include what a later fragment generates.
+# Objects are made here too, because a fragment's sources may include headers that a later fragment generates.
 $(filter-out $(GENERATED),$(ALL_TARGETS) $(TEST_DEPS) $(BENCH_DEPS)) $(DEPFILES:.d=.o): | $(GENERATED)
 
 .PHONY: all tests test bench lint formal formal-table synth mutate install clean help generated
@@ -19,8 +19,8 @@ $(BUILD)/tests.list: Makefile $(wildcard mk/*.mk)
 test: all tests $(BUILD)/tests.list
 	@tests/run $(BUILD)/tests.list
 
-# `make test-NAME` runs one test, and builds no more than it needs; several names are one run of tests/run, which does not
-# run twice at once.
+# `make test-NAME` runs one test and builds only what it needs. Several names are one run of tests/run, which does not
+# run twice at the same time.
 TESTS_NAMED := $(patsubst test-%,%,$(filter test-%,$(MAKECMDGOALS)))
 ifneq ($(word 2,$(TESTS_NAMED)),)
 .PHONY: tests-named $(addprefix test-,$(TESTS_NAMED))
@@ -46,7 +46,7 @@ lint: $(LINT_TARGETS)
 formal: $(FORMAL_TARGETS)
 	@$(PROVE) --table $(FORMAL_PROOFS)
 
-# What the last `make formal` has proved.
+# Results of the last `make formal`.
 formal-table:
 	@$(PROVE) --table $(FORMAL_PROOFS)
 synth: $(SYNTH_TARGETS)
@@ -63,14 +63,14 @@ help:
 	@echo 'Build:'
 	@echo '  make            libraries, tools, the Verilated box'
 	@echo '  make install    DESTDIR=, PREFIX=/usr/local: library, header, pkg-config file, tools'
-	@echo '  make uninstall  take away what install has put there'
+	@echo '  make uninstall  remove installed files'
 	@echo '  make clean      forget the build'
 	@echo 'Figures and proofs:'
-	@echo '  make bench      every figure beside its limit, build/bench.json; exit 4 where one is missed'
+	@echo '  make bench      all figures with their limits, build/bench.json; exit 4 if a limit is missed'
 	@echo '  make lint       Verilog in three front ends, C in two compilers, format'
 	@echo '  make formal     proofs of the Verilog, each with a mutant that it kills'
 	@echo '  make synth      size and longest paths of every module, size of whole boxes; some hours (tests/rtl/synth.py --help)'
 	@echo '  make mutate     deliberate faults in the Verilog that its benches must notice'
 	@echo '  make soak       seeded runs with faults: 20,000 with the model, 300 with the Verilog; hours'
 	@echo '  make fuzz       new inputs for codecs, firmware, host, model and Verilog, FUZZ_SECONDS=60 each'
-	@echo 'Packages: demo, test and interop install what is missing (mk/deps.sh).  Variables: OPT="-O2 -g", SANITIZE=-fsanitize=address, CC=clang, JOBS=2'
+	@echo 'Packages: demo, test and interop install missing packages (mk/deps.sh).  Variables: OPT="-O2 -g", SANITIZE=-fsanitize=address, CC=clang, JOBS=2'

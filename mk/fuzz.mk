@@ -1,5 +1,5 @@
-# Fuzzing. `make fuzz` looks for new inputs with libFuzzer and the sanitizers, FUZZ_SECONDS for each program, and adds
-# what is new (an edge of the program that no kept input takes) to the kept corpora; the tests run the corpora and changed copies of them, without clang.
+# Fuzzing. `make fuzz` searches for new inputs with libFuzzer and the sanitizers, FUZZ_SECONDS for each program, and adds
+# those that cover a new edge of the program to the corpora in the tree. The tests run the corpora and changed copies of them, without clang.
 #
 #   $(call fuzz_prog,NAME,SOURCES,LIBS,MAX)   tests/unit/NAME_fuzz.c, with libFuzzer from SOURCES, else with LIBS;
 #                                             inputs of at most MAX bytes in tests/data/NAME-corpus
@@ -27,8 +27,8 @@ $(eval $(call fuzz_prog,wire,$(addprefix host/roce/,wire.c frame.c crc.c icrc.c 
 $(eval $(call fuzz_prog,roce,$(addprefix host/roce/,wire.c frame.c crc.c icrc.c l2.c qp.c requester.c completer.c responder.c selective.c timer.c endpoint.c) proto/rf_crc32.c,roce rfproto,1024,damage))
 $(eval $(call fuzz_prog,model,$(wildcard sim/model/*.c) $(addprefix tests/sim/compare/,packet.c bench.c) proto/rf_crc32.c,boxbench model rfproto,1024,window count))
 
-# Random and changed frames into the Verilog with the model beside it: other ones each time, and the command that repeats
-# what differs is printed.
+# Random and changed frames into the Verilog and the model, compared: different ones each time. If they differ, the command that
+# repeats the run is printed.
 FUZZ_SEED   ?= $(shell date +%s)
 FUZZ_RTL    = $(BUILD)/bin/ringfold-compare --engine-b rtl --shape 4$(,)2$(,)64 --mutate 40 --seconds $(FUZZ_SECONDS)
 .PHONY: fuzz-rtl

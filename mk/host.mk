@@ -1,6 +1,6 @@
 # Host library: bootstrap, frames in and out, public API; its tools, example, tests, installation.
 #
-# $(HOST_LIBS): what libringfold consists of, in link order, for programs that need its inside.
+# $(HOST_LIBS): the parts of libringfold in link order, for programs that need its internals.
 
 HOST_LIBS := rf-api rf-verbs collective roce client rfctl rf-io rf-store rf-config rf-trace rfproto
 DPDK_CFLAGS := $(call pkg_cflags,libdpdk)
@@ -12,7 +12,7 @@ $(eval $(call c_lib,rf-io,$(addprefix host/io/,io_loop.c socket_path.c memif_why
 $(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c device.c qp.c io_udp.c)))
 $(eval $(call c_lib,rf-api,$(addprefix host/api/,status.c backend.c context.c progress.c comm.c group.c stragglers.c lag.c fallback.c meet.c setup.c proof.c request.c order.c)))
 
-# The shared library. The number behind .so is that of the interface: it rises when a program would break.
+# The shared library. The number after .so is the version of the interface: it is raised by incompatible changes.
 RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)
 SHLIB := $(BUILD)/lib/libringfold.so
 
@@ -24,7 +24,7 @@ $(SHLIB): $(BUILD)/lib/libringfold.so.0
 	ln -sf libringfold.so.0 $@
 ALL_TARGETS += $(SHLIB)
 
-# Programs over the public interface alone: linked with the shared library, found beside them.
+# Programs that use only the public interface: linked with the shared library in their own directory.
 RINGFOLD_LIBS := -L$(BUILD)/lib -lringfold -Wl,-rpath,'$$$$ORIGIN/../lib'
 
 $(eval $(call c_prog,ringfold-perf,tools/ringfold-perf.c,rf-opt rfproto,$(RINGFOLD_LIBS) -ljansson))
@@ -67,21 +67,21 @@ $(eval $(call test,e2e-frames,PYTHON=$(PYTHON) tests/e2e/frames.sh model,$(E2E_D
 $(eval $(call test,e2e-frames-rtl,PYTHON=$(PYTHON) tests/e2e/frames.sh rtl,$(E2E_DEPS) $(BUILD)/vl/box-p4-l1-w512.so))
 $(eval $(call test,e2e-install,tests/e2e/install.sh,$(E2E_DEPS)))
 
-# make install: DESTDIR for packages, PREFIX for the place.
+# make install: PREFIX is the target directory, DESTDIR is for packaging.
 PREFIX ?= /usr/local
 RF_BIN := $(DESTDIR)$(PREFIX)/bin
 RF_LIB := $(DESTDIR)$(PREFIX)/lib
 
-# What users need: not the tools that compare engines, nor the demo's, which work in this tree.
+# Programs that users need: without the tools that compare engines and those of the demo, which work in this tree.
 INSTALL_PROGRAMS := $(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box sim perf doctor ctl gen check))
-# Built where what they need is installed.
+# Built if the packages that they need are installed.
 INSTALL_IF_THERE := $(addprefix $(BUILD)/bin/,ringfold-plan ringfold-rv32 ringfoldd)
 
 .PHONY: install-files uninstall
 install: all
 	$(MAKE) --no-print-directory install-files
 
-# What is built already, put in its place.
+# Installs what is already built.
 install-files:
 	install -d $(RF_BIN) $(RF_LIB)/pkgconfig $(DESTDIR)$(PREFIX)/include/ringfold
 	install -m 755 $(INSTALL_PROGRAMS) $(wildcard $(INSTALL_IF_THERE)) $(RF_BIN)
@@ -94,7 +94,7 @@ install-files:
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(RF_VERSION)|' host/ringfold.pc.in > $(RF_LIB)/pkgconfig/ringfold.pc
 	$(if $(DESTDIR),,[ "$$(id -u)" != 0 ] || ldconfig)
 
-# Everything that installing has put there but the configuration, which may have been edited.
+# Removes everything that `make install` has installed, except the configuration, which may have been edited.
 uninstall:
 	rm -f $(addprefix $(RF_BIN)/,$(notdir $(INSTALL_PROGRAMS) $(INSTALL_IF_THERE)))
 	rm -f $(RF_LIB)/libringfold.so $(RF_LIB)/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)

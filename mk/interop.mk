@@ -1,12 +1,12 @@
-# Guests with soft-RoCE: endpoints that nobody here wrote. docs/interop.md.
+# Guests with soft-RoCE: third-party endpoints. docs/interop.md.
 #
 #   make interop          every case
 #   make interop-NAME     one case; names are in build/interop/tests.list
-#   make interop-image    kernel and root file system of the guests, and what this tree builds for them
+#   make interop-image    kernel and root file system of the guests, with the programs from this tree
 
 INTEROP := $(BUILD)/interop
 
-# The library without DPDK, which the image does not carry: the programs are those of everybody else.
+# The library without DPDK, which is not in the image; the programs are the same as on other hosts.
 $(INTEROP)/no_dpdk.o: tests/interop/no_dpdk.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(INCLUDES) -c -o $@ $<
@@ -18,7 +18,7 @@ $(INTEROP)/libringfold.so.0: $(INTEROP)/no_dpdk.o $(call libs,$(HOST_LIBS)) host
 $(eval $(call c_link,interop_plain,tests/interop/plain.c,,-libverbs -lrdmacm,,$(INTEROP)/plain))
 INTEROP_PROGRAMS := $(BUILD)/bin/ringfold-perf $(BUILD)/tests/e2e_rank $(INTEROP)/plain
 
-# Guests are made once. Where that cannot be done the tests are skipped and say why.
+# Guests are built once. If that is not possible the tests are skipped and report why.
 $(INTEROP)/image.stamp: tests/interop/image.sh tests/interop/guest/init
 	@mkdir -p $(@D)
 	@rm -f $(INTEROP)/base.cpio.gz
@@ -35,7 +35,7 @@ $(foreach c,foreign verbs-2 plain,$(eval $(call test,interop-$(c),$(call interop
 # Wireshark's view of a group, read by tshark.
 $(eval $(call test,dissector,$(PYTHON) -B tests/interop/dissector.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim))
 
-# Other people's switches. Open vSwitch is there after `make interop`, which installs it; `make test` skips it where it is not.
+# Third-party switches. `make interop` installs Open vSwitch; `make test` skips it if it is not installed.
 $(foreach k,bridge ovs,$(eval $(call test,switch-$(k),$(PYTHON) -B tests/interop/switches.py $(k),$(BUILD)/bin/ringfold-box $(BUILD)/bin/ringfold-perf)))
 
 $(INTEROP)/tests.list: tests/interop/run.py mk/interop.mk

@@ -4,7 +4,7 @@ lint-c: $(GENERATED)
 	tests/lint/c.sh
 LINT_TARGETS += lint-c
 
-# The order of the rooms, and words that must not appear: quick, so a test too, which shows that both find a fault.
+# The order of the rooms, and words that must not appear. Quick, so it is also a test, which checks that both find a fault.
 .PHONY: lint-house
 lint-house:
 	tests/lint/test.sh
@@ -18,5 +18,5 @@ $(eval $(call test,make-packages,tests/e2e/make.sh))
 $(eval $(call test,test-runner,tests/e2e/runner.sh))
 $(eval $(call test,bench-runner,tests/e2e/bench_runner.sh $(PYTHON)))
 
-# The page of bad input names tests that exist; a page that names others must be refused.
+# docs/bad-input.md must name existing tests; a page that names others must be refused.
 $(eval $(call test,bad-input-rows,$(PYTHON) -B tests/check/bad_input.py && ! $(PYTHON) -B tests/check/bad_input.py tests/data/bad-input-mutant.md))

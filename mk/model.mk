@@ -1,6 +1,6 @@
 # The reference model of the box, its tests, the comparison of two engines, the frame checker.
 #
-# Library: model (needs rfproto behind it).
+# Library: model (needs rfproto after it).
 
 MODEL_SRC := $(addprefix sim/model/,arith.c queue.c parse.c ledger.c nak.c held.c judge.c reduce.c schedule.c egress.c registers.c model.c)
 
@@ -21,24 +21,24 @@ $(eval $(call c_test,model_timing,tests/unit/model_timing.c,$(BOXBENCH_LIBS),-ld
 
 $(eval $(call test_prog,ringfold-compare,tests/sim/compare/main.c,$(BOXBENCH_LIBS),-ldl))
 
-# Two engines under the same traffic. The model with itself shows that the comparison is sound (and its mutants that
-# it sees); the RTL with the model is the test proper.
+# Two engines under the same traffic. Comparing the model with itself checks the comparison (and its mutants show that
+# it detects differences); comparing the RTL with the model is the actual test.
 COMPARE := $(BUILD)/bin/ringfold-compare
 , := ,
 $(eval $(call test,compare-mutants,tests/sim/compare_mutants.sh $(COMPARE),$(COMPARE)))
 $(eval $(call test,compare-model,$(COMPARE) --count 20000 --coverage && $(COMPARE) --shape 8$(,)2$(,)256 --count 5000 --runs 3 && $(COMPARE) --mode b --shape 8$(,)2$(,)512 --count 300 && $(COMPARE) --shape 4$(,)2$(,)64 --mutate 40 --count 20000,$(COMPARE)))
 
-# Shapes of box that other tests build too, and narrow ones of other ports and lanes.
+# Shapes of box that other tests also build, and narrow ones with other numbers of ports and lanes.
 COMPARE_BOXES := $(addprefix $(BUILD)/vl/,box-p4-l1-w512.so box-p4-l2-w64.so box-p2-l1-w64.so box-p8-l1-w64.so box-p4-l4-w64.so)
 BOX_TESTS     := $(addprefix $(BUILD)/tests/model_,lines conn window acks nak ledger sums timing)
 $(eval $(call test,compare-rtl-a,$(COMPARE) --engine-b rtl --count 3000,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-b,$(COMPARE) --engine-b rtl --mode b --count 400 --runs 2,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-lanes,$(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --count 1500 && $(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mode b --count 100,$(COMPARE) $(COMPARE_BOXES)))
-# Frames changed at random, which anything may come of.
+# Randomly changed frames, with any result allowed.
 $(eval $(call test,compare-rtl-mutate,$(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mutate 40 --count 1000 --runs 3 && $(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mode b --mutate 40 --count 60 --runs 2,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-ports,$(COMPARE) --engine-b rtl --shape 8$(,)1$(,)64 --count 1500 && $(COMPARE) --engine-b rtl --shape 2$(,)1$(,)64 --mode b --count 100,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,box-rows-rtl,for t in $(BOX_TESTS); do $$$$t rtl || exit 1; done,$(BOX_TESTS) $(COMPARE_BOXES)))
 
-# The frame checker: python3 and its standard library, nothing of this tree.
+# The frame checker: python3 and its standard library, no code of this tree.
 FRAMES_PY := tests/check/frames.py
 $(eval $(call test,check-frames,$(PYTHON) -B tests/check/test_frames.py && $(PYTHON) -B $(FRAMES_PY) tests/data/rxe-sample.pcap))

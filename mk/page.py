@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a string of C from a text file.  usage: page.py NAME FILE"""
+"""Converts a text file to a C string.  usage: page.py NAME FILE"""
 import json
 import sys
 

@@ -1,5 +1,5 @@
 # The planner: topologies, plans, their verification and simulation. A library of its own: jansson and libm only,
-# and COIN CLP where schemes solve LPs.
+# and COIN CLP for schemes that solve linear programs.
 
 PLAN_SRC    := $(addprefix plan/,topology.c topology_json.c textline.c generate.c plan.c plan_json.c plan_write.c)
 PLANNER_SRC := $(addprefix planner/,verify.c \
@@ -29,5 +29,5 @@ $(eval $(call c_test,planner_best,tests/unit/planner_best.c,planner-drawn rf-pla
 $(eval $(call c_test,planner_fold,tests/unit/planner_fold.c,rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_time,tests/unit/planner_time.c,rf-planner rf-plan,$(PLANNER_LDLIBS)))
 
-# Nothing but libc, libm, jansson and CLP: no DPDK, no Verilator, nothing else of this tree.
+# Only libc, libm, jansson and CLP: no DPDK, no Verilator, no other code of this tree.
 $(eval $(call test,planner-alone,tests/check/planner_alone.sh $(call libs,rf-planner) $(call libs,rf-plan),$(call libs,rf-planner rf-plan)))

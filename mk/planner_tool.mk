@@ -6,6 +6,6 @@ $(eval $(call test,e2e-plan,tests/e2e/plan.sh $(BUILD)/bin,$(BUILD)/bin/ringfold
 $(eval $(call test_prog,planner-bench,tests/bench/planner_bench.c tests/bench/planner_cases.c tests/bench/planner_large.c tests/bench/planner_cluster.c,planner-drawn planner-forest rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call bench,planner,$(BUILD)/bin/planner-bench $(BENCH_OUT),$(BUILD)/bin/planner-bench))
 
-# The fluid run against SimGrid: skipped where that is not installed.
+# The fluid run compared with SimGrid; skipped if that is not installed.
 $(eval $(call test_prog,planner-flows,tests/interop/planner_flows.c,planner-forest rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call test,planner-simgrid,tests/interop/planner_simgrid.sh $(BUILD)/bin/planner-flows,$(BUILD)/bin/planner-flows))

@@ -1,5 +1,5 @@
-# Registers and counters: one description. What has not changed keeps its time, so that nothing is built anew for it; that
-# it was made from the present description stands in a stamp beside the others.
+# Registers and counters, generated from one description. Unchanged outputs keep their time stamp, so that nothing is rebuilt for
+# them; a separate stamp file records that they are up to date.
 REGS := rtl/control/registers.txt
 
 # $(call from_regs,OUTPUT,WORDS FOR regs.py,MORE PREREQUISITES)

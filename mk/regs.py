@@ -2,7 +2,7 @@
 """Make Verilog, C and documentation from the register description.
 
 usage: regs.py DESCRIPTION vh|h|fw|md > OUTPUT
-       regs.py DESCRIPTION counters RF_CTL_H > OUTPUT    all counters; those of refusals from the reasons of that header
+       regs.py DESCRIPTION counters RF_CTL_H > OUTPUT    all counters; refusals are named after the reasons in that header
 
 The format is explained at the top of rtl/control/registers.txt. Errors name the line and exit 2.
 """
@@ -170,7 +170,7 @@ REASON = re.compile(r'\bX\((\w+), (\d+),\s*"([^"]+)"\)')
 
 
 def write_counters(parsed, out, header):
-    """Everything that is counted, by whom, and its name in each place."""
+    """All counters of hardware and firmware, with their names."""
     with open(header, encoding="utf-8") as text:
         reasons = REASON.findall(text.read())
     if not reasons:

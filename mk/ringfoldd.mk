@@ -1,8 +1,8 @@
-# The box's firmware as a Linux service. Built where libinih and libmicrohttpd are installed.
+# The box's firmware as a Linux service. Built if libinih and libmicrohttpd are installed.
 
 RFD_HAVE := $(shell pkg-config --exists INIReader inih libmicrohttpd 2>/dev/null && echo yes || (pkg-config --exists inih libmicrohttpd 2>/dev/null && echo yes))
 
-# The page as a string of C.
+# The web page as a C string.
 $(BUILD)/gen/ringfoldd/page.h: ringfoldd/page.html mk/page.py
 	@mkdir -p $(@D)
 	@$(PYTHON) mk/page.py rfd_page $< > $@
@@ -13,7 +13,7 @@ $(eval $(call c_prog,ringfoldd,$(addprefix ringfoldd/,main.c config.c bus.c http
 $(eval $(call test,ringfoldd,$(PYTHON) tests/e2e/ringfoldd.py $(BUILD)/bin/ringfoldd,$(BUILD)/bin/ringfoldd))
 endif
 
-# Beside the program, which `make install` takes with the others; the configuration is put where none is yet.
+# `make install` installs the program with the others; the configuration is installed only if there is none yet.
 .PHONY: install-ringfoldd
 install-files: $(if $(RFD_HAVE),install-ringfoldd)
 install-ringfoldd:

@@ -1,4 +1,4 @@
-# RoCEv2 transport, all-reduce machines, and what the firmware shares with them.
+# RoCEv2 transport, all-reduce state machines, and code that the firmware shares with them.
 #
 # Libraries, in link order: collective roce rfproto.
 

@@ -1,7 +1,7 @@
 # Self-checking benches of single modules (docs/verification.md): small parameters, a reference of their own, seeded.
 
 # $(call unit,NAME,VERILOG,PARAMETERS[,VARIANT]): bench tests/rtl/unit_NAME.cpp of rf_NAME; PARAMETERS as A=1 B=2, for both.
-# Every bench runs once more with each of its checks turned round (--flip).
+# Every bench also runs with each of its checks inverted (--flip).
 define unit
 $(call vl_bench,unit-$(1)$(4),rf_$(1),$(UNIT_LIB) $(2),tests/rtl/unit_$(1).cpp,$(addprefix -G,$(3)) -CFLAGS "-O1 $(addprefix -D,$(3))",--flip)
 $(BUILD)/vl/unit-$(1)$(4)/Vrf_$(1): tests/rtl/unit.h tests/rtl/net_ref.h
@@ -50,11 +50,11 @@ $(eval $(call unit,judge,$(UNIT_MANY) $(foreach p,_form _nak _window,$(UNIT_RED)
 $(eval $(call unit,ledger,$(UNIT_MANY) $(foreach p,run port head tail ack,$(UNIT_RED)ledger_$p.v) $(UNIT_RED)ledger.v,IDX=9 PORTS=3 LANES=2 GROUPS=2 GW=1 LW=1 PW=2 HDR_AW=6))
 $(foreach m,judge judge_form judge_nak judge_window,$(BUILD)/vl/unit-$m/Vrf_$m): tests/rtl/judge_ref.h
 
-# Every module has a row in docs/verification.md that is true; one without a row must be noticed.
+# Every module has a correct row in docs/verification.md; a module without one must be detected.
 COVERED := $(PYTHON) tests/rtl/covered.py
 $(eval $(call test,rtl-covered,$(COVERED) $(BUILD)/tests.list && $(COVERED) --also rtl/lib/rf_none.v $(BUILD)/tests.list | grep -q "rf_none: no row",$(BUILD)/tests.list))
 
-# Mutants of these modules that their benches must kill: some minutes.
+# Mutants of these modules that their benches must kill; takes some minutes.
 .PHONY: mutate-unit
 mutate-unit: $(GENERATED)
 	$(PYTHON) tests/rtl/unit_mutants.py $(BUILD)/mutants/unit

@@ -32,7 +32,7 @@ FORMAL_TARGETS += formal-ledger
 FORMAL_PROOFS  += $(FORMAL_LEDGER)
 $(foreach p,nak tomb held,$(eval $(call test,formal-$p,$(PYTHON) tests/formal/lib/prove.py tests/formal/$p.proof)))
 
-# Bits that flip in its memories: with parity nothing wrong leaves; without it something does, or the bench would be blind.
+# Bit flips in its memories: with parity nothing wrong is sent; without parity something is, which shows that the bench detects it.
 # $(call core_flip,PARITY)
 define core_flip
 $(BUILD)/vl/core-flip-$(1)/Vrf_core: $(CORE_V) tests/rtl/core_flip.cpp tests/rtl/core_flip.vlt $(wildcard rtl/*/*.vh tests/rtl/core*.h) $(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h

@@ -1,4 +1,4 @@
-# Verilog that the rest stands on: rtl/lib, rtl/fp, the reduction; their benches, proofs, lint and synthesis.
+# Basic Verilog modules: rtl/lib, rtl/fp, the reduction; their benches, proofs, lint and synthesis.
 
 RTL_LIB    := $(addprefix rtl/lib/,rf_skid.v rf_ram_lut.v rf_ram_sdp.v rf_fifo.v rf_delay.v rf_rr_arb.v rf_parity.v rf_ram_parity.v \
   rf_fifo_parity.v rf_delay_parity.v)
@@ -9,7 +9,7 @@ $(eval $(call vl_bench,fp-convert,fp_convert,tests/rtl/fp_convert.v $(RTL_FP),te
 
 RTL_REDUCE := $(addprefix rtl/reduce/,rf_tree_delay.v rf_tree.v rf_acc.v rf_reduce_out.v rf_reduce.v)
 
-# $(call reduce_bench,PORTS,WIDTH,FP16[,LANES]): 16 lanes where none are named.
+# $(call reduce_bench,PORTS,WIDTH,FP16[,LANES]): LANES is 16 by default.
 define reduce_bench
 $(call vl_bench,reduce-$(1)x$(2)-$(3)$(if $(4),-l$(4)),rf_reduce,$(RTL_LIB) $(RTL_FP) $(RTL_REDUCE),tests/rtl/reduce.cpp,-GPORTS=$(1) -GWIDTH=$(2) -GFP16=$(3) -GLANES=$(or $(4),16) -GBEATS_MAX=16 -DRF_CHECK -CFLAGS "-DPORTS=$(1) -DWIDTH=$(2) -DHAS_FP16=$(3) -DLANES=$(or $(4),16)")
 endef
@@ -23,11 +23,11 @@ $(eval $(call reduce_bench,4,512,1))
 $(eval $(call reduce_bench,4,64,1,1))
 $(eval $(call reduce_bench,4,64,0,1))
 
-# The contract's assertions must stop a run that breaks it.
+# The assertions must stop a run that violates the contract.
 VIOLATE := $(BUILD)/vl/reduce-4x64-1/Vrf_reduce
 $(eval $(call test,rtl-reduce-contract,for v in 1 2; do ! $(VIOLATE) --violate $$$$v || exit 1; done,$(VIOLATE)))
 
-# Proofs of rtl/lib; tests/formal/lib/prove.py tells what a proof file says. The longest leaves its mutants to `make formal`.
+# Proofs of rtl/lib; tests/formal/lib/prove.py describes the format of proof files. The longest leaves its mutants to `make formal`.
 PROVE      := $(PYTHON) tests/formal/lib/prove.py
 FORMAL_LIB := $(sort $(wildcard tests/formal/lib/*.proof))
 .PHONY: formal-lib
@@ -49,14 +49,14 @@ $(eval $(call test,lint-rtl,tests/rtl/lint.sh && tests/rtl/lint.sh --bad))
 synth-rtl: $(GENERATED)
 	$(PYTHON) tests/rtl/synth.py
 SYNTH_TARGETS += synth-rtl
-# The whole flattened takes hours.
+# Synthesis of the whole flattened design takes hours.
 .PHONY: synth-flat
 synth-flat: $(GENERATED)
 	$(PYTHON) tests/rtl/synth.py flat
 $(eval $(call test,rtl-synth-checks,$(PYTHON) -B tests/rtl/synth_test.py))
 $(eval $(call test,rtl-timing-model,$(PYTHON) -B tests/rtl/timing_test.py))
 
-# Mutants that the benches of rtl/fp and of the reduction must kill: about four minutes.
+# Mutants that the benches of rtl/fp and of the reduction must kill; takes about four minutes.
 .PHONY: mutate-fp mutate-reduce
 mutate-fp mutate-reduce: mutate-%:
 	$(PYTHON) tests/rtl/fp_mutants.py $* $(BUILD)/mutants/$*

@@ -1,10 +1,10 @@
-# rtl/net and the parts of rtl/control that frames and the register bus meet: benches, proofs, mutants, constants.
+# rtl/net and the parts of rtl/control that handle frames and the register bus: benches, proofs, mutants, constants.
 
 RTL_NET := $(addprefix rtl/net/,rf_crc.v rf_crc_back.v rf_crc_key.v rf_icrc_mask.v rf_icrc_tail.v rf_align.v rf_align_code.v)
 RTL_INGRESS := $(RTL_LIB) $(RTL_NET) $(addprefix rtl/net/,rf_ingress_check.v rf_ingress_read.v rf_ingress.v)
 RTL_EGRESS  := $(RTL_LIB) $(RTL_NET) $(addprefix rtl/net/,rf_egress_build.v rf_egress.v)
 
-# Made once and kept in the tree; the test sees that they are what the generator makes.
+# Generated once and kept in the tree; the test checks that they equal the generator's output.
 rtl/net/rf_crc_masks.vh rtl/net/rf_crc_tables.vh rtl/net/rf_crc_sums.vh: rtl/net/rf_crc_%.vh: mk/crcgen.py
 	$(PYTHON) mk/crcgen.py $* > $@
 
@@ -33,7 +33,7 @@ $(eval $(call ports_bench,inject,4,512))
 $(eval $(call ports_bench,inject,8,256))
 $(eval $(call vl_bench,axil,rf_axil,rtl/control/rf_axil.v,tests/rtl/net_axil.cpp))
 
-# Mutants of these modules: every one must be noticed by its bench. Each is a build of its own, so they are no part of `make test`.
+# Mutants of these modules: each must be detected by its bench. Each needs its own build, so they are not part of `make test`.
 .PHONY: mutate-net-ingress mutate-net-egress mutate-net-control
 mutate-net-ingress mutate-net-egress mutate-net-control: mutate-net-%: $(GENERATED)
 	$(PYTHON) tests/rtl/net_mutants.py $* $(BUILD)/mutants/net-$*
@@ -50,7 +50,7 @@ FORMAL_PROOFS  += $(FORMAL_NET)
 $(foreach p,$(filter-out %/stream_egress.proof %/stream_ingress.proof,$(FORMAL_NET)),$(eval $(call test,formal-$(basename $(notdir $(p))),$(PROVE) $(p))))
 $(eval $(call test,formal-stream_egress,$(PROVE) --no-mutants tests/formal/stream_egress.proof))
 
-# Every bench must fail where it is told to expect something wrong.
+# Every bench must fail if it is made to expect a wrong value.
 NET_FLIPS := net-ingress-64/Vrf_ingress net-egress-64/Vrf_egress conn-table-8/Vrf_conn_table punt-2x64/Vrf_punt \
   inject-2x64/Vrf_inject axil/Vrf_axil
 $(eval $(call test,rtl-net-flip,for b in $(NET_FLIPS); do ! $(BUILD)/vl/$$$$b --flip || exit 1; done,$(addprefix $(BUILD)/vl/,$(NET_FLIPS))))

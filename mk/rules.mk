@@ -2,7 +2,7 @@
 #
 #   $(call c_lib,NAME,SOURCES[,CPPFLAGS[,CFLAGS]])         static library build/lib/libNAME.a
 #   $(call c_prog,NAME,SOURCES,LIBS[,LDLIBS[,CPPFLAGS]])   program build/bin/NAME; LIBS are names of c_libs, in link order
-#   $(call test_lib,...), $(call test_prog,...)            the same for tests and figures alone: `make` does not build them
+#   $(call test_lib,...), $(call test_prog,...)            the same, only for tests and figures: `make` does not build them
 #   $(call c_test,NAME,SOURCES,LIBS[,LDLIBS[,CPPFLAGS]])   cmocka program build/tests/NAME, run by `make test`
 #   $(call test,NAME,COMMAND[,PREREQUISITES])              any other test: COMMAND exits 0 (pass), 77 (skip) or else (fail)
 #   $(call vl_bench,NAME,TOP,VERILOG,CPP[,VLFLAGS[,ARGS]]) self-checking Verilator bench build/vl/NAME/VTOP, run by `make test`
@@ -25,13 +25,13 @@ INCLUDES   := -I. -Ihost/include -I$(BUILD)/gen
 CFLAGS_ALL  = $(CSTD) $(OPT) $(WARN) $(WERROR) -fPIC -ffp-contract=off $(SANITIZE)
 PYTHON     ?= python3
 VERILATOR  ?= verilator
-# What compiles the C++ that Verilator writes: code of clang's runs a fifth faster there than gcc's.
+# The compiler for the C++ that Verilator writes: clang's code is a fifth faster there than gcc's.
 VL_CXX     ?= $(notdir $(firstword $(shell command -v clang++ g++)))
 VL_MAKE    := -MAKEFLAGS CXX=$(VL_CXX) -LDFLAGS -latomic
 BENCH_OUT  := $(BUILD)/bench.jsonl
 
-# Packages that the wanted goals need, installed before anything is probed: a bare machine needs one command. Who only
-# builds is told what is missing.
+# Packages that the goals need are installed before anything is probed, so that a bare machine needs one command. For goals that only
+# build, missing packages are reported.
 DEPS_FOR := $(strip $(if $(filter lint% formal% synth% bench% fuzz% mutate%,$(MAKECMDGOALS)),dev,$(if \
   $(filter interop%,$(MAKECMDGOALS)),interop,$(if \
   $(filter test% soak%,$(MAKECMDGOALS)),test,$(if $(filter demo%,$(MAKECMDGOALS)),demo,$(if \
@@ -54,9 +54,9 @@ TEST_DEPS    :=
 BENCH_NAMES  :=
 BENCH_DEPS   :=
 DEPFILES     :=
-# Headers that a generator makes: fragments add to it; every object waits for them.
+# Generated headers: fragments add to this list; every object depends on them.
 GENERATED    :=
-# Targets behind `make lint`, `formal`, `synth`, `mutate`: fragments add to them.
+# Prerequisites of `make lint`, `formal`, `synth`, `mutate`: fragments add to them.
 LINT_TARGETS   :=
 FORMAL_TARGETS :=
 SYNTH_TARGETS  :=

@@ -1,9 +1,9 @@
 # The firmware as an image for the box's processor, and the program that runs it here.
 #
-#   build/firmware/ringfold-rv32.elf   the image; refused where it is too large or its stack too deep (mk/rv32_check.py)
-#   build/bin/ringfold-rv32            runs it in libunicorn: a program of its own, under the GPL, built where that library is installed
+#   build/firmware/ringfold-rv32.elf   the image; refused if it is too large or its stack too deep (mk/rv32_check.py)
+#   build/bin/ringfold-rv32            runs it in libunicorn: a separate program under the GPL, built if that library is installed
 #
-# clang and lld bring no run-time library: what there is, is in firmware/target/rv32/.
+# clang and lld have no run-time library for this target; the functions needed are in firmware/target/rv32/.
 
 RV32_CC     := clang
 RV32_LD     := ld.lld
@@ -51,5 +51,5 @@ $(eval $(call bench,firmware,$(BUILD)/tests/fw_bench $(BENCH_OUT),$(BUILD)/tests
 
 demo: $(RV32_DEPS)
 $(eval $(call test,e2e-ctl-box,tests/e2e/ctl_box.sh,$(addprefix $(BUILD)/bin/ringfold-,box ctl gen) $(RV32_DEPS)))
-# The image in virtual time: sums are right, and a group is ready after the times of the firmware's real instructions.
+# The image in virtual time: sums are correct, and the time until a group is ready includes the firmware's instructions.
 $(eval $(call test,rv32_sim,$(if $(filter 2,$(words $(RV32_DEPS))),$(BUILD)/bin/ringfold-sim --firmware rv32 --size 256K --iterations 3 && $(BUILD)/bin/ringfold-sim --firmware rv32 --size 64K --loss 1%,exit 77),$(BUILD)/bin/ringfold-sim $(RV32_DEPS)))

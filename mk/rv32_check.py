@@ -3,11 +3,11 @@
 
 usage: rv32_check.py IMAGE.elf [--json]
 
-Reads the linked ELF file alone: its sections, its symbols, the frame sizes that clang wrote into
-.stack_sizes, and the instructions, of which it decodes those that call, jump or move the stack
-pointer. Refused (exit 1, with the reason): more than 128 KiB of text and constants, more than
-128 KiB of data, a chain of calls deeper than the room for the stack, recursion, a call or jump through a
-register whose target is not known, a function whose frame is not known.
+Reads only the linked ELF file: its sections, its symbols, the frame sizes that clang wrote into
+.stack_sizes, and the instructions. It decodes those that call, jump or move the stack
+pointer. It refuses (exit 1, with the reason) more than 128 KiB of text and constants, more than
+128 KiB of data, a call chain deeper than the stack, recursion, a call or jump through a
+register with unknown target, and a function with unknown frame size.
 """
 import json
 import struct
@@ -84,7 +84,7 @@ class Image:
             if s["flags"] & EXECUTED and s["addr"] <= addr and addr + size <= s["addr"] + s["size"]:
                 at = s["offset"] + addr - s["addr"]
                 return self.raw[at:at + size]
-        raise Refused(f"code at {addr:#x} is in no section")
+        raise Refused(f"code at {addr:#x} is outside all sections")
 
 
 def signed(value, bits):
@@ -92,7 +92,7 @@ def signed(value, bits):
 
 
 def bits(word, *fields):
-    """Puts an immediate together: (high bit, low bit, place of the low bit in the result)."""
+    """Assembles an immediate from parts (high bit, low bit, position of the low bit in the result)."""
     value = 0
     for high, low, to in fields:
         value |= (word >> low & ((1 << (high - low + 1)) - 1)) << to
@@ -102,7 +102,7 @@ def bits(word, *fields):
 def decode(code, base):
     """Yields (address, kind, argument): call, jump, branch, indirect, sp, or other."""
     at = 0
-    upper = {}  # register -> value that the auipc before has put there
+    upper = {}  # register -> value set by the preceding auipc
     while at < len(code):
         half, = struct.unpack_from("<H", code, at)
         pc = base + at
@@ -164,7 +164,7 @@ def calls_of(image, addr, name, size, frame):
             raise Refused(f"{name}: a branch out of the function at {pc:#x}")
         if kind == "call" or kind == "jump" and not inside:
             if arg not in image.functions:
-                raise Refused(f"{name}: a call at {pc:#x} to {arg:#x}, where no function begins")
+                raise Refused(f"{name}: a call at {pc:#x} to {arg:#x}, which is not the start of a function")
             found.add(arg)
     if down > frame:
         raise Refused(f"{name}: takes {down} bytes of stack, {frame} are known")
@@ -172,7 +172,7 @@ def calls_of(image, addr, name, size, frame):
 
 
 def deepest(image):
-    """Bytes and chain of the deepest calls from the first instruction on."""
+    """Stack bytes and functions of the deepest call chain, from the first instruction on."""
     frames = image.frames()
     calls = {}
     for addr, (name, size) in image.functions.items():

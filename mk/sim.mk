@@ -14,7 +14,7 @@ $(eval $(call c_test,switch,tests/sim/switch.c,rf-switch))
 
 $(eval $(call c_test,opt,tests/unit/opt.c,rf-opt rf-cosim model rfproto,-ldl -lm))
 
-# The box as a library sees it: model, firmware, loader of Verilated shapes.
+# The box as a library: model, firmware, loader of Verilated shapes.
 SIM_BOX_LIBS := rf-cosim model fwsim fw fwlinux rf-notes rfctl rf-switch rf-trace
 
 # Virtual time.
@@ -50,7 +50,7 @@ $(eval $(call c_test,realtime,tests/sim/realtime.c,$(REALTIME_LIBS),$(REALTIME_L
 #   build/vl/box-p<PORTS>-l<LANES>-w<WIDTH>.so         rf_core of that shape as an engine (sim/engine.h)
 #   build/vl/box-p<PORTS>-l<LANES>-w<WIDTH>-trace.so   the same, able to write waveforms; slower
 #
-# Any shape can be asked for by name; $(call rtl_box,P,L,W) names a file for prerequisites, and shapes in RTL_BOXES are built
+# Any shape can be requested by name; $(call rtl_box,P,L,W) is its file name for prerequisites, and shapes in RTL_BOXES are built
 # by `make`. The sizes of banks and header memories follow from the width as in sim/fabric/shape.h.
 
 RTL_BOX_V    := $(shell sed 's,//.*,,' rtl/rf.f)
@@ -68,7 +68,7 @@ $(BUILD)/vl/box-%.so: $(RTL_BOX_DEPS) | generated
 
 $(eval $(call test,fabric_rtl-p4-l1-w512,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_rtl 4 1 512,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,1,512)))
 $(eval $(call test,fabric_rtl-p4-l2-w64,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_rtl 4 2 64,$(BUILD)/tests/fabric_rtl $(call rtl_box,4,2,64)))
-# 20 seeds with the model; three on the Verilated box, whose times must be the model's.
+# 20 seeds with the model; three on the Verilated box, whose times must equal the model's.
 $(eval $(call bench,loss,$(BUILD)/tests/bench_loss $(BENCH_OUT),$(BUILD)/tests/bench_loss))
 $(eval $(call bench,loss-rtl,$(BUILD)/tests/bench_loss $(BENCH_OUT) 3 - - - rtl,$(BUILD)/tests/bench_loss $(call rtl_box,8,1,512)))
 $(eval $(call test,wave,$(PYTHON) tests/sim/wave.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim $(BUILD)/vl/box-p2-l1-w64-trace.so))

@@ -7,7 +7,7 @@ FORMAL_TARGETS += formal-spin
 
 $(eval $(call test,spin-window,tests/formal/spin/window.sh $(BUILD)))
 
-# One seed sets a whole run: `ringfold replay SEED` repeats it. Three shapes of box; the small Verilated ones.
+# One seed determines a whole run: `ringfold replay SEED` repeats it. Three shapes of box; the small Verilated ones.
 $(eval $(call c_prog,ringfold-replay,tools/ringfold-replay.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 REPLAY   := $(BUILD)/bin/ringfold-replay
 REPLAY_4 := $(REPLAY) --ports 4 --lanes 2 --width 64

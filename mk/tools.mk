@@ -1,16 +1,16 @@
-# Traffic for packet generators, and the comparison of what came back.
+# Traffic for packet generators, and the comparison of the results.
 
 $(eval $(call c_lib,rf-traffic,tools/traffic.c tools/traffic_box.c))
 $(eval $(call c_prog,ringfold-gen,tools/ringfold-gen.c tools/gen_folder.c,rf-traffic collective roce rfproto rf-opt,-ljansson -lpcap -lm))
 $(eval $(call c_prog,ringfold-check,tools/ringfold-check.c,rf-traffic collective roce rfproto rf-opt,-ljansson -lpcap -lm))
 
-# Tools that talk to the box over DPDK. $(HOST_LIBS) is of mk/host.mk.
+# Tools that talk to the box over DPDK. $(HOST_LIBS) is defined in mk/host.mk.
 BOXLINK_LIBS := rf-boxlink client rfctl rf-io rf-store rf-config roce rfproto rf-opt
 $(eval $(call c_lib,rf-boxlink,tools/boxlink.c))
 $(eval $(call c_prog,ringfold-ctl,$(addprefix tools/,ringfold-ctl.c ctl_hold.c ctl_traffic.c ctl_plain.c ctl_show.c ctl_box.c ctl_ranks.c ctl_counters.c ctl_register.c),rf-traffic collective $(BOXLINK_LIBS),$(call pkg_libs,libdpdk) -ljansson -lpthread -lm))
 $(eval $(call c_prog,ringfold-doctor,$(addprefix tools/,ringfold-doctor.c doctor_box.c doctor_path.c doctor_group.c doctor_ranks.c),rf-boxlink $(HOST_LIBS) rf-opt,$(call pkg_libs,libdpdk) -ljansson -lpthread -lm))
 
-# A wire that does one thing wrong: what the doctor has to name.
+# A wire with one fault that the doctor has to name.
 $(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-memif rf-io rf-store rf-config roce rfctl rfproto,$(call pkg_libs,libdpdk) -lpthread,,$(BUILD)/tests/e2e_bad_wire))
 $(eval $(call test,e2e-doctor-faults,tests/e2e/doctor_faults.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(BUILD)/tests/e2e_bad_wire))
 $(eval $(call test,e2e-doctor-jobs,tests/e2e/doctor_jobs.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(BUILD)/bin/ringfold-ctl $(BUILD)/tests/e2e_bad_wire))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Every row of docs/bad-input.md names tests that exist.
+"""Check that every row of docs/bad-input.md names existing tests.
 
   bad_input.py [PAGE]
 
-The last cell of a row names programs in backquotes, each followed by a colon and its cases, or nothing where the whole
-program is meant. A program must be one of build/tests.list; a case must be a function of a source file of that name below
-tests/ that cmocka is told of.
+The last cell of a row names programs in backquotes, each followed by a colon and its cases, or by nothing if the whole
+program is meant. A program must be listed in build/tests.list; a case must be a function in a source file of that name below
+tests/ that is registered with cmocka.
 """
 import glob
 import re
@@ -34,7 +34,7 @@ def faults_of(page, known):
             yield number, "%s: no test" % cells[0]
         for program, cases in named:
             if program not in known:
-                yield number, "no test is called %s" % program
+                yield number, "there is no test %s" % program
                 continue
             for case in (c.strip() for c in cases.split(",")) if cases else ():
                 if case and case not in cases_of(program):

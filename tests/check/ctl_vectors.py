@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The test vectors of docs/control-protocol.md, made from the text of that page.
+"""Generate the test vectors of docs/control-protocol.md from the text of that page.
 
-usage: ctl_vectors.py PAGE.md TEST.c           compares; exit 1 where anything differs
-       ctl_vectors.py PAGE.md TEST.c --write   puts them there
+usage: ctl_vectors.py PAGE.md TEST.c           compares; exit 1 if anything differs
+       ctl_vectors.py PAGE.md TEST.c --write   writes them into both files
 
-Shares no code with proto/: layouts are written down here as the page has them, SipHash-2-4 is that
+Shares no code with proto/: layouts are written here as on the page, SipHash-2-4 is that
 of the paper (checked against the paper's own vector), and the C arrays are read as text.
 """
 import re
@@ -87,7 +87,7 @@ def main(argv):
         sys.exit(__doc__)
     paper = siphash(KEY, bytes(range(15)))
     if paper != 0xa129ca6149be45e5:
-        print("SipHash itself is wrong: %016x" % paper)
+        print("the SipHash of this script is wrong: %016x" % paper)
         return 1
     with open(argv[0], encoding="utf-8") as f:
         page = f.read()
@@ -110,7 +110,7 @@ def main(argv):
         listed = bytes(int(x, 16) for x in re.findall(r"0x[0-9a-f]{2}", found.group(1))) if found else b""
         for where, what in (("the page", shown), ("the test", listed)):
             if what != data:
-                print("%s: %s has another vector" % (name, where))
+                print("%s: %s has a different vector" % (name, where))
                 bad = 1
     damaged = bytearray(made["join"])
     damaged[60] ^= 1

@@ -6,26 +6,26 @@ usage: frames.py [OPTION]... FILE...
 Reads pcapng and pcap (any byte order, micro- or nanoseconds). Shares no code with the rest of the tree: sources are
 the IBTA specification (annex A17: RoCEv2; chapter 9: transport), RFC 791, RFC 768 and draft-ietf-opsawg-pcapng.
 
-  --box-mac MAC    base MAC of the box. On an interface named boxN what leaves has MAC + N as its source and what
-                   comes in has none of the box's; hosts' interfaces may send no frame with a box MAC.
-  --box-ip IP      address of the box: its control packets are no RoCE. They tell of groups: behind the end of one
+  --box-mac MAC    base MAC of the box. On an interface named boxN outgoing frames have source MAC + N, incoming
+                   frames no MAC of the box; on hosts' interfaces no frame is sent with a box MAC.
+  --box-ip IP      address of the box: its control packets are not RoCE. They show when groups end: after the end of one
                    (ABORT, FAILED, ENDED, another epoch) the PSNs of its connections may jump once, by their shift
-  --faults         the links lose, double, swap and damage frames: what comes in to a device is counted, not judged, nor
-                   is what a boxN passes on as it came, except for the source MAC
-  --losses         the hosts' links lose frames before they are captured: where hosts send, and where it comes in to a
+  --faults         the links lose, duplicate, reorder and damage frames: faults of incoming frames are only counted, also
+                   if a boxN forwards such a frame unchanged except for the source MAC
+  --losses         the hosts' links lose frames before they are captured: in frames sent by hosts, and in frames coming in to a
                    box, PSNs may be missing
-  --foreign        PSNs have an order only where a JOIN has named the connection
-  --floods         between the ports of the box is a switch: what one of them sends to a MAC that no port has heard from
-                   (or not for 300 s) may come in at the others
-  --ends N         of a file with more than N frames: the first and the last N / 2, of these the first half only to
-                   learn what is under way: repeats, and damage inside a box; of the others only control packets
+  --foreign        PSNs are checked only on connections that a JOIN has named
+  --floods         a switch connects the ports of the box: frames that one of them sends to a MAC not seen as a source
+                   (or not within 300 s) may come in at the others
+  --ends N         of a file with more than N frames, check the first and the last N / 2, using the first half of the latter only to
+                   learn the state (repeats, and damage inside a box); of the other frames read only control packets
   --torn           the writer was killed: the last block may be incomplete
   --short          frames below 60 bytes are allowed (captured before the MAC padded them)
   --max N          stop after N faults (default 10)
   --mutate KIND    damage the capture first, in memory; the check must then fail. KIND "list" prints the kinds
   --quiet          no summary
 
-Exit: 0 all is right, 1 a fault, 2 the file or the usage is wrong.
+Exit: 0 no fault, 1 a fault, 2 the file or the usage is wrong.
 """
 import getopt
 import re
@@ -40,12 +40,12 @@ ROCE_PORT = 4791
 CNP = 0x81
 ACK = 0x11
 READ_REQUEST = 0x0c
-# Bytes behind the BTH, by opcode of the reliable connection.
+# Header bytes after the BTH, by opcode of the reliable connection.
 EXTENSION = {0x03: 4, 0x05: 4, 0x06: 16, 0x09: 4, 0x0a: 16, 0x0b: 20, 0x0c: 16, 0x0d: 4, 0x0f: 4, 0x10: 4, 0x11: 4,
              0x12: 12, 0x13: 28, 0x14: 28, 0x16: 4, 0x17: 4}
 FULL = (0x00, 0x01, 0x06, 0x07, 0x0d, 0x0e)  # first and middle packets: no pad
 MTU_MAX = 4096
-WINDOW = 0x10000  # no sender repeats what lies further back
+WINDOW = 0x10000  # no sender repeats packets further back
 
 
 def inet_sum(blob):
@@ -58,7 +58,7 @@ def inet_sum(blob):
 
 
 def icrc(packet):
-    """ICRC of an IPv4 packet, its own four bytes excluded (annex A17.3.3)."""
+    """ICRC of an IPv4 packet, without its own four bytes (annex A17.3.3)."""
     masked = bytearray(packet)
     for at in (1, 8, 10, 11, 26, 27, 32):  # TOS, TTL, both checksums, FECN/BECN/reserved
         masked[at] = 0xff
@@ -73,9 +73,9 @@ class Checker:
         self.switch, self.groups = Switch(), Groups(box_ip)
         self.found = []
         self.counts = {}
-        self.streams = {}  # connection -> highest PSN, None where the next one cannot be known
-        self.damaged = set()  # what came in to a box and was not right
-        self.blind = 0  # up to this frame what was under way at a gap of the sample may follow
+        self.streams = {}  # connection -> highest PSN, None if the next one is unknown
+        self.damaged = set()  # faulty frames that came in to a box
+        self.blind = 0  # until this frame packets may follow that were in flight at a gap of the sample
 
     def count(self, what):
         self.counts[what] = self.counts.get(what, 0) + 1
@@ -86,12 +86,12 @@ class Checker:
             if frame.box_port is not None:
                 self.damaged.add(bytes(frame.data[12:]))
         elif self.faults and self.passed_on(frame):
-            self.count("passed on as it came")
+            self.count("forwarded unchanged")
         else:
             self.found.append((frame.number, text))
 
     def passed_on(self, frame):
-        """Whether a box only hands on what was not right before. The source MAC is its own doing."""
+        """Whether a box only forwards a frame that was faulty before. It sets the source MAC itself."""
         if frame.box_port is None or self.source(frame):
             return False
         return frame.number <= self.blind or bytes(frame.data[12:]) in self.damaged
@@ -130,7 +130,7 @@ class Checker:
         return self.ipv4(frame, l2)
 
     def source(self, frame):
-        """Who may send with which MAC."""
+        """Checks the source MAC."""
         if self.box_mac is None:
             return None
         offset = (int.from_bytes(frame.data[6:12], "big") - self.box_mac) & 0xffffffffffff
@@ -150,7 +150,7 @@ class Checker:
         return None
 
     def flooded(self, frame):
-        """A frame that another port of the box has sent."""
+        """Checks a frame that another port of the box has sent."""
         if frame.number > self.blind and not self.switch.floods(frame):
             return "flooded, but the switch knows its destination, or the box has not sent it"
         self.count("flooded")
@@ -165,7 +165,7 @@ class Checker:
         if total < head or total > len(ip):
             return "IP total length %d does not fit %d bytes" % (total, len(ip))
         if total < len(ip) and len(frame.data) > l2 + 46:
-            return "%d bytes behind the IP packet" % (len(ip) - total)
+            return "%d bytes after the IP packet" % (len(ip) - total)
         if inet_sum(ip[:head]) != 0xffff:
             return "IP header checksum"
         fragment = struct.unpack_from(">H", ip, 6)[0] & 0x3fff
@@ -221,7 +221,7 @@ class Checker:
         return None
 
     def order(self, frame, ip, opcode):
-        """First sendings of one connection, seen at one place, have consecutive PSNs."""
+        """New packets of one connection, seen at one place, must have consecutive PSNs."""
         psn = int.from_bytes(ip[37:40], "big")
         response = 0x0d <= opcode <= 0x10 or opcode == 0x12
         connection = (bytes(ip[16:20]), bytes(ip[33:36]))
@@ -244,14 +244,14 @@ class Checker:
         elif ahead == 0 or ahead > 0x1000000 - WINDOW:
             self.count("repeats")
         elif ahead < WINDOW and frame.number <= self.blind:
-            self.streams[key] = psn  # what came before was a repeat
+            self.streams[key] = psn  # the packets before were repeats
         elif self.groups.explains(frame, key, connection, ahead):
-            self.count("behind the end of a group")
+            self.count("after the end of a group")
             self.streams[key] = psn
         elif ahead >= 0x800000:
-            return "PSN %d is far behind %d" % (psn, last)
+            return "PSN %d is far before %d" % (psn, last)
         elif self.losses and ahead < WINDOW and frame.direction == (OUT if frame.box_port is None else IN):
-            self.count("behind a lost one")
+            self.count("after a lost one")
             self.streams[key] = psn
         else:
             self.streams[key] = psn
@@ -276,7 +276,7 @@ def reseal(frame):
 
 
 def lose(frames):
-    """A packet from the middle, whose successor follows on the same connection."""
+    """Removes a packet from the middle whose successor follows on the same connection."""
     for n, frame in enumerate(frames):
         if not is_data(frame) or frame.data[42] not in (1, 7):
             continue
@@ -329,7 +329,7 @@ def two_tags(frames):
 
 
 def foreign_mac(frames):
-    """What a port of the box sends gets another source MAC."""
+    """Changes the source MAC of a frame that a port of the box sends."""
     victim = [f for f in frames if f.box_port is not None and f.direction == OUT]
     if not victim:
         raise BadFile("no interface of the box")
@@ -345,7 +345,7 @@ MUTANTS = {
 
 def parse_mac(text):
     if not re.fullmatch(r"([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}", text):
-        raise getopt.GetoptError("'%s' is no MAC address" % text)
+        raise getopt.GetoptError("'%s' is not a MAC address" % text)
     return int(text.replace(":", ""), 16)
 
 

@@ -1,4 +1,4 @@
-"""What explains a frame that is flooded, and a jump of PSNs: learnt from the other frames of the same capture.
+"""Explanations of flooded frames and jumps of PSNs, derived from the other frames of the same capture.
 
 Sources: IEEE 802.1Q (learning and ageing), docs/control-protocol.md (offsets of the control messages).
 """
@@ -7,19 +7,19 @@ import struct
 MAGIC = b"RFCT"
 JOIN, ABORT = 1, 4
 READY, FAILED, ENDED = b"\2", b"\3", b"\5"
-NONCE = b"\x27"  # no end: ask again
+NONCE = b"\x27"  # not an end: the request is repeated
 NO_RANK = 0xffff
-AGE = 299 * 10**9  # the switch's 300 s, except for what a frame spends between switch and box
-BEFORE = 10**9  # the box ends a group before it tells; its firmware may be kept from its processor that long
-NEAR = 0x10000  # no sender repeats what lies further back
+AGE = 299 * 10**9  # the switch's 300 s, minus the time of a frame between switch and box
+BEFORE = 10**9  # the box ends a group before it reports it; its firmware may be delayed for that long
+NEAR = 0x10000  # no sender repeats packets further back
 
 
 class Switch:
-    """A switch floods what is for an address that it has not heard from, as all group addresses are."""
+    """A switch floods frames to addresses that it has not learned, among them all group addresses."""
 
     def __init__(self):
         self.heard = {}  # MAC -> when it was last seen as a source
-        self.unknown = set()  # what the box sent to those
+        self.unknown = set()  # frames from the box to unknown addresses
 
     def hears(self, frame):
         self.heard[bytes(frame.data[6:12])] = frame.time
@@ -43,12 +43,12 @@ def control_of(data):
 
 
 class Groups:
-    """When groups of the box have ended. Behind that the box passes their packets as they are, PSNs unshifted."""
+    """When groups of the box have ended. After that the box forwards their packets unchanged, without shifting PSNs."""
 
     def __init__(self, box_ip):
         self.box_ip = box_ip
         self.connections = {}  # (address, QPN) of the receiver -> groups with their shifts
-        self.live = {}  # group -> tokens of the ranks that heard READY
+        self.live = {}  # group -> tokens of the ranks that got READY
         self.ends = {}  # group -> times, each (from when on, when seen)
         self.epoch = None  # (of the last reply, when)
         self.used = {}  # connection, place -> how many ends have passed there
@@ -77,7 +77,7 @@ class Groups:
 
     def reply(self, now, m):
         epoch, group, token = m[24:28], (m[12:20], m[10:12]), m[32:40]
-        if self.epoch and self.epoch[0] != epoch:  # the box has forgotten all
+        if self.epoch and self.epoch[0] != epoch:  # the box has restarted
             for other in list(self.live):
                 self.end(other, self.epoch[1], now)
         self.epoch = (epoch, now)
@@ -90,16 +90,16 @@ class Groups:
             self.end(group, now - BEFORE, now)
 
     def passed(self, frame, connection, begins):
-        """How many ends of its groups a connection has behind it."""
+        """How many ends of its groups a connection has passed."""
         ends = sorted(end for group, _ in self.connections.get(connection, ()) for end in self.ends.get(group, ()))
         return sum(frame.time >= (seen if begins else since) for since, seen in ends)
 
     def begins(self, frame, key, connection):
-        """The first packet of a connection at one place."""
+        """Notes the first packet of a connection at one place."""
         self.used[key] = self.passed(frame, connection, True)
 
     def explains(self, frame, key, connection, ahead):
-        """Whether PSNs may jump by so much: once for each end of the group, by its shift."""
+        """Whether PSNs may jump by this distance: once for each end of the group, by its shift."""
         passed = self.passed(frame, connection, False)
         if passed <= self.used.get(key, 0):
             return False

@@ -18,8 +18,8 @@ class Frame:
     def __init__(self, number, interface, name, direction, data, cut, time=0):
         self.number, self.interface, self.name = number, interface, name
         self.direction, self.data, self.cut, self.time = direction, bytearray(data), cut, time  # ns
-        self.left_out = False  # the sample leaves it out: only read for what it says about others
-        self.behind_gap = 0  # the sample leaves out what was before; so many frames tell what is under way
+        self.left_out = False  # not in the sample: read only because it explains other frames
+        self.behind_gap = 0  # the sample has a gap before this frame; number of frames from which the state is learned
         box = re.fullmatch(r"box(\d+)", name)
         self.box_port = int(box.group(1)) if box else None
 
@@ -37,7 +37,7 @@ def options(blob, order):
 
 
 def ends_of(items, most, says):
-    """Of a long capture: (item, whether it is left out). Those left out that say something of others are in it too."""
+    """The sample of a long capture: (item, whether it is left out). Items left out are included if they explain others."""
     if not most or len(items) <= most:
         return [(item, False) for item in items]
     first, last = most // 2, len(items) - most // 2
@@ -45,7 +45,7 @@ def ends_of(items, most, says):
 
 
 def nanoseconds(blob):
-    """Of a unit of time, from the option if_tsresol: (factor, divisor)."""
+    """The unit of time in the option if_tsresol, in ns: (factor, divisor)."""
     power = blob[0] if blob else 6
     return (10**9, 1 << (power & 127)) if power & 128 else (10**9, 10**power)
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The planner's library is one of its own: a program with it alone links against libc, libm, jansson and CLP, and its
-# sources include nothing of the rest of the tree.
+# The planner's library is independent: a program with only this library links against libc, libm, jansson and CLP, and its
+# sources include no other headers of this tree.
 #
 #   tests/check/planner_alone.sh LIBRARY OF-PLANS
 set -eu
@@ -26,7 +26,7 @@ int main(void)
 }
 END
 cc=${CC:-gcc}
-# The whole archive: every object of it, not only what main needs.
+# The whole archive: all its objects, not only those that main needs.
 link() {
 	$cc -std=c11 -D_GNU_SOURCE -I. -o "$dir/alone" "$dir/main.c" \
 		-Wl,--whole-archive "$1" "$plans" -Wl,--no-whole-archive -lClp -ljansson -lm
@@ -34,14 +34,14 @@ link() {
 link "$library"
 "$dir/alone"
 if ldd "$dir/alone" | grep -iE 'rte_|dpdk|verilat|pcap|ibverbs|ringfold'; then
-	echo "the planner needs what stands above"
+	echo "the planner needs other libraries than libc, libm, jansson and CLP"
 	exit 1
 fi
 if grep -hE '^#include "' planner/*.[ch] plan/*.[ch] | grep -vE '"(planner|plan)/'; then
-	echo "the planner includes what stands above"
+	echo "the planner includes headers from other directories"
 	exit 1
 fi
-# It would be seen: one object that wants DPDK.
+# Test of this check: an object that needs DPDK must be detected.
 echo 'int rte_eal_init(int, char **); int want(void); int want(void) { return rte_eal_init(0, 0); }' > "$dir/want.c"
 $cc -c -o "$dir/want.o" "$dir/want.c"
 cp "$library" "$dir/more.a"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The frame checker itself: a capture from Linux endpoints is right, each way of damaging it is found."""
+"""Tests of the frame checker: a capture from Linux endpoints is accepted, each way of damaging it is detected."""
 import contextlib
 import io
 import os
@@ -10,14 +10,14 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import frames  # found beside this file
+import frames  # in the directory of this file
 
 SAMPLE = os.path.join(HERE, "..", "data", "rxe-sample.pcap")
 BOX_MAC = "02:f0:f0:00:00:10"
 
 
 def run(*args):
-    """Exit code and what was printed."""
+    """Exit code and output."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = frames.main(["frames.py"] + list(args))
@@ -34,7 +34,7 @@ def option(code, value, order="<"):
 
 
 def pcapng(path, names, packets, order="<"):
-    """packets: (interface, direction, bytes), and where it matters us."""
+    """packets: (interface, direction, bytes), optionally with the time in us."""
     with open(path, "wb") as out:
         out.write(block(0x0a0d0d0a, struct.pack(order + "IHHq", 0x1a2b3c4d, 1, 0, -1), order))
         for name in names:
@@ -75,7 +75,7 @@ def control(verb, body=b"", reply=False, epoch=1, token=1, job=7, rank=0, host=1
 
 
 def at_box(data):
-    """Where box0 sees it."""
+    """As seen at box0."""
     return 0, frames.OUT if data[6:8] == b"\x02\xf0" else frames.IN, data
 
 
@@ -119,7 +119,7 @@ class Sample(unittest.TestCase):
         """Any bit of a covered header or of the payload, one at a time."""
         good = frames.read(SAMPLE)
         whole = [f for f in good if frames.is_data(f)][0]
-        spared = {15, 22, 40, 41, 46}  # TOS and TTL spoil the IP checksum, the rest is not covered
+        spared = {15, 22, 40, 41, 46}  # TOS and TTL break the IP checksum, the rest is not covered
         for at in range(14, len(whole.data)):
             if at in spared:
                 continue
@@ -159,7 +159,7 @@ class Box(unittest.TestCase):
         return run("--box-mac", BOX_MAC, "--box-ip", ip, *args, self.path)[0]
 
     def test_floods(self):
-        """Only what the box has sent, to a MAC that the switch does not know, comes in at its other ports."""
+        """Only frames of the box to a MAC that the switch does not know come in at its other ports."""
         sent, changed = packet(1, "02:f0:f0:00:00:12"), packet(2, "02:f0:f0:00:00:12")
         heard = b"\2\0\0\0\0\1" + sent[:6] + sent[12:]
         out, back = (2, frames.OUT, sent), [(k, frames.IN, sent) for k in (0, 1)]
@@ -181,9 +181,9 @@ class Box(unittest.TestCase):
                                     "--floods"), 0)
 
     def test_end_of_a_group(self):
-        """After it, and after nothing else, the PSNs of its connections jump by the shift, once."""
+        """After the end of a group, and only then, the PSNs of its connections jump once, by the shift."""
         def stream(*parts):
-            """Numbers: packets of the group; all else as it is."""
+            """Numbers stand for packets of the group; other items are used unchanged."""
             made = [packet(p, BOX_MAC) if isinstance(p, int) else p for p in parts]
             return [at_box(p) + (2 * 10**6 * n,) for n, p in enumerate(made)]
 
@@ -201,7 +201,7 @@ class Box(unittest.TestCase):
         self.assertEqual(self.judge(stream(*begin, abort, 0x400009)), 1)
         self.assertEqual(self.judge(stream(*begin, abort, 7, 0x400007)), 1)  # a second time
         self.assertEqual(self.judge(stream(*begin, abort, 7, failed, 0x400007)), 1)
-        self.assertEqual(self.judge(stream(*begin[:2], abort, 5, 0x400006)), 1)  # begun behind it
+        self.assertEqual(self.judge(stream(*begin[:2], abort, 5, 0x400006)), 1)  # begun after it
         self.assertEqual(self.judge(stream(*begin[1:], abort, 7)), 1)  # no JOIN with this connection
         self.assertEqual(self.judge(stream(*begin, failed, 7)), 0)
         self.assertEqual(self.judge(stream(*begin, control(2, b"\5" + bytes(27), reply=True), 7)), 0)
@@ -213,11 +213,11 @@ class Box(unittest.TestCase):
         self.assertEqual(self.judge(stream(*begin, refused, 7)), 1)
         reset = control(3, b"\3" + bytes(27), reply=True, epoch=2, job=0)
         self.assertEqual(self.judge(stream(*begin, reset, 7)), 0)
-        self.assertEqual(self.judge(stream(*begin, 7, reset)), 0)  # it is told when the box is asked
+        self.assertEqual(self.judge(stream(*begin, 7, reset)), 0)  # the end shows in the next reply of the box
         for group, code in ((3, 0), (4, 1)):
             operator = control(4, struct.pack(">IHHQ", 0, group, 0, 7), job=0, rank=0xffff)
             self.assertEqual(self.judge(stream(*begin, operator, 7)), code)
-        # The box ends a group before it says so, but not long before.
+        # The box ends a group before it reports it, but not long before.
         for us, code in ((10**5, 0), (2 * 10**6, 1)):
             some = stream(*begin, 7) + [(0, frames.OUT, failed, 8 * 10**6 + us)]
             self.assertEqual(self.judge(some), code)
@@ -232,7 +232,7 @@ class Box(unittest.TestCase):
             self.assertEqual(self.judge(timed, "--ends", "60"), code)
 
     def test_losses(self):
-        """What hosts' links may have lost is missing where it comes from, nowhere else."""
+        """Frames lost on hosts' links may be missing where hosts send and where boxes receive, nowhere else."""
         host = [packet(p, "02:00:00:00:00:01") for p in (5, 6, 8)]
         box = [packet(p, BOX_MAC) for p in (5, 6, 8)]
         for names, direction, some, code in ((["box0"], frames.IN, host, 0), (["h0"], frames.OUT, host, 0),
@@ -245,7 +245,7 @@ class Box(unittest.TestCase):
             self.assertEqual(self.judge(packets, "--losses"), 1)
 
     def test_foreign(self):
-        """PSNs of connections that no JOIN has named are not judged, all else of them is."""
+        """PSNs of connections that no JOIN has named are not checked; everything else in them is."""
         some = [(0, frames.OUT, packet(p, BOX_MAC)) for p in (5, 6, 8)]
         self.assertEqual(self.judge(some, "--foreign"), 0)
         self.assertEqual(self.judge(some, "--foreign", "--mutate", "icrc"), 1)
@@ -257,14 +257,14 @@ class Box(unittest.TestCase):
         code, text = run(self.path)
         self.assertEqual(code, 1)
         self.assertIn("frame 3: PSN 8 follows 6: 1 are missing", text)
-        # A repeat is none, nor is the end of the numbers; a swap is one.
+        # A repeat is not a fault, nor is the wrap of the numbers; reordering is.
         pcapng(self.path, ["box0"], [(0, frames.OUT, packet(p, BOX_MAC)) for p in (0xfffffe, 0xffffff, 0xfffffe, 0, 1)])
         self.assertEqual(run(self.path)[0], 0)
         pcapng(self.path, ["box0"], [(0, frames.OUT, packet(p, BOX_MAC)) for p in (5, 7, 6, 8)])
         self.assertEqual(run(self.path)[0], 1)
 
     def test_faults_on_the_way(self):
-        """With --faults what comes in may be damaged; what leaves may not."""
+        """With --faults incoming frames may be damaged, outgoing ones may not."""
         broken = bytearray(packet(7, "02:00:00:00:00:01"))
         broken[70] ^= 1
         pcapng(self.path, ["box0"], [(0, frames.IN, bytes(broken))])
@@ -274,7 +274,7 @@ class Box(unittest.TestCase):
         self.assertEqual(run("--faults", self.path)[0], 1)
 
     def test_passed_on(self):
-        """With --faults a box may hand on what came damaged, if it changes nothing but the source MAC."""
+        """With --faults a box may forward a damaged frame if it changes only the source MAC."""
         broken = bytearray(packet(7, "02:00:00:00:00:01"))
         broken[70] ^= 1
         out = broken[:6] + bytes.fromhex("02f0f0000010") + broken[12:]
@@ -291,7 +291,7 @@ class Box(unittest.TestCase):
         self.assertEqual(run(*options)[0], 1)
 
     def test_ends(self):
-        """Of a long capture both ends count, and nothing is missing where they meet."""
+        """Of a long capture both ends are checked, and no gap is reported where they meet."""
         out = [packet(p, BOX_MAC) for p in range(100)]
         for victim, code in ((3, 1), (97, 1), (50, 0), (None, 0)):
             some = [bytearray(p) for p in out]

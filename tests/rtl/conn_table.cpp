@@ -1,5 +1,6 @@
 /*
- * rf_conn_table against a map: buckets by the CRC of the page, hits, misses, empty entries, the sweep after reset, latency.
+ * rf_conn_table against a map: buckets by the CRC in docs/box.md, hits, misses, empty entries, the sweep after reset,
+ * latency.
  *
  *   Vrf_conn_table [--seed N] [--flip]
  *
@@ -53,14 +54,14 @@ int main(int argc, char **argv)
 	long hits = 0, misses = 0, at_reset = 0, cycle = 0;
 
 	printf("seed %lu; again: %s --seed %lu\n", seed, argv[0], seed);
-	/* The same keys all the time: what was there before a reset must not be found behind it. */
+	/* The same keys all the time: an entry from before a reset must not be found after it. */
 	std::vector<key> keys;
 	for (int round = 0; round < 4; round++) {
 		std::map<std::pair<int, unsigned>, entry> tables;
 		answer pipe[LATENCY] = {};
 		for (int i = 0; round == 0 && i < ENTRIES; i++)
 			keys.push_back({ r.below(2), r.below(1 << 24), (uint32_t)r.next() });
-		/* Neighbours that differ in one bit. */
+		/* Keys that differ in one bit. */
 		for (int i = 0; round == 0 && i < ENTRIES; i++) {
 			key k = keys[i];
 			const unsigned bit = r.below(57);
@@ -92,7 +93,7 @@ int main(int argc, char **argv)
 			const key &w = keys[r.below((unsigned)keys.size())];
 			entry e = { w, r.below(65536), r.below(4) };
 			const int table = (int)r.below(2);
-			/* Sometimes where it does not belong: it must not be found there. */
+			/* Sometimes in a wrong bucket: it must not be found there. */
 			const unsigned index = r.percent(95) ? bucket(w, table) + r.below(PLACES) : r.below(ENTRIES);
 			d->w_table = table;
 			d->w_index = (uint16_t)(index | (HASH_BITS < 16 ? r.below(65536) << HASH_BITS : 0));

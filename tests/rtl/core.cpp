@@ -1,4 +1,4 @@
-// The whole box: single cases, ranks under loss, figures.
+// The whole box: single cases, ranks with packet loss, performance figures.
 //
 //   Vrf_core cases [SEED] | stress FIRST LAST | speed [JSON LINES]
 #include "tests/rtl/core_tests.h"

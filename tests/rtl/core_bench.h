@@ -1,6 +1,5 @@
-// The whole box in Verilator, and around it as little as a test needs: frames in and out, the
-// register bus, and frames built and looked at byte by byte. Written from docs/box.md, not from the
-// RTL.
+// The whole box in Verilator, with the minimum that a test needs: frames in and out, the register
+// bus, and frames built and checked byte by byte. Written from docs/box.md, not from the RTL.
 #ifndef CORE_BENCH_H
 #define CORE_BENCH_H
 
@@ -107,7 +106,7 @@ static inline size_t l3(const Bytes &b)
 	return b[12] == 0x81 && b[13] == 0 ? 18 : 14;
 }
 
-// ICRC of a frame whose last four bytes (behind the IP packet's payload) are the place for it.
+// ICRC of a frame whose last four bytes (after the IP packet's payload) are the place for it.
 static inline uint32_t icrc(const Bytes &b)
 {
 	size_t at = l3(b), end = at + get(b, at + 2, 2) - 4;
@@ -148,7 +147,7 @@ static inline uint16_t ip_sum(const Bytes &b, size_t at)
 	return static_cast<uint16_t>(~sum);
 }
 
-// What a RoCE frame is made of.
+// The fields of a RoCE frame.
 struct Roce {
 	uint64_t dmac = 0x020000000001, smac = 0x020000000002;
 	int vlan = -1;
@@ -263,7 +262,7 @@ class Box
 		rx[p].push_back({b, bad});
 	}
 
-	// Before everything that has not begun to enter.
+	// Before all frames that have not begun to enter.
 	void send_soon(unsigned p, const Bytes &b)
 	{
 		rx[p].insert(rx[p].begin() + (rx_at[p] ? 1 : 0), Rx{b, false});
@@ -344,7 +343,7 @@ class Box
 		}
 	}
 
-	// One cycle: inputs change behind the edge, outputs are looked at before the next one.
+	// One cycle: inputs change after the edge, outputs are checked before the next one.
 	void tick()
 	{
 		drive();
@@ -363,7 +362,7 @@ class Box
 			tick();
 	}
 
-	// Until nothing is in flight any more.
+	// Until no packet or event is in progress.
 	void settle(uint64_t limit = 20000)
 	{
 		uint64_t end = cycle + limit;
@@ -434,8 +433,8 @@ class Box
 		return n;
 	}
 
-	// Entry of the connection table: first empty one of the key's two buckets of four, kept
-	// here.
+	// Entry of the connection table: the first empty one of the key's two buckets of four,
+	// recorded here.
 	std::vector<bool> taken[2] = {std::vector<bool>(1u << HASH_BITS),
 				      std::vector<bool>(1u << HASH_BITS)};
 	void hash(bool ack, uint32_t ip, uint32_t qpn, unsigned cid, unsigned state)
@@ -568,7 +567,7 @@ struct Group {
 		return RF_CONN_BASE + r.cid() * RF_CONN_STRIDE + offset;
 	}
 
-	// Ranks 0.. at the places (lane, port) given, in a ring.
+	// Ranks 0.. at the given positions (lane, port), in a ring.
 	void place(const std::vector<std::pair<unsigned, unsigned>> &places, uint32_t shift,
 		   uint32_t seed)
 	{
@@ -629,7 +628,7 @@ struct Group {
 	}
 };
 
-// A result, taken apart.
+// The fields of a result.
 struct Result {
 	uint32_t psn;
 	uint8_t opcode;

@@ -1,4 +1,4 @@
-// A small box and what a case by hand asks of it: frame in, counters and frames out.
+// A small box for the single cases: frame in, counters and frames out.
 #ifndef CORE_CASE_H
 #define CORE_CASE_H
 
@@ -57,8 +57,8 @@ class Case
 		return v;
 	}
 
-	// Sends a frame into a port: exactly these counters of this port rise, by one, and nothing
-	// else.
+	// Sends a frame into a port: exactly these counters of this port increase, by one, and no
+	// others.
 	void want(unsigned p, const Bytes &b, std::vector<unsigned> causes, const char *what,
 		  bool bad = false)
 	{
@@ -93,7 +93,7 @@ class Case
 		return rank(p).data(i, payload_of(g, seed, p, i, bytes), opcode).frame();
 	}
 
-	// Index i from all ranks: one result per port, and what it must be.
+	// Index i from all ranks: one result per port, with the expected contents.
 	void round(uint32_t i, unsigned bytes = 256, uint8_t opcode = 4)
 	{
 		std::vector<uint32_t> before_ = counters();

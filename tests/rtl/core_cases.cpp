@@ -5,7 +5,7 @@
 namespace
 {
 
-// One held frame as the registers show it; then the next one, if any.
+// Checks one held frame in the registers; then the next one, if any.
 void shows(Case &c, const Roce &r, unsigned port, bool missed, const char *what)
 {
 	const uint32_t key = c.box.rd(RF_HELD_KEY);
@@ -29,7 +29,7 @@ void held(Case &c, const Roce &r)
 	shows(c, r, 0, false, "one frame");
 	if (c.box.rd(RF_HELD_KEY) >> 31 || c.box.top->irq)
 		die("held: still there");
-	// A wrong ICRC is not shown, the same connection is no second one, nor missed.
+	// A frame with a wrong ICRC is not shown; the same connection is neither shown twice nor missed.
 	Bytes damaged = other.frame();
 	damaged[60] ^= 1;
 	c.want(0, damaged, {RF_CNT_HOLD}, "held, damaged");
@@ -50,7 +50,7 @@ void held(Case &c, const Roce &r)
 		die("held: one too many");
 }
 
-// A port that holds what it does not know, and a connection that passes there all the same.
+// A port that holds frames of unknown connections, and a connection that passes through it all the same.
 void hold_ports(Case &c, Roce ack, const Bytes &good)
 {
 	Roce data = ack, other = ack;
@@ -112,7 +112,7 @@ void tombstones(Case &c, uint32_t seed)
 	}
 }
 
-// Frames that are not for any group.
+// Frames that do not belong to a group.
 void strangers(uint32_t seed, std::vector<bool> &seen)
 {
 	Case c(seed);
@@ -174,7 +174,7 @@ void strangers(uint32_t seed, std::vector<bool> &seen)
 	c.want(0, good, {RF_CNT_DISABLED}, "disabled");
 	c.box.wr(RF_CTRL, 1);
 
-	// Punted: ARP for the box, ICMP, control packets; the firmware reads them and lets them go.
+	// Punted: ARP for the box, ICMP, control packets; the firmware reads and releases them.
 	set(arp, 38, 0x0a0000fe, 4);
 	r.opcode = 4;
 	r.dip = 0x0a0000fe;
@@ -209,7 +209,7 @@ void strangers(uint32_t seed, std::vector<bool> &seen)
 	if (c.box.rd(RF_INJECT_STATUS))
 		die("inject: busy");
 
-	// Nothing leaves: the pass-through FIFO fills, then the punt buffer.
+	// Nothing is sent: the pass-through FIFO fills, then the punt buffer.
 	c.box.on_ready = [](unsigned) { return false; };
 	r.dip = 0x0a010102;
 	before_ = c.counters();
@@ -317,7 +317,7 @@ void window(uint32_t seed, std::vector<bool> &seen)
 	other[other.size() - 1] ^= 1;
 	c.want(q, other, {RF_CNT_ICRC}, "ACK with a wrong ICRC");
 
-	// INIT and a new start leave nothing behind.
+	// INIT and a new start clear all state.
 	c.box.wr(c.g.reg(RF_GROUP_CFG), 0);
 	c.want(0, c.data(0, 17), {RF_CNT_JOINING}, "group not live");
 	for (Rank &r : c.g.ranks)
@@ -395,7 +395,7 @@ void errors(uint32_t seed, std::vector<bool> &seen)
 	seen[RF_CNT_ACK_FORWARDED] = true;
 }
 
-// Ranks that disagree: nothing leaves, the error names the first one that differs.
+// Ranks that disagree: nothing is sent, the error names the first one that differs.
 void disagree(uint32_t seed)
 {
 	for (unsigned kind = 0; kind < 3; kind++)
@@ -417,10 +417,10 @@ void disagree(uint32_t seed)
 			for (unsigned p = 0; p < PORTS; p++)
 				if (!c.box.tx[p].empty())
 					die("disagree: a result left");
-			// When the first member is the odd one, its neighbour differs from it.
+			// If the first member is the odd one, its neighbour differs from it.
 			c.error_is(RF_ERROR_DISAGREE, who == 0 ? 1 : who, 1, "disagree");
 			c.want(0, c.data(0, 2), {RF_CNT_GROUP_FAILED}, "failed group");
-			// Another life.
+			// The group starts again.
 			c.box.wr(c.g.reg(RF_GROUP_CFG), 0);
 			for (Rank &r : c.g.ranks)
 				c.box.wr(Group::conn(r, RF_CONN_INIT), 1);
@@ -430,7 +430,7 @@ void disagree(uint32_t seed)
 		}
 }
 
-// Headers of all kinds survive, pad bytes become zero.
+// Headers of all kinds are unchanged, pad bytes become zero.
 void headers(uint32_t seed)
 {
 	Case c(seed);
@@ -444,7 +444,7 @@ void headers(uint32_t seed)
 	for (unsigned pad = 0; pad < 3; pad += 2)
 		for (int vlan = -1; vlan < 0x3000; vlan += 0x2fff) {
 			Case d(seed, BF16);
-			d.g.dtype = INT32; // the test's sums are not those of bf16: only the frame's shape is looked at
+			d.g.dtype = INT32; // the test's sums are not those of bf16: only the frame's form is checked
 			for (unsigned p = 0; p < PORTS; p++) {
 				Roce r = d.rank(p).data(0, Bytes(64 - 4 * (pad / 2), 0));
 				for (unsigned k = 0; k < pad; k++)
@@ -466,7 +466,7 @@ void headers(uint32_t seed)
 		}
 }
 
-// Nothing may leave: every queue fills up, and counts what does not fit.
+// No frame can leave: every queue fills up, and counts the frames that do not fit.
 void full(uint32_t seed, std::vector<bool> &seen)
 {
 	Case c(seed);
@@ -501,7 +501,7 @@ void full(uint32_t seed, std::vector<bool> &seen)
 	c.box.run(1000);
 	if (!c.box.count(LAST, RF_CNT_REPEAT_FULL))
 		die("repeats have no end");
-	// Repeats that wait while their ACK comes are forgotten; it comes by a port that is open.
+	// Waiting repeats are discarded when their ACK arrives; it arrives on a port that is open.
 	c.box.on_ready = [](unsigned p) { return p != LAST; };
 	c.box.run(2000);
 	c.box.send(c.rank(LAST).pport, c.rank(LAST).ack(8).frame());
@@ -532,7 +532,7 @@ void open_loop(uint32_t seed)
 	c.want(0, c.data(0, 0xffffff), {RF_CNT_BEFORE_START}, "before start in open loop");
 }
 
-// Frames come faster than the ingress FIFO can be emptied: whole frames are lost and counted.
+// Frames arrive faster than the ingress FIFO can be emptied: whole frames are lost and counted.
 void overflow(uint32_t seed, std::vector<bool> &seen)
 {
 	Case c(seed);

@@ -1,4 +1,4 @@
-// The link of one of the ports goes down in the middle of a group's results, and comes back.
+// The link of one of the ports goes down while a group's results are sent, and comes up again.
 //
 // Compiled with STALL_CYCLES, the core's parameter.
 #include "tests/rtl/core_case.h"
@@ -12,7 +12,7 @@ struct Stream {
 	Case &c;
 	uint32_t next[PORTS] = {}, expect[PORTS] = {};
 	uint64_t left[PORTS] = {};   // cycle of the last result
-	unsigned missed = 0, others = 0; // results that the last port has not sent; frames that are none
+	unsigned missed = 0, others = 0; // results that the last port has not sent; frames that are not results
 
 	explicit Stream(Case &one) : c(one)
 	{
@@ -25,7 +25,7 @@ struct Stream {
 
 	void came(unsigned p, const Sent &s)
 	{
-		// Where nothing is lost the next one; by the last port, one that is whole.
+		// The next result if none was lost; on the last port, any result, but whole.
 		for (uint32_t i = expect[p]; i < expect[p] + (p == LAST ? 100000 : 1) && i <= next[p]; i++)
 			if (s.b == c.result(p, i)) {
 				missed += i - expect[p];
@@ -46,7 +46,7 @@ struct Stream {
 		c.box.tick();
 	}
 
-	// Until the first port has sent the results below `end`. Cycles per result in the second half.
+	// Runs until the first port has sent the results below `end`. Cycles per result in the second half.
 	double to(uint32_t end)
 	{
 		const uint32_t begin = expect[0], half = begin + (end - begin) / 2;
@@ -63,7 +63,7 @@ struct Stream {
 	}
 };
 
-// The firmware sends by a port: the frame is out of its buffer soon.
+// The firmware sends on a port: the frame soon leaves its buffer.
 void inject(Case &c, unsigned p)
 {
 	for (unsigned k = 0; k < 60; k += 4)
@@ -82,7 +82,7 @@ void link_down(uint32_t seed, std::vector<bool> &seen)
 	Stream s(c);
 	const double all = s.to(200);
 
-	// What it is offered stays; the group waits for it; the others do not.
+	// The offered beat is held; the group waits for it; the others do not.
 	c.box.on_ready = [](unsigned p) { return p != LAST; };
 	const uint64_t begin = c.box.cycle;
 	for (unsigned k = 0; k < STALL_CYCLES / 2; k++)
@@ -94,7 +94,7 @@ void link_down(uint32_t seed, std::vector<bool> &seen)
 	if (s.others != LAST)
 		die("link down: %u frames of the firmware left by the other ports", s.others);
 
-	// It is down: the group goes on as fast as before.
+	// The link is down: the group continues at the previous rate.
 	s.to(s.expect[0] + 20);
 	if (c.box.cycle - begin < STALL_CYCLES)
 		die("link down: the group went on after %u cycles", static_cast<unsigned>(c.box.cycle - begin));
@@ -107,7 +107,7 @@ void link_down(uint32_t seed, std::vector<bool> &seen)
 		die("link down: %u frames of the firmware left by the other ports", s.others);
 	const uint32_t at = s.expect[LAST], now = s.expect[0];
 
-	// It is back: what leaves is whole, and nothing more is lost.
+	// The link is up again: frames that leave are whole, and no more are lost.
 	c.box.on_ready = nullptr;
 	s.to(now + 200);
 	c.box.run(2000);

@@ -1,13 +1,11 @@
-// Bits that flip in the memories of the whole box, one in each run, while ranks send, lose, repeat
-// and acknowledge.
+// Bit flips in the memories of the whole box, one in each run, while ranks send, lose, repeat and acknowledge.
 //
 //   Vrf_core FIRST LAST [MEMORY]     runs of these seeds; MEMORY: only memories whose name contains
 //   this
 //
-// No frame with a right ICRC may carry anything but what the box was asked for: no wrong sum, no
-// other header, no ACK of what was not received. A run that did not get through must have ended a
-// group with PARITY or stopped the box. The bench is built once more with PARITY = 0: there it must
-// find wrong sums, or it could not see any.
+// No frame with a correct ICRC may have wrong contents: no wrong sum, no wrong header, no ACK of a packet that was not
+// received. If a run does not complete, the box must have ended a group with PARITY or have stopped. The bench is also
+// built with PARITY = 0: there it must find wrong sums, which shows that it can detect them.
 #include <algorithm>
 
 #include "tests/rtl/core_ref.h"
@@ -28,20 +26,19 @@ struct Memory {
 	unsigned bits;
 };
 
-// What may become of a run. WRONG never may; STUCK only where the memory holds nothing that a sum
+// Possible results of a run. WRONG is never allowed; STUCK only if the memory holds nothing that a sum
 // depends on.
 enum End { THROUGH, GROUP, BOX, STUCK, WRONG, ENDS };
 const char *const end_names[ENDS] = {"no effect", "group", "box", "stuck", "wrong"};
 
-// Memories by what becomes of a lost bit: the first line whose text is part of the name.
+// Memories by the effect of a bit error: the first line whose text is part of the name.
 struct Kind {
 	const char *part, *name;
 	bool data;   // ends a group
 	bool exempt; // needs no parity
 };
 const Kind kinds[] = {
-	// Foreign frames carry an ICRC from end to end, so does what stands in egress; control
-	// frames have tags and checksums.
+	// Foreign frames have an end-to-end ICRC, and so do the data in egress; control frames have tags and checksums.
 	{".passthru.beats", "foreign frames", false, true},
 	{".egress.icrc_fifo", "ICRC", false, true},
 	{".egress.", "egress", false, true},
@@ -49,11 +46,11 @@ const Kind kinds[] = {
 	{".inject.", "inject", false, true},
 	{".counters.", "counters", false, true},
 	{".signs.", "signs of life", false, true},
-	// What a tombstone expects: a lost bit makes every packet a sign of life (rf_tomb).
+	// Expected values of a tombstone: a bit error makes every packet a sign of life (rf_tomb).
 	{".tomb.", "tombstones", false, true},
 	{"held.", "frames that are shown", false, true},
 	{".mirror.", "fields to be read back", false, true},
-	// Lines of the bits that say "wrong": two bits would have to be lost.
+	// Delay lines of the error flags: an undetected error needs two bit flips.
 	{"g_wrong", "marks", false, true},
 	{"lost_line", "marks", false, true},
 	{"acc.g_parity.line", "marks", false, true},
@@ -175,7 +172,7 @@ class Run
 			box.on_ready = [this](unsigned) { return !rnd.chance(10, 100); };
 	}
 
-	// After the box has stopped: it begins anew, its groups too, and everything gets through.
+	// After the box has stopped: it restarts, its groups too, and all packets complete.
 	bool again()
 	{
 		uint64_t end;
@@ -216,7 +213,7 @@ class Run
 			wrong = what;
 	}
 
-	// One bit of one memory: mostly of a word that was written lately.
+	// One bit of one memory: usually in a word that was written recently.
 	void flip(const char *only)
 	{
 		std::vector<Memory> all = memories(box);
@@ -236,7 +233,7 @@ class Run
 			die("no memory is named %s", only);
 		unsigned n = there[rnd.below(static_cast<uint32_t>(there.size()))];
 		Memory &m = all[of[n][rnd.below(static_cast<uint32_t>(of[n].size()))]];
-		// Of what is read soon only the last cycles' words still matter.
+		// For memories that are read soon, only the words of the last cycles still matter.
 		unsigned apart = rnd.chance(1, 2) ? 1 + rnd.below(8) : 20 + rnd.below(300);
 		std::vector<size_t> fresh;
 		for (unsigned n2 = 0; n2 < 300 && fresh.empty(); n2++) {
@@ -324,7 +321,7 @@ class Run
 		if (i >= PACKETS || port != f.r.port)
 			return fault("a result of no index or at another port");
 		Bytes want = f.r.data(i, expected(j.g, seed, i, j.bytes(seed, i))).frame();
-		// What the ICRC does not cover, AckReq and the PSN, which has been looked at.
+		// The fields that the ICRC does not cover: AckReq, and the PSN, which has been checked.
 		for (size_t k :
 		     {size_t(36), size_t(37), size_t(38), size_t(39), size_t(1), size_t(8),
 		      size_t(10), size_t(11), size_t(26), size_t(27), size_t(32)})
@@ -458,7 +455,7 @@ int main(int argc, char **argv)
 		count[&k - kinds][end]++;
 		spoilt += run.spoilt;
 		wrong += end == WRONG;
-		// A memory that needs no parity may lose a frame that nobody sends again.
+		// A memory without parity may lose a frame that is not repeated.
 		bool ok = end != WRONG && (end != STUCK || k.exempt) &&
 			  (end != GROUP || k.data || k.exempt) &&
 			  (end != BOX || !k.data ||

@@ -16,7 +16,7 @@ std::vector<unsigned> with(unsigned counter, bool made)
 	return v;
 }
 
-// Sends index i of port p: the counter; with a syndrome the NAK that it must cause, which names index u.
+// Sends index i of port p: the counter; with a syndrome, the NAK that it must cause, for index u.
 void sends(Case &c, unsigned p, uint32_t i, unsigned counter, int syndrome = -1, uint32_t u = 0)
 {
 	char what[80];
@@ -32,7 +32,7 @@ void sends(Case &c, unsigned p, uint32_t i, unsigned counter, int syndrome = -1,
 				die("%s: a frame left", what);
 		return;
 	}
-	// The frame is made of the packet's own header, as an ACK on behalf.
+	// The frame is made from the packet's own header, as an ACK on behalf.
 	Roce r = c.rank(p).data(i, Bytes());
 	Roce made = c.rank(p).ack(u, static_cast<uint8_t>(syndrome), c.box.rd(Group::conn(c.rank(p), RF_CONN_MSN)));
 	made.dmac = r.smac;
@@ -61,13 +61,13 @@ void plain(uint32_t seed, std::vector<bool> &seen)
 {
 	Case c(seed, INT32, Case::NAKS);
 
-	// First order; what was in flight meets it; back, and the missing index comes.
+	// First order: packets in flight are silent; the sender goes back, and the missing index arrives.
 	sends(c, 0, 1, RF_CNT_GAP_NAK, 0x60, 0);
 	sends(c, 0, 2, RF_CNT_GAP);
 	sends(c, 0, 3, RF_CNT_GAP);
 	sends(c, 0, 0, RF_CNT_ACCEPTED);
 	sends(c, 0, 1, RF_CNT_ACCEPTED);
-	// una has not moved: second order, again only after the sender went back, or after a tick.
+	// una has not advanced: second order, and again only after the sender went back, or after a tick.
 	sends(c, 0, 3, RF_CNT_GAP_RNR, 0x21, 0);
 	sends(c, 0, 4, RF_CNT_GAP);
 	sends(c, 0, 0, RF_CNT_PENDING);
@@ -77,15 +77,15 @@ void plain(uint32_t seed, std::vector<bool> &seen)
 	c.box.wr(RF_TICK, 1);
 	sends(c, 0, 5, RF_CNT_GAP_RNR, 0x21, 0);
 	sends(c, 0, 6, RF_CNT_GAP);
-	// The same index again is going back too.
+	// Repeating the same index is going back too.
 	sends(c, 0, 6, RF_CNT_GAP_RNR, 0x21, 0);
-	// una rises: first order, from there.
+	// una advances: first order, from there.
 	others(c, 0);
 	others(c, 1);
 	acked(c, 0, 1);
 	sends(c, 0, 7, RF_CNT_GAP_NAK, 0x60, 1);
 	sends(c, 0, 8, RF_CNT_GAP);
-	// An ACK that says nothing new changes nothing.
+	// An ACK without new information changes nothing.
 	acked(c, 0, 1);
 	sends(c, 0, 9, RF_CNT_GAP);
 	acked(c, 0, 2);
@@ -93,7 +93,7 @@ void plain(uint32_t seed, std::vector<bool> &seen)
 	// Another connection has its own state.
 	sends(c, 1, 5, RF_CNT_GAP_NAK, 0x60, 0);
 	sends(c, 0, 11, RF_CNT_GAP);
-	// None where there is no room, before the missing index or beyond it.
+	// None without room, before the missing index or beyond it.
 	for (uint32_t i = 2; i < 16; i++)
 		sends(c, 0, i, RF_CNT_ACCEPTED);
 	sends(c, 0, 16, RF_CNT_NO_ROOM);
@@ -133,7 +133,7 @@ void stragglers(uint32_t seed, std::vector<bool> &seen)
 		die("straggler's code is %u", c.box.rd(code));
 	sends(c, 0, 0, RF_CNT_PENDING_RNR, 0x3e, 0);
 	sends(c, 0, 0, RF_CNT_PENDING);
-	// The one before was back and fell silent; nothing is outstanding now.
+	// The previous packet went back without an answer, so no NAK is outstanding now.
 	sends(c, 0, 0, RF_CNT_PENDING_RNR, 0x3e, 0);
 	sends(c, 0, 1, RF_CNT_ACCEPTED);
 	sends(c, 0, 2, RF_CNT_ACCEPTED);
@@ -141,7 +141,7 @@ void stragglers(uint32_t seed, std::vector<bool> &seen)
 	sends(c, 0, 0, RF_CNT_PENDING_RNR, 0x3e, 0);
 	sends(c, 0, 1, RF_CNT_PENDING);
 	sends(c, 0, 2, RF_CNT_PENDING);
-	// After a gap it is a loss: no answer.
+	// After a gap it is a loss: there is no answer.
 	sends(c, 0, 5, RF_CNT_GAP);
 	c.box.wr(RF_TICK, 0);
 	sends(c, 0, 1, RF_CNT_PENDING);
@@ -163,12 +163,13 @@ void selective(uint32_t seed, std::vector<bool> &seen)
 	sends(c, 0, 0, RF_CNT_ACCEPTED);
 	sends(c, 0, 2, RF_CNT_AHEAD_NAK, 0x60, 1);
 	sends(c, 0, 3, RF_CNT_AHEAD);
-	// What is not new asks again for the first one missing; so does the packet S/8 = 2 indexes behind the last one that asked.
+	// A packet that is not new requests the first missing one again.
+	// So does the packet S/8 = 2 indexes after the last one that sent a request.
 	sends(c, 0, 2, RF_CNT_PENDING_NAK, 0x60, 1);
 	sends(c, 0, 3, RF_CNT_PENDING_NAK, 0x60, 1);
 	sends(c, 0, 4, RF_CNT_AHEAD);
 	sends(c, 0, 5, RF_CNT_AHEAD_NAK, 0x60, 1);
-	// A new hole is asked for when it appears.
+	// A new gap is requested when it appears.
 	sends(c, 0, 7, RF_CNT_AHEAD_NAK, 0x60, 6);
 	sends(c, 0, 8, RF_CNT_AHEAD);
 	c.box.wr(RF_TICK, 0);
@@ -180,7 +181,7 @@ void selective(uint32_t seed, std::vector<bool> &seen)
 	c.conn_is(0, RF_CONN_NEXT, 6, "next runs on");
 	sends(c, 0, 5, RF_CNT_PENDING);
 	sends(c, 0, 9, RF_CNT_PENDING_NAK, 0x60, 6);
-	// Nothing left early; now all that is complete does, in order.
+	// Nothing was sent early; now all complete packets are sent, in order.
 	for (uint32_t i = 0; i < 6; i++) {
 		for (unsigned p = 0; p < PORTS; p++)
 			c.box.tx[p].clear();
@@ -203,7 +204,7 @@ void selective(uint32_t seed, std::vector<bool> &seen)
 		for (uint32_t i = 6; i < 10; i++)
 			if (c.box.tx[p].size() != 4 || c.box.tx[p][i - 6].b != c.result(p, i))
 				die("selective: result %u on port %u", i, p);
-	// A NAK of the receiver names an index and acknowledges nothing; one beyond sent is a lie.
+	// A NAK of the receiver names an index and acknowledges nothing; one beyond sent is invalid.
 	unsigned q = c.rank(0).pport;
 	c.want(q, c.rank(0).ack(4, 0x60, 3).frame(), {RF_CNT_ACK_FORWARDED, RF_CNT_TX_FRAMES, RF_CNT_TX_ACK}, "selective NAK");
 	c.conn_is(0, RF_CONN_UNA, 0, "una after a selective NAK");
@@ -212,7 +213,7 @@ void selective(uint32_t seed, std::vector<bool> &seen)
 	for (unsigned p = 0; p < PORTS; p++)
 		acked(c, p, 10);
 	c.group_is(RF_GROUP_TAIL, 10, "tail");
-	// Two laps in a wild order: marks of the lap before do not count.
+	// Two laps in a random order: marks of the previous lap do not count.
 	for (uint32_t lap = 0; lap < 2; lap++) {
 		uint32_t from = 10 + 16 * lap;
 		for (unsigned p = 0; p < PORTS; p++) {
@@ -228,7 +229,7 @@ void selective(uint32_t seed, std::vector<bool> &seen)
 		for (unsigned p = 0; p < PORTS; p++)
 			acked(c, p, from + 16);
 	}
-	// Another life of the group begins with clear marks.
+	// When the group starts again its marks are clear.
 	sends(c, 0, 43, RF_CNT_AHEAD_NAK, 0x60, 42);
 	c.box.wr(c.g.reg(RF_GROUP_CFG), 0);
 	for (Rank &r : c.g.ranks)
@@ -239,7 +240,7 @@ void selective(uint32_t seed, std::vector<bool> &seen)
 	seen = c.seen;
 }
 
-// Who is last: `last` sends `late` cycles behind the others.
+// Who is last: `last` sends `late` cycles after the others.
 void lag(uint32_t seed, bool any_order)
 {
 	Case c(seed, INT32, any_order ? Case::SELECTIVE : Case::NAKS);
@@ -280,7 +281,7 @@ void lag(uint32_t seed, bool any_order)
 	c.box.wr(c.g.reg(RF_GROUP_CFG), 0);
 	if (c.box.rd(RF_LAG_STATUS) || c.box.rd(RF_LAG_CYCLES) || c.box.rd(RF_LAG_INDEX))
 		die("lag: something left of the group");
-	// A group that does not exist is measured for ever.
+	// The measurement of a group that does not exist never ends.
 	c.box.wr(RF_LAG_ARM, 200);
 	if (c.box.rd(RF_LAG_STATUS))
 		die("lag: of a group that does not exist");

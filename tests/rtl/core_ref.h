@@ -1,5 +1,6 @@
-// What a reduction must give, element by element, for the types that this bench compares: int32,
-// fp32 and bf16. Written from docs/reduction.md; the arithmetic itself is tested with rf_reduce.
+// Expected results of a reduction, element by element, for the types that this bench compares:
+// int32, fp32 and bf16. Written from docs/reduction.md; the arithmetic itself is tested with
+// rf_reduce.
 #ifndef CORE_REF_H
 #define CORE_REF_H
 
@@ -74,7 +75,7 @@ static inline uint32_t reduce_word(const Group &g, const std::vector<uint32_t> &
 	return word;
 }
 
-// Payloads are a function of (seed, rank, index), so nothing has to be kept.
+// Payloads are a function of (seed, rank, index), so nothing needs to be stored.
 static inline uint32_t operand(uint32_t seed, unsigned dtype, unsigned rank, uint32_t index,
 			       unsigned word)
 {
@@ -86,7 +87,7 @@ static inline uint32_t operand(uint32_t seed, unsigned dtype, unsigned rank, uin
 	x ^= x >> 16;
 	if (dtype == INT32)
 		return x;
-	// Floats of moderate size: no NaN, no infinity, but every kind of rounding.
+	// Floats of moderate size: no NaN, no infinity, but every rounding case.
 	if (dtype == BF16)
 		return (x & 0x807f807f) | (118 + (x >> 23) % 16) << 23 | (118 + (x >> 7) % 16) << 7;
 	return (x & 0x807fffff) | (118 + (x >> 23) % 16) << 23;

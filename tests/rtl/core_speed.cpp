@@ -1,4 +1,4 @@
-// Figures: cycles per packet with every port in and out at once, latency, groups side by side, cycles per second.
+// Figures: cycles per packet with full load on every port, latency, groups in parallel, cycles per second.
 #include <algorithm>
 #include <ctime>
 
@@ -114,7 +114,7 @@ double limit_of(unsigned bytes, uint8_t opcode)
 	return (head + bytes + 4 + BEAT - 1) / BEAT;
 }
 
-// Where the figures go as JSON lines, for `make bench`; nowhere if NULL.
+// Destination of the figures as JSON lines, for `make bench`; NULL if none.
 FILE *figures;
 
 void figure(const std::string &name, double value, const char *unit, double limit)

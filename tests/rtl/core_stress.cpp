@@ -1,5 +1,5 @@
-// Ranks that send, lose, repeat and acknowledge, on a box that is paused at random: every result that leaves must be the
-// right one, every rank must finish, and the counters must add up.
+// Ranks that send, lose, repeat and acknowledge, on a box that is paused at random. Every result that leaves must be
+// correct, every rank must finish, and the counters must add up.
 #include <algorithm>
 
 #include "tests/rtl/core_ref.h"
@@ -27,8 +27,8 @@ struct Flow {
 	uint32_t next = 0, acked = 0;  // sender
 	uint32_t expect = 0;	       // receiver
 	std::vector<bool> early;       // selective: received beyond `expect`
-	std::deque<uint32_t> again;    // selective: asked for by a NAK
-	uint32_t asked = 0xffffffff;   // selective: the index for which this receiver has asked
+	std::deque<uint32_t> again;    // selective: requested by a NAK
+	uint32_t asked = 0xffffffff;   // selective: the index that this receiver has requested
 	uint64_t timer = 0;
 	uint64_t rest = 0;
 };
@@ -175,11 +175,11 @@ public:
 			return ack(j, f);
 		}
 		if (i != f.expect && !j.g.selective)
-			return; // a gap: this receiver keeps silent
+			return; // a gap: this receiver does not answer
 		if (i != f.expect) {
 			f.early.resize(plan.packets);
 			f.early[i] = true;
-			// A selective receiver asks for what it lacks, and acknowledges nothing.
+			// A selective receiver requests the missing index, and acknowledges nothing.
 			if (f.asked != f.expect && !lost())
 				box.send(f.r.pport, f.r.ack(f.expect, 0x60, f.expect & 0xffff).frame());
 			f.asked = f.expect;
@@ -241,7 +241,7 @@ public:
 		if (lost())
 			return;
 		if (rnd.chance(plan.loss, 3000))
-			b[60 + rnd.below(static_cast<uint32_t>(b.size()) - 60)] ^= 1; // a right frame with a wrong ICRC
+			b[60 + rnd.below(static_cast<uint32_t>(b.size()) - 60)] ^= 1; // a good frame with a wrong ICRC
 		if (rnd.chance(plan.loss, 3000))
 			box.send(f.r.port, b, true);
 		else
@@ -263,7 +263,7 @@ public:
 		box.send(p, b);
 	}
 
-	// Where everybody stands, for a failure.
+	// The progress of every rank, for a failure.
 	void state()
 	{
 		for (Job &j : jobs) {
@@ -326,7 +326,7 @@ void stress(uint32_t seed)
 		j.g.op = rnd.below(3);
 		j.g.mtu_log2 = 8;
 		j.g.s_log2 = s_log2;
-		// Headers and beats of the groups lie behind one another.
+		// Headers and beats of the groups are stored one group after another.
 		j.g.hbase = n << s_log2;
 		j.g.dbase = n << (s_log2 + 8 - static_cast<unsigned>(__builtin_ctz(BEAT)));
 		if (j.g.hbase + (1u << s_log2) > 1u << HDR_AW || j.g.dbase + (256u / BEAT << s_log2) > 1u << BANK_AW)

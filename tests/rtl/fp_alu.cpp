@@ -1,5 +1,5 @@
 /*
- * rf_fp_vec with rf_fp_alu: every operation against the reference, bit by bit, and the latency of exactly 5 cycles.
+ * rf_fp_vec with rf_fp_alu: every operation against the reference, bit-exact, and the latency of exactly 5 cycles.
  *
  *   Vrf_fp_vec [--seed N] [--cycles N]
  *
@@ -54,7 +54,7 @@ struct bench {
 		top.clk = 1;
 		top.eval();
 	}
-	/* One cycle with `in`; checks what comes out of the beat given LATENCY cycles before. */
+	/* One cycle with `in`; checks the output for the beat given LATENCY cycles before. */
 	void step(const struct beat *in)
 	{
 		top.in_valid = in->valid;

@@ -1,5 +1,5 @@
 /*
- * rf_fp_unpack and rf_fp_pack against the reference, bit by bit: every 16-bit value widened; corners, neighbours of ties
+ * rf_fp_unpack and rf_fp_pack against the reference, bit-exact: every 16-bit value widened; corners, neighbours of ties
  * and random values narrowed; 1 and 2 cycles of latency.
  *
  *   Vfp_convert [--seed N] [--cycles N]
@@ -21,7 +21,7 @@ struct job {
 
 struct bench {
 	Vfp_convert top;
-	/* What was given one and two cycles ago. */
+	/* The inputs of one and two cycles ago. */
 	struct job line[2];
 	long results, wrong, flip;
 

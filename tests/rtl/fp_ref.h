@@ -41,7 +41,7 @@ static inline uint32_t canonical(uint32_t x)
 	return is_nan(x) ? NAN32 : x;
 }
 
-/* One operation on two elements that are both there; 16-bit types have been widened before. */
+/* One operation on two elements that are both present; 16-bit types have been widened before. */
 static inline uint32_t op(int type, int what, uint32_t a, uint32_t b)
 {
 	if (type == INT32) {
@@ -80,7 +80,7 @@ static inline uint32_t widen(int type, uint16_t x)
 	return to_bits((float)((x & 0x8000) ? -v : v));
 }
 
-/* Rounded to a significand of `digits` bits whose least exponent is `least`; the default mode is
+/* Rounded to a significand of `digits` bits with the smallest exponent `least`; the default mode is
  * nearest, ties to even. */
 static inline double rounded(double v, int digits, int least)
 {
@@ -125,7 +125,7 @@ static inline uint32_t finish(int type, uint32_t x)
 	return type == INT32 ? x : canonical(x);
 }
 
-/* xorshift64*: fast, and the same everywhere. */
+/* xorshift64*: fast, and the same on every machine. */
 struct rng {
 	uint64_t s;
 
@@ -147,7 +147,7 @@ struct rng {
 	}
 };
 
-/* Values at which something changes. */
+/* Values at which the behaviour changes. */
 static const uint32_t corners[] = {
 	0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x00000002, 0x007fffff, 0x807fffff,
 	0x00800000, 0x80800000, 0x00800001, 0x00ffffff, 0x01000000, 0x81000000, 0x33000000,
@@ -160,7 +160,7 @@ static const uint32_t corners[] = {
 };
 static const uint32_t n_corners = sizeof(corners) / sizeof(corners[0]);
 
-/* A pair of floats that are likely to meet: near exponents, near cancellation, subnormals, corners.
+/* A pair of floats with likely interactions: near exponents, cancellation, subnormals, corners.
  */
 static inline void pair(rng &r, uint32_t *a, uint32_t *b)
 {

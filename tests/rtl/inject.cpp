@@ -1,5 +1,5 @@
 /*
- * rf_inject: what was written into the window leaves by the port named, whole, without gaps, and busy holds until then.
+ * rf_inject: a frame written into the window leaves by the selected port, whole, without gaps; busy is high until then.
  *
  *   Vrf_inject [--seed N] [--flip]
  *

@@ -1,6 +1,6 @@
 /*
- * What docs/box.md says of a frame, read from the page and not from the RTL: without the ledger
- * (lines 20 to 29, 37 to 43), of its index (lines 30 to 36), of NAKs that the box makes.
+ * Reference for a frame, written from docs/box.md and not from the RTL: the checks without the
+ * ledger (lines 20 to 29, 37 to 43), of its index (lines 30 to 36), of the NAKs that the box makes.
  */
 #ifndef RF_TESTS_JUDGE_REF_H
 #define RF_TESTS_JUDGE_REF_H
@@ -125,7 +125,7 @@ static inline bool less(unsigned a, unsigned c)
 	return d != 0 && d < 1u << 23;
 }
 
-/* What the box keeps per connection for NAKs, as INIT leaves it. */
+/* The state of the box per connection for NAKs, as INIT leaves it. */
 struct nak_state {
 	unsigned last = MASK24, mark = 0;
 	bool asked = false, twice = false;
@@ -145,7 +145,7 @@ struct answer {
 	unsigned syndrome, named;
 };
 
-/* "NAKs that the box makes": for a packet that came to lines 31 to 36. `named` is for selective
+/* "NAKs that the box makes": for a packet of lines 31 to 36. `named` is for selective
  * groups. */
 static inline answer make_nak(nak_state &s, const packet &p)
 {
@@ -193,7 +193,7 @@ struct fate {
 	answer nak;
 };
 
-/* Where a packet of wrong form ends its group: lines 27 to 29. */
+/* A malformed packet ends its group: lines 27 to 29. */
 static inline bool storable(const indexed &x)
 {
 	return !less(x.index, x.next) && less(x.index, x.limit) && !(x.selective && x.present);
@@ -232,7 +232,7 @@ static inline fate at_window(nak_state &s, const indexed &x)
 	} else if (less(x.index, x.next)) {
 		p.at = STORED;
 	} else if (x.index == x.next && inside && x.selective && x.present) {
-		/* next is about to run over it. */
+		/* next is about to advance over it. */
 		f.why = RF_CNT_PENDING;
 	} else if (x.index == x.next && inside) {
 		p.at = TAKEN;

@@ -1,6 +1,6 @@
 /*
- * rf_axil: random reads and writes, all orders of address and data, late acknowledgements, held-back responses, against an
- * array; nothing is done twice, lost or begun while `open` is low.
+ * rf_axil: random reads and writes, all orders of address and data, late acknowledgements, delayed responses, against
+ * an array; no access is done twice, lost or started while `open` is low.
  *
  *   Vrf_axil [--seed N] [--flip]
  */
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 			p_open = r.percent(80) ? 100 : r.below(100);
 		}
 		const bool drain = cycle > 99000;
-		/* Master: an offer stays until it is taken. */
+		/* Master: an offer is held until it is taken. */
 		if (all.size() < answered + 2 && !drain && r.percent(p_go))
 			all.push_back({ r.percent(50) ? 4 * r.below(8) : r.below(1 << 24), (uint32_t)r.next() });
 		if (aws < all.size() && r.percent(50))

@@ -1,10 +1,10 @@
 /*
- * The mask form and the table form of rf_crc compute the same, and what a CRC-32 is: a proof by exhaustion.
+ * The mask form and the table form of rf_crc compute the same value, and it is the CRC-32: a proof by exhaustion.
  *
- * The mask form is linear by its text. The table form is, by its text, an XOR of one lookup per byte, block after block.
- * Here every byte place takes all 256 values while the rest is zero, which visits every entry of every table used and
- * compares it with the mask form: so each lookup is linear, so the whole is, and equal on the bytes means equal everywhere.
- * Every value is compared with the bit-by-bit CRC too. Random beats follow as a check of the argument.
+ * The mask form is linear by construction. The table form is an XOR of one lookup per byte, block after block. Here
+ * every byte position takes all 256 values while the rest is zero. This visits every entry of every table used and
+ * compares it with the mask form. So each lookup is linear, the whole is linear, and equality on the bytes is equality
+ * everywhere. Every value is compared with the bit-by-bit CRC too. Random beats follow as a check of the argument.
  *
  *   Vnet_crc_tb [--seed N]
  *

@@ -1,8 +1,8 @@
 /*
- * rf_egress against frames put together byte by byte: contents, ICRC, keep, first-beat latency, gaps.
+ * rf_egress against frames assembled byte by byte: contents, ICRC, keep, first-beat latency, gaps.
  *
  *   Vrf_egress [--seed N] [--packets N]    all parts
- *   Vrf_egress --flip                      a wrong expectation is put in: must fail
+ *   Vrf_egress --flip                      a wrong expectation is inserted: must fail
  *   Vrf_egress --speed N                   N cycles at full load, prints cycles per second of CPU time
  *
  * Compiled with WIDTH and STALL_CYCLES, the module's parameters.
@@ -22,8 +22,8 @@ struct packet {
 	bool raw;
 	bytes hdr, payload, want;
 	unsigned hlen;
-	bool gap;	/* the payload came with one */
-	bool lost = false;	/* it is told as wrong */
+	bool gap;	/* the payload arrived with a gap */
+	bool lost = false;	/* it is reported as wrong */
 };
 
 struct manners {
@@ -35,7 +35,7 @@ struct bench {
 	rng r;
 	manners m = { 80, 80, 80 };
 	long cycle = 0, packets = 0, beats = 0, losses = 0;
-	bool lost = false;	/* what was taken in the last cycle is wrong */
+	bool lost = false;	/* the header or beat taken in the last cycle is wrong */
 	bool flip = false;
 	std::deque<packet> todo, flight;
 	size_t given = 0, at = 0;	/* bytes of the payload given, of the frame received */
@@ -118,7 +118,7 @@ struct bench {
 			check(begun, "payload taken before its packet");
 			given += B;
 		}
-		/* What was taken may be wrong: its ICRC is turned round, whatever else is. */
+		/* The header or beat taken may be wrong: then its ICRC is inverted, also if other fields are wrong. */
 		if (!p.raw && ((dut.e_valid && dut.e_ready) || (dut.p_valid && dut.p_ready)) && r.percent(3)) {
 			lost = true;
 			if (!flight.back().lost)
@@ -266,7 +266,7 @@ static void part_lengths(bench &t, const manners &m, size_t most)
 	t.drain();
 }
 
-/* One packet at a time into a module at rest: the first beat comes after LATENCY cycles exactly. */
+/* One packet at a time into an idle module: the first beat comes after exactly LATENCY cycles. */
 static void part_latency(bench &t)
 {
 	t.m = { 100, 100, 100 };
@@ -316,8 +316,8 @@ static void part_random(bench &t, long packets)
 }
 
 /*
- * Resets of 1 to 15 cycles while frames leave. What the MAC gets has an end to every beginning: a frame that was under way ends
- * with a beat that marks it bad, others come whole, and what was offered stays.
+ * Resets of 1 to 15 cycles while frames leave. Every frame that the MAC has begun to receive is ended: a frame in
+ * progress ends with a beat that marks it bad, others are whole, and an offered beat is held.
  */
 static void part_reset(bench &t)
 {
@@ -328,7 +328,7 @@ static void part_reset(bench &t)
 		for (int k = 0; k < 4; k++)
 			t.r.percent(50) ? t.raw(60 + t.r.below(500)) : t.made(t.r.percent(40), 4, 4 * t.r.below(80));
 		t.drain();
-		/* At rest; then the frame that is cut. */
+		/* Idle; then the frame that is cut. */
 		t.todo.clear();
 		t.raw(60 + t.r.below(20 * B));
 		const packet p = t.todo.front();
@@ -410,12 +410,12 @@ static void part_reset(bench &t)
 	printf("resets: %ld frames cut and marked, %ld whole\n", cut, whole);
 }
 
-/* What leaves by a port of which the link goes down and comes back, held against what was given. */
+/* The frames that leave by a port whose link goes down and comes up again, compared with the input. */
 struct link_watch {
 	bench &t;
 	bytes got, held_data;
 	bool held = false;
-	unsigned stall = 0, longest = 0;	/* cycles in a row in which the MAC takes nothing */
+	unsigned stall = 0, longest = 0;	/* consecutive cycles in which the MAC takes nothing */
 	long down = 0, gone = 0, whole = 0, cut = 0;
 
 	explicit link_watch(bench &b) : t(b) {}
@@ -428,7 +428,7 @@ struct link_watch {
 	void ended()
 	{
 		if (t.dut.m_axis_tuser) {
-			/* Of the frame that was leaving: what was before it has left whole. */
+			/* Of the frame that was leaving: the frames before it have left whole. */
 			t.check(!t.flight.empty(), "a bad frame from nowhere");
 			const bytes &want = t.flight.front().want;
 			t.check(got.size() > B && got.size() - B < want.size() && !memcmp(got.data(), want.data(), got.size() - B),
@@ -474,7 +474,7 @@ struct link_watch {
 		longest = std::max(longest, stall);
 	}
 
-	/* One cycle; what was taken in it, in beats on the wire. */
+	/* One cycle; the beats taken in it, as beats on the wire. */
 	size_t step()
 	{
 		const size_t before = t.flight.size();
@@ -496,8 +496,9 @@ struct link_watch {
 };
 
 /*
- * The link takes nothing for a while. Shorter than STALL_CYCLES: nothing is lost. Longer: whole frames are discarded and counted, as
- * fast as they come; the frame that was leaving is ended as bad; what leaves afterwards is whole, and in order.
+ * The link takes nothing for a while. Shorter than STALL_CYCLES: nothing is lost. Longer: whole frames are discarded
+ * and counted, as fast as they arrive; the frame that was leaving is ended as bad; frames that leave afterwards are
+ * whole, and in order.
  */
 static void part_down(bench &t)
 {

@@ -2,7 +2,7 @@
  * rf_ingress against the reference of net_ref.h: every descriptor, its cycle, every output beat.
  *
  *   Vrf_ingress [--seed N] [--frames N] [--pcap FILE]    all parts
- *   Vrf_ingress --flip                                   a wrong expectation is put in: must fail
+ *   Vrf_ingress --flip                                   a wrong expectation is inserted: must fail
  *   Vrf_ingress --speed N                                N cycles at full load, prints cycles per second of CPU time
  *
  * Compiled with WIDTH, the module's parameter.
@@ -24,7 +24,7 @@ struct item {
 	bool bad;
 };
 
-/* A frame that has come in and been told of. */
+/* A frame that was received and reported. */
 struct told {
 	verdict v;
 	bytes f;
@@ -40,11 +40,11 @@ struct output {
 	bool idle;
 };
 
-/* How the sides behave; percent. */
+/* Behaviour of the two sides; percent. */
 struct manners {
 	unsigned idle, d_ready, command, o_ready;
 	bool stop;		/* the judge does nothing at all */
-	bool no_loss;		/* a lost frame is a fault */
+	bool no_loss;		/* a lost frame is an error */
 	int op;			/* command for RoCE: -1 random */
 };
 
@@ -126,7 +126,7 @@ struct bench {
 		const size_t n = std::min<size_t>(B, it.f.size() - sent);
 		uint8_t beat[B];
 		for (auto &x : beat)
-			x = (uint8_t)(cycle * 37 + 11);	/* noise behind the end */
+			x = (uint8_t)(cycle * 37 + 11);	/* noise after the end */
 		memcpy(beat, &it.f[sent], n);
 		set_bytes(dut.s_axis_tdata, beat, B);
 		dut.s_axis_tkeep = keep_of(n);
@@ -328,7 +328,7 @@ static unsigned random_opcode(rng &r)
 	return r.percent(70) ? r.below(12) : r.percent(40) ? 0x11 : r.percent(50) ? r.below(256) : 0x81;
 }
 
-/* Changes a frame so that it meets line `line` of the page, or comes close to it. */
+/* Changes a frame so that it matches line `line` of docs/box.md, or nearly does. */
 static void spoil(bench &t, item &it, bool vlan, unsigned line)
 {
 	rng &r = t.r;
@@ -407,7 +407,7 @@ static void spoil(bench &t, item &it, bool vlan, unsigned line)
 		put32(ip + 16, t.b.ip ^ (r.percent(20) ? 1u << r.below(32) : 0));
 		break;
 	case 19: {
-		/* Short UDP, good lengths. */
+		/* Short UDP, valid lengths. */
 		const unsigned udp = 8 + r.below(20);
 		put16(ip + 2, 20 + udp);
 		put16(ip + 24, udp);
@@ -424,7 +424,7 @@ static void spoil(bench &t, item &it, bool vlan, unsigned line)
 			x = (uint8_t)r.next();
 		break;
 	case 22:
-		/* Words that come near the right sum, and both ways to write zero. */
+		/* Words whose sum is close to the correct one, and both representations of zero. */
 		if (r.percent(50))
 			put16(ip + 2 * r.below(10), r.percent(30) ? 0 : r.percent(50) ? 0xffff : r.below(65536));
 		else if (r.percent(50))
@@ -437,12 +437,12 @@ static void spoil(bench &t, item &it, bool vlan, unsigned line)
 	default:
 		break;
 	}
-	/* What the line changed in the IP header goes with a right checksum mostly. */
+	/* After a change in the IP header the checksum is usually corrected. */
 	if (line >= 12 && line <= 19 && f.size() >= l2 + 20 && r.percent(90))
 		put_ip_sum(&f[l2]);
 }
 
-/* A frame for line `line`, 0 for a good one; some with a second fault, so that the order of the lines shows. */
+/* A frame for line `line`, 0 for a good one; some with a second error, so that the order of the lines is tested. */
 static item frame_for(bench &t, unsigned line)
 {
 	rng &r = t.r;
@@ -499,7 +499,7 @@ static void part_lengths(bench &t)
 	t.drain();
 }
 
-/* One wrong bit in every byte of a frame: the ICRC must see those that it covers and no others. */
+/* One wrong bit in every byte of a frame: the ICRC must detect errors in the bytes that it covers, and no others. */
 static void part_corrupt(bench &t)
 {
 	long wrong = 0, right = 0;
@@ -522,7 +522,7 @@ static void part_corrupt(bench &t)
 	printf("corrupted: %ld with wrong ICRC, %ld with a change that it does not cover\n", wrong, right);
 }
 
-/* Full rate: nothing may be lost, and the output keeps pace with the input. */
+/* Full rate: no frame may be lost, and the output keeps up with the input. */
 static void part_rate(bench &t, const char *what, unsigned opcode, size_t payload, int op, long frames)
 {
 	t.m = { 0, 100, 100, 100, false, true, op };
@@ -554,7 +554,7 @@ static void part_golden(bench &t, const std::string &path)
 	printf("captured: %ld frames, all good\n", good);
 }
 
-/* The shortest RoCE frames with every padding, some with a wrong bit: only what the IP packet holds is covered by the ICRC. */
+/* The shortest RoCE frames with every padding, some with a wrong bit: the ICRC covers the IP packet only. */
 static void part_padded(bench &t)
 {
 	long right = 0, wrong = 0;
@@ -597,8 +597,8 @@ static void part_reset(bench &t)
 }
 
 /*
- * Resets while frames come in, and the MAC goes on as if nothing were, with gaps inside of frames. What was under way when the
- * reset ended is no frame; every one that begins later is.
+ * Resets while frames arrive. The MAC ignores the reset, and there are gaps inside of frames. A frame in progress when
+ * the reset ended is ignored; every frame that begins later is received.
  */
 static void part_reset_inside(bench &t)
 {
@@ -631,7 +631,7 @@ static void part_reset_inside(bench &t)
 				t.dut.s_axis_tkeep = keep_of(n);
 				t.dut.s_axis_tlast = from + n == f.size();
 				t.dut.s_axis_tuser = 0;
-				/* Frames whose first beat came in reset, or before it, are no frames later. */
+				/* Frames whose first beat came in reset, or before it, are ignored later. */
 				if (from == 0)
 					inside_at_reset = k < at + length;
 				if (t.dut.s_axis_tlast && !rst && !(inside_at_reset && k >= at))
@@ -650,7 +650,7 @@ static void part_reset_inside(bench &t)
 			t.dut.clk = 0;
 			t.dut.eval();
 			if (rst) {
-				/* What had not been told is forgotten. */
+				/* Frames that had not been reported are discarded. */
 				want.resize(std::min(want.size(), is.size()));
 			} else if (t.dut.d_valid) {
 				is.push_back(t.dut.d_len);

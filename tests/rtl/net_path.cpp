@@ -1,5 +1,5 @@
 /*
- * Frames through rf_ingress and rf_egress: taken apart and built again they must be what they were, except for the source MAC.
+ * Frames through rf_ingress and rf_egress: parsed and rebuilt, they must be unchanged except for the source MAC.
  *
  *   Vnet_path_tb [--seed N] --pcap FILE    the captured frames, then random ones at full rate
  *   Vnet_path_tb --speed N                 N cycles at full load, prints cycles per second of CPU time

@@ -1,5 +1,5 @@
 /*
- * Frames, their verdict (lines 2 to 19 of docs/box.md) and their ICRC, written from the page and
+ * Frames, their verdict (lines 2 to 19 of docs/box.md) and their ICRC, written from docs/box.md and
  * not from the RTL. Shared by the benches of rtl/net and rtl/control.
  */
 #ifndef RF_TESTS_NET_REF_H
@@ -82,7 +82,7 @@ static inline void put_mac(uint8_t *p, uint64_t v)
 	put32(p + 2, (uint32_t)v);
 }
 
-/* One bit at a time, as the definition has it. */
+/* One bit at a time, as in the definition. */
 static inline uint32_t crc32_bits(uint32_t state, const uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -93,7 +93,7 @@ static inline uint32_t crc32_bits(uint32_t state, const uint8_t *p, size_t n)
 	return state;
 }
 
-/* ICRC over the IP packet at p without its last 4 bytes; n covers them not. First byte on the wire
+/* ICRC over the IP packet at p without its last 4 bytes; n excludes them. First byte on the wire
  * lowest. */
 static inline uint32_t icrc(const uint8_t *p, size_t n)
 {
@@ -133,7 +133,7 @@ static inline void put_ip_sum(uint8_t *ip)
 	ip[11] = (uint8_t)sum;
 }
 
-/* Bytes of RETH, AETH and immediate behind the BTH. */
+/* Bytes of RETH, AETH and immediate after the BTH. */
 static inline int extension(unsigned opcode)
 {
 	switch (opcode) {
@@ -152,7 +152,7 @@ static inline int extension(unsigned opcode)
 	}
 }
 
-/* Around the payload of the longest frame: tag, IPv4, UDP, BTH, XRCETH, RETH, immediate, ICRC. */
+/* Bytes around the longest payload: tag, IPv4, UDP, BTH, XRCETH, RETH, immediate, ICRC. */
 #define AROUND_PAYLOAD (14 + 4 + 20 + 8 + 12 + 4 + 16 + 4 + 4)
 
 struct box {
@@ -162,7 +162,7 @@ struct box {
 	unsigned mtu_max;
 };
 
-/* What the descriptor of a frame must say. Fields from `opcode` on count for RoCE alone. */
+/* Expected descriptor of a frame. Fields from `opcode` on are used for RoCE only. */
 struct verdict {
 	int kind; /* 0 drop, 1 punt, 2 RoCE */
 	int cause;
@@ -269,8 +269,8 @@ static inline verdict judge(const bytes &f, bool bad, const box &b)
 	return v;
 }
 
-/* A good RoCE frame. `payload` bytes go behind the headers of the opcode; frames below 60 bytes are
- * padded with noise, some of those with a tag before it was put in. */
+/* A good RoCE frame. `payload` bytes follow the headers of the opcode; frames below 60 bytes are
+ * padded with noise, some of the tagged ones before the tag was inserted. */
 static inline bytes roce(rng &r, bool vlan, unsigned opcode, size_t payload)
 {
 	const size_t l2 = vlan ? 18 : 14;
@@ -331,7 +331,7 @@ static inline uint64_t keep_of(size_t n)
 	return n >= 64 ? ~0ull : (1ull << n) - 1;
 }
 
-/* Value of "--name V" on the command line, or `otherwise`. */
+/* Value of "--name V" on the command line, or the default `otherwise`. */
 static inline unsigned long option(int argc, char **argv, const char *name, unsigned long otherwise)
 {
 	for (int i = 1; i + 1 < argc; i++)
@@ -356,7 +356,7 @@ static inline std::string text_option(int argc, char **argv, const char *name)
 	return "";
 }
 
-/* Frames of a pcap file (classic format, little-endian, Ethernet); empty where it cannot be read.
+/* Frames of a pcap file (classic format, little-endian, Ethernet); empty if it cannot be read.
  */
 static inline std::vector<bytes> read_pcap(const std::string &path)
 {

@@ -1,7 +1,7 @@
 /*
- * rf_punt: frames of several ports, in any mixture of gaps, come out of the window whole and in the order in which their
- * last beats went in; each port has four places and no port takes another's; of one source no more than two wait on a port,
- * and of ARP no more than one waits or is under way.
+ * rf_punt: frames of several ports, with any mixture of gaps, are read from the window whole and in the order in which
+ * their last beats arrived. Each port has four places that other ports cannot use. At most two frames of one source
+ * wait on a port, and at most one ARP frame waits or is in progress.
  *
  *   Vrf_punt [--seed N] [--flip]
  *
@@ -17,7 +17,7 @@ using namespace net;
 enum { B = WIDTH / 8, PLACES = 4, OF_ONE = 2 };
 
 struct side {
-	std::deque<bytes> todo;		/* taken by the judge, stream still to come */
+	std::deque<bytes> todo;		/* taken by the judge, its stream has not arrived yet */
 	std::deque<bool> arp;		/* which of those are ARP */
 	bool held_arp = false;
 	size_t at = 0;
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 	std::deque<bool> done_arp;
 	long moved = 0, read = 0, refused = 0, reserved = 0, most = 0, forgotten = 0, alone = 0, arps = 0;
 	unsigned p_take = 5, p_send = 80, p_read = 50;
-	/* The reader: word being read, cycles until it is there. */
+	/* The reader: word being read, cycles until it is available. */
 	size_t word = 0;
 	int wait = -1;
 	bytes got;
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 			p_send = p_read = 100;
 			check(cycle < 200000, "never drained");
 		}
-		/* The verdict on a source knows what was read until the cycle before. */
+		/* The verdict on a source uses the reads up to the previous cycle. */
 		int forget = -1;
 		bool forget_arp = false;
 		for (int p = 0; p < PORTS; p++) {
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 			check((d->room_arp >> p & 1) == (sides[p].places < PLACES && !sides[p].held_arp), "room for ARP");
 		}
 		alone += d->room != 0 && d->room != (1 << PORTS) - 1;
-		/* A frame that has come in whole shows two cycles later. */
+		/* A frame that has arrived completely is visible two cycles later. */
 		check(!d->idle || reserved == (long)done.size(), "idle too early");
 		check(d->idle || cycle < moved + 3 || reserved != (long)done.size(), "never idle");
 
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 				read++;
 			}
 		} else if (r.percent(1)) {
-			d->pop = 1;	/* nothing there: nothing happens */
+			d->pop = 1;	/* no frame there: no effect */
 		}
 
 		/* The judges. */
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
 			bytes f(r.percent(60) ? 60 + r.below(10) : 60 + r.below(965));
 			for (auto &x : f)
 				x = (uint8_t)r.next();
-			/* The first port's sources are one; the others differ in one byte of six. */
+			/* The first port has one source; on the others the sources differ in one byte of six. */
 			memset(&f[6], 7, 6);
 			f[6 + r.below(6)] = (uint8_t)(7 + r.below(1 + p));
 			sides[p].todo.push_back(f);
@@ -183,7 +183,7 @@ int main(int argc, char **argv)
 			d->take |= 1 << p;
 			sides[p].places++;
 		}
-		/* take is looked at by the clock only, status and room not before. */
+		/* take is sampled by the clock only; status and room are not read before that. */
 		for (int p = 0; p < PORTS; p++) {
 			side &s = sides[p];
 			s.held = d->s_valid >> p & 1;

@@ -1,11 +1,12 @@
 /*
- * rf_reduce against the reference order of docs/reduction.md, bit by bit and cycle by cycle.
+ * rf_reduce against the reference order of docs/reduction.md, bit-exact and cycle by cycle.
  *
  *   Vrf_reduce [--seed N] [--cycles N] [--violate 1|2]      random packets on random blocks, side by side
  *   Vrf_reduce --speed N                                    N cycles of full load, prints cycles per second
  *
- * At the end one bit of one result is flipped: the check must see it. --violate breaks the caller's contract in one way;
- * the module's own assertions must then stop the run. Compiled with PORTS, WIDTH, HAS_FP16, LANES as the module's parameters.
+ * At the end one bit of one result is flipped: the check must see it. --violate breaks the caller's contract in one
+ * way; the module's own assertions must then stop the run. Compiled with PORTS, WIDTH, HAS_FP16, LANES as the module's
+ * parameters.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -37,12 +38,12 @@ struct result {
 	words data;
 };
 
-/* A packet under way on a block. */
+/* A packet in progress on a block. */
 struct packet {
 	bool active;
 	int base, level, type, what, lanes, beats;
 	int lane, beat;
-	/* Cycle of the first beat of this pass; before it nothing is given. */
+	/* Cycle of the first beat of this pass; no input before it. */
 	long start;
 	uint32_t member;
 	bool is_long;
@@ -83,10 +84,10 @@ struct bench {
 	long now;
 	struct packet on[ALL];
 	std::deque<struct result> want[PORTS];
-	/* Cycle of the last beat that took the long way, per port. */
+	/* Cycle of the last beat that took the long path, per port. */
 	long long_last[ALL];
 	long results, wrong, flip, packets, bads = 0;
-	/* Members whose beat of this cycle is wrong: told in the next one. */
+	/* Members whose beat of this cycle is wrong: reported in the next one. */
 	uint32_t bad_now = 0;
 	int violate;
 
@@ -253,7 +254,7 @@ struct bench {
 		k->beat = 0;
 		k->lane++;
 	}
-	/* One cycle; `more`: new packets may begin. False when nothing is under way. */
+	/* One cycle; `more`: new packets may begin. False when no packet is in progress. */
 	bool step(bool more)
 	{
 		bool busy = false;
@@ -265,7 +266,7 @@ struct bench {
 			if (r.below(4) && free_block(base, level))
 				begin(base, level);
 		}
-		/* What is not valid is noise. */
+		/* Data that is not valid is noise. */
 		top->in_valid = 0;
 		top->in_member = top->in_first = top->in_final = top->in_last = 0;
 		top->in_level = r.next() & ((1u << (2 * PORTS)) - 1);
@@ -286,7 +287,7 @@ struct bench {
 		uint32_t told = bad_now;
 
 		clock();
-		/* Of what is not valid nothing is known to be wrong. */
+		/* Data that is not valid has no error flags. */
 		top->in_bad = told;
 		bad_now = 0;
 		now++;

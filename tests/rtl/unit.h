@@ -1,13 +1,13 @@
 /*
- * What the benches of single modules share: a clock, named checks and the proof that each of them
- * can fail.
+ * Shared code of the benches of single modules: a clock, named checks and the proof that each of
+ * them can fail.
  *
  *   Vrf_NAME [--seed N] [--flip]
  *
- * A bench is a function that drives its module from a seed and compares with a reference of its
- * own. Every comparison has a name. With --flip the function runs once more for each name, one
- * comparison of that name being turned round: a run that ends well all the same is an error, so no
- * check can be one that is never reached or whose failure is lost.
+ * A bench is a function that drives its module from a seed and compares it with its own
+ * reference. Every comparison has a name. With --flip the function runs once more for each name,
+ * with one comparison of that name inverted. If that run still passes, this is an error. So every
+ * check is reached, and its failure is reported.
  */
 #ifndef RF_TESTS_UNIT_H
 #define RF_TESTS_UNIT_H
@@ -34,7 +34,7 @@ class bench
 	rng r;
 	long cycle = 0;
 	std::map<std::string, long> counts;
-	/* The comparison that is turned round: its name, how many of that name come before it. */
+	/* The inverted comparison: its name, and how many of that name come before it. */
 	std::string turned;
 	long turned_at = 0;
 	bool quiet = false;
@@ -77,7 +77,7 @@ class bench
 		throw failure();
 	}
 
-	/* At the end of a run: something happened often enough for the run to mean anything. */
+	/* At the end of a run: something happened often enough for the run to be significant. */
 	void met(const char *what, long is, long least)
 	{
 		if (!quiet)
@@ -135,7 +135,7 @@ static inline bytes noise(rng &r, size_t n)
 	return b;
 }
 
-/* A new model; what Verilog leaves unknown is random. */
+/* A new model; values that Verilog leaves undefined are random. */
 template <class V> static inline std::unique_ptr<V> fresh(bench &b)
 {
 	Verilated::randReset(2);
@@ -143,7 +143,7 @@ template <class V> static inline std::unique_ptr<V> fresh(bench &b)
 	return std::unique_ptr<V>(new V);
 }
 
-/* Inputs are set: let them reach the outputs. */
+/* The inputs are set: propagate them to the outputs. */
 template <class V> static inline void settle(V &d)
 {
 	d.clk = 0;

@@ -1,9 +1,10 @@
 /*
- * rf_ackq: ACKs that cross the box leave with their new PSN once the ledger has let them pass, those made on behalf of a
- * receiver and NAKs are what docs/box.md says, all in the order in which the judge gave them; nothing is lost where there was room.
+ * rf_ackq: ACKs that cross the box leave with their new PSN after the verdict of the ledger. ACKs on behalf of a
+ * receiver and NAKs match docs/box.md. All leave in the order in which the judge gave them; nothing is lost if there
+ * was room.
  *
- * Compiled with CW and DEPTH, the module's parameters. The bench is the judge (room in p4, event in p4, header in p5), the
- * ledger (verdicts in the order of the events) and rf_port_tx.
+ * Compiled with CW and DEPTH, the module's parameters. The bench is the judge (room in p4, event in p4, header in p5),
+ * the ledger (verdicts in the order of the events) and rf_port_tx.
  */
 #include "Vrf_ackq.h"
 #include "tests/rtl/unit.h"
@@ -17,12 +18,12 @@ struct event {
 };
 
 struct frame {
-	bytes hdr;	/* as it leaves */
+	bytes hdr;	/* as it must leave */
 	bool behalf, nak;
-	long from;	/* may leave from this cycle on; a forwarded one waits for its verdict too */
+	long from;	/* may leave from this cycle on; a forwarded one also waits for its verdict */
 };
 
-/* What the judge hands over. */
+/* The outputs of the judge. */
 struct order {
 	bool event = false, behalf = false, nak = false, vlan = false;
 	unsigned psn = 0, made = 0, syndrome = 0, qpn = 0, msn = 0;
@@ -109,7 +110,7 @@ static void body(bench &b)
 			p_ledger = b.r.percent(50) ? 100 : 2 + b.r.below(98);
 			p_out = b.r.percent(50) ? 100 : 2 + b.r.below(98);
 		}
-		/* p5 of the frame before. */
+		/* p5 of the previous frame. */
 		const bytes noisy = noise(b.r, HDR);
 		d->h_event = p5.event;
 		d->h_behalf = p5.behalf;
@@ -140,7 +141,7 @@ static void body(bench &b)
 		if (all_gone)
 			b.good("idle where nothing is", d->idle);
 
-		/* Events, in order; in the cycle behind they are offered. */
+		/* Events, in order; they are offered in the next cycle. */
 		b.same("ev_valid", d->ev_valid, !events.empty());
 		if (d->ev_valid) {
 			const event &e = events.front();
@@ -152,10 +153,10 @@ static void body(bench &b)
 			b.same("ev_still", d->ev_still, e.still);
 		}
 
-		/* Out. */
+		/* Output. */
 		while (!frames.empty() && !frames.front().behalf && !verdicts.empty() && verdicts.front().second <= n &&
 		       !verdicts.front().first && frames.front().from <= n) {
-			/* Refused: it goes in one cycle of its own. */
+			/* Refused: dropping it takes one cycle. */
 			frames.front().from = -1;
 			break;
 		}
@@ -173,7 +174,7 @@ static void body(bench &b)
 			b.same_bytes(f.nak ? "NAK" : f.behalf ? "frame on behalf" : "frame forwarded", net::get_bytes(d->e_hdr, f.hdr.size()), f.hdr);
 		}
 
-		/* The judge: one frame per cycle, of either kind where there is room. */
+		/* The judge: one frame per cycle, of either kind if there is room. */
 		order p4;
 		if (b.r.percent(p_new)) {
 			const bool is_event = b.r.percent(60), room = is_event ? d->event_room : d->behalf_room;

@@ -1,10 +1,10 @@
 /*
- * rf_bank: commands reach rf_ingress in order, each stream goes where its command says, payloads and headers are found again
- * at their addresses, beats that are known to be wrong as such, and no payload's command is given while a punted frame may
- * still be held back.
+ * rf_bank: commands reach rf_ingress in order; each stream goes to the destination in its command; payloads and headers
+ * are found at their addresses; beats known to be wrong are marked; and no payload command is issued while a punted
+ * frame may still be stalled.
  *
- * Compiled with LANES, BANK_AW, HDR_AW and COMMANDS, the module's parameters; WIDTH is 64. The bench is the judge, rf_ingress
- * (a command's first beat up to 2 cycles later, then one per cycle while o_ready) and the readers.
+ * Compiled with LANES, BANK_AW, HDR_AW and COMMANDS, the module's parameters; WIDTH is 64. The bench is the judge,
+ * rf_ingress (a command's first beat up to 2 cycles later, then one per cycle while o_ready) and the readers.
  */
 #include "Vrf_bank.h"
 #include "tests/rtl/unit.h"
@@ -17,7 +17,7 @@ struct command {
 	unsigned op, addr, conn;
 	std::vector<uint64_t> data;
 	std::vector<bool> wrong;	/* the beat is */
-	long from;	/* its first beat is there */
+	long from;	/* its first beat is available */
 };
 
 struct header {
@@ -26,7 +26,7 @@ struct header {
 	unsigned vlan, hlen, fact;
 };
 
-/* A word that comes out `latency` cycles after its read. */
+/* A word that is output `latency` cycles after its read. */
 template <class T> struct later {
 	std::deque<std::pair<long, T>> due;
 
@@ -108,7 +108,7 @@ static void body(bench &b)
 		d->punt_ready = b.r.percent(p_punt);
 		d->c_ready = b.r.percent(p_take);
 		d->beat_read = b.r.percent(50);
-		/* Half of the time an address at which something is. */
+		/* Half of the time an address with valid contents. */
 		auto known = beats.lower_bound(b.r.below(LANES << BANK_AW));
 		d->beat_addr = (uint8_t)(known != beats.end() && b.r.percent(50) ? known->first : b.r.below(LANES << BANK_AW));
 		d->hdr_read = b.r.percent(50);
@@ -117,7 +117,7 @@ static void body(bench &b)
 		d->fact_addr = (uint8_t)(b.r.below(LANES) << HDR_AW | b.r.below(1 << HDR_AW));
 		settle(*d);
 
-		/* Commands, in order. A command that came in this cycle is not offered yet. */
+		/* Commands, in order. A command that arrived in this cycle is not offered yet. */
 		const size_t offered = asked.size() - d->m_valid;
 		if (d->c_valid) {
 			b.good("a command that nobody gave", offered != 0);
@@ -128,7 +128,7 @@ static void body(bench &b)
 				for (auto &s : streams)
 					b.good("a payload behind a punted frame that may be held back", s.op != PUNT);
 		} else if (offered != 0) {
-			/* Held back only for a punted frame, or where four streams are under way. */
+			/* Stalled only for a punted frame, or if four streams are in progress. */
 			bool punts = false;
 			for (auto &s : streams)
 				punts |= s.op == PUNT;
@@ -150,7 +150,7 @@ static void body(bench &b)
 			b.same("o_ready", d->o_ready, way != PUNT || d->punt_ready);
 		held += way == PUNT && !d->punt_ready;
 
-		/* What was read. */
+		/* The data read. */
 		std::pair<bool, uint64_t> beat;
 		std::pair<bool, bool> beat_wrong;
 		header h;
@@ -158,7 +158,7 @@ static void body(bench &b)
 			b.same("beat_bad, with the beat", d->beat_bad, beat_wrong.second);
 			wrongs += beat_wrong.second;
 		}
-		/* A header that was never written may look as if it had lost a bit. */
+		/* A header that was never written may appear to have a parity error. */
 		bool unknown = false;
 		unknown_out.there(n, &unknown);
 		if (!unknown)
@@ -190,7 +190,7 @@ static void body(bench &b)
 		if (d->fact_read)
 			fact_out.due.push_back({ n + 1, headers[d->fact_addr] });
 
-		/* Writes are seen by the reads of later cycles. */
+		/* Writes are visible to the reads of later cycles. */
 		if (flows && d->o_ready) {
 			command &c = streams.front();
 

@@ -1,6 +1,6 @@
 /*
- * rf_conn_static: six fields per connection, written one at a time, read all at once one cycle behind rd_en; what was read
- * stays until the next read. Compiled with CW, the module's parameter.
+ * rf_conn_static: six fields per connection, written one at a time, read all at once one cycle after rd_en; the output
+ * is stable until the next read. Compiled with CW, the module's parameter.
  */
 #include "Vrf_conn_static.h"
 #include "tests/rtl/unit.h"

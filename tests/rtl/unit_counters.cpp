@@ -1,6 +1,6 @@
 /*
- * rf_counters against an array: zero after reset, ready 64 cycles behind it, nothing counted until then, every counter by
- * its own events and by no others, an event seen from the next cycle on.
+ * rf_counters against an array: zero after reset, ready 64 cycles after it, nothing counted until then, every counter
+ * by its own events and by no others, an event visible from the next cycle on.
  */
 #include "Vrf_counters.h"
 #include "tests/rtl/unit.h"

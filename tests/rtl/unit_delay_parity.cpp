@@ -1,5 +1,5 @@
 /*
- * rf_delay_parity: each word comes out N cycles later, and is told as bad where it has lost a bit on its way.
+ * rf_delay_parity: each word is output N cycles later, and is reported as bad if a bit flipped in the delay line.
  *
  * Compiled with WIDTH, N and PART, the module's parameters. The bench flips bits in the memory itself.
  */
@@ -27,13 +27,13 @@ static void body(bench &b)
 	};
 	std::deque<word> words(CYCLES, word{ false, 0, false, 0 });
 	long flips = 0, bads = 0, seen = 0;
-	/* The line's memory is a ring; it begins with the cycle after the reset. */
+	/* The memory of the delay line is a ring; it starts with the cycle after the reset. */
 	unsigned place = 0;
 
 	d->in_valid = 0;
 	reset(b, *d);
 	for (long n = 0; n < 30000; n++) {
-		/* Words that are still in the memory: all but the one that stands at the output. */
+		/* Words that are still in the memory: all except the one at the output. */
 		const unsigned which = 1 + b.r.below(CYCLES - 1);
 		if (words[which].valid && b.r.percent(20)) {
 			const unsigned bit = b.r.below(WIDTH + PARTS);
@@ -41,7 +41,7 @@ static void body(bench &b)
 			mem[words[which].at] ^= 1u << bit;
 			if (bit < WIDTH)
 				words[which].data ^= 1u << bit;
-			/* A second bit would make it look right again. */
+			/* A second flipped bit would cancel the first. */
 			if (words[which].wrong) {
 				mem[words[which].at] ^= 1u << bit;
 				if (bit < WIDTH)

@@ -1,5 +1,6 @@
 /*
- * rf_fifo_parity: words in order, none lost; `bad` in the cycle after a word that has lost a bit stood in front, and only then.
+ * rf_fifo_parity: words in order, none lost; `bad` in the cycle after a word with a parity error was at the output, and
+ * only then.
  *
  * Compiled with WIDTH and DEPTH, the module's parameters. The bench flips bits in the memory itself.
  */

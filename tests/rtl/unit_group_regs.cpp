@@ -1,6 +1,7 @@
 /*
- * rf_group_regs against a table: what is written is in force and read again, LIVE starts a group one cycle later, the first error of each
- * group stays until it is cleared, with the order between errors of one cycle that the module's header gives.
+ * rf_group_regs against a table: written values are effective and read back; LIVE starts a group one cycle later; the
+ * first error of each group stays until it is cleared, with the priority of errors in one cycle that the module's
+ * header gives.
  *
  * Compiled with PORTS, LANES, GROUPS and the widths of their numbers, the module's parameters.
  */
@@ -13,7 +14,7 @@ enum { CW = GW + LW + PW };
 
 struct group {
 	uint32_t cfg = 0, dbase = 0, hbase = 0, straggler = 0, members[4] = {};
-	/* LIVE as it is in force. */
+	/* LIVE as currently effective. */
 	bool live = false;
 	unsigned life = 0, at = 0, cause = 0, index = 0;
 	bool error = false;
@@ -80,7 +81,7 @@ static void check_levels(bench &b, Vrf_group_regs &d, const group *now, const gr
 		b.same("g_straggler", get(d.g_straggler, g * 5, 5), x.straggler);
 		for (unsigned l = 0; l < LANES; l++)
 			b.same("g_members", get(d.g_members, (g * LANES + l) * PORTS, PORTS), lane_members(x, l));
-		/* What follows from them, one cycle later: compared where the registers were the same a cycle ago. */
+		/* Values derived from them, one cycle later: compared if the registers were the same a cycle ago. */
 		if (x.cfg != before[g].cfg || memcmp(x.members, before[g].members, sizeof(x.members)) != 0)
 			continue;
 		unsigned ports = 0, block = 0, ref = 0;
@@ -131,7 +132,7 @@ static void body(bench &b)
 		d->wr_data = data;
 		d->rd_group = (uint8_t)b.r.below(GROUPS);
 		d->rd_offset = (uint8_t)(b.r.percent(90) ? offsets[b.r.below(11)] : 4 * b.r.below(16));
-		/* Reports, in the order of their right: lost bits, judges, ranks that disagree, a NAK. */
+		/* Reports, by priority: parity errors, judges, ranks that disagree, a NAK. */
 		std::vector<report> reports;
 		report bads[PORTS];
 		bool is_bad[PORTS];
@@ -204,7 +205,7 @@ static void body(bench &b)
 		if (wr) {
 			group &x = g[wg];
 
-			/* Clearing wins over what comes in the same cycle. */
+			/* Clearing has priority over a report in the same cycle. */
 			if (off == RF_GROUP_ERROR && data >> 31) {
 				cleared += x.error;
 				x.error = false;
@@ -220,7 +221,7 @@ static void body(bench &b)
 			if (off >= RF_GROUP_MEMBERS0 && off <= RF_GROUP_MEMBERS3)
 				x.members[(off - RF_GROUP_MEMBERS0) / 4] = data & members_mask((off - RF_GROUP_MEMBERS0) / 4);
 		}
-		/* Starting clears the error and wins over a write of LIVE in the same cycle. */
+		/* Starting clears the error and has priority over a write of LIVE in the same cycle. */
 		const bool starts_next = wr && off == RF_GROUP_CFG && (data & 1) && !g[wg].live;
 		if (wr && off == RF_GROUP_CFG && !(data & 1))
 			g[wg].live = false;

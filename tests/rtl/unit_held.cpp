@@ -1,6 +1,6 @@
 /*
- * rf_held against "Held frames" of docs/box.md: every connection that was held is shown, waits, or is reported as missed; none is
- * shown that was not held; the ports take turns. What the firmware reads is what one frame carried.
+ * rf_held against "Held frames" of docs/box.md: every held connection is shown, waits, or is reported as missed; none
+ * is shown that was not held; the ports take turns. The fields that the firmware reads all come from one frame.
  *
  * Compiled with PORTS, the module's parameter.
  */
@@ -60,7 +60,7 @@ static void body(bench &b)
 			b.same("qpn", d->qpn, shown.qpn);
 		}
 
-		/* Who is shown next, if nothing is. */
+		/* The frame shown next, if none is shown. */
 		int goes = -1;
 		for (unsigned k = 0; !shown.there && goes < 0 && k < PORTS; k++)
 			if (wait[(turn + k) % PORTS].there)

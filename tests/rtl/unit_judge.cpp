@@ -1,9 +1,10 @@
 /*
- * rf_judge against lines 20 to 43 of docs/box.md: for every frame the command 4 cycles behind its descriptor, what it takes
- * of the queues and of the ledger in that cycle, and one cycle later header, counter, signs of life and error.
+ * rf_judge against lines 20 to 43 of docs/box.md: for every frame the command 4 cycles after its descriptor, its use of
+ * the queues and of the ledger in that cycle, and one cycle later header, counter, signs of life and error.
  *
- * Compiled with the parameters of the module. The bench is rf_ingress (descriptors, commands done), the connection table, the
- * static fields, the ledger and all queues; what it answers comes in the cycle in which it is due and is noise in others.
+ * Compiled with the parameters of the module. The bench is rf_ingress (descriptors, commands done), the connection
+ * table, the static fields, the ledger and all queues; its answers come in the cycle in which they are due and are
+ * noise in others.
  */
 #include <set>
 #include "Vrf_judge.h"
@@ -23,7 +24,7 @@ struct known {
 struct ledger {
 	unsigned next, sent, una, limit, msn;
 	bool far;
-	/* Selective: accepted behind next. */
+	/* Selective: accepted beyond next. */
 	std::set<unsigned> present;
 	nak_state nak;
 };
@@ -33,7 +34,7 @@ struct config {
 	unsigned mtu_log2, s_log2, dtype, dbase, hbase, code;
 };
 
-/* A frame on its way. */
+/* A frame in progress. */
 struct job {
 	frame f;
 	unsigned len, psn, msn, src_ip, hlen, cid, conn, vlan;
@@ -56,7 +57,7 @@ private:
 	known conns[GROUPS << (LW + PW)];
 	ledger led[CONNS];
 	config cfg[GROUPS];
-	std::deque<job> pipe;	/* by cycles since the descriptor; NOTHING where none was taken */
+	std::deque<job> pipe;	/* by cycles since the descriptor; NOTHING if none was taken */
 	unsigned credits = COMMANDS, undone = 0;
 	std::map<unsigned, long> met;
 	long quiet_gaps = 0, harmless = 0, before = 0, held = 0, tombs = 0;
@@ -86,7 +87,7 @@ void judge_bench::world()
 		l.sent = (l.una + b.r.below(20)) & MASK;
 		l.next = (l.sent + b.r.below(20)) & MASK;
 		l.limit = (l.next + b.r.below(20)) & MASK;
-		/* Nothing has come yet. */
+		/* No packet has arrived yet. */
 		if (b.r.percent(25))
 			l.una = l.sent = l.next = l.limit = 0;
 		l.msn = b.r.below(MASK + 1);
@@ -99,7 +100,7 @@ void judge_bench::world()
 		      b.r.below(4), (unsigned)b.r.next(), (unsigned)b.r.next(), b.r.percent(30) ? 0 : b.r.below(32) };
 }
 
-/* Nothing is under way: all connections begin. */
+/* No frame is in progress: all connections start. */
 void judge_bench::begin()
 {
 	world();
@@ -112,7 +113,7 @@ void judge_bench::begin()
 	d->init_valid = 0;
 }
 
-/* What changes the state of NAKs. INIT only where no packet is judged. */
+/* Events that change the NAK state. INIT only if no packet is judged. */
 void judge_bench::events()
 {
 	const unsigned u = b.r.below(CONNS);
@@ -124,10 +125,10 @@ void judge_bench::events()
 	d->init_valid = 0;
 }
 
-/* una, sent and the limit rise slowly; next rises with what is accepted, and runs over what is there. */
+/* una, sent and the limit advance slowly; next advances with accepted packets, and over packets that are present. */
 void judge_bench::evolve()
 {
-	/* A TICK in the cycle of a packet comes before what the packet asks for. */
+	/* A TICK in the cycle of a packet takes effect before the packet's request. */
 	for (unsigned a = 0; d->tick && a < CONNS; a++)
 		led[a].nak.asked = pipe[P4 + 1].nak && pipe[P4 + 1].conn >> PW == a;
 	if (d->una_valid) {
@@ -155,7 +156,7 @@ void judge_bench::evolve()
 job judge_bench::make()
 {
 	static const unsigned opcodes[] = { 0x00, 0x01, 0x02, 0x04, 0x06, 0x08, 0x0a, 0x0b, 0x0c, 0x11, 0x11, 0x11, 0x11, 0x81 };
-	/* Most frames are good in all that is not drawn from below. */
+	/* Most frames are good in all fields that are not drawn below. */
 	const unsigned ok = b.r.percent(80) ? 100 : p_good;
 	const unsigned g = b.r.below(GROUPS), l = b.r.below(LANES), p = b.r.percent(ok) ? PORT : b.r.below(PORTS);
 	job j = {};
@@ -198,7 +199,7 @@ job judge_bench::make()
 	j.hlen = b.r.below(128);
 	j.vlan = b.r.below(2);
 	j.hdr = noise(b.r, HDR);
-	/* Tags, ARP, and what is nearly that. */
+	/* Tags, ARP, and near misses of both. */
 	if (b.r.percent(50))
 		net::put16(&j.hdr[12], b.r.percent(50) ? 0x8100 : 0x0806);
 	if (b.r.percent(50))
@@ -245,7 +246,7 @@ void judge_bench::groups()
 	}
 }
 
-/* What is due in this cycle; noise where nothing is. */
+/* Inputs that are due in this cycle; noise in all others. */
 void judge_bench::answers()
 {
 	const job &two = pipe[P2], &three = pipe[P3];
@@ -270,7 +271,7 @@ void judge_bench::answers()
 	d->f_qpn = k.qpn;
 }
 
-/* p3: everything that does not depend on the ledger, with the registers as they are now. */
+/* p3: all checks that do not depend on the ledger, with the current registers. */
 void judge_bench::form(job &j)
 {
 	const config &c = cfg[j.conn >> (LW + PW)];
@@ -371,7 +372,7 @@ void judge_bench::check_p4()
 		op = d->pass_room ? OP_PASS : FORGET;
 		j.why = d->pass_room ? RF_CNT_FOREIGN : RF_CNT_FOREIGN_FULL;
 	} else if (act == EVENT) {
-		/* Counted by the ledger's verdict where there is room. */
+		/* Counted according to the ledger's verdict if there is room. */
 		j.event = d->event_room;
 		j.counted = !j.event;
 		j.why = RF_CNT_ACK_FULL;
@@ -452,7 +453,7 @@ void judge_bench::run()
 	pipe.assign(P5 + 1, none);
 	for (long n = 0; n < 60000; n++) {
 		if (n % 400 == 0) {
-			/* Nothing is on its way where the world changes. */
+			/* No frame is in progress when the configuration changes. */
 			p_desc = n % 4000 == 0 ? 0 : b.r.percent(60) ? 100 : 1 + b.r.below(60);
 			p_room = b.r.percent(50) ? 100 : 10 + b.r.below(90);
 			p_done = b.r.percent(60) ? 100 : 5 + b.r.below(60);

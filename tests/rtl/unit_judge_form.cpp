@@ -1,5 +1,6 @@
 /*
- * rf_judge_form against lines 20 to 29 and 37 to 43 of docs/box.md, read from the page: any mixture of good and bad fields.
+ * rf_judge_form against lines 20 to 29 and 37 to 43 of docs/box.md, written from that page: any mixture of good and bad
+ * fields.
  */
 #include "Vrf_judge_form.h"
 #include "tests/rtl/unit.h"

@@ -1,6 +1,6 @@
 /*
- * rf_judge_nak against "NAKs that the box makes" of docs/box.md: for every packet whether it is answered, with what, and what
- * of that is kept for the next one.
+ * rf_judge_nak against "NAKs that the box makes" of docs/box.md: for every packet whether it is answered, with which
+ * answer, and the state for the next one.
  *
  * Compiled with GW and LW, the module's parameters; indexes have 24 bits.
  */
@@ -13,7 +13,7 @@ using namespace judge_ref;
 
 enum { CONNS = 1 << (GW + LW) };
 
-/* How the group of a connection is, and how far it has come. */
+/* The configuration of a connection's group, and its progress. */
 struct conn {
 	nak_state s;
 	unsigned next, code, eighth;
@@ -112,7 +112,7 @@ static void body(bench &b)
 				late += p.at == STORED;
 			}
 		}
-		/* TICK comes before what a packet of its cycle asks for, una behind it. */
+		/* TICK takes effect before the request of a packet in its cycle, una after it. */
 		for (unsigned k = 0; d->tick && k < CONNS; k++)
 			c[k].s.asked = w.made && k == a;
 		if (d->una_valid)

@@ -1,6 +1,6 @@
 /*
- * rf_judge_window against lines 30 to 36 of docs/box.md: counter, repeat, ACK on behalf and NAK of every packet, for any place of
- * its index among una, sent, next and the window's end. NAKs come one cycle after their packet.
+ * rf_judge_window against lines 30 to 36 of docs/box.md: counter, repeat, ACK on behalf and NAK of every packet, for
+ * any position of its index relative to una, sent, next and the window's end. NAKs come one cycle after their packet.
  *
  * Compiled with GW and LW, the module's parameters. The bench is the ledger.
  */
@@ -27,7 +27,7 @@ static indexed draw(bench &b)
 	x.far = b.r.percent(40);
 	x.sent = (x.una + b.r.below(6)) & MASK24;
 	x.next = (x.sent + b.r.below(6)) & MASK24;
-	/* Nothing has come yet, and nothing can: what comes before the start is seen for long. */
+	/* No packet has arrived: the range before the start stays visible for long. */
 	if (b.r.percent(20))
 		x.una = x.sent = x.next = 0;
 	x.limit = (x.next + b.r.below(12)) & MASK24;
@@ -45,7 +45,7 @@ static void packet_of(bench &b, indexed &x, const nak_state &s)
 		x.index = b.r.below(MASK24 + 1);
 	if (x.next == 0 && b.r.percent(50))
 		x.index = (s.last + b.r.below(3)) & MASK24;
-	/* Only what may be there is there. */
+	/* Only packets that can be present are present. */
 	x.present = x.selective && less(x.index, x.limit) && !less(x.index, x.next) && b.r.percent(40);
 	x.behalf_room = b.r.percent(85);
 	x.repeat_room = b.r.percent(85);
@@ -68,7 +68,7 @@ static unsigned without_nak(unsigned why)
 	}
 }
 
-/* What comes one cycle after the packet; nothing where none was judged. */
+/* The outputs one cycle after the packet; none if no packet was judged. */
 static void check_nak(bench &b, const Vrf_judge_window &d, bool judged, const fate &f, bool selective)
 {
 	if (!judged) {

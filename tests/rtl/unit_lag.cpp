@@ -1,9 +1,9 @@
 /*
- * rf_lag against "Who is last" of docs/box.md: the index that is chosen, who moved the head over it, after how many cycles, and
- * that a measurement is done where its head has passed, once armed and not stopped.
+ * rf_lag against "Who is last" of docs/box.md: the index that is chosen, the rank that moved the head past it, the
+ * number of cycles; a measurement is done when its head has passed, once armed and not stopped.
  *
- * Compiled with PORTS, GROUPS, GW, LW and PW, the module's parameters. The bench is the ledger: ranks that send in order, some
- * of them slowly, and heads that follow 2 cycles behind.
+ * Compiled with PORTS, GROUPS, GW, LW and PW, the module's parameters. The bench is the ledger: ranks that send in
+ * order, some of them slowly, and heads that follow 2 cycles later.
  */
 #include <set>
 #include "Vrf_lag.h"
@@ -18,9 +18,9 @@ struct rank {
 };
 
 struct group {
-	unsigned size_log2 = 2, head[3] = {};	/* as it comes to be seen */
+	unsigned size_log2 = 2, head[3] = {};	/* as it becomes visible */
 	rank r[LANES][PORTS];
-	/* By index: the cycle in which the first rank sent it, in which the head was past it, and who stepped last. */
+	/* By index: the cycles in which the first rank sent it and the head was past it; the rank that stepped last. */
 	std::map<unsigned, long> first, past;
 	std::map<unsigned, std::pair<long, std::set<unsigned>>> last;
 };
@@ -29,7 +29,7 @@ static void body(bench &b)
 {
 	auto d = fresh<Vrf_lag>(b);
 	group g[GROUPS];
-	/* What is being measured; the indexes that may have been chosen. */
+	/* The measurement in progress; the indexes that may have been chosen. */
 	bool armed = false, chosen = false;
 	unsigned which = 0, no_group = 0;
 	std::set<unsigned> choice;
@@ -90,7 +90,7 @@ static void body(bench &b)
 		d->head = g[d->group % GROUPS].head[2];
 		settle(*d);
 
-		/* What it says. */
+		/* Its outputs. */
 		bool due = false;
 		if (chosen) {
 			due = true;
@@ -116,7 +116,7 @@ static void body(bench &b)
 			choice = { k };
 			done++;
 			lanes += (d->status >> 8 & 15) != 0;
-			/* Once looked at it may be armed again. */
+			/* After it was read it may be armed again. */
 		}
 
 		/* The next cycle. */
@@ -147,7 +147,7 @@ static void body(bench &b)
 			x.head[2] = x.head[1];
 			x.head[1] = x.head[0];
 			x.head[0] = (x.head[0] + low) & MASK;
-			/* A head rises by one at a time: so does each rank. */
+			/* A head advances by one at a time: so does each rank. */
 			x.past.insert({ (x.head[2] - 1) & MASK, n + 1 });
 		}
 		tick(b, *d);

@@ -1,9 +1,11 @@
 /*
- * rf_ledger with its parts against one record per connection: what the judges, the repeats and the registers read is exact in
- * every cycle; heads and tails never lead, and reach what they must when the box is quiet; no packet is accepted beyond tail + S.
- * In selective groups every packet of the window is accepted once, in any order; next and the head follow behind the gaps.
+ * rf_ledger with its submodules against one record per connection: the values read by the judges, the repeats and the
+ * registers are exact in every cycle; heads and tails never lead, and reach their final values when the box is idle; no
+ * packet is accepted beyond tail + S. In selective groups every packet of the window is accepted once, in any order;
+ * next and the head follow when gaps are filled.
  *
- * Compiled with IDX, PORTS, LANES, GROUPS and the widths of their numbers, the module's parameters: indexes wrap many times.
+ * Compiled with IDX, PORTS, LANES, GROUPS and the widths of their numbers, the module's parameters: indexes wrap many
+ * times.
  */
 #include <set>
 #include "Vrf_ledger.h"
@@ -14,10 +16,10 @@ using namespace unit;
 enum { AW = GW + LW, MASK = (1 << IDX) - 1, EPOCH = 4000, QUIET = 60 };
 
 struct conn {
-	/* Of a selective group: next as it was last read, which may follow with delay; `stored` steps behind what is copied. */
+	/* Of a selective group: next as it was last read, which may follow with delay; `stored` follows the copies. */
 	unsigned next, shown, stored, sent, una, msn;
 	bool far;
-	/* Accepted behind next; accepted and not yet copied, in order; copied behind `stored`. */
+	/* Accepted beyond next; accepted and not yet copied, in order; copied beyond `stored`. */
 	std::set<unsigned> ahead, copied;
 	std::deque<unsigned> uncopied;
 };
@@ -26,8 +28,8 @@ struct group {
 	bool open, selective;
 	unsigned hbase, size_log2, lanes, members[LANES], ports, issued;
 	conn c[LANES][PORTS];
-	std::deque<unsigned> passes;	/* indexes of those that read */
-	/* The first sending of which a lane is still to be launched. */
+	std::deque<unsigned> passes;	/* indexes of the passes that read */
+	/* The first sending of which a lane has not been launched yet. */
 	bool midway;
 	unsigned index, lane;
 };
@@ -108,7 +110,7 @@ void ledger_bench::groups()
 	}
 }
 
-/* Where it is selective its slots are cleared first. */
+/* If it is selective its slots are cleared first. */
 void ledger_bench::start(unsigned i)
 {
 	unsigned cycles = 0;
@@ -147,7 +149,7 @@ void ledger_bench::epoch()
 	}
 	groups();
 	reset(b, *d);
-	/* Connections become known one after the other, then the groups begin. */
+	/* Connections are initialised one after the other, then the groups start. */
 	for (unsigned a = 0; a < 1 << AW; a++)
 		for (unsigned p = 0; p < PORTS; p++) {
 			d->init_valid = 1;
@@ -167,7 +169,7 @@ void ledger_bench::epoch()
 	quiet_for = 0;
 }
 
-/* next of a selective group runs on, never back and never over what is missing; of others it is exact. */
+/* next of a selective group only advances, and never over a missing packet; for other groups it is exact. */
 void ledger_bench::show(const group &x, conn &c, const char *what, unsigned is)
 {
 	if (x.selective)
@@ -177,7 +179,7 @@ void ledger_bench::show(const group &x, conn &c, const char *what, unsigned is)
 	c.shown = is;
 }
 
-/* Copies that have begun: those of the cycle; in selective groups later, where a runner comes to them. */
+/* Copies that have begun: those of the cycle; in selective groups later, when a runner reaches them. */
 void ledger_bench::check_steps(const unsigned *ca)
 {
 	for (unsigned p = 0; p < PORTS; p++) {
@@ -239,7 +241,7 @@ void ledger_bench::check_registers(bool quiet)
 	b.same("g_issued", get(d->g_issued, d->x_group * IDX, IDX), x.issued);
 	b.same("g_pending", get(d->g_pending, d->x_group, 1), d->x_head != x.issued);
 	b.same("pass_room", get(d->pass_room, d->x_group, 1), x.passes.size() < 2);
-	/* Never in front: distances are small, a lead would show as a huge one. */
+	/* Never ahead: distances are small, a lead would appear as a huge one. */
 	b.good("the head leads", less(d->x_head, (d->x_head + least(x, d->x_head, false) + 1) & MASK));
 	b.good("the tail leads", less(d->x_tail, (d->x_tail + least(x, d->x_tail, true) + 1) & MASK));
 	if (quiet && quiet_for > QUIET) {
@@ -272,7 +274,7 @@ void ledger_bench::cycle(bool quiet)
 		put(d->j_addr, p * AW, AW, ja[p]);
 		put(d->j_index, p * IDX, IDX, ji[p]);
 		put(d->j_valid, p, 1, !quiet && member(i, l, p) && b.r.percent(p_judge));
-		/* Commits of what has been accepted. */
+		/* Commits of accepted packets. */
 		ca[p] = ci << LW | cl;
 		put(d->c_addr, p * AW, AW, ca[p]);
 		const conn &cc = g[ci].c[cl][p];
@@ -305,7 +307,7 @@ void ledger_bench::cycle(bool quiet)
 		begin = first = true;
 		copies = x.members[0];
 	} else if (!quiet && (d->pass_room >> i & 1) && b.r.percent(p_pass) && b.r.percent(30)) {
-		/* A repeat of something in [una, sent). */
+		/* A repeat of an index in [una, sent). */
 		const unsigned rl = b.r.below(x.lanes), rp = (unsigned)__builtin_ctz(x.members[rl]);
 		const conn &c = x.c[rl][rp];
 		if (c.una != c.sent) {
@@ -325,7 +327,7 @@ void ledger_bench::cycle(bool quiet)
 		put(d->pass_end, k, 1, taken[k]);
 	}
 
-	/* ACKs of groups that have them. */
+	/* ACKs of groups that use them. */
 	for (unsigned p = 0; p < PORTS; p++) {
 		event &e = waits[p];
 		const unsigned eg = b.r.below(GROUPS), el = b.r.below(g[eg].lanes), ep = b.r.below(PORTS);
@@ -465,7 +467,7 @@ void ledger_bench::run()
 			p_end = b.r.percent(50) ? 50 : 5 + b.r.below(30);
 			p_ack = b.r.percent(50) ? 80 : 5 + b.r.below(60);
 		}
-		/* Now and then everything comes to rest. */
+		/* Occasionally all activity stops. */
 		cycle(n % 500 >= 350);
 	}
 	b.met("packets accepted", accepted, 3000);
@@ -484,9 +486,10 @@ void ledger_bench::run()
 }
 
 /*
- * Full load: in every cycle a packet at every judge and an ACK at every port, and in every cycle one of a selective group is accepted or begins to be copied
- * somewhere, so that neither INIT nor the clearing of a slot ever meets a cycle in which it could go ahead. Each is served within a bound
- * all the same: judges that are told to pause are silent 5 cycles later, and at most COPIES packets still begin to be copied.
+ * Full load: in every cycle a packet at every judge and an ACK at every port, and in every cycle one of a selective
+ * group is accepted or begins to be copied somewhere, so that neither INIT nor the clearing of a slot ever finds a free
+ * cycle. Each is still served within a bound: paused judges are silent 5 cycles later, and at most COPIES packets still
+ * begin to be copied.
  */
 class siege_bench {
 public:
@@ -504,7 +507,7 @@ private:
 	unsigned turn = 0;
 
 	void packet(unsigned p, unsigned index);
-	/* Whether an INIT that waits is done. */
+	/* A waiting INIT is done. */
 	bool cycle();
 	long begin(unsigned port);
 };
@@ -525,7 +528,7 @@ bool siege_bench::cycle()
 	d->j_valid = d->c_valid = d->pass_begin = d->pass_first = d->s_valid = 0;
 	for (unsigned p = 0; p < PORTS; p++) {
 		behind += (next[p] - copied[p]) & MASK;
-		/* One that came before. */
+		/* A packet that arrived before. */
 		put(d->j_valid, p, 1, !(held >> p & 1));
 		packet(p, next[p] - 1);
 		/* An ACK that acknowledges nothing, of a connection at the port of INIT. */
@@ -569,7 +572,7 @@ bool siege_bench::cycle()
 	return ready;
 }
 
-/* Begins a connection of group 1; how long that takes. */
+/* Starts a connection of group 1; returns how long that takes. */
 long siege_bench::begin(unsigned port)
 {
 	long cycles = 0;

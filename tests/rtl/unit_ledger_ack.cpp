@@ -1,7 +1,7 @@
 /*
- * rf_ledger_ack: one event per cycle, of every port in its turn; its verdict a cycle later, to the port it came from; una is
- * raised where the event says more and not more than was sent, but not by an event that acknowledges nothing. A fatal one of
- * what was acknowledged before counts for nothing.
+ * rf_ledger_ack: one event per cycle, round-robin over the ports; its verdict a cycle later, to the port it came from.
+ * una advances if the event acknowledges more, and not more than was sent, but not by an event that acknowledges
+ * nothing. A fatal event for packets that were acknowledged before is ignored.
  *
  * Compiled with IDX, PORTS, PW and AW, the module's parameters. The bench keeps sent and una of all connections.
  */
@@ -73,7 +73,7 @@ static void body(bench &b)
 		}
 		settle(*d);
 
-		/* The event taken a cycle ago, or longer where it was blocked. */
+		/* The event taken a cycle ago, or longer if it was blocked. */
 		const bool done = has && !d->block;
 		b.same("v_valid", d->v_valid, done ? 1u << now.from : 0);
 		b.same("idle", d->idle, !has);
@@ -105,7 +105,7 @@ static void body(bench &b)
 		b.same("a_raise", d->a_raise, raise);
 		b.same("a_note", d->a_note, note);
 
-		/* One is taken wherever one waits and can be. */
+		/* An event is taken whenever one waits and can be taken. */
 		unsigned any = 0;
 		for (unsigned p = 0; p < PORTS; p++)
 			any |= (unsigned)there[p] << p;
@@ -132,7 +132,7 @@ static void body(bench &b)
 			for (auto &x : a)
 				if (b.r.percent(3))
 					x = (x + b.r.below(3)) & MASK;
-		/* una stays near. */
+		/* una stays close. */
 		for (unsigned a = 0; a < 1 << AW; a++)
 			for (unsigned p = 0; p < PORTS; p++)
 				if (((sent[a][p] - una[a][p]) & MASK) > 100)

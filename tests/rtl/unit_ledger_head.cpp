@@ -1,6 +1,6 @@
 /*
- * rf_ledger_head: a group's head is never beyond a member port's, reaches the smallest of them and stays there; a group alone
- * rises 2 cycles behind a commit and by one every 2 cycles.
+ * rf_ledger_head: a group's head is never beyond a member port's, reaches the smallest of them and stays there. With
+ * one group active the head advances 2 cycles after a commit and by one every 2 cycles.
  *
  * Compiled with IDX, PORTS, GROUPS and GW, the module's parameters. Indexes wrap many times.
  */
@@ -11,10 +11,10 @@ using namespace unit;
 
 enum { MASK = (1 << IDX) - 1, AHEAD = 6 };
 
-/* A port head moves by one per commit, seen by the unit from the next cycle on. */
+/* A port head advances by one per commit, visible to the unit from the next cycle on. */
 struct group {
 	unsigned members, heads[PORTS], head;
-	long since;	/* it could rise and has not */
+	long since;	/* it could advance and has not */
 };
 
 static bool beyond(const group &g)
@@ -93,7 +93,7 @@ static void body(bench &b)
 			b.good("2 cycles from commit to head", d->g_head != 0 && g[only].since == n);
 			alone++;
 		}
-		/* The last member's commit into a quiet unit. */
+		/* The last member's commit into an idle unit. */
 		if (due < n)
 			due = -1;
 		if (due < 0 && only < GROUPS && d->idle && able == 0 && mark == 1u << only && !d->start_valid) {

@@ -1,6 +1,7 @@
 /*
- * rf_ledger_run against a counter and a set of marks per connection: a step only over what is marked, none forgotten, marks of
- * the lap before are no marks; both as it is used for `next` (whoever sets a mark may move the counter) and for `stored`.
+ * rf_ledger_run against a counter and a set of marks per connection: a step only over marked slots, no mark forgotten,
+ * marks of the previous lap do not count; as used for `next` (the logic that sets a mark may move the counter) and for
+ * `stored`.
  *
  * Compiled with IDX, GROUPS, LANES, the widths of their numbers and HDR_AW, the module's parameters: indexes wrap.
  */
@@ -64,7 +65,7 @@ static void body(bench &b)
 		const bool quiet = n % 300 >= 150;
 		const unsigned a = b.r.below(CONNS), g = a >> LW, size = 1u << sizes[g];
 		conn &x = c[a];
-		/* Of what is lacking mostly the first. */
+		/* Of the missing packets mostly the first. */
 		const unsigned index = (x.count + (b.r.percent(p_next) ? 0 : b.r.below(size))) & MASK;
 		const bool is_there = x.marks.count(index) != 0, is_next = index == x.count;
 		const bool set = !quiet && !is_there && b.r.percent(p_set);

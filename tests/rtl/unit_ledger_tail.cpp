@@ -1,9 +1,9 @@
 /*
- * rf_ledger_tail: a group's tail is never beyond the una of a member nor beyond the index of a pass that reads, it reaches the
- * smallest of these soon after, and the limit is the tail + S.
+ * rf_ledger_tail: a group's tail is never beyond the una of a member nor beyond the index of a pass that reads. It
+ * reaches the smallest of these soon after, and the limit is the tail + S.
  *
- * Compiled with IDX, PORTS, LANES, GROUPS, GW and LW, the module's parameters. The bench keeps una and passes as rf_ledger
- * does: una only grows, a pass's index is not below the una of its own connections when it begins.
+ * Compiled with IDX, PORTS, LANES, GROUPS, GW and LW, the module's parameters. The bench keeps una and passes as
+ * rf_ledger does: una only grows, a pass's index is not below the una of its own connections when it begins.
  */
 #include "Vrf_ledger_tail.h"
 #include "tests/rtl/unit.h"
@@ -15,7 +15,7 @@ enum { MASK = (1 << IDX) - 1, SPAN = 8 };
 struct group {
 	unsigned size_log2, lanes, members[LANES], una[LANES][PORTS], tail;
 	std::deque<unsigned> passes;
-	long settled;	/* since when nothing has changed */
+	long settled;	/* the cycle of the last change */
 };
 
 /* The smallest of una and passes, counted from the tail. */
@@ -82,7 +82,7 @@ static void body(bench &b)
 				raise[i][l][p] = 1 + b.r.below(SPAN - ahead);
 				mark |= 1u << i;
 			}
-			/* A repeat of what its connection has not acknowledged: its index is at or above that una. */
+			/* A repeat of an index that its connection has not acknowledged: it is at or above that una. */
 			if (x.passes.size() < 2 && b.r.percent(p_pass)) {
 				const unsigned rl = b.r.below(x.lanes), rp = (unsigned)__builtin_ctz(x.members[rl]);
 
@@ -96,7 +96,7 @@ static void body(bench &b)
 		if (b.r.percent(1) && b.r.percent(30)) {
 			const unsigned i = b.r.below(GROUPS);
 
-			/* Nothing of its former life is under way: una have long been still. */
+			/* Nothing of its previous use is in progress: una have been stable for long. */
 			if (n - g[i].settled > 60 && g[i].passes.empty() && !(mark >> i & 1) && begin[i] < 0) {
 				start(b.r, g[i], n);
 				d->start_valid = 1;
@@ -136,7 +136,7 @@ static void body(bench &b)
 			}
 			b.same("g_limit", get(d->g_limit, i * IDX, IDX), (x.tail + (1u << x.size_log2)) & MASK);
 			held += !x.passes.empty() && least(x) == 0;
-			/* Alone: lanes + 5 cycles behind what changed; with others, behind theirs. */
+			/* Alone: lanes + 5 cycles after the change; with other groups, after theirs. */
 			if (n - x.settled >= (active == 1 && n % 300 >= 50 ? (long)x.lanes + 5 + LANES : GROUPS * (LANES + 1) + 8 + LANES)) {
 				b.good("a tail that lags for too long", least(x) == 0);
 				reached++;

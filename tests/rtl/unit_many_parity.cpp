@@ -1,6 +1,6 @@
 /*
- * rf_many_parity: every read port gives the last write to its address in the same cycle, and tells whether that word has lost
- * a bit.
+ * rf_many_parity: every read port returns the last value written to its address in the same cycle, and reports whether
+ * that word has a parity error.
  *
  * Compiled with WIDTH, AW and READS, the module's parameters. The bench flips bits in the memory itself.
  */

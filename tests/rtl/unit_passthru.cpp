@@ -1,6 +1,6 @@
 /*
- * rf_passthru: frames leave whole and in order, room is exactly what is left of the beats and of the frames, a frame may
- * begin one cycle behind its first beat, and its beats have no gap.
+ * rf_passthru: frames leave whole and in order; room is exactly the space left for beats and frames; a frame may
+ * begin one cycle after its first beat, and its beats have no gap.
  *
  * Compiled with BEATS and FRAMES, the module's parameters; WIDTH is 64.
  */
@@ -38,7 +38,7 @@ static void body(bench &b)
 			p_in = b.r.percent(50) ? 100 : 1 + b.r.below(99);
 			p_out = b.r.percent(50) ? 100 : b.r.percent(20) ? 3 : 1 + b.r.below(99);
 		}
-		/* Lengths up to the longest of which two fit, some that can never fit. */
+		/* Lengths up to the longest of which two fit; some that can never fit. */
 		d->ask_len = (uint16_t)(b.r.percent(5) ? b.r.below(16384) : 60 + b.r.below(BEATS * B / 2 - 59));
 		d->ask_take = d->e_ready = d->p_ready = 0;
 
@@ -70,7 +70,7 @@ static void body(bench &b)
 		if (had && out_at != 0)
 			b.good("no gap inside a frame", d->p_valid);
 
-		/* Out: a raw frame is begun together with its first beat. */
+		/* Output: a raw frame is begun together with its first beat. */
 		const bool want = b.r.percent(p_out);
 		if (!inside && d->e_valid && d->p_valid && want)
 			d->e_ready = d->p_ready = 1;

@@ -1,10 +1,11 @@
 /*
- * rf_port_tx: every source's frames leave whole and in their order, results first, but at most RESULTS of them while a frame
- * of the firmware waits, and an ACK that waits after each; foreign frames as soon as their share of the beats allows, and they
- * have just that share where they and results always wait; no cycle is lost between two frames that wait.
+ * rf_port_tx: every source's frames leave whole and in their order. Results come first, but at most RESULTS of them
+ * while a frame of the firmware waits, and a waiting ACK after each. Foreign frames leave as soon as their share of the
+ * beats allows, and get exactly that share if they and results always wait. No cycle is lost between two waiting
+ * frames.
  *
- * Compiled with RESULTS, the module's parameter; WIDTH is 64. The sources behave as rf_results, rf_ackq, rf_passthru and
- * rf_inject do, the sink as rf_egress: a raw frame is taken with its first beat, a made one before it or with it.
+ * Compiled with RESULTS, the module's parameter; WIDTH is 64. The sources behave as rf_results, rf_ackq, rf_passthru
+ * and rf_inject do, the sink as rf_egress: a raw frame is taken with its first beat, a made one before it or with it.
  */
 #include "Vrf_port_tx.h"
 #include "tests/rtl/unit.h"
@@ -17,7 +18,7 @@ struct frame {
 	bytes hdr;
 	unsigned hlen, len;
 	bytes data;
-	long late;	/* cycles that its first beat comes behind the frame's header (foreign ones) */
+	long late;	/* cycles from the frame's header to its first beat (foreign ones) */
 };
 
 static frame make(rng &r, int source)
@@ -33,13 +34,13 @@ static frame make(rng &r, int source)
 	return f;
 }
 
-/* A source that holds frames; the first one is offered, `at` is the beat that is to come. */
+/* A source of frames; the first one is offered, `at` is its next beat. */
 struct source {
 	std::deque<frame> todo;
 	size_t at = 0;
 	bool taken = false;	/* its header */
-	bool p_valid = false;	/* results alone: the register at rf_results' output */
-	long waits = 0;		/* cycles since it is there */
+	bool p_valid = false;	/* results only: the register at rf_results' output */
+	long waits = 0;		/* cycles since it arrived */
 	int passed_res = 0, passed_other = 0;
 };
 
@@ -77,7 +78,7 @@ static void offer(Vrf_port_tx &d, source *s, rng &r)
 		net::set_bytes(d.ack_e_hdr, s[ACK].todo.front().hdr.data(), HDR);
 		d.ack_e_hlen = (uint8_t)s[ACK].todo.front().hlen;
 	}
-	/* As soon as one has been taken the next is offered. */
+	/* As soon as one frame has been taken the next is offered. */
 	d.for_e_valid = fo.todo.size() > fo.taken;
 	d.for_more = fo.todo.size() > 1u + fo.taken;
 	d.for_p_valid = !fo.todo.empty() && fo.waits >= fo.todo.front().late;
@@ -109,7 +110,7 @@ static void check_header(bench &b, Vrf_port_tx &d, int k, const frame &f)
 	b.same("e_plen", d.e_plen, f.len);
 }
 
-/* Results and foreign frames wait all the time: what of the beats each share gives to foreign ones. */
+/* Results and foreign frames wait all the time: the part of the beats that foreign frames get, for each share. */
 static void shares(bench &b)
 {
 	for (unsigned share : { 0u, 1u, 4u, 8u, 13u, 15u })
@@ -168,7 +169,7 @@ static void body(bench &b)
 	long sent[SOURCES] = {}, bubbles_looked_at = 0, at_limit = 0, acks_behind = 0, stalls = 0;
 	int inside = -1, offered = -1, run = 0, ack_run = 0, credit = 0;
 	long by_share = 0;
-	/* When the frame was chosen that is offered: a result waited, the share allowed a foreign one. */
+	/* When the offered frame was chosen: a result waited, the share allowed a foreign frame. */
 	bool res_then = false, may_then = false, charged = false;
 	/* A result has begun since the last ACK; one waited when a result ended. */
 	bool ack_turn = false, ack_due = false;
@@ -193,7 +194,7 @@ static void body(bench &b)
 		offer(*d, s, b.r);
 		settle(*d);
 
-		/* What is offered: `sent` would name it. */
+		/* The frame on offer: `sent` would name it. */
 		d->e_ready = 1;
 		settle(*d);
 		const int chosen = d->sent == 0 ? -1 : __builtin_ctz(d->sent);
@@ -201,12 +202,12 @@ static void body(bench &b)
 		settle(*d);
 		if (offered >= 0)
 			b.same("a frame once offered stays", (uint64_t)chosen, (uint64_t)offered);
-		/* In the cycle behind a frame's end nothing that waits may lose a cycle. */
+		/* In the cycle after a frame's end no waiting frame may lose a cycle. */
 		if (due) {
 			b.good("a bubble between two frames", d->e_valid);
 			bubbles_looked_at++;
 		}
-		/* Where nothing was there a cycle ago: a result at once, others one cycle behind. */
+		/* If no frame was there a cycle ago: a result at once, others one cycle later. */
 		if (rest && d->res_e_valid)
 			b.good("a result at once", d->e_valid);
 		if (waits_at_rest)
@@ -300,7 +301,7 @@ static void body(bench &b)
 			credit = 0;
 		if (!acks)
 			ack_run = 0;
-		/* No result there: others may go earlier. */
+		/* No result waits: others may be sent earlier. */
 		if (!soon && (!d->res_p_valid || res_out))
 			flooded = false;
 		offered = e ? -1 : chosen;

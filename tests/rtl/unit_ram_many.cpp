@@ -1,5 +1,6 @@
 /*
- * rf_ram_many: every read port gives the last write to its address, in the same cycle; a write is seen from the next one on.
+ * rf_ram_many: every read port returns the last value written to its address, in the same cycle; a write is visible in
+ * later cycles.
  *
  * Compiled with AW and READS, the module's parameters; words have 8 bits.
  */

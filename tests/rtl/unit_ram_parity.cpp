@@ -1,6 +1,6 @@
 /*
- * rf_ram_parity: a read gives the last write to its address; it is told as bad where a part of the word has lost one bit, or
- * was stored as wrong, and nowhere else.
+ * rf_ram_parity: a read returns the last value written to its address. It is reported as bad if a part of the word has
+ * one flipped bit, or was stored as wrong, and never otherwise.
  *
  * Compiled with WIDTH, DEPTH and PART, the module's parameters. The bench flips bits in the memory itself.
  */

@@ -1,6 +1,6 @@
 /*
- * rf_reader, cycle for cycle against a reference: when a pass begins (all readers of its block free, a packet's passes 7
- * cycles apart), what it reads, what goes to the reduction with it, what is told of packets and of ranks that disagree.
+ * rf_reader, cycle by cycle against a reference: when a pass begins (all readers of its block free, a packet's passes 7
+ * cycles apart), its reads, its output to the reduction, and its reports of packets and of ranks that disagree.
  *
  * Compiled with the parameters of the module; 4 ports, 2 lanes, beats of 8 bytes. The bench is the scheduler, the
  * memories and the readers of the other ports.
@@ -57,7 +57,7 @@ static pass noise_pass(rng &r)
 		 r.below(16) };
 }
 
-/* First pass of a new packet on an aligned block that holds this port. */
+/* First pass of a new packet on an aligned block that contains this port. */
 static packet make(rng &r)
 {
 	packet k;

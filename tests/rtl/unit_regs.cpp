@@ -1,9 +1,9 @@
 /*
- * rf_regs against rtl/control/registers.txt: every write reaches what it is for and nothing else, every read gives its answer
- * 5 cycles behind rd_en, addresses of what this box does not have do nothing and read as zero, INIT and SEEN wait for their
- * turn and hold further accesses back meanwhile.
+ * rf_regs against rtl/control/registers.txt: every write reaches its register and no other; every read is answered 5
+ * cycles after rd_en; addresses that this box does not have ignore writes and read as zero; INIT and SEEN wait for
+ * their turn and delay further accesses meanwhile.
  *
- * Compiled with the parameters of the module. What other modules answer is a fixed function of what they are asked.
+ * Compiled with the parameters of the module. The answers of other modules are a fixed function of their inputs.
  */
 #include "Vrf_regs.h"
 #include "tests/rtl/unit.h"
@@ -67,7 +67,7 @@ static bool group_of(unsigned addr, unsigned *group)
 	return *group < GROUPS;
 }
 
-/* What a read must give; false where a value was never written and is unknown. */
+/* The expected value of a read; false if a value was never written and is undefined. */
 static bool reading(const model &m, unsigned addr, uint32_t *v)
 {
 	unsigned n;
@@ -152,7 +152,7 @@ static unsigned any_address(rng &r)
 	}
 }
 
-/* What a write must do in its own cycle. */
+/* The expected effect of a write in its own cycle. */
 static void check_write(bench &b, Vrf_regs &d, const model &m)
 {
 	const unsigned addr = d.wr_addr;
@@ -234,7 +234,7 @@ static void body(bench &b)
 	reset(b, *d);
 	for (long n = 0; n < 60000; n++, since++) {
 		d->punt_win_data = (uint32_t)b.r.next();
-		/* The window's memory answers 2 cycles behind its read and keeps what it has read. */
+		/* The window's memory answers 2 cycles after its read and keeps its output. */
 		if (window_at >= 0 && n >= window_at)
 			d->punt_win_data = answer(A_WINDOW, rd_addr);
 		if (read_at < 0) {
@@ -313,7 +313,7 @@ static void body(bench &b)
 			m.cycle_at_read = (uint32_t)since;
 		}
 
-		/* Writes are in force from the next cycle on; not those that a read in progress would see half of. */
+		/* Writes are effective from the next cycle on; none that a read in progress would see only in part. */
 		init = init ? !d->init_ready : wr_init;
 		seen = seen ? !d->seen_ready : wr_init || wr_seen;
 		if (wr_init || wr_seen) {

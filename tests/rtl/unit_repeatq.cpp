@@ -1,6 +1,7 @@
 /*
- * rf_repeatq against two queues: what the judge asks and what the scheduler sends behind it leave in one order, nothing is
- * lost as long as each side heeds its room, `queued` is right for every connection in every cycle.
+ * rf_repeatq against two queues: the repeats of the judge and the first sendings of the scheduler after them leave in
+ * one order; nothing is lost as long as each side checks its room; `queued` is correct for every connection in every
+ * cycle.
  *
  * Compiled with LANES, AW and DEPTH, the module's parameters.
  */
@@ -47,7 +48,7 @@ static void body(bench &b)
 		d->f_life = b.r.percent(50);
 		settle(*d);
 
-		/* Room: promised when there is plenty, never where there is none. */
+		/* Room: reported when there is plenty, never when there is none. */
 		const size_t all = queue.size() + hold.size();
 		if (all + HOLD < DEPTH - 2 * LANES && hold.size() < HOLD)
 			b.good("j_room where there is room", d->j_room);
@@ -72,7 +73,7 @@ static void body(bench &b)
 			b.same("m_life", d->m_life, e.life);
 		}
 
-		/* The scheduler looks at the room with a packet's first lane only; a port has a lane every third cycle. */
+		/* The scheduler checks the room with a packet's first lane only; one lane every third cycle. */
 		const bool turn = n - last_push >= APART;
 		if (turn && lanes_left == 0 && b.r.percent(p_send) && d->f_room)
 			lanes_left = 1 + (int)b.r.below(LANES);

@@ -1,9 +1,10 @@
 /*
- * rf_results: every result leaves once per copy with the copy's own header, in order; dropped packets leave nothing; the room
- * that was taken comes back, all of it; no cycle is lost between packets of two beats or more.
+ * rf_results: every result leaves once per copy with the copy's own header, in order; dropped packets leave no frame;
+ * all the reserved room is freed; no cycle is lost between packets of two beats or more.
  *
- * Compiled with BEATS and HDRS, the module's parameters; WIDTH is 64. The bench is the scheduler (it takes room before a
- * packet), the readers (headers, then the packet's announcement), the reduction (its beats a fixed time later) and rf_egress.
+ * Compiled with BEATS and HDRS, the module's parameters; WIDTH is 64. The bench is the scheduler (it reserves room
+ * before a packet), the readers (headers, then the packet's announcement), the reduction (its beats a fixed time later)
+ * and rf_egress.
  */
 #include "Vrf_results.h"
 #include "tests/rtl/unit.h"
@@ -21,11 +22,11 @@ struct copy {
 
 struct packet {
 	unsigned lanes, beats, room, drop, pad, plen;
-	std::vector<int> has;		/* per lane: is there a copy */
+	std::vector<int> has;		/* per lane: there is a copy */
 	std::vector<copy> copies;
 	bytes data;
 	std::vector<bool> wrong;	/* per beat */
-	bool follows;			/* no packet that leaves nothing came between the last one and this */
+	bool follows;			/* no packet without copies came between the last one and this */
 };
 
 static packet make(rng &r)
@@ -64,7 +65,7 @@ static bytes leaving(const packet &p)
 static void body(bench &b)
 {
 	auto d = fresh<Vrf_results>(b);
-	std::deque<packet> out, reducing;	/* to leave; beats to come */
+	std::deque<packet> out, reducing;	/* to leave; beats not received yet */
 	std::deque<long> when;			/* the first beat of reducing.front() */
 	std::deque<std::pair<long, copy>> headers;
 	packet now = {};
@@ -72,7 +73,7 @@ static void body(bench &b)
 	unsigned lane = 0, copy_at = 0, p_new = 100, p_sink = 100, out_copy = 0;
 	/* Beats stored so far, and those of the packets that have left. */
 	size_t red_at = 0, out_at = 0, stored = 0, total = 0, base = 0;
-	bool lost = false;		/* what left in the last cycle */
+	bool lost = false;		/* the header or beat that left in the last cycle */
 	copy lost_of = {};
 	long losses = 0;
 	bool busy = false, header = false, due = false, was_soon = false, single = false, follows = true;
@@ -111,7 +112,7 @@ static void body(bench &b)
 		}
 		settle(*d);
 
-		/* The room of a packet comes back when its last beat stands at the output for the last time. */
+		/* The room of a packet is freed when its last beat is at the output for the last time. */
 		int held = (int)stored;
 		if (d->p_valid && !out.empty() && out_copy + 1 == out.front().copies.size() &&
 		    out_at + B == out.front().data.size())
@@ -203,7 +204,7 @@ static void body(bench &b)
 		}
 		settle(*d);
 
-		/* What is wrong is told in the next cycle. */
+		/* An error is reported in the next cycle. */
 		b.same("lost_valid", d->lost_valid, lost);
 		if (lost) {
 			b.same("lost_addr", d->lost_addr, lost_of.addr);
@@ -215,7 +216,7 @@ static void body(bench &b)
 			lost_of = out.front().copies[out_copy];
 		lost = (e && lost_of.wrong) || (p && out.front().wrong[out_at / B]);
 
-		/* What leaves. */
+		/* The output. */
 		b.good("a packet that nobody announced", !(e || p) || !out.empty());
 		if (e) {
 			const packet &x = out.front();

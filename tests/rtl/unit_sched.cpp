@@ -1,8 +1,9 @@
 /*
- * rf_sched: every launch is one that its rules allow, carries what belongs to it, and whatever can start does start.
+ * rf_sched: every launch is allowed by its rules and carries the right data, and every packet that can start does
+ * start.
  *
- * Compiled with the parameters of the module. The bench is the ledger, the readers, the results and the queues of repeats;
- * each epoch has groups of its own, overlapping or not, a third of them with room for everything.
+ * Compiled with the parameters of the module. The bench is the ledger, the readers, the results and the queues of
+ * repeats; each epoch has its own groups, overlapping or not, a third of them with room for all packets.
  */
 #include <algorithm>
 #include <list>
@@ -34,7 +35,7 @@ struct group {
 	bool midway, rep, late;
 	unsigned index, lane, port, rep_lane;
 	long since;	/* ready and not launched since */
-	int passed;	/* by packets of others on one of its ports */
+	int passed;	/* by packets of other groups on one of its ports */
 	int row;	/* packets from the queues since the last first sending, while one could leave */
 	int twice[GROUPS]; /* packets of each other group on the same block while this one waits for its turn */
 };
@@ -92,7 +93,7 @@ static void new_group(rng &r, group &g)
 			g.sent[l][p] = g.una[l][p] = start;
 }
 
-/* Groups on other blocks want some of its ports too: one of them may be hungry. */
+/* Groups on other blocks compete for some of its ports: one of them may starve. */
 static bool crossed(const world &w, const group &g)
 {
 	for (auto &o : w.g)
@@ -207,7 +208,7 @@ static void drive(Vrf_sched &d, const world &w)
 	d.prep_busy = (uint8_t)prep_busy(w);
 }
 
-/* What every launch carries. */
+/* The data of every launch. */
 static void check_fields(bench &b, Vrf_sched &d, const group &g, unsigned lane, unsigned index, bool rep)
 {
 	const unsigned size = 1u << g.s_log2, slot = index % size;
@@ -234,7 +235,7 @@ struct counts {
 	long firsts, repeats, lates, stale, dead, lanes, pushes, owed, turns, at_once, longest;
 };
 
-/* From a change at a front to the launch that knows of it. */
+/* From a change at a front to the launch that depends on it. */
 enum { SETTLED = 4 };
 
 static bool settled(const world &w, unsigned port, unsigned number, long n, long since = SETTLED)
@@ -242,7 +243,7 @@ static bool settled(const world &w, unsigned port, unsigned number, long n, long
 	return !w.q[port].empty() && w.q[port].front().group == number && n - w.front[port] >= since;
 }
 
-/* A group has a packet at the front of a queue, and had it for a while. */
+/* A group has a packet at the front of a queue, and has had it for a while. */
 static bool asks(const world &w, unsigned number, long n, long since = SETTLED)
 {
 	for (unsigned p = 0; p < PORTS; p++)
@@ -251,7 +252,7 @@ static bool asks(const world &w, unsigned number, long n, long since = SETTLED)
 	return false;
 }
 
-/* A packet of a group begins: its turn among those who wait for the same ports. */
+/* A packet of a group begins: its turn among the groups that wait for the same ports. */
 static void turn(bench &b, world &w, unsigned number, counts &c, long n)
 {
 	group &g = w.g[number];
@@ -261,12 +262,12 @@ static void turn(bench &b, world &w, unsigned number, counts &c, long n)
 
 		if (i == number || (o.block & g.block) == 0 || o.midway || !o.live || o.error || !(ready(o) || asks(w, i, n)))
 			continue;
-		/* Each other group may be hungry too. */
+		/* Each other group may be starved too. */
 		o.passed++;
 		b.good("a group passed by too many", !w.generous || o.passed <= HUNGRY + GROUPS + 3);
 		if (!w.generous || !ready(o) || o.passes == 2 || crossed(w, o))
 			continue;
-		/* Both want the same ports and nobody else does: one packet each. */
+		/* Both need the same ports and no other group does: one packet each. */
 		o.twice[number]++;
 		c.turns++;
 		b.good("a group that takes another one's turn", o.twice[number] <= 2);
@@ -303,7 +304,7 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 			b.same("q_stale of nothing", d.q_stale, 0);
 			return;
 		}
-		/* Forgotten: an entry that is dead, or a repeat that is no longer in [una, sent). */
+		/* Discarded: an entry of an ended group, or a repeat that is no longer in [una, sent). */
 		b.good("an entry of nothing", !w.q[popped].empty());
 		const entry e = w.q[popped].front();
 		const group &g = w.g[e.group];
@@ -313,7 +314,7 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 		b.same("q_stale", d.q_stale, dead ? 0 : d.q_pop);
 		(dead ? c.dead : c.stale)++;
 		pop(w, (unsigned)popped, n);
-		/* To forget one costs its group a turn, and a hungry group eats no sooner. */
+		/* Discarding one costs its group a turn, and does not help a starved group. */
 		std::fill(w.g[e.group].twice, w.g[e.group].twice + GROUPS, 0);
 		for (auto &o : w.g)
 			o.passed = 0;
@@ -342,7 +343,7 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 			g.issued = (g.issued + 1) & MASK;
 			c.firsts++;
 			g.since = n;
-			/* Something of the group waits in a queue: only where a first sending is due. */
+			/* An entry of the group waits in a queue: allowed only if a first sending is due. */
 			const bool queue = w.generous && asks(w, number, n);
 			b.good("a first sending before what is queued", !queue || g.row >= QUEUED);
 			c.owed += queue;
@@ -387,7 +388,7 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 	}
 	check_fields(b, d, g, g.lane, g.index, g.rep && !g.late);
 
-	/* Copies: of a first sending to the members, those with repeats queued behind these; of a repeat to the one. */
+	/* Copies: of a first sending to the members, those with queued repeats after these; of a repeat to the one. */
 	unsigned behind = 0;
 	for (unsigned p = 0; p < PORTS; p++)
 		behind |= (unsigned)get(d.l_queued, p, 1) << p;
@@ -439,7 +440,7 @@ static void readers(world &w, size_t old)
 	}
 }
 
-/* What else happens in the box: packets complete, ACKs, repeats asked, room given back, errors. */
+/* Other activity in the box: packets complete, ACKs, repeats requested, room freed, errors. */
 static void others(bench &b, world &w, long n)
 {
 	for (unsigned i = 0; i < GROUPS; i++) {
@@ -509,7 +510,7 @@ static void body(bench &b)
 			b.good("one group alone starts in the next cycle", d->launch_valid != 0);
 			c.at_once++;
 		}
-		/* Alone, with everything it needs. */
+		/* Alone, with all the resources it needs. */
 		due = false;
 		for (auto &g : w.g)
 			if (rest >= 4 && !busy && waiting == 1 && ready(g) && w.generous && (prep_busy(w) & g.block) == 0 && g.passes < 2)
@@ -518,7 +519,7 @@ static void body(bench &b)
 
 		const size_t old = w.preps.size();
 		launch(b, *d, w, c, n);
-		/* Whoever can start does: with room for everything no group waits for long. */
+		/* Every group that can start does: with room for all packets no group waits for long. */
 		for (unsigned i = 0; i < GROUPS; i++) {
 			group &g = w.g[i];
 

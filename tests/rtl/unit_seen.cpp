@@ -1,6 +1,6 @@
 /*
- * rf_seen: a sign is seen from the next cycle on until it is cleared; a clear waits while a sign is noted, and takes only
- * the bits it names. Compiled with CW, the module's parameter.
+ * rf_seen: a sign of life is visible from the next cycle on until it is cleared; a clear waits while a sign is
+ * recorded, and clears only the selected bits. Compiled with CW, the module's parameter.
  */
 #include "Vrf_seen.h"
 #include "tests/rtl/unit.h"

@@ -1,8 +1,10 @@
 /*
- * rf_tomb against "Tombstones" of docs/box.md: a packet with a right ICRC that came on the port and from the address that firmware
- * wrote is seen by the next look, any other one is not; a look and a write forget. Both sides at once, in every cycle.
+ * rf_tomb against "Tombstones" of docs/box.md: a packet with a correct ICRC that came by the port and from the address
+ * that firmware wrote is visible to the next read, any other packet is not; a read and a write clear it. Both sides at
+ * once, in every cycle.
  *
- * A tombstone whose expectation has lost a bit is renewed by every packet. The bench flips bits in the memory itself.
+ * If the expected values of a tombstone have a parity error, every packet renews it. The bench flips bits in the memory
+ * itself.
  *
  * Compiled with PORT and AW, the module's parameters.
  */
@@ -17,7 +19,7 @@ struct expectation {
 	bool any, seen, lost;
 };
 
-/* A packet on its way: the table's answer, then the question, then its mark. */
+/* A packet in progress: the table's answer, then the question, then its mark. */
 struct packet {
 	bool there, ask, mark;
 	unsigned number, ip;
@@ -52,7 +54,7 @@ static void body(bench &b)
 			e[hit].lost = true;
 			flips++;
 		}
-		/* p3: what it expects was read one cycle ago. */
+		/* p3: the expected values were read one cycle ago. */
 		d->ask = answer.there && b.r.percent(80);
 		d->ask_ip = 0x0a000001 + b.r.below(3);
 		settle(*d);
@@ -62,7 +64,7 @@ static void body(bench &b)
 		seen += known && d->look && d->seen;
 		looks += d->look;
 
-		/* The next cycle. A look that meets a mark: seen now, or in the next look. */
+		/* The next cycle. A read in the cycle of a mark: visible now, or in the next read. */
 		const bool meets = marks.mark && marks.number == at && (d->look || d->w_valid);
 		both += meets;
 		const bool was = e[at].seen;
@@ -84,7 +86,7 @@ static void body(bench &b)
 		answer.there = d->rd_valid;
 		answer.number = d->rd_number & ((1 << AW) - 1);
 		tick(b, *d);
-		/* A read that meets a write has the old word: its firmware has not finished. */
+		/* A read in the cycle of a write returns the old word: the firmware has not finished. */
 		if (answer.there && !(d->w_valid && at == answer.number))
 			one = e[answer.number];
 		else if (answer.there)

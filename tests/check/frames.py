@@ -113,7 +113,7 @@ class Checker:
         if frame.cut:
             return "was captured in part only"
         if len(data) < 14:
-            return "%d bytes are no Ethernet frame" % len(data)
+            return "%d bytes are not an Ethernet frame" % len(data)
         if len(data) < 60 and not self.short:
             return "%d bytes: shorter than 60" % len(data)
         text = self.source(frame)
@@ -352,7 +352,7 @@ def parse_mac(text):
 def parse_ip(text):
     parts = text.split(".")
     if len(parts) != 4 or not all(p.isdigit() and int(p) < 256 for p in parts):
-        raise getopt.GetoptError("'%s' is no IPv4 address" % text)
+        raise getopt.GetoptError("'%s' is not an IPv4 address" % text)
     return bytes(int(p) for p in parts)
 
 

@@ -107,7 +107,7 @@ sleep 2
 exits 1 "a rank that is silent for longer than its lease" $ctl ranks 14
 check "... ends its group" says 0 "job 14 group 0: failed: LEASE: a rank was silent for longer than its lease (rank 0"
 exits 0 "... and no other one" $ctl ranks 13
-check "... from which no data has arrived yet" says 0 "job 13 group 0: no data has arrived from rank 0, 1 on the connection"
+check "... from which no data has arrived yet" says 0 "job 13 group 0: no data has arrived from rank 0, 1 on the registered connection"
 exits 0 "ctl drop" $ctl drop 13
 exits 1 "a port that this box does not have" $ctl join --job 15 --rank 10.0.5.1,send=17,psn=5,recv=18,port=7 --rank 10.0.5.2,send=17,psn=5,recv=18,port=1
 check "... is named" says 0 "rank 0: .*value that is not allowed .*: port of the box (port= of --rank)"

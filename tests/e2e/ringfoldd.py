@@ -296,7 +296,7 @@ def test_service(program, folder):
     s.process.send_signal(signal.SIGHUP)
     line = s.process.stderr.readline()
     check("HUP with bad keys: %s" % line.strip(), "keys:1:" in line and KEY.hex() not in line)
-    for words, cause in (("ips=10.0.0.1/24", "a prefix with bits"), ("ports=0-8", "ports=: numbers"),
+    for words, cause in (("ips=10.0.0.1/24", "a prefix has bits"), ("ports=0-8", "ports=: numbers"),
                          ("ranks=8 ranks=9", "a limit twice"), ("bytes=1T", "a number is out of range or malformed")):
         config(s.keys, "# first\n%d %s %s\n" % (JOB, KEY.hex(), words))
         s.process.send_signal(signal.SIGHUP)
@@ -374,7 +374,7 @@ def test_refused(program, folder):
     path = os.path.join(folder, "good.ini")
     box.write(0, 1)
     run = subprocess.run([program, "--config", path], capture_output=True, text=True, timeout=10)
-    check("registers without a box", run.returncode == 1 and "no ringfold box" in run.stderr)
+    check("registers without a box", run.returncode == 1 and "not a ringfold box" in run.stderr)
     with open(os.path.join(folder, "registers"), "wb") as f:
         f.truncate(4096)
     run = subprocess.run([program, "--config", path], capture_output=True, text=True, timeout=10)

@@ -4,7 +4,7 @@
 // other hosts on the same port, and a flood of ARP does not block control packets, whatever source addresses it uses.
 //
 // Latency     last beat in to status: 2 cycles. Window: win_data 2 cycles after win_en.
-// Throughput  one beat per cycle over all ports together; a frame is taken as a whole, ports in turn.
+// Throughput  one beat per cycle over all ports together; frames are taken whole, round-robin over the ports.
 // Capacity    4 frames of up to 1024 bytes for each port, 2 of them of one source, one of them ARP.
 // Handshake   the judge of port p commands a raw read to this module only while room[p] is high (room_arp[p] for ARP),
 //             and pulses take[p] in that cycle, with arp[p] for ARP; the stream may follow at any time. s_ready is

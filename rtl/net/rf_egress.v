@@ -1,7 +1,7 @@
 // rf_egress: builds the frames that leave by one port: header, payload and a new ICRC, or a raw frame with a new source
 // MAC.
 //
-// Latency     LATENCY = 6 cycles from e_valid (with p_valid where the first beat takes payload) to m_axis_tvalid.
+// Latency     LATENCY = 6 cycles from e_valid (with p_valid if the first beat takes payload) to m_axis_tvalid.
 // Throughput  one beat per cycle, no bubble between frames.
 // Capacity    FIFO_BEATS beats.
 // Handshake   e_ready is high in the cycle in which the packet's first beat is built; it depends on e_raw, e_hlen,

@@ -5,7 +5,7 @@
 // Capacity    COMMANDS frames between descriptor and command.
 // Handshake   d_ready comes from registers only. Nothing stalls after it: COMMANDS credits limit the descriptors
 //             admitted. Room in the queues and buffers that a frame may need is checked in p4, in order.
-// Reset       discards what is in progress.
+// Reset       discards frames and commands in progress.
 // Proved      tests/rtl/core; the window in tests/formal/ledger.vh; PSNs of made frames in tests/formal/nak_una.proof.
 //
 // next, sent and una are read, compared and written in p4 only, so no packet is judged with an outdated state. NAKs are

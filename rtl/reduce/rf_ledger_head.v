@@ -1,7 +1,7 @@
 // rf_ledger_head: advances the heads of the groups: index by index, when every member port has passed the index.
 //
 // Latency     commit to head: 2 cycles if no other group is waiting.
-// Throughput  one group is looked at per cycle; one group alone rises by one index in 2 cycles.
+// Throughput  one group is processed per cycle; the head of a single active group advances by one index in 2 cycles.
 // Capacity    none: a group that waits is one bit.
 // Handshake   none.
 // Reset       no group is being processed, heads are 0.

@@ -3,7 +3,7 @@
 // copied.
 //
 // Latency     m_there: combinational. Push to the first step: 3 cycles if no other connection waits.
-// Throughput  one mark per cycle; one step per cycle, and two cycles more per connection looked at.
+// Throughput  one mark per cycle; one step per cycle, plus two cycles per connection processed.
 // Capacity    2^HDR_AW slots of LANES lanes; every connection may wait.
 // Handshake   step_valid/step_ready; clear_valid only if clear_ready: it selects the write data, because m_set is late.
 // Reset       empties the queue of waiting connections. Marks are undefined until cleared.

@@ -1,7 +1,7 @@
 // rf_sched: starts the passes: checks one group or one repeat per cycle and starts it if all its resources are free.
 //
 // Latency     pending to launch: 1 cycle. Launch is combinational from the candidate's register (s1).
-// Throughput  one candidate per cycle; a block of ports gets a pass every 3 cycles at most.
+// Throughput  one candidate per cycle; a block of ports gets at most one pass every 3 cycles.
 // Capacity    one pass in preparation and one being read per port (rf_reader).
 // Handshake   launch_* are pulses of one cycle; every reader of the block accepts its part in the same cycle.
 // Reset       no pass in progress.

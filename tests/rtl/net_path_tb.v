@@ -56,7 +56,7 @@ module net_path_tb #(
   wire unused_in_bad;
   wire unused_o_bad;
 
-  // A place for one packet on its way to the egress.
+  // A buffer for one packet between ingress and egress.
   reg          e_valid_q;
   reg  [639:0] e_hdr_q;
   reg  [6:0]   e_hlen_q;

@@ -1,17 +1,18 @@
 /*
  * The ledger's rules as a Promela model: RANKS hosts in a ring, their channels, the box with its queue of repeats. Channels
- * lose and double, timers fire too early. Serial numbers are modulo M. docs/box.md, lines 31 to 44 and the NAKs.
+ * lose and duplicate packets, timers expire too early. Serial numbers are modulo M. docs/box.md, lines 31 to 44 and the NAKs.
  *
  *   S       slots             W      window of the hosts (S/2; S: a host that ignores it)
- *   N       packets           FAULTS so many losses, duplicates and premature timers; 255: any number
+ *   N       packets           FAULTS number of losses, duplicates and premature timers; 255: any number
  *
- * Asserted: what is delivered is the sum of the right operands; nobody takes for delivered what is not; the ledger's
- * invariant; no NAK asks for what could not be stored; with W = S/2 and without faults no NAK is made and no timer is needed; with a bounded number of faults
- * every run ends: the timer that fires because nothing else can happen leads to progress.
+ * Asserted: a delivered result is the sum of the right operands; no host takes a packet as delivered that was not;
+ * the ledger's invariant; no NAK requests a packet that could not be stored; with W = S/2 and without faults no NAK
+ * is made and no timer is needed; with a bounded number of faults every run ends: a timer that expires because no
+ * other step is possible leads to progress.
  *
  *   SPLIT  a repeat takes two steps: its pass is issued, and reads the slots later
  *
- * Mutants: NAK_NEXT, SILENT, STALE, NAK_ROOM, NO_HOLD (with SPLIT); the sixth is W = S where PUNCTUAL is asked for.
+ * Mutants: NAK_NEXT, SILENT, STALE, NAK_ROOM, NO_HOLD (with SPLIT); the sixth is W = S with PUNCTUAL set.
  */
 #ifndef RANKS
 #define RANKS 2

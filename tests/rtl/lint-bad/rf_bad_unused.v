@@ -1,4 +1,4 @@
-// Must be refused by verilator: an input that nobody reads.
+// Must be refused by verilator: an input that is not used.
 module rf_bad_unused (
   input  wire a,
   input  wire b,

@@ -46,8 +46,8 @@ formal-net: $(GENERATED)
 	$(PROVE) $(FORMAL_NET)
 FORMAL_TARGETS += formal-net
 FORMAL_PROOFS  += $(FORMAL_NET)
-# Longest ones: rf_egress leaves its mutants to `make formal`, rf_ingress its proof too.
-$(foreach p,$(filter-out %/stream_egress.proof %/stream_ingress.proof,$(FORMAL_NET)),$(eval $(call test,formal-$(basename $(notdir $(p))),$(PROVE) $(p))))
+# Longest ones: rf_egress leaves its mutants and the link that is down soon to `make formal`, rf_ingress its proof too.
+$(foreach p,$(filter-out %/stream_egress.proof %/stream_egress_down.proof %/stream_ingress.proof,$(FORMAL_NET)),$(eval $(call test,formal-$(basename $(notdir $(p))),$(PROVE) $(p))))
 $(eval $(call test,formal-stream_egress,$(PROVE) --no-mutants tests/formal/stream_egress.proof))
 
 # Every bench must fail if it is made to expect a wrong value.

@@ -8,7 +8,10 @@
 // An arbitrary frame is tracked: beats before it, its own. The contents form a sequence: the FIFO, the beat that was
 // built, those not built yet. A beat that leaves the front is offered or discarded. (Wires named box.* are internal to
 // the module.)
-module stream_egress (
+module stream_egress #(
+  // Cycles after which the link counts as down, 3..15.
+  parameter STALL = 15
+) (
   input wire         clk,
   input wire         rst,
   input wire         e_valid,
@@ -24,8 +27,6 @@ module stream_egress (
 );
 
 `include "rf_start.vh"
-
-  localparam STALL = 3;
 
   wire        e_ready;
   wire        p_ready;
@@ -54,7 +55,7 @@ module stream_egress (
   (* hierconn *) wire         \box.drop_q ;
   (* hierconn *) wire         \box.open_q ;
   (* hierconn *) wire         \box.down ;
-  (* hierconn *) wire [1:0]   \box.g_stall.wait_q ;
+  (* hierconn *) wire [$clog2(STALL+1)-1:0] \box.g_stall.wait_q ;
 
   always @* begin
     assume (rst == !f_started);
@@ -235,7 +236,7 @@ module stream_egress (
   // ---- Beats offered and beats discarded.
 
   // Consecutive cycles in which the MAC did not take the offered beat. The count has reached STALL.
-  reg  [1:0]  stall_q;
+  reg  [3:0]  stall_q;
   reg         ever_q;
   wire        down = stall_q == STALL;
   // The beat at the front is not the first one of its frame; every beat of it so far was offered, and the link was not
@@ -251,8 +252,8 @@ module stream_egress (
   wire        within = m_valid ? !m_last : begun_q;
 
   always @(posedge clk)
-    if (rst || !m_valid || m_ready) stall_q <= 2'd0;
-    else if (!down) stall_q <= stall_q + 2'd1;
+    if (rst || !m_valid || m_ready) stall_q <= 4'd0;
+    else if (!down) stall_q <= stall_q + 4'd1;
 
   always @(posedge clk)
     if (rst) ever_q <= 1'b0;
@@ -282,7 +283,7 @@ module stream_egress (
     if (!rst) begin
       // The link is down after exactly STALL cycles.
       assert (\box.down == down && \box.g_stall.wait_q == stall_q);
-      assert (stall_q == 2'd0 || m_valid);
+      assert (stall_q == 4'd0 || m_valid);
       assert (!down || ever_q);
       assert (ever_q || (!\box.drop && !\box.cut_q && whole_q));
       // If the link was never down, nothing is discarded and no frame is truncated.

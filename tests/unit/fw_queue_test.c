@@ -111,8 +111,8 @@ static void expect_init(void)
 	wr(RF_HASH_IP, 0);
 	wr(RF_HASH_KEY, 0);
 	wr(RF_HASH_VALUE, 0);
-	for (uint32_t t = 0; t < 2; t++)
-		for (uint32_t i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
+		for (uint32_t t = 0; t < 2; t++)
 			wr(RF_HASH_WRITE, t << 16 | i);
 	for (uint32_t g = 0; g < 2; g++) {
 		wr(RF_GROUP_BASE + 0x40 * g + RF_GROUP_CFG, 0);

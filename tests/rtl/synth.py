@@ -23,6 +23,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import synth_rules
@@ -236,35 +237,41 @@ HEADS = {"Modules": ["module"] + COLUMNS,
          "A small box in an ECP5": ["rf_core", "LUT4 in all", "LUT4", "CCU2C", "DPR16X4", "FF", "DP16KD"],
          "Speed": ["module", "LUT6 levels", "iCE40 MHz"]}
 NOTES = {
-    "Modules": "Default parameters (4 ports, 512 bits, all types, parity), everything below included.",
-    "Timing": "Default parameters; %s with two words. Flattened, by the model of tests/rtl/timing.py (in its --help): r a\n"
-              "register, in and out the ports of the module; 0: no such path. A path between registers may take %d ps (210 MHz).\n"
-              "The LUTs are those of that netlist: mapped for depth, with the enables of registers as logic, so there are more of\n"
-              "them than under Modules." % (", ".join(sorted(TWO_WORDS)), LIMIT),
-    "The whole box": "One lane per port, 8 groups. LUT to BRAM without parity; parity adds the last two columns. For comparison:\n"
-                     + NETREDUCE + ".",
-    "The whole box flattened": "By `make synth-flat`, with the time and the memory that Yosys took.",
-    "A small box in an ECP5": "By `synth_ecp5`, hierarchy kept, without parity. In all: LUT4, two for a CCU2C, six for a "
-                              "DPR16X4;\nan LFE5U-85F has 84k.",
-    "Speed": "Levels are those of 6-input LUTs with no carry chains, the longest path between registers. The frequency is "
-             "that of an iCE40\nHX8K (4-input LUTs, 40 nm), to be compared with itself.",
+    "Modules": "Default parameters (4 ports, 512 bits, all types, parity). The size of a module includes its submodules.",
+    "Timing": "Default parameters; %s with two words. Flattened, by the model of tests/rtl/timing.py (see its --help): r is a "
+              "register, in and out are the ports of the module, 0 means that there are no such paths. A path between registers "
+              "may take %d ps (210 MHz). The LUT column counts this netlist. It is higher than under Modules because the netlist "
+              "is mapped for depth and register enables become logic." % (", ".join(sorted(TWO_WORDS)), LIMIT),
+    "The whole box": "One lane per port, 8 groups. LUT to BRAM without parity; the last two columns are the cost of parity. "
+                     "For comparison: " + NETREDUCE + ".",
+    "The whole box flattened": "By `make synth-flat`, with the time and the memory that Yosys needed.",
+    "A small box in an ECP5": "By `synth_ecp5`, with the hierarchy kept and without parity. LUT4 in all adds two for each CCU2C "
+                              "and six for each DPR16X4. An LFE5U-85F has 84k LUT4.",
+    "Speed": "Levels are the 6-input LUTs, without carry chains, on the longest path between registers. The frequency is for "
+             "an iCE40 HX8K (4-input LUTs, 40 nm); it is meant only for comparison with earlier versions.",
 }
+INTRO = ("This page lists the size and the speed of the modules in `rtl/`. `tests/rtl/synth.py --update` generates it. "
+         "`make synth` measures again and fails if a size has grown by more than 3 %, if a path between registers is too long, "
+         "or if a box is larger than its limit.\n\nThe figures come from Yosys (`synth_xilinx -family xcup -nowidelut`). They "
+         "are estimates, because no vendor tool is involved. The hierarchy is kept unless noted otherwise; a vendor tool that "
+         "flattens it produces a smaller design.")
+
+
+def wrapped(text):
+    """Prose of the page, 100 columns wide; an empty line separates paragraphs."""
+    return "\n\n".join(textwrap.fill(p, 100, break_on_hyphens=False) for p in text.split("\n\n"))
 
 
 def write_page(page, table):
     order = [os.path.basename(f)[:-2] for f in files()] + [n for n, _ in WHOLE]
     with open(page, "w") as f:
-        f.write("# Sizes and speed\n\nMade by `tests/rtl/synth.py --update`; `make synth` measures again and fails where a "
-                "size has grown by more than 3 %,\nwhere a path between registers is too long, and where a box is larger than it "
-                "may be.\n"
-                "Yosys, `synth_xilinx -family xcup -nowidelut`: estimates, there is no vendor tool behind them. Hierarchy is "
-                "kept where nothing\nelse is said: a vendor tool that flattens saves some.\n")
+        f.write("# Sizes and speed\n\n%s\n" % wrapped(INTRO))
         for section, head in HEADS.items():
             rows = [r for s, r in table if s == section]
             rows.sort(key=lambda r: order.index(r) if r in order else len(order))
             if not rows:
                 continue
-            f.write("\n## %s\n\n%s\n\n| %s |\n|%s\n" % (section, NOTES[section], " | ".join(head), " --- |" * len(head)))
+            f.write("\n## %s\n\n%s\n\n| %s |\n|%s\n" % (section, wrapped(NOTES[section]), " | ".join(head), " --- |" * len(head)))
             for r in rows:
                 f.write("| %s | %s |\n" % (r, " | ".join(synth_rules.number(table[(section, r)].get(c, "")) for c in head[1:])))
 

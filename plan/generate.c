@@ -1,6 +1,6 @@
 /*
- * Topologies by formula. Every drawn number comes from the seed: first kinds of the switches, then
- * hosts, then links in the order in which they are made.
+ * Generates topologies. All random numbers come from the seed, in the order in which nodes and
+ * links are added; the roles of hosts are chosen last.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ struct maker {
 	struct topology *t;
 	uint64_t random;
 	int made;    /* switches so far */
-	bool failed; /* memory was short */
+	bool failed; /* memory ran out */
 };
 
 struct topo_spec topo_spec_default(enum topo_shape shape)
@@ -105,7 +105,10 @@ static bool is_box(struct maker *m, bool leaf)
 	}
 }
 
-/* A switch; where it is to be a box: the box in its place, or a switch with a box beside it. */
+/*
+ * Adds a switch. If it should be a box: a box instead of the switch, or, with spec->attached, a
+ * switch with a box attached. Returns the node to which hosts connect.
+ */
 static int add_switch(struct maker *m, const char *prefix, int number, bool leaf)
 {
 	char name[TOPO_NAME_MAX];
@@ -161,8 +164,10 @@ static void make_leaf_spine(struct maker *m, int *room)
 			add_link(m, leaf[l], spine[i], m->s->fabric_link);
 }
 
-/* k pods of k/2 edge and k/2 aggregation switches; core i k/2 + j hangs on aggregation i of each
- * pod (Al-Fares, Loukissas, Vahdat: SIGCOMM 2008). */
+/*
+ * k pods of k/2 edge and k/2 aggregation switches; core i k/2 + j connects to aggregation switch i
+ * of each pod (Al-Fares, Loukissas, Vahdat: SIGCOMM 2008).
+ */
 static void make_fat_tree(struct maker *m, int *room)
 {
 	int half = m->s->k / 2;
@@ -186,7 +191,7 @@ static void make_fat_tree(struct maker *m, int *room)
 			add_link(m, agg[a], core[a % half * half + j], m->s->fabric_link);
 }
 
-/* Every server has a network card on each rail. */
+/* Every server has a NIC on each rail. */
 static void make_rail(struct maker *m, int *room)
 {
 	int *spine = room;
@@ -221,8 +226,10 @@ static int add_inside(struct maker *m, int machine, const char *what, int number
 	return n;
 }
 
-/* Machines of GPUs around an NVSwitch; card r of each hangs on rail r and serves every GPU whose
- * number leaves r when divided by the number of rails. */
+/*
+ * Machines of GPUs around an NVSwitch. NIC r of each machine connects to rail r and serves every
+ * GPU whose number modulo the number of rails is r.
+ */
 static void make_machines(struct maker *m, int *room)
 {
 	int *spine = room;
@@ -256,8 +263,10 @@ static int draw_index(struct maker *m, int count)
 	return (int)(topo_random(&m->random) % (uint64_t)count);
 }
 
-/* Every switch hangs on an earlier one; then further links between drawn pairs. A host on each
- * switch first, so that no box is a dead end where there are hosts enough. */
+/*
+ * Every switch is connected to an earlier one; then links between random pairs are added. Hosts are
+ * first placed one per switch, so that no box is a dead end if there are enough hosts.
+ */
 static void make_random(struct maker *m, int *sw)
 {
 	int count = m->s->leaves;
@@ -287,7 +296,7 @@ static void make_random(struct maker *m, int *sw)
 			 m->s->host_link);
 }
 
-/* Which hosts are workers, parameter servers, or do nothing. */
+/* Chooses at random which hosts are workers, which are parameter servers, and which do nothing. */
 static int draw_roles(struct maker *m, struct topo_error *e)
 {
 	struct topology *t = m->t;
@@ -333,7 +342,9 @@ static int check(const struct topo_spec *s, struct topo_error *e)
 	if (s->shape != TOPO_STAR && s->shape != TOPO_FAT_TREE && s->leaves < 1)
 		return topo_refuse(e, -1, -1, "there must be at least one leaf");
 	if (s->shape == TOPO_MACHINES && (s->gpus < s->leaves || !(s->nvlink > 0)))
-		return topo_refuse(e, -1, -1, "a machine needs a GPU for each of its %d cards",
+		return topo_refuse(e, -1, -1,
+				   "a machine needs at least one GPU for each of its %d NICs, and "
+				   "an NVLink capacity above 0",
 				   s->leaves);
 	if (s->shape == TOPO_MACHINES)
 		nodes *= s->gpus + s->leaves + 1;
@@ -347,7 +358,8 @@ static int check(const struct topo_spec *s, struct topo_error *e)
 		return topo_refuse(e, -1, -1, "capacities must be positive");
 	if (!(s->processing_min > 0) || !(s->processing_max >= s->processing_min))
 		return topo_refuse(e, -1, -1,
-				   "processing must be positive, the least not above the most");
+				   "the processing range must be positive, with its minimum not "
+				   "above its maximum");
 	if (s->shape == TOPO_FAT_TREE)
 		nodes = (double)s->k * s->k / 2 * (s->hosts ? s->hosts : s->k / 2);
 	if (s->shape == TOPO_LEAF_SPINE)

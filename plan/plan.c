@@ -1,5 +1,5 @@
 /*
- * Plans in memory: building, mirroring, quantising.
+ * Plans in memory: construction, mirroring, bounds, division into chunk classes.
  */
 #include "plan/plan.h"
 
@@ -35,7 +35,7 @@ void plan_free(struct plan *p)
 	free(p);
 }
 
-/* Room for one more element; 0 or -1. */
+/* Enlarges an array to at least `need` elements. Returns 0, or -1 if memory runs out. */
 static int grow(void **array, int *room, int need, size_t size)
 {
 	int wanted = *room ? *room : 64;

@@ -1,6 +1,6 @@
 /*
- * Plans are read from JSON. Names of nodes instead of indexes, so that a plan can be read by eye
- * and follows its topology when the order there changes.
+ * Reads plans from JSON. Plans refer to nodes by name instead of index, so that people can read
+ * them and they stay valid when the order of the topology changes.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -19,7 +19,7 @@ struct reader {
 	const struct topology *t;
 	struct plan *p;
 	int *sorted;
-	int *arc; /* room for one route */
+	int *arc; /* buffer for one route */
 };
 
 static int get_node(struct reader *r, int tree, json_t *value, const char *what)
@@ -35,7 +35,7 @@ static int get_node(struct reader *r, int tree, json_t *value, const char *what)
 	return n;
 }
 
-/* Of an edge: the number behind a name, 1 where there is none; 0 after a refusal. */
+/* The link number that follows a name in an edge, 1 if there is none; 0 after an error. */
 static int get_number(struct reader *r, int tree, json_t *value)
 {
 	if (!json_is_integer(value))
@@ -43,13 +43,15 @@ static int get_number(struct reader *r, int tree, json_t *value)
 	if (json_integer_value(value) >= 1 && json_integer_value(value) <= r->t->links)
 		return (int)json_integer_value(value);
 	text_refuse(&r->source, "trees", tree,
-		    "%lld is no number of a link: there are %d of them in all",
+		    "%lld is not a valid link number: the topology has %d links",
 		    (long long)json_integer_value(value), r->t->links);
 	return 0;
 }
 
-/* An edge is a list: the names along its route, an integer k behind a name where the k-th of
- * several links leads there. */
+/*
+ * An edge is a list of the names along its route. An integer k after a name selects the k-th of
+ * several links to that node.
+ */
 static int read_edge(struct reader *r, int tree, json_t *list, bool down)
 {
 	size_t names = json_array_size(list);
@@ -116,7 +118,7 @@ static int read_tree(struct reader *r, int i, json_t *object)
 	if (chunks && (!json_is_integer(chunks) || json_integer_value(chunks) < 1 ||
 		       json_integer_value(chunks) > r->p->chunks))
 		return text_refuse(&r->source, "trees", i,
-				   "\"chunks\" must be from 1 to those of the plan, %d",
+				   "\"chunks\" of a tree must be from 1 to the plan's %d",
 				   r->p->chunks);
 	root = get_node(r, i, json_object_get(object, "root"), "\"root\"");
 	if (root < 0)
@@ -126,13 +128,13 @@ static int read_tree(struct reader *r, int i, json_t *object)
 	r->p->tree[i].chunks = chunks ? (int)json_integer_value(chunks) : 0;
 	if (read_edges(r, i, json_object_get(object, "up"), false) != 0)
 		return -1;
-	/* Edges down of a plan without a way down are for the verifier to refuse. */
+	/* Down edges in a plan without a way down are left for the verifier to refuse. */
 	if (r->p->reduce_only && !json_object_get(object, "down"))
 		return 0;
 	return read_edges(r, i, json_object_get(object, "down"), true);
 }
 
-/* A whole number of the head from 0 to `most`, 0 where it is not there; -1 after a refusal. */
+/* A whole number of the header from 0 to `most`, 0 if it is missing; -1 after an error. */
 static int get_count(struct reader *r, json_t *root, const char *key, int most)
 {
 	json_t *value = json_object_get(root, key);
@@ -146,7 +148,7 @@ static int get_count(struct reader *r, json_t *root, const char *key, int most)
 			   most);
 }
 
-/* 0 or 1, 0 where it is not there; -1 after a refusal. */
+/* 0 or 1, 0 if it is missing; -1 after an error. */
 static int get_flag(struct reader *r, json_t *root, const char *key)
 {
 	json_t *value = json_object_get(root, key);
@@ -168,8 +170,8 @@ static int read_names(struct reader *r, json_t *root)
 		return text_refuse(&r->source, "version", -1, "\"version\" must be 1");
 	if (!scheme || strlen(scheme) >= PLAN_NAME_MAX || !topo_is_text(scheme))
 		return text_refuse(&r->source, "scheme", -1,
-				   "\"scheme\" must be a string below %d bytes, none of them a "
-				   "control character",
+				   "\"scheme\" must be a string of fewer than %d bytes without "
+				   "control characters",
 				   PLAN_NAME_MAX);
 	snprintf(r->p->scheme, sizeof(r->p->scheme), "%s", scheme);
 	return 0;
@@ -207,7 +209,7 @@ static int read_head(struct reader *r, json_t *root)
 	return 0;
 }
 
-/* Of a job: the hosts that take part. */
+/* The hosts that take part in a job. */
 static int read_hosts(struct reader *r, json_t *list)
 {
 	json_t *value;
@@ -226,12 +228,12 @@ static int read_hosts(struct reader *r, json_t *list)
 		int n = name ? topo_find(r->t, r->sorted, name) : -1;
 
 		if (n < 0 || r->t->node[n].kind != TOPO_HOST)
-			return text_refuse(&r->source, "hosts", (int)i, "\"%s\" is no host",
+			return text_refuse(&r->source, "hosts", (int)i, "\"%s\" is not a host",
 					   name ? name : "");
 		for (int k = 0; k < r->p->hosts; k++)
 			if (r->p->host[k] == n)
 				return text_refuse(&r->source, "hosts", (int)i,
-						   "\"%s\" is there twice", name);
+						   "\"%s\" is listed twice", name);
 		r->p->host[r->p->hosts++] = n;
 	}
 	return 0;
@@ -240,7 +242,7 @@ static int read_hosts(struct reader *r, json_t *list)
 /* --- prices of the dual bound -------------------------------------------------------------------
  */
 
-/* ["a", "b", price] or ["a", "b", k, price]: of the arc from a to b. */
+/* ["a", "b", price] or ["a", "b", k, price]: the price of the arc from a to b. */
 static int read_arc_price(struct reader *r, json_t *list)
 {
 	size_t n = json_array_size(list);
@@ -249,7 +251,8 @@ static int read_arc_price(struct reader *r, json_t *list)
 
 	if ((n != 3 && n != 4) || !json_is_number(last) || json_number_value(last) < 0)
 		return text_refuse(&r->source, "bounds", -1,
-				   "a price of a link must be two nodes and a number");
+				   "a link price must be [\"from\", \"to\", price] or [\"from\", "
+				   "\"to\", k, price], with a price of at least 0");
 	number = n == 4 ? get_number(r, -1, json_array_get(list, 2)) : 1;
 	from = number > 0 ? get_node(r, -1, json_array_get(list, 0), "a price") : -1;
 	to = from >= 0 ? get_node(r, -1, json_array_get(list, 1), "a price") : -1;
@@ -269,8 +272,9 @@ static int read_node_price(struct reader *r, json_t *list)
 	int node;
 
 	if (json_array_size(list) != 2 || !json_is_number(last) || json_number_value(last) < 0)
-		return text_refuse(&r->source, "bounds", -1,
-				   "a price of a box must be a node and a number");
+		return text_refuse(
+			&r->source, "bounds", -1,
+			"a box price must be [\"name\", price], with a price of at least 0");
 	node = get_node(r, -1, json_array_get(list, 0), "a price");
 	if (node < 0)
 		return -1;
@@ -278,7 +282,7 @@ static int read_node_price(struct reader *r, json_t *list)
 	return 0;
 }
 
-/* Of the bounds only the prices are read: whoever wants bounds computes them. */
+/* Reads only the prices of the bounds: bounds are recomputed, never taken from a file. */
 static int read_prices(struct reader *r, json_t *bounds)
 {
 	struct plan_certificate *c = &r->p->certificate;

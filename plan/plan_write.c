@@ -1,5 +1,5 @@
 /*
- * Plans as JSON: writing.
+ * Writes plans as JSON.
  */
 #include <jansson.h>
 #include <math.h>
@@ -48,7 +48,7 @@ static json_t *format_tree(const struct plan *p, const struct topology *t,
 	return o;
 }
 
-/* A price list: prices that are 0 are left out. */
+/* A price list; prices of 0 are left out. */
 static json_t *format_arc_prices(const struct topology *t, const double *price)
 {
 	json_t *all = json_array();
@@ -136,7 +136,7 @@ static json_t *format_head(const struct plan *p, const struct topology *t)
 	return o;
 }
 
-/* The head without its closing brace, and the bounds on one line. */
+/* Writes the header without its closing brace, then the bounds on one line. */
 static bool write_head(FILE *f, const struct plan *p, const struct topology *t)
 {
 	json_t *part[2] = {format_head(p, t), format_bounds(p, t)};

@@ -9,7 +9,7 @@
 
 #define FILE_MAX ((size_t)1 << 30)
 
-/* The place behind a string that begins at `at` with its quote. */
+/* The position after a string whose opening quote is at `at`. */
 static size_t skip_string(const char *text, size_t len, size_t at)
 {
 	for (at++; at < len && text[at] != '"'; at++)
@@ -30,8 +30,8 @@ int text_line(const char *text, size_t len, const char *key, int index)
 	size_t key_len = strlen(key);
 	int line = 1;
 	int depth = 0;
-	int elements = -1;     /* begun in the array so far, counted from 0 */
-	bool inside = false;   /* in the value of the key */
+	int elements = -1;     /* index of the latest element of the array; -1: none yet */
+	bool inside = false;   /* inside the value of the key */
 	bool expected = false; /* the next value begins an element */
 
 	for (size_t at = 0; at < len;) {

@@ -1,5 +1,5 @@
 /*
- * A topology in memory: growing it, and the checks that every other part relies on.
+ * A topology in memory: construction, and the checks that all other parts rely on.
  */
 #include "base/rng.h"
 #include "plan/topology.h"
@@ -25,7 +25,9 @@ int topo_refuse(struct topo_error *e, int node, int link, const char *format, ..
 	return -1;
 }
 
-/* rtl/top/rf_core.v (PORTS, GROUPS, HDR_AW) and firmware/core/fw.h (RF_FW_RANKS_MAX). */
+/*
+ * The values of rtl/top/rf_core.v (PORTS, GROUPS, HDR_AW) and firmware/core/fw.h (RF_FW_RANKS_MAX).
+ */
 struct topo_holds topo_holds_shipped(void)
 {
 	return (struct topo_holds){
@@ -161,7 +163,7 @@ bool topo_is_text(const char *s)
 	return true;
 }
 
-/* The later one of two equal names is the one complained about. */
+/* Of two equal names the later one is reported. */
 int topo_check_names(const struct topology *t, struct topo_error *e)
 {
 	struct named *list = malloc((size_t)t->nodes * sizeof(*list));
@@ -196,15 +198,20 @@ static int check_nodes(const struct topology *t, struct topo_error *e)
 		workers += n->kind == TOPO_HOST && n->worker;
 		if (n->kind != TOPO_SWITCH && !(n->processing > 0))
 			return topo_refuse(e, i, -1,
-					   "the processing of \"%s\" is %g, it must be positive",
+					   "the processing of \"%s\" is %g; it must be positive",
 					   n->name, n->processing);
 	}
 	if (workers == 0)
-		return topo_refuse(e, -1, -1, "there are no hosts whose data could be summed");
+		return topo_refuse(e, -1, -1,
+				   "no host has data to sum: at least one node must be a host with "
+				   "\"worker\" true");
 	return topo_check_names(t, e);
 }
 
-/* Numbers further apart are lost in rounding beside each other. */
+/*
+ * Refuses numbers that are too far apart: rounding errors of the large ones would exceed the small
+ * ones.
+ */
 static int check_ratio(const struct topology *t, struct topo_error *e)
 {
 	double most = 0;
@@ -228,7 +235,7 @@ static int check_ratio(const struct topology *t, struct topo_error *e)
 	return 0;
 }
 
-/* What is inside a machine stays there. */
+/* Refuses an NVSwitch with a link out of its machine. */
 static int check_machine(const struct topology *t, int link, struct topo_error *e)
 {
 	const struct topo_link *l = &t->link[link];
@@ -240,7 +247,7 @@ static int check_machine(const struct topology *t, int link, struct topo_error *
 		if (n->look == TOPO_NVSWITCH && strcmp(n->machine, other->machine) != 0)
 			return topo_refuse(e, -1, link,
 					   "the nvswitch \"%s\" of machine \"%s\" has a link to "
-					   "\"%s\", which is not in it",
+					   "\"%s\", which is outside of the machine",
 					   n->name, n->machine, other->name);
 	}
 	return 0;
@@ -254,7 +261,7 @@ static int check_links(const struct topology *t, struct topo_error *e)
 		if (l->a < 0 || l->a >= t->nodes || l->b < 0 || l->b >= t->nodes)
 			return topo_refuse(e, -1, i, "a link ends at a node that does not exist");
 		if (l->a == l->b)
-			return topo_refuse(e, -1, i, "a link leads from \"%s\" to itself",
+			return topo_refuse(e, -1, i, "a link joins \"%s\" to itself",
 					   t->node[l->a].name);
 		if (check_machine(t, i, e) != 0)
 			return -1;
@@ -264,19 +271,19 @@ static int check_links(const struct topology *t, struct topo_error *e)
 
 			if (!(l->capacity[d] > 0) || isinf(l->capacity[d]))
 				return topo_refuse(e, -1, i,
-						   "the capacity from \"%s\" to \"%s\" is %g, it "
+						   "the capacity from \"%s\" to \"%s\" is %g; it "
 						   "must be positive",
 						   from, to, l->capacity[d]);
 			if (l->capacity[d] < TOPO_CAPACITY_MIN ||
 			    l->capacity[d] > TOPO_CAPACITY_MAX)
 				return topo_refuse(e, -1, i,
-						   "the capacity from \"%s\" to \"%s\" is %g, it "
+						   "the capacity from \"%s\" to \"%s\" is %g; it "
 						   "must be from %g to %g",
 						   from, to, l->capacity[d], TOPO_CAPACITY_MIN,
 						   TOPO_CAPACITY_MAX);
 			if (!(l->delay[d] >= 0) || l->delay[d] > TOPO_DELAY_MAX)
 				return topo_refuse(e, -1, i,
-						   "the delay from \"%s\" to \"%s\" is %g, it must "
+						   "the delay from \"%s\" to \"%s\" is %g; it must "
 						   "be from 0 to %g seconds",
 						   from, to, l->delay[d], TOPO_DELAY_MAX);
 		}
@@ -284,7 +291,7 @@ static int check_links(const struct topology *t, struct topo_error *e)
 	return check_ratio(t, e);
 }
 
-/* Lists of the arcs that leave each node, in the order of the links. */
+/* Lists the arcs that leave each node, in the order of the links. */
 static int index_arcs(struct topology *t)
 {
 	int *at;
@@ -336,8 +343,9 @@ static int index_kinds(struct topology *t)
 }
 
 /*
- * Marks with `mark` what can be reached from a node; `through` says whether the walk goes on at a
- * node of a kind. Returns how many nodes; queue has room for all of them and holds them after.
+ * Breadth-first search: marks with `mark` the nodes that can be reached from a node. `through` says
+ * for each kind whether the search continues at such a node. Returns the number of nodes found;
+ * queue has space for all nodes and holds those found afterwards.
  */
 static int walk(const struct topology *t, int from, const bool *through, int mark, int *seen,
 		int *queue)
@@ -376,7 +384,7 @@ static int check_reach(const struct topology *t, int *seen, int *queue, struct t
 		for (int i = 0; i < t->nodes; i++)
 			if (seen[i] != 1)
 				return topo_refuse(e, i, -1,
-						   "the topology is not connected: nothing leads "
+						   "the topology is not connected: no path leads "
 						   "from \"%s\" to \"%s\"",
 						   t->node[t->worker[0]].name, t->node[i].name);
 	for (int b = 0; b < t->boxes; b++) {
@@ -389,8 +397,11 @@ static int check_reach(const struct topology *t, int *seen, int *queue, struct t
 			boxes += t->node[queue[i]].kind == TOPO_BOX;
 		}
 		if (hosts == 0 && boxes < 2)
-			return topo_refuse(e, t->box[b], -1, "the box \"%s\" has no host below it",
-					   t->node[t->box[b]].name);
+			return topo_refuse(
+				e, t->box[b], -1,
+				"the box \"%s\" cannot merge anything: it reaches no host, and "
+				"fewer than two other boxes, through plain switches",
+				t->node[t->box[b]].name);
 	}
 	return 0;
 }
@@ -468,10 +479,9 @@ int topo_arc_number(const struct topology *t, int arc)
 	}
 }
 
-/* --- random numbers -----------------------------------------------------------------------------
- */
+/* --- random numbers --------------------------------------------------------------------------- */
 
-/* SplitMix64: one word of state, every seed is good. */
+/* SplitMix64: its state is one word, and every seed is good. */
 uint64_t topo_random(uint64_t *state)
 {
 	return rf_rng_word(state);

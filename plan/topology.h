@@ -1,16 +1,15 @@
 /*
- * The network that a plan is made for: hosts, switches, boxes, and links that have a capacity and
- * a delay in each direction.
+ * The network that a plan is made for: hosts, switches, boxes, and links with a capacity and a
+ * delay in each direction.
  *
- * Units: capacities and rates are numbers of the unit that the file names ("Gbps" unless it says
- * otherwise), delays are seconds. The planner never mixes units: a rate comes out in the unit in
- * which the capacities went in.
+ * Units: capacities and rates use the unit that the file names (default "Gbps"); delays are
+ * seconds. The planner does not convert units: its rates have the unit of the capacities.
  *
- * A box is a node that may merge: sum the packets of one chunk and send the result on. A switch
- * only forwards. A host holds data (it is a worker) unless its "worker" is false: then it may only
- * be a parameter server.
+ * A box is a node that may merge: it sums the packets of one chunk and sends the result on. A
+ * switch only forwards. A host holds data (it is a worker) unless its "worker" is false: then it
+ * can only be a parameter server.
  *
- * Thread rule: a topology that is not being changed may be read by any number of threads.
+ * Thread rule: any number of threads may read a topology that no thread changes.
  */
 #ifndef RF_PLANNER_TOPOLOGY_H
 #define RF_PLANNER_TOPOLOGY_H
@@ -22,31 +21,35 @@
 
 #define TOPO_NAME_MAX 64
 #define TOPO_ERROR_MAX 512
-/* Capacities, and by how much the largest may exceed the smallest and what a box takes in. */
+/*
+ * Range of capacities, and the largest allowed ratio of the largest capacity to the smallest
+ * capacity or processing rate.
+ */
 #define TOPO_CAPACITY_MIN 1e-30
 #define TOPO_CAPACITY_MAX 1e30
 #define TOPO_RATIO_MAX 1e9
-#define TOPO_DELAY_MAX 1e6 /* seconds of one link: their sums and products stay finite */
+#define TOPO_DELAY_MAX 1e6 /* seconds, of one link; keeps sums and products finite */
 
 enum topo_kind { TOPO_HOST, TOPO_SWITCH, TOPO_BOX };
 
-/* What a node is called in files. A GPU is a host and an NVSwitch a switch, inside a machine. */
+/* Kind of a node in files. A GPU is a host and an NVSwitch a switch, inside a machine. */
 enum topo_look { TOPO_PLAIN, TOPO_GPU, TOPO_NVSWITCH };
 
-#define TOPO_HOLDS_MAX 1000000 /* of each limit in a file */
+#define TOPO_HOLDS_MAX 1000000 /* largest value of each limit in a file */
 #define TOPO_UNLIMITED INT_MAX
 
-/* What a box can hold of plans, each TOPO_UNLIMITED or a number from 1: docs/planner.md. */
+/* Limits of a box (docs/planner.md, "What a box can hold"), each TOPO_UNLIMITED or at least 1. */
 struct topo_holds {
-	int groups; /* trees that it is a node of */
-	int ranks;  /* neighbours in one of them */
-	int fan_in; /* of them those that send to it on the way up */
-	int slots;  /* chunks under way, of all its trees; each takes one at least */
-	int ports;  /* links over which it sends and receives as their node */
+	int groups; /* trees that have the box as a node */
+	int ranks;  /* neighbours in one tree */
+	int fan_in; /* neighbours in one tree that send to the box on the way up */
+	int slots;  /* chunks in flight, over all its trees; each tree needs at least one */
+	int ports;  /* links over which it sends and receives as a node of trees */
 };
 
-/* Those of the shipped box, and no limits. */
+/* The limits of the shipped box. */
 struct topo_holds topo_holds_shipped(void);
+/* No limits. */
 struct topo_holds topo_holds_all(void);
 bool topo_holds_same(const struct topo_holds *a, const struct topo_holds *b);
 
@@ -55,14 +58,19 @@ struct topo_node {
 	enum topo_kind kind;
 	bool worker; /* a host whose data is summed */
 	bool server; /* a host that may be a parameter server */
-	/* What a box takes in of packets that it merges, all inputs together; a host: what it takes
-	 * in as a parameter server. INFINITY: no limit beyond its links. */
+	/*
+	 * Of a box: the rate at which it can receive packets that it merges, summed over all
+	 * inputs. Of a host: the rate at which it can receive as a parameter server. INFINITY:
+	 * limited by its links only.
+	 */
 	double processing;
 	struct topo_holds holds; /* of a box */
 	enum topo_look look;
 	char machine[TOPO_NAME_MAX]; /* empty: none */
-	int order; /* place in the file that it came from: names that people give refer to it */
-	int rack;  /* the switch that a host or a box hangs on, -1 for switches and where many */
+	int order; /* index in the file that it came from; error messages and names that users give
+		      refer to it */
+	int rack;  /* the switch or box to which a host or a box is attached by its only link; -1:
+		      switches, nodes with several links */
 };
 
 /* Arc 2i is link i from a to b, arc 2i + 1 from b to a. */
@@ -79,22 +87,24 @@ struct topology {
 	struct topo_link *link;
 	int nodes, links;
 	int node_room, link_room;
-	/* Filled by topo_finish: arcs that leave node n are out[first[n]] .. out[first[n + 1] - 1].
+	/*
+	 * Filled by topo_finish: the arcs that leave node n are out[first[n]] .. out[first[n + 1] -
+	 * 1].
 	 */
 	int *first, *out;
-	/* Indexes of the workers, of the boxes. */
+	/* Filled by topo_finish: node indexes of the workers and of the boxes. */
 	int *worker, *box;
 	int workers, boxes;
 };
 
-/* Why something was refused: one line without a line feed. */
+/* Reason for an error: one line without a line feed. */
 struct topo_error {
 	char text[TOPO_ERROR_MAX];
-	int node, link; /* what it is about, -1 where it is about neither */
-	int tree;       /* of a plan, likewise */
+	int node, link; /* the node or link with the error; -1: none */
+	int tree;       /* the tree of a plan with the error; -1: none */
 };
 
-/* Writes the reason; returns -1. Any pointer may be NULL. */
+/* Stores the reason in *e, which may be NULL. Returns -1. */
 int topo_refuse(struct topo_error *e, int node, int link, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
@@ -118,47 +128,56 @@ static inline double topo_arc_delay(const struct topology *t, int arc)
 	return t->link[arc >> 1].delay[arc & 1];
 }
 
-/* --- making one ------------------------------------------------------------------------------ */
+/* --- construction ----------------------------------------------------------------------------- */
 
-/* An empty topology. NULL where memory is short. topo_free takes NULL. */
+/* An empty topology. NULL if memory runs out. topo_free accepts NULL. */
 struct topology *topo_new(const char *name);
 void topo_free(struct topology *t);
 
-/* The new node's or link's index, or -1 where memory is short. Names longer than
- * TOPO_NAME_MAX - 1 are cut. A new box has no limits of what it holds. The same capacity and delay
- * in both directions; change link[] after.
+/*
+ * Adds a node or a link and returns its index, or -1 if memory runs out. Names longer than
+ * TOPO_NAME_MAX - 1 are truncated. A new box has no limits. A link has the same capacity and delay
+ * in both directions; change link[] afterwards for others.
  */
 int topo_add_node(struct topology *t, enum topo_kind kind, const char *name, double processing);
 int topo_add_link(struct topology *t, int a, int b, double capacity, double delay);
 
 /*
- * Checks the whole and fills first, out, worker, box and rack; to be called once, after the last
- * node and link. 0, or -1 with the reason in *e: no hosts, a host with no link, duplicate names,
- * control characters in names, a capacity that is zero, negative, no number or out of range,
- * capacities or processing too far apart, a link from a node to itself, a disconnected topology, a
- * box with no host below it (walking from it through switches one meets no host and fewer than two
- * other boxes), processing that is not positive.
+ * Checks the topology and fills first, out, worker, box and rack. Call it once, after the last node
+ * and link. Returns 0, or -1 with the reason in *e:
+ * - no host has data, a node has no link, or the network is not connected;
+ * - a name is used twice, is empty, or has control characters;
+ * - a capacity is not positive or out of range, or too far from the other capacities or from a
+ *   processing rate;
+ * - a delay is out of range, or processing is not positive;
+ * - a link joins a node to itself, or leads from an nvswitch out of its machine;
+ * - a box cannot merge anything: following links from it through switches reaches no host and fewer
+ *   than two other boxes.
  */
 int topo_finish(struct topology *t, struct topo_error *e);
 
-/* The part of topo_finish that looks at names: empty ones, control characters, duplicates. */
+/* The part of topo_finish that checks names: empty ones, control characters, duplicates. */
 int topo_check_names(const struct topology *t, struct topo_error *e);
-/* Whether a UTF-8 text has no control characters and nothing that XML forbids. */
+/* Whether a UTF-8 text has no control characters and no characters that XML forbids. */
 bool topo_is_text(const char *s);
 
-/* Node indexes in the order of their names, for topo_find; the caller frees. NULL where memory is
- * short. */
+/* Node indexes sorted by name, for topo_find; the caller frees. NULL if memory runs out. */
 int *topo_sort_names(const struct topology *t);
 /* The node of that name, or -1. */
 int topo_find(const struct topology *t, const int *sorted, const char *name);
 
-/* The number-th link between two neighbours, from 1, in the order of the links, as an arc; -1. */
+/*
+ * The number-th link between two neighbours, from 1, in the order of the links, as an arc; -1 if it
+ * does not exist.
+ */
 int topo_find_arc(const struct topology *t, int from, int to, int number);
-/* Which of them an arc is. */
+/* The number of an arc among the links between its two nodes, from 1. */
 int topo_arc_number(const struct topology *t, int arc);
 
-/* The same network as a new one that is not finished: links and kinds may be changed before
- * topo_finish. NULL where memory is short. */
+/*
+ * A copy that is not finished: links and kinds may be changed before topo_finish. NULL if memory
+ * runs out.
+ */
 struct topology *topo_copy(const struct topology *t);
 
 /* --- files ----------------------------------------------------------------------------------- */
@@ -168,7 +187,7 @@ struct topology *topo_copy(const struct topology *t);
 struct topology *topo_read(const char *path, struct topo_error *e);
 /* The same from text; name stands for the file in messages. */
 struct topology *topo_parse(const char *text, size_t len, const char *name, struct topo_error *e);
-/* JSON text with a line feed at the end, to be freed with free(); NULL where memory is short. */
+/* JSON text with a line feed at the end, to be freed with free(); NULL if memory runs out. */
 char *topo_format(const struct topology *t);
 
 /* --- generators: plan/generate.c ------------------------------------------------------------
@@ -193,36 +212,36 @@ enum topo_boxes {
 
 struct topo_spec {
 	enum topo_shape shape;
-	int hosts;     /* star, random: hosts in all; leaf-spine, fat-tree: hosts of a leaf;
-			  rail: servers */
-	int leaves;    /* leaf-spine; rail: rails (network cards of a server); random: switches */
-	int spines;    /* leaf-spine, rail */
-	int k;         /* fat-tree: ports of a switch, even; hosts 0 means k / 2 per leaf */
-	int gpus;      /* machines: of each; leaves: rails, which are its network cards */
+	int hosts;  /* star, random: total number of hosts; leaf-spine, fat-tree: hosts per leaf;
+		       rail: servers; machines: machines */
+	int leaves; /* leaf-spine: leaves; rail, machines: rails (NICs of a server or machine);
+		       random: switches */
+	int spines;
+	int k;         /* fat-tree: ports of a switch, even; hosts 0 means k / 2 hosts per leaf */
+	int gpus;      /* machines: GPUs of each machine */
 	double nvlink; /* machines: capacity between a GPU and its NVSwitch */
-	int degree;    /* random: links of a switch to other switches on average */
+	int degree;    /* random: average number of links from a switch to other switches */
 	double host_link; /* capacity */
 	double fabric_link;
-	double spread; /* capacities are drawn from U(1 - spread, 1 + spread) x nominal */
+	double spread; /* capacities are random, uniform in (1 - spread, 1 + spread) x nominal */
 	double delay;  /* of each link, seconds */
 	enum topo_boxes boxes;
-	double box_share;      /* of the switches, for TOPO_BOX_FRACTION */
-	bool attached;         /* boxes stand beside their switch on a link of their own */
-	double processing_min; /* drawn from U(min, max); min = INFINITY: no limit */
+	double box_share;      /* TOPO_BOX_FRACTION: probability that a switch is a box */
+	bool attached;         /* boxes are attached to their switch by a link of their own */
+	double processing_min; /* random, uniform in (min, max); min = INFINITY: no limit */
 	double processing_max;
-	struct topo_holds holds; /* of every box */
-	int workers;             /* 0: all hosts; else so many drawn hosts are workers */
-	int servers;             /* so many further drawn hosts are parameter servers only */
+	struct topo_holds holds; /* limits of every box */
+	int workers;             /* number of hosts, chosen at random, that are workers; 0: all */
+	int servers; /* number of other hosts, chosen at random, that are only parameter servers */
 	uint64_t seed;
 };
 
-/* Defaults of every field for a shape. */
+/* Default values of all fields for a shape. */
 struct topo_spec topo_spec_default(enum topo_shape shape);
-/* A finished topology, or NULL with the reason. */
+/* A finished topology, to be freed with topo_free, or NULL with the reason. */
 struct topology *topo_generate(const struct topo_spec *spec, struct topo_error *e);
 
-/* --- random numbers: the same on every machine --------------------------------------------------
- */
+/* --- random numbers, the same on every machine ------------------------------------------------ */
 
 uint64_t topo_random(uint64_t *state);
 /* Uniform in [0, 1). */

@@ -1,5 +1,5 @@
 /*
- * Topologies as JSON. Every refusal names the file and the line.
+ * Reads and writes topologies as JSON. Every error message names the file and the line.
  */
 #include "plan/topology.h"
 
@@ -18,7 +18,7 @@
 /* The first three in the order of enum topo_kind. */
 static const char *const kinds[] = {"host", "switch", "box", "gpu", "nvswitch"};
 
-/* What a box holds, by the names of the keys. */
+/* The limits of a box, by key. */
 static const struct {
 	const char *key;
 	size_t at;
@@ -34,12 +34,12 @@ static const struct {
 struct reader {
 	struct text_source source;
 	struct topology *t;
-	struct topo_holds holds; /* of boxes that do not say otherwise */
-	/* Names in order, to find the ends of links. */
+	struct topo_holds holds; /* default limits of boxes */
+	/* Node indexes sorted by name, to find the ends of links. */
 	int *sorted;
 };
 
-/* A string of 1 to TOPO_NAME_MAX - 1 bytes, or NULL after a refusal. */
+/* A string of 1 to TOPO_NAME_MAX - 1 bytes, or NULL after an error. */
 static const char *get_name(struct reader *r, const char *array, int index, json_t *object,
 			    const char *key)
 {
@@ -51,7 +51,8 @@ static const char *get_name(struct reader *r, const char *array, int index, json
 		return NULL;
 	}
 	if (!topo_is_text(s)) {
-		text_refuse(&r->source, array, index, "\"%s\" has a control character in it", key);
+		text_refuse(&r->source, array, index, "\"%s\" must not contain control characters",
+			    key);
 		return NULL;
 	}
 	return s;
@@ -62,7 +63,7 @@ static int *hold(struct topo_holds *h, int key)
 	return (int *)(void *)((char *)h + holds_keys[key].at);
 }
 
-/* The limits that an object names, whole numbers or null for none. */
+/* Reads the limits in an object: whole numbers, or null for no limit. */
 static int read_holds(struct reader *r, const char *array, int i, json_t *object, const char *whose,
 		      struct topo_holds *to)
 {
@@ -76,7 +77,7 @@ static int read_holds(struct reader *r, const char *array, int i, json_t *object
 		    !(json_is_integer(value) && n >= 1 && n <= TOPO_HOLDS_MAX))
 			return text_refuse(&r->source, array, i,
 					   "\"%s\" of %s must be a whole number from 1 to %d, or "
-					   "null where there is no limit",
+					   "null for no limit",
 					   holds_keys[k].key, whose, TOPO_HOLDS_MAX);
 		*hold(to, k) = json_is_null(value) ? TOPO_UNLIMITED : (int)n;
 	}
@@ -92,7 +93,7 @@ static int read_box(struct reader *r, int i, json_t *object, const char *name, b
 	for (int k = 0; k < HOLDS_KEYS && !box; k++)
 		if (json_object_get(object, holds_keys[k].key))
 			return text_refuse(&r->source, "nodes", i,
-					   "\"%s\" of \"%s\": only a box holds groups",
+					   "\"%s\" of \"%s\": only a box has this limit",
 					   holds_keys[k].key, name);
 	snprintf(whose, sizeof(whose), "\"%s\"", name);
 	return read_holds(r, "nodes", i, object, whose, to);
@@ -147,7 +148,7 @@ static int read_node(struct reader *r, int i, json_t *object)
 						  : "must be true or false");
 	if (server && (k != TOPO_HOST || !json_is_boolean(server)))
 		return text_refuse(&r->source, "nodes", i, "\"server\" of \"%s\": %s", name,
-				   k != TOPO_HOST ? "only a host can be one"
+				   k != TOPO_HOST ? "only a host can be a server"
 						  : "must be true or false");
 	if (read_box(r, i, object, name, k == TOPO_BOX, &holds) != 0)
 		return -1;
@@ -175,8 +176,8 @@ static int get_pair(struct reader *r, int i, json_t *value, const char *key, dou
 	}
 	if (!json_is_array(value) || json_array_size(value) != 2 ||
 	    !json_is_number(json_array_get(value, 0)) || !json_is_number(json_array_get(value, 1)))
-		return text_refuse(&r->source, "links", i, "\"%s\" must be a number or two of them",
-				   key);
+		return text_refuse(&r->source, "links", i,
+				   "\"%s\" must be a number or a pair of numbers", key);
 	to[0] = json_number_value(json_array_get(value, 0));
 	to[1] = json_number_value(json_array_get(value, 1));
 	return 0;
@@ -248,10 +249,10 @@ static int read_head(struct reader *r, json_t *root)
 	if (unit && (!json_is_string(unit) || json_string_length(unit) == 0 ||
 		     json_string_length(unit) >= sizeof(r->t->unit) ||
 		     !topo_is_text(json_string_value(unit))))
-		return text_refuse(&r->source, "unit", -1,
-				   "\"unit\" must be a string of 1 to %zu bytes, none of them a "
-				   "control character",
-				   sizeof(r->t->unit) - 1);
+		return text_refuse(
+			&r->source, "unit", -1,
+			"\"unit\" must be a string of 1 to %zu bytes without control characters",
+			sizeof(r->t->unit) - 1);
 	if (unit)
 		snprintf(r->t->unit, sizeof(r->t->unit), "%s", json_string_value(unit));
 	if (boxes && !json_is_object(boxes))
@@ -283,7 +284,10 @@ static int read_all(struct reader *r, json_t *root)
 		if (read_node(r, (int)i, value) != 0)
 			return -1;
 	}
-	/* Before names are looked up: of two nodes of one name neither is what a link means. */
+	/*
+	 * Check names before links look them up: a link to one of two nodes with the same name is
+	 * ambiguous.
+	 */
 	if (r->t->nodes > 0 && topo_check_names(r->t, &why) != 0)
 		return text_refuse(&r->source, "nodes", why.node, "%s", why.text);
 	r->sorted = topo_sort_names(r->t);
@@ -357,7 +361,7 @@ static json_t *format_holds(const struct topo_holds *h)
 	return o;
 }
 
-/* What boxes of the file hold unless they say otherwise: the first one's limits. */
+/* The limits that the file gives as the default: those of the first box. */
 static struct topo_holds usual_holds(const struct topology *t)
 {
 	for (int i = 0; i < t->nodes; i++)
@@ -408,7 +412,7 @@ static json_t *format_link(const struct topology *t, const struct topo_link *l)
 	return o;
 }
 
-/* One element to a line, so that a line number says something. */
+/* Writes one element per line, so that the line number in an error message identifies it. */
 static int write_array(FILE *f, const char *key, int count, const struct topology *t, bool links)
 {
 	struct topo_holds usual = usual_holds(t);
@@ -428,7 +432,7 @@ static int write_array(FILE *f, const char *key, int count, const struct topolog
 	return 0;
 }
 
-/* The limits that boxes have in common, where they are not the shipped box's. */
+/* Writes the default limits of boxes if they differ from the shipped box's. */
 static int write_usual(FILE *f, const struct topology *t)
 {
 	struct topo_holds usual = usual_holds(t);

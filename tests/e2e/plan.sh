@@ -209,9 +209,9 @@ for command in "make --scheme best --out p2.json --dot p2.dot" "compare --out p2
 	bad 1 "bad-negative.json:[0-9]*: the capacity from .* is -1" $command --topology bad-negative.json
 	bad 1 "bad-twice.json:$(($(line bad-twice.json '"name": "h1"' 2) - 1)): the name \"h1\" is used twice" $command --topology bad-twice.json
 	bad 1 "bad-far.json:[0-9]*: the capacity from .* is 1e-09, less than a billionth of the largest, 10" $command --topology bad-far.json
-	bad 1 "bad-control.json:[0-9]*: \"name\" has a control character" $command --topology bad-control.json
+	bad 1 "bad-control.json:[0-9]*: \"name\" must not contain control characters" $command --topology bad-control.json
 	bad 1 "bad-lonely.json:[0-9]*: \"lonely\" has no link" $command --topology bad-lonely.json
-	bad 1 "bad-box.json:[0-9]*: the box \"z\" has no host below it" $command --topology bad-box.json
+	bad 1 "bad-box.json:[0-9]*: the box \"z\" cannot merge anything" $command --topology bad-box.json
 	bad 1 "bad-hosts.json:[0-9]*: there are no hosts" $command --topology bad-hosts.json
 	bad 1 "bad-json.json:2: " $command --topology bad-json.json
 	bad 1 "none.json: No such file" $command --topology none.json
@@ -238,7 +238,7 @@ bad 3 "bad-lost.json:$(($(line bad-lost.json '"trees"' 1) + 1)): tree 0: " check
 bad 3 "bad-down.json:[0-9]*: tree 0: edges down in a plan without a way down" check -t t.json -P bad-down.json --dot p2.dot
 bad 3 "bad-root.json:[0-9]*: tree 0: the way up alone ends at parameter servers, \"leaf[01]\" is none" check -t t.json -P bad-root.json --dot p2.dot
 bad 3 "bad-phases.json:[0-9]*: throughput 10 is not possible: the way up and the way down, one after the other, allow 5" check -t t.json -P bad-phases.json --dot p2.dot
-bad 1 "bad-number.json:[0-9]*: 4294967297 is no number of a link" check -t t.json -P bad-number.json --dot p2.dot
+bad 1 "bad-number.json:[0-9]*: 4294967297 is not a valid link number" check -t t.json -P bad-number.json --dot p2.dot
 bad 1 "bad-steps.json:[0-9]*: \"steps\" must be a whole number from 0 to" check -t t.json -P bad-steps.json --dot p2.dot
 bad 1 "bad-name.json:[0-9]*: there is no node \"nobody\"" check -t t.json -P bad-name.json --dot p2.dot
 

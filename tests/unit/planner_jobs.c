@@ -82,7 +82,8 @@ static void machine_files(void **state)
 		{"{\"name\": \"g0\", \"kind\": \"gpu\", \"machine\": \"m0\"},"
 		 "{\"name\": \"g1\", \"kind\": \"gpu\", \"machine\": \"m1\"},"
 		 "{\"name\": \"v0\", \"kind\": \"nvswitch\", \"machine\": \"m0\"}",
-		 "the nvswitch \"v0\" of machine \"m0\" has a link to \"g1\", which is not in it"},
+		 "the nvswitch \"v0\" of machine \"m0\" has a link to \"g1\", which is outside of "
+		 "the machine"},
 	};
 	struct topo_spec s = topo_spec_default(TOPO_MACHINES);
 	struct topology *t = help_make(&s), *again;

@@ -88,13 +88,13 @@ static void bad_plans(void **state)
 		      "[[\"h0\", "
 		      "\"s0\", 2]]}]}",
 		 "p.json:3: no link leads from \"h0\" to \"s0\""},
-		/* numbers that an int would make into others: 2^32 + 1, 2^63 - 1 */
+		/* numbers that an int would truncate: 2^32 + 1, 2^63 - 1 */
 		{HEAD "\"throughput\": 1, \"trees\": [\n{\"share\": 1, \"root\": \"s0\",\n\"up\": "
 		      "[[\"h0\", \"s0\", 4294967297]]}]}",
-		 "p.json:3: 4294967297 is no number of a link: there are 8"},
+		 "p.json:3: 4294967297 is not a valid link number: the topology has 8"},
 		{HEAD "\"throughput\": 1, \"trees\": [\n{\"share\": 1, \"root\": \"s0\",\n\"up\": "
 		      "[[\"h0\", \"s0\", 0]]}]}",
-		 "p.json:3: 0 is no number of a link"},
+		 "p.json:3: 0 is not a valid link number"},
 		{HEAD "\"throughput\": 1,\n\"chunks\": 4294967297}",
 		 "p.json:3: \"chunks\" must be a whole"},
 		{HEAD "\"throughput\": 1,\n\"chunks\": 1.5}",
@@ -117,13 +117,13 @@ static void bad_plans(void **state)
 		 "p.json:3: unknown key \"size\""},
 		{HEAD
 		 "\"throughput\": 1, \"trees\": [],\n\"bounds\": {\"link_prices\": [[\"h0\", 3]]}}",
-		 "p.json:3: a price of a link must be"},
+		 "p.json:3: a link price must be"},
 		{HEAD "\"throughput\": 1, \"trees\": [],\n\"bounds\": {\"link_prices\": [[\"h0\", "
 		      "\"s0\", 4294967297, 3]]}}",
-		 "4294967297 is no number of a link"},
+		 "4294967297 is not a valid link number"},
 		{HEAD
 		 "\"throughput\": 1, \"trees\": [],\n\"bounds\": {\"box_prices\": [[\"s0\", -3]]}}",
-		 "p.json:3: a price of a box must be"},
+		 "p.json:3: a box price must be"},
 	};
 	struct topo_spec s = topo_spec_default(TOPO_STAR);
 	struct topology *t = help_make(&s);

@@ -324,7 +324,7 @@ static void only_boxes_have_them(void **state)
 
 	(void)state;
 	assert_null(topo_parse(text, strlen(text), "t.json", &e));
-	assert_string_equal(e.text, "t.json:2: \"groups\" of \"h0\": only a box holds groups");
+	assert_string_equal(e.text, "t.json:2: \"groups\" of \"h0\": only a box has this limit");
 }
 
 /* Too large for programs over many trees: still better than what uses no box, and near the bound.

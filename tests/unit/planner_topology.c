@@ -69,13 +69,12 @@ static const struct {
 	{HEAD "\"nodes\": [\n" HOST("a") ",\n" HOST("a") ",\n" HOST("x") "],\n\"links\": [" LINK(
 		 "b", "x", "1") "]}",
 	 4, "the name \"a\" is used twice"},
-	/* names that no picture could show */
+	/* names that cannot be drawn */
 	{HEAD "\"nodes\": [\n" HOST("a") ",\n" HOST("b\\u0001") "],\n\"links\": []}", 4,
-	 "\"name\" has a control character"},
+	 "\"name\" must not contain control characters"},
 	{HEAD "\"nodes\": [\n" HOST("a") ",\n" HOST("\\uffff") "],\n\"links\": []}", 4,
-	 "\"name\" has a control character"},
-	{HEAD "\"unit\": \"G\\u007f\",\n" GOOD_NODES GOOD_LINKS, 2,
-	 "none of them a control character"},
+	 "\"name\" must not contain control characters"},
+	{HEAD "\"unit\": \"G\\u007f\",\n" GOOD_NODES GOOD_LINKS, 2, "without control characters"},
 	/* capacities */
 	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "x", "1") ",\n" LINK("b", "x", "0") "]}", 8,
 	 "the capacity from \"b\" to \"x\" is 0"},
@@ -83,7 +82,7 @@ static const struct {
 	 "\"links\": [\n" LINK("a", "x", "1") ",\n" LINK("b", "x", "[1, -2.5]") "]}",
 	 8, "the capacity from \"x\" to \"b\" is -2.5"},
 	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "x", "1e31") ",\n" LINK("b", "x", "1") "]}", 7,
-	 "the capacity from \"a\" to \"x\" is 1e+31, it must be from 1e-30 to 1e+30"},
+	 "the capacity from \"a\" to \"x\" is 1e+31; it must be from 1e-30 to 1e+30"},
 	{HEAD GOOD_NODES
 	 "\"links\": [\n" LINK("a", "x", "2e9") ",\n" LINK("b", "x", "[2e9, 1]") "]}",
 	 8, "the capacity from \"x\" to \"b\" is 1, less than a billionth of the largest, 2e+09"},
@@ -100,21 +99,21 @@ static const struct {
 	 7, "the delay from"},
 	{HEAD GOOD_NODES
 	 "\"links\": [\n{\"a\": \"a\", \"b\": \"x\", \"capacity\": 1, \"delay\": [0, 1e7]}]}",
-	 7, "the delay from \"x\" to \"a\" is 1e+07, it must be from 0 to 1e+06 seconds"},
+	 7, "the delay from \"x\" to \"a\" is 1e+07; it must be from 0 to 1e+06 seconds"},
 	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "a", "1") "]}", 7, "to itself"},
 	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "nowhere", "1") "]}", 7,
 	 "there is no node \"nowhere\""},
-	/* a host with no link, two halves */
+	/* a host with no link, a network in two parts */
 	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "x", "1") "]}", 4, "\"b\" has no link"},
 	{HEAD "\"nodes\": [\n" HOST("a") ",\n" HOST("b") ",\n" HOST("c") ",\n" HOST(
 		 "d") "],\n\"links\": [" LINK("a", "b", "1") "," LINK("c", "d", "1") "]}",
 	 5, "not connected"},
-	/* a box behind a box */
+	/* a box that reaches only one other box */
 	{HEAD "\"nodes\": [\n" HOST("a") ",\n" HOST("b") ",\n" BOX("x") ",\n" BOX(
 		 "y") "],\n\"links\": [" LINK("a", "x", "1") "," LINK("b", "x",
 								      "1") "," LINK("x", "y",
 										    "1") "]}",
-	 6, "the box \"y\" has no host below it"},
+	 6, "the box \"y\" cannot merge anything"},
 };
 
 static void bad_files(void **state)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The planner's library is independent: a program with only this library links against libc, libm, jansson and CLP, and its
-# sources include no other headers of this tree.
+# sources include only headers of planner/, plan/, and base/.
 #
 #   tests/check/planner_alone.sh LIBRARY OF-PLANS
 set -eu

@@ -9,6 +9,8 @@
 #include "tests/unit/model_common.h"
 
 #define OTHERS 40u /* no frame takes longer through an idle box */
+#define RTL_MORE                                                                                   \
+	1u /* cycles of the Verilog's latency beyond the model's: a register of its judge */
 
 static uint8_t payload[4096];
 
@@ -54,7 +56,7 @@ static void latency_of(unsigned int ports, unsigned int lanes, unsigned int want
 	if (common_is_model())
 		assert_int_equal(figure, want);
 	else
-		assert_true(figure <= want);
+		assert_true(figure <= want + RTL_MORE);
 	for (r = 0; r < g.ranks; r++)
 		assert_int_equal(b.out[r].last, b.out[r].first + 16);
 	bench_close(&b);

@@ -1,4 +1,4 @@
-/* A bar chart of schemes, as SVG. */
+/* A bar chart of the schemes' throughput, as SVG. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

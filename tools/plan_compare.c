@@ -14,8 +14,8 @@ struct comparison {
 	struct topology *t;
 	struct plan_row row[ROWS_MAX];
 	int rows;
-	struct plan_certificate all; /* cut, flow, and the dual of "best" */
-	double bound;                /* the least of them */
+	struct plan_certificate all; /* cut, degree and flow of the topology; dual of "best" */
+	double bound;                /* the least of these bounds */
 	const char *which;
 };
 
@@ -33,7 +33,7 @@ static bool is_wanted(const char *list, const char *name)
 	return !list;
 }
 
-/* Names in the list that no scheme has. */
+/* Checks that every name in the list is a scheme. */
 static int check_names(const char *list)
 {
 	char name[PLAN_NAME_MAX];
@@ -70,7 +70,7 @@ static void run_one(struct comparison *c, const struct scheme *s, const struct s
 		snprintf(row->reason, sizeof(row->reason), "%s", e.text);
 		return;
 	}
-	/* The dual bound of other schemes is one of their own kind of trees. */
+	/* The dual bound of another scheme covers only that scheme's kind of trees. */
 	if (strcmp(s->name, "best") == 0) {
 		c->all.dual = row->plan->certificate.dual;
 		c->all.exact = row->plan->certificate.exact;
@@ -81,15 +81,14 @@ static void run_one(struct comparison *c, const struct scheme *s, const struct s
 		row->simulated = true;
 }
 
-/* --- output
- * -------------------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static int steps(const struct plan_row *row)
 {
 	return row->plan->steps > 0 ? row->plan->steps : row->load.steps;
 }
 
-/* The fastest first, those that made no plan last. */
+/* The scheme with the highest throughput first, schemes without a plan last. */
 static int by_throughput(const void *a, const void *b)
 {
 	const struct plan_row *x = a;
@@ -102,7 +101,7 @@ static int by_throughput(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* As many decimals as leave six digits of the largest number of a column. */
+/* The number of decimals with which the largest number of a column has six digits, at most four. */
 static int decimals(double largest)
 {
 	int digits = largest >= 1 && isfinite(largest) ? (int)log10(largest) + 1 : 1;
@@ -151,7 +150,7 @@ static void print_table(FILE *f, const struct comparison *c, bool simulated)
 	}
 }
 
-/* JSON has no infinite numbers: null stands for them. */
+/* JSON has no infinite numbers; null stands for them. */
 static json_t *number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
@@ -185,7 +184,7 @@ static json_t *row_json(const struct comparison *c, const struct plan_row *row)
 	return o;
 }
 
-/* All levels by name; the dual one is that of "best". */
+/* All bounds by name; the dual bound is that of "best". */
 static json_t *bounds_json(const struct plan_certificate *c)
 {
 	json_t *o =
@@ -252,8 +251,7 @@ static int publish(const struct comparison *c, const char *out, const char *char
 	return rc;
 }
 
-/* --- the command
- * --------------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static int compare(const char *topology, const char *schemes, const struct scheme_options *o,
 		   const struct sim_options *sim, struct comparison *c)
@@ -296,28 +294,29 @@ int plan_command_compare(int argc, char **argv)
 	struct scheme_options o = scheme_options_default();
 	struct sim_options sim = sim_options_default();
 	struct comparison *c = calloc(1, sizeof(*c));
-	char *intro =
-		plan_scheme_help("Makes a plan by each scheme, verifies it, and prints one "
-				 "table. The bound is the least of those known:\nno scheme can "
-				 "pass it.");
+	char *intro = plan_scheme_help(
+		"Makes a plan with each scheme, verifies it, and prints one table. The bound is "
+		"the least of the\nknown upper bounds; no scheme can exceed it.");
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "topology", 't', &topology, "FILE", "JSON", NULL},
-		{RF_OPT_STRING, "schemes", 's', &schemes, "A,B,...", "only these (default all)",
+		{RF_OPT_STRING, "schemes", 's', &schemes, "A,B,...",
+		 "run only these schemes (default all)", NULL},
+		{RF_OPT_FLAG, "json", 'j', &json, NULL, "print the table as JSON", NULL},
+		{RF_OPT_FLAG, "quiet", 'q', &quiet, NULL, "no progress messages; --json implies it",
 		 NULL},
-		{RF_OPT_FLAG, "json", 'j', &json, NULL, "the table as JSON", NULL},
-		{RF_OPT_FLAG, "quiet", 'q', &quiet, NULL,
-		 "no lines about what goes on, nor with --json", NULL},
-		{RF_OPT_STRING, "out", 'o', &out, "FILE", "instead of stdout", NULL},
-		{RF_OPT_STRING, "chart", 0, &chart, "FILE", "a bar for each scheme, as SVG", NULL},
+		{RF_OPT_STRING, "out", 'o', &out, "FILE",
+		 "write the table to FILE instead of stdout", NULL},
+		{RF_OPT_STRING, "chart", 0, &chart, "FILE",
+		 "write a bar chart of the schemes as SVG", NULL},
 		{RF_OPT_FLAG, "simulate", 0, &simulate, NULL,
-		 "runs every plan in both simulators too", NULL},
+		 "also run every plan in both simulators", NULL},
 		{RF_OPT_UINT, "chunks", 'c', &chunks, "N",
-		 "classes into which the vector is cut; 0: leave the fractions", NULL},
+		 "divide the vector into N classes; 0: keep fractional shares", NULL},
 		{RF_OPT_FLAG, "reduce-only", 0, &o.reduce_only, NULL,
-		 "the way up alone, to parameter servers", NULL},
+		 "plan only the way up, to parameter servers", NULL},
 		{RF_OPT_TIME, "limit", 0, &limit, "TIME",
-		 "of schemes that improve step by step; 0: their own", NULL},
-		{RF_OPT_U64, "seed", 0, &o.seed, "N", "of what schemes draw", NULL},
+		 "time limit of schemes that improve step by step; 0: their own", NULL},
+		{RF_OPT_U64, "seed", 0, &o.seed, "N", "seed of random choices", NULL},
 		{.kind = RF_OPT_END}};
 	const struct rf_opt_page page = {
 		"ringfold plan compare --topology FILE [options]", intro ? intro : "",

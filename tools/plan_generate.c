@@ -1,4 +1,4 @@
-/* ringfold plan generate: a topology by formula. */
+/* ringfold plan generate: writes a generated topology. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static int range(void *to, const char *value)
 			high = -1;
 	}
 	if (end == value || *end != '\0' || !(low > 0) || !(high >= low) || isinf(high)) {
-		fprintf(stderr, "\"%s\" must be a positive number, or two as LEAST:MOST\n", value);
+		fprintf(stderr, "\"%s\" must be a positive number or a range MIN:MAX\n", value);
 		return -1;
 	}
 	s->processing_min = low;
@@ -143,17 +143,18 @@ int plan_command_generate(int argc, char **argv)
 	const struct rf_opt opts[] = {
 		{.kind = RF_OPT_HEADING, .text = "Size"},
 		{RF_OPT_CALL, "hosts", 'n', &s.hosts, "N",
-		 "star, random: hosts in all; rail: servers;\n"
-		 "leaf-spine, fat-tree: hosts of a leaf (fat-tree: 0 means k / 2)",
+		 "star, random: total number of hosts; rail: servers;\nleaf-spine, fat-tree: hosts "
+		 "per leaf (fat-tree: 0 means k / 2);\nmachines: machines",
 		 count},
 		{RF_OPT_CALL, "leaves", 'l', &s.leaves, "N",
-		 "leaf-spine: leaves; rail: rails; random: switches", count},
-		{RF_OPT_CALL, "spines", 's', &s.spines, "N", "leaf-spine, rail: spines", count},
+		 "leaf-spine: leaves; rail, machines: rails; random: switches", count},
+		{RF_OPT_CALL, "spines", 's', &s.spines, "N", "leaf-spine, rail, machines: spines",
+		 count},
 		{RF_OPT_CALL, "k", 'k', &s.k, "N", "fat-tree: ports of a switch, even", count},
 		{RF_OPT_CALL, "gpus", 0, &s.gpus, "N",
-		 "machines: GPUs of each; --hosts machines, --leaves rails and cards", count},
+		 "machines: GPUs of each machine; each machine has one NIC per rail", count},
 		{RF_OPT_CALL, "degree", 0, &s.degree, "N",
-		 "random: links of a switch to others, on average", count},
+		 "random: average number of links from a switch to others", count},
 		{.kind = RF_OPT_HEADING, .text = "Links"},
 		{RF_OPT_CALL, "host-link", 0, &s.host_link, "RATE",
 		 "capacity of a host's link, Gbps", positive},
@@ -162,36 +163,38 @@ int plan_command_generate(int argc, char **argv)
 		{RF_OPT_CALL, "nvlink", 0, &s.nvlink, "RATE",
 		 "capacity between a GPU and its NVSwitch, Gbps", positive},
 		{RF_OPT_FRACTION, "spread", 0, &s.spread, "PART",
-		 "capacities are drawn from 1 - PART to 1 + PART times nominal", NULL},
-		{RF_OPT_TIME, "delay", 0, &delay, "TIME", "of each link", NULL},
+		 "random capacities from 1 - PART to 1 + PART times nominal", NULL},
+		{RF_OPT_TIME, "delay", 0, &delay, "TIME", "delay of each link", NULL},
 		{.kind = RF_OPT_HEADING, .text = "Boxes"},
 		{RF_OPT_CHOICE, "boxes", 'b', &boxes, "none|leaves|spines|all|share",
-		 "which switches merge", NULL},
+		 "which switches are boxes (can merge)", NULL},
 		{RF_OPT_FRACTION, "box-share", 0, &s.box_share, "PART",
-		 "of --boxes share: how many, drawn", NULL},
+		 "--boxes share: fraction of switches, chosen at random", NULL},
 		{RF_OPT_FLAG, "attached", 0, &s.attached, NULL,
-		 "a box stands beside its switch instead of being it", NULL},
+		 "attach each box to a switch instead of replacing it", NULL},
 		{RF_OPT_CALL, "processing", 0, &s, "RATE[:RATE]",
-		 "what a box takes in to merge, Gbps, or a range to draw from (default no limit)",
+		 "rate at which a box can receive data to merge, Gbps, or a range for random "
+		 "values (default no limit)",
 		 range},
-		{.kind = RF_OPT_HEADING, .text = "What a box holds (default no limits)"},
+		{.kind = RF_OPT_HEADING, .text = "Limits of each box (default no limits)"},
 		{RF_OPT_CALL, "shipped", 0, &s.holds, NULL,
-		 "as the shipped box; options after it change single limits", shipped},
+		 "limits of the shipped box; later options change single limits", shipped},
 		{RF_OPT_CALL, "groups", 0, &s.holds.groups, "N",
-		 "trees that a box is a node of; 0: no limit", limit},
-		{RF_OPT_CALL, "ranks", 0, &s.holds.ranks, "N", "its neighbours in one of them",
+		 "trees that use the box as a node; 0: no limit", limit},
+		{RF_OPT_CALL, "ranks", 0, &s.holds.ranks, "N", "neighbours in one tree", limit},
+		{RF_OPT_CALL, "fan-in", 0, &s.holds.fan_in, "N",
+		 "neighbours in one tree that send to the box", limit},
+		{RF_OPT_CALL, "slots", 0, &s.holds.slots, "N", "chunks in flight in the box",
 		 limit},
-		{RF_OPT_CALL, "fan-in", 0, &s.holds.fan_in, "N", "of them those that send to it",
-		 limit},
-		{RF_OPT_CALL, "slots", 0, &s.holds.slots, "N", "chunks under way in a box", limit},
-		{RF_OPT_CALL, "ports", 0, &s.holds.ports, "N", "links that it uses", limit},
+		{RF_OPT_CALL, "ports", 0, &s.holds.ports, "N", "links that the box uses", limit},
 		{.kind = RF_OPT_HEADING, .text = "Roles"},
 		{RF_OPT_CALL, "workers", 'w', &s.workers, "N",
-		 "so many drawn hosts have data (default 0: all)", count},
+		 "number of hosts, chosen at random, that have data (default 0: all)", count},
 		{RF_OPT_CALL, "servers", 0, &s.servers, "N",
-		 "so many other hosts are parameter servers only (default 0)", count},
-		{RF_OPT_U64, "seed", 0, &s.seed, "N", "of all that is drawn", NULL},
-		{RF_OPT_STRING, "out", 'o', &out, "FILE", "instead of stdout", NULL},
+		 "number of other hosts that are only parameter servers (default 0)", count},
+		{RF_OPT_U64, "seed", 0, &s.seed, "N", "seed of all random choices", NULL},
+		{RF_OPT_STRING, "out", 'o', &out, "FILE",
+		 "write the topology to FILE instead of stdout", NULL},
 		{.kind = RF_OPT_END}};
 	const struct rf_opt_page page = {
 		"ringfold plan generate star|leaf-spine|fat-tree|rail|random|machines [options]",
@@ -208,7 +211,8 @@ int plan_command_generate(int argc, char **argv)
 	if (at < 0)
 		return RF_EXIT_USAGE;
 	if (!known || at != argc - 1 || strcmp(argv[at], shapes[shape]) != 0) {
-		fprintf(stderr, "ringfold plan generate: name one shape first: star, leaf-spine, "
+		fprintf(stderr, "ringfold plan generate: the first argument must be a shape: star, "
+				"leaf-spine, "
 				"fat-tree, rail, random or machines\n");
 		return RF_EXIT_USAGE;
 	}

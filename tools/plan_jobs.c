@@ -1,5 +1,7 @@
-/* ringfold plan jobs and ringfold plan replan: several jobs on one network, and what goes on after
- * a failure. */
+/*
+ * ringfold plan jobs and ringfold plan replan: several jobs on one network, and a new plan after a
+ * failure.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,17 +12,16 @@
 #include "planner/jobs.h"
 #include "planner/lp.h"
 
-#define GONE_MOST 64
+#define REMOVED_MOST 64
 
 static void fail(const char *command, const char *reason)
 {
 	fprintf(stderr, "ringfold plan %s: %s\n", command, reason);
 }
 
-/* --- jobs ---------------------------------------------------------------------------------------
- */
+/* --- jobs ------------------------------------------------------------------------------------- */
 
-/* PREFIX and the job's name and ".json", to be freed. */
+/* PREFIX, the job's name and ".json"; to be freed. */
 static char *file_of(const char *prefix, const struct job *job)
 {
 	char *path = NULL;
@@ -123,20 +124,22 @@ int plan_command_jobs(int argc, char **argv)
 	struct scheme_options o = scheme_options_default();
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "topology", 't', &topology, "FILE", "JSON", NULL},
-		{RF_OPT_STRING, "jobs", 'J', &list, "FILE", "JSON: docs/planner-jobs.md", NULL},
-		{RF_OPT_STRING, "scheme", 's', &scheme, "NAME", "of all jobs", NULL},
+		{RF_OPT_STRING, "jobs", 'J', &list, "FILE", "JSON, see docs/planner-jobs.md", NULL},
+		{RF_OPT_STRING, "scheme", 's', &scheme, "NAME",
+		 "scheme for all jobs (default best)", NULL},
 		{RF_OPT_STRING, "out-prefix", 'o', &prefix, "TEXT",
-		 "writes each plan to TEXT, the job's name, .json", NULL},
+		 "write each plan to TEXT, the job's name, .json", NULL},
 		{RF_OPT_UINT, "chunks", 'c', &chunks, "N",
-		 "classes into which each vector is cut; 0: leave the fractions", NULL},
-		{RF_OPT_UINT, "trees", 0, &trees, "N", "of each job at most; 0: any number", NULL},
-		{RF_OPT_U64, "seed", 0, &o.seed, "N", "of what schemes draw", NULL},
-		{RF_OPT_FLAG, "quiet", 'q', &quiet, NULL, "no lines about what goes on", NULL},
+		 "divide each vector into N classes; 0: keep fractional shares", NULL},
+		{RF_OPT_UINT, "trees", 0, &trees, "N",
+		 "largest number of trees of a job; 0: any number", NULL},
+		{RF_OPT_U64, "seed", 0, &o.seed, "N", "seed of random choices", NULL},
+		{RF_OPT_FLAG, "quiet", 'q', &quiet, NULL, "no progress messages", NULL},
 		{.kind = RF_OPT_END}};
 	const struct rf_opt_page page = {
 		"ringfold plan jobs --topology FILE --jobs FILE [options]",
-		"Plans one job after the other, each on the capacity and the groups of the boxes "
-		"that those\nbefore it leave.",
+		"Plans one job after the other. Each job gets the link capacity and the box groups "
+		"that the\nearlier jobs leave.",
 		"  ringfold plan jobs --topology t.json --jobs jobs.json --out-prefix plan-", opts};
 	int at = rf_opt_parse(&page, argc, argv);
 
@@ -145,8 +148,8 @@ int plan_command_jobs(int argc, char **argv)
 	if (at != argc || !topology || !list || !scheme_find(scheme) || chunks > 1u << 20 ||
 	    trees > 1u << 20) {
 		fprintf(stderr,
-			"ringfold plan jobs: --topology, --jobs and the name of a scheme are "
-			"needed\nusage: %s\n",
+			"ringfold plan jobs: --topology and --jobs are required, --scheme must be "
+			"a known scheme, --chunks and --trees are at most 1048576\nusage: %s\n",
 			page.usage);
 		return RF_EXIT_USAGE;
 	}
@@ -156,19 +159,18 @@ int plan_command_jobs(int argc, char **argv)
 	return run_jobs(topology, list, scheme_find(scheme), &o, prefix);
 }
 
-/* --- failures -----------------------------------------------------------------------------------
- */
+/* --- failures --------------------------------------------------------------------------------- */
 
-struct gone {
-	const char *link[GONE_MOST], *node[GONE_MOST];
+struct removed {
+	const char *link[REMOVED_MOST], *node[REMOVED_MOST];
 	int links, nodes;
 };
 
 static int add_link(void *to, const char *value)
 {
-	struct gone *g = to;
+	struct removed *g = to;
 
-	if (g->links == GONE_MOST)
+	if (g->links == REMOVED_MOST)
 		return -1;
 	g->link[g->links++] = value;
 	return 0;
@@ -176,15 +178,15 @@ static int add_link(void *to, const char *value)
 
 static int add_node(void *to, const char *value)
 {
-	struct gone *g = to;
+	struct removed *g = to;
 
-	if (g->nodes == GONE_MOST)
+	if (g->nodes == REMOVED_MOST)
 		return -1;
 	g->node[g->nodes++] = value;
 	return 0;
 }
 
-/* "a,b" or "a,b,k". */
+/* An arc of the link that "a,b" or "a,b,k" names, or -1. */
 static int find_link(const struct topology *t, const int *sorted, const char *text)
 {
 	char name[3][TOPO_NAME_MAX] = {"", "", "1"};
@@ -199,7 +201,7 @@ static int find_link(const struct topology *t, const int *sorted, const char *te
 	return a < 0 || b < 0 ? -1 : topo_find_arc(t, a, b, (int)number);
 }
 
-static int find_gone(const struct topology *t, const struct gone *g, struct failure *f)
+static int find_removed(const struct topology *t, const struct removed *g, struct failure *f)
 {
 	int *sorted = topo_sort_names(t);
 	int rc = sorted ? 0 : -1;
@@ -230,8 +232,8 @@ static int find_gone(const struct topology *t, const struct gone *g, struct fail
 	return rc;
 }
 
-/* Only the hosts of the plan have data. */
-static int take_part(struct topology *t, const struct plan *p, struct topo_error *e)
+/* Makes the hosts of the plan the only workers. */
+static int select_workers(struct topology *t, const struct plan *p, struct topo_error *e)
 {
 	if (p->hosts == 0)
 		return 0;
@@ -254,8 +256,8 @@ static int publish(const struct topology *t, const struct plan *p, const struct 
 	if (rc == 0 && topology_out)
 		rc = plan_write(topology_out, text, strlen(text));
 	if (rc == 0)
-		printf("throughput       %.6g %s, %.2f%% of a plan from the beginning\n"
-		       "trees            %d stay, %d are gone, %d are new\n",
+		printf("throughput       %.6g %s, %.2f%% of a new plan\n"
+		       "trees            %d kept, %d removed, %d new\n",
 		       p->throughput, t->unit, 100 * p->throughput / what->fresh, what->kept,
 		       what->gone, what->made);
 	free(plan);
@@ -263,7 +265,7 @@ static int publish(const struct topology *t, const struct plan *p, const struct 
 	return rc == 0 ? RF_EXIT_GOOD : RF_EXIT_FAILED;
 }
 
-static int run_replan(const char *topology, const char *path, const struct gone *g,
+static int run_replan(const char *topology, const char *path, const struct removed *g,
 		      const struct scheme_options *o, const char *out, const char *topology_out)
 {
 	struct topo_error e = {.text = "", .tree = -1};
@@ -278,7 +280,7 @@ static int run_replan(const char *topology, const char *path, const struct gone 
 	int *arc_of = NULL;
 	int rc = RF_EXIT_FAILED;
 
-	if (!old || take_part(t, old, &e) != 0) {
+	if (!old || select_workers(t, old, &e) != 0) {
 		fail("replan", e.text);
 		goto out;
 	}
@@ -290,7 +292,7 @@ static int run_replan(const char *topology, const char *path, const struct gone 
 	plan_load_free(&load);
 	f.link = room((size_t)t->links, sizeof(bool));
 	f.node = room((size_t)t->nodes, sizeof(bool));
-	if (find_gone(t, g, &f) != 0)
+	if (find_removed(t, g, &f) != 0)
 		goto out;
 	left = replan_rest(t, &f, &node_of, &arc_of, &e);
 	p = left ? replan(left, old, node_of, arc_of, o, &what, &e) : NULL;
@@ -317,26 +319,27 @@ int plan_command_replan(int argc, char **argv)
 	const char *out = NULL;
 	const char *topology_out = NULL;
 	bool quiet = false;
-	struct gone g = {.links = 0};
+	struct removed g = {.links = 0};
 	struct scheme_options o = scheme_options_default();
 	const struct rf_opt opts[] = {
-		{RF_OPT_STRING, "topology", 't', &topology, "FILE", "JSON, before the failure",
+		{RF_OPT_STRING, "topology", 't', &topology, "FILE",
+		 "JSON, the network before the failure", NULL},
+		{RF_OPT_STRING, "plan", 'P', &plan, "FILE", "JSON, the plan for that network",
 		 NULL},
-		{RF_OPT_STRING, "plan", 'P', &plan, "FILE", "JSON, made for it", NULL},
 		{RF_OPT_CALL, "without-link", 0, &g, "A,B[,K]",
-		 "the link (the K-th) between two nodes is gone; may be given again", add_link},
+		 "the link (the K-th) between two nodes has failed; repeatable", add_link},
 		{RF_OPT_CALL, "without-node", 0, &g, "NAME",
-		 "a box or switch is gone with its links; may be given again", add_node},
-		{RF_OPT_STRING, "out", 'o', &out, "FILE", "writes the new plan as JSON", NULL},
+		 "a box or switch has failed, with its links; repeatable", add_node},
+		{RF_OPT_STRING, "out", 'o', &out, "FILE", "write the new plan as JSON", NULL},
 		{RF_OPT_STRING, "topology-out", 0, &topology_out, "FILE",
-		 "writes what is left of the topology", NULL},
-		{RF_OPT_U64, "seed", 0, &o.seed, "N", "of what is drawn", NULL},
-		{RF_OPT_FLAG, "quiet", 'q', &quiet, NULL, "no lines about what goes on", NULL},
+		 "write the remaining topology", NULL},
+		{RF_OPT_U64, "seed", 0, &o.seed, "N", "seed of random choices", NULL},
+		{RF_OPT_FLAG, "quiet", 'q', &quiet, NULL, "no progress messages", NULL},
 		{.kind = RF_OPT_END}};
 	const struct rf_opt_page page = {
 		"ringfold plan replan --topology FILE --plan FILE --without-link A,B [options]",
-		"A plan after a failure: trees that used nothing of what is gone stay as they are, "
-		"with their\nshares; the others are replaced.",
+		"Makes a plan after a failure. Trees that used no failed link or node stay as they "
+		"are, with their\nshares; the others are replaced.",
 		"  ringfold plan replan -t t.json --plan p.json --without-link leaf3,spine1 --out "
 		"q.json --topology-out u.json",
 		opts};
@@ -346,8 +349,8 @@ int plan_command_replan(int argc, char **argv)
 		return at == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
 	if (at != argc || !topology || !plan || g.links + g.nodes == 0) {
 		fprintf(stderr,
-			"ringfold plan replan: --topology, --plan and what is gone are "
-			"needed\nusage: %s\n",
+			"ringfold plan replan: --topology, --plan and at least one --without-link "
+			"or --without-node are required\nusage: %s\n",
 			page.usage);
 		return RF_EXIT_USAGE;
 	}

@@ -1,4 +1,4 @@
-/* ringfold plan make and ringfold plan check: one plan. */
+/* ringfold plan make and ringfold plan check: commands about one plan. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 
 #define SHARES_MOST 64
 #define PLANS_MOST 64
-#define WEIGHED_MOST 16 /* trees of the forests that --size weighs */
+#define WEIGHED_MOST 16 /* most trees of the forests that --size compares */
 
-struct wish {
+struct request {
 	const char *topology, *scheme, *plan;
 	const char *out, *picture, *dot;
-	const char *several[PLANS_MOST]; /* plans to be checked together */
+	const char *several[PLANS_MOST]; /* plans to check together */
 	int plans;
 	bool json, quiet, reduce_only, simulate, as_printed, weighed;
 	double share[SHARES_MOST];
@@ -46,13 +46,13 @@ static void print_bounds(FILE *f, const struct plan *p, const char *unit)
 		fprintf(f, "flow bound       %.6g %s\n", c->flow, unit);
 	if (!isnan(c->dual))
 		fprintf(f, "dual bound       %.6g %s%s\n", c->dual, unit,
-			!c->exact ? " (of the trees looked at, proves nothing)"
+			!c->exact ? " (of the trees examined only, proves nothing)"
 			: strcmp(p->scheme, "forest") == 0 ? " (of trees of hosts)"
 							   : "");
 	if (isfinite(bound))
 		fprintf(f, "of the bound     %.2f%% (%s)\n", 100 * p->throughput / bound, which);
 	else
-		fprintf(f, "of the bound     there is no limit\n");
+		fprintf(f, "of the bound     no limit\n");
 }
 
 static void print_run(FILE *f, const char *name, const struct sim_result *r, const char *unit)
@@ -60,7 +60,7 @@ static void print_run(FILE *f, const char *name, const struct sim_result *r, con
 	fprintf(f, "%s %.6g s, %.6g %s\n", name, r->seconds, r->goodput, unit);
 }
 
-/* What there is to say about one plan, for people. */
+/* Prints one plan for people. */
 static void print_plan(FILE *f, const struct topology *t, const struct plan_row *row)
 {
 	const struct plan *p = row->plan;
@@ -90,7 +90,7 @@ static void print_plan(FILE *f, const struct topology *t, const struct plan_row 
 	}
 }
 
-/* Bytes in the topology's unit times a second, where the unit is one of bits per second. */
+/* A number of bytes in the topology's unit times a second. An unknown unit counts as Gbps. */
 static double amount(const struct topology *t, uint64_t bytes)
 {
 	static const struct {
@@ -106,12 +106,12 @@ static double amount(const struct topology *t, uint64_t bytes)
 }
 
 /*
- * For a vector of that size: forests of at most 1, 2, 4 ... trees and of any number, by the time
- * that the chunk simulator finds. Few shallow trees lose throughput, many deep ones wait for each
- * other's steps. NULL with the reason.
+ * The fastest plan for a vector of the size --size: compares forests of at most 1, 2, 4 ... trees
+ * and of any number by the time that the chunk simulator finds. Few shallow trees lose throughput;
+ * many deep trees take many dependent steps. NULL with the reason.
  */
 static struct plan *weigh(const struct scheme *s, const struct topology *t,
-			  const struct scheme_options *o, const struct wish *w,
+			  const struct scheme_options *o, const struct request *w,
 			  struct topo_error *e)
 {
 	struct sim_options sim = sim_options_default();
@@ -141,7 +141,7 @@ static struct plan *weigh(const struct scheme *s, const struct topology *t,
 	return best;
 }
 
-static int simulate(const struct topology *t, struct plan_row *row, const struct wish *w)
+static int simulate(const struct topology *t, struct plan_row *row, const struct request *w)
 {
 	struct sim_options o = sim_options_default();
 	struct topo_error e = {.text = ""};
@@ -157,8 +157,8 @@ static int simulate(const struct topology *t, struct plan_row *row, const struct
 	return 0;
 }
 
-/* Everything is made before anything is written. */
-static int write_plan(const struct topology *t, const struct plan_row *row, const struct wish *w)
+/* Builds all results before it writes any. */
+static int write_plan(const struct topology *t, const struct plan_row *row, const struct request *w)
 {
 	bool shown = (int)w->tree <= row->plan->trees;
 	char *json = w->json || w->out ? plan_format(row->plan, t) : NULL;
@@ -167,7 +167,7 @@ static int write_plan(const struct topology *t, const struct plan_row *row, cons
 	int rc = -1;
 
 	if (!shown) {
-		fprintf(stderr, "ringfold plan: there is no tree %u, the plan has %d\n", w->tree,
+		fprintf(stderr, "ringfold plan: there is no tree %u: the plan has %d\n", w->tree,
 			row->plan->trees);
 		goto out;
 	}
@@ -197,7 +197,7 @@ out:
 	return rc;
 }
 
-/* With file and line where the plan came from a file. */
+/* Prints the reason, with file and line if the plan came from a file. */
 static void refuse_plan(const char *path, const struct topo_error *e)
 {
 	size_t len;
@@ -211,7 +211,7 @@ static void refuse_plan(const char *path, const struct topo_error *e)
 	free(text);
 }
 
-static int finish(const struct topology *t, struct plan_row *row, const struct wish *w)
+static int finish(const struct topology *t, struct plan_row *row, const struct request *w)
 {
 	struct topo_error e = {.text = "", .tree = -1};
 	int rc = RF_EXIT_FAILED;
@@ -226,7 +226,7 @@ static int finish(const struct topology *t, struct plan_row *row, const struct w
 	return rc;
 }
 
-static int check_paths(const struct wish *w)
+static int check_paths(const struct request *w)
 {
 	const char *const in[] = {w->topology, w->plan};
 	const char *const out[] = {w->out, w->picture, w->dot};
@@ -234,7 +234,7 @@ static int check_paths(const struct wish *w)
 	return plan_paths(in, 2, out, 3);
 }
 
-static int make(const struct wish *w)
+static int make(const struct request *w)
 {
 	const struct scheme *s = scheme_find(w->scheme);
 	struct scheme_options o = scheme_options_default();
@@ -278,7 +278,7 @@ static int make(const struct wish *w)
 	return rc;
 }
 
-/* The bounds again, whatever the file says they are. */
+/* Recomputes the bounds; those in the file are not trusted. */
 static void certify(const struct topology *t, struct plan *p)
 {
 	struct plan_certificate *c = &p->certificate;
@@ -289,12 +289,12 @@ static void certify(const struct topology *t, struct plan *p)
 	c->dual = bound_by_prices(t, p, strcmp(p->scheme, "forest") != 0);
 	c->exact = !isnan(c->dual);
 	if (c->arc_price && isnan(c->dual))
-		fprintf(stderr, "ringfold plan: the dual bound is not checked: too many trees to "
-				"look at, or prices that differ by direction\n");
+		fprintf(stderr, "ringfold plan: the dual bound is not checked: the network has too "
+				"many trees, or prices differ by direction\n");
 }
 
-/* Several plans that run at the same time: each by itself, then all together. */
-static int check_together(const struct wish *w)
+/* Checks several plans that run at the same time: each alone, then all together. */
+static int check_together(const struct request *w)
 {
 	struct topo_error e = {.text = "", .tree = -1};
 	struct topology *t = topo_read(w->topology, &e);
@@ -315,7 +315,7 @@ static int check_together(const struct wish *w)
 			printf("%-20s %6d %10.4f %6d\n", w->several[i],
 			       plan[i]->hosts > 0 ? plan[i]->hosts : t->workers,
 			       plan[i]->throughput, plan[i]->trees);
-		printf("together they exceed no limit of a link or box\n");
+		printf("together the plans exceed no limit of a link or box\n");
 		rc = RF_EXIT_GOOD;
 	}
 	for (int i = 0; i < read; i++)
@@ -324,7 +324,7 @@ static int check_together(const struct wish *w)
 	return rc;
 }
 
-static int check(const struct wish *w)
+static int check(const struct request *w)
 {
 	struct topo_error e = {.text = ""};
 	struct plan_row row = {.name = "plan"};
@@ -346,9 +346,9 @@ static int check(const struct wish *w)
 	return rc;
 }
 
-static struct wish wish_default(void)
+static struct request request_default(void)
 {
-	return (struct wish){.seed = 1, .size = 100u << 20, .sim_chunks = 256};
+	return (struct request){.seed = 1, .size = 100u << 20, .sim_chunks = 256};
 }
 
 static int parse(const struct rf_opt_page *page, int argc, char **argv, int *code)
@@ -360,7 +360,8 @@ static int parse(const struct rf_opt_page *page, int argc, char **argv, int *cod
 		return -1;
 	if (at == argc)
 		return 0;
-	fprintf(stderr, "ringfold plan: \"%s\" is too much\nusage: %s\n", argv[at], page->usage);
+	fprintf(stderr, "ringfold plan: unexpected argument \"%s\"\nusage: %s\n", argv[at],
+		page->usage);
 	return -1;
 }
 
@@ -368,13 +369,13 @@ static bool in_range(unsigned int v, unsigned int most, const char *option)
 {
 	if (v <= most)
 		return true;
-	fprintf(stderr, "ringfold plan: --%s is at most %u\n", option, most);
+	fprintf(stderr, "ringfold plan: --%s must be at most %u\n", option, most);
 	return false;
 }
 
 static int take_plan(void *to, const char *value)
 {
-	struct wish *w = to;
+	struct request *w = to;
 
 	if (w->plans == PLANS_MOST)
 		return -1;
@@ -385,10 +386,10 @@ static int take_plan(void *to, const char *value)
 
 static int take_size(void *to, const char *value)
 {
-	struct wish *w = to;
+	struct request *w = to;
 
 	if (rf_opt_size(value, &w->size) != 0 || w->size == 0) {
-		fprintf(stderr, "\"%s\" must be a size: 64K, 16M, 1G\n", value);
+		fprintf(stderr, "\"%s\" must be a size above 0, such as 64K, 16M or 1G\n", value);
 		return -1;
 	}
 	w->weighed = true;
@@ -398,7 +399,7 @@ static int take_size(void *to, const char *value)
 /* "0.6,0.4" */
 static int take_shares(void *to, const char *value)
 {
-	struct wish *w = to;
+	struct request *w = to;
 	char *end;
 
 	w->shares = 0;
@@ -407,7 +408,9 @@ static int take_shares(void *to, const char *value)
 
 		if (end == p || (*end != ',' && *end != '\0') || !(share >= 0) || isinf(share) ||
 		    w->shares == SHARES_MOST) {
-			fprintf(stderr, "\"%s\" must be at most %d numbers with commas between\n",
+			fprintf(stderr,
+				"\"%s\" must be a list of at most %d numbers of at least 0, "
+				"separated by commas\n",
 				value, SHARES_MOST);
 			return -1;
 		}
@@ -419,47 +422,49 @@ static int take_shares(void *to, const char *value)
 
 int plan_command_make(int argc, char **argv)
 {
-	struct wish w = wish_default();
-	char *intro =
-		plan_scheme_help("Makes a plan by one scheme, verifies it and says what it does.");
+	struct request w = request_default();
+	char *intro = plan_scheme_help(
+		"Makes a plan with one scheme, verifies it, and prints a summary.");
 	int code = RF_EXIT_FAILED;
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "topology", 't', &w.topology, "FILE",
-		 "JSON, see ringfold plan generate and docs/planner.md", NULL},
-		{RF_OPT_STRING, "scheme", 's', &w.scheme, "NAME", "one of those above", NULL},
-		{RF_OPT_STRING, "out", 'o', &w.out, "FILE", "writes the plan as JSON", NULL},
-		{RF_OPT_FLAG, "json", 'j', &w.json, NULL, "the plan as JSON on stdout", NULL},
+		 "JSON, see `ringfold plan generate` and docs/planner.md", NULL},
+		{RF_OPT_STRING, "scheme", 's', &w.scheme, "NAME", "one of the schemes above", NULL},
+		{RF_OPT_STRING, "out", 'o', &w.out, "FILE", "write the plan as JSON to FILE", NULL},
+		{RF_OPT_FLAG, "json", 'j', &w.json, NULL, "write the plan as JSON to stdout", NULL},
 		{RF_OPT_FLAG, "quiet", 'q', &w.quiet, NULL,
-		 "no lines about what goes on, nor with --json", NULL},
+		 "no progress messages; --json implies it", NULL},
 		{RF_OPT_STRING, "picture", 'p', &w.picture, "FILE",
-		 "SVG of the topology with the trees in colours (needs Graphviz)", NULL},
+		 "write an SVG of the topology with the trees in colours (needs Graphviz)", NULL},
 		{RF_OPT_UINT, "tree", 0, &w.tree, "N",
-		 "the picture shows the N-th largest tree alone; 0: the largest ones", NULL},
-		{RF_OPT_STRING, "dot", 0, &w.dot, "FILE", "the same as text for Graphviz", NULL},
+		 "draw only the N-th largest tree; 0: the largest trees", NULL},
+		{RF_OPT_STRING, "dot", 0, &w.dot, "FILE", "write the picture as Graphviz source",
+		 NULL},
 		{RF_OPT_UINT, "chunks", 'c', &w.chunks, "N",
-		 "classes into which the vector is cut; 0: leave the fractions", NULL},
+		 "divide the vector into N classes; 0: keep fractional shares", NULL},
 		{RF_OPT_UINT, "trees", 0, &w.trees, "N",
-		 "the forest has at most so many; 0: any number", NULL},
+		 "largest number of trees in the forest; 0: any number", NULL},
 		{RF_OPT_FLAG, "reduce-only", 0, &w.reduce_only, NULL,
-		 "the way up alone, to parameter servers (GRID, InArt: rates as in the papers)",
+		 "plan only the way up, to parameter servers (GRID, InArt: rates as in the papers)",
 		 NULL},
 		{RF_OPT_UINT, "roundings", 0, &w.roundings, "N",
-		 "GRID, InArt: best of so many; 0: the scheme's own number", NULL},
+		 "GRID, InArt: keep the best of N roundings; 0: the scheme's own number", NULL},
 		{RF_OPT_FLAG, "as-printed", 0, &w.as_printed, NULL,
-		 "GRID, InArt: the algorithm of the paper, whatever vertex the program ends at",
+		 "GRID, InArt: the algorithm of the paper, with whatever vertex the solver returns",
 		 NULL},
 		{RF_OPT_CALL, "shares", 0, &w, "A,B,...",
-		 "inart-exact: of the servers, in the order of the file", take_shares},
+		 "inart-exact: shares of the servers, in the order of the file", take_shares},
 		{RF_OPT_TIME, "limit", 0, &w.limit, "TIME",
-		 "a scheme that improves step by step stops then; 0: its own limit", NULL},
-		{RF_OPT_U64, "seed", 0, &w.seed, "N", "of what a scheme draws", NULL},
-		{RF_OPT_FLAG, "simulate", 0, &w.simulate, NULL, "runs the plan in both simulators",
+		 "time limit of a scheme that improves step by step; 0: its own", NULL},
+		{RF_OPT_U64, "seed", 0, &w.seed, "N", "seed of random choices", NULL},
+		{RF_OPT_FLAG, "simulate", 0, &w.simulate, NULL, "run the plan in both simulators",
 		 NULL},
 		{RF_OPT_CALL, "size", 0, &w, "SIZE",
-		 "of the vector: the forest with the least time in the chunk simulator, and for "
-		 "--simulate",
+		 "vector size: chooses the forest that is fastest in the chunk simulator; also "
+		 "used by --simulate",
 		 take_size},
-		{RF_OPT_UINT, "sim-chunks", 0, &w.sim_chunks, "N", "of the chunk run", NULL},
+		{RF_OPT_UINT, "sim-chunks", 0, &w.sim_chunks, "N", "chunks in the chunk simulator",
+		 NULL},
 		{.kind = RF_OPT_END}};
 	const struct rf_opt_page page = {
 		"ringfold plan [make] --topology FILE --scheme NAME [options]", intro ? intro : "",
@@ -470,8 +475,8 @@ int plan_command_make(int argc, char **argv)
 	if (parse(&page, argc, argv, &code) == 0) {
 		code = RF_EXIT_USAGE;
 		if (!w.topology || !w.scheme)
-			fprintf(stderr, "ringfold plan: --topology and --scheme are needed; --help "
-					"lists the schemes\n");
+			fprintf(stderr, "ringfold plan: --topology and --scheme are required; "
+					"--help lists the schemes\n");
 		else if (in_range(w.chunks, 1u << 20, "chunks") &&
 			 in_range(w.sim_chunks, 1u << 20, "sim-chunks") &&
 			 in_range(w.trees, 1u << 20, "trees") &&
@@ -484,26 +489,28 @@ int plan_command_make(int argc, char **argv)
 
 int plan_command_check(int argc, char **argv)
 {
-	struct wish w = wish_default();
+	struct request w = request_default();
 	int code;
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "topology", 't', &w.topology, "FILE", "JSON", NULL},
 		{RF_OPT_CALL, "plan", 'P', &w, "FILE",
-		 "JSON; given again: plans that run at the same time, also checked together",
+		 "JSON; repeatable: plans that run at the same time are also checked together",
 		 take_plan},
 		{RF_OPT_STRING, "picture", 'p', &w.picture, "FILE",
-		 "SVG of the topology with the trees in colours (needs Graphviz)", NULL},
+		 "write an SVG of the topology with the trees in colours (needs Graphviz)", NULL},
 		{RF_OPT_UINT, "tree", 0, &w.tree, "N",
-		 "the picture shows the N-th largest tree alone; 0: the largest ones", NULL},
-		{RF_OPT_STRING, "dot", 0, &w.dot, "FILE", "the same as text for Graphviz", NULL},
-		{RF_OPT_SIZE, "size", 0, &w.size, "SIZE", "of the vector in the simulators", NULL},
-		{RF_OPT_UINT, "sim-chunks", 0, &w.sim_chunks, "N", "of the chunk run", NULL},
+		 "draw only the N-th largest tree; 0: the largest trees", NULL},
+		{RF_OPT_STRING, "dot", 0, &w.dot, "FILE", "write the picture as Graphviz source",
+		 NULL},
+		{RF_OPT_SIZE, "size", 0, &w.size, "SIZE", "vector size in the simulators", NULL},
+		{RF_OPT_UINT, "sim-chunks", 0, &w.sim_chunks, "N", "chunks in the chunk simulator",
+		 NULL},
 		{.kind = RF_OPT_END}};
 	const struct rf_opt_page page = {
 		"ringfold plan check --topology FILE --plan FILE [options]",
-		"Recomputes every load of a plan from its trees alone, and runs it in both "
-		"simulators. Exit\ncode 3: the plan is refused, with the reason. Several plans are "
-		"checked together, without simulators.",
+		"Recomputes all loads of a plan from its trees and runs the plan in both "
+		"simulators. A plan that is\nrefused gives exit code 3 and the reason. Several "
+		"plans are checked together, without simulators.",
 		"  ringfold plan check --topology t.json --plan plan.json --size 64M\n"
 		"  ringfold plan check --topology t.json --plan job-a.json --plan job-b.json",
 		opts};
@@ -511,11 +518,12 @@ int plan_command_check(int argc, char **argv)
 	if (parse(&page, argc, argv, &code) != 0)
 		return code;
 	if (!w.topology || !w.plan) {
-		fprintf(stderr, "ringfold plan check: --topology and --plan are needed\n");
+		fprintf(stderr, "ringfold plan check: --topology and --plan are required\n");
 		return RF_EXIT_USAGE;
 	}
 	if (w.plans > 1 && (w.picture || w.dot)) {
-		fprintf(stderr, "ringfold plan check: a picture shows one plan\n");
+		fprintf(stderr,
+			"ringfold plan check: --picture and --dot need exactly one --plan\n");
 		return RF_EXIT_USAGE;
 	}
 	if (!in_range(w.sim_chunks, 1u << 20, "sim-chunks"))

@@ -1,7 +1,7 @@
 /*
- * Pictures of plans. Layout is done by Graphviz's program `dot`, not by its library: a layout that
- * crashes or takes too long ends a child and not this program, and nobody needs the library to
- * build the planner.
+ * Pictures of plans. Graphviz's program `dot` does the layout, rather than its library. A layout
+ * that crashes or takes too long then ends a child process instead of this program, and the planner
+ * can be built without the library.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +18,9 @@
 #include "tools/plan_tool.h"
 #include "plan/textline.h"
 
-#define NODES_MAX 400 /* nobody reads a picture of more */
+#define NODES_MAX 400 /* a larger picture would be unreadable */
 #define TREES_MAX 8
-#define TREES_FEW 4 /* of more trees the picture shows how full links are, and the largest tree */
+#define TREES_FEW 4 /* with more trees the picture shows the load of links and the largest tree */
 #define DOT_SECONDS 60
 
 static const char *const colours[TREES_MAX] = {"#1b6ca8", "#d1495b", "#2e933c", "#8e5572",
@@ -28,10 +28,9 @@ static const char *const colours[TREES_MAX] = {"#1b6ca8", "#d1495b", "#2e933c", 
 
 extern char **environ;
 
-/* --- the text
- * -------------------------------------------------------------------------------------- */
+/* --- Graphviz source -------------------------------------------------------------------------- */
 
-/* Inside the quotes of a label. */
+/* Writes text inside the quotes of a label. */
 static void put_text(FILE *f, const char *text)
 {
 	for (; *text; text++) {
@@ -56,7 +55,7 @@ static void put_nodes(FILE *f, const struct topology *t)
 	}
 }
 
-/* Hosts side by side in the order of the file. */
+/* Places hosts side by side in the order of the file. */
 static void put_order(FILE *f, const struct topology *t)
 {
 	int before = -1;
@@ -72,7 +71,7 @@ static void put_order(FILE *f, const struct topology *t)
 	fprintf(f, " }\n");
 }
 
-/* From grey over yellow to red. */
+/* A colour from grey over yellow to red, by load / capacity. */
 static const char *heat(double full)
 {
 	static const char *const colour[] = {"#d9d9d9", "#c7c7c7", "#e8d48a",
@@ -86,7 +85,9 @@ static const char *heat(double full)
 			     : colour[0];
 }
 
-/* Links of larger capacity are thicker; load: those that are fuller are redder. */
+/*
+ * Links with a larger capacity are thicker; if load is given, links with a higher load are redder.
+ */
 static void put_links(FILE *f, const struct topology *t, const struct plan_load *load, double rate)
 {
 	double most = 0;
@@ -99,7 +100,7 @@ static void put_links(FILE *f, const struct topology *t, const struct plan_load 
 
 		for (int d = 0; d < 2 && load; d++)
 			full = fmax(full, load->arc[2 * i + d] * rate / l->capacity[d]);
-		/* Hosts stand below, whichever end the file names first. */
+		/* Hosts are placed at the bottom, whichever end the file names first. */
 		fprintf(f, " n%d -> n%d [dir=none,color=\"%s\",penwidth=%.2f];\n",
 			t->node[l->b].kind == TOPO_HOST ? l->b : l->a,
 			t->node[l->b].kind == TOPO_HOST ? l->a : l->b,
@@ -107,7 +108,7 @@ static void put_links(FILE *f, const struct topology *t, const struct plan_load 
 	}
 }
 
-/* The way up of a tree: one arrow for each arc, with the number of streams where there are more. */
+/* The way up of a tree: one arrow for each arc, with the number of streams if there are several. */
 static void put_tree(FILE *f, const struct topology *t, const struct plan *p, int tree,
 		     const char *colour)
 {
@@ -134,7 +135,7 @@ static void put_tree(FILE *f, const struct topology *t, const struct plan *p, in
 	free(streams);
 }
 
-/* Indexes of the largest trees; how many. */
+/* Lists the indexes of the largest trees and returns their number. */
 static int largest(const struct plan *p, int *list)
 {
 	int n = 0;
@@ -154,7 +155,7 @@ static int largest(const struct plan *p, int *list)
 	return n;
 }
 
-/* Trees by share, the tree-th from 1 on; index in the plan. */
+/* Index in the plan of the tree-th largest tree by share, from 1. */
 static int nth_largest(const struct plan *p, int tree)
 {
 	for (int i = 0; i < p->trees; i++) {
@@ -169,10 +170,11 @@ static int nth_largest(const struct plan *p, int tree)
 	return 0;
 }
 
-static void put_key(FILE *f, const struct topology *t, const struct plan *p, const int *list, int n,
-		    bool heated)
+static void put_legend(FILE *f, const struct topology *t, const struct plan *p, const int *list,
+		       int n, bool heated)
 {
-	fprintf(f, " subgraph cluster_key { label=\"share of the vector, root\"; fontsize=10;\n");
+	fprintf(f,
+		" subgraph cluster_legend { label=\"share of the vector, root\"; fontsize=10;\n");
 	for (int i = 0; i < n; i++) {
 		fprintf(f, "  key%d [shape=plaintext,fontcolor=\"%s\",label=", i, colours[i]);
 		fprintf(f, "\"%.3g%%, ", 100 * p->tree[list[i]].share);
@@ -180,9 +182,8 @@ static void put_key(FILE *f, const struct topology *t, const struct plan *p, con
 		fprintf(f, "\"];\n");
 	}
 	if (heated)
-		fprintf(f,
-			"  full [shape=plaintext,fontcolor=\"#b3202c\",label=\"links by how full "
-			"they are, red: all\"];\n");
+		fprintf(f, "  full [shape=plaintext,fontcolor=\"#b3202c\",label=\"links by load, "
+			   "red: full\"];\n");
 	fprintf(f, " }\n");
 }
 
@@ -223,7 +224,7 @@ char *plan_dot(const struct topology *t, const struct plan *p, int tree)
 	put_links(f, t, heated ? &load : NULL, p->throughput);
 	for (int i = 0; i < n; i++)
 		put_tree(f, t, p, list[i], colours[i]);
-	put_key(f, t, p, list, n, heated);
+	put_legend(f, t, p, list, n, heated);
 	fprintf(f, "}\n");
 	if (heated)
 		plan_load_free(&load);
@@ -233,10 +234,9 @@ char *plan_dot(const struct topology *t, const struct plan *p, int tree)
 	return NULL;
 }
 
-/* --- the program
- * ------------------------------------------------------------------------------------- */
+/* --- running dot ------------------------------------------------------------------------------ */
 
-/* Waits for a child, not longer than DOT_SECONDS. Its exit code, or -1. */
+/* Waits for a child process for at most DOT_SECONDS. Returns its exit code, or -1. */
 static int wait_for(pid_t pid)
 {
 	struct timespec nap = {0, 20000000};
@@ -256,7 +256,7 @@ static int wait_for(pid_t pid)
 	return -1;
 }
 
-/* dot -Tsvg -o to from */
+/* Runs dot -Tsvg -o to from. Returns 0, or -1 with a message on stderr. */
 static int run_dot(char *from, char *to)
 {
 	char *argv[] = {"dot", "-Tsvg", "-o", to, from, NULL};
@@ -285,7 +285,9 @@ char *plan_picture(const struct topology *t, const struct plan *p, int tree)
 	bool ok;
 
 	if (t->nodes > NODES_MAX) {
-		fprintf(stderr, "ringfold plan: a picture of %d nodes says nothing; at most %d\n",
+		fprintf(stderr,
+			"ringfold plan: a picture of %d nodes would be unreadable, the limit is "
+			"%d; --dot writes its text\n",
 			t->nodes, NODES_MAX);
 		return NULL;
 	}
@@ -296,7 +298,9 @@ char *plan_picture(const struct topology *t, const struct plan *p, int tree)
 	out = mkstemp(to);
 	ok = in >= 0 && out >= 0 && write(in, dot, strlen(dot)) == (ssize_t)strlen(dot);
 	if (!ok)
-		fprintf(stderr, "ringfold plan: no room for a picture in /tmp: %s\n",
+		fprintf(stderr,
+			"ringfold plan: cannot write a temporary file in /tmp for the picture: "
+			"%s\n",
 			strerror(errno));
 	if (ok && run_dot(from, to) == 0)
 		svg = text_file(to, &len);

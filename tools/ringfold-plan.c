@@ -1,6 +1,6 @@
 /*
- * ringfold plan: which traffic merges where. Makes plans, compares schemes, generates topologies,
- * checks plans.
+ * ringfold plan: decides which traffic is merged where. Makes plans, compares schemes, generates
+ * topologies, checks plans.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,16 +41,15 @@ char *plan_scheme_help(const char *before)
 	return NULL;
 }
 
-/* --- files
- * ---------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static bool is_stdout(const char *path)
 {
 	return !path || strcmp(path, "-") == 0;
 }
 
-/* The name under which a file is begun; to be freed. */
-static char *begun_name(const char *path)
+/* The temporary name of a file, for mkstemp; to be freed. */
+static char *temporary_name(const char *path)
 {
 	char *name = NULL;
 
@@ -71,7 +70,7 @@ static int check_writable(const char *path)
 		fprintf(stderr, "ringfold plan: %s is not a regular file\n", path);
 		return -1;
 	}
-	name = begun_name(path);
+	name = temporary_name(path);
 	fd = name ? mkstemp(name) : -1;
 	if (fd < 0) {
 		fprintf(stderr, "ringfold plan: cannot write %s: %s\n", path, strerror(errno));
@@ -84,7 +83,7 @@ static int check_writable(const char *path)
 	return 0;
 }
 
-/* Whether two paths lead to one file, which need not be there yet. */
+/* Whether two paths lead to the same file, which need not exist yet. */
 static bool is_same(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -115,13 +114,16 @@ int plan_paths(const char *const *in, int ins, const char *const *out, int outs)
 		for (int k = 0; k < ins; k++)
 			if (in[k] && !is_stdout(out[i]) && is_same(in[k], out[i])) {
 				fprintf(stderr,
-					"ringfold plan: %s is read, nothing is written over it\n",
+					"ringfold plan: %s is an input file; choose another file "
+					"for the result\n",
 					out[i]);
 				return -1;
 			}
 		for (int k = 0; k < i; k++)
 			if (out[k] && is_same(out[k], out[i])) {
-				fprintf(stderr, "ringfold plan: two results would go to %s\n",
+				fprintf(stderr,
+					"ringfold plan: two results have the path %s; give each "
+					"its own\n",
 					out[i]);
 				return -1;
 			}
@@ -161,7 +163,7 @@ int plan_write(const char *path, const char *text, size_t len)
 		fprintf(stderr, "ringfold plan: cannot write the result: %s\n", strerror(errno));
 		return -1;
 	}
-	name = begun_name(path);
+	name = temporary_name(path);
 	fd = name ? mkstemp(name) : -1;
 	if (fd >= 0 && write_all(fd, text, len) == 0 && fchmod(fd, 0666 & ~mask) == 0 &&
 	    close(fd) == 0 && rename(name, path) == 0) {
@@ -189,7 +191,7 @@ void plan_progress(const char *name, double seconds)
 			seconds);
 }
 
-static void tell(const char *doing, int round, double value, double bound)
+static void print_step(const char *doing, int round, double value, double bound)
 {
 	fprintf(stderr, "%8.1f s  %s, round %d", clock_seconds() - progress_begin, doing, round);
 	if (value > 0)
@@ -201,7 +203,7 @@ static void tell(const char *doing, int round, double value, double bound)
 
 void plan_show_progress(struct scheme_options *o, bool quiet)
 {
-	static struct news news = {.tell = tell, .every = PROGRESS_SECONDS};
+	static struct news news = {.tell = print_step, .every = PROGRESS_SECONDS};
 
 	progress_begin = news.last = clock_seconds();
 	progress_quiet = quiet;
@@ -209,8 +211,7 @@ void plan_show_progress(struct scheme_options *o, bool quiet)
 	o->news = quiet ? NULL : &news;
 }
 
-/* --- what every table shows
- * -------------------------------------------------------------------------- */
+/* --- what every table shows ------------------------------------------------------------------- */
 
 void plan_worst_link(const struct topology *t, const struct plan_row *row, char *to, size_t room)
 {
@@ -229,7 +230,7 @@ void plan_worst_box(const struct topology *t, const struct plan_row *row, char *
 {
 	int worst = -1;
 
-	/* Boxes without a limit have no percentage: the one that takes in most. */
+	/* Boxes without a limit have no percentage: show the one that receives most. */
 	for (int i = 0; i < t->nodes; i++)
 		if (t->node[i].kind == TOPO_BOX && row->load.node[i] > 0 &&
 		    (worst < 0 || row->load.node[i] > row->load.node[worst]))
@@ -247,8 +248,7 @@ void plan_worst_box(const struct topology *t, const struct plan_row *row, char *
 				 t->node[worst].processing);
 }
 
-/* --- main
- * ---------------------------------------------------------------------------------------------- */
+/* --- main ------------------------------------------------------------------------------------- */
 
 static void help(void)
 {
@@ -259,19 +259,18 @@ static void help(void)
 	       "       ringfold plan jobs --topology FILE --jobs FILE [options]\n"
 	       "       ringfold plan replan --topology FILE --plan FILE --without-link A,B "
 	       "[options]\n\n"
-	       "Which traffic should merge where. A plan is a forest of aggregation trees over "
-	       "hosts "
-	       "and\nboxes; every link's and box's load is recomputed from it before it is "
-	       "written.\n\n"
-	       "commands (each explains itself with --help):\n"
-	       "  make       one plan by one scheme (the default command)\n"
-	       "  compare    all schemes on one topology, one table\n"
+	       "Decides which traffic is merged where. A plan is a forest of aggregation trees "
+	       "over hosts and\nboxes. Before a plan is written, the load of every link and box is "
+	       "recomputed from it.\n\n"
+	       "commands (--help of a command lists its options):\n"
+	       "  make       one plan with one scheme (the default command)\n"
+	       "  compare    a table of all schemes on one topology\n"
 	       "  generate   a topology: star, leaf-spine, fat-tree, rail, random or machines\n"
 	       "  check      verifies a plan and runs it in both simulators\n"
-	       "  jobs       several jobs, each on what those before it leave\n"
-	       "  replan     a plan after a link or box has failed, most of its trees as they "
-	       "were\n\n"
-	       "Files of topologies and plans are JSON: docs/planner.md.\n\n"
+	       "  jobs       plans for several jobs that share a network\n"
+	       "  replan     a new plan after a link or box has failed, which keeps unaffected "
+	       "trees\n\n"
+	       "Topologies and plans are JSON files: see docs/planner.md.\n\n"
 	       "examples:\n"
 	       "  ringfold plan generate leaf-spine --leaves 4 --hosts 8 --out t.json\n"
 	       "  ringfold plan compare --topology t.json --chart chart.svg\n"

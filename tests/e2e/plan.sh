@@ -1,5 +1,5 @@
 #!/bin/bash
-# ringfold plan by hand: every command, what each says when something is wrong, and that nothing is written then.
+# ringfold plan on the command line: every command works, reports each error with its cause, and writes nothing after an error.
 #
 #   tests/e2e/plan.sh [FOLDER OF ringfold-plan]
 set -u
@@ -35,7 +35,7 @@ says() {
 	grep -q -- "$1" out err
 }
 
-# Nothing but what was there before, and out and err.
+# Whether the folder has the same files as before, besides out and err.
 nothing_new() {
 	[ "$(ls)" = "$before" ]
 }
@@ -44,7 +44,7 @@ json() {
 	python3 -c "import json, sys; d = json.load(open('$1')); assert $2, d"
 }
 
-# --- what works
+# --- commands that succeed
 run 0 "help" --help
 check "... names the commands" says "compare"
 for command in make compare generate check jobs replan; do
@@ -65,14 +65,14 @@ run 0 "a plan" --topology t.json --scheme best --out p.json --dot p.dot --simula
 check "... says its throughput" says "^throughput  *10 Gbps"
 check "... and the runs'" says "^chunk run "
 check "... is JSON" json p.json "abs(d['throughput'] - 10) < 1e-6 and d['scheme'] == 'best'"
-run 0 "generate boxes that hold little" generate leaf-spine --leaves 2 --hosts 4 --groups 1 --fan-in 2 --out few.json
-check "... they say so" json few.json "d['boxes'] == {'groups': 1, 'ranks': None, 'fan_in': 2, 'slots': None, 'ports': None}"
+run 0 "generate boxes with low limits" generate leaf-spine --leaves 2 --hosts 4 --groups 1 --fan-in 2 --out few.json
+check "... the file has the limits" json few.json "d['boxes'] == {'groups': 1, 'ranks': None, 'fan_in': 2, 'slots': None, 'ports': None}"
 run 0 "a plan with them" --topology few.json --scheme best --out fp.json
-run 0 "... which check takes" check --topology few.json --plan fp.json
-run 3 "a plan that they cannot hold" check --topology few.json --plan p.json
+run 0 "... which check accepts" check --topology few.json --plan fp.json
+run 3 "a plan that exceeds the limits" check --topology few.json --plan p.json
 check "... names the box and the limit" says 'box "leaf[01]" has a fan_in of 2'
 run 0 "a forest of two trees" -t t.json -s forest --trees 2 --json
-check "... has no more" json out "len(d['trees']) <= 2"
+check "... has at most two" json out "len(d['trees']) <= 2"
 rm -f few.json fp.json
 cat > jobs.json << END
 {"format": "ringfold-jobs", "version": 1, "jobs": [
@@ -80,26 +80,26 @@ cat > jobs.json << END
 END
 run 0 "jobs" jobs --topology machines.json --jobs jobs.json --out-prefix job-
 check "... a table" says "^a  *8  *150\.0000 "
-check "... a plan of each" json job-b.json "len(d['hosts']) == 8"
-run 0 "... which check takes" check --topology machines.json --plan job-b.json
+check "... a plan for each" json job-b.json "len(d['hosts']) == 8"
+run 0 "... which check accepts" check --topology machines.json --plan job-b.json
 run 0 "... and both together" check --topology machines.json --plan job-a.json --plan job-b.json
 check "... which exceed nothing" says "exceed no limit"
-run 3 "one of them twice" check --topology machines.json --plan job-b.json --plan job-b.json
+run 3 "the same plan twice" check --topology machines.json --plan job-b.json --plan job-b.json
 check "... names a link" says "the plans together put .* on the link"
 run 2 "a picture of two plans" check --topology machines.json --plan job-a.json --plan job-b.json --picture x.svg
 rm -f job-a.json job-b.json jobs.json
 run 0 "a plan that loses a link" replan --topology t.json --plan p.json --without-link leaf0,spine0 --out q.json --topology-out u.json
-check "... says what stays" says "^trees  *[0-9]* stay"
-run 0 "... which check takes" check --topology u.json --plan q.json
+check "... reports the number of trees kept" says "^trees  *[0-9]* kept"
+run 0 "... which check accepts" check --topology u.json --plan q.json
 rm -f q.json u.json
 run 0 "a larger network" generate fat-tree --k 16 --hosts 8 --boxes share --box-share 20% --out large.json
 run 0 "... planned" make -t large.json -s best
-check "... with lines about what goes on" grep -q "s  .*, round [0-9]*: [0-9.]*, bound [0-9.]*$" err
-run 0 "... without them" make -t large.json -s best --quiet
-check "... says nothing else" test ! -s err
+check "... with progress messages" grep -q "s  .*, round [0-9]*: [0-9.]*, bound [0-9.]*$" err
+run 0 "... with --quiet" make -t large.json -s best --quiet
+check "... prints no messages" test ! -s err
 rm -f large.json
 before=$(ls)
-run 1 "a link that is not there" replan --topology t.json --plan p.json --without-link leaf0,leaf1 --out q.json
+run 1 "a link that does not exist" replan --topology t.json --plan p.json --without-link leaf0,leaf1 --out q.json
 check "... names it" says 'there is no link "leaf0,leaf1"'
 run 1 "a host's last link" replan --topology t.json --plan p.json --without-link h0,leaf0 --out q.json
 check "... names the host" says '"h0" has no link'
@@ -114,21 +114,21 @@ check "... and the bound by its prices" says "^dual bound  *10 Gbps"
 run 0 "a ring's rounds" -t t.json -s ring
 check "... 2 (N - 1) of them" says "^rounds  *14$"
 run 0 "a forest of hosts" -t t.json -s forest --json
-check "... its ratio is to what nothing can pass, not to its own kind of trees" json out "abs(d['bounds']['dual'] - 40 / 7) < 1e-6 and d['bounds']['dual_of'] == 'trees of hosts' and abs(d['bounds']['ratio'] - 4 / 7) < 1e-6 and d['bounds']['ratio_of'] == 'cut'"
+check "... its ratio is relative to the bound of all trees, not of trees of hosts" json out "abs(d['bounds']['dual'] - 40 / 7) < 1e-6 and d['bounds']['dual_of'] == 'trees of hosts' and abs(d['bounds']['ratio'] - 4 / 7) < 1e-6 and d['bounds']['ratio_of'] == 'cut'"
 run 0 "generate long links" generate leaf-spine --leaves 2 --hosts 6 --boxes none --delay 1ms --out far.json
 run 0 "a plan for a small vector" -t far.json -s best --size 4K --json --simulate
 check "... has fewer steps" cp out small.json
 run 0 "a plan for a large one" -t far.json -s best --size 10G --json --simulate
 check "... may have more" python3 -c "import json; a, b = (json.load(open(f)) for f in ('small.json', 'out')); assert a['steps'] < b['steps'], (a['steps'], b['steps'])"
-run 2 "a size that is none" -t far.json -s best --size 4X
+run 2 "an invalid size" -t far.json -s best --size 4X
 rm -f far.json small.json
 run 0 "a picture of the second tree" -t t.json -s forest --tree 2 --dot p.dot
 check "... says so" grep -q "number 2 by size" p.dot
 check "... has its hosts in order" grep -q "n[0-9]* -> n[0-9]* .style=invis" p.dot
 run 0 "a picture of many trees" -t t.json -s ring --dot p.dot
-check "... shows how full links are" grep -q "links by how full" p.dot
-run 1 "a tree that is not there" -t t.json -s netreduce-rack --tree 2 --dot none.dot
-check "... says how many there are" says "there is no tree 2, the plan has 1"
+check "... shows the load of links" grep -q "links by load" p.dot
+run 1 "a tree that does not exist" -t t.json -s netreduce-rack --tree 2 --dot none.dot
+check "... reports the number of trees" says "there is no tree 2: the plan has 1"
 check "... writes nothing" test ! -e none.dot
 run 0 "compare, sorted" compare --topology t.json --json
 check "... the fastest first" json out "(lambda v: v == sorted(v, reverse=True))([s['throughput'] for s in d['schemes'] if 'throughput' in s])"
@@ -141,14 +141,14 @@ d = xml.dom.minidom.parse('c.svg')
 assert any('ring' in t.firstChild.data for t in d.getElementsByTagName('text'))"
 run 0 "compare --json" compare --topology t.json --schemes ring,best --json
 check "... two schemes" json out "[s['scheme'] for s in d['schemes']] == ['best', 'ring'] and abs(d['bound'] - 10) < 1e-6"
-check "... and every level of the bound" json out "abs(d['bounds']['cut'] - 10) < 1e-6 and abs(d['bounds']['flow'] - 10) < 1e-5"
+check "... and all bounds" json out "abs(d['bounds']['cut'] - 10) < 1e-6 and abs(d['bounds']['flow'] - 10) < 1e-5"
 # No limit is null with a reason: JSON has no infinite numbers.
 run 0 "generate more racks" generate leaf-spine --leaves 8 --hosts 4 --out servers.json
 sed -i 's/"kind": "host"/"kind": "host", "server": true/' servers.json
-run 0 "compare where no limit is known" compare --topology servers.json --schemes ps --reduce-only --json
-check "... null and why" json out "d['bounds']['cut'] is None and d['bounds']['no_cut'] == 'there is no limit' and d['bound_by'] == 'degree' and d['schemes'][0]['throughput'] > 0"
-run 0 "a plan where no limit is known" -t servers.json -s ps --reduce-only --json
-check "... null and why" json out "d['bounds']['cut'] is None and d['bounds']['no_cut'] == 'there is no limit' and d['bounds']['ratio_of'] == 'degree'"
+run 0 "compare without a cut bound" compare --topology servers.json --schemes ps --reduce-only --json
+check "... null and the reason" json out "d['bounds']['cut'] is None and d['bounds']['no_cut'] == 'there is no limit' and d['bound_by'] == 'degree' and d['schemes'][0]['throughput'] > 0"
+run 0 "a plan without a cut bound" -t servers.json -s ps --reduce-only --json
+check "... null and the reason" json out "d['bounds']['cut'] is None and d['bounds']['no_cut'] == 'there is no limit' and d['bounds']['ratio_of'] == 'degree'"
 if command -v dot > /dev/null; then
 	sed 's/leaf0/le"<\&>/; s/"h3"/"key0"/' t.json | sed 's/le"</le\\"</' > odd.json
 	run 0 "a picture of odd names" -t odd.json -s best --picture odd.svg --out odd-plan.json
@@ -166,22 +166,22 @@ PATH=$empty run 1 "a picture without Graphviz" -t t.json -s ring --picture q.svg
 check "... names the package" says "apt-get install graphviz"
 check "... and writes nothing" nothing_new
 
-# --- what does not: a reason, the exit code, nothing written
+# --- errors: reason and exit code, and nothing is written
 bad() {
 	local code=$1 reason=$2
 	shift 2
 	before=$(ls)
 	run "$code" "refused: $reason" "$@"
-	check "... says why" says "$reason"
+	check "... reports the reason" says "$reason"
 	check "... writes nothing" nothing_new
 }
 
-# line FILE TEXT N: where the text stands for the N-th time
+# line FILE TEXT N: the line number of the N-th occurrence of the text
 line() {
 	grep -n -- "$2" "$1" | sed -n "$3s/:.*//p"
 }
 
-# topo NAME: the topology t.json changed by a line of Python into bad-NAME.json
+# topo NAME CODE: writes bad-NAME.json, the topology t.json changed by a line of Python
 topo() {
 	python3 -c "
 import json
@@ -212,7 +212,7 @@ for command in "make --scheme best --out p2.json --dot p2.dot" "compare --out p2
 	bad 1 "bad-control.json:[0-9]*: \"name\" must not contain control characters" $command --topology bad-control.json
 	bad 1 "bad-lonely.json:[0-9]*: \"lonely\" has no link" $command --topology bad-lonely.json
 	bad 1 "bad-box.json:[0-9]*: the box \"z\" cannot merge anything" $command --topology bad-box.json
-	bad 1 "bad-hosts.json:[0-9]*: there are no hosts" $command --topology bad-hosts.json
+	bad 1 "bad-hosts.json:[0-9]*: no host has data to sum" $command --topology bad-hosts.json
 	bad 1 "bad-json.json:2: " $command --topology bad-json.json
 	bad 1 "none.json: No such file" $command --topology none.json
 done
@@ -245,23 +245,23 @@ bad 1 "bad-name.json:[0-9]*: there is no node \"nobody\"" check -t t.json -P bad
 bad 2 "there is no scheme \"none\"" -t t.json -s none --out p2.json
 bad 2 "there is no scheme \"none\"" compare -t t.json --schemes ring,none --out p2.json
 bad 2 "there is no command \"draw\"" draw
-bad 2 "are needed" --topology t.json
-bad 2 "is too much" -t t.json -s ring --out p2.json more
-bad 2 "name one shape first" generate cube --out p2.json
+bad 2 "are required" --topology t.json
+bad 2 "unexpected argument \"more\"" -t t.json -s ring --out p2.json more
+bad 2 "the first argument must be a shape" generate cube --out p2.json
 bad 2 "positive" generate star --host-link -3 --out p2.json
 bad 1 "must be even" generate fat-tree --k 5 --out p2.json
 bad 1 "cannot write nowhere/p.json" -t t.json -s ring --out nowhere/p.json
 bad 1 "not a regular file" -t t.json -s ring --out .
 
-# Nothing that is read is written over, and no two results into one file.
-bad 1 "t.json is read, nothing is written over it" -t t.json -s ring --out t.json
-bad 1 "t.json is read, nothing is written over it" compare -t t.json --schemes ring --chart ./t.json
-bad 1 "p.json is read, nothing is written over it" check -t t.json -P p.json --dot ./p.json
-bad 1 "two results would go to ./p2.json" -t t.json -s ring --out p2.json --dot ./p2.json
-bad 1 "two results would go to -" -t t.json -s ring --out - --dot -
+# No input file is overwritten, and no two results have the same file.
+bad 1 "t.json is an input file" -t t.json -s ring --out t.json
+bad 1 "t.json is an input file" compare -t t.json --schemes ring --chart ./t.json
+bad 1 "p.json is an input file" check -t t.json -P p.json --dot ./p.json
+bad 1 "two results have the path ./p2.json" -t t.json -s ring --out p2.json --dot ./p2.json
+bad 1 "two results have the path -;" -t t.json -s ring --out - --dot -
 
-# An old file stays as it was when the new one is refused.
+# An error does not change an older result file.
 cp p.json old.json
-run 1 "over an old file" -t bad-zero.json -s ring --out old.json
-check "... which stays" cmp -s p.json old.json
+run 1 "an error with an older result file" -t bad-zero.json -s ring --out old.json
+check "... which is unchanged" cmp -s p.json old.json
 exit $failed

@@ -53,14 +53,14 @@ static const struct {
 	 "\"nodes\": [\n" HOST("a") ",\n{\"name\": \"x\", \"kind\": \"box\", \"processing\": 0}],\n"
 				    "\"links\": [" LINK("a", "x", "1") "]}",
 	 4, "must be positive"},
-	/* no hosts, none that works */
-	{HEAD "\"nodes\": [],\n\"links\": []}", 2, "there are no hosts"},
+	/* no hosts, no workers */
+	{HEAD "\"nodes\": [],\n\"links\": []}", 2, "no host has data to sum"},
 	{HEAD
 	 "\"nodes\": [\n" SWITCH("a") ",\n" SWITCH("b") "],\n\"links\": [" LINK("a", "b", "1") "]}",
-	 2, "there are no hosts"},
+	 2, "no host has data to sum"},
 	{HEAD
 	 "\"nodes\": [\n{\"name\": \"a\", \"kind\": \"host\", \"worker\": false}],\n\"links\": []}",
-	 2, "there are no hosts"},
+	 2, "no host has data to sum"},
 	/* duplicate names */
 	{HEAD "\"nodes\": [\n" HOST("a") ",\n" HOST("x") ",\n" HOST("a") "],\n\"links\": [" LINK(
 		 "a", "x", "1") "]}",

@@ -19,7 +19,7 @@ SHLIB := $(BUILD)/lib/libringfold.so
 $(BUILD)/lib/libringfold.so.0: $(call libs,$(HOST_LIBS)) host/ringfold.map
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libringfold.so.0 -Wl,--version-script=host/ringfold.map \
 	  -Wl,-z,defs -o $@ -Wl,--whole-archive $(BUILD)/lib/librf-api.a -Wl,--no-whole-archive \
-	  $(call libs,$(filter-out rf-api,$(HOST_LIBS))) $(DPDK_LIBS) -lpthread -ldl
+	  $(call libs,$(filter-out rf-api,$(HOST_LIBS))) $(DPDK_LIBS) $(foreach l,$(HOST_LIBS),$(LDLIBS_$(l))) -lpthread -ldl
 $(SHLIB): $(BUILD)/lib/libringfold.so.0
 	ln -sf libringfold.so.0 $@
 ALL_TARGETS += $(SHLIB)

@@ -5,9 +5,14 @@
 comma := ,
 
 $(eval $(call c_lib,rfproto,proto/rf_crc32.c proto/rf_siphash.c))
-$(eval $(call c_lib,roce,$(addprefix host/roce/,wire.c frame.c crc.c icrc.c l2.c qp.c requester.c completer.c responder.c selective.c timer.c endpoint.c)))
+# The ICRC is computed by ISA-L if it is installed. `make ISAL=no` builds the portable path.
+ISAL ?= $(shell pkg-config --exists libisal && echo yes || echo no)
+$(eval $(call c_lib,roce,$(addprefix host/roce/,wire.c frame.c crc.c icrc.c l2.c qp.c requester.c completer.c responder.c selective.c timer.c endpoint.c),$(if $(filter yes,$(ISAL)),-DROCE_ISAL)))
+LDLIBS_roce := $(if $(filter yes,$(ISAL)),$(call pkg_libs,libisal))
 $(eval $(call c_test,crc_test,tests/unit/crc_test.c,rfproto))
 $(eval $(call c_test,roce_wire_test,tests/unit/roce_wire_test.c,roce rfproto,-lpcap))
+$(eval $(call c_test,roce_crc_test,tests/unit/roce_crc_test.c,roce rfproto))
+$(eval $(call test,roce_portable,tests/unit/roce_portable.sh $(BUILD) $(ISAL),$(BUILD)/tests/roce_crc_test))
 $(eval $(call test_lib,failcalloc,tests/unit/fail_calloc.c))
 $(eval $(call c_test,roce_qp_test,tests/unit/roce_qp_test.c,failcalloc roce rfproto,-Wl$(comma)--wrap=calloc))
 $(eval $(call c_test,roce_responder_test,tests/unit/roce_responder_test.c,roce rfproto))

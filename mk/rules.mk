@@ -2,6 +2,7 @@
 #
 #   $(call c_lib,NAME,SOURCES[,CPPFLAGS[,CFLAGS]])         static library build/lib/libNAME.a
 #   $(call c_prog,NAME,SOURCES,LIBS[,LDLIBS[,CPPFLAGS]])   program build/bin/NAME; LIBS are names of c_libs, in link order
+#       LDLIBS_NAME := FLAGS: what every program needs that is linked with that library
 #   $(call test_lib,...), $(call test_prog,...)            the same, only for tests and figures: `make` does not build them
 #   $(call c_test,NAME,SOURCES,LIBS[,LDLIBS[,CPPFLAGS]])   cmocka program build/tests/NAME, run by `make test`
 #   $(call test,NAME,COMMAND[,PREREQUISITES])              any other test: COMMAND exits 0 (pass), 77 (skip) or else (fail)
@@ -90,7 +91,7 @@ define c_link
 $(call c_objects,$(2),$(5))
 $(6): $(call objs,$(2)) $(call libs,$(3))
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS_ALL) -o $$@ $(call objs,$(2)) $(call libs,$(3)) $(4)
+	$$(CC) $$(CFLAGS_ALL) -o $$@ $(call objs,$(2)) $(call libs,$(3)) $(4) $$(foreach l,$(3),$$(LDLIBS_$$(l)))
 endef
 
 define test_prog

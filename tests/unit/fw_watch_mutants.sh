@@ -7,7 +7,7 @@ build=$1
 work=$build/mutants/fw_watch
 tests=fw_watch_test
 objects=
-libs="$build/lib/libfwlinux.a $build/lib/libclient.a $build/lib/libmodel.a $build/lib/libroce.a $build/lib/librfctl.a $build/lib/librfproto.a"
+libs="$build/lib/libfwlinux.a $build/lib/libclient.a $build/lib/libmodel.a $build/lib/libroce.a $build/lib/librfctl.a $build/lib/librfproto.a $(pkg-config --libs libisal 2> /dev/null)"
 . tests/unit/fw_mutants.sh
 
 mutant none watch.c "watched" "watched"

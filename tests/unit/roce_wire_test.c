@@ -11,7 +11,6 @@
 #include <cmocka.h>
 #include <pcap/pcap.h>
 
-#include "host/roce/crc.h"
 #include "host/roce/wire.h"
 #include "proto/rf_bytes.h"
 #include "proto/rf_crc32.h"
@@ -76,23 +75,6 @@ static void golden_file(void **state)
 	assert_true(opcodes & 1u << ROCE_OP_WRITE_FIRST);
 	assert_true(opcodes & 1u << ROCE_OP_READ_FIRST);
 	assert_true(opcodes & 1u << ROCE_OP_ACK);
-}
-
-/* The host's CRC is the one of proto/, whatever the length, the place and the state. */
-static void fast_crc_is_the_crc(void **state)
-{
-	struct roce_random rng = roce_random_start("roce_wire_test");
-	uint8_t data[4400];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(data); i++)
-		data[i] = (uint8_t)roce_random(&rng);
-	for (size_t len = 0; len <= 4300; len += len < 400 ? 1 : 37) {
-		uint32_t s = roce_random(&rng);
-		const uint8_t *at = data + roce_random_below(&rng, 64);
-
-		assert_int_equal(roce_crc32_update(s, at, len), rf_crc32_update(s, at, len));
-	}
 }
 
 /* A flipped bit is seen by the ICRC unless it stands where a network may change bits. */
@@ -463,7 +445,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(golden_file),
-		cmocka_unit_test(fast_crc_is_the_crc),
 		cmocka_unit_test(icrc_covers_what_it_should),
 		cmocka_unit_test(every_refusal),
 		cmocka_unit_test(tags),

@@ -1,6 +1,6 @@
 /*
- * Minimum arborescences. Every member chooses its cheapest parent; a cycle of such choices becomes
- * one member, until there is none; then cycles are opened again, the last one first.
+ * Minimum arborescences. Every member chooses its cheapest parent. A cycle of such choices is
+ * contracted to one member, until no cycle is left. Then the cycles are expanded in reverse order.
  */
 #include "planner/arbor.h"
 
@@ -10,8 +10,8 @@
 
 #include "planner/lp.h"
 
-#define WAYS_WORK 10 /* of a search: units for each node and link */
-#define FIND_WORK 8  /* of an arborescence: units for each pair */
+#define WAYS_WORK 10 /* work units per node and link of a shortest-path search */
+#define FIND_WORK 8  /* work units per pair of terminals of an arborescence */
 
 struct arbor *arbor_new(const struct topology *t, const int *optional, int options)
 {
@@ -65,7 +65,7 @@ void arbor_free(struct arbor *a)
 	free(a);
 }
 
-/* Shortest ways from one terminal to all nodes. */
+/* Shortest paths from one terminal to all nodes. */
 static void find_ways(struct arbor *a, int i, const double *arc_price, double *distance)
 {
 	const struct topology *t = a->t;
@@ -81,7 +81,7 @@ static void find_ways(struct arbor *a, int i, const double *arc_price, double *d
 	while (a->heap.count > 0) {
 		struct heap_entry top = heap_pop(&a->heap);
 
-		/* Hosts pass nothing on: a way through one is two ways. */
+		/* Hosts do not forward, so a path ends at a host. */
 		if (top.key > distance[top.node] ||
 		    (top.node != a->node[i] && t->node[top.node].kind == TOPO_HOST))
 			continue;
@@ -114,19 +114,20 @@ void arbor_price(struct arbor *a, const double *arc, const double *node)
 	free(distance);
 }
 
-/* --- one arborescence ---------------------------------------------------------------------------
- */
+/* --- one arborescence ------------------------------------------------------------------------- */
 
-/* Members that are alive; cost[v][u]: v under parent u, of members and contracted cycles alike. */
+/*
+ * State of the algorithm. A vertex is a member or a contracted cycle; cost_of(v, u) is the cost of
+ * v under parent u.
+ */
 struct edmonds {
 	struct arbor *a;
-	int n; /* members and cycles so far */
+	int n; /* vertices so far */
 	int size;
 	int root;
 	int *alive, count;
 	int *parent;
-	int *inside; /* the cycle that has swallowed it, -1 */
-		     /* Which member of v and which of u a cost stands for. */
+	int *inside; /* by vertex: the cycle that contains it, -1: none */
 };
 
 static double *cost_of(const struct edmonds *x, int v, int u)
@@ -147,7 +148,10 @@ static void choose_parent(struct edmonds *x, int v)
 	x->parent[v] = best;
 }
 
-/* The nodes of one cycle of chosen parents in a->cycle; their number, 0: there is none. */
+/*
+ * Puts the vertices of a cycle of chosen parents into a->cycle. Returns their number; 0: there is
+ * no cycle.
+ */
 static int find_cycle(struct edmonds *x)
 {
 	int *mark = x->a->rank;
@@ -173,7 +177,10 @@ static int find_cycle(struct edmonds *x)
 	return 0;
 }
 
-/* The cycle becomes node x->n. */
+/*
+ * Contracts the first n vertices of a->cycle to the new vertex x->n. Each entry into the cycle
+ * costs what it adds to the cost of the parent that it replaces.
+ */
 static void contract(struct edmonds *x, int n)
 {
 	struct arbor *a = x->a;
@@ -207,7 +214,9 @@ static void contract(struct edmonds *x, int n)
 		a->entry[in] = enter;
 		a->leave[out] = leave;
 	}
-	/* Who chose one of the cycle would choose it again: the cycle costs what that one did. */
+	/*
+	 * A vertex that chose a member of the cycle would choose the cycle: the cost is the same.
+	 */
 	for (int j = 0; j < kept; j++)
 		if (x->alive[j] != x->root && x->inside[x->parent[x->alive[j]]] == c)
 			x->parent[x->alive[j]] = c;
@@ -217,7 +226,9 @@ static void contract(struct edmonds *x, int n)
 	choose_parent(x, c);
 }
 
-/* Opens cycles, the last first: one of its nodes takes the parent of the whole. */
+/*
+ * Expands the cycles, the last one first: one vertex of a cycle gets the parent of the whole cycle.
+ */
 static void expand(struct edmonds *x)
 {
 	struct arbor *a = x->a;
@@ -227,7 +238,7 @@ static void expand(struct edmonds *x)
 		int v = a->entry[(size_t)c * (size_t)x->size + (size_t)u];
 
 		x->parent[v] = u;
-		/* Those whose parent is the cycle hang on one of its nodes. */
+		/* Children of the cycle become children of one of its vertices. */
 		for (int i = 0; i < c; i++)
 			if (x->parent[i] == c)
 				x->parent[i] = a->leave[(size_t)i * (size_t)x->size + (size_t)c];
@@ -294,10 +305,9 @@ double arbor_find(struct arbor *a, int root, const bool *in, bool down)
 	return run_edmonds(a, r);
 }
 
-/* --- as edges of a plan -------------------------------------------------------------------------
- */
+/* --- as edges of a plan ----------------------------------------------------------------------- */
 
-/* Children of each member; 0 for those that are left out because they have none. */
+/* Counts the children of each member. Marks optional members without children as gone. */
 static void count_children(struct arbor *a, int *children, bool *gone)
 {
 	bool more = true;
@@ -318,7 +328,7 @@ static void count_children(struct arbor *a, int *children, bool *gone)
 	}
 }
 
-/* Arcs of the shortest way between two terminals. */
+/* Writes the arcs of the shortest path between two terminals and returns their number. */
 static int way(const struct arbor *a, int from, int to, int *arc)
 {
 	const int *from_arc = a->from_arc + (size_t)from * (size_t)a->t->nodes;

@@ -1,6 +1,6 @@
 /*
- * The cheapest way up and the cheapest way down where the two directions of a link have prices of
- * their own, or merging has a price: minimum arborescences in the metric of the prices (Chu and
+ * The cheapest way up and the cheapest way down if the two directions of a link have different
+ * prices, or if merging has a price: minimum arborescences in the metric of the prices (Chu and
  * Liu; Edmonds).
  */
 #ifndef RF_PLANNER_ARBOR_H
@@ -13,37 +13,42 @@ struct arbor {
 	const struct topology *t;
 	int *optional;
 	int options;
-	/* Of all workers and optional nodes: distances under the prices, and the arc by which the
-	 * shortest way from each of them enters a node. */
+	/*
+	 * The terminals are all workers and the optional nodes. For each: distances under the
+	 * prices, and the arc by which the shortest path from it enters a node.
+	 */
 	int *node;
 	int terminals;
 	double *distance; /* [from][to] */
 	int *from_arc;    /* [from][node of the topology] */
 	double *price;    /* of merging, by terminal */
 	struct heap heap;
-	/* Of one problem. */
-	int *member; /* terminals that take part */
+	/* The problem at hand. */
+	int *member; /* terminals that the arborescence spans */
 	int members;
 	double *cost; /* [member][its parent] */
-	int *parent;  /* the answer: of each member, -1 for the root */
-	double *work; /* of the contraction */
+	int *parent;  /* the result: parent of each member, -1 for the root */
+	double *work; /* costs between vertices of the contraction */
 	int *work_parent, *cycle, *rank, *entry, *leave;
-	double spent; /* work so far: see work.h */
+	double spent; /* work units so far: see work.h */
 };
 
 struct arbor *arbor_new(const struct topology *t, const int *optional, int options);
 void arbor_free(struct arbor *a);
 
-/* Shortest ways under prices of arcs; node: prices of merging. */
+/* Computes the shortest paths under prices of arcs; node: prices of merging. */
 void arbor_price(struct arbor *a, const double *arc, const double *node);
 /*
- * The cheapest arborescence of workers, the root and the optional nodes that are `in` (by node of
- * the topology). down: from the root; else to it, merging paid at every parent. Returns its cost,
- * which counts a box of one input although that merges nothing.
+ * Finds the cheapest arborescence of the workers, the root and the optional nodes that are in `in`
+ * (by node of the topology). down: directed away from the root; else towards it, with the price of
+ * merging paid at every parent. Returns its cost, which includes boxes with one input, although
+ * those do not merge.
  */
 double arbor_find(struct arbor *a, int root, const bool *in, bool down);
-/* Adds the latest answer to the latest tree of the pool. Optional nodes that would pass on one
- * stream are left out. */
+/*
+ * Adds the latest arborescence to the latest tree of the pool. Optional nodes that would only pass
+ * on one stream are left out.
+ */
 void arbor_emit(struct arbor *a, struct plan *pool, bool down);
 
 #endif

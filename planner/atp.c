@@ -1,10 +1,10 @@
 /*
  * ATP: a stream merges at the switch of its rack while that has capacity left, then at the one of
- * the server's rack, then at the server. At a given rate that is a rule; the scheme looks for the
- * highest rate that its own rule can keep up.
+ * the server's rack, then at the server. This rule defines the trees for a given rate; the scheme
+ * searches for the highest rate that the rule sustains.
  *
- * Two readings of the rule are in use. In GRID's example a switch takes part of every worker's
- * chunks ("atp"), in InArt's whole workers one after the other ("atp-whole").
+ * Two descriptions of the rule are in use. In GRID's example a switch takes a part of every
+ * worker's chunks ("atp"), in InArt's it takes whole workers one after the other ("atp-whole").
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,12 +19,15 @@ struct atp {
 	const struct topology *t;
 	struct router *r;
 	struct racks *k;
-	int *rack_of; /* of worker number */
+	int *rack_of; /* by index of a worker */
 	int *server;
 	int servers;
-	double *left; /* capacity of boxes that is left at this rate */
+	double *left; /* remaining capacity of boxes at this rate */
 	int *at;
-	/* Of each rack: chunks below own merge at its box, below far at the server's rack. */
+	/*
+	 * By rack, as fractions of the chunks: those below `own` merge at the rack's box, those
+	 * from `own` to `far` at the server's rack.
+	 */
 	double *own, *far;
 	double *cut;
 };
@@ -74,10 +77,9 @@ static void begin(struct atp *a)
 		a->left[i] = a->t->node[i].processing;
 }
 
-/* --- parts of every worker's chunks -------------------------------------------------------------
- */
+/* --- parts of every worker's chunks ----------------------------------------------------------- */
 
-/* How much of streams of n workers at this rate a box can still take: a part of 1. */
+/* The fraction of the streams of n workers that a box can still take at this rate. */
 static double take(struct atp *a, int box, int n, double rate, double wanted)
 {
 	double part = fmin(wanted, a->left[box] / (n * rate));
@@ -122,7 +124,7 @@ static int by_value(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* One tree for each range of chunks in which nobody changes where it merges. */
+/* Adds one tree for each range of chunks in which no worker changes where it merges. */
 static void add_ranges(struct atp *a, struct plan *p, int server)
 {
 	int last = box_at(a->t, a->t->node[server].rack);
@@ -196,12 +198,11 @@ SCHEME(atp)
 	}
 	atp_free(a);
 	if (!best)
-		topo_refuse(e, -1, -1, "atp finds no rate that it could keep up");
+		topo_refuse(e, -1, -1, "atp finds no rate that its rule can sustain");
 	return best;
 }
 
-/* --- whole workers ------------------------------------------------------------------------------
- */
+/* --- whole workers ---------------------------------------------------------------------------- */
 
 static bool fits(struct atp *a, int box, double rate)
 {
@@ -234,7 +235,7 @@ static struct plan *whole_at(struct atp *a, double rate)
 	return p;
 }
 
-/* Rates at which a box is just full with a whole number of streams. */
+/* Lists the rates at which a whole number of streams exactly fills a box. */
 static int find_candidates(const struct atp *a, double most, double *rate)
 {
 	const struct topology *t = a->t;

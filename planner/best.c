@@ -1,5 +1,5 @@
 /*
- * The forest of hosts, and the planner's own: the forest over hosts and boxes.
+ * The schemes "forest", over hosts only, and "best", over hosts and boxes.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,25 +14,25 @@
 #include "planner/shape.h"
 #include "planner/unfold.h"
 
-#define SEED_WORKERS 400 /* workers up to which slow schemes are looked at */
-#define ATP_WORKERS 2000 /* workers up to which ATP is looked at */
-#define CLOCK_PART 0.3   /* of what is left of the time, for each of the others */
+#define SEED_WORKERS 400 /* workers up to which slow schemes run */
+#define ATP_WORKERS 2000 /* workers up to which ATP runs */
+#define CLOCK_PART 0.3   /* of the remaining time, for each slow scheme */
 #define FOLD_LINKS 150   /* links above which the network is folded */
-#define PACK_LINKS 1500  /* links above which it is left at that */
-#define FOLD_PART 0.8    /* of the work */
-#define CLOCK_MOST 0.85  /* of a limit of time; the rest is for what cannot be stopped */
+#define PACK_LINKS 1500  /* links above which column generation does not follow */
+#define FOLD_PART 0.8    /* of the work, for all steps on the folded network */
+#define CLOCK_MOST 0.85  /* of a time limit; the rest is for steps that cannot be interrupted */
 #define CUT_PART 0.2     /* of that, for the cut bound */
 #define QUICK_PART 0.3   /* of that, for the quick schemes and the cut bound */
-#define LOOK_PART 0.6    /* of that: later a large network is folded at once */
-#define PATIENCE 2       /* times the slowest so far: what the next quick scheme may take */
+#define LOOK_PART 0.6    /* of that: once it is gone, a large network is folded at once */
+#define PATIENCE 2       /* the next quick scheme may take this many times the slowest one so far */
 #define LEAST_SECONDS 1e-3
-#define SINGLES 4      /* schemes of few trees, over racks */
-#define CLASS_PART 0.6 /* of that: the program over classes, the rest is for images */
+#define SINGLES 4      /* schemes with few trees, over racks */
+#define CLASS_PART 0.6 /* of FOLD_PART, for the program over classes; the rest is for images */
 #define IMAGES_MOST 512
-#define FEW 1e-9      /* what fewer trees may cost, relative */
-#define FEW_LOSS 2e-3 /* the same where they are whole chunk classes */
+#define FEW 1e-9      /* relative loss of throughput allowed for fewer trees */
+#define FEW_LOSS 2e-3 /* the same for trees in whole chunk classes */
 
-/* Whole classes; 0 where nothing is left to measure. */
+/* Divides a plan into chunk classes and returns its throughput; 0 if the result is not valid. */
 static double in_classes(const struct topology *t, struct plan *p, int chunks)
 {
 	quantise_shares(t, p, chunks);
@@ -50,8 +50,10 @@ static void give_prices(struct pack *p, struct plan *plan)
 	p->node_price = NULL;
 }
 
-/* The plan of the packing. Where it will be cut into classes, fewer trees are worth more, as each
- * of them is rounded: unless that costs more than it saves. */
+/*
+ * The plan of the packing. Each tree is rounded when the plan is divided into classes, so fewer
+ * trees are better then, unless that costs more than it saves.
+ */
 static struct plan *finish(struct pack *p, const char *name, const struct scheme_options *o,
 			   struct topo_error *e)
 {
@@ -92,20 +94,22 @@ SCHEME(forest)
 	return plan;
 }
 
-/* --- best ---------------------------------------------------------------------------------------
- */
+/* --- best ------------------------------------------------------------------------------------- */
 
-/* The best plan that another scheme has made. */
+/* The best plan of the other schemes. */
 struct rival {
 	struct plan *plan;
 	double rate;
-	double slowest;               /* seconds that a scheme took */
-	struct plan *single[SINGLES]; /* trees over racks; NULL where there are none */
-	bool slow;                    /* the slow ones have been asked */
+	double slowest;               /* seconds of the slowest scheme */
+	struct plan *single[SINGLES]; /* plans of a few trees over racks; NULL: none */
+	bool slow;                    /* the slow schemes have run */
 };
 
-/* Trees over racks: often one of them is enough. Not those of a ring in which workers stand alone,
- * which are deep. */
+/*
+ * Index of a scheme whose trees are over racks: one such tree is often enough. -1: another scheme.
+ * Plans with more trees than boxes do not count (keep_single): in those rings workers stand alone,
+ * and the trees are deep.
+ */
 static int single_number(const struct scheme *s)
 {
 	static const char *const names[SINGLES] = {"netreduce-rack", "netreduce-spine", "switchml",
@@ -126,7 +130,7 @@ static void keep_single(struct rival *r, const struct topology *t, int number, c
 		plan_copy_tree(r->single[number], p, k, 1);
 }
 
-/* Those that take time in proportion to the network and the number of their trees. */
+/* Schemes whose time grows in proportion to the network and the number of their trees. */
 static bool is_quick(const struct scheme *s)
 {
 	static const char *const names[] = {
@@ -149,7 +153,7 @@ static bool is_forest(const struct scheme *s)
 	return s->make == scheme_forest;
 }
 
-/* Workers have to take in 2 (N - 1) streams of a tree that merges nowhere else. */
+/* Upper bound for trees of hosts: the workers must receive the 2 (N - 1) streams of each tree. */
 static double bound_of_hosts(const struct topology *t)
 {
 	double sum = 0;
@@ -159,20 +163,22 @@ static double bound_of_hosts(const struct topology *t)
 	return sum / (2.0 * (t->workers - 1));
 }
 
-/* Whether anything could still be better. */
+/* Whether a better plan is still possible. */
 static bool is_open(const struct pack *p)
 {
 	return p->value < p->enough * (1 - FEW) && !(p->exact && p->value >= p->bound * (1 - FEW));
 }
 
-/* Every worker's stream has a route of its own to its box and the server. */
+/* Schemes in which every worker's stream has its own route to its box and the server. */
 static bool is_atp(const struct scheme *s)
 {
 	return s->make == scheme_atp_whole || s->make == scheme_atp_bom;
 }
 
-/* Asks some schemes. Their options are those that they would get alone: none of them can be better
- * alone. */
+/*
+ * Runs some schemes. They get the same options as when they run alone, so that none of them can be
+ * better alone.
+ */
 static void ask_others(struct rival *r, const struct topology *t, const struct scheme_options *o,
 		       const struct work *w, bool (*is_asked)(const struct scheme *s))
 {
@@ -187,7 +193,7 @@ static void ask_others(struct rival *r, const struct topology *t, const struct s
 		if (s->make == scheme_best || !is_asked(s) ||
 		    (t->workers > ATP_WORKERS && is_atp(s)))
 			continue;
-		/* The first, a ring, in any case. */
+		/* The first scheme, a ring, always runs. */
 		if (r->plan && !work_has_time(w, part, PATIENCE * r->slowest))
 			break;
 		if (!isinf(o->seconds))
@@ -230,7 +236,7 @@ static void take_singles(struct pack *p, const struct rival *r)
 		take_trees(p, r->single[i]);
 }
 
-/* What a plan gives once it is cut into classes, if it will be. */
+/* The throughput of a plan, after the division into classes if chunks is not 0. */
 static double rate_of(const struct topology *t, const struct plan *p, int chunks)
 {
 	struct plan *copy;
@@ -249,11 +255,13 @@ static double rate_of(const struct topology *t, const struct plan *p, int chunks
 	return rate;
 }
 
-/* --- by classes ---------------------------------------------------------------------------------
- */
+/* --- by classes ------------------------------------------------------------------------------- */
 
-/* The prices of classes as prices of arcs, half of them for each direction; that of the least link
- * is paid at a worker that has it, as every tree is there. */
+/*
+ * Sets the bound and the prices of arcs from the prices of classes; each direction gets half. The
+ * price of the least link is added at one worker that has such a link, because every tree contains
+ * every worker.
+ */
 static void take_bound(struct pack *p, const struct quotient *q)
 {
 	const struct fold *f = q->f;
@@ -288,7 +296,7 @@ static int most_trees(const struct scheme_options *o)
 	return o->chunks > 0 && o->chunks < IMAGES_MOST ? o->chunks : IMAGES_MOST;
 }
 
-/* The packing of the folded network, unfolded; NULL where it cannot be folded. */
+/* The packing of the folded network, unfolded; NULL if the network cannot be folded. */
 static struct plan *plan_folded(struct pack *p, const struct scheme_options *o)
 {
 	struct fold *f = p->reduce_only ? NULL : fold_new(p->t);
@@ -310,10 +318,9 @@ static struct plan *plan_folded(struct pack *p, const struct scheme_options *o)
 	return plan;
 }
 
-/* --- by trees -----------------------------------------------------------------------------------
- */
+/* --- by trees --------------------------------------------------------------------------------- */
 
-/* What is found at once: one tree, and those of schemes that have few. */
+/* Tries one tree, then the trees of schemes that have few. */
 static int look_once(struct pack *p, const struct rival *r)
 {
 	if (pack_glance(p) != 0)
@@ -324,7 +331,10 @@ static int look_once(struct pack *p, const struct rival *r)
 	return pack_glance(p);
 }
 
-/* Of large networks: folded, unless one tree is enough. NULL with *done: there is no plan. */
+/*
+ * A large network is folded, unless one tree is enough. Sets *done if the result is final, which is
+ * NULL after an error; otherwise column generation continues.
+ */
 static struct plan *pack_large(struct pack *p, const struct rival *r,
 			       const struct scheme_options *o, struct topo_error *e, bool *done)
 {
@@ -358,7 +368,7 @@ static struct plan *pack_large(struct pack *p, const struct rival *r,
 	return NULL;
 }
 
-/* The best of the others as the plan. */
+/* The best plan of the other schemes, renamed. */
 static struct plan *rival_plan(struct rival *r)
 {
 	struct plan *p = r->plan;
@@ -368,7 +378,7 @@ static struct plan *rival_plan(struct rival *r)
 	return p;
 }
 
-/* Column generation; asks the other schemes where it does not prove that none is better. */
+/* Column generation. Runs the other schemes unless it proves that none of them is better. */
 static struct plan *pack_best(struct pack *p, struct rival *r, const struct scheme_options *o,
 			      struct topo_error *e)
 {
@@ -380,7 +390,7 @@ static struct plan *pack_best(struct pack *p, struct rival *r, const struct sche
 		ask_others(r, t, o, &p->work, is_forest);
 	if (done)
 		return plan;
-	/* Too late for more than what the quick schemes have. */
+	/* No time left: use the result of the quick schemes. */
 	if (r->plan && t->links > PACK_LINKS && !work_has_time(&p->work, FOLD_PART, 0))
 		return rival_plan(r);
 	if (t->links <= FOLD_LINKS)
@@ -399,7 +409,7 @@ static struct plan *pack_best(struct pack *p, struct rival *r, const struct sche
 	return finish(p, "best", o, e);
 }
 
-/* The rival's trees with the certificate of the packing. */
+/* The trees of the other scheme's plan, with the certificate of the packing. */
 static struct plan *give_way(struct plan *p, struct plan *rival)
 {
 	rival->certificate = p->certificate;
@@ -410,8 +420,10 @@ static struct plan *give_way(struct plan *p, struct plan *rival)
 	return rival;
 }
 
-/* What boxes hold and how many trees are wanted; the others' plans keep that already. False: there
- * is no time for it. */
+/*
+ * Makes the plan respect the limits of boxes and of the number of trees; plans of other schemes
+ * already do. False: there is no time for it.
+ */
 static bool keep_limits(const struct topology *t, struct plan *p, const struct scheme_options *o,
 			const struct work *w)
 {
@@ -446,7 +458,7 @@ SCHEME(best)
 	plan = pack_best(&p, &r, o, e);
 	kept = plan && (keep_limits(t, plan, o, &p.work) || !r.plan);
 	rate = kept ? rate_of(t, plan, o->chunks) : 0;
-	/* Classes cost some plans more than others. */
+	/* The division into classes costs some plans more than others. */
 	if (plan && o->chunks > 0 && t->workers <= SEED_WORKERS && rate < p.enough * (1 - FEW))
 		ask_slow(&r, &p, o);
 	if (plan && r.rate > rate * (1 + FEW)) {

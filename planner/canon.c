@@ -1,5 +1,5 @@
 /*
- * Canonical order: by colours, rack after rack.
+ * The canonical order of a topology: by colour, rack after rack.
  */
 #include "planner/canon.h"
 
@@ -10,8 +10,7 @@
 #include "planner/colour.h"
 #include "planner/lp.h"
 
-/* --- the order ----------------------------------------------------------------------------------
- */
+/* --- the order -------------------------------------------------------------------------------- */
 
 struct ranked {
 	uint64_t colour;
@@ -33,7 +32,7 @@ static bool is_worker(const struct topology *t, int node)
 	return t->node[node].kind == TOPO_HOST && t->node[node].worker;
 }
 
-/* A rack: a node of the core with workers at it, or one that is a worker. */
+/* Whether a node is a rack: a core node that is a worker or has workers attached. */
 static bool is_place(const struct painter *x, int node)
 {
 	const struct topology *t = x->t;
@@ -47,7 +46,7 @@ static bool is_place(const struct painter *x, int node)
 	return any;
 }
 
-/* A node of the core and its leaves, by colour. */
+/* Appends a core node and its leaves, sorted by colour, to the order. Returns the new length. */
 static int put(const struct painter *x, int node, struct ranked *list, int *order, int n)
 {
 	const struct topology *t = x->t;
@@ -66,7 +65,10 @@ static int put(const struct painter *x, int node, struct ranked *list, int *orde
 	return n;
 }
 
-/* The rack of least rank among the nearest of those that are left; -1: none is. */
+/*
+ * Among the remaining racks that are nearest to `from`, the one with the least rank; -1: none
+ * remains.
+ */
 static int nearest(const struct painter *x, int from, const int *left, const int *rank, int *far,
 		   int *queue)
 {
@@ -135,11 +137,10 @@ static void find_order(const struct painter *x, int *order)
 	free(queue);
 }
 
-/* --- the reordered topology ---------------------------------------------------------------------
- */
+/* --- the reordered topology ------------------------------------------------------------------- */
 
 struct sorted_link {
-	struct topo_link l; /* ends by new numbers, a the lower */
+	struct topo_link l; /* ends by new index, a is the lower */
 	int arc;            /* of the original, from a to b */
 };
 
@@ -242,7 +243,7 @@ void canon_free(struct canon *c)
 	free(c);
 }
 
-/* Values by reordered index to values by original index; NULL stays NULL. */
+/* Converts values by reordered index to values by original index; NULL stays NULL. */
 static double *put_back(double *value, const int *index, size_t n)
 {
 	double *back;

@@ -1,7 +1,7 @@
 /*
- * A topology in an order that depends on nothing but its structure: kinds, capacities, delays and
- * what is linked to what, not names and not the order of a file. Schemes run on it, so that the
- * same network gives the same plan however it is written down, and in whatever unit.
+ * Puts a topology into an order that depends only on its structure: kinds, capacities, delays and
+ * links, but not names or the order of a file. Schemes run on this order, so that the same network
+ * gives the same plan however the file lists it, and in whatever unit.
  */
 #ifndef RF_PLANNER_CANON_H
 #define RF_PLANNER_CANON_H
@@ -9,24 +9,25 @@
 #include "plan/plan.h"
 
 struct canon {
-	struct topology *t; /* the same network, reordered; owned */
-	int *node;          /* of the original, by the reordered node */
-	int *arc;           /* likewise, arcs */
+	struct topology *t; /* the reordered network; owned */
+	int *node;          /* original node, by reordered node */
+	int *arc;           /* original arc, by reordered arc */
 	double scale;       /* a power of two that brings the largest capacity to 64 .. 128 */
 };
 
 /*
- * Racks stand in the order of a walk that goes on to the nearest rack each time, workers of a rack
- * side by side. Nodes that refinement of colours (Weisfeiler and Leman, with individualisation and
- * a look at what each choice would lead to) cannot tell apart keep the order in which they came:
- * nodes that a symmetry of the network exchanges, which changes nothing; and in regular networks
- * of many switches, where looking ahead would take too long, perhaps others.
+ * Racks follow each other in the order of a walk that always goes to the nearest remaining rack;
+ * workers of a rack are adjacent. Some nodes cannot be told apart by colour refinement (Weisfeiler
+ * and Leman, with individualisation and a look-ahead for each choice). They keep the order in which
+ * they came. Usually a symmetry of the network exchanges such nodes, so their order does not
+ * matter. In regular networks of many switches, where the look-ahead would take too long, other
+ * nodes may keep that order as well.
  *
- * A memory shortage ends the process.
+ * The process ends if memory runs out.
  */
 struct canon *canon_new(const struct topology *t);
 void canon_free(struct canon *c);
-/* A plan and its certificate for c->t become one for the original. */
+/* Converts a plan and its certificate for c->t to the original topology. */
 void canon_back(const struct canon *c, struct plan *p);
 
 #endif

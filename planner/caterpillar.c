@@ -1,11 +1,11 @@
 /*
- * Trees for boxes that hold little: caterpillars. A path goes through all hosts that are in it,
- * rack after rack, and through every box between two of them; the other hosts hang on boxes. So no
- * host has more than two neighbours, and each box takes as many ends from the hosts as it has
- * neighbours beyond two. From tree to tree other hosts hang on boxes: those whose links are fullest
- * so far.
+ * Caterpillar trees, for boxes with tight limits. A path visits hosts, rack after rack, and passes
+ * through boxes between two of them. The other hosts are attached to the boxes. So no host has more
+ * than two neighbours, and a box has two neighbours in the path and uses its other neighbours for
+ * attached hosts. The attached hosts change from tree to tree: they are those whose links are the
+ * most loaded so far.
  *
- * Boxes use few links where their ports are limited: those to switches, over which many hosts come.
+ * If ports are limited, a box uses its links to switches, over which many hosts can reach it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,21 +17,21 @@
 #include "planner/schemes.h"
 
 #define TREES_MOST 8
-#define BASE_TREES 50   /* so many trees the base weighs where routes are chosen */
-#define MAKE_PART 0.6   /* of the work, for making trees; the rest is for their weights */
-#define GAPS_TRIED 4000 /* places in the path that are tried for one box */
-#define ROUTE_WORK 400  /* units */
+#define BASE_TREES 50   /* weight of the base, in trees, when routes are chosen */
+#define MAKE_PART 0.6   /* of the work, for building trees; the rest is for their weights */
+#define GAPS_TRIED 4000 /* gaps of the path that are tried for one box */
+#define ROUTE_WORK 400  /* work units per worker and tree */
 
 /* A box in the trees. */
 struct joint {
 	int node;
-	int *port; /* arcs to the box by which it may receive */
-	int *used; /* neighbours by each of them, in the tree at hand */
+	int *port; /* arcs to the box over which it may receive */
+	int *used; /* neighbours over each port, in the current tree */
 	int ports;
-	int each; /* neighbours by one port at most */
-	int gap; /* the place in the path: it comes after that host; -1: the tree goes without it */
+	int each;    /* limit of neighbours per port */
+	int gap;     /* position in the path: after that host; -1: the box is not in the tree */
 	int side[2]; /* ports to the hosts before and after it in the path */
-	int room;    /* for hosts that hang on it */
+	int room;    /* hosts that can still be attached to it */
 };
 
 struct maker {
@@ -41,12 +41,12 @@ struct maker {
 	struct racks *k;
 	struct joint *joint;
 	int joints;
-	int *host;      /* the hosts of the path in order, rack after rack */
-	int *box_after; /* by place in the path: the joint there, -1 */
-	int *holder;    /* of nodes: the joint that a host hangs on, -1: it is in the path */
+	int *host;      /* all workers, rack after rack: the order of the path */
+	int *box_after; /* by position in the path: the joint after that host, -1: none */
+	int *holder;    /* of nodes: the joint to which a host is attached, -1: it is in the path */
 	int *via;       /* of nodes: the port of that joint */
 	bool *anchor;   /* of nodes: next to a box in the path */
-	double *full;   /* of nodes: ends so far over the capacity of its links */
+	double *full;   /* of nodes: edge ends in the trees so far / capacity of its links */
 	int *order, *arc;
 };
 
@@ -57,8 +57,11 @@ static bool is_host(const struct topology *t, int node)
 	return t->node[node].kind == TOPO_HOST;
 }
 
-/* Links to switches come first, those that the base fills least, then by capacity; equal ones in
- * turn from box to box. */
+/*
+ * Whether arc a is a worse port than arc b. Links to switches come before links to hosts, then
+ * links that the base loads less, then links with more capacity. Equal links are rotated from box
+ * to box (find_ports).
+ */
 static bool is_worse(const struct maker *m, int a, int b)
 {
 	const struct topology *t = m->t;
@@ -91,8 +94,10 @@ static void find_ports(const struct maker *m, struct joint *j, int turn)
 	j->ports = links < t->node[j->node].holds.ports ? links : t->node[j->node].holds.ports;
 }
 
-/* The port by which a host comes to a box: of those whose route does not pass the box the one that
- * the fewest use, then the nearest; -1: there is none. */
+/*
+ * The port over which a host reaches a box: among the ports whose route does not pass the box, the
+ * one that the fewest neighbours use, then the nearest; -1: none.
+ */
 static int find_port(struct maker *m, const struct joint *j, int host)
 {
 	const struct topology *t = m->t;
@@ -117,12 +122,12 @@ static int find_port(struct maker *m, const struct joint *j, int host)
 
 /* --- one tree --- */
 
-/* A place in the path between two hosts from which a route leads to the box. */
+/* Finds a gap of the path between two hosts that both have a route to the box. */
 static void find_gap(struct maker *m, int number, int from, int turn)
 {
 	struct joint *j = &m->joint[number];
 	int gaps = m->t->workers - 1;
-	int skip = 2 * turn; /* other hosts at each turn */
+	int skip = 2 * turn; /* different hosts in each turn */
 
 	j->gap = -1;
 	for (int i = 0; i < gaps && i < GAPS_TRIED; i++) {
@@ -158,7 +163,7 @@ static int rack_begin(const struct maker *m, int box)
 	return 0;
 }
 
-/* The fullest hosts hang on the nearest boxes that have room. */
+/* Attaches the hosts with the most loaded links to the nearest boxes with a free place. */
 static void hang_hosts(struct maker *m, int turn)
 {
 	const struct topology *t = m->t;
@@ -198,7 +203,9 @@ static void hang_hosts(struct maker *m, int turn)
 	}
 }
 
-/* From a host to a box over one of its ports: the arcs in m->arc. */
+/*
+ * Writes the arcs from a host to a box over one of its ports into m->arc and returns their number.
+ */
 static int route_to_box(struct maker *m, const struct joint *j, int host)
 {
 	int port = m->holder[host] >= 0      ? m->via[host]
@@ -227,7 +234,7 @@ static void turn_round(int *arc, int n)
 	}
 }
 
-/* The node hangs on the parent; either may be a box, not both. */
+/* Attaches the node to the parent; one of them may be a box, not both. */
 static void hang(struct maker *m, int node, int parent, int joint)
 {
 	int n;
@@ -242,7 +249,7 @@ static void hang(struct maker *m, int node, int parent, int joint)
 	shape_hang(m->s, node, parent, m->arc, n);
 }
 
-/* Nodes of the path in order, in m->order; how many. The joint of each box is where it stands. */
+/* Lists the nodes of the path in order in m->order and returns their number. */
 static int find_path(struct maker *m)
 {
 	int n = 0;
@@ -292,7 +299,7 @@ static void emit(struct maker *m, struct plan *p)
 	make_mirror(p);
 }
 
-/* Boxes have up to so many neighbours. */
+/* Adds a tree in which boxes have at most `neighbours` neighbours. */
 static void add_tree(struct maker *m, struct plan *p, int neighbours, int turn)
 {
 	const struct topology *t = m->t;
@@ -406,7 +413,7 @@ struct plan *limits_weigh(const struct topology *t, const struct plan *trees,
 
 /* --- all of them --- */
 
-/* Links that the base fills are left to it. */
+/* Loads the router with the base, so that routes avoid links that the base fills. */
 static void avoid(struct maker *m, const struct plan *base)
 {
 	struct plan_load load;
@@ -464,7 +471,7 @@ static void end(struct maker *m)
 	free(m->arc);
 }
 
-/* Trees in which boxes have up to so many neighbours. */
+/* Up to `trees` trees in which boxes have at most `neighbours` neighbours, with their weights. */
 static struct plan *family(const struct topology *t, const struct plan *like,
 			   const struct plan *base, int neighbours, int trees, struct work *w)
 {

@@ -1,7 +1,7 @@
 /*
- * Plans chunk by chunk. An event is a packet that has arrived at the end of a link, or one that is
- * ready to be sent; as links and boxes serve in the order of arrival, the time at which a packet
- * leaves is known when it comes, and no queue has to be kept.
+ * Simulates a plan chunk by chunk. An event is a packet that has arrived at the end of a link, or
+ * one that is ready to be sent. Links and boxes serve packets in the order of arrival, so the time
+ * at which a packet leaves is known when it arrives, and no queue is needed.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,23 +10,23 @@
 #include "planner/limits.h"
 #include "planner/simulate.h"
 
-#define STATE_MAX ((uint64_t)1 << 28) /* counters of inputs: chunks x nodes of their trees */
+#define STATE_MAX ((uint64_t)1 << 28) /* limit of input counters: chunks x nodes of their trees */
 
 /* A node of a tree. */
 struct member {
 	int node;
-	int up;     /* the edge that leaves it on the way up, -1 at the root */
-	int inputs; /* edges that arrive on the way up */
-	int down;   /* downs leave by list[down] .. list[down + downs - 1] */
+	int up;     /* the edge that leaves it on the way up, -1: it is the root */
+	int inputs; /* number of edges that arrive on the way up */
+	int down;   /* its edges down: list[down] .. list[down + downs - 1] */
 	int downs;
-	bool merges; /* its inputs pass the box's processing */
+	bool merges; /* its inputs pass the node's limited processing */
 };
 
 struct run_tree {
 	int first, members; /* in member[] */
 	int root;           /* index in member[] */
 	int chunks;
-	int window;      /* chunks under way at once; 0: no limit */
+	int window;      /* limit of chunks in flight; 0: no limit */
 	double size;     /* of a chunk */
 	int chunk_first; /* in left[] */
 	int begun, done; /* chunks */
@@ -35,11 +35,11 @@ struct run_tree {
 
 struct event {
 	double time;
-	uint64_t order; /* of two at the same time, the one made first comes first */
+	uint64_t order; /* of two events at the same time, the one created first comes first */
 	int tree;
 	int chunk;
 	int edge;
-	int hop; /* arcs of the edge's route that are behind it; -1: to be sent at its begin */
+	int hop; /* index of the arc just crossed in the edge's route; -1: ready to be sent */
 };
 
 struct run {
@@ -48,22 +48,21 @@ struct run {
 	const struct sim_options *o;
 	struct run_tree *tree;
 	struct member *member;
-	int *list;      /* edges down, grouped by the member that sends */
-	int *from, *to; /* of an edge: indexes in member[] */
+	int *list;      /* down edges, grouped by the member that sends */
+	int *from, *to; /* by edge: indexes in member[] */
 	int *waiting;
-	int *left; /* of a chunk: edges down that have not arrived; by the order of chunks */
+	int *left; /* by chunk: down edges over which it has not arrived yet */
 	double *arc_free, *arc_busy, *node_free;
 	struct event *heap;
 	uint64_t events, room, made, count;
 	int window;
-	int roots_left; /* chunks that are not whole yet, for plans whose ways follow each other */
+	int roots_left; /* chunks that are not complete at their root yet, for sequential plans */
 	int done, chunks;
 	double now, first;
 	bool failed;
 };
 
-/* --- events
- * --------------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static bool before(const struct event *a, const struct event *b)
 {
@@ -119,8 +118,7 @@ static struct event pop(struct run *r)
 	return top;
 }
 
-/* --- what happens
- * ----------------------------------------------------------------------------------- */
+/* --- packets and chunks ----------------------------------------------------------------------- */
 
 static void send(struct run *r, double time, int tree, int chunk, int edge)
 {
@@ -137,7 +135,7 @@ static void send_down(struct run *r, double time, int tree, int chunk, int membe
 
 static void chunk_done(struct run *r, double time, int tree);
 
-/* The root has the whole sum of a chunk. */
+/* The root has the complete sum of a chunk. */
 static void whole(struct run *r, double time, int tree, int chunk)
 {
 	struct run_tree *t = &r->tree[tree];
@@ -164,7 +162,10 @@ static void whole(struct run *r, double time, int tree, int chunk)
 	}
 }
 
-/* A packet has crossed its first or next arc: the time at which it has the following behind it. */
+/*
+ * Sends a packet over the next arc of its edge; the new event is its arrival at the end of that
+ * arc.
+ */
 static void cross(struct run *r, const struct event *e)
 {
 	const struct plan_edge *edge = &r->p->edge[e->edge];
@@ -217,7 +218,7 @@ static void arrive_down(struct run *r, const struct event *e)
 		chunk_done(r, e->time, e->tree);
 }
 
-/* Every worker without inputs sends its data of a chunk. */
+/* Starts a chunk: every member without inputs sends its data. */
 static void begin_chunk(struct run *r, double time, int tree)
 {
 	struct run_tree *t = &r->tree[tree];
@@ -247,11 +248,12 @@ static void chunk_done(struct run *r, double time, int tree)
 		begin_chunk(r, time, tree);
 }
 
-/* --- setting up
- * -------------------------------------------------------------------------------------- */
+/* --- set-up ----------------------------------------------------------------------------------- */
 
-/* The member for a node of the tree at hand, made when it is first met. place[node] is its index
- * if stamp[node] says so. */
+/*
+ * The member for a node of the current tree, created at the first call. place[node] is its index if
+ * stamp[node] is tree + 1.
+ */
 static int member_of(struct run *r, int node, int tree, int *place, int *stamp)
 {
 	struct run_tree *t = &r->tree[tree];
@@ -301,7 +303,10 @@ static void lay_out_tree(struct run *r, int tree, int *place, int *stamp, int *l
 	*listed = at;
 }
 
-/* What a tree may have under way: the window, or its part of the slots of one of its boxes. */
+/*
+ * The window of a tree: the global window, or less if a box of the tree has fewer slots for each of
+ * its groups.
+ */
 static int find_window(const struct run *r, int tree, const int *groups)
 {
 	const struct plan_tree *k = &r->p->tree[tree];
@@ -323,7 +328,7 @@ static int find_window(const struct run *r, int tree, const int *groups)
 	return window;
 }
 
-/* Chunks for each tree: what the plan says, else by its share, at least one. */
+/* Number of chunks of a tree: in proportion to its share, at least one. */
 static int count_chunks(const struct run *r, int tree)
 {
 	const struct plan *p = r->p;
@@ -404,8 +409,7 @@ static void release(struct run *r)
 	free(r->heap);
 }
 
-/* --- running
- * ------------------------------------------------------------------------------------------ */
+/* --- running ---------------------------------------------------------------------------------- */
 
 struct turn {
 	double at;
@@ -422,7 +426,9 @@ static int by_turn(const void *a, const void *b)
 	return x->tree - y->tree;
 }
 
-/* The first chunks, those of the trees mixed in proportion to their numbers. */
+/*
+ * Starts the first chunks; those of different trees are interleaved in proportion to their numbers.
+ */
 static int begin_all(struct run *r)
 {
 	struct turn *turn = malloc(((size_t)r->chunks + 1) * sizeof(*turn));
@@ -476,13 +482,15 @@ static void report(const struct run *r, struct sim_result *result)
 int sim_chunks(const struct topology *t, const struct plan *p, const struct sim_options *o,
 	       struct sim_result *result, struct topo_error *e)
 {
-	/* Where nothing goes down before all is up, nothing is done before all has begun. */
+	/* A sequential plan has no window: no chunk ends before all chunks have started. */
 	struct run r = {.t = t, .p = p, .o = o, .window = p->sequential ? 0 : o->window};
 	struct plan_load load;
 	int rc = -1;
 
 	if (!(o->amount > 0) || isinf(o->amount) || o->chunks < 1 || o->window < 0)
-		return topo_refuse(e, -1, -1, "an amount of %g in %d chunks cannot be sent",
+		return topo_refuse(e, -1, -1,
+				   "cannot simulate an amount of %g in %d chunks: both must be "
+				   "positive and finite",
 				   o->amount, o->chunks);
 	if (plan_measure(t, p, &load, e) != 0)
 		return -1;

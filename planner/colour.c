@@ -9,7 +9,7 @@
 
 #include "planner/lp.h"
 
-#define AHEAD_MOST 3000000L /* arcs that looking ahead may visit in all */
+#define AHEAD_MOST 3000000L /* limit of arcs that the look-ahead visits in total */
 
 /* One round of SplitMix64's finisher: every bit of the result depends on every bit of v. */
 static uint64_t mix(uint64_t v)
@@ -27,7 +27,7 @@ static uint64_t mix_double(uint64_t h, double v)
 	return mix(h ^ bits);
 }
 
-/* Capacities count by their order and not by their value: in another unit they are the same. */
+/* Capacities enter by rank, not by value, so that the unit does not matter. */
 static uint64_t place_of(const struct painter *x, double value)
 {
 	int low = 0;
@@ -44,7 +44,7 @@ static uint64_t place_of(const struct painter *x, double value)
 	return (uint64_t)low;
 }
 
-/* What an arc looks like from the node that it leaves. */
+/* Hash of an arc as seen from the node that it leaves. */
 static uint64_t arc_colour(const struct painter *x, int arc)
 {
 	const struct topology *t = x->t;
@@ -116,7 +116,7 @@ static int count_colours(struct painter *x)
 	return n;
 }
 
-/* Until no colour of the core splits any more. */
+/* Refines until no colour class of the core splits any more. */
 static void refine(struct painter *x)
 {
 	const struct topology *t = x->t;
@@ -191,10 +191,9 @@ void painter_end(struct painter *x)
 	free(x->is_leaf);
 }
 
-/* --- splitting what looks alike -----------------------------------------------------------------
- */
+/* --- splitting nodes of the same colour ------------------------------------------------------- */
 
-/* What a node is linked to, the core's nodes by themselves. */
+/* Hash of a node's links in the core, with the identity of the neighbours. */
 static uint64_t neighbours(const struct painter *x, int node)
 {
 	const struct topology *t = x->t;
@@ -214,7 +213,7 @@ static uint64_t mark(uint64_t colour, int number)
 	return mix(colour + mix((uint64_t)number + 1));
 }
 
-/* The members of the least colour that several nodes have. */
+/* The core nodes with the least colour that several of them have. */
 static int find_cell(struct painter *x, int *cell)
 {
 	uint64_t least = 0;
@@ -232,7 +231,7 @@ static int find_cell(struct painter *x, int *cell)
 	return n;
 }
 
-/* What the whole would look like with this node marked. */
+/* Hash of all colours after this node alone is recoloured and the rest refined. */
 static uint64_t look_ahead(struct painter *x, int node, uint64_t *saved)
 {
 	uint64_t sum = 0;
@@ -267,7 +266,7 @@ static int choose(struct painter *x, const int *cell, int n, uint64_t *saved)
 	return best;
 }
 
-/* Until every node of the core has a colour of its own. */
+/* Individualises nodes until every core node has its own colour. */
 void painter_split(struct painter *x)
 {
 	int *cell = room((size_t)x->cores, sizeof(int));

@@ -1,6 +1,6 @@
 /*
- * Exact checks. Numbers are whole multiples of a fixed unit; sums of them stay far below 2^53, so
- * that the arborescences, which calculate in doubles, are exact as well.
+ * Exact checks. All numbers are multiples of a fixed unit, and their sums stay far below 2^53.
+ * Therefore the arborescences, which compute in doubles, are exact as well.
  */
 #include "planner/exact.h"
 
@@ -16,8 +16,9 @@
 #define SHARE_UNIT 0x1p-30
 #define CAPACITY_UNIT 0x1p-10
 #define OPTIONS_MOST 10
-#define PRICES_OPTIONS 12 /* boxes and servers of a network whose certificate can be checked */
-#define PRICES_WORK 3e7   /* steps of that */
+#define PRICES_OPTIONS                                                                             \
+	12              /* limit of boxes and servers for checking a certificate by arborescences */
+#define PRICES_WORK 3e7 /* limit of steps of that check */
 
 double fraction_value(struct fraction f)
 {
@@ -38,7 +39,10 @@ bool fraction_at_most(struct fraction a, struct fraction b)
 	return product(a.num, b.den) <= product(b.num, a.den);
 }
 
-/* Capacities of arcs, then of nodes, in units; 0: no limit. -1: not a whole number of units. */
+/*
+ * Capacities of arcs, then processing rates of nodes, in units; 0: no limit. Returns -1 if one is
+ * not a whole number of units, or too large.
+ */
 static int whole_capacities(const struct topology *t, int64_t *limit)
 {
 	for (int i = 0; i < 2 * t->links + t->nodes; i++) {
@@ -91,8 +95,7 @@ int exact_throughput(const struct topology *t, const struct plan *p, struct frac
 	return any ? 0 : -1;
 }
 
-/* --- the bound ----------------------------------------------------------------------------------
- */
+/* --- the bound -------------------------------------------------------------------------------- */
 
 static int find_options(const struct topology *t, bool merging, int *option)
 {
@@ -107,7 +110,7 @@ static int find_options(const struct topology *t, bool merging, int *option)
 	return n;
 }
 
-/* The cheapest way of one kind between a root and the workers, over all choices of nodes. */
+/* The cheapest way up or down between a root and the workers, over all choices of merging nodes. */
 static double cheapest_way(struct arbor *a, int root, bool down, bool *in)
 {
 	double best = INFINITY;
@@ -164,7 +167,7 @@ double bound_by_prices(const struct topology *t, const struct plan *p, bool merg
 		budget += topo_arc_capacity(t, arc) * c->arc_price[arc];
 	for (int i = 0; i < t->nodes; i++) {
 		if (t->node[i].kind == TOPO_SWITCH || isinf(t->node[i].processing))
-			continue; /* what has no limit has no price */
+			continue; /* a node without a limit has no price */
 		node[i] = c->node_price[i];
 		budget += t->node[i].processing * node[i];
 	}

@@ -1,6 +1,6 @@
 /*
- * Plans and bounds in rational arithmetic: capacities, shares and prices are rounded to fractions
- * of a fixed denominator, and from there on nothing is rounded.
+ * Evaluates plans and bounds in rational arithmetic: capacities, shares and prices are rounded to
+ * fractions with a fixed denominator, and nothing is rounded after that.
  */
 #ifndef RF_PLANNER_EXACT_H
 #define RF_PLANNER_EXACT_H
@@ -15,32 +15,34 @@ struct fraction {
 };
 
 double fraction_value(struct fraction f);
-/* Whether a <= b. Products that do not fit end the process. */
+/* Whether a <= b. Aborts the process if a product overflows. */
 bool fraction_at_most(struct fraction a, struct fraction b);
 
 /*
- * The throughput of a plan with its shares rounded to multiples of 2^-30 (their sum is what it
- * then is), links and boxes as they are: capacities have to be multiples of 2^-10. An achievable
- * value. -1: a capacity is not such a number, or the trees are wrong.
+ * The throughput of a plan whose shares are rounded to multiples of 2^-30 (and add up to what they
+ * then add up to), with the actual links and boxes. The value is achievable. -1: a capacity is not
+ * a multiple of 2^-10, or the trees are invalid.
  */
 int exact_throughput(const struct topology *t, const struct plan *p, struct fraction *value);
 
 /*
- * The bound that the prices of a plan's certificate give, in doubles: capacity x price / the
- * cheapest tree, which is looked for among all of them. NAN: there are no prices, or too many
- * trees.
+ * The bound from the prices of a plan's certificate, in doubles: capacity x price / the cheapest of
+ * all trees. If there are too many trees for arborescences: bound_by_spanning(). NAN: there are no
+ * prices, or too many trees for both.
  */
 double bound_by_prices(const struct topology *t, const struct plan *p, bool merging);
 
-/* The same where links have one price for both directions and merging has none: spanning trees
- * instead of arborescences, by classes of links where there are many boxes (certify.c). */
+/*
+ * The same if links have one price for both directions and merging has none: uses spanning trees
+ * instead of arborescences, by classes of links if there are many boxes (certify.c).
+ */
 double bound_by_spanning(const struct topology *t, const struct plan *p, bool merging);
 
 /*
- * The bound that the certificate's prices give, after rounding them to multiples of 2^-30 of the
- * largest (any prices give a bound): capacity x price / the cheapest way up and down, over all
- * roots and all choices of merging nodes. merging: whether boxes and servers may merge. -1: no
- * prices, more than 10 boxes and servers, or a capacity that is no multiple of 2^-10.
+ * The bound from the certificate's prices, rounded to multiples of 2^-30 of the largest (any prices
+ * give a bound): capacity x price / the cheapest way up and down, over all roots and all choices of
+ * merging nodes. merging: whether boxes and servers may merge. -1: no prices, more than 10 boxes
+ * and servers, or a capacity that is not a multiple of 2^-10.
  */
 int exact_bound(const struct topology *t, const struct plan *p, bool merging,
 		struct fraction *value);

@@ -1,7 +1,7 @@
 /*
- * Families of trees for boxes that hold little, for the program that chooses among many trees:
- * hosts of a rack with a box send to it, in other racks they stand in chains of several lengths,
- * whose heads go to boxes or to hosts.
+ * Families of trees for boxes with tight limits, for the program that selects trees (choose.c).
+ * Hosts of a rack with a box send to that box. In racks without a box, hosts form chains of several
+ * lengths, whose heads send to boxes or to hosts.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -24,11 +24,14 @@ int limits_fewest(const struct topology *t, int most)
 	return n;
 }
 
-/* Heads of chains go to boxes, or `to_hosts` of every four to hosts that nobody sends to. */
+/*
+ * Heads of chains send to boxes; of every four heads, `to_hosts` send to hosts to which no other
+ * host sends.
+ */
 struct family {
-	int length;   /* of the chains of a rack that has no box */
+	int length;   /* of the chains in racks without a box */
 	int to_hosts; /* of every four heads */
-	int turn;     /* other hosts are first, other boxes take them */
+	int turn;     /* rotates hosts within chains, and boxes among the heads */
 };
 
 static void hang_head(struct limits_fit *f, const struct family *y, int head, int number,
@@ -44,8 +47,8 @@ static void hang_head(struct limits_fit *f, const struct family *y, int head, in
 }
 
 /*
- * A tree in which every host passes on what one other sends, if any: hosts of a rack with a box
- * send to it, in other racks they stand in chains. At each turn other hosts are at their ends.
+ * Adds a tree in which every host has at most one child. Hosts of a rack with a box send to it; in
+ * other racks hosts form chains, with different hosts at their ends in each turn.
  */
 static void add_family(struct plan *pool, struct limits_fit *f, const struct racks *k,
 		       const struct family *y)
@@ -79,7 +82,7 @@ static void add_family(struct plan *pool, struct limits_fit *f, const struct rac
 				shape_route(f->s, f->r, node, member[(i + 1 + y->turn) % n], 1);
 		}
 	}
-	/* Boxes that nobody sends to. */
+	/* Remove boxes to which no node sends. */
 	for (int i = 0; i < t->boxes; i++) {
 		bool any = false;
 

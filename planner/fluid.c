@@ -1,5 +1,6 @@
 /*
- * Trees as fluid flows. Resources are arcs (0 .. 2 links - 1) and, behind them, nodes that merge.
+ * Simulates trees as fluid flows. Resources are arcs (0 .. 2 links - 1), followed by nodes that
+ * merge.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "planner/simulate.h"
 
-/* What a flow takes of a resource for each unit of its rate. */
+/* How often a flow uses a resource, per unit of its rate. */
 struct use {
 	int resource;
 	double times;
@@ -22,12 +23,12 @@ struct fluid {
 	double *capacity;
 	double *weight;
 	double *rate;
-	double *left; /* of each flow's amount */
-	double *work; /* through each resource, for the busiest one */
-	/* For one filling. */
+	double *left; /* remaining amount of each flow */
+	double *work; /* amount through each resource, to find the busiest one */
+	/* State of one progressive filling. */
 	double *spare;
 	double *slope; /* how fast a resource fills when the level rises */
-	int *users;    /* flows that are not fixed, by resource */
+	int *users;    /* number of flows that are not fixed, by resource */
 	bool *fixed;
 };
 
@@ -36,8 +37,7 @@ struct sim_options sim_options_default(void)
 	return (struct sim_options){.amount = 1, .chunks = 256, .window = 64};
 }
 
-/* --- resources
- * ------------------------------------------------------------------------------------ */
+/* --- resources -------------------------------------------------------------------------------- */
 
 struct counter {
 	int *count; /* by resource */
@@ -61,7 +61,10 @@ static void count_edges(struct counter *c, const struct plan *p, int first, int 
 	}
 }
 
-/* Inputs of nodes that merge: every input of a server, of a box only where there are several. */
+/*
+ * Counts the inputs of nodes with limited processing: every input of a host, and of a box only if
+ * there are several.
+ */
 static void count_merges(struct counter *c, const struct topology *t, const struct plan *p,
 			 const struct plan_tree *tree)
 {
@@ -104,7 +107,7 @@ static int add_flow(struct fluid *f, struct counter *c, int *room)
 	return 0;
 }
 
-/* phase 0: up, 1: down, 2: both at once, as a pipelined tree runs. */
+/* Builds the flows. phase 0: up, 1: down, 2: both at once, as in a pipelined tree. */
 static int build(struct fluid *f, const struct plan *p, int phase, bool even)
 {
 	struct counter c = {calloc((size_t)f->resources, sizeof(int)),
@@ -131,10 +134,12 @@ static int build(struct fluid *f, const struct plan *p, int phase, bool even)
 	return rc;
 }
 
-/* --- sharing
- * -------------------------------------------------------------------------------------- */
+/* --- sharing ---------------------------------------------------------------------------------- */
 
-/* The resource that is full first when the level rises, and by how much; -1: none. */
+/*
+ * The resource that becomes full first when the level rises, and by how much the level rises until
+ * then; -1: none.
+ */
 static int next_full(const struct fluid *f, double *rise)
 {
 	int best = -1;
@@ -158,7 +163,9 @@ static void fix(struct fluid *f, int flow)
 	}
 }
 
-/* Whether one of the flow's resources is full; `full` is one that is by definition. */
+/*
+ * Whether one of the flow's resources is full; `full` is known to be full, whatever rounding says.
+ */
 static bool is_held(const struct fluid *f, int flow, int full)
 {
 	for (int k = f->first[flow]; k < f->first[flow + 1]; k++) {
@@ -170,9 +177,11 @@ static bool is_held(const struct fluid *f, int flow, int full)
 	return false;
 }
 
-/* Raises the level of all flows that are not fixed until a resource is full; fixes those that use
- * it; again until all are. Flows with nothing left do not take part. Each round fixes at least one:
- * the full resource has users. */
+/*
+ * Raises the level of all flows that are not fixed until a resource is full, fixes the flows that
+ * use it, and repeats until all are fixed. Flows with nothing left do not take part. Each round
+ * fixes at least one flow, because the full resource has users.
+ */
 static void share(struct fluid *f)
 {
 	double rise;
@@ -248,10 +257,11 @@ static int fluid_init(struct fluid *f, const struct topology *t, const struct pl
 	return 0;
 }
 
-/* --- running
- * --------------------------------------------------------------------------------------- */
+/* --- running ---------------------------------------------------------------------------------- */
 
-/* All flows of a phase until the last is done. Seconds; negative: a flow stands still. */
+/*
+ * Runs all flows of a phase until the last ends. Returns the seconds; negative: a flow has no rate.
+ */
 static double run(struct fluid *f, uint64_t *changes)
 {
 	double now = 0;
@@ -274,7 +284,7 @@ static double run(struct fluid *f, uint64_t *changes)
 
 			for (int k = f->first[i]; k < f->first[i + 1] && moved > 0; k++)
 				f->work[f->use[k].resource] += f->use[k].times * moved;
-			/* Those that end within a part in 10^9 of the step end together. */
+			/* Flows that end within one part in 10^9 of the step end together. */
 			if (f->left[i] - moved <= 1e-9 * moved)
 				moved = f->left[i];
 			f->left[i] -= moved;
@@ -311,7 +321,10 @@ int sim_fluid(const struct topology *t, const struct plan *p, const struct sim_o
 	int rc = -1;
 
 	if (!(o->amount > 0) || isinf(o->amount))
-		return topo_refuse(e, -1, -1, "an amount of %g cannot be sent", o->amount);
+		return topo_refuse(
+			e, -1, -1,
+			"cannot simulate an amount of %g: it must be positive and finite",
+			o->amount);
 	if (plan_measure(t, p, &load, e) != 0)
 		return -1;
 	r.seconds = load.latency;
@@ -328,7 +341,8 @@ int sim_fluid(const struct topology *t, const struct plan *p, const struct sim_o
 		took = run(&f, &r.events);
 		if (took < 0) {
 			fluid_free(&f);
-			return topo_refuse(e, -1, -1, "a tree gets no rate");
+			return topo_refuse(e, -1, -1,
+					   "the fluid simulator found no rate above 0 for a tree");
 		}
 		r.seconds += took;
 	}

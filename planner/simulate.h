@@ -1,8 +1,8 @@
 /*
- * Plans run in two models of different grain. Both know nothing of each other and nothing of the
- * rates that a scheme promised: only trees, shares, links and boxes.
+ * Simulates plans in two models of different granularity. The models are independent of each other
+ * and ignore the throughput that a plan promises: they use only trees, shares, links and boxes.
  *
- * Amounts are in the topology's unit times a second: gigabits where capacities are Gbps.
+ * Amounts are in the topology's unit times a second: gigabits if capacities are in Gbps.
  */
 #ifndef RF_PLANNER_SIMULATE_H
 #define RF_PLANNER_SIMULATE_H
@@ -10,46 +10,47 @@
 #include "plan/plan.h"
 
 struct sim_options {
-	double amount; /* of the vector at each worker */
-	/* Trees compete for links as equals, not in proportion to their shares: what happens where
-	 * nothing paces the senders. Only of the fluid run. */
+	double amount; /* size of the vector at each worker */
+	/*
+	 * Fluid run only: trees compete for links as equals, not in proportion to their shares.
+	 * This is what happens if nothing paces the senders.
+	 */
 	bool even;
-	int chunks; /* chunk run: the vector is cut into so many, each tree gets at least one */
-	int window; /* chunk run: chunks of a tree under way at once; 0: no limit */
+	int chunks; /* chunk run: number of chunks of the vector; each tree gets at least one */
+	int window; /* chunk run: limit of chunks of a tree in flight; 0: no limit */
 };
 
 struct sim_result {
 	double seconds;  /* until the last worker has the whole sum */
 	double goodput;  /* amount / seconds */
-	double first;    /* chunk run: seconds until the first chunk is everywhere */
+	double first;    /* chunk run: seconds until the first chunk has reached all workers */
 	uint64_t events; /* chunk run: packets that crossed a link; fluid run: changes of rates */
-	int chunks;      /* chunk run: how many there were in all trees */
-	double busiest;  /* the largest part of the time that an arc was busy */
+	int chunks;      /* chunk run: total number of chunks in all trees */
+	double busiest;  /* the largest fraction of the time that an arc was busy */
 	int busiest_arc;
 };
 
 /*
- * Fluid: a tree is one flow through all its links and boxes at once; rates are max-min fair
+ * Fluid: a tree is one flow through all its links and boxes at once. Rates are max-min fair
  * (progressive filling: Bertsekas and Gallager, Data Networks, 6.5.2), weighted by the shares, and
- * are found anew when a tree is done. Delays count once, at the end.
+ * are recomputed when a tree ends. Delays count once, at the end.
  *
- * 0, or -1 with the reason: a plan that plan_measure refuses, an amount that is not positive.
+ * Returns 0, or -1 with the reason: a plan that plan_measure refuses, or an amount that is not
+ * positive.
  */
 int sim_fluid(const struct topology *t, const struct plan *p, const struct sim_options *o,
 	      struct sim_result *result, struct topo_error *e);
 
-/*
- * Rates of the trees, one for each, while all of them run; for tests and tables.
- */
+/* The rate of each tree while all of them run, for tests and tables. */
 int sim_fluid_rates(const struct topology *t, const struct plan *p, bool even, double *rate,
 		    struct topo_error *e);
 
 /*
- * Chunks: discrete events. A chunk is stored and forwarded at every link (first come, first
- * served), waits at a merge for all its inputs, which a box with limited processing takes in one
- * after the other, and goes down from the root as soon as it is whole.
+ * Chunks: a discrete-event simulation. A chunk is stored and forwarded at every link (first come,
+ * first served). At a merge it waits for all its inputs, which a box with limited processing
+ * receives one after the other. The root sends a chunk down as soon as it is complete.
  *
- * 0, or -1 with the reason: also where chunks x trees do not fit in memory.
+ * Returns 0, or -1 with the reason, for example if chunks x trees do not fit in memory.
  */
 int sim_chunks(const struct topology *t, const struct plan *p, const struct sim_options *o,
 	       struct sim_result *result, struct topo_error *e);

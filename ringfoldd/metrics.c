@@ -1,10 +1,10 @@
-/* Formats every counter of the tables RF_COUNTERS and RF_FW_COUNTERS, and the state of the box. */
+/* Formats every counter of the tables RF_COUNTERS and RF_FW_COUNTERS for Prometheus. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "firmware/core/internal.h"
 #include "ringfoldd/http.h"
+#include "ringfoldd/read.h"
 
 static const struct {
 	const char *name, *text;
@@ -13,11 +13,6 @@ static const struct {
 	RF_COUNTERS(RFD_X)
 #undef RFD_X
 };
-
-static uint32_t port_counter(struct rf_fw *fw, uint32_t port, uint32_t n)
-{
-	return rf_fw_read(fw, RF_PORT_BASE + port * RF_PORT_STRIDE + 4u * n);
-}
 
 static void head(FILE *f, const char *name, const char *kind, const char *text)
 {
@@ -33,7 +28,7 @@ static void put_ports(FILE *f, struct rf_fw *fw)
 		head(f, name, "counter", port_counters[n].text);
 		for (uint32_t p = 0; p < fw->ports; p++)
 			fprintf(f, "%s{port=\"%" PRIu32 "\"} %" PRIu32 "\n", name, p,
-				port_counter(fw, p, n));
+				rfd_port_counter(fw, p, n));
 	}
 }
 
@@ -55,15 +50,6 @@ static void put_firmware(FILE *f, struct rf_fw *fw)
 }
 
 /* ---- stragglers ---- */
-
-static uint32_t measurements(const struct rf_fw_group *g)
-{
-	uint32_t sum = 0;
-
-	for (unsigned int i = 0; i < RF_CTL_LAG_BINS; i++)
-		sum += g->lag[i];
-	return sum;
-}
 
 /* Labels of a group; while it drains, a new group of the same number may exist beside it. */
 static void put_labels(FILE *f, const struct rf_fw_group *g, const char *name)
@@ -163,138 +149,6 @@ char *rfd_metrics(struct rf_fw *fw)
 	      fw->hold_until != RF_FW_NEVER);
 	gauge(f, "ringfold_uptime_seconds", "Time since the firmware took over the box",
 	      (double)fw->now_ms * 1e-3);
-	if (fclose(f) != 0) {
-		free(text);
-		text = NULL;
-	}
-	return text;
-}
-
-/* ---- JSON; all names and words are plain ASCII ---- */
-
-static void put_rank(FILE *f, struct rf_fw *fw, const struct rf_fw_group *g,
-		     const struct rf_fw_member *m)
-{
-	uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
-
-	fprintf(f,
-		"{\"rank\": %u, \"ip\": \"%u.%u.%u.%u\", \"port\": %u, \"lane\": %u, "
-		"\"left\": %s, \"silent_ms\": %" PRIu64 ", \"last\": %" PRIu32
-		", \"last_most_us\": %" PRIu32,
-		m->rank, (unsigned int)(m->src_ip >> 24), (unsigned int)(m->src_ip >> 16 & 255u),
-		(unsigned int)(m->src_ip >> 8 & 255u), (unsigned int)(m->src_ip & 255u), m->port,
-		m->lane, m->flags & RF_CTL_RANK_LEFT ? "true" : "false", fw->now_ms - m->life_ms,
-		m->lag.times, m->lag.most_us);
-	if (g->live)
-		fprintf(f, ", \"next\": %" PRIu32 ", \"sent\": %" PRIu32 ", \"una\": %" PRIu32,
-			rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_NEXT)),
-			rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_SENT)),
-			rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_UNA)));
-	fputc('}', f);
-}
-
-/* The rank that the others wait for: the least advanced; -1 if all are level. */
-static int straggler(struct rf_fw *fw, const struct rf_fw_group *g)
-{
-	const struct rf_fw_member *m;
-	uint32_t head_index, most = 0;
-	int rank = -1;
-
-	if (!g->live)
-		return -1;
-	head_index = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_HEAD));
-	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
-		uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
-		uint32_t ahead = (rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_NEXT)) - head_index) &
-				 0xffffffu;
-
-		if (ahead == 0)
-			rank = m->rank;
-		most = ahead > most ? ahead : most;
-	}
-	return most > 0 ? rank : -1;
-}
-
-static void put_lag(FILE *f, const struct rf_fw_group *g)
-{
-	uint32_t all = measurements(g);
-
-	fprintf(f, ", \"lag\": {\"measurements\": %" PRIu32 ", \"mean_us\": %.1f, \"bins\": [", all,
-		all ? (double)g->lag_us / (double)all : 0.0);
-	for (unsigned int i = 0; i < RF_CTL_LAG_BINS; i++)
-		fprintf(f, "%s%" PRIu32, i ? ", " : "", g->lag[i]);
-	fprintf(f, "]}");
-}
-
-static void put_group(FILE *f, struct rf_fw *fw, const struct rf_fw_group *g)
-{
-	const struct rf_fw_member *m;
-	const char *comma = "";
-
-	fprintf(f,
-		"{\"job\": %" PRIu64 ", \"group\": %u, \"state\": \"%s\", \"reason\": \"%s\", "
-		"\"ranks\": %u, \"joined\": %u, \"left\": %u",
-		g->job, g->number, rf_ctl_state_text(g->state), rf_ctl_reason_name(g->reason),
-		g->ranks, g->joined, g->left);
-	if (g->hw != RF_FW_NONE)
-		fprintf(f,
-			", \"hardware\": %u, \"slots\": %u, \"first_slot\": %" PRIu32
-			", \"first_beat\": %" PRIu32,
-			g->hw, 1u << g->slots_log2, g->hbase, g->dbase);
-	if (g->live)
-		fprintf(f,
-			", \"head\": %" PRIu32 ", \"tail\": %" PRIu32
-			", \"straggler\": %d, \"awaited_ms\": %" PRIu32,
-			rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_HEAD)),
-			rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_TAIL)), straggler(fw, g),
-			g->awaited != RF_FW_NONE ? (uint32_t)fw->now_ms - g->head_ms : 0u);
-	put_lag(f, g);
-	fprintf(f, ", \"members\": [");
-	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
-		fputs(comma, f);
-		put_rank(f, fw, g, m);
-		comma = ", ";
-	}
-	fprintf(f, "]}");
-}
-
-static void put_port(FILE *f, struct rf_fw *fw, uint32_t p)
-{
-	fprintf(f, "%s{\"port\": %" PRIu32, p ? ", " : "", p);
-	for (uint32_t n = 0; n < RF_CNT_COUNT; n++)
-		fprintf(f, ", \"%s\": %" PRIu32, port_counters[n].name, port_counter(fw, p, n));
-	fputc('}', f);
-}
-
-char *rfd_status(struct rf_fw *fw)
-{
-	const char *comma = "";
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	if (!f)
-		return NULL;
-	fprintf(f,
-		"{\"epoch\": %" PRIu32 ", \"uptime_ms\": %" PRIu64 ", \"open_lab\": %s, "
-		"\"hold\": %s, \"slots\": %u, \"slots_free\": %" PRIu32 ", \"beats\": %u, "
-		"\"beats_free\": %" PRIu32 ", \"connections\": %" PRIu32
-		", \"tombstones\": %" PRIu32 ", \"places\": %u, \"ports\": [",
-		fw->epoch, fw->now_ms, fw->cfg.nkeys == 0 ? "true" : "false",
-		fw->hold_until != RF_FW_NEVER ? "true" : "false", 1u << fw->hdr_log2,
-		rf_fw_buddy_room(&fw->hslots), 1u << fw->bank_log2, rf_fw_buddy_room(&fw->beats),
-		fw->entries, fw->tombstones, 2u << fw->hash_bits);
-	for (uint32_t p = 0; p < fw->ports; p++)
-		put_port(f, fw, p);
-	fprintf(f, "], \"groups\": [");
-	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
-		if (fw->group[i].state == RF_CTL_S_FREE)
-			continue;
-		fputs(comma, f);
-		put_group(f, fw, &fw->group[i]);
-		comma = ", ";
-	}
-	fprintf(f, "]}\n");
 	if (fclose(f) != 0) {
 		free(text);
 		text = NULL;

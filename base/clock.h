@@ -14,4 +14,10 @@ static inline uint64_t rf_now_ns(void)
 	return (uint64_t)ts.tv_sec * UINT64_C(1000000000) + (uint64_t)ts.tv_nsec;
 }
 
+/* The same in milliseconds. */
+static inline uint64_t rf_now_ms(void)
+{
+	return rf_now_ns() / 1000000u;
+}
+
 #endif

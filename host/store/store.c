@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "host/store/store_line.h"
 #include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
@@ -45,7 +46,7 @@ static int connect_once(const struct sockaddr_in *address, uint64_t by)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct pollfd p = {.fd = fd, .events = POLLOUT};
-	uint64_t now = store_now_ms();
+	uint64_t now = rf_now_ms();
 	int error = 0;
 	socklen_t size = sizeof(error);
 	int one = 1, idle = 5, interval = 2, count = 3;
@@ -125,7 +126,7 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 {
 	struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
 	struct timespec pause = {.tv_nsec = 20000000};
-	uint64_t by = store_now_ms() + timeout_ms;
+	uint64_t by = rf_now_ms() + timeout_ms;
 	struct addrinfo *found;
 	struct sockaddr_in address;
 	struct rf_store *s;
@@ -152,7 +153,7 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		 * once a connection is accepted, the server gets time to answer, however late it is
 		 */
 		ret = s->fd < 0 ? RF_ERR_RANK_MISSING
-				: store_hello(s, job, store_now_ms() + STORE_GRACE_MS, why, room);
+				: store_hello(s, job, rf_now_ms() + STORE_GRACE_MS, why, room);
 		if (ret == RF_OK) {
 			*store = s;
 			return RF_OK;
@@ -160,7 +161,7 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		if (s->fd >= 0)
 			close(s->fd);
 		/* a store that is just ending, or not started yet: try again */
-		if ((ret != RF_ERR_RANK_MISSING && ret != RF_ERR_RANK_LOST) || store_now_ms() >= by)
+		if ((ret != RF_ERR_RANK_MISSING && ret != RF_ERR_RANK_LOST) || rf_now_ms() >= by)
 			break;
 		nanosleep(&pause, NULL);
 	}
@@ -188,74 +189,15 @@ void rf_store_close(struct rf_store *store)
 }
 
 /* Writes a string with its length byte. Returns the bytes used, or 0 if it is too long. */
-static size_t put_key(uint8_t *p, const char *key)
+static size_t put_name(uint8_t *p, const char *name)
 {
-	size_t n = strlen(key);
+	size_t n = strlen(name);
 
 	if (n < 1 || n > RF_STORE_KEY_MAX)
 		return 0;
 	p[0] = (uint8_t)n;
-	memcpy(p + 1, key, n);
+	memcpy(p + 1, name, n);
 	return n + 1;
-}
-
-int rf_store_set(struct rf_store *store, const char *key, const void *value, size_t len, char *why,
-		 size_t room)
-{
-	uint8_t body[STORE_REQUEST_MAX];
-	uint8_t set[16];
-	size_t used = put_key(body, key);
-	const uint8_t *answer;
-	size_t answer_len;
-	int ret;
-
-	if (!used || len > RF_STORE_VALUE_MAX) {
-		snprintf(why, room, "key or value too long for the store");
-		return RF_ERR_INVALID;
-	}
-	if (len)
-		memcpy(body + used, value, len);
-	ret = store_send(store, STORE_SET, body, used + len, why, room);
-	if (!ret)
-		ret = store_answer(store, store_now_ms() + STORE_GRACE_MS, &answer, &answer_len,
-				   set, why, room);
-	if (!ret)
-		store_eat(store);
-	return ret;
-}
-
-int rf_store_get(struct rf_store *store, const char *key, void *value, size_t value_room,
-		 size_t *len, unsigned int timeout_ms, char *why, size_t room)
-{
-	uint8_t body[STORE_REQUEST_MAX];
-	uint8_t set[16];
-	size_t used = put_key(body + 4, key);
-	const uint8_t *answer;
-	size_t answer_len;
-	int ret;
-
-	if (!used) {
-		snprintf(why, room, "key too long for the store");
-		return RF_ERR_INVALID;
-	}
-	rf_put_be32(body, timeout_ms);
-	ret = store_send(store, STORE_GET, body, 4 + used, why, room);
-	if (!ret)
-		ret = store_answer(store, store_now_ms() + timeout_ms + STORE_GRACE_MS, &answer,
-				   &answer_len, set, why, room);
-	if (ret == RF_ERR_TIMEOUT)
-		snprintf(why, room, "no rank set \"%s\" within %u ms", key, timeout_ms);
-	if (ret)
-		return ret;
-	if (answer_len <= value_room) {
-		memcpy(value, answer, answer_len);
-		*len = answer_len;
-	} else {
-		snprintf(why, room, "the value of \"%s\" is longer than expected", key);
-		ret = RF_ERR_MISMATCH;
-	}
-	store_eat(store);
-	return ret;
 }
 
 /* Converts the server's gather error into text. */
@@ -289,7 +231,7 @@ int rf_store_gather(struct rf_store *store, const char *name, const void *value,
 {
 	uint8_t body[STORE_REQUEST_MAX];
 	uint8_t set[16] = {0};
-	size_t used = put_key(body + 4, name);
+	size_t used = put_name(body + 4, name);
 	const uint8_t *answer;
 	size_t answer_len;
 	int ret;
@@ -303,7 +245,7 @@ int rf_store_gather(struct rf_store *store, const char *name, const void *value,
 		memcpy(body + 4 + used, value, len);
 	ret = store_send(store, STORE_GATHER, body, 4 + used + len, why, room);
 	if (!ret)
-		ret = store_answer(store, store_now_ms() + timeout_ms + STORE_GRACE_MS, &answer,
+		ret = store_answer(store, rf_now_ms() + timeout_ms + STORE_GRACE_MS, &answer,
 				   &answer_len, set, why, room);
 	if (ret) {
 		gather_text(ret, name, set, timeout_ms, why, room);
@@ -356,8 +298,8 @@ int rf_store_poll(struct rf_store *store, struct rf_store_event *event)
 			store->n_events * sizeof(store->events[0]));
 		return 1;
 	}
-	if (store->fd < 0 && !store->told_gone) {
-		store->told_gone = true;
+	if (store->fd < 0 && !store->end_reported) {
+		store->end_reported = true;
 		return RF_ERR_BOOTSTRAP;
 	}
 	return 0;

@@ -1,11 +1,11 @@
 /*
  * The store: a small TCP server in rank 0's process at which the ranks of a job meet.
  *
- * It holds keys and values, gathers one value from each rank and returns all of them to every rank
- * (an empty gather is a barrier), and notifies all ranks when a rank's process ends or a rank
- * announces a failure. It is for trusted networks: it is robust against any input, but does not
- * authenticate the sender. Bounds: RF_RANKS_MAX members, RF_STORE_KEYS keys, a few unidentified
- * connections at a time, which must send HELLO within RF_STORE_HELLO_MS.
+ * It gathers one value from each rank and returns all of them to every rank (an empty gather is a
+ * barrier), and notifies all ranks when a rank's process ends or a rank announces a failure. It is
+ * for trusted networks: it is robust against any input, but does not authenticate the sender.
+ * Bounds: RF_RANKS_MAX members, a few unidentified connections at a time, which must send HELLO
+ * within RF_STORE_HELLO_MS.
  *
  * Functions return 0 or a negative enum rf_status with a text in why[room]. Every wait has a
  * deadline.
@@ -16,9 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RF_STORE_KEY_MAX 64u     /* bytes of a key or of a gather's name */
+#define RF_STORE_KEY_MAX 64u     /* bytes of a gather's name */
 #define RF_STORE_VALUE_MAX 1024u /* bytes of a value */
-#define RF_STORE_KEYS 1024u
 #define RF_STORE_TEXT_MAX 400u
 #define RF_STORE_HELLO_MS 5000u
 
@@ -58,13 +57,6 @@ void rf_store_set_idle(struct rf_store *store, void (*idle)(void *arg), void *ar
 
 /* Says goodbye, so that the other ranks see no failure. NULL is allowed. */
 void rf_store_close(struct rf_store *store);
-
-int rf_store_set(struct rf_store *store, const char *key, const void *value, size_t len, char *why,
-		 size_t room);
-
-/* Waits until the key has been set. *len becomes the value's length, at most value_room. */
-int rf_store_get(struct rf_store *store, const char *key, void *value, size_t value_room,
-		 size_t *len, unsigned int timeout_ms, char *why, size_t room);
 
 /*
  * All ranks contribute a value of len bytes under the same name and get all values: values[rank *

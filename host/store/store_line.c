@@ -14,11 +14,6 @@
 /* Time between two calls of idle(). */
 #define IDLE_MS 5u
 
-uint64_t store_now_ms(void)
-{
-	return rf_now_ns() / 1000000u;
-}
-
 int store_gone(struct rf_store *s, char *why, size_t room)
 {
 	if (s->fd >= 0)
@@ -34,7 +29,7 @@ int store_send(struct rf_store *s, enum store_verb verb, const uint8_t *body, si
 	       size_t room)
 {
 	uint8_t message[STORE_REQUEST_MAX];
-	uint64_t by = store_now_ms() + STORE_GRACE_MS;
+	uint64_t by = rf_now_ms() + STORE_GRACE_MS;
 	size_t done = 0;
 
 	if (s->fd < 0)
@@ -52,7 +47,7 @@ int store_send(struct rf_store *s, enum store_verb verb, const uint8_t *body, si
 			done += (size_t)n;
 			continue;
 		}
-		if ((n < 0 && errno != EAGAIN && errno != EINTR) || store_now_ms() >= by)
+		if ((n < 0 && errno != EAGAIN && errno != EINTR) || rf_now_ms() >= by)
 			return store_gone(s, why, room);
 		poll(&p, 1, 100);
 	}
@@ -121,7 +116,7 @@ static int store_wait(struct rf_store *s, uint64_t by, uint8_t *verb, const uint
 	for (;;) {
 		int found = store_scan(s, verb, body, len);
 		struct pollfd p = {.fd = s->fd, .events = POLLIN};
-		uint64_t now = store_now_ms();
+		uint64_t now = rf_now_ms();
 		uint64_t pause = by - now;
 
 		if (found > 0)

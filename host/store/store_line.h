@@ -14,8 +14,8 @@
 #define STORE_GRACE_MS 2000u
 
 struct rf_store {
-	int fd; /* -1: connection closed */
-	bool told_gone;
+	int fd;            /* -1: connection closed */
+	bool end_reported; /* rf_store_poll() has returned the end of the connection */
 	unsigned int rank;
 	unsigned int ranks;
 	uint8_t rx[STORE_REPLY_MAX];
@@ -26,8 +26,6 @@ struct rf_store {
 	void (*idle)(void *arg);
 	void *idle_arg;
 };
-
-uint64_t store_now_ms(void);
 
 /* Records that the connection has ended: RF_ERR_RANK_LOST, with a text. */
 int store_gone(struct rf_store *s, char *why, size_t room);

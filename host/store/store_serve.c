@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "host/store/store_server.h"
 
 /* Listens on the address of `host`, or on all addresses if it is not one of this machine. */
@@ -82,7 +83,6 @@ static void server_free(struct rf_store_server *s)
 	if (s->wake_fd >= 0)
 		close(s->wake_fd);
 	pthread_mutex_destroy(&s->lock);
-	free(s->entries);
 	free(s->values);
 	free(s);
 }
@@ -104,11 +104,10 @@ int rf_store_serve(const char *host, unsigned int port, unsigned int ranks, uint
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->ranks = ranks;
 	s->job = job;
-	for (k = 0; k < CONNS; k++)
+	for (k = 0; k < STORE_CONNS; k++)
 		s->conns[k].fd = -1;
-	s->entries = calloc(RF_STORE_KEYS, sizeof(*s->entries));
 	s->values = malloc(ranks * RF_STORE_VALUE_MAX);
-	if (s->wake_fd < 0 || !s->entries || !s->values) {
+	if (s->wake_fd < 0 || !s->values) {
 		snprintf(why, room, "no memory for the store");
 		server_free(s);
 		return RF_ERR_NO_MEMORY;
@@ -141,7 +140,7 @@ void rf_store_server_stop(struct rf_store_server *server, unsigned int timeout_m
 		return;
 	pthread_mutex_lock(&server->lock);
 	server->stop = true;
-	server->stop_by = rf_store_now_ms() + timeout_ms;
+	server->stop_by = rf_now_ms() + timeout_ms;
 	pthread_mutex_unlock(&server->lock);
 	if (write(server->wake_fd, &one, sizeof(one)) < 0)
 		one = 0; /* the thread checks once a second anyway */

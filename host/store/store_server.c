@@ -21,17 +21,12 @@
 
 #include "proto/rf_bytes.h"
 
-uint64_t rf_store_now_ms(void)
-{
-	return rf_now_ns() / 1000000u;
-}
-
 static bool set_has(const uint8_t *set, unsigned int rank)
 {
 	return set[rank / 8] >> (rank % 8) & 1;
 }
 
-static void conn_flush(struct conn *c)
+static void conn_flush(struct store_conn *c)
 {
 	while (c->tx_len) {
 		ssize_t n = send(c->fd, c->tx, c->tx_len, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -47,12 +42,12 @@ static void conn_flush(struct conn *c)
  * Queues a message of two parts. A message that does not fit is dropped: the reader is stuck or
  * hostile.
  */
-static void conn_send(struct conn *c, enum store_verb verb, const uint8_t *head, size_t head_len,
-		      const void *body, size_t len)
+static void conn_send(struct store_conn *c, enum store_verb verb, const uint8_t *head,
+		      size_t head_len, const void *body, size_t len)
 {
 	uint8_t *p;
 
-	if (!c->tx || c->tx_len + STORE_HEAD + head_len + len > TX_ROOM)
+	if (!c->tx || c->tx_len + STORE_HEAD + head_len + len > STORE_TX_ROOM)
 		return;
 	p = c->tx + c->tx_len;
 	rf_put_be32(p, (uint32_t)(1 + head_len + len));
@@ -65,7 +60,7 @@ static void conn_send(struct conn *c, enum store_verb verb, const uint8_t *head,
 	conn_flush(c);
 }
 
-static void conn_error(struct conn *c, int status, const uint8_t *set, const char *text)
+static void conn_error(struct store_conn *c, int status, const uint8_t *set, const char *text)
 {
 	uint8_t head[STORE_ERROR_BODY] = {0};
 
@@ -83,7 +78,7 @@ static void server_event(struct rf_store_server *s, unsigned int rank, int statu
 
 	rf_put_be32(head, (uint32_t)status);
 	rf_put_be16(head + 4, (uint16_t)rank);
-	for (k = 0; k < CONNS; k++)
+	for (k = 0; k < STORE_CONNS; k++)
 		if (s->conns[k].fd >= 0 && s->conns[k].member && s->conns[k].rank != rank)
 			conn_send(&s->conns[k], STORE_EVENT, head, sizeof(head), text, len);
 }
@@ -93,19 +88,19 @@ static void gather_fail(struct rf_store_server *s, int status, const uint8_t *se
 {
 	unsigned int k;
 
-	for (k = 0; k < CONNS; k++) {
-		struct conn *c = &s->conns[k];
+	for (k = 0; k < STORE_CONNS; k++) {
+		struct store_conn *c = &s->conns[k];
 
-		if (c->fd < 0 || c->wait != WAIT_GATHER)
+		if (c->fd < 0 || !c->waiting)
 			continue;
-		c->wait = WAIT_NOTHING;
+		c->waiting = false;
 		conn_error(c, status, set, text);
 	}
 	s->came = 0;
 	memset(s->came_set, 0, sizeof(s->came_set));
 }
 
-static void conn_close(struct rf_store_server *s, struct conn *c, bool lost)
+static void conn_close(struct rf_store_server *s, struct store_conn *c, bool lost)
 {
 	uint8_t set[16] = {0};
 
@@ -134,7 +129,7 @@ static void conn_close(struct rf_store_server *s, struct conn *c, bool lost)
 		gather_fail(s, RF_ERR_RANK_LOST, set, "");
 }
 
-static void do_hello(struct rf_store_server *s, struct conn *c, const uint8_t *p, size_t len)
+static void do_hello(struct rf_store_server *s, struct store_conn *c, const uint8_t *p, size_t len)
 {
 	unsigned int rank;
 	uint64_t job;
@@ -147,7 +142,7 @@ static void do_hello(struct rf_store_server *s, struct conn *c, const uint8_t *p
 		return;
 	}
 	if (!c->tx)
-		c->tx = malloc(TX_ROOM);
+		c->tx = malloc(STORE_TX_ROOM);
 	if (!c->tx) {
 		conn_close(s, c, false);
 		return;
@@ -161,7 +156,7 @@ static void do_hello(struct rf_store_server *s, struct conn *c, const uint8_t *p
 		conn_error(c, RF_ERR_MISMATCH, NULL, text);
 		return;
 	}
-	for (k = 0; k < CONNS; k++) {
+	for (k = 0; k < STORE_CONNS; k++) {
 		if (s->conns[k].fd < 0 || !s->conns[k].member || s->conns[k].rank != rank)
 			continue;
 		conn_error(c, RF_ERR_RANK_TAKEN, NULL, "");
@@ -178,90 +173,30 @@ static void do_hello(struct rf_store_server *s, struct conn *c, const uint8_t *p
 	conn_send(c, STORE_OK, reply, sizeof(reply), NULL, 0);
 }
 
-static struct entry *entry_find(struct rf_store_server *s, const char *key)
-{
-	unsigned int k;
-
-	for (k = 0; k < s->n_entries; k++)
-		if (strcmp(s->entries[k].key, key) == 0)
-			return &s->entries[k];
-	return NULL;
-}
-
 /*
  * Reads a string of 1 .. RF_STORE_KEY_MAX bytes without zero bytes. Returns its length including
  * the length byte, or 0.
  */
-static size_t read_key(const uint8_t *p, size_t len, char *key)
+static size_t read_name(const uint8_t *p, size_t len, char *name)
 {
 	if (len < 2 || p[0] < 1 || p[0] > RF_STORE_KEY_MAX || (size_t)p[0] + 1 > len ||
 	    memchr(p + 1, 0, p[0]))
 		return 0;
-	memcpy(key, p + 1, p[0]);
-	key[p[0]] = '\0';
+	memcpy(name, p + 1, p[0]);
+	name[p[0]] = '\0';
 	return (size_t)p[0] + 1;
-}
-
-static bool do_set(struct rf_store_server *s, struct conn *c, const uint8_t *p, size_t len)
-{
-	char key[RF_STORE_KEY_MAX + 1];
-	size_t used = read_key(p, len, key);
-	struct entry *e;
-	unsigned int k;
-
-	if (!used || len - used > RF_STORE_VALUE_MAX)
-		return false;
-	e = entry_find(s, key);
-	if (!e) {
-		if (s->n_entries == RF_STORE_KEYS) {
-			conn_error(c, RF_ERR_BOOTSTRAP, NULL, "the store is full");
-			return true;
-		}
-		e = &s->entries[s->n_entries++];
-		memcpy(e->key, key, sizeof(key));
-	}
-	e->len = len - used;
-	memcpy(e->value, p + used, e->len);
-	conn_send(c, STORE_OK, NULL, 0, NULL, 0);
-	for (k = 0; k < CONNS; k++) {
-		struct conn *w = &s->conns[k];
-
-		if (w->fd < 0 || w->wait != WAIT_GET || strcmp(w->key, key) != 0)
-			continue;
-		w->wait = WAIT_NOTHING;
-		conn_send(w, STORE_OK, NULL, 0, e->value, e->len);
-	}
-	return true;
-}
-
-static bool do_get(struct rf_store_server *s, struct conn *c, const uint8_t *p, size_t len)
-{
-	char key[RF_STORE_KEY_MAX + 1];
-	struct entry *e;
-
-	if (len < 5 || read_key(p + 4, len - 4, key) != len - 4)
-		return false;
-	e = entry_find(s, key);
-	if (e) {
-		conn_send(c, STORE_OK, NULL, 0, e->value, e->len);
-		return true;
-	}
-	c->wait = WAIT_GET;
-	c->wait_until = rf_store_now_ms() + rf_get_be32(p);
-	memcpy(c->key, key, sizeof(key));
-	return true;
 }
 
 static void gather_done(struct rf_store_server *s)
 {
 	unsigned int k;
 
-	for (k = 0; k < CONNS; k++) {
-		struct conn *c = &s->conns[k];
+	for (k = 0; k < STORE_CONNS; k++) {
+		struct store_conn *c = &s->conns[k];
 
-		if (c->fd < 0 || c->wait != WAIT_GATHER)
+		if (c->fd < 0 || !c->waiting)
 			continue;
-		c->wait = WAIT_NOTHING;
+		c->waiting = false;
 		conn_send(c, STORE_OK, NULL, 0, s->values, s->ranks * s->value_len);
 	}
 	s->came = 0;
@@ -269,7 +204,7 @@ static void gather_done(struct rf_store_server *s)
 	s->assembled = true;
 }
 
-static bool do_gather(struct rf_store_server *s, struct conn *c, const uint8_t *p, size_t len)
+static bool do_gather(struct rf_store_server *s, struct store_conn *c, const uint8_t *p, size_t len)
 {
 	char name[RF_STORE_KEY_MAX + 1];
 	uint8_t set[16] = {0};
@@ -277,7 +212,7 @@ static bool do_gather(struct rf_store_server *s, struct conn *c, const uint8_t *
 	size_t used;
 	unsigned int r;
 
-	used = len < 5 ? 0 : read_key(p + 4, len - 4, name);
+	used = len < 5 ? 0 : read_name(p + 4, len - 4, name);
 	if (!used || len - 4 - used > RF_STORE_VALUE_MAX)
 		return false;
 	p += 4 + used;
@@ -285,8 +220,8 @@ static bool do_gather(struct rf_store_server *s, struct conn *c, const uint8_t *
 	for (r = 0; r < s->ranks; r++)
 		if (s->gone[r])
 			set[r / 8] |= (uint8_t)(1u << (r % 8));
-	c->wait_until = rf_store_now_ms() + rf_get_be32(p - 4 - used);
-	c->wait = WAIT_GATHER;
+	c->wait_until = rf_now_ms() + rf_get_be32(p - 4 - used);
+	c->waiting = true;
 	for (r = 0; r < s->ranks; r++) {
 		if (!s->gone[r])
 			continue;
@@ -308,8 +243,8 @@ static bool do_gather(struct rf_store_server *s, struct conn *c, const uint8_t *
 	return true;
 }
 
-static bool do_request(struct rf_store_server *s, struct conn *c, uint8_t verb, const uint8_t *p,
-		       size_t len)
+static bool do_request(struct rf_store_server *s, struct store_conn *c, uint8_t verb,
+		       const uint8_t *p, size_t len)
 {
 	if (verb == STORE_HELLO) {
 		do_hello(s, c, p, len);
@@ -328,20 +263,12 @@ static bool do_request(struct rf_store_server *s, struct conn *c, uint8_t verb, 
 		conn_close(s, c, false);
 		return true;
 	}
-	if (c->wait != WAIT_NOTHING)
+	if (c->waiting)
 		return false;
-	switch (verb) {
-	case STORE_SET:
-		return do_set(s, c, p, len);
-	case STORE_GET:
-		return do_get(s, c, p, len);
-	case STORE_GATHER:
-		return do_gather(s, c, p, len);
-	}
-	return false;
+	return verb == STORE_GATHER && do_gather(s, c, p, len);
 }
 
-static void conn_read(struct rf_store_server *s, struct conn *c)
+static void conn_read(struct rf_store_server *s, struct store_conn *c)
 {
 	ssize_t n = recv(c->fd, c->rx + c->rx_len, sizeof(c->rx) - c->rx_len, MSG_DONTWAIT);
 
@@ -376,41 +303,41 @@ static void server_accept(struct rf_store_server *s)
 {
 	int fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	unsigned int strangers = 0;
-	struct conn *c = NULL;
+	struct store_conn *c = NULL;
 	unsigned int k;
 	int one = 1;
 
 	if (fd < 0)
 		return;
-	for (k = 0; k < CONNS; k++) {
+	for (k = 0; k < STORE_CONNS; k++) {
 		if (s->conns[k].fd < 0)
 			c = &s->conns[k];
 		else if (!s->conns[k].member)
 			strangers++;
 	}
-	if (!c || strangers >= STRANGERS) {
+	if (!c || strangers >= STORE_STRANGERS) {
 		close(fd);
 		return;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	memset(c, 0, sizeof(*c));
 	c->fd = fd;
-	c->hello_by = rf_store_now_ms() + RF_STORE_HELLO_MS;
+	c->hello_by = rf_now_ms() + RF_STORE_HELLO_MS;
 }
 
 /* Ends waits and strangers whose deadline has passed. Returns ms until the next deadline. */
 static int server_deadlines(struct rf_store_server *s)
 {
-	uint64_t now = rf_store_now_ms();
+	uint64_t now = rf_now_ms();
 	uint64_t next = now + 1000;
 	unsigned int k, r;
 
-	for (k = 0; k < CONNS; k++) {
-		struct conn *c = &s->conns[k];
+	for (k = 0; k < STORE_CONNS; k++) {
+		struct store_conn *c = &s->conns[k];
 		uint64_t by = c->member ? c->wait_until : c->hello_by;
 		uint8_t set[16] = {0};
 
-		if (c->fd < 0 || (c->member && c->wait == WAIT_NOTHING))
+		if (c->fd < 0 || (c->member && !c->waiting))
 			continue;
 		if (by > now) {
 			next = by < next ? by : next;
@@ -420,15 +347,10 @@ static int server_deadlines(struct rf_store_server *s)
 			conn_close(s, c, false);
 			continue;
 		}
-		if (c->wait == WAIT_GATHER) {
-			for (r = 0; r < s->ranks; r++)
-				if (!set_has(s->came_set, r))
-					set[r / 8] |= (uint8_t)(1u << (r % 8));
-			gather_fail(s, RF_ERR_RANK_MISSING, set, s->name);
-			continue;
-		}
-		c->wait = WAIT_NOTHING;
-		conn_error(c, RF_ERR_TIMEOUT, NULL, c->key);
+		for (r = 0; r < s->ranks; r++)
+			if (!set_has(s->came_set, r))
+				set[r / 8] |= (uint8_t)(1u << (r % 8));
+		gather_fail(s, RF_ERR_RANK_MISSING, set, s->name);
 	}
 	return (int)(next - now) + 1;
 }
@@ -448,8 +370,8 @@ static bool server_stopping(struct rf_store_server *s, uint64_t *by)
 void *rf_store_server_thread(void *server)
 {
 	struct rf_store_server *s = server;
-	struct pollfd fds[CONNS + 2];
-	struct conn *who[CONNS + 2];
+	struct pollfd fds[STORE_CONNS + 2];
+	struct store_conn *who[STORE_CONNS + 2];
 	unsigned int k, n;
 
 	for (;;) {
@@ -457,13 +379,13 @@ void *rf_store_server_thread(void *server)
 		bool stopping = server_stopping(s, &by);
 		int timeout = server_deadlines(s);
 
-		if (stopping && (s->members == 0 || rf_store_now_ms() >= by))
+		if (stopping && (s->members == 0 || rf_now_ms() >= by))
 			break;
 		fds[0] = (struct pollfd){.fd = s->listen_fd, .events = POLLIN};
 		fds[1] = (struct pollfd){.fd = s->wake_fd, .events = POLLIN};
 		n = 2;
-		for (k = 0; k < CONNS; k++) {
-			struct conn *c = &s->conns[k];
+		for (k = 0; k < STORE_CONNS; k++) {
+			struct store_conn *c = &s->conns[k];
 
 			if (c->fd < 0)
 				continue;
@@ -491,7 +413,7 @@ void *rf_store_server_thread(void *server)
 		if (fds[0].revents)
 			server_accept(s);
 	}
-	for (k = 0; k < CONNS; k++)
+	for (k = 0; k < STORE_CONNS; k++)
 		conn_close(s, &s->conns[k], false);
 	return NULL;
 }

@@ -11,12 +11,10 @@
 #include "host/store/store_wire.h"
 #include "ringfold/ringfold.h"
 
-#define STRANGERS 16u
-#define CONNS (RF_RANKS_MAX + STRANGERS)
+#define STORE_STRANGERS 16u
+#define STORE_CONNS (RF_RANKS_MAX + STORE_STRANGERS)
 
-enum wait_for { WAIT_NOTHING, WAIT_GET, WAIT_GATHER };
-
-struct conn {
+struct store_conn {
 	int fd; /* -1: unused */
 	bool member;
 	unsigned int rank;
@@ -25,18 +23,11 @@ struct conn {
 	size_t rx_len;
 	uint8_t *tx; /* STORE_REPLY_MAX + room for events; members only */
 	size_t tx_len;
-	enum wait_for wait;
+	bool waiting; /* for the gather to complete */
 	uint64_t wait_until;
-	char key[RF_STORE_KEY_MAX + 1]; /* WAIT_GET */
 };
 
-#define TX_ROOM (STORE_REPLY_MAX + 16u * (STORE_HEAD + STORE_EVENT_BODY + RF_STORE_TEXT_MAX))
-
-struct entry {
-	char key[RF_STORE_KEY_MAX + 1];
-	uint8_t value[RF_STORE_VALUE_MAX];
-	size_t len;
-};
+#define STORE_TX_ROOM (STORE_REPLY_MAX + 16u * (STORE_HEAD + STORE_EVENT_BODY + RF_STORE_TEXT_MAX))
 
 struct rf_store_server {
 	int listen_fd;
@@ -47,9 +38,7 @@ struct rf_store_server {
 	bool assembled; /* the first gather is complete */
 	bool gone[RF_RANKS_MAX];
 	unsigned int members;
-	struct conn conns[CONNS];
-	struct entry *entries; /* RF_STORE_KEYS */
-	unsigned int n_entries;
+	struct store_conn conns[STORE_CONNS];
 	/* the gather in progress */
 	char name[RF_STORE_KEY_MAX + 1];
 	unsigned int came;
@@ -61,8 +50,6 @@ struct rf_store_server {
 	bool stop;
 	uint64_t stop_by; /* ms; remaining connections are closed then */
 };
-
-uint64_t rf_store_now_ms(void);
 
 void *rf_store_server_thread(void *server);
 

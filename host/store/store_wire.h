@@ -14,16 +14,14 @@
 
 enum store_verb {
 	/* from a client */
-	STORE_HELLO = 1, /* magic 4, version 1, rank 2, ranks 2, job 8 */
-	STORE_SET,       /* key, value: the rest */
-	STORE_GET,       /* timeout_ms 4, key */
-	STORE_GATHER,    /* timeout_ms 4, name, value: the rest */
-	STORE_ANNOUNCE,  /* status 4, text: the rest */
-	STORE_BYE,       /* nothing */
+	STORE_HELLO = 1,    /* magic 4, version 1, rank 2, ranks 2, job 8 */
+	STORE_GATHER = 4,   /* timeout_ms 4, name, value: the rest */
+	STORE_ANNOUNCE = 5, /* status 4, text: the rest */
+	STORE_BYE = 6,      /* nothing */
 	/* from the server */
-	STORE_OK,    /* HELLO: job 8; GET: value; GATHER: values; SET: nothing */
-	STORE_ERROR, /* status 4, set of ranks 16, text: the rest */
-	STORE_EVENT, /* status 4, rank 2, text: the rest */
+	STORE_OK = 7,    /* HELLO: job 8; GATHER: values */
+	STORE_ERROR = 8, /* status 4, set of ranks 16, text: the rest */
+	STORE_EVENT = 9, /* status 4, rank 2, text: the rest */
 };
 
 #define STORE_HEAD 5u /* length and verb */

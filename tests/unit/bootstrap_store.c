@@ -108,48 +108,28 @@ static void gather_start(struct gatherer *g, struct world *w, unsigned int rank,
 	assert_int_equal(pthread_create(&g->thread, NULL, gather_thread, g), 0);
 }
 
-static void set_and_get(void **state)
+/* A name or a value that no message holds is refused before it is sent. */
+static void too_long(void **state)
 {
 	struct world w;
-	char why[512] = "", value[16];
-	uint8_t big[RF_STORE_VALUE_MAX + 1] = {0};
-	size_t len = 0;
-
-	(void)state;
-	world_open(&w, 2, 2);
-	assert_int_equal(rf_store_set(w.store[0], "k", "hello", 5, why, sizeof(why)), RF_OK);
-	assert_int_equal(rf_store_get(w.store[1], "k", value, 16, &len, 1000, why, sizeof(why)),
-			 RF_OK);
-	assert_int_equal(len, 5);
-	assert_memory_equal(value, "hello", 5);
-	assert_int_equal(rf_store_get(w.store[1], "none", value, 16, &len, 50, why, sizeof(why)),
-			 RF_ERR_TIMEOUT);
-	assert_non_null(strstr(why, "none"));
-	assert_int_equal(rf_store_get(w.store[1], "k", value, 4, &len, 50, why, sizeof(why)),
-			 RF_ERR_MISMATCH);
-	assert_int_equal(rf_store_set(w.store[0], "k", big, sizeof(big), why, sizeof(why)),
-			 RF_ERR_INVALID);
-	assert_int_equal(rf_store_set(w.store[0], "", "x", 1, why, sizeof(why)), RF_ERR_INVALID);
-	assert_int_equal(rf_store_set(w.store[0], "k", big, sizeof(big) - 1, why, sizeof(why)),
-			 RF_OK);
-	world_close(&w);
-}
-
-static void store_fills(void **state)
-{
-	struct world w;
-	char why[512] = "", key[32];
-	unsigned int k;
+	char why[512] = "", name[RF_STORE_KEY_MAX + 2];
+	uint8_t big[RF_STORE_VALUE_MAX + 1] = {0}, all[RF_STORE_VALUE_MAX];
 
 	(void)state;
 	world_open(&w, 1, 1);
-	for (k = 0; k < RF_STORE_KEYS; k++) {
-		snprintf(key, sizeof(key), "key%u", k);
-		assert_int_equal(rf_store_set(w.store[0], key, "x", 1, why, sizeof(why)), RF_OK);
-	}
-	assert_int_equal(rf_store_set(w.store[0], "more", "x", 1, why, sizeof(why)),
-			 RF_ERR_BOOTSTRAP);
-	assert_int_equal(rf_store_set(w.store[0], "key5", "y", 1, why, sizeof(why)), RF_OK);
+	memset(name, 'n', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(rf_store_gather(w.store[0], name, "x", 1, all, 50, why, sizeof(why)),
+			 RF_ERR_INVALID);
+	assert_non_null(strstr(why, "too long"));
+	assert_int_equal(rf_store_gather(w.store[0], "", "x", 1, all, 50, why, sizeof(why)),
+			 RF_ERR_INVALID);
+	assert_int_equal(
+		rf_store_gather(w.store[0], "n", big, sizeof(big), all, 50, why, sizeof(why)),
+		RF_ERR_INVALID);
+	assert_int_equal(
+		rf_store_gather(w.store[0], name + 1, big, sizeof(all), all, 500, why, sizeof(why)),
+		RF_OK);
 	world_close(&w);
 }
 
@@ -414,14 +394,15 @@ static void hostile_bytes(void **state)
 		{16, "GET / HTTP/1.1\r\n"},
 	};
 	static const uint8_t member[][16] = {
-		{0, 0, 0, 1, STORE_GET},                   /* no key */
-		{0, 0, 0, 6, STORE_GET, 0, 0, 0, 0, 9},    /* key longer than the message */
-		{0, 0, 0, 7, STORE_GET, 0, 0, 0, 0, 1, 0}, /* zero byte in the key */
-		{0, 0, 0, 6, STORE_GATHER, 0, 0, 0, 0, 0}, /* empty name */
-		{0, 0, 0, 2, STORE_SET, 65},               /* key too long */
-		{0, 0, 0, 3, STORE_ANNOUNCE, 1, 2},        /* too short */
-		{0, 0, 0, 1, 99},                          /* unknown */
-		{0, 0, 0, 1, STORE_OK},                    /* a server's verb */
+		{0, 0, 0, 1, STORE_GATHER},                   /* no name */
+		{0, 0, 0, 6, STORE_GATHER, 0, 0, 0, 0, 9},    /* name longer than the message */
+		{0, 0, 0, 7, STORE_GATHER, 0, 0, 0, 0, 1, 0}, /* zero byte in the name */
+		{0, 0, 0, 6, STORE_GATHER, 0, 0, 0, 0, 0},    /* empty name */
+		{0, 0, 0, 6, STORE_GATHER, 0, 0, 0, 0, 65},   /* name too long */
+		{0, 0, 0, 3, STORE_ANNOUNCE, 1, 2},           /* too short */
+		{0, 0, 0, 2, 2, 1},                           /* unknown */
+		{0, 0, 0, 1, 99},                             /* unknown */
+		{0, 0, 0, 1, STORE_OK},                       /* a server's verb */
 	};
 	struct gatherer g;
 	struct world w;
@@ -472,6 +453,7 @@ static void random_bytes(void **state)
 	unsigned int seed = text ? (unsigned int)strtoul(text, NULL, 0) : (unsigned int)time(NULL);
 	struct world w;
 	unsigned int round, k;
+	uint8_t back[1];
 	char why[512];
 
 	(void)state;
@@ -493,8 +475,10 @@ static void random_bytes(void **state)
 		    send(fd, bytes + len / 2, len - len / 2, MSG_NOSIGNAL) < 0)
 			k = 0;
 		close(fd);
-		assert_int_equal(rf_store_set(w.store[0], "alive", "x", 1, why, sizeof(why)),
-				 RF_OK);
+		assert_int_equal(
+			rf_store_gather(w.store[0], "alive", "x", 1, back, 2000, why, sizeof(why)),
+			RF_OK);
+		assert_int_equal(back[0], 'x');
 	}
 	world_close(&w);
 }
@@ -552,19 +536,12 @@ static void ranks_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranks_text),
-		cmocka_unit_test(set_and_get),
-		cmocka_unit_test(store_fills),
-		cmocka_unit_test(gathers),
-		cmocka_unit_test(missing_ranks_are_named),
-		cmocka_unit_test(different_gathers),
-		cmocka_unit_test(lost_rank),
-		cmocka_unit_test(restarted_rank),
-		cmocka_unit_test(announcement),
-		cmocka_unit_test(server_ends),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(hostile_bytes),
-		cmocka_unit_test(random_bytes),
+		cmocka_unit_test(ranks_text),        cmocka_unit_test(too_long),
+		cmocka_unit_test(gathers),           cmocka_unit_test(missing_ranks_are_named),
+		cmocka_unit_test(different_gathers), cmocka_unit_test(lost_rank),
+		cmocka_unit_test(restarted_rank),    cmocka_unit_test(announcement),
+		cmocka_unit_test(server_ends),       cmocka_unit_test(refusals),
+		cmocka_unit_test(hostile_bytes),     cmocka_unit_test(random_bytes),
 		cmocka_unit_test(rubbish_answer),
 	};
 

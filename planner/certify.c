@@ -1,13 +1,13 @@
 /*
- * Dual bounds of networks that are too large for arborescences, by weak duality: for any prices
- * the throughput is at most capacity x price / the cheapest tree, and less than the cheapest tree
- * may stand there as well. Nothing is taken from whoever made the prices.
+ * Dual bounds of networks that are too large for arborescences, by weak duality: for any prices,
+ * the throughput is at most capacity x price / the cheapest tree. A lower bound on the cost of the
+ * cheapest tree may be used instead. Nothing relies on how the prices were made.
  *
- * Prices that are alike in both directions of a link, and none of merging: then no tree is cheaper
- * than the cheapest spanning tree over the workers and some of the boxes (docs/planner.md,
- * "Pricing"). Where there are too many boxes for that, the network is folded: every link gets the
- * least price of its class, which makes no tree dearer, and under prices of classes only the
- * number of merging nodes of each class matters.
+ * If both directions of each link have the same price and merging has none, no tree is cheaper than
+ * the cheapest spanning tree over the workers and some of the boxes (docs/planner.md, "Pricing").
+ * If there are too many boxes for that, the network is folded. Every link then gets the least price
+ * of its class, which makes no tree more expensive, and under prices of classes only the number of
+ * merging nodes of each class matters.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #define CHOICES_WORK 3e8 /* choices x links */
 #define ALIKE 1e-12
 
-/* Both directions together, by link; NULL where they differ or merging has a price. */
+/* Prices of both directions together, by link; NULL if they differ or merging has a price. */
 static double *link_prices(const struct topology *t, const struct plan_certificate *c)
 {
 	double *price = room((size_t)t->links, sizeof(double));
@@ -53,7 +53,7 @@ static double budget(const struct topology *t, const struct plan_certificate *c)
 	return sum;
 }
 
-/* Every choice of merging nodes; NAN: too many. */
+/* The cheapest spanning tree over every choice of merging nodes; NAN: too many choices. */
 static double cheapest_span(const struct topology *t, const double *price, bool merging)
 {
 	struct steiner *s = steiner_new(t, merging);
@@ -85,7 +85,9 @@ static void find_least(const struct fold *f, const double *price, double *least)
 		least[r] = isinf(least[r]) ? 0 : least[r];
 }
 
-/* What workers' own links cost beyond that: every tree has an end at each of them. */
+/*
+ * The cost of the workers' own links above that least price: every tree has an end at each of them.
+ */
 static double beyond_least(const struct fold *f, const double *price, const double *least)
 {
 	const struct topology *t = f->t;
@@ -100,7 +102,10 @@ static double beyond_least(const struct fold *f, const double *price, const doub
 	return sum;
 }
 
-/* Every number of merging nodes of each class; NAN: too many, or the network cannot be folded. */
+/*
+ * The cheapest tree over every number of merging nodes of each class; NAN: too many, or the network
+ * cannot be folded.
+ */
 static double cheapest_of_classes(const struct topology *t, const double *price)
 {
 	struct fold *f = fold_new(t);

@@ -1,16 +1,16 @@
 /*
  * The degree bound.
  *
- * Parts of the network are contracted, each to one node that has data: the sum leaves every part
- * but one (or it would not get to the root), and comes to every part but one. So 2 (parts - 1)
- * streams enter parts of data or other nodes that merge, and T times that is not above what those
- * take in: a part the capacity of the links that lead into it; a box that is in no part what it may
- * process (the way down ends at workers) and not more than its links, or as many of them as it has
- * ports; likewise a server. With boxes
- * that merge somewhere on the way there are more such streams, not fewer.
+ * The network is divided into parts that have data, and each part is contracted to one node. The
+ * sum leaves every part except one (otherwise it would not reach the root), and reaches every part
+ * except one. So 2 (parts - 1) streams enter parts or other nodes that merge. The throughput times
+ * this number is at most what those can receive: a part, the capacity of the links that lead into
+ * it; a box outside of all parts, its processing rate (the way down ends at workers), and at most
+ * the capacity of its links, or of as many of them as it has ports; a server likewise. If boxes
+ * merge on the way, there are more such streams, not fewer.
  *
- * Any choice of parts gives a bound. Here a part is a rack, that is the workers on a switch with it
- * and its boxes, or a single worker; racks are contracted where that lowers the bound.
+ * Any division into parts gives a bound. Here a part is a single worker or a rack: the workers at a
+ * switch, with the switch and its boxes. Racks are contracted if that lowers the bound.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,14 +28,14 @@ static int largest_first(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* A rack, whole and in pieces. */
+/* A rack as one part, and as single parts. */
 struct part {
 	double into;   /* capacity of the links that lead into it */
-	double pieces; /* what its workers, boxes and servers can take in one by one */
+	double pieces; /* what its workers, boxes and servers can receive one by one */
 	int workers;
 };
 
-/* Of the links that a box may use the largest. */
+/* The capacity into a box over its largest links, as many as it has ports. */
 static double port_ingress(const struct topology *t, int node)
 {
 	int links = t->first[node + 1] - t->first[node];
@@ -66,7 +66,10 @@ static double own_share(const struct topology *t, int node)
 	return fmin(n->kind == TOPO_BOX ? port_ingress(t, node) : ingress(t, node), n->processing);
 }
 
-/* A part for each switch and box that nodes of one link hang on; what is in none of them. */
+/*
+ * Finds a part for each switch and box to which nodes with one link are attached. *rest is what all
+ * other nodes can receive, *single the number of workers among them.
+ */
 static struct part *find_parts(const struct topology *t, double *rest, int *single)
 {
 	struct part *part = room((size_t)t->nodes, sizeof(*part));
@@ -93,7 +96,10 @@ static struct part *find_parts(const struct topology *t, double *rest, int *sing
 	return part;
 }
 
-/* With each rack whole where that is less at this rate: what is taken in, over the streams. */
+/*
+ * The bound if each rack is contracted where that is lower at this rate: what is received /
+ * streams.
+ */
 static double bound_at(const struct topology *t, const struct part *part, double rest, int single,
 		       double streams, double rate)
 {
@@ -118,8 +124,10 @@ double bound_degree(const struct topology *t, bool reduce_only)
 	double rest = 0;
 	int single = 0;
 	struct part *part = find_parts(t, &rest, &single);
-	/* At a rate beyond everything each worker stands alone: what that gives is where to begin,
-	 * and a choice for the latest rate is better than any for a higher one (Dinkelbach). */
+	/*
+	 * Start with single workers as parts. The best parts for the latest bound give a bound that
+	 * is not higher (Dinkelbach).
+	 */
 	double bound = INFINITY;
 	double next = 1e300;
 

@@ -1,7 +1,7 @@
 /*
- * Every tree there is on a tiny network: over all workers and every choice of boxes, for each root
- * that makes a difference. Trees over n labelled places are listed by their sequences of n - 2
- * (H. Pruefer, Neuer Beweis eines Satzes ueber Permutationen, 1918).
+ * Lists all trees of a tiny network: over all workers and every choice of boxes, for each root that
+ * makes a difference. Trees over n labelled nodes are listed by their Pruefer sequences of length n
+ * - 2 (H. Pruefer, Neuer Beweis eines Satzes ueber Permutationen, 1918).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,11 +10,10 @@
 #include "planner/lp.h"
 #include "planner/schemes.h"
 
-#define EVERY_MOST 3000 /* trees of a pool that has all of them */
-#define EVERY_NODES 7   /* terminals up to which they are counted at all */
+#define EVERY_MOST 3000 /* limit of trees in a pool with all trees */
+#define EVERY_NODES 7   /* terminals up to which trees are counted at all */
 
-/* The tree of a Pruefer sequence over n places, as the other end of each place's edge on the way to
- * place n - 1. */
+/* Decodes a Pruefer sequence over n nodes: the parent of each node on the way to node n - 1. */
 static void decode(const int *code, int n, int *parent)
 {
 	int degree[EVERY_NODES];
@@ -42,11 +41,11 @@ struct every {
 	const struct topology *t;
 	struct limits_fit *f;
 	struct plan *pool;
-	int node[EVERY_NODES]; /* terminals of the set at hand; the root is the last */
+	int node[EVERY_NODES]; /* terminals of the current set; the root is the last */
 	int n;
 };
 
-/* Boxes with fewer than three edges merge nothing for anybody else. */
+/* Whether every box has at least three edges: with fewer it merges nothing. */
 static bool is_useful(const struct every *x, const int *parent)
 {
 	int degree[EVERY_NODES] = {0};

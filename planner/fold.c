@@ -19,7 +19,7 @@ static bool is_idle(const struct topology *t, int node)
 	return t->node[node].kind == TOPO_HOST && !t->node[node].worker && !t->node[node].server;
 }
 
-/* Of one link, at a switch or box. */
+/* Whether a node is a worker with one link, to a switch or box. */
 static bool is_racked(const struct topology *t, int node)
 {
 	return is_worker(t, node) && t->node[node].rack >= 0;
@@ -41,15 +41,17 @@ static double capacity_of(const struct topology *t, int worker)
 	return topo_arc_capacity(t, t->out[t->first[worker]]);
 }
 
-/* --- the folded network -------------------------------------------------------------------------
- */
+/* --- the folded network ----------------------------------------------------------------------- */
 
-/* Nodes of c by nodes of t; workers of a rack all have the one that stands for them. -1: left out.
+/*
+ * Adds the nodes of c. place: node of c by node of t; all workers of a rack have the place of the
+ * worker that stands for them; -1: left out.
  */
 static int copy_nodes(struct fold *f, int *place)
 {
 	const struct topology *t = f->t;
-	int *stands = room((size_t)t->nodes, sizeof(int)); /* of a switch: 1 + node of c */
+	int *stands = room((size_t)t->nodes,
+			   sizeof(int)); /* of a switch: 1 + node of c that stands for its rack */
 	int rc = 0;
 
 	for (int i = 0; i < t->nodes && rc == 0; i++) {
@@ -146,8 +148,7 @@ static int make_folded(struct fold *f)
 	return rc;
 }
 
-/* --- twins --------------------------------------------------------------------------------------
- */
+/* --- twins ------------------------------------------------------------------------------------ */
 
 static int far_end(const struct topology *c, int link, int node)
 {
@@ -212,7 +213,7 @@ static int compare_doubles(double a, double b)
 	return (a > b) - (a < b);
 }
 
-/* Sum and number of a rack's links; the least of all racks holds for each of them. */
+/* The sum of the capacities of a rack's links. */
 static double rack_sum(const struct fold *f, int rack)
 {
 	double sum = 0;
@@ -232,7 +233,7 @@ static int compare_racks(const struct fold *f, int a, int b)
 			       f->own[f->c->out[f->c->first[b]] >> 1]);
 }
 
-/* 0 for twins. */
+/* A total order of nodes up to exchange; 0 for twins. */
 static int compare_nodes(const struct fold *f, int a, int b)
 {
 	const struct topology *c = f->c;
@@ -294,10 +295,12 @@ static void find_twins(struct fold *f)
 	f->twin_first[f->twins] = n;
 }
 
-/* --- rows ---------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
-/* What a row is of: two classes and a capacity; racks and nodes have -1 and -2 for one class. */
+/*
+ * Key of a row: two classes and a capacity. A link to a rack has low -1; a node's limit has low -2
+ * and its class as high.
+ */
 struct kind {
 	int low, high;
 	double own;
@@ -412,7 +415,7 @@ void fold_free(struct fold *f)
 	free(f);
 }
 
-/* Where links to a neighbour begin in a node's list. */
+/* The position in a node's list where the links to a neighbour begin. */
 static int find_run(const struct fold *f, int from, int to)
 {
 	int low = f->link_first[from];

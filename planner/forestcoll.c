@@ -1,8 +1,8 @@
 /*
- * ForestColl (arXiv 2402.06787): all-gather by a packing of trees of hosts in which every host is
- * root of the same part, reduce-scatter by such a packing turned round, one after the other. The
- * paper splits switches off and grows the trees by flows; here the same optimum is found by column
- * generation, with one cheapest arborescence for each root and round.
+ * ForestColl (arXiv 2402.06787): reduce-scatter, then all-gather. All-gather is a packing of trees
+ * of hosts in which every host is the root of the same share; reduce-scatter is such a packing in
+ * the opposite direction. The paper splits switches off and grows the trees by flows. Here column
+ * generation finds the same optimum, with one cheapest arborescence for each root and round.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,19 +20,22 @@
 struct phase {
 	const struct topology *t;
 	bool down;
-	struct plan *pool; /* the way down or up alone */
+	struct plan *pool; /* its trees have only up or only down edges */
 	struct lp *lp;
 	struct arbor *a;
 	double unit;
 	double *price, *scratch;
-	int *node_row; /* of workers that take in only so much, on the way up; -1 */
+	int *node_row; /* of workers with limited processing, on the way up; -1: none */
 	double *node_price;
 	bool *none;
 	struct tree_load load;
 	struct work work;
 };
 
-/* Rows: arcs, then roots: what its trees carry is not below the rate. */
+/*
+ * Rows: the capacity of arcs; for each root, that its trees carry at least the rate; on the way up,
+ * the processing of limited workers.
+ */
 static void phase_begin(struct phase *x, const struct topology *t, bool down)
 {
 	int *row = room((size_t)t->workers, sizeof(int));
@@ -81,7 +84,7 @@ static void phase_end(struct phase *x)
 	tree_load_free(&x->load);
 }
 
-/* The latest tree of the pool, of worker number i. */
+/* Adds the latest tree of the pool as a column; its root is worker number i. */
 static void take(struct phase *x, int i)
 {
 	int *row = room((size_t)x->t->links * 2 + (size_t)x->t->nodes + 1, sizeof(int));
@@ -106,7 +109,9 @@ static void take(struct phase *x, int i)
 	free(row);
 }
 
-/* A cheapest tree for each root; the number of those that help. */
+/*
+ * Adds a cheapest tree for each root if it improves the program; returns the number of trees added.
+ */
 static int price_roots(struct phase *x, bool first)
 {
 	const struct topology *t = x->t;
@@ -129,7 +134,7 @@ static int price_roots(struct phase *x, bool first)
 	return n;
 }
 
-/* 0, -1: no solution. */
+/* Returns 0, or -1 if there is no solution. */
 static int phase_run(struct phase *x)
 {
 	int round = 0;
@@ -150,8 +155,7 @@ static int phase_run(struct phase *x)
 	return lp_solve_within(x->lp, &x->work, 2) == 0 ? 0 : -1;
 }
 
-/* --- both phases --------------------------------------------------------------------------------
- */
+/* --- both phases ------------------------------------------------------------------------------ */
 
 static void copy_edges(struct plan *p, const struct phase *x, int tree, bool down)
 {
@@ -165,7 +169,7 @@ static void copy_edges(struct plan *p, const struct phase *x, int tree, bool dow
 	}
 }
 
-/* The next tree of a root that carries something, at or behind *tree. */
+/* Moves *tree to the next tree of a root with a positive weight, starting at *tree itself. */
 static bool next_tree(const struct phase *x, int root, int *tree)
 {
 	while (*tree < x->pool->trees &&
@@ -174,8 +178,10 @@ static bool next_tree(const struct phase *x, int root, int *tree)
 	return *tree < x->pool->trees;
 }
 
-/* Trees down of the root and trees up to it in pairs, each pair carrying what the thinner of the
- * two still has to. */
+/*
+ * Pairs the trees up to a root with the trees down from it. Each pair carries the smaller of the
+ * remaining shares.
+ */
 static void pair_trees(struct plan *p, const struct phase *up, const struct phase *down, int root)
 {
 	double sum[2] = {0, 0};
@@ -208,7 +214,10 @@ static void pair_trees(struct plan *p, const struct phase *up, const struct phas
 	}
 }
 
-/* The trees of one phase turned round: where links are alike both ways they are as good. */
+/*
+ * Uses the trees of one phase for both: if links are alike in both directions, they are as good as
+ * separate ones.
+ */
 static void mirror_phase(struct plan *p, const struct phase *x, int root)
 {
 	double sum = 0;
@@ -242,7 +251,7 @@ SCHEME(forestcoll)
 
 	up.work.news = o->news;
 	if (t->workers > WORKERS_MOST) {
-		topo_refuse(e, -1, -1, "forestcoll takes at most %d workers", WORKERS_MOST);
+		topo_refuse(e, -1, -1, "forestcoll supports at most %d workers", WORKERS_MOST);
 		return NULL;
 	}
 	for (int i = 0; i < t->links; i++)

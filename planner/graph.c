@@ -1,5 +1,5 @@
 /*
- * Routes of few hops, a heap, maximal flows (Dinic), the cut bound.
+ * Routes with few hops, a heap, maximum flows (Dinic), the cut bound.
  */
 #include "planner/graph.h"
 
@@ -10,13 +10,13 @@
 #include "planner/lp.h"
 #include "planner/scheme.h"
 
-/* A host of one link: its routes are those of its switch and that link. */
+/* Whether a node is a host with one link: its routes are those of its switch, plus that link. */
 static bool is_end(const struct topology *t, int node)
 {
 	return t->node[node].kind == TOPO_HOST && t->node[node].rack >= 0;
 }
 
-/* The arcs between other nodes alone, in the order of t->out. */
+/* Lists the arcs between nodes that are not such hosts, in the order of t->out. */
 static void list_arcs(struct router *r)
 {
 	const struct topology *t = r->t;
@@ -69,8 +69,10 @@ void router_free(struct router *r)
 	free(r);
 }
 
-/* From the nodes in the queue on, which are that many, to all that switches and boxes lead to; the
- * first step costs `extra` more. The number of nodes that had not been reached. */
+/*
+ * Breadth-first search from the first `waiting` nodes in the queue, through switches and boxes; the
+ * first step costs `extra` more. Returns the number of nodes reached for the first time.
+ */
 static int walk(const struct router *r, int *hops, int *queue, int waiting, int extra)
 {
 	const struct topology *t = r->t;
@@ -94,7 +96,7 @@ static int walk(const struct router *r, int *hops, int *queue, int waiting, int 
 	return reached;
 }
 
-/* Hops to one node; a host on the way costs as much as all nodes together. */
+/* Hops to one node; a host on the way costs as much as the number of nodes. */
 static int *count_hops(const struct router *r, int to)
 {
 	int *hops = room((size_t)r->places, sizeof(int));
@@ -108,7 +110,9 @@ static int *count_hops(const struct router *r, int to)
 	hops[r->place[to]] = 0;
 	queue[0] = to;
 	left -= walk(r, hops, queue, 1, 0);
-	/* What only hosts lead to: in rounds, each of which lets the walk through hosts once more.
+	/*
+	 * Nodes that can be reached only through hosts: each round lets the search pass hosts once
+	 * more.
 	 */
 	for (more = 1; left > 0 && more > 0; left -= more) {
 		waiting = 0;
@@ -122,7 +126,7 @@ static int *count_hops(const struct router *r, int to)
 	return hops;
 }
 
-/* Of nodes that are no ends. */
+/* Hops between two nodes that are not hosts with one link. */
 static int core_hops(struct router *r, int from, int to)
 {
 	int **hops = &r->hops[r->place[to]];
@@ -132,7 +136,7 @@ static int core_hops(struct router *r, int from, int to)
 	return (*hops)[r->place[from]];
 }
 
-/* The node itself, or the switch that an end hangs on. */
+/* The node itself, or the switch of a host with one link. */
 static int core_of(const struct router *r, int node)
 {
 	return r->place[node] < 0 ? r->t->node[node].rack : node;
@@ -146,7 +150,7 @@ int router_hops(struct router *r, int from, int to)
 	       core_hops(r, core_of(r, from), core_of(r, to));
 }
 
-/* Hops from the far end of an arc, where hosts on the way cost extra. */
+/* Hops from the far end of an arc, including the extra cost if that end is a host on the way. */
 static int hops_behind(const struct router *r, int arc, int to, const int *hops)
 {
 	int next = topo_arc_to(r->t, arc);
@@ -155,7 +159,7 @@ static int hops_behind(const struct router *r, int arc, int to, const int *hops)
 	return hops[r->place[next]] + (through ? r->t->nodes : 0);
 }
 
-/* Takes the ways of a node on to its neighbours with the fewest hops. */
+/* Extends the best route of a node to its neighbours with the fewest hops. */
 static int spread(struct router *r, int at, int to, double weight, int waiting)
 {
 	const struct topology *t = r->t;
@@ -182,7 +186,7 @@ static int spread(struct router *r, int at, int to, double weight, int waiting)
 	return waiting;
 }
 
-/* Between nodes that are no ends, behind what is in r->arc. */
+/* Appends the route between two nodes that are not hosts with one link to r->arc. */
 static void find_core(struct router *r, int from, int to, double weight, double first)
 {
 	int begin = r->arcs;
@@ -192,7 +196,9 @@ static void find_core(struct router *r, int from, int to, double weight, double 
 	r->mark++;
 	r->way[from] = (struct router_way){r->mark, -1, first, first};
 	r->queue[0] = from;
-	/* All ways to a node have the same number of hops: when it is its turn, its best is known.
+	/*
+	 * All routes to a node have the same number of hops, so its best route is known when its
+	 * turn comes.
 	 */
 	for (int head = 0; head < waiting && r->queue[head] != to; head++)
 		waiting = spread(r, r->queue[head], to, weight, waiting);
@@ -226,8 +232,7 @@ void router_find(struct router *r, int from, int to, double weight)
 		r->load[r->arc[i]] += weight;
 }
 
-/* --- heap ---------------------------------------------------------------------------------------
- */
+/* --- heap ------------------------------------------------------------------------------------- */
 
 void heap_push(struct heap *h, double key, int node)
 {
@@ -266,8 +271,7 @@ struct heap_entry heap_pop(struct heap *h)
 	return least;
 }
 
-/* --- flows --------------------------------------------------------------------------------------
- */
+/* --- flows ------------------------------------------------------------------------------------ */
 
 static struct flow *flow_new(const struct topology *t)
 {
@@ -294,14 +298,16 @@ static void flow_free(struct flow *f)
 	free(f);
 }
 
-/* What rounding leaves of an arc that is used up. A flow along a path makes at least one arc
- * exactly 0, so that the search would end even if this were taken for room. */
+/*
+ * Whether an arc is used up, apart from rounding. A flow along a path makes at least one arc
+ * exactly 0, so the search would end even without this tolerance.
+ */
 static bool is_full(const struct flow *f, int arc)
 {
 	return f->rest[arc] <= 4e-16 * (f->capacity[arc] + f->capacity[arc ^ 1]);
 }
 
-/* Levels from the begin; the marked node that was found first, or -1. */
+/* Computes the levels from the source; returns the first marked node found, or -1. */
 static int find_levels(struct flow *f, int from, const bool *to)
 {
 	const struct topology *t = f->t;
@@ -328,7 +334,7 @@ static int find_levels(struct flow *f, int from, const bool *to)
 	return -1;
 }
 
-/* One path along rising levels, flooded. 0: there is none left. */
+/* Augments along one path of rising levels and returns the amount; 0: there is none left. */
 static double flood(struct flow *f, int from, const bool *to)
 {
 	const struct topology *t = f->t;
@@ -363,7 +369,10 @@ static double flood(struct flow *f, int from, const bool *to)
 	return most;
 }
 
-/* to: nodes that are marked. Capacities: NULL for the topology's. */
+/*
+ * Maximum flow from a node to the marked nodes, computed until it reaches `enough`. capacity: of
+ * arcs; NULL: the topology's.
+ */
 static double flow_find(struct flow *f, int from, const bool *to, const double *capacity,
 			double enough)
 {
@@ -402,14 +411,16 @@ int plan_roots(const struct topology *t, int *list)
 	return n;
 }
 
-/* Where a worker's flows begin and end: its switch, if one link is all it has. */
+/* The node where a worker's flows are computed: its switch if it has only one link. */
 static int anchor(const struct topology *t, int worker)
 {
 	return t->node[worker].rack >= 0 ? t->node[worker].rack : worker;
 }
 
-/* The least of the links of workers that have only one: no flow of theirs is more, and what their
- * switches carry is looked at once for all of them. */
+/*
+ * The least capacity among the links of workers that have only one: it limits their flows. The
+ * flows of their switches are then computed once for all workers of a switch.
+ */
 static double least_link(const struct topology *t, bool reduce_only)
 {
 	double least = INFINITY;
@@ -426,7 +437,7 @@ static double least_link(const struct topology *t, bool reduce_only)
 	return least;
 }
 
-/* From every worker to the roots together. */
+/* The least flow from a worker to all roots together. */
 static double cut_to_roots(struct flow *f, bool *to, bool *done)
 {
 	const struct topology *t = f->t;

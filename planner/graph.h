@@ -1,27 +1,31 @@
 /*
- * Walks through a topology: routes, shortest paths under prices, flows.
+ * Routes, shortest paths under prices, and flows in a topology.
  *
- * Routes run through switches and boxes; through a host only where nothing else leads on.
+ * Routes run through switches and boxes; through a host only if there is no other way.
  */
 #ifndef RF_PLANNER_GRAPH_H
 #define RF_PLANNER_GRAPH_H
 
 #include "plan/topology.h"
 
-/* Of the routes with the fewest hops the one whose most loaded arc is loaded least. */
+/* Among the routes with the fewest hops, the one whose most loaded arc has the least load. */
 struct router {
 	const struct topology *t;
-	double *load; /* of arcs, what routes so far have put on them */
-	int *place;   /* of nodes other than hosts of one link, which are at their switch: -1 */
+	double *load; /* of arcs: load of the routes so far */
+	int *place;   /* of nodes: index among `places`; -1: a host with one link, which uses its
+			 switch */
 	int places;
 	int *first, *out; /* arcs between those nodes, as in the topology */
-	int **hops;       /* hops[to][node] by place, made when first asked for */
+	int **hops;       /* hops[to][node] by place, computed when first needed */
 	int *arc;         /* the latest route */
 	int arcs;
-	/* One search: what the best way to a node has, valid where mark[node] is the search's. */
+	/*
+	 * State of one search: the best route to a node, valid if mark[node] is the mark of the
+	 * search.
+	 */
 	struct router_way {
 		int mark, via;     /* the arc that leads here */
-		double worst, sum; /* loads over capacities on the way */
+		double worst, sum; /* load / capacity: largest value and sum on the route */
 	} * way;
 	int *queue;
 	int mark;
@@ -29,12 +33,12 @@ struct router {
 
 struct router *router_new(const struct topology *t);
 void router_free(struct router *r);
-/* Leaves the route in r->arc, r->arcs and adds weight to its load. */
+/* Finds a route, stores it in r->arc and r->arcs, and adds weight to the load of its arcs. */
 void router_find(struct router *r, int from, int to, double weight);
-/* Hops from one node to another. */
+/* The number of hops from one node to another. */
 int router_hops(struct router *r, int from, int to);
 
-/* Nodes by key, least first; a node may be in it several times. */
+/* Nodes by key, the least key first; a node may be in the heap several times. */
 struct heap {
 	struct heap_entry {
 		double key;
@@ -46,15 +50,17 @@ struct heap {
 void heap_push(struct heap *h, double key, int node);
 struct heap_entry heap_pop(struct heap *h);
 
-/* Maximal flow between two nodes by arcs' capacities; stops at `enough`. */
+/* State of a maximum flow computation. */
 struct flow {
 	const struct topology *t;
 	double *rest, *capacity; /* of arcs */
 	int *level, *next, *queue, *path;
 };
 
-/* The nodes where a plan that only reduces may end: servers, or where there are none all workers.
- * Returns their number; list has room for t->nodes. */
+/*
+ * Lists the nodes where the trees of a reduce-only plan may end: the servers, or all workers if
+ * there are none. Returns their number; list has space for t->nodes.
+ */
 int plan_roots(const struct topology *t, int *list);
 
 #endif

@@ -11,8 +11,8 @@
 #include "planner/lp.h"
 #include "planner/schemes.h"
 
-#define HALVINGS 60      /* of an interval, until nothing is left of it */
-#define LEAST_PART 1e-12 /* of a capacity: what no part is below */
+#define HALVINGS 60      /* bisections, after which the interval is negligible */
+#define LEAST_PART 1e-12 /* least part of a worker, relative to its capacity */
 
 struct joint {
 	int from, to;    /* nodes of t */
@@ -24,23 +24,25 @@ struct maker {
 	const struct topology *t, *c;
 	const struct plan *pool;
 	struct plan *p;
-	/* By node of t: ends that workers of racks have beyond one in each tree, and what of them
-	 * is to be theirs. */
+	/*
+	 * By node of t: the ends of workers of racks beyond one in each tree, so far, and their
+	 * intended total.
+	 */
 	double *load, *part;
-	/* Of one image. */
+	/* The current image. */
 	const struct image *image;
 	int *ends;           /* by node of c: edges that lead out of a rack */
-	int *end_at;         /* likewise: where they are in end_host */
+	int *end_at;         /* by node of c: position of its ends in end_host */
 	int *end_host;       /* workers of racks, one for each such end */
-	int *copy;           /* likewise: members that hang elsewhere already */
-	bool *apart;         /* racks whose other workers hang elsewhere */
+	int *copy;           /* by node of c: number of its members already attached elsewhere */
+	bool *apart;         /* racks whose other workers are attached to other nodes */
 	int *degree, *order; /* of the members of one rack */
 	struct joint *joint;
 	int joints, joint_room;
 	int *route;
 	int routes, route_room;
 	struct heap heap;
-	/* The tree: joints at each node, and a walk over them. */
+	/* The tree: joints at each node, and a traversal. */
 	int *first, *half, *queue, *via;
 };
 
@@ -70,8 +72,7 @@ int image_arc(const struct fold *f, const int *to, int arc)
 	return 2 * link + (f->c->link[link].a != to[a]);
 }
 
-/* --- who of a rack ------------------------------------------------------------------------------
- */
+/* --- workers of a rack ------------------------------------------------------------------------ */
 
 static int rack_size(const struct maker *m, int rack)
 {
@@ -88,7 +89,7 @@ static double capacity_of(const struct maker *m, int worker)
 	return topo_arc_capacity(m->t, m->t->out[m->t->first[worker]]);
 }
 
-/* How much of its part of a rack's ends a worker has with so many more, beyond one in each tree. */
+/* The fraction of its part that a worker would use with `more` additional ends. */
 static double full_with(const struct maker *m, int worker, int more)
 {
 	return (m->load[worker] + m->image->share * more) / m->part[worker];
@@ -123,7 +124,7 @@ static int own_arc(const struct maker *m, int worker)
 	return m->t->out[m->t->first[worker]];
 }
 
-/* One worker is at all ends, the others hang elsewhere by themselves. */
+/* One worker gets all ends; the others are attached to other nodes. */
 static void fill_apart(struct maker *m, int rack)
 {
 	int best = member(m, rack, 0);
@@ -137,7 +138,7 @@ static void fill_apart(struct maker *m, int rack)
 	add_load(m, best, m->ends[rack] - 1);
 }
 
-/* Members by degree, the largest first. */
+/* Sorts the members by degree, the largest first. */
 static void sort_by_degree(struct maker *m, int n)
 {
 	int *count = m->queue;
@@ -154,8 +155,11 @@ static void sort_by_degree(struct maker *m, int n)
 		m->order[count[most - m->degree[i]]++] = i;
 }
 
-/* A tree of the rack's workers: each has one end at least, the others go to whose link is least
- * full; edges out of the rack begin where most ends are. */
+/*
+ * Makes a tree of the rack's workers. Each worker has at least one end; the other ends go to the
+ * workers that have used the least of their part. Edges out of the rack start at the workers with
+ * the most ends.
+ */
 static void fill_tree(struct maker *m, int rack)
 {
 	int n = rack_size(m, rack);
@@ -199,8 +203,7 @@ static void fill_tree(struct maker *m, int rack)
 	}
 }
 
-/* --- one tree -----------------------------------------------------------------------------------
- */
+/* --- one tree --------------------------------------------------------------------------------- */
 
 static void count_ends(struct maker *m)
 {
@@ -227,13 +230,13 @@ static void count_ends(struct maker *m)
 	}
 }
 
-/* The node of t at one end of an edge: of a rack the next worker that has an end left. */
+/* The node of t at one end of an edge; for a rack, the next worker that has an end left. */
 static int end_node(struct maker *m, int node)
 {
 	return stands_for_rack(m->f, node) ? m->end_host[m->end_at[node]++] : m->f->node[node];
 }
 
-/* An edge of the folded tree between two nodes of t. */
+/* Maps an edge of the folded tree to one between two nodes of t. */
 static void map_edge(struct maker *m, const struct plan_edge *e, int from, int to)
 {
 	add_joint(m, from, to);
@@ -249,7 +252,7 @@ static void map_edge(struct maker *m, const struct plan_edge *e, int from, int t
 	}
 }
 
-/* The rack's next worker but the one that is at its ends. */
+/* The rack's next worker, except the one that has its ends. */
 static int next_copy(struct maker *m, int rack)
 {
 	int taken = m->end_host[m->end_at[rack] - 1];
@@ -306,7 +309,10 @@ static void index_joints(struct maker *m)
 		m->half[m->first[far_node(m, h ^ 1) + 1]++] = h;
 }
 
-/* From a node to all others; via: the half of a joint that led to each. The number of nodes. */
+/*
+ * Breadth-first search from a node to all others; via: the half of a joint that led to each.
+ * Returns the number of nodes.
+ */
 static int walk(struct maker *m, int from)
 {
 	int tail = 0;
@@ -328,7 +334,9 @@ static int walk(struct maker *m, int from)
 	return tail;
 }
 
-/* In the middle of the longest way: a worker, or a box without limit, where the root costs nothing.
+/*
+ * A root in the middle of the longest path: a worker or a box without a limit, where a root adds no
+ * load.
  */
 static int find_root(struct maker *m)
 {
@@ -372,8 +380,10 @@ static void emit(struct maker *m)
 	make_mirror(m->p);
 }
 
-/* Parts of so many ends beyond one for each worker: links are to be alike full, but none less than
- * that one makes it. */
+/*
+ * Divides `more` ends beyond one for each worker among the workers of a rack: their links should be
+ * equally loaded, but no worker has less than one end.
+ */
 static void divide(struct maker *m, int rack, double more)
 {
 	double low = 0;

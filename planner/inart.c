@@ -1,7 +1,7 @@
 /*
- * InArt (Liu, Zhai, Zhao, Xu, Fang, Zeng, Zhu: WWW 2024). First the shares of the servers, links
- * left out (L-InArt, a linear program after R = f x); then for these shares where each worker's
- * stream to each server merges (R-InArt: relaxation with links, randomised rounding).
+ * InArt (Liu, Zhai, Zhao, Xu, Fang, Zeng, Zhu: WWW 2024). First the shares of the servers without
+ * regard to links (L-InArt, a linear program after R = f x). Then, for these shares, where each
+ * worker's stream to each server merges (R-InArt: relaxation with links, randomised rounding).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,12 +10,15 @@
 #include "planner/lp.h"
 #include "planner/published.h"
 
-#define CHOICES 12       /* boxes that a stream may choose from, nearest first */
-#define STREAMS_MANY 400 /* beyond so many streams they choose from less */
+#define CHOICES 12       /* nearest boxes among which a stream chooses */
+#define STREAMS_MANY 400 /* with more streams, each chooses among CHOICES_MANY */
 #define CHOICES_MANY 3
-#define EVEN 1e-6 /* weight of the least share, so that among equal optima shares are even */
+#define EVEN 1e-6 /* weight of the least share, which makes the shares even among equal optima */
 
-/* Workers are alike, so one stands for all of them: its rate to server s is own(s) and at(v, s). */
+/*
+ * All workers are alike, so one stands for all of them. Columns are its rates to each server:
+ * directly, or through box v.
+ */
 double inart_shares(const struct topology *t, const int *server, int servers, double rate_max,
 		    double *share)
 {
@@ -38,7 +41,7 @@ double inart_shares(const struct topology *t, const int *server, int servers, do
 		lp_row(lp, -INFINITY, fmin(ingress(t, server[s]), t->node[server[s]].processing));
 	for (int v = 0; v < t->boxes; v++)
 		lp_row(lp, -INFINITY, t->node[t->box[v]].processing);
-	for (int s = 0; s < servers; s++) /* not below the least */
+	for (int s = 0; s < servers; s++) /* each share is at least the least one */
 		lp_row(lp, 0, INFINITY);
 	for (int s = 0; s < servers; s++) {
 		for (int v = -1; v < t->boxes; v++) {
@@ -92,8 +95,7 @@ int inart_pick(const double *part, int n, double u)
 	return n - 1;
 }
 
-/* --- where streams merge ------------------------------------------------------------------------
- */
+/* --- where streams merge ---------------------------------------------------------------------- */
 
 struct inart {
 	const struct topology *t;
@@ -101,7 +103,7 @@ struct inart {
 	int *server;
 	int servers;
 	double *share;
-	int choices; /* of each stream, and one more: none */
+	int choices; /* boxes that each stream may choose; choice number `choices` is no box */
 	int *box;    /* [server][worker][choice] */
 	double *part;
 };
@@ -111,7 +113,7 @@ static size_t stream(const struct inart *x, int s, int w)
 	return ((size_t)s * (size_t)x->t->workers + (size_t)w) * (size_t)(x->choices + 1);
 }
 
-/* The nearest boxes by the length of the way worker, box, server. */
+/* Finds the boxes with the shortest route worker, box, server. */
 static void find_choices(struct inart *x, int s, int w)
 {
 	const struct topology *t = x->t;
@@ -138,11 +140,11 @@ static void find_choices(struct inart *x, int s, int w)
 		box[n] = -1;
 }
 
-/* Rows: links' arcs, boxes, servers (as nodes), streams, streams at a box (server, box). */
+/* Rows: arcs; nodes (boxes and servers); streams; streams at a box. */
 struct rounding {
 	struct inart *x;
 	struct lp *lp;
-	int *row;      /* of the column in the making */
+	int *row;      /* of the column under construction */
 	double *count; /* by row */
 	int rows, n;
 	int first_stream, first_fan;
@@ -196,7 +198,7 @@ static void add_rows(struct rounding *k)
 		lp_row(k->lp, -INFINITY, 0);
 }
 
-/* Columns of streams: at each choice, and straight to the server. */
+/* Adds the columns of streams: merged at each box of the choice, and directly to the server. */
 static void add_streams(struct rounding *k, int s)
 {
 	struct inart *x = k->x;
@@ -223,7 +225,7 @@ static void add_streams(struct rounding *k, int s)
 	}
 }
 
-/* Columns of what boxes send on: as much as the fastest of their streams. */
+/* Adds the columns of what boxes send to a server: as much as the fastest of their streams. */
 static void add_fans(struct rounding *k, int s)
 {
 	struct inart *x = k->x;
@@ -249,7 +251,7 @@ static void add_fans(struct rounding *k, int s)
 	}
 }
 
-/* The relaxation: which part of each stream merges where. 0 or -1. */
+/* Solves the relaxation: which part of each stream merges where. Returns 0 or -1. */
 static int relax(struct inart *x)
 {
 	const struct topology *t = x->t;
@@ -282,7 +284,7 @@ static int relax(struct inart *x)
 	return rc;
 }
 
-/* Where every stream merges, by the parts of the relaxation. */
+/* Draws where every stream merges, with the parts of the relaxation as probabilities. */
 static void draw(const struct inart *x, int *at, uint64_t *random)
 {
 	for (int s = 0; s < x->servers; s++)
@@ -350,7 +352,8 @@ static struct plan *inart(const struct topology *t, const struct scheme_options 
 		for (int w = 0; w < t->workers; w++)
 			find_choices(&x, s, w);
 	if (inart_shares(t, x.server, x.servers, slowest, x.share) <= 0) {
-		topo_refuse(e, -1, -1, "%s: no shares of the servers", name);
+		topo_refuse(e, -1, -1, "%s: the linear program finds no shares of the servers",
+			    name);
 		goto out;
 	}
 	for (int s = 0; s < x.servers && equal; s++)

@@ -1,6 +1,7 @@
 /*
- * InArt's problem with its shares given, solved by trying every assignment of whole streams.
- * Workers at one switch with the same link are alike: only how many of them merge where counts.
+ * InArt's problem for given shares, solved by enumerating all assignments of whole streams. Workers
+ * at one switch with equal links are interchangeable: only their number at each merging place
+ * counts.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,22 +11,22 @@
 #include "planner/master.h"
 #include "planner/published.h"
 
-#define PATTERNS_MOST 2000  /* of one server */
-#define TRIES_MOST 300000.0 /* of all servers together */
+#define PATTERNS_MOST 2000  /* limit for one server */
+#define TRIES_MOST 300000.0 /* limit for all servers together */
 
 struct alike {
-	int *class_of; /* of workers */
+	int *class_of; /* by worker */
 	int *size;
 	int count;
 };
 
 struct exact {
 	const struct topology *t;
-	int places;   /* boxes, and the server itself */
-	int patterns; /* of each server */
-	int *at;      /* [pattern][worker]: number of a place */
+	int places;   /* number of boxes, plus one for the server itself */
+	int patterns; /* number for each server */
+	int *at;      /* [pattern][worker]: index of a place */
 	int rows;
-	double *full; /* [server][pattern][row]: what one unit of rate takes of a limit */
+	double *full; /* [server][pattern][row]: fraction of a limit that one unit of rate uses */
 };
 
 static struct alike find_alike(const struct topology *t)
@@ -51,7 +52,7 @@ static struct alike find_alike(const struct topology *t)
 	return a;
 }
 
-/* How many ways there are to put n alike ones into `places`. */
+/* The number of ways to distribute n interchangeable workers among `places`. */
 static double count_ways(int n, int places)
 {
 	double ways = 1;
@@ -61,8 +62,10 @@ static double count_ways(int n, int places)
 	return ways;
 }
 
-/* The next way to put n into places: left[0 .. places - 1], which begins with all at the first.
- * False after the last one, and then it is the first again. */
+/*
+ * Advances left[0 .. places - 1] to the next distribution; the first has all workers at place 0.
+ * After the last one it returns false and the first distribution.
+ */
 static bool next_way(int *left, int places)
 {
 	int at = 0;
@@ -81,7 +84,7 @@ static bool next_way(int *left, int places)
 	return true;
 }
 
-/* Every pattern, as the place of each worker. */
+/* Lists every pattern, as the place of each worker. */
 static void list_patterns(struct exact *x, const struct alike *a)
 {
 	const struct topology *t = x->t;
@@ -126,7 +129,7 @@ static void add_tree(const struct exact *x, struct plan *p, struct router *r, in
 	free(at);
 }
 
-/* What each pattern takes of each limit. */
+/* Computes what each pattern uses of each limit. */
 static void measure(struct exact *x, const int *server, int servers, bool reduce_only)
 {
 	const struct topology *t = x->t;
@@ -156,7 +159,7 @@ static void measure(struct exact *x, const int *server, int servers, bool reduce
 	router_free(r);
 }
 
-/* How full the fullest limit is at rate 1 with these patterns; stops above `enough`. */
+/* The load of the fullest limit at rate 1 with these patterns; stops once it reaches `enough`. */
 static double fullest(const struct exact *x, const int *choice, int servers, const double *share,
 		      double enough)
 {
@@ -229,7 +232,10 @@ double inart_exact(const struct topology *t, const int *server, int servers, con
 	return rate;
 }
 
-/* Shares that somebody wants, made to add up to one; the servers stand in the order of the file. */
+/*
+ * The shares of the options, scaled to add up to one; the options list servers in the order of the
+ * file.
+ */
 static bool given_shares(const struct topology *t, const struct scheme_options *o,
 			 const int *server, int servers, double *share)
 {
@@ -267,16 +273,19 @@ SCHEME(inart_exact)
 		topo_refuse(e, -1, -1, "inart-exact needs a box");
 	else if (inart_shares(t, server, servers, slowest, share) <= 0) {
 		good = false;
-		topo_refuse(e, -1, -1, "inart-exact: no shares of the servers");
+		topo_refuse(e, -1, -1,
+			    "inart-exact: the linear program finds no shares of the servers");
 	} else if (o->server_share && !given_shares(t, o, server, servers, share)) {
 		good = false;
 		topo_refuse(e, -1, -1,
-			    "inart-exact: %d shares for %d servers, or they are not "
-			    "positive",
+			    "inart-exact: --shares has %d values, but there are %d servers; each "
+			    "needs a value of at least 0, and not all may be 0",
 			    o->server_shares, servers);
 	} else if (inart_exact(t, server, servers, share, o->reduce_only, p) <= 0) {
 		good = false;
-		topo_refuse(e, -1, -1, "inart-exact: there are more assignments than can be tried");
+		topo_refuse(e, -1, -1,
+			    "inart-exact: there are too many assignments to try them all; use "
+			    "inart or a smaller network");
 	}
 	free(server);
 	free(share);

@@ -16,19 +16,19 @@
 #include "plan/textline.h"
 
 #define FORMAT "ringfold-jobs"
-#define FLOOR 1e-8     /* of a link's capacity: the least that is left of it */
-#define NOTHING 1e-5   /* of the slowest host's link: a rate that is as good as none */
-#define JOBS_MOST 1000 /* of a file: their floors together stay below the reserve */
+#define FLOOR 1e-8   /* part of a link's capacity that always remains */
+#define NOTHING 1e-5 /* part of the slowest host's link below which a rate counts as nothing */
+#define JOBS_MOST                                                                                  \
+	1000 /* limit of jobs in a file; all their floors together stay below the reserve */
 
-/* --- files --------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 struct reader {
 	struct text_source source;
 	const struct topology *t;
 	struct jobs *j;
 	int *sorted;
-	int *owner; /* of nodes: 1 + the job that has it */
+	int *owner; /* by node: 1 + the job that has it */
 };
 
 void jobs_free(struct jobs *j)
@@ -45,7 +45,7 @@ static int take_host(struct reader *r, int i, int node)
 	struct job *job = &r->j->job[i];
 
 	if (r->owner[node])
-		return text_refuse(&r->source, "jobs", i, "\"%s\" belongs to job \"%s\" already",
+		return text_refuse(&r->source, "jobs", i, "\"%s\" already belongs to job \"%s\"",
 				   r->t->node[node].name, r->j->job[r->owner[node] - 1].name);
 	r->owner[node] = i + 1;
 	job->host = more_room(job->host, (size_t)job->hosts + 1, sizeof(int));
@@ -111,9 +111,10 @@ static int read_job(struct reader *r, int i, json_t *object)
 			return -1;
 	}
 	if (job->hosts < 2)
-		return text_refuse(&r->source, "jobs", i,
-				   "job \"%s\" has nothing to sum: %d host%s", name, job->hosts,
-				   job->hosts == 1 ? "" : "s");
+		return text_refuse(
+			&r->source, "jobs", i,
+			"job \"%s\" has nothing to sum: it has %d host%s and needs at least 2",
+			name, job->hosts, job->hosts == 1 ? "" : "s");
 	return 0;
 }
 
@@ -181,15 +182,14 @@ struct jobs *jobs_read(const char *path, const struct topology *t, struct topo_e
 	return j;
 }
 
-/* --- what is left -------------------------------------------------------------------------------
- */
+/* --- remaining capacity ----------------------------------------------------------------------- */
 
 static double left_of(double limit, double used)
 {
 	return isinf(limit) ? limit : fmax(limit * (1 - JOBS_RESERVE) - used, limit * FLOOR);
 }
 
-/* Takes what one plan uses from the copy. */
+/* Adds the load of one plan to arc and node, and subtracts its groups and slots from the copy. */
 static int subtract(struct topology *left, const struct topology *t, const struct plan *p,
 		    double *arc, double *node, struct topo_error *e)
 {
@@ -317,7 +317,7 @@ int jobs_verify(const struct topology *t, struct plan *const *plan, int plans, s
 		if (t->node[i].kind != TOPO_SWITCH && node[i] > t->node[i].processing * (1 + 1e-9))
 			rc = topo_refuse(
 				e, i, -1,
-				"the plans together bring %.9g to \"%s\", which takes %.9g",
+				"the plans together send %.9g to \"%s\", which can process %.9g",
 				node[i], t->node[i].name, t->node[i].processing);
 	if (rc == 0)
 		rc = limits_check(t, all, e);

@@ -1,5 +1,5 @@
 /*
- * Several jobs on one network, each on some of its hosts, and plans that go on after a failure.
+ * Plans several jobs on one network, each on some of its hosts, and changes plans after a failure.
  */
 #ifndef RF_PLANNER_JOBS_H
 #define RF_PLANNER_JOBS_H
@@ -11,7 +11,7 @@ struct job {
 	char name[TOPO_NAME_MAX];
 	int *host;
 	int hosts;
-	double rate; /* the throughput that is enough for it; INFINITY: all it can get */
+	double rate; /* the throughput that is sufficient; INFINITY: as much as possible */
 };
 
 struct jobs {
@@ -19,59 +19,64 @@ struct jobs {
 	int count;
 };
 
-/* Reads a file of jobs; names are hosts or machines. NULL with "FILE:LINE: reason". */
+/*
+ * Reads a file of jobs; names are hosts or machines. NULL with "FILE:LINE: reason" in *e. The
+ * caller frees with jobs_free.
+ */
 struct jobs *jobs_read(const char *path, const struct topology *t, struct topo_error *e);
 struct jobs *jobs_parse(const char *text, size_t len, const char *name, const struct topology *t,
 			struct topo_error *e);
 void jobs_free(struct jobs *j);
 
-/* The part of links and boxes that is kept back so that rounding exceeds nothing. */
+/* The part of links and boxes that is reserved, so that rounding cannot exceed a limit. */
 #define JOBS_RESERVE 1e-6
 
 /*
- * What plans leave of a network: capacities, processing, groups and slots of boxes; a box without a
- * group is a plain switch. Only the job's hosts are workers. Node and link numbers stay the same.
- * NULL with the reason.
+ * The network that remains beside the given plans: capacities, processing, groups and slots of
+ * boxes. A box without a group is a plain switch. Only the job's hosts are workers. Node and link
+ * indexes stay the same. NULL with the reason.
  */
 struct topology *jobs_rest(const struct topology *t, struct plan *const *plan, int plans,
 			   const struct job *job, struct topo_error *e);
 
-/* The job's plan by a scheme on what the others leave. NULL with the reason. */
+/* The job's plan by a scheme, on the network that the other plans leave. NULL with the reason. */
 struct plan *jobs_plan(const struct topology *t, struct plan *const *plan, int plans,
 		       const struct job *job, const struct scheme *s,
 		       const struct scheme_options *o, struct topo_error *e);
 
-/* Plans that run at the same time: each by itself, then what all of them together ask of links and
- * boxes. 0, or -1 with the reason. */
+/*
+ * Verifies plans that run at the same time: each alone, then the total load of links and boxes.
+ * Returns 0, or -1 with the reason.
+ */
 int jobs_verify(const struct topology *t, struct plan *const *plan, int plans,
 		struct topo_error *e);
 
-/* --- failures: planner/replan.c -----------------------------------------------------------------
- */
+/* --- failures: planner/replan.c --------------------------------------------------------------- */
 
-/* What is gone. */
+/* The links and nodes that have failed. */
 struct failure {
-	bool *link; /* of the topology's links */
+	bool *link; /* by link of the topology */
 	bool *node;
 };
 
 /*
- * The network without what is gone; arc_of: for each old arc the new one or -1, node_of likewise;
- * to be freed. NULL with the reason: it falls apart, or a host of the plan is gone.
+ * The network without the failed parts. arc_of: the new arc of each old arc, or -1; node_of: the
+ * same for nodes; both to be freed. NULL with the reason: the rest is disconnected, or a host of
+ * the plan has failed.
  */
 struct topology *replan_rest(const struct topology *t, const struct failure *f, int **node_of,
 			     int **arc_of, struct topo_error *e);
 
 struct replan {
 	int kept, gone, made; /* trees */
-	double fresh;         /* throughput of a plan from the beginning */
-	bool whole;           /* the plan is that one: no tree could be kept */
+	double fresh;         /* throughput of a new plan */
+	bool whole;           /* the result is the new plan, because no tree could be kept */
 };
 
 /*
- * A plan for t, the network without what is gone, from one for the network before it: trees that
- * used nothing of that stay as they are, with their shares; others are replaced. NULL with the
- * reason.
+ * Makes a plan for t, the network without the failed parts, from a plan for the network before the
+ * failure. Trees that used no failed part stay as they are, with their shares; others are replaced.
+ * NULL with the reason.
  */
 struct plan *replan(const struct topology *t, const struct plan *old, const int *node_of,
 		    const int *arc_of, const struct scheme_options *o, struct replan *what,

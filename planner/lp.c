@@ -1,6 +1,6 @@
 /*
- * COIN CLP behind eight functions. Rows and columns are gathered here and handed over in one piece
- * at the next solve: CLP copies its whole matrix at every addition.
+ * The interface to COIN CLP. Rows and columns are collected here and passed on together at the next
+ * solve, because CLP copies its whole matrix at every addition.
  */
 #include "base/clock.h"
 #include "planner/lp.h"
@@ -12,25 +12,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Pivots between two looks at the clock. */
+/* Work between two checks of the clock, and the least number of pivots. */
 #define SLICE_WORK 1e8
 #define SLICE_LEAST 20
-#define SLICE_TIME 2e6 /* units for each second that there is in all, where time is limited */
-#define KEPT 1e-7      /* by how much a row may be exceeded, as CLP has it */
+#define SLICE_TIME 2e6 /* work units per second of the limit, if time is limited */
+#define KEPT 1e-7      /* tolerance of rows, the same as CLP's */
 
 struct lp {
 	Clp_Simplex *clp;
-	int rows, columns; /* in all */
+	int rows, columns; /* total */
 	double *low, *high;
 	int row_room;
-	/* Columns that CLP has not seen. */
+	/* Columns that CLP does not have yet. */
 	int fresh, fresh_room;
 	CoinBigIndex *start;
 	double *gain, *zero, *limit;
 	int *row;
 	double *value;
 	int elements, element_room;
-	int solved; /* times */
+	int solved; /* number of solves */
 	const double *price, *primal;
 };
 
@@ -210,13 +210,13 @@ void lp_most_pivots(struct lp *lp, int pivots)
 	Clp_setMaximumIterations(lp->clp, pivots);
 }
 
-/* What a pivot costs: a pass over the rows and over a part of the columns' elements. */
+/* Work units of a pivot: a pass over the rows and over a part of the columns' elements. */
 static double pivot_work(const struct lp *lp)
 {
 	return 8.0 * lp->rows + 4.0 * lp->columns + 0.5 * (double)Clp_getNumElements(lp->clp);
 }
 
-/* CLP stops where it is, be it on a detour. */
+/* Whether the current values satisfy all rows: CLP may stop at an infeasible point. */
 static bool is_kept(const struct lp *lp)
 {
 	const double *activity = Clp_primalRowSolution(lp->clp);

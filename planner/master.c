@@ -1,5 +1,5 @@
 /*
- * The linear program over trees.
+ * The linear program over trees (the restricted master problem).
  */
 #include "planner/master.h"
 
@@ -98,14 +98,14 @@ void tree_load_find(const struct topology *t, const struct plan *p, int tree, do
 	load->n = kept;
 }
 
-/* What one unit of weight, carried once, is of an arc's or a node's limit. */
+/* The fraction of an arc's or a node's limit that one unit of weight uses. */
 static double part_of(const struct master *m, int row)
 {
 	return m->unit / (row < 2 * m->t->links ? topo_arc_capacity(m->t, row)
 						: m->t->node[row - 2 * m->t->links].processing);
 }
 
-/* Takes trees of the pool that are new since the last call. */
+/* Adds the trees of the pool that are new since the last call as columns. */
 static void master_take(struct master *m)
 {
 	int *row = room((size_t)m->t->links * 2 + (size_t)m->t->nodes, sizeof(int));
@@ -195,8 +195,7 @@ void plan_copy_tree(struct plan *to, const struct plan *from, int tree, double s
 		more_room(NULL, SIZE_MAX, 1);
 }
 
-/* --- few trees ----------------------------------------------------------------------------------
- */
+/* --- few trees -------------------------------------------------------------------------------- */
 
 static bool is_enough(struct master *m, int tree, double wanted)
 {
@@ -229,9 +228,9 @@ static int count_steps(const struct master *m, int tree)
 	return steps;
 }
 
-#define SINGLES_MOST 40 /* of which the shallowest is taken */
+#define SINGLES_MOST 40 /* candidates, of which the shallowest is taken */
 
-/* The one tree that alone is as good as all, the shallowest of such; or -1. */
+/* The shallowest tree that reaches the wanted throughput alone; -1: none. */
 static int find_single(struct master *m, double wanted)
 {
 	int least = INT_MAX;
@@ -254,7 +253,7 @@ static int find_single(struct master *m, double wanted)
 }
 
 #define TRIES_MOST 100
-#define FAILED_MOST 12 /* trees without which the others are not enough, then no more are tried */
+#define FAILED_MOST 12 /* after so many trees that cannot be removed, no more are tried */
 
 static int lightest(const double *weight, const bool *keep, int n, double above)
 {
@@ -266,7 +265,10 @@ static int lightest(const double *weight, const bool *keep, int n, double above)
 	return best;
 }
 
-/* Removes trees one by one, the lightest first, as long as the rest is good enough. */
+/*
+ * Removes trees one by one, the one with the least weight first, as long as the rest reaches the
+ * wanted throughput.
+ */
 static void thin_out(struct master *m, double wanted, struct work *w, double part, double *weight)
 {
 	bool *keep = room((size_t)m->columns, sizeof(bool));

@@ -1,9 +1,10 @@
 /*
- * The packing of trees as a linear program: rows are arcs (capacity) and nodes that have a limit
- * of processing; columns are trees, which are kept as the trees of a plan.
+ * The packing of trees as a linear program (the restricted master problem). Rows are arcs
+ * (capacity) and nodes with limited processing. Columns are trees, which are kept as the trees of a
+ * plan.
  *
- * A row counts parts of its own limit, and weights are in units of what the slowest worker can
- * send: CLP's tolerances mean the same for a slow link as for a fast one.
+ * Rows are scaled by their own limits, and weights are in units of what the slowest worker can
+ * send. CLP's tolerances then mean the same for a slow link as for a fast one.
  */
 #ifndef RF_PLANNER_MASTER_H
 #define RF_PLANNER_MASTER_H
@@ -11,38 +12,43 @@
 #include "planner/lp.h"
 #include "plan/plan.h"
 
-/* What one unit of one tree puts on arcs and nodes: sparse, ascending. */
+/* The load of one unit of a tree on arcs and nodes, as a sparse vector in ascending order. */
 struct tree_load {
 	int *row;      /* arc, or 2 x links + node */
-	double *count; /* times */
+	double *count; /* how often the tree uses it */
 	int n, room;
 };
 
 struct master {
 	const struct topology *t;
-	struct plan *pool; /* its trees are the columns, in the order of the LP's */
+	struct plan *pool; /* its trees are the columns, in the same order */
 	struct lp *lp;
-	double unit;     /* of weights: the least egress of a worker */
-	int columns;     /* trees of the pool that the LP knows */
-	double *scratch; /* of arcs and nodes, all 0 between calls */
+	double unit;     /* of weights: the least egress capacity of a worker */
+	int columns;     /* trees of the pool that are columns of the LP */
+	double *scratch; /* by arc and node, all 0 between calls */
 	struct tree_load load;
-	int *row; /* of the LP, for arcs and nodes; -1: no limit */
-	/* Of the latest solution, or where that was stopped too early the one before. */
+	int *row; /* row of the LP by arc and node; -1: no limit */
+	/* Of the latest solution, or of the one before if the latest was stopped too early. */
 	double value;   /* throughput */
 	double *weight; /* of the columns, in units */
 	int weights;
-	double *arc, *node; /* prices: a tree is worth adding if it costs less than 1 */
+	double *arc, *node; /* prices: a tree improves the solution if it costs less than 1 */
 };
 
 struct master *master_new(const struct topology *t);
 void master_free(struct master *m);
 
-/* The load of a tree of a plan, in load; scratch: 2 x links + nodes zeros, and again after. */
+/*
+ * Computes the load of a tree of a plan. scratch: 2 x links + nodes zeros, which are zeros again
+ * afterwards.
+ */
 void tree_load_find(const struct topology *t, const struct plan *p, int tree, double *scratch,
 		    struct tree_load *load);
 void tree_load_free(struct tree_load *load);
 
-/* To the optimum, or as far as that part of the work goes. 0, or -1: CLP gave up. */
+/*
+ * Solves to the optimum, or as far as that part of the work allows. Returns 0, or -1: CLP failed.
+ */
 int master_solve(struct master *m, struct work *w, double part);
 /* The cost of a tree under prices. */
 double master_cost(struct master *m, int tree, const double *arc, const double *node);
@@ -50,14 +56,14 @@ double master_cost(struct master *m, int tree, const double *arc, const double *
 double master_budget(const struct master *m, const double *arc, const double *node);
 
 /*
- * The plan of the latest solution: trees of positive weight. Few of them: a tree goes if the
- * others reach (1 - tolerance) of the throughput without it; the search for such trees ends with
- * that part of the work. NULL: CLP gave up.
+ * The plan of the latest solution: its trees with a positive weight, and as few of them as
+ * possible. A tree is removed if the others reach (1 - tolerance) of the throughput without it; the
+ * search for such trees ends with that part of the work. NULL: memory ran out.
  */
 struct plan *master_plan(struct master *m, const char *name, double tolerance, struct work *w,
 			 double part);
 
-/* Copies a tree of one plan to the end of another. */
+/* Appends a copy of a tree to another plan, with that share. */
 void plan_copy_tree(struct plan *to, const struct plan *from, int tree, double share);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Packing trees: rounds of the linear program and of the search for trees that are cheaper under
- * its prices. That mirrored trees are as good as any where links are alike both ways is proven in
- * docs/planner.md.
+ * Packs trees by column generation: rounds of the linear program and of the search for trees that
+ * are cheaper under its prices. docs/planner.md shows why mirrored trees are optimal if links are
+ * alike in both directions.
  */
 #include "planner/pack.h"
 
@@ -11,11 +11,11 @@
 
 #include "planner/search.h"
 
-#define GAP 1e-9       /* relative, at which value and bound are the same */
-#define GAP_LARGE 1e-4 /* the same where not every tree can be looked at anyway */
-#define PROVE_LINKS 60 /* links up to which the dual bound is wanted in any case */
+#define GAP 1e-9       /* relative difference at which value and bound count as equal */
+#define GAP_LARGE 1e-4 /* the same if the search cannot cover all trees anyway */
+#define PROVE_LINKS 60 /* links up to which the dual bound is always computed */
 #define WARM_ROUNDS 200
-#define WARM_MANY 1000 /* the same where trees cost next to nothing */
+#define WARM_MANY 1000 /* the same if trees are cheap to find */
 #define WARM_PART 0.2  /* of the work */
 
 void pack_begin(struct pack *p)
@@ -36,10 +36,9 @@ void pack_end(struct pack *p)
 	free(p->node_price);
 }
 
-/* --- rounds -------------------------------------------------------------------------------------
- */
+/* --- rounds ----------------------------------------------------------------------------------- */
 
-/* Prices and the cost of the cheapest of all trees are a bound. */
+/* Keeps the bound that the prices and the cost of the cheapest tree give, if it is better. */
 static void keep_bound(struct search *x, double cost)
 {
 	struct pack *p = x->p;
@@ -60,7 +59,10 @@ static void keep_bound(struct search *x, double cost)
 	memcpy(p->node_price, x->node, nodes * sizeof(double));
 }
 
-/* Prices between those of the last solution and those of the best bound so far: they jump less. */
+/*
+ * Mixes the prices of the latest solution with those of the best bound so far, which makes them
+ * change less from round to round (stabilisation).
+ */
 static void mix(struct search *x, double own)
 {
 	for (int i = 0; i < 2 * x->t->links; i++)
@@ -82,7 +84,7 @@ static void keep_center(struct search *x, double cost)
 		x->center_node[i] = x->node[i] / cost;
 }
 
-/* Whether the trees since `from` bring something under the prices of the last solution. */
+/* Whether one of the trees since `from` improves the latest solution under its own prices. */
 static bool helps(struct search *x, int from)
 {
 	for (int k = from; k < x->m->pool->trees; k++)
@@ -91,8 +93,10 @@ static bool helps(struct search *x, int from)
 	return false;
 }
 
-/* Where every tree can be looked at in no time the prices are to prove the optimum, even if the cut
- * bound does it already. */
+/*
+ * Whether the value is close enough to the bound. In small networks, where the search covers all
+ * trees quickly, the dual prices must prove it even if the cut bound already does.
+ */
 static bool close_enough(const struct search *x)
 {
 	bool small = x->affordable && x->t->links <= PROVE_LINKS;
@@ -101,7 +105,7 @@ static bool close_enough(const struct search *x)
 	return x->p->value >= bound * (1 - (x->affordable ? GAP : GAP_LARGE));
 }
 
-/* Looks at prices of one mixture; as often as it takes to try every root. */
+/* Searches under one mix of prices, as often as needed to try every root. */
 static bool try_prices(struct search *x, double own)
 {
 	int tries = x->symmetric ? 1 : x->turns;
@@ -119,7 +123,7 @@ static bool try_prices(struct search *x, double own)
 	return false;
 }
 
-/* One round; false when nothing helps any more. */
+/* One round; false if no tree improves the solution. */
 static bool improve(struct search *x)
 {
 	int from;
@@ -136,7 +140,10 @@ static bool improve(struct search *x)
 	return helps(x, from);
 }
 
-/* Many different trees before the first linear program, which is what takes the time. */
+/*
+ * Adds many different trees before the first rounds, since the linear programs take most of the
+ * time.
+ */
 static void warm_up(struct search *x)
 {
 	double part = PACK_PART * (WARM_PART + work_gone(&x->p->work));

@@ -1,7 +1,8 @@
 /*
- * Shares as whole numbers of chunk classes. Rounding each share by itself would overload what many
- * trees use; here the classes that are left over after rounding down go one by one where they hurt
- * least, and then single classes move away from the most loaded arc or box while that helps.
+ * Converts shares to whole numbers of chunk classes. Rounding each share separately would overload
+ * links that many trees use. Instead each share is rounded down, the remaining classes go one by
+ * one to the tree where they add the least load, and then single classes move away from the most
+ * loaded arc or box while that helps.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,9 +16,9 @@
 struct quantiser {
 	const struct topology *t;
 	struct plan *p;
-	struct tree_load *load; /* of each tree; counts are parts of the limit */
-	double *full;           /* of arcs and nodes: load for each class / limit, summed */
-	int *chunks;            /* of each tree */
+	struct tree_load *load; /* by tree; counts are fractions of the limit */
+	double *full;           /* by arc and node: sum of the load of all classes / limit */
+	int *chunks;            /* by tree */
 	double *scratch;
 	int rows;
 };
@@ -65,7 +66,7 @@ static void put(struct quantiser *q, int tree, int chunks)
 		q->full[load->row[i]] += chunks * load->count[i];
 }
 
-/* How full the fullest of a tree's arcs and boxes would be with one class more. */
+/* The load of the fullest arc or box of a tree with one more class. */
 static double one_more(const struct quantiser *q, int tree)
 {
 	const struct tree_load *load = &q->load[tree];
@@ -76,7 +77,7 @@ static double one_more(const struct quantiser *q, int tree)
 	return worst;
 }
 
-/* The tree where one class more hurts least; not `except`. */
+/* The tree where one more class adds the least load; not `except`. */
 static int find_place(const struct quantiser *q, int except, double *worst)
 {
 	int best = -1;
@@ -110,7 +111,10 @@ static bool uses(const struct tree_load *load, int row)
 	return false;
 }
 
-/* Moves one class from a tree on the fullest row; false where no move makes that less full. */
+/*
+ * Moves one class away from a tree that uses the fullest row; false if no move makes that row less
+ * full.
+ */
 static bool move_one(struct quantiser *q)
 {
 	int row = fullest(q);

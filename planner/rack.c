@@ -1,5 +1,5 @@
 /*
- * One tree, and rings of racks: NetReduce and Rina.
+ * Schemes with one tree, and with rings of racks: NetReduce and Rina.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,13 +9,15 @@
 #include "planner/schemes.h"
 
 #define BOXES_TRIED 48
-#define ROUTES_TRIED 5e4 /* by all of them, or as many as one takes */
-#define EDGES_MOST 4e5   /* of a ring's trees together: of very many groups some own all chunks */
+#define ROUTES_TRIED 5e4 /* limit of routes over all boxes tried; at least one box is tried */
+#define EDGES_MOST 4e5   /* of all trees: beyond it only some of the groups own chunks */
 
-/* --- NetReduce ----------------------------------------------------------------------------------
+/* --- NetReduce -------------------------------------------------------------------------------- */
+
+/*
+ * One tree with a box as its root. Every worker sends to that box, or, if racks merge, to the box
+ * of its rack.
  */
-
-/* Every worker, or where racks merge every rack with a box, sends to the one box. */
 static struct plan *netreduce_at(const struct topology *t, const char *name, int root,
 				 const struct racks *k, bool racks)
 {
@@ -76,14 +78,13 @@ SCHEME(netreduce_spine)
 	return netreduce(t, "netreduce-spine", true, e);
 }
 
-/* --- Rina ---------------------------------------------------------------------------------------
- */
+/* --- Rina ------------------------------------------------------------------------------------- */
 
-/* A rack that merges, or one worker. */
+/* A rack that merges, or a single worker. */
 struct group {
 	const int *member;
 	int n;
-	int box; /* -1: one worker */
+	int box; /* -1: a single worker */
 };
 
 struct rina {
@@ -110,9 +111,11 @@ static int hub(const struct rina *x, int g)
 	return k->box < 0 ? k->member[0] : k->box;
 }
 
-/* The chunk of group `owner`: up through owner + 1, owner + 2 ... to the owner, down the same way
- * round. The owner's switch holds the sum: what the agent would get of it and send back to it is
- * what the switch multicasts. */
+/*
+ * The tree of the chunk of group `owner`: up through groups owner + 1, owner + 2 ... to the owner,
+ * down through the groups in the same order. The owner's switch holds the sum and multicasts it
+ * directly; the agent does not receive it and send it back.
+ */
 static void rina_chunk(struct rina *x, int owner)
 {
 	make_tree(x->p, hub(x, owner), x->share);
@@ -138,7 +141,7 @@ static void rina_chunk(struct rina *x, int owner)
 	}
 }
 
-/* Rina's steps: what goes on inside a rack belongs to the step that ends or begins there. */
+/* Rina's number of steps: transfers inside a rack belong to the step that ends or begins there. */
 static int rina_rounds(const struct rina *x)
 {
 	int *group = room((size_t)x->t->nodes, sizeof(int));

@@ -1,13 +1,13 @@
 /*
  * The flow relaxation: a bound between the cut and the packing of trees. Every worker's data is a
- * flow of its own to a root, and flows of one root share what merging would let them share: a hop
- * between two merging nodes costs as much as the largest flow over it. What it drops is that the
- * flows of a tree have to merge at one place. On hops over plain switches ordinary flows are
- * routed.
+ * separate flow to a root, and flows of one root share what merging would let them share: a hop
+ * between two merging nodes carries as much as the largest flow over it. The relaxation drops the
+ * condition that all flows of a tree merge in one place. Ordinary flows route the hops over plain
+ * switches.
  *
- * Where links are alike both ways and nothing limits processing, the way down mirrors the way up
- * and the root does not matter (its links can be turned along any unit of flow): one root, one way.
- * Elsewhere every root has a way up and a way down.
+ * If links are alike in both directions and nothing limits processing, the way down mirrors the way
+ * up and the root does not matter (its links can be reversed along any unit of flow): one root and
+ * one way are enough. Otherwise every root has a way up and a way down.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,10 +20,10 @@
 
 #define COLUMNS_MOST 20000
 #define PIVOTS_MOST 20000
-#define TOLERANCE 1e-7 /* CLP's: the bound is raised by so much of itself */
+#define TOLERANCE 1e-7 /* CLP's tolerance; the bound is raised by this fraction */
 
 struct hop {
-	int from, to; /* numbers in merger[] */
+	int from, to; /* indexes in merger[] */
 };
 
 struct relaxation {
@@ -31,16 +31,19 @@ struct relaxation {
 	struct lp *lp;
 	bool reduce_only, mirrored;
 	double unit;
-	int *merger; /* nodes: workers first, then boxes and servers that have no data */
-	int *number; /* of nodes in it, -1 */
+	int *merger; /* nodes that merge: workers first, then boxes and servers without data */
+	int *number; /* by node: its index in merger[], -1: none */
 	int mergers;
-	bool *inside; /* nodes that a hop may lead over */
+	bool *inside; /* nodes that a hop may pass */
 	struct hop *hop;
 	int hops;
-	int *root; /* numbers */
+	int *root; /* indexes in merger[] */
 	int roots;
-	/* Rows, in this order: arcs' or links' capacity, merging, routes (merger, node), flows
-	 * (root, way, worker, merger), hops in use (root, way, worker, hop). */
+	/*
+	 * First rows of each kind, in this order: capacity of arcs (or links, if mirrored);
+	 * merging; routes (merger, node); flows (root, way, worker, merger); use of hops (root,
+	 * way, worker, hop).
+	 */
 	int merge_row, route_row, flow_row, use_row, ways;
 };
 
@@ -65,12 +68,12 @@ static void find_mergers(struct relaxation *x)
 		x->number[i] = -1;
 	for (int i = 0; i < x->mergers; i++)
 		x->number[x->merger[i]] = i;
-	/* A hop over a node that merges at no cost is two hops. */
+	/* A hop over a node that merges without a limit is split into two hops. */
 	for (int i = 0; i < t->nodes; i++)
 		x->inside[i] = !is_free(x, i);
 }
 
-/* From every merging node to those that are reached over others only. */
+/* Finds the hops from every merging node to those reached over other nodes only. */
 static void find_hops(struct relaxation *x)
 {
 	const struct topology *t = x->t;
@@ -172,8 +175,7 @@ static double count_columns(const struct relaxation *x)
 	return x->roots * (1 + x->ways * each) + (double)x->mergers * x->t->links * 2;
 }
 
-/* --- rows ---------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static int flow_at(const struct relaxation *x, int root, int way, int worker, int merger)
 {
@@ -210,10 +212,9 @@ static void add_rows(struct relaxation *x)
 		lp_row(x->lp, -INFINITY, 0);
 }
 
-/* --- columns ------------------------------------------------------------------------------------
- */
+/* --- columns ---------------------------------------------------------------------------------- */
 
-/* What a root carries in all: that much leaves every worker (way 0), or comes to it (way 1). */
+/* The rate of each root: that much leaves every worker (way 0) or reaches it (way 1). */
 static void add_rates(struct relaxation *x)
 {
 	int *row = room((size_t)x->t->workers * 2, sizeof(int));
@@ -235,8 +236,10 @@ static void add_rates(struct relaxation *x)
 	free(value);
 }
 
-/* A worker's flow over a hop: it leaves one merging node and comes to another; the root takes all
- * that comes. */
+/*
+ * A worker's flow over a hop leaves one merging node and reaches another; the root absorbs what
+ * reaches it.
+ */
 static void add_flows(struct relaxation *x, int r, int way)
 {
 	for (int k = 0; k < x->t->workers; k++) {
@@ -261,7 +264,7 @@ static void add_flows(struct relaxation *x, int r, int way)
 	}
 }
 
-/* What a hop carries for a root: not less than any worker's flow over it. */
+/* What a hop carries for a root: at least each worker's flow over it. */
 static void add_uses(struct relaxation *x, int r, int way)
 {
 	const struct topology *t = x->t;
@@ -288,7 +291,7 @@ static void add_uses(struct relaxation *x, int r, int way)
 	free(value);
 }
 
-/* Routes of what a merging node sends: ordinary flow, arc by arc. */
+/* Routes of what a merging node sends: an ordinary flow, arc by arc. */
 static void add_routes(struct relaxation *x, int m)
 {
 	const struct topology *t = x->t;
@@ -312,8 +315,10 @@ static void add_routes(struct relaxation *x, int m)
 	}
 }
 
-/* Whether there are too many columns even if every node had one hop only: asked before anything is
- * allocated whose size is a square. */
+/*
+ * Whether there are too many columns even if every node had only one hop. Checked before anything
+ * of quadratic size is allocated.
+ */
 static bool is_hopeless(const struct topology *t)
 {
 	double mergers = t->workers + t->boxes;

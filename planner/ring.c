@@ -1,6 +1,6 @@
 /*
- * Rings. A ring is as many paths as there are workers: path r collects the chunk of worker r,
- * beginning behind it and ending at it, and spreads the sum by going round once more.
+ * Rings. A ring consists of one path for each worker. Path r collects the chunk of worker r: it
+ * starts at the worker after r and ends at r. Then it distributes the sum in a second round.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,16 +9,16 @@
 #include "planner/lp.h"
 #include "planner/schemes.h"
 
-#define ROOTS_ALL 1024 /* workers; beyond it a path for each of ROOTS_FEW, spread evenly */
+#define ROOTS_ALL 1024 /* workers; with more, there are ROOTS_FEW paths, spread evenly */
 #define ROOTS_FEW 256
-#define EDGES_MOST 2e6 /* of all of them, up: of very many workers fewer paths */
+#define EDGES_MOST 2e6 /* of all paths on the way up: beyond it there are fewer paths */
 #define ORDERS_ALL 8   /* workers up to which every order is tried */
 
 /* Nodes and the routes between neighbours. */
 struct cycle {
 	int n;
 	int *node;
-	int *first, *arcs; /* of the route to the next one */
+	int *first, *arcs; /* of the route to the next node */
 	int *arc;
 };
 
@@ -52,7 +52,7 @@ static void cycle_free(struct cycle *c)
 	free(c);
 }
 
-/* From member i to the next one, or against the direction from there to i. */
+/* Adds the edge from member i to the next one or, with `against`, from that one to i. */
 static void add_step(struct plan *p, const struct cycle *c, int i, bool down, bool against)
 {
 	int *arc = room((size_t)c->arcs[i], sizeof(int));
@@ -66,7 +66,7 @@ static void add_step(struct plan *p, const struct cycle *c, int i, bool down, bo
 	free(arc);
 }
 
-/* The path that ends at member r (up), or begins there (down). */
+/* Adds the path that ends at member r (up) or begins there (down). */
 static void add_path(struct plan *p, const struct cycle *c, int r, bool down, bool against)
 {
 	for (int i = 1; i < c->n; i++) {
@@ -89,7 +89,7 @@ static void add_ring(struct plan *p, const struct cycle *c, double share, bool a
 	}
 }
 
-/* Every worker is a group of its own. */
+/* Counts the rounds; every worker is a group of its own. */
 static void set_rounds(const struct topology *t, struct plan *p)
 {
 	int *group = room((size_t)t->nodes, sizeof(int));
@@ -100,10 +100,9 @@ static void set_rounds(const struct topology *t, struct plan *p)
 	free(group);
 }
 
-/* --- the order ----------------------------------------------------------------------------------
- */
+/* --- the order -------------------------------------------------------------------------------- */
 
-/* Rack by rack, from each to the nearest of those that are left. */
+/* Orders workers rack by rack, from each rack to the nearest of the remaining ones. */
 static void order_racks(const struct topology *t, struct router *r, int *order)
 {
 	struct racks *k = racks_new(t);
@@ -135,7 +134,7 @@ static void order_racks(const struct topology *t, struct router *r, int *order)
 	racks_free(k);
 }
 
-/* What a ring in this order leaves of the tightest link. */
+/* The rate of a ring in this order, limited by its most loaded link. */
 static double judge_order(const struct topology *t, struct router *r, const int *order, bool both)
 {
 	double worst = 0;
@@ -159,7 +158,7 @@ static void exchange(int *a, int i, int j)
 	a[j] = swap;
 }
 
-/* The next permutation in the order of the numbers. */
+/* Advances to the next permutation in lexicographic order. */
 static bool next_order(int *a, int n)
 {
 	int i = n - 2;
@@ -231,10 +230,12 @@ SCHEME(ring_both)
 	return make_ring(t, "ring-both", true);
 }
 
-/* --- two levels ---------------------------------------------------------------------------------
- */
+/* --- two levels ------------------------------------------------------------------------------- */
 
-/* Chunk (j, g): every rack collects it at its member j, the racks' members j at that of rack g. */
+/*
+ * Adds the tree of chunk (j, g): every rack collects it at its member j; the members j of all racks
+ * collect it at that of rack g.
+ */
 static void add_two_levels(struct plan *p, const struct racks *k, struct cycle *const *within,
 			   const struct cycle *across, int j, int g, double share)
 {

@@ -1,5 +1,5 @@
 /*
- * The list of schemes, and what is done for each of them.
+ * The list of schemes, and the steps that all schemes share.
  */
 #include "planner/schemes.h"
 
@@ -13,34 +13,37 @@
 #include "planner/master.h"
 #include "planner/shape.h"
 
-#define LEAST_TIME 0.02 /* of a limit, for what has to be done */
+#define LEAST_TIME 0.02 /* part of a time limit that is always left for the steps after planning   \
+			 */
 
 const struct scheme scheme_list[] = {
 	{"ring", "one ring, rack by rack", scheme_ring},
 	{"ring-both", "the same ring in both directions", scheme_ring_both},
 	{"hierarchical-ring", "rings within racks, rings across racks", scheme_hierarchical_ring},
-	{"ps", "parameter server, nothing merges on the way", scheme_ps},
+	{"ps", "parameter server, without merging in the network", scheme_ps},
 	{"switchml", "SwitchML: a rack merges at its own switch", scheme_switchml},
-	{"atp", "ATP: what the rack's switch cannot take merges at the server's, else not at all",
+	{"atp",
+	 "ATP: merges at the rack's switch, what exceeds it at the server's switch, or not at all",
 	 scheme_atp},
-	{"atp-whole", "ATP by whole workers, equal shares of all servers", scheme_atp_whole},
-	{"atp-bom", "ATP as in Rina's model: merges again at the server's switch", scheme_atp_bom},
+	{"atp-whole", "ATP with whole workers, equal shares for all servers", scheme_atp_whole},
+	{"atp-bom", "ATP as in Rina's model, merges again at the server's switch", scheme_atp_bom},
 	{"netreduce-rack", "NetReduce: all hosts merge at one box", scheme_netreduce_rack},
-	{"netreduce-spine", "NetReduce: racks merge, one box above merges the racks",
+	{"netreduce-spine", "NetReduce: racks merge, then one box merges the racks",
 	 scheme_netreduce_spine},
 	{"rina-agent", "Rina: a ring of racks through their agents", scheme_rina_agent},
 	{"rina-switch", "Rina: a ring of racks from switch to switch", scheme_rina_switch},
 	{"grid", "GRID: linear program, best of several roundings", scheme_grid},
-	{"grid-exact", "GRID: the best whole assignment", scheme_grid_exact},
+	{"grid-exact", "GRID: the best assignment of whole workers", scheme_grid_exact},
 	{"grid-classes", "GRID's model with chunk classes", scheme_grid_classes},
 	{"inart", "InArt: shares of the servers by L-InArt, merging by R-InArt", scheme_inart},
 	{"inart-equal", "R-InArt with equal shares", scheme_inart_equal},
-	{"inart-exact", "InArt's shares with the best whole assignment, small networks",
+	{"inart-exact",
+	 "InArt's shares with the best assignment of whole streams, small networks only",
 	 scheme_inart_exact},
 	{"forest", "topology-adaptive forest: trees of hosts", scheme_forest},
 	{"forestcoll", "ForestColl: reduce-scatter, then all-gather, equal roots",
 	 scheme_forestcoll},
-	{"best", "forest over hosts and boxes, nearest to the bound", scheme_best},
+	{"best", "forest over hosts and boxes, the closest to the bound", scheme_best},
 	{NULL, NULL, NULL},
 };
 
@@ -58,7 +61,7 @@ struct scheme_options scheme_options_default(void)
 		.seed = 1, .chunks = 0, .roundings = 20, .work = 4e9, .seconds = INFINITY};
 }
 
-/* The way up alone, which has to end at servers. */
+/* Removes the way down. Every tree must then end at a server. */
 static int drop_down(const struct topology *t, struct plan *p, struct topo_error *e)
 {
 	p->reduce_only = true;
@@ -69,7 +72,7 @@ static int drop_down(const struct topology *t, struct plan *p, struct topo_error
 		p->tree[i].downs = 0;
 		if (root->kind != TOPO_HOST || !root->server)
 			return topo_refuse(e, p->tree[i].root, -1,
-					   "%s ends at \"%s\", which is no parameter server",
+					   "%s ends at \"%s\", which is not a parameter server",
 					   p->scheme, root->name);
 	}
 	return 0;
@@ -85,18 +88,19 @@ static int check(const struct topology *t, const struct scheme_options *o, struc
 		return topo_refuse(e, -1, -1, "there is nothing to sum: %d worker%s", t->workers,
 				   t->workers == 1 ? "" : "s");
 	if (o->reduce_only && servers == 0)
-		return topo_refuse(e, -1, -1,
-				   "the way up alone needs a parameter server: there is none");
+		return topo_refuse(
+			e, -1, -1,
+			"--reduce-only needs a parameter server: no host has \"server\" true");
 	if (o->trees < 0)
 		return topo_refuse(e, -1, -1, "a forest cannot have %d trees", o->trees);
 	if (o->chunks < 0 || o->roundings < 1 || !(o->seconds > 0) || !(o->work > 0))
 		return topo_refuse(e, -1, -1,
-				   "chunks must not be negative, roundings, work and seconds "
-				   "positive");
+				   "chunks must not be negative; roundings, work and seconds must "
+				   "be positive");
 	return 0;
 }
 
-/* What boxes hold, and how many trees are wanted. */
+/* Makes a plan respect the limits of boxes and the requested number of trees. */
 static void keep_limits(const struct scheme *s, const struct topology *t, struct plan *p,
 			const struct scheme_options *o)
 {
@@ -110,7 +114,7 @@ static void keep_limits(const struct scheme *s, const struct topology *t, struct
 		limits_fit_plan(t, p, o->trees);
 }
 
-/* With what the clock has left since then, a little in any case. */
+/* The options with the remaining time, but at least a small part of it. */
 static struct scheme_options with_time_left(const struct scheme_options *o, double begin)
 {
 	struct scheme_options rest = *o;
@@ -182,8 +186,7 @@ struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 	return p;
 }
 
-/* --- building -----------------------------------------------------------------------------------
- */
+/* --- construction ----------------------------------------------------------------------------- */
 
 static void must(bool good)
 {
@@ -227,7 +230,7 @@ double plan_rate(const struct topology *t, const struct plan *p)
 	double rate = 0;
 
 	if (plan_measure(t, p, &load, NULL) != 0) {
-		/* Routes that the router could only lead through hosts. */
+		/* The router had to lead some routes through hosts: split them there. */
 		split = plan_like(p);
 		for (int k = 0; k < p->trees; k++)
 			plan_copy_tree(split, p, k, p->tree[k].share);
@@ -255,7 +258,7 @@ int count_rounds(const struct topology *t, const struct plan *p, const int *grou
 			int here = depth[e->from] + (group[e->from] != group[e->to]);
 			bool down = i >= tree->ups;
 
-			/* The way down begins when the way up is done: the root's depth goes on. */
+			/* The way down continues from the depth of the root. */
 			depth[e->to] = down || here > depth[e->to] ? here : depth[e->to];
 			most = depth[e->to] > most ? depth[e->to] : most;
 		}
@@ -264,8 +267,7 @@ int count_rounds(const struct topology *t, const struct plan *p, const int *grou
 	return most;
 }
 
-/* --- racks --------------------------------------------------------------------------------------
- */
+/* --- racks ------------------------------------------------------------------------------------ */
 
 int box_at(const struct topology *t, int node)
 {
@@ -279,7 +281,7 @@ int box_at(const struct topology *t, int node)
 	return -1;
 }
 
-/* The switch at which a worker's rack is: of a GPU its NVSwitch, since it has cards besides. */
+/* The switch of a worker's rack; for a GPU its NVSwitch, because it has NICs as well. */
 static int find_head(const struct topology *t, int node)
 {
 	for (int i = t->first[node]; i < t->first[node + 1]; i++)
@@ -291,7 +293,7 @@ static int find_head(const struct topology *t, int node)
 struct racks *racks_new(const struct topology *t)
 {
 	struct racks *r = room(1, sizeof(*r));
-	int *rack = room((size_t)t->nodes, sizeof(int)); /* of a switch, 1 + index */
+	int *rack = room((size_t)t->nodes, sizeof(int)); /* of a switch: 1 + index of its rack */
 	int *at = room((size_t)t->workers + 1, sizeof(int));
 	int *of = room((size_t)t->workers, sizeof(int));
 

@@ -8,17 +8,18 @@
 #include "planner/work.h"
 
 struct scheme_options {
-	uint64_t seed;    /* of what a scheme draws */
-	int chunks;       /* quantise to so many classes; 0: leave the fractions */
-	int roundings;    /* GRID, InArt: best of so many */
+	uint64_t seed;    /* of the random choices of a scheme */
+	int chunks;       /* number of chunk classes; 0: keep fractional shares */
+	int roundings;    /* GRID, InArt: keep the best of this many roundings */
 	double work;      /* units (work.h) after which a scheme that improves step by step stops */
-	double seconds;   /* the same by the clock, on top; INFINITY: however long it takes */
-	bool reduce_only; /* the way up alone, to parameter servers */
-	int trees;        /* of the forest, at most; 0: any number */
-	/* Called when a scheme ends, also one that another asks; NULL: nobody wants to know. */
+	double seconds;   /* additional time limit of such a scheme; INFINITY: none */
+	bool reduce_only; /* plan only the way up, to parameter servers */
+	int trees;        /* largest number of trees; 0: any */
+	/* Called when a scheme ends, including one that another scheme runs; NULL: not called. */
 	void (*progress)(const char *scheme, double seconds);
-	struct news *news; /* told what goes on inside; NULL: nobody wants to know */
-	bool as_printed;   /* GRID, InArt: no more draws than roundings, whatever vertex comes */
+	struct news *news; /* receives progress reports; NULL: none */
+	bool as_printed;   /* GRID, InArt: only `roundings` draws, from whatever vertex the solver
+			      returns */
 	/* inart-exact: shares of the servers in the order of the file; NULL: those of L-InArt. */
 	const double *server_share;
 	int server_shares;
@@ -27,40 +28,49 @@ struct scheme_options {
 struct scheme {
 	const char *name;
 	const char *text; /* one line for --help */
-	/* A verified plan with its throughput; NULL with the reason. The caller frees. */
+	/*
+	 * Makes a plan for a topology in canonical order; scheme_run measures it. NULL with the
+	 * reason. The caller frees.
+	 */
 	struct plan *(*make)(const struct topology *t, const struct scheme_options *o,
 			     struct topo_error *e);
 };
 
-/* All of them, ended by a name that is NULL. */
+/* All schemes; the last entry has the name NULL. */
 extern const struct scheme scheme_list[];
-/* NULL where there is none of that name. */
+/* NULL: there is no scheme of that name. */
 const struct scheme *scheme_find(const char *name);
 struct scheme_options scheme_options_default(void);
-/* Runs one: measures planning_seconds, fills steps and the cut bound, verifies. The flow relaxation
- * is left to who wants it (bound_flow): it takes longer than many a plan. */
+/*
+ * Runs a scheme on the canonical order of t. Sets the plan's throughput, steps, planning_seconds,
+ * and its cut and degree bounds. NULL with the reason; the caller frees. The caller may add the
+ * flow relaxation (bound_flow), which takes longer than many plans.
+ */
 struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 			const struct scheme_options *o, struct topo_error *e);
 
 /*
- * B1, the cut bound: the least of the maximal flows between two workers, both ways. No scheme of
- * any kind is above it. With reduce_only: the least flow from a worker to all servers together.
+ * B1, the cut bound: the least of the maximum flows between two workers, in both directions. No
+ * scheme of any kind exceeds it. With reduce_only: the least flow from a worker to all servers
+ * together.
  */
 double bound_cut(const struct topology *t, bool reduce_only);
-/* The same of the pairs of workers that are looked at until the clock (clock_seconds) is past
- * `until`: a bound as well, a weaker one. */
+/*
+ * The same for those pairs of workers that are examined before the clock (clock_seconds) passes
+ * `until`: a valid but weaker bound.
+ */
 double bound_cut_until(const struct topology *t, bool reduce_only, double until);
 
 /*
- * The degree bound: every tree has at least 2 (workers - 1) inputs that somebody has to take in
- * (up: every worker's data arrives at a worker, a server or at a box that merges it; down: the sum
- * arrives at every worker). INFINITY where a box has no limit. Of forests of trees only.
+ * The degree bound: every tree has at least 2 (workers - 1) inputs that some node must receive (up:
+ * every worker's data arrives at a worker, a server or a box that merges it; down: the sum arrives
+ * at every worker). INFINITY if a box has no limit. Only for forests of trees.
  */
 double bound_degree(const struct topology *t, bool reduce_only);
 
 /*
- * The flow relaxation: between the cut bound and what trees can reach, right to one part in 10^7
- * (it is raised by that much). NAN with the reason, a static text, where the network is too large.
+ * The flow relaxation: between the cut bound and what trees can reach, correct to one part in 10^7
+ * (it is raised by that much). NAN with the reason, a static text, if the network is too large.
  */
 double bound_flow(const struct topology *t, bool reduce_only, const char **why);
 

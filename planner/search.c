@@ -1,7 +1,7 @@
 /*
- * Looking for cheap trees. Where every link has the same capacity both ways and nothing limits
- * merging, links have one price and the search is for a spanning tree. Elsewhere the way up and the
- * way down are searched for one by one, for every root.
+ * Searches for cheap trees. If every link has the same capacity in both directions and nothing
+ * limits merging, links have one price and the search is for a spanning tree. Otherwise the way up
+ * and the way down are searched separately, for every root.
  */
 #include "planner/search.h"
 
@@ -10,14 +10,13 @@
 #include <string.h>
 
 #define EXHAUSTIVE 12  /* optional nodes up to which every subset is tried */
-#define WORK_MOST 3e6  /* steps of a search that looks at everything, both ways */
-#define DENSE_MOST 160 /* terminals up to which arborescences are searched for */
-#define WARM_STEP 0.3  /* by how much the price of what is used up rises */
+#define WORK_MOST 3e6  /* limit of steps of a search over all trees, up and down */
+#define DENSE_MOST 160 /* terminals up to which arborescences are used */
+#define WARM_STEP 0.3  /* relative rise of the price of the most loaded resource */
 #define ROOTS_DENSE 6  /* roots for which arborescences are tried in one round */
-#define BUNDLE 24      /* trees of one round where only spanning trees are affordable */
-#define LOCAL_MOST                                                                                 \
-	5e6      /* optional nodes x links up to which nodes are dropped and added one by one */
-#define GAP 1e-9 /* relative, by which a tree has to be cheaper to be another one */
+#define BUNDLE 24      /* trees of one round if only spanning trees are affordable */
+#define LOCAL_MOST 5e6 /* optional nodes x links up to which steiner_search is thorough */
+#define GAP 1e-9 /* relative difference by which a tree must be cheaper to count as another one */
 
 static bool has_one_price(const struct pack *p)
 {
@@ -113,8 +112,7 @@ bool search_may_go_on(struct search *x, double part)
 	return work_is_left(&x->p->work, part);
 }
 
-/* --- trees of one price ------------------------------------------------------------------------
- */
+/* --- links with one price --------------------------------------------------------------------- */
 
 static void emit_both(struct search *x)
 {
@@ -141,10 +139,12 @@ static double search_links(struct search *x, bool all)
 	return cost;
 }
 
-/* --- trees of two ways --------------------------------------------------------------------------
- */
+/* --- separate ways up and down ---------------------------------------------------------------- */
 
-/* Which optional nodes are worth it, judged by mean prices; the spanning tree is s's. */
+/*
+ * Chooses the optional nodes to use, under the mean prices of both directions; leaves the spanning
+ * tree in x->s.
+ */
 static void guess(struct search *x, const double *node, bool *in)
 {
 	for (int i = 0; i < x->t->links; i++)
@@ -173,7 +173,7 @@ static void set_options(const struct search *x, unsigned int set, bool *in)
 		in[x->s->optional[i]] = set >> i & 1;
 }
 
-/* The cheapest way of one kind for a root; which nodes merge is left in `in`. */
+/* The cheapest way up or down for a root; leaves the choice of merging nodes in `in`. */
 static double search_subsets(struct search *x, int root, bool down, bool *in)
 {
 	double best = INFINITY;
@@ -193,7 +193,7 @@ static double search_subsets(struct search *x, int root, bool down, bool *in)
 	return best;
 }
 
-/* Every root, every choice of merging nodes. */
+/* Tries every root and every choice of merging nodes. */
 static double search_every_pair(struct search *x)
 {
 	double best = INFINITY;
@@ -212,7 +212,7 @@ static double search_every_pair(struct search *x)
 	return best;
 }
 
-/* Roots in turn, merging nodes as guessed. */
+/* Tries some roots in turn, with the merging nodes that guess() chooses. */
 static double search_some_pairs(struct search *x)
 {
 	double best = INFINITY;
@@ -235,7 +235,7 @@ static double search_some_pairs(struct search *x)
 	return best;
 }
 
-/* A spanning tree that has the root among its nodes, as edges of the pool's latest tree. */
+/* Adds a spanning tree that includes the root, as edges of the pool's latest tree. */
 static void add_span(struct search *x, const double *node, int root, bool down)
 {
 	bool *in = down ? x->in_down : x->in_up;
@@ -249,7 +249,10 @@ static void add_span(struct search *x, const double *node, int root, bool down)
 	x->s->in[root] = in[root];
 }
 
-/* Too large for arborescences, or too early: spanning trees of mean prices, for some roots. */
+/*
+ * For networks too large for arborescences, or for quick trees: spanning trees under mean prices,
+ * for some roots.
+ */
 static double search_sparse(struct search *x, int most)
 {
 	double best = INFINITY;
@@ -273,9 +276,9 @@ static double search_sparse(struct search *x, int most)
 }
 
 /*
- * An upper bound that spanning trees give without regard to directions: prices of the two
- * directions are made equal, then no way up is below the cheapest tree with merging paid, no way
- * down below the one without.
+ * An upper bound by spanning trees, regardless of directions. The prices of the two directions are
+ * made equal. Then no way up is cheaper than the cheapest tree with merging paid, and no way down
+ * is cheaper than the one without.
  */
 void search_bound_by_spanning(struct search *x)
 {
@@ -300,7 +303,6 @@ void search_bound_by_spanning(struct search *x)
 	free(arc);
 }
 
-/* Prices to begin with: what a link has not, it is dear for. */
 void search_first_prices(struct search *x)
 {
 	for (int i = 0; i < 2 * x->t->links; i++)
@@ -317,10 +319,6 @@ static double limit_of(const struct topology *t, int row)
 				  : t->node[row - 2 * t->links].processing;
 }
 
-/*
- * Many different trees before the first linear program, which is what takes the time: the prices
- * of what the latest tree used rise, most where it left least (Garg and Koenemann).
- */
 void search_raise_prices(struct search *x)
 {
 	struct master *m = x->m;
@@ -345,9 +343,9 @@ void search_raise_prices(struct search *x)
 }
 
 /*
- * Many terminals: one spanning tree for the prices as they are, then more of them while the prices
- * of what they use rise. Alone the first would bring little: the prices of hundreds of hosts' links
- * change at once.
+ * For many terminals: one spanning tree under the current prices, then more of them while the
+ * prices of their links rise. The first tree alone would gain little, because the prices of the
+ * links of hundreds of hosts change at once.
  */
 static double search_bundle(struct search *x)
 {
@@ -375,14 +373,13 @@ double search_quick(struct search *x)
 	bool before = x->s->quick;
 	double cost;
 
-	/* Where arborescences look again later, a good tree is worth more than a fast one. */
+	/* If arborescences follow, the quality of the trees matters more than speed. */
 	x->s->quick = before || (!x->symmetric && !x->a);
 	cost = x->symmetric ? search_links(x, false) : search_sparse(x, 1);
 	x->s->quick = before;
 	return cost;
 }
 
-/* Adds at least one tree to the pool; the cost of the cheapest one found. */
 double search_look(struct search *x, bool all)
 {
 	if (x->symmetric)

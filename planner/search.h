@@ -1,6 +1,6 @@
 /*
- * Looking for cheap trees under prices of arcs and of merging: what column generation asks for in
- * each round. Found trees go into the pool of the packing.
+ * Searches for cheap trees under prices of arcs and of merging: the pricing step of column
+ * generation. The trees found go into the pool of the packing.
  */
 #ifndef RF_PLANNER_SEARCH_H
 #define RF_PLANNER_SEARCH_H
@@ -14,13 +14,13 @@ struct search {
 	struct master *m;
 	const struct topology *t;
 	struct steiner *s;
-	struct arbor *a; /* NULL: one price of a link is enough, or the topology is too large */
+	struct arbor *a; /* NULL: links have one price, or the topology is too large */
 	double *link;
 	bool symmetric;
-	bool affordable;    /* looking at every tree */
+	bool affordable;    /* a search over all trees is affordable */
 	double *arc, *node; /* prices of this round */
 	double *center_arc, *center_node;
-	double center; /* the bound that they give, as far as the search went */
+	double center; /* the bound that the center prices give, for the trees examined */
 	int *root;
 	int roots;
 	int turn;
@@ -28,28 +28,30 @@ struct search {
 	bool *in_up, *in_down;
 };
 
-/* For a packing whose master is there. */
+/* Begins a search for a packing; p->m must exist. */
 void search_begin(struct search *x, struct pack *p);
 void search_end(struct search *x);
-/* Adds what searching took to the packing's work. */
+/* Adds the work units of the search to the packing's work. */
 void search_spend(struct search *x);
-/* The same; whether that part of the work is still to be done. */
+/* The same; returns whether that part of the work is left. */
 bool search_may_go_on(struct search *x, double part);
 
-/* Prices to begin with: what a link has not, it is dear for. */
+/* Sets the first prices: the inverse of the capacity. */
 void search_first_prices(struct search *x);
 /*
- * The prices of what the latest tree of the pool used rise, most where it left least (Garg and
- * Koenemann): the next tree will be another one.
+ * Raises the prices of the resources that the latest tree of the pool uses, most where the least
+ * capacity is left (Garg and Koenemann), so that the next tree differs.
  */
 void search_raise_prices(struct search *x);
 
-/* Adds at least one tree to the pool, of all trees (where that is affordable) or of some; the cost
- * of the cheapest one found, INFINITY where nothing connects the workers. */
+/*
+ * Adds at least one tree to the pool, from a search over all trees (if that is affordable) or over
+ * some. Returns the cost of the cheapest tree found, INFINITY if nothing connects the workers.
+ */
 double search_look(struct search *x, bool all);
-/* The same with one tree that is found fast. */
+/* The same with one tree that is found quickly. */
 double search_quick(struct search *x);
-/* Lowers the packing's bound where a spanning tree gives a better one: see there. */
+/* Lowers the packing's bound if a spanning tree gives a better one: see the definition. */
 void search_bound_by_spanning(struct search *x);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Parameter server, SwitchML, ATP.
+ * The schemes for parameter servers: ps, switchml and atp-bom.
  */
 #include "planner/servers.h"
 
@@ -44,13 +44,12 @@ void merge_once(struct plan *p, const struct topology *t, struct router *r, int 
 	free(inputs);
 }
 
-/* --- routes beside the shortest -----------------------------------------------------------------
- */
+/* --- routes other than the shortest ----------------------------------------------------------- */
 
 struct spreader {
 	const struct topology *t;
 	struct plan *p;
-	double *load; /* of arcs, both ways of all trees */
+	double *load; /* by arc: both ways of all trees */
 	double *distance;
 	int *from_arc;
 	int *route;
@@ -81,7 +80,10 @@ static double find_load(struct spreader *s)
 	return s->worst;
 }
 
-/* What an arc costs a stream of that weight: next to nothing until it is among the fullest. */
+/*
+ * The price of an arc for a stream of that weight: very low unless the arc is among the most
+ * loaded.
+ */
 static double toll(const struct spreader *s, int arc, double weight)
 {
 	double full = (s->load[arc] + weight) / topo_arc_capacity(s->t, arc) / s->worst;
@@ -89,7 +91,7 @@ static double toll(const struct spreader *s, int arc, double weight)
 	return 1e-6 + pow(full, 16);
 }
 
-/* The cheapest way for an edge, in route; the number of its arcs. */
+/* Finds the cheapest route of an edge, in s->route; returns the number of its arcs. */
 static int find_way(struct spreader *s, const struct plan_edge *e, double weight)
 {
 	const struct topology *t = s->t;
@@ -135,7 +137,7 @@ static void put_load(struct spreader *s, const int *arc, int n, double weight)
 	}
 }
 
-/* One round over all edges, as a new plan. */
+/* One round over all edges; returns a new plan. */
 static struct plan *spread_once(struct spreader *s)
 {
 	struct plan *p = make_plan(s->p->scheme);
@@ -163,8 +165,10 @@ static struct plan *spread_once(struct spreader *s)
 	return p;
 }
 
-/* Chooses routes anew, one by one, so that the most loaded link has less; the way down mirrors
- * the way up again. */
+/*
+ * Chooses the routes again, one by one, to reduce the load of the most loaded link; the way down
+ * mirrors the way up.
+ */
 static struct plan *spread_routes(const struct topology *t, struct plan *p)
 {
 	struct spreader s = {.t = t, .p = p};
@@ -194,10 +198,9 @@ static struct plan *spread_routes(const struct topology *t, struct plan *p)
 	return s.p;
 }
 
-/* --- everything at the server, everything at the rack -------------------------------------------
- */
+/* --- merging at the server, merging at racks -------------------------------------------------- */
 
-/* Where every worker of a rack with a box merges: its box, or nowhere. */
+/* Where every worker merges: at the box of its rack, or nowhere (-1). */
 static void rack_boxes(const struct topology *t, const struct racks *k, int *at)
 {
 	int *rack_of = room((size_t)t->nodes, sizeof(int));

@@ -1,5 +1,5 @@
 /*
- * Trees as parents, and the cutting of routes at hosts.
+ * Trees as parents, and the splitting of routes at hosts.
  */
 #include "planner/shape.h"
 
@@ -93,7 +93,7 @@ void shape_drop(struct shape *s, int node)
 	s->count = kept;
 }
 
-/* The route from the far end back, or as it is. */
+/* Reverses a route. */
 static void turn(const int *from, int n, int *to)
 {
 	for (int i = 0; i < n; i++)
@@ -127,8 +127,9 @@ void shape_load(struct shape *s, const struct plan *p, int tree, bool down)
 
 bool shape_is_tree(const struct shape *s)
 {
-	int *state =
-		room((size_t)s->t->nodes, sizeof(int)); /* of whose walk came by; -1: leads up */
+	int *state = room(
+		(size_t)s->t->nodes,
+		sizeof(int)); /* 1 + the start of the walk that passed; -1: leads to the root */
 	bool good = true;
 
 	state[s->root] = -1;
@@ -167,8 +168,7 @@ void shape_emit(const struct shape *s, struct plan *p, bool down)
 	free(back);
 }
 
-/* --- whole plans --------------------------------------------------------------------------------
- */
+/* --- whole plans ------------------------------------------------------------------------------ */
 
 struct plan *plan_like(const struct plan *p)
 {
@@ -199,8 +199,7 @@ void plan_take_trees(struct plan *p, struct plan *from)
 	plan_free(from);
 }
 
-/* --- hosts --------------------------------------------------------------------------------------
- */
+/* --- hosts ------------------------------------------------------------------------------------ */
 
 static bool is_host(const struct topology *t, int node)
 {
@@ -224,7 +223,10 @@ static bool passes_host(const struct topology *t, const struct plan *p)
 	return false;
 }
 
-/* Cuts the route of one node; what is left of it belongs to the host, unless it sends already. */
+/*
+ * Splits the route of one node at its first host. The rest becomes the route of that host, unless
+ * it has one already.
+ */
 static void cut_route(struct shape *s, int node)
 {
 	int *rest = room((size_t)s->arcs[node], sizeof(int));
@@ -244,7 +246,10 @@ static void cut_route(struct shape *s, int node)
 	free(rest);
 }
 
-/* Shortest ways from all workers to the root, every host on them a node. */
+/*
+ * Replaces the tree by shortest routes from all workers to the root, with every host on them as a
+ * node.
+ */
 static void follow_shortest(struct shape *s, struct router *r)
 {
 	const struct topology *t = s->t;
@@ -270,7 +275,7 @@ static void split_way(struct shape *s, struct router *r, const struct plan *p, i
 		      struct plan *q)
 {
 	shape_load(s, p, tree, down);
-	/* The list grows by the hosts at which routes are cut. */
+	/* The list grows by the hosts at which routes are split. */
 	for (int i = 0; i < s->count; i++)
 		if (s->list[i] != s->root)
 			cut_route(s, s->list[i]);

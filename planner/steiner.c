@@ -9,7 +9,7 @@
 
 #include "planner/lp.h"
 
-#define SPAN_WORK 12 /* of a tree: units for each node and link */
+#define SPAN_WORK 12 /* work units per node and link of a tree */
 
 struct steiner *steiner_new(const struct topology *t, bool merging)
 {
@@ -57,7 +57,7 @@ static double price(const struct steiner *s, int node)
 	return s->node ? s->node[node] : 0;
 }
 
-/* Distance to the nearest terminal, and which it is. */
+/* Computes for each node the distance to the nearest terminal, and which terminal that is. */
 static void find_sites(struct steiner *s)
 {
 	const struct topology *t = s->t;
@@ -81,7 +81,7 @@ static void find_sites(struct steiner *s)
 			int next = topo_arc_to(t, arc);
 			double d = e.key + s->link[arc >> 1];
 
-			/* A host of the tree is nobody else's place: ways through it end there. */
+			/* A host in the tree belongs only to itself: paths end there. */
 			if (d >= s->distance[next] ||
 			    (t->node[next].kind == TOPO_HOST && s->in[next]))
 				continue;
@@ -197,15 +197,14 @@ double steiner_span(struct steiner *s)
 	return s->cost;
 }
 
-/* --- which nodes merge --------------------------------------------------------------------------
- */
+/* --- choice of merging nodes ------------------------------------------------------------------ */
 
 static bool lower(double a, double b)
 {
 	return a < b - 1e-12 * fabs(b);
 }
 
-/* Optional nodes with fewer than three edges are of no use. Returns whether there were any. */
+/* Removes optional nodes with fewer than three edges, which do not merge. */
 bool steiner_prune(struct steiner *s)
 {
 	int *degree = s->parent;
@@ -288,20 +287,19 @@ double steiner_search(struct steiner *s, int exhaustive)
 	return s->options <= exhaustive ? search_subsets(s) : search_local(s);
 }
 
-/* --- the tree as edges of a plan ----------------------------------------------------------------
- */
+/* --- the tree as edges of a plan -------------------------------------------------------------- */
 
 struct emitter {
 	struct steiner *s;
 	struct plan *pool;
 	bool down;
 	int *first, *half; /* edges at each terminal: 2 x edge + side */
-	int *left;         /* edges at each terminal that are still in the tree */
-	bool *gone;        /* edges */
+	int *left;         /* by terminal: number of its edges that are still in the tree */
+	bool *gone;        /* by edge: removed */
 	int *order, *anchor;
-	int **route; /* of each node, up to its anchor */
+	int **route; /* by node: route up to its anchor */
 	int *arcs;
-	int *seen; /* position in the latest route at which a node is left */
+	int *seen; /* by node: its position in the latest route, -1: none */
 };
 
 static int other_end(const struct steiner *s, int half)
@@ -312,7 +310,7 @@ static int other_end(const struct steiner *s, int half)
 	return half & 1 ? a : b;
 }
 
-/* Arcs from the terminal to which a node belongs to that node. */
+/* Writes the arcs to a node from its terminal and returns their number. */
 static int chain(const struct steiner *s, int node, int *arc)
 {
 	int n = 0;
@@ -339,7 +337,7 @@ static int reversed(int *arc, int n)
 	return n;
 }
 
-/* Arcs of an edge from its end a (half 2 x edge) or b to the other. */
+/* Writes the arcs of an edge, from its end a (half 2 x edge) or b to the other end. */
 static int edge_route(const struct steiner *s, int half, int *arc)
 {
 	const struct steiner_edge *e = &s->edge[half >> 1];
@@ -367,7 +365,7 @@ int steiner_nearest_arcs(const struct steiner *s, int node, int *arc)
 	return reversed(arc, chain(s, node, arc));
 }
 
-/* Cuts what comes back to a node that it has left. */
+/* Removes loops, in which a route returns to a node that it has left. */
 static int without_loops(struct emitter *m, int *arc, int n)
 {
 	const struct topology *t = m->s->t;
@@ -406,7 +404,7 @@ static void index_edges(struct emitter *m)
 		m->half[at[other_end(s, h ^ 1)]++] = h;
 }
 
-/* Optional nodes at the end of a branch go, and what they leave at an end. */
+/* Removes optional nodes at the end of a branch, and those that become ends by this. */
 static void cut_leaves(struct emitter *m, int root)
 {
 	struct steiner *s = m->s;
@@ -437,7 +435,7 @@ static void give_edge(struct emitter *m, int from, int to, int *arc, int n)
 		more_room(NULL, SIZE_MAX, 1);
 }
 
-/* A node has been reached from its parent: its route to the nearest node above that merges. */
+/* A node has been reached from its parent: finds its route to the nearest merging node above. */
 static void take_node(struct emitter *m, int node, int half, int parent)
 {
 	bool worker = m->s->t->node[node].kind == TOPO_HOST && m->s->t->node[node].worker;

@@ -1,5 +1,5 @@
 /*
- * What a plan does, from its trees alone. Nothing that a scheme computed is believed.
+ * Measures and verifies a plan from its trees alone. Values that a scheme computed are not trusted.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,16 +11,16 @@
 #define RATE_TOLERANCE 1e-9
 
 /*
- * Up and down are one thing seen from two sides: every node but the root has one edge of its own,
- * which leads to (up) or comes from (down) its neighbour on the side of the root. What stands here
- * is of one phase (the way up or down of one tree) if the stamp says so.
+ * Both ways are handled alike. Every node except the root has one edge of its own, which leads to
+ * (up) or comes from (down) its neighbour on the side of the root. The fields are valid for the
+ * current phase (the way up or down of one tree) if the stamp matches.
  */
 struct visit {
 	int stamp;
 	int edge;     /* the node's own edge, -1: none */
-	int branches; /* edges of others that end here */
+	int branches; /* edges of other nodes that end here */
 	int steps;    /* to the root; -1: not known yet */
-	double hop;   /* delay of the own edge */
+	double hop;   /* delay of the node's own edge */
 	double latency;
 };
 
@@ -29,7 +29,7 @@ struct checker {
 	const struct plan *p;
 	struct plan_load *load;
 	struct topo_error *e;
-	const int *worker; /* those of the plan */
+	const int *worker; /* the workers of the plan */
 	int workers;
 	bool *has_data;
 	struct visit *visit;
@@ -68,7 +68,9 @@ static struct visit *touch(struct checker *c, int node)
 	return v;
 }
 
-/* The route leads from the edge's begin to its end; its arcs are loaded. */
+/*
+ * Checks that the route leads from the start of the edge to its end, and adds the load of its arcs.
+ */
 static int follow(struct checker *c, const struct plan_edge *edge, bool down, double share,
 		  double *latency)
 {
@@ -92,7 +94,7 @@ static int follow(struct checker *c, const struct plan_edge *edge, bool down, do
 		if (i + 1 < edge->arcs && t->node[at].kind == TOPO_HOST)
 			return topo_refuse(c->e, -1, -1,
 					   "tree %d: the route \"%s\" to \"%s\" passes through the "
-					   "host \"%s\", which is no switch",
+					   "host \"%s\", which does not forward",
 					   c->tree, name(c, edge->from), name(c, edge->to),
 					   name(c, at));
 		c->load->arc[arc] += share;
@@ -117,15 +119,15 @@ static int check_ends(struct checker *c, const struct plan_edge *edge)
 					   "tree %d: an edge ends at a node that does not exist",
 					   c->tree);
 		if (!merges(c, node))
-			return topo_refuse(c->e, -1, -1,
-					   "tree %d: the plain switch \"%s\" can neither merge "
-					   "nor multiply",
-					   c->tree, name(c, node));
+			return topo_refuse(
+				c->e, -1, -1,
+				"tree %d: the plain switch \"%s\" can neither merge nor multicast",
+				c->tree, name(c, node));
 	}
 	return 0;
 }
 
-/* What a box or a server takes in to merge it. */
+/* Adds what a box or a server receives to merge. */
 static void load_merge(struct checker *c, int node, double share)
 {
 	const struct visit *v = &c->visit[node];
@@ -134,7 +136,10 @@ static void load_merge(struct checker *c, int node, double share)
 		c->load->node[node] += share * v->branches;
 }
 
-/* Distances to the root for one node and all on its way. A way longer than the nodes is a cycle. */
+/*
+ * Computes the distance to the root for one node and all nodes on its path. A path longer than the
+ * number of nodes is a cycle.
+ */
 static int chase(struct checker *c, bool down, int node)
 {
 	int n = 0;
@@ -149,7 +154,7 @@ static int chase(struct checker *c, bool down, int node)
 					   c->tree, name(c, at));
 		if (v->edge < 0)
 			return topo_refuse(c->e, -1, -1,
-					   "tree %d: \"%s\" sends a sum that it never gets",
+					   "tree %d: \"%s\" sends a sum that it does not receive",
 					   c->tree, name(c, at));
 		if (n == c->count)
 			return topo_refuse(c->e, -1, -1, "tree %d: the edges %s run in a cycle",
@@ -189,7 +194,8 @@ static int take_edges(struct checker *c, const struct plan_tree *tree, bool down
 		v = touch(c, own);
 		if (v->edge >= 0)
 			return topo_refuse(c->e, -1, -1, "tree %d: \"%s\" %s twice", c->tree,
-					   name(c, own), down ? "gets the sum" : "sends its data");
+					   name(c, own),
+					   down ? "receives the sum" : "sends its data");
 		v->edge = first + i;
 		v->hop = hop;
 		touch(c, down ? edge->from : edge->to)->branches++;
@@ -197,7 +203,7 @@ static int take_edges(struct checker *c, const struct plan_tree *tree, bool down
 	return 0;
 }
 
-/* Every worker's data reaches the root once, or the sum every worker once. */
+/* Checks that every worker's data reaches the root once, or the sum every worker once. */
 static int check_way(struct checker *c, const struct plan_tree *tree, bool down)
 {
 	int steps = 0;
@@ -262,8 +268,8 @@ static int check_tree(struct checker *c, const struct plan_tree *tree)
 }
 
 /*
- * The most loaded arc and node, and the throughput that they leave. Of a sequential plan each
- * phase has its own bottleneck, and their times add up.
+ * Finds the most loaded arc and node, and the throughput that they allow. In a sequential plan each
+ * phase has its own bottleneck, and the times of the phases add up.
  */
 static void find_worst(const struct topology *t, bool sequential, struct plan_load *load)
 {
@@ -303,7 +309,7 @@ static int check_trees(struct checker *c)
 	long chunks = 0;
 
 	if (c->p->trees == 0)
-		return topo_refuse(c->e, -1, -1, "the plan has no tree");
+		return topo_refuse(c->e, -1, -1, "the plan has no trees");
 	for (c->tree = 0; c->tree < c->p->trees; c->tree++) {
 		const struct plan_tree *tree = &c->p->tree[c->tree];
 
@@ -360,7 +366,10 @@ int plan_measure(const struct topology *t, const struct plan *p, struct plan_loa
 	return rc;
 }
 
-/* The way up alone is a rate to parameter servers: its bounds know no other roots. */
+/*
+ * With reduce_only the throughput is a rate to parameter servers, and the bounds assume that trees
+ * end there.
+ */
 static int check_roots(const struct topology *t, const struct plan *p, struct topo_error *e)
 {
 	for (int i = 0; i < p->trees && p->reduce_only; i++) {
@@ -369,7 +378,8 @@ static int check_roots(const struct topology *t, const struct plan *p, struct to
 		if (root->server)
 			continue;
 		topo_refuse(e, -1, -1,
-			    "tree %d: the way up alone ends at parameter servers, \"%s\" is none",
+			    "tree %d: with reduce_only trees must end at parameter servers, \"%s\" "
+			    "is not one",
 			    i, root->name);
 		if (e)
 			e->tree = i;

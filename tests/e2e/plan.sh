@@ -236,7 +236,7 @@ bad 3 "bad-shares.json:$(line bad-shares.json '"trees"' 1): the shares add up to
 bad 3 "bad-fast.json:[0-9]*: throughput 10.1 is not possible: " check -t t.json -P bad-fast.json --dot p2.dot
 bad 3 "bad-lost.json:$(($(line bad-lost.json '"trees"' 1) + 1)): tree 0: " check -t t.json -P bad-lost.json --dot p2.dot
 bad 3 "bad-down.json:[0-9]*: tree 0: edges down in a plan without a way down" check -t t.json -P bad-down.json --dot p2.dot
-bad 3 "bad-root.json:[0-9]*: tree 0: the way up alone ends at parameter servers, \"leaf[01]\" is none" check -t t.json -P bad-root.json --dot p2.dot
+bad 3 "bad-root.json:[0-9]*: tree 0: with reduce_only trees must end at parameter servers, \"leaf[01]\" is not one" check -t t.json -P bad-root.json --dot p2.dot
 bad 3 "bad-phases.json:[0-9]*: throughput 10 is not possible: the way up and the way down, one after the other, allow 5" check -t t.json -P bad-phases.json --dot p2.dot
 bad 1 "bad-number.json:[0-9]*: 4294967297 is not a valid link number" check -t t.json -P bad-number.json --dot p2.dot
 bad 1 "bad-steps.json:[0-9]*: \"steps\" must be a whole number from 0 to" check -t t.json -P bad-steps.json --dot p2.dot

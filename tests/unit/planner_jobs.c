@@ -238,7 +238,8 @@ static void job_files(void **state)
 		const char *jobs, *says;
 	} bad[] = {
 		{"{\"name\": \"a\", \"hosts\": [\"h0\", \"x\"]}", "\"x\" is neither a host nor a"},
-		{"{\"name\": \"a\", \"hosts\": [\"h0\", \"h0\"]}", "\"h0\" belongs to job \"a\""},
+		{"{\"name\": \"a\", \"hosts\": [\"h0\", \"h0\"]}",
+		 "\"h0\" already belongs to job \"a\""},
 		{"{\"name\": \"a\", \"hosts\": [\"h0\"]}", "job \"a\" has nothing to sum: 1 host"},
 		{"{\"name\": \"a/b\", \"hosts\": [\"h0\", \"h1\"]}", "without a slash"},
 		{"{\"name\": \"a\", \"hosts\": [\"h0\", \"h1\"], \"rate\": 0}", "must be positive"},

@@ -47,7 +47,7 @@ static void forged_forwarding_is_refused(void **state)
 	plan_mirror(p);
 	p->throughput = 1;
 	assert_int_equal(plan_verify(t, p, &load, &e), -1);
-	assert_non_null(strstr(e.text, "passes through the host \"h1\", which is no switch"));
+	assert_non_null(strstr(e.text, "passes through the host \"h1\", which does not forward"));
 	/* The same as a node that receives and sends. */
 	assert_true(plan_split_hosts(t, p));
 	assert_int_equal(plan_verify(t, p, &load, &e), 0);

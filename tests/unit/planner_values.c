@@ -577,7 +577,7 @@ static void test_reduce_only(void **state)
 	assert_true(p->throughput <= bound_cut(t, true) * (1 + NEAR));
 	plan_free(p);
 	assert_null(scheme_run(scheme_find("ring"), t, &o, &e));
-	assert_non_null(strstr(e.text, "no parameter server"));
+	assert_non_null(strstr(e.text, "not a parameter server"));
 	topo_free(t);
 }
 

@@ -16,9 +16,8 @@
 #define SHARE_UNIT 0x1p-30
 #define CAPACITY_UNIT 0x1p-10
 #define OPTIONS_MOST 10
-#define PRICES_OPTIONS                                                                             \
-	12              /* limit of boxes and servers for checking a certificate by arborescences */
-#define PRICES_WORK 3e7 /* limit of steps of that check */
+#define PRICES_OPTIONS 12 /* boxes and servers up to which arborescences check prices */
+#define PRICES_WORK 3e7   /* limit of steps of that check */
 
 double fraction_value(struct fraction f)
 {

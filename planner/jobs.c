@@ -16,10 +16,9 @@
 #include "plan/textline.h"
 
 #define FORMAT "ringfold-jobs"
-#define FLOOR 1e-8   /* part of a link's capacity that always remains */
-#define NOTHING 1e-5 /* part of the slowest host's link below which a rate counts as nothing */
-#define JOBS_MOST                                                                                  \
-	1000 /* limit of jobs in a file; all their floors together stay below the reserve */
+#define FLOOR 1e-8     /* part of a link's capacity that always remains */
+#define NOTHING 1e-5   /* part of the slowest host's link below which a rate counts as nothing */
+#define JOBS_MOST 1000 /* in a file; all their floors together stay below the reserve */
 
 /* --- files ------------------------------------------------------------------------------------ */
 

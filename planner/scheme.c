@@ -13,8 +13,7 @@
 #include "planner/master.h"
 #include "planner/shape.h"
 
-#define LEAST_TIME 0.02 /* part of a time limit that is always left for the steps after planning   \
-			 */
+#define LEAST_TIME 0.02 /* part of a time limit that is left in any case */
 
 const struct scheme scheme_list[] = {
 	{"ring", "one ring, rack by rack", scheme_ring},

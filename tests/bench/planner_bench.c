@@ -1,13 +1,14 @@
 /*
- * Figures of the planner: every scheme on the topologies of the published evaluations, the ratios
- * that the papers print beside ours, planning times, and 10,000 hosts in the simulators.
+ * Figures of the planner: every scheme on the topologies of the published evaluations, our ratios
+ * beside those of the papers, planning times, and 10,000 hosts in the simulators.
  *
  *   planner-bench FILE [SEEDS [PART OF A CASE'S NAME]]
  *
- * Appends JSON lines to FILE. Throughputs are means over the seeds; their limit is the mean of
- * the cut or degree bound, whichever is less. A ratio's limit is the paper's; its mean, least and
- * most are those of 30 draws, and it is ok within 15 % of the paper's. Instead of a case's name
- * "cluster" asks for jobs and failures, "drawn:FROM-TO" for the drawn topologies of these seeds.
+ * Appends JSON lines to FILE. Throughputs are means over the seeds; their limit is the mean of the
+ * lesser of the cut and degree bounds. The limit of a ratio is the paper's value; its mean, least
+ * and most are those of 30 draws, and it is ok within 15 % of the paper's value. Instead of a
+ * case's name, "cluster" runs jobs and failures, and "drawn:FROM-TO" the random topologies of these
+ * seeds.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -26,21 +27,21 @@
 
 #define SCHEMES_MAX 40
 #define DRAWN 1000 /* topologies */
-#define UNITS 1e8  /* of work in a second, nearly: the same plans however busy the machine is */
+#define UNITS 1e8  /* work units, some one second; independent of other work */
 
-/* What the seeds of one case gave: means. */
+/* Results of one case: means over the seeds. */
 struct outcome {
 	const struct one_case *c;
 	char unit[sizeof(((struct topology *)0)->unit)];
 	double mean[SCHEMES_MAX], bound, dual, flow;
 	int made[SCHEMES_MAX], exact, flows;
-	double least;     /* of best over the best of the others, on one seed */
-	double least_due; /* of best over its own dual bound where that is exact */
+	double least;     /* best / the best other scheme, least over the seeds */
+	double least_due; /* best / its own dual bound if that is exact, least over the seeds */
 };
 
 static FILE *out;
 static int seeds = 10;
-static const char *only; /* cases with this in their name */
+static const char *only; /* run only cases whose name contains this */
 
 static double now(void)
 {
@@ -60,7 +61,7 @@ void figure(const char *name, double value, const char *unit, double limit, bool
 	json_decref(o);
 }
 
-/* Throughput of one scheme on one seed, 0 where it refuses. */
+/* Throughput of one scheme on one seed, 0 if it refuses. */
 static double run_scheme(struct outcome *r, const struct topology *t, int i, uint64_t seed)
 {
 	struct scheme_options o = scheme_options_default();
@@ -141,7 +142,7 @@ static void run_case(struct outcome *r)
 		snprintf(what, sizeof(what), "%s%s", scheme_list[i].name,
 			 r->made[i] < seeds ? " (not on every seed)" : "");
 		r->mean[i] *= (double)seeds / r->made[i];
-		/* Not on every seed: not the mean of the same topologies as the bound. */
+		/* If it is not the mean over every seed, it is not comparable with the bound. */
 		case_figure(r, what, r->mean[i], r->unit, r->made[i] < seeds ? NAN : r->bound,
 			    false, true);
 	}
@@ -157,7 +158,7 @@ static void run_case(struct outcome *r)
 	fprintf(stderr, "planner-bench: %s: %d seeds, %.1f s\n", r->c->name, seeds, now() - begin);
 }
 
-/* --- the cases, and what the papers print of them --- */
+/* --- the cases, and the papers' values of them ------------------------------------------------ */
 
 #define UP true /* the way up alone */
 #define BOTH false
@@ -227,7 +228,7 @@ static const struct {
 	{"20% merge, 100 workers, way up", "grid", "ps", 23.5, ""},
 };
 
-/* As printed where the algorithm draws, and with more draws. */
+/* As printed if the algorithm draws at random, and with more draws. */
 static void print_ratios(const struct one_case *c)
 {
 	for (size_t n = 0; n < sizeof(ratios) / sizeof(ratios[0]); n++) {
@@ -243,7 +244,7 @@ static void print_ratios(const struct one_case *c)
 
 /* --- times --- */
 
-/* Leaf-spine, or with k a fat-tree. */
+/* Leaf-spine, or, if k is not 0, a fat-tree. */
 struct size {
 	const char *name;
 	int leaves, spines, hosts, k;
@@ -271,7 +272,7 @@ static const struct planning {
 	{&most, "all merge", 0, 1, {0}},
 };
 
-/* Other work on the machine does not count. */
+/* Processor time: other work on the machine does not count. */
 static double processor_seconds(void)
 {
 	return (double)clock() / CLOCKS_PER_SEC;

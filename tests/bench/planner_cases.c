@@ -17,8 +17,10 @@ struct topology *case_generate(const struct topo_spec *s, const char *unit)
 	return t;
 }
 
-/* GRID: 100 Gbps; part 0: every rack's switch merges, else that many percent of all switches. The
- * way up alone is run in GRID's own model, which has no links but the hosts'. */
+/*
+ * GRID: 100 Gbps. part 0: every rack's switch merges; otherwise that percentage of all switches.
+ * The way up alone uses GRID's own model, which has no links except the hosts'.
+ */
 static struct topology *grid(struct topo_spec s, const struct one_case *c, uint64_t seed)
 {
 	s.boxes = c->part ? TOPO_BOX_FRACTION : TOPO_BOX_LEAVES;
@@ -53,8 +55,10 @@ struct topology *case_grid_leaf(const struct one_case *c, uint64_t seed)
 	return grid(s, c, seed);
 }
 
-/* GRID as its published topology has it: 4 hosts in a rack; workers fill one rack after the other,
- * the server is the last host. */
+/*
+ * GRID's published topology: 4 hosts in a rack. Workers fill one rack after the other; the server
+ * is the last host.
+ */
 struct topology *case_grid_packed(const struct one_case *c, uint64_t seed)
 {
 	struct topo_spec s = topo_spec_default(TOPO_FAT_TREE);
@@ -80,8 +84,10 @@ struct topology *case_grid_packed(const struct one_case *c, uint64_t seed)
 	return t;
 }
 
-/* InArt: fat-tree of 6 ports, 54 hosts, four of them servers; links of 20 or U(10, 30), every
- * switch takes in 9. */
+/*
+ * InArt: fat-tree of 6 ports, 54 hosts, four of them servers; links of 20 or U(10, 30); every
+ * switch can receive 9.
+ */
 struct topology *case_inart(const struct one_case *c, uint64_t seed)
 {
 	struct topo_spec s = topo_spec_default(TOPO_FAT_TREE);
@@ -97,8 +103,10 @@ struct topology *case_inart(const struct one_case *c, uint64_t seed)
 	return case_generate(&s, "Mbps");
 }
 
-/* Rina: eight racks of four workers and a server; in `part` percent of the racks the switch
- * merges. The server's rack is one that has not got it as long as there is one. */
+/*
+ * Rina: eight racks of four workers, and a server; in `part` percent of the racks the switch
+ * merges. The server is in a rack whose switch does not merge, if there is one.
+ */
 struct topology *case_rina(const struct one_case *c, uint64_t seed)
 {
 	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);

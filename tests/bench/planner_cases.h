@@ -9,7 +9,7 @@
 struct one_case {
 	const char *name;
 	struct topology *(*make)(const struct one_case *c, uint64_t seed);
-	int workers; /* and other numbers that make() reads */
+	int workers; /* this and the following numbers are arguments of make() */
 	int part;
 	double spread;
 	bool reduce_only;
@@ -17,7 +17,7 @@ struct one_case {
 	int roundings;  /* 0: the default */
 };
 
-/* Appends one figure to the bench's file: limit NAN where there is none. */
+/* Appends one figure to the bench's file; limit NAN: none. */
 void figure(const char *name, double value, const char *unit, double limit, bool must, bool ok);
 
 /* Ratio of two schemes over SPREAD_DRAWS seeds of a case: mean, least and most of the seeds. */
@@ -28,10 +28,10 @@ void ratio_spread(const struct one_case *c, const char *a, const char *b, double
 /* Several jobs on one network, and a plan after a failure. */
 void cluster_figures(void);
 
-/* A generated topology in that unit; a specification that gives none ends the program. */
+/* A generated topology in that unit; an invalid specification ends the program. */
 struct topology *case_generate(const struct topo_spec *s, const char *unit);
 
-/* The functions behind one_case.make. */
+/* The functions for one_case.make. */
 struct topology *case_grid_tree(const struct one_case *c, uint64_t seed);
 struct topology *case_grid_packed(const struct one_case *c, uint64_t seed);
 struct topology *case_grid_leaf(const struct one_case *c, uint64_t seed);

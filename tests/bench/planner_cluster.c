@@ -12,7 +12,7 @@
 
 #define REPRODUCED 0.15
 #define JOBS 4
-#define WORK 1e8 /* units for each plan: one second or a few */
+#define WORK 1e8 /* work units for each plan: one or a few seconds */
 
 static double cpu(void)
 {
@@ -87,7 +87,9 @@ static struct topology *thousand(void)
 	return case_generate(&s, "Gbps");
 }
 
-/* Four jobs of every fourth host. Each gets what it would get alone on what is left. */
+/*
+ * Four jobs, each on every fourth host. Each gets what it would get alone on the remaining network.
+ */
 static void four_jobs(const struct topology *t)
 {
 	const struct scheme *best = scheme_find("best");
@@ -133,7 +135,7 @@ static void four_jobs(const struct topology *t)
 	}
 }
 
-/* Trees of the first text that are in the second, byte by byte. */
+/* Trees of the first text that are in the second, byte for byte. */
 static int lines_kept(const char *a, const char *b)
 {
 	int n = 0;

@@ -13,18 +13,20 @@
 #include "tests/unit/planner_drawn.h"
 
 #define HOSTS_MOST 300
-#define REPEATED 100 /* one of so many drawn topologies is planned again on a loaded machine */
+#define REPEATED 100 /* one in this many random topologies is planned again on a busy machine */
 
-/* Leaf-spine, with k a fat-tree, with neither leaves nor k a star; a fifth of the switches merge.
+/*
+ * Leaf-spine; a fat-tree if k is not 0; a star if leaves and k are 0. A fifth of the switches
+ * merge.
  */
 static const struct large {
 	const char *name, *scheme;
 	int leaves, spines, hosts, k;
 	double spread, processing[2];
-	double least;   /* throughput */
-	double ring;    /* or so many times the ring's */
-	double seconds; /* of the processor */
-	bool shipped;   /* boxes hold what a shipped one does */
+	double least;   /* least throughput required */
+	double ring;    /* or this multiple of the ring's */
+	double seconds; /* limit of processor time */
+	bool shipped;   /* boxes have the limits of the shipped box */
 } larges[] = {
 	{"leaf-spine of 1,000", "best", 40, 20, 25, 0, 0, {0}, 62.7, 0, 5, false},
 	{"leaf-spine of 1,000, shipped boxes", "best", 40, 20, 25, 0, 0, {0}, 51.2, 0, 10, true},
@@ -64,7 +66,7 @@ static struct topology *make(const struct large *g)
 	return case_generate(&s, "Gbps");
 }
 
-/* 0 where there is no plan, or one that the verifier refuses. */
+/* The throughput of a scheme; 0 if there is no plan or the verifier refuses it. */
 static double run(const struct topology *t, const char *scheme, const struct scheme_options *o)
 {
 	struct topo_error e = {.text = ""};
@@ -104,9 +106,9 @@ void large_networks(large_figure *put, const char *only)
 			large_network(put, &larges[i]);
 }
 
-/* --- many drawn ones --- */
+/* --- many random topologies ------------------------------------------------------------------- */
 
-#define LOAD 3 /* processes that do nothing but count */
+#define LOAD 3 /* number of processes that only count */
 
 static void begin_load(pid_t *child)
 {
@@ -159,7 +161,7 @@ static bool is_same_under_load(const struct topology *t, const struct scheme_opt
 static bool is_any_better(const struct topology *t, const struct scheme_options *o, int seed)
 {
 	double best = run(t, "best", o);
-	bool any = false; /* where no scheme makes a plan, of one worker, none is better */
+	bool any = false; /* with one worker no scheme makes a plan, so none is better */
 
 	for (const struct scheme *s = scheme_list; s->name; s++) {
 		double rate = run(t, s->name, o);

@@ -1,10 +1,10 @@
 /*
- * The planner's own scheme on drawn topologies: never below any other scheme, and the same bytes
- * each time, with other work on the machine as without.
+ * The scheme "best" on random topologies: never below any other scheme, and the same bytes each
+ * time, whether the machine is busy or not.
  *
  *   planner_best [FIRST [COUNT]]
  *
- * draws COUNT topologies from seed FIRST on (1 and 20 where they are not given).
+ * generates COUNT topologies from seed FIRST on (default: 20 from seed 1).
  */
 #include <math.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 #include "tests/unit/planner_drawn.h"
 
 #define HOSTS_MOST 100
-#define REPEATED 10 /* one of so many is planned again beside other work */
+#define REPEATED 10 /* one in this many is planned again on a busy machine */
 
 static int first = 1;
 static int count = 20;
@@ -78,7 +78,7 @@ static char *plan_text(const struct topology *t, const struct scheme_options *o)
 	return text;
 }
 
-/* Three processes that do nothing but count. */
+/* Starts three processes that only count. */
 static void begin_load(pid_t *child)
 {
 	for (int i = 0; i < 3; i++) {

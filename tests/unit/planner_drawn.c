@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Units for each scheme, some two seconds: the hard ones are to end somewhere on the way. */
+/* Work units for each scheme, some two seconds; hard topologies stop at this limit. */
 #define WORK 2e8
 
 static int draw(uint64_t *state, int low, int high)
@@ -19,7 +19,7 @@ static bool chance(uint64_t *state, double p)
 
 static void draw_size(struct topo_spec *s, uint64_t *state, int most)
 {
-	/* Small ones as often as large ones. */
+	/* Small networks are as likely as large ones. */
 	int hosts = (int)(4 * pow(most / 4.0, topo_uniform(state)));
 
 	switch (s->shape) {
@@ -64,7 +64,7 @@ static void draw_rest(struct topo_spec *s, uint64_t *state)
 	s->seed = topo_random(state);
 }
 
-/* A box that nothing could merge at is refused: then without boxes. */
+/* A topology with a box that cannot merge is refused: it is generated again without boxes. */
 struct topology *drawn_topology(uint64_t seed, int most, struct scheme_options *o)
 {
 	uint64_t state = seed;

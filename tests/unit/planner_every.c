@@ -22,7 +22,10 @@ struct every {
 	int n;
 };
 
-/* Whether parents (by place, of all but place 0) lead to place 0 and every box has two children. */
+/*
+ * Whether the parents (by position, for all except position 0) lead to position 0 and every box has
+ * two children.
+ */
 static bool is_tree(const struct every *x, const int *parent)
 {
 	int children[NODES] = {0};
@@ -47,7 +50,7 @@ struct way {
 	int arcs;
 };
 
-/* All routes between two nodes that pass no host and no node twice; how many. */
+/* Lists all routes between two nodes that pass no host and no node twice; returns their number. */
 static int list_ways(const struct topology *t, int from, int to, struct way *list)
 {
 	int next[ARCS + 1] = {0};
@@ -80,7 +83,7 @@ static int list_ways(const struct topology *t, int from, int to, struct way *lis
 	return n;
 }
 
-/* The tree of these parents over all combinations of routes. */
+/* Adds the tree of these parents over all combinations of routes. */
 static void add_routes(struct every *x, const int *parent)
 {
 	struct way way[NODES][WAYS];
@@ -89,7 +92,7 @@ static void add_routes(struct every *x, const int *parent)
 
 	for (i = 1; i < x->n; i++) {
 		ways[i] = list_ways(x->t, x->node[i], x->node[parent[i]], way[i]);
-		/* Where only hosts lead on there is no such edge. */
+		/* An edge that could only pass through hosts does not exist. */
 		if (ways[i] == 0)
 			return;
 	}

@@ -1,6 +1,7 @@
 /*
- * Folded networks: that twins can be exchanged, that the program over classes has the optimum that
- * column generation over all trees finds, that plans made from it are right and nearly as good.
+ * Folded networks. The tests check that twins can be exchanged, that the program over classes has
+ * the same optimum as column generation over all trees, and that plans made from it are valid and
+ * nearly as good.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -17,8 +18,7 @@
 #include "planner/unfold.h"
 #include "planner/scheme.h"
 
-/* --- twins --------------------------------------------------------------------------------------
- */
+/* --- twins ------------------------------------------------------------------------------------ */
 
 struct plain_link {
 	int a, b;
@@ -37,7 +37,10 @@ static int by_ends(const void *a, const void *b)
 	return (x->capacity > y->capacity) - (x->capacity < y->capacity);
 }
 
-/* All links with two nodes of the network exchanged, and what stands for their racks. */
+/*
+ * All links of the network after two nodes, and the workers that stand for their racks, are
+ * exchanged.
+ */
 static struct plain_link *links_with(const struct fold *f, int a, int b)
 {
 	const struct topology *c = f->c;
@@ -60,7 +63,7 @@ static struct plain_link *links_with(const struct fold *f, int a, int b)
 	return list;
 }
 
-/* Whether the network with two nodes exchanged is the same network. */
+/* Whether the network is unchanged if two nodes are exchanged. */
 static bool is_same_exchanged(const struct fold *f, int a, int b)
 {
 	struct plain_link *was = links_with(f, a, a);
@@ -118,7 +121,7 @@ static void test_twins(void **state)
 	t = make(&s);
 	check_twins(t, &before);
 	assert_in_range(before, 2, 4);
-	/* One link that is different: its ends have no twins any more. */
+	/* One link differs: its ends have no twins any more. */
 	t->link[t->links - 1].capacity[0] = 50;
 	t->link[t->links - 1].capacity[1] = 50;
 	check_twins(t, &after);
@@ -137,7 +140,7 @@ static void test_twins(void **state)
 	topo_free(t);
 }
 
-/* Links that are not alike both ways, and workers with a limit. */
+/* Links with unequal directions, and workers with a limit. */
 static void test_not_foldable(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
@@ -152,10 +155,12 @@ static void test_not_foldable(void **state)
 	topo_free(t);
 }
 
-/* --- optima -------------------------------------------------------------------------------------
- */
+/* --- optima ----------------------------------------------------------------------------------- */
 
-/* The program over classes against column generation over all trees, and a plan of its images. */
+/*
+ * Compares the program over classes with column generation over all trees, and with a plan of its
+ * images.
+ */
 static void check_optimum(const char *what, struct topo_spec *s)
 {
 	struct scheme_options o = scheme_options_default();
@@ -227,7 +232,7 @@ static void test_optima(void **state)
 		check_optimum("random", &s);
 }
 
-/* Limited boxes: the plan is right, and not above the bounds. */
+/* Limited boxes: the plan is valid and not above the bounds. */
 static void test_processing(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
@@ -265,8 +270,10 @@ static void test_processing(void **state)
 	}
 }
 
-/* A certificate is checked without those who made it: the same bound, and other prices give bounds
- * that hold as well. */
+/*
+ * A certificate can be checked independently: it gives the same bound, and other prices give valid
+ * bounds as well.
+ */
 static void test_certificates(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
@@ -298,7 +305,7 @@ static void test_certificates(void **state)
 			bound = bound_by_prices(t, p, true);
 			assert_true(bound >= p->throughput * (1 - 1e-9));
 		}
-		/* Of one direction alone they prove nothing. */
+		/* Prices of one direction alone prove nothing. */
 		c->arc_price[0] += 1;
 		assert_true(isnan(bound_by_prices(t, p, true)));
 		plan_free(p);
@@ -319,7 +326,7 @@ static void hear(const char *doing, int round, double value, double bound)
 	told++;
 }
 
-/* Lines about what goes on: in the file's unit, and no more often than wanted. */
+/* Progress reports use the file's unit and come no more often than requested. */
 static void test_news(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);

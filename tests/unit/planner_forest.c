@@ -59,8 +59,10 @@ out:
 	return rc;
 }
 
-/* Every node of the list but the first hangs on an earlier one; boxes without a child are left
- * out. */
+/*
+ * Attaches every node of the list, except the first, to an earlier one; boxes without a child are
+ * left out.
+ */
 static int one_way(const struct topology *t, struct plan *p, bool down, const int *list, int n,
 		   uint64_t *random)
 {
@@ -194,7 +196,7 @@ struct plan *forest_star(const struct topology *t, int root)
 	return measured(t, p);
 }
 
-/* toward[n]: the arc that leaves n on its way to the root; nodes in the order of their distance. */
+/* toward[n]: the arc from n towards the root; lists the nodes in the order of their distance. */
 static int find_ways(const struct topology *t, int root, int *toward, int *queue)
 {
 	int head = 0;
@@ -218,7 +220,7 @@ static int find_ways(const struct topology *t, int root, int *toward, int *queue
 	return tail;
 }
 
-/* An edge for each node that has data of its own or of others; over plain switches it goes on. */
+/* Adds an edge for each node that has data of its own or of others; it passes plain switches. */
 static int hang(const struct topology *t, struct plan *p, int root, const int *toward,
 		const int *queue, int reached)
 {

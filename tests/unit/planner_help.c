@@ -10,7 +10,7 @@
 
 #include "tests/unit/planner_help.h"
 
-static unsigned long long latest; /* seed of the latest drawn topology */
+static unsigned long long latest; /* seed of the latest random topology */
 
 struct topology *help_make(const struct topo_spec *s)
 {
@@ -59,7 +59,7 @@ static struct topo_spec draw_spec(uint64_t seed)
 	return s;
 }
 
-/* Whole numbers of 2^-10, so that plans and bounds can be checked exactly. */
+/* Rounds capacities to multiples of 2^-10, so that plans and bounds can be checked exactly. */
 static void round_up(struct topology *t, uint64_t seed, bool wide)
 {
 	uint64_t random = seed * 31;
@@ -139,7 +139,7 @@ struct plan *help_plan(const struct topology *t, const char *scheme)
 	return p;
 }
 
-/* The same network with its nodes and links in another order and under other names. */
+/* The same network with its nodes and links in another order and with other names. */
 struct topology *help_shuffled(const struct topology *t, uint64_t seed)
 {
 	struct topology *s = topo_new("shuffled");

@@ -1,6 +1,6 @@
 /*
- * Machines with GPUs, several jobs on one network, plans after a failure: small cases against every
- * tree there is.
+ * Machines with GPUs, several jobs on one network, plans after a failure: small cases compared with
+ * an exhaustive search over all trees.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -25,7 +25,7 @@ static uint64_t seed = 1;
 static void same(double found, double wanted, const char *what, int number)
 {
 	if (!(fabs(found - wanted) <= 3 * JOBS_RESERVE * wanted))
-		fail_msg("%s, network %d of seed %llu: %.9g, trying everything finds %.9g", what,
+		fail_msg("%s, network %d of seed %llu: %.9g, an exhaustive search finds %.9g", what,
 			 number, (unsigned long long)seed, found, wanted);
 }
 
@@ -42,8 +42,7 @@ static double everything(const struct topology *t)
 	return best;
 }
 
-/* --- machines -----------------------------------------------------------------------------------
- */
+/* --- machines --------------------------------------------------------------------------------- */
 
 static void machines_are_exact(void **state)
 {
@@ -117,10 +116,9 @@ static void machine_files(void **state)
 	}
 }
 
-/* --- jobs ---------------------------------------------------------------------------------------
- */
+/* --- jobs ------------------------------------------------------------------------------------- */
 
-/* Hosts of a topology in equal parts, drawn. */
+/* Divides the hosts of a topology at random into equal jobs. */
 static struct job *draw_jobs(const struct topology *t, int jobs, uint64_t *random)
 {
 	struct job *job = room((size_t)jobs, sizeof(*job));
@@ -175,14 +173,16 @@ static void jobs_share_a_network(void **state)
 			assert_non_null(alone);
 			if (!plan[k])
 				fail_msg("%s", e.text);
-			/* What it would get alone on what is left, or all it wants. */
+			/*
+			 * The job's rate alone on the remaining network, or all that it asks for.
+			 */
 			same(plan[k]->throughput, fmin(alone->throughput, job[k].rate), "a job", i);
 			plan_free(alone);
 			topo_free(left);
 		}
 		if (jobs_verify(t, plan, 3, &e) != 0)
 			fail_msg("%s", e.text);
-		/* A job that takes more than it may is seen, though its plan alone is right. */
+		/* A job that takes too much is detected, although its plan alone is valid. */
 		{
 			struct plan_load load;
 
@@ -201,7 +201,7 @@ static void jobs_share_a_network(void **state)
 	}
 }
 
-/* Two jobs at one box with one group: the second has to do without it. */
+/* Two jobs at one box with one group: the second plan must not use the box. */
 static void groups_are_shared(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_STAR);
@@ -280,10 +280,9 @@ static void job_files(void **state)
 	topo_free(plain);
 }
 
-/* --- failures -----------------------------------------------------------------------------------
- */
+/* --- failures --------------------------------------------------------------------------------- */
 
-/* The most that can be reached where some trees stay, over every tree there is. */
+/* The highest throughput with some trees kept, over all possible other trees. */
 static double everything_beside(const struct topology *t, const struct plan *kept)
 {
 	struct plan *pool = all_trees(t);
@@ -338,7 +337,7 @@ static double everything_beside(const struct topology *t, const struct plan *kep
 	return best;
 }
 
-/* How many trees of the first text are in the second, byte by byte. */
+/* How many trees of the first text are in the second, byte for byte. */
 static int lines_kept(const char *a, const char *b)
 {
 	int n = 0;
@@ -354,7 +353,7 @@ static int lines_kept(const char *a, const char *b)
 	return n;
 }
 
-/* Hosts joined to each other by links and by a box, so that most links can go. */
+/* Hosts joined by direct links and by a box, so that most links can fail without a partition. */
 static struct topology *mesh(uint64_t *random)
 {
 	struct topology *t = topo_new("mesh");

@@ -1,6 +1,6 @@
 /*
- * Plans as files: written and read again, certificates and all; bad ones by line and reason; bytes
- * changed at random.
+ * Plans as files: written and read again, with their certificates; bad files with line and reason;
+ * random changes of bytes.
  *
  *   planner_json [SEED]
  */
@@ -139,7 +139,7 @@ static void bad_plans(void **state)
 	topo_free(t);
 }
 
-/* Prices go into the file and come back, and give the bound again. */
+/* Prices are written to the file and read back, and give the same bound. */
 static void certificate_there_and_back(void **state)
 {
 	struct topology *t = help_drawn(7, false);
@@ -157,7 +157,7 @@ static void certificate_there_and_back(void **state)
 		fail_msg("%s", e.text);
 	assert_true(!back->certificate.exact);
 	help_near(bound_by_prices(t, back, true), p->certificate.dual);
-	/* Prices that are none prove nothing: the bound is worse or not there. */
+	/* Wrong prices prove nothing: the bound is worse or missing. */
 	back->certificate.arc_price[0] += 1;
 	assert_true(bound_by_prices(t, back, true) > p->certificate.dual);
 	free(text);
@@ -166,7 +166,10 @@ static void certificate_there_and_back(void **state)
 	topo_free(t);
 }
 
-/* Plans with bytes changed: refused by the reader or the verifier, or right; never a crash. */
+/*
+ * Plans with changed bytes are refused by the reader or the verifier, or are valid; they never
+ * cause a crash.
+ */
 static void changed_bytes(void **state)
 {
 	static const char bytes[] = "0123456789-.e\"{}[],: hs\n";

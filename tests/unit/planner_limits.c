@@ -1,6 +1,6 @@
 /*
- * What boxes hold, and few trees: every scheme keeps the limits, forged plans are refused, and on
- * tiny networks the best forest is the one that trying everything finds.
+ * Limits of boxes, and of the number of trees: every scheme respects the limits, forged plans are
+ * refused, and on tiny networks the best forest equals the result of an exhaustive search.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -30,10 +30,11 @@ static bool has_box(const struct plan *p, int tree, int box)
 	return false;
 }
 
-/* --- tests --------------------------------------------------------------------------------------
- */
+/* --- tests ------------------------------------------------------------------------------------ */
 
-/* Hosts at one or two boxes, capacities drawn: a route between any two nodes is the only one. */
+/*
+ * Hosts at one or two boxes with random capacities; there is only one route between any two nodes.
+ */
 static struct topology *tiny(uint64_t *random, int hosts, int boxes)
 {
 	struct topology *t = topo_new("tiny");
@@ -75,7 +76,7 @@ static double best_of(const struct topology *t, int trees)
 static void same(double found, double wanted, const char *what, int number)
 {
 	if (!(fabs(found - wanted) <= 1e-6 * wanted))
-		fail_msg("%s, network %d of seed %llu: %.9g, trying everything finds %.9g", what,
+		fail_msg("%s, network %d of seed %llu: %.9g, an exhaustive search finds %.9g", what,
 			 number, (unsigned long long)seed, found, wanted);
 }
 
@@ -110,7 +111,10 @@ static void few_trees_are_exact(void **state)
 	}
 }
 
-/* One group at the first box, any number elsewhere: for each tree that may have it one program. */
+/*
+ * One group at the first box, any number elsewhere: solves one program for each tree that may have
+ * the group.
+ */
 static void few_groups_are_exact(void **state)
 {
 	uint64_t random = seed + 100;
@@ -143,7 +147,7 @@ static void few_groups_are_exact(void **state)
 	}
 }
 
-/* Every scheme keeps what is drawn; no other is above best. */
+/* Every scheme respects random limits, and none is better than best. */
 static void every_scheme_keeps_them(void **state)
 {
 	uint64_t random = seed;
@@ -181,7 +185,7 @@ static void every_scheme_keeps_them(void **state)
 	assert_true(kept > 120);
 }
 
-/* A star of five hosts at a box: one limit after the other below what the plan needs. */
+/* A star of five hosts at a box: each limit in turn is lower than the plan needs. */
 static void forged_plans_are_refused(void **state)
 {
 	static const struct {
@@ -218,7 +222,7 @@ static void forged_plans_are_refused(void **state)
 		if (!strstr(e.text, cases[i].says))
 			fail_msg("%s: \"%s\"", cases[i].name, e.text);
 	}
-	/* Just enough of each. */
+	/* Each limit just high enough. */
 	t->node[t->box[0]].holds = (struct topo_holds){2, 5, 5, 2, 5};
 	assert_int_equal(plan_verify(t, two, &load, &e), 0);
 	plan_load_free(&load);
@@ -227,7 +231,7 @@ static void forged_plans_are_refused(void **state)
 	topo_free(t);
 }
 
-/* One tree through a box with long links: with one slot each chunk waits for the one before it. */
+/* One tree through a box with long links: with one slot each chunk waits for the previous one. */
 static void slots_are_the_window(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_STAR);
@@ -247,7 +251,7 @@ static void slots_are_the_window(void **state)
 	assert_int_equal(sim_chunks(t, p, &o, &fast, NULL), 0);
 	t->node[t->box[0]].holds.slots = 1;
 	assert_int_equal(sim_chunks(t, p, &o, &slow, NULL), 0);
-	/* Of each chunk two hops of 0.01 s, and 0.01 s on each of two links. */
+	/* Each chunk takes two hops of 0.01 s, and 0.01 s on each of two links. */
 	help_near(slow.seconds, 100 * (0.02 + 0.02));
 	assert_true(fast.seconds < 1.1);
 	plan_free(p);
@@ -285,7 +289,7 @@ static void keys_of_a_file(void **state)
 	assert_non_null(t);
 	want = (struct topo_holds){TOPO_UNLIMITED, 64, 64, 7, TOPO_UNLIMITED};
 	assert_true(topo_holds_same(&t->node[2].holds, &want));
-	/* Written and read again it is the same. */
+	/* Writing and reading it again gives the same limits. */
 	{
 		char *text = topo_format(t);
 		struct topology *again = topo_parse(text, strlen(text), "again", &e);
@@ -327,7 +331,9 @@ static void only_boxes_have_them(void **state)
 	assert_string_equal(e.text, "t.json:2: \"groups\" of \"h0\": only a box has this limit");
 }
 
-/* Too large for programs over many trees: still better than what uses no box, and near the bound.
+/*
+ * Too large for programs over many trees: the plan is still better than any without a box, and
+ * close to the bound.
  */
 static void shipped_boxes_are_used(void **state)
 {

@@ -1,5 +1,6 @@
 /*
- * Properties on drawn topologies. RINGFOLD_SEED and RINGFOLD_COUNT repeat and lengthen a run:
+ * Properties of plans on random topologies. RINGFOLD_SEED and RINGFOLD_COUNT repeat and lengthen a
+ * run:
  *
  *     RINGFOLD_SEED=7 RINGFOLD_COUNT=200 build/tests/planner_random
  */
@@ -37,8 +38,10 @@ static void repeat(uint64_t one)
 		}                                                                                  \
 	} while (0)
 
-/* No plan above the cut bound or the certificate's, none better than best; the verifier takes all
- * of them. */
+/*
+ * No plan is above the cut bound or the certificate's bound, none is better than best, and the
+ * verifier accepts all of them.
+ */
 static void test_bounds(void **state)
 {
 	int exact = 0;
@@ -85,7 +88,7 @@ static void test_bounds(void **state)
 	assert_true(flows * 3 > count);
 }
 
-/* near: what rounding the shares to 2^-30 may cost. */
+/* near: allowed loss by rounding the shares to 2^-30. */
 static void check_exactly(const struct topology *t, const char *name, uint64_t one, double near,
 			  int *checked)
 {
@@ -104,7 +107,7 @@ static void check_exactly(const struct topology *t, const char *name, uint64_t o
 		      fraction_value(plan), fraction_value(bound));
 		CHECK(fraction_at_most(less, plan), one, "%s: plan %.9g, bound %.9g", name,
 		      fraction_value(plan), fraction_value(bound));
-		/* The checker sees a plan that claims too much. */
+		/* The checker detects a plan that claims too much. */
 		plan.num = bound.num * 2;
 		plan.den = bound.den;
 		CHECK(!fraction_at_most(plan, bound), one, "the check passes anything");
@@ -155,7 +158,7 @@ static void test_names(void **state)
 	}
 }
 
-/* Capacities up to 5 x 10^8 apart in one network: nothing is lost in rounding. */
+/* Capacities that differ by factors up to 5 x 10^8 in one network: rounding loses nothing. */
 static void test_far_apart(void **state)
 {
 	int checked = 0;
@@ -177,8 +180,10 @@ static void test_far_apart(void **state)
 	assert_true(checked * 2 > count);
 }
 
-/* Another unit, nothing but another number. Where the new numbers are not the old ones bit by bit
- * a linear program may end at another of its optima, from which roundings draw otherwise. */
+/*
+ * Another unit only changes the numbers. If the new numbers differ from the old ones in any bit, a
+ * linear program may return another of its optima, which gives other roundings.
+ */
 static void test_units(void **state)
 {
 	static const double factor[] = {0x1p30, 0x1p-40, 1e9};
@@ -209,7 +214,7 @@ static void test_units(void **state)
 	}
 }
 
-/* Whole chunk classes cost little, and no more than rounding each share by itself. */
+/* Whole chunk classes cost little, and no more than rounding each share separately. */
 static void test_chunks(void **state)
 {
 	struct scheme_options o = scheme_options_default();
@@ -241,7 +246,7 @@ static void test_chunks(void **state)
 	print_message("256 classes leave %.4f of the throughput on average\n", sum / count);
 }
 
-/* Cheapest arborescences against trying every choice of parents. */
+/* Compares cheapest arborescences with an exhaustive search over parents. */
 static void test_arborescence(void **state)
 {
 	uint64_t random = seed;

@@ -1,5 +1,5 @@
 /*
- * Only what can run: hosts do not forward as switches do, plain switches do not merge.
+ * Plans must be executable: hosts do not forward as switches do, and plain switches do not merge.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "planner/shape.h"
 #include "tests/unit/planner_help.h"
 
-/* h0 -- h1 -- ... -- hN-1, and back to h0 where it is a ring; capacities 10. */
+/* h0 -- h1 -- ... -- hN-1, and back to h0 if it is a ring; capacities 10. */
 static struct topology *make_line(int hosts, bool ring)
 {
 	struct topology *t = topo_new("line");
@@ -48,7 +48,7 @@ static void forged_forwarding_is_refused(void **state)
 	p->throughput = 1;
 	assert_int_equal(plan_verify(t, p, &load, &e), -1);
 	assert_non_null(strstr(e.text, "passes through the host \"h1\", which does not forward"));
-	/* The same as a node that receives and sends. */
+	/* The same with the host as a node that receives and sends. */
 	assert_true(plan_split_hosts(t, p));
 	assert_int_equal(plan_verify(t, p, &load, &e), 0);
 	help_near(load.throughput, 10);
@@ -58,7 +58,7 @@ static void forged_forwarding_is_refused(void **state)
 	topo_free(t);
 }
 
-/* A host that has no data passes on what comes to it, too, as a node of the tree. */
+/* A host without data relays as a node of the tree, too. */
 static void idle_host_relays(void **state)
 {
 	struct topology *t = make_line(3, false);
@@ -75,8 +75,11 @@ static void idle_host_relays(void **state)
 	topo_free(t);
 }
 
-/* Every scheme on networks where nothing but hosts leads on: help_plan verifies. Of trees on a line
- * one is the optimum, and around a ring each tree leaves one link out: 10 n / (n - 1). */
+/*
+ * Every scheme on networks in which only hosts connect the others; help_plan verifies the plans. On
+ * a line there is only one tree, which is the optimum. Around a ring each tree leaves one link out:
+ * 10 n / (n - 1).
+ */
 static void schemes_relay_at_hosts(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /*
- * The two simulators: runs that can be reckoned by hand, and random forests on random topologies
- * in both, each checked against the other and against the loads of the verifier.
+ * The two simulators: runs that can be calculated by hand, and random forests on random topologies
+ * in both, compared with each other and with the loads of the verifier.
  *
  *   planner_sim [SEED [PLANS]]
  */
@@ -45,8 +45,10 @@ static struct sim_result chunks(const struct topology *t, const struct plan *p,
 	return r;
 }
 
-/* Four hosts on a box, links of 10, a vector of 10: one second and what the delays and the last
- * chunk's way down take. */
+/*
+ * Four hosts at a box, links of 10, a vector of 10: one second, plus the delays and the way down of
+ * the last chunk.
+ */
 static void star_by_hand(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_STAR);
@@ -72,14 +74,14 @@ static void star_by_hand(void **state)
 	help_near(r.seconds, 1.25 + 1 / 32.0);
 	help_near(r.first, 0.25 + 2 / 32.0);
 	help_near(r.busiest, 1 / r.seconds);
-	/* A box that takes in 20: four inputs, half the rate. */
+	/* A box that can receive 20: four inputs, half the rate. */
 	t->node[t->box[0]].processing = 20;
 	help_near(fluid(t, p, &o).seconds, 2.25);
 	help_near(chunks(t, p, &o).seconds, 2.25 + 2 / 32.0);
-	/* One chunk under way at a time: up, processing, down, 32 times. */
+	/* One chunk in flight at a time: up, processing, down, 32 times. */
 	o.window = 1;
 	help_near(chunks(t, p, &o).seconds, 32 * 0.25 + 1 + 2 + 1);
-	/* Up, and when all is up, down. */
+	/* Up, and down when everything is up. */
 	t->node[t->box[0]].processing = INFINITY;
 	o.window = 0;
 	p->sequential = true;
@@ -89,7 +91,7 @@ static void star_by_hand(void **state)
 	topo_free(t);
 }
 
-/* Three trees over one link: as equals they get the same, whatever their shares. */
+/* Three trees over one link: with equal weights they get the same rate, whatever their shares. */
 static void max_min_by_hand(void **state)
 {
 	struct topology *t = topo_new("line");
@@ -109,7 +111,7 @@ static void max_min_by_hand(void **state)
 	if (topo_finish(t, &e) != 0)
 		fail_msg("%s", e.text);
 	p->reduce_only = true;
-	/* 0 and 2: a sends to b, a quarter and a half; 1: b to a. */
+	/* Trees 0 and 2: a sends to b, a quarter and a half; tree 1: b sends to a. */
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(plan_add_tree(p, i == 1 ? a : b, i == 2 ? 0.5 : 0.25), 0);
 		assert_int_equal(forest_edge(t, p, false, i == 1 ? b : a, i == 1 ? a : b, &random),
@@ -125,7 +127,7 @@ static void max_min_by_hand(void **state)
 	help_near(rate[2], 8 / 3.0);
 	o.amount = 16;
 	o.even = true;
-	/* 4 and 8 of it over a link of 4: both ways of sharing end when 12 have passed. */
+	/* 4 and 8 of the vector over a link of 4: both ways of sharing end when 12 have passed. */
 	help_near(fluid(t, p, &o).seconds, 3);
 	o.even = false;
 	help_near(fluid(t, p, &o).seconds, 3);
@@ -134,10 +136,10 @@ static void max_min_by_hand(void **state)
 }
 
 /*
- * On random forests: the fluid run is exactly the rate that the loads allow; no chunk run is
- * faster; with many chunks it comes near, as near as links that serve first come, first served, get
- * when nothing but a window holds the senders back. A run of other shares does not: the comparison
- * sees it.
+ * On random forests, the fluid run has exactly the rate that the loads allow, and no chunk run is
+ * faster. With many chunks the chunk run comes as close as possible for links that serve first
+ * come, first served, while only a window holds the senders back. A run with other shares does not
+ * come close: the comparison detects it.
  */
 static void agree(void **state)
 {
@@ -211,7 +213,7 @@ static void ring(void **state)
 	topo_free(t);
 }
 
-/* 1,024 hosts on a fat-tree of 16 ports: both runs within the time of a unit test. */
+/* 1,024 hosts on a fat-tree of 16 ports: both runs end within the time of a unit test. */
 static void many_hosts(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_FAT_TREE);
@@ -234,7 +236,7 @@ static void many_hosts(void **state)
 	c = chunks(t, p, &o);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	took = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
-	/* A chunk lags by six links: five store-and-forwards more than the fluid. */
+	/* A chunk crosses six links: five store-and-forward steps more than the fluid. */
 	help_near(f.seconds, 1 + 6e-6);
 	help_near(c.seconds, 1 + 6e-6 + 5 / 64.0);
 	printf("1,024 hosts: %" PRIu64 " packets in %.3f s\n", c.events, took);

@@ -1,5 +1,5 @@
 /*
- * Cheapest trees, by hand.
+ * Cheapest trees, calculated by hand.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -13,9 +13,10 @@
 #include "tests/unit/planner_help.h"
 
 /*
- * root -- via -- box: the worker `via` is dear, the box costs nothing and is nearer to it than it
- * is itself. Still `via` is a place of its own: the box would reach the root through a host, which
- * passes nothing on. The box has one edge and goes; what is left is the link between the hosts.
+ * root -- via -- box: the worker `via` is expensive, and the box costs nothing and is nearer to
+ * `via` than `via` itself. Still `via` remains its own terminal: the box would reach the root
+ * through a host, which does not forward. The box has one edge and is removed; the link between the
+ * hosts remains.
  */
 static void host_keeps_its_place(void **state)
 {

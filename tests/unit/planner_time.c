@@ -1,7 +1,6 @@
 /*
- * How long planning takes, in seconds of the processor: below 1 for 100 hosts on 30 switches,
- * below 60 for 1,000 hosts, as long as it was told for 10,240. And how few trees it needs where one
- * is enough.
+ * Planning time, in seconds of processor time: below 1 for 100 hosts on 30 switches, below 60 for
+ * 1,000 hosts, within the limit for 10,240. And the number of trees where one tree is enough.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -14,8 +13,7 @@
 #include "planner/lp.h"
 #include "planner/scheme.h"
 
-/* The planner asks the clock of the processor here, so that other work on the machine does not
- * count. */
+/* The planner uses processor time here, so that other work on the machine does not count. */
 static double processor_seconds(void)
 {
 	return (double)clock() / CLOCKS_PER_SEC;
@@ -96,7 +94,7 @@ static void test_thousand(void **state)
 	plan("fat-tree", &s, 60, 1);
 }
 
-/* So large that not much can be looked at: the time limit holds all the same. */
+/* So large that the search covers little: the time limit still holds. */
 static void test_ten_thousand(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_FAT_TREE);
@@ -138,7 +136,7 @@ static void limited(const char *what, const struct topo_spec *s, double limit)
 	topo_free(t);
 }
 
-/* A limit of the clock is overrun by a tenth at most. */
+/* A time limit is exceeded by at most 10 %. */
 static void test_limit_is_kept(void **state)
 {
 	static const double limit[] = {2, 4, 8};

@@ -65,7 +65,7 @@ static const struct {
 	{HEAD "\"nodes\": [\n" HOST("a") ",\n" HOST("x") ",\n" HOST("a") "],\n\"links\": [" LINK(
 		 "a", "x", "1") "]}",
 	 5, "the name \"a\" is used twice"},
-	/* ... even where a link means one of them, or the name that is missing */
+	/* ... even if a link refers to one of them, or to a missing name */
 	{HEAD "\"nodes\": [\n" HOST("a") ",\n" HOST("a") ",\n" HOST("x") "],\n\"links\": [" LINK(
 		 "b", "x", "1") "]}",
 	 4, "the name \"a\" is used twice"},
@@ -125,7 +125,7 @@ static void bad_files(void **state)
 
 		snprintf(where, sizeof(where), "f.json:%d: ", bad[i].line);
 		if (topo_parse(bad[i].text, strlen(bad[i].text), "f.json", &e))
-			fail_msg("case %zu was taken: %s", i, bad[i].text);
+			fail_msg("case %zu was accepted: %s", i, bad[i].text);
 		if (strncmp(e.text, where, strlen(where)) != 0 || !strstr(e.text, bad[i].reason))
 			fail_msg("case %zu: \"%s\" instead of %s%s", i, e.text, where,
 				 bad[i].reason);
@@ -154,7 +154,7 @@ static void good_file(void **state)
 	assert_non_null(strstr(e.text, "/no/such/file.json: No such file"));
 }
 
-/* Every prefix of a good file is refused and nothing breaks. */
+/* Every prefix of a good file is refused without a crash. */
 static void prefixes(void **state)
 {
 	static const char text[] = HEAD GOOD_NODES GOOD_LINKS;
@@ -170,7 +170,10 @@ static void prefixes(void **state)
 	}
 }
 
-/* Files with a few bytes changed: taken or refused with a reason, and what is taken is whole. */
+/*
+ * Files with a few changed bytes are accepted, or refused with a reason; an accepted topology is
+ * complete.
+ */
 static void changed_bytes(void **state)
 {
 	static const char text[] = HEAD GOOD_NODES GOOD_LINKS;
@@ -273,7 +276,7 @@ static void sizes(void **state)
 	count(&s, 8, 2, 2, 12);
 	s.boxes = TOPO_BOX_SPINES;
 	count(&s, 8, 2, 2, 12);
-	/* GRID's: 80 switches, 6 servers in a rack. */
+	/* GRID's topology: 80 switches, 6 servers in a rack. */
 	s = topo_spec_default(TOPO_FAT_TREE);
 	s.k = 8;
 	s.hosts = 6;

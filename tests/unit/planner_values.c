@@ -1,6 +1,6 @@
 /*
- * Values that are known: the worked examples of the papers, and small topologies whose optimum was
- * computed by other means.
+ * Known values: the worked examples of the papers, and small topologies whose optimum was computed
+ * by other means.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -25,7 +25,10 @@ static void near_to(double is, double expected, const char *what)
 	fail_msg("%s: %.10g instead of %.10g", what, is, expected);
 }
 
-/* Runs a scheme; its plan passes the verifier and is what the verifier computes. */
+/*
+ * Runs a scheme; its plan must pass the verifier and have the throughput that the verifier
+ * computes.
+ */
 static struct plan *run(const struct topology *t, const char *name)
 {
 	struct scheme_options o = scheme_options_default();
@@ -63,8 +66,7 @@ static void expect(const struct topology *t, const char *name, double value)
 	plan_free(p);
 }
 
-/* --- small graphs of hosts ----------------------------------------------------------------------
- */
+/* --- small graphs of hosts -------------------------------------------------------------------- */
 
 struct hop {
 	char a, b;
@@ -99,8 +101,10 @@ static void test_triangle(void **state)
 	topo_free(t);
 }
 
-/* A host that takes in only so much: equal roots make it take a third of the sum's other part, and
- * no more than that. Reduce-scatter at 0.3, all-gather at 300. */
+/*
+ * A host with limited processing: equal roots make it receive a third of the rest of the sum, and
+ * no more than that. Reduce-scatter at 0.3, all-gather at 300.
+ */
 static void test_slow_host(void **state)
 {
 	static const struct hop hop[] = {{'a', 'b', 100}, {'b', 'c', 100}, {'a', 'c', 100}};
@@ -147,8 +151,7 @@ static void test_equal_links(void **state)
 	topo_free(four);
 }
 
-/* --- stars --------------------------------------------------------------------------------------
- */
+/* --- stars ------------------------------------------------------------------------------------ */
 
 static struct topology *star(bool box, int n, const double *capacity)
 {
@@ -194,12 +197,14 @@ static void test_star(void **state)
 	topo_free(t);
 }
 
-/* --- leaf and spine -----------------------------------------------------------------------------
- */
+/* --- leaf and spine --------------------------------------------------------------------------- */
 
 enum { LEAF0 = 1, LEAF1 = 2, SPINE0 = 4, SPINE1 = 8 };
 
-/* Two leaves of four hosts, two spines; boxes by mask. server: one more host, on leaf 1. */
+/*
+ * Two leaves with four hosts each, two spines; boxes: a mask of switches that merge. server: one
+ * more host, on leaf 1.
+ */
 static struct topology *leaf_spine(int boxes, double uplink, bool server)
 {
 	struct topology *t = topo_new("leaf-spine");
@@ -263,7 +268,10 @@ static void expect_rounds(const struct topology *t, const char *name, int rounds
 	plan_free(p);
 }
 
-/* Rina's table: both leaves, one leaf; and the same for ATP with a server in the plain rack. */
+/*
+ * Rina's table: boxes at both leaves, at one leaf; the same for ATP with a server in the rack
+ * without a box.
+ */
 static void test_rina(void **state)
 {
 	struct topology *t = leaf_spine(LEAF0 | LEAF1, 10, false);
@@ -300,10 +308,12 @@ static void test_rina(void **state)
 	topo_free(t);
 }
 
-/* --- GRID's example -----------------------------------------------------------------------------
- */
+/* --- GRID's example --------------------------------------------------------------------------- */
 
-/* S1, S2, S3 in a triangle; which of them merge by mask; W1..W4, W5 W6, W7 W8; the server on S3. */
+/*
+ * S1, S2, S3 in a triangle; boxes: a mask of those that merge. W1..W4 at S1, W5 W6 at S2, W7 W8 and
+ * the server at S3.
+ */
 static struct topology *grid_example(int boxes, double capacity, bool server)
 {
 	static const int at[] = {0, 0, 0, 0, 1, 1, 2, 2};
@@ -371,7 +381,7 @@ static void test_grid_example(void **state)
 	topo_free(t);
 }
 
-/* The plan of a rounding is scaled until it fits: never above the relaxation. */
+/* The plan of a rounding is scaled down until it fits: never above the relaxation. */
 static void test_grid_rounding(void **state)
 {
 	struct topology *t = grid_example(7, 9, true);
@@ -385,7 +395,10 @@ static void test_grid_rounding(void **state)
 		assert_non_null(p);
 		near_to(p->throughput, 3, "grid on its own example");
 		plan_free(p);
-		/* The printed algorithm: the vertex that comes, no more draws than asked for. */
+		/*
+		 * The printed algorithm: the vertex that the solver returns, and only the requested
+		 * draws.
+		 */
 		o.as_printed = true;
 		p = scheme_run(scheme_find("grid"), t, &o, &e);
 		assert_non_null(p);
@@ -397,7 +410,7 @@ static void test_grid_rounding(void **state)
 	topo_free(t);
 }
 
-/* The best whole assignment by trying all of them, workers being alike. */
+/* The best assignment of whole workers by exhaustive search; workers are alike. */
 static double gria_by_hand(const struct gria *g)
 {
 	double best = 0;
@@ -448,8 +461,7 @@ static void test_grid_exact(void **state)
 	}
 }
 
-/* --- InArt's example ----------------------------------------------------------------------------
- */
+/* --- InArt's example -------------------------------------------------------------------------- */
 
 static struct topology *inart_example(double processing, double ingress)
 {
@@ -475,7 +487,7 @@ static struct topology *inart_example(double processing, double ingress)
 	return help_finish(t);
 }
 
-/* The best whole streams at given shares, as the scheme finds them; verified. */
+/* The scheme's best assignment of whole streams for given shares; verified. */
 static double inart_whole(const struct topology *t, double first_share)
 {
 	static const int server[] = {8, 9};
@@ -511,7 +523,7 @@ static void test_inart_example(void **state)
 	expect(t, "inart-exact", 8.0 / 3);
 	assert_true(fabs(inart_shares(t, server, 2, 6, share) - 3.0) < 1e-6);
 	assert_true(fabs(share[0] - 0.5) < 1e-6);
-	/* Every seed reaches what the paper prints. */
+	/* Every seed reaches the value in the paper. */
 	for (o.seed = 1; o.seed <= 10; o.seed++) {
 		p = scheme_run(scheme_find("inart"), t, &o, NULL);
 		assert_non_null(p);
@@ -534,13 +546,12 @@ static void test_inart_example(void **state)
 	p = run(t, "best");
 	assert_true(p->throughput >= 3 * (1 - NEAR));
 	plan_free(p);
-	/* W5 and W6 with their switch are one part, which the link between the switches leads into.
-	 */
+	/* W5 and W6 with their switch are one part; the link between the switches leads into it. */
 	near_to(bound_degree(t, false), (4 * 6 + 6 + 4 + 6) / 8.0, "degree bound");
 	near_to(bound_degree(t, true), (4 * 6 + 6 + 4 + 6) / 4.0, "degree bound, way up");
 	topo_free(t);
 
-	t = inart_example(INFINITY, 1000); /* what is left is the hosts' link */
+	t = inart_example(INFINITY, 1000); /* only the hosts' links limit */
 	assert_true(fabs(inart_shares(t, server, 2, 6, share) - 6.0) < 1e-6);
 	topo_free(t);
 }
@@ -559,8 +570,10 @@ static void test_inart_pick(void **state)
 	assert_int_equal(inart_pick(part, 3, 0.999), 2);
 }
 
-/* InArt's model with chunk classes: trees that end at a server and merge once, in every pattern;
- * the linear program over them reaches the relaxation, 3, links included. */
+/*
+ * InArt's model with chunk classes: trees that end at a server and merge once, in every pattern.
+ * The linear program over them reaches the relaxation, 3, including links.
+ */
 static void test_reduce_only(void **state)
 {
 	struct topology *t = inart_example(6, 4);

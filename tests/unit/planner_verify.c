@@ -1,6 +1,6 @@
 /*
- * The verifier: loads of plans that can be reckoned by hand, and mutants of random plans, every
- * one of which it must refuse.
+ * The verifier: loads of plans that can be calculated by hand, and mutants of random plans, each of
+ * which it must refuse.
  *
  *   planner_verify [SEED]
  */
@@ -23,8 +23,10 @@
 
 static uint64_t seed = 1;
 
-/* Leaf-spine of two leaves with four hosts, all links 10: one tree over the leaves gives 10, the
- * ring 10 x 8 / 14. */
+/*
+ * Leaf-spine with two leaves of four hosts, all links 10: one tree over the leaves gives 10, the
+ * ring 10 x 8 / 14.
+ */
 static void by_hand(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
@@ -61,7 +63,7 @@ static void by_hand(void **state)
 	assert_int_equal(load.steps, 4);
 	help_near(load.latency, 6e-6);
 	plan_load_free(&load);
-	/* Boxes that take in 20: the root takes five inputs. */
+	/* Boxes that can receive 20: the root has five inputs. */
 	t->node[leaf[0]].processing = t->node[leaf[1]].processing = 20;
 	assert_int_equal(plan_measure(t, p, &load, NULL), 0);
 	help_near(load.throughput, 4);
@@ -81,15 +83,14 @@ static void by_hand(void **state)
 	plan_load_free(&load);
 	plan_free(p);
 
-	/* All at one host: seven streams over one link. */
+	/* Everything merges at one host: seven streams over one link. */
 	p = forest_star(t, t->worker[0]);
 	help_near(p->throughput, 10 / 7.0);
 	plan_free(p);
 	topo_free(t);
 }
 
-/* --- mutants -------------------------------------------------------------------------------------
- */
+/* --- mutants ---------------------------------------------------------------------------------- */
 
 static int below(uint64_t *random, int n)
 {
@@ -105,7 +106,7 @@ static struct plan_edge *any_edge(struct plan *p, uint64_t *random, bool down)
 		      : &p->edge[(down ? tree->down_first : tree->up_first) + below(random, n)];
 }
 
-/* The edge's route is drawn again to lead to another node. */
+/* Replaces the edge's route by a random one to another node. */
 static bool retarget(const struct topology *t, struct plan *p, struct plan_edge *e, int from,
 		     int to, uint64_t *random)
 {
@@ -153,7 +154,7 @@ static bool drop_down(const struct topology *t, struct plan *p, uint64_t *random
 	if (tree->downs == 0)
 		return false;
 	dropped = below(random, tree->downs);
-	/* A box that passes the sum to nobody is waste, not an error. */
+	/* A box that receives the sum and sends it to no node is a waste, not an error. */
 	if (t->node[p->edge[tree->down_first + dropped].to].kind != TOPO_HOST)
 		return false;
 	tree->downs--;
@@ -209,7 +210,7 @@ static bool share_gone(const struct topology *t, struct plan *p, uint64_t *rando
 
 static bool share_moves(const struct topology *t, struct plan *p, uint64_t *random)
 {
-	/* Adds up to one, with a share below nothing. */
+	/* The shares add up to one, but one is negative. */
 	(void)t;
 	(void)random;
 	if (p->trees < 2)
@@ -295,7 +296,7 @@ static bool at_switch(const struct topology *t, struct plan *p, uint64_t *random
 	return down ? retarget(t, p, e, s, e->to, random) : retarget(t, p, e, e->from, s, random);
 }
 
-/* A node of the tree sends to one that sends to it over others: nothing reaches the root. */
+/* A node of the tree sends to one of its children: nothing reaches the root. */
 static bool cycle(const struct topology *t, struct plan *p, uint64_t *random)
 {
 	struct plan_tree *tree = &p->tree[below(random, p->trees)];
@@ -381,14 +382,14 @@ static const struct {
 	const char *name;
 	bool (*change)(const struct topology *t, struct plan *p, uint64_t *random);
 } mutants[] = {
-	{"an edge up is missing", drop_up},
-	{"an edge down is missing", drop_down},
-	{"an edge up is there twice", double_up},
-	{"an edge down is there twice", double_down},
+	{"an up edge is missing", drop_up},
+	{"a down edge is missing", drop_down},
+	{"an up edge is duplicated", double_up},
+	{"a down edge is duplicated", double_down},
 	{"a share grows", share_grows},
-	{"a share is gone", share_gone},
-	{"a share is negative, the sum is right", share_moves},
-	{"a share is no number", share_nan},
+	{"a share is zero or negative", share_gone},
+	{"a share is negative, but the sum is one", share_moves},
+	{"a share is not a number", share_nan},
 	{"another root", other_root},
 	{"a rate above the possible one", too_fast},
 	{"no rate", no_rate},
@@ -399,7 +400,7 @@ static const struct {
 	{"a cycle up", cycle},
 	{"a cycle down", down_cycle},
 	{"one chunk too many", wrong_chunks},
-	{"shares that are no chunks", unquantised},
+	{"shares that do not match chunks", unquantised},
 	{"no trees", no_trees},
 	{"one way only, or none", half_plan},
 	{"a tree is missing", tree_gone},
@@ -430,7 +431,8 @@ static void mutants_die(void **state)
 			if (mutants[m].change(t, bad, &random)) {
 				tried[m]++;
 				if (plan_verify(t, bad, &load, &e) == 0)
-					fail_msg("plan %d: taken although %s", n, mutants[m].name);
+					fail_msg("plan %d: accepted although %s", n,
+						 mutants[m].name);
 			}
 			plan_free(bad);
 		}
@@ -442,8 +444,7 @@ static void mutants_die(void **state)
 			fail_msg("\"%s\" was tried %d times", mutants[m].name, tried[m]);
 }
 
-/* --- quantising, JSON
- * ------------------------------------------------------------------------------ */
+/* --- chunk classes ---------------------------------------------------------------------------- */
 
 static void quantised(void **state)
 {

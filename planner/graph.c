@@ -49,6 +49,10 @@ struct router *router_new(const struct topology *t)
 	r->arc = room((size_t)t->nodes + 1, sizeof(int));
 	r->way = room((size_t)t->nodes, sizeof(*r->way));
 	r->queue = room((size_t)t->nodes, sizeof(int));
+	r->near_to = -1;
+	r->near = room((size_t)r->first[t->nodes], sizeof(int));
+	r->nears = room((size_t)t->nodes, sizeof(int));
+	r->near_mark = room((size_t)t->nodes, sizeof(int));
 	return r;
 }
 
@@ -66,6 +70,9 @@ void router_free(struct router *r)
 	free(r->arc);
 	free(r->way);
 	free(r->queue);
+	free(r->near);
+	free(r->nears);
+	free(r->near_mark);
 	free(r);
 }
 
@@ -159,21 +166,42 @@ static int hops_behind(const struct router *r, int arc, int to, const int *hops)
 	return hops[r->place[next]] + (through ? r->t->nodes : 0);
 }
 
+/*
+ * The arcs of a node that lead to its neighbours with the fewest hops. Consecutive routes to the
+ * same node compute them once: a spine has an arc to every leaf.
+ */
+static const int *find_near(struct router *r, int at, int to)
+{
+	const int *hops = r->hops[r->place[to]];
+	int fewest = hops[r->place[at]] - 1;
+	int *near = r->near + r->first[at];
+
+	if (r->near_to != to) {
+		r->near_to = to;
+		r->near_round++;
+	}
+	if (r->near_mark[at] == r->near_round)
+		return near;
+	r->near_mark[at] = r->near_round;
+	r->nears[at] = 0;
+	for (int i = r->first[at]; i < r->first[at + 1]; i++)
+		if (hops_behind(r, r->out[i], to, hops) == fewest)
+			near[r->nears[at]++] = r->out[i];
+	return near;
+}
+
 /* Extends the best route of a node to its neighbours with the fewest hops. */
 static int spread(struct router *r, int at, int to, double weight, int waiting)
 {
 	const struct topology *t = r->t;
 	const struct router_way *here = &r->way[at];
-	const int *hops = r->hops[r->place[to]];
-	int fewest = hops[r->place[at]] - 1;
+	const int *near = find_near(r, at, to);
 
-	for (int i = r->first[at]; i < r->first[at + 1]; i++) {
-		int arc = r->out[i];
+	for (int i = 0; i < r->nears[at]; i++) {
+		int arc = near[i];
 		struct router_way *way = &r->way[topo_arc_to(t, arc)];
 		double load, worst;
 
-		if (hops_behind(r, arc, to, hops) != fewest)
-			continue;
 		load = (r->load[arc] + weight) / topo_arc_capacity(t, arc);
 		worst = fmax(here->worst, load);
 		if (way->mark != r->mark)

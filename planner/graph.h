@@ -17,7 +17,13 @@ struct router {
 	int places;
 	int *first, *out; /* arcs between those nodes, as in the topology */
 	int **hops;       /* hops[to][node] by place, computed when first needed */
-	int *arc;         /* the latest route */
+	/*
+	 * Arcs that lead nearer to near_to, the target of the latest route: nears[node] of them from
+	 * near[first[node]] on, valid if near_mark[node] == near_round.
+	 */
+	int near_to, near_round;
+	int *near, *nears, *near_mark;
+	int *arc; /* the latest route */
 	int arcs;
 	/*
 	 * State of one search: the best route to a node, valid if mark[node] is the mark of the

@@ -4,7 +4,7 @@
 PLAN_SRC    := $(addprefix plan/,topology.c topology_json.c textline.c generate.c plan.c plan_json.c plan_write.c)
 PLANNER_SRC := $(addprefix planner/,verify.c \
   fluid.c chunks.c colour.c canon.c)
-PLANNER_SRC += $(addprefix planner/,lp.c graph.c master.c fold.c quotient.c image.c unfold.c steiner.c arbor.c search.c pack.c scheme.c degree.c ring.c rack.c servers.c \
+PLANNER_SRC += $(addprefix planner/,memory.c work.c lp.c graph.c master.c fold.c quotient.c image.c unfold.c steiner.c arbor.c search.c pack.c scheme.c degree.c ring.c rack.c servers.c \
   atp.c best.c grid.c inart.c inart_exact.c forestcoll.c exact.c certify.c quantise.c relax.c)
 PLANNER_SRC += $(addprefix planner/,shape.c limits.c caterpillar.c families.c every.c choose.c jobs.c replan.c)
 PLANNER_LDLIBS := -lClp -ljansson -lm

@@ -104,7 +104,8 @@ json_t *text_json(const struct text_source *s)
 	json_t *root = json_loadb(s->text, s->len, JSON_REJECT_DUPLICATES, &at);
 
 	if (!root)
-		topo_refuse(s->e, -1, -1, "%s:%d: %s", s->file, at.line > 0 ? at.line : 1, at.text);
+		topo_refuse(s->e, -1, -1, "%s:%d: %s", s->file, at.line > 0 ? at.line : 1,
+			    *at.text ? at.text : "out of memory");
 	return root;
 }
 

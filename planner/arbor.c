@@ -8,38 +8,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
+#include "planner/work.h"
 
 #define WAYS_WORK 10 /* work units per node and link of a shortest-path search */
 #define FIND_WORK 8  /* work units per pair of terminals of an arborescence */
 
 struct arbor *arbor_new(const struct topology *t, const int *optional, int options)
 {
-	struct arbor *a = room(1, sizeof(*a));
+	struct arbor *a = mem_new(1, sizeof(*a));
 	size_t n = (size_t)(t->workers + options);
 
 	a->t = t;
-	a->optional = room((size_t)options, sizeof(int));
+	a->optional = mem_new((size_t)options, sizeof(int));
 	for (int i = 0; i < options; i++)
 		a->optional[i] = optional[i];
 	a->options = options;
 	a->terminals = (int)n;
-	a->node = room(n, sizeof(int));
+	a->node = mem_new(n, sizeof(int));
 	memcpy(a->node, t->worker, (size_t)t->workers * sizeof(int));
 	for (int i = 0; i < options; i++)
 		a->node[t->workers + i] = optional[i];
-	a->distance = room(n * n, sizeof(double));
-	a->from_arc = room(n * (size_t)t->nodes, sizeof(int));
-	a->price = room(n, sizeof(double));
-	a->member = room(n, sizeof(int));
-	a->cost = room(n * n, sizeof(double));
-	a->parent = room(n, sizeof(int));
-	a->work = room(4 * n * n, sizeof(double));
-	a->work_parent = room(2 * n, sizeof(int));
-	a->cycle = room(2 * n, sizeof(int));
-	a->rank = room(2 * n, sizeof(int));
-	a->entry = room(2 * n * 2 * n, sizeof(int));
-	a->leave = room(2 * n * 2 * n, sizeof(int));
+	a->distance = mem_new(n * n, sizeof(double));
+	a->from_arc = mem_new(n * (size_t)t->nodes, sizeof(int));
+	a->price = mem_new(n, sizeof(double));
+	a->member = mem_new(n, sizeof(int));
+	a->cost = mem_new(n * n, sizeof(double));
+	a->parent = mem_new(n, sizeof(int));
+	a->work = mem_new(4 * n * n, sizeof(double));
+	a->work_parent = mem_new(2 * n, sizeof(int));
+	a->cycle = mem_new(2 * n, sizeof(int));
+	a->rank = mem_new(2 * n, sizeof(int));
+	a->entry = mem_new(2 * n * 2 * n, sizeof(int));
+	a->leave = mem_new(2 * n * 2 * n, sizeof(int));
 	return a;
 }
 
@@ -101,7 +102,7 @@ static void find_ways(struct arbor *a, int i, const double *arc_price, double *d
 
 void arbor_price(struct arbor *a, const double *arc, const double *node)
 {
-	double *distance = room((size_t)a->t->nodes, sizeof(double));
+	double *distance = mem_new((size_t)a->t->nodes, sizeof(double));
 
 	a->spent += WAYS_WORK * a->terminals * (double)(a->t->links + a->t->nodes);
 	for (int i = 0; i < a->terminals; i++) {
@@ -251,8 +252,8 @@ static double run_edmonds(struct arbor *a, int root)
 	double sum = 0;
 	int n;
 
-	x.alive = room((size_t)x.size, sizeof(int));
-	x.inside = room((size_t)x.size, sizeof(int));
+	x.alive = mem_new((size_t)x.size, sizeof(int));
+	x.inside = mem_new((size_t)x.size, sizeof(int));
 	x.parent = a->work_parent;
 	x.count = a->members;
 	for (int i = 0; i < a->members; i++) {
@@ -347,9 +348,9 @@ static int way(const struct arbor *a, int from, int to, int *arc)
 
 void arbor_emit(struct arbor *a, struct plan *pool, bool down)
 {
-	int *children = room((size_t)a->members, sizeof(int));
-	bool *gone = room((size_t)a->members, sizeof(bool));
-	int *arc = room((size_t)a->t->nodes, sizeof(int));
+	int *children = mem_new((size_t)a->members, sizeof(int));
+	bool *gone = mem_new((size_t)a->members, sizeof(bool));
+	int *arc = mem_new((size_t)a->t->nodes, sizeof(int));
 
 	count_children(a, children, gone);
 	for (int i = 0; i < a->members; i++) {
@@ -363,7 +364,7 @@ void arbor_emit(struct arbor *a, struct plan *pool, bool down)
 		n = way(a, a->member[down ? p : i], a->member[down ? i : p], arc);
 		if (plan_add_edge(pool, down, a->node[a->member[down ? p : i]],
 				  a->node[a->member[down ? i : p]], arc, n) != 0)
-			more_room(NULL, SIZE_MAX, 1);
+			mem_out(0);
 	}
 	free(children);
 	free(gone);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
 #include "planner/servers.h"
 
 #define CANDIDATES 400
@@ -34,19 +34,19 @@ struct atp {
 
 static struct atp *atp_new(const struct topology *t)
 {
-	struct atp *a = room(1, sizeof(*a));
-	int *number = room((size_t)t->nodes, sizeof(int));
+	struct atp *a = mem_new(1, sizeof(*a));
+	int *number = mem_new((size_t)t->nodes, sizeof(int));
 
 	a->t = t;
 	a->r = router_new(t);
 	a->k = racks_new(t);
 	a->server = servers_list(t, &a->servers);
-	a->rack_of = room((size_t)t->workers, sizeof(int));
-	a->left = room((size_t)t->nodes, sizeof(double));
-	a->at = room((size_t)t->workers, sizeof(int));
-	a->own = room((size_t)a->k->count, sizeof(double));
-	a->far = room((size_t)a->k->count, sizeof(double));
-	a->cut = room((size_t)a->k->count * 2 + 2, sizeof(double));
+	a->rack_of = mem_new((size_t)t->workers, sizeof(int));
+	a->left = mem_new((size_t)t->nodes, sizeof(double));
+	a->at = mem_new((size_t)t->workers, sizeof(int));
+	a->own = mem_new((size_t)a->k->count, sizeof(double));
+	a->far = mem_new((size_t)a->k->count, sizeof(double));
+	a->cut = mem_new((size_t)a->k->count * 2 + 2, sizeof(double));
 	for (int i = 0; i < t->workers; i++)
 		number[t->worker[i]] = i;
 	for (int q = 0; q < a->k->count; q++)
@@ -257,7 +257,7 @@ SCHEME(atp_whole)
 {
 	struct atp *a;
 	struct plan *best = NULL;
-	double *rate = room(CANDIDATES + 1, sizeof(double));
+	double *rate = mem_new(CANDIDATES + 1, sizeof(double));
 	double found = 0;
 	bool kept = false;
 	int n = 0;

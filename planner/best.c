@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "planner/limits.h"
-#include "planner/lp.h"
+#include "planner/memory.h"
+#include "planner/work.h"
 #include "planner/pack.h"
 #include "planner/quotient.h"
 #include "planner/schemes.h"
@@ -270,8 +271,8 @@ static void take_bound(struct pack *p, const struct quotient *q)
 
 	p->bound = q->bound;
 	p->exact = true;
-	p->arc_price = room((size_t)t->links * 2, sizeof(double));
-	p->node_price = room((size_t)t->nodes, sizeof(double));
+	p->arc_price = mem_new((size_t)t->links * 2, sizeof(double));
+	p->node_price = mem_new((size_t)t->nodes, sizeof(double));
 	for (int i = 0; i < f->c->links; i++)
 		p->arc_price[f->arc[2 * i]] = q->price[f->row[i]] / 2;
 	for (int i = 0; i < f->c->nodes; i++) {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "planner/colour.h"
-#include "planner/lp.h"
+#include "planner/memory.h"
 
 /* --- the order -------------------------------------------------------------------------------- */
 
@@ -102,12 +102,12 @@ static int nearest(const struct painter *x, int from, const int *left, const int
 static void find_order(const struct painter *x, int *order)
 {
 	size_t nodes = (size_t)x->t->nodes;
-	struct ranked *list = room(nodes, sizeof(*list));
-	struct ranked *leaves = room(nodes, sizeof(*leaves));
-	int *rank = room(nodes, sizeof(int));
-	int *left = room(nodes, sizeof(int));
-	int *far = room(nodes, sizeof(int));
-	int *queue = room(nodes, sizeof(int));
+	struct ranked *list = mem_new(nodes, sizeof(*list));
+	struct ranked *leaves = mem_new(nodes, sizeof(*leaves));
+	int *rank = mem_new(nodes, sizeof(int));
+	int *left = mem_new(nodes, sizeof(int));
+	int *far = mem_new(nodes, sizeof(int));
+	int *queue = mem_new(nodes, sizeof(int));
 	int at = -1;
 	int n = 0;
 
@@ -165,12 +165,12 @@ static int by_ends(const void *a, const void *b)
 static void must(bool good)
 {
 	if (!good)
-		more_room(NULL, SIZE_MAX, 1);
+		mem_out(0);
 }
 
 static void add_links(struct canon *c, const struct topology *t, const int *place)
 {
-	struct sorted_link *list = room((size_t)t->links, sizeof(*list));
+	struct sorted_link *list = mem_new((size_t)t->links, sizeof(*list));
 
 	for (int i = 0; i < t->links; i++) {
 		struct topo_link l = t->link[i];
@@ -196,8 +196,8 @@ static void add_links(struct canon *c, const struct topology *t, const int *plac
 
 struct canon *canon_new(const struct topology *t)
 {
-	struct canon *c = room(1, sizeof(*c));
-	int *place = room((size_t)t->nodes, sizeof(int));
+	struct canon *c = mem_new(1, sizeof(*c));
+	int *place = mem_new((size_t)t->nodes, sizeof(int));
 	struct painter x;
 	double most = 0;
 	int power;
@@ -209,8 +209,8 @@ struct canon *canon_new(const struct topology *t)
 		most = fmax(most, topo_arc_capacity(t, arc));
 	frexp(most, &power);
 	c->scale = ldexp(1, 7 - power);
-	c->node = room((size_t)t->nodes, sizeof(int));
-	c->arc = room((size_t)t->links * 2, sizeof(int));
+	c->node = mem_new((size_t)t->nodes, sizeof(int));
+	c->arc = mem_new((size_t)t->links * 2, sizeof(int));
 	painter_begin(&x, t);
 	painter_split(&x);
 	find_order(&x, c->node);
@@ -250,7 +250,7 @@ static double *put_back(double *value, const int *index, size_t n)
 
 	if (!value)
 		return NULL;
-	back = room(n, sizeof(double));
+	back = mem_new(n, sizeof(double));
 	for (size_t i = 0; i < n; i++)
 		back[index[i]] = value[i];
 	free(value);

@@ -23,7 +23,7 @@ struct canon {
  * matter. In regular networks of many switches, where the look-ahead would take too long, other
  * nodes may keep that order as well.
  *
- * The process ends if memory runs out.
+ * The process ends if memory runs out (memory.h).
  */
 struct canon *canon_new(const struct topology *t);
 void canon_free(struct canon *c);

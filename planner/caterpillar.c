@@ -81,8 +81,8 @@ static void find_ports(const struct maker *m, struct joint *j, int turn)
 	const struct topology *t = m->t;
 	int links = t->first[j->node + 1] - t->first[j->node];
 
-	j->port = room((size_t)links, sizeof(int));
-	j->used = room((size_t)links, sizeof(int));
+	j->port = mem_new((size_t)links, sizeof(int));
+	j->used = mem_new((size_t)links, sizeof(int));
 	for (int i = 0; i < links; i++) {
 		int in = t->out[t->first[j->node] + (i + turn) % links] ^ 1;
 		int at = i;
@@ -378,8 +378,8 @@ struct plan *limits_weigh(const struct topology *t, const struct plan *trees,
 	double sum = 0;
 	bool good = true;
 
-	c.row = room(rows, sizeof(int));
-	c.value = room(rows, sizeof(double));
+	c.row = mem_new(rows, sizeof(int));
+	c.value = mem_new(rows, sizeof(double));
 	for (int i = 0; i < t->workers; i++)
 		c.unit = fmin(c.unit, egress(t, t->worker[i]));
 	for (size_t i = 0; i < rows; i++)
@@ -434,7 +434,7 @@ static void begin(struct maker *m, const struct topology *t, const struct plan *
 	m->s = shape_new(t);
 	m->k = racks_new(t);
 	avoid(m, base);
-	m->joint = room((size_t)t->boxes, sizeof(*m->joint));
+	m->joint = mem_new((size_t)t->boxes, sizeof(*m->joint));
 	for (int i = 0; i < t->boxes; i++) {
 		struct joint *j = &m->joint[m->joints];
 
@@ -443,13 +443,13 @@ static void begin(struct maker *m, const struct topology *t, const struct plan *
 			find_ports(m, j, m->joints++ * 4);
 	}
 	m->host = m->k->member;
-	m->box_after = room(nodes, sizeof(int));
-	m->holder = room(nodes, sizeof(int));
-	m->via = room(nodes, sizeof(int));
-	m->anchor = room(nodes, sizeof(bool));
-	m->full = room(nodes, sizeof(double));
-	m->order = room(nodes, sizeof(int));
-	m->arc = room(nodes + 2, sizeof(int));
+	m->box_after = mem_new(nodes, sizeof(int));
+	m->holder = mem_new(nodes, sizeof(int));
+	m->via = mem_new(nodes, sizeof(int));
+	m->anchor = mem_new(nodes, sizeof(bool));
+	m->full = mem_new(nodes, sizeof(double));
+	m->order = mem_new(nodes, sizeof(int));
+	m->arc = mem_new(nodes + 2, sizeof(int));
 }
 
 static void end(struct maker *m)

@@ -14,7 +14,8 @@
 #include <string.h>
 
 #include "planner/exact.h"
-#include "planner/lp.h"
+#include "planner/memory.h"
+#include "planner/work.h"
 #include "planner/quotient.h"
 #include "planner/steiner.h"
 
@@ -25,7 +26,7 @@
 /* Prices of both directions together, by link; NULL if they differ or merging has a price. */
 static double *link_prices(const struct topology *t, const struct plan_certificate *c)
 {
-	double *price = room((size_t)t->links, sizeof(double));
+	double *price = mem_new((size_t)t->links, sizeof(double));
 	bool good = true;
 
 	for (int i = 0; i < t->links; i++) {
@@ -116,7 +117,7 @@ static double cheapest_of_classes(const struct topology *t, const double *price)
 
 	if (!f)
 		return NAN;
-	least = room((size_t)f->rows + 1, sizeof(double));
+	least = mem_new((size_t)f->rows + 1, sizeof(double));
 	quotient_begin(&q, f, &w);
 	if (q.affordable) {
 		find_least(f, price, least);

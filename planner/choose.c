@@ -82,9 +82,9 @@ static void begin(struct choice *c, const struct topology *t, int trees, const s
 	c->trees = trees;
 	c->pool = plan_like(p);
 	c->lp = lp_new();
-	c->row = room(rows, sizeof(int));
-	c->box_row = room((size_t)t->nodes, sizeof(int));
-	c->scratch = room(rows, sizeof(double));
+	c->row = mem_new(rows, sizeof(int));
+	c->box_row = mem_new((size_t)t->nodes, sizeof(int));
+	c->scratch = mem_new(rows, sizeof(double));
 	c->unit = INFINITY;
 	for (int i = 0; i < t->workers; i++)
 		c->unit = fmin(c->unit, egress(t, t->worker[i]));
@@ -127,7 +127,7 @@ static void end(struct choice *c)
 static int *find_boxes(struct choice *c, int tree)
 {
 	const struct plan_tree *k = &c->pool->tree[tree];
-	int *list = room((size_t)c->t->boxes + 1, sizeof(int));
+	int *list = mem_new((size_t)c->t->boxes + 1, sizeof(int));
 	int n = 0;
 
 	for (int i = 0; i < k->ups + k->downs; i++) {
@@ -152,20 +152,20 @@ static void make_room(struct choice *c)
 	if (c->columns < c->room)
 		return;
 	c->room = c->room ? 2 * c->room : 256;
-	c->most = more_room(c->most, (size_t)c->room, sizeof(double));
-	c->box = more_room(c->box, (size_t)c->room, sizeof(*c->box));
-	c->verdict = more_room(c->verdict, (size_t)c->room, sizeof(*c->verdict));
-	c->weight = more_room(c->weight, (size_t)c->room, sizeof(double));
-	c->best = more_room(c->best, (size_t)c->room, sizeof(double));
-	c->stack = more_room(c->stack, (size_t)c->room, sizeof(*c->stack));
+	c->most = mem_more(c->most, (size_t)c->room, sizeof(double));
+	c->box = mem_more(c->box, (size_t)c->room, sizeof(*c->box));
+	c->verdict = mem_more(c->verdict, (size_t)c->room, sizeof(*c->verdict));
+	c->weight = mem_more(c->weight, (size_t)c->room, sizeof(double));
+	c->best = mem_more(c->best, (size_t)c->room, sizeof(double));
+	c->stack = mem_more(c->stack, (size_t)c->room, sizeof(*c->stack));
 }
 
 /* Trees of the pool that the program does not know. */
 static void take_new(struct choice *c)
 {
 	const struct topology *t = c->t;
-	int *row = room((size_t)c->rows + (size_t)t->boxes + 1, sizeof(int));
-	double *value = room((size_t)c->rows + (size_t)t->boxes + 1, sizeof(double));
+	int *row = mem_new((size_t)c->rows + (size_t)t->boxes + 1, sizeof(int));
+	double *value = mem_new((size_t)c->rows + (size_t)t->boxes + 1, sizeof(double));
 
 	for (; c->columns < c->pool->trees; c->columns++) {
 		int k = c->columns;
@@ -290,7 +290,7 @@ static bool go_back(struct choice *c)
 
 static void search_trees(struct choice *c)
 {
-	int *count = room((size_t)c->t->nodes + 1, sizeof(int));
+	int *count = mem_new((size_t)c->t->nodes + 1, sizeof(int));
 	bool found = c->value > 0;
 
 	for (int programs = 0; programs < PROGRAMS_MOST; programs++) {
@@ -409,7 +409,7 @@ static void look_for_more(struct choice *c, struct limits_fit *f, const struct s
 			 .reduce_only = c->pool->reduce_only,
 			 .work = work_begin(o->work, o->seconds),
 			 .enough = INFINITY};
-	int *count = room((size_t)t->nodes + 1, sizeof(int));
+	int *count = mem_new((size_t)t->nodes + 1, sizeof(int));
 	struct search x;
 	double before = 0;
 	int seen = 0;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
 
 #define AHEAD_MOST 3000000L /* limit of arcs that the look-ahead visits in total */
 
@@ -96,7 +96,7 @@ static void sort_values(struct painter *x)
 {
 	const struct topology *t = x->t;
 
-	x->value = room((size_t)t->links * 2 + (size_t)t->nodes, sizeof(double));
+	x->value = mem_new((size_t)t->links * 2 + (size_t)t->nodes, sizeof(double));
 	for (int arc = 0; arc < 2 * t->links; arc++)
 		x->value[x->values++] = topo_arc_capacity(t, arc);
 	for (int i = 0; i < t->nodes; i++)
@@ -149,13 +149,13 @@ void painter_begin(struct painter *x, const struct topology *t)
 	size_t nodes = (size_t)t->nodes;
 
 	*x = (struct painter){.t = t};
-	x->colour = room(nodes, sizeof(uint64_t));
-	x->next = room(nodes, sizeof(uint64_t));
-	x->sorted = room(nodes, sizeof(uint64_t));
-	x->core = room(nodes, sizeof(int));
-	x->is_leaf = room(nodes, sizeof(bool));
+	x->colour = mem_new(nodes, sizeof(uint64_t));
+	x->next = mem_new(nodes, sizeof(uint64_t));
+	x->sorted = mem_new(nodes, sizeof(uint64_t));
+	x->core = mem_new(nodes, sizeof(int));
+	x->is_leaf = mem_new(nodes, sizeof(bool));
 	sort_values(x);
-	x->look = room((size_t)t->links * 2, sizeof(uint64_t));
+	x->look = mem_new((size_t)t->links * 2, sizeof(uint64_t));
 	for (int arc = 0; arc < 2 * t->links; arc++)
 		x->look[arc] = arc_colour(x, arc);
 	for (int i = 0; i < t->nodes; i++) {
@@ -269,8 +269,8 @@ static int choose(struct painter *x, const int *cell, int n, uint64_t *saved)
 /* Individualises nodes until every core node has its own colour. */
 void painter_split(struct painter *x)
 {
-	int *cell = room((size_t)x->cores, sizeof(int));
-	uint64_t *saved = room((size_t)x->cores, sizeof(uint64_t));
+	int *cell = mem_new((size_t)x->cores, sizeof(int));
+	uint64_t *saved = mem_new((size_t)x->cores, sizeof(uint64_t));
 	int n;
 
 	while ((n = find_cell(x, cell)) > 0) {

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
 #include "planner/schemes.h"
 
 #define ROUNDS_MOST 30
@@ -45,7 +45,7 @@ static double port_ingress(const struct topology *t, int node)
 
 	if (ports >= links)
 		return ingress(t, node);
-	in = room((size_t)links, sizeof(double));
+	in = mem_new((size_t)links, sizeof(double));
 	for (int i = 0; i < links; i++)
 		in[i] = topo_arc_capacity(t, t->out[t->first[node] + i] ^ 1);
 	qsort(in, (size_t)links, sizeof(double), largest_first);
@@ -72,7 +72,7 @@ static double own_share(const struct topology *t, int node)
  */
 static struct part *find_parts(const struct topology *t, double *rest, int *single)
 {
-	struct part *part = room((size_t)t->nodes, sizeof(*part));
+	struct part *part = mem_new((size_t)t->nodes, sizeof(*part));
 
 	for (int i = 0; i < t->nodes; i++)
 		if (t->node[i].rack >= 0)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "planner/limits.h"
-#include "planner/lp.h"
+#include "planner/memory.h"
 #include "planner/schemes.h"
 
 #define EVERY_MOST 3000 /* limit of trees in a pool with all trees */
@@ -97,7 +97,7 @@ bool limits_every_tree(const struct topology *t, struct limits_fit *f, struct pl
 		       bool merging)
 {
 	int boxes = merging ? t->boxes : 0;
-	int *root = room((size_t)t->nodes, sizeof(int));
+	int *root = mem_new((size_t)t->nodes, sizeof(int));
 	int roots = 1;
 	double all = 0;
 	struct every x = {.t = t, .f = f, .pool = pool};

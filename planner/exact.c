@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "planner/arbor.h"
-#include "planner/lp.h"
+#include "planner/memory.h"
 #include "planner/master.h"
 #include "planner/schemes.h"
 
@@ -61,9 +61,9 @@ static int whole_capacities(const struct topology *t, int64_t *limit)
 int exact_throughput(const struct topology *t, const struct plan *p, struct fraction *value)
 {
 	size_t rows = (size_t)t->links * 2 + (size_t)t->nodes;
-	int64_t *limit = room(rows, sizeof(*limit));
-	int64_t *sum = room(rows, sizeof(*sum));
-	double *scratch = room(rows, sizeof(double));
+	int64_t *limit = mem_new(rows, sizeof(*limit));
+	int64_t *sum = mem_new(rows, sizeof(*sum));
+	double *scratch = mem_new(rows, sizeof(double));
 	struct tree_load load = {0};
 	__int128 all = 0;
 	int rc = plan_rate(t, p) <= 0 || whole_capacities(t, limit) != 0 ? -1 : 0;
@@ -126,7 +126,7 @@ static double cheapest_tree(const struct topology *t, const struct plan *p, cons
 			    int options, const double *arc, const double *node)
 {
 	struct arbor *a = arbor_new(t, option, options);
-	bool *in = room((size_t)t->nodes, sizeof(bool));
+	bool *in = mem_new((size_t)t->nodes, sizeof(bool));
 	double best = INFINITY;
 
 	arbor_price(a, arc, node);
@@ -148,9 +148,9 @@ static double cheapest_tree(const struct topology *t, const struct plan *p, cons
 double bound_by_prices(const struct topology *t, const struct plan *p, bool merging)
 {
 	const struct plan_certificate *c = &p->certificate;
-	int *option = room((size_t)t->nodes, sizeof(int));
+	int *option = mem_new((size_t)t->nodes, sizeof(int));
 	int options = find_options(t, merging, option);
-	double *node = room((size_t)t->nodes, sizeof(double));
+	double *node = mem_new((size_t)t->nodes, sizeof(double));
 	double n = t->workers + options;
 	double value = NAN;
 	double budget = 0;
@@ -185,9 +185,9 @@ int exact_bound(const struct topology *t, const struct plan *p, bool merging,
 	const struct plan_certificate *c = &p->certificate;
 	int arcs = 2 * t->links;
 	size_t rows = (size_t)arcs + (size_t)t->nodes;
-	int64_t *limit = room(rows, sizeof(*limit));
-	double *price = room(rows, sizeof(double));
-	int *option = room((size_t)t->nodes, sizeof(int));
+	int64_t *limit = mem_new(rows, sizeof(*limit));
+	double *price = mem_new(rows, sizeof(double));
+	int *option = mem_new((size_t)t->nodes, sizeof(int));
 	int options = find_options(t, merging, option);
 	double most = 0;
 	double cost;

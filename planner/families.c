@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "planner/limits.h"
-#include "planner/lp.h"
+#include "planner/memory.h"
 #include "planner/schemes.h"
 
 #define TURNS_MOST 8
@@ -55,7 +55,7 @@ static void add_family(struct plan *pool, struct limits_fit *f, const struct rac
 {
 	const struct topology *t = f->t;
 	int root = t->box[y->turn % t->boxes];
-	int *idle = room((size_t)t->workers, sizeof(int));
+	int *idle = mem_new((size_t)t->workers, sizeof(int));
 	struct plan *one = plan_like(pool);
 	int idles = 0;
 	int heads = 0;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
 
 static bool is_worker(const struct topology *t, int node)
 {
@@ -50,8 +50,9 @@ static double capacity_of(const struct topology *t, int worker)
 static int copy_nodes(struct fold *f, int *place)
 {
 	const struct topology *t = f->t;
-	int *stands = room((size_t)t->nodes,
-			   sizeof(int)); /* of a switch: 1 + node of c that stands for its rack */
+	int *stands =
+		mem_new((size_t)t->nodes,
+			sizeof(int)); /* of a switch: 1 + node of c that stands for its rack */
 	int rc = 0;
 
 	for (int i = 0; i < t->nodes && rc == 0; i++) {
@@ -107,7 +108,7 @@ static int copy_links(struct fold *f, const int *place)
 static void list_members(struct fold *f, const int *place)
 {
 	const struct topology *t = f->t;
-	int *at = room((size_t)f->c->nodes + 1, sizeof(int));
+	int *at = mem_new((size_t)f->c->nodes + 1, sizeof(int));
 
 	for (int i = 0; i < f->c->nodes; i++) {
 		f->first[i + 1] = f->first[i];
@@ -129,15 +130,15 @@ static void list_members(struct fold *f, const int *place)
 static int make_folded(struct fold *f)
 {
 	size_t nodes = (size_t)f->t->nodes;
-	int *place = room(nodes, sizeof(int));
+	int *place = mem_new(nodes, sizeof(int));
 	int rc = -1;
 
 	f->c = topo_new(f->t->name);
-	f->node = room(nodes, sizeof(int));
-	f->arc = room((size_t)f->t->links * 2, sizeof(int));
-	f->copies = room(nodes, sizeof(int));
-	f->first = room(nodes + 1, sizeof(int));
-	f->member = room((size_t)f->t->workers, sizeof(int));
+	f->node = mem_new(nodes, sizeof(int));
+	f->arc = mem_new((size_t)f->t->links * 2, sizeof(int));
+	f->copies = mem_new(nodes, sizeof(int));
+	f->first = mem_new(nodes + 1, sizeof(int));
+	f->member = mem_new((size_t)f->t->workers, sizeof(int));
 	f->least = INFINITY;
 	if (f->c && copy_nodes(f, place) == 0 && copy_links(f, place) == 0 &&
 	    topo_finish(f->c, NULL) == 0) {
@@ -186,9 +187,9 @@ static void list_links(struct fold *f)
 	const struct topology *c = f->c;
 	int n = 0;
 
-	f->link_first = room((size_t)c->nodes + 1, sizeof(int));
-	f->link = room((size_t)c->links * 2, sizeof(int));
-	f->rack = room((size_t)c->nodes, sizeof(int));
+	f->link_first = mem_new((size_t)c->nodes + 1, sizeof(int));
+	f->link = mem_new((size_t)c->links * 2, sizeof(int));
+	f->rack = mem_new((size_t)c->nodes, sizeof(int));
 	for (int i = 0; i < c->nodes; i++) {
 		struct order o = {f, i};
 
@@ -278,9 +279,9 @@ static void find_twins(struct fold *f)
 	size_t nodes = (size_t)c->nodes;
 	int n = 0;
 
-	f->twin = room(nodes, sizeof(int));
-	f->twin_first = room(nodes + 1, sizeof(int));
-	f->twin_member = room(nodes, sizeof(int));
+	f->twin = mem_new(nodes, sizeof(int));
+	f->twin_first = mem_new(nodes + 1, sizeof(int));
+	f->twin_member = mem_new(nodes, sizeof(int));
 	for (int i = 0; i < c->nodes; i++) {
 		f->twin[i] = -1;
 		if (!stands_for_rack(f, i))
@@ -333,7 +334,7 @@ static void find_limits(struct fold *f)
 {
 	const struct topology *c = f->c;
 
-	f->own = room((size_t)c->links + (size_t)c->nodes, sizeof(double));
+	f->own = mem_new((size_t)c->links + (size_t)c->nodes, sizeof(double));
 	for (int i = 0; i < c->links; i++)
 		f->own[i] = c->link[i].capacity[0];
 	for (int i = 0; i < c->nodes; i++) {
@@ -350,11 +351,11 @@ static void find_rows(struct fold *f)
 {
 	const struct topology *c = f->c;
 	size_t all = (size_t)c->links + (size_t)c->nodes;
-	struct kind *kind = room(all, sizeof(*kind));
+	struct kind *kind = mem_new(all, sizeof(*kind));
 	int n = 0;
 
-	f->row = room(all, sizeof(int));
-	f->limit = room(all, sizeof(double));
+	f->row = mem_new(all, sizeof(int));
+	f->limit = mem_new(all, sizeof(double));
 	for (int i = 0; i < c->links; i++)
 		kind[n++] = kind_of_link(f, i);
 	for (int i = 0; i < c->nodes; i++) {
@@ -380,7 +381,7 @@ struct fold *fold_new(const struct topology *t)
 
 	if (!is_foldable(t))
 		return NULL;
-	f = room(1, sizeof(*f));
+	f = mem_new(1, sizeof(*f));
 	f->t = t;
 	if (make_folded(f) != 0) {
 		fold_free(f);

@@ -38,17 +38,17 @@ struct phase {
  */
 static void phase_begin(struct phase *x, const struct topology *t, bool down)
 {
-	int *row = room((size_t)t->workers, sizeof(int));
-	double *value = room((size_t)t->workers, sizeof(double));
+	int *row = mem_new((size_t)t->workers, sizeof(int));
+	double *value = mem_new((size_t)t->workers, sizeof(double));
 
 	x->t = t;
 	x->down = down;
 	x->pool = make_plan("phase");
 	x->lp = lp_new();
 	x->a = arbor_new(t, NULL, 0);
-	x->price = room((size_t)t->links * 2, sizeof(double));
-	x->scratch = room((size_t)t->links * 2 + (size_t)t->nodes, sizeof(double));
-	x->none = room((size_t)t->nodes, sizeof(bool));
+	x->price = mem_new((size_t)t->links * 2, sizeof(double));
+	x->scratch = mem_new((size_t)t->links * 2 + (size_t)t->nodes, sizeof(double));
+	x->none = mem_new((size_t)t->nodes, sizeof(bool));
 	for (int arc = 0; arc < 2 * t->links; arc++)
 		x->unit = fmax(x->unit, topo_arc_capacity(t, arc));
 	for (int arc = 0; arc < 2 * t->links; arc++)
@@ -57,8 +57,8 @@ static void phase_begin(struct phase *x, const struct topology *t, bool down)
 		row[i] = lp_row(x->lp, -INFINITY, 0);
 		value[i] = 1;
 	}
-	x->node_row = room((size_t)t->nodes, sizeof(int));
-	x->node_price = room((size_t)t->nodes, sizeof(double));
+	x->node_row = mem_new((size_t)t->nodes, sizeof(int));
+	x->node_price = mem_new((size_t)t->nodes, sizeof(double));
 	for (int i = 0; i < t->nodes; i++) {
 		const struct topo_node *n = &t->node[i];
 		bool limited = n->kind == TOPO_HOST && n->worker && !isinf(n->processing);
@@ -87,7 +87,7 @@ static void phase_end(struct phase *x)
 /* Adds the latest tree of the pool as a column; its root is worker number i. */
 static void take(struct phase *x, int i)
 {
-	int *row = room((size_t)x->t->links * 2 + (size_t)x->t->nodes + 1, sizeof(int));
+	int *row = mem_new((size_t)x->t->links * 2 + (size_t)x->t->nodes + 1, sizeof(int));
 	int n = 0;
 
 	tree_load_find(x->t, x->pool, x->pool->trees - 1, x->scratch, &x->load);
@@ -102,7 +102,7 @@ static void take(struct phase *x, int i)
 		row[n++] = at;
 	}
 	if (n == x->load.room)
-		x->load.count = more_room(x->load.count, (size_t)n + 1, sizeof(double));
+		x->load.count = mem_more(x->load.count, (size_t)n + 1, sizeof(double));
 	row[n] = 2 * x->t->links + i;
 	x->load.count[n++] = -1;
 	lp_column(x->lp, 0, INFINITY, n, row, x->load.count);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
+#include "planner/work.h"
 #include "planner/scheme.h"
 
 /* Whether a node is a host with one link: its routes are those of its switch, plus that link. */
@@ -22,9 +23,9 @@ static void list_arcs(struct router *r)
 	const struct topology *t = r->t;
 	int n = 0;
 
-	r->first = room((size_t)t->nodes + 1, sizeof(int));
-	r->out = room((size_t)t->links * 2, sizeof(int));
-	r->place = room((size_t)t->nodes, sizeof(int));
+	r->first = mem_new((size_t)t->nodes + 1, sizeof(int));
+	r->out = mem_new((size_t)t->links * 2, sizeof(int));
+	r->place = mem_new((size_t)t->nodes, sizeof(int));
 	for (int i = 0; i < t->nodes; i++) {
 		r->first[i] = n;
 		r->place[i] = -1;
@@ -40,19 +41,19 @@ static void list_arcs(struct router *r)
 
 struct router *router_new(const struct topology *t)
 {
-	struct router *r = room(1, sizeof(*r));
+	struct router *r = mem_new(1, sizeof(*r));
 
 	r->t = t;
 	list_arcs(r);
-	r->load = room((size_t)t->links * 2, sizeof(double));
-	r->hops = room((size_t)r->places, sizeof(*r->hops));
-	r->arc = room((size_t)t->nodes + 1, sizeof(int));
-	r->way = room((size_t)t->nodes, sizeof(*r->way));
-	r->queue = room((size_t)t->nodes, sizeof(int));
+	r->load = mem_new((size_t)t->links * 2, sizeof(double));
+	r->hops = mem_new((size_t)r->places, sizeof(*r->hops));
+	r->arc = mem_new((size_t)t->nodes + 1, sizeof(int));
+	r->way = mem_new((size_t)t->nodes, sizeof(*r->way));
+	r->queue = mem_new((size_t)t->nodes, sizeof(int));
 	r->near_to = -1;
-	r->near = room((size_t)r->first[t->nodes], sizeof(int));
-	r->nears = room((size_t)t->nodes, sizeof(int));
-	r->near_mark = room((size_t)t->nodes, sizeof(int));
+	r->near = mem_new((size_t)r->first[t->nodes], sizeof(int));
+	r->nears = mem_new((size_t)t->nodes, sizeof(int));
+	r->near_mark = mem_new((size_t)t->nodes, sizeof(int));
 	return r;
 }
 
@@ -106,8 +107,8 @@ static int walk(const struct router *r, int *hops, int *queue, int waiting, int 
 /* Hops to one node; a host on the way costs as much as the number of nodes. */
 static int *count_hops(const struct router *r, int to)
 {
-	int *hops = room((size_t)r->places, sizeof(int));
-	int *queue = room((size_t)r->places * 2, sizeof(int));
+	int *hops = mem_new((size_t)r->places, sizeof(int));
+	int *queue = mem_new((size_t)r->places * 2, sizeof(int));
 	int left = r->places - 1;
 	int waiting;
 	int more;
@@ -268,7 +269,7 @@ void heap_push(struct heap *h, double key, int node)
 
 	if (h->count > h->room) {
 		h->room = h->room ? 2 * h->room : 64;
-		h->entry = more_room(h->entry, (size_t)h->room, sizeof(*h->entry));
+		h->entry = mem_more(h->entry, (size_t)h->room, sizeof(*h->entry));
 	}
 	while (i > 0 && h->entry[(i - 1) / 2].key > key) {
 		h->entry[i] = h->entry[(i - 1) / 2];
@@ -303,15 +304,15 @@ struct heap_entry heap_pop(struct heap *h)
 
 static struct flow *flow_new(const struct topology *t)
 {
-	struct flow *f = room(1, sizeof(*f));
+	struct flow *f = mem_new(1, sizeof(*f));
 
 	f->t = t;
-	f->rest = room((size_t)t->links * 2, sizeof(double));
-	f->capacity = room((size_t)t->links * 2, sizeof(double));
-	f->level = room((size_t)t->nodes, sizeof(int));
-	f->next = room((size_t)t->nodes, sizeof(int));
-	f->queue = room((size_t)t->nodes, sizeof(int));
-	f->path = room((size_t)t->nodes + 1, sizeof(int));
+	f->rest = mem_new((size_t)t->links * 2, sizeof(double));
+	f->capacity = mem_new((size_t)t->links * 2, sizeof(double));
+	f->level = mem_new((size_t)t->nodes, sizeof(int));
+	f->next = mem_new((size_t)t->nodes, sizeof(int));
+	f->queue = mem_new((size_t)t->nodes, sizeof(int));
+	f->path = mem_new((size_t)t->nodes + 1, sizeof(int));
 	return f;
 }
 
@@ -469,7 +470,7 @@ static double least_link(const struct topology *t, bool reduce_only)
 static double cut_to_roots(struct flow *f, bool *to, bool *done)
 {
 	const struct topology *t = f->t;
-	int *list = room((size_t)t->nodes, sizeof(int));
+	int *list = mem_new((size_t)t->nodes, sizeof(int));
 	double bound = least_link(t, true);
 	int n = plan_roots(t, list);
 
@@ -495,8 +496,8 @@ double bound_cut(const struct topology *t, bool reduce_only)
 double bound_cut_until(const struct topology *t, bool reduce_only, double until)
 {
 	struct flow *f = flow_new(t);
-	bool *to = room((size_t)t->nodes, sizeof(bool));
-	bool *done = room((size_t)t->nodes, sizeof(bool));
+	bool *to = mem_new((size_t)t->nodes, sizeof(bool));
+	bool *done = mem_new((size_t)t->nodes, sizeof(bool));
 	double bound = least_link(t, false);
 	int first = t->workers > 0 ? anchor(t, t->worker[0]) : 0;
 

@@ -34,8 +34,8 @@ static int by_capacity(const void *a, const void *b)
 
 struct gria *gria_new(const struct topology *t, int server)
 {
-	struct gria *g = room(1, sizeof(*g));
-	struct gria_box *list = room((size_t)t->boxes, sizeof(*list));
+	struct gria *g = mem_new(1, sizeof(*g));
+	struct gria_box *list = mem_new((size_t)t->boxes, sizeof(*list));
 
 	g->ingress = fmin(ingress(t, server), t->node[server].processing);
 	g->rate_max = g->ingress;
@@ -48,8 +48,8 @@ struct gria *gria_new(const struct topology *t, int server)
 		g->rate_max = fmin(g->rate_max, egress(t, w));
 	}
 	g->boxes = t->boxes;
-	g->capacity = room((size_t)t->boxes, sizeof(double));
-	g->box = room((size_t)t->boxes, sizeof(int));
+	g->capacity = mem_new((size_t)t->boxes, sizeof(double));
+	g->box = mem_new((size_t)t->boxes, sizeof(int));
 	for (int i = 0; i < t->boxes; i++) {
 		double all = (double)g->workers * g->rate_max;
 
@@ -123,8 +123,8 @@ double gria_relaxation(const struct gria *g, double *part)
 		}
 	}
 	for (int s = 0; s < boxes; s++) {
-		int *rows = room((size_t)n + 1, sizeof(int));
-		double *values = room((size_t)n + 1, sizeof(double));
+		int *rows = mem_new((size_t)n + 1, sizeof(int));
+		double *values = mem_new((size_t)n + 1, sizeof(double));
 
 		for (int w = 0; w < n; w++) {
 			rows[w] = first + w * boxes + s;
@@ -137,8 +137,8 @@ double gria_relaxation(const struct gria *g, double *part)
 		free(values);
 	}
 	{
-		int *rows = room((size_t)n, sizeof(int));
-		double *values = room((size_t)n, sizeof(double));
+		int *rows = mem_new((size_t)n, sizeof(int));
+		double *values = mem_new((size_t)n, sizeof(double));
 
 		for (int w = 0; w < n; w++) {
 			rows[w] = 1 + boxes + n + w;
@@ -259,7 +259,7 @@ static bool grid_begin(struct grid *x, const struct topology *t, const char *nam
 	x->server = choose_server(t);
 	x->g = gria_new(t, x->server);
 	x->r = router_new(t);
-	x->at = room((size_t)t->workers, sizeof(int));
+	x->at = mem_new((size_t)t->workers, sizeof(int));
 	return true;
 }
 
@@ -320,7 +320,7 @@ static void measure_ways(struct grid *x)
 	struct gria *g = x->g;
 	int n = 0;
 
-	g->far = room((size_t)g->workers * (size_t)(g->boxes + 1), sizeof(double));
+	g->far = mem_new((size_t)g->workers * (size_t)(g->boxes + 1), sizeof(double));
 	for (int i = 0; i < x->t->workers; i++) {
 		int w = x->t->worker[i];
 		double *far = g->far + n * (g->boxes + 1);
@@ -370,10 +370,10 @@ SCHEME(grid)
 
 	if (!grid_begin(&x, t, "grid", e))
 		return NULL;
-	at = room((size_t)t->workers, sizeof(int));
+	at = mem_new((size_t)t->workers, sizeof(int));
 	if (!o->as_printed)
 		measure_ways(&x);
-	part = room((size_t)x.g->workers * (size_t)(x.g->boxes + 1), sizeof(double));
+	part = mem_new((size_t)x.g->workers * (size_t)(x.g->boxes + 1), sizeof(double));
 	if (gria_relaxation(x.g, part) < 0)
 		topo_refuse(e, -1, -1, "grid: the linear program has no solution");
 	else
@@ -495,7 +495,7 @@ SCHEME(grid_exact)
 	(void)o;
 	if (!grid_begin(&x, t, "grid-exact", e))
 		return NULL;
-	slots = room((size_t)x.g->boxes, sizeof(int));
+	slots = mem_new((size_t)x.g->boxes, sizeof(int));
 	gria_exact(x.g, slots);
 	fill_slots(&x, slots);
 	p = grid_plan(&x, "grid-exact");

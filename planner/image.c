@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "planner/graph.h"
-#include "planner/lp.h"
+#include "planner/memory.h"
 #include "planner/schemes.h"
 
 #define HALVINGS 60      /* bisections, after which the interval is negligible */
@@ -104,7 +104,7 @@ static void add_joint(struct maker *m, int from, int to)
 {
 	if (m->joints == m->joint_room) {
 		m->joint_room = m->joint_room ? 2 * m->joint_room : 256;
-		m->joint = more_room(m->joint, (size_t)m->joint_room, sizeof(*m->joint));
+		m->joint = mem_more(m->joint, (size_t)m->joint_room, sizeof(*m->joint));
 	}
 	m->joint[m->joints++] = (struct joint){from, to, m->routes, 0};
 }
@@ -113,7 +113,7 @@ static void add_arc(struct maker *m, int arc)
 {
 	if (m->routes == m->route_room) {
 		m->route_room = m->route_room ? 2 * m->route_room : 1024;
-		m->route = more_room(m->route, (size_t)m->route_room, sizeof(int));
+		m->route = mem_more(m->route, (size_t)m->route_room, sizeof(int));
 	}
 	m->route[m->routes++] = arc;
 	m->joint[m->joints - 1].arcs++;
@@ -411,7 +411,7 @@ static void divide(struct maker *m, int rack, double more)
 
 static void find_parts(struct maker *m, const struct image *image, int images)
 {
-	double *more = room((size_t)m->c->nodes, sizeof(double));
+	double *more = mem_new((size_t)m->c->nodes, sizeof(double));
 
 	for (int k = 0; k < images; k++) {
 		m->image = &image[k];
@@ -436,19 +436,19 @@ struct plan *image_plan(const struct fold *f, const struct plan *pool, const cha
 	size_t nodes = (size_t)m.t->nodes + 3;
 
 	m.p = make_plan(name);
-	m.load = room(nodes, sizeof(double));
-	m.part = room(nodes, sizeof(double));
-	m.ends = room(nodes, sizeof(int));
-	m.end_at = room(nodes, sizeof(int));
-	m.end_host = room(2 * nodes, sizeof(int));
-	m.copy = room(nodes, sizeof(int));
-	m.apart = room(nodes, sizeof(bool));
-	m.degree = room(nodes, sizeof(int));
-	m.order = room(3 * nodes, sizeof(int));
-	m.first = room(nodes, sizeof(int));
-	m.half = room(2 * nodes, sizeof(int));
-	m.queue = room(2 * nodes, sizeof(int));
-	m.via = room(nodes, sizeof(int));
+	m.load = mem_new(nodes, sizeof(double));
+	m.part = mem_new(nodes, sizeof(double));
+	m.ends = mem_new(nodes, sizeof(int));
+	m.end_at = mem_new(nodes, sizeof(int));
+	m.end_host = mem_new(2 * nodes, sizeof(int));
+	m.copy = mem_new(nodes, sizeof(int));
+	m.apart = mem_new(nodes, sizeof(bool));
+	m.degree = mem_new(nodes, sizeof(int));
+	m.order = mem_new(3 * nodes, sizeof(int));
+	m.first = mem_new(nodes, sizeof(int));
+	m.half = mem_new(2 * nodes, sizeof(int));
+	m.queue = mem_new(2 * nodes, sizeof(int));
+	m.via = mem_new(nodes, sizeof(int));
 	find_parts(&m, image, images);
 	for (int i = 0; i < images; i++) {
 		if (image[i].share <= 1e-12)

@@ -57,8 +57,8 @@ double inart_shares(const struct topology *t, const int *server, int servers, do
 		}
 	}
 	{
-		int *rows = room((size_t)servers, sizeof(int));
-		double *values = room((size_t)servers, sizeof(double));
+		int *rows = mem_new((size_t)servers, sizeof(int));
+		double *values = mem_new((size_t)servers, sizeof(double));
 
 		for (int s = 0; s < servers; s++) {
 			rows[s] = 1 + servers + t->boxes + s;
@@ -168,7 +168,7 @@ static void add_route(struct rounding *k, int from, int to, double value)
 
 static void give_column(struct rounding *k, double gain)
 {
-	double *value = room((size_t)k->n, sizeof(double));
+	double *value = mem_new((size_t)k->n, sizeof(double));
 
 	for (int i = 0; i < k->n; i++) {
 		value[i] = k->count[k->row[i]];
@@ -259,8 +259,8 @@ static int relax(struct inart *x)
 	int rc;
 
 	add_rows(&k);
-	k.row = room((size_t)k.rows, sizeof(int));
-	k.count = room((size_t)k.rows, sizeof(double));
+	k.row = mem_new((size_t)k.rows, sizeof(int));
+	k.count = mem_new((size_t)k.rows, sizeof(double));
 	for (int s = 0; s < x->servers; s++)
 		add_streams(&k, s);
 	for (int s = 0; s < x->servers; s++)
@@ -338,14 +338,14 @@ static struct plan *inart(const struct topology *t, const struct scheme_options 
 
 	x.server = servers_list(t, &x.servers);
 	streams = (size_t)x.servers * (size_t)t->workers;
-	at = room(streams, sizeof(int));
-	kept = room(streams, sizeof(int));
-	x.share = room((size_t)x.servers, sizeof(double));
+	at = mem_new(streams, sizeof(int));
+	kept = mem_new(streams, sizeof(int));
+	x.share = mem_new((size_t)x.servers, sizeof(double));
 	x.r = router_new(t);
 	x.choices = t->workers * x.servers > STREAMS_MANY ? CHOICES_MANY : CHOICES;
 	x.choices = t->boxes < x.choices ? t->boxes : x.choices;
-	x.box = room(stream(&x, x.servers, 0), sizeof(int));
-	x.part = room(stream(&x, x.servers, 0), sizeof(double));
+	x.box = mem_new(stream(&x, x.servers, 0), sizeof(int));
+	x.part = mem_new(stream(&x, x.servers, 0), sizeof(double));
 	for (int w = 0; w < t->workers; w++)
 		slowest = fmin(slowest, egress(t, t->worker[w]));
 	for (int s = 0; s < x.servers; s++)

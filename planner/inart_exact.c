@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
 #include "planner/master.h"
 #include "planner/published.h"
 
@@ -31,8 +31,8 @@ struct exact {
 
 static struct alike find_alike(const struct topology *t)
 {
-	struct alike a = {room((size_t)t->workers, sizeof(int)),
-			  room((size_t)t->workers, sizeof(int)), 0};
+	struct alike a = {mem_new((size_t)t->workers, sizeof(int)),
+			  mem_new((size_t)t->workers, sizeof(int)), 0};
 
 	for (int i = 0; i < t->workers; i++) {
 		int w = t->worker[i];
@@ -88,8 +88,8 @@ static bool next_way(int *left, int places)
 static void list_patterns(struct exact *x, const struct alike *a)
 {
 	const struct topology *t = x->t;
-	int *left = room((size_t)a->count * (size_t)x->places, sizeof(int));
-	int *used = room((size_t)x->places * (size_t)a->count, sizeof(int));
+	int *left = mem_new((size_t)a->count * (size_t)x->places, sizeof(int));
+	int *used = mem_new((size_t)x->places * (size_t)a->count, sizeof(int));
 
 	for (int c = 0; c < a->count; c++)
 		left[c * x->places] = a->size[c];
@@ -117,7 +117,7 @@ static void add_tree(const struct exact *x, struct plan *p, struct router *r, in
 		     int pattern, double share)
 {
 	const struct topology *t = x->t;
-	int *at = room((size_t)t->workers, sizeof(int));
+	int *at = mem_new((size_t)t->workers, sizeof(int));
 
 	for (int i = 0; i < t->workers; i++) {
 		int place = x->at[pattern * t->workers + i];
@@ -134,7 +134,7 @@ static void measure(struct exact *x, const int *server, int servers, bool reduce
 {
 	const struct topology *t = x->t;
 	struct router *r = router_new(t);
-	double *scratch = room((size_t)x->rows, sizeof(double));
+	double *scratch = mem_new((size_t)x->rows, sizeof(double));
 	struct tree_load load = {0};
 
 	for (int k = 0; k < servers * x->patterns; k++) {
@@ -180,7 +180,7 @@ static double fullest(const struct exact *x, const int *choice, int servers, con
 
 static double try_all(const struct exact *x, int servers, const double *share, int *best)
 {
-	int *choice = room((size_t)servers, sizeof(int));
+	int *choice = mem_new((size_t)servers, sizeof(int));
 	double least = INFINITY;
 	int s;
 
@@ -203,7 +203,7 @@ double inart_exact(const struct topology *t, const int *server, int servers, con
 {
 	struct exact x = {.t = t, .places = t->boxes + 1, .rows = 2 * t->links + t->nodes};
 	struct alike a = find_alike(t);
-	int *best = room((size_t)servers, sizeof(int));
+	int *best = mem_new((size_t)servers, sizeof(int));
 	double patterns = 1;
 	double rate = -1;
 
@@ -213,9 +213,9 @@ double inart_exact(const struct topology *t, const int *server, int servers, con
 		struct router *r = router_new(t);
 
 		x.patterns = (int)(patterns + 0.5);
-		x.at = room((size_t)x.patterns * (size_t)t->workers, sizeof(int));
-		x.full =
-			room((size_t)servers * (size_t)x.patterns * (size_t)x.rows, sizeof(double));
+		x.at = mem_new((size_t)x.patterns * (size_t)t->workers, sizeof(int));
+		x.full = mem_new((size_t)servers * (size_t)x.patterns * (size_t)x.rows,
+				 sizeof(double));
 		list_patterns(&x, &a);
 		measure(&x, server, servers, reduce_only);
 		rate = try_all(&x, servers, share, best);
@@ -263,7 +263,7 @@ SCHEME(inart_exact)
 	struct plan *p = make_plan("inart-exact");
 	int servers;
 	int *server = servers_list(t, &servers);
-	double *share = room((size_t)servers, sizeof(double));
+	double *share = mem_new((size_t)servers, sizeof(double));
 	double slowest = INFINITY;
 	bool good = t->boxes > 0;
 

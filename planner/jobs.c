@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "planner/limits.h"
-#include "planner/lp.h"
+#include "planner/memory.h"
 #include "planner/master.h"
 #include "plan/textline.h"
 
@@ -47,7 +47,7 @@ static int take_host(struct reader *r, int i, int node)
 		return text_refuse(&r->source, "jobs", i, "\"%s\" already belongs to job \"%s\"",
 				   r->t->node[node].name, r->j->job[r->owner[node] - 1].name);
 	r->owner[node] = i + 1;
-	job->host = more_room(job->host, (size_t)job->hosts + 1, sizeof(int));
+	job->host = mem_more(job->host, (size_t)job->hosts + 1, sizeof(int));
 	job->host[job->hosts++] = node;
 	return 0;
 }
@@ -134,7 +134,7 @@ static int read_all(struct reader *r, json_t *root)
 	if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > JOBS_MOST)
 		return text_refuse(&r->source, "jobs", -1,
 				   "\"jobs\" must be a list of 1 to %d jobs", JOBS_MOST);
-	r->j->job = room(json_array_size(list), sizeof(*r->j->job));
+	r->j->job = mem_new(json_array_size(list), sizeof(*r->j->job));
 	json_array_foreach(list, i, value)
 	{
 		r->j->count = (int)i + 1;
@@ -153,8 +153,8 @@ struct jobs *jobs_parse(const char *text, size_t len, const char *name, const st
 
 	if (!root)
 		return NULL;
-	r.j = room(1, sizeof(*r.j));
-	r.owner = room((size_t)t->nodes, sizeof(int));
+	r.j = mem_new(1, sizeof(*r.j));
+	r.owner = mem_new((size_t)t->nodes, sizeof(int));
 	r.sorted = topo_sort_names(t);
 	rc = r.sorted ? read_all(&r, root) : topo_refuse(e, -1, -1, "%s: out of memory", name);
 	json_decref(root);
@@ -218,8 +218,8 @@ struct topology *jobs_rest(const struct topology *t, struct plan *const *plan, i
 			   const struct job *job, struct topo_error *e)
 {
 	struct topology *left = topo_copy(t);
-	double *arc = room((size_t)t->links * 2, sizeof(double));
-	double *node = room((size_t)t->nodes, sizeof(double));
+	double *arc = mem_new((size_t)t->links * 2, sizeof(double));
+	double *node = mem_new((size_t)t->nodes, sizeof(double));
 	int rc = left ? 0 : topo_refuse(e, -1, -1, "out of memory");
 
 	for (int i = 0; i < plans && rc == 0; i++)
@@ -275,7 +275,7 @@ struct plan *jobs_plan(const struct topology *t, struct plan *const *plan, int p
 		goto out;
 	}
 	p->throughput = fmin(p->throughput, job->rate);
-	p->host = room((size_t)job->hosts, sizeof(int));
+	p->host = mem_new((size_t)job->hosts, sizeof(int));
 	memcpy(p->host, job->host, (size_t)job->hosts * sizeof(int));
 	p->hosts = job->hosts;
 out:
@@ -285,8 +285,8 @@ out:
 
 int jobs_verify(const struct topology *t, struct plan *const *plan, int plans, struct topo_error *e)
 {
-	double *arc = room((size_t)t->links * 2, sizeof(double));
-	double *node = room((size_t)t->nodes, sizeof(double));
+	double *arc = mem_new((size_t)t->links * 2, sizeof(double));
+	double *node = mem_new((size_t)t->nodes, sizeof(double));
 	struct plan *all = plan_new("all");
 	int rc = all ? 0 : topo_refuse(e, -1, -1, "out of memory");
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
 #include "planner/master.h"
 #include "planner/schemes.h"
 
@@ -154,11 +154,11 @@ static int check_all(struct counter *c)
 
 static void counter_begin(struct counter *c)
 {
-	c->groups = room((size_t)c->t->nodes, sizeof(int));
-	c->inputs = room((size_t)c->t->nodes, sizeof(int));
-	c->ranks = room((size_t)c->t->nodes, sizeof(int));
-	c->next = room((size_t)c->p->edges * 2, sizeof(*c->next));
-	c->link = room((size_t)c->p->edges * 2, sizeof(*c->link));
+	c->groups = mem_new((size_t)c->t->nodes, sizeof(int));
+	c->inputs = mem_new((size_t)c->t->nodes, sizeof(int));
+	c->ranks = mem_new((size_t)c->t->nodes, sizeof(int));
+	c->next = mem_new((size_t)c->p->edges * 2, sizeof(*c->next));
+	c->link = mem_new((size_t)c->p->edges * 2, sizeof(*c->link));
 }
 
 static void counter_end(struct counter *c)
@@ -208,7 +208,7 @@ int *limits_groups(const struct topology *t, const struct plan *p)
 static bool *choose_ports(const struct topology *t, const double *up, const double *all, int node)
 {
 	int links = t->first[node + 1] - t->first[node];
-	bool *port = room((size_t)links, sizeof(bool));
+	bool *port = mem_new((size_t)links, sizeof(bool));
 	const double *weight = up;
 
 	for (int n = 0; n < t->node[node].holds.ports && n < links; n++) {
@@ -230,8 +230,8 @@ static bool *choose_ports(const struct topology *t, const double *up, const doub
 static void find_ports(struct limits_fit *f, const struct plan *p)
 {
 	const struct topology *t = f->t;
-	double *up = room((size_t)t->links * 2, sizeof(double));
-	double *all = room((size_t)t->links * 2, sizeof(double));
+	double *up = mem_new((size_t)t->links * 2, sizeof(double));
+	double *all = mem_new((size_t)t->links * 2, sizeof(double));
 
 	for (int k = 0; k < p->trees; k++) {
 		const struct plan_tree *tree = &p->tree[k];
@@ -272,13 +272,13 @@ static bool has_port(const struct limits_fit *f, int node, int arc)
 
 struct limits_fit *limits_fit_new(const struct topology *t, const struct plan *p)
 {
-	struct limits_fit *f = room(1, sizeof(*f));
+	struct limits_fit *f = mem_new(1, sizeof(*f));
 
 	f->t = t;
 	f->r = router_new(t);
 	f->s = shape_new(t);
-	f->port = room((size_t)t->nodes, sizeof(*f->port));
-	f->allowed = room((size_t)t->nodes, sizeof(bool));
+	f->port = mem_new((size_t)t->nodes, sizeof(*f->port));
+	f->allowed = mem_new((size_t)t->nodes, sizeof(bool));
 	for (int i = 0; i < t->boxes; i++)
 		f->allowed[t->box[i]] = limits_trees(t, t->box[i]) > 0;
 	find_ports(f, p);
@@ -331,7 +331,7 @@ static int find_children(const struct limits_fit *f, int node, int *list)
 			hosts += pass == 0;
 		}
 	if (hosts > 0 && f->turn > 0) {
-		int *copy = room((size_t)hosts, sizeof(int));
+		int *copy = mem_new((size_t)hosts, sizeof(int));
 		int step = most_children(f, node) % hosts;
 
 		memcpy(copy, list, (size_t)hosts * sizeof(int));
@@ -374,7 +374,7 @@ static void move_root(struct shape *s, int to)
 		s->parent[at] = below;
 		s->route[at] = route;
 		s->arcs[at] = arcs;
-		route = next >= 0 ? room((size_t)n, sizeof(int)) : NULL;
+		route = next >= 0 ? mem_new((size_t)n, sizeof(int)) : NULL;
 		for (int i = 0; i < n && route; i++)
 			route[i] = old[n - 1 - i] ^ 1;
 		arcs = n;
@@ -395,8 +395,8 @@ static void hang_on(struct limits_fit *f, const int *node, int n, const int *hos
 /* Hosts of the children that go hang on hosts that stay; boxes on hosts too, never in the chain. */
 static void hand_on(struct limits_fit *f, const int *child, int n, const int *stay, int stays)
 {
-	int *host = room((size_t)(n + stays) + 1, sizeof(int));
-	int *gone = room((size_t)n + 1, sizeof(int));
+	int *host = mem_new((size_t)(n + stays) + 1, sizeof(int));
+	int *gone = mem_new((size_t)n + 1, sizeof(int));
 	int hosts = 0;
 	int movers = 0;
 
@@ -568,8 +568,8 @@ void limits_fit_tree(struct limits_fit *f, const struct plan *p, int tree, struc
 		plan_copy_tree(q, p, tree, share);
 		return;
 	}
-	box = room((size_t)f->t->nodes, sizeof(int));
-	child = room((size_t)f->t->nodes, sizeof(int));
+	box = mem_new((size_t)f->t->nodes, sizeof(int));
+	child = mem_new((size_t)f->t->nodes, sizeof(int));
 	shape_load(f->s, p, tree, false);
 	boxes = find_boxes(f->s, box);
 	for (int i = 0; i < boxes; i++)
@@ -608,8 +608,8 @@ static int by_size(const void *a, const void *b)
 void limits_fit_plan(const struct topology *t, struct plan *p, int trees)
 {
 	struct limits_fit *f = limits_fit_new(t, p);
-	struct sized *order = room((size_t)p->trees, sizeof(*order));
-	int *taken = room((size_t)t->nodes, sizeof(int));
+	struct sized *order = mem_new((size_t)p->trees, sizeof(*order));
+	int *taken = mem_new((size_t)t->nodes, sizeof(int));
 	struct plan *q = plan_like(p);
 	double sum = 0;
 	int most = trees > 0 && trees < p->trees ? trees : p->trees;

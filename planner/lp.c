@@ -2,14 +2,13 @@
  * The interface to COIN CLP. Rows and columns are collected here and passed on together at the next
  * solve, because CLP copies its whole matrix at every addition.
  */
-#include "base/clock.h"
 #include "planner/lp.h"
 
 #include <Clp_C_Interface.h>
+#include <dlfcn.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Work between two checks of the clock, and the least number of pivots. */
@@ -34,87 +33,35 @@ struct lp {
 	const double *price, *primal;
 };
 
-static double (*clock_other)(void);
-
-void clock_use(double (*now)(void))
+static void end(void)
 {
-	clock_other = now;
+	mem_out(0);
 }
 
-double clock_seconds(void)
+/*
+ * CLP is C++ and its exceptions end the process without a message, unless a handler is installed.
+ * The function that installs one has no name in C: dlsym finds it, and the library links with CLP
+ * alone.
+ */
+static void end_where_memory_is_short(void)
 {
-	return clock_other ? clock_other() : 1e-9 * (double)rf_now_ns();
-}
+	static const char set_new_handler[] = "_ZSt15set_new_handlerPFvvE";
+	void (*(*set)(void (*)(void)))(void);
 
-struct work work_begin(double most, double seconds)
-{
-	double now = clock_seconds();
-
-	return (struct work){.most = most, .begin = now, .end = now + seconds};
-}
-
-bool work_is_left(const struct work *w, double part)
-{
-	if (w->spent >= part * w->most)
-		return false;
-	return isinf(w->end) || clock_seconds() < w->begin + part * (w->end - w->begin);
-}
-
-void work_tell(const struct work *w, const char *doing, int round, double value, double bound)
-{
-	struct news *n = w->news;
-	double now = n ? clock_seconds() : 0;
-
-	if (!n || now < n->last + n->every)
-		return;
-	n->last = now;
-	n->tell(doing, round, value / n->scale, isfinite(bound) ? bound / n->scale : NAN);
-}
-
-double work_gone(const struct work *w)
-{
-	double part = w->spent / w->most;
-
-	if (isinf(w->end))
-		return part;
-	return fmax(part, (clock_seconds() - w->begin) / (w->end - w->begin));
-}
-
-bool work_has_time(const struct work *w, double part, double seconds)
-{
-	return isinf(w->end) || clock_seconds() + seconds < w->begin + part * (w->end - w->begin);
-}
-
-void *room(size_t n, size_t size)
-{
-	void *p = calloc(n ? n : 1, size);
-
-	if (!p) {
-		fputs("planner: out of memory\n", stderr);
-		abort();
-	}
-	return p;
-}
-
-void *more_room(void *p, size_t n, size_t size)
-{
-	void *q = realloc(p, (n ? n : 1) * size);
-
-	if (!q) {
-		fputs("planner: out of memory\n", stderr);
-		abort();
-	}
-	return q;
+	*(void **)&set = dlsym(RTLD_DEFAULT, set_new_handler);
+	if (set)
+		set(end);
 }
 
 struct lp *lp_new(void)
 {
-	struct lp *lp = room(1, sizeof(*lp));
+	struct lp *lp = mem_new(1, sizeof(*lp));
 
+	end_where_memory_is_short();
 	lp->clp = Clp_newModel();
 	Clp_setLogLevel(lp->clp, 0);
 	Clp_setOptimizationDirection(lp->clp, -1);
-	lp->start = room(1, sizeof(*lp->start));
+	lp->start = mem_new(1, sizeof(*lp->start));
 	return lp;
 }
 
@@ -138,8 +85,8 @@ int lp_row(struct lp *lp, double low, double high)
 {
 	if (lp->rows == lp->row_room) {
 		lp->row_room = lp->row_room ? 2 * lp->row_room : 64;
-		lp->low = more_room(lp->low, (size_t)lp->row_room, sizeof(double));
-		lp->high = more_room(lp->high, (size_t)lp->row_room, sizeof(double));
+		lp->low = mem_more(lp->low, (size_t)lp->row_room, sizeof(double));
+		lp->high = mem_more(lp->high, (size_t)lp->row_room, sizeof(double));
 	}
 	lp->low[lp->rows] = isinf(low) ? -DBL_MAX : low;
 	lp->high[lp->rows] = isinf(high) ? DBL_MAX : high;
@@ -151,17 +98,17 @@ int lp_column(struct lp *lp, double gain, double high, int n, const int *row, co
 	if (lp->fresh == lp->fresh_room) {
 		size_t wanted = lp->fresh_room ? 2 * (size_t)lp->fresh_room : 64;
 
-		lp->start = more_room(lp->start, wanted + 1, sizeof(*lp->start));
-		lp->gain = more_room(lp->gain, wanted, sizeof(double));
-		lp->zero = more_room(lp->zero, wanted, sizeof(double));
-		lp->limit = more_room(lp->limit, wanted, sizeof(double));
+		lp->start = mem_more(lp->start, wanted + 1, sizeof(*lp->start));
+		lp->gain = mem_more(lp->gain, wanted, sizeof(double));
+		lp->zero = mem_more(lp->zero, wanted, sizeof(double));
+		lp->limit = mem_more(lp->limit, wanted, sizeof(double));
 		lp->fresh_room = (int)wanted;
 	}
 	if (lp->elements + n > lp->element_room) {
 		size_t wanted = 2 * (size_t)(lp->elements + n) + 256;
 
-		lp->row = more_room(lp->row, wanted, sizeof(int));
-		lp->value = more_room(lp->value, wanted, sizeof(double));
+		lp->row = mem_more(lp->row, wanted, sizeof(int));
+		lp->value = mem_more(lp->value, wanted, sizeof(double));
 		lp->element_room = (int)wanted;
 	}
 	for (int i = 0; i < n; i++) {
@@ -178,7 +125,7 @@ int lp_column(struct lp *lp, double gain, double high, int n, const int *row, co
 static void hand_over(struct lp *lp)
 {
 	if (Clp_numberRows(lp->clp) < lp->rows) {
-		CoinBigIndex *none = room((size_t)lp->rows + 1, sizeof(*none));
+		CoinBigIndex *none = mem_new((size_t)lp->rows + 1, sizeof(*none));
 		int column = 0;
 		double value = 0;
 

@@ -2,13 +2,12 @@
  * Linear programs: maximisation by the simplex method of COIN CLP. The result is a vertex, with the
  * prices of the rows.
  *
- * The process ends if memory runs out, here as inside CLP.
+ * The process ends if memory runs out (memory.h), here as inside CLP.
  */
 #ifndef RF_PLANNER_LP_H
 #define RF_PLANNER_LP_H
 
-#include <stddef.h>
-
+#include "planner/memory.h"
 #include "planner/work.h"
 
 struct lp;
@@ -51,14 +50,5 @@ double lp_value(const struct lp *lp, int column);
  * an upper limit.
  */
 double lp_price(const struct lp *lp, int row);
-
-/* Seconds of a monotonic clock: real time, unless clock_use has set another clock. */
-double clock_seconds(void);
-/* Sets the clock, for tests on busy machines; NULL: real time again. */
-void clock_use(double (*now)(void));
-/* n zeroed elements; never NULL. */
-void *room(size_t n, size_t size);
-/* The same elements with room for n of them. */
-void *more_room(void *p, size_t n, size_t size);
 
 #endif

@@ -8,21 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/memory.h"
 #include "planner/schemes.h"
 
 struct master *master_new(const struct topology *t)
 {
-	struct master *m = room(1, sizeof(*m));
+	struct master *m = mem_new(1, sizeof(*m));
 	size_t arcs = (size_t)t->links * 2;
 	size_t nodes = (size_t)t->nodes;
 
 	m->t = t;
 	m->pool = plan_new("pool");
 	m->lp = lp_new();
-	m->scratch = room(arcs + nodes, sizeof(double));
-	m->row = room(arcs + nodes, sizeof(int));
-	m->arc = room(arcs, sizeof(double));
-	m->node = room(nodes, sizeof(double));
+	m->scratch = mem_new(arcs + nodes, sizeof(double));
+	m->row = mem_new(arcs + nodes, sizeof(int));
+	m->arc = mem_new(arcs, sizeof(double));
+	m->node = mem_new(nodes, sizeof(double));
 	m->unit = INFINITY;
 	for (int i = 0; i < t->workers; i++)
 		m->unit = fmin(m->unit, egress(t, t->worker[i]));
@@ -63,8 +64,8 @@ static void count(struct tree_load *load, double *scratch, int row)
 		return;
 	if (load->n == load->room) {
 		load->room = load->room ? 2 * load->room : 256;
-		load->row = more_room(load->row, (size_t)load->room, sizeof(int));
-		load->count = more_room(load->count, (size_t)load->room, sizeof(double));
+		load->row = mem_more(load->row, (size_t)load->room, sizeof(int));
+		load->count = mem_more(load->count, (size_t)load->room, sizeof(double));
 	}
 	load->row[load->n++] = row;
 }
@@ -108,7 +109,7 @@ static double part_of(const struct master *m, int row)
 /* Adds the trees of the pool that are new since the last call as columns. */
 static void master_take(struct master *m)
 {
-	int *row = room((size_t)m->t->links * 2 + (size_t)m->t->nodes, sizeof(int));
+	int *row = mem_new((size_t)m->t->links * 2 + (size_t)m->t->nodes, sizeof(int));
 
 	for (; m->columns < m->pool->trees; m->columns++) {
 		int n = 0;
@@ -137,7 +138,7 @@ int master_solve(struct master *m, struct work *w, double part)
 		return -1;
 	if (rc == 0 || (rc == 1 && lp_gain(m->lp) * m->unit > m->value)) {
 		m->value = lp_gain(m->lp) * m->unit;
-		m->weight = more_room(m->weight, (size_t)m->columns, sizeof(double));
+		m->weight = mem_more(m->weight, (size_t)m->columns, sizeof(double));
 		m->weights = m->columns;
 		for (int k = 0; k < m->columns; k++)
 			m->weight[k] = fmax(0, lp_value(m->lp, k));
@@ -192,7 +193,7 @@ void plan_copy_tree(struct plan *to, const struct plan *from, int tree, double s
 				     e->arcs);
 	}
 	if (bad)
-		more_room(NULL, SIZE_MAX, 1);
+		mem_out(0);
 }
 
 /* --- few trees -------------------------------------------------------------------------------- */
@@ -271,7 +272,7 @@ static int lightest(const double *weight, const bool *keep, int n, double above)
  */
 static void thin_out(struct master *m, double wanted, struct work *w, double part, double *weight)
 {
-	bool *keep = room((size_t)m->columns, sizeof(bool));
+	bool *keep = mem_new((size_t)m->columns, sizeof(bool));
 	int k, rc;
 
 	for (int i = 0; i < m->columns; i++) {
@@ -302,7 +303,7 @@ struct plan *master_plan(struct master *m, const char *name, double tolerance, s
 			 double part)
 {
 	double wanted = m->value * (1 - tolerance);
-	double *weight = room((size_t)m->columns, sizeof(double));
+	double *weight = mem_new((size_t)m->columns, sizeof(double));
 	struct plan *p = NULL;
 	double sum = 0;
 	int one = find_single(m, wanted);

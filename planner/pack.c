@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/memory.h"
+#include "planner/work.h"
 #include "planner/search.h"
 
 #define GAP 1e-9       /* relative difference at which value and bound count as equal */
@@ -49,8 +51,8 @@ static void keep_bound(struct search *x, double cost)
 	if (p->exact && bound >= p->bound)
 		return;
 	if (!p->arc_price) {
-		p->arc_price = room(arcs, sizeof(double));
-		p->node_price = room(nodes, sizeof(double));
+		p->arc_price = mem_new(arcs, sizeof(double));
+		p->node_price = mem_new(nodes, sizeof(double));
 	}
 	p->bound = bound;
 	p->exact = true;

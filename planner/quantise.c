@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
 #include "planner/master.h"
 #include "planner/schemes.h"
 
@@ -34,10 +34,10 @@ static void begin(struct quantiser *q, const struct topology *t, struct plan *p)
 	q->t = t;
 	q->p = p;
 	q->rows = 2 * t->links + t->nodes;
-	q->load = room((size_t)p->trees, sizeof(*q->load));
-	q->full = room((size_t)q->rows, sizeof(double));
-	q->scratch = room((size_t)q->rows, sizeof(double));
-	q->chunks = room((size_t)p->trees, sizeof(int));
+	q->load = mem_new((size_t)p->trees, sizeof(*q->load));
+	q->full = mem_new((size_t)q->rows, sizeof(double));
+	q->scratch = mem_new((size_t)q->rows, sizeof(double));
+	q->chunks = mem_new((size_t)p->trees, sizeof(int));
 	for (int k = 0; k < p->trees; k++) {
 		struct tree_load *load = &q->load[k];
 

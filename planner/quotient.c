@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/memory.h"
 #include "planner/schemes.h"
 
 #define GAP 1e-7         /* relative, at which value and bound are the same */
@@ -200,8 +201,8 @@ static int class_count(const struct quotient *q, int k)
  * every tree. */
 static double search_all(struct quotient *q)
 {
-	int *best_count = room((size_t)q->f->twins, sizeof(int));
-	int *count = room((size_t)q->f->twins, sizeof(int));
+	int *best_count = mem_new((size_t)q->f->twins, sizeof(int));
+	int *count = mem_new((size_t)q->f->twins, sizeof(int));
 	double best = INFINITY;
 	int k;
 
@@ -270,14 +271,14 @@ static double search_local(struct quotient *q)
 static void must(bool good)
 {
 	if (!good)
-		more_room(NULL, SIZE_MAX, 1);
+		mem_out(0);
 }
 
 /* The latest spanning tree becomes the pool's latest tree and q's column. */
 static void keep_tree(struct quotient *q)
 {
 	const struct topology *c = q->f->c;
-	int *arc = room((size_t)c->nodes * 3, sizeof(int));
+	int *arc = mem_new((size_t)c->nodes * 3, sizeof(int));
 
 	must(plan_add_tree(q->pool, 0, 1) == 0);
 	for (int i = 0; i < q->s->edges; i++) {
@@ -343,15 +344,15 @@ void quotient_begin(struct quotient *q, const struct fold *f, struct work *w)
 	q->s = steiner_new(f->c, true);
 	q->s->copies = f->copies;
 	q->lp = lp_new();
-	q->price = room(rows, sizeof(double));
-	q->now = room(rows, sizeof(double));
-	q->center = room(rows, sizeof(double));
-	q->link = room((size_t)f->c->links, sizeof(double));
-	q->node = room((size_t)f->c->nodes, sizeof(double));
-	q->scratch = room(all, sizeof(double));
-	q->row = room(rows, sizeof(int));
-	q->count = room(rows, sizeof(double));
-	q->many = room(rows, sizeof(double));
+	q->price = mem_new(rows, sizeof(double));
+	q->now = mem_new(rows, sizeof(double));
+	q->center = mem_new(rows, sizeof(double));
+	q->link = mem_new((size_t)f->c->links, sizeof(double));
+	q->node = mem_new((size_t)f->c->nodes, sizeof(double));
+	q->scratch = mem_new(all, sizeof(double));
+	q->row = mem_new(rows, sizeof(int));
+	q->count = mem_new(rows, sizeof(double));
+	q->many = mem_new(rows, sizeof(double));
 	for (int i = 0; i < f->c->links; i++)
 		q->many[f->row[i]] += 1.0 / f->c->links;
 	q->random = 1;
@@ -452,7 +453,7 @@ static int solve(struct quotient *q, double part)
 		return -1;
 	if (rc == 0 || (rc == 1 && lp_gain(q->lp) * q->unit > q->value)) {
 		q->value = lp_gain(q->lp) * q->unit;
-		q->weight = more_room(q->weight, (size_t)q->pool->trees, sizeof(double));
+		q->weight = mem_more(q->weight, (size_t)q->pool->trees, sizeof(double));
 		q->weights = q->pool->trees;
 		for (int k = 0; k < q->weights; k++)
 			q->weight[k] = fmax(0, lp_value(q->lp, k));
@@ -468,7 +469,7 @@ static int solve(struct quotient *q, double part)
 static bool try_prices(struct quotient *q, double own, bool all)
 {
 	size_t rows = (size_t)q->f->rows + 1;
-	double *price = room(rows, sizeof(double));
+	double *price = mem_new(rows, sizeof(double));
 	double cost;
 	bool helps;
 
@@ -498,7 +499,7 @@ static bool is_done(const struct quotient *q)
 static int warm_up(struct quotient *q, double part)
 {
 	double until = work_gone(q->work);
-	double *price = room((size_t)q->f->rows + 1, sizeof(double));
+	double *price = mem_new((size_t)q->f->rows + 1, sizeof(double));
 	int most = q->f->rows < WARM_FIRST ? WARM_FIRST : WARM_ROUNDS;
 	int rc = 0;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
 #include "planner/schemes.h"
 
 #define BOXES_TRIED 48
@@ -144,7 +144,7 @@ static void rina_chunk(struct rina *x, int owner)
 /* Rina's number of steps: transfers inside a rack belong to the step that ends or begins there. */
 static int rina_rounds(const struct rina *x)
 {
-	int *group = room((size_t)x->t->nodes, sizeof(int));
+	int *group = mem_new((size_t)x->t->nodes, sizeof(int));
 	int rounds;
 
 	for (int g = 0; g < x->groups; g++) {
@@ -164,7 +164,7 @@ static struct plan *rina(const struct topology *t, const char *name, bool agent)
 	struct racks *k = racks_new(t);
 	int owners;
 
-	x.group = room((size_t)t->workers, sizeof(*x.group));
+	x.group = mem_new((size_t)t->workers, sizeof(*x.group));
 	for (int q = 0; q < k->count; q++) {
 		int n = k->first[q + 1] - k->first[q];
 

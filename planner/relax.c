@@ -77,10 +77,10 @@ static void find_mergers(struct relaxation *x)
 static void find_hops(struct relaxation *x)
 {
 	const struct topology *t = x->t;
-	bool *seen = room((size_t)t->nodes, sizeof(bool));
-	int *queue = room((size_t)t->nodes, sizeof(int));
+	bool *seen = mem_new((size_t)t->nodes, sizeof(bool));
+	int *queue = mem_new((size_t)t->nodes, sizeof(int));
 
-	x->hop = room((size_t)x->mergers * (size_t)x->mergers, sizeof(*x->hop));
+	x->hop = mem_new((size_t)x->mergers * (size_t)x->mergers, sizeof(*x->hop));
 	for (int m = 0; m < x->mergers; m++) {
 		int tail = 0;
 
@@ -111,9 +111,9 @@ static void find_hops(struct relaxation *x)
 static void find_roots(struct relaxation *x)
 {
 	const struct topology *t = x->t;
-	int *list = room((size_t)t->nodes, sizeof(int));
+	int *list = mem_new((size_t)t->nodes, sizeof(int));
 
-	x->root = room((size_t)x->mergers, sizeof(int));
+	x->root = mem_new((size_t)x->mergers, sizeof(int));
 	if (x->mirrored) {
 		x->roots = 1;
 	} else if (x->reduce_only) {
@@ -145,9 +145,9 @@ static void begin(struct relaxation *x)
 	const struct topology *t = x->t;
 	size_t nodes = (size_t)t->nodes;
 
-	x->merger = room(nodes, sizeof(int));
-	x->number = room(nodes, sizeof(int));
-	x->inside = room(nodes, sizeof(bool));
+	x->merger = mem_new(nodes, sizeof(int));
+	x->number = mem_new(nodes, sizeof(int));
+	x->inside = mem_new(nodes, sizeof(bool));
 	find_mergers(x);
 	find_hops(x);
 	x->mirrored = is_mirrored(x);
@@ -217,8 +217,8 @@ static void add_rows(struct relaxation *x)
 /* The rate of each root: that much leaves every worker (way 0) or reaches it (way 1). */
 static void add_rates(struct relaxation *x)
 {
-	int *row = room((size_t)x->t->workers * 2, sizeof(int));
-	double *value = room((size_t)x->t->workers * 2, sizeof(double));
+	int *row = mem_new((size_t)x->t->workers * 2, sizeof(int));
+	double *value = mem_new((size_t)x->t->workers * 2, sizeof(double));
 
 	for (int r = 0; r < x->roots; r++) {
 		int n = 0;
@@ -268,8 +268,8 @@ static void add_flows(struct relaxation *x, int r, int way)
 static void add_uses(struct relaxation *x, int r, int way)
 {
 	const struct topology *t = x->t;
-	int *row = room((size_t)t->workers + 2, sizeof(int));
-	double *value = room((size_t)t->workers + 2, sizeof(double));
+	int *row = mem_new((size_t)t->workers + 2, sizeof(int));
+	double *value = mem_new((size_t)t->workers + 2, sizeof(double));
 
 	for (int h = 0; h < x->hops; h++) {
 		int to = x->merger[x->hop[h].to];

@@ -26,8 +26,8 @@ struct topology *replan_rest(const struct topology *t, const struct failure *f, 
 			     int **arc_of, struct topo_error *e)
 {
 	struct topology *left = topo_copy(t);
-	int *node = room((size_t)t->nodes, sizeof(int));
-	int *arc = room((size_t)t->links * 2, sizeof(int));
+	int *node = mem_new((size_t)t->nodes, sizeof(int));
+	int *arc = mem_new((size_t)t->links * 2, sizeof(int));
 
 	*node_of = node;
 	*arc_of = arc;
@@ -95,7 +95,7 @@ static bool carry_over(const struct plan *old, int tree, const int *node_of, con
 	for (int i = 0; i < k->ups + k->downs; i++) {
 		const struct plan_edge *e = &old->edge[k->up_first + i];
 
-		arc = more_room(arc, (size_t)e->arcs, sizeof(int));
+		arc = mem_more(arc, (size_t)e->arcs, sizeof(int));
 		for (int j = 0; j < e->arcs && whole; j++) {
 			arc[j] = arc_of[old->route[e->first + j]];
 			whole = arc[j] >= 0;
@@ -144,7 +144,7 @@ static void reroute_tree(struct again *x, struct router *r, struct shape *s, con
 	shape_begin(s, node_of[k->root]);
 	for (int i = 0; i < k->ups; i++) {
 		const struct plan_edge *e = &old->edge[k->up_first + i];
-		int *route = room((size_t)e->arcs, sizeof(int));
+		int *route = mem_new((size_t)e->arcs, sizeof(int));
 		bool whole = node_of[e->from] >= 0 && node_of[e->to] >= 0;
 
 		for (int j = 0; j < e->arcs && whole; j++) {
@@ -175,9 +175,9 @@ static void begin_program(struct again *x)
 {
 	const struct topology *t = x->t;
 	int rows = 2 * t->links + t->nodes;
-	double *full = room((size_t)rows, sizeof(double));
-	int *row = room((size_t)rows + 1, sizeof(int));
-	double *value = room((size_t)rows + 1, sizeof(double));
+	double *full = mem_new((size_t)rows, sizeof(double));
+	int *row = mem_new((size_t)rows + 1, sizeof(int));
+	double *value = mem_new((size_t)rows + 1, sizeof(double));
 	int n = 0;
 
 	x->lp = lp_new();
@@ -208,8 +208,8 @@ static void begin_program(struct again *x)
 static void take_new(struct again *x)
 {
 	const struct topology *t = x->t;
-	int *row = room((size_t)(2 * t->links + t->nodes) + 1, sizeof(int));
-	double *value = room((size_t)(2 * t->links + t->nodes) + 1, sizeof(double));
+	int *row = mem_new((size_t)(2 * t->links + t->nodes) + 1, sizeof(int));
+	double *value = mem_new((size_t)(2 * t->links + t->nodes) + 1, sizeof(double));
 
 	for (; x->columns < x->pool->trees; x->columns++) {
 		int n = 0;
@@ -282,7 +282,7 @@ static void look_for_more(struct again *x, struct limits_fit *f, const struct sc
 /* A tree at a box that has no place for all: the lightest of them; -1: there is none. */
 static int find_excess(const struct again *x)
 {
-	int *used = room((size_t)x->t->nodes, sizeof(int));
+	int *used = mem_new((size_t)x->t->nodes, sizeof(int));
 	int worst = -1;
 
 	for (int pass = 0; pass < 2; pass++)
@@ -367,7 +367,7 @@ static void share_classes(struct plan *fresh, int classes, int all)
 	if (classes < 1)
 		return;
 	if (plan_quantise(fresh, classes) != 0)
-		more_room(NULL, SIZE_MAX, 1);
+		mem_out(0);
 	for (int k = 0; k < fresh->trees; k++)
 		fresh->tree[k].share = (double)fresh->tree[k].chunks / all;
 }
@@ -411,7 +411,7 @@ static int carry_hosts(const struct plan *old, const int *node_of, struct plan *
 {
 	if (old->hosts == 0)
 		return 0;
-	p->host = room((size_t)old->hosts, sizeof(int));
+	p->host = mem_new((size_t)old->hosts, sizeof(int));
 	for (int i = 0; i < old->hosts; i++) {
 		if (node_of[old->host[i]] < 0)
 			return topo_refuse(e, -1, -1, "a host of the plan is gone");
@@ -508,7 +508,7 @@ struct plan *replan(const struct topology *t, const struct plan *old, const int 
 {
 	struct again x = {.t = t, .kept = plan_like(old), .pool = plan_like(old), .unit = INFINITY};
 	struct scheme_options plain = *o;
-	bool *broken = room((size_t)old->trees, sizeof(bool));
+	bool *broken = mem_new((size_t)old->trees, sizeof(bool));
 	struct plan *p = NULL, *fresh;
 
 	*what = (struct replan){0};
@@ -544,9 +544,9 @@ struct plan *replan(const struct topology *t, const struct plan *old, const int 
 	}
 	for (int i = 0; i < t->workers; i++)
 		x.unit = fmin(x.unit, egress(t, t->worker[i]));
-	x.row = room((size_t)(2 * t->links + t->nodes), sizeof(int));
-	x.scratch = room((size_t)(2 * t->links + t->nodes), sizeof(double));
-	x.left = room((size_t)t->nodes, sizeof(int));
+	x.row = mem_new((size_t)(2 * t->links + t->nodes), sizeof(int));
+	x.scratch = mem_new((size_t)(2 * t->links + t->nodes), sizeof(double));
+	x.left = mem_new((size_t)t->nodes, sizeof(int));
 	count_left(&x);
 	fill_pool(&x, old, broken, fresh, node_of, arc_of, o);
 	if (solve_within_limits(&x) != 0) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
 #include "planner/schemes.h"
 
 #define ROOTS_ALL 1024 /* workers; with more, there are ROOTS_FEW paths, spread evenly */
@@ -24,17 +24,17 @@ struct cycle {
 
 static struct cycle *cycle_new(struct router *r, const int *node, int n)
 {
-	struct cycle *c = room(1, sizeof(*c));
+	struct cycle *c = mem_new(1, sizeof(*c));
 	int used = 0;
 
 	c->n = n;
-	c->node = room((size_t)n, sizeof(int));
+	c->node = mem_new((size_t)n, sizeof(int));
 	memcpy(c->node, node, (size_t)n * sizeof(int));
-	c->first = room((size_t)n, sizeof(int));
-	c->arcs = room((size_t)n, sizeof(int));
+	c->first = mem_new((size_t)n, sizeof(int));
+	c->arcs = mem_new((size_t)n, sizeof(int));
 	for (int i = 0; i < n && n > 1; i++) {
 		router_find(r, node[i], node[(i + 1) % n], 1);
-		c->arc = more_room(c->arc, (size_t)(used + r->arcs), sizeof(int));
+		c->arc = mem_more(c->arc, (size_t)(used + r->arcs), sizeof(int));
 		memcpy(c->arc + used, r->arc, (size_t)r->arcs * sizeof(int));
 		c->first[i] = used;
 		c->arcs[i] = r->arcs;
@@ -55,7 +55,7 @@ static void cycle_free(struct cycle *c)
 /* Adds the edge from member i to the next one or, with `against`, from that one to i. */
 static void add_step(struct plan *p, const struct cycle *c, int i, bool down, bool against)
 {
-	int *arc = room((size_t)c->arcs[i], sizeof(int));
+	int *arc = mem_new((size_t)c->arcs[i], sizeof(int));
 	int a = c->node[i];
 	int b = c->node[(i + 1) % c->n];
 
@@ -92,7 +92,7 @@ static void add_ring(struct plan *p, const struct cycle *c, double share, bool a
 /* Counts the rounds; every worker is a group of its own. */
 static void set_rounds(const struct topology *t, struct plan *p)
 {
-	int *group = room((size_t)t->nodes, sizeof(int));
+	int *group = mem_new((size_t)t->nodes, sizeof(int));
 
 	for (int i = 0; i < t->nodes; i++)
 		group[i] = i;
@@ -106,7 +106,7 @@ static void set_rounds(const struct topology *t, struct plan *p)
 static void order_racks(const struct topology *t, struct router *r, int *order)
 {
 	struct racks *k = racks_new(t);
-	bool *done = room((size_t)k->count, sizeof(bool));
+	bool *done = mem_new((size_t)k->count, sizeof(bool));
 	int at = 0;
 	int n = 0;
 
@@ -200,7 +200,7 @@ static struct plan *make_ring(const struct topology *t, const char *name, bool b
 {
 	struct plan *p = make_plan(name);
 	struct router *r = router_new(t);
-	int *order = room((size_t)t->workers, sizeof(int));
+	int *order = mem_new((size_t)t->workers, sizeof(int));
 	struct cycle *c;
 
 	find_order(t, r, both, order);
@@ -253,8 +253,8 @@ SCHEME(hierarchical_ring)
 	struct plan *p = make_plan("hierarchical-ring");
 	struct router *r = router_new(t);
 	struct racks *k = racks_new(t);
-	struct cycle **within = room((size_t)k->count, sizeof(*within));
-	int *node = room((size_t)k->count, sizeof(int));
+	struct cycle **within = mem_new((size_t)k->count, sizeof(*within));
+	int *node = mem_new((size_t)k->count, sizeof(int));
 	int most = 0;
 	long all, roots, stride, classes;
 

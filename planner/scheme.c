@@ -9,7 +9,8 @@
 
 #include "planner/canon.h"
 #include "planner/limits.h"
-#include "planner/lp.h"
+#include "planner/memory.h"
+#include "planner/work.h"
 #include "planner/master.h"
 #include "planner/shape.h"
 
@@ -190,7 +191,7 @@ struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 static void must(bool good)
 {
 	if (!good)
-		more_room(NULL, SIZE_MAX, 1);
+		mem_out(0);
 }
 
 struct plan *make_plan(const char *name)
@@ -245,7 +246,7 @@ out:
 
 int count_rounds(const struct topology *t, const struct plan *p, const int *group)
 {
-	int *depth = room((size_t)t->nodes, sizeof(int));
+	int *depth = mem_new((size_t)t->nodes, sizeof(int));
 	int most = 0;
 
 	for (int k = 0; k < p->trees; k++) {
@@ -291,15 +292,15 @@ static int find_head(const struct topology *t, int node)
 
 struct racks *racks_new(const struct topology *t)
 {
-	struct racks *r = room(1, sizeof(*r));
-	int *rack = room((size_t)t->nodes, sizeof(int)); /* of a switch: 1 + index of its rack */
-	int *at = room((size_t)t->workers + 1, sizeof(int));
-	int *of = room((size_t)t->workers, sizeof(int));
+	struct racks *r = mem_new(1, sizeof(*r));
+	int *rack = mem_new((size_t)t->nodes, sizeof(int)); /* of a switch: 1 + index of its rack */
+	int *at = mem_new((size_t)t->workers + 1, sizeof(int));
+	int *of = mem_new((size_t)t->workers, sizeof(int));
 
-	r->first = room((size_t)t->workers + 1, sizeof(int));
-	r->member = room((size_t)t->workers, sizeof(int));
-	r->head = room((size_t)t->workers, sizeof(int));
-	r->box = room((size_t)t->workers, sizeof(int));
+	r->first = mem_new((size_t)t->workers + 1, sizeof(int));
+	r->member = mem_new((size_t)t->workers, sizeof(int));
+	r->head = mem_new((size_t)t->workers, sizeof(int));
+	r->box = mem_new((size_t)t->workers, sizeof(int));
 	for (int i = 0; i < t->workers; i++) {
 		int head = find_head(t, t->worker[i]);
 

@@ -4,6 +4,8 @@
  * and the way down are searched separately, for every root.
  */
 #include "planner/search.h"
+#include "planner/memory.h"
+#include "planner/work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +44,7 @@ static void find_roots(struct search *x)
 {
 	const struct topology *t = x->t;
 
-	x->root = room((size_t)t->nodes, sizeof(int));
+	x->root = mem_new((size_t)t->nodes, sizeof(int));
 	x->roots = 0;
 	if (x->p->reduce_only) {
 		x->roots = plan_roots(t, x->root);
@@ -62,14 +64,14 @@ void search_begin(struct search *x, struct pack *p)
 	*x = (struct search){.p = p, .m = p->m, .t = p->t};
 	x->s = steiner_new(p->t, p->merging);
 	x->symmetric = has_one_price(p);
-	x->link = room((size_t)p->t->links, sizeof(double));
-	x->arc = room(arcs, sizeof(double));
-	x->node = room(nodes, sizeof(double));
-	x->center_arc = room(arcs, sizeof(double));
-	x->center_node = room(nodes, sizeof(double));
+	x->link = mem_new((size_t)p->t->links, sizeof(double));
+	x->arc = mem_new(arcs, sizeof(double));
+	x->node = mem_new(nodes, sizeof(double));
+	x->center_arc = mem_new(arcs, sizeof(double));
+	x->center_node = mem_new(nodes, sizeof(double));
 	x->center = INFINITY;
-	x->in_up = room(nodes, sizeof(bool));
-	x->in_down = room(nodes, sizeof(bool));
+	x->in_up = mem_new(nodes, sizeof(bool));
+	x->in_down = mem_new(nodes, sizeof(bool));
 	x->s->quick = (double)x->s->options * p->t->links > LOCAL_MOST;
 	find_roots(x);
 	x->turns = (x->roots + ROOTS_DENSE - 1) / ROOTS_DENSE;
@@ -119,10 +121,10 @@ static void emit_both(struct search *x)
 	int root = x->t->worker[0];
 
 	if (plan_add_tree(x->m->pool, root, 1) != 0)
-		more_room(NULL, SIZE_MAX, 1);
+		mem_out(0);
 	steiner_emit(x->s, x->m->pool, root, false);
 	if (plan_mirror(x->m->pool) != 0)
-		more_room(NULL, SIZE_MAX, 1);
+		mem_out(0);
 }
 
 static double search_links(struct search *x, bool all)
@@ -158,7 +160,7 @@ static void guess(struct search *x, const double *node, bool *in)
 static void add_pair(struct search *x, int root, const bool *up, const bool *down)
 {
 	if (plan_add_tree(x->m->pool, root, 1) != 0)
-		more_room(NULL, SIZE_MAX, 1);
+		mem_out(0);
 	arbor_find(x->a, root, up, false);
 	arbor_emit(x->a, x->m->pool, false);
 	if (!x->p->reduce_only) {
@@ -266,7 +268,7 @@ static double search_sparse(struct search *x, int most)
 		int root = x->root[x->turn++ % x->roots];
 
 		if (plan_add_tree(pool, root, 1) != 0)
-			more_room(NULL, SIZE_MAX, 1);
+			mem_out(0);
 		add_span(x, x->node, root, false);
 		if (!x->p->reduce_only)
 			add_span(x, NULL, root, true);
@@ -295,7 +297,7 @@ void search_bound_by_spanning(struct search *x)
 	cost = steiner_search(x->s, EXHAUSTIVE);
 	x->s->node = NULL;
 	cost += steiner_search(x->s, EXHAUSTIVE);
-	arc = room((size_t)x->t->links * 2, sizeof(double));
+	arc = mem_new((size_t)x->t->links * 2, sizeof(double));
 	for (int i = 0; i < 2 * x->t->links; i++)
 		arc[i] = x->link[i >> 1];
 	bound = master_budget(x->m, arc, x->m->node) / cost;
@@ -351,8 +353,8 @@ static double search_bundle(struct search *x)
 {
 	size_t arcs = 2 * (size_t)x->t->links;
 	size_t nodes = (size_t)x->t->nodes;
-	double *arc = room(arcs, sizeof(double));
-	double *node = room(nodes, sizeof(double));
+	double *arc = mem_new(arcs, sizeof(double));
+	double *node = mem_new(nodes, sizeof(double));
 	double cost = search_sparse(x, 1);
 
 	memcpy(arc, x->arc, arcs * sizeof(double));

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
 
 int *servers_list(const struct topology *t, int *count)
 {
-	int *list = room((size_t)t->nodes, sizeof(int));
+	int *list = mem_new((size_t)t->nodes, sizeof(int));
 
 	*count = 0;
 	for (int i = 0; i < t->nodes; i++)
@@ -25,7 +25,7 @@ int *servers_list(const struct topology *t, int *count)
 void merge_once(struct plan *p, const struct topology *t, struct router *r, int server,
 		const int *at, double share)
 {
-	int *inputs = room((size_t)t->nodes, sizeof(int));
+	int *inputs = mem_new((size_t)t->nodes, sizeof(int));
 
 	make_tree(p, server, share);
 	for (int i = 0; i < t->workers; i++)
@@ -173,10 +173,10 @@ static struct plan *spread_routes(const struct topology *t, struct plan *p)
 {
 	struct spreader s = {.t = t, .p = p};
 
-	s.load = room((size_t)t->links * 2, sizeof(double));
-	s.distance = room((size_t)t->nodes, sizeof(double));
-	s.from_arc = room((size_t)t->nodes, sizeof(int));
-	s.route = room((size_t)t->nodes, sizeof(int));
+	s.load = mem_new((size_t)t->links * 2, sizeof(double));
+	s.distance = mem_new((size_t)t->nodes, sizeof(double));
+	s.from_arc = mem_new((size_t)t->nodes, sizeof(int));
+	s.route = mem_new((size_t)t->nodes, sizeof(int));
 	for (int k = 0; k < 4; k++) {
 		double before = find_load(&s);
 		struct plan *old = s.p;
@@ -203,7 +203,7 @@ static struct plan *spread_routes(const struct topology *t, struct plan *p)
 /* Where every worker merges: at the box of its rack, or nowhere (-1). */
 static void rack_boxes(const struct topology *t, const struct racks *k, int *at)
 {
-	int *rack_of = room((size_t)t->nodes, sizeof(int));
+	int *rack_of = mem_new((size_t)t->nodes, sizeof(int));
 
 	for (int q = 0; q < k->count; q++)
 		for (int i = k->first[q]; i < k->first[q + 1]; i++)
@@ -218,7 +218,7 @@ static struct plan *merge_at_racks(const struct topology *t, const char *name, b
 	struct plan *p = make_plan(name);
 	struct router *r = router_new(t);
 	struct racks *k = racks_new(t);
-	int *at = room((size_t)t->workers, sizeof(int));
+	int *at = mem_new((size_t)t->workers, sizeof(int));
 	int servers;
 	int *server = servers_list(t, &servers);
 
@@ -255,7 +255,7 @@ static void merge_twice(struct plan *p, const struct topology *t, struct router 
 			const int *at, double share)
 {
 	int last = box_at(t, t->node[server].rack);
-	int *inputs = room((size_t)t->nodes, sizeof(int));
+	int *inputs = mem_new((size_t)t->nodes, sizeof(int));
 
 	make_tree(p, server, share);
 	for (int i = 0; i < t->workers; i++)
@@ -293,7 +293,7 @@ SCHEME(atp_bom)
 	p = make_plan("atp-bom");
 	r = router_new(t);
 	k = racks_new(t);
-	at = room((size_t)t->workers, sizeof(int));
+	at = mem_new((size_t)t->workers, sizeof(int));
 	server = servers_list(t, &servers);
 	rack_boxes(t, k, at);
 	for (int s = 0; s < servers; s++)

@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
 #include "planner/schemes.h"
 
 struct shape *shape_new(const struct topology *t)
 {
-	struct shape *s = room(1, sizeof(*s));
+	struct shape *s = mem_new(1, sizeof(*s));
 	size_t nodes = (size_t)t->nodes;
 
 	s->t = t;
-	s->parent = room(nodes, sizeof(int));
-	s->route = room(nodes, sizeof(*s->route));
-	s->arcs = room(nodes, sizeof(int));
-	s->in = room(nodes, sizeof(bool));
-	s->list = room(nodes, sizeof(int));
+	s->parent = mem_new(nodes, sizeof(int));
+	s->route = mem_new(nodes, sizeof(*s->route));
+	s->arcs = mem_new(nodes, sizeof(int));
+	s->in = mem_new(nodes, sizeof(bool));
+	s->list = mem_new(nodes, sizeof(int));
 	return s;
 }
 
@@ -63,7 +63,7 @@ void shape_begin(struct shape *s, int root)
 
 void shape_hang(struct shape *s, int node, int parent, const int *arc, int arcs)
 {
-	int *route = room((size_t)arcs, sizeof(int));
+	int *route = mem_new((size_t)arcs, sizeof(int));
 
 	memcpy(route, arc, (size_t)arcs * sizeof(int));
 	enter(s, node);
@@ -117,7 +117,7 @@ void shape_load(struct shape *s, const struct plan *p, int tree, bool down)
 		}
 		if (e->arcs > most) {
 			most = e->arcs;
-			back = more_room(back, (size_t)most, sizeof(int));
+			back = mem_more(back, (size_t)most, sizeof(int));
 		}
 		turn(p->route + e->first, e->arcs, back);
 		shape_hang(s, e->to, e->from, back, e->arcs);
@@ -127,7 +127,7 @@ void shape_load(struct shape *s, const struct plan *p, int tree, bool down)
 
 bool shape_is_tree(const struct shape *s)
 {
-	int *state = room(
+	int *state = mem_new(
 		(size_t)s->t->nodes,
 		sizeof(int)); /* 1 + the start of the walk that passed; -1: leads to the root */
 	bool good = true;
@@ -150,7 +150,7 @@ bool shape_is_tree(const struct shape *s)
 
 void shape_emit(const struct shape *s, struct plan *p, bool down)
 {
-	int *back = room((size_t)s->t->nodes * 4, sizeof(int));
+	int *back = mem_new((size_t)s->t->nodes * 4, sizeof(int));
 
 	for (int i = 0; i < s->count; i++) {
 		int node = s->list[i];
@@ -229,7 +229,7 @@ static bool passes_host(const struct topology *t, const struct plan *p)
  */
 static void cut_route(struct shape *s, int node)
 {
-	int *rest = room((size_t)s->arcs[node], sizeof(int));
+	int *rest = mem_new((size_t)s->arcs[node], sizeof(int));
 	int arcs = s->arcs[node];
 	int parent = s->parent[node];
 	int at;

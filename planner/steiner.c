@@ -7,24 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/lp.h"
+#include "planner/memory.h"
 
 #define SPAN_WORK 12 /* work units per node and link of a tree */
 
 struct steiner *steiner_new(const struct topology *t, bool merging)
 {
-	struct steiner *s = room(1, sizeof(*s));
+	struct steiner *s = mem_new(1, sizeof(*s));
 	size_t nodes = (size_t)t->nodes;
 
 	s->t = t;
-	s->optional = room(nodes, sizeof(int));
-	s->in = room(nodes, sizeof(bool));
-	s->candidate = room((size_t)t->links + nodes, sizeof(*s->candidate));
-	s->edge = room(nodes, sizeof(*s->edge));
-	s->distance = room(nodes, sizeof(double));
-	s->site = room(nodes, sizeof(int));
-	s->from_arc = room(nodes, sizeof(int));
-	s->parent = room(nodes, sizeof(int));
+	s->optional = mem_new(nodes, sizeof(int));
+	s->in = mem_new(nodes, sizeof(bool));
+	s->candidate = mem_new((size_t)t->links + nodes, sizeof(*s->candidate));
+	s->edge = mem_new(nodes, sizeof(*s->edge));
+	s->distance = mem_new(nodes, sizeof(double));
+	s->site = mem_new(nodes, sizeof(int));
+	s->from_arc = mem_new(nodes, sizeof(int));
+	s->parent = mem_new(nodes, sizeof(int));
 	for (int i = 0; i < t->nodes; i++) {
 		const struct topo_node *n = &t->node[i];
 
@@ -432,14 +432,14 @@ static void give_edge(struct emitter *m, int from, int to, int *arc, int n)
 	if (m->down)
 		reversed(arc, n);
 	if (plan_add_edge(m->pool, m->down, m->down ? to : from, m->down ? from : to, arc, n) != 0)
-		more_room(NULL, SIZE_MAX, 1);
+		mem_out(0);
 }
 
 /* A node has been reached from its parent: finds its route to the nearest merging node above. */
 static void take_node(struct emitter *m, int node, int half, int parent)
 {
 	bool worker = m->s->t->node[node].kind == TOPO_HOST && m->s->t->node[node].worker;
-	int *arc = room((size_t)m->s->t->nodes * 3, sizeof(int));
+	int *arc = mem_new((size_t)m->s->t->nodes * 3, sizeof(int));
 	int n = edge_route(m->s, half ^ 1, arc);
 
 	m->anchor[node] = parent;
@@ -453,7 +453,7 @@ static void take_node(struct emitter *m, int node, int half, int parent)
 		give_edge(m, node, m->anchor[node], arc, n);
 		free(arc);
 	} else {
-		m->route[node] = more_room(arc, (size_t)n, sizeof(int));
+		m->route[node] = mem_more(arc, (size_t)n, sizeof(int));
 		m->arcs[node] = n;
 	}
 }
@@ -463,7 +463,7 @@ static void walk_tree(struct emitter *m, int root)
 	int head = 0;
 	int tail = 0;
 	int *order = m->order;
-	bool *done = room((size_t)m->s->t->nodes, sizeof(bool));
+	bool *done = mem_new((size_t)m->s->t->nodes, sizeof(bool));
 
 	order[tail++] = root;
 	done[root] = true;
@@ -489,15 +489,15 @@ void steiner_emit(struct steiner *s, struct plan *pool, int root, bool down)
 	size_t nodes = (size_t)s->t->nodes;
 	struct emitter m = {.s = s, .pool = pool, .down = down};
 
-	m.first = room(nodes + 1, sizeof(int));
-	m.half = room(nodes * 2, sizeof(int));
-	m.left = room(nodes, sizeof(int));
-	m.gone = room(nodes, sizeof(bool));
-	m.order = room(nodes, sizeof(int));
-	m.anchor = room(nodes, sizeof(int));
-	m.route = room(nodes, sizeof(*m.route));
-	m.arcs = room(nodes, sizeof(int));
-	m.seen = room(nodes, sizeof(int));
+	m.first = mem_new(nodes + 1, sizeof(int));
+	m.half = mem_new(nodes * 2, sizeof(int));
+	m.left = mem_new(nodes, sizeof(int));
+	m.gone = mem_new(nodes, sizeof(bool));
+	m.order = mem_new(nodes, sizeof(int));
+	m.anchor = mem_new(nodes, sizeof(int));
+	m.route = mem_new(nodes, sizeof(*m.route));
+	m.arcs = mem_new(nodes, sizeof(int));
+	m.seen = mem_new(nodes, sizeof(int));
 	for (size_t i = 0; i < nodes; i++)
 		m.seen[i] = -1;
 	index_edges(&m);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "planner/image.h"
+#include "planner/memory.h"
 #include "planner/schemes.h"
 
 #define IMAGES_FIRST 32
@@ -41,12 +42,12 @@ static void begin(struct images *x, struct quotient *q, uint64_t seed)
 	size_t all = (size_t)q->f->c->links + (size_t)q->f->c->nodes;
 
 	*x = (struct images){.q = q, .f = q->f, .random = seed};
-	x->full = room(all, sizeof(double));
-	x->load = room(all, sizeof(double));
-	x->merges = room((size_t)q->f->c->nodes, sizeof(bool));
-	x->arc = room((size_t)q->f->c->nodes * 3, sizeof(int));
+	x->full = mem_new(all, sizeof(double));
+	x->load = mem_new(all, sizeof(double));
+	x->merges = mem_new((size_t)q->f->c->nodes, sizeof(bool));
+	x->arc = mem_new((size_t)q->f->c->nodes * 3, sizeof(int));
 	x->pool = make_plan("images");
-	x->used = room((size_t)q->weights, sizeof(int));
+	x->used = mem_new((size_t)q->weights, sizeof(int));
 	x->lp = lp_new();
 	for (size_t i = 0; i <= all; i++)
 		lp_row(x->lp, -INFINITY, 1);
@@ -112,7 +113,7 @@ static void place_load(struct images *x, int tree, const int *to)
 {
 	const struct fold *f = x->f;
 	int all = f->c->links + f->c->nodes;
-	double *plain = room((size_t)all, sizeof(double));
+	double *plain = mem_new((size_t)all, sizeof(double));
 
 	memset(x->load, 0, (size_t)all * sizeof(double));
 	quotient_load(f, x->q->pool, tree, plain);
@@ -214,8 +215,8 @@ static void add_column(struct images *x)
 {
 	const struct fold *f = x->f;
 	int all = f->c->links + f->c->nodes;
-	int *row = room((size_t)all + 1, sizeof(int));
-	double *value = room((size_t)all + 1, sizeof(double));
+	int *row = mem_new((size_t)all + 1, sizeof(int));
+	double *value = mem_new((size_t)all + 1, sizeof(double));
 	int n = 0;
 
 	for (int i = 0; i < all; i++) {
@@ -364,7 +365,7 @@ static void make_image(struct images *x, int tree, const int *to)
 		put_edge(x, &x->q->pool->edge[k->up_first + i], to, i >= k->ups);
 	if (x->count == x->room) {
 		x->room = x->room ? 2 * x->room : 64;
-		x->image = more_room(x->image, (size_t)x->room, sizeof(*x->image));
+		x->image = mem_more(x->image, (size_t)x->room, sizeof(*x->image));
 	}
 	x->image[x->count] = (struct image){x->count, 1};
 	x->count++;
@@ -376,8 +377,8 @@ static void add_image(struct images *x)
 	const struct fold *f = x->f;
 	int all = f->c->links + f->c->nodes;
 	int tree = next_tree(x);
-	int *to = room((size_t)f->c->nodes, sizeof(int));
-	int *who = room((size_t)f->c->nodes, sizeof(int));
+	int *to = mem_new((size_t)f->c->nodes, sizeof(int));
+	int *who = mem_new((size_t)f->c->nodes, sizeof(int));
 
 	for (int i = 0; i < f->c->nodes; i++)
 		to[i] = i;
@@ -409,7 +410,7 @@ static void weigh(struct images *x, double part)
 
 	for (int i = 0; i < f->c->links + f->c->nodes; i++)
 		worst = fmax(worst, x->full[i]);
-	x->weight = more_room(x->weight, (size_t)x->count, sizeof(double));
+	x->weight = mem_more(x->weight, (size_t)x->count, sizeof(double));
 	x->value = x->count / worst;
 	for (int i = 0; i < x->count; i++)
 		x->weight[i] = 1;
@@ -425,14 +426,14 @@ static void take_plain(struct images *x)
 {
 	const struct quotient *q = x->q;
 
-	int *to = room((size_t)x->f->c->nodes, sizeof(int));
+	int *to = mem_new((size_t)x->f->c->nodes, sizeof(int));
 
 	for (int i = 0; i < x->f->c->nodes; i++)
 		to[i] = i;
 	for (int k = 0; k < q->weights; k++) {
 		if (q->weight[k] <= LEAST_WEIGHT)
 			continue;
-		x->weight = more_room(x->weight, (size_t)x->count + 1, sizeof(double));
+		x->weight = mem_more(x->weight, (size_t)x->count + 1, sizeof(double));
 		x->weight[x->count] = q->weight[k];
 		make_image(x, k, to);
 	}
@@ -454,7 +455,7 @@ static int by_share(const void *a, const void *b)
 /* The plan, each image in so many parts: the workers of a rack take more turns. */
 static struct plan *make_parts(const struct images *x, const char *name, int parts)
 {
-	struct image *image = room((size_t)x->count * (size_t)parts, sizeof(*image));
+	struct image *image = mem_new((size_t)x->count * (size_t)parts, sizeof(*image));
 	struct plan *p;
 	double sum = 0;
 

@@ -10,6 +10,11 @@
 
 #include <stdbool.h>
 
+/* Seconds of a monotonic clock: real time, unless clock_use has set another clock. */
+double clock_seconds(void);
+/* Sets the clock, for tests on busy machines; NULL: real time again. */
+void clock_use(double (*now)(void));
+
 /* A receiver of progress reports, one every so many seconds. */
 struct news {
 	/*

@@ -10,7 +10,8 @@
 #include "base/opt.h"
 #include "tools/plan_tool.h"
 #include "planner/jobs.h"
-#include "planner/lp.h"
+#include "planner/memory.h"
+#include "planner/work.h"
 
 #define REMOVED_MOST 64
 
@@ -49,7 +50,7 @@ static int check_jobs(const char *topology, const char *list, const struct jobs 
 		      const char *prefix)
 {
 	const char *const in[] = {topology, list};
-	const char **out = room((size_t)j->count, sizeof(*out));
+	const char **out = mem_new((size_t)j->count, sizeof(*out));
 	int rc;
 
 	for (int i = 0; i < j->count && prefix; i++)
@@ -75,7 +76,7 @@ static int run_jobs(const char *topology, const char *list, const struct scheme 
 	struct topo_error e = {.text = ""};
 	struct topology *t = topo_read(topology, &e);
 	struct jobs *j = t ? jobs_read(list, t, &e) : NULL;
-	struct plan **plan = room(j ? (size_t)j->count : 1, sizeof(*plan));
+	struct plan **plan = mem_new(j ? (size_t)j->count : 1, sizeof(*plan));
 	int made = 0;
 	int rc = RF_EXIT_FAILED;
 
@@ -290,8 +291,8 @@ static int run_replan(const char *topology, const char *path, const struct remov
 		goto out;
 	}
 	plan_load_free(&load);
-	f.link = room((size_t)t->links, sizeof(bool));
-	f.node = room((size_t)t->nodes, sizeof(bool));
+	f.link = mem_new((size_t)t->links, sizeof(bool));
+	f.node = mem_new((size_t)t->nodes, sizeof(bool));
 	if (find_removed(t, g, &f) != 0)
 		goto out;
 	left = replan_rest(t, &f, &node_of, &arc_of, &e);

@@ -13,7 +13,7 @@
 
 #include "base/opt.h"
 #include "tools/plan_tool.h"
-#include "planner/lp.h"
+#include "planner/work.h"
 
 static const struct {
 	const char *name;

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "planner/lp.h"
+#include "planner/work.h"
 #include "planner/scheme.h"
 #include "planner/simulate.h"
 #include "tests/bench/planner_cases.h"

@@ -260,6 +260,24 @@ bad 1 "p.json is an input file" check -t t.json -P p.json --dot ./p.json
 bad 1 "two results have the path ./p2.json" -t t.json -s ring --out p2.json --dot ./p2.json
 bad 1 "two results have the path -;" -t t.json -s ring --out - --dot -
 
+# If memory runs out the plan ends with a message, also inside CLP, and nothing is written.
+run 0 "a network that needs some memory" generate fat-tree --k 8 --hosts 4 --boxes share --spread 30% --out memory.json
+before=$(ls)
+short=0
+for kilobytes in $(seq 20000 3000 50000); do
+	(ulimit -v "$kilobytes" && exec "$plan" -t memory.json -s best --quiet --out short.json) > out 2> err
+	code=$?
+	grep -q "^planner: out of memory" err && short=$((short + 1))
+	[ $code = 0 ] && break
+	[ $code = 127 ] && continue # the libraries did not load
+	check "$kilobytes kB of memory: exit code 1" test $code = 1
+	check "... says so" grep -qi "memory" err
+	check "... writes nothing" nothing_new
+done
+check "memory ran out in a scheme" test $short -gt 0
+check "... and was sufficient at the end" test $code = 0
+rm -f memory.json short.json
+
 # An error does not change an older result file.
 cp p.json old.json
 run 1 "an error with an older result file" -t bad-zero.json -s ring --out old.json

@@ -32,7 +32,7 @@ static void same(double found, double wanted, const char *what, int number)
 static double everything(const struct topology *t)
 {
 	struct plan *pool = all_trees(t);
-	bool *in = room((size_t)pool->trees, sizeof(bool));
+	bool *in = mem_new((size_t)pool->trees, sizeof(bool));
 	double best;
 
 	memset(in, true, (size_t)pool->trees);
@@ -121,8 +121,8 @@ static void machine_files(void **state)
 /* Divides the hosts of a topology at random into equal jobs. */
 static struct job *draw_jobs(const struct topology *t, int jobs, uint64_t *random)
 {
-	struct job *job = room((size_t)jobs, sizeof(*job));
-	int *order = room((size_t)t->workers, sizeof(int));
+	struct job *job = mem_new((size_t)jobs, sizeof(*job));
+	int *order = mem_new((size_t)t->workers, sizeof(int));
 
 	memcpy(order, t->worker, (size_t)t->workers * sizeof(int));
 	for (int i = t->workers - 1; i > 0; i--) {
@@ -134,7 +134,7 @@ static struct job *draw_jobs(const struct topology *t, int jobs, uint64_t *rando
 	}
 	for (int i = 0; i < jobs; i++) {
 		job[i].hosts = t->workers / jobs;
-		job[i].host = room((size_t)job[i].hosts, sizeof(int));
+		job[i].host = mem_new((size_t)job[i].hosts, sizeof(int));
 		job[i].rate = i == 0 ? 20 : INFINITY;
 		snprintf(job[i].name, sizeof(job[i].name), "job%d", i);
 		memcpy(job[i].host, order + i * job[i].hosts, (size_t)job[i].hosts * sizeof(int));
@@ -287,10 +287,10 @@ static double everything_beside(const struct topology *t, const struct plan *kep
 {
 	struct plan *pool = all_trees(t);
 	struct lp *lp = lp_new();
-	double *scratch = room((size_t)(2 * t->links + t->nodes), sizeof(double));
-	double *full = room((size_t)(2 * t->links + t->nodes), sizeof(double));
-	int *row = room((size_t)(2 * t->links) + 1, sizeof(int));
-	double *value = room((size_t)(2 * t->links) + 1, sizeof(double));
+	double *scratch = mem_new((size_t)(2 * t->links + t->nodes), sizeof(double));
+	double *full = mem_new((size_t)(2 * t->links + t->nodes), sizeof(double));
+	int *row = mem_new((size_t)(2 * t->links) + 1, sizeof(int));
+	double *value = mem_new((size_t)(2 * t->links) + 1, sizeof(double));
 	struct tree_load load = {0};
 	double rest = 1;
 	double best;
@@ -381,7 +381,7 @@ static void trees_stay_after_a_failure(void **state)
 	for (int i = 0; i < 24; i++) {
 		struct topology *t = mesh(&random), *left;
 		struct plan *old, *new, *kept;
-		struct failure f = {room((size_t)t->links, 1), room((size_t)t->nodes, 1)};
+		struct failure f = {mem_new((size_t)t->links, 1), mem_new((size_t)t->nodes, 1)};
 		int *node_of, *arc_of;
 		struct replan what;
 		struct plan_load load;
@@ -431,7 +431,7 @@ static void what_falls_apart(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_STAR);
 	struct topology *t = help_make(&s);
-	struct failure f = {room((size_t)t->links, 1), room((size_t)t->nodes, 1)};
+	struct failure f = {mem_new((size_t)t->links, 1), mem_new((size_t)t->nodes, 1)};
 	int *node_of, *arc_of;
 	struct topo_error e;
 

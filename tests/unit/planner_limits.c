@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "planner/limits.h"
-#include "planner/lp.h"
 #include "planner/master.h"
 #include "planner/simulate.h"
 #include "tests/unit/planner_every.h"

@@ -17,7 +17,6 @@
 #include "planner/arbor.h"
 #include "planner/exact.h"
 #include "planner/scheme.h"
-#include "planner/lp.h"
 #include "planner/schemes.h"
 #include "tests/unit/planner_help.h"
 

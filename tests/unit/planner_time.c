@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "planner/lp.h"
+#include "planner/work.h"
 #include "planner/scheme.h"
 
 /* The planner uses processor time here, so that other work on the machine does not count. */

@@ -1,0 +1,57 @@
+#include "planner/work.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "base/clock.h"
+
+static double (*clock_other)(void);
+
+void clock_use(double (*now)(void))
+{
+	clock_other = now;
+}
+
+double clock_seconds(void)
+{
+	return clock_other ? clock_other() : 1e-9 * (double)rf_now_ns();
+}
+
+struct work work_begin(double most, double seconds)
+{
+	double now = clock_seconds();
+
+	return (struct work){.most = most, .begin = now, .end = now + seconds};
+}
+
+bool work_is_left(const struct work *w, double part)
+{
+	if (w->spent >= part * w->most)
+		return false;
+	return isinf(w->end) || clock_seconds() < w->begin + part * (w->end - w->begin);
+}
+
+void work_tell(const struct work *w, const char *doing, int round, double value, double bound)
+{
+	struct news *n = w->news;
+	double now = n ? clock_seconds() : 0;
+
+	if (!n || now < n->last + n->every)
+		return;
+	n->last = now;
+	n->tell(doing, round, value / n->scale, isfinite(bound) ? bound / n->scale : NAN);
+}
+
+double work_gone(const struct work *w)
+{
+	double part = w->spent / w->most;
+
+	if (isinf(w->end))
+		return part;
+	return fmax(part, (clock_seconds() - w->begin) / (w->end - w->begin));
+}
+
+bool work_has_time(const struct work *w, double part, double seconds)
+{
+	return isinf(w->end) || clock_seconds() + seconds < w->begin + part * (w->end - w->begin);
+}

@@ -107,7 +107,7 @@ static void bad_plans(void **state)
 		{HEAD
 		 "\"throughput\": 1, \"chunks\": 8, \"trees\": [\n{\"share\": 1, \"root\": \"s0\", "
 		 "\"chunks\": 4294967304}]}",
-		 "p.json:3: \"chunks\" must be from 1"},
+		 "p.json:3: \"chunks\" of a tree must be from 1"},
 		{"{\"format\": \"ringfold-plan\",\n\"version\": 4294967297}",
 		 "p.json:2: \"version\" must be 1"},
 		{HEAD "\"throughput\": 1,\n\"sequential\": 1}",

@@ -135,8 +135,7 @@ double plan_limit(const struct plan *p, const char **which)
 	return plan_bound(&c, which);
 }
 
-/* --- chunk classes ------------------------------------------------------------------------------
- */
+/* --- chunk classes ---------------------------------------------------------------------------- */
 
 struct rest {
 	double fraction;

@@ -239,8 +239,7 @@ static int read_hosts(struct reader *r, json_t *list)
 	return 0;
 }
 
-/* --- prices of the dual bound -------------------------------------------------------------------
- */
+/* --- prices of the dual bound ----------------------------------------------------------------- */
 
 /* ["a", "b", price] or ["a", "b", k, price]: the price of the arc from a to b. */
 static int read_arc_price(struct reader *r, json_t *list)

@@ -180,7 +180,7 @@ int topo_arc_number(const struct topology *t, int arc);
  */
 struct topology *topo_copy(const struct topology *t);
 
-/* --- files ----------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 /* Reads a JSON file (schema: docs/planner.md). NULL with "FILE:LINE: reason" in *e. The caller
  * frees. */
@@ -190,8 +190,7 @@ struct topology *topo_parse(const char *text, size_t len, const char *name, stru
 /* JSON text with a line feed at the end, to be freed with free(); NULL if memory runs out. */
 char *topo_format(const struct topology *t);
 
-/* --- generators: plan/generate.c ------------------------------------------------------------
- */
+/* --- generators: plan/generate.c -------------------------------------------------------------- */
 
 enum topo_shape {
 	TOPO_STAR,

@@ -50,7 +50,7 @@ struct maker {
 	int *order, *arc;
 };
 
-/* --- ports --- */
+/* --- ports ------------------------------------------------------------------------------------ */
 
 static bool is_host(const struct topology *t, int node)
 {
@@ -120,7 +120,7 @@ static int find_port(struct maker *m, const struct joint *j, int host)
 	return best;
 }
 
-/* --- one tree --- */
+/* --- one tree --------------------------------------------------------------------------------- */
 
 /* Finds a gap of the path between two hosts that both have a route to the box. */
 static void find_gap(struct maker *m, int number, int from, int turn)
@@ -331,7 +331,7 @@ static void add_tree(struct maker *m, struct plan *p, int neighbours, int turn)
 	}
 }
 
-/* --- weights --- */
+/* --- weights ---------------------------------------------------------------------------------- */
 
 struct columns {
 	const struct topology *t;
@@ -411,7 +411,7 @@ struct plan *limits_weigh(const struct topology *t, const struct plan *trees,
 	return NULL;
 }
 
-/* --- all of them --- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 /* Loads the router with the base, so that routes avoid links that the base fills. */
 static void avoid(struct maker *m, const struct plan *base)

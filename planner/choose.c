@@ -1,8 +1,8 @@
 /*
- * Which trees, where only so many can be: a linear program over a pool of trees in which every
- * limited number is a row (a tree counts as the part of its own highest rate that it has), and
- * branch and bound on trees that are taken or left out. On tiny networks the pool is every tree
- * there is and the search ends by itself; else it ends after so many programs.
+ * Selects trees if their number is limited: a linear program over a pool of trees in which every
+ * limited quantity is a row (a tree counts with its weight divided by its own highest rate), and
+ * branch and bound over trees that are taken or left out. On tiny networks the pool contains every
+ * tree and the search runs to its end; otherwise it stops after a limited number of programs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,21 +14,21 @@
 #include "planner/schemes.h"
 #include "planner/search.h"
 
-#define WORK_MOST 6e6 /* of the search: programs x rows x columns */
+#define WORK_MOST 6e6 /* limit of the search: programs x rows x columns */
 #define PROGRAMS_MOST 1500
-#define TURNS 4            /* ways in which a tree is cut to what a box holds */
+#define TURNS 4            /* ways in which a tree is cut to the limits of boxes */
 #define POOL_MOST 4000     /* trees */
-#define ROUNDS_MOST 24     /* of looking for cheaper trees */
+#define ROUNDS_MOST 24     /* rounds of the search for cheaper trees */
 #define ROUND_LINKS 1500   /* links up to which programs over many trees are made */
 #define CLOCK_PART 0.5     /* of what is left of the time */
-#define PATIENCE 4         /* times what cutting took: time that more is tried in */
-#define FEW_TREES 3        /* of a second search where more may be taken */
-#define FEW_WORKERS 48     /* workers up to which that is not needed */
+#define PATIENCE 4         /* further steps may take this many times the time of cutting */
+#define FEW_TREES 3        /* trees of a second search if more are allowed */
+#define FEW_WORKERS 48     /* workers up to which the second search is not needed */
 #define IN_RACK 2          /* arcs of an edge between hosts of one rack */
-#define WEIGHED_MOST 64    /* trees of a plan of a larger network whose weights are found anew */
-#define USED 1e-9          /* part of its own rate above which a tree is part of the plan */
-#define ROUTES_MOST 600000 /* arcs of all trees of the pool together */
-#define ALL_WORKERS 48     /* workers up to which all schemes are asked */
+#define WEIGHED_MOST 64    /* limit of trees whose weights are recomputed on a larger network */
+#define USED 1e-9          /* part of its own highest rate above which a tree belongs to the plan */
+#define ROUTES_MOST 600000 /* limit of arcs of all trees in the pool together */
+#define ALL_WORKERS 48     /* workers up to which all schemes run */
 #define FOREST_WORKERS 1000
 #define GAP 1e-9
 
@@ -36,23 +36,23 @@ enum verdict { OPEN, TAKEN, LEFT };
 
 struct decision {
 	int tree;
-	bool second; /* left out, after it was taken */
+	bool second; /* the tree is now left out, after it was taken */
 };
 
 struct choice {
 	const struct topology *t;
 	struct plan *pool;
 	struct lp *lp;
-	int trees; /* limit of all; 0: none */
+	int trees; /* limit of trees; 0: none */
 	int columns;
 	int *row;     /* of arcs and nodes; -1: no limit */
-	int *box_row; /* of nodes: how many trees; -1: no limit */
+	int *box_row; /* row of the number of trees at each node; -1: no limit */
 	int all_row;
 	int rows;
 	double unit;
-	double *most; /* of each tree: its own highest rate, in units */
-	int **box;    /* of each tree: limited boxes that are its nodes, ended by -1 */
-	int room;     /* of the arrays of trees */
+	double *most; /* by tree: its own highest rate, in units */
+	int **box;    /* by tree: limited boxes that are its nodes, ended by -1 */
+	int room;     /* allocated length of the arrays of trees */
 	enum verdict *verdict;
 	double *scratch;
 	struct tree_load load;
@@ -64,8 +64,7 @@ struct choice {
 	struct news *news;
 };
 
-/* --- the program --------------------------------------------------------------------------------
- */
+/* --- the program ------------------------------------------------------------------------------ */
 
 static double limit_of(const struct topology *t, int row)
 {
@@ -123,7 +122,7 @@ static void end(struct choice *c)
 	free(c->best);
 }
 
-/* Limited boxes that a tree has among its nodes. */
+/* Lists the limited boxes among the nodes of a tree. */
 static int *find_boxes(struct choice *c, int tree)
 {
 	const struct plan_tree *k = &c->pool->tree[tree];
@@ -160,7 +159,7 @@ static void make_room(struct choice *c)
 	c->stack = mem_more(c->stack, (size_t)c->room, sizeof(*c->stack));
 }
 
-/* Trees of the pool that the program does not know. */
+/* Adds the trees of the pool that are not yet columns. */
 static void take_new(struct choice *c)
 {
 	const struct topology *t = c->t;
@@ -201,10 +200,9 @@ static void take_new(struct choice *c)
 	free(value);
 }
 
-/* --- branch and bound ---------------------------------------------------------------------------
- */
+/* --- branch and bound ------------------------------------------------------------------------- */
 
-/* How many trees are taken at each node, in all at [nodes]. */
+/* Counts the trees taken at each node, and all of them at [nodes]. */
 static void count_taken(const struct choice *c, int *taken)
 {
 	memset(taken, 0, ((size_t)c->t->nodes + 1) * sizeof(int));
@@ -217,7 +215,7 @@ static void count_taken(const struct choice *c, int *taken)
 	}
 }
 
-/* Whether there is no place left for a tree beside those that are taken. */
+/* Whether the trees taken leave no place for another one. */
 static bool is_shut_out(const struct choice *c, int tree, const int *taken)
 {
 	if (c->verdict[tree] != OPEN)
@@ -230,7 +228,10 @@ static bool is_shut_out(const struct choice *c, int tree, const int *taken)
 	return false;
 }
 
-/* The value of the program with the decisions so far, with weights; -1: there is none. */
+/*
+ * Solves the program under the decisions so far; returns its value and sets the weights. -1: no
+ * solution.
+ */
 static double relax(struct choice *c, int *taken)
 {
 	count_taken(c, taken);
@@ -244,7 +245,7 @@ static double relax(struct choice *c, int *taken)
 	return lp_objective(c->lp);
 }
 
-/* The tree that is used most of those that are open at a limit which is passed; -1: none is. */
+/* The open tree with the largest weight at a limit that is exceeded; -1: none is exceeded. */
 static int find_branch(const struct choice *c, int *used)
 {
 	int nodes = c->t->nodes;
@@ -271,7 +272,7 @@ static int find_branch(const struct choice *c, int *used)
 	return best;
 }
 
-/* The next set of decisions; false: all have been looked at. */
+/* Backtracks to the next set of decisions; false: the search is complete. */
 static bool go_back(struct choice *c)
 {
 	while (c->depth > 0) {
@@ -319,8 +320,7 @@ static void search_trees(struct choice *c)
 	free(count);
 }
 
-/* --- the pool: what others found ----------------------------------------------------------------
- */
+/* --- the pool: trees of other schemes --------------------------------------------------------- */
 
 static bool uses_box(const struct topology *t, const struct plan *p, int tree)
 {
@@ -332,7 +332,7 @@ static bool uses_box(const struct topology *t, const struct plan *p, int tree)
 	return false;
 }
 
-/* A tree in the ways in which it can be cut, and without any limited box. */
+/* Adds a tree, cut in several ways and without any limited box. */
 static void add_cuts(struct choice *c, struct limits_fit *f, const struct plan *p, int tree)
 {
 	const struct topology *t = c->t;
@@ -372,7 +372,10 @@ static bool is_quick(const struct scheme *s, bool merging, int workers)
 			   s->make == scheme_ps);
 }
 
-/* Trees of quick schemes; of their plans, which keep the limits, the best is where to begin. */
+/*
+ * Adds the trees of quick schemes. Returns the best of their plans, which respect the limits, as
+ * the starting value.
+ */
 static struct plan *ask_others(struct choice *c, struct limits_fit *f,
 			       const struct scheme_options *o, bool merging)
 {
@@ -399,7 +402,7 @@ static struct plan *ask_others(struct choice *c, struct limits_fit *f,
 	return best;
 }
 
-/* Prices of the program ask for trees that it does not have. */
+/* Adds trees that the search finds under the prices of the program. */
 static void look_for_more(struct choice *c, struct limits_fit *f, const struct scheme_options *o,
 			  bool merging)
 {
@@ -445,7 +448,7 @@ static void look_for_more(struct choice *c, struct limits_fit *f, const struct s
 	free(count);
 }
 
-/* Keeps the better of two plans, *a; either may be NULL. */
+/* Keeps the better of two plans in *a; either may be NULL. */
 static void keep_better(const struct topology *t, struct plan **a, struct plan *b)
 {
 	if (*a && (!b || plan_rate(t, b) <= plan_rate(t, *a))) {
@@ -456,8 +459,10 @@ static void keep_better(const struct topology *t, struct plan **a, struct plan *
 	*a = b;
 }
 
-/* The same edges, those between racks over the least loaded routes: a ring takes the same way at
- * each of its trees and fills links between racks that others then cannot use. */
+/*
+ * The same edges, but those between racks over the least loaded routes. A ring uses the same route
+ * in each of its trees and fills links between racks that others then cannot use.
+ */
 static struct plan *spread_out(const struct topology *t, const struct plan *p)
 {
 	struct router *r = router_new(t);
@@ -481,7 +486,7 @@ static struct plan *spread_out(const struct topology *t, const struct plan *p)
 	return q;
 }
 
-/* Trees for boxes that hold little, beside a ring. NULL: none. */
+/* Trees for boxes with tight limits, together with a ring. NULL: none. */
 static struct plan *make_caterpillars(const struct topology *t, const struct scheme_options *o)
 {
 	struct work w = work_begin(o->work, o->seconds);
@@ -507,7 +512,7 @@ static struct plan *make_caterpillars(const struct topology *t, const struct sch
 	return p;
 }
 
-/* The trees of the best choice in place of the plan's. */
+/* Replaces the plan's trees by the best selection. */
 static void take_best(struct choice *c, struct plan *p)
 {
 	struct plan *q = plan_like(p);
@@ -523,7 +528,7 @@ static void take_best(struct choice *c, struct plan *p)
 	p->rounds = 0;
 }
 
-/* The plan's own trees cut to the limits, the largest of them. */
+/* The largest of the plan's own trees, cut to the limits. */
 static struct plan *fit(const struct topology *t, const struct plan *p, int trees)
 {
 	struct plan *fitted = plan_like(p);
@@ -534,7 +539,9 @@ static struct plan *fit(const struct topology *t, const struct plan *p, int tree
 	return fitted;
 }
 
-/* Fewer trees, of which boxes hold more, are often worth more. patience: seconds that each takes.
+/*
+ * Tries fewer trees: boxes can then be nodes of more of them, which is often better. patience:
+ * seconds that each try may take.
  */
 static void try_few(const struct topology *t, const struct plan *p, const struct scheme_options *o,
 		    struct work *w, double patience, struct plan **best)
@@ -549,8 +556,10 @@ static void try_few(const struct topology *t, const struct plan *p, const struct
 	}
 }
 
-/* Too large for programs over many trees: the plan's own trees cut, their weights found anew, or
- * trees made for boxes that hold little. */
+/*
+ * For networks too large for programs over many trees: the plan's own trees are cut and weighed
+ * again, or trees for boxes with tight limits are made.
+ */
 static void choose_large(const struct topology *t, struct plan *p, const struct scheme_options *o)
 {
 	struct work w = work_begin(o->work, o->seconds);
@@ -571,7 +580,7 @@ static void choose_large(const struct topology *t, struct plan *p, const struct 
 	p->rounds = 0;
 }
 
-/* Programs over many trees. */
+/* For smaller networks: selects from a pool of many trees. */
 static void choose_small(const struct topology *t, struct plan *p, const struct scheme_options *o,
 			 bool merging)
 {
@@ -590,7 +599,7 @@ static void choose_small(const struct topology *t, struct plan *p, const struct 
 	if (!limits_every_tree(t, f, c.pool, merging))
 		look_for_more(&c, f, o, merging);
 	take_new(&c);
-	/* What simple cutting reaches, and the best of the others, are to be passed. */
+	/* Simple cutting and the best other scheme give the value that the search must exceed. */
 	fitted = fit(t, p, o->trees);
 	keep_better(t, &fitted, other);
 	try_few(t, p, o, &w, 0, &fitted);
@@ -623,7 +632,7 @@ void limits_choose(const struct topology *t, struct plan *p, const struct scheme
 		choose_small(t, p, o, merging);
 		return;
 	}
-	/* The search goes deeper where only few trees may be taken, and may end higher. */
+	/* With fewer trees the search covers more, and may find a better result. */
 	other = plan_like(p);
 	for (int k = 0; k < p->trees; k++)
 		plan_copy_tree(other, p, k, p->tree[k].share);

@@ -1,7 +1,7 @@
 /*
- * GRID (Fang, Zhao, Xu, Wu, Yu: IEEE/ACM Transactions on Networking 31(5), 2023): linear
- * relaxation and randomised rounding; beside it the best whole assignment, which is not hard as all
- * workers are alike, and a mix of assignments by chunks.
+ * GRID (Fang, Zhao, Xu, Wu, Yu: IEEE/ACM Transactions on Networking 31(5), 2023): linear relaxation
+ * and randomised rounding. In addition the best assignment of whole workers, which is easy because
+ * all workers are alike, and a mix of assignments by chunks.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "planner/master.h"
 #include "planner/published.h"
 
-#define STANDING_MOST 128 /* workers of the linear program */
-#define NEAR 1e-6         /* what a link of a way costs beside the rate */
-#define FRESH 500         /* draws of a few streams, then all draw again */
-#define AT_ONCE 2.0       /* streams that draw anew on average */
-#define DRAW_WORK 2e5     /* draws x nodes: on small networks there are more draws */
+#define STANDING_MOST 128 /* most workers in the linear program */
+#define NEAR 1e-6         /* price of a link of a route relative to the rate */
+#define FRESH 500         /* after so many draws of a few streams, all streams draw again */
+#define AT_ONCE 2.0       /* average number of streams that draw again */
+#define DRAW_WORK 2e5     /* draws x (nodes + links): small networks get more draws */
 
 struct gria_box {
 	double capacity;
@@ -74,7 +74,10 @@ void gria_free(struct gria *g)
 	free(g);
 }
 
-/* Boxes that are enough to take all that the server can: more of them change nothing. */
+/*
+ * The number of boxes that suffice for everything that the server can receive: more boxes change
+ * nothing.
+ */
 static int boxes_needed(const struct gria *g)
 {
 	double sum = 0;
@@ -85,7 +88,7 @@ static int boxes_needed(const struct gria *g)
 	return n;
 }
 
-/* The length of a worker's way, 0 where it does not matter. */
+/* The length of a worker's route, 0 if it does not matter. */
 static double way(const struct gria *g, int worker, int box)
 {
 	return g->far ? g->far[worker * (g->boxes + 1) + box] : 0;
@@ -95,7 +98,9 @@ double gria_relaxation(const struct gria *g, double *part)
 {
 	struct lp *lp = lp_new();
 	int boxes = boxes_needed(g);
-	/* Workers are alike: of very many each of some stands for several. */
+	/*
+	 * Workers are alike: if there are very many, each worker of the program stands for several.
+	 */
 	int n = g->workers < STANDING_MOST ? g->workers : STANDING_MOST;
 	int row[4];
 	double value[4] = {1, 1, (double)g->workers / n, 1};
@@ -105,7 +110,7 @@ double gria_relaxation(const struct gria *g, double *part)
 
 	for (int s = 0; s < boxes; s++)
 		lp_row(lp, -INFINITY, g->capacity[s]);
-	for (int w = 0; w < n; w++) /* speed of the worker; it is not below the least */
+	for (int w = 0; w < n; w++) /* rate of each worker; each is at least the least one */
 		lp_row(lp, -INFINITY, g->rate_max);
 	for (int w = 0; w < n; w++)
 		lp_row(lp, 0, INFINITY);
@@ -163,8 +168,7 @@ double gria_relaxation(const struct gria *g, double *part)
 	return rate;
 }
 
-/* --- whole workers ------------------------------------------------------------------------------
- */
+/* --- whole workers ---------------------------------------------------------------------------- */
 
 static long count_slots(const struct gria *g, int k, double rate)
 {
@@ -175,7 +179,7 @@ static long count_slots(const struct gria *g, int k, double rate)
 	return n;
 }
 
-/* The highest rate up to `most` at which the k largest boxes take so many workers. */
+/* The highest rate up to `most` at which the k largest boxes can take `wanted` workers. */
 static double find_rate(const struct gria *g, int k, double most, long wanted)
 {
 	double low = 0;
@@ -193,7 +197,7 @@ static double find_rate(const struct gria *g, int k, double most, long wanted)
 		else
 			high = rate;
 	}
-	/* The step lies where some box is just full. */
+	/* At the exact rate some box is completely full. */
 	for (int s = 0; s < k && low > 0; s++) {
 		double step = g->capacity[s] / floor(g->capacity[s] / low * (1 + 1e-12));
 
@@ -237,8 +241,7 @@ double gria_classes(const struct gria *g)
 	return fmin(g->rate_max, merged + (g->ingress - merged) / g->workers);
 }
 
-/* --- on the network -----------------------------------------------------------------------------
- */
+/* --- on the network --------------------------------------------------------------------------- */
 
 struct grid {
 	const struct topology *t;
@@ -279,7 +282,7 @@ static struct plan *grid_plan(struct grid *x, const char *name)
 	return p;
 }
 
-/* Each worker draws its box by the parts of the relaxation. */
+/* Each worker draws its box, with the parts of the relaxation as probabilities. */
 static void draw(struct grid *x, const double *part, uint64_t *random)
 {
 	int n = 0;
@@ -306,7 +309,7 @@ static void draw(struct grid *x, const double *part, uint64_t *random)
 	}
 }
 
-/* Some workers draw anew, and any box. */
+/* Some workers draw again, from all boxes. */
 static void draw_some(struct grid *x, uint64_t *random)
 {
 	for (int i = 0; i < x->t->workers; i++)
@@ -314,7 +317,7 @@ static void draw_some(struct grid *x, uint64_t *random)
 			x->at[i] = draw_any(x->g->box, x->g->boxes, random);
 }
 
-/* How far each worker is from each box and that from the server. */
+/* Measures the hops from each worker to each box and to the server. */
 static void measure_ways(struct grid *x)
 {
 	struct gria *g = x->g;
@@ -408,7 +411,7 @@ SCHEME(grid)
 	return best;
 }
 
-/* How full the fullest arc of a route would be. */
+/* The load of the most loaded arc of a route after one more stream. */
 static double crowding(struct router *r, int from, int to)
 {
 	double worst = 0;
@@ -421,7 +424,7 @@ static double crowding(struct router *r, int from, int to)
 	return worst;
 }
 
-/* The box with a slot left to which the way is the least crowded, then the shortest. */
+/* The box with a free slot to which the route is the least loaded, then the shortest. */
 static int nearest_slot(struct grid *x, const int *slots, int worker)
 {
 	double least = INFINITY;
@@ -443,7 +446,7 @@ static int nearest_slot(struct grid *x, const int *slots, int worker)
 	return best;
 }
 
-/* Workers to slots: first those of the box's own rack, then by crowding. */
+/* Assigns workers to slots: first those of the box's own rack, then by the load of routes. */
 static void fill_slots(struct grid *x, int *slots)
 {
 	const struct topology *t = x->t;
@@ -504,8 +507,7 @@ SCHEME(grid_exact)
 	return p;
 }
 
-/* --- chunk classes ------------------------------------------------------------------------------
- */
+/* --- chunk classes ---------------------------------------------------------------------------- */
 
 static void copy_trees(struct plan *to, struct plan *from)
 {
@@ -514,7 +516,10 @@ static void copy_trees(struct plan *to, struct plan *from)
 	plan_free(from);
 }
 
-/* All workers at one box, for each box; at their racks; nowhere; and what the others found. */
+/*
+ * The pool: all workers at one box, for each box; all at their racks; no merging; and the trees of
+ * grid and grid-exact.
+ */
 SCHEME(grid_classes)
 {
 	struct grid x;

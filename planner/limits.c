@@ -1,5 +1,5 @@
 /*
- * What boxes hold: counting, and cutting trees to it.
+ * Limits of boxes: checks them and cuts trees to them.
  */
 #include "planner/limits.h"
 
@@ -27,8 +27,7 @@ int limits_trees(const struct topology *t, int node)
 	return h->groups < h->slots ? h->groups : h->slots;
 }
 
-/* --- counting -----------------------------------------------------------------------------------
- */
+/* --- counting --------------------------------------------------------------------------------- */
 
 struct touch {
 	int node, other;
@@ -42,7 +41,7 @@ static int by_touch(const void *a, const void *b)
 	return x->node != y->node ? x->node - y->node : x->other - y->other;
 }
 
-/* Equal ones once; how many are left. */
+/* Removes duplicates; returns the number of entries left. */
 static int unique(struct touch *list, int n)
 {
 	int kept = 0;
@@ -58,9 +57,10 @@ struct counter {
 	const struct topology *t;
 	const struct plan *p;
 	struct topo_error *e;
-	int *groups, *inputs, *ranks; /* of nodes: in all; of the tree at hand */
-	struct touch *next;           /* neighbours in the tree */
-	struct touch *link;           /* links of all trees */
+	int *groups, *inputs,
+		*ranks; /* by node: groups over all trees; inputs and ranks in the current tree */
+	struct touch *next; /* neighbours in the current tree */
+	struct touch *link; /* links of all trees */
 	int nexts, links;
 };
 
@@ -200,10 +200,11 @@ int *limits_groups(const struct topology *t, const struct plan *p)
 	return groups;
 }
 
-/* --- ports --------------------------------------------------------------------------------------
- */
+/* --- ports ------------------------------------------------------------------------------------ */
 
-/* The links of a box that it uses: the one most of its sums leave by, then those that carry most.
+/*
+ * Chooses the links that a box uses: first the link over which most of its sums leave, then those
+ * that carry most.
  */
 static bool *choose_ports(const struct topology *t, const double *up, const double *all, int node)
 {
@@ -296,15 +297,14 @@ void limits_fit_free(struct limits_fit *f)
 	free(f);
 }
 
-/* --- one tree -----------------------------------------------------------------------------------
- */
+/* --- one tree --------------------------------------------------------------------------------- */
 
 static bool is_host(const struct topology *t, int node)
 {
 	return t->node[node].kind == TOPO_HOST;
 }
 
-/* How many children a box can have. */
+/* The largest number of children of a box. */
 static int most_children(const struct limits_fit *f, int node)
 {
 	const struct topo_holds *h = &f->t->node[node].holds;
@@ -313,7 +313,7 @@ static int most_children(const struct limits_fit *f, int node)
 	return h->fan_in < most ? h->fan_in : most;
 }
 
-/* The children of a node: hosts first, others of them at the front at each turn, then boxes. */
+/* Lists the children of a node: first hosts, rotated in each turn, then boxes. */
 static int find_children(const struct limits_fit *f, int node, int *list)
 {
 	const struct shape *s = f->s;
@@ -343,7 +343,7 @@ static int find_children(const struct limits_fit *f, int node, int *list)
 	return n;
 }
 
-/* Some host in the part of the tree below a node, or the node itself; -1: there is none. */
+/* A host in the subtree of a node, or the node itself; -1: there is none. */
 static int host_below(const struct shape *s, int node)
 {
 	for (int i = 0; i < s->count; i++) {
@@ -359,7 +359,7 @@ static int host_below(const struct shape *s, int node)
 	return -1;
 }
 
-/* Makes another node the root: what lies between turns round. */
+/* Makes another node the root: the edges between the two roots are reversed. */
 static void move_root(struct shape *s, int to)
 {
 	int below = -1;
@@ -385,14 +385,17 @@ static void move_root(struct shape *s, int to)
 	s->root = to;
 }
 
-/* Nodes of a list hang on those that stay, in chains as long as each other. */
+/* Attaches the nodes of a list to the given hosts, in chains of equal length. */
 static void hang_on(struct limits_fit *f, const int *node, int n, const int *host, int hosts)
 {
 	for (int i = 0; i < n; i++)
 		shape_route(f->s, f->r, node[i], i < hosts ? host[i] : node[i - hosts], 1);
 }
 
-/* Hosts of the children that go hang on hosts that stay; boxes on hosts too, never in the chain. */
+/*
+ * Attaches removed children to hosts among those that stay. Hosts form chains; boxes are attached
+ * to hosts directly, never in a chain.
+ */
 static void hand_on(struct limits_fit *f, const int *child, int n, const int *stay, int stays)
 {
 	int *host = mem_new((size_t)(n + stays) + 1, sizeof(int));
@@ -420,7 +423,7 @@ static void hand_on(struct limits_fit *f, const int *child, int n, const int *st
 	free(gone);
 }
 
-/* Takes a box out that is not the root: one of its children stands for all of them. */
+/* Removes a box that is not the root: one of its children takes its place. */
 static void dissolve(struct limits_fit *f, int node, int *child, int n)
 {
 	int parent = f->s->parent[node];
@@ -428,20 +431,20 @@ static void dissolve(struct limits_fit *f, int node, int *child, int n)
 	if (n > 0) {
 		int head = child[0];
 
-		/* A chain through all hosts: the last sends on what all have. */
+		/* A chain through all hosts: the last one sends the sum of all. */
 		hand_on(f, child + 1, n - 1, &head, 1);
 		shape_route(f->s, f->r, head, parent, 1);
 	}
 	shape_drop(f->s, node);
 }
 
-/* Children that a box can keep, to the front of the list; how many. */
+/* Moves the children that a box can keep to the front of the list; returns their number. */
 static int keep(const struct limits_fit *f, int node, int *child, int n)
 {
 	int most = most_children(f, node);
 	int kept = 0;
 
-	/* Boxes first: hosts hang on each other more easily. */
+	/* Boxes first: hosts are easier to attach to each other. */
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = pass == 0 ? 0 : kept; i < n; i++) {
 			int c = child[i];
@@ -464,7 +467,7 @@ static void fit_box(struct limits_fit *f, int node, int *child)
 
 	if (kept == n)
 		return;
-	/* What merges nothing is no use as a node. */
+	/* A node that does not merge is useless. */
 	if (kept >= 2 || (kept == 1 && node == s->root)) {
 		hand_on(f, child + kept, n - kept, child, kept);
 		return;
@@ -489,7 +492,7 @@ static int depth_of(const struct shape *s, int node)
 	return n;
 }
 
-/* Boxes of the tree, the deepest first. */
+/* Lists the boxes of the tree, the deepest first. */
 static int find_boxes(const struct shape *s, int *list)
 {
 	int n = 0;
@@ -529,7 +532,7 @@ bool limits_fits(const struct limits_fit *f, const struct plan *p, int tree)
 	return good;
 }
 
-/* Every host hands on to the next one, the last to the root if that is a host. */
+/* Makes a chain of all hosts; the last one sends to the root if that is a host. */
 static void chain_hosts(struct limits_fit *f, int root)
 {
 	const struct topology *t = f->t;
@@ -544,7 +547,7 @@ static void chain_hosts(struct limits_fit *f, int root)
 	}
 }
 
-/* What the shape has, as a plan of one tree. */
+/* The shape as a plan of one tree. */
 static struct plan *shape_plan(const struct limits_fit *f, const struct plan *p)
 {
 	struct plan *one = plan_like(p);
@@ -576,7 +579,10 @@ void limits_fit_tree(struct limits_fit *f, const struct plan *p, int tree, struc
 		fit_box(f, box[i], child);
 	one = shape_plan(f, p);
 	if (!limits_fits(f, one, 0)) {
-		/* Where what one box hands on is too much for the next: none of them. */
+		/*
+		 * If the children that one box hands over are too many for the next, use no box at
+		 * all.
+		 */
 		plan_free(one);
 		chain_hosts(f, p->tree[tree].root);
 		one = shape_plan(f, p);
@@ -587,8 +593,7 @@ void limits_fit_tree(struct limits_fit *f, const struct plan *p, int tree, struc
 	free(child);
 }
 
-/* --- a whole plan -------------------------------------------------------------------------------
- */
+/* --- a whole plan ----------------------------------------------------------------------------- */
 
 struct sized {
 	double share;

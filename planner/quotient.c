@@ -11,19 +11,18 @@
 #include "planner/schemes.h"
 
 #define GAP 1e-7         /* relative, at which value and bound are the same */
-#define GAP_LARGE 1e-3   /* the same where not every tree can be looked at */
-#define WARM_FIRST 100   /* trees before the first program; twice as many before the next */
-#define WARM_ROUNDS 1000 /* in all */
+#define GAP_LARGE 1e-3   /* the same if the search cannot cover all trees */
+#define WARM_FIRST 100   /* trees before the first program; twice as many before each further one */
+#define WARM_ROUNDS 1000 /* total */
 #define WARM_PART 0.3    /* of the work */
 #define WARM_STEP 0.3    /* by how much the price of what is used up rises */
-#define CHOICES_WORK 3e8 /* of looking at every choice of merging nodes once */
-#define CLASSES_WORK 5e7 /* of trying one class after the other once */
-#define TIE 1e-9         /* by which prices of links of one class differ, so that ways do */
+#define CHOICES_WORK 3e8 /* limit of the work of one search over all choices of merging nodes */
+#define CLASSES_WORK 5e7 /* limit of the work of one search class by class */
+#define TIE 1e-9 /* relative difference between prices of links of one class, to vary routes */
 #define ROUNDS_MOST 10000
 #define LOAD_WORK 4 /* units for each link and node */
 
-/* --- loads --------------------------------------------------------------------------------------
- */
+/* --- loads ------------------------------------------------------------------------------------ */
 
 static void load_node(const struct fold *f, int node, double times, double *load)
 {
@@ -31,8 +30,10 @@ static void load_node(const struct fold *f, int node, double times, double *load
 		load[f->c->links + node] += times;
 }
 
-/* The root is a worker: one end at each node that merges is no input. Those that are done are
- * negative until the end. */
+/*
+ * The root is a worker, so one end at each merging node is its output, not an input. Nodes already
+ * handled are negative until the end.
+ */
 static void take_outputs(const struct fold *f, const struct plan *pool, int tree, double *load)
 {
 	const struct plan_tree *k = &pool->tree[tree];
@@ -74,8 +75,10 @@ void quotient_load(const struct fold *f, const struct plan *pool, int tree, doub
 	take_outputs(f, pool, tree, load);
 }
 
-/* The latest tree of the pool by rows, in q->row and q->count; the last row is that of the least
- * link. */
+/*
+ * Computes the rows of the latest tree of the pool, in q->row and q->count; the last row is that of
+ * the least link.
+ */
 static void find_column(struct quotient *q)
 {
 	const struct fold *f = q->f;
@@ -120,7 +123,7 @@ static double budget(const struct quotient *q, const double *price)
 	return sum;
 }
 
-/* Adds the column to the program, in parts of the rows' limits as struct master has it. */
+/* Adds the column to the program, scaled by the limits of the rows as in struct master. */
 static void take_column(struct quotient *q)
 {
 	for (int i = 0; i < q->counts; i++)
@@ -128,14 +131,13 @@ static void take_column(struct quotient *q)
 	lp_column(q->lp, 1, INFINITY, q->counts, q->row, q->scratch);
 }
 
-/* --- looking for a cheap tree -------------------------------------------------------------------
- */
+/* --- search for a cheap tree ------------------------------------------------------------------ */
 
 static void set_prices(struct quotient *q, const double *price)
 {
 	const struct fold *f = q->f;
 
-	/* Among ways that cost the same any may be taken: not the same one by all racks. */
+	/* Vary the prices a little, so that racks take different routes of equal cost. */
 	for (int i = 0; i < f->c->links; i++)
 		q->link[i] = price[f->row[i]] *
 			     (1 + TIE * topo_uniform(&q->random) * q->many[f->row[i]]);
@@ -169,7 +171,7 @@ static bool is_option(const struct quotient *q, int node)
 	return n->kind == TOPO_BOX || (n->kind == TOPO_HOST && n->server && !n->worker);
 }
 
-/* So many of a class, its first; twins are all options or none is. */
+/* Includes the first n nodes of a class; all twins of a class are options, or none is. */
 static void set_class(struct quotient *q, int k, int n)
 {
 	const struct fold *f = q->f;
@@ -197,8 +199,10 @@ static int class_count(const struct quotient *q, int k)
 	return n;
 }
 
-/* Every number of merging nodes of every class, as an odometer: under prices of classes that is
- * every tree. */
+/*
+ * Tries every number of merging nodes of every class, like an odometer: under prices of classes
+ * this covers all trees.
+ */
 static double search_all(struct quotient *q)
 {
 	int *best_count = mem_new((size_t)q->f->twins, sizeof(int));
@@ -239,7 +243,7 @@ static double search_quick(struct quotient *q)
 	return span_pruned(q);
 }
 
-/* From the quick one on: one more or one less of each class, none or all of it. */
+/* Improves the quick result: for each class one more, one less, none, or all of it. */
 static double search_local(struct quotient *q)
 {
 	double best = search_quick(q);
@@ -274,7 +278,7 @@ static void must(bool good)
 		mem_out(0);
 }
 
-/* The latest spanning tree becomes the pool's latest tree and q's column. */
+/* Makes the latest spanning tree the latest tree of the pool and the column in q. */
 static void keep_tree(struct quotient *q)
 {
 	const struct topology *c = q->f->c;
@@ -301,7 +305,7 @@ static void keep_tree(struct quotient *q)
 	find_column(q);
 }
 
-/* A tree under these prices and its cost with that of the least link. */
+/* Finds a tree under these prices; returns its cost, including the price of the least link. */
 static double look(struct quotient *q, const double *price, bool all, bool quick)
 {
 	double cost;
@@ -328,8 +332,7 @@ double quotient_cheapest(struct quotient *q, const double *price)
 	return search_all(q) / (1 + TIE);
 }
 
-/* --- rounds -------------------------------------------------------------------------------------
- */
+/* --- rounds ----------------------------------------------------------------------------------- */
 
 void quotient_begin(struct quotient *q, const struct fold *f, struct work *w)
 {
@@ -369,7 +372,8 @@ void quotient_begin(struct quotient *q, const struct fold *f, struct work *w)
 		if (is_class_of_options(q, k))
 			choices *= class_size(q, k) + 1;
 	q->affordable = choices * span <= CHOICES_WORK;
-	for (int i = 0; i < f->c->nodes; i++) /* paid merging depends on the root */
+	for (int i = 0; i < f->c->nodes;
+	     i++) /* if merging has a price, the cost depends on the root */
 		q->affordable = q->affordable && f->row[f->c->links + i] < 0;
 	q->large = 4.0 * f->twins * span > CLASSES_WORK;
 }
@@ -414,7 +418,7 @@ static void keep_bound(struct quotient *q, const double *price, double cost)
 		q->price[r] = price[r] / cost;
 }
 
-/* Prices rise of what the latest tree uses (Garg and Koenemann). */
+/* Raises the prices of what the latest tree uses (Garg and Koenemann). */
 static void raise_prices(struct quotient *q, double *price)
 {
 	double least = INFINITY;
@@ -465,7 +469,10 @@ static int solve(struct quotient *q, double part)
 	return 0;
 }
 
-/* One tree under a mixture of the latest prices and those of the best bound; whether it helps. */
+/*
+ * Finds one tree under a mix of the latest prices and those of the best bound; returns whether it
+ * improves the solution.
+ */
 static bool try_prices(struct quotient *q, double own, bool all)
 {
 	size_t rows = (size_t)q->f->rows + 1;
@@ -495,7 +502,7 @@ static bool is_done(const struct quotient *q)
 	return q->value >= bound * (1 - (q->affordable ? GAP : GAP_LARGE));
 }
 
-/* Many different trees by prices that rise; the program looks at them now and then. */
+/* Adds many different trees under rising prices; solves the program from time to time. */
 static int warm_up(struct quotient *q, double part)
 {
 	double until = work_gone(q->work);

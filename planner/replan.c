@@ -1,7 +1,7 @@
 /*
- * A plan that goes on after a link or a box has failed. Trees that used it are replaced, all
- * others stay, with their shares. One linear program: the trees that stay are one column, whose
- * weight is the throughput; the others together carry the rest of the vector at the same rate.
+ * Changes a plan after a link or a box has failed. Trees that used it are replaced; all others
+ * stay, with their shares. One linear program: the kept trees are one column, whose weight is the
+ * throughput; the new trees together carry the rest of the vector at the same rate.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 #include "planner/search.h"
 #include "planner/shape.h"
 
-#define VARIANTS 4       /* of each broken tree, over other routes */
-#define ROUNDS_MOST 40   /* of looking for cheaper trees */
-#define ROUND_LINKS 1500 /* links up to which that is done */
+#define VARIANTS 4       /* candidates for each broken tree, over other routes */
+#define ROUNDS_MOST 40   /* rounds of the search for cheaper trees */
+#define ROUND_LINKS 1500 /* links up to which cheaper trees are sought */
 #define THIN_TRIES 40
 #define USED 1e-9
 #define GAP 1e-9
@@ -69,8 +69,8 @@ struct again {
 	double rest; /* the part of the vector that needs new trees */
 	double *scratch;
 	struct tree_load load;
-	int columns; /* trees of the pool that the program has */
-	int *left;   /* trees that boxes can still be a node of */
+	int columns; /* trees of the pool that are columns */
+	int *left;   /* by box: trees that it can still be a node of */
 };
 
 static double limit_of(const struct topology *t, int row)
@@ -79,8 +79,10 @@ static double limit_of(const struct topology *t, int row)
 				  : t->node[row - 2 * t->links].processing;
 }
 
-/* One tree of the old plan on the network that is left; false: it used what is gone, and
- * is there in part only. */
+/*
+ * Copies one tree of the old plan to the remaining network; false: it used a failed part, and the
+ * copy may be incomplete.
+ */
 static bool carry_over(const struct plan *old, int tree, const int *node_of, const int *arc_of,
 		       struct plan *to)
 {
@@ -107,7 +109,7 @@ static bool carry_over(const struct plan *old, int tree, const int *node_of, con
 	return whole;
 }
 
-/* The latest tree goes. */
+/* Removes the latest tree. */
 static void drop_latest(struct plan *p)
 {
 	const struct plan_tree *k = &p->tree[p->trees - 1];
@@ -118,7 +120,7 @@ static void drop_latest(struct plan *p)
 	p->trees--;
 }
 
-/* The next node up that is left. */
+/* The nearest node on the way up that has not failed. */
 static int next_left(const struct plan *old, const struct plan_tree *k, const int *node_of,
 		     int node)
 {
@@ -131,8 +133,10 @@ static int next_left(const struct plan *old, const struct plan_tree *k, const in
 	return node_of[node];
 }
 
-/* A broken tree over other routes where its own are gone; nodes that are gone hand their children
- * on to their parents. Nothing where its root is gone. */
+/*
+ * Adds a broken tree with other routes instead of the failed ones. The children of failed nodes are
+ * attached to the next node above. Adds nothing if the root has failed.
+ */
 static void reroute_tree(struct again *x, struct router *r, struct shape *s, const struct plan *old,
 			 int tree, const int *node_of, const int *arc_of)
 {
@@ -167,10 +171,9 @@ static void reroute_tree(struct again *x, struct router *r, struct shape *s, con
 	plan_free(one);
 }
 
-/* --- the program --------------------------------------------------------------------------------
- */
+/* --- the program ------------------------------------------------------------------------------ */
 
-/* Rows, and the trees that stay as the first column. */
+/* Creates the rows, and the kept trees as the first column. */
 static void begin_program(struct again *x)
 {
 	const struct topology *t = x->t;
@@ -236,8 +239,10 @@ static double weight_of(const struct again *x, int tree)
 	return lp_value(x->lp, tree + 1);
 }
 
-/* Prices ask for trees that the pool does not have. What a tree may cost is the price of the
- * row that adds the shares up. */
+/*
+ * Searches for trees that the pool does not have, under the prices of the program. The most that a
+ * tree may cost is the price of the row that adds up the shares.
+ */
 static void look_for_more(struct again *x, struct limits_fit *f, const struct scheme_options *o)
 {
 	const struct topology *t = x->t;
@@ -279,7 +284,7 @@ static void look_for_more(struct again *x, struct limits_fit *f, const struct sc
 	pack_end(&p);
 }
 
-/* A tree at a box that has no place for all: the lightest of them; -1: there is none. */
+/* The tree with the least weight at a box with too many trees; -1: there is none. */
 static int find_excess(const struct again *x)
 {
 	int *used = mem_new((size_t)x->t->nodes, sizeof(int));
@@ -311,7 +316,7 @@ static int find_excess(const struct again *x)
 	return worst;
 }
 
-/* The best weights that keep the limits of boxes. 0 or -1. */
+/* Finds the best weights that respect the limits of boxes. Returns 0 or -1. */
 static int solve_within_limits(struct again *x)
 {
 	bool limited = limits_any(x->t);
@@ -330,7 +335,10 @@ static int solve_within_limits(struct again *x)
 	return -1;
 }
 
-/* Few of them: the lightest go as long as that costs nothing. */
+/*
+ * Removes the trees with the least weight, as long as the loss of throughput is at most one part in
+ * 10^4.
+ */
 static void thin_out(struct again *x)
 {
 	double wanted = lp_objective(x->lp) * (1 - 1e-4);
@@ -358,10 +366,9 @@ static void thin_out(struct again *x)
 	}
 }
 
-/* --- the plan -----------------------------------------------------------------------------------
- */
+/* --- the plan --------------------------------------------------------------------------------- */
 
-/* Whole classes for the new trees, as many as the trees had that are gone. */
+/* Gives the new trees whole classes, as many as the removed trees had. */
 static void share_classes(struct plan *fresh, int classes, int all)
 {
 	if (classes < 1)
@@ -405,7 +412,7 @@ static struct plan *build(struct again *x, const struct plan *old, struct replan
 	return p;
 }
 
-/* Hosts of a job have other numbers now. */
+/* Converts the hosts of a job to their new indexes. */
 static int carry_hosts(const struct plan *old, const int *node_of, struct plan *p,
 		       struct topo_error *e)
 {
@@ -414,7 +421,7 @@ static int carry_hosts(const struct plan *old, const int *node_of, struct plan *
 	p->host = mem_new((size_t)old->hosts, sizeof(int));
 	for (int i = 0; i < old->hosts; i++) {
 		if (node_of[old->host[i]] < 0)
-			return topo_refuse(e, -1, -1, "a host of the plan is gone");
+			return topo_refuse(e, -1, -1, "a host of the plan has failed");
 		p->host[p->hosts++] = node_of[old->host[i]];
 	}
 	return 0;
@@ -432,7 +439,7 @@ static void again_end(struct again *x)
 	free(x->left);
 }
 
-/* Candidates for the place of the broken trees. */
+/* Fills the pool with candidates to replace the broken trees. */
 static void fill_pool(struct again *x, const struct plan *old, const bool *broken,
 		      const struct plan *fresh, const int *node_of, const int *arc_of,
 		      const struct scheme_options *o)
@@ -454,7 +461,7 @@ static void fill_pool(struct again *x, const struct plan *old, const bool *broke
 		f->allowed[x->t->box[i]] = x->left[x->t->box[i]] > 0;
 	for (int k = 0; k < raw->trees; k++)
 		limits_fit_tree(f, raw, k, x->pool, 1);
-	/* One without boxes that are limited: it can always be had. */
+	/* One tree without limited boxes, which is always possible. */
 	for (int i = 0; i < x->t->boxes && limits_any(x->t); i++)
 		f->allowed[x->t->box[i]] = false;
 	if (limits_any(x->t) && raw->trees > 0)
@@ -550,7 +557,8 @@ struct plan *replan(const struct topology *t, const struct plan *old, const int 
 	count_left(&x);
 	fill_pool(&x, old, broken, fresh, node_of, arc_of, o);
 	if (solve_within_limits(&x) != 0) {
-		topo_refuse(e, -1, -1, "nothing can take the place of the trees that are gone");
+		topo_refuse(e, -1, -1,
+			    "no trees can replace those that used the failed links and nodes");
 		goto out;
 	}
 	thin_out(&x);

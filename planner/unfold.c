@@ -12,28 +12,28 @@
 #include "planner/schemes.h"
 
 #define IMAGES_FIRST 32
-#define NEAR 0.996    /* of the program over classes: more images are not worth it */
-#define PASSES_MOST 4 /* over all twins, for one image */
-#define TRIES 4       /* others that each node is tried with in a pass */
+#define NEAR 0.996    /* part of the value by classes at which images are enough */
+#define PASSES_MOST 4 /* passes over all twins, for one image */
+#define TRIES 4       /* exchanges that are tried for each node in a pass */
 #define SWAP_WORK 2   /* units for each link of a node */
 #define LEAST_WEIGHT 1e-9
 
-/* Everything that is known about the images so far. */
+/* State of the construction of images. */
 struct images {
 	struct quotient *q;
 	const struct fold *f;
 	struct image *image;
 	int count, room;
-	double *full; /* by link and node of c: sum of load / limit over the images, alike weights
-		       */
-	double *load; /* of the image that is being made */
+	double *full;      /* by link and node of c: sum of load / limit over the images with equal
+			      weights */
+	double *load;      /* load of the current image */
 	struct plan *pool; /* trees of the images */
-	bool *merges;      /* nodes of c, of the latest image */
+	bool *merges;      /* by node of c: it merges in the latest image */
 	int *arc;
-	int *used; /* images of each tree of the pool */
+	int *used; /* by tree of the pool: number of its images */
 	uint64_t random;
 	struct lp *lp;
-	double *weight; /* of the images, as the program has it */
+	double *weight; /* weights of the images in the program */
 	double value;
 };
 
@@ -66,10 +66,9 @@ static void end(struct images *x)
 	lp_free(x->lp);
 }
 
-/* --- one image ----------------------------------------------------------------------------------
- */
+/* --- one image -------------------------------------------------------------------------------- */
 
-/* The tree whose images lack most of its part. */
+/* The tree whose images fall short of its weight the most. */
 static int next_tree(const struct images *x)
 {
 	const struct quotient *q = x->q;
@@ -108,7 +107,7 @@ static void shuffle(struct images *x, int *to)
 	}
 }
 
-/* Loads of the image, by link and node of c. */
+/* Computes the load of the image, by link and node of c. */
 static void place_load(struct images *x, int tree, const int *to)
 {
 	const struct fold *f = x->f;
@@ -127,8 +126,10 @@ static void place_load(struct images *x, int tree, const int *to)
 	free(plain);
 }
 
-/* What exchanging the loads of two twins would bring at one place, less is better: by the squares
- * of how full links are. */
+/*
+ * Change of the sum of squared loads at one place if the loads of two twins are exchanged; negative
+ * is better.
+ */
 static double gain_at(const struct images *x, int a, int b)
 {
 	return (x->load[b] - x->load[a]) * (x->full[a] - x->full[b]);
@@ -182,8 +183,10 @@ static void exchange_images(int *to, int *who, int a, int b)
 	who[b] = swap;
 }
 
-/* Exchanges drawn pairs of twins where that makes links fill more evenly; who[i]: whose image node
- * i is. Returns how many were exchanged. */
+/*
+ * Exchanges random pairs of twins if that makes links fill more evenly; who[i]: the node whose
+ * image is node i. Returns the number of exchanges.
+ */
 static int even_out(struct images *x, int *to, int *who)
 {
 	const struct fold *f = x->f;
@@ -234,8 +237,7 @@ static void add_column(struct images *x)
 	free(value);
 }
 
-/* --- its ways ------------------------------------------------------------------------------------
- */
+/* --- its routes ------------------------------------------------------------------------------- */
 
 static double full_after(const struct images *x, int place)
 {
@@ -243,8 +245,9 @@ static double full_after(const struct images *x, int place)
 }
 
 /*
- * The next node of a way: a twin of the one that the tree has, as all of them are linked to the
- * same nodes, where the link is least full. `end`: the way ends there, at a node that merges.
+ * The next node of a route: among the twins of the node in the tree, which all have links to the
+ * same nodes, the one whose link is the least loaded. `end`: the route ends there, at a merging
+ * node.
  */
 static int next_node(const struct images *x, int from, int old, int number, bool end)
 {
@@ -282,8 +285,9 @@ static void put(struct images *x, int place, double times)
 }
 
 /*
- * A way of the tree over the nodes that twins go to, from node to node where links are least full;
- * free_end: it may end at any twin that merges. Returns where it ends; its arcs are in x->arc.
+ * Maps a route of the tree to the images of its nodes, over the twins whose links are the least
+ * loaded. free_end: it may end at any twin that merges. Returns the end of the route; its arcs are
+ * in x->arc.
  */
 static int find_way(struct images *x, const struct plan_edge *e, const int *to, bool free_end)
 {
@@ -306,7 +310,7 @@ static int find_way(struct images *x, const struct plan_edge *e, const int *to, 
 			continue;
 		}
 		number = fold_link_number(f, from, route[i] >> 1);
-		/* The switch of a rack is where the rack is. */
+		/* The switch of a rack is fixed by the rack. */
 		if (last ? free_end : !stands_for_rack(f, topo_arc_to(f->c, route[i + 1])))
 			next = next_node(x, at, next, number, last);
 		link = fold_find_link(f, at, next, number);
@@ -336,7 +340,7 @@ static void put_edge(struct images *x, const struct plan_edge *e, const int *to,
 	}
 }
 
-/* What merges of it takes in from the edges up, one end being the way out. */
+/* Adds the inputs of merging nodes from up edges; one end at each of them is its output. */
 static void put_inputs(struct images *x, const struct plan_tree *k, const int *to)
 {
 	const struct fold *f = x->f;
@@ -351,7 +355,7 @@ static void put_inputs(struct images *x, const struct plan_tree *k, const int *t
 	}
 }
 
-/* The image of a tree, in the pool; its loads in x->load. */
+/* Adds the image of a tree to the pool, and its load to x->load. */
 static void make_image(struct images *x, int tree, const int *to)
 {
 	const struct plan_tree *k = &x->q->pool->tree[tree];
@@ -398,10 +402,12 @@ static void add_image(struct images *x)
 	free(who);
 }
 
-/* --- all of them --------------------------------------------------------------------------------
- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
-/* What all images give with equal weights, or with those of the program where that is better. */
+/*
+ * Computes the value of all images, with equal weights or with those of the program if they are
+ * better.
+ */
 static void weigh(struct images *x, double part)
 {
 	const struct fold *f = x->f;
@@ -421,7 +427,7 @@ static void weigh(struct images *x, double part)
 		x->weight[i] = fmax(0, lp_value(x->lp, i));
 }
 
-/* Where nothing can be exchanged each tree has one image, and its weight. */
+/* If there are no twins, each tree has one image with its own weight. */
 static void take_plain(struct images *x)
 {
 	const struct quotient *q = x->q;
@@ -441,7 +447,7 @@ static void take_plain(struct images *x)
 	x->value = q->value;
 }
 
-/* The heaviest first: turns of the workers of a rack then come out more evenly. */
+/* The largest share first, so that the turns of the workers of a rack come out more evenly. */
 static int by_share(const void *a, const void *b)
 {
 	const struct image *x = a;
@@ -452,7 +458,9 @@ static int by_share(const void *a, const void *b)
 	return x->tree - y->tree;
 }
 
-/* The plan, each image in so many parts: the workers of a rack take more turns. */
+/*
+ * Makes the plan with each image split into `parts`, so that the workers of a rack take more turns.
+ */
 static struct plan *make_parts(const struct images *x, const char *name, int parts)
 {
 	struct image *image = mem_new((size_t)x->count * (size_t)parts, sizeof(*image));
@@ -471,7 +479,7 @@ static struct plan *make_parts(const struct images *x, const char *name, int par
 	return p;
 }
 
-/* Keeps the better plan; its rate. */
+/* Keeps the better plan and returns its rate. */
 static double keep_better(const struct topology *t, struct plan **best, double rate,
 			  struct plan *other)
 {
@@ -522,7 +530,7 @@ struct plan *unfold(struct quotient *q, const char *name, int trees, uint64_t se
 		if (plain || x.value >= NEAR * q->value || most >= trees ||
 		    !work_is_left(q->work, part))
 			break;
-		/* The next round has twice as many. */
+		/* The next round has twice as many images. */
 		took = clock_seconds() - from;
 		if (!work_has_time(q->work, part, 2 * took))
 			break;

@@ -1,6 +1,6 @@
 /*
- * A plan from trees of classes: images of each tree under exchanges of twins, chosen so that links
- * fill evenly, one linear program over them, and the workers of each rack in turns.
+ * Makes a plan from trees of classes: images of each tree under exchanges of twins, chosen so that
+ * links fill evenly; one linear program over them; the workers of each rack in turns.
  */
 #ifndef RF_PLANNER_UNFOLD_H
 #define RF_PLANNER_UNFOLD_H
@@ -8,8 +8,8 @@
 #include "planner/quotient.h"
 
 /*
- * The best plan that was found with that part of the work; seed: of what is drawn; trees: so many
- * at most. NULL: none.
+ * The best plan found with that part of the work; seed: of random choices; trees: limit. NULL:
+ * none.
  */
 struct plan *unfold(struct quotient *q, const char *name, int trees, uint64_t seed, double part);
 

@@ -242,7 +242,7 @@ static void print_ratios(const struct one_case *c)
 	}
 }
 
-/* --- times --- */
+/* --- times ------------------------------------------------------------------------------------ */
 
 /* Leaf-spine, or, if k is not 0, a fat-tree. */
 struct size {

@@ -19,7 +19,7 @@ static double cpu(void)
 	return (double)clock() / CLOCKS_PER_SEC;
 }
 
-/* --- ratios --- */
+/* --- ratios ----------------------------------------------------------------------------------- */
 
 static double rate_of(const struct one_case *c, const struct topology *t, const char *scheme,
 		      uint64_t seed, bool as_printed)
@@ -73,7 +73,7 @@ void ratio_spread(const struct one_case *c, const char *a, const char *b, double
 			sum_a / sum_b, least, most, paper, why);
 }
 
-/* --- jobs and failures --- */
+/* --- jobs and failures ------------------------------------------------------------------------ */
 
 static struct topology *thousand(void)
 {

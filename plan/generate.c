@@ -211,7 +211,7 @@ static void make_rail(struct maker *m, int *room)
 }
 
 static int add_inside(struct maker *m, int machine, const char *what, int number,
-		      enum topo_kind kind, enum topo_look look)
+		      enum topo_kind kind, enum topo_variant variant)
 {
 	char name[TOPO_NAME_MAX];
 	int n;
@@ -221,7 +221,7 @@ static int add_inside(struct maker *m, int machine, const char *what, int number
 	m->failed = m->failed || n < 0;
 	if (n < 0)
 		return n;
-	m->t->node[n].look = look;
+	m->t->node[n].variant = variant;
 	snprintf(m->t->node[n].machine, TOPO_NAME_MAX, "m%d", machine);
 	return n;
 }

@@ -244,7 +244,7 @@ static int check_machine(const struct topology *t, int link, struct topo_error *
 		const struct topo_node *n = &t->node[d ? l->b : l->a];
 		const struct topo_node *other = &t->node[d ? l->a : l->b];
 
-		if (n->look == TOPO_NVSWITCH && strcmp(n->machine, other->machine) != 0)
+		if (n->variant == TOPO_NVSWITCH && strcmp(n->machine, other->machine) != 0)
 			return topo_refuse(e, -1, link,
 					   "the nvswitch \"%s\" of machine \"%s\" has a link to "
 					   "\"%s\", which is outside of the machine",

@@ -33,7 +33,7 @@
 enum topo_kind { TOPO_HOST, TOPO_SWITCH, TOPO_BOX };
 
 /* Kind of a node in files. A GPU is a host and an NVSwitch a switch, inside a machine. */
-enum topo_look { TOPO_PLAIN, TOPO_GPU, TOPO_NVSWITCH };
+enum topo_variant { TOPO_PLAIN, TOPO_GPU, TOPO_NVSWITCH };
 
 #define TOPO_HOLDS_MAX 1000000 /* largest value of each limit in a file */
 #define TOPO_UNLIMITED INT_MAX
@@ -65,7 +65,7 @@ struct topo_node {
 	 */
 	double processing;
 	struct topo_holds holds; /* of a box */
-	enum topo_look look;
+	enum topo_variant variant;
 	char machine[TOPO_NAME_MAX]; /* empty: none */
 	int order; /* index in the file that it came from; error messages and names that users give
 		      refer to it */
@@ -200,7 +200,7 @@ enum topo_shape {
 	TOPO_RANDOM,
 	TOPO_MACHINES
 };
-/* Which switches are boxes at the same time. FRACTION draws them by the seed. */
+/* Which switches are boxes. FRACTION: a random choice. */
 enum topo_boxes {
 	TOPO_BOX_NONE,
 	TOPO_BOX_LEAVES,

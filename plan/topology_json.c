@@ -105,7 +105,7 @@ static int read_node(struct reader *r, int i, json_t *object)
 					   "processing", "groups", "ranks",   "fan_in",
 					   "slots",      "ports",  "machine", NULL};
 	json_t *machine = json_object_get(object, "machine");
-	enum topo_look look = TOPO_PLAIN;
+	enum topo_variant variant = TOPO_PLAIN;
 	json_t *processing = json_object_get(object, "processing");
 	json_t *worker = json_object_get(object, "worker");
 	json_t *server = json_object_get(object, "server");
@@ -130,12 +130,12 @@ static int read_node(struct reader *r, int i, json_t *object)
 				   "\"gpu\" or \"nvswitch\"",
 				   name);
 	if (k > 2) {
-		look = k == 3 ? TOPO_GPU : TOPO_NVSWITCH;
-		k = look == TOPO_GPU ? TOPO_HOST : TOPO_SWITCH;
+		variant = k == 3 ? TOPO_GPU : TOPO_NVSWITCH;
+		k = variant == TOPO_GPU ? TOPO_HOST : TOPO_SWITCH;
 	}
 	if (machine && !get_name(r, "nodes", i, object, "machine"))
 		return -1;
-	if (!machine && look != TOPO_PLAIN)
+	if (!machine && variant != TOPO_PLAIN)
 		return text_refuse(&r->source, "nodes", i,
 				   "the %s \"%s\" must name its \"machine\"", kind, name);
 	if (processing && (k == TOPO_SWITCH || !json_is_number(processing)))
@@ -161,7 +161,7 @@ static int read_node(struct reader *r, int i, json_t *object)
 	r->t->node[n].server = json_is_true(server);
 	if (k == TOPO_BOX)
 		r->t->node[n].holds = holds;
-	r->t->node[n].look = look;
+	r->t->node[n].variant = variant;
 	if (machine)
 		snprintf(r->t->node[n].machine, TOPO_NAME_MAX, "%s", json_string_value(machine));
 	return 0;
@@ -372,9 +372,9 @@ static struct topo_holds usual_holds(const struct topology *t)
 
 static json_t *format_node(const struct topo_node *n, const struct topo_holds *usual)
 {
-	const char *kind = kinds[n->look == TOPO_GPU        ? 3
-				 : n->look == TOPO_NVSWITCH ? 4
-							    : (int)n->kind];
+	const char *kind = kinds[n->variant == TOPO_GPU        ? 3
+				 : n->variant == TOPO_NVSWITCH ? 4
+							       : (int)n->kind];
 	json_t *o = json_pack("{ssss}", "name", n->name, "kind", kind);
 	int bad = !o;
 

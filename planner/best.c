@@ -84,7 +84,7 @@ SCHEME(forest)
 	struct pack p = {.t = t, .work = work_begin(o->work, o->seconds)};
 	struct plan *plan = NULL;
 
-	p.work.news = o->news;
+	p.work.reporter = o->reporter;
 	p.enough = bound_cut_until(t, false, p.work.begin + CUT_PART * (p.work.end - p.work.begin));
 	pack_begin(&p);
 	if (pack_run(&p) == 0)
@@ -180,10 +180,10 @@ static bool is_atp(const struct scheme *s)
  * Runs some schemes. They get the same options as when they run alone, so that none of them can be
  * better alone.
  */
-static void ask_others(struct rival *r, const struct topology *t, const struct scheme_options *o,
-		       const struct work *w, bool (*is_asked)(const struct scheme *s))
+static void run_others(struct rival *r, const struct topology *t, const struct scheme_options *o,
+		       const struct work *w, bool (*is_chosen)(const struct scheme *s))
 {
-	double part = is_asked == is_quick ? QUICK_PART : 1;
+	double part = is_chosen == is_quick ? QUICK_PART : 1;
 
 	for (const struct scheme *s = scheme_list; s->name; s++) {
 		struct scheme_options plain = *o;
@@ -191,7 +191,7 @@ static void ask_others(struct rival *r, const struct topology *t, const struct s
 		int single = single_number(s);
 		struct plan *other;
 
-		if (s->make == scheme_best || !is_asked(s) ||
+		if (s->make == scheme_best || !is_chosen(s) ||
 		    (t->workers > ATP_WORKERS && is_atp(s)))
 			continue;
 		/* The first scheme, a ring, always runs. */
@@ -202,7 +202,7 @@ static void ask_others(struct rival *r, const struct topology *t, const struct s
 		if (single >= 0)
 			plain.chunks = 0;
 		other = scheme_run_ordered(s, t, &plain, NULL);
-		if (single >= 0 && is_asked == is_quick)
+		if (single >= 0 && is_chosen == is_quick)
 			keep_single(r, t, single, other);
 		if (other && plain.chunks != o->chunks)
 			other->throughput = in_classes(t, other, o->chunks);
@@ -217,12 +217,12 @@ static void ask_others(struct rival *r, const struct topology *t, const struct s
 	}
 }
 
-static void ask_slow(struct rival *r, const struct pack *p, const struct scheme_options *o)
+static void run_slow(struct rival *r, const struct pack *p, const struct scheme_options *o)
 {
 	if (r->slow)
 		return;
 	r->slow = true;
-	ask_others(r, p->t, o, &p->work, is_slow);
+	run_others(r, p->t, o, &p->work, is_slow);
 }
 
 static void take_trees(struct pack *p, const struct plan *other)
@@ -322,14 +322,14 @@ static struct plan *plan_folded(struct pack *p, const struct scheme_options *o)
 /* --- by trees --------------------------------------------------------------------------------- */
 
 /* Tries one tree, then the trees of schemes that have few. */
-static int look_once(struct pack *p, const struct rival *r)
+static int try_first_trees(struct pack *p, const struct rival *r)
 {
-	if (pack_glance(p) != 0)
+	if (pack_first_tree(p) != 0)
 		return -1;
 	if (!is_open(p))
 		return 0;
 	take_singles(p, r);
-	return pack_glance(p);
+	return pack_first_tree(p);
 }
 
 /*
@@ -344,7 +344,7 @@ static struct plan *pack_large(struct pack *p, const struct rival *r,
 
 	*done = true;
 	if (work_has_time(&p->work, LOOK_PART, 0)) {
-		if (look_once(p, r) != 0) {
+		if (try_first_trees(p, r) != 0) {
 			topo_refuse(e, -1, -1, "best: nothing connects the workers");
 			return NULL;
 		}
@@ -388,7 +388,7 @@ static struct plan *pack_best(struct pack *p, struct rival *r, const struct sche
 	struct plan *plan = t->links > FOLD_LINKS ? pack_large(p, r, o, e, &done) : NULL;
 
 	if (done && plan && is_open(p) && bound_of_hosts(t) > p->value)
-		ask_others(r, t, o, &p->work, is_forest);
+		run_others(r, t, o, &p->work, is_forest);
 	if (done)
 		return plan;
 	/* No time left: use the result of the quick schemes. */
@@ -401,7 +401,7 @@ static struct plan *pack_best(struct pack *p, struct rival *r, const struct sche
 		return NULL;
 	}
 	if (is_open(p) && t->workers <= SEED_WORKERS)
-		ask_slow(r, p, o);
+		run_slow(r, p, o);
 	if (is_open(p) && r->plan && r->rate > p->value * (1 + FEW)) {
 		take_trees(p, r->plan);
 		if (pack_run(p) != 0)
@@ -411,7 +411,7 @@ static struct plan *pack_best(struct pack *p, struct rival *r, const struct sche
 }
 
 /* The trees of the other scheme's plan, with the certificate of the packing. */
-static struct plan *give_way(struct plan *p, struct plan *rival)
+static struct plan *adopt_rival(struct plan *p, struct plan *rival)
 {
 	rival->certificate = p->certificate;
 	p->certificate.arc_price = NULL;
@@ -450,20 +450,20 @@ SCHEME(best)
 	bool kept;
 
 	p.work = work_begin(o->work, o->seconds * CLOCK_MOST);
-	p.work.news = o->news;
+	p.work.reporter = o->reporter;
 	pack_begin(&p);
 	cut = bound_cut_until(t, o->reduce_only,
 			      p.work.begin + CUT_PART * (p.work.end - p.work.begin));
 	p.enough = fmin(cut, bound_degree(t, o->reduce_only));
-	ask_others(&r, t, o, &p.work, is_quick);
+	run_others(&r, t, o, &p.work, is_quick);
 	plan = pack_best(&p, &r, o, e);
 	kept = plan && (keep_limits(t, plan, o, &p.work) || !r.plan);
 	rate = kept ? rate_of(t, plan, o->chunks) : 0;
 	/* The division into classes costs some plans more than others. */
 	if (plan && o->chunks > 0 && t->workers <= SEED_WORKERS && rate < p.enough * (1 - FEW))
-		ask_slow(&r, &p, o);
+		run_slow(&r, &p, o);
 	if (plan && r.rate > rate * (1 + FEW)) {
-		plan = give_way(plan, r.plan);
+		plan = adopt_rival(plan, r.plan);
 		r.plan = NULL;
 	}
 	if (plan)

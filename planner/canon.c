@@ -33,7 +33,7 @@ static bool is_worker(const struct topology *t, int node)
 }
 
 /* Whether a node is a rack: a core node that is a worker or has workers attached. */
-static bool is_place(const struct painter *x, int node)
+static bool is_place(const struct colouring *x, int node)
 {
 	const struct topology *t = x->t;
 	bool any = is_worker(t, node);
@@ -47,7 +47,7 @@ static bool is_place(const struct painter *x, int node)
 }
 
 /* Appends a core node and its leaves, sorted by colour, to the order. Returns the new length. */
-static int put(const struct painter *x, int node, struct ranked *list, int *order, int n)
+static int put(const struct colouring *x, int node, struct ranked *list, int *order, int n)
 {
 	const struct topology *t = x->t;
 	int leaves = 0;
@@ -69,7 +69,7 @@ static int put(const struct painter *x, int node, struct ranked *list, int *orde
  * Among the remaining racks that are nearest to `from`, the one with the least rank; -1: none
  * remains.
  */
-static int nearest(const struct painter *x, int from, const int *left, const int *rank, int *far,
+static int nearest(const struct colouring *x, int from, const int *left, const int *rank, int *far,
 		   int *queue)
 {
 	const struct topology *t = x->t;
@@ -99,7 +99,7 @@ static int nearest(const struct painter *x, int from, const int *left, const int
 	return best;
 }
 
-static void find_order(const struct painter *x, int *order)
+static void find_order(const struct colouring *x, int *order)
 {
 	size_t nodes = (size_t)x->t->nodes;
 	struct ranked *list = mem_new(nodes, sizeof(*list));
@@ -198,7 +198,7 @@ struct canon *canon_new(const struct topology *t)
 {
 	struct canon *c = mem_new(1, sizeof(*c));
 	int *place = mem_new((size_t)t->nodes, sizeof(int));
-	struct painter x;
+	struct colouring x;
 	double most = 0;
 	int power;
 
@@ -211,10 +211,10 @@ struct canon *canon_new(const struct topology *t)
 	c->scale = ldexp(1, 7 - power);
 	c->node = mem_new((size_t)t->nodes, sizeof(int));
 	c->arc = mem_new((size_t)t->links * 2, sizeof(int));
-	painter_begin(&x, t);
-	painter_split(&x);
+	colouring_begin(&x, t);
+	colouring_split(&x);
 	find_order(&x, c->node);
-	painter_end(&x);
+	colouring_end(&x);
 	for (int i = 0; i < t->nodes; i++) {
 		const struct topo_node *n = &t->node[c->node[i]];
 
@@ -224,7 +224,7 @@ struct canon *canon_new(const struct topology *t)
 		c->t->node[i].server = n->server;
 		c->t->node[i].holds = n->holds;
 		c->t->node[i].order = n->order;
-		c->t->node[i].look = n->look;
+		c->t->node[i].variant = n->variant;
 		memcpy(c->t->node[i].machine, n->machine, sizeof(n->machine));
 	}
 	add_links(c, t, place);

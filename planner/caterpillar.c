@@ -482,7 +482,7 @@ static struct plan *family(const struct topology *t, const struct plan *like,
 	begin(&m, t, like);
 	for (int turn = 0; turn < trees && work_is_left(w, MAKE_PART); turn++) {
 		add_tree(&m, p, neighbours, turn);
-		work_tell(w, "trees for small boxes", turn, NAN, NAN);
+		work_report(w, "trees for small boxes", turn, NAN, NAN);
 		w->spent += ROUTE_WORK * (double)t->workers;
 	}
 	end(&m);

@@ -20,7 +20,7 @@
 #define POOL_MOST 4000     /* trees */
 #define ROUNDS_MOST 24     /* rounds of the search for cheaper trees */
 #define ROUND_LINKS 1500   /* links up to which programs over many trees are made */
-#define CLOCK_PART 0.5     /* of what is left of the time */
+#define CLOCK_PART 0.5     /* of the remaining time */
 #define PATIENCE 4         /* further steps may take this many times the time of cutting */
 #define FEW_TREES 3        /* trees of a second search if more are allowed */
 #define FEW_WORKERS 48     /* workers up to which the second search is not needed */
@@ -61,7 +61,7 @@ struct choice {
 	double *weight, *best;
 	double value;
 	double work;
-	struct news *news;
+	struct reporter *reporter;
 };
 
 /* --- the program ------------------------------------------------------------------------------ */
@@ -296,9 +296,9 @@ static void search_trees(struct choice *c)
 
 	for (int programs = 0; programs < PROGRAMS_MOST; programs++) {
 		double value = relax(c, count);
-		struct work w = {.news = c->news};
+		struct work w = {.reporter = c->reporter};
 
-		work_tell(&w, "choice of trees", programs, c->value * c->unit, NAN);
+		work_report(&w, "choice of trees", programs, c->value * c->unit, NAN);
 		int branch = value > c->value * (1 + GAP) ? find_branch(c, count) : -1;
 
 		if (value > c->value * (1 + GAP) && branch < 0) {
@@ -376,7 +376,7 @@ static bool is_quick(const struct scheme *s, bool merging, int workers)
  * Adds the trees of quick schemes. Returns the best of their plans, which respect the limits, as
  * the starting value.
  */
-static struct plan *ask_others(struct choice *c, struct limits_fit *f,
+static struct plan *run_others(struct choice *c, struct limits_fit *f,
 			       const struct scheme_options *o, bool merging)
 {
 	struct scheme_options plain = *o;
@@ -403,8 +403,8 @@ static struct plan *ask_others(struct choice *c, struct limits_fit *f,
 }
 
 /* Adds trees that the search finds under the prices of the program. */
-static void look_for_more(struct choice *c, struct limits_fit *f, const struct scheme_options *o,
-			  bool merging)
+static void search_more(struct choice *c, struct limits_fit *f, const struct scheme_options *o,
+			bool merging)
 {
 	const struct topology *t = c->t;
 	struct pack p = {.t = t,
@@ -438,7 +438,7 @@ static void look_for_more(struct choice *c, struct limits_fit *f, const struct s
 			else
 				x.node[k - 2 * t->links] = price;
 		}
-		if (isinf(search_look(&x, false)))
+		if (isinf(search_round(&x, false)))
 			break;
 		for (; seen < p.m->pool->trees; seen++)
 			add_cuts(c, f, p.m->pool, seen);
@@ -495,7 +495,7 @@ static struct plan *make_caterpillars(const struct topology *t, const struct sch
 
 	plain.chunks = 0;
 	plain.trees = 0;
-	w.news = o->news;
+	w.reporter = o->reporter;
 	ring = scheme_run_ordered(scheme_find("ring"), t, &plain, NULL);
 	if (!ring)
 		return NULL;
@@ -567,7 +567,7 @@ static void choose_large(const struct topology *t, struct plan *p, const struct 
 	double took = clock_seconds() - w.begin;
 	struct scheme_options rest = *o;
 
-	w.news = o->news;
+	w.reporter = o->reporter;
 	if (fitted->trees <= WEIGHED_MOST && work_has_time(&w, 1, took))
 		keep_better(t, &fitted, limits_weigh(t, fitted, NULL, &w));
 	try_few(t, p, o, &w, PATIENCE * took, &fitted);
@@ -591,13 +591,13 @@ static void choose_small(const struct topology *t, struct plan *p, const struct 
 
 	f = limits_fit_new(t, p);
 	begin(&c, t, o->trees, p);
-	c.news = o->news;
+	c.reporter = o->reporter;
 	if (merging)
 		limits_families(f, c.pool, o->trees, ROUTES_MOST);
 	add_all(&c, f, p);
-	other = ask_others(&c, f, o, merging);
+	other = run_others(&c, f, o, merging);
 	if (!limits_every_tree(t, f, c.pool, merging))
-		look_for_more(&c, f, o, merging);
+		search_more(&c, f, o, merging);
 	take_new(&c);
 	/* Simple cutting and the best other scheme give the value that the search must exceed. */
 	fitted = fit(t, p, o->trees);

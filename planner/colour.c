@@ -28,7 +28,7 @@ static uint64_t mix_double(uint64_t h, double v)
 }
 
 /* Capacities enter by rank, not by value, so that the unit does not matter. */
-static uint64_t place_of(const struct painter *x, double value)
+static uint64_t place_of(const struct colouring *x, double value)
 {
 	int low = 0;
 	int high = x->values;
@@ -45,7 +45,7 @@ static uint64_t place_of(const struct painter *x, double value)
 }
 
 /* Hash of an arc as seen from the node that it leaves. */
-static uint64_t arc_colour(const struct painter *x, int arc)
+static uint64_t arc_colour(const struct colouring *x, int arc)
 {
 	const struct topology *t = x->t;
 	uint64_t h = mix(place_of(x, topo_arc_capacity(t, arc)));
@@ -55,7 +55,7 @@ static uint64_t arc_colour(const struct painter *x, int arc)
 	return mix_double(h, topo_arc_delay(t, arc ^ 1));
 }
 
-static uint64_t node_colour(const struct painter *x, const struct topo_node *n)
+static uint64_t node_colour(const struct colouring *x, const struct topo_node *n)
 {
 	uint64_t h = mix((uint64_t)n->kind * 4 + (uint64_t)n->worker * 2 + (uint64_t)n->server);
 
@@ -92,7 +92,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void sort_values(struct painter *x)
+static void sort_values(struct colouring *x)
 {
 	const struct topology *t = x->t;
 
@@ -104,7 +104,7 @@ static void sort_values(struct painter *x)
 	qsort(x->value, (size_t)x->values, sizeof(double), by_value);
 }
 
-static int count_colours(struct painter *x)
+static int count_colours(struct colouring *x)
 {
 	int n = 0;
 
@@ -117,7 +117,7 @@ static int count_colours(struct painter *x)
 }
 
 /* Refines until no colour class of the core splits any more. */
-static void refine(struct painter *x)
+static void refine(struct colouring *x)
 {
 	const struct topology *t = x->t;
 	int before;
@@ -133,7 +133,7 @@ static void refine(struct painter *x)
 				int to = topo_arc_to(t, t->out[k]);
 
 				if (!x->is_leaf[to])
-					sum += mix(x->look[t->out[k]] ^ x->colour[to]);
+					sum += mix(x->arc_hash[t->out[k]] ^ x->colour[to]);
 			}
 			x->next[node] = mix(mix(x->colour[node]) + sum);
 			x->visited += degree(t, node);
@@ -144,20 +144,20 @@ static void refine(struct painter *x)
 	} while (x->colours > before && x->colours < x->cores);
 }
 
-void painter_begin(struct painter *x, const struct topology *t)
+void colouring_begin(struct colouring *x, const struct topology *t)
 {
 	size_t nodes = (size_t)t->nodes;
 
-	*x = (struct painter){.t = t};
+	*x = (struct colouring){.t = t};
 	x->colour = mem_new(nodes, sizeof(uint64_t));
 	x->next = mem_new(nodes, sizeof(uint64_t));
 	x->sorted = mem_new(nodes, sizeof(uint64_t));
 	x->core = mem_new(nodes, sizeof(int));
 	x->is_leaf = mem_new(nodes, sizeof(bool));
 	sort_values(x);
-	x->look = mem_new((size_t)t->links * 2, sizeof(uint64_t));
+	x->arc_hash = mem_new((size_t)t->links * 2, sizeof(uint64_t));
 	for (int arc = 0; arc < 2 * t->links; arc++)
-		x->look[arc] = arc_colour(x, arc);
+		x->arc_hash[arc] = arc_colour(x, arc);
 	for (int i = 0; i < t->nodes; i++) {
 		x->is_leaf[i] =
 			degree(t, i) == 1 && degree(t, topo_arc_to(t, t->out[t->first[i]])) > 1;
@@ -167,7 +167,7 @@ void painter_begin(struct painter *x, const struct topology *t)
 	}
 	for (int i = 0; i < t->nodes; i++)
 		if (x->is_leaf[i])
-			x->colour[i] = mix(x->look[t->out[t->first[i]]] ^ x->colour[i]);
+			x->colour[i] = mix(x->arc_hash[t->out[t->first[i]]] ^ x->colour[i]);
 	for (int i = 0; i < x->cores; i++) {
 		int node = x->core[i];
 
@@ -180,10 +180,10 @@ void painter_begin(struct painter *x, const struct topology *t)
 	refine(x);
 }
 
-void painter_end(struct painter *x)
+void colouring_end(struct colouring *x)
 {
 	free(x->value);
-	free(x->look);
+	free(x->arc_hash);
 	free(x->colour);
 	free(x->next);
 	free(x->sorted);
@@ -194,7 +194,7 @@ void painter_end(struct painter *x)
 /* --- splitting nodes of the same colour ------------------------------------------------------- */
 
 /* Hash of a node's links in the core, with the identity of the neighbours. */
-static uint64_t neighbours(const struct painter *x, int node)
+static uint64_t neighbours(const struct colouring *x, int node)
 {
 	const struct topology *t = x->t;
 	uint64_t sum = 0;
@@ -203,7 +203,7 @@ static uint64_t neighbours(const struct painter *x, int node)
 		int to = topo_arc_to(t, t->out[k]);
 
 		if (!x->is_leaf[to])
-			sum += mix(x->look[t->out[k]] ^ (uint64_t)to);
+			sum += mix(x->arc_hash[t->out[k]] ^ (uint64_t)to);
 	}
 	return sum;
 }
@@ -214,7 +214,7 @@ static uint64_t mark(uint64_t colour, int number)
 }
 
 /* The core nodes with the least colour that several of them have. */
-static int find_cell(struct painter *x, int *cell)
+static int find_cell(struct colouring *x, int *cell)
 {
 	uint64_t least = 0;
 	bool any = false;
@@ -232,7 +232,7 @@ static int find_cell(struct painter *x, int *cell)
 }
 
 /* Hash of all colours after this node alone is recoloured and the rest refined. */
-static uint64_t look_ahead(struct painter *x, int node, uint64_t *saved)
+static uint64_t look_ahead(struct colouring *x, int node, uint64_t *saved)
 {
 	uint64_t sum = 0;
 
@@ -247,7 +247,7 @@ static uint64_t look_ahead(struct painter *x, int node, uint64_t *saved)
 	return sum;
 }
 
-static int choose(struct painter *x, const int *cell, int n, uint64_t *saved)
+static int choose(struct colouring *x, const int *cell, int n, uint64_t *saved)
 {
 	long each = 8L * x->t->links; /* about four rounds */
 	uint64_t least = 0;
@@ -267,7 +267,7 @@ static int choose(struct painter *x, const int *cell, int n, uint64_t *saved)
 }
 
 /* Individualises nodes until every core node has its own colour. */
-void painter_split(struct painter *x)
+void colouring_split(struct colouring *x)
 {
 	int *cell = mem_new((size_t)x->cores, sizeof(int));
 	uint64_t *saved = mem_new((size_t)x->cores, sizeof(uint64_t));

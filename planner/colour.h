@@ -8,7 +8,7 @@
 
 #include "plan/topology.h"
 
-struct painter {
+struct colouring {
 	const struct topology *t;
 	uint64_t *colour, *next;
 	uint64_t *sorted; /* scratch: sorted colours of the core */
@@ -17,8 +17,8 @@ struct painter {
 	bool *is_leaf;
 	double *value; /* capacities and processing rates, ascending */
 	int values;
-	uint64_t *look; /* of arcs, from arc_colour() */
-	int colours;    /* number of different colours in the core */
+	uint64_t *arc_hash; /* of arcs, from arc_colour() */
+	int colours;        /* number of different colours in the core */
 	long visited;
 };
 
@@ -26,9 +26,9 @@ struct painter {
  * Computes colours that depend on the structure alone; nodes that refinement cannot tell apart
  * share a colour.
  */
-void painter_begin(struct painter *x, const struct topology *t);
+void colouring_begin(struct colouring *x, const struct topology *t);
 /* Continues until every core node has its own colour; canon.h describes how ties are resolved. */
-void painter_split(struct painter *x);
-void painter_end(struct painter *x);
+void colouring_split(struct colouring *x);
+void colouring_end(struct colouring *x);
 
 #endif

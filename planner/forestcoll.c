@@ -145,7 +145,7 @@ static int phase_run(struct phase *x)
 	do {
 		if (lp_solve_within(x->lp, &x->work, 1) < 0)
 			return -1;
-		work_tell(&x->work, "trees of each root", round++, NAN, NAN);
+		work_report(&x->work, "trees of each root", round++, NAN, NAN);
 		for (int arc = 0; arc < 2 * x->t->links; arc++)
 			x->price[arc] = fmax(0, lp_price(x->lp, arc)) + 1e-13;
 		for (int i = 0; i < x->t->nodes; i++)
@@ -249,7 +249,7 @@ SCHEME(forestcoll)
 	bool same = true;
 	int rc;
 
-	up.work.news = o->news;
+	up.work.reporter = o->reporter;
 	if (t->workers > WORKERS_MOST) {
 		topo_refuse(e, -1, -1, "forestcoll supports at most %d workers", WORKERS_MOST);
 		return NULL;
@@ -262,7 +262,7 @@ SCHEME(forestcoll)
 	phase_begin(&down, t, true);
 	rc = phase_run(&up);
 	down.work = work_begin(o->work / 2, o->seconds / 2);
-	down.work.news = o->news;
+	down.work.reporter = o->reporter;
 	if (rc == 0 && !same)
 		rc = phase_run(&down);
 	if (rc == 0) {

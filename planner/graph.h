@@ -18,8 +18,8 @@ struct router {
 	int *first, *out; /* arcs between those nodes, as in the topology */
 	int **hops;       /* hops[to][node] by place, computed when first needed */
 	/*
-	 * Arcs that lead nearer to near_to, the target of the latest route: nears[node] of them from
-	 * near[first[node]] on, valid if near_mark[node] == near_round.
+	 * Arcs that lead nearer to near_to, the target of the latest route: nears[node] of them
+	 * from near[first[node]] on, valid if near_mark[node] == near_round.
 	 */
 	int near_to, near_round;
 	int *near, *nears, *near_mark;

@@ -70,7 +70,7 @@ void gria_free(struct gria *g)
 		return;
 	free(g->capacity);
 	free(g->box);
-	free(g->far);
+	free(g->distance);
 	free(g);
 }
 
@@ -91,7 +91,7 @@ static int boxes_needed(const struct gria *g)
 /* The length of a worker's route, 0 if it does not matter. */
 static double way(const struct gria *g, int worker, int box)
 {
-	return g->far ? g->far[worker * (g->boxes + 1) + box] : 0;
+	return g->distance ? g->distance[worker * (g->boxes + 1) + box] : 0;
 }
 
 double gria_relaxation(const struct gria *g, double *part)
@@ -323,17 +323,17 @@ static void measure_ways(struct grid *x)
 	struct gria *g = x->g;
 	int n = 0;
 
-	g->far = mem_new((size_t)g->workers * (size_t)(g->boxes + 1), sizeof(double));
+	g->distance = mem_new((size_t)g->workers * (size_t)(g->boxes + 1), sizeof(double));
 	for (int i = 0; i < x->t->workers; i++) {
 		int w = x->t->worker[i];
-		double *far = g->far + n * (g->boxes + 1);
+		double *distance = g->distance + n * (g->boxes + 1);
 
 		if (w == x->server)
 			continue;
 		n++;
 		for (int s = 0; s < g->boxes; s++)
-			far[s] = router_hops(x->r, w, g->box[s]);
-		far[g->boxes] = router_hops(x->r, w, x->server);
+			distance[s] = router_hops(x->r, w, g->box[s]);
+		distance[g->boxes] = router_hops(x->r, w, x->server);
 	}
 }
 
@@ -412,7 +412,7 @@ SCHEME(grid)
 }
 
 /* The load of the most loaded arc of a route after one more stream. */
-static double crowding(struct router *r, int from, int to)
+static double route_load(struct router *r, int from, int to)
 {
 	double worst = 0;
 
@@ -436,7 +436,7 @@ static int nearest_slot(struct grid *x, const int *slots, int worker)
 
 		if (slots[s] <= 0)
 			continue;
-		cost = crowding(x->r, worker, box) +
+		cost = route_load(x->r, worker, box) +
 		       1e-6 * router_hops(x->r, worker, box) / x->g->ingress;
 		if (cost < least * (1 - 1e-9)) {
 			least = cost;

@@ -1,7 +1,7 @@
 /*
  * Limits of boxes: groups, ranks, fan-in, slots, ports (docs/planner.md, "What a box can hold"). If
  * a box is a node of a tree, the tree is one group there; a route that only passes through the box
- * is none.
+ * does not count.
  */
 #ifndef RF_PLANNER_LIMITS_H
 #define RF_PLANNER_LIMITS_H

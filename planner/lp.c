@@ -203,7 +203,7 @@ int lp_solve_within(struct lp *lp, struct work *w, double part)
 		Clp_primal(lp->clp, 0);
 		w->spent += (Clp_numberIterations(lp->clp) + 2) * each;
 		status = Clp_status(lp->clp);
-		work_tell(w, "linear program", ++slices, NAN, NAN);
+		work_report(w, "linear program", ++slices, NAN, NAN);
 	} while (status == 3 && work_is_left(w, part));
 	Clp_setMaximumIterations(lp->clp, INT_MAX);
 	lp->solved++;

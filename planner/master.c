@@ -284,7 +284,7 @@ static void thin_out(struct master *m, double wanted, struct work *w, double par
 		k = lightest(weight, keep, m->columns, 1e-12);
 		if (k < 0 || !work_is_left(w, part))
 			break;
-		work_tell(w, "fewer trees", tries, wanted, NAN);
+		work_report(w, "fewer trees", tries, wanted, NAN);
 		lp_limit(m->lp, k, 0);
 		rc = lp_solve_within(m->lp, w, 1);
 		if ((rc == 0 || rc == 1) && lp_gain(m->lp) * m->unit >= wanted) {

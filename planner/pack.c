@@ -116,7 +116,7 @@ static bool try_prices(struct search *x, double own)
 	for (int i = 0; i < (own < 1 ? 1 : tries); i++) {
 		int from = x->m->pool->trees;
 
-		keep_center(x, search_look(x, false));
+		keep_center(x, search_round(x, false));
 		if (helps(x, from))
 			return true;
 		if (!search_may_go_on(x, PACK_PART))
@@ -138,7 +138,7 @@ static bool improve(struct search *x)
 		return false;
 	from = x->m->pool->trees;
 	mix(x, 1);
-	keep_bound(x, search_look(x, true));
+	keep_bound(x, search_round(x, true));
 	return helps(x, from);
 }
 
@@ -154,8 +154,8 @@ static void warm_up(struct search *x)
 	for (int i = 0; i < most && search_may_go_on(x, part); i++) {
 		double cost = search_quick(x);
 
-		work_tell(&x->p->work, "first trees", i, x->p->value,
-			  fmin(x->p->bound, x->p->enough));
+		work_report(&x->p->work, "first trees", i, x->p->value,
+			    fmin(x->p->bound, x->p->enough));
 		if (isinf(cost))
 			break;
 		keep_center(x, cost);
@@ -163,7 +163,7 @@ static void warm_up(struct search *x)
 	}
 }
 
-int pack_glance(struct pack *p)
+int pack_first_tree(struct pack *p)
 {
 	struct search x;
 	int rc = -1;
@@ -184,7 +184,7 @@ int pack_run(struct pack *p)
 
 	search_begin(&x, p);
 	search_first_prices(&x);
-	if (isinf(search_look(&x, false)))
+	if (isinf(search_round(&x, false)))
 		goto out;
 	if (p->t->links > PROVE_LINKS && master_solve(p->m, &p->work, PACK_PART) == 0 &&
 	    p->m->value < p->enough * (1 - GAP))
@@ -194,7 +194,7 @@ int pack_run(struct pack *p)
 		if (rc != 0)
 			goto out;
 		p->value = p->m->value;
-		work_tell(&p->work, "trees", round, p->value, fmin(p->bound, p->enough));
+		work_report(&p->work, "trees", round, p->value, fmin(p->bound, p->enough));
 		if (close_enough(&x) || !search_may_go_on(&x, PACK_PART) || !improve(&x))
 			break;
 	}
@@ -204,7 +204,7 @@ int pack_run(struct pack *p)
 	p->value = p->m->value;
 	if (!p->exact && x.affordable) {
 		mix(&x, 1);
-		keep_bound(&x, search_look(&x, true));
+		keep_bound(&x, search_round(&x, true));
 		rc = master_solve(p->m, &p->work, 1);
 		p->value = p->m->value;
 	} else if (!x.symmetric && !p->exact) {

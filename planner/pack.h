@@ -29,7 +29,7 @@ void pack_begin(struct pack *p);
  * Adds the first tree that a quick search finds and solves once; sets value. Returns 0 or -1, as
  * pack_run.
  */
-int pack_glance(struct pack *p);
+int pack_first_tree(struct pack *p);
 /* Returns 0, or -1: CLP failed, or nothing connects the workers. */
 int pack_run(struct pack *p);
 void pack_end(struct pack *p);

@@ -16,11 +16,11 @@ struct gria {
 	double *capacity; /* C, largest first */
 	int *box;         /* the node of each */
 	/*
-	 * far: length in links of the route from worker n to box s, or to the server for s = boxes.
-	 * Among optima the relaxation takes one with short routes. NULL: it takes the vertex that
-	 * the solver returns, as in the paper.
+	 * distance: length in links of the route from worker n to box s, or to the server for s =
+	 * boxes. Among optima the relaxation takes one with short routes. NULL: it takes the vertex
+	 * that the solver returns, as in the paper.
 	 */
-	double *far;
+	double *distance;
 };
 
 /* The model of a topology: its workers except the server; T is the least egress of a worker. */

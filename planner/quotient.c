@@ -10,12 +10,12 @@
 #include "planner/memory.h"
 #include "planner/schemes.h"
 
-#define GAP 1e-7         /* relative, at which value and bound are the same */
+#define GAP 1e-7         /* relative difference at which value and bound count as equal */
 #define GAP_LARGE 1e-3   /* the same if the search cannot cover all trees */
 #define WARM_FIRST 100   /* trees before the first program; twice as many before each further one */
 #define WARM_ROUNDS 1000 /* total */
 #define WARM_PART 0.3    /* of the work */
-#define WARM_STEP 0.3    /* by how much the price of what is used up rises */
+#define WARM_STEP 0.3    /* relative rise of the price of the most loaded row */
 #define CHOICES_WORK 3e8 /* limit of the work of one search over all choices of merging nodes */
 #define CLASSES_WORK 5e7 /* limit of the work of one search class by class */
 #define TIE 1e-9 /* relative difference between prices of links of one class, to vary routes */
@@ -306,7 +306,7 @@ static void keep_tree(struct quotient *q)
 }
 
 /* Finds a tree under these prices; returns its cost, including the price of the least link. */
-static double look(struct quotient *q, const double *price, bool all, bool quick)
+static double find_tree(struct quotient *q, const double *price, bool all, bool quick)
 {
 	double cost;
 
@@ -437,10 +437,10 @@ static void raise_prices(struct quotient *q, double *price)
 static void add_trees(struct quotient *q, double *price, int trees, double part)
 {
 	for (int i = 0; i < trees && work_is_left(q->work, part); i++) {
-		double cost = look(q, price, false, true);
+		double cost = find_tree(q, price, false, true);
 
-		work_tell(q->work, "first trees of classes", q->pool->trees, q->value,
-			  fmin(q->bound, q->enough));
+		work_report(q->work, "first trees of classes", q->pool->trees, q->value,
+			    fmin(q->bound, q->enough));
 		if (isinf(cost))
 			return;
 		take_column(q);
@@ -482,7 +482,7 @@ static bool try_prices(struct quotient *q, double own, bool all)
 
 	for (size_t r = 0; r < rows; r++)
 		price[r] = own * q->now[r] + (own < 1 ? (1 - own) * q->center[r] : 0);
-	cost = look(q, price, all, false);
+	cost = find_tree(q, price, all, false);
 	if (all)
 		keep_bound(q, price, cost);
 	keep_center(q, price, cost);
@@ -537,7 +537,8 @@ int quotient_run(struct quotient *q, double part)
 	int rc = warm_up(q, part);
 
 	for (int round = 0; round < ROUNDS_MOST && rc == 0; round++) {
-		work_tell(q->work, "trees of classes", round, q->value, fmin(q->bound, q->enough));
+		work_report(q->work, "trees of classes", round, q->value,
+			    fmin(q->bound, q->enough));
 		if (is_done(q) || !work_is_left(q->work, part) || !improve(q))
 			break;
 		rc = solve(q, part);

@@ -319,7 +319,7 @@ static void add_routes(struct relaxation *x, int m)
  * Whether there are too many columns even if every node had only one hop. Checked before anything
  * of quadratic size is allocated.
  */
-static bool is_hopeless(const struct topology *t)
+static bool is_too_large(const struct topology *t)
 {
 	double mergers = t->workers + t->boxes;
 
@@ -335,7 +335,7 @@ double bound_flow(const struct topology *t, bool reduce_only, const char **why)
 	if (t->workers < 2)
 		return bound;
 	*why = "the network is too large for this linear program";
-	if (is_hopeless(t))
+	if (is_too_large(t))
 		return bound;
 	begin(&x);
 	if (count_columns(&x) > COLUMNS_MOST) {

@@ -59,7 +59,7 @@ struct topology *replan_rest(const struct topology *t, const struct failure *f, 
 	return NULL;
 }
 
-struct again {
+struct replanning {
 	const struct topology *t;
 	struct plan *kept, *pool;
 	struct lp *lp;
@@ -137,8 +137,8 @@ static int next_left(const struct plan *old, const struct plan_tree *k, const in
  * Adds a broken tree with other routes instead of the failed ones. The children of failed nodes are
  * attached to the next node above. Adds nothing if the root has failed.
  */
-static void reroute_tree(struct again *x, struct router *r, struct shape *s, const struct plan *old,
-			 int tree, const int *node_of, const int *arc_of)
+static void reroute_tree(struct replanning *x, struct router *r, struct shape *s,
+			 const struct plan *old, int tree, const int *node_of, const int *arc_of)
 {
 	const struct plan_tree *k = &old->tree[tree];
 	struct plan *one;
@@ -174,7 +174,7 @@ static void reroute_tree(struct again *x, struct router *r, struct shape *s, con
 /* --- the program ------------------------------------------------------------------------------ */
 
 /* Creates the rows, and the kept trees as the first column. */
-static void begin_program(struct again *x)
+static void begin_program(struct replanning *x)
 {
 	const struct topology *t = x->t;
 	int rows = 2 * t->links + t->nodes;
@@ -208,7 +208,7 @@ static void begin_program(struct again *x)
 	free(value);
 }
 
-static void take_new(struct again *x)
+static void take_new(struct replanning *x)
 {
 	const struct topology *t = x->t;
 	int *row = mem_new((size_t)(2 * t->links + t->nodes) + 1, sizeof(int));
@@ -234,7 +234,7 @@ static void take_new(struct again *x)
 	free(value);
 }
 
-static double weight_of(const struct again *x, int tree)
+static double weight_of(const struct replanning *x, int tree)
 {
 	return lp_value(x->lp, tree + 1);
 }
@@ -243,7 +243,7 @@ static double weight_of(const struct again *x, int tree)
  * Searches for trees that the pool does not have, under the prices of the program. The most that a
  * tree may cost is the price of the row that adds up the shares.
  */
-static void look_for_more(struct again *x, struct limits_fit *f, const struct scheme_options *o)
+static void search_more(struct replanning *x, struct limits_fit *f, const struct scheme_options *o)
 {
 	const struct topology *t = x->t;
 	struct pack p = {.t = t,
@@ -275,7 +275,7 @@ static void look_for_more(struct again *x, struct limits_fit *f, const struct sc
 			else
 				s.node[k - 2 * t->links] = price;
 		}
-		if (isinf(search_look(&s, s.affordable)))
+		if (isinf(search_round(&s, s.affordable)))
 			break;
 		for (; seen < p.m->pool->trees; seen++)
 			limits_fit_tree(f, p.m->pool, seen, x->pool, 1);
@@ -285,7 +285,7 @@ static void look_for_more(struct again *x, struct limits_fit *f, const struct sc
 }
 
 /* The tree with the least weight at a box with too many trees; -1: there is none. */
-static int find_excess(const struct again *x)
+static int find_excess(const struct replanning *x)
 {
 	int *used = mem_new((size_t)x->t->nodes, sizeof(int));
 	int worst = -1;
@@ -317,7 +317,7 @@ static int find_excess(const struct again *x)
 }
 
 /* Finds the best weights that respect the limits of boxes. Returns 0 or -1. */
-static int solve_within_limits(struct again *x)
+static int solve_within_limits(struct replanning *x)
 {
 	bool limited = limits_any(x->t);
 
@@ -339,7 +339,7 @@ static int solve_within_limits(struct again *x)
  * Removes the trees with the least weight, as long as the loss of throughput is at most one part in
  * 10^4.
  */
-static void thin_out(struct again *x)
+static void thin_out(struct replanning *x)
 {
 	double wanted = lp_objective(x->lp) * (1 - 1e-4);
 
@@ -379,7 +379,7 @@ static void share_classes(struct plan *fresh, int classes, int all)
 		fresh->tree[k].share = (double)fresh->tree[k].chunks / all;
 }
 
-static struct plan *build(struct again *x, const struct plan *old, struct replan *what)
+static struct plan *build(struct replanning *x, const struct plan *old, struct replan *what)
 {
 	struct plan *made = plan_like(old);
 	struct plan *p = plan_like(old);
@@ -427,7 +427,7 @@ static int carry_hosts(const struct plan *old, const int *node_of, struct plan *
 	return 0;
 }
 
-static void again_end(struct again *x)
+static void replanning_end(struct replanning *x)
 {
 	plan_free(x->kept);
 	plan_free(x->pool);
@@ -440,7 +440,7 @@ static void again_end(struct again *x)
 }
 
 /* Fills the pool with candidates to replace the broken trees. */
-static void fill_pool(struct again *x, const struct plan *old, const bool *broken,
+static void fill_pool(struct replanning *x, const struct plan *old, const bool *broken,
 		      const struct plan *fresh, const int *node_of, const int *arc_of,
 		      const struct scheme_options *o)
 {
@@ -470,14 +470,14 @@ static void fill_pool(struct again *x, const struct plan *old, const bool *broke
 		f->allowed[x->t->box[i]] = x->left[x->t->box[i]] > 0;
 	begin_program(x);
 	if (x->t->links <= ROUND_LINKS)
-		look_for_more(x, f, o);
+		search_more(x, f, o);
 	limits_fit_free(f);
 	plan_free(raw);
 	shape_free(s);
 	router_free(r);
 }
 
-static void count_left(struct again *x)
+static void count_left(struct replanning *x)
 {
 	int *groups = limits_groups(x->t, x->kept);
 
@@ -513,7 +513,8 @@ struct plan *replan(const struct topology *t, const struct plan *old, const int 
 		    const int *arc_of, const struct scheme_options *o, struct replan *what,
 		    struct topo_error *e)
 {
-	struct again x = {.t = t, .kept = plan_like(old), .pool = plan_like(old), .unit = INFINITY};
+	struct replanning x = {
+		.t = t, .kept = plan_like(old), .pool = plan_like(old), .unit = INFINITY};
 	struct scheme_options plain = *o;
 	bool *broken = mem_new((size_t)old->trees, sizeof(bool));
 	struct plan *p = NULL, *fresh;
@@ -566,6 +567,6 @@ struct plan *replan(const struct topology *t, const struct plan *old, const int 
 out:
 	free(broken);
 	plan_free(fresh);
-	again_end(&x);
+	replanning_end(&x);
 	return p;
 }

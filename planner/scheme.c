@@ -169,8 +169,8 @@ struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 	struct scheme_options rest = with_time_left(o, begin);
 	struct plan *p;
 
-	if (o->news)
-		o->news->scale = c->scale;
+	if (o->reporter)
+		o->reporter->scale = c->scale;
 	p = scheme_run_ordered(s, c->t, &rest, e);
 
 	if (p) {
@@ -285,7 +285,7 @@ int box_at(const struct topology *t, int node)
 static int find_head(const struct topology *t, int node)
 {
 	for (int i = t->first[node]; i < t->first[node + 1]; i++)
-		if (t->node[topo_arc_to(t, t->out[i])].look == TOPO_NVSWITCH)
+		if (t->node[topo_arc_to(t, t->out[i])].variant == TOPO_NVSWITCH)
 			return topo_arc_to(t, t->out[i]);
 	return t->node[node].rack;
 }

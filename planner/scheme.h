@@ -17,9 +17,9 @@ struct scheme_options {
 	int trees;        /* largest number of trees; 0: any */
 	/* Called when a scheme ends, including one that another scheme runs; NULL: not called. */
 	void (*progress)(const char *scheme, double seconds);
-	struct news *news; /* receives progress reports; NULL: none */
-	bool as_printed;   /* GRID, InArt: only `roundings` draws, from whatever vertex the solver
-			      returns */
+	struct reporter *reporter; /* receives progress reports; NULL: none */
+	bool as_printed; /* GRID, InArt: only `roundings` draws, from whatever vertex the solver
+			    returns */
 	/* inart-exact: shares of the servers in the order of the file; NULL: those of L-InArt. */
 	const double *server_share;
 	int server_shares;

@@ -382,7 +382,7 @@ double search_quick(struct search *x)
 	return cost;
 }
 
-double search_look(struct search *x, bool all)
+double search_round(struct search *x, bool all)
 {
 	if (x->symmetric)
 		return search_links(x, all);

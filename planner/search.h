@@ -48,7 +48,7 @@ void search_raise_prices(struct search *x);
  * Adds at least one tree to the pool, from a search over all trees (if that is affordable) or over
  * some. Returns the cost of the cheapest tree found, INFINITY if nothing connects the workers.
  */
-double search_look(struct search *x, bool all);
+double search_round(struct search *x, bool all);
 /* The same with one tree that is found quickly. */
 double search_quick(struct search *x);
 /* Lowers the packing's bound if a spanning tree gives a better one: see the definition. */

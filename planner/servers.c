@@ -84,7 +84,7 @@ static double find_load(struct spreader *s)
  * The price of an arc for a stream of that weight: very low unless the arc is among the most
  * loaded.
  */
-static double toll(const struct spreader *s, int arc, double weight)
+static double arc_price(const struct spreader *s, int arc, double weight)
 {
 	double full = (s->load[arc] + weight) / topo_arc_capacity(s->t, arc) / s->worst;
 
@@ -113,7 +113,8 @@ static int find_way(struct spreader *s, const struct plan_edge *e, double weight
 		for (int i = t->first[top.node]; i < t->first[top.node + 1]; i++) {
 			int arc = t->out[i] ^ 1;
 			int next = topo_arc_from(t, arc);
-			double d = top.key + toll(s, arc, weight) + toll(s, arc ^ 1, weight);
+			double d =
+				top.key + arc_price(s, arc, weight) + arc_price(s, arc ^ 1, weight);
 
 			if (d >= s->distance[next])
 				continue;

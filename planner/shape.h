@@ -41,9 +41,10 @@ bool shape_is_tree(const struct shape *s);
 void shape_emit(const struct shape *s, struct plan *p, bool down);
 
 /*
- * Hosts do not forward as switches do: what a host receives ends there, and the host sends anew.
- * Splits edges whose routes pass through hosts at each of these hosts. If the pieces do not form a
- * tree, that way follows shortest routes to the root instead. Returns whether anything was split.
+ * Hosts do not forward as switches do: what a host receives ends there, and the host sends it
+ * again. Splits edges whose routes pass through hosts at each of these hosts. If the pieces do not
+ * form a tree, that way follows shortest routes to the root instead. Returns whether anything was
+ * split.
  */
 bool plan_split_hosts(const struct topology *t, struct plan *p);
 

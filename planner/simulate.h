@@ -21,7 +21,7 @@ struct sim_options {
 };
 
 struct sim_result {
-	double seconds;  /* until the last worker has the whole sum */
+	double seconds;  /* until the last worker has the complete sum */
 	double goodput;  /* amount / seconds */
 	double first;    /* chunk run: seconds until the first chunk has reached all workers */
 	uint64_t events; /* chunk run: packets that crossed a link; fluid run: changes of rates */

@@ -521,7 +521,7 @@ struct plan *unfold(struct quotient *q, const char *name, int trees, uint64_t se
 		while (x.count < most && !plain &&
 		       (x.count == 0 || work_has_time(q->work, part, 0))) {
 			add_image(&x);
-			work_tell(q->work, "images of trees", x.count, rate, q->value);
+			work_report(q->work, "images of trees", x.count, rate, q->value);
 		}
 		if (!plain)
 			weigh(&x, part);

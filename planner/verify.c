@@ -140,7 +140,7 @@ static void load_merge(struct checker *c, int node, double share)
  * Computes the distance to the root for one node and all nodes on its path. A path longer than the
  * number of nodes is a cycle.
  */
-static int chase(struct checker *c, bool down, int node)
+static int measure_path(struct checker *c, bool down, int node)
 {
 	int n = 0;
 	int at = node;
@@ -226,7 +226,7 @@ static int check_way(struct checker *c, const struct plan_tree *tree, bool down)
 		int node = c->touched[i];
 		const struct visit *v = &c->visit[node];
 
-		if (chase(c, down, node) != 0)
+		if (measure_path(c, down, node) != 0)
 			return -1;
 		if (!down && v->branches == 0 && node != tree->root && !is_worker(c, node))
 			return topo_refuse(c->e, -1, -1, "tree %d: \"%s\" sends but has no data",

@@ -31,15 +31,15 @@ bool work_is_left(const struct work *w, double part)
 	return isinf(w->end) || clock_seconds() < w->begin + part * (w->end - w->begin);
 }
 
-void work_tell(const struct work *w, const char *doing, int round, double value, double bound)
+void work_report(const struct work *w, const char *doing, int round, double value, double bound)
 {
-	struct news *n = w->news;
+	struct reporter *n = w->reporter;
 	double now = n ? clock_seconds() : 0;
 
 	if (!n || now < n->last + n->every)
 		return;
 	n->last = now;
-	n->tell(doing, round, value / n->scale, isfinite(bound) ? bound / n->scale : NAN);
+	n->report(doing, round, value / n->scale, isfinite(bound) ? bound / n->scale : NAN);
 }
 
 double work_gone(const struct work *w)

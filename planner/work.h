@@ -16,27 +16,27 @@ double clock_seconds(void);
 void clock_use(double (*now)(void));
 
 /* A receiver of progress reports, one every so many seconds. */
-struct news {
+struct reporter {
 	/*
 	 * doing: the current step. value: throughput of the best plan so far. bound: an upper
 	 * bound. NAN: not known. Both in the unit of the topology that scheme_run was given.
 	 */
-	void (*tell)(const char *doing, int round, double value, double bound);
+	void (*report)(const char *doing, int round, double value, double bound);
 	double every; /* seconds */
 	double last;  /* clock_seconds() of the latest report, or of the start */
 	double scale; /* factor of the capacities that a scheme sees, set by scheme_run */
 };
 
 struct work {
-	double most, spent; /* units */
-	double begin, end;  /* clock_seconds(); end is INFINITY if there is no time limit */
-	struct news *news;  /* NULL: no reports */
+	double most, spent;        /* units */
+	double begin, end;         /* clock_seconds(); end is INFINITY if there is no time limit */
+	struct reporter *reporter; /* NULL: no reports */
 };
 
 /* seconds: time limit; INFINITY: none. */
 struct work work_begin(double most, double seconds);
 /* Reports progress if a report is due. */
-void work_tell(const struct work *w, const char *doing, int round, double value, double bound);
+void work_report(const struct work *w, const char *doing, int round, double value, double bound);
 /* Whether less than this part of the units and of the time is used up. */
 bool work_is_left(const struct work *w, double part);
 /* The larger of the used parts of units and time. */

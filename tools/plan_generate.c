@@ -60,7 +60,7 @@ static int count(void *to, const char *value)
 	return 0;
 }
 
-/* A limit of what boxes hold; 0: none. */
+/* A limit of boxes; 0: none. */
 static int limit(void *to, const char *value)
 {
 	unsigned int v;
@@ -103,7 +103,7 @@ static int generate(struct topo_spec *s, const char *boxes, uint64_t delay, cons
 	return rc;
 }
 
-/* The introduction of --help, with the defaults of the shape that was named; to be freed. */
+/* The introduction of --help, with the default values of the given shape; to be freed. */
 static char *introduce(const struct topo_spec *s, bool known)
 {
 	static const char about[] = "Writes a topology as JSON (docs/planner.md).";

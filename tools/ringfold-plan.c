@@ -203,12 +203,12 @@ static void print_step(const char *doing, int round, double value, double bound)
 
 void plan_show_progress(struct scheme_options *o, bool quiet)
 {
-	static struct news news = {.tell = print_step, .every = PROGRESS_SECONDS};
+	static struct reporter reporter = {.report = print_step, .every = PROGRESS_SECONDS};
 
-	progress_begin = news.last = clock_seconds();
+	progress_begin = reporter.last = clock_seconds();
 	progress_quiet = quiet;
 	o->progress = quiet ? NULL : plan_progress;
-	o->news = quiet ? NULL : &news;
+	o->reporter = quiet ? NULL : &reporter;
 }
 
 /* --- what every table shows ------------------------------------------------------------------- */

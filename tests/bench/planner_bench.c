@@ -183,7 +183,7 @@ static const struct one_case cases[] = {
 };
 
 static const char atp[] =
-	"whether ATP's streams merge again at the server's switch is not said: atp "
+	"whether ATP's streams merge again at the server's switch is not stated: atp "
 	"does not, atp-bom does, and the paper's figure lies between";
 static const char drawn[] = "the rate after rounding is 100 over the number of switches drawn: two "
 			    "here, 3.3 on average in "
@@ -194,9 +194,10 @@ static const char switchml[] = "by its definition SwitchML merges in the workers
 			       "every rack of theirs merges";
 static const char inart[] = "the capacities that the paper states allow at most 9.54 Mbps in its "
 			    "own model, below the 10.75 "
-			    "that it reports, so its switches must have taken in more than 9";
-static const char rina[] = "only the figure is at hand (more than 50 %), not the paper's racks and "
-			   "links; here one server link takes four racks' sums and sixteen streams";
+			    "that it reports, so its switches must have received more than 9";
+static const char rina[] =
+	"only the figure is available (more than 50 %), not the paper's racks and "
+	"links; here one server link takes four racks' sums and sixteen streams";
 static const char rina_all[] =
 	"seven racks meet at the server's rack, whose four links to the spines "
 	"carry two of them each";

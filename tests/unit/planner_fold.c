@@ -313,25 +313,25 @@ static void test_certificates(void **state)
 	}
 }
 
-static int told;
-static double told_most;
+static int reports;
+static double most_reported;
 
-static void hear(const char *doing, int round, double value, double bound)
+static void count_report(const char *doing, int round, double value, double bound)
 {
 	assert_non_null(doing);
 	assert_true(round >= 0);
 	if (value > 0 && !isnan(bound))
 		assert_true(value <= bound * (1 + 1e-6));
-	told_most = fmax(told_most, value);
-	told++;
+	most_reported = fmax(most_reported, value);
+	reports++;
 }
 
 /* Progress reports use the file's unit and come no more often than requested. */
-static void test_news(void **state)
+static void test_reports(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
 	struct scheme_options o = scheme_options_default();
-	struct news news = {.tell = hear};
+	struct reporter reporter = {.report = count_report};
 	struct topology *t;
 	struct plan *p;
 
@@ -343,17 +343,18 @@ static void test_news(void **state)
 	s.box_share = 0.4;
 	s.host_link = s.fabric_link = 1000;
 	t = make(&s);
-	o.news = &news;
+	o.reporter = &reporter;
 	p = scheme_run(scheme_find("best"), t, &o, NULL);
-	print_message("news: %d lines, up to %.6g of %.6g\n", told, told_most, p->throughput);
-	assert_true(told > 10);
-	assert_true(fabs(told_most / p->throughput - 1) < 0.05);
+	print_message("reports: %d lines, up to %.6g of %.6g\n", reports, most_reported,
+		      p->throughput);
+	assert_true(reports > 10);
+	assert_true(fabs(most_reported / p->throughput - 1) < 0.05);
 	plan_free(p);
-	told = 0;
-	news.every = 1e6;
-	news.last = clock_seconds();
+	reports = 0;
+	reporter.every = 1e6;
+	reporter.last = clock_seconds();
 	plan_free(scheme_run(scheme_find("best"), t, &o, NULL));
-	assert_int_equal(told, 0);
+	assert_int_equal(reports, 0);
 	topo_free(t);
 }
 
@@ -362,7 +363,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_twins),        cmocka_unit_test(test_not_foldable),
 		cmocka_unit_test(test_optima),       cmocka_unit_test(test_processing),
-		cmocka_unit_test(test_certificates), cmocka_unit_test(test_news),
+		cmocka_unit_test(test_certificates), cmocka_unit_test(test_reports),
 	};
 
 	return cmocka_run_group_tests_name("planner_fold", tests, NULL, NULL);

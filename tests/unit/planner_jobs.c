@@ -95,7 +95,7 @@ static void machine_files(void **state)
 	free(text);
 	assert_int_equal(again->nodes, t->nodes);
 	for (int i = 0; i < t->nodes; i++) {
-		assert_int_equal(again->node[i].look, t->node[i].look);
+		assert_int_equal(again->node[i].variant, t->node[i].variant);
 		assert_string_equal(again->node[i].machine, t->node[i].machine);
 	}
 	topo_free(again);
@@ -240,7 +240,8 @@ static void job_files(void **state)
 		{"{\"name\": \"a\", \"hosts\": [\"h0\", \"x\"]}", "\"x\" is neither a host nor a"},
 		{"{\"name\": \"a\", \"hosts\": [\"h0\", \"h0\"]}",
 		 "\"h0\" already belongs to job \"a\""},
-		{"{\"name\": \"a\", \"hosts\": [\"h0\"]}", "job \"a\" has nothing to sum: it has 1 host"},
+		{"{\"name\": \"a\", \"hosts\": [\"h0\"]}",
+		 "job \"a\" has nothing to sum: it has 1 host"},
 		{"{\"name\": \"a/b\", \"hosts\": [\"h0\", \"h1\"]}", "without a slash"},
 		{"{\"name\": \"a\", \"hosts\": [\"h0\", \"h1\"], \"rate\": 0}", "must be positive"},
 		{"{\"name\": \"a\", \"hosts\": [\"h0\", \"h1\"], \"speed\": 1}", "unknown key"},

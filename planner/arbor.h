@@ -23,7 +23,7 @@ struct arbor {
 	int *from_arc;    /* [from][node of the topology] */
 	double *price;    /* of merging, by terminal */
 	struct heap heap;
-	/* The problem at hand. */
+	/* The current problem. */
 	int *member; /* terminals that the arborescence spans */
 	int members;
 	double *cost; /* [member][its parent] */

@@ -168,7 +168,7 @@ static bool is_any_better(const struct topology *t, const struct scheme_options 
 
 		if (rate <= best * (1 + 1e-9))
 			continue;
-		fprintf(stderr, "planner-bench: drawn topology %d: %s reaches %.10g, best %.10g\n",
+		fprintf(stderr, "planner-bench: random topology %d: %s reaches %.10g, best %.10g\n",
 			seed, s->name, rate, best);
 		any = true;
 	}
@@ -192,7 +192,7 @@ void large_drawn(large_figure *put, int from, int to)
 
 			if (!same)
 				fprintf(stderr,
-					"planner-bench: drawn topology %d: another plan on a busy "
+					"planner-bench: random topology %d: another plan on a busy "
 					"machine\n",
 					seed);
 			repeated++;
@@ -201,7 +201,7 @@ void large_drawn(large_figure *put, int from, int to)
 		topo_free(t);
 	}
 	snprintf(name, sizeof(name),
-		 "drawn topologies %d to %d, 4 to 300 hosts, on which another scheme is better",
+		 "random topologies %d to %d, 4 to 300 hosts, on which another scheme is better",
 		 from, to);
 	put(name, below, "of them", 0, true, below == 0);
 	snprintf(name, sizeof(name),

@@ -240,7 +240,7 @@ void rf_opt_help(const struct rf_opt_page *page)
 	for (const struct rf_opt *o = page->opts; o->kind != RF_OPT_END; o++) {
 		if (o->kind == RF_OPT_HEADING)
 			printf("\n%s\n", o->text);
-		else
+		else if (o->kind != RF_OPT_PROGRAM)
 			print_option(o);
 	}
 	printf("  -h, --help                    this text\n");
@@ -248,10 +248,15 @@ void rf_opt_help(const struct rf_opt_page *page)
 		printf("\nexamples:\n%s\n", page->examples);
 }
 
+static bool is_option(const struct rf_opt *o)
+{
+	return o->kind != RF_OPT_HEADING && o->kind != RF_OPT_PROGRAM;
+}
+
 static const struct rf_opt *find(const struct rf_opt *opts, int c)
 {
 	for (int i = 0; opts[i].kind != RF_OPT_END; i++) {
-		if (opts[i].kind == RF_OPT_HEADING)
+		if (!is_option(&opts[i]))
 			continue;
 		if (c >= LONG_ONLY ? c == LONG_ONLY + i : opts[i].letter == c)
 			return &opts[i];
@@ -285,15 +290,17 @@ const char *rf_opt_secret(const char *value)
 int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv)
 {
 	struct option longs[OPTS_MAX + 2];
-	char shorts[2 * OPTS_MAX + 4] = "h";
-	size_t s = 1;
+	char shorts[2 * OPTS_MAX + 5] = "+h";
+	/* With the plus sign, getopt_long() stops at the first argument. */
+	const char *letters = shorts + (page->opts[0].kind != RF_OPT_PROGRAM);
+	size_t s = 2;
 	int n = 0;
 	int c;
 
 	for (int i = 0; page->opts[i].kind != RF_OPT_END; i++) {
 		const struct rf_opt *o = &page->opts[i];
 
-		if (o->kind == RF_OPT_HEADING)
+		if (!is_option(o))
 			continue;
 		if (n == OPTS_MAX) {
 			fprintf(stderr, "too many options in the table\n");
@@ -313,7 +320,7 @@ int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv)
 	longs[n + 1] = (struct option){NULL, 0, NULL, 0};
 
 	optind = 1;
-	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		const struct rf_opt *o = find(page->opts, c);
 
 		if (c == 'h' && !o) {

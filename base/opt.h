@@ -11,6 +11,8 @@
 
 enum rf_opt_kind {
 	RF_OPT_END,     /* end of the table */
+	RF_OPT_PROGRAM, /* first in the table: options end at the first argument, which names a
+			   program */
 	RF_OPT_HEADING, /* text is a line between options in --help */
 	RF_OPT_FLAG,    /* bool, becomes true, takes no argument */
 	RF_OPT_STRING,  /* const char *, points into argv */

@@ -10,6 +10,11 @@ $(eval $(call c_lib,rf-boxlink,tools/boxlink.c))
 $(eval $(call c_prog,ringfold-ctl,$(addprefix tools/,ringfold-ctl.c ctl_hold.c ctl_traffic.c ctl_plain.c ctl_show.c ctl_box.c ctl_ranks.c ctl_counters.c ctl_register.c),rf-traffic collective $(BOXLINK_LIBS),$(call pkg_libs,libdpdk) -ljansson -lpthread -lm))
 $(eval $(call c_prog,ringfold-doctor,$(addprefix tools/,ringfold-doctor.c doctor_box.c doctor_path.c doctor_group.c doctor_ranks.c),rf-boxlink $(HOST_LIBS) rf-opt,$(call pkg_libs,libdpdk) -ljansson -lpthread -lm))
 
+# Ranks of any program on the simulated box.
+$(eval $(call c_prog,ringfold-run,$(addprefix tools/,ringfold-run.c run_process.c run_folder.c),rf-opt))
+$(eval $(call test,e2e-run,tests/e2e/run.sh,$(addprefix $(BUILD)/bin/,ringfold ringfold-run ringfold-box ringfold-perf allreduce)))
+$(eval $(call test,e2e-run-rtl,tests/e2e/run.sh rtl,$(addprefix $(BUILD)/bin/,ringfold ringfold-run ringfold-box allreduce) $(call rtl_box,4,1,512)))
+
 # A wire with one fault that the doctor has to name.
 $(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-memif rf-io rf-store rf-config roce rfctl rfproto,$(call pkg_libs,libdpdk) -lpthread,,$(BUILD)/tests/e2e_bad_wire))
 $(eval $(call test,e2e-doctor-faults,tests/e2e/doctor_faults.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(BUILD)/tests/e2e_bad_wire))

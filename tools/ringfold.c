@@ -3,6 +3,7 @@
  * ../libexec/ringfold.
  */
 #include "base/opt.h"
+#include "base/self.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,6 +23,7 @@ static const struct {
 	const char *text;
 } known[] = {
 	{"box", "Ethernet switch and box in real time, Verilog or reference model"},
+	{"run", "starts a box and the ranks of a program on this machine"},
 	{"compare", "compares two engines of the box under the same random traffic"},
 	{"sim", "hosts, links, switch and box in virtual time"},
 	{"plan", "which traffic merges where: plans, all schemes compared, on any topology"},
@@ -35,21 +37,6 @@ static const struct {
 	{"train", "one host of the demo"},
 	{"rv32", "the processor of a simulated box: started by box and sim with --firmware rv32"},
 };
-
-static int own_folder(char *to, size_t room)
-{
-	ssize_t n = readlink("/proc/self/exe", to, room - 1);
-	char *slash;
-
-	if (n < 0)
-		return -1;
-	to[n] = '\0';
-	slash = strrchr(to, '/');
-	if (!slash)
-		return -1;
-	*slash = '\0';
-	return 0;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -116,7 +103,7 @@ int main(int argc, char **argv)
 	char path[PATH_MAX + 64];
 	const char *name = argc > 1 ? argv[1] : NULL;
 
-	if (own_folder(folder, sizeof(folder)) != 0)
+	if (rf_self_folder(folder, sizeof(folder)) != 0)
 		snprintf(folder, sizeof(folder), ".");
 	snprintf(libexec, sizeof(libexec), "%s/../libexec/ringfold", folder);
 

@@ -1,3 +1,4 @@
+#include "base/self.h"
 #include "sim/cosim/load.h"
 
 #include <dlfcn.h>
@@ -6,21 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int folder_of_program(char *to, size_t room)
-{
-	ssize_t n = readlink("/proc/self/exe", to, room - 1);
-	char *slash;
-
-	if (n < 0)
-		return -1;
-	to[n] = '\0';
-	slash = strrchr(to, '/');
-	if (!slash)
-		return -1;
-	*slash = '\0';
-	return 0;
-}
 
 static bool find(const char *name, char *path, size_t room)
 {
@@ -31,7 +17,7 @@ static bool find(const char *name, char *path, size_t room)
 	if (from)
 		return snprintf(path, room, "%s/%s", from, name) < (int)room &&
 		       access(path, R_OK) == 0;
-	if (folder_of_program(folder, sizeof(folder)) != 0)
+	if (rf_self_folder(folder, sizeof(folder)) != 0)
 		return false;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (snprintf(path, room, "%s/%s/%s", folder, places[i], name) < (int)room &&

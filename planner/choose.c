@@ -1,21 +1,16 @@
 /*
- * Selects trees if their number is limited: a linear program over a pool of trees in which every
- * limited quantity is a row (a tree counts with its weight divided by its own highest rate), and
- * branch and bound over trees that are taken or left out. On tiny networks the pool contains every
- * tree and the search runs to its end; otherwise it stops after a limited number of programs.
+ * Selects trees if their number is limited: gathers trees of other schemes and cheap ones, lets
+ * branch and bound choose among them, and compares with simpler ways. On tiny networks the pool
+ * contains every tree.
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "planner/choice.h"
 #include "planner/limits.h"
-#include "planner/lp.h"
-#include "planner/master.h"
 #include "planner/schemes.h"
 #include "planner/search.h"
 
-#define WORK_MOST 6e6 /* limit of the search: programs x rows x columns */
-#define PROGRAMS_MOST 1500
 #define TURNS 4            /* ways in which a tree is cut to the limits of boxes */
 #define POOL_MOST 4000     /* trees */
 #define ROUNDS_MOST 24     /* rounds of the search for cheaper trees */
@@ -31,296 +26,6 @@
 #define ALL_WORKERS 48     /* workers up to which all schemes run */
 #define FOREST_WORKERS 1000
 #define GAP 1e-9
-
-enum verdict { OPEN, TAKEN, LEFT };
-
-struct decision {
-	int tree;
-	bool second; /* the tree is now left out, after it was taken */
-};
-
-struct choice {
-	const struct topology *t;
-	struct plan *pool;
-	struct lp *lp;
-	int trees; /* limit of trees; 0: none */
-	int columns;
-	int *row;     /* of arcs and nodes; -1: no limit */
-	int *box_row; /* row of the number of trees at each node; -1: no limit */
-	int all_row;
-	int rows;
-	double unit;
-	double *most; /* by tree: its own highest rate, in units */
-	int **box;    /* by tree: limited boxes that are its nodes, ended by -1 */
-	int room;     /* allocated length of the arrays of trees */
-	enum verdict *verdict;
-	double *scratch;
-	struct tree_load load;
-	struct decision *stack;
-	int depth;
-	double *weight, *best;
-	double value;
-	double work;
-	struct reporter *reporter;
-};
-
-/* --- the program ------------------------------------------------------------------------------ */
-
-static double limit_of(const struct topology *t, int row)
-{
-	return row < 2 * t->links ? topo_arc_capacity(t, row)
-				  : t->node[row - 2 * t->links].processing;
-}
-
-static void begin(struct choice *c, const struct topology *t, int trees, const struct plan *p)
-{
-	size_t rows = (size_t)t->links * 2 + (size_t)t->nodes;
-
-	memset(c, 0, sizeof(*c));
-	c->t = t;
-	c->trees = trees;
-	c->pool = plan_like(p);
-	c->lp = lp_new();
-	c->row = mem_new(rows, sizeof(int));
-	c->box_row = mem_new((size_t)t->nodes, sizeof(int));
-	c->scratch = mem_new(rows, sizeof(double));
-	c->unit = INFINITY;
-	for (int i = 0; i < t->workers; i++)
-		c->unit = fmin(c->unit, egress(t, t->worker[i]));
-	for (int i = 0; i < (int)rows; i++) {
-		int node = i - 2 * t->links;
-		bool limited = node < 0 || (t->node[node].kind != TOPO_SWITCH &&
-					    !isinf(t->node[node].processing));
-
-		c->row[i] = limited ? lp_row(c->lp, -INFINITY, 1) : -1;
-		c->rows += limited;
-	}
-	for (int i = 0; i < t->nodes; i++) {
-		bool limited = t->node[i].kind == TOPO_BOX && limits_trees(t, i) < TOPO_UNLIMITED;
-
-		c->box_row[i] = limited ? lp_row(c->lp, -INFINITY, limits_trees(t, i)) : -1;
-		c->rows += limited;
-	}
-	c->all_row = trees > 0 ? lp_row(c->lp, -INFINITY, trees) : -1;
-}
-
-static void end(struct choice *c)
-{
-	for (int k = 0; k < c->columns; k++)
-		free(c->box[k]);
-	plan_free(c->pool);
-	lp_free(c->lp);
-	tree_load_free(&c->load);
-	free(c->row);
-	free(c->box_row);
-	free(c->scratch);
-	free(c->most);
-	free(c->box);
-	free(c->verdict);
-	free(c->stack);
-	free(c->weight);
-	free(c->best);
-}
-
-/* Lists the limited boxes among the nodes of a tree. */
-static int *find_boxes(struct choice *c, int tree)
-{
-	const struct plan_tree *k = &c->pool->tree[tree];
-	int *list = mem_new((size_t)c->t->boxes + 1, sizeof(int));
-	int n = 0;
-
-	for (int i = 0; i < k->ups + k->downs; i++) {
-		const struct plan_edge *e = &c->pool->edge[k->up_first + i];
-
-		for (int end_of = 0; end_of < 2; end_of++) {
-			int node = end_of ? e->to : e->from;
-			int at = 0;
-
-			while (at < n && list[at] != node)
-				at++;
-			if (c->box_row[node] >= 0 && at == n)
-				list[n++] = node;
-		}
-	}
-	list[n] = -1;
-	return list;
-}
-
-static void make_room(struct choice *c)
-{
-	if (c->columns < c->room)
-		return;
-	c->room = c->room ? 2 * c->room : 256;
-	c->most = mem_more(c->most, (size_t)c->room, sizeof(double));
-	c->box = mem_more(c->box, (size_t)c->room, sizeof(*c->box));
-	c->verdict = mem_more(c->verdict, (size_t)c->room, sizeof(*c->verdict));
-	c->weight = mem_more(c->weight, (size_t)c->room, sizeof(double));
-	c->best = mem_more(c->best, (size_t)c->room, sizeof(double));
-	c->stack = mem_more(c->stack, (size_t)c->room, sizeof(*c->stack));
-}
-
-/* Adds the trees of the pool that are not yet columns. */
-static void take_new(struct choice *c)
-{
-	const struct topology *t = c->t;
-	int *row = mem_new((size_t)c->rows + (size_t)t->boxes + 1, sizeof(int));
-	double *value = mem_new((size_t)c->rows + (size_t)t->boxes + 1, sizeof(double));
-
-	for (; c->columns < c->pool->trees; c->columns++) {
-		int k = c->columns;
-		double least = INFINITY;
-		int n = 0;
-
-		make_room(c);
-		tree_load_find(t, c->pool, k, c->scratch, &c->load);
-		for (int i = 0; i < c->load.n; i++) {
-			int at = c->load.row[i];
-
-			if (c->row[at] < 0)
-				continue;
-			row[n] = c->row[at];
-			value[n] = c->load.count[i] * c->unit / limit_of(t, at);
-			least = fmin(least, 1 / value[n++]);
-		}
-		c->most[k] = least;
-		c->box[k] = find_boxes(c, k);
-		c->verdict[k] = OPEN;
-		c->best[k] = 0;
-		for (const int *b = c->box[k]; *b >= 0; b++) {
-			row[n] = c->box_row[*b];
-			value[n++] = 1 / least;
-		}
-		if (c->all_row >= 0) {
-			row[n] = c->all_row;
-			value[n++] = 1 / least;
-		}
-		lp_column(c->lp, 1, INFINITY, n, row, value);
-	}
-	free(row);
-	free(value);
-}
-
-/* --- branch and bound ------------------------------------------------------------------------- */
-
-/* Counts the trees taken at each node, and all of them at [nodes]. */
-static void count_taken(const struct choice *c, int *taken)
-{
-	memset(taken, 0, ((size_t)c->t->nodes + 1) * sizeof(int));
-	for (int k = 0; k < c->columns; k++) {
-		if (c->verdict[k] != TAKEN)
-			continue;
-		taken[c->t->nodes]++;
-		for (const int *b = c->box[k]; *b >= 0; b++)
-			taken[*b]++;
-	}
-}
-
-/* Whether the trees taken leave no place for another one. */
-static bool is_shut_out(const struct choice *c, int tree, const int *taken)
-{
-	if (c->verdict[tree] != OPEN)
-		return c->verdict[tree] == LEFT;
-	if (c->trees > 0 && taken[c->t->nodes] >= c->trees)
-		return true;
-	for (const int *b = c->box[tree]; *b >= 0; b++)
-		if (taken[*b] >= limits_trees(c->t, *b))
-			return true;
-	return false;
-}
-
-/*
- * Solves the program under the decisions so far; returns its value and sets the weights. -1: no
- * solution.
- */
-static double relax(struct choice *c, int *taken)
-{
-	count_taken(c, taken);
-	for (int k = 0; k < c->columns; k++)
-		lp_limit(c->lp, k, is_shut_out(c, k, taken) ? 0 : INFINITY);
-	c->work += (double)c->rows * c->columns;
-	if (lp_solve(c->lp) != 0)
-		return -1;
-	for (int k = 0; k < c->columns; k++)
-		c->weight[k] = lp_value(c->lp, k);
-	return lp_objective(c->lp);
-}
-
-/* The open tree with the largest weight at a limit that is exceeded; -1: none is exceeded. */
-static int find_branch(const struct choice *c, int *used)
-{
-	int nodes = c->t->nodes;
-	int best = -1;
-
-	memset(used, 0, ((size_t)nodes + 1) * sizeof(int));
-	for (int k = 0; k < c->columns; k++) {
-		if (c->verdict[k] != TAKEN && c->weight[k] <= USED * c->most[k])
-			continue;
-		used[nodes]++;
-		for (const int *b = c->box[k]; *b >= 0; b++)
-			used[*b]++;
-	}
-	for (int k = 0; k < c->columns; k++) {
-		bool bad = c->trees > 0 && used[nodes] > c->trees;
-
-		if (c->verdict[k] != OPEN || c->weight[k] <= USED * c->most[k])
-			continue;
-		for (const int *b = c->box[k]; *b >= 0 && !bad; b++)
-			bad = used[*b] > limits_trees(c->t, *b);
-		if (bad && (best < 0 || c->weight[k] > c->weight[best]))
-			best = k;
-	}
-	return best;
-}
-
-/* Backtracks to the next set of decisions; false: the search is complete. */
-static bool go_back(struct choice *c)
-{
-	while (c->depth > 0) {
-		struct decision *d = &c->stack[c->depth - 1];
-
-		if (!d->second) {
-			d->second = true;
-			c->verdict[d->tree] = LEFT;
-			return true;
-		}
-		c->verdict[d->tree] = OPEN;
-		c->depth--;
-	}
-	return false;
-}
-
-static void search_trees(struct choice *c)
-{
-	int *count = mem_new((size_t)c->t->nodes + 1, sizeof(int));
-	bool found = c->value > 0;
-
-	for (int programs = 0; programs < PROGRAMS_MOST; programs++) {
-		double value = relax(c, count);
-		struct work w = {.reporter = c->reporter};
-
-		work_report(&w, "choice of trees", programs, c->value * c->unit, NAN);
-		int branch = value > c->value * (1 + GAP) ? find_branch(c, count) : -1;
-
-		if (value > c->value * (1 + GAP) && branch < 0) {
-			c->value = value;
-			memcpy(c->best, c->weight, (size_t)c->columns * sizeof(double));
-			found = true;
-		}
-		if (branch >= 0) {
-			c->verdict[branch] = TAKEN;
-			c->stack[c->depth++] = (struct decision){branch, false};
-			continue;
-		}
-		if ((found && c->work > WORK_MOST) || !go_back(c))
-			break;
-	}
-	for (int k = 0; k < c->columns; k++)
-		c->verdict[k] = OPEN;
-	c->depth = 0;
-	free(count);
-}
-
-/* --- the pool: trees of other schemes --------------------------------------------------------- */
 
 static bool uses_box(const struct topology *t, const struct plan *p, int tree)
 {
@@ -423,15 +128,15 @@ static void search_more(struct choice *c, struct limits_fit *f, const struct sch
 	for (int i = 0; i < ROUNDS_MOST && c->pool->trees < POOL_MOST; i++) {
 		double value;
 
-		take_new(c);
-		value = relax(c, count);
+		choice_take_new(c);
+		value = choice_relax(c, count);
 		if (value < 0 || (i > 4 && value < before * (1 + GAP)))
 			break;
 		before = i % 4 == 0 ? value : before;
 		for (int k = 0; k < 2 * t->links + t->nodes; k++) {
 			double price = c->row[k] < 0 ? 0
 						     : fmax(0, lp_price(c->lp, c->row[k])) *
-							       c->unit / limit_of(t, k);
+							       c->unit / tree_load_limit(t, k);
 
 			if (k < 2 * t->links)
 				x.arc[k] = price;
@@ -590,7 +295,7 @@ static void choose_small(const struct topology *t, struct plan *p, const struct 
 	struct choice c;
 
 	f = limits_fit_new(t, p);
-	begin(&c, t, o->trees, p);
+	choice_begin(&c, t, o->trees, p);
 	c.reporter = o->reporter;
 	if (merging)
 		limits_families(f, c.pool, o->trees, ROUTES_MOST);
@@ -598,7 +303,7 @@ static void choose_small(const struct topology *t, struct plan *p, const struct 
 	other = run_others(&c, f, o, merging);
 	if (!limits_every_tree(t, f, c.pool, merging))
 		search_more(&c, f, o, merging);
-	take_new(&c);
+	choice_take_new(&c);
 	/* Simple cutting and the best other scheme give the value that the search must exceed. */
 	fitted = fit(t, p, o->trees);
 	keep_better(t, &fitted, other);
@@ -606,7 +311,7 @@ static void choose_small(const struct topology *t, struct plan *p, const struct 
 	if (merging && !fitted->reduce_only && t->boxes > 0)
 		keep_better(t, &fitted, make_caterpillars(t, o));
 	c.value = plan_rate(t, fitted) / c.unit;
-	search_trees(&c);
+	choice_search(&c);
 	if (c.value * c.unit > plan_rate(t, fitted) * (1 + GAP)) {
 		take_best(&c, p);
 	} else {
@@ -614,7 +319,7 @@ static void choose_small(const struct topology *t, struct plan *p, const struct 
 		fitted = NULL;
 	}
 	plan_free(fitted);
-	end(&c);
+	choice_end(&c);
 	limits_fit_free(f);
 }
 

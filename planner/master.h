@@ -45,6 +45,12 @@ void master_free(struct master *m);
 void tree_load_find(const struct topology *t, const struct plan *p, int tree, double *scratch,
 		    struct tree_load *load);
 void tree_load_free(struct tree_load *load);
+/* The limit of a row of a load: the capacity of an arc, or the processing of a node. */
+static inline double tree_load_limit(const struct topology *t, int row)
+{
+	return row < 2 * t->links ? topo_arc_capacity(t, row)
+				  : t->node[row - 2 * t->links].processing;
+}
 
 /*
  * Solves to the optimum, or as far as that part of the work allows. Returns 0, or -1: CLP failed.

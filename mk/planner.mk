@@ -4,9 +4,9 @@
 PLAN_SRC    := $(addprefix plan/,topology.c topology_json.c textline.c generate.c plan.c plan_json.c plan_write.c)
 PLANNER_SRC := $(addprefix planner/,verify.c \
   fluid.c chunks.c colour.c canon.c)
-PLANNER_SRC += $(addprefix planner/,memory.c work.c lp.c graph.c master.c fold.c quotient.c image.c unfold.c steiner.c arbor.c search.c pack.c scheme.c degree.c ring.c rack.c servers.c \
-  atp.c best.c grid.c inart.c inart_exact.c forestcoll.c exact.c certify.c quantise.c relax.c)
-PLANNER_SRC += $(addprefix planner/,shape.c limits.c caterpillar.c families.c every.c choose.c jobs.c replan.c)
+PLANNER_SRC += $(addprefix planner/,memory.c work.c lp.c graph.c cut.c master.c fold.c quotient.c image.c unfold.c steiner.c arbor.c search.c pack.c scheme.c degree.c ring.c rack.c servers.c \
+  atp.c best.c gria.c grid.c inart.c inart_exact.c forestcoll.c exact.c certify.c quantise.c relax.c)
+PLANNER_SRC += $(addprefix planner/,shape.c limits.c limits_fit.c caterpillar.c families.c every.c choice.c choose.c jobs.c replanning.c replan.c)
 PLANNER_LDLIBS := -lClp -ljansson -lm
 
 $(eval $(call c_lib,rf-plan,$(PLAN_SRC)))
@@ -20,7 +20,7 @@ $(eval $(call c_test,planner_sim,tests/unit/planner_sim.c,planner-help planner-f
 $(eval $(call c_test,planner_steiner,tests/unit/planner_steiner.c,planner-help rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_runs,tests/unit/planner_runs.c,planner-help rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call test_lib,planner-every,tests/unit/planner_every.c))
-$(eval $(call c_test,planner_limits,tests/unit/planner_limits.c,planner-every planner-help planner-forest rf-planner rf-plan,$(PLANNER_LDLIBS)))
+$(eval $(call c_test,planner_limits,tests/unit/planner_limits.c limits_fit.c,planner-every planner-help planner-forest rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_jobs,tests/unit/planner_jobs.c,planner-every planner-help planner-forest rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_values,tests/unit/planner_values.c,planner-help rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_random,tests/unit/planner_random.c,planner-help rf-planner rf-plan,$(PLANNER_LDLIBS)))

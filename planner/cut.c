@@ -8,6 +8,13 @@
 #include "planner/scheme.h"
 #include "planner/work.h"
 
+/* State of a maximum flow computation. */
+struct flow {
+	const struct topology *t;
+	double *rest, *capacity; /* of arcs */
+	int *level, *next, *queue, *path;
+};
+
 static struct flow *flow_new(const struct topology *t)
 {
 	struct flow *f = mem_new(1, sizeof(*f));

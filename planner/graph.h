@@ -1,5 +1,5 @@
 /*
- * Routes, shortest paths under prices, and flows in a topology.
+ * Routes in a topology, and a heap of nodes for shortest paths.
  *
  * Routes run through switches and boxes; through a host only if there is no other way.
  */
@@ -55,13 +55,6 @@ struct heap {
 
 void heap_push(struct heap *h, double key, int node);
 struct heap_entry heap_pop(struct heap *h);
-
-/* State of a maximum flow computation. */
-struct flow {
-	const struct topology *t;
-	double *rest, *capacity; /* of arcs */
-	int *level, *next, *queue, *path;
-};
 
 /*
  * Lists the nodes where the trees of a reduce-only plan may end: the servers, or all workers if

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "planner/limits.h"
-#include "planner/memory.h"
+#include "planner/master.h"
 #include "planner/schemes.h"
 
 static bool is_box(const struct topology *t, int node)

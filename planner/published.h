@@ -26,6 +26,11 @@ struct gria {
 /* The model of a topology: its workers except the server; T is the least egress of a worker. */
 struct gria *gria_new(const struct topology *t, int server);
 void gria_free(struct gria *g);
+/*
+ * The number of boxes that suffice for everything that the server can receive: more boxes change
+ * nothing.
+ */
+int gria_boxes_needed(const struct gria *g);
 
 /*
  * The optimum of the linear relaxation. part[n * (boxes + 1) + s], if part is not NULL: the rate of

@@ -7,20 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/replanning.h"
 #include "planner/jobs.h"
 #include "planner/limits.h"
-#include "planner/lp.h"
-#include "planner/master.h"
 #include "planner/schemes.h"
-#include "planner/search.h"
 #include "planner/shape.h"
 
 #define VARIANTS 4       /* candidates for each broken tree, over other routes */
-#define ROUNDS_MOST 40   /* rounds of the search for cheaper trees */
 #define ROUND_LINKS 1500 /* links up to which cheaper trees are sought */
-#define THIN_TRIES 40
 #define USED 1e-9
-#define GAP 1e-9
 
 struct topology *replan_rest(const struct topology *t, const struct failure *f, int **node_of,
 			     int **arc_of, struct topo_error *e)
@@ -57,26 +52,6 @@ struct topology *replan_rest(const struct topology *t, const struct failure *f, 
 		return left;
 	topo_free(left);
 	return NULL;
-}
-
-struct replanning {
-	const struct topology *t;
-	struct plan *kept, *pool;
-	struct lp *lp;
-	int *row; /* of arcs and nodes; -1: no limit */
-	int share_row;
-	double unit;
-	double rest; /* the part of the vector that needs new trees */
-	double *scratch;
-	struct tree_load load;
-	int columns; /* trees of the pool that are columns */
-	int *left;   /* by box: trees that it can still be a node of */
-};
-
-static double limit_of(const struct topology *t, int row)
-{
-	return row < 2 * t->links ? topo_arc_capacity(t, row)
-				  : t->node[row - 2 * t->links].processing;
 }
 
 /*
@@ -171,201 +146,6 @@ static void reroute_tree(struct replanning *x, struct router *r, struct shape *s
 	plan_free(one);
 }
 
-/* --- the program ------------------------------------------------------------------------------ */
-
-/* Creates the rows, and the kept trees as the first column. */
-static void begin_program(struct replanning *x)
-{
-	const struct topology *t = x->t;
-	int rows = 2 * t->links + t->nodes;
-	double *full = mem_new((size_t)rows, sizeof(double));
-	int *row = mem_new((size_t)rows + 1, sizeof(int));
-	double *value = mem_new((size_t)rows + 1, sizeof(double));
-	int n = 0;
-
-	x->lp = lp_new();
-	for (int k = 0; k < x->kept->trees; k++) {
-		tree_load_find(t, x->kept, k, x->scratch, &x->load);
-		for (int i = 0; i < x->load.n; i++)
-			full[x->load.row[i]] += x->load.count[i] * x->kept->tree[k].share;
-	}
-	for (int i = 0; i < rows; i++) {
-		bool limited = i < 2 * t->links || (t->node[i - 2 * t->links].kind != TOPO_SWITCH &&
-						    !isinf(limit_of(t, i)));
-
-		x->row[i] = limited ? lp_row(x->lp, -INFINITY, 1) : -1;
-		if (x->row[i] < 0 || full[i] <= 0)
-			continue;
-		row[n] = x->row[i];
-		value[n++] = full[i] * x->unit / limit_of(t, i);
-	}
-	x->share_row = lp_row(x->lp, 0, 0);
-	row[n] = x->share_row;
-	value[n++] = -x->rest;
-	lp_column(x->lp, 1, INFINITY, n, row, value);
-	free(full);
-	free(row);
-	free(value);
-}
-
-static void take_new(struct replanning *x)
-{
-	const struct topology *t = x->t;
-	int *row = mem_new((size_t)(2 * t->links + t->nodes) + 1, sizeof(int));
-	double *value = mem_new((size_t)(2 * t->links + t->nodes) + 1, sizeof(double));
-
-	for (; x->columns < x->pool->trees; x->columns++) {
-		int n = 0;
-
-		tree_load_find(t, x->pool, x->columns, x->scratch, &x->load);
-		for (int i = 0; i < x->load.n; i++) {
-			int at = x->load.row[i];
-
-			if (x->row[at] < 0)
-				continue;
-			row[n] = x->row[at];
-			value[n++] = x->load.count[i] * x->unit / limit_of(t, at);
-		}
-		row[n] = x->share_row;
-		value[n++] = 1;
-		lp_column(x->lp, 0, INFINITY, n, row, value);
-	}
-	free(row);
-	free(value);
-}
-
-static double weight_of(const struct replanning *x, int tree)
-{
-	return lp_value(x->lp, tree + 1);
-}
-
-/*
- * Searches for trees that the pool does not have, under the prices of the program. The most that a
- * tree may cost is the price of the row that adds up the shares.
- */
-static void search_more(struct replanning *x, struct limits_fit *f, const struct scheme_options *o)
-{
-	const struct topology *t = x->t;
-	struct pack p = {.t = t,
-			 .merging = true,
-			 .reduce_only = x->pool->reduce_only,
-			 .work = work_begin(o->work, o->seconds),
-			 .enough = INFINITY};
-	struct search s;
-	int seen = 0;
-	int idle = 0;
-
-	pack_begin(&p);
-	search_begin(&s, &p);
-	search_first_prices(&s);
-	for (int i = 0; i < ROUNDS_MOST && idle < 3; i++) {
-		double before = i == 0 ? 0 : lp_objective(x->lp);
-
-		take_new(x);
-		if (lp_solve(x->lp) != 0)
-			break;
-		idle = lp_objective(x->lp) > before * (1 + GAP) ? 0 : idle + 1;
-		for (int k = 0; k < 2 * t->links + t->nodes; k++) {
-			double price = x->row[k] < 0 ? 0
-						     : fmax(0, lp_price(x->lp, x->row[k])) *
-							       x->unit / limit_of(t, k);
-
-			if (k < 2 * t->links)
-				s.arc[k] = price;
-			else
-				s.node[k - 2 * t->links] = price;
-		}
-		if (isinf(search_round(&s, s.affordable)))
-			break;
-		for (; seen < p.m->pool->trees; seen++)
-			limits_fit_tree(f, p.m->pool, seen, x->pool, 1);
-	}
-	search_end(&s);
-	pack_end(&p);
-}
-
-/* The tree with the least weight at a box with too many trees; -1: there is none. */
-static int find_excess(const struct replanning *x)
-{
-	int *used = mem_new((size_t)x->t->nodes, sizeof(int));
-	int worst = -1;
-
-	for (int pass = 0; pass < 2; pass++)
-		for (int k = 0; k < x->columns; k++) {
-			struct plan *one;
-			int *groups;
-
-			if (weight_of(x, k) <= USED)
-				continue;
-			one = plan_like(x->pool);
-			plan_copy_tree(one, x->pool, k, 1);
-			groups = limits_groups(x->t, one);
-			for (int i = 0; i < x->t->boxes; i++) {
-				int box = x->t->box[i];
-
-				if (pass == 0)
-					used[box] += groups[box];
-				else if (groups[box] && used[box] > x->left[box] &&
-					 (worst < 0 || weight_of(x, k) < weight_of(x, worst)))
-					worst = k;
-			}
-			free(groups);
-			plan_free(one);
-		}
-	free(used);
-	return worst;
-}
-
-/* Finds the best weights that respect the limits of boxes. Returns 0 or -1. */
-static int solve_within_limits(struct replanning *x)
-{
-	bool limited = limits_any(x->t);
-
-	take_new(x);
-	for (int i = 0; i <= x->columns; i++) {
-		int k;
-
-		if (lp_solve(x->lp) != 0)
-			return -1;
-		k = limited ? find_excess(x) : -1;
-		if (k < 0)
-			return lp_objective(x->lp) > 0 ? 0 : -1;
-		lp_limit(x->lp, k + 1, 0);
-	}
-	return -1;
-}
-
-/*
- * Removes the trees with the least weight, as long as the loss of throughput is at most one part in
- * 10^4.
- */
-static void thin_out(struct replanning *x)
-{
-	double wanted = lp_objective(x->lp) * (1 - 1e-4);
-
-	for (int tries = 0; tries < THIN_TRIES; tries++) {
-		int least = -1;
-		int used = 0;
-
-		for (int k = 0; k < x->columns; k++) {
-			if (weight_of(x, k) <= USED)
-				continue;
-			used++;
-			if (least < 0 || weight_of(x, k) < weight_of(x, least))
-				least = k;
-		}
-		if (used < 2)
-			return;
-		lp_limit(x->lp, least + 1, 0);
-		if (lp_solve(x->lp) == 0 && lp_objective(x->lp) >= wanted &&
-		    (!limits_any(x->t) || find_excess(x) < 0))
-			continue;
-		lp_limit(x->lp, least + 1, INFINITY);
-		lp_solve(x->lp);
-		return;
-	}
-}
-
 /* --- the plan --------------------------------------------------------------------------------- */
 
 /* Gives the new trees whole classes, as many as the removed trees had. */
@@ -387,10 +167,10 @@ static struct plan *build(struct replanning *x, const struct plan *old, struct r
 	int classes = old->chunks;
 
 	for (int k = 0; k < x->columns; k++)
-		sum += weight_of(x, k) > USED ? weight_of(x, k) : 0;
+		sum += replanning_weight(x, k) > USED ? replanning_weight(x, k) : 0;
 	for (int k = 0; k < x->columns; k++)
-		if (weight_of(x, k) > USED)
-			plan_copy_tree(made, x->pool, k, weight_of(x, k) / sum);
+		if (replanning_weight(x, k) > USED)
+			plan_copy_tree(made, x->pool, k, replanning_weight(x, k) / sum);
 	for (int k = 0; k < x->kept->trees; k++)
 		classes -= x->kept->tree[k].chunks;
 	if (old->chunks > 0)
@@ -468,9 +248,9 @@ static void fill_pool(struct replanning *x, const struct plan *old, const bool *
 		limits_fit_tree(f, raw, 0, x->pool, 1);
 	for (int i = 0; i < x->t->boxes; i++)
 		f->allowed[x->t->box[i]] = x->left[x->t->box[i]] > 0;
-	begin_program(x);
+	replanning_begin(x);
 	if (x->t->links <= ROUND_LINKS)
-		search_more(x, f, o);
+		replanning_search(x, f, o);
 	limits_fit_free(f);
 	plan_free(raw);
 	shape_free(s);
@@ -557,12 +337,12 @@ struct plan *replan(const struct topology *t, const struct plan *old, const int 
 	x.left = mem_new((size_t)t->nodes, sizeof(int));
 	count_left(&x);
 	fill_pool(&x, old, broken, fresh, node_of, arc_of, o);
-	if (solve_within_limits(&x) != 0) {
+	if (replanning_solve(&x) != 0) {
 		topo_refuse(e, -1, -1,
 			    "no trees can replace those that used the failed links and nodes");
 		goto out;
 	}
-	thin_out(&x);
+	replanning_thin(&x);
 	p = finish(t, old, node_of, build(&x, old, what), e);
 out:
 	free(broken);

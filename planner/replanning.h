@@ -1,0 +1,40 @@
+/*
+ * The program of a plan that goes on after a failure. The trees that stay are one column, whose
+ * weight is the throughput; the trees of the pool together carry the rest of the vector at the same
+ * rate.
+ */
+#ifndef RF_PLANNER_REPLANNING_H
+#define RF_PLANNER_REPLANNING_H
+
+#include "planner/limits.h"
+#include "planner/master.h"
+
+struct replanning {
+	const struct topology *t;
+	struct plan *kept, *pool;
+	struct lp *lp;
+	int *row; /* of arcs and nodes; -1: no limit */
+	int share_row;
+	double unit;
+	double rest; /* the part of the vector that needs new trees */
+	double *scratch;
+	struct tree_load load;
+	int columns; /* trees of the pool that are columns */
+	int *left;   /* by box: trees that it can still be a node of */
+};
+
+/* Rows, and the trees that stay as the first column. */
+void replanning_begin(struct replanning *x);
+/*
+ * Adds cheaper trees to the pool, cut by f: those that the prices of the program ask for. The price
+ * of the row of shares says what a tree may cost.
+ */
+void replanning_search(struct replanning *x, struct limits_fit *f, const struct scheme_options *o);
+/* Finds the best weights within the limits of boxes. Returns 0 or -1. */
+int replanning_solve(struct replanning *x);
+/* Removes the lightest trees for as long as that costs nothing. */
+void replanning_thin(struct replanning *x);
+/* The weight of a tree of the pool. */
+double replanning_weight(const struct replanning *x, int tree);
+
+#endif

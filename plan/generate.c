@@ -33,7 +33,7 @@ struct topo_spec topo_spec_default(enum topo_shape shape)
 			      .box_share = 0.2,
 			      .processing_min = INFINITY,
 			      .processing_max = INFINITY,
-			      .holds = topo_holds_all(),
+			      .limits = topo_limits_none(),
 			      .seed = 1};
 
 	if (shape == TOPO_FAT_TREE)
@@ -121,13 +121,13 @@ static int add_switch(struct maker *m, const char *prefix, int number, bool leaf
 	n = topo_add_node(m->t, inside ? TOPO_BOX : TOPO_SWITCH, name, processing);
 	m->failed = m->failed || n < 0;
 	if (n >= 0)
-		m->t->node[n].holds = m->s->holds;
+		m->t->node[n].limits = m->s->limits;
 	if (box && !inside) {
 		snprintf(name, sizeof(name), "%s%d-box", prefix, number);
 		b = topo_add_node(m->t, TOPO_BOX, name, processing);
 		m->failed = m->failed || b < 0;
 		if (b >= 0)
-			m->t->node[b].holds = m->s->holds;
+			m->t->node[b].limits = m->s->limits;
 		add_link(m, n, b, m->s->fabric_link);
 	}
 	m->made++;

@@ -28,19 +28,19 @@ int topo_refuse(struct topo_error *e, int node, int link, const char *format, ..
 /*
  * The values of rtl/top/rf_core.v (PORTS, GROUPS, HDR_AW) and firmware/core/fw.h (RF_FW_RANKS_MAX).
  */
-struct topo_holds topo_holds_shipped(void)
+struct topo_limits topo_limits_shipped(void)
 {
-	return (struct topo_holds){
+	return (struct topo_limits){
 		.groups = 8, .ranks = 64, .fan_in = 64, .slots = 512, .ports = 4};
 }
 
-struct topo_holds topo_holds_all(void)
+struct topo_limits topo_limits_none(void)
 {
-	return (struct topo_holds){TOPO_UNLIMITED, TOPO_UNLIMITED, TOPO_UNLIMITED, TOPO_UNLIMITED,
-				   TOPO_UNLIMITED};
+	return (struct topo_limits){TOPO_UNLIMITED, TOPO_UNLIMITED, TOPO_UNLIMITED, TOPO_UNLIMITED,
+				    TOPO_UNLIMITED};
 }
 
-bool topo_holds_same(const struct topo_holds *a, const struct topo_holds *b)
+bool topo_limits_same(const struct topo_limits *a, const struct topo_limits *b)
 {
 	return a->groups == b->groups && a->ranks == b->ranks && a->fan_in == b->fan_in &&
 	       a->slots == b->slots && a->ports == b->ports;
@@ -89,7 +89,7 @@ int topo_add_node(struct topology *t, enum topo_kind kind, const char *name, dou
 	n->kind = kind;
 	n->worker = kind == TOPO_HOST;
 	n->processing = kind == TOPO_SWITCH ? 0 : processing;
-	n->holds = topo_holds_all();
+	n->limits = topo_limits_none();
 	n->rack = -1;
 	n->order = t->nodes;
 	return t->nodes++;

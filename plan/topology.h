@@ -35,11 +35,11 @@ enum topo_kind { TOPO_HOST, TOPO_SWITCH, TOPO_BOX };
 /* Kind of a node in files. A GPU is a host and an NVSwitch a switch, inside a machine. */
 enum topo_variant { TOPO_PLAIN, TOPO_GPU, TOPO_NVSWITCH };
 
-#define TOPO_HOLDS_MAX 1000000 /* largest value of each limit in a file */
+#define TOPO_LIMIT_MAX 1000000 /* largest value of each limit in a file */
 #define TOPO_UNLIMITED INT_MAX
 
 /* Limits of a box (docs/planner.md, "What a box can hold"), each TOPO_UNLIMITED or at least 1. */
-struct topo_holds {
+struct topo_limits {
 	int groups; /* trees that have the box as a node */
 	int ranks;  /* neighbours in one tree */
 	int fan_in; /* neighbours in one tree that send to the box on the way up */
@@ -48,10 +48,10 @@ struct topo_holds {
 };
 
 /* The limits of the shipped box. */
-struct topo_holds topo_holds_shipped(void);
+struct topo_limits topo_limits_shipped(void);
 /* No limits. */
-struct topo_holds topo_holds_all(void);
-bool topo_holds_same(const struct topo_holds *a, const struct topo_holds *b);
+struct topo_limits topo_limits_none(void);
+bool topo_limits_same(const struct topo_limits *a, const struct topo_limits *b);
 
 struct topo_node {
 	char name[TOPO_NAME_MAX];
@@ -64,7 +64,7 @@ struct topo_node {
 	 * limited by its links only.
 	 */
 	double processing;
-	struct topo_holds holds; /* of a box */
+	struct topo_limits limits; /* of a box */
 	enum topo_variant variant;
 	char machine[TOPO_NAME_MAX]; /* empty: none */
 	int order; /* index in the file that it came from; error messages and names that users give
@@ -229,8 +229,8 @@ struct topo_spec {
 	bool attached;         /* boxes are attached to their switch by a link of their own */
 	double processing_min; /* random, uniform in (min, max); min = INFINITY: no limit */
 	double processing_max;
-	struct topo_holds holds; /* limits of every box */
-	int workers;             /* number of hosts, chosen at random, that are workers; 0: all */
+	struct topo_limits limits; /* limits of every box */
+	int workers;               /* number of hosts, chosen at random, that are workers; 0: all */
 	int servers; /* number of other hosts, chosen at random, that are only parameter servers */
 	uint64_t seed;
 };

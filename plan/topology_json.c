@@ -22,19 +22,19 @@ static const char *const kinds[] = {"host", "switch", "box", "gpu", "nvswitch"};
 static const struct {
 	const char *key;
 	size_t at;
-} holds_keys[] = {
-	{"groups", offsetof(struct topo_holds, groups)},
-	{"ranks", offsetof(struct topo_holds, ranks)},
-	{"fan_in", offsetof(struct topo_holds, fan_in)},
-	{"slots", offsetof(struct topo_holds, slots)},
-	{"ports", offsetof(struct topo_holds, ports)},
+} limit_keys[] = {
+	{"groups", offsetof(struct topo_limits, groups)},
+	{"ranks", offsetof(struct topo_limits, ranks)},
+	{"fan_in", offsetof(struct topo_limits, fan_in)},
+	{"slots", offsetof(struct topo_limits, slots)},
+	{"ports", offsetof(struct topo_limits, ports)},
 };
-#define HOLDS_KEYS ((int)(sizeof(holds_keys) / sizeof(holds_keys[0])))
+#define LIMIT_KEYS ((int)(sizeof(limit_keys) / sizeof(limit_keys[0])))
 
 struct reader {
 	struct text_source source;
 	struct topology *t;
-	struct topo_holds holds; /* default limits of boxes */
+	struct topo_limits limits; /* default limits of boxes */
 	/* Node indexes sorted by name, to find the ends of links. */
 	int *sorted;
 };
@@ -58,45 +58,45 @@ static const char *get_name(struct reader *r, const char *array, int index, json
 	return s;
 }
 
-static int *hold(struct topo_holds *h, int key)
+static int *limit_at(struct topo_limits *h, int key)
 {
-	return (int *)(void *)((char *)h + holds_keys[key].at);
+	return (int *)(void *)((char *)h + limit_keys[key].at);
 }
 
 /* Reads the limits in an object: whole numbers, or null for no limit. */
-static int read_holds(struct reader *r, const char *array, int i, json_t *object, const char *whose,
-		      struct topo_holds *to)
+static int read_limits(struct reader *r, const char *array, int i, json_t *object,
+		       const char *whose, struct topo_limits *to)
 {
-	for (int k = 0; k < HOLDS_KEYS; k++) {
-		json_t *value = json_object_get(object, holds_keys[k].key);
+	for (int k = 0; k < LIMIT_KEYS; k++) {
+		json_t *value = json_object_get(object, limit_keys[k].key);
 		json_int_t n = json_integer_value(value);
 
 		if (!value)
 			continue;
 		if (!json_is_null(value) &&
-		    !(json_is_integer(value) && n >= 1 && n <= TOPO_HOLDS_MAX))
+		    !(json_is_integer(value) && n >= 1 && n <= TOPO_LIMIT_MAX))
 			return text_refuse(&r->source, array, i,
 					   "\"%s\" of %s must be a whole number from 1 to %d, or "
 					   "null for no limit",
-					   holds_keys[k].key, whose, TOPO_HOLDS_MAX);
-		*hold(to, k) = json_is_null(value) ? TOPO_UNLIMITED : (int)n;
+					   limit_keys[k].key, whose, TOPO_LIMIT_MAX);
+		*limit_at(to, k) = json_is_null(value) ? TOPO_UNLIMITED : (int)n;
 	}
 	return 0;
 }
 
 static int read_box(struct reader *r, int i, json_t *object, const char *name, bool box,
-		    struct topo_holds *to)
+		    struct topo_limits *to)
 {
 	char whose[TOPO_NAME_MAX + 2];
 
-	*to = r->holds;
-	for (int k = 0; k < HOLDS_KEYS && !box; k++)
-		if (json_object_get(object, holds_keys[k].key))
+	*to = r->limits;
+	for (int k = 0; k < LIMIT_KEYS && !box; k++)
+		if (json_object_get(object, limit_keys[k].key))
 			return text_refuse(&r->source, "nodes", i,
 					   "\"%s\" of \"%s\": only a box has this limit",
-					   holds_keys[k].key, name);
+					   limit_keys[k].key, name);
 	snprintf(whose, sizeof(whose), "\"%s\"", name);
-	return read_holds(r, "nodes", i, object, whose, to);
+	return read_limits(r, "nodes", i, object, whose, to);
 }
 
 static int read_node(struct reader *r, int i, json_t *object)
@@ -111,7 +111,7 @@ static int read_node(struct reader *r, int i, json_t *object)
 	json_t *server = json_object_get(object, "server");
 	const char *kind = json_string_value(json_object_get(object, "kind"));
 	const char *name;
-	struct topo_holds holds;
+	struct topo_limits limits;
 	int k = 0;
 	int n;
 
@@ -150,7 +150,7 @@ static int read_node(struct reader *r, int i, json_t *object)
 		return text_refuse(&r->source, "nodes", i, "\"server\" of \"%s\": %s", name,
 				   k != TOPO_HOST ? "only a host can be a server"
 						  : "must be true or false");
-	if (read_box(r, i, object, name, k == TOPO_BOX, &holds) != 0)
+	if (read_box(r, i, object, name, k == TOPO_BOX, &limits) != 0)
 		return -1;
 	n = topo_add_node(r->t, (enum topo_kind)k, name,
 			  processing ? json_number_value(processing) : INFINITY);
@@ -160,7 +160,7 @@ static int read_node(struct reader *r, int i, json_t *object)
 		r->t->node[n].worker = json_is_true(worker);
 	r->t->node[n].server = json_is_true(server);
 	if (k == TOPO_BOX)
-		r->t->node[n].holds = holds;
+		r->t->node[n].limits = limits;
 	r->t->node[n].variant = variant;
 	if (machine)
 		snprintf(r->t->node[n].machine, TOPO_NAME_MAX, "%s", json_string_value(machine));
@@ -259,7 +259,7 @@ static int read_head(struct reader *r, json_t *root)
 		return text_refuse(&r->source, "boxes", -1, "\"boxes\" must be an object");
 	if (boxes && text_check_keys(&r->source, "boxes", -1, boxes, box_keys) != 0)
 		return -1;
-	if (read_holds(r, "boxes", -1, boxes, "\"boxes\"", &r->holds) != 0)
+	if (read_limits(r, "boxes", -1, boxes, "\"boxes\"", &r->limits) != 0)
 		return -1;
 	if (!json_is_array(json_object_get(root, "nodes")))
 		return text_refuse(&r->source, "nodes", -1, "\"nodes\" must be an array");
@@ -306,7 +306,7 @@ static int read_all(struct reader *r, json_t *root)
 
 struct topology *topo_parse(const char *text, size_t len, const char *name, struct topo_error *e)
 {
-	struct reader r = {.source = {text, len, name, e}, .holds = topo_holds_shipped()};
+	struct reader r = {.source = {text, len, name, e}, .limits = topo_limits_shipped()};
 	json_t *root = text_json(&r.source);
 	int rc;
 
@@ -344,16 +344,16 @@ static json_t *pair(const double *v)
 	return v[0] == v[1] ? json_real(v[0]) : json_pack("[ff]", v[0], v[1]);
 }
 
-static json_t *format_holds(const struct topo_holds *h)
+static json_t *format_limits(const struct topo_limits *h)
 {
-	struct topo_holds copy = *h;
+	struct topo_limits copy = *h;
 	json_t *o = json_object();
 
-	for (int k = 0; k < HOLDS_KEYS && o; k++) {
-		int value = *hold(&copy, k);
+	for (int k = 0; k < LIMIT_KEYS && o; k++) {
+		int value = *limit_at(&copy, k);
 		json_t *v = value == TOPO_UNLIMITED ? json_null() : json_integer(value);
 
-		if (json_object_set_new(o, holds_keys[k].key, v) != 0) {
+		if (json_object_set_new(o, limit_keys[k].key, v) != 0) {
 			json_decref(o);
 			return NULL;
 		}
@@ -362,15 +362,15 @@ static json_t *format_holds(const struct topo_holds *h)
 }
 
 /* The limits that the file gives as the default: those of the first box. */
-static struct topo_holds usual_holds(const struct topology *t)
+static struct topo_limits default_limits(const struct topology *t)
 {
 	for (int i = 0; i < t->nodes; i++)
 		if (t->node[i].kind == TOPO_BOX)
-			return t->node[i].holds;
-	return topo_holds_shipped();
+			return t->node[i].limits;
+	return topo_limits_shipped();
 }
 
-static json_t *format_node(const struct topo_node *n, const struct topo_holds *usual)
+static json_t *format_node(const struct topo_node *n, const struct topo_limits *common)
 {
 	const char *kind = kinds[n->variant == TOPO_GPU        ? 3
 				 : n->variant == TOPO_NVSWITCH ? 4
@@ -386,11 +386,11 @@ static json_t *format_node(const struct topo_node *n, const struct topo_holds *u
 		bad = json_object_set_new(o, "server", json_true());
 	if (!bad && n->kind != TOPO_SWITCH && !isinf(n->processing))
 		bad = json_object_set_new(o, "processing", json_real(n->processing));
-	if (!bad && n->kind == TOPO_BOX && !topo_holds_same(&n->holds, usual)) {
-		json_t *holds = format_holds(&n->holds);
+	if (!bad && n->kind == TOPO_BOX && !topo_limits_same(&n->limits, common)) {
+		json_t *limits = format_limits(&n->limits);
 
-		bad = holds ? json_object_update(o, holds) : -1;
-		json_decref(holds);
+		bad = limits ? json_object_update(o, limits) : -1;
+		json_decref(limits);
 	}
 	if (bad) {
 		json_decref(o);
@@ -415,11 +415,11 @@ static json_t *format_link(const struct topology *t, const struct topo_link *l)
 /* Writes one element per line, so that the line number in an error message identifies it. */
 static int write_array(FILE *f, const char *key, int count, const struct topology *t, bool links)
 {
-	struct topo_holds usual = usual_holds(t);
+	struct topo_limits common = default_limits(t);
 
 	fprintf(f, " \"%s\": [", key);
 	for (int i = 0; i < count; i++) {
-		json_t *o = links ? format_link(t, &t->link[i]) : format_node(&t->node[i], &usual);
+		json_t *o = links ? format_link(t, &t->link[i]) : format_node(&t->node[i], &common);
 		char *line = o ? json_dumps(o, 0) : NULL;
 
 		json_decref(o);
@@ -433,16 +433,16 @@ static int write_array(FILE *f, const char *key, int count, const struct topolog
 }
 
 /* Writes the default limits of boxes if they differ from the shipped box's. */
-static int write_usual(FILE *f, const struct topology *t)
+static int write_default_limits(FILE *f, const struct topology *t)
 {
-	struct topo_holds usual = usual_holds(t);
-	struct topo_holds shipped = topo_holds_shipped();
+	struct topo_limits common = default_limits(t);
+	struct topo_limits shipped = topo_limits_shipped();
 	json_t *o;
 	char *text;
 
-	if (topo_holds_same(&usual, &shipped))
+	if (topo_limits_same(&common, &shipped))
 		return 0;
-	o = format_holds(&usual);
+	o = format_limits(&common);
 	text = o ? json_dumps(o, 0) : NULL;
 	json_decref(o);
 	if (!text)
@@ -468,7 +468,8 @@ char *topo_format(const struct topology *t)
 			"{\n \"format\": \"" FORMAT
 			"\",\n \"version\": 1,\n \"name\": %s,\n \"unit\": %s,\n",
 			quoted[0], quoted[1]);
-		ok = write_usual(f, t) == 0 && write_array(f, "nodes", t->nodes, t, false) == 0;
+		ok = write_default_limits(f, t) == 0 &&
+		     write_array(f, "nodes", t->nodes, t, false) == 0;
 		fprintf(f, ",\n");
 		ok = ok && write_array(f, "links", t->links, t, true) == 0;
 		fprintf(f, "\n}\n");

@@ -91,7 +91,7 @@ static void find_ports(const struct maker *m, struct joint *j, int turn)
 			j->port[at] = j->port[at - 1];
 		j->port[at] = in;
 	}
-	j->ports = links < t->node[j->node].holds.ports ? links : t->node[j->node].holds.ports;
+	j->ports = links < t->node[j->node].limits.ports ? links : t->node[j->node].limits.ports;
 }
 
 /*
@@ -164,7 +164,7 @@ static int rack_begin(const struct maker *m, int box)
 }
 
 /* Attaches the hosts with the most loaded links to the nearest boxes with a free place. */
-static void hang_hosts(struct maker *m, int turn)
+static void attach_hosts(struct maker *m, int turn)
 {
 	const struct topology *t = m->t;
 	int n = 0;
@@ -235,7 +235,7 @@ static void turn_round(int *arc, int n)
 }
 
 /* Attaches the node to the parent; one of them may be a box, not both. */
-static void hang(struct maker *m, int node, int parent, int joint)
+static void attach(struct maker *m, int node, int parent, int joint)
 {
 	int n;
 
@@ -246,7 +246,7 @@ static void hang(struct maker *m, int node, int parent, int joint)
 	n = route_to_box(m, &m->joint[joint], is_host(m->t, node) ? node : parent);
 	if (!is_host(m->t, node))
 		turn_round(m->arc, n);
-	shape_hang(m->s, node, parent, m->arc, n);
+	shape_attach(m->s, node, parent, m->arc, n);
 }
 
 /* Lists the nodes of the path in order in m->order and returns their number. */
@@ -271,11 +271,11 @@ static int joint_of(const struct maker *m, int node)
 	return -1;
 }
 
-static void hang_path(struct maker *m, int node, int parent)
+static void attach_path(struct maker *m, int node, int parent)
 {
 	int at = joint_of(m, node);
 
-	hang(m, node, parent, at >= 0 ? at : joint_of(m, parent));
+	attach(m, node, parent, at >= 0 ? at : joint_of(m, parent));
 }
 
 static void emit(struct maker *m, struct plan *p)
@@ -287,13 +287,13 @@ static void emit(struct maker *m, struct plan *p)
 		root++;
 	shape_begin(m->s, m->order[root]);
 	for (int i = root - 1; i >= 0; i--)
-		hang_path(m, m->order[i], m->order[i + 1]);
+		attach_path(m, m->order[i], m->order[i + 1]);
 	for (int i = root + 1; i < n; i++)
-		hang_path(m, m->order[i], m->order[i - 1]);
+		attach_path(m, m->order[i], m->order[i - 1]);
 	for (int i = 0; i < m->t->workers; i++)
 		if (m->holder[m->host[i]] >= 0)
-			hang(m, m->host[i], m->joint[m->holder[m->host[i]]].node,
-			     m->holder[m->host[i]]);
+			attach(m, m->host[i], m->joint[m->holder[m->host[i]]].node,
+			       m->holder[m->host[i]]);
 	make_tree(p, m->s->root, 1);
 	shape_emit(m->s, p, false);
 	make_mirror(p);
@@ -311,7 +311,7 @@ static void add_tree(struct maker *m, struct plan *p, int neighbours, int turn)
 	}
 	for (int b = 0; b < m->joints; b++) {
 		struct joint *j = &m->joint[b];
-		const struct topo_holds *h = &t->node[j->node].holds;
+		const struct topo_limits *h = &t->node[j->node].limits;
 		int most = h->ranks < h->fan_in ? h->ranks : h->fan_in;
 
 		memset(j->used, 0, (size_t)j->ports * sizeof(int));
@@ -321,7 +321,7 @@ static void add_tree(struct maker *m, struct plan *p, int neighbours, int turn)
 		if (j->room > 0 && turn < limits_trees(t, j->node))
 			find_gap(m, b, rack_begin(m, j->node), turn);
 	}
-	hang_hosts(m, turn);
+	attach_hosts(m, turn);
 	emit(m, p);
 	for (int i = 0; i < t->workers; i++) {
 		int host = m->host[i];
@@ -501,7 +501,7 @@ struct plan *limits_caterpillars(const struct topology *t, const struct plan *ba
 	int ranks = 0;
 
 	for (int i = 0; i < t->boxes; i++) {
-		const struct topo_holds *h = &t->node[t->box[i]].holds;
+		const struct topo_limits *h = &t->node[t->box[i]].limits;
 		int own = h->ranks < h->fan_in ? h->ranks : h->fan_in;
 
 		own = own < t->workers ? own : t->workers;

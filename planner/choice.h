@@ -43,7 +43,7 @@ struct choice {
 /* An empty pool of trees like those of p. trees: how many may be chosen, 0: any number. */
 void choice_begin(struct choice *c, const struct topology *t, int trees, const struct plan *p);
 void choice_end(struct choice *c);
-/* Makes columns of the trees that the pool has got since the last call. */
+/* Adds the trees of the pool that are new since the last call as columns. */
 void choice_take_new(struct choice *c);
 /*
  * Solves the program under the decisions so far and leaves weights in c->weight. Returns its value
@@ -51,7 +51,7 @@ void choice_take_new(struct choice *c);
  */
 double choice_relax(struct choice *c, int *taken);
 /*
- * Looks for a choice better than c->value, which it raises, with weights in c->best. It ends by
+ * Searches for a choice better than c->value, which it raises, with weights in c->best. It ends by
  * itself on tiny pools, otherwise after a limited number of programs.
  */
 void choice_search(struct choice *c);

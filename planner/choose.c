@@ -1,7 +1,8 @@
 /*
- * Selects trees if their number is limited: gathers trees of other schemes and cheap ones, lets
- * branch and bound choose among them, and compares with simpler ways. On tiny networks the pool
- * contains every tree.
+ * Selects trees if their number is limited: collects trees of other schemes and cheap trees, lets
+ * branch and bound choose among them (choice.c), and compares the result with simpler methods. On
+ * tiny networks the pool contains every tree and the search runs to its end; otherwise it stops
+ * after a limited number of programs.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -317,7 +317,7 @@ static int find_window(const struct run *r, int tree, const int *groups)
 
 		for (int end = 0; end < 2; end++) {
 			int node = end ? e->to : e->from;
-			int slots = r->t->node[node].holds.slots;
+			int slots = r->t->node[node].limits.slots;
 
 			if (r->t->node[node].kind != TOPO_BOX || slots == TOPO_UNLIMITED)
 				continue;

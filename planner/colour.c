@@ -64,11 +64,11 @@ static uint64_t node_colour(const struct colouring *x, const struct topo_node *n
 	h = mix(h ^ place_of(x, n->processing));
 	if (n->kind == TOPO_HOST)
 		return h;
-	h = mix(h ^ (uint64_t)n->holds.groups);
-	h = mix(h ^ (uint64_t)n->holds.ranks);
-	h = mix(h ^ (uint64_t)n->holds.fan_in);
-	h = mix(h ^ (uint64_t)n->holds.slots);
-	return mix(h ^ (uint64_t)n->holds.ports);
+	h = mix(h ^ (uint64_t)n->limits.groups);
+	h = mix(h ^ (uint64_t)n->limits.ranks);
+	h = mix(h ^ (uint64_t)n->limits.fan_in);
+	h = mix(h ^ (uint64_t)n->limits.slots);
+	return mix(h ^ (uint64_t)n->limits.ports);
 }
 
 static int degree(const struct topology *t, int node)

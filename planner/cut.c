@@ -1,4 +1,4 @@
-/* Maximal flows (Dinic) and the cut bound. */
+/* Maximum flows (Dinic) and the cut bound. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static int find_levels(struct flow *f, int from, const bool *to)
 }
 
 /* Augments along one path of rising levels and returns the amount; 0: there is none left. */
-static double flood(struct flow *f, int from, const bool *to)
+static double augment(struct flow *f, int from, const bool *to)
 {
 	const struct topology *t = f->t;
 	double most = INFINITY;
@@ -132,7 +132,7 @@ static double flow_find(struct flow *f, int from, const bool *to, const double *
 
 		memcpy(f->next, t->first, (size_t)t->nodes * sizeof(int));
 		do {
-			more = flood(f, from, to);
+			more = augment(f, from, to);
 			sum += more;
 		} while (more > 0 && sum < enough);
 	}

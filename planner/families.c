@@ -34,8 +34,8 @@ struct family {
 	int turn;     /* rotates hosts within chains, and boxes among the heads */
 };
 
-static void hang_head(struct limits_fit *f, const struct family *y, int head, int number,
-		      const int *idle, int *idles)
+static void attach_head(struct limits_fit *f, const struct family *y, int head, int number,
+			const int *idle, int *idles)
 {
 	const struct topology *t = f->t;
 	int box = t->box[(number + y->turn) % t->boxes];
@@ -77,7 +77,7 @@ static void add_family(struct plan *pool, struct limits_fit *f, const struct rac
 			int node = member[(i + y->turn) % n];
 
 			if (i % y->length == y->length - 1 || i == n - 1)
-				hang_head(f, y, node, heads++, idle, &idles);
+				attach_head(f, y, node, heads++, idle, &idles);
 			else
 				shape_route(f->s, f->r, node, member[(i + 1 + y->turn) % n], 1);
 		}

@@ -247,7 +247,7 @@ static int compare_nodes(const struct fold *f, int a, int b)
 	d = d ? d : x->server - y->server;
 	d = d ? d : n - (f->link_first[b + 1] - f->link_first[b]);
 	d = d ? d : compare_doubles(x->processing, y->processing);
-	d = d ? d : memcmp(&x->holds, &y->holds, sizeof(x->holds));
+	d = d ? d : memcmp(&x->limits, &y->limits, sizeof(x->limits));
 	d = d ? d : compare_racks(f, f->rack[a], f->rack[b]);
 	for (int i = 0; i < n && d == 0; i++) {
 		int k = f->link[f->link_first[a] + i];

@@ -1,6 +1,6 @@
 /*
- * GRID: the relaxation of its model rounded at random, and the model's other optima, as plans of a
- * network.
+ * GRID: the randomly rounded relaxation of its model (gria.c), and the model's other optima, as
+ * plans for a network.
  */
 #include <math.h>
 #include <stdlib.h>

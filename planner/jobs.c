@@ -201,7 +201,7 @@ static int subtract(struct topology *left, const struct topology *t, const struc
 		arc[k] += load.arc[k] * p->throughput;
 	groups = limits_groups(t, p);
 	for (int i = 0; i < t->nodes; i++) {
-		struct topo_holds *h = &left->node[i].holds;
+		struct topo_limits *h = &left->node[i].limits;
 
 		node[i] += load.node[i] * p->throughput;
 		if (h->groups != TOPO_UNLIMITED)
@@ -233,7 +233,7 @@ struct topology *jobs_rest(const struct topology *t, struct plan *const *plan, i
 			n->worker = false;
 		if (n->kind != TOPO_SWITCH)
 			n->processing = left_of(n->processing, node[i]);
-		if (n->kind == TOPO_BOX && (n->holds.groups < 1 || n->holds.slots < 1)) {
+		if (n->kind == TOPO_BOX && (n->limits.groups < 1 || n->limits.slots < 1)) {
 			n->kind = TOPO_SWITCH;
 			n->processing = 0;
 		}

@@ -1,5 +1,5 @@
 /*
- * Limits of boxes: counts what trees take of them.
+ * Limits of boxes: counts what the trees of a plan use of them.
  */
 #include "planner/limits.h"
 
@@ -9,17 +9,17 @@
 
 bool limits_any(const struct topology *t)
 {
-	struct topo_holds all = topo_holds_all();
+	struct topo_limits all = topo_limits_none();
 
 	for (int i = 0; i < t->boxes; i++)
-		if (!topo_holds_same(&t->node[t->box[i]].holds, &all))
+		if (!topo_limits_same(&t->node[t->box[i]].limits, &all))
 			return true;
 	return false;
 }
 
 int limits_trees(const struct topology *t, int node)
 {
-	const struct topo_holds *h = &t->node[node].holds;
+	const struct topo_limits *h = &t->node[node].limits;
 
 	return h->groups < h->slots ? h->groups : h->slots;
 }
@@ -107,7 +107,7 @@ static int count_tree(struct counter *c, int tree)
 	}
 	for (int i = 0; i < c->nexts; i++) {
 		int node = c->next[i].node;
-		const struct topo_holds *h = &c->t->node[node].holds;
+		const struct topo_limits *h = &c->t->node[node].limits;
 
 		if (rc == 0 && c->inputs[node] > h->fan_in)
 			rc = refuse(c, tree, node, "has a fan_in of", h->fan_in, c->inputs[node]);
@@ -128,11 +128,11 @@ static int check_all(struct counter *c)
 		c->ranks[c->link[i].node]++;
 	for (int i = 0; i < t->boxes; i++) {
 		int node = t->box[i];
-		const struct topo_holds *h = &t->node[node].holds;
+		const struct topo_limits *h = &t->node[node].limits;
 
 		if (c->groups[node] > h->groups)
 			return topo_refuse(c->e, node, -1,
-					   "the box \"%s\" holds %d groups, the plan has %d trees "
+					   "the box \"%s\" has %d groups, the plan has %d trees "
 					   "there",
 					   t->node[node].name, h->groups, c->groups[node]);
 		if (c->groups[node] > h->slots)

@@ -1,4 +1,4 @@
-/* Cuts trees to what boxes hold. */
+/* Cuts trees to the limits of boxes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,7 @@ static bool is_box(const struct topology *t, int node)
 	return t->node[node].kind == TOPO_BOX;
 }
 
-/* --- ports --------------------------------------------------------------------------------------
- */
+/* --- ports ------------------------------------------------------------------------------------ */
 
 /*
  * Chooses the links that a box uses: first the link over which most of its sums leave, then those
@@ -24,7 +23,7 @@ static bool *choose_ports(const struct topology *t, const double *up, const doub
 	bool *port = mem_new((size_t)links, sizeof(bool));
 	const double *weight = up;
 
-	for (int n = 0; n < t->node[node].holds.ports && n < links; n++) {
+	for (int n = 0; n < t->node[node].limits.ports && n < links; n++) {
 		int best = -1;
 
 		for (int i = 0; i < links; i++) {
@@ -63,7 +62,7 @@ static void find_ports(struct limits_fit *f, const struct plan *p)
 	for (int i = 0; i < t->boxes; i++) {
 		int node = t->box[i];
 
-		if (t->node[node].holds.ports < t->first[node + 1] - t->first[node])
+		if (t->node[node].limits.ports < t->first[node + 1] - t->first[node])
 			f->port[node] = choose_ports(t, up, all, node);
 	}
 	free(up);
@@ -119,7 +118,7 @@ static bool is_host(const struct topology *t, int node)
 /* The largest number of children of a box. */
 static int most_children(const struct limits_fit *f, int node)
 {
-	const struct topo_holds *h = &f->t->node[node].holds;
+	const struct topo_limits *h = &f->t->node[node].limits;
 	int most = h->ranks - (node == f->s->root ? 0 : 1);
 
 	return h->fan_in < most ? h->fan_in : most;
@@ -198,7 +197,7 @@ static void move_root(struct shape *s, int to)
 }
 
 /* Attaches the nodes of a list to the given hosts, in chains of equal length. */
-static void hang_on(struct limits_fit *f, const int *node, int n, const int *host, int hosts)
+static void attach_chains(struct limits_fit *f, const int *node, int n, const int *host, int hosts)
 {
 	for (int i = 0; i < n; i++)
 		shape_route(f->s, f->r, node[i], i < hosts ? host[i] : node[i - hosts], 1);
@@ -208,7 +207,7 @@ static void hang_on(struct limits_fit *f, const int *node, int n, const int *hos
  * Attaches removed children to hosts among those that stay. Hosts form chains; boxes are attached
  * to hosts directly, never in a chain.
  */
-static void hand_on(struct limits_fit *f, const int *child, int n, const int *stay, int stays)
+static void hand_over(struct limits_fit *f, const int *child, int n, const int *stay, int stays)
 {
 	int *host = mem_new((size_t)(n + stays) + 1, sizeof(int));
 	int *gone = mem_new((size_t)n + 1, sizeof(int));
@@ -227,7 +226,7 @@ static void hand_on(struct limits_fit *f, const int *child, int n, const int *st
 	for (int i = 0; i < n; i++)
 		if (is_host(f->t, child[i]))
 			gone[movers++] = child[i];
-	hang_on(f, gone, movers, host, hosts);
+	attach_chains(f, gone, movers, host, hosts);
 	for (int i = 0, k = 0; i < n; i++)
 		if (!is_host(f->t, child[i]))
 			shape_route(f->s, f->r, child[i], host[k++ % hosts], 1);
@@ -244,7 +243,7 @@ static void dissolve(struct limits_fit *f, int node, int *child, int n)
 		int head = child[0];
 
 		/* A chain through all hosts: the last one sends the sum of all. */
-		hand_on(f, child + 1, n - 1, &head, 1);
+		hand_over(f, child + 1, n - 1, &head, 1);
 		shape_route(f->s, f->r, head, parent, 1);
 	}
 	shape_drop(f->s, node);
@@ -281,7 +280,7 @@ static void fit_box(struct limits_fit *f, int node, int *child)
 		return;
 	/* A node that does not merge is useless. */
 	if (kept >= 2 || (kept == 1 && node == s->root)) {
-		hand_on(f, child + kept, n - kept, child, kept);
+		hand_over(f, child + kept, n - kept, child, kept);
 		return;
 	}
 	if (node == s->root) {

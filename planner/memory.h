@@ -1,7 +1,7 @@
 /*
  * Memory of the planner. If memory runs out, the process prints a message to stderr and ends with
- * exit code 1. Planning programs have written nothing at that point. A program that must survive a
- * shortage of memory has to plan in a separate process.
+ * exit code 1. The planning commands have written no file at that point. A program that must
+ * survive a shortage of memory has to plan in a separate process.
  */
 #ifndef RF_PLANNER_MEMORY_H
 #define RF_PLANNER_MEMORY_H

@@ -131,7 +131,7 @@ static void reroute_tree(struct replanning *x, struct router *r, struct shape *s
 			whole = route[j] >= 0;
 		}
 		if (whole)
-			shape_hang(s, node_of[e->from], node_of[e->to], route, e->arcs);
+			shape_attach(s, node_of[e->from], node_of[e->to], route, e->arcs);
 		else if (node_of[e->from] >= 0)
 			shape_route(s, r, node_of[e->from], next_left(old, k, node_of, e->to), 1);
 		free(route);

@@ -1,7 +1,6 @@
 /*
- * The program of a plan that goes on after a failure. The trees that stay are one column, whose
- * weight is the throughput; the trees of the pool together carry the rest of the vector at the same
- * rate.
+ * The linear program that adapts a plan to a failure. The kept trees are one column, whose weight
+ * is the throughput; the trees of the pool together carry the rest of the vector at the same rate.
  */
 #ifndef RF_PLANNER_REPLANNING_H
 #define RF_PLANNER_REPLANNING_H
@@ -23,16 +22,19 @@ struct replanning {
 	int *left;   /* by box: trees that it can still be a node of */
 };
 
-/* Rows, and the trees that stay as the first column. */
+/* Creates the rows, and the kept trees as the first column. */
 void replanning_begin(struct replanning *x);
 /*
- * Adds cheaper trees to the pool, cut by f: those that the prices of the program ask for. The price
- * of the row of shares says what a tree may cost.
+ * Adds cheaper trees to the pool, cut by f: trees that the search finds under the prices of the
+ * program. The most that a tree may cost is the price of the row that adds up the shares.
  */
 void replanning_search(struct replanning *x, struct limits_fit *f, const struct scheme_options *o);
 /* Finds the best weights within the limits of boxes. Returns 0 or -1. */
 int replanning_solve(struct replanning *x);
-/* Removes the lightest trees for as long as that costs nothing. */
+/*
+ * Removes the trees with the least weight, as long as the loss of throughput is at most one part in
+ * 10^4.
+ */
 void replanning_thin(struct replanning *x);
 /* The weight of a tree of the pool. */
 double replanning_weight(const struct replanning *x, int tree);

@@ -61,7 +61,7 @@ void shape_begin(struct shape *s, int root)
 	enter(s, root);
 }
 
-void shape_hang(struct shape *s, int node, int parent, const int *arc, int arcs)
+void shape_attach(struct shape *s, int node, int parent, const int *arc, int arcs)
 {
 	int *route = mem_new((size_t)arcs, sizeof(int));
 
@@ -77,7 +77,7 @@ void shape_hang(struct shape *s, int node, int parent, const int *arc, int arcs)
 void shape_route(struct shape *s, struct router *r, int node, int parent, double weight)
 {
 	router_find(r, node, parent, weight);
-	shape_hang(s, node, parent, r->arc, r->arcs);
+	shape_attach(s, node, parent, r->arc, r->arcs);
 }
 
 void shape_drop(struct shape *s, int node)
@@ -112,7 +112,7 @@ void shape_load(struct shape *s, const struct plan *p, int tree, bool down)
 		const struct plan_edge *e = &p->edge[first + i];
 
 		if (!down) {
-			shape_hang(s, e->from, e->to, p->route + e->first, e->arcs);
+			shape_attach(s, e->from, e->to, p->route + e->first, e->arcs);
 			continue;
 		}
 		if (e->arcs > most) {
@@ -120,7 +120,7 @@ void shape_load(struct shape *s, const struct plan *p, int tree, bool down)
 			back = mem_more(back, (size_t)most, sizeof(int));
 		}
 		turn(p->route + e->first, e->arcs, back);
-		shape_hang(s, e->to, e->from, back, e->arcs);
+		shape_attach(s, e->to, e->from, back, e->arcs);
 	}
 	free(back);
 }
@@ -239,9 +239,9 @@ static void cut_route(struct shape *s, int node)
 	if (at > 0) {
 		int host = topo_arc_to(s->t, rest[at - 1]);
 
-		shape_hang(s, node, host, rest, at);
+		shape_attach(s, node, host, rest, at);
 		if (host != s->root && s->parent[host] < 0)
-			shape_hang(s, host, parent, rest + at, arcs - at);
+			shape_attach(s, host, parent, rest + at, arcs - at);
 	}
 	free(rest);
 }
@@ -265,7 +265,7 @@ static void follow_shortest(struct shape *s, struct router *r)
 			router_find(r, node, root, 1);
 			at = first_host(t, r->arc, r->arcs);
 			at = at ? at : r->arcs;
-			shape_hang(s, node, topo_arc_to(t, r->arc[at - 1]), r->arc, at);
+			shape_attach(s, node, topo_arc_to(t, r->arc[at - 1]), r->arc, at);
 			node = s->parent[node];
 		}
 	}

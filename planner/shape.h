@@ -30,7 +30,7 @@ void shape_load(struct shape *s, const struct plan *p, int tree, bool down);
  * Attaches a node to a parent, over a route of arcs that starts at the node; both are then in the
  * tree.
  */
-void shape_hang(struct shape *s, int node, int parent, const int *arc, int arcs);
+void shape_attach(struct shape *s, int node, int parent, const int *arc, int arcs);
 /* The same over the router's least loaded route, to whose load weight is added. */
 void shape_route(struct shape *s, struct router *r, int node, int parent, double weight);
 /* Removes a node without children. */

@@ -65,8 +65,8 @@ static int limit(void *to, const char *value)
 {
 	unsigned int v;
 
-	if (rf_opt_uint(value, &v) != 0 || v > TOPO_HOLDS_MAX) {
-		fprintf(stderr, "\"%s\" must be a whole number up to %d\n", value, TOPO_HOLDS_MAX);
+	if (rf_opt_uint(value, &v) != 0 || v > TOPO_LIMIT_MAX) {
+		fprintf(stderr, "\"%s\" must be a whole number up to %d\n", value, TOPO_LIMIT_MAX);
 		return -1;
 	}
 	*(int *)to = v ? (int)v : TOPO_UNLIMITED;
@@ -76,7 +76,7 @@ static int limit(void *to, const char *value)
 static int shipped(void *to, const char *value)
 {
 	(void)value;
-	*(struct topo_holds *)to = topo_holds_shipped();
+	*(struct topo_limits *)to = topo_limits_shipped();
 	return 0;
 }
 
@@ -177,16 +177,16 @@ int plan_command_generate(int argc, char **argv)
 		 "values (default no limit)",
 		 range},
 		{.kind = RF_OPT_HEADING, .text = "Limits of each box (default no limits)"},
-		{RF_OPT_CALL, "shipped", 0, &s.holds, NULL,
+		{RF_OPT_CALL, "shipped", 0, &s.limits, NULL,
 		 "limits of the shipped box; later options change single limits", shipped},
-		{RF_OPT_CALL, "groups", 0, &s.holds.groups, "N",
+		{RF_OPT_CALL, "groups", 0, &s.limits.groups, "N",
 		 "trees that use the box as a node; 0: no limit", limit},
-		{RF_OPT_CALL, "ranks", 0, &s.holds.ranks, "N", "neighbours in one tree", limit},
-		{RF_OPT_CALL, "fan-in", 0, &s.holds.fan_in, "N",
+		{RF_OPT_CALL, "ranks", 0, &s.limits.ranks, "N", "neighbours in one tree", limit},
+		{RF_OPT_CALL, "fan-in", 0, &s.limits.fan_in, "N",
 		 "neighbours in one tree that send to the box", limit},
-		{RF_OPT_CALL, "slots", 0, &s.holds.slots, "N", "chunks in flight in the box",
+		{RF_OPT_CALL, "slots", 0, &s.limits.slots, "N", "chunks in flight in the box",
 		 limit},
-		{RF_OPT_CALL, "ports", 0, &s.holds.ports, "N", "links that the box uses", limit},
+		{RF_OPT_CALL, "ports", 0, &s.limits.ports, "N", "links that the box uses", limit},
 		{.kind = RF_OPT_HEADING, .text = "Roles"},
 		{RF_OPT_CALL, "workers", 'w', &s.workers, "N",
 		 "number of hosts, chosen at random, that have data (default 0: all)", count},

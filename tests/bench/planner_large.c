@@ -56,7 +56,7 @@ static struct topology *make(const struct large *g)
 	s.k = g->k ? g->k : s.k;
 	s.hosts = g->hosts;
 	s.spread = g->spread;
-	s.holds = g->shipped ? topo_holds_shipped() : topo_holds_all();
+	s.limits = g->shipped ? topo_limits_shipped() : topo_limits_none();
 	if (s.shape != TOPO_STAR)
 		s.boxes = TOPO_BOX_FRACTION;
 	if (g->processing[0] > 0) {

@@ -221,8 +221,8 @@ static int find_ways(const struct topology *t, int root, int *toward, int *queue
 }
 
 /* Adds an edge for each node that has data of its own or of others; it passes plain switches. */
-static int hang(const struct topology *t, struct plan *p, int root, const int *toward,
-		const int *queue, int reached)
+static int attach(const struct topology *t, struct plan *p, int root, const int *toward,
+		  const int *queue, int reached)
 {
 	bool *needed = calloc((size_t)t->nodes, sizeof(bool));
 	int rc = needed ? 0 : -1;
@@ -255,7 +255,7 @@ struct plan *forest_shortest(const struct topology *t, int root)
 	int rc = p && toward && queue ? plan_add_tree(p, root, 1) : -1;
 
 	if (rc == 0)
-		rc = hang(t, p, root, toward, queue, find_ways(t, root, toward, queue));
+		rc = attach(t, p, root, toward, queue, find_ways(t, root, toward, queue));
 	if (rc == 0)
 		rc = plan_mirror(p);
 	free(toward);

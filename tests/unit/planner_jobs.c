@@ -158,7 +158,7 @@ static void jobs_share_a_network(void **state)
 		struct topo_error e = {.text = ""};
 
 		s.boxes = TOPO_BOX_ALL;
-		s.holds.groups = 2 + i;
+		s.limits.groups = 2 + i;
 		s.spread = 0.3;
 		s.hosts = 6;
 		t = help_make(&s);
@@ -213,7 +213,7 @@ static void groups_are_shared(void **state)
 
 	(void)state;
 	s.hosts = 8;
-	s.holds.groups = 1;
+	s.limits.groups = 1;
 	t = help_make(&s);
 	for (int k = 0; k < 2; k++) {
 		job[k].host = t->worker + 4 * k;
@@ -226,7 +226,7 @@ static void groups_are_shared(void **state)
 	plan_free(plan[1]);
 	plan[1] = jobs_plan(t, NULL, 0, &job[1], scheme_find("best"), &o, &e);
 	assert_int_equal(jobs_verify(t, plan, 2, &e), -1);
-	assert_non_null(strstr(e.text, "the box \"s0\" holds 1 groups, the plan has 2"));
+	assert_non_null(strstr(e.text, "the box \"s0\" has 1 groups, the plan has 2"));
 	plan_free(plan[0]);
 	plan_free(plan[1]);
 	topo_free(t);

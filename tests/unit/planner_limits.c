@@ -125,8 +125,8 @@ static void few_groups_are_exact(void **state)
 		bool *in;
 		double best = 0;
 
-		t->node[0].holds.groups = 1;
-		t->node[0].holds.fan_in = 2 + i / 2;
+		t->node[0].limits.groups = 1;
+		t->node[0].limits.fan_in = 2 + i / 2;
 		pool = all_trees(t);
 		in = calloc((size_t)pool->trees, sizeof(bool));
 		for (int k = 0; k < pool->trees; k++)
@@ -158,12 +158,12 @@ static void every_scheme_keeps_them(void **state)
 		struct plan *best;
 
 		for (int b = 0; b < t->boxes; b++)
-			t->node[t->box[b]].holds =
-				(struct topo_holds){.groups = 1 + (int)(topo_random(&random) % 4),
-						    .ranks = 3 + (int)(topo_random(&random) % 4),
-						    .fan_in = 2 + (int)(topo_random(&random) % 4),
-						    .slots = 1 + (int)(topo_random(&random) % 4),
-						    .ports = 1 + (int)(topo_random(&random) % 5)};
+			t->node[t->box[b]].limits =
+				(struct topo_limits){.groups = 1 + (int)(topo_random(&random) % 4),
+						     .ranks = 3 + (int)(topo_random(&random) % 4),
+						     .fan_in = 2 + (int)(topo_random(&random) % 4),
+						     .slots = 1 + (int)(topo_random(&random) % 4),
+						     .ports = 1 + (int)(topo_random(&random) % 5)};
 		best = help_plan(t, "best");
 		assert_non_null(best);
 		for (const struct scheme *s = scheme_list; s->name; s++) {
@@ -189,10 +189,10 @@ static void forged_plans_are_refused(void **state)
 {
 	static const struct {
 		const char *name;
-		struct topo_holds holds;
+		struct topo_limits limits;
 		const char *says;
 	} cases[] = {
-		{"groups", {1, 9, 9, 9, 9}, "the box \"s0\" holds 1 groups, the plan has 2"},
+		{"groups", {1, 9, 9, 9, 9}, "the box \"s0\" has 1 groups, the plan has 2"},
 		{"slots", {9, 9, 9, 1, 9}, "the box \"s0\" has 1 slots, the plan has 2"},
 		{"ranks", {9, 4, 9, 9, 9}, "tree 0: the box \"s0\" has ranks for 4, here 5"},
 		{"fan_in", {9, 9, 4, 9, 9}, "tree 0: the box \"s0\" has a fan_in of 4, here 5"},
@@ -213,16 +213,16 @@ static void forged_plans_are_refused(void **state)
 		plan_copy_tree(two, p, 0, 0.5);
 	two->throughput = 1;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		t->node[t->box[0]].holds = topo_holds_all();
+		t->node[t->box[0]].limits = topo_limits_none();
 		assert_int_equal(plan_verify(t, two, &load, &e), 0);
 		plan_load_free(&load);
-		t->node[t->box[0]].holds = cases[i].holds;
+		t->node[t->box[0]].limits = cases[i].limits;
 		assert_int_equal(plan_verify(t, two, &load, &e), -1);
 		if (!strstr(e.text, cases[i].says))
 			fail_msg("%s: \"%s\"", cases[i].name, e.text);
 	}
 	/* Each limit just high enough. */
-	t->node[t->box[0]].holds = (struct topo_holds){2, 5, 5, 2, 5};
+	t->node[t->box[0]].limits = (struct topo_limits){2, 5, 5, 2, 5};
 	assert_int_equal(plan_verify(t, two, &load, &e), 0);
 	plan_load_free(&load);
 	plan_free(p);
@@ -248,7 +248,7 @@ static void slots_are_the_window(void **state)
 	o.chunks = 100;
 	o.window = 0;
 	assert_int_equal(sim_chunks(t, p, &o, &fast, NULL), 0);
-	t->node[t->box[0]].holds.slots = 1;
+	t->node[t->box[0]].limits.slots = 1;
 	assert_int_equal(sim_chunks(t, p, &o, &slow, NULL), 0);
 	/* Each chunk takes two hops of 0.01 s, and 0.01 s on each of two links. */
 	help_near(slow.seconds, 100 * (0.02 + 0.02));
@@ -276,25 +276,25 @@ static void keys_of_a_file(void **state)
 {
 	static const char *const keys[] = {"groups", "ranks", "fan_in", "slots", "ports"};
 	static const char *const bad[] = {"0", "-1", "1.5", "\"8\"", "1000001", "[]", "true"};
-	struct topo_holds want = topo_holds_shipped();
+	struct topo_limits want = topo_limits_shipped();
 	struct topo_error e;
 	struct topology *t = parse("", "", &e);
 
 	(void)state;
-	assert_true(topo_holds_same(&t->node[2].holds, &want));
+	assert_true(topo_limits_same(&t->node[2].limits, &want));
 	topo_free(t);
 	t = parse(" \"boxes\": {\"groups\": 3, \"ports\": null},",
 		  ", \"groups\": null, \"slots\": 7", &e);
 	assert_non_null(t);
-	want = (struct topo_holds){TOPO_UNLIMITED, 64, 64, 7, TOPO_UNLIMITED};
-	assert_true(topo_holds_same(&t->node[2].holds, &want));
+	want = (struct topo_limits){TOPO_UNLIMITED, 64, 64, 7, TOPO_UNLIMITED};
+	assert_true(topo_limits_same(&t->node[2].limits, &want));
 	/* Writing and reading it again gives the same limits. */
 	{
 		char *text = topo_format(t);
 		struct topology *again = topo_parse(text, strlen(text), "again", &e);
 
 		assert_non_null(again);
-		assert_true(topo_holds_same(&again->node[2].holds, &want));
+		assert_true(topo_limits_same(&again->node[2].limits, &want));
 		topo_free(again);
 		free(text);
 	}
@@ -348,7 +348,7 @@ static void shipped_boxes_are_used(void **state)
 	s.hosts = 20;
 	s.boxes = TOPO_BOX_FRACTION;
 	s.box_share = 0.2;
-	s.holds = topo_holds_shipped();
+	s.limits = topo_limits_shipped();
 	t = topo_generate(&s, &e);
 	assert_non_null(t);
 	best = scheme_run(scheme_find("best"), t, &o, &e);

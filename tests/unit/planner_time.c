@@ -158,7 +158,7 @@ static void test_limit_is_kept(void **state)
 	limited("fat-tree of 10,240, uneven", &tree, 4);
 	tree.spread = 0;
 	tree.processing_min = tree.processing_max = INFINITY;
-	tree.holds = topo_holds_shipped();
+	tree.limits = topo_limits_shipped();
 	limited("fat-tree of 10,240, shipped boxes", &tree, 4);
 }
 

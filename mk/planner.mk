@@ -20,7 +20,7 @@ $(eval $(call c_test,planner_sim,tests/unit/planner_sim.c,planner-help planner-f
 $(eval $(call c_test,planner_steiner,tests/unit/planner_steiner.c,planner-help rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_runs,tests/unit/planner_runs.c,planner-help rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call test_lib,planner-every,tests/unit/planner_every.c))
-$(eval $(call c_test,planner_limits,tests/unit/planner_limits.c limits_fit.c,planner-every planner-help planner-forest rf-planner rf-plan,$(PLANNER_LDLIBS)))
+$(eval $(call c_test,planner_limits,tests/unit/planner_limits.c,planner-every planner-help planner-forest rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_jobs,tests/unit/planner_jobs.c,planner-every planner-help planner-forest rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_values,tests/unit/planner_values.c,planner-help rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_random,tests/unit/planner_random.c,planner-help rf-planner rf-plan,$(PLANNER_LDLIBS)))

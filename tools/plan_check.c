@@ -1,0 +1,140 @@
+/* ringfold plan check: verifies plans from files. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "planner/exact.h"
+#include "planner/jobs.h"
+#include "tools/plan_result.h"
+
+#define PLANS_MOST 64
+
+struct request {
+	struct plan_output to;
+	const char *several[PLANS_MOST]; /* plans to check together */
+	int plans;
+};
+
+/* Recomputes the bounds; those in the file are not trusted. */
+static void certify(const struct topology *t, struct plan *p)
+{
+	struct plan_certificate *c = &p->certificate;
+
+	c->cut = bound_cut(t, p->reduce_only);
+	c->degree = bound_degree(t, p->reduce_only);
+	c->flow = bound_flow(t, p->reduce_only, &c->no_flow);
+	c->dual = bound_by_prices(t, p, strcmp(p->scheme, "forest") != 0);
+	c->exact = !isnan(c->dual);
+	if (c->arc_price && isnan(c->dual))
+		fprintf(stderr, "ringfold plan: the dual bound is not checked: the network has too "
+				"many trees, or prices differ by direction\n");
+}
+
+/* Checks several plans that run at the same time: each alone, then all together. */
+static int check_together(const struct request *w)
+{
+	struct topo_error e = {.text = "", .tree = -1};
+	struct topology *t = topo_read(w->to.topology, &e);
+	struct plan *plan[PLANS_MOST] = {NULL};
+	int rc = RF_EXIT_FAILED;
+	int read = 0;
+
+	while (t && read < w->plans && (plan[read] = plan_read(w->several[read], t, &e)) != NULL)
+		read++;
+	if (read < w->plans) {
+		plan_fail(e.text);
+	} else if (jobs_verify(t, plan, read, &e) != 0) {
+		plan_fail(e.text);
+		rc = RF_EXIT_WRONG_DATA;
+	} else {
+		printf("%-20s %6s %10s %6s\n", "plan", "hosts", t->unit, "trees");
+		for (int i = 0; i < read; i++)
+			printf("%-20s %6d %10.4f %6d\n", w->several[i],
+			       plan[i]->hosts > 0 ? plan[i]->hosts : t->workers,
+			       plan[i]->throughput, plan[i]->trees);
+		printf("together the plans exceed no limit of a link or box\n");
+		rc = RF_EXIT_GOOD;
+	}
+	for (int i = 0; i < read; i++)
+		plan_free(plan[i]);
+	topo_free(t);
+	return rc;
+}
+
+static int check(const struct request *w)
+{
+	struct topo_error e = {.text = ""};
+	struct plan_row row = {.name = "plan"};
+	struct topology *t;
+	int rc = RF_EXIT_FAILED;
+
+	if (plan_output_paths(&w->to) != 0)
+		return RF_EXIT_FAILED;
+	t = topo_read(w->to.topology, &e);
+	row.plan = t ? plan_read(w->to.plan, t, &e) : NULL;
+	if (!row.plan) {
+		plan_fail(e.text);
+	} else {
+		certify(t, row.plan);
+		rc = plan_finish(t, &row, &w->to);
+	}
+	plan_free(row.plan);
+	topo_free(t);
+	return rc;
+}
+
+static int take_plan(void *to, const char *value)
+{
+	struct request *w = to;
+
+	if (w->plans == PLANS_MOST)
+		return -1;
+	w->to.plan = value;
+	w->several[w->plans++] = value;
+	return 0;
+}
+
+int plan_command_check(int argc, char **argv)
+{
+	struct request w = {.to = PLAN_OUTPUT_DEFAULT};
+	int code;
+	const struct rf_opt opts[] = {
+		{RF_OPT_STRING, "topology", 't', &w.to.topology, "FILE", "JSON", NULL},
+		{RF_OPT_CALL, "plan", 'P', &w, "FILE",
+		 "JSON; repeatable: plans that run at the same time are also checked together",
+		 take_plan},
+		{RF_OPT_STRING, "picture", 'p', &w.to.picture, "FILE",
+		 "write an SVG of the topology with the trees in colours (needs Graphviz)", NULL},
+		{RF_OPT_UINT, "tree", 0, &w.to.tree, "N",
+		 "draw only the N-th largest tree; 0: the largest trees", NULL},
+		{RF_OPT_STRING, "dot", 0, &w.to.dot, "FILE", "write the picture as Graphviz source",
+		 NULL},
+		{RF_OPT_SIZE, "size", 0, &w.to.size, "SIZE", "vector size in the simulators", NULL},
+		{RF_OPT_UINT, "sim-chunks", 0, &w.to.sim_chunks, "N",
+		 "chunks in the chunk simulator", NULL},
+		{.kind = RF_OPT_END}};
+	const struct rf_opt_page page = {
+		"ringfold plan check --topology FILE --plan FILE [options]",
+		"Recomputes all loads of a plan from its trees and runs the plan in both "
+		"simulators. A plan that is\nrefused gives exit code 3 and the reason. Several "
+		"plans are checked together, without simulators.",
+		"  ringfold plan check --topology t.json --plan plan.json --size 64M\n"
+		"  ringfold plan check --topology t.json --plan job-a.json --plan job-b.json",
+		opts};
+
+	if (plan_options(&page, argc, argv, &code) != 0)
+		return code;
+	if (!w.to.topology || !w.to.plan) {
+		fprintf(stderr, "ringfold plan check: --topology and --plan are required\n");
+		return RF_EXIT_USAGE;
+	}
+	if (w.plans > 1 && (w.to.picture || w.to.dot)) {
+		fprintf(stderr,
+			"ringfold plan check: --picture and --dot need exactly one --plan\n");
+		return RF_EXIT_USAGE;
+	}
+	if (!plan_in_range(w.to.sim_chunks, 1u << 20, "sim-chunks"))
+		return RF_EXIT_USAGE;
+	w.to.simulate = true;
+	return w.plans > 1 ? check_together(&w) : check(&w);
+}

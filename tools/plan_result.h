@@ -1,0 +1,38 @@
+/*
+ * What `ringfold plan make` and `ringfold plan check` do with a plan.
+ */
+#ifndef RF_TOOLS_PLAN_RESULT_H
+#define RF_TOOLS_PLAN_RESULT_H
+
+#include "base/opt.h"
+#include "tools/plan_tool.h"
+
+/* Where a plan comes from and where it goes; a path that is NULL is not requested. */
+struct plan_output {
+	const char *topology, *plan; /* input files */
+	const char *out, *picture, *dot;
+	bool json, simulate;
+	unsigned int sim_chunks, tree; /* tree: draw only the tree-th largest; 0: the largest */
+	uint64_t size;                 /* bytes of the vector in the simulators */
+};
+
+#define PLAN_OUTPUT_DEFAULT                                                                        \
+	{                                                                                          \
+		.size = 100u << 20, .sim_chunks = 256                                              \
+	}
+
+/* Prints a reason on stderr. */
+void plan_fail(const char *reason);
+/* A number of bytes in the topology's unit times a second. An unknown unit counts as Gbps. */
+double plan_amount(const struct topology *t, uint64_t bytes);
+/* Verifies a plan, runs it in the simulators if requested, and writes it. Returns an exit code. */
+int plan_finish(const struct topology *t, struct plan_row *row, const struct plan_output *w);
+/* plan_paths for these files. */
+int plan_output_paths(const struct plan_output *w);
+
+/* Parses options; no argument may follow them. 0, or -1 with the exit code. */
+int plan_options(const struct rf_opt_page *page, int argc, char **argv, int *code);
+/* Whether the value of an option is at most `most`; false with a message. */
+bool plan_in_range(unsigned int v, unsigned int most, const char *option);
+
+#endif

@@ -250,6 +250,28 @@ bad 2 "unexpected argument \"more\"" -t t.json -s ring --out p2.json more
 bad 2 "the first argument must be a shape" generate cube --out p2.json
 bad 2 "positive" generate star --host-link -3 --out p2.json
 bad 1 "must be even" generate fat-tree --k 5 --out p2.json
+for option in --groups --ranks --fan-in --slots --ports; do
+	for value in -1 1000001 1.5 x; do
+		bad 2 "\"$value\" must be a whole number up to 1000000" generate star $option $value --out p2.json
+	done
+done
+bad 1 "needs at least one GPU for each of its" generate machines --gpus 1 --leaves 2 --out p2.json
+bad 2 "must be a positive number" generate machines --nvlink 0 --out p2.json
+bad 2 "\"-1\" is not a valid N" -t t.json -s best --trees -1 --out p2.json
+bad 2 "trees must be at most 1048576" -t t.json -s best --trees 1048577 --out p2.json
+bad 2 "roundings must be at most 100000" -t t.json -s grid --roundings 100001 --out p2.json
+bad 2 "\"x\" is not a valid N" -t t.json -s best --tree x --out p2.json
+bad 2 "\"-3s\" is not a valid TIME" -t t.json -s best --limit -3s --out p2.json
+for value in 0 -1 x; do
+	bad 2 "\"$value\" must be a size above 0" -t t.json -s best --size $value --out p2.json
+done
+for value in x 1, ,1 -1,2 inf nan 1:2; do
+	bad 2 "\"$value\" must be a list of at most 64 numbers" -t t.json -s inart-exact --shares $value --out p2.json
+done
+bad 1 "shares has 2 values" -t t.json -s inart-exact --shares 0.6,0.4 --out p2.json
+bad 1 "shares has 1 values" -t t.json -s inart-exact --shares 0 --out p2.json
+bad 1 "there is no link \"leaf0\"" replan -t t.json -P p.json --without-link leaf0 --out p2.json
+bad 1 "nobody" replan -t t.json -P p.json --without-node nobody --out p2.json
 bad 1 "cannot write nowhere/p.json" -t t.json -s ring --out nowhere/p.json
 bad 1 "not a regular file" -t t.json -s ring --out .
 

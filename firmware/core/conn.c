@@ -123,12 +123,11 @@ uint32_t rf_fw_conn_count(const struct rf_fw *fw, uint64_t job, bool tombstones)
 
 /*
  * Makes the entry for a place a tombstone. Packets from one address on one port keep it alive; if
- * it belongs to no job, all packets do. It takes the number of the place and keeps it when it
- * moves.
+ * that address is 0, all packets do. It takes the number of the place and keeps it when it moves.
  */
 static void inscribe(struct rf_fw *fw, unsigned int place, struct rf_fw_entry *e, uint32_t src_ip)
 {
-	uint32_t any = e->job == RF_FW_NOBODY ? RF_TOMB_WRITE_ANY_MASK : 0;
+	uint32_t any = src_ip == 0 ? RF_TOMB_WRITE_ANY_MASK : 0;
 
 	e->value = rf_fw_value(fw->number[place], RF_STATE_TOMBSTONE);
 	e->until = (uint32_t)fw->now_ms + rf_fw_tomb_life(fw, e);
@@ -320,7 +319,7 @@ static void look_soon(struct rf_fw *fw)
 		fw->tomb_ms = fw->now_ms + life / 8u + 1u;
 }
 
-void rf_fw_conn_bury(struct rf_fw *fw, const struct rf_fw_member *m, uint64_t job)
+void rf_fw_conn_bury(struct rf_fw *fw, const struct rf_fw_member *m, uint64_t job, bool confirmed)
 {
 	struct rf_fw_entry *e = rf_fw_conn_find(fw, m->peer_ip, rf_fw_key(0, m->peer_qpn));
 	struct rf_fw_entry now;
@@ -334,7 +333,7 @@ void rf_fw_conn_bury(struct rf_fw *fw, const struct rf_fw_member *m, uint64_t jo
 		change(fw, e, 0, 0);
 		return;
 	}
-	inscribe(fw, (unsigned int)(e - fw->table), &now, m->src_ip);
+	inscribe(fw, (unsigned int)(e - fw->table), &now, confirmed ? m->src_ip : 0);
 	e->job = job;
 	e->port = m->port;
 	change(fw, e, now.value, now.until);

@@ -213,8 +213,9 @@ struct rf_fw_group {
 	uint32_t fail_index, fail_detail;
 	uint8_t dtype, op, mtu_log2, slots_log2, want_log2, min_log2;
 	uint8_t lanes, level, base_port;
-	uint8_t live; /* the hardware is set up: table entries and CFG.LIVE */
-	uint32_t age; /* larger: younger */
+	uint8_t live;    /* the hardware is set up: table entries and CFG.LIVE */
+	uint8_t strayed; /* packets of its silent ranks came on connections without an entry */
+	uint32_t age;    /* larger: younger */
 	uint32_t dbase, hbase;
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* ranks that have not joined, or had not when the group
 					       failed for that reason */

@@ -205,6 +205,9 @@ void rf_fw_group_unmake(struct rf_fw *fw, struct rf_fw_group *g)
 /* Common to failure and regular end. */
 static void stop(struct rf_fw *fw, struct rf_fw_group *g, unsigned int state)
 {
+	/* Which ranks have sent decides who keeps their tombstones alive. */
+	if (g->flags & RF_CTL_J_STRICT)
+		rf_fw_group_look(fw, g);
 	rf_fw_unplace(fw, g);
 	g->state = (uint8_t)state;
 	g->ended_ms = fw->now_ms;

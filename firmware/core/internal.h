@@ -106,9 +106,10 @@ struct rf_fw_shown {
 uint32_t rf_fw_tomb_life(const struct rf_fw *fw, const struct rf_fw_entry *e);
 /*
  * Turns the entry of a member's data role into a tombstone of that job. If its lifetime is 0 the
- * entry is removed at once.
+ * entry is removed at once. confirmed: the member's packets come from its port and address, and
+ * only they keep the tombstone alive; otherwise all packets do.
  */
-void rf_fw_conn_bury(struct rf_fw *fw, const struct rf_fw_member *m, uint64_t job);
+void rf_fw_conn_bury(struct rf_fw *fw, const struct rf_fw_member *m, uint64_t job, bool confirmed);
 /* Makes a tombstone that belongs to no job, unless the connection has an entry. False: no room. */
 bool rf_fw_conn_hold(struct rf_fw *fw, uint32_t ip, uint32_t qpn, unsigned int port);
 /*

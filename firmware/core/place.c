@@ -214,15 +214,17 @@ static void end_data(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw
 		     bool guarded)
 {
 	uint32_t key = rf_fw_key(0, m->peer_qpn);
+	/* An operator may have registered a wrong port or address, or the wrong rank. */
+	bool confirmed = m->spoke || !(g->flags & RF_CTL_J_STRICT);
 
 	if (!(m->put & RF_FW_PUT_DATA))
 		return;
 	if (m->put & RF_FW_PUT_HELD)
-		rf_fw_conn_bury(fw, m, RF_FW_NOBODY);
+		rf_fw_conn_bury(fw, m, RF_FW_NOBODY, false);
 	else if (m->destroyed || (guarded && !(m->put & RF_FW_PUT_TOMB)))
 		rf_fw_conn_remove(fw, m->peer_ip, key);
 	else
-		rf_fw_conn_bury(fw, m, g->job);
+		rf_fw_conn_bury(fw, m, g->job, confirmed);
 }
 
 bool rf_fw_place_joining(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m)

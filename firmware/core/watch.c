@@ -13,12 +13,12 @@
 /* Number of stray packets that fail a group even if no two are of the same connection. */
 #define STRAYS_MAX 4u
 
-/* A group that failed because of one stray may have further ranks that send strays. */
+/* If strays have come, they may go on after the group's end, whatever the reason for that was. */
 static bool watched(const struct rf_fw_group *g)
 {
 	if ((g->flags & (RF_CTL_J_STRICT | RF_CTL_J_OTHERS)) != RF_CTL_J_STRICT)
 		return false;
-	return g->live || (g->state == RF_CTL_S_FAILED && g->reason == RF_CTL_R_WRONG_QPN);
+	return g->live || (g->state == RF_CTL_S_FAILED && g->strayed);
 }
 
 static bool silent(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw_member *m)
@@ -117,8 +117,8 @@ void rf_fw_watch_registered(struct rf_fw *fw, const struct rf_fw_member *m)
 	}
 }
 
-/* The silent rank that has the frame's source address and port, or NULL. */
-static struct rf_fw_member *sender(struct rf_fw *fw, const struct rf_fw_shown *s,
+/* A silent rank that has the frame's source address, at its port or at any; or NULL. */
+static struct rf_fw_member *sender(struct rf_fw *fw, const struct rf_fw_shown *s, bool any_port,
 				   struct rf_fw_group **of)
 {
 	for (unsigned int i = 0; i < fw->records; i++) {
@@ -129,7 +129,8 @@ static struct rf_fw_member *sender(struct rf_fw *fw, const struct rf_fw_shown *s
 			continue;
 		*of = g;
 		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
-			if (m->src_ip == s->src && m->port == s->port && silent(fw, g, m))
+			if (m->src_ip == s->src && (any_port || m->port == s->port) &&
+			    silent(fw, g, m))
 				return m;
 	}
 	return NULL;
@@ -150,12 +151,20 @@ static bool convicted(struct rf_fw_member *m, const struct rf_fw_shown *s)
 enum rf_fw_stray rf_fw_watch_stray(struct rf_fw *fw, const struct rf_fw_shown *s)
 {
 	struct rf_fw_group *g = NULL;
-	struct rf_fw_member *m = sender(fw, s, &g);
+	struct rf_fw_member *m = sender(fw, s, false, &g);
+	bool here = m != NULL;
 
+	/*
+	 * At the port of another rank it does not pass, because the port may be registered wrong.
+	 * It fails no group either, because any host there may have sent it.
+	 */
+	if (!m)
+		m = sender(fw, s, true, &g);
 	if (!m || rf_fw_conn_find(fw, s->ip, rf_fw_key(0, s->qpn)))
 		return RF_FW_STRAY_NONE;
 	fw->cnt.strays++;
-	if (g->live && !convicted(m, s))
+	g->strayed = 1;
+	if (g->live && !(here && convicted(m, s)))
 		return RF_FW_STRAY_OPEN;
 	rf_fw_group_fail(fw, g, RF_CTL_R_WRONG_QPN, m->rank, s->ip, s->qpn);
 	return rf_fw_conn_cut(fw, s, g->job) ? RF_FW_STRAY_CUT : RF_FW_STRAY_OPEN;

@@ -184,7 +184,7 @@ static void test_states(void **state)
 	assert_int_equal(fw_box_lookup(b, 1, key), 9 | RF_STATE_LIVE << 16);
 	rf_fw_conn_exhume(&b->fw, 1, key, 7);
 	assert_int_equal(b->fw.entries, 1);
-	rf_fw_conn_bury(&b->fw, &(struct rf_fw_member){.peer_ip = 1, .peer_qpn = 5}, 7);
+	rf_fw_conn_bury(&b->fw, &(struct rf_fw_member){.peer_ip = 1, .peer_qpn = 5}, 7, true);
 	assert_int_equal(fw_box_lookup(b, 1, key) >> 16, RF_STATE_TOMBSTONE);
 	rf_fw_conn_exhume(&b->fw, 1, key, 7);
 	assert_int_equal(fw_box_lookup(b, 1, key), 0);
@@ -209,8 +209,8 @@ static void test_life(void **state)
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
 	rf_fw_conn_put(&b->fw, 1, rf_fw_key(0, 5), rf_fw_value(2, RF_STATE_LIVE), 7);
 	rf_fw_conn_put(&b->fw, 1, rf_fw_key(0, 6), rf_fw_value(2, RF_STATE_LIVE), 7);
-	rf_fw_conn_bury(&b->fw, &one, 7);
-	rf_fw_conn_bury(&b->fw, &two, 7);
+	rf_fw_conn_bury(&b->fw, &one, 7, true);
+	rf_fw_conn_bury(&b->fw, &two, 7, true);
 	b->fw.group[0].state = RF_CTL_S_FREE;
 	for (unsigned int i = 0; i < 10; i++) {
 		assert_false(fw_box_data(b, 2, 77, 1, 5));
@@ -249,7 +249,7 @@ static void test_numbers(void **state)
 		if (!rf_fw_conn_put(&b->fw, 9, rf_fw_key(0, 7 * q), rf_fw_value(2, RF_STATE_LIVE),
 				    7))
 			continue;
-		rf_fw_conn_bury(&b->fw, &m, 7);
+		rf_fw_conn_bury(&b->fw, &m, 7, true);
 		count++;
 		for (unsigned int i = 0; i < 64; i++) {
 			const struct rf_fw_entry *e = &b->fw.table[i];

@@ -367,7 +367,7 @@ static void test_full_of_others(void **state)
 		assert_true(rf_fw_conn_put(&b->fw, ip, rf_fw_key(0, 3),
 					   rf_fw_value(0, RF_STATE_LIVE), RF_FW_NOBODY));
 		rf_fw_conn_bury(&b->fw, &(struct rf_fw_member){.peer_ip = ip, .peer_qpn = 3},
-				RF_FW_NOBODY);
+				RF_FW_NOBODY, true);
 	}
 	for (g = 1; g < 8; g++) {
 		struct fw_ask a = join(A, g, 0, 2);
@@ -443,7 +443,7 @@ static void test_of_no_job(void **state)
 		rf_fw_conn_bury(&b->fw,
 				&(struct rf_fw_member){.peer_ip = a.r.u.join.peer_ip,
 						       .peer_qpn = a.r.u.join.peer_qpn},
-				RF_FW_NOBODY);
+				RF_FW_NOBODY, true);
 		accepted(b, a);
 		if (ended) {
 			assert_int_equal(ask(b, &last), RF_CTL_READY);

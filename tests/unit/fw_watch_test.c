@@ -19,18 +19,23 @@ struct entry {
 };
 
 static unsigned int psn[N];
+/* Where the operator believes a rank's data to come from. */
+static uint8_t port_of[N] = {0, 1, 2, 3};
+static uint32_t ip_of[N] = {HOST_IP(0), HOST_IP(1), HOST_IP(2), HOST_IP(3)};
 
 static void join(unsigned int ranks, const struct entry *e, uint16_t flags)
 {
 	for (unsigned int r = 0; r < ranks; r++) {
+		unsigned int next = (r + 1) % ranks;
 		struct rf_ctl_join j = {.ranks = (uint16_t)ranks,
 					.dtype = RF_DTYPE_INT32,
 					.mtu_log2 = 10,
 					.slots_log2 = 6,
-					.port = (uint8_t)r,
+					.port = port_of[r],
+					.src_ip = ip_of[r],
 					.qpn = e[r].send,
-					.peer_ip = HOST_IP((r + 1) % ranks),
-					.peer_qpn = e[(r + 1) % ranks].recv,
+					.peer_ip = ip_of[next],
+					.peer_qpn = e[next].recv,
 					.start_psn = 0x1000u * r,
 					.lease_ms = RF_CTL_LEASE_NONE,
 					.deadline_ms = 1000,
@@ -119,13 +124,14 @@ static void test_exchanged(void **state)
 		struct entry e[N];
 
 		start(holds[k]);
+		lab.fw.cfg.linger_ms = 4000;
 		for (unsigned int r = 0; r < N; r++)
 			e[r] = (struct entry){RECEIVES(r), SENDS(r)};
 		join(N, e, 0);
 		programs(N);
 		named(N, 0, 1);
 		/* Repeats by its ranks do not pass either, even after the group is forgotten. */
-		for (unsigned int n = 0; n < 40; n++) {
+		for (unsigned int n = 0; n < 10; n++) {
 			run(1000000);
 			programs(N);
 		}
@@ -153,6 +159,17 @@ static void test_one_recv(void **state)
 	}
 }
 
+/* The programs repeat for much longer than a tombstone lives: no receiver gets data. */
+static void repeat_long(unsigned int ranks)
+{
+	for (unsigned int n = 0; n < 5; n++) {
+		run(1000000);
+		programs(ranks);
+		for (unsigned int r = 0; r < N; r++)
+			assert_int_equal(lab.host[r].count, 0);
+	}
+}
+
 /* Host 2 was not registered: host 1 sends to it, and it sends to host 0. */
 static void test_two_of_three(void **state)
 {
@@ -165,8 +182,121 @@ static void test_two_of_three(void **state)
 		join(2, e, 0);
 		programs(3);
 		named(2, 1, 2);
+		repeat_long(3);
 		finish();
 	}
+}
+
+static void drop_and_repeat(unsigned int ranks)
+{
+	rf_client_abort(&lab.host[1].client, 0, now_ns(&lab));
+	run(2000);
+	assert_int_equal(rf_client_failed(&lab.host[0].client)->reason, RF_CTL_R_ABORTED);
+	repeat_long(ranks);
+}
+
+/*
+ * Rank 0 was registered with another port than its data has, and its program goes on when the
+ * operator has ended the group.
+ */
+static void test_other_port(void **state)
+{
+	struct entry e[N];
+
+	(void)state;
+	start(0);
+	right(e);
+	port_of[0] = 2;
+	join(2, e, 0);
+	port_of[0] = 0;
+	programs(2);
+	assert_int_equal(counter(0, RF_CNT_WRONG_SOURCE), STRAYS);
+	drop_and_repeat(2);
+	finish();
+}
+
+/* The same with a wrong address: its predecessor then sends to one that is not registered. */
+static void test_other_address(void **state)
+{
+	struct entry e[N];
+
+	(void)state;
+	start(0);
+	right(e);
+	ip_of[0] = HOST_IP(7);
+	join(2, e, 0);
+	ip_of[0] = HOST_IP(0);
+	programs(2);
+	named(2, 1, 0);
+	assert_true(counter(0, RF_CNT_WRONG_SOURCE) > 0);
+	repeat_long(2);
+	finish();
+}
+
+/*
+ * The addresses of two ranks are exchanged: each one's data comes to the other one's port. It does
+ * not pass, and one host's packets do not fail a group at another host's port.
+ */
+static void test_exchanged_addresses(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		struct entry e[N];
+
+		start(holds[k]);
+		right(e);
+		ip_of[0] = HOST_IP(1);
+		ip_of[1] = HOST_IP(0);
+		join(2, e, 0);
+		ip_of[0] = HOST_IP(0);
+		ip_of[1] = HOST_IP(1);
+		programs(2);
+		assert_null(rf_client_failed(&lab.host[0].client));
+		drop_and_repeat(2);
+		finish();
+	}
+}
+
+/* The operator drops the group after its first stray. */
+static void test_dropped_early(void **state)
+{
+	struct entry e[N];
+
+	(void)state;
+	start(0);
+	right(e);
+	e[1].recv ^= 0x10;
+	join(2, e, 0);
+	packet(0, 1, RECEIVES(1), psn[0], false);
+	run(2000);
+	drop_and_repeat(2);
+	finish();
+}
+
+/*
+ * The tombstone of a rank that has sent is kept alive by that rank's packets alone, that of a rank
+ * that never sent by all packets. Also in a group that is not watched.
+ */
+static void test_who_keeps(void **state)
+{
+	struct entry e[N];
+
+	(void)state;
+	start(0);
+	right(e);
+	join(2, e, RF_CTL_J_OTHERS);
+	packet(0, 1, RECEIVES(1), psn[0], false);
+	run(20000);
+	rf_client_abort(&lab.host[1].client, 0, now_ns(&lab));
+	run(2000);
+	assert_int_equal(lab.fw.tombstones, 2);
+	for (unsigned int n = 0; n < 6; n++) {
+		packet(3, 1, RECEIVES(1), n, false);
+		packet(3, 0, RECEIVES(0), n, false);
+		run(1000000);
+	}
+	assert_int_equal(lab.fw.tombstones, 1);
+	finish();
 }
 
 /* One wrong send=: data is summed, no unreduced data passes. */
@@ -424,11 +554,21 @@ static void test_corrected(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exchanged),    cmocka_unit_test(test_one_recv),
-		cmocka_unit_test(test_two_of_three), cmocka_unit_test(test_one_send),
-		cmocka_unit_test(test_right),        cmocka_unit_test(test_one_packet),
-		cmocka_unit_test(test_others_pass),  cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_crowd),        cmocka_unit_test(test_foreign_then_rank),
+		cmocka_unit_test(test_exchanged),
+		cmocka_unit_test(test_one_recv),
+		cmocka_unit_test(test_two_of_three),
+		cmocka_unit_test(test_other_port),
+		cmocka_unit_test(test_other_address),
+		cmocka_unit_test(test_exchanged_addresses),
+		cmocka_unit_test(test_dropped_early),
+		cmocka_unit_test(test_who_keeps),
+		cmocka_unit_test(test_one_send),
+		cmocka_unit_test(test_right),
+		cmocka_unit_test(test_one_packet),
+		cmocka_unit_test(test_others_pass),
+		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_foreign_then_rank),
 		cmocka_unit_test(test_corrected),
 	};
 

@@ -29,13 +29,18 @@ static void end(struct rf_fw *fw)
 	rf_fw_write(fw, RF_CTRL, RF_CTRL_ENABLE_MASK);
 }
 
-void rf_fw_hold_begin(struct rf_fw *fw)
+static void begin(struct rf_fw *fw)
 {
 	fw->hold_until = fw->now_ms + fw->cfg.hold_ms;
+	rf_fw_write(fw, RF_CTRL, RF_CTRL_ENABLE_MASK | RF_CTRL_HOLD_MASK);
+}
+
+void rf_fw_hold_begin(struct rf_fw *fw)
+{
 	fw->hold_full = 0;
 	rf_fw_watch_reset(fw);
 	if (fw->cfg.hold_ms > 0)
-		rf_fw_write(fw, RF_CTRL, RF_CTRL_ENABLE_MASK | RF_CTRL_HOLD_MASK);
+		begin(fw);
 	else
 		end(fw);
 }
@@ -78,8 +83,12 @@ static void take(struct rf_fw *fw, uint32_t shown)
 		entered = enter(fw, &s);
 	else
 		rf_fw_watch_pass(fw, &s);
-	if (!entered || (shown & RF_HELD_KEY_MISSED_MASK))
+	if (!entered || (shown & RF_HELD_KEY_MISSED_MASK)) {
+		/* A connection without an entry was cut up to the end: the end came too early. */
+		if (fw->hold_ended && fw->cfg.hold_ms > 0)
+			begin(fw);
 		rf_fw_hold_prolong(fw);
+	}
 	rf_fw_write(fw, RF_HELD_POP, 1);
 }
 
@@ -118,6 +127,7 @@ enum rf_ctl_reason rf_fw_hold_release(struct rf_fw *fw, uint32_t ip, uint32_t qp
 		/* The frame shown and those waiting after it. */
 		for (unsigned int p = 0; p <= fw->ports; p++)
 			rf_fw_write(fw, RF_HELD_POP, 1);
+		fw->hold_ended = 0;
 		return RF_CTL_R_NONE;
 	}
 	/* Without its entry the connection would be held again at its next packet. */

@@ -213,6 +213,8 @@ static void write_global(struct fw_box *b, uint32_t addr, uint32_t value)
 {
 	switch (addr) {
 	case RF_CTRL:
+		if (b->on_ctrl)
+			b->on_ctrl(b, value);
 		b->ctrl = value;
 		break;
 	case RF_HOLD_PORTS:

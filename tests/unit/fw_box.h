@@ -69,6 +69,8 @@ struct fw_box {
 	unsigned int out_head, out_count;
 	bool mutant_missed; /* MISSED is not reported */
 	bool mutant_life;   /* tombstones see no packets */
+	/* called before CTRL changes to a value */
+	void (*on_ctrl)(struct fw_box *b, uint32_t value);
 	/* called after each HASH_WRITE */
 	void (*on_hash)(struct fw_box *b, void *arg);
 	void *on_hash_arg;

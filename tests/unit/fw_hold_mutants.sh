@@ -15,11 +15,12 @@ libs="$build/lib/libfwlinux.a $build/lib/libclient.a $build/lib/librfctl.a $buil
 
 mutant none hold.c "lasts" "lasts"
 mutant time-alone hold.c "if (!entered || (shown & RF_HELD_KEY_MISSED_MASK))" "if (0)"
+mutant ends-once hold.c "fw->hold_ended && fw->cfg.hold_ms > 0" "0"
 mutant missed hold.c "!entered || (shown & RF_HELD_KEY_MISSED_MASK)" "!entered"
 mutant full hold.c "if (!entered || (shown" "if ((shown"
 mutant not-kept hold.c "bool entered = rf_fw_conn_hold(fw, s->ip, s->qpn," "bool entered = rf_fw_conn_hold(fw, s->ip + 1u, s->qpn,"
 mutant evicted conn.c "			rf_fw_hold_prolong(fw);" ""
-mutant as-told conn.c "job == RF_FW_NOBODY ? RF_TOMB_WRITE_ANY_MASK : 0" "job == RF_FW_NEVER ? RF_TOMB_WRITE_ANY_MASK : 0"
+mutant as-told conn.c "src_ip == 0 ? RF_TOMB_WRITE_ANY_MASK : 0" "0"
 mutant by-time conn.c "			e->until = now + rf_fw_tomb_life(fw, e);" "			;"
 mutant number-of-place conn.c "		fw->number[r.place[n]] = fw->number[r.place[r.from[n]]];" ""
 mutant reset-forgets request.c "	if (fw->cfg.hold_ms > 0 || why == RF_CTL_R_PARITY)

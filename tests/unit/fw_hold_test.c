@@ -340,6 +340,44 @@ static void test_evicted(void **state)
 	fw_box_free(b);
 }
 
+/* Connections that first come between the firmware's last look and the end of the hold time. */
+static void crowd_at_the_end(struct fw_box *b, uint32_t value)
+{
+	if (value != RF_CTRL_ENABLE_MASK)
+		return;
+	for (uint32_t q = 1; q <= 5; q++)
+		assert_false(fw_box_data(b, 1, 5, 9, q));
+	b->on_ctrl = NULL;
+}
+
+/*
+ * The box can show two of them: the hold time goes on for those that it missed. RELEASE of all
+ * lets them pass.
+ */
+static void test_crowd_at_the_end(void **state)
+{
+	(void)state;
+	for (unsigned int released = 0; released < 2; released++) {
+		struct fw_box *b = fw_ask_box();
+		struct rf_ctl_reply r;
+
+		b->on_ctrl = crowd_at_the_end;
+		if (released)
+			assert_int_equal(operator(b, RF_CTL_RELEASE, 0, 0, &r), RF_CTL_OK);
+		assert_null(fw_box_run(b, 61000));
+		assert_null(b->on_ctrl);
+		assert_int_equal(b->ctrl, released ? 1 : 3);
+		for (unsigned int s = 0; s < 90; s++) {
+			for (uint32_t q = 1; q <= 5; q++)
+				assert_int_equal(fw_box_data(b, 1, 5, 9, q), released);
+			assert_null(fw_box_run(b, 1000));
+		}
+		assert_null(fw_box_run(b, 130000));
+		assert_int_equal(b->ctrl, 1);
+		fw_box_free(b);
+	}
+}
+
 /* RESET, with and without a hold time: data that groups and tombstones dropped is still dropped. */
 static void test_reset(void **state)
 {
@@ -356,7 +394,7 @@ static void test_reset(void **state)
 		assert_int_equal(b->ctrl, 1);
 		assert_true(rf_fw_conn_put(&b->fw, 9, rf_fw_key(0, 7),
 					   rf_fw_value(0, RF_STATE_LIVE), 3));
-		rf_fw_conn_bury(&b->fw, &m, 3);
+		rf_fw_conn_bury(&b->fw, &m, 3, true);
 		assert_false(fw_box_data(b, 1, 5, 9, 7));
 		assert_int_equal(operator(b, RF_CTL_RESET, 0, 0, &r), RF_CTL_OK);
 		for (unsigned int s = 0; s < 180; s++) {
@@ -372,10 +410,15 @@ static void test_reset(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rule),     cmocka_unit_test(test_rule_is_checked),
-		cmocka_unit_test(test_for_ever), cmocka_unit_test(test_release),
-		cmocka_unit_test(test_full),     cmocka_unit_test(test_release_all_in_hold_time),
-		cmocka_unit_test(test_reset),    cmocka_unit_test(test_evicted),
+		cmocka_unit_test(test_rule),
+		cmocka_unit_test(test_rule_is_checked),
+		cmocka_unit_test(test_for_ever),
+		cmocka_unit_test(test_release),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_release_all_in_hold_time),
+		cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_evicted),
+		cmocka_unit_test(test_crowd_at_the_end),
 	};
 
 	seed = argc > 1 ? strtoull(argv[1], NULL, 0) : seed;

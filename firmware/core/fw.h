@@ -40,7 +40,7 @@
 #define RF_FW_VOIDS 64u    /* marks that make older nonces void, all jobs together */
 #define RF_FW_VOIDS_JOB 8u /* of one job */
 #define RF_FW_KNOWN 8u     /* cached nonces, a power of two */
-#define RF_FW_COMMANDS 4u  /* the operator's last commands: a repeated one is only answered */
+#define RF_FW_COMMANDS 16u /* the operator's last commands: a repeated one is only answered */
 #define RF_FW_SALT_BYTES 16u
 #define RF_FW_NONCE_MS_MAX 60000u
 

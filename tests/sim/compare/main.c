@@ -54,7 +54,8 @@ static void help(void)
 	       "fit;\n"
 	       "                    default 0: no limit\n"
 	       "  --coverage        fail if a counter that one frame at a time can increment "
-	       "stayed 0\n"
+	       "stayed 0;\n"
+	       "                    some events are rare: about 20000 steps are needed\n"
 	       "  --verbose         print each step\n"
 	       "exit: 0 equal, 1 different, 2 usage, 77 an engine is not built\n");
 }

@@ -231,9 +231,12 @@ static void step_data(struct traffic *t, unsigned int n)
 	port = c->port;
 	index = pick_index(t, g, c) & 0xffffff;
 	traffic_form(t->form_seed[n], g, index, &opcode, &len, &pad);
-	if (random_once(&t->state, 150)) {
+	if (random_once(&t->state, 100)) {
 		opcode = (uint8_t)random_below(&t->state, random_once(&t->state, 4) ? 256 : 12);
 		len = random_below(&t->state, 1100);
+		/* Otherwise nearly all would have a wrong length. */
+		if (random_once(&t->state, 2))
+			len &= ~(size_t)3;
 		pad = (uint8_t)random_below(&t->state, 4);
 		odd = " odd form";
 	} else if (random_once(&t->state, 150)) {
@@ -402,6 +405,8 @@ void traffic_step(struct traffic *t)
 {
 	unsigned int n = random_below(&t->state, TRAFFIC_GROUPS);
 	bool failed = t->live[n] && bench_group_read(t->both[0], n, RF_GROUP_ERROR);
+	/* In some groups ACKs are rare, so that all slots fill. */
+	bool full = t->form_seed[n] % 8 == 0;
 
 	if (t->hold_off && --t->hold_off == 0) {
 		write_both(t, RF_CTRL, RF_CTRL_ENABLE_MASK);
@@ -415,7 +420,7 @@ void traffic_step(struct traffic *t)
 		step_inject(t);
 	else if (random_once(&t->state, 60))
 		step_state(t, n);
-	else if (random_once(&t->state, 3))
+	else if (random_once(&t->state, full ? 100 : 3))
 		step_ack(t, n);
 	else
 		step_data(t, n);

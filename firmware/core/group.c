@@ -461,6 +461,23 @@ static enum rf_ctl_reason reason_of(uint32_t cause)
 	}
 }
 
+/*
+ * A pass or packet that was under way when its group ended may latch an error afterwards. It
+ * belongs to no group, and would keep the interrupt raised.
+ */
+static void discard_errors(struct rf_fw *fw)
+{
+	uint32_t live = 0;
+
+	for (unsigned int i = 0; i < fw->records; i++)
+		if (fw->group[i].live)
+			live |= 1u << fw->group[i].hw;
+	for (unsigned int hw = 0; hw < fw->ngroups; hw++)
+		if (!(live >> hw & 1u))
+			rf_fw_write(fw, rf_fw_group_reg(hw, RF_GROUP_ERROR),
+				    RF_GROUP_ERROR_VALID_MASK);
+}
+
 void rf_fw_group_errors(struct rf_fw *fw)
 {
 	uint32_t irq = rf_fw_read(fw, RF_IRQ);
@@ -495,4 +512,5 @@ void rf_fw_group_errors(struct rf_fw *fw)
 		rf_fw_group_fail(fw, g, reason, rank, index,
 				 reason == RF_CTL_R_BEFORE_START ? psn : 0);
 	}
+	discard_errors(fw);
 }

@@ -252,6 +252,32 @@ static void test_group_error(void **state)
 	}
 }
 
+/*
+ * An error that the hardware latches for a group that has just ended does not keep the interrupt
+ * raised, and does not touch a live group.
+ */
+static void test_late_error(void **state)
+{
+	struct fw_net *net = fw_net_new(6);
+	struct fw_box *b = net->box;
+
+	(void)state;
+	fw_join_all(net);
+	for (unsigned int hw = 1; hw < 8; hw++)
+		b->group[hw][RF_GROUP_ERROR / 4] = RF_GROUP_ERROR_VALID_MASK | RF_ERROR_DISAGREE;
+	fw_net_run(net, 1);
+	for (unsigned int hw = 0; hw < 8; hw++)
+		assert_int_equal(b->group[hw][RF_GROUP_ERROR / 4], 0);
+	assert_int_equal(rf_client_state(&net->host[3].client), RF_CLIENT_READY);
+	assert_int_equal(rf_client_abort(&net->host[0].client, 5, fw_net_now(net)), 0);
+	fw_net_run(net, 1);
+	b->group[0][RF_GROUP_ERROR / 4] = RF_GROUP_ERROR_VALID_MASK | RF_ERROR_DISAGREE;
+	fw_net_run(net, 1);
+	assert_int_equal(b->group[0][RF_GROUP_ERROR / 4], 0);
+	assert_int_equal(fw_failure(net, 3)->reason, RF_CTL_R_ABORTED);
+	fw_net_free(net);
+}
+
 /* A restart of the box is noticed by its epoch, a RESET by its notice. */
 static void test_reset(void **state)
 {
@@ -357,8 +383,9 @@ int main(void)
 		cmocka_unit_test(test_leave),       cmocka_unit_test(test_leave_with_dead_rank),
 		cmocka_unit_test(test_tombstones),  cmocka_unit_test(test_tombstone_after_failure),
 		cmocka_unit_test(test_abort),       cmocka_unit_test(test_abort_while_joining),
-		cmocka_unit_test(test_group_error), cmocka_unit_test(test_reset),
-		cmocka_unit_test(test_hold),        cmocka_unit_test(test_lost_bit),
+		cmocka_unit_test(test_group_error), cmocka_unit_test(test_late_error),
+		cmocka_unit_test(test_reset),       cmocka_unit_test(test_hold),
+		cmocka_unit_test(test_lost_bit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

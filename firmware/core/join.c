@@ -101,14 +101,17 @@ static enum rf_ctl_reason judge_group(struct rf_fw *fw, const struct rf_fw_group
 /*
  * Whether the key of a job may register source address and port of a JOIN. It may if they are those
  * of the packet, or if the job's entry in the key table lists them. The operator may register all;
- * in an open lab every host is an operator.
+ * in an open lab every host is an operator. A strict group affects unknown connections at its
+ * ports, so only a key that lists addresses may register one.
  */
 static enum rf_ctl_reason speaks_for(const struct rf_fw *fw, const struct rf_fw_request *q,
 				     const struct rf_ctl_join *j)
 {
 	const struct rf_fw_key *k = rf_fw_keys_find(fw, q->h.job);
-	bool all = !k || k->job == RF_CTL_JOB_OPERATOR || j->src_ip >> 8 == NOBODYS_NET;
-	bool ip = k && k->ips == 0 ? j->src_ip == q->addr.src_ip : false;
+	bool strict = (j->flags & RF_CTL_J_STRICT) != 0;
+	bool all =
+		!k || k->job == RF_CTL_JOB_OPERATOR || (j->src_ip >> 8 == NOBODYS_NET && !strict);
+	bool ip = k && k->ips == 0 && !strict ? j->src_ip == q->addr.src_ip : false;
 
 	for (unsigned int i = 0; k && i < k->ips; i++)
 		if (((j->src_ip ^ k->ip[i].ip) & rf_fw_prefix_mask(k->ip[i].bits)) == 0)

@@ -251,6 +251,19 @@ static void test_speaks_for(void **state)
 	a.r.u.join.src_ip = 0xc6336401u;
 	a.r.u.join.port = 3;
 	accepted(b, a);
+	/* A strict group needs a key that lists addresses, whatever the address is. */
+	a = join(B, 2, 0, 2);
+	a.r.u.join.flags = RF_CTL_J_STRICT;
+	refused(b, a, RF_CTL_R_ADDRESS_DENIED, 0);
+	a.r.u.join.src_ip = 0xc6336401u;
+	refused(b, a, RF_CTL_R_ADDRESS_DENIED, 0);
+	a = join(A, 3, 0, 2);
+	a.r.u.join.flags = RF_CTL_J_STRICT;
+	a.r.u.join.src_ip = 0xc6336401u;
+	a.port = 1;
+	refused(b, a, RF_CTL_R_ADDRESS_DENIED, 0);
+	a.r.u.join.src_ip = 0x0a02fffeu;
+	accepted(b, a);
 	a = join(OPERATOR, 1, 0, 2);
 	a.r.u.join.src_ip = 0x0a090909u;
 	a.r.u.join.port = 3;

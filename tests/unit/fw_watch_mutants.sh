@@ -35,7 +35,7 @@ mutant held-instead hold.c "	if (stray != RF_FW_STRAY_NONE)
 		entered" "	if (0)
 		entered"
 mutant only-registered place.c "m->spoke || !(g->flags & RF_CTL_J_STRICT)" "true"
-mutant anybody place.c "m->spoke || !(g->flags & RF_CTL_J_STRICT)" "false"
+mutant all-packets place.c "m->spoke || !(g->flags & RF_CTL_J_STRICT)" "false"
 mutant no-last-look group.c "	if (g->flags & RF_CTL_J_STRICT)
 		rf_fw_group_look(fw, g);" ""
 exit $bad

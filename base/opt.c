@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/near.h"
+#include "base/opt_page.h"
 #include "base/rf_number.h"
 
-#define OPTS_MAX 64
+#define VERSION 255
 #define LONG_ONLY 256 /* getopt value of the first option without a letter */
 
 int rf_opt_u64(const char *text, uint64_t *value)
@@ -103,11 +105,6 @@ int rf_opt_fraction(const char *text, double *value)
 	return 0;
 }
 
-static bool takes_argument(const struct rf_opt *o)
-{
-	return o->kind != RF_OPT_FLAG && !(o->kind == RF_OPT_CALL && !o->arg);
-}
-
 /*
  * Returns the word of the list that equals value, as a string that stays valid (value itself), or
  * NULL.
@@ -159,104 +156,10 @@ static int set(const struct rf_opt *o, const char *value)
 	}
 }
 
-/* Formats a number with the largest unit that leaves no fraction. */
-static void print_unit(uint64_t v, const char *const *units, const uint64_t *factors)
-{
-	size_t i = 0;
-
-	while (units[i + 1] && v % factors[i] != 0)
-		i++;
-	printf("%" PRIu64 "%s", v / factors[i], units[i]);
-}
-
-static void print_default(const struct rf_opt *o)
-{
-	static const char *const size_units[] = {"G", "M", "K", "", NULL};
-	static const uint64_t size_factors[] = {1u << 30, 1u << 20, 1u << 10, 1};
-	static const char *const rate_units[] = {"G", "M", "K", "", NULL};
-	static const uint64_t rate_factors[] = {1000000000u, 1000000u, 1000u, 1};
-	static const char *const time_units[] = {"s", "ms", "us", "ns", NULL};
-	const char *s;
-
-	if (!o->to)
-		return;
-	switch (o->kind) {
-	case RF_OPT_STRING:
-	case RF_OPT_CHOICE:
-		s = *(const char *const *)o->to;
-		if (s && *s)
-			printf(" (default %s)", s);
-		return;
-	case RF_OPT_UINT:
-		printf(" (default %u)", *(const unsigned *)o->to);
-		return;
-	case RF_OPT_U64:
-		printf(" (default %" PRIu64 ")", *(const uint64_t *)o->to);
-		return;
-	case RF_OPT_FRACTION:
-		printf(" (default %g%%)", *(const double *)o->to * 100);
-		return;
-	case RF_OPT_SIZE:
-	case RF_OPT_RATE:
-	case RF_OPT_TIME:
-		break;
-	default:
-		return;
-	}
-	printf(" (default ");
-	if (o->kind == RF_OPT_SIZE)
-		print_unit(*(const uint64_t *)o->to, size_units, size_factors);
-	else if (o->kind == RF_OPT_RATE)
-		print_unit(*(const uint64_t *)o->to, rate_units, rate_factors);
-	else
-		print_unit(*(const uint64_t *)o->to, time_units, rate_factors);
-	printf(")");
-}
-
-static void print_option(const struct rf_opt *o)
-{
-	int n;
-
-	n = o->letter ? printf("  -%c, --%s", o->letter, o->name) : printf("      --%s", o->name);
-	if (takes_argument(o))
-		n += printf(" %s", o->arg ? o->arg : "VALUE");
-	if (n > 30) {
-		printf("\n");
-		n = 0;
-	}
-	printf("%*s", 32 - n, "");
-	for (const char *p = o->text; *p; p++) {
-		putchar(*p);
-		if (*p == '\n')
-			printf("%32s", "");
-	}
-	print_default(o);
-	putchar('\n');
-}
-
-void rf_opt_help(const struct rf_opt_page *page)
-{
-	printf("usage: %s\n\n%s\n\noptions:\n", page->usage, page->intro);
-	for (const struct rf_opt *o = page->opts; o->kind != RF_OPT_END; o++) {
-		if (o->kind == RF_OPT_HEADING)
-			printf("\n%s\n", o->text);
-		else if (o->kind != RF_OPT_PROGRAM)
-			print_option(o);
-	}
-	printf("  -h, --help                    this text\n");
-	if (page->examples)
-		printf("\nexamples:\n%s\n", page->examples);
-}
-
-static bool is_option(const struct rf_opt *o)
-{
-	return o->kind != RF_OPT_HEADING && o->kind != RF_OPT_PROGRAM;
-}
-
 static const struct rf_opt *find(const struct rf_opt *opts, int c)
 {
 	for (int i = 0; opts[i].kind != RF_OPT_END; i++) {
-		if (!is_option(&opts[i]))
+		if (!rf_opt_is(&opts[i]))
 			continue;
 		if (c >= LONG_ONLY ? c == LONG_ONLY + i : opts[i].letter == c)
 			return &opts[i];
@@ -287,50 +190,121 @@ const char *rf_opt_secret(const char *value)
 	return copy;
 }
 
-int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv)
+/* Fills the tables of getopt_long(); returns the short options. */
+static const char *tables(const struct rf_opt_page *page, struct option *longs, char *shorts)
 {
-	struct option longs[OPTS_MAX + 2];
-	char shorts[2 * OPTS_MAX + 5] = "+h";
-	/* With the plus sign, getopt_long() stops at the first argument. */
-	const char *letters = shorts + (page->opts[0].kind != RF_OPT_PROGRAM);
-	size_t s = 2;
+	bool program = page->opts[0].kind == RF_OPT_PROGRAM;
+	size_t s = 0;
 	int n = 0;
-	int c;
 
+	/* With the plus sign, getopt_long() stops at the first argument. */
+	if (program)
+		shorts[s++] = '+';
+	shorts[s++] = ':';
+	shorts[s++] = 'h';
 	for (int i = 0; page->opts[i].kind != RF_OPT_END; i++) {
 		const struct rf_opt *o = &page->opts[i];
 
-		if (!is_option(o))
+		if (!rf_opt_is(o))
 			continue;
-		if (n == OPTS_MAX) {
-			fprintf(stderr, "too many options in the table\n");
-			return -2;
-		}
-		longs[n++] = (struct option){o->name,
-					     takes_argument(o) ? required_argument : no_argument,
-					     NULL, LONG_ONLY + i};
+		if (n == RF_OPTS_MAX)
+			return NULL;
+		longs[n++] =
+			(struct option){o->name, rf_opt_takes(o) ? required_argument : no_argument,
+					NULL, LONG_ONLY + i};
 		if (!o->letter)
 			continue;
 		shorts[s++] = o->letter;
-		if (takes_argument(o))
+		if (rf_opt_takes(o))
 			shorts[s++] = ':';
 	}
 	shorts[s] = '\0';
-	longs[n] = (struct option){"help", no_argument, NULL, 'h'};
-	longs[n + 1] = (struct option){NULL, 0, NULL, 0};
+	longs[n++] = (struct option){"help", optional_argument, NULL, 'h'};
+	longs[n++] = (struct option){"version", no_argument, NULL, VERSION};
+	longs[n] = (struct option){NULL, 0, NULL, 0};
+	return shorts;
+}
 
+/* Says what is wrong with a long option that getopt_long() did not accept. */
+static void unknown(const struct option *longs, const char *text)
+{
+	const char *names[RF_OPTS_MAX + 2];
+	char word[64];
+	size_t len = strcspn(text, "=");
+	size_t like = 0;
+	size_t n = 0;
+	const char *near;
+
+	snprintf(word, sizeof(word), "%.*s", (int)len, text);
+	for (; longs[n].name; n++) {
+		names[n] = longs[n].name;
+		like += strncmp(names[n], word, strlen(word)) == 0;
+	}
+	near = like > 1 ? NULL : rf_near(word, names, n);
+	if (near && strcmp(near, word) == 0) {
+		fprintf(stderr, "--%s takes no value\n", word);
+		return;
+	}
+	fprintf(stderr, "--%s: %s option", word, like > 1 ? "ambiguous" : "unknown");
+	if (near)
+		fprintf(stderr, "; did you mean --%s?", near);
+	for (size_t i = 0; like > 1 && i < n; i++)
+		if (strncmp(names[i], word, strlen(word)) == 0)
+			fprintf(stderr, " --%s", names[i]);
+	fputc('\n', stderr);
+}
+
+/* c is ':' or '?'. */
+static void refuse(const struct rf_opt_page *page, const struct option *longs, int c,
+		   const char *text)
+{
+	const struct rf_opt *o = find(page->opts, optopt);
+
+	if (c == ':' && o)
+		fprintf(stderr, "--%s needs a value: %s\n", o->name, o->arg ? o->arg : "VALUE");
+	else if (strncmp(text, "--", 2) == 0)
+		unknown(longs, text + 2);
+	else
+		fprintf(stderr, "-%c: unknown option\n", optopt);
+}
+
+int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv)
+{
+	struct option longs[RF_OPTS_MAX + 3];
+	char shorts[2 * RF_OPTS_MAX + 8];
+	int c;
+
+	if (!tables(page, longs, shorts)) {
+		fprintf(stderr, "too many options in the table\n");
+		return -2;
+	}
 	optind = 1;
-	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct rf_opt *o = find(page->opts, c);
 
-		if (c == 'h' && !o) {
-			rf_opt_help(page);
+		if (c == VERSION)
+			rf_opt_version();
+		if (c == VERSION || (c == 'h' && !o && rf_opt_help_as(page, optarg) == 0))
 			return -1;
-		}
+		if (c == ':' || c == '?')
+			refuse(page, longs, c, argv[optind - 1]);
 		if (!o || apply(o, optarg) != 0) {
 			fprintf(stderr, "usage: %s\n--help lists the options\n", page->usage);
 			return -2;
 		}
 	}
 	return optind;
+}
+
+bool rf_opt_asked(const struct rf_opt_page *page, const char *word)
+{
+	if (strcmp(word, "--version") == 0)
+		rf_opt_version();
+	else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+		 strcmp(word, "help") == 0)
+		rf_opt_help(page);
+	else if (strncmp(word, "--help=", 7) != 0 || rf_opt_help_as(page, word + 7) != 0)
+		return false;
+	return true;
 }

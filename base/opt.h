@@ -57,8 +57,8 @@ enum rf_exit {
 
 /*
  * Parses argv. Returns the index of the first non-option argument (argc if there is none); -1 after
- * --help, which has been printed to stdout (exit with RF_EXIT_GOOD); -2 on bad usage, with a
- * message on stderr (exit with RF_EXIT_USAGE).
+ * --help or --version, which has been printed to stdout (exit with RF_EXIT_GOOD); -2 on bad usage,
+ * with a message on stderr (exit with RF_EXIT_USAGE).
  */
 int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv);
 
@@ -68,7 +68,13 @@ int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv);
  */
 const char *rf_opt_secret(const char *value);
 
-/* The text printed by --help. */
+/*
+ * For programs with commands of their own: true if word is --help, --version or the like, which has
+ * been answered on stdout.
+ */
+bool rf_opt_asked(const struct rf_opt_page *page, const char *word);
+
+/* The text printed by --help, with bold headings on a terminal unless NO_COLOR is set. */
 void rf_opt_help(const struct rf_opt_page *page);
 
 /*

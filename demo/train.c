@@ -339,12 +339,12 @@ int main(int argc, char **argv)
 			  .rate = 0.2,
 			  .momentum = 0.9};
 	const struct rf_opt table[] = {
-		{RF_OPT_STRING, "data", 'd', &run.data, "FILE", "the digits (CSV)", NULL},
-		{RF_OPT_UINT, "epochs", 'e', &run.epochs, "N", "passes over all digits", NULL},
-		{RF_OPT_UINT, "batch", 'b', &run.batch, "N", "digits per rank and step", NULL},
+		{RF_OPT_STRING, "data", 0, &run.data, "FILE", "the digits (CSV)", NULL},
+		{RF_OPT_UINT, "epochs", 0, &run.epochs, "N", "passes over all digits", NULL},
+		{RF_OPT_UINT, "batch", 0, &run.batch, "N", "digits per rank and step", NULL},
 		{RF_OPT_UINT, "hidden", 0, &run.hidden, "N", "hidden units", NULL},
 		{RF_OPT_U64, "seed", 0, &run.seed, "N", "for the weights and the order", NULL},
-		{RF_OPT_STRING, "weights", 'w', &run.weights, "FILE",
+		{RF_OPT_STRING, "weights", 0, &run.weights, "FILE",
 		 "write the final weights (fp32, rank 0)", NULL},
 		{RF_OPT_STRING, "places-out", 0, &run.places_out, "FILE",
 		 "write the order of additions (rank 0)", NULL},
@@ -353,8 +353,8 @@ int main(int argc, char **argv)
 		{RF_OPT_FLAG, "quiet", 'q', &run.quiet, NULL, "print nothing", NULL},
 		{RF_OPT_FLAG, "summary", 0, &run.summary, NULL, "print only the last line", NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "without a network:", NULL},
-		{RF_OPT_UINT, "alone", 'a', &run.alone, "N",
-		 "do the work of N ranks in this process", NULL},
+		{RF_OPT_UINT, "alone", 0, &run.alone, "N", "do the work of N ranks in this process",
+		 NULL},
 		{RF_OPT_STRING, "places", 0, &run.places, "TEXT", "add in this order", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};

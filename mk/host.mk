@@ -14,6 +14,11 @@ $(eval $(call c_lib,rf-api,$(addprefix host/api/,status.c backend.c context.c pr
 
 # The shared library. The number after .so is the version of the interface: it is raised by incompatible changes.
 RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)
+# The version for programs that do not use the library.
+$(BUILD)/gen/rf_version.h: host/include/ringfold/ringfold.h
+	@mkdir -p $(@D)
+	@echo '#define RF_VERSION_TEXT "$(RF_VERSION)"' > $@
+GENERATED += $(BUILD)/gen/rf_version.h
 SHLIB := $(BUILD)/lib/libringfold.so
 
 $(BUILD)/lib/libringfold.so.0: $(call libs,$(HOST_LIBS)) host/ringfold.map

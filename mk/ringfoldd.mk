@@ -9,7 +9,7 @@ $(BUILD)/gen/ringfoldd/page.h: ringfoldd/page.html mk/page.py
 
 ifneq ($(RFD_HAVE),)
 GENERATED += $(BUILD)/gen/ringfoldd/page.h
-$(eval $(call c_prog,ringfoldd,$(addprefix ringfoldd/,main.c config.c bus.c http.c metrics.c status.c),fw fwlinux rfctl rfproto,$(call pkg_libs,inih libmicrohttpd jansson) -lm))
+$(eval $(call c_prog,ringfoldd,$(addprefix ringfoldd/,main.c config.c bus.c http.c metrics.c status.c),fw fwlinux rfctl rfproto rf-opt,$(call pkg_libs,inih libmicrohttpd jansson) -lm))
 $(eval $(call test,ringfoldd,$(PYTHON) tests/e2e/ringfoldd.py $(BUILD)/bin/ringfoldd,$(BUILD)/bin/ringfoldd))
 endif
 

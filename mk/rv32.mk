@@ -38,7 +38,7 @@ $(eval $(call test,rv32_image,PYTHON=$(PYTHON) tests/unit/rv32_image.sh $(BUILD)
 # The firmware of a simulated box, native or the image.
 $(eval $(call c_lib,fwsim,firmware/target/sim/cpu.c firmware/target/settings.c))
 ifneq ($(RV32_UNICORN),)
-$(eval $(call c_prog,ringfold-rv32,sim/unicorn/ringfold-rv32.c,,$(call pkg_libs,unicorn)))
+$(eval $(call c_prog,ringfold-rv32,sim/unicorn/ringfold-rv32.c,rf-opt,$(call pkg_libs,unicorn)))
 endif
 RV32_DEPS := $(if $(RV32_HAVE),$(RV32_IMAGE)) $(if $(RV32_UNICORN),$(BUILD)/bin/ringfold-rv32)
 ifneq ($(RV32_HAVE),)

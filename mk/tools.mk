@@ -15,6 +15,9 @@ $(eval $(call c_prog,ringfold-run,$(addprefix tools/,ringfold-run.c run_process.
 $(eval $(call test,e2e-run,tests/e2e/run.sh,$(addprefix $(BUILD)/bin/,ringfold ringfold-run ringfold-box ringfold-perf allreduce)))
 $(eval $(call test,e2e-run-rtl,tests/e2e/run.sh rtl,$(addprefix $(BUILD)/bin/,ringfold ringfold-run ringfold-box allreduce) $(call rtl_box,4,1,512)))
 
+# The options of all tools; those that need a package are checked if they were built.
+$(eval $(call test,options,tests/e2e/options.sh $(BUILD)/bin $(PYTHON),$(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run sim perf doctor ctl gen check replay train))))
+
 # A wire with one fault that the doctor has to name.
 $(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-memif rf-io rf-store rf-config roce rfctl rfproto,$(call pkg_libs,libdpdk) -lpthread,,$(BUILD)/tests/e2e_bad_wire))
 $(eval $(call test,e2e-doctor-faults,tests/e2e/doctor_faults.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(BUILD)/tests/e2e_bad_wire))

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/opt.h"
 #include "firmware/target/linux/fresh.h"
 #include "firmware/target/linux/keys.h"
 #include "rf_regs.h"
@@ -33,19 +34,6 @@ struct service {
 };
 
 static struct service service;
-
-static int usage(FILE *f)
-{
-	fprintf(f,
-		"usage: ringfoldd --config FILE [--check]    runs the box; --check reads the file "
-		"only\n"
-		"       ringfoldd --defaults                 a commented file with all settings\n"
-		"Signals: TERM and INT end it (all groups fail, the box forwards nothing), HUP "
-		"rereads "
-		"the "
-		"keys.\n");
-	return f == stdout ? 0 : 2;
-}
 
 static int say(const char *what)
 {
@@ -191,22 +179,37 @@ int main(int argc, char **argv)
 	struct service *s = &service;
 	const char *file = NULL;
 	bool check = false;
+	bool defaults = false;
+	const struct rf_opt table[] = {
+		{RF_OPT_STRING, "config", 0, &file, "FILE", "the settings, an INI file", NULL},
+		{RF_OPT_FLAG, "check", 0, &check, NULL, "read the file and the keys only", NULL},
+		{RF_OPT_FLAG, "defaults", 0, &defaults, NULL,
+		 "print a commented file with all settings", NULL},
+		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
+	};
+	const struct rf_opt_page page = {
+		"ringfoldd --config FILE [--check]\n"
+		"       ringfoldd --defaults",
+		"The firmware of a box as a Linux service, over registers that a driver has "
+		"mapped.\nSignals: TERM and INT end it (all groups fail, the box forwards "
+		"nothing), HUP rereads the keys.",
+		NULL, table};
 	char why[400];
+	int n;
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--config") == 0 && i + 1 < argc) {
-			file = argv[++i];
-		} else if (strcmp(argv[i], "--check") == 0) {
-			check = true;
-		} else if (strcmp(argv[i], "--defaults") == 0) {
-			rfd_config_print();
-			return 0;
-		} else {
-			return usage(strcmp(argv[i], "--help") == 0 ? stdout : stderr);
-		}
+	n = rf_opt_parse(&page, argc, argv);
+	if (n == -1)
+		return RF_EXIT_GOOD;
+	if (n < 0)
+		return RF_EXIT_USAGE;
+	if (defaults) {
+		rfd_config_print();
+		return RF_EXIT_GOOD;
 	}
-	if (!file)
-		return usage(stderr);
+	if (!file || n < argc) {
+		fprintf(stderr, "usage: %s\n", page.usage);
+		return RF_EXIT_USAGE;
+	}
 	rfd_config_default(&s->cfg);
 	if (rfd_config_load(&s->cfg, file, why, sizeof(why)) != 0 ||
 	    rfd_config_check(&s->cfg, why, sizeof(why)) != 0) {

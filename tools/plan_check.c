@@ -103,7 +103,7 @@ int plan_command_check(int argc, char **argv)
 		{RF_OPT_CALL, "plan", 'P', &w, "FILE",
 		 "JSON; repeatable: plans that run at the same time are also checked together",
 		 take_plan},
-		{RF_OPT_STRING, "picture", 'p', &w.to.picture, "FILE",
+		{RF_OPT_STRING, "picture", 0, &w.to.picture, "FILE",
 		 "write an SVG of the topology with the trees in colours (needs Graphviz)", NULL},
 		{RF_OPT_UINT, "tree", 0, &w.to.tree, "N",
 		 "draw only the N-th largest tree; 0: the largest trees", NULL},

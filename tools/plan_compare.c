@@ -299,7 +299,7 @@ int plan_command_compare(int argc, char **argv)
 		"the least of the\nknown upper bounds; no scheme can exceed it.");
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "topology", 't', &topology, "FILE", "JSON", NULL},
-		{RF_OPT_STRING, "schemes", 's', &schemes, "A,B,...",
+		{RF_OPT_STRING, "schemes", 0, &schemes, "A,B,...",
 		 "run only these schemes (default all)", NULL},
 		{RF_OPT_FLAG, "json", 'j', &json, NULL, "print the table as JSON", NULL},
 		{RF_OPT_FLAG, "quiet", 'q', &quiet, NULL, "no progress messages; --json implies it",

@@ -126,9 +126,9 @@ int plan_command_jobs(int argc, char **argv)
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "topology", 't', &topology, "FILE", "JSON", NULL},
 		{RF_OPT_STRING, "jobs", 'J', &list, "FILE", "JSON, see docs/planner-jobs.md", NULL},
-		{RF_OPT_STRING, "scheme", 's', &scheme, "NAME",
-		 "scheme for all jobs (default best)", NULL},
-		{RF_OPT_STRING, "out-prefix", 'o', &prefix, "TEXT",
+		{RF_OPT_STRING, "scheme", 0, &scheme, "NAME", "scheme for all jobs (default best)",
+		 NULL},
+		{RF_OPT_STRING, "out-prefix", 0, &prefix, "TEXT",
 		 "write each plan to TEXT, the job's name, .json", NULL},
 		{RF_OPT_UINT, "chunks", 'c', &chunks, "N",
 		 "divide each vector into N classes; 0: keep fractional shares", NULL},

@@ -243,9 +243,9 @@ int main(int argc, char **argv)
 {
 	static struct check c;
 	const struct rf_opt opts[] = {
-		{RF_OPT_STRING, "traffic", 't', &c.dir, "DIR", "the folder written by ringfold gen",
+		{RF_OPT_STRING, "traffic", 0, &c.dir, "DIR", "the folder written by ringfold gen",
 		 NULL},
-		{RF_OPT_STRING, "box", 'b', &c.box, "FILE",
+		{RF_OPT_STRING, "box", 0, &c.box, "FILE",
 		 "output of `ringfold box --json`, of a box without other traffic:\n"
 		 "each counter must have the value that follows from the plan",
 		 NULL},

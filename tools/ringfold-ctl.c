@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "host/config/settings.h"
+#include "base/near.h"
 #include "base/opt.h"
 
 /* Default address of a tool on a network where it has none. */
@@ -100,11 +101,20 @@ static const struct command {
 
 static const struct command *find_command(const char *name)
 {
+	const char *names[sizeof(commands) / sizeof(commands[0])];
+	const char *near;
+
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		names[i] = commands[i].name;
 		if (strcmp(name, commands[i].name) == 0)
 			return &commands[i];
 	}
-	fprintf(stderr, "ringfold ctl: unknown command '%s', see --help\n", name);
+	near = rf_near(name, names, sizeof(commands) / sizeof(commands[0]));
+	fprintf(stderr, "ringfold ctl: unknown command '%s'", name);
+	if (near)
+		fprintf(stderr, "; did you mean '%s'?\n", near);
+	else
+		fprintf(stderr, ", see --help\n");
 	return NULL;
 }
 
@@ -243,7 +253,7 @@ int main(int argc, char **argv)
 		 "RF_KEY, "
 		 "which does not appear in the process list",
 		 NULL},
-		{RF_OPT_STRING, "traffic", 't', &c.dir, "DIR",
+		{RF_OPT_STRING, "traffic", 0, &c.dir, "DIR",
 		 "join, wait: the folder written by ringfold gen", NULL},
 		{RF_OPT_CALL, "rank", 0, &c, "A.B.C.D,send=QPN,psn=PSN,recv=QPN,port=N",
 		 "join: the next rank of the ring, a program without ringfold", ctl_add_rank},
@@ -267,7 +277,7 @@ int main(int argc, char **argv)
 		 "join --rank: the group ends if a rank sends and acknowledges nothing for this "
 		 "long; 0s: never",
 		 NULL},
-		{RF_OPT_U64, "job", 'j', &c.job, "N",
+		{RF_OPT_U64, "job", 0, &c.job, "N",
 		 "the job: for join and wait instead of the plan's, for others instead of JOB",
 		 NULL},
 		{RF_OPT_STRING, "group", 'g', &c.group_text, "N",

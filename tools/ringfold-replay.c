@@ -360,12 +360,12 @@ int main(int argc, char **argv)
 	struct settings s = {.engine = "model", .count = 1, .jobs = 1};
 	const struct rf_opt opts[] = {
 		{RF_OPT_CHOICE, "engine", 'e', &s.engine, "model|rtl", "engine of the box", NULL},
-		{RF_OPT_UINT, "ports", 'p', &s.shape.ports, "N", "ports of the box", NULL},
+		{RF_OPT_UINT, "ports", 0, &s.shape.ports, "N", "ports of the box", NULL},
 		{RF_OPT_UINT, "lanes", 0, &s.shape.lanes, "N", "lanes of the box", NULL},
 		{RF_OPT_UINT, "width", 0, &s.shape.width, "BITS", "width of the box's data path",
 		 NULL},
-		{RF_OPT_U64, "count", 'n', &s.count, "N", "number of seeds, from SEED on", NULL},
-		{RF_OPT_UINT, "jobs", 'j', &s.jobs, "N", "parallel processes", NULL},
+		{RF_OPT_U64, "count", 0, &s.count, "N", "number of seeds, from SEED on", NULL},
+		{RF_OPT_UINT, "jobs", 0, &s.jobs, "N", "parallel processes", NULL},
 		{RF_OPT_UINT, "seconds", 0, &s.seconds, "S",
 		 "start no run after this many seconds; 0: no limit", NULL},
 		{RF_OPT_UINT, "limit", 0, &s.limit, "S",

@@ -2,13 +2,13 @@
  * ringfold X ARGS: executes ringfold-X from the folder that contains this program, or from
  * ../libexec/ringfold.
  */
+#include "base/near.h"
 #include "base/opt.h"
 #include "base/self.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <ringfold/ringfold.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,27 +73,68 @@ static size_t scan(const char *folder, char **names, size_t count)
 	return count;
 }
 
-static void help(const char *folder, const char *libexec)
+/* The names of all commands, sorted; each to be freed. */
+static size_t commands(const char *folder, const char *libexec, char **names)
 {
-	char *names[NAMES_MAX];
-	size_t count = 0;
+	size_t count = scan(libexec, names, scan(folder, names, 0));
 
-	printf("usage: ringfold COMMAND [options]\n\n"
-	       "In-network all-reduce: a box beside an Ethernet switch sums gradients while they "
-	       "cross\nthe network.\n\n"
-	       "commands (each explains itself with --help):\n");
-	count = scan(folder, names, count);
-	count = scan(libexec, names, count);
 	qsort(names, count, sizeof(names[0]), compare);
+	return count;
+}
+
+/* The introduction with the list of commands, to be freed; NULL if there is no memory. */
+static char *introduction(char *const *names, size_t count)
+{
+	char *to = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&to, &len);
+
+	if (!f)
+		return NULL;
+	fputs("In-network all-reduce: a box beside an Ethernet switch sums gradients while they "
+	      "cross\nthe network.\n\ncommands (each explains itself with --help):",
+	      f);
 	for (size_t i = 0; i < count; i++) {
 		const char *text = "";
 
 		for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
 			if (strcmp(known[k].name, names[i]) == 0)
 				text = known[k].text;
-		printf("  %-10s %s\n", names[i], text);
-		free(names[i]);
+		fprintf(f, "\n  %-10s %s", names[i], text);
 	}
+	if (fclose(f) == 0)
+		return to;
+	free(to);
+	return NULL;
+}
+
+/* Answers --help, --version, nothing, or a name that is not that of a command. */
+static int answer(const char *name, const char *folder, const char *libexec)
+{
+	static const struct rf_opt none[] = {{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL}};
+	char *names[NAMES_MAX];
+	size_t count = commands(folder, libexec, names);
+	char *text = introduction(names, count);
+	const struct rf_opt_page page = {"ringfold COMMAND [options]", text ? text : "", NULL,
+					 none};
+	const char *near = name ? rf_near(name, (const char *const *)names, count) : NULL;
+	int code = RF_EXIT_USAGE;
+
+	if (!name) {
+		rf_opt_help(&page);
+	} else if (rf_opt_asked(&page, name)) {
+		code = RF_EXIT_GOOD;
+	} else {
+		fprintf(stderr, "ringfold: unknown command \"%s\"; ", name);
+		if (near)
+			fprintf(stderr, "did you mean \"%s\"?\n", near);
+		else
+			fprintf(stderr, "ringfold --help lists them\n");
+	}
+	for (size_t i = 0; i < count; i++)
+		free(names[i]);
+	free(text);
+	return code;
 }
 
 int main(int argc, char **argv)
@@ -107,20 +148,9 @@ int main(int argc, char **argv)
 		snprintf(folder, sizeof(folder), ".");
 	snprintf(libexec, sizeof(libexec), "%s/../libexec/ringfold", folder);
 
-	if (!name || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
-	    strcmp(name, "help") == 0) {
-		help(folder, libexec);
-		return name ? RF_EXIT_GOOD : RF_EXIT_USAGE;
-	}
-	if (strcmp(name, "--version") == 0) {
-		printf("ringfold %d.%d.%d\n", RF_VERSION_MAJOR, RF_VERSION_MINOR, RF_VERSION_PATCH);
-		return RF_EXIT_GOOD;
-	}
-	if (name[0] == '-' || strchr(name, '/') || strlen(name) > 32) {
-		fprintf(stderr, "ringfold: \"%s\" is not a command; ringfold --help lists them\n",
-			name);
-		return RF_EXIT_USAGE;
-	}
+	if (!name || name[0] == '-' || strcmp(name, "help") == 0 || strchr(name, '/') ||
+	    strlen(name) > 32)
+		return answer(name, folder, libexec);
 	snprintf(path, sizeof(path), "%s/" PREFIX "%s", folder, name);
 	argv[1] = path;
 	execv(path, argv + 1);
@@ -129,9 +159,7 @@ int main(int argc, char **argv)
 		execv(path, argv + 1);
 	}
 	if (errno == ENOENT)
-		fprintf(stderr, "ringfold: unknown command \"%s\"; ringfold --help lists them\n",
-			name);
-	else
-		fprintf(stderr, "ringfold: %s: %s\n", path, strerror(errno));
-	return errno == ENOENT ? RF_EXIT_USAGE : RF_EXIT_FAILED;
+		return answer(name, folder, libexec);
+	fprintf(stderr, "ringfold: %s: %s\n", path, strerror(errno));
+	return RF_EXIT_FAILED;
 }

@@ -20,6 +20,7 @@
 
 #include <unicorn/unicorn.h>
 
+#include "base/opt.h"
 #include "firmware/target/rv32/cpu.h"
 #include "firmware/target/sim/wire.h"
 
@@ -272,18 +273,24 @@ static void send_memory(struct machine *m)
 
 int main(int argc, char **argv)
 {
+	static const struct rf_opt none[] = {{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL}};
+	const struct rf_opt_page page = {
+		"ringfold rv32 IMAGE.elf",
+		"The processor of a simulated box: `ringfold box --firmware rv32` starts it.", NULL,
+		none};
 	struct machine *m = &machine;
 	uint32_t pc;
+	int n;
 
-	if (argc != 2 || argv[1][0] == '-') {
-		bool asked = argc == 2 && strcmp(argv[1], "--help") == 0;
+	n = rf_opt_parse(&page, argc, argv);
 
-		fprintf(asked ? stdout : stderr, "usage: ringfold-rv32 IMAGE.elf\n"
-						 "The processor of a simulated box: `ringfold box "
-						 "--firmware rv32` starts it.\n");
-		return asked ? 0 : 2;
+	if (n == -1)
+		return RF_EXIT_GOOD;
+	if (n != argc - 1) {
+		fprintf(stderr, "usage: %s\n", page.usage);
+		return RF_EXIT_USAGE;
 	}
-	pc = open_machine(m, argv[1]);
+	pc = open_machine(m, argv[n]);
 	for (;;) {
 		uc_err err = uc_emu_start(m->uc, pc, UINT32_MAX, 0, 0);
 		uint32_t command, word = 0;

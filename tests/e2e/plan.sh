@@ -71,7 +71,7 @@ run 0 "a plan with them" --topology few.json --scheme best --out fp.json
 run 0 "... which check accepts" check --topology few.json --plan fp.json
 run 3 "a plan that exceeds the limits" check --topology few.json --plan p.json
 check "... names the box and the limit" says 'box "leaf[01]" has a fan_in of 2'
-run 0 "a forest of two trees" -t t.json -s forest --trees 2 --json
+run 0 "a forest of two trees" -t t.json --scheme forest --trees 2 --json
 check "... has at most two" json out "len(d['trees']) <= 2"
 rm -f few.json fp.json
 cat > jobs.json << END
@@ -93,9 +93,9 @@ check "... reports the number of trees kept" says "^trees  *[0-9]* kept"
 run 0 "... which check accepts" check --topology u.json --plan q.json
 rm -f q.json u.json
 run 0 "a larger network" generate fat-tree --k 16 --hosts 8 --boxes share --box-share 20% --out large.json
-run 0 "... planned" make -t large.json -s best
+run 0 "... planned" make -t large.json --scheme best
 check "... with progress messages" grep -q "s  .*, round [0-9]*: [0-9.]*, bound [0-9.]*$" err
-run 0 "... with --quiet" make -t large.json -s best --quiet
+run 0 "... with --quiet" make -t large.json --scheme best --quiet
 check "... prints no messages" test ! -s err
 rm -f large.json
 before=$(ls)
@@ -104,30 +104,30 @@ check "... names it" says 'there is no link "leaf0,leaf1"'
 run 1 "a host's last link" replan --topology t.json --plan p.json --without-link h0,leaf0 --out q.json
 check "... names the host" says '"h0" has no link'
 check "... nothing is written" nothing_new
-run 0 "a plan in chunk classes" make -t t.json -s forest --chunks 64 --json
+run 0 "a plan in chunk classes" make -t t.json --scheme forest --chunks 64 --json
 check "... 64 of them" json out "d['chunks'] == 64 and sum(t['chunks'] for t in d['trees']) == 64"
 check "... with its certificate" json p.json "d['bounds']['ratio'] > 1 - 1e-6 and d['bounds']['exact'] and abs(d['bounds']['dual'] - 10) < 1e-6 and abs(d['bounds']['cut'] - 10) < 1e-6 and abs(d['bounds']['flow'] - 10) < 1e-5"
 check "... and its prices: capacity times price is the bound" json p.json "abs(sum(10 * p[-1] for p in d['bounds']['link_prices']) - 10) < 1e-6"
 run 0 "the plan checked" check --topology t.json --plan p.json
 check "... same throughput" says "^throughput  *10 Gbps"
 check "... and the bound by its prices" says "^dual bound  *10 Gbps"
-run 0 "a ring's rounds" -t t.json -s ring
+run 0 "a ring's rounds" -t t.json --scheme ring
 check "... 2 (N - 1) of them" says "^rounds  *14$"
-run 0 "a forest of hosts" -t t.json -s forest --json
+run 0 "a forest of hosts" -t t.json --scheme forest --json
 check "... its ratio is relative to the bound of all trees, not of trees of hosts" json out "abs(d['bounds']['dual'] - 40 / 7) < 1e-6 and d['bounds']['dual_of'] == 'trees of hosts' and abs(d['bounds']['ratio'] - 4 / 7) < 1e-6 and d['bounds']['ratio_of'] == 'cut'"
 run 0 "generate long links" generate leaf-spine --leaves 2 --hosts 6 --boxes none --delay 1ms --out far.json
-run 0 "a plan for a small vector" -t far.json -s best --size 4K --json --simulate
+run 0 "a plan for a small vector" -t far.json --scheme best --size 4K --json --simulate
 check "... has fewer steps" cp out small.json
-run 0 "a plan for a large one" -t far.json -s best --size 10G --json --simulate
+run 0 "a plan for a large one" -t far.json --scheme best --size 10G --json --simulate
 check "... may have more" python3 -c "import json; a, b = (json.load(open(f)) for f in ('small.json', 'out')); assert a['steps'] < b['steps'], (a['steps'], b['steps'])"
-run 2 "an invalid size" -t far.json -s best --size 4X
+run 2 "an invalid size" -t far.json --scheme best --size 4X
 rm -f far.json small.json
-run 0 "a picture of the second tree" -t t.json -s forest --tree 2 --dot p.dot
+run 0 "a picture of the second tree" -t t.json --scheme forest --tree 2 --dot p.dot
 check "... says so" grep -q "number 2 by size" p.dot
 check "... has its hosts in order" grep -q "n[0-9]* -> n[0-9]* .style=invis" p.dot
-run 0 "a picture of many trees" -t t.json -s ring --dot p.dot
+run 0 "a picture of many trees" -t t.json --scheme ring --dot p.dot
 check "... shows the load of links" grep -q "links by load" p.dot
-run 1 "a tree that does not exist" -t t.json -s netreduce-rack --tree 2 --dot none.dot
+run 1 "a tree that does not exist" -t t.json --scheme netreduce-rack --tree 2 --dot none.dot
 check "... reports the number of trees" says "there is no tree 2: the plan has 1"
 check "... writes nothing" test ! -e none.dot
 run 0 "compare, sorted" compare --topology t.json --json
@@ -147,22 +147,22 @@ run 0 "generate more racks" generate leaf-spine --leaves 8 --hosts 4 --out serve
 sed -i 's/"kind": "host"/"kind": "host", "server": true/' servers.json
 run 0 "compare without a cut bound" compare --topology servers.json --schemes ps --reduce-only --json
 check "... null and the reason" json out "d['bounds']['cut'] is None and d['bounds']['no_cut'] == 'there is no limit' and d['bound_by'] == 'degree' and d['schemes'][0]['throughput'] > 0"
-run 0 "a plan without a cut bound" -t servers.json -s ps --reduce-only --json
+run 0 "a plan without a cut bound" -t servers.json --scheme ps --reduce-only --json
 check "... null and the reason" json out "d['bounds']['cut'] is None and d['bounds']['no_cut'] == 'there is no limit' and d['bounds']['ratio_of'] == 'degree'"
 if command -v dot > /dev/null; then
 	sed 's/leaf0/le"<\&>/; s/"h3"/"key0"/' t.json | sed 's/le"</le\\"</' > odd.json
-	run 0 "a picture of odd names" -t odd.json -s best --picture odd.svg --out odd-plan.json
+	run 0 "a picture of odd names" -t odd.json --scheme best --picture odd.svg --out odd-plan.json
 	check "... is XML" python3 -c "import xml.dom.minidom; assert 'le\"<&>' in ''.join(t.firstChild.data for t in xml.dom.minidom.parse('odd.svg').getElementsByTagName('text') if t.firstChild)"
 	run 0 "a chart of odd names" compare -t odd.json --schemes ring --chart odd-chart.svg --out odd-table
 	check "... is XML" python3 -c "import xml.dom.minidom; xml.dom.minidom.parse('odd-chart.svg')"
-	run 0 "a picture" -t t.json -s best --picture p.svg
+	run 0 "a picture" -t t.json --scheme best --picture p.svg
 	check "... is XML" python3 -c "import xml.dom.minidom; xml.dom.minidom.parse('p.svg')"
 else
 	echo "skip  a picture: Graphviz is not installed"
 fi
 empty=$(mktemp -d "$dir/empty.XXXX")
 before=$(ls)
-PATH=$empty run 1 "a picture without Graphviz" -t t.json -s ring --picture q.svg --out q.json
+PATH=$empty run 1 "a picture without Graphviz" -t t.json --scheme ring --picture q.svg --out q.json
 check "... names the package" says "apt-get install graphviz"
 check "... and writes nothing" nothing_new
 
@@ -242,11 +242,11 @@ bad 1 "bad-number.json:[0-9]*: 4294967297 is not a valid link number" check -t t
 bad 1 "bad-steps.json:[0-9]*: \"steps\" must be a whole number from 0 to" check -t t.json -P bad-steps.json --dot p2.dot
 bad 1 "bad-name.json:[0-9]*: there is no node \"nobody\"" check -t t.json -P bad-name.json --dot p2.dot
 
-bad 2 "there is no scheme \"none\"" -t t.json -s none --out p2.json
+bad 2 "there is no scheme \"none\"" -t t.json --scheme none --out p2.json
 bad 2 "there is no scheme \"none\"" compare -t t.json --schemes ring,none --out p2.json
 bad 2 "there is no command \"draw\"" draw
 bad 2 "are required" --topology t.json
-bad 2 "unexpected argument \"more\"" -t t.json -s ring --out p2.json more
+bad 2 "unexpected argument \"more\"" -t t.json --scheme ring --out p2.json more
 bad 2 "the first argument must be a shape" generate cube --out p2.json
 bad 2 "positive" generate star --host-link -3 --out p2.json
 bad 1 "must be even" generate fat-tree --k 5 --out p2.json
@@ -257,37 +257,37 @@ for option in --groups --ranks --fan-in --slots --ports; do
 done
 bad 1 "needs at least one GPU for each of its" generate machines --gpus 1 --leaves 2 --out p2.json
 bad 2 "must be a positive number" generate machines --nvlink 0 --out p2.json
-bad 2 "\"-1\" is not a valid N" -t t.json -s best --trees -1 --out p2.json
-bad 2 "trees must be at most 1048576" -t t.json -s best --trees 1048577 --out p2.json
-bad 2 "roundings must be at most 100000" -t t.json -s grid --roundings 100001 --out p2.json
-bad 2 "\"x\" is not a valid N" -t t.json -s best --tree x --out p2.json
-bad 2 "\"-3s\" is not a valid TIME" -t t.json -s best --limit -3s --out p2.json
+bad 2 "\"-1\" is not a valid N" -t t.json --scheme best --trees -1 --out p2.json
+bad 2 "trees must be at most 1048576" -t t.json --scheme best --trees 1048577 --out p2.json
+bad 2 "roundings must be at most 100000" -t t.json --scheme grid --roundings 100001 --out p2.json
+bad 2 "\"x\" is not a valid N" -t t.json --scheme best --tree x --out p2.json
+bad 2 "\"-3s\" is not a valid TIME" -t t.json --scheme best --limit -3s --out p2.json
 for value in 0 -1 x; do
-	bad 2 "\"$value\" must be a size above 0" -t t.json -s best --size $value --out p2.json
+	bad 2 "\"$value\" must be a size above 0" -t t.json --scheme best --size $value --out p2.json
 done
 for value in x 1, ,1 -1,2 inf nan 1:2; do
-	bad 2 "\"$value\" must be a list of at most 64 numbers" -t t.json -s inart-exact --shares $value --out p2.json
+	bad 2 "\"$value\" must be a list of at most 64 numbers" -t t.json --scheme inart-exact --shares $value --out p2.json
 done
-bad 1 "shares has 2 values" -t t.json -s inart-exact --shares 0.6,0.4 --out p2.json
-bad 1 "shares has 1 values" -t t.json -s inart-exact --shares 0 --out p2.json
+bad 1 "shares has 2 values" -t t.json --scheme inart-exact --shares 0.6,0.4 --out p2.json
+bad 1 "shares has 1 values" -t t.json --scheme inart-exact --shares 0 --out p2.json
 bad 1 "there is no link \"leaf0\"" replan -t t.json -P p.json --without-link leaf0 --out p2.json
 bad 1 "nobody" replan -t t.json -P p.json --without-node nobody --out p2.json
-bad 1 "cannot write nowhere/p.json" -t t.json -s ring --out nowhere/p.json
-bad 1 "not a regular file" -t t.json -s ring --out .
+bad 1 "cannot write nowhere/p.json" -t t.json --scheme ring --out nowhere/p.json
+bad 1 "not a regular file" -t t.json --scheme ring --out .
 
 # No input file is overwritten, and no two results have the same file.
-bad 1 "t.json is an input file" -t t.json -s ring --out t.json
+bad 1 "t.json is an input file" -t t.json --scheme ring --out t.json
 bad 1 "t.json is an input file" compare -t t.json --schemes ring --chart ./t.json
 bad 1 "p.json is an input file" check -t t.json -P p.json --dot ./p.json
-bad 1 "two results have the path ./p2.json" -t t.json -s ring --out p2.json --dot ./p2.json
-bad 1 "two results have the path -;" -t t.json -s ring --out - --dot -
+bad 1 "two results have the path ./p2.json" -t t.json --scheme ring --out p2.json --dot ./p2.json
+bad 1 "two results have the path -;" -t t.json --scheme ring --out - --dot -
 
 # If memory runs out the plan ends with a message, also inside CLP, and nothing is written.
 run 0 "a network that needs some memory" generate fat-tree --k 8 --hosts 4 --boxes share --spread 30% --out memory.json
 before=$(ls)
 short=0
 for kilobytes in $(seq 20000 3000 50000); do
-	(ulimit -v "$kilobytes" && exec "$plan" -t memory.json -s best --quiet --out short.json) > out 2> err
+	(ulimit -v "$kilobytes" && exec "$plan" -t memory.json --scheme best --quiet --out short.json) > out 2> err
 	code=$?
 	grep -q "^planner: out of memory" err && short=$((short + 1))
 	[ $code = 0 ] && break
@@ -302,6 +302,6 @@ rm -f memory.json short.json
 
 # An error does not change an older result file.
 cp p.json old.json
-run 1 "an error with an older result file" -t bad-zero.json -s ring --out old.json
+run 1 "an error with an older result file" -t bad-zero.json --scheme ring --out old.json
 check "... which is unchanged" cmp -s p.json old.json
 exit $failed

@@ -55,7 +55,7 @@ check "nothing is left" nothing_left
 captures
 check "captures" run 0 -n 4 --pcapng "$seen" -- "$bin/allreduce"
 check "... of all ranks" test "$(ls "$seen"/rank?.pcapng | wc -l)" = 4
-check "two lanes, loss, long packets" run 0 -n 6 --lanes 2 --loss 1% --mtu 4096 -- "$bin/ringfold-perf" -b 64K -e 64K -n 4
+check "two lanes, loss, long packets" run 0 -n 6 --lanes 2 --loss 1% --mtu 4096 -- "$bin/ringfold-perf" --min 64K --max 64K --iters 4
 check "... no wrong element" prints "^\[0\] # wrong elements: 0"
 check "... path MTU 4096" says 0 "^\[5\] ringfold: .* path MTU 4096"
 check "eleven ranks: labels in columns" run 0 -n 11 -- "$bin/allreduce"

@@ -25,8 +25,8 @@ good=$dir/a.sock
 
 # The check itself: a wrong code is detected, and so are wrong words.
 if ! (
-	expect 1 "" perf -n 0
-	expect 2 "no such words" perf -n 0
+	expect 1 "" perf --iters 0
+	expect 2 "no such words" perf --iters 0
 	[ $faults = 2 ]
 ) > /dev/null; then
 	echo "FAILED: a wrong exit code or wrong words are not noticed"
@@ -59,14 +59,14 @@ expect 1 "No such file" box --keys /nonexistent/file --port "a=memif:$good"
 expect 1 "No such file" box --pcapng /nonexistent/folder --port "a=memif:$good"
 expect 0 "" box --quiet --duration 100ms --port "a=memif:$good,id=010"
 
-expect 2 "--iters" perf -n 0
-expect 2 "fp32 has 4 bytes" perf -b 3
-expect 2 "int32 has 4 bytes" perf -b 3 -t int32
-expect 2 "fp32 has 4 bytes" perf -b 2 -t all
-expect 2 "bf16 has 2 bytes" perf -b 1 -t bf16
-expect 2 "--min <= --max" perf -b 8 -e 4
+expect 2 "--iters" perf --iters 0
+expect 2 "fp32 has 4 bytes" perf --min 3
+expect 2 "int32 has 4 bytes" perf --min 3 --type int32
+expect 2 "fp32 has 4 bytes" perf --min 2 --type all
+expect 2 "bf16 has 2 bytes" perf --min 1 --type bf16
+expect 2 "--min <= --max" perf --min 8 --max 4
 expect 2 "takes no argument" perf now
-expect 0 "wrong elements: 0" perf -b 2 -e 2 -t bf16
+expect 0 "wrong elements: 0" perf --min 2 --max 2 --type bf16
 
 [ $faults = 0 ] && echo "every exit code as it must be"
 [ $faults = 0 ]

@@ -27,7 +27,7 @@ expect() {
 expect 0 "hosts, links, switch and box" "$bin/ringfold" --help
 expect 2 "usage" "$bin/ringfold"
 expect 2 "unknown command \"nothing\"" "$bin/ringfold" nothing
-expect 2 "is not a command" "$bin/ringfold" ../sim
+expect 2 "unknown command" "$bin/ringfold" ../sim
 expect 0 "exit codes" "$bin/ringfold" sim --help
 expect 0 "exit codes" "$bin/ringfold" box --help
 expect 0 "% limit" "$bin/ringfold" sim --size 4K

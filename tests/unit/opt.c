@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "base/opt.h"
 #include "sim/cosim/load.h"
 
@@ -120,6 +121,27 @@ static void test_table(void **state)
 	assert_int_equal(parse(&v, 2, help), -1);
 }
 
+static void test_near(void **state)
+{
+	static const char *const names[] = {"size", "ranks", "rank", "schedule", "engine"};
+
+	(void)state;
+	assert_string_equal(rf_near("sise", names, 5), "size");
+	assert_string_equal(rf_near("szie", names, 5), "size");
+	assert_string_equal(rf_near("ranks", names, 5), "ranks");
+	assert_string_equal(rf_near("ranl", names, 5), "rank");
+	assert_string_equal(rf_near("shcedul", names, 5), "schedule");
+	assert_string_equal(rf_near("egnine", names, 5), "engine");
+	assert_null(rf_near("sizzler", names, 1));
+	assert_null(rf_near("banks", names + 4, 1));
+	assert_null(rf_near("xy", names, 5));
+	assert_null(rf_near("", names, 5));
+	assert_null(rf_near("size", names, 0));
+	assert_null(rf_near(
+		"a word that is longer than any option that a program has, so it cannot be one",
+		names, 5));
+}
+
 static void test_loader(void **state)
 {
 	const struct rf_engine_ops *ops = NULL;
@@ -139,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_loader),
 	};
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "rf_version.h"
 #include "tests/sim/compare/burst.h"
 #include "tests/sim/compare/engine.h"
 #include "tests/sim/compare/lockstep.h"
@@ -22,13 +23,21 @@ struct options {
 };
 
 static const struct option longs[] = {
-	{"engine-a", required_argument, NULL, 'a'}, {"engine-b", required_argument, NULL, 'b'},
-	{"shape", required_argument, NULL, 's'},    {"seed", required_argument, NULL, 'S'},
-	{"count", required_argument, NULL, 'c'},    {"mode", required_argument, NULL, 'm'},
-	{"every", required_argument, NULL, 'e'},    {"runs", required_argument, NULL, 'r'},
-	{"seconds", required_argument, NULL, 't'},  {"mutate", required_argument, NULL, 'M'},
-	{"coverage", no_argument, NULL, 'C'},       {"verbose", no_argument, NULL, 'v'},
-	{"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+	{"engine-a", required_argument, NULL, 'a'},
+	{"engine-b", required_argument, NULL, 'b'},
+	{"shape", required_argument, NULL, 's'},
+	{"seed", required_argument, NULL, 'S'},
+	{"count", required_argument, NULL, 'c'},
+	{"mode", required_argument, NULL, 'm'},
+	{"every", required_argument, NULL, 'e'},
+	{"runs", required_argument, NULL, 'r'},
+	{"seconds", required_argument, NULL, 't'},
+	{"mutate", required_argument, NULL, 'M'},
+	{"coverage", no_argument, NULL, 'C'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+	{NULL, 0, NULL, 0},
 };
 
 static void help(void)
@@ -129,6 +138,9 @@ static int parse(struct options *o, int argc, char **argv)
 		case 'v':
 			o->verbose = true;
 			break;
+		case 'V':
+			printf("ringfold %s\n", RF_VERSION_TEXT);
+			exit(0);
 		case 'h':
 			help();
 			exit(0);

@@ -203,6 +203,13 @@ static unsigned int gives_way(const struct rf_fw *fw, const struct reached *r, u
 	return oldest;
 }
 
+void rf_fw_conn_prolong_hold(struct rf_fw *fw)
+{
+	/* now_ms may be up to a millisecond old. */
+	if (fw->hold_until != RF_FW_NEVER)
+		fw->hold_until = fw->now_ms + fw->cfg.hold_ms + 1u;
+}
+
 /* src_ip: for a tombstone that belongs to a job, the source whose packets keep it alive. */
 static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e, uint32_t src_ip)
 {
@@ -237,7 +244,7 @@ static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e, uint32_t src_i
 			 * Its connection may still be in use: if the hold time is running, it goes
 			 * on in place of the tombstone.
 			 */
-			rf_fw_hold_prolong(fw);
+			rf_fw_conn_prolong_hold(fw);
 		}
 	}
 	/*
@@ -366,10 +373,8 @@ bool rf_fw_conn_cut(struct rf_fw *fw, const struct rf_fw_shown *s, uint64_t job)
 				    .value = rf_fw_value(0, RF_STATE_TOMBSTONE),
 				    .job = job,
 				    .port = (uint8_t)s->port};
-	struct rf_ctl_share left;
 
-	rf_fw_keys_left(fw, job, &left);
-	if (left.entries == 0 || rf_fw_tomb_life(fw, &fresh) == 0 || !insert(fw, &fresh, s->src))
+	if (rf_fw_tomb_life(fw, &fresh) == 0 || !insert(fw, &fresh, s->src))
 		return false;
 	look_soon(fw);
 	return true;

@@ -480,14 +480,6 @@ static void discard_errors(struct rf_fw *fw)
 
 void rf_fw_group_errors(struct rf_fw *fw)
 {
-	uint32_t irq = rf_fw_read(fw, RF_IRQ);
-
-	if (irq & RF_IRQ_PARITY_MASK) {
-		rf_fw_begin_anew(fw);
-		return;
-	}
-	if (!(irq & RF_IRQ_GROUP_ERROR_MASK))
-		return;
 	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];
 		struct rf_fw_member *m;

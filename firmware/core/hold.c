@@ -14,13 +14,6 @@ static bool lasts(const struct rf_fw *fw)
 	return fw->hold_until != RF_FW_NEVER;
 }
 
-void rf_fw_hold_prolong(struct rf_fw *fw)
-{
-	/* now_ms may be up to a millisecond old. */
-	if (lasts(fw))
-		fw->hold_until = fw->now_ms + fw->cfg.hold_ms + 1u;
-}
-
 static void end(struct rf_fw *fw)
 {
 	fw->hold_until = RF_FW_NEVER;
@@ -64,6 +57,20 @@ static bool enter(struct rf_fw *fw, const struct rf_fw_shown *s)
 	return entered;
 }
 
+/*
+ * A silent rank has sent on a connection that is not registered: fails its group, and makes that
+ * connection a tombstone of the job. False: no room for it, or beyond the job's quota.
+ */
+static bool cut(struct rf_fw *fw, const struct rf_fw_shown *s, struct rf_fw_group *g,
+		const struct rf_fw_member *m)
+{
+	struct rf_ctl_share left;
+
+	rf_fw_group_fail(fw, g, RF_CTL_R_WRONG_QPN, m->rank, s->ip, s->qpn);
+	rf_fw_keys_left(fw, g->job, &left);
+	return left.entries > 0 && rf_fw_conn_cut(fw, s, g->job);
+}
+
 /* Handles the frame shown by the hardware; shown: HELD_KEY. */
 static void take(struct rf_fw *fw, uint32_t shown)
 {
@@ -71,14 +78,16 @@ static void take(struct rf_fw *fw, uint32_t shown)
 				.qpn = shown & RF_HELD_KEY_QPN_MASK,
 				.port = (shown & RF_HELD_KEY_PORT_MASK) >> RF_HELD_KEY_PORT_LSB};
 	enum rf_fw_stray stray = RF_FW_STRAY_NONE;
+	struct rf_fw_group *g;
+	struct rf_fw_member *m;
 	bool entered = true;
 
 	if (fw->watched != 0) {
 		s.src = rf_fw_read(fw, RF_HELD_SRC);
-		stray = rf_fw_watch_stray(fw, &s);
+		stray = rf_fw_watch_stray(fw, &s, &g, &m);
 	}
 	if (stray != RF_FW_STRAY_NONE)
-		entered = stray == RF_FW_STRAY_CUT;
+		entered = stray == RF_FW_STRAY_PROVED && cut(fw, &s, g, m);
 	else if (lasts(fw) || fw->hold_ended)
 		entered = enter(fw, &s);
 	else
@@ -87,7 +96,7 @@ static void take(struct rf_fw *fw, uint32_t shown)
 		/* A connection without an entry was cut up to the end: the end came too early. */
 		if (fw->hold_ended && fw->cfg.hold_ms > 0)
 			begin(fw);
-		rf_fw_hold_prolong(fw);
+		rf_fw_conn_prolong_hold(fw);
 	}
 	rf_fw_write(fw, RF_HELD_POP, 1);
 }

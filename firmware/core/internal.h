@@ -114,7 +114,7 @@ void rf_fw_conn_bury(struct rf_fw *fw, const struct rf_fw_member *m, uint64_t jo
 bool rf_fw_conn_hold(struct rf_fw *fw, uint32_t ip, uint32_t qpn, unsigned int port);
 /*
  * Makes a tombstone of a job for a connection that has no entry. Packets from the same source on
- * the same port keep it alive. False: no room, or beyond the job's quota.
+ * the same port keep it alive. False: no room, or tombstones have no lifetime.
  */
 bool rf_fw_conn_cut(struct rf_fw *fw, const struct rf_fw_shown *s, uint64_t job);
 /* Makes the foreign entry of a connection that has no entry. False: no room. */
@@ -125,6 +125,11 @@ void rf_fw_conn_forget_foreign(struct rf_fw *fw, unsigned int ports);
 void rf_fw_conn_exhume(struct rf_fw *fw, uint32_t ip, uint32_t key, uint64_t job);
 /* All of a job's tombstones. */
 void rf_fw_conn_exhume_all(struct rf_fw *fw, uint64_t job);
+/*
+ * A connection without an entry may be in use: if the hold time is running, restarts it, so that
+ * the connection has cfg.hold_ms to be seen again.
+ */
+void rf_fw_conn_prolong_hold(struct rf_fw *fw);
 /* Number of a job's entries, or of its tombstones only. */
 uint32_t rf_fw_conn_count(const struct rf_fw *fw, uint64_t job, bool tombstones);
 /* Timer of the tombstones: removes those that have seen no packet for their lifetime. */
@@ -199,7 +204,7 @@ void rf_fw_group_look(struct rf_fw *fw, struct rf_fw_group *g);
  */
 const struct rf_fw_member *rf_fw_group_lost(struct rf_fw *fw, struct rf_fw_group *g,
 					    const struct rf_fw_member *m);
-/* Errors latched by the hardware. */
+/* The hardware has latched errors of groups: fails these groups. */
 void rf_fw_group_errors(struct rf_fw *fw);
 /* Frees the slots of groups that have ended and settled. */
 void rf_fw_group_settle(struct rf_fw *fw);
@@ -265,7 +270,7 @@ enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t
 /* Removes entries and group from the hardware, and makes tombstones if they are needed. */
 void rf_fw_unplace(struct rf_fw *fw, struct rf_fw_group *g);
 
-/* ---- request.c: verbs; fw->reply is filled ---- */
+/* ---- reply.c: requests and their senders; fw->reply is filled ---- */
 
 struct rf_fw_request {
 	struct rf_ctl_header h;
@@ -274,22 +279,10 @@ struct rf_fw_request {
 	unsigned int port; /* port on which it arrived */
 };
 
-/*
- * Parity error in a memory of the ledger, a table or a queue: does what RESET does, and also resets
- * the hardware.
- */
-void rf_fw_begin_anew(struct rf_fw *fw);
-/* False: send no answer. */
-bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q);
-/*
- * If the request repeats, byte by byte, one of the operator's last commands: gives the same answer
- * and does nothing else. False: it does not.
- */
-bool rf_fw_repeated(struct rf_fw *fw, const struct rf_fw_request *q);
 /* Puts FAILED into fw->reply and counts it. Always true. */
 bool rf_fw_refuse(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t rank, uint32_t detail);
 /* Puts the state of a member's group into fw->reply: WAITING, READY, FAILED, DRAINING or ENDED. */
-void rf_fw_tell(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m);
+void rf_fw_reply_state(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m);
 /*
  * Whether a request is not newer than the member's last one (a replay, or reordered on the way).
  * Counted.
@@ -311,6 +304,21 @@ bool rf_fw_join(struct rf_fw *fw, const struct rf_fw_request *q);
 
 bool rf_fw_status(struct rf_fw *fw, const struct rf_fw_request *q);
 
+/* ---- request.c: the verbs; each fills fw->reply ---- */
+
+/*
+ * Parity error in a memory of the ledger, a table or a queue: does what RESET does, and also resets
+ * the hardware.
+ */
+void rf_fw_begin_anew(struct rf_fw *fw);
+/* False: send no answer. */
+bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q);
+/*
+ * If the request repeats, byte by byte, one of the operator's last commands: gives the same answer
+ * and does nothing else. False: it does not.
+ */
+bool rf_fw_repeated(struct rf_fw *fw, const struct rf_fw_request *q);
+
 /* ---- net.c: punt, inject, ARP, ICMP, control frames ---- */
 
 /* Handles one punted frame. False if there is none, or if its answer cannot be sent yet. */
@@ -323,10 +331,9 @@ void rf_fw_net_notices(struct rf_fw *fw);
 /* ---- watch.c: silent ranks of groups that an operator has registered ---- */
 
 enum rf_fw_stray {
-	RF_FW_STRAY_NONE, /* not from a silent rank */
-	RF_FW_STRAY_OPEN, /* from a silent rank; its connection has no entry */
-	RF_FW_STRAY_CUT,  /* from a silent rank; its group has failed, its connection is a tombstone
-			   */
+	RF_FW_STRAY_NONE,   /* not from a silent rank */
+	RF_FW_STRAY_OPEN,   /* from a silent rank, but another host may have sent it */
+	RF_FW_STRAY_PROVED, /* from a silent rank: its group must fail, or has failed */
 };
 
 /* A group registered by an operator goes live: from now on its ranks are watched. */
@@ -337,8 +344,9 @@ void rf_fw_watch_reset(struct rf_fw *fw);
 uint64_t rf_fw_watch_tick(struct rf_fw *fw);
 /* A rank has been registered: failed groups no longer watch its address and port. */
 void rf_fw_watch_registered(struct rf_fw *fw, const struct rf_fw_member *m);
-/* A frame that was held back: if it came from a silent rank, fails that rank's group. */
-enum rf_fw_stray rf_fw_watch_stray(struct rf_fw *fw, const struct rf_fw_shown *s);
+/* A frame that was held back; if it came from a silent rank, *g and *m are group and rank. */
+enum rf_fw_stray rf_fw_watch_stray(struct rf_fw *fw, const struct rf_fw_shown *s,
+				   struct rf_fw_group **g, struct rf_fw_member **m);
 /* A foreign frame: lets its connection pass from now on. */
 void rf_fw_watch_pass(struct rf_fw *fw, const struct rf_fw_shown *s);
 
@@ -348,11 +356,6 @@ void rf_fw_watch_pass(struct rf_fw *fw, const struct rf_fw_shown *s);
 void rf_fw_hold_begin(struct rf_fw *fw);
 /* Reads held frames; ends the hold time when it is over. */
 void rf_fw_hold_poll(struct rf_fw *fw);
-/*
- * A connection without an entry may be in use: if the hold time is running, restarts it, so that
- * the connection has cfg.hold_ms to be seen again.
- */
-void rf_fw_hold_prolong(struct rf_fw *fw);
 /* ms until it is over, unless it is prolonged. */
 uint32_t rf_fw_hold_left(const struct rf_fw *fw);
 /* Releases a held connection; ip 0: releases all and ends the hold time. */

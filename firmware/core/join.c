@@ -272,7 +272,7 @@ static enum rf_ctl_reason admit(struct rf_fw *fw, struct rf_fw_group *g,
 	if (g->joined == g->ranks)
 		complete(fw, g);
 	m->notify = 0;
-	rf_fw_tell(fw, g, m);
+	rf_fw_reply_state(fw, g, m);
 	return RF_CTL_R_NONE;
 }
 
@@ -345,6 +345,6 @@ bool rf_fw_join(struct rf_fw *fw, const struct rf_fw_request *q)
 		return rf_fw_refuse(fw, RF_CTL_R_OTHER_PORT, q->h.rank, m->port);
 	rf_fw_heard(fw, m, q);
 	m->notify = 0;
-	rf_fw_tell(fw, g, m);
+	rf_fw_reply_state(fw, g, m);
 	return true;
 }

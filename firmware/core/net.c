@@ -292,7 +292,7 @@ static bool notice(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member 
 	if (must_wait(fw, m->from_port))
 		return false;
 	m->notify = 0;
-	rf_fw_tell(fw, g, m);
+	rf_fw_reply_state(fw, g, m);
 	if (key && send(fw, &h, &to, m->from_port, key))
 		fw->cnt.notices++;
 	return true;

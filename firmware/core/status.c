@@ -12,8 +12,8 @@ static struct rf_ctl_reply *page(struct rf_fw *fw, unsigned int number)
 }
 
 /* If a member waits in vain for a rank that is gone, reports the group as failed to this member. */
-static void tell_lost(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *asker,
-		      struct rf_ctl_group_page *p)
+static void report_lost(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *asker,
+			struct rf_ctl_group_page *p)
 {
 	const struct rf_fw_member *lost = rf_fw_group_lost(fw, g, asker);
 
@@ -64,7 +64,7 @@ static void page_group(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_
 		if (!(m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE)))
 			rf_ctl_mask_set(p->missing, m->rank);
 	if (asker && g->state == RF_CTL_S_DRAINING)
-		tell_lost(fw, g, asker, p);
+		report_lost(fw, g, asker, p);
 }
 
 static void put_rank(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m,

@@ -148,26 +148,24 @@ static bool convicted(struct rf_fw_member *m, const struct rf_fw_shown *s)
 	return ++m->strays >= STRAYS_MAX;
 }
 
-enum rf_fw_stray rf_fw_watch_stray(struct rf_fw *fw, const struct rf_fw_shown *s)
+enum rf_fw_stray rf_fw_watch_stray(struct rf_fw *fw, const struct rf_fw_shown *s,
+				   struct rf_fw_group **g, struct rf_fw_member **m)
 {
-	struct rf_fw_group *g = NULL;
-	struct rf_fw_member *m = sender(fw, s, false, &g);
-	bool here = m != NULL;
+	bool here;
 
+	*m = sender(fw, s, false, g);
+	here = *m != NULL;
 	/*
 	 * At the port of another rank it does not pass, because the port may be registered wrong.
 	 * It fails no group either, because any host there may have sent it.
 	 */
-	if (!m)
-		m = sender(fw, s, true, &g);
-	if (!m || rf_fw_conn_find(fw, s->ip, rf_fw_key(0, s->qpn)))
+	if (!here)
+		*m = sender(fw, s, true, g);
+	if (!*m || rf_fw_conn_find(fw, s->ip, rf_fw_key(0, s->qpn)))
 		return RF_FW_STRAY_NONE;
 	fw->cnt.strays++;
-	g->strayed = 1;
-	if (g->live && !(here && convicted(m, s)))
-		return RF_FW_STRAY_OPEN;
-	rf_fw_group_fail(fw, g, RF_CTL_R_WRONG_QPN, m->rank, s->ip, s->qpn);
-	return rf_fw_conn_cut(fw, s, g->job) ? RF_FW_STRAY_CUT : RF_FW_STRAY_OPEN;
+	(*g)->strayed = 1;
+	return (*g)->live && !(here && convicted(*m, s)) ? RF_FW_STRAY_OPEN : RF_FW_STRAY_PROVED;
 }
 
 void rf_fw_watch_pass(struct rf_fw *fw, const struct rf_fw_shown *s)

@@ -17,9 +17,9 @@ mutant never watch.c "return ++m->strays >= STRAYS_MAX;" "return false;"
 mutant any-source watch.c "m->src_ip == s->src && " ""
 mutant others-too watch.c "(RF_CTL_J_STRICT | RF_CTL_J_OTHERS)" "RF_CTL_J_STRICT"
 mutant ends-with-group watch.c "return g->live || (g->state" "return g->live; return (g->state"
-mutant ends-when-dropped watch.c "	g->strayed = 1;" "	g->strayed = here && m->strays > 0;"
-mutant passes-elsewhere watch.c "		m = sender(fw, s, true, &g);" "		;"
-mutant fails-elsewhere watch.c "!(here && convicted(m, s))" "!convicted(m, s)"
+mutant ends-when-dropped watch.c "	(*g)->strayed = 1;" "	(*g)->strayed = here && (*m)->strays > 0;"
+mutant passes-elsewhere watch.c "		*m = sender(fw, s, true, g);" "		;"
+mutant fails-elsewhere watch.c "!(here && convicted(*m, s))" "!convicted(*m, s)"
 mutant old-failure watch.c "				o->spoke = 1;" "				;"
 mutant no-limit watch.c "	fw->blind |= (uint8_t)bit;" ""
 mutant foreign-stays watch.c "	if (over != 0 && fw->foreigns > 0)" "	if (0)"
@@ -29,7 +29,7 @@ mutant foreign-before watch.c "	if (fw->foreigns > 0)
 mutant not-foreign conn.c "RF_FW_FOREIGN_CID, RF_STATE_JOINING),
 				    .job = RF_FW_NOBODY" "0, RF_STATE_JOINING),
 				    .job = RF_FW_NOBODY"
-mutant not-cut conn.c "if (left.entries == 0 ||" "if (1 ||"
+mutant not-cut hold.c "return left.entries > 0 &&" "return false &&"
 mutant spoke-unseen watch.c "		m->spoke = 1;" "		;"
 mutant held-instead hold.c "	if (stray != RF_FW_STRAY_NONE)
 		entered" "	if (0)

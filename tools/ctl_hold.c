@@ -32,15 +32,6 @@ int ctl_release_add(void *ctl, const char *value)
 	return 0;
 }
 
-void ctl_hold_warn(const struct rf_ctl_box_page *b)
-{
-	if (b->hold == RF_CTL_HOLD_FULL)
-		fprintf(stderr,
-			"ringfold ctl: warning: the connection table is full, so the hold time is "
-			"prolonged for all RC data of no group (`ringfold ctl hold` lists held "
-			"connections, --release-all ends it)\n");
-}
-
 static int release(struct ctl *c)
 {
 	uint32_t ip = c->release_all ? 0 : c->release_ip;

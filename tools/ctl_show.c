@@ -78,6 +78,15 @@ void ctl_print_table(const struct ctl *c, json_t *rows)
 	json_decref(rows);
 }
 
+void ctl_hold_warn(const struct rf_ctl_box_page *b)
+{
+	if (b->hold == RF_CTL_HOLD_FULL)
+		fprintf(stderr,
+			"ringfold ctl: warning: the connection table is full, so the hold time is "
+			"prolonged for all RC data of no group (`ringfold ctl hold` lists held "
+			"connections, --release-all ends it)\n");
+}
+
 int ctl_status(struct ctl *c)
 {
 	const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_BOX, 0);

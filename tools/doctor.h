@@ -71,6 +71,11 @@ struct doctor {
 bool doctor_say(struct doctor *d, const char *name, enum doctor_result result, const char *fix,
 		const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* Prints all results, and whether all checks were good. */
+void doctor_print_json(const struct doctor *d, bool good);
+
+/* Takes a frame that is no answer to a question; arg: the struct doctor. For struct boxlink. */
+void doctor_take(void *arg, const uint8_t *frame, uint32_t len);
 /* Clears what was received. */
 void doctor_listen(struct doctor *d);
 /*

@@ -14,145 +14,6 @@
 #include "base/opt.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-/* Number of round trips to wait for a packet, limited by these and by the answer timeout. */
-#define PATIENCE_TRIPS 20u
-#define PATIENCE_MIN (50 * NS_PER_MS)
-
-static const char *const result_names[] = {"ok", "note", "skipped", "FAILED"};
-
-bool doctor_say(struct doctor *d, const char *name, enum doctor_result result, const char *fix,
-		const char *format, ...)
-{
-	struct doctor_check *c = &d->check[d->checks];
-	va_list args;
-
-	if (d->checks == DOCTOR_CHECKS_MAX)
-		return result != DOCTOR_FAILED;
-	d->checks++;
-	c->name = name;
-	c->result = result;
-	va_start(args, format);
-	vsnprintf(c->text, sizeof(c->text), format, args);
-	va_end(args);
-	snprintf(c->fix, sizeof(c->fix), "%s", fix ? fix : "");
-	if (!d->json) {
-		printf("%-8s %-8s %s\n", result_names[result], name, c->text);
-		if (*c->fix)
-			printf("%17s fix: %s\n", "", c->fix);
-		fflush(stdout);
-	}
-	return result != DOCTOR_FAILED;
-}
-
-/* ---- frames ---- */
-
-static void hear_arp(struct doctor_heard *h, const struct roce_arp *a)
-{
-	if (a->sender_ip != h->arp_ip || h->macs == DOCTOR_MACS_MAX)
-		return;
-	for (unsigned int i = 0; i < h->macs; i++) {
-		if (memcmp(h->mac[i], a->sender_mac, 6) == 0)
-			return;
-	}
-	memcpy(h->mac[h->macs++], a->sender_mac, 6);
-}
-
-/* Called for every frame that is not an answer to a question. */
-static void stray(void *arg, const uint8_t *frame, uint32_t len)
-{
-	struct doctor *d = arg;
-	struct doctor_heard *h = &d->heard;
-	struct roce_packet p;
-	struct roce_arp a;
-
-	h->frames++;
-	if (roce_arp_parse(frame, len, &a) == 0) {
-		hear_arp(h, &a);
-		return;
-	}
-	if (len > sizeof(h->frame[0]) || roce_parse(frame, len, &p) != ROCE_WIRE_OK)
-		return;
-	for (unsigned int i = 0; i < 2; i++) {
-		if (p.qpn != h->qpn[i])
-			continue;
-		h->kept[i]++;
-		h->len[i] = len;
-		memcpy(h->frame[i], frame, len);
-	}
-}
-
-void doctor_listen(struct doctor *d)
-{
-	memset(&d->heard, 0, sizeof(d->heard));
-}
-
-bool doctor_hear(struct doctor *d, uint64_t ns, bool (*cond)(const struct doctor *))
-{
-	uint64_t until = boxlink_now() + ns;
-
-	while (boxlink_now() < until) {
-		if (cond && cond(d))
-			return true;
-		boxlink_run(&d->link, NULL, 0, NULL, 0);
-		d->link.io->ops->wait(d->link.io, 200);
-	}
-	return cond && cond(d);
-}
-
-uint64_t doctor_random(struct doctor *d)
-{
-	d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return d->state >> 16;
-}
-
-uint64_t doctor_patience(const struct doctor *d)
-{
-	uint64_t ns = d->round_trip * PATIENCE_TRIPS;
-
-	ns = ns < PATIENCE_MIN ? PATIENCE_MIN : ns;
-	return ns < d->timeout ? ns : d->timeout;
-}
-
-bool doctor_counters(struct doctor *d, const char *name, struct rf_ctl_counters_page *page)
-{
-	struct rf_ctl_status_req req = {.page = RF_CTL_PAGE_PORT, .index = (uint16_t)d->port};
-	const struct rf_ctl_reply *a = NULL;
-
-	if (rf_client_status(&d->asker, &req, boxlink_now()) == 0)
-		a = boxlink_answer(&d->link, &d->asker);
-	if (!a)
-		return doctor_say(d, name, DOCTOR_FAILED,
-				  "run it again; is the box overloaded, is the network lossy?",
-				  "the box has stopped answering control packets");
-	*page = a->u.counters;
-	return true;
-}
-
-/* ---- report ---- */
-
-static void print_json(const struct doctor *d, bool good)
-{
-	json_t *list = json_array();
-	json_t *root;
-
-	for (unsigned int i = 0; i < d->checks; i++) {
-		const struct doctor_check *c = &d->check[i];
-		json_t *o =
-			json_pack("{ss ss ss}", "check", c->name, "result",
-				  c->result == DOCTOR_FAILED ? "failed" : result_names[c->result],
-				  "text", c->text);
-
-		if (*c->fix)
-			json_object_set_new(o, "fix", json_string(c->fix));
-		json_array_append_new(list, o);
-	}
-	root = json_pack("{sb so}", "ok", good, "checks", list);
-	if (!good)
-		json_object_set_new(root, "failed", json_string(d->check[d->checks - 1].name));
-	json_dumpf(root, stdout, JSON_INDENT(1));
-	putchar('\n');
-	json_decref(root);
-}
 
 static bool examine(struct doctor *d)
 {
@@ -229,7 +90,7 @@ static int defaults(struct doctor *d)
 	d->state = boxlink_now();
 	d->link.job = 0x646f63746f72u; /* any job is accepted if the box has no keys */
 	d->link.answer_ns = d->timeout;
-	d->link.stray = stray;
+	d->link.stray = doctor_take;
 	d->link.arg = d;
 	return parse_values(d);
 }
@@ -309,6 +170,6 @@ int main(int argc, char **argv)
 	good = examine(&d);
 	boxlink_close(&d.link);
 	if (d.json)
-		print_json(&d, good);
+		doctor_print_json(&d, good);
 	return good ? RF_EXIT_GOOD : RF_EXIT_FAILED;
 }

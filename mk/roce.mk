@@ -7,7 +7,7 @@ comma := ,
 $(eval $(call c_lib,rfproto,proto/rf_crc32.c proto/rf_siphash.c))
 # The ICRC is computed by ISA-L if it is installed. `make ISAL=no` builds the portable path.
 ISAL ?= $(shell pkg-config --exists libisal && echo yes || echo no)
-$(eval $(call c_lib,roce,$(addprefix host/roce/,wire.c frame.c crc.c icrc.c l2.c qp.c requester.c completer.c responder.c selective.c timer.c endpoint.c),$(if $(filter yes,$(ISAL)),-DROCE_ISAL)))
+$(eval $(call c_lib,roce,$(addprefix host/roce/,wire.c frame.c crc.c icrc.c l2.c queue.c qp.c requester.c completer.c responder.c selective.c timer.c timeout.c endpoint.c),$(if $(filter yes,$(ISAL)),-DROCE_ISAL)))
 LDLIBS_roce := $(if $(filter yes,$(ISAL)),$(call pkg_libs,libisal))
 $(eval $(call c_test,crc_test,tests/unit/crc_test.c,rfproto))
 $(eval $(call c_test,roce_wire_test,tests/unit/roce_wire_test.c,roce rfproto,-lpcap))

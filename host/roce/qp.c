@@ -63,22 +63,6 @@ static int cfg_check(const struct roce_qp_cfg *c)
 	return ROCE_OK;
 }
 
-/* Slots for a depth: the next power of two, at least 1. */
-static uint32_t slots_of(uint32_t depth)
-{
-	uint32_t n = 1;
-
-	while (n < depth)
-		n *= 2;
-	return n;
-}
-
-static void queue_init(struct roce_queue *q, uint32_t depth)
-{
-	q->depth = depth;
-	q->mask = slots_of(depth) - 1;
-}
-
 int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out)
 {
 	size_t sq, rq;
@@ -86,8 +70,8 @@ int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out)
 
 	if (cfg_check(cfg) != ROCE_OK)
 		return ROCE_E_INVALID;
-	sq = slots_of(cfg->sq_depth) * sizeof(struct roce_send_slot);
-	rq = slots_of(cfg->rq_depth) * sizeof(struct roce_recv_slot);
+	sq = roce_queue_slots(cfg->sq_depth) * sizeof(struct roce_send_slot);
+	rq = roce_queue_slots(cfg->rq_depth) * sizeof(struct roce_recv_slot);
 	qp = calloc(1, sizeof(*qp) + sq + rq);
 	if (!qp)
 		return ROCE_E_NO_MEMORY;
@@ -95,8 +79,8 @@ int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out)
 	if (qp->cfg.udp_sport == 0)
 		qp->cfg.udp_sport = (uint16_t)(0xc000u | ((cfg->qpn ^ cfg->qpn >> 14) & 0x3fffu));
 	qp->state = ROCE_QP_INIT;
-	queue_init(&qp->rq.q, cfg->sq_depth);
-	queue_init(&qp->rs.q, cfg->rq_depth);
+	roce_queue_init(&qp->rq.q, cfg->sq_depth);
+	roce_queue_init(&qp->rs.q, cfg->rq_depth);
 	/* Both slot types consist of 64-bit members first, so their arrays may follow one another.
 	 */
 	qp->rq.slots = (struct roce_send_slot *)(void *)(qp + 1);
@@ -155,32 +139,6 @@ int roce_qp_to_rts(struct roce_qp *qp)
 	return ROCE_OK;
 }
 
-void roce_qp_fail(struct roce_qp *qp, enum roce_wc_status send, enum roce_wc_status recv)
-{
-	struct roce_queue *sq = &qp->rq.q;
-	struct roce_queue *rq = &qp->rs.q;
-
-	if (qp->state == ROCE_QP_ERR)
-		return;
-	qp->state = ROCE_QP_ERR;
-	qp->error = send != ROCE_WC_SUCCESS ? send : recv;
-	for (; sq->done != sq->posted; sq->done++) {
-		qp->rq.slots[sq->done & sq->mask].status =
-			send != ROCE_WC_SUCCESS ? send : ROCE_WC_FLUSHED;
-		send = ROCE_WC_SUCCESS;
-	}
-	for (; rq->done != rq->posted; rq->done++) {
-		qp->rs.slots[rq->done & rq->mask].status =
-			recv != ROCE_WC_SUCCESS ? recv : ROCE_WC_FLUSHED;
-		recv = ROCE_WC_SUCCESS;
-	}
-	qp->rs.in_message = false;
-	/* Only the NAK that ends the connection is still to be sent. */
-	if (!qp->rs.fatal)
-		qp->rs.response = ROCE_RESPONSE_NONE;
-	roce_timer_stop(&qp->rq);
-}
-
 void roce_qp_to_err(struct roce_qp *qp)
 {
 	roce_qp_fail(qp, ROCE_WC_FLUSHED, ROCE_WC_FLUSHED);
@@ -219,7 +177,7 @@ size_t roce_qp_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room)
 	if (qp->state != ROCE_QP_RTS)
 		return 0;
 	if (now >= qp->rq.deadline) {
-		roce_timer_expired(qp, now);
+		roce_timeout(qp, now);
 		if (qp->state != ROCE_QP_RTS)
 			return 0;
 	}

@@ -1,6 +1,6 @@
 /*
  * Internals of a queue pair, shared by its machines: requester.c sends requests, completer.c reads
- * their acknowledgements, responder.c takes the peer's requests, timer.c handles timeouts.
+ * their acknowledgements, responder.c takes the peer's requests, timeout.c handles timeouts.
  */
 #ifndef ROCE_QP_INTERNAL_H
 #define ROCE_QP_INTERNAL_H
@@ -141,9 +141,11 @@ struct roce_qp {
 	struct roce_qp_counters n;
 };
 
-/*
- * qp.c: ends the queue pair, with the cause for the oldest open request of either side (SUCCESS:
- * none).
+/* queue.c */
+/* Slots for a depth: the next power of two, at least 1. */
+uint32_t roce_queue_slots(uint32_t depth);
+void roce_queue_init(struct roce_queue *q, uint32_t depth);
+/* Ends the queue pair, with the cause for the oldest open request of either side (SUCCESS: none).
  */
 void roce_qp_fail(struct roce_qp *qp, enum roce_wc_status send, enum roce_wc_status recv);
 
@@ -187,7 +189,9 @@ void roce_timer_start(struct roce_requester *rq, enum roce_timer timer, uint64_t
 void roce_timer_stop(struct roce_requester *rq);
 /* Restarts the acknowledgement timer, or stops it when nothing is in flight. */
 void roce_timer_ack(struct roce_requester *rq, uint64_t now);
-void roce_timer_expired(struct roce_qp *qp, uint64_t now);
+
+/* timeout.c: the timer of the requester has expired. */
+void roce_timeout(struct roce_qp *qp, uint64_t now);
 
 static inline uint32_t roce_psn_add(uint32_t psn, uint64_t n)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The checks of rooms and words: this tree passes, and a tree with a fault does not.
+# The checks of rooms, circles and words: this tree passes, and a tree with a fault does not.
 #
 #   tests/lint/test.sh
 set -u
@@ -24,6 +24,7 @@ found() {
 }
 
 python3 -B tests/lint/rooms.py || fail "includes, see above"
+python3 -B tests/lint/circles.py || fail "circles, see above"
 python3 -B tests/lint/words.py || fail "words, see above"
 
 mkdir -p "$dir/base" "$dir/host/api" "$dir/planner" "$dir/proto" "$dir/attic"
@@ -40,6 +41,22 @@ rm "$dir/planner/alone.c"
 echo 'int x;' > "$dir/attic/x.c"
 found rooms 'attic/x.c: in no room'
 rm "$dir/attic/x.c"
+
+# a needs b by a call; b names a's function in a comment, in a string and as a tag only
+mkdir -p "$dir/tools"
+printf 'void b_run(void);\nvoid a_run(void)\n{\n\tb_run();\n}\n' > "$dir/tools/a.c"
+printf '/* for a_run() */\nstruct a_run;\nvoid b_run(void)\n{\n\tputs("a_run");\n}\n' > "$dir/tools/b.c"
+python3 -B tests/lint/circles.py --at "$dir" > /dev/null || fail "circles.py refuses what is no circle"
+# b needs c, and c needs a: by a variable in an inline function, and by the address of a function
+printf '#include "tools/c.h"\nvoid b_run(void)\n{\n\tc_run();\n}\n' > "$dir/tools/b.c"
+printf 'extern int a_count;\nstatic inline void c_run(void)\n{\n\ta_count++;\n}\n' > "$dir/tools/c.h"
+echo 'int a_count = 1;' >> "$dir/tools/a.c"
+found circles 'tools: a circle of 3 files'
+printf 'extern int a_count;\nvoid c_run(void);\n' > "$dir/tools/c.h"
+python3 -B tests/lint/circles.py --at "$dir" > /dev/null || fail "circles.py takes a declaration for a need"
+printf 'void a_run(void);\nvoid (*c_hook)(void) = a_run;\nvoid c_run(void)\n{\n}\n' > "$dir/tools/c.c"
+found circles 'tools/c.c needs tools/a.c: a_run'
+rm -r "$dir/tools"
 
 python3 -B tests/lint/words.py --at "$dir" > /dev/null || fail "words.py refuses plain words"
 echo '/* Whole but for its end. */' > "$dir/base/words.h"

@@ -308,3 +308,16 @@ bool rf_opt_asked(const struct rf_opt_page *page, const char *word)
 		return false;
 	return true;
 }
+
+int rf_opt_help_as(const struct rf_opt_page *page, const char *what)
+{
+	if (!what)
+		rf_opt_help(page);
+	else if (strcmp(what, "man") == 0)
+		rf_opt_man(page);
+	else if (strcmp(what, "words") == 0)
+		rf_opt_words(page);
+	else
+		return -1;
+	return 0;
+}

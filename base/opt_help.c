@@ -1,4 +1,4 @@
-/* --help and --version. */
+/* The text of --help, and --version. */
 #include "base/opt_page.h"
 
 #include <inttypes.h>
@@ -112,19 +112,6 @@ void rf_opt_help(const struct rf_opt_page *page)
 	       on, off, on, off);
 	if (page->examples)
 		printf("\n%sexamples:%s\n%s\n", on, off, page->examples);
-}
-
-int rf_opt_help_as(const struct rf_opt_page *page, const char *what)
-{
-	if (!what)
-		rf_opt_help(page);
-	else if (strcmp(what, "man") == 0)
-		rf_opt_man(page);
-	else if (strcmp(what, "words") == 0)
-		rf_opt_words(page);
-	else
-		return -1;
-	return 0;
 }
 
 void rf_opt_version(void)

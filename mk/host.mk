@@ -78,7 +78,7 @@ RF_BIN := $(DESTDIR)$(PREFIX)/bin
 RF_LIB := $(DESTDIR)$(PREFIX)/lib
 
 # Programs that users need: without the tools that compare engines and those of the demo, which work in this tree.
-INSTALL_PROGRAMS := $(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run sim perf doctor ctl gen check))
+INSTALL_PROGRAMS := $(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run info sim perf doctor ctl gen check))
 # Built if the packages that they need are installed.
 INSTALL_IF_THERE := $(addprefix $(BUILD)/bin/,ringfold-plan ringfold-rv32 ringfoldd)
 

@@ -2,7 +2,7 @@
 
 LIBS_PCAP := $(call pkg_libs,libpcap)
 
-$(eval $(call c_lib,rf-opt,base/opt.c base/opt_help.c base/opt_man.c base/near.c))
+$(eval $(call c_lib,rf-opt,base/opt.c base/opt_help.c base/opt_man.c))
 $(eval $(call c_prog,ringfold,tools/ringfold.c,rf-opt))
 $(eval $(call c_lib,rf-trace,wire/pcapng.c wire/reader.c))
 $(eval $(call c_lib,rf-notes,wire/notes.c))

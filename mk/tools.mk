@@ -15,8 +15,13 @@ $(eval $(call c_prog,ringfold-run,$(addprefix tools/,ringfold-run.c run_process.
 $(eval $(call test,e2e-run,tests/e2e/run.sh,$(addprefix $(BUILD)/bin/,ringfold ringfold-run ringfold-box ringfold-perf allreduce)))
 $(eval $(call test,e2e-run-rtl,tests/e2e/run.sh rtl,$(addprefix $(BUILD)/bin/,ringfold ringfold-run ringfold-box allreduce) $(call rtl_box,4,1,512)))
 
+# What is installed, what was found, which settings are in force.
+$(eval $(call c_prog,ringfold-info,tools/ringfold-info.c,rf-opt rf-cosim model rf-config rfproto,$(RINGFOLD_LIBS) -ljansson -ldl -lm))
+$(BUILD)/bin/ringfold-info: $(SHLIB)
+$(eval $(call test,e2e-info,tests/e2e/info.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-info allreduce) $(if $(RFD_HAVE),$(BUILD)/bin/ringfoldd)))
+
 # The options of all tools; those that need a package are checked if they were built.
-$(eval $(call test,options,tests/e2e/options.sh $(BUILD)/bin $(PYTHON),$(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run sim perf doctor ctl gen check replay train))))
+$(eval $(call test,options,tests/e2e/options.sh $(BUILD)/bin $(PYTHON),$(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run info sim perf doctor ctl gen check replay train))))
 
 # A wire with one fault that the doctor has to name.
 $(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-memif rf-io rf-store rf-config roce rfctl rfproto,$(call pkg_libs,libdpdk) -lpthread,,$(BUILD)/tests/e2e_bad_wire))

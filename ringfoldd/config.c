@@ -230,6 +230,7 @@ static int on_key(void *arg, const char *section, const char *key, const char *v
 			return 0;
 		}
 		l->seen[i] = true;
+		l->c->in_file |= UINT32_C(1) << i;
 		if (set(e, l->c, value))
 			return 1;
 		say_wrong(e, value, l->text, sizeof(l->text));
@@ -302,6 +303,37 @@ static void print_value(const struct entry *e, const struct rfd_config *c)
 	} else if (e->kind == NUM32) {
 		memcpy(&number, at, sizeof(number));
 		printf("%u", (unsigned int)number);
+	}
+}
+
+/* As print_value(), and addresses too, which have no default. */
+static void show_value(const struct entry *e, const struct rfd_config *c)
+{
+	const uint8_t *at = (const uint8_t *)c + e->at;
+	uint32_t ip;
+
+	if (e->kind == ADDR) {
+		memcpy(&ip, at, sizeof(ip));
+		printf("%u.%u.%u.%u", ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255);
+	} else if (e->kind == MAC) {
+		printf("%02x:%02x:%02x:%02x:%02x:%02x", at[0], at[1], at[2], at[3], at[4], at[5]);
+	} else {
+		print_value(e, c);
+	}
+}
+
+void rfd_config_show(const struct rfd_config *c, const char *path)
+{
+	_Static_assert(ENTRIES <= 32, "in_file has a bit for each setting");
+
+	for (size_t i = 0; i < ENTRIES; i++) {
+		const struct entry *e = &entries[i];
+		bool is_set = (c->in_file >> i & 1u) != 0;
+
+		printf("[%s] %-13s = ", e->section, e->key);
+		if (is_set || (e->kind != ADDR && e->kind != MAC))
+			show_value(e, c);
+		printf("  (%s)\n", is_set ? path : "default");
 	}
 }
 

@@ -18,6 +18,7 @@ struct rfd_config {
 	char listen[64];
 	uint32_t poll_us;
 	struct rf_fw_cfg fw; /* without keys, epoch and salt */
+	uint32_t in_file;    /* a bit for each setting that was read from the file */
 };
 
 void rfd_config_default(struct rfd_config *c);
@@ -33,5 +34,8 @@ int rfd_config_check(const struct rfd_config *c, char *why, size_t room);
 
 /* Prints the commented file with all defaults to stdout. */
 void rfd_config_print(void);
+
+/* Prints every setting in force and where it comes from: the file or the default. */
+void rfd_config_show(const struct rfd_config *c, const char *path);
 
 #endif

@@ -180,15 +180,18 @@ int main(int argc, char **argv)
 	const char *file = NULL;
 	bool check = false;
 	bool defaults = false;
+	bool show = false;
 	const struct rf_opt table[] = {
 		{RF_OPT_STRING, "config", 0, &file, "FILE", "the settings, an INI file", NULL},
 		{RF_OPT_FLAG, "check", 0, &check, NULL, "read the file and the keys only", NULL},
+		{RF_OPT_FLAG, "show", 0, &show, NULL,
+		 "print every setting, and whether it comes from the file", NULL},
 		{RF_OPT_FLAG, "defaults", 0, &defaults, NULL,
 		 "print a commented file with all settings", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
 	const struct rf_opt_page page = {
-		"ringfoldd --config FILE [--check]\n"
+		"ringfoldd --config FILE [--check | --show]\n"
 		"       ringfoldd --defaults",
 		"The firmware of a box as a Linux service, over registers that a driver has "
 		"mapped.\nSignals: TERM and INT end it (all groups fail, the box forwards "
@@ -211,10 +214,14 @@ int main(int argc, char **argv)
 		return RF_EXIT_USAGE;
 	}
 	rfd_config_default(&s->cfg);
-	if (rfd_config_load(&s->cfg, file, why, sizeof(why)) != 0 ||
-	    rfd_config_check(&s->cfg, why, sizeof(why)) != 0) {
+	n = rfd_config_load(&s->cfg, file, why, sizeof(why));
+	if (n == 0 && show) {
+		rfd_config_show(&s->cfg, file);
+		return RF_EXIT_GOOD;
+	}
+	if (n != 0 || rfd_config_check(&s->cfg, why, sizeof(why)) != 0) {
 		say(why);
-		return 2;
+		return RF_EXIT_USAGE;
 	}
 	if (check)
 		return load_keys(s) == 0 ? 0 : 2;

@@ -24,6 +24,7 @@ static const struct {
 } known[] = {
 	{"box", "Ethernet switch and box in real time, Verilog or reference model"},
 	{"run", "starts a box and the ranks of a program on this machine"},
+	{"info", "versions, engines, devices, and the settings in force"},
 	{"compare", "compares two engines of the box under the same random traffic"},
 	{"sim", "hosts, links, switch and box in virtual time"},
 	{"plan", "which traffic merges where: plans, all schemes compared, on any topology"},

@@ -4,12 +4,17 @@
 #include "host/config/settings.h"
 
 #include <ctype.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/near.h"
 #include "base/rf_number.h"
 #include "ringfold/ringfold.h"
+
+#define PREFIX "RF_"
 
 const struct rf_setting rf_settings[] = {
 	{"RF_RANK", "", "own rank, from 0; see below for the variables of other launchers"},
@@ -65,6 +70,46 @@ const char *rf_setting_text(const char *name)
 		if (strcmp(s->name, name) == 0)
 			return s->value;
 	return "";
+}
+
+const char *rf_setting_meant(const char *name)
+{
+	const char *names[64];
+	const char *near;
+	size_t n = 0;
+
+	/* without the prefix, which would make all names alike */
+	if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
+		return NULL;
+	for (const struct rf_setting *s = rf_settings; s->name && n < 64; s++)
+		names[n++] = s->name + strlen(PREFIX);
+	near = rf_near(name + strlen(PREFIX), names, n);
+	if (!near || strcmp(near, name + strlen(PREFIX)) == 0)
+		return NULL;
+	return near - strlen(PREFIX);
+}
+
+void rf_settings_warn(void)
+{
+	static atomic_flag warned = ATOMIC_FLAG_INIT;
+
+	if (atomic_flag_test_and_set(&warned))
+		return;
+	for (char **v = environ; v && *v; v++) {
+		char name[64];
+		const char *meant;
+		size_t len = strcspn(*v, "=");
+
+		if (len >= sizeof(name))
+			continue;
+		memcpy(name, *v, len);
+		name[len] = '\0';
+		meant = rf_setting_meant(name);
+		if (meant)
+			fprintf(stderr,
+				"ringfold: warning: %s is not a setting; did you mean %s?\n", name,
+				meant);
+	}
 }
 
 int rf_number_parse(const char *what, const char *text, uint64_t min, uint64_t max, uint64_t *value,

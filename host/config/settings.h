@@ -18,6 +18,18 @@ extern const struct rf_setting rf_settings[];
 const char *rf_setting_text(const char *name);
 
 /*
+ * The setting that the variable `name` was probably meant to be; NULL if it is a setting, or like
+ * none.
+ */
+const char *rf_setting_meant(const char *name);
+
+/*
+ * Warns on stderr, once in a process, of variables that are like a setting but are none: they would
+ * be ignored without a word. Values are not printed.
+ */
+void rf_settings_warn(void);
+
+/*
  * Parses a whole number in [min, max]; K and M multiply by 2^10 and 2^20. Returns 0, or
  * RF_ERR_INVALID with a text in why[room].
  */

@@ -2,28 +2,53 @@
 #include "sim/cosim/load.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static bool find(const char *name, char *path, size_t room)
+/* The i-th folder in which engines are searched for. Returns false after the last. */
+static bool folder_of(size_t i, char *to, size_t room)
 {
 	static const char *const places[] = {"../vl", "../lib/ringfold", "."};
 	const char *from = getenv("RF_ENGINE_DIR");
 	char folder[PATH_MAX];
 
 	if (from)
-		return snprintf(path, room, "%s/%s", from, name) < (int)room &&
-		       access(path, R_OK) == 0;
-	if (rf_self_folder(folder, sizeof(folder)) != 0)
+		return i == 0 && snprintf(to, room, "%s", from) < (int)room;
+	if (i >= sizeof(places) / sizeof(places[0]) || rf_self_folder(folder, sizeof(folder)) != 0)
 		return false;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (snprintf(path, room, "%s/%s/%s", folder, places[i], name) < (int)room &&
+	return snprintf(to, room, "%s/%s", folder, places[i]) < (int)room;
+}
+
+static bool find(const char *name, char *path, size_t room)
+{
+	char folder[PATH_MAX + 32];
+
+	for (size_t i = 0; folder_of(i, folder, sizeof(folder)); i++)
+		if (snprintf(path, room, "%s/%s", folder, name) < (int)room &&
 		    access(path, R_OK) == 0)
 			return true;
 	return false;
+}
+
+void rf_engine_each(void (*take)(void *arg, const char *path), void *arg)
+{
+	char folder[PATH_MAX + 32];
+
+	for (size_t i = 0; folder_of(i, folder, sizeof(folder)); i++) {
+		char pattern[PATH_MAX + 64];
+		glob_t found;
+
+		snprintf(pattern, sizeof(pattern), "%s/box-p*-l*-w*.so", folder);
+		if (glob(pattern, 0, NULL, &found) != 0)
+			continue;
+		for (size_t k = 0; k < found.gl_pathc; k++)
+			take(arg, found.gl_pathv[k]);
+		globfree(&found);
+	}
 }
 
 int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace,

@@ -22,4 +22,7 @@ int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace,
 int rf_engine_by_name(const char *name, unsigned ports, unsigned lanes, unsigned width, bool trace,
 		      const struct rf_engine_ops **out, char *why, size_t room);
 
+/* Calls take(arg, path) for every Verilated box that could be found, in no order. */
+void rf_engine_each(void (*take)(void *arg, const char *path), void *arg);
+
 #endif

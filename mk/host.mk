@@ -8,7 +8,8 @@ DPDK_LIBS := $(call pkg_libs,libdpdk)
 
 $(eval $(call c_lib,rf-config,$(addprefix host/config/,settings.c env.c)))
 $(eval $(call c_lib,rf-store,$(addprefix host/store/,store.c store_line.c store_server.c store_serve.c)))
-$(eval $(call c_lib,rf-io,$(addprefix host/io/,io_loop.c socket_path.c memif_why.c io_dpdk.c),,$(DPDK_CFLAGS)))
+$(eval $(call c_lib,rf-io,$(addprefix host/io/,io_loop.c socket_path.c memif_why.c dpdk_load.c)))
+LDLIBS_rf-io := -ldl -lpthread
 $(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c device.c qp.c io_udp.c)))
 $(eval $(call c_lib,rf-api,$(addprefix host/api/,status.c backend.c context.c progress.c comm.c group.c stragglers.c lag.c fallback.c meet.c setup.c proof.c request.c order.c)))
 
@@ -24,10 +25,23 @@ SHLIB := $(BUILD)/lib/libringfold.so
 $(BUILD)/lib/libringfold.so.0: $(call libs,$(HOST_LIBS)) host/ringfold.map
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libringfold.so.0 -Wl,--version-script=host/ringfold.map \
 	  -Wl,-z,defs -o $@ -Wl,--whole-archive $(BUILD)/lib/librf-api.a -Wl,--no-whole-archive \
-	  $(call libs,$(filter-out rf-api,$(HOST_LIBS))) $(DPDK_LIBS) $(foreach l,$(HOST_LIBS),$(LDLIBS_$(l))) -lpthread -ldl
+	  $(call libs,$(filter-out rf-api,$(HOST_LIBS))) $(foreach l,$(HOST_LIBS),$(LDLIBS_$(l))) -lpthread -ldl
 $(SHLIB): $(BUILD)/lib/libringfold.so.0
 	ln -sf libringfold.so.0 $@
 ALL_TARGETS += $(SHLIB)
+
+# The plug-in for DPDK: only this object is linked with DPDK. Programs find it in ringfold/ beside the library.
+ifeq ($(shell pkg-config --exists libdpdk && echo yes),yes)
+DPDK_PLUGIN := $(BUILD)/lib/ringfold/io_dpdk.so
+$(eval $(call c_objects,host/io/io_dpdk.c,$(DPDK_CFLAGS)))
+$(DPDK_PLUGIN): $(call objs,host/io/io_dpdk.c) $(call libs,rf-io rf-config) host/io/io_dpdk.map
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -shared -Wl,--version-script=host/io/io_dpdk.map -Wl,-z,defs -o $@ $< \
+	  $(call libs,rf-io rf-config) $(DPDK_LIBS) -lpthread
+ALL_TARGETS += $(DPDK_PLUGIN)
+endif
+$(SHLIB) $(addprefix $(BUILD)/bin/,ringfold-box ringfold-ctl ringfold-doctor io-bench) \
+  $(addprefix $(BUILD)/tests/,io_memif io_dpdk realtime e2e_bad_wire): | $(DPDK_PLUGIN)
 
 # Programs that use only the public interface: linked with the shared library in their own directory.
 RINGFOLD_LIBS := -L$(BUILD)/lib -lringfold -Wl,-rpath,'$$$$ORIGIN/../lib'
@@ -42,11 +56,11 @@ $(eval $(call c_link,settings_table,tests/unit/settings_table.c,rf-config,,,$(BU
 $(eval $(call test,docs-settings,$(BUILD)/tests/settings_table docs/api.md,$(BUILD)/tests/settings_table))
 $(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,rf-store rf-config rfproto,-lpthread))
 $(eval $(call test_lib,iostream,tests/unit/io_stream.c))
-$(eval $(call c_test,io_memif,tests/unit/io_memif.c,iostream rf-memif rf-io rf-store rf-config,$(DPDK_LIBS) -lpthread))
-$(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,iostream rf-memif rf-io rf-store rf-config,$(DPDK_LIBS) -lpthread))
+$(eval $(call c_test,io_memif,tests/unit/io_memif.c,iostream rf-memif rf-io rf-store rf-config,-lpthread))
+$(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,iostream rf-memif rf-io rf-store rf-config,-lpthread))
 $(eval $(call test_lib,api-ranks,tests/unit/api_ranks.c))
-$(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),$(DPDK_LIBS) -lpthread -lm))
-$(eval $(call c_test,api_errors,tests/unit/api_errors.c,api-ranks $(HOST_LIBS),$(DPDK_LIBS) -lpthread -lm))
+$(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),-lpthread -lm))
+$(eval $(call c_test,api_errors,tests/unit/api_errors.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 
 # End to end: processes, DPDK memif, `ringfold box`.
 $(eval $(call c_link,e2e_rank,tests/e2e/rank.c,,$(RINGFOLD_LIBS),,$(BUILD)/tests/e2e_rank))
@@ -64,6 +78,7 @@ $(eval $(call test,e2e-stragglers,tests/e2e/stragglers.sh,$(E2E_DEPS) $(BUILD)/b
 $(eval $(call test,e2e-deaths,tests/e2e/deaths.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-ctl))
 $(eval $(call test,e2e-norule,tests/e2e/norule.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-no-rdma,tests/e2e/no_rdma.sh,$(E2E_DEPS)))
+$(eval $(call test,e2e-no-dpdk,tests/e2e/no_dpdk.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-launch,tests/e2e/launch.sh,$(E2E_DEPS) $(BUILD)/bin/allreduce))
 $(eval $(call test,e2e-doctor,tests/e2e/doctor.sh model,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor))
 $(eval $(call test,e2e-afpacket,tests/e2e/afpacket.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor))
@@ -91,6 +106,7 @@ install-files:
 	install -d $(RF_BIN) $(RF_LIB)/pkgconfig $(DESTDIR)$(PREFIX)/include/ringfold
 	install -m 755 $(INSTALL_PROGRAMS) $(wildcard $(INSTALL_IF_THERE)) $(RF_BIN)
 	install -m 755 $(BUILD)/lib/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)
+	$(if $(DPDK_PLUGIN),install -D -m 755 $(DPDK_PLUGIN) $(RF_LIB)/ringfold/io_dpdk.so)
 	ln -sf libringfold.so.$(RF_VERSION) $(RF_LIB)/libringfold.so.0
 	ln -sf libringfold.so.0 $(RF_LIB)/libringfold.so
 	for f in $(RTL_BOXES); do install -D -m 755 $$f $(RF_LIB)/ringfold/$${f##*/} || exit 1; done
@@ -103,7 +119,7 @@ install-files:
 uninstall:
 	rm -f $(addprefix $(RF_BIN)/,$(notdir $(INSTALL_PROGRAMS) $(INSTALL_IF_THERE)))
 	rm -f $(RF_LIB)/libringfold.so $(RF_LIB)/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)
-	rm -f $(addprefix $(RF_LIB)/ringfold/,$(notdir $(RTL_BOXES)) ringfold-rv32.elf)
+	rm -f $(addprefix $(RF_LIB)/ringfold/,$(notdir $(RTL_BOXES)) ringfold-rv32.elf io_dpdk.so)
 	rm -f $(DESTDIR)$(PREFIX)/include/ringfold/ringfold.h $(RF_LIB)/pkgconfig/ringfold.pc
 	rm -f $(RF_LIB)/systemd/system/ringfoldd.service
 	for d in $(RF_LIB)/ringfold $(DESTDIR)$(PREFIX)/include/ringfold; do \

@@ -6,15 +6,6 @@
 
 INTEROP := $(BUILD)/interop
 
-# The library without DPDK, which is not in the image; the programs are the same as on other hosts.
-$(INTEROP)/no_dpdk.o: tests/interop/no_dpdk.c
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(INCLUDES) -c -o $@ $<
-$(INTEROP)/libringfold.so.0: $(INTEROP)/no_dpdk.o $(call libs,$(HOST_LIBS)) host/ringfold.map
-	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libringfold.so.0 -Wl,--version-script=host/ringfold.map \
-	  -Wl,-z,defs -o $@ $< -Wl,--whole-archive $(BUILD)/lib/librf-api.a -Wl,--no-whole-archive \
-	  $(call libs,$(filter-out rf-api,$(HOST_LIBS))) -lpthread -ldl
-
 $(eval $(call c_link,interop_plain,tests/interop/plain.c,,-libverbs -lrdmacm,,$(INTEROP)/plain))
 INTEROP_PROGRAMS := $(BUILD)/bin/ringfold-perf $(BUILD)/tests/e2e_rank $(INTEROP)/plain
 
@@ -24,7 +15,7 @@ $(INTEROP)/image.stamp: tests/interop/image.sh tests/interop/guest/init
 	@rm -f $(INTEROP)/base.cpio.gz
 	tests/interop/image.sh $(INTEROP) > $(INTEROP)/why || [ $$? -eq 77 ]
 	@touch $@
-$(INTEROP)/programs.cpio: tests/interop/programs.sh $(INTEROP)/libringfold.so.0 $(INTEROP_PROGRAMS)
+$(INTEROP)/programs.cpio: tests/interop/programs.sh $(BUILD)/lib/libringfold.so.0 $(INTEROP_PROGRAMS)
 	tests/interop/programs.sh $@ $(filter-out $<,$^) || [ $$? -eq 77 ]
 
 # A few cases belong to `make test`; the others take minutes each.

@@ -36,7 +36,7 @@ $(eval $(call c_link,bench_fabric,tests/sim/bench_fabric.c,$(FABRIC_LIBS),$(FABR
 
 # Real time.
 REALTIME_LIBS   := rf-realtime $(SIM_BOX_LIBS) rf-memif rf-io rf-store rf-config rfproto
-REALTIME_LDLIBS := $(call pkg_libs,libdpdk) $(LIBS_PCAP) -ljansson -ldl -lm -lpthread
+REALTIME_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm -lpthread
 $(eval $(call c_lib,rf-memif,$(addprefix sim/realtime/,io_memif.c memif_control.c)))
 $(eval $(call c_lib,rf-realtime,$(addprefix sim/realtime/,port.c port_kernel.c box.c setup.c)))
 $(eval $(call c_prog,ringfold-box,tools/ringfold-box.c,rf-opt $(REALTIME_LIBS),$(REALTIME_LDLIBS)))

@@ -7,8 +7,8 @@ $(eval $(call c_prog,ringfold-check,tools/ringfold-check.c,rf-traffic collective
 # Tools that talk to the box over DPDK. $(HOST_LIBS) is defined in mk/host.mk.
 BOXLINK_LIBS := rf-boxlink client rfctl rf-io rf-store rf-config roce rfproto rf-opt
 $(eval $(call c_lib,rf-boxlink,tools/boxlink.c))
-$(eval $(call c_prog,ringfold-ctl,$(addprefix tools/,ringfold-ctl.c ctl_ask.c ctl_hold.c ctl_traffic.c ctl_plain.c ctl_show.c ctl_box.c ctl_ranks.c ctl_counters.c ctl_register.c),rf-traffic collective $(BOXLINK_LIBS),$(call pkg_libs,libdpdk) -ljansson -lpthread -lm))
-$(eval $(call c_prog,ringfold-doctor,$(addprefix tools/,ringfold-doctor.c doctor_report.c doctor_hear.c doctor_box.c doctor_path.c doctor_group.c doctor_ranks.c),rf-boxlink $(HOST_LIBS) rf-opt,$(call pkg_libs,libdpdk) -ljansson -lpthread -lm))
+$(eval $(call c_prog,ringfold-ctl,$(addprefix tools/,ringfold-ctl.c ctl_ask.c ctl_hold.c ctl_traffic.c ctl_plain.c ctl_show.c ctl_box.c ctl_ranks.c ctl_counters.c ctl_register.c),rf-traffic collective $(BOXLINK_LIBS),-ljansson -lpthread -lm))
+$(eval $(call c_prog,ringfold-doctor,$(addprefix tools/,ringfold-doctor.c doctor_report.c doctor_hear.c doctor_box.c doctor_path.c doctor_group.c doctor_ranks.c),rf-boxlink $(HOST_LIBS) rf-opt,-ljansson -lpthread -lm))
 
 # Ranks of any program on the simulated box.
 $(eval $(call c_prog,ringfold-run,$(addprefix tools/,ringfold-run.c run_process.c run_folder.c),rf-opt))
@@ -24,7 +24,7 @@ $(eval $(call test,e2e-info,tests/e2e/info.sh $(BUILD)/bin,$(addprefix $(BUILD)/
 $(eval $(call test,options,tests/e2e/options.sh $(BUILD)/bin $(PYTHON),$(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run info sim perf doctor ctl gen check replay train))))
 
 # A wire with one fault that the doctor has to name.
-$(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-memif rf-io rf-store rf-config roce rfctl rfproto,$(call pkg_libs,libdpdk) -lpthread,,$(BUILD)/tests/e2e_bad_wire))
+$(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-memif rf-io rf-store rf-config roce rfctl rfproto,-lpthread,,$(BUILD)/tests/e2e_bad_wire))
 $(eval $(call test,e2e-doctor-faults,tests/e2e/doctor_faults.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(BUILD)/tests/e2e_bad_wire))
 $(eval $(call test,e2e-doctor-jobs,tests/e2e/doctor_jobs.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(BUILD)/bin/ringfold-ctl $(BUILD)/tests/e2e_bad_wire))
 $(eval $(call test,e2e-doctor-rtl,tests/e2e/doctor.sh rtl,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor $(call rtl_box,4,1,512)))
@@ -42,5 +42,5 @@ $(eval $(call test,e2e-tools,tests/e2e/tools.sh,$(TRAFFIC_DEPS)))
 $(eval $(call test,e2e-registrations,$(PYTHON) tests/e2e/registrations.py $(BUILD),$(BUILD)/bin/ringfold-box $(BUILD)/bin/ringfold-ctl))
 
 # The transport over DPDK, in packets a second.
-$(eval $(call test_prog,io-bench,tests/bench/io_bench.c,rf-memif rf-io rf-store rf-config roce rfproto,$(call pkg_libs,libdpdk) -lpthread))
+$(eval $(call test_prog,io-bench,tests/bench/io_bench.c,rf-memif rf-io rf-store rf-config roce rfproto,-lpthread))
 $(eval $(call bench,io,$(BUILD)/bin/io-bench $(BENCH_OUT),$(BUILD)/bin/io-bench))

@@ -71,9 +71,9 @@ struct rf_io {
 };
 
 /*
- * A DPDK device (see rf_context_config.device). The first call in a process starts DPDK with the
- * additional arguments in `args` (may be NULL). Returns 0, or a negative enum rf_status with a text
- * in why[room].
+ * A DPDK device (see rf_context_config.device). The first call in a process loads the plug-in for
+ * DPDK (host/io/dpdk.h) and starts DPDK with the additional arguments in `args` (may be NULL).
+ * Returns 0, or a negative enum rf_status with a text in why[room].
  */
 int rf_io_dpdk_open(const char *device, const char *args, uint32_t frame_max, struct rf_io **io,
 		    char *why, size_t room);

@@ -1,12 +1,12 @@
 /*
  * Frames through a DPDK device: memif, af_packet, or any port by its own driver. This is the only
- * file that uses DPDK.
+ * file that uses DPDK, and the plug-in that dpdk_load.c loads.
  *
  * DPDK's environment belongs to the process and cannot be started twice: the first open starts it,
  * and it is never stopped. The device runs with one queue in each direction. Devices that cannot
  * interrupt (memif and af_packet cannot) are marked `polling`: the caller sleeps in short steps.
  */
-#include "host/io/io.h"
+#include "host/io/dpdk.h"
 #include "host/io/memif_why.h"
 
 #include <arpa/inet.h>
@@ -436,8 +436,8 @@ static int device_open(struct dpdk_io *d, const char *wanted, char *why, size_t 
 	return RF_OK;
 }
 
-int rf_io_dpdk_open(const char *device, const char *args, uint32_t frame_max, struct rf_io **io,
-		    char *why, size_t room)
+static int plugin_open(const char *device, const char *args, uint32_t frame_max, struct rf_io **io,
+		       char *why, size_t room)
 {
 	struct dpdk_io *d;
 	int ret = RF_OK;
@@ -462,3 +462,9 @@ int rf_io_dpdk_open(const char *device, const char *args, uint32_t frame_max, st
 		*io = &d->io;
 	return ret;
 }
+
+const struct rf_io_dpdk rf_io_dpdk_plugin = {
+	.version = RF_IO_DPDK_VERSION,
+	.io_size = sizeof(struct rf_io),
+	.open = plugin_open,
+};

@@ -10,7 +10,7 @@ fail() {
 root=$(cd "$(dirname "$0")/../.." && pwd)
 ${MAKE:-make} -s -C "$root" install-files DESTDIR="$dir" PREFIX=/opt/rf > "$dir/log" 2>&1 || { cat "$dir/log"; fail install; }
 place=$dir/opt/rf
-for f in include/ringfold/ringfold.h lib/libringfold.so lib/libringfold.so.0 lib/pkgconfig/ringfold.pc \
+for f in include/ringfold/ringfold.h lib/libringfold.so lib/libringfold.so.0 lib/ringfold/io_dpdk.so lib/pkgconfig/ringfold.pc \
 	bin/ringfold bin/ringfold-perf bin/ringfold-box; do
 	[ -e "$place/$f" ] || fail "$f is missing"
 done
@@ -50,6 +50,9 @@ grep -o '\brf_[a-z_]*(' "$place/include/ringfold/ringfold.h" | tr -d '(' | sort 
 sed -n 's/^[a-z].* \**\(rf_[a-z_]*\)(.*/\1/p' "$place/include/ringfold/ringfold.h" | sort -u > want
 diff want have || fail "symbols differ from the header"
 "$place/bin/ringfold-perf" --min 4 --max 4K --iters 1 | grep -q 'wrong elements: 0' || fail "installed ringfold perf"
+# the installed plug-in is found: DPDK itself refuses the device
+"$place/bin/ringfold-ctl" status --box-ip 10.0.0.254 --device net_nosuch0 2> log
+grep -q 'DPDK cannot open the device' log || fail "the plug-in for DPDK: $(cat log)"
 touch "$place/lib/ringfold/mine"
 ${MAKE:-make} -s -C "$root" uninstall DESTDIR="$dir" PREFIX=/opt/rf || fail uninstall
 left=$(find "$place" ! -type d)

@@ -15,7 +15,7 @@ cp "$@" "$work/bin/"
 for file in "$library" "$@"; do
 	for lib in $(ldd "$file" | sed -n 's/.*=> \(\/[^ ]*\).*/\1/p'); do
 		case $lib in
-		*/libringfold.so* | */librte_*) ;;
+		*/libringfold.so*) ;;
 		*) cp -Ln "$lib" "$work/lib/" 2> /dev/null || true ;;
 		esac
 	done

@@ -4,7 +4,7 @@ lint-c: $(GENERATED)
 	tests/lint/c.sh
 LINT_TARGETS += lint-c
 
-# The order of the rooms, circles among the files of one, and words that must not appear. Quick, so it is also a test, which checks that both find a fault.
+# The order of the rooms, circles among the files of one, names without a prefix in headers, and words that must not appear. Quick, so it is also a test, which checks that both find a fault.
 .PHONY: lint-house
 lint-house:
 	tests/lint/test.sh

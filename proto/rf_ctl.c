@@ -8,78 +8,78 @@
 
 #define TAG_OFFSET 48u
 
-static void body_join(struct cursor *c, struct rf_ctl_join *j)
+static void body_join(struct rf_cursor *c, struct rf_ctl_join *j)
 {
-	f16(c, &j->ranks);
-	f8(c, &j->dtype);
-	f8(c, &j->op);
-	f8(c, &j->mtu_log2);
-	f8(c, &j->slots_log2);
-	f8(c, &j->slots_min_log2);
-	f8(c, &j->port);
-	f16(c, &j->flags);
-	zero(c, 2);
-	f32(c, &j->src_ip);
-	f24(c, &j->qpn);
-	f32(c, &j->peer_ip);
-	f24(c, &j->peer_qpn);
-	f24(c, &j->start_psn);
-	f24(c, &j->shift);
-	f32(c, &j->lease_ms);
-	f32(c, &j->deadline_ms);
+	rf_f16(c, &j->ranks);
+	rf_f8(c, &j->dtype);
+	rf_f8(c, &j->op);
+	rf_f8(c, &j->mtu_log2);
+	rf_f8(c, &j->slots_log2);
+	rf_f8(c, &j->slots_min_log2);
+	rf_f8(c, &j->port);
+	rf_f16(c, &j->flags);
+	rf_zero(c, 2);
+	rf_f32(c, &j->src_ip);
+	rf_f24(c, &j->qpn);
+	rf_f32(c, &j->peer_ip);
+	rf_f24(c, &j->peer_qpn);
+	rf_f24(c, &j->start_psn);
+	rf_f24(c, &j->shift);
+	rf_f32(c, &j->lease_ms);
+	rf_f32(c, &j->deadline_ms);
 }
 
-static void body_abort(struct cursor *c, struct rf_ctl_abort_req *a)
+static void body_abort(struct rf_cursor *c, struct rf_ctl_abort_req *a)
 {
-	f32(c, &a->code);
-	f16(c, &a->group);
-	zero(c, 2);
-	f64(c, &a->job);
+	rf_f32(c, &a->code);
+	rf_f16(c, &a->group);
+	rf_zero(c, 2);
+	rf_f64(c, &a->job);
 }
 
-static void body_release(struct cursor *c, struct rf_ctl_release *r)
+static void body_release(struct rf_cursor *c, struct rf_ctl_release *r)
 {
-	f32(c, &r->ip);
-	f24(c, &r->qpn);
+	rf_f32(c, &r->ip);
+	rf_f24(c, &r->qpn);
 }
 
-static void body_status(struct cursor *c, struct rf_ctl_status_req *s)
+static void body_status(struct rf_cursor *c, struct rf_ctl_status_req *s)
 {
-	f8(c, &s->page);
-	zero(c, 1);
-	f16(c, &s->index);
-	f16(c, &s->group);
-	zero(c, 2);
-	f64(c, &s->job);
+	rf_f8(c, &s->page);
+	rf_zero(c, 1);
+	rf_f16(c, &s->index);
+	rf_f16(c, &s->group);
+	rf_zero(c, 2);
+	rf_f64(c, &s->job);
 }
 
-static void body_waiting(struct cursor *c, struct rf_ctl_waiting *w)
+static void body_waiting(struct rf_cursor *c, struct rf_ctl_waiting *w)
 {
-	zero(c, 1);
-	count(c, &w->ranks, RF_CTL_RANKS_MAX);
-	f16(c, &w->joined);
-	zero(c, 2);
-	f32(c, &w->remaining_ms);
-	mask(c, w->missing);
+	rf_zero(c, 1);
+	rf_count(c, &w->ranks, RF_CTL_RANKS_MAX);
+	rf_f16(c, &w->joined);
+	rf_zero(c, 2);
+	rf_f32(c, &w->remaining_ms);
+	rf_mask(c, w->missing);
 }
 
-static void body_ready(struct cursor *c, struct rf_ctl_ready *r)
+static void body_ready(struct rf_cursor *c, struct rf_ctl_ready *r)
 {
-	f8(c, &r->slots_log2);
-	if (!count(c, &r->ranks, RF_CTL_RANKS_MAX))
+	rf_f8(c, &r->slots_log2);
+	if (!rf_count(c, &r->ranks, RF_CTL_RANKS_MAX))
 		return;
-	f16(c, &r->window);
-	f8(c, &r->level);
-	f8(c, &r->base_port);
-	f8(c, &r->lanes);
-	f8(c, &r->hw_group);
-	zero(c, 2);
-	f32(c, &r->dbase);
-	f32(c, &r->hbase);
-	f32(c, &r->lease_ms);
+	rf_f16(c, &r->window);
+	rf_f8(c, &r->level);
+	rf_f8(c, &r->base_port);
+	rf_f8(c, &r->lanes);
+	rf_f8(c, &r->hw_group);
+	rf_zero(c, 2);
+	rf_f32(c, &r->dbase);
+	rf_f32(c, &r->hbase);
+	rf_f32(c, &r->lease_ms);
 	for (unsigned int i = 0; i < r->ranks; i++) {
-		f8(c, &r->place[i].port);
-		f8(c, &r->place[i].lane);
+		rf_f8(c, &r->place[i].port);
+		rf_f8(c, &r->place[i].lane);
 		if (c->short_)
 			return;
 		if (r->place[i].port >= RF_CTL_PORTS_MAX || r->place[i].lane >= RF_CTL_LANES_MAX)
@@ -87,28 +87,28 @@ static void body_ready(struct cursor *c, struct rf_ctl_ready *r)
 	}
 }
 
-static void body_failed(struct cursor *c, struct rf_ctl_failed *f)
+static void body_failed(struct rf_cursor *c, struct rf_ctl_failed *f)
 {
-	f8(c, &f->reason);
-	f16(c, &f->rank);
-	f32(c, &f->index);
-	f32(c, &f->detail);
-	mask(c, f->missing);
+	rf_f8(c, &f->reason);
+	rf_f16(c, &f->rank);
+	rf_f32(c, &f->index);
+	rf_f32(c, &f->detail);
+	rf_mask(c, f->missing);
 }
 
-static void body_draining(struct cursor *c, struct rf_ctl_draining *d)
+static void body_draining(struct rf_cursor *c, struct rf_ctl_draining *d)
 {
-	zero(c, 1);
-	count(c, &d->ranks, RF_CTL_RANKS_MAX);
-	f16(c, &d->left);
-	zero(c, 2);
-	mask(c, d->missing);
+	rf_zero(c, 1);
+	rf_count(c, &d->ranks, RF_CTL_RANKS_MAX);
+	rf_f16(c, &d->left);
+	rf_zero(c, 2);
+	rf_mask(c, d->missing);
 }
 
 /* False if the result is unknown. */
-static bool body_reply(struct cursor *c, struct rf_ctl_reply *r)
+static bool body_reply(struct rf_cursor *c, struct rf_ctl_reply *r)
 {
-	f8(c, &r->result);
+	rf_f8(c, &r->result);
 	switch (r->result) {
 	case RF_CTL_WAITING:
 		body_waiting(c, &r->u.waiting);
@@ -124,7 +124,7 @@ static bool body_reply(struct cursor *c, struct rf_ctl_reply *r)
 		body_draining(c, &r->u.draining);
 		return true;
 	case RF_CTL_OK:
-		zero(c, 3);
+		rf_zero(c, 3);
 		return true;
 	case RF_CTL_PAGE:
 		return rf_ctl_page_body(c, r);
@@ -133,7 +133,7 @@ static bool body_reply(struct cursor *c, struct rf_ctl_reply *r)
 	}
 }
 
-static bool body_request(struct cursor *c, uint8_t verb, struct rf_ctl_request *r)
+static bool body_request(struct rf_cursor *c, uint8_t verb, struct rf_ctl_request *r)
 {
 	switch (verb) {
 	case RF_CTL_JOIN:
@@ -162,7 +162,7 @@ static uint64_t tag_of(const uint8_t *buf, size_t len, const uint8_t *key)
 	return rf_siphash_hole(key, buf, len, TAG_OFFSET);
 }
 
-static size_t finish(uint8_t *buf, const struct cursor *c, const struct rf_ctl_header *h,
+static size_t finish(uint8_t *buf, const struct rf_cursor *c, const struct rf_ctl_header *h,
 		     const uint8_t *key)
 {
 	size_t len = RF_CTL_MESSAGE_MAX - c->left;
@@ -188,21 +188,22 @@ static size_t finish(uint8_t *buf, const struct cursor *c, const struct rf_ctl_h
 	return len;
 }
 
-static struct cursor writer(uint8_t *buf)
+static struct rf_cursor writer(uint8_t *buf)
 {
-	struct cursor c = {.out = buf + RF_CTL_HEADER, .left = RF_CTL_MESSAGE_MAX - RF_CTL_HEADER};
+	struct rf_cursor c = {.out = buf + RF_CTL_HEADER,
+			      .left = RF_CTL_MESSAGE_MAX - RF_CTL_HEADER};
 
 	return c;
 }
 
-static struct cursor reader(const uint8_t *buf, const struct rf_ctl_header *h)
+static struct rf_cursor reader(const uint8_t *buf, const struct rf_ctl_header *h)
 {
-	struct cursor c = {.in = buf + RF_CTL_HEADER, .left = h->length - RF_CTL_HEADER};
+	struct rf_cursor c = {.in = buf + RF_CTL_HEADER, .left = h->length - RF_CTL_HEADER};
 
 	return c;
 }
 
-static enum rf_ctl_reason verdict(const struct cursor *c)
+static enum rf_ctl_reason verdict(const struct rf_cursor *c)
 {
 	if (c->misfit)
 		return RF_CTL_R_FIELD;
@@ -212,7 +213,7 @@ static enum rf_ctl_reason verdict(const struct cursor *c)
 size_t rf_ctl_request_put(uint8_t *buf, const struct rf_ctl_header *h,
 			  const struct rf_ctl_request *r, const uint8_t key[RF_CTL_KEY_BYTES])
 {
-	struct cursor c = writer(buf);
+	struct rf_cursor c = writer(buf);
 
 	if (!body_request(&c, h->verb, (struct rf_ctl_request *)(uintptr_t)r))
 		return 0;
@@ -222,7 +223,7 @@ size_t rf_ctl_request_put(uint8_t *buf, const struct rf_ctl_header *h,
 size_t rf_ctl_reply_put(uint8_t *buf, const struct rf_ctl_header *h, const struct rf_ctl_reply *r,
 			const uint8_t key[RF_CTL_KEY_BYTES])
 {
-	struct cursor c = writer(buf);
+	struct rf_cursor c = writer(buf);
 
 	if (!body_reply(&c, (struct rf_ctl_reply *)(uintptr_t)r))
 		return 0;
@@ -265,7 +266,7 @@ bool rf_ctl_tag_ok(const uint8_t *buf, const struct rf_ctl_header *h,
 enum rf_ctl_reason rf_ctl_request_get(const uint8_t *buf, const struct rf_ctl_header *h,
 				      struct rf_ctl_request *r)
 {
-	struct cursor c = reader(buf, h);
+	struct rf_cursor c = reader(buf, h);
 
 	memset(r, 0, sizeof(*r));
 	if (!body_request(&c, h->verb, r))
@@ -276,7 +277,7 @@ enum rf_ctl_reason rf_ctl_request_get(const uint8_t *buf, const struct rf_ctl_he
 enum rf_ctl_reason rf_ctl_reply_get(const uint8_t *buf, const struct rf_ctl_header *h,
 				    struct rf_ctl_reply *r)
 {
-	struct cursor c = reader(buf, h);
+	struct rf_cursor c = reader(buf, h);
 
 	memset(r, 0, sizeof(*r));
 	if (!body_reply(&c, r))

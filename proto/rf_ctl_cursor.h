@@ -11,7 +11,7 @@
  * A place in a message that is being read or written. One function per body does both, so the two
  * cannot disagree about the layout. A put never changes the struct that it reads from.
  */
-struct cursor {
+struct rf_cursor {
 	uint8_t *out;      /* writing: the next byte; else NULL */
 	const uint8_t *in; /* reading */
 	size_t left;
@@ -19,7 +19,7 @@ struct cursor {
 	bool misfit; /* a value does not fit its field or array */
 };
 
-static inline bool take(struct cursor *c, size_t n)
+static inline bool rf_cursor_take(struct rf_cursor *c, size_t n)
 {
 	if (c->short_ || c->left < n) {
 		c->short_ = true;
@@ -29,9 +29,9 @@ static inline bool take(struct cursor *c, size_t n)
 	return true;
 }
 
-static inline void f8(struct cursor *c, uint8_t *v)
+static inline void rf_f8(struct rf_cursor *c, uint8_t *v)
 {
-	if (!take(c, 1))
+	if (!rf_cursor_take(c, 1))
 		return;
 	if (c->out)
 		*c->out++ = *v;
@@ -39,9 +39,9 @@ static inline void f8(struct cursor *c, uint8_t *v)
 		*v = *c->in++;
 }
 
-static inline void f16(struct cursor *c, uint16_t *v)
+static inline void rf_f16(struct rf_cursor *c, uint16_t *v)
 {
-	if (!take(c, 2))
+	if (!rf_cursor_take(c, 2))
 		return;
 	if (c->out) {
 		rf_put_be16(c->out, *v);
@@ -52,9 +52,9 @@ static inline void f16(struct cursor *c, uint16_t *v)
 	}
 }
 
-static inline void f32(struct cursor *c, uint32_t *v)
+static inline void rf_f32(struct rf_cursor *c, uint32_t *v)
 {
-	if (!take(c, 4))
+	if (!rf_cursor_take(c, 4))
 		return;
 	if (c->out) {
 		rf_put_be32(c->out, *v);
@@ -66,18 +66,18 @@ static inline void f32(struct cursor *c, uint32_t *v)
 }
 
 /* 24 bits in a field of 32. */
-static inline void f24(struct cursor *c, uint32_t *v)
+static inline void rf_f24(struct rf_cursor *c, uint32_t *v)
 {
 	if (c->out && *v > 0xffffffu)
 		c->misfit = true;
-	f32(c, v);
+	rf_f32(c, v);
 	if (!c->short_ && *v > 0xffffffu)
 		c->misfit = true;
 }
 
-static inline void f64(struct cursor *c, uint64_t *v)
+static inline void rf_f64(struct rf_cursor *c, uint64_t *v)
 {
-	if (!take(c, 8))
+	if (!rf_cursor_take(c, 8))
 		return;
 	if (c->out) {
 		rf_put_be64(c->out, *v);
@@ -89,9 +89,9 @@ static inline void f64(struct cursor *c, uint64_t *v)
 }
 
 /* Reserved bytes: written as zero, ignored when read. */
-static inline void zero(struct cursor *c, size_t n)
+static inline void rf_zero(struct rf_cursor *c, size_t n)
 {
-	if (!take(c, n))
+	if (!rf_cursor_take(c, n))
 		return;
 	if (c->out) {
 		memset(c->out, 0, n);
@@ -101,9 +101,9 @@ static inline void zero(struct cursor *c, size_t n)
 	}
 }
 
-static inline void mask(struct cursor *c, uint8_t *m)
+static inline void rf_mask(struct rf_cursor *c, uint8_t *m)
 {
-	if (!take(c, RF_CTL_MASK_BYTES))
+	if (!rf_cursor_take(c, RF_CTL_MASK_BYTES))
 		return;
 	if (c->out) {
 		memcpy(c->out, m, RF_CTL_MASK_BYTES);
@@ -115,15 +115,15 @@ static inline void mask(struct cursor *c, uint8_t *m)
 }
 
 /* A count of array entries; a count that is too large ends the body. */
-static inline bool count(struct cursor *c, uint16_t *v, uint16_t max)
+static inline bool rf_count(struct rf_cursor *c, uint16_t *v, uint16_t max)
 {
-	f16(c, v);
+	rf_f16(c, v);
 	if (!c->short_ && *v > max)
 		c->misfit = true;
 	return !c->short_ && !c->misfit;
 }
 
 /* The body of a page of STATUS, from the page number on. False if the page is unknown. */
-bool rf_ctl_page_body(struct cursor *c, struct rf_ctl_reply *r);
+bool rf_ctl_page_body(struct rf_cursor *c, struct rf_ctl_reply *r);
 
 #endif

@@ -1,213 +1,213 @@
 /* Pages of STATUS. */
 #include "proto/rf_ctl_cursor.h"
 
-static void body_group(struct cursor *c, struct rf_ctl_group_page *g)
+static void body_group(struct rf_cursor *c, struct rf_ctl_group_page *g)
 {
-	f8(c, &g->state);
-	f8(c, &g->reason);
-	f16(c, &g->fail_rank);
-	f32(c, &g->fail_index);
-	f32(c, &g->fail_detail);
-	count(c, &g->ranks, RF_CTL_RANKS_MAX);
-	f16(c, &g->joined);
-	f16(c, &g->left);
-	f16(c, &g->flags);
-	f8(c, &g->dtype);
-	f8(c, &g->op);
-	f8(c, &g->mtu_log2);
-	f8(c, &g->slots_log2);
-	f8(c, &g->hw_group);
-	f8(c, &g->lanes);
-	f8(c, &g->level);
-	f8(c, &g->base_port);
-	f32(c, &g->dbase);
-	f32(c, &g->hbase);
-	f32(c, &g->head);
-	f32(c, &g->tail);
-	f32(c, &g->issued);
-	f32(c, &g->remaining_ms);
-	mask(c, g->missing);
+	rf_f8(c, &g->state);
+	rf_f8(c, &g->reason);
+	rf_f16(c, &g->fail_rank);
+	rf_f32(c, &g->fail_index);
+	rf_f32(c, &g->fail_detail);
+	rf_count(c, &g->ranks, RF_CTL_RANKS_MAX);
+	rf_f16(c, &g->joined);
+	rf_f16(c, &g->left);
+	rf_f16(c, &g->flags);
+	rf_f8(c, &g->dtype);
+	rf_f8(c, &g->op);
+	rf_f8(c, &g->mtu_log2);
+	rf_f8(c, &g->slots_log2);
+	rf_f8(c, &g->hw_group);
+	rf_f8(c, &g->lanes);
+	rf_f8(c, &g->level);
+	rf_f8(c, &g->base_port);
+	rf_f32(c, &g->dbase);
+	rf_f32(c, &g->hbase);
+	rf_f32(c, &g->head);
+	rf_f32(c, &g->tail);
+	rf_f32(c, &g->issued);
+	rf_f32(c, &g->remaining_ms);
+	rf_mask(c, g->missing);
 }
 
-static void body_ranks(struct cursor *c, struct rf_ctl_ranks_page *p)
+static void body_ranks(struct rf_cursor *c, struct rf_ctl_ranks_page *p)
 {
-	f16(c, &p->ranks);
-	f16(c, &p->first);
-	if (!count(c, &p->count, RF_CTL_RANKS_PER_PAGE))
+	rf_f16(c, &p->ranks);
+	rf_f16(c, &p->first);
+	if (!rf_count(c, &p->count, RF_CTL_RANKS_PER_PAGE))
 		return;
-	zero(c, 2);
+	rf_zero(c, 2);
 	for (unsigned int i = 0; i < p->count && !c->short_; i++) {
 		struct rf_ctl_rank *r = &p->rank[i];
 
-		f8(c, &r->flags);
-		f8(c, &r->port);
-		f8(c, &r->lane);
-		zero(c, 1);
-		f32(c, &r->age_ms);
-		f32(c, &r->next);
-		f32(c, &r->sent);
-		f32(c, &r->una);
-		f32(c, &r->ip);
+		rf_f8(c, &r->flags);
+		rf_f8(c, &r->port);
+		rf_f8(c, &r->lane);
+		rf_zero(c, 1);
+		rf_f32(c, &r->age_ms);
+		rf_f32(c, &r->next);
+		rf_f32(c, &r->sent);
+		rf_f32(c, &r->una);
+		rf_f32(c, &r->ip);
 	}
 }
 
-static void body_box(struct cursor *c, struct rf_ctl_box_page *b)
+static void body_box(struct rf_cursor *c, struct rf_ctl_box_page *b)
 {
-	f8(c, &b->ports);
-	f8(c, &b->lanes);
-	f8(c, &b->width64);
-	f8(c, &b->hash_bits);
-	f8(c, &b->groups);
-	f8(c, &b->bank_log2);
-	f8(c, &b->hdr_log2);
-	f8(c, &b->mtu_log2);
-	f8(c, &b->fp16);
-	f8(c, &b->hold);
-	f8(c, &b->port);
-	f8(c, &b->groups_used);
-	f32(c, &b->clock_khz);
-	f64(c, &b->uptime_ms);
-	f32(c, &b->hold_ms);
-	f32(c, &b->connections);
-	f32(c, &b->tombstones);
-	f32(c, &b->beats_free);
-	f32(c, &b->hslots_free);
-	f32(c, &b->mac_hi);
-	f32(c, &b->mac_lo);
+	rf_f8(c, &b->ports);
+	rf_f8(c, &b->lanes);
+	rf_f8(c, &b->width64);
+	rf_f8(c, &b->hash_bits);
+	rf_f8(c, &b->groups);
+	rf_f8(c, &b->bank_log2);
+	rf_f8(c, &b->hdr_log2);
+	rf_f8(c, &b->mtu_log2);
+	rf_f8(c, &b->fp16);
+	rf_f8(c, &b->hold);
+	rf_f8(c, &b->port);
+	rf_f8(c, &b->groups_used);
+	rf_f32(c, &b->clock_khz);
+	rf_f64(c, &b->uptime_ms);
+	rf_f32(c, &b->hold_ms);
+	rf_f32(c, &b->connections);
+	rf_f32(c, &b->tombstones);
+	rf_f32(c, &b->beats_free);
+	rf_f32(c, &b->hslots_free);
+	rf_f32(c, &b->mac_hi);
+	rf_f32(c, &b->mac_lo);
 }
 
-static void body_counters(struct cursor *c, struct rf_ctl_counters_page *p)
+static void body_counters(struct rf_cursor *c, struct rf_ctl_counters_page *p)
 {
-	f16(c, &p->index);
-	if (!count(c, &p->count, RF_CTL_COUNTERS_PER_PAGE))
+	rf_f16(c, &p->index);
+	if (!rf_count(c, &p->count, RF_CTL_COUNTERS_PER_PAGE))
 		return;
 	for (unsigned int i = 0; i < p->count && !c->short_; i++)
-		f32(c, &p->value[i]);
+		rf_f32(c, &p->value[i]);
 }
 
-static void body_groups(struct cursor *c, struct rf_ctl_groups_page *p)
+static void body_groups(struct rf_cursor *c, struct rf_ctl_groups_page *p)
 {
-	f16(c, &p->first);
-	if (!count(c, &p->count, RF_CTL_GROUPS_PER_PAGE))
+	rf_f16(c, &p->first);
+	if (!rf_count(c, &p->count, RF_CTL_GROUPS_PER_PAGE))
 		return;
-	f16(c, &p->total);
-	zero(c, 2);
+	rf_f16(c, &p->total);
+	rf_zero(c, 2);
 	for (unsigned int i = 0; i < p->count && !c->short_; i++) {
 		struct rf_ctl_group_entry *e = &p->entry[i];
 
-		f64(c, &e->job);
-		f16(c, &e->group);
-		f16(c, &e->ranks);
-		f16(c, &e->joined);
-		f8(c, &e->state);
-		f8(c, &e->hw_group);
+		rf_f64(c, &e->job);
+		rf_f16(c, &e->group);
+		rf_f16(c, &e->ranks);
+		rf_f16(c, &e->joined);
+		rf_f8(c, &e->state);
+		rf_f8(c, &e->hw_group);
 	}
 }
 
-static void body_connections(struct cursor *c, struct rf_ctl_connections_page *p)
+static void body_connections(struct rf_cursor *c, struct rf_ctl_connections_page *p)
 {
-	f16(c, &p->first);
-	if (!count(c, &p->count, RF_CTL_CONNECTIONS_PER_PAGE))
+	rf_f16(c, &p->first);
+	if (!rf_count(c, &p->count, RF_CTL_CONNECTIONS_PER_PAGE))
 		return;
-	f16(c, &p->total);
-	f16(c, &p->next);
+	rf_f16(c, &p->total);
+	rf_f16(c, &p->next);
 	for (unsigned int i = 0; i < p->count && !c->short_; i++) {
 		struct rf_ctl_connection *e = &p->entry[i];
 
-		f32(c, &e->ip);
-		f32(c, &e->key);
-		f32(c, &e->remaining);
-		f16(c, &e->cid);
-		f8(c, &e->state);
-		zero(c, 1);
+		rf_f32(c, &e->ip);
+		rf_f32(c, &e->key);
+		rf_f32(c, &e->remaining);
+		rf_f16(c, &e->cid);
+		rf_f8(c, &e->state);
+		rf_zero(c, 1);
 	}
 }
 
-static void body_log(struct cursor *c, struct rf_ctl_log_page *p)
+static void body_log(struct rf_cursor *c, struct rf_ctl_log_page *p)
 {
-	f16(c, &p->first);
-	if (!count(c, &p->count, RF_CTL_LOG_PER_PAGE))
+	rf_f16(c, &p->first);
+	if (!rf_count(c, &p->count, RF_CTL_LOG_PER_PAGE))
 		return;
-	f32(c, &p->next);
+	rf_f32(c, &p->next);
 	for (unsigned int i = 0; i < p->count && !c->short_; i++) {
 		struct rf_ctl_log_entry *e = &p->entry[i];
 
-		f64(c, &e->job);
-		f32(c, &e->ms);
-		f16(c, &e->group);
-		f16(c, &e->rank);
-		f16(c, &e->count);
-		f8(c, &e->kind);
-		f8(c, &e->reason);
+		rf_f64(c, &e->job);
+		rf_f32(c, &e->ms);
+		rf_f16(c, &e->group);
+		rf_f16(c, &e->rank);
+		rf_f16(c, &e->count);
+		rf_f8(c, &e->kind);
+		rf_f8(c, &e->reason);
 	}
 }
 
-static void body_lag(struct cursor *c, struct rf_ctl_lag_page *p)
+static void body_lag(struct rf_cursor *c, struct rf_ctl_lag_page *p)
 {
-	f16(c, &p->ranks);
-	f16(c, &p->first);
-	count(c, &p->count, RF_CTL_LAG_RANKS);
-	if (!count(c, &p->bins, RF_CTL_LAG_BINS))
+	rf_f16(c, &p->ranks);
+	rf_f16(c, &p->first);
+	rf_count(c, &p->count, RF_CTL_LAG_RANKS);
+	if (!rf_count(c, &p->bins, RF_CTL_LAG_BINS))
 		return;
-	f16(c, &p->awaited);
-	zero(c, 2);
-	f32(c, &p->awaited_ms);
-	f64(c, &p->sum_us);
+	rf_f16(c, &p->awaited);
+	rf_zero(c, 2);
+	rf_f32(c, &p->awaited_ms);
+	rf_f64(c, &p->sum_us);
 	for (unsigned int i = 0; i < p->bins && !c->short_; i++)
-		f32(c, &p->bin[i]);
+		rf_f32(c, &p->bin[i]);
 	for (unsigned int i = 0; i < p->count && !c->short_; i++) {
-		f32(c, &p->rank[i].times);
-		f32(c, &p->rank[i].most_us);
+		rf_f32(c, &p->rank[i].times);
+		rf_f32(c, &p->rank[i].most_us);
 	}
 }
 
-static void share(struct cursor *c, struct rf_ctl_share *s)
+static void share(struct rf_cursor *c, struct rf_ctl_share *s)
 {
-	f32(c, &s->groups);
-	f32(c, &s->slots);
-	f32(c, &s->ranks);
-	f32(c, &s->entries);
-	f32(c, &s->bytes);
+	rf_f32(c, &s->groups);
+	rf_f32(c, &s->slots);
+	rf_f32(c, &s->ranks);
+	rf_f32(c, &s->entries);
+	rf_f32(c, &s->bytes);
 }
 
-static void body_jobs(struct cursor *c, struct rf_ctl_jobs_page *p)
+static void body_jobs(struct rf_cursor *c, struct rf_ctl_jobs_page *p)
 {
-	f16(c, &p->first);
-	if (!count(c, &p->count, RF_CTL_JOBS_PER_PAGE))
+	rf_f16(c, &p->first);
+	if (!rf_count(c, &p->count, RF_CTL_JOBS_PER_PAGE))
 		return;
-	f16(c, &p->total);
-	zero(c, 2);
+	rf_f16(c, &p->total);
+	rf_zero(c, 2);
 	for (unsigned int i = 0; i < p->count && !c->short_; i++) {
-		f64(c, &p->entry[i].job);
+		rf_f64(c, &p->entry[i].job);
 		share(c, &p->entry[i].held);
 		share(c, &p->entry[i].most);
-		f32(c, &p->entry[i].tombstones);
+		rf_f32(c, &p->entry[i].tombstones);
 	}
 }
 
-static void body_held(struct cursor *c, struct rf_ctl_held_page *p)
+static void body_held(struct rf_cursor *c, struct rf_ctl_held_page *p)
 {
-	f16(c, &p->first);
-	if (!count(c, &p->count, RF_CTL_HELD_PER_PAGE))
+	rf_f16(c, &p->first);
+	if (!rf_count(c, &p->count, RF_CTL_HELD_PER_PAGE))
 		return;
-	f16(c, &p->next);
-	zero(c, 2);
+	rf_f16(c, &p->next);
+	rf_zero(c, 2);
 	for (unsigned int i = 0; i < p->count && !c->short_; i++) {
 		struct rf_ctl_held *e = &p->entry[i];
 
-		f32(c, &e->ip);
-		f24(c, &e->qpn);
-		f32(c, &e->silent);
-		f32(c, &e->remaining);
-		f8(c, &e->port);
-		zero(c, 3);
+		rf_f32(c, &e->ip);
+		rf_f24(c, &e->qpn);
+		rf_f32(c, &e->silent);
+		rf_f32(c, &e->remaining);
+		rf_f8(c, &e->port);
+		rf_zero(c, 3);
 	}
 }
 
-bool rf_ctl_page_body(struct cursor *c, struct rf_ctl_reply *r)
+bool rf_ctl_page_body(struct rf_cursor *c, struct rf_ctl_reply *r)
 {
-	f8(c, &r->page);
-	zero(c, 2);
+	rf_f8(c, &r->page);
+	rf_zero(c, 2);
 	switch (r->page) {
 	case RF_CTL_PAGE_GROUP:
 		body_group(c, &r->u.group);

@@ -31,7 +31,7 @@ void plan_progress(const char *name, double seconds)
 	double now = clock_seconds();
 
 	progress_begin = progress_begin < 0 ? now - seconds : progress_begin;
-	if (now - progress_begin >= PROGRESS_SECONDS && !progress_quiet)
+	if (now - progress_begin >= PLAN_PROGRESS_SECONDS && !progress_quiet)
 		fprintf(stderr, "%8.1f s  %s ended after %.1f s\n", now - progress_begin, name,
 			seconds);
 }
@@ -48,7 +48,7 @@ static void print_step(const char *doing, int round, double value, double bound)
 
 void plan_show_progress(struct scheme_options *o, bool quiet)
 {
-	static struct reporter reporter = {.report = print_step, .every = PROGRESS_SECONDS};
+	static struct reporter reporter = {.report = print_step, .every = PLAN_PROGRESS_SECONDS};
 
 	progress_begin = reporter.last = clock_seconds();
 	progress_quiet = quiet;

@@ -15,12 +15,12 @@ int plan_command_check(int argc, char **argv);
 int plan_command_jobs(int argc, char **argv);
 int plan_command_replan(int argc, char **argv);
 
-/* Prints a line on stderr when a step ends, once the program has run for PROGRESS_SECONDS. */
-#define PROGRESS_SECONDS 2.0
+/* Prints a line on stderr when a step ends, once the program has run for PLAN_PROGRESS_SECONDS. */
+#define PLAN_PROGRESS_SECONDS 2.0
 void plan_progress(const char *name, double seconds);
 /*
- * Makes schemes report their end in this way, and their progress every PROGRESS_SECONDS; nothing if
- * quiet.
+ * Makes schemes report their end in this way, and their progress every PLAN_PROGRESS_SECONDS;
+ * nothing if quiet.
  */
 void plan_show_progress(struct scheme_options *o, bool quiet);
 

@@ -98,7 +98,7 @@ int roce_endpoint_send_frame(struct roce_endpoint *ep, const uint8_t *frame, siz
 {
 	struct own_frame *f = &ep->frames[ep->frames_in % ROCE_ENDPOINT_FRAMES];
 
-	if (len < ETH_BYTES || len > ROCE_ENDPOINT_FRAME_BYTES)
+	if (len < ROCE_ETH_BYTES || len > ROCE_ENDPOINT_FRAME_BYTES)
 		return ROCE_E_INVALID;
 	if (ep->frames_in - ep->frames_out == ROCE_ENDPOINT_FRAMES) {
 		ep->n.frames_full++;
@@ -123,7 +123,7 @@ const struct roce_endpoint_counters *roce_endpoint_counters(const struct roce_en
 static void rx_arp(struct roce_endpoint *ep, uint64_t now, const uint8_t *frame, size_t len)
 {
 	const struct roce_endpoint_callbacks *cb = &ep->cfg.callbacks;
-	uint8_t reply[ROCE_FRAME_MIN + VLAN_BYTES];
+	uint8_t reply[ROCE_FRAME_MIN + ROCE_VLAN_BYTES];
 	struct roce_arp arp;
 
 	if (roce_arp_parse(frame, len, &arp) != 0 || arp.target_ip != ep->cfg.ip ||
@@ -154,8 +154,8 @@ static void rx_icmp(struct roce_endpoint *ep, const uint8_t *frame, size_t len,
 {
 	uint8_t reply[ROCE_ENDPOINT_FRAME_BYTES];
 	uint8_t *ip = reply + p->ip_offset;
-	uint8_t *icmp = ip + IP_BYTES;
-	size_t icmp_len = p->ip_length - IP_BYTES;
+	uint8_t *icmp = ip + ROCE_IP_BYTES;
+	size_t icmp_len = p->ip_length - ROCE_IP_BYTES;
 
 	if (len > sizeof(reply) || !p->ip_checksum_ok)
 		return;
@@ -170,7 +170,7 @@ static void rx_icmp(struct roce_endpoint *ep, const uint8_t *frame, size_t len,
 	rf_put_be32(ip + 16, p->src_ip);
 	ip[8] = 64;
 	rf_put_be16(ip + 10, 0);
-	rf_put_be16(ip + 10, roce_inet_final(roce_inet_sum(0, ip, IP_BYTES)));
+	rf_put_be16(ip + 10, roce_inet_final(roce_inet_sum(0, ip, ROCE_IP_BYTES)));
 	icmp[0] = ICMP_ECHO_REPLY;
 	rf_put_be16(icmp + 2, 0);
 	rf_put_be16(icmp + 2, roce_inet_final(roce_inet_sum(0, icmp, icmp_len)));

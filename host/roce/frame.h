@@ -4,15 +4,15 @@
 
 #include "host/roce/wire.h"
 
-#define ETH_BYTES 14u
-#define VLAN_BYTES 4u
-#define IP_BYTES 20u
-#define UDP_BYTES 8u
-#define BTH_BYTES 12u
-#define RETH_BYTES 16u
-#define AETH_BYTES 4u
-#define IMM_BYTES 4u
-#define ICRC_BYTES 4u
+#define ROCE_ETH_BYTES 14u
+#define ROCE_VLAN_BYTES 4u
+#define ROCE_IP_BYTES 20u
+#define ROCE_UDP_BYTES 8u
+#define ROCE_BTH_BYTES 12u
+#define ROCE_RETH_BYTES 16u
+#define ROCE_AETH_BYTES 4u
+#define ROCE_IMM_BYTES 4u
+#define ROCE_ICRC_BYTES 4u
 
 /* Parses Ethernet and IPv4 up to the first cause for rejection; see roce_parse(). */
 int roce_frame_parse_ip(const uint8_t *frame, size_t len, struct roce_packet *p);

@@ -19,8 +19,9 @@ size_t roce_udp_build(const struct roce_udp *u, uint8_t *frame, size_t room)
 	};
 	size_t at;
 
-	if (u->len > 0xffffu - IP_BYTES - UDP_BYTES || room < ROCE_FRAME_MIN ||
-	    room < ETH_BYTES + VLAN_BYTES + IP_BYTES + UDP_BYTES + (size_t)u->len)
+	if (u->len > 0xffffu - ROCE_IP_BYTES - ROCE_UDP_BYTES || room < ROCE_FRAME_MIN ||
+	    room < ROCE_ETH_BYTES + ROCE_VLAN_BYTES + ROCE_IP_BYTES + ROCE_UDP_BYTES +
+			    (size_t)u->len)
 		return 0;
 	memcpy(p.dst_mac, u->dst_mac, 6);
 	memcpy(p.src_mac, u->src_mac, 6);
@@ -55,8 +56,8 @@ int roce_udp_parse(const uint8_t *frame, size_t len, struct roce_udp *u)
 	u->dst_ip = p.dst_ip;
 	u->sport = p.udp_sport;
 	u->dport = p.udp_dport;
-	u->data = frame + p.ip_offset + IP_BYTES + UDP_BYTES;
-	u->len = p.udp_length - UDP_BYTES;
+	u->data = frame + p.ip_offset + ROCE_IP_BYTES + ROCE_UDP_BYTES;
+	u->len = p.udp_length - ROCE_UDP_BYTES;
 	return ROCE_WIRE_OK;
 }
 
@@ -70,7 +71,7 @@ int roce_arp_parse(const uint8_t *frame, size_t len, struct roce_arp *a)
 	if (rf_get_be16(frame + at) == ROCE_ETHERTYPE_VLAN) {
 		a->has_vlan = true;
 		a->vlan_tci = rf_get_be16(frame + at + 2);
-		at += VLAN_BYTES;
+		at += ROCE_VLAN_BYTES;
 	}
 	if (rf_get_be16(frame + at) != ROCE_ETHERTYPE_ARP)
 		return ROCE_WIRE_ETHERTYPE;
@@ -91,9 +92,9 @@ size_t roce_arp_build(const struct roce_arp *a, uint8_t *frame, size_t room)
 	struct roce_packet p = {.has_vlan = a->has_vlan, .vlan_tci = a->vlan_tci};
 	size_t at;
 
-	if (room < ROCE_FRAME_MIN + VLAN_BYTES)
+	if (room < ROCE_FRAME_MIN + ROCE_VLAN_BYTES)
 		return 0;
-	memset(frame, 0, ROCE_FRAME_MIN + VLAN_BYTES);
+	memset(frame, 0, ROCE_FRAME_MIN + ROCE_VLAN_BYTES);
 	if (a->op == 1)
 		memset(p.dst_mac, 0xff, 6);
 	else
@@ -108,5 +109,5 @@ size_t roce_arp_build(const struct roce_arp *a, uint8_t *frame, size_t room)
 	if (a->op != 1)
 		memcpy(frame + at + 18, a->target_mac, 6);
 	rf_put_be32(frame + at + 24, a->target_ip);
-	return ROCE_FRAME_MIN + (a->has_vlan ? VLAN_BYTES : 0);
+	return ROCE_FRAME_MIN + (a->has_vlan ? ROCE_VLAN_BYTES : 0);
 }

@@ -98,8 +98,8 @@ static void parse_bth(const uint8_t *bth, struct roce_packet *p)
 static int parse_extended(const uint8_t *at, size_t len, struct roce_packet *p)
 {
 	unsigned int flags = roce_opcode_flags(p->opcode);
-	size_t need = (flags & RETH ? RETH_BYTES : 0) + (flags & AETH ? AETH_BYTES : 0) +
-		      (flags & IMM ? IMM_BYTES : 0);
+	size_t need = (flags & RETH ? ROCE_RETH_BYTES : 0) + (flags & AETH ? ROCE_AETH_BYTES : 0) +
+		      (flags & IMM ? ROCE_IMM_BYTES : 0);
 
 	p->payload = at;
 	p->payload_len = (uint32_t)len;
@@ -111,16 +111,16 @@ static int parse_extended(const uint8_t *at, size_t len, struct roce_packet *p)
 		p->va = rf_get_be64(at);
 		p->rkey = rf_get_be32(at + 8);
 		p->dma_length = rf_get_be32(at + 12);
-		at += RETH_BYTES;
+		at += ROCE_RETH_BYTES;
 	}
 	if (flags & AETH) {
 		p->syndrome = at[0];
 		p->msn = rf_get_be24(at + 1);
-		at += AETH_BYTES;
+		at += ROCE_AETH_BYTES;
 	}
 	if (flags & IMM) {
 		p->imm = rf_get_be32(at);
-		at += IMM_BYTES;
+		at += ROCE_IMM_BYTES;
 	}
 	len -= need;
 	p->payload = at;
@@ -149,11 +149,11 @@ int roce_parse(const uint8_t *frame, size_t len, struct roce_packet *p)
 		return ROCE_WIRE_UDP_PORT;
 	if (error)
 		return error;
-	if (p->udp_length < UDP_BYTES + BTH_BYTES + ICRC_BYTES)
+	if (p->udp_length < ROCE_UDP_BYTES + ROCE_BTH_BYTES + ROCE_ICRC_BYTES)
 		return ROCE_WIRE_UDP_LENGTH;
-	bth = p->ip_offset + IP_BYTES + UDP_BYTES;
-	p->icrc_offset = p->ip_offset + p->ip_length - ICRC_BYTES;
-	p->payload_offset = bth + BTH_BYTES;
+	bth = p->ip_offset + ROCE_IP_BYTES + ROCE_UDP_BYTES;
+	p->icrc_offset = p->ip_offset + p->ip_length - ROCE_ICRC_BYTES;
+	p->payload_offset = bth + ROCE_BTH_BYTES;
 	parse_bth(frame + bth, p);
 	return parse_extended(frame + p->payload_offset, p->icrc_offset - p->payload_offset, p);
 }
@@ -176,16 +176,16 @@ static uint8_t *put_extended(const struct roce_packet *p, unsigned int flags, ui
 		rf_put_be64(at, p->va);
 		rf_put_be32(at + 8, p->rkey);
 		rf_put_be32(at + 12, p->dma_length);
-		at += RETH_BYTES;
+		at += ROCE_RETH_BYTES;
 	}
 	if (flags & AETH) {
 		at[0] = p->syndrome;
 		rf_put_be24(at + 1, p->msn);
-		at += AETH_BYTES;
+		at += ROCE_AETH_BYTES;
 	}
 	if (flags & IMM) {
 		rf_put_be32(at, p->imm);
-		at += IMM_BYTES;
+		at += ROCE_IMM_BYTES;
 	}
 	return at;
 }
@@ -199,15 +199,17 @@ size_t roce_build(const struct roce_packet *p, uint8_t *frame, size_t room)
 
 	if (p->payload_len > 1u << 14)
 		return 0;
-	udp_data = BTH_BYTES + (flags & RETH ? RETH_BYTES : 0) + (flags & AETH ? AETH_BYTES : 0) +
-		   (flags & IMM ? IMM_BYTES : 0) + p->payload_len + pad + ICRC_BYTES;
-	total = ETH_BYTES + (p->has_vlan ? VLAN_BYTES : 0) + IP_BYTES + UDP_BYTES + udp_data;
+	udp_data = ROCE_BTH_BYTES + (flags & RETH ? ROCE_RETH_BYTES : 0) +
+		   (flags & AETH ? ROCE_AETH_BYTES : 0) + (flags & IMM ? ROCE_IMM_BYTES : 0) +
+		   p->payload_len + pad + ROCE_ICRC_BYTES;
+	total = ROCE_ETH_BYTES + (p->has_vlan ? ROCE_VLAN_BYTES : 0) + ROCE_IP_BYTES +
+		ROCE_UDP_BYTES + udp_data;
 	if (room < total || room < ROCE_FRAME_MIN)
 		return 0;
 	ip = frame + roce_frame_put_eth(p, ROCE_ETHERTYPE_IPV4, frame);
 	at = ip + roce_frame_put_ip_udp(p, udp_data, ROCE_UDP_PORT, ip);
 	put_bth(p, pad, at);
-	at = put_extended(p, flags, at + BTH_BYTES);
+	at = put_extended(p, flags, at + ROCE_BTH_BYTES);
 	if (p->payload_len > 0)
 		memcpy(at, p->payload, p->payload_len);
 	at += p->payload_len;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The checks of rooms, circles and words: this tree passes, and a tree with a fault does not.
+# The checks of rooms, circles, names and words: this tree passes, and a tree with a fault does not.
 #
 #   tests/lint/test.sh
 set -u
@@ -25,6 +25,7 @@ found() {
 
 python3 -B tests/lint/rooms.py || fail "includes, see above"
 python3 -B tests/lint/circles.py || fail "circles, see above"
+python3 -B tests/lint/names.py || fail "names, see above"
 python3 -B tests/lint/words.py || fail "words, see above"
 
 mkdir -p "$dir/base" "$dir/host/api" "$dir/planner" "$dir/proto" "$dir/attic"
@@ -57,6 +58,12 @@ python3 -B tests/lint/circles.py --at "$dir" > /dev/null || fail "circles.py tak
 printf 'void a_run(void);\nvoid (*c_hook)(void) = a_run;\nvoid c_run(void)\n{\n}\n' > "$dir/tools/c.c"
 found circles 'tools/c.c needs tools/a.c: a_run'
 rm -r "$dir/tools"
+
+printf '#define RF_MOST 3\nstruct other;\nstruct rf_a {\n\tint size;\n};\nint low_of(struct rf_a *take);\n' > "$dir/base/low.h"
+python3 -B tests/lint/names.py --at "$dir" > /dev/null || fail "names.py refuses names with a prefix"
+printf '#define MOST 3\nstruct entry {\n\tint size;\n};\nenum rf_b { FIRST };\nint take(struct entry *e);\n' > "$dir/base/low.h"
+found names 'base/low.h: shows names without a prefix: FIRST, MOST, entry, take'
+rm "$dir/base/low.h"
 
 python3 -B tests/lint/words.py --at "$dir" > /dev/null || fail "words.py refuses plain words"
 echo '/* Whole but for its end. */' > "$dir/base/words.h"

@@ -62,7 +62,7 @@ help:
 	@echo '  make interop    Linux guests with soft-RoCE under QEMU, other switches (docs/interop.md); about ten minutes'
 	@echo 'Build:'
 	@echo '  make            libraries, tools, the Verilated box'
-	@echo '  make install    DESTDIR=, PREFIX=/usr/local: library, header, pkg-config file, tools'
+	@echo '  make install    PREFIX=/usr/local, LIBDIR=, SYSCONFDIR=, DESTDIR=: library, header, tools, man pages, completion, docs'
 	@echo '  make uninstall  remove installed files'
 	@echo '  make clean      forget the build'
 	@echo 'Figures and proofs:'

@@ -87,10 +87,15 @@ $(eval $(call test,e2e-frames,PYTHON=$(PYTHON) tests/e2e/frames.sh model,$(E2E_D
 $(eval $(call test,e2e-frames-rtl,PYTHON=$(PYTHON) tests/e2e/frames.sh rtl,$(E2E_DEPS) $(BUILD)/vl/box-p4-l1-w512.so))
 $(eval $(call test,e2e-install,tests/e2e/install.sh,$(E2E_DEPS)))
 
-# make install: PREFIX is the target directory, DESTDIR is for packaging.
+# make install: PREFIX is the target directory, LIBDIR that of the library, SYSCONFDIR that of ringfoldd's configuration (/etc for
+# an installation into the system), DESTDIR is for packaging.
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+SYSCONFDIR ?= $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)
 RF_BIN := $(DESTDIR)$(PREFIX)/bin
-RF_LIB := $(DESTDIR)$(PREFIX)/lib
+RF_LIB := $(DESTDIR)$(LIBDIR)
+# The tools look for engines and the firmware's image in ../lib/ringfold.
+RF_OWN := $(DESTDIR)$(PREFIX)/lib/ringfold
 
 # Programs that users need: without the tools that compare engines and those of the demo, which work in this tree.
 INSTALL_PROGRAMS := $(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run info sim perf doctor ctl gen check))
@@ -107,21 +112,22 @@ install-files:
 	install -m 755 $(INSTALL_PROGRAMS) $(wildcard $(INSTALL_IF_THERE)) $(RF_BIN)
 	install -m 755 $(BUILD)/lib/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)
 	$(if $(DPDK_PLUGIN),install -D -m 755 $(DPDK_PLUGIN) $(RF_LIB)/ringfold/io_dpdk.so)
+	$(if $(DPDK_PLUGIN),[ $(RF_LIB)/ringfold = $(RF_OWN) ] || install -D -m 755 $(DPDK_PLUGIN) $(RF_OWN)/io_dpdk.so)
 	ln -sf libringfold.so.$(RF_VERSION) $(RF_LIB)/libringfold.so.0
 	ln -sf libringfold.so.0 $(RF_LIB)/libringfold.so
-	for f in $(RTL_BOXES); do install -D -m 755 $$f $(RF_LIB)/ringfold/$${f##*/} || exit 1; done
+	for f in $(RTL_BOXES); do install -D -m 755 $$f $(RF_OWN)/$${f##*/} || exit 1; done
 	install -m 644 host/include/ringfold/ringfold.h $(DESTDIR)$(PREFIX)/include/ringfold/
-	[ ! -f $(BUILD)/firmware/ringfold-rv32.elf ] || install -D -m 644 $(BUILD)/firmware/ringfold-rv32.elf $(RF_LIB)/ringfold/ringfold-rv32.elf
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(RF_VERSION)|' host/ringfold.pc.in > $(RF_LIB)/pkgconfig/ringfold.pc
+	[ ! -f $(BUILD)/firmware/ringfold-rv32.elf ] || install -D -m 644 $(BUILD)/firmware/ringfold-rv32.elf $(RF_OWN)/ringfold-rv32.elf
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(RF_VERSION)|' host/ringfold.pc.in > $(RF_LIB)/pkgconfig/ringfold.pc
 	$(if $(DESTDIR),,[ "$$(id -u)" != 0 ] || ldconfig)
 
 # Removes everything that `make install` has installed, except the configuration, which may have been edited.
 uninstall:
 	rm -f $(addprefix $(RF_BIN)/,$(notdir $(INSTALL_PROGRAMS) $(INSTALL_IF_THERE)))
 	rm -f $(RF_LIB)/libringfold.so $(RF_LIB)/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)
-	rm -f $(addprefix $(RF_LIB)/ringfold/,$(notdir $(RTL_BOXES)) ringfold-rv32.elf io_dpdk.so)
+	rm -f $(addprefix $(RF_OWN)/,$(notdir $(RTL_BOXES)) ringfold-rv32.elf io_dpdk.so) $(RF_LIB)/ringfold/io_dpdk.so
 	rm -f $(DESTDIR)$(PREFIX)/include/ringfold/ringfold.h $(RF_LIB)/pkgconfig/ringfold.pc
-	rm -f $(RF_LIB)/systemd/system/ringfoldd.service
-	for d in $(RF_LIB)/ringfold $(DESTDIR)$(PREFIX)/include/ringfold; do \
+	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/ringfoldd.service
+	for d in $(RF_OWN) $(RF_LIB)/ringfold $(DESTDIR)$(PREFIX)/include/ringfold; do \
 	  [ ! -d $$d ] || rmdir --ignore-fail-on-non-empty $$d; done
 	$(if $(DESTDIR),,[ "$$(id -u)" != 0 ] || ldconfig)

@@ -18,5 +18,5 @@ endif
 install-files: $(if $(RFD_HAVE),install-ringfoldd)
 install-ringfoldd:
 	install -D -m 644 ringfoldd/ringfoldd.service $(DESTDIR)$(PREFIX)/lib/systemd/system/ringfoldd.service
-	sed -i 's|/usr/local|$(PREFIX)|' $(DESTDIR)$(PREFIX)/lib/systemd/system/ringfoldd.service
-	[ -e $(DESTDIR)/etc/ringfold/ringfoldd.ini ] || install -D -m 644 ringfoldd/ringfoldd.ini $(DESTDIR)/etc/ringfold/ringfoldd.ini
+	sed -i 's|/usr/local|$(PREFIX)|; s|/etc/ringfold|$(SYSCONFDIR)/ringfold|' $(DESTDIR)$(PREFIX)/lib/systemd/system/ringfoldd.service
+	[ -e $(DESTDIR)$(SYSCONFDIR)/ringfold/ringfoldd.ini ] || install -D -m 644 ringfoldd/ringfoldd.ini $(DESTDIR)$(SYSCONFDIR)/ringfold/ringfoldd.ini

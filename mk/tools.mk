@@ -17,7 +17,7 @@ $(eval $(call test,e2e-run-rtl,tests/e2e/run.sh rtl,$(addprefix $(BUILD)/bin/,ri
 
 # What is installed, what was found, which settings are in force.
 $(eval $(call c_prog,ringfold-info,tools/ringfold-info.c,rf-opt rf-cosim model rf-config rfproto,$(RINGFOLD_LIBS) -ljansson -ldl -lm))
-$(BUILD)/bin/ringfold-info: $(SHLIB)
+$(BUILD)/bin/ringfold-info: $(SHLIB) | $(DPDK_PLUGIN)
 $(eval $(call test,e2e-info,tests/e2e/info.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-info allreduce) $(if $(RFD_HAVE),$(BUILD)/bin/ringfoldd)))
 
 # The options of all tools; those that need a package are checked if they were built.

@@ -16,6 +16,7 @@
 #include "base/self.h"
 #include "host/config/env.h"
 #include "host/config/settings.h"
+#include "host/io/dpdk.h"
 #include "rf_version.h"
 #include "sim/cosim/load.h"
 
@@ -43,21 +44,40 @@ static void read_line(char *to, size_t room, const char *path)
 	fclose(f);
 }
 
+/* The version of the DPDK with which the plug-in is linked, or what is missing. */
+static void dpdk_version(char *to, size_t room)
+{
+	char folder[PATH_MAX];
+	char path[PATH_MAX + 64];
+	const char *(*version)(void);
+	void *plugin;
+	void *symbol;
+
+	if (rf_self_folder(folder, sizeof(folder)) != 0)
+		snprintf(folder, sizeof(folder), ".");
+	snprintf(path, sizeof(path), "%s/../lib/ringfold/" RF_IO_DPDK_FILE, folder);
+	plugin = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	symbol = plugin ? dlsym(plugin, "rte_version") : NULL;
+	if (!symbol) {
+		snprintf(to, room, "not available: %s", dlerror());
+		return;
+	}
+	/* C has no conversion from a void pointer to a function pointer. */
+	memcpy(&version, &symbol, sizeof(version));
+	snprintf(to, room, "%s", version());
+}
+
 static json_t *versions(void)
 {
 	json_t *o = json_object();
-	void *symbol = dlsym(RTLD_DEFAULT, "rte_version");
 	void *verbs = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_LOCAL);
-	const char *(*dpdk)(void) = NULL;
 	struct utsname u;
-	char text[300];
+	char text[PATH_MAX + 200];
 
 	add(o, "ringfold", RF_VERSION_TEXT);
 	add(o, "library", rf_version());
-	/* C has no conversion from a void pointer to a function pointer. */
-	if (symbol)
-		memcpy(&dpdk, &symbol, sizeof(dpdk));
-	add(o, "DPDK", dpdk ? dpdk() : "not loaded");
+	dpdk_version(text, sizeof(text));
+	add(o, "DPDK", text);
 	add(o, "libibverbs", verbs ? "installed" : "not installed: no verbs back end");
 	if (verbs)
 		dlclose(verbs);

@@ -11,13 +11,33 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 ${MAKE:-make} -s -C "$root" install-files DESTDIR="$dir" PREFIX=/opt/rf > "$dir/log" 2>&1 || { cat "$dir/log"; fail install; }
 place=$dir/opt/rf
 for f in include/ringfold/ringfold.h lib/libringfold.so lib/libringfold.so.0 lib/ringfold/io_dpdk.so lib/pkgconfig/ringfold.pc \
-	bin/ringfold bin/ringfold-perf bin/ringfold-box; do
+	bin/ringfold bin/ringfold-perf bin/ringfold-box share/man/man1/ringfold-run.1 share/man/man3/rf_allreduce.3 \
+	share/bash-completion/completions/ringfold share/ringfold/ringfold.lua share/ringfold/switch/linux-bridge.sh \
+	share/doc/ringfold/README.md share/doc/ringfold/docs/api.md share/doc/ringfold/docs/pictures/rack.svg \
+	share/doc/ringfold/examples/allreduce.c; do
 	[ -e "$place/$f" ] || fail "$f is missing"
 done
 # programs for users, but none for developers of this tree
 want=$(printf 'ringfold\n'; printf 'ringfold-%s\n' box check ctl doctor gen info perf run sim)
 have=$(find "$place/bin" -mindepth 1 ! -name ringfold-plan ! -name ringfold-rv32 ! -name ringfoldd -printf '%f\n' | sort)
 [ "$have" = "$want" ] || fail "installed programs: $have"
+# a man page for every program and every function, without a warning
+for f in "$place"/bin/*; do
+	f=${f##*/}
+	[ "$f" = ringfold-rv32 ] || [ -s "$place/share/man/man1/$f.1" ] || fail "$f has no man page"
+done
+for f in $(grep -o '\brf_[a-z_]*(' "$place/include/ringfold/ringfold.h" | tr -d '(' | sort -u); do
+	[ -s "$place/share/man/man3/$f.3" ] || fail "$f has no man page"
+done
+if command -v man > /dev/null; then
+	MANPATH=$place/share/man man -w ringfold-run rf_allreduce > /dev/null || fail "man does not find the pages"
+fi
+# links in the installed documentation lead to installed files
+for f in "$place"/share/doc/ringfold/README.md; do
+	for link in $(grep -o '](\(docs\|LICENSE\)[^)#]*' "$f" | cut -c3-); do
+		[ -e "$place/share/doc/ringfold/$link" ] || fail "$f: $link is missing"
+	done
+done
 # ldconfig runs only for an installation into the system; no warning about jobs
 run() {
 	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "${MAKE:-make}" -C "$root" "$@" 2>&1
@@ -55,7 +75,16 @@ diff want have || fail "symbols differ from the header"
 grep -q 'DPDK cannot open the device' log || fail "the plug-in for DPDK: $(cat log)"
 touch "$place/lib/ringfold/mine"
 ${MAKE:-make} -s -C "$root" uninstall DESTDIR="$dir" PREFIX=/opt/rf || fail uninstall
-left=$(find "$place" ! -type d)
+left=$(find "$place" ! -type d ! -name ringfoldd.ini)
 [ "$left" = "$place/lib/ringfold/mine" ] || fail "make uninstall leaves: $left"
 [ ! -d "$place/include/ringfold" ] || fail "make uninstall leaves its folder"
+# a folder of a user, with nothing outside of it; the library in another one
+${MAKE:-make} -s -C "$root" install-files PREFIX="$dir/user" LIBDIR="$dir/user/lib64" > log 2>&1 || { cat log; fail "PREFIX of a user"; }
+[ -e "$dir/user/lib64/libringfold.so" ] || fail "LIBDIR"
+[ ! -e "$dir/user/bin/ringfoldd" ] || [ -e "$dir/user/etc/ringfold/ringfoldd.ini" ] || fail "SYSCONFDIR"
+[ ! -e "$dir/user/bin/ringfoldd" ] || grep -q "$dir/user/etc/ringfold/ringfoldd.ini" "$dir/user/lib/systemd/system/ringfoldd.service" || fail "the unit"
+[ "$(env -u PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_PATH="$dir/user/lib64/pkgconfig" pkg-config --variable=libdir ringfold)" = "$dir/user/lib64" ] || fail "libdir"
+${MAKE:-make} -s -C "$root" uninstall PREFIX="$dir/user" LIBDIR="$dir/user/lib64" > log 2>&1 || { cat log; fail "uninstall of a user"; }
+left=$(find "$dir/user" ! -type d ! -name ringfoldd.ini)
+[ -z "$left" ] || fail "make uninstall of a user leaves: $left"
 echo "ok"

@@ -214,7 +214,7 @@ struct rf_fw_group {
 	uint8_t dtype, op, mtu_log2, slots_log2, want_log2, min_log2;
 	uint8_t lanes, level, base_port;
 	uint8_t live;    /* the hardware is set up: table entries and CFG.LIVE */
-	uint8_t strayed; /* packets of its silent ranks came on connections without an entry */
+	uint8_t suspect; /* strays or wrong data have come: it is watched after its end too */
 	uint32_t age;    /* larger: younger */
 	uint32_t dbase, hbase;
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* ranks that have not joined, or had not when the group

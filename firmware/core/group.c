@@ -500,6 +500,7 @@ void rf_fw_group_errors(struct rf_fw *fw)
 				rank = m->rank;
 				psn = (m->start_psn + index) & 0xffffffu;
 			}
+		g->suspect = 1;
 		reason = reason_of((error & RF_GROUP_ERROR_CAUSE_MASK) >> RF_GROUP_ERROR_CAUSE_LSB);
 		rf_fw_group_fail(fw, g, reason, rank, index,
 				 reason == RF_CTL_R_BEFORE_START ? psn : 0);

@@ -13,12 +13,15 @@
 /* Number of stray packets that fail a group even if no two are of the same connection. */
 #define STRAYS_MAX 4u
 
-/* If strays have come, they may go on after the group's end, whatever the reason for that was. */
+/*
+ * If strays or wrong data have come, strays may come after the group's end too, whatever the reason
+ * for that was.
+ */
 static bool watched(const struct rf_fw_group *g)
 {
 	if ((g->flags & (RF_CTL_J_STRICT | RF_CTL_J_OTHERS)) != RF_CTL_J_STRICT)
 		return false;
-	return g->live || (g->state == RF_CTL_S_FAILED && g->strayed);
+	return g->live || (g->state == RF_CTL_S_FAILED && g->suspect);
 }
 
 static bool silent(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw_member *m)
@@ -164,7 +167,7 @@ enum rf_fw_stray rf_fw_watch_stray(struct rf_fw *fw, const struct rf_fw_shown *s
 	if (!*m || rf_fw_conn_find(fw, s->ip, rf_fw_key(0, s->qpn)))
 		return RF_FW_STRAY_NONE;
 	fw->cnt.strays++;
-	(*g)->strayed = 1;
+	(*g)->suspect = 1;
 	return (*g)->live && !(here && convicted(*m, s)) ? RF_FW_STRAY_OPEN : RF_FW_STRAY_PROVED;
 }
 

@@ -273,6 +273,25 @@ static void test_dropped_early(void **state)
 	finish();
 }
 
+/* Two wrong values: the group fails for one of them before the data with the other one comes. */
+static void test_two_faults(void **state)
+{
+	struct entry e[N];
+
+	(void)state;
+	start(0);
+	right(e);
+	e[1].recv ^= 0x10;
+	join(3, e, 0);
+	for (unsigned int n = 0; n < 2; n++) {
+		packet(1, 2, RECEIVES(2), psn[1] - 0x800 + n, false);
+		run(2000);
+	}
+	assert_int_equal(rf_client_failed(&lab.host[0].client)->reason, RF_CTL_R_BEFORE_START);
+	repeat_long(3);
+	finish();
+}
+
 /*
  * The tombstone of a rank that has sent is kept alive by that rank's packets alone, that of a rank
  * that never sent by all packets. Also in a group that is not watched.
@@ -554,21 +573,14 @@ static void test_corrected(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exchanged),
-		cmocka_unit_test(test_one_recv),
-		cmocka_unit_test(test_two_of_three),
-		cmocka_unit_test(test_other_port),
-		cmocka_unit_test(test_other_address),
-		cmocka_unit_test(test_exchanged_addresses),
-		cmocka_unit_test(test_dropped_early),
-		cmocka_unit_test(test_who_keeps),
-		cmocka_unit_test(test_one_send),
-		cmocka_unit_test(test_right),
-		cmocka_unit_test(test_one_packet),
-		cmocka_unit_test(test_others_pass),
-		cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_crowd),
-		cmocka_unit_test(test_foreign_then_rank),
+		cmocka_unit_test(test_exchanged),     cmocka_unit_test(test_one_recv),
+		cmocka_unit_test(test_two_of_three),  cmocka_unit_test(test_other_port),
+		cmocka_unit_test(test_other_address), cmocka_unit_test(test_exchanged_addresses),
+		cmocka_unit_test(test_dropped_early), cmocka_unit_test(test_two_faults),
+		cmocka_unit_test(test_who_keeps),     cmocka_unit_test(test_one_send),
+		cmocka_unit_test(test_right),         cmocka_unit_test(test_one_packet),
+		cmocka_unit_test(test_others_pass),   cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_crowd),         cmocka_unit_test(test_foreign_then_rank),
 		cmocka_unit_test(test_corrected),
 	};
 

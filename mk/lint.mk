@@ -11,6 +11,13 @@ lint-house:
 LINT_TARGETS += lint-house
 $(eval $(call test,lint-house,tests/lint/test.sh))
 
+# Which lock guards what: clang's thread-safety analysis.
+.PHONY: lint-guard
+lint-guard: $(GENERATED)
+	BUILD=$(BUILD) tests/lint/guard.sh
+LINT_TARGETS += lint-guard
+$(eval $(call test,lint-guard,BUILD=$(BUILD) tests/lint/guard.sh))
+
 # Make and its packages.
 $(eval $(call test,make-packages,tests/e2e/make.sh))
 

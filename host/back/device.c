@@ -274,7 +274,8 @@ int rf_verbs_open(const struct rf_verbs_cfg *cfg, struct rf_verbs **out, char *w
 	return RF_OK;
 }
 
-void rf_verbs_close(struct rf_verbs *v)
+/* No other thread uses v any more. */
+RF_UNSHARED void rf_verbs_close(struct rf_verbs *v)
 {
 	if (!v)
 		return;

@@ -2,10 +2,12 @@
 #ifndef RF_VERBS_INTERNAL_H
 #define RF_VERBS_INTERNAL_H
 
-#include <pthread.h>
-
+#include "base/guard.h"
 #include "host/back/lib.h"
 #include "host/back/verbs.h"
+
+/* rf_verbs.lock */
+RF_LOCK_CLASS(rf_verbs_class);
 
 struct rf_verbs_mem {
 	struct rf_verbs_mem *next;
@@ -17,11 +19,12 @@ struct rf_verbs_mem {
 
 struct rf_verbs_qp {
 	struct rf_verbs *v;
-	struct rf_verbs_qp *next;
+	struct rf_verbs_qp *next RF_GUARDED_BY(rf_verbs_class);
 	struct ibv_cq *cq; /* for this queue pair only: its depth bounds how many completions can
 			      wait there */
 	struct ibv_qp *qp;
-	bool armed; /* an event will report the next completion */
+	/* an event will report the next completion */
+	bool armed RF_GUARDED_BY(rf_verbs_class);
 	uint32_t posted;
 	uint64_t progress;
 	int status; /* enum roce_wc_status of the first failure */
@@ -39,8 +42,8 @@ struct rf_verbs {
 	char netdev[32];
 	uint8_t mac[6];
 	char text[256];
-	pthread_mutex_t lock; /* list of queue pairs, and their `armed` */
-	struct rf_verbs_qp *qps;
+	pthread_mutex_t lock;
+	struct rf_verbs_qp *qps RF_GUARDED_BY(rf_verbs_class);
 	struct rf_verbs_mem *mems;
 };
 

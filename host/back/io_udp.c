@@ -134,14 +134,14 @@ static bool arm(struct rf_verbs *v)
 {
 	bool fresh = false;
 
-	pthread_mutex_lock(&v->lock);
+	rf_mutex_lock(&v->lock, rf_verbs_class);
 	for (struct rf_verbs_qp *qp = v->qps; qp; qp = qp->next) {
 		if (qp->armed)
 			continue;
 		qp->armed = ibv_req_notify_cq(qp->cq, 0) == 0;
 		fresh = true;
 	}
-	pthread_mutex_unlock(&v->lock);
+	rf_mutex_unlock(&v->lock, rf_verbs_class);
 	return fresh;
 }
 
@@ -150,12 +150,12 @@ static void take_events(struct rf_verbs *v)
 	struct ibv_cq *cq;
 	void *context;
 
-	pthread_mutex_lock(&v->lock);
+	rf_mutex_lock(&v->lock, rf_verbs_class);
 	while (v->f->get_cq_event(v->channel, &cq, &context) == 0) {
 		((struct rf_verbs_qp *)context)->armed = false;
 		v->f->ack_cq_events(cq, 1);
 	}
-	pthread_mutex_unlock(&v->lock);
+	rf_mutex_unlock(&v->lock, rf_verbs_class);
 }
 
 static void udp_wait(struct rf_io *io, uint32_t timeout_us)

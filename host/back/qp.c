@@ -134,10 +134,10 @@ int rf_verbs_qp_create(struct rf_verbs *v, uint32_t depth, struct rf_verbs_qp **
 
 	if (!qp)
 		return RF_ERR_DEVICE;
-	pthread_mutex_lock(&v->lock);
+	rf_mutex_lock(&v->lock, rf_verbs_class);
 	qp->next = v->qps;
 	v->qps = qp;
-	pthread_mutex_unlock(&v->lock);
+	rf_mutex_unlock(&v->lock, rf_verbs_class);
 	*out = qp;
 	return RF_OK;
 }
@@ -229,14 +229,14 @@ void rf_verbs_qp_destroy(struct rf_verbs_qp *qp)
 	if (!qp)
 		return;
 	v = qp->v;
-	pthread_mutex_lock(&v->lock);
+	rf_mutex_lock(&v->lock, rf_verbs_class);
 	for (at = &v->qps; *at && *at != qp;)
 		at = &(*at)->next;
 	if (*at)
 		*at = qp->next;
 	v->f->destroy_qp(qp->qp);
 	v->f->destroy_cq(qp->cq);
-	pthread_mutex_unlock(&v->lock);
+	rf_mutex_unlock(&v->lock, rf_verbs_class);
 	free(qp);
 }
 

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/guard.h"
+
 #define RF_IO_BURST 32u
 
 struct rf_io_frame {
@@ -94,6 +96,7 @@ int rf_io_memif_serve(const char *path, uint32_t id, uint32_t frame_max, struct 
  * time; the hub lives until destroyed, after its ends are closed.
  */
 struct rf_io_hub;
+RF_LOCK_CLASS(rf_hub_class); /* the lock of a hub */
 struct rf_io_hub *rf_io_hub_create(unsigned int ports, uint32_t frame_max);
 void rf_io_hub_destroy(struct rf_io_hub *hub);
 /* Opens an end; NULL if it is already open or memory is exhausted. */
@@ -106,7 +109,8 @@ struct rf_io *rf_io_hub_open(struct rf_io_hub *hub, unsigned int port);
 typedef void rf_io_hub_box(void *arg, unsigned int from, const uint8_t *frame, uint32_t len);
 void rf_io_hub_set_box(struct rf_io_hub *hub, rf_io_hub_box *box, void *arg);
 /* Puts a copy of a frame into an end's queue; false if it was full (the frame is lost). */
-bool rf_io_hub_deliver(struct rf_io_hub *hub, unsigned int to, const uint8_t *frame, uint32_t len);
+bool rf_io_hub_deliver(struct rf_io_hub *hub, unsigned int to, const uint8_t *frame, uint32_t len)
+	RF_REQUIRES(rf_hub_class);
 /* The end with this MAC, or -1. */
 int rf_io_hub_find(const struct rf_io_hub *hub, const uint8_t mac[6]);
 

@@ -58,10 +58,17 @@ struct dpdk_io {
 	int rx_fd; /* of the device's interrupt, or -1 */
 };
 
+RF_LOCK_CLASS(eal_class);
 static pthread_mutex_t eal_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool eal_started;
-static unsigned int eal_pools;
-static char eal_args[1024]; /* DPDK may keep pointers into its arguments */
+static bool eal_started RF_GUARDED_BY(eal_class);
+static unsigned int eal_pools RF_GUARDED_BY(eal_class);
+/* DPDK may keep pointers into its arguments. */
+static char eal_args[1024] RF_GUARDED_BY(eal_class);
+
+static int eal_start(bool vdev, const char *more, char *why, size_t room) RF_REQUIRES(eal_class);
+static int port_start(struct dpdk_io *d, char *why, size_t room) RF_REQUIRES(eal_class);
+static int device_open(struct dpdk_io *d, const char *wanted, char *why, size_t room)
+	RF_REQUIRES(eal_class);
 
 static struct dpdk_io *dpdk_of(struct rf_io *io)
 {
@@ -442,7 +449,7 @@ static int plugin_open(const char *device, const char *args, uint32_t frame_max,
 	struct dpdk_io *d;
 	int ret = RF_OK;
 
-	pthread_mutex_lock(&eal_lock);
+	rf_mutex_lock(&eal_lock, eal_class);
 	if (!eal_started)
 		ret = eal_start(strncmp(device, "net_", 4) == 0, args, why, room);
 	d = ret ? NULL : calloc(1, sizeof(*d));
@@ -457,7 +464,7 @@ static int plugin_open(const char *device, const char *args, uint32_t frame_max,
 		if (ret)
 			dpdk_close(&d->io);
 	}
-	pthread_mutex_unlock(&eal_lock);
+	rf_mutex_unlock(&eal_lock, eal_class);
 	if (!ret)
 		*io = &d->io;
 	return ret;

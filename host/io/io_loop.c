@@ -12,13 +12,15 @@ struct end {
 	struct rf_io io;
 	struct rf_io_hub *hub;
 	unsigned int port;
-	bool open;
-	/* received frames, under the hub's lock */
-	uint8_t *bytes; /* QUEUE * frame_max */
-	uint32_t *lens;
-	unsigned int head, tail;
-	unsigned int lent; /* frames from head on that the last rx() handed out */
-	bool woken;
+	bool open RF_GUARDED_BY(rf_hub_class);
+	/* received frames */
+	uint8_t *bytes RF_TARGET_GUARDED_BY(rf_hub_class); /* QUEUE * frame_max */
+	uint32_t *lens RF_TARGET_GUARDED_BY(rf_hub_class);
+	unsigned int head RF_GUARDED_BY(rf_hub_class);
+	unsigned int tail RF_GUARDED_BY(rf_hub_class);
+	/* frames from head on that the last rx() handed out */
+	unsigned int lent RF_GUARDED_BY(rf_hub_class);
+	bool woken RF_GUARDED_BY(rf_hub_class);
 	pthread_cond_t cond;
 	/* frames committed but not flushed */
 	uint8_t *burst; /* RF_IO_BURST * frame_max */
@@ -30,8 +32,8 @@ struct rf_io_hub {
 	pthread_mutex_t lock;
 	unsigned int ports;
 	uint32_t frame_max;
-	rf_io_hub_box *box;
-	void *box_arg;
+	rf_io_hub_box *box RF_GUARDED_BY(rf_hub_class);
+	void *box_arg RF_GUARDED_BY(rf_hub_class);
 	struct end *ends;
 };
 
@@ -65,6 +67,9 @@ int rf_io_hub_find(const struct rf_io_hub *hub, const uint8_t mac[6])
 }
 
 static void hub_forward(struct rf_io_hub *hub, unsigned int from, const uint8_t *frame,
+			uint32_t len) RF_REQUIRES(rf_hub_class);
+
+static void hub_forward(struct rf_io_hub *hub, unsigned int from, const uint8_t *frame,
 			uint32_t len)
 {
 	unsigned int k;
@@ -90,7 +95,7 @@ static unsigned int loop_rx(struct rf_io *io, struct rf_io_frame *frames, unsign
 	struct rf_io_hub *hub = e->hub;
 	unsigned int k;
 
-	pthread_mutex_lock(&hub->lock);
+	rf_mutex_lock(&hub->lock, rf_hub_class);
 	e->head += e->lent;
 	for (k = 0; k < n && k < RF_IO_BURST && e->head + k != e->tail; k++) {
 		unsigned int slot = (e->head + k) & (QUEUE - 1);
@@ -101,7 +106,7 @@ static unsigned int loop_rx(struct rf_io *io, struct rf_io_frame *frames, unsign
 	}
 	e->lent = k;
 	io->rx_frames += k;
-	pthread_mutex_unlock(&hub->lock);
+	rf_mutex_unlock(&hub->lock, rf_hub_class);
 	return k;
 }
 
@@ -130,10 +135,10 @@ static void loop_tx_flush(struct rf_io *io)
 
 	if (!e->burst_n)
 		return;
-	pthread_mutex_lock(&e->hub->lock);
+	rf_mutex_lock(&e->hub->lock, rf_hub_class);
 	for (k = 0; k < e->burst_n; k++)
 		hub_forward(e->hub, e->port, e->burst + (size_t)k * io->frame_max, e->burst_len[k]);
-	pthread_mutex_unlock(&e->hub->lock);
+	rf_mutex_unlock(&e->hub->lock, rf_hub_class);
 	e->burst_n = 0;
 }
 
@@ -147,22 +152,22 @@ static void loop_wait(struct rf_io *io, uint32_t timeout_us)
 	ns = (uint64_t)ts.tv_nsec + (uint64_t)timeout_us * 1000u;
 	ts.tv_sec += (time_t)(ns / 1000000000u);
 	ts.tv_nsec = (long)(ns % 1000000000u);
-	pthread_mutex_lock(&e->hub->lock);
+	rf_mutex_lock(&e->hub->lock, rf_hub_class);
 	while (!e->woken && e->head + e->lent == e->tail)
 		if (pthread_cond_timedwait(&e->cond, &e->hub->lock, &ts) != 0)
 			break;
 	e->woken = false;
-	pthread_mutex_unlock(&e->hub->lock);
+	rf_mutex_unlock(&e->hub->lock, rf_hub_class);
 }
 
 static void loop_wake(struct rf_io *io)
 {
 	struct end *e = end_of(io);
 
-	pthread_mutex_lock(&e->hub->lock);
+	rf_mutex_lock(&e->hub->lock, rf_hub_class);
 	e->woken = true;
 	pthread_cond_signal(&e->cond);
-	pthread_mutex_unlock(&e->hub->lock);
+	rf_mutex_unlock(&e->hub->lock, rf_hub_class);
 }
 
 static int loop_link(struct rf_io *io)
@@ -175,9 +180,9 @@ static void loop_close(struct rf_io *io)
 {
 	struct end *e = end_of(io);
 
-	pthread_mutex_lock(&e->hub->lock);
+	rf_mutex_lock(&e->hub->lock, rf_hub_class);
 	e->open = false;
-	pthread_mutex_unlock(&e->hub->lock);
+	rf_mutex_unlock(&e->hub->lock, rf_hub_class);
 }
 
 static const struct rf_io_ops loop_ops = {
@@ -194,10 +199,10 @@ static const struct rf_io_ops loop_ops = {
 
 void rf_io_hub_set_box(struct rf_io_hub *hub, rf_io_hub_box *box, void *arg)
 {
-	pthread_mutex_lock(&hub->lock);
+	rf_mutex_lock(&hub->lock, rf_hub_class);
 	hub->box = box;
 	hub->box_arg = arg;
-	pthread_mutex_unlock(&hub->lock);
+	rf_mutex_unlock(&hub->lock, rf_hub_class);
 }
 
 struct rf_io_hub *rf_io_hub_create(unsigned int ports, uint32_t frame_max)
@@ -256,7 +261,7 @@ struct rf_io *rf_io_hub_open(struct rf_io_hub *hub, unsigned int port)
 	struct end *e = port < hub->ports ? &hub->ends[port] : NULL;
 	struct rf_io *io = NULL;
 
-	pthread_mutex_lock(&hub->lock);
+	rf_mutex_lock(&hub->lock, rf_hub_class);
 	if (e && !e->open) {
 		e->open = true;
 		e->head = e->tail = e->lent = 0;
@@ -264,6 +269,6 @@ struct rf_io *rf_io_hub_open(struct rf_io_hub *hub, unsigned int port)
 		e->woken = false;
 		io = &e->io;
 	}
-	pthread_mutex_unlock(&hub->lock);
+	rf_mutex_unlock(&hub->lock, rf_hub_class);
 	return io;
 }

@@ -138,10 +138,10 @@ void rf_store_server_stop(struct rf_store_server *server, unsigned int timeout_m
 
 	if (!server)
 		return;
-	pthread_mutex_lock(&server->lock);
+	rf_mutex_lock(&server->lock, store_server_class);
 	server->stop = true;
 	server->stop_by = rf_now_ms() + timeout_ms;
-	pthread_mutex_unlock(&server->lock);
+	rf_mutex_unlock(&server->lock, store_server_class);
 	if (write(server->wake_fd, &one, sizeof(one)) < 0)
 		one = 0; /* the thread checks once a second anyway */
 	pthread_join(server->thread, NULL);

@@ -360,10 +360,10 @@ static bool server_stopping(struct rf_store_server *s, uint64_t *by)
 {
 	bool stop;
 
-	pthread_mutex_lock(&s->lock);
+	rf_mutex_lock(&s->lock, store_server_class);
 	stop = s->stop;
 	*by = s->stop_by;
-	pthread_mutex_unlock(&s->lock);
+	rf_mutex_unlock(&s->lock, store_server_class);
 	return stop;
 }
 

@@ -5,9 +5,9 @@
 #ifndef RF_BOOTSTRAP_STORE_SERVER_H
 #define RF_BOOTSTRAP_STORE_SERVER_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
+#include "base/guard.h"
 #include "host/store/store_wire.h"
 #include "ringfold/ringfold.h"
 
@@ -29,6 +29,9 @@ struct store_conn {
 
 #define STORE_TX_ROOM (STORE_REPLY_MAX + 16u * (STORE_HEAD + STORE_EVENT_BODY + RF_STORE_TEXT_MAX))
 
+/* rf_store_server.lock */
+RF_LOCK_CLASS(store_server_class);
+
 struct rf_store_server {
 	int listen_fd;
 	int wake_fd;
@@ -47,8 +50,9 @@ struct rf_store_server {
 	uint8_t *values; /* ranks * RF_STORE_VALUE_MAX */
 	/* set by other threads */
 	pthread_mutex_t lock;
-	bool stop;
-	uint64_t stop_by; /* ms; remaining connections are closed then */
+	bool stop RF_GUARDED_BY(store_server_class);
+	/* ms; remaining connections are closed then */
+	uint64_t stop_by RF_GUARDED_BY(store_server_class);
 };
 
 void *rf_store_server_thread(void *server);

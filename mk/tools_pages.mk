@@ -14,6 +14,9 @@ ALL_TARGETS += $(PAGES)
 
 $(eval $(call test,pages,tests/e2e/pages.sh $(BUILD)/pages $(PYTHON),$(PAGES)))
 
+# Every block of commands in README.md and docs/ that can run here.
+$(eval $(call test,docs-commands,$(PYTHON) -B tests/e2e/docs.py --test $(BUILD) && $(PYTHON) -B tests/e2e/docs.py $(BUILD),$(PAGES) $(addprefix $(BUILD)/bin/,allreduce ringfold-replay) $(call rtl_box,4,1,512)))
+
 RF_MAN   := $(DESTDIR)$(PREFIX)/share/man
 RF_SHARE := $(DESTDIR)$(PREFIX)/share/ringfold
 RF_DOC   := $(DESTDIR)$(PREFIX)/share/doc/ringfold

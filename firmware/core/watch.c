@@ -120,19 +120,30 @@ void rf_fw_watch_registered(struct rf_fw *fw, const struct rf_fw_member *m)
 	}
 }
 
-/* A silent rank that has the frame's source address, at its port or at any; or NULL. */
-static struct rf_fw_member *sender(struct rf_fw *fw, const struct rf_fw_shown *s, bool any_port,
+static bool has_address(struct rf_fw *fw, const struct rf_fw_group *g, uint32_t ip)
+{
+	for (const struct rf_fw_member *m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		if (m->src_ip == ip)
+			return true;
+	return false;
+}
+
+/*
+ * The silent rank that has the frame's source address, or NULL: at the frame's port, or at another
+ * one if the frame goes to a rank of the same group.
+ */
+static struct rf_fw_member *sender(struct rf_fw *fw, const struct rf_fw_shown *s, bool elsewhere,
 				   struct rf_fw_group **of)
 {
 	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];
 		struct rf_fw_member *m;
 
-		if (!watched(g))
+		if (!watched(g) || (elsewhere && !has_address(fw, g, s->ip)))
 			continue;
 		*of = g;
 		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
-			if (m->src_ip == s->src && (any_port || m->port == s->port) &&
+			if (m->src_ip == s->src && (elsewhere || m->port == s->port) &&
 			    silent(fw, g, m))
 				return m;
 	}
@@ -160,7 +171,8 @@ enum rf_fw_stray rf_fw_watch_stray(struct rf_fw *fw, const struct rf_fw_shown *s
 	here = *m != NULL;
 	/*
 	 * At the port of another rank it does not pass, because the port may be registered wrong.
-	 * It fails no group either, because any host there may have sent it.
+	 * It fails no group either, because any host there may have sent it. For the same reason
+	 * only connections between ranks are cut.
 	 */
 	if (!here)
 		*m = sender(fw, s, true, g);

@@ -20,6 +20,7 @@ mutant ends-with-group watch.c "return g->live || (g->state" "return g->live; re
 mutant ends-when-dropped watch.c "	(*g)->suspect = 1;" "	(*g)->suspect = here && (*m)->strays > 0;"
 mutant ends-with-error group.c "		g->suspect = 1;" ""
 mutant passes-elsewhere watch.c "		*m = sender(fw, s, true, g);" "		;"
+mutant cuts-elsewhere watch.c "(elsewhere && !has_address(fw, g, s->ip))" "(elsewhere && !has_address(fw, g, s->src))"
 mutant fails-elsewhere watch.c "!(here && convicted(*m, s))" "!convicted(*m, s)"
 mutant old-failure watch.c "				o->spoke = 1;" "				;"
 mutant no-limit watch.c "	fw->blind |= (uint8_t)bit;" ""

@@ -252,6 +252,13 @@ static void test_exchanged_addresses(void **state)
 		ip_of[1] = HOST_IP(1);
 		programs(2);
 		assert_null(rf_client_failed(&lab.host[0].client));
+		/* At that port it cannot cut connections to hosts that are not ranks. */
+		for (unsigned int n = 0; n < 3 && holds[k] == 0; n++) {
+			packet(0, 3, OTHER, n, false);
+			run(2000);
+		}
+		assert_int_equal(lab.host[3].count, holds[k] == 0 ? 2 : 0);
+		lab.host[3].count = 0;
 		drop_and_repeat(2);
 		finish();
 	}

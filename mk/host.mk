@@ -79,6 +79,7 @@ $(eval $(call test,e2e-deaths,tests/e2e/deaths.sh,$(E2E_DEPS) $(BUILD)/bin/ringf
 $(eval $(call test,e2e-norule,tests/e2e/norule.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-no-rdma,tests/e2e/no_rdma.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-no-dpdk,tests/e2e/no_dpdk.sh,$(E2E_DEPS)))
+$(eval $(call test,e2e-events,tests/e2e/events.sh,$(E2E_DEPS) $(BUILD)/bin/allreduce))
 $(eval $(call test,e2e-launch,tests/e2e/launch.sh,$(E2E_DEPS) $(BUILD)/bin/allreduce))
 $(eval $(call test,e2e-doctor,tests/e2e/doctor.sh model,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor))
 $(eval $(call test,e2e-afpacket,tests/e2e/afpacket.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor))

@@ -37,8 +37,10 @@ static const char intro[] =
 	"reference model, with its real\n"
 	"firmware), in one process. Frames that enter a switch port and go to UDP port 4791 "
 	"are redirected to a port of\n"
-	"the box; all other frames are forwarded by MAC. Sleeps while idle. Ctrl-C ends it and "
-	"prints the counters.\n"
+	"the box; all other frames are forwarded by MAC. Sleeps while idle. Prints a line when a "
+	"host connects,\n"
+	"and when a group of a job is ready, fails or ends. Ctrl-C ends it and prints the "
+	"counters.\n"
 	"\n"
 	"A port is NAME=KIND, where KIND is one of\n"
 	"  memif:SOCKET[,id=N]      DPDK memif, this end is the server: a host connects with\n"
@@ -226,7 +228,8 @@ static int parse(struct settings *s, int argc, char **argv)
 		 "write a waveform (FST), --engine rtl only: slow", NULL},
 		{RF_OPT_FLAG, "json", 'j', &s->json, NULL, "counters at the end as one JSON object",
 		 NULL},
-		{RF_OPT_FLAG, "quiet", 'q', &s->quiet, NULL, "print no counters at the end", NULL},
+		{RF_OPT_FLAG, "quiet", 'q', &s->quiet, NULL,
+		 "print no event lines, and no counters at the end", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
 	const struct rf_opt_page page = {
@@ -342,6 +345,7 @@ int main(int argc, char **argv)
 		return code;
 	}
 	s.cfg.command = "ringfold box";
+	s.cfg.events = !s.quiet;
 	n = rf_rt_create(&s.cfg, &b, why, sizeof(why));
 	if (n != 0) {
 		fprintf(stderr, "ringfold box: %s\n", why);

@@ -78,8 +78,8 @@ static int parse(struct settings *s, int argc, char **argv)
 		 "end everything after this time; 0s: never", NULL},
 		{RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR",
 		 "write captures of switch, box and ranks to this folder; created if needed", NULL},
-		{RF_OPT_FLAG, "verbose", 'v', &s->verbose, NULL, "also print what the box reports",
-		 NULL},
+		{RF_OPT_FLAG, "verbose", 'v', &s->verbose, NULL,
+		 "also print what the box reports: events, and counters at the end", NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "the box:", NULL},
 		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "engine of the box", NULL},
 		{RF_OPT_CHOICE, "firmware", 0, &s->firmware, "native|rv32",
@@ -321,7 +321,6 @@ static int start_box(struct rf_run *r, struct settings *s)
 	snprintf(numbers[0], sizeof(numbers[0]), "%u", s->ports);
 	snprintf(numbers[1], sizeof(numbers[1]), "%u", s->lanes);
 	argv[n++] = program;
-	argv[n++] = "--quiet";
 	argv[n++] = "--hold";
 	argv[n++] = "0s";
 	argv[n++] = "--engine";
@@ -332,6 +331,8 @@ static int start_box(struct rf_run *r, struct settings *s)
 	argv[n++] = numbers[0];
 	argv[n++] = "--lanes";
 	argv[n++] = numbers[1];
+	if (!s->verbose)
+		argv[n++] = "--quiet";
 	if (s->pcapng) {
 		argv[n++] = "--pcapng";
 		argv[n++] = (char *)(uintptr_t)s->pcapng;

@@ -130,6 +130,8 @@ static void box_tx(void *arg, unsigned port, const uint8_t *frame, size_t len, u
 	(void)last;
 	b->box_out++;
 	capture(b, b->trace_box, port, RF_PCAPNG_OUT, frame, len);
+	if (b->events)
+		rf_rt_events_frame(b->events, frame, len);
 	if (b->direct[port])
 		queue_add(b, &b->to_direct[port], frame, len, HOST_QUEUE);
 	else
@@ -449,6 +451,8 @@ int rf_rt_run(struct rf_rt *b, const volatile sig_atomic_t *stop)
 		work |= run_firmware(b);
 		work |= give_to_ports(b);
 		now = rf_rt_now();
+		if (b->events)
+			rf_rt_events_links(b->events, b, now);
 		if (b->cfg.duration_ns && now - begin >= b->cfg.duration_ns)
 			break;
 		if (b->cfg.stats_ns && now >= next_line) {

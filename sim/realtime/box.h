@@ -50,6 +50,7 @@ struct rf_rt_cfg {
 	unsigned wait_groups; /* generators begin when this many groups are live */
 	const char *pcapng_dir;
 	const char *command;
+	bool events;          /* lines on stderr as hosts come and go, and groups begin and end */
 	uint64_t stats_ns;    /* interval of a statistics line on stderr; 0: never */
 	uint64_t duration_ns; /* 0: no end */
 };

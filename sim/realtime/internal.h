@@ -4,6 +4,7 @@
 #include "firmware/target/sim/cpu.h"
 #include "sim/fabric/switch.h"
 #include "sim/realtime/box.h"
+#include "sim/realtime/events.h"
 #include "wire/notes.h"
 #include "wire/pcapng.h"
 
@@ -51,6 +52,7 @@ struct rf_rt {
 	struct rf_pcapng *trace_box;
 	struct rf_notes *notes_hosts;
 	struct rf_notes *notes_box;
+	struct rf_rt_events *events; /* NULL: none are printed */
 	bool generators_run;
 	bool failed;
 	uint64_t box_in;

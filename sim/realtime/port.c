@@ -79,7 +79,20 @@ static void io_close(struct rf_rt_port *p)
 	free(d);
 }
 
-static const struct rf_rt_port_ops io_ops = {io_rx, io_tx, io_flush, io_ended, io_close};
+static int io_link(const struct rf_rt_port *p)
+{
+	const struct io_port *d = (const struct io_port *)p;
+
+	return d->io->ops->link(d->io);
+}
+
+int rf_rt_port_no_link(const struct rf_rt_port *p)
+{
+	(void)p;
+	return -1;
+}
+
+static const struct rf_rt_port_ops io_ops = {io_rx, io_tx, io_flush, io_ended, io_close, io_link};
 
 #define MB_FOR_ALL 64u
 #define MB_FOR_ONE 40u
@@ -203,8 +216,8 @@ static void pcap_close(struct rf_rt_port *p)
 	free(d);
 }
 
-static const struct rf_rt_port_ops pcap_ops = {pcap_rx, pcap_tx, pcap_flush, pcap_ended,
-					       pcap_close};
+static const struct rf_rt_port_ops pcap_ops = {pcap_rx,    pcap_tx,    pcap_flush,
+					       pcap_ended, pcap_close, rf_rt_port_no_link};
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {

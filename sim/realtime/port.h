@@ -23,6 +23,8 @@ struct rf_rt_port_ops {
 	/* No more frames will arrive. */
 	bool (*ended)(const struct rf_rt_port *p);
 	void (*close)(struct rf_rt_port *p);
+	/* 1: a host is connected, 0: none is, -1: the device does not know. */
+	int (*link)(const struct rf_rt_port *p);
 };
 
 struct rf_rt_port {
@@ -61,6 +63,9 @@ int rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port **out,
 		    size_t room);
 /* Whether the next frame of a port is lost. */
 bool rf_rt_port_loses(struct rf_rt_port *p);
+
+/* For devices that do not know their link. */
+int rf_rt_port_no_link(const struct rf_rt_port *p);
 
 /* Time stamps for files. */
 uint64_t rf_rt_wall_ns(void);

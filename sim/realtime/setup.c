@@ -147,6 +147,13 @@ int rf_rt_create(const struct rf_rt_cfg *cfg, struct rf_rt **out, char *why, siz
 	}
 	b->cfg = *cfg;
 	b->ops = cfg->engine;
+	if (cfg->events) {
+		b->events = rf_rt_events_new();
+		if (!b->events) {
+			snprintf(why, room, "out of memory");
+			goto fail;
+		}
+	}
 	if (start_box(b, why, room) != 0)
 		goto fail;
 	if (cfg->pcapng_dir && (open_trace(b, "hosts.pcapng", cfg->hosts, false, &b->trace_hosts,
@@ -193,6 +200,7 @@ void rf_rt_destroy(struct rf_rt *b)
 		fprintf(stderr, "ringfold box: a capture file is not complete\n");
 	rf_notes_free(b->notes_hosts);
 	rf_notes_free(b->notes_box);
+	rf_rt_events_free(b->events);
 	free(b);
 }
 

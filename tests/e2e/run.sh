@@ -52,6 +52,8 @@ check "four ranks" run 0 -n 4 -- "$bin/allreduce"
 check "... every rank has the sum, with its number in front" sums 4 "6 10"
 check "... four lines" test "$(wc -l < "$out")" = 4
 check "nothing is left" nothing_left
+check "--verbose" run 0 -n 2 --verbose -- "$bin/allreduce"
+check "... prints what the box reports" says 0 "^\[box\] ringfold box: job [0-9]* ready: 2 ranks, 512 slots"
 captures
 check "captures" run 0 -n 4 --pcapng "$seen" -- "$bin/allreduce"
 check "... of all ranks" test "$(ls "$seen"/rank?.pcapng | wc -l)" = 4

@@ -11,6 +11,7 @@
 #include "planner/work.h"
 #include "planner/pack.h"
 #include "planner/quotient.h"
+#include "planner/rails.h"
 #include "planner/schemes.h"
 #include "planner/shape.h"
 #include "planner/unfold.h"
@@ -30,8 +31,10 @@
 #define SINGLES 4      /* schemes with few trees, over racks */
 #define CLASS_PART 0.6 /* of FOLD_PART, for the program over classes; the rest is for images */
 #define IMAGES_MOST 512
-#define FEW 1e-9      /* relative loss of throughput allowed for fewer trees */
-#define FEW_LOSS 2e-3 /* the same for trees in whole chunk classes */
+#define RAILS_LINKS 600  /* links above which the plan of a rail fabric may lose something */
+#define RAILS_LOSS 0.015 /* relative loss of throughput allowed then */
+#define FEW 1e-9         /* relative loss of throughput allowed for fewer trees */
+#define FEW_LOSS 2e-3    /* the same for trees in whole chunk classes */
 
 /* Divides a plan into chunk classes and returns its throughput; 0 if the result is not valid. */
 static double in_classes(const struct topology *t, struct plan *p, int chunks)
@@ -104,6 +107,7 @@ struct rival {
 	double slowest;               /* seconds of the slowest scheme */
 	struct plan *single[SINGLES]; /* plans of a few trees over racks; NULL: none */
 	bool slow;                    /* the slow schemes have run */
+	bool rails;                   /* the network is a rail fabric */
 };
 
 /*
@@ -217,6 +221,28 @@ static void run_others(struct rival *r, const struct topology *t, const struct s
 	}
 }
 
+/* Rail fabrics have plans that no scheme makes. */
+static void try_rails(struct rival *r, const struct topology *t, const struct scheme_options *o)
+{
+	struct plan *p = o->reduce_only ? NULL : rails_plan(t);
+
+	if (p && ((o->trees > 0 && p->trees > o->trees) || limits_check(t, p, NULL) != 0)) {
+		plan_free(p);
+		return;
+	}
+	r->rails = p != NULL;
+	if (p && o->chunks > 0)
+		p->throughput = in_classes(t, p, o->chunks);
+	/* Equal ones have fewer and shallower trees than a ring. */
+	if (!p || (r->plan && p->throughput < r->rate * (1 - FEW))) {
+		plan_free(p);
+		return;
+	}
+	plan_free(r->plan);
+	r->plan = p;
+	r->rate = p->throughput;
+}
+
 static void run_slow(struct rival *r, const struct pack *p, const struct scheme_options *o)
 {
 	if (r->slow)
@@ -297,8 +323,28 @@ static int most_trees(const struct scheme_options *o)
 	return o->chunks > 0 && o->chunks < IMAGES_MOST ? o->chunks : IMAGES_MOST;
 }
 
-/* The packing of the folded network, unfolded; NULL if the network cannot be folded. */
-static struct plan *plan_folded(struct pack *p, const struct scheme_options *o)
+/* The best plan of the other schemes, renamed. */
+static struct plan *rival_plan(struct rival *r)
+{
+	struct plan *p = r->plan;
+
+	r->plan = NULL;
+	r->rate = 0;
+	snprintf(p->scheme, sizeof(p->scheme), "best");
+	return p;
+}
+
+/* Whether the plan of a rail fabric reaches the bounds that are proven so far, up to a loss. */
+static bool is_rails_enough(const struct pack *p, const struct rival *r, double loss)
+{
+	return r->plan && r->rails && r->rate >= fmin(p->enough, p->bound) * (1 - loss);
+}
+
+/*
+ * The packing of the folded network, unfolded; NULL if the network cannot be folded. The plan of a
+ * rail fabric instead if the prices of classes prove it good.
+ */
+static struct plan *plan_folded(struct pack *p, struct rival *r, const struct scheme_options *o)
 {
 	struct fold *f = p->reduce_only ? NULL : fold_new(p->t);
 	double from = work_gone(&p->work);
@@ -310,9 +356,11 @@ static struct plan *plan_folded(struct pack *p, const struct scheme_options *o)
 	quotient_begin(&q, f, &p->work);
 	q.enough = p->enough;
 	if (quotient_run(&q, from + (FOLD_PART - from) * CLASS_PART) == 0) {
-		plan = unfold(&q, "best", most_trees(o), o->seed, FOLD_PART);
 		if (q.exact)
 			take_bound(p, &q);
+		plan = is_rails_enough(p, r, p->t->links > RAILS_LINKS ? RAILS_LOSS : FEW)
+			       ? rival_plan(r)
+			       : unfold(&q, "best", most_trees(o), o->seed, FOLD_PART);
 	}
 	quotient_end(&q);
 	fold_free(f);
@@ -336,8 +384,8 @@ static int try_first_trees(struct pack *p, const struct rival *r)
  * A large network is folded, unless one tree is enough. Sets *done if the result is final, which is
  * NULL after an error; otherwise column generation continues.
  */
-static struct plan *pack_large(struct pack *p, const struct rival *r,
-			       const struct scheme_options *o, struct topo_error *e, bool *done)
+static struct plan *pack_large(struct pack *p, struct rival *r, const struct scheme_options *o,
+			       struct topo_error *e, bool *done)
 {
 	struct plan *plan;
 	double rate;
@@ -351,13 +399,17 @@ static struct plan *pack_large(struct pack *p, const struct rival *r,
 		if (!is_open(p))
 			return finish(p, "best", o, e);
 	}
-	plan = plan_folded(p, o);
+	if (is_rails_enough(p, r, FEW)) {
+		p->value = r->rate;
+		return rival_plan(r);
+	}
+	plan = plan_folded(p, r, o);
 	if (!plan) {
 		*done = false;
 		return NULL;
 	}
 	rate = plan_rate(p->t, plan);
-	if (p->t->links > PACK_LINKS || rate >= fmin(p->enough, p->bound) * (1 - FEW)) {
+	if (!r->plan || p->t->links > PACK_LINKS || rate >= fmin(p->enough, p->bound) * (1 - FEW)) {
 		p->value = rate;
 		give_prices(p, plan);
 		return plan;
@@ -369,16 +421,6 @@ static struct plan *pack_large(struct pack *p, const struct rival *r,
 	return NULL;
 }
 
-/* The best plan of the other schemes, renamed. */
-static struct plan *rival_plan(struct rival *r)
-{
-	struct plan *p = r->plan;
-
-	r->plan = NULL;
-	snprintf(p->scheme, sizeof(p->scheme), "best");
-	return p;
-}
-
 /* Column generation. Runs the other schemes unless it proves that none of them is better. */
 static struct plan *pack_best(struct pack *p, struct rival *r, const struct scheme_options *o,
 			      struct topo_error *e)
@@ -387,7 +429,7 @@ static struct plan *pack_best(struct pack *p, struct rival *r, const struct sche
 	bool done = false;
 	struct plan *plan = t->links > FOLD_LINKS ? pack_large(p, r, o, e, &done) : NULL;
 
-	if (done && plan && is_open(p) && bound_of_hosts(t) > p->value)
+	if (done && plan && is_open(p) && !r->rails && bound_of_hosts(t) > p->value)
 		run_others(r, t, o, &p->work, is_forest);
 	if (done)
 		return plan;
@@ -456,6 +498,7 @@ SCHEME(best)
 			      p.work.begin + CUT_PART * (p.work.end - p.work.begin));
 	p.enough = fmin(cut, bound_degree(t, o->reduce_only));
 	run_others(&r, t, o, &p.work, is_quick);
+	try_rails(&r, t, o);
 	plan = pack_best(&p, &r, o, e);
 	kept = plan && (keep_limits(t, plan, o, &p.work) || !r.plan);
 	rate = kept ? rate_of(t, plan, o->chunks) : 0;

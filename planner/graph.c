@@ -182,7 +182,11 @@ static const int *find_near(struct router *r, int at, int to)
 		return near;
 	r->near_mark[at] = r->near_round;
 	r->nears[at] = 0;
-	for (int i = r->first[at]; i < r->first[at + 1]; i++)
+	/* The last hop: a host has fewer links than its switch. Both lists follow the links. */
+	for (int i = r->first[to]; i < r->first[to + 1] && fewest == 0; i++)
+		if (topo_arc_to(r->t, r->out[i]) == at)
+			near[r->nears[at]++] = r->out[i] ^ 1;
+	for (int i = r->first[at]; i < r->first[at + 1] && fewest > 0; i++)
 		if (hops_behind(r, r->out[i], to, hops) == fewest)
 			near[r->nears[at]++] = r->out[i];
 	return near;

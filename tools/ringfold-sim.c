@@ -1,11 +1,13 @@
 /* ringfold sim: hosts, links, switch and box in virtual time. */
 #include <inttypes.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/opt.h"
 #include "rf_regs.h"
 #include "sim/cosim/load.h"
@@ -22,6 +24,11 @@ static const char *const counter_names[] = {
 
 #define BOX_RANKS 64u /* ranks of one group in the firmware */
 #define BOX_LANES 16u /* of a port */
+#define STRAGGLER_MAX 31u
+#define COST_NOTED 0.2 /* a hint if loss costs more than this */
+#define PROGRESS_NS UINT64_C(2000000000)
+
+static volatile sig_atomic_t interrupted; /* the signal */
 
 struct settings {
 	const char *engine;
@@ -46,10 +53,12 @@ struct settings {
 };
 
 struct result {
-	double seconds; /* virtual time from first post to last completion, all iterations */
-	double join;    /* time until the last rank was ready */
-	double algbw;   /* bytes per second */
-	double percent; /* percentage of the line rate without framing */
+	double seconds; /* virtual time from first post to last completion, all completed iterations
+			 */
+	unsigned completed; /* iterations */
+	double join;        /* time until the last rank was ready */
+	double algbw;       /* bytes per second */
+	double percent;     /* percentage of the line rate without framing */
 	uint64_t checked;
 	uint64_t wrong;
 	unsigned failed;
@@ -82,7 +91,15 @@ static const char examples[] =
 	"  ringfold sim --loss 1% --seed 7 --pcapng /tmp/run   faults, and what every port saw\n"
 	"  ringfold sim --engine rtl --size 4K --wave box.fst  signals for GTKWave\n"
 	"\n"
-	"exit codes: 0 good, 1 a rank failed, 2 usage, 3 wrong data";
+	"% limit in the result: the vector's bytes per second, as a share of what a link of --rate "
+	"carries\n"
+	"beside the headers of full packets. Through the box the limit is 100 %; around a ring of "
+	"N "
+	"ranks,\n"
+	"which sends everything 2 (N - 1) / N times, N / (2 (N - 1)) of it.\n"
+	"Ctrl-C ends the run; the result shows what was complete.\n"
+	"\n"
+	"exit codes: 0 good, 1 a rank failed, 2 usage, 3 wrong data, 130 Ctrl-C";
 
 static int parse(struct settings *s, int argc, char **argv)
 {
@@ -118,6 +135,14 @@ static int parse(struct settings *s, int argc, char **argv)
 		 NULL},
 		{RF_OPT_UINT, "slots", 0, &c->slots, "N",
 		 "slots requested from the box; the window is half of it", NULL},
+		{RF_OPT_FLAG, "selective", 0, &c->selective, NULL,
+		 "as RF_SELECTIVE: only lost packets are sent again", NULL},
+		{RF_OPT_FLAG, "transparent", 0, &c->transparent, NULL,
+		 "as RF_TRANSPARENT: the box sends no NAK and no RNR NAK", NULL},
+		{RF_OPT_UINT, "straggler", 0, &c->straggler, "CODE",
+		 "as RF_STRAGGLER: RNR timer code, 1 to 31, with which the box answers\nrepeats "
+		 "while other ranks are late; 0: no answer",
+		 NULL},
 		{RF_OPT_RATE, "rate", 'r', &c->rate, "BITS/S", "rate of every link", NULL},
 		{RF_OPT_TIME, "delay", 0, &c->delay_ns, "TIME", "delay of every link", NULL},
 		{RF_OPT_TIME, "switch-delay", 0, &c->switch_ns, "TIME", "delay of the switch",
@@ -170,6 +195,19 @@ static int settle_counts(const struct settings *s)
 
 	if (s->iterations == 0) {
 		fprintf(stderr, "--iterations: expected at least 1\n");
+		return -1;
+	}
+	if (c->straggler > STRAGGLER_MAX) {
+		fprintf(stderr, "--straggler: expected 0 to %u\n", STRAGGLER_MAX);
+		return -1;
+	}
+	if (c->schedule != RF_RUN_BOX && c->ranks > 1 &&
+	    (c->selective || c->transparent || c->straggler)) {
+		fprintf(stderr, "--%s: applies to groups at the box, not to --schedule %s\n",
+			c->selective     ? "selective"
+			: c->transparent ? "transparent"
+					 : "straggler",
+			s->schedule);
 		return -1;
 	}
 	if (c->ranks < 1 || c->ranks > (box ? BOX_RANKS : RF_FABRIC_RANKS)) {
@@ -238,6 +276,15 @@ static int settle(struct settings *s)
 	return 0;
 }
 
+static unsigned completed(const struct settings *s, const struct rf_fabric *f)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->iterations; i++)
+		n += rf_fabric_op_ns(f, i) != 0;
+	return n;
+}
+
 static void sum_up(const struct settings *s, const struct rf_fabric *f, struct result *r)
 {
 	const struct rf_fabric_cfg *c = &s->cfg;
@@ -255,9 +302,10 @@ static void sum_up(const struct settings *s, const struct rf_fabric *f, struct r
 	rf_fabric_stats(f, &r->stats);
 	for (unsigned i = 0; i < s->iterations; i++)
 		r->seconds += (double)rf_fabric_op_ns(f, i) * 1e-9;
-	if (r->failed || r->seconds <= 0)
+	r->completed = completed(s, f);
+	if ((r->failed && !interrupted) || r->seconds <= 0)
 		return;
-	r->algbw = (double)s->size * s->iterations / r->seconds;
+	r->algbw = (double)s->size * r->completed / r->seconds;
 	/* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4 */
 	share = (double)c->mtu / (c->mtu + 58 + (c->vlan ? 4 : 0) + RF_WIRE_OVERHEAD);
 	r->percent = 100 * r->algbw * 8 / ((double)c->rate * share);
@@ -307,8 +355,9 @@ static void print_table(const struct settings *s, const struct rf_fabric *f, con
 	printf("%6s %6s %10s %6s %4s %14s %10s %9s %8s %8s\n", "ranks", "box", "bytes", "type",
 	       "op", "schedule", "time us", "GB/s", "% limit", "wrong");
 	printf("%6u %6s %10" PRIu64 " %6s %4s %14s %10.2f %9.3f %8.2f %8" PRIu64 "\n", s->cfg.ranks,
-	       name, s->size, s->dtype, s->op, s->schedule, r->seconds * 1e6 / s->iterations,
-	       r->algbw * 1e-9, r->percent, r->wrong);
+	       name, s->size, s->dtype, s->op, s->schedule,
+	       r->seconds * 1e6 / (r->completed ? r->completed : 1), r->algbw * 1e-9, r->percent,
+	       r->wrong);
 	printf("joined after %.1f us; %" PRIu64 " elements compared; seed %" PRIu64 "\n",
 	       r->join * 1e6, r->checked, s->cfg.seed);
 	printf("hosts    %" PRIu64 " data packets, %" PRIu64 " of them repeats; %" PRIu64
@@ -354,7 +403,7 @@ static void print_json(const struct settings *s, struct rf_fabric *f, const stru
 		if (rf_fabric_rank(f, i)->state == RF_RANK_FAILED)
 			json_array_append_new(errors, json_pack("{si ss}", "rank", (int)i, "text",
 								rf_fabric_rank(f, i)->text));
-	o = json_pack("{ss si si si sI ss ss ss sI si sf sf sf sf sI sI sI so}", "engine",
+	o = json_pack("{ss si si si sI ss ss ss sI si sf sf sf sf sI sI sI so si sb}", "engine",
 		      s->cfg.schedule == RF_RUN_RING ? "none" : s->cfg.engine->name, "ranks",
 		      (int)s->cfg.ranks, "ports", (int)s->cfg.ports, "lanes", (int)s->cfg.lanes,
 		      "bytes", (json_int_t)s->size, "type", s->dtype, "op", s->op, "schedule",
@@ -362,7 +411,8 @@ static void print_json(const struct settings *s, struct rf_fabric *f, const stru
 		      (int)s->iterations, "seconds", r->seconds, "bytes_per_second", r->algbw,
 		      "percent_of_limit", r->percent, "join_seconds", r->join, "compared",
 		      (json_int_t)r->checked, "wrong", (json_int_t)r->wrong, "failed",
-		      (json_int_t)r->failed, "errors", errors);
+		      (json_int_t)r->failed, "errors", errors, "completed", (int)r->completed,
+		      "interrupted", (int)(interrupted != 0));
 	json_object_update_new(
 		o,
 		json_pack("{sI sI sI sI sI sI sI sI sI sI sI sI sI sI sf}", "data_packets",
@@ -411,8 +461,98 @@ static int program(struct settings *s, struct rf_fabric *f)
 	return rf_fabric_all(f, RF_STEP_LEAVE, 0);
 }
 
+/* The third signal ends the program at once; timeout(1) sends two. */
+static void on_signal(int number)
+{
+	static volatile sig_atomic_t more;
+
+	if (interrupted && ++more > 1)
+		_exit(128 + number);
+	interrupted = number;
+}
+
+/* What rf_fabric_run_until() asks after every event: whether to stop. Shows progress meanwhile. */
+struct watch {
+	const struct settings *s;
+	const struct rf_fabric *f;
+	bool show; /* stderr is a terminal */
+	unsigned calls;
+	uint64_t shown;
+};
+
+static bool should_stop(void *arg)
+{
+	struct watch *w = arg;
+	unsigned done = UINT32_MAX;
+	uint64_t now;
+
+	/* the clock is looked at rarely: a run has millions of events in a second */
+	if (!w->show || ++w->calls % 4096 != 0 || interrupted)
+		return interrupted != 0;
+	now = rf_now_ns();
+	if (now - w->shown < PROGRESS_NS)
+		return false;
+	w->shown = now;
+	for (unsigned i = 0; i < w->s->cfg.ranks; i++)
+		if (rf_fabric_rank(w->f, i)->done < done)
+			done = rf_fabric_rank(w->f, i)->done;
+	fprintf(stderr, "ringfold sim: %.3f ms of virtual time, %u of %u all-reduces\n",
+		(double)rf_fabric_now(w->f) * 1e-6, done, w->s->iterations);
+	return false;
+}
+
+/*
+ * How large a part of the speed the faults cost: the same run without them, on the model, whose
+ * times are the Verilog's. Negative if that is not known.
+ */
+static double cost_of_faults(const struct settings *s, const struct result *r)
+{
+	struct settings clean = *s;
+	struct result fast = {0};
+	struct watch watch = {.s = &clean};
+	struct rf_fabric *f;
+	char why[300];
+
+	clean.faults = (struct rf_faults){0};
+	clean.cfg.host_links = clean.faults;
+	clean.cfg.wave = clean.cfg.pcapng_dir = NULL;
+	clean.cfg.firmware = RF_SIM_FW_NATIVE;
+	if (rf_engine_by_name("model", s->cfg.ports, s->cfg.lanes, s->cfg.width, false,
+			      &clean.cfg.engine, why, sizeof(why)) != 0 ||
+	    rf_fabric_create(&clean.cfg, &f, why, sizeof(why)) != 0)
+		return -1;
+	watch.f = f;
+	if (program(&clean, f) == 0 &&
+	    rf_fabric_run_until(f, clean.deadline, should_stop, &watch) == 1)
+		sum_up(&clean, f, &fast);
+	rf_fabric_destroy(f);
+	return fast.algbw > 0 ? 1 - r->algbw / fast.algbw : -1;
+}
+
+static void hint(const struct settings *s, const struct result *r)
+{
+	const struct rf_fabric_stats *t = &r->stats;
+	double cost;
+
+	if (interrupted || r->failed || r->algbw <= 0 || r->percent >= 100 * (1 - COST_NOTED) ||
+	    t->frames_lost + t->frames_bad_fcs + t->frames_corrupted == 0)
+		return;
+	cost = cost_of_faults(s, r);
+	if (cost <= COST_NOTED)
+		return;
+	fprintf(stderr, "ringfold sim: hint: lost frames cost %.0f %% of the speed. ", 100 * cost);
+	if (s->cfg.schedule == RF_RUN_BOX && !s->cfg.selective)
+		fprintf(stderr, "By default a host repeats all that follows a lost packet; with "
+				"--selective (RF_SELECTIVE=1) only what was lost\n");
+	else
+		fprintf(stderr, "A healthy cable loses less than one frame in 10^9: look for the "
+				"link that loses them (ringfold ctl counters)\n");
+}
+
 int main(int argc, char **argv)
 {
+	struct sigaction act = {.sa_handler = on_signal};
+	struct watch watch = {.s = NULL};
 	struct settings s = {.engine = "model",
 			     .firmware = "native",
 			     .schedule = "box",
@@ -442,8 +582,18 @@ int main(int argc, char **argv)
 		free(command);
 		return RF_EXIT_USAGE;
 	}
-	n = program(&s, f) == 0 ? rf_fabric_run(f, s.deadline) : -1;
-	if (n < 0)
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	watch = (struct watch){
+		.s = &s, .f = f, .show = isatty(STDERR_FILENO), .shown = rf_now_ns()};
+	n = program(&s, f) == 0 ? rf_fabric_run_until(f, s.deadline, should_stop, &watch) : -1;
+	if (interrupted)
+		fprintf(stderr,
+			"ringfold sim: ended by %s after %.3f ms of virtual time, %u of %u "
+			"all-reduces complete\n",
+			strsignal(interrupted), (double)rf_fabric_now(f) * 1e-6, completed(&s, f),
+			s.iterations);
+	else if (n < 0)
 		fprintf(stderr, "ringfold sim: %s\n", rf_fabric_why(f));
 	else if (n == 0)
 		fprintf(stderr, "ringfold sim: not finished at the deadline of %g s (virtual)\n",
@@ -455,7 +605,9 @@ int main(int argc, char **argv)
 		print_table(&s, f, &r);
 	if (s.counters && !s.json && s.cfg.schedule != RF_RUN_RING)
 		print_counters(&s, f);
+	hint(&s, &r);
 	n = r.wrong                       ? RF_EXIT_WRONG_DATA
+	    : interrupted                 ? 128 + (int)interrupted
 	    : n == 1 && rf_fabric_good(f) ? RF_EXIT_GOOD
 					  : RF_EXIT_FAILED;
 	rf_fabric_destroy(f);

@@ -43,6 +43,28 @@ expect 2 "128 with --schedule ring" "$bin/ringfold" sim --schedule ring --ranks 
 expect 0 " copy .* 0$" "$bin/ringfold" sim --size 4K --ranks 1
 expect 0 "^joined.* 1024 elements compared" "$bin/ringfold" sim --size 4K --ranks 1
 expect 0 "up to 64 with the box" "$bin/ringfold" sim --help
+expect 0 " 0$" "$bin/ringfold" sim --size 64K --selective --loss 1%
+expect 0 " 0 NAKs" "$bin/ringfold" sim --size 64K --transparent --loss 1%
+expect 0 " 0$" "$bin/ringfold" sim --size 64K --straggler 22
+expect 2 "straggler: expected 0 to 31" "$bin/ringfold" sim --straggler 32
+expect 2 "selective: applies to groups at the box" "$bin/ringfold" sim --schedule ring --selective
+expect 2 "straggler: applies to groups at the box" "$bin/ringfold" sim --schedule ring-through-box --straggler 5
+# a hint if loss is dear, and none if it is not
+expect 0 "hint: lost frames cost [2-9][0-9] % of the speed.*--selective" "$bin/ringfold" sim --size 1M --loss 1%
+for options in "" "--loss 1% --selective --size 4M" "--loss 0.0001% --seed 3"; do
+	# shellcheck disable=SC2086
+	if "$bin/ringfold" sim $options 2>&1 | grep hint; then
+		echo "failed: ringfold sim $options gives a hint"
+		failures=$((failures + 1))
+	fi
+done
+# Ctrl-C: a result, the exit code of the signal, captures that end with a whole packet
+expect 130 "ended by Interrupt after .* of 100000 all-reduces complete" env --default-signal=INT timeout --preserve-status -s INT 4 \
+	"$bin/ringfold" sim --size 4K --iterations 100000 --pcapng "$dir/cut"
+grep -q "[1-9][0-9]* elements compared" "$out" || { echo "failed: no result after Ctrl-C"; failures=$((failures + 1)); }
+expect 0 "box.pcapng: [0-9]* frames" "${PYTHON:-python3}" -B tests/check/frames.py --short --ends 1000 --box-mac 02:52:46:00:00:10 \
+	--box-ip 10.0.255.254 "$dir/cut/box.pcapng"
+expect 143 '"interrupted": true' timeout --preserve-status 3 "$bin/ringfold" sim --size 4K --iterations 100000 --json
 expect 2 "one of rtl" "$bin/ringfold" sim --engine glass
 expect 2 "make build/vl/box-p7-l5-w512.so" "$bin/ringfold" sim --engine rtl --ranks 35 --ports 7
 expect 2 "cannot write a waveform" "$bin/ringfold" sim --wave x.fst

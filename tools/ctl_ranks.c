@@ -164,7 +164,7 @@ struct unseen {
 };
 
 /* Prints on stderr why a group has ended. */
-static void tell_end(const struct ctl *c, const struct rf_ctl_group_page *g)
+static void print_end(const struct ctl *c, const struct rf_ctl_group_page *g)
 {
 	fprintf(stderr, "ringfold ctl: job %" PRIu64 " group %u: %s", c->job, c->group,
 		rf_ctl_state_text(g->state));
@@ -189,8 +189,8 @@ static void tell_end(const struct ctl *c, const struct rf_ctl_group_page *g)
  * Lists ranks registered by hand from which the box has seen no data on the registered connection.
  * If they have sent, recv= is wrong, and with --others pass their data passes unchanged.
  */
-static void tell_unseen(const struct ctl *c, const struct rf_ctl_group_page *g,
-			const struct unseen *u)
+static void print_unseen(const struct ctl *c, const struct rf_ctl_group_page *g,
+			 const struct unseen *u)
 {
 	if (c->json || g->state != RF_CTL_S_READY || !(g->flags & RF_CTL_J_STRICT) || u->count == 0)
 		return;
@@ -237,9 +237,9 @@ static int add_ranks(struct ctl *c, void *arg)
 		}
 		first += count;
 	} while (count > 0 && first < total);
-	tell_unseen(c, &g, &unseen);
+	print_unseen(c, &g, &unseen);
 	if (!is_active(g.state)) {
-		tell_end(c, &g);
+		print_end(c, &g);
 		to->over = true;
 	}
 	return RF_EXIT_GOOD;

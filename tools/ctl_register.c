@@ -87,7 +87,7 @@ static const char *option_of(const struct rf_client *client)
 }
 
 /* The message for a rank that is not ready. */
-static void tell(const struct rf_client *client, char *text, size_t room)
+static void describe(const struct rf_client *client, char *text, size_t room)
 {
 	const char *option = option_of(client);
 	size_t n = rf_client_text(client, text, room);
@@ -120,7 +120,7 @@ static int judge(const struct rf_client *clients, unsigned int ranks)
 
 		if (said[r] || rf_client_state(&clients[r]) == RF_CLIENT_READY)
 			continue;
-		tell(&clients[r], text, sizeof(text));
+		describe(&clients[r], text, sizeof(text));
 		for (unsigned int k = r + 1; k < ranks; k++) {
 			if (said[k] || !same(&clients[r], r, &clients[k], k))
 				continue;

@@ -98,7 +98,7 @@ static bool box_is_full(const struct rf_client *c)
 		     f->reason == RF_CTL_R_NO_CONNECTIONS || f->reason == RF_CTL_R_NO_PASSES);
 }
 
-static const char *refusal_mend(const struct rf_client *c)
+static const char *refusal_remedy(const struct rf_client *c)
 {
 	const struct rf_ctl_failed *f = rf_client_failed(c);
 
@@ -125,7 +125,7 @@ static bool joined(struct trial *t)
 			doctor_say(d, "port", DOCTOR_SKIPPED, NULL,
 				   "the box has no room for another group now: %s", text);
 		else
-			doctor_say(d, "port", DOCTOR_FAILED, refusal_mend(&t->client[r]),
+			doctor_say(d, "port", DOCTOR_FAILED, refusal_remedy(&t->client[r]),
 				   "the box does not create a group: %s", text);
 		return false;
 	}

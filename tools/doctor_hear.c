@@ -8,7 +8,7 @@
 #define PATIENCE_TRIPS 20u
 #define PATIENCE_MIN (50 * NS_PER_MS)
 
-static void hear_arp(struct doctor_heard *h, const struct roce_arp *a)
+static void record_arp(struct doctor_heard *h, const struct roce_arp *a)
 {
 	if (a->sender_ip != h->arp_ip || h->macs == DOCTOR_MACS_MAX)
 		return;
@@ -28,7 +28,7 @@ void doctor_take(void *arg, const uint8_t *frame, uint32_t len)
 
 	h->frames++;
 	if (roce_arp_parse(frame, len, &a) == 0) {
-		hear_arp(h, &a);
+		record_arp(h, &a);
 		return;
 	}
 	if (len > sizeof(h->frame[0]) || roce_parse(frame, len, &p) != ROCE_WIRE_OK)

@@ -110,7 +110,7 @@ static bool find_box_mutant(struct settings *s)
 	return true;
 }
 
-static void tell_again(const struct settings *s, uint64_t seed)
+static void print_repeat(const struct settings *s, uint64_t seed)
 {
 	printf("    again: ringfold replay --engine %s --ports %u --lanes %u --width %u%s%s "
 	       "%s%s --pcapng DIR%s %" PRIu64 "\n",
@@ -145,7 +145,7 @@ static void run(const struct settings *s, uint64_t seed, struct report *r)
 	r->found = s->box_mutant ||
 		   (s->mutant && strstr(result.text, rf_plan_mutant_complaint(s->mutant)));
 	printf("seed %" PRIu64 ": %s\n    %s\n", seed, result.text, plan);
-	tell_again(s, seed);
+	print_repeat(s, seed);
 }
 
 static void note(struct totals *t, const struct report *r)
@@ -285,7 +285,7 @@ static bool end_job(const struct settings *s, struct job *j, struct totals *t)
 	else
 		printf("seed %" PRIu64 ": its process has died: %s\n", j->seed,
 		       WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
-	tell_again(s, j->seed);
+	print_repeat(s, j->seed);
 	return false;
 }
 

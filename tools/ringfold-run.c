@@ -384,7 +384,7 @@ static int start_ranks(struct rf_run *r, const struct settings *s, char **argv)
 	return 0;
 }
 
-static void tell(const struct rf_run_process *p, const char *what)
+static void print_exit(const struct rf_run_process *p, const char *what)
 {
 	if (p->signal)
 		fprintf(stderr, "ringfold run: %s%s: signal %d (%s)\n", p->name, what, p->signal,
@@ -409,13 +409,13 @@ static int report(const struct rf_run *r, const struct settings *s, bool late, b
 		return 128 + number;
 	}
 	if (box_first) {
-		tell(&r->p[0], " ended before the ranks");
+		print_exit(&r->p[0], " ended before the ranks");
 		if (!s->verbose)
 			fputs(r->tail, stderr);
 		return RF_EXIT_FAILED;
 	}
 	if (first)
-		tell(first, " failed first");
+		print_exit(first, " failed first");
 	for (unsigned i = 1; i < r->count; i++) {
 		const struct rf_run_process *p = &r->p[i];
 
@@ -423,12 +423,12 @@ static int report(const struct rf_run *r, const struct settings *s, bool late, b
 			fprintf(stderr, "ringfold run: %s was still running and was ended\n",
 				p->name);
 		else if (p->code != 0 && p != first)
-			tell(p, " failed later");
+			print_exit(p, " failed later");
 	}
 	if (late)
 		fprintf(stderr, "ringfold run: not finished within --timeout\n");
 	if (!first && !late && r->p[0].code != 0) {
-		tell(&r->p[0], " failed at its end");
+		print_exit(&r->p[0], " failed at its end");
 		if (!s->verbose)
 			fputs(r->tail, stderr);
 		return RF_EXIT_FAILED;

@@ -140,9 +140,9 @@ static const char *check_table(const struct rf_fw *fw)
 		unsigned int state = rf_fw_state(&fw->table[i]);
 		uint64_t job = fw->table[i].job;
 
-		if (state == RF_STATE_EMPTY && job != RF_FW_NOBODY)
+		if (state == RF_STATE_EMPTY && job != RF_FW_NO_JOB)
 			return "an empty place that belongs to a job";
-		if (fw->cfg.nkeys > 0 && job != RF_FW_NOBODY && !rf_fw_keys_find(fw, job))
+		if (fw->cfg.nkeys > 0 && job != RF_FW_NO_JOB && !rf_fw_keys_find(fw, job))
 			return "an entry of a job that does not exist";
 		entries += state != RF_STATE_EMPTY;
 		tombs += state == RF_STATE_TOMBSTONE;
@@ -220,7 +220,7 @@ static const char *check_quota(const struct rf_fw *fw)
 		/* Entries that belong to no job do not count as the operator's. */
 		if (sum.groups > most.groups || sum.slots > most.slots || sum.ranks > most.ranks ||
 		    sum.bytes > most.bytes ||
-		    (job != RF_FW_NOBODY && (sum.entries > most.entries || entries > sum.entries)))
+		    (job != RF_FW_NO_JOB && (sum.entries > most.entries || entries > sum.entries)))
 			return "a job holds more than its key allows";
 	}
 	return NULL;

@@ -171,7 +171,7 @@ static unsigned int gives_way(const struct rf_fw *fw, const struct reached *r, u
 	unsigned int oldest = r->count;
 	uint64_t whose = job;
 
-	if (job == RF_FW_NOBODY)
+	if (job == RF_FW_NO_JOB)
 		return r->count;
 	for (unsigned int n = 0; n < r->count; n++)
 		if (rf_fw_foreign(&fw->table[r->place[n]]))
@@ -182,7 +182,7 @@ static unsigned int gives_way(const struct rf_fw *fw, const struct reached *r, u
 		const struct rf_fw_entry *e = &fw->table[r->place[n]];
 		uint32_t held;
 
-		if (rf_fw_state(e) != RF_STATE_TOMBSTONE || e->job == RF_FW_NOBODY ||
+		if (rf_fw_state(e) != RF_STATE_TOMBSTONE || e->job == RF_FW_NO_JOB ||
 		    judged(fw, r, n))
 			continue;
 		held = rf_fw_conn_count(fw, e->job, false);
@@ -312,7 +312,7 @@ void rf_fw_conn_remove(struct rf_fw *fw, uint32_t ip, uint32_t key)
 
 uint32_t rf_fw_tomb_life(const struct rf_fw *fw, const struct rf_fw_entry *e)
 {
-	return e->job == RF_FW_NOBODY ? fw->cfg.hold_ms : fw->cfg.tomb_ms;
+	return e->job == RF_FW_NO_JOB ? fw->cfg.hold_ms : fw->cfg.tomb_ms;
 }
 
 /* There are tombstones: schedules a check of them after an eighth of the shorter lifetime. */
@@ -352,7 +352,7 @@ bool rf_fw_conn_hold(struct rf_fw *fw, uint32_t ip, uint32_t qpn, unsigned int p
 	struct rf_fw_entry fresh = {.ip = ip,
 				    .key = rf_fw_key(0, qpn),
 				    .value = rf_fw_value(0, RF_STATE_TOMBSTONE),
-				    .job = RF_FW_NOBODY,
+				    .job = RF_FW_NO_JOB,
 				    .port = (uint8_t)port};
 
 	/*
@@ -385,7 +385,7 @@ bool rf_fw_conn_pass(struct rf_fw *fw, const struct rf_fw_shown *s)
 	struct rf_fw_entry fresh = {.ip = s->ip,
 				    .key = rf_fw_key(0, s->qpn),
 				    .value = rf_fw_value(RF_FW_FOREIGN_CID, RF_STATE_JOINING),
-				    .job = RF_FW_NOBODY,
+				    .job = RF_FW_NO_JOB,
 				    .port = (uint8_t)s->port};
 
 	return insert(fw, &fresh, 0);

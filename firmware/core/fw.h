@@ -47,7 +47,7 @@
 #define RF_FW_NEVER UINT64_MAX
 #define RF_FW_NONE 0xffu
 #define RF_FW_PORTS 8u
-#define RF_FW_NOBODY RF_CTL_JOB_OPERATOR /* the job number in entries that belong to no job */
+#define RF_FW_NO_JOB RF_CTL_JOB_OPERATOR /* the job number in entries that belong to no job */
 #define RF_FW_BUDDY_LEAVES 256u
 #define RF_FW_KEY_IPS 8u /* address prefixes of one key */
 
@@ -148,7 +148,7 @@ struct rf_fw_entry {
 	uint32_t key;   /* as HASH_KEY: QPN and role */
 	uint32_t value; /* as HASH_VALUE; state 0: empty */
 	uint32_t until; /* tombstones: low word of the millisecond from which it may be removed */
-	uint64_t job;   /* the owner, or RF_FW_NOBODY */
+	uint64_t job;   /* the owner, or RF_FW_NO_JOB */
 	uint8_t port;   /* tombstones: the port on which its packets arrive */
 };
 

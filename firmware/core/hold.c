@@ -132,7 +132,7 @@ enum rf_ctl_reason rf_fw_hold_release(struct rf_fw *fw, uint32_t ip, uint32_t qp
 	if (ip == 0) {
 		if (lasts(fw))
 			end(fw);
-		rf_fw_conn_exhume_all(fw, RF_FW_NOBODY);
+		rf_fw_conn_exhume_all(fw, RF_FW_NO_JOB);
 		/* The frame shown and those waiting after it. */
 		for (unsigned int p = 0; p <= fw->ports; p++)
 			rf_fw_write(fw, RF_HELD_POP, 1);
@@ -144,6 +144,6 @@ enum rf_ctl_reason rf_fw_hold_release(struct rf_fw *fw, uint32_t ip, uint32_t qp
 		return RF_CTL_R_HOLD_TIME;
 	if (!e || !rf_fw_held(e))
 		return RF_CTL_R_NOT_HELD;
-	rf_fw_conn_exhume(fw, ip, rf_fw_key(0, qpn), RF_FW_NOBODY);
+	rf_fw_conn_exhume(fw, ip, rf_fw_key(0, qpn), RF_FW_NO_JOB);
 	return RF_CTL_R_NONE;
 }

@@ -83,7 +83,7 @@ void rf_fw_conn_remove(struct rf_fw *fw, uint32_t ip, uint32_t key);
 /* A tombstone that belongs to no job: a connection whose data was dropped in the hold time. */
 static inline bool rf_fw_held(const struct rf_fw_entry *e)
 {
-	return rf_fw_state(e) == RF_STATE_TOMBSTONE && e->job == RF_FW_NOBODY;
+	return rf_fw_state(e) == RF_STATE_TOMBSTONE && e->job == RF_FW_NO_JOB;
 }
 
 /* An entry that lets a connection of no group pass at a port that holds unknown connections. */

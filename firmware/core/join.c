@@ -96,7 +96,7 @@ static enum rf_ctl_reason judge_group(struct rf_fw *fw, const struct rf_fw_group
 }
 
 /* Addresses that no host has (RFC 5737, TEST-NET-2): every key may register one. */
-#define NOBODYS_NET 0xc63364u
+#define DOCUMENTATION_NET 0xc63364u
 
 /*
  * Whether the key of a job may register source address and port of a JOIN. It may if they are those
@@ -109,8 +109,8 @@ static enum rf_ctl_reason speaks_for(const struct rf_fw *fw, const struct rf_fw_
 {
 	const struct rf_fw_key *k = rf_fw_keys_find(fw, q->h.job);
 	bool strict = (j->flags & RF_CTL_J_STRICT) != 0;
-	bool all =
-		!k || k->job == RF_CTL_JOB_OPERATOR || (j->src_ip >> 8 == NOBODYS_NET && !strict);
+	bool all = !k || k->job == RF_CTL_JOB_OPERATOR ||
+		   (j->src_ip >> 8 == DOCUMENTATION_NET && !strict);
 	bool ip = k && k->ips == 0 && !strict ? j->src_ip == q->addr.src_ip : false;
 
 	for (unsigned int i = 0; k && i < k->ips; i++)
@@ -133,7 +133,7 @@ static bool data_taken(struct rf_fw *fw, const struct rf_fw_member *self, uint64
 {
 	const struct rf_fw_entry *e = rf_fw_conn_find(fw, ip, rf_fw_key(0, qpn));
 
-	if (e && rf_fw_state(e) == RF_STATE_TOMBSTONE && e->job != job && e->job != RF_FW_NOBODY)
+	if (e && rf_fw_state(e) == RF_STATE_TOMBSTONE && e->job != job && e->job != RF_FW_NO_JOB)
 		return true;
 	for (unsigned int i = 0; i < fw->records; i++) {
 		const struct rf_fw_group *g = &fw->group[i];

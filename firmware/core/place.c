@@ -193,7 +193,7 @@ static bool put_data(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw
 	uint32_t was = 0;
 
 	if (old && !rf_fw_foreign(old) && !(m->put & RF_FW_PUT_DATA))
-		was = old->job == RF_FW_NOBODY ? RF_FW_PUT_HELD : RF_FW_PUT_TOMB;
+		was = old->job == RF_FW_NO_JOB ? RF_FW_PUT_HELD : RF_FW_PUT_TOMB;
 	if (!rf_fw_conn_put(fw, m->peer_ip, key,
 			    rf_fw_value(RF_FW_CID(g->hw, m->lane, m->port), state), g->job))
 		return false;
@@ -220,7 +220,7 @@ static void end_data(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw
 	if (!(m->put & RF_FW_PUT_DATA))
 		return;
 	if (m->put & RF_FW_PUT_HELD)
-		rf_fw_conn_bury(fw, m, RF_FW_NOBODY, false);
+		rf_fw_conn_bury(fw, m, RF_FW_NO_JOB, false);
 	else if (m->destroyed || (guarded && !(m->put & RF_FW_PUT_TOMB)))
 		rf_fw_conn_remove(fw, m->peer_ip, key);
 	else

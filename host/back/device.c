@@ -207,7 +207,7 @@ static int take_resources(struct rf_verbs *v, char *why, size_t room)
 	return RF_ERR_DEVICE;
 }
 
-static void tell(struct rf_verbs *v, const char *device)
+static void describe(struct rf_verbs *v, const char *device)
 {
 	const uint8_t *ip = v->gid.raw + 12;
 
@@ -264,7 +264,7 @@ int rf_verbs_open(const struct rf_verbs_cfg *cfg, struct rf_verbs **out, char *w
 	if (!ret)
 		ret = take_resources(v, why, room);
 	if (!ret)
-		tell(v, f->get_device_name(v->context->device));
+		describe(v, f->get_device_name(v->context->device));
 	f->free_device_list(list);
 	if (ret) {
 		rf_verbs_close(v);

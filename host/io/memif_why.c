@@ -28,7 +28,7 @@ static int value_of(const char *device, const char *key, char *value, size_t roo
 	return 0;
 }
 
-static int hear(int fd, struct memif_message *m)
+static int receive(int fd, struct memif_message *m)
 {
 	return recv(fd, m->bytes, sizeof(m->bytes), 0) == (ssize_t)sizeof(m->bytes) ? 0 : -1;
 }
@@ -39,7 +39,7 @@ static int ask(int fd, uint32_t id, struct memif_message *m)
 	struct timeval patience = {.tv_usec = 500000};
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	if (hear(fd, m) != 0 || memif_get16(m, MEMIF_TYPE) != MEMIF_HELLO)
+	if (receive(fd, m) != 0 || memif_get16(m, MEMIF_TYPE) != MEMIF_HELLO)
 		return -1;
 	memset(m, 0, sizeof(*m));
 	memif_put16(m, MEMIF_TYPE, MEMIF_INIT);
@@ -47,7 +47,7 @@ static int ask(int fd, uint32_t id, struct memif_message *m)
 	memcpy(m->bytes + MEMIF_INIT_ID, &id, sizeof(id));
 	if (send(fd, m->bytes, sizeof(m->bytes), MSG_NOSIGNAL) != (ssize_t)sizeof(m->bytes))
 		return -1;
-	return hear(fd, m);
+	return receive(fd, m);
 }
 
 static int by_answer(int fd, const char *path, uint32_t id, char *why, size_t room)

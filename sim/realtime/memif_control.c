@@ -38,7 +38,7 @@ void rf_memif_drop(struct memif *m)
 	m->tx_n = 0;
 }
 
-static bool tell(int fd, const struct memif_message *msg)
+static bool send_message(int fd, const struct memif_message *msg)
 {
 	return send(fd, msg->bytes, sizeof(msg->bytes), MSG_NOSIGNAL | MSG_DONTWAIT) ==
 	       (ssize_t)sizeof(msg->bytes);
@@ -49,7 +49,7 @@ static bool acknowledge(int fd)
 	struct memif_message msg = {{0}};
 
 	memif_put16(&msg, MEMIF_TYPE, MEMIF_ACK);
-	return tell(fd, &msg);
+	return send_message(fd, &msg);
 }
 
 bool rf_memif_refuse(int fd, const char *reason)
@@ -58,12 +58,12 @@ bool rf_memif_refuse(int fd, const char *reason)
 
 	memif_put16(&msg, MEMIF_TYPE, MEMIF_DISCONNECT);
 	snprintf((char *)msg.bytes + MEMIF_DISCONNECT_TEXT, 96, "%s", reason);
-	tell(fd, &msg);
+	send_message(fd, &msg);
 	return false;
 }
 
 /* Reads a message, and its descriptor or -1. Returns 1, 0 if there is none yet, -1 at the end. */
-static int hear(int fd, struct memif_message *msg, int *passed)
+static int receive_message(int fd, struct memif_message *msg, int *passed)
 {
 	char control[CMSG_SPACE(sizeof(int) * 4)];
 	struct iovec iov = {.iov_base = msg->bytes, .iov_len = sizeof(msg->bytes)};
@@ -171,7 +171,7 @@ static bool connect_rings(struct memif *m)
 	memif_put16(&msg, MEMIF_TYPE, MEMIF_CONNECTED);
 	snprintf((char *)msg.bytes + 2, 32, "ringfold");
 	m->connected = true;
-	return tell(m->fd, &msg);
+	return send_message(m->fd, &msg);
 }
 
 static bool obey(struct memif *m, const struct memif_message *msg, int *passed)
@@ -196,7 +196,7 @@ static void control(struct memif *m)
 	int passed;
 	int heard;
 
-	while (m->fd >= 0 && (heard = hear(m->fd, &msg, &passed)) != 0) {
+	while (m->fd >= 0 && (heard = receive_message(m->fd, &msg, &passed)) != 0) {
 		bool go_on = heard > 0 && obey(m, &msg, &passed);
 
 		rf_memif_close_fd(&passed);
@@ -242,7 +242,7 @@ static void greet(struct memif_listener *l)
 	memif_put16(&msg, MEMIF_HELLO_MAX, MEMIF_VERSION);
 	memif_put16(&msg, MEMIF_HELLO_REGIONS, MEMIF_REGIONS - 1);
 	msg.bytes[MEMIF_HELLO_LOG2] = MEMIF_LOG2_RING_MAX;
-	if (k == MEMIF_WAITING || !tell(fd, &msg))
+	if (k == MEMIF_WAITING || !send_message(fd, &msg))
 		close(fd);
 	else
 		l->waiting[k] = fd;
@@ -258,7 +258,8 @@ void rf_memif_look(struct memif *m)
 	control(m);
 	greet(l);
 	for (k = 0; k < MEMIF_WAITING; k++) {
-		if (l->waiting[k] < 0 || (heard = hear(l->waiting[k], &msg, &passed)) == 0)
+		if (l->waiting[k] < 0 ||
+		    (heard = receive_message(l->waiting[k], &msg, &passed)) == 0)
 			continue;
 		rf_memif_close_fd(&passed);
 		if (heard < 0 || !assign(l, l->waiting[k], &msg))

@@ -69,12 +69,12 @@ def check_dissector(lab):
     if not shutil.which("tshark"):
         return
     path = lab.file("hosts.pcapng")
-    shown = dissector.told(path)
+    shown = dissector.read_by_tshark(path)
     want = dissector.worked_out(path)
     check(f"tshark shows job, group, rank, index, slot, repeat of {len(shown)} packets", shown == want and len(want) > 100)
     first = dissector.last_join(path, max(want))
     want = {n - first: v for n, v in want.items() if n > first}
-    shown = dissector.told(dissector.cut(path, "late.pcapng", first))
+    shown = dissector.read_by_tshark(dissector.cut(path, "late.pcapng", first))
     check(f"... and of the {len(shown)} behind the last JOIN by the capture's own comments", shown == want and len(want) > 100)
 
 

@@ -36,7 +36,7 @@ def tshark(path, *more):
     return r.stdout
 
 
-def told(path, *more):
+def read_by_tshark(path, *more):
     """What the dissector says: {frame: (job, group, rank, index, slot, repeat or None, is it an ACK)}."""
     args = ["-Y", "ringfold", "-T", "fields"]
     for f in FIELDS:
@@ -89,7 +89,7 @@ def compare(sim, folder, text, *options):
     capture(sim, folder, *options)
     for name in ("hosts", "box"):
         path = os.path.join(folder, f"{name}.pcapng")
-        a, b = told(path), worked_out(path)
+        a, b = read_by_tshark(path), worked_out(path)
         differ = [(n, a.get(n), b.get(n)) for n in sorted(set(a) | set(b)) if a.get(n) != b.get(n)]
         again = sum(1 for v in b.values() if v[5])
         check(f"{text}: {name}: job, group, rank, index, slot, repeat of {len(b)} packets, {again} of them repeats",
@@ -98,7 +98,7 @@ def compare(sim, folder, text, *options):
             continue
         first = last_join(path, min(a))
         want = {n - first: v for n, v in a.items() if n > first}
-        got = told(cut(path, "late.pcapng", first))
+        got = read_by_tshark(cut(path, "late.pcapng", first))
         differ = [(n, got.get(n), want.get(n)) for n in sorted(set(got) | set(want)) if got.get(n) != want.get(n)]
         check(f"... without JOINs the capture's own comments tell the same of {len(got)} packets", len(got) > 100 and not differ, differ[:4])
 
@@ -158,19 +158,19 @@ def vectors(folder):
 def table(folder):
     """A capture that begins after the JOINs, with the table of the whole one."""
     path, saved = os.path.join(folder, "hosts.pcapng"), os.path.join(folder, "table")
-    all_of_it = told(path, "-o", f"ringfold.save:{saved}")
+    all_of_it = read_by_tshark(path, "-o", f"ringfold.save:{saved}")
     last = last_join(path, min(all_of_it))
     want = {n - last: v for n, v in all_of_it.items() if n > last}
     late = cut(path, "late.pcap", last)
-    check("without JOINs and comments nothing is known", not told(late))
-    got = told(late, "-o", f"ringfold.table:{saved}")
+    check("without JOINs and comments nothing is known", not read_by_tshark(late))
+    got = read_by_tshark(late, "-o", f"ringfold.table:{saved}")
     check(f"with the saved table it is: {len(got)} packets", len(got) > 100 and got == want,
           [(n, got.get(n), want.get(n)) for n in sorted(set(got) | set(want)) if got.get(n) != want.get(n)][:4])
     with open(saved, encoding="utf-8") as f:
         wrong = re.sub(r"0x([0-9a-f]{6}) (0x)", lambda m: f"0x{(int(m[1], 16) + 1) & 0xffffff:06x} {m[2]}", f.read(), count=1)
     with open(saved, "w", encoding="utf-8") as f:
         f.write(wrong)
-    check("a table with a wrong PSN is noticed here", told(late, "-o", f"ringfold.table:{saved}") != want)
+    check("a table with a wrong PSN is noticed here", read_by_tshark(late, "-o", f"ringfold.table:{saved}") != want)
 
 
 def main(argv):

@@ -184,7 +184,7 @@ class Lab:
                 p.kill()
                 p.wait()
         if kind and issubclass(kind, Failed):
-            self.tell_logs()
+            self.print_logs()
         if os.path.exists(self.file("hosts.pcapng")):
             BROKEN.extend(capture.empty_messages(self.file("hosts.pcapng")))
         keep = os.environ.get("RF_INTEROP_KEEP")
@@ -193,7 +193,7 @@ class Lab:
             shutil.copytree(self.folder, keep, ignore=lambda d, n: [x for x in n if x.endswith((".sock", "initrd"))])
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def tell_logs(self):
+    def print_logs(self):
         for name in sorted(os.listdir(self.folder)):
             if name.endswith((".console", ".qemu", ".log")):
                 with open(os.path.join(self.folder, name), errors="replace") as f:

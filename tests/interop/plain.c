@@ -74,8 +74,8 @@ static void await(const char *folder, const char *name, char *text, int room)
 	exit(1);
 }
 
-static void tell(const char *folder, uint32_t send_qpn, uint32_t psn, uint32_t recv_qpn,
-		 enum ibv_mtu mtu)
+static void publish(const char *folder, uint32_t send_qpn, uint32_t psn, uint32_t recv_qpn,
+		    enum ibv_mtu mtu)
 {
 	char path[200], ready[200];
 	FILE *f;
@@ -178,7 +178,7 @@ static void by_hand(char **argv)
 	make_resources();
 	out = make_qp();
 	in = make_qp();
-	tell(argv[6], out->qp_num, psn, in->qp_num, IBV_MTU_1024);
+	publish(argv[6], out->qp_num, psn, in->qp_num, IBV_MTU_1024);
 	await(argv[6], "peers", text, sizeof(text));
 	if (sscanf(text, "%u %u %u", &next_recv, &prev_send, &prev_psn) != 3)
 		die("peers");
@@ -273,7 +273,7 @@ static void by_cm(char **argv)
 	if (!channel || rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) != 0 ||
 	    rdma_bind_addr(listener, (struct sockaddr *)&own) != 0 || rdma_listen(listener, 2) != 0)
 		die("rdma_listen");
-	tell(argv[6], 0, 0, 0, IBV_MTU_1024); /* listening */
+	publish(argv[6], 0, 0, 0, IBV_MTU_1024); /* listening */
 	await(argv[6], "peers", text, sizeof(text));
 	if (rdma_create_id(channel, &active, NULL, RDMA_PS_TCP) != 0 ||
 	    rdma_resolve_addr(active, NULL, (struct sockaddr *)&to, 5000) != 0)
@@ -281,7 +281,7 @@ static void by_cm(char **argv)
 	meet();
 	if (!out || !in || ibv_query_qp(out, &attr, IBV_QP_SQ_PSN | IBV_QP_PATH_MTU, &init) != 0)
 		die("ibv_query_qp");
-	tell(argv[6], out->qp_num, attr.sq_psn, in->qp_num, attr.path_mtu);
+	publish(argv[6], out->qp_num, attr.sq_psn, in->qp_num, attr.path_mtu);
 }
 
 /* ---- the vector ---- */

@@ -378,9 +378,9 @@ static void test_full_of_others(void **state)
 	others = b->fw.entries;
 	for (uint32_t ip = 1; ip <= 8; ip++) {
 		assert_true(rf_fw_conn_put(&b->fw, ip, rf_fw_key(0, 3),
-					   rf_fw_value(0, RF_STATE_LIVE), RF_FW_NOBODY));
+					   rf_fw_value(0, RF_STATE_LIVE), RF_FW_NO_JOB));
 		rf_fw_conn_bury(&b->fw, &(struct rf_fw_member){.peer_ip = ip, .peer_qpn = 3},
-				RF_FW_NOBODY, true);
+				RF_FW_NO_JOB, true);
 	}
 	for (g = 1; g < 8; g++) {
 		struct fw_ask a = join(A, g, 0, 2);
@@ -394,7 +394,7 @@ static void test_full_of_others(void **state)
 	assert_int_equal(reply.u.failed.reason, RF_CTL_R_NO_CONNECTIONS);
 	assert_int_equal(b->fw.cnt.evicted, 0);
 	assert_int_equal(rf_fw_conn_count(&b->fw, keys[B].job, true), others);
-	assert_int_equal(rf_fw_conn_count(&b->fw, RF_FW_NOBODY, true), 8);
+	assert_int_equal(rf_fw_conn_count(&b->fw, RF_FW_NO_JOB, true), 8);
 	done(b);
 }
 
@@ -452,11 +452,11 @@ static void test_of_no_job(void **state)
 	start(b);
 	for (unsigned int ended = 0; ended < 2; ended++) {
 		assert_true(rf_fw_conn_put(&b->fw, a.r.u.join.peer_ip, key,
-					   rf_fw_value(0, RF_STATE_LIVE), RF_FW_NOBODY));
+					   rf_fw_value(0, RF_STATE_LIVE), RF_FW_NO_JOB));
 		rf_fw_conn_bury(&b->fw,
 				&(struct rf_fw_member){.peer_ip = a.r.u.join.peer_ip,
 						       .peer_qpn = a.r.u.join.peer_qpn},
-				RF_FW_NOBODY, true);
+				RF_FW_NO_JOB, true);
 		accepted(b, a);
 		if (ended) {
 			assert_int_equal(ask(b, &last), RF_CTL_READY);
@@ -466,7 +466,7 @@ static void test_of_no_job(void **state)
 		verb(b, a, RF_CTL_LEAVE, RF_CTL_F_QP_DESTROYED);
 		verb(b, a, RF_CTL_LEAVE, RF_CTL_F_QP_DESTROYED);
 		assert_int_equal(b->fw.entries, 1);
-		assert_int_equal(rf_fw_conn_count(&b->fw, RF_FW_NOBODY, true), 1);
+		assert_int_equal(rf_fw_conn_count(&b->fw, RF_FW_NO_JOB, true), 1);
 		a.h.token += 10;
 		last.h.token += 10;
 	}

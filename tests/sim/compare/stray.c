@@ -239,7 +239,7 @@ static size_t mutate_length(uint64_t *state, uint8_t *frame, size_t len)
  * Sets lengths that fit the frame and checksums that fit the bytes, so that more than the first
  * lines of docs/box.md is reached.
  */
-static void mutate_mend(uint64_t *state, uint8_t *frame, size_t len)
+static void mutate_repair(uint64_t *state, uint8_t *frame, size_t len)
 {
 	size_t l2 = packet_l2(frame), end;
 
@@ -264,6 +264,6 @@ size_t traffic_mutate(uint64_t *state, uint8_t *frame, size_t len)
 	if (random_once(state, 4))
 		len = mutate_length(state, frame, len);
 	if (!random_once(state, 3))
-		mutate_mend(state, frame, len);
+		mutate_repair(state, frame, len);
 	return len;
 }

@@ -19,11 +19,6 @@
 #define HOLD_NS                                                                                    \
 	UINT64_C(1000000000) /* longest time that a generator is held back while nothing moves */
 
-uint64_t rf_rt_now(void)
-{
-	return rf_now_ns();
-}
-
 static double cpu_seconds(void)
 {
 	struct timespec t;
@@ -111,7 +106,7 @@ static void to_host(struct rf_rt *b, unsigned host, const uint8_t *frame, size_t
 static void through_switch(struct rf_rt *b, unsigned in, const uint8_t *frame, size_t len)
 {
 	uint16_t out[RF_SWITCH_PORTS];
-	size_t n = rf_switch_frame(&b->sw, rf_rt_now(), in, frame, len, out);
+	size_t n = rf_switch_frame(&b->sw, rf_now_ns(), in, frame, len, out);
 
 	for (size_t i = 0; i < n; i++) {
 		if (out[i] < b->cfg.hosts)
@@ -145,7 +140,7 @@ static uint32_t bus_read(void *arg, uint32_t addr)
 	struct rf_rt *b = arg;
 
 	if (addr == RF_CYCLE_LO) {
-		uint64_t cycle = (rf_rt_now() - b->started) * b->khz / 1000000u;
+		uint64_t cycle = (rf_now_ns() - b->started) * b->khz / 1000000u;
 
 		b->cycle_high = (uint32_t)(cycle >> 32);
 		return (uint32_t)cycle;
@@ -245,8 +240,8 @@ static unsigned allowance(struct rf_rt *b, struct rf_rt_source *s, unsigned box)
 		if (s->budget != 0) {
 			s->held_since = 0;
 		} else if (s->held_since == 0) {
-			s->held_since = rf_rt_now();
-		} else if (rf_rt_now() - s->held_since > HOLD_NS) {
+			s->held_since = rf_now_ns();
+		} else if (rf_now_ns() - s->held_since > HOLD_NS) {
 			s->budget = 1;
 			s->released++;
 		}
@@ -336,7 +331,7 @@ static bool run_engine(struct rf_rt *b)
 
 static bool run_firmware(struct rf_rt *b)
 {
-	uint64_t cycle = (rf_rt_now() - b->started) * b->khz / 1000000u;
+	uint64_t cycle = (rf_now_ns() - b->started) * b->khz / 1000000u;
 
 	if (!b->ops->irq(b->engine) && cycle < b->fw_at)
 		return false;
@@ -437,7 +432,7 @@ static void nap(uint64_t quiet_ns)
 
 int rf_rt_run(struct rf_rt *b, const volatile sig_atomic_t *stop)
 {
-	uint64_t begin = rf_rt_now();
+	uint64_t begin = rf_now_ns();
 	uint64_t next_line = begin + b->cfg.stats_ns;
 	uint64_t busy = begin;
 	unsigned vain = 0;
@@ -450,7 +445,7 @@ int rf_rt_run(struct rf_rt *b, const volatile sig_atomic_t *stop)
 		work |= run_engine(b);
 		work |= run_firmware(b);
 		work |= give_to_ports(b);
-		now = rf_rt_now();
+		now = rf_now_ns();
 		if (b->events)
 			rf_rt_events_links(b->events, b, now);
 		if (b->cfg.duration_ns && now - begin >= b->cfg.duration_ns)

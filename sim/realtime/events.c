@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "proto/rf_ctl.h"
 #include "sim/realtime/internal.h"
 
@@ -46,7 +47,7 @@ static void say(struct rf_rt_events *e, const char *format, ...)
 
 static void say(struct rf_rt_events *e, const char *format, ...)
 {
-	uint64_t now = rf_rt_now();
+	uint64_t now = rf_now_ns();
 	char text[400];
 	va_list list;
 

@@ -60,7 +60,6 @@ struct rf_rt {
 	double engine_seconds;
 };
 
-uint64_t rf_rt_now(void);
 /* box.c: callbacks of the engine and the firmware. */
 void rf_rt_engine_host(struct rf_rt *b, struct rf_engine_host *host);
 struct rf_hal rf_rt_hal(struct rf_rt *b);

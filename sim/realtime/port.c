@@ -86,12 +86,6 @@ static int io_link(const struct rf_rt_port *p)
 	return d->io->ops->link(d->io);
 }
 
-int rf_rt_port_no_link(const struct rf_rt_port *p)
-{
-	(void)p;
-	return -1;
-}
-
 static const struct rf_rt_port_ops io_ops = {io_rx, io_tx, io_flush, io_ended, io_close, io_link};
 
 #define MB_FOR_ALL 64u

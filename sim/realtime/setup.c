@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "firmware/target/linux/fresh.h"
+#include "base/clock.h"
 #include "rf_regs.h"
 #include "sim/fabric/shape.h"
 #include "sim/realtime/internal.h"
@@ -54,7 +55,7 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 		fw.lease_ms = (uint32_t)(b->cfg.lease_ns / 1000000u);
 	if (b->cfg.tick_ns)
 		fw.tick_ms = (unsigned int)((b->cfg.tick_ns + 999999u) / 1000000u);
-	b->started = rf_rt_now();
+	b->started = rf_now_ns();
 	if (rf_sim_fw_start(&cpu, &fw, &b->fw, text, sizeof(text)) != 0) {
 		snprintf(why, room, "firmware: %s", text);
 		return -1;

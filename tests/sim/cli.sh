@@ -49,7 +49,7 @@ expect 0 " 0$" "$bin/ringfold" sim --size 64K --straggler 22
 expect 2 "straggler: expected 0 to 31" "$bin/ringfold" sim --straggler 32
 expect 2 "selective: applies to groups at the box" "$bin/ringfold" sim --schedule ring --selective
 expect 2 "straggler: applies to groups at the box" "$bin/ringfold" sim --schedule ring-through-box --straggler 5
-# a hint if loss is dear, and none if it is not
+# a hint if lost frames cost much, and none if it is not
 expect 0 "hint: lost frames cost [2-9][0-9] % of the speed.*--selective" "$bin/ringfold" sim --size 1M --loss 1%
 for options in "" "--loss 1% --selective --size 4M" "--loss 0.0001% --seed 3"; do
 	# shellcheck disable=SC2086

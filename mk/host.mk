@@ -2,7 +2,7 @@
 #
 # $(HOST_LIBS): the parts of libringfold in link order, for programs that need its internals.
 
-HOST_LIBS := rf-api rf-verbs collective roce client rfctl rf-io rf-store rf-config rf-trace rfproto
+HOST_LIBS := rf-api rf-member rf-verbs collective roce client rfctl rf-io rf-store rf-config rf-trace rfproto
 DPDK_CFLAGS := $(call pkg_cflags,libdpdk)
 DPDK_LIBS := $(call pkg_libs,libdpdk)
 
@@ -11,7 +11,8 @@ $(eval $(call c_lib,rf-store,$(addprefix host/store/,store.c store_line.c store_
 $(eval $(call c_lib,rf-io,$(addprefix host/io/,io_loop.c socket_path.c memif_why.c dpdk_load.c)))
 LDLIBS_rf-io := -ldl -lpthread
 $(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c device.c qp.c io_udp.c)))
-$(eval $(call c_lib,rf-api,$(addprefix host/api/,status.c backend.c context.c progress.c comm.c group.c stragglers.c lag.c fallback.c meet.c setup.c proof.c request.c order.c)))
+$(eval $(call c_lib,rf-member,$(addprefix host/member/,status.c order.c pair_roce.c pair_verbs.c exchange.c join.c connect.c proof.c stragglers.c steps.c base.c member.c)))
+$(eval $(call c_lib,rf-api,$(addprefix host/api/,backend.c context.c progress.c comm.c group.c lag.c fallback.c request.c)))
 
 # The shared library. The number after .so is the version of the interface: it is raised by incompatible changes.
 RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)
@@ -24,8 +25,8 @@ SHLIB := $(BUILD)/lib/libringfold.so
 
 $(BUILD)/lib/libringfold.so.0: $(call libs,$(HOST_LIBS)) host/ringfold.map
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libringfold.so.0 -Wl,--version-script=host/ringfold.map \
-	  -Wl,-z,defs -o $@ -Wl,--whole-archive $(BUILD)/lib/librf-api.a -Wl,--no-whole-archive \
-	  $(call libs,$(filter-out rf-api,$(HOST_LIBS))) $(foreach l,$(HOST_LIBS),$(LDLIBS_$(l))) -lpthread -ldl
+	  -Wl,-z,defs -o $@ -Wl,--whole-archive $(BUILD)/lib/librf-api.a $(BUILD)/lib/librf-member.a -Wl,--no-whole-archive \
+	  $(call libs,$(filter-out rf-api rf-member,$(HOST_LIBS))) $(foreach l,$(HOST_LIBS),$(LDLIBS_$(l))) -lpthread -ldl
 $(SHLIB): $(BUILD)/lib/libringfold.so.0
 	ln -sf libringfold.so.0 $@
 ALL_TARGETS += $(SHLIB)
@@ -58,6 +59,7 @@ $(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,rf-store rf-co
 $(eval $(call test_lib,iostream,tests/unit/io_stream.c))
 $(eval $(call c_test,io_memif,tests/unit/io_memif.c,iostream rf-memif rf-io rf-store rf-config,-lpthread))
 $(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,iostream rf-memif rf-io rf-store rf-config,-lpthread))
+$(eval $(call c_test,member_test,tests/unit/member_test.c,rf-member collective roce client rfctl rf-store rf-config rfproto,-lpthread -lm))
 $(eval $(call test_lib,api-ranks,tests/unit/api_ranks.c))
 $(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_test,api_errors,tests/unit/api_errors.c,api-ranks $(HOST_LIBS),-lpthread -lm))

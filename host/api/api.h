@@ -1,6 +1,7 @@
 /*
  * Internals of the public API (host/include/ringfold/ringfold.h): the objects and the locking
- * rules.
+ * rules. What a rank does in a group is in host/member; here are the lock, the threads, the
+ * settings, the store's connection and the errors.
  *
  * A context's lock protects everything in it, with two exceptions. The store of a communicator has
  * its own lock, because a gather can take long (order: store_lock, then lock; the reverse only with
@@ -17,13 +18,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "host/store/store.h"
-#include "host/collective/collective.h"
-#include "host/control/client.h"
-#include "host/io/io.h"
-#include "wire/pcapng.h"
-#include "host/roce/endpoint.h"
 #include "host/back/verbs.h"
+#include "host/io/io.h"
+#include "host/member/member.h"
+#include "host/member/pair_verbs.h"
+#include "host/roce/endpoint.h"
+#include "host/store/store.h"
+#include "wire/pcapng.h"
 #include "ringfold/ringfold.h"
 
 #define RF_TEXT_MAX 512u
@@ -38,23 +39,6 @@ struct rf_request {
 	int status;
 	size_t bytes;
 	struct rf_verbs_mem *mem[2]; /* verbs: send and receive buffer, one if they are the same */
-};
-
-/*
- * What a rank publishes before a group is created: the endpoint of its incoming connection, and
- * settings.
- */
-struct rf_peer_end {
-	uint32_t qpn;       /* of its receiving queue pair */
-	uint32_t start_psn; /* of its sending queue pair */
-	uint32_t send_qpn;
-};
-
-/* What the box reported about each rank's position. Times in ns of rf_now(), 0: never. */
-struct rf_straggler_query {
-	bool asking; /* a page was requested */
-	uint64_t asked, answered;
-	struct rf_ctl_rank rank[RF_RANKS_MAX];
 };
 
 /* A copy of an operand, kept in case the box fails. */
@@ -73,38 +57,21 @@ struct rf_group {
 	uint64_t timeout_ns;
 	unsigned int slots;
 	uint16_t flags; /* RF_CTL_J_* flags that are settings */
-	/* transport */
-	uint32_t send_qpn, recv_qpn, start_psn;
-	struct roce_qp *to_next, *from_prev;
-	struct rf_verbs_qp *v_next, *v_prev; /* the same when the context uses verbs */
-	struct rf_verbs_mem *v_scratch;
-	struct rf_coll *coll;
-	void *scratch;
-	/* the box */
-	bool have_client;
-	struct rf_client client;
-	uint64_t token;
-	enum rf_client_state client_state; /* seen last */
+	struct rf_member *member;
+	struct rf_pair_roce roce;   /* its connections, ... */
+	struct rf_pair_verbs verbs; /* ... or these, when the context uses a NIC */
+	uint64_t changes;           /* of the member, seen last */
 	struct rf_order order;
 	/* work */
 	struct rf_request requests[RF_REQUESTS_MAX];
 	unsigned int outstanding;
-	uint64_t progress_mark; /* changes when anything arrives or is acknowledged */
-	uint64_t progress_time;
-	uint64_t fail_due; /* when to fail with the box's reason; 0: it has not reported any */
-	bool joining;      /* rf_group_join() handles the client's state */
-	bool proving;      /* the path check is running, with its own deadline */
-	struct rf_straggler_query straggler;
 	/* without the box */
 	enum rf_fallback fallback;
-	bool up;                   /* made: rf_group_create() has succeeded */
-	struct rf_group *stand_in; /* the ring group that has taken over */
-	uint32_t n_done;           /* calls that have succeeded */
-	struct rf_kept kept[2];    /* of call n: at n mod 2 */
-	uint64_t broken_due; /* a connection has ended: until then the box is asked who is late;
-				else 0 */
-	char broken[256];    /* description of that failure */
-	int status;          /* 0, or why the group is unusable */
+	bool up;                /* made: rf_group_create() has succeeded */
+	struct rf_group *ring;  /* the ring group that has taken over */
+	uint32_t n_done;        /* calls that have succeeded */
+	struct rf_kept kept[2]; /* of call n: at n mod 2 */
+	int status;             /* 0, or why the group is unusable */
 	bool reported; /* a call has returned the status: later ones report an earlier failure */
 	char text[RF_TEXT_MAX];
 };
@@ -113,11 +80,6 @@ struct rf_group {
 struct rf_announce {
 	int status;
 	char text[RF_STORE_TEXT_MAX];
-};
-
-struct rf_peer {
-	uint8_t mac[6];
-	uint32_t ip;
 };
 
 struct rf_comm {
@@ -130,7 +92,7 @@ struct rf_comm {
 	uint8_t box_mac[6];
 	uint64_t job;
 	uint8_t key[RF_CTL_KEY_BYTES];
-	struct rf_peer peers[RF_RANKS_MAX];
+	struct rf_member_peer peers[RF_RANKS_MAX];
 	struct rf_group *groups;
 	unsigned int next_number;
 	unsigned int barriers;
@@ -166,6 +128,7 @@ struct rf_context {
 	atomic_bool stop;
 	struct rf_comm *comm;
 	uint32_t next_qpn;
+	uint64_t round_at;        /* last round */
 	uint64_t link_due;        /* next look at the link */
 	uint64_t link_seen;       /* when it was last up */
 	unsigned int outstanding; /* requests of all groups, and memberships being made */
@@ -234,50 +197,18 @@ void rf_comm_listen(struct rf_comm *comm);
 int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, size_t len,
 		   void *values, unsigned int timeout_ms);
 
-/* ---- group.c, setup.c, proof.c ---- */
+/* ---- group.c ---- */
 
 /*
- * Ends a group with a status, and notifies the other ranks if `tell` is set. Under the lock. Only
- * the first call has an effect.
+ * Ends a group with a status, and notifies the other ranks if `announce` is set. Under the lock.
+ * Only the first call has an effect.
  */
-void rf_group_fail(struct rf_group *group, bool tell, int status, const char *format, ...)
+void rf_group_fail(struct rf_group *group, bool announce, int status, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Progress of one group: completions, deadlines, membership. Returns how many things were done. */
+/* Progress of one group, and its events. Returns how many things were done. */
 unsigned int rf_group_progress(struct rf_group *group, uint64_t now);
-uint64_t rf_group_next_timeout(const struct rf_group *group);
-/*
- * JOIN and READY. Under the lock, which is released while waiting. Asks for at least `least` slots.
- * Returns RF_IN_PROGRESS with a text if the box has no room, even after retries.
- */
-int rf_group_join(struct rf_group *group, const struct rf_peer_end *ends, unsigned int least);
-/* LEAVE, bounded. Locking as for rf_group_join(). */
-void rf_group_leave(struct rf_group *group);
-/* Creates queue pairs that must exist before the ranks exchange data (verbs); under the lock. */
-int rf_group_prepare(struct rf_group *group);
-/* A counter that increases as long as packets or messages move, for any back end. */
-uint64_t rf_group_moved(const struct rf_group *group);
-/* Stops the queue pairs: afterwards they use no buffer any more. */
-void rf_group_stop(struct rf_group *group);
-/* Whether packets have arrived that had not passed through the box. */
-bool rf_group_bypassed(const struct rf_group *group);
-/* Creates queue pairs and collective; under the lock. */
-int rf_group_connect(struct rf_group *group, const struct rf_peer_end *ends);
-void rf_group_disconnect(struct rf_group *group);
-/* The all-reduce of known values. Without the lock. */
-int rf_group_prove(struct rf_group *group);
-/* Maps a client's failure to enum rf_status. */
-int rf_client_status_of(const struct rf_client *client);
-
-/* ---- stragglers.c: under the lock ---- */
-
-/*
- * Asks the box where each rank stands. False if a query is already in progress, or without a box.
- */
-bool rf_straggler_ask(struct rf_group *group, uint64_t now);
-/* Processes its answers. */
-void rf_straggler_poll(struct rf_group *group, uint64_t now);
-/* "; the box waits for rank 2 (...)" if the box was asked, else "". room > 0. */
-void rf_straggler_text(const struct rf_group *group, uint64_t now, char *text, size_t room);
+/* Handles the events of the member. Under the lock. */
+void rf_group_events(struct rf_group *group);
 
 /* ---- fallback.c ---- */
 
@@ -290,20 +221,6 @@ int rf_fallback_keep(struct rf_group *group, const void *send, void *recv, size_
 void rf_fallback_run(struct rf_group *group, struct rf_request *request);
 /* Before a group is destroyed: helps the others finish their last call. Without the lock. */
 void rf_fallback_end(struct rf_group *group);
-
-/* ---- meet.c: without the lock ---- */
-
-/*
- * Exchanges the connection endpoints of all ranks and checks that the ranks agree on the settings.
- */
-int rf_group_meet(struct rf_group *group, struct rf_peer_end *ends);
-/*
- * Every rank reports how a step went. All get the first rank's failure that is a cause, else the
- * first failure, else RF_IN_PROGRESS if any rank reported that.
- */
-int rf_group_verdict(struct rf_group *group, const char *step, int status);
-/* JOIN of all ranks: for the slots requested, otherwise for the slots available. */
-int rf_group_join_all(struct rf_group *group, const struct rf_peer_end *ends);
 
 /* ---- request.c ---- */
 

@@ -30,9 +30,10 @@ static void announced(struct rf_comm *comm, const struct rf_store_event *e)
 	struct rf_group *g;
 
 	for (g = comm->groups; g; g = g->next)
-		if (*end == '|' && g->number == number)
-			rf_group_fail(g, false, e->status < 0 ? e->status : RF_ERR_ABORTED,
-				      "rank %u: %s", e->rank, end + 1);
+		if (*end == '|' && g->number == number) {
+			rf_member_announced(g->member, e->rank, e->status, end + 1, rf_now());
+			rf_group_events(g);
+		}
 }
 
 static void lost(struct rf_comm *comm, const char *text)
@@ -64,11 +65,7 @@ void rf_comm_listen(struct rf_comm *comm)
 			     "the connection to rank 0's store has ended: its process has ended; "
 			     "see its output for the cause");
 		else if (e.status == RF_ERR_RANK_LOST && !e.text[0]) {
-			snprintf(text, sizeof(text),
-				 "the process of rank %u has ended without leaving; see its output "
-				 "for "
-				 "the cause",
-				 e.rank);
+			rf_member_lost_text(e.rank, text, sizeof(text));
 			lost(comm, text);
 		} else
 			announced(comm, &e);
@@ -195,8 +192,8 @@ static int cards_read(struct rf_comm *comm, const uint8_t *cards, char *why, siz
 
 	for (r = 0; r < comm->ranks; r++) {
 		const uint8_t *card = cards + r * CARD;
-		struct rf_peer *peer = &comm->peers[r];
-		const struct rf_peer *next;
+		struct rf_member_peer *peer = &comm->peers[r];
+		const struct rf_member_peer *next;
 
 		memcpy(peer->mac, card, 6);
 		peer->ip = rf_get_be32(card + 6);
@@ -226,7 +223,7 @@ static int cards_read(struct rf_comm *comm, const uint8_t *cards, char *why, siz
 }
 
 /* Starts the store, waits for all ranks and exchanges cards. */
-static int comm_meet(struct rf_comm *comm, const struct comm_settings *s, char *why, size_t room)
+static int comm_begin(struct rf_comm *comm, const struct comm_settings *s, char *why, size_t room)
 {
 	uint8_t card[CARD];
 	uint8_t cards[RF_RANKS_MAX * CARD];
@@ -290,7 +287,7 @@ int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 		ret = RF_ERR_BUSY;
 	}
 	if (!ret && comm->ranks > 1)
-		ret = comm_meet(comm, &s, why, sizeof(why));
+		ret = comm_begin(comm, &s, why, sizeof(why));
 	if (ret) {
 		comm_free(comm, 0);
 		return rf_fail_unlocked(ctx, ret, why);

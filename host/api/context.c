@@ -406,10 +406,10 @@ int rf_stats(struct rf_context *ctx, struct rf_stats *stats)
 	}
 	stats_qp(&s, &ctx->past);
 	for (g = ctx->comm ? ctx->comm->groups : NULL; g; g = g->next) {
-		if (g->to_next)
-			stats_qp(&s, roce_qp_counters(g->to_next));
-		if (g->from_prev)
-			stats_qp(&s, roce_qp_counters(g->from_prev));
+		if (g->roce.to_next)
+			stats_qp(&s, roce_qp_counters(g->roce.to_next));
+		if (g->roce.from_prev)
+			stats_qp(&s, roce_qp_counters(g->roce.from_prev));
 	}
 	rf_unlock(ctx);
 	size = stats->size < sizeof(s) ? stats->size : sizeof(s);

@@ -1,6 +1,6 @@
 /*
  * What a group does when its box has failed and RF_FALLBACK is set. All ranks meet at the store,
- * agree on the last completed call, and continue over a ring group, the stand-in.
+ * agree on the last completed call, and continue over a ring group.
  *
  * With a fallback only one call is outstanding at a time, and the operands of the last two calls
  * are kept. This is sufficient: a completed result contains every rank's operand, so every rank has
@@ -68,7 +68,7 @@ static int exact_block(struct rf_group *g, const char *operand, char *recv, size
 
 	memset(room, 0, words * 4 * ranks);
 	memcpy(room + words * g->comm->rank, operand, bytes);
-	ret = rf_allreduce(g->stand_in, room, room, words * ranks);
+	ret = rf_allreduce(g->ring, room, room, words * ranks);
 	for (r = 0; r < ranks; r++)
 		inputs[r] = room + words * r;
 	return ret ? ret : rf_order_apply(&g->order, g->type, g->op, inputs, recv, count);
@@ -96,14 +96,14 @@ static int carry_out(struct rf_group *g, const struct rf_kept *k, void *recv)
 	if (to && g->fallback == RF_FALLBACK_EXACT)
 		ret = exact(g, k, to);
 	else if (to)
-		ret = rf_allreduce(g->stand_in, k->copy, to, k->count);
+		ret = rf_allreduce(g->ring, k->copy, to, k->count);
 	if (!recv)
 		free(to);
 	return ret;
 }
 
 /* Meets the other ranks. need: this rank has an unfinished call. Without the lock. */
-static int rf_fallback_meet(struct rf_group *g, bool need)
+static int fallback_begin(struct rf_group *g, bool need)
 {
 	struct rf_comm *comm = g->comm;
 	uint8_t cards[RF_RANKS_MAX * CARD], card[CARD];
@@ -143,8 +143,7 @@ static int rf_fallback_meet(struct rf_group *g, bool need)
 	config.fallback = RF_FALLBACK_NONE;
 	config.timeout_ms = (unsigned int)(g->timeout_ns / NS_PER_MS);
 	ret = rf_group_create(comm, g->fallback == RF_FALLBACK_EXACT ? RF_INT32 : g->type,
-			      g->fallback == RF_FALLBACK_EXACT ? RF_SUM : g->op, &config,
-			      &g->stand_in);
+			      g->fallback == RF_FALLBACK_EXACT ? RF_SUM : g->op, &config, &g->ring);
 	if (!ret && g->n_done != least)
 		ret = carry_out(g, &g->kept[least & 1], NULL);
 	return ret;
@@ -158,8 +157,8 @@ void rf_fallback_run(struct rf_group *g, struct rf_request *r)
 	int ret = RF_OK;
 
 	rf_unlock(ctx);
-	if (!g->stand_in)
-		ret = rf_fallback_meet(g, true);
+	if (!g->ring)
+		ret = fallback_begin(g, true);
 	if (!ret)
 		ret = carry_out(g, k, k->recv);
 	rf_lock(ctx);
@@ -178,11 +177,11 @@ void rf_fallback_run(struct rf_group *g, struct rf_request *r)
 
 void rf_fallback_end(struct rf_group *g)
 {
-	if (g->fallback > RF_FALLBACK_NONE && g->up && !g->stand_in && g->comm->ranks > 1 &&
+	if (g->fallback > RF_FALLBACK_NONE && g->up && !g->ring && g->comm->ranks > 1 &&
 	    (!g->status || rf_fallback_takes(g, g->status)))
-		rf_fallback_meet(g, false);
-	rf_group_destroy(g->stand_in);
-	g->stand_in = NULL;
+		fallback_begin(g, false);
+	rf_group_destroy(g->ring);
+	g->ring = NULL;
 	free(g->kept[0].copy);
 	free(g->kept[1].copy);
 	memset(g->kept, 0, sizeof(g->kept));

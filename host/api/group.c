@@ -1,6 +1,4 @@
-/*
- * The group: create, destroy, fail, progress.
- */
+/* The group: its settings, and the driver of its member. */
 #include "host/api/api.h"
 
 #include <stdarg.h>
@@ -10,10 +8,8 @@
 
 #include "host/config/settings.h"
 
-/* How long to wait for a rank's own reason after the box has reported that it aborted. */
-#define ABORT_WAIT_NS (300 * NS_PER_MS)
-/* How long to wait for the box's report which rank a failed connection was waiting for. */
-#define BEHIND_NS (1000 * NS_PER_MS)
+/* The longest pause between two repeats of a packet, as a multiple of the first. */
+#define RETRY_STRETCH 64u
 
 #define CONFIG(config, member, absent)                                                             \
 	((config) && (config)->size >= offsetof(struct rf_group_config, member) +                  \
@@ -21,22 +17,7 @@
 		 ? (config)->member                                                                \
 		 : (absent))
 
-/* ---- failure ---- */
-
-static uint32_t abort_code(int status)
-{
-	switch (status) {
-	case RF_ERR_ABORTED:
-		return RF_CTL_ABORT_USER;
-	case RF_ERR_MISMATCH:
-		return RF_CTL_ABORT_MISMATCH;
-	case RF_ERR_STEERING:
-		return RF_CTL_ABORT_STEERING;
-	case RF_ERR_NO_MEMORY:
-		return RF_CTL_ABORT_MEMORY;
-	}
-	return RF_CTL_ABORT_TRANSPORT;
-}
+/* ---- what the member reports ---- */
 
 static void group_announce(struct rf_group *g)
 {
@@ -46,184 +27,49 @@ static void group_announce(struct rf_group *g)
 	if (!comm->store || comm->n_announces == sizeof(comm->announces) / sizeof(*a))
 		return;
 	a = &comm->announces[comm->n_announces++];
-	a->status = g->status;
-	snprintf(a->text, sizeof(a->text), "%u|%.380s", g->number, g->text);
+	a->status = rf_member_status(g->member);
+	snprintf(a->text, sizeof(a->text), "%u|%.380s", g->number, rf_member_text(g->member));
 }
 
-void rf_group_fail(struct rf_group *g, bool tell, int status, const char *format, ...)
+void rf_group_events(struct rf_group *g)
 {
-	enum rf_client_state state;
-	va_list args;
-	unsigned int k;
+	struct rf_member_event e;
 
-	if (g->status)
+	if (rf_member_status(g->member) && !g->status) {
+		g->status = rf_member_status(g->member);
+		snprintf(g->text, sizeof(g->text), "%s", rf_member_text(g->member));
+		g->comm->troubled = true;
+	}
+	while (rf_member_poll(g->member, &e)) {
+		if (e.kind == RF_MEMBER_ANNOUNCE)
+			group_announce(g);
+		else if (!rf_fallback_takes(g, e.status)) /* else its caller carries it out */
+			rf_request_done(&g->requests[e.id], e.status);
+	}
+	if (g->changes == rf_member_changes(g->member))
 		return;
-	g->status = status;
-	g->comm->troubled = true;
-	va_start(args, format);
-	vsnprintf(g->text, sizeof(g->text), format, args);
-	va_end(args);
-	/* from here on the callers' buffers are not used any more */
-	rf_group_stop(g);
-	for (k = 0; k < RF_REQUESTS_MAX && !rf_fallback_takes(g, status); k++)
-		if (g->requests[k].used && !g->requests[k].done)
-			rf_request_done(&g->requests[k], status);
-	state = g->have_client ? rf_client_state(&g->client) : RF_CLIENT_IDLE;
-	if (state == RF_CLIENT_JOINING || state == RF_CLIENT_READY)
-		rf_client_abort(&g->client, abort_code(status), rf_now());
-	if (tell)
-		group_announce(g);
+	g->changes = rf_member_changes(g->member);
 	pthread_cond_broadcast(&g->comm->ctx->cond);
 }
 
-/* ---- progress ---- */
-
-static void coll_failed(struct rf_group *g, int error, uint64_t now)
-{
-	struct rf_comm *comm = g->comm;
-	unsigned int prev = (comm->rank + comm->ranks - 1) % comm->ranks;
-	unsigned int next = (comm->rank + 1) % comm->ranks;
-	int channel = 0, status = 0;
-
-	if (error == RF_COLL_E_LENGTH) {
-		rf_group_fail(g, true, RF_ERR_MISMATCH,
-			      "rank %u sent a message of a different length than rank %u expects: "
-			      "counts differ between ranks",
-			      prev, comm->rank);
-		return;
-	}
-	rf_coll_failure(g->coll, &channel, &status);
-	/* a message longer than its buffer: the receiver detects it, and the sender is rejected */
-	if (status == ROCE_WC_LOC_LEN_ERR || status == ROCE_WC_REM_INV_REQ_ERR) {
-		rf_group_fail(
-			g, true, RF_ERR_MISMATCH,
-			"rank %u sends more than rank %u expects: counts differ between ranks",
-			channel ? prev : comm->rank, channel ? comm->rank : next);
-		return;
-	}
-	snprintf(g->broken, sizeof(g->broken), "the connection %s rank %u has ended: %s",
-		 channel ? "from" : "to", channel ? prev : next,
-		 roce_wc_status_name((enum roce_wc_status)status));
-	/* a NIC gave up waiting: the box knows for which rank */
-	if (status == ROCE_WC_RETRY_EXC_ERR && (rf_straggler_ask(g, now) || g->straggler.asking)) {
-		g->broken_due = now + BEHIND_NS;
-		return;
-	}
-	rf_group_fail(g, true, RF_ERR_TRANSPORT, "%s", g->broken);
-}
-
-/* The membership has failed: ends the group with the box's reason. */
-static void client_failed(struct rf_group *g)
+void rf_group_fail(struct rf_group *g, bool announce, int status, const char *format, ...)
 {
 	char text[RF_TEXT_MAX];
+	va_list args;
 
-	rf_client_text(&g->client, text, sizeof(text));
-	rf_group_fail(g, true, rf_client_status_of(&g->client), "%s", text);
-}
-
-/* The client's view of the box has changed. */
-static void client_changed(struct rf_group *g, uint64_t now)
-{
-	pthread_cond_broadcast(&g->comm->ctx->cond);
-	/* a rejected JOIN may be repeated: rf_group_join() decides */
-	if (g->client_state != RF_CLIENT_FAILED || g->status || g->joining)
-		return;
-	/*
-	 * the aborting rank sends its reason through the store, which is more specific than the
-	 * box's
-	 */
-	if (rf_client_status_of(&g->client) == RF_ERR_ABORTED && g->comm->store)
-		g->fail_due = now + ABORT_WAIT_NS;
-	else
-		client_failed(g);
-}
-
-static void check_deadline(struct rf_group *g, uint64_t now)
-{
-	uint64_t mark = rf_group_moved(g);
-	uint64_t half = g->progress_time + g->timeout_ns / 2;
-	char stragglers[300];
-
-	if (mark != g->progress_mark || !g->outstanding || g->proving) {
-		g->progress_mark = mark;
-		g->progress_time = now;
-		return;
-	}
-	if (now >= half && g->straggler.asked < half)
-		rf_straggler_ask(g, now);
-	if (now - g->progress_time < g->timeout_ns)
-		return;
-	rf_straggler_text(g, now, stragglers, sizeof(stragglers));
-	rf_group_fail(g, true, RF_ERR_TIMEOUT,
-		      "no progress for %llu ms at rank %u%s; if ranks compute for longer, set "
-		      "a larger RF_TIMEOUT; if all ranks run, check with `ringfold doctor` on "
-		      "their hosts "
-		      "that the switch's rule is still in place",
-		      (unsigned long long)(g->timeout_ns / NS_PER_MS), g->comm->rank, stragglers);
-}
-
-/*
- * A connection has ended and the box was asked which rank it waits for: fails the group on the
- * answer or a timeout.
- */
-static bool broken(struct rf_group *g, uint64_t now)
-{
-	char stragglers[300];
-
-	if (g->straggler.asking && now < g->broken_due)
-		return false;
-	rf_straggler_text(g, now, stragglers, sizeof(stragglers));
-	rf_group_fail(g, true, RF_ERR_TRANSPORT, "%s%s", g->broken, stragglers);
-	return true;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	rf_member_fail(g->member, announce, status, rf_now(), "%s", text);
+	rf_group_events(g);
 }
 
 unsigned int rf_group_progress(struct rf_group *g, uint64_t now)
 {
-	struct rf_coll_done done;
-	unsigned int count = 0;
-	int ret;
+	unsigned int count = rf_member_progress(g->member, now);
 
-	if (g->have_client && rf_client_state(&g->client) != g->client_state) {
-		g->client_state = rf_client_state(&g->client);
-		client_changed(g, now);
-		count++;
-	}
-	if (g->fail_due && now >= g->fail_due)
-		client_failed(g);
-	rf_straggler_poll(g, now);
-	if (!g->coll || g->status)
-		return count;
-	if (g->broken_due)
-		return count + broken(g, now);
-	ret = rf_coll_progress(g->coll);
-	if (ret < 0) {
-		coll_failed(g, ret, now);
-		return count + 1;
-	}
-	while (rf_coll_poll(g->coll, &done)) {
-		rf_request_done(&g->requests[done.id], RF_OK);
-		g->progress_time = now;
-	}
-	check_deadline(g, now);
-	return count + (unsigned int)ret;
-}
-
-uint64_t rf_group_next_timeout(const struct rf_group *g)
-{
-	uint64_t next = g->have_client ? rf_client_next_timeout(&g->client) : RF_NEVER;
-
-	if (g->fail_due && !g->status && g->fail_due < next)
-		next = g->fail_due;
-	if (g->broken_due && !g->status && g->broken_due < next)
-		next = g->broken_due;
-	if (g->coll && !g->status && g->outstanding) {
-		uint64_t t = g->progress_time + g->timeout_ns;
-
-		if (g->have_client && g->straggler.asked < g->progress_time + g->timeout_ns / 2)
-			t = g->progress_time + g->timeout_ns / 2;
-		next = t < next ? t : next;
-	}
-	return next;
+	rf_group_events(g);
+	return count;
 }
 
 /* ---- create ---- */
@@ -311,6 +157,55 @@ static int group_settings(struct rf_group *g, const struct rf_group_config *conf
 	return ret ? ret : group_flags(g, config, why, room);
 }
 
+/* ---- life ---- */
+
+/* Takes part in the gather that the member asks for. Under the lock, which is released meanwhile.
+ */
+static void group_gather(struct rf_group *g)
+{
+	struct rf_member_gather want = *rf_member_gather(g->member);
+	struct rf_context *ctx = g->comm->ctx;
+	uint8_t *values = calloc(g->comm->ranks, sizeof(want.value));
+	int ret;
+
+	rf_unlock(ctx);
+	ret = values ? rf_comm_gather(g->comm, want.name, want.value, want.len, values,
+				      want.timeout_ms)
+		     : rf_fail_unlocked(ctx, RF_ERR_NO_MEMORY, "no memory for the ranks' messages");
+	rf_lock(ctx);
+	rf_member_gathered(g->member, ret, ctx->error, RF_MEMBER_NOBODY, values, rf_now());
+	rf_group_events(g);
+	free(values);
+}
+
+static bool group_settled(const struct rf_group *g)
+{
+	enum rf_member_phase phase = rf_member_phase(g->member);
+
+	return phase == RF_MEMBER_RUNNING || phase == RF_MEMBER_FAILED || phase == RF_MEMBER_LEFT;
+}
+
+/*
+ * Until the member runs, has failed to, or has left. Under the lock, which is released while
+ * waiting.
+ */
+static void group_drive(struct rf_group *g)
+{
+	struct rf_context *ctx = g->comm->ctx;
+
+	while (!group_settled(g)) {
+		if (rf_member_gather(g->member)) {
+			group_gather(g);
+			continue;
+		}
+		ctx->outstanding++;
+		ctx->io->ops->wake(ctx->io);
+		while (!group_settled(g) && !rf_member_gather(g->member))
+			rf_sleep(ctx, RF_NEVER);
+		ctx->outstanding--;
+	}
+}
+
 static void group_unlink(struct rf_group *g)
 {
 	struct rf_group **at = &g->comm->groups;
@@ -321,59 +216,145 @@ static void group_unlink(struct rf_group *g)
 		*at = g->next;
 }
 
-/* Releases everything of a group, whatever its state. */
-static void group_end(struct rf_group *g)
+/* Leaves and releases everything of a group, whatever its state. */
+static void group_end(struct rf_group *g, bool together)
 {
 	struct rf_context *ctx = g->comm->ctx;
 
 	rf_lock(ctx);
-	rf_group_disconnect(g);
-	rf_group_leave(g);
+	if (g->member) {
+		rf_member_leave(g->member, together, rf_now());
+		rf_group_events(g);
+		group_drive(g);
+	}
+	rf_member_destroy(g->member);
 	group_unlink(g);
 	rf_unlock(ctx);
 	free(g);
 }
 
-static int group_make(struct rf_group *g)
-{
-	struct rf_peer_end ends[RF_RANKS_MAX];
-	struct rf_context *ctx = g->comm->ctx;
-	int ret;
-
-	rf_lock(ctx);
-	ret = rf_group_prepare(g);
-	rf_unlock(ctx);
-	if (!ret)
-		ret = rf_group_meet(g, ends);
-	if (ret)
-		return ret;
-	if (g->schedule == RF_SCHEDULE_BOX)
-		ret = rf_group_join_all(g, ends);
-	if (ret)
-		return ret;
-	rf_lock(ctx);
-	ret = rf_group_connect(g, ends);
-	rf_unlock(ctx);
-	ret = rf_group_verdict(g, "connections", ret);
-	if (ret)
-		return ret;
-	ret = rf_group_prove(g);
-	return rf_group_verdict(g, "check of the path", ret);
-}
-
 /* Numbers that no recent run has used, so that its late packets do not match. */
-static void group_numbers(struct rf_group *g)
+static int group_pair(struct rf_group *g, struct rf_member_end *own)
 {
 	struct rf_context *ctx = g->comm->ctx;
+	struct rf_pair_roce_cfg cfg = {.ep = ctx->ep,
+				       .ip = ctx->ip,
+				       .mtu = ctx->mtu,
+				       .ack_timeout = ctx->retry_ns,
+				       .ack_timeout_max = ctx->retry_ns * RETRY_STRETCH,
+				       /*
+					* the group's deadline limits how long others may compute,
+					* not the transport's
+					*/
+				       .retry_cnt = ROCE_RETRY_FOREVER,
+				       .sum = &ctx->past};
 	uint32_t psn;
+	int ret = RF_OK;
 
 	rf_random(&psn, sizeof(psn));
-	g->start_psn = psn & ROCE_PSN_MASK;
+	own->start_psn = psn & ROCE_PSN_MASK;
+	if (ctx->verbs) {
+		ret = rf_pair_verbs_init(&g->verbs, ctx->verbs, ctx->error, RF_TEXT_MAX);
+		if (ret) {
+			g->verbs.base.ops->disconnect(&g->verbs.base);
+			return ret;
+		}
+		own->send_qpn = rf_verbs_qp_number(g->verbs.to_next);
+		own->recv_qpn = rf_verbs_qp_number(g->verbs.from_prev);
+		return RF_OK;
+	}
 	do {
 		ctx->next_qpn = (ctx->next_qpn + 2) & 0xfffffe;
 	} while (ctx->next_qpn < 2);
-	g->send_qpn = ctx->next_qpn;
-	g->recv_qpn = ctx->next_qpn + 1;
+	own->send_qpn = ctx->next_qpn;
+	own->recv_qpn = ctx->next_qpn + 1;
+	memcpy(cfg.mac, ctx->io->mac, sizeof(cfg.mac));
+	rf_pair_roce_init(&g->roce, &cfg, own->send_qpn, own->recv_qpn);
+	return RF_OK;
+}
+
+/* Makes the member. Under the lock. */
+static int group_member(struct rf_group *g)
+{
+	struct rf_comm *comm = g->comm;
+	struct rf_context *ctx = comm->ctx;
+	struct rf_member_cfg cfg = {
+		.rank = comm->rank,
+		.ranks = comm->ranks,
+		.peers = comm->peers,
+		.store = comm->store != NULL,
+		.number = g->number,
+		.type = g->type,
+		.op = g->op,
+		.schedule = g->schedule,
+		.fallback = g->fallback,
+		.slots = g->slots,
+		.flags = (uint16_t)(RF_CTL_J_SHIFTED | g->flags),
+		.prove = true,
+		.timeout_ns = g->timeout_ns,
+		.exchange_ns = comm->timeout_ms * NS_PER_MS,
+		.lease_ms = RF_CTL_LEASE_DEFAULT,
+		.join_ms = (uint32_t)(g->timeout_ns / NS_PER_MS),
+		.mtu = ctx->mtu,
+		.ring_window = ctx->window,
+		.calls_max = RF_REQUESTS_MAX,
+	};
+	struct rf_pair *pair = NULL;
+	int ret = RF_OK;
+
+	cfg.client = (struct rf_client_cfg){.ip = ctx->ip,
+					    .box_ip = comm->box_ip,
+					    .vlan = RF_CTL_NO_VLAN,
+					    .job = comm->job,
+					    .have_box_mac = comm->have_box_mac};
+	while (!cfg.client.token)
+		rf_random(&cfg.client.token, sizeof(cfg.client.token));
+	memcpy(cfg.client.key, comm->key, sizeof(cfg.client.key));
+	memcpy(cfg.client.box_mac, comm->box_mac, sizeof(cfg.client.box_mac));
+	if (comm->ranks > 1) {
+		memcpy(cfg.client.mac, ctx->io->mac, sizeof(cfg.client.mac));
+		ret = group_pair(g, &cfg.own);
+		pair = ctx->verbs ? &g->verbs.base : &g->roce.base;
+	}
+	if (!ret && rf_member_create(&cfg, pair, &g->member))
+		ret = rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the group");
+	return ret;
+}
+
+/* Makes the group, together with the other ranks. Under the lock, which is released meanwhile. */
+static int group_make(struct rf_group *g)
+{
+	struct rf_comm *comm = g->comm;
+	struct rf_context *ctx = comm->ctx;
+	const uint8_t *mac;
+	int ret;
+
+	if (comm->status)
+		return rf_fail(ctx, comm->status, "%s", comm->text);
+	g->number = comm->next_number++;
+	ret = group_member(g);
+	if (ret)
+		return ret;
+	g->next = comm->groups;
+	comm->groups = g;
+	rf_member_start(g->member, rf_now());
+	group_drive(g);
+	/* a box that does not answer may have been replaced: resolve its address again */
+	mac = rf_member_box_mac(g->member);
+	if (g->schedule == RF_SCHEDULE_BOX)
+		comm->have_box_mac = mac != NULL;
+	if (mac)
+		memcpy(comm->box_mac, mac, sizeof(comm->box_mac));
+	if (rf_member_phase(g->member) == RF_MEMBER_FAILED)
+		return rf_fail(ctx, rf_member_status(g->member), "%s", rf_member_text(g->member));
+	g->order = *rf_member_order(g->member);
+	g->up = true;
+	/* the check of the path was a reduction too */
+	if (comm->ranks > 1) {
+		ctx->reductions++;
+		ctx->bytes_reduced += ctx->mtu;
+	}
+	return RF_OK;
 }
 
 int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
@@ -398,35 +379,14 @@ int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
 		free(g);
 		return rf_fail_unlocked(ctx, ret, why);
 	}
-	g->order.schedule = g->schedule;
-	g->order.ranks = comm->ranks;
-	g->order.mtu = ctx->mtu;
 	rf_lock(ctx);
-	ret = comm->status ? rf_fail(ctx, comm->status, "%s", comm->text) : RF_OK;
-	if (!ret) {
-		group_numbers(g);
-		g->number = comm->next_number++;
-		g->next = comm->groups;
-		comm->groups = g;
-	}
+	ret = group_make(g);
+	memcpy(why, ctx->error, sizeof(why));
 	rf_unlock(ctx);
 	if (ret) {
-		free(g);
-		return ret;
-	}
-	if (comm->ranks > 1)
-		ret = group_make(g);
-	if (ret) {
-		rf_lock(ctx);
-		snprintf(why, sizeof(why), "%s", ctx->error);
-		rf_group_fail(g, false, ret, "%s", why);
-		rf_unlock(ctx);
-		group_end(g);
+		group_end(g, false);
 		return rf_fail_unlocked(ctx, ret, why);
 	}
-	rf_lock(ctx);
-	g->up = true;
-	rf_unlock(ctx);
 	*out = g;
 	return RF_OK;
 }
@@ -434,14 +394,10 @@ int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
 int rf_group_destroy(struct rf_group *group)
 {
 	struct rf_context *ctx;
-	struct rf_comm *comm;
-	char name[RF_STORE_KEY_MAX];
-	unsigned int bound;
 
 	if (!group)
 		return RF_OK;
-	comm = group->comm;
-	ctx = comm->ctx;
+	ctx = group->comm->ctx;
 	rf_lock(ctx);
 	if (group->outstanding && group->status) {
 		/* the box has failed and nobody has waited for the unfinished call */
@@ -455,13 +411,7 @@ int rf_group_destroy(struct rf_group *group)
 			      "the group was destroyed with calls outstanding");
 	rf_unlock(ctx);
 	rf_fallback_end(group);
-	rf_lock(ctx);
-	bound = group->status ? 1000 : (unsigned int)(group->timeout_ns / NS_PER_MS);
-	rf_unlock(ctx);
-	/* until all ranks are here, a rank's last packets may still need to be acknowledged */
-	snprintf(name, sizeof(name), "the end of group %u", group->number);
-	rf_comm_gather(comm, name, NULL, 0, NULL, bound);
-	group_end(group);
+	group_end(group, true);
 	return RF_OK;
 }
 

@@ -8,11 +8,6 @@
 
 _Static_assert(RF_LAG_BINS == RF_CTL_LAG_BINS, "the box and the API have the same bins");
 
-static bool asking(const struct rf_group *g)
-{
-	return g->straggler.asking || rf_client_query(&g->client) == RF_CLIENT_Q_WAITING;
-}
-
 /*
  * Requests the page from one rank on. The lock is released meanwhile and others may ask as well; if
  * so, retries.
@@ -25,16 +20,16 @@ static int ask(struct rf_group *g, unsigned int first, const struct rf_ctl_lag_p
 	const struct rf_ctl_reply *reply;
 
 	for (;;) {
-		while (asking(g))
+		while (rf_member_asking(g->member))
 			if (!rf_sleep(ctx, until))
 				goto silent;
-		if (rf_client_status(&g->client, &req, rf_now()) != 0)
+		if (rf_member_ask(g->member, &req, rf_now()) != 0)
 			goto silent;
 		ctx->io->ops->wake(ctx->io);
-		while (rf_client_query(&g->client) == RF_CLIENT_Q_WAITING)
+		while (rf_member_asking(g->member))
 			if (!rf_sleep(ctx, until))
 				goto silent;
-		reply = rf_client_answer(&g->client);
+		reply = rf_member_answer(g->member);
 		if (!reply)
 			goto silent;
 		if (reply->result == RF_CTL_FAILED)
@@ -80,7 +75,7 @@ int rf_group_stragglers(struct rf_group *group, struct rf_stragglers *stragglers
 			ctx, RF_ERR_INVALID,
 			"stragglers.size is not set: set it to sizeof(struct rf_stragglers)");
 	rf_lock(ctx);
-	ret = group->have_client
+	ret = rf_member_window(group->member)
 		      ? RF_OK
 		      : rf_fail(ctx, RF_ERR_INVALID,
 				"this group does not use the box, so lags are not measured");

@@ -21,6 +21,12 @@
 #define SLEEP_IDLE_US 1000u
 /* Bursts sent in one round before received frames are handled again. */
 #define TX_BURSTS 4u
+/*
+ * After a longer pause than this the process has stood still: everything that waits is read before
+ * any deadline is judged, up to so many bursts.
+ */
+#define PAUSE_NS (100 * NS_PER_MS)
+#define PAUSE_BURSTS 128u
 
 static void capture(struct rf_context *ctx, enum rf_pcapng_dir dir, const uint8_t *frame,
 		    size_t len)
@@ -57,7 +63,7 @@ static void frame_in(struct rf_context *ctx, uint64_t now, const uint8_t *frame,
 	if (ctx->comm && ctx->comm->groups && for_client(ctx->comm, frame, len))
 		g = ctx->comm->groups;
 	for (; g; g = g->next) {
-		if (!g->have_client || !rf_client_rx(&g->client, now, frame, len))
+		if (!rf_member_rx(g->member, now, frame, len))
 			continue;
 		/* a caller may be waiting for this answer */
 		pthread_cond_broadcast(&ctx->cond);
@@ -72,7 +78,7 @@ static size_t frame_out(struct rf_context *ctx, uint64_t now, uint8_t *frame, si
 	struct rf_group *g;
 
 	for (g = ctx->comm ? ctx->comm->groups : NULL; g; g = g->next) {
-		size_t len = g->have_client ? rf_client_tx(&g->client, now, frame, room) : 0;
+		size_t len = rf_member_tx(g->member, now, frame, room);
 
 		if (len)
 			return len;
@@ -134,19 +140,31 @@ static void watch_link(struct rf_context *ctx, uint64_t now)
 			ctx->comm->rank, (unsigned long long)(LINK_DOWN_NS / NS_PER_MS));
 }
 
+static unsigned int receive(struct rf_context *ctx, uint64_t now)
+{
+	unsigned int bursts = now - ctx->round_at > PAUSE_NS ? PAUSE_BURSTS : 1;
+	struct rf_io_frame frames[RF_IO_BURST];
+	unsigned int k, n, total = 0;
+
+	do {
+		n = ctx->io->ops->rx(ctx->io, frames, RF_IO_BURST);
+		for (k = 0; k < n; k++)
+			frame_in(ctx, now, frames[k].data, frames[k].len);
+		total += n;
+	} while (n == RF_IO_BURST && --bursts);
+	return total;
+}
+
 unsigned int rf_round(struct rf_context *ctx)
 {
-	struct rf_io_frame frames[RF_IO_BURST];
 	struct rf_group *g;
-	unsigned int done, k, n;
+	unsigned int done;
 	uint64_t now = rf_now();
 
 	if (!ctx->io)
 		return 0;
-	n = ctx->io->ops->rx(ctx->io, frames, RF_IO_BURST);
-	for (k = 0; k < n; k++)
-		frame_in(ctx, now, frames[k].data, frames[k].len);
-	done = n;
+	done = receive(ctx, now);
+	ctx->round_at = now;
 	if (ctx->comm) {
 		listen_store(ctx->comm, now);
 		watch_link(ctx, now);
@@ -167,7 +185,7 @@ uint64_t rf_next_timeout(const struct rf_context *ctx)
 	if (comm && comm->groups && ctx->link_due < next)
 		next = ctx->link_due;
 	for (g = comm ? comm->groups : NULL; g; g = g->next) {
-		uint64_t t = rf_group_next_timeout(g);
+		uint64_t t = rf_member_next_timeout(g->member);
 
 		next = t < next ? t : next;
 	}

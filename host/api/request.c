@@ -32,7 +32,7 @@ static int mem_add(struct rf_request *r, const void *send, void *recv)
 {
 	struct rf_context *ctx = r->group->comm->ctx;
 
-	if (!ctx->verbs)
+	if (!ctx->verbs || r->group->comm->ranks == 1)
 		return RF_OK;
 	r->mem[0] = rf_verbs_mem_add(ctx->verbs, recv, r->bytes, true, ctx->error, RF_TEXT_MAX);
 	if (r->mem[0] && send != recv)
@@ -82,7 +82,7 @@ static const char *request_check(const struct rf_group *g, const void *send, con
 	return NULL;
 }
 
-/* Starts the request in the collective. One rank alone is a copy. */
+/* Starts the request. One rank alone has finished at once. */
 static int request_post(struct rf_group *g, struct rf_request *r, const void *send, void *recv,
 			size_t count)
 {
@@ -93,28 +93,21 @@ static int request_post(struct rf_group *g, struct rf_request *r, const void *se
 	/* without the box: carried out by the caller that waits for it */
 	if (rf_fallback_takes(g, g->status))
 		return RF_OK;
-	if (g->comm->ranks == 1) {
-		if (send != recv)
-			memcpy(recv, send, r->bytes);
-		rf_request_done(r, RF_OK);
-		return RF_OK;
-	}
-	if (g->outstanding == 1)
-		g->progress_time = rf_now();
 	ret = mem_add(r, send, recv);
+	if (!ret) {
+		ret = rf_member_call(g->member, (unsigned int)(r - g->requests), send, recv, count,
+				     rf_now());
+		if (ret)
+			rf_fail(g->comm->ctx, ret, "the group does not accept the call");
+	}
 	if (ret) {
+		mem_drop(r);
 		g->outstanding--;
 		g->comm->ctx->outstanding--;
-		return ret;
+	} else if (g->comm->ranks == 1) {
+		rf_group_progress(g, rf_now());
 	}
-	ret = rf_coll_start(g->coll, (uint64_t)(r - g->requests), send, recv, count);
-	if (ret == RF_COLL_OK)
-		return RF_OK;
-	mem_drop(r);
-	g->outstanding--;
-	g->comm->ctx->outstanding--;
-	return rf_fail(g->comm->ctx, ret == RF_COLL_AGAIN ? RF_ERR_BUSY : RF_ERR_INTERNAL,
-		       "the collective rejected the call: %s", rf_coll_error_name(ret));
+	return ret;
 }
 
 int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t count,
@@ -234,10 +227,11 @@ static int still_waiting(struct rf_group *g, unsigned int waited_ms)
 	uint64_t now = rf_now();
 	char stragglers[300];
 
-	rf_straggler_text(g, now, stragglers, sizeof(stragglers));
+	rf_member_stragglers_text(g->member, now, stragglers, sizeof(stragglers));
 	return rf_fail(g->comm->ctx, RF_IN_PROGRESS,
 		       "not complete after %u ms; no progress at rank %u for %llu ms%s", waited_ms,
-		       g->comm->rank, (unsigned long long)((now - g->progress_time) / NS_PER_MS),
+		       g->comm->rank,
+		       (unsigned long long)((now - rf_member_moved_at(g->member)) / NS_PER_MS),
 		       stragglers);
 }
 
@@ -252,7 +246,7 @@ int rf_wait(struct rf_request *request, unsigned int timeout_ms)
 	ret = rf_request_wait(request, until == RF_NEVER ? until : half);
 	if (ret == RF_IN_PROGRESS) {
 		/* asked early, so that the answer has arrived when the timeout expires */
-		if (timeout_ms && rf_straggler_ask(request->group, rf_now()))
+		if (timeout_ms && rf_member_ask_stragglers(request->group->member, rf_now()))
 			kick(ctx);
 		ret = rf_request_wait(request, until);
 	}
@@ -283,7 +277,7 @@ int rf_abort(struct rf_group *group)
 	struct rf_context *ctx = group->comm->ctx;
 
 	rf_lock(ctx);
-	rf_group_fail(group->stand_in ? group->stand_in : group, true, RF_ERR_ABORTED,
+	rf_group_fail(group->ring ? group->ring : group, true, RF_ERR_ABORTED,
 		      "rf_abort() was called");
 	group->reported = true;
 	/* the others must be notified even if this rank makes no further call */

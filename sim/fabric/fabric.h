@@ -10,7 +10,7 @@
  *	rf_fabric_create(&cfg, &f, why, sizeof(why));
  *	rf_fabric_allreduce(f, count);                 every rank: one more all-reduce
  *	rf_fabric_run(f, 10 * RF_SEC);                 joins, reduces, leaves
- *	rf_fabric_rank(f, r)->wrong, ->error, ->text
+ *	rf_fabric_rank(f, r)->wrong, ->status, ->text
  *	rf_fabric_destroy(f);
  *
  * Each rank has a program, a list of steps that it runs one after another. Between calls of
@@ -108,7 +108,16 @@ struct rf_fabric_cfg {
 	unsigned retry_cnt;
 	uint32_t lease_ms;
 	uint32_t join_deadline_ms;
-	uint64_t answer_ns; /* the box must answer a rank within this; 0: 5 s */
+	uint64_t answer_ns;  /* the box must answer a rank within this; 0: 5 s */
+	uint64_t timeout_ns; /* a call without any progress fails after it */
+	/*
+	 * The ranks agree on every step through a store, prove the path before their first
+	 * all-reduce and leave together, as all programs with the library do. Without it they know
+	 * each other's connections, and a rank leaves when it has finished.
+	 */
+	bool store;
+	uint64_t store_ns; /* from one rank to another through the store */
+	uint64_t lost_ns;  /* until the store reports that a process has ended */
 	bool plain; /* connections without the PSN shift: as for foreign endpoints registered by an
 		       operator */
 	bool vlan;  /* hosts tag their frames */
@@ -123,7 +132,8 @@ struct rf_fabric_cfg {
 	uint64_t seed;
 	uint64_t reset_seed; /* for state that the core's reset does not set; 0: seed */
 	bool measure;        /* measure CPU time of the engine: stats.engine_seconds */
-	bool flip_raw;       /* corrupts data of unfinished operations: the run must report it */
+	bool hasty; /* after a pause deadlines are judged before anything is read: must be seen */
+	bool flip_raw; /* corrupts data of unfinished operations: the run must report it */
 	bool flip; /* flips one bit of one result before it is compared: the run must report it */
 	const char *pcapng_dir; /* writes box.pcapng and hosts.pcapng there, or NULL */
 	const char *command;    /* comment for them */
@@ -151,21 +161,14 @@ enum rf_rank_state {
 	RF_RANK_CRASHED,
 };
 
-enum rf_rank_error {
-	RF_RANK_OK,
-	RF_RANK_E_CONTROL,   /* the box refused or ended the group, or does not answer */
-	RF_RANK_E_TRANSPORT, /* the connection ended */
-	RF_RANK_E_LENGTH,    /* counts differ between ranks */
-	RF_RANK_E_INTERNAL,
-};
-
 struct rf_rank {
 	enum rf_rank_state state;
-	enum rf_rank_error error;
-	char text[400];
+	int status; /* negative enum rf_status */
+	char text[512];
 	uint64_t failed_ns;
 	unsigned reason;  /* RF_CTL_R_* of the box, if it gave one */
 	unsigned culprit; /* rank of the group named by the error, or RF_NOBODY */
+	bool announced;   /* the error is that rank's report */
 	unsigned life;    /* rf_fabric_restart() */
 	unsigned done;    /* all-reduces completed successfully */
 	unsigned posted;

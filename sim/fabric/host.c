@@ -1,8 +1,7 @@
 /*
- * A host: endpoint, queue pairs, all-reduce and control client as on a real host, driven by a
- * program of steps. This file handles its creation, frames and timers.
+ * A host: the endpoint and the member that run on a real host, driven by a program of steps. This
+ * file handles its creation, frames and timers.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,23 +38,22 @@ static void rf_host_end(struct rf_host *h, enum rf_rank_state state)
 {
 	h->pub.state = state;
 	rf_host_judge_unfinished(h);
-	rf_host_disconnect(h);
+	if (state == RF_RANK_CRASHED)
+		rf_host_forget(h);
+	else if (h->member)
+		rf_member_leave(h->member, true, rf_host_ns(h));
 	rf_host_free_ops(h);
 	rf_host_set_active(h, false);
 	/* This rank no longer counts at barriers. */
 	rf_fabric_barrier(h->f, h->f->barriers + 1);
 }
 
-void rf_host_fail(struct rf_host *h, enum rf_rank_error error, const char *format, ...)
+void rf_host_fail(struct rf_host *h, int status, const char *text)
 {
-	va_list ap;
-
 	if (rf_host_ended(h))
 		return;
-	h->pub.error = error;
-	va_start(ap, format);
-	vsnprintf(h->pub.text, sizeof(h->pub.text), format, ap);
-	va_end(ap);
+	h->pub.status = status;
+	snprintf(h->pub.text, sizeof(h->pub.text), "%s", text);
 	h->pub.failed_ns = rf_host_ns(h);
 	rf_host_end(h, RF_RANK_FAILED);
 }
@@ -66,8 +64,7 @@ static void receive(struct rf_host *h, struct rf_frame *frame)
 {
 	if (!frame->bad) {
 		rf_fabric_trace(h->f, false, h->rank, RF_PCAPNG_IN, frame->data, frame->len);
-		if (!h->has_client ||
-		    !rf_client_rx(&h->client, rf_host_ns(h), frame->data, frame->len))
+		if (!h->member || !rf_member_rx(h->member, rf_host_ns(h), frame->data, frame->len))
 			roce_endpoint_rx(h->ep, rf_host_ns(h), frame->data, frame->len);
 	}
 	rf_frame_free(h->f, frame);
@@ -94,8 +91,26 @@ void rf_host_frame(struct rf_host *h, struct rf_frame *frame)
 	rf_host_run(h);
 }
 
+/*
+ * For a test: what happened when the deadlines of requests to the box ran on while the process
+ * stood still, and were judged before anything was read or sent.
+ */
+static void judge_hastily(struct rf_host *h)
+{
+	struct rf_client *c = h->member ? rf_member_client(h->member) : NULL;
+	uint8_t frame[RF_CLIENT_FRAME_MAX];
+
+	if (!c || rf_client_state(c) != RF_CLIENT_READY)
+		return;
+	c->req.due = rf_host_ns(h) + 1;
+	rf_client_tx(c, rf_host_ns(h), frame, sizeof(frame));
+}
+
 static void thaw(struct rf_host *h)
 {
+	if (h->f->cfg.hasty && h->frozen_until)
+		judge_hastily(h);
+	h->frozen_until = 0;
 	while (h->ring) {
 		struct rf_frame *frame = h->ring;
 
@@ -123,8 +138,8 @@ static uint64_t transmit(struct rf_host *h)
 
 	if (h->up->free_at > h->f->now)
 		return h->up->free_at;
-	if (h->has_client)
-		len = rf_client_tx(&h->client, rf_host_ns(h), data, sizeof(data));
+	if (h->member)
+		len = rf_member_tx(h->member, rf_host_ns(h), data, sizeof(data));
 	if (len == 0)
 		len = roce_endpoint_tx(h->ep, rf_host_ns(h), data, sizeof(data));
 	if (len == 0)
@@ -151,10 +166,9 @@ static uint64_t next_timer(const struct rf_host *h)
 {
 	uint64_t ns = roce_endpoint_next_timeout(h->ep);
 
-	if (h->has_client)
-		ns = earliest(ns, rf_client_next_timeout(&h->client));
-	if (h->inquest)
-		ns = earliest(ns, h->inquest_until);
+	if (h->member)
+		ns = earliest(ns, rf_member_next_timeout(h->member));
+	ns = earliest(ns, rf_host_store_next(h));
 	if (h->step_until)
 		ns = earliest(ns, h->step_until);
 	if (h->pub.state == RF_RANK_STARTING)
@@ -175,8 +189,8 @@ void rf_host_run(struct rf_host *h)
 	}
 	thaw(h);
 	do {
-		rf_host_look_at_client(h);
-		rf_host_look_at_collective(h);
+		rf_host_store_look(h);
+		rf_host_look_at_member(h);
 	} while (rf_host_next_step(h));
 	rf_host_look_at_end(h);
 	if (frozen(h)) {
@@ -184,7 +198,8 @@ void rf_host_run(struct rf_host *h)
 		return;
 	}
 	wire = transmit(h);
-	if (h->to_next && h->pub.window && roce_qp_in_flight(h->to_next) > rf_host_window(h))
+	if (h->pair.to_next && h->pub.window &&
+	    roce_qp_in_flight(h->pair.to_next) > rf_host_window(h))
 		h->f->stats.window_exceeded++;
 	timer = next_timer(h);
 	if (timer <= h->f->now)
@@ -253,13 +268,15 @@ int rf_host_restart(struct rf_host *h, unsigned life)
 {
 	if (!rf_host_ended(h))
 		return -1;
-	rf_host_disconnect(h);
+	rf_host_forget(h);
 	rf_host_free_ops(h);
 	empty_ring(h);
 	roce_endpoint_destroy(h->ep);
 	h->ep = NULL;
 	h->pub = (struct rf_rank){.culprit = RF_NOBODY, .life = life};
-	h->has_client = h->leaving = h->inquest = h->at_barrier = false;
+	h->leaving = h->at_barrier = false;
+	h->gathers = 0;
+	h->gone_ns = 0;
 	h->step_count = h->at = 0;
 	h->step_until = h->frozen_until = 0;
 	h->started_ns = rf_host_ns(h);
@@ -274,7 +291,7 @@ int rf_host_restart(struct rf_host *h, unsigned life)
 
 const char *rf_host_leak(const struct rf_host *h)
 {
-	const struct roce_qp *qps[2] = {h->to_next, h->from_prev};
+	const struct roce_qp *qps[2] = {h->pair.to_next, h->pair.from_prev};
 
 	if (h->ring || h->held)
 		return "a host's NIC has kept a frame";
@@ -283,15 +300,10 @@ const char *rf_host_leak(const struct rf_host *h)
 	for (unsigned i = 0; i < 2; i++)
 		if (qps[i] && (!roce_qp_send_idle(qps[i]) || roce_qp_in_flight(qps[i]) != 0))
 			return "a queue pair of a host still waits for an acknowledgement";
-	if (h->coll && rf_coll_outstanding(h->coll) != 0)
-		return "an all-reduce of a host has not ended";
 	for (unsigned i = 0; i < h->pub.posted; i++)
 		if (h->ops[i].send || h->ops[i].recv)
 			return "a host has kept a vector";
-	if (h->has_client && rf_client_state(&h->client) != RF_CLIENT_IDLE &&
-	    rf_client_state(&h->client) != RF_CLIENT_FAILED && h->pub.state != RF_RANK_CRASHED)
-		return "a host is still in its group";
-	return NULL;
+	return h->member ? rf_member_leak(h->member) : NULL;
 }
 
 void rf_host_destroy(struct rf_host *h)
@@ -300,10 +312,11 @@ void rf_host_destroy(struct rf_host *h)
 		return;
 	empty_ring(h);
 	rf_frame_free(h->f, h->held);
-	rf_host_disconnect(h);
+	rf_host_forget(h);
 	rf_host_free_ops(h);
 	roce_endpoint_destroy(h->ep);
 	free(h->places);
+	free(h->ends);
 	free(h->ops);
 	free(h->steps);
 	free(h);
@@ -330,6 +343,7 @@ int rf_host_step(struct rf_host *h, enum rf_step_kind kind, uint64_t arg)
 
 void rf_host_crash(struct rf_host *h)
 {
+	rf_host_gone(h);
 	if (!rf_host_ended(h) || h->pub.state == RF_RANK_DONE)
 		rf_host_end(h, RF_RANK_CRASHED);
 	empty_ring(h);
@@ -339,9 +353,10 @@ void rf_host_quit(struct rf_host *h)
 {
 	if (rf_host_ended(h))
 		return;
-	if (h->has_client)
-		rf_client_leave(&h->client, true, rf_host_ns(h));
-	rf_host_fail(h, RF_RANK_E_CONTROL, "this rank has left during an all-reduce");
+	if (h->member)
+		rf_member_quit(h->member, rf_host_ns(h));
+	rf_host_gone(h);
+	rf_host_fail(h, RF_ERR_ABORTED, "this rank has left during an all-reduce");
 	rf_host_run(h);
 }
 
@@ -372,7 +387,7 @@ const struct rf_rank *rf_host_rank(const struct rf_host *h)
 
 void rf_host_stats(const struct rf_host *h, struct rf_fabric_stats *s)
 {
-	const struct roce_qp *qps[2] = {h->to_next, h->from_prev};
+	const struct roce_qp *qps[2] = {h->pair.to_next, h->pair.from_prev};
 
 	s->data_packets += h->old.tx_packets;
 	s->repeats += h->old.tx_retransmits;

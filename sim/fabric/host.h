@@ -2,14 +2,13 @@
 #ifndef RF_SIM_FABRIC_HOST_H
 #define RF_SIM_FABRIC_HOST_H
 
-#include "host/collective/collective.h"
-#include "host/control/client.h"
-#include "host/roce/endpoint.h"
+#include "host/member/member.h"
 #include "sim/fabric/internal.h"
 
 #define RF_HOST_VLAN_TCI 0x0064u
+#define RF_NO_OP UINT32_MAX
 
-struct rf_op {
+struct rf_host_op {
 	void *send;
 	void *recv;
 	uint64_t count;
@@ -29,30 +28,28 @@ struct rf_host {
 	struct rf_rank pub;
 	struct rf_link *up;
 	struct roce_endpoint *ep;
-	struct rf_client client;
-	bool has_client;
-	struct roce_qp *to_next;
-	struct roce_qp *from_prev;
-	struct rf_coll *coll;
-	void *scratch;
+	struct rf_member *member; /* NULL before it joins, and after a crash */
+	struct rf_pair_roce pair; /* its connections */
+	struct rf_member_end *ends;
 	struct rf_place *places;
+	/* store */
+	unsigned gathers;      /* in which it has taken part */
+	uint64_t gather_until; /* ns: deadline of the last one */
+	size_t notices;        /* of the store, read */
+	uint64_t gone_ns;      /* when its process ended or left; 0: it has not */
 	/* program */
 	struct rf_step *steps;
 	size_t step_count;
 	size_t step_room;
 	size_t at;
 	uint64_t step_until; /* ns: end of COMPUTE; 0: not begun */
-	struct rf_op *ops;
+	struct rf_host_op *ops;
 	size_t op_room;
-	unsigned barriers; /* passed */
+	unsigned op_of[RF_REQUESTS_MAX]; /* operation of each outstanding call */
+	unsigned barriers;               /* passed */
 	bool at_barrier;
 	bool leaving;
 	bool counted; /* included in f->active */
-	/* error */
-	bool inquest;
-	uint64_t inquest_until;
-	enum rf_rank_error inquest_error;
-	char inquest_text[sizeof(((struct rf_rank *)0)->text)];
 	/* time */
 	uint64_t wake;         /* ps of the next valid event; UINT64_MAX: none */
 	uint64_t frozen_until; /* ns */
@@ -97,27 +94,33 @@ static inline unsigned rf_host_neighbour(const struct rf_host *h, bool next)
 /* host.c */
 void rf_host_mac(unsigned rank, uint8_t mac[6]);
 void rf_host_set_active(struct rf_host *h, bool active);
-__attribute__((format(printf, 3, 4))) void rf_host_fail(struct rf_host *h, enum rf_rank_error error,
-							const char *format, ...);
+void rf_host_fail(struct rf_host *h, int status, const char *text);
 
 /* nic.c */
 bool rf_nic_holds(struct rf_host *h, const uint8_t *data, size_t len);
 
-/* job.c: connections and membership. */
+/* job.c: the member of a host. */
 uint32_t rf_host_qpn(unsigned life, unsigned rank, bool to_next);
 /* PSN of index 0. */
 uint32_t rf_host_start_psn(const struct rf_fabric *f, unsigned life, unsigned rank);
 /* Packets that the rank may have in flight. */
 unsigned rf_host_window(const struct rf_host *h);
-int rf_host_connect(struct rf_host *h);
-void rf_host_disconnect(struct rf_host *h);
 void rf_host_join(struct rf_host *h);
-void rf_host_look_at_client(struct rf_host *h);
-/* A connection has ended: the box may know why. The rank fails when the box has answered. */
-void rf_host_inquest(struct rf_host *h, enum rf_rank_error error, const char *text);
+/* Frees the member and sends nothing, as the end of a process does. */
+void rf_host_forget(struct rf_host *h);
+/* Runs the member, and takes over what it reports. */
+void rf_host_look_at_member(struct rf_host *h);
+
+/* store.c: the store of a job in virtual time. */
+/* Takes part in gathers, and hands over what the store has for this rank. */
+void rf_host_store_look(struct rf_host *h);
+/* When the store has something for this rank, ns. */
+uint64_t rf_host_store_next(const struct rf_host *h);
+void rf_host_announce(struct rf_host *h, int status, const char *text);
 
 /* program.c: steps and all-reduces. */
-void rf_host_look_at_collective(struct rf_host *h);
+/* A call has succeeded. */
+void rf_host_op_done(struct rf_host *h, unsigned op);
 void rf_host_free_ops(struct rf_host *h);
 /* Checks operations that are not done: whatever they received must be correct or untouched. */
 void rf_host_judge_unfinished(struct rf_host *h);

@@ -2,6 +2,7 @@
 #ifndef RF_SIM_FABRIC_INTERNAL_H
 #define RF_SIM_FABRIC_INTERNAL_H
 
+#include "host/member/member.h"
 #include "sim/fabric/event.h"
 #include "sim/fabric/fabric.h"
 #include "base/rng.h"
@@ -47,6 +48,8 @@ struct rf_fabric {
 	struct rf_switch sw;
 	struct rf_link *links; /* hosts' up, hosts' down, box ports' up, box ports' down */
 	struct rf_host **hosts;
+	struct rf_member_peer *peers; /* addresses of all ranks */
+	struct rf_job_store *stores;  /* of each group */
 	struct rf_box *box;
 	struct rf_check *check;
 	struct rf_pcapng *trace_hosts;
@@ -133,6 +136,12 @@ const char *rf_host_leak(const struct rf_host *h);
 bool rf_host_op_times(const struct rf_host *h, unsigned op, uint64_t *posted, uint64_t *done);
 const struct rf_rank *rf_host_rank(const struct rf_host *h);
 void rf_host_stats(const struct rf_host *h, struct rf_fabric_stats *s);
+
+/* store.c: see also host.h. */
+int rf_stores_create(struct rf_fabric *f);
+void rf_stores_destroy(struct rf_fabric *f);
+/* A process has ended, or has left its group. */
+void rf_host_gone(struct rf_host *h);
 
 /* box.c */
 struct rf_box *rf_box_create(struct rf_fabric *f, char *why, size_t room);

@@ -23,8 +23,8 @@ static void post(struct rf_host *h)
 	static const char byte;
 	struct roce_send_wr wr = {.opcode = ROCE_WR_SEND, .buf = &byte, .len = 1};
 
-	if (h->to_next)
-		(void)roce_qp_post_send(h->to_next, &wr);
+	if (h->pair.to_next)
+		(void)roce_qp_post_send(h->pair.to_next, &wr);
 }
 
 void rf_fabric_spoil(struct rf_fabric *f, enum rf_spoil what)
@@ -55,7 +55,8 @@ void rf_fabric_spoil(struct rf_fabric *f, enum rf_spoil what)
 			h->ops[0].send = h->ops[0].recv = malloc(1);
 		break;
 	case RF_SPOIL_MEMBER:
-		h->client.state = RF_CLIENT_READY;
+		if (h->member && rf_member_client(h->member))
+			rf_member_client(h->member)->state = RF_CLIENT_READY;
 		break;
 	case RF_SPOIL_BOX:
 	case RF_SPOIL_SLOTS:

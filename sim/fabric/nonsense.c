@@ -21,7 +21,7 @@ struct place {
 static struct place place_of(const struct rf_host *h, struct rf_rng *r)
 {
 	const struct rf_fabric_cfg *c = &h->f->cfg;
-	const struct roce_qp_counters *q = roce_qp_counters(h->to_next);
+	const struct roce_qp_counters *q = roce_qp_counters(h->pair.to_next);
 	uint32_t sent = (uint32_t)(q->tx_packets - q->tx_retransmits);
 	uint32_t base = rf_host_start_psn(h->f, h->pub.life, h->rank) + c->start_index;
 	/* If the window is ignored, it may be larger than the slots. */
@@ -160,7 +160,7 @@ bool rf_fabric_nonsense(struct rf_fabric *f, unsigned speaker, unsigned about,
 		rf_fabric_inject(f, speaker, frame, len);
 		return true;
 	}
-	if (!h->to_next || !f->hosts[rf_host_neighbour(h, false)]->to_next ||
+	if (!h->pair.to_next || !f->hosts[rf_host_neighbour(h, false)]->pair.to_next ||
 	    s->pub.state == RF_RANK_CRASHED)
 		return false;
 	if (kind == RF_NONSENSE_DATA || kind == RF_NONSENSE_FORM || kind == RF_NONSENSE_OPCODE ||

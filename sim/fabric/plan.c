@@ -16,6 +16,7 @@
  */
 #define GIVE_UP 30u
 #define GIVE_UP_MAX (64 * RF_MSEC)
+#define PAUSE_LIMIT (130 * RF_SEC)
 
 static unsigned below(struct rf_rng *r, unsigned n)
 {
@@ -205,12 +206,40 @@ static uint64_t draw_time(const struct rf_plan *p, struct rf_rng *r)
 	return 50 * RF_USEC + rf_rng_below(r, 400 * RF_USEC + bits * RF_SEC / p->cfg.rate);
 }
 
+/*
+ * Processes that stand still. Within their lease it must have no consequence, whenever it happens;
+ * beyond it the group ends and names the process.
+ */
+static void draw_pauses(struct rf_plan *p, struct rf_rng *r, unsigned rank)
+{
+	bool beyond = below(r, 3) == 0;
+	unsigned n = beyond ? 1 : 1 + below(r, 3);
+
+	p->cfg.ack_timeout_max_ns = 2 * RF_SEC;
+	for (unsigned k = 0; k < n; k++) {
+		uint64_t at = below(r, 2) ? rf_rng_below(r, 2 * RF_MSEC) : draw_time(p, r);
+		uint64_t ns = RF_SEC + (rf_rng_below(r, 29 * RF_SEC) >> below(r, 4));
+
+		add(p, RF_PLAN_DO_PAUSE, at, (rank + k) % p->cfg.ranks, ns);
+		p->limit += 8 * ns;
+	}
+	p->limit += PAUSE_LIMIT;
+	if (beyond) {
+		p->cause = RF_PLAN_BY_PAUSE;
+		p->victim = rank;
+		p->again = true;
+		return;
+	}
+	p->cfg.lease_ms = 60000;
+	p->cfg.join_deadline_ms = 100000;
+}
+
 /* At most one event that allows ranks to fail. */
 static void draw_events(struct rf_plan *p, struct rf_rng *r)
 {
 	unsigned rank = below(r, p->cfg.ranks);
 	uint64_t at = draw_time(p, r), ns = rf_rng_below(r, 50 * RF_MSEC);
-	unsigned what = below(r, 20);
+	unsigned what = below(r, 24);
 
 	switch (what) {
 	case 0:
@@ -235,8 +264,11 @@ static void draw_events(struct rf_plan *p, struct rf_rng *r)
 	case 4:
 	case 5:
 		add(p, RF_PLAN_DO_CRASH, at, rank, 0);
-		if (what == 5)
+		if (what == 5) {
 			add(p, RF_PLAN_DO_RESTART, at + 1 + 20 * ns, rank, 0);
+			/* it must find its way to the box, where the store would stop it */
+			p->cfg.store = false;
+		}
 		explain(p, RF_PLAN_BY_CRASH, rank);
 		break;
 	case 6:
@@ -258,6 +290,12 @@ static void draw_events(struct rf_plan *p, struct rf_rng *r)
 	case 12:
 		p->cfg.host_links.corrupt_any = p->cfg.box_links.corrupt_any = MOST_LOSS / 8;
 		explain(p, RF_PLAN_BY_FLIPS, rank);
+		break;
+	case 13:
+	case 14:
+	case 15:
+	case 16:
+		draw_pauses(p, r, rank);
 		break;
 	default:
 		break;
@@ -291,6 +329,8 @@ void rf_plan_make(struct rf_plan *p, uint64_t seed, const struct rf_plan_shape *
 	c->ack_timeout_ns = 100 * RF_USEC << below(&r, 5);
 	c->ack_timeout_max_ns = 16 * c->ack_timeout_ns;
 	c->retry_cnt = 255;
+	c->timeout_ns = 120 * RF_SEC;
+	c->store = below(&r, 4) != 0;
 	draw_group(&r, c);
 	if (below(&r, 4)) {
 		draw_links(&r, &c->host_links);
@@ -344,8 +384,9 @@ const char *rf_plan_mutant_complaint(unsigned mutant)
 
 static const char *event_name(enum rf_plan_kind kind)
 {
-	static const char *const names[] = {"crash",    "restart", "freeze",    "cable out",
-					    "cable in", "no rule", "box reset", "nonsense"};
+	static const char *const names[] = {"crash",   "restart",   "freeze",
+					    "pause",   "cable out", "cable in",
+					    "no rule", "box reset", "nonsense"};
 
 	return names[kind];
 }

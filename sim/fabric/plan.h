@@ -29,6 +29,10 @@
 	X(STRAGGLER, "a straggler of less than 50 ms")                                             \
 	X(STRAGGLER_LONG, "a straggler of 1 to 60 s")                                              \
 	X(FREEZE, "a process that stops")                                                          \
+	X(PAUSE, "a process that stands still for 1 to 30 s")                                      \
+	X(PAUSE_EARLY, "the same while its group is created")                                      \
+	X(PAUSE_LEASE, "the same for longer than its lease")                                       \
+	X(STORE, "ranks that agree through a store and prove the path")                            \
 	X(CRASH, "a host that crashes")                                                            \
 	X(RESTART, "a host that crashes and starts again")                                         \
 	X(CABLE, "a link down, and up again")                                                      \
@@ -63,6 +67,7 @@ enum rf_plan_kind {
 	RF_PLAN_DO_CRASH,     /* a host ends silently ... */
 	RF_PLAN_DO_RESTART,   /* ... and restarts */
 	RF_PLAN_DO_FREEZE,    /* a host stops for `ns` */
+	RF_PLAN_DO_PAUSE,     /* the same for up to 30 s */
 	RF_PLAN_DO_CABLE_OUT, /* a host's link loses everything ... */
 	RF_PLAN_DO_CABLE_IN,  /* ... until then */
 	RF_PLAN_DO_NO_RULE,  /* from now on the switch does not redirect a host's packets to the box
@@ -89,6 +94,7 @@ enum rf_plan_cause {
 	RF_PLAN_BY_RESET,
 	RF_PLAN_BY_NONSENSE,
 	RF_PLAN_BY_FLIPS, /* bit flips in destination MACs */
+	RF_PLAN_BY_PAUSE, /* a process that stood still for longer than its lease */
 };
 
 struct rf_plan {
@@ -117,6 +123,7 @@ struct rf_plan_shape {
 	X(bits, "wrong sums")                                                                      \
 	X(raw, "raw data came through")                                                            \
 	X(error, "nothing in the plan explains it")                                                \
+	X(hasty, "says that a healthy box is silent")                                              \
 	X(cause, "not the cause that the plan gives")                                              \
 	X(late, "long after the event")                                                            \
 	X(text, "without saying why")                                                              \

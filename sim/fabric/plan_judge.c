@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/rf_ctl.h"
+#include "ringfold/ringfold.h"
 #include "sim/fabric/plan.h"
 
 /*
@@ -11,6 +12,14 @@
  * after 1.7 s, a JOIN's deadline is 3 s, and the box is asked for the cause for 2 s.
  */
 #define DEADLINE (8 * RF_SEC)
+
+/* When the consequences of the last event begin. */
+static uint64_t last_event(const struct rf_plan *p)
+{
+	const struct rf_plan_event *e = &p->event[p->events - 1];
+
+	return e->at + (e->kind == RF_PLAN_DO_PAUSE ? e->ns : 0);
+}
 
 struct judge {
 	const struct rf_plan *p;
@@ -95,12 +104,12 @@ static bool is_rule(const struct judge *j, unsigned self, const struct rf_rank *
 	 * All is delivered, the last ACK was lost, and no repeat of it is requested: only the rank
 	 * itself knows.
 	 */
-	if (k->error == RF_RANK_E_TRANSPORT && k->culprit == RF_NOBODY)
+	if (k->status == RF_ERR_TRANSPORT && k->culprit == RF_NOBODY)
 		return self == victim && strstr(k->text, "switch's rule");
-	if (k->error == RF_RANK_E_TRANSPORT)
+	if (k->status == RF_ERR_TRANSPORT)
 		return k->culprit == victim || k->culprit == (victim + 1) % j->size;
 	return k->culprit == victim &&
-	       (k->reason == RF_CTL_R_OTHER_PORT || k->reason == RF_CTL_R_LEASE);
+	       (k->status == RF_ERR_STEERING || k->reason == RF_CTL_R_LEASE);
 }
 
 /*
@@ -117,8 +126,13 @@ static bool is_cause(const struct judge *j, unsigned self, const struct rf_rank 
 	switch (p->cause) {
 	case RF_PLAN_BY_CRASH:
 		return of_group(j, p->victim) && about &&
-		       (k->reason == RF_CTL_R_LEASE || k->reason == RF_CTL_R_MISSING_RANKS ||
-			k->error == RF_RANK_E_TRANSPORT);
+		       (k->status == RF_ERR_RANK_LOST || k->status == RF_ERR_RANK_MISSING ||
+			k->status == RF_ERR_TRANSPORT);
+	case RF_PLAN_BY_PAUSE:
+		/* the rank itself finds that the others have gone on without it */
+		return of_group(j, p->victim) &&
+		       (self == victim || (about && (k->status == RF_ERR_RANK_LOST ||
+						     k->status == RF_ERR_RANK_MISSING)));
 	case RF_PLAN_BY_RULE:
 		return of_group(j, p->victim) && is_rule(j, self, k, victim);
 	case RF_PLAN_BY_RESET:
@@ -128,21 +142,28 @@ static bool is_cause(const struct judge *j, unsigned self, const struct rf_rank 
 		return of_group(j, p->victim) && last && k->reason == reason_of(last->nonsense) &&
 		       k->culprit == culprit_of(j, last);
 	case RF_PLAN_BY_FLIPS:
-		return k->error == RF_RANK_E_TRANSPORT && damaged_before(j, k->culprit);
+		return k->status == RF_ERR_TRANSPORT && damaged_before(j, k->culprit);
 	default:
 		return false;
 	}
 }
 
-/* Another rank has ended the group, for a reason that the plan contains. */
-static bool is_told(const struct judge *j, const struct rf_rank *k)
+/*
+ * Another rank has ended the group, for a reason that the plan contains. That rank may have learnt
+ * it from a third one.
+ */
+static bool is_reported(const struct judge *j, const struct rf_rank *k)
 {
-	const struct rf_rank *who;
+	for (unsigned hops = 0; hops < j->size; hops++) {
+		unsigned who = k->culprit;
 
-	if (k->reason != RF_CTL_R_ABORTED || k->culprit >= j->size)
-		return false;
-	who = rf_fabric_rank(j->f, j->first + k->culprit);
-	return who->state == RF_RANK_FAILED && is_cause(j, k->culprit, who);
+		if ((k->reason != RF_CTL_R_ABORTED && !k->announced) || who >= j->size)
+			return false;
+		k = rf_fabric_rank(j->f, j->first + who);
+		if (k->state == RF_RANK_FAILED && is_cause(j, who, k))
+			return true;
+	}
+	return false;
 }
 
 const char *rf_plan_judge(const struct rf_plan *p, struct rf_fabric *f, unsigned rank,
@@ -164,14 +185,16 @@ const char *rf_plan_judge(const struct rf_plan *p, struct rf_fabric *f, unsigned
 		return k->done < p->operations ? "done with fewer operations than requested" : NULL;
 	if (strlen(k->text) < 10)
 		return "failed without saying why";
+	if (k->status == RF_ERR_BOX_SILENT)
+		return "says that a healthy box is silent";
 	if (p->cause == RF_PLAN_BY_NOTHING)
 		return "failed, and nothing in the plan explains it";
 	/* Started too late: the other ranks have already ended. */
 	if (k->life == 1 && rank == p->victim)
 		return NULL;
-	if (p->events && k->failed_ns > p->event[p->events - 1].at + DEADLINE)
+	if (p->events && k->failed_ns > last_event(p) + DEADLINE)
 		return "failed, but long after the event";
-	if (!is_cause(&j, rank % j.size, k) && !is_told(&j, k))
+	if (!is_cause(&j, rank % j.size, k) && !is_reported(&j, k))
 		return "failed, but that is not the cause that the plan gives";
 	return NULL;
 }

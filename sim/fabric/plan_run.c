@@ -6,7 +6,7 @@
 #include "sim/fabric/plan.h"
 
 /* Time after the end in which leases of crashed ranks expire, slots are freed and frames arrive. */
-#define SETTLE (2 * RF_SEC)
+#define SETTLE (4 * RF_SEC)
 #define AGAIN_LIFE 2u
 #define AGAIN_LIMIT (60 * RF_SEC)
 #define AGAIN_COUNT 5000u
@@ -33,7 +33,7 @@ static void complain(struct run *u, const char *what)
 
 static void complain_of(struct run *u, unsigned rank, const struct rf_rank *k, const char *what)
 {
-	char text[600];
+	char text[800];
 
 	snprintf(text, sizeof(text),
 		 "rank %u: %s; state %d, %u of %u operations done, culprit %d (%s)", rank, what,
@@ -64,6 +64,14 @@ static void happen(struct run *u, const struct rf_plan_event *e)
 	case RF_PLAN_DO_FREEZE:
 		rf_fabric_freeze(u->f, e->rank, e->ns);
 		seen(u, RF_PLAN_FREEZE);
+		break;
+	case RF_PLAN_DO_PAUSE:
+		rf_fabric_freeze(u->f, e->rank, e->ns);
+		seen(u, RF_PLAN_PAUSE);
+		if (k->state <= RF_RANK_JOINING)
+			seen(u, RF_PLAN_PAUSE_EARLY);
+		if (p->cause == RF_PLAN_BY_PAUSE)
+			seen(u, RF_PLAN_PAUSE_LEASE);
 		break;
 	case RF_PLAN_DO_CABLE_OUT:
 		rf_fabric_host_faults(u->f, e->rank, &cut, &cut);
@@ -244,6 +252,7 @@ static void look_at_figures(struct run *u)
 		{RF_PLAN_SELECTIVE, whole && c->selective},
 		{RF_PLAN_TRANSPARENT, whole && c->transparent},
 		{RF_PLAN_RNR, rnr},
+		{RF_PLAN_STORE, whole && c->store},
 	};
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (all[i].is)
@@ -288,6 +297,7 @@ bool rf_plan_run(const struct rf_plan *p, enum rf_plan_mutant mutant, struct rf_
 	*result = (struct rf_plan_result){.seen = 0};
 	cfg.flip = mutant == RF_PLAN_MUTANT_bits;
 	cfg.flip_raw = mutant == RF_PLAN_MUTANT_raw;
+	cfg.hasty = mutant == RF_PLAN_MUTANT_hasty;
 	if (rf_fabric_create(&cfg, &u.f, result->text, sizeof(result->text)) != 0)
 		return false;
 	go(&u);

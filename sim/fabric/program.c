@@ -12,7 +12,7 @@
 void rf_host_judge_unfinished(struct rf_host *h)
 {
 	for (unsigned i = 0; i < h->pub.posted; i++) {
-		struct rf_op *op = &h->ops[i];
+		struct rf_host_op *op = &h->ops[i];
 		uint64_t raw;
 
 		if (op->done || h->f->cfg.in_place || !h->places)
@@ -31,7 +31,7 @@ void rf_host_judge_unfinished(struct rf_host *h)
 void rf_host_free_ops(struct rf_host *h)
 {
 	for (unsigned i = 0; i < h->pub.posted; i++) {
-		struct rf_op *op = &h->ops[i];
+		struct rf_host_op *op = &h->ops[i];
 
 		if (op->send != op->recv)
 			free(op->send);
@@ -43,78 +43,55 @@ void rf_host_free_ops(struct rf_host *h)
 
 /* ---- all-reduce ---- */
 
-void rf_host_look_at_collective(struct rf_host *h)
+void rf_host_op_done(struct rf_host *h, unsigned n)
 {
-	struct rf_coll_done d;
-	char text[sizeof(h->pub.text)];
-	int channel;
-	int status;
+	struct rf_host_op *op = &h->ops[n];
+	uint64_t wrong;
 
-	if (!h->coll || rf_host_ended(h) || h->inquest)
-		return;
-	rf_coll_progress(h->coll);
-	while (rf_coll_poll(h->coll, &d)) {
-		struct rf_op *op = &h->ops[d.id];
-		uint64_t wrong;
+	op->done = true;
+	op->done_ns = rf_host_ns(h);
+	h->pub.done++;
+	h->pub.last_done_ns = rf_host_ns(h);
+	if (h->f->cfg.flip && h->rank == 0 && n == 0)
+		((uint8_t *)op->recv)[op->count * rf_arith_size(h->f->cfg.type) / 2] ^= 1;
+	wrong = rf_check_result(h->f->check, h->places, rf_fabric_first(&h->f->cfg, h->rank),
+				rf_host_op_key(h, n), op->recv, op->count, false);
+	if (wrong == UINT64_MAX)
+		rf_fabric_fail(h->f, "no memory for the reference");
+	h->pub.checked += op->count;
+	h->pub.wrong += wrong;
+	h->pub.digest = rf_fabric_digest(h->pub.digest, op->recv,
+					 op->count * rf_arith_size(h->f->cfg.type));
+	if (op->send != op->recv)
+		free(op->send);
+	free(op->recv);
+	op->send = NULL;
+	op->recv = NULL;
+}
 
-		if (d.status != RF_COLL_OK) {
-			rf_coll_failure(h->coll, &channel, &status);
-			bool box =
-				h->f->cfg.schedule == RF_RUN_BOX && status == ROCE_WC_RETRY_EXC_ERR;
+static unsigned free_id(const struct rf_host *h)
+{
+	unsigned id = 0;
 
-			snprintf(text, sizeof(text), "%s: connection %s rank %u: %s%s",
-				 rf_coll_error_name(d.status), channel ? "from" : "to",
-				 rf_host_neighbour(h, channel == 0) -
-					 rf_fabric_first(&h->f->cfg, h->rank),
-				 roce_wc_status_name((enum roce_wc_status)status),
-				 !box ? ""
-				 : roce_qp_counters(h->to_next)->rx_acks == 0
-					 ? "; nothing was ever acknowledged: does the switch's "
-					   "rule steer this host to the box?"
-					 : "; acknowledged until now: is the switch's rule for "
-					   "this host and the others still in place?");
-			rf_host_inquest(h,
-					d.status == RF_COLL_E_LENGTH ? RF_RANK_E_LENGTH
-								     : RF_RANK_E_TRANSPORT,
-					text);
-			return;
-		}
-		op->done = true;
-		op->done_ns = rf_host_ns(h);
-		h->pub.done++;
-		h->pub.last_done_ns = rf_host_ns(h);
-		if (h->f->cfg.flip && h->rank == 0 && d.id == 0)
-			((uint8_t *)op->recv)[op->count * rf_arith_size(h->f->cfg.type) / 2] ^= 1;
-		wrong = rf_check_result(
-			h->f->check, h->places, rf_fabric_first(&h->f->cfg, h->rank),
-			rf_host_op_key(h, (unsigned)d.id), op->recv, op->count, false);
-		if (wrong == UINT64_MAX)
-			rf_fabric_fail(h->f, "no memory for the reference");
-		h->pub.checked += op->count;
-		h->pub.wrong += wrong;
-		h->pub.digest = rf_fabric_digest(h->pub.digest, op->recv,
-						 op->count * rf_arith_size(h->f->cfg.type));
-		if (op->send != op->recv)
-			free(op->send);
-		free(op->recv);
-		op->send = NULL;
-		op->recv = NULL;
-	}
+	while (h->op_of[id] != RF_NO_OP)
+		id++;
+	return id;
 }
 
 /* True if it was started, or failed permanently. */
 static bool start_allreduce(struct rf_host *h, uint64_t count)
 {
-	struct rf_op op = {.count = count, .posted_ns = rf_host_ns(h)};
+	struct rf_host_op op = {.count = count, .posted_ns = rf_host_ns(h)};
 	unsigned n = h->pub.posted;
 	size_t bytes = (size_t)count * rf_arith_size(h->f->cfg.type);
+	unsigned id;
 	int err;
 
-	if (rf_coll_outstanding(h->coll) >= h->f->cfg.max_ops)
+	if (rf_member_calls(h->member) >= h->f->cfg.max_ops)
 		return false;
 	if (n == h->op_room) {
 		size_t room = h->op_room ? 2 * h->op_room : 16;
-		struct rf_op *ops = realloc(h->ops, room * sizeof(*ops));
+		struct rf_host_op *ops = realloc(h->ops, room * sizeof(*ops));
 
 		if (!ops)
 			goto no_memory;
@@ -135,9 +112,11 @@ static bool start_allreduce(struct rf_host *h, uint64_t count)
 	h->pub.posted++;
 	if (h->pub.posted == 1)
 		h->pub.first_post_ns = rf_host_ns(h);
-	err = rf_coll_start(h->coll, n, op.send, op.recv, (size_t)count);
-	if (err != RF_COLL_OK)
-		rf_host_inquest(h, RF_RANK_E_INTERNAL, rf_coll_error_name(err));
+	id = free_id(h);
+	h->op_of[id] = n;
+	err = rf_member_call(h->member, id, op.send, op.recv, (size_t)count, rf_host_ns(h));
+	if (err)
+		rf_host_fail(h, err, "the member refuses the call");
 	return true;
 no_memory:
 	rf_fabric_fail(h->f, "no memory for a vector");
@@ -148,17 +127,14 @@ no_memory:
 
 static bool leave(struct rf_host *h)
 {
-	if (rf_coll_outstanding(h->coll) != 0)
+	if (rf_member_calls(h->member) != 0)
 		return false;
-	if (!h->has_client)
-		return true; /* the ring only needs its last ACKs before leaving: run ends when all
-				are done */
 	if (!h->leaving) {
 		h->leaving = true;
 		h->pub.state = RF_RANK_LEAVING;
-		rf_client_leave(&h->client, false, rf_host_ns(h));
+		rf_member_leave(h->member, true, rf_host_ns(h));
 	}
-	return rf_client_state(&h->client) == RF_CLIENT_IDLE;
+	return rf_member_phase(h->member) == RF_MEMBER_LEFT;
 }
 
 /* Runs one step; false if it has to wait. */
@@ -167,7 +143,7 @@ bool rf_host_next_step(struct rf_host *h)
 	const struct rf_step *s;
 	uint64_t now = rf_host_ns(h);
 
-	if (rf_host_ended(h) || h->inquest || h->at == h->step_count)
+	if (rf_host_ended(h) || h->at == h->step_count)
 		return false;
 	s = &h->steps[h->at];
 	switch (s->kind) {
@@ -175,17 +151,8 @@ bool rf_host_next_step(struct rf_host *h)
 		if (now < rf_host_join_at(h))
 			return false;
 		if (h->pub.state == RF_RANK_STARTING) {
-			if (h->f->cfg.schedule == RF_RUN_BOX) {
-				rf_host_join(h);
-				return false;
-			}
-			h->pub.window = h->f->cfg.slots / 2;
-			if (rf_host_connect(h) != 0) {
-				rf_host_fail(h, RF_RANK_E_INTERNAL,
-					     "cannot create the connections");
-				return false;
-			}
-			h->pub.state = RF_RANK_RUNNING;
+			rf_host_join(h);
+			rf_host_look_at_member(h);
 		}
 		if (h->pub.state != RF_RANK_RUNNING)
 			return false;
@@ -195,7 +162,7 @@ bool rf_host_next_step(struct rf_host *h)
 			return false;
 		break;
 	case RF_STEP_WAIT:
-		if (rf_coll_outstanding(h->coll) != 0)
+		if (rf_member_calls(h->member) != 0)
 			return false;
 		break;
 	case RF_STEP_COMPUTE:
@@ -230,9 +197,9 @@ bool rf_host_next_step(struct rf_host *h)
 /* All steps taken and no operation outstanding. */
 void rf_host_look_at_end(struct rf_host *h)
 {
-	if (rf_host_ended(h) || h->inquest || h->at < h->step_count)
+	if (rf_host_ended(h) || h->at < h->step_count)
 		return;
-	if (h->coll && rf_coll_outstanding(h->coll) != 0)
+	if (h->member && rf_member_calls(h->member) != 0)
 		return;
 	h->pub.state = RF_RANK_DONE;
 	rf_host_set_active(h, false);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/fabric/internal.h"
+#include "sim/fabric/host.h"
 
 void rf_fabric_cfg_init(struct rf_fabric_cfg *cfg)
 {
@@ -32,6 +32,9 @@ void rf_fabric_cfg_init(struct rf_fabric_cfg *cfg)
 		.retry_cnt = 7,
 		.lease_ms = 10000,
 		.join_deadline_ms = 10000,
+		.timeout_ns = 1000 * RF_SEC,
+		.store_ns = 100 * RF_USEC,
+		.lost_ns = RF_SEC,
 		.seed = 1,
 	};
 	cfg->host_links.reorder_ns = cfg->box_links.reorder_ns = 5000;
@@ -62,8 +65,10 @@ static const char *refuse(const struct rf_fabric_cfg *c)
 		return "slots: expected a power of two from 16 to 32768";
 	if (rf_arith_size(c->type) == 0)
 		return "unknown data type";
-	if (c->max_ops < 1)
-		return "operations outstanding: expected at least 1";
+	if (c->max_ops < 1 || c->max_ops > RF_REQUESTS_MAX)
+		return "operations outstanding: expected 1 to 64";
+	if (c->store && c->plain)
+		return "foreign endpoints have no store";
 	return NULL;
 }
 
@@ -137,8 +142,14 @@ static int make_parts(struct rf_fabric *f, char *why, size_t room)
 	if (rf_switch_init(&f->sw, cfg->ranks, cfg->ports) != 0 || make_links(f) != 0)
 		return -1;
 	f->hosts = calloc(cfg->ranks, sizeof(struct rf_host *));
+	f->peers = calloc(cfg->ranks, sizeof(*f->peers));
 	f->check = rf_check_create(cfg);
-	if (!f->hosts || !f->check || open_traces(f, why, room) != 0)
+	for (unsigned r = 0; f->peers && r < cfg->ranks; r++) {
+		rf_host_mac(r, f->peers[r].mac);
+		f->peers[r].ip = rf_fabric_ip(r);
+	}
+	if (!f->hosts || !f->peers || !f->check || rf_stores_create(f) != 0 ||
+	    open_traces(f, why, room) != 0)
 		return -1;
 	if (box) {
 		f->box = rf_box_create(f, why, room);
@@ -196,6 +207,8 @@ void rf_fabric_destroy(struct rf_fabric *f)
 	for (unsigned r = 0; f->hosts && r < f->cfg.ranks; r++)
 		rf_host_destroy(f->hosts[r]);
 	free(f->hosts);
+	free(f->peers);
+	rf_stores_destroy(f);
 	rf_box_destroy(f->box);
 	rf_check_destroy(f->check);
 	free(f->links);

@@ -33,15 +33,15 @@ check "... with the cause" says 1 "reset"
 check "... and nothing continues" sh -c "! grep -q 'continues without' $dir/1.err"
 
 export RF_FALLBACK=exact
-lose bits 2500
+lose bits 6000
 check "exact: every bit matches the box's order" codes_are 0
 logged exact
 
 export RF_FALLBACK=ring
-lose bits 2500 new
+lose bits 6000 new
 check "ring: every bit matches the ring's order" codes_are 0
 logged ring
-lose bits 2500
+lose bits 6000
 # The first rank that detects it ends, and the others may be notified before they have compared.
 seen_by_one() {
 	local n seen=

@@ -28,6 +28,7 @@ ROOMS = [
     "host/back",
     "host/control",
     "host/store",
+    "host/member",
     "host/api",
     "planner",
     "firmware/hal",

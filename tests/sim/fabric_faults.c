@@ -221,7 +221,7 @@ static void test_rule_absent(void **state)
 		 */
 		for (unsigned r = 0; r < 4 && lanes == 1; r++)
 			assert_non_null(strstr(rf_fabric_rank(f, r)->text, "lacks the rule"));
-		assert_true(says(f, &c, lanes == 1 ? "same port of the box" : "rule steer"));
+		assert_true(says(f, &c, lanes == 1 ? "same port of the box" : "switch's rule"));
 		rf_fabric_destroy(f);
 	}
 }

@@ -81,9 +81,9 @@ static inline void test_show(struct rf_fabric *f, unsigned ranks, uint64_t seed)
 	for (unsigned r = 0; r < ranks; r++) {
 		const struct rf_rank *k = rf_fabric_rank(f, r);
 
-		printf("rank %u: state %d, error %d, %u of %u done, wrong %llu, raw %llu: %s\n", r,
-		       (int)k->state, (int)k->error, k->done, k->posted,
-		       (unsigned long long)k->wrong, (unsigned long long)k->raw, k->text);
+		printf("rank %u: state %d, status %d, %u of %u done, wrong %llu, raw %llu: %s\n", r,
+		       (int)k->state, k->status, k->done, k->posted, (unsigned long long)k->wrong,
+		       (unsigned long long)k->raw, k->text);
 	}
 }
 

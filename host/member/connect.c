@@ -1,0 +1,108 @@
+/* The connections of a member and its collective. */
+#include "host/member/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t shift(const struct rf_member *m)
+{
+	return rf_member_has_box(m) && (m->cfg.flags & RF_CTL_J_SHIFTED) ? RF_CTL_SHIFT : 0;
+}
+
+/* Through the box a receiver expects the start PSN less the shift: see struct roce_qp_cfg. */
+static struct rf_pair_peer peer_of(const struct rf_member *m, unsigned int rank, bool next)
+{
+	const struct rf_member_end *end = &m->ends[rank];
+	struct rf_pair_peer peer = {.ip = m->cfg.peers[rank].ip,
+				    .qpn = next ? end->recv_qpn : end->send_qpn};
+
+	memcpy(peer.mac, m->cfg.peers[rank].mac, sizeof(peer.mac));
+	peer.psn = (end->start_psn + m->cfg.first_index - shift(m)) & ROCE_PSN_MASK;
+	return peer;
+}
+
+static uint32_t window_of(const struct rf_member *m)
+{
+	uint32_t window = rf_member_has_box(m) ? m->window : m->cfg.ring_window;
+
+	if (m->cfg.window)
+		return m->cfg.window;
+	return m->cfg.flags & RF_CTL_J_SELECTIVE && rf_member_has_box(m)
+		       ? roce_selective_window(window)
+		       : window;
+}
+
+/*
+ * Packets per message. The opcodes of all ranks must agree at each index, so all ranks cut messages
+ * in the same way: by the window that the box has assigned.
+ */
+static uint32_t message_packets(const struct rf_member *m)
+{
+	uint32_t window = rf_member_has_box(m) ? m->window : RF_COLL_MESSAGE_PACKETS * 2;
+
+	return window < RF_COLL_MESSAGE_PACKETS * 2 ? window / 2 : RF_COLL_MESSAGE_PACKETS;
+}
+
+static int make_scratch(struct rf_member *m, size_t bytes, char *why, size_t room)
+{
+	m->scratch = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+	if (!m->scratch) {
+		snprintf(why, room, "no memory for partial sums");
+		return RF_ERR_NO_MEMORY;
+	}
+	return m->pair->ops->scratch ? m->pair->ops->scratch(m->pair, m->scratch, bytes, why, room)
+				     : RF_OK;
+}
+
+static int make_coll(struct rf_member *m, char *why, size_t room)
+{
+	struct rf_coll_cfg cfg = {
+		.schedule = rf_member_has_box(m) ? RF_COLL_BOX : RF_COLL_RING,
+		.rank = m->cfg.rank,
+		.ranks = m->cfg.ranks,
+		.type = (enum rf_arith_type)m->cfg.type,
+		.op = (enum rf_arith_op)m->cfg.op,
+		.mtu = m->cfg.mtu,
+		.message_bytes = m->cfg.message_bytes,
+		.max_ops = m->cfg.calls_max,
+	};
+	int ret = RF_OK;
+
+	if (m->cfg.ranks > 1) {
+		if (!cfg.message_bytes)
+			cfg.message_bytes = message_packets(m) * cfg.mtu;
+		/* what is posted must fit, unless the connections count packets */
+		if (rf_member_has_box(m) && !m->pair->counts_window)
+			cfg.window_packets = m->window;
+		cfg.to_next = m->pair->to_next;
+		cfg.from_prev = m->pair->from_prev;
+		cfg.scratch_bytes = rf_coll_scratch_bytes(&cfg);
+	}
+	if (cfg.scratch_bytes)
+		ret = make_scratch(m, cfg.scratch_bytes, why, room);
+	if (ret)
+		return ret;
+	cfg.scratch = m->scratch;
+	ret = rf_coll_create(&cfg, &m->coll);
+	if (ret == RF_COLL_OK)
+		return RF_OK;
+	snprintf(why, room, "cannot create the collective: %s", rf_coll_error_name(ret));
+	return ret == RF_COLL_E_NO_MEMORY ? RF_ERR_NO_MEMORY : RF_ERR_INTERNAL;
+}
+
+int rf_member_connect(struct rf_member *m, char *why, size_t room)
+{
+	struct rf_pair_cfg cfg = {0};
+	int ret;
+
+	if (m->cfg.ranks == 1)
+		return make_coll(m, why, room);
+	cfg.next = peer_of(m, rf_member_next_rank(m), true);
+	cfg.prev = peer_of(m, rf_member_prev_rank(m), false);
+	cfg.start_psn = (m->cfg.own.start_psn + m->cfg.first_index) & ROCE_PSN_MASK;
+	cfg.window = window_of(m);
+	cfg.selective = rf_member_has_box(m) && (m->cfg.flags & RF_CTL_J_SELECTIVE);
+	ret = m->pair->ops->connect(m->pair, &cfg, why, room);
+	return ret ? ret : make_coll(m, why, room);
+}

@@ -1,0 +1,427 @@
+/* The machine: its progress, failures, events and timeouts. */
+#include "host/member/internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How long to wait for a rank's own reason after the box has reported that it aborted. */
+#define ABORT_WAIT_NS (300 * NS_PER_MS)
+/* How long to wait for the box's report why a connection has ended. */
+#define BROKEN_NS (2000 * NS_PER_MS)
+/* A machine that runs later than this after its timeout belongs to a process that stood still. */
+#define LATE_NS (100 * NS_PER_MS)
+/* How long ENDING of a failed group waits for the others. */
+#define ENDING_FAILED_MS 1000u
+
+int rf_member_create(const struct rf_member_cfg *cfg, struct rf_pair *pair, struct rf_member **out)
+{
+	struct rf_member *m;
+
+	if (cfg->ranks < 1 || cfg->ranks > RF_RANKS_MAX || cfg->rank >= cfg->ranks ||
+	    cfg->calls_max < 1 || cfg->calls_max > RF_REQUESTS_MAX ||
+	    (cfg->ranks > 1 && !cfg->store && !cfg->ends))
+		return RF_ERR_INVALID;
+	m = calloc(1, sizeof(*m) + cfg->ranks * sizeof(*m->ends));
+	if (!m)
+		return RF_ERR_NO_MEMORY;
+	m->cfg = *cfg;
+	m->pair = pair;
+	m->culprit = RF_MEMBER_NOBODY;
+	m->due = RF_MEMBER_NEVER;
+	m->ends = (struct rf_member_end *)(void *)(m + 1);
+	if (cfg->ends)
+		memcpy(m->ends, cfg->ends, cfg->ranks * sizeof(*m->ends));
+	m->order.schedule = cfg->schedule;
+	m->order.ranks = cfg->ranks;
+	m->order.mtu = cfg->mtu;
+	*out = m;
+	return RF_OK;
+}
+
+void rf_member_destroy(struct rf_member *m)
+{
+	if (!m)
+		return;
+	rf_member_disconnect(m);
+	free(m);
+}
+
+/* ---- failure ---- */
+
+void rf_member_announced(struct rf_member *m, unsigned int rank, int status, const char *text,
+			 uint64_t now)
+{
+	char lost[RF_MEMBER_TEXT];
+
+	if (m->status)
+		return;
+	rf_member_blame(m, rank);
+	if (status == RF_ERR_RANK_LOST && !text[0]) {
+		rf_member_lost_text(rank, lost, sizeof(lost));
+		rf_member_fail(m, false, RF_ERR_RANK_LOST, now, "%s", lost);
+		return;
+	}
+	m->by_announcement = true;
+	rf_member_fail(m, false, status < 0 ? status : RF_ERR_ABORTED, now, "rank %u: %s", rank,
+		       text);
+}
+
+void rf_member_lost_text(unsigned int rank, char *text, size_t room)
+{
+	snprintf(text, room,
+		 "the process of rank %u has ended without leaving; see its output for the cause",
+		 rank);
+}
+
+/* ---- progress ---- */
+
+static void coll_failed(struct rf_member *m, int error, uint64_t now)
+{
+	unsigned int prev = rf_member_prev_rank(m), next = rf_member_next_rank(m);
+	unsigned int rank = m->cfg.rank;
+	int channel = 0, status = 0;
+
+	if (error == RF_COLL_E_LENGTH) {
+		rf_member_fail(m, true, RF_ERR_MISMATCH, now,
+			       "rank %u sent a message of a different length than rank %u expects: "
+			       "counts differ between ranks",
+			       prev, rank);
+		return;
+	}
+	rf_coll_failure(m->coll, &channel, &status);
+	/* a message longer than its buffer: the receiver detects it, and the sender is rejected */
+	if (status == ROCE_WC_LOC_LEN_ERR || status == ROCE_WC_REM_INV_REQ_ERR) {
+		rf_member_fail(
+			m, true, RF_ERR_MISMATCH, now,
+			"rank %u sends more than rank %u expects: counts differ between ranks",
+			channel ? prev : rank, channel ? rank : next);
+		return;
+	}
+	snprintf(m->broken, sizeof(m->broken), "the connection %s rank %u has ended: %s",
+		 channel ? "from" : "to", channel ? prev : next,
+		 roce_wc_status_name((enum roce_wc_status)status));
+	/* the box knows for which rank the transport waited, and why the group has ended */
+	if (m->have_client) {
+		rf_member_ask_stragglers(m, now);
+		m->broken_due = now + BROKEN_NS;
+		return;
+	}
+	rf_member_fail(m, true, RF_ERR_TRANSPORT, now, "%s", m->broken);
+}
+
+/*
+ * A connection has ended and the box was asked which rank it waits for. If it names nobody, it may
+ * still report why the group has ended.
+ */
+static unsigned int broken(struct rf_member *m, uint64_t now)
+{
+	unsigned int late = rf_member_straggler(m);
+	char stragglers[300];
+
+	if (now < m->broken_due && (m->straggler.asking || late == RF_MEMBER_NOBODY))
+		return 0;
+	rf_member_blame(m, late);
+	rf_member_stragglers_text(m, now, stragglers, sizeof(stragglers));
+	rf_member_fail(m, true, RF_ERR_TRANSPORT, now,
+		       "%s%s; if all ranks run, check that the switch's rule for each of their "
+		       "hosts is in place",
+		       m->broken, stragglers);
+	return 1;
+}
+
+/* The client's view of the box has changed. */
+static unsigned int look_at_client(struct rf_member *m, uint64_t now)
+{
+	if (!m->have_client || rf_client_state(&m->client) == m->client_state)
+		return 0;
+	m->client_state = rf_client_state(&m->client);
+	m->changes++;
+	/* JOIN and LEAVE look at it themselves */
+	if (m->client_state != RF_CLIENT_FAILED || m->status || m->phase == RF_MEMBER_JOIN ||
+	    m->phase == RF_MEMBER_LEAVING)
+		return 1;
+	/*
+	 * the aborting rank sends its reason through the store, which is more specific than the
+	 * box's
+	 */
+	if (rf_client_status_of(&m->client) == RF_ERR_ABORTED && m->cfg.store)
+		m->fail_due = now + ABORT_WAIT_NS;
+	else
+		rf_member_client_failed(m, true, now);
+	return 1;
+}
+
+static void check_stall(struct rf_member *m, uint64_t now)
+{
+	uint64_t mark = m->cfg.ranks > 1 ? m->pair->ops->moved(m->pair) : 0;
+	uint64_t half = m->stall_due - m->cfg.timeout_ns / 2;
+	char stragglers[300];
+
+	if (mark != m->moved || !m->open) {
+		m->moved = mark;
+		m->moved_at = now;
+		m->stall_due = now + m->cfg.timeout_ns;
+		return;
+	}
+	if (now >= half && m->straggler.asked < half)
+		rf_member_ask_stragglers(m, now);
+	if (now < m->stall_due)
+		return;
+	rf_member_blame(m, rf_member_straggler(m));
+	rf_member_stragglers_text(m, now, stragglers, sizeof(stragglers));
+	rf_member_fail(m, true, RF_ERR_TIMEOUT, now,
+		       "no progress for %llu ms at rank %u%s; if ranks compute for longer, set "
+		       "a larger RF_TIMEOUT; if all ranks run, check with `ringfold doctor` on "
+		       "their hosts "
+		       "that the switch's rule is still in place",
+		       (unsigned long long)(m->cfg.timeout_ns / NS_PER_MS), m->cfg.rank,
+		       stragglers);
+}
+
+static unsigned int run_collective(struct rf_member *m, uint64_t now)
+{
+	struct rf_coll_done done;
+	int ret;
+
+	if (m->broken_due)
+		return broken(m, now);
+	ret = rf_coll_progress(m->coll);
+	if (ret < 0) {
+		coll_failed(m, ret, now);
+		return 1;
+	}
+	while (rf_coll_poll(m->coll, &done)) {
+		m->stall_due = now + m->cfg.timeout_ns;
+		m->moved_at = now;
+		if (done.id == RF_PROOF_ID)
+			m->proof.until = 0;
+		else
+			m->succeeded |= UINT64_C(1) << done.id;
+	}
+	if (m->phase != RF_MEMBER_PROOF)
+		check_stall(m, now);
+	return (unsigned int)ret;
+}
+
+static void extend(uint64_t *deadline, uint64_t now)
+{
+	if (*deadline && *deadline < now + RF_MEMBER_GRACE_NS)
+		*deadline = now + RF_MEMBER_GRACE_NS;
+}
+
+/*
+ * The process has stood still: what it missed, and what it could not send, must not count against
+ * the others.
+ */
+static void stood_still(struct rf_member *m, uint64_t now)
+{
+	extend(&m->fail_due, now);
+	extend(&m->broken_due, now);
+	extend(&m->join_until, now);
+	extend(&m->proof.until, now);
+	extend(&m->leave_until, now);
+	extend(&m->stall_due, now);
+}
+
+unsigned int rf_member_progress(struct rf_member *m, uint64_t now)
+{
+	unsigned int count;
+
+	if (m->due != RF_MEMBER_NEVER && now > m->due && now - m->due > LATE_NS)
+		stood_still(m, now);
+	count = look_at_client(m, now);
+	if (m->fail_due && now >= m->fail_due && !m->status)
+		rf_member_client_failed(m, true, now);
+	rf_member_straggler_poll(m, now);
+	if (m->phase == RF_MEMBER_JOIN)
+		count += rf_member_join_progress(m, now);
+	if (m->coll && !m->status)
+		count += run_collective(m, now);
+	if (m->phase == RF_MEMBER_PROOF)
+		count += rf_member_proof_progress(m, now);
+	if (m->phase == RF_MEMBER_LEAVING)
+		count += rf_member_leave_progress(m, now);
+	rf_member_advance(m, now);
+	rf_member_ran(m, now);
+	return count;
+}
+
+/* ---- frames ---- */
+
+int rf_member_rx(struct rf_member *m, uint64_t now, const uint8_t *frame, size_t len)
+{
+	return m->have_client ? rf_client_rx(&m->client, now, frame, len) : 0;
+}
+
+size_t rf_member_tx(struct rf_member *m, uint64_t now, uint8_t *frame, size_t room)
+{
+	size_t len = m->have_client ? rf_client_tx(&m->client, now, frame, room) : 0;
+
+	rf_member_ran(m, now);
+	return len;
+}
+
+/* ---- calls and events ---- */
+
+static unsigned int lowest(uint64_t bits)
+{
+	return (unsigned int)__builtin_ctzll(bits);
+}
+
+bool rf_member_poll(struct rf_member *m, struct rf_member_event *event)
+{
+	uint64_t bits = m->status ? m->open & ~m->succeeded : 0;
+
+	if (m->announce) {
+		m->announce = false;
+		*event = (struct rf_member_event){.kind = RF_MEMBER_ANNOUNCE, .status = m->status};
+		return true;
+	}
+	if (m->succeeded)
+		bits = m->succeeded;
+	if (!bits)
+		return false;
+	*event = (struct rf_member_event){.kind = RF_MEMBER_DONE, .id = lowest(bits)};
+	event->status = m->succeeded ? RF_OK : m->status;
+	m->open &= ~(UINT64_C(1) << event->id);
+	m->succeeded &= m->open;
+	return true;
+}
+
+int rf_member_call(struct rf_member *m, unsigned int id, const void *send, void *recv, size_t count,
+		   uint64_t now)
+{
+	int ret = RF_COLL_OK;
+
+	if (m->phase != RF_MEMBER_RUNNING || id >= RF_REQUESTS_MAX || m->open >> id & 1u)
+		return RF_ERR_INTERNAL;
+	if (rf_member_calls(m) >= m->cfg.calls_max)
+		return RF_ERR_BUSY;
+	if (!m->open)
+		m->stall_due = now + m->cfg.timeout_ns;
+	/* it fails together with the others */
+	if (!m->status && !m->broken_due)
+		ret = rf_coll_start(m->coll, id, send, recv, count);
+	if (ret == RF_COLL_AGAIN)
+		return RF_ERR_BUSY;
+	if (ret != RF_COLL_OK && ret != RF_COLL_E_CHANNEL && ret != RF_COLL_E_LENGTH)
+		return RF_ERR_INTERNAL;
+	m->open |= UINT64_C(1) << id;
+	return RF_OK;
+}
+
+unsigned int rf_member_calls(const struct rf_member *m)
+{
+	return (unsigned int)__builtin_popcountll(m->open);
+}
+
+/* ---- end ---- */
+
+void rf_member_leave(struct rf_member *m, bool together, uint64_t now)
+{
+	struct rf_member_gather *g = &m->gather;
+
+	if (m->phase >= RF_MEMBER_ENDING)
+		return;
+	if (m->open & ~m->succeeded)
+		rf_member_fail(m, true, RF_ERR_ABORTED, now,
+			       "the group was destroyed with calls outstanding");
+	if (!together || !m->cfg.store || m->cfg.ranks == 1) {
+		rf_member_leave_box(m, m->cfg.store || m->status, now);
+		return;
+	}
+	rf_member_enter(m, RF_MEMBER_ENDING);
+	/* until all ranks are here, a rank's last packets may still need to be acknowledged */
+	snprintf(g->name, sizeof(g->name), "the end of group %u", m->cfg.number);
+	g->len = 0;
+	g->timeout_ms =
+		m->status ? ENDING_FAILED_MS : (unsigned int)(m->cfg.timeout_ns / NS_PER_MS);
+	g->number++;
+	m->gathering = true;
+}
+
+void rf_member_quit(struct rf_member *m, uint64_t now)
+{
+	if (m->phase < RF_MEMBER_LEAVING)
+		rf_member_leave_box(m, true, now);
+}
+
+/* ---- what is known ---- */
+
+enum rf_member_phase rf_member_phase(const struct rf_member *m)
+{
+	return m->phase;
+}
+
+int rf_member_status(const struct rf_member *m)
+{
+	return m->status;
+}
+
+const char *rf_member_text(const struct rf_member *m)
+{
+	return m->text;
+}
+
+unsigned int rf_member_culprit(const struct rf_member *m)
+{
+	return m->culprit;
+}
+
+unsigned int rf_member_reason(const struct rf_member *m)
+{
+	return m->reason;
+}
+
+bool rf_member_by_announcement(const struct rf_member *m)
+{
+	return m->by_announcement;
+}
+
+const struct rf_member_gather *rf_member_gather(const struct rf_member *m)
+{
+	return m->gathering ? &m->gather : NULL;
+}
+
+uint64_t rf_member_changes(const struct rf_member *m)
+{
+	return m->changes;
+}
+
+const struct rf_order *rf_member_order(const struct rf_member *m)
+{
+	return &m->order;
+}
+
+unsigned int rf_member_window(const struct rf_member *m)
+{
+	return m->window;
+}
+
+const uint8_t *rf_member_box_mac(const struct rf_member *m)
+{
+	return m->window ? m->client.box_mac : NULL;
+}
+
+uint64_t rf_member_moved_at(const struct rf_member *m)
+{
+	return m->moved_at;
+}
+
+struct rf_client *rf_member_client(struct rf_member *m)
+{
+	return m->have_client ? &m->client : NULL;
+}
+
+const char *rf_member_leak(const struct rf_member *m)
+{
+	enum rf_client_state state = m->have_client ? rf_client_state(&m->client) : RF_CLIENT_IDLE;
+
+	if (m->coll && !m->status && rf_coll_outstanding(m->coll) != 0)
+		return "an all-reduce of a host has not ended";
+	if (state == RF_CLIENT_READY || state == RF_CLIENT_JOINING || state == RF_CLIENT_RESOLVING)
+		return "a host is still in its group";
+	return NULL;
+}

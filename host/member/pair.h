@@ -1,0 +1,87 @@
+/*
+ * The two connections of a rank in its group: one to the next rank of the ring, on which it sends,
+ * and one from the previous rank, on which it receives. The machine of a member (member.h) sees
+ * them only through these operations; there is one implementation over our own transport
+ * (rf_pair_roce) and one over a NIC (pair_verbs.h).
+ *
+ * The owner of a pair makes its queue pair numbers before the member starts, because the other
+ * ranks have to know them, and frees it after the member is destroyed.
+ */
+#ifndef RF_MEMBER_PAIR_H
+#define RF_MEMBER_PAIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/collective/msg.h"
+#include "host/roce/endpoint.h"
+
+/* Work requests that each connection takes at a time. */
+#define RF_PAIR_DEPTH 256u
+
+/* The other end of a connection. */
+struct rf_pair_peer {
+	uint8_t mac[6];
+	uint32_t ip, qpn;
+	uint32_t psn; /* the first one that this rank expects from it */
+};
+
+struct rf_pair_cfg {
+	struct rf_pair_peer next, prev;
+	uint32_t start_psn; /* of the first packet that this rank sends */
+	uint32_t window;    /* packets in flight; our own transport keeps it, a NIC does not */
+	bool selective;     /* packets are accepted in any order */
+};
+
+struct rf_pair;
+
+struct rf_pair_ops {
+	/*
+	 * Connects both; sets to_next and from_prev. The only operation that may allocate. Returns
+	 * 0, or a negative enum rf_status with a text.
+	 */
+	int (*connect)(struct rf_pair *p, const struct rf_pair_cfg *cfg, char *why, size_t room);
+	/* Memory in which partial sums arrive. Errors as above. NULL: nothing to be done. */
+	int (*scratch)(struct rf_pair *p, void *addr, size_t len, char *why, size_t room);
+	/* A counter that increases as long as packets or messages move. */
+	uint64_t (*moved)(const struct rf_pair *p);
+	/* Whether packets have arrived that had not passed through the box. */
+	bool (*bypassed)(const struct rf_pair *p);
+	/* Ends both: afterwards they use no buffer any more. May be called in any state. */
+	void (*stop)(struct rf_pair *p);
+	/* Destroys both. May be called in any state, and again. */
+	void (*disconnect)(struct rf_pair *p);
+};
+
+struct rf_pair {
+	const struct rf_pair_ops *ops;
+	struct rf_msg to_next, from_prev; /* once connected */
+	bool counts_window;               /* the connections keep the window themselves */
+};
+
+/* What is the same for all pairs of an interface. Our own transport. */
+struct rf_pair_roce_cfg {
+	struct roce_endpoint *ep;
+	uint8_t mac[6];
+	uint32_t ip;
+	bool has_vlan;
+	uint16_t vlan_tci;
+	unsigned int mtu;
+	uint64_t ack_timeout, ack_timeout_max; /* ns */
+	uint8_t retry_cnt;
+	struct roce_qp_counters *sum; /* the counters of ended queue pairs are added here */
+};
+
+struct rf_pair_roce {
+	struct rf_pair base;
+	struct rf_pair_roce_cfg cfg;
+	uint32_t send_qpn, recv_qpn;
+	struct roce_qp *to_next, *from_prev; /* NULL until connected */
+};
+
+/* The queue pairs get these numbers when the member connects them. */
+void rf_pair_roce_init(struct rf_pair_roce *p, const struct rf_pair_roce_cfg *cfg,
+		       uint32_t send_qpn, uint32_t recv_qpn);
+
+#endif

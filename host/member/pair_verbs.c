@@ -1,0 +1,93 @@
+/* The connections of a rank over a NIC. */
+#include <string.h>
+
+#include "host/member/pair_verbs.h"
+#include "ringfold/ringfold.h"
+
+static struct rf_pair_verbs *verbs_of(struct rf_pair *p)
+{
+	return (struct rf_pair_verbs *)(void *)p;
+}
+
+/* We choose the PSNs of both ends. */
+static int connect_both(struct rf_pair *base, const struct rf_pair_cfg *cfg, char *why, size_t room)
+{
+	struct rf_pair_verbs *p = verbs_of(base);
+	struct rf_verbs_to next = {.ip = cfg->next.ip,
+				   .qpn = cfg->next.qpn,
+				   .sq_psn = cfg->start_psn,
+				   .rq_psn = cfg->next.psn};
+	struct rf_verbs_to prev = {.ip = cfg->prev.ip,
+				   .qpn = cfg->prev.qpn,
+				   .sq_psn = cfg->start_psn,
+				   .rq_psn = cfg->prev.psn};
+	int ret = rf_verbs_qp_connect(p->to_next, &next, why, room);
+
+	if (!ret)
+		ret = rf_verbs_qp_connect(p->from_prev, &prev, why, room);
+	p->base.to_next = rf_msg_verbs(p->to_next);
+	p->base.from_prev = rf_msg_verbs(p->from_prev);
+	return ret;
+}
+
+static int scratch(struct rf_pair *base, void *addr, size_t len, char *why, size_t room)
+{
+	struct rf_pair_verbs *p = verbs_of(base);
+
+	p->mem = rf_verbs_mem_add(p->verbs, addr, len, true, why, room);
+	return p->mem ? 0 : RF_ERR_NO_MEMORY;
+}
+
+static uint64_t moved(const struct rf_pair *base)
+{
+	const struct rf_pair_verbs *p = (const struct rf_pair_verbs *)(const void *)base;
+
+	return rf_verbs_qp_progress(p->to_next) + rf_verbs_qp_progress(p->from_prev);
+}
+
+/* A NIC does not count dropped packets per connection. */
+static bool bypassed(const struct rf_pair *base)
+{
+	(void)base;
+	return false;
+}
+
+static void stop(struct rf_pair *base)
+{
+	struct rf_pair_verbs *p = verbs_of(base);
+
+	if (p->to_next)
+		rf_verbs_qp_end(p->to_next);
+	if (p->from_prev)
+		rf_verbs_qp_end(p->from_prev);
+}
+
+static void disconnect(struct rf_pair *base)
+{
+	struct rf_pair_verbs *p = verbs_of(base);
+
+	rf_verbs_qp_destroy(p->to_next);
+	p->to_next = NULL;
+	rf_verbs_qp_destroy(p->from_prev);
+	p->from_prev = NULL;
+	if (p->mem)
+		rf_verbs_mem_drop(p->verbs, p->mem);
+	p->mem = NULL;
+}
+
+int rf_pair_verbs_init(struct rf_pair_verbs *p, struct rf_verbs *verbs, char *why, size_t room)
+{
+	static const struct rf_pair_ops ops = {.connect = connect_both,
+					       .scratch = scratch,
+					       .moved = moved,
+					       .bypassed = bypassed,
+					       .stop = stop,
+					       .disconnect = disconnect};
+	int ret;
+
+	memset(p, 0, sizeof(*p));
+	p->base.ops = &ops;
+	p->verbs = verbs;
+	ret = rf_verbs_qp_create(verbs, RF_PAIR_DEPTH, &p->to_next, why, room);
+	return ret ? ret : rf_verbs_qp_create(verbs, RF_PAIR_DEPTH, &p->from_prev, why, room);
+}

@@ -1,0 +1,210 @@
+/*
+ * Which ranks hold a group up, and for how long: fetches the box's STATUS page by page and turns it
+ * into text.
+ */
+#include "host/member/internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "host/config/settings.h"
+#include "host/store/store.h"
+
+/* The box's indexes, and their order, are modulo 2^24. */
+#define INDEX_MASK 0xffffffu
+#define INDEX_HALF 0x800000u
+/* Ranks that are described individually, not only counted. */
+#define RANKS_NAMED 3u
+
+struct line {
+	char *text;
+	size_t room, used;
+};
+
+static void add(struct line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct line *l, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(l->text + l->used, l->room - l->used, format, args);
+	va_end(args);
+	if (n > 0)
+		l->used += (size_t)n < l->room - l->used ? (size_t)n : l->room - l->used - 1;
+}
+
+static bool below(uint32_t a, uint32_t b)
+{
+	return ((a - b) & INDEX_MASK) >= INDEX_HALF;
+}
+
+int rf_member_ask(struct rf_member *m, const struct rf_ctl_status_req *req, uint64_t now)
+{
+	return m->have_client && !m->straggler.asking ? rf_client_status(&m->client, req, now) : -1;
+}
+
+bool rf_member_asking(const struct rf_member *m)
+{
+	return m->have_client &&
+	       (m->straggler.asking || rf_client_query(&m->client) == RF_CLIENT_Q_WAITING);
+}
+
+const struct rf_ctl_reply *rf_member_answer(const struct rf_member *m)
+{
+	return m->have_client ? rf_client_answer(&m->client) : NULL;
+}
+
+static bool ask_page(struct rf_member *m, unsigned int first, uint64_t now)
+{
+	struct rf_ctl_status_req ask = {.page = RF_CTL_PAGE_RANKS, .index = (uint16_t)first};
+
+	m->straggler.asking = rf_client_status(&m->client, &ask, now) == 0;
+	return m->straggler.asking;
+}
+
+bool rf_member_ask_stragglers(struct rf_member *m, uint64_t now)
+{
+	struct rf_straggler_query *b = &m->straggler;
+
+	if (!m->have_client || b->asking || !ask_page(m, 0, now))
+		return false;
+	b->asked = now;
+	return true;
+}
+
+void rf_member_straggler_poll(struct rf_member *m, uint64_t now)
+{
+	struct rf_straggler_query *b = &m->straggler;
+	const struct rf_ctl_reply *reply;
+	const struct rf_ctl_ranks_page *page;
+	unsigned int k;
+
+	if (!b->asking || rf_client_query(&m->client) == RF_CLIENT_Q_WAITING)
+		return;
+	b->asking = false;
+	m->changes++;
+	reply = rf_client_answer(&m->client);
+	if (rf_client_query(&m->client) != RF_CLIENT_Q_DONE || !reply ||
+	    reply->result != RF_CTL_PAGE || reply->page != RF_CTL_PAGE_RANKS)
+		return;
+	page = &reply->u.ranks;
+	for (k = 0; k < page->count && page->first + k < m->cfg.ranks; k++)
+		b->rank[page->first + k] = page->rank[k];
+	if (page->count && page->first + k < m->cfg.ranks)
+		ask_page(m, page->first + k, now);
+	else
+		b->answered = now;
+}
+
+/* What the box's answer means. */
+struct verdict {
+	uint32_t most;       /* the index that the foremost rank has reached */
+	uint8_t set[16];     /* ranks that have not reached it */
+	unsigned int count;  /* of them */
+	unsigned int last;   /* the one that has come least far */
+	unsigned int sender; /* rank on whose connection the fewest results are acknowledged */
+	bool delivery;       /* only the rank after it has not acknowledged its results */
+	unsigned int blamed; /* the rank that holds the others up, or NOBODY */
+};
+
+static struct verdict judge(const struct rf_member *m)
+{
+	const struct rf_ctl_rank *rank = m->straggler.rank;
+	struct verdict v = {.most = rank[0].next};
+	unsigned int ranks = m->cfg.ranks, r, next;
+	bool unacked;
+
+	for (r = 1; r < ranks; r++) {
+		v.most = below(v.most, rank[r].next) ? rank[r].next : v.most;
+		v.last = below(rank[r].next, rank[v.last].next) ? r : v.last;
+		v.sender = below(rank[r].una, rank[v.sender].una) ? r : v.sender;
+	}
+	for (r = 0; r < ranks; r++) {
+		if (!below(rank[r].next, v.most))
+			continue;
+		v.set[r / 8] |= (uint8_t)(1u << (r % 8));
+		v.count++;
+	}
+	/*
+	 * The results on a rank's connection go to the next rank of the ring. If that one does not
+	 * acknowledge them, the sender cannot advance: it is not late itself.
+	 */
+	next = (v.sender + 1) % ranks;
+	unacked = below(rank[v.sender].una, rank[v.sender].sent) &&
+		  (!v.count || below(rank[v.sender].una, rank[v.last].next));
+	v.blamed = unacked ? next : v.count ? v.last : RF_MEMBER_NOBODY;
+	v.delivery = unacked && !(v.set[next / 8] >> (next % 8) & 1u);
+	return v;
+}
+
+unsigned int rf_member_straggler(const struct rf_member *m)
+{
+	if (!m->straggler.asked || m->straggler.answered < m->straggler.asked)
+		return RF_MEMBER_NOBODY;
+	return judge(m).blamed;
+}
+
+/* One rank that the box waits for: what is missing, and when its process was last heard from. */
+static void add_rank(struct line *l, const struct rf_member *m, unsigned int r, uint32_t most,
+		     uint64_t now)
+{
+	const struct rf_ctl_rank *k = &m->straggler.rank[r];
+	uint64_t age = k->age_ms + (now - m->straggler.answered) / NS_PER_MS;
+
+	add(l, "rank %u: ", r);
+	if (k->flags & RF_CTL_RANK_GONE)
+		add(l, "its lease has expired, ");
+	else if (k->flags & RF_CTL_RANK_LEFT)
+		add(l, "it has left, ");
+	add(l, "packet %u of %u, last heard from %llu ms ago", k->next & INDEX_MASK,
+	    most & INDEX_MASK, (unsigned long long)age);
+}
+
+/* No rank is late with its packets: names the rank that has not acknowledged its results. */
+static void add_delivery(struct line *l, const struct rf_member *m, const struct verdict *v)
+{
+	const struct rf_ctl_rank *k = &m->straggler.rank[v->sender];
+
+	if (v->delivery)
+		add(l, "; the box has %s, and waits for rank %u to acknowledge result %u of %u",
+		    v->count ? "sent its results" : "the packets of all ranks",
+		    (v->sender + 1) % m->cfg.ranks, k->una & INDEX_MASK, k->sent & INDEX_MASK);
+	else
+		add(l, "; the box has delivered everything it has received: no rank is late");
+}
+
+void rf_member_stragglers_text(const struct rf_member *m, uint64_t now, char *text, size_t room)
+{
+	const struct rf_straggler_query *b = &m->straggler;
+	struct line l = {text, room, 0};
+	char ranks[200], ip[16];
+	unsigned int r, named = 0;
+	struct verdict v;
+
+	text[0] = '\0';
+	if (!m->have_client || !b->asked)
+		return;
+	if (b->answered < b->asked) {
+		add(&l,
+		    "; the box at %s was asked which rank it waits for and has not answered for "
+		    "%llu ms",
+		    rf_ip_text(m->cfg.client.box_ip, ip),
+		    (unsigned long long)((now - b->asked) / NS_PER_MS));
+		return;
+	}
+	v = judge(m);
+	if (v.delivery || !v.count) {
+		add_delivery(&l, m, &v);
+		return;
+	}
+	add(&l, "; the box waits for %s (", rf_store_ranks_text(v.set, ranks, sizeof(ranks)));
+	for (r = 0; r < m->cfg.ranks && named < RANKS_NAMED; r++) {
+		if (!(v.set[r / 8] >> (r % 8) & 1u))
+			continue;
+		add(&l, "%s", named++ ? "; " : "");
+		add_rank(&l, m, r, v.most, now);
+	}
+	add(&l, v.count > named ? "; ...)" : ")");
+}

@@ -1,0 +1,244 @@
+/*
+ * The store of a job (host/store) in virtual time: gathers, announcements, and the loss of a
+ * process. The ranks of a group gather in the same order, so a gather is found by its number and by
+ * the life of the job. Everything takes cfg.store_ns.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/store/store.h"
+#include "sim/fabric/host.h"
+
+/* Longest number of gathers that can be open at a time: a rank is at most one ahead. */
+#define GATHERS 4u
+
+struct rf_gather {
+	unsigned life, number;
+	unsigned count; /* ranks that are here */
+	bool here[RF_FABRIC_RANKS];
+	uint64_t full_ns; /* when the last one came; 0: not all are here */
+	size_t len;
+	uint8_t values[RF_FABRIC_RANKS * RF_MEMBER_VALUE_MAX];
+};
+
+struct rf_notice {
+	unsigned rank, life;
+	uint64_t at; /* ns */
+	int status;
+	char text[RF_MEMBER_TEXT];
+};
+
+struct rf_job_store {
+	struct rf_gather gather[GATHERS];
+	struct rf_notice *notices;
+	size_t count, room;
+};
+
+int rf_stores_create(struct rf_fabric *f)
+{
+	f->stores = calloc(f->cfg.ranks / rf_fabric_size(&f->cfg), sizeof(*f->stores));
+	return f->stores ? 0 : -1;
+}
+
+void rf_stores_destroy(struct rf_fabric *f)
+{
+	for (unsigned k = 0; f->stores && k < f->cfg.ranks / rf_fabric_size(&f->cfg); k++)
+		free(f->stores[k].notices);
+	free(f->stores);
+}
+
+static struct rf_job_store *store_of(const struct rf_host *h)
+{
+	return &h->f->stores[h->rank / rf_fabric_size(&h->f->cfg)];
+}
+
+static struct rf_gather *gather_of(const struct rf_host *h, unsigned number)
+{
+	return &store_of(h)->gather[number % GATHERS];
+}
+
+static void wake_group(const struct rf_host *h)
+{
+	unsigned first = rf_fabric_first(&h->f->cfg, h->rank);
+
+	for (unsigned i = 0; i < rf_fabric_size(&h->f->cfg); i++)
+		if (first + i != h->rank)
+			rf_host_wake(h->f->hosts[first + i]);
+}
+
+/* ---- gathers ---- */
+
+static void contribute(struct rf_host *h, const struct rf_member_gather *want)
+{
+	unsigned size = rf_fabric_size(&h->f->cfg);
+	unsigned self = h->rank % size;
+	struct rf_gather *g = gather_of(h, want->number);
+
+	h->gathers = want->number;
+	h->gather_until = rf_host_ns(h) + want->timeout_ms * RF_MSEC;
+	if (g->number != want->number || g->life != h->pub.life) {
+		memset(g, 0, sizeof(*g));
+		g->number = want->number;
+		g->life = h->pub.life;
+		g->len = want->len;
+	}
+	g->here[self] = true;
+	memcpy(g->values + self * g->len, want->value, g->len);
+	if (++g->count == size) {
+		g->full_ns = rf_host_ns(h);
+		wake_group(h);
+	}
+}
+
+/* The first rank that is not here and whose process has been gone for long enough. */
+static unsigned lost_rank(const struct rf_host *h, const struct rf_gather *g)
+{
+	const struct rf_fabric_cfg *cfg = &h->f->cfg;
+	unsigned first = rf_fabric_first(cfg, h->rank);
+
+	for (unsigned i = 0; i < rf_fabric_size(cfg); i++) {
+		const struct rf_host *other = h->f->hosts[first + i];
+
+		if (!g->here[i] && other->gone_ns && other->pub.life == g->life &&
+		    rf_host_ns(h) >= other->gone_ns + cfg->lost_ns)
+			return i;
+	}
+	return RF_MEMBER_NOBODY;
+}
+
+static void missing_text(const struct rf_host *h, const struct rf_gather *g, const char *name,
+			 char *text, size_t room, unsigned *culprit)
+{
+	uint8_t set[16] = {0};
+	char ranks[200];
+
+	*culprit = RF_MEMBER_NOBODY;
+	for (unsigned i = rf_fabric_size(&h->f->cfg); i-- > 0;) {
+		if (g->here[i])
+			continue;
+		set[i / 8] |= (uint8_t)(1u << i % 8);
+		*culprit = i;
+	}
+	snprintf(text, room, "%s did not arrive at \"%s\" in time",
+		 rf_store_ranks_text(set, ranks, sizeof(ranks)), name);
+}
+
+/* Hands over the result of the open gather, if there is one. */
+static bool finish(struct rf_host *h, const struct rf_member_gather *want)
+{
+	const struct rf_gather *g = gather_of(h, want->number);
+	uint64_t now = rf_host_ns(h);
+	char text[RF_MEMBER_TEXT];
+	unsigned culprit = lost_rank(h, g);
+
+	if (g->full_ns && now >= g->full_ns + h->f->cfg.store_ns) {
+		rf_member_gathered(h->member, RF_OK, NULL, RF_MEMBER_NOBODY, g->values, now);
+		return true;
+	}
+	if (g->full_ns)
+		return false;
+	if (culprit != RF_MEMBER_NOBODY) {
+		rf_member_lost_text(culprit, text, sizeof(text));
+		rf_member_gathered(h->member, RF_ERR_RANK_LOST, text, culprit, NULL, now);
+		return true;
+	}
+	if (now < h->gather_until)
+		return false;
+	missing_text(h, g, want->name, text, sizeof(text), &culprit);
+	rf_member_gathered(h->member, RF_ERR_RANK_MISSING, text, culprit, NULL, now);
+	return true;
+}
+
+/* ---- announcements ---- */
+
+static void post(struct rf_host *h, uint64_t at, int status, const char *text)
+{
+	struct rf_job_store *s = store_of(h);
+	struct rf_notice *n;
+
+	if (s->count == s->room) {
+		size_t room = s->room ? 2 * s->room : 16;
+
+		n = realloc(s->notices, room * sizeof(*n));
+		if (!n) {
+			rf_fabric_fail(h->f, "no memory for an announcement");
+			return;
+		}
+		s->notices = n;
+		s->room = room;
+	}
+	n = &s->notices[s->count++];
+	*n = (struct rf_notice){.rank = h->rank, .life = h->pub.life, .at = at, .status = status};
+	snprintf(n->text, sizeof(n->text), "%s", text);
+	wake_group(h);
+}
+
+void rf_host_announce(struct rf_host *h, int status, const char *text)
+{
+	post(h, rf_host_ns(h) + h->f->cfg.store_ns, status, text);
+}
+
+void rf_host_gone(struct rf_host *h)
+{
+	h->gone_ns = rf_host_ns(h) ? rf_host_ns(h) : 1;
+	if (h->f->cfg.store)
+		post(h, h->gone_ns + h->f->cfg.lost_ns, RF_ERR_RANK_LOST, "");
+}
+
+static void read_notices(struct rf_host *h)
+{
+	const struct rf_job_store *s = store_of(h);
+	unsigned first = rf_fabric_first(&h->f->cfg, h->rank);
+
+	for (; h->notices < s->count; h->notices++) {
+		const struct rf_notice *n = &s->notices[h->notices];
+
+		if (n->at > rf_host_ns(h))
+			return;
+		if (n->rank != h->rank && n->life == h->pub.life)
+			rf_member_announced(h->member, n->rank - first, n->status, n->text,
+					    rf_host_ns(h));
+	}
+}
+
+/* ---- a rank's connection to the store ---- */
+
+void rf_host_store_look(struct rf_host *h)
+{
+	const struct rf_member_gather *want;
+
+	if (!h->f->cfg.store || !h->member)
+		return;
+	read_notices(h);
+	while ((want = rf_member_gather(h->member)) != NULL) {
+		if (want->number != h->gathers)
+			contribute(h, want);
+		if (!finish(h, want))
+			break;
+	}
+}
+
+uint64_t rf_host_store_next(const struct rf_host *h)
+{
+	const struct rf_fabric_cfg *cfg = &h->f->cfg;
+	const struct rf_member_gather *want = NULL;
+	const struct rf_job_store *s;
+	uint64_t next = UINT64_MAX;
+
+	if (!cfg->store || !h->member)
+		return next;
+	s = store_of(h);
+	if (h->notices < s->count)
+		next = s->notices[h->notices].at;
+	want = rf_member_gather(h->member);
+	if (want && want->number != h->gathers)
+		return rf_host_ns(h);
+	if (want) {
+		const struct rf_gather *g = gather_of(h, want->number);
+		uint64_t t = g->full_ns ? g->full_ns + cfg->store_ns : h->gather_until;
+
+		next = t < next ? t : next;
+	}
+	return next;
+}

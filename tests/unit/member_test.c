@@ -1,0 +1,279 @@
+/*
+ * The machine of a member alone: no network, no box, no store. The test plays all of them, so each
+ * step and each deadline is seen by itself.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host/member/member.h"
+
+#define SEC UINT64_C(1000000000)
+#define MS UINT64_C(1000000)
+#define TIMEOUT (30 * SEC)
+
+/* Connections that take everything and deliver nothing, unless the test moves them. */
+struct fake {
+	struct rf_pair base;
+	uint64_t moved;
+	bool connected, stopped;
+};
+
+static int post_send(void *ctx, uint64_t id, const void *buf, uint32_t len)
+{
+	(void)ctx, (void)id, (void)buf, (void)len;
+	return RF_MSG_OK;
+}
+
+static int post_recv(void *ctx, uint64_t id, void *buf, uint32_t len)
+{
+	(void)ctx, (void)id, (void)buf, (void)len;
+	return RF_MSG_OK;
+}
+
+static int poll_nothing(void *ctx, struct rf_msg_event *event)
+{
+	(void)ctx, (void)event;
+	return 0;
+}
+
+static const struct rf_msg_ops nothing = {post_send, post_recv, poll_nothing};
+
+static int fake_connect(struct rf_pair *p, const struct rf_pair_cfg *cfg, char *why, size_t room)
+{
+	(void)cfg, (void)why, (void)room;
+	((struct fake *)(void *)p)->connected = true;
+	p->to_next = (struct rf_msg){&nothing, p};
+	p->from_prev = (struct rf_msg){&nothing, p};
+	return 0;
+}
+
+static uint64_t fake_moved(const struct rf_pair *p)
+{
+	return ((const struct fake *)(const void *)p)->moved;
+}
+
+static bool fake_bypassed(const struct rf_pair *p)
+{
+	(void)p;
+	return false;
+}
+
+static void fake_stop(struct rf_pair *p)
+{
+	((struct fake *)(void *)p)->stopped = true;
+}
+
+static void fake_disconnect(struct rf_pair *p)
+{
+	((struct fake *)(void *)p)->connected = false;
+}
+
+static const struct rf_pair_ops fake_ops = {.connect = fake_connect,
+					    .moved = fake_moved,
+					    .bypassed = fake_bypassed,
+					    .stop = fake_stop,
+					    .disconnect = fake_disconnect};
+
+static const struct rf_member_peer peers[2] = {{{2, 0, 0, 0, 0, 1}, 1}, {{2, 0, 0, 0, 0, 2}, 2}};
+static const struct rf_member_end ends[2] = {{10, 11, 100}, {20, 21, 200}};
+
+static struct rf_member *ring(struct fake *f, bool store)
+{
+	struct rf_member_cfg cfg = {
+		.ranks = 2,
+		.peers = peers,
+		.own = ends[0],
+		.store = store,
+		.ends = ends,
+		.schedule = RF_SCHEDULE_RING,
+		.slots = 16,
+		.prove = store,
+		.timeout_ns = TIMEOUT,
+		.exchange_ns = TIMEOUT,
+		.mtu = 1024,
+		.ring_window = 8,
+		.calls_max = 4,
+	};
+	struct rf_member *m;
+
+	memset(f, 0, sizeof(*f));
+	f->base.ops = &fake_ops;
+	assert_int_equal(rf_member_create(&cfg, &f->base, &m), RF_OK);
+	return m;
+}
+
+/* Runs the machine as its timeouts demand, until a time. */
+static void run(struct rf_member *m, uint64_t *now, uint64_t until)
+{
+	while (*now < until) {
+		uint64_t next = rf_member_next_timeout(m);
+
+		rf_member_progress(m, *now);
+		if (next <= *now)
+			next = *now + MS;
+		*now = next < until ? next : until;
+	}
+	rf_member_progress(m, *now);
+}
+
+static uint32_t data[16];
+
+static void begin_call(struct rf_member *m, uint64_t now)
+{
+	rf_member_start(m, now);
+	assert_int_equal(rf_member_phase(m), RF_MEMBER_RUNNING);
+	assert_int_equal(rf_member_call(m, 3, data, data, 16, now), RF_OK);
+}
+
+/* Without any progress a call fails after the timeout, and not before. */
+static void times_out(void **state)
+{
+	struct rf_member_event e;
+	uint64_t now = SEC;
+	struct fake f;
+	struct rf_member *m = ring(&f, false);
+
+	(void)state;
+	begin_call(m, now);
+	run(m, &now, now + TIMEOUT - MS);
+	assert_int_equal(rf_member_status(m), 0);
+	run(m, &now, now + 2 * MS);
+	assert_int_equal(rf_member_status(m), RF_ERR_TIMEOUT);
+	assert_true(f.stopped);
+	assert_true(rf_member_poll(m, &e));
+	assert_int_equal(e.kind, RF_MEMBER_DONE);
+	assert_int_equal(e.id, 3);
+	assert_int_equal(e.status, RF_ERR_TIMEOUT);
+	assert_false(rf_member_poll(m, &e));
+	rf_member_destroy(m);
+}
+
+/*
+ * The process stands still for longer than the timeout: that time is not held against the others,
+ * who get some time after it. If nothing moves then, the call fails.
+ */
+static void stands_still(void **state)
+{
+	uint64_t now = SEC;
+	struct fake f;
+	struct rf_member *m = ring(&f, false);
+
+	(void)state;
+	begin_call(m, now);
+	run(m, &now, now + SEC);
+	now += 2 * TIMEOUT;
+	rf_member_progress(m, now);
+	assert_int_equal(rf_member_status(m), 0);
+	run(m, &now, now + RF_MEMBER_GRACE_NS - MS);
+	assert_int_equal(rf_member_status(m), 0);
+	run(m, &now, now + 2 * MS);
+	assert_int_equal(rf_member_status(m), RF_ERR_TIMEOUT);
+	rf_member_destroy(m);
+}
+
+/* ... and what arrives then begins a new timeout. */
+static void goes_on(void **state)
+{
+	uint64_t now = SEC;
+	struct fake f;
+	struct rf_member *m = ring(&f, false);
+
+	(void)state;
+	begin_call(m, now);
+	run(m, &now, now + SEC);
+	now += 2 * TIMEOUT;
+	f.moved++;
+	run(m, &now, now + TIMEOUT - MS);
+	assert_int_equal(rf_member_status(m), 0);
+	run(m, &now, now + 2 * MS);
+	assert_int_equal(rf_member_status(m), RF_ERR_TIMEOUT);
+	rf_member_destroy(m);
+}
+
+static void put_card(uint8_t *card, const struct rf_member_gather *g)
+{
+	memcpy(card, g->value, g->len);
+}
+
+/* Creation through a store, with a proof that never comes back: both ranks get the same cause. */
+static void proof_fails(void **state)
+{
+	uint8_t values[2 * RF_MEMBER_VALUE_MAX];
+	const struct rf_member_gather *g;
+	uint64_t now = SEC;
+	struct fake f;
+	struct rf_member *m = ring(&f, true);
+
+	(void)state;
+	rf_member_start(m, now);
+	assert_int_equal(rf_member_phase(m), RF_MEMBER_EXCHANGE);
+	g = rf_member_gather(m);
+	assert_non_null(g);
+	put_card(values, g);
+	put_card(values + g->len, g);
+	rf_member_gathered(m, 0, NULL, RF_MEMBER_NOBODY, values, now);
+	assert_true(f.connected);
+	assert_int_equal(rf_member_phase(m), RF_MEMBER_REPORT);
+	memset(values, 0, sizeof(values));
+	rf_member_gathered(m, 0, NULL, RF_MEMBER_NOBODY, values, now);
+	assert_int_equal(rf_member_phase(m), RF_MEMBER_PROOF);
+	run(m, &now, now + 10 * SEC);
+	assert_int_equal(rf_member_phase(m), RF_MEMBER_REPORT);
+	assert_non_null(strstr(rf_member_text(m), "no packet from rank 1"));
+	g = rf_member_gather(m);
+	put_card(values, g);
+	put_card(values + g->len, g);
+	/* rank 1 knows better */
+	memcpy(values + g->len, (const uint8_t[]){0xff, 0xff, 0xff, 0xf3, 0}, 5);
+	strcpy((char *)values + g->len + 5, "its cable is out");
+	rf_member_gathered(m, 0, NULL, RF_MEMBER_NOBODY, values, now);
+	assert_int_equal(rf_member_phase(m), RF_MEMBER_FAILED);
+	assert_int_equal(rf_member_status(m), -13);
+	assert_string_equal(rf_member_text(m), "rank 1: its cable is out");
+	assert_int_equal(rf_member_culprit(m), 1);
+	rf_member_leave(m, false, now);
+	assert_int_equal(rf_member_phase(m), RF_MEMBER_LEFT);
+	assert_false(f.connected);
+	rf_member_destroy(m);
+}
+
+/* Another rank's announcement ends a call; a member that is LEFT has nothing more to do. */
+static void announced(void **state)
+{
+	struct rf_member_event e;
+	uint64_t now = SEC;
+	struct fake f;
+	struct rf_member *m = ring(&f, false);
+
+	(void)state;
+	begin_call(m, now);
+	assert_int_equal(rf_member_call(m, 3, data, data, 16, now), RF_ERR_INTERNAL);
+	rf_member_announced(m, 1, RF_ERR_DEVICE, "no link", now);
+	assert_string_equal(rf_member_text(m), "rank 1: no link");
+	assert_true(rf_member_by_announcement(m));
+	/* a call that comes later fails in the same way */
+	assert_int_equal(rf_member_call(m, 5, data, data, 16, now), RF_OK);
+	assert_true(rf_member_poll(m, &e) && e.id == 3 && e.status == RF_ERR_DEVICE);
+	assert_true(rf_member_poll(m, &e) && e.id == 5 && e.status == RF_ERR_DEVICE);
+	assert_false(rf_member_poll(m, &e));
+	rf_member_leave(m, true, now);
+	assert_int_equal(rf_member_phase(m), RF_MEMBER_LEFT);
+	assert_true(rf_member_next_timeout(m) == RF_MEMBER_NEVER);
+	rf_member_destroy(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_out), cmocka_unit_test(stands_still),
+		cmocka_unit_test(goes_on),   cmocka_unit_test(proof_fails),
+		cmocka_unit_test(announced),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -42,7 +42,7 @@ void rf_member_exchange(struct rf_member *m)
 	rf_put_be16(card + 20, cfg->flags);
 	snprintf(m->gather.name, sizeof(m->gather.name), "the start of group %u", cfg->number);
 	rf_member_enter(m, RF_MEMBER_EXCHANGE);
-	gather(m, CARD, (unsigned int)(cfg->exchange_ns / NS_PER_MS));
+	gather(m, CARD, (unsigned int)(cfg->exchange_ns / RF_MEMBER_MS));
 }
 
 /* Describes how two ranks' cards differ. */
@@ -107,7 +107,7 @@ void rf_member_report(struct rf_member *m)
 	snprintf(m->gather.name, sizeof(m->gather.name), "group %u, %s", m->cfg.number,
 		 step_name(m->step));
 	rf_member_enter(m, RF_MEMBER_REPORT);
-	gather(m, REPORT, (unsigned int)(m->cfg.timeout_ns / NS_PER_MS) + REPORT_GRACE_MS);
+	gather(m, REPORT, (unsigned int)(m->cfg.timeout_ns / RF_MEMBER_MS) + REPORT_GRACE_MS);
 }
 
 /* Failures that follow from another rank's failure, which is more specific. */

@@ -5,7 +5,7 @@
 #include "host/collective/collective.h"
 #include "host/member/member.h"
 
-#define NS_PER_MS UINT64_C(1000000)
+#define RF_MEMBER_MS UINT64_C(1000000)
 
 /* The steps of creation on whose outcome the ranks agree. */
 enum rf_member_step {

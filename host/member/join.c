@@ -7,11 +7,11 @@
 #include "base/log2.h"
 
 /* Added to the box's own JOIN deadline, for its answer to arrive. */
-#define JOIN_GRACE_NS (15000 * NS_PER_MS)
+#define JOIN_GRACE_NS (15000 * RF_MEMBER_MS)
 /* How long, and how often, a JOIN is repeated when the box has no room. */
-#define ROOM_NS (400 * NS_PER_MS)
-#define ROOM_AGAIN_NS (20 * NS_PER_MS)
-#define LEAVE_NS (2000 * NS_PER_MS)
+#define ROOM_NS (400 * RF_MEMBER_MS)
+#define ROOM_AGAIN_NS (20 * RF_MEMBER_MS)
+#define LEAVE_NS (2000 * RF_MEMBER_MS)
 
 static void client_start(struct rf_member *m, uint64_t now)
 {
@@ -53,7 +53,7 @@ void rf_member_join(struct rf_member *m, unsigned int least, uint64_t now)
 {
 	m->least = least;
 	m->join_from = now;
-	m->join_until = now + m->cfg.join_ms * NS_PER_MS + JOIN_GRACE_NS;
+	m->join_until = now + m->cfg.join_ms * RF_MEMBER_MS + JOIN_GRACE_NS;
 	client_start(m, now);
 	rf_member_enter(m, RF_MEMBER_JOIN);
 }

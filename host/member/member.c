@@ -7,11 +7,11 @@
 #include <string.h>
 
 /* How long to wait for a rank's own reason after the box has reported that it aborted. */
-#define ABORT_WAIT_NS (300 * NS_PER_MS)
+#define ABORT_WAIT_NS (300 * RF_MEMBER_MS)
 /* How long to wait for the box's report why a connection has ended. */
-#define BROKEN_NS (2000 * NS_PER_MS)
+#define BROKEN_NS (2000 * RF_MEMBER_MS)
 /* A machine that runs later than this after its timeout belongs to a process that stood still. */
-#define LATE_NS (100 * NS_PER_MS)
+#define LATE_NS (100 * RF_MEMBER_MS)
 /* How long ENDING of a failed group waits for the others. */
 #define ENDING_FAILED_MS 1000u
 
@@ -176,7 +176,7 @@ static void check_stall(struct rf_member *m, uint64_t now)
 		       "a larger RF_TIMEOUT; if all ranks run, check with `ringfold doctor` on "
 		       "their hosts "
 		       "that the switch's rule is still in place",
-		       (unsigned long long)(m->cfg.timeout_ns / NS_PER_MS), m->cfg.rank,
+		       (unsigned long long)(m->cfg.timeout_ns / RF_MEMBER_MS), m->cfg.rank,
 		       stragglers);
 }
 
@@ -259,7 +259,9 @@ size_t rf_member_tx(struct rf_member *m, uint64_t now, uint8_t *frame, size_t ro
 {
 	size_t len = m->have_client ? rf_client_tx(&m->client, now, frame, room) : 0;
 
-	rf_member_ran(m, now);
+	/* this is called for every data frame too */
+	if (len)
+		rf_member_ran(m, now);
 	return len;
 }
 
@@ -337,7 +339,7 @@ void rf_member_leave(struct rf_member *m, bool together, uint64_t now)
 	snprintf(g->name, sizeof(g->name), "the end of group %u", m->cfg.number);
 	g->len = 0;
 	g->timeout_ms =
-		m->status ? ENDING_FAILED_MS : (unsigned int)(m->cfg.timeout_ns / NS_PER_MS);
+		m->status ? ENDING_FAILED_MS : (unsigned int)(m->cfg.timeout_ns / RF_MEMBER_MS);
 	g->number++;
 	m->gathering = true;
 }

@@ -12,9 +12,9 @@
 #include "proto/rf_bytes.h"
 
 /* Longest wait for this packet if all processes run, whatever the group's deadline is. */
-#define PROOF_NS (10000 * NS_PER_MS)
+#define PROOF_NS (10000 * RF_MEMBER_MS)
 /* How long to wait for the box's answer which rank it waits for, and between two such questions. */
-#define WHO_NS (2000 * NS_PER_MS)
+#define WHO_NS (2000 * RF_MEMBER_MS)
 /* A process that the box has not heard for so long stands still: it renews its lease every second.
  */
 #define STILL_MS 3000u
@@ -107,7 +107,7 @@ static bool waits_longer(struct rf_member *m, uint64_t now)
 static void missing(struct rf_member *m, bool bypass, uint64_t now)
 {
 	unsigned int prev = rf_member_prev_rank(m), next = rf_member_next_rank(m);
-	unsigned long long ms = (now - m->proof.begun) / NS_PER_MS;
+	unsigned long long ms = (now - m->proof.begun) / RF_MEMBER_MS;
 	char stragglers[300];
 
 	if (bypass) {

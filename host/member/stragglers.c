@@ -151,7 +151,7 @@ static void add_rank(struct line *l, const struct rf_member *m, unsigned int r, 
 		     uint64_t now)
 {
 	const struct rf_ctl_rank *k = &m->straggler.rank[r];
-	uint64_t age = k->age_ms + (now - m->straggler.answered) / NS_PER_MS;
+	uint64_t age = k->age_ms + (now - m->straggler.answered) / RF_MEMBER_MS;
 
 	add(l, "rank %u: ", r);
 	if (k->flags & RF_CTL_RANK_GONE)
@@ -191,7 +191,7 @@ void rf_member_stragglers_text(const struct rf_member *m, uint64_t now, char *te
 		    "; the box at %s was asked which rank it waits for and has not answered for "
 		    "%llu ms",
 		    rf_ip_text(m->cfg.client.box_ip, ip),
-		    (unsigned long long)((now - b->asked) / NS_PER_MS));
+		    (unsigned long long)((now - b->asked) / RF_MEMBER_MS));
 		return;
 	}
 	v = judge(m);

@@ -17,6 +17,7 @@
 #define GIVE_UP 30u
 #define GIVE_UP_MAX (64 * RF_MSEC)
 #define PAUSE_LIMIT (130 * RF_SEC)
+#define STORE_TIME (600 * RF_USEC)
 
 static unsigned below(struct rf_rng *r, unsigned n)
 {
@@ -198,12 +199,13 @@ static void draw_nonsense(struct rf_plan *p, struct rf_rng *r, uint64_t at, unsi
 	explain(p, RF_PLAN_BY_NONSENSE, rank);
 }
 
-/* A time at which the ranks probably join or work. */
+/* A time at which the ranks probably join or work. Agreeing through a store takes its time. */
 static uint64_t draw_time(const struct rf_plan *p, struct rf_rng *r)
 {
 	uint64_t bits = (uint64_t)packets_of(p) * (p->cfg.mtu + 100) * 8 * p->cfg.lanes;
+	uint64_t later = p->cfg.store && below(r, 4) ? STORE_TIME : 0;
 
-	return 50 * RF_USEC + rf_rng_below(r, 400 * RF_USEC + bits * RF_SEC / p->cfg.rate);
+	return 50 * RF_USEC + later + rf_rng_below(r, 400 * RF_USEC + bits * RF_SEC / p->cfg.rate);
 }
 
 /*
@@ -239,7 +241,7 @@ static void draw_events(struct rf_plan *p, struct rf_rng *r)
 {
 	unsigned rank = below(r, p->cfg.ranks);
 	uint64_t at = draw_time(p, r), ns = rf_rng_below(r, 50 * RF_MSEC);
-	unsigned what = below(r, 24);
+	unsigned what = below(r, 22);
 
 	switch (what) {
 	case 0:
@@ -293,8 +295,6 @@ static void draw_events(struct rf_plan *p, struct rf_rng *r)
 		break;
 	case 13:
 	case 14:
-	case 15:
-	case 16:
 		draw_pauses(p, r, rank);
 		break;
 	default:

@@ -53,6 +53,21 @@ seen_by_one() {
 }
 check "ring: the bits differ from the box's order, and the comparison detects it" seen_by_one
 
+# A process that stands still for longer than the box may take to answer must not leave a healthy box.
+export RF_FALLBACK=ring
+ranks_start "$rank" bits 10000
+sleep 0.5
+kill -STOP "${pid[1]}"
+sleep 7
+kill -CONT "${pid[1]}"
+for r in 0 1 2; do
+	rank_wait "$r"
+	codes[r]=$?
+done
+check "a rank stands still for 7 s: every bit is right" codes_are 0
+check "... and nobody leaves the box" sh -c "! grep -q 'continues without' $dir/[0-9].err"
+unset RF_FALLBACK
+
 RF_FALLBACK=both "$rank" bits 100 2> "$dir/0.err"
 check "another word is refused" says 0 "RF_FALLBACK=both"
 finish

@@ -4,6 +4,10 @@
 # figures through the macros of mk/rules.mk.
 
 .DEFAULT_GOAL := all
+# make separates names by blanks.
+ifneq ($(word 2,$(CURDIR)),)
+$(error the name of this folder contains a blank, which make cannot handle: move the tree to another folder)
+endif
 MAKEFLAGS += --no-builtin-rules
 # Every processor, unless told otherwise; a make that is started by another one shares the other's.
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)

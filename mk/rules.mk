@@ -45,6 +45,11 @@ endif
 endif
 endif
 
+# Objects are made again if the compiler or its options have changed; WERROR changes none of them.
+FLAGS_NOW := $(CC) $(CSTD) $(OPT) $(SANITIZE)
+$(shell mkdir -p $(BUILD); if [ ! -e $(BUILD)/flags ]; then printf '%s\n' '$(FLAGS_NOW)' > $(BUILD)/flags; touch -d 2000-01-01 $(BUILD)/flags; \
+  elif [ "$$(cat $(BUILD)/flags)" != '$(FLAGS_NOW)' ]; then printf '%s\n' '$(FLAGS_NOW)' > $(BUILD)/flags; fi)
+
 pkg_cflags = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(1) 2>/dev/null))
 pkg_libs   = $(shell pkg-config --libs $(1) 2>/dev/null)
 
@@ -66,7 +71,7 @@ MUTATE_TARGETS :=
 objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 define c_objects
-$(call objs,$(1)): $(BUILD)/obj/%.o: %.c | $$(GENERATED)
+$(call objs,$(1)): $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $$(GENERATED)
 	@mkdir -p $$(@D)
 	$$(CC) $$(CFLAGS_ALL) $(3) $$(INCLUDES) $(2) -MMD -MP -c -o $$@ $$<
 DEPFILES += $(patsubst %.c,$(BUILD)/obj/%.d,$(1))

@@ -1,3 +1,4 @@
+#include "host/io/device_why.h"
 #include "host/io/dpdk.h"
 
 #include <dlfcn.h>
@@ -85,5 +86,7 @@ int rf_io_dpdk_open(const char *device, const char *args, uint32_t frame_max, st
 		snprintf(why, room, "device \"%s\" (RF_DEVICE): %s", device, failure);
 		return RF_ERR_DEVICE;
 	}
+	if (rf_device_why(device, why, room) == 0)
+		return RF_ERR_DEVICE;
 	return plugin->open(device, args, frame_max, io, why, room);
 }

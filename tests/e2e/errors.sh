@@ -84,7 +84,7 @@ check "a switch port that is in use" says 1 "0.sock refuses a host at its id 0: 
 RF_RANK=1 RF_DEVICE=${RF_DEVICE//id=0,socket=$dir\/%r/id=7,socket=$dir\/0} "$bin/ringfold-perf" > /dev/null 2> "$dir/1.err"
 check "an id that does not exist at the box" says 1 "id 7: no such id here"
 RF_RANK=1 RF_DEVICE=${RF_DEVICE//%r/none} "$bin/ringfold-perf" > /dev/null 2> "$dir/1.err"
-check "a socket without a server" says 1 "is the process that serves its socket running"
+check "a socket without a server" says 1 "no process serves the socket"
 touch "$dir/enough"
 for r in 0 1 2; do
 	rank_wait $r

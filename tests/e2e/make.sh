@@ -34,6 +34,29 @@ done
 (cd "$dir/tree" && env -u MAKEFLAGS -u MFLAGS make -n demo) > "$dir/out" 2>&1 || true
 ! grep -q 'asked for' "$dir/out" || fail "make -n looks for packages"
 
+# Another compiler, or other options, make the objects again; the same ones do not.
+object=$dir/flags/obj/base/opt.o
+build() {
+	env -u MAKEFLAGS -u MFLAGS make BUILD="$dir/flags" "$@" "$object" > "$dir/out" 2>&1 || fail "make $*: $(cat "$dir/out")"
+}
+build
+build
+! grep -q -- "-o $object" "$dir/out" || fail "an object is made twice: $(cat "$dir/out")"
+for change in OPT=-O1 SANITIZE=-fsanitize=address CC=clang; do
+	build "$change"
+	grep -q -- "-o $object" "$dir/out" || fail "make $change makes no object again"
+	build "$change"
+	! grep -q -- "-o $object" "$dir/out" || fail "make $change makes an object twice"
+done
+
+# A folder with a blank in its name is refused at once, with the reason.
+mkdir "$dir/a tree"
+cp -r Makefile mk "$dir/a tree"
+if (cd "$dir/a tree" && env -u MAKEFLAGS -u MFLAGS make help) > "$dir/out" 2>&1; then
+	fail "a folder with a blank in its name is accepted"
+fi
+grep -q 'contains a blank' "$dir/out" || fail "a folder with a blank in its name: $(cat "$dir/out")"
+
 # Several tests given by name are one run.
 env -u MAKEFLAGS -u MFLAGS make -n test-crc_test test-roce_wire_test > "$dir/out" 2>&1
 [ "$(grep -c '^tests/run ' "$dir/out")" = 1 ] || fail "make test-A test-B runs tests/run more or less than once"

@@ -59,6 +59,14 @@ expect 1 "No such file" box --keys /nonexistent/file --port "a=memif:$good"
 expect 1 "No such file" box --pcapng /nonexistent/folder --port "a=memif:$good"
 expect 0 "" box --quiet --duration 100ms --port "a=memif:$good,id=010"
 
+# devices that cannot be opened: the reason in words, before DPDK gives a number
+expect 1 "is an interface of the kernel, not a DPDK device: use net_af_packet0,iface=lo" ctl status --device lo
+expect 1 "no interface \"nosuch0\"" ctl status --device net_af_packet0,iface=nosuch0
+expect 1 "expected net_af_packet0,iface=" ctl status --device net_af_packet0
+expect 1 "no process serves the socket $dir/none.sock" ctl status --device "net_memif0,role=client,id=0,socket=$dir/none.sock,socket-abstract=no"
+expect 1 "the folder $dir/none of the memif socket does not exist" ctl status \
+	--device "net_memif0,role=client,id=0,socket=$dir/none/a.sock,socket-abstract=no"
+
 expect 2 "--iters" perf --iters 0
 expect 2 "fp32 has 4 bytes" perf --min 3
 expect 2 "int32 has 4 bytes" perf --min 3 --type int32

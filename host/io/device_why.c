@@ -1,0 +1,94 @@
+#include "host/io/device_why.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* The value of ",key=value", cut at room; "" if it is absent. */
+static void value_of(const char *device, const char *key, char *value, size_t room)
+{
+	size_t len = strlen(key);
+
+	value[0] = '\0';
+	for (const char *p = strchr(device, ','); p; p = strchr(p + 1, ','))
+		if (strncmp(p + 1, key, len) == 0 && p[1 + len] == '=')
+			snprintf(value, room, "%.*s", (int)strcspn(p + 2 + len, ","), p + 2 + len);
+}
+
+static bool is_interface(const char *name)
+{
+	char path[160];
+
+	if (strchr(name, '/') || strlen(name) > 64)
+		return false;
+	snprintf(path, sizeof(path), "/sys/class/net/%s/ifindex", name);
+	return access(path, F_OK) == 0;
+}
+
+static int af_packet_why(const char *device, char *why, size_t room)
+{
+	char name[80];
+	int fd;
+
+	value_of(device, "iface", name, sizeof(name));
+	if (!*name) {
+		snprintf(why, room, "%s: expected net_af_packet0,iface=INTERFACE", device);
+		return 0;
+	}
+	if (!is_interface(name)) {
+		snprintf(why, room,
+			 "%s: this machine has no interface \"%s\"; `ringfold info` lists them",
+			 device, name);
+		return 0;
+	}
+	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (fd < 0 && errno == EPERM) {
+		snprintf(why, room, "%s: AF_PACKET requires root (CAP_NET_RAW)", device);
+		return 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static int memif_why(const char *device, char *why, size_t room)
+{
+	char abstract[8];
+	char role[16];
+	char path[256];
+	char *slash;
+
+	value_of(device, "socket-abstract", abstract, sizeof(abstract));
+	value_of(device, "socket", path, sizeof(path));
+	value_of(device, "role", role, sizeof(role));
+	if (strcmp(abstract, "no") != 0 || strcmp(role, "client") != 0 || !*path ||
+	    access(path, F_OK) == 0 || errno != ENOENT)
+		return -1;
+	snprintf(why, room, "no process serves the socket %s: is `ringfold box` running?", path);
+	slash = strrchr(path, '/');
+	if (slash && slash != path) {
+		*slash = '\0';
+		if (access(path, F_OK) != 0)
+			snprintf(why, room, "the folder %s of the memif socket does not exist",
+				 path);
+	}
+	return 0;
+}
+
+int rf_device_why(const char *device, char *why, size_t room)
+{
+	if (strncmp(device, "net_af_packet", strlen("net_af_packet")) == 0)
+		return af_packet_why(device, why, room);
+	if (strncmp(device, "net_memif", strlen("net_memif")) == 0)
+		return memif_why(device, why, room);
+	if (!is_interface(device))
+		return -1;
+	snprintf(why, room,
+		 "\"%s\" is an interface of the kernel, not a DPDK device: use "
+		 "net_af_packet0,iface=%s",
+		 device, device);
+	return 0;
+}

@@ -4,7 +4,7 @@
 
 comma := ,
 
-$(eval $(call c_lib,rfproto,proto/rf_crc32.c proto/rf_siphash.c))
+$(eval $(call c_lib,rfproto,proto/rf_crc32.c proto/rf_siphash.c wire/arp.c))
 # The ICRC is computed by ISA-L if it is installed. `make ISAL=no` builds the portable path.
 ISAL ?= $(shell pkg-config --exists libisal && echo yes || echo no)
 $(eval $(call c_lib,roce,$(addprefix host/roce/,wire.c frame.c crc.c icrc.c l2.c queue.c qp.c requester.c completer.c responder.c selective.c timer.c timeout.c endpoint.c),$(if $(filter yes,$(ISAL)),-DROCE_ISAL)))

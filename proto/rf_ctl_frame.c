@@ -3,6 +3,7 @@
 
 #include "proto/rf_bytes.h"
 #include "proto/rf_ctl.h"
+#include "proto/rf_inet.h"
 
 #define ETHERTYPE_IPV4 0x0800u
 #define ETHERTYPE_VLAN 0x8100u
@@ -12,15 +13,7 @@
 
 uint32_t rf_ctl_checksum(const uint8_t *p, size_t len, uint32_t sum)
 {
-	size_t i;
-
-	for (i = 0; i + 1u < len; i += 2u)
-		sum += rf_get_be16(p + i);
-	if (i < len)
-		sum += (uint32_t)p[i] << 8;
-	while (sum >> 16)
-		sum = (sum & 0xffffu) + (sum >> 16);
-	return sum;
+	return rf_inet_sum(sum, p, len);
 }
 
 size_t rf_ctl_frame_put(uint8_t *frame, size_t room, const struct rf_ctl_addr *a,

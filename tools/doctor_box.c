@@ -4,6 +4,7 @@
 
 #include "host/config/settings.h"
 #include "tools/doctor.h"
+#include "wire/arp.h"
 
 #define CLOCK_NS UINT64_C(500000000) /* time between two readings of the box's clock */
 #define CLOCK_SLACK_MS 30u
@@ -46,11 +47,11 @@ bool doctor_device(struct doctor *d)
  */
 static void ask_arp(struct doctor *d, uint32_t sender, uint32_t target)
 {
-	struct roce_arp a = {.op = 1, .sender_ip = sender, .target_ip = target};
+	struct rf_arp a = {.op = 1, .sender_ip = sender, .target_ip = target};
 	uint8_t frame[64];
 
 	memcpy(a.sender_mac, d->link.io->mac, 6);
-	boxlink_send(&d->link, frame, roce_arp_build(&a, frame, sizeof(frame)));
+	boxlink_send(&d->link, frame, rf_arp_build(&a, frame, sizeof(frame)));
 }
 
 bool doctor_address(struct doctor *d)

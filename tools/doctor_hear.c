@@ -2,13 +2,14 @@
 #include <string.h>
 
 #include "tools/doctor.h"
+#include "wire/arp.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 /* Number of round trips to wait for a packet, limited by these and by the answer timeout. */
 #define PATIENCE_TRIPS 20u
 #define PATIENCE_MIN (50 * NS_PER_MS)
 
-static void record_arp(struct doctor_heard *h, const struct roce_arp *a)
+static void record_arp(struct doctor_heard *h, const struct rf_arp *a)
 {
 	if (a->sender_ip != h->arp_ip || h->macs == DOCTOR_MACS_MAX)
 		return;
@@ -24,10 +25,10 @@ void doctor_take(void *arg, const uint8_t *frame, uint32_t len)
 	struct doctor *d = arg;
 	struct doctor_heard *h = &d->heard;
 	struct roce_packet p;
-	struct roce_arp a;
+	struct rf_arp a;
 
 	h->frames++;
-	if (roce_arp_parse(frame, len, &a) == 0) {
+	if (rf_arp_parse(frame, len, &a) != 0) {
 		record_arp(h, &a);
 		return;
 	}

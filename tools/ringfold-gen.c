@@ -16,6 +16,7 @@
 #include "base/opt.h"
 #include "tools/traffic.h"
 #include "proto/rf_bytes.h"
+#include "wire/arp.h"
 
 struct gen {
 	struct traffic_plan plan;
@@ -138,13 +139,13 @@ static int parse_faults(struct gen *g)
 static void announce(struct gen *g, unsigned int rank)
 {
 	const struct traffic_rank *k = &g->plan.rank[rank];
-	struct roce_arp a = {.op = 1, .sender_ip = k->ip, .target_ip = k->ip};
+	struct rf_arp a = {.op = 1, .sender_ip = k->ip, .target_ip = k->ip};
 	uint8_t frame[64];
 
 	a.has_vlan = g->plan.vlan >= 0;
 	a.vlan_tci = g->plan.vlan >= 0 ? (uint16_t)g->plan.vlan : 0;
 	memcpy(a.sender_mac, k->mac, 6);
-	dump(g, g->port[k->place.port], frame, roce_arp_build(&a, frame, sizeof(frame)));
+	dump(g, g->port[k->place.port], frame, rf_arp_build(&a, frame, sizeof(frame)));
 }
 
 /* RoCE of no group, between the same hosts: it must come back unchanged. */

@@ -19,10 +19,9 @@
 #include "proto/rf_bytes.h"
 #include "proto/rf_ctl.h"
 #include "ringfold/ringfold.h"
+#include "wire/arp.h"
 
 #define FRAME_ROOM 4352u
-#define ETHERTYPE_ARP 0x0806u
-#define ARP_FRAME 60u
 
 static const uint8_t box_mac[6] = {0x02, 0x52, 0x46, 0xff, 0xff, 0xfe};
 
@@ -30,8 +29,8 @@ struct io_udp {
 	struct rf_io io;
 	struct rf_verbs *v;
 	int fd, wake;
-	bool arp_due;
-	uint8_t arp[ARP_FRAME];
+	uint32_t arp_len; /* an ARP reply is due */
+	uint8_t arp[RF_ARP_FRAME_MAX];
 	uint8_t tx[FRAME_ROOM];
 	uint8_t rx[RF_IO_BURST][RF_CTL_FRAME_MAX];
 };
@@ -61,9 +60,9 @@ static unsigned int udp_rx(struct rf_io *io, struct rf_io_frame *frames, unsigne
 	struct io_udp *d = (struct io_udp *)io;
 	unsigned int got = 0;
 
-	if (d->arp_due && n) {
-		frames[got++] = (struct rf_io_frame){d->arp, ARP_FRAME};
-		d->arp_due = false;
+	if (d->arp_len > 0 && n) {
+		frames[got++] = (struct rf_io_frame){d->arp, d->arp_len};
+		d->arp_len = 0;
 	}
 	while (got < n) {
 		size_t len = take(d, d->rx[got]);
@@ -84,20 +83,14 @@ static uint8_t *udp_tx_buffer(struct rf_io *io)
 }
 
 /* Answers an ARP request for the box's address with a made-up MAC. RFC 826. */
-static void answer_arp(struct io_udp *d, const uint8_t *q)
+static void answer_arp(struct io_udp *d, const struct rf_arp *q)
 {
-	uint8_t *a = d->arp + 14;
+	struct rf_arp a = {
+		.op = RF_ARP_REPLY, .sender_ip = q->target_ip, .target_ip = q->sender_ip};
 
-	memset(d->arp, 0, sizeof(d->arp));
-	memcpy(d->arp, d->io.mac, 6);
-	memcpy(d->arp + 6, box_mac, 6);
-	rf_put_be16(d->arp + 12, ETHERTYPE_ARP);
-	memcpy(a, q, 6);
-	rf_put_be16(a + 6, 2);
-	memcpy(a + 8, box_mac, 6);
-	memcpy(a + 14, q + 24, 4);
-	memcpy(a + 18, q + 8, 10);
-	d->arp_due = true;
+	memcpy(a.sender_mac, box_mac, 6);
+	memcpy(a.target_mac, q->sender_mac, 6);
+	d->arp_len = (uint32_t)rf_arp_build(&a, d->arp, sizeof(d->arp));
 }
 
 static void udp_tx_commit(struct rf_io *io, uint32_t len)
@@ -105,11 +98,12 @@ static void udp_tx_commit(struct rf_io *io, uint32_t len)
 	struct io_udp *d = (struct io_udp *)io;
 	struct sockaddr_in to = {.sin_family = AF_INET};
 	struct rf_ctl_addr a;
+	struct rf_arp q;
 	const uint8_t *msg;
 	size_t n;
 
-	if (len >= 42 && rf_get_be16(d->tx + 12) == ETHERTYPE_ARP) {
-		answer_arp(d, d->tx + 14);
+	if (rf_arp_parse(d->tx, len, &q) != 0) {
+		answer_arp(d, &q);
 		return;
 	}
 	if (rf_ctl_frame_get(d->tx, len, &a, &msg, &n) != RF_CTL_FRAME_OK)
@@ -167,7 +161,7 @@ static void udp_wait(struct rf_io *io, uint32_t timeout_us)
 	struct timespec t = {(time_t)(timeout_us / 1000000), (long)(timeout_us % 1000000) * 1000};
 	uint64_t count;
 
-	if (d->arp_due || (!io->polling && arm(d->v)))
+	if (d->arp_len > 0 || (!io->polling && arm(d->v)))
 		return;
 	if (ppoll(fds, io->polling ? 2 : 3, &t, NULL) <= 0)
 		return;

@@ -5,11 +5,10 @@
 
 #include "host/control/internal.h"
 #include "proto/rf_bytes.h"
+#include "wire/arp.h"
 
 #define MS 1000000ull
 #define UDP_PORT_DEFAULT 49152u
-#define ARP_FRAME 60u
-#define ARP_REQUEST 1u
 
 void rf_client_init(struct rf_client *c, const struct rf_client_cfg *cfg)
 {
@@ -220,24 +219,14 @@ int rf_client_release(struct rf_client *c, uint32_t ip, uint32_t qpn, uint64_t n
 
 static size_t put_arp(const struct rf_client *c, uint8_t *frame)
 {
-	size_t l2 = c->cfg.vlan == RF_CTL_NO_VLAN ? 14u : 18u;
-	uint8_t *a = frame + l2;
+	struct rf_arp a = {.op = RF_ARP_REQUEST,
+			   .has_vlan = c->cfg.vlan != RF_CTL_NO_VLAN,
+			   .vlan_tci = c->cfg.vlan,
+			   .sender_ip = c->cfg.ip,
+			   .target_ip = c->cfg.box_ip};
 
-	memset(frame, 0, ARP_FRAME);
-	memset(frame, 0xff, 6);
-	memcpy(frame + 6, c->cfg.mac, 6);
-	if (l2 == 18u) {
-		rf_put_be16(frame + 12, 0x8100);
-		rf_put_be16(frame + 14, c->cfg.vlan);
-	}
-	rf_put_be16(a - 2, 0x0806);
-	rf_put_be32(a, 0x00010800);
-	rf_put_be16(a + 4, 0x0604);
-	rf_put_be16(a + 6, ARP_REQUEST);
-	memcpy(a + 8, c->cfg.mac, 6);
-	rf_put_be32(a + 14, c->cfg.ip);
-	rf_put_be32(a + 24, c->cfg.box_ip);
-	return ARP_FRAME;
+	memcpy(a.sender_mac, c->cfg.mac, 6);
+	return rf_arp_build(&a, frame, RF_CLIENT_FRAME_MAX);
 }
 
 static size_t put_request(struct rf_client *c, unsigned int verb, unsigned int flags, uint32_t seq,

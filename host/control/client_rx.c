@@ -4,26 +4,23 @@
 #include "host/control/client.h"
 #include "host/control/internal.h"
 #include "proto/rf_bytes.h"
-
-#define ARP_REPLY 2u
+#include "wire/arp.h"
 
 /* Returns 1 if the frame is an ARP reply of the box. */
 static int arp_reply(struct rf_client *c, uint64_t now, const uint8_t *frame, size_t len)
 {
-	size_t l2 = len >= 18u && rf_get_be16(frame + 12) == 0x8100u ? 18u : 14u;
-	const uint8_t *a = frame + l2;
+	struct rf_arp a;
+	size_t end = rf_arp_parse(frame, len, &a);
 
-	if (len < l2 + 28u || rf_get_be16(a - 2) != 0x0806u)
+	if (end == 0 || a.op != RF_ARP_REPLY || a.sender_ip != c->cfg.box_ip ||
+	    a.target_ip != c->cfg.ip || (a.sender_mac[0] & 1u) != 0)
 		return 0;
-	if (rf_get_be32(a) != 0x00010800u || rf_get_be16(a + 4) != 0x0604u ||
-	    rf_get_be16(a + 6) != ARP_REPLY || rf_get_be32(a + 14) != c->cfg.box_ip ||
-	    rf_get_be32(a + 24) != c->cfg.ip || (a[8] & 1u) != 0)
-		return 0;
-	if (c->nonce == 0 && len >= l2 + 28u + RF_CTL_ARP_NONCE &&
-	    rf_get_be32(a + 28) == RF_CTL_MAGIC)
-		c->nonce = rf_get_be64(a + 32);
+	/* The box's challenge follows the ARP data. */
+	if (c->nonce == 0 && len >= end + RF_CTL_ARP_NONCE &&
+	    rf_get_be32(frame + end) == RF_CTL_MAGIC)
+		c->nonce = rf_get_be64(frame + end + 4);
 	if (!c->box_mac_known) {
-		memcpy(c->box_mac, a + 8, 6);
+		memcpy(c->box_mac, a.sender_mac, 6);
 		c->box_mac_known = true;
 		rf_client_resolved(c, now);
 	}

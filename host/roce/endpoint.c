@@ -5,6 +5,7 @@
 
 #include "host/roce/frame.h"
 #include "proto/rf_bytes.h"
+#include "wire/arp.h"
 
 #define QPS_MAX 4096u
 #define ICMP_ECHO_REPLY 0
@@ -124,9 +125,9 @@ static void rx_arp(struct roce_endpoint *ep, uint64_t now, const uint8_t *frame,
 {
 	const struct roce_endpoint_callbacks *cb = &ep->cfg.callbacks;
 	uint8_t reply[ROCE_FRAME_MIN + ROCE_VLAN_BYTES];
-	struct roce_arp arp;
+	struct rf_arp arp;
 
-	if (roce_arp_parse(frame, len, &arp) != 0 || arp.target_ip != ep->cfg.ip ||
+	if (rf_arp_parse(frame, len, &arp) == 0 || arp.target_ip != ep->cfg.ip ||
 	    (arp.sender_mac[0] & 1)) {
 		ep->n.rx_other_ip++;
 		return;
@@ -145,7 +146,7 @@ static void rx_arp(struct roce_endpoint *ep, uint64_t now, const uint8_t *frame,
 	memcpy(arp.target_mac, arp.sender_mac, 6);
 	arp.sender_ip = ep->cfg.ip;
 	memcpy(arp.sender_mac, ep->cfg.mac, 6);
-	(void)roce_endpoint_send_frame(ep, reply, roce_arp_build(&arp, reply, sizeof(reply)));
+	(void)roce_endpoint_send_frame(ep, reply, rf_arp_build(&arp, reply, sizeof(reply)));
 }
 
 /* Answers an echo request to us: the same bytes, addresses swapped (RFC 792). */

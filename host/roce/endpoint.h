@@ -85,7 +85,7 @@ uint64_t roce_endpoint_next_timeout(const struct roce_endpoint *ep);
 
 /*
  * Queues a copy of a whole frame (a control packet made by roce_udp_build(), an ARP request made by
- * roce_arp_build()). ROCE_E_AGAIN: the queue is full. ROCE_E_INVALID: too long or too short.
+ * rf_arp_build()). ROCE_E_AGAIN: the queue is full. ROCE_E_INVALID: too long or too short.
  */
 int roce_endpoint_send_frame(struct roce_endpoint *ep, const uint8_t *frame, size_t len);
 

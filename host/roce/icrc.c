@@ -5,6 +5,7 @@
 #include "host/roce/wire.h"
 #include "proto/rf_bytes.h"
 #include "proto/rf_crc32.h"
+#include "proto/rf_inet.h"
 
 /* IPv4, UDP and BTH: all headers with masked bytes. */
 #define MASKED_BYTES 40u
@@ -43,15 +44,7 @@ void roce_icrc_write(uint8_t *frame, const struct roce_packet *p)
 
 uint32_t roce_inet_sum(uint32_t sum, const uint8_t *p, size_t len)
 {
-	uint64_t s = sum;
-
-	for (; len > 1; p += 2, len -= 2)
-		s += rf_get_be16(p);
-	if (len > 0)
-		s += (uint32_t)*p << 8;
-	while (s >> 32)
-		s = (s & 0xffffffffu) + (s >> 32);
-	return (uint32_t)s;
+	return rf_inet_sum(sum, p, len);
 }
 
 uint16_t roce_inet_final(uint32_t sum)

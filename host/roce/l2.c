@@ -1,10 +1,8 @@
-/* UDP datagrams that are not RoCE, and ARP. */
+/* UDP datagrams that are not RoCE. */
 #include <string.h>
 
 #include "host/roce/frame.h"
 #include "proto/rf_bytes.h"
-
-#define ARP_BYTES 28u
 
 size_t roce_udp_build(const struct roce_udp *u, uint8_t *frame, size_t room)
 {
@@ -59,55 +57,4 @@ int roce_udp_parse(const uint8_t *frame, size_t len, struct roce_udp *u)
 	u->data = frame + p.ip_offset + ROCE_IP_BYTES + ROCE_UDP_BYTES;
 	u->len = p.udp_length - ROCE_UDP_BYTES;
 	return ROCE_WIRE_OK;
-}
-
-int roce_arp_parse(const uint8_t *frame, size_t len, struct roce_arp *a)
-{
-	size_t at = 12;
-
-	if (len < ROCE_FRAME_MIN)
-		return ROCE_WIRE_RUNT;
-	memset(a, 0, sizeof(*a));
-	if (rf_get_be16(frame + at) == ROCE_ETHERTYPE_VLAN) {
-		a->has_vlan = true;
-		a->vlan_tci = rf_get_be16(frame + at + 2);
-		at += ROCE_VLAN_BYTES;
-	}
-	if (rf_get_be16(frame + at) != ROCE_ETHERTYPE_ARP)
-		return ROCE_WIRE_ETHERTYPE;
-	at += 2;
-	/* Hardware Ethernet (1), protocol IPv4, address lengths 6 and 4. */
-	if (rf_get_be32(frame + at) != 0x00010800u || rf_get_be16(frame + at + 4) != 0x0604u)
-		return ROCE_WIRE_ETHERTYPE;
-	a->op = rf_get_be16(frame + at + 6);
-	memcpy(a->sender_mac, frame + at + 8, 6);
-	a->sender_ip = rf_get_be32(frame + at + 14);
-	memcpy(a->target_mac, frame + at + 18, 6);
-	a->target_ip = rf_get_be32(frame + at + 24);
-	return ROCE_WIRE_OK;
-}
-
-size_t roce_arp_build(const struct roce_arp *a, uint8_t *frame, size_t room)
-{
-	struct roce_packet p = {.has_vlan = a->has_vlan, .vlan_tci = a->vlan_tci};
-	size_t at;
-
-	if (room < ROCE_FRAME_MIN + ROCE_VLAN_BYTES)
-		return 0;
-	memset(frame, 0, ROCE_FRAME_MIN + ROCE_VLAN_BYTES);
-	if (a->op == 1)
-		memset(p.dst_mac, 0xff, 6);
-	else
-		memcpy(p.dst_mac, a->target_mac, 6);
-	memcpy(p.src_mac, a->sender_mac, 6);
-	at = roce_frame_put_eth(&p, ROCE_ETHERTYPE_ARP, frame);
-	rf_put_be32(frame + at, 0x00010800u);
-	rf_put_be16(frame + at + 4, 0x0604u);
-	rf_put_be16(frame + at + 6, a->op);
-	memcpy(frame + at + 8, a->sender_mac, 6);
-	rf_put_be32(frame + at + 14, a->sender_ip);
-	if (a->op != 1)
-		memcpy(frame + at + 18, a->target_mac, 6);
-	rf_put_be32(frame + at + 24, a->target_ip);
-	return ROCE_FRAME_MIN + (a->has_vlan ? ROCE_VLAN_BYTES : 0);
 }

@@ -95,7 +95,7 @@ enum roce_wire_error {
 	/* MAC addresses, if the frame has at least 14 bytes, and ethertype. */
 	ROCE_WIRE_RUNT = -1,      /* shorter than 60 bytes */
 	ROCE_WIRE_TWO_TAGS = -2,  /* 88a8, or two tags */
-	ROCE_WIRE_ARP = -3,       /* not an error of the frame: see roce_arp_parse() */
+	ROCE_WIRE_ARP = -3,       /* not an error of the frame: see rf_arp_parse() */
 	ROCE_WIRE_IPV6 = -4,      /* IPv6 */
 	ROCE_WIRE_ETHERTYPE = -5, /* neither ARP nor IP */
 	ROCE_WIRE_IP_VERSION = -6,
@@ -241,25 +241,5 @@ size_t roce_udp_build(const struct roce_udp *u, uint8_t *frame, size_t room);
  * ROCE_WIRE_IP_LENGTH or ROCE_WIRE_UDP_LENGTH).
  */
 int roce_udp_parse(const uint8_t *frame, size_t len, struct roce_udp *u);
-
-/* ARP for IPv4 over Ethernet (RFC 826). */
-struct roce_arp {
-	uint16_t op; /* 1 request, 2 reply */
-	bool has_vlan;
-	uint16_t vlan_tci;
-	uint8_t sender_mac[6];
-	uint32_t sender_ip;
-	uint8_t target_mac[6];
-	uint32_t target_ip;
-};
-
-/* 0, or ROCE_WIRE_RUNT / ROCE_WIRE_ETHERTYPE if the frame is not ARP for IPv4 over Ethernet. */
-int roce_arp_parse(const uint8_t *frame, size_t len, struct roce_arp *a);
-
-/*
- * Writes an ARP frame of 60 or 64 bytes: a request is broadcast, a reply goes to target_mac.
- * Returns its length, or 0 if longer than `room`.
- */
-size_t roce_arp_build(const struct roce_arp *a, uint8_t *frame, size_t room);
 
 #endif

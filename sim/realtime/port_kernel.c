@@ -18,6 +18,7 @@
 
 #include "host/io/socket_path.h"
 #include "proto/rf_bytes.h"
+#include "proto/rf_inet.h"
 
 /* Larger than the largest frame, so that a longer frame can be detected. */
 #define ROOM (RF_RT_FRAME_MAX + 64u)
@@ -281,15 +282,11 @@ static size_t put_tag(uint8_t *frame, size_t len, const struct tpacket_auxdata *
 /* RFC 1071 over the data prepared by the sender: the field already contains the pseudo header. */
 static bool put_checksum(uint8_t *frame, size_t len, size_t start, size_t offset)
 {
-	uint32_t sum = 0;
+	uint32_t sum;
 
 	if (start >= len || offset + 2 > len - start)
 		return false;
-	for (size_t i = start; i < len; i += 2)
-		sum += i + 1 < len ? rf_get_be16(frame + i) : (uint32_t)frame[i] << 8;
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	sum = ~sum & 0xffff;
+	sum = ~rf_inet_sum(0, frame + start, len - start) & 0xffff;
 	rf_put_be16(frame + start + offset, (uint16_t)(sum ? sum : 0xffff));
 	return true;
 }

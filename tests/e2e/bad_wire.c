@@ -16,6 +16,7 @@
 #include "host/roce/wire.h"
 #include "proto/rf_bytes.h"
 #include "proto/rf_ctl.h"
+#include "wire/arp.h"
 
 #define FRAME_MAX (ROCE_FRAME_MAX + 18u)
 #define BOX_IP 0x0a0000feu
@@ -58,31 +59,31 @@ static bool is(const struct wire *w, const char *fault)
 /* Another host answers ARP requests for `ip`. */
 static void answer_arp(struct wire *w, const uint8_t *frame, size_t len, bool own)
 {
-	struct roce_arp a;
-	struct roce_arp r = {.op = 2, .sender_mac = {2, 0xee, 0, 0, 0, 1}};
+	struct rf_arp a;
+	struct rf_arp r = {.op = 2, .sender_mac = {2, 0xee, 0, 0, 0, 1}};
 	uint8_t reply[64];
 
-	if (roce_arp_parse(frame, len, &a) != 0 || a.op != 1 ||
+	if (rf_arp_parse(frame, len, &a) == 0 || a.op != 1 ||
 	    (own ? a.sender_ip != 0 : a.target_ip != BOX_IP))
 		return;
 	r.sender_ip = a.target_ip;
 	r.target_ip = a.sender_ip;
 	memcpy(r.target_mac, a.sender_mac, 6);
-	put(w->to_host, reply, roce_arp_build(&r, reply, sizeof(reply)));
+	put(w->to_host, reply, rf_arp_build(&r, reply, sizeof(reply)));
 }
 
 /* Traffic of another host that does not involve the box. */
 static void make_noise(struct wire *w, const uint8_t *frame, size_t len)
 {
-	struct roce_arp a;
-	struct roce_arp r = {.op = 1,
-			     .sender_mac = {2, 0xee, 0, 0, 0, 2},
-			     .sender_ip = 0x0a0000c8u,
-			     .target_ip = 0x0a0000c9u};
+	struct rf_arp a;
+	struct rf_arp r = {.op = 1,
+			   .sender_mac = {2, 0xee, 0, 0, 0, 2},
+			   .sender_ip = 0x0a0000c8u,
+			   .target_ip = 0x0a0000c9u};
 	uint8_t request[64];
 
-	if (roce_arp_parse(frame, len, &a) == 0)
-		put(w->to_host, request, roce_arp_build(&r, request, sizeof(request)));
+	if (rf_arp_parse(frame, len, &a) != 0)
+		put(w->to_host, request, rf_arp_build(&r, request, sizeof(request)));
 }
 
 /* RoCE between hosts, to or from the box's network, or a control packet of the box. */

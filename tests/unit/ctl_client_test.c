@@ -453,7 +453,7 @@ static void test_vlan(void **state)
 	c = script_client(false);
 	c.cfg.vlan = 0x2007;
 	rf_client_join(&c, &script_join, 0);
-	assert_int_equal(rf_client_tx(&c, 0, frame, sizeof(frame)), 60);
+	assert_int_equal(rf_client_tx(&c, 0, frame, sizeof(frame)), 64);
 	assert_int_equal(rf_get_be32(frame + 12), 0x81002007u);
 	assert_int_equal(rf_get_be16(frame + 16), 0x0806);
 }

@@ -15,6 +15,7 @@
 #include "proto/rf_bytes.h"
 #include "proto/rf_crc32.h"
 #include "tests/unit/roce_random.h"
+#include "wire/arp.h"
 
 #define SAMPLE "tests/data/rxe-sample.pcap"
 #define SAMPLE_PACKETS 123
@@ -344,7 +345,7 @@ static void random_bytes(void **state)
 	for (unsigned int n = 0; n < 200000; n++) {
 		struct roce_packet p, q;
 		struct roce_udp u;
-		struct roce_arp a;
+		struct rf_arp a;
 		uint8_t frame[512];
 		uint8_t *block;
 		size_t len;
@@ -371,7 +372,7 @@ static void random_bytes(void **state)
 		seen |= 1u << -error;
 		if (roce_udp_parse(block, len, &u) == 0)
 			assert_true((size_t)(u.data - block) + u.len <= len);
-		(void)roce_arp_parse(block, len, &a);
+		(void)rf_arp_parse(block, len, &a);
 		free(block);
 	}
 	/* The mutations reach most causes: else this test would look at nothing. */
@@ -383,8 +384,8 @@ static void udp_and_arp(void **state)
 	static const uint8_t mac[2][6] = {{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}};
 	struct roce_udp u = {.src_ip = 1, .dst_ip = 2, .sport = 3, .dport = 4791, .len = 5};
 	struct roce_udp v;
-	struct roce_arp a = {.op = 1, .sender_ip = 0x0a000001, .target_ip = 0x0a000002};
-	struct roce_arp b;
+	struct rf_arp a = {.op = 1, .sender_ip = 0x0a000001, .target_ip = 0x0a000002};
+	struct rf_arp b;
 	uint8_t frame[128];
 	size_t len;
 
@@ -410,19 +411,19 @@ static void udp_and_arp(void **state)
 		memcpy(a.sender_mac, mac[0], 6);
 		memset(a.target_mac, 0, 6);
 		a.op = 1;
-		len = roce_arp_build(&a, frame, sizeof(frame));
+		len = rf_arp_build(&a, frame, sizeof(frame));
 		assert_int_equal(len, tag ? 64 : 60);
 		assert_int_equal(frame[0], 0xff);
-		assert_int_equal(roce_arp_parse(frame, len, &b), 0);
+		assert_int_equal(rf_arp_parse(frame, len, &b), tag ? 46 : 42);
 		assert_memory_equal(&a, &b, sizeof(a));
 		a.op = 2;
 		memcpy(a.target_mac, mac[1], 6);
-		len = roce_arp_build(&a, frame, sizeof(frame));
+		len = rf_arp_build(&a, frame, sizeof(frame));
 		assert_memory_equal(frame, mac[1], 6);
-		assert_int_equal(roce_arp_parse(frame, len, &b), 0);
+		assert_int_equal(rf_arp_parse(frame, len, &b), tag ? 46 : 42);
 		assert_memory_equal(&a, &b, sizeof(a));
 		frame[tag ? 18 : 14] ^= 1;
-		assert_int_equal(roce_arp_parse(frame, len, &b), ROCE_WIRE_ETHERTYPE);
+		assert_int_equal(rf_arp_parse(frame, len, &b), 0);
 	}
 }
 

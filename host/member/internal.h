@@ -74,7 +74,8 @@ struct rf_member {
 	uint64_t moved;     /* mark of the connections' progress, seen last */
 	uint64_t moved_at, stall_due;
 	uint64_t broken_due; /* a connection has ended: until then the box is asked why; else 0 */
-	char broken[256];    /* description of that failure */
+	int broken_status;   /* of that failure, if the box gives no reason ... */
+	char broken[256];    /* ... and its description */
 };
 
 /* ---- base.c ---- */

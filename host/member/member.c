@@ -91,24 +91,24 @@ static void coll_failed(struct rf_member *m, int error, uint64_t now)
 		return;
 	}
 	rf_coll_failure(m->coll, &channel, &status);
-	/* a message longer than its buffer: the receiver detects it, and the sender is rejected */
-	if (status == ROCE_WC_LOC_LEN_ERR || status == ROCE_WC_REM_INV_REQ_ERR) {
-		rf_member_fail(
-			m, true, RF_ERR_MISMATCH, now,
-			"rank %u sends more than rank %u expects: counts differ between ranks",
-			channel ? prev : rank, channel ? rank : next);
-		return;
-	}
+	m->broken_status = RF_ERR_TRANSPORT;
 	snprintf(m->broken, sizeof(m->broken), "the connection %s rank %u has ended: %s",
 		 channel ? "from" : "to", channel ? prev : next,
 		 roce_wc_status_name((enum roce_wc_status)status));
-	/* the box knows for which rank the transport waited, and why the group has ended */
-	if (m->have_client) {
-		rf_member_ask_stragglers(m, now);
-		m->broken_due = now + BROKEN_NS;
+	/* a message longer than its buffer: the receiver detects it, and the sender is rejected */
+	if (status == ROCE_WC_LOC_LEN_ERR || status == ROCE_WC_REM_INV_REQ_ERR) {
+		m->broken_status = RF_ERR_MISMATCH;
+		snprintf(m->broken, sizeof(m->broken),
+			 "rank %u sends more than rank %u expects: counts differ between ranks",
+			 channel ? prev : rank, channel ? rank : next);
+	}
+	if (!m->have_client || status == ROCE_WC_LOC_LEN_ERR) {
+		rf_member_fail(m, true, m->broken_status, now, "%s", m->broken);
 		return;
 	}
-	rf_member_fail(m, true, RF_ERR_TRANSPORT, now, "%s", m->broken);
+	/* the box knows for which rank the transport waited, and why the group has ended */
+	rf_member_ask_stragglers(m, now);
+	m->broken_due = now + BROKEN_NS;
 }
 
 /*
@@ -117,11 +117,16 @@ static void coll_failed(struct rf_member *m, int error, uint64_t now)
  */
 static unsigned int broken(struct rf_member *m, uint64_t now)
 {
+	bool mismatch = m->broken_status == RF_ERR_MISMATCH;
 	unsigned int late = rf_member_straggler(m);
 	char stragglers[300];
 
-	if (now < m->broken_due && (m->straggler.asking || late == RF_MEMBER_NOBODY))
+	if (now < m->broken_due && (mismatch || m->straggler.asking || late == RF_MEMBER_NOBODY))
 		return 0;
+	if (mismatch) {
+		rf_member_fail(m, true, RF_ERR_MISMATCH, now, "%s", m->broken);
+		return 1;
+	}
 	rf_member_blame(m, late);
 	rf_member_stragglers_text(m, now, stragglers, sizeof(stragglers));
 	rf_member_fail(m, true, RF_ERR_TRANSPORT, now,

@@ -16,8 +16,8 @@
 #define REPEATED 100 /* one in this many random topologies is planned again on a busy machine */
 
 /*
- * Leaf-spine; a fat-tree if k is not 0; a star if leaves and k are 0. A fifth of the switches
- * merge.
+ * Leaf-spine; a fat-tree if k is not 0; a star if leaves and k are 0; a rail fabric if hosts are
+ * servers with one link to each leaf. A fifth of the switches merge.
  */
 static const struct large {
 	const char *name, *scheme;
@@ -27,17 +27,55 @@ static const struct large {
 	double ring;    /* or this multiple of the ring's */
 	double seconds; /* limit of processor time */
 	bool shipped;   /* boxes have the limits of the shipped box */
+	bool rails;
 } larges[] = {
-	{"leaf-spine of 1,000", "best", 40, 20, 25, 0, 0, {0}, 62.7, 0, 5, false},
-	{"leaf-spine of 1,000, shipped boxes", "best", 40, 20, 25, 0, 0, {0}, 51.2, 0, 10, true},
-	{"leaf-spine of 4,096", "best", 128, 32, 32, 0, 0, {0}, 69, 0, 10, false},
-	{"leaf-spine of 10,240", "best", 320, 32, 32, 0, 0, {0}, 70, 0, 20, false},
-	{"fat-tree of 1,024", "best", 0, 0, 8, 16, 0, {0}, 88, 0, 60, false},
-	{"fat-tree of 10,240", "best", 0, 0, 20, 32, 0, {0}, 78, 0, 120, false},
-	{"fat-tree of 10,240, uneven", "best", 0, 0, 20, 32, 0.5, {100, 3200}, 0, 1.5, 120, false},
-	{"star of 100,000", "ring", 0, 0, 100000, 0, 0, {0}, 0, 0, 5, false},
-	{"star of 100,000", "best", 0, 0, 100000, 0, 0, {0}, 0, 1, 60, false},
-	{"leaf-spine of 1,000,000", "netreduce-spine", 1000, 16, 1000, 0, 0, {0}, 0, 0, 120, false},
+	{"leaf-spine of 1,000", "best", 40, 20, 25, 0, 0, {0}, 62.7, 0, 5, false, false},
+	{"leaf-spine of 1,000, shipped boxes",
+	 "best",
+	 40,
+	 20,
+	 25,
+	 0,
+	 0,
+	 {0},
+	 51.2,
+	 0,
+	 10,
+	 true,
+	 false},
+	{"leaf-spine of 4,096", "best", 128, 32, 32, 0, 0, {0}, 69, 0, 10, false, false},
+	{"leaf-spine of 10,240", "best", 320, 32, 32, 0, 0, {0}, 70, 0, 20, false, false},
+	{"rails of 1,000", "best", 8, 4, 1000, 0, 0, {0}, 394, 0, 10, false, true},
+	{"fat-tree of 1,024", "best", 0, 0, 8, 16, 0, {0}, 88, 0, 60, false, false},
+	{"fat-tree of 10,240", "best", 0, 0, 20, 32, 0, {0}, 78, 0, 120, false, false},
+	{"fat-tree of 10,240, uneven",
+	 "best",
+	 0,
+	 0,
+	 20,
+	 32,
+	 0.5,
+	 {100, 3200},
+	 0,
+	 1.5,
+	 120,
+	 false,
+	 false},
+	{"star of 100,000", "ring", 0, 0, 100000, 0, 0, {0}, 0, 0, 5, false, false},
+	{"star of 100,000", "best", 0, 0, 100000, 0, 0, {0}, 0, 1, 60, false, false},
+	{"leaf-spine of 1,000,000",
+	 "netreduce-spine",
+	 1000,
+	 16,
+	 1000,
+	 0,
+	 0,
+	 {0},
+	 0,
+	 0,
+	 120,
+	 false,
+	 false},
 };
 
 static double processor_seconds(void)
@@ -48,6 +86,7 @@ static double processor_seconds(void)
 static struct topology *make(const struct large *g)
 {
 	struct topo_spec s = topo_spec_default(g->k        ? TOPO_FAT_TREE
+					       : g->rails  ? TOPO_RAIL
 					       : g->leaves ? TOPO_LEAF_SPINE
 							   : TOPO_STAR);
 

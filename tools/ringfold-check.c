@@ -29,6 +29,7 @@ struct check {
 	uint64_t foreign_seen;
 	uint64_t frames;
 	uint64_t other; /* ARP and all other frames that are not ours */
+	uint64_t own;   /* what the generator sent, if a file holds both directions */
 	uint64_t wrong;
 };
 
@@ -145,13 +146,47 @@ static void sum_frame(struct check *c, const char *file, uint64_t number, unsign
 		wrong(c, file, number, "wrong sum");
 }
 
+/* The rank with this MAC, or -1. */
+static int rank_of(const struct check *c, const uint8_t *mac)
+{
+	for (unsigned int r = 0; r < c->plan.ranks; r++)
+		if (memcmp(c->plan.rank[r].mac, mac, 6) == 0)
+			return (int)r;
+	return -1;
+}
+
+/*
+ * The switch port at which a file was captured: that of the first rank which got a frame of the
+ * box; -1 if there is none. Frames of that port's own ranks were sent there, not received.
+ */
+static int port_of(const struct check *c, const char *path)
+{
+	char why[PCAP_ERRBUF_SIZE];
+	pcap_t *in = pcap_open_offline(path, why);
+	struct pcap_pkthdr *h;
+	const u_char *data;
+	int rank = -1;
+
+	while (in && rank < 0 && pcap_next_ex(in, &h, &data) == 1)
+		if (h->caplen >= 14 && rank_of(c, data + 6) < 0)
+			rank = rank_of(c, data);
+	if (in)
+		pcap_close(in);
+	return rank < 0 ? -1 : (int)c->plan.rank[rank].place.port;
+}
+
 static void one_frame(struct check *c, const char *file, uint64_t number, const uint8_t *frame,
-		      uint32_t len)
+		      uint32_t len, int port)
 {
 	struct roce_packet p;
 	int rc = roce_parse(frame, len, &p);
+	int sender = len >= 14 ? rank_of(c, frame + 6) : -1;
 
 	c->frames++;
+	if (sender >= 0 && (int)c->plan.rank[sender].place.port == port) {
+		c->own++;
+		return;
+	}
 	if (rc != ROCE_WIRE_OK) {
 		/*
 		 * Frames that a switch floods to all its ports arrive here too, without passing
@@ -185,6 +220,7 @@ static int one_file(struct check *c, const char *path)
 	struct pcap_pkthdr *h;
 	const u_char *data;
 	uint64_t number = 0;
+	int port = port_of(c, path);
 	int rc;
 
 	if (!in) {
@@ -196,7 +232,7 @@ static int one_file(struct check *c, const char *path)
 		if (h->caplen != h->len)
 			wrong(c, path, number, "frame was truncated during capture");
 		else
-			one_frame(c, path, number, data, h->caplen);
+			one_frame(c, path, number, data, h->caplen, port);
 	}
 	if (rc != PCAP_ERROR_BREAK) {
 		fprintf(stderr, "ringfold check: %s: %s\n", path, pcap_geterr(in));
@@ -216,11 +252,12 @@ static int report(struct check *c)
 	for (unsigned int r = 0; r < c->plan.ranks; r++)
 		missing += packets - c->next[r];
 	if (c->json) {
-		root = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ranks",
+		root = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ranks",
 				 (json_int_t)c->plan.ranks, "packets_per_rank", (json_int_t)packets,
 				 "foreign", (json_int_t)c->foreign_seen, "frames",
-				 (json_int_t)c->frames, "other", (json_int_t)c->other, "missing",
-				 (json_int_t)missing, "wrong", (json_int_t)c->wrong);
+				 (json_int_t)c->frames, "other", (json_int_t)c->other, "own",
+				 (json_int_t)c->own, "missing", (json_int_t)missing, "wrong",
+				 (json_int_t)c->wrong);
 		json_dumpf(root, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(root);
@@ -233,6 +270,10 @@ static int report(struct check *c)
 		printf("%" PRIu64 " frames, %" PRIu64 " of others, %" PRIu64 " missing, %" PRIu64
 		       " wrong\n",
 		       c->frames, c->other, missing, c->wrong);
+		if (c->own)
+			printf("%" PRIu64
+			       " frames were sent at the ports themselves: not checked\n",
+			       c->own);
 	}
 	if (c->wrong > 0)
 		return RF_EXIT_WRONG_DATA;

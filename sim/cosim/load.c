@@ -66,7 +66,8 @@ int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace,
 	if (!find(name, path, sizeof(path))) {
 		snprintf(why, room,
 			 "no Verilated box with %u ports, %u lanes of %u bits%s: build it "
-			 "with `make build/vl/%s`",
+			 "with `make build/vl/%s` in the source tree; an installed program "
+			 "finds it with RF_ENGINE_DIR=.../build/vl",
 			 ports, lanes, width, trace ? " that writes waveforms" : "", name);
 		return -1;
 	}

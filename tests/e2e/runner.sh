@@ -25,6 +25,10 @@ b|echo no such device; exit 77
 c|true
 END
 grep -q 'no such device' "$dir/out"
+# how many of how many have ended
+for line in 'pass  a .* 1/3$' 'skip  b .* 2/3$' 'pass  c .* 3/3$'; do
+	grep -q "^$line" "$dir/out" || { echo "runner.sh: no line \"$line\"" >&2; exit 1; }
+done
 expect 1 "1 passed, 1 failed, 0 skipped" <<'END'
 a|true
 b|echo the cause; false

@@ -113,6 +113,17 @@ $bin/ringfold-check --traffic "$work" --box "$work/box.json" "$work"/out*.pcap |
 [ $rc -eq 0 ] || fail "exit code $rc of ringfold check"
 echo "$indexes packets from each rank in $took ms"
 
+# Captures of both directions hold what the generator sent, too; only what came back is checked.
+if command -v mergecap > /dev/null; then
+	for p in 0 1 2 3; do
+		mergecap -a -F pcap -w "$work/both$p.pcap" "$work/port$p.pcap" "$work/out$p.pcap"
+	done
+	$bin/ringfold-check --traffic "$work" "$work"/both*.pcap > "$work/both" || fail "captures of both directions: $(cat "$work/both")"
+	grep -q 'frames were sent at the ports themselves' "$work/both" || fail "own frames are not counted"
+else
+	echo "skipped: captures of both directions (no mergecap)"
+fi
+
 # Every frame at the box is checked by a program that shares no code with it: gen damages incoming frames on request.
 case "$options" in
 *" --faults "*) judged="--faults $work/seen/box.pcapng" ;;

@@ -6,6 +6,7 @@
  * and it is never stopped. The device runs with one queue in each direction. Devices that cannot
  * interrupt (memif and af_packet cannot) are marked `polling`: the caller sleeps in short steps.
  */
+#include "base/guard.h"
 #include "host/io/dpdk.h"
 #include "host/io/memif_why.h"
 

@@ -2,11 +2,6 @@
 
 #define MESSAGE_MAX (1u << 31)
 
-static uint32_t packets_of(const struct roce_qp *qp, uint32_t len)
-{
-	return len == 0 ? 1 : (len - 1) / qp->cfg.mtu + 1;
-}
-
 int roce_qp_post_send(struct roce_qp *qp, const struct roce_send_wr *wr)
 {
 	struct roce_requester *rq = &qp->rq;
@@ -21,7 +16,7 @@ int roce_qp_post_send(struct roce_qp *qp, const struct roce_send_wr *wr)
 	slot = &rq->slots[rq->q.posted++ & rq->q.mask];
 	slot->wr = *wr;
 	slot->first = rq->end;
-	slot->packets = packets_of(qp, wr->len);
+	slot->packets = roce_packets_of(qp, wr->len);
 	slot->status = ROCE_WC_SUCCESS;
 	rq->end += slot->packets;
 	if (qp->state == ROCE_QP_ERR) {

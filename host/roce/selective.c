@@ -148,11 +148,6 @@ static bool present(const struct roce_selective *s, uint64_t n)
 	return s->present[PRESENT_WORD(n)] & PRESENT_BIT(n);
 }
 
-static uint32_t packets_of(const struct roce_qp *qp, uint32_t len)
-{
-	return len == 0 ? 1 : (len - 1) / qp->cfg.mtu + 1;
-}
-
 /* The receive that packet n belongs to and the packet's place in it; NULL: none is posted. */
 static struct roce_recv_slot *locate(struct roce_qp *qp, uint64_t n, uint32_t *place)
 {
@@ -162,7 +157,7 @@ static struct roce_recv_slot *locate(struct roce_qp *qp, uint64_t n, uint32_t *p
 
 	for (k = rs->q.done; k != rs->q.posted; k++) {
 		struct roce_recv_slot *slot = &rs->slots[k & rs->q.mask];
-		uint32_t packets = packets_of(qp, slot->wr.len);
+		uint32_t packets = roce_packets_of(qp, slot->wr.len);
 
 		if (n < first + packets) {
 			*place = (uint32_t)(n - first);
@@ -185,7 +180,7 @@ static uint32_t bytes_at(const struct roce_qp *qp, const struct roce_recv_slot *
 static bool fits(const struct roce_qp *qp, const struct roce_packet *p, unsigned int flags,
 		 const struct roce_recv_slot *slot, uint32_t place)
 {
-	bool first = place == 0, last = place + 1 == packets_of(qp, slot->wr.len);
+	bool first = place == 0, last = place + 1 == roce_packets_of(qp, slot->wr.len);
 
 	return !!(flags & ROCE_F_START) == first && !!(flags & ROCE_F_END) == last &&
 	       p->payload_len == bytes_at(qp, slot, place);
@@ -210,7 +205,7 @@ static bool run(struct roce_qp *qp)
 		s->present[PRESENT_WORD(s->next)] &= ~PRESENT_BIT(s->next);
 		s->next++;
 		rs->epsn = roce_psn_add(rs->epsn, 1);
-		if (place + 1 < packets_of(qp, slot->wr.len))
+		if (place + 1 < roce_packets_of(qp, slot->wr.len))
 			continue;
 		slot->opcode = ROCE_WC_RECV;
 		slot->len = slot->wr.len;

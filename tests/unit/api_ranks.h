@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/io/io.h"
+#include "tests/unit/io_hub.h"
 #include "ringfold/ringfold.h"
 
 #define RANKS 8

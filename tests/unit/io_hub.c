@@ -1,5 +1,5 @@
-/* Frames inside one process: a hub of ends, each with a queue. For tests. */
-#include "host/io/io.h"
+/* Frames inside one process: a hub of ends, each with a queue. */
+#include "tests/unit/io_hub.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 
 #include "proto/rf_bytes.h"
 #include "proto/rf_ctl.h"
+#include "ringfold/ringfold.h"
 #include "tests/sim/fabric_help.h"
 
 /* ---- the network is bad, the result is correct ---- */
@@ -341,6 +342,57 @@ static void test_straggler(void **state)
 	rf_fabric_destroy(f);
 }
 
+/*
+ * A process stands still for longer than the box may take to answer, but not for longer than its
+ * lease: in the middle of an all-reduce, and at several times while its group is created.
+ */
+static struct rf_fabric_cfg pause_cfg(void)
+{
+	struct rf_fabric_cfg c = test_cfg(4, 4, 1);
+
+	c.store = true;
+	c.timeout_ns = 30 * RF_SEC;
+	c.ack_timeout_max_ns = RF_SEC;
+	c.retry_cnt = 255;
+	return c;
+}
+
+static void test_stands_still(void **state)
+{
+	struct rf_fabric_cfg c = pause_cfg();
+	struct rf_fabric *f = half_way(&c);
+
+	(void)state;
+	rf_fabric_freeze(f, 2, 9 * RF_SEC);
+	test_good(f, &c, 30 * RF_SEC);
+	rf_fabric_destroy(f);
+	for (uint64_t at = 50; at < 1500; at += 150) {
+		f = test_create(&c);
+		assert_int_equal(rf_fabric_allreduce(f, 1000), 0);
+		assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
+		assert_int_equal(rf_fabric_run(f, at * RF_USEC), 0);
+		rf_fabric_freeze(f, 1, 9 * RF_SEC);
+		test_good(f, &c, 30 * RF_SEC);
+		rf_fabric_destroy(f);
+	}
+}
+
+/* The check can fail: if a deadline is judged before anything is read, a healthy box is left. */
+static void test_hasty(void **state)
+{
+	struct rf_fabric_cfg c = pause_cfg();
+	struct rf_fabric *f;
+
+	(void)state;
+	c.hasty = true;
+	f = half_way(&c);
+	rf_fabric_freeze(f, 2, 9 * RF_SEC);
+	expect_failure(f, &c, 30 * RF_SEC);
+	assert_int_equal(rf_fabric_rank(f, 2)->status, RF_ERR_BOX_SILENT);
+	assert_true(says(f, &c, "stopped answering"));
+	rf_fabric_destroy(f);
+}
+
 /* Ranks that disagree about the count detect it. */
 static void test_counts_differ(void **state)
 {
@@ -369,7 +421,8 @@ int main(void)
 		cmocka_unit_test(test_raw_is_seen),   cmocka_unit_test(test_box_reset),
 		cmocka_unit_test(test_lease),         cmocka_unit_test(test_crash),
 		cmocka_unit_test(test_leave),         cmocka_unit_test(test_straggler),
-		cmocka_unit_test(test_counts_differ),
+		cmocka_unit_test(test_counts_differ), cmocka_unit_test(test_stands_still),
+		cmocka_unit_test(test_hasty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -278,6 +278,7 @@ int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv)
 		fprintf(stderr, "too many options in the table\n");
 		return -2;
 	}
+	rf_opt_watch_stdout();
 	optind = 1;
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
@@ -299,6 +300,7 @@ int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv)
 
 bool rf_opt_asked(const struct rf_opt_page *page, const char *word)
 {
+	rf_opt_watch_stdout();
 	if (strcmp(word, "--version") == 0)
 		rf_opt_version();
 	else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||

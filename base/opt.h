@@ -56,7 +56,8 @@ enum rf_exit {
 };
 
 /*
- * Parses argv. Returns the index of the first non-option argument (argc if there is none); -1 after
+ * Parses argv, and lets the program fail at its end if stdout could not be written. Returns the
+ * index of the first non-option argument (argc if there is none); -1 after
  * --help or --version, which has been printed to stdout (exit with RF_EXIT_GOOD); -2 on bad usage,
  * with a message on stderr (exit with RF_EXIT_USAGE).
  */

@@ -1,6 +1,7 @@
 /* The text of --help, and --version. */
 #include "base/opt_page.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,33 @@ void rf_opt_help(const struct rf_opt_page *page)
 	       on, off, on, off);
 	if (page->examples)
 		printf("\n%sexamples:%s\n%s\n", on, off, page->examples);
+}
+
+/* Results that did not reach their file are a failure, whatever the program has returned. */
+static void close_stdout(void)
+{
+	int failed = ferror(stdout);
+
+	errno = 0;
+	if (failed) {
+		/* its reason is lost: it shows again */
+		clearerr(stdout);
+		putchar('\n');
+	}
+	if (fflush(stdout) == 0 && !failed)
+		return;
+	fprintf(stderr, "%s: cannot write the output: %s\n", program_invocation_short_name,
+		errno ? strerror(errno) : "an earlier write failed");
+	_exit(RF_EXIT_FAILED);
+}
+
+void rf_opt_watch_stdout(void)
+{
+	static bool watched;
+
+	if (!watched)
+		atexit(close_stdout);
+	watched = true;
 }
 
 void rf_opt_version(void)

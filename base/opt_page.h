@@ -15,6 +15,9 @@ void rf_opt_default(const struct rf_opt *o);
 
 void rf_opt_version(void);
 
+/* At the end of the program, checks that stdout could be written; else the exit code is 1. */
+void rf_opt_watch_stdout(void);
+
 /*
  * --help=WHAT: NULL for the text, "man" for the source of a man page, "words" for a list of the
  * options for completion. Returns 0, or -1 if there is no such form.

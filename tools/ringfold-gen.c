@@ -319,6 +319,7 @@ static int write_all(struct gen *g)
 	const char *path = traffic_path(g->dir, "expected.bin");
 	FILE *expected = path ? fopen(path, "wb") : NULL;
 	int rc = -1;
+	int error;
 
 	if (!expected) {
 		fprintf(stderr, "ringfold gen: cannot write %s/expected.bin: %s\n", g->dir,
@@ -335,10 +336,13 @@ static int write_all(struct gen *g)
 	}
 	rc = 0;
 out:
+	error = errno;
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r     \r");
+	errno = error;
 	if (fclose(expected) != 0 || rc != 0) {
-		fprintf(stderr, "ringfold gen: writing %s/expected.bin failed\n", g->dir);
+		fprintf(stderr, "ringfold gen: cannot write %s/expected.bin: %s\n", g->dir,
+			strerror(errno));
 		return -1;
 	}
 	return 0;
@@ -408,13 +412,39 @@ static void summary(const struct gen *g)
 	}
 }
 
+/* Whether everything has reached its file. */
+static int check_written(const struct gen *g, pcap_dumper_t *d, const char *name)
+{
+	errno = 0;
+	if (pcap_dump_flush(d) == 0 && !ferror(pcap_dump_file(d)))
+		return 0;
+	fprintf(stderr, "ringfold gen: cannot write %s/%s: %s\n", g->dir, name,
+		errno ? strerror(errno) : "an earlier write failed");
+	return -1;
+}
+
+static int check_all_written(const struct gen *g)
+{
+	for (unsigned int p = 0; p < g->plan.ports; p++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "port%u.pcap", p);
+		if (check_written(g, g->port[p], name) != 0)
+			return -1;
+	}
+	return check_written(g, g->foreign, "foreign.pcap");
+}
+
 static int generate(struct gen *g)
 {
+	bool opened;
 	int rc = -1;
 
 	traffic_plan_ranks(&g->plan);
 	g->state = g->plan.seed ^ 0x666f726569676eu;
-	if (open_all(g) == 0 && write_all(g) == 0 && traffic_save(&g->plan, g->dir) == 0)
+	opened = open_all(g) == 0;
+	if (opened && write_all(g) == 0 && check_all_written(g) == 0 &&
+	    traffic_save(&g->plan, g->dir) == 0)
 		rc = 0;
 	for (unsigned int p = 0; p < g->plan.ports; p++) {
 		if (g->port[p])
@@ -424,6 +454,9 @@ static int generate(struct gen *g)
 		pcap_dump_close(g->foreign);
 	if (g->dead)
 		pcap_close(g->dead);
+	/* no half of a run stays under its name */
+	if (rc != 0 && opened && gen_folder_ready(g->dir) == 0)
+		fprintf(stderr, "ringfold gen: the files of this run were removed\n");
 	if (rc == 0)
 		summary(g);
 	return rc;

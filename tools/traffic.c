@@ -1,6 +1,7 @@
 #include "base/rng.h"
 #include "tools/traffic.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -265,7 +266,8 @@ int traffic_save(const struct traffic_plan *plan, const char *dir)
 	if (path && root)
 		rc = json_dump_file(root, path, JSON_INDENT(1));
 	if (rc != 0)
-		fprintf(stderr, "ringfold: cannot write %s\n", path ? path : dir);
+		fprintf(stderr, "ringfold: cannot write %s: %s\n", path ? path : dir,
+			strerror(errno));
 	json_decref(root);
 	return rc;
 }

@@ -40,6 +40,14 @@ expect 2 '-Z: unknown option' "$rf" sim -Z
 expect 2 '-s needs\|--size needs a value' "$rf" sim -s
 expect 0 "wrong" "$rf" sim --siz 4K
 
+# output that cannot be written is a failure of every tool, with the reason
+for tool in "$bin"/ringfold "$bin"/ringfold-{box,run,info,sim,perf,doctor,ctl,gen,check,replay,train}; do
+	expect 1 "cannot write the output: No space left on device" sh -c "$tool --help > /dev/full"
+done
+expect 1 "ringfold-sim: cannot write the output: No space left" sh -c "$rf sim --size 4K > /dev/full"
+expect 1 "cannot write the output: No space left" sh -c "$rf sim --size 4K --json > /dev/full"
+expect 1 "cannot write the output: No space left" sh -c "$rf perf --max 64 --iters 1 > /dev/full"
+
 # bold: only on a terminal, and not with NO_COLOR or a dumb one
 cat > "$dir/term.py" << 'END'
 import os, pty, sys

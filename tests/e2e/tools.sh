@@ -25,6 +25,10 @@ check "... the same seed gives the same files" sh -c "for f in port0.pcap port3.
 exits 0 "gen, another seed" $gen --out "$dir/u" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 4
 check "... gives others" sh -c "! cmp -s '$dir/t/expected.bin' '$dir/u/expected.bin'"
 
+exits 1 "gen, no room for the files" bash -c "trap '' XFSZ; ulimit -f 64; $gen --out '$dir/full' --ranks 4 --size 64K --messages 16"
+check "... says why" says 0 "cannot write $dir/full/.*: File too large"
+check "... and leaves none" test -z "$(ls "$dir/full")"
+
 exits 0 "ctl join" $ctl join --traffic "$dir/t"
 check "... eight ranks" says 0 "8 ranks ready"
 exits 0 "the same join again has no effect" $ctl join --traffic "$dir/t"

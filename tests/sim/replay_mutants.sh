@@ -28,7 +28,7 @@ done < "$tmp/list"
 
 # Of those that break the ledger the others are found by compare-mutants and spin-window (docs/simulation.md).
 for mutant in silent naknext behalf window beyond icrc source tree; do
-	"$replay" --box-mutant $mutant --count 300 1 > "$tmp/out" 2>&1
+	"$replay" --box-mutant $mutant --count 400 1 > "$tmp/out" 2>&1
 	rc=$?
 	found=$(grep "^seed " "$tmp/out" | head -n 1)
 	echo "box with $mutant: ${found:-NOT FOUND, exit code $rc}"

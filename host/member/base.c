@@ -35,6 +35,8 @@ void rf_member_step_done(struct rf_member *m, int status, const char *text)
 
 void rf_member_proof_free(struct rf_member *m)
 {
+	if (m->proof.room && m->pair && m->pair->ops->drop_memory)
+		m->pair->ops->drop_memory(m->pair, m->proof.room);
 	free(m->proof.room);
 	m->proof = (struct rf_proof){0};
 }

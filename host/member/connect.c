@@ -44,6 +44,13 @@ static uint32_t message_packets(const struct rf_member *m)
 	return window < RF_COLL_MESSAGE_PACKETS * 2 ? window / 2 : RF_COLL_MESSAGE_PACKETS;
 }
 
+int rf_member_add_memory(struct rf_member *m, void *addr, size_t bytes, char *why, size_t room)
+{
+	return m->pair && m->pair->ops->add_memory
+		       ? m->pair->ops->add_memory(m->pair, addr, bytes, why, room)
+		       : RF_OK;
+}
+
 static int make_scratch(struct rf_member *m, size_t bytes, char *why, size_t room)
 {
 	m->scratch = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
@@ -51,8 +58,7 @@ static int make_scratch(struct rf_member *m, size_t bytes, char *why, size_t roo
 		snprintf(why, room, "no memory for partial sums");
 		return RF_ERR_NO_MEMORY;
 	}
-	return m->pair->ops->scratch ? m->pair->ops->scratch(m->pair, m->scratch, bytes, why, room)
-				     : RF_OK;
+	return rf_member_add_memory(m, m->scratch, bytes, why, room);
 }
 
 static int make_coll(struct rf_member *m, char *why, size_t room)

@@ -127,7 +127,10 @@ unsigned int rf_member_leave_progress(struct rf_member *m, uint64_t now);
 
 /* ---- connect.c ---- */
 
-/* Returns 0, or a negative enum rf_status with a text. */
+/* Both return 0, or a negative enum rf_status with a text. */
+
+/* Memory of the machine that the connections read and write (struct rf_pair_ops). */
+int rf_member_add_memory(struct rf_member *m, void *addr, size_t bytes, char *why, size_t room);
 int rf_member_connect(struct rf_member *m, char *why, size_t room);
 
 /* ---- proof.c ---- */

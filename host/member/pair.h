@@ -19,6 +19,8 @@
 
 /* Work requests that each connection takes at a time. */
 #define RF_PAIR_DEPTH 256u
+/* Partial sums; the check of the path. */
+#define RF_PAIR_MEMORIES 2u
 
 /* The other end of a connection. */
 struct rf_pair_peer {
@@ -42,8 +44,13 @@ struct rf_pair_ops {
 	 * 0, or a negative enum rf_status with a text.
 	 */
 	int (*connect)(struct rf_pair *p, const struct rf_pair_cfg *cfg, char *why, size_t room);
-	/* Memory in which partial sums arrive. Errors as above. NULL: nothing to be done. */
-	int (*scratch)(struct rf_pair *p, void *addr, size_t len, char *why, size_t room);
+	/*
+	 * Makes the machine's own memory known to the connections, at most RF_PAIR_MEMORIES at a
+	 * time: only there, and in the buffers of calls, may they read and write. Errors as above.
+	 * drop_memory() before it is freed; disconnect() drops all. NULL, both: nothing to be done.
+	 */
+	int (*add_memory)(struct rf_pair *p, void *addr, size_t len, char *why, size_t room);
+	void (*drop_memory)(struct rf_pair *p, const void *addr);
 	/* A counter that increases as long as packets or messages move. */
 	uint64_t (*moved)(const struct rf_pair *p);
 	/* Whether packets have arrived that had not passed through the box. */

@@ -1,4 +1,5 @@
 /* The connections of a rank over a NIC. */
+#include <stdio.h>
 #include <string.h>
 
 #include "host/member/pair_verbs.h"
@@ -30,12 +31,37 @@ static int connect_both(struct rf_pair *base, const struct rf_pair_cfg *cfg, cha
 	return ret;
 }
 
-static int scratch(struct rf_pair *base, void *addr, size_t len, char *why, size_t room)
+static int add_memory(struct rf_pair *base, void *addr, size_t len, char *why, size_t room)
 {
 	struct rf_pair_verbs *p = verbs_of(base);
+	unsigned int i;
 
-	p->mem = rf_verbs_mem_add(p->verbs, addr, len, true, why, room);
-	return p->mem ? 0 : RF_ERR_NO_MEMORY;
+	for (i = 0; i < RF_PAIR_MEMORIES && p->memory[i].mem; i++)
+		;
+	if (i == RF_PAIR_MEMORIES) {
+		snprintf(why, room, "more than %u areas of memory", RF_PAIR_MEMORIES);
+		return RF_ERR_INTERNAL;
+	}
+	p->memory[i].addr = addr;
+	p->memory[i].mem = rf_verbs_mem_add(p->verbs, addr, len, true, why, room);
+	return p->memory[i].mem ? 0 : RF_ERR_NO_MEMORY;
+}
+
+static void drop_place(struct rf_pair_verbs *p, unsigned int i)
+{
+	if (p->memory[i].mem)
+		rf_verbs_mem_drop(p->verbs, p->memory[i].mem);
+	p->memory[i].mem = NULL;
+}
+
+static void drop_memory(struct rf_pair *base, const void *addr)
+{
+	struct rf_pair_verbs *p = verbs_of(base);
+	unsigned int i;
+
+	for (i = 0; i < RF_PAIR_MEMORIES; i++)
+		if (p->memory[i].addr == addr)
+			drop_place(p, i);
 }
 
 static uint64_t moved(const struct rf_pair *base)
@@ -65,20 +91,21 @@ static void stop(struct rf_pair *base)
 static void disconnect(struct rf_pair *base)
 {
 	struct rf_pair_verbs *p = verbs_of(base);
+	unsigned int i;
 
 	rf_verbs_qp_destroy(p->to_next);
 	p->to_next = NULL;
 	rf_verbs_qp_destroy(p->from_prev);
 	p->from_prev = NULL;
-	if (p->mem)
-		rf_verbs_mem_drop(p->verbs, p->mem);
-	p->mem = NULL;
+	for (i = 0; i < RF_PAIR_MEMORIES; i++)
+		drop_place(p, i);
 }
 
 int rf_pair_verbs_init(struct rf_pair_verbs *p, struct rf_verbs *verbs, char *why, size_t room)
 {
 	static const struct rf_pair_ops ops = {.connect = connect_both,
-					       .scratch = scratch,
+					       .add_memory = add_memory,
+					       .drop_memory = drop_memory,
 					       .moved = moved,
 					       .bypassed = bypassed,
 					       .stop = stop,

@@ -9,7 +9,10 @@ struct rf_pair_verbs {
 	struct rf_pair base;
 	struct rf_verbs *verbs;
 	struct rf_verbs_qp *to_next, *from_prev;
-	struct rf_verbs_mem *mem; /* scratch */
+	struct {
+		const void *addr;
+		struct rf_verbs_mem *mem; /* NULL: free place */
+	} memory[RF_PAIR_MEMORIES];
 };
 
 /*

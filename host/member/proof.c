@@ -153,17 +153,22 @@ static void check(struct rf_member *m, uint64_t now)
 }
 
 /* Fills the inputs of all ranks and computes the result that must come back. */
-static int prepare(struct rf_member *m, const void **own)
+static int prepare(struct rf_member *m, const void **own, char *why, size_t room)
 {
 	const void *inputs[RF_RANKS_MAX];
 	size_t len = m->cfg.mtu;
 	size_t count = len / rf_type_size(m->cfg.type);
 	unsigned int ranks = m->cfg.ranks, r;
 	uint8_t *all = aligned_alloc(64, (ranks + 2) * len);
+	int ret;
 
+	snprintf(why, room, "no memory for the check of the path");
 	m->proof.room = all;
 	if (!all)
 		return RF_ERR_NO_MEMORY;
+	ret = rf_member_add_memory(m, all, (ranks + 2) * len, why, room);
+	if (ret)
+		return ret;
 	for (r = 0; r < ranks; r++) {
 		inputs[r] = all + r * len;
 		known_values(m->cfg.type, r, all + r * len, count);
@@ -179,10 +184,11 @@ void rf_member_prove(struct rf_member *m, uint64_t now)
 {
 	size_t count = m->cfg.mtu / rf_type_size(m->cfg.type);
 	const void *own = NULL;
-	int ret = prepare(m, &own);
+	char why[RF_MEMBER_TEXT];
+	int ret = prepare(m, &own, why, sizeof(why));
 
 	if (ret) {
-		rf_member_step_done(m, ret, "no memory for the check of the path");
+		rf_member_step_done(m, ret, why);
 		return;
 	}
 	m->proof.begun = now;

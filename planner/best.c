@@ -31,8 +31,7 @@
 #define SINGLES 4      /* schemes with few trees, over racks */
 #define CLASS_PART 0.6 /* of FOLD_PART, for the program over classes; the rest is for images */
 #define IMAGES_MOST 512
-#define RAILS_LINKS 600  /* links above which the plan of a rail fabric may lose something */
-#define RAILS_LOSS 0.015 /* relative loss of throughput allowed then */
+#define RAILS_LOSS 0.015 /* allowed loss of throughput on rail fabrics without slow schemes */
 #define FEW 1e-9         /* relative loss of throughput allowed for fewer trees */
 #define FEW_LOSS 2e-3    /* the same for trees in whole chunk classes */
 
@@ -82,11 +81,36 @@ static struct plan *finish(struct pack *p, const char *name, const struct scheme
 	return plan;
 }
 
+/* Upper bound for trees of hosts: the workers must receive the 2 (N - 1) streams of each tree. */
+static double bound_of_hosts(const struct topology *t)
+{
+	double sum = 0;
+
+	for (int i = 0; i < t->workers; i++)
+		sum += ingress(t, t->worker[i]);
+	return sum / (2.0 * (t->workers - 1));
+}
+
+/* The rings or binary trees of a large rail fabric if no forest is much better; NULL: others. */
+static struct plan *forest_of_rails(const struct topology *t, const struct scheme_options *o)
+{
+	struct plan *p = t->workers > SEED_WORKERS && !o->reduce_only ? rails_plan(t, false) : NULL;
+
+	if (p && p->throughput >= bound_of_hosts(t) * (1 - RAILS_LOSS)) {
+		snprintf(p->scheme, sizeof(p->scheme), "forest");
+		return p;
+	}
+	plan_free(p);
+	return NULL;
+}
+
 SCHEME(forest)
 {
 	struct pack p = {.t = t, .work = work_begin(o->work, o->seconds)};
-	struct plan *plan = NULL;
+	struct plan *plan = forest_of_rails(t, o);
 
+	if (plan)
+		return plan;
 	p.work.reporter = o->reporter;
 	p.enough = bound_cut_until(t, false, p.work.begin + CUT_PART * (p.work.end - p.work.begin));
 	pack_begin(&p);
@@ -158,16 +182,6 @@ static bool is_forest(const struct scheme *s)
 	return s->make == scheme_forest;
 }
 
-/* Upper bound for trees of hosts: the workers must receive the 2 (N - 1) streams of each tree. */
-static double bound_of_hosts(const struct topology *t)
-{
-	double sum = 0;
-
-	for (int i = 0; i < t->workers; i++)
-		sum += ingress(t, t->worker[i]);
-	return sum / (2.0 * (t->workers - 1));
-}
-
 /* Whether a better plan is still possible. */
 static bool is_open(const struct pack *p)
 {
@@ -224,7 +238,7 @@ static void run_others(struct rival *r, const struct topology *t, const struct s
 /* Rail fabrics have plans that no scheme makes. */
 static void try_rails(struct rival *r, const struct topology *t, const struct scheme_options *o)
 {
-	struct plan *p = o->reduce_only ? NULL : rails_plan(t);
+	struct plan *p = o->reduce_only ? NULL : rails_plan(t, true);
 
 	if (p && ((o->trees > 0 && p->trees > o->trees) || limits_check(t, p, NULL) != 0)) {
 		plan_free(p);
@@ -358,7 +372,7 @@ static struct plan *plan_folded(struct pack *p, struct rival *r, const struct sc
 	if (quotient_run(&q, from + (FOLD_PART - from) * CLASS_PART) == 0) {
 		if (q.exact)
 			take_bound(p, &q);
-		plan = is_rails_enough(p, r, p->t->links > RAILS_LINKS ? RAILS_LOSS : FEW)
+		plan = is_rails_enough(p, r, p->t->workers > SEED_WORKERS ? RAILS_LOSS : FEW)
 			       ? rival_plan(r)
 			       : unfold(&q, "best", most_trees(o), o->seed, FOLD_PART);
 	}
@@ -429,7 +443,7 @@ static struct plan *pack_best(struct pack *p, struct rival *r, const struct sche
 	bool done = false;
 	struct plan *plan = t->links > FOLD_LINKS ? pack_large(p, r, o, e, &done) : NULL;
 
-	if (done && plan && is_open(p) && !r->rails && bound_of_hosts(t) > p->value)
+	if (done && plan && is_open(p) && bound_of_hosts(t) > p->value)
 		run_others(r, t, o, &p->work, is_forest);
 	if (done)
 		return plan;

@@ -21,10 +21,11 @@ struct rails {
 	const struct topology *t;
 	struct plan *p;
 	int rails;
-	int *rail;   /* nodes */
-	int *up;     /* arc from worker w to rail r, at r x workers + w */
-	bool paths;  /* rings and not double binary trees */
-	double rate; /* of all trees so far */
+	int *rail;    /* nodes */
+	int *up;      /* arc from worker w to rail r, at r x workers + w */
+	bool merging; /* boxes may carry stars */
+	bool paths;   /* rings and not double binary trees */
+	double rate;  /* of all trees so far */
 };
 
 /* The switches and boxes to which every worker has a link; a second link to one is not used. */
@@ -92,8 +93,8 @@ static double star_rate(const struct rails *x, int r)
 	const struct topo_node *n = &x->t->node[x->rail[r]];
 	int workers = x->t->workers;
 
-	if (n->kind != TOPO_BOX || limits_trees(x->t, x->rail[r]) < 1 || n->limits.ranks < workers ||
-	    n->limits.fan_in < workers || n->limits.ports < workers)
+	if (!x->merging || n->kind != TOPO_BOX || limits_trees(x->t, x->rail[r]) < 1 ||
+	    n->limits.ranks < workers || n->limits.fan_in < workers || n->limits.ports < workers)
 		return 0;
 	return fmin(least_link(x, r), n->processing / workers);
 }
@@ -181,9 +182,9 @@ static void add_rail(struct rails *x, int r)
 	x->rate += fmax(star, own);
 }
 
-struct plan *rails_plan(const struct topology *t)
+struct plan *rails_plan(const struct topology *t, bool merging)
 {
-	struct rails x = {.t = t, .p = make_plan("rails")};
+	struct rails x = {.t = t, .merging = merging, .p = make_plan("rails")};
 	bool good;
 
 	find_rails(&x);

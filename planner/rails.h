@@ -8,10 +8,11 @@
 #include "plan/topology.h"
 
 /*
- * Trees that each stay within one rail; boxes merge if they can hold all workers. If the links of
- * each rail are alike and no box above the rails merges, the throughput is within 1 / workers of
- * the optimum. NULL: fewer than two switches have a link to every worker. The caller frees.
+ * Trees that each stay within one rail. With merging, boxes that can hold all workers merge. If the
+ * links of each rail are alike and no box above the rails merges, the throughput is within 1 /
+ * workers of the optimum. NULL: fewer than two switches have a link to every worker. The caller
+ * frees.
  */
-struct plan *rails_plan(const struct topology *t);
+struct plan *rails_plan(const struct topology *t, bool merging);
 
 #endif

@@ -90,7 +90,7 @@ static int generate(struct topo_spec *s, const char *boxes, uint64_t delay, cons
 	for (int i = 0; boxes && i <= TOPO_BOX_FRACTION; i++)
 		if (strcmp(boxes, box_words[i]) == 0)
 			s->boxes = (enum topo_boxes)i;
-	s->delay = (double)delay * 1e-9;
+	s->delay = (double)delay / 1e9;
 	t = topo_generate(s, &e);
 	if (!t) {
 		fprintf(stderr, "ringfold plan: %s\n", e.text);

@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
+#include <net/if.h>
 #include <ringfold/ringfold.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -128,44 +131,61 @@ static json_t *engines(void)
 	return o;
 }
 
-static void add_devices(json_t *list, const char *folder, const char *what)
+static void add_rdma(json_t *list)
 {
+	const char *folder = "/sys/class/infiniband";
 	DIR *d = opendir(folder);
 	struct dirent *e;
 
 	if (!d)
 		return;
 	while ((e = readdir(d)) != NULL) {
-		char path[PATH_MAX], state[64], mtu[32], text[PATH_MAX];
+		char path[PATH_MAX], state[64], text[PATH_MAX];
 
-		if (e->d_name[0] == '.' || strcmp(e->d_name, "lo") == 0)
+		if (e->d_name[0] == '.')
 			continue;
-		if (strcmp(what, "RDMA") == 0) {
-			snprintf(path, sizeof(path), "%s/%s/ports/1/state", folder, e->d_name);
-			read_line(state, sizeof(state), path);
-			snprintf(text, sizeof(text), "%s: RDMA, port 1 %s; RF_DEVICE=verbs:%s",
-				 e->d_name, state, e->d_name);
-		} else {
-			snprintf(path, sizeof(path), "%s/%s/operstate", folder, e->d_name);
-			read_line(state, sizeof(state), path);
-			snprintf(path, sizeof(path), "%s/%s/mtu", folder, e->d_name);
-			read_line(mtu, sizeof(mtu), path);
-			snprintf(text, sizeof(text),
-				 "%s: interface, %s, MTU %s; "
-				 "RF_DEVICE=net_af_packet0,iface=%s",
-				 e->d_name, state, mtu, e->d_name);
-		}
+		snprintf(path, sizeof(path), "%s/%s/ports/1/state", folder, e->d_name);
+		read_line(state, sizeof(state), path);
+		snprintf(text, sizeof(text), "%s: RDMA, port 1 %s; RF_DEVICE=verbs:%s", e->d_name,
+			 state, e->d_name);
 		json_array_append_new(list, json_string(text));
 	}
 	closedir(d);
+}
+
+/* The interfaces of this process's network namespace: /sys may show those of another one. */
+static void add_interfaces(json_t *list)
+{
+	struct if_nameindex *all = if_nameindex();
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	for (struct if_nameindex *i = all; fd >= 0 && i && i->if_name; i++) {
+		struct ifreq flags = {0}, mtu = {0};
+		char text[256];
+
+		snprintf(flags.ifr_name, sizeof(flags.ifr_name), "%s", i->if_name);
+		snprintf(mtu.ifr_name, sizeof(mtu.ifr_name), "%s", i->if_name);
+		/* One that has gone since is left out. */
+		if (ioctl(fd, SIOCGIFFLAGS, &flags) != 0 || ioctl(fd, SIOCGIFMTU, &mtu) != 0 ||
+		    (flags.ifr_flags & IFF_LOOPBACK) != 0)
+			continue;
+		snprintf(text, sizeof(text),
+			 "%s: interface, %s, MTU %d; RF_DEVICE=net_af_packet0,iface=%s", i->if_name,
+			 flags.ifr_flags & IFF_RUNNING ? "up" : "down", mtu.ifr_mtu, i->if_name);
+		json_array_append_new(list, json_string(text));
+	}
+	if (fd >= 0)
+		close(fd);
+	if (all)
+		if_freenameindex(all);
 }
 
 static json_t *devices(void)
 {
 	json_t *list = json_array();
 
-	add_devices(list, "/sys/class/infiniband", "RDMA");
-	add_devices(list, "/sys/class/net", "net");
+	add_rdma(list);
+	add_interfaces(list);
 	return list;
 }
 

@@ -1,6 +1,7 @@
 #include "host/io/device_why.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,14 +19,10 @@ static void value_of(const char *device, const char *key, char *value, size_t ro
 			snprintf(value, room, "%.*s", (int)strcspn(p + 2 + len, ","), p + 2 + len);
 }
 
+/* In the network namespace of this process: /sys may show another one. */
 static bool is_interface(const char *name)
 {
-	char path[160];
-
-	if (strchr(name, '/') || strlen(name) > 64)
-		return false;
-	snprintf(path, sizeof(path), "/sys/class/net/%s/ifindex", name);
-	return access(path, F_OK) == 0;
+	return strlen(name) < IF_NAMESIZE && if_nametoindex(name) != 0;
 }
 
 static int af_packet_why(const char *device, char *why, size_t room)

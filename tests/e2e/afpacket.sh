@@ -28,6 +28,8 @@ for r in 0 1; do
 	for end in "$n" "rf$$b$r"; do
 		# no kernel address, so the kernel does not answer on these
 		echo 1 > "/proc/sys/net/ipv6/conf/$end/disable_ipv6"
+		# Both hosts share one kernel. It must not answer ARP on one interface for the address of the other.
+		echo 1 > "/proc/sys/net/ipv4/conf/$end/arp_ignore"
 		ip link set "$end" mtu 4500 up
 	done
 done

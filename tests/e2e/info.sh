@@ -32,7 +32,15 @@ expect 0 "RF_MTU  *2048  *environment" env RF_MTU=2048 "${info[@]}"
 expect 0 "RF_RANK  *1  *RANK" env RANK=1 WORLD_SIZE=2 "${info[@]}"
 expect 0 "RF_SIZE  *2  *RANK" env RANK=1 WORLD_SIZE=2 "${info[@]}"
 expect 0 "RF_ROOT  *node0  *MASTER_ADDR" env MASTER_ADDR=node0 "${info[@]}"
-expect 0 "eth9\|interface" "${info[@]}"
+# the interfaces of its own network namespace, not those that /sys shows
+if [ "$(id -u)" = 0 ] && unshare -n ip link add rfinfo9 mtu 1234 type dummy 2> /dev/null; then
+	expect 0 "rfinfo9: interface, down, MTU 1234; RF_DEVICE=net_af_packet0,iface=rfinfo9" \
+		unshare -n sh -c 'ip link add rfinfo9 mtu 1234 type dummy; "$@"' - "${info[@]}"
+	expect 1 "no interface \"rfinfo8\"" \
+		unshare -n env RF_DEVICE=net_af_packet0,iface=rfinfo8 RF_RANK=0 RF_SIZE=2 "$bin/ringfold" doctor
+else
+	echo "the part in a network namespace needs root, iproute2 and namespaces: left out"
+fi
 mkdir "$dir/engines"
 : > "$dir/engines/box-p2-l1-w64-trace.so"
 expect 0 "rtl  *2 ports, 1 lanes, 64 bits, writes waveforms: $dir/engines" env RF_ENGINE_DIR="$dir/engines" "${info[@]}"

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 int rf_socket_path_clear(const char *path, int type, char *why, size_t room)
@@ -41,4 +40,12 @@ int rf_socket_path_clear(const char *path, int type, char *why, size_t room)
 	else
 		snprintf(why, room, "the socket %s: %s", path, strerror(error));
 	return -1;
+}
+
+int rf_socket_bind(int fd, const struct sockaddr_un *address)
+{
+	/* Linux gives the new file the mode of the socket, less the umask. */
+	if (fchmod(fd, S_IRUSR | S_IWUSR) != 0)
+		return -1;
+	return bind(fd, (const struct sockaddr *)address, sizeof(*address));
 }

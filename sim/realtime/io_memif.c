@@ -10,8 +10,8 @@
  * server to client the client offers empty buffers up to head, the server fills the one at tail.
  *
  * Nothing that the client writes is trusted: every index, offset and length is read once and
- * checked when it is used. (A client that shrinks its memory file can still end this process by
- * SIGBUS.)
+ * checked when it is used. Its memory files must be sealed against shrinking: an access beyond the
+ * end of a file would end this process by SIGBUS.
  */
 #include "base/clock.h"
 #include "sim/realtime/memif_server.h"
@@ -270,7 +270,7 @@ static void listener_leave(struct memif *m)
 		at = &(*at)->next;
 	*at = l->next;
 	for (k = 0; k < MEMIF_WAITING; k++)
-		rf_memif_close_fd(&l->waiting[k]);
+		rf_memif_close_fd(&l->waiting[k].fd);
 	rf_memif_close_fd(&l->fd);
 	unlink(l->path);
 	free(l);
@@ -328,14 +328,13 @@ static int listener_open(const char *path, struct memif_listener **out, char *wh
 	snprintf(l->path, sizeof(l->path), "%s", path);
 	memcpy(address.sun_path, l->path, sizeof(address.sun_path));
 	for (k = 0; k < MEMIF_WAITING; k++)
-		l->waiting[k] = -1;
+		l->waiting[k].fd = -1;
 	if (rf_socket_path_clear(path, SOCK_SEQPACKET, why, room) != 0) {
 		free(l);
 		return RF_ERR_DEVICE;
 	}
 	l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (l->fd < 0 || bind(l->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    listen(l->fd, 16) < 0) {
+	if (l->fd < 0 || rf_socket_bind(l->fd, &address) < 0 || listen(l->fd, 16) < 0) {
 		snprintf(why, room, "cannot serve the socket %s: %s", path, strerror(errno));
 		rf_memif_close_fd(&l->fd);
 		free(l);

@@ -5,12 +5,15 @@
 #include "sim/realtime/memif_server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 void rf_memif_close_fd(int *fd)
 {
@@ -65,11 +68,14 @@ bool rf_memif_refuse(int fd, const char *reason)
 /* Reads a message, and its descriptor or -1. Returns 1, 0 if there is none yet, -1 at the end. */
 static int receive_message(int fd, struct memif_message *msg, int *passed)
 {
-	char control[CMSG_SPACE(sizeof(int) * 4)];
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(int) * 4)];
+	} control;
 	struct iovec iov = {.iov_base = msg->bytes, .iov_len = sizeof(msg->bytes)};
 	struct msghdr mh = {.msg_iov = &iov,
 			    .msg_iovlen = 1,
-			    .msg_control = control,
+			    .msg_control = &control,
 			    .msg_controllen = sizeof(control)};
 	struct cmsghdr *c;
 	ssize_t n = recvmsg(fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -102,10 +108,15 @@ static bool add_region(struct memif *m, const struct memif_message *msg, int *pa
 	uint16_t index = memif_get16(msg, MEMIF_REGION_INDEX);
 	uint64_t size = memif_get64(msg, MEMIF_REGION_SIZE);
 	struct stat st;
+	int seals;
 
 	if (*passed < 0 || index >= MEMIF_REGIONS || m->regions[index].addr ||
 	    m->regions[index].fd >= 0)
 		return rf_memif_refuse(m->fd, "region: index or descriptor");
+	/* The seal first: without it the file may be shorter than its size says now. */
+	seals = fcntl(*passed, F_GET_SEALS);
+	if (seals < 0 || !(seals & F_SEAL_SHRINK))
+		return rf_memif_refuse(m->fd, "region: its file lacks F_SEAL_SHRINK");
 	if (fstat(*passed, &st) != 0 || size == 0 || st.st_size < 0 || size > (uint64_t)st.st_size)
 		return rf_memif_refuse(m->fd, "region: longer than its file");
 	m->regions[index].fd = *passed;
@@ -117,16 +128,19 @@ static bool add_region(struct memif *m, const struct memif_message *msg, int *pa
 static bool add_ring(struct memif *m, const struct memif_message *msg, int *passed)
 {
 	uint16_t flags = memif_get16(msg, MEMIF_RING_FLAGS);
+	uint16_t region = memif_get16(msg, MEMIF_RING_REGION);
+	uint32_t offset = memif_get32(msg, MEMIF_RING_OFFSET);
+	uint8_t log2 = msg->bytes[MEMIF_RING_LOG2];
 	struct memif_ring *r = flags & MEMIF_RING_TO_SERVER ? &m->in : &m->out;
 
 	if (*passed < 0 || memif_get16(msg, MEMIF_RING_INDEX) != 0 || r->there)
 		return rf_memif_refuse(m->fd,
 				       "ring: one in each direction, each with a descriptor");
-	r->region = memif_get16(msg, MEMIF_RING_REGION);
-	r->offset = memif_get32(msg, MEMIF_RING_OFFSET);
-	r->log2 = msg->bytes[MEMIF_RING_LOG2];
-	if (r->region >= MEMIF_REGIONS || r->log2 > MEMIF_LOG2_RING_MAX || r->offset % 4)
+	if (region >= MEMIF_REGIONS || log2 > MEMIF_LOG2_RING_MAX || offset % 4)
 		return rf_memif_refuse(m->fd, "ring: place or size");
+	r->region = region;
+	r->offset = offset;
+	r->log2 = log2;
 	r->irq_fd = *passed;
 	r->there = true;
 	*passed = -1;
@@ -230,22 +244,28 @@ static void greet(struct memif_listener *l)
 {
 	struct memif_message msg = {{0}};
 	unsigned int k;
-	int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC);
+	int fd;
 
+	/* While all places are taken, new connections wait in the kernel's queue. */
+	for (k = 0; k < MEMIF_WAITING && l->waiting[k].fd >= 0; k++)
+		;
+	if (k == MEMIF_WAITING)
+		return;
+	fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC);
 	if (fd < 0)
 		return;
-	for (k = 0; k < MEMIF_WAITING && l->waiting[k] >= 0; k++)
-		;
 	memif_put16(&msg, MEMIF_TYPE, MEMIF_HELLO);
 	snprintf((char *)msg.bytes + 2, 32, "ringfold");
 	memif_put16(&msg, MEMIF_HELLO_MIN, MEMIF_VERSION);
 	memif_put16(&msg, MEMIF_HELLO_MAX, MEMIF_VERSION);
 	memif_put16(&msg, MEMIF_HELLO_REGIONS, MEMIF_REGIONS - 1);
 	msg.bytes[MEMIF_HELLO_LOG2] = MEMIF_LOG2_RING_MAX;
-	if (k == MEMIF_WAITING || !send_message(fd, &msg))
+	if (!send_message(fd, &msg)) {
 		close(fd);
-	else
-		l->waiting[k] = fd;
+		return;
+	}
+	l->waiting[k].fd = fd;
+	l->waiting[k].since = rf_now_ns();
 }
 
 void rf_memif_look(struct memif *m)
@@ -258,12 +278,18 @@ void rf_memif_look(struct memif *m)
 	control(m);
 	greet(l);
 	for (k = 0; k < MEMIF_WAITING; k++) {
-		if (l->waiting[k] < 0 ||
-		    (heard = receive_message(l->waiting[k], &msg, &passed)) == 0)
+		int fd = l->waiting[k].fd;
+
+		if (fd < 0)
+			continue;
+		heard = receive_message(fd, &msg, &passed);
+		if (heard == 0 && rf_now_ns() - l->waiting[k].since < MEMIF_WAIT_NS)
 			continue;
 		rf_memif_close_fd(&passed);
-		if (heard < 0 || !assign(l, l->waiting[k], &msg))
-			close(l->waiting[k]);
-		l->waiting[k] = -1;
+		if (heard == 0)
+			rf_memif_refuse(fd, "nothing requested within a second");
+		if (heard <= 0 || !assign(l, fd, &msg))
+			close(fd);
+		l->waiting[k].fd = -1;
 	}
 }

@@ -2,8 +2,8 @@
  * The serving end of a memif, shared by its two halves: memif_control.c talks to the client,
  * io_memif.c moves frames.
  */
-#ifndef RF_HOST_MEMIF_SERVER_H
-#define RF_HOST_MEMIF_SERVER_H
+#ifndef RF_SIM_REALTIME_MEMIF_SERVER_H
+#define RF_SIM_REALTIME_MEMIF_SERVER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +15,8 @@
 #define MEMIF_REGIONS 4u
 #define MEMIF_LOG2_RING_MAX 14u
 #define MEMIF_WAITING 4u /* connections that have not yet requested an end */
+/* They must do so within this time. */
+#define MEMIF_WAIT_NS 1000000000u
 
 struct memif_region {
 	uint8_t *addr; /* NULL: unused */
@@ -53,7 +55,10 @@ struct memif_listener {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	int fd;
 	struct memif *ends;
-	int waiting[MEMIF_WAITING]; /* -1: unused */
+	struct {
+		int fd;         /* -1: unused */
+		uint64_t since; /* rf_now_ns() */
+	} waiting[MEMIF_WAITING];
 };
 
 /* Handles messages of clients and new connections, without waiting. */

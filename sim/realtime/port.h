@@ -35,6 +35,7 @@ struct rf_rt_port {
 	uint64_t lost;
 	bool paced; /* a generator, held back according to the box's room */
 	uint64_t rx_frames;
+	uint64_t rx_long; /* longer than RF_RT_FRAME_MAX: dropped, not in rx_frames */
 	uint64_t tx_frames;
 	uint64_t tx_lost;
 	char error[160]; /* not empty: the port has failed */

@@ -93,6 +93,10 @@ static unsigned kernel_rx(struct rf_rt_port *p, const uint8_t **frame, size_t *l
 			break;
 		if (r < (ssize_t)sizeof(struct ethhdr))
 			continue;
+		if (r > (ssize_t)RF_RT_FRAME_MAX) {
+			p->rx_long++;
+			continue;
+		}
 		frame[got] = d->room[got];
 		len[got] = padded(d->room[got], (size_t)r);
 		got++;
@@ -256,7 +260,7 @@ int rf_rt_open_dgram(const struct rf_rt_spec *s, struct rf_rt_port **out, char *
 		kernel_close(&d->p);
 		return -1;
 	}
-	if (bind(d->fd, (struct sockaddr *)&own, sizeof(own)) != 0)
+	if (rf_socket_bind(d->fd, &own) != 0)
 		return give_up(d, path, errno, why, room);
 	memcpy(d->own, own.sun_path, sizeof(d->own));
 	*out = &d->p;
@@ -327,9 +331,9 @@ static ssize_t packet_take(struct kernel_port *d, uint8_t *frame)
 		d->logged = true;
 		return 0;
 	}
-	if (m.msg_flags & MSG_TRUNC)
-		return 0;
 	len = (size_t)r - sizeof(vnet);
+	if (m.msg_flags & MSG_TRUNC)
+		return (ssize_t)ROOM; /* longer than any frame: kernel_rx() drops it */
 	if ((vnet.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) &&
 	    !put_checksum(frame, len, vnet.csum_start, vnet.csum_offset))
 		return 0;

@@ -240,8 +240,9 @@ static void report_json(struct rf_rt *b)
 
 		json_array_append_new(
 			ports,
-			json_pack("{ss sI sI sI sI sI si}", "name", s->port->name, "from",
-				  (json_int_t)s->port->rx_frames, "to",
+			json_pack("{ss sI sI sI sI sI sI si}", "name", s->port->name, "from",
+				  (json_int_t)s->port->rx_frames, "too_long",
+				  (json_int_t)s->port->rx_long, "to",
 				  (json_int_t)s->port->tx_frames, "lost",
 				  (json_int_t)lost_towards(b, i), "released",
 				  (json_int_t)s->released, "redirected",
@@ -280,6 +281,11 @@ void rf_rt_report(struct rf_rt *b, bool json)
 		       p->rx_frames, p->tx_frames, i < b->cfg.hosts ? b->sw.port[i].rule_hits : 0,
 		       lost_towards(b, i));
 	}
+	for (unsigned i = 0; i < b->source_count; i++)
+		if (b->source[i].port->rx_long > 0)
+			printf("port %s: %" PRIu64 " frames of more than %u bytes were dropped\n",
+			       b->source[i].port->name, b->source[i].port->rx_long,
+			       RF_RT_FRAME_MAX);
 	printf("\n%-16s", "box port");
 	for (unsigned p = 0; p < b->cfg.ports; p++)
 		printf(" %10u", p);

@@ -171,6 +171,15 @@ def sockets(program, folder):
     ends[0].send(frame_of(mac(1), mac(0), 30, 9)[:30])
     padded = frame_of(mac(1), mac(0), 30, 9)[:30] + bytes(30)
     check("a short frame is padded as a MAC does", arrives(ends[1], padded))
+    long = frame_of(mac(1), mac(0), 4353, 1)
+    for size in (4353, 4400, 4416, 9000):
+        ends[0].send(long[:14] + bytes(size - 14))
+    f = frame_of(mac(1), mac(0), 4352, 78)
+    ends[0].send(f)
+    time.sleep(0.2)
+    first = ends[1].s.recv(65536)
+    check("a frame longer than 4352 bytes is dropped, the next one passes", first == f, len(first))
+    check("the socket belongs to its user alone", os.stat(names[0]).st_mode & 0o777 == 0o600)
     second = Box(program, f"a=dgram:{names[0]},to={names[2]}")
     check("a socket in use is refused", "another process already serves the socket" in second.first, second.first)
     second.stop()
@@ -186,7 +195,8 @@ def sockets(program, folder):
     time.sleep(0.1)
     ends[0].send(f)
     check("a peer that is back hears", arrives(ends[1], f))
-    box.stop()
+    out, _ = box.stop()
+    check("... and counted", "port a: 4 frames of more than 4352 bytes were dropped" in out, out)
     check("its sockets are removed at the end", not os.path.exists(names[0]) and not os.path.exists(names[1]))
     for spec, code in (("a=dgram:/tmp/x", 2), ("a=dgram:,to=/tmp/x", 2), ("a=dgram:/nonexistent/x,to=/tmp/y", 1),
                        ("a=packet:nosuch0", 1)):

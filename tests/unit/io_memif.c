@@ -12,11 +12,13 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -296,8 +298,9 @@ static void hand_open(struct hand *h, struct rf_io *server)
 
 	h->size = 1 << 20;
 	h->fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-	h->memory = memfd_create("memif", 0);
+	h->memory = memfd_create("memif", MFD_ALLOW_SEALING);
 	assert_int_equal(ftruncate(h->memory, (off_t)h->size), 0);
+	assert_int_equal(fcntl(h->memory, F_ADD_SEALS, F_SEAL_SHRINK), 0);
 	h->at = mmap(NULL, h->size, PROT_READ | PROT_WRITE, MAP_SHARED, h->memory, 0);
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	assert_int_equal(connect(h->fd, (struct sockaddr *)&address, sizeof(address)), 0);
@@ -443,6 +446,75 @@ static void wrong_setup(void **state)
 	server->ops->close(server);
 }
 
+/* A file that its owner can cut short would end the server by SIGBUS. */
+static void file_that_may_shrink(void **state)
+{
+	struct rf_io *server = serve(0);
+	struct hand h;
+	int open_file = memfd_create("memif", 0);
+
+	(void)state;
+	hand_open(&h, server);
+	hand_init(&h, MEMIF_VERSION, 0, 0);
+	assert_int_equal(hand_hear(&h, server), MEMIF_ACK);
+	assert_int_equal(ftruncate(open_file, (off_t)h.size), 0);
+	hand_region(&h, 0, h.size, open_file);
+	assert_int_equal(hand_hear(&h, server), MEMIF_DISCONNECT);
+	assert_int_equal(hand_hear(&h, server), 0);
+	hand_close(&h, server);
+	close(open_file);
+	hand_connect(&h, server);
+	/* what the seal promises */
+	assert_int_equal(ftruncate(h.memory, 0), -1);
+	hand_close(&h, server);
+	server->ops->close(server);
+}
+
+/* Connections that say nothing hold up the others for a second at most. */
+static void silent_connections(void **state)
+{
+	struct rf_io *server = serve(0);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct memif_message m;
+	struct rf_io_frame frames[RF_IO_BURST];
+	struct stat st;
+	struct hand h;
+	uint64_t begin = io_now_us();
+	bool greeted = false;
+	int silent[7];
+
+	(void)state;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	for (unsigned int k = 0; k < 7; k++) {
+		silent[k] = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+		assert_int_equal(connect(silent[k], (struct sockaddr *)&address, sizeof(address)),
+				 0);
+	}
+	h.fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	assert_int_equal(connect(h.fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	while (!greeted && io_now_us() - begin < 10000000) {
+		server->ops->wait(server, 1000);
+		server->ops->rx(server, frames, RF_IO_BURST);
+		greeted = recv(h.fd, m.bytes, sizeof(m.bytes), MSG_DONTWAIT) == sizeof(m.bytes);
+	}
+	assert_true(greeted);
+	assert_int_equal(memif_get16(&m, MEMIF_TYPE), MEMIF_HELLO);
+	assert_in_range(io_now_us() - begin, 900000, 5000000);
+	hand_init(&h, MEMIF_VERSION, 0, 0);
+	assert_int_equal(hand_hear(&h, server), MEMIF_ACK);
+	/* the first one was greeted and is told why it is closed */
+	assert_int_equal(recv(silent[0], m.bytes, sizeof(m.bytes), 0), sizeof(m.bytes));
+	assert_int_equal(memif_get16(&m, MEMIF_TYPE), MEMIF_HELLO);
+	assert_int_equal(recv(silent[0], m.bytes, sizeof(m.bytes), 0), sizeof(m.bytes));
+	assert_int_equal(memif_get16(&m, MEMIF_TYPE), MEMIF_DISCONNECT);
+	for (unsigned int k = 0; k < 7; k++)
+		close(silent[k]);
+	close(h.fd);
+	server->ops->close(server);
+}
+
 static void put_desc(struct hand *h, uint32_t ring, unsigned int slot, uint16_t flags,
 		     uint16_t region, uint32_t length, uint32_t offset)
 {
@@ -577,10 +649,16 @@ static int drop_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ways),         cmocka_unit_test(slow_reader),
-		cmocka_unit_test(come_and_go),       cmocka_unit_test(server_goes),
-		cmocka_unit_test(stale_socket),      cmocka_unit_test(wrong_setup),
-		cmocka_unit_test(wrong_descriptors), cmocka_unit_test(random_client),
+		cmocka_unit_test(both_ways),
+		cmocka_unit_test(slow_reader),
+		cmocka_unit_test(come_and_go),
+		cmocka_unit_test(server_goes),
+		cmocka_unit_test(stale_socket),
+		cmocka_unit_test(wrong_setup),
+		cmocka_unit_test(file_that_may_shrink),
+		cmocka_unit_test(silent_connections),
+		cmocka_unit_test(wrong_descriptors),
+		cmocka_unit_test(random_client),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, drop_dir);

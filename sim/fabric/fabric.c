@@ -231,8 +231,16 @@ int rf_fabric_run_until(struct rf_fabric *f, uint64_t until_ns, bool (*stop)(voi
 
 int rf_fabric_settle(struct rf_fabric *f, uint64_t until_ns)
 {
-	uint64_t until = until_ns * PS_PER_NS;
+	uint64_t rest = until_ns - rf_fabric_ns(f);
+	uint64_t until;
 
+	/* A process that stands still has frames to take afterwards. */
+	for (unsigned r = 0; r < f->cfg.ranks; r++) {
+		uint64_t paused = rf_host_paused_until(f->hosts[r]);
+
+		until_ns = paused + rest > until_ns ? paused + rest : until_ns;
+	}
+	until = until_ns * PS_PER_NS;
 	while (!f->failed) {
 		if (f->box && rf_box_firmware_due(f->box) && rf_box_time(f->box) < until)
 			rf_box_firmware(f->box);

@@ -247,7 +247,10 @@ int rf_fabric_run(struct rf_fabric *f, uint64_t until_ns);
 /* As rf_fabric_run(), but returns 0 as soon as stop, called after every event, returns true. */
 int rf_fabric_run_until(struct rf_fabric *f, uint64_t until_ns, bool (*stop)(void *arg), void *arg);
 const char *rf_fabric_why(const struct rf_fabric *f);
-/* Runs until that time, whether programs have ended or not. Returns 0 or -1. */
+/*
+ * Runs until that time, whether programs have ended or not. If a process is paused, the same span
+ * is added to the end of its pause. Returns 0 or -1.
+ */
 int rf_fabric_settle(struct rf_fabric *f, uint64_t until_ns);
 /*
  * Call rf_fabric_settle() after all programs have ended, then this. Returns NULL, or what was not

@@ -366,6 +366,11 @@ void rf_host_freeze(struct rf_host *h, uint64_t ns)
 	wake_at(h, h->frozen_until * PS_PER_NS);
 }
 
+uint64_t rf_host_paused_until(const struct rf_host *h)
+{
+	return frozen(h) && h->pub.state != RF_RANK_CRASHED ? h->frozen_until : 0;
+}
+
 bool rf_host_at_barrier(const struct rf_host *h, unsigned n)
 {
 	return rf_host_ended(h) || h->barriers >= n;

@@ -126,6 +126,8 @@ void rf_host_crash(struct rf_host *h);
 int rf_host_restart(struct rf_host *h, unsigned life);
 void rf_host_quit(struct rf_host *h);
 void rf_host_freeze(struct rf_host *h, uint64_t ns);
+/* When the pause of a live process ends (ns); 0: it is not paused. */
+uint64_t rf_host_paused_until(const struct rf_host *h);
 /* Schedules a check at the current time. */
 void rf_host_wake(struct rf_host *h);
 /* Whether a host has reached its n-th barrier, or will never reach another one. */

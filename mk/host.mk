@@ -8,7 +8,7 @@ DPDK_LIBS := $(call pkg_libs,libdpdk)
 
 $(eval $(call c_lib,rf-config,$(addprefix host/config/,settings.c env.c)))
 $(eval $(call c_lib,rf-store,$(addprefix host/store/,store.c store_line.c store_server.c store_serve.c)))
-$(eval $(call c_lib,rf-io,$(addprefix host/io/,socket_path.c memif_why.c device_why.c dpdk_load.c)))
+$(eval $(call c_lib,rf-io,$(addprefix host/io/,socket_path.c memif_why.c device_why.c interface.c dpdk_load.c)))
 LDLIBS_rf-io := -ldl -lpthread
 $(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c device.c qp.c io_udp.c)))
 $(eval $(call c_lib,rf-member,$(addprefix host/member/,status.c order.c pair_roce.c pair_verbs.c exchange.c join.c connect.c proof.c stragglers.c steps.c base.c member.c)))
@@ -42,7 +42,7 @@ $(DPDK_PLUGIN): $(call objs,host/io/io_dpdk.c) $(call libs,rf-io rf-config) host
 ALL_TARGETS += $(DPDK_PLUGIN)
 endif
 $(SHLIB) $(addprefix $(BUILD)/bin/,ringfold-box ringfold-ctl ringfold-doctor io-bench) \
-  $(addprefix $(BUILD)/tests/,io_memif io_dpdk realtime e2e_bad_wire): | $(DPDK_PLUGIN)
+  $(addprefix $(BUILD)/tests/,io_memif io_dpdk io_tap realtime e2e_bad_wire): | $(DPDK_PLUGIN)
 
 # Programs that use only the public interface: linked with the shared library in their own directory.
 RINGFOLD_LIBS := -L$(BUILD)/lib -lringfold -Wl,-rpath,'$$$$ORIGIN/../lib'
@@ -59,6 +59,7 @@ $(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,rf-store rf-co
 $(eval $(call test_lib,iostream,tests/unit/io_stream.c))
 $(eval $(call c_test,io_memif,tests/unit/io_memif.c,iostream rf-memif rf-io rf-store rf-config,-lpthread))
 $(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,iostream rf-memif rf-io rf-store rf-config,-lpthread))
+$(eval $(call c_test,io_tap,tests/unit/io_tap.c,iostream rf-io rf-store rf-config,-lpthread))
 $(eval $(call c_test,member_test,tests/unit/member_test.c,rf-member collective roce client rfctl rf-store rf-config rfproto,-lpthread -lm))
 $(eval $(call test_lib,api-ranks,tests/unit/api_ranks.c tests/unit/io_hub.c))
 $(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),-lpthread -lm))

@@ -24,7 +24,12 @@ uint64_t boxlink_now(void)
 int boxlink_open(struct boxlink *b, const char *device, const char *dpdk_args, char *why,
 		 size_t room)
 {
-	return rf_io_dpdk_open(device, dpdk_args, FRAME_ROOM, &b->io, why, room) == 0 ? 0 : -1;
+	return rf_io_dpdk_open(&(struct rf_io_dpdk_cfg){.device = device,
+							.args = dpdk_args,
+							.frame_max = FRAME_ROOM},
+			       &b->io, why, room) == 0
+		       ? 0
+		       : -1;
 }
 
 void boxlink_close(struct boxlink *b)

@@ -18,6 +18,8 @@
 
 /* Frames up to the largest path MTU are accepted, whatever the local MTU is. */
 #define FRAME_ROOM (ROCE_FRAME_MAX + 18u)
+/* IPv4 packets of a path MTU: no Ethernet header and no tag. Control messages are shorter. */
+#define PACKET_MAX(mtu) (ROCE_HEADERS_MAX - 18u + (mtu) + 4u)
 #define MAX_QPS (2u * RF_GROUPS_MAX)
 
 static _Thread_local char create_text[RF_TEXT_MAX];
@@ -336,8 +338,14 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 		if (ret)
 			return ret;
 		rf_rank_text(device, env.rank, full, sizeof(full));
-		ret = rf_io_dpdk_open(full, args ? args : rf_setting_text("RF_DPDK_ARGS"),
-				      FRAME_ROOM, &io, create_text, RF_TEXT_MAX);
+		ret = rf_io_dpdk_open(
+			&(struct rf_io_dpdk_cfg){
+				.device = full,
+				.args = args ? args : rf_setting_text("RF_DPDK_ARGS"),
+				.frame_max = FRAME_ROOM,
+				.mtu = PACKET_MAX(mtu),
+			},
+			&io, create_text, RF_TEXT_MAX);
 		if (ret)
 			return ret;
 		ret = context_ip(ip_text, io, env.rank, &ip);

@@ -19,8 +19,7 @@ struct rf_io_dpdk {
 	uint32_t version; /* RF_IO_DPDK_VERSION */
 	uint32_t io_size; /* sizeof(struct rf_io) */
 	/* As rf_io_dpdk_open(). */
-	int (*open)(const char *device, const char *args, uint32_t frame_max, struct rf_io **io,
-		    char *why, size_t room);
+	int (*open)(const struct rf_io_dpdk_cfg *cfg, struct rf_io **io, char *why, size_t room);
 };
 
 extern const struct rf_io_dpdk rf_io_dpdk_plugin;

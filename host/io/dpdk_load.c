@@ -78,15 +78,14 @@ static void load(void)
 	plugin = found;
 }
 
-int rf_io_dpdk_open(const char *device, const char *args, uint32_t frame_max, struct rf_io **io,
-		    char *why, size_t room)
+int rf_io_dpdk_open(const struct rf_io_dpdk_cfg *cfg, struct rf_io **io, char *why, size_t room)
 {
 	pthread_once(&once, load);
 	if (!plugin) {
-		snprintf(why, room, "device \"%s\" (RF_DEVICE): %s", device, failure);
+		snprintf(why, room, "device \"%s\" (RF_DEVICE): %s", cfg->device, failure);
 		return RF_ERR_DEVICE;
 	}
-	if (rf_device_why(device, why, room) == 0)
+	if (rf_device_why(cfg->device, why, room) == 0)
 		return RF_ERR_DEVICE;
-	return plugin->open(device, args, frame_max, io, why, room);
+	return plugin->open(cfg, io, why, room);
 }

@@ -70,13 +70,23 @@ struct rf_io {
 	uint64_t rx_bytes;
 };
 
+struct rf_io_dpdk_cfg {
+	const char *device; /* see rf_context_config.device */
+	const char *args;   /* more arguments for DPDK, for the first call in a process; or NULL */
+	uint32_t frame_max; /* of struct rf_io */
+	/*
+	 * Bytes of the longest IPv4 packet that must pass: a device with a smaller MTU is set to
+	 * this one. 0: its MTU stays as it is.
+	 */
+	uint32_t mtu;
+	bool mtu_wish; /* a device that cannot be set to it is used as it is, with a warning */
+};
+
 /*
- * A DPDK device (see rf_context_config.device). The first call in a process loads the plug-in for
- * DPDK (host/io/dpdk.h) and starts DPDK with the additional arguments in `args` (may be NULL).
- * Returns 0, or a negative enum rf_status with a text in why[room].
+ * Opens a DPDK device. The first call in a process loads the plug-in for DPDK (host/io/dpdk.h) and
+ * starts DPDK. Returns 0, or a negative enum rf_status with a text in why[room].
  */
-int rf_io_dpdk_open(const char *device, const char *args, uint32_t frame_max, struct rf_io **io,
-		    char *why, size_t room);
+int rf_io_dpdk_open(const struct rf_io_dpdk_cfg *cfg, struct rf_io **io, char *why, size_t room);
 
 /*
  * Serves a memif socket (a path). DPDK hosts connect with

@@ -8,20 +8,19 @@
  */
 #include "base/guard.h"
 #include "host/io/dpdk.h"
+#include "host/io/interface.h"
 #include "host/io/memif_why.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,8 +28,10 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <rte_interrupts.h>
 #include <rte_mbuf.h>
 
+#include "base/clock.h"
 #include "host/config/settings.h"
 #include "ringfold/ringfold.h"
 
@@ -40,6 +41,11 @@
 /* Minimum buffer size: af_packet requires that a whole frame of its ring fits. */
 #define BUFFER_ROOM 8192u
 #define LINK_WAIT_MS 2000
+/* A device with a link that has taken no frame for this long refuses the first one. */
+#define REFUSAL_NS 250000000u
+/* A tag; DPDK's MTU covers neither the Ethernet header nor tags. */
+#define VLAN_BYTES 4u
+#define CPUS_MAX 65536
 #define ARGS_MAX 64
 
 struct dpdk_io {
@@ -52,11 +58,14 @@ struct dpdk_io {
 	struct rte_mempool *pool;
 	struct rte_mbuf *rx[RF_IO_BURST];
 	unsigned int rx_n; /* frames handed out by the last rx() */
+	struct rte_mbuf *early[RF_IO_BURST];
+	unsigned int early_n; /* fetched by wait() for the next rx() */
 	struct rte_mbuf *tx[RF_IO_BURST];
 	unsigned int tx_n;
 	struct rte_mbuf *next; /* handed out by tx_buffer() */
+	uint64_t stuck_since;  /* rf_now_ns() when the device first refused tx[0]; 0: it did not */
 	int wake_fd;
-	int rx_fd; /* of the device's interrupt, or -1 */
+	int rx_fd; /* epoll descriptor of the device's interrupt, or -1 */
 };
 
 RF_LOCK_CLASS(eal_class);
@@ -67,8 +76,9 @@ static unsigned int eal_pools RF_GUARDED_BY(eal_class);
 static char eal_args[1024] RF_GUARDED_BY(eal_class);
 
 static int eal_start(bool vdev, const char *more, char *why, size_t room) RF_REQUIRES(eal_class);
-static int port_start(struct dpdk_io *d, char *why, size_t room) RF_REQUIRES(eal_class);
-static int device_open(struct dpdk_io *d, const char *wanted, char *why, size_t room)
+static int port_start(struct dpdk_io *d, const struct rf_io_dpdk_cfg *cfg, char *why, size_t room)
+	RF_REQUIRES(eal_class);
+static int device_open(struct dpdk_io *d, const struct rf_io_dpdk_cfg *cfg, char *why, size_t room)
 	RF_REQUIRES(eal_class);
 
 static struct dpdk_io *dpdk_of(struct rf_io *io)
@@ -92,7 +102,12 @@ static unsigned int dpdk_rx(struct rf_io *io, struct rf_io_frame *frames, unsign
 	free_mbufs(d->rx, d->rx_n);
 	if (n > RF_IO_BURST)
 		n = RF_IO_BURST;
-	d->rx_n = rte_eth_rx_burst(d->port, 0, d->rx, (uint16_t)n);
+	d->rx_n = d->early_n < n ? d->early_n : n;
+	memcpy(d->rx, d->early, d->rx_n * sizeof(d->rx[0]));
+	d->early_n -= d->rx_n;
+	memmove(d->early, d->early + d->rx_n, d->early_n * sizeof(d->early[0]));
+	if (d->early_n == 0)
+		d->rx_n += rte_eth_rx_burst(d->port, 0, d->rx + d->rx_n, (uint16_t)(n - d->rx_n));
 	for (k = 0; k < d->rx_n; k++) {
 		struct rte_mbuf *m = d->rx[k];
 
@@ -108,25 +123,58 @@ static unsigned int dpdk_rx(struct rf_io *io, struct rf_io_frame *frames, unsign
 	return got;
 }
 
-/* Sends the committed frames; frames that the device does not accept stay for the next call. */
+/* Frees the first n committed frames, unsent. */
+static void drop_committed(struct dpdk_io *d, unsigned int n)
+{
+	free_mbufs(d->tx, n);
+	d->io.tx_lost += n;
+	d->tx_n -= n;
+	memmove(d->tx, d->tx + n, d->tx_n * sizeof(d->tx[0]));
+	d->stuck_since = 0;
+}
+
+/*
+ * Whether the device will never take the first frame: it is longer than the MTU allows, or has been
+ * refused for a while. A device does not say which frame it refuses, or why.
+ */
+static bool is_refused(struct dpdk_io *d)
+{
+	uint64_t now = rf_now_ns();
+	uint16_t mtu;
+
+	if (rte_eth_dev_get_mtu(d->port, &mtu) == 0 &&
+	    rte_pktmbuf_pkt_len(d->tx[0]) > mtu + RTE_ETHER_HDR_LEN + VLAN_BYTES)
+		return true;
+	if (d->stuck_since == 0)
+		d->stuck_since = now;
+	return now - d->stuck_since > REFUSAL_NS;
+}
+
+/*
+ * Sends the committed frames. If the device has no room, the frames stay for the next call; those
+ * that it refuses are dropped.
+ */
 static void dpdk_tx_flush(struct rf_io *io)
 {
 	struct dpdk_io *d = dpdk_of(io);
 	struct rte_eth_link link;
 	unsigned int sent;
 
-	if (!d->tx_n)
-		return;
-	sent = rte_eth_tx_burst(d->port, 0, d->tx, (uint16_t)d->tx_n);
-	d->tx_n -= sent;
-	memmove(d->tx, d->tx + sent, d->tx_n * sizeof(d->tx[0]));
-	if (sent || !d->tx_n)
-		return;
-	/* no peer: drop the frames instead of waiting for one */
-	if (rte_eth_link_get_nowait(d->port, &link) == 0 && !link.link_status) {
-		free_mbufs(d->tx, d->tx_n);
-		io->tx_lost += d->tx_n;
-		d->tx_n = 0;
+	while (d->tx_n > 0) {
+		sent = rte_eth_tx_burst(d->port, 0, d->tx, (uint16_t)d->tx_n);
+		d->tx_n -= sent;
+		memmove(d->tx, d->tx + sent, d->tx_n * sizeof(d->tx[0]));
+		if (sent) {
+			d->stuck_since = 0;
+			return;
+		}
+		/* no peer: drop the frames instead of waiting for one */
+		if (rte_eth_link_get_nowait(d->port, &link) == 0 && !link.link_status)
+			drop_committed(d, d->tx_n);
+		else if (is_refused(d))
+			drop_committed(d, 1);
+		else
+			return;
 	}
 }
 
@@ -163,13 +211,24 @@ static void dpdk_wait(struct rf_io *io, uint32_t timeout_us)
 			      .tv_nsec = (long)(timeout_us % 1000000) * 1000};
 	struct pollfd fds[2] = {{.fd = d->wake_fd, .events = POLLIN},
 				{.fd = d->rx_fd, .events = POLLIN}};
+	struct rte_epoll_event event;
 	uint64_t count;
 
-	if (d->rx_fd >= 0)
+	if (d->rx_fd >= 0) {
 		rte_eth_dev_rx_intr_enable(d->port, 0);
-	if (ppoll(fds, d->rx_fd >= 0 ? 2 : 1, &ts, NULL) > 0 && fds[0].revents)
-		while (read(d->wake_fd, &count, sizeof(count)) > 0)
+		/* A frame that came just before causes no interrupt. */
+		if (d->early_n == 0)
+			d->early_n = rte_eth_rx_burst(d->port, 0, d->early, RF_IO_BURST);
+		if (d->early_n > 0)
+			ts = (struct timespec){0};
+	}
+	if (ppoll(fds, d->rx_fd >= 0 ? 2 : 1, &ts, NULL) > 0) {
+		while (fds[0].revents && read(d->wake_fd, &count, sizeof(count)) > 0)
 			;
+		/* Reads the interrupt's counter in the way its driver needs; else poll() spins. */
+		if (d->rx_fd >= 0 && fds[1].revents)
+			rte_epoll_wait(d->rx_fd, &event, 1, 0);
+	}
 	if (d->rx_fd >= 0)
 		rte_eth_dev_rx_intr_disable(d->port, 0);
 }
@@ -183,29 +242,11 @@ static void dpdk_wake(struct rf_io *io)
 		return;
 }
 
-/*
- * Whether the interface of an af_packet device has a carrier: DPDK always reports its link as up.
- */
-static bool has_carrier(const struct dpdk_io *d)
-{
-	struct ifreq req = {0};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool up = true;
-
-	if (fd < 0)
-		return true;
-	memcpy(req.ifr_name, d->interface, sizeof(req.ifr_name));
-	if (ioctl(fd, SIOCGIFFLAGS, &req) == 0)
-		up = (req.ifr_flags & IFF_RUNNING) != 0;
-	close(fd);
-	return up;
-}
-
 static int dpdk_link(struct rf_io *io)
 {
 	struct rte_eth_link link;
 
-	if (dpdk_of(io)->interface[0] && !has_carrier(dpdk_of(io)))
+	if (dpdk_of(io)->interface[0] && !rf_interface_carrier(dpdk_of(io)->interface))
 		return 0;
 	if (rte_eth_link_get_nowait(dpdk_of(io)->port, &link) != 0)
 		return -1;
@@ -217,6 +258,7 @@ static void dpdk_close(struct rf_io *io)
 	struct dpdk_io *d = dpdk_of(io);
 
 	free_mbufs(d->rx, d->rx_n);
+	free_mbufs(d->early, d->early_n);
 	free_mbufs(d->tx, d->tx_n);
 	rte_pktmbuf_free(d->next);
 	if (d->started)
@@ -226,6 +268,8 @@ static void dpdk_close(struct rf_io *io)
 	if (d->vdev)
 		rte_eal_hotplug_remove("vdev", d->name);
 	rte_mempool_free(d->pool);
+	if (d->rx_fd >= 0)
+		close(d->rx_fd);
 	if (d->wake_fd >= 0)
 		close(d->wake_fd);
 	free(d);
@@ -243,6 +287,27 @@ static const struct rf_io_ops dpdk_ops = {
 	.close = dpdk_close,
 };
 
+/*
+ * The CPUs of the calling thread, on a machine of any size; NULL if they cannot be read. Free it
+ * with CPU_FREE().
+ */
+static cpu_set_t *own_cpus(size_t *size)
+{
+	for (int n = 1024; n <= CPUS_MAX; n *= 2) {
+		cpu_set_t *set = CPU_ALLOC((size_t)n);
+		int ret;
+
+		*size = CPU_ALLOC_SIZE((size_t)n);
+		ret = set ? pthread_getaffinity_np(pthread_self(), *size, set) : ENOMEM;
+		if (ret == 0)
+			return set;
+		CPU_FREE(set);
+		if (ret != EINVAL) /* EINVAL: the kernel has more CPUs than the set */
+			return NULL;
+	}
+	return NULL;
+}
+
 /* Starts DPDK once. Virtual devices need neither hugepages nor root. */
 static int eal_start(bool vdev, const char *more, char *why, size_t room)
 {
@@ -250,7 +315,8 @@ static int eal_start(bool vdev, const char *more, char *why, size_t room)
 	char *copy = eal_args;
 	char *save = NULL, *word;
 	uint64_t verbose = 0;
-	cpu_set_t cpus;
+	size_t cpus_size;
+	cpu_set_t *cpus;
 	int n = 1;
 	int ret;
 
@@ -276,9 +342,14 @@ static int eal_start(bool vdev, const char *more, char *why, size_t room)
 	 * DPDK pins the calling thread to its first core, but the thread belongs to the application
 	 * and must stay unpinned
 	 */
-	pthread_getaffinity_np(pthread_self(), sizeof(cpus), &cpus);
+	cpus = own_cpus(&cpus_size);
+	if (!cpus)
+		fprintf(stderr, "ringfold: the CPUs of this thread cannot be read: DPDK leaves it "
+				"on one CPU\n");
 	ret = rte_eal_init(n, args);
-	pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
+	if (cpus)
+		pthread_setaffinity_np(pthread_self(), cpus_size, cpus);
+	CPU_FREE(cpus);
 	if (ret < 0) {
 		snprintf(
 			why, room,
@@ -293,40 +364,38 @@ static int eal_start(bool vdev, const char *more, char *why, size_t room)
 	return RF_OK;
 }
 
-/* The name of the interface used by an af_packet device, or "". */
-static void interface_name(const char *device, char name[IFNAMSIZ])
+/*
+ * Makes sure that the device sends and receives what the caller needs: an ordinary NIC drops what
+ * is longer than its MTU. A larger MTU is kept. A device without one has no limit.
+ */
+static int port_mtu(struct dpdk_io *d, const struct rf_io_dpdk_cfg *cfg, char *why, size_t room)
 {
-	const char *at = strstr(device, "iface=");
+	int wanted = (int)cfg->mtu;
+	uint16_t own;
+	int mtu, ret;
 
-	name[0] = '\0';
-	if (at && strncmp(device, "net_af_packet", 13) == 0)
-		snprintf(name, IFNAMSIZ, "%.*s", (int)strcspn(at + 6, ","), at + 6);
-}
-
-/* Its IPv4 address; 0 for none. */
-static uint32_t interface_ip(const struct dpdk_io *d)
-{
-	struct ifreq req = {0};
-	struct sockaddr_in address;
-	uint32_t ip = 0;
-	int fd;
-
-	if (!d->interface[0])
-		return 0;
-	memcpy(req.ifr_name, d->interface, sizeof(req.ifr_name));
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return 0;
-	if (ioctl(fd, SIOCGIFADDR, &req) == 0) {
-		memcpy(&address, &req.ifr_addr, sizeof(address));
-		ip = ntohl(address.sin_addr.s_addr);
-	}
-	close(fd);
-	return ip;
+	if (d->interface[0])
+		mtu = rf_interface_mtu(d->interface);
+	else
+		mtu = rte_eth_dev_get_mtu(d->port, &own) == 0 ? own : -1;
+	if (mtu < 0 || mtu >= wanted)
+		return RF_OK;
+	ret = d->interface[0] ? rf_interface_set_mtu(d->interface, wanted)
+			      : rte_eth_dev_set_mtu(d->port, (uint16_t)wanted);
+	if (ret == 0 || ret == -ENOTSUP)
+		return RF_OK;
+	snprintf(why, room,
+		 "device %s: its MTU is %d and cannot be set to %d (%s): choose a smaller path MTU "
+		 "(RF_MTU; 1024 fits an MTU of 1500), or another device",
+		 d->name, mtu, wanted, strerror(-ret));
+	if (!cfg->mtu_wish)
+		return RF_ERR_DEVICE;
+	fprintf(stderr, "ringfold: warning: %s\n", why);
+	return RF_OK;
 }
 
 /* Creates queues and buffers and starts the device. */
-static int port_start(struct dpdk_io *d, char *why, size_t room)
+static int port_start(struct dpdk_io *d, const struct rf_io_dpdk_cfg *cfg, char *why, size_t room)
 {
 	struct rte_eth_conf conf = {.intr_conf.rxq = 1};
 	uint16_t rx_desc = DESCRIPTORS, tx_desc = DESCRIPTORS;
@@ -347,6 +416,8 @@ static int port_start(struct dpdk_io *d, char *why, size_t room)
 		conf.intr_conf.rxq = 0;
 		ret = rte_eth_dev_configure(d->port, 1, 1, &conf);
 	}
+	if (!ret && port_mtu(d, cfg, why, room) != RF_OK)
+		return RF_ERR_DEVICE;
 	if (!ret)
 		ret = rte_eth_dev_adjust_nb_rx_tx_desc(d->port, &rx_desc, &tx_desc);
 	if (!ret)
@@ -365,10 +436,14 @@ static int port_start(struct dpdk_io *d, char *why, size_t room)
 		return RF_ERR_DEVICE;
 	}
 	d->started = true;
-	d->rx_fd = -1;
 	if (conf.intr_conf.rxq && rte_eth_dev_rx_intr_enable(d->port, 0) == 0) {
 		rte_eth_dev_rx_intr_disable(d->port, 0);
-		d->rx_fd = rte_eth_dev_rx_intr_ctl_q_get_fd(d->port, 0);
+		d->rx_fd = epoll_create1(EPOLL_CLOEXEC);
+		if (d->rx_fd >= 0 && rte_eth_dev_rx_intr_ctl_q(d->port, 0, d->rx_fd,
+							       RTE_INTR_EVENT_ADD, NULL) != 0) {
+			close(d->rx_fd);
+			d->rx_fd = -1;
+		}
 	}
 	d->io.polling = d->rx_fd < 0;
 	return RF_OK;
@@ -403,19 +478,20 @@ static const char *longer_frames(const char *device)
 	return "";
 }
 
-static int device_open(struct dpdk_io *d, const char *wanted, char *why, size_t room)
+static int device_open(struct dpdk_io *d, const struct rf_io_dpdk_cfg *cfg, char *why, size_t room)
 {
 	char device[512];
 	struct rte_ether_addr mac;
 	int ret;
 
 	d->port = RTE_MAX_ETHPORTS;
+	d->rx_fd = -1;
 	d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (d->wake_fd < 0) {
 		snprintf(why, room, "cannot create an eventfd: %s", strerror(errno));
 		return RF_ERR_SYSTEM;
 	}
-	snprintf(device, sizeof(device), "%s%s", wanted, longer_frames(wanted));
+	snprintf(device, sizeof(device), "%s%s", cfg->device, longer_frames(cfg->device));
 	snprintf(d->name, sizeof(d->name), "%.*s", (int)strcspn(device, ","), device);
 	if (rte_eth_dev_get_port_by_name(d->name, &d->port) != 0) {
 		ret = rte_dev_probe(device);
@@ -431,28 +507,27 @@ static int device_open(struct dpdk_io *d, const char *wanted, char *why, size_t 
 			return RF_ERR_DEVICE;
 		}
 	}
-	ret = port_start(d, why, room);
+	rf_interface_of_device(device, d->interface);
+	ret = port_start(d, cfg, why, room);
 	/* a memif server does not wait for a client */
-	interface_name(device, d->interface);
 	if (!ret && !strstr(device, "role=server"))
 		ret = port_link(d, device, why, room);
 	if (ret)
 		return ret;
 	rte_eth_macaddr_get(d->port, &mac);
 	memcpy(d->io.mac, mac.addr_bytes, sizeof(d->io.mac));
-	d->io.ip = interface_ip(d);
+	d->io.ip = d->interface[0] ? rf_interface_ip(d->interface) : 0;
 	return RF_OK;
 }
 
-static int plugin_open(const char *device, const char *args, uint32_t frame_max, struct rf_io **io,
-		       char *why, size_t room)
+static int plugin_open(const struct rf_io_dpdk_cfg *cfg, struct rf_io **io, char *why, size_t room)
 {
 	struct dpdk_io *d;
 	int ret = RF_OK;
 
 	rf_mutex_lock(&eal_lock, eal_class);
 	if (!eal_started)
-		ret = eal_start(strncmp(device, "net_", 4) == 0, args, why, room);
+		ret = eal_start(strncmp(cfg->device, "net_", 4) == 0, cfg->args, why, room);
 	d = ret ? NULL : calloc(1, sizeof(*d));
 	if (!ret && !d) {
 		snprintf(why, room, "no memory for the device");
@@ -460,8 +535,8 @@ static int plugin_open(const char *device, const char *args, uint32_t frame_max,
 	}
 	if (!ret) {
 		d->io.ops = &dpdk_ops;
-		d->io.frame_max = frame_max;
-		ret = device_open(d, device, why, room);
+		d->io.frame_max = cfg->frame_max;
+		ret = device_open(d, cfg, why, room);
 		if (ret)
 			dpdk_close(&d->io);
 	}

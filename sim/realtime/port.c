@@ -114,7 +114,12 @@ static int open_dpdk(const struct rf_rt_spec *s, struct rf_rt_port **out, char *
 		return -1;
 	}
 	snprintf(memory, sizeof(memory), "-m %u", MB_FOR_ALL + MB_FOR_ONE * expected);
-	if (rf_io_dpdk_open(s->what, memory, RF_RT_FRAME_MAX, &d->io, why, room) != 0) {
+	if (rf_io_dpdk_open(&(struct rf_io_dpdk_cfg){.device = s->what,
+						     .args = memory,
+						     .frame_max = RF_RT_FRAME_MAX,
+						     .mtu = RF_RT_PACKET_MAX,
+						     .mtu_wish = true},
+			    &d->io, why, room) != 0) {
 		free(d);
 		return -1;
 	}

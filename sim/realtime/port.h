@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RF_RT_FRAME_MAX 4352u /* largest RoCE frame, plus a margin */
+#define RF_RT_FRAME_MAX 4352u  /* largest RoCE frame, plus a margin */
+#define RF_RT_PACKET_MAX 4160u /* largest RoCE packet: IPv4 header to ICRC, path MTU 4096 */
 #define RF_RT_BURST 32u
 
 struct rf_rt_port;

@@ -175,8 +175,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: io-bench OUT\n");
 		return 2;
 	}
-	must(rf_io_dpdk_open("net_ring0", "-m 128", ROCE_FRAME_MAX + 18, &io, why, sizeof(why)) ==
-		     0,
+	must(rf_io_dpdk_open(&(struct rf_io_dpdk_cfg){.device = "net_ring0",
+						      .args = "-m 128",
+						      .frame_max = ROCE_FRAME_MAX + 18},
+			     &io, why, sizeof(why)) == 0,
 	     why);
 	to = fopen(argv[1], "a");
 	must(to != NULL, "the output cannot be written");

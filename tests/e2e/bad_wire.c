@@ -247,8 +247,12 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: e2e_bad_wire HOST SWITCH FAULT [PORT]\n");
 		return 2;
 	}
-	if (rf_io_dpdk_open(argv[1], "-m 128", FRAME_MAX, &w.to_host, why, sizeof(why)) != 0 ||
-	    rf_io_dpdk_open(argv[2], NULL, FRAME_MAX, &w.to_switch, why, sizeof(why)) != 0) {
+	if (rf_io_dpdk_open(&(struct rf_io_dpdk_cfg){.device = argv[1],
+						     .args = "-m 128",
+						     .frame_max = FRAME_MAX},
+			    &w.to_host, why, sizeof(why)) != 0 ||
+	    rf_io_dpdk_open(&(struct rf_io_dpdk_cfg){.device = argv[2], .frame_max = FRAME_MAX},
+			    &w.to_switch, why, sizeof(why)) != 0) {
 		fprintf(stderr, "e2e_bad_wire: %s\n", why);
 		return 1;
 	}

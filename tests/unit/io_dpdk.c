@@ -22,6 +22,13 @@
 static char dir[] = "/tmp/ringfold-io-XXXXXX";
 static struct rf_io *server, *client;
 
+static int open_device(const char *device, struct rf_io **io, char *why, size_t room)
+{
+	return rf_io_dpdk_open(
+		&(struct rf_io_dpdk_cfg){.device = device, .frame_max = IO_FRAME_MAX}, io, why,
+		room);
+}
+
 static void open_errors(void **state)
 {
 	char device[256], why[512] = "";
@@ -29,14 +36,11 @@ static void open_errors(void **state)
 	uint64_t start = io_now_us();
 
 	(void)state;
-	assert_int_equal(
-		rf_io_dpdk_open("net_nosuch0", NULL, IO_FRAME_MAX, &none, why, sizeof(why)),
-		RF_ERR_DEVICE);
+	assert_int_equal(open_device("net_nosuch0", &none, why, sizeof(why)), RF_ERR_DEVICE);
 	assert_non_null(strstr(why, "net_nosuch0"));
 	printf("DPDK started in %u ms\n", (unsigned int)(io_now_us() - start) / 1000);
 	snprintf(device, sizeof(device), "net_memif9,role=client,id=0,socket=%s/none", dir);
-	assert_int_equal(rf_io_dpdk_open(device, NULL, IO_FRAME_MAX, &none, why, sizeof(why)),
-			 RF_ERR_DEVICE);
+	assert_int_equal(open_device(device, &none, why, sizeof(why)), RF_ERR_DEVICE);
 	assert_non_null(strstr(why, "socket"));
 	assert_null(none);
 }
@@ -49,11 +53,11 @@ static void open_pair(void **state)
 	(void)state;
 	snprintf(device, sizeof(device),
 		 "net_memif0,role=server,id=0,socket=%s/s,mac=02:00:00:00:00:01", dir);
-	assert_int_equal(rf_io_dpdk_open(device, NULL, IO_FRAME_MAX, &server, why, sizeof(why)), 0);
+	assert_int_equal(open_device(device, &server, why, sizeof(why)), 0);
 	assert_int_equal(server->ops->link(server), 0);
 	snprintf(device, sizeof(device),
 		 "net_memif1,role=client,id=0,socket=%s/s,mac=02:00:00:00:00:02", dir);
-	assert_int_equal(rf_io_dpdk_open(device, NULL, IO_FRAME_MAX, &client, why, sizeof(why)), 0);
+	assert_int_equal(open_device(device, &client, why, sizeof(why)), 0);
 	assert_int_equal(client->ops->link(client), 1);
 	assert_memory_equal(server->mac, mac1, 6);
 	assert_memory_equal(client->mac, mac2, 6);

@@ -53,7 +53,10 @@ static void *open_client(void *arg)
 {
 	struct opening *o = arg;
 
-	o->ret = rf_io_dpdk_open(o->device, "-m 256", IO_FRAME_MAX, &o->io, o->why, sizeof(o->why));
+	o->ret = rf_io_dpdk_open(&(struct rf_io_dpdk_cfg){.device = o->device,
+							  .args = "-m 256",
+							  .frame_max = IO_FRAME_MAX},
+				 &o->io, o->why, sizeof(o->why));
 	o->done = 1;
 	return NULL;
 }

@@ -1,6 +1,7 @@
 /*
  * The HTTP interface of ringfoldd: /metrics for Prometheus, /status.json, and a page that displays
- * it.
+ * it. A connection serves one request, which must be complete within 5 s; an address has at most 8
+ * connections. An answer serves all who ask within 250 ms.
  */
 #ifndef RF_RINGFOLDD_HTTP_H
 #define RF_RINGFOLDD_HTTP_H
@@ -23,6 +24,7 @@ int rfd_http_start(const char *listen, struct rf_fw *fw, struct rfd_http **out, 
 /* A descriptor that is readable when there is work; the port that it listens on. */
 int rfd_http_fd(const struct rfd_http *h);
 unsigned int rfd_http_port(const struct rfd_http *h);
+/* Call it at least once a second. */
 void rfd_http_run(struct rfd_http *h);
 void rfd_http_stop(struct rfd_http *h);
 

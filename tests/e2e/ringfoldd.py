@@ -10,10 +10,12 @@ import os
 import re
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -111,6 +113,7 @@ def join(rank, nonce, seq, key=KEY):
 
 
 def get(port, path, method="GET"):
+    time.sleep(0.3)  # an answer is kept for 250 ms
     request = urllib.request.Request("http://127.0.0.1:%d%s" % (port, path), method=method)
     try:
         with urllib.request.urlopen(request, timeout=5) as answer:
@@ -290,6 +293,7 @@ def test_service(program, folder):
           group["lag"]["bins"][7] == group["lag"]["measurements"])
     test_metrics(s.port)
     test_page(s.port, folder)
+    test_cache(s.port)
     check("unknown page", get(s.port, "/nothing")[0] == 404)
     check("POST", get(s.port, "/metrics", "POST")[0] == 405)
     config(s.keys, "not a key\n")
@@ -309,6 +313,81 @@ def test_service(program, folder):
     check("ends within two seconds", s.process.wait(2) == 0)
     check("the group is dead, the box forwards nothing", box.read(GROUP) & 1 == 0 and box.read(CTRL) == 2)
     check("the stop is logged", "stopped" in s.process.stderr.read())
+
+
+def test_cache(port):
+    """Whoever asks within 250 ms gets the same answer."""
+    get(port, "/status.json")
+    answers = [urllib.request.urlopen("http://127.0.0.1:%d/status.json" % port, timeout=5).read() for _ in range(3)]
+    check("answers within 250 ms are the same", answers[0] == answers[1] or answers[1] == answers[2])
+    check("later ones are not", get(port, "/status.json")[2].encode() != answers[2])
+
+
+class Slow:
+    """60 connections from some addresses, each of which sends a byte of its request per second."""
+
+    def __init__(self, port, addresses):
+        self.sockets = []
+        for n in range(60):
+            s = socket.socket()
+            s.bind(("127.0.0.%d" % (1 + n % addresses), 0))
+            s.settimeout(3)
+            s.connect(("127.0.0.1", port))
+            self.sockets.append(s)
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        for byte in b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n":
+            for s in list(self.sockets):
+                try:
+                    s.send(bytes([byte]))
+                except OSError:
+                    self.sockets.remove(s)
+            if self.over.wait(1):
+                return
+
+    def stop(self):
+        self.over.set()
+        self.thread.join()
+        for s in self.sockets:
+            s.close()
+
+
+def seconds_until_answer(port, source, limit=12):
+    """How long it takes to get /metrics; the client tries again when its connection is refused."""
+    begin = time.monotonic()
+    while time.monotonic() < begin + limit:
+        try:
+            s = socket.create_connection(("127.0.0.1", port), begin + limit - time.monotonic(), (source, 0))
+            with s:
+                s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+                if s.recv(100).startswith(b"HTTP/1.1 200"):
+                    return time.monotonic() - begin
+        except OSError:
+            pass
+        time.sleep(0.1)
+    return limit
+
+
+def test_slow(program, folder):
+    """Slow connections do not keep others from /metrics for longer than 6 s."""
+    for addresses in (2, 8):
+        s = Service(program, folder)
+        slow = Slow(s.port, addresses)
+        took = seconds_until_answer(s.port, "127.0.0.1")
+        check("60 slow connections from %d addresses: /metrics after %.1f s" % (addresses, took), took <= 6)
+        if addresses == 2:
+            time.sleep(1)
+        slow.stop()
+        if addresses == 2:
+            slow = Slow(s.port, addresses)
+            took = seconds_until_answer(s.port, "127.0.0.9")
+            check("another address need not wait: %.2f s" % took, took <= 1)
+            slow.stop()
+        s.process.terminate()
+        s.process.wait(5)
 
 
 def two_ranks(box):
@@ -386,6 +465,7 @@ def main(program):
     try:
         test_config(program, folder)
         test_service(program, folder)
+        test_slow(program, folder)
         test_second(program, folder)
         test_restart(program, folder)
         test_refused(program, folder)

@@ -235,13 +235,14 @@ static void take_best(struct choice *c, struct plan *p)
 }
 
 /* The largest of the plan's own trees, cut to the limits. */
-static struct plan *fit(const struct topology *t, const struct plan *p, int trees)
+static struct plan *fit(const struct topology *t, const struct plan *p, int trees,
+			const struct work *w)
 {
 	struct plan *fitted = plan_like(p);
 
 	for (int k = 0; k < p->trees; k++)
 		plan_copy_tree(fitted, p, k, p->tree[k].share);
-	limits_fit_plan(t, fitted, trees);
+	limits_fit_plan(t, fitted, trees, w);
 	return fitted;
 }
 
@@ -254,7 +255,7 @@ static void try_few(const struct topology *t, const struct plan *p, const struct
 {
 	for (int few = limits_fewest(t, o->trees); few > 0 && work_has_time(w, 1, patience);
 	     few -= few > 4 ? few - few / 2 : 1) {
-		struct plan *fitted = few <= WEIGHED_MOST ? fit(t, p, few) : NULL;
+		struct plan *fitted = few <= WEIGHED_MOST ? fit(t, p, few, w) : NULL;
 
 		if (fitted)
 			keep_better(t, best, limits_weigh(t, fitted, NULL, w));
@@ -269,7 +270,7 @@ static void try_few(const struct topology *t, const struct plan *p, const struct
 static void choose_large(const struct topology *t, struct plan *p, const struct scheme_options *o)
 {
 	struct work w = work_begin(o->work, o->seconds);
-	struct plan *fitted = fit(t, p, o->trees);
+	struct plan *fitted = fit(t, p, o->trees, &w);
 	double took = clock_seconds() - w.begin;
 	struct scheme_options rest = *o;
 
@@ -306,7 +307,7 @@ static void choose_small(const struct topology *t, struct plan *p, const struct 
 		search_more(&c, f, o, merging);
 	choice_take_new(&c);
 	/* Simple cutting and the best other scheme give the value that the search must exceed. */
-	fitted = fit(t, p, o->trees);
+	fitted = fit(t, p, o->trees, &w);
 	keep_better(t, &fitted, other);
 	try_few(t, p, o, &w, 0, &fitted);
 	if (merging && !fitted->reduce_only && t->boxes > 0)

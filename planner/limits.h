@@ -47,8 +47,11 @@ bool limits_fits(const struct limits_fit *f, const struct plan *p, int tree);
 void limits_fit_tree(struct limits_fit *f, const struct plan *p, int tree, struct plan *q,
 		     double share);
 
-/* Cuts a whole plan: at most `trees` trees (0: any number); the largest trees get the boxes. */
-void limits_fit_plan(const struct topology *t, struct plan *p, int trees);
+/*
+ * Cuts a whole plan: at most `trees` trees (0: any number); the largest trees get the boxes. If the
+ * time of w ends first, the plan has only the trees cut so far, at least one.
+ */
+void limits_fit_plan(const struct topology *t, struct plan *p, int trees, const struct work *w);
 
 /*
  * Adds all trees of a network to pool, each cut to the limits. Returns false and adds none if there

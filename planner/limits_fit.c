@@ -1,4 +1,5 @@
 /* Cuts trees to the limits of boxes. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,16 +132,17 @@ static int find_children(const struct limits_fit *f, int node, int *list)
 	int hosts = 0;
 	int n = 0;
 
-	for (int pass = 0; pass < 2; pass++)
-		for (int i = 0; i < s->count; i++) {
-			int child = s->list[i];
+	for (int i = 0; i < s->count; i++) {
+		int child = s->list[i];
 
-			if (child == s->root || s->parent[child] != node ||
-			    is_host(f->t, child) != (pass == 0))
-				continue;
-			list[n++] = child;
-			hosts += pass == 0;
-		}
+		if (s->parent[child] != node || child == s->root)
+			continue;
+		list[n++] = child;
+		if (!is_host(f->t, child))
+			continue;
+		memmove(list + hosts + 1, list + hosts, (size_t)(n - 1 - hosts) * sizeof(int));
+		list[hosts++] = child;
+	}
 	if (hosts > 0 && f->turn > 0) {
 		int *copy = mem_new((size_t)hosts, sizeof(int));
 		int step = most_children(f, node) % hosts;
@@ -421,13 +423,25 @@ static int by_size(const void *a, const void *b)
 	return x->tree - y->tree;
 }
 
-void limits_fit_plan(const struct topology *t, struct plan *p, int trees)
+/* Makes the shares of a plan add up to 1 again. */
+static void share_all(struct plan *p)
+{
+	double sum = 0;
+
+	for (int k = 0; k < p->trees; k++)
+		sum += p->tree[k].share;
+	for (int k = 0; k < p->trees; k++)
+		p->tree[k].share /= sum;
+}
+
+void limits_fit_plan(const struct topology *t, struct plan *p, int trees, const struct work *w)
 {
 	struct limits_fit *f = limits_fit_new(t, p);
 	struct sized *order = mem_new((size_t)p->trees, sizeof(*order));
 	int *taken = mem_new((size_t)t->nodes, sizeof(int));
 	struct plan *q = plan_like(p);
 	double sum = 0;
+	double took = 0; /* seconds of the slowest tree */
 	int most = trees > 0 && trees < p->trees ? trees : p->trees;
 
 	for (int k = 0; k < p->trees; k++)
@@ -437,6 +451,7 @@ void limits_fit_plan(const struct topology *t, struct plan *p, int trees)
 		sum += order[k].share;
 	for (int k = 0; k < most; k++) {
 		struct plan *one = plan_like(p);
+		double from = clock_seconds();
 		int *groups;
 
 		limits_fit_tree(f, p, order[k].tree, one, order[k].share / sum);
@@ -450,6 +465,11 @@ void limits_fit_plan(const struct topology *t, struct plan *p, int trees)
 		}
 		free(groups);
 		plan_free(one);
+		took = fmax(took, clock_seconds() - from);
+		if (k + 1 < most && !work_has_time(w, 1, took)) {
+			share_all(q);
+			break;
+		}
 	}
 	plan_take_trees(p, q);
 	plan_split_hosts(t, p);

@@ -105,13 +105,14 @@ static void keep_limits(const struct scheme *s, const struct topology *t, struct
 			const struct scheme_options *o)
 {
 	bool many = o->trees > 0 && p->trees > o->trees;
+	struct work w = work_begin(o->work, o->seconds);
 
 	if (!many && limits_check(t, p, NULL) == 0)
 		return;
 	if (s->make == scheme_forest)
 		limits_choose(t, p, o, false);
 	else
-		limits_fit_plan(t, p, o->trees);
+		limits_fit_plan(t, p, o->trees, &w);
 }
 
 /* The options with the remaining time, but at least a small part of it. */

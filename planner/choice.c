@@ -14,13 +14,15 @@
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-void choice_begin(struct choice *c, const struct topology *t, int trees, const struct plan *p)
+void choice_begin(struct choice *c, const struct topology *t, int trees, const struct plan *p,
+		  const struct work *limit)
 {
 	size_t rows = (size_t)t->links * 2 + (size_t)t->nodes;
 
 	memset(c, 0, sizeof(*c));
 	c->t = t;
 	c->trees = trees;
+	c->limit = limit;
 	c->pool = plan_like(p);
 	c->lp = lp_new();
 	c->row = mem_new(rows, sizeof(int));
@@ -170,21 +172,31 @@ static bool is_shut_out(const struct choice *c, int tree, const int *taken)
 	return false;
 }
 
-/*
- * Solves the program under the decisions so far; returns its value and sets the weights. -1: no
- * solution.
- */
+/* Solves the program, or as far as the time allows. Returns its value, or -1. */
+static double solve(struct choice *c)
+{
+	struct work w = *c->limit;
+	int rc;
+
+	if (isinf(w.end))
+		return lp_solve(c->lp) == 0 ? lp_objective(c->lp) : -1;
+	w.most = INFINITY;
+	rc = lp_solve_within(c->lp, &w, 1);
+	return rc == 0 || rc == 1 ? lp_gain(c->lp) : -1;
+}
+
 double choice_relax(struct choice *c, int *taken)
 {
+	double value;
+
 	count_taken(c, taken);
 	for (int k = 0; k < c->columns; k++)
 		lp_limit(c->lp, k, is_shut_out(c, k, taken) ? 0 : INFINITY);
 	c->work += (double)c->rows * c->columns;
-	if (lp_solve(c->lp) != 0)
-		return -1;
+	value = solve(c);
 	for (int k = 0; k < c->columns; k++)
 		c->weight[k] = lp_value(c->lp, k);
-	return lp_objective(c->lp);
+	return value;
 }
 
 /* The open tree with the largest weight at a limit that is exceeded; -1: none is exceeded. */
@@ -236,13 +248,12 @@ void choice_search(struct choice *c)
 	int *count = mem_new((size_t)c->t->nodes + 1, sizeof(int));
 	bool found = c->value > 0;
 
-	for (int programs = 0; programs < PROGRAMS_MOST; programs++) {
+	for (int programs = 0; programs < PROGRAMS_MOST && work_has_time(c->limit, 1, 0);
+	     programs++) {
 		double value = choice_relax(c, count);
-		struct work w = {.reporter = c->reporter};
-
-		work_report(&w, "choice of trees", programs, c->value * c->unit, NAN);
 		int branch = value > c->value * (1 + GAP) ? find_branch(c, count) : -1;
 
+		work_report(c->limit, "choice of trees", programs, c->value * c->unit, NAN);
 		if (value > c->value * (1 + GAP) && branch < 0) {
 			c->value = value;
 			memcpy(c->best, c->weight, (size_t)c->columns * sizeof(double));

@@ -37,22 +37,27 @@ struct choice {
 	double *weight, *best;
 	double value;
 	double work;
-	struct reporter *reporter;
+	const struct work *limit; /* the time limit and the reporter */
 };
 
-/* An empty pool of trees like those of p. trees: how many may be chosen, 0: any number. */
-void choice_begin(struct choice *c, const struct topology *t, int trees, const struct plan *p);
+/*
+ * An empty pool of trees like those of p. trees: how many may be chosen, 0: any number. limit: must
+ * live as long as c.
+ */
+void choice_begin(struct choice *c, const struct topology *t, int trees, const struct plan *p,
+		  const struct work *limit);
 void choice_end(struct choice *c);
 /* Adds the trees of the pool that are new since the last call as columns. */
 void choice_take_new(struct choice *c);
 /*
  * Solves the program under the decisions so far and leaves weights in c->weight. Returns its value
- * in units; -1: there is no solution. taken: t->nodes + 1 elements of scratch space.
+ * in units; -1: there is no solution, or the time ended before one. taken: t->nodes + 1 elements of
+ * scratch space.
  */
 double choice_relax(struct choice *c, int *taken);
 /*
  * Searches for a choice better than c->value, which it raises, with weights in c->best. It ends by
- * itself on tiny pools, otherwise after a limited number of programs.
+ * itself on tiny pools, otherwise after a limited number of programs, or with the time.
  */
 void choice_search(struct choice *c);
 

@@ -17,6 +17,10 @@
 #define ROUNDS_MOST 24     /* rounds of the search for cheaper trees */
 #define ROUND_LINKS 1500   /* links up to which programs over many trees are made */
 #define CLOCK_PART 0.5     /* of the remaining time */
+#define FIRST_PART 0.6     /* of the time, for the first of two searches */
+#define SECOND_PART 0.85   /* of the time: there is no second search after it */
+#define OTHER_PART 0.2     /* the same, for each other scheme */
+#define POOL_PART 0.6      /* of the time, for collecting trees */
 #define PATIENCE 4         /* further steps may take this many times the time of cutting */
 #define FEW_TREES 3        /* trees of a second search if more are allowed */
 #define FEW_WORKERS 48     /* workers up to which the second search is not needed */
@@ -26,6 +30,7 @@
 #define ROUTES_MOST 600000 /* limit of arcs of all trees in the pool together */
 #define ALL_WORKERS 48     /* workers up to which all schemes run */
 #define FOREST_WORKERS 1000
+#define LEAST_SECONDS 1e-3
 #define GAP 1e-9
 
 static bool uses_box(const struct topology *t, const struct plan *p, int tree)
@@ -44,7 +49,8 @@ static void add_cuts(struct choice *c, struct limits_fit *f, const struct plan *
 	const struct topology *t = c->t;
 	bool whole = limits_fits(f, p, tree);
 
-	if (c->pool->trees >= POOL_MOST || c->pool->routes >= ROUTES_MOST)
+	if (c->pool->trees >= POOL_MOST || c->pool->routes >= ROUTES_MOST ||
+	    !work_has_time(c->limit, POOL_PART, 0))
 		return;
 	for (f->turn = 0; f->turn < (whole ? 1 : TURNS); f->turn++)
 		limits_fit_tree(f, p, tree, c->pool, 1);
@@ -78,23 +84,34 @@ static bool is_quick(const struct scheme *s, bool merging, int workers)
 			   s->make == scheme_ps);
 }
 
+/* The part of the remaining time as a limit; INFINITY: there is none. */
+static double part_of_rest(const struct work *w, double part)
+{
+	return isinf(w->end) ? INFINITY : fmax((w->end - clock_seconds()) * part, LEAST_SECONDS);
+}
+
 /*
  * Adds the trees of quick schemes. Returns the best of their plans, which respect the limits, as
- * the starting value.
+ * the starting value. NULL: there was no time.
  */
 static struct plan *run_others(struct choice *c, struct limits_fit *f,
 			       const struct scheme_options *o, bool merging)
 {
 	struct scheme_options plain = *o;
 	struct plan *best = NULL;
+	double slowest = 0; /* seconds */
 
 	plain.chunks = 0;
 	for (const struct scheme *s = scheme_list; s->name; s++) {
+		double begin = clock_seconds();
 		struct plan *other;
 
-		if (!is_quick(s, merging, c->t->workers))
+		if (!is_quick(s, merging, c->t->workers) ||
+		    !work_has_time(c->limit, POOL_PART, slowest))
 			continue;
+		plain.seconds = part_of_rest(c->limit, OTHER_PART);
 		other = scheme_run_ordered(s, c->t, &plain, NULL);
+		slowest = fmax(slowest, clock_seconds() - begin);
 		if (!other)
 			continue;
 		add_all(c, f, other);
@@ -116,17 +133,21 @@ static void search_more(struct choice *c, struct limits_fit *f, const struct sch
 	struct pack p = {.t = t,
 			 .merging = merging,
 			 .reduce_only = c->pool->reduce_only,
-			 .work = work_begin(o->work, o->seconds),
+			 .work = work_begin(o->work, part_of_rest(c->limit, CLOCK_PART)),
 			 .enough = INFINITY};
 	int *count = mem_new((size_t)t->nodes + 1, sizeof(int));
 	struct search x;
 	double before = 0;
+	double slowest = 0; /* seconds */
 	int seen = 0;
 
 	pack_begin(&p);
 	search_begin(&x, &p);
 	search_first_prices(&x);
-	for (int i = 0; i < ROUNDS_MOST && c->pool->trees < POOL_MOST; i++) {
+	for (int i = 0; i < ROUNDS_MOST && c->pool->trees < POOL_MOST &&
+			work_has_time(c->limit, POOL_PART, slowest);
+	     i++) {
+		double begin = clock_seconds();
 		double value;
 
 		choice_take_new(c);
@@ -148,6 +169,7 @@ static void search_more(struct choice *c, struct limits_fit *f, const struct sch
 			break;
 		for (; seen < p.m->pool->trees; seen++)
 			add_cuts(c, f, p.m->pool, seen);
+		slowest = fmax(slowest, clock_seconds() - begin);
 	}
 	search_end(&x);
 	pack_end(&p);
@@ -203,8 +225,11 @@ static struct plan *make_caterpillars(const struct topology *t, const struct sch
 	plain.trees = 0;
 	w.reporter = o->reporter;
 	ring = scheme_run_ordered(scheme_find("ring"), t, &plain, NULL);
-	if (!ring)
+	/* The next steps take longer than the ring. */
+	if (!ring || !work_has_time(&w, 1, PATIENCE / 2 * (clock_seconds() - w.begin))) {
+		plan_free(ring);
 		return NULL;
+	}
 	spread = spread_out(t, ring);
 	if (plan_rate(t, spread) >= plan_rate(t, ring) * (1 - GAP)) {
 		struct plan *old = ring;
@@ -291,27 +316,29 @@ static void choose_large(const struct topology *t, struct plan *p, const struct 
 static void choose_small(const struct topology *t, struct plan *p, const struct scheme_options *o,
 			 bool merging)
 {
-	struct limits_fit *f;
 	struct work w = work_begin(o->work, o->seconds);
+	struct scheme_options rest = *o;
 	struct plan *other, *fitted;
+	struct limits_fit *f;
 	struct choice c;
 
+	w.reporter = o->reporter;
+	/* Simple cutting and the best other scheme give the value that the search must exceed. */
+	fitted = fit(t, p, o->trees, &w);
 	f = limits_fit_new(t, p);
-	choice_begin(&c, t, o->trees, p);
-	c.reporter = o->reporter;
+	choice_begin(&c, t, o->trees, p, &w);
 	if (merging)
-		limits_families(f, c.pool, o->trees, ROUTES_MOST);
+		limits_families(f, c.pool, o->trees, ROUTES_MOST, &w);
 	add_all(&c, f, p);
 	other = run_others(&c, f, o, merging);
 	if (!limits_every_tree(t, f, c.pool, merging))
 		search_more(&c, f, o, merging);
 	choice_take_new(&c);
-	/* Simple cutting and the best other scheme give the value that the search must exceed. */
-	fitted = fit(t, p, o->trees, &w);
 	keep_better(t, &fitted, other);
 	try_few(t, p, o, &w, 0, &fitted);
-	if (merging && !fitted->reduce_only && t->boxes > 0)
-		keep_better(t, &fitted, make_caterpillars(t, o));
+	rest.seconds = part_of_rest(&w, CLOCK_PART);
+	if (merging && !fitted->reduce_only && t->boxes > 0 && work_has_time(&w, 1, 0))
+		keep_better(t, &fitted, make_caterpillars(t, &rest));
 	c.value = plan_rate(t, fitted) / c.unit;
 	choice_search(&c);
 	if (c.value * c.unit > plan_rate(t, fitted) * (1 + GAP)) {
@@ -328,7 +355,8 @@ static void choose_small(const struct topology *t, struct plan *p, const struct 
 void limits_choose(const struct topology *t, struct plan *p, const struct scheme_options *o,
 		   bool merging)
 {
-	struct scheme_options few = *o;
+	struct work w = work_begin(o->work, o->seconds);
+	struct scheme_options part = *o;
 	struct plan *other;
 
 	if (merging && t->links > ROUND_LINKS) {
@@ -343,10 +371,15 @@ void limits_choose(const struct topology *t, struct plan *p, const struct scheme
 	other = plan_like(p);
 	for (int k = 0; k < p->trees; k++)
 		plan_copy_tree(other, p, k, p->tree[k].share);
-	choose_small(t, p, o, merging);
-	few.trees = FEW_TREES;
-	few.seconds = o->seconds / 2;
-	choose_small(t, other, &few, merging);
+	part.seconds = part_of_rest(&w, FIRST_PART);
+	choose_small(t, p, &part, merging);
+	if (!work_has_time(&w, SECOND_PART, 0)) {
+		plan_free(other);
+		return;
+	}
+	part.trees = FEW_TREES;
+	part.seconds = part_of_rest(&w, 1);
+	choose_small(t, other, &part, merging);
 	if (plan_rate(t, other) > plan_rate(t, p) * (1 + GAP)) {
 		plan_take_trees(p, other);
 		p->sequential = false;

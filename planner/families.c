@@ -11,6 +11,7 @@
 #include "planner/schemes.h"
 
 #define TURNS_MOST 8
+#define TIME_PART 0.3 /* of the time */
 
 int limits_fewest(const struct topology *t, int most)
 {
@@ -101,7 +102,8 @@ static void add_family(struct plan *pool, struct limits_fit *f, const struct rac
 	free(idle);
 }
 
-void limits_families(struct limits_fit *f, struct plan *pool, int trees, int routes)
+void limits_families(struct limits_fit *f, struct plan *pool, int trees, int routes,
+		     const struct work *w)
 {
 	static const int length[] = {1, 2, 3, 4, 6, INT_MAX};
 	static const int to_hosts[] = {0, 2, 4};
@@ -114,7 +116,9 @@ void limits_families(struct limits_fit *f, struct plan *pool, int trees, int rou
 	k = racks_new(f->t);
 	for (int turn = 0; turn < turns; turn++)
 		for (int i = 0; i < 6; i++)
-			for (int h = 0; h < 3 && pool->routes < routes; h++) {
+			for (int h = 0;
+			     h < 3 && pool->routes < routes && work_has_time(w, TIME_PART, 0);
+			     h++) {
 				struct family y = {length[i], to_hosts[h], turn};
 
 				add_family(pool, f, k, &y);

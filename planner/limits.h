@@ -64,9 +64,11 @@ bool limits_every_tree(const struct topology *t, struct limits_fit *f, struct pl
 int limits_fewest(const struct topology *t, int most);
 /*
  * Adds trees for racks with and without boxes to pool, each cut to the limits, while the pool has
- * fewer arcs than `routes`; trees: limit of all trees (0: none).
+ * fewer arcs than `routes` and the time is not yet needed for other steps; trees: limit of all
+ * trees (0: none).
  */
-void limits_families(struct limits_fit *f, struct plan *pool, int trees, int routes);
+void limits_families(struct limits_fit *f, struct plan *pool, int trees, int routes,
+		     const struct work *w);
 
 /*
  * For boxes with tight limits: trees whose boxes have as many neighbours as possible, with

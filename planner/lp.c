@@ -14,8 +14,9 @@
 /* Work between two checks of the clock, and the least number of pivots. */
 #define SLICE_WORK 1e8
 #define SLICE_LEAST 20
-#define SLICE_TIME 2e6 /* work units per second of the limit, if time is limited */
-#define KEPT 1e-7      /* tolerance of rows, the same as CLP's */
+#define SLICE_TIME 2e6  /* work units per second of the limit, if time is limited */
+#define SLICE_PART 0.05 /* of the limit, once the time of a pivot is known */
+#define KEPT 1e-7       /* tolerance of rows, the same as CLP's */
 
 struct lp {
 	Clp_Simplex *clp;
@@ -187,8 +188,20 @@ double lp_gain(const struct lp *lp)
 	return sum;
 }
 
+/* Pivots until the next check of the clock. seconds: of a pivot so far; 0: not known. */
+static double slice_of(const struct work *w, double part, double each, double seconds)
+{
+	double all = w->end - w->begin;
+	double pivots = fmin(SLICE_WORK, isinf(all) ? SLICE_WORK : SLICE_TIME * all) / each;
+
+	if (!isinf(all) && seconds > 0)
+		pivots = fmin(SLICE_PART * all, w->begin + part * all - clock_seconds()) / seconds;
+	return fmax(SLICE_LEAST, pivots);
+}
+
 int lp_solve_within(struct lp *lp, struct work *w, double part)
 {
+	double seconds = 0; /* of a pivot */
 	int slices = 0;
 	int status;
 
@@ -196,12 +209,13 @@ int lp_solve_within(struct lp *lp, struct work *w, double part)
 	do {
 		double each = pivot_work(lp);
 		double left = (part * w->most - w->spent) / each;
-		double most = isinf(w->end) ? SLICE_WORK : SLICE_TIME * (w->end - w->begin);
-		double slice = fmax(SLICE_LEAST, fmin(SLICE_WORK, most) / each);
+		double slice = slice_of(w, part, each, seconds);
+		double begin = clock_seconds();
 
 		Clp_setMaximumIterations(lp->clp, (int)fmax(1, fmin(left, slice)));
 		Clp_primal(lp->clp, 0);
 		w->spent += (Clp_numberIterations(lp->clp) + 2) * each;
+		seconds = (clock_seconds() - begin) / (Clp_numberIterations(lp->clp) + 1);
 		status = Clp_status(lp->clp);
 		work_report(w, "linear program", ++slices, NAN, NAN);
 	} while (status == 3 && work_is_left(w, part));

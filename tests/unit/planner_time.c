@@ -141,25 +141,29 @@ static void test_limit_is_kept(void **state)
 {
 	static const double limit[] = {2, 4, 8};
 	struct topo_spec leaves = leaf_spine(320, 32, 32);
+	struct topo_spec small = leaf_spine(20, 10, 12);
 	struct topo_spec tree = topo_spec_default(TOPO_FAT_TREE);
+	struct topo_spec shipped;
 
 	(void)state;
 	tree.k = 32;
 	tree.hosts = 20;
-	leaves.boxes = tree.boxes = TOPO_BOX_FRACTION;
+	leaves.boxes = tree.boxes = small.boxes = TOPO_BOX_FRACTION;
 	leaves.box_share = tree.box_share = 0.2;
+	small.box_share = 0.4;
+	small.limits = topo_limits_shipped();
+	shipped = tree;
+	shipped.limits = topo_limits_shipped();
 	for (int i = 0; i < 3; i++) {
 		limited("leaf-spine of 10,240", &leaves, limit[i]);
 		limited("fat-tree of 10,240", &tree, limit[i]);
+		limited("fat-tree of 10,240, shipped boxes", &shipped, limit[i]);
+		limited("leaf-spine of 240, shipped boxes", &small, limit[i] / 2);
 	}
 	tree.spread = 0.5;
 	tree.processing_min = 100;
 	tree.processing_max = 3200;
 	limited("fat-tree of 10,240, uneven", &tree, 4);
-	tree.spread = 0;
-	tree.processing_min = tree.processing_max = INFINITY;
-	tree.limits = topo_limits_shipped();
-	limited("fat-tree of 10,240, shipped boxes", &tree, 4);
 }
 
 int main(void)

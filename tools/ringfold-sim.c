@@ -565,6 +565,7 @@ int main(int argc, char **argv)
 	struct rf_fabric *f;
 	char why[300];
 	char *command;
+	bool captured;
 	int n;
 
 	rf_fabric_cfg_init(&s.cfg);
@@ -606,10 +607,11 @@ int main(int argc, char **argv)
 	if (s.counters && !s.json && s.cfg.schedule != RF_RUN_RING)
 		print_counters(&s, f);
 	hint(&s, &r);
-	n = r.wrong                       ? RF_EXIT_WRONG_DATA
-	    : interrupted                 ? 128 + (int)interrupted
-	    : n == 1 && rf_fabric_good(f) ? RF_EXIT_GOOD
-					  : RF_EXIT_FAILED;
+	captured = rf_fabric_captured(f);
+	n = r.wrong                                   ? RF_EXIT_WRONG_DATA
+	    : interrupted                             ? 128 + (int)interrupted
+	    : n == 1 && rf_fabric_good(f) && captured ? RF_EXIT_GOOD
+						      : RF_EXIT_FAILED;
 	rf_fabric_destroy(f);
 	free(command);
 	return n;

@@ -1,10 +1,13 @@
 #include "wire/pcapng.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define BLOCK_SHB 0x0a0d0d0au
 #define BLOCK_IDB 0x00000001u
@@ -19,11 +22,20 @@
 #define IF_TSRESOL 9u
 #define EPB_FLAGS 2u
 
+/* Blocks are written together, so that a file on a full disk ends with a whole one. */
+#define WRITE_BYTES 65536u
+/* A reader that follows the file sees frames at most this much later, in the frames' own time. */
+#define WRITE_NS 100000000u
+
 struct rf_pcapng {
-	FILE *file;
+	int fd;
+	char *path;
 	unsigned interfaces;
 	int error;
-	uint8_t *block; /* the block being built */
+	off_t written;  /* whole blocks */
+	uint64_t at;    /* time of the first frame that waits; UINT64_MAX: none does */
+	uint8_t *bytes; /* blocks that wait, and the one being built */
+	size_t start;   /* of the one being built */
 	size_t len;
 	size_t room;
 };
@@ -31,18 +43,18 @@ struct rf_pcapng {
 static void reserve(struct rf_pcapng *w, size_t more)
 {
 	size_t room = w->room ? w->room : 4096;
-	uint8_t *block;
+	uint8_t *bytes;
 
 	while (room < w->len + more)
 		room *= 2;
 	if (room == w->room)
 		return;
-	block = realloc(w->block, room);
-	if (!block) {
-		w->error = -ENOMEM;
+	bytes = realloc(w->bytes, room);
+	if (!bytes) {
+		w->error = w->error ? w->error : -ENOMEM;
 		return;
 	}
-	w->block = block;
+	w->bytes = bytes;
 	w->room = room;
 }
 
@@ -53,7 +65,7 @@ static void put(struct rf_pcapng *w, uint64_t value, unsigned bytes)
 	if (w->error)
 		return;
 	for (unsigned i = 0; i < bytes; i++)
-		w->block[w->len++] = (uint8_t)(value >> (8 * i));
+		w->bytes[w->len++] = (uint8_t)(value >> (8 * i));
 }
 
 static void put_padded(struct rf_pcapng *w, const void *data, size_t len)
@@ -63,8 +75,8 @@ static void put_padded(struct rf_pcapng *w, const void *data, size_t len)
 	reserve(w, padded);
 	if (w->error)
 		return;
-	memcpy(w->block + w->len, data, len);
-	memset(w->block + w->len + len, 0, padded - len);
+	memcpy(w->bytes + w->len, data, len);
+	memset(w->bytes + w->len + len, 0, padded - len);
 	w->len += padded;
 }
 
@@ -79,23 +91,43 @@ static void put_option(struct rf_pcapng *w, unsigned code, const void *data, siz
 
 static void begin(struct rf_pcapng *w, uint32_t type)
 {
-	w->len = 0;
+	w->len = w->start;
 	put(w, type, 4);
 	put(w, 0, 4); /* total length, set at the end */
 }
 
-static int finish(struct rf_pcapng *w)
+/* Writes the waiting blocks. */
+static int flush(struct rf_pcapng *w)
 {
-	uint32_t total = (uint32_t)w->len + 4;
+	size_t done = 0;
 
-	put(w, total, 4);
+	while (!w->error && done < w->start) {
+		ssize_t n = write(w->fd, w->bytes + done, w->start - done);
+
+		if (n > 0)
+			done += (size_t)n;
+		else if (n == 0 || errno != EINTR)
+			w->error = n == 0 ? -EIO : -errno;
+	}
+	if (!w->error)
+		w->written += (off_t)w->start;
+	w->start = 0;
+	w->at = UINT64_MAX;
+	return w->error;
+}
+
+static int end(struct rf_pcapng *w)
+{
+	uint32_t total;
+
+	put(w, w->len - w->start + 4, 4);
 	if (w->error)
 		return w->error;
+	total = (uint32_t)(w->len - w->start);
 	for (unsigned i = 0; i < 4; i++)
-		w->block[4 + i] = (uint8_t)(total >> (8 * i));
-	if (fwrite(w->block, 1, w->len, w->file) != w->len)
-		w->error = errno ? -errno : -EIO;
-	return w->error;
+		w->bytes[w->start + 4 + i] = (uint8_t)(total >> (8 * i));
+	w->start = w->len;
+	return w->start >= WRITE_BYTES ? flush(w) : 0;
 }
 
 int rf_pcapng_folder(const char *path)
@@ -119,12 +151,16 @@ int rf_pcapng_open(const char *path, const char *comment, struct rf_pcapng **out
 
 	if (!w)
 		return -ENOMEM;
-	w->file = fopen(path, "wb");
-	if (!w->file) {
-		err = -errno;
+	w->path = strdup(path);
+	w->fd = w->path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR)
+			: -1;
+	if (w->fd < 0) {
+		err = w->path ? -errno : -ENOMEM;
+		free(w->path);
 		free(w);
 		return err;
 	}
+	w->at = UINT64_MAX;
 	begin(w, BLOCK_SHB);
 	put(w, BYTE_ORDER_MAGIC, 4);
 	put(w, 1, 2); /* version 1.0 */
@@ -134,7 +170,7 @@ int rf_pcapng_open(const char *path, const char *comment, struct rf_pcapng **out
 		put_option(w, OPT_COMMENT, comment, strlen(comment));
 	put_option(w, SHB_USERAPPL, app, strlen(app));
 	put(w, OPT_END, 4);
-	err = finish(w);
+	err = end(w);
 	if (err) {
 		rf_pcapng_close(w);
 		return err;
@@ -161,7 +197,7 @@ int rf_pcapng_interface(struct rf_pcapng *w, const char *name, uint64_t bits_per
 	}
 	put(w, OPT_END, 4);
 	w->interfaces++;
-	return finish(w);
+	return end(w);
 }
 
 int rf_pcapng_frame(struct rf_pcapng *w, unsigned interface, uint64_t ns, enum rf_pcapng_dir dir,
@@ -171,7 +207,11 @@ int rf_pcapng_frame(struct rf_pcapng *w, unsigned interface, uint64_t ns, enum r
 		w->error = w->error ? w->error : -EINVAL;
 		return -EINVAL;
 	}
+	if (w->error)
+		return w->error;
 	begin(w, BLOCK_EPB);
+	if (ns < w->at)
+		w->at = ns;
 	put(w, interface, 4);
 	put(w, ns >> 32, 4);
 	put(w, ns & 0xffffffffu, 4);
@@ -187,7 +227,26 @@ int rf_pcapng_frame(struct rf_pcapng *w, unsigned interface, uint64_t ns, enum r
 	}
 	if (comment || dir != RF_PCAPNG_UNKNOWN)
 		put(w, OPT_END, 4);
-	return finish(w);
+	if (end(w) != 0)
+		return w->error;
+	return w->at != UINT64_MAX && ns - w->at >= WRITE_NS ? flush(w) : 0;
+}
+
+/* Closes the file; the writer stays. */
+static int close_file(struct rf_pcapng *w)
+{
+	if (flush(w) != 0 && ftruncate(w->fd, w->written) != 0)
+		errno = 0; /* not a regular file */
+	if (close(w->fd) != 0 && w->error == 0)
+		w->error = -errno;
+	return w->error;
+}
+
+static void free_writer(struct rf_pcapng *w)
+{
+	free(w->path);
+	free(w->bytes);
+	free(w);
 }
 
 int rf_pcapng_close(struct rf_pcapng *w)
@@ -196,10 +255,30 @@ int rf_pcapng_close(struct rf_pcapng *w)
 
 	if (!w)
 		return 0;
-	err = w->error;
-	if (fclose(w->file) != 0 && err == 0)
-		err = -errno;
-	free(w->block);
-	free(w);
+	err = close_file(w);
+	free_writer(w);
 	return err;
+}
+
+bool rf_pcapng_finish(struct rf_pcapng **w, const char *who)
+{
+	struct stat st;
+	char partial[4096];
+	bool complete;
+
+	if (!*w)
+		return true;
+	complete = close_file(*w) == 0;
+	if (!complete) {
+		snprintf(partial, sizeof(partial), "%s.partial", (*w)->path);
+		if (stat((*w)->path, &st) != 0 || !S_ISREG(st.st_mode) ||
+		    rename((*w)->path, partial) != 0)
+			partial[0] = '\0';
+		fprintf(stderr, "%s: the capture %s is not complete: %s%s%s\n", who, (*w)->path,
+			strerror(-(*w)->error), partial[0] ? "; what was written is in " : "",
+			partial);
+	}
+	free_writer(*w);
+	*w = NULL;
+	return complete;
 }

@@ -226,7 +226,7 @@ static void context_free(struct rf_context *ctx)
 	if (ctx->io)
 		ctx->io->ops->close(ctx->io);
 	rf_verbs_close(ctx->verbs);
-	rf_pcapng_close(ctx->pcap);
+	rf_pcapng_finish(&ctx->pcap, "ringfold: RF_PCAP");
 	pthread_cond_destroy(&ctx->cond);
 	pthread_mutex_destroy(&ctx->lock);
 	free(ctx);

@@ -34,8 +34,10 @@ static void capture(struct rf_context *ctx, enum rf_pcapng_dir dir, const uint8_
 	struct timespec ts;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
-	rf_pcapng_frame(ctx->pcap, 0, (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec, dir,
-			frame, len, NULL);
+	/* A capture that cannot be written ends; the job goes on. */
+	if (rf_pcapng_frame(ctx->pcap, 0, (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec,
+			    dir, frame, len, NULL) != 0)
+		rf_pcapng_finish(&ctx->pcap, "ringfold: RF_PCAP");
 }
 
 /* Whether a frame may be for a client of the box: ARP, or IPv4 from the box's address. */

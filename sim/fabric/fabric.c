@@ -84,16 +84,24 @@ uint64_t rf_fabric_digest(uint64_t h, const void *data, size_t len)
 void rf_fabric_trace(struct rf_fabric *f, bool box, unsigned port, enum rf_pcapng_dir dir,
 		     const uint8_t *frame, size_t len)
 {
-	struct rf_pcapng *w = box ? f->trace_box : f->trace_hosts;
+	struct rf_pcapng **w = box ? &f->trace_box : &f->trace_hosts;
 	uint64_t at = box && dir == RF_PCAPNG_OUT ? rf_box_time(f->box) : f->now;
 
 	f->stats.digest = mix(f->stats.digest, at ^ (uint64_t)port << 56 ^ (uint64_t)dir << 54 ^
 						       (uint64_t)box << 53);
 	f->stats.digest = rf_fabric_digest(f->stats.digest, frame, len);
-	if (w && rf_pcapng_frame(
-			 w, port, at / PS_PER_NS, dir, frame, len,
-			 rf_notes_of(box ? f->notes_box : f->notes_hosts, port, frame, len)) != 0)
-		rf_fabric_fail(f, "cannot write the capture file");
+	/* A capture that cannot be written ends; the run goes on. */
+	if (*w && rf_pcapng_frame(
+			  *w, port, at / PS_PER_NS, dir, frame, len,
+			  rf_notes_of(box ? f->notes_box : f->notes_hosts, port, frame, len)) != 0)
+		f->capture_cut |= !rf_pcapng_finish(w, "ringfold");
+}
+
+bool rf_fabric_captured(struct rf_fabric *f)
+{
+	f->capture_cut |= !rf_pcapng_finish(&f->trace_hosts, "ringfold");
+	f->capture_cut |= !rf_pcapng_finish(&f->trace_box, "ringfold");
+	return !f->capture_cut;
 }
 
 bool rf_fabric_barrier(struct rf_fabric *f, unsigned n)

@@ -228,6 +228,10 @@ void rf_fabric_cfg_init(struct rf_fabric_cfg *cfg);
  */
 int rf_fabric_create(const struct rf_fabric_cfg *cfg, struct rf_fabric **out, char *why,
 		     size_t room);
+/*
+ * Closes the capture files. Returns whether they are complete; if not, the reason is on stderr.
+ */
+bool rf_fabric_captured(struct rf_fabric *f);
 void rf_fabric_destroy(struct rf_fabric *f);
 
 /* Adds a step to one rank's program. 0 or -1 (no memory). Programs begin with RF_STEP_JOIN, added

@@ -54,6 +54,7 @@ struct rf_fabric {
 	struct rf_check *check;
 	struct rf_pcapng *trace_hosts;
 	struct rf_pcapng *trace_box;
+	bool capture_cut; /* one of them is not complete */
 	struct rf_notes *notes_hosts;
 	struct rf_notes *notes_box;
 	rf_fabric_filter *filter;

@@ -301,6 +301,8 @@ bool rf_plan_run(const struct rf_plan *p, enum rf_plan_mutant mutant, struct rf_
 	if (rf_fabric_create(&cfg, &u.f, result->text, sizeof(result->text)) != 0)
 		return false;
 	go(&u);
+	if (!rf_fabric_captured(u.f))
+		complain(&u, "a capture file is not complete");
 	rf_fabric_destroy(u.f);
 	return !u.bad;
 }

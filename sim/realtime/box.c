@@ -76,18 +76,15 @@ static void queue_drop(struct rf_rt_queue *q)
 
 /* ---- captures ---- */
 
-static void capture(struct rf_rt *b, struct rf_pcapng *w, unsigned port, enum rf_pcapng_dir dir,
+/* A capture that cannot be written ends; the box goes on. */
+static void capture(struct rf_rt *b, struct rf_pcapng **w, unsigned port, enum rf_pcapng_dir dir,
 		    const uint8_t *frame, size_t len)
 {
-	struct rf_notes *notes = w == b->trace_box ? b->notes_box : b->notes_hosts;
+	struct rf_notes *notes = w == &b->trace_box ? b->notes_box : b->notes_hosts;
 
-	if (w &&
-	    rf_pcapng_frame(w, port, rf_rt_wall_ns(), dir, frame, len,
-			    rf_notes_of(notes, port, frame, len)) != 0 &&
-	    !b->failed) {
-		fprintf(stderr, "ringfold box: cannot write a capture file\n");
-		b->failed = true;
-	}
+	if (*w && rf_pcapng_frame(*w, port, rf_rt_wall_ns(), dir, frame, len,
+				  rf_notes_of(notes, port, frame, len)) != 0)
+		b->capture_cut |= !rf_pcapng_finish(w, "ringfold box");
 }
 
 /* ---- box ---- */
@@ -99,7 +96,7 @@ static void into_box(struct rf_rt *b, unsigned port, const uint8_t *frame, size_
 
 static void to_host(struct rf_rt *b, unsigned host, const uint8_t *frame, size_t len)
 {
-	capture(b, b->trace_hosts, host, RF_PCAPNG_IN, frame, len);
+	capture(b, &b->trace_hosts, host, RF_PCAPNG_IN, frame, len);
 	queue_add(b, &b->to_host[host], frame, len, HOST_QUEUE);
 }
 
@@ -124,7 +121,7 @@ static void box_tx(void *arg, unsigned port, const uint8_t *frame, size_t len, u
 	(void)first;
 	(void)last;
 	b->box_out++;
-	capture(b, b->trace_box, port, RF_PCAPNG_OUT, frame, len);
+	capture(b, &b->trace_box, port, RF_PCAPNG_OUT, frame, len);
 	if (b->events)
 		rf_rt_events_frame(b->events, frame, len);
 	if (b->direct[port])
@@ -272,7 +269,7 @@ static bool take_from(struct rf_rt *b, struct rf_rt_source *s, unsigned number, 
 			into_box(b, number, frame[i], len[i]);
 			continue;
 		}
-		capture(b, b->trace_hosts, number, RF_PCAPNG_OUT, frame[i], len[i]);
+		capture(b, &b->trace_hosts, number, RF_PCAPNG_OUT, frame[i], len[i]);
 		through_switch(b, number, frame[i], len[i]);
 	}
 	return n != 0;
@@ -302,7 +299,7 @@ static bool feed_engine(struct rf_rt *b)
 
 			if (!b->ops->rx(b->engine, p, f->data, f->len, false))
 				break;
-			capture(b, b->trace_box, p, RF_PCAPNG_IN, f->data, f->len);
+			capture(b, &b->trace_box, p, RF_PCAPNG_IN, f->data, f->len);
 			b->box_in++;
 			queue_drop(q);
 			work = true;
@@ -464,5 +461,14 @@ int rf_rt_run(struct rf_rt *b, const volatile sig_atomic_t *stop)
 		if (++vain >= IDLE_SPINS)
 			nap(now - busy);
 	}
-	return port_failed(b) ? -1 : 0;
+	b->capture_cut |= !rf_pcapng_finish(&b->trace_hosts, "ringfold box");
+	b->capture_cut |= !rf_pcapng_finish(&b->trace_box, "ringfold box");
+	for (unsigned i = 0; i < b->source_count; i++) {
+		struct rf_rt_port *p = b->source[i].port;
+
+		if (p->ops->complete)
+			p->ops->complete(p);
+		b->capture_cut |= p->output_cut;
+	}
+	return port_failed(b) || b->capture_cut ? -1 : 0;
 }

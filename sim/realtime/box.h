@@ -63,7 +63,11 @@ void rf_rt_cfg_init(struct rf_rt_cfg *cfg);
  * in why. The strings of cfg must live as long as the box.
  */
 int rf_rt_create(const struct rf_rt_cfg *cfg, struct rf_rt **out, char *why, size_t room);
-/* Returns 0, or -1 if a port failed (logged to stderr). */
+/*
+ * Runs until *stop is set, the duration is over, or all generators have ended; then closes the
+ * capture and output files. Returns 0, or -1 if a port failed or a file is not complete (the reason
+ * is on stderr).
+ */
 int rf_rt_run(struct rf_rt *b, const volatile sig_atomic_t *stop);
 /*
  * Prints frames, rule hits, non-zero counters of the box, and speed to stdout, as text or as one

@@ -55,6 +55,7 @@ struct rf_rt {
 	struct rf_rt_events *events; /* NULL: none are printed */
 	bool generators_run;
 	bool failed;
+	bool capture_cut; /* a capture or output file is not complete */
 	uint64_t box_in;
 	uint64_t box_out;
 	double engine_seconds;

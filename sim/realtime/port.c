@@ -92,7 +92,8 @@ static int io_link(const struct rf_rt_port *p)
 	return d->io->ops->link(d->io);
 }
 
-static const struct rf_rt_port_ops io_ops = {io_rx, io_tx, io_flush, io_ended, io_close, io_link};
+static const struct rf_rt_port_ops io_ops = {io_rx,    io_tx,   io_flush, io_ended,
+					     io_close, io_link, NULL};
 
 #define MB_FOR_ALL 64u
 #define MB_FOR_ONE 40u
@@ -186,14 +187,20 @@ static unsigned pcap_rx(struct rf_rt_port *p, const uint8_t **frame, size_t *len
 	return 0;
 }
 
+static void pcap_complete(struct rf_rt_port *p)
+{
+	p->output_cut |= !rf_pcapng_finish(&((struct pcap_port *)p)->out, "ringfold box");
+}
+
 static bool pcap_tx(struct rf_rt_port *p, const uint8_t *frame, size_t len)
 {
 	struct pcap_port *d = (struct pcap_port *)p;
 
 	p->tx_frames++;
+	/* A file that cannot be written ends; the port goes on. */
 	if (d->out &&
 	    rf_pcapng_frame(d->out, 0, rf_rt_wall_ns(), RF_PCAPNG_OUT, frame, len, NULL) != 0)
-		snprintf(p->error, sizeof(p->error), "cannot write its output file");
+		pcap_complete(p);
 	return true;
 }
 
@@ -217,12 +224,12 @@ static void pcap_close(struct rf_rt_port *p)
 	if (*at)
 		*at = d->next;
 	rf_reader_close(d->in);
-	rf_pcapng_close(d->out);
+	pcap_complete(p);
 	free(d);
 }
 
-static const struct rf_rt_port_ops pcap_ops = {pcap_rx,    pcap_tx,    pcap_flush,
-					       pcap_ended, pcap_close, rf_rt_port_no_link};
+static const struct rf_rt_port_ops pcap_ops = {
+	pcap_rx, pcap_tx, pcap_flush, pcap_ended, pcap_close, rf_rt_port_no_link, pcap_complete};
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {

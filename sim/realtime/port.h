@@ -26,6 +26,8 @@ struct rf_rt_port_ops {
 	void (*close)(struct rf_rt_port *p);
 	/* 1: a host is connected, 0: none is, -1: the device does not know. */
 	int (*link)(const struct rf_rt_port *p);
+	/* Closes its output file before the end; NULL: it has none. */
+	void (*complete)(struct rf_rt_port *p);
 };
 
 struct rf_rt_port {
@@ -40,6 +42,7 @@ struct rf_rt_port {
 	uint64_t tx_frames;
 	uint64_t tx_lost;
 	char error[160]; /* not empty: the port has failed */
+	bool output_cut; /* its output file is not complete */
 };
 
 /*

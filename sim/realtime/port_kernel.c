@@ -124,8 +124,8 @@ static struct kernel_port *port_new(ssize_t (*take)(struct kernel_port *, uint8_
 				    ssize_t (*give)(struct kernel_port *, const uint8_t *, size_t),
 				    char *why, size_t room)
 {
-	static const struct rf_rt_port_ops ops = {kernel_rx,  kernel_tx,    no_flush,
-						  never_ends, kernel_close, rf_rt_port_no_link};
+	static const struct rf_rt_port_ops ops = {
+		kernel_rx, kernel_tx, no_flush, never_ends, kernel_close, rf_rt_port_no_link, NULL};
 	struct kernel_port *d = calloc(1, sizeof(*d));
 
 	if (!d) {

@@ -152,7 +152,12 @@ victim() {
 	case $whom in
 	run) p=$script ;;
 	box) p=$(pgrep -P $script -f ringfold-box) ;;
-	both) p="$script $(pgrep -P $script -f ringfold-box)" ;;
+	both)
+		# The script stands still, so that it does not tidy up after the box; and the box is killed first, so that it
+		# does not tidy up after the script.
+		kill -STOP $script
+		p="$(pgrep -P $script -f ringfold-box) $script"
+		;;
 	esac
 	start=$SECONDS
 	# shellcheck disable=SC2086

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/rf_bytes.h"
@@ -152,6 +155,11 @@ static void test_errors(void **state)
 	assert_int_equal(rf_pcapng_open("/dev/full", NULL, &w), 0);
 	assert_int_equal(rf_pcapng_close(w), -ENOSPC);
 
+	assert_int_equal(rf_pcapng_open("/dev/full", NULL, &w), 0);
+	assert_false(rf_pcapng_finish(&w, "trace"));
+	assert_null(w);
+	assert_true(rf_pcapng_finish(&w, "trace"));
+
 	assert_int_equal(rf_reader_open("/nonexistent/x", &r, why, sizeof(why)), -1);
 	assert_non_null(strstr(why, "No such file"));
 	/* A file that ends in the middle of a frame is an error, not an end. */
@@ -169,12 +177,74 @@ static void test_errors(void **state)
 	rf_reader_close(r);
 }
 
+/* A full disk: no half-written file keeps its name, and what there is consists of whole frames. */
+static void full_disk(void **state)
+{
+	struct rlimit before, small = {.rlim_cur = 150000};
+	struct rf_pcapng *w = NULL;
+	struct rf_reader *r;
+	const uint8_t *frame;
+	uint8_t data[1000] = {0};
+	char partial[64], why[200];
+	struct stat st;
+	unsigned sent = 0, read = 0;
+	size_t len;
+
+	(void)state;
+	snprintf(partial, sizeof(partial), "%s.partial", path);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rf_pcapng_open(path, NULL, &w), 0);
+	assert_int_equal(rf_pcapng_interface(w, "port", 0), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small.rlim_max = before.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	while (sent < 1000 &&
+	       rf_pcapng_frame(w, 0, sent, RF_PCAPNG_IN, data, sizeof(data), NULL) == 0)
+		sent++;
+	assert_in_range(sent, 100, 999);
+	assert_int_equal(rf_pcapng_frame(w, 0, 0, RF_PCAPNG_IN, data, sizeof(data), NULL), -EFBIG);
+	assert_false(rf_pcapng_finish(&w, "trace"));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(rf_reader_open(partial, &r, why, sizeof(why)), 0);
+	while (rf_reader_next(r, &frame, &len, NULL) == 1) {
+		assert_int_equal(len, sizeof(data));
+		read++;
+	}
+	assert_string_equal(rf_reader_error(r), "");
+	assert_in_range(read, 50, sent);
+	rf_reader_close(r);
+	assert_int_equal(rename(partial, path), 0);
+}
+
+/* Someone who follows the file sees frames soon. */
+static void followed(void **state)
+{
+	struct rf_pcapng *w;
+	uint8_t data[60] = {0};
+	struct stat before, after;
+
+	(void)state;
+	assert_int_equal(rf_pcapng_open(path, NULL, &w), 0);
+	assert_int_equal(rf_pcapng_interface(w, "port", 0), 0);
+	assert_int_equal(rf_pcapng_frame(w, 0, 5000, RF_PCAPNG_IN, data, 60, NULL), 0);
+	assert_int_equal(stat(path, &before), 0);
+	assert_int_equal(before.st_size, 0);
+	assert_int_equal(rf_pcapng_frame(w, 0, 100005000, RF_PCAPNG_IN, data, 60, NULL), 0);
+	assert_int_equal(stat(path, &after), 0);
+	assert_in_range(after.st_size, 2 * 60, 400);
+	assert_int_equal(rf_pcapng_close(w), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read_back),
-		cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_read_back), cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_errors),    cmocka_unit_test(full_disk),
+		cmocka_unit_test(followed),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -20,12 +20,14 @@ SIM_BOX_LIBS := rf-cosim model fwsim fw fwlinux rf-notes rfctl rf-switch rf-trac
 # Virtual time.
 FABRIC_LIBS   := rf-fabric rf-member client collective roce $(SIM_BOX_LIBS) rf-store rf-config rfproto
 FABRIC_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm
-$(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c link.c check.c nic.c nonsense.c host.c job.c program.c store.c box.c create.c fabric.c leak.c plan.c plan_run.c plan_judge.c)))
+$(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c link.c check.c nic.c nonsense.c host.c job.c resume.c program.c store.c box.c create.c fabric.c leak.c plan.c plan_run.c plan_judge.c)))
 $(eval $(call c_prog,ringfold-sim,tools/ringfold-sim.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_link,fabric_sums,tests/sim/fabric_sums.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_sums))
 $(eval $(call test,fabric_sums,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_sums,$(BUILD)/tests/fabric_sums))
 $(eval $(call c_link,fabric_restart,tests/sim/fabric_restart.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_restart))
 $(eval $(call test,fabric_restart,$(BUILD)/tests/fabric_restart,$(BUILD)/tests/fabric_restart))
+$(eval $(call c_link,fabric_fallback,tests/sim/fabric_fallback.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_fallback))
+$(eval $(call test,fabric_fallback,$(BUILD)/tests/fabric_fallback,$(BUILD)/tests/fabric_fallback))
 $(eval $(call c_link,fabric_faults,tests/sim/fabric_faults.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_faults))
 $(eval $(call test,fabric_faults,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_faults,$(BUILD)/tests/fabric_faults))
 $(eval $(call test,fabric_frames,PYTHON=$(PYTHON) tests/sim/frames.sh $(BUILD)/bin/ringfold-sim tests/check/frames.py,$(BUILD)/bin/ringfold-sim))

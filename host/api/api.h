@@ -20,6 +20,7 @@
 
 #include "host/back/verbs.h"
 #include "host/io/io.h"
+#include "host/member/fallback.h"
 #include "host/member/member.h"
 #include "host/member/pair_verbs.h"
 #include "host/roce/endpoint.h"
@@ -39,12 +40,6 @@ struct rf_request {
 	int status;
 	size_t bytes;
 	struct rf_verbs_mem *mem[2]; /* verbs: send and receive buffer, one if they are the same */
-};
-
-/* A copy of an operand, kept in case the box fails. */
-struct rf_kept {
-	void *copy, *recv;
-	size_t count;
 };
 
 struct rf_group {
@@ -67,11 +62,9 @@ struct rf_group {
 	unsigned int outstanding;
 	/* without the box */
 	enum rf_fallback fallback;
-	bool up;                /* made: rf_group_create() has succeeded */
-	struct rf_group *ring;  /* the ring group that has taken over */
-	uint32_t n_done;        /* calls that have succeeded */
-	struct rf_kept kept[2]; /* of call n: at n mod 2 */
-	int status;             /* 0, or why the group is unusable */
+	struct rf_fallback_state *resume; /* NULL: the group has no fallback */
+	struct rf_group *ring;            /* the ring group that has taken over */
+	int status;                       /* 0, or why the group is unusable */
 	bool reported; /* a call has returned the status: later ones report an earlier failure */
 	char text[RF_TEXT_MAX];
 };
@@ -210,17 +203,14 @@ unsigned int rf_group_progress(struct rf_group *group, uint64_t now);
 /* Handles the events of the member. Under the lock. */
 void rf_group_events(struct rf_group *group);
 
-/* ---- fallback.c ---- */
+/* ---- fallback.c: the driver of host/member/fallback.h ---- */
 
-int rf_fallback_parse(enum rf_fallback wanted, const char *text, enum rf_fallback *out);
-/* Whether a group continues after this failure. */
-bool rf_fallback_takes(const struct rf_group *group, int status);
-/* Copies the operand of the next call. Under the lock. */
-int rf_fallback_keep(struct rf_group *group, const void *send, void *recv, size_t count);
-/* Carries out a call that the box did not complete; under the lock, which is released meanwhile. */
-void rf_fallback_run(struct rf_group *group, struct rf_request *request);
-/* Before a group is destroyed: helps the others finish their last call. Without the lock. */
-void rf_fallback_end(struct rf_group *group);
+/* Both under the lock, which is released meanwhile. */
+
+/* Carries out a call that the box did not complete. */
+void rf_group_resume(struct rf_group *group, struct rf_request *request);
+/* Before a group is destroyed: helps the others finish their last call. */
+void rf_group_finish(struct rf_group *group);
 
 /* ---- request.c ---- */
 

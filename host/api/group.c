@@ -43,8 +43,11 @@ void rf_group_events(struct rf_group *g)
 	while (rf_member_poll(g->member, &e)) {
 		if (e.kind == RF_MEMBER_ANNOUNCE)
 			group_announce(g);
-		else if (!rf_fallback_takes(g, e.status)) /* else its caller carries it out */
+		else if (!rf_fallback_takes(g->resume, e.status)) {
+			if (g->resume && !e.status)
+				rf_fallback_succeeded(g->resume);
 			rf_request_done(&g->requests[e.id], e.status);
+		} /* else its caller carries it out */
 	}
 	if (g->changes == rf_member_changes(g->member))
 		return;
@@ -89,6 +92,21 @@ static int choice(enum rf_choice wanted, const char *name, uint16_t flag, uint16
 	if (!ret && on)
 		*flags |= flag;
 	return ret;
+}
+
+static int fallback_setting(enum rf_fallback wanted, enum rf_fallback *fallback, char *why,
+			    size_t room)
+{
+	const char *text = rf_setting_text("RF_FALLBACK");
+
+	for (unsigned int k = RF_FALLBACK_NONE; k <= RF_FALLBACK_RING; k++)
+		if (wanted == (enum rf_fallback)k ||
+		    (!wanted && strcmp(text, rf_fallback_name((enum rf_fallback)k)) == 0)) {
+			*fallback = (enum rf_fallback)k;
+			return RF_OK;
+		}
+	snprintf(why, room, "RF_FALLBACK=%s: expected none, exact or ring", text);
+	return RF_ERR_INVALID;
 }
 
 /* JOIN flags: how the box treats the group. */
@@ -148,12 +166,9 @@ static int group_settings(struct rf_group *g, const struct rf_group_config *conf
 		snprintf(why, room, "unknown type, operation or schedule");
 		ret = RF_ERR_INVALID;
 	}
-	if (!ret && rf_fallback_parse(CONFIG(config, fallback, RF_FALLBACK_DEFAULT),
-				      rf_setting_text("RF_FALLBACK"), &g->fallback)) {
-		snprintf(why, room, "RF_FALLBACK=%s: expected none, exact or ring",
-			 rf_setting_text("RF_FALLBACK"));
-		ret = RF_ERR_INVALID;
-	}
+	if (!ret)
+		ret = fallback_setting(CONFIG(config, fallback, RF_FALLBACK_DEFAULT), &g->fallback,
+				       why, room);
 	return ret ? ret : group_flags(g, config, why, room);
 }
 
@@ -228,6 +243,7 @@ static void group_end(struct rf_group *g, bool together)
 		group_drive(g);
 	}
 	rf_member_destroy(g->member);
+	rf_fallback_destroy(g->resume);
 	group_unlink(g);
 	rf_unlock(ctx);
 	free(g);
@@ -321,6 +337,22 @@ static int group_member(struct rf_group *g)
 	return ret;
 }
 
+static int group_fallback(struct rf_group *g)
+{
+	struct rf_fallback_cfg cfg = {.kind = g->fallback,
+				      .rank = g->comm->rank,
+				      .ranks = g->comm->ranks,
+				      .number = g->number,
+				      .type = g->type,
+				      .op = g->op,
+				      .timeout_ns = g->timeout_ns,
+				      .order = g->order};
+
+	return rf_fallback_create(&cfg, &g->resume)
+		       ? rf_fail(g->comm->ctx, RF_ERR_NO_MEMORY, "no memory for the group")
+		       : RF_OK;
+}
+
 /* Makes the group, together with the other ranks. Under the lock, which is released meanwhile. */
 static int group_make(struct rf_group *g)
 {
@@ -348,7 +380,9 @@ static int group_make(struct rf_group *g)
 	if (rf_member_phase(g->member) == RF_MEMBER_FAILED)
 		return rf_fail(ctx, rf_member_status(g->member), "%s", rf_member_text(g->member));
 	g->order = *rf_member_order(g->member);
-	g->up = true;
+	ret = group_fallback(g);
+	if (ret)
+		return ret;
 	/* the check of the path was a reduction too */
 	if (comm->ranks > 1) {
 		ctx->reductions++;
@@ -401,7 +435,8 @@ int rf_group_destroy(struct rf_group *group)
 	rf_lock(ctx);
 	if (group->outstanding && group->status) {
 		/* the box has failed and nobody has waited for the unfinished call */
-		group->up = false;
+		if (group->resume)
+			rf_fallback_give_up(group->resume);
 		for (unsigned int k = 0; k < RF_REQUESTS_MAX; k++)
 			if (group->requests[k].used && !group->requests[k].done)
 				rf_request_done(&group->requests[k], RF_ERR_ABORTED);
@@ -409,8 +444,10 @@ int rf_group_destroy(struct rf_group *group)
 	if (group->outstanding)
 		rf_group_fail(group, true, RF_ERR_ABORTED,
 			      "the group was destroyed with calls outstanding");
+	if (group->resume)
+		rf_group_finish(group);
 	rf_unlock(ctx);
-	rf_fallback_end(group);
+	rf_group_destroy(group->ring);
 	group_end(group, true);
 	return RF_OK;
 }

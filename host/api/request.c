@@ -54,7 +54,6 @@ void rf_request_done(struct rf_request *r, int status)
 	r->group->outstanding--;
 	ctx->outstanding--;
 	if (status == RF_OK) {
-		r->group->n_done += r->group->up;
 		ctx->reductions++;
 		ctx->bytes_reduced += r->bytes;
 	}
@@ -91,7 +90,7 @@ static int request_post(struct rf_group *g, struct rf_request *r, const void *se
 	g->outstanding++;
 	g->comm->ctx->outstanding++;
 	/* without the box: carried out by the caller that waits for it */
-	if (rf_fallback_takes(g, g->status))
+	if (rf_fallback_takes(g->resume, g->status))
 		return RF_OK;
 	ret = mem_add(r, send, recv);
 	if (!ret) {
@@ -123,7 +122,7 @@ int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t co
 	if (g->fallback > RF_FALLBACK_NONE && g->outstanding)
 		return rf_fail(ctx, RF_ERR_BUSY,
 			       "a group with RF_FALLBACK carries out one call at a time");
-	if (rf_fallback_takes(g, g->status))
+	if (rf_fallback_takes(g->resume, g->status))
 		;
 	else if (g->status && g->reported)
 		return rf_fail(ctx, RF_ERR_GROUP_FAILED, "the group has already failed: %s",
@@ -140,7 +139,7 @@ int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t co
 			       RF_REQUESTS_MAX);
 	memset(r, 0, sizeof(*r));
 	r->group = g;
-	if (g->up && g->fallback > RF_FALLBACK_NONE && rf_fallback_keep(g, send, recv, count))
+	if (g->resume && rf_fallback_keep(g->resume, send, recv, count))
 		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the copy of the operand");
 	r->used = true;
 	r->bytes = count * rf_type_size(g->type);
@@ -172,8 +171,8 @@ int rf_request_wait(struct rf_request *r, uint64_t until)
 	struct rf_context *ctx = r->group->comm->ctx;
 
 	while (!r->done)
-		if (rf_fallback_takes(r->group, r->group->status))
-			rf_fallback_run(r->group, r);
+		if (rf_fallback_takes(r->group->resume, r->group->status))
+			rf_group_resume(r->group, r);
 		else if (!rf_sleep(ctx, until))
 			return RF_IN_PROGRESS;
 	return request_take(r);
@@ -212,7 +211,7 @@ int rf_test(struct rf_request *request)
 	if (!request->done && ctx->manual)
 		rf_round(ctx);
 	ret = RF_IN_PROGRESS;
-	if (request->done || rf_fallback_takes(request->group, request->group->status))
+	if (request->done || rf_fallback_takes(request->group->resume, request->group->status))
 		ret = rf_request_wait(request, 0);
 	rf_unlock(ctx);
 	return ret;

@@ -35,6 +35,7 @@ void rf_fabric_cfg_init(struct rf_fabric_cfg *cfg)
 		.timeout_ns = 1000 * RF_SEC,
 		.store_ns = 100 * RF_USEC,
 		.lost_ns = RF_SEC,
+		.fallback = RF_FALLBACK_NONE,
 		.seed = 1,
 	};
 	cfg->host_links.reorder_ns = cfg->box_links.reorder_ns = 5000;
@@ -67,6 +68,10 @@ static const char *refuse(const struct rf_fabric_cfg *c)
 		return "unknown data type";
 	if (c->max_ops < 1 || c->max_ops > RF_REQUESTS_MAX)
 		return "operations outstanding: expected 1 to 64";
+	if (c->fallback > RF_FALLBACK_NONE && (!c->store || c->max_ops != 1))
+		return "a fallback: expected a store and one operation at a time";
+	if (c->fallback == RF_FALLBACK_RING && c->type != RF_ARITH_INT32 && c->op == RF_ARITH_SUM)
+		return "a fallback to another order of additions: expected integers";
 	if (c->store && c->plain)
 		return "foreign endpoints have no store";
 	return NULL;

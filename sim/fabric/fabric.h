@@ -26,6 +26,7 @@
 
 #include "firmware/target/sim/cpu.h"
 #include "host/collective/arith.h"
+#include "ringfold/ringfold.h"
 #include "sim/engine.h"
 
 #define RF_FABRIC_RANKS 128u
@@ -116,6 +117,11 @@ struct rf_fabric_cfg {
 	 * each other's connections, and a rank leaves when it has finished.
 	 */
 	bool store;
+	/*
+	 * With a store: what the ranks do when the box fails. RING only for sums whose bits do not
+	 * depend on the order.
+	 */
+	enum rf_fallback fallback;
 	uint64_t store_ns; /* from one rank to another through the store */
 	uint64_t lost_ns;  /* until the store reports that a process has ended */
 	bool plain; /* connections without the PSN shift: as for foreign endpoints registered by an
@@ -169,6 +175,7 @@ struct rf_rank {
 	unsigned reason;  /* RF_CTL_R_* of the box, if it gave one */
 	unsigned culprit; /* rank of the group named by the error, or RF_NOBODY */
 	bool announced;   /* the error is that rank's report */
+	bool on_ring;     /* it continues over a ring, without the box */
 	unsigned life;    /* rf_fabric_restart() */
 	unsigned done;    /* all-reduces completed successfully */
 	unsigned posted;

@@ -8,7 +8,8 @@
 
 #include "sim/fabric/host.h"
 
-#define NIC_RING 1024u            /* frames that a NIC stores for a process that is stopped */
+#define NIC_FRAMES 1024u          /* frames that a NIC stores for a process that is stopped */
+#define QPS 4u                    /* queue pairs of a host */
 #define TICK_PS (100 * PS_PER_NS) /* shortest sleep */
 
 /*
@@ -41,7 +42,7 @@ static void rf_host_end(struct rf_host *h, enum rf_rank_state state)
 	if (state == RF_RANK_CRASHED)
 		rf_host_forget(h);
 	else if (h->member)
-		rf_member_leave(h->member, true, rf_host_ns(h));
+		rf_host_leave(h);
 	rf_host_free_ops(h);
 	rf_host_set_active(h, false);
 	/* This rank no longer counts at barriers. */
@@ -77,14 +78,14 @@ static bool frozen(const struct rf_host *h)
 
 void rf_host_frame(struct rf_host *h, struct rf_frame *frame)
 {
-	if (h->pub.state == RF_RANK_CRASHED || (frozen(h) && h->ring_count == NIC_RING)) {
+	if (h->pub.state == RF_RANK_CRASHED || (frozen(h) && h->frame_count == NIC_FRAMES)) {
 		rf_frame_free(h->f, frame);
 		return;
 	}
 	if (frozen(h)) {
-		*h->ring_end = frame;
-		h->ring_end = &frame->next;
-		h->ring_count++;
+		*h->frames_end = frame;
+		h->frames_end = &frame->next;
+		h->frame_count++;
 		return;
 	}
 	receive(h, frame);
@@ -111,14 +112,14 @@ static void thaw(struct rf_host *h)
 	if (h->f->cfg.hasty && h->frozen_until)
 		judge_hastily(h);
 	h->frozen_until = 0;
-	while (h->ring) {
-		struct rf_frame *frame = h->ring;
+	while (h->frames) {
+		struct rf_frame *frame = h->frames;
 
-		h->ring = frame->next;
+		h->frames = frame->next;
 		receive(h, frame);
 	}
-	h->ring_end = &h->ring;
-	h->ring_count = 0;
+	h->frames_end = &h->frames;
+	h->frame_count = 0;
 }
 
 static void wake_at(struct rf_host *h, uint64_t ps)
@@ -168,6 +169,8 @@ static uint64_t next_timer(const struct rf_host *h)
 
 	if (h->member)
 		ns = earliest(ns, rf_member_next_timeout(h->member));
+	if (h->ring)
+		ns = earliest(ns, rf_member_next_timeout(h->ring));
 	ns = earliest(ns, rf_host_store_next(h));
 	if (h->step_until)
 		ns = earliest(ns, h->step_until);
@@ -224,20 +227,20 @@ static int make_endpoint(struct rf_host *h)
 	rf_host_mac(h->rank, c.mac);
 	c.ip = rf_fabric_ip(h->rank);
 	c.box_ip = rf_fabric_box_ip();
-	c.max_qps = 2;
+	c.max_qps = 4; /* of the group, and of a ring that takes over */
 	return roce_endpoint_create(&c, &h->ep) == ROCE_OK ? 0 : -1;
 }
 
-static void empty_ring(struct rf_host *h)
+static void empty_nic(struct rf_host *h)
 {
-	while (h->ring) {
-		struct rf_frame *frame = h->ring;
+	while (h->frames) {
+		struct rf_frame *frame = h->frames;
 
-		h->ring = frame->next;
+		h->frames = frame->next;
 		rf_frame_free(h->f, frame);
 	}
-	h->ring_end = &h->ring;
-	h->ring_count = 0;
+	h->frames_end = &h->frames;
+	h->frame_count = 0;
 }
 
 struct rf_host *rf_host_create(struct rf_fabric *f, unsigned rank)
@@ -250,8 +253,9 @@ struct rf_host *rf_host_create(struct rf_fabric *f, unsigned rank)
 	h->rank = rank;
 	h->up = rf_link_get(f, false, rank, true);
 	h->wake = UINT64_MAX;
-	h->ring_end = &h->ring;
+	h->frames_end = &h->frames;
 	h->pub.culprit = RF_NOBODY;
+	h->resumed = RF_NO_OP;
 	if (make_endpoint(h) != 0) {
 		free(h);
 		return NULL;
@@ -270,12 +274,13 @@ int rf_host_restart(struct rf_host *h, unsigned life)
 		return -1;
 	rf_host_forget(h);
 	rf_host_free_ops(h);
-	empty_ring(h);
+	empty_nic(h);
 	roce_endpoint_destroy(h->ep);
 	h->ep = NULL;
 	h->pub = (struct rf_rank){.culprit = RF_NOBODY, .life = life};
 	h->leaving = h->at_barrier = false;
 	h->gathers = 0;
+	h->gather_open = false;
 	h->gone_ns = 0;
 	h->step_count = h->at = 0;
 	h->step_until = h->frozen_until = 0;
@@ -289,28 +294,39 @@ int rf_host_restart(struct rf_host *h, unsigned life)
 	return 0;
 }
 
+/* Its queue pairs, each may be NULL. */
+static void qps_of(const struct rf_host *h, const struct roce_qp *qps[QPS])
+{
+	qps[0] = h->pair.to_next;
+	qps[1] = h->pair.from_prev;
+	qps[2] = h->ring_pair.to_next;
+	qps[3] = h->ring_pair.from_prev;
+}
+
 const char *rf_host_leak(const struct rf_host *h)
 {
-	const struct roce_qp *qps[2] = {h->pair.to_next, h->pair.from_prev};
+	const struct roce_qp *qps[QPS];
+	const char *leak = h->member ? rf_member_leak(h->member) : NULL;
 
-	if (h->ring || h->held)
+	qps_of(h, qps);
+	if (h->frames || h->held)
 		return "a host's NIC has kept a frame";
 	if (h->pub.state != RF_RANK_CRASHED && roce_endpoint_next_timeout(h->ep) != UINT64_MAX)
 		return "a timer of a host still runs";
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < QPS; i++)
 		if (qps[i] && (!roce_qp_send_idle(qps[i]) || roce_qp_in_flight(qps[i]) != 0))
 			return "a queue pair of a host still waits for an acknowledgement";
 	for (unsigned i = 0; i < h->pub.posted; i++)
 		if (h->ops[i].send || h->ops[i].recv)
 			return "a host has kept a vector";
-	return h->member ? rf_member_leak(h->member) : NULL;
+	return leak || !h->ring ? leak : rf_member_leak(h->ring);
 }
 
 void rf_host_destroy(struct rf_host *h)
 {
 	if (!h)
 		return;
-	empty_ring(h);
+	empty_nic(h);
 	rf_frame_free(h->f, h->held);
 	rf_host_forget(h);
 	rf_host_free_ops(h);
@@ -346,7 +362,7 @@ void rf_host_crash(struct rf_host *h)
 	rf_host_gone(h);
 	if (!rf_host_ended(h) || h->pub.state == RF_RANK_DONE)
 		rf_host_end(h, RF_RANK_CRASHED);
-	empty_ring(h);
+	empty_nic(h);
 }
 
 void rf_host_quit(struct rf_host *h)
@@ -392,14 +408,15 @@ const struct rf_rank *rf_host_rank(const struct rf_host *h)
 
 void rf_host_stats(const struct rf_host *h, struct rf_fabric_stats *s)
 {
-	const struct roce_qp *qps[2] = {h->pair.to_next, h->pair.from_prev};
+	const struct roce_qp *qps[QPS];
 
+	qps_of(h, qps);
 	s->data_packets += h->old.tx_packets;
 	s->repeats += h->old.tx_retransmits;
 	s->acks += h->old.tx_acks;
 	s->naks += h->old.tx_naks;
 	s->timeouts += h->old.timeouts;
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < QPS; i++) {
 		const struct roce_qp_counters *c;
 
 		if (!qps[i])

@@ -2,6 +2,7 @@
 #ifndef RF_SIM_FABRIC_HOST_H
 #define RF_SIM_FABRIC_HOST_H
 
+#include "host/member/fallback.h"
 #include "host/member/member.h"
 #include "sim/fabric/internal.h"
 
@@ -30,10 +31,17 @@ struct rf_host {
 	struct roce_endpoint *ep;
 	struct rf_member *member; /* NULL before it joins, and after a crash */
 	struct rf_pair_roce pair; /* its connections */
+	/* without the box */
+	struct rf_fallback_state *fallback; /* NULL: none, or not RUNNING yet */
+	struct rf_member *ring;             /* that has taken over */
+	struct rf_pair_roce ring_pair;
+	bool ring_call;   /* a call over the ring is outstanding */
+	unsigned resumed; /* operation that the fallback carries out, or RF_NO_OP */
 	struct rf_member_end *ends;
 	struct rf_place *places;
 	/* store */
 	unsigned gathers;      /* in which it has taken part */
+	bool gather_open;      /* it takes part in the last one */
 	uint64_t gather_until; /* ns: deadline of the last one */
 	size_t notices;        /* of the store, read */
 	uint64_t gone_ns;      /* when its process ended or left; 0: it has not */
@@ -51,12 +59,12 @@ struct rf_host {
 	bool leaving;
 	bool counted; /* included in f->active */
 	/* time */
-	uint64_t wake;         /* ps of the next valid event; UINT64_MAX: none */
-	uint64_t frozen_until; /* ns */
-	uint64_t started_ns;   /* start of this process */
-	struct rf_frame *ring;
-	struct rf_frame **ring_end;
-	unsigned ring_count;
+	uint64_t wake;           /* ps of the next valid event; UINT64_MAX: none */
+	uint64_t frozen_until;   /* ns */
+	uint64_t started_ns;     /* start of this process */
+	struct rf_frame *frames; /* that the NIC stores */
+	struct rf_frame **frames_end;
+	unsigned frame_count;
 	struct rf_frame *held;       /* ACK that may be replaced by a newer one */
 	struct roce_qp_counters old; /* of destroyed queue pairs */
 };
@@ -106,6 +114,12 @@ uint32_t rf_host_start_psn(const struct rf_fabric *f, unsigned life, unsigned ra
 /* Packets that the rank may have in flight. */
 unsigned rf_host_window(const struct rf_host *h);
 void rf_host_join(struct rf_host *h);
+/* The member's configuration and connections, also for a ring that takes over. */
+struct rf_member_cfg rf_host_member_cfg(const struct rf_host *h);
+void rf_host_pair_init(struct rf_host *h, struct rf_pair_roce *pair,
+		       const struct rf_member_end *own);
+/* Calls that have not ended. */
+unsigned rf_host_calls(const struct rf_host *h);
 /* Frees the member and sends nothing, as the end of a process does. */
 void rf_host_forget(struct rf_host *h);
 /* Runs the member, and takes over what it reports. */
@@ -116,7 +130,19 @@ void rf_host_look_at_member(struct rf_host *h);
 void rf_host_store_look(struct rf_host *h);
 /* When the store has something for this rank, ns. */
 uint64_t rf_host_store_next(const struct rf_host *h);
-void rf_host_announce(struct rf_host *h, int status, const char *text);
+/* number: of the group that has failed. */
+void rf_host_announce(struct rf_host *h, unsigned number, int status, const char *text);
+
+/* resume.c: a ring that takes over from the box. */
+/* The member is RUNNING. */
+void rf_host_fallback_create(struct rf_host *h);
+void rf_host_fallback_forget(struct rf_host *h);
+/* Carries out an operation that the box did not complete. */
+void rf_host_resume(struct rf_host *h, unsigned op);
+/* Runs the ring and the machine. */
+void rf_host_look_at_fallback(struct rf_host *h);
+/* Leaves the ring and the group; true once both are left. */
+bool rf_host_leave(struct rf_host *h);
 
 /* program.c: steps and all-reduces. */
 /* A call has succeeded. */

@@ -29,8 +29,14 @@ unsigned rf_host_window(const struct rf_host *h)
 
 void rf_host_forget(struct rf_host *h)
 {
+	rf_host_fallback_forget(h);
 	rf_member_destroy(h->member);
 	h->member = NULL;
+}
+
+unsigned rf_host_calls(const struct rf_host *h)
+{
+	return rf_member_calls(h->member) + (h->resumed != RF_NO_OP);
 }
 
 /* ---- joining ---- */
@@ -44,7 +50,8 @@ static struct rf_member_end end_of(const struct rf_host *h, unsigned rank)
 				      .start_psn = rf_host_start_psn(h->f, life, rank)};
 }
 
-static void make_pair(struct rf_host *h)
+void rf_host_pair_init(struct rf_host *h, struct rf_pair_roce *pair,
+		       const struct rf_member_end *own)
 {
 	const struct rf_fabric_cfg *cfg = &h->f->cfg;
 	struct rf_pair_roce_cfg c = {.ep = h->ep,
@@ -56,10 +63,9 @@ static void make_pair(struct rf_host *h)
 				     .ack_timeout_max = cfg->ack_timeout_max_ns,
 				     .retry_cnt = (uint8_t)cfg->retry_cnt,
 				     .sum = &h->old};
-	struct rf_member_end own = end_of(h, h->rank);
 
 	rf_host_mac(h->rank, c.mac);
-	rf_pair_roce_init(&h->pair, &c, own.send_qpn, own.recv_qpn);
+	rf_pair_roce_init(pair, &c, own->send_qpn, own->recv_qpn);
 }
 
 static struct rf_client_cfg client_cfg(const struct rf_host *h)
@@ -78,7 +84,7 @@ static struct rf_client_cfg client_cfg(const struct rf_host *h)
 	return c;
 }
 
-static struct rf_member_cfg member_cfg(const struct rf_host *h)
+struct rf_member_cfg rf_host_member_cfg(const struct rf_host *h)
 {
 	const struct rf_fabric_cfg *cfg = &h->f->cfg;
 	unsigned first = rf_fabric_first(cfg, h->rank);
@@ -94,7 +100,7 @@ static struct rf_member_cfg member_cfg(const struct rf_host *h)
 		.type = (enum rf_type)cfg->type,
 		.op = (enum rf_op)cfg->op,
 		.schedule = box ? RF_SCHEDULE_BOX : RF_SCHEDULE_RING,
-		.fallback = RF_FALLBACK_NONE,
+		.fallback = cfg->fallback,
 		.slots = cfg->slots,
 		.flags = (uint16_t)((cfg->plain ? 0 : RF_CTL_J_SHIFTED) |
 				    (cfg->transparent ? RF_CTL_J_TRANSPARENT : 0) |
@@ -129,8 +135,8 @@ void rf_host_join(struct rf_host *h)
 	if (h->ends) {
 		for (unsigned i = 0; i < size; i++)
 			h->ends[i] = end_of(h, first + i);
-		make_pair(h);
-		cfg = member_cfg(h);
+		cfg = rf_host_member_cfg(h);
+		rf_host_pair_init(h, &h->pair, &cfg.own);
 	}
 	if (!h->ends || rf_member_create(&cfg, &h->pair.base, &h->member) != RF_OK) {
 		rf_fabric_fail(h->f, "no memory for a rank");
@@ -167,11 +173,15 @@ static void take_events(struct rf_host *h)
 
 	while (rf_member_poll(h->member, &e)) {
 		if (e.kind == RF_MEMBER_ANNOUNCE) {
-			rf_host_announce(h, e.status, rf_member_text(h->member));
+			rf_host_announce(h, 0, e.status, rf_member_text(h->member));
 			continue;
 		}
+		if (e.status == RF_OK && h->fallback)
+			rf_fallback_succeeded(h->fallback);
 		if (e.status == RF_OK && !rf_host_ended(h))
 			rf_host_op_done(h, h->op_of[e.id]);
+		else if (!rf_host_ended(h) && rf_fallback_takes(h->fallback, e.status))
+			rf_host_resume(h, h->op_of[e.id]);
 		h->op_of[e.id] = RF_NO_OP;
 	}
 }
@@ -187,7 +197,8 @@ static bool has_failed(const struct rf_host *h)
 	if (phase == RF_MEMBER_FAILED)
 		return true;
 	return rf_member_status(h->member) != 0 && phase >= RF_MEMBER_RUNNING &&
-	       !(phase > RF_MEMBER_RUNNING && h->f->cfg.store);
+	       !(h->leaving && h->f->cfg.store) &&
+	       !rf_fallback_takes(h->fallback, rf_member_status(h->member));
 }
 
 void rf_host_look_at_member(struct rf_host *h)
@@ -198,6 +209,9 @@ void rf_host_look_at_member(struct rf_host *h)
 		return;
 	rf_member_progress(m, rf_host_ns(h));
 	take_events(h);
+	rf_host_look_at_fallback(h);
+	if (h->pub.state == RF_RANK_FAILED)
+		rf_host_leave(h);
 	/* a program whose group has failed leaves, and exits */
 	if (h->pub.state == RF_RANK_FAILED && rf_member_phase(m) == RF_MEMBER_LEFT && !h->gone_ns)
 		rf_host_gone(h);
@@ -207,8 +221,10 @@ void rf_host_look_at_member(struct rf_host *h)
 	    (rf_member_window(m) != 0 || rf_member_phase(m) == RF_MEMBER_RUNNING) &&
 	    keep_places(h) != 0)
 		rf_fabric_fail(h->f, "no memory for the places");
-	if (h->pub.state == RF_RANK_JOINING && rf_member_phase(m) == RF_MEMBER_RUNNING)
+	if (h->pub.state == RF_RANK_JOINING && rf_member_phase(m) == RF_MEMBER_RUNNING) {
 		h->pub.state = RF_RANK_RUNNING;
+		rf_host_fallback_create(h);
+	}
 	if (!has_failed(h))
 		return;
 	h->pub.culprit = rf_member_culprit(m);

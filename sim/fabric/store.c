@@ -16,6 +16,8 @@
 struct rf_gather {
 	unsigned life, number;
 	unsigned count; /* ranks that are here */
+	char name[RF_MEMBER_NAME_MAX];
+	bool differ; /* the ranks are at different points */
 	bool here[RF_FABRIC_RANKS];
 	uint64_t full_ns; /* when the last one came; 0: not all are here */
 	size_t len;
@@ -24,7 +26,8 @@ struct rf_gather {
 
 struct rf_notice {
 	unsigned rank, life;
-	uint64_t at; /* ns */
+	unsigned number; /* of the group */
+	uint64_t at;     /* ns */
 	int status;
 	char text[RF_MEMBER_TEXT];
 };
@@ -69,19 +72,49 @@ static void wake_group(const struct rf_host *h)
 
 /* ---- gathers ---- */
 
+/* The gather that this rank takes part in, or NULL: of the fallback, the ring, or the group. */
+static const struct rf_member_gather *wanted(const struct rf_host *h)
+{
+	const struct rf_member_gather *want = NULL;
+
+	if (h->fallback && rf_fallback_action(h->fallback) == RF_FALLBACK_GATHER)
+		return rf_fallback_gather(h->fallback);
+	if (h->ring)
+		want = rf_member_gather(h->ring);
+	return want ? want : rf_member_gather(h->member);
+}
+
+/* Its result. */
+static void gathered(struct rf_host *h, int status, const char *text, unsigned culprit,
+		     const uint8_t *values)
+{
+	h->gather_open = false;
+	if (h->fallback && rf_fallback_action(h->fallback) == RF_FALLBACK_GATHER)
+		rf_fallback_gathered(h->fallback, status, text, values);
+	else
+		rf_member_gathered(h->ring && rf_member_gather(h->ring) ? h->ring : h->member,
+				   status, text, culprit, values, rf_host_ns(h));
+}
+
 static void contribute(struct rf_host *h, const struct rf_member_gather *want)
 {
 	unsigned size = rf_fabric_size(&h->f->cfg);
 	unsigned self = h->rank % size;
-	struct rf_gather *g = gather_of(h, want->number);
+	struct rf_gather *g = gather_of(h, ++h->gathers);
 
-	h->gathers = want->number;
+	h->gather_open = true;
 	h->gather_until = rf_host_ns(h) + want->timeout_ms * RF_MSEC;
-	if (g->number != want->number || g->life != h->pub.life) {
+	if (g->number != h->gathers || g->life != h->pub.life) {
 		memset(g, 0, sizeof(*g));
-		g->number = want->number;
+		g->number = h->gathers;
 		g->life = h->pub.life;
 		g->len = want->len;
+		snprintf(g->name, sizeof(g->name), "%s", want->name);
+	}
+	if (strcmp(g->name, want->name) != 0) {
+		g->differ = true;
+		wake_group(h);
+		return;
 	}
 	g->here[self] = true;
 	memcpy(g->values + self * g->len, want->value, g->len);
@@ -127,32 +160,37 @@ static void missing_text(const struct rf_host *h, const struct rf_gather *g, con
 /* Hands over the result of the open gather, if there is one. */
 static bool finish(struct rf_host *h, const struct rf_member_gather *want)
 {
-	const struct rf_gather *g = gather_of(h, want->number);
+	const struct rf_gather *g = gather_of(h, h->gathers);
 	uint64_t now = rf_host_ns(h);
 	char text[RF_MEMBER_TEXT];
 	unsigned culprit = lost_rank(h, g);
 
+	if (g->differ) {
+		snprintf(text, sizeof(text), "this rank is at \"%s\", others are not", want->name);
+		gathered(h, RF_ERR_MISMATCH, text, RF_MEMBER_NOBODY, NULL);
+		return true;
+	}
 	if (g->full_ns && now >= g->full_ns + h->f->cfg.store_ns) {
-		rf_member_gathered(h->member, RF_OK, NULL, RF_MEMBER_NOBODY, g->values, now);
+		gathered(h, RF_OK, NULL, RF_MEMBER_NOBODY, g->values);
 		return true;
 	}
 	if (g->full_ns)
 		return false;
 	if (culprit != RF_MEMBER_NOBODY) {
 		rf_member_lost_text(culprit, text, sizeof(text));
-		rf_member_gathered(h->member, RF_ERR_RANK_LOST, text, culprit, NULL, now);
+		gathered(h, RF_ERR_RANK_LOST, text, culprit, NULL);
 		return true;
 	}
 	if (now < h->gather_until)
 		return false;
 	missing_text(h, g, want->name, text, sizeof(text), &culprit);
-	rf_member_gathered(h->member, RF_ERR_RANK_MISSING, text, culprit, NULL, now);
+	gathered(h, RF_ERR_RANK_MISSING, text, culprit, NULL);
 	return true;
 }
 
 /* ---- announcements ---- */
 
-static void post(struct rf_host *h, uint64_t at, int status, const char *text)
+static void post(struct rf_host *h, unsigned number, uint64_t at, int status, const char *text)
 {
 	struct rf_job_store *s = store_of(h);
 	struct rf_notice *n;
@@ -169,21 +207,22 @@ static void post(struct rf_host *h, uint64_t at, int status, const char *text)
 		s->room = room;
 	}
 	n = &s->notices[s->count++];
-	*n = (struct rf_notice){.rank = h->rank, .life = h->pub.life, .at = at, .status = status};
+	*n = (struct rf_notice){
+		.rank = h->rank, .life = h->pub.life, .number = number, .at = at, .status = status};
 	snprintf(n->text, sizeof(n->text), "%s", text);
 	wake_group(h);
 }
 
-void rf_host_announce(struct rf_host *h, int status, const char *text)
+void rf_host_announce(struct rf_host *h, unsigned number, int status, const char *text)
 {
-	post(h, rf_host_ns(h) + h->f->cfg.store_ns, status, text);
+	post(h, number, rf_host_ns(h) + h->f->cfg.store_ns, status, text);
 }
 
 void rf_host_gone(struct rf_host *h)
 {
 	h->gone_ns = rf_host_ns(h) ? rf_host_ns(h) : 1;
 	if (h->f->cfg.store)
-		post(h, h->gone_ns + h->f->cfg.lost_ns, RF_ERR_RANK_LOST, "");
+		post(h, 0, h->gone_ns + h->f->cfg.lost_ns, RF_ERR_RANK_LOST, "");
 }
 
 static void read_notices(struct rf_host *h)
@@ -193,11 +232,17 @@ static void read_notices(struct rf_host *h)
 
 	for (; h->notices < s->count; h->notices++) {
 		const struct rf_notice *n = &s->notices[h->notices];
+		bool lost = n->status == RF_ERR_RANK_LOST && !n->text[0];
 
 		if (n->at > rf_host_ns(h))
 			return;
-		if (n->rank != h->rank && n->life == h->pub.life)
+		if (n->rank == h->rank || n->life != h->pub.life)
+			continue;
+		if (lost || n->number == 0)
 			rf_member_announced(h->member, n->rank - first, n->status, n->text,
+					    rf_host_ns(h));
+		if (h->ring && (lost || n->number != 0))
+			rf_member_announced(h->ring, n->rank - first, n->status, n->text,
 					    rf_host_ns(h));
 	}
 }
@@ -211,8 +256,8 @@ void rf_host_store_look(struct rf_host *h)
 	if (!h->f->cfg.store || !h->member)
 		return;
 	read_notices(h);
-	while ((want = rf_member_gather(h->member)) != NULL) {
-		if (want->number != h->gathers)
+	while ((want = wanted(h)) != NULL) {
+		if (!h->gather_open)
 			contribute(h, want);
 		if (!finish(h, want))
 			break;
@@ -231,11 +276,11 @@ uint64_t rf_host_store_next(const struct rf_host *h)
 	s = store_of(h);
 	if (h->notices < s->count)
 		next = s->notices[h->notices].at;
-	want = rf_member_gather(h->member);
-	if (want && want->number != h->gathers)
+	want = wanted(h);
+	if (want && !h->gather_open)
 		return rf_host_ns(h);
 	if (want) {
-		const struct rf_gather *g = gather_of(h, want->number);
+		const struct rf_gather *g = gather_of(h, h->gathers);
 		uint64_t t = g->full_ns ? g->full_ns + cfg->store_ns : h->gather_until;
 
 		next = t < next ? t : next;

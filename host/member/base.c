@@ -174,9 +174,8 @@ static uint64_t own_timeout(const struct rf_member *m)
 	if (m->phase == RF_MEMBER_PROOF)
 		sooner(&next, m->proof.until);
 	if (m->coll && m->open && !m->broken_due) {
-		uint64_t half = m->stall_due - m->cfg.timeout_ns / 2;
-
-		sooner(&next, m->have_client && m->straggler.asked < half ? half : m->stall_due);
+		sooner(&next, m->stall_due);
+		sooner(&next, rf_member_ask_due(m));
 	}
 	return next;
 }

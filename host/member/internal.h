@@ -20,6 +20,9 @@ struct rf_straggler_query {
 	bool asking; /* a page was requested */
 	uint64_t asked, answered;
 	struct rf_ctl_rank rank[RF_RANKS_MAX];
+	/* the last rank that the box waited for, and when it did; 0: for none */
+	unsigned int awaited;
+	uint64_t awaited_at;
 };
 
 /* The check of the path: one packet of known values. */
@@ -145,6 +148,13 @@ unsigned int rf_member_proof_progress(struct rf_member *m, uint64_t now);
 /* Processes the box's answers. */
 void rf_member_straggler_poll(struct rf_member *m, uint64_t now);
 /* The rank that the box waits for; RF_MEMBER_NOBODY if none, or if it has not answered. */
-unsigned int rf_member_straggler(const struct rf_member *m);
+unsigned int rf_member_straggler(const struct rf_member *m, uint64_t now);
+/*
+ * The rank that it waits for, or waited for until recently; RF_MEMBER_NOBODY if none. A rank may
+ * have arrived just when a connection gave up waiting for it.
+ */
+unsigned int rf_member_last_straggler(const struct rf_member *m, uint64_t now);
+/* When to ask the box again while no data moves; RF_MEMBER_NEVER: not now. */
+uint64_t rf_member_ask_due(const struct rf_member *m);
 
 #endif

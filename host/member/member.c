@@ -118,7 +118,7 @@ static void coll_failed(struct rf_member *m, int error, uint64_t now)
 static unsigned int broken(struct rf_member *m, uint64_t now)
 {
 	bool mismatch = m->broken_status == RF_ERR_MISMATCH;
-	unsigned int late = rf_member_straggler(m);
+	unsigned int late = rf_member_straggler(m, now);
 	char stragglers[300];
 
 	if (now < m->broken_due && (mismatch || m->straggler.asking || late == RF_MEMBER_NOBODY))
@@ -127,7 +127,7 @@ static unsigned int broken(struct rf_member *m, uint64_t now)
 		rf_member_fail(m, true, RF_ERR_MISMATCH, now, "%s", m->broken);
 		return 1;
 	}
-	rf_member_blame(m, late);
+	rf_member_blame(m, rf_member_last_straggler(m, now));
 	rf_member_stragglers_text(m, now, stragglers, sizeof(stragglers));
 	rf_member_fail(m, true, RF_ERR_TRANSPORT, now,
 		       "%s%s; if all ranks run, check that the switch's rule for each of their "
@@ -161,7 +161,6 @@ static unsigned int look_at_client(struct rf_member *m, uint64_t now)
 static void check_stall(struct rf_member *m, uint64_t now)
 {
 	uint64_t mark = m->cfg.ranks > 1 ? m->pair->ops->moved(m->pair) : 0;
-	uint64_t half = m->stall_due - m->cfg.timeout_ns / 2;
 	char stragglers[300];
 
 	if (mark != m->moved || !m->open) {
@@ -170,11 +169,11 @@ static void check_stall(struct rf_member *m, uint64_t now)
 		m->stall_due = now + m->cfg.timeout_ns;
 		return;
 	}
-	if (now >= half && m->straggler.asked < half)
+	if (now >= rf_member_ask_due(m))
 		rf_member_ask_stragglers(m, now);
 	if (now < m->stall_due)
 		return;
-	rf_member_blame(m, rf_member_straggler(m));
+	rf_member_blame(m, rf_member_straggler(m, now));
 	rf_member_stragglers_text(m, now, stragglers, sizeof(stragglers));
 	rf_member_fail(m, true, RF_ERR_TIMEOUT, now,
 		       "no progress for %llu ms at rank %u%s; if ranks compute for longer, set "

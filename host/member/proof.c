@@ -95,7 +95,7 @@ static bool waits_longer(struct rf_member *m, uint64_t now)
 		m->proof.until = now + WHO_NS;
 		return m->proof.who;
 	}
-	late = rf_member_straggler(m);
+	late = rf_member_straggler(m, now);
 	if (late == RF_MEMBER_NOBODY || m->straggler.rank[late].age_ms < STILL_MS)
 		return false;
 	m->proof.who = false;
@@ -119,7 +119,7 @@ static void missing(struct rf_member *m, bool bypass, uint64_t now)
 			"box",
 			prev, m->cfg.rank, prev);
 	} else if (rf_member_has_box(m)) {
-		rf_member_blame(m, rf_member_straggler(m));
+		rf_member_blame(m, rf_member_straggler(m, now));
 		rf_member_stragglers_text(m, now, stragglers, sizeof(stragglers));
 		rf_member_fail(
 			m, false, RF_ERR_TIMEOUT, now,

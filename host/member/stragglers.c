@@ -13,6 +13,11 @@
 /* The box's indexes, and their order, are modulo 2^24. */
 #define INDEX_MASK 0xffffffu
 #define INDEX_HALF 0x800000u
+/* How often the box is asked while no data moves. */
+#define ASK_NS (1000 * RF_MEMBER_MS)
+/* How long the last answer counts while the next is awaited, and a rank that was awaited. */
+#define SILENT_NS (2000 * RF_MEMBER_MS)
+#define RECENT_NS (5000 * RF_MEMBER_MS)
 /* Ranks that are described individually, not only counted. */
 #define RANKS_NAMED 3u
 
@@ -74,30 +79,6 @@ bool rf_member_ask_stragglers(struct rf_member *m, uint64_t now)
 	return true;
 }
 
-void rf_member_straggler_poll(struct rf_member *m, uint64_t now)
-{
-	struct rf_straggler_query *b = &m->straggler;
-	const struct rf_ctl_reply *reply;
-	const struct rf_ctl_ranks_page *page;
-	unsigned int k;
-
-	if (!b->asking || rf_client_query(&m->client) == RF_CLIENT_Q_WAITING)
-		return;
-	b->asking = false;
-	m->changes++;
-	reply = rf_client_answer(&m->client);
-	if (rf_client_query(&m->client) != RF_CLIENT_Q_DONE || !reply ||
-	    reply->result != RF_CTL_PAGE || reply->page != RF_CTL_PAGE_RANKS)
-		return;
-	page = &reply->u.ranks;
-	for (k = 0; k < page->count && page->first + k < m->cfg.ranks; k++)
-		b->rank[page->first + k] = page->rank[k];
-	if (page->count && page->first + k < m->cfg.ranks)
-		ask_page(m, page->first + k, now);
-	else
-		b->answered = now;
-}
-
 /* What the box's answer means. */
 struct verdict {
 	uint32_t most;       /* the index that the foremost rank has reached */
@@ -139,11 +120,72 @@ static struct verdict judge(const struct rf_member *m)
 	return v;
 }
 
-unsigned int rf_member_straggler(const struct rf_member *m)
+/* All ranks' positions are known. */
+static void answered(struct rf_member *m, uint64_t now)
 {
-	if (!m->straggler.asked || m->straggler.answered < m->straggler.asked)
-		return RF_MEMBER_NOBODY;
-	return judge(m).blamed;
+	unsigned int late;
+
+	m->straggler.answered = now;
+	late = judge(m).blamed;
+	if (late == RF_MEMBER_NOBODY)
+		return;
+	m->straggler.awaited = late;
+	m->straggler.awaited_at = now;
+}
+
+void rf_member_straggler_poll(struct rf_member *m, uint64_t now)
+{
+	struct rf_straggler_query *b = &m->straggler;
+	const struct rf_ctl_reply *reply;
+	const struct rf_ctl_ranks_page *page;
+	unsigned int k;
+
+	if (!b->asking || rf_client_query(&m->client) == RF_CLIENT_Q_WAITING)
+		return;
+	b->asking = false;
+	m->changes++;
+	reply = rf_client_answer(&m->client);
+	if (rf_client_query(&m->client) != RF_CLIENT_Q_DONE || !reply ||
+	    reply->result != RF_CTL_PAGE || reply->page != RF_CTL_PAGE_RANKS)
+		return;
+	page = &reply->u.ranks;
+	for (k = 0; k < page->count && page->first + k < m->cfg.ranks; k++)
+		b->rank[page->first + k] = page->rank[k];
+	if (page->count && page->first + k < m->cfg.ranks)
+		ask_page(m, page->first + k, now);
+	else
+		answered(m, now);
+}
+
+/* Whether the box has answered, if not the last question then one shortly before. */
+static bool has_answered(const struct rf_straggler_query *b, uint64_t now)
+{
+	return b->answered && (b->answered >= b->asked || now - b->asked < SILENT_NS);
+}
+
+unsigned int rf_member_straggler(const struct rf_member *m, uint64_t now)
+{
+	return has_answered(&m->straggler, now) ? judge(m).blamed : RF_MEMBER_NOBODY;
+}
+
+unsigned int rf_member_last_straggler(const struct rf_member *m, uint64_t now)
+{
+	const struct rf_straggler_query *b = &m->straggler;
+	unsigned int late = rf_member_straggler(m, now);
+
+	if (late == RF_MEMBER_NOBODY && b->awaited_at && now - b->awaited_at < RECENT_NS)
+		return b->awaited;
+	return late;
+}
+
+uint64_t rf_member_ask_due(const struct rf_member *m)
+{
+	uint64_t half = m->stall_due - m->cfg.timeout_ns / 2;
+	uint64_t first = half < m->moved_at + ASK_NS ? half : m->moved_at + ASK_NS;
+
+	if (!m->have_client || rf_member_asking(m))
+		return RF_MEMBER_NEVER;
+	return m->straggler.asked < first ? first : m->straggler.asked + ASK_NS;
 }
 
 /* One rank that the box waits for: what is missing, and when its process was last heard from. */
@@ -186,7 +228,7 @@ void rf_member_stragglers_text(const struct rf_member *m, uint64_t now, char *te
 	text[0] = '\0';
 	if (!m->have_client || !b->asked)
 		return;
-	if (b->answered < b->asked) {
+	if (!has_answered(b, now)) {
 		add(&l,
 		    "; the box at %s was asked which rank it waits for and has not answered for "
 		    "%llu ms",
@@ -195,6 +237,11 @@ void rf_member_stragglers_text(const struct rf_member *m, uint64_t now, char *te
 		return;
 	}
 	v = judge(m);
+	if (v.blamed == RF_MEMBER_NOBODY && rf_member_last_straggler(m, now) != RF_MEMBER_NOBODY) {
+		add(&l, "; the box waited for rank %u until %llu ms ago, and has all packets now",
+		    b->awaited, (unsigned long long)((now - b->awaited_at) / RF_MEMBER_MS));
+		return;
+	}
 	if (v.delivery || !v.count) {
 		add_delivery(&l, m, &v);
 		return;

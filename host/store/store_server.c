@@ -325,24 +325,41 @@ static void server_accept(struct rf_store_server *s)
 	c->hello_by = rf_now_ms() + RF_STORE_HELLO_MS;
 }
 
-/* Ends waits and strangers whose deadline has passed. Returns ms until the next deadline. */
-static int server_deadlines(struct rf_store_server *s)
+/* When to stop waiting for a connection, ms; UINT64_MAX: it is not waited for. */
+static uint64_t conn_deadline(const struct store_conn *c)
 {
-	uint64_t now = rf_now_ms();
+	if (c->fd < 0 || (c->member && !c->waiting))
+		return UINT64_MAX;
+	return c->member ? c->wait_until : c->hello_by;
+}
+
+/* ms until the next deadline; 0 if one has passed. */
+static int server_timeout(const struct rf_store_server *s, uint64_t now)
+{
 	uint64_t next = now + 1000;
+
+	for (unsigned int k = 0; k < STORE_CONNS; k++) {
+		uint64_t by = conn_deadline(&s->conns[k]);
+
+		next = by < next ? by : next;
+	}
+	return next > now ? (int)(next - now) : 0;
+}
+
+/*
+ * Ends waits and strangers whose deadline had passed at a time. Everything that had arrived by then
+ * has been read.
+ */
+static void server_deadlines(struct rf_store_server *s, uint64_t now)
+{
 	unsigned int k, r;
 
 	for (k = 0; k < STORE_CONNS; k++) {
 		struct store_conn *c = &s->conns[k];
-		uint64_t by = c->member ? c->wait_until : c->hello_by;
 		uint8_t set[16] = {0};
 
-		if (c->fd < 0 || (c->member && !c->waiting))
+		if (conn_deadline(c) > now)
 			continue;
-		if (by > now) {
-			next = by < next ? by : next;
-			continue;
-		}
 		if (!c->member) {
 			conn_close(s, c, false);
 			continue;
@@ -352,7 +369,6 @@ static int server_deadlines(struct rf_store_server *s)
 				set[r / 8] |= (uint8_t)(1u << (r % 8));
 		gather_fail(s, RF_ERR_RANK_MISSING, set, s->name);
 	}
-	return (int)(next - now) + 1;
 }
 
 /* Whether a stop was requested; *by is the deadline for it. */
@@ -377,9 +393,10 @@ void *rf_store_server_thread(void *server)
 	for (;;) {
 		uint64_t by;
 		bool stopping = server_stopping(s, &by);
-		int timeout = server_deadlines(s);
+		uint64_t now = rf_now_ms();
+		int timeout = server_timeout(s, now);
 
-		if (stopping && (s->members == 0 || rf_now_ms() >= by))
+		if (stopping && (s->members == 0 || now >= by))
 			break;
 		fds[0] = (struct pollfd){.fd = s->listen_fd, .events = POLLIN};
 		fds[1] = (struct pollfd){.fd = s->wake_fd, .events = POLLIN};
@@ -412,6 +429,7 @@ void *rf_store_server_thread(void *server)
 		}
 		if (fds[0].revents)
 			server_accept(s);
+		server_deadlines(s, now);
 	}
 	for (k = 0; k < STORE_CONNS; k++)
 		conn_close(s, &s->conns[k], false);

@@ -393,6 +393,71 @@ static void test_hasty(void **state)
 	rf_fabric_destroy(f);
 }
 
+/* Keeps the time of the last data packet that host 0 sends. */
+static bool last_data(void *arg, bool box, unsigned port, bool up, uint64_t ns,
+		      const uint8_t *frame, size_t len)
+{
+	(void)frame;
+	if (!box && up && port == 0 && len > 500)
+		*(uint64_t *)arg = ns;
+	return true;
+}
+
+#define LATE_RETRY (100 * RF_MSEC)
+
+/* Rank 2 computes for this long; returns a fabric whose ranks have ended. */
+static struct rf_fabric *late_rank(struct rf_fabric_cfg *c, uint64_t late, uint64_t *last)
+{
+	struct rf_fabric *f;
+
+	*c = test_cfg(3, 4, 1);
+	c->ack_timeout_ns = c->ack_timeout_max_ns = LATE_RETRY;
+	c->retry_cnt = 25;
+	f = test_create(c);
+	rf_fabric_set_filter(f, last_data, last);
+	assert_int_equal(rf_fabric_step(f, 2, RF_STEP_COMPUTE, late), 0);
+	assert_int_equal(rf_fabric_allreduce(f, 1000), 0);
+	assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
+	assert_int_equal(rf_fabric_run(f, 60 * RF_SEC), 1);
+	return f;
+}
+
+/*
+ * A rank is so late that the connections of the others give up, and arrives at that very moment:
+ * the box does not wait for it any more when it is asked, but the error still names it.
+ */
+static void test_late_arrival(void **state)
+{
+	struct rf_fabric_cfg c;
+	uint64_t last, ready, end;
+	struct rf_fabric *f = late_rank(&c, 30 * RF_SEC, &last);
+	unsigned arrived = 0;
+
+	(void)state;
+	ready = rf_fabric_rank(f, 2)->ready_ns;
+	end = last + LATE_RETRY - ready;
+	rf_fabric_destroy(f);
+	for (uint64_t late = end - 40000; late < end + 40000; late += 4000) {
+		uint64_t ignored;
+
+		f = late_rank(&c, late, &ignored);
+		for (unsigned r = 0; r < 2; r++) {
+			const struct rf_rank *k = rf_fabric_rank(f, r);
+
+			if (k->status != RF_ERR_TRANSPORT)
+				continue;
+			arrived += strstr(k->text, "waited for rank 2") != NULL;
+			if (k->culprit != 2 || !strstr(k->text, "for rank 2")) {
+				test_show(f, 3, c.seed);
+				fail_msg("rank %u, late by %llu ns: rank 2 is not named", r,
+					 (unsigned long long)late);
+			}
+		}
+		rf_fabric_destroy(f);
+	}
+	assert_true(arrived > 0);
+}
+
 /* Ranks that disagree about the count detect it. */
 static void test_counts_differ(void **state)
 {
@@ -422,7 +487,7 @@ int main(void)
 		cmocka_unit_test(test_lease),         cmocka_unit_test(test_crash),
 		cmocka_unit_test(test_leave),         cmocka_unit_test(test_straggler),
 		cmocka_unit_test(test_counts_differ), cmocka_unit_test(test_stands_still),
-		cmocka_unit_test(test_hasty),
+		cmocka_unit_test(test_hasty),         cmocka_unit_test(test_late_arrival),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -446,6 +446,47 @@ static void hostile_bytes(void **state)
 	world_close(&w);
 }
 
+static void sleep_ms(unsigned int ms)
+{
+	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+static void stand_still(void *arg)
+{
+	sleep_ms(*(unsigned int *)arg);
+	*(unsigned int *)arg = 0;
+}
+
+/*
+ * A process stands still until its deadline has passed: the answer that has arrived meanwhile is
+ * used. One that has not arrived is not waited for.
+ */
+static void answer_at_the_deadline(void **state)
+{
+	unsigned int pause = 2300;
+	struct gatherer g, h;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 2, 2);
+	rf_store_set_idle(w.store[0], stand_still, &pause);
+	gather_start(&g, &w, 0, "start", 100);
+	sleep_ms(50);
+	gather_start(&h, &w, 1, "start", 100);
+	pthread_join(g.thread, NULL);
+	pthread_join(h.thread, NULL);
+	assert_int_equal(h.ret, RF_OK);
+	assert_int_equal(g.ret, RF_OK);
+	assert_memory_equal(g.values, "aaaaaaaabbbbbbbb", 16);
+	pause = 2300;
+	gather_start(&g, &w, 0, "next", 100);
+	pthread_join(g.thread, NULL);
+	assert_int_equal(g.ret, RF_ERR_RANK_MISSING);
+	world_close(&w);
+}
+
 /* Random bytes, whole and in pieces; the job next to it goes on. */
 static void random_bytes(void **state)
 {
@@ -542,7 +583,7 @@ int main(void)
 		cmocka_unit_test(restarted_rank),    cmocka_unit_test(announcement),
 		cmocka_unit_test(server_ends),       cmocka_unit_test(refusals),
 		cmocka_unit_test(hostile_bytes),     cmocka_unit_test(random_bytes),
-		cmocka_unit_test(rubbish_answer),
+		cmocka_unit_test(rubbish_answer),    cmocka_unit_test(answer_at_the_deadline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

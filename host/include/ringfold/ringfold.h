@@ -179,8 +179,17 @@ int rf_context_destroy(struct rf_context *ctx);
 /*
  * Sends and receives packets for at most timeout_us microseconds, or returns as soon as something
  * has happened. It is the only source of progress in RF_PROGRESS_MANUAL and is allowed in the other
- * mode. RF_OK: progress was made; RF_IN_PROGRESS: nothing to do. In manual mode call it often: a
- * rank that does not make progress does not acknowledge packets.
+ * mode. RF_OK: progress was made; RF_IN_PROGRESS: nothing to do.
+ *
+ * In manual mode nothing is received or sent between the calls of this function, of rf_test(), and
+ * of those that wait (rf_wait(), rf_allreduce(), rf_comm_barrier(), creation and destruction). Call
+ * one of them, from the creation of a group until it is destroyed:
+ * - at least every 2 s, whether requests are outstanding or not. Otherwise the box ends the group
+ *   when the lease of this rank runs out (10 s unless the box is set otherwise).
+ * - at least every RF_RETRY milliseconds while a request is outstanding on any rank. Otherwise the
+ *   other ranks wait for this one and repeat packets that it has not acknowledged. Nothing is lost
+ *   by that except time, and after RF_TIMEOUT without progress their requests fail. (Over verbs the
+ *   NIC acknowledges.)
  */
 int rf_progress(struct rf_context *ctx, unsigned int timeout_us);
 

@@ -1,15 +1,11 @@
-/* Ethernet, IPv4 and UDP around a control message. Sources: RFC 791, 768, 1071; IEEE 802.1Q. */
+/* Ethernet, IPv4 and UDP around a control message. */
 #include <string.h>
 
 #include "proto/rf_bytes.h"
 #include "proto/rf_ctl.h"
 #include "proto/rf_inet.h"
 
-#define ETHERTYPE_IPV4 0x0800u
-#define ETHERTYPE_VLAN 0x8100u
-#define PROTO_UDP 17u
-#define IP_HEADER 20u
-#define UDP_HEADER 8u
+#define HEADERS (RF_INET_IP_BYTES + RF_INET_UDP_BYTES)
 
 uint32_t rf_ctl_checksum(const uint8_t *p, size_t len, uint32_t sum)
 {
@@ -19,92 +15,67 @@ uint32_t rf_ctl_checksum(const uint8_t *p, size_t len, uint32_t sum)
 size_t rf_ctl_frame_put(uint8_t *frame, size_t room, const struct rf_ctl_addr *a,
 			const uint8_t *msg, size_t len)
 {
-	size_t l2 = a->vlan == RF_CTL_NO_VLAN ? 14u : 18u;
-	size_t total = l2 + IP_HEADER + UDP_HEADER + len;
-	uint8_t *ip = frame + l2;
-	uint8_t *udp = ip + IP_HEADER;
+	struct rf_inet_ip ip = {.length = (uint16_t)(HEADERS + len),
+				.flags = RF_INET_DONT_FRAGMENT,
+				.ttl = 64,
+				.proto = RF_INET_PROTO_UDP,
+				.src = a->src_ip,
+				.dst = a->dst_ip};
+	struct rf_inet_udp udp = {.src = a->src_port,
+				  .dst = a->dst_port,
+				  .length = (uint16_t)(RF_INET_UDP_BYTES + len)};
+	uint8_t *at;
 
-	if (len > RF_CTL_MESSAGE_MAX || total > room || room < RF_CTL_FRAME_MIN)
+	if (len > RF_CTL_MESSAGE_MAX || rf_ctl_frame_head(a->vlan) + len > room ||
+	    room < RF_CTL_FRAME_MIN)
 		return 0;
-	memcpy(frame, a->dst_mac, 6);
-	memcpy(frame + 6, a->src_mac, 6);
-	if (a->vlan != RF_CTL_NO_VLAN) {
-		rf_put_be16(frame + 12, ETHERTYPE_VLAN);
-		rf_put_be16(frame + 14, a->vlan);
-	}
-	rf_put_be16(ip - 2, ETHERTYPE_IPV4);
-	memset(ip, 0, IP_HEADER);
-	ip[0] = 0x45;
-	rf_put_be16(ip + 2, (uint16_t)(IP_HEADER + UDP_HEADER + len));
-	rf_put_be16(ip + 6, 0x4000);
-	ip[8] = 64;
-	ip[9] = PROTO_UDP;
-	rf_put_be32(ip + 12, a->src_ip);
-	rf_put_be32(ip + 16, a->dst_ip);
-	rf_put_be16(ip + 10, (uint16_t)~rf_ctl_checksum(ip, IP_HEADER, 0));
-	rf_put_be16(udp, a->src_port);
-	rf_put_be16(udp + 2, a->dst_port);
-	rf_put_be16(udp + 4, (uint16_t)(UDP_HEADER + len));
-	rf_put_be16(udp + 6, 0);
-	if (msg != udp + UDP_HEADER)
-		memcpy(udp + UDP_HEADER, msg, len);
-	if (total < RF_CTL_FRAME_MIN) {
-		memset(frame + total, 0, RF_CTL_FRAME_MIN - total);
-		total = RF_CTL_FRAME_MIN;
-	}
-	return total;
-}
-
-static bool udp_checksum_ok(const uint8_t *ip, const uint8_t *udp, uint32_t udp_len)
-{
-	uint32_t sum;
-
-	if (rf_get_be16(udp + 6) == 0)
-		return true;
-	sum = rf_ctl_checksum(ip + 12, 8, PROTO_UDP + udp_len);
-	return rf_ctl_checksum(udp, udp_len, sum) == 0xffffu;
+	at = frame + rf_inet_eth_put(frame, a->dst_mac, a->src_mac, a->vlan != RF_CTL_NO_VLAN,
+				     a->vlan, RF_INET_TYPE_IPV4);
+	rf_inet_ip_put(at, &ip);
+	rf_inet_udp_put(at + RF_INET_IP_BYTES, &udp);
+	at += HEADERS;
+	if (msg != at)
+		memcpy(at, msg, len);
+	return rf_inet_pad(frame, (size_t)(at - frame) + len);
 }
 
 int rf_ctl_frame_get(const uint8_t *frame, size_t len, struct rf_ctl_addr *a, const uint8_t **msg,
 		     size_t *msg_len)
 {
-	const uint8_t *ip = frame + 14;
-	const uint8_t *udp;
-	size_t total, udp_len;
+	struct rf_inet_udp udp;
+	struct rf_inet_ip ip;
+	uint16_t type, tci;
+	const uint8_t *at;
+	bool tagged;
+	size_t l2;
 
-	if (len < 14u + IP_HEADER + UDP_HEADER)
+	if (len < RF_INET_ETH_BYTES + HEADERS)
 		return RF_CTL_FRAME_OTHER;
-	a->vlan = RF_CTL_NO_VLAN;
-	if (rf_get_be16(frame + 12) == ETHERTYPE_VLAN) {
-		if (len < 18u + IP_HEADER + UDP_HEADER)
-			return RF_CTL_FRAME_OTHER;
-		a->vlan = rf_get_be16(frame + 14);
-		ip += 4;
-	}
-	if (rf_get_be16(ip - 2) != ETHERTYPE_IPV4 || ip[0] != 0x45 || ip[9] != PROTO_UDP)
+	l2 = rf_inet_eth_get(frame, len, &tagged, &tci, &type);
+	if (len < l2 + HEADERS)
 		return RF_CTL_FRAME_OTHER;
-	if ((rf_get_be16(ip + 6) & 0x3fffu) != 0)
+	at = frame + l2;
+	rf_inet_ip_get(at, &ip);
+	if (type != RF_INET_TYPE_IPV4 || at[0] != RF_INET_VERSION_LENGTH ||
+	    ip.proto != RF_INET_PROTO_UDP || (ip.flags & RF_INET_FRAGMENT) != 0)
 		return RF_CTL_FRAME_OTHER;
-	udp = ip + IP_HEADER;
+	rf_inet_udp_get(at + RF_INET_IP_BYTES, &udp);
 	/* a request goes to this port, an answer comes from it */
-	if (rf_get_be16(udp + 2) != RF_CTL_UDP_PORT && rf_get_be16(udp) != RF_CTL_UDP_PORT)
+	if (udp.dst != RF_CTL_UDP_PORT && udp.src != RF_CTL_UDP_PORT)
 		return RF_CTL_FRAME_OTHER;
-	total = rf_get_be16(ip + 2);
-	udp_len = rf_get_be16(udp + 4);
-	if (total < IP_HEADER + UDP_HEADER || total > len - (size_t)(ip - frame) ||
-	    udp_len != total - IP_HEADER)
+	if (ip.length < HEADERS || ip.length > len - l2 ||
+	    udp.length != ip.length - RF_INET_IP_BYTES)
 		return RF_CTL_FRAME_LENGTH;
-	if (rf_ctl_checksum(ip, IP_HEADER, 0) != 0xffffu)
+	if (!rf_inet_ip_sum_ok(at) || !rf_inet_udp_sum_ok(at, udp.length))
 		return RF_CTL_FRAME_CHECKSUM;
-	if (!udp_checksum_ok(ip, udp, (uint32_t)udp_len))
-		return RF_CTL_FRAME_CHECKSUM;
+	*a = (struct rf_ctl_addr){.vlan = tagged ? tci : RF_CTL_NO_VLAN,
+				  .src_ip = ip.src,
+				  .dst_ip = ip.dst,
+				  .src_port = udp.src,
+				  .dst_port = udp.dst};
 	memcpy(a->dst_mac, frame, 6);
 	memcpy(a->src_mac, frame + 6, 6);
-	a->src_ip = rf_get_be32(ip + 12);
-	a->dst_ip = rf_get_be32(ip + 16);
-	a->src_port = rf_get_be16(udp);
-	a->dst_port = rf_get_be16(udp + 2);
-	*msg = udp + UDP_HEADER;
-	*msg_len = udp_len - UDP_HEADER;
+	*msg = at + HEADERS;
+	*msg_len = udp.length - RF_INET_UDP_BYTES;
 	return RF_CTL_FRAME_OK;
 }

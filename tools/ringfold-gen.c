@@ -189,7 +189,7 @@ static size_t add_option(uint8_t *frame, size_t ip, const struct roce_packet *ge
 	frame[ip] = 0x46;
 	rf_put_be16(frame + ip + 2, (uint16_t)(rf_get_be16(frame + ip + 2) + sizeof(option)));
 	rf_put_be16(frame + ip + 10, 0);
-	rf_put_be16(frame + ip + 10, roce_inet_final(roce_inet_sum(0, frame + ip, 24)));
+	rf_put_be16(frame + ip + 10, rf_inet_checksum(0, frame + ip, 24));
 	return len + sizeof(option);
 }
 
@@ -224,7 +224,7 @@ static size_t spoil(struct gen *g, enum traffic_fault kind, uint8_t *frame, size
 	case TRAFFIC_FRAGMENT:
 		frame[ip + 6] |= 0x20;
 		rf_put_be16(frame + ip + 10, 0);
-		rf_put_be16(frame + ip + 10, roce_inet_final(roce_inet_sum(0, frame + ip, 20)));
+		rf_put_be16(frame + ip + 10, rf_inet_checksum(0, frame + ip, 20));
 		return len;
 	case TRAFFIC_CHECKSUM:
 		frame[ip + 10 + traffic_random(&g->state) % 2] ^=

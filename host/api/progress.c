@@ -48,12 +48,12 @@ static bool for_client(const struct rf_comm *comm, const uint8_t *frame, size_t 
 
 	if (len < 60)
 		return false;
-	if (rf_get_be16(frame + l2) == ROCE_ETHERTYPE_VLAN)
+	if (rf_get_be16(frame + l2) == RF_INET_TYPE_VLAN)
 		l2 += 4;
 	type = rf_get_be16(frame + l2);
-	if (type == ROCE_ETHERTYPE_ARP)
+	if (type == RF_INET_TYPE_ARP)
 		return true;
-	return type == ROCE_ETHERTYPE_IPV4 && rf_get_be32(frame + l2 + 2 + 12) == comm->box_ip;
+	return type == RF_INET_TYPE_IPV4 && rf_get_be32(frame + l2 + 2 + 12) == comm->box_ip;
 }
 
 static void frame_in(struct rf_context *ctx, uint64_t now, const uint8_t *frame, size_t len)

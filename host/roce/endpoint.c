@@ -99,7 +99,7 @@ int roce_endpoint_send_frame(struct roce_endpoint *ep, const uint8_t *frame, siz
 {
 	struct own_frame *f = &ep->frames[ep->frames_in % ROCE_ENDPOINT_FRAMES];
 
-	if (len < ROCE_ETH_BYTES || len > ROCE_ENDPOINT_FRAME_BYTES)
+	if (len < RF_INET_ETH_BYTES || len > ROCE_ENDPOINT_FRAME_BYTES)
 		return ROCE_E_INVALID;
 	if (ep->frames_in - ep->frames_out == ROCE_ENDPOINT_FRAMES) {
 		ep->n.frames_full++;
@@ -124,7 +124,7 @@ const struct roce_endpoint_counters *roce_endpoint_counters(const struct roce_en
 static void rx_arp(struct roce_endpoint *ep, uint64_t now, const uint8_t *frame, size_t len)
 {
 	const struct roce_endpoint_callbacks *cb = &ep->cfg.callbacks;
-	uint8_t reply[ROCE_FRAME_MIN + ROCE_VLAN_BYTES];
+	uint8_t reply[RF_INET_FRAME_MIN + RF_INET_VLAN_BYTES];
 	struct rf_arp arp;
 
 	if (rf_arp_parse(frame, len, &arp) == 0 || arp.target_ip != ep->cfg.ip ||
@@ -155,14 +155,14 @@ static void rx_icmp(struct roce_endpoint *ep, const uint8_t *frame, size_t len,
 {
 	uint8_t reply[ROCE_ENDPOINT_FRAME_BYTES];
 	uint8_t *ip = reply + p->ip_offset;
-	uint8_t *icmp = ip + ROCE_IP_BYTES;
-	size_t icmp_len = p->ip_length - ROCE_IP_BYTES;
+	uint8_t *icmp = ip + RF_INET_IP_BYTES;
+	size_t icmp_len = p->ip_length - RF_INET_IP_BYTES;
 
 	if (len > sizeof(reply) || !p->ip_checksum_ok)
 		return;
 	memcpy(reply, frame, len);
 	if (icmp[0] != ICMP_ECHO_REQUEST || icmp[1] != 0 ||
-	    roce_inet_final(roce_inet_sum(0, icmp, icmp_len)) != 0)
+	    rf_inet_checksum(0, icmp, icmp_len) != 0)
 		return;
 	ep->n.rx_icmp++;
 	memcpy(reply, p->src_mac, 6);
@@ -171,10 +171,10 @@ static void rx_icmp(struct roce_endpoint *ep, const uint8_t *frame, size_t len,
 	rf_put_be32(ip + 16, p->src_ip);
 	ip[8] = 64;
 	rf_put_be16(ip + 10, 0);
-	rf_put_be16(ip + 10, roce_inet_final(roce_inet_sum(0, ip, ROCE_IP_BYTES)));
+	rf_put_be16(ip + 10, rf_inet_checksum(0, ip, RF_INET_IP_BYTES));
 	icmp[0] = ICMP_ECHO_REPLY;
 	rf_put_be16(icmp + 2, 0);
-	rf_put_be16(icmp + 2, roce_inet_final(roce_inet_sum(0, icmp, icmp_len)));
+	rf_put_be16(icmp + 2, rf_inet_checksum(0, icmp, icmp_len));
 	(void)roce_endpoint_send_frame(ep, reply, len);
 }
 
@@ -240,7 +240,7 @@ void roce_endpoint_rx(struct roce_endpoint *ep, uint64_t now, const uint8_t *fra
 			ep->n.rx_other_ip++;
 			return;
 		}
-		if (error == ROCE_WIRE_NOT_UDP && p.ip_proto == ROCE_IPPROTO_ICMP) {
+		if (error == ROCE_WIRE_NOT_UDP && p.ip_proto == RF_INET_PROTO_ICMP) {
 			rx_icmp(ep, frame, len, &p);
 			return;
 		}

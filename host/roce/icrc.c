@@ -1,11 +1,10 @@
-/* The two checksums of a RoCEv2 packet: the invariant CRC, and the Internet checksum. */
+/* The two checksums of a RoCEv2 packet: the invariant CRC, and that of UDP. */
 #include <string.h>
 
 #include "host/roce/crc.h"
 #include "host/roce/wire.h"
 #include "proto/rf_bytes.h"
 #include "proto/rf_crc32.h"
-#include "proto/rf_inet.h"
 
 /* IPv4, UDP and BTH: all headers with masked bytes. */
 #define MASKED_BYTES 40u
@@ -42,26 +41,7 @@ void roce_icrc_write(uint8_t *frame, const struct roce_packet *p)
 	rf_put_le32(frame + p->icrc_offset, icrc);
 }
 
-uint32_t roce_inet_sum(uint32_t sum, const uint8_t *p, size_t len)
-{
-	return rf_inet_sum(sum, p, len);
-}
-
-uint16_t roce_inet_final(uint32_t sum)
-{
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
 int roce_udp_checksum_ok(const uint8_t *frame, const struct roce_packet *p)
 {
-	const uint8_t *ip = frame + p->ip_offset;
-	uint32_t sum;
-
-	if (p->udp_checksum == 0)
-		return 1;
-	/* Pseudo header: addresses, protocol, length. */
-	sum = roce_inet_sum(ROCE_IPPROTO_UDP + (uint32_t)p->udp_length, ip + 12, 8);
-	return roce_inet_final(roce_inet_sum(sum, ip + 20, p->udp_length)) == 0;
+	return rf_inet_udp_sum_ok(frame + p->ip_offset, p->udp_length);
 }

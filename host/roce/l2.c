@@ -2,32 +2,31 @@
 #include <string.h>
 
 #include "host/roce/frame.h"
-#include "proto/rf_bytes.h"
 
 size_t roce_udp_build(const struct roce_udp *u, uint8_t *frame, size_t room)
 {
-	struct roce_packet p = {
-		.has_vlan = u->has_vlan,
-		.vlan_tci = u->vlan_tci,
-		.ttl = 64,
-		.ip_flags = 0x4000,
-		.src_ip = u->src_ip,
-		.dst_ip = u->dst_ip,
-		.udp_sport = u->sport,
-	};
+	struct rf_inet_ip ip = {.flags = RF_INET_DONT_FRAGMENT,
+				.ttl = 64,
+				.proto = RF_INET_PROTO_UDP,
+				.src = u->src_ip,
+				.dst = u->dst_ip};
+	struct rf_inet_udp udp = {.src = u->sport, .dst = u->dport};
 	size_t at;
 
-	if (u->len > 0xffffu - ROCE_IP_BYTES - ROCE_UDP_BYTES || room < ROCE_FRAME_MIN ||
-	    room < ROCE_ETH_BYTES + ROCE_VLAN_BYTES + ROCE_IP_BYTES + ROCE_UDP_BYTES +
+	if (u->len > 0xffffu - RF_INET_IP_BYTES - RF_INET_UDP_BYTES || room < RF_INET_FRAME_MIN ||
+	    room < RF_INET_ETH_BYTES + RF_INET_VLAN_BYTES + RF_INET_IP_BYTES + RF_INET_UDP_BYTES +
 			    (size_t)u->len)
 		return 0;
-	memcpy(p.dst_mac, u->dst_mac, 6);
-	memcpy(p.src_mac, u->src_mac, 6);
-	at = roce_frame_put_eth(&p, ROCE_ETHERTYPE_IPV4, frame);
-	at += roce_frame_put_ip_udp(&p, u->len, u->dport, frame + at);
+	udp.length = (uint16_t)(RF_INET_UDP_BYTES + u->len);
+	ip.length = (uint16_t)(RF_INET_IP_BYTES + udp.length);
+	at = rf_inet_eth_put(frame, u->dst_mac, u->src_mac, u->has_vlan, u->vlan_tci,
+			     RF_INET_TYPE_IPV4);
+	rf_inet_ip_put(frame + at, &ip);
+	rf_inet_udp_put(frame + at + RF_INET_IP_BYTES, &udp);
+	at += RF_INET_IP_BYTES + RF_INET_UDP_BYTES;
 	if (u->len > 0)
 		memcpy(frame + at, u->data, u->len);
-	return roce_frame_pad(frame, at + u->len);
+	return rf_inet_pad(frame, at + u->len);
 }
 
 int roce_udp_parse(const uint8_t *frame, size_t len, struct roce_udp *u)
@@ -54,7 +53,7 @@ int roce_udp_parse(const uint8_t *frame, size_t len, struct roce_udp *u)
 	u->dst_ip = p.dst_ip;
 	u->sport = p.udp_sport;
 	u->dport = p.udp_dport;
-	u->data = frame + p.ip_offset + ROCE_IP_BYTES + ROCE_UDP_BYTES;
-	u->len = p.udp_length - ROCE_UDP_BYTES;
+	u->data = frame + p.ip_offset + RF_INET_IP_BYTES + RF_INET_UDP_BYTES;
+	u->len = p.udp_length - RF_INET_UDP_BYTES;
 	return ROCE_WIRE_OK;
 }

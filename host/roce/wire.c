@@ -149,9 +149,9 @@ int roce_parse(const uint8_t *frame, size_t len, struct roce_packet *p)
 		return ROCE_WIRE_UDP_PORT;
 	if (error)
 		return error;
-	if (p->udp_length < ROCE_UDP_BYTES + ROCE_BTH_BYTES + ROCE_ICRC_BYTES)
+	if (p->udp_length < RF_INET_UDP_BYTES + ROCE_BTH_BYTES + ROCE_ICRC_BYTES)
 		return ROCE_WIRE_UDP_LENGTH;
-	bth = p->ip_offset + ROCE_IP_BYTES + ROCE_UDP_BYTES;
+	bth = p->ip_offset + RF_INET_IP_BYTES + RF_INET_UDP_BYTES;
 	p->icrc_offset = p->ip_offset + p->ip_length - ROCE_ICRC_BYTES;
 	p->payload_offset = bth + ROCE_BTH_BYTES;
 	parse_bth(frame + bth, p);
@@ -190,6 +190,26 @@ static uint8_t *put_extended(const struct roce_packet *p, unsigned int flags, ui
 	return at;
 }
 
+static size_t put_ip_udp(const struct roce_packet *p, uint16_t udp_length, uint8_t *ip)
+{
+	struct rf_inet_ip h = {.tos = p->tos,
+			       .length = (uint16_t)(RF_INET_IP_BYTES + udp_length),
+			       .id = p->ip_id,
+			       .flags = p->ip_flags,
+			       .ttl = p->ttl,
+			       .proto = RF_INET_PROTO_UDP,
+			       .src = p->src_ip,
+			       .dst = p->dst_ip};
+	struct rf_inet_udp u = {.src = p->udp_sport,
+				.dst = ROCE_UDP_PORT,
+				.length = udp_length,
+				.sum = p->udp_checksum};
+
+	rf_inet_ip_put(ip, &h);
+	rf_inet_udp_put(ip + RF_INET_IP_BYTES, &u);
+	return RF_INET_IP_BYTES + RF_INET_UDP_BYTES;
+}
+
 size_t roce_build(const struct roce_packet *p, uint8_t *frame, size_t room)
 {
 	unsigned int flags = roce_opcode_flags(p->opcode);
@@ -202,12 +222,13 @@ size_t roce_build(const struct roce_packet *p, uint8_t *frame, size_t room)
 	udp_data = ROCE_BTH_BYTES + (flags & RETH ? ROCE_RETH_BYTES : 0) +
 		   (flags & AETH ? ROCE_AETH_BYTES : 0) + (flags & IMM ? ROCE_IMM_BYTES : 0) +
 		   p->payload_len + pad + ROCE_ICRC_BYTES;
-	total = ROCE_ETH_BYTES + (p->has_vlan ? ROCE_VLAN_BYTES : 0) + ROCE_IP_BYTES +
-		ROCE_UDP_BYTES + udp_data;
-	if (room < total || room < ROCE_FRAME_MIN)
+	total = RF_INET_ETH_BYTES + (p->has_vlan ? RF_INET_VLAN_BYTES : 0) + RF_INET_IP_BYTES +
+		RF_INET_UDP_BYTES + udp_data;
+	if (room < total || room < RF_INET_FRAME_MIN)
 		return 0;
-	ip = frame + roce_frame_put_eth(p, ROCE_ETHERTYPE_IPV4, frame);
-	at = ip + roce_frame_put_ip_udp(p, udp_data, ROCE_UDP_PORT, ip);
+	ip = frame + rf_inet_eth_put(frame, p->dst_mac, p->src_mac, p->has_vlan, p->vlan_tci,
+				     RF_INET_TYPE_IPV4);
+	at = ip + put_ip_udp(p, (uint16_t)(RF_INET_UDP_BYTES + udp_data), ip);
 	put_bth(p, pad, at);
 	at = put_extended(p, flags, at + ROCE_BTH_BYTES);
 	if (p->payload_len > 0)
@@ -216,5 +237,5 @@ size_t roce_build(const struct roce_packet *p, uint8_t *frame, size_t room)
 	memset(at, 0, pad);
 	at += pad;
 	rf_put_le32(at, roce_icrc(ip, (size_t)(at - ip)));
-	return roce_frame_pad(frame, total);
+	return rf_inet_pad(frame, total);
 }

@@ -14,12 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/rf_inet.h"
+
 #define ROCE_UDP_PORT 4791u
 #define ROCE_PSN_MASK 0xffffffu
 #define ROCE_MTU_MIN 256u
 #define ROCE_MTU_MAX 4096u
-/* Shortest frame that a MAC sends. */
-#define ROCE_FRAME_MIN 60u
 /*
  * Maximum header bytes before the payload: Ethernet 14, VLAN 4, IPv4 20, UDP 8, BTH 12, RETH 16,
  * ImmDt 4.
@@ -27,14 +27,6 @@
 #define ROCE_HEADERS_MAX 78u
 /* Longest frame of SEND or WRITE: ROCE_HEADERS_MAX, payload, ICRC. */
 #define ROCE_FRAME_MAX (ROCE_HEADERS_MAX + ROCE_MTU_MAX + 4u)
-
-#define ROCE_ETHERTYPE_IPV4 0x0800u
-#define ROCE_ETHERTYPE_ARP 0x0806u
-#define ROCE_ETHERTYPE_VLAN 0x8100u
-#define ROCE_ETHERTYPE_QINQ 0x88a8u
-#define ROCE_ETHERTYPE_IPV6 0x86ddu
-#define ROCE_IPPROTO_ICMP 1u
-#define ROCE_IPPROTO_UDP 17u
 
 /* Opcodes of the reliable connection (IBTA table 38), and the congestion notification packet. */
 enum roce_opcode {
@@ -209,11 +201,6 @@ void roce_icrc_write(uint8_t *frame, const struct roce_packet *p);
 
 /* 1 if the UDP checksum is 0 (none) or correct. */
 int roce_udp_checksum_ok(const uint8_t *frame, const struct roce_packet *p);
-
-/* Internet checksum (RFC 1071) of `len` bytes, added to a partial sum; 0 to start. */
-uint32_t roce_inet_sum(uint32_t sum, const uint8_t *p, size_t len);
-/* The checksum field for a sum: folded and inverted. */
-uint16_t roce_inet_final(uint32_t sum);
 
 /* Any other UDP datagram over IPv4 (control packets to and from the box use port 4791 too). */
 struct roce_udp {

@@ -225,14 +225,14 @@ static size_t make_ping(uint8_t *frame, uint8_t type)
 	memcpy(u.src_mac, peer_mac, 6);
 	u.data = body;
 	len = roce_udp_build(&u, frame, 128);
-	frame[23] = ROCE_IPPROTO_ICMP;
+	frame[23] = RF_INET_PROTO_ICMP;
 	rf_put_be16(frame + 24, 0);
-	rf_put_be16(frame + 24, roce_inet_final(roce_inet_sum(0, frame + 14, 20)));
+	rf_put_be16(frame + 24, rf_inet_checksum(0, frame + 14, 20));
 	memset(frame + 34, 0xa5, 48);
 	frame[34] = type;
 	frame[35] = 0;
 	rf_put_be16(frame + 36, 0);
-	rf_put_be16(frame + 36, roce_inet_final(roce_inet_sum(0, frame + 34, 48)));
+	rf_put_be16(frame + 36, rf_inet_checksum(0, frame + 34, 48));
 	return len;
 }
 
@@ -249,8 +249,8 @@ static void ping(void **state)
 	assert_memory_equal(out + 6, my_mac, 6);
 	assert_int_equal(rf_get_be32(out + 26), MY_IP);
 	assert_int_equal(rf_get_be32(out + 30), PEER_IP);
-	assert_int_equal(roce_inet_final(roce_inet_sum(0, out + 14, 20)), 0);
-	assert_int_equal(roce_inet_final(roce_inet_sum(0, out + 34, 48)), 0);
+	assert_int_equal(rf_inet_checksum(0, out + 14, 20), 0);
+	assert_int_equal(rf_inet_checksum(0, out + 34, 48), 0);
 	assert_int_equal(out[34], 0);
 	assert_memory_equal(out + 38, frame + 38, 44);
 	/* A reply, and a request that was damaged, get no answer. */

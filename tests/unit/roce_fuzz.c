@@ -92,7 +92,7 @@ static void drain(struct host *h)
 
 		FUZZ_MUST(++n < 10000);
 		FUZZ_MUST(len <= ROCE_FRAME_MAX);
-		if (error == ROCE_WIRE_ARP || p.ip_proto == ROCE_IPPROTO_ICMP)
+		if (error == ROCE_WIRE_ARP || p.ip_proto == RF_INET_PROTO_ICMP)
 			continue;
 		FUZZ_MUST(error == ROCE_WIRE_OK && roce_icrc_ok(frame, &p));
 	}

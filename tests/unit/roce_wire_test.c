@@ -107,7 +107,7 @@ static void icrc_covers_what_it_should(void **state)
 static void put_ip_checksum(uint8_t *ip)
 {
 	rf_put_be16(ip + 10, 0);
-	rf_put_be16(ip + 10, roce_inet_final(roce_inet_sum(0, ip, 20)));
+	rf_put_be16(ip + 10, rf_inet_checksum(0, ip, 20));
 }
 
 struct refusal {
@@ -195,9 +195,9 @@ static void tags(void **state)
 	assert_int_equal(roce_parse(frame, len, &q), ROCE_WIRE_OK);
 	assert_true(q.has_vlan);
 	assert_int_equal(q.vlan_tci, 0x6123);
-	rf_put_be16(frame + 16, ROCE_ETHERTYPE_VLAN);
+	rf_put_be16(frame + 16, RF_INET_TYPE_VLAN);
 	assert_int_equal(roce_parse(frame, len, &q), ROCE_WIRE_TWO_TAGS);
-	rf_put_be16(frame + 16, ROCE_ETHERTYPE_QINQ);
+	rf_put_be16(frame + 16, RF_INET_TYPE_QINQ);
 	assert_int_equal(roce_parse(frame, len, &q), ROCE_WIRE_TWO_TAGS);
 }
 
@@ -213,7 +213,7 @@ static void padded_then_tagged(void **state)
 	p.payload_len = 0;
 	assert_int_equal(roce_build(&p, frame, sizeof(frame)), 60);
 	memmove(frame + 16, frame + 12, 48);
-	rf_put_be16(frame + 12, ROCE_ETHERTYPE_VLAN);
+	rf_put_be16(frame + 12, RF_INET_TYPE_VLAN);
 	rf_put_be16(frame + 14, 0x6123);
 	assert_int_equal(roce_parse(frame, 64, &q), ROCE_WIRE_OK);
 	assert_int_equal(q.payload_len, 0);
@@ -237,8 +237,8 @@ static void checksums(void **state)
 	assert_int_equal(roce_parse(frame, len, &q), ROCE_WIRE_OK);
 	assert_true(q.ip_checksum_ok);
 	assert_true(roce_icrc_ok(frame, &q));
-	sum = roce_inet_sum(17 + 88, frame + 26, 8);
-	rf_put_be16(frame + 40, roce_inet_final(roce_inet_sum(sum, frame + 34, 88)));
+	sum = rf_inet_sum(17 + 88, frame + 26, 8);
+	rf_put_be16(frame + 40, rf_inet_checksum(sum, frame + 34, 88));
 	assert_int_equal(roce_parse(frame, len, &q), ROCE_WIRE_OK);
 	assert_true(roce_udp_checksum_ok(frame, &q));
 	frame[40] ^= 1;
@@ -308,7 +308,7 @@ static void random_packets_both_ways(void **state)
 
 		random_packet(&rng, &p, data);
 		len = roce_build(&p, frame, sizeof(frame));
-		assert_true(len >= ROCE_FRAME_MIN);
+		assert_true(len >= RF_INET_FRAME_MIN);
 		assert_int_equal(roce_build(&p, again, len - 1), 0);
 		assert_int_equal(roce_parse(frame, len, &q), ROCE_WIRE_OK);
 		assert_true(roce_icrc_ok(frame, &q));

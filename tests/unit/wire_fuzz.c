@@ -125,7 +125,7 @@ static void same_headers(const struct roce_packet *a, const struct roce_packet *
 	FUZZ_MUST(a->tos == b->tos && a->ttl == b->ttl && a->ip_id == b->ip_id);
 	FUZZ_MUST(a->ip_flags == b->ip_flags && a->src_ip == b->src_ip && a->dst_ip == b->dst_ip);
 	FUZZ_MUST(a->udp_sport == b->udp_sport && a->udp_checksum == b->udp_checksum);
-	FUZZ_MUST(b->udp_dport == ROCE_UDP_PORT && b->ip_proto == ROCE_IPPROTO_UDP);
+	FUZZ_MUST(b->udp_dport == ROCE_UDP_PORT && b->ip_proto == RF_INET_PROTO_UDP);
 	FUZZ_MUST(a->opcode == b->opcode && a->se == b->se && a->migreq == b->migreq);
 	FUZZ_MUST(a->tver == b->tver && a->pkey == b->pkey && a->reserved6 == b->reserved6);
 	FUZZ_MUST(a->fecn == b->fecn && a->becn == b->becn && a->reserved7 == b->reserved7);
@@ -148,14 +148,14 @@ static size_t write_packet(struct fuzz_input *in, uint8_t *frame)
 
 	read_members(in, &p, payload);
 	len = roce_build(&p, frame, ROOM);
-	FUZZ_MUST(len >= ROCE_FRAME_MIN && len <= ROOM);
+	FUZZ_MUST(len >= RF_INET_FRAME_MIN && len <= ROOM);
 	exact = malloc(len); /* no byte more is written than was said */
 	FUZZ_MUST(exact && roce_build(&p, exact, len) == len && memcmp(exact, frame, len) == 0);
 	FUZZ_MUST(roce_build(&p, exact, len - 1) == 0);
 	if (damage)
 		exact[len - 5] ^= 1;
 	FUZZ_MUST(roce_parse(exact, len, &q) == ROCE_WIRE_OK);
-	FUZZ_MUST(q.ip_checksum_ok && (len == ROCE_FRAME_MIN || roce_icrc_ok(exact, &q)));
+	FUZZ_MUST(q.ip_checksum_ok && (len == RF_INET_FRAME_MIN || roce_icrc_ok(exact, &q)));
 	same_headers(&p, &q);
 	free(exact);
 	return len;

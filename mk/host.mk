@@ -133,6 +133,7 @@ uninstall:
 	rm -f $(addprefix $(RF_OWN)/,$(notdir $(RTL_BOXES)) ringfold-rv32.elf io_dpdk.so) $(RF_LIB)/ringfold/io_dpdk.so
 	rm -f $(DESTDIR)$(PREFIX)/include/ringfold/ringfold.h $(RF_LIB)/pkgconfig/ringfold.pc
 	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/ringfoldd.service
+	rm -f $(DESTDIR)$(PREFIX)/lib/sysusers.d/ringfold.conf $(DESTDIR)$(PREFIX)/lib/udev/rules.d/70-ringfold.rules
 	for d in $(RF_OWN) $(RF_LIB)/ringfold $(DESTDIR)$(PREFIX)/include/ringfold; do \
 	  [ ! -d $$d ] || rmdir --ignore-fail-on-non-empty $$d; done
 	$(if $(DESTDIR),,[ "$$(id -u)" != 0 ] || ldconfig)

@@ -19,4 +19,6 @@ install-files: $(if $(RFD_HAVE),install-ringfoldd)
 install-ringfoldd:
 	install -D -m 644 ringfoldd/ringfoldd.service $(DESTDIR)$(PREFIX)/lib/systemd/system/ringfoldd.service
 	sed -i 's|/usr/local|$(PREFIX)|; s|/etc/ringfold|$(SYSCONFDIR)/ringfold|' $(DESTDIR)$(PREFIX)/lib/systemd/system/ringfoldd.service
+	install -D -m 644 ringfoldd/ringfold.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/ringfold.conf
+	install -D -m 644 ringfoldd/ringfold.rules $(DESTDIR)$(PREFIX)/lib/udev/rules.d/70-ringfold.rules
 	[ -e $(DESTDIR)$(SYSCONFDIR)/ringfold/ringfoldd.ini ] || install -D -m 644 ringfoldd/ringfoldd.ini $(DESTDIR)$(SYSCONFDIR)/ringfold/ringfoldd.ini

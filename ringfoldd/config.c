@@ -186,21 +186,72 @@ struct load {
 };
 
 /*
- * A section name without keys causes no callback, so it is checked here. Reads no further line
- * after an unknown section.
+ * Reads one line with its end. Returns its length, 0 at the end of the file; -1 with a text if the
+ * line has no room or contains a NUL, which inih would take for another line or for its end.
+ */
+static int read_line(struct load *l, char *line, int room)
+{
+	int n = 0;
+	int c;
+
+	while ((c = getc(l->file)) != EOF) {
+		if (c == '\0' || n == room - 1) {
+			if (c == '\0')
+				snprintf(l->text, sizeof(l->text), "a NUL byte");
+			else
+				snprintf(l->text, sizeof(l->text),
+					 "the line is longer than %d bytes", room - 2);
+			return -1;
+		}
+		line[n++] = (char)c;
+		if (c == '\n')
+			break;
+	}
+	line[n] = '\0';
+	return n;
+}
+
+/* inih takes " ;" within a value for a comment. Whoever meant it as part of the value must know. */
+static bool has_comment_inside(const char *line)
+{
+	const char *at = line + strspn(line, " \t");
+
+	if (*at == ';' || *at == '#')
+		return false;
+	for (; *at; at++)
+		if (*at == ';' && (at[-1] == ' ' || at[-1] == '\t'))
+			return true;
+	return false;
+}
+
+/*
+ * A section name without keys causes no callback, so it is checked here, as are lines that inih
+ * would cut. Reads no further line after a wrong one.
  */
 static char *next_line(char *line, int room, void *arg)
 {
 	struct load *l = arg;
 	const char *name;
 	size_t len;
+	int n;
 
-	if (!fgets(line, room, l->file))
+	if (l->text[0])
+		return NULL;
+	n = read_line(l, line, room);
+	if (n == 0)
 		return NULL;
 	l->line++;
+	if (n > 0 && has_comment_inside(line))
+		snprintf(
+			l->text, sizeof(l->text),
+			"\";\" after a space begins a comment: give the comment a line of its own");
+	if (l->text[0]) {
+		l->wrong = l->line;
+		return NULL;
+	}
 	name = line + strspn(line, " \t");
 	len = strcspn(name, "]");
-	if (l->text[0] || *name++ != '[' || name[len - 1] != ']')
+	if (*name++ != '[' || name[len - 1] != ']')
 		return line;
 	len--;
 	for (size_t i = 0; i < ENTRIES; i++)

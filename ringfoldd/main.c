@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,6 +72,15 @@ static int open_signals(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* The keys must not reach a core dump, nor another process of the same user. */
+static void keep_keys_private(void)
+{
+	const struct rlimit none = {0, 0};
+
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || setrlimit(RLIMIT_CORE, &none) != 0)
+		fprintf(stderr, "ringfoldd: warning: core dumps cannot be switched off\n");
 }
 
 static int start(struct service *s)
@@ -225,6 +236,7 @@ int main(int argc, char **argv)
 	}
 	if (check)
 		return load_keys(s) == 0 ? 0 : 2;
+	keep_keys_private();
 	s->signals = open_signals();
 	if (s->signals < 0 || start(s) != 0)
 		return 1;

@@ -83,6 +83,12 @@ ${MAKE:-make} -s -C "$root" install-files PREFIX="$dir/user" LIBDIR="$dir/user/l
 [ -e "$dir/user/lib64/libringfold.so" ] || fail "LIBDIR"
 [ ! -e "$dir/user/bin/ringfoldd" ] || [ -e "$dir/user/etc/ringfold/ringfoldd.ini" ] || fail "SYSCONFDIR"
 [ ! -e "$dir/user/bin/ringfoldd" ] || grep -q "$dir/user/etc/ringfold/ringfoldd.ini" "$dir/user/lib/systemd/system/ringfoldd.service" || fail "the unit"
+if [ -e "$dir/user/bin/ringfoldd" ] && command -v systemd-analyze > /dev/null; then
+	systemd-analyze verify --man=no "$dir/user/lib/systemd/system/ringfoldd.service" > log 2>&1 || { cat log; fail "the unit's settings"; }
+	! grep ringfoldd.service log || fail "the unit's settings"
+	score=$(systemd-analyze security --offline=true "$dir/user/lib/systemd/system/ringfoldd.service" 2> /dev/null | sed -n 's/.*exposure level for .*: \([0-9]*\)\..*/\1/p')
+	[ "$score" -le 2 ] || fail "the unit's sandbox: systemd-analyze rates it $score (0 is closed, 10 open)"
+fi
 [ "$(env -u PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_PATH="$dir/user/lib64/pkgconfig" pkg-config --variable=libdir ringfold)" = "$dir/user/lib64" ] || fail "libdir"
 ${MAKE:-make} -s -C "$root" uninstall PREFIX="$dir/user" LIBDIR="$dir/user/lib64" > log 2>&1 || { cat log; fail "uninstall of a user"; }
 left=$(find "$dir/user" ! -type d ! -name ringfoldd.ini)

@@ -149,7 +149,11 @@ def test_config(program, folder):
                        (good.replace("254", "256"), "bad.ini:3: ip = 10.0.0.256 is not allowed"),
                        (good.replace("10.0.0.254", "224.0.0.1"), "ip = 224.0.0.1 is not allowed: expected a dotted IPv4 address"),
                        (good + "[http]\nlisten = 127.0.0.1\n", "[http] listen: \"127.0.0.1\": expected ADDRESS:PORT"),
-                       (good + "[http]\nlisten = 127.0.0.1:65536\n", "[http] listen: \"127.0.0.1:65536\": expected")):
+                       (good + "[http]\nlisten = 127.0.0.1:65536\n", "[http] listen: \"127.0.0.1:65536\": expected"),
+                       # A long comment does not continue as a setting.
+                       (good + "# " + "x" * 197 + "hold_ms = 1\n", "bad.ini:5: the line is longer than 198 bytes"),
+                       (good + "hold_ms = 1\0000\n", "bad.ini:5: a NUL byte"),
+                       (good + "[jobs]\nkeys = /etc/keys ;1\n", "bad.ini:6: \";\" after a space begins a comment")):
         run = subprocess.run([program, "--config", config(path, text), "--check"], capture_output=True, text=True)
         check("config: %s" % want, run.returncode == 2 and want in run.stderr)
         if want not in run.stderr:
@@ -261,6 +265,9 @@ def test_service(program, folder):
     box = s.box
     check("MAC and address", (box.read(MAC_HI), box.read(MAC_LO), box.read(IP)) == (0x0252, 0x46000010, 0x0a0000fe))
     check("enabled, with hold", box.read(CTRL) == 3)
+    with open("/proc/%d/limits" % s.process.pid, encoding="utf-8") as limits:
+        core = [line.split()[4:6] for line in limits if line.startswith("Max core file size")]
+    check("no core dump can contain the keys", core == [["0", "0"]])
     answer = box.punt(1, arp(1))
     check("ARP is answered", answer[20:22] == b"\0\2" and answer[28:32] == bytes([10, 0, 0, 254]))
     nonce, = struct.unpack_from(">Q", answer, 46)

@@ -73,4 +73,4 @@ help:
 	@echo '  make mutate     deliberate faults in the Verilog that its benches must notice'
 	@echo '  make soak       seeded runs with faults: 20,000 with the model, 300 with the Verilog; hours'
 	@echo '  make fuzz       new inputs for codecs, firmware, host, model and Verilog, FUZZ_SECONDS=60 each'
-	@echo 'Packages: demo, test and interop install missing packages (mk/deps.sh).  Variables: OPT="-O2 -g", SANITIZE=-fsanitize=address, CC=clang, JOBS=2'
+	@echo 'Packages: demo, test and interop install missing packages (mk/deps.sh).  Variables: OPT="-O2 -g", SANITIZE=-fsanitize=address, CC=clang, JOBS=2, V=1 (whole commands)'

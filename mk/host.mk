@@ -24,6 +24,7 @@ GENERATED += $(BUILD)/gen/rf_version.h
 SHLIB := $(BUILD)/lib/libringfold.so
 
 $(BUILD)/lib/libringfold.so.0: $(call libs,$(HOST_LIBS)) host/ringfold.map
+	@$(call step,LINK,$@)
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libringfold.so.0 -Wl,--version-script=host/ringfold.map \
 	  -Wl,-z,defs -o $@ -Wl,--whole-archive $(BUILD)/lib/librf-api.a $(BUILD)/lib/librf-member.a -Wl,--no-whole-archive \
 	  $(call libs,$(filter-out rf-api rf-member,$(HOST_LIBS))) $(foreach l,$(HOST_LIBS),$(LDLIBS_$(l))) -lpthread -ldl
@@ -37,6 +38,7 @@ DPDK_PLUGIN := $(BUILD)/lib/ringfold/io_dpdk.so
 $(eval $(call c_objects,host/io/io_dpdk.c,$(DPDK_CFLAGS)))
 $(DPDK_PLUGIN): $(call objs,host/io/io_dpdk.c) $(call libs,rf-io rf-config) host/io/io_dpdk.map
 	@mkdir -p $(@D)
+	@$(call step,LINK,$@)
 	$(CC) $(CFLAGS_ALL) -shared -Wl,--version-script=host/io/io_dpdk.map -Wl,-z,defs -o $@ $< \
 	  $(call libs,rf-io rf-config) $(DPDK_LIBS) -lpthread
 ALL_TARGETS += $(DPDK_PLUGIN)
@@ -113,6 +115,7 @@ install: all
 
 # Installs what is already built.
 install-files:
+	@$(call step,INSTALL,$(DESTDIR)$(PREFIX))
 	install -d $(RF_BIN) $(RF_LIB)/pkgconfig $(DESTDIR)$(PREFIX)/include/ringfold
 	install -m 755 $(INSTALL_PROGRAMS) $(wildcard $(INSTALL_IF_THERE)) $(RF_BIN)
 	install -m 755 $(BUILD)/lib/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)

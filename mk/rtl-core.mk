@@ -7,6 +7,7 @@ CORE_V   := $(shell sed 's,//.*,,' rtl/rf.f)
 define core_bench
 $(BUILD)/vl/core-$(1)x$(2)x$(3)/Vrf_core: $(CORE_V) $(CORE_CPP) $(wildcard rtl/*/*.vh tests/rtl/core*.h) $(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h
 	@mkdir -p $$(@D)
+	@$$(call step,VERILATE,$$@)
 	$$(VERILATOR) --cc --exe --build -j 2 -Wall --assert --x-assign unique --x-initial unique $(VL_MAKE) -O3 --output-split 20000 \
 	  -CFLAGS "-O1 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen -DPORTS=$(1) -DLANES=$(2) -DWIDTH=$(3) -DHASH_BITS=8 -DFP16=1 -DBANK_AW=$(4) -DHDR_AW=9 -DSTALL_CYCLES=20000" \
 	  -GPORTS=$(1) -GLANES=$(2) -GWIDTH=$(3) -GFP16=1 -GBANK_AW=$(4) -GHDR_AW=9 -GSTALL_CYCLES=20000 -DRF_CRC_TABLE \
@@ -37,6 +38,7 @@ $(foreach p,nak tomb held,$(eval $(call test,formal-$p,$(PYTHON) tests/formal/li
 define core_flip
 $(BUILD)/vl/core-flip-$(1)/Vrf_core: $(CORE_V) tests/rtl/core_flip.cpp tests/rtl/core_flip.vlt $(wildcard rtl/*/*.vh tests/rtl/core*.h) $(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h
 	@mkdir -p $$(@D)
+	@$$(call step,VERILATE,$$@)
 	$$(VERILATOR) --cc --exe --build -j 2 -Wall --assert --vpi --x-assign unique --x-initial unique $(VL_MAKE) -O3 --output-split 20000 \
 	  -CFLAGS "-O1 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen -DPORTS=4 -DLANES=2 -DWIDTH=64 -DHASH_BITS=6 -DPARITY=$(1)" \
 	  -GPORTS=4 -GLANES=2 -GWIDTH=64 -GGROUPS=2 -GMTU_MAX=256 -GFP16=1 -GBANK_AW=10 -GHDR_AW=5 -GHASH_BITS=6 -GPARITY=$(1) -DRF_CRC_TABLE \

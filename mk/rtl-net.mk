@@ -6,6 +6,7 @@ RTL_EGRESS  := $(RTL_LIB) $(RTL_NET) $(addprefix rtl/net/,rf_egress_build.v rf_e
 
 # Generated once and kept in the tree; the test checks that they equal the generator's output.
 rtl/net/rf_crc_masks.vh rtl/net/rf_crc_tables.vh rtl/net/rf_crc_sums.vh: rtl/net/rf_crc_%.vh: mk/crcgen.py
+	@$(call step,GENERATE,$@)
 	$(PYTHON) mk/crcgen.py $* > $@
 
 # $(call net_bench,NAME,TOP,VERILOG,CPP,WIDTH,VLFLAGS,ARGS)

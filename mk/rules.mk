@@ -14,6 +14,13 @@
 # the tree ("host/roce/roce.h"), host/include (<ringfold/ringfold.h>) and build/gen (generated headers).
 
 BUILD      := build
+# `make V=1` prints whole commands; without it each step is one line: $(call step,CC,what it makes).
+ifeq ($(filter-out 0,$(V)),)
+.SILENT:
+step = $(if $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),:,printf '  %-9s %s\n' '$(1)' '$(2)')
+else
+step = :
+endif
 CC         ?= gcc
 ifeq ($(origin CC),default)
 CC         := gcc
@@ -73,6 +80,7 @@ objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 define c_objects
 $(call objs,$(1)): $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $$(GENERATED)
 	@mkdir -p $$(@D)
+	@$$(call step,CC,$$<)
 	$$(CC) $$(CFLAGS_ALL) $(3) $$(INCLUDES) $(2) -MMD -MP -c -o $$@ $$<
 DEPFILES += $(patsubst %.c,$(BUILD)/obj/%.d,$(1))
 endef
@@ -82,6 +90,7 @@ $(call c_objects,$(2),$(3),$(4))
 $(BUILD)/lib/lib$(strip $(1)).a: $(call objs,$(2))
 	@mkdir -p $$(@D)
 	@rm -f $$@
+	@$$(call step,AR,$$@)
 	$$(AR) rcs $$@ $$^
 endef
 
@@ -96,6 +105,7 @@ define c_link
 $(call c_objects,$(2),$(5))
 $(6): $(call objs,$(2)) $(call libs,$(3))
 	@mkdir -p $$(@D)
+	@$$(call step,LINK,$$@)
 	$$(CC) $$(CFLAGS_ALL) -o $$@ $(call objs,$(2)) $(call libs,$(3)) $(4) $$(foreach l,$(3),$$(LDLIBS_$$(l)))
 endef
 
@@ -129,6 +139,7 @@ endef
 define vl_bench
 $(BUILD)/vl/$(strip $(1))/V$(strip $(2)): $(3) $(4) $(wildcard rtl/*/*.vh tests/rtl/*.h) $(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h
 	@mkdir -p $$(@D)
+	@$$(call step,VERILATE,$$@)
 	$$(VERILATOR) --cc --exe --build -Wall --assert --x-assign unique --x-initial unique $(VL_MAKE) \
 	  -O3 -CFLAGS "-O2 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen" $(5) -Irtl/net -Irtl/reduce -Irtl/control -I$$(BUILD)/gen \
 	  --top-module $(strip $(2)) -Mdir $$(@D) $(3) $(addprefix ../../../,$(4)) > $$(@D)/build.log 2>&1 || (cat $$(@D)/build.log; false)

@@ -21,15 +21,18 @@ RV32_UNICORN := $(if $(shell pkg-config --exists unicorn 2>/dev/null && echo yes
 
 $(BUILD)/rv32/%.o: %.c | $(GENERATED)
 	@mkdir -p $(@D)
+	@$(call step,CC (rv32),$<)
 	$(RV32_CC) $(RV32_FLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/rv32/%.o: %.S
 	@mkdir -p $(@D)
+	@$(call step,CC (rv32),$<)
 	$(RV32_CC) $(RV32_FLAGS) -MMD -MP -c -o $@ $<
 $(RV32_OBJS): mk/rv32.mk
 DEPFILES += $(RV32_OBJS:.o=.d)
 
 $(RV32_IMAGE): $(RV32_OBJS) firmware/target/rv32/link.ld mk/rv32_check.py
 	@mkdir -p $(@D)
+	@$(call step,LINK,$@)
 	$(RV32_LD) -m elf32lriscv --gc-sections -T firmware/target/rv32/link.ld -o $@ $(RV32_OBJS)
 	@$(PYTHON) mk/rv32_check.py $@
 

@@ -63,6 +63,7 @@ RTL_BOXES    := $(call rtl_box,4,1,512)
 ALL_TARGETS  += $(RTL_BOXES)
 
 $(BUILD)/vl/box-%.so: $(RTL_BOX_DEPS) | generated
+	@$(call step,VERILATE,$@)
 	VERILATOR="$(VERILATOR)" CXX="$(VL_CXX)" sim/cosim/box.sh $* $@ $(RTL_BOX_V)
 .PRECIOUS: $(BUILD)/vl/box-%.so
 

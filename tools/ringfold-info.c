@@ -195,7 +195,8 @@ static bool is_secret(const char *name)
 }
 
 /* The variable of another launcher that takes the place of an absent one, or NULL. */
-static const char *stand_in(const char *name, const struct rf_env *env, char *value, size_t room)
+static const char *launcher_value(const char *name, const struct rf_env *env, char *value,
+				  size_t room)
 {
 	bool rank = strcmp(name, "RF_RANK") == 0;
 
@@ -222,7 +223,7 @@ static json_t *settings(const struct rf_env *env)
 		snprintf(value, sizeof(value), "%s",
 			 source && is_secret(s->name) ? HIDDEN : rf_setting_text(s->name));
 		if (!source)
-			source = stand_in(s->name, env, value, sizeof(value));
+			source = launcher_value(s->name, env, value, sizeof(value));
 		json_array_append_new(list, json_pack("{ss ss ss}", "name", s->name, "value", value,
 						      "source", source ? source : "default"));
 	}

@@ -1,3 +1,4 @@
+#include "base/packets.h"
 #include "host/collective/collective.h"
 
 #include <stdlib.h>
@@ -150,11 +151,6 @@ static void fail(struct rf_coll *c, int error, int channel, int status)
 	c->failed_status = status;
 }
 
-static uint32_t packets_of(const struct rf_coll *c, uint32_t len)
-{
-	return (len - 1) / c->cfg.mtu + 1;
-}
-
 /* Handles the arrival of the oldest message under way. */
 static void message_arrived(struct rf_coll *c, const struct rf_msg_event *event)
 {
@@ -193,7 +189,7 @@ static void message_acknowledged(struct rf_coll *c)
 		fail(c, RF_COLL_E_CHANNEL, 0, 0);
 		return;
 	}
-	c->packets_posted -= packets_of(c, rf_plan_send_span(c, at).len);
+	c->packets_posted -= rf_packets_of(rf_plan_send_span(c, at).len, c->cfg.mtu);
 	at->msg++;
 	rf_plan_settle_send(c, at);
 }
@@ -266,7 +262,7 @@ static int post_sends(struct rf_coll *c)
 
 	for (rf_plan_settle_send(c, at); at->op != c->started; rf_plan_settle_send(c, at)) {
 		struct rf_coll_span span = rf_plan_send_span(c, at);
-		uint32_t packets = packets_of(c, span.len);
+		uint32_t packets = rf_packets_of(span.len, c->cfg.mtu);
 		int result;
 
 		if (!rf_plan_send_allowed(c, at) ||

@@ -5,6 +5,7 @@
 #ifndef ROCE_QP_INTERNAL_H
 #define ROCE_QP_INTERNAL_H
 
+#include "base/packets.h"
 #include "host/roce/qp.h"
 
 struct roce_send_slot {
@@ -193,10 +194,9 @@ void roce_timer_ack(struct roce_requester *rq, uint64_t now);
 /* timeout.c: the timer of the requester has expired. */
 void roce_timeout(struct roce_qp *qp, uint64_t now);
 
-/* Packets of a message; an empty message is one packet. */
 static inline uint32_t roce_packets_of(const struct roce_qp *qp, uint32_t len)
 {
-	return len == 0 ? 1 : (len - 1) / qp->cfg.mtu + 1;
+	return rf_packets_of(len, qp->cfg.mtu);
 }
 
 static inline uint32_t roce_psn_add(uint32_t psn, uint64_t n)

@@ -1,4 +1,5 @@
 /* A plan from its seed. */
+#include "base/packets.h"
 #include "sim/fabric/plan.h"
 
 #include <stdio.h>
@@ -108,20 +109,22 @@ static void draw_group(struct rf_rng *r, struct rf_fabric_cfg *c)
 	c->in_place = below(r, 3) == 0;
 }
 
-static uint32_t packets_of(const struct rf_plan *p)
+/* Packets of all operations. */
+static uint32_t all_packets(const struct rf_plan *p)
 {
-	uint64_t bytes = rf_arith_size(p->cfg.type), n = 0;
+	uint64_t bytes = rf_arith_size(p->cfg.type);
+	uint32_t n = 0;
 
 	for (unsigned k = 0; k < p->operations; k++)
-		n += (p->counts[k] * bytes + p->cfg.mtu - 1) / p->cfg.mtu;
-	return (uint32_t)n;
+		n += rf_packets_of((uint32_t)(p->counts[k] * bytes), p->cfg.mtu);
+	return n;
 }
 
 /* First indexes and PSNs. */
 static void draw_numbers(struct rf_plan *p, struct rf_rng *r)
 {
 	struct rf_fabric_cfg *c = &p->cfg;
-	uint32_t packets = packets_of(p);
+	uint32_t packets = all_packets(p);
 	uint32_t step;
 
 	if (below(r, 4) == 0) {
@@ -133,7 +136,7 @@ static void draw_numbers(struct rf_plan *p, struct rf_rng *r)
 		c->start_index = p->limit_index - step;
 		if (packets < step + 8) {
 			p->counts[0] += (uint64_t)(step + 8) * c->mtu / rf_arith_size(c->type);
-			packets = packets_of(p);
+			packets = all_packets(p);
 		}
 	}
 	c->start_psn = RF_FABRIC_RANDOM_PSN;
@@ -202,7 +205,7 @@ static void draw_nonsense(struct rf_plan *p, struct rf_rng *r, uint64_t at, unsi
 /* A time at which the ranks probably join or work. Agreeing through a store takes its time. */
 static uint64_t draw_time(const struct rf_plan *p, struct rf_rng *r)
 {
-	uint64_t bits = (uint64_t)packets_of(p) * (p->cfg.mtu + 100) * 8 * p->cfg.lanes;
+	uint64_t bits = (uint64_t)all_packets(p) * (p->cfg.mtu + 100) * 8 * p->cfg.lanes;
 	uint64_t later = p->cfg.store && below(r, 4) ? STORE_TIME : 0;
 
 	return 50 * RF_USEC + later + rf_rng_below(r, 400 * RF_USEC + bits * RF_SEC / p->cfg.rate);

@@ -162,7 +162,7 @@ module stream_ingress (
   reg  [3:0]   s_ones_q;
   reg  [10:0]  beats_q;
   reg          marked_q;
-  reg          told_q;
+  reg          reported_q;
   reg          judged_q;
   reg          there_q;
   reg  [2:0]   ahead_q;
@@ -192,10 +192,10 @@ module stream_ingress (
     else if (s_valid_q && beats_q != 11'h7ff) beats_q <= beats_q + 11'd1;
 
   always @(posedge clk)
-    if (rst) {marked_q, told_q, judged_q, there_q} <= 4'd0;
+    if (rst) {marked_q, reported_q, judged_q, there_q} <= 4'd0;
     else begin
-      told_q   <= ends && pick && !marked_q && !cnt_overflow;
-      judged_q <= told_q;
+      reported_q   <= ends && pick && !marked_q && !cnt_overflow;
+      judged_q <= reported_q;
       if (ends && pick && !marked_q) begin
         marked_q <= 1'b1;
         length_q <= length;
@@ -223,7 +223,7 @@ module stream_ingress (
       if (there_q) assert (ahead_q < descs && word[206:193] == length_q);
       // Position of the frame.
       assert (s_valid_q == \box.i0_valid_q && beats_q == \box.beat_q );
-      assert (!told_q || (p1 && \box.p1_len_q == length_q && marked_q && !judged_q && !there_q));
+      assert (!reported_q || (p1 && \box.p1_len_q == length_q && marked_q && !judged_q && !there_q));
       assert (!judged_q || (p2 && \box.p2_len == length_q && marked_q && !there_q));
       assert (!there_q || marked_q);
     end

@@ -68,5 +68,7 @@ rm "$dir/base/low.h"
 python3 -B tests/lint/words.py --at "$dir" > /dev/null || fail "words.py refuses plain words"
 echo '/* Whole but for its end. */' > "$dir/base/words.h"
 found words 'base/words.h:1: "but for"'
+echo 'extern int stand_in;' > "$dir/base/words.h"
+found words 'base/words.h:1: "stand_in"'
 
 exit $failed

@@ -2,14 +2,8 @@
 
 RFD_HAVE := $(shell pkg-config --exists INIReader inih libmicrohttpd 2>/dev/null && echo yes || (pkg-config --exists inih libmicrohttpd 2>/dev/null && echo yes))
 
-# The web page as a C string.
-$(BUILD)/gen/ringfoldd/page.h: ringfoldd/page.html mk/page.py
-	@mkdir -p $(@D)
-	@$(PYTHON) mk/page.py rfd_page $< > $@
-
 ifneq ($(RFD_HAVE),)
-GENERATED += $(BUILD)/gen/ringfoldd/page.h
-$(eval $(call c_prog,ringfoldd,$(addprefix ringfoldd/,main.c config.c bus.c http.c metrics.c status.c),fw fwlinux rfctl rfproto rf-opt,$(call pkg_libs,inih libmicrohttpd jansson) -lm))
+$(eval $(call c_prog,ringfoldd,$(addprefix ringfoldd/,main.c config.c bus.c),rf-web fw fwlinux rfctl rfproto rf-opt,$(call pkg_libs,inih)))
 $(eval $(call test,ringfoldd,$(PYTHON) tests/e2e/ringfoldd.py $(BUILD)/bin/ringfoldd,$(BUILD)/bin/ringfoldd))
 endif
 

@@ -40,8 +40,8 @@ $(eval $(call c_link,bench_fabric,tests/sim/bench_fabric.c,$(FABRIC_LIBS),$(FABR
 REALTIME_LIBS   := rf-realtime $(SIM_BOX_LIBS) rf-memif rf-io rf-store rf-config rfproto
 REALTIME_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm -lpthread
 $(eval $(call c_lib,rf-memif,$(addprefix sim/realtime/,io_memif.c memif_control.c)))
-$(eval $(call c_lib,rf-realtime,$(addprefix sim/realtime/,port.c port_kernel.c box.c events.c setup.c)))
-$(eval $(call c_prog,ringfold-box,tools/ringfold-box.c,rf-opt $(REALTIME_LIBS),$(REALTIME_LDLIBS)))
+$(eval $(call c_lib,rf-realtime,$(addprefix sim/realtime/,port.c port_kernel.c box.c events.c setup.c view.c)))
+$(eval $(call c_prog,ringfold-box,tools/ringfold-box.c,rf-opt rf-web $(REALTIME_LIBS),$(REALTIME_LDLIBS)))
 $(eval $(call test,cli,tests/sim/cli.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-sim ringfold-box ringfold-perf)))
 $(eval $(call test,realtime_ports,$(PYTHON) tests/sim/ports.py $(BUILD)/bin/ringfold-box,$(BUILD)/bin/ringfold-box))
 $(eval $(call test,realtime_ports-namespace,$(PYTHON) tests/sim/ports.py $(BUILD)/bin/ringfold-box namespace,$(BUILD)/bin/ringfold-box))

@@ -1,5 +1,4 @@
 #include "ringfoldd/config.h"
-#include "ringfoldd/http.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -9,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/rf_number.h"
+#include "service/web.h"
 
 enum kind {
 	TEXT,  /* maximum length in size */
@@ -338,7 +338,7 @@ int rfd_config_check(const struct rfd_config *c, char *why, size_t room)
 		snprintf(why, room,
 			 "[box] mac: not a valid base address (group bit set, or last byte above "
 			 "f8)");
-	else if (strcmp(c->listen, "off") != 0 && !rfd_http_valid(c->listen))
+	else if (strcmp(c->listen, "off") != 0 && !rf_web_valid(c->listen))
 		snprintf(why, room, "[http] listen: \"%s\": expected ADDRESS:PORT or off",
 			 c->listen);
 	return why[0] ? -1 : 0;

@@ -15,13 +15,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/opt.h"
 #include "firmware/target/linux/fresh.h"
 #include "firmware/target/linux/keys.h"
 #include "rf_regs.h"
 #include "ringfoldd/bus.h"
 #include "ringfoldd/config.h"
-#include "ringfoldd/http.h"
+#include "service/web.h"
 
 #define STOP_MS 200 /* time to notify all ranks that the box stops */
 
@@ -30,7 +31,8 @@ struct service {
 	struct rfd_bus bus;
 	struct rf_fw fw;
 	struct rf_fw_key keys[RFD_KEYS_MAX];
-	struct rfd_http *http;
+	struct rf_view view;
+	struct rf_web *http;
 	int signals;
 	uint64_t next; /* cycle of the firmware's next run */
 };
@@ -99,9 +101,15 @@ static int start(struct service *s)
 	 * The box is initialised last: if anything else fails it stays as it was. No request is
 	 * served before run().
 	 */
+	s->view = (struct rf_view){.program = "ringfoldd",
+				   .hal = &s->bus.hal,
+				   .fw = &s->fw,
+				   .started_ns = rf_now_ns()};
 	if (strcmp(s->cfg.listen, "off") != 0 &&
-	    rfd_http_start(s->cfg.listen, &s->fw, &s->http, why, sizeof(why)) != 0)
-		return say(why);
+	    rf_web_start(s->cfg.listen, &s->view, &s->http, why, sizeof(why)) != 0) {
+		fprintf(stderr, "ringfoldd: [http] listen: %s\n", why);
+		return -1;
+	}
 	err = rf_fw_init(&s->fw, &s->bus.hal, &s->cfg.fw);
 	if (err)
 		return say(rf_fw_error_text(err));
@@ -109,10 +117,15 @@ static int start(struct service *s)
 		fprintf(stderr,
 			"ringfoldd: warning: hold_ms = 0: raw data of plain ranks that were in a "
 			"group before this start passes\n");
+	if (s->http && !rf_web_is_local(s->cfg.listen))
+		fprintf(stderr,
+			"ringfoldd: warning: [http] listen = %s: anyone who can reach this address "
+			"sees the page, there is no authentication\n",
+			s->cfg.listen);
 	fprintf(stderr, "ringfoldd: %u ports, %u lanes, %s", s->fw.ports, s->fw.lanes,
 		s->cfg.fw.nkeys ? "" : "no keys: anyone may command the box, ");
 	if (s->http)
-		fprintf(stderr, "http port %u\n", rfd_http_port(s->http));
+		fprintf(stderr, "http port %u\n", rf_web_port(s->http));
 	else
 		fprintf(stderr, "no http\n");
 	return 0;
@@ -153,7 +166,7 @@ static void run(struct service *s)
 {
 	struct pollfd fds[3] = {{.fd = s->signals, .events = POLLIN},
 				{.fd = s->bus.uio ? s->bus.fd : -1, .events = POLLIN},
-				{.fd = s->http ? rfd_http_fd(s->http) : -1, .events = POLLIN}};
+				{.fd = s->http ? rf_web_fd(s->http) : -1, .events = POLLIN}};
 
 	for (;;) {
 		struct timespec t;
@@ -169,7 +182,7 @@ static void run(struct service *s)
 			rfd_bus_take(&s->bus);
 		/* Always called: connections also time out. */
 		if (s->http)
-			rfd_http_run(s->http);
+			rf_web_run(s->http);
 	}
 }
 
@@ -177,7 +190,7 @@ static void stop(struct service *s)
 {
 	const struct timespec ms = {0, 1000000};
 
-	rfd_http_stop(s->http);
+	rf_web_stop(s->http);
 	for (unsigned int i = 0; i < STOP_MS && !rf_fw_stop(&s->fw); i++)
 		nanosleep(&ms, NULL);
 	/* Also if some rank could not be notified. */

@@ -10,7 +10,9 @@
 #include "firmware/target/settings.h"
 #include "base/opt.h"
 #include "sim/cosim/load.h"
+#include "service/web.h"
 #include "sim/realtime/box.h"
+#include "sim/realtime/view.h"
 
 static volatile sig_atomic_t stopped;
 
@@ -21,10 +23,22 @@ struct settings {
 	const char *keys;
 	const char *wave;
 	const char *pcapng;
+	const char *http;
 	bool json;
 	bool quiet;
 	struct rf_rt_cfg cfg;
 };
+
+struct page {
+	struct rf_view view;
+	struct rf_web *web; /* NULL: none */
+	char about[160];
+};
+
+static void run_page(void *web)
+{
+	rf_web_run(web);
+}
 
 static void on_signal(int number)
 {
@@ -222,6 +236,10 @@ static int parse(struct settings *s, int argc, char **argv)
 		 "end after this time; 0s: never", NULL},
 		{RF_OPT_TIME, "stats", 0, &c->stats_ns, "TIME",
 		 "interval of a status line on stderr; 0s: never", NULL},
+		{RF_OPT_STRING, "http", 0, &s->http, "ADDRESS:PORT",
+		 "serve a live page, /status.json and /metrics there, for example 127.0.0.1:9477; "
+		 "port 0: any",
+		 NULL},
 		{RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR",
 		 "write hosts.pcapng and box.pcapng to this folder; created if needed", NULL},
 		{RF_OPT_STRING, "wave", 0, &s->wave, "FILE",
@@ -259,6 +277,11 @@ static int settle(struct settings *s)
 	rf_sim_fw_kind(s->firmware, &c->firmware);
 	c->wave = s->wave;
 	c->pcapng_dir = s->pcapng;
+	if (s->http && !rf_web_valid(s->http)) {
+		fprintf(stderr, "--http: \"%s\" is not ADDRESS:PORT, for example 127.0.0.1:9477\n",
+			s->http);
+		return RF_EXIT_USAGE;
+	}
 	if (c->hosts == 0 && c->directs == 0) {
 		fprintf(stderr,
 			"ringfold box: no --port given, so no frame could arrive (--help shows "
@@ -328,8 +351,36 @@ static void free_names(struct rf_rt_cfg *c)
 	}
 }
 
+/* Returns 0, also if no page is wanted; -1 after a message. */
+static int serve(const struct settings *s, struct rf_rt *b, struct page *page)
+{
+	char why[300];
+
+	if (!s->http)
+		return 0;
+	snprintf(page->about, sizeof(page->about), "%s, firmware %s, %u ports, %u lanes, %u bits",
+		 s->engine, s->firmware, s->cfg.ports, s->cfg.lanes, s->cfg.width);
+	rf_rt_view(b, &page->view);
+	page->view.program = "ringfold box";
+	page->view.about = page->about;
+	if (rf_web_start(s->http, &page->view, &page->web, why, sizeof(why)) != 0) {
+		fprintf(stderr, "ringfold box: --http: %s\n", why);
+		return -1;
+	}
+	if (!rf_web_is_local(s->http))
+		fprintf(stderr,
+			"ringfold box: warning: --http %s: anyone who can reach this address sees "
+			"the page, there is no authentication\n",
+			s->http);
+	fprintf(stderr, "ringfold box: page at http://%.*s:%u/\n",
+		(int)(strrchr(s->http, ':') - s->http), s->http, rf_web_port(page->web));
+	rf_rt_each_round(b, run_page, page->web);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	struct page page = {.web = NULL};
 	struct settings s = {.engine = "model", .firmware = "native", .ip = "10.0.0.254"};
 	struct sigaction act = {.sa_handler = on_signal};
 	struct rf_rt *b;
@@ -346,11 +397,17 @@ int main(int argc, char **argv)
 	}
 	s.cfg.command = "ringfold box";
 	s.cfg.events = !s.quiet;
+	s.cfg.keep_events = s.http != NULL;
 	n = rf_rt_create(&s.cfg, &b, why, sizeof(why));
 	if (n != 0) {
 		fprintf(stderr, "ringfold box: %s\n", why);
 		free_names(&s.cfg);
 		return n == -EINVAL ? RF_EXIT_USAGE : RF_EXIT_FAILED;
+	}
+	if (serve(&s, b, &page) != 0) {
+		rf_rt_destroy(b);
+		free_names(&s.cfg);
+		return RF_EXIT_FAILED;
 	}
 	/* DPDK's start does not change handlers, but must come first. */
 	sigaction(SIGINT, &act, NULL);
@@ -359,6 +416,7 @@ int main(int argc, char **argv)
 	fprintf(stderr, "ringfold box: ready (%s, firmware %s, %u ports, %u lanes, %u bits, %s)\n",
 		s.engine, s.firmware, s.cfg.ports, s.cfg.lanes, s.cfg.width, s.ip);
 	n = rf_rt_run(b, &stopped);
+	rf_web_stop(page.web);
 	if (!s.quiet)
 		rf_rt_report(b, s.json);
 	rf_rt_destroy(b);

@@ -16,6 +16,7 @@
 #define ENGINE_QUEUE 8u  /* frames waiting inside the engine at each port */
 #define BOX_QUEUE 128u   /* frames waiting at a box port at which its hosts are held back */
 #define HOST_QUEUE 4096u /* frames queued for a host that does not read */
+#define CALL_NS UINT64_C(5000000) /* between two calls of rf_rt_each_round()'s function */
 #define HOLD_NS                                                                                    \
 	UINT64_C(1000000000) /* longest time that a generator is held back while nothing moves */
 
@@ -121,6 +122,7 @@ static void box_tx(void *arg, unsigned port, const uint8_t *frame, size_t len, u
 	(void)first;
 	(void)last;
 	b->box_out++;
+	b->box_out_bytes[port] += len;
 	capture(b, &b->trace_box, port, RF_PCAPNG_OUT, frame, len);
 	if (b->events)
 		rf_rt_events_frame(b->events, frame, len);
@@ -263,6 +265,7 @@ static bool take_from(struct rf_rt *b, struct rf_rt_source *s, unsigned number, 
 	if (s->port->paced)
 		s->budget -= n;
 	for (unsigned i = 0; i < n; i++) {
+		s->rx_bytes += len[i];
 		if (rf_rt_port_loses(s->port))
 			continue;
 		if (direct) {
@@ -301,6 +304,7 @@ static bool feed_engine(struct rf_rt *b)
 				break;
 			capture(b, &b->trace_box, p, RF_PCAPNG_IN, f->data, f->len);
 			b->box_in++;
+			b->box_in_bytes[p] += f->len;
 			queue_drop(q);
 			work = true;
 		}
@@ -340,12 +344,17 @@ static bool run_firmware(struct rf_rt *b)
 	return true;
 }
 
-static bool give_to(struct rf_rt_port *port, struct rf_rt_queue *q)
+static bool give_to(struct rf_rt_source *s, struct rf_rt_queue *q)
 {
+	struct rf_rt_port *port = s->port;
 	bool work = false;
 
-	while (q->head &&
-	       (rf_rt_port_loses(port) || port->ops->tx(port, q->head->data, q->head->len))) {
+	while (q->head) {
+		if (!rf_rt_port_loses(port)) {
+			if (!port->ops->tx(port, q->head->data, q->head->len))
+				break;
+			s->tx_bytes += q->head->len;
+		}
 		queue_drop(q);
 		work = true;
 	}
@@ -359,10 +368,10 @@ static bool give_to_ports(struct rf_rt *b)
 	bool work = false;
 
 	for (unsigned h = 0; h < b->cfg.hosts; h++)
-		work |= give_to(b->host[h].port, &b->to_host[h]);
+		work |= give_to(&b->host[h], &b->to_host[h]);
 	for (unsigned p = 0; p < b->cfg.ports; p++)
 		if (b->direct[p])
-			work |= give_to(b->direct[p]->port, &b->to_direct[p]);
+			work |= give_to(b->direct[p], &b->to_direct[p]);
 	return work;
 }
 
@@ -427,10 +436,17 @@ static void nap(uint64_t quiet_ns)
 	nanosleep(&t, NULL);
 }
 
+void rf_rt_each_round(struct rf_rt *b, void (*call)(void *arg), void *arg)
+{
+	b->round = call;
+	b->round_arg = arg;
+}
+
 int rf_rt_run(struct rf_rt *b, const volatile sig_atomic_t *stop)
 {
 	uint64_t begin = rf_now_ns();
 	uint64_t next_line = begin + b->cfg.stats_ns;
+	uint64_t next_call = begin;
 	uint64_t busy = begin;
 	unsigned vain = 0;
 
@@ -445,6 +461,10 @@ int rf_rt_run(struct rf_rt *b, const volatile sig_atomic_t *stop)
 		now = rf_now_ns();
 		if (b->events)
 			rf_rt_events_links(b->events, b, now);
+		if (b->round && now >= next_call) {
+			b->round(b->round_arg);
+			next_call = now + CALL_NS;
+		}
 		if (b->cfg.duration_ns && now - begin >= b->cfg.duration_ns)
 			break;
 		if (b->cfg.stats_ns && now >= next_line) {

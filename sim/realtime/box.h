@@ -51,6 +51,7 @@ struct rf_rt_cfg {
 	const char *pcapng_dir;
 	const char *command;
 	bool events;          /* lines on stderr as hosts come and go, and groups begin and end */
+	bool keep_events;     /* the last ones are kept for rf_rt_view() */
 	uint64_t stats_ns;    /* interval of a statistics line on stderr; 0: never */
 	uint64_t duration_ns; /* 0: no end */
 };
@@ -63,6 +64,8 @@ void rf_rt_cfg_init(struct rf_rt_cfg *cfg);
  * in why. The strings of cfg must live as long as the box.
  */
 int rf_rt_create(const struct rf_rt_cfg *cfg, struct rf_rt **out, char *why, size_t room);
+/* rf_rt_run() calls it 200 times a second, between two rounds. It must not block. */
+void rf_rt_each_round(struct rf_rt *b, void (*call)(void *arg), void *arg);
 /*
  * Runs until *stop is set, the duration is over, or all generators have ended; then closes the
  * capture and output files. Returns 0, or -1 if a port failed or a file is not complete (the reason

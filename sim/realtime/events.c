@@ -30,11 +30,21 @@ struct rf_rt_events {
 	uint64_t second; /* since when lines are counted */
 	unsigned lines;
 	unsigned hidden;
+	bool print;
+	uint64_t begin; /* ns */
+	uint32_t count; /* all that were kept */
+	struct rf_view_event last[RF_VIEW_EVENTS];
 };
 
-struct rf_rt_events *rf_rt_events_new(void)
+struct rf_rt_events *rf_rt_events_new(bool print)
 {
-	return calloc(1, sizeof(struct rf_rt_events));
+	struct rf_rt_events *e = calloc(1, sizeof(*e));
+
+	if (e) {
+		e->print = print;
+		e->begin = rf_now_ns();
+	}
+	return e;
 }
 
 void rf_rt_events_free(struct rf_rt_events *e)
@@ -42,17 +52,19 @@ void rf_rt_events_free(struct rf_rt_events *e)
 	free(e);
 }
 
-static void say(struct rf_rt_events *e, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+enum kind { HOST, GROUP, GROUP_FAILED };
 
-static void say(struct rf_rt_events *e, const char *format, ...)
+static void say(struct rf_rt_events *e, enum kind kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void say(struct rf_rt_events *e, enum kind kind, const char *format, ...)
 {
+	struct rf_view_event *keep = &e->last[e->count % RF_VIEW_EVENTS];
 	uint64_t now = rf_now_ns();
-	char text[400];
 	va_list list;
 
 	if (now - e->second >= SECOND_NS) {
-		if (e->hidden)
+		if (e->hidden && e->print)
 			fprintf(stderr, "ringfold box: %u more events\n", e->hidden);
 		e->second = now;
 		e->lines = e->hidden = 0;
@@ -62,10 +74,16 @@ static void say(struct rf_rt_events *e, const char *format, ...)
 		return;
 	}
 	e->lines++;
+	*keep = (struct rf_view_event){.number = e->count++,
+				       .ms = (now - e->begin) / 1000000u,
+				       .bad = kind == GROUP_FAILED,
+				       .host = kind == HOST};
 	va_start(list, format);
-	vsnprintf(text, sizeof(text), format, list);
+	vsnprintf(keep->text, sizeof(keep->text), format, list);
 	va_end(list);
-	fprintf(stderr, "ringfold box: %s\n", text);
+	if (e->print)
+		fprintf(stderr, "ringfold box: %s\n", keep->text);
+	rf_view_clean(keep->text);
 }
 
 /* The entry of a group; a new one if it is not known yet. */
@@ -116,16 +134,26 @@ void rf_rt_events_frame(struct rf_rt_events *e, const uint8_t *frame, size_t len
 	if (h.group)
 		snprintf(which, sizeof(which), ", group %u", h.group);
 	if (r.result == RF_CTL_READY) {
-		say(e, "job %" PRIu64 "%s ready: %u ranks, %u slots", h.job, which, r.u.ready.ranks,
-		    1u << r.u.ready.slots_log2);
+		say(e, GROUP, "job %" PRIu64 "%s ready: %u ranks, %u slots", h.job, which,
+		    r.u.ready.ranks, 1u << r.u.ready.slots_log2);
 	} else if (r.result == RF_CTL_ENDED) {
-		say(e, "job %" PRIu64 "%s ended", h.job, which);
+		say(e, GROUP, "job %" PRIu64 "%s ended", h.job, which);
 	} else {
 		if (r.u.failed.rank != RF_CTL_NO_RANK)
 			snprintf(rank, sizeof(rank), " (rank %u)", r.u.failed.rank);
-		say(e, "job %" PRIu64 "%s failed: %s%s", h.job, which,
+		say(e, GROUP_FAILED, "job %" PRIu64 "%s failed: %s%s", h.job, which,
 		    rf_ctl_reason_text(r.u.failed.reason), rank);
 	}
+}
+
+size_t rf_rt_events_last(const struct rf_rt_events *e, struct rf_view_event *to, size_t room)
+{
+	size_t n = e->count < RF_VIEW_EVENTS ? e->count : RF_VIEW_EVENTS;
+
+	n = n < room ? n : room;
+	for (size_t i = 0; i < n; i++)
+		to[i] = e->last[(e->count - n + i) % RF_VIEW_EVENTS];
+	return n;
 }
 
 void rf_rt_events_links(struct rf_rt_events *e, const struct rf_rt *b, uint64_t now)
@@ -140,6 +168,6 @@ void rf_rt_events_links(struct rf_rt_events *e, const struct rf_rt *b, uint64_t 
 		if (link < 0 || link == e->link[i])
 			continue;
 		e->link[i] = link;
-		say(e, "host %s %s", p->name, link ? "connected" : "disconnected");
+		say(e, HOST, "host %s %s", p->name, link ? "connected" : "disconnected");
 	}
 }

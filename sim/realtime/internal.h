@@ -27,6 +27,8 @@ struct rf_rt_source {
 	unsigned box;        /* box port of its rule */
 	unsigned budget;     /* generators: frames allowed before the box is queried again */
 	uint64_t held_since; /* ns, 0: not held */
+	uint64_t rx_bytes;
+	uint64_t tx_bytes;
 	uint64_t released; /* frames admitted although the box has no room, because nothing moved */
 };
 
@@ -52,17 +54,25 @@ struct rf_rt {
 	struct rf_pcapng *trace_box;
 	struct rf_notes *notes_hosts;
 	struct rf_notes *notes_box;
-	struct rf_rt_events *events; /* NULL: none are printed */
+	struct rf_rt_events *events; /* NULL: nobody reads them */
+	struct rf_hal hal;           /* of rf_rt_view() */
+	char name[RF_RT_PORTS][32];  /* of hosts, for rf_rt_view() */
+	void (*round)(void *arg);    /* NULL: none */
+	void *round_arg;
 	bool generators_run;
 	bool failed;
 	bool capture_cut; /* a capture or output file is not complete */
 	uint64_t box_in;
 	uint64_t box_out;
+	uint64_t box_in_bytes[8];
+	uint64_t box_out_bytes[8];
 	double engine_seconds;
 };
 
 /* box.c: callbacks of the engine and the firmware. */
 void rf_rt_engine_host(struct rf_rt *b, struct rf_engine_host *host);
 struct rf_hal rf_rt_hal(struct rf_rt *b);
+/* setup.c: frames towards a source that it had no room for. */
+uint64_t rf_rt_lost_towards(const struct rf_rt *b, unsigned source);
 
 #endif

@@ -148,8 +148,8 @@ int rf_rt_create(const struct rf_rt_cfg *cfg, struct rf_rt **out, char *why, siz
 	}
 	b->cfg = *cfg;
 	b->ops = cfg->engine;
-	if (cfg->events) {
-		b->events = rf_rt_events_new();
+	if (cfg->events || cfg->keep_events) {
+		b->events = rf_rt_events_new(cfg->events);
 		if (!b->events) {
 			snprintf(why, room, "out of memory");
 			goto fail;
@@ -212,7 +212,7 @@ static uint32_t counter(struct rf_rt *b, unsigned port, unsigned n)
 	return b->ops->reg_read(b->engine, RF_PORT_BASE + port * RF_PORT_STRIDE + 4 * n);
 }
 
-static uint64_t lost_towards(const struct rf_rt *b, unsigned source)
+uint64_t rf_rt_lost_towards(const struct rf_rt *b, unsigned source)
 {
 	uint64_t lost = b->source[source].port->tx_lost;
 
@@ -244,7 +244,7 @@ static void report_json(struct rf_rt *b)
 				  (json_int_t)s->port->rx_frames, "too_long",
 				  (json_int_t)s->port->rx_long, "to",
 				  (json_int_t)s->port->tx_frames, "lost",
-				  (json_int_t)lost_towards(b, i), "released",
+				  (json_int_t)rf_rt_lost_towards(b, i), "released",
 				  (json_int_t)s->released, "redirected",
 				  (json_int_t)(i < b->cfg.hosts ? b->sw.port[i].rule_hits : 0),
 				  "box", (int)s->box));
@@ -279,7 +279,7 @@ void rf_rt_report(struct rf_rt *b, bool json)
 
 		printf("%-16s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %8" PRIu64 "\n", p->name,
 		       p->rx_frames, p->tx_frames, i < b->cfg.hosts ? b->sw.port[i].rule_hits : 0,
-		       lost_towards(b, i));
+		       rf_rt_lost_towards(b, i));
 	}
 	for (unsigned i = 0; i < b->source_count; i++)
 		if (b->source[i].port->rx_long > 0)

@@ -34,6 +34,7 @@ ROOMS = [
     "firmware/hal",
     "firmware/core",
     "firmware/target",
+    "service",
     "sim",
     "sim/model",
     "sim/cosim",

@@ -1,15 +1,17 @@
-#include "ringfoldd/http.h"
+#include "service/web.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
-#include "ringfoldd/page.h"
+#include "service/address.h"
+#include "service/page.h"
+#include "service/texts.h"
 
 #define CONNECTIONS 64u
 #define PER_ADDRESS 8u
@@ -30,9 +32,10 @@ struct answer {
 	uint64_t made;
 };
 
-struct rfd_http {
+struct rf_web {
 	struct MHD_Daemon *daemon;
-	struct rf_fw *fw;
+	unsigned port;
+	const struct rf_view *view;
 	struct visitor visitor[CONNECTIONS];
 	struct answer metrics;
 	struct answer status;
@@ -53,6 +56,12 @@ static struct MHD_Response *response(const char *type, const char *text,
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close");
+	/* The page is one file: nothing else is loaded, whatever a name from the network contains.
+	 */
+	MHD_add_response_header(r, "Content-Security-Policy",
+				"default-src 'none'; style-src 'unsafe-inline'; "
+				"script-src 'unsafe-inline'; img-src data:; connect-src 'self'");
+	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
 	return r;
 }
 
@@ -69,13 +78,13 @@ static enum MHD_Result reply(struct MHD_Connection *c, unsigned int status, cons
 	return done;
 }
 
-static enum MHD_Result reply_cached(struct rfd_http *h, struct MHD_Connection *c, struct answer *a,
-				    const char *type, char *(*make)(struct rf_fw *fw))
+static enum MHD_Result reply_cached(struct rf_web *w, struct MHD_Connection *c, struct answer *a,
+				    const char *type, char *(*make)(const struct rf_view *v))
 {
 	uint64_t now = rf_now_ns();
 
 	if (!a->response || now - a->made >= CACHE_NS) {
-		char *text = make(h->fw);
+		char *text = make(w->view);
 		struct MHD_Response *r = text ? response(type, text, MHD_RESPMEM_MUST_FREE) : NULL;
 
 		if (!r)
@@ -94,7 +103,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 				  size_t *body_len, void **state)
 {
 	static int seen;
-	struct rfd_http *h = arg;
+	struct rf_web *w = arg;
 	struct visitor *v;
 
 	(void)version;
@@ -111,19 +120,19 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 	if (v)
 		v->asked = true;
 	if (strcmp(url, "/metrics") == 0)
-		return reply_cached(h, c, &h->metrics, "text/plain; version=0.0.4; charset=utf-8",
-				    rfd_metrics);
+		return reply_cached(w, c, &w->metrics, "text/plain; version=0.0.4; charset=utf-8",
+				    rf_view_metrics);
 	if (strcmp(url, "/status.json") == 0)
-		return reply_cached(h, c, &h->status, "application/json", rfd_status);
+		return reply_cached(w, c, &w->status, "application/json", rf_view_status);
 	if (strcmp(url, "/") == 0)
-		return reply(c, MHD_HTTP_OK, "text/html; charset=utf-8", rfd_page);
+		return reply(c, MHD_HTTP_OK, "text/html; charset=utf-8", rf_web_page);
 	return reply(c, MHD_HTTP_NOT_FOUND, "text/plain", "/, /metrics, /status.json\n");
 }
 
 static void on_connection(void *arg, struct MHD_Connection *c, void **context,
 			  enum MHD_ConnectionNotificationCode code)
 {
-	struct rfd_http *h = arg;
+	struct rf_web *w = arg;
 	struct visitor *v = *context;
 
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
@@ -132,7 +141,7 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **context,
 		*context = NULL;
 		return;
 	}
-	for (v = h->visitor; v < h->visitor + CONNECTIONS; v++) {
+	for (v = w->visitor; v < w->visitor + CONNECTIONS; v++) {
 		if (v->connection)
 			continue;
 		*v = (struct visitor){.connection = c, .since = rf_now_ns()};
@@ -145,11 +154,11 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **context,
  * Ends connections that take too long, whatever trickles in: libmicrohttpd's own timeout runs from
  * the last byte. Its descriptor stays open, so that libmicrohttpd closes it.
  */
-static void cut_slow(struct rfd_http *h)
+static void cut_slow(struct rf_web *w)
 {
 	uint64_t now = rf_now_ns();
 
-	for (struct visitor *v = h->visitor; v < h->visitor + CONNECTIONS; v++) {
+	for (struct visitor *v = w->visitor; v < w->visitor + CONNECTIONS; v++) {
 		if (!v->connection || v->cut ||
 		    now - v->since < (v->asked ? ANSWER_NS : REQUEST_NS))
 			continue;
@@ -160,84 +169,105 @@ static void cut_slow(struct rfd_http *h)
 	}
 }
 
-static int parse(const char *listen, struct sockaddr_in *sa)
+/* Returns a listening socket, or -1 with errno. */
+static int listen_at(const struct sockaddr_in *sa, unsigned *port)
 {
-	const char *colon = strrchr(listen, ':');
-	char address[64], *end;
-	unsigned long port;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const int on = 1;
+	struct sockaddr_in own;
+	socklen_t len = sizeof(own);
+	int err;
 
-	if (!colon || (size_t)(colon - listen) >= sizeof(address))
+	if (fd < 0)
 		return -1;
-	memcpy(address, listen, (size_t)(colon - listen));
-	address[colon - listen] = '\0';
-	memset(sa, 0, sizeof(*sa));
-	sa->sin_family = AF_INET;
-	port = strtoul(colon + 1, &end, 10);
-	if (colon[1] < '0' || colon[1] > '9' || *end || port > 65535 ||
-	    inet_pton(AF_INET, address, &sa->sin_addr) != 1)
-		return -1;
-	sa->sin_port = htons((uint16_t)port);
-	return 0;
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+	    bind(fd, (const struct sockaddr *)sa, sizeof(*sa)) == 0 && listen(fd, 128) == 0 &&
+	    getsockname(fd, (struct sockaddr *)&own, &len) == 0) {
+		*port = ntohs(own.sin_port);
+		return fd;
+	}
+	err = errno;
+	close(fd);
+	errno = err;
+	return -1;
 }
 
-bool rfd_http_valid(const char *listen)
+static const char *remedy(int err)
 {
-	struct sockaddr_in sa;
-
-	return parse(listen, &sa) == 0;
+	if (err == EADDRINUSE)
+		return ": another program uses this port; choose another one, or 0 for any";
+	if (err == EADDRNOTAVAIL)
+		return ": this machine does not have this address";
+	if (err == EACCES)
+		return ": ports below 1024 need root";
+	return "";
 }
 
-int rfd_http_start(const char *listen, struct rf_fw *fw, struct rfd_http **out, char *why,
-		   size_t room)
+int rf_web_start(const char *listen, const struct rf_view *view, struct rf_web **out, char *why,
+		 size_t room)
 {
-	struct rfd_http *h = calloc(1, sizeof(*h));
+	struct rf_web *w;
 	struct sockaddr_in sa;
+	unsigned port;
+	int fd;
 
-	if (!h || parse(listen, &sa) != 0) {
-		snprintf(why, room, "[http] listen: \"%s\": expected ADDRESS:PORT", listen);
-		free(h);
+	if (rf_web_parse(listen, &sa) != 0) {
+		snprintf(why, room, "\"%s\": expected ADDRESS:PORT", listen);
 		return -1;
 	}
-	h->fw = fw;
-	/* No thread: it runs between two rounds of the firmware, when the state is consistent. */
-	h->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL, 0, NULL, NULL, on_request, h, MHD_OPTION_SOCK_ADDR, &sa,
+	fd = listen_at(&sa, &port);
+	if (fd < 0) {
+		snprintf(why, room, "%s: %s%s", listen, strerror(errno), remedy(errno));
+		return -1;
+	}
+	w = calloc(1, sizeof(*w));
+	if (!w) {
+		snprintf(why, room, "out of memory");
+		close(fd);
+		return -1;
+	}
+	w->view = view;
+	w->port = port;
+	/* No thread: it runs between two rounds of the box, when the state is consistent. */
+	w->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL, 0, NULL, NULL, on_request, w, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
 		PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, 10u, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)8192, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
-	if (!h->daemon) {
-		snprintf(why, room, "[http] listen: %s: %s", listen, strerror(errno));
-		free(h);
+		(size_t)8192, MHD_OPTION_NOTIFY_CONNECTION, on_connection, w, MHD_OPTION_END);
+	if (!w->daemon) {
+		snprintf(why, room, "%s: cannot start libmicrohttpd: %s", listen, strerror(errno));
+		close(fd);
+		free(w);
 		return -1;
 	}
-	*out = h;
+	*out = w;
 	return 0;
 }
 
-int rfd_http_fd(const struct rfd_http *h)
+int rf_web_fd(const struct rf_web *w)
 {
-	return MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+	return MHD_get_daemon_info(w->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
 }
 
-unsigned int rfd_http_port(const struct rfd_http *h)
+unsigned int rf_web_port(const struct rf_web *w)
 {
-	return MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+	return w->port;
 }
 
-void rfd_http_run(struct rfd_http *h)
+void rf_web_run(struct rf_web *w)
 {
-	cut_slow(h);
-	MHD_run(h->daemon);
+	cut_slow(w);
+	MHD_run(w->daemon);
 }
 
-void rfd_http_stop(struct rfd_http *h)
+void rf_web_stop(struct rf_web *w)
 {
-	if (!h)
+	if (!w)
 		return;
-	MHD_stop_daemon(h->daemon);
-	if (h->metrics.response)
-		MHD_destroy_response(h->metrics.response);
-	if (h->status.response)
-		MHD_destroy_response(h->status.response);
-	free(h);
+	MHD_stop_daemon(w->daemon);
+	if (w->metrics.response)
+		MHD_destroy_response(w->metrics.response);
+	if (w->status.response)
+		MHD_destroy_response(w->status.response);
+	free(w);
 }

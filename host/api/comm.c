@@ -193,7 +193,6 @@ static int cards_read(struct rf_comm *comm, const uint8_t *cards, char *why, siz
 	for (r = 0; r < comm->ranks; r++) {
 		const uint8_t *card = cards + r * CARD;
 		struct rf_member_peer *peer = &comm->peers[r];
-		const struct rf_member_peer *next;
 
 		memcpy(peer->mac, card, 6);
 		peer->ip = rf_get_be32(card + 6);
@@ -210,14 +209,17 @@ static int cards_read(struct rf_comm *comm, const uint8_t *cards, char *why, siz
 				 rf_get_be16(cards + 16), rf_get_be16(cards + 18));
 			return RF_ERR_MISMATCH;
 		}
-		next = r ? &comm->peers[r - 1] : NULL;
-		if (next && next->ip == peer->ip) {
-			snprintf(why, room,
-				 "ranks %u and %u have the same address %s: give each its own "
-				 "RF_IP",
-				 r - 1, r, rf_ip_text(peer->ip, ip));
-			return RF_ERR_MISMATCH;
-		}
+	}
+	/* Neighbours in the ring, the last rank and rank 0 among them. */
+	for (r = 0; r < comm->ranks; r++) {
+		unsigned int next = (r + 1) % comm->ranks;
+
+		if (next == r || comm->peers[next].ip != comm->peers[r].ip)
+			continue;
+		snprintf(why, room,
+			 "ranks %u and %u have the same address %s: give each its own RF_IP", r,
+			 next, rf_ip_text(comm->peers[r].ip, ip));
+		return RF_ERR_MISMATCH;
 	}
 	return RF_OK;
 }
@@ -236,10 +238,11 @@ static int comm_begin(struct rf_comm *comm, const struct comm_settings *s, char 
 	}
 	if (comm->rank == 0)
 		ret = rf_store_serve(s->root, (unsigned int)s->port, comm->ranks, comm->job,
-				     &comm->server, why, room);
+				     comm->key, &comm->server, why, room);
 	if (!ret)
 		ret = rf_store_connect(s->root, (unsigned int)s->port, comm->rank, comm->ranks,
-				       &comm->job, comm->timeout_ms, &comm->store, why, room);
+				       &comm->job, comm->key, comm->timeout_ms, &comm->store, why,
+				       room);
 	if (ret)
 		return ret;
 	card_write(comm, card);

@@ -53,7 +53,7 @@ const struct rf_setting rf_settings[] = {
 	{"RF_SPIN", "20", "microseconds without work until the progress thread sleeps"},
 	{"RF_PROGRESS", "thread", "who sends and receives packets: thread or manual"},
 	{"RF_JOB", "", "job number; default: chosen at random by rank 0"},
-	{"RF_KEY", "00000000000000000000000000000000", "the job's key at the box, 32 hex digits"},
+	{"RF_KEY", "00000000000000000000000000000000", "the job's key, 32 hex digits: at the box and at RF_PORT"},
 	{"RF_PCAP", "",
 	 "pcapng file for every frame sent and received; %r is replaced by the rank"},
 	{NULL, NULL, NULL},

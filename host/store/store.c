@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -49,7 +48,6 @@ static int connect_once(const struct sockaddr_in *address, uint64_t by)
 	uint64_t now = rf_now_ms();
 	int error = 0;
 	socklen_t size = sizeof(error);
-	int one = 1, idle = 5, interval = 2, count = 3;
 
 	if (fd < 0)
 		return -1;
@@ -59,20 +57,17 @@ static int connect_once(const struct sockaddr_in *address, uint64_t by)
 	if (poll(&p, 1, now < by ? (int)(by - now) : 0) <= 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 || error)
 		goto fail;
-	/* a machine that disappears silently is detected within eleven seconds */
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+	store_socket_options(fd);
 	return fd;
 fail:
 	close(fd);
 	return -1;
 }
 
-static int store_hello(struct rf_store *s, uint64_t *job, uint64_t by, char *why, size_t room)
+static int store_hello(struct rf_store *s, uint64_t *job, const uint8_t key[16], uint64_t by,
+		       char *why, size_t room)
 {
+	uint8_t challenge[STORE_CHALLENGE_BODY];
 	uint8_t hello[STORE_HELLO_BODY];
 	uint8_t set[16];
 	const uint8_t *body;
@@ -80,11 +75,15 @@ static int store_hello(struct rf_store *s, uint64_t *job, uint64_t by, char *why
 	size_t len;
 	int ret;
 
+	ret = store_challenge(s, by, challenge, why, room);
+	if (ret)
+		return ret;
 	rf_put_be32(hello, STORE_MAGIC);
 	hello[4] = STORE_VERSION;
 	rf_put_be16(hello + 5, (uint16_t)s->rank);
 	rf_put_be16(hello + 7, (uint16_t)s->ranks);
 	rf_put_be64(hello + 9, *job);
+	rf_put_be64(hello + STORE_HELLO_TAG, store_tag(key, challenge, hello));
 	ret = store_send(s, STORE_HELLO, hello, sizeof(hello), why, room);
 	if (!ret)
 		ret = store_answer(s, by, &body, &len, set, text, sizeof(text));
@@ -121,8 +120,8 @@ void rf_store_set_idle(struct rf_store *store, void (*idle)(void *arg), void *ar
 }
 
 int rf_store_connect(const char *host, unsigned int port, unsigned int rank, unsigned int ranks,
-		     uint64_t *job, unsigned int timeout_ms, struct rf_store **store, char *why,
-		     size_t room)
+		     uint64_t *job, const uint8_t key[16], unsigned int timeout_ms,
+		     struct rf_store **store, char *why, size_t room)
 {
 	struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
 	struct timespec pause = {.tv_nsec = 20000000};
@@ -153,7 +152,7 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		 * once a connection is accepted, the server gets time to answer, however late it is
 		 */
 		ret = s->fd < 0 ? RF_ERR_RANK_MISSING
-				: store_hello(s, job, rf_now_ms() + STORE_GRACE_MS, why, room);
+				: store_hello(s, job, key, rf_now_ms() + STORE_GRACE_MS, why, room);
 		if (ret == RF_OK) {
 			*store = s;
 			return RF_OK;

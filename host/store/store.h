@@ -2,10 +2,10 @@
  * The store: a small TCP server in rank 0's process at which the ranks of a job meet.
  *
  * It gathers one value from each rank and returns all of them to every rank (an empty gather is a
- * barrier), and notifies all ranks when a rank's process ends or a rank announces a failure. It is
- * for trusted networks: it is robust against any input, but does not authenticate the sender.
- * Bounds: RF_RANKS_MAX members, a few unidentified connections at a time, which must send HELLO
- * within RF_STORE_HELLO_MS.
+ * barrier), and notifies all ranks when a rank's process ends or a rank announces a failure. Only a
+ * process with the job's key can become a rank; what the ranks say afterwards is neither encrypted
+ * nor authenticated. Bounds: RF_RANKS_MAX members and 16 unidentified connections at a time, which
+ * must send HELLO within RF_STORE_HELLO_MS; one more replaces the oldest of them.
  *
  * Functions return 0 or a negative enum rf_status with a text in why[room]. Every wait has a
  * deadline.
@@ -25,11 +25,12 @@ struct rf_store_server;
 
 /*
  * Starts the server's thread. host: name or address to listen on; if it is not an address of this
- * machine, listens on all addresses. job: not 0. RF_ERR_RANK_TAKEN: another ringfold store already
- * has the port. RF_ERR_BOOTSTRAP: something else has it, or the name is unknown.
+ * machine, listens on all addresses. job: not 0. key: 16 bytes, of the job. RF_ERR_RANK_TAKEN:
+ * another ringfold store already has the port. RF_ERR_BOOTSTRAP: something else has it, or the name
+ * is unknown.
  */
 int rf_store_serve(const char *host, unsigned int port, unsigned int ranks, uint64_t job,
-		   struct rf_store_server **server, char *why, size_t room);
+		   const uint8_t key[16], struct rf_store_server **server, char *why, size_t room);
 
 /*
  * Waits at most timeout_ms until every member has gone, then ends the thread and closes everything.
@@ -43,11 +44,12 @@ struct rf_store;
 /*
  * Connects, with retries until timeout_ms have passed, and takes the rank. *job is set to the
  * server's job; if it was not 0 before, it must be equal. RF_ERR_RANK_TAKEN; RF_ERR_MISMATCH:
- * another number of ranks or another job; RF_ERR_RANK_MISSING: no server; RF_ERR_BOOTSTRAP.
+ * another number of ranks, another job or another key; RF_ERR_RANK_MISSING: no server;
+ * RF_ERR_BOOTSTRAP.
  */
 int rf_store_connect(const char *host, unsigned int port, unsigned int rank, unsigned int ranks,
-		     uint64_t *job, unsigned int timeout_ms, struct rf_store **store, char *why,
-		     size_t room);
+		     uint64_t *job, const uint8_t key[16], unsigned int timeout_ms,
+		     struct rf_store **store, char *why, size_t room);
 
 /*
  * While a call waits it calls idle(arg) every few milliseconds for other work. NULL: nothing.

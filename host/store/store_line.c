@@ -2,6 +2,8 @@
 #include "host/store/store_line.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -157,6 +159,36 @@ static int store_wait(struct rf_store *s, uint64_t by, uint8_t *verb, const uint
 		if (s->idle)
 			s->idle(s->idle_arg);
 	}
+}
+
+int store_challenge(struct rf_store *s, uint64_t by, uint8_t challenge[STORE_CHALLENGE_BODY],
+		    char *why, size_t room)
+{
+	const uint8_t *body;
+	uint8_t verb;
+	size_t len;
+	int ret = store_wait(s, by, &verb, &body, &len, why, room);
+
+	if (ret)
+		return ret;
+	if (verb == STORE_CHALLENGE && len == STORE_CHALLENGE_BODY) {
+		memcpy(challenge, body, len);
+		store_eat(s);
+		return RF_OK;
+	}
+	snprintf(why, room, "the server on RF_PORT is not a ringfold store of this version");
+	return RF_ERR_BOOTSTRAP;
+}
+
+void store_socket_options(int fd)
+{
+	int one = 1, idle = 5, interval = 2, count = 3;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
 }
 
 int store_answer(struct rf_store *s, uint64_t by, const uint8_t **body, size_t *len,

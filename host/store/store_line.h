@@ -50,5 +50,13 @@ void store_eat(struct rf_store *s);
  */
 int store_answer(struct rf_store *s, uint64_t by, const uint8_t **body, size_t *len,
 		 uint8_t set[16], char *why, size_t room);
+/* Waits for the server's first message. Returns 0 or an error, as store_answer(). */
+int store_challenge(struct rf_store *s, uint64_t by, uint8_t challenge[STORE_CHALLENGE_BODY],
+		    char *why, size_t room);
+/*
+ * Options of both ends' sockets: no delay, and a machine that disappears silently is detected
+ * within eleven seconds.
+ */
+void store_socket_options(int fd);
 
 #endif

@@ -55,15 +55,15 @@ static int server_listen(const char *host, unsigned int port, char *why, size_t 
 }
 
 /* The port is in use: find out by whom. */
-static int server_taken(const char *host, unsigned int port, unsigned int ranks, char *why,
-			size_t room)
+static int server_taken(const char *host, unsigned int port, unsigned int ranks,
+			const uint8_t key[16], char *why, size_t room)
 {
 	struct rf_store *store;
 	char other[256];
 	uint64_t job = 0;
 	int ret;
 
-	ret = rf_store_connect(host, port, 0, ranks, &job, 1000, &store, other, sizeof(other));
+	ret = rf_store_connect(host, port, 0, ranks, &job, key, 1000, &store, other, sizeof(other));
 	if (ret == RF_OK)
 		rf_store_close(store);
 	if (ret == RF_OK || ret == RF_ERR_RANK_TAKEN || ret == RF_ERR_MISMATCH) {
@@ -83,12 +83,13 @@ static void server_free(struct rf_store_server *s)
 	if (s->wake_fd >= 0)
 		close(s->wake_fd);
 	pthread_mutex_destroy(&s->lock);
+	explicit_bzero(s->key, sizeof(s->key));
 	free(s->values);
 	free(s);
 }
 
 int rf_store_serve(const char *host, unsigned int port, unsigned int ranks, uint64_t job,
-		   struct rf_store_server **server, char *why, size_t room)
+		   const uint8_t key[16], struct rf_store_server **server, char *why, size_t room)
 {
 	struct rf_store_server *s = calloc(1, sizeof(*s));
 	sigset_t all, old;
@@ -104,6 +105,7 @@ int rf_store_serve(const char *host, unsigned int port, unsigned int ranks, uint
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->ranks = ranks;
 	s->job = job;
+	memcpy(s->key, key, sizeof(s->key));
 	for (k = 0; k < STORE_CONNS; k++)
 		s->conns[k].fd = -1;
 	s->values = malloc(ranks * RF_STORE_VALUE_MAX);
@@ -115,7 +117,7 @@ int rf_store_serve(const char *host, unsigned int port, unsigned int ranks, uint
 	ret = server_listen(host, port, why, room);
 	if (ret < 0) {
 		server_free(s);
-		return ret == RF_ERR_BUSY ? server_taken(host, port, ranks, why, room) : ret;
+		return ret == RF_ERR_BUSY ? server_taken(host, port, ranks, key, why, room) : ret;
 	}
 	s->listen_fd = ret;
 	/* block all signals: the application's signals must not arrive on this thread */

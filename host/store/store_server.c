@@ -10,16 +10,19 @@
 #include "host/store/store_server.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "host/store/store_line.h"
 #include "proto/rf_bytes.h"
+
+/* Time without accepting after the descriptors ran out. */
+#define ACCEPT_PAUSE_MS 100u
 
 static bool set_has(const uint8_t *set, unsigned int rank)
 {
@@ -137,7 +140,8 @@ static void do_hello(struct rf_store_server *s, struct store_conn *c, const uint
 	char text[128];
 	unsigned int k;
 
-	if (c->member || len != STORE_HELLO_BODY || rf_get_be32(p) != STORE_MAGIC) {
+	if (c->member || len < 5 || rf_get_be32(p) != STORE_MAGIC ||
+	    (p[4] == STORE_VERSION && len != STORE_HELLO_BODY)) {
 		conn_close(s, c, true);
 		return;
 	}
@@ -147,12 +151,22 @@ static void do_hello(struct rf_store_server *s, struct store_conn *c, const uint
 		conn_close(s, c, false);
 		return;
 	}
+	if (p[4] != STORE_VERSION) {
+		snprintf(text, sizeof(text), "it speaks version %u", STORE_VERSION);
+		conn_error(c, RF_ERR_MISMATCH, NULL, text);
+		return;
+	}
+	/* The job is told only to those that have its key. */
+	if (!rf_siphash_equal(rf_get_be64(p + STORE_HELLO_TAG),
+			      store_tag(s->key, c->challenge, p))) {
+		conn_error(c, RF_ERR_MISMATCH, NULL, "its key (RF_KEY) is another one");
+		return;
+	}
 	rank = rf_get_be16(p + 5);
 	job = rf_get_be64(p + 9);
-	if (p[4] != STORE_VERSION || rf_get_be16(p + 7) != s->ranks || rank >= s->ranks ||
-	    (job && job != s->job)) {
-		snprintf(text, sizeof(text), "it serves job %llu of %u ranks, version %u",
-			 (unsigned long long)s->job, s->ranks, STORE_VERSION);
+	if (rf_get_be16(p + 7) != s->ranks || rank >= s->ranks || (job && job != s->job)) {
+		snprintf(text, sizeof(text), "it serves job %llu of %u ranks",
+			 (unsigned long long)s->job, s->ranks);
 		conn_error(c, RF_ERR_MISMATCH, NULL, text);
 		return;
 	}
@@ -299,30 +313,59 @@ static void conn_read(struct rf_store_server *s, struct store_conn *c)
 	}
 }
 
+/* A place for a stranger: a free one, or that of the oldest stranger, which is closed. */
+static struct store_conn *stranger_place(struct rf_store_server *s)
+{
+	struct store_conn *unused = NULL, *oldest = NULL;
+	unsigned int strangers = 0;
+
+	for (unsigned int k = 0; k < STORE_CONNS; k++) {
+		struct store_conn *c = &s->conns[k];
+
+		if (c->fd < 0) {
+			unused = c;
+		} else if (!c->member) {
+			strangers++;
+			if (!oldest || c->hello_by < oldest->hello_by)
+				oldest = c;
+		}
+	}
+	if (unused && strangers < STORE_STRANGERS)
+		return unused;
+	if (oldest)
+		conn_close(s, oldest, false);
+	return oldest;
+}
+
 static void server_accept(struct rf_store_server *s)
 {
 	int fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	unsigned int strangers = 0;
-	struct store_conn *c = NULL;
-	unsigned int k;
-	int one = 1;
+	uint8_t message[STORE_HEAD + STORE_CHALLENGE_BODY];
+	struct store_conn *c;
 
-	if (fd < 0)
+	if (fd < 0) {
+		/* poll() would report the connection that waits again and again */
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+			s->accept_at = rf_now_ms() + ACCEPT_PAUSE_MS;
 		return;
-	for (k = 0; k < STORE_CONNS; k++) {
-		if (s->conns[k].fd < 0)
-			c = &s->conns[k];
-		else if (!s->conns[k].member)
-			strangers++;
 	}
-	if (!c || strangers >= STORE_STRANGERS) {
+	c = stranger_place(s);
+	if (!c || getrandom(message + STORE_HEAD, STORE_CHALLENGE_BODY, 0) !=
+			  (ssize_t)STORE_CHALLENGE_BODY) {
 		close(fd);
 		return;
 	}
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	store_socket_options(fd);
 	memset(c, 0, sizeof(*c));
 	c->fd = fd;
 	c->hello_by = rf_now_ms() + RF_STORE_HELLO_MS;
+	rf_put_be32(message, 1 + STORE_CHALLENGE_BODY);
+	message[4] = STORE_CHALLENGE;
+	memcpy(c->challenge, message + STORE_HEAD, STORE_CHALLENGE_BODY);
+	/* a new socket has room for it */
+	if (send(fd, message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL) !=
+	    (ssize_t)sizeof(message))
+		conn_close(s, c, false);
 }
 
 /* When to stop waiting for a connection, ms; UINT64_MAX: it is not waited for. */
@@ -398,7 +441,11 @@ void *rf_store_server_thread(void *server)
 
 		if (stopping && (s->members == 0 || now >= by))
 			break;
-		fds[0] = (struct pollfd){.fd = s->listen_fd, .events = POLLIN};
+		/* poll() ignores a negative descriptor */
+		fds[0] = (struct pollfd){.fd = now < s->accept_at ? -1 : s->listen_fd,
+					 .events = POLLIN};
+		if (now < s->accept_at && timeout > (int)ACCEPT_PAUSE_MS)
+			timeout = ACCEPT_PAUSE_MS;
 		fds[1] = (struct pollfd){.fd = s->wake_fd, .events = POLLIN};
 		n = 2;
 		for (k = 0; k < STORE_CONNS; k++) {

@@ -19,6 +19,7 @@ struct store_conn {
 	bool member;
 	unsigned int rank;
 	uint64_t hello_by; /* a stranger's deadline, ms */
+	uint8_t challenge[STORE_CHALLENGE_BODY];
 	uint8_t rx[STORE_REQUEST_MAX];
 	size_t rx_len;
 	uint8_t *tx; /* STORE_REPLY_MAX + room for events; members only */
@@ -38,7 +39,9 @@ struct rf_store_server {
 	pthread_t thread;
 	unsigned int ranks;
 	uint64_t job;
-	bool assembled; /* the first gather is complete */
+	uint8_t key[RF_SIPHASH_KEY_BYTES];
+	uint64_t accept_at; /* ms; before that no connection is accepted: no descriptor was left */
+	bool assembled;     /* the first gather is complete */
 	bool gone[RF_RANKS_MAX];
 	unsigned int members;
 	struct store_conn conns[STORE_CONNS];

@@ -6,30 +6,47 @@
 #define RF_BOOTSTRAP_STORE_WIRE_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "host/store/store.h"
+#include "proto/rf_siphash.h"
 
 #define STORE_MAGIC 0x52465354u /* "RFST" */
-#define STORE_VERSION 1u
+#define STORE_VERSION 2u
 
 enum store_verb {
 	/* from a client */
-	STORE_HELLO = 1,    /* magic 4, version 1, rank 2, ranks 2, job 8 */
+	STORE_HELLO = 1,    /* magic 4, version 1, rank 2, ranks 2, job 8, tag 8 */
 	STORE_GATHER = 4,   /* timeout_ms 4, name, value: the rest */
 	STORE_ANNOUNCE = 5, /* status 4, text: the rest */
 	STORE_BYE = 6,      /* nothing */
 	/* from the server */
-	STORE_OK = 7,    /* HELLO: job 8; GATHER: values */
-	STORE_ERROR = 8, /* status 4, set of ranks 16, text: the rest */
-	STORE_EVENT = 9, /* status 4, rank 2, text: the rest */
+	STORE_OK = 7,         /* HELLO: job 8; GATHER: values */
+	STORE_ERROR = 8,      /* status 4, set of ranks 16, text: the rest */
+	STORE_EVENT = 9,      /* status 4, rank 2, text: the rest */
+	STORE_CHALLENGE = 10, /* the first message of a connection: random 8 */
 };
 
 #define STORE_HEAD 5u /* length and verb */
-#define STORE_HELLO_BODY 17u
+#define STORE_HELLO_BODY 25u
+#define STORE_HELLO_TAG 17u /* offset of the tag */
+#define STORE_CHALLENGE_BODY 8u
 #define STORE_ERROR_BODY 20u
 #define STORE_EVENT_BODY 6u
 /* Longest message from a client, and from the server: 128 values. */
 #define STORE_REQUEST_MAX (STORE_HEAD + 5u + RF_STORE_KEY_MAX + RF_STORE_VALUE_MAX)
 #define STORE_REPLY_MAX (STORE_HEAD + 128u * RF_STORE_VALUE_MAX)
+
+/* The tag of a HELLO: SipHash-2-4 with the job's key over the challenge and the body before it. */
+static inline uint64_t store_tag(const uint8_t key[RF_SIPHASH_KEY_BYTES],
+				 const uint8_t challenge[STORE_CHALLENGE_BODY],
+				 const uint8_t hello[STORE_HELLO_BODY])
+{
+	uint8_t text[STORE_CHALLENGE_BODY + STORE_HELLO_TAG];
+
+	memcpy(text, challenge, STORE_CHALLENGE_BODY);
+	memcpy(text + STORE_CHALLENGE_BODY, hello, STORE_HELLO_TAG);
+	return rf_siphash(key, text, sizeof(text));
+}
 
 #endif

@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "host/store/store.h"
@@ -25,6 +26,8 @@
 #include "ringfold/ringfold.h"
 
 #define HOST "127.0.0.1"
+
+static const uint8_t job_key[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
 struct world {
 	unsigned int port;
@@ -54,13 +57,14 @@ static void world_open(struct world *w, unsigned int ranks, unsigned int join)
 	memset(w, 0, sizeof(*w));
 	w->port = free_port();
 	w->ranks = ranks;
-	assert_int_equal(rf_store_serve(HOST, w->port, ranks, 77, &w->server, why, sizeof(why)),
-			 RF_OK);
+	assert_int_equal(
+		rf_store_serve(HOST, w->port, ranks, 77, job_key, &w->server, why, sizeof(why)),
+		RF_OK);
 	for (r = 0; r < join; r++) {
 		uint64_t job = 0;
 
-		assert_int_equal(rf_store_connect(HOST, w->port, r, ranks, &job, 2000, &w->store[r],
-						  why, sizeof(why)),
+		assert_int_equal(rf_store_connect(HOST, w->port, r, ranks, &job, job_key, 2000,
+						  &w->store[r], why, sizeof(why)),
 				 RF_OK);
 		assert_int_equal(job, 77);
 	}
@@ -243,9 +247,9 @@ static void lost_rank(void **state)
 	pthread_join(g.thread, NULL);
 	assert_int_equal(g.ret, RF_ERR_RANK_LOST);
 	assert_non_null(strstr(g.why, "rank 2"));
-	assert_int_equal(
-		rf_store_connect(HOST, w.port, 2, 3, &job, 100, &w.store[7], why, sizeof(why)),
-		RF_ERR_RANK_LOST);
+	assert_int_equal(rf_store_connect(HOST, w.port, 2, 3, &job, job_key, 100, &w.store[7], why,
+					  sizeof(why)),
+			 RF_ERR_RANK_LOST);
 	rf_store_close(w.store[1]);
 	w.store[1] = NULL;
 	assert_int_equal(rf_store_poll(w.store[0], &e), 1); /* the announcement */
@@ -269,9 +273,9 @@ static void restarted_rank(void **state)
 	gather_start(&g, &w, 0, "start", 5000);
 	shutdown(*(int *)w.store[1], SHUT_RDWR);
 	rf_store_close(w.store[1]);
-	assert_int_equal(
-		rf_store_connect(HOST, w.port, 1, 2, &job, 2000, &w.store[1], why, sizeof(why)),
-		RF_OK);
+	assert_int_equal(rf_store_connect(HOST, w.port, 1, 2, &job, job_key, 2000, &w.store[1], why,
+					  sizeof(why)),
+			 RF_OK);
 	assert_int_equal(
 		rf_store_gather(w.store[1], "start", g.value, 8, g.values, 2000, why, sizeof(why)),
 		RF_OK);
@@ -326,28 +330,32 @@ static void refusals(void **state)
 
 	(void)state;
 	world_open(&w, 2, 2);
-	assert_int_equal(rf_store_connect(HOST, w.port, 1, 2, &job, 500, &s, why, sizeof(why)),
-			 RF_ERR_RANK_TAKEN);
+	assert_int_equal(
+		rf_store_connect(HOST, w.port, 1, 2, &job, job_key, 500, &s, why, sizeof(why)),
+		RF_ERR_RANK_TAKEN);
 	assert_non_null(strstr(why, "rank 1"));
-	assert_int_equal(rf_store_connect(HOST, w.port, 1, 3, &job, 500, &s, why, sizeof(why)),
-			 RF_ERR_MISMATCH);
+	assert_int_equal(
+		rf_store_connect(HOST, w.port, 1, 3, &job, job_key, 500, &s, why, sizeof(why)),
+		RF_ERR_MISMATCH);
 	job = 78;
-	assert_int_equal(rf_store_connect(HOST, w.port, 1, 2, &job, 500, &s, why, sizeof(why)),
-			 RF_ERR_MISMATCH);
+	assert_int_equal(
+		rf_store_connect(HOST, w.port, 1, 2, &job, job_key, 500, &s, why, sizeof(why)),
+		RF_ERR_MISMATCH);
 	assert_non_null(strstr(why, "77"));
 	/* a second process of rank 0 finds the port taken, and says by whom */
-	assert_int_equal(rf_store_serve(HOST, w.port, 2, 79, &second, why, sizeof(why)),
+	assert_int_equal(rf_store_serve(HOST, w.port, 2, 79, job_key, &second, why, sizeof(why)),
 			 RF_ERR_RANK_TAKEN);
 	assert_non_null(strstr(why, "rank 0"));
 	assert_null(s);
 	world_close(&w);
 	/* nobody there */
 	job = 0;
-	assert_int_equal(rf_store_connect(HOST, w.port, 1, 2, &job, 150, &s, why, sizeof(why)),
-			 RF_ERR_RANK_MISSING);
+	assert_int_equal(
+		rf_store_connect(HOST, w.port, 1, 2, &job, job_key, 150, &s, why, sizeof(why)),
+		RF_ERR_RANK_MISSING);
 	assert_non_null(strstr(why, "rank 0"));
-	assert_int_equal(rf_store_connect("no.such.host.invalid", w.port, 1, 2, &job, 150, &s, why,
-					  sizeof(why)),
+	assert_int_equal(rf_store_connect("no.such.host.invalid", w.port, 1, 2, &job, job_key, 150,
+					  &s, why, sizeof(why)),
 			 RF_ERR_BOOTSTRAP);
 }
 
@@ -377,10 +385,165 @@ static int closed_by_server(int fd)
 	return n == 0 || (n < 0 && errno == ECONNRESET);
 }
 
+static void sleep_ms(unsigned int ms)
+{
+	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+/* The HELLO of rank 1 of 2 for the challenge that this connection has received. */
+static void raw_hello(int fd, const uint8_t key[16], uint8_t message[STORE_HEAD + STORE_HELLO_BODY])
+{
+	uint8_t first[STORE_HEAD + STORE_CHALLENGE_BODY];
+
+	assert_int_equal(recv(fd, first, sizeof(first), MSG_WAITALL), sizeof(first));
+	assert_int_equal(first[4], STORE_CHALLENGE);
+	memset(message, 0, STORE_HEAD + STORE_HELLO_BODY);
+	rf_put_be32(message, 1 + STORE_HELLO_BODY);
+	message[4] = STORE_HELLO;
+	rf_put_be32(message + 5, STORE_MAGIC);
+	message[9] = STORE_VERSION;
+	rf_put_be16(message + 10, 1);
+	rf_put_be16(message + 12, 2);
+	rf_put_be64(message + STORE_HEAD + STORE_HELLO_TAG,
+		    store_tag(key, first + STORE_HEAD, message + STORE_HEAD));
+}
+
+/* The status of the server's next message, 0 for STORE_OK. */
+static int raw_status(int fd)
+{
+	uint8_t reply[600];
+	ssize_t n = recv(fd, reply, sizeof(reply), 0);
+
+	assert_true(n >= (ssize_t)STORE_HEAD);
+	if (reply[4] == STORE_OK)
+		return 0;
+	assert_int_equal(reply[4], STORE_ERROR);
+	return (int)rf_get_be32(reply + STORE_HEAD);
+}
+
+/* Nobody becomes a rank without the job's key, or with what another connection said. */
+static void keys(void **state)
+{
+	static const uint8_t other[16] = {1};
+	uint8_t hello[STORE_HEAD + STORE_HELLO_BODY], fresh[STORE_HEAD + STORE_HELLO_BODY];
+	struct rf_store *none = NULL;
+	struct world w;
+	char why[512] = "";
+	uint64_t job = 0;
+	int first, second;
+
+	(void)state;
+	world_open(&w, 2, 1);
+	assert_int_equal(
+		rf_store_connect(HOST, w.port, 1, 2, &job, other, 500, &none, why, sizeof(why)),
+		RF_ERR_MISMATCH);
+	assert_non_null(strstr(why, "RF_KEY"));
+	assert_null(strstr(why, "77"));
+	first = raw_connect(w.port);
+	raw_hello(first, job_key, hello);
+	second = raw_connect(w.port);
+	raw_hello(second, job_key, fresh);
+	assert_int_equal(send(second, hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
+	assert_int_equal(raw_status(second), RF_ERR_MISMATCH);
+	/* each byte counts */
+	for (size_t k = STORE_HEAD + 6; k < sizeof(fresh); k++) {
+		uint8_t bad[sizeof(fresh)];
+
+		memcpy(bad, fresh, sizeof(bad));
+		bad[k] ^= 1;
+		assert_int_equal(send(second, bad, sizeof(bad), MSG_NOSIGNAL), sizeof(bad));
+		assert_int_equal(raw_status(second), RF_ERR_MISMATCH);
+	}
+	assert_int_equal(send(second, fresh, sizeof(fresh), MSG_NOSIGNAL), sizeof(fresh));
+	assert_int_equal(raw_status(second), 0);
+	assert_int_equal(send(first, hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
+	assert_int_equal(raw_status(first), RF_ERR_RANK_TAKEN);
+	close(first);
+	close(second);
+	world_close(&w);
+}
+
+/* Whether both ends of every connection at a port have the keepalive timer set. */
+static unsigned int kept_alive(unsigned int port)
+{
+	FILE *f = fopen("/proc/net/tcp", "r");
+	unsigned int local, remote, state, timer, n = 0;
+	char line[300];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, " %*d: %*x:%x %*x:%x %x %*x:%*x %x:", &local, &remote, &state,
+			   &timer) != 4 ||
+		    state != 1 || (local != port && remote != port))
+			continue;
+		assert_int_equal(timer, 2);
+		n++;
+	}
+	fclose(f);
+	return n;
+}
+
+static void keepalive(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, 3, 3);
+	gather_all(&w, 3);
+	sleep_ms(300); /* the timers of data that waits for its acknowledgement have ended */
+	assert_int_equal(kept_alive(w.port), 6);
+	world_close(&w);
+}
+
+/* A process without descriptors: the store waits without using the CPU, and goes on afterwards. */
+static void no_descriptors(void **state)
+{
+	struct rlimit before, few;
+	struct rusage begin, end;
+	struct world w;
+	char why[512] = "";
+	uint64_t job = 0;
+	int fd, spare;
+	long us;
+
+	(void)state;
+	world_open(&w, 2, 1);
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	spare = dup(fd);
+	close(spare);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = (rlim_t)spare;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	{
+		struct sockaddr_in a = {.sin_family = AF_INET,
+					.sin_port = htons((uint16_t)w.port),
+					.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+		assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	}
+	getrusage(RUSAGE_SELF, &begin);
+	sleep_ms(500);
+	getrusage(RUSAGE_SELF, &end);
+	us = (end.ru_utime.tv_sec - begin.ru_utime.tv_sec + end.ru_stime.tv_sec -
+	      begin.ru_stime.tv_sec) *
+		     1000000 +
+	     end.ru_utime.tv_usec - begin.ru_utime.tv_usec + end.ru_stime.tv_usec -
+	     begin.ru_stime.tv_usec;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_in_range(us, 0, 50000);
+	assert_int_equal(rf_store_connect(HOST, w.port, 1, 2, &job, job_key, 2000, &w.store[1], why,
+					  sizeof(why)),
+			 RF_OK);
+	close(fd);
+	world_close(&w);
+}
+
 static void hostile_bytes(void **state)
 {
-	static const uint8_t hello[] = {0, 0, 0, 18, STORE_HELLO, 'R', 'F', 'S', 'T', 1, 0,
-					1, 0, 2, 0,  0,           0,   0,   0,   0,   0, 0};
+	uint8_t hello[STORE_HEAD + STORE_HELLO_BODY];
 	static const struct {
 		size_t len;
 		uint8_t bytes[32];
@@ -419,12 +582,13 @@ static void hostile_bytes(void **state)
 	}
 	for (k = 0; k < sizeof(member) / sizeof(member[0]); k++) {
 		fd = raw_connect(w.port);
+		raw_hello(fd, job_key, hello);
 		assert_int_equal(send(fd, hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
 		assert_int_equal(send(fd, member[k], member[k][3] + 4u, MSG_NOSIGNAL),
 				 member[k][3] + 4);
 		assert_true(closed_by_server(fd));
 	}
-	/* a crowd of strangers that say nothing does not keep the real rank out for ever */
+	/* a crowd of strangers that say nothing does not keep the real rank out */
 	{
 		int crowd[40];
 		uint64_t job = 0;
@@ -432,8 +596,8 @@ static void hostile_bytes(void **state)
 
 		for (k = 0; k < 40; k++)
 			crowd[k] = raw_connect(w.port);
-		assert_int_equal(rf_store_connect(HOST, w.port, 1, 2, &job, 15000, &w.store[1], why,
-						  sizeof(why)),
+		assert_int_equal(rf_store_connect(HOST, w.port, 1, 2, &job, job_key, 1000,
+						  &w.store[1], why, sizeof(why)),
 				 RF_OK);
 		for (k = 0; k < 40; k++)
 			close(crowd[k]);
@@ -444,13 +608,6 @@ static void hostile_bytes(void **state)
 	pthread_join(g.thread, NULL);
 	assert_int_equal(g.ret, RF_OK);
 	world_close(&w);
-}
-
-static void sleep_ms(unsigned int ms)
-{
-	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-
-	nanosleep(&t, NULL);
 }
 
 static void stand_still(void *arg)
@@ -528,10 +685,8 @@ static void random_bytes(void **state)
 static void *rubbish_server(void *arg)
 {
 	int fd = accept(*(int *)arg, NULL, NULL);
-	uint8_t sink[64];
 
-	if (fd >= 0 && recv(fd, sink, sizeof(sink), 0) > 0 &&
-	    send(fd, "HTTP/1.1 400 Bad Request\r\n\r\n", 28, MSG_NOSIGNAL) > 0)
+	if (fd >= 0 && send(fd, "HTTP/1.1 400 Bad Request\r\n\r\n", 28, MSG_NOSIGNAL) > 0)
 		close(fd);
 	return NULL;
 }
@@ -552,7 +707,8 @@ static void rubbish_answer(void **state)
 	assert_int_equal(listen(fd, 1), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
 	pthread_create(&thread, NULL, rubbish_server, &fd);
-	ret = rf_store_connect(HOST, ntohs(a.sin_port), 1, 2, &job, 500, &s, why, sizeof(why));
+	ret = rf_store_connect(HOST, ntohs(a.sin_port), 1, 2, &job, job_key, 500, &s, why,
+			       sizeof(why));
 	assert_true(ret == RF_ERR_BOOTSTRAP || ret == RF_ERR_RANK_LOST);
 	pthread_join(thread, NULL);
 	close(fd);
@@ -577,13 +733,23 @@ static void ranks_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranks_text),        cmocka_unit_test(too_long),
-		cmocka_unit_test(gathers),           cmocka_unit_test(missing_ranks_are_named),
-		cmocka_unit_test(different_gathers), cmocka_unit_test(lost_rank),
-		cmocka_unit_test(restarted_rank),    cmocka_unit_test(announcement),
-		cmocka_unit_test(server_ends),       cmocka_unit_test(refusals),
-		cmocka_unit_test(hostile_bytes),     cmocka_unit_test(random_bytes),
-		cmocka_unit_test(rubbish_answer),    cmocka_unit_test(answer_at_the_deadline),
+		cmocka_unit_test(ranks_text),
+		cmocka_unit_test(too_long),
+		cmocka_unit_test(gathers),
+		cmocka_unit_test(missing_ranks_are_named),
+		cmocka_unit_test(different_gathers),
+		cmocka_unit_test(lost_rank),
+		cmocka_unit_test(restarted_rank),
+		cmocka_unit_test(announcement),
+		cmocka_unit_test(server_ends),
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(hostile_bytes),
+		cmocka_unit_test(random_bytes),
+		cmocka_unit_test(keys),
+		cmocka_unit_test(keepalive),
+		cmocka_unit_test(no_descriptors),
+		cmocka_unit_test(rubbish_answer),
+		cmocka_unit_test(answer_at_the_deadline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -245,7 +245,7 @@ struct rf_comm_config {
 	const char *box_ip;
 	/* RF_JOB: job number, the same on all ranks. Default: chosen at random by rank 0. */
 	uint64_t job;
-	/* RF_KEY: the job's key at the box, 32 hex digits. Default: zeroes. */
+	/* RF_KEY: the job's key, 32 hex digits, at the box and at RF_PORT. Default: zeroes. */
 	const char *key;
 	/* RF_SCHEDULE */
 	enum rf_schedule schedule;

@@ -10,6 +10,9 @@
  * Whoever moves packets (the progress thread, or a caller in manual mode) calls rf_round() under
  * the lock. Callers that wait sleep on `cond`, which is signalled whenever a request, a group or a
  * membership has changed.
+ *
+ * Members without RF_GUARDED_BY do not change once the object is shared, or are objects with rules
+ * of their own. tests/lint/guard.sh checks the rest.
  */
 #ifndef RF_API_H
 #define RF_API_H
@@ -18,6 +21,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/guard.h"
 #include "host/back/verbs.h"
 #include "host/io/io.h"
 #include "host/member/fallback.h"
@@ -30,21 +34,29 @@
 
 #define RF_TEXT_MAX 512u
 #define RF_GROUPS_MAX 64u
-#define NS_PER_MS UINT64_C(1000000)
+#define RF_NS_PER_MS UINT64_C(1000000)
 #define RF_NEVER UINT64_MAX
+/* How often the store is polled, and the longest sleep of the progress thread. */
+#define RF_STORE_POLL_NS (20 * RF_NS_PER_MS)
+
+/* rf_context.lock and rf_comm.store_lock */
+RF_LOCK_CLASS(rf_context_class);
+RF_LOCK_CLASS(rf_store_class);
+#define RF_LOCKED RF_GUARDED_BY(rf_context_class)
 
 struct rf_request {
 	struct rf_group *group;
-	bool used;
-	bool done;
-	int status;
-	size_t bytes;
-	struct rf_verbs_mem *mem[2]; /* verbs: send and receive buffer, one if they are the same */
+	bool used RF_LOCKED;
+	bool done RF_LOCKED;
+	int status RF_LOCKED;
+	size_t bytes RF_LOCKED;
+	struct rf_verbs_mem
+		*mem[2] RF_LOCKED; /* verbs: send and receive buffer, one if they are the same */
 };
 
 struct rf_group {
 	struct rf_comm *comm;
-	struct rf_group *next;
+	struct rf_group *next RF_LOCKED;
 	unsigned int number; /* the same on all ranks */
 	enum rf_type type;
 	enum rf_op op;
@@ -55,18 +67,19 @@ struct rf_group {
 	struct rf_member *member;
 	struct rf_pair_roce roce;   /* its connections, ... */
 	struct rf_pair_verbs verbs; /* ... or these, when the context uses a NIC */
-	uint64_t changes;           /* of the member, seen last */
-	struct rf_order order;
+	uint64_t changes RF_LOCKED; /* of the member, seen last */
+	struct rf_order order RF_LOCKED;
 	/* work */
 	struct rf_request requests[RF_REQUESTS_MAX];
-	unsigned int outstanding;
+	unsigned int outstanding RF_LOCKED;
 	/* without the box */
 	enum rf_fallback fallback;
-	struct rf_fallback_state *resume; /* NULL: the group has no fallback */
-	struct rf_group *ring;            /* the ring group that has taken over */
-	int status;                       /* 0, or why the group is unusable */
-	bool reported; /* a call has returned the status: later ones report an earlier failure */
-	char text[RF_TEXT_MAX];
+	struct rf_fallback_state *resume RF_LOCKED; /* NULL: the group has no fallback */
+	struct rf_group *ring RF_LOCKED;            /* the ring group that has taken over */
+	int status RF_LOCKED;                       /* 0, or why the group is unusable */
+	/* a call has returned the status: later ones report an earlier failure */
+	bool reported RF_LOCKED;
+	char text[RF_TEXT_MAX] RF_LOCKED;
 };
 
 /* A failure on this rank that the other ranks must still learn about. */
@@ -81,25 +94,24 @@ struct rf_comm {
 	unsigned int timeout_ms;
 	enum rf_schedule schedule;
 	uint32_t box_ip;
-	bool have_box_mac; /* learnt by an earlier group */
-	uint8_t box_mac[6];
+	bool have_box_mac RF_LOCKED; /* learnt by an earlier group */
+	uint8_t box_mac[6] RF_LOCKED;
 	uint64_t job;
 	uint8_t key[RF_CTL_KEY_BYTES];
 	struct rf_member_peer peers[RF_RANKS_MAX];
-	struct rf_group *groups;
-	unsigned int next_number;
-	unsigned int barriers;
-	/* under store_lock */
+	struct rf_group *groups RF_LOCKED;
+	unsigned int next_number RF_LOCKED;
+	unsigned int barriers RF_LOCKED;
 	pthread_mutex_t store_lock;
-	struct rf_store *store; /* NULL for one rank */
+	struct rf_store *store; /* NULL for one rank; used under store_lock */
 	struct rf_store_server *server;
-	/* under the context's lock */
-	struct rf_announce announces[4];
-	unsigned int n_announces;
-	bool troubled;      /* a group has failed: do not wait long for the others any more */
-	uint64_t store_due; /* next look at the store */
-	int status;         /* 0, or RF_ERR_RANK_LOST: no group of it can continue */
-	char text[RF_TEXT_MAX];
+	struct rf_announce announces[4] RF_LOCKED;
+	unsigned int n_announces RF_LOCKED;
+	/* a group has failed: do not wait long for the others any more */
+	bool troubled RF_LOCKED;
+	uint64_t store_due RF_LOCKED; /* next look at the store */
+	int status RF_LOCKED;         /* 0, or RF_ERR_RANK_LOST: no group of it can continue */
+	char text[RF_TEXT_MAX] RF_LOCKED;
 };
 
 struct rf_context {
@@ -119,35 +131,97 @@ struct rf_context {
 	bool thread_on;
 	pthread_t thread;
 	atomic_bool stop;
-	struct rf_comm *comm;
-	uint32_t next_qpn;
-	uint64_t round_at;        /* last round */
-	uint64_t link_due;        /* next look at the link */
-	uint64_t link_seen;       /* when it was last up */
-	unsigned int outstanding; /* requests of all groups, and memberships being made */
-	/* counters of destroyed queue pairs */
-	uint64_t reductions, bytes_reduced;
+	struct rf_comm *comm RF_LOCKED;
+	bool has_comm RF_LOCKED; /* or it is being made */
+	uint32_t next_qpn RF_LOCKED;
+	uint64_t round_at RF_LOCKED;        /* last round */
+	uint64_t link_due RF_LOCKED;        /* next look at the link */
+	uint64_t link_seen RF_LOCKED;       /* when it was last up */
+	unsigned int outstanding RF_LOCKED; /* requests of all groups, and memberships being made */
+	uint64_t reductions RF_LOCKED;
+	uint64_t bytes_reduced RF_LOCKED;
 	atomic_ullong sleeps;
-	struct roce_qp_counters past;
-	char error[RF_TEXT_MAX];
+	struct roce_qp_counters past RF_LOCKED; /* of destroyed queue pairs */
+	char error[RF_TEXT_MAX] RF_LOCKED;
 };
+
+/* ---- lock.c: the lowest file. A file uses those that stand before it here. ---- */
 
 /* ns of the monotonic clock */
 uint64_t rf_now(void);
 /* Fills buf with random bytes. */
 void rf_random(void *buf, size_t len);
 
-/* ---- context.c: lock and errors ---- */
-
 /* For API callers: the progress thread gives way. */
-void rf_lock(struct rf_context *ctx);
-void rf_unlock(struct rf_context *ctx);
+void rf_lock(struct rf_context *ctx) RF_ACQUIRES(rf_context_class);
+void rf_unlock(struct rf_context *ctx) RF_RELEASES(rf_context_class);
 
 /* Records a text under the lock and returns status. */
 int rf_fail(struct rf_context *ctx, int status, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+	__attribute__((format(printf, 3, 4))) RF_REQUIRES(rf_context_class);
 /* The same for a caller that does not hold the lock. */
-int rf_fail_unlocked(struct rf_context *ctx, int status, const char *text);
+int rf_fail_unlocked(struct rf_context *ctx, int status, const char *text)
+	RF_EXCLUDES(rf_context_class);
+/* The error of this thread's last creation of a context. */
+extern _Thread_local char rf_create_text[RF_TEXT_MAX];
+
+/* ---- events.c. All under the lock. ---- */
+
+/* Deregisters a request's buffers from the NIC. */
+void rf_request_mem_drop(struct rf_request *request) RF_REQUIRES(rf_context_class);
+/* Marks a request as done. */
+void rf_request_done(struct rf_request *request, int status) RF_REQUIRES(rf_context_class);
+/* Handles the events of the member. */
+void rf_group_events(struct rf_group *group) RF_REQUIRES(rf_context_class);
+/*
+ * Ends a group with a status, and notifies the other ranks if `announce` is set. Only the first
+ * call has an effect.
+ */
+void rf_group_fail(struct rf_group *group, bool announce, int status, const char *format, ...)
+	__attribute__((format(printf, 4, 5))) RF_REQUIRES(rf_context_class);
+/* Progress of one group, and its events. Returns how many things were done. */
+unsigned int rf_group_progress(struct rf_group *group, uint64_t now) RF_REQUIRES(rf_context_class);
+
+/* ---- listen.c ---- */
+
+/* Drains store events. */
+void rf_comm_listen(struct rf_comm *comm) RF_REQUIRES(rf_context_class) RF_REQUIRES(rf_store_class);
+
+/* ---- round.c. Under the lock. ---- */
+
+/* Makes all progress that is possible now. Returns how many things were done. */
+unsigned int rf_round(struct rf_context *ctx) RF_REQUIRES(rf_context_class);
+/* When rf_round() must be called again even if nothing arrives. */
+uint64_t rf_next_timeout(const struct rf_context *ctx) RF_REQUIRES(rf_context_class);
+
+/* ---- wait.c ---- */
+
+/*
+ * Sleeps until something changes, at most until `until`. In manual mode it makes progress itself.
+ * The lock is released meanwhile. Returns false once `until` has passed.
+ */
+bool rf_sleep(struct rf_context *ctx, uint64_t until) RF_REQUIRES(rf_context_class);
+/* Work to do while a gather waits. For rf_store_set_idle(): arg is the communicator. */
+void rf_comm_idle(void *arg) RF_REQUIRES(rf_store_class) RF_EXCLUDES(rf_context_class);
+/* A gather that puts the error text into the context. */
+int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, size_t len,
+		   void *values, unsigned int timeout_ms) RF_EXCLUDES(rf_context_class)
+	RF_EXCLUDES(rf_store_class);
+
+/* ---- progress.c ---- */
+
+void *rf_progress_thread(void *ctx);
+
+/* ---- backend.c ---- */
+
+/*
+ * Logs the choice of back end to stderr, once. If verbs is chosen, fills *verbs and *io and returns
+ * 1. Returns 0 for DPDK, negative with a text on error.
+ */
+int rf_backend_open(const char *device, const char *ip_text, unsigned int mtu,
+		    struct rf_verbs **verbs, struct rf_io **io, char *why, size_t room);
+
+/* ---- context.c ---- */
 
 /*
  * Creates a context over a given device, and owns the device from then on, also on failure. ip: 0
@@ -159,69 +233,29 @@ int rf_context_create_io(const struct rf_context_config *config, struct rf_io *i
 int rf_context_create_on(const struct rf_context_config *config, struct rf_io *io,
 			 struct rf_verbs *verbs, uint32_t ip, struct rf_context **out);
 
-/* ---- backend.c ---- */
+/* ---- call.c. Under the lock. ---- */
 
-/*
- * Logs the choice of back end to stderr, once. If verbs is chosen, fills *verbs and *io and returns
- * 1. Returns 0 for DPDK, negative with a text on error.
- */
-int rf_backend_open(const char *device, const char *ip_text, unsigned int mtu,
-		    struct rf_verbs **verbs, struct rf_io **io, char *why, size_t room);
-
-/*
- * Under the lock: sleeps until something changes, at most until `until`. In manual mode it makes
- * progress itself. The lock is released meanwhile. Returns false once `until` has passed.
- */
-bool rf_sleep(struct rf_context *ctx, uint64_t until);
-
-/* ---- progress.c ---- */
-
-/* Makes all progress that is possible now. Returns how many things were done. */
-unsigned int rf_round(struct rf_context *ctx);
-/* When rf_round() must be called again even if nothing arrives. */
-uint64_t rf_next_timeout(const struct rf_context *ctx);
-void *rf_progress_thread(void *ctx);
-
-/* ---- comm.c ---- */
-
-/* Drains store events. Caller holds ctx->lock and store_lock. */
-void rf_comm_listen(struct rf_comm *comm);
-/* A gather that puts the error text into the context. Without any lock. */
-int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, size_t len,
-		   void *values, unsigned int timeout_ms);
+/* On error the text is in the context. */
+int rf_request_start(struct rf_group *group, const void *send, void *recv, size_t count,
+		     struct rf_request **request) RF_REQUIRES(rf_context_class);
+/* Returns the result of a completed request and releases it. */
+int rf_request_take(struct rf_request *request) RF_REQUIRES(rf_context_class);
+/* There is something to send. Without the lock, too. */
+void rf_kick(struct rf_context *ctx);
 
 /* ---- group.c ---- */
 
-/*
- * Ends a group with a status, and notifies the other ranks if `announce` is set. Under the lock.
- * Only the first call has an effect.
- */
-void rf_group_fail(struct rf_group *group, bool announce, int status, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-/* Progress of one group, and its events. Returns how many things were done. */
-unsigned int rf_group_progress(struct rf_group *group, uint64_t now);
-/* Handles the events of the member. Under the lock. */
-void rf_group_events(struct rf_group *group);
+/* Leaves and releases everything of a group, whatever its state. */
+void rf_group_end(struct rf_group *group, bool together) RF_EXCLUDES(rf_context_class);
 
 /* ---- fallback.c: the driver of host/member/fallback.h ---- */
 
 /* Both under the lock, which is released meanwhile. */
 
 /* Carries out a call that the box did not complete. */
-void rf_group_resume(struct rf_group *group, struct rf_request *request);
+void rf_group_resume(struct rf_group *group, struct rf_request *request)
+	RF_REQUIRES(rf_context_class);
 /* Before a group is destroyed: helps the others finish their last call. */
-void rf_group_finish(struct rf_group *group);
-
-/* ---- request.c ---- */
-
-/* Under the lock. On error the text is in the context. */
-int rf_request_start(struct rf_group *group, const void *send, void *recv, size_t count,
-		     struct rf_request **request);
-/* Marks a request as done. */
-void rf_request_done(struct rf_request *request, int status);
-/*
- * Under the lock: waits for a request and takes it. until: RF_NEVER for the group's own deadline.
- */
-int rf_request_wait(struct rf_request *request, uint64_t until);
+void rf_group_finish(struct rf_group *group) RF_REQUIRES(rf_context_class);
 
 #endif

@@ -1,4 +1,4 @@
-/* The communicator: its ranks, the store, and the events that other ranks announce. */
+/* The communicator: its settings, its ranks and the store. */
 #include "host/api/api.h"
 
 #include <stdio.h>
@@ -21,86 +21,6 @@
 					       sizeof((config)->member)                            \
 		 ? (config)->member                                                                \
 		 : (absent))
-
-/* An announcement is "<number of the group>|text", so that the right group is ended. */
-static void announced(struct rf_comm *comm, const struct rf_store_event *e)
-{
-	char *end;
-	unsigned long number = strtoul(e->text, &end, 10);
-	struct rf_group *g;
-
-	for (g = comm->groups; g; g = g->next)
-		if (*end == '|' && g->number == number) {
-			rf_member_announced(g->member, e->rank, e->status, end + 1, rf_now());
-			rf_group_events(g);
-		}
-}
-
-static void lost(struct rf_comm *comm, const char *text)
-{
-	struct rf_group *g;
-
-	if (comm->status)
-		return;
-	comm->status = RF_ERR_RANK_LOST;
-	snprintf(comm->text, sizeof(comm->text), "%s", text);
-	for (g = comm->groups; g; g = g->next)
-		rf_group_fail(g, false, RF_ERR_RANK_LOST, "%s", text);
-	pthread_cond_broadcast(&comm->ctx->cond);
-}
-
-void rf_comm_listen(struct rf_comm *comm)
-{
-	struct rf_store_event e;
-	unsigned int k;
-	char text[RF_TEXT_MAX];
-	int ret;
-
-	for (k = 0; k < comm->n_announces; k++)
-		rf_store_announce(comm->store, comm->announces[k].status, comm->announces[k].text);
-	comm->n_announces = 0;
-	while ((ret = rf_store_poll(comm->store, &e)) != 0) {
-		if (ret < 0)
-			lost(comm,
-			     "the connection to rank 0's store has ended: its process has ended; "
-			     "see its output for the cause");
-		else if (e.status == RF_ERR_RANK_LOST && !e.text[0]) {
-			rf_member_lost_text(e.rank, text, sizeof(text));
-			lost(comm, text);
-		} else
-			announced(comm, &e);
-	}
-}
-
-/* Work to do while a gather waits; this thread holds the store's lock. */
-static void comm_idle(void *arg)
-{
-	struct rf_comm *comm = arg;
-
-	rf_lock(comm->ctx);
-	rf_comm_listen(comm);
-	if (comm->ctx->manual)
-		rf_round(comm->ctx);
-	rf_unlock(comm->ctx);
-}
-
-int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, size_t len,
-		   void *values, unsigned int timeout_ms)
-{
-	char text[RF_TEXT_MAX];
-	int ret;
-
-	if (!comm->store) {
-		if (len)
-			memcpy(values, value, len);
-		return RF_OK;
-	}
-	pthread_mutex_lock(&comm->store_lock);
-	ret = rf_store_gather(comm->store, name, value, len, values, timeout_ms, text,
-			      sizeof(text));
-	pthread_mutex_unlock(&comm->store_lock);
-	return ret ? rf_fail_unlocked(comm->ctx, ret, text) : RF_OK;
-}
 
 /* Settings that must be the same on all ranks. */
 struct comm_settings {
@@ -261,6 +181,26 @@ static void comm_free(struct rf_comm *comm, unsigned int linger_ms)
 	free(comm);
 }
 
+/* A context has one communicator, also if several threads create one. */
+static bool comm_claim(struct rf_context *ctx)
+{
+	bool had;
+
+	rf_lock(ctx);
+	had = ctx->has_comm;
+	ctx->has_comm = true;
+	rf_unlock(ctx);
+	return !had;
+}
+
+static void comm_release(struct rf_context *ctx)
+{
+	rf_lock(ctx);
+	ctx->comm = NULL;
+	ctx->has_comm = false;
+	rf_unlock(ctx);
+}
+
 int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 		   struct rf_comm **out)
 {
@@ -285,18 +225,20 @@ int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 			 comm->ranks);
 		ret = RF_ERR_DEVICE;
 	}
-	if (!ret && ctx->comm) {
+	if (!ret && !comm_claim(ctx)) {
 		snprintf(why, sizeof(why), "this context already has a communicator");
 		ret = RF_ERR_BUSY;
-	}
-	if (!ret && comm->ranks > 1)
+	} else if (!ret && comm->ranks > 1) {
 		ret = comm_begin(comm, &s, why, sizeof(why));
+		if (ret)
+			comm_release(ctx);
+	}
 	if (ret) {
 		comm_free(comm, 0);
 		return rf_fail_unlocked(ctx, ret, why);
 	}
 	if (comm->store)
-		rf_store_set_idle(comm->store, comm_idle, comm);
+		rf_store_set_idle(comm->store, rf_comm_idle, comm);
 	rf_lock(ctx);
 	ctx->comm = comm;
 	rf_unlock(ctx);
@@ -323,9 +265,7 @@ int rf_comm_destroy(struct rf_comm *comm)
 	bound = comm->status || comm->troubled ? 1000 : comm->timeout_ms;
 	rf_unlock(ctx);
 	rf_comm_gather(comm, "the end of the job", NULL, 0, NULL, bound);
-	rf_lock(ctx);
-	ctx->comm = NULL;
-	rf_unlock(ctx);
+	comm_release(ctx);
 	comm_free(comm, 1000);
 	return RF_OK;
 }
@@ -344,6 +284,8 @@ int rf_comm_barrier(struct rf_comm *comm)
 {
 	char name[RF_STORE_KEY_MAX];
 
+	rf_lock(comm->ctx);
 	snprintf(name, sizeof(name), "barrier %u", comm->barriers++);
+	rf_unlock(comm->ctx);
 	return rf_comm_gather(comm, name, NULL, 0, NULL, comm->timeout_ms);
 }

@@ -1,16 +1,13 @@
 /*
- * The context: device, endpoint, lock, progress thread, error text.
+ * The context: device, endpoint, progress thread, statistics.
  */
-#include "base/clock.h"
 #include "host/api/api.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "host/config/env.h"
@@ -22,102 +19,6 @@
 #define PACKET_MAX(mtu) (ROCE_HEADERS_MAX - 18u + (mtu) + 4u)
 #define MAX_QPS (2u * RF_GROUPS_MAX)
 
-static _Thread_local char create_text[RF_TEXT_MAX];
-static _Thread_local char last_text[RF_TEXT_MAX];
-
-uint64_t rf_now(void)
-{
-	return rf_now_ns();
-}
-
-void rf_random(void *buf, size_t len)
-{
-	uint8_t *p = buf;
-	uint64_t x;
-
-	if (getrandom(buf, len, GRND_NONBLOCK) == (ssize_t)len)
-		return;
-	/* early during boot: good enough to tell runs apart, and nothing here is secret */
-	x = rf_now() | 1;
-	while (len--) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		*p++ = (uint8_t)(x >> 32);
-	}
-}
-
-void rf_lock(struct rf_context *ctx)
-{
-	atomic_fetch_add(&ctx->callers, 1);
-	pthread_mutex_lock(&ctx->lock);
-	atomic_fetch_sub(&ctx->callers, 1);
-}
-
-void rf_unlock(struct rf_context *ctx)
-{
-	pthread_mutex_unlock(&ctx->lock);
-}
-
-int rf_fail(struct rf_context *ctx, int status, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(ctx->error, sizeof(ctx->error), format, args);
-	va_end(args);
-	return status;
-}
-
-int rf_fail_unlocked(struct rf_context *ctx, int status, const char *text)
-{
-	rf_lock(ctx);
-	rf_fail(ctx, status, "%s", text);
-	rf_unlock(ctx);
-	return status;
-}
-
-const char *rf_last_error_text(struct rf_context *ctx)
-{
-	if (!ctx)
-		return create_text;
-	rf_lock(ctx);
-	memcpy(last_text, ctx->error, sizeof(last_text));
-	rf_unlock(ctx);
-	return last_text;
-}
-
-bool rf_sleep(struct rf_context *ctx, uint64_t until)
-{
-	uint64_t now = rf_now();
-	uint64_t next = rf_next_timeout(ctx);
-	struct timespec ts;
-
-	if (now >= until)
-		return false;
-	if (!ctx->manual) {
-		ts.tv_sec = (time_t)(until / 1000000000u);
-		ts.tv_nsec = (long)(until % 1000000000u);
-		/* a far deadline is as good as none, and this bound fits every time_t */
-		if (until - now > UINT64_C(1000000000) * 3600)
-			ts.tv_sec = (time_t)(now / 1000000000u + 3600);
-		pthread_cond_timedwait(&ctx->cond, &ctx->lock, &ts);
-		return true;
-	}
-	if (rf_round(ctx) || !ctx->io)
-		return true;
-	next = next < until ? next : until;
-	next = next > now ? (next - now) / 1000 + 1 : 0;
-	next = next < 1000 ? next : 1000;
-	if (ctx->io->polling && next > 20)
-		next = 20;
-	rf_unlock(ctx);
-	if (next)
-		ctx->io->ops->wait(ctx->io, (uint32_t)next);
-	rf_lock(ctx);
-	return true;
-}
-
 /* A config member that the caller's version of the struct may not have. */
 #define CONFIG(config, member, absent)                                                             \
 	((config) && (config)->size >= offsetof(struct rf_context_config, member) +                \
@@ -125,7 +26,7 @@ bool rf_sleep(struct rf_context *ctx, uint64_t until)
 		 ? (config)->member                                                                \
 		 : (absent))
 
-/* Fills settings from config and environment. Text in create_text. */
+/* Fills settings from config and environment. Text in rf_create_text. */
 static int context_settings(struct rf_context *ctx, const struct rf_context_config *config)
 {
 	enum rf_progress_mode mode = CONFIG(config, progress, RF_PROGRESS_DEFAULT);
@@ -135,31 +36,32 @@ static int context_settings(struct rf_context *ctx, const struct rf_context_conf
 	int ret = RF_OK;
 
 	if (!mtu)
-		ret = rf_setting_number("RF_MTU", 256, 4096, &mtu, create_text, RF_TEXT_MAX);
+		ret = rf_setting_number("RF_MTU", 256, 4096, &mtu, rf_create_text, RF_TEXT_MAX);
 	if (!ret && (mtu < 256 || mtu > 4096 || (mtu & (mtu - 1)))) {
-		snprintf(create_text, RF_TEXT_MAX,
+		snprintf(rf_create_text, RF_TEXT_MAX,
 			 "path MTU %llu: expected 256, 512, 1024, 2048 or 4096 (RF_MTU)",
 			 (unsigned long long)mtu);
 		ret = RF_ERR_INVALID;
 	}
 	if (!ret)
-		ret = rf_setting_number("RF_RETRY", 1, 60000, &retry, create_text, RF_TEXT_MAX);
+		ret = rf_setting_number("RF_RETRY", 1, 60000, &retry, rf_create_text, RF_TEXT_MAX);
 	if (!ret)
-		ret = rf_setting_number("RF_WINDOW", 1, 65536, &window, create_text, RF_TEXT_MAX);
+		ret = rf_setting_number("RF_WINDOW", 1, 65536, &window, rf_create_text,
+					RF_TEXT_MAX);
 	if (!ret)
-		ret = rf_setting_number("RF_SPIN", 0, 1000000, &spin, create_text, RF_TEXT_MAX);
+		ret = rf_setting_number("RF_SPIN", 0, 1000000, &spin, rf_create_text, RF_TEXT_MAX);
 	if (ret)
 		return ret;
 	if (mode == RF_PROGRESS_DEFAULT && strcmp(text, "manual") == 0)
 		mode = RF_PROGRESS_MANUAL;
 	else if (mode == RF_PROGRESS_DEFAULT && strcmp(text, "thread") != 0) {
-		snprintf(create_text, RF_TEXT_MAX, "RF_PROGRESS=%s: expected thread or manual",
+		snprintf(rf_create_text, RF_TEXT_MAX, "RF_PROGRESS=%s: expected thread or manual",
 			 text);
 		return RF_ERR_INVALID;
 	}
 	ctx->manual = mode == RF_PROGRESS_MANUAL;
 	ctx->mtu = (unsigned int)mtu;
-	ctx->retry_ns = retry * NS_PER_MS;
+	ctx->retry_ns = retry * RF_NS_PER_MS;
 	ctx->window = (uint32_t)window;
 	ctx->spin_ns = spin * 1000;
 	return RF_OK;
@@ -179,7 +81,7 @@ static int context_pcap(struct rf_context *ctx, const char *path, unsigned int r
 		ret = rf_pcapng_interface(ctx->pcap, "host", 0);
 	if (ret == 0)
 		return RF_OK;
-	snprintf(create_text, RF_TEXT_MAX, "cannot write %.300s (RF_PCAP): %s", full,
+	snprintf(rf_create_text, RF_TEXT_MAX, "cannot write %.300s (RF_PCAP): %s", full,
 		 strerror(-ret));
 	return RF_ERR_SYSTEM;
 }
@@ -190,7 +92,7 @@ static int context_endpoint(struct rf_context *ctx, uint32_t ip)
 
 	memcpy(cfg.mac, ctx->io->mac, sizeof(cfg.mac));
 	if (roce_endpoint_create(&cfg, &ctx->ep) != ROCE_OK) {
-		snprintf(create_text, RF_TEXT_MAX, "no memory for the endpoint");
+		snprintf(rf_create_text, RF_TEXT_MAX, "no memory for the endpoint");
 		return RF_ERR_NO_MEMORY;
 	}
 	return RF_OK;
@@ -207,7 +109,7 @@ static int context_thread(struct rf_context *ctx)
 	ret = pthread_create(&ctx->thread, NULL, rf_progress_thread, ctx);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (ret) {
-		snprintf(create_text, RF_TEXT_MAX, "cannot start the progress thread: %s",
+		snprintf(rf_create_text, RF_TEXT_MAX, "cannot start the progress thread: %s",
 			 strerror(ret));
 		return RF_ERR_SYSTEM;
 	}
@@ -251,7 +153,7 @@ int rf_context_create_on(const struct rf_context_config *config, struct rf_io *i
 		if (io)
 			io->ops->close(io);
 		rf_verbs_close(verbs);
-		snprintf(create_text, RF_TEXT_MAX, "no memory for the context");
+		snprintf(rf_create_text, RF_TEXT_MAX, "no memory for the context");
 		return RF_ERR_NO_MEMORY;
 	}
 	pthread_mutex_init(&ctx->lock, NULL);
@@ -266,7 +168,7 @@ int rf_context_create_on(const struct rf_context_config *config, struct rf_io *i
 	ret = context_settings(ctx, config);
 	if (!ret && io) {
 		/* rf_comm_create() reports a wrong rank */
-		if (rf_env_read(&env, create_text, RF_TEXT_MAX))
+		if (rf_env_read(&env, rf_create_text, RF_TEXT_MAX))
 			env.rank = 0;
 		ret = context_pcap(ctx, pcap ? pcap : rf_setting_text("RF_PCAP"), env.rank);
 	}
@@ -288,7 +190,7 @@ static int mtu_setting(const struct rf_context_config *config, unsigned int *mtu
 	int ret = RF_OK;
 
 	if (!value)
-		ret = rf_setting_number("RF_MTU", 256, 4096, &value, create_text, RF_TEXT_MAX);
+		ret = rf_setting_number("RF_MTU", 256, 4096, &value, rf_create_text, RF_TEXT_MAX);
 	*mtu = (unsigned int)value;
 	return ret;
 }
@@ -297,7 +199,7 @@ static int mtu_setting(const struct rf_context_config *config, unsigned int *mtu
 static int context_ip(const char *text, const struct rf_io *io, unsigned int rank, uint32_t *ip)
 {
 	if (*text)
-		return rf_ip_parse("own address (RF_IP)", text, ip, create_text, RF_TEXT_MAX);
+		return rf_ip_parse("own address (RF_IP)", text, ip, rf_create_text, RF_TEXT_MAX);
 	*ip = io->ip ? io->ip : 0x0a000001u + rank;
 	return RF_OK;
 }
@@ -315,9 +217,9 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 	uint32_t ip = 0;
 	int ret;
 
-	create_text[0] = '\0';
+	rf_create_text[0] = '\0';
 	if (!ctx || (config && config->size < sizeof(config->size))) {
-		snprintf(create_text, RF_TEXT_MAX,
+		snprintf(rf_create_text, RF_TEXT_MAX,
 			 "config.size is not set: use "
 			 "RF_CONTEXT_CONFIG_INIT");
 		return RF_ERR_INVALID;
@@ -328,13 +230,14 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 		ip_text = rf_setting_text("RF_IP");
 	ret = mtu_setting(config, &mtu);
 	if (!ret)
-		ret = rf_backend_open(device, ip_text, mtu, &verbs, &io, create_text, RF_TEXT_MAX);
+		ret = rf_backend_open(device, ip_text, mtu, &verbs, &io, rf_create_text,
+				      RF_TEXT_MAX);
 	if (ret < 0)
 		return ret;
 	if (verbs)
 		return rf_context_create_on(config, io, verbs, io->ip, ctx);
 	if (*device) {
-		ret = rf_env_read(&env, create_text, RF_TEXT_MAX);
+		ret = rf_env_read(&env, rf_create_text, RF_TEXT_MAX);
 		if (ret)
 			return ret;
 		rf_rank_text(device, env.rank, full, sizeof(full));
@@ -345,7 +248,7 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 				.frame_max = FRAME_ROOM,
 				.mtu = PACKET_MAX(mtu),
 			},
-			&io, create_text, RF_TEXT_MAX);
+			&io, rf_create_text, RF_TEXT_MAX);
 		if (ret)
 			return ret;
 		ret = context_ip(ip_text, io, env.rank, &ip);

@@ -8,7 +8,7 @@
 
 /* These release the lock while they wait, and leave the text of an error in the context. */
 
-static void fallback_gather(struct rf_group *g)
+static void fallback_gather(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
 	struct rf_member_gather want = *rf_fallback_gather(g->resume);
 	struct rf_context *ctx = g->comm->ctx;
@@ -26,42 +26,48 @@ static void fallback_gather(struct rf_group *g)
 	rf_fallback_gathered(g->resume, ret, ctx->error, values);
 }
 
-static void fallback_create(struct rf_group *g)
+static void fallback_create(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
 	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
 	struct rf_context *ctx = g->comm->ctx;
+	enum rf_type type = rf_fallback_ring_type(g->resume);
+	enum rf_op op = rf_fallback_ring_op(g->resume);
 	struct rf_group *ring = NULL;
 	int ret;
 
 	config.schedule = RF_SCHEDULE_RING;
 	config.fallback = RF_FALLBACK_NONE;
-	config.timeout_ms = (unsigned int)(g->timeout_ns / NS_PER_MS);
+	config.timeout_ms = (unsigned int)(g->timeout_ns / RF_NS_PER_MS);
 	rf_unlock(ctx);
-	ret = rf_group_create(g->comm, rf_fallback_ring_type(g->resume),
-			      rf_fallback_ring_op(g->resume), &config, &ring);
+	ret = rf_group_create(g->comm, type, op, &config, &ring);
 	rf_lock(ctx);
 	g->ring = ring;
 	rf_fallback_created(g->resume, ret, ctx->error);
 }
 
-static void fallback_call(struct rf_group *g)
+static void fallback_call(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
 	struct rf_fallback_call call = *rf_fallback_call(g->resume);
 	struct rf_context *ctx = g->comm->ctx;
-	int ret;
+	struct rf_request *r;
+	int ret = rf_request_start(g->ring, call.send, call.recv, call.count, &r);
 
-	rf_unlock(ctx);
-	ret = rf_allreduce(g->ring, call.send, call.recv, call.count);
-	rf_lock(ctx);
+	if (!ret) {
+		rf_kick(ctx);
+		while (!r->done)
+			rf_sleep(ctx, RF_NEVER);
+		ret = rf_request_take(r);
+	}
 	rf_fallback_called(g->resume, ret, ctx->error);
 }
 
-static void fallback_drive(struct rf_group *g)
+static void fallback_drive(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
+	struct rf_fallback_state *f = g->resume;
 	enum rf_fallback_action action;
 	const char *notice;
 
-	while ((action = rf_fallback_action(g->resume)) != RF_FALLBACK_OVER) {
+	while ((action = rf_fallback_action(f)) != RF_FALLBACK_OVER) {
 		if (action == RF_FALLBACK_GATHER) {
 			fallback_gather(g);
 		} else if (action == RF_FALLBACK_CREATE) {
@@ -71,10 +77,10 @@ static void fallback_drive(struct rf_group *g)
 		} else {
 			/* only this thread carries out the call, and others see no change */
 			rf_unlock(g->comm->ctx);
-			rf_fallback_add(g->resume);
+			rf_fallback_add(f);
 			rf_lock(g->comm->ctx);
 		}
-		notice = rf_fallback_notice(g->resume);
+		notice = rf_fallback_notice(f);
 		if (notice)
 			fprintf(stderr, "ringfold: %s\n", notice);
 	}

@@ -1,7 +1,6 @@
 /* The group: its settings, and the driver of its member. */
 #include "host/api/api.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,64 +15,6 @@
 					       sizeof((config)->member)                            \
 		 ? (config)->member                                                                \
 		 : (absent))
-
-/* ---- what the member reports ---- */
-
-static void group_announce(struct rf_group *g)
-{
-	struct rf_comm *comm = g->comm;
-	struct rf_announce *a;
-
-	if (!comm->store || comm->n_announces == sizeof(comm->announces) / sizeof(*a))
-		return;
-	a = &comm->announces[comm->n_announces++];
-	a->status = rf_member_status(g->member);
-	snprintf(a->text, sizeof(a->text), "%u|%.380s", g->number, rf_member_text(g->member));
-}
-
-void rf_group_events(struct rf_group *g)
-{
-	struct rf_member_event e;
-
-	if (rf_member_status(g->member) && !g->status) {
-		g->status = rf_member_status(g->member);
-		snprintf(g->text, sizeof(g->text), "%s", rf_member_text(g->member));
-		g->comm->troubled = true;
-	}
-	while (rf_member_poll(g->member, &e)) {
-		if (e.kind == RF_MEMBER_ANNOUNCE)
-			group_announce(g);
-		else if (!rf_fallback_takes(g->resume, e.status)) {
-			if (g->resume && !e.status)
-				rf_fallback_succeeded(g->resume);
-			rf_request_done(&g->requests[e.id], e.status);
-		} /* else its caller carries it out */
-	}
-	if (g->changes == rf_member_changes(g->member))
-		return;
-	g->changes = rf_member_changes(g->member);
-	pthread_cond_broadcast(&g->comm->ctx->cond);
-}
-
-void rf_group_fail(struct rf_group *g, bool announce, int status, const char *format, ...)
-{
-	char text[RF_TEXT_MAX];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	rf_member_fail(g->member, announce, status, rf_now(), "%s", text);
-	rf_group_events(g);
-}
-
-unsigned int rf_group_progress(struct rf_group *g, uint64_t now)
-{
-	unsigned int count = rf_member_progress(g->member, now);
-
-	rf_group_events(g);
-	return count;
-}
 
 /* ---- create ---- */
 
@@ -150,9 +91,9 @@ static int group_settings(struct rf_group *g, const struct rf_group_config *conf
 	g->schedule = CONFIG(config, schedule, RF_SCHEDULE_DEFAULT);
 	if (g->schedule == RF_SCHEDULE_DEFAULT)
 		g->schedule = g->comm->schedule;
-	g->timeout_ns = CONFIG(config, timeout_ms, 0) * NS_PER_MS;
+	g->timeout_ns = CONFIG(config, timeout_ms, 0) * RF_NS_PER_MS;
 	if (!g->timeout_ns)
-		g->timeout_ns = g->comm->timeout_ms * NS_PER_MS;
+		g->timeout_ns = g->comm->timeout_ms * RF_NS_PER_MS;
 	if (!slots)
 		ret = rf_setting_number("RF_SLOTS", 16, 32768, &slots, why, room);
 	if (!ret && (slots < 16 || slots > 32768 || (slots & (slots - 1)))) {
@@ -176,7 +117,7 @@ static int group_settings(struct rf_group *g, const struct rf_group_config *conf
 
 /* Takes part in the gather that the member asks for. Under the lock, which is released meanwhile.
  */
-static void group_gather(struct rf_group *g)
+static void group_gather(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
 	struct rf_member_gather want = *rf_member_gather(g->member);
 	struct rf_context *ctx = g->comm->ctx;
@@ -204,7 +145,7 @@ static bool group_settled(const struct rf_group *g)
  * Until the member runs, has failed to, or has left. Under the lock, which is released while
  * waiting.
  */
-static void group_drive(struct rf_group *g)
+static void group_drive(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
 	struct rf_context *ctx = g->comm->ctx;
 
@@ -221,7 +162,7 @@ static void group_drive(struct rf_group *g)
 	}
 }
 
-static void group_unlink(struct rf_group *g)
+static void group_unlink(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
 	struct rf_group **at = &g->comm->groups;
 
@@ -231,8 +172,7 @@ static void group_unlink(struct rf_group *g)
 		*at = g->next;
 }
 
-/* Leaves and releases everything of a group, whatever its state. */
-static void group_end(struct rf_group *g, bool together)
+void rf_group_end(struct rf_group *g, bool together)
 {
 	struct rf_context *ctx = g->comm->ctx;
 
@@ -250,7 +190,7 @@ static void group_end(struct rf_group *g, bool together)
 }
 
 /* Numbers that no recent run has used, so that its late packets do not match. */
-static int group_pair(struct rf_group *g, struct rf_member_end *own)
+static int group_pair(struct rf_group *g, struct rf_member_end *own) RF_REQUIRES(rf_context_class)
 {
 	struct rf_context *ctx = g->comm->ctx;
 	struct rf_pair_roce_cfg cfg = {.ep = ctx->ep,
@@ -290,7 +230,7 @@ static int group_pair(struct rf_group *g, struct rf_member_end *own)
 }
 
 /* Makes the member. Under the lock. */
-static int group_member(struct rf_group *g)
+static int group_member(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
 	struct rf_comm *comm = g->comm;
 	struct rf_context *ctx = comm->ctx;
@@ -308,9 +248,9 @@ static int group_member(struct rf_group *g)
 		.flags = (uint16_t)(RF_CTL_J_SHIFTED | g->flags),
 		.prove = true,
 		.timeout_ns = g->timeout_ns,
-		.exchange_ns = comm->timeout_ms * NS_PER_MS,
+		.exchange_ns = comm->timeout_ms * RF_NS_PER_MS,
 		.lease_ms = RF_CTL_LEASE_DEFAULT,
-		.join_ms = (uint32_t)(g->timeout_ns / NS_PER_MS),
+		.join_ms = (uint32_t)(g->timeout_ns / RF_NS_PER_MS),
 		.mtu = ctx->mtu,
 		.ring_window = ctx->window,
 		.calls_max = RF_REQUESTS_MAX,
@@ -337,7 +277,7 @@ static int group_member(struct rf_group *g)
 	return ret;
 }
 
-static int group_fallback(struct rf_group *g)
+static int group_fallback(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
 	struct rf_fallback_cfg cfg = {.kind = g->fallback,
 				      .rank = g->comm->rank,
@@ -354,7 +294,7 @@ static int group_fallback(struct rf_group *g)
 }
 
 /* Makes the group, together with the other ranks. Under the lock, which is released meanwhile. */
-static int group_make(struct rf_group *g)
+static int group_make(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
 	struct rf_comm *comm = g->comm;
 	struct rf_context *ctx = comm->ctx;
@@ -418,37 +358,10 @@ int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
 	memcpy(why, ctx->error, sizeof(why));
 	rf_unlock(ctx);
 	if (ret) {
-		group_end(g, false);
+		rf_group_end(g, false);
 		return rf_fail_unlocked(ctx, ret, why);
 	}
 	*out = g;
-	return RF_OK;
-}
-
-int rf_group_destroy(struct rf_group *group)
-{
-	struct rf_context *ctx;
-
-	if (!group)
-		return RF_OK;
-	ctx = group->comm->ctx;
-	rf_lock(ctx);
-	if (group->outstanding && group->status) {
-		/* the box has failed and nobody has waited for the unfinished call */
-		if (group->resume)
-			rf_fallback_give_up(group->resume);
-		for (unsigned int k = 0; k < RF_REQUESTS_MAX; k++)
-			if (group->requests[k].used && !group->requests[k].done)
-				rf_request_done(&group->requests[k], RF_ERR_ABORTED);
-	}
-	if (group->outstanding)
-		rf_group_fail(group, true, RF_ERR_ABORTED,
-			      "the group was destroyed with calls outstanding");
-	if (group->resume)
-		rf_group_finish(group);
-	rf_unlock(ctx);
-	rf_group_destroy(group->ring);
-	group_end(group, true);
 	return RF_OK;
 }
 
@@ -456,6 +369,8 @@ int rf_group_order(const struct rf_group *group, struct rf_order *order)
 {
 	if (!order)
 		return rf_fail_unlocked(group->comm->ctx, RF_ERR_INVALID, "order is NULL");
+	rf_lock(group->comm->ctx);
 	*order = group->order;
+	rf_unlock(group->comm->ctx);
 	return RF_OK;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The client gives up after its own timeout; this one is longer. */
-#define ANSWER_NS (7000 * NS_PER_MS)
+#define ANSWER_NS (7000 * RF_NS_PER_MS)
 
 _Static_assert(RF_LAG_BINS == RF_CTL_LAG_BINS, "the box and the API have the same bins");
 
@@ -13,6 +13,7 @@ _Static_assert(RF_LAG_BINS == RF_CTL_LAG_BINS, "the box and the API have the sam
  * so, retries.
  */
 static int ask(struct rf_group *g, unsigned int first, const struct rf_ctl_lag_page **page)
+	RF_REQUIRES(rf_context_class)
 {
 	struct rf_ctl_status_req req = {.page = RF_CTL_PAGE_LAG, .index = (uint16_t)first};
 	struct rf_context *ctx = g->comm->ctx;

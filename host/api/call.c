@@ -1,0 +1,143 @@
+/* Starts a request and takes its result. */
+#include "host/api/api.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct rf_request *request_free(struct rf_group *g) RF_REQUIRES(rf_context_class)
+{
+	unsigned int k;
+
+	for (k = 0; k < RF_REQUESTS_MAX; k++)
+		if (!g->requests[k].used)
+			return &g->requests[k];
+	return NULL;
+}
+
+/* Registers a request's buffers: the NIC reads and writes there itself. */
+static int mem_add(struct rf_request *r, const void *send, void *recv) RF_REQUIRES(rf_context_class)
+{
+	struct rf_context *ctx = r->group->comm->ctx;
+
+	if (!ctx->verbs || r->group->comm->ranks == 1)
+		return RF_OK;
+	r->mem[0] = rf_verbs_mem_add(ctx->verbs, recv, r->bytes, true, ctx->error, RF_TEXT_MAX);
+	if (r->mem[0] && send != recv)
+		r->mem[1] = rf_verbs_mem_add(ctx->verbs, send, r->bytes, false, ctx->error,
+					     RF_TEXT_MAX);
+	if (r->mem[0] && (r->mem[1] || send == recv))
+		return RF_OK;
+	rf_request_mem_drop(r);
+	return RF_ERR_NO_MEMORY;
+}
+
+/* Returns what is wrong with the arguments, or NULL. */
+static const char *request_check(const struct rf_group *g, const void *send, const void *recv,
+				 size_t count)
+{
+	size_t size = rf_type_size(g->type);
+	uintptr_t a = (uintptr_t)send;
+	uintptr_t b = (uintptr_t)recv;
+
+	if (!count)
+		return "count is 0: every rank reduces at least one element";
+	if (!send || !recv)
+		return "a buffer is NULL";
+	if (count > SIZE_MAX / 2 / size)
+		return "count is larger than the address space";
+	if (a % size || b % size)
+		return "a buffer is not aligned to its element";
+	if (a != b && a < b + count * size && b < a + count * size)
+		return "send and receive buffer overlap without being the same";
+	return NULL;
+}
+
+/* Starts the request. One rank alone has finished at once. */
+static int request_post(struct rf_group *g, struct rf_request *r, const void *send, void *recv,
+			size_t count) RF_REQUIRES(rf_context_class)
+{
+	int ret;
+
+	g->outstanding++;
+	g->comm->ctx->outstanding++;
+	/* without the box: carried out by the caller that waits for it */
+	if (rf_fallback_takes(g->resume, g->status))
+		return RF_OK;
+	ret = mem_add(r, send, recv);
+	if (!ret) {
+		ret = rf_member_call(g->member, (unsigned int)(r - g->requests), send, recv, count,
+				     rf_now());
+		if (ret)
+			rf_fail(g->comm->ctx, ret, "the group does not accept the call");
+	}
+	if (ret) {
+		rf_request_mem_drop(r);
+		g->outstanding--;
+		g->comm->ctx->outstanding--;
+	} else if (g->comm->ranks == 1) {
+		rf_group_progress(g, rf_now());
+	}
+	return ret;
+}
+
+int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t count,
+		     struct rf_request **out)
+{
+	struct rf_context *ctx = g->comm->ctx;
+	const char *wrong = request_check(g, send, recv, count);
+	struct rf_request *r;
+	int ret;
+
+	if (wrong)
+		return rf_fail(ctx, RF_ERR_INVALID, "%s", wrong);
+	if (g->fallback > RF_FALLBACK_NONE && g->outstanding)
+		return rf_fail(ctx, RF_ERR_BUSY,
+			       "a group with RF_FALLBACK carries out one call at a time");
+	if (rf_fallback_takes(g->resume, g->status))
+		;
+	else if (g->status && g->reported)
+		return rf_fail(ctx, RF_ERR_GROUP_FAILED, "the group has already failed: %s",
+			       g->text);
+	else if (g->status) {
+		/* the group failed between two calls */
+		g->reported = true;
+		return rf_fail(ctx, g->status, "%s", g->text);
+	}
+	r = request_free(g);
+	if (!r)
+		return rf_fail(ctx, RF_ERR_BUSY,
+			       "%u requests are outstanding: wait for one of them first",
+			       RF_REQUESTS_MAX);
+	memset(r, 0, sizeof(*r));
+	r->group = g;
+	if (g->resume && rf_fallback_keep(g->resume, send, recv, count))
+		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the copy of the operand");
+	r->used = true;
+	r->bytes = count * rf_type_size(g->type);
+	ret = request_post(g, r, send, recv, count);
+	if (ret) {
+		r->used = false;
+		return ret;
+	}
+	*out = r;
+	return RF_OK;
+}
+
+int rf_request_take(struct rf_request *r)
+{
+	struct rf_group *g = r->group;
+	int status = r->status;
+
+	if (status) {
+		g->reported = true;
+		rf_fail(g->comm->ctx, status, "%s", g->text);
+	}
+	r->used = false;
+	return status;
+}
+
+void rf_kick(struct rf_context *ctx)
+{
+	if (ctx->io && !ctx->manual)
+		ctx->io->ops->wake(ctx->io);
+}

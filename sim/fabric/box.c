@@ -84,7 +84,7 @@ static void box_tx(void *arg, unsigned port, const uint8_t *data, size_t len, ui
 
 	if (!frame)
 		return;
-	rf_fabric_trace(f, true, port, RF_PCAPNG_OUT, data, len);
+	rf_fabric_trace(f, rf_box_time(b), true, port, RF_PCAPNG_OUT, data, len);
 	if (start + wire < end)
 		start = end - wire;
 	rf_link_send(f, rf_link_get(f, true, port, true), start, frame);
@@ -106,15 +106,15 @@ static void access_begins(struct rf_box *b)
 
 	f->stats.register_accesses++;
 	if (b->started)
-		rf_fabric_pass_time(f, rf_box_time(b) + f->cfg.bus_ns * PS_PER_NS);
+		f->pass_time(f, rf_box_time(b) + f->cfg.bus_ns * RF_PS_PER_NS);
 	else
-		b->boot += f->cfg.bus_ns * PS_PER_NS;
+		b->boot += f->cfg.bus_ns * RF_PS_PER_NS;
 }
 
 static void access_ends(struct rf_box *b)
 {
 	if (b->started)
-		rf_fabric_pass_time(b->f, rf_box_time(b));
+		b->f->pass_time(b->f, rf_box_time(b));
 }
 
 /*
@@ -127,7 +127,7 @@ static void spend(void *arg, uint64_t instructions)
 	uint64_t ps = instructions * PS_PER_SEC_KHZ / b->f->cfg.cpu_khz;
 
 	if (b->started)
-		rf_fabric_pass_time(b->f, rf_box_time(b) + ps);
+		b->f->pass_time(b->f, rf_box_time(b) + ps);
 	else
 		b->boot += ps;
 }
@@ -252,7 +252,7 @@ void rf_box_reset(struct rf_box *b)
 
 void rf_box_frame(struct rf_box *b, unsigned port, struct rf_frame *frame)
 {
-	rf_fabric_trace(b->f, true, port, RF_PCAPNG_IN, frame->data, frame->len);
+	rf_fabric_trace(b->f, b->f->now, true, port, RF_PCAPNG_IN, frame->data, frame->len);
 	if (!b->ops->rx(b->engine, port, frame->data, frame->len, frame->bad))
 		b->f->stats.mac_overflow++;
 	rf_frame_free(b->f, frame);

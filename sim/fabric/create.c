@@ -191,6 +191,7 @@ int rf_fabric_create(const struct rf_fabric_cfg *cfg, struct rf_fabric **out, ch
 		return -1;
 	}
 	f->cfg = *cfg;
+	f->pass_time = rf_fabric_pass_time;
 	rf_events_init(&f->events);
 	if (make_parts(f, why, room) != 0) {
 		rf_fabric_destroy(f);

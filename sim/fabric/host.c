@@ -8,63 +8,15 @@
 
 #include "sim/fabric/host.h"
 
-#define NIC_FRAMES 1024u          /* frames that a NIC stores for a process that is stopped */
-#define QPS 4u                    /* queue pairs of a host */
-#define TICK_PS (100 * PS_PER_NS) /* shortest sleep */
-
-/*
- * The values differ in several bits: otherwise one flipped bit in a frame's source address would
- * make the switch move another host.
- */
-void rf_host_mac(unsigned rank, uint8_t mac[6])
-{
-	unsigned spread = (rank + 1) * 0x9e37u;
-
-	memcpy(mac, (const uint8_t[6]){0x02, 0x48, 0, 0, 0, 0}, 6);
-	mac[2] = (uint8_t)(spread >> 8);
-	mac[3] = (uint8_t)spread;
-	mac[4] = (uint8_t)((rank + 1) >> 8);
-	mac[5] = (uint8_t)(rank + 1);
-}
-
-void rf_host_set_active(struct rf_host *h, bool active)
-{
-	if (h->counted == active)
-		return;
-	h->counted = active;
-	h->f->active += active ? 1 : (unsigned)-1;
-}
-
-static void rf_host_end(struct rf_host *h, enum rf_rank_state state)
-{
-	h->pub.state = state;
-	rf_host_judge_unfinished(h);
-	if (state == RF_RANK_CRASHED)
-		rf_host_forget(h);
-	else if (h->member)
-		rf_host_leave(h);
-	rf_host_free_ops(h);
-	rf_host_set_active(h, false);
-	/* This rank no longer counts at barriers. */
-	rf_fabric_barrier(h->f, h->f->barriers + 1);
-}
-
-void rf_host_fail(struct rf_host *h, int status, const char *text)
-{
-	if (rf_host_ended(h))
-		return;
-	h->pub.status = status;
-	snprintf(h->pub.text, sizeof(h->pub.text), "%s", text);
-	h->pub.failed_ns = rf_host_ns(h);
-	rf_host_end(h, RF_RANK_FAILED);
-}
-
-/* ---- frames and time ---- */
+#define NIC_FRAMES 1024u             /* frames that a NIC stores for a process that is stopped */
+#define QPS 4u                       /* queue pairs of a host */
+#define TICK_PS (100 * RF_PS_PER_NS) /* shortest sleep */
 
 static void receive(struct rf_host *h, struct rf_frame *frame)
 {
 	if (!frame->bad) {
-		rf_fabric_trace(h->f, false, h->rank, RF_PCAPNG_IN, frame->data, frame->len);
+		rf_fabric_trace(h->f, h->f->now, false, h->rank, RF_PCAPNG_IN, frame->data,
+				frame->len);
 		if (!h->member || !rf_member_rx(h->member, rf_host_ns(h), frame->data, frame->len))
 			roce_endpoint_rx(h->ep, rf_host_ns(h), frame->data, frame->len);
 	}
@@ -122,14 +74,6 @@ static void thaw(struct rf_host *h)
 	h->frame_count = 0;
 }
 
-static void wake_at(struct rf_host *h, uint64_t ps)
-{
-	if (ps >= h->wake || ps == UINT64_MAX)
-		return;
-	h->wake = ps;
-	rf_fabric_event(h->f, ps, RF_EV_HOST, h->rank, NULL);
-}
-
 /* Puts one frame on the wire if it is free; returns when to check again (ps). */
 static uint64_t transmit(struct rf_host *h)
 {
@@ -148,14 +92,9 @@ static uint64_t transmit(struct rf_host *h)
 	/* A NIC that delays an ACK leaves the wire free for the next frame. */
 	if (rf_nic_holds(h, data, len))
 		return h->f->now;
-	rf_fabric_trace(h->f, false, h->rank, RF_PCAPNG_OUT, data, len);
+	rf_fabric_trace(h->f, h->f->now, false, h->rank, RF_PCAPNG_OUT, data, len);
 	frame = rf_frame_new(h->f, data, len);
 	return frame ? rf_link_send(h->f, h->up, h->f->now, frame) : UINT64_MAX;
-}
-
-void rf_host_wake(struct rf_host *h)
-{
-	wake_at(h, h->f->now);
 }
 
 static uint64_t earliest(uint64_t a, uint64_t b)
@@ -176,7 +115,7 @@ static uint64_t next_timer(const struct rf_host *h)
 		ns = earliest(ns, h->step_until);
 	if (h->pub.state == RF_RANK_STARTING)
 		ns = earliest(ns, rf_host_join_at(h));
-	return ns >= UINT64_MAX / PS_PER_NS ? UINT64_MAX : ns * PS_PER_NS;
+	return ns >= UINT64_MAX / RF_PS_PER_NS ? UINT64_MAX : ns * RF_PS_PER_NS;
 }
 
 void rf_host_run(struct rf_host *h)
@@ -187,7 +126,7 @@ void rf_host_run(struct rf_host *h)
 	if (h->pub.state == RF_RANK_CRASHED)
 		return;
 	if (frozen(h)) {
-		wake_at(h, h->frozen_until * PS_PER_NS);
+		rf_host_wake_at(h, h->frozen_until * RF_PS_PER_NS);
 		return;
 	}
 	thaw(h);
@@ -197,7 +136,7 @@ void rf_host_run(struct rf_host *h)
 	} while (rf_host_next_step(h));
 	rf_host_look_at_end(h);
 	if (frozen(h)) {
-		wake_at(h, h->frozen_until * PS_PER_NS);
+		rf_host_wake_at(h, h->frozen_until * RF_PS_PER_NS);
 		return;
 	}
 	wire = transmit(h);
@@ -207,7 +146,7 @@ void rf_host_run(struct rf_host *h)
 	timer = next_timer(h);
 	if (timer <= h->f->now)
 		timer = wire != UINT64_MAX ? wire : h->f->now + TICK_PS;
-	wake_at(h, earliest(wire, timer));
+	rf_host_wake_at(h, earliest(wire, timer));
 }
 
 void rf_host_event(struct rf_host *h, uint64_t at)
@@ -379,17 +318,12 @@ void rf_host_quit(struct rf_host *h)
 void rf_host_freeze(struct rf_host *h, uint64_t ns)
 {
 	h->frozen_until = rf_host_ns(h) + ns;
-	wake_at(h, h->frozen_until * PS_PER_NS);
+	rf_host_wake_at(h, h->frozen_until * RF_PS_PER_NS);
 }
 
 uint64_t rf_host_paused_until(const struct rf_host *h)
 {
 	return frozen(h) && h->pub.state != RF_RANK_CRASHED ? h->frozen_until : 0;
-}
-
-bool rf_host_at_barrier(const struct rf_host *h, unsigned n)
-{
-	return rf_host_ended(h) || h->barriers >= n;
 }
 
 bool rf_host_op_times(const struct rf_host *h, unsigned op, uint64_t *posted, uint64_t *done)

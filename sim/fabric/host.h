@@ -99,31 +99,16 @@ static inline unsigned rf_host_neighbour(const struct rf_host *h, bool next)
 	return first + (h->rank - first + (next ? 1 : size - 1)) % size;
 }
 
-/* host.c */
+/* A file uses those that stand before it here. */
+
+/* wake.c */
 void rf_host_mac(unsigned rank, uint8_t mac[6]);
 void rf_host_set_active(struct rf_host *h, bool active);
-void rf_host_fail(struct rf_host *h, int status, const char *text);
+/* Schedules a check at a time in ps. */
+void rf_host_wake_at(struct rf_host *h, uint64_t ps);
 
 /* nic.c */
 bool rf_nic_holds(struct rf_host *h, const uint8_t *data, size_t len);
-
-/* job.c: the member of a host. */
-uint32_t rf_host_qpn(unsigned life, unsigned rank, bool to_next);
-/* PSN of index 0. */
-uint32_t rf_host_start_psn(const struct rf_fabric *f, unsigned life, unsigned rank);
-/* Packets that the rank may have in flight. */
-unsigned rf_host_window(const struct rf_host *h);
-void rf_host_join(struct rf_host *h);
-/* The member's configuration and connections, also for a ring that takes over. */
-struct rf_member_cfg rf_host_member_cfg(const struct rf_host *h);
-void rf_host_pair_init(struct rf_host *h, struct rf_pair_roce *pair,
-		       const struct rf_member_end *own);
-/* Calls that have not ended. */
-unsigned rf_host_calls(const struct rf_host *h);
-/* Frees the member and sends nothing, as the end of a process does. */
-void rf_host_forget(struct rf_host *h);
-/* Runs the member, and takes over what it reports. */
-void rf_host_look_at_member(struct rf_host *h);
 
 /* store.c: the store of a job in virtual time. */
 /* Takes part in gathers, and hands over what the store has for this rank. */
@@ -133,23 +118,51 @@ uint64_t rf_host_store_next(const struct rf_host *h);
 /* number: of the group that has failed. */
 void rf_host_announce(struct rf_host *h, unsigned number, int status, const char *text);
 
-/* resume.c: a ring that takes over from the box. */
-/* The member is RUNNING. */
-void rf_host_fallback_create(struct rf_host *h);
-void rf_host_fallback_forget(struct rf_host *h);
-/* Carries out an operation that the box did not complete. */
-void rf_host_resume(struct rf_host *h, unsigned op);
-/* Runs the ring and the machine. */
-void rf_host_look_at_fallback(struct rf_host *h);
-/* Leaves the ring and the group; true once both are left. */
-bool rf_host_leave(struct rf_host *h);
-
-/* program.c: steps and all-reduces. */
+/* result.c */
 /* A call has succeeded. */
 void rf_host_op_done(struct rf_host *h, unsigned op);
 void rf_host_free_ops(struct rf_host *h);
 /* Checks operations that are not done: whatever they received must be correct or untouched. */
 void rf_host_judge_unfinished(struct rf_host *h);
+
+/* member.c: configuration, also of a ring that takes over. */
+uint32_t rf_host_qpn(unsigned life, unsigned rank, bool to_next);
+/* PSN of index 0. */
+uint32_t rf_host_start_psn(const struct rf_fabric *f, unsigned life, unsigned rank);
+/* Packets that the rank may have in flight. */
+unsigned rf_host_window(const struct rf_host *h);
+struct rf_member_end rf_host_numbers(const struct rf_host *h, unsigned rank);
+struct rf_member_cfg rf_host_member_cfg(const struct rf_host *h);
+void rf_host_pair_init(struct rf_host *h, struct rf_pair_roce *pair,
+		       const struct rf_member_end *own);
+
+/* end.c */
+/* Frees the members and sends nothing, as the end of a process does. */
+void rf_host_forget(struct rf_host *h);
+/* Calls that have not ended. */
+unsigned rf_host_calls(const struct rf_host *h);
+/* Leaves the ring, then the group; true once both are left. */
+bool rf_host_leave_members(struct rf_host *h);
+/* The program ends: RF_RANK_FAILED or RF_RANK_CRASHED. */
+void rf_host_end(struct rf_host *h, enum rf_rank_state state);
+void rf_host_fail(struct rf_host *h, int status, const char *text);
+
+/* resume.c: a ring that takes over from the box. */
+/* The member is RUNNING. */
+void rf_host_fallback_create(struct rf_host *h);
+/* Carries out an operation that the box did not complete. */
+void rf_host_resume(struct rf_host *h, unsigned op);
+/* Runs the ring and the machine. */
+void rf_host_look_at_fallback(struct rf_host *h);
+/* Helps the other ranks with their last call, then leaves; true once it has left. */
+bool rf_host_leave(struct rf_host *h);
+
+/* job.c: the member of a host. */
+void rf_host_join(struct rf_host *h);
+/* Runs the member, and takes over what it reports. */
+void rf_host_look_at_member(struct rf_host *h);
+
+/* program.c */
 /* Runs one step; false if it has to wait. */
 bool rf_host_next_step(struct rf_host *h);
 void rf_host_look_at_end(struct rf_host *h);

@@ -10,7 +10,7 @@
 #include "wire/notes.h"
 #include "wire/pcapng.h"
 
-#define PS_PER_NS UINT64_C(1000)
+#define RF_PS_PER_NS UINT64_C(1000)
 
 extern const uint8_t rf_fabric_box_mac[6];
 
@@ -45,6 +45,8 @@ struct rf_fabric {
 	struct rf_fabric_cfg cfg;
 	struct rf_events events;
 	uint64_t now; /* ps */
+	/* rf_fabric_pass_time(), for the box, which is below the clock */
+	void (*pass_time)(struct rf_fabric *f, uint64_t until);
 	struct rf_switch sw;
 	struct rf_link *links; /* hosts' up, hosts' down, box ports' up, box ports' down */
 	struct rf_host **hosts;
@@ -67,7 +69,7 @@ struct rf_fabric {
 	struct rf_fabric_stats stats;
 };
 
-/* fabric.c */
+/* frame.c */
 struct rf_frame *rf_frame_new(struct rf_fabric *f, const uint8_t *data, size_t len);
 /* NULL is allowed. */
 void rf_frame_free(struct rf_fabric *f, struct rf_frame *frame);
@@ -75,15 +77,9 @@ void rf_fabric_fail(struct rf_fabric *f, const char *why);
 void rf_fabric_event(struct rf_fabric *f, uint64_t at, enum rf_event_kind kind, unsigned who,
 		     void *what);
 uint64_t rf_fabric_digest(uint64_t before, const void *data, size_t len);
-/* Whether all hosts have reached their n-th barrier; wakes those that wait. */
-bool rf_fabric_barrier(struct rf_fabric *f, unsigned n);
-void rf_fabric_trace(struct rf_fabric *f, bool box, unsigned port, enum rf_pcapng_dir dir,
-		     const uint8_t *frame, size_t len);
-/*
- * Handles all events up to a time (ps), except the firmware's: for register accesses, which take
- * time.
- */
-void rf_fabric_pass_time(struct rf_fabric *f, uint64_t until);
+/* A frame at a host or a port of the box, at a time in ps. */
+void rf_fabric_trace(struct rf_fabric *f, uint64_t at, bool box, unsigned port,
+		     enum rf_pcapng_dir dir, const uint8_t *frame, size_t len);
 /* Ranks of a group, and the first of the group that has a rank. */
 static inline unsigned rf_fabric_size(const struct rf_fabric_cfg *c)
 {
@@ -97,7 +93,7 @@ static inline unsigned rf_fabric_first(const struct rf_fabric_cfg *c, unsigned r
 
 static inline uint64_t rf_fabric_ns(const struct rf_fabric *f)
 {
-	return f->now / PS_PER_NS;
+	return f->now / RF_PS_PER_NS;
 }
 
 /* link.c */
@@ -109,6 +105,14 @@ struct rf_link *rf_link_get(struct rf_fabric *f, bool box, unsigned port, bool u
  */
 uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start,
 		      struct rf_frame *frame);
+
+/* wake.c: see also host.h. */
+/* Schedules a check at the current time. */
+void rf_host_wake(struct rf_host *h);
+/* Whether a host has reached its n-th barrier, or will never reach another one. */
+bool rf_host_at_barrier(const struct rf_host *h, unsigned n);
+/* Whether all hosts have reached their n-th barrier; wakes those that wait. */
+bool rf_fabric_barrier(struct rf_fabric *f, unsigned n);
 
 /* nic.c: see also host.h. */
 void rf_host_late(struct rf_host *h, struct rf_frame *frame);
@@ -129,10 +133,6 @@ void rf_host_quit(struct rf_host *h);
 void rf_host_freeze(struct rf_host *h, uint64_t ns);
 /* When the pause of a live process ends (ns); 0: it is not paused. */
 uint64_t rf_host_paused_until(const struct rf_host *h);
-/* Schedules a check at the current time. */
-void rf_host_wake(struct rf_host *h);
-/* Whether a host has reached its n-th barrier, or will never reach another one. */
-bool rf_host_at_barrier(const struct rf_host *h, unsigned n);
 /* Times of one all-reduce; false if it is not complete. */
 /* NULL, or what was not freed or is still waiting. */
 const char *rf_host_leak(const struct rf_host *h);
@@ -182,5 +182,12 @@ void rf_check_blank(const struct rf_check *c, void *to, uint64_t count);
  */
 uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned first,
 			 unsigned op, const void *got, uint64_t count, bool blank_ok);
+
+/* fabric.c */
+/*
+ * Handles all events up to a time (ps), except the firmware's: for register accesses, which take
+ * time.
+ */
+void rf_fabric_pass_time(struct rf_fabric *f, uint64_t until);
 
 #endif

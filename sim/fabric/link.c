@@ -87,11 +87,11 @@ static void arrive(struct rf_fabric *f, struct rf_link *l, uint64_t at, struct r
 		f->stats.frames_bad_fcs++;
 	}
 	if (x->jitter_ns)
-		at += rf_rng_below(rng, x->jitter_ns * PS_PER_NS);
+		at += rf_rng_below(rng, x->jitter_ns * RF_PS_PER_NS);
 	if (at < l->last_arrival)
 		at = l->last_arrival;
 	if (rf_rng_chance(rng, x->reorder)) {
-		at += rf_rng_below(rng, x->reorder_ns * PS_PER_NS + 1);
+		at += rf_rng_below(rng, x->reorder_ns * RF_PS_PER_NS + 1);
 		f->stats.frames_reordered++;
 	} else {
 		l->last_arrival = at;
@@ -104,11 +104,11 @@ uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start,
 {
 	uint64_t begin = start > l->free_at ? start : l->free_at;
 	uint64_t end = begin + rf_wire_ps(l->rate, frame->len);
-	uint64_t at = end + f->cfg.delay_ns * PS_PER_NS;
+	uint64_t at = end + f->cfg.delay_ns * RF_PS_PER_NS;
 	struct rf_frame *twin = NULL;
 
 	l->free_at = end;
-	if (f->filter && !f->filter(f->filter_arg, l->box, l->port, l->up, begin / PS_PER_NS,
+	if (f->filter && !f->filter(f->filter_arg, l->box, l->port, l->up, begin / RF_PS_PER_NS,
 				    frame->data, frame->len)) {
 		f->stats.frames_lost++;
 		rf_frame_free(f, frame);

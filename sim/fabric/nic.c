@@ -42,7 +42,8 @@ bool rf_nic_holds(struct rf_host *h, const uint8_t *data, size_t len)
 		h->held = frame;
 		frame = NULL;
 	}
-	rf_fabric_event(h->f, h->f->now + q->ack_late_ns * PS_PER_NS, RF_EV_LATE, h->rank, frame);
+	rf_fabric_event(h->f, h->f->now + q->ack_late_ns * RF_PS_PER_NS, RF_EV_LATE, h->rank,
+			frame);
 	return true;
 }
 
@@ -58,6 +59,6 @@ void rf_host_late(struct rf_host *h, struct rf_frame *frame)
 		rf_frame_free(h->f, frame);
 		return;
 	}
-	rf_fabric_trace(h->f, false, h->rank, RF_PCAPNG_OUT, frame->data, frame->len);
+	rf_fabric_trace(h->f, h->f->now, false, h->rank, RF_PCAPNG_OUT, frame->data, frame->len);
 	rf_link_send(h->f, h->up, h->f->now, frame);
 }

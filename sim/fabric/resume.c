@@ -31,18 +31,6 @@ void rf_host_fallback_create(struct rf_host *h)
 		no_memory(h);
 }
 
-void rf_host_fallback_forget(struct rf_host *h)
-{
-	if (h->fallback && rf_fallback_action(h->fallback) == RF_FALLBACK_GATHER)
-		h->gather_open = false;
-	rf_member_destroy(h->ring);
-	rf_fallback_destroy(h->fallback);
-	h->ring = NULL;
-	h->fallback = NULL;
-	h->ring_call = false;
-	h->resumed = RF_NO_OP;
-}
-
 void rf_host_resume(struct rf_host *h, unsigned op)
 {
 	h->resumed = op;
@@ -160,21 +148,9 @@ void rf_host_look_at_fallback(struct rf_host *h)
 
 /* ---- the end ---- */
 
-/* Leaves the ring, then the group. */
-static bool leave_members(struct rf_host *h)
-{
-	if (h->ring) {
-		rf_member_leave(h->ring, true, rf_host_ns(h));
-		if (rf_member_phase(h->ring) != RF_MEMBER_LEFT)
-			return false;
-	}
-	rf_member_leave(h->member, true, rf_host_ns(h));
-	return rf_member_phase(h->member) == RF_MEMBER_LEFT;
-}
-
 bool rf_host_leave(struct rf_host *h)
 {
-	if (h->fallback && !rf_host_ended(h)) {
+	if (h->fallback) {
 		if (!h->leaving)
 			rf_fallback_finish(h->fallback, rf_member_status(h->member),
 					   rf_member_text(h->member));
@@ -184,5 +160,5 @@ bool rf_host_leave(struct rf_host *h)
 			return false;
 	}
 	h->leaving = true;
-	return leave_members(h);
+	return rf_host_leave_members(h);
 }

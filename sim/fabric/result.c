@@ -1,0 +1,69 @@
+/* The results of a host's all-reduces: their check, and their memory. */
+#include <stdlib.h>
+
+#include "sim/fabric/host.h"
+
+/*
+ * Whatever an unfinished operation has received must be correct or untouched: raw data must never
+ * be delivered.
+ */
+void rf_host_judge_unfinished(struct rf_host *h)
+{
+	for (unsigned i = 0; i < h->pub.posted; i++) {
+		struct rf_host_op *op = &h->ops[i];
+		uint64_t raw;
+
+		if (op->done || h->f->cfg.in_place || !h->places)
+			continue;
+		/* a ring uses the result as its memory */
+		if (i == h->resumed && h->f->cfg.fallback == RF_FALLBACK_RING)
+			continue;
+		if (h->f->cfg.flip_raw)
+			((uint8_t *)op->recv)[0] ^= 0x5a;
+		raw = rf_check_result(h->f->check, h->places, rf_fabric_first(&h->f->cfg, h->rank),
+				      rf_host_op_key(h, i), op->recv, op->count, true);
+		if (raw == UINT64_MAX)
+			rf_fabric_fail(h->f, "no memory for the reference");
+		else
+			h->pub.raw += raw;
+	}
+}
+
+void rf_host_free_ops(struct rf_host *h)
+{
+	for (unsigned i = 0; i < h->pub.posted; i++) {
+		struct rf_host_op *op = &h->ops[i];
+
+		if (op->send != op->recv)
+			free(op->send);
+		free(op->recv);
+		op->send = NULL;
+		op->recv = NULL;
+	}
+}
+
+void rf_host_op_done(struct rf_host *h, unsigned n)
+{
+	struct rf_host_op *op = &h->ops[n];
+	uint64_t wrong;
+
+	op->done = true;
+	op->done_ns = rf_host_ns(h);
+	h->pub.done++;
+	h->pub.last_done_ns = rf_host_ns(h);
+	if (h->f->cfg.flip && h->rank == 0 && n == 0)
+		((uint8_t *)op->recv)[op->count * rf_arith_size(h->f->cfg.type) / 2] ^= 1;
+	wrong = rf_check_result(h->f->check, h->places, rf_fabric_first(&h->f->cfg, h->rank),
+				rf_host_op_key(h, n), op->recv, op->count, false);
+	if (wrong == UINT64_MAX)
+		rf_fabric_fail(h->f, "no memory for the reference");
+	h->pub.checked += op->count;
+	h->pub.wrong += wrong;
+	h->pub.digest = rf_fabric_digest(h->pub.digest, op->recv,
+					 op->count * rf_arith_size(h->f->cfg.type));
+	if (op->send != op->recv)
+		free(op->send);
+	free(op->recv);
+	op->send = NULL;
+	op->recv = NULL;
+}

@@ -6,6 +6,7 @@
 #include "tools/plan_result.h"
 
 #define SHARES_MOST 64
+#define SHARES_SCHEME "inart-exact"
 #define WEIGHED_MOST 16 /* most trees of the forests that --size compares */
 
 struct request {
@@ -65,6 +66,13 @@ static int make(const struct request *w)
 
 	if (!s) {
 		fprintf(stderr, "ringfold plan: there is no scheme \"%s\"; --help lists them\n",
+			w->scheme);
+		return RF_EXIT_USAGE;
+	}
+	if (w->shares && s != scheme_find(SHARES_SCHEME)) {
+		fprintf(stderr,
+			"ringfold plan: --shares is an option of the scheme " SHARES_SCHEME
+			", not of \"%s\"; leave it out or name that scheme\n",
 			w->scheme);
 		return RF_EXIT_USAGE;
 	}
@@ -169,7 +177,7 @@ int plan_command_make(int argc, char **argv)
 		 "GRID, InArt: the algorithm of the paper, with whatever vertex the solver returns",
 		 NULL},
 		{RF_OPT_CALL, "shares", 0, &w, "A,B,...",
-		 "inart-exact: shares of the servers, in the order of the file", take_shares},
+		 SHARES_SCHEME ": shares of the servers, in the order of the file", take_shares},
 		{RF_OPT_TIME, "limit", 0, &w.limit, "TIME",
 		 "time limit of a scheme that improves step by step; 0: its own", NULL},
 		{RF_OPT_U64, "seed", 0, &w.seed, "N", "seed of random choices", NULL},

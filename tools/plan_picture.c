@@ -187,6 +187,19 @@ static void put_legend(FILE *f, const struct topology *t, const struct plan *p, 
 	fprintf(f, " }\n");
 }
 
+/*
+ * The distance of the rows of nodes in inches. It grows with the row of hosts: between wide rows
+ * that are close, the links of switches would be horizontal and hide each other.
+ */
+static double rank_distance(const struct topology *t)
+{
+	int hosts = 0;
+
+	for (int i = 0; i < t->nodes; i++)
+		hosts += t->node[i].kind == TOPO_HOST;
+	return fmin(0.6 + 0.07 * hosts, 12);
+}
+
 char *plan_dot(const struct topology *t, const struct plan *p, int tree)
 {
 	int list[TREES_MAX + 1];
@@ -218,7 +231,9 @@ char *plan_dot(const struct topology *t, const struct plan *p, int tree)
 		fprintf(f, ", the largest shown");
 	else if (p->trees > n)
 		fprintf(f, ", the %d largest shown", n);
-	fprintf(f, "\"];\n node [fontname=\"sans-serif\",fontsize=10];\n");
+	fprintf(f, "\",ranksep=%.2f,nodesep=0.12];\n", rank_distance(t));
+	fprintf(f, " node [fontname=\"sans-serif\",fontsize=10,width=0.4,height=0.3,"
+		   "margin=\"0.06,0.04\"];\n");
 	put_nodes(f, t);
 	put_order(f, t);
 	put_links(f, t, heated ? &load : NULL, p->throughput);

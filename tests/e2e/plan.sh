@@ -268,6 +268,9 @@ done
 for value in x 1, ,1 -1,2 inf nan 1:2; do
 	bad 2 "\"$value\" must be a list of at most 64 numbers" -t t.json --scheme inart-exact --shares $value --out p2.json
 done
+for scheme in best inart ring; do
+	bad 2 "shares is an option of the scheme inart-exact, not of \"$scheme\"" -t t.json --scheme $scheme --shares 0.6,0.4 --out p2.json
+done
 bad 1 "shares has 2 values" -t t.json --scheme inart-exact --shares 0.6,0.4 --out p2.json
 bad 1 "shares has 1 values" -t t.json --scheme inart-exact --shares 0 --out p2.json
 bad 1 "there is no link \"leaf0\"" replan -t t.json -P p.json --without-link leaf0 --out p2.json

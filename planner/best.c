@@ -29,7 +29,7 @@
 #define PATIENCE 2       /* the next quick scheme may take this many times the slowest one so far */
 #define LEAST_SECONDS 1e-3
 #define SINGLES 4      /* schemes with few trees, over racks */
-#define CLASS_PART 0.6 /* of FOLD_PART, for the program over classes; the rest is for images */
+#define CLASS_PART 0.5 /* of FOLD_PART, for the program over classes; the rest is for images */
 #define IMAGES_MOST 512
 #define RAILS_LOSS 0.015 /* allowed loss of throughput on rail fabrics without slow schemes */
 #define FEW 1e-9         /* relative loss of throughput allowed for fewer trees */

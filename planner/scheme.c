@@ -58,7 +58,7 @@ const struct scheme *scheme_find(const char *name)
 struct scheme_options scheme_options_default(void)
 {
 	return (struct scheme_options){
-		.seed = 1, .chunks = 0, .roundings = 20, .work = 8e9, .seconds = INFINITY};
+		.seed = 1, .chunks = 0, .roundings = 20, .work = 7e9, .seconds = INFINITY};
 }
 
 /* Removes the way down. Every tree must then end at a server. */

@@ -27,7 +27,7 @@
 #define LATE (GROUPS - 2u) /* the group that joins during a flood */
 #define RATE UINT64_C(100000000000)
 #define SMALL_OPS 40u
-#define AHEAD_PS (50 * RF_USEC * PS_PER_NS)
+#define AHEAD_PS (50 * RF_USEC * RF_PS_PER_NS)
 #define LIMIT_SHARE 2.0 /* percent */
 #define LIMIT_NS 2000.0
 #define JOIN_LIMIT_MS 100.0
@@ -622,8 +622,7 @@ static void join_under(enum trouble kind, unsigned ports, const struct rf_engine
 			 ports);
 		figure(name, r.asker.answers > 4 ? (double)r.asker.longest * 1e-6 : 1e9, "ms",
 		       ARP_LIMIT_MS, true);
-		snprintf(name, sizeof(name), "%s, %u ports: answers, of questions", by,
-			 ports);
+		snprintf(name, sizeof(name), "%s, %u ports: answers, of questions", by, ports);
 		printf("%-78s %u of %u\n", name, r.asker.answers, r.asker.tries);
 		snprintf(name, sizeof(name), "%s, %u ports: ARP and control that port 0 took", by,
 			 ports);

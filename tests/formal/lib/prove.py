@@ -233,6 +233,9 @@ def asserts_of(base):
 
 def table(paths):
     """Every proof with its engine, its bound, its time and the mutants that it kills; False where a proof has no result."""
+    if not any(os.path.exists(RESULTS % os.path.splitext(os.path.basename(p))[0]) for p in paths):
+        print("no proof has run in this tree yet: `make formal` runs all, in about three hours", file=sys.stderr)
+        return False
     form = "| %-18s | %-9s | %-9s | %-46s | %7s | %6s | %6s | %s |"
     print(form % ("proof", "engine", "depth", "parameters", "asserts", "covers", "s", "mutants killed (s)"))
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")

@@ -270,6 +270,9 @@ static int report(struct check *c)
 		printf("%" PRIu64 " frames, %" PRIu64 " of others, %" PRIu64 " missing, %" PRIu64
 		       " wrong\n",
 		       c->frames, c->other, missing, c->wrong);
+		if (missing > 0 && !c->box)
+			printf("--box FILE, with the output of `ringfold box --json`, tells why "
+			       "packets are missing\n");
 		if (c->own)
 			printf("%" PRIu64
 			       " frames were sent at the ports themselves: not checked\n",

@@ -42,6 +42,30 @@ static uint64_t wanted(const struct traffic_plan *plan, const char *counter, uns
 	return value;
 }
 
+static uint64_t sum_of(const json_t *box, const char *counter)
+{
+	uint64_t sum = 0;
+
+	for (size_t p = 0; p < json_array_size(box); p++)
+		sum += (uint64_t)json_integer_value(
+			json_object_get(json_array_get(box, p), counter));
+	return sum;
+}
+
+/* The usual cause of missing packets, which no counter names. */
+static void explain(const json_t *box)
+{
+	uint64_t early = sum_of(box, "no_room");
+
+	if (early > 0)
+		fprintf(stderr,
+			"ringfold check: %" PRIu64
+			" packets came when the box had no free slot, because others of their "
+			"group were late: start the generators together, or give their ports the "
+			"option \"paced\" (docs/traffic.md)\n",
+			early);
+}
+
 static int compare(const struct traffic_plan *plan, const json_t *box, const char *path)
 {
 	unsigned int ports = (unsigned int)json_array_size(box);
@@ -52,20 +76,16 @@ static int compare(const struct traffic_plan *plan, const json_t *box, const cha
 	json_object_foreach(json_array_get(box, 0), counter, value)
 	{
 		uint64_t want = wanted(plan, counter, ports);
-		uint64_t sum = 0;
+		uint64_t sum = sum_of(box, counter);
 
-		if (is_free(counter))
-			continue;
-		for (unsigned int p = 0; p < ports; p++)
-			sum += (uint64_t)json_integer_value(
-				json_object_get(json_array_get(box, p), counter));
-		if (sum == want)
+		if (is_free(counter) || sum == want)
 			continue;
 		fprintf(stderr,
 			"ringfold check: %s: counter %s is %" PRIu64 ", must be %" PRIu64 "\n",
 			path, counter, sum, want);
 		differ++;
 	}
+	explain(box);
 	return differ;
 }
 

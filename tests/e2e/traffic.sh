@@ -161,5 +161,8 @@ rc=0
 $bin/ringfold-check --traffic "$work" "$work"/out*.pcap > /dev/null 2>&1 || rc=$?
 [ $rc -eq 3 ] || fail "one flipped bit was not detected (exit code $rc, expected 3)"
 rc=0
+sed '0,/"no_room": 0/s//"no_room": 7/' "$work/box.json" > "$work/early.json"
+$bin/ringfold-check --traffic "$work" --box "$work/early.json" "$work"/out*.pcap 2>&1 | grep -q '7 packets came when the box had no free slot.*"paced"' ||
+	fail "no cause for generators that are not paced"
 $bin/ringfold-check --traffic "$work" --box "$work/wrong.json" "$work"/out*.pcap 2>&1 | grep -q 'counter gap is 1, must be 0' ||
 	fail "a wrong counter was not detected"

@@ -22,7 +22,7 @@ struct rf_verbs_qp {
 	struct rf_verbs_qp *next RF_GUARDED_BY(rf_verbs_class);
 	struct ibv_cq *cq; /* for this queue pair only: its depth bounds how many completions can
 			      wait there */
-	struct ibv_qp *qp;
+	struct ibv_qp *qp; /* NULL: destroyed, because it did not return its work requests */
 	/* an event will report the next completion */
 	bool armed RF_GUARDED_BY(rf_verbs_class);
 	uint32_t posted;

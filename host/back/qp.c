@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "host/roce/qp.h"
@@ -15,8 +16,9 @@
 #define MIN_RNR_TIMER 12u
 #define RNR_FOREVER 7u
 #define PSN_MASK 0xffffffu
-/* How long an ended queue pair may take to return its work requests. */
-#define FLUSH_NS UINT64_C(1000000000)
+/* How long an ended queue pair may take to return its work requests; it is destroyed then. */
+#define FLUSH_NS UINT64_C(50000000)
+#define FLUSH_STEP_NS 50000
 
 /* ---- memory ---- */
 
@@ -144,7 +146,7 @@ int rf_verbs_qp_create(struct rf_verbs *v, uint32_t depth, struct rf_verbs_qp **
 
 uint32_t rf_verbs_qp_number(const struct rf_verbs_qp *qp)
 {
-	return qp->qp->qp_num;
+	return qp->qp ? qp->qp->qp_num : 0;
 }
 
 static enum ibv_mtu mtu_code(unsigned int bytes)
@@ -210,15 +212,27 @@ void rf_verbs_qp_end(struct rf_verbs_qp *qp)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 	uint64_t until = rf_now_ns() + FLUSH_NS;
+	const struct timespec step = {.tv_nsec = FLUSH_STEP_NS};
 	struct ibv_wc wc;
 
 	if (qp->status == 0)
 		qp->status = ROCE_WC_FLUSHED;
+	if (!qp->qp)
+		return;
 	qp->v->f->modify_qp(qp->qp, &attr, IBV_QP_STATE);
 	/* each posted work request comes back: after that the NIC no longer uses its buffer */
-	while (qp->posted && rf_now_ns() < until)
+	while (qp->posted && rf_now_ns() < until) {
 		if (ibv_poll_cq(qp->cq, 1, &wc) > 0)
 			qp->posted--;
+		else
+			nanosleep(&step, NULL);
+	}
+	/* Those that did not come back: after this the NIC cannot use their buffers either. */
+	if (qp->posted) {
+		qp->v->f->destroy_qp(qp->qp);
+		qp->qp = NULL;
+		qp->posted = 0;
+	}
 }
 
 void rf_verbs_qp_destroy(struct rf_verbs_qp *qp)
@@ -234,7 +248,8 @@ void rf_verbs_qp_destroy(struct rf_verbs_qp *qp)
 		at = &(*at)->next;
 	if (*at)
 		*at = qp->next;
-	v->f->destroy_qp(qp->qp);
+	if (qp->qp)
+		v->f->destroy_qp(qp->qp);
 	v->f->destroy_cq(qp->cq);
 	rf_mutex_unlock(&v->lock, rf_verbs_class);
 	free(qp);

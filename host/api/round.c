@@ -106,9 +106,10 @@ static void listen_store(struct rf_comm *comm, uint64_t now) RF_REQUIRES(rf_cont
 {
 	if (!comm->store || (now < comm->store_due && !comm->n_announces))
 		return;
+	/* Also if a thread that waits in a gather has the lock: else this one would never sleep. */
+	comm->store_due = now + RF_STORE_POLL_NS;
 	if (!rf_mutex_trylock(&comm->store_lock, rf_store_class))
 		return;
-	comm->store_due = now + RF_STORE_POLL_NS;
 	rf_comm_listen(comm);
 	rf_mutex_unlock(&comm->store_lock, rf_store_class);
 }

@@ -331,6 +331,35 @@ static void second_process(void **state)
 	run_all(2, twin, false);
 }
 
+static double cpu_at_start;
+
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Rank 0 waits in a barrier; its progress thread has nothing to do meanwhile. */
+static int late(struct rank *r)
+{
+	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	if (r->rank == 1) {
+		cpu_at_start = cpu_seconds();
+		usleep(1500000);
+		EXPECT(r, cpu_seconds() - cpu_at_start < 0.3);
+	}
+	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	return 0;
+}
+
+static void waiting_sleeps(void **state)
+{
+	(void)state;
+	run_all(2, late, false);
+}
+
 static void different_mtu(void **state)
 {
 	struct ranks all;
@@ -360,7 +389,7 @@ int main(void)
 		cmocka_unit_test(different_mtu),   cmocka_unit_test(deadline),
 		cmocka_unit_test(abortion),        cmocka_unit_test(destroyed_early),
 		cmocka_unit_test(missing_rank),    cmocka_unit_test(second_process),
-		cmocka_unit_test(different_flags),
+		cmocka_unit_test(different_flags), cmocka_unit_test(waiting_sleeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -305,6 +305,28 @@ static void draw_events(struct rf_plan *p, struct rf_rng *r)
 	}
 }
 
+/*
+ * A fallback, in runs whose box loses its state while the ranks work, and in some that keep theirs.
+ * Drawn separately, so that it changes no other run.
+ */
+static void draw_fallback(struct rf_plan *p)
+{
+	struct rf_fabric_cfg *c = &p->cfg;
+	struct rf_rng r = rf_rng_make(c->seed, 2);
+	bool exact = c->type != RF_ARITH_INT32 && c->op == RF_ARITH_SUM;
+	uint64_t at = STORE_TIME + draw_time(p, &r);
+
+	if (!c->store || (p->cause != RF_PLAN_BY_RESET && p->cause != RF_PLAN_BY_NOTHING) ||
+	    below(&r, p->cause == RF_PLAN_BY_RESET ? 2 : 6) != 0)
+		return;
+	if (p->cause == RF_PLAN_BY_NOTHING && p->events == 0 && below(&r, 2)) {
+		add(p, RF_PLAN_DO_RESET, at, 0, 0);
+		explain(p, RF_PLAN_BY_RESET, 0);
+	}
+	c->fallback = exact || below(&r, 2) ? RF_FALLBACK_EXACT : RF_FALLBACK_RING;
+	c->max_ops = 1;
+}
+
 static void draw_quirks(struct rf_plan *p, struct rf_rng *r)
 {
 	struct rf_quirk *q = &p->cfg.quirk[below(r, p->cfg.ranks)];
@@ -348,6 +370,7 @@ void rf_plan_make(struct rf_plan *p, uint64_t seed, const struct rf_plan_shape *
 	p->limit = 60 * RF_SEC;
 	draw_events(p, &r);
 	draw_quirks(p, &r);
+	draw_fallback(p);
 }
 
 /* ---- text ---- */
@@ -407,6 +430,8 @@ void rf_plan_text(const struct rf_plan *p, char *text, size_t room)
 			 c->host_links.corrupt + c->host_links.corrupt_any + c->host_links.bad_fcs +
 				 c->box_links.corrupt + c->box_links.bad_fcs);
 
+	if (c->fallback > RF_FALLBACK_NONE && n > 0 && (size_t)n < room)
+		n += snprintf(text + n, room - (size_t)n, ", with a fallback");
 	if (p->limit_index && n > 0 && (size_t)n < room)
 		n += snprintf(text + n, room - (size_t)n, ", index from %06x", c->start_index);
 	for (unsigned k = 0; k < c->ranks && n > 0 && (size_t)n < room; k++)

@@ -38,6 +38,7 @@
 	X(CABLE, "a link down, and up again")                                                      \
 	X(NO_RULE, "a rule removed from the switch")                                               \
 	X(RESET, "the box reset")                                                                  \
+	X(FALLBACK, "ranks that continue over a ring without the box")                             \
 	X(PSN_WRAP, "PSNs past 2^24")                                                              \
 	X(INDEX_22, "indexes past 2^22")                                                           \
 	X(INDEX_23, "indexes past 2^23")                                                           \
@@ -124,6 +125,7 @@ struct rf_plan_shape {
 	X(raw, "raw data came through")                                                            \
 	X(error, "nothing in the plan explains it")                                                \
 	X(hasty, "says that a healthy box is silent")                                              \
+	X(ring, "has left a healthy box")                                                          \
 	X(cause, "not the cause that the plan gives")                                              \
 	X(late, "long after the event")                                                            \
 	X(text, "without saying why")                                                              \

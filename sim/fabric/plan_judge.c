@@ -181,6 +181,8 @@ const char *rf_plan_judge(const struct rf_plan *p, struct rf_fabric *f, unsigned
 		return NULL;
 	if (k->state < RF_RANK_DONE)
 		return "still waits";
+	if (k->on_ring && p->cause != RF_PLAN_BY_RESET)
+		return "has left a healthy box";
 	if (k->state == RF_RANK_DONE)
 		return k->done < p->operations ? "done with fewer operations than requested" : NULL;
 	if (strlen(k->text) < 10)

@@ -133,11 +133,15 @@ static void judge(struct run *u)
 			k.failed_ns += 10 * RF_SEC;
 		if (u->mutant == RF_PLAN_MUTANT_text)
 			k.text[0] = '\0';
+		if (u->mutant == RF_PLAN_MUTANT_ring)
+			k.on_ring = true;
 		what = rf_plan_judge(&as, u->f, r, &k, s.misaddressed_ranks);
 		if (what)
 			complain_of(u, r, &k, what);
 		if (k.state == RF_RANK_FAILED)
 			seen(u, RF_PLAN_FAILED);
+		if (k.on_ring && k.state == RF_RANK_DONE)
+			seen(u, RF_PLAN_FALLBACK);
 	}
 }
 

@@ -20,7 +20,7 @@ SIM_BOX_LIBS := rf-cosim model fwsim fw fwlinux rf-notes rfctl rf-switch rf-trac
 # Virtual time.
 FABRIC_LIBS   := rf-fabric rf-member client collective roce $(SIM_BOX_LIBS) rf-store rf-config rfproto
 FABRIC_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm
-$(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c frame.c link.c check.c wake.c nic.c store.c result.c member.c end.c resume.c job.c program.c host.c box.c create.c nonsense.c fabric.c leak.c plan.c plan_run.c plan_judge.c)))
+$(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c frame.c link.c timeline.c check.c wake.c nic.c store.c result.c member.c end.c resume.c job.c program.c host.c box.c create.c nonsense.c fabric.c leak.c plan.c plan_run.c plan_judge.c)))
 $(eval $(call c_prog,ringfold-sim,tools/ringfold-sim.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_link,fabric_sums,tests/sim/fabric_sums.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_sums))
 $(eval $(call test,fabric_sums,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_sums,$(BUILD)/tests/fabric_sums))
@@ -43,6 +43,7 @@ $(eval $(call c_lib,rf-memif,$(addprefix sim/realtime/,io_memif.c memif_control.
 $(eval $(call c_lib,rf-realtime,$(addprefix sim/realtime/,port.c port_kernel.c box.c events.c setup.c view.c)))
 $(eval $(call c_prog,ringfold-box,tools/ringfold-box.c,rf-opt rf-web $(REALTIME_LIBS),$(REALTIME_LDLIBS)))
 $(eval $(call test,cli,tests/sim/cli.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-sim ringfold-box ringfold-perf)))
+$(eval $(call test,timeline,$(PYTHON) tests/sim/timeline.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim))
 $(eval $(call test,realtime_ports,$(PYTHON) tests/sim/ports.py $(BUILD)/bin/ringfold-box,$(BUILD)/bin/ringfold-box))
 $(eval $(call test,realtime_ports-namespace,$(PYTHON) tests/sim/ports.py $(BUILD)/bin/ringfold-box namespace,$(BUILD)/bin/ringfold-box))
 $(eval $(call c_test,realtime,tests/sim/realtime.c,$(REALTIME_LIBS),$(REALTIME_LDLIBS)))

@@ -89,6 +89,8 @@ static const char examples[] =
 	"  ringfold sim --schedule ring --size 16M             no box: ring all-reduce for "
 	"comparison\n"
 	"  ringfold sim --loss 1% --seed 7 --pcapng /tmp/run   faults, and what every port saw\n"
+	"  ringfold sim --loss 1% --size 64K --timeline t.json a loss and its repair, as a "
+	"picture\n"
 	"  ringfold sim --engine rtl --size 4K --wave box.fst  signals for GTKWave\n"
 	"\n"
 	"% limit in the result: the vector's bytes per second, as a share of what a link of --rate "
@@ -167,6 +169,8 @@ static int parse(struct settings *s, int argc, char **argv)
 		 "virtual time after which the run ends", NULL},
 		{RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR",
 		 "write hosts.pcapng and box.pcapng to this folder; created if needed", NULL},
+		{RF_OPT_STRING, "timeline", 0, &c->timeline, "FILE",
+		 "write every frame and every all-reduce as a trace for ui.perfetto.dev", NULL},
 		{RF_OPT_STRING, "wave", 0, &s->wave, "FILE",
 		 "write a waveform (FST), --engine rtl only", NULL},
 		{RF_OPT_FLAG, "no-jump", 0, &s->no_jump, NULL, "evaluate every clock cycle", NULL},
@@ -515,7 +519,7 @@ static double cost_of_faults(const struct settings *s, const struct result *r)
 
 	clean.faults = (struct rf_faults){0};
 	clean.cfg.host_links = clean.faults;
-	clean.cfg.wave = clean.cfg.pcapng_dir = NULL;
+	clean.cfg.wave = clean.cfg.pcapng_dir = clean.cfg.timeline = NULL;
 	clean.cfg.firmware = RF_SIM_FW_NATIVE;
 	if (rf_engine_by_name("model", s->cfg.ports, s->cfg.lanes, s->cfg.width, false,
 			      &clean.cfg.engine, why, sizeof(why)) != 0 ||

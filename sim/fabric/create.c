@@ -83,6 +83,15 @@ static int open_traces(struct rf_fabric *f, char *why, size_t room)
 	char name[32];
 	int err;
 
+	if (f->cfg.timeline) {
+		err = rf_timeline_open(f->cfg.timeline, f->cfg.ranks,
+				       f->cfg.schedule == RF_RUN_RING ? 0 : f->cfg.ports,
+				       &f->timeline);
+		if (err) {
+			snprintf(why, room, "%s: %s", f->cfg.timeline, strerror(-err));
+			return err;
+		}
+	}
 	if (!f->cfg.pcapng_dir)
 		return 0;
 	err = rf_pcapng_folder(f->cfg.pcapng_dir);
@@ -218,6 +227,7 @@ void rf_fabric_destroy(struct rf_fabric *f)
 	rf_box_destroy(f->box);
 	rf_check_destroy(f->check);
 	free(f->links);
+	rf_timeline_finish(&f->timeline, "ringfold");
 	rf_pcapng_close(f->trace_hosts);
 	rf_pcapng_close(f->trace_box);
 	rf_notes_free(f->notes_hosts);

@@ -217,6 +217,19 @@ void rf_fabric_stats(const struct rf_fabric *f, struct rf_fabric_stats *s)
 		rf_box_stats(f->box, s);
 }
 
+bool rf_fabric_captured(struct rf_fabric *f)
+{
+	uint64_t posted, done;
+
+	for (unsigned r = 0; f->timeline && r < f->cfg.ranks; r++)
+		for (unsigned op = 0; rf_host_op_times(f->hosts[r], op, &posted, &done); op++)
+			rf_timeline_call(f->timeline, r, op, posted, done);
+	f->capture_cut |= !rf_timeline_finish(&f->timeline, "ringfold");
+	f->capture_cut |= !rf_pcapng_finish(&f->trace_hosts, "ringfold");
+	f->capture_cut |= !rf_pcapng_finish(&f->trace_box, "ringfold");
+	return !f->capture_cut;
+}
+
 static uint64_t op_ns(const struct rf_fabric *f, unsigned from, unsigned ranks, unsigned op)
 {
 	uint64_t first = UINT64_MAX;

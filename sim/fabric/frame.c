@@ -88,10 +88,3 @@ void rf_fabric_trace(struct rf_fabric *f, uint64_t at, bool box, unsigned port,
 			  rf_notes_of(box ? f->notes_box : f->notes_hosts, port, frame, len)) != 0)
 		f->capture_cut |= !rf_pcapng_finish(w, "ringfold");
 }
-
-bool rf_fabric_captured(struct rf_fabric *f)
-{
-	f->capture_cut |= !rf_pcapng_finish(&f->trace_hosts, "ringfold");
-	f->capture_cut |= !rf_pcapng_finish(&f->trace_box, "ringfold");
-	return !f->capture_cut;
-}

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "sim/fabric/switch.h"
 #include "wire/notes.h"
+#include "sim/fabric/timeline.h"
 #include "wire/pcapng.h"
 
 #define RF_PS_PER_NS UINT64_C(1000)
@@ -56,6 +57,7 @@ struct rf_fabric {
 	struct rf_check *check;
 	struct rf_pcapng *trace_hosts;
 	struct rf_pcapng *trace_box;
+	struct rf_timeline *timeline;
 	bool capture_cut; /* one of them is not complete */
 	struct rf_notes *notes_hosts;
 	struct rf_notes *notes_box;

@@ -106,11 +106,14 @@ uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start,
 	uint64_t end = begin + rf_wire_ps(l->rate, frame->len);
 	uint64_t at = end + f->cfg.delay_ns * RF_PS_PER_NS;
 	struct rf_frame *twin = NULL;
+	bool lost;
 
 	l->free_at = end;
 	if (f->filter && !f->filter(f->filter_arg, l->box, l->port, l->up, begin / RF_PS_PER_NS,
 				    frame->data, frame->len)) {
 		f->stats.frames_lost++;
+		rf_timeline_frame(f->timeline, l->box, l->port, l->up, begin, end, frame->data,
+				  frame->len, true);
 		rf_frame_free(f, frame);
 		return end;
 	}
@@ -118,7 +121,10 @@ uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start,
 		f->stats.frames_duplicated++;
 		twin = rf_frame_new(f, frame->data, frame->len);
 	}
-	if (rf_rng_chance(&l->rng, l->faults.loss)) {
+	lost = rf_rng_chance(&l->rng, l->faults.loss);
+	rf_timeline_frame(f->timeline, l->box, l->port, l->up, begin, end, frame->data, frame->len,
+			  lost);
+	if (lost) {
 		f->stats.frames_lost++;
 		rf_frame_free(f, frame);
 	} else {

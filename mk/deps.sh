@@ -16,9 +16,9 @@ set -eu
 
 build='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libisal-dev libnuma-dev coinor-libclp-dev libmicrohttpd-dev'
 demo='libunicorn-dev clang lld'
-test='libcmocka-dev spin libinih-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz groff-base kmod qemu-system-x86 busybox-static ibverbs-utils rdmacm-utils perftest librdmacm-dev nftables libsimgrid-dev'
+test='libcmocka-dev spin libinih-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz groff-base kmod qemu-system-x86 busybox-static ibverbs-utils rdmacm-utils perftest librdmacm-dev nftables libsimgrid-dev chromium'
 interop='openvswitch-switch'
-dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40 gtkwave chromium'
+dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40 gtkwave'
 
 case "${1:-}" in
 build) wanted=$build ;;

@@ -12,4 +12,5 @@ GENERATED += $(BUILD)/gen/service/page.h
 
 ifneq ($(WEB_HAVE),)
 $(eval $(call test,box-http,$(PYTHON) -B tests/e2e/boxhttp.py $(BUILD),$(BUILD)/bin/ringfold-box $(BUILD)/tests/e2e_rank))
+$(eval $(call test,box-page,$(PYTHON) -B tests/e2e/boxpage.py $(BUILD),$(BUILD)/bin/ringfold-box $(BUILD)/tests/e2e_rank))
 endif

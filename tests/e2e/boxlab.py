@@ -34,9 +34,9 @@ def broken_frame():
 
 
 class Lab:
-    """`ringfold box --http`, with hosts h0.. by memif and "probe", a unix socket by which frames can be sent."""
+    """`ringfold box --http`, with hosts h0.. by memif and a unix socket by which frames can be sent."""
 
-    def __init__(self, build, hosts=2, options=(), http="127.0.0.1:0"):
+    def __init__(self, build, hosts=2, options=(), http="127.0.0.1:0", probe="probe"):
         self.build = build
         self.hosts = hosts
         self.folder = tempfile.mkdtemp(prefix="ringfold-page.")
@@ -44,7 +44,7 @@ class Lab:
         args = [os.path.join(build, "bin", "ringfold-box"), "--hold", "0s", "--box-ports", str(max(2, hosts)), "--http", http]
         for h in range(hosts):
             args += ["--port", "h%d=memif:%s/%d.sock" % (h, self.folder, h)]
-        args += ["--port", "probe=dgram:%s/box,to=%s/probe,box=0" % (self.folder, self.folder), *options]
+        args += ["--port", "%s=dgram:%s/box,to=%s/probe,box=0" % (probe, self.folder, self.folder), *options]
         self.process = subprocess.Popen(args, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         atexit.register(self.stop)
         self.probe = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

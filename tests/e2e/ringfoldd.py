@@ -254,8 +254,8 @@ def test_page(port, folder):
     dom = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000",
                           "--user-data-dir=" + os.path.join(folder, "chromium"), "--dump-dom",
                           "http://127.0.0.1:%d/" % port], capture_output=True, text=True, timeout=60).stdout
-    for what in ("<td>%d</td><td>1</td><td>ready</td>" % JOB, "4711", "slots free", "<td>rank 1</td>",
-                 "last: rank 1 ", "by 100 us at most", "100 us on average; rank 1 is awaited, for ",
+    for what in ('job %d, group 1 <span class="soft">ready</span>' % JOB, "4711", "slots free", "10.0.0.1</text>",
+                 "last: rank 1: ", "by 100 us at most", "came 100 us after the first on average", "waits for rank 1, for ",
                  'title="64 us to 128 us: '):
         check("/: shows %s" % what, what in dom)
 

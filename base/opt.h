@@ -75,6 +75,9 @@ const char *rf_opt_secret(const char *value);
  */
 bool rf_opt_asked(const struct rf_opt_page *page, const char *word);
 
+/* Whether stdout is a terminal that may show colours; NO_COLOR forbids them (no-color.org). */
+bool rf_opt_has_colours(void);
+
 /* The text printed by --help, with bold headings on a terminal unless NO_COLOR is set. */
 void rf_opt_help(const struct rf_opt_page *page);
 

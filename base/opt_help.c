@@ -64,8 +64,7 @@ void rf_opt_default(const struct rf_opt *o)
 	printf(")");
 }
 
-/* Terminals may show bold letters; NO_COLOR forbids them (no-color.org). */
-static bool is_bold(void)
+bool rf_opt_has_colours(void)
 {
 	const char *no = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
@@ -98,7 +97,7 @@ static void print_option(const struct rf_opt *o, const char *on, const char *off
 
 void rf_opt_help(const struct rf_opt_page *page)
 {
-	const char *on = is_bold() ? "\033[1m" : "";
+	const char *on = rf_opt_has_colours() ? "\033[1m" : "";
 	const char *off = *on ? "\033[0m" : "";
 
 	printf("%susage:%s %s\n\n%s\n\n%soptions:%s\n", on, off, page->usage, page->intro, on, off);

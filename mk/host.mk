@@ -106,7 +106,7 @@ RF_LIB := $(DESTDIR)$(LIBDIR)
 RF_OWN := $(DESTDIR)$(PREFIX)/lib/ringfold
 
 # Programs that users need: without the tools that compare engines and those of the demo, which work in this tree.
-INSTALL_PROGRAMS := $(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run info sim perf doctor ctl gen check))
+INSTALL_PROGRAMS := $(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run info top sim perf doctor ctl gen check))
 # Built if the packages that they need are installed.
 INSTALL_IF_THERE := $(addprefix $(BUILD)/bin/,ringfold-plan ringfold-rv32 ringfoldd)
 

@@ -20,8 +20,12 @@ $(eval $(call c_prog,ringfold-info,tools/ringfold-info.c,rf-opt rf-cosim model r
 $(BUILD)/bin/ringfold-info: $(SHLIB) | $(DPDK_PLUGIN)
 $(eval $(call test,e2e-info,tests/e2e/info.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-info allreduce) $(if $(RFD_HAVE),$(BUILD)/bin/ringfoldd)))
 
+# The page of a box on a terminal.
+$(eval $(call c_prog,ringfold-top,tools/ringfold-top.c tools/top_get.c tools/top_show.c,rf-opt,-ljansson))
+$(eval $(call test,e2e-top,$(PYTHON) -B tests/e2e/top.py $(BUILD),$(addprefix $(BUILD)/bin/,ringfold ringfold-top ringfold-run ringfold-box) $(BUILD)/tests/e2e_rank))
+
 # The options of all tools; those that need a package are checked if they were built.
-$(eval $(call test,options,tests/e2e/options.sh $(BUILD)/bin $(PYTHON),$(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run info sim perf doctor ctl gen check replay train))))
+$(eval $(call test,options,tests/e2e/options.sh $(BUILD)/bin $(PYTHON),$(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run info top sim perf doctor ctl gen check replay train))))
 
 # A wire with one fault that the doctor has to name.
 $(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-memif rf-io rf-store rf-config roce rfctl rfproto,-lpthread,,$(BUILD)/tests/e2e_bad_wire))

@@ -31,6 +31,7 @@ struct settings {
 	double loss;
 	unsigned mtu; /* 0: RF_MTU */
 	const char *pcapng;
+	const char *http;
 	uint64_t timeout_ns;
 	bool verbose;
 	char folder[PATH_MAX];
@@ -76,6 +77,8 @@ static int parse(struct settings *s, int argc, char **argv)
 		 "share of frames that each cable loses, in each direction", NULL},
 		{RF_OPT_TIME, "timeout", 0, &s->timeout_ns, "TIME",
 		 "end everything after this time; 0s: never", NULL},
+		{RF_OPT_STRING, "http", 0, &s->http, "ADDRESS:PORT",
+		 "the box serves a live page there, for example 127.0.0.1:9477", NULL},
 		{RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR",
 		 "write captures of switch, box and ranks to this folder; created if needed", NULL},
 		{RF_OPT_FLAG, "verbose", 'v', &s->verbose, NULL,
@@ -333,6 +336,10 @@ static int start_box(struct rf_run *r, struct settings *s)
 	argv[n++] = numbers[1];
 	if (!s->verbose)
 		argv[n++] = "--quiet";
+	if (s->http) {
+		argv[n++] = "--http";
+		argv[n++] = (char *)(uintptr_t)s->http;
+	}
 	if (s->pcapng) {
 		argv[n++] = "--pcapng";
 		argv[n++] = (char *)(uintptr_t)s->pcapng;

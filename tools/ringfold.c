@@ -25,6 +25,7 @@ static const struct {
 	{"box", "Ethernet switch and box in real time, Verilog or reference model"},
 	{"run", "starts a box and the ranks of a program on this machine"},
 	{"info", "versions, engines, devices, and the settings in force"},
+	{"top", "the page of a box on a terminal: rates, errors, groups, events"},
 	{"compare", "compares two engines of the box under the same random traffic"},
 	{"sim", "hosts, links, switch and box in virtual time"},
 	{"plan", "which traffic merges where: plans, all schemes compared, on any topology"},

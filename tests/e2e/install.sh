@@ -18,7 +18,7 @@ for f in include/ringfold/ringfold.h lib/libringfold.so lib/libringfold.so.0 lib
 	[ -e "$place/$f" ] || fail "$f is missing"
 done
 # programs for users, but none for developers of this tree
-want=$(printf 'ringfold\n'; printf 'ringfold-%s\n' box check ctl doctor gen info perf run sim)
+want=$(printf 'ringfold\n'; printf 'ringfold-%s\n' box check ctl doctor gen info perf run sim top)
 have=$(find "$place/bin" -mindepth 1 ! -name ringfold-plan ! -name ringfold-rv32 ! -name ringfoldd -printf '%f\n' | sort)
 [ "$have" = "$want" ] || fail "installed programs: $have"
 # a man page for every program and every function, without a warning

@@ -59,6 +59,24 @@ static int straggler(struct rf_fw *fw, const struct rf_fw_group *g)
 	return most > 0 ? last : -1;
 }
 
+/* The rank that has not acknowledged the oldest result; -1: all results are acknowledged. */
+static int unacknowledged_by(struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	uint32_t tail = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_TAIL));
+	const struct rf_fw_member *m, *receiver;
+
+	if (tail == rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_HEAD)))
+		return -1;
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
+
+		receiver = rf_fw_member_get(fw, m->peer);
+		if (receiver && rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_UNA)) == tail)
+			return receiver->rank;
+	}
+	return -1;
+}
+
 static json_t *lag(const struct rf_fw_group *g)
 {
 	uint32_t all = rf_view_measurements(g);
@@ -115,6 +133,7 @@ static json_t *group(const struct rf_view *v, const struct rf_fw_group *g)
 		rf_json_number(&o, "head", rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_HEAD)));
 		rf_json_number(&o, "tail", rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_TAIL)));
 		rf_json_put(&o, "straggler", json_integer(straggler(fw, g)));
+		rf_json_put(&o, "unacknowledged_by", json_integer(unacknowledged_by(fw, g)));
 		rf_json_number(&o, "awaited_ms",
 			       g->awaited != RF_FW_NONE ? (uint32_t)fw->now_ms - g->head_ms : 0u);
 	}

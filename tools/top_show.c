@@ -242,6 +242,10 @@ static void show_group(struct rf_top_page *page, const struct rates *r, const js
 	else if (number(g, "awaited_ms") > 0)
 		line(page, RF_TOP_WAIT, "  waits for rank %" PRId64 ", for %s",
 		     number(g, "straggler"), DURATION(number(g, "awaited_ms")));
+	else if (was && number(was, "tail") == number(g, "tail") && has(g, "tail") &&
+		 number(g, "unacknowledged_by") >= 0)
+		line(page, RF_TOP_WAIT, "  waits for rank %" PRId64 " to acknowledge results",
+		     number(g, "unacknowledged_by"));
 }
 
 static void show_groups(struct rf_top_page *page, const struct rates *r)

@@ -104,7 +104,7 @@ def test_job(b, build):
 
     job[2].send_signal(signal.SIGSTOP)
     check("the rank that the others wait for", b.until(
-        "/waits for rank 2, for /.test(document.querySelector('#groups').textContent) && document.querySelector('#picture .node.wait')" +
+        "/waits for rank 2/.test(document.querySelector('#groups').textContent) && document.querySelector('#picture .node.wait')" +
         ".parentNode.textContent.includes('rank 2: awaited')"), text_of(b, "#groups"))
     fits(b, lab.url, "a job")
     job[2].send_signal(signal.SIGCONT)

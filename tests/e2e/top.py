@@ -112,7 +112,7 @@ def test_job(build):
     check("errors are red", "\033[31m  port 0: IP header checksum wrong: 2" in text, text)
     values = re.findall(r"^ +1 +\S+ +\S+ +\S+ +\S+ +(\S+)", plain(text), re.M)
     check("values change", len(set(values)) > 1, values)
-    wait = "\033[33m  waits for rank 1, for "
+    wait = "\033[33m  waits for rank 1"
     job[1].send_signal(signal.SIGSTOP)
     check("the rank that the others wait for", wait in live.until(wait), "")
     job[1].send_signal(signal.SIGCONT)

@@ -319,7 +319,8 @@ static void draw_fallback(struct rf_plan *p)
 	if (!c->store || (p->cause != RF_PLAN_BY_RESET && p->cause != RF_PLAN_BY_NOTHING) ||
 	    below(&r, p->cause == RF_PLAN_BY_RESET ? 2 : 6) != 0)
 		return;
-	if (p->cause == RF_PLAN_BY_NOTHING && p->events == 0 && below(&r, 2)) {
+	if (p->cause == RF_PLAN_BY_NOTHING && p->events == 0 && p->straggler == c->ranks &&
+	    below(&r, 2)) {
 		add(p, RF_PLAN_DO_RESET, at, 0, 0);
 		explain(p, RF_PLAN_BY_RESET, 0);
 	}

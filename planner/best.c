@@ -106,7 +106,7 @@ static struct plan *forest_of_rails(const struct topology *t, const struct schem
 
 SCHEME(forest)
 {
-	struct pack p = {.t = t, .work = work_begin(o->work, o->seconds)};
+	struct pack p = {.t = t, .work = work_begin(o->work, o->seconds * CLOCK_MOST)};
 	struct plan *plan = forest_of_rails(t, o);
 
 	if (plan)

@@ -178,7 +178,7 @@ struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 		canon_back(c, p);
 		p->planning_seconds = clock_seconds() - begin;
 		if (isnan(p->certificate.cut))
-			p->certificate.cut = bound_cut(t, o->reduce_only);
+			p->certificate.cut = bound_cut_until(t, o->reduce_only, begin + o->seconds);
 		p->certificate.degree = bound_degree(t, o->reduce_only);
 	} else if (e && e->node >= 0) {
 		e->node = c->node[e->node];

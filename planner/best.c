@@ -405,7 +405,7 @@ static struct plan *pack_large(struct pack *p, struct rival *r, const struct sch
 	double rate;
 
 	*done = true;
-	if (work_has_time(&p->work, LOOK_PART, 0)) {
+	if (work_has_time(&p->work, LOOK_PART, r->slowest)) {
 		if (try_first_trees(p, r) != 0) {
 			topo_refuse(e, -1, -1, "best: nothing connects the workers");
 			return NULL;

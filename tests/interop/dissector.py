@@ -81,6 +81,58 @@ def worked_out(path):
     return out
 
 
+def gaps(path):
+    """Frames of data ahead of all before them at their place, with a gap: {frame: packets that are missing}."""
+    highest, out = {}, {}
+    found, data = worked_out(path), {f.number: f for f in frames.read(path)}
+    for number, (job, group, rank, index, _, again, ack) in sorted(found.items()):
+        if ack:
+            continue
+        d = data[number].data
+        place = (data[number].interface, bytes(d[6:12]), bytes(d[30:34]), be(d, 47, 3))
+        ahead = (index - highest.get(place, index - 1)) % (1 << 24)
+        if 0 < ahead < 1 << 23:
+            highest[place] = index
+            if ahead > 1:
+                out[number] = ahead - 1
+    return out
+
+
+def naks(path):
+    """NAKs that the box sends."""
+    return [f.number for f in frames.read(path) if f.data[12:14] == b"\x08\x00" and f.data[23] == 17 and f.data[36:38] == b"\x12\xb7" and
+            f.data[42:46] != b"RFCT" and f.data[42] == 0x11 and bytes(f.data[6:11]) == BOX and f.data[54] >> 5 == 3]
+
+
+def marked(path, what):
+    return [int(n) for n in tshark(path, "-Y", what, "-T", "fields", "-e", "frame.number").split()]
+
+
+def experts(folder, text):
+    """Expert infos and the Info column."""
+    for name in ("hosts", "box"):
+        path = os.path.join(folder, f"{name}.pcapng")
+        found = worked_out(path)
+        again = [n for n in sorted(found) if found[n][5]]
+        check(f"{text}: {name}: {len(again)} repeats are marked", marked(path, "ringfold.note.repeat") == again)
+        want = gaps(path)
+        lines = tshark(path, "-Y", "ringfold.note.gap", "-T", "fields", "-e", "frame.number", "-e", "ringfold.missing").splitlines()
+        got = {int(n): int(m) for n, m in (line.split("\t") for line in lines)}
+        check(f"{text}: {name}: {len(want)} gaps are marked, with their sizes", got == want and len(want) > 0, (got, want))
+        refusals = naks(path)
+        check(f"{text}: {name}: {len(refusals)} NAKs are marked", refusals and marked(path, "ringfold.note.nak") == refusals)
+        info = tshark(path, "-Y", "ringfold", "-T", "fields", "-e", "frame.number", "-e", "_ws.col.Info").splitlines()
+        bad = []
+        for line in info:
+            number, said = line.split("\t")
+            job, _, rank, index, _, repeat, ack = found[int(number)]
+            kind = "NAK" if int(number) in refusals else "ACK" if ack else "data"
+            begin = f"rank {rank} {kind} {index}{' again' if repeat else ''}"
+            if not said.startswith(begin) or f", job {job}: " not in said:
+                bad.append((line, begin))
+        check(f"{text}: {name}: the Info column", len(info) == len(found) and not bad, bad[:3])
+
+
 def capture(sim, folder, *options):
     subprocess.run([sim, "--pcapng", folder, *options], check=True, stdout=subprocess.DEVNULL)
 
@@ -140,12 +192,18 @@ def vectors(folder):
     cut = [b[:-4] for b in blocks]
     with open(path, "wb") as f:
         f.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
-        for m in blocks + cut:
+        disagree = bytearray(blocks[3])
+        disagree[57] = 31
+        for m in blocks + cut + [bytes(disagree)]:
             udp = struct.pack(">HHHH", 51000, 4791, len(m) + 8, 0)
             ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(m), 0, 0, 64, 17, 0, bytes((10, 0, 0, 1)), bytes((10, 0, 0, 254)))
             d = bytes(6) + bytes.fromhex("020000000001") + b"\x08\x00" + ip + udp + m
             f.write(struct.pack("<IIII", 0, 0, len(d), len(d)) + d)
     info = tshark(path, "-T", "fields", "-e", "_ws.col.Info").splitlines()
+    failures = tshark(path, "-Y", "ringfold_ctl.failed", "-T", "fields", "-e", "frame.number").split()
+    check("... a refusal is an error", failures == ["4"], failures)
+    failures = tshark(path, "-Y", "ringfold_ctl.disagree", "-T", "fields", "-e", "frame.number").split()
+    check("... ranks that disagree are an error of their own", failures == [str(2 * len(blocks) + 1)], failures)
     want = ("JOIN,", "LEAVE,", "JOIN: READY,", "JOIN: FAILED TAG,", "STATUS: PAGE LAG,")
     check("the test vectors of the protocol", len(blocks) == len(want) and all(i.startswith(w) for i, w in zip(info, want)), info)
     values = tshark(path, "-Y", "frame.number == 1", "-T", "fields", "-e", "ringfold_ctl.start_psn", "-e", "ringfold_ctl.peer", "-e",
@@ -183,6 +241,8 @@ def main(argv):
         compare(argv[1], folder, "no loss, 4 ranks", "--ranks", "4", "--size", "128K", "--slots", "32")
         control(folder)
         table(folder)
+        capture(argv[1], folder, "--ranks", "3", "--size", "96K", "--slots", "64", "--loss", "1%", "--seed", "6")
+        experts(folder, "1 % loss")
         vectors(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

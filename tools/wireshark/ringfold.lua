@@ -39,8 +39,17 @@ local f = {
   index = ProtoField.uint32("ringfold.index", "Index"),
   slot = ProtoField.uint32("ringfold.slot", "Slot"),
   repeated = ProtoField.bool("ringfold.repeat", "Repeat"),
+  missing = ProtoField.uint32("ringfold.missing", "Packets missing before this one"),
 }
-rf.fields = {f.job, f.group, f.rank, f.role, f.index, f.slot, f.repeated}
+rf.fields = {f.job, f.group, f.rank, f.role, f.index, f.slot, f.repeated, f.missing}
+-- What deserves a look: View > Expert Information lists them all.
+local notes = {
+  gap = ProtoExpert.new("ringfold.note.gap", "Packets before this one are missing here", expert.group.SEQUENCE, expert.severity.WARN),
+  again = ProtoExpert.new("ringfold.note.repeat", "This packet was here before", expert.group.SEQUENCE, expert.severity.NOTE),
+  nak = ProtoExpert.new("ringfold.note.nak", "The box asks for packets again (NAK)", expert.group.SEQUENCE, expert.severity.WARN),
+  rnr = ProtoExpert.new("ringfold.note.rnr", "The box asks to wait (RNR NAK): another rank is late", expert.group.SEQUENCE, expert.severity.NOTE),
+}
+rf.experts = {notes.gap, notes.again, notes.nak, notes.rnr}
 rf.prefs.table = Pref.string("Table of ranks", "", "File with the ranks of captures that hold no JOIN")
 rf.prefs.save = Pref.string("Save table", "", "File to write what was learnt from JOIN and READY")
 
@@ -49,6 +58,7 @@ local field_psn = Field.new("infiniband.bth.psn")
 local field_opcode = Field.new("infiniband.bth.opcode")
 local field_dst = Field.new("ip.dst")
 local field_mac = Field.new("eth.src")
+local field_syndrome = Field.new("infiniband.aeth.syndrome")
 
 local field_interface = Field.new("frame.interface_id")
 local field_comment = Field.new("frame.comment")
@@ -57,6 +67,7 @@ local groups  -- "job/group" -> {slots =, shift =}
 local data    -- "address/QPN" of the receiver -> rank that sends to it
 local acks    -- "address/QPN" of the sender -> the same rank: its ACKs arrive there
 local seen    -- for each capture interface: index -> first frame
+local highest -- for each capture interface: the highest index so far
 local verdict -- frame -> result of the first pass
 
 local function number(text)
@@ -110,10 +121,25 @@ local function save_table()
 end
 
 function rf.init()
-  groups, data, acks, seen, verdict = {}, {}, {}, {}, {}
+  groups, data, acks, seen, highest, verdict = {}, {}, {}, {}, {}, {}
   if rf.prefs.table ~= "" then
     load_table(rf.prefs.table)
   end
+end
+
+-- How many packets are missing before this index at a place, if it is ahead of all before it; else nil.
+local function missing_before(at, index)
+  local ahead = highest[at] and (index - highest[at]) % PSN_MOD or 1
+  if ahead == 0 or ahead >= PSN_MOD / 2 then
+    return nil
+  end
+  highest[at] = index
+  return ahead > 1 and ahead - 1 or nil
+end
+
+local function place_of(what, mac)
+  local interface = field_interface()
+  return what .. "/" .. mac .. "/" .. (interface and tostring(interface) or "")
 end
 
 -- Reads the comment at the packet.
@@ -132,6 +158,7 @@ local function noted(from_box)
   found.role = (role == "ack" and "acknowledgement" or "data") .. (from_box and " from the box" or " to the box")
   if role == "data" then
     found.repeated = rest:match("repeat") ~= nil
+    found.missing = missing_before(place_of(job .. "/" .. group .. "/" .. rank, tostring(field_mac())), found.index)
   end
   return found
 end
@@ -156,9 +183,9 @@ local function classify(pinfo, opcode)
   local found = {r = r, index = index, slot = slots > 0 and index % slots or nil}
   found.role = (ack and "acknowledgement" or "data") .. (from_box and " from the box" or " to the box")
   if not ack then
-    local interface = field_interface()
-    local at = place .. "/" .. mac .. "/" .. (interface and tostring(interface) or "")
+    local at = place_of(place, mac)
     seen[at] = seen[at] or {}
+    found.missing = missing_before(at, index)
     found.repeated = seen[at][index] ~= nil
     seen[at][index] = seen[at][index] or pinfo.number
   end
@@ -190,6 +217,25 @@ function rf.dissector(_, pinfo, tree)
   if v.repeated ~= nil then
     t:add(f.repeated, v.repeated):set_generated()
   end
+  local what = v.role:match("^ack") and "ACK" or "data"
+  local syndrome = what == "ACK" and v.role:match("from the box$") and field_syndrome()
+  local kind = syndrome and math.floor(syndrome.value / 32) % 4
+  if kind == 3 then
+    what = "NAK"
+    t:add_proto_expert_info(notes.nak)
+  elseif kind == 1 then
+    what = "RNR NAK"
+    t:add_proto_expert_info(notes.rnr)
+  end
+  if v.missing then
+    t:add(f.missing, v.missing):set_generated()
+    t:add_proto_expert_info(notes.gap, v.missing .. " packets before this one are missing here")
+  end
+  if v.repeated then
+    t:add_proto_expert_info(notes.again)
+  end
+  pinfo.cols.info:prepend(string.format("rank %d %s %d%s%s, job %s: ", v.r.rank, what, v.index, v.repeated and " again" or "",
+                                        v.missing and " after a gap of " .. v.missing or "", tostring(v.r.job)))
 end
 register_postdissector(rf)
 
@@ -250,7 +296,9 @@ local h = {
 }
 ctl.fields = list
 local short = ProtoExpert.new("ringfold_ctl.short", "Message is shorter than its length or its verb says", expert.group.MALFORMED, expert.severity.ERROR)
-ctl.experts = {short}
+local failed = ProtoExpert.new("ringfold_ctl.failed", "The group has failed", expert.group.RESPONSE_CODE, expert.severity.ERROR)
+local disagree = ProtoExpert.new("ringfold_ctl.disagree", "The ranks' packets disagree", expert.group.RESPONSE_CODE, expert.severity.ERROR)
+ctl.experts = {short, failed, disagree}
 
 -- Fields in a row: {field, offset, bytes}; false if the message is too short.
 local function rows(t, tvb, at, what)
@@ -313,7 +361,13 @@ function ctl.dissector(tvb, pinfo, tree)
     t:add(h.result, tvb(HEADER, 1))
     whole = rows(t, tvb, HEADER, REPLY[result] or {}) and whole
     if result == 3 and whole then
-      text = text .. " " .. (reasons[tvb(HEADER + 1, 1):uint()] or "?")
+      local reason = reasons[tvb(HEADER + 1, 1):uint()] or "?"
+      text = text .. " " .. reason
+      if reason == "DISAGREE" then
+        t:add_proto_expert_info(disagree)
+      else
+        t:add_proto_expert_info(failed, "The request or the group has failed: " .. reason)
+      end
     elseif result == 7 and whole then
       text = text .. " " .. (pages[tvb(HEADER + 1, 1):uint()] or "?")
     end

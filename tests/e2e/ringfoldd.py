@@ -395,6 +395,30 @@ def test_slow(program, folder):
         s.process.wait(5)
 
 
+def test_open(program, folder):
+    """An address that other machines reach causes a warning."""
+    Box(os.path.join(folder, "registers"))
+    path = config(os.path.join(folder, "open.ini"), """[box]
+registers = %s
+interrupt = poll
+clock = host
+ip = 10.0.0.254
+mac = 02:52:46:00:00:10
+[http]
+listen = 0.0.0.0:0
+""" % os.path.join(folder, "registers"))
+    process = subprocess.Popen([program, "--config", path], stderr=subprocess.PIPE, text=True)
+    atexit.register(process.kill)
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if "http port" in line:
+            break
+    process.terminate()
+    process.wait(5)
+    check("listening on every address causes a warning", any("warning: [http] listen = 0.0.0.0:0: anyone" in s for s in lines))
+
+
 def two_ranks(box):
     """Makes a group of two ready; returns the frame of the first JOIN."""
     nonces = []
@@ -471,6 +495,7 @@ def main(program):
         test_config(program, folder)
         test_service(program, folder)
         test_slow(program, folder)
+        test_open(program, folder)
         test_second(program, folder)
         test_restart(program, folder)
         test_refused(program, folder)

@@ -88,7 +88,8 @@ module rf_judge #(
   input  wire [23:0]            f_qpn,
   input  wire                   f_bad,
 
-  // Ledger.
+  // Ledger. j_soon: the group in p3, one cycle before j_valid.
+  output wire [GW-1:0]          j_soon,
   output wire                   j_valid,
   output wire [GW+LW-1:0]       j_addr,
   output wire [23:0]            j_index,
@@ -461,6 +462,7 @@ module rf_judge #(
   wire [31:0]        p4_first = p4_dbase + (p4_beats >> BYTES_LOG2);
 
   assign punt_arp    = p4_arp;
+  assign j_soon      = p3_group;
   assign j_valid     = p4_valid_q && p4_act_q == ACT_WINDOW;
   assign j_addr      = p4_conn_q[GW+LW+PW-1:PW];
   assign j_index     = p4_index_q;

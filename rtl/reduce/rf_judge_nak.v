@@ -80,11 +80,13 @@ module rf_judge_nak #(
   wire [IDX-1:0]     last;
   wire [IDX-1:0]     mark;
   wire               was    = asked_q[j_addr];
-  wire               back   = !less(last, j_index);
+  // Distance from the last packet.
+  wire [IDX-1:0]     ahead  = j_index - last;
+  wire               back   = ahead == {IDX{1'b0}} || ahead[IDX-1];
   wire               beyond_seen = !less(last, j_next);
   wire [IDX-1:0]     hole   = last + 1'b1;
-  // Indexes between the two were skipped.
-  wire               skips  = less(hole, j_index);
+  // Indexes between the two were skipped: less(hole, j_index), from the one difference.
+  wire               skips  = ahead[IDX-1] ? ahead[IDX-2:0] == {IDX-1{1'b0}} : ahead[IDX-2:1] != {IDX-2{1'b0}};
   wire               again  = !skips && was && !back && less(j_index, mark + j_eighth);
   // Selective: the highest index seen.
   wire [IDX-1:0]     seen   = (j_selective && back) ? last : j_index;
@@ -92,7 +94,7 @@ module rf_judge_nak #(
   wire               gap    = may && j_beyond && !j_full && (j_selective ? !again : !was || back);
   wire               late   = may && j_stored && !j_selective && j_code != 5'd0 && back && !beyond_seen && !was;
 
-  assign follows       = j_index == last || j_index == hole;
+  assign follows       = ahead[IDX-1:1] == {IDX-1{1'b0}};
   assign make          = gap || late;
   assign make_rnr      = late || (!j_selective && twice_q[j_addr]);
   assign make_index    = skips ? hole : j_next;

@@ -54,7 +54,9 @@ module rf_ledger #(
   // The judges of these ports accept no further descriptor.
   output wire [PORTS-1:0]              pause,
 
-  // Judges, one per port.
+  // Judges, one per port. j_soon is the group of the packet that is judged in the next cycle: the limit of its window is
+  // read one cycle early.
+  input  wire [PORTS*GW-1:0]           j_soon,
   input  wire [PORTS-1:0]              j_valid,
   input  wire [PORTS*(GW+LW)-1:0]      j_addr,
   input  wire [PORTS*IDX-1:0]          j_index,
@@ -239,6 +241,7 @@ module rf_ledger #(
   wire [PORTS*LANES*IDX-1:0]       f_unas;
   wire [PORTS*LANES*IDX-1:0]       f_storeds;
   wire [PORTS*IDX-1:0]             f_heads;
+  wire [PORTS*IDX-1:0]             f_limits;
 `endif
 
   genvar p;
@@ -246,21 +249,28 @@ module rf_ledger #(
   generate
     for (p = 0; p < PORTS; p = p + 1) begin : g_port
       localparam [31:0] NUMBER = p;
-      wire [GW-1:0]    j_group = j_addr[p*AW+LW +: GW];
+      wire [GW-1:0]    soon = j_soon[p*GW +: GW];
       wire [AW-1:0]    step_addr;
       wire [GW-1:0]    step_group = step_addr[AW-1:LW];
       wire [LANES-1:0] step_members;
-      reg  [IDX-1:0]   j_limit;
+      reg  [IDX-1:0]   soon_limit;
+      reg  [IDX-1:0]   limit_q;
       integer          i;
 
-      // Selection by comparison: [j_group*IDX +: IDX] is a multiplication if IDX is not a power of two.
+      // Selection by comparison: [soon*IDX +: IDX] is a multiplication if IDX is not a power of two.
       always @(*) begin
-        j_limit = {IDX{1'b0}};
+        soon_limit = {IDX{1'b0}};
         for (i = 0; i < GROUPS; i = i + 1)
-          if (j_group == i[GW-1:0]) j_limit = j_limit | g_limit[i*IDX +: IDX];
+          if (soon == i[GW-1:0]) soon_limit = soon_limit | g_limit[i*IDX +: IDX];
       end
 
+      // The limit only grows while a group is live, so one of the cycle before is safe.
+      always @(posedge clk) limit_q <= soon_limit;
+
       assign step_addrs[p*AW +: AW] = step_addr;
+`ifdef FORMAL
+      assign f_limits[p*IDX +: IDX] = limit_q;
+`endif
 
       for (l = 0; l < LANES; l = l + 1) begin : g_lane
         assign step_members[l] = g_members[({{32-GW{1'b0}}, step_group} * LANES + l) * PORTS + p];
@@ -286,7 +296,7 @@ module rf_ledger #(
         .j_selective(j_selective[p]),
         .j_slot     (j_slot[p*HDR_AW +: HDR_AW]),
         .j_lap      (j_lap[p]),
-        .j_limit    (j_limit),
+        .j_limit    (limit_q),
         .j_next     (j_next[p*IDX +: IDX]),
         .j_sent     (j_sent[p*IDX +: IDX]),
         .j_una      (j_una[p*IDX +: IDX]),

@@ -55,7 +55,7 @@ module rf_ledger_port #(
   // Its slot, and whether its lap is odd.
   input  wire [HDR_AW-1:0]    j_slot,
   input  wire                 j_lap,
-  // tail + S of the group.
+  // tail + S of the group, one cycle old.
   input  wire [IDX-1:0]       j_limit,
   output wire [IDX-1:0]       j_next,
   output wire [IDX-1:0]       j_sent,

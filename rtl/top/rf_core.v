@@ -305,6 +305,7 @@ module rf_core #(
 
   // Ledger.
   wire [PORTS-1:0]      q_valid;
+  wire [PORTS*GW-1:0]   j_soon;
   wire [PORTS-1:0]      j_valid;
   wire [PORTS*AW-1:0]   j_addr;
   wire [PORTS*24-1:0]   j_index;
@@ -387,7 +388,7 @@ module rf_core #(
   ) ledger (
     .clk(clk), .rst(reset), .g_open(g_open), .g_selective(g_selective), .g_hbase(g_hslot), .g_size_log2(g_size_log2), .g_lanes(g_lanes), .g_members(g_members),
     .g_ports(g_ports), .start_valid(start_valid), .start_group(start_group), .g_clearing(g_clearing), .init_valid(init_valid),
-    .init_ready(init_ready), .init_port(conn_wr[PW-1:0]), .init_addr(conn_wr[CW-1:PW]), .pause(pause), .j_valid(j_valid),
+    .init_ready(init_ready), .init_port(conn_wr[PW-1:0]), .init_addr(conn_wr[CW-1:PW]), .pause(pause), .j_soon(j_soon), .j_valid(j_valid),
     .j_addr(j_addr), .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot), .j_lap(j_lap), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far),
     .j_msn(j_msn), .j_accept(j_accept), .j_inside(j_inside), .j_full(j_full), .c_valid(c_valid), .c_addr(c_addr), .c_selective(c_selective),
     .c_slot(c_slot), .c_lap(c_lap), .steps(steps), .step_addrs(step_addrs), .step_indexes(step_indexes),
@@ -527,7 +528,7 @@ module rf_core #(
         .punt_valid(punt_valid[p]), .punt_ready(punt_ready[p]), .punt_data(punt_data[p*WIDTH +: WIDTH]),
         .punt_keep(punt_keep[p*WIDTH/8 +: WIDTH/8]), .punt_last(punt_last[p]), .inj_valid(inj_valid[p]),
         .inj_ready(inj_ready[p]), .inj_len(inj_len[p*14 +: 14]), .inj_data(inj_data[p*WIDTH +: WIDTH]),
-        .inj_last(inj_last[p]), .j_valid(j_valid[p]),
+        .inj_last(inj_last[p]), .j_soon(j_soon[p*GW +: GW]), .j_valid(j_valid[p]),
         .j_addr(j_addr[p*AW +: AW]), .j_index(j_index[p*24 +: 24]), .j_selective(j_selective[p]), .j_slot(j_slot[p*HDR_AW +: HDR_AW]),
         .j_lap(j_lap[p]), .j_next(j_next[p*24 +: 24]),
         .j_sent(j_sent[p*24 +: 24]), .j_una(j_una[p*24 +: 24]), .j_far(j_far[p]), .j_msn(j_msn[p*24 +: 24]),

@@ -116,6 +116,7 @@ module rf_port #(
   input  wire                  inj_last,
 
   // Ledger.
+  output wire [GW-1:0]         j_soon,
   output wire                  j_valid,
   output wire [GW+LW-1:0]      j_addr,
   output wire [23:0]           j_index,
@@ -371,7 +372,7 @@ module rf_port #(
     .d_src_ip(d_src_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome),
     .d_msn(d_msn), .d_icrc_ok(d_icrc_ok), .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state),
     .t_valid(t_valid), .t_src_ip(t_src_ip), .f_read(f_read), .f_conn(f_conn), .f_start(f_start), .f_shift(f_shift), .f_src_ip(f_src_ip),
-    .f_peer_ip(f_peer_ip), .f_peer_port(f_peer_port), .f_qpn(f_qpn), .f_bad(f_bad), .j_valid(j_valid), .j_addr(j_addr),
+    .f_peer_ip(f_peer_ip), .f_peer_port(f_peer_port), .f_qpn(f_qpn), .f_bad(f_bad), .j_soon(j_soon), .j_valid(j_valid), .j_addr(j_addr),
     .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot), .j_lap(j_lap), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far), .j_msn(j_msn),
     .j_accept(j_accept), .j_inside(j_inside), .j_full(j_full), .init_valid(init_valid),
     .init_addr(conn_wr[CW-1:PW]), .tick(tick), .una_valid(una_valid), .una_addr(una_addr), .punt_room(punt_room), .punt_take(punt_take),

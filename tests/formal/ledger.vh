@@ -92,11 +92,14 @@ generate
     wire [HDR_AW-1:0] js    = ji[HDR_AW-1:0];
     wire           accepted = j_valid[f_p] && j_accept[f_p];
     wire [IDX-1:0] porthead = f_heads[f_p*IDX +: IDX] - f_tail;
+    wire [IDX-1:0] limit    = f_limits[f_p*IDX +: IDX] - f_tail;
     wire [LANES-1:0] at_head;
 
     always @* begin
       assume (ja < LANES && ca < LANES && ra < LANES && ea < LANES && ep < PORTS);
-      // Judges report members only; the bank commits accepted packets, in order.
+      // Judges report members only, of the group that they have named one cycle before; the bank commits accepted packets, in
+      // order.
+      assume (j_soon[f_p*GW +: GW] == 0);
       if (j_valid[f_p]) assume (f_members[ja*PORTS + f_p]);
       if (e_valid[f_p]) assume (f_members[ea*PORTS + ep]);
       assume (j_selective[f_p] == f_selective && c_selective[f_p] == f_selective);
@@ -137,7 +140,9 @@ generate
           assert (f_head <= porthead);
           assert (porthead <= stored);
           assert (stored <= next);
-          assert (next <= F_S);
+          // Nothing has been accepted beyond the limit that the judge sees, nor is that beyond the group's.
+          assert (next <= limit);
+          assert (limit <= F_S);
           // Values on the way to the tail.
           if (f1_valid && f1_lane == f_n)
             assert (f1_pairs[f_p/2*(IDX+1)+IDX] && f1_pairs[f_p/2*(IDX+1) +: IDX] - f_tail <= una);
@@ -154,6 +159,10 @@ generate
         if (hold_valid[0]) assert (((ji - hold_index[IDX-1:0]) & (F_S - 1'b1)) != 0);
         if (hold_valid[1]) assert (((ji - hold_index[2*IDX-1:IDX]) & (F_S - 1'b1)) != 0);
       end
+
+    // Limits are zero until the group starts.
+    always @*
+      if (f_started && !f_live) assert (g_limit[IDX-1:0] == 0 && (f_step == 0 || f_limits[f_p*IDX +: IDX] == 0));
 
     // The port head is the smallest `stored`.
     always @*

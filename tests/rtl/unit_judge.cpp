@@ -506,6 +506,8 @@ void judge_bench::run()
 		}
 		if (pipe[P3].f.kind != NOTHING)
 			form(pipe[P3]);
+		if (pipe[P3].f.kind == 2 && pipe[P3].f.hit && pipe[P3].f.good)
+			b.same("j_soon", d->j_soon, pipe[P3].conn >> (LW + PW));
 		const bool tomb = pipe[P3].f.kind != NOTHING && pipe[P3].v.tomb;
 		b.same("t_valid", d->t_valid, tomb);
 		if (tomb)

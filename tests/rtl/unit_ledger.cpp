@@ -55,6 +55,8 @@ private:
 	bench &b;
 	std::unique_ptr<Vrf_ledger> d;
 	group g[GROUPS];
+	/* The groups of the next packets; what was shown of a group one cycle ago, GROUPS: of none. */
+	unsigned soon[PORTS] = {}, was_group = GROUPS, was_tail = 0;
 	event waits[PORTS], now;
 	bool there[PORTS], has;
 	unsigned p_judge, p_commit, p_pass, p_end, p_ack;
@@ -164,6 +166,11 @@ void ledger_bench::epoch()
 	for (unsigned i = 0; i < GROUPS; i++) {
 		start(i);
 	}
+	/* The limits of the cycle before the first packets. */
+	for (unsigned p = 0; p < PORTS; p++)
+		put(d->j_soon, p * GW, GW, soon[p]);
+	tick(b, *d);
+	was_group = GROUPS;
 	memset(there, 0, sizeof(there));
 	has = false;
 	quiet_for = 0;
@@ -263,8 +270,10 @@ void ledger_bench::cycle(bool quiet)
 	/* Judges: mostly the next packet of a member. */
 	unsigned ja[PORTS], ji[PORTS], ca[PORTS];
 	for (unsigned p = 0; p < PORTS; p++) {
-		const unsigned i = b.r.below(GROUPS), l = b.r.below(g[i].lanes), ci = b.r.below(GROUPS), cl = b.r.below(g[ci].lanes);
+		const unsigned i = soon[p], l = b.r.below(g[i].lanes), ci = b.r.below(GROUPS), cl = b.r.below(g[ci].lanes);
 
+		soon[p] = b.r.below(GROUPS);
+		put(d->j_soon, p * GW, GW, soon[p]);
 		ja[p] = i << LW | l;
 		ji[p] = (g[i].c[l][p].next + (b.r.percent(g[i].selective ? 30 : 70) ? 0 : g[i].selective ?
 			 b.r.below((1u << g[i].size_log2) + 4) - 2 : b.r.below(5) - 2)) & MASK;
@@ -359,8 +368,8 @@ void ledger_bench::cycle(bool quiet)
 		conn &c = y.c[ja[p] & ((1 << LW) - 1)][p];
 		const bool ok = get(d->j_accept, p, 1);
 
-		if (ja[p] >> LW == d->x_group && member(ja[p] >> LW, ja[p] & ((1 << LW) - 1), p)) {
-			const unsigned limit = (d->x_tail + (1u << y.size_log2)) & MASK;
+		if (ja[p] >> LW == was_group && member(ja[p] >> LW, ja[p] & ((1 << LW) - 1), p)) {
+			const unsigned limit = (was_tail + (1u << y.size_log2)) & MASK;
 			const bool inside = less(ji[p], limit), is_new = !less(ji[p], c.next) && c.ahead.count(ji[p]) == 0;
 
 			b.same("j_accept", ok, y.selective ? inside && is_new : ji[p] == c.next && c.next != limit);
@@ -452,6 +461,8 @@ void ledger_bench::cycle(bool quiet)
 		x.lane++;
 		x.midway = x.lane < x.lanes;
 	}
+	was_group = d->x_group;
+	was_tail = d->x_tail;
 	tick(b, *d);
 }
 
@@ -501,8 +512,8 @@ private:
 
 	bench &b;
 	std::unique_ptr<Vrf_ledger> d;
-	/* Of group 0, at each port. */
-	unsigned next[PORTS] = {}, copied[PORTS] = {}, issued = 0;
+	/* Of group 0, at each port; its tail one cycle ago. */
+	unsigned next[PORTS] = {}, copied[PORTS] = {}, issued = 0, was_tail = 0;
 	std::deque<unsigned> pauses, ends;
 	unsigned turn = 0;
 
@@ -521,9 +532,11 @@ void siege_bench::packet(unsigned p, unsigned index)
 
 bool siege_bench::cycle()
 {
-	const unsigned tail = d->x_tail, held = pauses.front();
+	const unsigned tail = was_tail, held = pauses.front();
 	unsigned behind = 0;
 	bool busy = false;
+
+	was_tail = d->x_tail;
 
 	d->j_valid = d->c_valid = d->pass_begin = d->pass_first = d->s_valid = 0;
 	for (unsigned p = 0; p < PORTS; p++) {
@@ -592,7 +605,7 @@ void siege_bench::run()
 
 	d->start_valid = d->init_valid = d->j_valid = d->c_valid = d->s_valid = d->e_valid = d->pass_begin = d->pass_end = 0;
 	d->e_fatal = d->e_addr = 0;
-	d->pass_group = d->s_addr = d->j_addr = d->c_addr = d->r_addr = d->x_addr = d->x_port = d->x_group = d->l_group = 0;
+	d->pass_group = d->s_addr = d->j_addr = d->j_soon = d->c_addr = d->r_addr = d->x_addr = d->x_port = d->x_group = d->l_group = 0;
 	d->g_open = d->g_selective = (1 << GROUPS) - 1;
 	d->j_selective = d->c_selective = (1 << PORTS) - 1;
 	d->g_lanes = 1 << 5 | 1;

@@ -8,7 +8,7 @@
 // Proved      tests/rtl/unit_counters.cpp; tests/rtl/core.
 //
 // Only one verdict occurs per cycle, and only one frame leaves, so each of the two kinds has one small memory. The few
-// other counters are registers.
+// other counters are registers. The numbers of frames that leave differ in their low 4 bits.
 
 `include "rf_regs.vh"
 
@@ -54,7 +54,7 @@ module rf_counters (
   wire [5:0]  verdict_addr = ready ? verdict_cause[5:0] : clear_q[5:0];
   wire [31:0] verdict_new  = ready ? verdict_old + 32'd1 : 32'd0;
   wire        sent_we      = !ready || sent;
-  wire [5:0]  sent_addr    = ready ? sent_cause[5:0] : clear_q[5:0];
+  wire [3:0]  sent_addr    = ready ? sent_cause[3:0] : clear_q[3:0];
   wire [31:0] sent_new     = ready ? sent_old + 32'd1 : 32'd0;
 
   rf_ram_lut #(.WIDTH(32), .DEPTH(64)) verdict_a (
@@ -63,12 +63,18 @@ module rf_counters (
   rf_ram_lut #(.WIDTH(32), .DEPTH(64)) verdict_b (
     .clk(clk), .wr_en(verdict_we), .wr_addr(verdict_addr), .wr_data(verdict_new),
     .rd_addr(rd_number[5:0]), .rd_data(verdict_rd));
-  rf_ram_lut #(.WIDTH(32), .DEPTH(64)) sent_a (
+  generate
+    if (`RF_CNT_COUNT - `RF_CNT_TX_FIRST > 16) begin : g_error_sent
+      ERROR_rf_counters_more_than_16_kinds_of_sent_frames error ();
+    end
+  endgenerate
+
+  rf_ram_lut #(.WIDTH(32), .DEPTH(16)) sent_a (
     .clk(clk), .wr_en(sent_we), .wr_addr(sent_addr), .wr_data(sent_new),
-    .rd_addr(sent_cause[5:0]), .rd_data(sent_old));
-  rf_ram_lut #(.WIDTH(32), .DEPTH(64)) sent_b (
+    .rd_addr(sent_cause[3:0]), .rd_data(sent_old));
+  rf_ram_lut #(.WIDTH(32), .DEPTH(16)) sent_b (
     .clk(clk), .wr_en(sent_we), .wr_addr(sent_addr), .wr_data(sent_new),
-    .rd_addr(rd_number[5:0]), .rd_data(sent_rd));
+    .rd_addr(rd_number[3:0]), .rd_data(sent_rd));
 
   reg [31:0] rx_frames_q;
   reg [31:0] rx_overflow_q;
@@ -118,7 +124,7 @@ module rf_counters (
     else if (rd_number < `RF_CNT_COUNT) rd_data = verdict_rd;
     else rd_data = 32'd0;
 
-  wire unused_bits = &{1'b0, verdict_cause[7:6], sent_cause[7:6]};
+  wire unused_bits = &{1'b0, verdict_cause[7:6], sent_cause[7:4]};
 
 endmodule
 

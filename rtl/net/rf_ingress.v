@@ -13,9 +13,9 @@
 //             reset nothing is ignored.
 // Proved      tests/formal/stream_ingress.v: every frame counted or judged, in order; queues in step; no ring overrun.
 //
-// Every frame that is not lost to overflow produces one descriptor, in order. Every descriptor taken must be answered
-//             by
-// one command, in order, in the same cycle or any time later.
+// Every frame that is not lost to overflow produces one descriptor, in order. For every descriptor taken the header
+// must be taken once (h_take) and then one command given, in order; each in the same cycle as the one before or any
+// time later.
 
 `default_nettype none
 
@@ -55,7 +55,9 @@ module rf_ingress #(
   output wire [1:0]         d_class,
   output wire [7:0]         d_cause,
   output wire [13:0]        d_len,
+  // The header of the oldest descriptor of which the header has not been taken.
   output wire [639:0]       d_hdr,
+  input  wire               h_take,
   output wire               d_vlan,
   output wire [7:0]         d_opcode,
   output wire [23:0]        d_qpn,
@@ -443,7 +445,7 @@ module rf_ingress #(
     .s_ready    (unused_hdr_ready),
     .s_data     (hdr_q),
     .m_valid    (unused_hdr_valid),
-    .m_ready    (d_valid && d_ready),
+    .m_ready    (h_take),
     .m_data     (d_hdr),
     .count      (unused_hdr_count),
     .almost_full(unused_hdr_afull),

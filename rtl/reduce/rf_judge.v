@@ -53,7 +53,9 @@ module rf_judge #(
   input  wire [1:0]             d_class,
   input  wire [7:0]             d_cause,
   input  wire [13:0]            d_len,
+  // Its header, 3 cycles after the descriptor: taken in p3.
   input  wire [639:0]           d_hdr,
+  output wire                   h_take,
   input  wire                   d_vlan,
   input  wire [7:0]             d_opcode,
   input  wire [23:0]            d_psn,
@@ -175,7 +177,7 @@ module rf_judge #(
   output wire [2:0]             x_error,
   output wire [23:0]            x_index,
 
-  // Parity error: in a header in progress, or in the fields or the state of a live connection.
+  // Parity error in the fields or the state of a live connection.
   output wire                   bad,
   output wire                   idle
 );
@@ -233,15 +235,13 @@ module rf_judge #(
   always @(posedge clk)
     if (p2_valid_q) p3_desc_q <= p2_desc_q;
 
-  // The header takes a separate path: written once, read once.
-  wire [639:0] p4_hdr;
-  wire         p4_hdr_valid;
+  // The header stays in the queue of rf_ingress until p3.
+  reg [639:0] p4_hdr_q;
 
-  wire         p4_hdr_bad;
+  assign h_take = p3_valid_q;
 
-  rf_delay_parity #(.WIDTH(640), .N(4), .PARITY(PARITY)) headers (
-    .clk(clk), .rst(rst), .in_valid(take), .in_data(d_hdr), .out_valid(p4_hdr_valid), .out_data(p4_hdr),
-    .out_bad(p4_hdr_bad));
+  always @(posedge clk)
+    if (p3_valid_q) p4_hdr_q <= d_hdr;
 
   // p2: the table's answer. A cid outside this box counts as not ready.
   wire [31:0] cid_group = {24'd0, r_cid[14:7]};
@@ -416,8 +416,8 @@ module rf_judge #(
     .repeat_it(w_repeat), .nak(p5_nak), .nak_why(p5_nak_why), .syndrome(p5_syndrome), .named(p5_named), .bad(p5_nak_bad));
 
   // A punted frame is ARP or IPv4.
-  wire        p4_tagged = p4_hdr[8*12 +: 16] == 16'h0081;
-  wire        p4_arp    = (p4_tagged ? p4_hdr[8*16 +: 16] : p4_hdr[8*12 +: 16]) == 16'h0608;
+  wire        p4_tagged = p4_hdr_q[8*12 +: 16] == 16'h0081;
+  wire        p4_arp    = (p4_tagged ? p4_hdr_q[8*16 +: 16] : p4_hdr_q[8*12 +: 16]) == 16'h0608;
 
   always @(*) begin
     p4_why    = p4_why_q;
@@ -545,8 +545,8 @@ module rf_judge #(
     end
 
   always @(posedge clk)
-    if (p4_valid_q && p4_hdr_valid && (p4_act_q == ACT_WINDOW || p4_act_q == ACT_EVENT || p4_held_q)) begin
-      p5_hdr_q    <= p4_hdr;
+    if (p4_valid_q && (p4_act_q == ACT_WINDOW || p4_act_q == ACT_EVENT || p4_held_q)) begin
+      p5_hdr_q    <= p4_hdr_q;
       p5_addr_q   <= {p4_lane, p4_hslot_q};
       p5_vlan_q   <= p4_vlan_q;
       p5_opcode_q <= p4_opcode_q;
@@ -573,11 +573,11 @@ module rf_judge #(
 
       always @(posedge clk)
         if (rst) bad_q <= 1'b0;
-        else bad_q <= p4_conn_bad_q || p4_hdr_bad || p5_nak_bad;
+        else bad_q <= p4_conn_bad_q || p5_nak_bad;
 
       assign bad = bad_q;
     end else begin : g_plain
-      wire unused_bad = &{1'b0, p4_hdr_bad, p5_nak_bad, f_bad};
+      wire unused_bad = &{1'b0, p5_nak_bad, f_bad};
 
       assign bad = 1'b0;
     end

@@ -17,6 +17,7 @@ module stream_ingress (
   input wire [47:0] base_mac,
   input wire [31:0] box_ip,
   input wire        d_ready,
+  input wire        h_take,
   input wire        c_valid,
   input wire [1:0]  c_op,
   input wire        o_ready,
@@ -59,7 +60,7 @@ module stream_ingress (
   rf_ingress #(.WIDTH(64), .PORTS(2), .MTU_MAX(10), .FIFO_BEATS(64), .FRAMES(4), .PARITY(0)) box (
     .clk(clk), .rst(rst), .s_axis_tdata(s_data), .s_axis_tkeep(s_keep), .s_axis_tvalid(s_valid), .s_axis_tlast(s_last),
     .s_axis_tuser(s_user), .base_mac(base_mac), .box_ip(box_ip), .cnt_frames(cnt_frames), .cnt_overflow(cnt_overflow),
-    .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause), .d_len(d_len), .d_hdr(d_hdr), .d_vlan(d_vlan),
+    .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause), .d_len(d_len), .d_hdr(d_hdr), .h_take(h_take), .d_vlan(d_vlan),
     .d_opcode(d_opcode), .d_qpn(d_qpn), .d_psn(d_psn), .d_pad(d_pad), .d_src_ip(d_src_ip), .d_dst_ip(d_dst_ip),
     .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(d_msn), .d_icrc_ok(d_icrc_ok),
     .c_valid(c_valid), .c_ready(c_ready), .c_op(c_op), .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_keep(o_keep),
@@ -123,6 +124,8 @@ module stream_ingress (
   // The classes of the frames that await their command, oldest first; descriptors taken that await theirs.
   reg  [7:0]   class_q;
   reg  [2:0]   wait_q;
+  // Those of which the header has not been taken.
+  reg  [2:0]   heads_q;
   wire [2:0]   place = infos - {2'd0, \box.taken };
   wire [7:0]   class_m = \box.taken ? {2'd0, class_q[7:2]} : class_q;
   wire         d_taken = d_valid && d_ready;
@@ -138,20 +141,26 @@ module stream_ingress (
     if (rst) wait_q <= 3'd0;
     else wait_q <= wait_q + {2'd0, d_taken} - {2'd0, \box.taken };
 
+  always @(posedge clk)
+    if (rst) heads_q <= 3'd0;
+    else heads_q <= heads_q + {2'd0, d_taken} - {2'd0, h_take};
+
   always @* begin
     assume (rst == !f_started);
     // The initial reset has ended: no beats for 16 cycles.
     if (!f_started) assume (\box.quiet_q == 4'd15 && !s_valid);
     // Zeros and gaps in tkeep only after the end of the frame.
     assume (s_keep[0] && (s_keep & (s_keep + 8'd1)) == 8'd0 && (s_last || s_keep == 8'hff));
-    // A command answers a descriptor. A dropped frame is not read, and no payload is read of a RoCE packet without one.
-    if (c_valid) assume (wait_q != 3'd0 || d_taken);
+    // A header is taken of each descriptor, then a command answers it. A dropped frame is not read, and no payload is read of a RoCE packet without one.
+    if (h_take) assume (heads_q != 3'd0 || d_taken);
+    if (c_valid) assume (wait_q != heads_q || h_take);
     if (c_valid && c_op != 2'd0) assume (class_q[1:0] != 2'd0);
     if (c_valid && c_op == 2'd1) assume (class_q[1:0] == 2'd2 && !i_plen[13] && i_plen != 14'd0);
   end
 
   stream #(.WIDTH(39)) d (
-    .clk(clk), .rst(rst), .valid(d_valid), .ready(d_ready), .data({d_class, d_len, d_plen, d_icrc_ok, d_hdr[7:0]}));
+    .clk(clk), .rst(rst), .valid(d_valid), .ready(d_ready), .data({d_class, d_len, d_plen, d_icrc_ok, d_psn[7:0]}));
+  stream #(.WIDTH(8)) h (.clk(clk), .rst(rst), .valid(heads_q != 3'd0), .ready(h_take), .data(d_hdr[7:0]));
   stream #(.WIDTH(17)) o (
     .clk(clk), .rst(rst), .valid(o_valid), .ready(o_ready), .data({o_last, o_keep, o_data[7:0]}));
 
@@ -257,7 +266,8 @@ module stream_ingress (
 
   always @*
     if (!rst) begin
-      assert (\box.hdr_fifo.g_plain.fifo.count_q == descs + {2'd0, p2});
+      assert (\box.hdr_fifo.g_plain.fifo.count_q == descs + {2'd0, p2} + heads_q);
+      assert (heads_q <= wait_q);
       assert ({1'b0, infos} == {1'b0, descs} + {1'b0, wait_q} && wait_q <= 3'd4 && descs <= 3'd4);
       assert (\box.frames_q == infos + {2'd0, p1} + {2'd0, p2} && \box.frames_q <= 3'd4 && infos <= 3'd4);
       assert (idle == (!s_valid_q && beats_q == 11'd0 && \box.frames_q == 3'd0 && owed_q == 6'd0 && !\box.read.busy_q ));

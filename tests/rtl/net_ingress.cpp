@@ -42,7 +42,7 @@ struct output {
 
 /* Behaviour of the two sides; percent. */
 struct manners {
-	unsigned idle, d_ready, command, o_ready;
+	unsigned idle, d_ready, header, command, o_ready;
 	bool stop;		/* the judge does nothing at all */
 	bool no_loss;		/* a lost frame is an error */
 	int op;			/* command for RoCE: -1 random */
@@ -60,7 +60,9 @@ struct bench {
 	bool pulse = false, first = false;
 	item ended, ending;
 	long occupied_at_start = 0, occupied_at_ended = 0, occupied = 0;
+	/* Frames that wait for their command; the headers of the youngest of them, not taken yet. */
 	std::deque<told> descs, waiting;
+	std::deque<bytes> headers;
 	std::deque<output> outs;
 	long last_out = -10;
 	bool in_out = false, stalled = false;
@@ -73,7 +75,7 @@ struct bench {
 		b.ip = 0x0a000001;
 		b.ports = PORTS;
 		b.mtu_max = MTU_MAX;
-		m = { 20, 80, 50, 80, false, false, -1 };
+		m = { 20, 80, 60, 50, 80, false, false, -1 };
 		dut.base_mac = b.mac;
 		dut.box_ip = b.ip;
 		reset();
@@ -97,6 +99,7 @@ struct bench {
 		dut.s_axis_tvalid = 0;
 		dut.c_valid = 0;
 		dut.d_ready = 0;
+		dut.h_take = 0;
 		dut.o_ready = 0;
 		for (int i = 0; i < 20; i++) {
 			dut.clk = 0;
@@ -108,6 +111,7 @@ struct bench {
 		todo.clear();
 		descs.clear();
 		waiting.clear();
+		headers.clear();
 		outs.clear();
 		sent = 0;
 		pulse = false;
@@ -178,8 +182,6 @@ struct bench {
 			return;
 		const told &t = descs.front();
 		const verdict &v = t.v;
-		bytes hdr = t.f;
-		hdr.resize(80, 0);
 		if (dut.d_class != v.kind || (v.kind == 0 && dut.d_cause != v.cause))
 			printf("frame of %zu bytes: class %d, cause %d, expected %d, %d\n", v.len, dut.d_class, dut.d_cause, v.kind,
 			       v.cause);
@@ -187,7 +189,6 @@ struct bench {
 		if (v.kind == 0)
 			check(dut.d_cause == v.cause, "d_cause");
 		check(dut.d_len == v.len, "d_len");
-		check(get_bytes(dut.d_hdr, 80) == hdr, "d_hdr");
 		check(v.kind == 0 || dut.d_vlan == v.vlan, "d_vlan");
 		if (v.kind != 2)
 			return;
@@ -268,9 +269,16 @@ struct bench {
 			const told &t = descs.front();
 			seen[t.v.kind == 0 ? t.v.cause : 1000 + t.v.kind * 2 + t.v.icrc_ok]++;
 			waiting.push_back(t);
+			headers.push_back(t.f);
+			headers.back().resize(80, 0);
 			descs.pop_front();
 		}
-		if (!waiting.empty() && !m.stop && r.percent(m.command)) {
+		dut.h_take = !headers.empty() && !m.stop && r.percent(m.header);
+		if (!headers.empty())
+			check(get_bytes(dut.d_hdr, 80) == headers.front(), "d_hdr");
+		if (dut.h_take)
+			headers.pop_front();
+		if (waiting.size() > headers.size() && !m.stop && r.percent(m.command)) {
 			dut.c_op = (uint8_t)pick_op(waiting.front());
 			dut.c_valid = 1;
 			dut.eval();
@@ -464,7 +472,7 @@ static void part_random(bench &t, long frames)
 {
 	for (long i = 0; i < frames;) {
 		const bool stop = t.r.percent(3);
-		t.m = { t.r.percent(50) ? 0 : t.r.below(90), t.r.percent(50) ? 100 : 20 + t.r.below(80),
+		t.m = { t.r.percent(50) ? 0 : t.r.below(90), t.r.percent(50) ? 100 : 20 + t.r.below(80), t.r.percent(50) ? 100 : 20 + t.r.below(80),
 			t.r.percent(50) ? 100 : 20 + t.r.below(80), t.r.percent(50) ? 100 : 20 + t.r.below(80), stop, false, -1 };
 		for (int k = stop ? 60 : 12; k > 0; k--, i++)
 			t.todo.push_back(frame_for(t, t.r.percent(50) ? 0 : 2 + t.r.below(21)));
@@ -481,7 +489,7 @@ static void part_random(bench &t, long frames)
 static void part_lengths(bench &t)
 {
 	static const unsigned opcodes[] = { 0x00, 0x03, 0x06, 0x0b, 0x11, 0x20 };
-	t.m = { 0, 100, 100, 100, false, true, 1 };
+	t.m = { 0, 100, 100, 100, 100, false, true, 1 };
 	for (unsigned op : opcodes)
 		for (int vlan = 0; vlan < 2; vlan++)
 			for (size_t n = 0; n <= 3 * B + 8; n++)
@@ -503,7 +511,7 @@ static void part_lengths(bench &t)
 static void part_corrupt(bench &t)
 {
 	long wrong = 0, right = 0;
-	t.m = { 0, 100, 100, 100, false, true, 0 };
+	t.m = { 0, 100, 100, 100, 100, false, true, 0 };
 	for (int vlan = 0; vlan < 2; vlan++)
 		for (unsigned op : { 0x02u, 0x11u, 0x0au })
 			for (size_t n : { 0u, 4u, 68u, 256u }) {
@@ -525,7 +533,7 @@ static void part_corrupt(bench &t)
 /* Full rate: no frame may be lost, and the output keeps up with the input. */
 static void part_rate(bench &t, const char *what, unsigned opcode, size_t payload, int op, long frames)
 {
-	t.m = { 0, 100, 100, 100, false, true, op };
+	t.m = { 0, 100, 100, 100, 100, false, true, op };
 	const size_t len = roce(t.r, false, opcode, payload).size();
 	const long beats = (long)(len + B - 1) / B;
 	const long start = t.cycle, fires = t.fires;
@@ -543,7 +551,7 @@ static void part_golden(bench &t, const std::string &path)
 	std::vector<bytes> frames = read_pcap(path);
 	long good = 0;
 	t.check(!frames.empty(), "the capture cannot be read");
-	t.m = { 10, 100, 100, 90, false, true, 1 };
+	t.m = { 10, 100, 100, 100, 90, false, true, 1 };
 	for (auto &f : frames) {
 		const verdict v = judge(f, false, t.b);
 		good += v.kind == 2 && v.icrc_ok;
@@ -558,7 +566,7 @@ static void part_golden(bench &t, const std::string &path)
 static void part_padded(bench &t)
 {
 	long right = 0, wrong = 0;
-	t.m = { 0, 100, 100, 100, false, true, 2 };
+	t.m = { 0, 100, 100, 100, 100, false, true, 2 };
 	for (int round = 0; round < 40; round++)
 		for (int vlan = 0; vlan < 2; vlan++)
 			for (size_t n = 0; n < 3; n++)
@@ -585,7 +593,7 @@ static void part_padded(bench &t)
 static void part_reset(bench &t)
 {
 	for (int i = 0; i < 20; i++) {
-		t.m = { 10, 60, 60, 60, false, false, -1 };
+		t.m = { 10, 60, 70, 60, 60, false, false, -1 };
 		for (int k = 0; k < 10; k++)
 			t.todo.push_back(frame_for(t, 0));
 		for (unsigned k = t.r.below(120); k > 0; k--)
@@ -612,7 +620,7 @@ static void part_reset_inside(bench &t)
 		bool inside_at_reset = false;
 
 		t.reset();
-		t.m = { 0, 100, 100, 100, false, false, 0 };
+		t.m = { 0, 100, 100, 100, 100, false, false, 0 };
 		for (int k = 0; k < 12; k++)
 			frames.push_back(roce(t.r, t.r.percent(30), 4, t.r.below(12 * B)));
 		for (unsigned k = 0, after = 0; after < 2 * LATENCY || k < at + length; k++, after += frames.empty()) {
@@ -656,8 +664,9 @@ static void part_reset_inside(bench &t)
 				is.push_back(t.dut.d_len);
 				t.dut.c_op = 0;
 				t.dut.c_valid = 1;
-				t.dut.eval();
 			}
+			t.dut.h_take = t.dut.d_valid;
+			t.dut.eval();
 			t.dut.clk = 1;
 			t.dut.eval();
 			t.cycle++;
@@ -707,6 +716,7 @@ static void speed(bench &t, long cycles)
 		t.dut.c_valid = 1;	/* held: taken when there is a frame */
 		t.dut.eval();
 		out += t.dut.o_valid;
+		t.dut.h_take = t.dut.d_valid;
 		t.dut.clk = 1;
 		t.dut.eval();
 	}

@@ -100,6 +100,7 @@ module net_path_tb #(
     .d_cause      (unused_d_cause),
     .d_len        (unused_d_len),
     .d_hdr        (d_hdr),
+    .h_take       (take),
     .d_vlan       (unused_d_vlan),
     .d_opcode     (unused_d_opcode),
     .d_qpn        (unused_d_qpn),

@@ -212,7 +212,6 @@ void judge_bench::descriptor(const job &j)
 	d->d_class = (uint8_t)j.f.kind;
 	d->d_cause = (uint8_t)j.f.cause;
 	d->d_len = (uint16_t)j.len;
-	net::set_bytes(d->d_hdr, j.hdr.data(), HDR);
 	d->d_vlan = (uint8_t)j.vlan;
 	d->d_opcode = (uint8_t)j.f.opcode;
 	d->d_psn = j.psn;
@@ -464,6 +463,8 @@ void judge_bench::run()
 			begin();
 		const job next = make();
 		descriptor(next);
+		/* The header comes in p3. */
+		net::set_bytes(d->d_hdr, (pipe[P3].f.kind != NOTHING ? pipe[P3] : next).hdr.data(), HDR);
 		d->d_valid = b.r.percent(p_desc);
 		d->pause = b.r.percent(p_pause);
 		d->enable = b.r.percent(98);
@@ -504,6 +505,7 @@ void judge_bench::run()
 			if (pipe[P2].f.hit && pipe[P2].f.good)
 				b.same("f_conn", d->f_conn, pipe[P2].conn);
 		}
+		b.same("h_take", d->h_take, pipe[P3].f.kind != NOTHING);
 		if (pipe[P3].f.kind != NOTHING)
 			form(pipe[P3]);
 		if (pipe[P3].f.kind == 2 && pipe[P3].f.hit && pipe[P3].f.good)

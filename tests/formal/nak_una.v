@@ -49,6 +49,9 @@ module nak_una (
 `include "rf_regs.vh"
 
   reg          picked_q;
+  // The cycles since the descriptor of the marked packet.
+  reg  [4:0]   age_q;
+  wire         h_take;
   wire         d_ready;
   wire         mark = d_valid && d_ready && pick && !picked_q;
   wire         l_valid;
@@ -109,7 +112,7 @@ module nak_una (
   ) judge (
     .clk(clk), .rst(rst), .pause(1'b0), .enable(1'b1), .hold(1'b0), .g_live(2'b11), .g_error(2'b00), .g_cfg(g_cfg), .g_dbase(64'd0),
     .g_hbase(64'd0), .g_straggler(g_straggler), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(8'd0),
-    .d_len(14'd0), .d_hdr({639'd0, mark}), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
+    .d_len(14'd0), .d_hdr({639'd0, age_q[2]}), .h_take(h_take), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
     .d_src_ip(32'd0), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(24'd0),
     .d_icrc_ok(d_icrc_ok), .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state), .f_read(f_read),
     .f_conn(f_conn), .f_start(start), .f_shift(shift), .f_src_ip(32'd0), .f_peer_ip(32'd0), .f_peer_port(3'd0), .f_qpn(qpn), .f_bad(1'b0),
@@ -152,7 +155,6 @@ module nak_una (
 
   // The marked packet: its connection is known 2 cycles after its descriptor, its start PSN after 3, the ledger's
   // answer after 4, the PSN of the frame made for it after 5: that frame leaves with this PSN.
-  reg  [4:0]  age_q;
   reg  [1:0]  conn_q;
   reg  [23:0] start_q;
   reg  [23:0] una_q;
@@ -180,6 +182,7 @@ module nak_una (
 
   always @*
     if (f_started && !rst) begin
+      if (age_q[2]) assert (h_take);
       if (age_q[3] && j_valid) assert (j_addr == conn_q);
       if (age_q[4] && h_behalf && !h_nak) assert (h_made == start_q + una_q - 24'd1);
       if (age_q[4] && h_behalf && h_nak && !selective_q) assert (h_made == start_q + una_q);

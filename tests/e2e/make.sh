@@ -37,7 +37,7 @@ done
 # Another compiler, or other options, make the objects again; the same ones do not.
 object=$dir/flags/obj/base/opt.o
 build() {
-	env -u MAKEFLAGS -u MFLAGS make BUILD="$dir/flags" "$@" "$object" > "$dir/out" 2>&1 || fail "make $*: $(cat "$dir/out")"
+	env -u MAKEFLAGS -u MFLAGS make V=1 BUILD="$dir/flags" "$@" "$object" > "$dir/out" 2>&1 || fail "make $*: $(cat "$dir/out")"
 }
 build
 build
@@ -48,6 +48,11 @@ for change in OPT=-O1 SANITIZE=-fsanitize=address CC=clang; do
 	build "$change"
 	! grep -q -- "-o $object" "$dir/out" || fail "make $change makes an object twice"
 done
+# Without V=1 each step is one line; with -s it is none.
+build V= OPT=-O1
+[ "$(grep -c "^  CC  *[a-z_/]*\.c$" "$dir/out")" = 1 ] && ! grep -q -- "-o $object" "$dir/out" || fail "a step is not one line: $(cat "$dir/out")"
+build V= OPT=-O2 -s
+[ ! -s "$dir/out" ] || fail "make -s prints: $(cat "$dir/out")"
 
 # A folder with a blank in its name is refused at once, with the reason.
 mkdir "$dir/a tree"

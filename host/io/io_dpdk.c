@@ -491,13 +491,22 @@ static int device_open(struct dpdk_io *d, const struct rf_io_dpdk_cfg *cfg, char
 		snprintf(why, room, "cannot create an eventfd: %s", strerror(errno));
 		return RF_ERR_SYSTEM;
 	}
+	rf_interface_of_device(cfg->device, d->interface);
 	snprintf(device, sizeof(device), "%s%s", cfg->device, longer_frames(cfg->device));
 	snprintf(d->name, sizeof(d->name), "%.*s", (int)strcspn(device, ","), device);
 	if (rte_eth_dev_get_port_by_name(d->name, &d->port) != 0) {
 		ret = rte_dev_probe(device);
 		if (ret) {
-			snprintf(why, room, "DPDK cannot open the device \"%s\" (RF_DEVICE): %s",
-				 device, strerror(-ret));
+			/*
+			 * DPDK names the group of an af_packet socket by process and interface
+			 * numbers, (pid ^ ifindex) & 0xffff. Two processes may collide.
+			 */
+			snprintf(why, room, "DPDK cannot open the device \"%s\" (RF_DEVICE): %s%s",
+				 device, strerror(-ret),
+				 d->interface[0] && ret == -1
+					 ? "; if it works as a rule, the number of this process "
+					   "collides with that of another one: start it again"
+					 : "");
 			return RF_ERR_DEVICE;
 		}
 		d->vdev = strncmp(d->name, "net_", 4) == 0;
@@ -507,7 +516,6 @@ static int device_open(struct dpdk_io *d, const struct rf_io_dpdk_cfg *cfg, char
 			return RF_ERR_DEVICE;
 		}
 	}
-	rf_interface_of_device(device, d->interface);
 	ret = port_start(d, cfg, why, room);
 	/* a memif server does not wait for a client */
 	if (!ret && !strstr(device, "role=server"))

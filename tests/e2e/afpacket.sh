@@ -20,7 +20,8 @@ drop_links() {
 trap drop_links EXIT
 for r in 0 1; do
 	n=rf$$h$r
-	if ! ip link add "$n" type veth peer name "rf$$b$r"; then
+	# DPDK needs (pid ^ ifindex) & 0xffff to differ between processes. Indexes with the same last 12 bits see to it.
+	if ! ip link add "$n" index $((0x1000 << r | 0x123)) type veth peer name "rf$$b$r" index $((0x4000 << r | 0x123)); then
 		echo "no veth pairs here"
 		exit 77
 	fi

@@ -25,13 +25,14 @@ rule() {
 }
 
 ip link set lo up
-if ! ip link add br0 type bridge 2> "$dir/why" || ! ip link add h0 type veth peer name s0 2> "$dir/why"; then
+# DPDK needs (pid ^ ifindex) & 0xffff to differ between processes: indexes with the same last 12 bits see to it.
+if ! ip link add br0 type bridge 2> "$dir/why" || ! ip link add h0 index $((0x1123)) type veth peer name s0 2> "$dir/why"; then
 	echo "no bridge or veth pairs here: $(cat "$dir/why")"
 	exit 77
 fi
-ip link add h1 type veth peer name s1
-ip link add x0 type veth peer name b0
-ip link add x1 type veth peer name b1
+ip link add h1 index $((0x2123)) type veth peer name s1
+ip link add x0 index $((0x4123)) type veth peer name b0
+ip link add x1 index $((0x8123)) type veth peer name b1
 for n in br0 h0 h1 s0 s1 x0 x1 b0 b1; do
 	# no kernel address, so the kernel does not answer on these
 	echo 1 > "/proc/sys/net/ipv6/conf/$n/disable_ipv6"

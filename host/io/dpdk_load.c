@@ -7,9 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/self.h"
+
+/* How long to wait for the socket of a memif. */
+#define SOCKET_WAIT_MS 2000
+#define SOCKET_STEP_MS 5
 
 static const struct rf_io_dpdk *plugin;
 static char failure[480];
@@ -80,12 +85,19 @@ static void load(void)
 
 int rf_io_dpdk_open(const struct rf_io_dpdk_cfg *cfg, struct rf_io **io, char *why, size_t room)
 {
+	const struct timespec step = {.tv_nsec = SOCKET_STEP_MS * 1000000};
+
 	pthread_once(&once, load);
 	if (!plugin) {
 		snprintf(why, room, "device \"%s\" (RF_DEVICE): %s", cfg->device, failure);
 		return RF_ERR_DEVICE;
 	}
-	if (rf_device_why(cfg->device, why, room) == 0)
-		return RF_ERR_DEVICE;
+	/* A box that was started just before this serves its socket soon. */
+	for (unsigned int k = 0; rf_device_why(cfg->device, why, room) == 0; k++) {
+		if (k == SOCKET_WAIT_MS / SOCKET_STEP_MS ||
+		    strncmp(cfg->device, "net_memif", strlen("net_memif")) != 0)
+			return RF_ERR_DEVICE;
+		nanosleep(&step, NULL);
+	}
 	return plugin->open(cfg, io, why, room);
 }

@@ -24,8 +24,9 @@ struct rf_pcapng;
 int rf_pcapng_folder(const char *path);
 
 /*
- * Creates (or truncates) a file with mode 0600: frames carry the users' data. comment may be NULL; it is stored in the section header and is
- * meant for metadata such as seed and command line. Returns 0 or a negative errno.
+ * Creates (or truncates) a file with mode 0600: frames carry the users' data. comment may be NULL;
+ * it is stored in the section header and is meant for metadata such as seed and command line.
+ * Returns 0 or a negative errno.
  */
 int rf_pcapng_open(const char *path, const char *comment, struct rf_pcapng **out);
 
@@ -49,9 +50,9 @@ int rf_pcapng_frame(struct rf_pcapng *w, unsigned interface, uint64_t ns, enum r
 int rf_pcapng_close(struct rf_pcapng *w);
 
 /*
- * Closes *w and sets it to NULL, which is allowed before too. If the capture is not complete, prints
- * a line with who, file and reason to stderr, and gives the file (if it is a regular one) the name
- * FILE.partial; it holds whole blocks. Returns whether the capture is complete.
+ * Closes *w and sets it to NULL, which is allowed before too. If the capture is not complete,
+ * prints a line with who, file and reason to stderr, and gives the file (if it is a regular one)
+ * the name FILE.partial; it holds whole blocks. Returns whether the capture is complete.
  */
 bool rf_pcapng_finish(struct rf_pcapng **w, const char *who);
 

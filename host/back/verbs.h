@@ -74,9 +74,9 @@ uint32_t rf_verbs_qp_number(const struct rf_verbs_qp *qp);
 int rf_verbs_qp_connect(struct rf_verbs_qp *qp, const struct rf_verbs_to *to, char *why,
 			size_t room);
 /*
- * Returns when the NIC uses none of this queue pair's buffers any more, after 50 ms at the latest: a
- * queue pair that keeps work requests for longer is destroyed. Afterwards nothing can be posted, and
- * its number is 0 if it was destroyed.
+ * Returns when the NIC uses none of this queue pair's buffers any more, after 50 ms at the latest:
+ * a queue pair that keeps work requests for longer is destroyed. Afterwards nothing can be posted,
+ * and its number is 0 if it was destroyed.
  */
 void rf_verbs_qp_end(struct rf_verbs_qp *qp);
 /* NULL is allowed. */

@@ -65,8 +65,8 @@ static void stale_repeat(void **unused)
 	bench_close(&b);
 }
 
-/* The repeats of a connection go before the group's first sendings, except for one packet in 32; that
- * one waits behind them where it is the same connection's.
+/* The repeats of a connection go before the group's first sendings, except for one packet in 32;
+ * that one waits behind them where it is the same connection's.
  */
 static void first_joins_queue(void **unused)
 {

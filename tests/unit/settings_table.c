@@ -38,8 +38,7 @@ int main(int argc, char **argv)
 	fclose(file);
 	if (strstr(have, want))
 		return 0;
-	fprintf(stderr,
-		"%s: the table of settings is not that of host/config/settings.c:\n%s",
+	fprintf(stderr, "%s: the table of settings is not that of host/config/settings.c:\n%s",
 		argv[1], want);
 	return 1;
 }

@@ -63,7 +63,8 @@ struct dpdk_io {
 	struct rte_mbuf *tx[RF_IO_BURST];
 	unsigned int tx_n;
 	struct rte_mbuf *next; /* handed out by tx_buffer() */
-	uint64_t stuck_since;  /* rf_now_ns() when the device first refused tx[0]; 0: it did not */
+	uint32_t packet_max;  /* bytes of IPv4 that its MTU allows; UINT32_MAX: no limit is known */
+	uint64_t stuck_since; /* rf_now_ns() when the device first refused tx[0]; 0: it did not */
 	int wake_fd;
 	int rx_fd; /* epoll descriptor of the device's interrupt, or -1 */
 };
@@ -140,10 +141,9 @@ static void drop_committed(struct dpdk_io *d, unsigned int n)
 static bool is_refused(struct dpdk_io *d)
 {
 	uint64_t now = rf_now_ns();
-	uint16_t mtu;
 
-	if (rte_eth_dev_get_mtu(d->port, &mtu) == 0 &&
-	    rte_pktmbuf_pkt_len(d->tx[0]) > mtu + RTE_ETHER_HDR_LEN + VLAN_BYTES)
+	if ((uint64_t)rte_pktmbuf_pkt_len(d->tx[0]) >
+	    (uint64_t)d->packet_max + RTE_ETHER_HDR_LEN + VLAN_BYTES)
 		return true;
 	if (d->stuck_since == 0)
 		d->stuck_since = now;
@@ -366,7 +366,8 @@ static int eal_start(bool vdev, const char *more, char *why, size_t room)
 
 /*
  * Makes sure that the device sends and receives what the caller needs: an ordinary NIC drops what
- * is longer than its MTU. A larger MTU is kept. A device without one has no limit.
+ * is longer than its MTU. A larger MTU is kept. A device that cannot set one, such as memif, states
+ * 1500 and has no limit.
  */
 static int port_mtu(struct dpdk_io *d, const struct rf_io_dpdk_cfg *cfg, char *why, size_t room)
 {
@@ -374,16 +375,24 @@ static int port_mtu(struct dpdk_io *d, const struct rf_io_dpdk_cfg *cfg, char *w
 	uint16_t own;
 	int mtu, ret;
 
+	d->packet_max = UINT32_MAX;
+	if (!wanted)
+		return RF_OK;
 	if (d->interface[0])
 		mtu = rf_interface_mtu(d->interface);
 	else
 		mtu = rte_eth_dev_get_mtu(d->port, &own) == 0 ? own : -1;
-	if (mtu < 0 || mtu >= wanted)
+	if (mtu < 0)
+		return RF_OK;
+	d->packet_max = (uint32_t)mtu;
+	if (mtu >= wanted)
 		return RF_OK;
 	ret = d->interface[0] ? rf_interface_set_mtu(d->interface, wanted)
 			      : rte_eth_dev_set_mtu(d->port, (uint16_t)wanted);
-	if (ret == 0 || ret == -ENOTSUP)
+	if (ret == 0 || ret == -ENOTSUP) {
+		d->packet_max = ret == 0 ? (uint32_t)wanted : UINT32_MAX;
 		return RF_OK;
+	}
 	snprintf(why, room,
 		 "device %s: its MTU is %d and cannot be set to %d (%s): choose a smaller path MTU "
 		 "(RF_MTU; 1024 fits an MTU of 1500), or another device",

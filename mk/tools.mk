@@ -16,7 +16,7 @@ $(eval $(call test,e2e-run,tests/e2e/run.sh,$(addprefix $(BUILD)/bin/,ringfold r
 $(eval $(call test,e2e-run-rtl,tests/e2e/run.sh rtl,$(addprefix $(BUILD)/bin/,ringfold ringfold-run ringfold-box allreduce) $(call rtl_box,4,1,512)))
 
 # What is installed, what was found, which settings are in force.
-$(eval $(call c_prog,ringfold-info,tools/ringfold-info.c,rf-opt rf-cosim model rf-config rfproto,$(RINGFOLD_LIBS) -ljansson -ldl -lm))
+$(eval $(call c_prog,ringfold-info,tools/ringfold-info.c,rf-opt rf-cosim model rf-io rf-config rfproto,$(RINGFOLD_LIBS) -ljansson -ldl -lm))
 $(BUILD)/bin/ringfold-info: $(SHLIB) | $(DPDK_PLUGIN)
 $(eval $(call test,e2e-info,tests/e2e/info.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-info allreduce) $(if $(RFD_HAVE),$(BUILD)/bin/ringfoldd)))
 

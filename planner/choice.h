@@ -51,8 +51,8 @@ void choice_end(struct choice *c);
 void choice_take_new(struct choice *c);
 /*
  * Solves the program under the decisions so far and leaves weights in c->weight. Returns its value
- * in units; -1: there is no solution, or the time ended before one. taken: t->nodes + 1 elements of
- * scratch space.
+ * in units; -1: no solution exists, or the time ended before one was found. taken: t->nodes + 1
+ * elements of scratch space.
  */
 double choice_relax(struct choice *c, int *taken);
 /*

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +18,7 @@
 #include "host/config/env.h"
 #include "host/config/settings.h"
 #include "host/io/dpdk.h"
+#include "host/io/interface.h"
 #include "rf_version.h"
 #include "sim/cosim/load.h"
 
@@ -157,25 +156,21 @@ static void add_rdma(json_t *list)
 static void add_interfaces(json_t *list)
 {
 	struct if_nameindex *all = if_nameindex();
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	for (struct if_nameindex *i = all; fd >= 0 && i && i->if_name; i++) {
-		struct ifreq flags = {0}, mtu = {0};
-		char text[256];
+	for (struct if_nameindex *i = all; i && i->if_name; i++) {
+		char name[IFNAMSIZ], text[256];
+		int mtu;
 
-		snprintf(flags.ifr_name, sizeof(flags.ifr_name), "%s", i->if_name);
-		snprintf(mtu.ifr_name, sizeof(mtu.ifr_name), "%s", i->if_name);
+		snprintf(name, sizeof(name), "%s", i->if_name);
+		mtu = rf_interface_mtu(name);
 		/* One that has gone since is left out. */
-		if (ioctl(fd, SIOCGIFFLAGS, &flags) != 0 || ioctl(fd, SIOCGIFMTU, &mtu) != 0 ||
-		    (flags.ifr_flags & IFF_LOOPBACK) != 0)
+		if (mtu < 0 || strcmp(name, "lo") == 0)
 			continue;
 		snprintf(text, sizeof(text),
 			 "%s: interface, %s, MTU %d; RF_DEVICE=net_af_packet0,iface=%s", i->if_name,
-			 flags.ifr_flags & IFF_RUNNING ? "up" : "down", mtu.ifr_mtu, i->if_name);
+			 rf_interface_carrier(name) ? "up" : "down", mtu, i->if_name);
 		json_array_append_new(list, json_string(text));
 	}
-	if (fd >= 0)
-		close(fd);
 	if (all)
 		if_freenameindex(all);
 }

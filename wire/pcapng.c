@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/partial.h"
+
 #define BLOCK_SHB 0x0a0d0d0au
 #define BLOCK_IDB 0x00000001u
 #define BLOCK_EPB 0x00000006u
@@ -262,22 +264,13 @@ int rf_pcapng_close(struct rf_pcapng *w)
 
 bool rf_pcapng_finish(struct rf_pcapng **w, const char *who)
 {
-	struct stat st;
-	char partial[4096];
 	bool complete;
 
 	if (!*w)
 		return true;
 	complete = close_file(*w) == 0;
-	if (!complete) {
-		snprintf(partial, sizeof(partial), "%s.partial", (*w)->path);
-		if (stat((*w)->path, &st) != 0 || !S_ISREG(st.st_mode) ||
-		    rename((*w)->path, partial) != 0)
-			partial[0] = '\0';
-		fprintf(stderr, "%s: the capture %s is not complete: %s%s%s\n", who, (*w)->path,
-			strerror(-(*w)->error), partial[0] ? "; what was written is in " : "",
-			partial);
-	}
+	if (!complete)
+		rf_partial(who, "the capture", (*w)->path, -(*w)->error);
 	free_writer(*w);
 	*w = NULL;
 	return complete;

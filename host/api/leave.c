@@ -11,7 +11,7 @@ int rf_group_destroy(struct rf_group *group)
 	ctx = group->comm->ctx;
 	rf_lock(ctx);
 	if (group->outstanding && group->status) {
-		/* the box has failed and nobody has waited for the unfinished call */
+		/* The box has failed, and no thread has waited for the unfinished call. */
 		if (group->resume)
 			rf_fallback_give_up(group->resume);
 		for (unsigned int k = 0; k < RF_REQUESTS_MAX; k++)

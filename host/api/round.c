@@ -12,7 +12,7 @@
 #define TX_BURSTS 4u
 /*
  * After a longer pause than this the process has stood still: everything that waits is read before
- * any deadline is judged, up to so many bursts.
+ * any deadline is judged, at most PAUSE_BURSTS bursts.
  */
 #define PAUSE_NS (100 * RF_NS_PER_MS)
 #define PAUSE_BURSTS 128u
@@ -114,7 +114,7 @@ static void listen_store(struct rf_comm *comm, uint64_t now) RF_REQUIRES(rf_cont
 	rf_mutex_unlock(&comm->store_lock, rf_store_class);
 }
 
-/* If the cable is unplugged or a simulator has ended, there is no need to wait for a deadline. */
+/* Groups fail at once, before a deadline, if the cable is unplugged or a simulator has ended. */
 static void watch_link(struct rf_context *ctx, uint64_t now) RF_REQUIRES(rf_context_class)
 {
 	struct rf_group *g;

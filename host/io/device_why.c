@@ -8,16 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The value of ",key=value", cut at room; "" if it is absent. */
-static void value_of(const char *device, const char *key, char *value, size_t room)
-{
-	size_t len = strlen(key);
-
-	value[0] = '\0';
-	for (const char *p = strchr(device, ','); p; p = strchr(p + 1, ','))
-		if (strncmp(p + 1, key, len) == 0 && p[1 + len] == '=')
-			snprintf(value, room, "%.*s", (int)strcspn(p + 2 + len, ","), p + 2 + len);
-}
+#include "host/io/device_value.h"
 
 /* In the network namespace of this process: /sys may show another one. */
 static bool is_interface(const char *name)
@@ -30,7 +21,7 @@ static int af_packet_why(const char *device, char *why, size_t room)
 	char name[80];
 	int fd;
 
-	value_of(device, "iface", name, sizeof(name));
+	rf_device_value(device, "iface", name, sizeof(name));
 	if (!*name) {
 		snprintf(why, room, "%s: expected net_af_packet0,iface=INTERFACE", device);
 		return 0;
@@ -58,9 +49,9 @@ static int memif_why(const char *device, char *why, size_t room)
 	char path[256];
 	char *slash;
 
-	value_of(device, "socket-abstract", abstract, sizeof(abstract));
-	value_of(device, "socket", path, sizeof(path));
-	value_of(device, "role", role, sizeof(role));
+	rf_device_value(device, "socket-abstract", abstract, sizeof(abstract));
+	rf_device_value(device, "socket", path, sizeof(path));
+	rf_device_value(device, "role", role, sizeof(role));
 	if (strcmp(abstract, "no") != 0 || strcmp(role, "client") != 0 || !*path ||
 	    access(path, F_OK) == 0 || errno != ENOENT)
 		return -1;

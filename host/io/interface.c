@@ -3,19 +3,18 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "host/io/device_value.h"
+
 void rf_interface_of_device(const char *device, char name[IFNAMSIZ])
 {
-	const char *at = strstr(device, "iface=");
-
 	name[0] = '\0';
-	if (at && strncmp(device, "net_af_packet", 13) == 0)
-		snprintf(name, IFNAMSIZ, "%.*s", (int)strcspn(at + 6, ","), at + 6);
+	if (strncmp(device, "net_af_packet", strlen("net_af_packet")) == 0)
+		rf_device_value(device, "iface", name, IFNAMSIZ);
 }
 
 /* An ioctl of an interface. Returns 0 or a negative errno. */

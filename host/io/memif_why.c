@@ -9,24 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "host/io/device_value.h"
 #include "host/io/memif.h"
-
-/* Finds the value of ",key=value". False if it is absent or too long. */
-static int value_of(const char *device, const char *key, char *value, size_t room)
-{
-	size_t len = strlen(key);
-
-	for (const char *p = strchr(device, ','); p; p = strchr(p + 1, ',')) {
-		size_t n = strcspn(p + 1, ",");
-
-		if (strncmp(p + 1, key, len) != 0 || p[1 + len] != '=' || n - len - 1 >= room)
-			continue;
-		memcpy(value, p + len + 2, n - len - 1);
-		value[n - len - 1] = '\0';
-		return 1;
-	}
-	return 0;
-}
 
 static int receive(int fd, struct memif_message *m)
 {
@@ -76,10 +60,10 @@ int rf_memif_why(const char *device, char *why, size_t room)
 	int fd;
 
 	if (strncmp(device, "net_memif", 9) != 0 ||
-	    !value_of(device, "socket-abstract", text, sizeof(text)) || strcmp(text, "no") != 0 ||
-	    !value_of(device, "socket", path, sizeof(path)))
+	    !rf_device_value(device, "socket-abstract", text, sizeof(text)) ||
+	    strcmp(text, "no") != 0 || !rf_device_value(device, "socket", path, sizeof(path)))
 		return -1;
-	if (value_of(device, "id", text, sizeof(text)))
+	if (rf_device_value(device, "id", text, sizeof(text)))
 		id = (uint32_t)strtoul(text, NULL, 10);
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

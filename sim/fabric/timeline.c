@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/partial.h"
 #include "host/roce/wire.h"
 
 #define PSN_MASK 0xffffffu
@@ -170,8 +170,6 @@ void rf_timeline_call(struct rf_timeline *t, unsigned rank, unsigned op, uint64_
 bool rf_timeline_finish(struct rf_timeline **at, const char *who)
 {
 	struct rf_timeline *t = *at;
-	char partial[4096] = "";
-	struct stat st;
 	int err = 0;
 
 	if (!t)
@@ -182,14 +180,8 @@ bool rf_timeline_finish(struct rf_timeline **at, const char *who)
 		err = t->failed ? ENOMEM : EIO;
 	if (fclose(t->file) != 0)
 		err = errno;
-	if (err) {
-		snprintf(partial, sizeof(partial), "%s.partial", t->path);
-		if (stat(t->path, &st) != 0 || !S_ISREG(st.st_mode) ||
-		    rename(t->path, partial) != 0)
-			partial[0] = '\0';
-		fprintf(stderr, "%s: the timeline %s is not complete: %s%s%s\n", who, t->path,
-			strerror(err), partial[0] ? "; what was written is in " : "", partial);
-	}
+	if (err)
+		rf_partial(who, "the timeline", t->path, err);
 	free(t->path);
 	free(t->sent);
 	free(t);

@@ -16,6 +16,7 @@ endif
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
-include mk/rules.mk
-include $(sort $(filter-out mk/rules.mk mk/final.mk,$(wildcard mk/*.mk)))
+# The generated headers next: what follows depends on them.
+include mk/rules.mk mk/regs.mk
+include $(sort $(filter-out mk/rules.mk mk/regs.mk mk/final.mk,$(wildcard mk/*.mk)))
 include mk/final.mk

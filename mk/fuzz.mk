@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_TARGETS :=
 
 define fuzz_prog
-$(BUILD)/fuzz/$(1)_fuzz: tests/unit/$(1)_fuzz.c tests/unit/fuzz.h $(2) | $(BUILD)/gen/rf_regs.h $(BUILD)/gen/rf_fw_counters.h
+$(BUILD)/fuzz/$(1)_fuzz: tests/unit/$(1)_fuzz.c tests/unit/fuzz.h $(2) | $$(GENERATED)
 	@mkdir -p $$(@D)
 	@$$(call step,CC (fuzz),$$@)
 	clang $(CSTD) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(INCLUDES) -o $$@ $$(filter %.c,$$^)

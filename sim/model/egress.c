@@ -23,7 +23,7 @@ static void look(struct rf_engine *e, unsigned int port, uint64_t cycle)
 		return;
 	p->tx_due = true;
 	p->tx_when = cycle;
-	model_event_add(e, cycle, EV_SEND, port);
+	model_event_add(e, cycle, MODEL_EV_SEND, port);
 }
 
 /* Queues a frame; its `ready` is set. The port's MAC becomes its source. */
@@ -41,29 +41,30 @@ static bool waits(const struct rf_engine *e, const struct model_port *p, enum mo
 }
 
 /*
- * Selects the queue that sends next; SRC_COUNT if none. Results first, an ACK after each of them, a
- * frame of the firmware after a number of results, foreign frames as their share of the beats
- * allows.
+ * Selects the queue that sends next; MODEL_SRC_COUNT if none. Results first, an ACK after each of
+ * them, a frame of the firmware after a number of results, foreign frames as their share of the
+ * beats allows.
  */
 static enum model_source choose(const struct rf_engine *e, const struct model_port *p)
 {
-	bool result = waits(e, p, SRC_RESULT);
-	bool ack_first = p->ack_turn && waits(e, p, SRC_ACK);
-	bool may[SRC_COUNT] = {
-		[SRC_FOREIGN] = !result || (e->tx_share != 0 && p->credit >= 0 && !ack_first),
-		[SRC_INJECT] = !result || p->results_in_row >= MODEL_RESULT_SHARE,
+	bool result = waits(e, p, MODEL_SRC_RESULT);
+	bool ack_first = p->ack_turn && waits(e, p, MODEL_SRC_ACK);
+	bool may[MODEL_SRC_COUNT] = {
+		[MODEL_SRC_FOREIGN] = !result || (e->tx_share != 0 && p->credit >= 0 && !ack_first),
+		[MODEL_SRC_INJECT] = !result || p->results_in_row >= MODEL_RESULT_SHARE,
 	};
 	unsigned int k;
 
-	may[SRC_ACK] = !result || (p->ack_turn && !(may[SRC_INJECT] && waits(e, p, SRC_INJECT)));
+	may[MODEL_SRC_ACK] = !result || (p->ack_turn &&
+					 !(may[MODEL_SRC_INJECT] && waits(e, p, MODEL_SRC_INJECT)));
 
-	for (k = 0; k < SRC_COUNT - 1; k++) {
-		unsigned int src = SRC_ACK + (p->turn + k) % (SRC_COUNT - 1);
+	for (k = 0; k < MODEL_SRC_COUNT - 1; k++) {
+		unsigned int src = MODEL_SRC_ACK + (p->turn + k) % (MODEL_SRC_COUNT - 1);
 
 		if (may[src] && waits(e, p, (enum model_source)src))
 			return (enum model_source)src;
 	}
-	return result ? SRC_RESULT : SRC_COUNT;
+	return result ? MODEL_SRC_RESULT : MODEL_SRC_COUNT;
 }
 
 /* Cycle in which the next frame of the port is ready; RF_ENGINE_NEVER if nothing waits. */
@@ -72,7 +73,7 @@ static uint64_t next_ready(const struct model_port *p)
 	uint64_t when = RF_ENGINE_NEVER;
 	unsigned int k;
 
-	for (k = 0; k < SRC_COUNT; k++) {
+	for (k = 0; k < MODEL_SRC_COUNT; k++) {
 		if (p->out[k].head && p->out[k].head->ready < when)
 			when = p->out[k].head->ready;
 	}
@@ -85,11 +86,11 @@ static void charge(const struct rf_engine *e, struct model_port *p, enum model_s
 {
 	int share = (int)e->tx_share, n = (int)beats;
 
-	if (src == SRC_FOREIGN && waits(e, p, SRC_RESULT))
+	if (src == MODEL_SRC_FOREIGN && waits(e, p, MODEL_SRC_RESULT))
 		p->credit -= n * (16 - share);
-	else if (src == SRC_RESULT || src == SRC_ACK)
+	else if (src == MODEL_SRC_RESULT || src == MODEL_SRC_ACK)
 		p->credit += n * share;
-	if (p->credit > 0 && !waits(e, p, SRC_FOREIGN))
+	if (p->credit > 0 && !waits(e, p, MODEL_SRC_FOREIGN))
 		p->credit = 0;
 }
 
@@ -102,7 +103,7 @@ static void begin(struct rf_engine *e, unsigned int port, struct model_frame *f)
 	f->last = e->now + model_beats(e, f->len) - 1;
 	p->sending = f;
 	p->tx_free = f->last + 1;
-	model_event_add(e, f->last, EV_LEFT, port);
+	model_event_add(e, f->last, MODEL_EV_LEFT, port);
 }
 
 /* The MAC takes a beat in this cycle, in which one is offered. */
@@ -133,7 +134,7 @@ static void discard(struct rf_engine *e, unsigned int port, enum model_source sr
 
 	if (f->counter == RF_CNT_TX_INJECT)
 		e->inject_busy &= ~(1u << port);
-	if (src == SRC_RESULT)
+	if (src == MODEL_SRC_RESULT)
 		model_schedule_soon(e, e->now);
 	p->tx_free = e->now + beats;
 	if (!offer || beats > 1) {
@@ -177,12 +178,12 @@ void model_send_step(struct rf_engine *e, unsigned int port)
 	if (p->sending || e->now < p->tx_free)
 		return;
 	src = choose(e, p);
-	takes = (src != SRC_COUNT || p->offered) && mac_takes(e, port);
+	takes = (src != MODEL_SRC_COUNT || p->offered) && mac_takes(e, port);
 	if (takes && p->offered) {
 		link_back(e, port);
 		return;
 	}
-	if (src == SRC_COUNT) {
+	if (src == MODEL_SRC_COUNT) {
 		uint64_t when = p->offered ? e->now + 1 : next_ready(p);
 
 		if (when != RF_ENGINE_NEVER)
@@ -198,16 +199,16 @@ void model_send_step(struct rf_engine *e, unsigned int port)
 	}
 	f = model_queue_get(e, &p->out[src]);
 	charge(e, p, src, model_beats(e, f->len));
-	if (src == SRC_RESULT) {
-		p->results_in_row = waits(e, p, SRC_INJECT) ? p->results_in_row + 1 : 0;
+	if (src == MODEL_SRC_RESULT) {
+		p->results_in_row = waits(e, p, MODEL_SRC_INJECT) ? p->results_in_row + 1 : 0;
 		p->ack_turn = true;
 		model_schedule_soon(e, e->now);
 	} else {
-		if (src == SRC_ACK)
+		if (src == MODEL_SRC_ACK)
 			p->ack_turn = false;
-		else if (src == SRC_INJECT)
+		else if (src == MODEL_SRC_INJECT)
 			p->results_in_row = 0;
-		p->turn = (unsigned int)src - SRC_ACK + 1;
+		p->turn = (unsigned int)src - MODEL_SRC_ACK + 1;
 	}
 	begin(e, port, f);
 }
@@ -239,10 +240,11 @@ bool model_result_room(const struct rf_engine *e, unsigned int port, const struc
 		       unsigned int frames)
 {
 	unsigned int headers = e->cfg.lanes > 8 ? 64 : e->cfg.lanes > 4 ? 32 : 16;
-	unsigned int passes = 8 * e->cfg.mtu_max >> GROUP_FIELD(g, MTU_LOG2);
-	unsigned int most = passes * GROUP_FIELD(g, LANES);
+	unsigned int passes = 8 * e->cfg.mtu_max >> MODEL_GROUP_FIELD(g, MTU_LOG2);
+	unsigned int most = passes * MODEL_GROUP_FIELD(g, LANES);
 
-	return e->ports[port].out[SRC_RESULT].frames + frames <= (most < headers ? most : headers);
+	return e->ports[port].out[MODEL_SRC_RESULT].frames + frames <=
+	       (most < headers ? most : headers);
 }
 
 /* UDP checksum 0 and the ICRC, after all other fields. */
@@ -256,8 +258,8 @@ void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bo
 		       const uint8_t *payload, uint64_t ready)
 {
 	const struct model_slot *s = model_slot_at(e, cid, index);
-	const struct model_group *g = &e->groups[cid_group(cid)];
-	uint32_t eighth = (1u << GROUP_FIELD(g, S_LOG2)) / 8;
+	const struct model_group *g = &e->groups[model_cid_group(cid)];
+	uint32_t eighth = (1u << MODEL_GROUP_FIELD(g, S_LOG2)) / 8;
 	size_t len = (size_t)s->hlen + s->plen + 4;
 	unsigned int l2 = rf_get_be16(s->bytes + 12) == 0x8100 ? 18 : 14;
 	struct model_frame *f = model_frame_new(NULL, len, len);
@@ -265,7 +267,7 @@ void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bo
 
 	memcpy(f->bytes, s->bytes, s->hlen);
 	memcpy(f->bytes + s->hlen, payload, s->plen);
-	rf_put_be24(bth + 9, serial_sub(s->psn, e->conns[cid].shift));
+	rf_put_be24(bth + 9, model_serial_sub(s->psn, e->conns[cid].shift));
 	/* S of 4 slots or fewer: eighth is 0, every index asks. */
 	if ((repeat && e->mutant != RF_MODEL_MUTANT_REPEAT) ||
 	    ((eighth == 0 || index % eighth == 0) && e->mutant != RF_MODEL_MUTANT_ACKREQ))
@@ -274,7 +276,7 @@ void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bo
 	f->ready = ready;
 	f->counter = repeat ? RF_CNT_TX_REPEAT : RF_CNT_TX_FIRST;
 	f->cid = cid;
-	model_send(e, cid_port(cid), SRC_RESULT, f);
+	model_send(e, model_cid_port(cid), MODEL_SRC_RESULT, f);
 }
 
 /* An ACK as received, except for its PSN. */
@@ -288,7 +290,7 @@ void model_send_ack(struct rf_engine *e, unsigned int port, const uint8_t *frame
 	seal(f, p->l2, p->ip_length);
 	f->ready = e->now + MODEL_ACK_DELAY;
 	f->counter = RF_CNT_TX_ACK;
-	model_send(e, port, SRC_ACK, f);
+	model_send(e, port, MODEL_SRC_ACK, f);
 }
 
 static uint16_t ip_checksum(const uint8_t *ip)
@@ -326,13 +328,13 @@ void model_send_made(struct rf_engine *e, unsigned int cid, const uint8_t *frame
 	bth[4] = 0;
 	rf_put_be24(bth + 5, c->qpn);
 	bth[8] = 0;
-	rf_put_be24(bth + 9, serial_add(c->start, index));
+	rf_put_be24(bth + 9, model_serial_add(c->start, index));
 	bth[12] = syndrome;
 	rf_put_be24(bth + 13, c->msn);
 	seal(f, p->l2, 48);
 	f->ready = e->now + MODEL_ACK_DELAY;
 	f->counter = syndrome < 0x20 ? RF_CNT_TX_BEHALF : RF_CNT_TX_NAK;
-	model_send(e, cid_port(cid), SRC_ACK, f);
+	model_send(e, model_cid_port(cid), MODEL_SRC_ACK, f);
 }
 
 /* A whole frame, unchanged except for its source MAC: foreign, or the firmware's. */
@@ -342,6 +344,6 @@ void model_send_raw(struct rf_engine *e, unsigned int port, enum model_source sr
 	struct model_frame *f = model_frame_new(frame, len, len);
 
 	f->ready = e->now + MODEL_RAW_DELAY;
-	f->counter = src == SRC_INJECT ? RF_CNT_TX_INJECT : RF_CNT_TX_FOREIGN;
+	f->counter = src == MODEL_SRC_INJECT ? RF_CNT_TX_INJECT : RF_CNT_TX_FOREIGN;
 	model_send(e, port, src, f);
 }

@@ -41,26 +41,26 @@
 #define MODEL_PASS_GAP 3u      /* from one pass of a block of ports to the next */
 #define MODEL_PASS_MIN 7u      /* shortest pass of a lane if lanes are accumulated */
 #define MODEL_QUEUED_SHARE 32u /* at least one packet in this many is a first sending */
-#define MODEL_HUNGRY 7u        /* packets of others that may pass a group */
+#define MODEL_PASSED_MAX 7u    /* packets of others that may pass a group */
 #define MODEL_RESULT_SHARE 8u  /* at most this many results before another waiting frame */
 
 /* 24-bit serial numbers: indexes and PSNs. */
-#define SERIAL_MASK 0xffffffu
+#define MODEL_SERIAL_MASK 0xffffffu
 
-static inline uint32_t serial_sub(uint32_t a, uint32_t b)
+static inline uint32_t model_serial_sub(uint32_t a, uint32_t b)
 {
-	return (a - b) & SERIAL_MASK;
+	return (a - b) & MODEL_SERIAL_MASK;
 }
 
-static inline uint32_t serial_add(uint32_t a, uint32_t b)
+static inline uint32_t model_serial_add(uint32_t a, uint32_t b)
 {
-	return (a + b) & SERIAL_MASK;
+	return (a + b) & MODEL_SERIAL_MASK;
 }
 
 /* a < b: 0 < b - a < 2^23. */
-static inline bool serial_less(uint32_t a, uint32_t b)
+static inline bool model_serial_less(uint32_t a, uint32_t b)
 {
-	uint32_t d = serial_sub(b, a);
+	uint32_t d = model_serial_sub(b, a);
 
 	return d != 0 && d < 0x800000u;
 }
@@ -119,7 +119,13 @@ struct model_group {
 
 /* One measurement of who is last: docs/box.md. */
 struct model_lag {
-	enum { LAG_IDLE, LAG_ARMED, LAG_CHOSEN, LAG_RUNNING, LAG_DONE } state;
+	enum {
+		MODEL_LAG_IDLE,
+		MODEL_LAG_ARMED,
+		MODEL_LAG_CHOSEN,
+		MODEL_LAG_RUNNING,
+		MODEL_LAG_DONE
+	} state;
 	unsigned int group;
 	unsigned int last; /* cid */
 	uint32_t index;
@@ -170,18 +176,24 @@ struct model_repeat {
 };
 
 /* Sources of a port's frames, in the order of their turn after results. */
-enum model_source { SRC_RESULT, SRC_ACK, SRC_FOREIGN, SRC_INJECT, SRC_COUNT };
+enum model_source {
+	MODEL_SRC_RESULT,
+	MODEL_SRC_ACK,
+	MODEL_SRC_FOREIGN,
+	MODEL_SRC_INJECT,
+	MODEL_SRC_COUNT
+};
 
 struct model_port {
 	struct model_queue rx;
 	uint64_t rx_free; /* first cycle in which a beat may enter */
-	struct model_queue out[SRC_COUNT];
+	struct model_queue out[MODEL_SRC_COUNT];
 	struct model_frame *sending;
 	uint64_t tx_free;            /* first cycle in which a beat may leave */
 	bool tx_waits;               /* a frame is ready, and the MAC has taken nothing ... */
 	uint64_t tx_refused;         /* ... since this cycle */
 	struct model_frame *offered; /* the link is down: the frame that the MAC is still offered */
-	bool tx_due;                 /* an EV_SEND is in the queue of events ... */
+	bool tx_due;                 /* a MODEL_EV_SEND is in the queue of events ... */
 	uint64_t tx_when;            /* ... for this cycle */
 	unsigned int results_in_row; /* while a frame of the firmware waits */
 	int credit;    /* of foreign frames, in sixteenths of a beat; negative: they wait */
@@ -194,7 +206,7 @@ struct model_port {
 	uint32_t counters[RF_CNT_COUNT];
 };
 
-enum model_event_kind { EV_JUDGE, EV_SCHEDULE, EV_SEND, EV_LEFT };
+enum model_event_kind { MODEL_EV_JUDGE, MODEL_EV_SCHEDULE, MODEL_EV_SEND, MODEL_EV_LEFT };
 
 struct model_event {
 	uint64_t cycle;
@@ -235,7 +247,7 @@ struct rf_engine {
 	struct model_event *heap;
 	size_t heap_count, heap_room;
 	uint64_t heap_order;
-	bool schedule_due;      /* an EV_SCHEDULE is in the queue of events ... */
+	bool schedule_due;      /* a MODEL_EV_SCHEDULE is in the queue of events ... */
 	uint64_t schedule_when; /* ... for this cycle */
 
 	uint32_t ctrl, hold_ports, ip, cycle_hi, tx_share;
@@ -265,6 +277,8 @@ struct rf_engine {
 /* queue.c: the queue of events, queues of frames. */
 void model_event_add(struct rf_engine *e, uint64_t cycle, enum model_event_kind kind,
 		     unsigned int port);
+/* Makes sure that passes are considered in that cycle. */
+void model_schedule_soon(struct rf_engine *e, uint64_t cycle);
 bool model_event_take(struct rf_engine *e, uint64_t before, struct model_event *ev);
 struct model_frame *model_frame_new(const uint8_t *bytes, size_t len, size_t room);
 void model_queue_put(struct rf_engine *e, struct model_queue *q, struct model_frame *f);
@@ -295,32 +309,34 @@ void model_tomb_write(struct rf_engine *e, uint32_t value);
 void model_tomb_look(struct rf_engine *e, uint32_t number);
 
 /* ledger.c */
-static inline unsigned int cid_group(unsigned int cid)
+static inline unsigned int model_cid_group(unsigned int cid)
 {
 	return cid >> 7;
 }
 
-static inline unsigned int cid_lane(unsigned int cid)
+static inline unsigned int model_cid_lane(unsigned int cid)
 {
 	return cid >> 3 & 15;
 }
 
-static inline unsigned int cid_port(unsigned int cid)
+static inline unsigned int model_cid_port(unsigned int cid)
 {
 	return cid & 7;
 }
 
-static inline unsigned int cid_make(unsigned int group, unsigned int lane, unsigned int port)
+static inline unsigned int model_cid_make(unsigned int group, unsigned int lane, unsigned int port)
 {
 	return group << 7 | lane << 3 | port;
 }
 
-static inline unsigned int group_field(const struct model_group *g, uint32_t mask, unsigned int lsb)
+static inline unsigned int model_group_field(const struct model_group *g, uint32_t mask,
+					     unsigned int lsb)
 {
 	return (unsigned int)((g->cfg & mask) >> lsb);
 }
 
-#define GROUP_FIELD(g, name) group_field(g, RF_GROUP_CFG_##name##_MASK, RF_GROUP_CFG_##name##_LSB)
+#define MODEL_GROUP_FIELD(g, name)                                                                 \
+	model_group_field(g, RF_GROUP_CFG_##name##_MASK, RF_GROUP_CFG_##name##_LSB)
 
 /* A group has a rank at this port and lane. */
 bool model_member(const struct rf_engine *e, const struct model_group *g, unsigned int lane,
@@ -353,7 +369,6 @@ void model_reduce(struct rf_engine *e, unsigned int group, uint32_t index, unsig
 		  unsigned int pad, uint8_t *out);
 
 /* schedule.c */
-void model_schedule_soon(struct rf_engine *e, uint64_t cycle);
 void model_schedule(struct rf_engine *e);
 bool model_repeat_ask(struct rf_engine *e, unsigned int cid, uint32_t index);
 

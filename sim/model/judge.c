@@ -71,11 +71,11 @@ static const struct model_entry *lookup(const struct rf_engine *e, const struct 
 /* Forwarded unchanged, if there is room. */
 static unsigned int pass(struct rf_engine *e, unsigned int port, const struct model_frame *f)
 {
-	const struct model_queue *q = &e->ports[port].out[SRC_FOREIGN];
+	const struct model_queue *q = &e->ports[port].out[MODEL_SRC_FOREIGN];
 
 	if (q->beats + model_beats(e, f->len) > e->bounds.foreign_beats)
 		return RF_CNT_FOREIGN_FULL;
-	model_send_raw(e, port, SRC_FOREIGN, f->bytes, f->len);
+	model_send_raw(e, port, MODEL_SRC_FOREIGN, f->bytes, f->len);
 	return RF_CNT_FOREIGN;
 }
 
@@ -103,8 +103,8 @@ static bool opcode_is_full(uint8_t opcode)
 static unsigned int judge_form(const struct model_group *g, const struct model_parsed *p,
 			       unsigned int *cause)
 {
-	int mtu = 1 << GROUP_FIELD(g, MTU_LOG2);
-	unsigned int dtype = GROUP_FIELD(g, DTYPE);
+	int mtu = 1 << MODEL_GROUP_FIELD(g, MTU_LOG2);
+	unsigned int dtype = MODEL_GROUP_FIELD(g, DTYPE);
 	int size = dtype == RF_DTYPE_BF16 || dtype == RF_DTYPE_FP16 ? 2 : 4;
 
 	if (p->opcode > OPCODE_LAST_DATA) {
@@ -126,10 +126,10 @@ static unsigned int judge_form(const struct model_group *g, const struct model_p
 /* A packet could be stored as index i, now or after the missing packets before it have arrived. */
 static bool storable(struct rf_engine *e, unsigned int cid, uint32_t i)
 {
-	const struct model_group *g = &e->groups[cid_group(cid)];
+	const struct model_group *g = &e->groups[model_cid_group(cid)];
 
-	if (serial_less(i, e->conns[cid].next) ||
-	    !serial_less(i, serial_add(g->tail, 1u << GROUP_FIELD(g, S_LOG2))))
+	if (model_serial_less(i, e->conns[cid].next) ||
+	    !model_serial_less(i, model_serial_add(g->tail, 1u << MODEL_GROUP_FIELD(g, S_LOG2))))
 		return false;
 	return !(g->cfg & RF_GROUP_CFG_SELECTIVE_MASK) || !model_slot_present(e, cid, i);
 }
@@ -138,11 +138,11 @@ static bool storable(struct rf_engine *e, unsigned int cid, uint32_t i)
 static void judge_before(struct rf_engine *e, unsigned int cid, uint32_t i)
 {
 	struct model_conn *c = &e->conns[cid];
-	uint32_t cfg = e->groups[cid_group(cid)].cfg;
+	uint32_t cfg = e->groups[model_cid_group(cid)].cfg;
 
 	if (!(cfg & RF_GROUP_CFG_STRICT_MASK) || (cfg & RF_GROUP_CFG_SELECTIVE_MASK) || c->next)
 		return;
-	if (i == c->last || i == serial_add(c->last, 1))
+	if (i == c->last || i == model_serial_add(c->last, 1))
 		model_group_error(e, cid, RF_ERROR_BEFORE_START, i);
 	c->last = i;
 }
@@ -151,17 +151,17 @@ static void judge_before(struct rf_engine *e, unsigned int cid, uint32_t i)
 static unsigned int judge_old(struct rf_engine *e, unsigned int cid, const struct model_frame *f,
 			      const struct model_parsed *p)
 {
-	unsigned int port = cid_port(cid);
+	unsigned int port = model_cid_port(cid);
 	uint32_t una = e->conns[cid].una;
 
-	if (e->groups[cid_group(cid)].cfg & RF_GROUP_CFG_OPEN_LOOP_MASK)
+	if (e->groups[model_cid_group(cid)].cfg & RF_GROUP_CFG_OPEN_LOOP_MASK)
 		return RF_CNT_PENDING;
 	if (e->mutant == RF_MODEL_MUTANT_SILENT)
 		return RF_CNT_BEHALF;
-	if (e->ports[port].out[SRC_ACK].frames >= e->bounds.ack_depth)
+	if (e->ports[port].out[MODEL_SRC_ACK].frames >= e->bounds.ack_depth)
 		return RF_CNT_BEHALF_FULL;
 	model_send_made(e, cid, f->bytes, p,
-			serial_sub(una, e->mutant == RF_MODEL_MUTANT_BEHALF ? 0 : 1), 0x1f);
+			model_serial_sub(una, e->mutant == RF_MODEL_MUTANT_BEHALF ? 0 : 1), 0x1f);
 	return RF_CNT_BEHALF;
 }
 
@@ -170,17 +170,17 @@ static void accept(struct rf_engine *e, unsigned int cid, const struct model_fra
 		   const struct model_parsed *p, uint32_t i)
 {
 	struct model_conn *c = &e->conns[cid];
-	struct model_group *g = &e->groups[cid_group(cid)];
+	struct model_group *g = &e->groups[model_cid_group(cid)];
 
 	model_slot_store(e, cid, i, f->bytes, p);
 	model_lag_stored(e, cid, i);
-	c->next = serial_add(c->next, 1);
+	c->next = model_serial_add(c->next, 1);
 	while ((g->cfg & RF_GROUP_CFG_SELECTIVE_MASK) && model_slot_at(e, cid, c->next)->present) {
 		model_slot_at(e, cid, c->next)->present = false;
-		c->next = serial_add(c->next, 1);
+		c->next = model_serial_add(c->next, 1);
 	}
 	if (i == g->head) {
-		model_group_head(e, cid_group(cid));
+		model_group_head(e, model_cid_group(cid));
 		model_lag_head(e, cid);
 	}
 }
@@ -189,9 +189,9 @@ static void accept(struct rf_engine *e, unsigned int cid, const struct model_fra
 static unsigned int judge_beyond(struct rf_engine *e, unsigned int cid, const struct model_frame *f,
 				 const struct model_parsed *p, uint32_t i, uint32_t limit)
 {
-	const struct model_group *g = &e->groups[cid_group(cid)];
+	const struct model_group *g = &e->groups[model_cid_group(cid)];
 
-	if (!(g->cfg & RF_GROUP_CFG_SELECTIVE_MASK) || !serial_less(i, limit))
+	if (!(g->cfg & RF_GROUP_CFG_SELECTIVE_MASK) || !model_serial_less(i, limit))
 		return RF_CNT_GAP;
 	if (model_slot_present(e, cid, i))
 		return RF_CNT_PENDING;
@@ -206,20 +206,20 @@ static unsigned int judge_index(struct rf_engine *e, unsigned int cid, const str
 				const struct model_parsed *p, uint32_t i)
 {
 	struct model_conn *c = &e->conns[cid];
-	struct model_group *g = &e->groups[cid_group(cid)];
-	uint32_t slots = 1u << GROUP_FIELD(g, S_LOG2);
+	struct model_group *g = &e->groups[model_cid_group(cid)];
+	uint32_t slots = 1u << MODEL_GROUP_FIELD(g, S_LOG2);
 	unsigned int counter;
 
 	if (e->mutant == RF_MODEL_MUTANT_WINDOW)
 		slots++;
-	if (serial_less(i, c->una)) {
+	if (model_serial_less(i, c->una)) {
 		if (i >= 0x800000u && !c->far) {
 			judge_before(e, cid, i);
 			return RF_CNT_BEFORE_START;
 		}
 		return model_nak(e, cid, f->bytes, p, i, judge_old(e, cid, f, p));
 	}
-	if (serial_less(i, c->sent)) {
+	if (model_serial_less(i, c->sent)) {
 		if (g->cfg & RF_GROUP_CFG_OPEN_LOOP_MASK)
 			counter = RF_CNT_PENDING;
 		else if (model_repeat_ask(e, cid, i))
@@ -228,10 +228,10 @@ static unsigned int judge_index(struct rf_engine *e, unsigned int cid, const str
 			counter = RF_CNT_REPEAT_FULL;
 		return model_nak(e, cid, f->bytes, p, i, counter);
 	}
-	if (serial_less(i, c->next))
+	if (model_serial_less(i, c->next))
 		return model_nak(e, cid, f->bytes, p, i, RF_CNT_PENDING);
 	if (i == c->next) {
-		bool room = serial_less(i, serial_add(g->tail, slots));
+		bool room = model_serial_less(i, model_serial_add(g->tail, slots));
 
 		counter = room ? RF_CNT_ACCEPTED : RF_CNT_NO_ROOM;
 		model_nak(e, cid, f->bytes, p, i, counter);
@@ -239,7 +239,7 @@ static unsigned int judge_index(struct rf_engine *e, unsigned int cid, const str
 			accept(e, cid, f, p, i);
 		return counter;
 	}
-	counter = judge_beyond(e, cid, f, p, i, serial_add(g->tail, slots));
+	counter = judge_beyond(e, cid, f, p, i, model_serial_add(g->tail, slots));
 	counter = model_nak(e, cid, f->bytes, p, i, counter);
 	if (e->mutant == RF_MODEL_MUTANT_COUNTER && counter == RF_CNT_GAP)
 		counter = RF_CNT_PENDING;
@@ -251,11 +251,11 @@ static unsigned int judge_data(struct rf_engine *e, unsigned int port, unsigned 
 			       const struct model_frame *f, const struct model_parsed *p)
 {
 	struct model_conn *c = &e->conns[cid];
-	struct model_group *g = &e->groups[cid_group(cid)];
-	uint32_t index = serial_sub(p->psn, c->start);
+	struct model_group *g = &e->groups[model_cid_group(cid)];
+	uint32_t index = model_serial_sub(p->psn, c->start);
 	unsigned int counter, cause;
 
-	if ((port != cid_port(cid) || p->src_ip != c->src_ip) &&
+	if ((port != model_cid_port(cid) || p->src_ip != c->src_ip) &&
 	    e->mutant != RF_MODEL_MUTANT_SOURCE)
 		return RF_CNT_WRONG_SOURCE;
 	if (!(g->cfg & RF_GROUP_CFG_LIVE_MASK))
@@ -277,8 +277,8 @@ static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned i
 {
 	struct model_conn *c = &e->conns[cid];
 	const uint8_t *aeth = f->bytes + p->l2 + 40;
-	uint32_t psn = serial_add(p->psn, c->shift);
-	uint32_t u = serial_sub(psn, c->start);
+	uint32_t psn = model_serial_add(p->psn, c->shift);
+	uint32_t u = model_serial_sub(psn, c->start);
 	unsigned int syndrome;
 
 	if ((port != c->peer_port || p->src_ip != c->peer_ip) &&
@@ -289,21 +289,21 @@ static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned i
 		return RF_CNT_ACK_MALFORMED;
 	syndrome = aeth[0];
 	if (syndrome < 0x20)
-		u = serial_add(u, 1);
+		u = model_serial_add(u, 1);
 	else if (syndrome >= 0x40 && (syndrome < 0x60 || syndrome > SYNDROME_LAST))
 		return RF_CNT_ACK_MALFORMED;
-	if (e->ports[port].out[SRC_ACK].frames >= e->bounds.ack_depth)
+	if (e->ports[port].out[MODEL_SRC_ACK].frames >= e->bounds.ack_depth)
 		return RF_CNT_ACK_FULL;
-	if (syndrome >= SYNDROME_INVALID && serial_less(u, c->una))
+	if (syndrome >= SYNDROME_INVALID && model_serial_less(u, c->una))
 		return RF_CNT_ACK_BEYOND;
-	if (serial_less(c->sent, u)) {
+	if (model_serial_less(c->sent, u)) {
 		if (e->mutant != RF_MODEL_MUTANT_BEYOND)
 			return RF_CNT_ACK_BEYOND;
 		u = c->sent;
 	}
 	c->msn = rf_get_be24(aeth + 1);
 	if (syndrome != SYNDROME_SEQUENCE ||
-	    !(e->groups[cid_group(cid)].cfg & RF_GROUP_CFG_SELECTIVE_MASK))
+	    !(e->groups[model_cid_group(cid)].cfg & RF_GROUP_CFG_SELECTIVE_MASK))
 		model_conn_una(e, cid, u);
 	if (syndrome >= SYNDROME_INVALID)
 		model_group_error(e, cid, RF_ERROR_NAK, u);
@@ -326,8 +326,8 @@ static unsigned int judge_cnp(struct rf_engine *e, unsigned int port, unsigned i
 /* A connection outside this box counts as not ready. */
 static bool cid_exists(const struct rf_engine *e, unsigned int cid)
 {
-	return cid_group(cid) < e->cfg.groups && cid_lane(cid) < e->cfg.lanes &&
-	       cid_port(cid) < e->cfg.ports;
+	return model_cid_group(cid) < e->cfg.groups && model_cid_lane(cid) < e->cfg.lanes &&
+	       model_cid_port(cid) < e->cfg.ports;
 }
 
 /* Lines 22 and 37: the packet is dropped; a packet with a correct ICRC may show life. */

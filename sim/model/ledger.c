@@ -4,7 +4,7 @@
 bool model_member(const struct rf_engine *e, const struct model_group *g, unsigned int lane,
 		  unsigned int port)
 {
-	return port < e->cfg.ports && lane < GROUP_FIELD(g, LANES) && lane < e->cfg.lanes &&
+	return port < e->cfg.ports && lane < MODEL_GROUP_FIELD(g, LANES) && lane < e->cfg.lanes &&
 	       (g->members[lane / 4] >> (8 * (lane % 4) + port) & 1);
 }
 
@@ -24,12 +24,12 @@ static uint32_t smallest(const struct rf_engine *e, unsigned int group, bool una
 
 	for (lane = 0; lane < e->cfg.lanes; lane++) {
 		for (port = 0; port < e->cfg.ports; port++) {
-			const struct model_conn *c = &e->conns[cid_make(group, lane, port)];
+			const struct model_conn *c = &e->conns[model_cid_make(group, lane, port)];
 			uint32_t value = una ? c->una : c->next;
 
 			if (!model_member(e, g, lane, port))
 				continue;
-			if (!any || serial_less(value, least))
+			if (!any || model_serial_less(value, least))
 				least = value;
 			any = true;
 		}
@@ -43,7 +43,7 @@ void model_group_head(struct rf_engine *e, unsigned int group)
 	struct model_group *g = &e->groups[group];
 	uint32_t head = smallest(e, group, false, g->head);
 
-	if (!(g->cfg & RF_GROUP_CFG_LIVE_MASK) || !serial_less(g->head, head))
+	if (!(g->cfg & RF_GROUP_CFG_LIVE_MASK) || !model_serial_less(g->head, head))
 		return;
 	g->head = head;
 	model_schedule_soon(e, e->now);
@@ -54,20 +54,20 @@ static void model_group_tail(struct rf_engine *e, unsigned int group)
 	struct model_group *g = &e->groups[group];
 	uint32_t tail = smallest(e, group, true, g->tail);
 
-	if ((g->cfg & RF_GROUP_CFG_LIVE_MASK) && serial_less(g->tail, tail))
+	if ((g->cfg & RF_GROUP_CFG_LIVE_MASK) && model_serial_less(g->tail, tail))
 		g->tail = tail;
 }
 
 /* Only the first error of a group is stored. */
 void model_group_error(struct rf_engine *e, unsigned int cid, unsigned int cause, uint32_t index)
 {
-	struct model_group *g = &e->groups[cid_group(cid)];
+	struct model_group *g = &e->groups[model_cid_group(cid)];
 
 	if (g->error & RF_GROUP_ERROR_VALID_MASK)
 		return;
 	g->error = RF_GROUP_ERROR_VALID_MASK | cause << RF_GROUP_ERROR_CAUSE_LSB |
-		   cid_lane(cid) << RF_GROUP_ERROR_LANE_LSB |
-		   cid_port(cid) << RF_GROUP_ERROR_PORT_LSB;
+		   model_cid_lane(cid) << RF_GROUP_ERROR_LANE_LSB |
+		   model_cid_port(cid) << RF_GROUP_ERROR_PORT_LSB;
 	g->error_index = index;
 	model_schedule_soon(e, e->now); /* its queued repeats must be discarded */
 }
@@ -76,9 +76,9 @@ void model_group_error(struct rf_engine *e, unsigned int cid, unsigned int cause
 void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una)
 {
 	struct model_conn *c = &e->conns[cid];
-	struct model_group *g = &e->groups[cid_group(cid)];
+	struct model_group *g = &e->groups[model_cid_group(cid)];
 
-	if (!serial_less(c->una, una))
+	if (!model_serial_less(c->una, una))
 		return;
 	/* From here on an old index may look like one before the start: the flag stays set. */
 	if (una >= 0x400000u)
@@ -88,7 +88,7 @@ void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una)
 	c->twice = false;
 	if (c->una == g->tail) {
 		c->una = una;
-		model_group_tail(e, cid_group(cid));
+		model_group_tail(e, model_cid_group(cid));
 	} else {
 		c->una = una;
 	}
@@ -99,8 +99,8 @@ void model_conn_sent(struct rf_engine *e, unsigned int cid)
 {
 	struct model_conn *c = &e->conns[cid];
 
-	c->sent = serial_add(c->sent, 1);
-	if (e->groups[cid_group(cid)].cfg & RF_GROUP_CFG_OPEN_LOOP_MASK)
+	c->sent = model_serial_add(c->sent, 1);
+	if (e->groups[model_cid_group(cid)].cfg & RF_GROUP_CFG_OPEN_LOOP_MASK)
 		model_conn_una(e, cid, c->sent);
 }
 
@@ -114,7 +114,7 @@ void model_conn_init(struct rf_engine *e, unsigned int cid)
 	c->msn = 0;
 	c->seen = 0;
 	c->far = false;
-	c->last = SERIAL_MASK;
+	c->last = MODEL_SERIAL_MASK;
 	c->mark = 0;
 	c->asked = false;
 	c->twice = false;
@@ -125,13 +125,13 @@ void rf_model_move(struct rf_engine *e, unsigned int group, uint32_t index)
 	struct model_group *g = &e->groups[group];
 	unsigned int cid;
 
-	for (cid = cid_make(group, 0, 0); cid < cid_make(group + 1, 0, 0); cid++) {
+	for (cid = model_cid_make(group, 0, 0); cid < model_cid_make(group + 1, 0, 0); cid++) {
 		struct model_conn *c = &e->conns[cid];
 
-		c->next = c->sent = c->una = index & SERIAL_MASK;
-		c->last = c->mark = serial_sub(index, 1);
+		c->next = c->sent = c->una = index & MODEL_SERIAL_MASK;
+		c->last = c->mark = model_serial_sub(index, 1);
 		c->asked = c->twice = false;
 		c->far = c->far || c->una >= 0x400000u;
 	}
-	g->head = g->tail = g->issued = index & SERIAL_MASK;
+	g->head = g->tail = g->issued = index & MODEL_SERIAL_MASK;
 }

@@ -79,7 +79,7 @@ static void model_destroy(struct rf_engine *e)
 		return;
 	for (p = 0; p < MODEL_PORTS; p++) {
 		model_queue_clear(e, &e->ports[p].rx);
-		for (k = 0; k < SRC_COUNT; k++)
+		for (k = 0; k < MODEL_SRC_COUNT; k++)
 			model_queue_clear(e, &e->ports[p].out[k]);
 		free(e->ports[p].sending);
 		free(e->ports[p].offered);
@@ -163,7 +163,7 @@ static bool model_rx(struct rf_engine *e, unsigned int port, const uint8_t *fram
 	f->ready = f->last + MODEL_JUDGE_DELAY;
 	p->rx_free = f->last + 1;
 	model_queue_put(e, &p->rx, f);
-	model_event_add(e, f->ready, EV_JUDGE, port);
+	model_event_add(e, f->ready, MODEL_EV_JUDGE, port);
 	return true;
 }
 
@@ -172,20 +172,20 @@ static void dispatch(struct rf_engine *e, const struct model_event *ev)
 	struct model_frame *f;
 
 	switch ((enum model_event_kind)ev->kind) {
-	case EV_JUDGE:
+	case MODEL_EV_JUDGE:
 		f = model_queue_get(e, &e->ports[ev->port].rx);
 		model_judge(e, ev->port, f);
 		free(f);
 		break;
-	case EV_SCHEDULE:
+	case MODEL_EV_SCHEDULE:
 		if (e->schedule_when == ev->cycle)
 			e->schedule_due = false;
 		model_schedule(e);
 		break;
-	case EV_SEND:
+	case MODEL_EV_SEND:
 		model_send_step(e, ev->port);
 		break;
-	case EV_LEFT:
+	case MODEL_EV_LEFT:
 		model_send_left(e, ev->port);
 		break;
 	}
@@ -256,7 +256,7 @@ static const char *model_leak(const struct rf_engine *e)
 
 		if (port->rx.head || port->sending || port->offered)
 			return "a frame has stayed in a port of the box";
-		for (k = 0; k < SRC_COUNT; k++)
+		for (k = 0; k < MODEL_SRC_COUNT; k++)
 			if (port->out[k].head || port->out[k].frames || port->out[k].beats)
 				return "room in a queue of frames of the box was not given back";
 		if (port->repeat_count != 0)

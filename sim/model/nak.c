@@ -20,7 +20,7 @@ static unsigned int with_nak(unsigned int counter, bool rnr)
 
 static uint32_t slots_of(const struct model_group *g)
 {
-	return 1u << GROUP_FIELD(g, S_LOG2);
+	return 1u << MODEL_GROUP_FIELD(g, S_LOG2);
 }
 
 /*
@@ -31,18 +31,18 @@ unsigned int model_nak(struct rf_engine *e, unsigned int cid, const uint8_t *fra
 		       const struct model_parsed *p, uint32_t i, unsigned int counter)
 {
 	struct model_conn *c = &e->conns[cid];
-	const struct model_group *g = &e->groups[cid_group(cid)];
+	const struct model_group *g = &e->groups[model_cid_group(cid)];
 	bool selective = g->cfg & RF_GROUP_CFG_SELECTIVE_MASK;
-	bool back = !serial_less(c->last, i);
-	bool loss = !serial_less(c->last, c->next);
+	bool back = !model_serial_less(c->last, i);
+	bool loss = !model_serial_less(c->last, c->next);
 	bool was = c->asked;
-	bool room = e->ports[cid_port(cid)].out[SRC_ACK].frames < e->bounds.ack_depth;
-	bool full = c->next == serial_add(g->tail, slots_of(g));
+	bool room = e->ports[model_cid_port(cid)].out[MODEL_SRC_ACK].frames < e->bounds.ack_depth;
+	bool full = c->next == model_serial_add(g->tail, slots_of(g));
 	uint32_t psn = c->una;
 	uint32_t last = c->last;
 	bool skipped;
 
-	skipped = serial_less(serial_add(last, 1), i);
+	skipped = model_serial_less(model_serial_add(last, 1), i);
 	if (!selective || !back)
 		c->last = i;
 	if (!selective && (back || counter == RF_CNT_ACCEPTED))
@@ -54,12 +54,12 @@ unsigned int model_nak(struct rf_engine *e, unsigned int cid, const uint8_t *fra
 	if (!room || (g->cfg & (RF_GROUP_CFG_TRANSPARENT_MASK | RF_GROUP_CFG_OPEN_LOOP_MASK)))
 		return counter;
 	if (selective) {
-		if (!serial_less(c->next, i) || full)
+		if (!model_serial_less(c->next, i) || full)
 			return counter;
 		if (!skipped && c->asked && !back &&
-		    serial_less(i, serial_add(c->mark, slots_of(g) / 8)))
+		    model_serial_less(i, model_serial_add(c->mark, slots_of(g) / 8)))
 			return counter;
-		model_send_made(e, cid, frame, p, skipped ? serial_add(last, 1) : c->next,
+		model_send_made(e, cid, frame, p, skipped ? model_serial_add(last, 1) : c->next,
 				SYNDROME_NAK);
 		c->mark = c->last;
 	} else if (counter == RF_CNT_GAP) {
@@ -72,8 +72,8 @@ unsigned int model_nak(struct rf_engine *e, unsigned int cid, const uint8_t *fra
 		c->asked = true;
 		return counter;
 	} else {
-		if (counter != RF_CNT_PENDING || !serial_less(i, c->next) || g->straggler == 0 ||
-		    !back || loss || was)
+		if (counter != RF_CNT_PENDING || !model_serial_less(i, c->next) ||
+		    g->straggler == 0 || !back || loss || was)
 			return counter;
 		model_send_made(e, cid, frame, p, c->una, (uint8_t)(SYNDROME_RNR + g->straggler));
 		c->asked = true;
@@ -93,7 +93,7 @@ void model_nak_tick(struct rf_engine *e)
 
 void model_lag_arm(struct rf_engine *e, unsigned int group)
 {
-	e->lag.state = LAG_ARMED;
+	e->lag.state = MODEL_LAG_ARMED;
 	e->lag.group = group;
 }
 
@@ -102,13 +102,13 @@ void model_lag_stored(struct rf_engine *e, unsigned int cid, uint32_t index)
 {
 	struct model_lag *l = &e->lag;
 
-	if (l->group != cid_group(cid))
+	if (l->group != model_cid_group(cid))
 		return;
-	if (l->state == LAG_ARMED) {
-		l->state = LAG_CHOSEN;
-		l->index = serial_add(index, slots_of(&e->groups[l->group]));
-	} else if (l->state == LAG_CHOSEN && index == l->index) {
-		l->state = LAG_RUNNING;
+	if (l->state == MODEL_LAG_ARMED) {
+		l->state = MODEL_LAG_CHOSEN;
+		l->index = model_serial_add(index, slots_of(&e->groups[l->group]));
+	} else if (l->state == MODEL_LAG_CHOSEN && index == l->index) {
+		l->state = MODEL_LAG_RUNNING;
 		l->since = e->now;
 	}
 }
@@ -118,10 +118,10 @@ void model_lag_head(struct rf_engine *e, unsigned int cid)
 {
 	struct model_lag *l = &e->lag;
 
-	if (l->state != LAG_RUNNING || l->group != cid_group(cid) ||
-	    !serial_less(l->index, e->groups[l->group].head))
+	if (l->state != MODEL_LAG_RUNNING || l->group != model_cid_group(cid) ||
+	    !model_serial_less(l->index, e->groups[l->group].head))
 		return;
-	l->state = LAG_DONE;
+	l->state = MODEL_LAG_DONE;
 	l->last = cid;
 	l->cycles = e->now - l->since < UINT32_MAX ? (uint32_t)(e->now - l->since) : UINT32_MAX;
 }

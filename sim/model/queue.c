@@ -37,6 +37,15 @@ void model_event_add(struct rf_engine *e, uint64_t cycle, enum model_event_kind 
 	e->heap[k] = ev;
 }
 
+void model_schedule_soon(struct rf_engine *e, uint64_t cycle)
+{
+	if (e->schedule_due && e->schedule_when <= cycle)
+		return;
+	e->schedule_due = true;
+	e->schedule_when = cycle;
+	model_event_add(e, cycle, MODEL_EV_SCHEDULE, 0);
+}
+
 /* The earliest event, if its cycle is below `before`. */
 bool model_event_take(struct rf_engine *e, uint64_t before, struct model_event *ev)
 {

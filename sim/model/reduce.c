@@ -11,8 +11,8 @@
 /* Beats of one lane of a bank begin at DBASE and are used as a ring, because the address wraps. */
 static size_t slot_offset(const struct rf_engine *e, const struct model_group *g, uint32_t index)
 {
-	uint32_t slot = index & ((1u << GROUP_FIELD(g, S_LOG2)) - 1);
-	uint32_t beats = (1u << GROUP_FIELD(g, MTU_LOG2)) / e->beat;
+	uint32_t slot = index & ((1u << MODEL_GROUP_FIELD(g, S_LOG2)) - 1);
+	uint32_t beats = (1u << MODEL_GROUP_FIELD(g, MTU_LOG2)) / e->beat;
 	uint32_t first = (g->dbase + slot * beats) & ((1u << e->cfg.bank_log2) - 1);
 
 	return (size_t)first * e->beat;
@@ -34,7 +34,7 @@ static struct model_bank *bank_of(struct rf_engine *e, unsigned int port, unsign
 
 static uint32_t header_slot(const struct rf_engine *e, const struct model_group *g, uint32_t index)
 {
-	uint32_t slot = index & ((1u << GROUP_FIELD(g, S_LOG2)) - 1);
+	uint32_t slot = index & ((1u << MODEL_GROUP_FIELD(g, S_LOG2)) - 1);
 
 	return (g->hbase + slot) & ((1u << e->cfg.hdr_log2) - 1);
 }
@@ -42,21 +42,21 @@ static uint32_t header_slot(const struct rf_engine *e, const struct model_group 
 /* The header slot of an index; valid only if a packet was stored in that lane. */
 struct model_slot *model_slot_at(const struct rf_engine *e, unsigned int cid, uint32_t index)
 {
-	const struct model_group *g = &e->groups[cid_group(cid)];
+	const struct model_group *g = &e->groups[model_cid_group(cid)];
 
-	return &e->banks[cid_port(cid)][cid_lane(cid)].slots[header_slot(e, g, index)];
+	return &e->banks[model_cid_port(cid)][model_cid_lane(cid)].slots[header_slot(e, g, index)];
 }
 
 bool model_slot_present(const struct rf_engine *e, unsigned int cid, uint32_t index)
 {
-	return e->banks[cid_port(cid)][cid_lane(cid)].slots &&
+	return e->banks[model_cid_port(cid)][model_cid_lane(cid)].slots &&
 	       model_slot_at(e, cid, index)->present;
 }
 
 void model_slots_clear(struct rf_engine *e, unsigned int group)
 {
 	const struct model_group *g = &e->groups[group];
-	uint32_t slot, slots = 1u << GROUP_FIELD(g, S_LOG2);
+	uint32_t slot, slots = 1u << MODEL_GROUP_FIELD(g, S_LOG2);
 	unsigned int lane, port;
 
 	for (lane = 0; lane < MODEL_LANES; lane++) {
@@ -72,8 +72,8 @@ void model_slots_clear(struct rf_engine *e, unsigned int group)
 void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, const uint8_t *frame,
 		      const struct model_parsed *p)
 {
-	const struct model_group *g = &e->groups[cid_group(cid)];
-	struct model_bank *b = bank_of(e, cid_port(cid), cid_lane(cid));
+	const struct model_group *g = &e->groups[model_cid_group(cid)];
+	struct model_bank *b = bank_of(e, model_cid_port(cid), model_cid_lane(cid));
 	struct model_slot *s = &b->slots[header_slot(e, g, index)];
 
 	memcpy(s->bytes, frame, p->hlen);
@@ -90,7 +90,7 @@ static uint32_t *reduce_lane(struct rf_engine *e, unsigned int group, unsigned i
 			     size_t offset, size_t n)
 {
 	const struct model_group *g = &e->groups[group];
-	unsigned int dtype = GROUP_FIELD(g, DTYPE), op = GROUP_FIELD(g, OP);
+	unsigned int dtype = MODEL_GROUP_FIELD(g, DTYPE), op = MODEL_GROUP_FIELD(g, OP);
 	uint32_t *v[MODEL_PORTS];
 	unsigned int p, step;
 
@@ -125,14 +125,14 @@ void model_reduce(struct rf_engine *e, unsigned int group, uint32_t index, unsig
 		  unsigned int pad, uint8_t *out)
 {
 	const struct model_group *g = &e->groups[group];
-	unsigned int dtype = GROUP_FIELD(g, DTYPE), op = GROUP_FIELD(g, OP), lane;
+	unsigned int dtype = MODEL_GROUP_FIELD(g, DTYPE), op = MODEL_GROUP_FIELD(g, OP), lane;
 	size_t offset = slot_offset(e, g, index);
 	size_t n = (plen - pad) / arith_element_size(dtype);
 	uint32_t *acc = e->operands + MODEL_PORTS * VECTOR;
 	bool any = false;
 
 	memset(acc, 0, n * sizeof(*acc));
-	for (lane = 0; lane < GROUP_FIELD(g, LANES); lane++) {
+	for (lane = 0; lane < MODEL_GROUP_FIELD(g, LANES); lane++) {
 		const uint32_t *v = reduce_lane(e, group, lane, offset, n);
 
 		if (!v)

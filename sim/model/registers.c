@@ -99,15 +99,15 @@ static uint32_t read_global(struct rf_engine *e, uint32_t addr)
 	case RF_HOLD_PORTS:
 		return e->hold_ports;
 	case RF_LAG_STATUS:
-		if (e->lag.state != LAG_DONE)
+		if (e->lag.state != MODEL_LAG_DONE)
 			return 0;
 		return RF_LAG_STATUS_VALID_MASK | e->lag.group << RF_LAG_STATUS_GROUP_LSB |
-		       cid_lane(e->lag.last) << RF_LAG_STATUS_LANE_LSB |
-		       cid_port(e->lag.last) << RF_LAG_STATUS_PORT_LSB;
+		       model_cid_lane(e->lag.last) << RF_LAG_STATUS_LANE_LSB |
+		       model_cid_port(e->lag.last) << RF_LAG_STATUS_PORT_LSB;
 	case RF_LAG_CYCLES:
-		return e->lag.state == LAG_DONE ? e->lag.cycles : 0;
+		return e->lag.state == MODEL_LAG_DONE ? e->lag.cycles : 0;
 	case RF_LAG_INDEX:
-		return e->lag.state == LAG_DONE ? e->lag.index : 0;
+		return e->lag.state == MODEL_LAG_DONE ? e->lag.index : 0;
 	case RF_INJECT_STATUS:
 		return e->inject_busy;
 	default:
@@ -136,7 +136,7 @@ static void inject(struct rf_engine *e, uint32_t value)
 	if (len < 60 || len > MODEL_PUNT_MAX || port >= e->cfg.ports || e->inject_busy >> port & 1)
 		return;
 	e->inject_busy |= 1u << port;
-	model_send_raw(e, port, SRC_INJECT, e->inject[port], len);
+	model_send_raw(e, port, MODEL_SRC_INJECT, e->inject[port], len);
 }
 
 static void write_global(struct rf_engine *e, uint32_t addr, uint32_t value)
@@ -252,7 +252,7 @@ static void write_group_cfg(struct rf_engine *e, struct model_group *g, uint32_t
 		model_slots_clear(e, (unsigned int)(g - e->groups));
 	}
 	if (!(value & RF_GROUP_CFG_LIVE_MASK) && e->lag.group == (unsigned int)(g - e->groups))
-		e->lag.state = LAG_IDLE;
+		e->lag.state = MODEL_LAG_IDLE;
 	model_schedule_soon(e, e->now);
 }
 
@@ -334,7 +334,7 @@ static void write_conn(struct rf_engine *e, unsigned int cid, uint32_t offset, u
 	case RF_CONN_START:
 	case RF_CONN_SHIFT:
 	case RF_CONN_QPN:
-		*conn_field(c, offset) = value & SERIAL_MASK;
+		*conn_field(c, offset) = value & MODEL_SERIAL_MASK;
 		break;
 	case RF_CONN_SRC_IP:
 	case RF_CONN_PEER_IP:

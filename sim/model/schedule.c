@@ -5,19 +5,10 @@
  */
 #include "sim/model/internal.h"
 
-void model_schedule_soon(struct rf_engine *e, uint64_t cycle)
-{
-	if (e->schedule_due && e->schedule_when <= cycle)
-		return;
-	e->schedule_due = true;
-	e->schedule_when = cycle;
-	model_event_add(e, cycle, EV_SCHEDULE, 0);
-}
-
 /* Line 32: a repeat is requested. False if the port's queue has no room. */
 bool model_repeat_ask(struct rf_engine *e, unsigned int cid, uint32_t index)
 {
-	struct model_port *p = &e->ports[cid_port(cid)];
+	struct model_port *p = &e->ports[model_cid_port(cid)];
 	struct model_repeat *r;
 
 	if (p->repeat_count >= e->bounds.repeat_depth)
@@ -42,9 +33,9 @@ static void repeat_pop(struct rf_engine *e, struct model_port *p)
 static void block_of(const struct rf_engine *e, const struct model_group *g, unsigned int *first,
 		     unsigned int *end)
 {
-	unsigned int size = 1u << GROUP_FIELD(g, LEVEL);
+	unsigned int size = 1u << MODEL_GROUP_FIELD(g, LEVEL);
 
-	*first = GROUP_FIELD(g, BASE_PORT) & ~(size - 1);
+	*first = MODEL_GROUP_FIELD(g, BASE_PORT) & ~(size - 1);
 	*end = *first + size;
 	if (*end > e->cfg.ports)
 		*end = e->cfg.ports;
@@ -71,7 +62,7 @@ static uint64_t block_free(const struct rf_engine *e, const struct model_group *
 static uint64_t block_take(struct rf_engine *e, const struct model_group *g, unsigned int plen)
 {
 	unsigned int beats = model_beats(e, plen);
-	unsigned int lanes = GROUP_FIELD(g, LANES);
+	unsigned int lanes = MODEL_GROUP_FIELD(g, LANES);
 	unsigned int p, end, levels;
 	uint64_t taken, start = e->now;
 
@@ -104,7 +95,7 @@ static int disagreeing(const struct rf_engine *e, unsigned int group, uint32_t i
 	*first = NULL;
 	for (lane = 0; lane < e->cfg.lanes; lane++) {
 		for (port = 0; port < e->cfg.ports; port++) {
-			unsigned int cid = cid_make(group, lane, port);
+			unsigned int cid = model_cid_make(group, lane, port);
 			const struct model_slot *s;
 
 			if (!model_member(e, g, lane, port))
@@ -129,13 +120,13 @@ static void first_disagrees(struct rf_engine *e, unsigned int group, unsigned in
 	model_group_error(e, wrong, RF_ERROR_DISAGREE, g->issued);
 	for (lane = 0; lane < e->cfg.lanes; lane++) {
 		for (port = 0; port < e->cfg.ports; port++) {
-			unsigned int cid = cid_make(group, lane, port);
+			unsigned int cid = model_cid_make(group, lane, port);
 
 			if (model_member(e, g, lane, port) && e->conns[cid].queued == 0)
 				model_conn_sent(e, cid);
 		}
 	}
-	g->issued = serial_add(g->issued, 1);
+	g->issued = model_serial_add(g->issued, 1);
 }
 
 /* There is room for every member's copy of a first sending. */
@@ -150,7 +141,7 @@ static bool first_has_room(const struct rf_engine *e, unsigned int group)
 		for (lane = 0; lane < e->cfg.lanes; lane++) {
 			if (!model_member(e, g, lane, port))
 				continue;
-			if (e->conns[cid_make(group, lane, port)].queued)
+			if (e->conns[model_cid_make(group, lane, port)].queued)
 				joins++;
 			else
 				results++;
@@ -167,7 +158,7 @@ static bool first_has_room(const struct rf_engine *e, unsigned int group)
 static void first_deliver(struct rf_engine *e, unsigned int cid, uint32_t index,
 			  const uint8_t *payload, uint64_t ready)
 {
-	struct model_port *p = &e->ports[cid_port(cid)];
+	struct model_port *p = &e->ports[model_cid_port(cid)];
 	struct model_repeat *r;
 
 	if (e->conns[cid].queued == 0) {
@@ -216,16 +207,16 @@ static void do_first(struct rf_engine *e, unsigned int group)
 	for (lane = 0; lane < e->cfg.lanes; lane++) {
 		for (port = 0; port < e->cfg.ports; port++) {
 			if (model_member(e, g, lane, port))
-				first_deliver(e, cid_make(group, lane, port), g->issued, payload,
-					      when);
+				first_deliver(e, model_cid_make(group, lane, port), g->issued,
+					      payload, when);
 		}
 	}
-	g->issued = serial_add(g->issued, 1);
+	g->issued = model_serial_add(g->issued, 1);
 }
 
 static bool first_waits(const struct model_group *g)
 {
-	return model_group_runs(g) && serial_less(g->issued, g->head);
+	return model_group_runs(g) && model_serial_less(g->issued, g->head);
 }
 
 /* The entry at the front of a port's queue belongs to the group. */
@@ -233,7 +224,7 @@ static bool front_is(const struct rf_engine *e, unsigned int port, unsigned int 
 {
 	const struct model_port *p = &e->ports[port];
 
-	return p->repeat_count > 0 && cid_group(p->repeats[p->repeat_head].cid) == group;
+	return p->repeat_count > 0 && model_cid_group(p->repeats[p->repeat_head].cid) == group;
 }
 
 static bool front_waits(const struct rf_engine *e, unsigned int group)
@@ -253,7 +244,7 @@ static bool try_front(struct rf_engine *e, unsigned int port, bool *began)
 	struct model_port *p = &e->ports[port];
 	struct model_repeat r = p->repeats[p->repeat_head];
 	const struct model_conn *c = &e->conns[r.cid];
-	struct model_group *g = &e->groups[cid_group(r.cid)];
+	struct model_group *g = &e->groups[model_cid_group(r.cid)];
 	const struct model_slot *s;
 	uint8_t payload[MODEL_MTU];
 	uint64_t when;
@@ -262,7 +253,8 @@ static bool try_front(struct rf_engine *e, unsigned int port, bool *began)
 		repeat_pop(e, p);
 		return true;
 	}
-	if (!r.first && (serial_less(r.index, c->una) || !serial_less(r.index, c->sent)) &&
+	if (!r.first &&
+	    (model_serial_less(r.index, c->una) || !model_serial_less(r.index, c->sent)) &&
 	    e->mutant != RF_MODEL_MUTANT_STALE) {
 		model_count(e, port, RF_CNT_REPEAT_STALE);
 		repeat_pop(e, p);
@@ -272,7 +264,7 @@ static bool try_front(struct rf_engine *e, unsigned int port, bool *began)
 		return false;
 	s = model_slot_at(e, r.cid, r.index);
 	when = block_take(e, g, s->plen);
-	model_reduce(e, cid_group(r.cid), r.index, s->plen, s->pad, payload);
+	model_reduce(e, model_cid_group(r.cid), r.index, s->plen, s->pad, payload);
 	model_send_result(e, r.cid, r.index, !r.first, payload, when);
 	if (r.first)
 		model_conn_sent(e, r.cid);
@@ -349,15 +341,15 @@ static void pass_others(struct rf_engine *e, unsigned int group)
 	}
 }
 
-/* A group that was passed too often and has room; the number of groups if there is none. */
-static unsigned int hungry(const struct rf_engine *e)
+/* A starved group: it was passed too often, and has room; the number of groups if there is none. */
+static unsigned int starved_group(const struct rf_engine *e)
 {
 	unsigned int k, port;
 
 	for (k = 0; k < e->cfg.groups; k++) {
 		const struct model_group *g = &e->groups[k];
 
-		if (g->passed < MODEL_HUNGRY)
+		if (g->passed < MODEL_PASSED_MAX)
 			continue;
 		if (first_waits(g) && first_has_room(e, k))
 			return k;
@@ -372,14 +364,14 @@ static unsigned int hungry(const struct rf_engine *e)
 /* The least recently checked group that may start. */
 static bool try_groups(struct rf_engine *e)
 {
-	unsigned int eats = hungry(e);
+	unsigned int starved = starved_group(e);
 	unsigned int k;
 
 	for (k = 0; k < e->cfg.groups; k++) {
 		unsigned int group = e->order[k];
 		bool began = false;
 
-		if (eats < e->cfg.groups && eats != group && overlap(e, eats, group))
+		if (starved < e->cfg.groups && starved != group && overlap(e, starved, group))
 			continue;
 		if (try_group(e, group, &began)) {
 			turn_over(e, group);

@@ -11,7 +11,6 @@
  * "drawn:FROM-TO" the random topologies of these seeds.
  */
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 #include "planner/scheme.h"
 #include "planner/simulate.h"
 #include "tests/bench/planner_cases.h"
+#include "tests/bench/planner_figure.h"
 #include "tests/bench/planner_large.h"
 #include "tests/unit/planner_forest.h"
 
@@ -39,26 +39,12 @@ struct outcome {
 	double least_due; /* best / its own dual bound if that is exact, least over the seeds */
 };
 
-static FILE *out;
 static int seeds = 10;
 static const char *only; /* run only cases whose name contains this */
 
 static double now(void)
 {
 	return 1e-9 * (double)rf_now_ns();
-}
-
-void figure(const char *name, double value, const char *unit, double limit, bool must, bool ok)
-{
-	json_t *o = json_pack("{sssssosssbsb}", "group", "planner", "name", name, "value",
-			      isfinite(value) ? json_real(value) : json_null(), "unit", unit,
-			      "must", must, "ok", ok);
-
-	json_object_set_new(o, "limit", isfinite(limit) ? json_real(limit) : json_null());
-	json_dumpf(o, out, 0);
-	fputc('\n', out);
-	fflush(out);
-	json_decref(o);
 }
 
 /* Throughput of one scheme on one seed, 0 if it refuses. */
@@ -125,7 +111,7 @@ static void case_figure(const struct outcome *r, const char *what, double value,
 	char name[160];
 
 	snprintf(name, sizeof(name), "%s: %s", r->c->name, what);
-	figure(name, value, unit, limit, must, ok);
+	figure_put(name, value, unit, limit, must, ok);
 }
 
 static void run_case(struct outcome *r)
@@ -311,11 +297,11 @@ static void planning_time(const struct planning *g)
 	snprintf(text, sizeof(text), "planning time of best, %s, %s", size->name, g->name);
 	if (!p)
 		fprintf(stderr, "planner-bench: %s: %s\n", text, e.text);
-	figure(text, took, "s", size->limit, size->must, p && took < size->limit);
+	figure_put(text, took, "s", size->limit, size->must, p && took < size->limit);
 	if (p) {
 		snprintf(text, sizeof(text), "best, %s, %s", size->name, g->name);
-		figure(text, p->throughput, "Gbps", fmin(p->certificate.cut, p->certificate.degree),
-		       false, true);
+		figure_put(text, p->throughput, "Gbps",
+			   fmin(p->certificate.cut, p->certificate.degree), false, true);
 	}
 	plan_free(p);
 	topo_free(t);
@@ -343,11 +329,11 @@ static void many_hosts(void)
 		exit(1);
 	}
 	begin = now() - begin;
-	figure("both simulators, 10,240 hosts on a fat-tree, 256 chunks", begin, "s", 60, true,
-	       begin < 60);
-	figure("packets of that run", (double)c.events, "packets", NAN, false, true);
-	figure("chunk run over fluid run, the same", c.seconds / f.seconds, "ratio", NAN, false,
-	       true);
+	figure_put("both simulators, 10,240 hosts on a fat-tree, 256 chunks", begin, "s", 60, true,
+		   begin < 60);
+	figure_put("packets of that run", (double)c.events, "packets", NAN, false, true);
+	figure_put("chunk run over fluid run, the same", c.seconds / f.seconds, "ratio", NAN, false,
+		   true);
 	plan_free(p);
 	topo_free(t);
 }
@@ -369,21 +355,20 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s FILE [SEEDS [PART OF A CASE'S NAME]]\n", argv[0]);
 		return 2;
 	}
-	out = fopen(argv[1], "a");
-	if (!out) {
+	if (!figure_open(argv[1])) {
 		perror(argv[1]);
 		return 1;
 	}
 	only = argc > 3 ? argv[3] : NULL;
 	if (only && sscanf(only, "drawn:%d-%d", &from, &to) == 2) {
-		large_drawn(figure, from, to);
-		return fclose(out) == 0 ? 0 : 1;
+		large_drawn(from, to);
+		return figure_close() ? 0 : 1;
 	}
 	if (!only || strcmp(only, "cluster") == 0)
 		cluster_figures();
-	large_networks(figure, only);
+	large_networks(only);
 	if (!only) {
-		large_drawn(figure, 1, DRAWN);
+		large_drawn(1, DRAWN);
 		many_hosts();
 		for (size_t i = 0; i < sizeof(plannings) / sizeof(plannings[0]); i++)
 			planning_time(&plannings[i]);
@@ -396,5 +381,5 @@ int main(int argc, char **argv)
 		run_case(&r);
 		print_ratios(&cases[i]);
 	}
-	return fclose(out) == 0 ? 0 : 1;
+	return figure_close() ? 0 : 1;
 }

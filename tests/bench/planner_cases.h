@@ -17,9 +17,6 @@ struct one_case {
 	int roundings;  /* 0: the default */
 };
 
-/* Appends one figure to the bench's file; limit NAN: none. */
-void figure(const char *name, double value, const char *unit, double limit, bool must, bool ok);
-
 /* Ratio of two schemes over SPREAD_DRAWS seeds of a case: mean, least and most of the seeds. */
 #define SPREAD_DRAWS 30
 void ratio_spread(const struct one_case *c, const char *a, const char *b, double paper,

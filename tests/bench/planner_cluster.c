@@ -9,6 +9,7 @@
 
 #include "planner/jobs.h"
 #include "tests/bench/planner_cases.h"
+#include "tests/bench/planner_figure.h"
 
 #define REPRODUCED 0.15
 #define JOBS 4
@@ -61,13 +62,13 @@ void ratio_spread(const struct one_case *c, const char *a, const char *b, double
 	}
 	same = isnan(paper) || fabs(sum_a / sum_b / paper - 1) <= REPRODUCED;
 	snprintf(name, sizeof(name), "%s: %s over %s, %s, limit: paper", c->name, a, b, how);
-	figure(name, sum_a / sum_b, "ratio", paper, false, same);
+	figure_put(name, sum_a / sum_b, "ratio", paper, false, same);
 	snprintf(name, sizeof(name), "%s: %s over %s, %s, least of %d draws", c->name, a, b, how,
 		 SPREAD_DRAWS);
-	figure(name, least, "ratio", NAN, false, true);
+	figure_put(name, least, "ratio", NAN, false, true);
 	snprintf(name, sizeof(name), "%s: %s over %s, %s, most of %d draws", c->name, a, b, how,
 		 SPREAD_DRAWS);
-	figure(name, most, "ratio", NAN, false, true);
+	figure_put(name, most, "ratio", NAN, false, true);
 	if (!same)
 		fprintf(stderr, "planner-bench: %s: %.3g (%.3g to %.3g), paper %.3g: %s\n", name,
 			sum_a / sum_b, least, most, paper, why);
@@ -123,12 +124,12 @@ static void four_jobs(const struct topology *t)
 		plan_free(alone);
 		topo_free(left);
 	}
-	figure("4 jobs on 1,000 hosts: least of a job over its plan alone on what is left", least,
-	       "ratio", 1, true, least >= 1 - 1e-9);
-	figure("4 jobs on 1,000 hosts: no limit of a link or box exceeded",
-	       jobs_verify(t, plan, JOBS, &e) == 0, "plans", 1, true,
-	       jobs_verify(t, plan, JOBS, &e) == 0);
-	figure("4 jobs on 1,000 hosts: planning", spent, "CPU s", NAN, false, true);
+	figure_put("4 jobs on 1,000 hosts: least of a job over its plan alone on what is left",
+		   least, "ratio", 1, true, least >= 1 - 1e-9);
+	figure_put("4 jobs on 1,000 hosts: no limit of a link or box exceeded",
+		   jobs_verify(t, plan, JOBS, &e) == 0, "plans", 1, true,
+		   jobs_verify(t, plan, JOBS, &e) == 0);
+	figure_put("4 jobs on 1,000 hosts: planning", spent, "CPU s", NAN, false, true);
 	for (int i = 0; i < JOBS; i++) {
 		plan_free(plan[i]);
 		free(job[i].host);
@@ -179,16 +180,17 @@ static void one_failure(const struct topology *t)
 		fprintf(stderr, "planner-bench: %s\n", e.text);
 		exit(1);
 	}
-	figure("a link of 1,000 hosts fails: planning", cpu() - begin, "CPU s", NAN, false, true);
-	figure("a link of 1,000 hosts fails: over a fresh plan", p->throughput / what.fresh,
-	       "ratio", 0.95, true, p->throughput >= 0.95 * what.fresh);
+	figure_put("a link of 1,000 hosts fails: planning", cpu() - begin, "CPU s", NAN, false,
+		   true);
+	figure_put("a link of 1,000 hosts fails: over a fresh plan", p->throughput / what.fresh,
+		   "ratio", 0.95, true, p->throughput >= 0.95 * what.fresh);
 	before = plan_format(old, t);
 	after = plan_format(p, left);
 	kept = lines_kept(before, after);
-	figure("a link of 1,000 hosts fails: trees that do not use it, byte-equal", kept, "trees",
-	       what.kept, true, kept >= what.kept);
-	figure("a link of 1,000 hosts fails: trees that used it", what.gone, "trees", NAN, false,
-	       true);
+	figure_put("a link of 1,000 hosts fails: trees that do not use it, byte-equal", kept,
+		   "trees", what.kept, true, kept >= what.kept);
+	figure_put("a link of 1,000 hosts fails: trees that used it", what.gone, "trees", NAN,
+		   false, true);
 	free(before);
 	free(after);
 	free(node_of);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/bench/planner_cases.h"
+#include "tests/bench/planner_figure.h"
 #include "tests/unit/planner_drawn.h"
 
 #define HOSTS_MOST 300
@@ -121,7 +122,7 @@ static double run(const struct topology *t, const char *scheme, const struct sch
 	return rate;
 }
 
-static void large_network(large_figure *put, const struct large *g)
+static void large_network(const struct large *g)
 {
 	struct scheme_options o = scheme_options_default();
 	struct topology *t = make(g);
@@ -132,17 +133,17 @@ static void large_network(large_figure *put, const struct large *g)
 	char name[160];
 
 	snprintf(name, sizeof(name), "%s, %s", g->name, g->scheme);
-	put(name, rate, "Gbps", least, true, rate > 0 && rate >= least);
+	figure_put(name, rate, "Gbps", least, true, rate > 0 && rate >= least);
 	snprintf(name, sizeof(name), "%s, %s: processor time", g->name, g->scheme);
-	put(name, took, "s", g->seconds, true, took < g->seconds);
+	figure_put(name, took, "s", g->seconds, true, took < g->seconds);
 	topo_free(t);
 }
 
-void large_networks(large_figure *put, const char *only)
+void large_networks(const char *only)
 {
 	for (size_t i = 0; i < sizeof(larges) / sizeof(larges[0]); i++)
 		if (!only || strstr(larges[i].name, only))
-			large_network(put, &larges[i]);
+			large_network(&larges[i]);
 }
 
 /* --- many random topologies ------------------------------------------------------------------- */
@@ -214,7 +215,7 @@ static bool is_any_better(const struct topology *t, const struct scheme_options 
 	return any;
 }
 
-void large_drawn(large_figure *put, int from, int to)
+void large_drawn(int from, int to)
 {
 	char name[160];
 	int below = 0;
@@ -242,8 +243,8 @@ void large_drawn(large_figure *put, int from, int to)
 	snprintf(name, sizeof(name),
 		 "random topologies %d to %d, 4 to 300 hosts, on which another scheme is better",
 		 from, to);
-	put(name, below, "of them", 0, true, below == 0);
+	figure_put(name, below, "of them", 0, true, below == 0);
 	snprintf(name, sizeof(name),
 		 "%d of them planned again on a loaded machine: plans that differ", repeated);
-	put(name, other, "of them", 0, true, other == 0);
+	figure_put(name, other, "of them", 0, true, other == 0);
 }

@@ -36,7 +36,7 @@ $(eval $(call unit,bank,$(UNIT_RED)bank.v,LANES=2 BANK_AW=6 HDR_AW=3 COMMANDS=8 
 $(eval $(call unit,reader,$(UNIT_RED)reader.v,PORT=2 PORTS=4 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=6 HDR_AW=4 CREDIT_W=6))
 $(eval $(call unit,group_regs,$(UNIT_CTL)group_regs.v,PORTS=4 LANES=5 GROUPS=4 GW=2 LW=3 PW=2))
 $(eval $(call unit,regs,$(UNIT_CTL)regs.v $(UNIT_RED)conn_static.v,PORTS=3 LANES=2 WIDTH=128 GROUPS=5 GW=3 LW=1 PW=2 BANK_AW=13 HDR_AW=9 HASH_BITS=8 FP16=1 CLOCK_KHZ=250000))
-$(eval $(call unit,sched,$(UNIT_RED)sched.v,PORTS=4 LANES=2 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=10 HDR_AW=6 CREDIT_W=8 QUEUED=7 HUNGRY=3))
+$(eval $(call unit,sched,$(UNIT_RED)sched.v,PORTS=4 LANES=2 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=10 HDR_AW=6 CREDIT_W=8 QUEUED=7 PASSED_MAX=3))
 $(eval $(call unit,judge_form,$(UNIT_RED)judge_form.v))
 $(eval $(call unit,ackq,$(UNIT_RED)ackq.v,CW=6 DEPTH=8))
 $(eval $(call unit,lag,$(UNIT_CTL)lag.v,PORTS=3 GROUPS=3 GW=2 LW=1 PW=2))

@@ -13,8 +13,8 @@
 // repeats, and first sendings queued after them. It sends its next first sending if there is no entry, or if it has
 // sent QUEUED entries since the last first sending (owed). So the losses of a group cost only its own passes, and a
 // queue that first sendings join empties soon. If the block of a group is never free as a whole in its turn, the group
-// starves. It is marked `hungry` when HUNGRY packets of other groups have passed it on one of its ports: then no other
-// group starts there.
+// starves. It counts as `starved` when PASSED_MAX packets of other groups have passed it on one of its ports: then its
+// ports are reserved, and no other group starts there.
 
 `include "rf_regs.vh"
 
@@ -36,7 +36,7 @@ module rf_sched #(
   // sending.
   parameter QUEUED = 31,
   // Packets of other groups that may pass a group on one of its ports.
-  parameter HUNGRY = 7
+  parameter PASSED_MAX = 7
 ) (
   input  wire                          clk,
   input  wire                          rst,
@@ -170,9 +170,9 @@ module rf_sched #(
   reg               s1_repeat_q;
   reg  [GW-1:0]     s1_group_q;
 
-  // Ports reserved for the starved group in eats_q.
-  reg  [PORTS-1:0]  table_q;
-  reg  [GROUPS-1:0] eats_q;
+  // Ports reserved for the starved group in reserved_q.
+  reg  [PORTS-1:0]  reserved_ports_q;
+  reg  [GROUPS-1:0] reserved_q;
 
   reg  [PW-1:0]     s1_port_q;
   wire [PORTS-1:0]  s1_port = s1_repeat_q ? {{PORTS-1{1'b0}}, 1'b1} << s1_port_q : {PORTS{1'b0}};
@@ -187,7 +187,7 @@ module rf_sched #(
   always @(*) begin
     ready = g_live & ~g_error & g_pending & ~midway_q;
     for (i = 0; i < GROUPS; i = i + 1) begin
-      closed  = lock_q | (eats_q[i] ? {PORTS{1'b0}} : table_q);
+      closed  = lock_q | (reserved_q[i] ? {PORTS{1'b0}} : reserved_ports_q);
       ask[i]  = pick_q[i*PORTS +: PORTS] != {PORTS{1'b0}};
       // An entry that has left, or that s1 is checking, may have been replaced by another one when its turn comes.
       blind   = (pick_q[i*PORTS +: PORTS] & (s1_port | popped_q)) != {PORTS{1'b0}};
@@ -344,28 +344,28 @@ module rf_sched #(
   end
 
   // The starved group with the lowest number has its ports reserved.
-  reg  [GROUPS-1:0] hungry_q;
-  reg  [GROUPS-1:0] hungry;
-  wire [GROUPS-1:0] eats = hungry & (~hungry + 1'b1);
-  reg  [PORTS-1:0]  eats_block;
+  reg  [GROUPS-1:0] passed_over_q;
+  reg  [GROUPS-1:0] starved;
+  wire [GROUPS-1:0] reserved = starved & (~starved + 1'b1);
+  reg  [PORTS-1:0]  reserved_ports;
   integer h;
   integer o;
   always @(*) begin
     for (h = 0; h < GROUPS; h = h + 1)
-      hungry[h] = hungry_q[h] && !midway_q[h] &&
+      starved[h] = passed_over_q[h] && !midway_q[h] &&
                   ((ready[h] && !stuck_q[h]) || (fronts[h*PORTS +: PORTS] & ~q_stuck_q) != {PORTS{1'b0}});
-    eats_block = {PORTS{1'b0}};
+    reserved_ports = {PORTS{1'b0}};
     for (o = 0; o < GROUPS; o = o + 1)
-      if (eats[o]) eats_block = eats_block | g_block[o*PORTS +: PORTS];
+      if (reserved[o]) reserved_ports = reserved_ports | g_block[o*PORTS +: PORTS];
   end
 
   always @(posedge clk)
     if (rst) begin
-      eats_q  <= {GROUPS{1'b0}};
-      table_q <= {PORTS{1'b0}};
+      reserved_q  <= {GROUPS{1'b0}};
+      reserved_ports_q <= {PORTS{1'b0}};
     end else begin
-      eats_q  <= eats;
-      table_q <= eats_block;
+      reserved_q  <= reserved;
+      reserved_ports_q <= reserved_ports;
     end
 
   wire free_preps = (prep_busy & block) == {PORTS{1'b0}};
@@ -374,9 +374,9 @@ module rf_sched #(
   wire start_ok   = free_preps && pass_room[g];
 
   wire forget     = s1_repeat_q && (e_dead || e_stale);
-  wire free_table = (table_q & block) == {PORTS{1'b0}} || eats_q[g];
-  wire go_first   = s1_first_q && !midway && ready[g] && start_ok && free_table && room && queues;
-  wire go_repeat  = s1_repeat_q && !forget && !e_early && start_ok && free_table && room;
+  wire not_reserved = (reserved_ports_q & block) == {PORTS{1'b0}} || reserved_q[g];
+  wire go_first   = s1_first_q && !midway && ready[g] && start_ok && not_reserved && room && queues;
+  wire go_repeat  = s1_repeat_q && !forget && !e_early && start_ok && not_reserved && room;
   wire go_on      = s1_first_q && midway && free_preps;
   wire start      = go_first || go_repeat;
   wire go         = start || go_on;
@@ -444,14 +444,14 @@ module rf_sched #(
 
   // A group may be checked too rarely for its `stuck` bit to be updated, so all these bits are cleared from time to
   // time.
-  reg  [7:0] believe_q;
+  reg  [7:0] stuck_age_q;
 
   always @(posedge clk)
-    if (rst) believe_q <= 8'd0;
-    else believe_q <= believe_q + 8'd1;
+    if (rst) stuck_age_q <= 8'd0;
+    else stuck_age_q <= stuck_age_q + 8'd1;
 
   always @(posedge clk)
-    if (rst || believe_q == 8'd0) stuck_q <= {GROUPS{1'b0}};
+    if (rst || stuck_age_q == 8'd0) stuck_q <= {GROUPS{1'b0}};
     else if (s1_first_q && !midway) stuck_q[g] <= !(room && queues);
 
   always @(posedge clk)
@@ -500,7 +500,7 @@ module rf_sched #(
 
   // Packets of other groups that passed each group on one of its ports.
   generate
-    for (t = 0; t < GROUPS; t = t + 1) begin : g_hungry
+    for (t = 0; t < GROUPS; t = t + 1) begin : g_passed
       localparam [31:0] NUMBER = t;
       reg  [5:0] passed_q;
       wire       begun = begun_first_q || begun_repeat_q;
@@ -510,10 +510,10 @@ module rf_sched #(
       always @(posedge clk)
         if (rst || !waits || (begun && mine)) begin
           passed_q    <= 6'd0;
-          hungry_q[t] <= 1'b0;
-        end else if (begun && (g_block[t*PORTS +: PORTS] & begun_block_q) != {PORTS{1'b0}} && !hungry_q[t]) begin
+          passed_over_q[t] <= 1'b0;
+        end else if (begun && (g_block[t*PORTS +: PORTS] & begun_block_q) != {PORTS{1'b0}} && !passed_over_q[t]) begin
           passed_q    <= passed_q + 6'd1;
-          hungry_q[t] <= {26'd0, passed_q} + 32'd1 >= HUNGRY;
+          passed_over_q[t] <= {26'd0, passed_q} + 32'd1 >= PASSED_MAX;
         end
     end
   endgenerate

@@ -16,8 +16,8 @@ MOST_EXCEPTIONS = 20
 
 
 def read_list(path):
-    """(patterns, rooms with their patterns, exceptions) of a list; an exception is (path, text)."""
-    patterns, outside, allowed = [], [], []
+    """(pattern, exceptions) of a list; an exception is (path, text)."""
+    patterns, allowed = [], []
     with open(path, encoding="utf-8") as file:
         for line in file:
             line = line.rstrip("\n")
@@ -25,13 +25,9 @@ def read_list(path):
                 continue
             if line.startswith("allow "):
                 allowed.append(tuple(line.split(" ", 2)[1:]))
-            elif line.startswith("outside "):
-                _, paths, pattern = line.split(" ", 2)
-                outside.append((tuple(paths.split(",")), re.compile(pattern, re.IGNORECASE)))
-                patterns.append(pattern)
             else:
                 patterns.append(line)
-    return re.compile("|".join(patterns), re.IGNORECASE), outside, allowed
+    return re.compile("|".join(patterns), re.IGNORECASE), allowed
 
 
 def files_of(root):
@@ -61,19 +57,14 @@ def main():
     if args and root == "." and args != ["--count"]:
         print(__doc__)
         return 2
-    pattern, outside, allowed = read_list(os.path.join(os.path.dirname(os.path.abspath(__file__)), "words.txt"))
+    pattern, allowed = read_list(os.path.join(os.path.dirname(os.path.abspath(__file__)), "words.txt"))
     found = list(look(root, pattern))
     if args == ["--count"]:
         print(len(found))
         return 0
     used = set()
     faults = 0
-    there = {(path, words) for paths, words in outside for path in paths}
     for path, number, line, phrase in found:
-        frozen = {(p, w) for p, w in there if path.startswith(p) and w.fullmatch(phrase)}
-        if frozen:
-            used |= frozen
-            continue
         exception = next(((p, t) for p, t in allowed if p == path and t in line), None)
         if exception:
             used.add(exception)
@@ -85,9 +76,6 @@ def main():
             if (path, text) not in used:
                 print(f"words.txt: the exception is not needed any more: {path} {text}")
                 faults += 1
-        for path, words in sorted(there - used, key=lambda t: t[0]):
-            print(f"words.txt: {path} has none of these any more: {words.pattern}")
-            faults += 1
     if len(allowed) > MOST_EXCEPTIONS:
         print(f"words.txt: {len(allowed)} exceptions, at most {MOST_EXCEPTIONS}")
         faults += 1

@@ -56,7 +56,7 @@ MUTANTS = {
                     ("ask & ~midway_q & ~(ready", "ask & ~midway_q & ~(ready | ready"),
                     ("(s1_port | popped_q)", "s1_port"),
                     ("else if (from_queue[t]) behind_q", "else if (1'b0) behind_q"),
-                    ("passed_q} + 32'd1 >= HUNGRY", "passed_q} + 32'd1 > HUNGRY + 32'd8"),
+                    ("passed_q} + 32'd1 >= PASSED_MAX", "passed_q} + 32'd1 > PASSED_MAX + 32'd8"),
                     ("less(q_index[e*24 +: 24], r_una[e*24 +: 24]) ||", ""), (" || g_life[g] != q_life[s1_port_q]", ""),
                     ("lane_members & ~l_queued;", "lane_members;"),
                     ("(slot & (size_mask >> 3)) == 16'd0", "(slot & (size_mask >> 2)) == 16'd0")],

@@ -264,7 +264,7 @@ static void turn(bench &b, world &w, unsigned number, counts &c, long n)
 			continue;
 		/* Each other group may be starved too. */
 		o.passed++;
-		b.good("a group passed by too many", !w.generous || o.passed <= HUNGRY + GROUPS + 3);
+		b.good("a group passed by too many", !w.generous || o.passed <= PASSED_MAX + GROUPS + 3);
 		if (!w.generous || !ready(o) || o.passes == 2 || crossed(w, o))
 			continue;
 		/* Both need the same ports and no other group does: one packet each. */

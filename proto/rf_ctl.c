@@ -210,6 +210,13 @@ static enum rf_ctl_reason verdict(const struct rf_cursor *c)
 	return c->short_ ? RF_CTL_R_TRUNCATED : RF_CTL_R_NONE;
 }
 
+/* The box gives a stranger no answer that is longer than the request. */
+static void pad(struct rf_cursor *c, size_t length)
+{
+	while (!c->short_ && RF_CTL_MESSAGE_MAX - c->left < length)
+		rf_zero(c, 1);
+}
+
 size_t rf_ctl_request_put(uint8_t *buf, const struct rf_ctl_header *h,
 			  const struct rf_ctl_request *r, const uint8_t key[RF_CTL_KEY_BYTES])
 {
@@ -217,6 +224,9 @@ size_t rf_ctl_request_put(uint8_t *buf, const struct rf_ctl_header *h,
 
 	if (!body_request(&c, h->verb, (struct rf_ctl_request *)(uintptr_t)r))
 		return 0;
+	if (h->verb == RF_CTL_STATUS &&
+	    (h->rank == RF_CTL_NO_RANK || r->u.status.page != RF_CTL_PAGE_GROUP))
+		pad(&c, rf_ctl_page_max(r->u.status.page));
 	return finish(buf, &c, h, key);
 }
 

@@ -532,6 +532,12 @@ size_t rf_ctl_reply_put(uint8_t *buf, const struct rf_ctl_header *h, const struc
 			const uint8_t key[RF_CTL_KEY_BYTES]);
 
 /*
+ * Bytes of the longest answer to STATUS of this page, header included; 0: no such page. A request
+ * of STATUS is padded to it, except a member's request of its GROUP page.
+ */
+size_t rf_ctl_page_max(unsigned int page);
+
+/*
  * Reads the header of a message of len bytes (of a UDP payload: len is exact). Returns 0, or -1 if
  * it is not a control message (wrong magic, or too short: send no answer), or a positive enum
  * rf_ctl_reason: TRUNCATED (fewer bytes than header or length field; *h is filled if len >=

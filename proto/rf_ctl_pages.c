@@ -204,6 +204,28 @@ static void body_held(struct rf_cursor *c, struct rf_ctl_held_page *p)
 	}
 }
 
+size_t rf_ctl_page_max(unsigned int page)
+{
+	/* After the header: result, page and two reserved bytes, the page's fields, its entries. */
+	static const uint16_t most[] = {
+		[RF_CTL_PAGE_GROUP] = 4 + 68,
+		[RF_CTL_PAGE_RANKS] = 4 + 8 + 24 * RF_CTL_RANKS_PER_PAGE,
+		[RF_CTL_PAGE_BOX] = 4 + 52,
+		[RF_CTL_PAGE_PORT] = 4 + 4 + 4 * RF_CTL_COUNTERS_PER_PAGE,
+		[RF_CTL_PAGE_FIRMWARE] = 4 + 4 + 4 * RF_CTL_COUNTERS_PER_PAGE,
+		[RF_CTL_PAGE_GROUPS] = 4 + 8 + 16 * RF_CTL_GROUPS_PER_PAGE,
+		[RF_CTL_PAGE_CONNECTIONS] = 4 + 8 + 16 * RF_CTL_CONNECTIONS_PER_PAGE,
+		[RF_CTL_PAGE_LOG] = 4 + 8 + 20 * RF_CTL_LOG_PER_PAGE,
+		[RF_CTL_PAGE_LAG] = 4 + 24 + 4 * RF_CTL_LAG_BINS + 8 * RF_CTL_LAG_RANKS,
+		[RF_CTL_PAGE_HELD] = 4 + 8 + 20 * RF_CTL_HELD_PER_PAGE,
+		[RF_CTL_PAGE_JOBS] = 4 + 8 + 52 * RF_CTL_JOBS_PER_PAGE,
+	};
+
+	if (page >= sizeof(most) / sizeof(most[0]) || most[page] == 0)
+		return 0;
+	return RF_CTL_HEADER + (size_t)most[page];
+}
+
 bool rf_ctl_page_body(struct rf_cursor *c, struct rf_ctl_reply *r)
 {
 	rf_f8(c, &r->page);

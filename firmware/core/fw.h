@@ -254,6 +254,7 @@ struct rf_fw {
 	struct rf_fw_command command[RF_FW_COMMANDS];
 	uint8_t command_next;
 	uint8_t refused;    /* the current request has been refused */
+	uint8_t numbered;   /* the current request has a member's new number: it works only once */
 	uint32_t hw_used;   /* bit per hardware group */
 	uint64_t stall_ms;  /* next tick for live groups */
 	uint64_t look_ms;   /* next check which rank the others wait for */

@@ -159,12 +159,28 @@ static void icmp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
 		fw->cnt.icmp_echo++;
 }
 
+/*
+ * Writes fw->reply after the head of the frame; most: the bytes that the answer may have. A page of
+ * STATUS that is longer is refused.
+ */
+static size_t put_reply(struct rf_fw *fw, const struct rf_ctl_header *h, uint8_t *msg, size_t most,
+			const uint8_t *key)
+{
+	size_t len = rf_ctl_reply_put(msg, h, &fw->reply, key);
+
+	if (fw->reply.result != RF_CTL_PAGE || len <= most)
+		return len;
+	rf_fw_refuse(fw, RF_CTL_R_TRUNCATED, h->rank, (uint32_t)len);
+	return rf_ctl_reply_put(msg, h, &fw->reply, key);
+}
+
 /* Sends fw->reply to a host. key NULL: unsigned. */
 static bool send(struct rf_fw *fw, struct rf_ctl_header *h, const struct rf_ctl_addr *to,
 		 unsigned int port, const uint8_t *key)
 {
 	uint8_t *msg = fw->tx + rf_ctl_frame_head(to->vlan);
-	size_t len;
+	/* Whoever repeats a recorded STATUS gets no more out of the box than went in. */
+	size_t len, most = fw->numbered ? RF_CTL_MESSAGE_MAX : h->length;
 
 	h->flags = RF_CTL_F_REPLY;
 	if (!key)
@@ -173,7 +189,7 @@ static bool send(struct rf_fw *fw, struct rf_ctl_header *h, const struct rf_ctl_
 		h->flags |= RF_CTL_F_OPEN_LAB;
 	h->epoch = fw->epoch;
 	h->nonce = key ? rf_fw_nonce(fw, to->dst_ip) : 0;
-	len = rf_ctl_reply_put(msg, h, &fw->reply, key);
+	len = put_reply(fw, h, msg, most, key);
 	len = len > 0 ? rf_ctl_frame_put(fw->tx, sizeof(fw->tx), to, msg, len) : 0;
 	return len > 0 && inject(fw, port, len);
 }
@@ -235,6 +251,7 @@ static bool judge(struct rf_fw *fw, struct rf_fw_request *q, const uint8_t *msg,
 	if (!rf_fw_nonce_ok(fw, q->h.nonce, q->h.job, q->addr.src_ip))
 		return rf_fw_refuse(fw, RF_CTL_R_NONCE, q->h.rank, 0);
 	fw->refused = 0;
+	fw->numbered = 0;
 	why = rf_ctl_request_get(msg, &q->h, &q->body);
 	answer = why == RF_CTL_R_NONE ? rf_fw_request(fw, q) : rf_fw_refuse(fw, why, q->h.rank, 0);
 	/*

@@ -137,6 +137,7 @@ bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_member *m, const struct rf_fw_re
 {
 	if (rf_fw_stale(fw, m, q))
 		return false;
+	fw->numbered = 1;
 	m->seq = q->h.seq;
 	m->life_ms = fw->now_ms;
 	m->from_port = (uint8_t)q->port;

@@ -361,6 +361,59 @@ static void test_round_trips(void **state)
 	}
 }
 
+/* Each page with as many entries as it can hold has the length that a request of it is padded to.
+ */
+static void test_page_lengths(void **state)
+{
+	static struct rf_ctl_reply in;
+	struct rf_ctl_header hd = header(RF_CTL_STATUS, RF_CTL_F_REPLY, 1, 2), h;
+	uint8_t buf[RF_CTL_MESSAGE_MAX];
+	struct rf_ctl_request q;
+
+	(void)state;
+	for (unsigned int page = 1; page <= RF_CTL_PAGE_JOBS; page++) {
+		size_t most = 0;
+
+		memset(&in, 0, sizeof(in));
+		in.result = RF_CTL_PAGE;
+		in.page = (uint8_t)page;
+		/* The count is one of the first four numbers of a page; too large a one is refused.
+		 */
+		for (unsigned int at = 0; at < 4; at++) {
+			uint16_t *v = (uint16_t *)(void *)&in.u + at;
+
+			for (*v = 0; *v <= RF_CTL_COUNTERS_PER_PAGE; ++*v) {
+				size_t len = rf_ctl_reply_put(buf, &hd, &in, key);
+
+				if (page == RF_CTL_PAGE_LAG)
+					in.u.lag.bins = RF_CTL_LAG_BINS;
+				most = len > most ? len : most;
+			}
+			*v = 0;
+		}
+		assert_int_equal(rf_ctl_page_max(page), most);
+		memset(&q, 0, sizeof(q));
+		q.u.status.page = (uint8_t)page;
+		for (unsigned int tool = 0; tool < 2; tool++) {
+			size_t len;
+
+			hd = header(RF_CTL_STATUS, 0, 1, 2);
+			hd.rank = tool ? RF_CTL_NO_RANK : 2;
+			len = rf_ctl_request_put(buf, &hd, &q, key);
+			assert_int_equal(len, tool || page != RF_CTL_PAGE_GROUP ? most : 72);
+			assert_int_equal(rf_ctl_header_get(buf, len, &h), 0);
+			assert_true(rf_ctl_tag_ok(buf, &h, key));
+			assert_int_equal(rf_ctl_request_get(buf, &h, &q), 0);
+			assert_int_equal(q.u.status.page, page);
+		}
+	}
+	assert_int_equal(rf_ctl_page_max(0), 0);
+	assert_int_equal(rf_ctl_page_max(RF_CTL_PAGE_JOBS + 1), 0);
+	hd = header(RF_CTL_STATUS, 0, 1, 2);
+	q.u.status.page = 99;
+	assert_int_equal(rf_ctl_request_put(buf, &hd, &q, key), 72);
+}
+
 static size_t build(uint8_t *frame, unsigned int vlan)
 {
 	struct rf_ctl_addr a = {.vlan = (uint16_t)vlan,
@@ -450,10 +503,11 @@ static void test_texts(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_vectors),   cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_every_bit), cmocka_unit_test(test_every_length),
-		cmocka_unit_test(test_strangers), cmocka_unit_test(test_round_trips),
-		cmocka_unit_test(test_frames),    cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_vectors),      cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_every_bit),    cmocka_unit_test(test_every_length),
+		cmocka_unit_test(test_strangers),    cmocka_unit_test(test_round_trips),
+		cmocka_unit_test(test_page_lengths), cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_texts),
 	};
 
 	if (argc > 1)

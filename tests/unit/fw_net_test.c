@@ -10,6 +10,7 @@
 
 #include "firmware/core/internal.h"
 #include "proto/rf_bytes.h"
+#include "proto/rf_siphash.h"
 #include "tests/unit/fw_ask.h"
 
 static struct rf_ctl_reply reply;
@@ -269,6 +270,94 @@ static void test_status(void **state)
 	fw_box_free(b);
 }
 
+/* The length of the answer's message to a frame; 0: none. */
+static size_t answer_len(struct fw_box *b, unsigned int port, const uint8_t *frame, size_t len)
+{
+	const struct fw_box_frame *f;
+	struct rf_ctl_header h;
+	struct rf_ctl_addr from;
+	const uint8_t *msg;
+	size_t n;
+
+	fw_box_punt(b, port, frame, len);
+	assert_null(fw_box_poll(b));
+	f = fw_box_out(b);
+	if (!f)
+		return 0;
+	assert_int_equal(rf_ctl_frame_get(f->data, f->len, &from, &msg, &n), 0);
+	assert_int_equal(rf_ctl_header_get(msg, n, &h), 0);
+	assert_int_equal(rf_ctl_reply_get(msg, &h, &reply), 0);
+	return n;
+}
+
+/* A frame with fewer bytes of padding: a message of `len` bytes, with a correct tag. */
+static size_t shortened(const struct fw_ask *a, size_t len, uint8_t *frame)
+{
+	uint8_t msg[RF_CTL_MESSAGE_MAX], whole[RF_CTL_FRAME_MAX];
+	struct rf_ctl_addr to;
+	const uint8_t *at;
+	size_t n;
+
+	assert_int_equal(rf_ctl_frame_get(whole, fw_ask_frame(a, whole), &to, &at, &n), 0);
+	assert_true(len <= n);
+	memcpy(msg, at, len);
+	rf_put_be16(msg + 8, (uint16_t)len);
+	rf_put_le64(msg + 48, rf_siphash_hole(a->key, msg, len, 48));
+	return rf_ctl_frame_put(frame, RF_CTL_FRAME_MAX, &to, msg, len);
+}
+
+/*
+ * A recorded STATUS that is sent again and again, with the address of the one who asked: the box
+ * sends nobody more bytes than it got, and a member's works once.
+ */
+static void test_recorded_status(void **state)
+{
+	uint8_t frame[RF_CTL_FRAME_MAX];
+	struct fw_box *b = fw_ask_box();
+	struct fw_ask a = fw_ask_join(0, 40);
+	size_t len, n;
+
+	(void)state;
+	for (unsigned int i = 0; i < 40; i++) {
+		a = fw_ask_join(i, 40);
+		fw_ask_result(b, &a, &reply);
+	}
+	while (fw_box_out(b))
+		;
+	a.h.verb = RF_CTL_STATUS;
+	memset(&a.r, 0, sizeof(a.r));
+	a.r.u.status.page = RF_CTL_PAGE_RANKS;
+	len = fw_ask_frame(&a, frame);
+	assert_true(answer_len(b, a.port, frame, len) > 800);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(answer_len(b, a.port, frame, len), 0);
+	a.h.rank = RF_CTL_NO_RANK;
+	a.h.job = RF_CTL_JOB_OPERATOR;
+	a.r.u.status.job = 42;
+	a.r.u.status.group = 1;
+	for (unsigned int page = 1; page <= RF_CTL_PAGE_JOBS; page++) {
+		a.r.u.status.page = (uint8_t)page;
+		len = fw_ask_frame(&a, frame);
+		for (unsigned int i = 0; i < 3; i++) {
+			n = answer_len(b, a.port, frame, len);
+			assert_int_equal(reply.result, RF_CTL_PAGE);
+			assert_int_equal(reply.page, page);
+			assert_in_range(n, RF_CTL_HEADER, len - rf_ctl_frame_head(a.vlan));
+		}
+		/* Shorter than any STATUS. */
+		if (n <= 72)
+			continue;
+		/* Without the padding: refused with the length that is needed, which is enough. */
+		len = shortened(&a, n - 1u, frame);
+		assert_int_equal(answer_len(b, a.port, frame, len), RF_CTL_HEADER + 28u);
+		assert_int_equal(reply.u.failed.reason, RF_CTL_R_TRUNCATED);
+		assert_int_equal(reply.u.failed.detail, n);
+		assert_int_equal(answer_len(b, a.port, frame, shortened(&a, n, frame)), n);
+		assert_int_equal(reply.page, page);
+	}
+	fw_box_free(b);
+}
+
 static void test_init_errors(void **state)
 {
 	struct fw_box *b = fw_box_new();
@@ -299,9 +388,13 @@ static void test_init_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arp),          cmocka_unit_test(test_icmp),
-		cmocka_unit_test(test_inject_stuck), cmocka_unit_test(test_inject_stuck_port),
-		cmocka_unit_test(test_status),       cmocka_unit_test(test_init_errors),
+		cmocka_unit_test(test_arp),
+		cmocka_unit_test(test_icmp),
+		cmocka_unit_test(test_inject_stuck),
+		cmocka_unit_test(test_inject_stuck_port),
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_init_errors),
+		cmocka_unit_test(test_recorded_status),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

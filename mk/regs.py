@@ -139,8 +139,9 @@ def write_fw(parsed, out):
 def write_md(parsed, out):
     blocks, windows, counters, enums, _ = parsed
     out("<!-- Made by mk/regs.py from rtl/control/registers.txt: do not edit. -->\n# Registers of the box\n\n")
-    out("All registers are 32 bits wide and little-endian on the bus. Access: ro read only, rw read and write,\n"
-        "wo write only, w1c a written 1 clears the bit.\n")
+    out("This page lists the registers through which the firmware controls the box. All registers are 32\n"
+        "bits wide and little-endian on the bus. Access: ro is read only, rw is read and write, wo is write\n"
+        "only; in a w1c register, writing 1 clears the bit.\n")
     for block in blocks:
         where = "at 0x%06x" % block["base"]
         if block["count"] != 1:
@@ -176,9 +177,12 @@ def write_counters(parsed, out, header):
     if not reasons:
         raise Fault("%s: no reasons" % header)
     out("<!-- Made by mk/regs.py from rtl/control/registers.txt and proto/rf_ctl.h: do not edit. -->\n# What is counted\n\n"
-        "One table makes the registers, the C names, this page, the pages of STATUS ([control-protocol.md](control-protocol.md)), what\n"
-        "`ringfold ctl counters` prints and the metrics of `ringfoldd`. All are 32 bits wide and wrap; a start sets them to 0.\n")
-    out("\n## The hardware, for each port\n\nRegister: PORT base + offset. Metric: `ringfold_port_NAME_total{port=\"N\"}`. What counts as what: [box.md](box.md).\n")
+        "This page lists every counter of the box. All counters are 32 bits wide and wrap; a start of the\n"
+        "firmware sets them to 0. Registers, C names, this page, the pages of STATUS\n"
+        "([control-protocol.md](control-protocol.md)), the output of `ringfold ctl counters` and the metrics\n"
+        "of `ringfoldd` are made from one table.\n")
+    out("\n## The hardware, for each port\n\nRegister: PORT base + offset. Metric: `ringfold_port_NAME_total{port=\"N\"}`. [box.md](box.md) defines\n"
+        "which frame counts as what.\n")
     out("\n| offset | name | what it counts |\n| --- | --- | --- |\n")
     for number, counter in enumerate(parsed[2]):
         out("| 0x%03x | %s | %s |\n" % (4 * number, counter["name"], counter["doc"]))
@@ -186,7 +190,8 @@ def write_counters(parsed, out, header):
     out("\n| number | name | what it counts |\n| --- | --- | --- |\n")
     for number, counter in enumerate(parsed[4]):
         out("| %d | %s | %s |\n" % (number, counter["name"], counter["doc"]))
-    out("\n## Refusals of the firmware, by reason\n\nRequests that were refused or dropped. Number: in page FIRMWARE. Metric: `ringfold_refused_total{reason=\"NAME\"}`.\n")
+    out("\n## Refusals of the firmware, by reason\n\nRequests that were refused or dropped. Number: in page FIRMWARE.\n"
+        "Metric: `ringfold_refused_total{reason=\"NAME\"}`.\n")
     out("\n| number | name | reason |\n| --- | --- | --- |\n")
     for name, value, doc in reasons[1:]:
         out("| %d | %s | %s |\n" % (len(parsed[4]) + int(value), name, doc))

@@ -75,6 +75,7 @@ struct rf_group {
 	/* without the box */
 	enum rf_fallback fallback;
 	struct rf_fallback_state *resume RF_LOCKED; /* NULL: the group has no fallback */
+	void *copies[2] RF_LOCKED;                  /* operands of the last calls, for it */
 	struct rf_group *ring RF_LOCKED;            /* the ring group that has taken over */
 	int status RF_LOCKED;                       /* 0, or why the group is unusable */
 	/* a call has returned the status: later ones report an earlier failure */

@@ -2,6 +2,7 @@
 #include "host/api/api.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct rf_request *request_free(struct rf_group *g) RF_REQUIRES(rf_context_class)
@@ -80,6 +81,21 @@ static int request_post(struct rf_group *g, struct rf_request *r, const void *se
 	return ret;
 }
 
+/* Copies the operand, so that the group can continue without its box. */
+static int request_keep(struct rf_group *g, const void *send, void *recv, size_t count)
+	RF_REQUIRES(rf_context_class)
+{
+	void **copy = &g->copies[rf_fallback_turn(g->resume)];
+	void *more = realloc(*copy, count * rf_type_size(g->type));
+
+	if (!more)
+		return rf_fail(g->comm->ctx, RF_ERR_NO_MEMORY,
+			       "no memory for the copy of the operand");
+	*copy = more;
+	rf_fallback_keep(g->resume, more, send, recv, count);
+	return RF_OK;
+}
+
 int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t count,
 		     struct rf_request **out)
 {
@@ -110,8 +126,8 @@ int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t co
 			       RF_REQUESTS_MAX);
 	memset(r, 0, sizeof(*r));
 	r->group = g;
-	if (g->resume && rf_fallback_keep(g->resume, send, recv, count))
-		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the copy of the operand");
+	if (g->resume && request_keep(g, send, recv, count))
+		return RF_ERR_NO_MEMORY;
 	r->used = true;
 	r->bytes = count * rf_type_size(g->type);
 	ret = request_post(g, r, send, recv, count);

@@ -184,6 +184,8 @@ void rf_group_end(struct rf_group *g, bool together)
 	}
 	rf_member_destroy(g->member);
 	rf_fallback_destroy(g->resume);
+	free(g->copies[0]);
+	free(g->copies[1]);
 	group_unlink(g);
 	rf_unlock(ctx);
 	free(g);

@@ -14,7 +14,7 @@
  */
 #define GATHER_GRACE_MS 5000u
 
-/* A copy of an operand, kept in case the box fails. */
+/* A copy of an operand, kept in case the box fails. The driver owns the memory. */
 struct kept {
 	void *copy, *recv;
 	size_t count;
@@ -24,9 +24,8 @@ struct kept {
 struct task {
 	const struct kept *kept;
 	char *result;
-	bool own_result; /* only the other ranks need it: result is memory of the machine */
+	bool for_others; /* only the other ranks need it: the result overwrites the copy */
 	size_t at, step; /* elements: done, and of the block under way */
-	uint32_t *room;  /* EXACT: the operands of all ranks for one block */
 };
 
 struct rf_fallback_state {
@@ -42,6 +41,7 @@ struct rf_fallback_state {
 	struct rf_member_gather gather;
 	struct rf_fallback_call call;
 	struct task task;
+	uint32_t *room; /* EXACT: the operands of all ranks for one block */
 	int status;
 	char cause[RF_MEMBER_TEXT]; /* why the box's group failed */
 	char text[RF_MEMBER_TEXT];
@@ -67,27 +67,24 @@ int rf_fallback_create(const struct rf_fallback_cfg *cfg, struct rf_fallback_sta
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return RF_ERR_NO_MEMORY;
+	if (cfg->kind == RF_FALLBACK_EXACT) {
+		f->room = malloc((size_t)BLOCK * cfg->ranks);
+		if (!f->room) {
+			free(f);
+			return RF_ERR_NO_MEMORY;
+		}
+	}
 	f->cfg = *cfg;
 	f->action = RF_FALLBACK_OVER;
 	*out = f;
 	return RF_OK;
 }
 
-static void task_free(struct rf_fallback_state *f)
-{
-	if (f->task.own_result)
-		free(f->task.result);
-	free(f->task.room);
-	f->task = (struct task){0};
-}
-
 void rf_fallback_destroy(struct rf_fallback_state *f)
 {
 	if (!f)
 		return;
-	task_free(f);
-	free(f->kept[0].copy);
-	free(f->kept[1].copy);
+	free(f->room);
 	free(f);
 }
 
@@ -98,19 +95,16 @@ bool rf_fallback_takes(const struct rf_fallback_state *f, int status)
 	return f && !f->failed && (status == RF_ERR_BOX_SILENT || status == RF_ERR_BOX_REFUSED);
 }
 
-int rf_fallback_keep(struct rf_fallback_state *f, const void *send, void *recv, size_t count)
+unsigned int rf_fallback_turn(const struct rf_fallback_state *f)
 {
-	struct kept *k = &f->kept[f->n_done & 1];
-	size_t bytes = count * rf_type_size(f->cfg.type);
-	void *copy = realloc(k->copy, bytes);
+	return f->n_done & 1;
+}
 
-	if (!copy)
-		return RF_ERR_NO_MEMORY;
-	k->copy = copy;
-	k->recv = recv;
-	k->count = count;
-	memcpy(copy, send, bytes);
-	return RF_OK;
+void rf_fallback_keep(struct rf_fallback_state *f, void *copy, const void *send, void *recv,
+		      size_t count)
+{
+	f->kept[f->n_done & 1] = (struct kept){.copy = copy, .recv = recv, .count = count};
+	memcpy(copy, send, count * rf_type_size(f->cfg.type));
 }
 
 void rf_fallback_succeeded(struct rf_fallback_state *f)
@@ -127,7 +121,6 @@ void rf_fallback_give_up(struct rf_fallback_state *f)
 
 static void over(struct rf_fallback_state *f, int status, const char *text)
 {
-	task_free(f);
 	f->action = RF_FALLBACK_OVER;
 	f->status = status;
 	f->text[0] = '\0';
@@ -153,29 +146,23 @@ static void exact_block(struct rf_fallback_state *f)
 	if (t->step > BLOCK / size)
 		t->step = BLOCK / size;
 	words = (t->step * size + 3) / 4;
-	memset(t->room, 0, words * 4 * f->cfg.ranks);
-	memcpy(t->room + words * f->cfg.rank, (const char *)t->kept->copy + t->at * size,
+	memset(f->room, 0, words * 4 * f->cfg.ranks);
+	memcpy(f->room + words * f->cfg.rank, (const char *)t->kept->copy + t->at * size,
 	       t->step * size);
 	f->call = (struct rf_fallback_call){
-		.send = t->room, .recv = t->room, .count = words * f->cfg.ranks};
+		.send = f->room, .recv = f->room, .count = words * f->cfg.ranks};
 	f->action = RF_FALLBACK_CALL;
 }
 
-/* recv NULL: only the other ranks need this call. */
-static void task_begin(struct rf_fallback_state *f, const struct kept *k, void *recv)
+static void task_begin(struct rf_fallback_state *f, const struct kept *k, bool for_others)
 {
 	struct task *t = &f->task;
 
-	*t = (struct task){.kept = k, .result = recv, .own_result = !recv, .step = k->count};
-	if (!recv)
-		t->result = malloc(k->count * rf_type_size(f->cfg.type));
-	if (f->cfg.kind == RF_FALLBACK_EXACT)
-		t->room = malloc((size_t)BLOCK * f->cfg.ranks);
-	if (!t->result || (f->cfg.kind == RF_FALLBACK_EXACT && !t->room)) {
-		over(f, RF_ERR_NO_MEMORY, "no memory for the operands");
-		return;
-	}
-	if (t->room) {
+	*t = (struct task){.kept = k,
+			   .result = for_others ? k->copy : k->recv,
+			   .for_others = for_others,
+			   .step = k->count};
+	if (f->room) {
 		exact_block(f);
 		return;
 	}
@@ -187,15 +174,14 @@ static void task_begin(struct rf_fallback_state *f, const struct kept *k, void *
 static void own_call(struct rf_fallback_state *f)
 {
 	if (f->resuming)
-		task_begin(f, &f->kept[f->n_done & 1], f->kept[f->n_done & 1].recv);
+		task_begin(f, &f->kept[f->n_done & 1], false);
 	else
 		over(f, RF_OK, NULL);
 }
 
 static void task_end(struct rf_fallback_state *f)
 {
-	if (f->task.own_result) {
-		task_free(f);
+	if (f->task.for_others) {
 		own_call(f);
 		return;
 	}
@@ -208,7 +194,7 @@ void rf_fallback_called(struct rf_fallback_state *f, int status, const char *tex
 {
 	if (status)
 		over(f, status, text);
-	else if (f->task.room)
+	else if (f->room)
 		f->action = RF_FALLBACK_ADD;
 	else
 		task_end(f);
@@ -222,7 +208,7 @@ void rf_fallback_add(struct rf_fallback_state *f)
 	int ret;
 
 	for (unsigned int r = 0; r < f->cfg.ranks; r++)
-		inputs[r] = t->room + words * r;
+		inputs[r] = f->room + words * r;
 	ret = rf_order_apply(&f->cfg.order, f->cfg.type, f->cfg.op, inputs,
 			     t->result + t->at * size, t->step);
 	t->at += t->step;
@@ -317,7 +303,7 @@ void rf_fallback_created(struct rf_fallback_state *f, int status, const char *te
 	}
 	f->ring = true;
 	if (f->n_done != f->least)
-		task_begin(f, &f->kept[f->least & 1], NULL);
+		task_begin(f, &f->kept[f->least & 1], true);
 	else
 		own_call(f);
 }

@@ -8,15 +8,15 @@
  * started that call and finished the one before. Hence ranks differ by at most one call.
  *
  *	rf_fallback_create(&cfg, &f);		once the group is RUNNING
- *	rf_fallback_keep(f, ...);		before each call; then the call, through the box ...
+ *	rf_fallback_keep(f, copy, ...);		before each call; then the call, through the box ...
  *	rf_fallback_succeeded(f);		... which has succeeded, or
  *	if (rf_fallback_takes(f, status))	... has failed with this status:
  *		rf_fallback_resume(f, text);	carries it out, and later calls at once
  *	rf_fallback_finish(f, status, text);	before the group is left: helps the other ranks
  *	after resume() and finish(): while (rf_fallback_action(f) != RF_FALLBACK_OVER) do the action
  *
- * Memory: allocates for the copies of operands, and while it carries out a call. The caller's
- * receive buffer is used until RF_FALLBACK_OVER.
+ * Memory: allocates in rf_fallback_create(), not afterwards. The caller supplies the memory for the
+ * two copies of operands. The caller's receive buffer is used until RF_FALLBACK_OVER.
  */
 #ifndef RF_MEMBER_FALLBACK_H
 #define RF_MEMBER_FALLBACK_H
@@ -63,8 +63,14 @@ const char *rf_fallback_name(enum rf_fallback kind);
 
 /* Whether the group continues after this failure of its member. f may be NULL. */
 bool rf_fallback_takes(const struct rf_fallback_state *f, int status);
-/* Copies the operand of the next call. Returns 0 or RF_ERR_NO_MEMORY. */
-int rf_fallback_keep(struct rf_fallback_state *f, const void *send, void *recv, size_t count);
+/* Which of the caller's two copies the next call overwrites: 0 or 1. */
+unsigned int rf_fallback_turn(const struct rf_fallback_state *f);
+/*
+ * Copies the operand of the next call. copy: the caller's memory for count elements. It must stay
+ * until rf_fallback_turn() returns its number again. The machine may overwrite it.
+ */
+void rf_fallback_keep(struct rf_fallback_state *f, void *copy, const void *send, void *recv,
+		      size_t count);
 /* The box has completed the call. */
 void rf_fallback_succeeded(struct rf_fallback_state *f);
 /* The group does not continue: its caller has given the call up. */

@@ -1,5 +1,6 @@
 /* The end of a host: it leaves, fails or crashes. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "sim/fabric/host.h"
 
@@ -9,6 +10,9 @@ static void forget_fallback(struct rf_host *h)
 		h->gather_open = false;
 	rf_member_destroy(h->ring);
 	rf_fallback_destroy(h->fallback);
+	free(h->copies[0]);
+	free(h->copies[1]);
+	h->copies[0] = h->copies[1] = NULL;
 	h->ring = NULL;
 	h->fallback = NULL;
 	h->ring_call = false;

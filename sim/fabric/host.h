@@ -33,6 +33,7 @@ struct rf_host {
 	struct rf_pair_roce pair; /* its connections */
 	/* without the box */
 	struct rf_fallback_state *fallback; /* NULL: none, or not RUNNING yet */
+	void *copies[2];                    /* operands of the last calls, for it */
 	struct rf_member *ring;             /* that has taken over */
 	struct rf_pair_roce ring_pair;
 	bool ring_call;   /* a call over the ring is outstanding */

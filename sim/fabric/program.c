@@ -48,8 +48,15 @@ static bool start_allreduce(struct rf_host *h, uint64_t count)
 	h->pub.posted++;
 	if (h->pub.posted == 1)
 		h->pub.first_post_ns = rf_host_ns(h);
-	if (h->fallback && rf_fallback_keep(h->fallback, op.send, op.recv, (size_t)count) != 0)
-		goto no_memory;
+	if (h->fallback) {
+		void **copy = &h->copies[rf_fallback_turn(h->fallback)];
+		void *more = realloc(*copy, bytes ? bytes : 1);
+
+		if (!more)
+			goto no_memory;
+		*copy = more;
+		rf_fallback_keep(h->fallback, more, op.send, op.recv, (size_t)count);
+	}
 	if (rf_fallback_takes(h->fallback, rf_member_status(h->member))) {
 		rf_host_resume(h, n);
 		return true;

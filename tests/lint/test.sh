@@ -1,5 +1,5 @@
 #!/bin/sh
-# The checks of rooms, circles, names and words: this tree passes, and a tree with a fault does not.
+# The checks of rooms, circles, names, pure machines, pages and words: this tree passes, and a tree with a fault does not.
 #
 #   tests/lint/test.sh
 set -u
@@ -26,6 +26,8 @@ found() {
 python3 -B tests/lint/rooms.py || fail "includes, see above"
 python3 -B tests/lint/circles.py || fail "circles, see above"
 python3 -B tests/lint/names.py || fail "names, see above"
+python3 -B tests/lint/pure.py || fail "state machines, see above"
+python3 -B tests/lint/pages.py || fail "pages, see above"
 python3 -B tests/lint/words.py || fail "words, see above"
 
 mkdir -p "$dir/base" "$dir/host/api" "$dir/planner" "$dir/proto" "$dir/attic"
@@ -64,6 +66,34 @@ python3 -B tests/lint/names.py --at "$dir" > /dev/null || fail "names.py refuses
 printf '#define MOST 3\nstruct entry {\n\tint size;\n};\nenum rf_b { FIRST };\nint take(struct entry *e);\n' > "$dir/base/low.h"
 found names 'base/low.h: shows names without a prefix: FIRST, MOST, entry, take'
 rm "$dir/base/low.h"
+
+mkdir "$dir/host/member"
+printf '#include <stdlib.h>\nint rf_member_create(void)\n{\n\tm = calloc(1, 2); /* abort() */\n}\n' > "$dir/host/member/member.c"
+python3 -B tests/lint/pure.py --at "$dir" > /dev/null || fail "pure.py refuses what is allowed"
+printf 'static void rf_member_call(void)\n{\n\tm = calloc(1, 2);\n}\n' >> "$dir/host/member/member.c"
+found pure 'host/member/member.c:8: rf_member_call() allocates'
+echo '#include <time.h>' > "$dir/host/member/member.c"
+found pure 'host/member/member.c:1: includes <time.h>'
+echo '#include "base/guard.h"' > "$dir/host/member/member.c"
+found pure 'host/member/member.c:1: includes base/guard.h'
+printf 'void f(void)\n{\n\tfprintf(out, "x");\n}\n' > "$dir/host/member/member.c"
+found pure 'host/member/member.c:3: calls fprintf()'
+rm -r "$dir/host/member"
+
+mkdir "$dir/docs"
+page='# A page\n\nThis page is short.\n'
+echo '[a](a.md)' > "$dir/README.md"
+printf "$page"'\n[a](a.md)\n' > "$dir/docs/index.md"
+long=$(printf 'word %.0s' $(seq 21))
+printf "$page"'\n| %s |\n\n    %s\n' "$long" "$long" > "$dir/docs/a.md"
+python3 -B tests/lint/pages.py --at "$dir" > /dev/null || fail "pages.py refuses what is allowed"
+printf "$page"'\n%s\n' "$long" > "$dir/docs/a.md"
+found pages 'docs/a.md:5: prose of 105 columns'
+printf '# A page\n\nIt is short.\n' > "$dir/docs/a.md"
+found pages 'docs/a.md: its first sentence'
+printf "$page" > "$dir/docs/b.md"
+found pages 'docs/b.md: is not listed'
+rm -r "$dir/docs" "$dir/README.md"
 
 python3 -B tests/lint/words.py --at "$dir" > /dev/null || fail "words.py refuses plain words"
 echo '/* Whole but for its end. */' > "$dir/base/words.h"

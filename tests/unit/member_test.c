@@ -6,15 +6,51 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "host/member/member.h"
+#include "host/member/fallback.h"
 
 #define SEC UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
 #define TIMEOUT (30 * SEC)
+
+/* Allocations so far: the program is linked with --wrap. */
+static unsigned int allocations;
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	allocations++;
+	return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	allocations++;
+	return __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	allocations++;
+	return __real_realloc(old, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	allocations++;
+	return __real_aligned_alloc(alignment, size);
+}
 
 /* Connections that take everything and deliver nothing, unless the test moves them. */
 struct fake {
@@ -267,12 +303,94 @@ static void announced(void **state)
 	rf_member_destroy(m);
 }
 
+/* A member allocates until it is RUNNING, and not afterwards: calls, failures, its end. */
+static void member_allocates_first(void **state)
+{
+	unsigned int before = allocations;
+	struct rf_member_event e;
+	uint64_t now = SEC;
+	struct fake f;
+	struct rf_member *m = ring(&f, false);
+
+	(void)state;
+	rf_member_start(m, now);
+	assert_int_equal(rf_member_phase(m), RF_MEMBER_RUNNING);
+	assert_true(allocations > before);
+	before = allocations;
+	assert_int_equal(rf_member_call(m, 3, data, data, 16, now), RF_OK);
+	run(m, &now, now + TIMEOUT + MS);
+	assert_true(rf_member_poll(m, &e));
+	rf_member_leave(m, true, now);
+	run(m, &now, now + TIMEOUT);
+	assert_int_equal(rf_member_phase(m), RF_MEMBER_LEFT);
+	assert_int_equal(allocations, before);
+	rf_member_destroy(m);
+}
+
+/* Plays the ring of two ranks: the other rank's operand is all zeroes. */
+static void play_ring(struct rf_fallback_state *f)
+{
+	const struct rf_fallback_call *call = rf_fallback_call(f);
+
+	assert_int_equal(rf_fallback_action(f), RF_FALLBACK_CALL);
+	memmove(call->recv, call->send, 4 * call->count);
+	rf_fallback_called(f, RF_OK, NULL);
+}
+
+/*
+ * The box fails in the second call, which the other rank still lacks the first of: this rank
+ * repeats the first with its copy, then carries out the second. Nothing is allocated meanwhile.
+ */
+static void fallback_allocates_first(void **state)
+{
+	struct rf_fallback_cfg cfg = {.kind = *(enum rf_fallback *)*state,
+				      .ranks = 2,
+				      .type = RF_INT32,
+				      .timeout_ns = TIMEOUT,
+				      .order = {.schedule = RF_SCHEDULE_BOX, .ranks = 2}};
+	int32_t first[3] = {1, 2, 3}, second[3] = {40, 50, 60}, result[3] = {0}, copy[2][3];
+	uint8_t values[16] = {[3] = 1, [7] = 1, [15] = 1}; /* 1 done, 0 done; both have a call */
+	unsigned int before = allocations, calls;
+	struct rf_fallback_state *f;
+
+	cfg.order.place[1].port = 1;
+	assert_int_equal(rf_fallback_create(&cfg, &f), RF_OK);
+	assert_true(allocations > before);
+	before = allocations;
+	rf_fallback_keep(f, copy[rf_fallback_turn(f)], first, result, 3);
+	rf_fallback_succeeded(f);
+	rf_fallback_keep(f, copy[rf_fallback_turn(f)], second, result, 3);
+	rf_fallback_resume(f, "the box is silent");
+	assert_int_equal(rf_fallback_action(f), RF_FALLBACK_GATHER);
+	rf_fallback_gathered(f, RF_OK, NULL, values);
+	assert_int_equal(rf_fallback_action(f), RF_FALLBACK_CREATE);
+	rf_fallback_created(f, RF_OK, NULL);
+	for (calls = 0; rf_fallback_action(f) != RF_FALLBACK_OVER; calls++) {
+		play_ring(f);
+		if (rf_fallback_action(f) == RF_FALLBACK_ADD)
+			rf_fallback_add(f);
+		if (calls == 0)
+			assert_int_equal(result[0], 0); /* the first call is not this rank's */
+	}
+	assert_int_equal(calls, 2);
+	assert_int_equal(rf_fallback_status(f), RF_OK);
+	assert_memory_equal(result, second, sizeof(result));
+	assert_int_equal(allocations, before);
+	rf_fallback_destroy(f);
+}
+
 int main(void)
 {
+	enum rf_fallback exact = RF_FALLBACK_EXACT, over_ring = RF_FALLBACK_RING;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_out), cmocka_unit_test(stands_still),
-		cmocka_unit_test(goes_on),   cmocka_unit_test(proof_fails),
+		cmocka_unit_test(times_out),
+		cmocka_unit_test(stands_still),
+		cmocka_unit_test(goes_on),
+		cmocka_unit_test(proof_fails),
 		cmocka_unit_test(announced),
+		cmocka_unit_test(member_allocates_first),
+		cmocka_unit_test_prestate(fallback_allocates_first, &exact),
+		cmocka_unit_test_prestate(fallback_allocates_first, &over_ring),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

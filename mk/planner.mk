@@ -1,11 +1,11 @@
 # The planner: topologies, plans, their verification and simulation. A library of its own: jansson and libm only,
 # and COIN CLP for schemes that solve linear programs.
 
-PLAN_SRC    := $(addprefix plan/,topology.c topology_json.c textline.c generate.c plan.c plan_json.c plan_write.c)
+PLAN_SRC    := $(addprefix plan/,topology.c topology_json.c text.c generate.c plan.c plan_json.c plan_write.c)
 PLANNER_SRC := $(addprefix planner/,verify.c \
-  fluid.c chunks.c colour.c canon.c)
-PLANNER_SRC += $(addprefix planner/,memory.c work.c lp.c graph.c cut.c master.c fold.c quotient.c image.c unfold.c steiner.c arbor.c search.c pack.c scheme.c degree.c ring.c rack.c servers.c \
-  atp.c best.c gria.c grid.c inart.c inart_exact.c forestcoll.c rails.c exact.c certify.c quantise.c relax.c)
+  fluid.c chunks.c colouring.c canon.c)
+PLANNER_SRC += $(addprefix planner/,mem.c work.c lp.c heap.c router.c build.c racks.c tree_load.c cut.c master.c fold.c quotient.c image.c unfold.c steiner.c arbor.c search.c pack.c scheme.c scheme_list.c degree.c ring.c rack.c servers.c \
+  atp.c best.c gria.c draws.c grid.c inart.c inart_exact.c forestcoll.c rails.c exact.c certify.c quantise.c relax.c)
 PLANNER_SRC += $(addprefix planner/,shape.c limits.c limits_fit.c caterpillar.c families.c every.c choice.c choose.c jobs.c replanning.c replan.c)
 PLANNER_LDLIBS := -lClp -ljansson -lm
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "plan/plan.h"
-#include "plan/textline.h"
+#include "plan/text.h"
 
 #define CHUNKS_MOST (1 << 24)
 

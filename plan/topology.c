@@ -491,3 +491,35 @@ double topo_uniform(uint64_t *state)
 {
 	return (double)(topo_random(state) >> 11) * 0x1p-53;
 }
+
+double topo_ingress(const struct topology *t, int node)
+{
+	double sum = 0;
+
+	for (int i = t->first[node]; i < t->first[node + 1]; i++)
+		sum += topo_arc_capacity(t, t->out[i] ^ 1);
+	return sum;
+}
+
+double topo_egress(const struct topology *t, int node)
+{
+	double sum = 0;
+
+	for (int i = t->first[node]; i < t->first[node + 1]; i++)
+		sum += topo_arc_capacity(t, t->out[i]);
+	return sum;
+}
+
+int topo_roots(const struct topology *t, int *list)
+{
+	int n = 0;
+
+	for (int i = 0; i < t->nodes; i++)
+		if (t->node[i].kind == TOPO_HOST && t->node[i].server)
+			list[n++] = i;
+	if (n == 0) {
+		memcpy(list, t->worker, (size_t)t->workers * sizeof(int));
+		n = t->workers;
+	}
+	return n;
+}

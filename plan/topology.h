@@ -246,4 +246,13 @@ uint64_t topo_random(uint64_t *state);
 /* Uniform in [0, 1). */
 double topo_uniform(uint64_t *state);
 
+/* Sums of the capacities of the arcs that end at a node (ingress) or begin there (egress). */
+double topo_ingress(const struct topology *t, int node);
+double topo_egress(const struct topology *t, int node);
+/*
+ * Lists the nodes where the trees of a reduce-only plan may end: the servers, or all workers if
+ * there are none. Returns their number; list has space for t->nodes.
+ */
+int topo_roots(const struct topology *t, int *list);
+
 #endif

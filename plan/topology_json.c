@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/textline.h"
+#include "plan/text.h"
 
 #define FORMAT "ringfold-topology"
 

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/memory.h"
+#include "planner/heap.h"
+#include "planner/mem.h"
 #include "planner/work.h"
 
 #define WAYS_WORK 10 /* work units per node and link of a shortest-path search */

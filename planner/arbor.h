@@ -6,7 +6,9 @@
 #ifndef RF_PLANNER_ARBOR_H
 #define RF_PLANNER_ARBOR_H
 
-#include "planner/graph.h"
+#include "planner/heap.h"
+#include "planner/router.h"
+#include "planner/work.h"
 #include "plan/plan.h"
 
 struct arbor {

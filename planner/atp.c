@@ -10,8 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/memory.h"
+#include "planner/bounds.h"
+#include "planner/build.h"
+#include "planner/mem.h"
+#include "planner/racks.h"
+#include "planner/router.h"
+#include "planner/schemes.h"
 #include "planner/servers.h"
+#include "planner/shape.h"
 
 #define CANDIDATES 400
 
@@ -100,7 +106,7 @@ static int senders(const struct atp *a, int q, int server)
 
 static void divide(struct atp *a, int server, double rate)
 {
-	int last = box_at(a->t, a->t->node[server].rack);
+	int last = racks_box_at(a->t, a->t->node[server].rack);
 
 	for (int q = 0; q < a->k->count; q++) {
 		int n = senders(a, q, server);
@@ -127,7 +133,7 @@ static int by_value(const void *x, const void *y)
 /* Adds one tree for each range of chunks in which no worker changes where it merges. */
 static void add_ranges(struct atp *a, struct plan *p, int server)
 {
-	int last = box_at(a->t, a->t->node[server].rack);
+	int last = racks_box_at(a->t, a->t->node[server].rack);
 	double begin_at = 0;
 	int n = 0;
 
@@ -150,14 +156,14 @@ static void add_ranges(struct atp *a, struct plan *p, int server)
 				   : middle < a->far[q] ? last
 							: -1;
 		}
-		merge_once(p, a->t, a->r, server, a->at, width / a->servers);
+		servers_merge_once(p, a->t, a->r, server, a->at, width / a->servers);
 		begin_at = a->cut[c];
 	}
 }
 
 static struct plan *atp_at(struct atp *a, double rate)
 {
-	struct plan *p = make_plan("atp");
+	struct plan *p = build_plan("atp");
 
 	begin(a);
 	for (int s = 0; s < a->servers; s++) {
@@ -167,7 +173,8 @@ static struct plan *atp_at(struct atp *a, double rate)
 	return p;
 }
 
-SCHEME(atp)
+struct plan *scheme_atp(const struct topology *t, const struct scheme_options *o,
+			struct topo_error *e)
 {
 	struct atp *a;
 	struct plan *best = NULL;
@@ -214,11 +221,11 @@ static bool fits(struct atp *a, int box, double rate)
 
 static struct plan *whole_at(struct atp *a, double rate)
 {
-	struct plan *p = make_plan("atp-whole");
+	struct plan *p = build_plan("atp-whole");
 
 	begin(a);
 	for (int s = 0; s < a->servers; s++) {
-		int last = box_at(a->t, a->t->node[a->server[s]].rack);
+		int last = racks_box_at(a->t, a->t->node[a->server[s]].rack);
 
 		for (int i = 0; i < a->t->workers; i++) {
 			int own = a->k->box[a->rack_of[i]];
@@ -230,7 +237,7 @@ static struct plan *whole_at(struct atp *a, double rate)
 			else
 				a->at[i] = own != last && fits(a, last, rate) ? last : -1;
 		}
-		merge_once(p, a->t, a->r, a->server[s], a->at, 1.0 / a->servers);
+		servers_merge_once(p, a->t, a->r, a->server[s], a->at, 1.0 / a->servers);
 	}
 	return p;
 }
@@ -253,7 +260,8 @@ static int find_candidates(const struct atp *a, double most, double *rate)
 	return n;
 }
 
-SCHEME(atp_whole)
+struct plan *scheme_atp_whole(const struct topology *t, const struct scheme_options *o,
+			      struct topo_error *e)
 {
 	struct atp *a;
 	struct plan *best = NULL;

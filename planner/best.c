@@ -6,15 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/bounds.h"
+#include "planner/build.h"
 #include "planner/limits.h"
-#include "planner/memory.h"
-#include "planner/work.h"
+#include "planner/mem.h"
 #include "planner/pack.h"
+#include "planner/quantise.h"
 #include "planner/quotient.h"
 #include "planner/rails.h"
 #include "planner/schemes.h"
 #include "planner/shape.h"
 #include "planner/unfold.h"
+#include "planner/work.h"
 
 #define SEED_WORKERS 400 /* workers up to which slow schemes run */
 #define ATP_WORKERS 2000 /* workers up to which ATP runs */
@@ -87,7 +90,7 @@ static double bound_of_hosts(const struct topology *t)
 	double sum = 0;
 
 	for (int i = 0; i < t->workers; i++)
-		sum += ingress(t, t->worker[i]);
+		sum += topo_ingress(t, t->worker[i]);
 	return sum / (2.0 * (t->workers - 1));
 }
 
@@ -104,7 +107,8 @@ static struct plan *forest_of_rails(const struct topology *t, const struct schem
 	return NULL;
 }
 
-SCHEME(forest)
+struct plan *scheme_forest(const struct topology *t, const struct scheme_options *o,
+			   struct topo_error *e)
 {
 	struct pack p = {.t = t, .work = work_begin(o->work, o->seconds * CLOCK_MOST)};
 	struct plan *plan = forest_of_rails(t, o);
@@ -164,12 +168,10 @@ static bool is_quick(const struct scheme *s)
 {
 	static const char *const names[] = {
 		"ring",      "ring-both",      "hierarchical-ring", "switchml",   "atp-bom",
-		"atp-whole", "netreduce-rack", "netreduce-spine",   "rina-agent", "rina-switch"};
+		"atp-whole", "netreduce-rack", "netreduce-spine",   "rina-agent", "rina-switch",
+		NULL};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(s->name, names[i]) == 0)
-			return true;
-	return false;
+	return scheme_is_among(s, names);
 }
 
 static bool is_slow(const struct scheme *s)
@@ -203,9 +205,9 @@ static void run_others(struct rival *r, const struct topology *t, const struct s
 {
 	double part = is_chosen == is_quick ? QUICK_PART : 1;
 
-	for (const struct scheme *s = scheme_list; s->name; s++) {
+	for (const struct scheme *s = o->schemes; s->name; s++) {
 		struct scheme_options plain = *o;
-		double begin = clock_seconds();
+		double begin = work_clock();
 		int single = single_number(s);
 		struct plan *other;
 
@@ -224,7 +226,7 @@ static void run_others(struct rival *r, const struct topology *t, const struct s
 			keep_single(r, t, single, other);
 		if (other && plain.chunks != o->chunks)
 			other->throughput = in_classes(t, other, o->chunks);
-		r->slowest = fmax(r->slowest, clock_seconds() - begin);
+		r->slowest = fmax(r->slowest, work_clock() - begin);
 		if (!other || (r->plan && other->throughput <= r->rate * (1 + FEW))) {
 			plan_free(other);
 			continue;
@@ -287,7 +289,7 @@ static double rate_of(const struct topology *t, const struct plan *p, int chunks
 		return 0;
 	if (chunks == 0)
 		return plan_rate(t, p);
-	copy = make_plan("classes");
+	copy = build_plan("classes");
 	copy->reduce_only = p->reduce_only;
 	for (int k = 0; k < p->trees; k++)
 		plan_copy_tree(copy, p, k, p->tree[k].share);
@@ -492,12 +494,13 @@ static bool keep_limits(const struct topology *t, struct plan *p, const struct s
 	if (!work_has_time(w, FOLD_PART, 0))
 		return false;
 	if (!isinf(o->seconds))
-		rest.seconds = fmax(w->end - clock_seconds(), LEAST_SECONDS);
+		rest.seconds = fmax(w->end - work_clock(), LEAST_SECONDS);
 	limits_choose(t, p, &rest, true);
 	return true;
 }
 
-SCHEME(best)
+struct plan *scheme_best(const struct topology *t, const struct scheme_options *o,
+			 struct topo_error *e)
 {
 	struct pack p = {.t = t, .merging = true, .reduce_only = o->reduce_only};
 	struct rival r = {.plan = NULL};

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/colour.h"
-#include "planner/memory.h"
+#include "planner/colouring.h"
+#include "planner/mem.h"
 
 /* --- the order -------------------------------------------------------------------------------- */
 

@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/build.h"
 #include "planner/limits.h"
 #include "planner/lp.h"
 #include "planner/master.h"
-#include "planner/schemes.h"
+#include "planner/racks.h"
 
 #define TREES_MOST 8
 #define BASE_TREES 50   /* weight of the base, in trees, when routes are chosen */
@@ -294,9 +295,9 @@ static void emit(struct maker *m, struct plan *p)
 		if (m->holder[m->host[i]] >= 0)
 			attach(m, m->host[i], m->joint[m->holder[m->host[i]]].node,
 			       m->holder[m->host[i]]);
-	make_tree(p, m->s->root, 1);
+	build_tree(p, m->s->root, 1);
 	shape_emit(m->s, p, false);
-	make_mirror(p);
+	build_mirror(p);
 }
 
 /* Adds a tree in which boxes have at most `neighbours` neighbours. */
@@ -327,7 +328,7 @@ static void add_tree(struct maker *m, struct plan *p, int neighbours, int turn)
 		int host = m->host[i];
 		bool ends = i == 0 || i == t->workers - 1;
 
-		m->full[host] += (m->holder[host] >= 0 || ends ? 1 : 2) / ingress(t, host);
+		m->full[host] += (m->holder[host] >= 0 || ends ? 1 : 2) / topo_ingress(t, host);
 	}
 }
 
@@ -381,7 +382,7 @@ struct plan *limits_weigh(const struct topology *t, const struct plan *trees,
 	c.row = mem_new(rows, sizeof(int));
 	c.value = mem_new(rows, sizeof(double));
 	for (int i = 0; i < t->workers; i++)
-		c.unit = fmin(c.unit, egress(t, t->worker[i]));
+		c.unit = fmin(c.unit, topo_egress(t, t->worker[i]));
 	for (size_t i = 0; i < rows; i++)
 		lp_row(c.lp, -INFINITY, 1);
 	for (int k = 0; k < trees->trees && good; k++) {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "planner/exact.h"
-#include "planner/memory.h"
+#include "planner/mem.h"
 #include "planner/work.h"
 #include "planner/quotient.h"
 #include "planner/steiner.h"
@@ -129,7 +129,7 @@ static double cheapest_of_classes(const struct topology *t, const double *price)
 	return cost;
 }
 
-double bound_by_spanning(const struct topology *t, const struct plan *p, bool merging)
+double exact_by_spanning(const struct topology *t, const struct plan *p, bool merging)
 {
 	double *price = p->reduce_only ? NULL : link_prices(t, &p->certificate);
 	double cost;

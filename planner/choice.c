@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/build.h"
 #include "planner/limits.h"
-#include "planner/schemes.h"
+#include "planner/tree_load.h"
 
 #define WORK_MOST 6e6 /* limit of the search: programs x rows x columns */
 #define PROGRAMS_MOST 1500
@@ -30,7 +31,7 @@ void choice_begin(struct choice *c, const struct topology *t, int trees, const s
 	c->scratch = mem_new(rows, sizeof(double));
 	c->unit = INFINITY;
 	for (int i = 0; i < t->workers; i++)
-		c->unit = fmin(c->unit, egress(t, t->worker[i]));
+		c->unit = fmin(c->unit, topo_egress(t, t->worker[i]));
 	for (int i = 0; i < (int)rows; i++) {
 		int node = i - 2 * t->links;
 		bool limited = node < 0 || (t->node[node].kind != TOPO_SWITCH &&
@@ -128,7 +129,7 @@ void choice_take_new(struct choice *c)
 		}
 		c->most[k] = least;
 		c->box[k] = find_boxes(c, k);
-		c->verdict[k] = OPEN;
+		c->verdict[k] = CHOICE_OPEN;
 		c->best[k] = 0;
 		for (const int *b = c->box[k]; *b >= 0; b++) {
 			row[n] = c->box_row[*b];
@@ -151,7 +152,7 @@ static void count_taken(const struct choice *c, int *taken)
 {
 	memset(taken, 0, ((size_t)c->t->nodes + 1) * sizeof(int));
 	for (int k = 0; k < c->columns; k++) {
-		if (c->verdict[k] != TAKEN)
+		if (c->verdict[k] != CHOICE_TAKEN)
 			continue;
 		taken[c->t->nodes]++;
 		for (const int *b = c->box[k]; *b >= 0; b++)
@@ -162,8 +163,8 @@ static void count_taken(const struct choice *c, int *taken)
 /* Whether the trees taken leave no place for another one. */
 static bool is_shut_out(const struct choice *c, int tree, const int *taken)
 {
-	if (c->verdict[tree] != OPEN)
-		return c->verdict[tree] == LEFT;
+	if (c->verdict[tree] != CHOICE_OPEN)
+		return c->verdict[tree] == CHOICE_LEFT;
 	if (c->trees > 0 && taken[c->t->nodes] >= c->trees)
 		return true;
 	for (const int *b = c->box[tree]; *b >= 0; b++)
@@ -207,7 +208,7 @@ static int find_branch(const struct choice *c, int *used)
 
 	memset(used, 0, ((size_t)nodes + 1) * sizeof(int));
 	for (int k = 0; k < c->columns; k++) {
-		if (c->verdict[k] != TAKEN && c->weight[k] <= USED * c->most[k])
+		if (c->verdict[k] != CHOICE_TAKEN && c->weight[k] <= USED * c->most[k])
 			continue;
 		used[nodes]++;
 		for (const int *b = c->box[k]; *b >= 0; b++)
@@ -216,7 +217,7 @@ static int find_branch(const struct choice *c, int *used)
 	for (int k = 0; k < c->columns; k++) {
 		bool bad = c->trees > 0 && used[nodes] > c->trees;
 
-		if (c->verdict[k] != OPEN || c->weight[k] <= USED * c->most[k])
+		if (c->verdict[k] != CHOICE_OPEN || c->weight[k] <= USED * c->most[k])
 			continue;
 		for (const int *b = c->box[k]; *b >= 0 && !bad; b++)
 			bad = used[*b] > limits_trees(c->t, *b);
@@ -230,14 +231,14 @@ static int find_branch(const struct choice *c, int *used)
 static bool go_back(struct choice *c)
 {
 	while (c->depth > 0) {
-		struct decision *d = &c->stack[c->depth - 1];
+		struct choice_decision *d = &c->stack[c->depth - 1];
 
 		if (!d->second) {
 			d->second = true;
-			c->verdict[d->tree] = LEFT;
+			c->verdict[d->tree] = CHOICE_LEFT;
 			return true;
 		}
-		c->verdict[d->tree] = OPEN;
+		c->verdict[d->tree] = CHOICE_OPEN;
 		c->depth--;
 	}
 	return false;
@@ -260,15 +261,15 @@ void choice_search(struct choice *c)
 			found = true;
 		}
 		if (branch >= 0) {
-			c->verdict[branch] = TAKEN;
-			c->stack[c->depth++] = (struct decision){branch, false};
+			c->verdict[branch] = CHOICE_TAKEN;
+			c->stack[c->depth++] = (struct choice_decision){branch, false};
 			continue;
 		}
 		if ((found && c->work > WORK_MOST) || !go_back(c))
 			break;
 	}
 	for (int k = 0; k < c->columns; k++)
-		c->verdict[k] = OPEN;
+		c->verdict[k] = CHOICE_OPEN;
 	c->depth = 0;
 	free(count);
 }

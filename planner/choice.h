@@ -7,10 +7,11 @@
 #define RF_PLANNER_CHOICE_H
 
 #include "planner/master.h"
+#include "planner/tree_load.h"
 
-enum verdict { OPEN, TAKEN, LEFT };
+enum choice_verdict { CHOICE_OPEN, CHOICE_TAKEN, CHOICE_LEFT };
 
-struct decision {
+struct choice_decision {
 	int tree;
 	bool second; /* the tree is now left out, after it was taken */
 };
@@ -29,10 +30,10 @@ struct choice {
 	double *most; /* by tree: its own highest rate, in units */
 	int **box;    /* by tree: limited boxes that are its nodes, ended by -1 */
 	int room;     /* allocated length of the arrays of trees */
-	enum verdict *verdict;
+	enum choice_verdict *verdict;
 	double *scratch;
 	struct tree_load load;
-	struct decision *stack;
+	struct choice_decision *stack;
 	int depth;
 	double *weight, *best;
 	double value;

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "planner/build.h"
 #include "planner/choice.h"
 #include "planner/limits.h"
-#include "planner/schemes.h"
 #include "planner/search.h"
 
 #define TURNS 4            /* ways in which a tree is cut to the limits of boxes */
@@ -70,24 +70,33 @@ static void add_all(struct choice *c, struct limits_fit *f, const struct plan *p
 		add_cuts(c, f, p, k);
 }
 
+/* Schemes whose trees are added; merging: those that merge at boxes as well. */
 static bool is_quick(const struct scheme *s, bool merging, int workers)
 {
-	if (s->make == scheme_ring || s->make == scheme_ring_both)
+	static const char *const rings[] = {"ring", "ring-both", NULL};
+	static const char *const never[] = {"best", "forestcoll", NULL};
+	static const char *const forest[] = {"forest", NULL};
+	static const char *const large[] = {"netreduce-rack",
+					    "netreduce-spine",
+					    "switchml",
+					    "rina-switch",
+					    "hierarchical-ring",
+					    "ps",
+					    NULL};
+
+	if (scheme_is_among(s, rings))
 		return true;
-	if (s->make == scheme_best || s->make == scheme_forestcoll)
+	if (!merging || scheme_is_among(s, never))
 		return false;
-	if (s->make == scheme_forest)
-		return merging && workers <= FOREST_WORKERS;
-	return merging && (workers <= ALL_WORKERS || s->make == scheme_netreduce_rack ||
-			   s->make == scheme_netreduce_spine || s->make == scheme_switchml ||
-			   s->make == scheme_rina_switch || s->make == scheme_hierarchical_ring ||
-			   s->make == scheme_ps);
+	if (scheme_is_among(s, forest))
+		return workers <= FOREST_WORKERS;
+	return workers <= ALL_WORKERS || scheme_is_among(s, large);
 }
 
 /* The part of the remaining time as a limit; INFINITY: there is none. */
 static double part_of_rest(const struct work *w, double part)
 {
-	return isinf(w->end) ? INFINITY : fmax((w->end - clock_seconds()) * part, LEAST_SECONDS);
+	return isinf(w->end) ? INFINITY : fmax((w->end - work_clock()) * part, LEAST_SECONDS);
 }
 
 /*
@@ -102,8 +111,8 @@ static struct plan *run_others(struct choice *c, struct limits_fit *f,
 	double slowest = 0; /* seconds */
 
 	plain.chunks = 0;
-	for (const struct scheme *s = scheme_list; s->name; s++) {
-		double begin = clock_seconds();
+	for (const struct scheme *s = o->schemes; s->name; s++) {
+		double begin = work_clock();
 		struct plan *other;
 
 		if (!is_quick(s, merging, c->t->workers) ||
@@ -111,7 +120,7 @@ static struct plan *run_others(struct choice *c, struct limits_fit *f,
 			continue;
 		plain.seconds = part_of_rest(c->limit, OTHER_PART);
 		other = scheme_run_ordered(s, c->t, &plain, NULL);
-		slowest = fmax(slowest, clock_seconds() - begin);
+		slowest = fmax(slowest, work_clock() - begin);
 		if (!other)
 			continue;
 		add_all(c, f, other);
@@ -147,7 +156,7 @@ static void search_more(struct choice *c, struct limits_fit *f, const struct sch
 	for (int i = 0; i < ROUNDS_MOST && c->pool->trees < POOL_MOST &&
 			work_has_time(c->limit, POOL_PART, slowest);
 	     i++) {
-		double begin = clock_seconds();
+		double begin = work_clock();
 		double value;
 
 		choice_take_new(c);
@@ -169,7 +178,7 @@ static void search_more(struct choice *c, struct limits_fit *f, const struct sch
 			break;
 		for (; seen < p.m->pool->trees; seen++)
 			add_cuts(c, f, p.m->pool, seen);
-		slowest = fmax(slowest, clock_seconds() - begin);
+		slowest = fmax(slowest, work_clock() - begin);
 	}
 	search_end(&x);
 	pack_end(&p);
@@ -199,15 +208,15 @@ static struct plan *spread_out(const struct topology *t, const struct plan *p)
 	for (int k = 0; k < p->trees; k++) {
 		const struct plan_tree *tree = &p->tree[k];
 
-		make_tree(q, tree->root, tree->share);
+		build_tree(q, tree->root, tree->share);
 		for (int i = 0; i < tree->ups + tree->downs; i++) {
 			const struct plan_edge *e = &p->edge[tree->up_first + i];
 
 			if (e->arcs > IN_RACK)
-				make_routed(q, r, i >= tree->ups, e->from, e->to, tree->share);
+				build_routed(q, r, i >= tree->ups, e->from, e->to, tree->share);
 			else
-				make_edge(q, i >= tree->ups, e->from, e->to, p->route + e->first,
-					  e->arcs);
+				build_edge(q, i >= tree->ups, e->from, e->to, p->route + e->first,
+					   e->arcs);
 		}
 	}
 	router_free(r);
@@ -224,9 +233,9 @@ static struct plan *make_caterpillars(const struct topology *t, const struct sch
 	plain.chunks = 0;
 	plain.trees = 0;
 	w.reporter = o->reporter;
-	ring = scheme_run_ordered(scheme_find("ring"), t, &plain, NULL);
+	ring = scheme_run_ordered(scheme_find_in(o->schemes, "ring"), t, &plain, NULL);
 	/* The next steps take longer than the ring. */
-	if (!ring || !work_has_time(&w, 1, PATIENCE / 2 * (clock_seconds() - w.begin))) {
+	if (!ring || !work_has_time(&w, 1, PATIENCE / 2 * (work_clock() - w.begin))) {
 		plan_free(ring);
 		return NULL;
 	}
@@ -296,7 +305,7 @@ static void choose_large(const struct topology *t, struct plan *p, const struct 
 {
 	struct work w = work_begin(o->work, o->seconds);
 	struct plan *fitted = fit(t, p, o->trees, &w);
-	double took = clock_seconds() - w.begin;
+	double took = work_clock() - w.begin;
 	struct scheme_options rest = *o;
 
 	w.reporter = o->reporter;
@@ -304,7 +313,7 @@ static void choose_large(const struct topology *t, struct plan *p, const struct 
 		keep_better(t, &fitted, limits_weigh(t, fitted, NULL, &w));
 	try_few(t, p, o, &w, PATIENCE * took, &fitted);
 	if (!p->reduce_only && t->boxes > 0 && work_has_time(&w, 1, PATIENCE * took)) {
-		rest.seconds = (w.end - clock_seconds()) * CLOCK_PART;
+		rest.seconds = (w.end - work_clock()) * CLOCK_PART;
 		keep_better(t, &fitted, make_caterpillars(t, &rest));
 	}
 	plan_take_trees(p, fitted);

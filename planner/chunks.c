@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/heap.h"
 #include "planner/limits.h"
-#include "planner/simulate.h"
+#include "planner/sim.h"
 
 #define STATE_MAX ((uint64_t)1 << 28) /* limit of input counters: chunks x nodes of their trees */
 

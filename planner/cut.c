@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/graph.h"
-#include "planner/memory.h"
-#include "planner/scheme.h"
+#include "planner/bounds.h"
+#include "planner/mem.h"
 #include "planner/work.h"
 
 /* State of a maximum flow computation. */
@@ -139,20 +138,6 @@ static double flow_find(struct flow *f, int from, const bool *to, const double *
 	return sum;
 }
 
-int plan_roots(const struct topology *t, int *list)
-{
-	int n = 0;
-
-	for (int i = 0; i < t->nodes; i++)
-		if (t->node[i].kind == TOPO_HOST && t->node[i].server)
-			list[n++] = i;
-	if (n == 0) {
-		memcpy(list, t->worker, (size_t)t->workers * sizeof(int));
-		n = t->workers;
-	}
-	return n;
-}
-
 /* The node where a worker's flows are computed: its switch if it has only one link. */
 static int anchor(const struct topology *t, int worker)
 {
@@ -185,7 +170,7 @@ static double cut_to_roots(struct flow *f, bool *to, bool *done)
 	const struct topology *t = f->t;
 	int *list = mem_new((size_t)t->nodes, sizeof(int));
 	double bound = least_link(t, true);
-	int n = plan_roots(t, list);
+	int n = topo_roots(t, list);
 
 	for (int i = 0; i < n; i++)
 		to[list[i]] = true;
@@ -222,7 +207,7 @@ double bound_cut_until(const struct topology *t, bool reduce_only, double until)
 
 		if (done[other])
 			continue;
-		if (!isinf(until) && clock_seconds() > until)
+		if (!isinf(until) && work_clock() > until)
 			break;
 		done[other] = true;
 		for (int way = 0; way < 2; way++) {

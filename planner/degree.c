@@ -15,8 +15,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "planner/memory.h"
-#include "planner/schemes.h"
+#include "planner/bounds.h"
+#include "planner/mem.h"
 
 #define ROUNDS_MOST 30
 
@@ -44,7 +44,7 @@ static double port_ingress(const struct topology *t, int node)
 	double sum = 0;
 
 	if (ports >= links)
-		return ingress(t, node);
+		return topo_ingress(t, node);
 	in = mem_new((size_t)links, sizeof(double));
 	for (int i = 0; i < links; i++)
 		in[i] = topo_arc_capacity(t, t->out[t->first[node] + i] ^ 1);
@@ -62,8 +62,9 @@ static double own_share(const struct topology *t, int node)
 	if (n->kind == TOPO_SWITCH || (n->kind == TOPO_HOST && !n->worker && !n->server))
 		return 0;
 	if (n->kind == TOPO_HOST && n->worker)
-		return ingress(t, node);
-	return fmin(n->kind == TOPO_BOX ? port_ingress(t, node) : ingress(t, node), n->processing);
+		return topo_ingress(t, node);
+	return fmin(n->kind == TOPO_BOX ? port_ingress(t, node) : topo_ingress(t, node),
+		    n->processing);
 }
 
 /*
@@ -83,10 +84,10 @@ static struct part *find_parts(const struct topology *t, double *rest, int *sing
 		bool in = rack >= 0 && part[rack].workers > 0 && part[i].workers == 0;
 
 		if (part[i].workers > 0) {
-			part[i].into += ingress(t, i);
+			part[i].into += topo_ingress(t, i);
 			part[i].pieces += own_share(t, i);
 		} else if (in) {
-			part[rack].into -= egress(t, i);
+			part[rack].into -= topo_egress(t, i);
 			part[rack].pieces += own_share(t, i);
 		} else {
 			*rest += own_share(t, i);

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "planner/build.h"
 #include "planner/limits.h"
-#include "planner/memory.h"
-#include "planner/schemes.h"
+#include "planner/mem.h"
 
 #define EVERY_MOST 3000 /* limit of trees in a pool with all trees */
 #define EVERY_NODES 7   /* terminals up to which trees are counted at all */
@@ -75,10 +75,10 @@ static void add_every_tree(struct every *x)
 			shape_begin(s, x->node[x->n - 1]);
 			for (int i = 0; i < x->n - 1; i++)
 				shape_route(s, x->f->r, x->node[i], x->node[parent[i]], 1);
-			make_tree(one, s->root, 1);
+			build_tree(one, s->root, 1);
 			shape_emit(s, one, false);
 			if (!one->reduce_only)
-				make_mirror(one);
+				build_mirror(one);
 			if (!plan_split_hosts(x->t, one) && limits_check(x->t, one, NULL) == 0)
 				limits_fit_tree(x->f, one, 0, x->pool, 1);
 			plan_free(one);
@@ -104,7 +104,7 @@ bool limits_every_tree(const struct topology *t, struct limits_fit *f, struct pl
 
 	root[0] = t->worker[0];
 	if (pool->reduce_only)
-		roots = plan_roots(t, root);
+		roots = topo_roots(t, root);
 	for (int set = 0; boxes <= EVERY_NODES && set < 1 << boxes; set++)
 		all += trees_of(t->workers + 1 + __builtin_popcount((unsigned int)set));
 	if (t->workers + 1 + boxes > EVERY_NODES || all * roots > EVERY_MOST) {

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "planner/arbor.h"
-#include "planner/memory.h"
 #include "planner/master.h"
-#include "planner/schemes.h"
+#include "planner/mem.h"
+#include "planner/shape.h"
+#include "planner/tree_load.h"
 
 #define SHARE_UNIT 0x1p-30
 #define CAPACITY_UNIT 0x1p-10
@@ -19,7 +20,7 @@
 #define PRICES_OPTIONS 12 /* boxes and servers up to which arborescences check prices */
 #define PRICES_WORK 3e7   /* limit of steps of that check */
 
-double fraction_value(struct fraction f)
+double exact_value(struct exact_fraction f)
 {
 	return (double)f.num / (double)f.den;
 }
@@ -33,7 +34,7 @@ static __int128 product(__int128 a, __int128 b)
 	return c;
 }
 
-bool fraction_at_most(struct fraction a, struct fraction b)
+bool exact_at_most(struct exact_fraction a, struct exact_fraction b)
 {
 	return product(a.num, b.den) <= product(b.num, a.den);
 }
@@ -58,7 +59,7 @@ static int whole_capacities(const struct topology *t, int64_t *limit)
 	return 0;
 }
 
-int exact_throughput(const struct topology *t, const struct plan *p, struct fraction *value)
+int exact_throughput(const struct topology *t, const struct plan *p, struct exact_fraction *value)
 {
 	size_t rows = (size_t)t->links * 2 + (size_t)t->nodes;
 	int64_t *limit = mem_new(rows, sizeof(*limit));
@@ -78,12 +79,12 @@ int exact_throughput(const struct topology *t, const struct plan *p, struct frac
 			sum[load.row[i]] += share * (int64_t)load.count[i];
 	}
 	for (size_t i = 0; i < rows && rc == 0; i++) {
-		struct fraction f = {product(all, limit[i]),
-				     product(sum[i], (__int128)(1 / CAPACITY_UNIT))};
+		struct exact_fraction f = {product(all, limit[i]),
+					   product(sum[i], (__int128)(1 / CAPACITY_UNIT))};
 
 		if (limit[i] == 0 || sum[i] == 0)
 			continue;
-		if (!any || !fraction_at_most(*value, f))
+		if (!any || !exact_at_most(*value, f))
 			*value = f;
 		any = true;
 	}
@@ -145,7 +146,7 @@ static double cheapest_tree(const struct topology *t, const struct plan *p, cons
 	return best;
 }
 
-double bound_by_prices(const struct topology *t, const struct plan *p, bool merging)
+double exact_by_prices(const struct topology *t, const struct plan *p, bool merging)
 {
 	const struct plan_certificate *c = &p->certificate;
 	int *option = mem_new((size_t)t->nodes, sizeof(int));
@@ -159,7 +160,7 @@ double bound_by_prices(const struct topology *t, const struct plan *p, bool merg
 	if (!c->arc_price || !c->node_price)
 		goto out;
 	if (options > PRICES_OPTIONS || ldexp(1, options) * n * n * n > PRICES_WORK) {
-		value = bound_by_spanning(t, p, merging);
+		value = exact_by_spanning(t, p, merging);
 		goto out;
 	}
 	for (int arc = 0; arc < 2 * t->links; arc++)
@@ -180,7 +181,7 @@ out:
 }
 
 int exact_bound(const struct topology *t, const struct plan *p, bool merging,
-		struct fraction *value)
+		struct exact_fraction *value)
 {
 	const struct plan_certificate *c = &p->certificate;
 	int arcs = 2 * t->links;
@@ -200,7 +201,7 @@ int exact_bound(const struct topology *t, const struct plan *p, bool merging,
 		price[i] = i < (size_t)arcs ? c->arc_price[i] : c->node_price[i - (size_t)arcs];
 		most = fmax(most, price[i]);
 	}
-	*value = (struct fraction){0, 1};
+	*value = (struct exact_fraction){0, 1};
 	for (size_t i = 0; i < rows; i++) {
 		price[i] = limit[i] ? floor(price[i] / most / SHARE_UNIT + 0.5) : 0;
 		value->num += product(limit[i], (__int128)price[i]);

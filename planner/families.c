@@ -6,9 +6,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "planner/build.h"
 #include "planner/limits.h"
-#include "planner/memory.h"
-#include "planner/schemes.h"
+#include "planner/mem.h"
+#include "planner/racks.h"
 
 #define TURNS_MOST 8
 #define TIME_PART 0.3 /* of the time */
@@ -92,9 +93,9 @@ static void add_family(struct plan *pool, struct limits_fit *f, const struct rac
 		if (!any && t->box[i] != root)
 			shape_drop(f->s, t->box[i]);
 	}
-	make_tree(one, root, 1);
+	build_tree(one, root, 1);
 	shape_emit(f->s, one, false);
-	make_mirror(one);
+	build_mirror(one);
 	f->turn = y->turn;
 	limits_fit_tree(f, one, 0, pool, 1);
 	f->turn = 0;

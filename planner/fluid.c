@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/simulate.h"
+#include "planner/sim.h"
+#include "planner/work.h"
 
 /* How often a flow uses a resource, per unit of its rate. */
 struct use {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/memory.h"
+#include "planner/mem.h"
 
 static bool is_worker(const struct topology *t, int node)
 {

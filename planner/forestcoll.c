@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "planner/arbor.h"
+#include "planner/build.h"
 #include "planner/lp.h"
 #include "planner/master.h"
 #include "planner/schemes.h"
+#include "planner/tree_load.h"
 
 #define WORKERS_MOST 200
 #define GAP 1e-7
@@ -43,7 +45,7 @@ static void phase_begin(struct phase *x, const struct topology *t, bool down)
 
 	x->t = t;
 	x->down = down;
-	x->pool = make_plan("phase");
+	x->pool = build_plan("phase");
 	x->lp = lp_new();
 	x->a = arbor_new(t, NULL, 0);
 	x->price = mem_new((size_t)t->links * 2, sizeof(double));
@@ -126,7 +128,7 @@ static int price_roots(struct phase *x, bool first)
 
 		if (cost >= worth * (1 - GAP) - 1e-12)
 			continue;
-		make_tree(x->pool, t->worker[i], 1);
+		build_tree(x->pool, t->worker[i], 1);
 		arbor_emit(x->a, x->pool, x->down);
 		take(x, i);
 		n++;
@@ -165,7 +167,7 @@ static void copy_edges(struct plan *p, const struct phase *x, int tree, bool dow
 	for (int i = 0; i < (x->down ? k->downs : k->ups); i++) {
 		const struct plan_edge *e = &x->pool->edge[first + i];
 
-		make_edge(p, down, e->from, e->to, x->pool->route + e->first, e->arcs);
+		build_edge(p, down, e->from, e->to, x->pool->route + e->first, e->arcs);
 	}
 }
 
@@ -205,7 +207,7 @@ static void pair_trees(struct plan *p, const struct phase *up, const struct phas
 			left[i] = lp_value(phase[i]->lp, 1 + at[i]) / sum[i];
 		}
 		width = fmin(left[0], left[1]);
-		make_tree(p, root, width);
+		build_tree(p, root, width);
 		copy_edges(p, up, at[0], false);
 		copy_edges(p, down, at[1], true);
 		left[0] -= width;
@@ -225,9 +227,9 @@ static void mirror_phase(struct plan *p, const struct phase *x, int root)
 	for (int k = 0; next_tree(x, root, &k); k++)
 		sum += lp_value(x->lp, 1 + k);
 	for (int k = 0; next_tree(x, root, &k); k++) {
-		make_tree(p, root, lp_value(x->lp, 1 + k) / sum);
+		build_tree(p, root, lp_value(x->lp, 1 + k) / sum);
 		copy_edges(p, x, k, false);
-		make_mirror(p);
+		build_mirror(p);
 	}
 }
 
@@ -241,7 +243,8 @@ static void make_shares(struct plan *p)
 		p->tree[k].share /= sum;
 }
 
-SCHEME(forestcoll)
+struct plan *scheme_forestcoll(const struct topology *t, const struct scheme_options *o,
+			       struct topo_error *e)
 {
 	struct phase up = {.work = work_begin(o->work / 2, o->seconds / 2)};
 	struct phase down = {0};
@@ -266,7 +269,7 @@ SCHEME(forestcoll)
 	if (rc == 0 && !same)
 		rc = phase_run(&down);
 	if (rc == 0) {
-		p = make_plan("forestcoll");
+		p = build_plan("forestcoll");
 		p->sequential = true;
 		for (int i = 0; i < t->workers; i++) {
 			if (same)

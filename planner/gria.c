@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/gria.h"
 #include "planner/lp.h"
-#include "planner/published.h"
-#include "planner/schemes.h"
 
 #define STANDING_MOST 128 /* most workers in the linear program */
 #define NEAR 1e-6         /* price of a link of a route relative to the rate */
@@ -34,7 +33,7 @@ struct gria *gria_new(const struct topology *t, int server)
 	struct gria *g = mem_new(1, sizeof(*g));
 	struct gria_box *list = mem_new((size_t)t->boxes, sizeof(*list));
 
-	g->ingress = fmin(ingress(t, server), t->node[server].processing);
+	g->ingress = fmin(topo_ingress(t, server), t->node[server].processing);
 	g->rate_max = g->ingress;
 	for (int i = 0; i < t->workers; i++) {
 		int w = t->worker[i];
@@ -42,7 +41,7 @@ struct gria *gria_new(const struct topology *t, int server)
 		if (w == server)
 			continue;
 		g->workers++;
-		g->rate_max = fmin(g->rate_max, egress(t, w));
+		g->rate_max = fmin(g->rate_max, topo_egress(t, w));
 	}
 	g->boxes = t->boxes;
 	g->capacity = mem_new((size_t)t->boxes, sizeof(double));

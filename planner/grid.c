@@ -6,13 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/build.h"
+#include "planner/draws.h"
+#include "planner/gria.h"
 #include "planner/lp.h"
 #include "planner/master.h"
-#include "planner/published.h"
-
-#define FRESH 500     /* after so many draws of a few streams, all streams draw again */
-#define AT_ONCE 2.0   /* average number of streams that draw again */
-#define DRAW_WORK 2e5 /* draws x (nodes + links): small networks get more draws */
+#include "planner/racks.h"
+#include "planner/router.h"
+#include "planner/scheme.h"
+#include "planner/schemes.h"
+#include "planner/servers.h"
+#include "planner/shape.h"
 
 struct grid {
 	const struct topology *t;
@@ -30,7 +34,7 @@ static bool grid_begin(struct grid *x, const struct topology *t, const char *nam
 		return false;
 	}
 	x->t = t;
-	x->server = choose_server(t);
+	x->server = servers_choose(t);
 	x->g = gria_new(t, x->server);
 	x->r = router_new(t);
 	x->at = mem_new((size_t)t->workers, sizeof(int));
@@ -46,10 +50,10 @@ static void grid_end(struct grid *x)
 
 static struct plan *grid_plan(struct grid *x, const char *name)
 {
-	struct plan *p = make_plan(name);
+	struct plan *p = build_plan(name);
 
 	memset(x->r->load, 0, (size_t)x->t->links * 2 * sizeof(double));
-	merge_once(p, x->t, x->r, x->server, x->at, 1);
+	servers_merge_once(p, x->t, x->r, x->server, x->at, 1);
 	return p;
 }
 
@@ -85,7 +89,7 @@ static void draw_some(struct grid *x, uint64_t *random)
 {
 	for (int i = 0; i < x->t->workers; i++)
 		if (draws_anew(random, x->t->workers))
-			x->at[i] = draw_any(x->g->box, x->g->boxes, random);
+			x->at[i] = draws_any(x->g->box, x->g->boxes, random);
 }
 
 /* Measures the hops from each worker to each box and to the server. */
@@ -108,31 +112,8 @@ static void measure_ways(struct grid *x)
 	}
 }
 
-bool is_fresh(int number, const struct scheme_options *o)
-{
-	return number < o->roundings || number % FRESH == 0;
-}
-
-int more_draws(const struct topology *t, const struct scheme_options *o)
-{
-	double draws = DRAW_WORK / (t->nodes + t->links);
-
-	return o->as_printed || draws < o->roundings ? o->roundings : (int)draws;
-}
-
-bool draws_anew(uint64_t *random, int streams)
-{
-	return topo_uniform(random) * streams < AT_ONCE;
-}
-
-int draw_any(const int *box, int boxes, uint64_t *random)
-{
-	int n = (int)(topo_uniform(random) * (boxes + 1));
-
-	return n < boxes ? box[n] : -1;
-}
-
-SCHEME(grid)
+struct plan *scheme_grid(const struct topology *t, const struct scheme_options *o,
+			 struct topo_error *e)
 {
 	struct grid x;
 	struct plan *best = NULL;
@@ -151,11 +132,11 @@ SCHEME(grid)
 	if (gria_relaxation(x.g, part) < 0)
 		topo_refuse(e, -1, -1, "grid: the linear program has no solution");
 	else
-		for (int i = 0; i < more_draws(t, o); i++) {
+		for (int i = 0; i < draws_number(t, o); i++) {
 			struct plan *p;
 			double rate;
 
-			if (is_fresh(i, o)) {
+			if (draws_is_fresh(i, o)) {
 				draw(&x, part, &random);
 				here = 0;
 			} else {
@@ -224,7 +205,8 @@ static void fill_slots(struct grid *x, int *slots)
 
 	memset(x->r->load, 0, (size_t)t->links * 2 * sizeof(double));
 	for (int i = 0; i < t->workers; i++) {
-		int own = t->worker[i] == x->server ? -1 : box_at(t, t->node[t->worker[i]].rack);
+		int own = t->worker[i] == x->server ? -1
+						    : racks_box_at(t, t->node[t->worker[i]].rack);
 
 		x->at[i] = -1;
 		for (int s = 0; s < x->g->boxes && own >= 0; s++)
@@ -260,7 +242,8 @@ static void fill_slots(struct grid *x, int *slots)
 	}
 }
 
-SCHEME(grid_exact)
+struct plan *scheme_grid_exact(const struct topology *t, const struct scheme_options *o,
+			       struct topo_error *e)
 {
 	struct grid x;
 	struct plan *p;
@@ -291,7 +274,8 @@ static void copy_trees(struct plan *to, struct plan *from)
  * The pool: all workers at one box, for each box; all at their racks; no merging; and the trees of
  * grid and grid-exact.
  */
-SCHEME(grid_classes)
+struct plan *scheme_grid_classes(const struct topology *t, const struct scheme_options *o,
+				 struct topo_error *e)
 {
 	struct grid x;
 	struct plan *p = NULL;
@@ -308,7 +292,7 @@ SCHEME(grid_classes)
 		copy_trees(m->pool, grid_plan(&x, "class"));
 	}
 	for (int i = 0; i < t->workers; i++)
-		x.at[i] = box_at(t, t->node[t->worker[i]].rack);
+		x.at[i] = racks_box_at(t, t->node[t->worker[i]].rack);
 	copy_trees(m->pool, grid_plan(&x, "class"));
 	few.roundings = few.roundings < 8 ? few.roundings : 8;
 	copy_trees(m->pool, scheme_grid(t, &few, NULL));

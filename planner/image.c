@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/graph.h"
-#include "planner/memory.h"
-#include "planner/schemes.h"
+#include "planner/build.h"
+#include "planner/heap.h"
+#include "planner/mem.h"
+#include "planner/router.h"
 
 #define HALVINGS 60      /* bisections, after which the interval is negligible */
 #define LEAST_PART 1e-12 /* least part of a worker, relative to its capacity */
@@ -362,7 +363,7 @@ static void emit(struct maker *m)
 	int n = walk(m, root);
 	int *back = m->order;
 
-	make_tree(m->p, root, m->image->share);
+	build_tree(m->p, root, m->image->share);
 	for (int i = n - 1; i > 0; i--) {
 		int node = m->queue[i];
 		int half = m->via[node];
@@ -370,14 +371,14 @@ static void emit(struct maker *m)
 		int *arc = m->route + j->first;
 
 		if (j->from == node) {
-			make_edge(m->p, false, node, j->to, arc, j->arcs);
+			build_edge(m->p, false, node, j->to, arc, j->arcs);
 			continue;
 		}
 		for (int k = 0; k < j->arcs; k++)
 			back[k] = arc[j->arcs - 1 - k] ^ 1;
-		make_edge(m->p, false, node, j->from, back, j->arcs);
+		build_edge(m->p, false, node, j->from, back, j->arcs);
 	}
-	make_mirror(m->p);
+	build_mirror(m->p);
 }
 
 /*
@@ -435,7 +436,7 @@ struct plan *image_plan(const struct fold *f, const struct plan *pool, const cha
 	struct maker m = {.f = f, .t = f->t, .c = f->c, .pool = pool};
 	size_t nodes = (size_t)m.t->nodes + 3;
 
-	m.p = make_plan(name);
+	m.p = build_plan(name);
 	m.load = mem_new(nodes, sizeof(double));
 	m.part = mem_new(nodes, sizeof(double));
 	m.ends = mem_new(nodes, sizeof(int));

@@ -7,8 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/build.h"
+#include "planner/draws.h"
+#include "planner/inart.h"
 #include "planner/lp.h"
-#include "planner/published.h"
+#include "planner/router.h"
+#include "planner/scheme.h"
+#include "planner/schemes.h"
+#include "planner/servers.h"
+#include "planner/shape.h"
 
 #define CHOICES 12       /* nearest boxes among which a stream chooses */
 #define STREAMS_MANY 400 /* with more streams, each chooses among CHOICES_MANY */
@@ -38,7 +45,8 @@ double inart_shares(const struct topology *t, const int *server, int servers, do
 	}
 	n = n > 0 ? n : 1;
 	for (int s = 0; s < servers; s++)
-		lp_row(lp, -INFINITY, fmin(ingress(t, server[s]), t->node[server[s]].processing));
+		lp_row(lp, -INFINITY,
+		       fmin(topo_ingress(t, server[s]), t->node[server[s]].processing));
 	for (int v = 0; v < t->boxes; v++)
 		lp_row(lp, -INFINITY, t->node[t->box[v]].processing);
 	for (int s = 0; s < servers; s++) /* each share is at least the least one */
@@ -309,18 +317,19 @@ static void draw_some(const struct inart *x, int *at, uint64_t *random)
 		for (int w = 0; w < x->t->workers; w++)
 			if (draws_anew(random, streams))
 				at[s * x->t->workers + w] =
-					draw_any(x->box + stream(x, s, w), x->choices, random);
+					draws_any(x->box + stream(x, s, w), x->choices, random);
 }
 
 static struct plan *round_once(struct inart *x, const char *name, const int *at)
 {
 	const struct topology *t = x->t;
-	struct plan *p = make_plan(name);
+	struct plan *p = build_plan(name);
 
 	memset(x->r->load, 0, (size_t)t->links * 2 * sizeof(double));
 	for (int s = 0; s < x->servers; s++)
 		if (x->share[s] > 0)
-			merge_once(p, t, x->r, x->server[s], at + s * t->workers, x->share[s]);
+			servers_merge_once(p, t, x->r, x->server[s], at + s * t->workers,
+					   x->share[s]);
 	return p;
 }
 
@@ -347,7 +356,7 @@ static struct plan *inart(const struct topology *t, const struct scheme_options 
 	x.box = mem_new(stream(&x, x.servers, 0), sizeof(int));
 	x.part = mem_new(stream(&x, x.servers, 0), sizeof(double));
 	for (int w = 0; w < t->workers; w++)
-		slowest = fmin(slowest, egress(t, t->worker[w]));
+		slowest = fmin(slowest, topo_egress(t, t->worker[w]));
 	for (int s = 0; s < x.servers; s++)
 		for (int w = 0; w < t->workers; w++)
 			find_choices(&x, s, w);
@@ -362,11 +371,11 @@ static struct plan *inart(const struct topology *t, const struct scheme_options 
 		topo_refuse(e, -1, -1, "%s: the linear program has no solution", name);
 		goto out;
 	}
-	for (int i = 0; i < more_draws(t, o); i++) {
+	for (int i = 0; i < draws_number(t, o); i++) {
 		struct plan *p;
 		double rate;
 
-		if (is_fresh(i, o)) {
+		if (draws_is_fresh(i, o)) {
 			draw(&x, at, &random);
 			here = 0;
 		} else {
@@ -398,7 +407,8 @@ out:
 	return best;
 }
 
-SCHEME(inart)
+struct plan *scheme_inart(const struct topology *t, const struct scheme_options *o,
+			  struct topo_error *e)
 {
 	if (t->boxes > 0)
 		return inart(t, o, "inart", false, e);
@@ -406,7 +416,8 @@ SCHEME(inart)
 	return NULL;
 }
 
-SCHEME(inart_equal)
+struct plan *scheme_inart_equal(const struct topology *t, const struct scheme_options *o,
+				struct topo_error *e)
 {
 	if (t->boxes > 0)
 		return inart(t, o, "inart-equal", true, e);

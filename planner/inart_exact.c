@@ -7,9 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/memory.h"
+#include "planner/build.h"
+#include "planner/choice.h"
+#include "planner/inart.h"
 #include "planner/master.h"
-#include "planner/published.h"
+#include "planner/mem.h"
+#include "planner/router.h"
+#include "planner/scheme.h"
+#include "planner/schemes.h"
+#include "planner/servers.h"
+#include "planner/tree_load.h"
 
 #define PATTERNS_MOST 2000  /* limit for one server */
 #define TRIES_MOST 300000.0 /* limit for all servers together */
@@ -42,7 +49,8 @@ static struct alike find_alike(const struct topology *t)
 			int v = t->worker[k];
 
 			if (t->node[w].rack >= 0 && t->node[v].rack == t->node[w].rack &&
-			    egress(t, v) == egress(t, w) && ingress(t, v) == ingress(t, w) &&
+			    topo_egress(t, v) == topo_egress(t, w) &&
+			    topo_ingress(t, v) == topo_ingress(t, w) &&
 			    t->node[v].server == t->node[w].server)
 				break;
 		}
@@ -125,7 +133,7 @@ static void add_tree(const struct exact *x, struct plan *p, struct router *r, in
 		at[i] = place < t->boxes ? t->box[place] : -1;
 	}
 	memset(r->load, 0, (size_t)t->links * 2 * sizeof(double));
-	merge_once(p, t, r, server, at, share);
+	servers_merge_once(p, t, r, server, at, share);
 	free(at);
 }
 
@@ -138,7 +146,7 @@ static void measure(struct exact *x, const int *server, int servers, bool reduce
 	struct tree_load load = {0};
 
 	for (int k = 0; k < servers * x->patterns; k++) {
-		struct plan *p = make_plan("pattern");
+		struct plan *p = build_plan("pattern");
 		double *full = x->full + (size_t)k * (size_t)x->rows;
 
 		add_tree(x, p, r, server[k / x->patterns], k % x->patterns, 1);
@@ -258,9 +266,10 @@ static bool given_shares(const struct topology *t, const struct scheme_options *
 	return sum > 0;
 }
 
-SCHEME(inart_exact)
+struct plan *scheme_inart_exact(const struct topology *t, const struct scheme_options *o,
+				struct topo_error *e)
 {
-	struct plan *p = make_plan("inart-exact");
+	struct plan *p = build_plan("inart-exact");
 	int servers;
 	int *server = servers_list(t, &servers);
 	double *share = mem_new((size_t)servers, sizeof(double));
@@ -268,7 +277,7 @@ SCHEME(inart_exact)
 	bool good = t->boxes > 0;
 
 	for (int w = 0; w < t->workers; w++)
-		slowest = fmin(slowest, egress(t, t->worker[w]));
+		slowest = fmin(slowest, topo_egress(t, t->worker[w]));
 	if (!good)
 		topo_refuse(e, -1, -1, "inart-exact needs a box");
 	else if (inart_shares(t, server, servers, slowest, share) <= 0) {

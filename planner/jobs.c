@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/build.h"
 #include "planner/limits.h"
-#include "planner/memory.h"
 #include "planner/master.h"
-#include "plan/textline.h"
+#include "planner/mem.h"
+#include "plan/text.h"
 
 #define FORMAT "ringfold-jobs"
 #define FLOOR 1e-8     /* part of a link's capacity that always remains */

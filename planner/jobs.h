@@ -51,35 +51,4 @@ struct plan *jobs_plan(const struct topology *t, struct plan *const *plan, int p
 int jobs_verify(const struct topology *t, struct plan *const *plan, int plans,
 		struct topo_error *e);
 
-/* --- failures: planner/replan.c --------------------------------------------------------------- */
-
-/* The links and nodes that have failed. */
-struct failure {
-	bool *link; /* by link of the topology */
-	bool *node;
-};
-
-/*
- * The network without the failed parts. arc_of: the new arc of each old arc, or -1; node_of: the
- * same for nodes; both to be freed. NULL with the reason: the rest is disconnected, or a host of
- * the plan has failed.
- */
-struct topology *replan_rest(const struct topology *t, const struct failure *f, int **node_of,
-			     int **arc_of, struct topo_error *e);
-
-struct replan {
-	int kept, gone, made; /* trees */
-	double fresh;         /* throughput of a new plan */
-	bool whole;           /* the result is the new plan, because no tree could be kept */
-};
-
-/*
- * Makes a plan for t, the network without the failed parts, from a plan for the network before the
- * failure. Trees that used no failed part stay as they are, with their shares; others are replaced.
- * NULL with the reason.
- */
-struct plan *replan(const struct topology *t, const struct plan *old, const int *node_of,
-		    const int *arc_of, const struct scheme_options *o, struct replan *what,
-		    struct topo_error *e);
-
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "planner/memory.h"
+#include "planner/mem.h"
 
 bool limits_any(const struct topology *t)
 {

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/build.h"
 #include "planner/limits.h"
 #include "planner/master.h"
-#include "planner/schemes.h"
 
 static bool is_box(const struct topology *t, int node)
 {
@@ -365,10 +365,10 @@ static struct plan *shape_plan(const struct limits_fit *f, const struct plan *p)
 {
 	struct plan *one = plan_like(p);
 
-	make_tree(one, f->s->root, 1);
+	build_tree(one, f->s->root, 1);
 	shape_emit(f->s, one, false);
 	if (!p->reduce_only)
-		make_mirror(one);
+		build_mirror(one);
 	plan_split_hosts(f->t, one);
 	return one;
 }
@@ -451,7 +451,7 @@ void limits_fit_plan(const struct topology *t, struct plan *p, int trees, const 
 		sum += order[k].share;
 	for (int k = 0; k < most; k++) {
 		struct plan *one = plan_like(p);
-		double from = clock_seconds();
+		double from = work_clock();
 		int *groups;
 
 		limits_fit_tree(f, p, order[k].tree, one, order[k].share / sum);
@@ -465,7 +465,7 @@ void limits_fit_plan(const struct topology *t, struct plan *p, int trees, const 
 		}
 		free(groups);
 		plan_free(one);
-		took = fmax(took, clock_seconds() - from);
+		took = fmax(took, work_clock() - from);
 		if (k + 1 < most && !work_has_time(w, 1, took)) {
 			share_all(q);
 			break;

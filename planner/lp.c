@@ -195,7 +195,7 @@ static double slice_of(const struct work *w, double part, double each, double se
 	double pivots = fmin(SLICE_WORK, isinf(all) ? SLICE_WORK : SLICE_TIME * all) / each;
 
 	if (!isinf(all) && seconds > 0)
-		pivots = fmin(SLICE_PART * all, w->begin + part * all - clock_seconds()) / seconds;
+		pivots = fmin(SLICE_PART * all, w->begin + part * all - work_clock()) / seconds;
 	return fmax(SLICE_LEAST, pivots);
 }
 
@@ -210,12 +210,12 @@ int lp_solve_within(struct lp *lp, struct work *w, double part)
 		double each = pivot_work(lp);
 		double left = (part * w->most - w->spent) / each;
 		double slice = slice_of(w, part, each, seconds);
-		double begin = clock_seconds();
+		double begin = work_clock();
 
 		Clp_setMaximumIterations(lp->clp, (int)fmax(1, fmin(left, slice)));
 		Clp_primal(lp->clp, 0);
 		w->spent += (Clp_numberIterations(lp->clp) + 2) * each;
-		seconds = (clock_seconds() - begin) / (Clp_numberIterations(lp->clp) + 1);
+		seconds = (work_clock() - begin) / (Clp_numberIterations(lp->clp) + 1);
 		status = Clp_status(lp->clp);
 		work_report(w, "linear program", ++slices, NAN, NAN);
 	} while (status == 3 && work_is_left(w, part));

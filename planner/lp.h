@@ -7,7 +7,7 @@
 #ifndef RF_PLANNER_LP_H
 #define RF_PLANNER_LP_H
 
-#include "planner/memory.h"
+#include "planner/mem.h"
 #include "planner/work.h"
 
 struct lp;

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/memory.h"
-#include "planner/schemes.h"
+#include "planner/build.h"
+#include "planner/mem.h"
+#include "planner/tree_load.h"
 
 struct master *master_new(const struct topology *t)
 {
@@ -26,7 +27,7 @@ struct master *master_new(const struct topology *t)
 	m->node = mem_new(nodes, sizeof(double));
 	m->unit = INFINITY;
 	for (int i = 0; i < t->workers; i++)
-		m->unit = fmin(m->unit, egress(t, t->worker[i]));
+		m->unit = fmin(m->unit, topo_egress(t, t->worker[i]));
 	for (int arc = 0; arc < 2 * t->links; arc++)
 		m->row[arc] = lp_row(m->lp, -INFINITY, 1);
 	for (int i = 0; i < t->nodes; i++)
@@ -50,53 +51,6 @@ void master_free(struct master *m)
 	free(m->weight);
 	tree_load_free(&m->load);
 	free(m);
-}
-
-void tree_load_free(struct tree_load *load)
-{
-	free(load->row);
-	free(load->count);
-}
-
-static void count(struct tree_load *load, double *scratch, int row)
-{
-	if (scratch[row]++ > 0)
-		return;
-	if (load->n == load->room) {
-		load->room = load->room ? 2 * load->room : 256;
-		load->row = mem_more(load->row, (size_t)load->room, sizeof(int));
-		load->count = mem_more(load->count, (size_t)load->room, sizeof(double));
-	}
-	load->row[load->n++] = row;
-}
-
-void tree_load_find(const struct topology *t, const struct plan *p, int tree, double *scratch,
-		    struct tree_load *load)
-{
-	const struct plan_tree *k = &p->tree[tree];
-	int kept = 0;
-
-	load->n = 0;
-	for (int i = 0; i < k->ups + k->downs; i++) {
-		const struct plan_edge *e = &p->edge[k->up_first + i];
-
-		for (int j = 0; j < e->arcs; j++)
-			count(load, scratch, p->route[e->first + j]);
-		if (i < k->ups)
-			count(load, scratch, 2 * t->links + e->to);
-	}
-	for (int i = 0; i < load->n; i++) {
-		int row = load->row[i];
-		double times = scratch[row];
-		bool merge = row >= 2 * t->links;
-
-		scratch[row] = 0;
-		if (merge && times < 2 && t->node[row - 2 * t->links].kind != TOPO_HOST)
-			continue;
-		load->row[kept] = row;
-		load->count[kept++] = times;
-	}
-	load->n = kept;
 }
 
 /* The fraction of an arc's or a node's limit that one unit of weight uses. */
@@ -181,21 +135,6 @@ double master_budget(const struct master *m, const double *arc, const double *no
 	return sum;
 }
 
-void plan_copy_tree(struct plan *to, const struct plan *from, int tree, double share)
-{
-	const struct plan_tree *k = &from->tree[tree];
-	int bad = plan_add_tree(to, k->root, share);
-
-	for (int i = 0; i < k->ups + k->downs; i++) {
-		const struct plan_edge *e = &from->edge[k->up_first + i];
-
-		bad |= plan_add_edge(to, i >= k->ups, e->from, e->to, from->route + e->first,
-				     e->arcs);
-	}
-	if (bad)
-		mem_out(0);
-}
-
 /* --- few trees -------------------------------------------------------------------------------- */
 
 static bool is_enough(struct master *m, int tree, double wanted)
@@ -215,7 +154,7 @@ static bool is_enough(struct master *m, int tree, double wanted)
 
 static int count_steps(const struct master *m, int tree)
 {
-	struct plan *p = make_plan("one");
+	struct plan *p = build_plan("one");
 	struct plan_load load;
 	int steps = INT_MAX;
 

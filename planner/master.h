@@ -10,14 +10,8 @@
 #define RF_PLANNER_MASTER_H
 
 #include "planner/lp.h"
+#include "planner/tree_load.h"
 #include "plan/plan.h"
-
-/* The load of one unit of a tree on arcs and nodes, as a sparse vector in ascending order. */
-struct tree_load {
-	int *row;      /* arc, or 2 x links + node */
-	double *count; /* how often the tree uses it */
-	int n, room;
-};
 
 struct master {
 	const struct topology *t;
@@ -39,20 +33,6 @@ struct master *master_new(const struct topology *t);
 void master_free(struct master *m);
 
 /*
- * Computes the load of a tree of a plan. scratch: 2 x links + nodes zeros, which are zeros again
- * afterwards.
- */
-void tree_load_find(const struct topology *t, const struct plan *p, int tree, double *scratch,
-		    struct tree_load *load);
-void tree_load_free(struct tree_load *load);
-/* The limit of a row of a load: the capacity of an arc, or the processing of a node. */
-static inline double tree_load_limit(const struct topology *t, int row)
-{
-	return row < 2 * t->links ? topo_arc_capacity(t, row)
-				  : t->node[row - 2 * t->links].processing;
-}
-
-/*
  * Solves to the optimum, or as far as that part of the work allows. Returns 0, or -1: CLP failed.
  */
 int master_solve(struct master *m, struct work *w, double part);
@@ -68,8 +48,5 @@ double master_budget(const struct master *m, const double *arc, const double *no
  */
 struct plan *master_plan(struct master *m, const char *name, double tolerance, struct work *w,
 			 double part);
-
-/* Appends a copy of a tree to another plan, with that share. */
-void plan_copy_tree(struct plan *to, const struct plan *from, int tree, double share);
 
 #endif

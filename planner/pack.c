@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/memory.h"
+#include "planner/mem.h"
 #include "planner/work.h"
 #include "planner/search.h"
 

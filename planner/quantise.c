@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "planner/memory.h"
 #include "planner/master.h"
-#include "planner/schemes.h"
+#include "planner/mem.h"
+#include "planner/quantise.h"
 
 #define MOVES_MOST 2000
 

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/memory.h"
-#include "planner/schemes.h"
+#include "planner/mem.h"
 
 #define GAP 1e-7         /* relative difference at which value and bound count as equal */
 #define GAP_LARGE 1e-3   /* the same if the search cannot cover all trees */
@@ -364,7 +363,7 @@ void quotient_begin(struct quotient *q, const struct fold *f, struct work *w)
 	q->center_bound = INFINITY;
 	q->unit = INFINITY;
 	for (int i = 0; i < f->t->workers; i++)
-		q->unit = fmin(q->unit, egress(f->t, f->t->worker[i]));
+		q->unit = fmin(q->unit, topo_egress(f->t, f->t->worker[i]));
 	for (size_t r = 0; r < rows; r++)
 		lp_row(q->lp, -INFINITY, 1);
 	span = 20.0 * (f->c->links + f->c->nodes);

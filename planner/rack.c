@@ -5,8 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/memory.h"
+#include "planner/build.h"
+#include "planner/mem.h"
+#include "planner/racks.h"
+#include "planner/router.h"
 #include "planner/schemes.h"
+#include "planner/shape.h"
 
 #define BOXES_TRIED 48
 #define ROUTES_TRIED 5e4 /* limit of routes over all boxes tried; at least one box is tried */
@@ -21,20 +25,20 @@
 static struct plan *netreduce_at(const struct topology *t, const char *name, int root,
 				 const struct racks *k, bool racks)
 {
-	struct plan *p = make_plan(name);
+	struct plan *p = build_plan(name);
 	struct router *r = router_new(t);
 
-	make_tree(p, root, 1);
+	build_tree(p, root, 1);
 	for (int q = 0; q < k->count; q++) {
 		bool merges = racks && k->box[q] >= 0 && k->box[q] != root &&
 			      k->first[q + 1] - k->first[q] > 1;
 
 		for (int i = k->first[q]; i < k->first[q + 1]; i++)
-			make_routed(p, r, false, k->member[i], merges ? k->box[q] : root, 1);
+			build_routed(p, r, false, k->member[i], merges ? k->box[q] : root, 1);
 		if (merges)
-			make_routed(p, r, false, k->box[q], root, 1);
+			build_routed(p, r, false, k->box[q], root, 1);
 	}
-	make_mirror(p);
+	build_mirror(p);
 	router_free(r);
 	return p;
 }
@@ -66,13 +70,15 @@ static struct plan *netreduce(const struct topology *t, const char *name, bool r
 	return best;
 }
 
-SCHEME(netreduce_rack)
+struct plan *scheme_netreduce_rack(const struct topology *t, const struct scheme_options *o,
+				   struct topo_error *e)
 {
 	(void)o;
 	return netreduce(t, "netreduce-rack", false, e);
 }
 
-SCHEME(netreduce_spine)
+struct plan *scheme_netreduce_spine(const struct topology *t, const struct scheme_options *o,
+				    struct topo_error *e)
 {
 	(void)o;
 	return netreduce(t, "netreduce-spine", true, e);
@@ -118,26 +124,26 @@ static int hub(const struct rina *x, int g)
  */
 static void rina_chunk(struct rina *x, int owner)
 {
-	make_tree(x->p, hub(x, owner), x->share);
+	build_tree(x->p, hub(x, owner), x->share);
 	for (int step = 1; step <= x->groups; step++) {
 		int g = (owner + step) % x->groups;
 		const struct group *k = &x->group[g];
 
 		for (int i = 0; i < k->n && k->box >= 0; i++)
-			make_routed(x->p, x->r, false, k->member[i], k->box, x->share);
+			build_routed(x->p, x->r, false, k->member[i], k->box, x->share);
 		if (g != owner)
-			make_routed(x->p, x->r, false, hub(x, g), up_in(x, (g + 1) % x->groups),
-				    x->share);
+			build_routed(x->p, x->r, false, hub(x, g), up_in(x, (g + 1) % x->groups),
+				     x->share);
 	}
 	for (int step = 0; step < x->groups; step++) {
 		int g = (owner + step) % x->groups;
 		const struct group *k = &x->group[g];
 
 		for (int i = 0; i < k->n && k->box >= 0; i++)
-			make_routed(x->p, x->r, true, k->box, k->member[i], x->share);
+			build_routed(x->p, x->r, true, k->box, k->member[i], x->share);
 		if (step + 1 < x->groups)
-			make_routed(x->p, x->r, true, hub(x, g), hub(x, (g + 1) % x->groups),
-				    x->share);
+			build_routed(x->p, x->r, true, hub(x, g), hub(x, (g + 1) % x->groups),
+				     x->share);
 	}
 }
 
@@ -153,7 +159,7 @@ static int rina_rounds(const struct rina *x)
 		if (x->group[g].box >= 0)
 			group[x->group[g].box] = g;
 	}
-	rounds = count_rounds(x->t, x->p, group);
+	rounds = racks_rounds(x->t, x->p, group);
 	free(group);
 	return rounds;
 }
@@ -177,7 +183,7 @@ static struct plan *rina(const struct topology *t, const char *name, bool agent)
 	}
 	owners = (int)fmin(x.groups, fmax(1, EDGES_MOST / t->workers));
 	x.share = 1.0 / owners;
-	x.p = make_plan(name);
+	x.p = build_plan(name);
 	x.r = router_new(t);
 	for (int g = 0; g < owners; g++)
 		rina_chunk(&x, (int)((long)g * x.groups / owners));
@@ -188,14 +194,16 @@ static struct plan *rina(const struct topology *t, const char *name, bool agent)
 	return x.p;
 }
 
-SCHEME(rina_agent)
+struct plan *scheme_rina_agent(const struct topology *t, const struct scheme_options *o,
+			       struct topo_error *e)
 {
 	(void)o;
 	(void)e;
 	return rina(t, "rina-agent", true);
 }
 
-SCHEME(rina_switch)
+struct plan *scheme_rina_switch(const struct topology *t, const struct scheme_options *o,
+				struct topo_error *e)
 {
 	(void)o;
 	(void)e;

@@ -10,9 +10,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "planner/build.h"
 #include "planner/limits.h"
-#include "planner/memory.h"
-#include "planner/schemes.h"
+#include "planner/mem.h"
 
 #define RAILS_LEAST 2
 #define EDGES_MOST 2e6 /* of all paths on the way up */
@@ -70,7 +70,7 @@ static void add_edge(struct rails *x, int r, bool down, int from, int to)
 	const struct topology *t = x->t;
 	int arc[2] = {x->up[r * t->workers + from], x->up[r * t->workers + to] ^ 1};
 
-	make_edge(x->p, down, t->worker[from], t->worker[to], arc, 2);
+	build_edge(x->p, down, t->worker[from], t->worker[to], arc, 2);
 }
 
 /* The least capacity between the workers and a rail, of either direction. */
@@ -103,12 +103,12 @@ static void add_star(struct rails *x, int r, double rate)
 {
 	const struct topology *t = x->t;
 
-	make_tree(x->p, x->rail[r], rate);
+	build_tree(x->p, x->rail[r], rate);
 	for (int down = 0; down < 2; down++)
 		for (int w = 0; w < t->workers; w++) {
 			int arc = x->up[r * t->workers + w] ^ down;
 
-			make_edge(x->p, down, topo_arc_from(t, arc), topo_arc_to(t, arc), &arc, 1);
+			build_edge(x->p, down, topo_arc_from(t, arc), topo_arc_to(t, arc), &arc, 1);
 		}
 }
 
@@ -118,7 +118,7 @@ static void add_paths(struct rails *x, int r, double rate)
 	int n = x->t->workers;
 
 	for (int root = 0; root < n; root++) {
-		make_tree(x->p, x->t->worker[root], rate / n);
+		build_tree(x->p, x->t->worker[root], rate / n);
 		for (int i = 1; i < n; i++)
 			add_edge(x, r, false, (root + i) % n, (root + i + 1) % n);
 		for (int i = 0; i < n - 1; i++)
@@ -152,7 +152,7 @@ static void add_binary(struct rails *x, int r, bool second, double rate)
 	int n = x->t->workers;
 	int top = 1;
 
-	make_tree(x->p, x->t->worker[renamed(0, n, second)], rate);
+	build_tree(x->p, x->t->worker[renamed(0, n, second)], rate);
 	while (top < n)
 		top *= 2;
 	for (int bit = 1; bit < top; bit *= 2)
@@ -184,7 +184,7 @@ static void add_rail(struct rails *x, int r)
 
 struct plan *rails_plan(const struct topology *t, bool merging)
 {
-	struct rails x = {.t = t, .merging = merging, .p = make_plan("rails")};
+	struct rails x = {.t = t, .merging = merging, .p = build_plan("rails")};
 	bool good;
 
 	find_rails(&x);

@@ -13,10 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/graph.h"
+#include "planner/bounds.h"
 #include "planner/lp.h"
-#include "planner/scheme.h"
-#include "planner/schemes.h"
 
 #define COLUMNS_MOST 20000
 #define PIVOTS_MOST 20000
@@ -117,7 +115,7 @@ static void find_roots(struct relaxation *x)
 	if (x->mirrored) {
 		x->roots = 1;
 	} else if (x->reduce_only) {
-		x->roots = plan_roots(t, list);
+		x->roots = topo_roots(t, list);
 		for (int i = 0; i < x->roots; i++)
 			x->root[i] = x->number[list[i]];
 	} else {
@@ -155,7 +153,7 @@ static void begin(struct relaxation *x)
 	x->ways = x->mirrored || x->reduce_only ? 1 : 2;
 	x->unit = INFINITY;
 	for (int i = 0; i < t->workers; i++)
-		x->unit = fmin(x->unit, egress(t, t->worker[i]));
+		x->unit = fmin(x->unit, topo_egress(t, t->worker[i]));
 }
 
 static void end(struct relaxation *x)

@@ -7,18 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/replanning.h"
+#include "planner/build.h"
 #include "planner/jobs.h"
 #include "planner/limits.h"
-#include "planner/schemes.h"
+#include "planner/replan.h"
+#include "planner/replanning.h"
 #include "planner/shape.h"
 
 #define VARIANTS 4       /* candidates for each broken tree, over other routes */
 #define ROUND_LINKS 1500 /* links up to which cheaper trees are sought */
 #define USED 1e-9
 
-struct topology *replan_rest(const struct topology *t, const struct failure *f, int **node_of,
-			     int **arc_of, struct topo_error *e)
+struct topology *replan_rest(const struct topology *t, const struct replan_failure *f,
+			     int **node_of, int **arc_of, struct topo_error *e)
 {
 	struct topology *left = topo_copy(t);
 	int *node = mem_new((size_t)t->nodes, sizeof(int));
@@ -67,7 +68,7 @@ static bool carry_over(const struct plan *old, int tree, const int *node_of, con
 
 	if (!whole)
 		return false;
-	make_tree(to, node_of[k->root], k->share);
+	build_tree(to, node_of[k->root], k->share);
 	to->tree[to->trees - 1].chunks = k->chunks;
 	for (int i = 0; i < k->ups + k->downs; i++) {
 		const struct plan_edge *e = &old->edge[k->up_first + i];
@@ -78,7 +79,7 @@ static bool carry_over(const struct plan *old, int tree, const int *node_of, con
 			whole = arc[j] >= 0;
 		}
 		if (whole)
-			make_edge(to, i >= k->ups, node_of[e->from], node_of[e->to], arc, e->arcs);
+			build_edge(to, i >= k->ups, node_of[e->from], node_of[e->to], arc, e->arcs);
 	}
 	free(arc);
 	return whole;
@@ -137,10 +138,10 @@ static void reroute_tree(struct replanning *x, struct router *r, struct shape *s
 		free(route);
 	}
 	one = plan_like(x->pool);
-	make_tree(one, s->root, 1);
+	build_tree(one, s->root, 1);
 	shape_emit(s, one, false);
 	if (!one->reduce_only)
-		make_mirror(one);
+		build_mirror(one);
 	plan_split_hosts(x->t, one);
 	plan_copy_tree(x->pool, one, 0, 1);
 	plan_free(one);
@@ -331,7 +332,7 @@ struct plan *replan(const struct topology *t, const struct plan *old, const int 
 		goto out;
 	}
 	for (int i = 0; i < t->workers; i++)
-		x.unit = fmin(x.unit, egress(t, t->worker[i]));
+		x.unit = fmin(x.unit, topo_egress(t, t->worker[i]));
 	x.row = mem_new((size_t)(2 * t->links + t->nodes), sizeof(int));
 	x.scratch = mem_new((size_t)(2 * t->links + t->nodes), sizeof(double));
 	x.left = mem_new((size_t)t->nodes, sizeof(int));

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "planner/schemes.h"
+#include "planner/build.h"
 #include "planner/search.h"
 
 #define ROUNDS_MOST 40 /* rounds of the search for cheaper trees */

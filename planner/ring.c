@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/memory.h"
+#include "planner/build.h"
+#include "planner/mem.h"
+#include "planner/racks.h"
+#include "planner/router.h"
 #include "planner/schemes.h"
 
 #define ROOTS_ALL 1024 /* workers; with more, there are ROOTS_FEW paths, spread evenly */
@@ -62,7 +65,7 @@ static void add_step(struct plan *p, const struct cycle *c, int i, bool down, bo
 	for (int k = 0; k < c->arcs[i]; k++)
 		arc[k] = against ? c->arc[c->first[i] + c->arcs[i] - 1 - k] ^ 1
 				 : c->arc[c->first[i] + k];
-	make_edge(p, down, against ? b : a, against ? a : b, arc, c->arcs[i]);
+	build_edge(p, down, against ? b : a, against ? a : b, arc, c->arcs[i]);
 	free(arc);
 }
 
@@ -83,7 +86,7 @@ static void add_ring(struct plan *p, const struct cycle *c, double share, bool a
 	for (int k = 0; k < roots; k++) {
 		int r = (int)((long)k * c->n / roots);
 
-		make_tree(p, c->node[r], share / roots);
+		build_tree(p, c->node[r], share / roots);
 		add_path(p, c, r, false, against);
 		add_path(p, c, r, true, against);
 	}
@@ -96,7 +99,7 @@ static void set_rounds(const struct topology *t, struct plan *p)
 
 	for (int i = 0; i < t->nodes; i++)
 		group[i] = i;
-	p->rounds = count_rounds(t, p, group);
+	p->rounds = racks_rounds(t, p, group);
 	free(group);
 }
 
@@ -198,7 +201,7 @@ static void find_order(const struct topology *t, struct router *r, bool both, in
 
 static struct plan *make_ring(const struct topology *t, const char *name, bool both)
 {
-	struct plan *p = make_plan(name);
+	struct plan *p = build_plan(name);
 	struct router *r = router_new(t);
 	int *order = mem_new((size_t)t->workers, sizeof(int));
 	struct cycle *c;
@@ -216,14 +219,16 @@ static struct plan *make_ring(const struct topology *t, const char *name, bool b
 	return p;
 }
 
-SCHEME(ring)
+struct plan *scheme_ring(const struct topology *t, const struct scheme_options *o,
+			 struct topo_error *e)
 {
 	(void)o;
 	(void)e;
 	return make_ring(t, "ring", false);
 }
 
-SCHEME(ring_both)
+struct plan *scheme_ring_both(const struct topology *t, const struct scheme_options *o,
+			      struct topo_error *e)
 {
 	(void)o;
 	(void)e;
@@ -239,7 +244,7 @@ SCHEME(ring_both)
 static void add_two_levels(struct plan *p, const struct racks *k, struct cycle *const *within,
 			   const struct cycle *across, int j, int g, double share)
 {
-	make_tree(p, across->node[g], share);
+	build_tree(p, across->node[g], share);
 	for (int q = 0; q < k->count; q++)
 		add_path(p, within[q], j % within[q]->n, false, false);
 	add_path(p, across, g, false, false);
@@ -248,9 +253,10 @@ static void add_two_levels(struct plan *p, const struct racks *k, struct cycle *
 		add_path(p, within[q], j % within[q]->n, true, false);
 }
 
-SCHEME(hierarchical_ring)
+struct plan *scheme_hierarchical_ring(const struct topology *t, const struct scheme_options *o,
+				      struct topo_error *e)
 {
-	struct plan *p = make_plan("hierarchical-ring");
+	struct plan *p = build_plan("hierarchical-ring");
 	struct router *r = router_new(t);
 	struct racks *k = racks_new(t);
 	struct cycle **within = mem_new((size_t)k->count, sizeof(*within));

@@ -7,6 +7,8 @@
 #include "plan/plan.h"
 #include "planner/work.h"
 
+struct scheme;
+
 struct scheme_options {
 	uint64_t seed;    /* of the random choices of a scheme */
 	int chunks;       /* number of chunk classes; 0: keep fractional shares */
@@ -17,12 +19,14 @@ struct scheme_options {
 	int trees;        /* largest number of trees; 0: any */
 	/* Called when a scheme ends, including one that another scheme runs; NULL: not called. */
 	void (*progress)(const char *scheme, double seconds);
-	struct reporter *reporter; /* receives progress reports; NULL: none */
+	struct work_reporter *reporter; /* receives progress reports; NULL: none */
 	bool as_printed; /* GRID, InArt: only `roundings` draws, from whatever vertex the solver
 			    returns */
 	/* inart-exact: shares of the servers in the order of the file; NULL: those of L-InArt. */
 	const double *server_share;
 	int server_shares;
+	/* The schemes that `best` and `forest` may run; the last entry has the name NULL. */
+	const struct scheme *schemes;
 };
 
 struct scheme {
@@ -34,12 +38,21 @@ struct scheme {
 	 */
 	struct plan *(*make)(const struct topology *t, const struct scheme_options *o,
 			     struct topo_error *e);
+	/*
+	 * Makes a plan respect the limits of boxes and of the number of trees; NULL: its trees are
+	 * cut (limits_fit_plan).
+	 */
+	void (*fit)(const struct topology *t, struct plan *p, const struct scheme_options *o);
 };
 
 /* All schemes; the last entry has the name NULL. */
 extern const struct scheme scheme_list[];
-/* NULL: there is no scheme of that name. */
+/* The scheme of that name in scheme_list; NULL: there is none. */
 const struct scheme *scheme_find(const char *name);
+/* The same in any list. */
+const struct scheme *scheme_find_in(const struct scheme *list, const char *name);
+/* Whether the scheme's name is among the names, which NULL ends. */
+bool scheme_is_among(const struct scheme *s, const char *const *names);
 struct scheme_options scheme_options_default(void);
 /*
  * Runs a scheme on the canonical order of t. Sets the plan's throughput, steps, planning_seconds,
@@ -50,28 +63,9 @@ struct plan *scheme_run(const struct scheme *s, const struct topology *t,
 			const struct scheme_options *o, struct topo_error *e);
 
 /*
- * B1, the cut bound: the least of the maximum flows between two workers, in both directions. No
- * scheme of any kind exceeds it. With reduce_only: the least flow from a worker to all servers
- * together.
+ * scheme_run for a topology that is already in canonical order, without the cut and degree bounds.
  */
-double bound_cut(const struct topology *t, bool reduce_only);
-/*
- * The same for those pairs of workers that are examined before the clock (clock_seconds) passes
- * `until`: a valid but weaker bound.
- */
-double bound_cut_until(const struct topology *t, bool reduce_only, double until);
-
-/*
- * The degree bound: every tree has at least 2 (workers - 1) inputs that some node must receive (up:
- * every worker's data arrives at a worker, a server or a box that merges it; down: the sum arrives
- * at every worker). INFINITY if a box has no limit. Only for forests of trees.
- */
-double bound_degree(const struct topology *t, bool reduce_only);
-
-/*
- * The flow relaxation: between the cut bound and what trees can reach, correct to one part in 10^7
- * (it is raised by that much). NAN with the reason, a static text, if the network is too large.
- */
-double bound_flow(const struct topology *t, bool reduce_only, const char **why);
+struct plan *scheme_run_ordered(const struct scheme *s, const struct topology *t,
+				const struct scheme_options *o, struct topo_error *e);
 
 #endif

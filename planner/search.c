@@ -4,7 +4,7 @@
  * and the way down are searched separately, for every root.
  */
 #include "planner/search.h"
-#include "planner/memory.h"
+#include "planner/mem.h"
 #include "planner/work.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static void find_roots(struct search *x)
 	x->root = mem_new((size_t)t->nodes, sizeof(int));
 	x->roots = 0;
 	if (x->p->reduce_only) {
-		x->roots = plan_roots(t, x->root);
+		x->roots = topo_roots(t, x->root);
 		return;
 	}
 	memcpy(x->root, t->worker, (size_t)t->workers * sizeof(int));

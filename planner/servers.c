@@ -7,7 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/memory.h"
+#include "planner/build.h"
+#include "planner/heap.h"
+#include "planner/mem.h"
+#include "planner/racks.h"
+#include "planner/router.h"
+#include "planner/schemes.h"
+#include "planner/shape.h"
+
+int servers_choose(const struct topology *t)
+{
+	int best = -1;
+
+	for (int i = 0; i < t->nodes; i++)
+		if (t->node[i].kind == TOPO_HOST && t->node[i].server &&
+		    (best < 0 || topo_ingress(t, i) > topo_ingress(t, best)))
+			best = i;
+	for (int i = 0; i < t->workers && (best < 0 || !t->node[best].server); i++)
+		if (best < 0 || topo_ingress(t, t->worker[i]) > topo_ingress(t, best))
+			best = t->worker[i];
+	return best;
+}
 
 int *servers_list(const struct topology *t, int *count)
 {
@@ -18,16 +38,16 @@ int *servers_list(const struct topology *t, int *count)
 		if (t->node[i].kind == TOPO_HOST && t->node[i].server)
 			list[(*count)++] = i;
 	if (*count == 0)
-		list[(*count)++] = choose_server(t);
+		list[(*count)++] = servers_choose(t);
 	return list;
 }
 
-void merge_once(struct plan *p, const struct topology *t, struct router *r, int server,
-		const int *at, double share)
+void servers_merge_once(struct plan *p, const struct topology *t, struct router *r, int server,
+			const int *at, double share)
 {
 	int *inputs = mem_new((size_t)t->nodes, sizeof(int));
 
-	make_tree(p, server, share);
+	build_tree(p, server, share);
 	for (int i = 0; i < t->workers; i++)
 		if (at[i] >= 0 && t->worker[i] != server)
 			inputs[at[i]]++;
@@ -35,12 +55,12 @@ void merge_once(struct plan *p, const struct topology *t, struct router *r, int 
 		bool merges = at[i] >= 0 && inputs[at[i]] > 1;
 
 		if (t->worker[i] != server)
-			make_routed(p, r, false, t->worker[i], merges ? at[i] : server, share);
+			build_routed(p, r, false, t->worker[i], merges ? at[i] : server, share);
 	}
 	for (int i = 0; i < t->boxes; i++)
 		if (inputs[t->box[i]] > 1)
-			make_routed(p, r, false, t->box[i], server, share);
-	make_mirror(p);
+			build_routed(p, r, false, t->box[i], server, share);
+	build_mirror(p);
 	free(inputs);
 }
 
@@ -141,12 +161,12 @@ static void put_load(struct spreader *s, const int *arc, int n, double weight)
 /* One round over all edges; returns a new plan. */
 static struct plan *spread_once(struct spreader *s)
 {
-	struct plan *p = make_plan(s->p->scheme);
+	struct plan *p = build_plan(s->p->scheme);
 
 	for (int k = 0; k < s->p->trees; k++) {
 		const struct plan_tree *tree = &s->p->tree[k];
 
-		make_tree(p, tree->root, tree->share);
+		build_tree(p, tree->root, tree->share);
 		for (int i = 0; i < tree->ups; i++) {
 			const struct plan_edge *e = &s->p->edge[tree->up_first + i];
 			int *old = s->p->route + e->first;
@@ -159,9 +179,9 @@ static struct plan *spread_once(struct spreader *s)
 				memcpy(s->route, old, (size_t)n * sizeof(int));
 			}
 			put_load(s, s->route, n, tree->share);
-			make_edge(p, false, e->from, e->to, s->route, n);
+			build_edge(p, false, e->from, e->to, s->route, n);
 		}
-		make_mirror(p);
+		build_mirror(p);
 	}
 	return p;
 }
@@ -216,7 +236,7 @@ static void rack_boxes(const struct topology *t, const struct racks *k, int *at)
 
 static struct plan *merge_at_racks(const struct topology *t, const char *name, bool racks)
 {
-	struct plan *p = make_plan(name);
+	struct plan *p = build_plan(name);
 	struct router *r = router_new(t);
 	struct racks *k = racks_new(t);
 	int *at = mem_new((size_t)t->workers, sizeof(int));
@@ -227,7 +247,7 @@ static struct plan *merge_at_racks(const struct topology *t, const char *name, b
 	for (int i = 0; i < t->workers && !racks; i++)
 		at[i] = -1;
 	for (int s = 0; s < servers; s++)
-		merge_once(p, t, r, server[s], at, 1.0 / servers);
+		servers_merge_once(p, t, r, server[s], at, 1.0 / servers);
 	free(server);
 	free(at);
 	racks_free(k);
@@ -235,14 +255,16 @@ static struct plan *merge_at_racks(const struct topology *t, const char *name, b
 	return p;
 }
 
-SCHEME(ps)
+struct plan *scheme_ps(const struct topology *t, const struct scheme_options *o,
+		       struct topo_error *e)
 {
 	(void)o;
 	(void)e;
 	return spread_routes(t, merge_at_racks(t, "ps", false));
 }
 
-SCHEME(switchml)
+struct plan *scheme_switchml(const struct topology *t, const struct scheme_options *o,
+			     struct topo_error *e)
 {
 	(void)o;
 	if (t->boxes > 0)
@@ -255,30 +277,31 @@ SCHEME(switchml)
 static void merge_twice(struct plan *p, const struct topology *t, struct router *r, int server,
 			const int *at, double share)
 {
-	int last = box_at(t, t->node[server].rack);
+	int last = racks_box_at(t, t->node[server].rack);
 	int *inputs = mem_new((size_t)t->nodes, sizeof(int));
 
-	make_tree(p, server, share);
+	build_tree(p, server, share);
 	for (int i = 0; i < t->workers; i++)
 		if (t->worker[i] != server)
 			inputs[at[i] >= 0 ? at[i] : server]++;
 	for (int i = 0; i < t->workers; i++)
 		if (t->worker[i] != server)
-			make_routed(p, r, false, t->worker[i],
-				    at[i] >= 0 && inputs[at[i]] > 1 ? at[i]
-				    : last >= 0                     ? last
-								    : server,
-				    share);
+			build_routed(p, r, false, t->worker[i],
+				     at[i] >= 0 && inputs[at[i]] > 1 ? at[i]
+				     : last >= 0                     ? last
+								     : server,
+				     share);
 	for (int i = 0; i < t->boxes; i++)
 		if (inputs[t->box[i]] > 1 && t->box[i] != last)
-			make_routed(p, r, false, t->box[i], last >= 0 ? last : server, share);
+			build_routed(p, r, false, t->box[i], last >= 0 ? last : server, share);
 	if (last >= 0)
-		make_routed(p, r, false, last, server, share);
-	make_mirror(p);
+		build_routed(p, r, false, last, server, share);
+	build_mirror(p);
 	free(inputs);
 }
 
-SCHEME(atp_bom)
+struct plan *scheme_atp_bom(const struct topology *t, const struct scheme_options *o,
+			    struct topo_error *e)
 {
 	struct plan *p;
 	struct router *r;
@@ -291,7 +314,7 @@ SCHEME(atp_bom)
 		topo_refuse(e, -1, -1, "atp-bom needs a box");
 		return NULL;
 	}
-	p = make_plan("atp-bom");
+	p = build_plan("atp-bom");
 	r = router_new(t);
 	k = racks_new(t);
 	at = mem_new((size_t)t->workers, sizeof(int));

@@ -5,9 +5,16 @@
 #ifndef RF_PLANNER_SERVERS_H
 #define RF_PLANNER_SERVERS_H
 
-#include "planner/schemes.h"
+#include "plan/plan.h"
+#include "planner/router.h"
 
-/* The servers, or, if there are none, the one of choose_server(). The caller frees. */
+/*
+ * The server of a scheme with one server: the one with the largest ingress, or, if there is none,
+ * the worker with the largest ingress.
+ */
+int servers_choose(const struct topology *t);
+
+/* The servers, or, if there are none, the one of servers_choose(). The caller frees. */
 int *servers_list(const struct topology *t, int *count);
 
 /*
@@ -15,7 +22,7 @@ int *servers_list(const struct topology *t, int *count);
  * server. A stream that would be alone at its box goes directly to the server. The router chooses
  * the routes; the way down mirrors the way up.
  */
-void merge_once(struct plan *p, const struct topology *t, struct router *r, int server,
-		const int *at, double share);
+void servers_merge_once(struct plan *p, const struct topology *t, struct router *r, int server,
+			const int *at, double share);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/memory.h"
-#include "planner/schemes.h"
+#include "planner/build.h"
+#include "planner/mem.h"
 
 struct shape *shape_new(const struct topology *t)
 {
@@ -162,41 +162,10 @@ void shape_emit(const struct shape *s, struct plan *p, bool down)
 			turn(arc, s->arcs[node], back);
 			arc = back;
 		}
-		make_edge(p, down, down ? s->parent[node] : node, down ? node : s->parent[node],
-			  arc, s->arcs[node]);
+		build_edge(p, down, down ? s->parent[node] : node, down ? node : s->parent[node],
+			   arc, s->arcs[node]);
 	}
 	free(back);
-}
-
-/* --- whole plans ------------------------------------------------------------------------------ */
-
-struct plan *plan_like(const struct plan *p)
-{
-	struct plan *q = make_plan(p->scheme);
-
-	q->reduce_only = p->reduce_only;
-	q->sequential = p->sequential;
-	q->rounds = p->rounds;
-	return q;
-}
-
-void plan_take_trees(struct plan *p, struct plan *from)
-{
-	struct plan old = *p;
-
-	p->tree = from->tree;
-	p->edge = from->edge;
-	p->route = from->route;
-	p->trees = from->trees;
-	p->edges = from->edges;
-	p->routes = from->routes;
-	p->tree_room = from->tree_room;
-	p->edge_room = from->edge_room;
-	p->route_room = from->route_room;
-	from->tree = old.tree;
-	from->edge = old.edge;
-	from->route = old.route;
-	plan_free(from);
 }
 
 /* --- hosts ------------------------------------------------------------------------------------ */
@@ -296,7 +265,7 @@ bool plan_split_hosts(const struct topology *t, struct plan *p)
 	r = router_new(t);
 	q = plan_like(p);
 	for (int k = 0; k < p->trees; k++) {
-		make_tree(q, p->tree[k].root, p->tree[k].share);
+		build_tree(q, p->tree[k].root, p->tree[k].share);
 		split_way(s, r, p, k, false, q);
 		if (p->tree[k].downs > 0)
 			split_way(s, r, p, k, true, q);
@@ -305,4 +274,25 @@ bool plan_split_hosts(const struct topology *t, struct plan *p)
 	shape_free(s);
 	router_free(r);
 	return true;
+}
+
+double plan_rate(const struct topology *t, const struct plan *p)
+{
+	struct plan *split = NULL;
+	struct plan_load load;
+	double rate = 0;
+
+	if (plan_measure(t, p, &load, NULL) != 0) {
+		/* The router had to lead some routes through hosts: split them there. */
+		split = plan_like(p);
+		for (int k = 0; k < p->trees; k++)
+			plan_copy_tree(split, p, k, p->tree[k].share);
+		if (!plan_split_hosts(t, split) || plan_measure(t, split, &load, NULL) != 0)
+			goto out;
+	}
+	rate = load.throughput;
+	plan_load_free(&load);
+out:
+	plan_free(split);
+	return rate;
 }

@@ -6,7 +6,7 @@
 #ifndef RF_PLANNER_SHAPE_H
 #define RF_PLANNER_SHAPE_H
 
-#include "planner/graph.h"
+#include "planner/router.h"
 #include "plan/plan.h"
 
 struct shape {
@@ -48,11 +48,7 @@ void shape_emit(const struct shape *s, struct plan *p, bool down);
  */
 bool plan_split_hosts(const struct topology *t, struct plan *p);
 
-/*
- * plan_like: a plan with the same properties and no trees. plan_take_trees: replaces p's trees by
- * those of `from`, which is freed.
- */
-struct plan *plan_like(const struct plan *p);
-void plan_take_trees(struct plan *p, struct plan *from);
+/* The throughput of a plan; 0 if its trees are invalid. */
+double plan_rate(const struct topology *t, const struct plan *p);
 
 #endif

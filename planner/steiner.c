@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/memory.h"
+#include "planner/heap.h"
+#include "planner/mem.h"
 
 #define SPAN_WORK 12 /* work units per node and link of a tree */
 

@@ -10,7 +10,8 @@
 #ifndef RF_PLANNER_STEINER_H
 #define RF_PLANNER_STEINER_H
 
-#include "planner/graph.h"
+#include "planner/heap.h"
+#include "planner/router.h"
 #include "plan/plan.h"
 
 struct steiner {

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/build.h"
 #include "planner/image.h"
-#include "planner/memory.h"
-#include "planner/schemes.h"
+#include "planner/mem.h"
+#include "planner/shape.h"
 
 #define IMAGES_FIRST 32
 #define NEAR 0.996    /* part of the value by classes at which images are enough */
@@ -46,7 +47,7 @@ static void begin(struct images *x, struct quotient *q, uint64_t seed)
 	x->load = mem_new(all, sizeof(double));
 	x->merges = mem_new((size_t)q->f->c->nodes, sizeof(bool));
 	x->arc = mem_new((size_t)q->f->c->nodes * 3, sizeof(int));
-	x->pool = make_plan("images");
+	x->pool = build_plan("images");
 	x->used = mem_new((size_t)q->weights, sizeof(int));
 	x->lp = lp_new();
 	for (size_t i = 0; i <= all; i++)
@@ -329,12 +330,12 @@ static void put_edge(struct images *x, const struct plan_edge *e, const int *to,
 
 	if (e->arcs == 0) {
 		put(x, f->c->out[f->c->first[from]] >> 1, 2 * f->copies[from]);
-		make_edge(x->pool, true, from, from, x->arc, 0);
+		build_edge(x->pool, true, from, from, x->arc, 0);
 		return;
 	}
 	for (int i = 0; i < (copies ? f->copies[from] : 1); i++) {
 		end = find_way(x, e, to, copies && f->twin[e->to] >= 0);
-		make_edge(x->pool, copies, from, end, x->arc, e->arcs);
+		build_edge(x->pool, copies, from, end, x->arc, e->arcs);
 		if (copies && f->row[f->c->links + end] >= 0)
 			put(x, f->c->links + end, 1);
 	}
@@ -363,7 +364,7 @@ static void make_image(struct images *x, int tree, const int *to)
 
 	memset(x->load, 0, ((size_t)f->c->links + (size_t)f->c->nodes) * sizeof(double));
 	memset(x->merges, 0, (size_t)f->c->nodes * sizeof(bool));
-	make_tree(x->pool, 0, 1);
+	build_tree(x->pool, 0, 1);
 	put_inputs(x, k, to);
 	for (int i = 0; i < k->ups + k->downs; i++)
 		put_edge(x, &x->q->pool->edge[k->up_first + i], to, i >= k->ups);
@@ -516,7 +517,7 @@ struct plan *unfold(struct quotient *q, const char *name, int trees, uint64_t se
 		take_plain(&x);
 	for (int most = trees < IMAGES_FIRST ? trees : IMAGES_FIRST;;
 	     most = 2 * most < trees ? 2 * most : trees) {
-		double from = clock_seconds();
+		double from = work_clock();
 
 		while (x.count < most && !plain &&
 		       (x.count == 0 || work_has_time(q->work, part, 0))) {
@@ -531,7 +532,7 @@ struct plan *unfold(struct quotient *q, const char *name, int trees, uint64_t se
 		    !work_is_left(q->work, part))
 			break;
 		/* The next round has twice as many images. */
-		took = clock_seconds() - from;
+		took = work_clock() - from;
 		if (!work_has_time(q->work, part, 2 * took))
 			break;
 	}

@@ -7,19 +7,19 @@
 
 static double (*clock_other)(void);
 
-void clock_use(double (*now)(void))
+void work_clock_use(double (*now)(void))
 {
 	clock_other = now;
 }
 
-double clock_seconds(void)
+double work_clock(void)
 {
 	return clock_other ? clock_other() : 1e-9 * (double)rf_now_ns();
 }
 
 struct work work_begin(double most, double seconds)
 {
-	double now = clock_seconds();
+	double now = work_clock();
 
 	return (struct work){.most = most, .begin = now, .end = now + seconds};
 }
@@ -28,13 +28,13 @@ bool work_is_left(const struct work *w, double part)
 {
 	if (w->spent >= part * w->most)
 		return false;
-	return isinf(w->end) || clock_seconds() < w->begin + part * (w->end - w->begin);
+	return isinf(w->end) || work_clock() < w->begin + part * (w->end - w->begin);
 }
 
 void work_report(const struct work *w, const char *doing, int round, double value, double bound)
 {
-	struct reporter *n = w->reporter;
-	double now = n ? clock_seconds() : 0;
+	struct work_reporter *n = w->reporter;
+	double now = n ? work_clock() : 0;
 
 	if (!n || now < n->last + n->every)
 		return;
@@ -48,10 +48,10 @@ double work_gone(const struct work *w)
 
 	if (isinf(w->end))
 		return part;
-	return fmax(part, (clock_seconds() - w->begin) / (w->end - w->begin));
+	return fmax(part, (work_clock() - w->begin) / (w->end - w->begin));
 }
 
 bool work_has_time(const struct work *w, double part, double seconds)
 {
-	return isinf(w->end) || clock_seconds() + seconds < w->begin + part * (w->end - w->begin);
+	return isinf(w->end) || work_clock() + seconds < w->begin + part * (w->end - w->begin);
 }

@@ -10,27 +10,27 @@
 
 #include <stdbool.h>
 
-/* Seconds of a monotonic clock: real time, unless clock_use has set another clock. */
-double clock_seconds(void);
+/* Seconds of a monotonic clock: real time, unless work_clock_use has set another clock. */
+double work_clock(void);
 /* Sets the clock, for tests on busy machines; NULL: real time again. */
-void clock_use(double (*now)(void));
+void work_clock_use(double (*now)(void));
 
 /* A receiver of progress reports, one every so many seconds. */
-struct reporter {
+struct work_reporter {
 	/*
 	 * doing: the current step. value: throughput of the best plan so far. bound: an upper
 	 * bound. NAN: not known. Both in the unit of the topology that scheme_run was given.
 	 */
 	void (*report)(const char *doing, int round, double value, double bound);
 	double every; /* seconds */
-	double last;  /* clock_seconds() of the latest report, or of the start */
+	double last;  /* work_clock() of the latest report, or of the start */
 	double scale; /* factor of the capacities that a scheme sees, set by scheme_run */
 };
 
 struct work {
-	double most, spent;        /* units */
-	double begin, end;         /* clock_seconds(); end is INFINITY if there is no time limit */
-	struct reporter *reporter; /* NULL: no reports */
+	double most, spent; /* units */
+	double begin, end;  /* work_clock(); end is INFINITY if there is no time limit */
+	struct work_reporter *reporter; /* NULL: no reports */
 };
 
 /* seconds: time limit; INFINITY: none. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "planner/bounds.h"
 #include "planner/exact.h"
 #include "planner/jobs.h"
 #include "tools/plan_result.h"
@@ -23,7 +24,7 @@ static void certify(const struct topology *t, struct plan *p)
 	c->cut = bound_cut(t, p->reduce_only);
 	c->degree = bound_degree(t, p->reduce_only);
 	c->flow = bound_flow(t, p->reduce_only, &c->no_flow);
-	c->dual = bound_by_prices(t, p, strcmp(p->scheme, "forest") != 0);
+	c->dual = exact_by_prices(t, p, strcmp(p->scheme, "forest") != 0);
 	c->exact = !isnan(c->dual);
 	if (c->arc_price && isnan(c->dual))
 		fprintf(stderr, "ringfold plan: the dual bound is not checked: the network has too "

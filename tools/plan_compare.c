@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "base/opt.h"
+#include "planner/bounds.h"
+#include "planner/scheme.h"
+#include "planner/sim.h"
 #include "tools/plan_tool.h"
 
 #define ROWS_MAX 64

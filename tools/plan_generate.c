@@ -7,6 +7,8 @@
 #include "base/opt.h"
 #include "tools/plan_tool.h"
 
+#include "planner/shape.h"
+
 static const char *const shapes[] = {"star", "leaf-spine", "fat-tree",
 				     "rail", "random",     "machines"};
 static const char *const box_words[] = {"none", "leaves", "spines", "all", "share"};

@@ -10,7 +10,8 @@
 #include "base/opt.h"
 #include "tools/plan_tool.h"
 #include "planner/jobs.h"
-#include "planner/memory.h"
+#include "planner/mem.h"
+#include "planner/replan.h"
 #include "planner/work.h"
 
 #define REMOVED_MOST 64
@@ -87,7 +88,7 @@ static int run_jobs(const char *topology, const char *list, const struct scheme 
 	if (check_jobs(topology, list, j, prefix) != 0)
 		goto out;
 	for (; made < j->count; made++) {
-		double begin = clock_seconds();
+		double begin = work_clock();
 
 		plan[made] = jobs_plan(t, plan, made, &j->job[made], s, o, &e);
 		if (!plan[made]) {
@@ -95,7 +96,7 @@ static int run_jobs(const char *topology, const char *list, const struct scheme 
 				e.text);
 			goto out;
 		}
-		plan_progress(j->job[made].name, clock_seconds() - begin);
+		plan_progress(j->job[made].name, work_clock() - begin);
 	}
 	if (jobs_verify(t, plan, made, &e) != 0) {
 		fail("jobs", e.text);
@@ -202,7 +203,7 @@ static int find_link(const struct topology *t, const int *sorted, const char *te
 	return a < 0 || b < 0 ? -1 : topo_find_arc(t, a, b, (int)number);
 }
 
-static int find_removed(const struct topology *t, const struct removed *g, struct failure *f)
+static int find_removed(const struct topology *t, const struct removed *g, struct replan_failure *f)
 {
 	int *sorted = topo_sort_names(t);
 	int rc = sorted ? 0 : -1;
@@ -274,7 +275,7 @@ static int run_replan(const char *topology, const char *path, const struct remov
 	struct plan *old = t ? plan_read(path, t, &e) : NULL;
 	struct topology *left = NULL;
 	struct plan *p = NULL;
-	struct failure f = {0};
+	struct replan_failure f = {0};
 	struct plan_load load;
 	struct replan what;
 	int *node_of = NULL;

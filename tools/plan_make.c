@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "planner/bounds.h"
+#include "planner/scheme.h"
+#include "planner/sim.h"
 #include "tools/plan_result.h"
 
 #define SHARES_MOST 64

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "tools/plan_tool.h"
-#include "plan/textline.h"
+#include "plan/text.h"
 
 #define NODES_MAX 400 /* a larger picture would be unreadable */
 #define TREES_MAX 8

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "planner/scheme.h"
 #include "planner/work.h"
 #include "tools/plan_tool.h"
 
@@ -28,7 +29,7 @@ static bool progress_quiet;
 
 void plan_progress(const char *name, double seconds)
 {
-	double now = clock_seconds();
+	double now = work_clock();
 
 	progress_begin = progress_begin < 0 ? now - seconds : progress_begin;
 	if (now - progress_begin >= PLAN_PROGRESS_SECONDS && !progress_quiet)
@@ -38,7 +39,7 @@ void plan_progress(const char *name, double seconds)
 
 static void print_step(const char *doing, int round, double value, double bound)
 {
-	fprintf(stderr, "%8.1f s  %s, round %d", clock_seconds() - progress_begin, doing, round);
+	fprintf(stderr, "%8.1f s  %s, round %d", work_clock() - progress_begin, doing, round);
 	if (value > 0)
 		fprintf(stderr, ": %.6g", value);
 	if (value > 0 && !isnan(bound))
@@ -48,9 +49,10 @@ static void print_step(const char *doing, int round, double value, double bound)
 
 void plan_show_progress(struct scheme_options *o, bool quiet)
 {
-	static struct reporter reporter = {.report = print_step, .every = PLAN_PROGRESS_SECONDS};
+	static struct work_reporter reporter = {.report = print_step,
+						.every = PLAN_PROGRESS_SECONDS};
 
-	progress_begin = reporter.last = clock_seconds();
+	progress_begin = reporter.last = work_clock();
 	progress_quiet = quiet;
 	o->progress = quiet ? NULL : plan_progress;
 	o->reporter = quiet ? NULL : &reporter;

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/textline.h"
+#include "plan/text.h"
+
+#include "planner/sim.h"
 
 void plan_fail(const char *reason)
 {

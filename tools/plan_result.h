@@ -7,6 +7,8 @@
 #include "base/opt.h"
 #include "tools/plan_tool.h"
 
+#include "planner/sim.h"
+
 /* Where a plan comes from and where it goes; a path that is NULL is not requested. */
 struct plan_output {
 	const char *topology, *plan; /* input files */

@@ -5,7 +5,7 @@
 #define RF_TOOLS_PLAN_TOOL_H
 
 #include "planner/scheme.h"
-#include "planner/simulate.h"
+#include "planner/sim.h"
 
 /* The commands; argv[0] is the command's name. They return an exit code of base/opt.h. */
 int plan_command_make(int argc, char **argv);

@@ -17,9 +17,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "planner/work.h"
+#include "planner/bounds.h"
 #include "planner/scheme.h"
-#include "planner/simulate.h"
+#include "planner/sim.h"
+#include "planner/work.h"
 #include "tests/bench/planner_cases.h"
 #include "tests/bench/planner_figure.h"
 #include "tests/bench/planner_large.h"
@@ -289,11 +290,11 @@ static void planning_time(const struct planning *g)
 	}
 	t = case_generate(&s, "Gbps");
 	o.seconds = size->limit / 2;
-	clock_use(processor_seconds);
+	work_clock_use(processor_seconds);
 	took = processor_seconds();
 	p = scheme_run(scheme_find("best"), t, &o, &e);
 	took = processor_seconds() - took;
-	clock_use(NULL);
+	work_clock_use(NULL);
 	snprintf(text, sizeof(text), "planning time of best, %s, %s", size->name, g->name);
 	if (!p)
 		fprintf(stderr, "planner-bench: %s: %s\n", text, e.text);

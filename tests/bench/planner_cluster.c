@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "planner/jobs.h"
+#include "planner/replan.h"
 #include "tests/bench/planner_cases.h"
 #include "tests/bench/planner_figure.h"
 
@@ -155,7 +156,7 @@ static int lines_kept(const char *a, const char *b)
 static void one_failure(const struct topology *t)
 {
 	struct scheme_options o = scheme_options_default();
-	struct failure f = {calloc((size_t)t->links, 1), calloc((size_t)t->nodes, 1)};
+	struct replan_failure f = {calloc((size_t)t->links, 1), calloc((size_t)t->nodes, 1)};
 	struct plan *old, *p;
 	struct topology *left;
 	struct replan what;

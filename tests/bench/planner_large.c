@@ -13,6 +13,8 @@
 #include "tests/bench/planner_figure.h"
 #include "tests/unit/planner_drawn.h"
 
+#include "planner/scheme.h"
+
 #define HOSTS_MOST 300
 #define REPEATED 100 /* one in this many random topologies is planned again on a busy machine */
 

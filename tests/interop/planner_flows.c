@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "planner/simulate.h"
+#include "planner/sim.h"
 #include "tests/unit/planner_forest.h"
 
 #define AMOUNT 1000.0

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "planner/scheme.h"
+
 /* Work units for each scheme, some two seconds; hard topologies stop at this limit. */
 #define WORK 2e8
 

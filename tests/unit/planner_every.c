@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "planner/build.h"
 #include "planner/limits.h"
 #include "planner/master.h"
 

@@ -13,11 +13,12 @@
 
 #include <cmocka.h>
 
+#include "planner/bounds.h"
 #include "planner/exact.h"
-#include "planner/rails.h"
 #include "planner/fold.h"
-#include "planner/unfold.h"
+#include "planner/rails.h"
 #include "planner/scheme.h"
+#include "planner/unfold.h"
 
 /* --- twins ------------------------------------------------------------------------------------ */
 
@@ -291,7 +292,7 @@ static void test_certificates(void **state)
 		struct plan *p = scheme_run(scheme_find("best"), t, &o, NULL);
 		struct plan_certificate *c = &p->certificate;
 		uint64_t random = s.seed;
-		double bound = bound_by_prices(t, p, true);
+		double bound = exact_by_prices(t, p, true);
 
 		print_message("%d boxes, exact %d\n", t->boxes, c->exact);
 		assert_true(t->boxes > 12 && c->exact);
@@ -303,12 +304,12 @@ static void test_certificates(void **state)
 
 			c->arc_price[2 * link] *= factor;
 			c->arc_price[2 * link + 1] *= factor;
-			bound = bound_by_prices(t, p, true);
+			bound = exact_by_prices(t, p, true);
 			assert_true(bound >= p->throughput * (1 - 1e-9));
 		}
 		/* Prices of one direction alone prove nothing. */
 		c->arc_price[0] += 1;
-		assert_true(isnan(bound_by_prices(t, p, true)));
+		assert_true(isnan(exact_by_prices(t, p, true)));
 		plan_free(p);
 		topo_free(t);
 	}
@@ -332,7 +333,7 @@ static void test_reports(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
 	struct scheme_options o = scheme_options_default();
-	struct reporter reporter = {.report = count_report};
+	struct work_reporter reporter = {.report = count_report};
 	struct topology *t;
 	struct plan *p;
 
@@ -353,7 +354,7 @@ static void test_reports(void **state)
 	plan_free(p);
 	reports = 0;
 	reporter.every = 1e6;
-	reporter.last = clock_seconds();
+	reporter.last = work_clock();
 	plan_free(scheme_run(scheme_find("best"), t, &o, NULL));
 	assert_int_equal(reports, 0);
 	topo_free(t);

@@ -10,6 +10,8 @@
 
 #include "tests/unit/planner_help.h"
 
+#include "planner/scheme.h"
+
 static unsigned long long latest; /* seed of the latest random topology */
 
 struct topology *help_make(const struct topo_spec *s)

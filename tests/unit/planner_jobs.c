@@ -12,10 +12,12 @@
 
 #include <cmocka.h>
 
+#include "planner/build.h"
 #include "planner/jobs.h"
 #include "planner/limits.h"
 #include "planner/lp.h"
 #include "planner/master.h"
+#include "planner/replan.h"
 #include "tests/unit/planner_every.h"
 #include "tests/unit/planner_forest.h"
 #include "tests/unit/planner_help.h"
@@ -382,7 +384,8 @@ static void trees_stay_after_a_failure(void **state)
 	for (int i = 0; i < 24; i++) {
 		struct topology *t = mesh(&random), *left;
 		struct plan *old, *new, *kept;
-		struct failure f = {mem_new((size_t)t->links, 1), mem_new((size_t)t->nodes, 1)};
+		struct replan_failure f = {mem_new((size_t)t->links, 1),
+					   mem_new((size_t)t->nodes, 1)};
 		int *node_of, *arc_of;
 		struct replan what;
 		struct plan_load load;
@@ -432,7 +435,7 @@ static void what_falls_apart(void **state)
 {
 	struct topo_spec s = topo_spec_default(TOPO_STAR);
 	struct topology *t = help_make(&s);
-	struct failure f = {mem_new((size_t)t->links, 1), mem_new((size_t)t->nodes, 1)};
+	struct replan_failure f = {mem_new((size_t)t->links, 1), mem_new((size_t)t->nodes, 1)};
 	int *node_of, *arc_of;
 	struct topo_error e;
 

@@ -150,16 +150,16 @@ static void certificate_there_and_back(void **state)
 
 	(void)state;
 	assert_true(p->certificate.exact);
-	help_near(bound_by_prices(t, p, true), p->certificate.dual);
+	help_near(exact_by_prices(t, p, true), p->certificate.dual);
 	text = plan_format(p, t);
 	back = plan_parse(text, strlen(text), "p.json", t, &e);
 	if (!back)
 		fail_msg("%s", e.text);
 	assert_true(!back->certificate.exact);
-	help_near(bound_by_prices(t, back, true), p->certificate.dual);
+	help_near(exact_by_prices(t, back, true), p->certificate.dual);
 	/* Wrong prices prove nothing: the bound is worse or missing. */
 	back->certificate.arc_price[0] += 1;
-	assert_true(bound_by_prices(t, back, true) > p->certificate.dual);
+	assert_true(exact_by_prices(t, back, true) > p->certificate.dual);
 	free(text);
 	plan_free(p);
 	plan_free(back);

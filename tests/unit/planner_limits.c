@@ -12,9 +12,11 @@
 
 #include <cmocka.h>
 
+#include "planner/bounds.h"
+#include "planner/build.h"
 #include "planner/limits.h"
 #include "planner/master.h"
-#include "planner/simulate.h"
+#include "planner/sim.h"
 #include "tests/unit/planner_every.h"
 #include "tests/unit/planner_forest.h"
 #include "tests/unit/planner_help.h"

@@ -15,9 +15,10 @@
 #include <cmocka.h>
 
 #include "planner/arbor.h"
+#include "planner/bounds.h"
 #include "planner/exact.h"
 #include "planner/scheme.h"
-#include "planner/schemes.h"
+#include "planner/shape.h"
 #include "tests/unit/planner_help.h"
 
 static uint64_t seed = 1;
@@ -93,23 +94,23 @@ static void check_exactly(const struct topology *t, const char *name, uint64_t o
 {
 	struct plan *p = help_plan(t, name);
 	bool merging = strcmp(name, "best") == 0;
-	struct fraction plan, bound;
+	struct exact_fraction plan, bound;
 
 	CHECK(p, one, "%s: no plan", name);
 	CHECK(exact_throughput(t, p, &plan) == 0, one, "%s: no exact throughput", name);
-	CHECK(fabs(fraction_value(plan) - p->throughput) < near * p->throughput, one,
-	      "%s: %.9g, exactly %.9g", name, p->throughput, fraction_value(plan));
+	CHECK(fabs(exact_value(plan) - p->throughput) < near * p->throughput, one,
+	      "%s: %.9g, exactly %.9g", name, p->throughput, exact_value(plan));
 	if (p->certificate.exact && exact_bound(t, p, merging, &bound) == 0) {
-		struct fraction less = {bound.num - bound.num / 100, bound.den};
+		struct exact_fraction less = {bound.num - bound.num / 100, bound.den};
 
-		CHECK(fraction_at_most(plan, bound), one, "%s: plan %.12g above bound %.12g", name,
-		      fraction_value(plan), fraction_value(bound));
-		CHECK(fraction_at_most(less, plan), one, "%s: plan %.9g, bound %.9g", name,
-		      fraction_value(plan), fraction_value(bound));
+		CHECK(exact_at_most(plan, bound), one, "%s: plan %.12g above bound %.12g", name,
+		      exact_value(plan), exact_value(bound));
+		CHECK(exact_at_most(less, plan), one, "%s: plan %.9g, bound %.9g", name,
+		      exact_value(plan), exact_value(bound));
 		/* The checker detects a plan that claims too much. */
 		plan.num = bound.num * 2;
 		plan.den = bound.den;
-		CHECK(!fraction_at_most(plan, bound), one, "the check passes anything");
+		CHECK(!exact_at_most(plan, bound), one, "the check passes anything");
 		++*checked;
 	}
 	plan_free(p);

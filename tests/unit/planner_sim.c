@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "planner/simulate.h"
+#include "planner/sim.h"
 #include "tests/unit/planner_forest.h"
 #include "tests/unit/planner_help.h"
 

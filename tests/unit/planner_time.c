@@ -31,11 +31,11 @@ static void plan(const char *what, const struct topo_spec *s, double most, int t
 	if (!t)
 		fail_msg("%s: %s", what, e.text);
 	o.seconds = most / 2;
-	clock_use(processor_seconds);
+	work_clock_use(processor_seconds);
 	seconds = -processor_seconds();
 	p = scheme_run(scheme_find("best"), t, &o, &e);
 	seconds += processor_seconds();
-	clock_use(NULL);
+	work_clock_use(NULL);
 	if (!p)
 		fail_msg("%s: %s", what, e.text);
 	if (plan_verify(t, p, &load, &e) != 0)
@@ -124,11 +124,11 @@ static void limited_scheme(const char *scheme, const char *what, const struct to
 	if (!t)
 		fail_msg("%s: %s", what, e.text);
 	o.seconds = limit;
-	clock_use(processor_seconds);
+	work_clock_use(processor_seconds);
 	begin = processor_seconds();
 	p = scheme_run(scheme_find(scheme), t, &o, &e);
 	took = processor_seconds() - begin;
-	clock_use(NULL);
+	work_clock_use(NULL);
 	if (!p)
 		fail_msg("%s: %s", what, e.text);
 	print_message("%s, %s: limit %g s, took %.2f s, %.6g\n", what, scheme, limit, took,

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/textline.h"
+#include "plan/text.h"
 #include "plan/topology.h"
+
+#include "planner/shape.h"
 
 #define HEAD "{\"format\": \"ringfold-topology\", \"version\": 1, \"name\": \"t\",\n"
 #define HOST(n) "{\"name\": \"" n "\", \"kind\": \"host\"}"

@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
-#include "planner/published.h"
+#include "planner/bounds.h"
+#include "planner/gria.h"
+#include "planner/inart.h"
 #include "planner/scheme.h"
 #include "tests/unit/planner_help.h"
 

@@ -1,10 +1,9 @@
 /*
- * Routes in a topology, and a heap of nodes for shortest paths.
- *
- * Routes run through switches and boxes; through a host only if there is no other way.
+ * Routes in a topology. They run through switches and boxes; through a host only if there is no
+ * other way.
  */
-#ifndef RF_PLANNER_GRAPH_H
-#define RF_PLANNER_GRAPH_H
+#ifndef RF_PLANNER_ROUTER_H
+#define RF_PLANNER_ROUTER_H
 
 #include "plan/topology.h"
 
@@ -43,23 +42,5 @@ void router_free(struct router *r);
 void router_find(struct router *r, int from, int to, double weight);
 /* The number of hops from one node to another. */
 int router_hops(struct router *r, int from, int to);
-
-/* Nodes by key, the least key first; a node may be in the heap several times. */
-struct heap {
-	struct heap_entry {
-		double key;
-		int node;
-	} * entry;
-	int count, room;
-};
-
-void heap_push(struct heap *h, double key, int node);
-struct heap_entry heap_pop(struct heap *h);
-
-/*
- * Lists the nodes where the trees of a reduce-only plan may end: the servers, or all workers if
- * there are none. Returns their number; list has space for t->nodes.
- */
-int plan_roots(const struct topology *t, int *list);
 
 #endif

@@ -4,8 +4,8 @@
  *
  * Amounts are in the topology's unit times a second: gigabits if capacities are in Gbps.
  */
-#ifndef RF_PLANNER_SIMULATE_H
-#define RF_PLANNER_SIMULATE_H
+#ifndef RF_PLANNER_SIM_H
+#define RF_PLANNER_SIM_H
 
 #include "plan/plan.h"
 

@@ -1,4 +1,4 @@
-#include "planner/memory.h"
+#include "planner/mem.h"
 
 #include <stdint.h>
 #include <stdio.h>

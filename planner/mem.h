@@ -3,8 +3,8 @@
  * exit code 1. The planning commands have written no file at that point. A program that must
  * survive a shortage of memory has to plan in a separate process.
  */
-#ifndef RF_PLANNER_MEMORY_H
-#define RF_PLANNER_MEMORY_H
+#ifndef RF_PLANNER_MEM_H
+#define RF_PLANNER_MEM_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
  * Finds the line of an element of a JSON text, because the JSON library reports lines for syntax
  * errors only. Builds error messages that name the file and the line.
  */
-#ifndef RF_PLANNER_TEXTLINE_H
-#define RF_PLANNER_TEXTLINE_H
+#ifndef RF_PLAN_TEXT_H
+#define RF_PLAN_TEXT_H
 
 #include <jansson.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /*
- * The models of GRID and InArt as their papers state them: no links inside the network, all workers
- * alike, one merge of each stream.
+ * GRID's model as its paper states it: no links inside the network, all workers alike, one merge of
+ * each stream.
  */
-#ifndef RF_PLANNER_PUBLISHED_H
-#define RF_PLANNER_PUBLISHED_H
+#ifndef RF_PLANNER_GRIA_H
+#define RF_PLANNER_GRIA_H
 
-#include "planner/servers.h"
+#include "plan/topology.h"
 
 /* GRID's problem GRIA: the highest rate at which each of n workers can send. */
 struct gria {
@@ -44,23 +44,5 @@ double gria_relaxation(const struct gria *g, double *part);
 double gria_exact(const struct gria *g, int *slots);
 /* The optimum if every chunk may choose its own box. */
 double gria_classes(const struct gria *g);
-
-/*
- * L-InArt: shares of the servers if links have no limit. Returns the rate of all shares together;
- * rate_max: of a worker. Among equal optima the shares are as even as possible.
- */
-double inart_shares(const struct topology *t, const int *server, int servers, double rate_max,
-		    double *share);
-/*
- * The best assignment of whole streams for given shares, for both ways or the way up alone. Adds
- * its trees to the plan. Returns the rate; -1: there are too many assignments to try them all.
- */
-double inart_exact(const struct topology *t, const int *server, int servers, const double *share,
-		   bool reduce_only, struct plan *p);
-/*
- * R-InArt's choice by a number u in [0, 1) among parts that add up to 1: the first part for which
- * the sum up to and including it is at least u.
- */
-int inart_pick(const double *part, int n, double u);
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * Colour refinement (Weisfeiler and Leman).
  */
-#include "planner/colour.h"
+#include "planner/colouring.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/memory.h"
+#include "planner/mem.h"
 
 #define AHEAD_MOST 3000000L /* limit of arcs that the look-ahead visits in total */
 

@@ -3,8 +3,8 @@
  * colours around it. Nodes with one link ("leaves" here) are first folded into their neighbour. The
  * remaining nodes, the core, are few even if there are many hosts.
  */
-#ifndef RF_PLANNER_COLOUR_H
-#define RF_PLANNER_COLOUR_H
+#ifndef RF_PLANNER_COLOURING_H
+#define RF_PLANNER_COLOURING_H
 
 #include "plan/topology.h"
 

@@ -1,4 +1,4 @@
-#include "plan/textline.h"
+#include "plan/text.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -2,18 +2,20 @@
 #
 # Library: model (needs rfproto after it).
 
-MODEL_SRC := $(addprefix sim/model/,arith.c queue.c parse.c ledger.c nak.c held.c judge.c reduce.c schedule.c egress.c registers.c model.c)
+MODEL_SRC := $(addprefix sim/model/,arith.c queue.c parse.c table.c ledger.c mirror.c form.c nak.c held.c judge.c reduce.c schedule.c egress.c registers.c model.c)
 
 $(eval $(call c_lib,model,$(MODEL_SRC)))
 $(eval $(call c_test,model_arith,tests/unit/model_arith.c,model rfproto,-lm))
 
 COMPARE_SRC := $(addprefix tests/sim/compare/,packet.c bench.c engine.c stray.c traffic.c lockstep.c burst.c)
-$(eval $(call test_lib,boxbench,$(COMPARE_SRC) tests/unit/model_common.c))
+$(eval $(call test_lib,boxbench,$(COMPARE_SRC) tests/unit/model_common.c tests/unit/model_extra.c))
 BOXBENCH_LIBS := boxbench rf-cosim model rfproto
 $(eval $(call c_test,model_lines,tests/unit/model_lines.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_conn,tests/unit/model_conn.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_window,tests/unit/model_window.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_acks,tests/unit/model_acks.c,$(BOXBENCH_LIBS),-ldl))
+$(eval $(call c_test,model_mirror,tests/unit/model_mirror.c,$(BOXBENCH_LIBS),-ldl))
+$(eval $(call test,model_mutants,tests/unit/model_mutants.sh $(BUILD),$(BUILD)/tests/model_mirror))
 $(eval $(call c_test,model_nak,tests/unit/model_nak.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_ledger,tests/unit/model_ledger.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_sums,tests/unit/model_sums.c,$(BOXBENCH_LIBS),-ldl -lm))

@@ -5,11 +5,6 @@
 #include "proto/rf_bytes.h"
 #include "sim/model/internal.h"
 
-static uint64_t port_mac(const struct rf_engine *e, unsigned int port)
-{
-	return (e->mac + port) & 0xffffffffffffu;
-}
-
 /* Makes sure that the port is processed in a cycle. */
 static void look(struct rf_engine *e, unsigned int port, uint64_t cycle)
 {
@@ -30,7 +25,7 @@ static void look(struct rf_engine *e, unsigned int port, uint64_t cycle)
 void model_send(struct rf_engine *e, unsigned int port, enum model_source src,
 		struct model_frame *f)
 {
-	model_set_mac(f->bytes + 6, port_mac(e, port));
+	model_set_mac(f->bytes + 6, model_port_mac(e, port));
 	model_queue_put(e, &e->ports[port].out[src], f);
 	look(e, port, f->ready);
 }
@@ -254,6 +249,19 @@ static void seal(struct model_frame *f, unsigned int l2, unsigned int ip_length)
 	rf_put_le32(f->bytes + l2 + ip_length - 4, model_icrc(f->bytes, l2, ip_length));
 }
 
+/* A mirror connection: the packet goes back to the host that sent it. */
+static void turn_back(const struct model_conn *c, struct model_frame *f, unsigned int l2)
+{
+	uint8_t *ip = f->bytes + l2;
+	uint32_t src = rf_get_be32(ip + 12);
+
+	model_set_mac(f->bytes, c->mac);
+	rf_put_be32(ip + 12, rf_get_be32(ip + 16));
+	rf_put_be32(ip + 16, src);
+	ip[8] = 64;
+	rf_put_be16(ip + 10, model_ip_checksum(ip));
+}
+
 void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bool repeat,
 		       const uint8_t *payload, uint64_t ready)
 {
@@ -272,6 +280,8 @@ void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bo
 	if ((repeat && e->mutant != RF_MODEL_MUTANT_REPEAT) ||
 	    ((eighth == 0 || index % eighth == 0) && e->mutant != RF_MODEL_MUTANT_ACKREQ))
 		bth[8] |= 0x80;
+	if (e->conns[cid].mirror)
+		turn_back(&e->conns[cid], f, l2);
 	seal(f, l2, (unsigned int)len - l2);
 	f->ready = ready;
 	f->counter = repeat ? RF_CNT_TX_REPEAT : RF_CNT_TX_FIRST;
@@ -279,30 +289,20 @@ void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bo
 	model_send(e, model_cid_port(cid), MODEL_SRC_RESULT, f);
 }
 
-/* An ACK as received, except for its PSN. */
-void model_send_ack(struct rf_engine *e, unsigned int port, const uint8_t *frame,
+/* An ACK as received, except for its PSN; on a mirror connection an ACK or CNP, returned. */
+void model_send_ack(struct rf_engine *e, unsigned int cid, unsigned int port, const uint8_t *frame,
 		    const struct model_parsed *p, uint32_t psn)
 {
 	size_t len = p->l2 + p->ip_length;
 	struct model_frame *f = model_frame_new(frame, len, len);
 
 	rf_put_be24(f->bytes + p->l2 + 37, psn);
+	if (e->conns[cid].mirror)
+		turn_back(&e->conns[cid], f, p->l2);
 	seal(f, p->l2, p->ip_length);
 	f->ready = e->now + MODEL_ACK_DELAY;
 	f->counter = RF_CNT_TX_ACK;
 	model_send(e, port, MODEL_SRC_ACK, f);
-}
-
-static uint16_t ip_checksum(const uint8_t *ip)
-{
-	uint32_t sum = 0;
-	unsigned int k;
-
-	for (k = 0; k < 20; k += 2)
-		sum += k == 10 ? 0u : rf_get_be16(ip + k);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum += sum >> 16;
-	return (uint16_t)~sum;
 }
 
 /* An ACK or NAK for the sender of a frame, made from its header. */
@@ -321,7 +321,7 @@ void model_send_made(struct rf_engine *e, unsigned int cid, const uint8_t *frame
 	ip[8] = 64;
 	rf_put_be32(ip + 12, p->dst_ip);
 	rf_put_be32(ip + 16, p->src_ip);
-	rf_put_be16(ip + 10, ip_checksum(ip));
+	rf_put_be16(ip + 10, model_ip_checksum(ip));
 	rf_put_be16(ip + 24, 28);
 	bth[0] = 0x11;
 	bth[1] = bth[1] & 0x40; /* MigReq */

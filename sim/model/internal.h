@@ -23,6 +23,7 @@
 #define MODEL_HEADER 80u /* bytes of a frame stored in a header slot */
 #define MODEL_MTU 4096u
 #define MODEL_RX_QUEUE 64u
+#define MODEL_CNT_COUNT RF_MODEL_CNT_COUNT
 #define MODEL_BUCKET 4u /* entries in a bucket of the connection table */
 #define MODEL_PUNT_MAX 1024u
 #define MODEL_REPEATS 64u  /* largest queue of repeats */
@@ -83,6 +84,8 @@ struct model_parsed {
 	uint8_t pad;
 	uint32_t qpn;
 	uint32_t psn;
+	uint32_t imm;      /* of SEND LAST and ONLY with immediate */
+	bool to_port;      /* destination is the address of the port */
 	unsigned int hlen; /* offset of the payload */
 	int plen;          /* payload with pad, without ICRC; negative if the headers do not fit */
 };
@@ -103,6 +106,9 @@ struct model_conn {
 	bool asked;          /* a NAK is outstanding */
 	bool twice;          /* a sequence NAK was made since una last advanced */
 	unsigned int queued; /* entries of this connection in the queue of repeats */
+	bool mirror;         /* the rank is its own successor ... */
+	uint64_t mac;        /* ... at this Ethernet address */
+	bool silent;         /* the last packet stored had gives = 0 */
 };
 
 struct model_group {
@@ -115,6 +121,9 @@ struct model_group {
 	unsigned int row;       /* packets from the queues since the last first sending */
 	unsigned int passed;    /* packets of other groups that passed it while it waited */
 	unsigned int port_turn; /* port whose queue is checked first */
+	struct rf_model_kind kind;
+	struct rf_model_difference difference; /* of the latched error */
+	bool marked;                           /* the next first sending carries a CE mark */
 };
 
 /* One measurement of who is last: docs/box.md. */
@@ -203,7 +212,7 @@ struct model_port {
 	unsigned int repeat_head, repeat_count;
 	uint64_t prep_free; /* first cycle in which a pass over this port may be chosen */
 	uint64_t bank_free; /* first cycle in which a pass may read this port's bank */
-	uint32_t counters[RF_CNT_COUNT];
+	uint32_t counters[MODEL_CNT_COUNT];
 };
 
 enum model_event_kind { MODEL_EV_JUDGE, MODEL_EV_SCHEDULE, MODEL_EV_SEND, MODEL_EV_LEFT };
@@ -252,6 +261,7 @@ struct rf_engine {
 
 	uint32_t ctrl, hold_ports, ip, cycle_hi, tx_share;
 	uint64_t mac;
+	uint32_t port_ip[MODEL_PORTS]; /* of each port; 0: none */
 	uint32_t hash_ip, hash_key, hash_value;
 	struct model_entry *table[2];
 	struct model_punt punts[MODEL_PUNTS];
@@ -288,12 +298,39 @@ void model_queue_clear(struct rf_engine *e, struct model_queue *q);
 /* parse.c */
 /* A frame of 60 bytes or more is ARP, with or without a tag. */
 bool model_is_arp(const uint8_t *frame);
-void model_parse(const struct rf_engine *e, const uint8_t *frame, size_t len,
+/* SEND LAST and ONLY with immediate. */
+bool model_has_immediate(uint8_t opcode);
+void model_parse(const struct rf_engine *e, unsigned int port, const uint8_t *frame, size_t len,
 		 struct model_parsed *p);
 bool model_icrc_ok(const uint8_t *frame, const struct model_parsed *p);
 /* ICRC of the IP packet of ip_length bytes at frame + l2; the packet ends with it. */
 uint32_t model_icrc(const uint8_t *frame, unsigned int l2, unsigned int ip_length);
+/* The checksum that the IP header of 20 bytes should have. */
+uint16_t model_ip_checksum(const uint8_t *ip);
 void model_set_mac(uint8_t *bytes, uint64_t mac);
+uint64_t model_get_mac(const uint8_t *bytes);
+
+static inline uint64_t model_port_mac(const struct rf_engine *e, unsigned int port)
+{
+	return (e->mac + port) & 0xffffffffffffu;
+}
+
+/* table.c: the connection table. */
+#define MODEL_ROLE_MIRROR 2u
+/* The entry of a key in its bucket of either table; NULL if there is none. */
+const struct model_entry *model_lookup(const struct rf_engine *e, unsigned int role, uint32_t ip,
+				       uint32_t qpn);
+/* Makes an entry in a free place of the key's buckets. False if there is none. */
+bool model_table_add(struct rf_engine *e, unsigned int role, uint32_t ip, uint32_t qpn,
+		     uint32_t value);
+
+/* form.c */
+/*
+ * Lines 27 to 29 for a packet with index i. Returns the counter, or MODEL_CNT_COUNT if the packet
+ * is well formed; `cause` is the group error if the index can be stored, RF_ERROR_NONE for none.
+ */
+unsigned int model_form(const struct rf_engine *e, unsigned int cid, const struct model_parsed *p,
+			uint32_t i, unsigned int *cause);
 
 /* judge.c */
 void model_judge(struct rf_engine *e, unsigned int port, struct model_frame *f);
@@ -343,6 +380,12 @@ bool model_member(const struct rf_engine *e, const struct model_group *g, unsign
 		  unsigned int port);
 void model_group_head(struct rf_engine *e, unsigned int group);
 void model_group_error(struct rf_engine *e, unsigned int cid, unsigned int cause, uint32_t index);
+/* The same with ERROR.WHAT, ERROR_GOT, ERROR_WANT. */
+void model_group_error_of(struct rf_engine *e, unsigned int cid, unsigned int cause, uint32_t index,
+			  unsigned int what, uint32_t got, uint32_t want);
+/* Type (RF_MODEL_TYPE_*) and operation (RF_MODEL_OP_*) of a group. */
+unsigned int model_type(const struct model_group *g);
+unsigned int model_op(const struct model_group *g);
 bool model_group_runs(const struct model_group *g);
 void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una);
 void model_conn_sent(struct rf_engine *e, unsigned int cid);
@@ -381,7 +424,7 @@ bool model_result_room(const struct rf_engine *e, unsigned int port, const struc
 		       unsigned int frames);
 void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bool repeat,
 		       const uint8_t *payload, uint64_t ready);
-void model_send_ack(struct rf_engine *e, unsigned int port, const uint8_t *frame,
+void model_send_ack(struct rf_engine *e, unsigned int cid, unsigned int port, const uint8_t *frame,
 		    const struct model_parsed *p, uint32_t psn);
 /* An ACK (syndrome below 0x20) or a NAK made for the sender of the frame. */
 void model_send_made(struct rf_engine *e, unsigned int cid, const uint8_t *frame,

@@ -8,6 +8,7 @@
 #define OPCODE_LAST_DATA 0x0bu
 #define OPCODE_ACK 0x11u
 #define OPCODE_CNP 0x81u
+#define CNP_UDP_LENGTH 40u
 #define SYNDROME_SEQUENCE 0x60u
 #define SYNDROME_INVALID 0x61u
 #define SYNDROME_LAST 0x63u
@@ -41,33 +42,6 @@ static void punt(struct rf_engine *e, unsigned int port, const struct model_fram
 	model_count(e, port, RF_CNT_PUNTED);
 }
 
-/* The entry of a key in its bucket of either table; NULL if there is none. */
-static const struct model_entry *lookup(const struct rf_engine *e, const struct model_parsed *p)
-{
-	unsigned int role = p->opcode == OPCODE_ACK || p->opcode == OPCODE_CNP;
-	uint8_t key[8];
-	uint32_t h, mask = (1u << (e->cfg.hash_bits - 2)) - 1;
-	unsigned int k;
-
-	key[0] = (uint8_t)role;
-	rf_put_be24(key + 1, p->qpn);
-	rf_put_be32(key + 4, p->dst_ip);
-	h = rf_crc32(key, sizeof(key));
-	h ^= (h >> 13 | h << 19) & (h >> 23 | h << 9);
-	for (k = 0; k < 2 * MODEL_BUCKET; k++) {
-		unsigned int t = k / MODEL_BUCKET;
-		uint32_t bucket = (t ? h >> 16 : h) & mask;
-		const struct model_entry *entry =
-			&e->table[t][MODEL_BUCKET * bucket + k % MODEL_BUCKET];
-
-		if (entry->ip == p->dst_ip &&
-		    entry->key == (role << RF_HASH_KEY_ROLE_LSB | p->qpn) &&
-		    (entry->value & RF_HASH_VALUE_STATE_MASK))
-			return entry;
-	}
-	return NULL;
-}
-
 /* Forwarded unchanged, if there is room. */
 static unsigned int pass(struct rf_engine *e, unsigned int port, const struct model_frame *f)
 {
@@ -84,6 +58,10 @@ static void judge_unknown(struct rf_engine *e, unsigned int port, const struct m
 {
 	bool hold = (e->ctrl & RF_CTRL_HOLD_MASK) || (e->hold_ports >> port & 1u);
 
+	if (p->to_port && e->mutant != RF_MODEL_MUTANT_UNKNOWN) {
+		model_count(e, port, RF_MODEL_CNT_UNKNOWN);
+		return;
+	}
 	if (hold && p->opcode <= OPCODE_LAST_DATA) {
 		model_count(e, port, RF_CNT_HOLD);
 		if (model_icrc_ok(f->bytes, p))
@@ -91,36 +69,6 @@ static void judge_unknown(struct rf_engine *e, unsigned int port, const struct m
 		return;
 	}
 	model_count(e, port, pass(e, port, f));
-}
-
-/* FIRST and MIDDLE; such a packet is always full. */
-static bool opcode_is_full(uint8_t opcode)
-{
-	return opcode == 0x00 || opcode == 0x01 || opcode == 0x06 || opcode == 0x07;
-}
-
-/* Lines 27 to 29. Returns the counter, or RF_CNT_COUNT if the packet is well formed. */
-static unsigned int judge_form(const struct model_group *g, const struct model_parsed *p,
-			       unsigned int *cause)
-{
-	int mtu = 1 << MODEL_GROUP_FIELD(g, MTU_LOG2);
-	unsigned int dtype = MODEL_GROUP_FIELD(g, DTYPE);
-	int size = dtype == RF_DTYPE_BF16 || dtype == RF_DTYPE_FP16 ? 2 : 4;
-
-	if (p->opcode > OPCODE_LAST_DATA) {
-		*cause = RF_ERROR_OPCODE;
-		return RF_CNT_OPCODE;
-	}
-	if (p->plen <= 0 || p->plen % 4 || p->plen > mtu || p->pad > p->plen - 1 ||
-	    (opcode_is_full(p->opcode) && (p->plen != mtu || p->pad))) {
-		*cause = RF_ERROR_LENGTH;
-		return RF_CNT_LENGTH;
-	}
-	if ((p->plen - p->pad) % size) {
-		*cause = RF_ERROR_ELEMENT;
-		return RF_CNT_ELEMENT;
-	}
-	return RF_CNT_COUNT;
 }
 
 /* A packet could be stored as index i, now or after the missing packets before it have arrived. */
@@ -246,6 +194,15 @@ static unsigned int judge_index(struct rf_engine *e, unsigned int cid, const str
 	return counter;
 }
 
+/* Lines 24 and 39, given whether port and source address are right. */
+static bool wrong_source(const struct rf_engine *e, const struct model_conn *c, bool right,
+			 const struct model_frame *f)
+{
+	if (e->mutant == RF_MODEL_MUTANT_SOURCE)
+		return false;
+	return !right || (c->mirror && model_get_mac(f->bytes + 6) != c->mac);
+}
+
 /* Lines 24 to 36. */
 static unsigned int judge_data(struct rf_engine *e, unsigned int port, unsigned int cid,
 			       const struct model_frame *f, const struct model_parsed *p)
@@ -255,19 +212,18 @@ static unsigned int judge_data(struct rf_engine *e, unsigned int port, unsigned 
 	uint32_t index = model_serial_sub(p->psn, c->start);
 	unsigned int counter, cause;
 
-	if ((port != model_cid_port(cid) || p->src_ip != c->src_ip) &&
-	    e->mutant != RF_MODEL_MUTANT_SOURCE)
+	if (wrong_source(e, c, port == model_cid_port(cid) && p->src_ip == c->src_ip, f))
 		return RF_CNT_WRONG_SOURCE;
 	if (!(g->cfg & RF_GROUP_CFG_LIVE_MASK))
 		return RF_CNT_JOINING;
 	if (g->error & RF_GROUP_ERROR_VALID_MASK)
 		return RF_CNT_GROUP_FAILED;
 	c->seen |= RF_CONN_SEEN_DATA_MASK;
-	counter = judge_form(g, p, &cause);
-	if (counter == RF_CNT_COUNT)
+	counter = model_form(e, cid, p, index, &cause);
+	if (counter == MODEL_CNT_COUNT)
 		return judge_index(e, cid, f, p, index);
-	if (storable(e, cid, index))
-		model_group_error(e, cid, cause, index);
+	if (cause != RF_ERROR_NONE && storable(e, cid, index))
+		model_group_error_of(e, cid, cause, index, 0, p->imm, 0);
 	return counter;
 }
 
@@ -281,8 +237,7 @@ static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned i
 	uint32_t u = model_serial_sub(psn, c->start);
 	unsigned int syndrome;
 
-	if ((port != c->peer_port || p->src_ip != c->peer_ip) &&
-	    e->mutant != RF_MODEL_MUTANT_SOURCE)
+	if (wrong_source(e, c, port == c->peer_port && p->src_ip == c->peer_ip, f))
 		return RF_CNT_WRONG_SOURCE;
 	c->seen |= RF_CONN_SEEN_ACK_MASK;
 	if (p->udp_length != 28)
@@ -307,20 +262,31 @@ static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned i
 		model_conn_una(e, cid, u);
 	if (syndrome >= SYNDROME_INVALID)
 		model_group_error(e, cid, RF_ERROR_NAK, u);
-	model_send_ack(e, port, f->bytes, p, e->mutant == RF_MODEL_MUTANT_SHIFT ? p->psn : psn);
+	model_send_ack(e, cid, port, f->bytes, p,
+		       e->mutant == RF_MODEL_MUTANT_SHIFT ? p->psn : psn);
 	return RF_CNT_ACK_FORWARDED;
 }
 
-/* Lines 39 and 39a. */
+/* Lines 39 to 39d. */
 static unsigned int judge_cnp(struct rf_engine *e, unsigned int port, unsigned int cid,
 			      const struct model_frame *f, const struct model_parsed *p)
 {
 	const struct model_conn *c = &e->conns[cid];
 
-	if ((port != c->peer_port || p->src_ip != c->peer_ip) &&
-	    e->mutant != RF_MODEL_MUTANT_SOURCE)
+	if (wrong_source(e, c, port == c->peer_port && p->src_ip == c->peer_ip, f))
 		return RF_CNT_WRONG_SOURCE;
-	return pass(e, port, f);
+	if (c->mirror && p->udp_length != CNP_UDP_LENGTH)
+		return RF_CNT_ACK_MALFORMED;
+	if (c->silent) {
+		e->groups[model_cid_group(cid)].marked = true;
+		return RF_MODEL_CNT_CNP_MARK;
+	}
+	if (!c->mirror)
+		return pass(e, port, f);
+	if (e->ports[port].out[MODEL_SRC_ACK].frames >= e->bounds.ack_depth)
+		return RF_CNT_ACK_FULL;
+	model_send_ack(e, cid, port, f->bytes, p, p->psn);
+	return RF_MODEL_CNT_CNP_BACK;
 }
 
 /* A connection outside this box counts as not ready. */
@@ -339,6 +305,20 @@ static unsigned int judge_tombstone(struct rf_engine *e, unsigned int port, uint
 	return RF_CNT_TOMBSTONE;
 }
 
+/* Lines 21 and 21m. */
+static const struct model_entry *entry_of(const struct rf_engine *e, const struct model_parsed *p)
+{
+	unsigned int role = p->opcode == OPCODE_ACK || p->opcode == OPCODE_CNP;
+	const struct model_entry *entry;
+
+	if (p->to_port)
+		return model_lookup(e, MODEL_ROLE_MIRROR, p->src_ip, p->qpn);
+	entry = model_lookup(e, role, p->dst_ip, p->qpn);
+	if (!entry && e->mutant == RF_MODEL_MUTANT_LOOKUP)
+		entry = model_lookup(e, MODEL_ROLE_MIRROR, p->src_ip, p->qpn);
+	return entry;
+}
+
 /* Lines 20 to 23 and 37, 38, then by role. */
 static void judge_roce(struct rf_engine *e, unsigned int port, const struct model_frame *f,
 		       const struct model_parsed *p)
@@ -350,7 +330,7 @@ static void judge_roce(struct rf_engine *e, unsigned int port, const struct mode
 		model_count(e, port, RF_CNT_DISABLED);
 		return;
 	}
-	entry = lookup(e, p);
+	entry = entry_of(e, p);
 	if (!entry) {
 		judge_unknown(e, port, f, p);
 		return;
@@ -359,7 +339,7 @@ static void judge_roce(struct rf_engine *e, unsigned int port, const struct mode
 	state = (entry->value & RF_HASH_VALUE_STATE_MASK) >> RF_HASH_VALUE_STATE_LSB;
 	if (state == RF_STATE_TOMBSTONE)
 		counter = judge_tombstone(e, port, cid, f, p);
-	else if (state == RF_STATE_JOINING && cid == RF_HASH_VALUE_CID_MASK)
+	else if (state == RF_STATE_JOINING && cid == RF_HASH_VALUE_CID_MASK && !p->to_port)
 		counter = pass(e, port, f);
 	else if (state == RF_STATE_JOINING || !cid_exists(e, cid))
 		counter = RF_CNT_JOINING;
@@ -387,7 +367,7 @@ void model_judge(struct rf_engine *e, unsigned int port, struct model_frame *f)
 		model_count(e, port, RF_CNT_RX_MAC_ERROR);
 		return;
 	}
-	model_parse(e, f->bytes, f->len, &p);
+	model_parse(e, port, f->bytes, f->len, &p);
 	if (p.verdict == MODEL_DROP)
 		model_count(e, port, p.cause);
 	else if (p.verdict == MODEL_PUNT)

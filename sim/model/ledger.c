@@ -8,6 +8,16 @@ bool model_member(const struct rf_engine *e, const struct model_group *g, unsign
 	       (g->members[lane / 4] >> (8 * (lane % 4) + port) & 1);
 }
 
+unsigned int model_type(const struct model_group *g)
+{
+	return g->kind.set ? g->kind.type : MODEL_GROUP_FIELD(g, DTYPE);
+}
+
+unsigned int model_op(const struct model_group *g)
+{
+	return g->kind.set ? g->kind.op : MODEL_GROUP_FIELD(g, OP);
+}
+
 /* Passes may be issued. */
 bool model_group_runs(const struct model_group *g)
 {
@@ -58,8 +68,14 @@ static void model_group_tail(struct rf_engine *e, unsigned int group)
 		g->tail = tail;
 }
 
-/* Only the first error of a group is stored. */
 void model_group_error(struct rf_engine *e, unsigned int cid, unsigned int cause, uint32_t index)
+{
+	model_group_error_of(e, cid, cause, index, 0, 0, 0);
+}
+
+/* Only the first error of a group is stored. */
+void model_group_error_of(struct rf_engine *e, unsigned int cid, unsigned int cause, uint32_t index,
+			  unsigned int what, uint32_t got, uint32_t want)
 {
 	struct model_group *g = &e->groups[model_cid_group(cid)];
 
@@ -69,6 +85,7 @@ void model_group_error(struct rf_engine *e, unsigned int cid, unsigned int cause
 		   model_cid_lane(cid) << RF_GROUP_ERROR_LANE_LSB |
 		   model_cid_port(cid) << RF_GROUP_ERROR_PORT_LSB;
 	g->error_index = index;
+	g->difference = (struct rf_model_difference){what, got, want};
 	model_schedule_soon(e, e->now); /* its queued repeats must be discarded */
 }
 
@@ -118,6 +135,7 @@ void model_conn_init(struct rf_engine *e, unsigned int cid)
 	c->mark = 0;
 	c->asked = false;
 	c->twice = false;
+	c->silent = false;
 }
 
 void rf_model_move(struct rf_engine *e, unsigned int group, uint32_t index)

@@ -6,9 +6,9 @@
 #include "sim/model/internal.h"
 
 static const char *const mutant_names[RF_MODEL_MUTANTS] = {
-	"none",     "tree",    "nan",    "stale",  "behalf",  "silent",
-	"window",   "shift",   "icrc",   "beyond", "ackreq",  "repeat",
-	"disagree", "counter", "source", "pad",    "naknext", "nakroom",
+	"none",   "tree", "nan",     "stale",   "behalf", "silent",   "window",
+	"shift",  "icrc", "beyond",  "ackreq",  "repeat", "disagree", "counter",
+	"source", "pad",  "naknext", "nakroom", "lookup", "unknown",  "wrongport",
 };
 
 const char *rf_model_mutant_name(unsigned int mutant)

@@ -13,8 +13,9 @@
 #define PROTO_ICMP 1u
 #define PROTO_UDP 17u
 #define UDP_PORT 4791u
+#define CONTROL_MAGIC 0x52464354u
 
-static uint64_t model_get_mac(const uint8_t *bytes)
+uint64_t model_get_mac(const uint8_t *bytes)
 {
 	return (uint64_t)rf_get_be16(bytes) << 32 | rf_get_be32(bytes + 2);
 }
@@ -72,6 +73,12 @@ static void drop(struct model_parsed *p, unsigned int cause)
 	p->cause = cause;
 }
 
+/* A control packet that came to the address of a port: the magic in place of a BTH. */
+static bool is_control(const uint8_t *udp, const struct model_parsed *p)
+{
+	return p->udp_length >= 12 && rf_get_be32(udp + 8) == CONTROL_MAGIC;
+}
+
 static void parse_roce(const struct rf_engine *e, const uint8_t *udp, struct model_parsed *p)
 {
 	const uint8_t *bth = udp + 8;
@@ -81,7 +88,7 @@ static void parse_roce(const struct rf_engine *e, const uint8_t *udp, struct mod
 		drop(p, RF_CNT_UDP_LENGTH);
 		return;
 	}
-	if (p->dst_ip == e->ip) {
+	if (p->dst_ip == e->ip || (p->to_port && is_control(udp, p))) {
 		p->verdict = MODEL_PUNT;
 		return;
 	}
@@ -94,8 +101,21 @@ static void parse_roce(const struct rf_engine *e, const uint8_t *udp, struct mod
 	p->qpn = rf_get_be24(bth + 5);
 	p->psn = rf_get_be24(bth + 9);
 	p->hlen = p->l2 + 40 + extension(p->opcode);
+	if (model_has_immediate(p->opcode))
+		p->imm = rf_get_be32(bth + 12);
 	p->plen = (int)(p->l2 + p->ip_length) - 4 - (int)p->hlen;
 	p->verdict = MODEL_ROCE;
+}
+
+bool model_has_immediate(uint8_t opcode)
+{
+	return opcode == 0x03 || opcode == 0x05;
+}
+
+/* The address of the port itself. */
+static bool is_port_ip(const struct rf_engine *e, unsigned int port, uint32_t ip)
+{
+	return e->port_ip[port] && e->port_ip[port] == ip;
 }
 
 static bool checksum_right(const uint8_t *ip)
@@ -109,7 +129,34 @@ static bool checksum_right(const uint8_t *ip)
 	return (sum & 0xffff) + (sum >> 16) == 0xffff;
 }
 
-static void parse_ip(const struct rf_engine *e, const uint8_t *frame, size_t len,
+uint16_t model_ip_checksum(const uint8_t *ip)
+{
+	uint32_t sum = 0;
+	unsigned int k;
+
+	for (k = 0; k < 20; k += 2)
+		sum += k == 10 ? 0u : rf_get_be16(ip + k);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum += sum >> 16;
+	return (uint16_t)~sum;
+}
+
+/* Line 14a: the frame is for an address of a port, and this is not that port or not its MAC. */
+static bool wrong_port(const struct rf_engine *e, unsigned int port, const uint8_t *frame,
+		       uint32_t dst_ip)
+{
+	unsigned int k;
+
+	if (e->mutant == RF_MODEL_MUTANT_WRONG_PORT)
+		return false;
+	for (k = 0; k < e->cfg.ports; k++) {
+		if (e->port_ip[k] && e->port_ip[k] == dst_ip)
+			return k != port || model_get_mac(frame) != model_port_mac(e, k);
+	}
+	return false;
+}
+
+static void parse_ip(const struct rf_engine *e, unsigned int port, const uint8_t *frame, size_t len,
 		     struct model_parsed *p)
 {
 	const uint8_t *ip = frame + p->l2;
@@ -143,7 +190,12 @@ static void parse_ip(const struct rf_engine *e, const uint8_t *frame, size_t len
 	}
 	p->src_ip = rf_get_be32(ip + 12);
 	p->dst_ip = rf_get_be32(ip + 16);
-	if (p->dst_ip == e->ip && ip[9] == PROTO_ICMP) {
+	if (wrong_port(e, port, frame, p->dst_ip)) {
+		drop(p, RF_MODEL_CNT_WRONG_PORT);
+		return;
+	}
+	p->to_port = is_port_ip(e, port, p->dst_ip);
+	if ((p->dst_ip == e->ip || p->to_port) && ip[9] == PROTO_ICMP) {
 		p->verdict = MODEL_PUNT;
 		return;
 	}
@@ -169,7 +221,15 @@ bool model_is_arp(const uint8_t *frame)
 	return rf_get_be16(frame + at) == TYPE_ARP;
 }
 
-void model_parse(const struct rf_engine *e, const uint8_t *frame, size_t len,
+/* Line 7. A claim of the port's address by another host must reach the firmware too. */
+static bool arp_wanted(const struct rf_engine *e, unsigned int port, const uint8_t *arp)
+{
+	uint32_t sender = rf_get_be32(arp + 14), target = rf_get_be32(arp + 24);
+
+	return target == e->ip || is_port_ip(e, port, target) || is_port_ip(e, port, sender);
+}
+
+void model_parse(const struct rf_engine *e, unsigned int port, const uint8_t *frame, size_t len,
 		 struct model_parsed *p)
 {
 	unsigned int type, inner;
@@ -199,7 +259,7 @@ void model_parse(const struct rf_engine *e, const uint8_t *frame, size_t len,
 		type = inner;
 	}
 	if (type == TYPE_ARP) {
-		if (rf_get_be32(frame + p->l2 + 24) == e->ip)
+		if (arp_wanted(e, port, frame + p->l2))
 			p->verdict = MODEL_PUNT;
 		else
 			drop(p, RF_CNT_ARP_OTHER);
@@ -208,6 +268,6 @@ void model_parse(const struct rf_engine *e, const uint8_t *frame, size_t len,
 	} else if (type != TYPE_IPV4) {
 		drop(p, RF_CNT_ETHERTYPE);
 	} else {
-		parse_ip(e, frame, len, p);
+		parse_ip(e, port, frame, len, p);
 	}
 }

@@ -249,6 +249,7 @@ static void write_group_cfg(struct rf_engine *e, struct model_group *g, uint32_t
 		g->issued = 0;
 		g->error = 0;
 		g->error_index = 0;
+		g->marked = false;
 		model_slots_clear(e, (unsigned int)(g - e->groups));
 	}
 	if (!(value & RF_GROUP_CFG_LIVE_MASK) && e->lag.group == (unsigned int)(g - e->groups))

@@ -7,6 +7,7 @@
 #include "proto/rf_bytes.h"
 #include "proto/rf_crc32.h"
 #include "sim/fabric/shape.h"
+#include "sim/model/rf_model.h"
 
 #define NAME(name, text) #name,
 const char *const bench_counter_names[RF_CNT_COUNT] = {RF_COUNTERS(NAME)};
@@ -190,7 +191,32 @@ void bench_group_init(struct bench_group *g, unsigned int number, unsigned int p
 		g->members[lane] = (uint8_t)((1u << ports) - 1);
 }
 
-/* Orders ranks by place; each one's ring successor is the next. */
+/* The next rank of the ring: mirror ranks have no part in it. */
+static const struct bench_conn *ring_successor(const struct bench_group *g, unsigned int r)
+{
+	unsigned int k = r;
+
+	do
+		k = (k + 1) % g->ranks;
+	while (g->conn[k].mirror && k != r);
+	return &g->conn[k];
+}
+
+/* The peer of a mirror rank is the port, with the rank's own QPN. */
+static void make_mirror(const struct bench_group *g, struct bench_conn *c)
+{
+	c->shift = 0;
+	c->data_qpn = c->ack_qpn;
+	if (g->one_address) {
+		c->src_ip = 0x0a010000 + g->number * 256;
+		c->src_mac = 0x020000000000u + g->number * 256;
+	}
+	c->dst_ip = BENCH_PORT_IP(c->port);
+	c->dst_mac = BENCH_MAC + c->port;
+	c->peer_port = c->port;
+}
+
+/* Orders ranks by place; the ring successor of each is the next that has no mirror connection. */
 static void make_ranks(struct bench_group *g)
 {
 	unsigned int lane, port, r;
@@ -215,11 +241,16 @@ static void make_ranks(struct bench_group *g)
 			c->data_qpn = (0x4000 + g->number * 256 + r) * 0x9e3779 & 0xffffff;
 			c->ack_qpn = (0x8000 + g->number * 256 + r) * 0xc2b2ae3d & 0xffffff;
 			c->tagged = g->tagged;
+			c->mirror = g->mirror >> r & 1;
 		}
 	}
 	for (r = 0; r < g->ranks; r++) {
-		const struct bench_conn *peer = &g->conn[(r + 1) % g->ranks];
+		const struct bench_conn *peer = ring_successor(g, r);
 
+		if (g->conn[r].mirror) {
+			make_mirror(g, &g->conn[r]);
+			continue;
+		}
 		g->conn[r].dst_ip = peer->src_ip;
 		g->conn[r].dst_mac = peer->src_mac;
 		g->conn[r].peer_port = peer->port;
@@ -233,10 +264,12 @@ static bool start_conn(struct bench *b, const struct bench_conn *c)
 	bench_write(b, base + RF_CONN_START, c->start);
 	bench_write(b, base + RF_CONN_SHIFT, c->shift);
 	bench_write(b, base + RF_CONN_SRC_IP, c->src_ip);
-	bench_write(b, base + RF_CONN_PEER_IP, c->dst_ip);
+	bench_write(b, base + RF_CONN_PEER_IP, c->mirror ? c->src_ip : c->dst_ip);
 	bench_write(b, base + RF_CONN_PEER_PORT, c->peer_port);
 	bench_write(b, base + RF_CONN_QPN, c->ack_qpn);
 	bench_write(b, base + RF_CONN_INIT, 1);
+	if (c->mirror)
+		return true; /* its entry is made last */
 	return bench_entry(b, 0, c->dst_ip, c->data_qpn, c->cid, RF_STATE_LIVE) &&
 	       bench_entry(b, 1, c->src_ip, c->ack_qpn, c->cid, RF_STATE_LIVE);
 }
@@ -264,6 +297,15 @@ bool bench_group_start(struct bench *b, struct bench_group *g)
 		bench_write(b, base + RF_GROUP_MEMBERS0 + 4 * k, rf_get_le32(g->members + 4 * k));
 	for (k = 0; k < g->ranks; k++) {
 		if (!start_conn(b, &g->conn[k]))
+			return false;
+	}
+	for (k = 0; k < g->ranks; k++) {
+		const struct bench_conn *c = &g->conn[k];
+
+		if (!c->mirror)
+			continue;
+		rf_model_set_address(b->e, c->port, c->dst_ip);
+		if (!rf_model_set_mirror(b->e, c->cid, c->src_mac))
 			return false;
 	}
 	bench_write(b, base + RF_GROUP_CFG, cfg | RF_GROUP_CFG_LIVE_MASK);
@@ -308,10 +350,10 @@ void bench_data(const struct bench_conn *c, struct packet *p, uint32_t index, ui
 void bench_ack(const struct bench_conn *c, struct packet *p, uint32_t una)
 {
 	packet_common(p, c->tagged);
-	p->dst_mac = c->src_mac;
-	p->src_mac = c->dst_mac;
-	p->src_ip = c->dst_ip;
-	p->dst_ip = c->src_ip;
+	p->dst_mac = c->mirror ? c->dst_mac : c->src_mac;
+	p->src_mac = c->mirror ? c->src_mac : c->dst_mac;
+	p->src_ip = c->mirror ? c->src_ip : c->dst_ip;
+	p->dst_ip = c->mirror ? c->dst_ip : c->src_ip;
 	p->sport = (uint16_t)(0xd000 + c->cid);
 	p->opcode = OP_ACK;
 	p->qpn = c->ack_qpn;

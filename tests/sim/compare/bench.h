@@ -11,7 +11,9 @@
 
 #define BENCH_MAC 0x02f0f0000010u /* base MAC of the box */
 #define BENCH_IP 0x0a0000feu      /* 10.0.0.254 */
-#define BENCH_SETTLE 200000u      /* cycles within which a box must become idle */
+/* Address of a port for mirror connections. */
+#define BENCH_PORT_IP(port) (BENCH_IP - 32u + (port))
+#define BENCH_SETTLE 200000u /* cycles within which a box must become idle */
 
 /* One frame that left. */
 struct bench_out {
@@ -30,6 +32,7 @@ struct bench_conn {
 	uint64_t src_mac, dst_mac;
 	unsigned int peer_port;
 	bool tagged;
+	bool mirror; /* dst_ip and dst_mac are the port's */
 };
 
 struct bench_group {
@@ -40,6 +43,8 @@ struct bench_group {
 	uint32_t dbase, hbase;
 	uint32_t start, shift; /* START of rank r is start + 1000 r */
 	bool tagged;
+	uint64_t mirror;  /* bit r: rank r has a mirror connection (the model only) */
+	bool one_address; /* all mirror ranks have one address */
 	unsigned int ranks;
 	struct bench_conn conn[64]; /* made by bench_group_start(), lanes ascending, then ports */
 };

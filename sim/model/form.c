@@ -1,0 +1,55 @@
+/* The form of a data packet: lines 27 to 29 of docs/box.md. */
+#include "sim/model/arith.h"
+#include "sim/model/internal.h"
+
+#define OPCODE_LAST_SEND 0x05u
+#define OPCODE_LAST_DATA 0x0bu
+#define OPCODE_READ 0x0cu
+#define OPCODE_COMPARE_SWAP 0x13u
+#define OPCODE_FETCH_ADD 0x14u
+
+/* FIRST and MIDDLE; such a packet is always full. */
+static bool is_full(uint8_t opcode)
+{
+	return opcode == 0x00 || opcode == 0x01 || opcode == 0x06 || opcode == 0x07;
+}
+
+/* Line 27: an opcode that is not allowed. */
+static unsigned int opcode_error(const struct model_conn *c, uint8_t opcode)
+{
+	bool asks = opcode == OPCODE_READ || opcode == OPCODE_COMPARE_SWAP ||
+		    opcode == OPCODE_FETCH_ADD;
+
+	return c->mirror && opcode > OPCODE_LAST_DATA && !asks ? RF_ERROR_NONE : RF_ERROR_OPCODE;
+}
+
+/* Line 28. */
+static bool length_wrong(const struct model_group *g, const struct model_parsed *p, int least)
+{
+	int mtu = 1 << MODEL_GROUP_FIELD(g, MTU_LOG2);
+
+	return p->plen < least || p->plen % 4 || p->plen > mtu ||
+	       (p->pad && p->pad > p->plen - 1) ||
+	       (is_full(p->opcode) && (p->plen != mtu || p->pad));
+}
+
+unsigned int model_form(const struct rf_engine *e, unsigned int cid, const struct model_parsed *p,
+			uint32_t i, unsigned int *cause)
+{
+	const struct model_group *g = &e->groups[model_cid_group(cid)];
+
+	(void)i;
+	if (p->opcode > OPCODE_LAST_DATA) {
+		*cause = opcode_error(&e->conns[cid], p->opcode);
+		return RF_CNT_OPCODE;
+	}
+	if (length_wrong(g, p, 1)) {
+		*cause = RF_ERROR_LENGTH;
+		return RF_CNT_LENGTH;
+	}
+	if ((unsigned int)(p->plen - p->pad) % arith_element_size(model_type(g))) {
+		*cause = RF_ERROR_ELEMENT;
+		return RF_CNT_ELEMENT;
+	}
+	return MODEL_CNT_COUNT;
+}

@@ -3,6 +3,8 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include "service/web.h"
 
@@ -38,4 +40,35 @@ bool rf_web_is_local(const char *listen)
 	struct sockaddr_in sa;
 
 	return rf_web_parse(listen, &sa) == 0 && ntohl(sa.sin_addr.s_addr) >> 24 == 127;
+}
+
+/* Whether a text is `name`, whatever its case. */
+static bool same_name(const char *text, const char *name)
+{
+	return name[0] && strcasecmp(text, name) == 0;
+}
+
+bool rf_web_host_ok(const char *host)
+{
+	char name[256], own[256] = "";
+	struct in_addr v4;
+	struct in6_addr v6;
+	size_t len;
+
+	if (host[0] == '[') {
+		len = strcspn(++host, "]");
+		if (host[len] != ']' || len >= sizeof(name))
+			return false;
+		memcpy(name, host, len);
+		name[len] = '\0';
+		return inet_pton(AF_INET6, name, &v6) == 1;
+	}
+	len = strcspn(host, ":");
+	if (len >= sizeof(name) || host[len + strspn(host + len, ":0123456789")])
+		return false;
+	memcpy(name, host, len);
+	name[len] = '\0';
+	gethostname(own, sizeof(own) - 1u);
+	return inet_pton(AF_INET, name, &v4) == 1 || same_name(name, "localhost") ||
+	       same_name(name, own);
 }

@@ -98,12 +98,18 @@ static enum MHD_Result reply_cached(struct rf_web *w, struct MHD_Connection *c, 
 	return MHD_queue_response(c, MHD_HTTP_OK, a->response);
 }
 
+static const char wrong_host[] =
+	"The Host of this request is not an address, localhost or the name of this machine. Open "
+	"the "
+	"page\nby its address, so that no other site's page can read it under a name of its own.\n";
+
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *url,
 				  const char *method, const char *version, const char *body,
 				  size_t *body_len, void **state)
 {
 	static int seen;
 	struct rf_web *w = arg;
+	const char *host;
 	struct visitor *v;
 
 	(void)version;
@@ -119,6 +125,10 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 	v = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 	if (v)
 		v->asked = true;
+	/* Programs may leave it out, browsers send it. */
+	host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+	if (host && !rf_web_host_ok(host))
+		return reply(c, MHD_HTTP_FORBIDDEN, "text/plain", wrong_host);
 	if (strcmp(url, "/metrics") == 0)
 		return reply_cached(w, c, &w->metrics, "text/plain; version=0.0.4; charset=utf-8",
 				    rf_view_metrics);

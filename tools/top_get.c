@@ -1,6 +1,7 @@
 /* One GET request; the answer is JSON. */
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +116,23 @@ static int open_url(const struct rf_top_url *url, uint64_t end, char *why, size_
 	return fd;
 }
 
+/* The address of the other end: a box answers to names only if they are its own. */
+static void address_of(int fd, char *name, size_t room)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+	char text[INET6_ADDRSTRLEN] = "";
+	bool v6;
+
+	if (getpeername(fd, (struct sockaddr *)&sa, &len) != 0)
+		sa.ss_family = AF_UNSPEC;
+	v6 = sa.ss_family == AF_INET6;
+	if (sa.ss_family == AF_UNSPEC || getnameinfo((struct sockaddr *)&sa, len, text,
+						     sizeof(text), NULL, 0, NI_NUMERICHOST) != 0)
+		text[0] = '\0';
+	snprintf(name, room, v6 ? "[%s]" : "%s", text);
+}
+
 static bool send_all(int fd, const char *text, size_t len, uint64_t end)
 {
 	struct pollfd p = {.fd = fd, .events = POLLOUT};
@@ -170,7 +188,7 @@ static char *receive_all(int fd, size_t *len, uint64_t end)
 json_t *rf_top_get(const struct rf_top_url *url, char *why, size_t room)
 {
 	uint64_t end = rf_now_ms() + WAIT_MS;
-	char request[400];
+	char request[400], address[INET6_ADDRSTRLEN + 3];
 	json_t *status = NULL;
 	const char *body;
 	char *text = NULL;
@@ -180,8 +198,9 @@ json_t *rf_top_get(const struct rf_top_url *url, char *why, size_t room)
 	if (fd < 0)
 		return NULL;
 	/* HTTP/1.0: the answer ends with the connection, and is not in chunks. */
+	address_of(fd, address, sizeof(address));
 	snprintf(request, sizeof(request), "GET /status.json HTTP/1.0\r\nHost: %s\r\n\r\n",
-		 url->host);
+		 address);
 	if (send_all(fd, request, strlen(request), end))
 		text = receive_all(fd, &len, end);
 	close(fd);

@@ -3,6 +3,7 @@
 
 usage: boxhttp.py BUILD
 """
+import json
 import os
 import re
 import socket
@@ -11,15 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from boxlab import Lab
-
-failures = 0
-
-
-def check(text, good):
-    global failures
-    print("%s  %s" % ("ok  " if good else "FAIL", text))
-    failures += not good
-
+from report import FAILED, check
 
 def test_messages(build):
     program = os.path.join(build, "bin", "ringfold-box")
@@ -39,6 +32,33 @@ def test_messages(build):
     taken.close()
 
 
+def asked_as(port, host, version="1.1"):
+    """(status, body) of a request for the status with this Host header; None: without one."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as s:
+        s.sendall(("GET /status.json HTTP/%s\r\n%s\r\n" % (version, "" if host is None else "Host: %s\r\n" % host)).encode())
+        answer = b""
+        while True:
+            piece = s.recv(65536)
+            if not piece:
+                break
+            answer += piece
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return int(head.split()[1]), body.decode()
+
+
+def test_host(lab):
+    """A page of another site may let its name point to this machine: its name is refused, with a sentence."""
+    own = "127.0.0.1:%d" % lab.port
+    for name in (own, "127.0.0.1", "localhost:%d" % lab.port, "LOCALHOST", "[::1]:9477", "192.0.2.1", socket.gethostname()):
+        code, body = asked_as(lab.port, name)
+        check("Host: %s" % name, code == 200 and json.loads(body)["ports"])
+    for name in ("evil.example", "evil.example:%d" % lab.port, "localhost.evil.example", "127.0.0.1.evil.example", own + ".evil.example",
+                 "127.0.0.1@evil.example", "[::1", "[evil.example]", "", "x" * 300, "10.0.0", "0x7f.1"):
+        code, body = asked_as(lab.port, name)
+        check("Host: %s: refused" % name[:30], code == 403 and "Open the page by its address" in " ".join(body.split()) and "ports" not in body)
+    check("a program that sends none", asked_as(lab.port, None, "1.0")[0] == 200)
+
+
 def host(status, name):
     return [h for h in status["hosts"] if h["name"] == name][0]
 
@@ -51,6 +71,7 @@ def test_job(build):
     check("nothing has happened", status["events"] == [e for e in status["events"] if "started" in e["text"]] and
           status["groups"] == [] and status["faults"] == [] and host(status, "h0")["connected"] is False)
     check("a port that does not know", host(status, "probe")["connected"] is True or host(status, "probe")["connected"] is None)
+    test_host(lab)
     job = lab.start_job("loop", "60000")
     status = lab.until(lambda s: s["groups"] and s["groups"][0]["state"] == "ready" and s["ports"][0]["accepted"] > 100)
     check("a group is ready", status is not None)
@@ -121,7 +142,7 @@ def main(build):
     test_job(build)
     test_image(build)
     test_open(build)
-    return 1 if failures else 0
+    return 1 if FAILED else 0
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser
 from boxlab import Lab
+from report import FAILED, check
 
 SIZES = ((1280, 900), (390, 844), (320, 600))
-failures = 0
 
 # The first thing that leaves the window, its picture or its box; "" if nothing does.
 OVERFLOW = """(() => {
@@ -36,14 +36,6 @@ OVERFLOW = """(() => {
 RED = """(selector => { const e = document.querySelector(selector); if (!e) return false;
   const [r, g, b] = getComputedStyle(e)[e.tagName === "rect" ? "stroke" : "color"].match(/\\d+/g).map(Number);
   return r > 150 && r > g + 80 && r > b + 80; })"""
-
-
-def check(text, good, detail=""):
-    global failures
-    print("%s  %s" % ("ok  " if good else "FAIL", text))
-    if not good:
-        failures += 1
-        print("      %s" % (detail,))
 
 
 def text_of(b, selector):
@@ -183,7 +175,7 @@ def main(args):
         check("no error in the page's script", b.errors == [], b.errors)
     finally:
         b.close()
-    return 1 if failures else 0
+    return 1 if FAILED else 0
 
 
 if __name__ == "__main__":

@@ -18,17 +18,11 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "check"))
 import frames  # noqa: E402
+from report import FAILED, check  # noqa: E402
 
 HOSTS = 3
 SEND, RECV = 0x11, 0x12
 PSN = 1000
-FAILED = []
-
-
-def check(text, good, detail=""):
-    print(("ok    " if good else "FAIL  ") + text + ("" if good else f"  {detail}"))
-    if not good:
-        FAILED.append(text)
 
 
 def address(host):

@@ -23,6 +23,7 @@ import urllib.request
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "tests", "check"))
 from ctl_vectors import siphash
+from report import FAILED, check
 
 BYTES = 0x140000
 CTRL, MAC_HI, MAC_LO, IP = 0x20, 0x24, 0x28, 0x2c
@@ -31,15 +32,6 @@ LAG_STATUS, LAG_CYCLES = 0x74, 0x78
 PUNT_DATA, INJECT_DATA, GROUP = 0x20000, 0x21000, 0x4000
 KEY = bytes(range(16))
 JOB = 0xfedcba9876543211  # a browser's numbers cannot hold it
-failures = 0
-
-
-def check(text, good):
-    global failures
-    print("%s  %s" % ("ok  " if good else "FAIL", text))
-    failures += not good
-
-
 class Box:
     """The registers: 4 ports, 1 lane, 512 bits, 2^8 places, 8 groups."""
 
@@ -369,7 +361,7 @@ def seconds_until_answer(port, source, limit=12):
         try:
             s = socket.create_connection(("127.0.0.1", port), begin + limit - time.monotonic(), (source, 0))
             with s:
-                s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+                s.sendall(b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
                 if s.recv(100).startswith(b"HTTP/1.1 200"):
                     return time.monotonic() - begin
         except OSError:
@@ -501,7 +493,7 @@ def main(program):
         test_refused(program, folder)
     finally:
         shutil.rmtree(folder)
-    return 1 if failures else 0
+    return 1 if FAILED else 0
 
 
 if __name__ == "__main__":

@@ -19,18 +19,8 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from boxlab import Lab, free_port
-
-failures = 0
-
-
-def check(text, good, detail=""):
-    global failures
-    print("%s  %s" % ("ok  " if good else "FAIL", text))
-    if not good:
-        failures += 1
-        print("      %r" % (detail,))
-
+from boxlab import Lab
+from report import FAILED, check, free_port
 
 def top(build, *args):
     run = subprocess.run([os.path.join(build, "bin", "ringfold"), "top", *args], capture_output=True, text=True, timeout=30)
@@ -191,7 +181,7 @@ def main(build):
     test_hostile(build)
     run = subprocess.run("%s/bin/ringfold-top --help > /dev/full" % build, shell=True, capture_output=True, text=True)
     check("output that cannot be written", run.returncode == 1 and "No space left" in run.stderr)
-    return 1 if failures else 0
+    return 1 if FAILED else 0
 
 
 if __name__ == "__main__":

@@ -6,19 +6,10 @@ import sys
 import capture
 import dissector
 from guests import say
+from report import check
 
-BAD = []  # what has failed
 # What soft-RoCE counts when something went wrong on the way, or a connection ended.
 WRONG = ("out_of_seq_request", "rcvd_seq_err", "rcvd_rnr_err", "retry_exceeded_err", "retry_rnr_exceeded_err", "send_err")
-
-
-def check(text, good, detail=""):
-    say(("ok    " if good else "FAIL  ") + text)
-    if not good:
-        BAD.append(text)
-        for line in str(detail).splitlines()[-12:]:
-            say("      | " + line[:300])
-    return good
 
 
 def expect_ring(text, results, good=0):

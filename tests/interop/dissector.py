@@ -16,17 +16,11 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "check"))
 import frames
 from capture import be, members, messages
+from report import FAILED, check
 
 SCRIPT = "tools/wireshark/ringfold.lua"
 BOX = bytes.fromhex("0252460000")
 FIELDS = ("frame.number", "ringfold.job", "ringfold.group", "ringfold.rank", "ringfold.index", "ringfold.slot", "ringfold.repeat", "ringfold.role")
-FAILED = []
-
-
-def check(text, good, detail=""):
-    print(("ok    " if good else "FAIL  ") + text + ("" if good else f"\n      {str(detail)[:600]}"))
-    if not good:
-        FAILED.append(text)
 
 
 def tshark(path, *more):

@@ -214,11 +214,6 @@ class Lab:
         self.processes.append(p)
         return p
 
-    @staticmethod
-    def free_port():
-        with socket.create_server(("127.0.0.1", 0)) as s:
-            return s.getsockname()[1]
-
     def box(self, guests, hosts=0, options=(), loss=None, hold="0s"):
         """guests ports for guests, then hosts memif ports (h0.sock, ...). Captures: hosts.pcapng, box.pcapng."""
         # an emulated guest answers after milliseconds

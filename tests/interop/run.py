@@ -15,9 +15,10 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import capture
 import guests as lab_settings
-from checks import (BAD, box_counters, check, check_box, check_counters, check_dissector, check_received, check_unchanged, delta, expect_ring,
+from checks import (box_counters, check, check_box, check_counters, check_dissector, check_received, check_unchanged, delta, expect_ring,
                     say_again, sent_again)
 from guests import BIN, SKIP, Failed, Lab, missing, on_signals, say
+from report import FAILED, free_port
 
 CASES = {}
 
@@ -299,7 +300,7 @@ def mixed(_):
         lab.box(2, hosts=2)
         guests = lab.boot(2, mtu=4200, host_net=True)
         for kind, mtu in (("fp32", 1024), ("int32", 4096)):
-            port = lab.free_port()
+            port = free_port()
             env = dict(os.environ, RF_SIZE="4", RF_ROOT="127.0.0.1", RF_TIMEOUT="60000", RF_MTU=str(mtu), RF_PORT=str(port),
                        RF_RETRY="500", RF_SPIN="0")
             args = ["ringfold-perf", "--min", "4K", "--max", "1M", "--factor", "16", "--iters", "1", "--warmup", "0", "--type", kind]
@@ -444,19 +445,19 @@ def check_forgotten(lab):
 
 def run_case(name, quick, tries_left):
     """False where it is to be run again: soft-RoCE itself has gone wrong (docs/interop.md, limits), as a capture shows."""
-    begin, bad = time.monotonic(), len(BAD)
+    begin, bad = time.monotonic(), len(FAILED)
     del lab_settings.BROKEN[:]
     try:
         CASES[name](quick)
     except Failed as error:
         check(f"{name}", False, error)
     say(f"      {name}: {time.monotonic() - begin:.0f} s")
-    if len(BAD) == bad or not lab_settings.BROKEN:
+    if len(FAILED) == bad or not lab_settings.BROKEN:
         return True
     for text in lab_settings.BROKEN:
         say(f"      soft-RoCE is at fault: {text}; {'the case is run again' if tries_left else 'too often'}")
     if tries_left:
-        del BAD[bad:]
+        del FAILED[bad:]
     return not tries_left
 
 
@@ -481,7 +482,7 @@ def main(argv):
             say(f"---- {n}: {CASES[n].__doc__.splitlines()[0]}")
             if run_case(n, quick, tries_left):
                 break
-    return 1 if BAD else 0
+    return 1 if FAILED else 0
 
 
 if __name__ == "__main__":

@@ -21,16 +21,10 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import capture
+from report import FAILED, check
 
 BIN = os.path.join(os.environ.get("BUILD", "build"), "bin")
 INSIDE = "RF_SWITCHES_INSIDE"
-FAILED = []
-
-
-def check(text, good, detail=""):
-    print(("ok    " if good else "FAIL  ") + text + ("" if good else f"\n      {str(detail)[-800:]}"), flush=True)
-    if not good:
-        FAILED.append(text)
 
 
 def sh(*args, **more):

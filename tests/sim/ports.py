@@ -18,14 +18,10 @@ import sys
 import tempfile
 import time
 
-FAILED = []
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "check"))
+from report import FAILED, check
+
 ETH_P_ALL = 3
-
-
-def check(text, good, detail=""):
-    print(("ok    " if good else "FAIL  ") + text + ("" if good else f"  {detail}"))
-    if not good:
-        FAILED.append(text)
 
 
 def end_with_parent():

@@ -10,13 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-FAILED = []
-
-
-def check(text, good, detail=""):
-    print(("ok    " if good else "FAIL  ") + text + ("" if good else f"  {detail}"))
-    if not good:
-        FAILED.append(text)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "check"))
+from report import FAILED, check
 
 
 def run(program, path, *options):

@@ -1,6 +1,6 @@
 /*
- * Whole numbers in settings, files and command lines: decimal, or hexadecimal after 0x. There is no
- * octal: leading zeroes, often used for alignment, are ignored. Freestanding.
+ * Whole numbers in settings, files and command lines: decimal, or hexadecimal after 0x. Leading
+ * zeroes, often used for alignment, are ignored: they do not mean octal. Freestanding.
  */
 #ifndef RF_NUMBER_H
 #define RF_NUMBER_H

@@ -360,7 +360,8 @@ int main(int argc, char **argv)
 	};
 	const struct rf_opt_page page = {
 		"ringfold train [options]",
-		"One rank of the demo: trains a net on handwritten digits; the gradients are added "
+		"One rank of the demo: trains a network on handwritten digits; the gradients are "
+		"added "
 		"by\n"
 		"ringfold. Rank and number of ranks come from the environment (RF_RANK, RF_SIZE "
 		"...).",

@@ -58,13 +58,13 @@ struct rf_engine_ops {
 	void (*destroy)(struct rf_engine *e);
 	/*
 	 * Queue a frame at a port. Its beats enter the box one per cycle from the current cycle on,
-	 * behind those of frames queued before. bad: the MAC marks it as damaged. The bytes are
-	 * copied. False where the queue (64 frames) is full.
+	 * after those of frames queued before. bad: the MAC marks it as damaged. The bytes are
+	 * copied. False if the queue (64 frames) is full.
 	 */
 	bool (*rx)(struct rf_engine *e, unsigned port, const uint8_t *frame, size_t len, bool bad);
-	/* Frames queued at a port of which the last beat has not entered yet. */
+	/* Frames queued at a port whose last beat has not entered yet. */
 	unsigned (*rx_queued)(const struct rf_engine *e, unsigned port);
-	/* Run until the given cycle, or return earlier behind a cycle in which a frame left or the
+	/* Run until the given cycle, or return earlier, after a cycle in which a frame left or the
 	 * interrupt line rose. */
 	void (*run)(struct rf_engine *e, uint64_t until);
 	uint64_t (*cycle)(const struct rf_engine *e);

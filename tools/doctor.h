@@ -74,7 +74,7 @@ bool doctor_say(struct doctor *d, const char *name, enum doctor_result result, c
 /* Prints all results, and whether all checks were good. */
 void doctor_print_json(const struct doctor *d, bool good);
 
-/* Takes a frame that is no answer to a question; arg: the struct doctor. For struct boxlink. */
+/* Takes a frame that is not an answer to a question; arg: the struct doctor. For struct boxlink. */
 void doctor_take(void *arg, const uint8_t *frame, uint32_t len);
 /* Clears what was received. */
 void doctor_listen(struct doctor *d);

@@ -216,10 +216,8 @@ static int parse(struct settings *s, int argc, char **argv)
 		 "[bytes=N] [ips=LIST] [ports=LIST]\" per line; none: anyone may command the box",
 		 NULL},
 		{RF_OPT_TIME, "hold", 0, &c->hold_ns, "TIME",
-		 "drop RC data of no group for this long after start; connections seen then stay "
-		 "blocked until "
-		 "is "
-		 "silent for as long; 0s: never, for labs only",
+		 "drop RC data of no group for this long after start; a connection seen then "
+		 "stays blocked until it has been silent for as long; 0s: never, for labs only",
 		 NULL},
 		{RF_OPT_TIME, "tombstone", 0, &c->tomb_ns, "TIME",
 		 "drop data of an ended plain group until none has arrived for this long", NULL},

@@ -373,7 +373,7 @@ int main(int argc, char **argv)
 		 "0: no limit",
 		 NULL},
 		{RF_OPT_FLAG, "cover", 0, &s.cover, NULL,
-		 "fail if something that runs may contain never happened", NULL},
+		 "fail if a fault or event that runs can contain never occurred", NULL},
 		{RF_OPT_STRING, "mutate", 0, &s.mutant_name, "NAME",
 		 "introduce a fault that a check must find, and run until it is found; list: "
 		 "names",
@@ -393,8 +393,8 @@ int main(int argc, char **argv)
 		"After "
 		"each: the bits are\ncorrect on every rank that succeeded, errors occur only if "
 		"the "
-		"plan explains them and name its cause,\neverything is freed, nothing still "
-		"waits.",
+		"plan explains them and name its cause,\neverything is freed, and nothing "
+		"still waits.",
 		"    ringfold replay --count 1000 --jobs 2 1\n"
 		"    ringfold replay --engine rtl --pcapng /tmp/run --wave /tmp/run.fst 4711\n",
 		opts};

@@ -202,7 +202,7 @@ static uint32_t load(struct machine *m, const char *path)
 		   "ELF\x01\x01",
 		   6) != 0 ||
 	    le16(elf + 18) != 243)
-		die("the image is no 32-bit ELF file for RISC-V");
+		die("the image is not a 32-bit ELF file for RISC-V");
 	at = le32(elf + 28);
 	step = le16(elf + 42);
 	number = le16(elf + 44);
@@ -296,7 +296,7 @@ int main(int argc, char **argv)
 		uint32_t command, word = 0;
 
 		uc_reg_read(m->uc, UC_RISCV_REG_PC, &pc);
-		/* wfi ends the run with the program counter on it, or behind it. */
+		/* wfi ends the run with the program counter at it or after it. */
 		if (err == UC_ERR_OK && pc - RF_CPU_TEXT_BASE < sizeof(m->text) - 4u) {
 			word = le32(m->text + (pc - RF_CPU_TEXT_BASE));
 			if (word == WFI)

@@ -56,7 +56,7 @@ static struct host make_host(uint32_t i, uint32_t mtu)
 	cfg.ip = ep.ip;
 	cfg.qpn = 100 + i;
 	cfg.mtu = mtu;
-	/* Nothing gets lost; a process that was not let run for a while is no reason to repeat. */
+	/* Nothing is lost; a process that was not scheduled for a while must not cause repeats. */
 	cfg.ack_timeout = UINT64_C(10000000000);
 	cfg.ack_timeout_max = cfg.ack_timeout;
 	must(roce_endpoint_create(&ep, &h.ep) == ROCE_OK, "endpoint");

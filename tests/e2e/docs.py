@@ -150,7 +150,7 @@ WRONG = {
     "the first of two that fails": "    ringfold dance\n    ringfold --version\n",
     "output that differs": "    $ ringfold --version\n    ringfold of glass\n",
     "a marker without a reason": "<!-- not run: -->\n\n    make test\n",
-    "a marker without a command": "<!-- not run: it is no command -->\n\n    some text\n",
+    "a marker without a command": "<!-- not run: it is not a command -->\n\n    some text\n",
     "a preparation that fails": "<!-- before: false -->\n\n    ringfold --version\n",
     "a failure between backquotes": "```\nringfold dance\n```\n",
 }

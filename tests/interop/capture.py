@@ -77,7 +77,7 @@ class Sender:
         if 0 < ahead < HALF:
             self.highest, self.cause = psn, None
         else:
-            # the first of a row that goes back tells why, those behind it follow
+            # the first packet of a repetition shows its cause; those after it have the same cause
             if self.cause is None or (self.last - psn) % (2 * HALF) < HALF:
                 self.cause = "nak" if self.asked == psn else "timer"
                 self.asked = None
@@ -196,7 +196,7 @@ GUESSES = ("eth_over_ib", "smb_direct_infiniband", "rpcrdma_infiniband", "lnet_i
 
 
 def malformed(path):
-    """Lines of tshark about what it finds malformed; None where there is no tshark."""
+    """tshark's lines about malformed packets; None if tshark is not installed."""
     if not shutil.which("tshark"):
         return None
     command = ["tshark", "-r", path, "-Y", "_ws.malformed", "-T", "fields", "-e", "frame.number", "-e", "frame.protocols"]
@@ -207,7 +207,7 @@ def malformed(path):
 
 
 class Station:
-    """A station behind a unix datagram port of the box's switch."""
+    """A station at a unix datagram port of the box's switch."""
 
     def __init__(self, own, to):
         self.own, self.to = own, to

@@ -66,7 +66,7 @@ def check_dissector(lab):
     first = dissector.last_join(path, max(want))
     want = {n - first: v for n, v in want.items() if n > first}
     shown = dissector.read_by_tshark(dissector.cut(path, "late.pcapng", first))
-    check(f"... and of the {len(shown)} behind the last JOIN by the capture's own comments", shown == want and len(want) > 100)
+    check(f"... and of the {len(shown)} after the last JOIN by the capture's own comments", shown == want and len(want) > 100)
 
 
 def sent_again(lab):

@@ -1,4 +1,4 @@
-"""Guests with soft-RoCE under QEMU, `ringfold box` between them; nothing is left behind whatever happens.
+"""Guests with soft-RoCE under QEMU, `ringfold box` between them; nothing remains, whatever happens.
 
     with Lab("text") as lab:
         lab.box(2)                          # ringfold box with 2 ports for guests

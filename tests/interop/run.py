@@ -223,7 +223,7 @@ def loss(quick):
 
 @case
 def loss_4(quick):
-    """Four guests, one behind a port that loses: the connections that do not cross it send nothing again."""
+    """Four guests, one at a port that loses frames: the connections that do not cross it retransmit nothing."""
     with Lab("loss-4") as lab:
         lab.box(4, loss="1%")
         # what rank 2 gets back and what rank 3 sends cross the cable of rank 3

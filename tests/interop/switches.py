@@ -3,8 +3,8 @@
 
     switches.py bridge | ovs
 
-Two hosts by DPDK's AF_PACKET device, the box alone behind two ports of the switch. Exit codes: 0 good, 77 cannot run here, else failed.
-Everything lives in namespaces of this process: nothing is left however it ends.
+Two hosts by DPDK's AF_PACKET device, the box at two ports of the switch. Exit codes: 0 good, 77 cannot run here, else failed.
+Everything is in namespaces of this process, so nothing remains however it ends.
 """
 import array
 import fcntl

@@ -81,7 +81,7 @@ def yosys(name, script):
 
 def cells(stat, top):
     """{type: number} of the cells of a module and of everything below it, in what `stat -json` wrote."""
-    # Behind the modules Yosys prints a tree that is no JSON.
+    # After the modules Yosys prints a tree that is not JSON.
     text = open(stat).read()
     found = json.loads(text[:text.index("\n   },\n")] + "}}")["modules"]
     modules = {k.lstrip("\\"): v["num_cells_by_type"] for k, v in found.items()}

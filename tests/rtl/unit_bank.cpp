@@ -126,7 +126,7 @@ static void body(bench &b)
 			b.same("c_op", d->c_op, c.op == PASS ? 2 : c.op);
 			if (c.op == STORE)
 				for (auto &s : streams)
-					b.good("a payload behind a punted frame that may be held back", s.op != PUNT);
+					b.good("a payload after a punted frame that may be held back", s.op != PUNT);
 		} else if (offered != 0) {
 			/* Stalled only for a punted frame, or if four streams are in progress. */
 			bool punts = false;

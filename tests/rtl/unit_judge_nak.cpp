@@ -126,7 +126,7 @@ static void body(bench &b)
 	b.met("packets before the start that go on", goes_on, 100);
 	b.met("packets before the start that do not", single, 100);
 	b.met("sequence NAKs", first, 500);
-	b.met("RNR NAKs behind them", second, 300);
+	b.met("RNR NAKs after them", second, 300);
 	b.met("RNR NAKs for stragglers", late, 300);
 	b.met("NAKs that name next", named, 1000);
 	b.met("NAKs that name an index skipped", skipped, 300);

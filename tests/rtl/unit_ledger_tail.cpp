@@ -169,8 +169,8 @@ static void body(bench &b)
 	b.met("moves of tails", moves, 3000);
 	b.met("starts", starts, 3);
 	b.met("cycles held down by a pass", held, 300);
-	b.met("looks at a tail that has settled", reached, 1000);
-	b.met("longest behind what changed last", longest, 5);
+	b.met("checks of a tail that has settled", reached, 1000);
+	b.met("longest delay after the last change", longest, 5);
 }
 
 int main(int argc, char **argv)

@@ -64,7 +64,7 @@ static void body(bench &b)
 		b.same("e_more", d->e_more, coming.size() > 1);
 		b.same("idle", d->idle, used == 0 && frames == 0);
 		if (first_in >= 0 && n == first_in + 3)
-			b.good("first beat 3 cycles behind", d->p_valid);
+			b.good("first beat 3 cycles later", d->p_valid);
 		if (first_in >= 0 && n < first_in + 3)
 			b.good("a beat too early", !d->p_valid);
 		if (had && out_at != 0)

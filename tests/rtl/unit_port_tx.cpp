@@ -353,7 +353,7 @@ static void body(bench &b)
 	b.met("ends with another frame waiting", bubbles_looked_at, 1000);
 	b.met("foreign frames before a result", by_share, 300);
 	b.met("others that RESULTS results had passed", at_limit, 50);
-	b.met("ACKs behind the result that they met", acks_behind, 50);
+	b.met("ACKs sent after a result that was waiting", acks_behind, 50);
 	b.met("frames that waited for the sink", stalls, 500);
 }
 

@@ -132,11 +132,11 @@ static void body(bench &b)
 			b.good("a beat too early", !d->p_valid);
 		/* A beat that was stored two cycles ago follows the one before it at once. */
 		if (due) {
-			b.good("a bubble between beats that are there", d->p_valid);
+			b.good("a gap between beats that are ready", d->p_valid);
 			gap_checks++;
 		}
 		if (was_soon)
-			b.good("a beat behind soon", d->p_valid);
+			b.good("a beat after soon", d->p_valid);
 		if (d->e_valid)
 			b.good("e_valid comes with the first beat", d->p_valid && out_at == 0 && !header);
 

@@ -539,9 +539,9 @@ static void body(bench &b)
 		tick(b, *d);
 	}
 	b.met("first sendings", c.firsts, 3000);
-	b.met("lanes behind the first one", c.lanes, 1000);
+	b.met("lanes after the first", c.lanes, 1000);
 	b.met("repeats", c.repeats, 150);
-	b.met("first sendings behind repeats", c.lates, 100);
+	b.met("first sendings after repeats", c.lates, 100);
 	b.met("repeats that were stale", c.stale, 50);
 	b.met("entries of groups that ended", c.dead, 20);
 	b.met("first sendings that were due", c.owed, 20);

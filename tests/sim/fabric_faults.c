@@ -199,8 +199,8 @@ static struct rf_fabric *half_way(const struct rf_fabric_cfg *c)
 
 /*
  * Without the rule control packets still reach the box by its MAC, perhaps all through one port. A
- * box without room for so many ranks there refuses the group. One with room lets them join, but
- * then no data arrives.
+ * box without room for that number of ranks there refuses the group. One with room lets them join,
+ * but then no data arrives.
  */
 static void test_rule_absent(void **state)
 {
@@ -308,7 +308,7 @@ static void test_crash(void **state)
 	f = half_way(&c);
 	rf_fabric_crash(f, 1);
 	expect_failure(f, &c, 60 * RF_SEC);
-	/* the others are told which rank fell silent */
+	/* the others are informed which rank fell silent */
 	for (unsigned r = 0; r < 4; r++) {
 		const char *text = rf_fabric_rank(f, r)->text;
 

@@ -74,7 +74,7 @@ static int rank_body(struct rank *r)
 		ret = all->run(r);
 	rf_comm_destroy(r->comm);
 	if (rf_context_destroy(r->ctx) && !ret) {
-		snprintf(r->text, sizeof(r->text), "something is left behind");
+		snprintf(r->text, sizeof(r->text), "the context still has an object");
 		ret = -1;
 	}
 	return ret;

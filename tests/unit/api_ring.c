@@ -267,7 +267,7 @@ static void older_caller(void **state)
 
 	(void)state;
 	config.size = offsetof(struct rf_context_config, dpdk_args);
-	config.mtu = 7; /* behind what the caller knows: not looked at */
+	config.mtu = 7; /* beyond the size that the caller states: ignored */
 	assert_int_equal(rf_context_create(&config, &ctx), RF_OK);
 	assert_int_equal(rf_stats(ctx, (struct rf_stats *)&old), RF_OK);
 	assert_int_equal(old.size, 16);

@@ -51,7 +51,7 @@ static void expect(unsigned int rank, unsigned int ranks, const char *source)
 	assert_string_equal(env.source, source);
 }
 
-/* Each launcher alone, then each on top of the ones behind it. */
+/* Each launcher alone, then each together with those that come after it in the order. */
 static void launchers(void **state)
 {
 	static const char *const pairs[][2] = {

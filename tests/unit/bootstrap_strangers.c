@@ -309,7 +309,7 @@ static void random_bytes(void **state)
 	world_close(&w);
 }
 
-/* A server that answers rubbish is no store. */
+/* A server that answers with random bytes is not accepted as a store. */
 static void *rubbish_server(void *arg)
 {
 	int fd = accept(*(int *)arg, NULL, NULL);

@@ -150,7 +150,7 @@ static int drop_dir(void **state)
 	char path[64];
 
 	(void)state;
-	/* DPDK leaves its sockets behind */
+	/* DPDK does not remove its sockets */
 	snprintf(path, sizeof(path), "%s/s", dir);
 	unlink(path);
 	return rmdir(dir);

@@ -195,7 +195,7 @@ static void test_examples(void **unused)
 		0x3f80);
 }
 
-/* Value of a 16-bit pattern with so many fraction bits, by its definition. */
+/* Value of a 16-bit pattern with that number of fraction bits, by its definition. */
 static double value_of(uint16_t x, int fraction_bits, int bias)
 {
 	int exponent = (x & 0x7fff) >> fraction_bits;

@@ -307,8 +307,8 @@ static void line_31_behalf_header(void **unused)
 	bench_close(&b);
 }
 
-/* So many copies of one packet while the port stands still: those that have no place are counted as
- * such, all others are answered. */
+/* That number of copies of one packet while the port is stopped: copies for which the queue has no
+ * room are counted, all others are answered. */
 static void overfilled(struct bench *b, struct bench_group *g, unsigned int stall,
 		       unsigned int copies, unsigned int answered, unsigned int full)
 {

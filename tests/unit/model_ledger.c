@@ -65,8 +65,8 @@ static void stale_repeat(void **unused)
 	bench_close(&b);
 }
 
-/* The repeats of a connection go before the group's first sendings, except for one packet in 32;
- * that one waits behind them where it is the same connection's.
+/* The repeats of a connection go before the group's first sendings, except for one packet in 32.
+ * That one waits until after the repeats if it belongs to the same connection.
  */
 static void first_joins_queue(void **unused)
 {
@@ -285,8 +285,8 @@ static void psn_wrap(void **unused)
 }
 
 /*
- * The whole circle of indexes, two ranks: what comes before the start is not acknowledged below
- * 2^22 and is what it says beyond; 2^23 and 2^24 are no borders.
+ * The whole circle of indexes, two ranks. Below 2^22, packets before the start are not
+ * acknowledged; beyond it, their index is valid. 2^23 and 2^24 are not borders.
  */
 static void far_indexes(void **unused)
 {

@@ -251,7 +251,7 @@ static void line_14_ip_length(void **unused)
 	sound(&p);
 	p.ip_length_off = 1; /* beyond the frame */
 	dropped_packet(&p, RF_CNT_IP_LENGTH);
-	p.ip_length_off = -4; /* bytes behind the packet, in a frame longer than 60 */
+	p.ip_length_off = -4; /* bytes after the packet, in a frame longer than 60 */
 	dropped_packet(&p, RF_CNT_IP_LENGTH);
 	p.ip_length_off = 0;
 	len = packet_build(&p, frame);
@@ -344,7 +344,7 @@ static void line_18_control(void **unused)
 	bench_write(&b, RF_PUNT_POP, 0);
 	assert_int_equal(bench_read(&b, RF_PUNT_STATUS), 0);
 	assert_false(b.ops->irq(b.e));
-	/* Four wait at a port; what another port has is no matter, nor who sent it. */
+	/* Four wait at a port, whatever waits at another port and whoever sent them. */
 	p.payload_len = 16;
 	for (k = 0; k < 4; k++) {
 		p.src_mac = 0x020000000100 + k / 2;

@@ -101,7 +101,7 @@ static struct maybe join(bool integer, unsigned int op, struct maybe a, struct m
 	return a;
 }
 
-/* A float rounded to a type with so many fraction bits, as bits of a float. */
+/* A float rounded to a type with that number of fraction bits, as bits of a float. */
 static float rounded(float v, int fraction_bits, int least, double limit)
 {
 	int exponent;

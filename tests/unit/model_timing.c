@@ -14,8 +14,8 @@
 
 static uint8_t payload[4096];
 
-/* First beat out of the first frame that left, counted from the last beat in of a frame of so many
- * beats fed at `start`. */
+/* Cycles from the last beat in of a frame of that many beats, fed at `start`, to the first beat out
+ * of the first frame that left. */
 static unsigned int since(struct bench *b, uint64_t start, unsigned int beats)
 {
 	assert_true(bench_settle(b));
@@ -139,7 +139,7 @@ static void back_to_back(void **unused)
 	bench_close(&b);
 }
 
-/* Whether no rank of the same port is behind this one: lanes take turns. */
+/* Whether this rank is the last of its port to send: lanes take turns. */
 static bool is_turn(const struct bench_group *g, const uint32_t *next, unsigned int r)
 {
 	unsigned int k;

@@ -406,7 +406,7 @@ static void test_rails(void **state)
 	}
 }
 
-/* Boxes that hold too little leave a ring; racks are no rails. */
+/* If the boxes have too little room, the plan is a ring; racks are not rails. */
 static void test_rails_with_limits(void **state)
 {
 	struct topo_spec s = rails(6, 2, TOPO_BOX_LEAVES);

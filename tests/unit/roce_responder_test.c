@@ -111,7 +111,7 @@ static void no_buffer(void **state)
 	b = pair_qp(&cfg, false);
 	pair_request(b, ROCE_OP_SEND_ONLY, E, data, 256);
 	pair_expect_response(b, ROCE_SYN_RNR | 14, E);
-	/* What was already on its way behind it is no gap. */
+	/* Packets that were already on their way after it are not a gap. */
 	pair_request(b, ROCE_OP_SEND_ONLY, E + 1, data, 256);
 	pair_expect_silence(b, 0);
 	pair_request(b, ROCE_OP_SEND_ONLY, E, data, 256);

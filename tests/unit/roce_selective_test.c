@@ -42,7 +42,7 @@ static void arrive(struct flight *f, uint32_t k, uint64_t at)
 	roce_qp_rx(f->p.b, at, &f->sent[k]);
 }
 
-/* NAKs for packet k leave now: so many. */
+/* Exactly `times` NAKs for packet k leave. */
 static void expect_naks(struct flight *f, uint32_t k, unsigned int times, uint64_t at)
 {
 	struct roce_packet r;
@@ -57,7 +57,7 @@ static void expect_naks(struct flight *f, uint32_t k, unsigned int times, uint64
 	assert_int_equal(times, 0);
 }
 
-/* The requester sends packet k again, so many copies. */
+/* The requester sends that number of copies of packet k again. */
 static void expect_again(struct flight *f, uint32_t k, unsigned int copies)
 {
 	struct roce_packet r;
@@ -120,7 +120,7 @@ static void asks_again(void **state)
 	finish(&f);
 }
 
-/* A guess that is too short grows, though answers come behind the second NAK only. */
+/* An estimate that is too short grows, although answers come only after the second NAK. */
 static void grows_to(uint64_t trip)
 {
 	struct flight f;
@@ -153,7 +153,7 @@ static void guess_grows(void **state)
 {
 	(void)state;
 	grows_to(8000);
-	/* Just behind the second NAK, which the guess that is held puts at 2 us. */
+	/* Just after the second NAK, which the stored estimate places at 2 us. */
 	grows_to(2900);
 }
 
@@ -179,7 +179,7 @@ static void each_hole(void **state)
 	finish(&f);
 }
 
-/* What was asked for goes twice, and the newest packet behind it, where nothing else follows. */
+/* A requested packet is sent twice, followed by the newest packet if nothing else follows. */
 static void two_copies(void **state)
 {
 	struct flight f;
@@ -220,8 +220,8 @@ static void runs(void **state)
 	finish(&f);
 }
 
-/* What is lost again within a run: from there to its end, and the run goes on behind it, up to 64.
- */
+/* Packets of a run are lost again: from there to the end of the run, which continues after it, up
+ * to 64 packets. */
 static void run_again(void **state)
 {
 	static const struct {
@@ -274,7 +274,8 @@ static void probes_once(void **state)
 	finish(&f);
 }
 
-/* A packet that is asked for for ever, and never arrives: NAKs are no progress, the retries end. */
+/* A packet is requested for ever and never arrives: NAKs do not count as progress, so the retries
+ * end. */
 static void in_vain(void **state)
 {
 	struct flight f;

@@ -226,7 +226,7 @@ def prove(path, mutants):
 
 
 def asserts_of(base):
-    """Number of assertions behind the reduction of equal ones."""
+    """Number of assertions after equal ones have been merged."""
     header = open(base + ".aig", "rb").readline().split()
     return int(header[6])
 

@@ -1,5 +1,5 @@
 /*
- * What callers and ranks do wrong, over the ring: each ends in its own error, with a text, in time.
+ * Errors of callers and ranks, over the ring: each ends with its own status and a text, in time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static void run_all(unsigned int n, int (*run)(struct rank *), bool manual)
 	ranks_free(&all);
 }
 
-/* What a caller can do wrong alone: refused, and the group goes on. */
+/* Errors of one caller alone: the call is refused, and the group continues. */
 static int bad_arguments(struct rank *r)
 {
 	struct rf_request *req[RF_REQUESTS_MAX], *more;
@@ -74,7 +74,7 @@ static int bad_arguments(struct rank *r)
 	/* neighbours do not overlap */
 	a[0] = 5;
 	EXPECT(r, rf_allreduce(g, a, a + 1, 1) == RF_OK && a[1] == 5 * r->all->n);
-	/* too many at once; the others of the ring hold the first ones up until the barrier */
+	/* more calls than are allowed; the other ranks delay the first ones until the barrier */
 	first = r->rank == 0;
 	for (k = 0; first && k < RF_REQUESTS_MAX; k++)
 		EXPECT(r, rf_iallreduce(g, a, b + k % 64, 1, &req[k]) == RF_OK);
@@ -97,7 +97,8 @@ static void arguments(void **state)
 	run_all(2, bad_arguments, false);
 }
 
-/* Rank 1 asks for other lengths: everybody gets an error that says so, and the group stays dead. */
+/* Rank 1 calls with other lengths: every rank gets an error that says so, and the group stays
+ * failed. */
 static int counts_differ(struct rank *r)
 {
 	static uint32_t send[2000], recv[RANKS][2000];
@@ -111,7 +112,7 @@ static int counts_differ(struct rank *r)
 	EXPECT(r, rf_allreduce(g, send, recv[r->rank], 1) == RF_ERR_GROUP_FAILED);
 	EXPECT(r, strstr(rf_last_error_text(r->ctx), "count"));
 	EXPECT(r, rf_group_destroy(g) == RF_OK);
-	/* the communicator lives: another group works */
+	/* the communicator still works: it can create another group */
 	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
 	EXPECT(r, rf_allreduce(g, send, recv[r->rank], 1) == RF_OK);
 	EXPECT(r, rf_group_destroy(g) == RF_OK);
@@ -180,7 +181,7 @@ static void different_calls(void **state)
 	run_all(2, calls_differ, false);
 }
 
-/* One rank never calls: the others' deadline passes. */
+/* One rank never calls: the deadline of the others passes. */
 static int one_absent(struct rank *r)
 {
 	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
@@ -200,7 +201,7 @@ static int one_absent(struct rank *r)
 		EXPECT(r, end.tv_sec - start.tv_sec < 3);
 	}
 	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
-	/* who was late hears of it */
+	/* the late rank is informed */
 	if (!r->rank) {
 		usleep(100000);
 		EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_ERR_TIMEOUT);
@@ -216,7 +217,7 @@ static void deadline(void **state)
 	run_all(3, one_absent, false);
 }
 
-static double aborted_at; /* by rank 1; the others read it once they have heard */
+static double aborted_at; /* announced by rank 1; the others read it from the store */
 
 static double seconds(void)
 {
@@ -234,7 +235,7 @@ static int aborts(struct rank *r)
 		usleep(50000);
 		aborted_at = seconds();
 		EXPECT(r, rf_abort(g) == RF_OK);
-		/* nothing that this rank calls later may be needed for the others to hear */
+		/* the others must be informed even if this rank makes no further call */
 		usleep(1200000);
 		EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_ERR_GROUP_FAILED);
 	} else {
@@ -254,7 +255,7 @@ static void abortion(void **state)
 	run_all(3, aborts, true);
 }
 
-/* Destroyed with a request outstanding: it ends, and the others hear. */
+/* Destroyed with a request outstanding: the request ends, and the others are informed. */
 static int destroys(struct rank *r)
 {
 	struct rf_group *g;
@@ -301,7 +302,7 @@ static void missing_rank(void **state)
 	ranks_free(&all);
 }
 
-/* While a job runs, other processes with a rank of it are turned away and do no harm. */
+/* While a job runs, other processes that claim a rank of it are refused and change nothing. */
 static int twin(struct rank *r)
 {
 	struct rf_context_config context = RF_CONTEXT_CONFIG_INIT;
@@ -316,7 +317,7 @@ static int twin(struct rank *r)
 	comm.rank = r->rank;
 	comm.ranks = r->all->n;
 	comm.port = r->all->port;
-	/* a context without device may not join more than itself */
+	/* a context without a device may only join a communicator of one rank */
 	EXPECT(r, rf_comm_create(ctx, &comm, &other) == RF_ERR_DEVICE);
 	EXPECT(r, rf_context_destroy(ctx) == RF_OK);
 	EXPECT(r, other == NULL);

@@ -20,7 +20,7 @@ struct rank {
 	unsigned int rank;
 	struct rf_context *ctx;
 	struct rf_comm *comm;
-	int ret;        /* what run() gave, or the first status that was not expected */
+	int ret;        /* the result of run(), or the first status that was not expected */
 	char text[600]; /* why */
 };
 
@@ -31,7 +31,7 @@ struct ranks {
 	/* settings, before ranks_run() */
 	unsigned int timeout_ms; /* 5000 */
 	unsigned int mtu;        /* 1024 */
-	unsigned int mtu_last;   /* of the last rank, where it is not 0 */
+	unsigned int mtu_last;   /* of the last rank, if it is not 0 */
 	bool manual;
 	enum rf_schedule schedule;
 	int (*run)(struct rank *r);

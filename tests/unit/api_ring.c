@@ -58,7 +58,7 @@ static int sums(struct rank *r)
 	}
 	EXPECT(r, bad == 0);
 	EXPECT(r, rf_stats(r->ctx, &stats) == RF_OK);
-	/* one more than asked for: the proof of the path */
+	/* one more than requested: the proof of the path */
 	EXPECT(r, stats.reductions == 2 * c + 1);
 	EXPECT(r, stats.tx_frames > 0 && stats.rx_data > 0 && stats.rx_bad_icrc == 0);
 	EXPECT(r, rf_group_destroy(g) == RF_OK);
@@ -95,7 +95,7 @@ static void manual_progress(void **state)
 	run_all(3, sums, true);
 }
 
-/* Twenty different vectors under way at once, waited for in another order than started. */
+/* Twenty different vectors outstanding at once; the waits are in another order than the calls. */
 static int outstanding(struct rank *r)
 {
 	enum { N = 20, MOST = 3000 };
@@ -141,7 +141,8 @@ static void many_outstanding(void **state)
 	run_all(2, outstanding, true);
 }
 
-/* Every type and operation, values that round and overflow: equal to the order of additions. */
+/* Every type and operation, with values that round and overflow: equal to the order of additions.
+ */
 static int all_types(struct rank *r)
 {
 	enum { COUNT = 1777 };
@@ -191,7 +192,7 @@ static void types_and_operations(void **state)
 	run_all(3, all_types, false);
 }
 
-/* Loses, repeats and swaps frames; deterministic for one order of sending. */
+/* Loses, repeats and swaps frames; deterministic for one order of transmission. */
 static void lossy(void *arg, unsigned int from, const uint8_t *frame, uint32_t len)
 {
 	static uint64_t x = 88172645463325252u;
@@ -254,7 +255,7 @@ static void one_rank(void **state)
 	assert_int_equal(rf_context_destroy(NULL), RF_OK);
 }
 
-/* A caller built against an older header: its shorter structs are understood. */
+/* A caller built with an older header: its shorter structs are accepted. */
 static void older_caller(void **state)
 {
 	struct rf_context *ctx = NULL;
@@ -279,7 +280,7 @@ static void older_caller(void **state)
 	assert_non_null(strstr(rf_last_error_text(NULL), "MTU 7"));
 }
 
-/* Idle ranks cost next to nothing. */
+/* Idle ranks use almost no processor time. */
 static int idles(struct rank *r)
 {
 	struct rf_group *g;
@@ -290,7 +291,7 @@ static int idles(struct rank *r)
 	rf_stats(r->ctx, &before);
 	usleep(500000);
 	rf_stats(r->ctx, &after);
-	/* the store is looked at fifty times a second; the loop device interrupts */
+	/* the store is read fifty times a second; the loop device interrupts */
 	EXPECT(r, after.sleeps - before.sleeps < 100);
 	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
 	rf_group_destroy(g);

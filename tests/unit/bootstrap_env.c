@@ -74,7 +74,7 @@ static void launchers(void **state)
 		setenv(pairs[k][1], size, 1);
 		expect(k + 1, 10 + k, pairs[k][0]);
 	}
-	/* an empty variable is none */
+	/* an empty variable counts as unset */
 	setenv("RF_RANK", "", 1);
 	expect(4, 13, "RANK");
 }
@@ -186,7 +186,7 @@ static void hex(void **state)
 	assert_int_equal(rf_hex_parse("key", "00ffa15g", b, 4, why, sizeof(why)), RF_ERR_INVALID);
 }
 
-/* Every setting has a name of its own and says something. */
+/* Every setting has its own name and a description. */
 static void table(void **state)
 {
 	const struct rf_setting *a, *b;

@@ -1,4 +1,4 @@
-/* The store: meeting, gathering, events. */
+/* The store: joining, gathers, events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "ringfold/ringfold.h"
 #include "tests/unit/store_world.h"
 
-/* A name or a value that no message holds is refused before it is sent. */
+/* A name or value that is too long for a message is refused before it is sent. */
 static void too_long(void **state)
 {
 	struct world w;
@@ -115,8 +115,8 @@ static int event_wait(struct rf_store *store, struct rf_store_event *e)
 	return ret;
 }
 
-/* A rank whose process ends is told to the others, also in mid-gather; one that says goodbye is
- * not. */
+/* The end of a rank's process is reported to the others, also during a gather; a regular departure
+ * is not. */
 static void lost_rank(void **state)
 {
 	struct rf_store_event e;
@@ -129,7 +129,7 @@ static void lost_rank(void **state)
 	world_open(&w, 3, 3);
 	gather_all(&w, 3);
 	gather_start(&g, &w, 0, "next", 60000);
-	/* as if its process had been killed: closed without goodbye */
+	/* as if its process had been killed: closed without a farewell message */
 	assert_int_equal(rf_store_announce(w.store[2], -5, "x"), RF_OK);
 	assert_int_equal(event_wait(w.store[1], &e), 1);
 	shutdown(*(int *)w.store[2], SHUT_RDWR); /* fd is the first member */
@@ -152,7 +152,7 @@ static void lost_rank(void **state)
 	world_close(&w);
 }
 
-/* Before everyone is here a rank may go and come again. */
+/* Before all ranks have joined, a rank may leave and join again. */
 static void restarted_rank(void **state)
 {
 	struct gatherer g;
@@ -234,13 +234,13 @@ static void refusals(void **state)
 		rf_store_connect(HOST, w.port, 1, 2, &job, job_key, 500, &s, why, sizeof(why)),
 		RF_ERR_MISMATCH);
 	assert_non_null(strstr(why, "77"));
-	/* a second process of rank 0 finds the port taken, and says by whom */
+	/* a second process of rank 0 finds the port in use, and its error names the owner */
 	assert_int_equal(rf_store_serve(HOST, w.port, 2, 79, job_key, &second, why, sizeof(why)),
 			 RF_ERR_RANK_TAKEN);
 	assert_non_null(strstr(why, "rank 0"));
 	assert_null(s);
 	world_close(&w);
-	/* nobody there */
+	/* no server there */
 	job = 0;
 	assert_int_equal(
 		rf_store_connect(HOST, w.port, 1, 2, &job, job_key, 150, &s, why, sizeof(why)),
@@ -258,8 +258,8 @@ static void stand_still(void *arg)
 }
 
 /*
- * A process stands still until its deadline has passed: the answer that has arrived meanwhile is
- * used. One that has not arrived is not waited for.
+ * A process stands still until its deadline has passed. An answer that has arrived meanwhile is
+ * used; the process does not wait for one that has not.
  */
 static void answer_at_the_deadline(void **state)
 {

@@ -1,4 +1,4 @@
-/* What strangers at the store's port can do to it: nothing. */
+/* Strangers at the store's port have no effect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,8 @@ static int raw_status(int fd)
 	return (int)rf_get_be32(reply + STORE_HEAD);
 }
 
-/* Nobody becomes a rank without the job's key, or with what another connection said. */
+/* A connection becomes a rank only with the job's key, and not with an answer recorded on another
+ * connection. */
 static void keys(void **state)
 {
 	static const uint8_t other[16] = {1};
@@ -103,7 +104,7 @@ static void keys(void **state)
 	raw_hello(second, job_key, fresh);
 	assert_int_equal(send(second, hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
 	assert_int_equal(raw_status(second), RF_ERR_MISMATCH);
-	/* each byte counts */
+	/* each byte is significant */
 	for (size_t k = STORE_HEAD + 6; k < sizeof(fresh); k++) {
 		uint8_t bad[sizeof(fresh)];
 
@@ -134,7 +135,7 @@ static unsigned int kept_alive(unsigned int port)
 			   &timer) != 4 ||
 		    state != 1 || (local != port && remote != port))
 			continue;
-		/* The kernel may list a socket twice while others come and go. */
+		/* The kernel may list a socket twice while other sockets come and go. */
 		for (k = 0; k < n && seen[k] != (local << 16 | remote);)
 			k++;
 		if (k < n)
@@ -154,12 +155,13 @@ static void keepalive(void **state)
 	(void)state;
 	world_open(&w, 3, 3);
 	gather_all(&w, 3);
-	sleep_ms(300); /* the timers of data that waits for its acknowledgement have ended */
+	sleep_ms(300); /* the timers of unacknowledged data have ended */
 	assert_int_equal(kept_alive(w.port), 6);
 	world_close(&w);
 }
 
-/* A process without descriptors: the store waits without using the CPU, and goes on afterwards. */
+/* A process without free descriptors: the store waits without using the CPU, and continues
+ * afterwards. */
 static void no_descriptors(void **state)
 {
 	struct rlimit before, few;
@@ -250,7 +252,7 @@ static void hostile_bytes(void **state)
 				 member[k][3] + 4);
 		assert_true(closed_by_server(fd));
 	}
-	/* a crowd of strangers that say nothing does not keep the real rank out */
+	/* many strangers that send nothing do not keep the real rank out */
 	{
 		int crowd[40];
 		uint64_t job = 0;
@@ -272,7 +274,7 @@ static void hostile_bytes(void **state)
 	world_close(&w);
 }
 
-/* Random bytes, whole and in pieces; the job next to it goes on. */
+/* Random bytes, whole and in pieces; another job continues meanwhile. */
 static void random_bytes(void **state)
 {
 	const char *text = getenv("SEED");

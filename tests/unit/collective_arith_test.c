@@ -1,6 +1,6 @@
 /*
- * Arithmetic: every 16-bit value, the examples of docs/reduction.md, and fp32 against the C
- * compiler's float. The order of a reduction against one written down by hand.
+ * Arithmetic: every 16-bit value, the examples of docs/reduction.md, and fp32 compared with the C
+ * compiler's float. The order of a reduction compared with one calculated by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,9 +59,9 @@ static void widening(void **state)
 }
 
 /*
- * Rounding to 16 bits against the definition: of the two neighbours the nearer, of equally near
- * ones the even. `values` are all non-negative finite ones in ascending order, `limit` what would
- * come next.
+ * Rounding to 16 bits, compared with the definition: the nearer of the two neighbours, and the
+ * even one of a tie. `values` are all non-negative finite values in ascending order; `limit` is
+ * the value that would follow.
  */
 static uint16_t nearest(double magnitude, double (*value)(uint16_t), uint16_t inf)
 {
@@ -78,7 +78,7 @@ static uint16_t nearest(double magnitude, double (*value)(uint16_t), uint16_t in
 			high = mid;
 	}
 	below = value(low);
-	/* Beyond the largest: as if the range went on with the same spacing. */
+	/* Beyond the largest value: as if the range continued with the same spacing. */
 	above = high == inf ? 2 * below - value((uint16_t)(low - 1)) : value(high);
 	if (magnitude - below < above - magnitude)
 		return low;
@@ -128,7 +128,7 @@ static void narrowing(void **state)
 			check_narrowing((h << 16) + 0x8000u + (uint32_t)d);
 		}
 	}
-	/* The subnormal range of binary16, densely; and anything. */
+	/* The subnormal range of binary16 in small steps; then random values. */
 	for (unsigned int i = 0; i < 200000; i++) {
 		check_narrowing((101u << 23) + roce_random_below(&rng, 13u << 23));
 		check_narrowing(roce_random(&rng));
@@ -310,9 +310,9 @@ static void order_by_hand(void **state)
 			wrong = wrong + in[r][i];
 		other_order += bits(out[i]) != bits(wrong);
 	}
-	/* The order matters: adding by rank gives other bits somewhere. */
+	/* The order matters: adding by rank gives other bits for some element. */
 	assert_true(other_order > 0);
-	/* The result may lie over an operand. */
+	/* The result may overwrite an operand. */
 	assert_int_equal(
 		rf_order_reduce(RF_ARITH_FP32, RF_ARITH_SUM, 6, places, operands, in[3], 1000), 0);
 	assert_memory_equal(in[3], out, sizeof(out));

@@ -45,7 +45,7 @@ static void send_result(struct ring *r, uint32_t rank, uint64_t index, bool repe
 	}
 	if (roce_parse(out.frame, out.len, &p) != 0)
 		abort();
-	/* The operands are bytes of frames: copy them to where elements may stand. */
+	/* The operands are bytes of frames: copies them to aligned memory. */
 	uint32_t *copy = malloc((r->cfg.ranks + 1) * (size_t)ROCE_MTU_MAX);
 	for (uint32_t i = 0; i < r->cfg.ranks; i++) {
 		memcpy(copy + (i + 1) * ROCE_MTU_MAX / 4, operands[i], p.payload_len);
@@ -132,7 +132,7 @@ static void judge_ack(struct ring *r, uint32_t rank, uint8_t *frame, size_t len,
 	if (p->syndrome < ROCE_SYN_RNR)
 		una++;
 	if ((int64_t)una > 0 && una > box->sent[rank])
-		return; /* of what was never sent */
+		return; /* of an index that was never sent */
 	if ((int64_t)una > (int64_t)box->una[rank])
 		box->una[rank] = una;
 	box->msn[rank] = p->msn;

@@ -201,7 +201,8 @@ static void want_ring(const struct ring *r, struct ring_work *w)
 	}
 }
 
-/* Any bits: NaN, infinities and subnormals among them; for sums mostly numbers of like size. */
+/* Random bits, including NaN, infinities and subnormals; for sums mostly numbers of similar size.
+ */
 static void fill(struct ring *r, uint32_t *words, size_t bytes)
 {
 	for (size_t k = 0; k < bytes / 4; k++) {
@@ -255,7 +256,7 @@ size_t ring_wrong(const struct ring *r)
 			for (size_t e = 0; e < w->count; e++)
 				wrong += memcmp((char *)w->recv[i] + e * size,
 						(char *)w->want + e * size, size) != 0;
-			/* What was only to be read was not written. */
+			/* Read-only buffers were not written. */
 			if (!w->in_place)
 				wrong += memcmp(w->send[i], w->in[i], w->count * size) != 0;
 		}

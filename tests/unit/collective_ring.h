@@ -21,7 +21,7 @@ struct ring_cfg {
 	enum rf_arith_op op;
 	uint32_t mtu;
 	uint32_t message_packets;  /* 0: the default */
-	uint32_t scratch_messages; /* 0: as advised */
+	uint32_t scratch_messages; /* 0: the recommended value */
 	uint32_t ports;            /* of the box */
 	uint32_t max_ops;
 	uint8_t retry_cnt;
@@ -69,12 +69,12 @@ struct ring {
 	uint32_t started[RING_RANKS];
 	uint32_t done[RING_RANKS];
 	int status[RING_RANKS];   /* of the last operation that ended */
-	uint64_t end[RING_RANKS]; /* when */
+	uint64_t end[RING_RANKS]; /* when it ended */
 };
 
 void ring_start(struct ring *r, const struct ring_cfg *cfg, struct roce_random rng);
 void ring_end(struct ring *r);
-/* Another all-reduce, of random elements; what is wanted is worked out at once. */
+/* Another all-reduce, of random elements; its expected result is computed at once. */
 void ring_add(struct ring *r, size_t count, bool in_place);
 /* Runs until all are done at every rank, or failed; 1 if within `limit` ns. */
 int ring_run(struct ring *r, uint64_t limit);

@@ -1,5 +1,5 @@
-/* The all-reduce machine against a channel made by hand: what it posts, when, and what it refuses.
- */
+/* The all-reduce machine with a channel operated by the test: what it posts, when, and what it
+ * refuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct post {
 	uint32_t len;
 };
 
-/* Both directions of one rank: what was posted, and events to be given out. */
+/* Both directions of one rank: what was posted, and the events to return. */
 struct mock {
 	struct post sends[POSTS], recvs[POSTS];
 	uint32_t sent, received; /* posted */
@@ -174,7 +174,8 @@ static void result_alone_is_not_success(void **state)
 	rf_coll_destroy(c);
 }
 
-/* Through the box the buffer of a result is there before the packets that lead to it leave. */
+/* Through the box, the buffer of a result is posted before the packets that produce the result are
+ * sent. */
 static void box_posts_buffers_first(void **state)
 {
 	struct mock m = {0};
@@ -198,7 +199,8 @@ static void box_posts_buffers_first(void **state)
 	rf_coll_destroy(c);
 }
 
-/* Ring of 3, rank 0: what goes from where, and receives bounded by the scratch. */
+/* Ring of 3, rank 0: source and destination of each message, and receives limited by the scratch.
+ */
 static void ring_steps(void **state)
 {
 	struct mock m = {0};
@@ -238,7 +240,8 @@ static void ring_steps(void **state)
 		arrive(&m);
 		assert_true(rf_coll_progress(c) > 0);
 	}
-	/* Chunk 1 is complete here and goes round; what arrives now is final: no scratch. */
+	/* Chunk 1 is complete here and travels around the ring; what arrives from then on is final
+	 * and needs no scratch. */
 	assert_int_equal(m.received, 8);
 	assert_ptr_equal(m.recvs[4].buf, other);
 	assert_ptr_equal(m.recvs[5].buf, other + 256);
@@ -311,7 +314,7 @@ static void failures(void **state)
 		case 1: /* a send ended with a status */
 			give(&m, 1, 8, 0);
 			break;
-		case 2: /* a message of another length */
+		case 2: /* a message of the wrong length */
 			give(&m, 0, 0, 36);
 			want = RF_COLL_E_LENGTH;
 			break;

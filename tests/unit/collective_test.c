@@ -1,4 +1,4 @@
-/* All-reduce over the transport: ring and box, perfect and bad wires, every bit compared. */
+/* All-reduce over the transport: ring and box, perfect and lossy links, every bit compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +80,7 @@ static void box_every_type_and_size(void **state)
 	every_type_and_size(RF_COLL_BOX, ranks, 5);
 }
 
-/* Several at once, in the order of the calls, over a wire that does all it can. */
+/* Several at once, in the order of the calls, over a link with all kinds of faults. */
 static void bad_wire(enum rf_coll_schedule schedule)
 {
 	static const uint32_t loss[] = {0, 5, 30, 100};
@@ -98,7 +98,7 @@ static void bad_wire(enum rf_coll_schedule schedule)
 		cfg.ports = 1 + run % 5;
 		ring_start(&r, &cfg, roce_random_seed(roce_random(&rng)));
 		r.net.loss = loss[run % 4];
-		/* The box stores in order, so a swapped frame is a lost one there. */
+		/* The box stores in order, so it treats a swapped frame as a lost one. */
 		r.net.duplicate = run % 4 ? 20 : 0;
 		r.net.reorder = run % 4 > 1 ? 10 : 0;
 		r.net.corrupt = run % 4 > 1 ? 10 : 0;
@@ -113,7 +113,7 @@ static void bad_wire(enum rf_coll_schedule schedule)
 		}
 		ring_end(&r);
 	}
-	/* Else nothing was tried. */
+	/* Otherwise nothing was tested. */
 	assert_true(again > 20);
 	if (schedule == RF_COLL_BOX) {
 		assert_true(repeats > 100);
@@ -145,7 +145,7 @@ static void default_messages(void **state)
 		ring_start(&r, &cfg, roce_random_seed(5));
 		ring_add(&r, 300000, true);
 		must_be_right(&r, "default messages");
-		/* A packet for a packet: without loss nobody sends anything twice. */
+		/* The number of packets is exact: without loss nothing is sent twice. */
 		for (uint32_t i = 0; i < 4; i++)
 			assert_int_equal(roce_qp_counters(r.next[i])->tx_retransmits, 0);
 		if (r.box)
@@ -205,7 +205,7 @@ static int swallow(void *ctx, uint32_t from, uint8_t *frame, size_t len)
 	return from == *(uint32_t *)ctx;
 }
 
-/* A rank that falls silent: its neighbours hear of it by name, and every operation ends. */
+/* A rank falls silent: its neighbours' errors name it, and every operation ends. */
 static void silent_peer(void **state)
 {
 	uint32_t silent = 1;
@@ -256,7 +256,8 @@ static void last_ack_is_lost(void **state)
 	ring_add(&r, 10, true);
 	assert_int_equal(ring_run(&r, 30 * SECOND), 1);
 	assert_int_equal(ring_wrong(&r), 0);
-	/* Rank 0 is done only when its own packet was acknowledged; the others long before. */
+	/* Rank 0 is done only when its own packet has been acknowledged; the others are done long
+	 * before. */
 	assert_true(r.end[0] >= 20 * SECOND);
 	assert_true(r.end[1] < SECOND);
 	ring_end(&r);

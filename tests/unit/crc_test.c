@@ -11,7 +11,7 @@
 #include "proto/rf_crc32.h"
 #include "proto/rf_siphash.h"
 
-/* The definition: one bit at a time. */
+/* The definition, one bit at a time. */
 static uint32_t crc_bitwise(uint32_t s, const uint8_t *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

@@ -1,4 +1,4 @@
-/* Answers that the host's control client must not believe. The seed is the first argument. */
+/* Answers that the host's control client must not accept. The seed is the first argument. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

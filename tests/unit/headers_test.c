@@ -92,7 +92,7 @@ static uint64_t mix_bytes(uint64_t sum, const uint8_t *p, size_t len)
 	return sum;
 }
 
-/* What all readers say of a frame. */
+/* The results of all readers for a frame. */
 static uint64_t read_all(uint64_t sum, const uint8_t *frame, size_t len)
 {
 	struct roce_packet p;
@@ -180,7 +180,7 @@ static void reads_damaged(void **state)
 	assert_true(read_damaged() == damaged);
 }
 
-/* The check can fail: each byte of a header that changes is seen. */
+/* The check can fail: each changed byte of a header is detected. */
 static void is_seen(void **state)
 {
 	(void)state;

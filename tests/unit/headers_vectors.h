@@ -4,7 +4,7 @@
 
 static const struct {
 	size_t len;
-	uint64_t read; /* digest of what all readers say */
+	uint64_t read; /* digest of the results of all readers */
 	uint8_t bytes[88];
 } vector[8] = {
 	{66,

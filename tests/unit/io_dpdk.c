@@ -1,5 +1,5 @@
 /*
- * Frames through DPDK: a memif pair inside this process, as an ordinary user would have it.
+ * Frames through DPDK: a memif pair inside this process, as an ordinary user has it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * The serving end of memif against DPDK's client, and against clients that lie.
+ * The server's end of memif with DPDK's client, and with clients that violate the protocol.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,8 +61,7 @@ static void *open_client(void *arg)
 	return NULL;
 }
 
-/* Connects a DPDK client while the server looks after it. NULL: a server that starts 0.3 s later.
- */
+/* Connects a DPDK client while the server accepts it. NULL: a server that starts 0.3 s later. */
 static struct rf_io *connect_client(struct rf_io *server, uint32_t id, const char *more)
 {
 	static unsigned int number;
@@ -91,7 +90,7 @@ static struct rf_io *connect_client(struct rf_io *server, uint32_t id, const cha
 	return o.io;
 }
 
-/* A host may start a moment before the box that serves its socket. */
+/* A host may start a moment earlier than the box that serves its socket. */
 static void late_server(void **state)
 {
 	struct rf_io *client = connect_client(NULL, 0, "");
@@ -118,7 +117,7 @@ static void both_ways(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
-/* A reader that does not fetch holds the writer back, and nothing is lost or swapped. */
+/* A receiver that reads nothing blocks the sender, and nothing is lost or swapped. */
 static void slow_reader(void **state)
 {
 	struct rf_io *server = serve(0);
@@ -128,7 +127,7 @@ static void slow_reader(void **state)
 	uint8_t *p;
 
 	(void)state;
-	/* a client offers buffers when it looks for frames */
+	/* a client offers buffers when it polls for frames */
 	assert_int_equal(client->ops->rx(client, frames, RF_IO_BURST), 0);
 	while ((p = server->ops->tx_buffer(server)) && sent < 100000) {
 		memset(p, 0, 60);
@@ -153,7 +152,7 @@ static void slow_reader(void **state)
 	server->ops->close(server);
 }
 
-/* Clients come and go, also in mid-stream; two ends share the socket. */
+/* Clients come and go, also while frames are in flight; two ends share the socket. */
 static void come_and_go(void **state)
 {
 	struct rf_io *a = serve(1), *b = serve(2);
@@ -198,7 +197,8 @@ static void come_and_go(void **state)
 	b->ops->close(b);
 }
 
-/* The server goes: its client sees the link go down, and what it sends is dropped and counted. */
+/* The server ends: its client sees the link go down, and the frames that it sends are dropped and
+ * counted. */
 static void server_goes(void **state)
 {
 	struct rf_io *server = serve(0);
@@ -236,7 +236,7 @@ static void stale_socket(void **state)
 	(void)state;
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	/* a server owns it: not ours to take */
+	/* a server owns it, so it must not be removed */
 	assert_int_equal(listen(fd, 1), 0);
 	assert_int_equal(rf_io_memif_serve(path, 0, IO_FRAME_MAX, &second, why, sizeof(why)),
 			 RF_ERR_DEVICE);
@@ -286,12 +286,12 @@ static void hand_say(struct hand *h, struct memif_message *m, unsigned int type,
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &pass, sizeof(pass));
 	}
-	/* it may have thrown us out already */
+	/* the server may already have closed the connection */
 	if (sendmsg(h->fd, &mh, MSG_NOSIGNAL) < 0)
 		return;
 }
 
-/* Type of the server's next message; 0 where it has closed. */
+/* Type of the server's next message; 0 if it has closed. */
 static unsigned int hand_hear(struct hand *h, struct rf_io *server)
 {
 	struct memif_message m;
@@ -386,7 +386,7 @@ static void hand_cookie(struct hand *h, uint32_t offset)
 #define RING_OUT 65536u
 #define BUFFERS 131072u
 
-/* The whole of a right connection: rings of 64, one region. */
+/* All steps of a correct connection: rings of 64, one region. */
 static void hand_connect(struct hand *h, struct rf_io *server)
 {
 	struct memif_message m = {{0}};
@@ -450,7 +450,7 @@ static void wrong_setup(void **state)
 		assert_int_equal(hand_hear(&h, server), 0);
 		hand_close(&h, server);
 	}
-	/* out of turn: a server's word, and nonsense of another length */
+	/* out of order: a message only servers send, and one with an invalid length */
 	hand_open(&h, server);
 	hand_init(&h, MEMIF_VERSION, 0, 0);
 	assert_int_equal(hand_hear(&h, server), MEMIF_ACK);
@@ -466,7 +466,7 @@ static void wrong_setup(void **state)
 	server->ops->close(server);
 }
 
-/* A file that its owner can cut short would end the server by SIGBUS. */
+/* A file that its owner can truncate would end the server by SIGBUS. */
 static void file_that_may_shrink(void **state)
 {
 	struct rf_io *server = serve(0);
@@ -490,7 +490,7 @@ static void file_that_may_shrink(void **state)
 	server->ops->close(server);
 }
 
-/* Connections that say nothing hold up the others for a second at most. */
+/* Connections that send nothing delay the others for at most one second. */
 static void silent_connections(void **state)
 {
 	struct rf_io *server = serve(0);
@@ -524,7 +524,7 @@ static void silent_connections(void **state)
 	assert_in_range(io_now_us() - begin, 900000, 5000000);
 	hand_init(&h, MEMIF_VERSION, 0, 0);
 	assert_int_equal(hand_hear(&h, server), MEMIF_ACK);
-	/* the first one was greeted and is told why it is closed */
+	/* the first one was accepted and is informed why it is closed */
 	assert_int_equal(recv(silent[0], m.bytes, sizeof(m.bytes), 0), sizeof(m.bytes));
 	assert_int_equal(memif_get16(&m, MEMIF_TYPE), MEMIF_HELLO);
 	assert_int_equal(recv(silent[0], m.bytes, sizeof(m.bytes), 0), sizeof(m.bytes));
@@ -549,7 +549,7 @@ static void put_head(struct hand *h, uint32_t ring, uint16_t head)
 	memcpy(h->at + ring + MEMIF_HEAD, &head, sizeof(head));
 }
 
-/* Descriptors that point elsewhere are passed over; good ones between them arrive. */
+/* Descriptors that point outside are skipped; valid ones between them arrive. */
 static void wrong_descriptors(void **state)
 {
 	static const struct {
@@ -567,7 +567,7 @@ static void wrong_descriptors(void **state)
 		{0, 0, IO_FRAME_MAX + 1, BUFFERS, 0},
 		{0, 0, IO_FRAME_MAX, BUFFERS, IO_FRAME_MAX},
 		{0, 0, 0, BUFFERS, 0},
-		{MEMIF_NEXT, 0, 4000, BUFFERS, 0}, /* with the next: too long */
+		{MEMIF_NEXT, 0, 4000, BUFFERS, 0}, /* together with the next: too long */
 		{0, 0, 4000, BUFFERS, 0},
 		/* one frame in two buffers */
 		{MEMIF_NEXT, 0, 60, BUFFERS, 0},
@@ -592,7 +592,7 @@ static void wrong_descriptors(void **state)
 		assert_int_equal(frames[at++].len, cases[k].seen);
 	}
 	assert_int_equal(at, n);
-	/* buffers offered by a liar: nothing is written elsewhere, the good one is used */
+	/* a client offers invalid buffers: nothing is written outside, and the valid one is used */
 	put_desc(&h, RING_OUT, 0, 0, 7, 2048, BUFFERS);
 	put_desc(&h, RING_OUT, 1, 0, 0, 2048, 0xfffff000);
 	put_desc(&h, RING_OUT, 2, 0, 0, 2048, BUFFERS);
@@ -606,7 +606,7 @@ static void wrong_descriptors(void **state)
 	server->ops->tx_flush(server);
 	assert_int_equal(h.at[BUFFERS], 0x42);
 	assert_int_equal(h.at[BUFFERS + 99], 0x42);
-	/* a ring that claims more than it has: the end of the connection */
+	/* a ring that claims more entries than it has: the connection ends */
 	put_head(&h, RING_IN, 14 + 65);
 	assert_int_equal(server->ops->rx(server, frames, RF_IO_BURST), 0);
 	assert_int_equal(server->ops->link(server), 0);
@@ -614,7 +614,7 @@ static void wrong_descriptors(void **state)
 	server->ops->close(server);
 }
 
-/* Random rings, descriptors and messages: whatever happens, the server goes on. */
+/* Random rings, descriptors and messages: the server continues in every case. */
 static void random_client(void **state)
 {
 	const char *text = getenv("SEED");

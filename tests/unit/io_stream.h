@@ -1,5 +1,4 @@
-/* Frames from one end of a link to the other, for tests of what moves them. Failures are cmocka's.
- */
+/* Frames from one end of a link to the other, for tests of devices. Failures are cmocka's. */
 #ifndef IO_STREAM_H
 #define IO_STREAM_H
 

@@ -104,7 +104,7 @@ static void commit(struct tap *t, uint32_t len, uint8_t number)
 	t->io->ops->tx_commit(t->io, len);
 }
 
-/* The length of the next frame at the other side, or 0 after a second. */
+/* The length of the next frame at the other side, or 0 if none comes within a second. */
 static uint32_t next_there(const struct tap *t, uint8_t number)
 {
 	uint8_t frame[8192];

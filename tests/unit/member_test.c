@@ -1,6 +1,6 @@
 /*
- * The machine of a member alone: no network, no box, no store. The test plays all of them, so each
- * step and each deadline is seen by itself.
+ * The member's state machine alone, without network, box or store. The test takes their place, so
+ * it can check each step and each deadline separately.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -143,7 +143,7 @@ static struct rf_member *ring(struct fake *f, bool store)
 	return m;
 }
 
-/* Runs the machine as its timeouts demand, until a time. */
+/* Runs the machine whenever a timeout is due, until a given time. */
 static void run(struct rf_member *m, uint64_t *now, uint64_t until)
 {
 	while (*now < until) {
@@ -190,8 +190,8 @@ static void times_out(void **state)
 }
 
 /*
- * The process stands still for longer than the timeout: that time is not held against the others,
- * who get some time after it. If nothing moves then, the call fails.
+ * The process stands still for longer than the timeout. That time does not count against the
+ * others, who get some time after it. If no data moves then, the call fails.
  */
 static void stands_still(void **state)
 {
@@ -264,7 +264,7 @@ static void proof_fails(void **state)
 	g = rf_member_gather(m);
 	put_card(values, g);
 	put_card(values + g->len, g);
-	/* rank 1 knows better */
+	/* rank 1 reports a more specific cause */
 	memcpy(values + g->len, (const uint8_t[]){0xff, 0xff, 0xff, 0xf3, 0}, 5);
 	strcpy((char *)values + g->len + 5, "its cable is out");
 	rf_member_gathered(m, 0, NULL, RF_MEMBER_NOBODY, values, now);
@@ -278,7 +278,7 @@ static void proof_fails(void **state)
 	rf_member_destroy(m);
 }
 
-/* Another rank's announcement ends a call; a member that is LEFT has nothing more to do. */
+/* Another rank's announcement ends a call. A member that is LEFT does nothing more. */
 static void announced(void **state)
 {
 	struct rf_member_event e;
@@ -338,8 +338,9 @@ static void play_ring(struct rf_fallback_state *f)
 }
 
 /*
- * The box fails in the second call, which the other rank still lacks the first of: this rank
- * repeats the first with its copy, then carries out the second. Nothing is allocated meanwhile.
+ * The box fails during the second call of this rank; the other rank has not completed the first.
+ * This rank repeats the first call with its copy, then carries out the second. Nothing is
+ * allocated meanwhile.
  */
 static void fallback_allocates_first(void **state)
 {
@@ -349,7 +350,8 @@ static void fallback_allocates_first(void **state)
 				      .timeout_ns = TIMEOUT,
 				      .order = {.schedule = RF_SCHEDULE_BOX, .ranks = 2}};
 	int32_t first[3] = {1, 2, 3}, second[3] = {40, 50, 60}, result[3] = {0}, copy[2][3];
-	uint8_t values[16] = {[3] = 1, [7] = 1, [15] = 1}; /* 1 done, 0 done; both have a call */
+	uint8_t values[16] = {[3] = 1, [7] = 1, [15] = 1}; /* calls done: 1 here, 0 there; both
+							      ranks have an unfinished one */
 	unsigned int before = allocations, calls;
 	struct rf_fallback_state *f;
 
@@ -370,7 +372,9 @@ static void fallback_allocates_first(void **state)
 		if (rf_fallback_action(f) == RF_FALLBACK_ADD)
 			rf_fallback_add(f);
 		if (calls == 0)
-			assert_int_equal(result[0], 0); /* the first call is not this rank's */
+			assert_int_equal(
+				result[0],
+				0); /* the result of the first call is only for the other rank */
 	}
 	assert_int_equal(calls, 2);
 	assert_int_equal(rf_fallback_status(f), RF_OK);

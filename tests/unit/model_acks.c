@@ -107,8 +107,8 @@ static void line_42_ack_beyond(void **unused)
 	bench_close(&b);
 }
 
-/* A NAK that ends the connection names something in [una, sent]; one of a former life of the QPN,
- * or from somebody who guesses the PSN, does not. */
+/* A NAK that ends the connection names an index in [una, sent). A NAK of an earlier use of the QPN,
+ * or of a host that guesses the PSN, does not. */
 static void line_42_fatal_nak(void **unused)
 {
 	static const uint32_t at[] = {0, 4, 0xffffff, 0x900000, 0x400000};
@@ -134,7 +134,7 @@ static void line_42_fatal_nak(void **unused)
 	assert_int_equal(bench_group_read(&b, 0, RF_GROUP_ERROR), 0);
 	assert_int_equal(conn_reg(&b, c, RF_CONN_UNA), 1);
 	assert_int_equal(b.outs, 0);
-	/* An RNR NAK of what is acknowledged is an old one, and passes. */
+	/* An RNR NAK for an acknowledged index is an old one, and passes. */
 	bench_ack(c, &p, 1);
 	p.syndrome = 0x21;
 	common_packet(&b, c->peer_port, &p, RF_CNT_ACK_FORWARDED);
@@ -145,7 +145,7 @@ static void line_42_fatal_nak(void **unused)
 	bench_close(&b);
 }
 
-/* A CNP is looked at as an ACK is, and passes as it is. */
+/* A CNP is checked like an ACK, and passes unchanged. */
 static void line_39a_cnp(void **unused)
 {
 	struct bench b;
@@ -183,7 +183,7 @@ static void line_39a_cnp(void **unused)
 	assert_memory_equal(common_only(&b, c->peer_port)->bytes, frame, len);
 	assert_int_equal(conn_reg(&b, c, RF_CONN_UNA), 0);
 	assert_int_equal(conn_reg(&b, c, RF_CONN_SEEN), RF_CONN_SEEN_DATA_MASK);
-	/* To the QPN of a receiver, where no ACK of the group goes: foreign. */
+	/* To the QPN of a receiver, to which no ACK of the group goes: foreign. */
 	p.dst_ip = c->dst_ip;
 	p.qpn = c->data_qpn;
 	p.src_ip++;
@@ -210,7 +210,7 @@ static void line_43_ack_malformed(void **unused)
 	common_group(&b, &g);
 	common_round(&b, &g, 0, false);
 	bench_clear(&b);
-	bench_ack(c, &p, 9); /* beyond, too: the syndrome is judged first */
+	bench_ack(c, &p, 9); /* also beyond sent: the syndrome is checked first */
 	for (k = 0; k < sizeof(syndromes); k++) {
 		p.syndrome = syndromes[k];
 		common_packet(&b, c->peer_port, &p, RF_CNT_ACK_MALFORMED);
@@ -251,7 +251,7 @@ static void line_44_forwarded(void **unused)
 	assert_int_equal(conn_reg(&b, c, RF_CONN_UNA), 1);
 	assert_int_equal(conn_reg(&b, c, RF_CONN_MSN), 0xabcdef);
 	assert_int_equal(bench_counter(&b, c->peer_port, RF_CNT_TX_ACK), 1);
-	/* NAK and RNR NAK acknowledge what is below their PSN; una never falls. */
+	/* NAK and RNR NAK acknowledge everything below their PSN; una never decreases. */
 	bench_ack(c, &p, 3);
 	p.syndrome = 0x60;
 	common_packet(&b, c->peer_port, &p, RF_CNT_ACK_FORWARDED);

@@ -1,6 +1,6 @@
 /*
- * The model's integer arithmetic against the compiler's floating point, corner by corner and at
- * random. Seed: first argument, printed on failure with the operands.
+ * The model's integer arithmetic compared with the compiler's floating point: corner cases, and
+ * random values. Seed: first argument, printed on failure with the operands.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,7 +100,8 @@ static void check_order(uint32_t a, uint32_t b)
 		fault("maximum", a, b, got, want);
 }
 
-/* Random operands of which many meet: equal or near exponents, few bits set, near cancellation. */
+/* Random operands of which many interact: equal or close exponents, few bits set, near
+ * cancellation. */
 static void random_pair(uint32_t *a, uint32_t *b)
 {
 	uint64_t r = next_random(), kind = next_random();
@@ -113,7 +114,7 @@ static void random_pair(uint32_t *a, uint32_t *b)
 	case 2: /* exponents up to 31 apart */
 		y = (x & 0x7f800000u) + (((uint32_t)(kind >> 8) & 31) << 23) + (y & 0x807fffffu);
 		break;
-	case 3: /* nearly the negative */
+	case 3: /* almost the negative */
 		y = (x ^ 0x80000000u) + (uint32_t)(kind >> 8 & 7) - 3;
 		break;
 	case 4: /* subnormals and the smallest normal numbers */
@@ -232,7 +233,7 @@ static void test_widening(void **unused)
 		else if ((double)brain != value_of((uint16_t)x, 7, 127) ||
 			 !signbit(brain) != !(x & 0x8000))
 			fail_msg("bfloat16 %04x became %a", x, (double)brain);
-		/* There and back is the same, except for NaN. */
+		/* A conversion and its inverse give the same value, except for NaN. */
 		if (!isnan(half))
 			assert_int_equal(arith_to_fp16(arith_from_fp16((uint16_t)x)), x);
 		if (!isnan(brain))
@@ -295,14 +296,14 @@ static void test_narrowing(void **unused)
 			check_narrow(arith_from_fp16((uint16_t)x) - lows[k]);
 		}
 	}
-	/* Subnormals of binary16, where the place of the rounding moves. */
+	/* Subnormals of binary16, in which the rounding position varies. */
 	for (x = 0x32000000; x < 0x39000000; x += 977)
 		check_narrow(x | (x & 1) << 31);
 	for (k = 0; k < RANDOM_OTHER; k++)
 		check_narrow((uint32_t)next_random());
 }
 
-/* The pairs above tell the right adder from ones that are nearly right. */
+/* The pairs above distinguish the correct adder from ones that are almost correct. */
 static void test_pairs_are_sharp(void **unused)
 {
 	unsigned int truncated = 0, flushed = 0;

@@ -1,6 +1,6 @@
 /*
- * What the tests of the box share. They are written for the reference model; each program takes the
- * name of another engine as its argument ("rtl") and asks the same of that.
+ * Shared by the tests of the box. They are written for the reference model. Each program accepts
+ * the name of another engine as its argument ("rtl") and requires the same of it.
  */
 #ifndef RF_MODEL_COMMON_H
 #define RF_MODEL_COMMON_H
@@ -16,9 +16,9 @@
 
 /* Reads the arguments. */
 void common_start(int argc, char **argv);
-/* Whether the engine under test is the model: some bounds can be reached in it alone. */
+/* Whether the engine under test is the model: only there can some bounds be reached. */
 bool common_is_model(void);
-/* Opens a box; fails the test where the engine is not built in this shape. */
+/* Opens a box; fails the test if the engine is not built with these parameters. */
 void common_open(struct bench *b, unsigned int ports, unsigned int lanes);
 /* Whether the box under test is as wide as the default one, so that its cycles are those of the
  * page. */
@@ -26,7 +26,8 @@ bool common_is_default(unsigned int ports, unsigned int lanes);
 /* Opens a box of 4 ports and starts a group with one rank at each, S = 16, fp32 sum, MTU 1024. */
 void common_group(struct bench *b, struct bench_group *g);
 
-/* Feeds one frame, runs to rest, and wants this counter up by one and no other verdict. */
+/* Feeds one frame, runs until idle, and requires that this counter has increased by one and no
+ * other verdict has. */
 void common_frame(struct bench *b, unsigned int port, const uint8_t *frame, size_t len, bool bad,
 		  unsigned int counter);
 void common_packet(struct bench *b, unsigned int port, const struct packet *p,

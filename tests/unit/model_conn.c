@@ -25,7 +25,7 @@ static void line_22_state(void **unused)
 	assert_true(bench_entry(&b, 0, c->dst_ip, c->data_qpn, c->cid, RF_STATE_JOINING));
 	common_data(&b, c, 0, 1, RF_CNT_JOINING);
 	assert_int_equal(b.outs, 0);
-	/* An entry that was freed is none: the packet is foreign. */
+	/* An entry that was removed has no effect: the packet is foreign. */
 	assert_true(bench_entry(&b, 0, c->dst_ip, c->data_qpn, c->cid, RF_STATE_EMPTY));
 	common_data(&b, c, 0, 1, RF_CNT_FOREIGN);
 	assert_int_equal(b.outs, 1);
@@ -47,7 +47,7 @@ static void line_23_icrc(void **unused)
 	p.icrc_xor = 0x80000000;
 	common_packet(&b, 0, &p, RF_CNT_ICRC);
 	p.icrc_xor = 0;
-	/* One bit anywhere that is covered, and nothing is accepted. */
+	/* One flipped bit anywhere in the covered part, and the packet is not accepted. */
 	for (k = 54; k < 54 + 64; k++) {
 		len = packet_build(&p, frame);
 		frame[k] ^= (uint8_t)(1u << (k & 7));
@@ -111,7 +111,7 @@ static void line_26_group_failed(void **unused)
 	common_packet(&b, 2, &p, RF_CNT_OPCODE);
 	common_error(&b, &g.conn[2], RF_ERROR_OPCODE, 7);
 	common_data(&b, &g.conn[0], 0, 1, RF_CNT_GROUP_FAILED);
-	/* The first error stays, the other group does not notice. */
+	/* The first error stays, and the other group is not affected. */
 	bench_data(&g.conn[3], &p, 9, OP_READ_REQUEST, NULL, 0);
 	common_packet(&b, 3, &p, RF_CNT_GROUP_FAILED);
 	common_error(&b, &g.conn[2], RF_ERROR_OPCODE, 7);
@@ -123,7 +123,7 @@ static void line_26_group_failed(void **unused)
 	bench_close(&b);
 }
 
-/* One packet that fails a fresh group. */
+/* One packet that makes a new group fail. */
 static void fails(struct packet *p, const uint8_t *payload, unsigned int dtype,
 		  unsigned int counter, unsigned int cause)
 {
@@ -246,13 +246,14 @@ static void line_31_behalf(void **unused)
 	assert_int_equal(o->bytes[42], OP_ACK);
 	assert_int_equal(rf_get_be24(o->bytes + 47), c->ack_qpn);
 	assert_int_equal(o->bytes[54], 0x1f);
-	assert_int_equal(rf_get_be24(o->bytes + 55), 2); /* the last MSN read */
+	assert_int_equal(rf_get_be24(o->bytes + 55), 2); /* the MSN read last */
 	assert_true(packet_sealed(o->bytes, o->len));
 	assert_int_equal(bench_counter(&b, c->port, RF_CNT_TX_BEHALF), 1);
 	bench_close(&b);
 }
 
-/* The header of an ACK on behalf, field by field, from a packet with everything odd. */
+/* The header of an ACK on behalf, field by field, for a packet with unusual values in every field.
+ */
 static void line_31_behalf_header(void **unused)
 {
 	struct bench b;
@@ -353,8 +354,7 @@ static void line_32_repeat(void **unused)
 	common_round(&b, &g, 0, true);
 	common_round(&b, &g, 1, false);
 	bench_clear(&b);
-	common_data(&b, c, 1, 0xdeadbeef,
-		    RF_CNT_REPEAT); /* what it carries now is of no interest */
+	common_data(&b, c, 1, 0xdeadbeef, RF_CNT_REPEAT); /* its present contents do not matter */
 	o = common_only(&b, c->port);
 	assert_int_equal(common_psn(o), (c->start - c->shift + 1) & 0xffffff);
 	assert_int_equal(common_element(o, 0), 0x40800000);
@@ -427,7 +427,7 @@ static void line_35_no_room(void **unused)
 	for (i = 0; i < 16; i++)
 		common_data(&b, &g.conn[0], i, i, RF_CNT_ACCEPTED);
 	common_data(&b, &g.conn[0], 16, 16, RF_CNT_NO_ROOM);
-	/* tail, not head, is what counts: the slowest receiver's. */
+	/* The tail counts, not the head: that of the slowest receiver. */
 	for (i = 0; i < 3 * 16; i++)
 		common_data(&b, &g.conn[1 + i % 3], i / 3, i, RF_CNT_ACCEPTED);
 	common_data(&b, &g.conn[0], 16, 16, RF_CNT_NO_ROOM);

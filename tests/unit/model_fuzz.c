@@ -50,7 +50,7 @@ static void ledger_holds(struct fuzz_box *f, const struct bench_group *g)
 	}
 }
 
-/* Each frame that came was counted under one name. */
+/* Each frame that arrived was counted in exactly one counter. */
 static void counters_hold(struct fuzz_box *f)
 {
 	uint32_t sent = 0;

@@ -1,6 +1,6 @@
 /*
- * What packets do to each other: repeats and what becomes of them, ACKs on behalf late in a
- * connection's life, disagreement, open loop, windows, PSNs that wrap.
+ * Interactions of packets: repeats and what becomes of them, ACKs on behalf late in a connection's
+ * life, disagreement, open loop, windows, PSNs that wrap.
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,8 @@ static void feed_ack(struct bench *b, const struct bench_conn *c, uint32_t una)
 	bench_send(b, c->peer_port, &p);
 }
 
-/* A repeat that waits while its ACK comes is forgotten: its slot may be another index's by then. */
+/* A repeat that is queued when its ACK arrives is dropped: its slot may hold another index by then.
+ */
 static void stale_repeat(void **unused)
 {
 	struct bench b;
@@ -50,7 +51,7 @@ static void stale_repeat(void **unused)
 	common_group(&b, &g);
 	common_round(&b, &g, 0, false);
 	bench_clear(&b);
-	/* The port takes nothing: repeats fill its results, the rest wait in the queue. */
+	/* The port sends nothing: repeats fill its results, the rest wait in the queue. */
 	until = b.ops->cycle(b.e) + 3000;
 	b.stall[0] = until;
 	for (k = 0; k < 40; k++)
@@ -117,7 +118,8 @@ static void first_joins_queue(void **unused)
 	bench_close(&b);
 }
 
-/* Two ranks differ: nothing leaves, and the first that differs from the first member is named. */
+/* Two ranks differ: nothing leaves, and the error names the first rank that differs from the first
+ * member. */
 static void disagree(void **unused)
 {
 	static const struct packet wrong[] = {
@@ -155,7 +157,8 @@ static void disagree(void **unused)
 	}
 }
 
-/* Headers may differ between ranks: a tag, TOS, RETH, immediate; each gets its own back. */
+/* Headers may differ between ranks (a tag, TOS, RETH, immediate); each rank gets its own header
+ * back. */
 static void own_headers(void **unused)
 {
 	struct bench b;
@@ -196,7 +199,7 @@ static void own_headers(void **unused)
 	bench_close(&b);
 }
 
-/* AckReq is set on every index that is a multiple of S/8, and left alone on the rest. */
+/* AckReq is set on every index that is a multiple of S/8, and unchanged on the others. */
 static void ack_request(void **unused)
 {
 	struct bench b;
@@ -228,7 +231,7 @@ static void open_loop(void **unused)
 	bench_group_init(&g, 0, 4, 1);
 	g.open_loop = true;
 	assert_true(bench_group_start(&b, &g));
-	for (i = 0; i < 40; i++) /* no ACK, yet more than S */
+	for (i = 0; i < 40; i++) /* no ACK, but more than S packets */
 		common_round(&b, &g, i, false);
 	assert_int_equal(conn_reg(&b, &g.conn[0], RF_CONN_UNA), 40);
 	assert_int_equal(bench_group_read(&b, 0, RF_GROUP_TAIL), 40);
@@ -305,7 +308,7 @@ static void far_indexes(void **unused)
 	g.s_log2 = 9;
 	assert_true(bench_group_start(&b, &g));
 	for (k = 0; k < sizeof(stops) / sizeof(stops[0]); k++) {
-		/* A jump to a little before the border, then one by one across it. */
+		/* A jump to just before the border, then one index at a time across it. */
 		rf_model_move(b.e, 0, stops[k] - 700);
 		run_to(&b, &g, (stops[k] - 700) & 0xffffff, stops[k]);
 		at = stops[k];
@@ -324,7 +327,7 @@ static void far_indexes(void **unused)
 	bench_close(&b);
 }
 
-/* A lost ACK of the last packet: the sender asks for ever, and is answered every time. */
+/* The ACK of the last packet is lost: the sender repeats for ever, and is answered every time. */
 static void lost_last_ack(void **unused)
 {
 	struct bench b;
@@ -341,7 +344,7 @@ static void lost_last_ack(void **unused)
 	bench_close(&b);
 }
 
-/* An error stops what was asked: queued repeats of the group are forgotten. */
+/* An error cancels what was requested: queued repeats of the group are dropped. */
 static void error_drops_repeats(void **unused)
 {
 	struct bench b;
@@ -365,7 +368,7 @@ static void error_drops_repeats(void **unused)
 	bench_close(&b);
 }
 
-/* A group that is set live again begins at index 0, with the old error gone. */
+/* A group that is set live again begins at index 0, and its old error is gone. */
 static void second_life(void **unused)
 {
 	struct bench b;
@@ -442,7 +445,7 @@ static void inject_beside_a_paused_port(void **unused)
 	(void)unused;
 	common_open(&b, 4, 1);
 	b.stall[1] = UINT64_MAX;
-	/* A frame that has begun to leave is in the port's way out: the buffer is free again. */
+	/* The beginning of a frame is in the port's output, so the buffer is free again. */
 	do {
 		inject_short(&b, 1);
 		held++;
@@ -464,8 +467,8 @@ static void inject_beside_a_paused_port(void **unused)
 }
 
 /*
- * One port takes nothing for a millisecond: from then on what it is given is discarded, and the
- * others go on. The beat that was offered stays: it leaves at last where it is a frame.
+ * One port sends nothing for a millisecond: from then on its frames are discarded, and the others
+ * continue. The beat that was offered stays. It leaves in the end if it is a whole frame.
  */
 static void down(unsigned int ports, unsigned int first)
 {
@@ -525,7 +528,7 @@ static void registers(void **unused)
 	assert_int_equal(bench_read(&b, RF_MAC_LO), (uint32_t)BENCH_MAC);
 	assert_int_equal(bench_read(&b, 0x01fffc), 0);
 	assert_int_equal(bench_read(&b, 0x1ffffc), 0);
-	/* Time goes on over a jump. */
+	/* Time continues after a jump. */
 	assert_true(bench_settle(&b));
 	before = b.ops->cycle(b.e);
 	b.ops->jump(b.e, before + ((uint64_t)3 << 32));

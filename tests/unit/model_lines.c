@@ -1,6 +1,6 @@
 /*
- * Bad input at the box, and the good beside it: one test for each line of the tables in docs/box.md
- * (the number stands in the name), each by the name of its counter.
+ * Invalid input at the box, beside valid input: one test for each line of the tables in
+ * docs/box.md (the number is in the name), each named after its counter.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "proto/rf_bytes.h"
 #include "tests/unit/model_common.h"
 
-/* Lines 1 to 19: nothing needs a group. A sound packet of a connection that nobody knows. */
+/* Lines 1 to 19 need no group. A valid packet of an unknown connection. */
 static void sound(struct packet *p)
 {
 	struct bench_conn c = {.src_ip = 0x0a000001, .dst_ip = 0x0a000002, .data_qpn = 17};
@@ -18,7 +18,7 @@ static void sound(struct packet *p)
 	bench_data(&c, p, 5, OP_SEND_ONLY, NULL, 256);
 }
 
-/* One frame into a fresh box: the counter, and nothing leaves. */
+/* One frame into a new box: the counter increases, and nothing leaves. */
 static void dropped(const uint8_t *frame, size_t len, bool bad, unsigned int counter)
 {
 	struct bench b;
@@ -65,7 +65,7 @@ static void line_02_rx_mac_error(void **unused)
 	sound(&p);
 	len = packet_build(&p, frame);
 	dropped(frame, len, true, RF_CNT_RX_MAC_ERROR);
-	/* Ended early: whatever there is of it. */
+	/* Truncated: the part that exists. */
 	dropped(frame, 100, true, RF_CNT_RX_MAC_ERROR);
 	dropped(frame, 20, true, RF_CNT_RX_MAC_ERROR);
 	dropped(frame, 1, true, RF_CNT_RX_MAC_ERROR);
@@ -334,7 +334,7 @@ static void line_18_control(void **unused)
 	for (k = 0; k < len; k++)
 		assert_int_equal(bench_read(&b, RF_PUNT_DATA + (k & ~3u)) >> 8 * (k & 3) & 0xff,
 				 frame[k]);
-	/* Longer than the buffer's frames. */
+	/* Longer than the frames of the buffer. */
 	p.payload_len = 1024 - 58;
 	common_packet(&b, 1, &p, RF_CNT_PUNTED);
 	p.payload_len++;
@@ -352,7 +352,7 @@ static void line_18_control(void **unused)
 	}
 	p.src_mac++;
 	common_packet(&b, 0, &p, RF_CNT_PUNT_FULL);
-	/* Two of one source on a port: the third is forgotten, another source's is not. */
+	/* Two of one source at a port: the third is dropped, another source's is not. */
 	for (k = 0; k < 3; k++)
 		common_packet(&b, 1, &p, RF_CNT_PUNTED);
 	p.src_mac++;
@@ -370,7 +370,7 @@ static void line_18_control(void **unused)
 	bench_close(&b);
 }
 
-/* ARP holds one place of its port, so that a control packet finds one; of one MAC two wait. */
+/* ARP gets one place of its port, so that a control packet still finds one; of one MAC two wait. */
 static void line_07_arp_one_place(void **unused)
 {
 	uint8_t frame[PACKET_MAX];
@@ -393,7 +393,7 @@ static void line_07_arp_one_place(void **unused)
 		common_packet(&b, 3, &p, RF_CNT_PUNTED);
 	}
 	common_packet(&b, 3, &p, RF_CNT_PUNT_FULL);
-	/* The ARP frame is the oldest: when it has been read another finds its place. */
+	/* The ARP frame is the oldest: when it has been read, another finds a place. */
 	bench_write(&b, RF_PUNT_POP, 1);
 	common_frame(&b, 3, frame, len, false, RF_CNT_PUNTED);
 	for (k = 0; k < 4; k++) {
@@ -435,7 +435,7 @@ static void line_20_disabled(void **unused)
 	bench_close(&b);
 }
 
-/* What leaves is what came except for the source MAC. */
+/* A frame leaves as it came, except for the source MAC. */
 static void passes(struct bench *b, unsigned int port, const uint8_t *frame, size_t len)
 {
 	uint8_t want[PACKET_MAX];
@@ -472,7 +472,7 @@ static void line_04_xrc(void **unused)
 	bench_close(&b);
 }
 
-/* A padded frame into which a switch has put a tag: 64 bytes. */
+/* A padded frame to which a switch has added a tag: 64 bytes. */
 static void line_14_padded_then_tagged(void **unused)
 {
 	static const uint8_t tag[4] = {0x81, 0x00, 0x60, 0x07};
@@ -517,7 +517,7 @@ static void line_21_foreign(void **unused)
 		sound(&p);
 		p.opcode = opcodes[k];
 		p.tagged = k & 1;
-		p.icrc_xor = k; /* not looked at */
+		p.icrc_xor = k; /* not checked */
 		p.payload_len = k ? 4 * k : 4096;
 		for (port = 0; port < 4; port++)
 			passes(&b, port, frame, packet_build(&p, frame));
@@ -567,7 +567,7 @@ static void line_21_hold_ports(void **unused)
 	assert_int_equal(bench_read(&b, RF_HELD_KEY),
 			 RF_HELD_KEY_VALID_MASK | 2u << RF_HELD_KEY_PORT_LSB | p.qpn);
 	bench_write(&b, RF_HELD_POP, 0);
-	/* A foreign entry passes, here and where nothing is held; an entry that joins does not. */
+	/* A foreign entry passes here and where nothing is held; an entry that joins does not. */
 	assert_true(bench_entry(&b, 0, p.dst_ip, p.qpn, 0xffff, RF_STATE_JOINING));
 	common_packet(&b, 2, &p, RF_CNT_FOREIGN);
 	common_packet(&b, 1, &p, RF_CNT_FOREIGN);
@@ -594,7 +594,7 @@ static void line_21_foreign_full(void **unused)
 	sound(&p);
 	p.payload_len = 4096;
 	len = packet_build(&p, frame);
-	b.stall[1] = b.ops->cycle(b.e) + 4000; /* the MAC takes nothing for so long */
+	b.stall[1] = b.ops->cycle(b.e) + 4000; /* the MAC accepts nothing for that long */
 	for (k = 0; k < 20; k++)
 		bench_feed(&b, 1, frame, len, false);
 	assert_true(bench_settle(&b));
@@ -606,7 +606,7 @@ static void line_21_foreign_full(void **unused)
 			 20);
 	assert_int_equal(bench_counter(&b, 1, RF_CNT_TX_FOREIGN), b.outs);
 	assert_int_equal(bench_counter(&b, 1, RF_CNT_FOREIGN), b.outs);
-	/* And it goes on. */
+	/* Then it continues. */
 	passes(&b, 1, frame, len);
 	bench_close(&b);
 }

@@ -98,7 +98,7 @@ static void receive(struct host host[2], struct rf_io *io, uint64_t now)
 	}
 }
 
-/* Messages until the time is over; how many. */
+/* Sends messages until the time is over; returns their number. */
 static uint64_t run(struct host host[2], struct rf_io *io, const uint8_t *out, uint8_t *in,
 		    uint32_t message)
 {

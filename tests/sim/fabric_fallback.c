@@ -199,7 +199,7 @@ static bool first_leaves(void *arg)
 }
 
 /*
- * Ranks do not get the result of the last call, and one that did leaves: it helps them first.
+ * Some ranks lack the result of the last call, and a rank that has it leaves: it helps them first.
  */
 static void test_last_call(void **state)
 {

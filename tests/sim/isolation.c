@@ -77,7 +77,7 @@ static const char *const names[TROUBLES] = {
 	[ARP] = "floods all ports with ARP from addresses that are never the same",
 };
 
-/* One who asks the box for its page all the time, as `ringfold ctl status` does. */
+/* A host that continuously requests the box's status page, as `ringfold ctl status` does. */
 struct asker {
 	uint64_t nonce;
 	uint32_t seq;
@@ -237,7 +237,7 @@ static void ask(struct run *r)
 	rf_fabric_inject(r->f, 0, frame, rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
 }
 
-/* A broadcast request for the box's address, from a host that nobody has seen before. */
+/* A broadcast request for the box's address, from a host whose address is new each time. */
 static size_t arp_frame(struct run *r, uint8_t *frame)
 {
 	uint8_t mac[6] = {0x06};

@@ -14,7 +14,7 @@
 /* Always 0. What is wrong ends the program by abort(), with a line on stderr. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* An input, read from its start; zeroes once it is used up. */
+/* An input, read from its start; zeroes after its end. */
 struct fuzz_input {
 	const uint8_t *data;
 	size_t left;
@@ -48,7 +48,7 @@ static inline uint32_t fuzz_near(struct fuzz_input *in, uint32_t value)
 	return value + (fuzz_u8(in) ^ 0x80u) - 0x80u;
 }
 
-/* Up to n bytes; how many there were. The rest of out is zero. */
+/* Up to n bytes; returns their number. The rest of out is zero. */
 static inline size_t fuzz_bytes(struct fuzz_input *in, uint8_t *out, size_t n)
 {
 	size_t some = n < in->left ? n : in->left;

@@ -35,7 +35,7 @@ static const char *engine_file;
 struct host {
 	struct rf_client client;
 	uint8_t mac[6];
-	/* last RoCE frame that came */
+	/* last RoCE frame received */
 	uint8_t frame[ROCE_FRAME_MAX];
 	size_t len;
 	unsigned int count;

@@ -19,7 +19,7 @@ struct entry {
 };
 
 static unsigned int psn[N];
-/* Where the operator believes a rank's data to come from. */
+/* From where the operator expects a rank's data. */
 static uint8_t port_of[N] = {0, 1, 2, 3};
 static uint32_t ip_of[N] = {HOST_IP(0), HOST_IP(1), HOST_IP(2), HOST_IP(3)};
 

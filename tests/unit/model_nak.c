@@ -1,5 +1,5 @@
-/* NAKs that the box makes, selective groups, who is last: docs/box.md, the sections of these names.
- */
+/* NAKs that the box makes, selective groups, and who is last: the sections of docs/box.md with
+ * these names. */
 #include <string.h>
 
 #include "proto/rf_bytes.h"
@@ -28,7 +28,7 @@ static void data(uint32_t index, unsigned int counter)
 	common_data(&b, &g.conn[0], index, ONE, counter);
 }
 
-/* What left is one NAK for rank 0, with this syndrome and the PSN of this index; MSN as given. */
+/* Exactly one NAK for rank 0 left, with this syndrome and the PSN of this index; MSN as given. */
 static void nak(uint8_t syndrome, uint32_t index, uint32_t msn)
 {
 	const struct bench_out *o = common_only(&b, g.conn[0].port);
@@ -53,7 +53,8 @@ static void acknowledge(uint32_t una, uint32_t msn)
 	common_packet(&b, g.conn[0].peer_port, &p, RF_CNT_ACK_FORWARDED);
 }
 
-/* First a sequence NAK of una, one alone; lost again, seen by the way back, an RNR NAK. */
+/* First a single sequence NAK of una. If the packet is lost again, which a repeated earlier packet
+ * shows, an RNR NAK. */
 static void orders(void **unused)
 {
 	(void)unused;
@@ -67,13 +68,13 @@ static void orders(void **unused)
 	data(5, RF_CNT_GAP);
 	data(6, RF_CNT_GAP);
 	assert_int_equal(b.outs, 0);
-	data(1, RF_CNT_REPEAT); /* back */
+	data(1, RF_CNT_REPEAT); /* the sender goes back */
 	data(2, RF_CNT_PENDING);
 	data(4, RF_CNT_GAP_RNR); /* and lost again */
 	nak(0x21, 1, 77);
 	data(5, RF_CNT_GAP);
 	data(2, RF_CNT_PENDING);
-	data(3, RF_CNT_ACCEPTED); /* it came */
+	data(3, RF_CNT_ACCEPTED); /* it arrives */
 	data(5, RF_CNT_GAP_RNR);  /* 4 is lost, una has not moved */
 	nak(0x21, 1, 77);
 	acknowledge(2, 78);
@@ -83,7 +84,7 @@ static void orders(void **unused)
 	bench_close(&b);
 }
 
-/* The sender goes back and what is lost is the very first: no packet below next is seen. */
+/* The sender goes back and the first packet is the lost one: no packet below next arrives. */
 static void back_without_duplicate(void **unused)
 {
 	(void)unused;
@@ -108,7 +109,8 @@ static void tick(void **unused)
 	bench_close(&b);
 }
 
-/* tail stands, the slots are full: neither the next packet nor one beyond it is asked for. */
+/* tail does not advance and the slots are full: neither the next packet nor one beyond it is
+ * requested. */
 static void no_room(void **unused)
 {
 	unsigned int k, r;
@@ -138,7 +140,7 @@ static void transparent(void **unused)
 	bench_close(&b);
 }
 
-/* A resend by a timer while others are awaited; not one that a NAK of ours caused. */
+/* A repetition by a timer while others are awaited; not one that a NAK of the box caused. */
 static void straggler(void **unused)
 {
 	(void)unused;
@@ -154,15 +156,15 @@ static void straggler(void **unused)
 	data(1, RF_CNT_PENDING);
 	data(2, RF_CNT_ACCEPTED);
 	data(4, RF_CNT_GAP_NAK);
-	data(0, RF_CNT_PENDING); /* our own doing */
+	data(0, RF_CNT_PENDING); /* caused by the box's NAK */
 	data(1, RF_CNT_PENDING);
 	data(2, RF_CNT_PENDING);
 	data(3, RF_CNT_ACCEPTED);
 	data(4, RF_CNT_ACCEPTED);
 	data(6, RF_CNT_GAP_RNR);
 	bench_write(&b, RF_TICK, 1);
-	data(0,
-	     RF_CNT_PENDING); /* something beyond next was seen: a loss, and it comes by itself */
+	data(0, RF_CNT_PENDING); /* something beyond next has arrived, so this is a loss, and the
+				    packet comes without a request */
 	bench_close(&b);
 }
 
@@ -176,7 +178,7 @@ static void wrap(void **unused)
 	common_round(&b, &g, 0, true);
 	data(1, RF_CNT_ACCEPTED);
 	data(3, RF_CNT_GAP_NAK);
-	nak(0x60, 1, 1); /* the MSN is that of the ACK read */
+	nak(0x60, 1, 1); /* the MSN is that of the last ACK */
 	bench_close(&b);
 }
 
@@ -191,7 +193,8 @@ static void open_loop(void **unused)
 	bench_close(&b);
 }
 
-/* Stored in any order; the NAK names the one that is missing; next runs over what is there. */
+/* Packets are stored in any order. The NAK names the missing one. next advances over those present.
+ */
 static void selective(void **unused)
 {
 	unsigned int k, r;
@@ -201,13 +204,13 @@ static void selective(void **unused)
 	data(0, RF_CNT_ACCEPTED);
 	data(2, RF_CNT_AHEAD_NAK);
 	nak(0x60, 1, 0);
-	data(3, RF_CNT_AHEAD); /* S is 16: two further packets, and it is asked for again */
+	data(3, RF_CNT_AHEAD); /* S is 16: after two more packets it is requested again */
 	data(4, RF_CNT_AHEAD_NAK);
 	nak(0x60, 1, 0);
-	data(7, RF_CNT_AHEAD_NAK); /* another hole: named at once */
+	data(7, RF_CNT_AHEAD_NAK); /* another hole: reported at once */
 	nak(0x60, 5, 0);
 	data(8, RF_CNT_AHEAD);
-	data(16, RF_CNT_GAP_NAK); /* beyond the slots, but it tells of 9 to 15 */
+	data(16, RF_CNT_GAP_NAK); /* beyond the slots, but it shows that 9 to 15 are missing */
 	nak(0x60, 9, 0);
 	data(3, RF_CNT_PENDING_NAK); /* not new */
 	nak(0x60, 1, 0);
@@ -215,7 +218,7 @@ static void selective(void **unused)
 	assert_int_equal(b.outs, 0);
 	data(1, RF_CNT_ACCEPTED);
 	assert_int_equal(bench_conn_read(&b, g.conn[0].cid, RF_CONN_NEXT), 5);
-	data(6, RF_CNT_AHEAD_NAK); /* the resend of 6 came, that of 5 did not */
+	data(6, RF_CNT_AHEAD_NAK); /* the repetition of 6 arrived, that of 5 did not */
 	nak(0x60, 5, 0);
 	data(5, RF_CNT_ACCEPTED);
 	for (k = 9; k < 16; k++)
@@ -239,7 +242,7 @@ static void selective(void **unused)
 	bench_close(&b);
 }
 
-/* The receiver's NAK says what it lacks and nothing of what it has. */
+/* The receiver's NAK reports what is missing, and nothing about what has arrived. */
 static void selective_receiver(void **unused)
 {
 	struct packet p;
@@ -260,7 +263,7 @@ static void selective_receiver(void **unused)
 	bench_close(&b);
 }
 
-/* What was present in a former life of the group is not present in the next. */
+/* What was present in an earlier life of the group is not present in the next one. */
 static void selective_again(void **unused)
 {
 	(void)unused;
@@ -297,7 +300,7 @@ static void who_is_last(void **unused)
 	cycles = bench_read(&b, RF_LAG_CYCLES);
 	assert_int_equal(status, RF_LAG_STATUS_VALID_MASK | g.conn[1].port);
 	assert_int_equal(bench_read(&b, RF_LAG_INDEX), 17);
-	/* The RTL pays for each register that the bench reads between two packets. */
+	/* The RTL needs cycles for each register that the bench reads between two packets. */
 	assert_in_range(cycles, 3000, 20000);
 	bench_write(&b, RF_LAG_ARM, 0);
 	assert_int_equal(bench_read(&b, RF_LAG_STATUS), 0);

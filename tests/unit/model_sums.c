@@ -1,6 +1,7 @@
 /*
- * Results of the box, every type and operation, ranks placed in many ways, against sums made here
- * with the compiler's float in the order of docs/reduction.md. Seed: second argument.
+ * Results of the box for every type and operation, with ranks at many combinations of places,
+ * compared with sums made here with the compiler's float in the order of docs/reduction.md. Seed:
+ * second argument.
  */
 #include <math.h>
 #include <stdio.h>
@@ -82,7 +83,7 @@ static uint32_t combine_int(unsigned int op, uint32_t a, uint32_t b)
 	return less == (op == RF_OP_MIN) ? a : b;
 }
 
-/* An operand that may be missing. */
+/* An operand that may be absent. */
 struct maybe {
 	bool there;
 	uint32_t bits; /* of the float or of the integer */
@@ -115,7 +116,7 @@ static float rounded(float v, int fraction_bits, int least, double limit)
 	return fabs(y) >= limit ? copysignf(INFINITY, v) : (float)y;
 }
 
-/* What stands in element k of the result. */
+/* The content of element k of the result. */
 static uint32_t wanted(const struct bench_group *g, uint8_t (*payloads)[BYTES], unsigned int k)
 {
 	bool integer = g->dtype == RF_DTYPE_INT32;
@@ -308,7 +309,7 @@ static void sparse(void **unused)
 	(void)unused;
 	placed(4, 1, three, 0, 0);
 	placed(4, 1, pair, 1, 2);
-	placed(4, 1, one, 0, 0); /* alone: NaN is made canonical, nothing else happens */
+	placed(4, 1, one, 0, 0); /* a single rank: NaN is made canonical, nothing else changes */
 }
 
 static void eight_ranks_on_four_ports(void **unused)

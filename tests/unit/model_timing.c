@@ -1,6 +1,6 @@
 /*
- * Time in the model: latency, the pace under full load, two groups side by side. The model's cycles
- * are those of docs/pipeline.md, so that figures taken with it stand for the RTL's.
+ * Time in the model: latency, speed under full load, two groups at the same time. The model's
+ * cycles are those of docs/pipeline.md, so figures measured with it are valid for the RTL.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +23,8 @@ static unsigned int since(struct bench *b, uint64_t start, unsigned int beats)
 	return (unsigned int)(b->out[0].first - (start + beats - 1));
 }
 
-/* Last beat of the last rank in to first beat of a result out, and the other ways through the box.
- */
+/* From the last beat in of the last rank to the first beat out of a result; and the other paths
+ * through the box. */
 static void latency_of(unsigned int ports, unsigned int lanes, unsigned int want)
 {
 	struct bench b;
@@ -41,7 +41,7 @@ static void latency_of(unsigned int ports, unsigned int lanes, unsigned int want
 	common_open(&b, ports, lanes);
 	bench_group_init(&g, 0, ports, lanes);
 	assert_true(bench_group_start(&b, &g));
-	/* The last lane's packets come when all others have long been there. */
+	/* The last lane's packets arrive long after all others. */
 	for (r = 0; r < g.ranks; r++) {
 		if (r == ports * (lanes - 1)) {
 			assert_true(bench_settle(&b));
@@ -114,7 +114,7 @@ static void latency_others(void **unused)
 	bench_close(&b);
 }
 
-/* Cycles of a frame of each kind through the wire, and what is between frames that follow. */
+/* Cycles of a frame of each kind on the wire, and the gap between frames that follow each other. */
 static void back_to_back(void **unused)
 {
 	struct bench b;
@@ -151,7 +151,7 @@ static bool is_turn(const struct bench_group *g, const uint32_t *next, unsigned 
 	return true;
 }
 
-/* Tops up the ports' queues from all ranks of a group. False when all of them have sent everything.
+/* Fills the ports' queues from all ranks of a group. False when all of them have sent everything.
  */
 static bool fill(struct bench *b, struct bench_group *g, uint32_t *next, unsigned int packets,
 		 uint8_t opcode, size_t len)
@@ -261,7 +261,7 @@ static void steady_state(void **unused)
 	full_load(4, 1, 0, OP_WRITE_FIRST, 4096, 66660);
 }
 
-/* Two groups on the halves of 8 ports do not notice each other. */
+/* Two groups on the halves of 8 ports do not slow each other down. */
 static void disjoint_halves(void **unused)
 {
 	struct bench b;

@@ -1,6 +1,6 @@
 /*
- * Data that ends a group, and data that must not: lines 27 to 30 of docs/box.md where the index
- * lies outside the window, or before the start of a strict group.
+ * Data that ends a group, and data that must not end it: lines 27 to 30 of docs/box.md if the
+ * index is outside the window, or before the start of a strict group.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@ static uint32_t conn_reg(struct bench *b, const struct bench_conn *c, uint32_t r
 	return bench_conn_read(b, c->cid, reg);
 }
 
-/* One packet of each wrong form with this index: counted, and nothing else happens. */
+/* One packet of each wrong form with this index: it is counted, and nothing else happens. */
 static void harmless(struct bench *b, const struct bench_conn *c, uint32_t index)
 {
 	static const struct {
@@ -39,8 +39,8 @@ static void harmless(struct bench *b, const struct bench_conn *c, uint32_t index
 	assert_int_equal(conn_reg(b, c, RF_CONN_NEXT), next);
 }
 
-/* The form of a packet that nobody could have sent now is of no interest: one of a former life of
- * its QPN, or from somebody who guesses the PSN. */
+/* The form of a packet that no rank could have sent at this time does not matter: it comes from an
+ * earlier use of its QPN, or from a host that guesses the PSN. */
 static void line_27_28_29_elsewhere(void **unused)
 {
 	struct bench b;
@@ -61,7 +61,8 @@ static void line_27_28_29_elsewhere(void **unused)
 	harmless(&b, c, 17); /* tail + S */
 	harmless(&b, c, 0x400000);
 	harmless(&b, c, 0x7fffff);
-	/* All went on as if nothing had come; the first and the last index of the window count. */
+	/* The group continues as if nothing had arrived; the first and the last index of the window
+	 * count. */
 	common_data(&b, c, 3, 1, RF_CNT_ACCEPTED);
 	bench_data(c, &p, 16, OP_READ_REQUEST, NULL, 16);
 	common_packet(&b, c->port, &p, RF_CNT_OPCODE);
@@ -73,7 +74,7 @@ static void line_27_28_29_elsewhere(void **unused)
 	bench_close(&b);
 }
 
-/* In a selective group what is present could not be sent now. */
+/* In a selective group, an index that is present could not be sent at this time. */
 static void line_27_28_29_present(void **unused)
 {
 	struct bench b;
@@ -129,7 +130,7 @@ static void line_30_strict(void **unused)
 	begins_early(0xffffff, 0xffffff, true, true); /* one packet too high */
 	begins_early(0xfff000, 0xfff001, false, false);
 	begins_early(0xfff000, 0x900000, true, false); /* two strangers */
-	/* Once the rank has begun at its start no packet ends the group. */
+	/* Once the rank has begun at its start PSN, no packet ends the group. */
 	common_open(&b, 4, 1);
 	bench_group_init(&g, 0, 4, 1);
 	g.strict = true;

@@ -1,4 +1,4 @@
-/* The comments of captures: who learns what from JOIN and READY, and what is a repeat. */
+/* The comments of captures: what is learnt from JOIN and READY, and which packets are repeats. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,7 +106,7 @@ static void test_texts(void **state)
 			    "ringfold job " JOB_TEXT " group 3 rank 2 data index 33 slot 1");
 	assert_string_equal(data(n, 33),
 			    "ringfold job " JOB_TEXT " group 3 rank 2 data index 33 slot 1 repeat");
-	/* elsewhere it is new; what the box sends is shifted */
+	/* at another place it is new; what the box sends is shifted */
 	assert_string_equal(packet(n, port_mac, first.ip, first.peer_ip, first.peer_qpn, 1,
 				   first.start + 33 - SHIFT, true),
 			    "ringfold job " JOB_TEXT " group 3 rank 2 data index 33 slot 1");
@@ -132,7 +132,7 @@ static void test_window(void **state)
 	(void)state;
 	control(n, false, &first, 3);
 	for (uint32_t i = 0; i < 200000; i++) {
-		/* each third is lost here, and comes later */
+		/* each third packet is lost here, and arrives later */
 		if (i % 3 != 1)
 			assert_null(strstr(data(n, i), "repeat"));
 		if (i % 3 == 2) {
@@ -141,14 +141,14 @@ static void test_window(void **state)
 			assert_non_null(strstr(data(n, i > 60000 ? i - 60000 : i), "repeat"));
 		}
 	}
-	/* a leap forgets what was before */
+	/* after a jump, earlier packets are forgotten */
 	assert_null(strstr(data(n, 2000000), "repeat"));
 	assert_non_null(strstr(data(n, 2000000), "repeat"));
 	assert_null(strstr(data(n, 2000001), "repeat"));
 	rf_notes_free(n);
 }
 
-/* More connections than are remembered: the oldest go, the youngest stay. */
+/* More connections than can be remembered: the oldest are dropped, the newest stay. */
 static void test_many(void **state)
 {
 	struct rf_notes *n = rf_notes_new(box_mac);

@@ -1,6 +1,7 @@
 /*
- * The two paths of the host's CRC-32 against each other and against the definition. Run with an
- * argument, it fails unless the build uses the path of that name: tests/unit/roce_portable.sh.
+ * The two paths of the host's CRC-32, compared with each other and with the definition. With an
+ * argument, the test fails unless the build uses the path of that name:
+ * tests/unit/roce_portable.sh.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +37,7 @@ static void fill(struct roce_random *rng, uint8_t *data, size_t len)
 		data[i] = (uint8_t)roce_random(rng);
 }
 
-/* Every length at every alignment while it is short, every length up to LONG at one of them. */
+/* Every short length at every alignment, and every length up to LONG at one alignment. */
 static void paths_agree(void **state)
 {
 	struct roce_random rng = roce_random_start("roce_crc_test");
@@ -74,7 +75,8 @@ static void paths_are_the_definition(void **state)
 	assert_int_equal(roce_crc32_update(RF_CRC32_INIT, "123456789", 9), (uint32_t)~0xcbf43926u);
 }
 
-/* The state may be handed on between the paths, and an empty piece leaves it. */
+/* One path may continue with the state of the other, and an empty piece does not change the state.
+ */
 static void pieces(void **state)
 {
 	struct roce_random rng = roce_random_start("roce_crc_test");

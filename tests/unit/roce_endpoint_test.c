@@ -1,4 +1,5 @@
-/* The endpoint: who gets a frame, what is counted, ARP, ping, control packets, turns. */
+/* The endpoint: which queue pair gets a frame, what is counted, ARP, ping, control packets, turns.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -138,7 +139,7 @@ static void who_gets_a_frame(void **state)
 	TRY((void)0, rx_roce);
 #undef TRY
 	assert_int_equal(roce_qp_counters(qp)->rx_packets, 1);
-	frame[22]--; /* TTL, checksum left as it was */
+	frame[22]--; /* TTL changed, checksum left as it was */
 	roce_endpoint_rx(ep, 0, frame, len);
 	assert_int_equal(n->rx_ip_checksum, 1);
 	frame[22]++;
@@ -150,7 +151,7 @@ static void who_gets_a_frame(void **state)
 	roce_endpoint_rx(ep, 0, frame, 0);
 	assert_int_equal(n->rx_wire[-ROCE_WIRE_RUNT], 2);
 	assert_int_equal(roce_qp_counters(qp)->rx_packets, 1);
-	/* The NAK for the one that got through. */
+	/* The NAK for the one that arrived. */
 	assert_int_equal(roce_endpoint_tx(ep, 0, out, ROCE_FRAME_MAX - 1), 0);
 	len = roce_endpoint_tx(ep, 0, out, sizeof(out));
 	assert_int_equal(len, 62);
@@ -193,7 +194,7 @@ static void arp(void **state)
 	assert_int_equal(h.neighbours, 2);
 	assert_int_equal(h.ip, PEER_IP);
 	assert_memory_equal(h.mac, peer_mac, 6);
-	/* A reply is heard and not answered; a request for somebody else is nothing to us. */
+	/* A reply is accepted and not answered; a request for another host is ignored. */
 	a = (struct rf_arp){.op = 2, .sender_ip = BOX_IP, .target_ip = MY_IP};
 	memcpy(a.sender_mac, box_mac, 6);
 	memcpy(a.target_mac, my_mac, 6);
@@ -204,7 +205,7 @@ static void arp(void **state)
 	len = rf_arp_build(&a, frame, sizeof(frame));
 	roce_endpoint_rx(ep, 7, frame, len);
 	assert_int_equal(h.neighbours, 3);
-	/* A probe (sender 0) is answered and teaches nothing. */
+	/* A probe (sender 0) is answered, and no address is learnt from it. */
 	a = (struct rf_arp){.op = 1, .target_ip = MY_IP};
 	len = rf_arp_build(&a, frame, sizeof(frame));
 	roce_endpoint_rx(ep, 7, frame, len);
@@ -277,7 +278,7 @@ static void control_packets(void **state)
 
 	(void)state;
 	assert_int_equal(roce_endpoint_add_qp(ep, qp), ROCE_OK);
-	/* The body looks like a BTH of our queue pair. It is a control packet all the same. */
+	/* The body looks like a BTH of our queue pair; the frame is still a control packet. */
 	memset(body, 0, sizeof(body));
 	body[0] = ROCE_OP_SEND_ONLY;
 	body[7] = 20;
@@ -301,7 +302,7 @@ static void control_packets(void **state)
 	len = roce_udp_build(&u, frame, sizeof(frame));
 	roce_endpoint_rx(ep, 7, frame, len);
 	assert_int_equal(h.controls, 3);
-	/* Neither port, another sender, a box that there is not: none. */
+	/* Neither port, another sender, a box that does not exist: no control packet. */
 	u.sport = 5;
 	len = roce_udp_build(&u, frame, sizeof(frame));
 	roce_endpoint_rx(ep, 7, frame, len);
@@ -354,7 +355,7 @@ static void queue_pairs_take_turns(void **state)
 	assert_int_equal(roce_endpoint_tx(ep, 500, out, sizeof(out)), 0);
 	/* The first one's timer, started with its first packet. */
 	assert_int_equal(roce_endpoint_next_timeout(ep), 4000000);
-	/* Taken out: its packets are unknown, the others are still found. */
+	/* Removed: its packets are unknown, the other queue pairs are still found. */
 	roce_endpoint_remove_qp(ep, qp[0]);
 	roce_endpoint_remove_qp(ep, qp[3]);
 	assert_int_equal(roce_endpoint_next_timeout(ep), 4000010);

@@ -79,7 +79,7 @@ static void holds(const struct host *h)
 		  h->side[0].qp->n.rx_packets + h->side[1].qp->n.rx_packets + (h->damage ? 1 : 0));
 }
 
-/* All that may be sent now, of either queue pair: the end must come. */
+/* Everything that may be sent, by both queue pairs: this must end. */
 static void drain(struct host *h)
 {
 	static uint8_t frame[ROCE_FRAME_MAX];

@@ -1,7 +1,7 @@
 /*
- * Two hosts on a wire that loses, doubles, swaps and corrupts frames: whatever it does, every
- * message arrives once, whole and in order. And the box's PSN shift: without the shift nothing is
- * delivered.
+ * Two hosts on a link that loses, duplicates, reorders and corrupts frames: in every case each
+ * message arrives once, complete and in order. And the box's PSN shift: without the shift nothing
+ * is delivered.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,8 @@ struct link {
 	struct roce_qp *tx, *rx;
 	uint32_t mtu, window;
 	uint32_t shift;      /* rq_psn = sq_psn - shift */
-	uint32_t wire_shift; /* what the wire takes off data and adds to responses */
+	uint32_t wire_shift; /* what the link subtracts from PSNs of data and adds to those of
+				responses */
 	uint8_t retry_cnt;
 	uint8_t *out[MESSAGES], *in[MESSAGES];
 	uint32_t len[MESSAGES];
@@ -31,7 +32,7 @@ struct link {
 	int failed;
 };
 
-static uint32_t buffers_behind; /* receives are posted late: RNR NAKs happen */
+static uint32_t buffers_behind; /* receives are posted late, so RNR NAKs occur */
 static bool selective; /* both ends retransmit selectively: each message fills its buffer */
 
 static void work(void *ctx)
@@ -86,7 +87,7 @@ static int done(void *ctx)
 	return l->failed || (l->done_tx == MESSAGES && l->done_rx == MESSAGES);
 }
 
-/* The box, as far as PSNs go. */
+/* The box, as far as PSNs are concerned. */
 static int shift_hook(void *ctx, uint32_t from, uint8_t *frame, size_t len)
 {
 	struct link *l = ctx;
@@ -150,7 +151,7 @@ static void link_start(struct link *l, struct roce_random rng, uint32_t mtu, uin
 	l->retry_cnt = retry_cnt;
 	roce_net_host(&l->net);
 	roce_net_host(&l->net);
-	/* Near the end of the PSN space, so that it wraps in mid-run. */
+	/* Close to the end of the PSN space, so that it wraps during the run. */
 	psn = (0xffffc0u + roce_random_below(&l->net.rng, 100)) & ROCE_PSN_MASK;
 	l->tx = make_qp(l, 0, psn);
 	l->rx = make_qp(l, 1, psn);
@@ -176,7 +177,7 @@ static void link_end(struct link *l)
 	}
 }
 
-/* Nothing was delivered a second time over what work() wrote. */
+/* No message was delivered a second time over what work() wrote. */
 static void link_check(const struct link *l)
 {
 	for (uint32_t i = 0; i < MESSAGES; i++)
@@ -237,7 +238,8 @@ static void every_fault_selective(void **state)
 	selective = false;
 }
 
-/* A rule removed in mid-run: what misses the box carries PSNs that the receiver does not expect. */
+/* A rule is removed during the run: packets that bypass the box carry PSNs that the receiver does
+ * not expect. */
 static void nothing_raw_is_ever_delivered(void **state)
 {
 	struct roce_random rng = roce_random_start("roce_loss_test");
@@ -253,7 +255,7 @@ static void nothing_raw_is_ever_delivered(void **state)
 		if (run % 2)
 			(void)roce_net_run(&l.net, 30000);
 		l.wire_shift = 0;
-		/* What the box had already sent on arrives. */
+		/* What the box had already sent still arrives. */
 		(void)roce_net_run(&l.net, 5000);
 		received = l.done_rx;
 		bytes = roce_qp_counters(l.rx)->rx_bytes;
@@ -268,7 +270,7 @@ static void nothing_raw_is_ever_delivered(void **state)
 	}
 }
 
-/* The checker has teeth: a wire that changes a byte and makes the ICRC anew is noticed above. */
+/* The check can fail: a link that changes a byte and recomputes the ICRC is detected above. */
 static int forge_hook(void *ctx, uint32_t from, uint8_t *frame, size_t len)
 {
 	unsigned int *countdown = ctx;

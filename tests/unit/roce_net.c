@@ -128,7 +128,7 @@ static void put_on_wire(struct roce_net *net, uint32_t to, const uint8_t *frame,
 		at += roce_random_below(&net->rng, (uint32_t)net->late);
 	push(net, to, frame, len, at);
 	if (chance(net, net->corrupt)) {
-		/* Behind the bytes that no checksum covers, so that it must be noticed. */
+		/* After the bytes that no checksum covers, so that it must be detected. */
 		uint32_t bit = roce_random_below(&net->rng, 8 * (uint32_t)(len - 46)) + 8 * 46;
 		uint8_t *bytes = NULL;
 
@@ -177,7 +177,7 @@ static uint64_t next_time(const struct roce_net *net, int sent)
 
 		if (net->tx_free[i] > net->now && net->tx_free[i] < t)
 			t = net->tx_free[i];
-		/* A timer is looked at when the host may send. */
+		/* A timer is checked when the host may send. */
 		if (timeout < net->tx_free[i])
 			timeout = net->tx_free[i];
 		if (timeout < t)
@@ -185,7 +185,7 @@ static uint64_t next_time(const struct roce_net *net, int sent)
 	}
 	if (net->wake > net->now && net->wake < t)
 		t = net->wake;
-	/* A host that is free now may have more. */
+	/* A host that is free may have more to send. */
 	if (sent && net->gap == 0)
 		t = net->now;
 	return t < net->now ? net->now : t;
@@ -215,7 +215,7 @@ int roce_net_run(struct roce_net *net, uint64_t limit)
 			break;
 		net->now = t;
 	}
-	/* The last thing that happened may have been a timer that ended a queue pair. */
+	/* The last event may have been a timer that ended a queue pair. */
 	if (net->work)
 		net->work(net->ctx);
 	return net->done ? net->done(net->ctx) : 1;

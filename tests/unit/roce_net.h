@@ -1,7 +1,7 @@
 /*
- * A network for tests: endpoints joined by a wire with seeded faults, in virtual time. The wire
- * takes a frame to the endpoint whose MAC it names; a hook may look at every frame first, change
- * it, or take it away.
+ * A network for tests: endpoints joined by a link with seeded faults, in virtual time. The link
+ * delivers a frame to the endpoint whose MAC it names. A hook may inspect every frame first,
+ * change it, or remove it.
  */
 #ifndef ROCE_NET_H
 #define ROCE_NET_H
@@ -36,12 +36,12 @@ struct roce_net {
 	 */
 	int (*hook)(void *ctx, uint32_t from, uint8_t *frame, size_t len);
 	void *hook_ctx;
-	/* Called after every instant in which something arrived or a timer ran out. */
+	/* Called after every instant at which a frame arrived or a timer expired. */
 	void (*work)(void *ctx);
 	/* 1 when the test is over. */
 	int (*done)(void *ctx);
 	void *ctx;
-	uint64_t wake; /* work() is called at this time too; UINT64_MAX: it need not */
+	uint64_t wake; /* work() is also called at this time; UINT64_MAX: not needed */
 	struct roce_endpoint *hosts[ROCE_NET_HOSTS];
 	uint8_t macs[ROCE_NET_HOSTS][6];
 	uint64_t tx_free[ROCE_NET_HOSTS];
@@ -54,10 +54,10 @@ struct roce_net {
 	uint64_t lost;
 };
 
-/* 100 ns between frames, 1 us of wire, no faults. */
+/* 100 ns between frames, 1 us of delay, no faults. */
 void roce_net_init(struct roce_net *net, struct roce_random rng);
 void roce_net_free(struct roce_net *net);
-/* Puts a frame on the wire towards its destination MAC, faults included. */
+/* Sends a frame over the link towards its destination MAC, faults included. */
 void roce_net_inject(struct roce_net *net, const uint8_t *frame, size_t len);
 /* Runs until done() or `limit` ns. 1 if done. */
 int roce_net_run(struct roce_net *net, uint64_t limit);

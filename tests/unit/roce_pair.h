@@ -1,4 +1,4 @@
-/* Two connected queue pairs without endpoints, and packets made by hand. For tests. */
+/* Two connected queue pairs without endpoints, and packets made by the test. */
 #ifndef ROCE_PAIR_H
 #define ROCE_PAIR_H
 
@@ -82,7 +82,7 @@ static inline bool pair_take(struct roce_qp *qp, uint64_t now, struct roce_packe
 	return true;
 }
 
-/* Everything from one to the other; how many frames. */
+/* Delivers all frames from one to the other; returns their number. */
 static inline unsigned int pair_move(struct roce_qp *from, struct roce_qp *to, uint64_t now)
 {
 	struct roce_packet p;
@@ -95,7 +95,7 @@ static inline unsigned int pair_move(struct roce_qp *from, struct roce_qp *to, u
 	return n;
 }
 
-/* Everything from one to nowhere. */
+/* Discards all frames that one has to send. */
 static inline unsigned int pair_lose(struct roce_qp *from, uint64_t now)
 {
 	struct roce_packet p;
@@ -112,7 +112,7 @@ static inline void pair_settle(struct pair *p)
 		;
 }
 
-/* A response to `to` by hand. */
+/* A response to `to`, made by the test. */
 static inline void pair_ack(struct roce_qp *to, uint64_t now, uint8_t syndrome, uint32_t psn)
 {
 	struct roce_packet p;
@@ -124,7 +124,7 @@ static inline void pair_ack(struct roce_qp *to, uint64_t now, uint8_t syndrome, 
 	roce_qp_rx(to, now, &p);
 }
 
-/* A request to `to` by hand. */
+/* A request to `to`, made by the test. */
 static inline void pair_request(struct roce_qp *to, uint8_t opcode, uint32_t psn, const void *data,
 				uint32_t len)
 {

@@ -156,7 +156,7 @@ static void acks_that_say_nothing(void **state)
 	pair_expect_none(p.a);
 	assert_int_equal(roce_qp_counters(p.a)->rx_acks_stale, 8);
 	assert_int_equal(roce_qp_in_flight(p.a), 8);
-	/* Any credit count, asked for or not; one for both messages. */
+	/* Any credit count, requested or not; one ACK for both messages. */
 	pair_ack(p.a, 0, 0x03, PAIR_PSN_A + 2);
 	pair_expect_none(p.a);
 	pair_ack(p.a, 0, ROCE_SYN_ACK, PAIR_PSN_A + 7);
@@ -189,13 +189,14 @@ static void sequence_nak_once_per_advance(void **state)
 	pair_ack(p.a, 0, ROCE_SYN_NAK_SEQUENCE, PAIR_PSN_A + 3);
 	pair_expect_silence(p.a, 0);
 	assert_int_equal(roce_qp_counters(p.a)->rx_naks_ignored, 1);
-	/* Progress makes the next one count. */
+	/* After progress the next one counts. */
 	pair_ack(p.a, 0, ROCE_SYN_NAK_SEQUENCE, PAIR_PSN_A + 5);
 	assert_int_equal(pair_lose(p.a, 0), 3);
 	pair_end(&p);
 }
 
-/* We stepped back, and then hear that the packets had arrived: nothing is sent for them again. */
+/* The sender has gone back, and then an ACK shows that the packets had arrived: they are not sent
+ * again. */
 static void ack_overtakes_the_step_back(void **state)
 {
 	struct pair p = pair_start();
@@ -238,7 +239,7 @@ static void timeouts_double_and_end(void **state)
 		assert_int_equal(roce_qp_next_timeout(qp), now + wait);
 		pair_expect_silence(qp, now + wait - 1);
 		now += wait;
-		/* One packet alone, which asks for an answer. */
+		/* One packet alone, which requests an answer. */
 		assert_true(pair_take(qp, now, &k));
 		assert_int_equal(k.psn, PAIR_PSN_A);
 		assert_true(k.ackreq);
@@ -283,7 +284,7 @@ static void progress_resets_the_timer(void **state)
 	roce_qp_destroy(qp);
 }
 
-/* After a timeout: 1, 2, 4, ... packets; the last of each asks for an answer. */
+/* After a timeout: 1, 2, 4, ... packets; the last of each requests an answer. */
 static void recovery_doubles(void **state)
 {
 	struct roce_qp_cfg cfg = pair_cfg(true);
@@ -307,7 +308,7 @@ static void recovery_doubles(void **state)
 		una = next;
 		pair_ack(qp, 10, ROCE_SYN_ACK, PAIR_PSN_A + una - 1);
 	}
-	/* 7 are through; 8 more, then the last two of the old window; the rest is new. */
+	/* 7 are acknowledged; 8 more, then the last two of the old window; the rest is new. */
 	for (unsigned int i = 0; i < 8; i++)
 		assert_true(pair_take(qp, 10, &k));
 	pair_expect_silence(qp, 10);
@@ -318,7 +319,7 @@ static void recovery_doubles(void **state)
 	roce_qp_destroy(qp);
 }
 
-/* The first copies had arrived after all: nothing more is sent twice. */
+/* The first copies had arrived: nothing more is sent twice. */
 static void recovery_ends_when_not_needed(void **state)
 {
 	struct roce_qp_cfg cfg = pair_cfg(true);
@@ -339,7 +340,7 @@ static void recovery_ends_when_not_needed(void **state)
 	assert_memory_equal(k.payload, data + 4096, 256);
 	assert_int_equal(pair_lose(qp, 11), 5);
 	assert_int_equal(roce_qp_counters(qp)->tx_retransmits, 1);
-	/* In the middle of a message too, and where everything posted had been sent. */
+	/* Also in the middle of a message, and if everything posted had been sent. */
 	assert_int_equal(pair_lose(qp, 21), 1);
 	pair_ack(qp, 22, ROCE_SYN_ACK, PAIR_PSN_A + 21 - 8);
 	assert_int_equal(pair_lose(qp, 22), 8);
@@ -356,7 +357,7 @@ static void recovery_ends_when_not_needed(void **state)
 	roce_qp_destroy(qp);
 }
 
-/* A sequence NAK says that something was lost: then the whole window goes again. */
+/* A sequence NAK reports a loss: then the whole window is sent again. */
 static void nak_ends_the_recovery(void **state)
 {
 	struct roce_qp_cfg cfg = pair_cfg(true);
@@ -403,14 +404,15 @@ static void rnr_waits_and_counts(void **state)
 	pair_ack(qp, 100, ROCE_SYN_RNR | 14, PAIR_PSN_A + 1); /* 1.28 ms */
 	assert_int_equal(roce_qp_next_timeout(qp), 100 + 1280000);
 	assert_int_equal(pair_lose(qp, 100 + 1279999), 0);
-	/* A second one during the wait does not count, nor does a sequence NAK cut it short. */
+	/* A second one during the wait does not count, and a sequence NAK does not shorten the
+	 * wait. */
 	pair_ack(qp, 200, ROCE_SYN_RNR | 1, PAIR_PSN_A + 1);
 	pair_ack(qp, 200, ROCE_SYN_NAK_SEQUENCE, PAIR_PSN_A + 1);
 	assert_int_equal(roce_qp_next_timeout(qp), 100 + 1280000);
 	assert_int_equal(pair_lose(qp, 100 + 1280000), 3);
 	pair_ack(qp, 2 * MS, ROCE_SYN_RNR | 1, PAIR_PSN_A + 1);
 	assert_int_equal(pair_lose(qp, 2 * MS + 10000), 3);
-	/* Progress gives a new count: two more are forgiven, the third ends it. */
+	/* Progress resets the count: two more are tolerated, the third ends the connection. */
 	pair_ack(qp, 3 * MS, ROCE_SYN_RNR | 1, PAIR_PSN_A + 2);
 	assert_int_equal(pair_lose(qp, 3 * MS + 10000), 2);
 	pair_ack(qp, 4 * MS, ROCE_SYN_RNR | 1, PAIR_PSN_A + 2);
@@ -431,7 +433,7 @@ static void ack_ends_the_rnr_wait(void **state)
 	pair_ack(p.a, 100, ROCE_SYN_RNR | 0, PAIR_PSN_A + 1);
 	pair_ack(p.a, 200, ROCE_SYN_ACK, PAIR_PSN_A + 2);
 	assert_int_equal(pair_lose(p.a, 200), 1);
-	/* Forever means forever. */
+	/* Retries are really unlimited. */
 	for (unsigned int i = 0; i < 100; i++) {
 		pair_ack(p.a, 0, ROCE_SYN_RNR | 1, PAIR_PSN_A + 3);
 		assert_int_equal(pair_lose(p.a, roce_qp_next_timeout(p.a)), 1);
@@ -476,7 +478,7 @@ static void naks_that_end_it(void **state)
 		pair_expect(p.a, 3, ROCE_WC_FLUSHED);
 		pair_expect_none(p.a);
 		pair_expect_silence(p.a, 100 * MS);
-		/* What is posted now is flushed at once. */
+		/* A request posted after this is flushed at once. */
 		assert_int_equal(pair_send(p.a, 4, data, 1), ROCE_OK);
 		assert_int_equal(pair_recv(p.a, 5, in, 8), ROCE_OK);
 		pair_expect(p.a, 5, ROCE_WC_FLUSHED);

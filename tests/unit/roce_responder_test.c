@@ -30,7 +30,7 @@ static void acks_when_asked_and_at_the_end(void **state)
 	k.payload_len = 256;
 	k.ackreq = true;
 	roce_qp_rx(p.b, 0, &k);
-	/* Another packet comes before the answer is sent: one ACK for both. */
+	/* Another packet arrives before the answer is sent: one ACK for both. */
 	pair_request(p.b, ROCE_OP_SEND_LAST, E + 2, data, 100);
 	assert_true(pair_take(p.b, 0, &k));
 	assert_int_equal(k.opcode, ROCE_OP_ACK);
@@ -58,12 +58,12 @@ static void one_nak_per_gap(void **state)
 	pair_expect_silence(p.b, 0);
 	pair_request(p.b, ROCE_OP_SEND_MIDDLE, E + 1, data, 256);
 	pair_expect_silence(p.b, 0);
-	/* The next gap has its own. */
+	/* The next gap gets a NAK of its own. */
 	pair_request(p.b, ROCE_OP_SEND_MIDDLE, E + 3, data, 256);
 	pair_expect_response(p.b, ROCE_SYN_NAK_SEQUENCE, E + 2);
 	assert_int_equal(roce_qp_counters(p.b)->rx_gaps, 4);
 	assert_int_equal(roce_qp_counters(p.b)->tx_naks, 2);
-	/* A NAK that has become wrong before it left is not sent. */
+	/* A NAK that is no longer correct before it leaves is not sent. */
 	pair_request(p.b, ROCE_OP_SEND_MIDDLE, E + 2, data, 256);
 	pair_request(p.b, ROCE_OP_SEND_MIDDLE, E + 4, data, 256);
 	pair_request(p.b, ROCE_OP_SEND_MIDDLE, E + 3, data, 256);
@@ -86,14 +86,14 @@ static void duplicates_are_acked_and_not_delivered(void **state)
 		pair_request(p.b, ROCE_OP_SEND_ONLY, E, other, 256);
 		pair_expect_response(p.b, ROCE_SYN_ACK, E);
 	}
-	/* Also one from before the connection began: it names nothing that is in flight. */
+	/* Also one from before the connection began: its PSN is not in flight. */
 	pair_request(p.b, ROCE_OP_SEND_ONLY, E - 5, other, 256);
 	pair_expect_response(p.b, ROCE_SYN_ACK, E);
 	assert_memory_equal(in, data, 256);
 	pair_expect_none(p.b);
 	assert_int_equal(roce_qp_counters(p.b)->rx_duplicates, 4);
 	assert_int_equal(roce_qp_counters(p.b)->rx_bytes, 256);
-	/* A duplicate does not hide a NAK that waits to be sent. */
+	/* A duplicate does not replace a NAK that waits to be sent. */
 	pair_request(p.b, ROCE_OP_SEND_ONLY, E + 2, data, 256);
 	pair_request(p.b, ROCE_OP_SEND_ONLY, E, data, 256);
 	pair_expect_response(p.b, ROCE_SYN_NAK_SEQUENCE, E + 1);
@@ -170,7 +170,8 @@ static void progress_is_readable(void **state)
 	pair_end(&p);
 }
 
-/* Packets that break the protocol: what is sent first (0: nothing), the bad one, NAK and status. */
+/* Packets that violate the protocol: what is sent first (0: nothing), the invalid one, NAK and
+ * status. */
 struct breach {
 	const char *what;
 	int first;
@@ -224,7 +225,7 @@ static void breaches_end_the_connection(void **state)
 		pair_expect(p.b, 1, x->status);
 		pair_expect(p.b, 2, ROCE_WC_FLUSHED);
 		pair_expect(p.b, 3, ROCE_WC_FLUSHED);
-		/* The NAK was lost: the peer sends again and is told again. */
+		/* The NAK was lost: the peer repeats, and gets the NAK again. */
 		pair_request(p.b, x->opcode, psn, data, x->len);
 		pair_expect_response(p.b, x->nak, psn);
 		assert_int_equal(roce_qp_counters(p.b)->rx_errors, 1);
@@ -352,7 +353,7 @@ static void write_with_immediate_needs_a_receive(void **state)
 	roce_qp_destroy(b);
 }
 
-/* The refusal reaches the other end as its own status. */
+/* The other end gets the refusal as a status of its own. */
 static void refusal_at_both_ends(void **state)
 {
 	struct pair p = pair_start();
@@ -376,10 +377,11 @@ static void what_nobody_asked_for(void **state)
 
 	(void)state;
 	assert_int_equal(roce_qp_create(&cfg, &qp), ROCE_OK);
-	pair_request(qp, ROCE_OP_SEND_ONLY, E, data, 4); /* INIT: nothing is taken */
+	pair_request(qp, ROCE_OP_SEND_ONLY, E, data, 4); /* INIT: nothing is accepted */
 	pair_expect_silence(qp, 0);
 	assert_int_equal(roce_qp_to_rtr(qp, &peer), ROCE_OK);
-	pair_ack(qp, 0, ROCE_SYN_ACK, PAIR_PSN_B); /* RTR sends nothing, so hears no ACK */
+	pair_ack(qp, 0, ROCE_SYN_ACK,
+		 PAIR_PSN_B); /* in RTR nothing is sent, so no ACK is expected */
 	assert_int_equal(pair_recv(qp, 1, in, 256), ROCE_OK);
 	pair_request(qp, ROCE_OP_SEND_ONLY, E, data, 4);
 	pair_expect_response(qp, ROCE_SYN_ACK, E);

@@ -1,4 +1,4 @@
-/* Selective retransmission, step by step: what is asked for and when, what is sent again. */
+/* Selective retransmission, step by step: what is requested and when, and what is sent again. */
 #include "tests/unit/roce_pair.h"
 
 #define PACKETS 256u
@@ -6,8 +6,8 @@
 
 static uint8_t data[PACKETS * 256], landed[PACKETS * 256];
 
-/* Two queue pairs with a message of PACKETS packets posted, all of them sent and not yet arrived.
- */
+/* Two queue pairs with a message of PACKETS packets posted; all have been sent and none has
+ * arrived. */
 struct flight {
 	struct pair p;
 	struct roce_packet sent[PACKETS];
@@ -82,8 +82,8 @@ static void finish(struct flight *f)
 	pair_end(&f->p);
 }
 
-/* A hole is asked for when it appears, and again by itself: first after a guess, then as measured.
- */
+/* A hole is requested when it appears, and again without another event: first after an estimated
+ * time, then after the measured time. */
 static void asks_again(void **state)
 {
 	struct flight f;
@@ -98,14 +98,14 @@ static void asks_again(void **state)
 	due = roce_qp_next_timeout(f.p.b);
 	assert_int_equal(due, 1000 + 40000 / 4);
 	expect_naks(&f, 1, 0, due - 1);
-	/* Filled after 5 us: so long a hole takes, and half of that more or less. */
+	/* Filled after 5 us: the next hole is given that time, and about half of it more. */
 	arrive(&f, 1, 6000);
 	arrive(&f, 4, 20000);
 	expect_naks(&f, 3, 2, 20000);
 	due = roce_qp_next_timeout(f.p.b);
 	assert_int_equal(due, 20000 + 5000 + 2 * 2500);
 	expect_naks(&f, 3, 2, due);
-	/* The third time too; then twice as long. */
+	/* Also the third time; then after twice as long. */
 	due = roce_qp_next_timeout(f.p.b);
 	assert_int_equal(due, 40000);
 	expect_naks(&f, 3, 2, due);
@@ -143,7 +143,7 @@ static void grows_to(uint64_t trip)
 			break;
 		at += 100000;
 	}
-	/* It took 1 us once, and so much longer ever since. */
+	/* It took 1 us once, and much longer ever since. */
 	assert_in_range(k, 4, 32);
 	f.p.now = at;
 	finish(&f);
@@ -157,7 +157,7 @@ static void guess_grows(void **state)
 	grows_to(2900);
 }
 
-/* Every hole has its own time, whatever comes meanwhile; one that is filled is not asked for. */
+/* Every hole has its own timer, whatever arrives meanwhile; one that is filled is not requested. */
 static void each_hole(void **state)
 {
 	struct flight f;
@@ -187,7 +187,7 @@ static void two_copies(void **state)
 	(void)state;
 	fly(&f);
 	pair_ack(f.p.a, f.p.now, NAK, PAIR_PSN_A + 7);
-	/* Said twice within 1 us is said once. */
+	/* Two requests within 1 us count as one. */
 	pair_ack(f.p.a, f.p.now + 500, NAK, PAIR_PSN_A + 7);
 	expect_again(&f, 7, 2);
 	expect_again(&f, PACKETS - 1, 2);
@@ -195,7 +195,8 @@ static void two_copies(void **state)
 	finish(&f);
 }
 
-/* NAK by NAK a run of packets: four times as many each time. Another hole is one packet again. */
+/* With each NAK a longer run of packets: four times as many each time. Another hole begins with one
+ * packet. */
 static void runs(void **state)
 {
 	struct flight f;
@@ -243,7 +244,7 @@ static void run_again(void **state)
 	finish(&f);
 }
 
-/* Where nothing happens for a quarter of the timeout the newest packet goes again, once. */
+/* If nothing happens for a quarter of the timeout, the newest packet is sent again, once. */
 static void probes_once(void **state)
 {
 	struct flight f;
@@ -259,7 +260,7 @@ static void probes_once(void **state)
 	expect_again(&f, PACKETS - 1, 2);
 	assert_int_equal(pair_lose(f.p.a, f.p.now), 0);
 	assert_int_equal(roce_qp_next_timeout(f.p.a), start + 40000);
-	/* Something is acknowledged: it counts anew. A NAK does the same. */
+	/* An acknowledgement restarts the time. So does a NAK. */
 	f.p.now = start + 20000;
 	pair_ack(f.p.a, f.p.now, 0, PAIR_PSN_A + 3);
 	due = roce_qp_next_timeout(f.p.a);
@@ -268,7 +269,7 @@ static void probes_once(void **state)
 	pair_ack(f.p.a, f.p.now, NAK, PAIR_PSN_A + PACKETS - 1);
 	expect_again(&f, PACKETS - 1, 2);
 	assert_int_equal(roce_qp_next_timeout(f.p.a), f.p.now + 40000 / 4);
-	/* All is acknowledged: nothing to wait for. */
+	/* Everything is acknowledged: no timer runs. */
 	pair_ack(f.p.a, f.p.now, 0, PAIR_PSN_A + PACKETS - 1);
 	assert_true(roce_qp_next_timeout(f.p.a) == UINT64_MAX);
 	finish(&f);

@@ -42,7 +42,8 @@ static struct roce_packet example(void)
 	return p;
 }
 
-/* Linux endpoints' packets: parsed, ICRC right, made anew byte for byte. */
+/* Packets of Linux endpoints are parsed, their ICRC is correct, and writing them again gives the
+ * same bytes. */
 static void golden_file(void **state)
 {
 	char text[PCAP_ERRBUF_SIZE];
@@ -71,14 +72,14 @@ static void golden_file(void **state)
 	}
 	pcap_close(pcap);
 	assert_int_equal(packets, SAMPLE_PACKETS);
-	/* SEND, WRITE, READ and ACK are all there. */
+	/* SEND, WRITE, READ and ACK all occur. */
 	assert_true(opcodes & 1u << ROCE_OP_SEND_FIRST);
 	assert_true(opcodes & 1u << ROCE_OP_WRITE_FIRST);
 	assert_true(opcodes & 1u << ROCE_OP_READ_FIRST);
 	assert_true(opcodes & 1u << ROCE_OP_ACK);
 }
 
-/* A flipped bit is seen by the ICRC unless it stands where a network may change bits. */
+/* The ICRC detects a flipped bit, unless a network may change that bit. */
 static void icrc_covers_what_it_should(void **state)
 {
 	static const unsigned int masked[] = {1, 8, 10, 11, 26, 27, 32};
@@ -201,7 +202,7 @@ static void tags(void **state)
 	assert_int_equal(roce_parse(frame, len, &q), ROCE_WIRE_TWO_TAGS);
 }
 
-/* A switch puts a tag into a frame that its sender has padded to 60 bytes. */
+/* A switch adds a tag to a frame that its sender has padded to 60 bytes. */
 static void padded_then_tagged(void **state)
 {
 	struct roce_packet p = example();
@@ -230,7 +231,7 @@ static void checksums(void **state)
 	uint32_t sum;
 
 	(void)state;
-	frame[22]--; /* TTL without a new checksum: parsed, and said */
+	frame[22]--; /* TTL without a new checksum: parsed, and reported */
 	assert_int_equal(roce_parse(frame, len, &q), ROCE_WIRE_OK);
 	assert_false(q.ip_checksum_ok);
 	put_ip_checksum(frame + 14);
@@ -333,8 +334,8 @@ static void random_packets_both_ways(void **state)
 	}
 }
 
-/* Untrusted bytes in blocks of exactly their length, so that valgrind or a sanitizer sees a step
- * over. */
+/* Untrusted bytes in blocks of exactly their length, so that valgrind or a sanitizer detects a read
+ * beyond them. */
 static void random_bytes(void **state)
 {
 	struct roce_random rng = roce_random_start("roce_wire_test");
@@ -375,7 +376,7 @@ static void random_bytes(void **state)
 		(void)rf_arp_parse(block, len, &a);
 		free(block);
 	}
-	/* The mutations reach most causes: else this test would look at nothing. */
+	/* The mutations reach most causes; otherwise this test would check nothing. */
 	assert_true(__builtin_popcount(seen) >= 14);
 }
 

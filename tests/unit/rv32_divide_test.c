@@ -1,4 +1,4 @@
-/* The division that stands in for the run-time library on RV32, against the host's. */
+/* The division that replaces the run-time library's on RV32, compared with the host's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-/* Under other names: the host has its own. */
+/* Under other names, because the host has its own. */
 #define __udivdi3 rf_udivdi3
 #define __umoddi3 rf_umoddi3
 #include "firmware/target/rv32/divide.c"

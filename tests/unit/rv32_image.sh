@@ -1,6 +1,6 @@
 #!/bin/sh
 # The check of the image for the box's processor refuses what it must: programs that are too large, too deep,
-# recursive, or that call through a register, each with its reason; and takes one that is none of these.
+# recursive, or that call through a register, each with its reason; and it accepts a program without these faults.
 # usage: rv32_image.sh DIRECTORY (for objects)
 set -eu
 dir=$1

@@ -1,6 +1,6 @@
 /*
- * Prints the table of settings as docs/api.md has it, or compares: settings_table [FILE]. Exit code
- * 1 where they differ.
+ * Prints the table of settings in the form of docs/api.md, or compares it: settings_table [FILE].
+ * Exit code 1 if they differ.
  */
 #include <stdio.h>
 #include <stdlib.h>

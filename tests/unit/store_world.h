@@ -1,4 +1,4 @@
-/* The store's tests: a server, its ranks, and ranks that gather in threads of their own. */
+/* For the store's tests: a server, its ranks, and ranks that gather in their own threads. */
 #ifndef TEST_STORE_WORLD_H
 #define TEST_STORE_WORLD_H
 
@@ -31,7 +31,7 @@ struct gatherer {
 	char why[512];
 };
 
-/* A server of job 77 at a port of its own, with the first `join` ranks connected. */
+/* A server of job 77 at its own port, with the first `join` ranks connected. */
 void world_open(struct world *w, unsigned int ranks, unsigned int join);
 void world_close(struct world *w);
 /* Starts a gather of 8 bytes; join g->thread, then g->ret is its result. */

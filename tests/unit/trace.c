@@ -1,5 +1,5 @@
-/* What the pcapng writer writes is what libpcap, and this test's own reading of the blocks, find in
- * the file. */
+/* libpcap, and this test's own reader of the blocks, read from a file what the pcapng writer has
+ * written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,8 +85,7 @@ static void test_read_back(void **state)
 	rf_reader_close(r);
 }
 
-/* Block structure by the letter of the format: lengths on both sides, known types, options inside.
- */
+/* Block structure as the format requires: lengths on both sides, known types, options inside. */
 static void test_blocks(void **state)
 {
 	static uint8_t file[65536];
@@ -162,7 +161,7 @@ static void test_errors(void **state)
 
 	assert_int_equal(rf_reader_open("/nonexistent/x", &r, why, sizeof(why)), -1);
 	assert_non_null(strstr(why, "No such file"));
-	/* A file that ends in the middle of a frame is an error, not an end. */
+	/* A file that ends in the middle of a frame is an error, not a regular end. */
 	write_sample();
 	n = slurp(file, sizeof(file));
 	f = fopen(path, "wb");
@@ -177,7 +176,8 @@ static void test_errors(void **state)
 	rf_reader_close(r);
 }
 
-/* A full disk: no half-written file keeps its name, and what there is consists of whole frames. */
+/* A full disk: no incomplete file gets its final name, and the partial file consists of whole
+ * frames. */
 static void full_disk(void **state)
 {
 	struct rlimit before, small = {.rlim_cur = 150000};
@@ -220,7 +220,7 @@ static void full_disk(void **state)
 	assert_int_equal(rename(partial, path), 0);
 }
 
-/* Someone who follows the file sees frames soon. */
+/* A program that follows the file sees frames soon. */
 static void followed(void **state)
 {
 	struct rf_pcapng *w;

@@ -1,5 +1,5 @@
-/* The end of a verbs queue pair, over a NIC of the test that returns its work requests or does not.
- */
+/* The end of a verbs queue pair, over a NIC of the test that either returns its work requests or
+ * does not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,8 +128,8 @@ static void all_come_back(void **state)
 	assert_int_equal(nic.cqs_destroyed, 1);
 }
 
-/* A NIC that keeps work requests: no second of spinning, and no buffer that it may still write to.
- */
+/* A NIC that keeps work requests: the caller does not spin for a second, and the NIC has no buffer
+ * left to which it may write. */
 static void some_do_not(void **state)
 {
 	struct rf_verbs_qp *qp = qp_with(verbs(), 5);

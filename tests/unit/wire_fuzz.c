@@ -12,7 +12,7 @@
 
 #define ROOM (ROCE_HEADERS_MAX + (1u << 14) + 8u)
 
-static bool damage; /* a checker that sees nothing is worth nothing */
+static bool damage; /* makes the checker accept everything, which must be detected */
 
 /* Bytes that are computed when a frame is written: they need not be what was read. */
 static void forget_computed(uint8_t *frame, size_t len, const struct roce_packet *p)
@@ -43,7 +43,7 @@ static void check_again(const uint8_t *frame, size_t len, const struct roce_pack
 	free(is);
 }
 
-/* The frame stands in as many bytes as it has: reading beyond is seen by the sanitizer. */
+/* The frame is in a block of exactly its length, so that the sanitizer detects a read beyond it. */
 static int read_frame(const uint8_t *bytes, size_t len)
 {
 	uint8_t *frame = malloc(len ? len : 1);
@@ -138,7 +138,7 @@ static void same_headers(const struct roce_packet *a, const struct roce_packet *
 	FUZZ_MUST(memcmp(a->payload, b->payload, a->payload_len) == 0);
 }
 
-/* A packet that is written is read as itself. The length of its frame. */
+/* A packet that is written is read back as the same packet. Returns the length of its frame. */
 static size_t write_packet(struct fuzz_input *in, uint8_t *frame)
 {
 	static uint8_t payload[1u << 14];
@@ -149,7 +149,7 @@ static size_t write_packet(struct fuzz_input *in, uint8_t *frame)
 	read_members(in, &p, payload);
 	len = roce_build(&p, frame, ROOM);
 	FUZZ_MUST(len >= RF_INET_FRAME_MIN && len <= ROOM);
-	exact = malloc(len); /* no byte more is written than was said */
+	exact = malloc(len); /* no more bytes are written than announced */
 	FUZZ_MUST(exact && roce_build(&p, exact, len) == len && memcmp(exact, frame, len) == 0);
 	FUZZ_MUST(roce_build(&p, exact, len - 1) == 0);
 	if (damage)
@@ -177,7 +177,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (kind == 2) {
 		len -= fuzz_u8(&in) % 8 == 1 ? fuzz_u16(&in) % len : 0;
 		for (unsigned int k = 0; k < 16 && in.left >= 3; k++) {
-			size_t at = fuzz_u16(&in) % 96u; /* the headers, mostly */
+			size_t at = fuzz_u16(&in) % 96u; /* mostly the headers */
 
 			frame[at < len ? at : len - 1] ^= fuzz_u8(&in);
 		}

@@ -21,7 +21,7 @@ $(eval $(call c_test,model_ledger,tests/unit/model_ledger.c,$(BOXBENCH_LIBS),-ld
 $(eval $(call c_test,model_sums,tests/unit/model_sums.c,$(BOXBENCH_LIBS),-ldl -lm))
 $(eval $(call c_test,model_timing,tests/unit/model_timing.c,$(BOXBENCH_LIBS),-ldl))
 
-$(eval $(call test_prog,ringfold-compare,tests/sim/compare/main.c,$(BOXBENCH_LIBS),-ldl))
+$(eval $(call test_prog,ringfold-compare,tests/sim/compare/main.c,$(BOXBENCH_LIBS) rf-opt,-ldl))
 
 # Two engines under the same traffic. Comparing the model with itself checks the comparison (and its mutants show that
 # it detects differences); comparing the RTL with the model is the actual test.

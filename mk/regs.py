@@ -120,6 +120,9 @@ def write_h(parsed, out):
         out("#define RF_%s %s%s\n" % (name, text, " /* %s */" % doc if doc else ""))
     out("\n/* Names of the port counters in order, for an X macro: RF_COUNTERS(X) gives X(name, text). */\n")
     write_names(out, "RF_COUNTERS", parsed[2])
+    out("\n\n/* All registers: RF_REGISTERS(X) gives X(block, base, count, stride, name, offset). */\n#define RF_REGISTERS(X) \\\n")
+    out(" \\\n".join('\tX(%s, 0x%06xu, %uu, 0x%xu, %s, 0x%03xu)' % (b["name"], b["base"], b["count"], b["stride"], r["name"], r["offset"])
+                      for b in parsed[0] for r in b["regs"]))
     out("\n\n#endif\n")
 
 

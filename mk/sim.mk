@@ -57,11 +57,17 @@ $(eval $(call c_test,realtime,tests/sim/realtime.c,$(REALTIME_LIBS),$(REALTIME_L
 # by `make`. The sizes of banks and header memories follow from the width as in sim/fabric/shape.h.
 
 RTL_BOX_V    := $(shell sed 's,//.*,,' rtl/rf.f)
-RTL_BOX_DEPS := $(RTL_BOX_V) $(wildcard rtl/*/*.vh) sim/cosim/box.cpp sim/cosim/box.sh sim/cosim/box.map sim/engine.h \
-	$(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h
+RTL_BOX_DEPS := $(RTL_BOX_V) $(wildcard rtl/*/*.vh) sim/cosim/box.cpp sim/cosim/box.sh sim/cosim/box.map sim/cosim/box_view.h sim/engine.h \
+	$(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h $(BUILD)/gen/sim/cosim/box_gtkw.h
 rtl_box       = $(BUILD)/vl/box-p$(strip $(1))-l$(strip $(2))-w$(strip $(3)).so
 RTL_BOXES    := $(call rtl_box,4,1,512)
 ALL_TARGETS  += $(RTL_BOXES)
+
+# The view of a waveform as a C string.
+$(BUILD)/gen/sim/cosim/box_gtkw.h: sim/cosim/box.gtkw mk/page.py
+	@mkdir -p $(@D)
+	@$(PYTHON) mk/page.py rf_box_gtkw $< > $@
+GENERATED += $(BUILD)/gen/sim/cosim/box_gtkw.h
 
 $(BUILD)/vl/box-%.so: $(RTL_BOX_DEPS) | generated
 	@$(call step,VERILATE,$@)
@@ -76,6 +82,7 @@ $(eval $(call test,fabric_rtl-p4-l2-w64,PYTHON=$(PYTHON) tests/sim/judged.sh $(B
 $(eval $(call bench,loss,$(BUILD)/tests/bench_loss $(BENCH_OUT),$(BUILD)/tests/bench_loss))
 $(eval $(call bench,loss-rtl,$(BUILD)/tests/bench_loss $(BENCH_OUT) 3 - - - rtl,$(BUILD)/tests/bench_loss $(call rtl_box,8,1,512)))
 $(eval $(call test,wave,$(PYTHON) tests/sim/wave.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim $(BUILD)/vl/box-p2-l1-w64-trace.so))
+$(eval $(call test,wave-view,$(PYTHON) -B tests/sim/wave_view.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim $(BUILD)/vl/box-p2-l1-w64-trace.so))
 $(eval $(call bench,fabric,$(BUILD)/tests/bench_fabric $(BENCH_OUT),$(BUILD)/tests/bench_fabric $(call rtl_box,4,1,512) $(call rtl_box,8,1,512)))
 $(eval $(call test,isolation,$(BUILD)/tests/isolation 4,$(BUILD)/tests/isolation))
 $(eval $(call bench,isolation,set -e; for p in 4 8; do $(BUILD)/tests/isolation $$$$p model $(BENCH_OUT); done; $(BUILD)/tests/isolation 4 rtl $(BENCH_OUT),$(BUILD)/tests/isolation $(call rtl_box,4,1,512)))

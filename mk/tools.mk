@@ -18,7 +18,7 @@ $(eval $(call test,e2e-run-rtl,tests/e2e/run.sh rtl,$(addprefix $(BUILD)/bin/,ri
 # What is installed, what was found, which settings are in force.
 $(eval $(call c_prog,ringfold-info,tools/ringfold-info.c,rf-opt rf-cosim model rf-io rf-config rfproto,$(RINGFOLD_LIBS) -ljansson -ldl -lm))
 $(BUILD)/bin/ringfold-info: $(SHLIB) | $(DPDK_PLUGIN)
-$(eval $(call test,e2e-info,tests/e2e/info.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-info allreduce) $(if $(RFD_HAVE),$(BUILD)/bin/ringfoldd)))
+$(eval $(call test,e2e-info,tests/e2e/info.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-info allreduce) $(if $(RFD_HAVE),$(BUILD)/bin/ringfoldd) $(BUILD)/bin/ringfold-plan))
 
 # The page of a box on a terminal.
 $(eval $(call c_prog,ringfold-top,tools/ringfold-top.c tools/top_get.c tools/top_show.c,rf-opt,-ljansson))
@@ -26,6 +26,9 @@ $(eval $(call test,e2e-top,$(PYTHON) -B tests/e2e/top.py $(BUILD),$(addprefix $(
 
 # The options of all tools; those that need a package are checked if they were built.
 $(eval $(call test,options,tests/e2e/options.sh $(BUILD)/bin $(PYTHON),$(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run info top sim perf doctor ctl gen check replay train))))
+
+# Every tool with output that cannot be written.
+$(eval $(call test,e2e-full,tests/e2e/full.sh,$(E2E_DEPS) $(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box check compare ctl doctor gen info perf replay run sim top train)) $(if $(RFD_HAVE),$(BUILD)/bin/ringfoldd) $(BUILD)/bin/ringfold-plan))
 
 # A wire with one fault that the doctor has to name.
 $(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-memif rf-io rf-store rf-config roce rfctl rfproto,-lpthread,,$(BUILD)/tests/e2e_bad_wire))

@@ -289,6 +289,22 @@ static int run_dot(char *from, char *to)
 	return rc == 0 ? 0 : -1;
 }
 
+/* False with errno. */
+static bool write_all(int fd, const char *text)
+{
+	size_t len = strlen(text);
+
+	while (len > 0) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		text += n > 0 ? n : 0;
+		len -= n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
 char *plan_picture(const struct topology *t, const struct plan *p, int tree)
 {
 	char from[] = "/tmp/ringfold-plan-XXXXXX";
@@ -311,7 +327,7 @@ char *plan_picture(const struct topology *t, const struct plan *p, int tree)
 		return NULL;
 	in = mkstemp(from);
 	out = mkstemp(to);
-	ok = in >= 0 && out >= 0 && write(in, dot, strlen(dot)) == (ssize_t)strlen(dot);
+	ok = in >= 0 && out >= 0 && write_all(in, dot);
 	if (!ok)
 		fprintf(stderr,
 			"ringfold plan: cannot write a temporary file in /tmp for the picture: "

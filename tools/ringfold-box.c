@@ -418,6 +418,8 @@ int main(int argc, char **argv)
 	if (!s.quiet)
 		rf_rt_report(b, s.json);
 	rf_rt_destroy(b);
+	if (!rf_engine_wave_end("ringfold box", s.wave) && n == 0)
+		n = -EIO;
 	free_names(&s.cfg);
 	return n == 0 ? RF_EXIT_GOOD : RF_EXIT_FAILED;
 }

@@ -137,6 +137,7 @@ static void run(const struct settings *s, uint64_t seed, struct report *r)
 	if (s->plan)
 		return;
 	r->bad = !rf_plan_run(&p, s->mutant, &result);
+	rf_engine_wave_end("ringfold replay", s->wave);
 	r->seen = result.seen;
 	r->frames = result.stats.data_packets + result.stats.acks;
 	r->virtual_s = (double)result.stats.cycles * 4e-9;

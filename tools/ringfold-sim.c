@@ -617,6 +617,8 @@ int main(int argc, char **argv)
 	    : n == 1 && rf_fabric_good(f) && captured ? RF_EXIT_GOOD
 						      : RF_EXIT_FAILED;
 	rf_fabric_destroy(f);
+	if (!rf_engine_wave_end("ringfold sim", s.wave) && n == RF_EXIT_GOOD)
+		n = RF_EXIT_FAILED;
 	free(command);
 	return n;
 }

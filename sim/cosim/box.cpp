@@ -18,6 +18,7 @@
 #include "Vbox___024root.h"
 #include "verilated.h"
 #ifdef RF_BOX_TRACE
+#include "sim/cosim/box_view.h"
 #include "verilated_fst_c.h"
 #endif
 
@@ -36,9 +37,8 @@ constexpr unsigned BUS_BOUND = 4096; // longest register access in cycles
 constexpr unsigned CALM = 16;        // idle cycles after which the clock may stop
 constexpr unsigned RESET_CYCLES = 20;
 constexpr unsigned GROUPS = 8;
-constexpr unsigned MOVE_CALM = 64; // cycles until the last register write has taken effect
-constexpr unsigned START_BOUND =
-	1 << 18; // cycles after reset until the core must be idle
+constexpr unsigned MOVE_CALM = 64;        // cycles until the last register write has taken effect
+constexpr unsigned START_BOUND = 1 << 18; // cycles after reset until the core must be idle
 constexpr uint64_t PS_PER_CYCLE = 4000;
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ports of the model are copied as bytes");
@@ -70,6 +70,8 @@ struct rf_engine {
 	std::unique_ptr<Vbox> top;
 #ifdef RF_BOX_TRACE
 	std::unique_ptr<VerilatedFstC> trace;
+	std::string wave; // its file
+	BoxView view;
 #endif
 	Port port[PORTS];
 	unsigned queued = 0; // frames in all input queues
@@ -86,20 +88,29 @@ struct rf_engine {
 	~rf_engine()
 	{
 #ifdef RF_BOX_TRACE
-		if (trace)
+		if (trace) {
 			trace->close();
+			if (!view.write(wave.c_str(), PORTS, RF_BOX_LANES, GROUPS))
+				fprintf(stderr, "box: cannot write the view %s.gtkw: %s\n",
+					wave.c_str(), strerror(errno));
+		}
 #endif
 		if (top)
 			top->final();
+	}
+
+	// In a waveform, in ps. Time advances during reset too, although the cycle counter does
+	// not.
+	uint64_t now_ps() const
+	{
+		return (evaluated + jumped) * PS_PER_CYCLE;
 	}
 
 	void dump(unsigned half)
 	{
 #ifdef RF_BOX_TRACE
 		if (trace)
-			// Time advances during reset too, although the cycle counter does not.
-			trace->dump((evaluated + jumped) * PS_PER_CYCLE +
-				    half * (PS_PER_CYCLE / 2));
+			trace->dump(now_ps() + half * (PS_PER_CYCLE / 2));
 #else
 		(void)half;
 #endif
@@ -120,6 +131,10 @@ struct rf_engine {
 				uint8_t *keep = bytes(top->s_axis_tkeep) + p * (BEAT / 8);
 				size_t n = f.data.size() - f.at;
 
+#ifdef RF_BOX_TRACE
+				if (f.at == 0)
+					view.frame_in(f.data.data(), f.data.size(), now_ps());
+#endif
 				valid |= 1u << p;
 				if (n > BEAT) {
 					memcpy(data, f.data.data() + f.at, BEAT);
@@ -170,6 +185,10 @@ struct rf_engine {
 		o.begun = false;
 		begun--;
 		came_out = true;
+#ifdef RF_BOX_TRACE
+		view.frame_out(o.out.data(), o.out.size(),
+			       now_ps() - (cycle - o.first) * PS_PER_CYCLE, now_ps());
+#endif
 		// Cut short: the MAC spoils its FCS, and the next one drops it.
 		if (top->m_axis_tuser >> p & 1)
 			return;
@@ -342,12 +361,21 @@ bool fits(const rf_engine_cfg *cfg, char *why, size_t room)
 bool start_trace(rf_engine *e, const char *path, char *why, size_t room)
 {
 #ifdef RF_BOX_TRACE
+	struct stat st;
+
+	// The writer of FST would remove whatever else has this name.
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		snprintf(why, room, "cannot write %s: not a regular file", path);
+		return false;
+	}
 	e->trace.reset(new VerilatedFstC);
 	e->top->trace(e->trace.get(), 99);
 	e->trace->open(path);
+	e->wave = path;
+	report_bus_errors(path);
 	if (e->trace->isOpen())
 		return true;
-	snprintf(why, room, "cannot write %s", path);
+	snprintf(why, room, "cannot write %s: %s", path, strerror(errno));
 #else
 	(void)e;
 	(void)path;

@@ -88,7 +88,7 @@ mkdir -p "$(dirname "$out")"
 exec 9> "${out%.so}.lock"
 flock 9
 fresh=1
-for source in "$@" "$root"/rtl/*/*.vh "$root"/sim/cosim/box.* "$root/sim/engine.h" "$root"/build/gen/rf_regs.*; do
+for source in "$@" "$root"/rtl/*/*.vh "$root"/sim/cosim/box.* "$root"/sim/cosim/box_view.h "$root"/build/gen/sim/cosim/box_gtkw.h "$root/sim/engine.h" "$root"/build/gen/rf_regs.*; do
 	[ "$out" -nt "$source" ] || fresh=
 done
 [ -z "$fresh" ] || exit 0

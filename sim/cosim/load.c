@@ -1,12 +1,16 @@
+#include "base/partial.h"
 #include "base/self.h"
+#include "proto/rf_bytes.h"
 #include "sim/cosim/load.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* The i-th folder in which engines are searched for. Returns false after the last. */
@@ -113,4 +117,64 @@ int rf_engine_by_name(const char *name, unsigned ports, unsigned lanes, unsigned
 	}
 	*out = rf_model_engine();
 	return 0;
+}
+
+/* Types of blocks: the first of a file, and the names of its signals in three encodings. */
+#define FST_HEADER 0u
+#define FST_NAMES 4u
+#define FST_NAMES_LZ4 6u
+#define FST_NAMES_LZ4DUO 7u
+
+/*
+ * Whether a file consists of whole blocks (a byte of type, eight of length), the signals' names
+ * among them. The writer itself does not notice that a disk is full.
+ */
+static bool fst_whole(FILE *f)
+{
+	uint8_t head[9];
+	bool first = true, names = false;
+	long end;
+
+	if (fseek(f, 0, SEEK_END) != 0)
+		return false;
+	end = ftell(f);
+	rewind(f);
+	while (fread(head, 1, sizeof(head), f) == sizeof(head)) {
+		uint64_t len = rf_get_be64(head + 1);
+		long at = ftell(f);
+
+		if ((first && head[0] != FST_HEADER) || len < 8 ||
+		    len - 8u > (uint64_t)(end - at) || fseek(f, (long)(len - 8u), SEEK_CUR) != 0)
+			return false;
+		first = false;
+		names = names || head[0] == FST_NAMES || head[0] == FST_NAMES_LZ4 ||
+			head[0] == FST_NAMES_LZ4DUO;
+	}
+	return names && ftell(f) == end;
+}
+
+bool rf_engine_wave_end(const char *who, const char *wave)
+{
+	char view[PATH_MAX];
+	struct statvfs disk;
+	FILE *f;
+	bool whole;
+
+	if (!wave)
+		return true;
+	f = fopen(wave, "rb");
+	whole = f && fst_whole(f);
+	if (f)
+		fclose(f);
+	snprintf(view, sizeof(view), "%s.gtkw", wave);
+	if (!whole) {
+		bool full = statvfs(wave, &disk) == 0 && disk.f_bavail == 0;
+
+		rf_partial(who, "the waveform", wave, full ? ENOSPC : EIO);
+		remove(view);
+		return false;
+	}
+	if (access(view, R_OK) == 0)
+		fprintf(stderr, "%s: to see the waveform: gtkwave '%s'\n", who, view);
+	return access(view, R_OK) == 0;
 }

@@ -22,6 +22,13 @@ int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace,
 int rf_engine_by_name(const char *name, unsigned ports, unsigned lanes, unsigned width, bool trace,
 		      const struct rf_engine_ops **out, char *why, size_t room);
 
+/*
+ * Once an engine that wrote a waveform is destroyed: prints to stderr how to look at it, or reports
+ * a file that is not whole and gives it the name WAVE.partial. Returns whether it is whole; true if
+ * wave is NULL. who: "ringfold sim".
+ */
+bool rf_engine_wave_end(const char *who, const char *wave);
+
 /* Calls take(arg, path) for every Verilated box that could be found, in no order. */
 void rf_engine_each(void (*take)(void *arg, const char *path), void *arg);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/opt_page.h"
 #include "rf_version.h"
 #include "tests/sim/compare/burst.h"
 #include "tests/sim/compare/engine.h"
@@ -97,6 +98,7 @@ static int parse(struct options *o, int argc, char **argv)
 {
 	int c;
 
+	rf_opt_watch_stdout();
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (c) {
 		case 'a':

@@ -2,7 +2,7 @@
 #
 # Library: model (needs rfproto after it).
 
-MODEL_SRC := $(addprefix sim/model/,arith.c queue.c parse.c table.c ledger.c mirror.c form.c nak.c held.c judge.c reduce.c schedule.c egress.c registers.c model.c)
+MODEL_SRC := $(addprefix sim/model/,arith.c arith_wide.c queue.c parse.c table.c ledger.c mirror.c form.c compare.c nak.c held.c judge.c reduce.c schedule.c egress.c registers.c model.c)
 
 $(eval $(call c_lib,model,$(MODEL_SRC)))
 $(eval $(call c_test,model_arith,tests/unit/model_arith.c,model rfproto,-lm))
@@ -15,7 +15,10 @@ $(eval $(call c_test,model_conn,tests/unit/model_conn.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_window,tests/unit/model_window.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_acks,tests/unit/model_acks.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_mirror,tests/unit/model_mirror.c,$(BOXBENCH_LIBS),-ldl))
-$(eval $(call test,model_mutants,tests/unit/model_mutants.sh $(BUILD),$(BUILD)/tests/model_mirror))
+$(eval $(call c_test,model_directed,tests/unit/model_directed.c,$(BOXBENCH_LIBS),-ldl))
+$(eval $(call c_test,model_wide,tests/unit/model_wide.c,$(BOXBENCH_LIBS),-ldl -lm))
+$(eval $(call c_test,model_form,tests/unit/model_form.c,$(BOXBENCH_LIBS),-ldl))
+$(eval $(call test,model_mutants,tests/unit/model_mutants.sh $(BUILD),$(addprefix $(BUILD)/tests/model_,mirror directed form)))
 $(eval $(call c_test,model_nak,tests/unit/model_nak.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_ledger,tests/unit/model_ledger.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_sums,tests/unit/model_sums.c,$(BOXBENCH_LIBS),-ldl -lm))

@@ -4,6 +4,7 @@
 
 #include "proto/rf_bytes.h"
 #include "rf_regs.h"
+#include "sim/model/rf_model.h"
 
 #define SIGN 0x80000000u
 #define MAGNITUDE 0x7fffffffu
@@ -205,7 +206,16 @@ uint16_t arith_to_fp16(uint32_t x)
 
 unsigned int arith_element_size(unsigned int dtype)
 {
-	return dtype == RF_DTYPE_BF16 || dtype == RF_DTYPE_FP16 ? 2 : 4;
+	static const uint8_t sizes[RF_MODEL_TYPES] = {4, 2, 2, 4, 4, 8, 8, 8, 1, 1};
+
+	return dtype < RF_MODEL_TYPES ? sizes[dtype] : 4;
+}
+
+size_t arith_words(unsigned int dtype, size_t bytes)
+{
+	unsigned int size = arith_element_size(dtype);
+
+	return bytes / size * (size == 8 ? 2 : 1);
 }
 
 static void combine_int32(unsigned int op, uint32_t *acc, const uint32_t *b, size_t n)
@@ -229,7 +239,9 @@ void arith_combine(unsigned int dtype, unsigned int op, uint32_t *acc, const uin
 {
 	size_t k;
 
-	if (dtype == RF_DTYPE_INT32) {
+	if (dtype > RF_DTYPE_INT32 || op > RF_OP_MAX) {
+		arith_wide_combine(dtype, op, acc, b, n);
+	} else if (dtype == RF_DTYPE_INT32) {
 		combine_int32(op, acc, b, n);
 	} else if (op == RF_OP_SUM) {
 		for (k = 0; k < n; k++)
@@ -247,7 +259,9 @@ void arith_load(unsigned int dtype, uint32_t *v, const uint8_t *p, size_t n)
 {
 	size_t k;
 
-	if (dtype == RF_DTYPE_BF16) {
+	if (dtype > RF_DTYPE_INT32) {
+		arith_wide_load(dtype, v, p, n);
+	} else if (dtype == RF_DTYPE_BF16) {
 		for (k = 0; k < n; k++)
 			v[k] = arith_from_bf16(rf_get_le16(p + 2 * k));
 	} else if (dtype == RF_DTYPE_FP16) {
@@ -263,6 +277,10 @@ void arith_store(unsigned int dtype, uint8_t *p, const uint32_t *v, size_t n)
 {
 	size_t k;
 
+	if (dtype > RF_DTYPE_INT32) {
+		arith_wide_store(dtype, p, v, n);
+		return;
+	}
 	for (k = 0; k < n; k++) {
 		if (dtype == RF_DTYPE_BF16)
 			rf_put_le16(p + 2 * k, arith_to_bf16(v[k]));

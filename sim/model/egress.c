@@ -262,31 +262,51 @@ static void turn_back(const struct model_conn *c, struct model_frame *f, unsigne
 	rf_put_be16(ip + 10, model_ip_checksum(ip));
 }
 
-void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bool repeat,
-		       const uint8_t *payload, uint64_t ready)
+/* A directed group: lengths and pad are those of what is sent, and a mark may be added. */
+static void fit(const struct rf_engine *e, struct model_frame *f, unsigned int l2, unsigned int pad,
+		bool mark)
 {
-	const struct model_slot *s = model_slot_at(e, cid, index);
-	const struct model_group *g = &e->groups[model_cid_group(cid)];
+	uint8_t *ip = f->bytes + l2;
+
+	if (mark && (ip[1] & 3))
+		ip[1] |= 3;
+	rf_put_be16(ip + 2, (uint16_t)(f->len - l2));
+	rf_put_be16(ip + 24, (uint16_t)(f->len - l2 - 20));
+	if (e->mutant != RF_MODEL_MUTANT_PAD_KEPT)
+		ip[29] = (uint8_t)((ip[29] & 0xcf) | pad << 4);
+	rf_put_be16(ip + 10, model_ip_checksum(ip));
+}
+
+void model_send_result(struct rf_engine *e, const struct model_repeat *r,
+		       const struct model_pass *pass, bool mark, uint64_t ready)
+{
+	const struct model_slot *s = model_slot_at(e, r->cid, r->index);
+	const struct model_group *g = &e->groups[model_cid_group(r->cid)];
+	const struct model_conn *c = &e->conns[r->cid];
 	uint32_t eighth = (1u << MODEL_GROUP_FIELD(g, S_LOG2)) / 8;
-	size_t len = (size_t)s->hlen + s->plen + 4;
+	bool wants = s->wants || e->mutant == RF_MODEL_MUTANT_WANTS;
+	unsigned int plen = wants ? pass->plen : 0;
+	size_t len = (size_t)s->hlen + plen + 4;
 	unsigned int l2 = rf_get_be16(s->bytes + 12) == 0x8100 ? 18 : 14;
 	struct model_frame *f = model_frame_new(NULL, len, len);
 	uint8_t *bth = f->bytes + l2 + 28;
 
 	memcpy(f->bytes, s->bytes, s->hlen);
-	memcpy(f->bytes + s->hlen, payload, s->plen);
-	rf_put_be24(bth + 9, model_serial_sub(s->psn, e->conns[cid].shift));
+	memcpy(f->bytes + s->hlen, pass->payload, plen);
+	rf_put_be24(bth + 9, model_serial_sub(s->psn, c->shift));
 	/* S of 4 slots or fewer: eighth is 0, every index asks. */
-	if ((repeat && e->mutant != RF_MODEL_MUTANT_REPEAT) ||
-	    ((eighth == 0 || index % eighth == 0) && e->mutant != RF_MODEL_MUTANT_ACKREQ))
+	if ((!r->first && e->mutant != RF_MODEL_MUTANT_REPEAT) ||
+	    ((eighth == 0 || r->index % eighth == 0) && e->mutant != RF_MODEL_MUTANT_ACKREQ))
 		bth[8] |= 0x80;
-	if (e->conns[cid].mirror)
-		turn_back(&e->conns[cid], f, l2);
+	if (g->kind.directed)
+		fit(e, f, l2, plen ? pass->pad : 0, mark);
+	if (c->mirror)
+		turn_back(c, f, l2);
 	seal(f, l2, (unsigned int)len - l2);
 	f->ready = ready;
-	f->counter = repeat ? RF_CNT_TX_REPEAT : RF_CNT_TX_FIRST;
-	f->cid = cid;
-	model_send(e, model_cid_port(cid), MODEL_SRC_RESULT, f);
+	f->counter = r->first ? RF_CNT_TX_FIRST : RF_CNT_TX_REPEAT;
+	f->cid = r->cid;
+	model_send(e, model_cid_port(r->cid), MODEL_SRC_RESULT, f);
 }
 
 /* An ACK as received, except for its PSN; on a mirror connection an ACK or CNP, returned. */

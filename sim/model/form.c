@@ -2,6 +2,8 @@
 #include "sim/model/arith.h"
 #include "sim/model/internal.h"
 
+#define OPCODE_LAST_IMM 0x03u
+#define OPCODE_ONLY_IMM 0x05u
 #define OPCODE_LAST_SEND 0x05u
 #define OPCODE_LAST_DATA 0x0bu
 #define OPCODE_READ 0x0cu
@@ -33,21 +35,53 @@ static bool length_wrong(const struct model_group *g, const struct model_parsed 
 	       (is_full(p->opcode) && (p->plen != mtu || p->pad));
 }
 
+static bool floating(unsigned int type)
+{
+	return type == RF_DTYPE_FP32 || type == RF_DTYPE_BF16 || type == RF_DTYPE_FP16 ||
+	       type == RF_MODEL_TYPE_FP64;
+}
+
+static bool bitwise(unsigned int op)
+{
+	return op >= RF_MODEL_OP_AND && op <= RF_MODEL_OP_XOR;
+}
+
+/* Line 28b. */
+static bool immediate_wrong(const struct model_parsed *p)
+{
+	unsigned int op = p->imm >> 8 & 15, type = p->imm >> 4 & 15;
+	bool gives = p->imm & MODEL_IMM_GIVES, wants = p->imm & MODEL_IMM_WANTS;
+
+	return op >= RF_MODEL_OPS || type >= RF_MODEL_TYPES || (bitwise(op) && floating(type)) ||
+	       gives != (p->plen > 0) || (p->opcode == OPCODE_LAST_IMM && !(gives && wants));
+}
+
 unsigned int model_form(const struct rf_engine *e, unsigned int cid, const struct model_parsed *p,
 			uint32_t i, unsigned int *cause)
 {
 	const struct model_group *g = &e->groups[model_cid_group(cid)];
+	bool directed = g->kind.directed;
+	bool stated = directed && model_has_immediate(p->opcode);
+	unsigned int type = stated ? p->imm >> 4 & 15 : model_type(g);
+	unsigned int op = stated ? p->imm >> 8 & 15 : model_op(g);
 
-	(void)i;
-	if (p->opcode > OPCODE_LAST_DATA) {
+	if (p->opcode > (directed ? OPCODE_LAST_SEND : OPCODE_LAST_DATA)) {
 		*cause = opcode_error(&e->conns[cid], p->opcode);
 		return RF_CNT_OPCODE;
 	}
-	if (length_wrong(g, p, 1)) {
+	if (length_wrong(g, p, directed && p->opcode == OPCODE_ONLY_IMM ? 0 : 1)) {
 		*cause = RF_ERROR_LENGTH;
 		return RF_CNT_LENGTH;
 	}
-	if ((unsigned int)(p->plen - p->pad) % arith_element_size(model_type(g))) {
+	if (stated && ((p->imm ^ i) & 15) && e->mutant != RF_MODEL_MUTANT_ORDER) {
+		*cause = RF_MODEL_ERROR_ORDER;
+		return RF_MODEL_CNT_ORDER;
+	}
+	if (stated && immediate_wrong(p)) {
+		*cause = RF_MODEL_ERROR_IMMEDIATE;
+		return RF_MODEL_CNT_IMMEDIATE;
+	}
+	if (op != RF_MODEL_OP_COPY && (unsigned int)(p->plen - p->pad) % arith_element_size(type)) {
 		*cause = RF_ERROR_ELEMENT;
 		return RF_CNT_ELEMENT;
 	}

@@ -151,6 +151,19 @@ struct model_slot {
 	uint16_t plen;
 	uint32_t psn;
 	bool present; /* selective: stored, and next has not reached it yet */
+	/* What the packet states: its immediate, or what stands for it. */
+	bool has_imm, gives, wants;
+	uint32_t imm;
+};
+
+#define MODEL_IMM_WANTS 0x8000u
+#define MODEL_IMM_GIVES 0x4000u
+
+/* One pass: what the operands are, and their result. */
+struct model_pass {
+	unsigned int type, op;  /* RF_DTYPE_*, RF_OP_* and those of rf_model.h */
+	unsigned int plen, pad; /* of each operand and of the result; 0 if nobody gave */
+	uint8_t payload[MODEL_MTU];
 };
 
 /* One lane of one port. */
@@ -281,7 +294,7 @@ struct rf_engine {
 	struct model_bank banks[MODEL_PORTS][MODEL_LANES];
 	uint8_t order[MODEL_GROUPS]; /* groups, least recently checked first */
 	struct model_lag lag;
-	uint32_t *operands; /* MODEL_PORTS + 1 vectors of MODEL_MTU / 2 values */
+	uint32_t *operands; /* MODEL_PORTS + 1 vectors of MODEL_MTU words */
 };
 
 /* queue.c: the queue of events, queues of frames. */
@@ -407,9 +420,16 @@ bool model_slot_present(const struct rf_engine *e, unsigned int cid, uint32_t in
 void model_slots_clear(struct rf_engine *e, unsigned int group);
 void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, const uint8_t *frame,
 		      const struct model_parsed *p);
-/* The result of an index: plen bytes; the last `pad` bytes are zero. */
-void model_reduce(struct rf_engine *e, unsigned int group, uint32_t index, unsigned int plen,
-		  unsigned int pad, uint8_t *out);
+/* Computes the payload of a pass that model_compare() has filled in; pad bytes are zero. */
+void model_reduce(struct rf_engine *e, unsigned int group, uint32_t index, struct model_pass *pass);
+
+/* compare.c */
+/*
+ * Fills in a pass over an index except for the payload. Returns the first rank whose packet differs
+ * from those before it, as a cid; -1 if all agree.
+ */
+int model_compare(const struct rf_engine *e, unsigned int group, uint32_t index,
+		  struct model_pass *pass, struct rf_model_difference *d);
 
 /* schedule.c */
 void model_schedule(struct rf_engine *e);
@@ -422,8 +442,9 @@ void model_send_step(struct rf_engine *e, unsigned int port);
 void model_send_left(struct rf_engine *e, unsigned int port);
 bool model_result_room(const struct rf_engine *e, unsigned int port, const struct model_group *g,
 		       unsigned int frames);
-void model_send_result(struct rf_engine *e, unsigned int cid, uint32_t index, bool repeat,
-		       const uint8_t *payload, uint64_t ready);
+/* A rank's copy of a pass; `mark`: it carries a CE mark if it can. */
+void model_send_result(struct rf_engine *e, const struct model_repeat *r,
+		       const struct model_pass *pass, bool mark, uint64_t ready);
 void model_send_ack(struct rf_engine *e, unsigned int cid, unsigned int port, const uint8_t *frame,
 		    const struct model_parsed *p, uint32_t psn);
 /* An ACK (syndrome below 0x20) or a NAK made for the sender of the frame. */

@@ -223,7 +223,8 @@ static unsigned int judge_data(struct rf_engine *e, unsigned int port, unsigned 
 	if (counter == MODEL_CNT_COUNT)
 		return judge_index(e, cid, f, p, index);
 	if (cause != RF_ERROR_NONE && storable(e, cid, index))
-		model_group_error_of(e, cid, cause, index, 0, p->imm, 0);
+		model_group_error_of(e, cid, cause, index, 0,
+				     cause >= RF_MODEL_ERROR_IMMEDIATE ? p->imm : 0, 0);
 	return counter;
 }
 

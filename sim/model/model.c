@@ -6,9 +6,10 @@
 #include "sim/model/internal.h"
 
 static const char *const mutant_names[RF_MODEL_MUTANTS] = {
-	"none",   "tree", "nan",     "stale",   "behalf", "silent",   "window",
-	"shift",  "icrc", "beyond",  "ackreq",  "repeat", "disagree", "counter",
-	"source", "pad",  "naknext", "nakroom", "lookup", "unknown",  "wrongport",
+	"none",   "tree",  "nan",     "stale",   "behalf", "silent",   "window",
+	"shift",  "icrc",  "beyond",  "ackreq",  "repeat", "disagree", "counter",
+	"source", "pad",   "naknext", "nakroom", "lookup", "unknown",  "wrongport",
+	"empty",  "wants", "tag",     "copy",    "order",  "padkept",
 };
 
 const char *rf_model_mutant_name(unsigned int mutant)
@@ -121,7 +122,7 @@ static struct rf_engine *model_create(const struct rf_engine_cfg *cfg,
 	e->table[0] = calloc((size_t)1 << cfg->hash_bits, sizeof(*e->table[0]));
 	e->table[1] = calloc((size_t)1 << cfg->hash_bits, sizeof(*e->table[1]));
 	e->tombs = calloc(model_tombs(e), sizeof(*e->tombs));
-	e->operands = malloc((MODEL_PORTS + 1) * (MODEL_MTU / 2) * sizeof(*e->operands));
+	e->operands = malloc((MODEL_PORTS + 1) * MODEL_MTU * sizeof(*e->operands));
 	if (!e->table[0] || !e->table[1] || !e->tombs || !e->operands)
 		goto no_memory;
 	return e;

@@ -6,7 +6,7 @@
 #include "sim/model/arith.h"
 #include "sim/model/internal.h"
 
-#define VECTOR (MODEL_MTU / 2)
+#define VECTOR MODEL_MTU /* words: one for each byte of an 8-bit type */
 
 /* Beats of one lane of a bank begin at DBASE and are used as a ring, because the address wraps. */
 static size_t slot_offset(const struct rf_engine *e, const struct model_group *g, uint32_t index)
@@ -69,6 +69,22 @@ void model_slots_clear(struct rf_engine *e, unsigned int group)
 	}
 }
 
+/* What the packet states; without an immediate, or in a group that is not directed, it gives and
+ * wants. */
+static void set_statement(struct rf_engine *e, unsigned int cid, uint32_t index,
+			  struct model_slot *s, const struct model_parsed *p)
+{
+	const struct model_group *g = &e->groups[model_cid_group(cid)];
+
+	s->has_imm = g->kind.directed && model_has_immediate(p->opcode);
+	s->imm = s->has_imm ? p->imm
+			    : MODEL_IMM_WANTS | MODEL_IMM_GIVES | model_op(g) << 8 |
+				      model_type(g) << 4 | (index & 15);
+	s->gives = s->imm & MODEL_IMM_GIVES;
+	s->wants = s->imm & MODEL_IMM_WANTS;
+	e->conns[cid].silent = !s->gives;
+}
+
 void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, const uint8_t *frame,
 		      const struct model_parsed *p)
 {
@@ -76,6 +92,7 @@ void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, con
 	struct model_bank *b = bank_of(e, model_cid_port(cid), model_cid_lane(cid));
 	struct model_slot *s = &b->slots[header_slot(e, g, index)];
 
+	set_statement(e, cid, index, s, p);
 	memcpy(s->bytes, frame, p->hlen);
 	s->opcode = p->opcode;
 	s->pad = p->pad;
@@ -85,21 +102,38 @@ void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, con
 	memcpy(b->data + slot_offset(e, g, index), frame + p->hlen, (size_t)p->plen);
 }
 
-/* The value of one lane in v[0], NULL if no port has a rank there. */
+/* The operand of a member; zeros or nothing if it does not give. */
+static uint32_t *operand(struct rf_engine *e, unsigned int cid, uint32_t index, unsigned int type,
+			 size_t n)
+{
+	const struct model_group *g = &e->groups[model_cid_group(cid)];
+	unsigned int port = model_cid_port(cid);
+	uint32_t *v = e->operands + port * VECTOR;
+
+	if (model_slot_at(e, cid, index)->gives)
+		arith_load(type, v,
+			   bank_of(e, port, model_cid_lane(cid))->data + slot_offset(e, g, index),
+			   n);
+	else if (e->mutant == RF_MODEL_MUTANT_EMPTY)
+		memset(v, 0, n * sizeof(*v));
+	else
+		return NULL;
+	return v;
+}
+
+/* The value of one lane in v[0], NULL if no port has an operand there. */
 static uint32_t *reduce_lane(struct rf_engine *e, unsigned int group, unsigned int lane,
-			     size_t offset, size_t n)
+			     uint32_t index, const struct model_pass *pass, size_t n)
 {
 	const struct model_group *g = &e->groups[group];
-	unsigned int dtype = MODEL_GROUP_FIELD(g, DTYPE), op = MODEL_GROUP_FIELD(g, OP);
+	unsigned int dtype = pass->type, op = pass->op;
 	uint32_t *v[MODEL_PORTS];
 	unsigned int p, step;
 
 	for (p = 0; p < MODEL_PORTS; p++) {
 		v[p] = NULL;
-		if (!model_member(e, g, lane, p))
-			continue;
-		v[p] = e->operands + p * VECTOR;
-		arith_load(dtype, v[p], bank_of(e, p, lane)->data + offset, n);
+		if (model_member(e, g, lane, p))
+			v[p] = operand(e, model_cid_make(group, lane, p), index, dtype, n);
 	}
 	if (e->mutant == RF_MODEL_MUTANT_TREE) {
 		for (p = 1; p < MODEL_PORTS; p++) {
@@ -121,30 +155,32 @@ static uint32_t *reduce_lane(struct rf_engine *e, unsigned int group, unsigned i
 	return v[0];
 }
 
-void model_reduce(struct rf_engine *e, unsigned int group, uint32_t index, unsigned int plen,
-		  unsigned int pad, uint8_t *out)
+void model_reduce(struct rf_engine *e, unsigned int group, uint32_t index, struct model_pass *pass)
 {
 	const struct model_group *g = &e->groups[group];
-	unsigned int dtype = MODEL_GROUP_FIELD(g, DTYPE), op = MODEL_GROUP_FIELD(g, OP), lane;
-	size_t offset = slot_offset(e, g, index);
-	size_t n = (plen - pad) / arith_element_size(dtype);
+	unsigned int bytes = pass->plen - pass->pad, lane, dtype;
 	uint32_t *acc = e->operands + MODEL_PORTS * VECTOR;
 	bool any = false;
+	size_t n;
 
+	if (pass->op == RF_MODEL_OP_COPY && e->mutant != RF_MODEL_MUTANT_COPY)
+		pass->type = RF_MODEL_TYPE_UINT8; /* one operand, bytes as they are */
+	dtype = pass->type;
+	n = arith_words(dtype, bytes);
 	memset(acc, 0, n * sizeof(*acc));
 	for (lane = 0; lane < MODEL_GROUP_FIELD(g, LANES); lane++) {
-		const uint32_t *v = reduce_lane(e, group, lane, offset, n);
+		const uint32_t *v = reduce_lane(e, group, lane, index, pass, n);
 
 		if (!v)
 			continue;
 		if (any)
-			arith_combine(dtype, op, acc, v, n);
+			arith_combine(dtype, pass->op, acc, v, n);
 		else
 			memcpy(acc, v, n * sizeof(*acc));
 		any = true;
 	}
 	if (e->mutant == RF_MODEL_MUTANT_NAN && dtype == RF_DTYPE_FP32)
 		dtype = RF_DTYPE_INT32;
-	arith_store(dtype, out, acc, n);
-	memset(out + plen - pad, e->mutant == RF_MODEL_MUTANT_PAD ? 0x5a : 0, pad);
+	arith_store(dtype, pass->payload, acc, n);
+	memset(pass->payload + bytes, e->mutant == RF_MODEL_MUTANT_PAD ? 0x5a : 0, pass->pad);
 }

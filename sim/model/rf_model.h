@@ -32,6 +32,13 @@ enum rf_model_mutant {
 	RF_MODEL_MUTANT_LOOKUP,     /* a mirror entry is found by frames to any address */
 	RF_MODEL_MUTANT_UNKNOWN,    /* a packet to a port that is in no entry is returned */
 	RF_MODEL_MUTANT_WRONG_PORT, /* a frame for another port's address is taken */
+	/* Directed groups. */
+	RF_MODEL_MUTANT_EMPTY,    /* an empty packet counts as zeros */
+	RF_MODEL_MUTANT_WANTS,    /* the result is sent to those who do not want it, too */
+	RF_MODEL_MUTANT_TAG,      /* kind, call and hash are not compared */
+	RF_MODEL_MUTANT_COPY,     /* a copy goes through the output step */
+	RF_MODEL_MUTANT_ORDER,    /* the index in the immediate is not compared */
+	RF_MODEL_MUTANT_PAD_KEPT, /* a result has the pad count of its receiver's own packet */
 	RF_MODEL_MUTANTS,
 };
 

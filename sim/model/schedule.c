@@ -66,7 +66,7 @@ static uint64_t block_take(struct rf_engine *e, const struct model_group *g, uns
 	unsigned int p, end, levels;
 	uint64_t taken, start = e->now;
 
-	if (lanes > 1 && beats < MODEL_PASS_MIN)
+	if (lanes > 1 && beats > 0 && beats < MODEL_PASS_MIN)
 		beats = MODEL_PASS_MIN;
 	taken = (uint64_t)beats * lanes;
 	if (taken < MODEL_PASS_GAP)
@@ -85,39 +85,14 @@ static uint64_t block_take(struct rf_engine *e, const struct model_group *g, uns
 	       (lanes > 1 ? MODEL_LANES_DELAY : 0) + (uint64_t)beats * (lanes - 1);
 }
 
-/* The first rank whose packet differs from the first member's, as a cid; -1 if all agree. */
-static int disagreeing(const struct rf_engine *e, unsigned int group, uint32_t index,
-		       const struct model_slot **first)
-{
-	const struct model_group *g = &e->groups[group];
-	unsigned int lane, port;
-
-	*first = NULL;
-	for (lane = 0; lane < e->cfg.lanes; lane++) {
-		for (port = 0; port < e->cfg.ports; port++) {
-			unsigned int cid = model_cid_make(group, lane, port);
-			const struct model_slot *s;
-
-			if (!model_member(e, g, lane, port))
-				continue;
-			s = model_slot_at(e, cid, index);
-			if (!*first)
-				*first = s;
-			else if (s->opcode != (*first)->opcode || s->plen != (*first)->plen ||
-				 s->pad != (*first)->pad)
-				return (int)cid;
-		}
-	}
-	return -1;
-}
-
 /* The ranks of the next index disagree: it is skipped and nothing is sent. */
-static void first_disagrees(struct rf_engine *e, unsigned int group, unsigned int wrong)
+static void first_disagrees(struct rf_engine *e, unsigned int group, unsigned int wrong,
+			    const struct rf_model_difference *d)
 {
 	struct model_group *g = &e->groups[group];
 	unsigned int lane, port;
 
-	model_group_error(e, wrong, RF_ERROR_DISAGREE, g->issued);
+	model_group_error_of(e, wrong, RF_ERROR_DISAGREE, g->issued, d->what, d->got, d->want);
 	for (lane = 0; lane < e->cfg.lanes; lane++) {
 		for (port = 0; port < e->cfg.ports; port++) {
 			unsigned int cid = model_cid_make(group, lane, port);
@@ -154,23 +129,24 @@ static bool first_has_room(const struct rf_engine *e, unsigned int group)
 	return true;
 }
 
-/* The copy of one member is sent, or joins its connection's repeats. */
-static void first_deliver(struct rf_engine *e, unsigned int cid, uint32_t index,
-			  const uint8_t *payload, uint64_t ready)
+/* The copy of one member is sent, or joins its connection's repeats. True if it is sent with the
+ * group's mark. */
+static bool first_deliver(struct rf_engine *e, unsigned int cid, const struct model_pass *pass,
+			  bool mark, uint64_t ready)
 {
 	struct model_port *p = &e->ports[model_cid_port(cid)];
-	struct model_repeat *r;
+	const struct model_group *g = &e->groups[model_cid_group(cid)];
+	struct model_repeat r = {.cid = (uint16_t)cid, .first = true, .index = g->issued};
 
 	if (e->conns[cid].queued == 0) {
-		model_send_result(e, cid, index, false, payload, ready);
+		mark = mark && model_slot_at(e, cid, r.index)->gives;
+		model_send_result(e, &r, pass, mark, ready);
 		model_conn_sent(e, cid);
-		return;
+		return mark;
 	}
-	r = &p->repeats[(p->repeat_head + p->repeat_count++) % MODEL_REPEATS];
-	r->cid = (uint16_t)cid;
-	r->first = true;
-	r->index = index;
+	p->repeats[(p->repeat_head + p->repeat_count++) % MODEL_REPEATS] = r;
 	e->conns[cid].queued++;
+	return false;
 }
 
 /* A group had its turn: it now has the lowest priority. */
@@ -190,27 +166,30 @@ static void turn_over(struct rf_engine *e, unsigned int group)
 static void do_first(struct rf_engine *e, unsigned int group)
 {
 	struct model_group *g = &e->groups[group];
-	uint8_t payload[MODEL_MTU];
-	const struct model_slot *s;
+	struct rf_model_difference d;
+	struct model_pass pass;
 	unsigned int lane, port;
+	bool marked = false;
 	uint64_t when;
 	int wrong;
 
 	g->row = 0;
-	wrong = disagreeing(e, group, g->issued, &s);
+	wrong = model_compare(e, group, g->issued, &pass, &d);
 	if (wrong >= 0 && e->mutant != RF_MODEL_MUTANT_DISAGREE) {
-		first_disagrees(e, group, (unsigned int)wrong);
+		first_disagrees(e, group, (unsigned int)wrong, &d);
 		return;
 	}
-	when = block_take(e, g, s->plen);
-	model_reduce(e, group, g->issued, s->plen, s->pad, payload);
+	when = block_take(e, g, pass.plen);
+	model_reduce(e, group, g->issued, &pass);
 	for (lane = 0; lane < e->cfg.lanes; lane++) {
 		for (port = 0; port < e->cfg.ports; port++) {
-			if (model_member(e, g, lane, port))
-				first_deliver(e, model_cid_make(group, lane, port), g->issued,
-					      payload, when);
+			if (model_member(e, g, lane, port) &&
+			    first_deliver(e, model_cid_make(group, lane, port), &pass, g->marked,
+					  when))
+				marked = true;
 		}
 	}
+	g->marked = g->marked && !marked;
 	g->issued = model_serial_add(g->issued, 1);
 }
 
@@ -245,8 +224,8 @@ static bool try_front(struct rf_engine *e, unsigned int port, bool *began)
 	struct model_repeat r = p->repeats[p->repeat_head];
 	const struct model_conn *c = &e->conns[r.cid];
 	struct model_group *g = &e->groups[model_cid_group(r.cid)];
-	const struct model_slot *s;
-	uint8_t payload[MODEL_MTU];
+	struct rf_model_difference d;
+	struct model_pass pass;
 	uint64_t when;
 
 	if (!model_group_runs(g)) {
@@ -262,10 +241,10 @@ static bool try_front(struct rf_engine *e, unsigned int port, bool *began)
 	}
 	if (!model_result_room(e, port, g, 1))
 		return false;
-	s = model_slot_at(e, r.cid, r.index);
-	when = block_take(e, g, s->plen);
-	model_reduce(e, model_cid_group(r.cid), r.index, s->plen, s->pad, payload);
-	model_send_result(e, r.cid, r.index, !r.first, payload, when);
+	model_compare(e, model_cid_group(r.cid), r.index, &pass, &d);
+	when = block_take(e, g, pass.plen);
+	model_reduce(e, model_cid_group(r.cid), r.index, &pass);
+	model_send_result(e, &r, &pass, false, when);
 	if (r.first)
 		model_conn_sent(e, r.cid);
 	repeat_pop(e, p);

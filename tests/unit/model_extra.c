@@ -1,6 +1,7 @@
 #include "tests/unit/model_extra.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "proto/rf_bytes.h"
 #include "sim/model/rf_model.h"
@@ -73,6 +74,25 @@ void extra_round(struct bench *b, const struct bench_group *g, uint32_t index, b
 		bench_ack(&g->conn[r], &p, index + 1);
 		extra_packet(b, g->conn[r].peer_port, &p, RF_CNT_ACK_FORWARDED);
 	}
+}
+
+void extra_directed(const struct bench_conn *c, struct packet *p, uint32_t index, uint32_t imm,
+		    const uint8_t *payload, size_t len)
+{
+	bench_data(c, p, index, OP_SEND_ONLY_IMM, payload, len);
+	p->imm = imm | (index & 15);
+}
+
+void extra_ip_sound(const struct bench_out *o)
+{
+	uint8_t frame[PACKET_MAX];
+
+	assert_int_equal(o->len, 14u + rf_get_be16(o->bytes + 16));
+	assert_int_equal(o->len, 34u + rf_get_be16(o->bytes + 38));
+	memcpy(frame, o->bytes, o->len);
+	packet_checksum(frame);
+	assert_memory_equal(frame, o->bytes, o->len);
+	assert_true(packet_sealed(o->bytes, o->len));
 }
 
 const struct bench_out *extra_of_port(const struct bench *b, unsigned int port)

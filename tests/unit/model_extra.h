@@ -21,6 +21,15 @@ void extra_data(struct bench *b, const struct bench_conn *c, uint32_t index, uin
 		unsigned int counter);
 /* All ranks send an index, 1.0 in every element; then, if asked, all acknowledge it. */
 void extra_round(struct bench *b, const struct bench_group *g, uint32_t index, bool ack);
+/* Fields of the immediate of a directed group. */
+#define EXTRA_WANTS 0x8000u
+#define EXTRA_GIVES 0x4000u
+#define EXTRA_CODE(op, type) ((uint32_t)(op) << 8 | (uint32_t)(type) << 4)
+/* SEND ONLY WITH IMMEDIATE of a rank: `imm` without the index; the caller keeps the payload. */
+void extra_directed(const struct bench_conn *c, struct packet *p, uint32_t index, uint32_t imm,
+		    const uint8_t *payload, size_t len);
+/* The checksum of an untagged frame's IP header, its lengths and its ICRC are right. */
+void extra_ip_sound(const struct bench_out *o);
 /* The only frame that left by a port since the last bench_clear(). */
 const struct bench_out *extra_of_port(const struct bench *b, unsigned int port);
 /* What left by the port is p as the box returns it: addresses exchanged, TTL 64, `bth8`. */

@@ -17,9 +17,17 @@ mutant() {
 }
 
 # An unknown name must not count as found.
-"$build/tests/model_mirror" model:none > /dev/null 2>&1 || { echo "model_mirror fails without a fault"; failed=1; }
+for test in model_mirror model_directed model_form; do
+	"$build/tests/$test" model:none > /dev/null 2>&1 || { echo "$test fails without a fault"; failed=1; }
+done
 mutant lookup model_mirror
 mutant unknown model_mirror
 mutant wrongport model_mirror
 mutant source model_mirror
+mutant empty model_directed
+mutant wants model_directed
+mutant tag model_directed
+mutant copy model_directed
+mutant padkept model_directed
+mutant order model_form
 exit $failed

@@ -7,7 +7,6 @@
 #include "proto/rf_bytes.h"
 #include "proto/rf_crc32.h"
 #include "sim/fabric/shape.h"
-#include "sim/model/rf_model.h"
 
 #define NAME(name, text) #name,
 const char *const bench_counter_names[RF_CNT_COUNT] = {RF_COUNTERS(NAME)};
@@ -308,6 +307,8 @@ bool bench_group_start(struct bench *b, struct bench_group *g)
 		if (!rf_model_set_mirror(b->e, c->cid, c->src_mac))
 			return false;
 	}
+	if (g->kind.set)
+		rf_model_set_kind(b->e, g->number, &g->kind);
 	bench_write(b, base + RF_GROUP_CFG, cfg | RF_GROUP_CFG_LIVE_MASK);
 	if (g->selective) /* its slots are cleared */
 		bench_run(b, (1u << g->s_log2) + 16);

@@ -7,6 +7,7 @@
 
 #include "rf_regs.h"
 #include "sim/engine.h"
+#include "sim/model/rf_model.h"
 #include "tests/sim/compare/packet.h"
 
 #define BENCH_MAC 0x02f0f0000010u /* base MAC of the box */
@@ -43,8 +44,9 @@ struct bench_group {
 	uint32_t dbase, hbase;
 	uint32_t start, shift; /* START of rank r is start + 1000 r */
 	bool tagged;
-	uint64_t mirror;  /* bit r: rank r has a mirror connection (the model only) */
-	bool one_address; /* all mirror ranks have one address */
+	uint64_t mirror;           /* bit r: rank r has a mirror connection (the model only) */
+	bool one_address;          /* all mirror ranks have one address */
+	struct rf_model_kind kind; /* if set (the model only) */
 	unsigned int ranks;
 	struct bench_conn conn[64]; /* made by bench_group_start(), lanes ascending, then ports */
 };

@@ -7,7 +7,7 @@ DPDK_CFLAGS := $(call pkg_cflags,libdpdk)
 DPDK_LIBS := $(call pkg_libs,libdpdk)
 
 $(eval $(call c_lib,rf-config,$(addprefix host/config/,settings.c env.c)))
-$(eval $(call c_lib,rf-store,$(addprefix host/store/,store.c store_line.c store_server.c store_serve.c)))
+$(eval $(call c_lib,rf-store,$(addprefix host/store/,store.c store_address.c store_line.c store_server.c store_serve.c)))
 $(eval $(call c_lib,rf-io,$(addprefix host/io/,socket_path.c memif_why.c device_why.c device_value.c interface.c dpdk_load.c)))
 LDLIBS_rf-io := -ldl -lpthread
 $(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c device.c qp.c io_udp.c)))

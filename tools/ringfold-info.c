@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/first_line.h"
 #include "base/opt.h"
 #include "base/self.h"
 #include "host/config/env.h"
@@ -30,20 +31,6 @@
 static void add(json_t *o, const char *name, const char *value)
 {
 	json_object_set_new(o, name, value ? json_string(value) : json_null());
-}
-
-/* The first line of a file under /sys or /proc; "" if there is none. */
-static void read_line(char *to, size_t room, const char *path)
-{
-	FILE *f = fopen(path, "re");
-
-	to[0] = '\0';
-	if (!f)
-		return;
-	if (!fgets(to, (int)room, f))
-		to[0] = '\0';
-	to[strcspn(to, "\n")] = '\0';
-	fclose(f);
 }
 
 /* The version of the DPDK with which the plug-in is linked, or what is missing. */
@@ -144,7 +131,7 @@ static void add_rdma(json_t *list)
 		if (e->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "%s/%s/ports/1/state", folder, e->d_name);
-		read_line(state, sizeof(state), path);
+		rf_first_line(state, sizeof(state), path);
 		snprintf(text, sizeof(text), "%s: RDMA, port 1 %s; RF_DEVICE=verbs:%s", e->d_name,
 			 state, e->d_name);
 		json_array_append_new(list, json_string(text));

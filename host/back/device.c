@@ -7,26 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/first_line.h"
 #include "host/back/internal.h"
 #include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
 
 #define GIDS_MAX 256u
 #define PORTS_MAX 8u
-
-/* Reads the first line of a file in /sys; "" if there is none. */
-static void read_line(char *to, size_t room, const char *path)
-{
-	FILE *f = fopen(path, "re");
-
-	to[0] = '\0';
-	if (!f)
-		return;
-	if (!fgets(to, (int)room, f))
-		to[0] = '\0';
-	to[strcspn(to, "\n")] = '\0';
-	fclose(f);
-}
 
 static void gid_file(char *to, size_t room, const char *device, unsigned int port, const char *what,
 		     unsigned int index)
@@ -35,7 +22,7 @@ static void gid_file(char *to, size_t room, const char *device, unsigned int por
 
 	snprintf(path, sizeof(path), "/sys/class/infiniband/%.64s/ports/%u/%s/%u", device, port,
 		 what, index);
-	read_line(to, room, path);
+	rf_first_line(to, room, path);
 }
 
 /* Parses "0000:0000:0000:0000:0000:ffff:0a00:0001" into 16 bytes. */
@@ -96,7 +83,7 @@ static bool port_up(const char *device, unsigned int port)
 	char path[256], text[64];
 
 	snprintf(path, sizeof(path), "/sys/class/infiniband/%.64s/ports/%u/state", device, port);
-	read_line(text, sizeof(text), path);
+	rf_first_line(text, sizeof(text), path);
 	return strstr(text, "ACTIVE") != NULL;
 }
 
@@ -133,7 +120,7 @@ static bool find_mac(struct rf_verbs *v)
 	unsigned int b[6];
 
 	snprintf(path, sizeof(path), "/sys/class/net/%s/address", v->netdev);
-	read_line(text, sizeof(text), path);
+	rf_first_line(text, sizeof(text), path);
 	if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5]) != 6)
 		return false;
 	for (int i = 0; i < 6; i++)

@@ -4,7 +4,6 @@
 #include "host/store/store.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "host/store/store_address.h"
 #include "host/store/store_line.h"
 #include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
@@ -123,21 +123,15 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		     uint64_t *job, const uint8_t key[16], unsigned int timeout_ms,
 		     struct rf_store **store, char *why, size_t room)
 {
-	struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
 	struct timespec pause = {.tv_nsec = 20000000};
 	uint64_t by = rf_now_ms() + timeout_ms;
-	struct addrinfo *found;
 	struct sockaddr_in address;
 	struct rf_store *s;
 	int ret;
 
-	if (getaddrinfo(host, NULL, &hints, &found) != 0) {
-		snprintf(why, room, "the host name %s (RF_ROOT) is unknown", host);
-		return RF_ERR_BOOTSTRAP;
-	}
-	memcpy(&address, found->ai_addr, sizeof(address));
-	freeaddrinfo(found);
-	address.sin_port = htons((uint16_t)port);
+	ret = store_address(host, port, &address, why, room);
+	if (ret)
+		return ret;
 	s = calloc(1, sizeof(*s));
 	if (!s) {
 		snprintf(why, room, "no memory for the connection to the store");

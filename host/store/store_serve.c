@@ -2,7 +2,6 @@
  * Starts and stops the store's server.
  */
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,24 +12,19 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "host/store/store_address.h"
 #include "host/store/store_server.h"
 
 /* Listens on the address of `host`, or on all addresses if it is not one of this machine. */
 static int server_listen(const char *host, unsigned int port, char *why, size_t room)
 {
-	struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
 	struct sockaddr_in address;
-	struct addrinfo *found;
 	int one = 1;
 	int fd, ret;
 
-	if (getaddrinfo(host, NULL, &hints, &found) != 0) {
-		snprintf(why, room, "the host name %s (RF_ROOT) is unknown", host);
-		return RF_ERR_BOOTSTRAP;
-	}
-	memcpy(&address, found->ai_addr, sizeof(address));
-	freeaddrinfo(found);
-	address.sin_port = htons((uint16_t)port);
+	ret = store_address(host, port, &address, why, room);
+	if (ret)
+		return ret;
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0) {
 		snprintf(why, room, "cannot open a socket: %s", strerror(errno));

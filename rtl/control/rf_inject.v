@@ -96,7 +96,8 @@ module rf_inject #(
       rf_ram_sdp #(
         .WIDTH       (32),
         .DEPTH       (ROWS),
-        .READ_LATENCY(1)
+        .READ_LATENCY(1),
+        .APART       (1)
       ) ram (
         .clk    (clk),
         .wr_en  (win_en && !busy_q && win_addr[LB-3:0] == k[LB-3:0]),

@@ -102,7 +102,7 @@ module rf_fifo #(
         .WIDTH       (WIDTH),
         .DEPTH       (DEPTH),
         .READ_LATENCY(1),
-        .BYPASS      (0),
+        .APART       (1),
         .RAM_STYLE   (RAM_STYLE)
       ) ram (
         .clk    (clk),

@@ -20,6 +20,7 @@ module rf_ram_parity #(
   parameter DEPTH = 512,
   // As rf_ram_sdp.
   parameter READ_LATENCY = 1,
+  parameter APART = 0,
   parameter RAM_STYLE = "auto",
   // Bits that share a parity bit. 64 uses the spare bits of block RAM and UltraRAM, which are 72 bits wide.
   parameter PART = 64,
@@ -59,6 +60,7 @@ module rf_ram_parity #(
         .WIDTH       (WIDTH + PARTS),
         .DEPTH       (DEPTH),
         .READ_LATENCY(READ_LATENCY),
+        .APART       (APART),
         .RAM_STYLE   (RAM_STYLE)
       ) ram (
         .clk    (clk),
@@ -88,6 +90,7 @@ module rf_ram_parity #(
         .WIDTH       (WIDTH),
         .DEPTH       (DEPTH),
         .READ_LATENCY(READ_LATENCY),
+        .APART       (APART),
         .RAM_STYLE   (RAM_STYLE)
       ) ram (
         .clk    (clk),

@@ -1,7 +1,7 @@
 // rf_ram_sdp: memory with one write port and one registered read port, one clock.
 //
 // Latency     read: READ_LATENCY cycles (1 or 2). A read in the same cycle as a write to the same address returns the
-//             OLD word, or with BYPASS the new one. Later reads return the new word.
+//             OLD word, or with BYPASS the new one, or with APART any word. Later reads return the new word.
 // Throughput  one write and one read per cycle.
 // Capacity    DEPTH words.
 // Handshake   none; rd_data keeps its value while no read is requested.
@@ -20,6 +20,9 @@ module rf_ram_sdp #(
   parameter READ_LATENCY = 1,
   // 1: a read in the same cycle as a write to the same address returns the new word.
   parameter BYPASS = 0,
+  // 1: no word is used that was read in the cycle in which its address was written. Block RAM of some devices then needs
+  // no comparison of addresses. In simulation such a word is wrong.
+  parameter APART = 0,
   // "auto", "distributed", "block" or "ultra".
   parameter RAM_STYLE = "auto"
 ) (
@@ -32,14 +35,21 @@ module rf_ram_sdp #(
   output wire [WIDTH-1:0]         rd_data
 );
 
-  (* ram_style = RAM_STYLE *)
+  (* ram_style = RAM_STYLE, no_rw_check = APART *)
   reg [WIDTH-1:0] mem [0:DEPTH-1];
   reg [WIDTH-1:0] mem_q;
 
+`ifdef SYNTHESIS
   always @(posedge clk) begin
     if (wr_en) mem[wr_addr] <= wr_data;
     if (rd_en) mem_q <= mem[rd_addr];
   end
+`else
+  always @(posedge clk) begin
+    if (wr_en) mem[wr_addr] <= wr_data;
+    if (rd_en) mem_q <= (APART != 0 && wr_en && wr_addr == rd_addr) ? ~mem[rd_addr] : mem[rd_addr];
+  end
+`endif
 
   wire [WIDTH-1:0] first;
 
@@ -74,6 +84,10 @@ module rf_ram_sdp #(
       assign rd_data = rd_data_q;
     end else begin : g_error
       ERROR_rf_ram_sdp_READ_LATENCY_must_be_1_or_2 error ();
+    end
+
+    if (APART != 0 && BYPASS != 0) begin : g_error_apart
+      ERROR_rf_ram_sdp_APART_excludes_BYPASS error ();
     end
 
     // The four names differ in their last letter, so it selects the memory type.

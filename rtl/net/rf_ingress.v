@@ -251,6 +251,7 @@ module rf_ingress #(
     .WIDTH       (WIDTH),
     .DEPTH       (FIFO_BEATS),
     .READ_LATENCY(1),
+    .APART       (1),
     .RAM_STYLE   ("block"),
     .PARITY      (PARITY)
   ) ram (

@@ -160,7 +160,7 @@ module rf_bank #(
     if (rst || w_take) beat_q <= {BANK_AW{1'b0}};
     else if (o_valid && o_ready) beat_q <= beat_q + 1'b1;
 
-  rf_ram_parity #(.WIDTH(WIDTH), .DEPTH(BEATS), .READ_LATENCY(2), .RAM_STYLE("ultra"), .PARITY(PARITY)) beats (
+  rf_ram_parity #(.WIDTH(WIDTH), .DEPTH(BEATS), .READ_LATENCY(2), .APART(1), .RAM_STYLE("ultra"), .PARITY(PARITY)) beats (
     .clk(clk), .wr_en(o_valid && w_op == OP_STORE), .wr_addr(wr_addr), .wr_data(o_data), .wr_bad(o_bad),
     .rd_en(beat_read), .rd_addr(beat_addr[BW-1:0]), .rd_data(beat_data), .rd_bad(beat_bad));
 
@@ -184,7 +184,7 @@ module rf_bank #(
       rf_parity #(.WIDTH(624)) make (.data(new_hdr[623:0]), .sums(wr_sums));
       rf_parity #(.WIDTH(624)) check (.data(hdr), .sums(rd_sums));
 
-      rf_ram_sdp #(.WIDTH(643), .DEPTH(SLOTS), .READ_LATENCY(2), .RAM_STYLE("block")) headers (
+      rf_ram_sdp #(.WIDTH(643), .DEPTH(SLOTS), .READ_LATENCY(2), .APART(1), .RAM_STYLE("block")) headers (
         .clk(clk), .wr_en(h_store), .wr_addr(h_addr[SW-1:0]),
         .wr_data({^{h_vlan, h_hlen}, wr_sums, h_vlan, h_hlen, new_hdr[623:0]}),
         .rd_en(hdr_read), .rd_addr(hdr_addr[SW-1:0]), .rd_data({size_kept, kept, size, hdr}));
@@ -193,7 +193,7 @@ module rf_bank #(
       assign hdr_bad  = kept != rd_sums;
       assign size_bad = size_kept != ^size;
     end else begin : g_plain
-      rf_ram_sdp #(.WIDTH(632), .DEPTH(SLOTS), .READ_LATENCY(2), .RAM_STYLE("block")) headers (
+      rf_ram_sdp #(.WIDTH(632), .DEPTH(SLOTS), .READ_LATENCY(2), .APART(1), .RAM_STYLE("block")) headers (
         .clk(clk), .wr_en(h_store), .wr_addr(h_addr[SW-1:0]), .wr_data({h_vlan, h_hlen, new_hdr[623:0]}),
         .rd_en(hdr_read), .rd_addr(hdr_addr[SW-1:0]), .rd_data({hdr_data[647:640], hdr_data[623:0]}));
 
@@ -203,7 +203,7 @@ module rf_bank #(
     end
   endgenerate
 
-  rf_ram_parity #(.WIDTH(19), .DEPTH(SLOTS), .READ_LATENCY(1), .RAM_STYLE("block"), .PARITY(PARITY)) facts (
+  rf_ram_parity #(.WIDTH(19), .DEPTH(SLOTS), .READ_LATENCY(1), .APART(1), .RAM_STYLE("block"), .PARITY(PARITY)) facts (
     .clk(clk), .wr_en(h_store), .wr_addr(h_addr[SW-1:0]), .wr_data({h_opcode[3:0], h_pad, h_plen}), .wr_bad(1'b0),
     .rd_en(fact_read), .rd_addr(fact_addr[SW-1:0]), .rd_data(fact_data), .rd_bad(fact_bad));
 

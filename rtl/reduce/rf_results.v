@@ -115,7 +115,9 @@ module rf_results #(
                       (gone_valid ? {{CREDIT_W-5{1'b0}}, gone_hdrs} : {CREDIT_W{1'b0}});
     end
 
-  // Headers: the bank outputs them 2 cycles after the read.
+  // Headers: the bank outputs them 2 cycles after the read. They are here long before their beats, so the cycle that
+  // block RAM takes is not seen; narrow boxes are for devices where LUT RAM is dear.
+  localparam HDR_LATENCY = (WIDTH <= 64) ? 1 : 0;
   localparam SIDE = (PARITY != 0) ? 39 + AW : 15;
 
   reg        h1_valid_q;
@@ -163,7 +165,7 @@ module rf_results #(
       rf_parity #(.WIDTH(640)) make (.data(hdr_data[639:0]), .sums(s_sums));
       rf_parity #(.WIDTH(640)) check (.data(h_hdr), .sums(m_sums));
 
-      rf_fifo #(.WIDTH(659 + SIDE), .DEPTH(HDRS), .READ_LATENCY(0)) headers (
+      rf_fifo #(.WIDTH(659 + SIDE), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block")) headers (
         .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room),
         .s_data({^s_rest, s_sums ^ {10{hdr_bad}}, s_rest, hdr_data[639:0]}),
         .m_valid(h_valid), .m_ready(h_take),
@@ -180,7 +182,7 @@ module rf_results #(
     end else begin : g_plain
       wire unused_name = &{1'b0, copy_addr, copy_index, hdr_bad};
 
-      rf_fifo #(.WIDTH(663), .DEPTH(HDRS), .READ_LATENCY(0)) headers (
+      rf_fifo #(.WIDTH(663), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block")) headers (
         .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room), .s_data({h2_side_q, hdr_data}),
         .m_valid(h_valid), .m_ready(h_take), .m_data({e_repeat, h_ackreq, h_plen, h_vlan, e_hlen, h_hdr}),
         .count(h_count), .almost_full(h_afull));
@@ -315,7 +317,7 @@ module rf_results #(
 
   wire beat_bad;
 
-  rf_ram_parity #(.WIDTH(WIDTH), .DEPTH(BEATS), .READ_LATENCY(1), .RAM_STYLE("block"), .PARITY(PARITY)) beats (
+  rf_ram_parity #(.WIDTH(WIDTH), .DEPTH(BEATS), .READ_LATENCY(1), .APART(1), .RAM_STYLE("block"), .PARITY(PARITY)) beats (
     .clk(clk), .wr_en(store), .wr_addr(wr_q[BW-1:0]), .wr_data(out_data), .wr_bad(out_bad),
     .rd_en(r_read), .rd_addr(r_ptr[BW-1:0]), .rd_data(beat), .rd_bad(beat_bad));
 

@@ -5,6 +5,7 @@ module rf_ram_sdp #(
   parameter DEPTH = 16,
   parameter READ_LATENCY = 1,
   parameter BYPASS = 0,
+  parameter APART = 0,
   parameter RAM_STYLE = "auto"
 ) (
   input  wire                     clk,

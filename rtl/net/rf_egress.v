@@ -252,15 +252,18 @@ module rf_egress #(
     end
   endgenerate
 
+  // A made frame has at least 62 bytes: no more than half of the beats of a narrow FIFO are ends of frames.
+  localparam ICRCS = (WIDTH == 512) ? FIFO_BEATS : FIFO_BEATS / 2;
+
   wire        unused_q_ready;
   wire        unused_q_valid;
   wire        unused_q_afull;
-  wire [AW:0] unused_q_count;
+  wire [$clog2(ICRCS):0] unused_q_count;
   wire [31:0] q_icrc;
 
   rf_fifo #(
     .WIDTH       (32),
-    .DEPTH       (FIFO_BEATS),
+    .DEPTH       (ICRCS),
     .READ_LATENCY(0)
   ) icrc_fifo (
     .clk        (clk),

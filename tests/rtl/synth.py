@@ -131,14 +131,15 @@ def whole(name, parameters):
 
 
 def ecp5(name, parameters):
-    """A box by synth_ecp5. Its memories choose their kind themselves: the styles are names of Xilinx."""
+    """A box by synth_ecp5. UltraRAM is block RAM here; memories without a style of block RAM choose their kind themselves."""
     stat = "%s/%s.json" % (OUT, name)
-    yosys(name, read_all("rf_core", parameters) + "proc\nsetattr -unset ram_style m:*\nsynth_ecp5 -noflatten -top rf_core\n"
+    yosys(name, read_all("rf_core", parameters) + "proc\nsetattr -set ram_style \"block\" m:* a:ram_style=ultra %i\n"
+          "setattr -unset ram_style m:* a:ram_style=block %d\nsynth_ecp5 -noflatten -top rf_core\n"
           "tee -q -o %s stat -json\n" % stat)
     found = cells(stat, "rf_core")
     lut, carry, ram = (found.get(k, 0) for k in ("LUT4", "CCU2C", "TRELLIS_DPR16X4"))
     return {"LUT4 in all": lut + 2 * carry + 6 * ram, "LUT4": lut, "CCU2C": carry, "DPR16X4": ram,
-            "FF": found.get("TRELLIS_FF", 0), "DP16KD": found.get("DP16KD", 0)}
+            "FF": found.get("TRELLIS_FF", 0), "DP16KD": found.get("DP16KD", 0) + found.get("PDPW16KD", 0)}
 
 
 def flat(name, parameters):

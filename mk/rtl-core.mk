@@ -3,20 +3,20 @@
 CORE_CPP := $(addprefix tests/rtl/,core.cpp core_cases.cpp core_naks.cpp core_down.cpp core_stress.cpp core_speed.cpp)
 CORE_V   := $(shell sed 's,//.*,,' rtl/rf.f)
 
-# $(call core_bench,PORTS,LANES,WIDTH,BANK_AW): build/vl/core-PxLxW/Vrf_core
+# $(call core_bench,PORTS,LANES,WIDTH,BANK_AW[,VLFLAGS]): build/vl/core-PxLxW/Vrf_core
 define core_bench
 $(BUILD)/vl/core-$(1)x$(2)x$(3)/Vrf_core: $(CORE_V) $(CORE_CPP) $(wildcard rtl/*/*.vh tests/rtl/core*.h) $(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h
 	@mkdir -p $$(@D)
 	@$$(call step,VERILATE,$$@)
 	$$(VERILATOR) --cc --exe --build -j 2 -Wall --assert --x-assign unique --x-initial unique $(VL_MAKE) -O3 --output-split 20000 \
 	  -CFLAGS "-O1 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen -DPORTS=$(1) -DLANES=$(2) -DWIDTH=$(3) -DHASH_BITS=8 -DFP16=1 -DBANK_AW=$(4) -DHDR_AW=9 -DSTALL_CYCLES=20000" \
-	  -GPORTS=$(1) -GLANES=$(2) -GWIDTH=$(3) -GFP16=1 -GBANK_AW=$(4) -GHDR_AW=9 -GSTALL_CYCLES=20000 -DRF_CRC_TABLE \
+	  -GPORTS=$(1) -GLANES=$(2) -GWIDTH=$(3) -GFP16=1 -GBANK_AW=$(4) -GHDR_AW=9 -GSTALL_CYCLES=20000 -DRF_CRC_TABLE $(5) \
 	  -Irtl/net -Irtl/reduce -Irtl/control -I$$(BUILD)/gen --top-module rf_core -Mdir $$(@D) \
 	  $(CORE_V) $(addprefix ../../../,$(CORE_CPP)) > $$(@D)/build.log 2>&1 || (cat $$(@D)/build.log; false)
 endef
 
 CORE_TEST := $(BUILD)/vl/core-4x2x64/Vrf_core
-$(eval $(call core_bench,4,2,64,16))
+$(eval $(call core_bench,4,2,64,16,-DRF_CHECK))
 $(eval $(call test,rtl-core-cases,$(CORE_TEST) cases,$(CORE_TEST)))
 $(eval $(call test,rtl-core-stress,$(CORE_TEST) stress 1 6,$(CORE_TEST)))
 

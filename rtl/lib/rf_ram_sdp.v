@@ -1,13 +1,14 @@
 // rf_ram_sdp: memory with one write port and one registered read port, one clock.
 //
 // Latency     read: READ_LATENCY cycles (1 or 2). A read in the same cycle as a write to the same address returns the
-//             OLD word, or with BYPASS the new one, or with APART any word. Later reads return the new word.
+//             OLD word, or with BYPASS the new one. With APART there are no such reads. Later reads return the new word.
 // Throughput  one write and one read per cycle.
 // Capacity    DEPTH words.
 // Handshake   none; rd_data keeps its value while no read is requested.
 // Reset       none; words that were never written are undefined.
 // Proved      tests/formal/lib/rf_ram_sdp.vh: a read returns the last value written to its address, old or new as
-//             above.
+//             above. Users with APART prove that they never do what it excludes (rf_fifo.vh; tests/formal/ram.v in
+//             stream_ingress, stream_inject, stream_results_count); rf_bank checks it in simulation.
 
 `default_nettype none
 
@@ -20,8 +21,8 @@ module rf_ram_sdp #(
   parameter READ_LATENCY = 1,
   // 1: a read in the same cycle as a write to the same address returns the new word.
   parameter BYPASS = 0,
-  // 1: no word is used that was read in the cycle in which its address was written. Block RAM of some devices then needs
-  // no comparison of addresses. In simulation such a word is wrong.
+  // 1: no address is ever read in the cycle in which it is written. Block RAM of some devices then needs no comparison of
+  // addresses.
   parameter APART = 0,
   // "auto", "distributed", "block" or "ultra".
   parameter RAM_STYLE = "auto"
@@ -39,17 +40,10 @@ module rf_ram_sdp #(
   reg [WIDTH-1:0] mem [0:DEPTH-1];
   reg [WIDTH-1:0] mem_q;
 
-`ifdef SYNTHESIS
   always @(posedge clk) begin
     if (wr_en) mem[wr_addr] <= wr_data;
     if (rd_en) mem_q <= mem[rd_addr];
   end
-`else
-  always @(posedge clk) begin
-    if (wr_en) mem[wr_addr] <= wr_data;
-    if (rd_en) mem_q <= (APART != 0 && wr_en && wr_addr == rd_addr) ? ~mem[rd_addr] : mem[rd_addr];
-  end
-`endif
 
   wire [WIDTH-1:0] first;
 

@@ -7,6 +7,8 @@
 // Reset       discards commands; memories are not reset.
 // Proved      tests/rtl/unit_bank.cpp; tests/rtl/core.
 //
+// Nothing is read in the cycle in which it is written (APART of rf_ram_sdp): with RF_CHECK that ends a simulation.
+//
 // commit: rf_ingress has taken a command to copy a payload. Its beats are then written one per cycle, the first one 2
 // or 3 cycles later. A pass that the commit completes reads at least 5 cycles later, so it never overtakes the copy. A
 // punted frame can be stalled in the middle, so the command of a payload waits until no punted frame is in progress.
@@ -218,6 +220,17 @@ module rf_bank #(
 
   assign bad  = commands_bad || ways_bad || size_bad_q;
   assign idle = !q_valid && !w_valid && !h_store;
+
+`ifdef RF_CHECK
+  always @(posedge clk)
+    if (!rst) begin
+      if (o_valid && w_op == OP_STORE && beat_read && wr_addr == beat_addr[BW-1:0])
+        $fatal(1, "rf_bank: beat %0d is read while it is written", wr_addr);
+      if (h_store && hdr_read && h_addr == hdr_addr) $fatal(1, "rf_bank: header %0d is read while it is written", h_addr);
+      if (h_store && fact_read && h_addr == fact_addr)
+        $fatal(1, "rf_bank: the facts of header %0d are read while they are written", h_addr);
+    end
+`endif
 
   wire unused_bits = &{1'b0, q_room, q_count, q_afull, w_count, w_afull, h_opcode[7:4], h_hdr[639:624], new_hdr[639:624], wr_full, h_addr, beat_addr, fact_addr,
                        hdr_addr};

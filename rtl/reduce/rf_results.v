@@ -116,7 +116,7 @@ module rf_results #(
     end
 
   // Headers: the bank outputs them 2 cycles after the read. They are here long before their beats, so the cycle that
-  // block RAM takes is not seen; narrow boxes are for devices where LUT RAM is dear.
+  // block RAM takes is not seen; narrow boxes are for devices with little LUT RAM.
   localparam HDR_LATENCY = (WIDTH <= 64) ? 1 : 0;
   localparam SIDE = (PARITY != 0) ? 39 + AW : 15;
 

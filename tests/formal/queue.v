@@ -1,4 +1,4 @@
-// The behaviour of rf_fifo with READ_LATENCY = 0 that rf_fifo.proof shows, as a shift register, for proofs of modules
+// The behaviour of rf_fifo with READ_LATENCY = 0 or 1 that rf_fifo.proof shows, as a shift register, for proofs of modules
 // that use one. Its words are at fixed positions, so a claim about all of them can be stated. In rf_fifo the position
 // of a word depends on a pointer, and such claims are not inductive. If a proof names this file in `formal`
 // (ledger_selective): the entries are connections of group 0, each once.
@@ -34,7 +34,13 @@ module rf_fifo #(
   assign count       = count_q;
   assign s_ready     = !count_q[AW];
   assign almost_full = count_q >= AFULL[AW:0];
-  assign m_valid     = count_q != {AW+1{1'b0}};
+
+  // With READ_LATENCY = 1 a word is not at the output in the cycle after its write.
+  reg push_q;
+
+  always @(posedge clk) push_q <= push && !rst && READ_LATENCY != 0;
+
+  assign m_valid = count_q > {{AW{1'b0}}, push_q};
   assign m_data      = word_q[0];
 
   integer w;

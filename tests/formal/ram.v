@@ -1,6 +1,7 @@
 // The output behaviour of rf_ram_sdp with READ_LATENCY = 1 that rf_ram_sdp.proof shows, for claims that do not depend
 // on the stored words: an arbitrary word for each read, stable until the next read. It is a separate module without a
-// memory: the memory would be most of the registers of a proof and would not affect the claim.
+// memory: the memory would be most of the registers of a proof and would not affect the claim. Proofs that define
+// KEEPS_APART (their first cycle is a reset) also show what APART demands.
 module rf_ram_sdp #(
   parameter WIDTH = 8,
   parameter DEPTH = 16,
@@ -25,5 +26,13 @@ module rf_ram_sdp #(
     if (rd_en) rd_data_q <= word;
 
   assign rd_data = rd_data_q;
+
+`ifdef KEEPS_APART
+  reg started_q = 1'b0;
+
+  always @(posedge clk) started_q <= 1'b1;
+
+  always @* if (APART != 0 && started_q) assert (!(wr_en && rd_en && wr_addr == rd_addr));
+`endif
 
 endmodule

@@ -4,7 +4,7 @@
 // announced;
 // at most two packets wait for their beats; some passes have no room or are dropped. The headers and beats that leave
 // match the copies of the packets kept, and the last beat of each copy is marked. No queue overflows. All room is
-// freed, exactly once. rf_egress takes beats from the header on. The queues are those of queue.v.
+// freed, exactly once. No beat is read in the cycle in which its place is written. rf_egress takes beats from the header on. The queues are those of queue.v.
 //
 // An arbitrary packet is tracked: beats that leave before it, and its own. (Wires named box.* are internal to the
 // module.)
@@ -116,6 +116,10 @@ module stream_results_count (
   (* hierconn *) wire [4:0]  \box.n_done_q ;
   (* hierconn *) wire [21:0] \box.counts.g_plain.fifo.words ;
   (* hierconn *) wire [1:0]  \box.h_count ;
+  (* hierconn *) wire [6:0]  \box.w_count ;
+  (* hierconn *) wire [63:0] \box.ways.g_plain.fifo.words ;
+  (* hierconn *) wire [2:0]  \box.wr_q ;
+  (* hierconn *) wire [2:0]  \box.r_base_q ;
   (* hierconn *) wire        \box.h1_valid_q ;
   (* hierconn *) wire        \box.h2_valid_q ;
 
@@ -173,10 +177,15 @@ module stream_results_count (
   reg  [5:0]   mine;
   reg  [5:0]   part;
   reg  [5:0]   room;
+  reg  [5:0]   lengths;
   reg  [5:0]   hdrs;
   reg  [5:0]   leaves;
   reg  [5:0]   skips;
   reg          good;
+  // Beats in the memory that have not been read for the last time; those to come that will be stored.
+  wire [2:0]   stored = \box.wr_q - \box.r_base_q ;
+  wire [5:0]   coming = (\box.ways.g_plain.fifo.words [0] ? {4'd0, come0_q} : 6'd0) +
+                        (\box.ways.g_plain.fifo.words [1] ? {4'd0, come1_q} : 6'd0);
   reg  [16:0]  word;
   reg  [10:0]  number;
   integer      k;
@@ -197,6 +206,7 @@ module stream_results_count (
     mine   = 6'd0;
     room   = {3'd0, free_beats} + {4'd0, beats_q};
     hdrs   = {3'd0, free_hdrs} + {4'd0, hdrs_q};
+    lengths = 6'd0;
     leaves = 6'd0;
     skips  = 6'd0;
     good   = 1'b1;
@@ -215,6 +225,8 @@ module stream_results_count (
           mine = part;
           if (!word[16] || two_q != (word[10:8] == 3'd2)) good = 1'b0;
         end
+        if (word[16]) lengths = lengths + {3'd0, word[10:8]};
+        if (k == 0 && word[16] && \box.r_done_q != 5'd0 && stored < word[10:8]) good = 1'b0;
         reads = reads + part;
         room  = room + {3'd0, word[2:0]};
       end
@@ -236,6 +248,8 @@ module stream_results_count (
   always @*
     if (!rst) begin
       assert (good);
+      assert (\box.w_count == {6'd0, come0_q != 2'd0} + {6'd0, come1_q != 2'd0} && (come0_q != 2'd0 || come1_q == 2'd0));
+      assert ({3'd0, stored} + coming == lengths && stored >= \box.r_beat_q );
       assert (room == 6'd4 && hdrs == 6'd2 && beats_q <= 2'd2 && hdrs_q <= 2'd2 && copies_q <= hdrs_q);
       assert (\box.r_count <= 3'd4 && \box.n_count <= 2'd2);
       assert ((beats_q == 2'd0) == (hdrs_q == 2'd0));

@@ -257,6 +257,13 @@ class Box
 		top->rst = 0;
 	}
 
+	// Verilator removes the scopes of a model from the context of the thread: that of another Box may be gone.
+	~Box()
+	{
+		Verilated::threadContextp(&ctx);
+		top.reset();
+	}
+
 	void send(unsigned p, const Bytes &b, bool bad = false)
 	{
 		rx[p].push_back({b, bad});

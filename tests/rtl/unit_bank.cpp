@@ -5,6 +5,9 @@
  *
  * Compiled with LANES, BANK_AW, HDR_AW and COMMANDS, the module's parameters; WIDTH is 64. The bench is the judge,
  * rf_ingress (a command's first beat up to 2 cycles later, then one per cycle while o_ready) and the readers.
+ *
+ * The readers never read what is written in the same cycle; with --violate 1, 2 or 3 they do (beats, headers, facts), and
+ * the module must end the run.
  */
 #include "Vrf_bank.h"
 #include "tests/rtl/unit.h"
@@ -39,6 +42,8 @@ template <class T> struct later {
 		return true;
 	}
 };
+
+static unsigned long violate;
 
 static void body(bench &b)
 {
@@ -115,6 +120,12 @@ static void body(bench &b)
 		d->hdr_addr = (uint8_t)(b.r.below(LANES) << HDR_AW | b.r.below(1 << HDR_AW));
 		d->fact_read = b.r.percent(50);
 		d->fact_addr = (uint8_t)(b.r.below(LANES) << HDR_AW | b.r.below(1 << HDR_AW));
+		if (violate != 1 && flows && streams.front().op == STORE && d->beat_addr == streams.front().addr + at)
+			d->beat_read = 0;
+		if (violate != 2 && d->h_store && d->hdr_addr == d->h_addr)
+			d->hdr_read = 0;
+		if (violate != 3 && d->h_store && d->fact_addr == d->h_addr)
+			d->fact_read = 0;
 		settle(*d);
 
 		/* Commands, in order. A command that arrived in this cycle is not offered yet. */
@@ -242,5 +253,6 @@ static void body(bench &b)
 
 int main(int argc, char **argv)
 {
+	violate = net::option(argc, argv, "violate", 0);
 	return run(argc, argv, body);
 }

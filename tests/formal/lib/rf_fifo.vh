@@ -1,5 +1,6 @@
 // rf_fifo: order, no loss, no duplicate; count exact and never above DEPTH; s_ready unless full; the m side stays until
-// it is taken; a word is at the output READ_LATENCY + 1 cycles after its write if nothing is before it.
+// it is taken; a word is at the output READ_LATENCY + 1 cycles after its write if nothing is before it. The memory never
+// reads the address that it writes (APART of rf_ram_sdp).
 `include "rf_start.vh"
 
 localparam FCW = AW + 1;
@@ -26,6 +27,7 @@ always @(posedge clk)
   if (f_started && !rst) begin
     assert (count == f_count);
     assert (f_count <= DEPTH);
+    if (READ_LATENCY != 0) assert (!(push && read && wr_ptr_q[AW-1:0] == rd_ptr_q[AW-1:0]));
     assert (s_ready == (f_count != DEPTH));
     assert (almost_full == (f_count >= AFULL));
     assert (!m_valid || f_count != 0);

@@ -1,9 +1,12 @@
 // rf_ram_sdp: a read of an arbitrary address returns, after READ_LATENCY cycles and until the next read, the last value
-// written to it; a write in the same cycle is included only with BYPASS.
+// written to it; a write in the same cycle is included only with BYPASS. With APART there is no such write.
 (* anyconst *) reg [$clog2(DEPTH)-1:0] f_addr;
 
 // Assumption on the caller: no address beyond the memory.
 always @* assume (f_addr < DEPTH && (!wr_en || wr_addr < DEPTH) && (!rd_en || rd_addr < DEPTH));
+
+// With APART the caller never reads an address while it writes it: its own proof shows that.
+always @* if (APART != 0) assume (!(wr_en && rd_en && wr_addr == rd_addr));
 
 reg             f_known = 1'b0;
 reg [WIDTH-1:0] f_word;
@@ -39,5 +42,5 @@ always @(posedge clk) begin
   if (READ_LATENCY == 1 && f_due1) assert (rd_data == f_want1);
   if (READ_LATENCY == 2 && f_due2) assert (rd_data == f_want2);
   cover ((READ_LATENCY == 1 ? f_due1 : f_due2) && rd_data != 0 && rd_data != f_word);
-  cover (f_known && rd_en && rd_addr == f_addr && f_hit && wr_data != f_word);
+  cover (f_known && rd_en && (APART != 0 || rd_addr == f_addr) && f_hit && wr_data != f_word);
 end

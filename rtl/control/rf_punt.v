@@ -3,7 +3,7 @@
 // floods to all ports, uses at most one place per port. So a flood of punted frames blocks neither other ports nor
 // other hosts on the same port, and a flood of ARP does not block control packets, whatever source addresses it uses.
 //
-// Latency     last beat in to status: 2 cycles. Window: win_data 2 cycles after win_en.
+// Latency     last beat in to status: 3 cycles. Window: win_data 2 cycles after win_en.
 // Throughput  one beat per cycle over all ports together; frames are taken whole, round-robin over the ports.
 // Capacity    4 frames of up to 1024 bytes for each port, 2 of them of one source, one of them ARP.
 // Handshake   the judge of port p commands a raw read to this module only while room[p] is high (room_arp[p] for ARP),
@@ -169,7 +169,7 @@ module rf_punt #(
   reg              w_last_q;
   reg  [2:0]       w_port_q;
   reg              w_arp_q;
-  reg  [LB:0]      w_ones_q;
+  reg  [B-1:0]     w_keep_q;
   reg  [WIDTH-1:0] w_data_q;
   reg  [WIDTH-1:0] data;
   reg  [B-1:0]     keep;
@@ -181,14 +181,13 @@ module rf_punt #(
     keep = s_keep[B-1:0];
     port = 3'd0;
     kind = kinds_q[0];
-    if (fire)
-      for (p = 1; p < PORTS; p = p + 1)
-        if (pick[p]) begin
-          data = s_data[p*WIDTH+:WIDTH];
-          keep = s_keep[p*B+:B];
-          port = p[2:0];
-          kind = kinds_q[p*4];
-        end
+    for (p = 1; p < PORTS; p = p + 1)
+      if (pick[p]) begin
+        data = s_data[p*WIDTH+:WIDTH];
+        keep = s_keep[p*B+:B];
+        port = p[2:0];
+        kind = kinds_q[p*4];
+      end
   end
 
   always @(posedge clk)
@@ -200,7 +199,7 @@ module rf_punt #(
       w_last_q <= final_beat;
       w_port_q <= port;
       w_arp_q  <= kind;
-      w_ones_q <= ones(keep);
+      w_keep_q <= keep;
       w_data_q <= data;
     end
 
@@ -210,8 +209,15 @@ module rf_punt #(
   reg  [RW-1:0]    wr_row_q;
   reg  [LS-1:0]    rd_slot_q;
   wire             ended = w_valid_q && w_last_q;
-  wire             done  = ended && !forget;
-  wire [10:0]      length = {1'b0, wr_row_q, {LB{1'b0}}} + {{10 - LB{1'b0}}, w_ones_q};
+  // The frame that ended in the cycle before; it is kept.
+  reg              e_valid_q;
+  reg              e_arp_q;
+  reg  [2:0]       e_port_q;
+  reg  [10:0]      e_length_q;
+  wire             done;
+  // The slot of a frame that begins while the one before it is judged.
+  wire [LS-1:0]    wr_slot = wr_slot_q + {{LS - 1{1'b0}}, done};
+  wire [10:0]      length = {1'b0, wr_row_q, {LB{1'b0}}} + {{10 - LB{1'b0}}, ones(w_keep_q)};
   wire [WIDTH-1:0] row;
   wire             unused_info_ready;
   wire             unused_info_afull;
@@ -239,7 +245,7 @@ module rf_punt #(
     .rst        (rst),
     .s_valid    (done),
     .s_ready    (unused_info_ready),
-    .s_data     ({w_arp_q, w_port_q, length}),
+    .s_data     ({e_arp_q, e_port_q, e_length_q}),
     .m_valid    (info_valid),
     .m_ready    (pop),
     .m_data     ({info_arp, info_port, info_length}),
@@ -257,19 +263,25 @@ module rf_punt #(
   ) ram (
     .clk    (clk),
     .wr_en  (w_valid_q),
-    .wr_addr({wr_slot_q, wr_row_q}),
+    .wr_addr({wr_slot, wr_row_q}),
     .wr_data(w_data_q),
     .rd_en  (win_en),
     .rd_addr({rd_slot_q, win_addr[7:LB-2]}),
     .rd_data(row)
   );
 
-  // ---- Sources of the waiting frames.
+  // ---- Sources of the waiting frames. The source of a frame is compared in the cycle of its last beat; the next cycle
+  // decides whether the frame is kept.
 
   reg  [47:0]         src_q;
   wire [47:0]         src;
   reg  [SLOTS-1:0]    wait_q;
   reg  [SLOTS*51-1:0] from_q;
+  reg  [47:0]         e_src_q;
+  // Waiting frames of its port and source; whether the frame before it was one, and whether that was kept.
+  reg  [SLOTS-1:0]    same_q;
+  reg                 again_q;
+  reg                 kept_q;
   reg                 one;
   reg                 two;
   integer             k;
@@ -288,19 +300,40 @@ module rf_punt #(
   always @(posedge clk)
     if (w_valid_q) src_q <= src;
 
+  always @(posedge clk)
+    if (rst) e_valid_q <= 1'b0;
+    else e_valid_q <= ended;
+
+  always @(posedge clk)
+    if (ended) begin
+      e_arp_q    <= w_arp_q;
+      e_port_q   <= w_port_q;
+      e_length_q <= length;
+      e_src_q    <= src;
+    end
+
+  always @(posedge clk)
+    for (k = 0; k < SLOTS; k = k + 1) same_q[k] <= wait_q[k] && from_q[k*51+:51] == {w_port_q, src};
+
+  always @(posedge clk) begin
+    again_q <= e_valid_q && {e_port_q, e_src_q} == {w_port_q, src};
+    kept_q  <= done;
+  end
+
   always @* begin
-    one = 1'b0;
+    one = again_q && kept_q;
     two = 1'b0;
     for (k = 0; k < SLOTS; k = k + 1)
-      if (wait_q[k] && from_q[k*51+:51] == {w_port_q, src}) begin
+      if (same_q[k] && wait_q[k]) begin
         two = two || one;
         one = 1'b1;
       end
   end
 
-  assign forget      = ended && two;
-  assign forget_port = w_port_q;
-  assign forget_arp  = w_arp_q;
+  assign done        = e_valid_q && !two;
+  assign forget      = e_valid_q && two;
+  assign forget_port = e_port_q;
+  assign forget_arp  = e_arp_q;
 
   always @(posedge clk)
     for (k = 0; k < SLOTS; k = k + 1)
@@ -310,7 +343,7 @@ module rf_punt #(
 
   always @(posedge clk)
     for (k = 0; k < SLOTS; k = k + 1)
-      if (done && wr_slot_q == k[LS-1:0]) from_q[k*51+:51] <= {w_port_q, src};
+      if (done && wr_slot_q == k[LS-1:0]) from_q[k*51+:51] <= {e_port_q, e_src_q};
 
   // ---- Window: select the row, then its word.
 

@@ -130,31 +130,32 @@ module rf_ackq #(
                       h_body[15:10], 2'b00, h_body[7:0]};                     // TOS without ECN
     end
 
-  // p6: IP checksum of a made frame; its field is zero until then.
-  function [15:0] checksum;
-    input [159:0] header;
-    reg   [19:0]  sum;
-    reg   [16:0]  fold;
-    integer       n;
-    begin
-      sum = 20'd0;
-      for (n = 0; n < 10; n = n + 1)
-        sum = sum + {4'd0, header[16*n +: 8], header[16*n+8 +: 8]};
-      fold     = {1'b0, sum[15:0]} + {13'd0, sum[19:16]};
-      checksum = ~(fold[15:0] + {15'd0, fold[16]});
-    end
+  // IP checksum of a made frame; its field is zero until then. p5 adds the ten words of the header to three sums, p6 adds
+  // these.
+  function [15:0] swapped;
+    input [15:0] bytes;
+    swapped = {bytes[7:0], bytes[15:8]};
   endfunction
 
+  reg  [17:0]  p6_sum_a_q;
+  reg  [17:0]  p6_sum_b_q;
+  reg  [17:0]  p6_sum_c_q;
+  wire [19:0]  p6_sum = {2'd0, p6_sum_a_q} + {2'd0, p6_sum_b_q} + {2'd0, p6_sum_c_q};
+  wire [16:0]  p6_fold = {1'b0, p6_sum[15:0]} + {13'd0, p6_sum[19:16]};
+  wire [15:0]  p6_checksum = ~(p6_fold[15:0] + {15'd0, p6_fold[16]});
   reg  [351:0] p6_body;
-  reg  [15:0]  p6_sum;
+
+  always @(posedge clk)
+    if (h_behalf) begin
+      p6_sum_a_q <= {2'd0, h_body[7:0], h_body[15:10], 2'b00} + {2'd0, swapped(h_body[47:32])} +
+                    {2'd0, swapped(h_body[63:48])};
+      p6_sum_b_q <= {2'd0, swapped(h_body[111:96])} + {2'd0, swapped(h_body[127:112])} + {2'd0, 8'd64, h_body[79:72]};
+      p6_sum_c_q <= {2'd0, swapped(h_body[143:128])} + {2'd0, swapped(h_body[159:144])} + 18'h00030;
+    end
 
   always @(*) begin
     p6_body = p6_body_q;
-    p6_sum  = 16'd0;
-    if (p6_valid_q && p6_behalf_q) begin
-      p6_sum          = checksum(p6_body_q[159:0]);
-      p6_body[95:80]  = {p6_sum[7:0], p6_sum[15:8]};
-    end
+    if (p6_behalf_q) p6_body[95:80] = swapped(p6_checksum);
   end
 
   wire         f_valid;

@@ -37,7 +37,15 @@ module stream_punt (
   (* hierconn *) wire         \box.w_valid_q ;
   (* hierconn *) wire         \box.w_last_q ;
   (* hierconn *) wire [2:0]   \box.w_port_q ;
-  (* hierconn *) wire [3:0]   \box.w_ones_q ;
+  (* hierconn *) wire [7:0]   \box.w_keep_q ;
+  (* hierconn *) wire         \box.e_valid_q ;
+  (* hierconn *) wire [2:0]   \box.e_port_q ;
+  (* hierconn *) wire         \box.e_arp_q ;
+  (* hierconn *) wire [10:0]  \box.e_length_q ;
+  (* hierconn *) wire [7:0]   \box.same_q ;
+  (* hierconn *) wire         \box.again_q ;
+  (* hierconn *) wire         \box.kept_q ;
+  (* hierconn *) wire [2:0]   \box.wr_slot ;
   (* hierconn *) wire [6:0]   \box.wr_row_q ;
   (* hierconn *) wire [2:0]   \box.wr_slot_q ;
   (* hierconn *) wire [2:0]   \box.rd_slot_q ;
@@ -110,8 +118,10 @@ module stream_punt (
 
   wire [10:0] length = {1'b0, beats_q, 3'd0} + {7'd0, ones(from ? keep1 : keep0)};
 
-  // The tracked frame: about to be offered or discarded; offered, with ahead_q frames before it.
+  // The tracked frame: its last beat is being written; about to be offered or discarded; offered, with ahead_q frames
+  // before it.
   reg         marked_q;
+  reg         last_q;
   reg         here_q;
   reg         there_q;
   reg  [3:0]  ahead_q;
@@ -119,21 +129,24 @@ module stream_punt (
   reg  [10:0] length_q;
   // Frames whose last beat has arrived and for which no result is visible yet.
   wire        ended = \box.w_valid_q && \box.w_last_q ;
+  wire        judged = \box.e_valid_q ;
   wire [3:0]  count = \box.info_count ;
   wire        popped = pop && status[31];
 
   always @(posedge clk)
     if (rst) begin
       marked_q <= 1'b0;
+      last_q   <= 1'b0;
       here_q   <= 1'b0;
       there_q  <= 1'b0;
     end else if (ends && pick && !marked_q) begin
       marked_q <= 1'b1;
-      here_q   <= 1'b1;
+      last_q   <= 1'b1;
       port_q   <= from;
       length_q <= length;
     end else begin
-      here_q <= 1'b0;
+      last_q <= 1'b0;
+      here_q <= last_q;
       if (here_q && !\box.forget ) begin
         there_q <= 1'b1;
         ahead_q <= count - {3'd0, popped};
@@ -159,12 +172,13 @@ module stream_punt (
 
   reg  [3:0]  way;
 
-  // ARP frames of each port: requested, just ended, waiting.
+  // ARP frames of each port: requested, just ended, judged, waiting.
   reg  [5:0]  arps;
 
   always @* begin
     for (p = 0; p < 2; p = p + 1) begin
-      arps[3*p +: 3] = {2'd0, ended && \box.w_arp_q && \box.w_port_q == p};
+      arps[3*p +: 3] = {2'd0, ended && \box.w_arp_q && \box.w_port_q == p} +
+                       {2'd0, judged && \box.e_arp_q && \box.e_port_q == p};
       for (k = 0; k < 4; k = k + 1)
         if (k < owed_q[3*p +: 3] && \box.kinds_q [4*p+k]) arps[3*p +: 3] = arps[3*p +: 3] + 3'd1;
       for (k = 0; k < 8; k = k + 1)
@@ -182,34 +196,42 @@ module stream_punt (
       if (there_q) assert (ahead_q < count && word == {2'd0, port_q, length_q});
       if (there_q && ahead_q == 4'd0) assert (status == {1'b1, 6'd0, port_q, 13'd0, length_q});
       // Discarded.
-      if (\box.forget ) assert (ended && waits[4*\box.w_port_q [0] +: 4] >= 4'd2);
+      if (\box.forget ) assert (judged && waits[4*\box.e_port_q [0] +: 4] >= 4'd2);
       // No place with a waiting frame is written.
-      if (\box.w_valid_q ) assert (!\box.wait_q [\box.wr_slot_q ]);
-      assert (idle == (owed_q[2:0] == 3'd0 && owed_q[5:3] == 3'd0 && !ended));
+      if (\box.w_valid_q ) assert (!\box.wait_q [\box.wr_slot ]);
+      assert (idle == (owed_q[2:0] == 3'd0 && owed_q[5:3] == 3'd0 && !ended && !judged));
 
       // Contents.
       assert (inside_q == \box.lock_q && inside_q != 2'd3);
       assert (\box.owed_q == owed_q);
       for (p = 0; p < 2; p = p + 1) assert (arps[3*p +: 3] == {2'd0, \box.arp_q [p]});
       for (p = 0; p < 2; p = p + 1) begin
-        way = {1'b0, owed_q[3*p +: 3]} + {3'd0, ended && \box.w_port_q == p};
+        way = {1'b0, owed_q[3*p +: 3]} + {3'd0, ended && \box.w_port_q == p} + {3'd0, judged && \box.e_port_q == p};
         assert (way <= 4'd4 && waits[4*p +: 4] <= 4'd4 && \box.held_q [3*p +: 3] <= 3'd4);
         assert ({1'b0, \box.held_q [3*p +: 3]} == way + waits[4*p +: 4]);
         assert (!inside_q[p] || owed_q[3*p +: 3] != 3'd0);
       end
       assert (\box.w_port_q <= 3'd1 || !\box.w_valid_q );
+      assert (\box.e_port_q <= 3'd1 || !judged);
       if (\box.w_valid_q && !\box.w_last_q ) begin
-        assert (inside_q == (2'd1 << \box.w_port_q ) && \box.w_ones_q == 4'd8);
+        assert (inside_q == (2'd1 << \box.w_port_q ) && \box.w_keep_q == 8'hff);
         assert (\box.wr_row_q + 7'd1 == beats_q);
       end else assert (ended || \box.wr_row_q == beats_q);
       if (ended) assert (inside_q == 2'd0 && beats_q == 7'd0);
       if (inside_q == 2'd0) assert (beats_q == 7'd0);
-      assert (!here_q || (ended && \box.w_port_q == port_q && !there_q && marked_q &&
-                          length_q == {1'b0, \box.wr_row_q , 3'd0} + {7'd0, \box.w_ones_q }));
+      assert (!last_q || (ended && \box.w_port_q == port_q && !here_q && !there_q && marked_q &&
+                          length_q == {1'b0, \box.wr_row_q , 3'd0} + {7'd0, ones(\box.w_keep_q )}));
+      assert (!here_q || (judged && \box.e_port_q == port_q && !there_q && marked_q && length_q == \box.e_length_q ));
+      // What the judged frame is compared with is of its port; the frame before it, if kept, is the youngest that waits.
+      if (judged && \box.again_q && \box.kept_q )
+        assert (count != 4'd0 && !\box.same_q [(\box.wr_slot_q + 7) % 8] &&
+                \box.from_q [((\box.wr_slot_q + 7) % 8) * 51 + 48 +: 3] == \box.e_port_q );
       assert (count <= 4'd8 && \box.wr_slot_q == \box.rd_slot_q + count[2:0]);
       for (k = 0; k < 8; k = k + 1) begin
         assert (\box.wait_q [(\box.rd_slot_q + k) % 8] == (k < count));
         if (k < count) assert (\box.info.words [k*15+12 +: 2] == 2'd0);
+        if (k < count && judged && \box.same_q [(\box.rd_slot_q + k) % 8])
+          assert (\box.from_q [((\box.rd_slot_q + k) % 8) * 51 + 48 +: 3] == \box.e_port_q );
         if (k < count) assert (\box.from_q [((\box.rd_slot_q + k) % 8) * 51 + 48 +: 3] == \box.info.words [k*15+11 +: 3]);
       end
       assert (!there_q || marked_q);

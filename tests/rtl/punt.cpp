@@ -23,7 +23,14 @@ struct side {
 	size_t at = 0;
 	bool held = false;
 	long places = 0;
-	bool ended = false;		/* the first frame's last beat was taken in the cycle before */
+};
+
+/* A frame whose last beat was taken: the verdict on its source comes two cycles later. */
+struct ending {
+	long due;
+	int port;
+	bytes frame;
+	bool arp;
 };
 
 static long cycle;
@@ -44,6 +51,7 @@ int main(int argc, char **argv)
 	side sides[PORTS];
 	std::deque<std::pair<int, bytes>> done;
 	std::deque<bool> done_arp;
+	std::deque<ending> endings;
 	long moved = 0, read = 0, refused = 0, reserved = 0, most = 0, forgotten = 0, alone = 0, arps = 0;
 	unsigned p_take = 5, p_send = 80, p_read = 50;
 	/* The reader: word being read, cycles until it is available. */
@@ -72,24 +80,20 @@ int main(int argc, char **argv)
 		/* The verdict on a source uses the reads up to the previous cycle. */
 		int forget = -1;
 		bool forget_arp = false;
-		for (int p = 0; p < PORTS; p++) {
-			side &s = sides[p];
-			if (!s.ended)
-				continue;
-			s.ended = false;
+		if (!endings.empty() && endings.front().due == cycle) {
+			const ending e = endings.front();
 			int same = 0;
+
+			endings.pop_front();
 			for (const auto &w : done)
-				same += w.first == p && !memcmp(&w.second[6], &s.todo.front()[6], 6);
+				same += w.first == e.port && !memcmp(&w.second[6], &e.frame[6], 6);
 			if (same < OF_ONE) {
-				done.push_back({ p, s.todo.front() });
-				done_arp.push_back(s.arp.front());
+				done.push_back({ e.port, e.frame });
+				done_arp.push_back(e.arp);
 			} else {
-				forget = p;
-				forget_arp = s.arp.front();
+				forget = e.port;
+				forget_arp = e.arp;
 			}
-			s.todo.pop_front();
-			s.arp.pop_front();
-			s.at = 0;
 		}
 		d->pop = 0;
 		d->win_en = 0;
@@ -121,9 +125,9 @@ int main(int argc, char **argv)
 			check((d->room_arp >> p & 1) == (sides[p].places < PLACES && !sides[p].held_arp), "room for ARP");
 		}
 		alone += d->room != 0 && d->room != (1 << PORTS) - 1;
-		/* A frame that has arrived completely is visible two cycles later. */
+		/* A frame that has arrived completely is visible three cycles later. */
 		check(!d->idle || reserved == (long)done.size(), "idle too early");
-		check(d->idle || cycle < moved + 3 || reserved != (long)done.size(), "never idle");
+		check(d->idle || cycle < moved + 4 || reserved != (long)done.size(), "never idle");
 
 		/* The window. */
 		if (wait > 0 && --wait == 0) {
@@ -192,7 +196,10 @@ int main(int argc, char **argv)
 			s.held = false;
 			s.at += B;
 			if (s.at >= s.todo.front().size()) {
-				s.ended = true;
+				endings.push_back({ cycle + 2, p, s.todo.front(), s.arp.front() });
+				s.todo.pop_front();
+				s.arp.pop_front();
+				s.at = 0;
 			}
 		}
 		if (d->take || d->s_valid)

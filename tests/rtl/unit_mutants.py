@@ -85,7 +85,7 @@ MUTANTS = {
                           ("if (first_q || step) begin", "if (first_q) begin"), ("else if (!(here || first_q)) run_q", "else if (!here) run_q")],
     CTL + "lag": [("(24'd1 << log2)", "24'd1"), ("stop_valid && stop_group == group", "1'b0")],
     RED + "ackq": [("h_hdr[47:0], h_hdr[95:48]", "h_hdr[95:48], h_hdr[47:0]"), ("1'b0, h_body[238], 6'd0", "1'b0, 1'b0, 6'd0"),
-                   (".AFULL(DEPTH - 2)", ".AFULL(DEPTH)"), ("{15'd0, fold[16]}", "16'd0"), ("h_body[15:10], 2'b00", "h_body[15:8]"),
+                   (".AFULL(DEPTH - 2)", ".AFULL(DEPTH)"), ("{15'd0, p6_fold[16]}", "16'd0"), ("p6_sum_c_q <= {2'd0, swapped(h_body[143:128])}", "p6_sum_c_q <= {2'd0, swapped(h_body[159:144])}"), ("h_body[15:10], 2'b00, h_body[7:0]", "h_body[15:0]"),
                    ("8'd64, h_body[63:32]", "h_body[71:32]")],
     RED + "ledger_ack": [("!a_still_q && less(una, a_value_q)", "less(una, a_value_q)"), ("!a_still_q && less(una, a_value_q)", "!a_still_q"),
                           (" || (a_fatal_q && less(a_value_q, una))", ""), ("!a_valid_q || !block", "1'b1"),

@@ -2,8 +2,6 @@
 #
 # Libraries, in link order: collective roce rfproto.
 
-comma := ,
-
 $(eval $(call c_lib,rfproto,proto/rf_crc32.c proto/rf_siphash.c wire/arp.c))
 # The ICRC is computed by ISA-L if it is installed. `make ISAL=no` builds the portable path.
 ISAL ?= $(shell pkg-config --exists libisal && echo yes || echo no)

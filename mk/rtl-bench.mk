@@ -3,8 +3,9 @@
 # $(call unit,NAME,VERILOG,PARAMETERS[,VARIANT]): bench tests/rtl/unit_NAME.cpp of rf_NAME; PARAMETERS as A=1 B=2, for both.
 # Every bench also runs with each of its checks inverted (--flip).
 define unit
-$(call vl_bench,unit-$(1)$(4),rf_$(1),$(UNIT_LIB) $(2),tests/rtl/unit_$(1).cpp,$(addprefix -G,$(3)) -CFLAGS "-O1 $(addprefix -D,$(3))",--flip)
+$(call vl_bench,unit-$(1)$(4),rf_$(1),$(UNIT_LIB) $(2),tests/rtl/unit_$(1).cpp,-DRF_CHECK $(addprefix -G,$(3)) -CFLAGS "-O1 $(addprefix -D,$(3))",--flip)
 $(BUILD)/vl/unit-$(1)$(4)/Vrf_$(1): tests/rtl/unit.h tests/rtl/net_ref.h
+GATE_BENCHES += $(subst $(space),$(comma),$(strip $(1)$(4) $(3)))
 endef
 
 UNIT_LIB := $(addprefix rtl/lib/,rf_ram_lut.v rf_ram_sdp.v rf_fifo.v rf_delay.v rf_rr_arb.v rf_parity.v rf_ram_parity.v rf_fifo_parity.v rf_delay_parity.v)
@@ -17,6 +18,7 @@ $(eval $(call unit,ram_many,$(UNIT_RED)ram_many.v,AW=4 READS=3))
 define unit_flip
 $(call vl_bench,unit-$(1),rf_$(1),$(UNIT_LIB) $(2),tests/rtl/unit_$(1).cpp,tests/rtl/core_flip.vlt $(addprefix -G,$(3)) -CFLAGS "-O1 $(addprefix -D,$(3))",--flip)
 $(BUILD)/vl/unit-$(1)/Vrf_$(1): tests/rtl/unit.h tests/rtl/net_ref.h tests/rtl/core_flip.vlt
+GATE_BENCHES += $(subst $(space),$(comma),$(strip $(1) $(3)))
 endef
 $(eval $(call unit_flip,ram_parity,,WIDTH=40 DEPTH=16 PART=16))
 $(eval $(call unit_flip,fifo_parity,,WIDTH=20 DEPTH=8))
@@ -33,6 +35,8 @@ $(eval $(call unit,passthru,$(UNIT_RED)passthru.v,BEATS=64 FRAMES=4 WIDTH=64))
 $(eval $(call unit,port_tx,$(UNIT_RED)port_tx.v,RESULTS=4 WIDTH=64))
 $(eval $(call unit,results,$(UNIT_RED)results.v,BEATS=32 HDRS=8 CREDIT_W=6 WIDTH=64))
 $(eval $(call unit,bank,$(UNIT_RED)bank.v,LANES=2 BANK_AW=6 HDR_AW=3 COMMANDS=8 WIDTH=64))
+BANK := $(BUILD)/vl/unit-bank/Vrf_bank
+$(eval $(call test,rtl-bank-contract,for v in 1 2 3; do ! $(BANK) --violate $$$$v || exit 1; done,$(BANK)))
 $(eval $(call unit,reader,$(UNIT_RED)reader.v,PORT=2 PORTS=4 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=6 HDR_AW=4 CREDIT_W=6))
 $(eval $(call unit,group_regs,$(UNIT_CTL)group_regs.v,PORTS=4 LANES=5 GROUPS=4 GW=2 LW=3 PW=2))
 $(eval $(call unit,regs,$(UNIT_CTL)regs.v $(UNIT_RED)conn_static.v,PORTS=3 LANES=2 WIDTH=128 GROUPS=5 GW=3 LW=1 PW=2 BANK_AW=13 HDR_AW=9 HASH_BITS=8 FP16=1 CLOCK_KHZ=250000))
@@ -59,3 +63,8 @@ $(eval $(call test,rtl-covered,$(COVERED) $(BUILD)/tests.list && $(COVERED) --al
 mutate-unit: $(GENERATED)
 	$(PYTHON) tests/rtl/unit_mutants.py $(BUILD)/mutants/unit
 MUTATE_TARGETS += mutate-unit
+
+# The same benches against netlists of the modules; takes some minutes.
+.PHONY: gate
+gate: $(GENERATED)
+	$(PYTHON) tests/rtl/gate.py $(GATE_BENCHES)

@@ -14,6 +14,8 @@
 # the tree ("host/roce/roce.h"), host/include (<ringfold/ringfold.h>) and build/gen (generated headers).
 
 BUILD      := build
+comma      := ,
+space      := $(subst ,, )
 # `make V=1` prints whole commands; without it each step is one line: $(call step,CC,what it makes).
 ifeq ($(filter-out 0,$(V)),)
 .SILENT:

@@ -213,6 +213,7 @@ module stream_punt (
       end
       assert (\box.w_port_q <= 3'd1 || !\box.w_valid_q );
       assert (\box.e_port_q <= 3'd1 || !judged);
+      if (\box.w_valid_q ) assert (\box.w_keep_q [0] && (\box.w_keep_q & (\box.w_keep_q + 8'd1)) == 8'd0);
       if (\box.w_valid_q && !\box.w_last_q ) begin
         assert (inside_q == (2'd1 << \box.w_port_q ) && \box.w_keep_q == 8'hff);
         assert (\box.wr_row_q + 7'd1 == beats_q);

@@ -60,9 +60,10 @@ def files():
     return [l.strip() for l in open("rtl/rf.f") if l.strip()]
 
 
-def read_all(top, parameters):
+def read_all(top, parameters, without=()):
+    """Yosys: the design below `top`; files in `without` have been read already."""
     own = [f for f in files() if os.path.basename(f) == top + ".v"]
-    rest = [f for f in files() if f not in own]
+    rest = [f for f in files() if f not in own and f not in without]
     text = "".join("read_verilog %s %s\n" % (INCLUDE, f) for f in own)
     text += "read_verilog -defer %s %s\n" % (INCLUDE, " ".join(rest))
     text += "".join("chparam -set %s %s %s\n" % (k, v, top) for k, v in parameters.items())
@@ -133,8 +134,8 @@ def whole(name, parameters):
 def ecp5(name, parameters):
     """A box by synth_ecp5. UltraRAM is block RAM here; memories without a style of block RAM choose their kind themselves."""
     stat = "%s/%s.json" % (OUT, name)
-    yosys(name, read_all("rf_core", parameters) + "proc\nsetattr -set ram_style \"block\" m:* a:ram_style=ultra %i\n"
-          "setattr -unset ram_style m:* a:ram_style=block %d\nsynth_ecp5 -noflatten -top rf_core\n"
+    yosys(name, read_all("rf_core", parameters) + "proc\nsetattr -set ram_style \"block\" m:* a:ram_style=ultra %%i\n"
+          "setattr -unset ram_style m:* a:ram_style=block %%d\nsynth_ecp5 -noflatten -top rf_core\n"
           "tee -q -o %s stat -json\n" % stat)
     found = cells(stat, "rf_core")
     lut, carry, ram = (found.get(k, 0) for k in ("LUT4", "CCU2C", "TRELLIS_DPR16X4"))

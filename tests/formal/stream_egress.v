@@ -144,7 +144,7 @@ module stream_egress #(
   (* hierconn *) wire [2:0]    \box.ripe_q ;
   (* hierconn *) wire [4:0]    \box.ready_q ;
   (* hierconn *) wire [4:0]    \box.f_count ;
-  (* hierconn *) wire [4:0]    \box.icrc_fifo.count_q ;
+  (* hierconn *) wire [3:0]    \box.icrc_fifo.count_q ;
   (* hierconn *) wire [1119:0] \box.fifo.words ;
 
   wire [4:0] count = \box.f_count ;
@@ -229,8 +229,14 @@ module stream_egress #(
       assert ((\box.icrc_crc.p1_valid_q && \box.icrc_crc.p1_last_q ) == (ripe[0] && icrc[at0[3:0]]));
       assert (\box.crc_valid == (ripe[1] && icrc[at1[3:0]]));
       assert (\box.icrc_valid == (ripe[2] && icrc[at2[3:0]]));
-      assert (\box.icrc_fifo.count_q == due);
-      if (\box.take && (icrc[0] || rest[0])) assert (\box.icrc_fifo.count_q != 5'd0);
+      assert ({1'b0, \box.icrc_fifo.count_q } == due);
+      if (\box.take && (icrc[0] || rest[0])) assert (\box.icrc_fifo.count_q != 4'd0);
+      // A frame with an ICRC has two beats or more, so the FIFO of ICRCs has room for those of half of the beats.
+      for (k = 0; k < 15; k = k + 1)
+        if (k + 1 < count) assert (!icrc[k] || !icrc[k+1]);
+      if (\box.b_valid && count != 5'd0 && icrc[at0[3:0]]) assert (!\box.b_icrc );
+      if (\box.build.run_q && (\box.b_valid ? \box.b_icrc : count != 5'd0 && icrc[at0[3:0]]))
+        assert (\box.build.left_q != 12'd0);
     end
 
   // ---- Beats offered and beats discarded.

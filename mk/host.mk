@@ -95,7 +95,7 @@ $(eval $(call test,e2e-afpacket,tests/e2e/afpacket.sh,$(E2E_DEPS) $(BUILD)/bin/r
 $(eval $(call test,e2e-bridge,tests/e2e/bridge.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor))
 $(eval $(call test,e2e-frames,PYTHON=$(PYTHON) tests/e2e/frames.sh model,$(E2E_DEPS)))
 $(eval $(call test,e2e-frames-rtl,PYTHON=$(PYTHON) tests/e2e/frames.sh rtl,$(E2E_DEPS) $(BUILD)/vl/box-p4-l1-w512.so))
-$(eval $(call test,e2e-install,tests/e2e/install.sh,$(E2E_DEPS)))
+$(eval $(call test,e2e-install,tests/e2e/install.sh,$(E2E_DEPS) $(BUILD)/vl/box-p2-l1-w64-trace.so))
 
 # make install: PREFIX is the target directory, LIBDIR that of the library, SYSCONFDIR that of ringfoldd's configuration (/etc for
 # an installation into the system), DESTDIR is for packaging.
@@ -126,7 +126,7 @@ install-files:
 	$(if $(DPDK_PLUGIN),[ $(RF_LIB)/ringfold = $(RF_OWN) ] || install -D -m 755 $(DPDK_PLUGIN) $(RF_OWN)/io_dpdk.so)
 	ln -sf libringfold.so.$(RF_VERSION) $(RF_LIB)/libringfold.so.0
 	ln -sf libringfold.so.0 $(RF_LIB)/libringfold.so
-	for f in $(RTL_BOXES); do install -D -m 755 $$f $(RF_OWN)/$${f##*/} || exit 1; done
+	for f in $(sort $(RTL_BOXES) $(wildcard $(BUILD)/vl/box-p*-l*-w*.so)); do install -D -m 755 $$f $(RF_OWN)/$${f##*/} || exit 1; done
 	install -m 644 host/include/ringfold/ringfold.h $(DESTDIR)$(PREFIX)/include/ringfold/
 	[ ! -f $(BUILD)/firmware/ringfold-rv32.elf ] || install -D -m 644 $(BUILD)/firmware/ringfold-rv32.elf $(RF_OWN)/ringfold-rv32.elf
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(RF_VERSION)|' host/ringfold.pc.in > $(RF_LIB)/pkgconfig/ringfold.pc
@@ -136,7 +136,7 @@ install-files:
 uninstall:
 	rm -f $(addprefix $(RF_BIN)/,$(notdir $(INSTALL_PROGRAMS) $(INSTALL_IF_THERE)))
 	rm -f $(RF_LIB)/libringfold.so $(RF_LIB)/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)
-	rm -f $(addprefix $(RF_OWN)/,$(notdir $(RTL_BOXES)) ringfold-rv32.elf io_dpdk.so) $(RF_LIB)/ringfold/io_dpdk.so
+	rm -f $(addprefix $(RF_OWN)/,ringfold-rv32.elf io_dpdk.so) $(RF_OWN)/box-p*-l*-w*.so $(RF_LIB)/ringfold/io_dpdk.so
 	rm -f $(DESTDIR)$(PREFIX)/include/ringfold/ringfold.h $(RF_LIB)/pkgconfig/ringfold.pc
 	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/ringfoldd.service
 	rm -f $(DESTDIR)$(PREFIX)/lib/sysusers.d/ringfold.conf $(DESTDIR)$(PREFIX)/lib/udev/rules.d/70-ringfold.rules

@@ -44,6 +44,22 @@ RF_BOX_IP=10.0.0.77 all "$rank" loop 100
 check "no host has the box's address: BOX_SILENT" codes_are 19
 check "... and it is named" says 0 "10.0.0.77"
 
+# two neighbours in the ring with one address: ranks 0 and 1, and the pair that closes the ring
+for pair in "0 1" "2 0"; do
+	read -r one other <<< "$pair"
+	for ((r = 0; r < ranks; r++)); do
+		address=10.0.0.$((r + 1))
+		[ $r != $one ] && [ $r != $other ] || address=10.0.0.9
+		RF_IP=$address rank_start $r "$rank" loop 100
+	done
+	for ((r = 0; r < ranks; r++)); do
+		rank_wait $r
+		codes[r]=$?
+	done
+	check "ranks $one and $other have one address: MISMATCH" codes_are 22
+	check "... named, with the remedy" says 1 "ranks $one and $other have the same address 10.0.0.9: give each its own RF_IP"
+done
+
 RF_KEY=000102030405060708090a0b0c0d0e0f all "$rank" loop 100
 check "wrong key: refused" codes_are 20
 check "... by name" says 0 "key"

@@ -21,6 +21,15 @@ done
 want=$(printf 'ringfold\n'; printf 'ringfold-%s\n' box check ctl doctor gen info perf run sim top)
 have=$(find "$place/bin" -mindepth 1 ! -name ringfold-plan ! -name ringfold-rv32 ! -name ringfoldd -printf '%f\n' | sort)
 [ "$have" = "$want" ] || fail "installed programs: $have"
+# Verilated boxes: every shape that was built is installed and found; another one where RF_ENGINE_DIR says
+sim=("$place/bin/ringfold" sim --engine rtl --ranks 2 --ports 2 --width 64 --size 4K)
+"${sim[@]}" --wave "$dir/box.fst" > "$dir/log" 2>&1 || { cat "$dir/log"; fail "waves after an installation"; }
+grep -q "to see the waveform: gtkwave" "$dir/log" || fail "the command for GTKWave"
+mv "$place/lib/ringfold/box-p2-l1-w64-trace.so" "$dir/"
+"${sim[@]}" --wave "$dir/box.fst" > "$dir/log" 2>&1 && fail "a box of a shape that is not there"
+grep -q "make build/vl/box-p2-l1-w64-trace.so.*RF_ENGINE_DIR" "$dir/log" || fail "what to do about a missing shape: $(cat "$dir/log")"
+RF_ENGINE_DIR=$dir "${sim[@]}" --wave "$dir/box.fst" > "$dir/log" 2>&1 || { cat "$dir/log"; fail "RF_ENGINE_DIR"; }
+rm -rf "$dir"/box.fst*
 # a man page for every program and every function, without a warning
 for f in "$place"/bin/*; do
 	f=${f##*/}

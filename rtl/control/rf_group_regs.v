@@ -1,4 +1,4 @@
-// rf_group_regs: the registers of the groups and the latches of their errors.
+// rf_group_regs: the registers of the groups; the latches of their errors (rf_group_errors).
 //
 // Latency     write: effective 1 cycle after wr_en, LIVE 2 cycles, values derived from it (g_block, g_ports, g_ref) 2
 //             cycles. Read: 0.
@@ -7,9 +7,6 @@
 // Handshake   none.
 // Reset       all registers zero: no group live, no error.
 // Proved      tests/rtl/unit_group_regs.cpp; tests/rtl/core.
-//
-// The first error of a group is latched. Of several in one cycle the priority is: a parity error (lowest port first),
-// the judge with the lowest port, ranks that disagree (lowest port first), a NAK.
 
 `include "rf_regs.vh"
 
@@ -56,6 +53,7 @@ module rf_group_regs #(
   output wire [GROUPS*PORTS-1:0]       g_block,
   output wire [GROUPS*PW-1:0]          g_ref,
 
+  // Errors: judges; ranks that disagree; results lost; NAKs from ranks (rf_group_errors).
   input  wire [PORTS*3-1:0]            judge_error,
   input  wire [PORTS*(GW+LW+PW)-1:0]   judge_conn,
   input  wire [PORTS*24-1:0]           judge_index,
@@ -73,9 +71,6 @@ module rf_group_regs #(
   input  wire [23:0]                   nak_index
 );
 
-  localparam CW = GW + LW + PW;
-  localparam AW = GW + LW;
-
   localparam [31:0] CFG_MASK =
     `RF_GROUP_CFG_LIVE_MASK | `RF_GROUP_CFG_OPEN_LOOP_MASK | `RF_GROUP_CFG_TRANSPARENT_MASK | `RF_GROUP_CFG_SELECTIVE_MASK | `RF_GROUP_CFG_DTYPE_MASK |
     `RF_GROUP_CFG_OP_MASK | `RF_GROUP_CFG_MTU_LOG2_MASK | `RF_GROUP_CFG_STRICT_MASK | `RF_GROUP_CFG_LEVEL_MASK | `RF_GROUP_CFG_BASE_PORT_MASK |
@@ -92,7 +87,6 @@ module rf_group_regs #(
 
   reg [GROUPS-1:0] live_q;
   reg [GROUPS-1:0] life_q;
-  reg [GROUPS-1:0] error_q;
 
   wire wr_cfg = wr_en && wr_offset == OFF_CFG[5:0];
   wire wr_clr = wr_en && wr_offset == OFF_ERROR[5:0] && wr_data[31];
@@ -112,7 +106,6 @@ module rf_group_regs #(
   assign start_group = start_group_q;
   assign g_live      = live_q;
   assign g_life      = life_q;
-  assign g_error     = error_q;
 
   always @(posedge clk)
     if (rst) begin
@@ -126,109 +119,17 @@ module rf_group_regs #(
       end
     end
 
-  // Errors. Sources by priority: parity errors of each port, judges, ranks that disagree, a NAK.
-  localparam SOURCES = 3 * PORTS + 1;
+  // Errors.
+  wire [31:0] rd_error;
+  wire [31:0] rd_error_index;
 
-  wire [SOURCES-1:0]    from;
-  wire [SOURCES*CW-1:0] from_conn;
-  wire [SOURCES*24-1:0] from_index;
-  wire [SOURCES*3-1:0]  from_cause;
-  wire [GROUPS-1:0]     hit;
-  wire [GROUPS*CW-1:0]  at;
-  wire [GROUPS*3-1:0]   cause;
-  wire [GROUPS*24-1:0]  index;
-
-  genvar s;
-  generate
-    for (s = 0; s < PORTS; s = s + 1) begin : g_source
-      localparam [31:0] NUMBER = s;
-      wire [AW-1:0] addr = bad_addr[s*AW +: AW];
-
-      if (PARITY != 0) begin : g_lost
-        assign from[s]                = lost_valid[s] || (bad_valid[s] && bad_parity[s]);
-        assign from_conn[s*CW +: CW]  = {lost_valid[s] ? lost_addr[s*AW +: AW] : addr, NUMBER[PW-1:0]};
-        assign from_index[s*24 +: 24] = lost_valid[s] ? lost_index[s*24 +: 24] : bad_index[s*24 +: 24];
-      end else begin : g_kept
-        wire unused_lost = &{1'b0, lost_valid[s], lost_addr[s*AW +: AW], lost_index[s*24 +: 24], bad_parity[s]};
-
-        assign from[s]                = 1'b0;
-        assign from_conn[s*CW +: CW]  = {CW{1'b0}};
-        assign from_index[s*24 +: 24] = 24'd0;
-      end
-      assign from_cause[s*3 +: 3] = `RF_ERROR_PARITY;
-
-      assign from[PORTS+s]                    = judge_error[s*3 +: 3] != 3'd0;
-      assign from_conn[(PORTS+s)*CW +: CW]    = judge_conn[s*CW +: CW];
-      assign from_index[(PORTS+s)*24 +: 24]   = judge_index[s*24 +: 24];
-      assign from_cause[(PORTS+s)*3 +: 3]     = judge_error[s*3 +: 3];
-
-      assign from[2*PORTS+s]                  = bad_valid[s];
-      assign from_conn[(2*PORTS+s)*CW +: CW]  = {addr, NUMBER[PW-1:0]};
-      assign from_index[(2*PORTS+s)*24 +: 24] = bad_index[s*24 +: 24];
-      assign from_cause[(2*PORTS+s)*3 +: 3]   = `RF_ERROR_DISAGREE;
-    end
-  endgenerate
-
-  assign from[3*PORTS]                = nak_valid;
-  assign from_conn[3*PORTS*CW +: CW]  = nak_conn;
-  assign from_index[3*PORTS*24 +: 24] = nak_index;
-  assign from_cause[3*PORTS*3 +: 3]   = `RF_ERROR_NAK;
-
-  // Per group the source of the highest priority in this cycle: one bit of `first`, ANDed with each source's data.
-  genvar e;
-  generate
-    for (e = 0; e < GROUPS; e = e + 1) begin : g_latch
-      localparam [31:0] NUMBER = e;
-      reg [SOURCES-1:0] first;
-      reg               found;
-      reg [CW-1:0]      conn;
-      reg [2:0]         why;
-      reg [23:0]        where;
-      integer           n;
-
-      always @(*) begin
-        first = {SOURCES{1'b0}};
-        found = 1'b0;
-        conn  = {CW{1'b0}};
-        why   = 3'd0;
-        where = 24'd0;
-        for (n = 0; n < SOURCES; n = n + 1) begin
-          first[n] = from[n] && from_conn[n*CW+LW+PW +: GW] == NUMBER[GW-1:0] && !found;
-          found    = found || first[n];
-          conn     = conn | ({CW{first[n]}} & from_conn[n*CW +: CW]);
-          why      = why | ({3{first[n]}} & from_cause[n*3 +: 3]);
-          where    = where | ({24{first[n]}} & from_index[n*24 +: 24]);
-        end
-      end
-
-      assign hit[e]           = found;
-      assign at[e*CW +: CW]   = conn;
-      assign cause[e*3 +: 3]  = why;
-      assign index[e*24 +: 24] = where;
-    end
-  endgenerate
-
-  reg [GROUPS*CW-1:0] at_q;
-  reg [GROUPS*3-1:0]  cause_q;
-  reg [GROUPS*24-1:0] index_q;
-
-  always @(posedge clk)
-    if (rst) begin
-      error_q <= {GROUPS{1'b0}};
-    end else begin
-      error_q <= error_q | hit;
-      if (wr_clr) error_q[wr_group] <= 1'b0;
-      if (start_q) error_q[start_group_q] <= 1'b0;
-    end
-
-  integer h;
-  always @(posedge clk)
-    for (h = 0; h < GROUPS; h = h + 1)
-      if (hit[h] && !error_q[h]) begin
-        at_q[h*CW +: CW]    <= at[h*CW +: CW];
-        cause_q[h*3 +: 3]   <= cause[h*3 +: 3];
-        index_q[h*24 +: 24] <= index[h*24 +: 24];
-      end
+  rf_group_errors #(.PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .PARITY(PARITY)) errors (
+    .clk(clk), .rst(rst), .clear_valid(wr_clr), .clear_group(wr_group), .start_valid(start_q),
+    .start_group(start_group_q), .g_error(g_error), .rd_group(rd_group), .rd_error(rd_error),
+    .rd_error_index(rd_error_index), .judge_error(judge_error), .judge_conn(judge_conn), .judge_index(judge_index),
+    .bad_valid(bad_valid), .bad_addr(bad_addr), .bad_parity(bad_parity), .bad_index(bad_index),
+    .lost_valid(lost_valid), .lost_addr(lost_addr), .lost_index(lost_index), .nak_valid(nak_valid), .nak_conn(nak_conn),
+    .nak_index(nak_index));
 
   // Registers, one set per group.
   reg            wrote_q;
@@ -338,26 +239,15 @@ module rf_group_regs #(
     end
   endgenerate
 
-  wire [CW-1:0] rd_at    = at_q[rd_group*CW +: CW];
-  wire [2:0]    rd_cause = cause_q[rd_group*3 +: 3];
-  wire [31:0]   rd_error = (32'd1 << `RF_GROUP_ERROR_VALID_LSB) |
-                           ({29'd0, rd_cause} << `RF_GROUP_ERROR_CAUSE_LSB) |
-                           ({{32-LW{1'b0}}, rd_at[PW +: LW]} << `RF_GROUP_ERROR_LANE_LSB) |
-                           ({{32-PW{1'b0}}, rd_at[PW-1:0]} << `RF_GROUP_ERROR_PORT_LSB);
-
-  wire [23:0]   rd_index = index_q[rd_group*24 +: 24];
-
   always @(*)
     if (rd_offset == OFF_CFG[5:0]) rd_data = rd_cfg[rd_group*32 +: 32];
     else if (rd_offset == OFF_DBASE[5:0]) rd_data = g_dbase[rd_group*32 +: 32];
     else if (rd_offset == OFF_HBASE[5:0]) rd_data = g_hbase[rd_group*32 +: 32];
     else if (rd_offset[5:4] == OFF_M0[5:4]) rd_data = rd_members[rd_group*128 + {25'd0, rd_offset[3:2], 5'd0} +: 32];
-    else if (rd_offset == OFF_ERROR[5:0]) rd_data = error_q[rd_group] ? rd_error : 32'd0;
-    else if (rd_offset == OFF_INDEX[5:0]) rd_data = error_q[rd_group] ? {8'd0, rd_index} : 32'd0;
+    else if (rd_offset == OFF_ERROR[5:0]) rd_data = rd_error;
+    else if (rd_offset == OFF_INDEX[5:0]) rd_data = rd_error_index;
     else if (rd_offset == OFF_LATE[5:0]) rd_data = {27'd0, g_straggler[rd_group*5 +: 5]};
     else rd_data = 32'd0;
-
-  wire unused_bits = &{1'b0, rd_at};
 
 endmodule
 

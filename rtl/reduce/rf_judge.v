@@ -4,7 +4,8 @@
 // Throughput  one descriptor per cycle.
 // Capacity    COMMANDS frames between descriptor and command.
 // Handshake   d_ready comes from registers only. Nothing stalls after it: COMMANDS credits limit the descriptors
-//             admitted. Room in the queues and buffers that a frame may need is checked in p4, in order.
+//             admitted (rf_judge_admit). Room in the queues and buffers that a frame may need is checked in p4, in
+//             order.
 // Reset       discards frames and commands in progress.
 // Proved      tests/rtl/core; the window in tests/formal/ledger.vh; PSNs of made frames in tests/formal/nak_una.proof.
 //
@@ -184,109 +185,64 @@ module rf_judge #(
 
   localparam [31:0] THIS = PORT;
 
-  // As in rf_judge_form.
-  localparam [2:0] ACT_PUNT    = 3'd1;
-  localparam [2:0] ACT_FOREIGN = 3'd2;
+  // As in rf_judge_form, rf_judge_verdict.
   localparam [2:0] ACT_WINDOW  = 3'd3;
   localparam [2:0] ACT_EVENT   = 3'd4;
   localparam [2:0] ACT_FORM    = 3'd5;
 
-  localparam [1:0] OP_FORGET = 2'd0;
   localparam [1:0] OP_STORE  = 2'd1;
   localparam [1:0] OP_PUNT   = 2'd2;
   localparam [1:0] OP_PASS   = 2'd3;
 
-  // Admission.
-  localparam CW = $clog2(COMMANDS);
-  reg  [CW:0] credit_q;
-  wire        take = d_valid && d_ready;
+  // p0 to p3: the descriptor waits for the connection table and the connection's fields.
+  wire                       p3_valid;
+  wire                       p3_hit;
+  wire                       p3_good;
+  wire                       p3_foreign;
+  wire [1:0]                 p3_state;
+  wire [GW+LW+PW-1:0]        p3_conn;
+  wire [1:0]                 p3_class;
+  wire [7:0]                 p3_cause;
+  wire [13:0]                p3_len;
+  wire                       p3_vlan;
+  wire [7:0]                 p3_opcode;
+  wire [23:0]                p3_psn;
+  wire [1:0]                 p3_pad;
+  wire [31:0]                p3_src_ip;
+  wire [15:0]                p3_udp_len;
+  wire [6:0]                 p3_hlen;
+  wire [13:0]                p3_plen;
+  wire [7:0]                 p3_syndrome;
+  wire [23:0]                p3_msn;
+  wire                       p3_icrc_ok;
 
-  assign d_ready = credit_q != {CW+1{1'b0}} && !pause;
-  assign l_valid = take && d_class == 2'd2;
-  assign idle    = credit_q == COMMANDS[CW:0];
-
-  always @(posedge clk)
-    if (rst) credit_q <= COMMANDS[CW:0];
-    else if (take && !m_done) credit_q <= credit_q - 1'b1;
-    else if (m_done && !take) credit_q <= credit_q + 1'b1;
-
-  // p1 to p3: the descriptor waits for the connection table and the connection's fields.
-  localparam DW = 2 + 8 + 14 + 1 + 8 + 24 + 2 + 32 + 16 + 7 + 14 + 8 + 24 + 1;
-
-  reg          p1_valid_q;
-  reg          p2_valid_q;
-  reg          p3_valid_q;
-  reg [DW-1:0] p1_desc_q;
-  reg [DW-1:0] p2_desc_q;
-  reg [DW-1:0] p3_desc_q;
-
-  always @(posedge clk)
-    if (rst) {p3_valid_q, p2_valid_q, p1_valid_q} <= 3'b000;
-    else {p3_valid_q, p2_valid_q, p1_valid_q} <= {p2_valid_q, p1_valid_q, take};
-
-  always @(posedge clk)
-    if (take)
-      p1_desc_q <= {d_class, d_cause, d_len, d_vlan, d_opcode, d_psn, d_pad, d_src_ip, d_udp_len, d_hlen, d_plen,
-                    d_syndrome, d_msn, d_icrc_ok};
-
-  always @(posedge clk)
-    if (p1_valid_q) p2_desc_q <= p1_desc_q;
-
-  always @(posedge clk)
-    if (p2_valid_q) p3_desc_q <= p2_desc_q;
+  rf_judge_admit #(
+    .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .COMMANDS(COMMANDS)
+  ) admit (
+    .clk(clk), .rst(rst), .pause(pause), .m_done(m_done),
+    // Descriptor.
+    .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause), .d_len(d_len), .d_vlan(d_vlan),
+    .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad), .d_src_ip(d_src_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen),
+    .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(d_msn), .d_icrc_ok(d_icrc_ok),
+    // Table, fields.
+    .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state), .f_read(f_read), .f_conn(f_conn),
+    // p3.
+    .p3_valid(p3_valid), .p3_hit(p3_hit), .p3_good(p3_good), .p3_foreign(p3_foreign), .p3_state(p3_state),
+    .p3_conn(p3_conn), .p3_class(p3_class), .p3_cause(p3_cause), .p3_len(p3_len), .p3_vlan(p3_vlan),
+    .p3_opcode(p3_opcode), .p3_psn(p3_psn), .p3_pad(p3_pad), .p3_src_ip(p3_src_ip), .p3_udp_len(p3_udp_len),
+    .p3_hlen(p3_hlen), .p3_plen(p3_plen), .p3_syndrome(p3_syndrome), .p3_msn(p3_msn), .p3_icrc_ok(p3_icrc_ok),
+    .idle(idle));
 
   // The header stays in the queue of rf_ingress until p3.
   reg [639:0] p4_hdr_q;
 
-  assign h_take = p3_valid_q;
+  assign h_take = p3_valid;
 
   always @(posedge clk)
-    if (p3_valid_q) p4_hdr_q <= d_hdr;
-
-  // p2: the table's answer. A cid outside this box counts as not ready.
-  wire [31:0] cid_group = {24'd0, r_cid[14:7]};
-  wire [31:0] cid_lane  = {28'd0, r_cid[6:3]};
-  wire [31:0] cid_port  = {29'd0, r_cid[2:0]};
-  wire        cid_good  = !r_cid[15] && cid_group < GROUPS && cid_lane < LANES && cid_port < PORTS;
-
-  reg                   p3_hit_q;
-  reg                   p3_good_q;
-  reg                   p3_foreign_q;
-  reg  [1:0]            p3_state_q;
-  reg  [GW+LW+PW-1:0]   p3_conn_q;
-
-  assign f_read = p2_valid_q && r_hit;
-  assign f_conn = {cid_group[GW-1:0], cid_lane[LW-1:0], cid_port[PW-1:0]};
-
-  always @(posedge clk)
-    if (p2_valid_q) begin
-      p3_hit_q     <= r_hit;
-      p3_good_q    <= cid_good;
-      p3_foreign_q <= r_cid == 16'hffff;
-      p3_state_q   <= r_state;
-      p3_conn_q    <= f_conn;
-    end
+    if (p3_valid) p4_hdr_q <= d_hdr;
 
   // p3: all checks that do not depend on the ledger.
-  wire [1:0]  p3_class;
-  wire [7:0]  p3_cause;
-  wire [13:0] p3_len;
-  wire        p3_vlan;
-  wire [7:0]  p3_opcode;
-  wire [23:0] p3_psn;
-  wire [1:0]  p3_pad;
-  wire [31:0] p3_src_ip;
-  wire [15:0] p3_udp_len;
-  wire [6:0]  p3_hlen;
-  wire [13:0] p3_plen;
-  wire [7:0]  p3_syndrome;
-  wire [23:0] p3_msn;
-  wire        p3_icrc_ok;
-
-  assign {p3_class, p3_cause, p3_len, p3_vlan, p3_opcode, p3_psn, p3_pad, p3_src_ip, p3_udp_len, p3_hlen, p3_plen,
-          p3_syndrome, p3_msn, p3_icrc_ok} = p3_desc_q;
-
-  wire [GW-1:0] p3_group = p3_conn_q[GW+LW+PW-1 -: GW];
+  wire [GW-1:0] p3_group = p3_conn[GW+LW+PW-1 -: GW];
   wire [31:0]   p3_cfg   = g_cfg[p3_group*32 +: 32];
   wire [3:0]    mtu_log2 = p3_cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
   wire [1:0]    dtype    = p3_cfg[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS];
@@ -302,13 +258,13 @@ module rf_judge #(
 
   rf_judge_form form (
     .enable(enable), .hold(hold), .class_of(p3_class), .cause(p3_cause), .opcode(p3_opcode), .pad(p3_pad),
-    .plen(p3_plen), .udp_len(p3_udp_len), .syndrome(p3_syndrome), .icrc_ok(p3_icrc_ok), .hit(p3_hit_q),
-    .good(p3_good_q), .foreign(p3_foreign_q), .state(p3_state_q), .data_here(p3_conn_q[PW-1:0] == THIS[PW-1:0] && p3_src_ip == f_src_ip),
+    .plen(p3_plen), .udp_len(p3_udp_len), .syndrome(p3_syndrome), .icrc_ok(p3_icrc_ok), .hit(p3_hit),
+    .good(p3_good), .foreign(p3_foreign), .state(p3_state), .data_here(p3_conn[PW-1:0] == THIS[PW-1:0] && p3_src_ip == f_src_ip),
     .ack_here(f_peer_port == THIS[2:0] && p3_src_ip == f_peer_ip), .live(g_live[p3_group]), .error(g_error[p3_group]),
     .mtu_log2(mtu_log2), .dtype(dtype), .act(p3_act), .why(p3_why), .fault(p3_error), .seen(p3_seen),
     .held(p3_held), .tomb(p3_tomb), .syn_ack(syn_ack), .syn_fatal(syn_fatal));
 
-  assign t_valid  = p3_valid_q && p3_tomb;
+  assign t_valid  = p3_valid && p3_tomb;
   assign t_src_ip = p3_src_ip;
 
   wire [23:0]   p3_index  = p3_psn - f_start;
@@ -355,17 +311,17 @@ module rf_judge #(
 
   always @(posedge clk)
     if (rst) p4_valid_q <= 1'b0;
-    else p4_valid_q <= p3_valid_q;
+    else p4_valid_q <= p3_valid;
 
   always @(posedge clk)
-    if (p3_valid_q) begin
+    if (p3_valid) begin
       p4_act_q      <= p3_act;
       p4_why_q      <= p3_why;
       p4_error_q    <= p3_error;
       p4_seen_q     <= p3_seen;
       p4_held_q     <= p3_held;
       p4_is_ack_q   <= is_ack;
-      p4_conn_q     <= p3_conn_q;
+      p4_conn_q     <= p3_conn;
       p4_index_q    <= is_ack ? p3_acked : p3_index;
       p4_start_q    <= f_start;
       p4_psn_q      <= is_ack ? p3_back : p3_psn - f_shift;
@@ -391,11 +347,11 @@ module rf_judge #(
       p4_strict_q    <= p3_cfg[`RF_GROUP_CFG_STRICT_LSB];
     end
 
-  reg [7:0] p4_why;
-  reg [1:0] p4_op;
-  reg       p4_event;
-  reg       p4_behalf;
-  reg       p4_repeat;
+  wire [7:0] p4_why;
+  wire [1:0] p4_op;
+  wire       p4_event;
+  wire       p4_behalf;
+  wire       p4_repeat;
   wire [7:0] w_why;
   wire       w_behalf;
   wire       w_repeat;
@@ -411,7 +367,8 @@ module rf_judge #(
     .clk(clk), .rst(rst), .init_valid(init_valid), .init_addr(init_addr), .tick(tick), .una_valid(una_valid),
     .una_addr(una_addr), .valid(j_valid), .addr(j_addr), .index(p4_index_q), .open(p4_open_q), .silent(p4_silent_q),
     .selective(p4_selective_q), .strict(p4_strict_q), .code(p4_code_q), .eighth(p4_eighth_q), .next(j_next),
-    .sent(j_sent), .una(j_una), .distant(j_far), .accept(j_accept), .in_window(j_inside), .full(j_full), .behalf_room(behalf_room),
+    .sent(j_sent), .una(j_una), .distant(j_far), .accept(j_accept), .in_window(j_inside), .full(j_full),
+    .behalf_room(behalf_room),
     .repeat_room(repeat_room), .storable(w_storable), .too_soon(p5_too_soon), .why(w_why), .behalf(w_behalf),
     .repeat_it(w_repeat), .nak(p5_nak), .nak_why(p5_nak_why), .syndrome(p5_syndrome), .named(p5_named), .bad(p5_nak_bad));
 
@@ -419,41 +376,11 @@ module rf_judge #(
   wire        p4_tagged = p4_hdr_q[8*12 +: 16] == 16'h0081;
   wire        p4_arp    = (p4_tagged ? p4_hdr_q[8*16 +: 16] : p4_hdr_q[8*12 +: 16]) == 16'h0608;
 
-  always @(*) begin
-    p4_why    = p4_why_q;
-    p4_op     = OP_FORGET;
-    p4_event  = 1'b0;
-    p4_behalf = 1'b0;
-    p4_repeat = 1'b0;
-    case (p4_act_q)
-      ACT_PUNT: begin
-        p4_why = `RF_CNT_PUNT_FULL;
-        if (p4_len_q <= `RF_PUNT_DATA_BYTES && (p4_arp ? punt_room_arp : punt_room)) begin
-          p4_why = `RF_CNT_PUNTED;
-          p4_op  = OP_PUNT;
-        end
-      end
-      ACT_FOREIGN: begin
-        p4_why = `RF_CNT_FOREIGN_FULL;
-        if (pass_room) begin
-          p4_why = `RF_CNT_FOREIGN;
-          p4_op  = OP_PASS;
-        end
-      end
-      ACT_EVENT: begin
-        // Counted according to the ledger's verdict if there is room.
-        p4_why   = `RF_CNT_ACK_FULL;
-        p4_event = event_room;
-      end
-      ACT_WINDOW: begin
-        p4_why    = w_why;
-        p4_behalf = w_behalf;
-        p4_repeat = w_repeat;
-        if (j_accept) p4_op = OP_STORE;
-      end
-      default: ;
-    endcase
-  end
+  rf_judge_verdict verdict (
+    .act(p4_act_q), .form_why(p4_why_q), .window_why(w_why), .window_behalf(w_behalf), .window_repeat(w_repeat),
+    .accept(j_accept), .len(p4_len_q), .arp(p4_arp), .punt_room(punt_room), .punt_room_arp(punt_room_arp),
+    .pass_room(pass_room), .event_room(event_room), .why(p4_why), .op(p4_op), .event_it(p4_event), .behalf(p4_behalf),
+    .repeat_it(p4_repeat));
 
   wire [GW-1:0]      p4_group = p4_conn_q[GW+LW+PW-1 -: GW];
   wire [LW-1:0]      p4_lane  = p4_conn_q[PW +: LW];
@@ -488,78 +415,24 @@ module rf_judge #(
   assign m_lap       = p4_lap_q;
 
   // p5: side effects.
-  reg                  p5_store_q;
-  reg                  p5_event_q;
-  reg                  p5_behalf_q;
-  reg                  p5_selective_q;
-  reg                  p5_held_q;
-  reg [23:0]           p5_start_q;
-  reg [23:0]           p5_una_q;
-  reg                  p5_count_q;
-  reg                  p5_seen_data_q;
-  reg                  p5_seen_ack_q;
-  reg [2:0]            p5_error_q;
-  reg [7:0]            p5_cause_q;
-  reg [GW+LW+PW-1:0]   p5_conn_q;
-  reg [LW+HDR_AW-1:0]  p5_addr_q;
-  reg [639:0]          p5_hdr_q;
-  reg                  p5_vlan_q;
-  reg [7:0]            p5_opcode_q;
-  reg [6:0]            p5_hlen_q;
-  reg [12:0]           p5_plen_q;
-  reg [1:0]            p5_pad_q;
-  reg [23:0]           p5_psn_q;
-  reg [23:0]           p5_qpn_q;
-  reg [23:0]           p5_msn_q;
-  reg [23:0]           p5_index_q;
-
-  wire       p4_store = p4_op == OP_STORE;
+  wire       p4_keep  = p4_act_q == ACT_WINDOW || p4_act_q == ACT_EVENT || p4_held_q;
   wire [2:0] p4_fault = (p4_act_q == ACT_FORM && w_storable) ? p4_error_q : `RF_ERROR_NONE;
 
-  always @(posedge clk)
-    if (rst || !p4_valid_q) begin
-      p5_store_q     <= 1'b0;
-      p5_event_q     <= 1'b0;
-      p5_behalf_q    <= 1'b0;
-      p5_held_q      <= 1'b0;
-      p5_count_q     <= 1'b0;
-      p5_seen_data_q <= 1'b0;
-      p5_seen_ack_q  <= 1'b0;
-      p5_error_q     <= `RF_ERROR_NONE;
-    end else begin
-      p5_store_q     <= p4_store;
-      p5_event_q     <= p4_event;
-      p5_behalf_q    <= p4_behalf;
-      p5_held_q      <= p4_held_q;
-      p5_count_q     <= !p4_event;
-      p5_seen_data_q <= p4_seen_q && !p4_is_ack_q;
-      p5_seen_ack_q  <= p4_seen_q && p4_is_ack_q;
-      p5_error_q     <= p4_fault;
-    end
-
-  always @(posedge clk)
-    if (p4_valid_q) begin
-      p5_cause_q <= p4_why;
-      p5_conn_q  <= p4_conn_q;
-      p5_index_q <= p4_index_q;
-    end
-
-  always @(posedge clk)
-    if (p4_valid_q && (p4_act_q == ACT_WINDOW || p4_act_q == ACT_EVENT || p4_held_q)) begin
-      p5_hdr_q    <= p4_hdr_q;
-      p5_addr_q   <= {p4_lane, p4_hslot_q};
-      p5_vlan_q   <= p4_vlan_q;
-      p5_opcode_q <= p4_opcode_q;
-      p5_hlen_q   <= p4_hlen_q;
-      p5_plen_q   <= p4_plen_q;
-      p5_pad_q    <= p4_pad_q;
-      p5_psn_q    <= p4_psn_q;
-      p5_start_q  <= p4_start_q;
-      p5_una_q    <= j_una;
-      p5_selective_q <= p4_selective_q;
-      p5_qpn_q    <= p4_qpn_q;
-      p5_msn_q    <= j_msn;
-    end
+  rf_judge_effect #(.GW(GW), .LW(LW), .PW(PW), .HDR_AW(HDR_AW)) effect (
+    .clk(clk), .rst(rst),
+    // p4.
+    .valid(p4_valid_q), .keep(p4_keep), .store(p4_op == OP_STORE), .event_it(p4_event), .behalf(p4_behalf),
+    .held(p4_held_q), .seen(p4_seen_q), .is_ack(p4_is_ack_q), .fault(p4_fault), .why(p4_why), .conn(p4_conn_q), .index(p4_index_q),
+    .slot(p4_hslot_q), .selective(p4_selective_q), .start(p4_start_q), .una(j_una), .psn(p4_psn_q),
+    .qpn(p4_qpn_q), .msn(j_msn), .hdr(p4_hdr_q), .vlan(p4_vlan_q), .opcode(p4_opcode_q), .hlen(p4_hlen_q),
+    .plen(p4_plen_q), .pad(p4_pad_q),
+    // p5.
+    .too_soon(p5_too_soon), .nak(p5_nak), .nak_why(p5_nak_why), .syndrome(p5_syndrome), .named(p5_named),
+    .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_held(h_held),
+    .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
+    .h_psn(h_psn), .h_made(h_made), .h_syndrome(h_syndrome), .h_qpn(h_qpn), .h_msn(h_msn), .x_count(x_count),
+    .x_cause(x_cause), .x_seen_data(x_seen_data), .x_seen_ack(x_seen_ack), .x_conn(x_conn), .x_error(x_error),
+    .x_index(x_index));
 
   // The fields of a connection that is not live are undefined.
   generate
@@ -569,7 +442,7 @@ module rf_judge #(
 
       always @(posedge clk)
         if (rst) p4_conn_bad_q <= 1'b0;
-        else p4_conn_bad_q <= p3_valid_q && p3_hit_q && p3_good_q && p3_state_q == `RF_STATE_LIVE && f_bad;
+        else p4_conn_bad_q <= p3_valid && p3_hit && p3_good && p3_state == `RF_STATE_LIVE && f_bad;
 
       always @(posedge clk)
         if (rst) bad_q <= 1'b0;
@@ -583,35 +456,7 @@ module rf_judge #(
     end
   endgenerate
 
-  assign h_store     = p5_store_q;
-  assign h_event     = p5_event_q;
-  assign h_behalf    = p5_behalf_q || p5_nak;
-  assign h_nak       = p5_nak;
-  assign h_held      = p5_held_q;
-  // An ACK on behalf acknowledges the index before una. Three sums in parallel, because the select is late.
-  assign h_made      = !p5_nak ? p5_start_q + p5_una_q - 24'd1 :
-                       p5_selective_q ? p5_start_q + p5_named : p5_start_q + p5_una_q;
-  assign h_syndrome  = p5_nak ? p5_syndrome : 8'h1f;
-  assign h_addr      = p5_addr_q;
-  assign h_hdr       = p5_hdr_q;
-  assign h_vlan      = p5_vlan_q;
-  assign h_opcode    = p5_opcode_q;
-  assign h_hlen      = p5_hlen_q;
-  assign h_plen      = p5_plen_q;
-  assign h_pad       = p5_pad_q;
-  assign h_psn       = p5_psn_q;
-  assign h_qpn       = p5_qpn_q;
-  assign h_msn       = p5_msn_q;
-  assign x_count     = p5_count_q;
-  assign x_cause     = p5_nak ? p5_nak_why : p5_cause_q;
-  assign x_seen_data = p5_seen_data_q;
-  assign x_seen_ack  = p5_seen_ack_q;
-  assign x_conn      = p5_conn_q;
-  assign x_error     = p5_too_soon ? `RF_ERROR_BEFORE_START : p5_error_q;
-  assign x_index     = p5_index_q;
-
-  wire unused_bits = &{1'b0, p4_first[31:BANK_AW], p3_hbase[31:HDR_AW], p3_cfg, cid_port[31:PW], cid_lane[31:LW],
-                       cid_group[31:GW], p3_plen};
+  wire unused_bits = &{1'b0, p4_first[31:BANK_AW], p3_hbase[31:HDR_AW], p3_cfg, p3_plen};
 
 endmodule
 

@@ -109,8 +109,6 @@ module rf_sched #(
   output wire                          idle
 );
 
-  localparam AW = GW + LW;
-
   function [GW-1:0] encode_group;
     input [GROUPS-1:0] onehot;
     integer n;
@@ -131,151 +129,99 @@ module rf_sched #(
     end
   endfunction
 
-  function less;
-    input [23:0] a;
-    input [23:0] b;
-    reg   [23:0] d;
-    begin
-      d    = b - a;
-      less = d != 24'd0 && !d[23];
-    end
-  endfunction
+  // Packets in flight (rf_sched_flight); what is due, and the ports of the starved group (rf_sched_fair).
+  wire [GROUPS-1:0] midway;
+  wire [PORTS-1:0]  lock;
+  wire [GROUPS-1:0] owed;
+  wire [GROUPS-1:0] reserved;
+  wire [PORTS-1:0]  reserved_ports;
+  wire              fair_idle;
 
-  // Packets in progress: lanes that have not been launched yet.
-  reg  [GROUPS-1:0]  midway_q;
-  reg  [PORTS-1:0]   lock_q;
-  reg  [LW-1:0]      lane_q  [0:GROUPS-1];
-  reg  [23:0]        index_q [0:GROUPS-1];
-  reg  [GROUPS-1:0]  repeat_q;
-  reg  [GROUPS-1:0]  late_q;
-  reg  [PW-1:0]      port_q  [0:GROUPS-1];
-  reg  [LW-1:0]      wanted_q [0:GROUPS-1];
+  // Groups with a first sending; those that may start it.
+  wire [GROUPS-1:0] waits = g_live & ~g_error & g_pending;
+  wire [GROUPS-1:0] ready = waits & ~midway;
 
-  // A group was checked and lacked room at a port; a repeat lacked room at its port.
-  reg  [GROUPS-1:0]  stuck_q;
-  reg  [PORTS-1:0]   q_stuck_q;
-
-  // The entry whose turn it is, of each group's entries at the outputs of the queues, as of the previous cycle.
-  reg  [GROUPS*PORTS-1:0] pick_q;
-  reg  [PORTS-1:0]        popped_q;
-  // The group has sent QUEUED entries: a first sending is due.
-  reg  [GROUPS-1:0]       owed_q;
-
-  // s0: select a candidate.
-  reg  [GROUPS-1:0] ready;
-  reg  [GROUPS-1:0] ask;
-  reg  [GROUPS-1:0] want;
-
+  // The candidate in s1, and what becomes of it (rf_sched_start).
   reg               s1_first_q;
-  reg               s1_repeat_q;
+  reg               s1_queued_q;
   reg  [GW-1:0]     s1_group_q;
-
-  // Ports reserved for the starved group in reserved_q.
-  reg  [PORTS-1:0]  reserved_ports_q;
-  reg  [GROUPS-1:0] reserved_q;
-
   reg  [PW-1:0]     s1_port_q;
-  wire [PORTS-1:0]  s1_port = s1_repeat_q ? {{PORTS-1{1'b0}}, 1'b1} << s1_port_q : {PORTS{1'b0}};
+  wire              go_first;
+  wire              go_queued;
+  wire              go_on;
+  wire              forget;
+  wire              dead;
+  wire              first_stuck;
+  wire              queued_stuck;
+  wire [PORTS-1:0]  block;
+
+  wire [PORTS-1:0]  s1_port = s1_queued_q ? {{PORTS-1{1'b0}}, 1'b1} << s1_port_q : {PORTS{1'b0}};
+  wire              start   = go_first || go_queued;
+  wire              go      = start || go_on;
+  wire              check   = s1_queued_q || (s1_first_q && !midway[s1_group_q]);
+
+  // s0: select a candidate. The entry whose turn it is, of each group's entries at the outputs of the queues, as of the
+  // previous cycle.
+  wire [GROUPS*PORTS-1:0] fronts;
+  wire [GROUPS*PORTS-1:0] pick;
+  wire [GROUPS-1:0]       from_queue;
+  reg  [PORTS-1:0]        popped_q;
+
+  always @(posedge clk)
+    if (rst) popped_q <= {PORTS{1'b0}};
+    else popped_q <= q_pop;
+
+  rf_sched_pick #(.PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW)) picks (
+    .clk(clk), .rst(rst), .q_valid(q_valid), .q_addr(q_addr), .taken(from_queue), .fronts(fronts), .pick(pick));
 
   // The candidate in s1 blocks its ports: a group that needs them too is checked later, when the lock is visible.
   // Otherwise its turn would be wasted. If the candidate cannot start, the other groups lose a cycle.
+  reg  [GROUPS-1:0] ask;
+  reg  [GROUPS-1:0] want;
   reg  [PORTS-1:0]  taken_q;
   reg  [PORTS-1:0]  closed;
   reg               blind;
 
   integer i;
   always @(*) begin
-    ready = g_live & ~g_error & g_pending & ~midway_q;
     for (i = 0; i < GROUPS; i = i + 1) begin
-      closed  = lock_q | (reserved_q[i] ? {PORTS{1'b0}} : reserved_ports_q);
-      ask[i]  = pick_q[i*PORTS +: PORTS] != {PORTS{1'b0}};
+      closed  = lock | (reserved[i] ? {PORTS{1'b0}} : reserved_ports);
+      ask[i]  = pick[i*PORTS +: PORTS] != {PORTS{1'b0}};
       // An entry that has left, or that s1 is checking, may have been replaced by another one when its turn comes.
-      blind   = (pick_q[i*PORTS +: PORTS] & (s1_port | popped_q)) != {PORTS{1'b0}};
-      want[i] = (midway_q[i] || ((ready[i] || ask[i]) && !blind && (closed & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}})) &&
+      blind   = (pick[i*PORTS +: PORTS] & (s1_port | popped_q)) != {PORTS{1'b0}};
+      want[i] = (midway[i] || ((ready[i] || ask[i]) && !blind && (closed & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}})) &&
                 ((prep_busy | taken_q) & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}};
     end
   end
 
-  // Turns: bit i * GROUPS + j is set if group i was checked before group j.
-  reg  [GROUPS*GROUPS-1:0] before_q;
-  reg  [GROUPS-1:0]        turn;
-  reg  [GROUPS-1:0]        later;
-  integer a;
-  integer b;
-  always @(*) begin
-    for (a = 0; a < GROUPS; a = a + 1) begin
-      for (b = 0; b < GROUPS; b = b + 1) later[b] = before_q[b*GROUPS + a];
-      turn[a] = want[a] && (want & later) == {GROUPS{1'b0}};
-    end
-  end
+  wire [GROUPS-1:0] turn;
 
-  genvar t;
-  genvar u;
-  generate
-    for (t = 0; t < GROUPS; t = t + 1) begin : g_turn
-      for (u = 0; u < GROUPS; u = u + 1) begin : g_other
-        always @(posedge clk)
-          if (rst) before_q[t*GROUPS + u] <= t < u;
-          else if (turn[t]) before_q[t*GROUPS + u] <= 1'b0;
-          else if (turn[u]) before_q[t*GROUPS + u] <= 1'b1;
-      end
-    end
-  endgenerate
+  rf_sched_turn #(.GROUPS(GROUPS)) turns (.clk(clk), .rst(rst), .want(want), .turn(turn));
 
-  wire [GROUPS-1:0] from_queue = turn & ask & ~midway_q & ~(ready & owed_q & ~stuck_q);
+  assign from_queue = turn & ask & ~midway & ~(ready & owed);
+
   wire              take_ask   = from_queue != {GROUPS{1'b0}};
   wire              take_want  = (turn & ~from_queue) != {GROUPS{1'b0}};
   reg  [PORTS-1:0]  turn_port;
   reg  [PORTS-1:0]  turn_block;
-  integer c;
+  integer           c;
   always @(*) begin
     turn_port  = {PORTS{1'b0}};
     turn_block = {PORTS{1'b0}};
     for (c = 0; c < GROUPS; c = c + 1)
       if (turn[c]) begin
-        turn_port  = turn_port | pick_q[c*PORTS +: PORTS];
+        turn_port  = turn_port | pick[c*PORTS +: PORTS];
         turn_block = turn_block | g_block[c*PORTS +: PORTS];
       end
   end
 
-  // The entries at the queue outputs, by group; and for each group the next port after the one that was checked last.
-  reg  [GROUPS*PORTS-1:0] fronts;
-  integer d;
-  always @(*) begin
-    fronts = {GROUPS*PORTS{1'b0}};
-    for (d = 0; d < PORTS; d = d + 1)
-      if (q_valid[d]) fronts[{{32-GW{1'b0}}, q_addr[d*AW+LW +: GW]}*PORTS + d] = 1'b1;
-  end
-
-  always @(posedge clk)
-    if (rst) popped_q <= {PORTS{1'b0}};
-    else popped_q <= q_pop;
-
-  generate
-    for (t = 0; t < GROUPS; t = t + 1) begin : g_pick
-      reg  [PORTS-1:0] behind_q;
-      wire [PORTS-1:0] mine   = fronts[t*PORTS +: PORTS];
-      wire [PORTS-1:0] behind = mine & behind_q;
-      wire [PORTS-1:0] from   = behind != {PORTS{1'b0}} ? behind : mine;
-      wire [PORTS-1:0] pick   = pick_q[t*PORTS +: PORTS];
-
-      always @(posedge clk)
-        if (rst) pick_q[t*PORTS +: PORTS] <= {PORTS{1'b0}};
-        else pick_q[t*PORTS +: PORTS] <= from & (~from + 1'b1);
-
-      always @(posedge clk)
-        if (rst) behind_q <= {PORTS{1'b0}};
-        else if (from_queue[t]) behind_q <= ~(pick | (pick - 1'b1));
-    end
-  endgenerate
-
   always @(posedge clk)
     if (rst) begin
       s1_first_q  <= 1'b0;
-      s1_repeat_q <= 1'b0;
+      s1_queued_q <= 1'b0;
     end else begin
       s1_first_q  <= take_want;
-      s1_repeat_q <= take_ask;
+      s1_queued_q <= take_ask;
     end
 
   always @(posedge clk)
@@ -288,240 +234,92 @@ module rf_sched #(
     if (rst) taken_q <= {PORTS{1'b0}};
     else taken_q <= turn_block;
 
-  // The entries at the outputs of all ports, compared with the ledger. Stale: repeats that must no longer be sent.
-  // Early:
-  // first sendings whose predecessor may still have a lane to launch. Compared at each port first, then selected.
-  reg  [PORTS-1:0] stale;
-  reg  [PORTS-1:0] early;
-  integer          e;
+  // s1: check the candidate.
+  wire [LW-1:0]     lane;
+  wire [23:0]       index;
+  wire              final_lane;
+  wire              is_queued;
+  wire              is_late;
+  wire [PW-1:0]     copy_port;
+  wire [LW-1:0]     copy_lane;
+  wire [LW-1:0]     next_lane;
+  wire [23:0]       m_index;
+  wire              m_queued;
+  wire              m_late;
+  wire [PW-1:0]     m_port;
+  wire [LW-1:0]     m_copy_lane;
 
-  always @(*) begin
-    for (e = 0; e < PORTS; e = e + 1) begin
-      stale[e] = !q_first[e] && (less(q_index[e*24 +: 24], r_una[e*24 +: 24]) ||
-                                 !less(q_index[e*24 +: 24], r_sent[e*24 +: 24]));
-      early[e] = q_first[e] && q_index[e*24 +: 24] != r_sent[e*24 +: 24];
-    end
-  end
-
-  // s1: check the candidate. All its inputs are read now.
-  wire [GW-1:0]       g        = s1_group_q;
-  wire [31:0]         cfg      = g_cfg[g*32 +: 32];
-  wire [PORTS-1:0]    block    = g_block[g*PORTS +: PORTS];
-  wire [PORTS-1:0]    members  = g_ports[g*PORTS +: PORTS];
-  wire [4:0]          lanes    = cfg[`RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
-  wire [3:0]          mtu_log2 = cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
-  wire [3:0]          size_log2 = cfg[`RF_GROUP_CFG_S_LOG2_LSB +: `RF_GROUP_CFG_S_LOG2_BITS];
-  wire [31:0]         mtu_beats = (32'd1 << mtu_log2) >> BYTES_LOG2;
-  wire [CREDIT_W-1:0] beats    = mtu_beats[CREDIT_W-1:0];
-  wire [CREDIT_W-1:0] hdrs     = {{CREDIT_W-5{1'b0}}, lanes};
-  wire                midway   = midway_q[g];
-  wire                again    = s1_first_q && midway && repeat_q[g];
-
-  // The repeat at the queue output.
-  wire [LW-1:0]       e_lane   = q_addr[s1_port_q*AW +: LW];
-  wire [23:0]         e_index  = q_index[s1_port_q*24 +: 24];
-  wire                e_first  = q_first[s1_port_q];
-  wire                e_dead   = !g_live[g] || g_error[g] || g_life[g] != q_life[s1_port_q];
-  wire                e_stale  = stale[s1_port_q];
-  wire                e_early  = early[s1_port_q];
-
-  // The lane and the packet.
-  wire [LW-1:0]       lane     = (s1_first_q && midway) ? lane_q[g] : {LW{1'b0}};
-  wire [23:0]         index    = s1_repeat_q ? e_index : midway ? index_q[g] : g_issued[g*24 +: 24];
-  wire                is_rep   = s1_repeat_q || again;
-  wire [PW-1:0]       rep_port = s1_repeat_q ? s1_port_q : port_q[g];
-  wire [LW-1:0]       rep_lane = s1_repeat_q ? e_lane : wanted_q[g];
-  wire                rep_late = s1_repeat_q ? e_first : late_q[g];
-  wire                final_lane = {{32-LW{1'b0}}, lane} + 32'd1 >= {27'd0, lanes};
-  wire [PORTS-1:0]    rep_onehot = {{PORTS-1{1'b0}}, 1'b1} << rep_port;
-
-  // Room at the ports.
-  reg  [PORTS-1:0] enough;
-  integer j;
-  always @(*) begin
-    for (j = 0; j < PORTS; j = j + 1)
-      enough[j] = free_beats[j*CREDIT_W +: CREDIT_W] >= beats && free_hdrs[j*CREDIT_W +: CREDIT_W] >= hdrs;
-  end
-
-  // The starved group with the lowest number has its ports reserved.
-  reg  [GROUPS-1:0] passed_over_q;
-  reg  [GROUPS-1:0] starved;
-  wire [GROUPS-1:0] reserved = starved & (~starved + 1'b1);
-  reg  [PORTS-1:0]  reserved_ports;
-  integer h;
-  integer o;
-  always @(*) begin
-    for (h = 0; h < GROUPS; h = h + 1)
-      starved[h] = passed_over_q[h] && !midway_q[h] &&
-                  ((ready[h] && !stuck_q[h]) || (fronts[h*PORTS +: PORTS] & ~q_stuck_q) != {PORTS{1'b0}});
-    reserved_ports = {PORTS{1'b0}};
-    for (o = 0; o < GROUPS; o = o + 1)
-      if (reserved[o]) reserved_ports = reserved_ports | g_block[o*PORTS +: PORTS];
-  end
-
-  always @(posedge clk)
-    if (rst) begin
-      reserved_q  <= {GROUPS{1'b0}};
-      reserved_ports_q <= {PORTS{1'b0}};
-    end else begin
-      reserved_q  <= reserved;
-      reserved_ports_q <= reserved_ports;
-    end
-
-  wire free_preps = (prep_busy & block) == {PORTS{1'b0}};
-  wire room       = ((is_rep ? rep_onehot : members) & ~enough) == {PORTS{1'b0}};
-  wire queues     = (members & ~q_room) == {PORTS{1'b0}};
-  wire start_ok   = free_preps && pass_room[g];
-
-  wire forget     = s1_repeat_q && (e_dead || e_stale);
-  wire not_reserved = (reserved_ports_q & block) == {PORTS{1'b0}} || reserved_q[g];
-  wire go_first   = s1_first_q && !midway && ready[g] && start_ok && not_reserved && room && queues;
-  wire go_repeat  = s1_repeat_q && !forget && !e_early && start_ok && not_reserved && room;
-  wire go_on      = s1_first_q && midway && free_preps;
-  wire start      = go_first || go_repeat;
-  wire go         = start || go_on;
-
-  // Copies.
-  wire [PORTS-1:0] lane_members =
-    g_members[({{32-GW{1'b0}}, g} * LANES + {{32-LW{1'b0}}, lane}) * PORTS +: PORTS];
-  wire             rep_here = is_rep && lane == rep_lane;
-  wire [PORTS-1:0] copy     = is_rep ? (rep_here ? rep_onehot : {PORTS{1'b0}}) : lane_members & ~l_queued;
+  rf_sched_start #(
+    .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2), .BANK_AW(BANK_AW),
+    .HDR_AW(HDR_AW), .CREDIT_W(CREDIT_W)
+  ) starts (
+    // Candidate.
+    .first(s1_first_q), .queued(s1_queued_q), .group(s1_group_q), .port(s1_port_q),
+    // Groups.
+    .g_live(g_live), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase),
+    .g_members(g_members), .g_ports(g_ports), .g_block(g_block), .g_ref(g_ref), .ready(ready), .reserved(reserved),
+    .reserved_ports(reserved_ports),
+    // Packet in flight.
+    .midway(midway), .next_lane(next_lane), .m_index(m_index), .m_queued(m_queued), .m_late(m_late), .m_port(m_port),
+    .m_copy_lane(m_copy_lane),
+    // Ledger, queues, room.
+    .g_issued(g_issued), .pass_room(pass_room), .r_sent(r_sent), .r_una(r_una), .q_addr(q_addr), .q_index(q_index),
+    .q_first(q_first), .q_life(q_life), .q_room(q_room), .l_queued(l_queued), .free_beats(free_beats),
+    .free_hdrs(free_hdrs), .prep_busy(prep_busy),
+    // Verdict.
+    .go_first(go_first), .go_queued(go_queued), .go_on(go_on), .forget(forget), .dead(dead), .first_stuck(first_stuck),
+    .queued_stuck(queued_stuck),
+    // Packet.
+    .lane(lane), .index(index), .final_lane(final_lane), .is_queued(is_queued), .is_late(is_late),
+    .copy_port(copy_port), .copy_lane(copy_lane), .copy(launch_copy), .send(s_valid), .push(q_push),
+    // Launch.
+    .block(block), .member(launch_member), .room_at(launch_room), .repeated(launch_repeat), .ackreq(launch_ackreq),
+    .level(launch_level), .dtype(launch_dtype), .op(launch_op), .ref_port(launch_ref), .lanes(launch_lanes),
+    .beats(launch_beats), .beat(launch_beat), .slot(launch_slot));
 
   assign pass_begin   = start;
   assign pass_first   = go_first;
-  assign s_valid      = (go && (!is_rep || rep_late)) ? copy : {PORTS{1'b0}};
-  assign q_push       = (go && !is_rep) ? lane_members & l_queued : {PORTS{1'b0}};
-  assign q_pop        = (forget || go_repeat) ? s1_port : {PORTS{1'b0}};
-  assign q_stale      = (forget && !e_dead) ? s1_port : {PORTS{1'b0}};
+  assign q_pop        = (forget || go_queued) ? s1_port : {PORTS{1'b0}};
+  assign q_stale      = (forget && !dead) ? s1_port : {PORTS{1'b0}};
+  assign launch_valid = go ? block : {PORTS{1'b0}};
+  assign launch_block = block;
+  assign launch_group = s1_group_q;
+  assign launch_lane  = lane;
+  assign launch_index = index;
+  assign launch_first = !go_on;
+  assign launch_final = final_lane;
 
-  wire [15:0] size_mask = ~(16'hffff << size_log2);
-  wire [15:0] slot      = index[15:0] & size_mask;
-  wire [31:0] slot_beat = g_dbase[g*32 +: 32] + (({16'd0, slot} << mtu_log2) >> BYTES_LOG2);
-  wire [31:0] slot_hdr  = g_hbase[g*32 +: 32] + {16'd0, slot};
+`ifdef FORMAL
+  wire [GROUPS*LW-1:0] f_m_lane;
+  wire [GROUPS*24-1:0] f_m_index;
+  wire [GROUPS-1:0]    f_m_queued;
+  wire [GROUPS-1:0]    f_m_late;
+  wire [GROUPS*PW-1:0] f_m_port;
+  wire [GROUPS*LW-1:0] f_m_copy_lane;
+`endif
 
-  assign launch_valid  = go ? block : {PORTS{1'b0}};
-  assign launch_member = lane_members;
-  assign launch_copy   = copy;
-  assign launch_room   = is_rep ? rep_onehot : members;
-  assign launch_block  = block;
-  assign launch_group  = g;
-  assign launch_lane   = lane;
-  assign launch_index  = index;
-  assign launch_first  = !go_on;
-  assign launch_final  = final_lane;
-  assign launch_repeat = is_rep && !rep_late;
-  assign launch_ackreq = (is_rep && !rep_late) || (slot & (size_mask >> 3)) == 16'd0;
-  assign launch_level  = cfg[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS];
-  assign launch_dtype  = cfg[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS];
-  assign launch_op     = cfg[`RF_GROUP_CFG_OP_LSB +: `RF_GROUP_CFG_OP_BITS];
-  assign launch_ref    = g_ref[g*PW +: PW];
-  assign launch_lanes  = lanes;
-  assign launch_beats  = beats;
-  assign launch_beat   = slot_beat[BANK_AW-1:0];
-  assign launch_slot   = slot_hdr[HDR_AW-1:0];
+  rf_sched_flight #(.PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW)) flight (
+    .clk(clk), .rst(rst), .group(s1_group_q), .block(block), .go(go), .check(check), .final_lane(final_lane),
+    .lane(lane), .index(index), .queued(is_queued), .late(is_late), .port(copy_port), .copy_lane(copy_lane),
+    .midway(midway), .lock(lock), .next_lane(next_lane), .m_index(m_index), .m_queued(m_queued), .m_late(m_late),
+    .m_port(m_port), .m_copy_lane(m_copy_lane)
+`ifdef FORMAL
+    ,
+    .f_lane(f_m_lane), .f_index(f_m_index), .f_queued(f_m_queued), .f_late(f_m_late), .f_port(f_m_port),
+    .f_copy_lane(f_m_copy_lane)
+`endif
+  );
 
-  // State of the packets in progress.
-  always @(posedge clk)
-    if (rst) begin
-      midway_q <= {GROUPS{1'b0}};
-      lock_q   <= {PORTS{1'b0}};
-    end else if (go) begin
-      midway_q[g] <= !final_lane;
-      lock_q      <= final_lane ? lock_q & ~block : lock_q | block;
-    end
+  rf_sched_fair #(
+    .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .PW(PW), .QUEUED(QUEUED), .PASSED_MAX(PASSED_MAX)
+  ) fair (
+    .clk(clk), .rst(rst), .g_block(g_block), .waits(waits), .midway(midway), .fronts(fronts), .first(s1_first_q),
+    .queued(s1_queued_q), .group(s1_group_q), .port(s1_port_q), .block(block), .go_first(go_first),
+    .go_queued(go_queued), .first_stuck(first_stuck), .queued_stuck(queued_stuck), .owed(owed), .reserved(reserved),
+    .reserved_ports(reserved_ports), .idle(fair_idle));
 
-  always @(posedge clk)
-    if (go) lane_q[g] <= lane + 1'b1;
-
-  always @(posedge clk)
-    if (start) begin
-      index_q[g]  <= index;
-      repeat_q[g] <= is_rep;
-      late_q[g]   <= rep_late;
-      port_q[g]   <= rep_port;
-      wanted_q[g] <= rep_lane;
-    end
-
-  // A group may be checked too rarely for its `stuck` bit to be updated, so all these bits are cleared from time to
-  // time.
-  reg  [7:0] stuck_age_q;
-
-  always @(posedge clk)
-    if (rst) stuck_age_q <= 8'd0;
-    else stuck_age_q <= stuck_age_q + 8'd1;
-
-  always @(posedge clk)
-    if (rst || stuck_age_q == 8'd0) stuck_q <= {GROUPS{1'b0}};
-    else if (s1_first_q && !midway) stuck_q[g] <= !(room && queues);
-
-  always @(posedge clk)
-    if (rst) q_stuck_q <= {PORTS{1'b0}};
-    else if (s1_repeat_q) q_stuck_q[s1_port_q] <= !forget && !room;
-
-  // The start in s1, one cycle later. The counts below may lag, because no group of the block is checked in the next
-  // cycle.
-  reg              begun_first_q;
-  reg              begun_repeat_q;
-  reg  [GW-1:0]    begun_group_q;
-  reg  [PORTS-1:0] begun_block_q;
-
-  always @(posedge clk)
-    if (rst) begin
-      begun_first_q  <= 1'b0;
-      begun_repeat_q <= 1'b0;
-    end else begin
-      begun_first_q  <= go_first;
-      begun_repeat_q <= go_repeat;
-    end
-
-  always @(posedge clk)
-    if (s1_first_q || s1_repeat_q) begin
-      begun_group_q <= g;
-      begun_block_q <= block;
-    end
-
-  // Entries of each group sent from the queues since its last first sending, while a first sending was ready.
-  generate
-    for (t = 0; t < GROUPS; t = t + 1) begin : g_owed
-      localparam [31:0] NUMBER = t;
-      reg  [5:0] sent_q;
-      wire       mine = begun_group_q == NUMBER[GW-1:0];
-
-      always @(posedge clk)
-        if (rst || !g_live[t] || g_error[t] || !g_pending[t] || (begun_first_q && mine)) begin
-          sent_q    <= 6'd0;
-          owed_q[t] <= 1'b0;
-        end else if (begun_repeat_q && mine && !owed_q[t]) begin
-          sent_q    <= sent_q + 6'd1;
-          owed_q[t] <= {26'd0, sent_q} + 32'd1 >= QUEUED;
-        end
-    end
-  endgenerate
-
-  // Packets of other groups that passed each group on one of its ports.
-  generate
-    for (t = 0; t < GROUPS; t = t + 1) begin : g_passed
-      localparam [31:0] NUMBER = t;
-      reg  [5:0] passed_q;
-      wire       begun = begun_first_q || begun_repeat_q;
-      wire       mine  = begun_group_q == NUMBER[GW-1:0];
-      wire       waits = ready[t] || fronts[t*PORTS +: PORTS] != {PORTS{1'b0}};
-
-      always @(posedge clk)
-        if (rst || !waits || (begun && mine)) begin
-          passed_q    <= 6'd0;
-          passed_over_q[t] <= 1'b0;
-        end else if (begun && (g_block[t*PORTS +: PORTS] & begun_block_q) != {PORTS{1'b0}} && !passed_over_q[t]) begin
-          passed_q    <= passed_q + 6'd1;
-          passed_over_q[t] <= {26'd0, passed_q} + 32'd1 >= PASSED_MAX;
-        end
-    end
-  endgenerate
-
-  assign idle = !s1_first_q && !s1_repeat_q && !begun_first_q && !begun_repeat_q && midway_q == {GROUPS{1'b0}} &&
-                ready == {GROUPS{1'b0}} && q_valid == {PORTS{1'b0}};
-
-  wire unused_bits = &{1'b0, cfg, slot_beat, slot_hdr, mtu_beats};
+  assign idle = !s1_first_q && !s1_queued_q && fair_idle && midway == {GROUPS{1'b0}} && ready == {GROUPS{1'b0}} &&
+                q_valid == {PORTS{1'b0}};
 
 `ifdef FORMAL
 `include "sched.vh"

@@ -5,6 +5,8 @@
 // one waits its connection is queued.
 `include "rf_start.vh"
 
+localparam AW = GW + LW;
+
 // Groups do not change while passes are in progress.
 (* anyconst *) reg [GROUPS*32-1:0]          f_cfg;
 (* anyconst *) reg [GROUPS*PORTS-1:0]       f_block;
@@ -21,9 +23,9 @@ reg [23:0] f_sent;
 reg [3:0]  f_waits;
 
 wire [4:0] f_lanes = f_cfg[f_g*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
-wire       f_to_come = midway_q[f_g] && lane_q[f_g] <= f_l;
-wire       f_direct  = f_to_come && !repeat_q[f_g];
-wire       f_late    = f_to_come && repeat_q[f_g] && late_q[f_g] && port_q[f_g] == f_p && wanted_q[f_g] == f_l;
+wire       f_to_come = midway[f_g] && f_m_lane[f_g*LW +: LW] <= f_l;
+wire       f_direct  = f_to_come && !f_m_queued[f_g];
+wire       f_late    = f_to_come && f_m_queued[f_g] && f_m_late[f_g] && f_m_port[f_g*PW +: PW] == f_p && f_m_copy_lane[f_g*LW +: LW] == f_l;
 wire [23:0] f_pushed = f_issued - {23'd0, f_direct};
 wire [23:0] f_front  = f_pushed - {20'd0, f_waits};
 wire       f_mine    = launch_valid[f_p] && launch_group == f_g && launch_lane == f_l;
@@ -107,7 +109,7 @@ always @*
   if (f_started && !rst) begin
     assert (pass_begin == (launch_valid != 0 && launch_first));
     // First sendings: the next index of the group.
-    if (pass_first) assert (g_pending[g] && pass_room[g] && g_live[g] && !g_error[g] && launch_index == g_issued[g*24 +: 24]);
+    if (pass_first) assert (g_pending[s1_group_q] && pass_room[s1_group_q] && g_live[s1_group_q] && !g_error[s1_group_q] && launch_index == g_issued[s1_group_q*24 +: 24]);
     // From a queue: the entry at its front, as it is now.
     for (f_n = 0; f_n < PORTS; f_n = f_n + 1)
       if (pass_begin && !pass_first && launch_room[f_n]) begin
@@ -121,39 +123,39 @@ always @*
     // The connection: every first sending has its next index, directly or from the queue, which keeps their order.
     if (f_mine && s_valid[f_p]) assert (launch_index == f_sent);
     if (f_mine && q_push[f_p]) assert (launch_index == f_pushed && !s_valid[f_p]);
-    if (f_mine && !is_rep) assert (s_valid[f_p] || q_push[f_p]);
+    if (f_mine && !is_queued) assert (s_valid[f_p] || q_push[f_p]);
 
     // Invariants that make this inductive.
     assert (f_sent + {23'd0, f_late} == f_front);
-    if (f_late) assert (index_q[f_g] == f_sent);
-    if (f_direct) assert (index_q[f_g] == f_pushed);
+    if (f_late) assert (f_m_index[f_g*24 +: 24] == f_sent);
+    if (f_direct) assert (f_m_index[f_g*24 +: 24] == f_pushed);
     assert (f_waits < 4'd14 || (f_waits == 4'd14 && !f_direct));
-    assert (!(s1_first_q && s1_repeat_q));
-    if (s1_repeat_q) assert (q_valid[s1_port_q] && q_addr[s1_port_q*AW+LW +: GW] == s1_group_q);
-    assert (f_open == midway_q);
-    assert (lock_q == ((midway_q[0] ? f_block[PORTS-1:0] : {PORTS{1'b0}}) | (midway_q[1] ? f_block[2*PORTS-1:PORTS] : {PORTS{1'b0}})));
+    assert (!(s1_first_q && s1_queued_q));
+    assert (!(s1_queued_q && midway[s1_group_q]));
+    if (s1_queued_q) assert (q_valid[s1_port_q] && q_addr[s1_port_q*AW+LW +: GW] == s1_group_q);
+    assert (f_open == midway);
+    assert (lock == ((midway[0] ? f_block[PORTS-1:0] : {PORTS{1'b0}}) | (midway[1] ? f_block[2*PORTS-1:PORTS] : {PORTS{1'b0}})));
     // The candidate has exclusive use of its ports: no other candidate is selected for them, nor were they locked.
-    assert (taken_q == ((s1_first_q || s1_repeat_q) ? block : {PORTS{1'b0}}));
-    assert (!(s1_first_q || s1_repeat_q) || midway || (lock_q & block) == 0);
-    assert (midway_q != 2'b11 || (f_block[PORTS-1:0] & f_block[2*PORTS-1:PORTS]) == 0);
-    assert (before_q[0] == 1'b0 && before_q[3] == 1'b0 && before_q[1] != before_q[2]);
+    assert (taken_q == ((s1_first_q || s1_queued_q) ? block : {PORTS{1'b0}}));
+    assert (!(s1_first_q || s1_queued_q) || midway[s1_group_q] || (lock & block) == 0);
+    assert (midway != 2'b11 || (f_block[PORTS-1:0] & f_block[2*PORTS-1:PORTS]) == 0);
   end
 
 genvar f_t;
 genvar f_u;
 generate
   for (f_t = 0; f_t < GROUPS; f_t = f_t + 1) begin : f_group
-    wire [PORTS-1:0] pick = pick_q[f_t*PORTS +: PORTS];
+    wire [PORTS-1:0] picked = pick[f_t*PORTS +: PORTS];
     always @*
       if (f_started && !rst) begin
-        assert ((pick & (pick - 1'b1)) == 0);
-        if (midway_q[f_t])
-          assert (lane_q[f_t] == f_lane[f_t*LW +: LW] && index_q[f_t] == f_of[f_t*24 +: 24] && lane_q[f_t] != 0 &&
-                  {27'd0, f_cfg[f_t*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS]} > lane_q[f_t]);
+        assert ((picked & (picked - 1'b1)) == 0);
+        if (midway[f_t])
+          assert (f_m_lane[f_t*LW +: LW] == f_lane[f_t*LW +: LW] && f_m_index[f_t*24 +: 24] == f_of[f_t*24 +: 24] && f_m_lane[f_t*LW +: LW] != 0 &&
+                  {27'd0, f_cfg[f_t*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS]} > f_m_lane[f_t*LW +: LW]);
       end
     for (f_u = 0; f_u < PORTS; f_u = f_u + 1) begin : f_pick
       always @*
-        if (f_started && !rst && pick[f_u] && !popped_q[f_u]) assert (q_valid[f_u] && q_addr[f_u*AW+LW +: GW] == f_t);
+        if (f_started && !rst && picked[f_u] && !popped_q[f_u]) assert (q_valid[f_u] && q_addr[f_u*AW+LW +: GW] == f_t);
     end
   end
 endgenerate
@@ -161,7 +163,7 @@ endgenerate
 always @(posedge clk)
   if (f_started && !rst) begin
     cover (f_mine && s_valid[f_p] && f_l == 1 && f_sent == 24'd2);
-    cover (f_mine && s_valid[f_p] && is_rep && f_l == 1 && f_waits == 4'd1);
+    cover (f_mine && s_valid[f_p] && is_queued && f_l == 1 && f_waits == 4'd1);
     cover (pass_begin && launch_repeat);
-    cover (midway_q == 2'b11);
+    cover (midway == 2'b11);
   end

@@ -16,7 +16,7 @@ CTL = "rtl/control/rf_"
 LIB = ["rtl/lib/rf_%s.v" % n for n in ("ram_lut", "ram_sdp", "fifo", "delay", "rr_arb", "parity", "ram_parity", "fifo_parity",
                                        "delay_parity")]
 
-# Module: pairs of text and what comes in its place.
+# Module: pairs of text and what comes in its place; before them a module below it that holds the text, if it is not in its own.
 MUTANTS = {
     RED + "ram_many": [("mem[rd_addr[r*AW +: AW]]", "mem[rd_addr[0 +: AW]]")],
     RED + "seen": [("set_ack || (!set && clr_bits[1])", "set_ack || (!set && clr_bits[0])"),
@@ -50,19 +50,22 @@ MUTANTS = {
     RED + "reader": [("`RF_REDUCE_PASS_MIN - 1", "`RF_REDUCE_PASS_MIN - 2"), ("(!prep_first_q && bad_q) || ", ""),
                      ("prep_first_q ? 5'd0 : copies_q", "copies_q"), ("b2_valid_q && in_member && beat_bad", "b2_valid_q && beat_bad"),
                      (" || fact_bad)", ")")],
-    RED + "sched": [("sent_q} + 32'd1 >= QUEUED", "sent_q} + 32'd1 > QUEUED + 32'd8"),
-                    ("sent_q} + 32'd1 >= QUEUED", "sent_q} + 32'd4 >= QUEUED"),
-                    ("else if (turn[u]) before_q", "else if (1'b0) before_q"),
-                    ("ask & ~midway_q & ~(ready", "ask & ~midway_q & ~(ready | ready"),
+    RED + "sched": [(RED + "sched_fair", "sent_q} + 32'd1 >= QUEUED", "sent_q} + 32'd1 > QUEUED + 32'd8"),
+                    (RED + "sched_fair", "sent_q} + 32'd1 >= QUEUED", "sent_q} + 32'd4 >= QUEUED"),
+                    (RED + "sched_turn", "else if (turn[u]) before_q", "else if (1'b0) before_q"),
+                    ("ask & ~midway & ~(ready", "ask & ~midway & ~(ready | ready"),
                     ("(s1_port | popped_q)", "s1_port"),
-                    ("else if (from_queue[t]) behind_q", "else if (1'b0) behind_q"),
-                    ("passed_q} + 32'd1 >= PASSED_MAX", "passed_q} + 32'd1 > PASSED_MAX + 32'd8"),
-                    ("less(q_index[e*24 +: 24], r_una[e*24 +: 24]) ||", ""), (" || g_life[g] != q_life[s1_port_q]", ""),
-                    ("lane_members & ~l_queued;", "lane_members;"),
-                    ("(slot & (size_mask >> 3)) == 16'd0", "(slot & (size_mask >> 2)) == 16'd0")],
-    CTL + "group_regs": [("if (hit[h] && !error_q[h])", "if (hit[h])"), ("NUMBER[GW-1:0] && !found;", "NUMBER[GW-1:0];"),
-                         ("n = 0; n < SOURCES; n = n + 1", "n = SOURCES - 1; n >= 0; n = n - 1"),
-                         ("if (start_q) error_q[start_group_q] <= 1'b0;", ""), ("wr_data[0] && !live_q[wr_group]", "wr_data[0]")],
+                    (RED + "sched_pick", "else if (taken[t]) above_q", "else if (1'b0) above_q"),
+                    (RED + "sched_fair", "passed_q} + 32'd1 >= PASSED_MAX", "passed_q} + 32'd1 > PASSED_MAX + 32'd8"),
+                    (RED + "sched_start", "less(q_index[e*24 +: 24], r_una[e*24 +: 24]) ||", ""), (RED + "sched_start", " || g_life[group] != q_life[port]", ""),
+                    (RED + "sched_start", "member & ~l_queued;", "member;"),
+                    (RED + "sched_start", "(number & (size_mask >> 3)) == 16'd0", "(number & (size_mask >> 2)) == 16'd0"),
+                    (RED + "sched_flight", "lock_q & ~block : lock_q | block", "lock_q & ~block : lock_q"),
+                    (RED + "sched_flight", "late_q[m]   <= late", "late_q[m]   <= 1'b0")],
+    CTL + "group_regs": [(CTL + "group_errors", "if (hit[h] && !error_q[h])", "if (hit[h])"), (CTL + "group_errors", "NUMBER[GW-1:0] && !found;", "NUMBER[GW-1:0];"),
+                         (CTL + "group_errors", "n = 0; n < SOURCES; n = n + 1", "n = SOURCES - 1; n >= 0; n = n - 1"),
+                         (CTL + "group_errors", "if (start_valid) error_q[start_group] <= 1'b0;", ""), (CTL + "group_errors", "if (clear_valid) error_q", "if (1'b0) error_q"),
+                         ("wr_data[0] && !live_q[wr_group]", "wr_data[0]")],
     CTL + "regs": [("wr_init ? 2'b11 : wr_data[1:0]", "wr_data[1:0]"), ("if (rd_wait_q[3]) rd_data_q", "if (rd_wait_q[1]) rd_data_q"),
                    ("{28'd0, cid[6:3]} < LANES &&", ""), ("init_q || seen_q || wr_init", "init_q || wr_init"), ("hold_ports_q | {PORTS{ctrl", "{PORTS{ctrl"),
                    ("else if (wr_en && wr_addr == `RF_HOLD_PORTS", "else if (wr_en && wr_addr == `RF_CTRL")],
@@ -70,8 +73,10 @@ MUTANTS = {
                          ("if (!ack_here) why = `RF_CNT_WRONG_SOURCE;\n      else act = ACT_FOREIGN;", "act = ACT_FOREIGN;"),
                          ("!hit) begin", "!hit || opcode == 8'h81) begin"),
                          ("syndrome[7:2] == 6'h18", "syndrome[7:3] == 5'h0c")],
-    RED + "judge": [("r_cid == 16'hffff", "r_cid[15]"), ("p3_back - f_start + {23'd0, syn_ack}", "p3_back - f_start"), ("p4_len_q <= `RF_PUNT_DATA_BYTES && ", ""), ("{CW+1{1'b0}} && !pause", "{CW+1{1'b0}}"),
-                    ("(p4_act_q == ACT_FORM && w_storable)", "(p4_act_q == ACT_FORM)"), ("p5_too_soon ? `RF_ERROR_BEFORE_START :", "")],
+    RED + "judge": [(RED + "judge_admit", "r_cid == 16'hffff", "r_cid[15]"), ("p3_back - f_start + {23'd0, syn_ack}", "p3_back - f_start"),
+                    (RED + "judge_verdict", "len <= `RF_PUNT_DATA_BYTES && ", ""), (RED + "judge_admit", "{CW+1{1'b0}} && !pause", "{CW+1{1'b0}}"),
+                    ("(p4_act_q == ACT_FORM && w_storable)", "(p4_act_q == ACT_FORM)"), (RED + "judge_effect", "too_soon ? `RF_ERROR_BEFORE_START :", ""),
+                    (RED + "judge_verdict", "if (accept) op = OP_STORE", "op = OP_STORE"), (RED + "judge_effect", "nak ? nak_why : p5_cause_q", "p5_cause_q")],
     RED + "judge_window": [("index[23] && !distant", "index[23]"), ("valid && !early", "valid"),
                            ("in_window && !old_next;", "in_window;"), ("selective ? accept :", ""), ("assign too_soon = n_begins_q && follows;", "assign too_soon = n_begins_q;"),
                            (".una_valid(n_una_q)", ".una_valid(una_valid)"), ("n_room_q      <= behalf_room", "n_room_q      <= 1'b1"),
@@ -101,7 +106,8 @@ MUTANTS = {
 
 # Files that a bench needs besides its module and the library.
 MANY = [RED + "ram_many", RED + "many_parity"]
-MORE = {CTL + "regs": [RED + "conn_static"], RED + "judge": MANY + [RED + n for n in ("judge_form", "judge_nak", "judge_window")],
+MORE = {CTL + "regs": [RED + "conn_static"], RED + "judge": MANY + [RED + "judge_" + n for n in ("admit", "form", "nak", "window", "verdict", "effect")],
+        RED + "sched": [RED + "sched_" + n for n in ("turn", "pick", "start", "flight", "fair")], CTL + "group_regs": [CTL + "group_errors"],
         RED + "judge_window": MANY + [RED + "judge_nak"], RED + "judge_nak": MANY, RED + "repeatq": MANY,
         RED + "ledger_run": MANY, RED + "ledger": MANY + [RED + n for n in ("ledger_run", "ledger_port", "ledger_head", "ledger_tail", "ledger_ack")]}
 
@@ -131,7 +137,7 @@ def main(argv):
         name = module.split("rf_")[1]
         sources = (["tests/rtl/core_flip.vlt"] if name in flipped else []) + LIB + [m + ".v" for m in MORE.get(module, [])] + [module + ".v"]
         net_mutants.BENCHES[name] = ("rf_" + name, sources, "unit_%s.cpp" % name, params[name])
-        mutants += [(name, module + ".v", old, new) for old, new in pairs]
+        mutants += [(name, (pair[0] if len(pair) == 3 else module) + ".v") + pair[-2:] for pair in pairs]
     net_mutants.MUTANTS = {"unit": mutants}
     return net_mutants.main([argv[0], "unit", argv[1]])
 

@@ -1,0 +1,188 @@
+// rf_judge_effect: p5 of rf_judge: what leaves the judge because of a frame: the header to store or to forward, the PSN
+// of a made ACK or NAK, the counter, signs of life, an error.
+//
+// Latency     1 cycle: registers of what p4 decided; the NAK of p5 is merged in.
+// Throughput  one frame per cycle.
+// Capacity    none.
+// Handshake   none.
+// Reset       no effect.
+// Proved      tests/rtl/unit_judge.cpp; tests/formal/nak_una.proof, as part of rf_judge.
+
+`include "rf_regs.vh"
+
+`default_nettype none
+
+module rf_judge_effect #(
+  parameter GW = 3,
+  parameter LW = 1,
+  parameter PW = 2,
+  parameter HDR_AW = 9
+) (
+  input  wire                   clk,
+  input  wire                   rst,
+
+  // p4: the frame, and what the judge has decided (rf_judge). keep: its header is used.
+  input  wire                   valid,
+  input  wire                   keep,
+  input  wire                   store,
+  input  wire                   event_it,
+  input  wire                   behalf,
+  input  wire                   held,
+  input  wire                   seen,
+  input  wire                   is_ack,
+  input  wire [2:0]             fault,
+  input  wire [7:0]             why,
+  input  wire [GW+LW+PW-1:0]    conn,
+  input  wire [23:0]            index,
+  input  wire [HDR_AW-1:0]      slot,
+  input  wire                   selective,
+  input  wire [23:0]            start,
+  input  wire [23:0]            una,
+  input  wire [23:0]            psn,
+  input  wire [23:0]            qpn,
+  input  wire [23:0]            msn,
+  input  wire [639:0]           hdr,
+  input  wire                   vlan,
+  input  wire [7:0]             opcode,
+  input  wire [6:0]             hlen,
+  input  wire [12:0]            plen,
+  input  wire [1:0]             pad,
+
+  // p5: the NAK that it needs, an error (rf_judge_window).
+  input  wire                   too_soon,
+  input  wire                   nak,
+  input  wire [7:0]             nak_why,
+  input  wire [7:0]             syndrome,
+  input  wire [23:0]            named,
+
+  // p5: header to be stored; ACK to be forwarded (event) or made (behalf).
+  output wire                   h_store,
+  output wire [LW+HDR_AW-1:0]   h_addr,
+  output wire                   h_event,
+  output wire                   h_behalf,
+  output wire                   h_nak,
+  // A frame was held: only its header is used (rf_held).
+  output wire                   h_held,
+  output wire [639:0]           h_hdr,
+  output wire                   h_vlan,
+  output wire [7:0]             h_opcode,
+  output wire [6:0]             h_hlen,
+  output wire [12:0]            h_plen,
+  output wire [1:0]             h_pad,
+  // PSN with which the frame is stored or forwarded; the others are for made frames.
+  output wire [23:0]            h_psn,
+  output wire [23:0]            h_made,
+  output wire [7:0]             h_syndrome,
+  output wire [23:0]            h_qpn,
+  output wire [23:0]            h_msn,
+
+  // p5: the counter of the verdict, signs of life, an error for the group of x_conn.
+  output wire                   x_count,
+  output wire [7:0]             x_cause,
+  output wire                   x_seen_data,
+  output wire                   x_seen_ack,
+  output wire [GW+LW+PW-1:0]    x_conn,
+  output wire [2:0]             x_error,
+  output wire [23:0]            x_index
+);
+
+  reg                  p5_store_q;
+  reg                  p5_event_q;
+  reg                  p5_behalf_q;
+  reg                  p5_selective_q;
+  reg                  p5_held_q;
+  reg [23:0]           p5_start_q;
+  reg [23:0]           p5_una_q;
+  reg                  p5_count_q;
+  reg                  p5_seen_data_q;
+  reg                  p5_seen_ack_q;
+  reg [2:0]            p5_error_q;
+  reg [7:0]            p5_cause_q;
+  reg [GW+LW+PW-1:0]   p5_conn_q;
+  reg [LW+HDR_AW-1:0]  p5_addr_q;
+  reg [639:0]          p5_hdr_q;
+  reg                  p5_vlan_q;
+  reg [7:0]            p5_opcode_q;
+  reg [6:0]            p5_hlen_q;
+  reg [12:0]           p5_plen_q;
+  reg [1:0]            p5_pad_q;
+  reg [23:0]           p5_psn_q;
+  reg [23:0]           p5_qpn_q;
+  reg [23:0]           p5_msn_q;
+  reg [23:0]           p5_index_q;
+
+  always @(posedge clk)
+    if (rst || !valid) begin
+      p5_store_q     <= 1'b0;
+      p5_event_q     <= 1'b0;
+      p5_behalf_q    <= 1'b0;
+      p5_held_q      <= 1'b0;
+      p5_count_q     <= 1'b0;
+      p5_seen_data_q <= 1'b0;
+      p5_seen_ack_q  <= 1'b0;
+      p5_error_q     <= `RF_ERROR_NONE;
+    end else begin
+      p5_store_q     <= store;
+      p5_event_q     <= event_it;
+      p5_behalf_q    <= behalf;
+      p5_held_q      <= held;
+      p5_count_q     <= !event_it;
+      p5_seen_data_q <= seen && !is_ack;
+      p5_seen_ack_q  <= seen && is_ack;
+      p5_error_q     <= fault;
+    end
+
+  always @(posedge clk)
+    if (valid) begin
+      p5_cause_q <= why;
+      p5_conn_q  <= conn;
+      p5_index_q <= index;
+    end
+
+  always @(posedge clk)
+    if (valid && keep) begin
+      p5_hdr_q    <= hdr;
+      p5_addr_q   <= {conn[PW +: LW], slot};
+      p5_vlan_q   <= vlan;
+      p5_opcode_q <= opcode;
+      p5_hlen_q   <= hlen;
+      p5_plen_q   <= plen;
+      p5_pad_q    <= pad;
+      p5_psn_q    <= psn;
+      p5_start_q  <= start;
+      p5_una_q    <= una;
+      p5_selective_q <= selective;
+      p5_qpn_q    <= qpn;
+      p5_msn_q    <= msn;
+    end
+
+  assign h_store     = p5_store_q;
+  assign h_event     = p5_event_q;
+  assign h_behalf    = p5_behalf_q || nak;
+  assign h_nak       = nak;
+  assign h_held      = p5_held_q;
+  // An ACK on behalf acknowledges the index before una. Three sums in parallel, because the select is late.
+  assign h_made      = !nak ? p5_start_q + p5_una_q - 24'd1 :
+                       p5_selective_q ? p5_start_q + named : p5_start_q + p5_una_q;
+  assign h_syndrome  = nak ? syndrome : 8'h1f;
+  assign h_addr      = p5_addr_q;
+  assign h_hdr       = p5_hdr_q;
+  assign h_vlan      = p5_vlan_q;
+  assign h_opcode    = p5_opcode_q;
+  assign h_hlen      = p5_hlen_q;
+  assign h_plen      = p5_plen_q;
+  assign h_pad       = p5_pad_q;
+  assign h_psn       = p5_psn_q;
+  assign h_qpn       = p5_qpn_q;
+  assign h_msn       = p5_msn_q;
+  assign x_count     = p5_count_q;
+  assign x_cause     = nak ? nak_why : p5_cause_q;
+  assign x_seen_data = p5_seen_data_q;
+  assign x_seen_ack  = p5_seen_ack_q;
+  assign x_conn      = p5_conn_q;
+  assign x_error     = too_soon ? `RF_ERROR_BEFORE_START : p5_error_q;
+  assign x_index     = p5_index_q;
+
+endmodule
+
+`default_nettype wire

@@ -34,9 +34,10 @@
 #define SINGLES 4      /* schemes with few trees, over racks */
 #define CLASS_PART 0.5 /* of FOLD_PART, for the program over classes; the rest is for images */
 #define IMAGES_MOST 512
-#define RAILS_LOSS 0.015 /* allowed loss of throughput on rail fabrics without slow schemes */
-#define FEW 1e-9         /* relative loss of throughput allowed for fewer trees */
-#define FEW_LOSS 2e-3    /* the same for trees in whole chunk classes */
+#define IMAGES_FINE 16384 /* the same if a small gap is requested */
+#define RAILS_LOSS 0.015  /* allowed loss of throughput on rail fabrics without slow schemes */
+#define FEW 1e-9          /* relative loss of throughput allowed for fewer trees */
+#define FEW_LOSS 2e-3     /* the same for trees in whole chunk classes */
 
 /* Divides a plan into chunk classes and returns its throughput; 0 if the result is not valid. */
 static double in_classes(const struct topology *t, struct plan *p, int chunks)
@@ -97,7 +98,9 @@ static double bound_of_hosts(const struct topology *t)
 /* The rings or binary trees of a large rail fabric if no forest is much better; NULL: others. */
 static struct plan *forest_of_rails(const struct topology *t, const struct scheme_options *o)
 {
-	struct plan *p = t->workers > SEED_WORKERS && !o->reduce_only ? rails_plan(t, false) : NULL;
+	struct plan *p = t->workers > SEED_WORKERS && !o->reduce_only
+				 ? rails_plan(t, false, o->gap < SCHEME_GAP)
+				 : NULL;
 
 	if (p && p->throughput >= bound_of_hosts(t) * (1 - RAILS_LOSS)) {
 		snprintf(p->scheme, sizeof(p->scheme), "forest");
@@ -240,7 +243,7 @@ static void run_others(struct rival *r, const struct topology *t, const struct s
 /* Rail fabrics have plans that no scheme makes. */
 static void try_rails(struct rival *r, const struct topology *t, const struct scheme_options *o)
 {
-	struct plan *p = o->reduce_only ? NULL : rails_plan(t, true);
+	struct plan *p = o->reduce_only ? NULL : rails_plan(t, true, o->gap < SCHEME_GAP);
 
 	if (p && ((o->trees > 0 && p->trees > o->trees) || limits_check(t, p, NULL) != 0)) {
 		plan_free(p);
@@ -336,7 +339,9 @@ static void take_bound(struct pack *p, const struct quotient *q)
 
 static int most_trees(const struct scheme_options *o)
 {
-	return o->chunks > 0 && o->chunks < IMAGES_MOST ? o->chunks : IMAGES_MOST;
+	int most = o->gap < SCHEME_GAP ? IMAGES_FINE : IMAGES_MOST;
+
+	return o->chunks > 0 && o->chunks < most ? o->chunks : most;
 }
 
 /* The best plan of the other schemes, renamed. */
@@ -354,6 +359,13 @@ static struct plan *rival_plan(struct rival *r)
 static bool is_rails_enough(const struct pack *p, const struct rival *r, double loss)
 {
 	return r->plan && r->rails && r->rate >= fmin(p->enough, p->bound) * (1 - loss);
+}
+
+static double rails_loss(const struct topology *t, const struct scheme_options *o)
+{
+	if (t->workers <= SEED_WORKERS)
+		return FEW;
+	return o->gap < SCHEME_GAP ? o->gap : RAILS_LOSS;
 }
 
 /*
@@ -374,9 +386,9 @@ static struct plan *plan_folded(struct pack *p, struct rival *r, const struct sc
 	if (quotient_run(&q, from + (FOLD_PART - from) * CLASS_PART) == 0) {
 		if (q.exact)
 			take_bound(p, &q);
-		plan = is_rails_enough(p, r, p->t->workers > SEED_WORKERS ? RAILS_LOSS : FEW)
+		plan = is_rails_enough(p, r, rails_loss(p->t, o))
 			       ? rival_plan(r)
-			       : unfold(&q, "best", most_trees(o), o->seed, FOLD_PART);
+			       : unfold(&q, "best", most_trees(o), o->gap, o->seed, FOLD_PART);
 	}
 	quotient_end(&q);
 	fold_free(f);

@@ -10,9 +10,9 @@
 /*
  * Trees that each stay within one rail. With merging, boxes that can hold all workers merge. If the
  * links of each rail are alike and no box above the rails merges, the throughput is within 1 /
- * workers of the optimum. NULL: fewer than two switches have a link to every worker. The caller
- * frees.
+ * workers of the optimum. exact: deeper trees, and trees at boxes above the rails; then it is the
+ * optimum. NULL: fewer than two switches have a link to every worker. The caller frees.
  */
-struct plan *rails_plan(const struct topology *t, bool merging);
+struct plan *rails_plan(const struct topology *t, bool merging, bool exact);
 
 #endif

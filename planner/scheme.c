@@ -66,6 +66,8 @@ static int check(const struct topology *t, const struct scheme_options *o, struc
 			"--reduce-only needs a parameter server: no host has \"server\" true");
 	if (o->trees < 0)
 		return topo_refuse(e, -1, -1, "a forest cannot have %d trees", o->trees);
+	if (!(o->gap > 0 && o->gap < 1))
+		return topo_refuse(e, -1, -1, "the gap must be above 0 and below 1");
 	if (o->chunks < 0 || o->roundings < 1 || !(o->seconds > 0) || !(o->work > 0))
 		return topo_refuse(e, -1, -1,
 				   "chunks must not be negative; roundings, work and seconds must "

@@ -7,6 +7,8 @@
 #include "plan/plan.h"
 #include "planner/work.h"
 
+#define SCHEME_GAP 0.004
+
 struct scheme;
 
 struct scheme_options {
@@ -17,6 +19,11 @@ struct scheme_options {
 	double seconds;   /* additional time limit of such a scheme; INFINITY: none */
 	bool reduce_only; /* plan only the way up, to parameter servers */
 	int trees;        /* largest number of trees; 0: any */
+	/*
+	 * Large networks: the part of the throughput that is given up for fewer trees; a smaller
+	 * one than SCHEME_GAP takes more trees and more time.
+	 */
+	double gap;
 	/* Called when a scheme ends, including one that another scheme runs; NULL: not called. */
 	void (*progress)(const char *scheme, double seconds);
 	struct work_reporter *reporter; /* receives progress reports; NULL: none */

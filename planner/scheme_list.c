@@ -57,6 +57,7 @@ struct scheme_options scheme_options_default(void)
 				       .chunks = 0,
 				       .roundings = 20,
 				       .work = 7e9,
+				       .gap = SCHEME_GAP,
 				       .seconds = INFINITY,
 				       .schemes = scheme_list};
 }

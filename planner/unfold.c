@@ -13,7 +13,6 @@
 #include "planner/shape.h"
 
 #define IMAGES_FIRST 32
-#define NEAR 0.996    /* part of the value by classes at which images are enough */
 #define PASSES_MOST 4 /* passes over all twins, for one image */
 #define TRIES 4       /* exchanges that are tried for each node in a pass */
 #define SWAP_WORK 2   /* units for each link of a node */
@@ -504,8 +503,10 @@ static int count_used(const struct images *x)
 	return n;
 }
 
-struct plan *unfold(struct quotient *q, const char *name, int trees, uint64_t seed, double part)
+struct plan *unfold(struct quotient *q, const char *name, int trees, double gap, uint64_t seed,
+		    double part)
 {
+	double near = 1 - gap; /* part of the value by classes at which images are enough */
 	bool plain = q->f->twins == q->f->twin_first[q->f->twins];
 	struct images x;
 	struct plan *p = NULL;
@@ -528,7 +529,7 @@ struct plan *unfold(struct quotient *q, const char *name, int trees, uint64_t se
 			weigh(&x, part);
 		if (x.value >= rate)
 			rate = keep_better(q->f->t, &p, rate, make_parts(&x, name, 1));
-		if (plain || x.value >= NEAR * q->value || most >= trees ||
+		if (plain || x.value >= near * q->value || most >= trees ||
 		    !work_is_left(q->work, part))
 			break;
 		/* The next round has twice as many images. */
@@ -536,7 +537,7 @@ struct plan *unfold(struct quotient *q, const char *name, int trees, uint64_t se
 		if (!work_has_time(q->work, part, 2 * took))
 			break;
 	}
-	for (int parts = 2; rate < NEAR * x.value && parts * count_used(&x) <= trees &&
+	for (int parts = 2; rate < near * x.value && parts * count_used(&x) <= trees &&
 			    work_has_time(q->work, part, took);
 	     parts *= 2)
 		rate = keep_better(q->f->t, &p, rate, make_parts(&x, name, parts));

@@ -8,9 +8,10 @@
 #include "planner/quotient.h"
 
 /*
- * The best plan found with that part of the work; seed: of random choices; trees: limit. NULL:
- * none.
+ * The best plan found with that part of the work; seed: of random choices; trees: limit. Images are
+ * added until the plan is within that gap, relative, of the value by classes. NULL: none.
  */
-struct plan *unfold(struct quotient *q, const char *name, int trees, uint64_t seed, double part);
+struct plan *unfold(struct quotient *q, const char *name, int trees, double gap, uint64_t seed,
+		    double part);
 
 #endif

@@ -97,7 +97,8 @@ static int take_plan(void *to, const char *value)
 
 int plan_command_check(int argc, char **argv)
 {
-	struct request w = {.to = PLAN_OUTPUT_DEFAULT};
+	const struct plan_output plain = PLAN_OUTPUT_DEFAULT;
+	struct request w = {.to = plain};
 	int code;
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "topology", 't', &w.to.topology, "FILE", "JSON", NULL},
@@ -111,8 +112,8 @@ int plan_command_check(int argc, char **argv)
 		{RF_OPT_STRING, "dot", 0, &w.to.dot, "FILE", "write the picture as Graphviz source",
 		 NULL},
 		{RF_OPT_SIZE, "size", 0, &w.to.size, "SIZE", "vector size in the simulators", NULL},
-		{RF_OPT_UINT, "sim-chunks", 0, &w.to.sim_chunks, "N",
-		 "chunks in the chunk simulator", NULL},
+		{RF_OPT_CALL, "sim-chunks", 0, &w.to, "N", PLAN_SIM_CHUNKS_TEXT,
+		 plan_take_sim_chunks},
 		{.kind = RF_OPT_END}};
 	const struct rf_opt_page page = {
 		"ringfold plan check --topology FILE --plan FILE [options]",
@@ -134,7 +135,11 @@ int plan_command_check(int argc, char **argv)
 			"ringfold plan check: --picture and --dot need exactly one --plan\n");
 		return RF_EXIT_USAGE;
 	}
-	if (!plan_in_range(w.to.sim_chunks, 1u << 20, "sim-chunks"))
+	if (w.plans > 1 && w.to.size != plain.size) {
+		fprintf(stderr, "ringfold plan check: --size needs exactly one --plan\n");
+		return RF_EXIT_USAGE;
+	}
+	if (!plan_output_is_used(&w.to, w.plans == 1, "exactly one --plan"))
 		return RF_EXIT_USAGE;
 	w.to.simulate = true;
 	return w.plans > 1 ? check_together(&w) : check(&w);

@@ -7,8 +7,6 @@
 #include "base/opt.h"
 #include "tools/plan_tool.h"
 
-#include "planner/shape.h"
-
 static const char *const shapes[] = {"star", "leaf-spine", "fat-tree",
 				     "rail", "random",     "machines"};
 static const char *const box_words[] = {"none", "leaves", "spines", "all", "share"};
@@ -80,6 +78,49 @@ static int shipped(void *to, const char *value)
 	(void)value;
 	*(struct topo_limits *)to = topo_limits_shipped();
 	return 0;
+}
+
+#define OF(shape) (1u << (shape))
+#define SHAPES 6
+
+/*
+ * Options that only some shapes have, by their value and its default. An option with a value that
+ * the shape ignores is refused.
+ */
+static bool is_meaningful(const struct topo_spec *s, const char *boxes)
+{
+	const struct topo_spec plain = topo_spec_default(s->shape);
+	const unsigned int layers = OF(TOPO_LEAF_SPINE) | OF(TOPO_RAIL) | OF(TOPO_MACHINES);
+	const struct {
+		const char *name;
+		bool given;
+		unsigned int shapes;
+	} option[] = {
+		{"leaves", s->leaves != plain.leaves, layers | OF(TOPO_RANDOM)},
+		{"spines", s->spines != plain.spines, layers},
+		{"k", s->k != plain.k, OF(TOPO_FAT_TREE)},
+		{"gpus", s->gpus != plain.gpus, OF(TOPO_MACHINES)},
+		{"degree", s->degree != plain.degree, OF(TOPO_RANDOM)},
+		{"nvlink", s->nvlink < plain.nvlink || s->nvlink > plain.nvlink, OF(TOPO_MACHINES)},
+	};
+
+	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++) {
+		if (!option[i].given || (option[i].shapes & OF(s->shape)))
+			continue;
+		fprintf(stderr, "ringfold plan generate: --%s is no option of the shape %s, but of",
+			option[i].name, shapes[s->shape]);
+		for (int k = 0; k < SHAPES; k++)
+			if (option[i].shapes & OF(k))
+				fprintf(stderr, " %s", shapes[k]);
+		fprintf(stderr, "\n");
+		return false;
+	}
+	if ((s->box_share < plain.box_share || s->box_share > plain.box_share) &&
+	    strcmp(boxes ? boxes : box_words[s->boxes], "share") != 0) {
+		fprintf(stderr, "ringfold plan generate: --box-share needs --boxes share\n");
+		return false;
+	}
+	return true;
 }
 
 static int generate(struct topo_spec *s, const char *boxes, uint64_t delay, const char *out)
@@ -218,6 +259,8 @@ int plan_command_generate(int argc, char **argv)
 				"fat-tree, rail, random or machines\n");
 		return RF_EXIT_USAGE;
 	}
+	if (!is_meaningful(&s, boxes))
+		return RF_EXIT_USAGE;
 	if (plan_paths(NULL, 0, &out, 1) != 0)
 		return RF_EXIT_FAILED;
 	return generate(&s, boxes, delay, out);

@@ -10,13 +10,22 @@
 
 #define SHARES_MOST 64
 #define SHARES_SCHEME "inart-exact"
+#define DRAWS_SCHEMES "grid, grid-classes, inart or inart-equal"
+#define BEST_SCHEME "best"
+#define GAP_LEAST 1e-7
+#define GAP_MOST 0.1
 #define WEIGHED_MOST 16 /* most trees of the forests that --size compares */
+
+static const char *const shares_of[] = {SHARES_SCHEME, NULL};
+static const char *const gap_of[] = {BEST_SCHEME, NULL};
+static const char *const draws_of[] = {"grid", "grid-classes", "inart", "inart-equal", NULL};
 
 struct request {
 	struct plan_output to;
 	const char *scheme;
 	bool quiet, reduce_only, as_printed, weighed;
 	double share[SHARES_MOST];
+	double gap; /* 0: not given */
 	int shares;
 	unsigned int chunks, roundings, trees;
 	uint64_t seed, limit;
@@ -58,6 +67,19 @@ static struct plan *weigh(const struct scheme *s, const struct topology *t,
 	return best;
 }
 
+/* Whether an option is given that has no meaning for the scheme; then with a message. */
+static bool is_foreign(const struct scheme *s, const char *option, bool given,
+		       const char *const *schemes, const char *list)
+{
+	if (!given || scheme_is_among(s, schemes))
+		return false;
+	fprintf(stderr,
+		"ringfold plan: --%s is an option of the scheme %s, not of \"%s\"; leave it out or "
+		"name such a scheme\n",
+		option, list, s->name);
+	return true;
+}
+
 static int make(const struct request *w)
 {
 	const struct scheme *s = scheme_find(w->scheme);
@@ -72,13 +94,11 @@ static int make(const struct request *w)
 			w->scheme);
 		return RF_EXIT_USAGE;
 	}
-	if (w->shares && s != scheme_find(SHARES_SCHEME)) {
-		fprintf(stderr,
-			"ringfold plan: --shares is an option of the scheme " SHARES_SCHEME
-			", not of \"%s\"; leave it out or name that scheme\n",
-			w->scheme);
+	if (is_foreign(s, "shares", w->shares > 0, shares_of, SHARES_SCHEME) ||
+	    is_foreign(s, "gap", w->gap > 0, gap_of, BEST_SCHEME) ||
+	    is_foreign(s, "as-printed", w->as_printed, draws_of, DRAWS_SCHEMES) ||
+	    is_foreign(s, "roundings", w->roundings > 0, draws_of, DRAWS_SCHEMES))
 		return RF_EXIT_USAGE;
-	}
 	if (plan_output_paths(&w->to) != 0)
 		return RF_EXIT_FAILED;
 	t = topo_read(w->to.topology, &e);
@@ -91,6 +111,7 @@ static int make(const struct request *w)
 	o.reduce_only = w->reduce_only;
 	o.trees = (int)w->trees;
 	o.as_printed = w->as_printed;
+	o.gap = w->gap > 0 ? w->gap : o.gap;
 	plan_show_progress(&o, w->quiet || w->to.json);
 	o.server_share = w->shares ? w->share : NULL;
 	o.server_shares = w->shares;
@@ -118,6 +139,18 @@ static int take_size(void *to, const char *value)
 		return -1;
 	}
 	w->weighed = true;
+	return 0;
+}
+
+static int take_gap(void *to, const char *value)
+{
+	double *gap = to;
+
+	if (rf_opt_fraction(value, gap) != 0 || *gap < GAP_LEAST || *gap > GAP_MOST) {
+		fprintf(stderr, "\"%s\" must be a part from %g%% to %g%%\n", value, 100 * GAP_LEAST,
+			100 * GAP_MOST);
+		return -1;
+	}
 	return 0;
 }
 
@@ -171,6 +204,10 @@ int plan_command_make(int argc, char **argv)
 		 "divide the vector into N classes; 0: keep fractional shares", NULL},
 		{RF_OPT_UINT, "trees", 0, &w.trees, "N",
 		 "largest number of trees in the forest; 0: any number", NULL},
+		{RF_OPT_CALL, "gap", 0, &w.gap, "PART",
+		 "best, large networks: part of the throughput given up for fewer trees (default "
+		 "0.4%)",
+		 take_gap},
 		{RF_OPT_FLAG, "reduce-only", 0, &w.reduce_only, NULL,
 		 "plan only the way up, to parameter servers (GRID, InArt: rates as in the papers)",
 		 NULL},
@@ -190,8 +227,8 @@ int plan_command_make(int argc, char **argv)
 		 "vector size: chooses the forest that is fastest in the chunk simulator; also "
 		 "used by --simulate",
 		 take_size},
-		{RF_OPT_UINT, "sim-chunks", 0, &w.to.sim_chunks, "N",
-		 "chunks in the chunk simulator", NULL},
+		{RF_OPT_CALL, "sim-chunks", 0, &w.to, "N", PLAN_SIM_CHUNKS_TEXT,
+		 plan_take_sim_chunks},
 		{.kind = RF_OPT_END}};
 	const struct rf_opt_page page = {
 		"ringfold plan [make] --topology FILE --scheme NAME [options]", intro ? intro : "",
@@ -205,9 +242,10 @@ int plan_command_make(int argc, char **argv)
 			fprintf(stderr, "ringfold plan: --topology and --scheme are required; "
 					"--help lists the schemes\n");
 		else if (plan_in_range(w.chunks, 1u << 20, "chunks") &&
-			 plan_in_range(w.to.sim_chunks, 1u << 20, "sim-chunks") &&
 			 plan_in_range(w.trees, 1u << 20, "trees") &&
-			 plan_in_range(w.roundings, 100000, "roundings"))
+			 plan_in_range(w.roundings, 100000, "roundings") &&
+			 plan_output_is_used(&w.to, w.to.simulate || w.weighed,
+					     "--simulate or --size"))
 			code = make(&w);
 	}
 	free(intro);

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "plan/text.h"
-
 #include "planner/sim.h"
+
+#define SIM_CHUNKS_MOST (1u << 20)
 
 void plan_fail(const char *reason)
 {
@@ -202,4 +203,31 @@ bool plan_in_range(unsigned int v, unsigned int most, const char *option)
 		return true;
 	fprintf(stderr, "ringfold plan: --%s must be at most %u\n", option, most);
 	return false;
+}
+
+int plan_take_sim_chunks(void *to, const char *value)
+{
+	struct plan_output *w = to;
+
+	if (rf_opt_uint(value, &w->sim_chunks) != 0 || w->sim_chunks == 0 ||
+	    w->sim_chunks > SIM_CHUNKS_MOST) {
+		fprintf(stderr, "\"%s\" must be a whole number from 1 to %u\n", value,
+			SIM_CHUNKS_MOST);
+		return -1;
+	}
+	w->sim_chunks_given = true;
+	return 0;
+}
+
+bool plan_output_is_used(const struct plan_output *w, bool simulated, const char *needs)
+{
+	if (w->sim_chunks_given && !simulated) {
+		fprintf(stderr, "ringfold plan: --sim-chunks needs %s\n", needs);
+		return false;
+	}
+	if (w->tree > 0 && !w->picture && !w->dot) {
+		fprintf(stderr, "ringfold plan: --tree needs --picture or --dot\n");
+		return false;
+	}
+	return true;
 }

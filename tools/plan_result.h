@@ -7,8 +7,6 @@
 #include "base/opt.h"
 #include "tools/plan_tool.h"
 
-#include "planner/sim.h"
-
 /* Where a plan comes from and where it goes; a path that is NULL is not requested. */
 struct plan_output {
 	const char *topology, *plan; /* input files */
@@ -16,6 +14,7 @@ struct plan_output {
 	bool json, simulate;
 	unsigned int sim_chunks, tree; /* tree: draw only the tree-th largest; 0: the largest */
 	uint64_t size;                 /* bytes of the vector in the simulators */
+	bool sim_chunks_given;
 };
 
 #define PLAN_OUTPUT_DEFAULT                                                                        \
@@ -36,5 +35,14 @@ int plan_output_paths(const struct plan_output *w);
 int plan_options(const struct rf_opt_page *page, int argc, char **argv, int *code);
 /* Whether the value of an option is at most `most`; false with a message. */
 bool plan_in_range(unsigned int v, unsigned int most, const char *option);
+
+#define PLAN_SIM_CHUNKS_TEXT "chunks in the chunk simulator, at most 1048576 (default 256)"
+/* Takes --sim-chunks into a struct plan_output; 0, or -1 with a message. */
+int plan_take_sim_chunks(void *to, const char *value);
+/*
+ * Whether the options --tree and --sim-chunks, if given, have an effect; false with a message.
+ * simulated: the chunk simulator runs; needs: what makes it run.
+ */
+bool plan_output_is_used(const struct plan_output *w, bool simulated, const char *needs);
 
 #endif

@@ -272,6 +272,29 @@ done
 for scheme in best inart ring; do
 	bad 2 "shares is an option of the scheme inart-exact, not of \"$scheme\"" -t t.json --scheme $scheme --shares 0.6,0.4 --out p2.json
 done
+for scheme in best ring inart-exact forest; do
+	for option in as-printed "roundings 5"; do
+		bad 2 "${option%% *} is an option of the scheme grid, grid-classes, inart or inart-equal, not of \"$scheme\"" -t t.json --scheme $scheme --$option --out p2.json
+	done
+done
+for value in 0 11% 1e-8 -1 x; do
+	bad 2 "\"$value\" must be a part from 1e-05% to 10%" -t t.json --scheme best --gap $value --out p2.json
+done
+bad 2 "gap is an option of the scheme best, not of \"forest\"" -t t.json --scheme forest --gap 1% --out p2.json
+bad 2 "tree needs --picture or --dot" -t t.json --scheme ring --tree 1 --out p2.json
+bad 2 "tree needs --picture or --dot" check -t t.json -P p.json --tree 1
+bad 2 "sim-chunks needs --simulate or --size" -t t.json --scheme ring --sim-chunks 256 --out p2.json
+bad 2 "sim-chunks needs exactly one --plan" check -t t.json -P p.json -P p.json --sim-chunks 8
+bad 2 "size needs exactly one --plan" check -t t.json -P p.json -P p.json --size 8M
+for value in 0 -1 1048577 x; do
+	bad 2 "\"$value\" must be a whole number from 1 to 1048576" -t t.json --scheme ring --simulate --sim-chunks $value --out p2.json
+done
+bad 2 "leaves is no option of the shape star, but of leaf-spine rail random machines" generate star --leaves 3 --out p2.json
+bad 2 "k is no option of the shape leaf-spine, but of fat-tree" generate leaf-spine --k 8 --out p2.json
+bad 2 "gpus is no option of the shape rail, but of machines" generate rail --gpus 8 --out p2.json
+bad 2 "degree is no option of the shape fat-tree, but of random" generate fat-tree --degree 4 --out p2.json
+bad 2 "nvlink is no option of the shape star, but of machines" generate star --nvlink 400 --out p2.json
+bad 2 "box-share needs --boxes share" generate leaf-spine --box-share 30% --out p2.json
 bad 1 "shares has 2 values" -t t.json --scheme inart-exact --shares 0.6,0.4 --out p2.json
 bad 1 "shares has 1 values" -t t.json --scheme inart-exact --shares 0 --out p2.json
 bad 1 "there is no link \"leaf0\"" replan -t t.json -P p.json --without-link leaf0 --out p2.json

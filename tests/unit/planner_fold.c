@@ -186,7 +186,7 @@ static void check_optimum(const char *what, struct topo_spec *s)
 	    fabs(q.bound - best->certificate.dual) > 1e-6 * q.bound)
 		fail_msg("%s: %.9g (bound %.9g) by classes, %.9g (bound %.9g) by trees", what,
 			 q.value, q.bound, best->throughput, best->certificate.dual);
-	p = unfold(&q, "folded", 256, 1, 1);
+	p = unfold(&q, "folded", 256, SCHEME_GAP, 1, 1);
 	assert_non_null(p);
 	if (plan_measure(t, p, &load, &e) != 0)
 		fail_msg("%s: %s", what, e.text);
@@ -257,7 +257,7 @@ static void test_processing(void **state)
 
 		quotient_begin(&q, f, &w);
 		assert_int_equal(quotient_run(&q, 0.5), 0);
-		p = unfold(&q, "folded", 256, 1, 1);
+		p = unfold(&q, "folded", 256, SCHEME_GAP, 1, 1);
 		if (plan_measure(t, p, &load, &e) != 0)
 			fail_msg("seed %d: %s", (int)s.seed, e.text);
 		print_message("limited boxes: %.7g of %.7g by classes\n", load.throughput, q.value);
@@ -389,7 +389,7 @@ static void test_rails(void **state)
 			struct topo_spec s =
 				rails(n, cases[i].rails, boxes ? TOPO_BOX_LEAVES : TOPO_BOX_NONE);
 			struct topology *t = make(&s);
-			struct plan *p = rails_plan(t, true);
+			struct plan *p = rails_plan(t, true, false);
 			double rate = 100 * cases[i].rails * (boxes ? 1 : ring);
 			struct topo_error e = {.text = ""};
 			struct plan_load load;
@@ -416,14 +416,100 @@ static void test_rails_with_limits(void **state)
 	(void)state;
 	s.limits.ranks = 5;
 	t = make(&s);
-	p = rails_plan(t, true);
+	p = rails_plan(t, true, false);
 	assert_true(fabs(p->throughput - 200 * 6 / 10.0) < 1e-6);
 	plan_free(p);
 	topo_free(t);
 	s = topo_spec_default(TOPO_LEAF_SPINE);
 	t = make(&s);
-	assert_null(rails_plan(t, true));
+	assert_null(rails_plan(t, true, false));
 	topo_free(t);
+}
+
+/* The rate of an exact plan for rails, which must be valid. */
+static double exact_rate(const struct topology *t)
+{
+	struct plan *p = rails_plan(t, true, true);
+	struct topo_error e = {.text = ""};
+	struct plan_load load;
+	double rate;
+
+	assert_non_null(p);
+	if (plan_verify(t, p, &load, &e) != 0)
+		fail_msg("%d workers: %s", t->workers, e.text);
+	plan_load_free(&load);
+	rate = p->throughput;
+	plan_free(p);
+	return rate;
+}
+
+/* Exact plans for rails: equal to column generation on small fabrics, to the formula on large. */
+static void test_exact_rails(void **state)
+{
+	static const int large[] = {3, 4, 7, 40, 1001, 1002};
+	static const enum topo_boxes where[] = {TOPO_BOX_NONE, TOPO_BOX_LEAVES, TOPO_BOX_SPINES,
+						TOPO_BOX_ALL, TOPO_BOX_FRACTION};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++) {
+		int n = large[i];
+		struct topo_spec s = rails(n, 2, TOPO_BOX_NONE);
+		struct topology *t = make(&s);
+
+		assert_true(fabs(exact_rate(t) / (100.0 * n / (n - 1)) - 1) < 1e-9);
+		topo_free(t);
+	}
+	for (int n = 3; n <= 7; n++)
+		for (size_t i = 0; i < sizeof(where) / sizeof(where[0]); i++) {
+			struct topo_spec s = rails(n, 3, where[i]);
+			struct scheme_options o = scheme_options_default();
+			struct topology *t;
+			struct plan *best;
+			double rate;
+
+			s.box_share = 0.5;
+			s.seed = (uint64_t)n;
+			t = make(&s);
+			best = scheme_run(scheme_find("best"), t, &o, NULL);
+			rate = exact_rate(t);
+			if (!best->certificate.exact ||
+			    fabs(rate / best->certificate.dual - 1) > 1e-6)
+				fail_msg("%d workers, boxes %d: %.9g, optimum %.9g", n, where[i],
+					 rate, best->certificate.dual);
+			plan_free(best);
+			topo_free(t);
+		}
+}
+
+/* With a small gap the plan of a large network equals what its classes prove. */
+static void test_small_gap(void **state)
+{
+	struct topo_spec spec[2] = {rails(410, 8, TOPO_BOX_FRACTION),
+				    topo_spec_default(TOPO_LEAF_SPINE)};
+	static const double near[2] = {1e-7, 2e-5};
+
+	(void)state;
+	spec[0].spines = 4;
+	spec[0].box_share = 0.5;
+	spec[1].leaves = 24;
+	spec[1].spines = 10;
+	spec[1].hosts = 60;
+	spec[1].boxes = TOPO_BOX_FRACTION;
+	spec[1].box_share = 0.2;
+	for (int i = 0; i < 2; i++) {
+		struct scheme_options o = scheme_options_default();
+		struct topology *t = make(&spec[i]);
+		struct plan *p;
+
+		o.gap = 1e-5;
+		p = scheme_run(scheme_find("best"), t, &o, NULL);
+		print_message("small gap: %.9g of %.9g, %d trees\n", p->throughput,
+			      p->certificate.dual, p->trees);
+		assert_true(p->certificate.exact);
+		assert_true(p->throughput >= p->certificate.dual * (1 - near[i]));
+		plan_free(p);
+		topo_free(t);
+	}
 }
 
 /* Of a large rail fabric best is within 1.5 % of what is proven, and quick. */
@@ -464,6 +550,8 @@ int main(void)
 		cmocka_unit_test(test_certificates),
 		cmocka_unit_test(test_rails),
 		cmocka_unit_test(test_rails_with_limits),
+		cmocka_unit_test(test_exact_rails),
+		cmocka_unit_test(test_small_gap),
 		cmocka_unit_test(test_best_of_rails),
 		cmocka_unit_test(test_reports),
 	};

@@ -114,6 +114,20 @@ static inline size_t rf_inet_eth_get(const uint8_t *frame, size_t len, bool *has
 	return RF_INET_ETH_BYTES + RF_INET_VLAN_BYTES;
 }
 
+/* The offset of the IPv4 header, 14 or 18; 0 if the frame is not IPv4 or ends within that header.
+ */
+static inline size_t rf_inet_ipv4_at(const uint8_t *frame, size_t len)
+{
+	uint16_t tci, type;
+	bool has_vlan;
+	size_t at;
+
+	if (len < RF_INET_ETH_BYTES)
+		return 0;
+	at = rf_inet_eth_get(frame, len, &has_vlan, &tci, &type);
+	return at && type == RF_INET_TYPE_IPV4 && len >= at + RF_INET_IP_BYTES ? at : 0;
+}
+
 /* Appends zeroes to a short frame; returns the length handed to the MAC. */
 static inline size_t rf_inet_pad(uint8_t *frame, size_t len)
 {

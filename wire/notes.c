@@ -8,12 +8,11 @@
 
 #include "proto/rf_bytes.h"
 #include "proto/rf_ctl.h"
+#include "proto/rf_inet.h"
 
 #define CONNECTIONS 512u
 #define WINDOW 65536u
 #define PSN_MASK 0xffffffu
-#define ETH_VLAN 0x8100u
-#define ETH_IPV4 0x0800u
 #define PORT 4791u
 #define ACK 0x11u
 #define DATA_MAX 0x0bu /* opcodes of SEND and WRITE */
@@ -199,7 +198,7 @@ static const char *note(struct rf_notes *n, struct connection *c, unsigned place
 
 const char *rf_notes_of(struct rf_notes *n, unsigned interface, const uint8_t *frame, size_t len)
 {
-	size_t l2 = len > 18 && rf_get_be16(frame + 12) == ETH_VLAN ? 18 : 14;
+	size_t l2 = rf_inet_ipv4_at(frame, len);
 	const uint8_t *ip = frame + l2;
 	uint32_t from, to, qpn;
 	struct connection *c;
@@ -209,8 +208,8 @@ const char *rf_notes_of(struct rf_notes *n, unsigned interface, const uint8_t *f
 	size_t msg_len;
 	bool ack;
 
-	if (len < l2 + BTH + BTH_BYTES || rf_get_be16(ip - 2) != ETH_IPV4 || ip[0] != 0x45 ||
-	    ip[9] != 17)
+	if (!l2 || len < l2 + BTH + BTH_BYTES || ip[0] != RF_INET_VERSION_LENGTH ||
+	    ip[9] != RF_INET_PROTO_UDP)
 		return NULL;
 	if (rf_get_be32(ip + BTH) == RF_CTL_MAGIC) {
 		if (rf_ctl_frame_get(frame, len, &a, &msg, &msg_len) == RF_CTL_FRAME_OK)

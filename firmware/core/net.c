@@ -3,14 +3,11 @@
 
 #include "firmware/core/internal.h"
 #include "proto/rf_bytes.h"
+#include "proto/rf_inet.h"
 
-#define ETHERTYPE_ARP 0x0806u
-#define ETHERTYPE_IPV4 0x0800u
-#define ETHERTYPE_VLAN 0x8100u
 #define ARP_BYTES 28u
 #define ARP_REQUEST 1u
 #define ARP_REPLY 2u
-#define PROTO_ICMP 1u
 #define IP_HEADER 20u
 #define ICMP_HEADER 8u
 #define ICMP_ECHO 8u
@@ -334,16 +331,14 @@ void rf_fw_net_notices(struct rf_fw *fw)
 
 static void frame(struct rf_fw *fw, unsigned int port, size_t len)
 {
-	size_t l2 = 14;
-	unsigned int type = rf_get_be16(fw->rx + 12);
+	uint16_t tci, type;
+	bool has_vlan;
+	size_t l2 = rf_inet_eth_get(fw->rx, len, &has_vlan, &tci, &type);
 
-	if (type == ETHERTYPE_VLAN) {
-		type = rf_get_be16(fw->rx + 16);
-		l2 = 18;
-	}
-	if (type == ETHERTYPE_ARP)
+	if (type == RF_INET_TYPE_ARP)
 		arp(fw, port, l2, len);
-	else if (type == ETHERTYPE_IPV4 && fw->rx[l2] == 0x45 && fw->rx[l2 + 9] == PROTO_ICMP)
+	else if (type == RF_INET_TYPE_IPV4 && fw->rx[l2] == RF_INET_VERSION_LENGTH &&
+		 fw->rx[l2 + 9] == RF_INET_PROTO_ICMP)
 		icmp(fw, port, l2, len);
 	else
 		control(fw, port, len);

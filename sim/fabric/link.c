@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/rf_bytes.h"
+#include "proto/rf_inet.h"
 #include "sim/fabric/internal.h"
 
 uint64_t rf_wire_ps(uint64_t rate, size_t len)
@@ -33,10 +34,10 @@ static void flip_bit(struct rf_link *l, struct rf_frame *frame)
  */
 static bool flip_silently(struct rf_link *l, struct rf_frame *frame)
 {
-	size_t ip = frame->len >= 18 && rf_get_be16(frame->data + 12) == 0x8100 ? 18 : 14;
+	size_t ip = rf_inet_ipv4_at(frame->data, frame->len);
 	size_t at;
 
-	if (frame->len < ip + 20 || rf_get_be16(frame->data + ip - 2) != 0x0800)
+	if (!ip)
 		return false;
 	do {
 		at = ip + (size_t)rf_rng_below(&l->rng, frame->len - ip);
@@ -48,11 +49,10 @@ static bool flip_silently(struct rf_link *l, struct rf_frame *frame)
 /* The bit of the rank whose data a frame carries. */
 static uint32_t sender_of(const struct rf_frame *frame)
 {
-	size_t ip = frame->len >= 18 && rf_get_be16(frame->data + 12) == 0x8100 ? 18 : 14;
+	size_t ip = rf_inet_ipv4_at(frame->data, frame->len);
 	uint32_t rank;
 
-	if (frame->len < ip + 40 || rf_get_be16(frame->data + ip - 2) != 0x0800 ||
-	    frame->data[ip + 28] == 0x11)
+	if (!ip || frame->len < ip + 40 || frame->data[ip + 28] == 0x11)
 		return 0;
 	rank = rf_get_be32(frame->data + ip + 12) - rf_fabric_ip(0);
 	return rank < 32 ? 1u << rank : 0;

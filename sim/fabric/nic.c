@@ -4,16 +4,16 @@
  */
 #include <string.h>
 
-#include "proto/rf_bytes.h"
+#include "proto/rf_inet.h"
 #include "sim/fabric/host.h"
 
 /* Offset of the BTH in a RoCE ACK; 0 for every other frame, including NAKs. */
 static size_t ack_at(const uint8_t *frame, size_t len)
 {
-	size_t ip = len >= 18 && rf_get_be16(frame + 12) == 0x8100 ? 18 : 14;
+	size_t ip = rf_inet_ipv4_at(frame, len);
 	size_t bth = ip + 28;
 
-	if (len < bth + 16 || rf_get_be16(frame + ip - 2) != 0x0800 || frame[ip + 9] != 17 ||
+	if (!ip || len < bth + 16 || frame[ip + 9] != RF_INET_PROTO_UDP ||
 	    rf_get_be16(frame + ip + 22) != RF_CTL_UDP_PORT)
 		return 0;
 	return frame[bth] == 0x11 && frame[bth + 12] < 0x20 ? bth : 0;

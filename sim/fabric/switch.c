@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/rf_bytes.h"
+#include "proto/rf_inet.h"
 
 #define PROBES 16u /* places where an address may be stored */
 #define GROUP_BIT (UINT64_C(1) << 40)
@@ -28,15 +29,13 @@ void rf_switch_rule(struct rf_switch *s, unsigned host, uint32_t box)
 
 bool rf_switch_rule_matches(const uint8_t *frame, size_t len)
 {
-	size_t l2 = 14;
+	size_t l2 = rf_inet_ipv4_at(frame, len);
 	size_t ihl;
 
-	if (len >= 18 && rf_get_be16(frame + 12) == 0x8100)
-		l2 = 18;
-	if (len < l2 + 20 || rf_get_be16(frame + l2 - 2) != 0x0800 || frame[l2] >> 4 != 4)
+	if (!l2 || frame[l2] >> 4 != 4)
 		return false;
 	ihl = (size_t)(frame[l2] & 15) * 4;
-	if (ihl < 20 || len < l2 + ihl + 4 || frame[l2 + 9] != 17 ||
+	if (ihl < 20 || len < l2 + ihl + 4 || frame[l2 + 9] != RF_INET_PROTO_UDP ||
 	    (rf_get_be16(frame + l2 + 6) & 0x1fff) != 0)
 		return false;
 	return rf_get_be16(frame + l2 + ihl + 2) == 4791;

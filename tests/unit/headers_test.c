@@ -196,6 +196,21 @@ static void is_seen(void **state)
 	}
 }
 
+/* The offset of the IPv4 header, of frames cut to every length. */
+static void finds_ipv4(void **state)
+{
+	(void)state;
+	for (unsigned int kind = 0; kind < KINDS; kind++) {
+		const uint8_t *f = vector[kind].bytes;
+		bool tag = rf_get_be16(f + 12) == 0x8100;
+		size_t at = tag ? 18 : 14;
+		bool ipv4 = rf_get_be16(f + at - 2) == 0x0800;
+
+		for (size_t len = 0; len <= vector[kind].len; len++)
+			assert_int_equal(rf_inet_ipv4_at(f, len), ipv4 && len >= at + 20 ? at : 0);
+	}
+}
+
 static void print(void)
 {
 	for (unsigned int kind = 0; kind < KINDS; kind++) {
@@ -214,10 +229,9 @@ static void print(void)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writes),
-		cmocka_unit_test(reads),
-		cmocka_unit_test(reads_damaged),
-		cmocka_unit_test(is_seen),
+		cmocka_unit_test(writes),        cmocka_unit_test(reads),
+		cmocka_unit_test(reads_damaged), cmocka_unit_test(is_seen),
+		cmocka_unit_test(finds_ipv4),
 	};
 
 	if (argc == 2 && strcmp(argv[1], "print") == 0) {

@@ -185,6 +185,17 @@ explain() {
 	for f in "$log"/rank*.log "$log/box.log"; do
 		sed "s|^|$(basename "$f" .log): |" "$f" | grep -v ' cycles' >&2
 	done
+	busy >&2
+}
+
+# The simulated box must answer within 5 s, which it cannot if it gets too little of the processors.
+busy() {
+	local load processors
+	read -r load _ < "${DEMO_LOADAVG:-/proc/loadavg}"
+	processors=$(nproc)
+	[ "${load%.*}" -ge $((2 * processors)) ] || return
+	say "note: this machine is busy (load $load on $processors processors), and the simulated box runs in real time:" \
+		"try again when it is idle, or take the faster --engine model"
 }
 
 # Waits until all hosts have succeeded. The first host that fails, or the end of the box, ends the demo.

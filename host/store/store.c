@@ -141,6 +141,7 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 	s->ranks = ranks;
 	for (;;) {
 		s->rx_len = 0;
+		s->tx_len = 0;
 		s->fd = connect_once(&address, by);
 		/*
 		 * once a connection is accepted, the server gets time to answer, however late it is
@@ -265,7 +266,7 @@ int rf_store_announce(struct rf_store *store, int status, const char *text)
 		len = RF_STORE_TEXT_MAX - 1;
 	rf_put_be32(body, (uint32_t)status);
 	memcpy(body + 4, text, len);
-	return store_send(store, STORE_ANNOUNCE, body, 4 + len, why, sizeof(why));
+	return store_post(store, STORE_ANNOUNCE, body, 4 + len, why, sizeof(why));
 }
 
 int rf_store_poll(struct rf_store *store, struct rf_store_event *event)
@@ -276,7 +277,7 @@ int rf_store_poll(struct rf_store *store, struct rf_store_event *event)
 	char why[128];
 
 	if (store->fd >= 0) {
-		bool alive = store_fill(store);
+		bool alive = store_flush(store, why, sizeof(why)) == RF_OK && store_fill(store);
 
 		/* an answer without a waiting call: ignore it */
 		while (store_scan(store, &verb, &body, &len) > 0 && !store->waiting)

@@ -68,7 +68,10 @@ void rf_store_close(struct rf_store *store);
 int rf_store_gather(struct rf_store *store, const char *name, const void *value, size_t len,
 		    void *values, unsigned int timeout_ms, char *why, size_t room);
 
-/* Notifies all other ranks that this one has failed, or aborts. Does not wait. */
+/*
+ * Notifies all other ranks that this one has failed, or aborts. Does not wait. RF_ERR_BUSY: rank 0
+ * has not read earlier ones for so long that this one is dropped.
+ */
 int rf_store_announce(struct rf_store *store, int status, const char *text);
 
 struct rf_store_event {

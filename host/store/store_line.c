@@ -27,33 +27,64 @@ int store_gone(struct rf_store *s, char *why, size_t room)
 	return RF_ERR_RANK_LOST;
 }
 
-int store_send(struct rf_store *s, enum store_verb verb, const uint8_t *body, size_t len, char *why,
+int store_flush(struct rf_store *s, char *why, size_t room)
+{
+	while (s->tx_len > 0) {
+		ssize_t n =
+			s->fd < 0 ? -1 : send(s->fd, s->tx, s->tx_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n > 0) {
+			s->tx_len -= (size_t)n;
+			memmove(s->tx, s->tx + n, s->tx_len);
+			continue;
+		}
+		if (s->fd >= 0 && n < 0 && (errno == EAGAIN || errno == EINTR))
+			return RF_OK;
+		s->tx_len = 0;
+		return store_gone(s, why, room);
+	}
+	return RF_OK;
+}
+
+int store_post(struct rf_store *s, enum store_verb verb, const uint8_t *body, size_t len, char *why,
 	       size_t room)
 {
-	uint8_t message[STORE_REQUEST_MAX];
-	uint64_t by = rf_now_ms() + STORE_GRACE_MS;
-	size_t done = 0;
+	uint8_t *message;
+	int ret = s->fd < 0 ? store_gone(s, why, room) : store_flush(s, why, room);
 
-	if (s->fd < 0)
-		return store_gone(s, why, room);
+	if (ret)
+		return ret;
+	message = s->tx + s->tx_len;
+	if (STORE_HEAD + len > sizeof(s->tx) - s->tx_len)
+		return RF_ERR_BUSY;
 	rf_put_be32(message, (uint32_t)(1 + len));
 	message[4] = (uint8_t)verb;
 	if (len)
 		memcpy(message + STORE_HEAD, body, len);
-	while (done < STORE_HEAD + len) {
-		ssize_t n = send(s->fd, message + done, STORE_HEAD + len - done,
-				 MSG_NOSIGNAL | MSG_DONTWAIT);
-		struct pollfd p = {.fd = s->fd, .events = POLLOUT};
+	s->tx_len += STORE_HEAD + len;
+	return store_flush(s, why, room);
+}
 
-		if (n > 0) {
-			done += (size_t)n;
-			continue;
-		}
-		if ((n < 0 && errno != EAGAIN && errno != EINTR) || rf_now_ms() >= by)
-			return store_gone(s, why, room);
+int store_send(struct rf_store *s, enum store_verb verb, const uint8_t *body, size_t len, char *why,
+	       size_t room)
+{
+	uint64_t by = rf_now_ms() + STORE_GRACE_MS;
+	bool posted = false;
+
+	do {
+		struct pollfd p = {.fd = s->fd, .events = POLLOUT};
+		int ret = posted ? store_flush(s, why, room)
+				 : store_post(s, verb, body, len, why, room);
+
+		if (ret != RF_OK && ret != RF_ERR_BUSY)
+			return ret;
+		posted = posted || ret == RF_OK;
+		if (posted && s->tx_len == 0)
+			return RF_OK;
 		poll(&p, 1, 100);
-	}
-	return RF_OK;
+	} while (rf_now_ms() < by);
+	s->tx_len = 0;
+	return store_gone(s, why, room);
 }
 
 static void store_event(struct rf_store *s, const uint8_t *p, size_t len)

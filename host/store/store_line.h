@@ -20,6 +20,8 @@ struct rf_store {
 	unsigned int ranks;
 	uint8_t rx[STORE_REPLY_MAX];
 	size_t rx_len;
+	uint8_t tx[2 * STORE_REQUEST_MAX]; /* announcements that the socket has not taken yet */
+	size_t tx_len;
 	struct rf_store_event events[STORE_EVENTS];
 	unsigned int n_events;
 	bool waiting; /* a call is waiting for its answer */
@@ -35,6 +37,14 @@ int store_gone(struct rf_store *s, char *why, size_t room);
  */
 int store_send(struct rf_store *s, enum store_verb verb, const uint8_t *body, size_t len, char *why,
 	       size_t room);
+/*
+ * The same without waiting: what the socket does not take now, store_flush() sends later. If too
+ * much waits, the message is dropped: RF_ERR_BUSY.
+ */
+int store_post(struct rf_store *s, enum store_verb verb, const uint8_t *body, size_t len, char *why,
+	       size_t room);
+/* Sends what waits, without waiting. Returns 0, or an error if the connection has ended. */
+int store_flush(struct rf_store *s, char *why, size_t room);
 /* Reads what the socket has, without waiting. False: the connection has ended. */
 bool store_fill(struct rf_store *s);
 /*

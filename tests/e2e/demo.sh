@@ -95,13 +95,17 @@ victim() {
 	took=$((SECONDS - start))
 }
 
-victim host KILL
+echo 99.51 80.00 70.00 9/99 999 > "$dir/load"
+DEMO_LOADAVG=$dir/load victim host KILL
+check "a failure on a busy machine: the likely cause" grep -q "this machine is busy (load 99.51 on .* processors)" "$dir/3.txt"
 check "a host killed: the demo fails ($status)" test $status = 1
 check "... within 15 s ($took s)" test $took -le 15
 check "... and names it" grep -q "host 2 was ended by signal KILL" "$dir/3.txt"
 check "... the others give the reason" grep -q "rank 2 has ended" "$dir/3.txt"
 check "nothing is left" nothing_left
-victim box KILL
+echo 0.51 80.00 70.00 9/99 999 > "$dir/load"
+DEMO_LOADAVG=$dir/load victim box KILL
+check "a failure on an idle one: no word of that" eval '! grep busy "$dir/3.txt"'
 check "the box killed: the demo fails ($status)" test $status = 1
 check "... within 15 s ($took s)" test $took -le 15
 check "nothing is left" nothing_left

@@ -14,6 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "host/store/store_line.h"
+#include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
 #include "tests/unit/store_world.h"
 
@@ -194,6 +197,52 @@ static void announcement(void **state)
 	world_close(&w);
 }
 
+/*
+ * Rank 0's process stands still and its socket is full: announcing does not wait, because a whole
+ * context would wait with it. What was taken arrives whole, in order, when the process goes on.
+ */
+static void nobody_reads(void **state)
+{
+	struct rf_store *s = calloc(1, sizeof(*s));
+	struct rf_store_event e;
+	uint64_t begin = rf_now_ms();
+	uint8_t in[4096];
+	unsigned int taken = 0, seen = 0;
+	size_t have = 0;
+	int pair[2], ret;
+
+	(void)state;
+	assert_non_null(s);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	s->fd = pair[0];
+	while ((ret = rf_store_announce(s, (int)taken, "because")) == RF_OK)
+		assert_true(++taken < 1000000);
+	assert_int_equal(ret, RF_ERR_BUSY);
+	assert_int_equal(rf_store_announce(s, 0, "too much"), RF_ERR_BUSY);
+	assert_int_equal(rf_store_poll(s, &e), 0);
+	assert_true(rf_now_ms() - begin < STORE_GRACE_MS);
+	while (seen < taken) {
+		ssize_t n = recv(pair[1], in + have, sizeof(in) - have, MSG_DONTWAIT);
+		size_t at = 0;
+
+		/* the rank looks at the store from time to time */
+		assert_int_equal(rf_store_poll(s, &e), 0);
+		assert_true(n > 0);
+		have += (size_t)n;
+		while (have - at >= 4 && have - at >= 4 + rf_get_be32(in + at)) {
+			assert_int_equal(in[at + 4], STORE_ANNOUNCE);
+			assert_int_equal(rf_get_be32(in + at + STORE_HEAD), seen++);
+			at += 4 + rf_get_be32(in + at);
+		}
+		have -= at;
+		memmove(in, in + at, have);
+	}
+	assert_int_equal(have, 0);
+	close(pair[1]);
+	assert_int_equal(rf_store_poll(s, &e), RF_ERR_BOOTSTRAP);
+	rf_store_close(s);
+}
+
 static void server_ends(void **state)
 {
 	struct rf_store_event e;
@@ -304,17 +353,12 @@ static void ranks_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranks_text),
-		cmocka_unit_test(too_long),
-		cmocka_unit_test(gathers),
-		cmocka_unit_test(missing_ranks_are_named),
-		cmocka_unit_test(different_gathers),
-		cmocka_unit_test(lost_rank),
-		cmocka_unit_test(restarted_rank),
-		cmocka_unit_test(announcement),
-		cmocka_unit_test(server_ends),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(answer_at_the_deadline),
+		cmocka_unit_test(ranks_text),        cmocka_unit_test(too_long),
+		cmocka_unit_test(gathers),           cmocka_unit_test(missing_ranks_are_named),
+		cmocka_unit_test(different_gathers), cmocka_unit_test(lost_rank),
+		cmocka_unit_test(restarted_rank),    cmocka_unit_test(announcement),
+		cmocka_unit_test(nobody_reads),      cmocka_unit_test(server_ends),
+		cmocka_unit_test(refusals),          cmocka_unit_test(answer_at_the_deadline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,12 +6,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "host/member/fallback.h"
+#include "host/member/internal.h"
 
 #define SEC UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
@@ -185,6 +187,34 @@ static void times_out(void **state)
 	assert_int_equal(e.kind, RF_MEMBER_DONE);
 	assert_int_equal(e.id, 3);
 	assert_int_equal(e.status, RF_ERR_TIMEOUT);
+	assert_false(rf_member_poll(m, &e));
+	rf_member_destroy(m);
+}
+
+/*
+ * A NIC has given up and the box is asked for whom it waited: a call that begins meanwhile fails
+ * together with the others, for the same reason.
+ */
+static void begun_while_asking(void **state)
+{
+	struct rf_member_event e;
+	uint64_t now = SEC;
+	struct fake f;
+	struct rf_member *m = ring(&f, false);
+
+	(void)state;
+	begin_call(m, now);
+	m->broken_due = now + SEC;
+	m->broken_status = RF_ERR_TRANSPORT;
+	snprintf(m->broken, sizeof(m->broken), "the connection to rank 1 has ended");
+	assert_int_equal(rf_member_call(m, 4, data, data, 16, now), RF_OK);
+	run(m, &now, now + 2 * SEC);
+	assert_int_equal(rf_member_status(m), RF_ERR_TRANSPORT);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_true(rf_member_poll(m, &e));
+		assert_int_equal(e.kind, RF_MEMBER_DONE);
+		assert_int_equal(e.status, RF_ERR_TRANSPORT);
+	}
 	assert_false(rf_member_poll(m, &e));
 	rf_member_destroy(m);
 }
@@ -388,6 +418,7 @@ int main(void)
 	enum rf_fallback exact = RF_FALLBACK_EXACT, over_ring = RF_FALLBACK_RING;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_out),
+		cmocka_unit_test(begun_while_asking),
 		cmocka_unit_test(stands_still),
 		cmocka_unit_test(goes_on),
 		cmocka_unit_test(proof_fails),

@@ -62,5 +62,9 @@ expect 0 "^options:" "${terminal[@]}" NO_COLOR=1 "$rf" sim --help
 expect 0 "^options:" "${terminal[@]}" TERM=dumb "$rf" sim --help
 expect 0 "$esc\[1moptions:$esc\[0m" "${terminal[@]}" NO_COLOR= "$rf" sim --help
 
+# long work says how far it is, on a terminal
+expect 143 "ringfold sim: .* ms of virtual time, [0-9]* of 1000000 all-reduces" "${terminal[@]}" timeout --preserve-status 8 "$rf" sim --size 4K \
+	--iterations 1000000
+
 [ $failures = 0 ] && echo "options as expected"
 [ $failures = 0 ]

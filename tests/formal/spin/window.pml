@@ -11,8 +11,17 @@
  * other step is possible leads to progress.
  *
  *   SPLIT  a repeat takes two steps: its pass is issued, and reads the slots later
+ *   DIRECTED  each packet states what its rank gives and wants
+ *   SLIP   (DIRECTED) a fault more: a host sends the fields of the packet after it. The box ends the group with ORDER.
  *
- * Mutants: NAK_NEXT, SILENT, STALE, NAK_ROOM, NO_HOLD (with SPLIT); the sixth is W = S with PUNCTUAL set.
+ * On a mirror connection the receiver of connection r is host r itself. The rules are the same, and no host here uses what
+ * it receives to decide what it sends, so one model serves both. DIRECTED: at number n rank n mod (RANKS + 1) does not give (at RANKS: nobody does), and rank n mod RANKS does not want.
+ * Asserted: the operands of a result are those of the ranks that give at its number, and who does not want gets none.
+ *
+ * Mutants: NAK_NEXT, SILENT, STALE, NAK_ROOM, NO_HOLD (with SPLIT); the sixth is W = S with PUNCTUAL set. Of directed groups:
+ * KEEPS (an empty packet leaves the facts of the slot's last one), FORGETS (an empty packet counts as delivered when it is
+ * sent), NO_ORDER (the index in the immediate is not compared). Of mirror connections: RESULT_ACKS (a host takes its own
+ * packet as acknowledged when the result is here, although the box has not read an ACK).
  */
 #ifndef RANKS
 #define RANKS 2
@@ -67,15 +76,46 @@ byte next[RANKS], sent[RANKS], una[RANKS], last[RANKS];
 bool asked[RANKS], twice[RANKS];
 byte issued;
 byte slot[RANKS * S]; /* absolute number of the packet stored there */
+#ifdef DIRECTED
+bool gave[RANKS * S]; /* the packet stored there has an operand */
+bool wanted[RANKS * S];
+bool failed; /* the group has ended with ORDER */
+#define GIVES(r, n) ((n) % (RANKS + 1) != (r) && (n) % (RANKS + 1) != RANKS)
+#define WANTS(r, n) ((n) % RANKS != (r))
+#define NOBODY 255 /* in place of the operands */
+/* What a result must state: who gives at its number, and whether this rank wants. */
+#if RANKS > 2
+#define ALL_GIVE(n) (GIVES(0, n) | GIVES(1, n) << 1 | GIVES(2, n) << 2)
+#else
+#define ALL_GIVE(n) (GIVES(0, n) | GIVES(1, n) << 1)
+#endif
+#define PLAN(r, n) (ALL_GIVE(n) | WANTS(r, n) << RANKS)
+#define SLIPPED 128
+#define ENDED (done || failed)
+#define WITH(r, place) , givers | (wanted[(r) * S + (place)] << RANKS)
+#define FACTS , facts
+#else
+#define ENDED done
+#define WITH(r, place)
+#define FACTS
+#endif
 
 byte faults = FAULTS, idle;
 bool faulty; /* a fault has happened */
 
-/* Data: absolute number. Results: PSN modulo M, lowest and highest number among the operands. Answers: kind, PSN. */
+/*
+ * Data: absolute number (and SLIPPED). Results: PSN modulo M, lowest and highest number among the operands; DIRECTED: who
+ * gave, and whether this one has a payload. Answers: kind, PSN.
+ */
+#ifdef DIRECTED
+#define RESULT { byte, byte, byte, byte }
+#else
+#define RESULT { byte, byte, byte }
+#endif
 chan up_0 = [UP] of { byte };
 chan up_1 = [UP] of { byte };
-chan down_0 = [DOWN] of { byte, byte, byte };
-chan down_1 = [DOWN] of { byte, byte, byte };
+chan down_0 = [DOWN] of RESULT;
+chan down_1 = [DOWN] of RESULT;
 chan ack_0 = [1] of { byte, byte };
 chan ack_1 = [1] of { byte, byte };
 chan back_0 = [1] of { byte, byte };
@@ -84,7 +124,7 @@ chan repeat_0 = [2] of { byte, byte };
 chan repeat_1 = [2] of { byte, byte };
 #if RANKS > 2
 chan up_2 = [UP] of { byte };
-chan down_2 = [DOWN] of { byte, byte, byte };
+chan down_2 = [DOWN] of RESULT;
 chan ack_2 = [1] of { byte, byte };
 chan back_2 = [1] of { byte, byte };
 chan repeat_2 = [2] of { byte, byte };
@@ -100,6 +140,9 @@ byte reads[RANKS];              /* its index */
 
 hidden byte x, y, z, i, k, tail, head, lo, hi; /* used within one step only */
 hidden byte first, was_back;
+#ifdef DIRECTED
+hidden byte givers, facts, slip;
+#endif
 bool done;
 
 /* Smallest una and smallest next. */
@@ -141,6 +184,32 @@ inline invariant(r) {
 }
 
 /* The operands in a slot of all ranks. */
+#ifdef DIRECTED
+inline operands(place) {
+  givers = 0;
+  lo = NOBODY;
+  hi = NOBODY;
+  k = 0;
+  do
+  :: k < RANKS ->
+     if
+     :: gave[k * S + place] ->
+        if
+        :: lo == NOBODY || slot[k * S + place] < lo -> lo = slot[k * S + place]
+        :: else
+        fi;
+        if
+        :: hi == NOBODY || slot[k * S + place] > hi -> hi = slot[k * S + place]
+        :: else
+        fi;
+        givers = givers | (1 << k)
+     :: else
+     fi;
+     k++
+  :: else -> break
+  od
+}
+#else
 inline operands(place) {
   lo = slot[place];
   hi = slot[place];
@@ -156,6 +225,7 @@ inline operands(place) {
   :: else -> break
   od
 }
+#endif
 
 inline fault() {
   faulty = true;
@@ -184,10 +254,8 @@ inline make_nak(r, backch, kind) {
   fi
 }
 
-/* A data packet of rank r with absolute number x. */
-inline judge(r, backch, repeatch) {
-  bounds();
-  i = x % M;
+/* A data packet of rank r with absolute number x and index i, well formed. */
+inline judge_index(r, backch, repeatch) {
   was_back = !LESS(last[r], i);
   last[r] = i;
   if
@@ -210,6 +278,14 @@ inline judge(r, backch, repeatch) {
   :: !LESS(i, sent[r]) && LESS(i, next[r])
   :: i == next[r] && SUB(i, tail) < S ->
      slot[r * S + i % S] = x;
+#ifdef DIRECTED
+#ifdef KEEPS
+     gave[r * S + i % S] = gave[r * S + i % S] || GIVES(r, x + slip);
+#else
+     gave[r * S + i % S] = GIVES(r, x + slip);
+#endif
+     wanted[r * S + i % S] = WANTS(r, x + slip);
+#endif
      next[r] = (next[r] + 1) % M;
      asked[r] = false
   :: i == next[r] && SUB(i, tail) >= S
@@ -230,6 +306,25 @@ inline judge(r, backch, repeatch) {
      fi
   fi;
   invariant(r)
+}
+
+/* A data packet of rank r: absolute number x and SLIPPED. */
+inline judge(r, backch, repeatch) {
+  bounds();
+#ifdef DIRECTED
+  slip = x / SLIPPED;
+  x = x % SLIPPED;
+#endif
+  i = x % M;
+#if defined(DIRECTED) && !defined(NO_ORDER)
+  if
+  :: slip && SUB(i, next[r]) < M / 2 && SUB(i, tail) < S -> failed = true
+  :: slip && !(SUB(i, next[r]) < M / 2 && SUB(i, tail) < S)
+  :: !slip -> judge_index(r, backch, repeatch)
+  fi
+#else
+  judge_index(r, backch, repeatch)
+#endif
 }
 
 /* An answer (x, y) of the receiver of connection r crosses the box. */
@@ -255,8 +350,23 @@ inline receive(r, ackch) {
   i = SUB(x, e[r] % M);
   if
   :: i == 0 ->
+#ifdef DIRECTED
+     assert(facts == PLAN(r, e[r]));
+     assert(y == z && (y == e[r] || (y == NOBODY && e[r] % (RANKS + 1) == RANKS)));
+#else
      assert(y == e[r] && z == e[r]);
+#endif
      e[r]++;
+#ifdef RESULT_ACKS
+     if
+     :: s_una[r] < e[r] -> s_una[r] = e[r]; obeyed[r] = false; idle = 0; done = ALL_DONE
+     :: else
+     fi;
+     if
+     :: s_nxt[r] < s_una[r] -> s_nxt[r] = s_una[r]
+     :: else
+     fi;
+#endif
      told[r] = false;
      ackch!T_ACK, SUB(e[r] % M, 1)
   :: i != 0 && i < M / 2 ->
@@ -296,15 +406,30 @@ inline complete(r) {
 
 proctype connection(byte r; chan upch; chan downch; chan ackch; chan backch; chan repeatch) {
   do
-  :: done -> break
+  :: ENDED -> break
   /* Sender. */
   :: d_step { s_nxt[r] < N && s_nxt[r] - s_una[r] < W && nfull(upch) ->
        upch!s_nxt[r];
+#ifdef FORGETS
+       if
+       :: s_nxt[r] == s_una[r] && !GIVES(r, s_nxt[r]) -> s_una[r]++
+       :: else
+       fi;
+#endif
        s_nxt[r]++;
        if
        :: s_max[r] < s_nxt[r] -> s_max[r] = s_nxt[r]
        :: else
        fi }
+#ifdef SLIP
+  :: d_step { s_nxt[r] < N && s_nxt[r] - s_una[r] < W && nfull(upch) && faults > 0 -> fault();
+       upch!s_nxt[r] + SLIPPED;
+       s_nxt[r]++;
+       if
+       :: s_max[r] < s_nxt[r] -> s_max[r] = s_nxt[r]
+       :: else
+       fi }
+#endif
   :: d_step { nempty(backch) -> backch?x, y; complete(r);
        done = ALL_DONE }
   :: d_step { s_nxt[r] > s_una[r] && faults > 0 -> fault(); s_nxt[r] = s_una[r] }
@@ -331,7 +456,7 @@ proctype connection(byte r; chan upch; chan downch; chan ackch; chan backch; cha
           reads[r] = 0;
 #endif
           operands(i % S);
-          downch!slot[r * S + i % S] % M, lo, hi;
+          downch!slot[r * S + i % S] % M, lo, hi WITH(r, i % S);
           if
           :: first -> sent[r] = (i + 1) % M
           :: else
@@ -342,12 +467,12 @@ proctype connection(byte r; chan upch; chan downch; chan ackch; chan backch; cha
        }
   :: d_step { asked[r] -> asked[r] = false } /* tick */
   /* Receiver. */
-  :: d_step { nempty(downch) && nfull(ackch) -> downch?x, y, z; receive(r, ackch) }
+  :: d_step { nempty(downch) && nfull(ackch) -> downch?x, y, z FACTS; receive(r, ackch) }
   /* Loss and duplication. */
   :: d_step { nempty(upch) && faults > 0 -> upch?x; fault() }
   :: d_step { nempty(upch) && faults > 0 -> upch?<x>; fault(); judge(r, backch, repeatch) }
-  :: d_step { nempty(downch) && faults > 0 -> downch?x, y, z; fault() }
-  :: d_step { nempty(downch) && nfull(ackch) && faults > 0 -> downch?<x, y, z>; fault(); receive(r, ackch) }
+  :: d_step { nempty(downch) && faults > 0 -> downch?x, y, z FACTS; fault() }
+  :: d_step { nempty(downch) && nfull(ackch) && faults > 0 -> downch?<x, y, z FACTS>; fault(); receive(r, ackch) }
   :: d_step { nempty(ackch) && faults > 0 -> ackch?x, y; fault() }
   :: d_step { nempty(backch) && faults > 0 -> backch?x, y; fault() }
   od
@@ -357,7 +482,7 @@ proctype connection(byte r; chan upch; chan downch; chan ackch; chan backch; cha
 inline deliver(r, downch, repeatch) {
   if
   :: empty(repeatch) && IDLE(r) ->
-     downch!slot[r * S + issued % S] % M, lo, hi;
+     downch!slot[r * S + issued % S] % M, lo, hi WITH(r, issued % S);
      sent[r] = (issued + 1) % M
   :: else -> repeatch!issued, true
   fi
@@ -365,7 +490,7 @@ inline deliver(r, downch, repeatch) {
 
 proctype passes() {
   do
-  :: done -> break
+  :: ENDED -> break
   :: d_step { COMPLETE ->
        operands(issued % S);
        deliver(0, down_0, repeat_0);
@@ -375,7 +500,7 @@ proctype passes() {
 #endif
        issued = (issued + 1) % M }
   /* No other step is possible: the timers of all waiting hosts expire. */
-  :: d_step { timeout && !done ->
+  :: d_step { timeout && !ENDED ->
 #ifdef PUNCTUAL
        assert(faulty);
 #endif

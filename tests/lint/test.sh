@@ -66,6 +66,12 @@ python3 -B tests/lint/names.py --at "$dir" > /dev/null || fail "names.py refuses
 printf '#define MOST 3\nstruct entry {\n\tint size;\n};\nenum rf_b { FIRST };\nint take(struct entry *e);\n' > "$dir/base/low.h"
 found names 'base/low.h: shows names without a prefix: FIRST, MOST, entry, take'
 rm "$dir/base/low.h"
+mkdir -p "$dir/tests/unit"
+printf 'struct world;\nvoid world_end(struct world *w);\nextern int (*fw_world_seed)(int rank);\n' > "$dir/tests/unit/fw_world_two.h"
+python3 -B tests/lint/names.py --at "$dir" > /dev/null || fail "names.py refuses a word of a test header's name"
+echo 'void take(void);' >> "$dir/tests/unit/fw_world_two.h"
+found names 'tests/unit/fw_world_two.h: shows names without a prefix: take'
+rm -r "$dir/tests"
 
 mkdir "$dir/host/member"
 printf '#include <stdlib.h>\nint rf_member_create(void)\n{\n\tm = calloc(1, 2); /* abort() */\n}\n' > "$dir/host/member/member.c"

@@ -9,6 +9,7 @@
 #define OPCODE_ACK 0x11u
 #define OPCODE_CNP 0x81u
 #define CNP_UDP_LENGTH 40u
+#define CNP_RESERVED 16u
 #define SYNDROME_SEQUENCE 0x60u
 #define SYNDROME_INVALID 0x61u
 #define SYNDROME_LAST 0x63u
@@ -270,7 +271,7 @@ static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned i
 
 /* Lines 39 to 39d. */
 static unsigned int judge_cnp(struct rf_engine *e, unsigned int port, unsigned int cid,
-			      const struct model_frame *f, const struct model_parsed *p)
+			      struct model_frame *f, const struct model_parsed *p)
 {
 	const struct model_conn *c = &e->conns[cid];
 
@@ -286,6 +287,7 @@ static unsigned int judge_cnp(struct rf_engine *e, unsigned int port, unsigned i
 		return pass(e, port, f);
 	if (e->ports[port].out[MODEL_SRC_ACK].frames >= e->bounds.ack_depth)
 		return RF_CNT_ACK_FULL;
+	memset(f->bytes + p->hlen, 0, CNP_RESERVED);
 	model_send_ack(e, cid, port, f->bytes, p, p->psn);
 	return RF_MODEL_CNT_CNP_BACK;
 }
@@ -321,7 +323,7 @@ static const struct model_entry *entry_of(const struct rf_engine *e, const struc
 }
 
 /* Lines 20 to 23 and 37, 38, then by role. */
-static void judge_roce(struct rf_engine *e, unsigned int port, const struct model_frame *f,
+static void judge_roce(struct rf_engine *e, unsigned int port, struct model_frame *f,
 		       const struct model_parsed *p)
 {
 	const struct model_entry *entry;

@@ -268,15 +268,16 @@ static void leaves_cnp(void **unused)
 	struct bench b;
 	struct bench_group g;
 	struct packet p;
-	uint8_t zeros[16] = {0};
+	uint8_t zeros[16] = {0}, reserved[16];
 
 	(void)unused;
 	open_group(&b, &g);
+	memset(reserved, 0x33, sizeof(reserved));
 	bench_ack(&g.conn[0], &p, 1);
 	p.opcode = OP_CNP;
 	p.psn = 0;
 	p.bth4 = 0x40;
-	p.payload = zeros;
+	p.payload = reserved;
 	p.payload_len = sizeof(zeros);
 	extra_packet(&b, 0, &p, RF_MODEL_CNT_CNP_BACK);
 	extra_returned(&b, 0, &p, zeros, sizeof(zeros), 0);

@@ -129,8 +129,9 @@ module rf_judge_nak #(
     .clk(clk), .wr_en(j_valid || j_early || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
     .wr_data(init_valid ? {IDX{1'b1}} : seen), .rd_addr(j_addr), .rd_data(last), .rd_bad(last_bad));
 
+  // Only selective groups read it, and they are never late: make would be one level of logic more.
   rf_many_parity #(.WIDTH(IDX), .AW(AW), .READS(1), .PARITY(PARITY)) marks (
-    .clk(clk), .wr_en(make || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
+    .clk(clk), .wr_en(gap || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
     .wr_data(init_valid ? {IDX{1'b0}} : seen), .rd_addr(j_addr), .rd_data(mark), .rd_bad(mark_bad));
 
 `ifdef FORMAL

@@ -84,7 +84,7 @@ MUTANTS = {
     RED + "judge_nak": [("!was || back", "1'b1"), ("if (tick) asked_q", "if (1'b0) asked_q"), ("beyond_seen && !was", "beyond_seen"),
                         ("!j_selective && twice_q[j_addr]", "1'b0"), ("skips ? hole : j_next", "j_next"), ("j_valid || j_early ||", "j_valid ||"),
                         ("j_index == last || ", ""),
-                        ("wr_en(make || init_valid)", "wr_en(make || (j_valid && j_taken) || init_valid)")],
+                        ("wr_en(gap || init_valid)", "wr_en(gap || (j_valid && j_taken) || init_valid)")],
     RED + "ledger_run": [(".s_valid(push)", ".s_valid(push && !q_count[AW])"), ("if (rst || cancel) run_q", "if (rst) run_q"),
                           ("(!queued_q[m_addr] || (q_take && q_addr == m_addr))", "!queued_q[m_addr]"),
                           ("if (first_q || step) begin", "if (first_q) begin"), ("else if (!(here || first_q)) run_q", "else if (!here) run_q")],

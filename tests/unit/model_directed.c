@@ -69,15 +69,19 @@ static void round_of(struct bench *b, const struct bench_group *g, uint32_t inde
 	}
 }
 
-static void collectives(void **unused)
+static void collectives_of(bool tagged, bool selective)
 {
 	struct bench b;
 	struct bench_group g;
 	uint8_t a[64], sum[64];
 	unsigned int k;
 
-	(void)unused;
-	open_group(&b, &g);
+	bench_group_init(&g, 0, 4, 1);
+	g.mirror = 15;
+	g.tagged = tagged;
+	g.selective = selective;
+	g.kind = (struct rf_model_kind){true, true, RF_DTYPE_FP32, RF_OP_SUM};
+	extra_start(&b, &g, 1);
 	for (k = 0; k < sizeof(a); k += 4) {
 		rf_put_le32(a + k, k);
 		rf_put_le32(sum + k, 4 * k);
@@ -103,6 +107,48 @@ static void collectives(void **unused)
 		 (struct say[]){wants, none, gives, wants}, 61, 3, a);
 	assert_int_equal(bench_group_read(&b, 0, RF_GROUP_ERROR), 0);
 	assert_int_equal(bench_group_read(&b, 0, RF_GROUP_TAIL), 8);
+	bench_close(&b);
+}
+
+static void collectives(void **unused)
+{
+	(void)unused;
+	collectives_of(false, false);
+	collectives_of(true, false);
+	collectives_of(false, true);
+}
+
+/* Empty packets that come ahead are stored, present, and taken in their turn. */
+static void ahead(void **unused)
+{
+	const uint32_t code = EXTRA_CODE(RF_MODEL_OP_COPY, RF_DTYPE_FP32);
+	struct bench b;
+	struct bench_group g;
+	struct packet p;
+	uint8_t a[64];
+	unsigned int i, r;
+
+	(void)unused;
+	bench_group_init(&g, 0, 4, 1);
+	g.mirror = 15;
+	g.selective = true;
+	g.kind = (struct rf_model_kind){true, true, RF_DTYPE_FP32, RF_OP_SUM};
+	extra_start(&b, &g, 1);
+	memset(a, 0x55, sizeof(a));
+	for (i = 3; i-- > 0;) {
+		extra_directed(&g.conn[3], &p, i, code | WANTS, NULL, 0);
+		extra_packet(&b, 3, &p, i ? RF_CNT_AHEAD_NAK : RF_CNT_ACCEPTED);
+	}
+	bench_clear(&b);
+	for (i = 0; i < 3; i++) {
+		for (r = 0; r < 3; r++) {
+			extra_directed(&g.conn[r], &p, i, code | (r ? 0 : GIVES), a, r ? 0 : 64);
+			extra_packet(&b, r, &p, RF_CNT_ACCEPTED);
+		}
+	}
+	assert_int_equal(b.outs, 12);
+	for (i = 0; i < b.outs; i++)
+		assert_int_equal(b.out[i].len, b.out[i].port == 3 ? 62 + 64 : 62);
 	bench_close(&b);
 }
 
@@ -420,10 +466,15 @@ static void random_rounds(void **unused)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(collectives),   cmocka_unit_test(masked_out),
-		cmocka_unit_test(copy_bits),     cmocka_unit_test(pass_disagrees),
-		cmocka_unit_test(long_messages), cmocka_unit_test(empty_packets_of_the_ledger),
-		cmocka_unit_test(marks),         cmocka_unit_test(marks_on_a_ring),
+		cmocka_unit_test(collectives),
+		cmocka_unit_test(ahead),
+		cmocka_unit_test(masked_out),
+		cmocka_unit_test(copy_bits),
+		cmocka_unit_test(pass_disagrees),
+		cmocka_unit_test(long_messages),
+		cmocka_unit_test(empty_packets_of_the_ledger),
+		cmocka_unit_test(marks),
+		cmocka_unit_test(marks_on_a_ring),
 		cmocka_unit_test(random_rounds),
 	};
 

@@ -210,6 +210,12 @@ static enum rf_ctl_reason verdict(const struct rf_cursor *c)
 	return c->short_ ? RF_CTL_R_TRUNCATED : RF_CTL_R_NONE;
 }
 
+/* Pages that a rank gets only as a member, whose requests work only once. */
+static bool about_group(unsigned int page)
+{
+	return page == RF_CTL_PAGE_GROUP || page == RF_CTL_PAGE_RANKS || page == RF_CTL_PAGE_LAG;
+}
+
 /* The box gives a stranger no answer that is longer than the request. */
 static void pad(struct rf_cursor *c, size_t length)
 {
@@ -225,7 +231,7 @@ size_t rf_ctl_request_put(uint8_t *buf, const struct rf_ctl_header *h,
 	if (!body_request(&c, h->verb, (struct rf_ctl_request *)(uintptr_t)r))
 		return 0;
 	if (h->verb == RF_CTL_STATUS &&
-	    (h->rank == RF_CTL_NO_RANK || r->u.status.page != RF_CTL_PAGE_GROUP))
+	    (h->rank == RF_CTL_NO_RANK || !about_group(r->u.status.page)))
 		pad(&c, rf_ctl_page_max(r->u.status.page));
 	return finish(buf, &c, h, key);
 }

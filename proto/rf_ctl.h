@@ -533,7 +533,7 @@ size_t rf_ctl_reply_put(uint8_t *buf, const struct rf_ctl_header *h, const struc
 
 /*
  * Bytes of the longest answer to STATUS of this page, header included; 0: no such page. A request
- * of STATUS is padded to it, except a member's request of its GROUP page.
+ * of STATUS is padded to it, except a rank's request of GROUP, RANKS or LAG.
  */
 size_t rf_ctl_page_max(unsigned int page);
 

@@ -25,7 +25,6 @@ import synth
 
 MEMORIES = ["rtl/lib/rf_ram_lut.v", "rtl/lib/rf_ram_sdp.v", "rtl/reduce/rf_ram_many.v"]
 PUBLIC = "tests/rtl/core_flip.vlt"
-CORE = ["tests/rtl/core%s.cpp" % part for part in ("", "_cases", "_naks", "_down", "_stress", "_speed")]
 # Benches that also run with a LUT of their netlist changed, as many times.
 FAULTS = {"repeatq": 5}
 # Processor time of a command, in seconds.
@@ -79,13 +78,13 @@ def renamed(folder, top, wanted):
     return ["-D%s=%s" % (n, there[n]) for n in wanted if there[n] != n]
 
 
-def build(folder, top, source, benches, parameters, memories, reached):
+def build(folder, top, source, bench, parameters, memories, reached):
     """Verilator: the bench with the netlist; the program. `reached` are the memories that the bench reaches into."""
     here = os.getcwd()
     flags = ["-O1", "-I" + here, "-I" + here + "/build/gen"] + ["-D%s=%s" % p for p in parameters.items()]
     command = ["verilator", "--cc", "--exe", "-Wno-lint", "-Wno-style", "--x-assign", "unique", "--x-initial", "unique", "-O3",
                "--output-split", "20000", "--top-module", top, "-Mdir", folder + "/vl"]
-    command += ([PUBLIC] if reached else []) + memories + ["tests/rtl/cells.v", source] + [here + "/" + b for b in benches]
+    command += ([PUBLIC] if reached else []) + memories + ["tests/rtl/cells.v", source, here + "/" + bench]
     command += ["-MAKEFLAGS", "CXX=" + os.environ.get("VL_CXX", "clang++"), "-LDFLAGS", "-latomic"]
     if reached:
         run(command, folder + "/verilator.log")
@@ -113,22 +112,19 @@ def check(word, out):
     parameters = dict(p.split("=") for p in rest)
     module = name.split("-")[0]
     top, folder = "rf_" + module, out + "/" + name
-    benches, arguments, memories, reached = ["tests/rtl/unit_%s.cpp" % module], ["--flip"], [], []
-    if module == "core":
-        benches, arguments, memories = CORE, ["stress", "1", "6"], ["rtl/lib/rf_ram_sdp.v"]
-    else:
-        reached = sorted(set(re.findall(r"rootp->(\w+)", open(benches[0]).read())))
-        memories = MEMORIES if reached else []
+    bench = "tests/rtl/unit_%s.cpp" % module
+    reached = sorted(set(re.findall(r"rootp->(\w+)", open(bench).read())))
+    memories = MEMORIES if reached else []
     os.makedirs(folder, exist_ok=True)
     begin = time.time()
     source = netlist(folder, top, parameters, memories)
     cells = len(re.findall(r"^  [A-Z][A-Z0-9]+ ", open(source).read(), re.M))
-    run([build(folder, top, source, benches, parameters, memories, reached)] + arguments, folder + "/run.log")
+    run([build(folder, top, source, bench, parameters, memories, reached), "--flip"], folder + "/run.log")
     for seed in range(FAULTS.get(name, 0)):
         under = "%s/fault-%d" % (folder, seed)
         os.makedirs(under, exist_ok=True)
         fault, what = changed(source, under, seed)
-        program = build(under, top, fault, benches, parameters, memories, reached)
+        program = build(under, top, fault, bench, parameters, memories, reached)
         try:
             run([program], under + "/run.log")
         except Failed:

@@ -7,7 +7,7 @@
 #   demo   build, and run the demo with the firmware's image for RISC-V
 #   test   demo, and what `make test` needs
 #   interop test, and what `make interop` needs
-#   dev    test, and what lint, formal, synth, bench and waveform viewing need
+#   dev    test, and what lint, formal, synth, gate and bench need
 #   --list print the package names, install nothing
 #   --check print the command that installs missing packages, exit 1; does nothing on systems other than Debian
 #
@@ -16,9 +16,9 @@ set -eu
 
 build='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libisal-dev libnuma-dev coinor-libclp-dev libmicrohttpd-dev'
 demo='libunicorn-dev clang lld'
-test='libcmocka-dev spin libinih-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz groff-base kmod qemu-system-x86 busybox-static ibverbs-utils rdmacm-utils perftest librdmacm-dev nftables libsimgrid-dev chromium'
+test='libcmocka-dev spin libinih-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz groff-base kmod qemu-system-x86 busybox-static ibverbs-utils rdmacm-utils perftest librdmacm-dev nftables libsimgrid-dev chromium gtkwave xvfb xauth'
 interop='openvswitch-switch'
-dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40 gtkwave'
+dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40'
 
 case "${1:-}" in
 build) wanted=$build ;;

@@ -38,8 +38,10 @@ $(eval $(call unit,bank,$(UNIT_RED)bank.v,LANES=2 BANK_AW=6 HDR_AW=3 COMMANDS=8 
 BANK := $(BUILD)/vl/unit-bank/Vrf_bank
 $(eval $(call test,rtl-bank-contract,for v in 1 2 3; do ! $(BANK) --violate $$$$v || exit 1; done,$(BANK)))
 $(eval $(call unit,reader,$(UNIT_RED)reader.v,PORT=2 PORTS=4 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=6 HDR_AW=4 CREDIT_W=6))
-$(eval $(call unit,group_regs,$(UNIT_CTL)group_errors.v $(UNIT_CTL)group_regs.v,PORTS=4 LANES=5 GROUPS=4 GW=2 LW=3 PW=2))
-$(eval $(call unit,regs,$(UNIT_CTL)regs.v $(UNIT_RED)conn_static.v,PORTS=3 LANES=2 WIDTH=128 GROUPS=5 GW=3 LW=1 PW=2 BANK_AW=13 HDR_AW=9 HASH_BITS=8 FP16=1 CLOCK_KHZ=250000))
+$(eval $(call unit,group_regs,$(UNIT_CTL)group_errors.v $(UNIT_CTL)group_regs.v,PORTS=4 LANES=5 GROUPS=4 GW=2 LW=3 PW=2 SELECTIVE=1))
+$(eval $(call unit,group_regs,$(UNIT_CTL)group_errors.v $(UNIT_CTL)group_regs.v,PORTS=4 LANES=5 GROUPS=4 GW=2 LW=3 PW=2 SELECTIVE=0,-plain))
+$(eval $(call unit,regs,$(UNIT_CTL)regs.v $(UNIT_RED)conn_static.v,PORTS=3 LANES=2 WIDTH=128 GROUPS=5 GW=3 LW=1 PW=2 BANK_AW=13 HDR_AW=9 HASH_BITS=8 FP16=1 CLOCK_KHZ=250000 SELECTIVE=1 LAG=1))
+$(eval $(call unit,regs,$(UNIT_CTL)regs.v $(UNIT_RED)conn_static.v,PORTS=3 LANES=2 WIDTH=128 GROUPS=5 GW=3 LW=1 PW=2 BANK_AW=13 HDR_AW=9 HASH_BITS=8 FP16=1 CLOCK_KHZ=250000 SELECTIVE=0 LAG=0,-plain))
 $(eval $(call unit,sched,$(foreach p,_turn _pick _start _flight _fair,$(UNIT_RED)sched$p.v) $(UNIT_RED)sched.v,PORTS=4 LANES=2 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=10 HDR_AW=6 CREDIT_W=8 QUEUED=7 PASSED_MAX=3))
 $(eval $(call unit,judge_form,$(UNIT_RED)judge_form.v))
 $(eval $(call unit,ackq,$(UNIT_RED)ackq.v,CW=6 DEPTH=8))
@@ -48,10 +50,14 @@ $(eval $(call unit,ledger_run,$(UNIT_MANY) $(UNIT_RED)ledger_run.v,IDX=8 GROUPS=
 $(eval $(call unit,ledger_ack,$(UNIT_RED)ledger_ack.v,IDX=10 PORTS=3 PW=2 AW=2))
 $(eval $(call unit,ledger_head,$(UNIT_RED)ledger_head.v,IDX=6 PORTS=3 GROUPS=4 GW=2))
 $(eval $(call unit,ledger_tail,$(UNIT_RED)ledger_tail.v,IDX=8 PORTS=3 LANES=3 GROUPS=3 GW=2 LW=2))
-$(eval $(call unit,judge_nak,$(UNIT_MANY) $(UNIT_RED)judge_nak.v,GW=2 LW=1))
-$(eval $(call unit,judge_window,$(UNIT_MANY) $(UNIT_RED)judge_nak.v $(UNIT_RED)judge_window.v,GW=2 LW=1))
-$(eval $(call unit,judge,$(UNIT_MANY) $(foreach p,_admit _form _nak _window _verdict _effect,$(UNIT_RED)judge$p.v) $(UNIT_RED)judge.v,PORT=1 PORTS=4 LANES=2 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=10 HDR_AW=6 COMMANDS=8))
-$(eval $(call unit,ledger,$(UNIT_MANY) $(foreach p,run port head tail ack,$(UNIT_RED)ledger_$p.v) $(UNIT_RED)ledger.v,IDX=9 PORTS=3 LANES=2 GROUPS=2 GW=1 LW=1 PW=2 HDR_AW=6))
+$(eval $(call unit,judge_nak,$(UNIT_MANY) $(UNIT_RED)judge_nak.v,GW=2 LW=1 SELECTIVE=1))
+$(eval $(call unit,judge_nak,$(UNIT_MANY) $(UNIT_RED)judge_nak.v,GW=2 LW=1 SELECTIVE=0,-plain))
+$(eval $(call unit,judge_window,$(UNIT_MANY) $(UNIT_RED)judge_nak.v $(UNIT_RED)judge_window.v,GW=2 LW=1 SELECTIVE=1))
+$(eval $(call unit,judge_window,$(UNIT_MANY) $(UNIT_RED)judge_nak.v $(UNIT_RED)judge_window.v,GW=2 LW=1 SELECTIVE=0,-plain))
+$(eval $(call unit,judge,$(UNIT_MANY) $(foreach p,_admit _form _nak _window _verdict _effect,$(UNIT_RED)judge$p.v) $(UNIT_RED)judge.v,PORT=1 PORTS=4 LANES=2 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=10 HDR_AW=6 COMMANDS=8 SELECTIVE=1))
+$(eval $(call unit,judge,$(UNIT_MANY) $(foreach p,_admit _form _nak _window _verdict _effect,$(UNIT_RED)judge$p.v) $(UNIT_RED)judge.v,PORT=1 PORTS=4 LANES=2 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=10 HDR_AW=6 COMMANDS=8 SELECTIVE=0,-plain))
+$(eval $(call unit,ledger,$(UNIT_MANY) $(foreach p,run port head tail ack,$(UNIT_RED)ledger_$p.v) $(UNIT_RED)ledger.v,IDX=9 PORTS=3 LANES=2 GROUPS=2 GW=1 LW=1 PW=2 HDR_AW=6 SELECTIVE=1))
+$(eval $(call unit,ledger,$(UNIT_MANY) $(foreach p,run port head tail ack,$(UNIT_RED)ledger_$p.v) $(UNIT_RED)ledger.v,IDX=9 PORTS=3 LANES=2 GROUPS=2 GW=1 LW=1 PW=2 HDR_AW=6 SELECTIVE=0,-plain))
 $(foreach m,judge judge_form judge_nak judge_window,$(BUILD)/vl/unit-$m/Vrf_$m): tests/rtl/judge_ref.h
 
 # Every module has a correct row in docs/verification.md; a module without one must be detected.

@@ -139,13 +139,14 @@ enum rf_ctl_result {
 	X(PARITY, 48, "parity error in a memory of the box")                                       \
 	X(NOT_HELD, 49, "the box does not hold a connection to this address and queue pair")       \
 	X(HOLD_TIME, 50, "the hold time is running: the connection would be held again")           \
-	X(WRONG_QPN, 51, "a rank sends on a connection that is not registered")
+	X(WRONG_QPN, 51, "a rank sends on a connection that is not registered")                    \
+	X(SELECTIVE_UNSUPPORTED, 52, "this box was built without selective groups")
 
 enum rf_ctl_reason {
 #define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
 	RF_CTL_REASONS(RF_CTL_X)
 #undef RF_CTL_X
-		RF_CTL_R_COUNT = 52,
+		RF_CTL_R_COUNT = 53,
 };
 
 /* "a rank was silent for longer than its lease"; "unknown reason" for unknown numbers. Static. */

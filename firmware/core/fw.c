@@ -87,6 +87,8 @@ static int read_shape(struct rf_fw *fw)
 	fw->width64 = (uint8_t)field(s, RF_SHAPE_WIDTH64_MASK, RF_SHAPE_WIDTH64_LSB);
 	fw->hash_bits = (uint8_t)field(s, RF_SHAPE_HASH_BITS_MASK, RF_SHAPE_HASH_BITS_LSB);
 	fw->fp16 = (uint8_t)field(s, RF_SHAPE_FP16_MASK, RF_SHAPE_FP16_LSB);
+	fw->selective = (s & RF_SHAPE_SELECTIVE_MASK) != 0;
+	fw->lag = (s & RF_SHAPE_LAG_MASK) != 0;
 	fw->bank_log2 = (uint8_t)field(t, RF_SHAPE2_BANK_AW_MASK, RF_SHAPE2_BANK_AW_LSB);
 	fw->hdr_log2 = (uint8_t)field(t, RF_SHAPE2_HDR_AW_MASK, RF_SHAPE2_HDR_AW_LSB);
 	fw->mtu_log2 = (uint8_t)field(t, RF_SHAPE2_MTU_LOG2_MASK, RF_SHAPE2_MTU_LOG2_LSB);

@@ -240,6 +240,7 @@ struct rf_fw {
 	struct rf_fw_counters cnt;
 	/* shape */
 	uint8_t ports, lanes, width64, hash_bits, ngroups, bank_log2, hdr_log2, mtu_log2, fp16;
+	bool selective, lag;
 	uint32_t khz;
 	/* time: millisecond now_ms began at cycle ms_cycles; 0 is the cycle of rf_fw_init() */
 	uint64_t ms_cycles, now_ms;

@@ -68,6 +68,8 @@ static enum rf_ctl_reason judge_alone(const struct rf_fw *fw, const struct rf_ct
 		return RF_CTL_R_RANK_RANGE;
 	if (!fw->fp16 && (j->dtype == RF_DTYPE_BF16 || j->dtype == RF_DTYPE_FP16))
 		return RF_CTL_R_TYPE_UNSUPPORTED;
+	if (!fw->selective && (j->flags & RF_CTL_J_SELECTIVE))
+		return RF_CTL_R_SELECTIVE_UNSUPPORTED;
 	if (j->src_ip == j->peer_ip)
 		return RF_CTL_R_ADDRESS_TWICE;
 	*detail = fw->mtu_log2;

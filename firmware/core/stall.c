@@ -137,7 +137,8 @@ static bool impatient(struct rf_fw *fw, bool alone)
 	return fw->now_ms - fw->lag_armed >= most;
 }
 
-static void measure(struct rf_fw *fw, bool alone)
+/* Takes a measurement that is done, and starts the next one. */
+static void sample(struct rf_fw *fw, bool alone)
 {
 	uint32_t status = rf_fw_read(fw, RF_LAG_STATUS);
 	bool valid = (status & RF_LAG_STATUS_VALID_MASK) != 0;
@@ -146,6 +147,12 @@ static void measure(struct rf_fw *fw, bool alone)
 		note_sample(fw, status);
 	if (valid || (fw->now_ms >= fw->lag_until && impatient(fw, alone)))
 		arm_next(fw);
+}
+
+static void measure(struct rf_fw *fw, bool alone)
+{
+	if (fw->lag)
+		sample(fw, alone);
 	if (fw->now_ms < fw->look_ms)
 		return;
 	fw->look_ms = fw->now_ms + LOOK_MS;

@@ -76,6 +76,8 @@ static const char *remedy(unsigned int reason)
 		return "set the same path MTU on every rank";
 	case RF_CTL_R_TYPE_UNSUPPORTED:
 		return "use fp32 or int32, or a box with 16-bit types";
+	case RF_CTL_R_SELECTIVE_UNSUPPORTED:
+		return "choose a plain group, or a box with selective groups";
 	case RF_CTL_R_MTU_UNSUPPORTED:
 		return "choose a smaller path MTU";
 	case RF_CTL_R_ADDRESS_TWICE:

@@ -19,6 +19,8 @@ module rf_group_regs #(
   parameter GW = 3,
   parameter LW = 1,
   parameter PW = 2,
+  // 1: groups may be selective.
+  parameter SELECTIVE = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -72,9 +74,10 @@ module rf_group_regs #(
 );
 
   localparam [31:0] CFG_MASK =
-    `RF_GROUP_CFG_LIVE_MASK | `RF_GROUP_CFG_OPEN_LOOP_MASK | `RF_GROUP_CFG_TRANSPARENT_MASK | `RF_GROUP_CFG_SELECTIVE_MASK | `RF_GROUP_CFG_DTYPE_MASK |
-    `RF_GROUP_CFG_OP_MASK | `RF_GROUP_CFG_MTU_LOG2_MASK | `RF_GROUP_CFG_STRICT_MASK | `RF_GROUP_CFG_LEVEL_MASK | `RF_GROUP_CFG_BASE_PORT_MASK |
-    `RF_GROUP_CFG_LANES_MASK | `RF_GROUP_CFG_S_LOG2_MASK;
+    `RF_GROUP_CFG_LIVE_MASK | `RF_GROUP_CFG_OPEN_LOOP_MASK | `RF_GROUP_CFG_TRANSPARENT_MASK |
+    ((SELECTIVE != 0) ? `RF_GROUP_CFG_SELECTIVE_MASK : 32'd0) | `RF_GROUP_CFG_DTYPE_MASK | `RF_GROUP_CFG_OP_MASK |
+    `RF_GROUP_CFG_MTU_LOG2_MASK | `RF_GROUP_CFG_STRICT_MASK | `RF_GROUP_CFG_LEVEL_MASK |
+    `RF_GROUP_CFG_BASE_PORT_MASK | `RF_GROUP_CFG_LANES_MASK | `RF_GROUP_CFG_S_LOG2_MASK;
 
   // Offsets in the form that the case statements below use.
   localparam [23:0] OFF_CFG   = `RF_GROUP_CFG;

@@ -26,6 +26,8 @@ module rf_regs #(
   parameter HDR_AW = 9,
   parameter HASH_BITS = 8,
   parameter FP16 = 1,
+  parameter SELECTIVE = 1,
+  parameter LAG = 1,
   parameter CLOCK_KHZ = 250000
 ) (
   input  wire                   clk,
@@ -132,6 +134,8 @@ module rf_regs #(
   localparam [31:0] UNITS_N  = WIDTH / 64;
   localparam [31:0] HASH_N   = HASH_BITS;
   localparam [31:0] FP16_N   = FP16;
+  localparam [31:0] SELECTIVE_N = SELECTIVE;
+  localparam [31:0] LAG_N    = LAG;
   localparam [31:0] GROUPS_N = GROUPS;
   localparam [31:0] BANK_N   = BANK_AW;
   localparam [31:0] HDR_N    = HDR_AW;
@@ -392,7 +396,8 @@ module rf_regs #(
       `RF_VERSION:       pick_global = 32'd1;
       `RF_SHAPE:         pick_global = (PORTS_N << `RF_SHAPE_PORTS_LSB) | (LANES_N << `RF_SHAPE_LANES_LSB) |
                                        (UNITS_N << `RF_SHAPE_WIDTH64_LSB) | (HASH_N << `RF_SHAPE_HASH_BITS_LSB) |
-                                       (FP16_N << `RF_SHAPE_FP16_LSB);
+                                       (FP16_N << `RF_SHAPE_FP16_LSB) | (SELECTIVE_N << `RF_SHAPE_SELECTIVE_LSB) |
+                                       (LAG_N << `RF_SHAPE_LAG_LSB);
       `RF_SHAPE2:        pick_global = (GROUPS_N << `RF_SHAPE2_GROUPS_LSB) | (BANK_N << `RF_SHAPE2_BANK_AW_LSB) |
                                        (HDR_N << `RF_SHAPE2_HDR_AW_LSB) | (MTU_N << `RF_SHAPE2_MTU_LOG2_LSB);
       `RF_CLOCK_KHZ:     pick_global = CLOCK_N;

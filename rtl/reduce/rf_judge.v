@@ -31,6 +31,8 @@ module rf_judge #(
   parameter HDR_AW = 9,
   // Commands that may wait: a power of two, 8 or more.
   parameter COMMANDS = 16,
+  // 1: groups may be selective.
+  parameter SELECTIVE = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -307,6 +309,7 @@ module rf_judge #(
   wire [3:0]  size_log2 = p3_cfg[`RF_GROUP_CFG_S_LOG2_LSB +: `RF_GROUP_CFG_S_LOG2_BITS];
   wire [15:0] size_mask = ~(16'hffff << size_log2);
   wire [15:0] p3_slot   = p3_index[15:0] & size_mask;
+  wire        p3_selective = SELECTIVE != 0 && p3_cfg[`RF_GROUP_CFG_SELECTIVE_LSB];
   wire [31:0] p3_hbase  = g_hbase[p3_group*32 +: 32];
 
   always @(posedge clk)
@@ -328,7 +331,7 @@ module rf_judge #(
       p4_qpn_q      <= f_qpn;
       p4_msn_q      <= p3_msn;
       p4_fatal_q    <= syn_fatal;
-      p4_still_q    <= p3_syndrome == 8'h60 && p3_cfg[`RF_GROUP_CFG_SELECTIVE_LSB];
+      p4_still_q    <= p3_syndrome == 8'h60 && p3_selective;
       p4_open_q     <= p3_cfg[`RF_GROUP_CFG_OPEN_LOOP_LSB];
       p4_silent_q   <= p3_cfg[`RF_GROUP_CFG_OPEN_LOOP_LSB] || p3_cfg[`RF_GROUP_CFG_TRANSPARENT_LSB];
       p4_code_q     <= g_straggler[p3_group*5 +: 5];
@@ -343,7 +346,7 @@ module rf_judge #(
       p4_slot_q     <= p3_slot;
       p4_hslot_q    <= p3_hbase[HDR_AW-1:0] + p3_slot[HDR_AW-1:0];
       p4_lap_q      <= p3_index[{1'b0, size_log2}];
-      p4_selective_q <= p3_cfg[`RF_GROUP_CFG_SELECTIVE_LSB];
+      p4_selective_q <= p3_selective;
       p4_strict_q    <= p3_cfg[`RF_GROUP_CFG_STRICT_LSB];
     end
 
@@ -363,7 +366,7 @@ module rf_judge #(
   wire [23:0] p5_named;
   wire       p5_nak_bad;
 
-  rf_judge_window #(.GW(GW), .LW(LW), .PARITY(PARITY)) window (
+  rf_judge_window #(.GW(GW), .LW(LW), .SELECTIVE(SELECTIVE), .PARITY(PARITY)) window (
     .clk(clk), .rst(rst), .init_valid(init_valid), .init_addr(init_addr), .tick(tick), .una_valid(una_valid),
     .una_addr(una_addr), .valid(j_valid), .addr(j_addr), .index(p4_index_q), .open(p4_open_q), .silent(p4_silent_q),
     .selective(p4_selective_q), .strict(p4_strict_q), .code(p4_code_q), .eighth(p4_eighth_q), .next(j_next),

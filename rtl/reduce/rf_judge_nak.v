@@ -15,6 +15,8 @@ module rf_judge_nak #(
   parameter IDX = 24,
   parameter GW = 3,
   parameter LW = 1,
+  // 1: groups may be selective.
+  parameter SELECTIVE = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -75,6 +77,7 @@ module rf_judge_nak #(
     end
   endfunction
 
+  wire               selective = SELECTIVE != 0 && j_selective;
   reg  [(1<<AW)-1:0] asked_q;
   reg  [(1<<AW)-1:0] twice_q;
   wire [IDX-1:0]     last;
@@ -89,14 +92,14 @@ module rf_judge_nak #(
   wire               skips  = ahead[IDX-1] ? ahead[IDX-2:0] == {IDX-1{1'b0}} : ahead[IDX-2:1] != {IDX-2{1'b0}};
   wire               again  = !skips && was && !back && less(j_index, mark + j_eighth);
   // Selective: the highest index seen.
-  wire [IDX-1:0]     seen   = (j_selective && back) ? last : j_index;
+  wire [IDX-1:0]     seen   = (selective && back) ? last : j_index;
   wire               may    = j_valid && !j_silent && room;
-  wire               gap    = may && j_beyond && !j_full && (j_selective ? !again : !was || back);
-  wire               late   = may && j_stored && !j_selective && j_code != 5'd0 && back && !beyond_seen && !was;
+  wire               gap    = may && j_beyond && !j_full && (selective ? !again : !was || back);
+  wire               late   = may && j_stored && !selective && j_code != 5'd0 && back && !beyond_seen && !was;
 
   assign follows       = ahead[IDX-1:1] == {IDX-1{1'b0}};
   assign make          = gap || late;
-  assign make_rnr      = late || (!j_selective && twice_q[j_addr]);
+  assign make_rnr      = late || (!selective && twice_q[j_addr]);
   assign make_index    = skips ? hole : j_next;
   assign make_syndrome = late ? {3'd1, j_code} : make_rnr ? 8'h21 : 8'h60;
 
@@ -106,7 +109,7 @@ module rf_judge_nak #(
     end else begin
       if (tick) asked_q <= {1 << AW{1'b0}};
       if (j_valid && make) asked_q[j_addr] <= 1'b1;
-      else if (j_valid && !j_selective && (j_taken || back)) asked_q[j_addr] <= 1'b0;
+      else if (j_valid && !selective && (j_taken || back)) asked_q[j_addr] <= 1'b0;
       if (una_valid) asked_q[una_addr] <= 1'b0;
       if (init_valid) asked_q[init_addr] <= 1'b0;
     end
@@ -129,10 +132,19 @@ module rf_judge_nak #(
     .clk(clk), .wr_en(j_valid || j_early || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
     .wr_data(init_valid ? {IDX{1'b1}} : seen), .rd_addr(j_addr), .rd_data(last), .rd_bad(last_bad));
 
-  // Only selective groups read it, and they are never late: make would be one level of logic more.
-  rf_many_parity #(.WIDTH(IDX), .AW(AW), .READS(1), .PARITY(PARITY)) marks (
-    .clk(clk), .wr_en(gap || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
-    .wr_data(init_valid ? {IDX{1'b0}} : seen), .rd_addr(j_addr), .rd_data(mark), .rd_bad(mark_bad));
+  // Never late in a selective group: make would be one level of logic more.
+  generate
+    if (SELECTIVE != 0) begin : g_selective
+      rf_many_parity #(.WIDTH(IDX), .AW(AW), .READS(1), .PARITY(PARITY)) marks (
+        .clk(clk), .wr_en(gap || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
+        .wr_data(init_valid ? {IDX{1'b0}} : seen), .rd_addr(j_addr), .rd_data(mark), .rd_bad(mark_bad));
+    end else begin : g_in_order
+      wire unused_mark = &{1'b0, j_selective, j_eighth};
+
+      assign mark     = {IDX{1'b0}};
+      assign mark_bad = 1'b0;
+    end
+  endgenerate
 
 `ifdef FORMAL
 `include "nak.vh"

@@ -16,6 +16,8 @@
 module rf_judge_window #(
   parameter GW = 3,
   parameter LW = 1,
+  // 1: groups may be selective.
+  parameter SELECTIVE = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -82,6 +84,7 @@ module rf_judge_window #(
   wire old_sent = less(index, sent);
   wire old_next = less(index, next);
   wire is_next  = index == next;
+  wire any      = SELECTIVE != 0 && selective;
 
   // Lines: 30, 31 and 32 (of an open loop as `again`), 33, 34, 36. In a selective group the packet with index next may
   // be stored already, before the runner has moved next past it.
@@ -90,9 +93,9 @@ module rf_judge_window #(
   wire stored = !accept && !early && !again && old_next;
   wire taken  = accept && is_next;
   wire beyond = accept ? !is_next : !early && !again && !stored && !is_next;
-  wire begins = valid && early && strict && !selective && next == 24'd0;
+  wire begins = valid && early && strict && !any && next == 24'd0;
 
-  assign storable = selective ? accept : in_window && !old_next;
+  assign storable = any ? accept : in_window && !old_next;
 
   assign behalf    = again && !open && old_una && behalf_room;
   assign repeat_it = again && !open && !old_una && repeat_room;
@@ -106,7 +109,7 @@ module rf_judge_window #(
     else if (again) why = repeat_room ? `RF_CNT_REPEAT : `RF_CNT_REPEAT_FULL;
     else if (stored) why = `RF_CNT_PENDING;
     else if (is_next) why = full ? `RF_CNT_NO_ROOM : `RF_CNT_PENDING;
-    else if (selective && in_window) why = `RF_CNT_PENDING;
+    else if (any && in_window) why = `RF_CNT_PENDING;
     else why = `RF_CNT_GAP;
 
   // The next cycle: NAKs.
@@ -154,14 +157,14 @@ module rf_judge_window #(
       n_index_q     <= index;
       n_next_q      <= next;
       n_full_q      <= full;
-      n_selective_q <= selective;
+      n_selective_q <= any;
       n_silent_q    <= silent;
       n_code_q      <= code;
       n_eighth_q    <= eighth;
       n_room_q      <= behalf_room;
     end
 
-  rf_judge_nak #(.IDX(24), .GW(GW), .LW(LW), .PARITY(PARITY)) naks (
+  rf_judge_nak #(.IDX(24), .GW(GW), .LW(LW), .SELECTIVE(SELECTIVE), .PARITY(PARITY)) naks (
     .clk(clk), .rst(rst), .init_valid(n_init_q), .init_addr(n_init_addr_q), .tick(n_tick_q), .una_valid(n_una_q),
     .una_addr(n_una_addr_q), .j_valid(n_valid_q), .j_early(n_begins_q), .j_taken(n_taken_q), .j_stored(n_stored_q),
     .j_beyond(n_beyond_q), .j_addr(n_addr_q), .j_index(n_index_q), .j_next(n_next_q), .j_full(n_full_q),

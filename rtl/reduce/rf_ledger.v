@@ -29,6 +29,8 @@ module rf_ledger #(
   parameter PW = 2,
   // log2 of the slots of a lane.
   parameter HDR_AW = 9,
+  // 1: groups may be selective.
+  parameter SELECTIVE = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -195,7 +197,7 @@ module rf_ledger #(
 
   always @(posedge clk)
     if (rst) clear_q <= 1'b0;
-    else if (start_valid && g_selective[start_group]) clear_q <= 1'b1;
+    else if (SELECTIVE != 0 && start_valid && g_selective[start_group]) clear_q <= 1'b1;
     else if (clear_last && clear_ready == {PORTS{1'b1}}) clear_q <= 1'b0;
 
   always @(posedge clk)
@@ -277,7 +279,8 @@ module rf_ledger #(
       end
 
       rf_ledger_port #(
-        .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW), .PARITY(PARITY)
+        .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW), .SELECTIVE(SELECTIVE),
+        .PARITY(PARITY)
       ) slice (
         .clk        (clk),
         .rst        (rst),

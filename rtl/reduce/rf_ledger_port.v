@@ -25,6 +25,8 @@ module rf_ledger_port #(
   parameter LW = 1,
   // log2 of the slots of a lane.
   parameter HDR_AW = 9,
+  // 1: groups may be selective.
+  parameter SELECTIVE = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -168,16 +170,14 @@ module rf_ledger_port #(
   wire           n_idle;
   wire           n_asks;
   wire           n_bad;
-  wire [3:0]     nexts_bad;
-  wire           n_clear;
   wire [AW-1:0]  o_addr;
   wire [IDX-1:0] o_index;
   wire [IDX-1:0] o_next;
-  wire           o_clear;
   wire           j_there;
+  wire           j_any     = SELECTIVE != 0 && j_selective;
   wire           j_is_next = j_index == j_next;
   // j_accept of a packet whose index is next.
-  wire           j_next_we = j_valid && j_is_next && (j_selective ? !j_there && j_inside : !j_full);
+  wire           j_next_we = j_valid && j_is_next && (j_any ? !j_there && j_inside : !j_full);
   wire           next_we   = init_valid || j_next_we || n_valid;
   wire [AW-1:0]  next_addr = init_valid ? init_addr : j_next_we ? j_addr : n_addr;
   wire [IDX-1:0] j_after   = j_next + 1'b1;
@@ -187,32 +187,27 @@ module rf_ledger_port #(
   assign n_ready  = !j_next_we && !init_valid;
   assign j_inside = less(j_index, j_limit);
   assign j_full   = j_next == j_limit;
-  assign j_accept = j_selective ? !less(j_index, j_next) && j_inside && !j_there : j_is_next && !j_full;
+  assign j_accept = j_any ? !less(j_index, j_next) && j_inside && !j_there : j_is_next && !j_full;
 
-  rf_ledger_run #(
-    .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW), .PARITY(PARITY)
-  ) accepted (
-    .clk(clk), .rst(rst), .g_hbase(g_hbase), .g_size_log2(g_size_log2), .clear_valid(clear_valid),
-    .clear_ready(n_clear), .clear_slot(clear_slot), .m_set(j_valid && j_selective && j_accept), .m_push(j_selective && j_next_we), .m_moves(1'b1),
-    .m_look(j_valid && j_selective),
-    .m_addr(j_addr), .m_slot(j_slot), .m_lap(j_lap), .m_there(j_there), .r_valid(n_asks), .r_addr(n_load), .r_value(n_value),
-    .step_valid(n_valid), .step_ready(n_ready), .step_addr(n_addr), .step_index(n_index), .bad(n_bad), .idle(n_idle)
-`ifdef FORMAL
-    ,
-    .f_marks(f_there), .f_run(f_run[0]), .f_queue(f_queue[0 +: 2*AW+2]), .f_queued(f_queued[0 +: 1<<AW])
-`endif
-  );
+  // Without selective groups nothing but the judge and the registers reads next.
+  localparam NEXT_READS = (SELECTIVE != 0) ? 4 : 2;
+  wire [4*AW-1:0]  nexts_addr = {o_addr, n_load, x_addr, j_addr};
+  wire [4*IDX-1:0] nexts_data;
+  wire [3:0]       nexts_bad;
 
-  rf_many_parity #(.WIDTH(IDX), .AW(AW), .READS(4), .PARITY(PARITY)) nexts (
-    .clk(clk), .wr_en(next_we), .wr_addr(next_addr), .wr_data(next_data), .rd_addr({j_addr, n_load, o_addr, x_addr}),
-    .rd_data({j_next, n_value, o_next, x_next}), .rd_bad(nexts_bad)
+  assign {o_next, n_value, x_next, j_next} = nexts_data;
+
+  rf_many_parity #(.WIDTH(IDX), .AW(AW), .READS(NEXT_READS), .PARITY(PARITY)) nexts (
+    .clk(clk), .wr_en(next_we), .wr_addr(next_addr), .wr_data(next_data), .rd_addr(nexts_addr[NEXT_READS*AW-1:0]),
+    .rd_data(nexts_data[NEXT_READS*IDX-1:0]), .rd_bad(nexts_bad[NEXT_READS-1:0])
 `ifdef FORMAL
     , .f_mem(f_nexts)
 `endif
   );
 
   // stored: the runner advances it over packets being copied, but not beyond next, in cycles without another commit.
-  wire           c_direct = c_valid && !c_selective;
+  wire           c_any    = SELECTIVE != 0 && c_selective;
+  wire           c_direct = c_valid && !c_any;
   wire           o_valid;
   wire           o_ready = !c_direct && !init_valid && o_index != o_next;
   wire [AW-1:0]  o_load;
@@ -220,27 +215,60 @@ module rf_ledger_port #(
   wire           o_idle;
   wire           o_asks;
   wire           o_bad;
-  wire           unused_there;
 
   assign step_valid  = c_direct || (o_valid && o_ready);
   assign step_addr   = c_direct ? c_addr : o_addr;
   // This does not use the accept of this cycle, which is known late in the cycle.
-  assign clear_ready = !(j_valid && j_selective) && !(c_valid && c_selective);
+  assign clear_ready = !(j_valid && j_any) && !(c_valid && c_any);
   assign idle        = n_idle && o_idle;
 
-  rf_ledger_run #(
-    .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW), .PARITY(PARITY)
-  ) copied (
-    .clk(clk), .rst(rst), .g_hbase(g_hbase), .g_size_log2(g_size_log2), .clear_valid(clear_valid),
-    .clear_ready(o_clear), .clear_slot(clear_slot), .m_set(c_valid && c_selective), .m_push(c_valid && c_selective), .m_moves(1'b0),
-    .m_look(1'b0),
-    .m_addr(c_addr), .m_slot(c_slot), .m_lap(c_lap), .m_there(unused_there), .r_valid(o_asks), .r_addr(o_load), .r_value(o_value),
-    .step_valid(o_valid), .step_ready(o_ready), .step_addr(o_addr), .step_index(o_index), .bad(o_bad), .idle(o_idle)
+  // Marks of selective groups and their runners.
+  generate
+    if (SELECTIVE != 0) begin : g_selective
+      wire n_clear;
+      wire o_clear;
+      wire unused_there;
+      wire unused_clear = &{1'b0, n_clear, o_clear};
+
+      rf_ledger_run #(
+        .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW), .PARITY(PARITY)
+      ) accepted (
+        .clk(clk), .rst(rst), .g_hbase(g_hbase), .g_size_log2(g_size_log2), .clear_valid(clear_valid),
+        .clear_ready(n_clear), .clear_slot(clear_slot), .m_set(j_valid && j_any && j_accept),
+        .m_push(j_any && j_next_we), .m_moves(1'b1), .m_look(j_valid && j_any), .m_addr(j_addr), .m_slot(j_slot),
+        .m_lap(j_lap), .m_there(j_there), .r_valid(n_asks), .r_addr(n_load), .r_value(n_value), .step_valid(n_valid),
+        .step_ready(n_ready), .step_addr(n_addr), .step_index(n_index), .bad(n_bad), .idle(n_idle)
 `ifdef FORMAL
-    ,
-    .f_marks(f_copied), .f_run(f_run[1]), .f_queue(f_queue[2*AW+2 +: 2*AW+2]), .f_queued(f_queued[(1<<AW) +: 1<<AW])
+        ,
+        .f_marks(f_there), .f_run(f_run[0]), .f_queue(f_queue[0 +: 2*AW+2]), .f_queued(f_queued[0 +: 1<<AW])
 `endif
-  );
+      );
+
+      rf_ledger_run #(
+        .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW), .PARITY(PARITY)
+      ) copied (
+        .clk(clk), .rst(rst), .g_hbase(g_hbase), .g_size_log2(g_size_log2), .clear_valid(clear_valid),
+        .clear_ready(o_clear), .clear_slot(clear_slot), .m_set(c_valid && c_any), .m_push(c_valid && c_any),
+        .m_moves(1'b0), .m_look(1'b0), .m_addr(c_addr), .m_slot(c_slot), .m_lap(c_lap), .m_there(unused_there),
+        .r_valid(o_asks), .r_addr(o_load), .r_value(o_value), .step_valid(o_valid), .step_ready(o_ready),
+        .step_addr(o_addr), .step_index(o_index), .bad(o_bad), .idle(o_idle)
+`ifdef FORMAL
+        ,
+        .f_marks(f_copied), .f_run(f_run[1]), .f_queue(f_queue[2*AW+2 +: 2*AW+2]), .f_queued(f_queued[(1<<AW) +: 1<<AW])
+`endif
+      );
+    end else begin : g_in_order
+      wire unused_marks = &{1'b0, g_hbase, g_size_log2, clear_valid, clear_slot, j_selective, j_slot, j_lap, c_selective,
+                            c_slot, c_lap, n_ready, n_value, o_ready, o_value, nexts_addr};
+
+      assign nexts_data[4*IDX-1:2*IDX] = {2*IDX{1'b0}};
+      assign nexts_bad[3:2]            = 2'b00;
+      assign {n_valid, n_asks, n_bad, o_valid, o_asks, o_bad, j_there} = 7'd0;
+      assign {n_addr, n_load, o_addr, o_load} = {4*AW{1'b0}};
+      assign {n_index, o_index} = {2*IDX{1'b0}};
+      assign {n_idle, o_idle}   = 2'b11;
+    end
+  endgenerate
 
   // sent.
   wire           sent_we   = init_valid || s_valid;
@@ -295,6 +323,7 @@ module rf_ledger_port #(
     .rd_data({j_msn, x_msn}), .rd_bad(msns_bad));
 
   // Port heads, and `stored` of all lanes of the group that commits.
+  localparam STORED_READS = (SELECTIVE != 0) ? 2 : 1;
   reg [IDX-1:0] head_q [0:GROUPS-1];
 
   wire [GW-1:0]    c_group = step_addr[AW-1:LW];
@@ -323,19 +352,30 @@ module rf_ledger_port #(
       wire [(IDX<<GW)-1:0] f_storeds;
 `endif
 
-      wire [1:0] stored_bad;
+      wire [2*GW-1:0]  stored_addr = {o_load[AW-1:LW], c_group};
+      wire [2*IDX-1:0] stored_data;
+      wire [1:0]       stored_bad;
 
-      rf_many_parity #(.WIDTH(IDX), .AW(GW), .READS(2), .PARITY(PARITY)) stored_c (
+      assign {loads[l*IDX +: IDX], stored} = stored_data;
+
+      if (SELECTIVE == 0) begin : g_in_order
+        wire unused_load = &{1'b0, stored_addr};
+
+        assign stored_data[2*IDX-1:IDX] = {IDX{1'b0}};
+        assign stored_bad[1]            = 1'b0;
+      end
+
+      rf_many_parity #(.WIDTH(IDX), .AW(GW), .READS(STORED_READS), .PARITY(PARITY)) stored_c (
         .clk(clk), .wr_en(we), .wr_addr(addr), .wr_data(init_here ? {IDX{1'b0}} : stored + 1'b1),
-        .rd_addr({c_group, o_load[AW-1:LW]}), .rd_data({stored, loads[l*IDX +: IDX]}),
-        .rd_bad(stored_bad)
+        .rd_addr(stored_addr[STORED_READS*GW-1:0]), .rd_data(stored_data[STORED_READS*IDX-1:0]),
+        .rd_bad(stored_bad[STORED_READS-1:0])
 `ifdef FORMAL
         , .f_mem(f_storeds)
 `endif
       );
 
-      assign lanes_bad[l] = (step_valid && (mine || step_members[l]) && stored_bad[1]) ||
-                            (o_asks && o_load[LW-1:0] == NUMBER[LW-1:0] && stored_bad[0]);
+      assign lanes_bad[l] = (step_valid && (mine || step_members[l]) && stored_bad[0]) ||
+                            (o_asks && o_load[LW-1:0] == NUMBER[LW-1:0] && stored_bad[1]);
       assign storeds[l*IDX +: IDX] = stored;
       assign behind[l] = step_members[l] && !mine && stored == c_head;
 `ifdef FORMAL
@@ -352,8 +392,8 @@ module rf_ledger_port #(
       always @(posedge clk)
         if (rst) bad_q <= 1'b0;
         else bad_q <= n_bad || o_bad || lanes_bad != {LANES{1'b0}} ||
-                      (j_valid && (nexts_bad[3] || sents_bad[3] || unas_bad[4] || far_bad || msns_bad[1])) ||
-                      (n_asks && nexts_bad[2]) || (o_valid && nexts_bad[1]) || (a_valid && (sents_bad[2] || unas_bad[3])) ||
+                      (j_valid && (nexts_bad[0] || sents_bad[3] || unas_bad[4] || far_bad || msns_bad[1])) ||
+                      (n_asks && nexts_bad[2]) || (o_valid && nexts_bad[3]) || (a_valid && (sents_bad[2] || unas_bad[3])) ||
                       (r_valid && (sents_bad[1] || unas_bad[2])) || (t_valid && unas_bad[1]);
 
       assign bad = bad_q;
@@ -362,7 +402,6 @@ module rf_ledger_port #(
     end
   endgenerate
 
-  wire unused_clear = &{1'b0, n_clear, o_clear};
   wire unused_bad = &{1'b0, n_bad, o_bad, lanes_bad, nexts_bad, sents_bad, unas_bad, far_bad, msns_bad, a_valid, r_valid, t_valid,
                       n_asks};
 

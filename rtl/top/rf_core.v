@@ -35,6 +35,10 @@ module rf_core #(
   parameter HASH_BITS = 8,
   // 1: 16-bit types.
   parameter FP16 = 1,
+  // 1: groups may be selective.
+  parameter SELECTIVE = 1,
+  // 1: who is last in a group can be measured.
+  parameter LAG = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1,
   // Value of its register, and of the next one.
@@ -231,7 +235,8 @@ module rf_core #(
 
   rf_regs #(
     .PORTS(PORTS), .LANES(LANES), .WIDTH(WIDTH), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .MTU_MAX(MTU_MAX),
-    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .FP16(FP16), .CLOCK_KHZ(CLOCK_KHZ)
+    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .FP16(FP16), .SELECTIVE(SELECTIVE), .LAG(LAG),
+    .CLOCK_KHZ(CLOCK_KHZ)
   ) regs (
     .clk(clk), .rst(rst), .wr_en(wr_en), .wr_addr(wr_addr), .wr_data(wr_data), .rd_en(rd_en), .rd_addr(rd_addr),
     .rd_data(rd_data), .rd_ack(rd_ack), .busy(busy), .rd_at(rd_at), .enable(enable), .hold(hold), .tx_share(tx_share), .tick(tick), .base_mac(base_mac),
@@ -270,7 +275,8 @@ module rf_core #(
   wire [23:0]         n_index;
 
   rf_group_regs #(
-    .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .PARITY(PARITY)
+    .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .SELECTIVE(SELECTIVE),
+    .PARITY(PARITY)
   ) group_regs (
     .clk(clk), .rst(reset), .wr_en(group_wr), .wr_group(group_wr_number), .wr_offset(wr_addr[5:0]), .wr_data(wr_data),
     .rd_group(group_rd_number), .rd_offset(rd_at[5:0]), .rd_data(group_rd_data), .start_valid(start_valid),
@@ -368,7 +374,7 @@ module rf_core #(
   generate
     for (g = 0; g < GROUPS; g = g + 1) begin : g_field
       assign g_open[g]            = g_cfg[g*32 + `RF_GROUP_CFG_OPEN_LOOP_LSB];
-      assign g_selective[g]       = g_cfg[g*32 + `RF_GROUP_CFG_SELECTIVE_LSB];
+      assign g_selective[g]       = SELECTIVE != 0 && g_cfg[g*32 + `RF_GROUP_CFG_SELECTIVE_LSB];
       assign g_hslot[HDR_AW*g +: HDR_AW] = g_hbase[g*32 +: HDR_AW];
       assign g_size_log2[4*g +: 4] = g_cfg[g*32 + `RF_GROUP_CFG_S_LOG2_LSB +: 4];
       assign g_lanes[5*g +: 5]    = g_cfg[g*32 + `RF_GROUP_CFG_LANES_LSB +: 5];
@@ -384,7 +390,7 @@ module rf_core #(
 
   rf_ledger #(
     .IDX(24), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .HDR_AW(HDR_AW),
-    .PARITY(PARITY)
+    .SELECTIVE(SELECTIVE), .PARITY(PARITY)
   ) ledger (
     .clk(clk), .rst(reset), .g_open(g_open), .g_selective(g_selective), .g_hbase(g_hslot), .g_size_log2(g_size_log2), .g_lanes(g_lanes), .g_members(g_members),
     .g_ports(g_ports), .start_valid(start_valid), .start_group(start_group), .g_clearing(g_clearing), .init_valid(init_valid),
@@ -402,14 +408,25 @@ module rf_core #(
     .x_port(conn_rd[PW-1:0]), .x_addr(conn_rd[CW-1:PW]), .x_next(x_next), .x_sent(x_sent), .x_una(x_una),
     .x_msn(x_msn), .bad(ledger_bad), .idle(ledger_idle));
 
-  rf_lag #(
-    .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW)
-  ) lag (
-    .clk(clk), .rst(reset), .arm_valid(lag_arm), .arm_group(wr_data[7:0]),
-    .stop_valid(group_wr && wr_addr[5:0] == 6'd0 && !wr_data[0]), .stop_group(group_wr_number),
-    .g_size_log2(g_size_log2), .j_valid(j_valid & j_accept), .j_addr(j_addr), .j_index(j_index), .step_valid(steps),
-    .step_addr(step_addrs), .step_index(step_indexes), .group(lag_group), .head(lag_head), .status(lag_status),
-    .cycles(lag_cycles), .index(lag_index));
+  generate
+    if (LAG != 0) begin : g_lag
+      rf_lag #(
+        .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW)
+      ) lag (
+        .clk(clk), .rst(reset), .arm_valid(lag_arm), .arm_group(wr_data[7:0]),
+        .stop_valid(group_wr && wr_addr[5:0] == 6'd0 && !wr_data[0]), .stop_group(group_wr_number),
+        .g_size_log2(g_size_log2), .j_valid(j_valid & j_accept), .j_addr(j_addr), .j_index(j_index), .step_valid(steps),
+        .step_addr(step_addrs), .step_index(step_indexes), .group(lag_group), .head(lag_head), .status(lag_status),
+        .cycles(lag_cycles), .index(lag_index));
+    end else begin : g_no_lag
+      wire unused_lag = &{1'b0, lag_arm, lag_head, steps, step_addrs, step_indexes};
+
+      assign lag_group  = {GW{1'b0}};
+      assign lag_status = 32'd0;
+      assign lag_cycles = 32'd0;
+      assign lag_index  = 32'd0;
+    end
+  endgenerate
 
   // Scheduler.
   wire [PORTS*24-1:0]       q_index;
@@ -504,7 +521,8 @@ module rf_core #(
 
       rf_port #(
         .PORT(p), .PORTS(PORTS), .LANES(LANES), .WIDTH(WIDTH), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW),
-        .MTU_MAX(MTU_MAX), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .CREDIT_W(CREDIT_W), .STALL_CYCLES(STALL_CYCLES), .PARITY(PARITY)
+        .MTU_MAX(MTU_MAX), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .CREDIT_W(CREDIT_W), .STALL_CYCLES(STALL_CYCLES),
+        .SELECTIVE(SELECTIVE), .PARITY(PARITY)
       ) port (
         .clk(clk), .rst(rst), .restart(restart), .stopped(stopped), .fault_valid(port_fault[p]),
         .fault_memory(port_memory[p*4 +: 4]), .ready(port_ready[p]), .idle(port_idle[p]),

@@ -27,6 +27,8 @@ module rf_port #(
   parameter CREDIT_W = 10,
   // Cycles without m_axis_tready after which the link counts as down; 0: it never does.
   parameter STALL_CYCLES = 250000,
+  // 1: groups may be selective.
+  parameter SELECTIVE = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -365,7 +367,7 @@ module rf_port #(
 
   rf_judge #(
     .PORT(PORT), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2),
-    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .COMMANDS(COMMANDS), .PARITY(PARITY)
+    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .COMMANDS(COMMANDS), .SELECTIVE(SELECTIVE), .PARITY(PARITY)
   ) judge (
     .clk(clk), .rst(reset), .pause(pause), .enable(enable && !fault_valid), .hold(hold), .g_live(g_live), .g_error(g_error), .g_cfg(g_cfg),
     .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause),
@@ -449,15 +451,30 @@ module rf_port #(
   wire                  bank_bad;
   wire                  bank_idle;
 
+  // The slot goes with a packet of a selective group.
+  localparam MW = (SELECTIVE != 0) ? AW + HDR_AW + 2 : AW;
+  wire [AW+HDR_AW+1:0] m_where = {m_selective, m_lap, m_slot, m_conn};
+  wire [AW+HDR_AW+1:0] c_where;
+
+  assign {c_selective, c_lap, c_slot, c_addr} = c_where;
+
+  generate
+    if (SELECTIVE == 0) begin : g_plain_bank
+      wire unused_slot = &{1'b0, m_where};
+
+      assign c_where[AW+HDR_AW+1:AW] = {HDR_AW+2{1'b0}};
+    end
+  endgenerate
+
   rf_bank #(
-    .WIDTH(WIDTH), .LANES(LANES), .LW(LW), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .AW(AW + HDR_AW + 2), .COMMANDS(COMMANDS),
+    .WIDTH(WIDTH), .LANES(LANES), .LW(LW), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .AW(MW), .COMMANDS(COMMANDS),
     .PARITY(PARITY)
   ) bank (
-    .clk(clk), .rst(reset), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr), .m_conn({m_selective, m_lap, m_slot, m_conn}), .m_done(m_done),
+    .clk(clk), .rst(reset), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr), .m_conn(m_where[MW-1:0]), .m_done(m_done),
     .h_store(h_store), .h_addr(h_addr), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen),
     .h_plen(h_plen), .h_pad(h_pad), .h_psn(h_psn), .c_valid(cmd_valid), .c_ready(cmd_ready), .c_op(cmd_op),
     .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_last(o_last), .o_bad(o_bad), .punt_valid(punt_valid),
-    .punt_ready(punt_ready), .pass_valid(pass_valid), .commit_valid(c_valid), .commit_conn({c_selective, c_lap, c_slot, c_addr}),
+    .punt_ready(punt_ready), .pass_valid(pass_valid), .commit_valid(c_valid), .commit_conn(c_where[MW-1:0]),
     .beat_read(beat_read), .beat_addr(beat_addr), .beat_data(in_data), .beat_bad(beat_bad), .fact_read(fact_read),
     .fact_addr(fact_addr), .fact_data(fact), .fact_bad(fact_bad), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .hdr_data(hdr_data),
     .hdr_bad(hdr_bad), .bad(bank_bad), .idle(bank_idle));

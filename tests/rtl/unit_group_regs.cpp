@@ -24,7 +24,7 @@ struct report {
 	unsigned cause, conn, index;
 };
 
-static const uint32_t cfg_bits = 0xf1f77fff;
+static const uint32_t cfg_bits = SELECTIVE ? 0xf1f77fff : 0xf1f77ff7;
 
 static const unsigned offsets[] = { RF_GROUP_CFG, RF_GROUP_CFG, RF_GROUP_DBASE, RF_GROUP_HBASE, RF_GROUP_MEMBERS0,
 				    RF_GROUP_MEMBERS1, RF_GROUP_MEMBERS2, RF_GROUP_MEMBERS3, RF_GROUP_ERROR,

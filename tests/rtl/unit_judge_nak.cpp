@@ -56,7 +56,7 @@ static void body(bench &b)
 			x.next = b.r.percent(70) ? b.r.below(8) : b.r.below(MASK24 + 1);
 			x.code = b.r.percent(30) ? 0 : b.r.below(32);
 			x.eighth = 1u << b.r.below(6);
-			x.selective = b.r.percent(50);
+			x.selective = SELECTIVE && b.r.percent(50);
 			x.silent = b.r.percent(15);
 		}
 		const packet p = draw(b, x);
@@ -76,7 +76,7 @@ static void body(bench &b)
 		d->j_index = p.index;
 		d->j_next = p.next;
 		d->j_full = p.full;
-		d->j_selective = p.selective;
+		d->j_selective = p.selective || !SELECTIVE;
 		d->j_silent = p.silent;
 		d->j_code = (uint8_t)p.code;
 		d->j_eighth = p.eighth;
@@ -128,8 +128,10 @@ static void body(bench &b)
 	b.met("sequence NAKs", first, 500);
 	b.met("RNR NAKs after them", second, 300);
 	b.met("RNR NAKs for stragglers", late, 300);
-	b.met("NAKs that name next", named, 1000);
-	b.met("NAKs that name an index skipped", skipped, 300);
+	if (SELECTIVE) {
+		b.met("NAKs that name next", named, 1000);
+		b.met("NAKs that name an index skipped", skipped, 300);
+	}
 	b.met("gaps that are not answered", quiet, 1000);
 	b.met("packets without room", no_room, 1000);
 }

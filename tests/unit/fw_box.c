@@ -9,7 +9,8 @@
 static uint32_t shape(const struct fw_box *b)
 {
 	return b->ports | b->lanes << 8 | b->width64 << 16 | b->hash_bits << 20 |
-	       (b->fp16 ? 1u << 25 : 0u);
+	       (b->fp16 ? 1u << 25 : 0u) | (b->selective ? 1u << 26 : 0u) |
+	       (b->lag ? 1u << 27 : 0u);
 }
 
 static bool group_error(const struct fw_box *b)
@@ -381,7 +382,7 @@ struct fw_box *fw_box_new(void)
 	b->bank_log2 = 13;
 	b->hdr_log2 = 9;
 	b->mtu_log2 = 12;
-	b->fp16 = true;
+	b->fp16 = b->selective = b->lag = true;
 	b->ctrl = 2;
 	b->cycle = 1000;
 	/* The content of the connection table after a reset is unknown. */

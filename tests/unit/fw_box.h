@@ -35,7 +35,7 @@ struct fw_box {
 	struct rf_hal hal;
 	/* shape */
 	unsigned int ports, lanes, width64, hash_bits, groups, bank_log2, hdr_log2, mtu_log2;
-	bool fp16;
+	bool fp16, selective, lag;
 	/* state */
 	uint64_t cycle;
 	uint32_t ctrl, hold_ports, mac_hi, mac_lo, ip, high;

@@ -79,12 +79,14 @@ static void test_fields(void **state)
 	fw_box_free(b);
 	b = fw_box_new();
 	b->fp16 = false;
+	b->selective = false;
 	b->mtu_log2 = 11;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
 	BAD(r.u.join.dtype, RF_DTYPE_FP16, RF_CTL_R_TYPE_UNSUPPORTED);
 	BAD(r.u.join.dtype, RF_DTYPE_BF16, RF_CTL_R_TYPE_UNSUPPORTED);
 	BAD(r.u.join.mtu_log2, 12, RF_CTL_R_MTU_UNSUPPORTED);
 	assert_int_equal(reply.u.failed.detail, 11);
+	BAD(r.u.join.flags, RF_CTL_J_SHIFTED | RF_CTL_J_SELECTIVE, RF_CTL_R_SELECTIVE_UNSUPPORTED);
 #undef BAD
 	fw_box_free(b);
 }

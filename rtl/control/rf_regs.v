@@ -158,6 +158,13 @@ module rf_regs #(
   localparam [23:0] GROUP_TAIL     = `RF_GROUP_TAIL;
   localparam [23:0] GROUP_ISSUED   = `RF_GROUP_ISSUED;
 
+  // Where the blocks and windows begin, in the form that comparisons of their upper bits use.
+  localparam [23:0] AT_PORT   = `RF_PORT_BASE;
+  localparam [23:0] AT_GROUP  = `RF_GROUP_BASE;
+  localparam [23:0] AT_CONN   = `RF_CONN_BASE;
+  localparam [23:0] AT_PUNT   = `RF_PUNT_DATA;
+  localparam [23:0] AT_INJECT = `RF_INJECT_DATA;
+
   // The number of the connection or group exists in this box.
   function good_conn;
     input [11:0] cid;
@@ -170,7 +177,7 @@ module rf_regs #(
   endfunction
 
   // Writes.
-  wire        wr_conn = wr_en && wr_addr[23:18] == 6'h04 && good_conn(wr_addr[17:6]);
+  wire        wr_conn = wr_en && wr_addr[23:18] == AT_CONN[23:18] && good_conn(wr_addr[17:6]);
   wire [5:0]  wr_off  = wr_addr[5:0];
   wire        wr_init = wr_conn && wr_off == CONN_INIT[5:0];
   wire        wr_seen = wr_conn && wr_off == CONN_SEEN[5:0];
@@ -290,8 +297,8 @@ module rf_regs #(
   assign tomb_src        = tomb_src_q;
   assign held_pop        = wr_en && wr_addr == `RF_HELD_POP;
   assign inject_cmd      = wr_en && wr_addr == `RF_INJECT;
-  assign inject_win_en   = wr_en && wr_addr[23:10] == 14'h084;
-  assign group_wr        = wr_en && wr_addr[23:11] == 13'h008 && good_group(wr_addr[10:6]);
+  assign inject_win_en   = wr_en && wr_addr[23:10] == AT_INJECT[23:10];
+  assign group_wr        = wr_en && wr_addr[23:11] == AT_GROUP[23:11] && good_group(wr_addr[10:6]);
   assign group_wr_number = wr_addr[6 +: GW];
   assign conn_wr         = init_valid || seen_valid ? late_conn_q : {wr_group[GW-1:0], wr_lane[LW-1:0], wr_port[PW-1:0]};
   assign conn_field      = !wr_conn ? 6'd0 :
@@ -335,7 +342,7 @@ module rf_regs #(
   assign rd_at           = rd_addr_q[11:0];
   assign rd_ack          = rd_wait_q[4];
   assign rd_data         = rd_data_q;
-  assign punt_win_en     = rd_wait_q[0] && rd_addr_q[23:10] == 14'h080;
+  assign punt_win_en     = rd_wait_q[0] && rd_addr_q[23:10] == AT_PUNT[23:10];
   assign count_number    = {1'b0, rd_addr_q[8:2]};
   assign group_rd_number = rd_addr_q[6 +: GW];
 
@@ -431,10 +438,11 @@ module rf_regs #(
   always @(*) begin
     rd_pick = 32'd0;
     if (rd_addr_q[23:8] == 16'd0) rd_pick = pick_global;
-    else if (rd_addr_q[23:12] == 12'h002 && {29'd0, rd_count_port} < PORTS) rd_pick = count_data[rd_count_port*32 +: 32];
-    else if (rd_addr_q[23:11] == 13'h008 && good_group(rd_addr_q[10:6])) rd_pick = pick_group;
-    else if (rd_addr_q[23:18] == 6'h04 && good_conn(rd_addr_q[17:6])) rd_pick = pick_conn;
-    else if (rd_addr_q[23:10] == 14'h080) rd_pick = punt_win_data;
+    else if (rd_addr_q[23:12] == AT_PORT[23:12] && {29'd0, rd_count_port} < PORTS)
+      rd_pick = count_data[rd_count_port*32 +: 32];
+    else if (rd_addr_q[23:11] == AT_GROUP[23:11] && good_group(rd_addr_q[10:6])) rd_pick = pick_group;
+    else if (rd_addr_q[23:18] == AT_CONN[23:18] && good_conn(rd_addr_q[17:6])) rd_pick = pick_conn;
+    else if (rd_addr_q[23:10] == AT_PUNT[23:10]) rd_pick = punt_win_data;
   end
 
   always @(posedge clk)

@@ -101,6 +101,8 @@ module rf_core #(
   wire restart;
   wire reset = rst || restart;
 
+  localparam [23:0] CFG_AT = `RF_GROUP_CFG;
+
   // Register bus.
   wire        wr_en;
   wire [23:0] wr_addr;
@@ -414,7 +416,7 @@ module rf_core #(
         .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW)
       ) lag (
         .clk(clk), .rst(reset), .arm_valid(lag_arm), .arm_group(wr_data[7:0]),
-        .stop_valid(group_wr && wr_addr[5:0] == 6'd0 && !wr_data[0]), .stop_group(group_wr_number),
+        .stop_valid(group_wr && wr_addr[5:0] == CFG_AT[5:0] && !wr_data[`RF_GROUP_CFG_LIVE_LSB]), .stop_group(group_wr_number),
         .g_size_log2(g_size_log2), .j_valid(j_valid & j_accept), .j_addr(j_addr), .j_index(j_index), .step_valid(steps),
         .step_addr(step_addrs), .step_index(step_indexes), .group(lag_group), .head(lag_head), .status(lag_status),
         .cycles(lag_cycles), .index(lag_index));

@@ -240,22 +240,34 @@ module rf_core #(
     .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .FP16(FP16), .SELECTIVE(SELECTIVE), .LAG(LAG),
     .CLOCK_KHZ(CLOCK_KHZ)
   ) regs (
-    .clk(clk), .rst(rst), .wr_en(wr_en), .wr_addr(wr_addr), .wr_data(wr_data), .rd_en(rd_en), .rd_addr(rd_addr),
-    .rd_data(rd_data), .rd_ack(rd_ack), .busy(busy), .rd_at(rd_at), .enable(enable), .hold(hold), .tx_share(tx_share), .tick(tick), .base_mac(base_mac),
-    .box_ip(box_ip), .any_error(g_error != {GROUPS{1'b0}}), .fault_valid(fault_valid),
-    .fault_port(fault_port), .fault_memory(fault_memory), .stopped(stopped), .restart(restart), .irq(irq), .hash_valid(hash_valid),
-    .hash_table(hash_table), .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip), .hash_qpn(hash_qpn),
-    .hash_cid(hash_cid), .hash_state(hash_state), .punt_status(punt_status), .punt_pop(punt_pop),
-    .punt_win_en(punt_win_en), .punt_win_data(punt_win_data), .inject_win_en(inject_win_en), .inject_cmd(inject_cmd),
-    .inject_busy(inject_busy), .lag_arm(lag_arm), .lag_status(lag_status),
-    .lag_cycles(lag_cycles), .lag_index(lag_index), .count_number(count_number), .count_data(count_data), .group_wr(group_wr),
-    .group_wr_number(group_wr_number), .group_rd_number(group_rd_number), .group_rd_data(group_rd_data),
-    .x_head(x_head), .x_tail(x_tail), .x_issued(x_issued), .conn_field(conn_field), .conn_wr(conn_wr),
-    .init_valid(init_valid), .init_ready(init_ready), .seen_valid(seen_valid), .seen_bits(seen_bits),
-    .seen_ready(seen_ready == {PORTS{1'b1}}), .conn_rd(conn_rd), .x_next(x_next), .x_sent(x_sent), .x_una(x_una),
-    .x_msn(x_msn), .x_seen(x_seen), .tomb_write(tomb_write), .tomb_look(tomb_look), .tomb_src(tomb_src),
-    .tomb_seen(tomb_seens != {PORTS{1'b0}}), .held_pop(held_pop), .held_valid(held_valid), .held_missed(held_missed),
-    .held_port(held_port), .held_ip(held_ip), .held_src(held_src), .held_qpn(held_qpn));
+    .clk(clk), .rst(rst),
+    .wr_en(wr_en), .wr_addr(wr_addr), .wr_data(wr_data), .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
+    .rd_ack(rd_ack), .busy(busy), .rd_at(rd_at),
+    .enable(enable), .hold(hold), .tx_share(tx_share), .tick(tick), .base_mac(base_mac), .box_ip(box_ip),
+    .any_error(g_error != {GROUPS{1'b0}}), .fault_valid(fault_valid), .fault_port(fault_port),
+    .fault_memory(fault_memory), .stopped(stopped), .restart(restart), .irq(irq),
+    // Connection table.
+    .hash_valid(hash_valid), .hash_table(hash_table), .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip),
+    .hash_qpn(hash_qpn), .hash_cid(hash_cid), .hash_state(hash_state),
+    // Punt and inject.
+    .punt_status(punt_status), .punt_pop(punt_pop), .punt_win_en(punt_win_en), .punt_win_data(punt_win_data),
+    .inject_win_en(inject_win_en), .inject_cmd(inject_cmd), .inject_busy(inject_busy),
+    // Who is last.
+    .lag_arm(lag_arm), .lag_status(lag_status), .lag_cycles(lag_cycles), .lag_index(lag_index),
+    // Tombstones.
+    .tomb_write(tomb_write), .tomb_look(tomb_look), .tomb_src(tomb_src), .tomb_seen(tomb_seens != {PORTS{1'b0}}),
+    // Held frames.
+    .held_pop(held_pop), .held_valid(held_valid), .held_missed(held_missed), .held_port(held_port), .held_ip(held_ip),
+    .held_src(held_src), .held_qpn(held_qpn),
+    // Counters.
+    .count_number(count_number), .count_data(count_data),
+    // Groups.
+    .group_wr(group_wr), .group_wr_number(group_wr_number), .group_rd_number(group_rd_number),
+    .group_rd_data(group_rd_data), .x_head(x_head), .x_tail(x_tail), .x_issued(x_issued),
+    // Connections.
+    .conn_field(conn_field), .conn_wr(conn_wr), .init_valid(init_valid), .init_ready(init_ready),
+    .seen_valid(seen_valid), .seen_bits(seen_bits), .seen_ready(seen_ready == {PORTS{1'b1}}), .conn_rd(conn_rd),
+    .x_next(x_next), .x_sent(x_sent), .x_una(x_una), .x_msn(x_msn), .x_seen(x_seen));
 
   rf_held #(.PORTS(PORTS)) held (
     .clk(clk), .rst(reset), .h_valid(held_valids), .h_ip(held_ips), .h_src(held_srcs), .h_qpn(held_qpns), .pop(held_pop),
@@ -280,14 +292,18 @@ module rf_core #(
     .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .SELECTIVE(SELECTIVE),
     .PARITY(PARITY)
   ) group_regs (
-    .clk(clk), .rst(reset), .wr_en(group_wr), .wr_group(group_wr_number), .wr_offset(wr_addr[5:0]), .wr_data(wr_data),
-    .rd_group(group_rd_number), .rd_offset(rd_at[5:0]), .rd_data(group_rd_data), .start_valid(start_valid),
-    .start_group(start_group), .g_live(g_live), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase),
-    .g_hbase(g_hbase), .g_straggler(g_straggler), .g_members(g_members), .g_ports(g_ports), .g_block(g_block), .g_ref(g_ref),
+    .clk(clk), .rst(reset),
+    // Write of a register of an existing group.
+    .wr_en(group_wr), .wr_group(group_wr_number), .wr_offset(wr_addr[5:0]), .wr_data(wr_data),
+    .rd_group(group_rd_number), .rd_offset(rd_at[5:0]), .rd_data(group_rd_data),
+    // LIVE goes from 0 to 1.
+    .start_valid(start_valid), .start_group(start_group), .g_live(g_live), .g_error(g_error), .g_life(g_life),
+    .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .g_members(g_members),
+    .g_ports(g_ports), .g_block(g_block), .g_ref(g_ref),
+    // Errors.
     .judge_error(judge_error), .judge_conn(judge_conn), .judge_index(judge_index), .bad_valid(bad_valid),
-    .bad_addr(bad_addr), .bad_index(bad_index), .bad_parity(bad_parity), .lost_valid(lost_valid), .lost_addr(lost_addr),
-    .lost_index(lost_index), .nak_valid(n_valid), .nak_conn({n_addr, n_port}),
-    .nak_index(n_index));
+    .bad_addr(bad_addr), .bad_parity(bad_parity), .bad_index(bad_index), .lost_valid(lost_valid), .lost_addr(lost_addr),
+    .lost_index(lost_index), .nak_valid(n_valid), .nak_conn({n_addr, n_port}), .nak_index(n_index));
 
   // Punt and inject.
   wire [PORTS-1:0]         punt_room;
@@ -394,21 +410,37 @@ module rf_core #(
     .IDX(24), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .HDR_AW(HDR_AW),
     .SELECTIVE(SELECTIVE), .PARITY(PARITY)
   ) ledger (
-    .clk(clk), .rst(reset), .g_open(g_open), .g_selective(g_selective), .g_hbase(g_hslot), .g_size_log2(g_size_log2), .g_lanes(g_lanes), .g_members(g_members),
-    .g_ports(g_ports), .start_valid(start_valid), .start_group(start_group), .g_clearing(g_clearing), .init_valid(init_valid),
-    .init_ready(init_ready), .init_port(conn_wr[PW-1:0]), .init_addr(conn_wr[CW-1:PW]), .pause(pause), .j_soon(j_soon), .j_valid(j_valid),
-    .j_addr(j_addr), .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot), .j_lap(j_lap), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far),
-    .j_msn(j_msn), .j_accept(j_accept), .j_inside(j_inside), .j_full(j_full), .c_valid(c_valid), .c_addr(c_addr), .c_selective(c_selective),
-    .c_slot(c_slot), .c_lap(c_lap), .steps(steps), .step_addrs(step_addrs), .step_indexes(step_indexes),
-    .l_group(lag_group), .l_head(lag_head), .g_pending(g_pending),
-    .g_issued(g_issued), .pass_room(pass_room), .pass_begin(pass_begin), .pass_first(pass_first),
-    .pass_group(launch_group), .pass_index(launch_index), .pass_end(pass_end), .s_valid(s_valid),
-    .s_addr({launch_group, launch_lane}), .s_index(launch_index), .r_valid(q_valid), .r_addr(q_addr), .r_sent(r_sent), .r_una(r_una),
+    .clk(clk), .rst(reset),
+    // Groups.
+    .g_open(g_open), .g_selective(g_selective), .g_hbase(g_hslot), .g_size_log2(g_size_log2), .g_lanes(g_lanes),
+    .g_members(g_members), .g_ports(g_ports), .start_valid(start_valid), .start_group(start_group),
+    .g_clearing(g_clearing), .init_valid(init_valid), .init_ready(init_ready), .init_port(conn_wr[PW-1:0]),
+    .init_addr(conn_wr[CW-1:PW]), .pause(pause),
+    // Judges, one per port.
+    .j_soon(j_soon), .j_valid(j_valid), .j_addr(j_addr), .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot),
+    .j_lap(j_lap), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far), .j_msn(j_msn), .j_accept(j_accept),
+    .j_inside(j_inside), .j_full(j_full),
+    // The copy of the connection's next packet begins.
+    .c_valid(c_valid), .c_addr(c_addr), .c_selective(c_selective), .c_slot(c_slot), .c_lap(c_lap),
+    .steps(steps), .step_addrs(step_addrs), .step_indexes(step_indexes), .l_group(lag_group), .l_head(lag_head),
+    // Passes.
+    .g_pending(g_pending), .g_issued(g_issued), .pass_room(pass_room), .pass_begin(pass_begin), .pass_first(pass_first),
+    .pass_group(launch_group), .pass_index(launch_index), .pass_end(pass_end),
+    // First sendings.
+    .s_valid(s_valid), .s_addr({launch_group, launch_lane}), .s_index(launch_index),
+    // Values for the waiting repeats, one connection per port.
+    .r_valid(q_valid), .r_addr(q_addr), .r_sent(r_sent), .r_una(r_una),
+    // An ACK has advanced una of a connection.
+    .u_valid(u_valid), .u_addr(u_addr),
+    // ACK events and verdicts.
     .e_valid(ev_valid), .e_ready(ev_ready), .e_port(ev_port), .e_addr(ev_addr), .e_index(ev_index), .e_msn(ev_msn),
-    .e_fatal(ev_fatal), .e_still(ev_still), .u_valid(u_valid), .u_addr(u_addr), .v_valid(v_valid), .v_ok(v_ok), .n_valid(n_valid), .n_port(n_port), .n_addr(n_addr),
-    .n_index(n_index), .x_group(group_rd_number), .x_head(x_head), .x_tail(x_tail), .x_issued(x_issued),
-    .x_port(conn_rd[PW-1:0]), .x_addr(conn_rd[CW-1:PW]), .x_next(x_next), .x_sent(x_sent), .x_una(x_una),
-    .x_msn(x_msn), .bad(ledger_bad), .idle(ledger_idle));
+    .e_fatal(ev_fatal), .e_still(ev_still), .v_valid(v_valid), .v_ok(v_ok), .n_valid(n_valid), .n_port(n_port),
+    .n_addr(n_addr), .n_index(n_index),
+    // Registers.
+    .x_group(group_rd_number), .x_head(x_head), .x_tail(x_tail), .x_issued(x_issued), .x_port(conn_rd[PW-1:0]),
+    .x_addr(conn_rd[CW-1:PW]), .x_next(x_next), .x_sent(x_sent), .x_una(x_una), .x_msn(x_msn),
+    // A memory of this port had a parity error.
+    .bad(ledger_bad), .idle(ledger_idle));
 
   generate
     if (LAG != 0) begin : g_lag
@@ -465,18 +497,28 @@ module rf_core #(
     .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2),
     .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .CREDIT_W(CREDIT_W)
   ) sched (
-    .clk(clk), .rst(reset), .g_live(g_live), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase),
-    .g_hbase(g_hbase), .g_members(g_members), .g_ports(g_ports), .g_block(g_block), .g_ref(g_ref),
-    .g_pending(g_pending), .g_issued(g_issued), .pass_room(pass_room), .pass_begin(pass_begin),
-    .pass_first(pass_first), .s_valid(s_valid), .r_sent(r_sent), .r_una(r_una), .q_valid(q_valid), .q_addr(q_addr),
-    .q_index(q_index), .q_first(q_first), .q_life(q_life), .q_pop(q_pop), .q_stale(q_stale), .q_room(q_room),
-    .q_push(q_push), .l_queued(l_queued), .free_beats(free_beats), .free_hdrs(free_hdrs), .prep_busy(prep_busy),
+    .clk(clk), .rst(reset),
+    // Groups.
+    .g_live(g_live), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase),
+    .g_members(g_members), .g_ports(g_ports), .g_block(g_block), .g_ref(g_ref),
+    // Ledger.
+    .g_pending(g_pending), .g_issued(g_issued), .pass_room(pass_room), .pass_begin(pass_begin), .pass_first(pass_first),
+    .s_valid(s_valid), .r_sent(r_sent), .r_una(r_una),
+    // Repeats.
+    .q_valid(q_valid), .q_addr(q_addr), .q_index(q_index), .q_first(q_first), .q_life(q_life), .q_pop(q_pop),
+    .q_stale(q_stale), .q_room(q_room), .q_push(q_push), .l_queued(l_queued),
+    // Room for results.
+    .free_beats(free_beats), .free_hdrs(free_hdrs),
+    // A pass is in preparation at a port.
+    .prep_busy(prep_busy),
+    // Launch.
     .launch_valid(launch_valid), .launch_member(launch_member), .launch_copy(launch_copy), .launch_room(launch_room),
     .launch_block(launch_block), .launch_group(launch_group), .launch_lane(launch_lane), .launch_index(launch_index),
     .launch_first(launch_first), .launch_final(launch_final), .launch_repeat(launch_repeat),
     .launch_ackreq(launch_ackreq), .launch_level(launch_level), .launch_dtype(launch_dtype), .launch_op(launch_op),
     .launch_ref(launch_ref), .launch_lanes(launch_lanes), .launch_beats(launch_beats), .launch_beat(launch_beat),
-    .launch_slot(launch_slot), .idle(sched_idle));
+    .launch_slot(launch_slot),
+    .idle(sched_idle));
 
   // Reduction.
   wire [PORTS-1:0]       in_valid;
@@ -532,50 +574,63 @@ module rf_core #(
         .s_axis_tvalid(s_axis_tvalid[p]), .s_axis_tlast(s_axis_tlast[p]), .s_axis_tuser(s_axis_tuser[p]),
         .m_axis_tdata(m_axis_tdata[p*WIDTH +: WIDTH]), .m_axis_tkeep(m_axis_tkeep[p*WIDTH/8 +: WIDTH/8]),
         .m_axis_tvalid(m_axis_tvalid[p]), .m_axis_tlast(m_axis_tlast[p]), .m_axis_tuser(m_axis_tuser[p]),
-        .m_axis_tready(m_axis_tready[p]), .pause(pause[p]), .enable(enable), .hold(hold[p]), .tx_share(tx_share),
-        .base_mac(base_mac), .box_ip(box_ip), .g_live(g_live & ~g_clearing), .g_error(g_error),
-        .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .hash_valid(hash_valid),
-        .hash_table(hash_table), .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip),
-        .hash_qpn(hash_qpn), .hash_cid(hash_cid), .hash_state(hash_state), .conn_field(conn_field),
-        .conn_wr(conn_wr), .conn_data(wr_data), .conn_rd(conn_rd), .seen_clear(seen_clear),
-        .seen_ready(seen_ready[p]), .seen(seens[p*2 +: 2]), .tomb_write(tomb_write), .tomb_look(tomb_look),
-        .tomb_number(wr_data[`RF_TOMB_WRITE_NUMBER_LSB +: 16]), .tomb_src(tomb_src),
-        .tomb_port(wr_data[`RF_TOMB_WRITE_PORT_LSB +: 3]), .tomb_any(wr_data[`RF_TOMB_WRITE_ANY_LSB]),
-        .tomb_seen(tomb_seens[p]), .held_valid(held_valids[p]), .held_ip(held_ips[p*32 +: 32]),
-        .held_src(held_srcs[p*32 +: 32]), .held_qpn(held_qpns[p*24 +: 24]), .count_number(count_number),
-        .count_data(count_data[p*32 +: 32]), .punt_room(punt_room[p]), .punt_take(punt_take[p]),
-        .punt_room_arp(punt_room_arp[p]), .punt_arp(punt_arp[p]),
+        .m_axis_tready(m_axis_tready[p]),
+        // Registers.
+        .pause(pause[p]), .enable(enable), .hold(hold[p]), .tx_share(tx_share), .base_mac(base_mac), .box_ip(box_ip),
+        .g_live(g_live & ~g_clearing), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase),
+        .g_hbase(g_hbase), .g_straggler(g_straggler), .hash_valid(hash_valid), .hash_table(hash_table),
+        .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip), .hash_qpn(hash_qpn), .hash_cid(hash_cid),
+        .hash_state(hash_state), .conn_field(conn_field), .conn_wr(conn_wr), .conn_data(wr_data), .conn_rd(conn_rd),
+        .seen_clear(seen_clear), .seen_ready(seen_ready[p]), .seen(seens[p*2 +: 2]),
+        // Tombstones.
+        .tomb_write(tomb_write), .tomb_look(tomb_look), .tomb_number(wr_data[`RF_TOMB_WRITE_NUMBER_LSB +: 16]),
+        .tomb_src(tomb_src), .tomb_port(wr_data[`RF_TOMB_WRITE_PORT_LSB +: 3]),
+        .tomb_any(wr_data[`RF_TOMB_WRITE_ANY_LSB]), .tomb_seen(tomb_seens[p]), .held_valid(held_valids[p]),
+        .held_ip(held_ips[p*32 +: 32]), .held_src(held_srcs[p*32 +: 32]), .held_qpn(held_qpns[p*24 +: 24]),
+        .count_number(count_number), .count_data(count_data[p*32 +: 32]),
+        // Punt and inject.
+        .punt_room(punt_room[p]), .punt_room_arp(punt_room_arp[p]), .punt_take(punt_take[p]), .punt_arp(punt_arp[p]),
         .punt_valid(punt_valid[p]), .punt_ready(punt_ready[p]), .punt_data(punt_data[p*WIDTH +: WIDTH]),
         .punt_keep(punt_keep[p*WIDTH/8 +: WIDTH/8]), .punt_last(punt_last[p]), .inj_valid(inj_valid[p]),
         .inj_ready(inj_ready[p]), .inj_len(inj_len[p*14 +: 14]), .inj_data(inj_data[p*WIDTH +: WIDTH]),
-        .inj_last(inj_last[p]), .j_soon(j_soon[p*GW +: GW]), .j_valid(j_valid[p]),
-        .j_addr(j_addr[p*AW +: AW]), .j_index(j_index[p*24 +: 24]), .j_selective(j_selective[p]), .j_slot(j_slot[p*HDR_AW +: HDR_AW]),
-        .j_lap(j_lap[p]), .j_next(j_next[p*24 +: 24]),
-        .j_sent(j_sent[p*24 +: 24]), .j_una(j_una[p*24 +: 24]), .j_far(j_far[p]), .j_msn(j_msn[p*24 +: 24]),
-        .j_accept(j_accept[p]), .j_inside(j_inside[p]), .j_full(j_full[p]),
+        .inj_last(inj_last[p]),
+        // Ledger.
+        .j_soon(j_soon[p*GW +: GW]), .j_valid(j_valid[p]), .j_addr(j_addr[p*AW +: AW]), .j_index(j_index[p*24 +: 24]),
+        .j_selective(j_selective[p]), .j_slot(j_slot[p*HDR_AW +: HDR_AW]), .j_lap(j_lap[p]),
+        .j_next(j_next[p*24 +: 24]), .j_sent(j_sent[p*24 +: 24]), .j_una(j_una[p*24 +: 24]), .j_far(j_far[p]),
+        .j_msn(j_msn[p*24 +: 24]), .j_accept(j_accept[p]), .j_inside(j_inside[p]), .j_full(j_full[p]),
         .init_valid(init_valid && init_ready && {{32-PW{1'b0}}, conn_wr[PW-1:0]} == p), .tick(tick),
-        .una_valid(u_valid[p] && !g_selective[u_addr[AW-1:LW]]), .una_addr(u_addr), .c_valid(c_valid[p]), .c_addr(c_addr[p*AW +: AW]),
-        .c_selective(c_selective[p]), .c_slot(c_slot[p*HDR_AW +: HDR_AW]), .c_lap(c_lap[p]), .ev_valid(ev_valid[p]),
-        .ev_ready(ev_ready[p]), .ev_conn(ev_conn), .ev_index(ev_index[p*24 +: 24]), .ev_msn(ev_msn[p*24 +: 24]),
-        .ev_fatal(ev_fatal[p]), .ev_still(ev_still[p]), .v_valid(v_valid[p]), .v_ok(v_ok), .judge_error(judge_error[p*3 +: 3]),
-        .judge_conn(judge_conn[p*CW +: CW]), .judge_index(judge_index[p*24 +: 24]), .bad_valid(bad_valid[p]),
-        .bad_addr(bad_addr[p*AW +: AW]), .bad_index(bad_index[p*24 +: 24]), .bad_parity(bad_parity[p]),
-        .lost_valid(lost_valid[p]), .lost_addr(lost_addr[p*AW +: AW]), .lost_index(lost_index[p*24 +: 24]), .q_valid(q_valid[p]),
-        .q_addr(q_addr[p*AW +: AW]), .q_index(q_index[p*24 +: 24]), .q_first(q_first[p]), .q_life(q_life[p]),
-        .q_pop(q_pop[p]), .q_stale(q_stale[p]), .q_room(q_room[p]), .q_push(q_push[p]), .l_queued(l_queued[p]),
+        .una_valid(u_valid[p] && !g_selective[u_addr[AW-1:LW]]), .una_addr(u_addr), .c_valid(c_valid[p]),
+        .c_addr(c_addr[p*AW +: AW]), .c_selective(c_selective[p]), .c_slot(c_slot[p*HDR_AW +: HDR_AW]),
+        .c_lap(c_lap[p]), .ev_valid(ev_valid[p]), .ev_ready(ev_ready[p]), .ev_conn(ev_conn),
+        .ev_index(ev_index[p*24 +: 24]), .ev_msn(ev_msn[p*24 +: 24]), .ev_fatal(ev_fatal[p]), .ev_still(ev_still[p]),
+        .v_valid(v_valid[p]), .v_ok(v_ok),
+        // Errors.
+        .judge_error(judge_error[p*3 +: 3]), .judge_conn(judge_conn[p*CW +: CW]), .judge_index(judge_index[p*24 +: 24]),
+        .bad_valid(bad_valid[p]), .bad_addr(bad_addr[p*AW +: AW]), .bad_index(bad_index[p*24 +: 24]),
+        .bad_parity(bad_parity[p]), .lost_valid(lost_valid[p]), .lost_addr(lost_addr[p*AW +: AW]),
+        .lost_index(lost_index[p*24 +: 24]),
+        // Repeats.
+        .q_valid(q_valid[p]), .q_addr(q_addr[p*AW +: AW]), .q_index(q_index[p*24 +: 24]), .q_first(q_first[p]),
+        .q_life(q_life[p]), .q_pop(q_pop[p]), .q_stale(q_stale[p]), .q_room(q_room[p]), .q_push(q_push[p]),
+        .l_queued(l_queued[p]),
+        // Launch of passes.
         .free_beats(free_beats[p*CREDIT_W +: CREDIT_W]), .free_hdrs(free_hdrs[p*CREDIT_W +: CREDIT_W]),
         .prep_busy(prep_busy[p]), .launch_valid(launch_valid[p]), .launch_member(launch_member[p]),
         .launch_copy(launch_copy[p]), .launch_room(launch_room[p]), .launch_block(launch_block),
         .launch_group(launch_group), .launch_lane(launch_lane), .launch_index(launch_index),
         .launch_first(launch_first), .launch_final(launch_final), .launch_repeat(launch_repeat),
-        .launch_ackreq(launch_ackreq), .launch_level(launch_level), .launch_dtype(launch_dtype),
-        .launch_op(launch_op), .launch_ref(launch_ref), .launch_lanes(launch_lanes), .launch_beats(launch_beats),
-        .launch_beat(launch_beat), .launch_slot(launch_slot), .run_free(run_frees[p]), .run_frees(run_frees),
-        .differs(differ[p]), .differ(differ), .fact(facts[p*19 +: 19]), .facts(facts), .end_valid(end_valid[p]),
-        .end_group(end_group[p*GW +: GW]), .in_valid(in_valid[p]), .in_data(in_data[p*WIDTH +: WIDTH]),
-        .in_member(in_member[p]), .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*2 +: 2]),
-        .in_op(in_op[p*2 +: 2]), .in_first(in_first[p]), .in_final(in_final[p]), .in_last(in_last[p]),
-        .in_bad(in_bad[p]), .out_valid(out_valid[p]), .out_data(out_data[p*WIDTH +: WIDTH]), .out_last(out_last[p]), .out_bad(out_bad[p]));
+        .launch_ackreq(launch_ackreq), .launch_level(launch_level), .launch_dtype(launch_dtype), .launch_op(launch_op),
+        .launch_ref(launch_ref), .launch_lanes(launch_lanes), .launch_beats(launch_beats), .launch_beat(launch_beat),
+        .launch_slot(launch_slot),
+        // Readers of all ports.
+        .run_free(run_frees[p]), .run_frees(run_frees), .differs(differ[p]), .differ(differ), .fact(facts[p*19 +: 19]),
+        .facts(facts), .end_valid(end_valid[p]), .end_group(end_group[p*GW +: GW]),
+        // Reduction.
+        .in_valid(in_valid[p]), .in_data(in_data[p*WIDTH +: WIDTH]), .in_member(in_member[p]),
+        .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*2 +: 2]), .in_op(in_op[p*2 +: 2]), .in_first(in_first[p]),
+        .in_final(in_final[p]), .in_last(in_last[p]), .in_bad(in_bad[p]), .out_valid(out_valid[p]),
+        .out_data(out_data[p*WIDTH +: WIDTH]), .out_last(out_last[p]), .out_bad(out_bad[p]));
     end
   endgenerate
 

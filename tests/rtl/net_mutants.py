@@ -88,8 +88,6 @@ MUTANTS = {
         ("punt", "rtl/control/rf_punt.v", "two = two || one", "two = 1'b0"),
         ("punt", "rtl/control/rf_punt.v", "from_q[k*51+:51] == {w_port_q, src}", "from_q[k*51+:48] == src"),
         ("punt", "rtl/control/rf_punt.v", "from_q[k*51+:51] == {w_port_q, src}", "from_q[k*51+16+:35] == {w_port_q, src[47:16]}"),
-        ("punt", "rtl/control/rf_punt.v", "one = again_q && kept_q", "one = 1'b0"),
-        ("punt", "rtl/control/rf_punt.v", "one = again_q && kept_q", "one = again_q"),
         ("punt", "rtl/control/rf_punt.v", "{w_data_q[31:0], src_q[15:0]}", "{w_data_q[31:0], 16'd0}"),
         ("punt", "rtl/control/rf_punt.v", "has_room & ~arp_q", "has_room"),
         ("punt", "rtl/control/rf_punt.v", "if (ends[p]) kinds[p*4+:4]", "if (1'b0) kinds[p*4+:4]"),

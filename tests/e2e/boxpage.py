@@ -117,6 +117,35 @@ def test_job(b, build):
     check("... in red", b.run(RED + "('#state')"))
 
 
+# What the page draws at port 0 for ranks 0 and 1 of two jobs, each rank in two groups; hosts are known or not.
+ATTACHED = """(hosts => {
+  const member = rank => ({rank, port: 0, ip: "10.0.0." + (rank + 1), host: hosts ? "h0" : null, in: 1, out: 2, left: false});
+  const group = (job, group, awaited) => ({job, group, state: "ready", members: [member(1), member(0)],
+    awaits: awaited < 0 ? null : {rank: awaited}});
+  const groups = [group(7, 0, -1), group(7, 1, 1), ...(hosts ? [group(8, 0, -1), group(8, 1, -1)] : [])];
+  return JSON.stringify(attached({groups, hosts: hosts && [{name: "h0", port: 0, connected: true, in: 5, out: 6}]}, 0)
+    .map(n => [n.name, n.text, n.in, n.out, n.wait]));
+})"""
+
+
+def test_groups(b, build):
+    """A rank that is in several groups of its job is shown once."""
+    lab = Lab(build, hosts=2)
+    job = lab.start_job("two", "30000")
+    b.open(lab.url, 1280, 900)
+    check("a job of two groups", b.until("document.querySelectorAll('#groups h3').length === 2 && "
+                                         "/rank 0/.test(document.querySelector('#picture').textContent)"))
+    nodes = b.run("[...document.querySelectorAll('#picture g')].map(g => g.querySelectorAll('text')[1].textContent)")
+    check("each rank once in the picture", sorted(t for t in nodes if "rank" in t and t != "no rank") == ["rank 0", "rank 1"], nodes)
+    check("... without hosts one node for each, with the traffic of both groups", json.loads(b.run(ATTACHED + "(null)")) ==
+          [["rank 0", "10.0.0.1", 2, 4, False], ["rank 1", "10.0.0.2", 2, 4, True]], b.run(ATTACHED + "(null)"))
+    check("... and ranks of two jobs on a host by their jobs", json.loads(b.run(ATTACHED + "(true)")) ==
+          [["h0", "job 7 ranks 0, 1, job 8 ranks 0, 1", 5, 6, True]], b.run(ATTACHED + "(true)"))
+    for rank in job:
+        rank.terminate()
+    lab.stop()
+
+
 def test_many(b, build):
     """Eight ports, long names, many hosts at one port."""
     options = ["--lanes", "8"]
@@ -170,6 +199,7 @@ def main(args):
             take_pictures(b, args[0], args[2])
             return 0
         test_job(b, args[0])
+        test_groups(b, args[0])
         test_many(b, args[0])
         test_image(b, args[0])
         check("no error in the page's script", b.errors == [], b.errors)

@@ -13,6 +13,7 @@
  *	rank bits MS [new]  fp32 all-reduces for MS, every bit compared with the group's order:
  *	                    the one from the beginning, or the current one
  *	rank twice          several groups one after another and two at once
+ *	rank two MS         all-reduces for MS, in turn in two groups of the job
  *	rank exit           rank 0 exits without leaving
  *	rank drain          rank 0 leaves, rank 1 stops, the others call once more
  *	rank slow MS        rank 1 calls MS later than the others, four times; rank 0 asks the
@@ -104,6 +105,31 @@ static int loop(struct rf_group *g, double seconds, const char *file)
 		round++;
 	}
 	printf("%u rounds\n", round);
+	return ret;
+}
+
+/* The sum of the first group carries rank 0's decision to go on. */
+static int two(double seconds)
+{
+	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
+	struct rf_group *a = NULL, *b = NULL;
+	double end = now() + seconds;
+	uint32_t more, sum = 1;
+	unsigned int k;
+	int ret;
+
+	config.slots = 64;
+	ret = say(rf_group_create(comm, RF_INT32, RF_SUM, &config, &a));
+	if (!ret)
+		ret = say(rf_group_create(comm, RF_INT32, RF_SUM, &config, &b));
+	for (k = 0; !ret && sum; k++) {
+		more = rank == 0 && now() < end;
+		ret = say(rf_allreduce(a, &more, &sum, 1));
+		if (!ret)
+			ret = reduce(b, COUNT, k);
+	}
+	rf_group_destroy(a);
+	rf_group_destroy(b);
 	return ret;
 }
 
@@ -281,6 +307,8 @@ static int run(const char *mode, double seconds, const char *file, bool newest)
 
 	if (strcmp(mode, "twice") == 0)
 		return twice();
+	if (strcmp(mode, "two") == 0)
+		return two(seconds);
 	ret = say(rf_group_create(comm, type, RF_SUM, NULL, &g));
 	if (ret)
 		return ret;

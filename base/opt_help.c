@@ -2,6 +2,7 @@
 #include "base/opt_page.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,13 +133,27 @@ static void close_stdout(void)
 	_exit(RF_EXIT_FAILED);
 }
 
+/*
+ * Without this a program that was started with closed descriptors gives their numbers to its own
+ * files, and its messages are written into those. It writes to 1 and 2 with EBADF as before.
+ */
+static void occupy_closed(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+		    open("/dev/null", O_RDONLY) != fd) /* the lowest that is free, or none */
+			_exit(RF_EXIT_FAILED);
+}
+
 void rf_opt_watch_stdout(void)
 {
 	static bool watched;
 
-	if (!watched)
-		atexit(close_stdout);
+	if (watched)
+		return;
 	watched = true;
+	occupy_closed();
+	atexit(close_stdout);
 }
 
 void rf_opt_version(void)

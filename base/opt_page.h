@@ -15,7 +15,10 @@ void rf_opt_default(const struct rf_opt *o);
 
 void rf_opt_version(void);
 
-/* At the end of the program, checks that stdout could be written; else the exit code is 1. */
+/*
+ * At the end of the program, checks that stdout could be written; else the exit code is 1. From now
+ * on no file of the program gets the number of a standard descriptor that the caller has closed.
+ */
 void rf_opt_watch_stdout(void);
 
 /*

@@ -27,6 +27,15 @@ full() {
 	check "$name $*: exit code 1" test $code = 1
 	check "... file and reason" says 0 "cannot write \(the \)\?output: No space left on device"
 }
+# Commands whose standard output is closed.
+lost() {
+	local name=$1
+	shift
+	timeout 60 "$bin/$name" "$@" >&- 2> "$dir/0.err" < /dev/null
+	local code=$?
+	check "$name $*, stdout closed: exit code 1" test $code = 1
+	check "... and the reason" says 0 "cannot write \(the \)\?output: Bad file descriptor"
+}
 check "the check itself: output that is lost in silence is noticed" eval '! (failures=0; bin=/bin; full true > /dev/null 2>&1; test $failures = 0)'
 full ringfold --help
 full ringfold --version
@@ -64,6 +73,21 @@ for tool in "$bin"/ringfold*; do
 	check "$tool is among them" eval '[[ "$seen" == *" $tool "* ]]'
 	full "$tool" --help
 	full "$tool" --version
+	[ ! -x "$bin/$tool" ] || lost "$tool" --help
+done
+
+# Descriptors that the caller has closed: no file, socket or pipe of the tool may get their numbers.
+lost ringfold-sim --size 4K
+lost ringfold run -n 2 -- echo hello
+lost ringfold-plan generate star --hosts 4
+timeout 60 "$bin/ringfold-box" --hold 0s --port a=pcap:tests/data/rxe-sample.pcap --pcapng "$folder/closed" 2>&- > "$dir/0.out"
+check "box with stderr closed: exit code 0" test $? = 0
+check "... counters on stdout" grep -q a "$dir/0.out"
+timeout 60 "$rf" sim --size 256K --loss 1% > /dev/null 2> "$dir/0.err"
+check "the check itself: this run gives a hint" says 0 "hint: lost frames"
+for closed in "2>&-" "0<&- 2>&-" "0<&- >&- 2>&-"; do
+	eval "timeout 60 '$rf' sim --size 256K --loss 1% --timeline '$folder/closed.json' > /dev/null $closed"
+	check "sim --timeline $closed: the file is JSON" "${PYTHON:-python3}" -m json.tool "$folder/closed.json" /dev/null
 done
 
 # A disk that is full after a few KiB: files of their own.

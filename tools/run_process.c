@@ -26,6 +26,8 @@
 static volatile sig_atomic_t interrupts;
 static volatile sig_atomic_t last_signal;
 static sigset_t outside; /* the mask of before, in force while waiting and in children */
+static const int handled[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+#define HANDLED (sizeof(handled) / sizeof(handled[0]))
 
 static void on_signal(int number)
 {
@@ -43,7 +45,6 @@ unsigned rf_run_interrupts(int *number)
 
 int rf_run_init(struct rf_run *r)
 {
-	static const int handled[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
 	struct sigaction act = {.sa_handler = on_signal};
 	sigset_t set;
 
@@ -51,11 +52,11 @@ int rf_run_init(struct rf_run *r)
 	for (unsigned i = 0; i <= RF_RUN_RANKS; i++)
 		r->p[i].out.fd = r->p[i].err.fd = -1;
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
+	for (size_t i = 0; i < HANDLED; i++)
 		sigaddset(&set, handled[i]);
 	if (sigprocmask(SIG_BLOCK, &set, &outside) != 0)
 		return -errno;
-	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++) {
+	for (size_t i = 0; i < HANDLED; i++) {
 		sigdelset(&outside, handled[i]);
 		if (sigaction(handled[i], &act, NULL) != 0)
 			return -errno;
@@ -208,6 +209,10 @@ static void child(char *const argv[], const int out[2], const int err[2], pid_t 
 	if (in > 2)
 		close(in);
 	signal(SIGPIPE, SIG_DFL);
+	/* before execvp(), which may search for long, the handlers would take what is to end this
+	 */
+	for (size_t i = 0; i < HANDLED; i++)
+		signal(handled[i], SIG_DFL);
 	sigprocmask(SIG_SETMASK, &outside, NULL);
 	execvp(argv[0], argv);
 	dprintf(2, "%s: %s\n", argv[0], strerror(errno));

@@ -173,6 +173,23 @@ check "nothing is left" nothing_left
 victim TERM run sh -c 'echo up; exec sleep 60'
 check "SIGTERM ($code)" test $code = 143
 check "nothing is left" nothing_left
+# A PATH of many folders: the ranks are still looking for their program when the signal comes.
+slow=$(printf '/n:%.0s' $(seq 40000))$PATH
+: > "$err"
+env --default-signal=INT PATH="$slow" "$bin/ringfold" run -n 2 -v -- sleep 60 > "$out" 2> "$err" &
+script=$!
+for _ in $(seq 1000); do
+	grep -q ': ready (' "$err" && break
+	sleep 0.01
+done
+start=${EPOCHREALTIME/[.,]/}
+kill -INT $script
+wait $script
+code=$?
+took=$(((${EPOCHREALTIME/[.,]/} - start) / 1000))
+check "Ctrl-C while the ranks start ($code)" test $code = 130
+check "... ends them with SIGTERM ($took ms)" test $took -lt 1500
+check "nothing is left" nothing_left
 victim KILL box sh -c 'echo up; exec sleep 60'
 check "the box killed ($code)" test $code = 1
 check "... says so" says 0 "the box ended before the ranks: signal 9"

@@ -40,7 +40,7 @@ class Box:
             f.truncate(BYTES)
         self.file = open(path, "r+b")
         self.map = mmap.mmap(self.file.fileno(), BYTES)
-        for addr, value in ((0, 0x52464258), (4, 1), (8, 4 | 1 << 8 | 8 << 16 | 8 << 20 | 1 << 25),
+        for addr, value in ((0, 0x52464258), (4, 1), (8, 4 | 1 << 8 | 8 << 16 | 8 << 20 | 7 << 25),
                             (12, 8 | 13 << 8 | 9 << 16 | 12 << 24), (16, 250000), (CTRL, 2)):
             self.write(addr, value)
 

@@ -86,7 +86,7 @@ static void all_done(void)
 	assert_int_equal(hal.next, hal.count);
 }
 
-#define SHAPE (2u | 1u << 8 | 8u << 16 | 2u << 20 | 1u << 25)
+#define SHAPE (2u | 1u << 8 | 8u << 16 | 2u << 20 | 7u << 25)
 #define SHAPE2 (2u | 13u << 8 | 9u << 16 | 12u << 24)
 #define MS 250000u
 #define BOX_IP 0x0a0000feu

@@ -91,8 +91,8 @@ module rf_judge_nak #(
   // Indexes between the two were skipped: less(hole, j_index), from the one difference.
   wire               skips  = ahead[IDX-1] ? ahead[IDX-2:0] == {IDX-1{1'b0}} : ahead[IDX-2:1] != {IDX-2{1'b0}};
   wire               again  = !skips && was && !back && less(j_index, mark + j_eighth);
-  // Selective: the highest index seen.
-  wire [IDX-1:0]     seen   = (selective && back) ? last : j_index;
+  // Selective: the highest index seen stays.
+  wire               keep   = selective && back;
   wire               may    = j_valid && !j_silent && room;
   wire               gap    = may && j_beyond && !j_full && (selective ? !again : !was || back);
   wire               late   = may && j_stored && !selective && j_code != 5'd0 && back && !beyond_seen && !was;
@@ -129,15 +129,28 @@ module rf_judge_nak #(
   assign bad = (j_valid || j_early) && (last_bad || mark_bad);
 
   rf_many_parity #(.WIDTH(IDX), .AW(AW), .READS(1), .PARITY(PARITY)) lasts (
-    .clk(clk), .wr_en(j_valid || j_early || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
-    .wr_data(init_valid ? {IDX{1'b1}} : seen), .rd_addr(j_addr), .rd_data(last), .rd_bad(last_bad));
+    .clk(clk), .wr_en((j_valid && !keep) || j_early || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
+    .wr_data(init_valid ? {IDX{1'b1}} : j_index), .rd_addr(j_addr), .rd_data(last), .rd_bad(last_bad));
 
-  // Never late in a selective group: make would be one level of logic more.
+  // Never late in a selective group: make would be one level of logic more. The parity bit, if there is one, is the upper
+  // bit of a word; it is chosen and not computed from what was chosen, because keep is late.
   generate
     if (SELECTIVE != 0) begin : g_selective
-      rf_many_parity #(.WIDTH(IDX), .AW(AW), .READS(1), .PARITY(PARITY)) marks (
+      localparam MW = PARITY != 0 ? IDX + 1 : IDX;
+
+      wire [IDX:0]  seen = keep ? {^last, last} : {^j_index, j_index};
+      wire [MW-1:0] word;
+
+      rf_ram_many #(.WIDTH(MW), .AW(AW), .READS(1)) marks (
         .clk(clk), .wr_en(gap || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
-        .wr_data(init_valid ? {IDX{1'b0}} : seen), .rd_addr(j_addr), .rd_data(mark), .rd_bad(mark_bad));
+        .wr_data(init_valid ? {MW{1'b0}} : seen[MW-1:0]), .rd_addr(j_addr), .rd_data(word));
+
+      assign mark     = word[IDX-1:0];
+      assign mark_bad = PARITY != 0 && ^word;
+
+      if (PARITY == 0) begin : g_plain
+        wire unused_sum = seen[IDX];
+      end
     end else begin : g_in_order
       wire unused_mark = &{1'b0, j_selective, j_eighth};
 

@@ -8,6 +8,7 @@
 
 #include "firmware/target/linux/keys.h"
 #include "firmware/target/settings.h"
+#include "base/hangup.h"
 #include "base/opt.h"
 #include "sim/cosim/load.h"
 #include "service/web.h"
@@ -410,6 +411,7 @@ int main(int argc, char **argv)
 	/* DPDK's start does not change handlers, but must come first. */
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
+	rf_take_hangup(&act);
 	signal(SIGPIPE, SIG_IGN);
 	fprintf(stderr, "ringfold box: ready (%s, firmware %s, %u ports, %u lanes, %u bits, %s)\n",
 		s.engine, s.firmware, s.cfg.ports, s.cfg.lanes, s.cfg.width, s.ip);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hangup.h"
 #include "base/opt.h"
 #include "rf_regs.h"
 #include "sim/cosim/load.h"
@@ -589,6 +590,7 @@ int main(int argc, char **argv)
 	}
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
+	rf_take_hangup(&act);
 	watch = (struct watch){
 		.s = &s, .f = f, .show = isatty(STDERR_FILENO), .shown = rf_now_ns()};
 	n = program(&s, f) == 0 ? rf_fabric_run_until(f, s.deadline, should_stop, &watch) : -1;

@@ -51,7 +51,10 @@ struct rf_run {
 	char tail[RF_RUN_TAIL]; /* the end of what streams with `tail` wrote, a string */
 };
 
-/* Installs signal handlers and adopts orphaned descendants. Returns 0, or a negative errno. */
+/*
+ * Installs signal handlers and adopts orphaned descendants. An ignored SIGHUP stays ignored, here
+ * and in children. Returns 0, or a negative errno.
+ */
 int rf_run_init(struct rf_run *r);
 
 /* Number of SIGINT, SIGTERM and SIGHUP received; the last of them in *number if any. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hangup.h"
 
 #define MS UINT64_C(1000000)
 #define TERM_NS (2000 * MS)       /* from SIGTERM to SIGKILL */
@@ -58,7 +59,8 @@ int rf_run_init(struct rf_run *r)
 		return -errno;
 	for (size_t i = 0; i < HANDLED; i++) {
 		sigdelset(&outside, handled[i]);
-		if (sigaction(handled[i], &act, NULL) != 0)
+		if ((handled[i] == SIGHUP ? rf_take_hangup(&act)
+					  : sigaction(handled[i], &act, NULL)) != 0)
 			return -errno;
 	}
 	signal(SIGPIPE, SIG_IGN);
@@ -197,6 +199,7 @@ static void read_stream(struct rf_run *r, const struct rf_run_process *p, struct
 
 static void child(char *const argv[], const int out[2], const int err[2], pid_t parent)
 {
+	const struct sigaction usual = {.sa_handler = SIG_DFL};
 	int in = open("/dev/null", O_RDONLY);
 
 	setpgid(0, 0);
@@ -212,7 +215,9 @@ static void child(char *const argv[], const int out[2], const int err[2], pid_t 
 	/* before execvp(), which may search for long, the handlers would take what is to end this
 	 */
 	for (size_t i = 0; i < HANDLED; i++)
-		signal(handled[i], SIG_DFL);
+		if (handled[i] != SIGHUP)
+			sigaction(handled[i], &usual, NULL);
+	rf_take_hangup(&usual);
 	sigprocmask(SIG_SETMASK, &outside, NULL);
 	execvp(argv[0], argv);
 	dprintf(2, "%s: %s\n", argv[0], strerror(errno));

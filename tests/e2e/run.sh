@@ -143,7 +143,7 @@ victim() {
 	shift 2
 	: > "$out"
 	# a shell lets its background processes ignore Ctrl-C
-	env --default-signal=INT setsid "$bin/ringfold" run -n 3 -- "$@" > "$out" 2> "$err" &
+	env --default-signal=INT,HUP setsid "$bin/ringfold" run -n 3 -- "$@" > "$out" 2> "$err" &
 	script=$!
 	for _ in $(seq 300); do
 		[ "$(grep -c ' up$' "$out")" = 3 ] && break
@@ -173,6 +173,15 @@ check "nothing is left" nothing_left
 victim TERM run sh -c 'echo up; exec sleep 60'
 check "SIGTERM ($code)" test $code = 143
 check "nothing is left" nothing_left
+victim HUP run sh -c 'echo up; exec sleep 60'
+check "SIGHUP ($code)" test $code = 129
+check "nothing is left" nothing_left
+(
+	trap '' HUP
+	exec "$bin/ringfold" run -n 2 -- sh -c 'kill -HUP $$ $PPID; sleep 1; echo done' > "$out" 2> "$err"
+)
+check "nohup: SIGHUP is ignored" test $? = 0
+check "... by the ranks, too" test "$(grep -c ' done$' "$out")" = 2
 # A PATH of many folders: the ranks are still looking for their program when the signal comes.
 slow=$(printf '/n:%.0s' $(seq 40000))$PATH
 : > "$err"

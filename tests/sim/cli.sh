@@ -64,6 +64,14 @@ expect 130 "ended by Interrupt after .* of 100000 all-reduces complete" env --de
 grep -q "[1-9][0-9]* elements compared" "$out" || { echo "failed: no result after Ctrl-C"; failures=$((failures + 1)); }
 expect 0 "box.pcapng: [0-9]* frames" "${PYTHON:-python3}" -B tests/check/frames.py --short --ends 1000 --box-mac 02:52:46:00:00:10 \
 	--box-ip 10.0.255.254 "$dir/cut/box.pcapng"
+# a terminal that closes: as Ctrl-C; under nohup nothing happens
+expect 129 "ended by Hangup after .* of 100000 all-reduces complete" env --default-signal=HUP timeout --preserve-status -s HUP 3 \
+	"$bin/ringfold" sim --size 4K --iterations 100000 --pcapng "$dir/hangup"
+test -s "$dir/hangup/box.pcapng" || { echo "failed: no capture after SIGHUP"; failures=$((failures + 1)); }
+expect 0 " 0$" sh -c 'trap "" HUP; "$@" & sleep 0.3; kill -HUP $!; wait $!' - "$bin/ringfold" sim --size 4K --iterations 3000
+expect 0 "^switch port" env --default-signal=HUP timeout --preserve-status -s HUP 3 "$bin/ringfold" box --hold 0s \
+	--port "a=memif:$dir/hangup.sock" --pcapng "$dir/hangup.box"
+test -s "$dir/hangup.box/hosts.pcapng" -a ! -e "$dir/hangup.sock" || { echo "failed: box, SIGHUP: capture or socket"; failures=$((failures + 1)); }
 expect 143 '"interrupted": true' timeout --preserve-status 3 "$bin/ringfold" sim --size 4K --iterations 100000 --json
 expect 2 "one of rtl" "$bin/ringfold" sim --engine glass
 expect 2 "make build/vl/box-p7-l5-w512.so" "$bin/ringfold" sim --engine rtl --ranks 35 --ports 7

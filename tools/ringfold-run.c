@@ -447,6 +447,7 @@ static int run(struct rf_run *r, struct settings *s, char **argv)
 {
 	bool late = false;
 	bool box_first;
+	bool started;
 
 	r->count = 1;
 	if (start_box(r, s) != 0)
@@ -461,17 +462,17 @@ static int run(struct rf_run *r, struct settings *s, char **argv)
 		       : r->p[0].code == RF_EXIT_USAGE ? RF_EXIT_USAGE
 						       : RF_EXIT_FAILED;
 	}
-	if (start_ranks(r, s, argv) == 0) {
+	started = start_ranks(r, s, argv) == 0;
+	if (started) {
 		late = !rf_run_until(r, run_over, s->timeout_ns ? s->timeout_ns : UINT64_MAX);
 		if (!late && !ranks_ended(r))
 			rf_run_until(r, grace_over, GRACE_NS);
-	} else {
-		late = true;
 	}
 	box_first = r->p[0].ended && (!first_failure(r) || r->p[0].place < first_failure(r)->place);
 	rf_run_end(r, 1, r->count - 1);
 	rf_run_end(r, 0, 1);
-	return report(r, s, late, box_first);
+	/* the reason has been given */
+	return started || interrupted() ? report(r, s, late, box_first) : RF_EXIT_FAILED;
 }
 
 int main(int argc, char **argv)

@@ -134,6 +134,16 @@ check "a child that outlives a failure" run 9 -n 2 -- bash -c 'exec -a "'"$dir"'
 check "nothing is left" nothing_left
 check "a timeout" run 1 -n 2 --timeout 1s -- sleep 60
 check "... says so" says 0 "not finished within --timeout"
+# Which number of descriptors is enough for the box but not for all ranks is tried.
+for most in $(seq 16 40); do
+	(ulimit -n "$most" && exec timeout 40 "$bin/ringfold" run -n 8 -- sleep 1 > "$out" 2> "$err")
+	code=$?
+	says 0 "rank [0-9]: cannot start a process" && break
+done
+check "a rank that cannot be started ($code with $most descriptors)" test $code = 1
+check "... says why" says 0 "rank [0-9]: cannot start a process: Too many open files"
+check "... and nothing of a timeout" eval '! says 0 "--timeout"'
+check "nothing is left" nothing_left
 check "a rank that ignores SIGTERM" run 1 -n 2 --timeout 1s -- bash -c 'trap "" TERM; while :; do sleep 1; done'
 check "nothing is left" nothing_left
 

@@ -78,7 +78,7 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_TIME, "timeout", 0, &s->timeout_ns, "TIME",
 		 "end everything after this time; 0s: never", NULL},
 		{RF_OPT_STRING, "http", 0, &s->http, "ADDRESS:PORT",
-		 "the box serves a live page there, for example 127.0.0.1:9477", NULL},
+		 "the box serves a live page there, for example 127.0.0.1:9477; port 0: any", NULL},
 		{RF_OPT_STRING, "pcapng", 0, &s->pcapng, "DIR",
 		 "write captures of switch, box and ranks to this folder; created if needed", NULL},
 		{RF_OPT_FLAG, "verbose", 'v', &s->verbose, NULL,
@@ -366,6 +366,15 @@ static int start_box(struct rf_run *r, struct settings *s)
 	return err;
 }
 
+/* With port 0 nothing else says where the page is. */
+static void say_page(const struct rf_run *r)
+{
+	const char *at = strstr(r->tail, "ringfold box: page at ");
+
+	if (at)
+		fprintf(stderr, "%s%.*s\n", r->p[0].label, (int)strcspn(at, "\n"), at);
+}
+
 static int start_ranks(struct rf_run *r, const struct settings *s, char **argv)
 {
 	int width = s->ranks > 10 ? 2 : 1;
@@ -462,6 +471,8 @@ static int run(struct rf_run *r, struct settings *s, char **argv)
 		       : r->p[0].code == RF_EXIT_USAGE ? RF_EXIT_USAGE
 						       : RF_EXIT_FAILED;
 	}
+	if (s->http && !s->verbose)
+		say_page(r);
 	started = start_ranks(r, s, argv) == 0;
 	if (started) {
 		late = !rf_run_until(r, run_over, s->timeout_ns ? s->timeout_ns : UINT64_MAX);

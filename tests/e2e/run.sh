@@ -54,6 +54,11 @@ check "... four lines" test "$(wc -l < "$out")" = 4
 check "nothing is left" nothing_left
 check "--verbose" run 0 -n 2 --verbose -- "$bin/allreduce"
 check "... prints what the box reports" says 0 "^\[box\] ringfold box: job [0-9]* ready: 2 ranks, 512 slots"
+for verbose in "" --verbose; do
+	# shellcheck disable=SC2086
+	check "--http with any port $verbose" run 0 -n 1 $verbose --http 127.0.0.1:0 -- true
+	check "... says once where the page is" test "$(grep -c '^\[box\] ringfold box: page at http://127.0.0.1:[1-9][0-9]*/$' "$err")" = 1
+done
 captures
 check "captures" run 0 -n 4 --pcapng "$seen" -- "$bin/allreduce"
 check "... of all ranks" test "$(ls "$seen"/rank?.pcapng | wc -l)" = 4

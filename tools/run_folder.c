@@ -88,10 +88,10 @@ int rf_run_folder(char *path, size_t room, int *lock, char *why, size_t why_room
 
 	if (!where || !*where)
 		where = "/tmp";
-	if (strpbrk(where, ", \t\n")) {
+	if (*where != '/' || strpbrk(where, ",= \t\n")) {
 		snprintf(why, why_room,
-			 "TMPDIR=%s: expected a folder without comma or blank in its name: DPDK "
-			 "separates arguments by them",
+			 "TMPDIR=%s: expected an absolute path without comma, blank or = in it: "
+			 "DPDK separates arguments by them",
 			 where);
 		return -1;
 	}

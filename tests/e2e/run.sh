@@ -105,8 +105,11 @@ for bad in "-n 0" "-n 65" "-n x" "--lanes 17" "--box-ports 9" "--box-ports 1" "-
 done
 check "no such Verilated box" run 2 -n 2 --engine rtl --box-ports 7 --lanes 5 -- true
 check "... with the command that builds it" says 0 "make build/vl/box-p7-l5-w512.so"
-mkdir "$dir/a,b"
-TMPDIR=$dir/a,b check "a comma in TMPDIR is refused" run 1 -n 2 -- true
+mkdir "$dir/a,b" "$dir/a=b" "$dir/a b"
+for bad in "$dir/a,b" "$dir/a=b" "$dir/a b" . tmp; do
+	TMPDIR=$bad check "TMPDIR=$bad is refused" run 1 -n 2 -- true
+	check "... says so" says 0 "^ringfold run: TMPDIR=$bad: expected an absolute path without comma, blank or ="
+done
 long=$dir/$(printf 'x%.0s' $(seq 90))
 mkdir "$long"
 TMPDIR=$long check "a TMPDIR too long for a socket is refused" run 1 -n 2 -- true

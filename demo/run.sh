@@ -188,7 +188,7 @@ explain() {
 	busy >&2
 }
 
-# The simulated box must answer within 5 s, which it cannot if it gets too little of the processors.
+# The simulated box must answer within RF_BOX_TIMEOUT (5 s), which it cannot if it gets too little of the processors.
 busy() {
 	local load processors
 	read -r load _ < "${DEMO_LOADAVG:-/proc/loadavg}"

@@ -49,7 +49,8 @@ void boxlink_client(const struct boxlink *b, struct rf_client *client, uint16_t 
 				    .group = group,
 				    .rank = rank,
 				    .token = token,
-				    .answer_ns = b->answer_ns};
+				    .answer_ns = b->answer_ns,
+				    .answer_name = "--timeout"};
 
 	memcpy(cfg.mac, b->io->mac, sizeof(cfg.mac));
 	memcpy(cfg.key, b->key, sizeof(cfg.key));

@@ -51,8 +51,9 @@ static const char intro[] =
 	"MASTER_PORT\n"
 	"and OMPI_COMM_WORLD_*. RF_RETRY, RF_SPIN, RF_SCHEDULE and all other settings keep the "
 	"value\n"
-	"that they have; without one, RF_RETRY is 500 and RF_SPIN is 0, since a simulated box is "
-	"slow.";
+	"that they have; without one, RF_RETRY is 500, RF_TIMEOUT and RF_BOX_TIMEOUT are 60000 "
+	"and\n"
+	"RF_SPIN is 0, since a simulated box is slow and shares the processors with the ranks.";
 
 static const char examples[] =
 	"  ringfold run -n 4 -- ./program args\n"
@@ -241,6 +242,9 @@ static void set_for_all(const struct settings *s)
 	/* this box has no keys */
 	unsetenv("RF_KEY");
 	setenv("RF_RETRY", "500", 0);
+	/* the ranks and the box share the processors, maybe with others */
+	setenv("RF_TIMEOUT", "60000", 0);
+	setenv("RF_BOX_TIMEOUT", "60000", 0);
 	setenv("RF_SPIN", "0", 0);
 	if (s->mtu)
 		set("RF_MTU", "%u", s->mtu);
@@ -326,6 +330,9 @@ static int start_box(struct rf_run *r, struct settings *s)
 	argv[n++] = program;
 	argv[n++] = "--hold";
 	argv[n++] = "0s";
+	/* where many ranks share a few processors, one may not run for many seconds */
+	argv[n++] = "--lease";
+	argv[n++] = "60s";
 	argv[n++] = "--engine";
 	argv[n++] = (char *)(uintptr_t)s->engine;
 	argv[n++] = "--firmware";

@@ -92,7 +92,7 @@ struct rf_announce {
 struct rf_comm {
 	struct rf_context *ctx;
 	unsigned int rank, ranks;
-	unsigned int timeout_ms;
+	unsigned int timeout_ms, box_timeout_ms;
 	enum rf_schedule schedule;
 	uint32_t box_ip;
 	bool have_box_mac RF_LOCKED; /* learnt by an earlier group */

@@ -53,6 +53,7 @@ static int comm_settings(struct rf_comm *comm, const struct rf_comm_config *conf
 	const char *root = CONFIG(config, root, NULL);
 	const char *box_ip = CONFIG(config, box_ip, NULL);
 	const char *key = CONFIG(config, key, NULL);
+	uint64_t box_timeout_ms = 0;
 	int ret = rf_env_read(&s->env, why, room);
 
 	if (CONFIG(config, ranks, 0)) {
@@ -75,6 +76,8 @@ static int comm_settings(struct rf_comm *comm, const struct rf_comm_config *conf
 		ret = rf_setting_number("RF_PORT", 1, 65535, &s->port, why, room);
 	if (!ret && !s->timeout_ms)
 		ret = rf_setting_number("RF_TIMEOUT", 1, 86400000, &s->timeout_ms, why, room);
+	if (!ret)
+		ret = rf_setting_number("RF_BOX_TIMEOUT", 10, 86400000, &box_timeout_ms, why, room);
 	if (!ret && !s->job && *rf_setting_text("RF_JOB"))
 		ret = rf_setting_number("RF_JOB", 1, UINT64_MAX, &s->job, why, room);
 	if (!ret)
@@ -90,6 +93,7 @@ static int comm_settings(struct rf_comm *comm, const struct rf_comm_config *conf
 	comm->rank = s->env.rank;
 	comm->ranks = s->env.ranks;
 	comm->timeout_ms = (unsigned int)s->timeout_ms;
+	comm->box_timeout_ms = (unsigned int)box_timeout_ms;
 	return ret;
 }
 

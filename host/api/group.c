@@ -264,6 +264,8 @@ static int group_member(struct rf_group *g) RF_REQUIRES(rf_context_class)
 					    .box_ip = comm->box_ip,
 					    .vlan = RF_CTL_NO_VLAN,
 					    .job = comm->job,
+					    .answer_ns = comm->box_timeout_ms * RF_NS_PER_MS,
+					    .answer_name = "RF_BOX_TIMEOUT",
 					    .have_box_mac = comm->have_box_mac};
 	while (!cfg.client.token)
 		rf_random(&cfg.client.token, sizeof(cfg.client.token));

@@ -43,6 +43,8 @@ const struct rf_setting rf_settings[] = {
 	 "when the box fails: none (an error), exact (ring, same bits) or ring (other bits)"},
 	{"RF_WINDOW", "128", "packets in flight on a connection without the box"},
 	{"RF_TIMEOUT", "30000", "milliseconds without any progress after which a call fails"},
+	{"RF_BOX_TIMEOUT", "5000",
+	 "milliseconds without an answer from the box after which it counts as lost"},
 	{"RF_RETRY", "4", "milliseconds without acknowledgement until a packet is sent again"},
 	{"RF_VERBS_TIMEOUT", "18",
 	 "verbs: the NIC repeats a packet after 4.096 us x 2^this, 1 to 31"},

@@ -32,6 +32,11 @@ void rf_client_init(struct rf_client *c, const struct rf_client_cfg *cfg)
 	memcpy(c->box_mac, cfg->box_mac, sizeof(c->box_mac));
 }
 
+uint64_t rf_client_answer_ns(const struct rf_client *c)
+{
+	return c->cfg.answer_ns;
+}
+
 void rf_client_start(const struct rf_client *c, struct rf_client_timer *t, uint64_t now)
 {
 	t->due = now;

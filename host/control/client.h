@@ -73,6 +73,9 @@ struct rf_client_cfg {
 				  most 1 s */
 	uint64_t answer_ns; /* the box must answer within this, 0: 5 s; time during which the caller
 			       did not send when due is not counted */
+	/* What the user calls answer_ns, in texts; NULL: the user cannot change it. Outlives the
+	   client. */
+	const char *answer_name;
 };
 
 /* State of a query, that is a request outside of the membership: STATUS, ABORT, RESET, RELEASE. */
@@ -137,6 +140,9 @@ struct rf_client {
 
 /* cfg is copied. Sends nothing until the caller makes a request. */
 void rf_client_init(struct rf_client *c, const struct rf_client_cfg *cfg);
+
+/* The time for an answer that is in force, in ns: cfg.answer_ns, or the default. */
+uint64_t rf_client_answer_ns(const struct rf_client *c);
 
 /*
  * Requests membership; allowed in IDLE or FAILED. Fails with RF_CLIENT_E_NO_ARP / _NO_ANSWER after

@@ -212,6 +212,13 @@ static void add_failed(struct line *l, const struct rf_client *c)
 		add(l, "; %s", how);
 }
 
+static void add_busy(struct line *l, const struct rf_client *c)
+{
+	if (c->cfg.answer_name)
+		add(l, " Or this machine is too busy: raise %s (%u ms)", c->cfg.answer_name,
+		    (unsigned int)(c->cfg.answer_ns / 1000000u));
+}
+
 static void add_error(struct line *l, const struct rf_client *c)
 {
 	switch (c->error) {
@@ -219,18 +226,21 @@ static void add_error(struct line *l, const struct rf_client *c)
 		add(l, "no ARP reply for the box's address ");
 		add_ip(l, c->cfg.box_ip);
 		add(l, ": is the box on, its address right, and is it in this subnet and VLAN?");
+		add_busy(l, c);
 		break;
 	case RF_CLIENT_E_NO_ANSWER:
 		add(l, "the box at ");
 		add_ip(l, c->cfg.box_ip);
 		add(l, " answers ARP but not control packets: does the switch have the rule that "
 		       "redirects UDP port 4791 of this host's port to the box?");
+		add_busy(l, c);
 		break;
 	case RF_CLIENT_E_SILENT:
 		add(l, "the box at ");
 		add_ip(l, c->cfg.box_ip);
 		add(l, " has stopped answering: is it still on, its link up, and the switch's "
 		       "rule for UDP port 4791 in place?");
+		add_busy(l, c);
 		break;
 	case RF_CLIENT_E_RESET:
 		add(l, "the box was reset or restarted: the group no longer exists; join again");

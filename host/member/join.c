@@ -6,8 +6,9 @@
 
 #include "base/log2.h"
 
-/* Added to the box's own JOIN deadline, for its answer to arrive. */
-#define JOIN_GRACE_NS (15000 * RF_MEMBER_MS)
+/* Added to the box's own JOIN deadline: so many times the client's time for an answer, which is
+   needed for ARP, for the JOIN and once more. */
+#define JOIN_ANSWERS 3u
 /* How long, and how often, a JOIN is repeated when the box has no room. */
 #define ROOM_NS (400 * RF_MEMBER_MS)
 #define ROOM_AGAIN_NS (20 * RF_MEMBER_MS)
@@ -53,8 +54,9 @@ void rf_member_join(struct rf_member *m, unsigned int least, uint64_t now)
 {
 	m->least = least;
 	m->join_from = now;
-	m->join_until = now + m->cfg.join_ms * RF_MEMBER_MS + JOIN_GRACE_NS;
 	client_start(m, now);
+	m->join_until = now + m->cfg.join_ms * RF_MEMBER_MS +
+			JOIN_ANSWERS * rf_client_answer_ns(&m->client);
 	rf_member_enter(m, RF_MEMBER_JOIN);
 }
 

@@ -40,9 +40,10 @@ for r in 1 2; do
 	check "... and the call continues" test "${codes[r]}" = 0
 done
 
-RF_BOX_IP=10.0.0.77 all "$rank" loop 100
+RF_BOX_IP=10.0.0.77 RF_BOX_TIMEOUT=1234 all "$rank" loop 100
 check "no host has the box's address: BOX_SILENT" codes_are 19
 check "... and it is named" says 0 "10.0.0.77"
+check "... with the time for an answer" says 0 "too busy: raise RF_BOX_TIMEOUT (1234 ms)"
 
 # two neighbours in the ring with one address: ranks 0 and 1, and the pair that closes the ring
 for pair in "0 1" "2 0"; do

@@ -8,11 +8,11 @@ export TMPDIR=$dir
 out=$dir/out
 err=$dir/0.err
 
-# run CODE OPTION... : a run that must end with this code within 40 s
+# run CODE OPTION... : a run that must end with this code within 40 s, or LIMIT
 run() {
 	local want=$1
 	shift
-	timeout -k 5 40 "$bin/ringfold" run "$@" > "$out" 2> "$err" < /dev/null
+	timeout -k 5 ${LIMIT:-40} "$bin/ringfold" run "$@" > "$out" 2> "$err" < /dev/null
 	code=$?
 	[ "$code" = "$want" ] || { echo "exit code $code instead of $want: ringfold run $*"; head -5 "$out"; return 1; }
 }
@@ -68,6 +68,10 @@ check "... path MTU 4096" says 0 "^\[5\] ringfold: .* path MTU 4096"
 check "eleven ranks: labels in columns" run 0 -n 11 -- "$bin/allreduce"
 check "... [ 0] and [10]" eval 'prints "^\[ 0\] rank 0 of 11" && prints "^\[10\] rank 10 of 11"'
 
+check "the box has a minute to answer" run 0 -n 1 -- sh -c 'echo "$RF_BOX_TIMEOUT"'
+check "... unless the caller says otherwise" eval 'prints " 60000$" && RF_BOX_TIMEOUT=77 run 0 -n 1 -- sh -c "echo \$RF_BOX_TIMEOUT" && prints " 77$"'
+RF_TIMEOUT=60000 RF_RETRY=500 LIMIT=150 check "64 ranks" run 0 -n 64 -- "$bin/allreduce"
+check "... add" test "$(grep -c "^\[[ 0-9]*\] rank [0-9]* of 64: 2016 2080 " "$out")" = 64
 check "variables" run 0 -n 2 -- sh -c 'echo "$RF_RANK $RF_SIZE $RANK $WORLD_SIZE $LOCAL_RANK $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE $OMPI_COMM_WORLD_LOCAL_RANK $RF_IP $MASTER_ADDR"'
 check "... of RF_, torchrun and Open MPI" eval 'prints "^\[0\] 0 2 0 2 0 0 2 0 10.0.0.1 127.0.0.1$" && prints "^\[1\] 1 2 1 2 1 1 2 1 10.0.0.2 127.0.0.1$"'
 RF_SCHEDULE=ring RF_RETRY=77 check "the caller's settings" run 0 -n 1 -- sh -c 'echo "$RF_SCHEDULE $RF_RETRY"'

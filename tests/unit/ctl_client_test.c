@@ -75,6 +75,47 @@ static void test_arp(void **state)
 	assert_non_null(strstr(text, "10.0.0.254"));
 }
 
+/* How long a client waits for ARP, and what it says then. */
+static uint64_t arp_fails(uint64_t answer_ns, const char *name, char *text, size_t room)
+{
+	struct rf_client_cfg cfg = {.ip = SCRIPT_OWN_IP,
+				    .box_ip = SCRIPT_BOX_IP,
+				    .vlan = RF_CTL_NO_VLAN,
+				    .job = 42,
+				    .token = 77,
+				    .answer_ns = answer_ns,
+				    .answer_name = name};
+	uint8_t frame[RF_CLIENT_FRAME_MAX];
+	struct rf_client c;
+	uint64_t t = 0;
+
+	rf_client_init(&c, &cfg);
+	rf_client_join(&c, &script_join, 0);
+	while (rf_client_state(&c) == RF_CLIENT_RESOLVING) {
+		t = rf_client_next_timeout(&c);
+		rf_client_tx(&c, t, frame, sizeof(frame));
+	}
+	assert_int_equal(rf_client_error(&c), RF_CLIENT_E_NO_ARP);
+	rf_client_text(&c, text, room);
+	return t;
+}
+
+/* The time for an answer is the caller's; a text gives it with the name that users know. */
+static void test_answer_time(void **state)
+{
+	char text[300];
+
+	(void)state;
+	assert_int_equal(arp_fails(60000 * MS, "RF_BOX_TIMEOUT", text, sizeof(text)), 60000 * MS);
+	assert_non_null(
+		strstr(text, "no ARP reply for the box's address 10.0.0.254: is the box on"));
+	assert_non_null(strstr(text, "this machine is too busy: raise RF_BOX_TIMEOUT (60000 ms)"));
+	assert_int_equal(arp_fails(0, "--timeout", text, sizeof(text)), 5000 * MS);
+	assert_non_null(strstr(text, "too busy: raise --timeout (5000 ms)"));
+	assert_int_equal(arp_fails(40 * MS, NULL, text, sizeof(text)), 40 * MS);
+	assert_null(strstr(text, "busy"));
+}
+
 static void test_no_answer(void **state)
 {
 	struct rf_client c = script_client(true);
@@ -489,13 +530,13 @@ static void test_texts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arp),          cmocka_unit_test(test_no_answer),
-		cmocka_unit_test(test_falls_silent), cmocka_unit_test(test_keepalive),
-		cmocka_unit_test(test_group_fails),  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_leave),        cmocka_unit_test(test_abort),
-		cmocka_unit_test(test_query_twice),  cmocka_unit_test(test_query),
-		cmocka_unit_test(test_vlan),         cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_stands_still),
+		cmocka_unit_test(test_arp),         cmocka_unit_test(test_no_answer),
+		cmocka_unit_test(test_answer_time), cmocka_unit_test(test_falls_silent),
+		cmocka_unit_test(test_keepalive),   cmocka_unit_test(test_group_fails),
+		cmocka_unit_test(test_refused),     cmocka_unit_test(test_leave),
+		cmocka_unit_test(test_abort),       cmocka_unit_test(test_query_twice),
+		cmocka_unit_test(test_query),       cmocka_unit_test(test_vlan),
+		cmocka_unit_test(test_texts),       cmocka_unit_test(test_stands_still),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

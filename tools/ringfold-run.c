@@ -422,14 +422,15 @@ static int report(const struct rf_run *r, const struct settings *s, bool late, b
 	const struct rf_run_process *first = first_failure(r);
 	int number;
 
+	/* first: after an interrupt, output that stays blocked is abandoned */
+	if (rf_run_interrupts(&number)) {
+		fprintf(stderr, "ringfold run: ended by %s\n", strsignal(number));
+		return 128 + number;
+	}
 	if (r->output_error) {
 		fprintf(stderr, "ringfold run: cannot write output: %s\n",
 			strerror(r->output_error));
 		return RF_EXIT_FAILED;
-	}
-	if (rf_run_interrupts(&number)) {
-		fprintf(stderr, "ringfold run: ended by %s\n", strsignal(number));
-		return 128 + number;
 	}
 	if (box_first) {
 		print_exit(&r->p[0], " ended before the ranks");

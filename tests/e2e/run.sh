@@ -204,6 +204,19 @@ check "nothing is left" nothing_left
 )
 check "nohup: SIGHUP is ignored" test $? = 0
 check "... by the ranks, too" test "$(grep -c ' done$' "$out")" = 2
+# Output that nobody reads: the pipe is full when the signal comes.
+mkfifo "$dir/unread"
+exec 9<> "$dir/unread"
+env --default-signal=INT "$bin/ringfold" run -n 1 -- yes > "$dir/unread" 2> "$err" &
+script=$!
+sleep 2
+kill -INT $script
+wait $script
+code=$?
+exec 9>&-
+check "Ctrl-C while stdout is blocked ($code)" test $code = 130
+check "... is all that it reports" eval 'says 0 "ended by Interrupt" && ! says 0 "cannot write\|timed out"'
+check "nothing is left" nothing_left
 # A PATH of many folders: the ranks are still looking for their program when the signal comes.
 slow=$(printf '/n:%.0s' $(seq 40000))$PATH
 : > "$err"

@@ -1,6 +1,6 @@
 /*
  * ringfold X ARGS: executes ringfold-X from the folder that contains this program, or from
- * ../libexec/ringfold.
+ * ../libexec/ringfold; ringfold help X is ringfold X --help.
  */
 #include "base/near.h"
 #include "base/opt.h"
@@ -144,8 +144,16 @@ int main(int argc, char **argv)
 	char folder[PATH_MAX - 64];
 	char libexec[PATH_MAX];
 	char path[PATH_MAX + 64];
+	static char help[] = "--help";
+	char *asked[] = {NULL, help, NULL};
 	const char *name = argc > 1 ? argv[1] : NULL;
+	char **args = argv + 1;
 
+	/* `ringfold help run` */
+	if (argc > 2 && strcmp(name, "help") == 0) {
+		name = argv[2];
+		args = asked;
+	}
 	if (rf_self_folder(folder, sizeof(folder)) != 0)
 		snprintf(folder, sizeof(folder), ".");
 	snprintf(libexec, sizeof(libexec), "%s/../libexec/ringfold", folder);
@@ -154,11 +162,11 @@ int main(int argc, char **argv)
 	    strlen(name) > 32)
 		return answer(name, folder, libexec);
 	snprintf(path, sizeof(path), "%s/" PREFIX "%s", folder, name);
-	argv[1] = path;
-	execv(path, argv + 1);
+	args[0] = path;
+	execv(path, args);
 	if (errno == ENOENT) {
 		snprintf(path, sizeof(path), "%s/" PREFIX "%s", libexec, name);
-		execv(path, argv + 1);
+		execv(path, args);
 	}
 	if (errno == ENOENT)
 		return answer(name, folder, libexec);

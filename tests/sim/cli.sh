@@ -29,6 +29,10 @@ expect 2 "usage" "$bin/ringfold"
 expect 2 "unknown command \"nothing\"" "$bin/ringfold" nothing
 expect 2 "unknown command" "$bin/ringfold" ../sim
 expect 0 "exit codes" "$bin/ringfold" sim --help
+expect 0 "usage: ringfold sim " "$bin/ringfold" help sim
+expect 0 "usage: ringfold COMMAND" "$bin/ringfold" help
+expect 2 "unknown command \"sin\"; did you mean \"sim\"" "$bin/ringfold" help sin
+expect 2 "unknown command" "$bin/ringfold" help ../sim
 expect 0 "exit codes" "$bin/ringfold" box --help
 expect 0 "% limit" "$bin/ringfold" sim --size 4K
 expect 0 "\"wrong\": 0" "$bin/ringfold" sim --size 4K --json

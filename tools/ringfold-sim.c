@@ -26,7 +26,8 @@ static const char *const counter_names[] = {
 #define BOX_RANKS 64u /* ranks of one group in the firmware */
 #define BOX_LANES 16u /* of a port */
 #define STRAGGLER_MAX 31u
-#define COST_NOTED 0.2 /* a hint if loss costs more than this */
+#define COST_NOTED 0.2  /* a hint if loss costs more than this */
+#define LOSS_NOTED 100u /* a hint about a failure if more than a frame in so many is lost */
 #define PROGRESS_NS UINT64_C(2000000000)
 
 static volatile sig_atomic_t interrupted; /* the signal */
@@ -352,9 +353,9 @@ static json_t *json_counters(const struct settings *s, struct rf_fabric *f)
 	return all;
 }
 
-static void print_table(const struct settings *s, const struct rf_fabric *f, const struct result *r)
+/* The completed all-reduces. */
+static void print_figures(const struct settings *s, const struct result *r)
 {
-	const struct rf_fabric_stats *t = &r->stats;
 	const char *name = s->cfg.schedule == RF_RUN_RING ? "no box" : s->cfg.engine->name;
 
 	printf("%6s %6s %10s %6s %4s %14s %10s %9s %8s %8s\n", "ranks", "box", "bytes", "type",
@@ -363,6 +364,14 @@ static void print_table(const struct settings *s, const struct rf_fabric *f, con
 	       name, s->size, s->dtype, s->op, s->schedule,
 	       r->seconds * 1e6 / (r->completed ? r->completed : 1), r->algbw * 1e-9, r->percent,
 	       r->wrong);
+}
+
+static void print_table(const struct settings *s, const struct rf_fabric *f, const struct result *r)
+{
+	const struct rf_fabric_stats *t = &r->stats;
+
+	if (r->completed > 0 || r->wrong > 0)
+		print_figures(s, r);
 	printf("joined after %.1f us; %" PRIu64 " elements compared; seed %" PRIu64 "\n",
 	       r->join * 1e6, r->checked, s->cfg.seed);
 	printf("hosts    %" PRIu64 " data packets, %" PRIu64 " of them repeats; %" PRIu64
@@ -534,18 +543,37 @@ static double cost_of_faults(const struct settings *s, const struct result *r)
 	return fast.algbw > 0 ? 1 - r->algbw / fast.algbw : -1;
 }
 
-static void hint(const struct settings *s, const struct result *r)
+/* Begins a hint, if lost frames are the reason for the result. */
+static bool blame_loss(const struct settings *s, const struct result *r)
 {
 	const struct rf_fabric_stats *t = &r->stats;
+	uint64_t lost = t->frames_lost + t->frames_bad_fcs + t->frames_corrupted;
 	double cost;
 
-	if (interrupted || r->failed || r->algbw <= 0 || r->percent >= 100 * (1 - COST_NOTED) ||
-	    t->frames_lost + t->frames_bad_fcs + t->frames_corrupted == 0)
-		return;
+	if (interrupted || lost == 0)
+		return false;
+	if (r->failed || r->algbw <= 0) {
+		if (lost * LOSS_NOTED <= t->data_packets)
+			return false;
+		fprintf(stderr,
+			"ringfold sim: hint: %" PRIu64 " frames were lost or damaged, and %" PRIu64
+			" of %" PRIu64 " data packets are repeats. ",
+			lost, t->repeats, t->data_packets);
+		return true;
+	}
+	if (r->percent >= 100 * (1 - COST_NOTED))
+		return false;
 	cost = cost_of_faults(s, r);
-	if (cost <= COST_NOTED)
+	if (cost > COST_NOTED)
+		fprintf(stderr, "ringfold sim: hint: lost frames cost %.0f %% of the speed. ",
+			100 * cost);
+	return cost > COST_NOTED;
+}
+
+static void hint(const struct settings *s, const struct result *r)
+{
+	if (!blame_loss(s, r))
 		return;
-	fprintf(stderr, "ringfold sim: hint: lost frames cost %.0f %% of the speed. ", 100 * cost);
 	if (s->cfg.schedule == RF_RUN_BOX && !s->cfg.selective)
 		fprintf(stderr, "By default a host repeats all that follows a lost packet; with "
 				"--selective (RF_SELECTIVE=1) only what was lost\n");
@@ -583,6 +611,7 @@ int main(int argc, char **argv)
 		return RF_EXIT_USAGE;
 	command = command_line(argc, argv);
 	s.cfg.command = command;
+	s.cfg.who = "ringfold sim";
 	if (rf_fabric_create(&s.cfg, &f, why, sizeof(why)) != 0) {
 		fprintf(stderr, "ringfold sim: %s\n", why);
 		free(command);
@@ -603,14 +632,16 @@ int main(int argc, char **argv)
 	else if (n < 0)
 		fprintf(stderr, "ringfold sim: %s\n", rf_fabric_why(f));
 	else if (n == 0)
-		fprintf(stderr, "ringfold sim: not finished at the deadline of %g s (virtual)\n",
-			(double)s.deadline * 1e-9);
+		fprintf(stderr,
+			"ringfold sim: not finished at the deadline of %g s (virtual), %u of %u "
+			"all-reduces complete; a later --deadline gives it more time\n",
+			(double)s.deadline * 1e-9, completed(&s, f), s.iterations);
 	sum_up(&s, f, &r);
 	if (s.json)
 		print_json(&s, f, &r);
-	else
+	else if (n >= 0)
 		print_table(&s, f, &r);
-	if (s.counters && !s.json && s.cfg.schedule != RF_RUN_RING)
+	if (s.counters && !s.json && n >= 0 && s.cfg.schedule != RF_RUN_RING)
 		print_counters(&s, f);
 	hint(&s, &r);
 	captured = rf_fabric_captured(f);

@@ -200,6 +200,8 @@ int rf_fabric_create(const struct rf_fabric_cfg *cfg, struct rf_fabric **out, ch
 		return -1;
 	}
 	f->cfg = *cfg;
+	if (!f->cfg.who)
+		f->cfg.who = "ringfold";
 	f->pass_time = rf_fabric_pass_time;
 	rf_events_init(&f->events);
 	if (make_parts(f, why, room) != 0) {
@@ -227,7 +229,7 @@ void rf_fabric_destroy(struct rf_fabric *f)
 	rf_box_destroy(f->box);
 	rf_check_destroy(f->check);
 	free(f->links);
-	rf_timeline_finish(&f->timeline, "ringfold");
+	rf_timeline_finish(&f->timeline, f->cfg.who);
 	rf_pcapng_close(f->trace_hosts);
 	rf_pcapng_close(f->trace_box);
 	rf_notes_free(f->notes_hosts);

@@ -224,9 +224,9 @@ bool rf_fabric_captured(struct rf_fabric *f)
 	for (unsigned r = 0; f->timeline && r < f->cfg.ranks; r++)
 		for (unsigned op = 0; rf_host_op_times(f->hosts[r], op, &posted, &done); op++)
 			rf_timeline_call(f->timeline, r, op, posted, done);
-	f->capture_cut |= !rf_timeline_finish(&f->timeline, "ringfold");
-	f->capture_cut |= !rf_pcapng_finish(&f->trace_hosts, "ringfold");
-	f->capture_cut |= !rf_pcapng_finish(&f->trace_box, "ringfold");
+	f->capture_cut |= !rf_timeline_finish(&f->timeline, f->cfg.who);
+	f->capture_cut |= !rf_pcapng_finish(&f->trace_hosts, f->cfg.who);
+	f->capture_cut |= !rf_pcapng_finish(&f->trace_box, f->cfg.who);
 	return !f->capture_cut;
 }
 

@@ -143,6 +143,7 @@ struct rf_fabric_cfg {
 	bool flip; /* flips one bit of one result before it is compared: the run must report it */
 	const char *pcapng_dir; /* writes box.pcapng and hosts.pcapng there, or NULL */
 	const char *command;    /* comment for them */
+	const char *who;        /* begins messages about these files; NULL: "ringfold" */
 	const char *timeline;   /* file for Perfetto, see timeline.h; or NULL */
 };
 

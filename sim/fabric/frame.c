@@ -86,5 +86,5 @@ void rf_fabric_trace(struct rf_fabric *f, uint64_t at, bool box, unsigned port,
 	if (*w && rf_pcapng_frame(
 			  *w, port, at / RF_PS_PER_NS, dir, frame, len,
 			  rf_notes_of(box ? f->notes_box : f->notes_hosts, port, frame, len)) != 0)
-		f->capture_cut |= !rf_pcapng_finish(w, "ringfold");
+		f->capture_cut |= !rf_pcapng_finish(w, f->cfg.who);
 }

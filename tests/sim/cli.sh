@@ -62,6 +62,23 @@ for options in "" "--loss 1% --selective --size 4M" "--loss 0.0001% --seed 3"; d
 		failures=$((failures + 1))
 	fi
 done
+# without a result: the cause and the remedy, no figures
+expect 1 "hint: [0-9]* frames were lost .*--selective" "$bin/ringfold" sim --size 64K --loss 30% --deadline 2s
+expect 1 "not finished at the deadline of 2 s (virtual), 0 of 1 .*--deadline" "$bin/ringfold" sim --size 64K --loss 30% --deadline 2s
+expect 1 "hint: .*look for the link" "$bin/ringfold" sim --size 64K --loss 95% --selective
+expect 1 "no memory for a vector" "$bin/ringfold" sim --size 99999999G
+for options in "--size 64K --loss 30% --deadline 2s" "--size 99999999G" "--size 64M --deadline 1ms"; do
+	# shellcheck disable=SC2086
+	if "$bin/ringfold" sim $options 2>&1 | grep "% limit"; then
+		echo "failed: ringfold sim $options prints figures"
+		failures=$((failures + 1))
+	fi
+done
+if "$bin/ringfold" sim --size 64M --deadline 1ms 2>&1 | grep hint; then
+	echo "failed: a hint about losses in a run without any"
+	failures=$((failures + 1))
+fi
+expect 1 "^ringfold sim: the timeline /dev/full is not complete" "$bin/ringfold" sim --size 4K --timeline /dev/full
 # Ctrl-C: a result, the exit code of the signal, captures that end with a whole packet
 expect 130 "ended by Interrupt after .* of 100000 all-reduces complete" env --default-signal=INT timeout --preserve-status -s INT 4 \
 	"$bin/ringfold" sim --size 4K --iterations 100000 --pcapng "$dir/cut"

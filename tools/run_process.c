@@ -201,6 +201,7 @@ static void child(char *const argv[], const int out[2], const int err[2], pid_t 
 {
 	const struct sigaction usual = {.sa_handler = SIG_DFL};
 	int in = open("/dev/null", O_RDONLY);
+	int error;
 
 	setpgid(0, 0);
 	/* if the parent is killed, the kernel ends this process */
@@ -220,8 +221,10 @@ static void child(char *const argv[], const int out[2], const int err[2], pid_t 
 	rf_take_hangup(&usual);
 	sigprocmask(SIG_SETMASK, &outside, NULL);
 	execvp(argv[0], argv);
-	dprintf(2, "%s: %s\n", argv[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+	error = errno;
+	dprintf(2, "%s%s: %s\n", argv[0], error == ENOENT ? " (or its interpreter)" : "",
+		strerror(error));
+	_exit(error == ENOENT ? 127 : 126);
 }
 
 int rf_run_start(struct rf_run *r, struct rf_run_process *p, char *const argv[])

@@ -99,7 +99,7 @@ check "... says so" says 0 "is not an executable file"
 echo '#!/nonexistent/shell' > "$dir/broken"
 chmod +x "$dir/broken"
 check "a program that cannot be executed" run 127 -n 2 -- "$dir/broken"
-check "... gives the rank and the reason" says 0 "^\[[01]\] .*broken: "
+check "... gives the rank and the reason" says 0 "^\[[01]\] $dir/broken (or its interpreter): No such file or directory$"
 check "no program" run 2 -n 2
 check "... says so" says 0 "no program given"
 for bad in "-n 0" "-n 65" "-n x" "--lanes 17" "--box-ports 9" "--box-ports 1" "--mtu 1500" "--loss 100%" "--loss 2" "--engine glass" \

@@ -10,11 +10,13 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NAME "ringfold-run."
 #define LOCK "lock"
 #define LOCK_NEW "lock.new"
+#define START_S 3600 /* no run takes this long from its folder to its lock */
 
 /* Removes sockets and lock from an open folder; nothing else can be in it. */
 static void empty(int folder)
@@ -33,24 +35,41 @@ static void empty(int folder)
 	closedir(d);
 }
 
-/* Removes a folder whose run no longer holds the lock. */
+/* Opens a lock of a folder if nobody holds it; else, or if there is none, returns -1. */
+static int free_lock(int folder, const char *name)
+{
+	int lock = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+
+	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0)
+		return lock;
+	close(lock);
+	return -1;
+}
+
+/* Removes a folder whose run no longer holds the lock, or was killed before it had one. */
 static void remove_if_stale(int parent, const char *name)
 {
 	int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int lock = -1;
 	struct stat st;
-	int lock;
 
 	if (folder < 0)
 		return;
 	if (fstat(folder, &st) == 0 && st.st_uid == geteuid()) {
-		lock = openat(folder, LOCK, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-		if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) {
+		lock = free_lock(folder, LOCK);
+		if (lock >= 0) {
 			empty(folder);
 			unlinkat(parent, name, AT_REMOVEDIR);
+		} else if (time(NULL) - st.st_mtime > START_S) {
+			lock = free_lock(folder, LOCK_NEW);
+			if (lock >= 0)
+				unlinkat(folder, LOCK_NEW, 0);
+			/* fails if anything is in it, as in the folder of a run that goes on */
+			unlinkat(parent, name, AT_REMOVEDIR);
 		}
-		if (lock >= 0)
-			close(lock);
 	}
+	if (lock >= 0)
+		close(lock);
 	close(folder);
 }
 

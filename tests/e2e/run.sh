@@ -246,10 +246,15 @@ check "the next run works" run 0 -n 4 -- "$bin/allreduce"
 check "... and removes them" nothing_left
 mkdir "$dir/ringfold-run.abcdef"
 echo mine > "$dir/ringfold-run.abcdef/notes"
+mkdir "$dir"/ringfold-run.{empty,young,begun,socket}
+touch "$dir/ringfold-run.begun/lock.new" "$dir/ringfold-run.socket/0.sock"
+touch -d '2 hours ago' "$dir"/ringfold-run.{empty,begun,socket}
 "$bin/ringfold" run -n 2 -- sleep 3 > /dev/null 2>&1 &
 other=$!
 check "two runs at once" run 0 -n 4 -- "$bin/allreduce"
 wait $other
 check "... neither disturbs the other" test $? = 0
 check "a folder of that name with other contents stays" grep -q mine "$dir/ringfold-run.abcdef/notes"
+check "folders of runs killed before they had a lock are removed when old" test ! -e "$dir/ringfold-run.empty" -a ! -e "$dir/ringfold-run.begun"
+check "... not those of runs that begin, nor any with contents" test -d "$dir/ringfold-run.young" -a -e "$dir/ringfold-run.socket/0.sock"
 finish

@@ -167,14 +167,61 @@ static const struct rf_opt *find(const struct rf_opt *opts, int c)
 	return NULL;
 }
 
+static const char *expected(enum rf_opt_kind kind)
+{
+	switch (kind) {
+	case RF_OPT_UINT:
+		return "a whole number from 0 to 4294967295";
+	case RF_OPT_U64:
+		return "a whole number from 0 to 18446744073709551615";
+	case RF_OPT_SIZE:
+		return "0 or more bytes, such as 4096, 64K, 1.5M or 2G";
+	case RF_OPT_RATE:
+		return "0 or more bits per second, such as 10G or 100G";
+	case RF_OPT_TIME:
+		return "0 or more seconds, such as 1.5s, 20ms, 3us or 50ns";
+	case RF_OPT_FRACTION:
+		return "0 to 1, or 0% to 100%";
+	default:
+		return "another value";
+	}
+}
+
+/* What is wrong with a value; then what the option means, which often has a range of its own. */
+static void say_expected(const struct rf_opt *o, const char *value)
+{
+	if (o->kind == RF_OPT_CHOICE) {
+		fprintf(stderr, "--%s: \"%s\" is not one of %s\n", o->name, value, o->arg);
+		return;
+	}
+	fprintf(stderr, "--%s: \"%s\" is not a valid %s: expected %s\n--%s: ", o->name, value,
+		o->arg ? o->arg : "value", expected(o->kind), o->name);
+	for (const char *p = o->text; *p; p++)
+		fputc(*p == '\n' ? ' ' : *p, stderr);
+	fputc('\n', stderr);
+}
+
+/* The option whose call is running. */
+static const struct rf_opt *calling;
+
+const char *rf_opt_name(void)
+{
+	return calling ? calling->name : "";
+}
+
 static int apply(const struct rf_opt *o, const char *value)
 {
-	if (o->kind == RF_OPT_CALL)
-		return o->call(o->to, value);
+	int ret;
+
+	if (o->kind == RF_OPT_CALL) {
+		calling = o;
+		ret = o->call(o->to, value);
+		calling = NULL;
+		return ret;
+	}
 	if (set(o, value) == 0)
 		return 0;
-	fprintf(stderr, "--%s: \"%s\" is not %s%s\n", o->name, value,
-		o->kind == RF_OPT_CHOICE ? "one of " : "a valid ", o->arg ? o->arg : "value");
+	say_expected(o, value);
 	return -1;
 }
 

@@ -63,6 +63,9 @@ enum rf_exit {
  */
 int rf_opt_parse(const struct rf_opt_page *page, int argc, char **argv);
 
+/* The option whose call() is running, without the dashes, for its message; "" outside of calls. */
+const char *rf_opt_name(void);
+
 /*
  * A key from argv, NULL if none was given. The copy lives as long as the program; in argv it is
  * overwritten, since every user can see argv in the process list.

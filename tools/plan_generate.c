@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "base/opt.h"
 #include "tools/plan_tool.h"
 
@@ -17,7 +18,7 @@ static int positive(void *to, const char *value)
 	double v = strtod(value, &end);
 
 	if (end == value || *end != '\0' || !(v > 0) || isinf(v)) {
-		fprintf(stderr, "\"%s\" must be a positive number\n", value);
+		fprintf(stderr, "--%s: \"%s\" must be a positive number\n", rf_opt_name(), value);
 		return -1;
 	}
 	*(double *)to = v;
@@ -40,7 +41,8 @@ static int range(void *to, const char *value)
 			high = -1;
 	}
 	if (end == value || *end != '\0' || !(low > 0) || !(high >= low) || isinf(high)) {
-		fprintf(stderr, "\"%s\" must be a positive number or a range MIN:MAX\n", value);
+		fprintf(stderr, "--%s: \"%s\" must be a positive number or a range MIN:MAX\n",
+			rf_opt_name(), value);
 		return -1;
 	}
 	s->processing_min = low;
@@ -53,7 +55,8 @@ static int count(void *to, const char *value)
 	unsigned int v;
 
 	if (rf_opt_uint(value, &v) != 0 || v > 1000000) {
-		fprintf(stderr, "\"%s\" must be a whole number up to 1000000\n", value);
+		fprintf(stderr, "--%s: \"%s\" must be a whole number up to 1000000\n",
+			rf_opt_name(), value);
 		return -1;
 	}
 	*(int *)to = (int)v;
@@ -66,7 +69,8 @@ static int limit(void *to, const char *value)
 	unsigned int v;
 
 	if (rf_opt_uint(value, &v) != 0 || v > TOPO_LIMIT_MAX) {
-		fprintf(stderr, "\"%s\" must be a whole number up to %d\n", value, TOPO_LIMIT_MAX);
+		fprintf(stderr, "--%s: \"%s\" must be a whole number up to %d\n", rf_opt_name(),
+			value, TOPO_LIMIT_MAX);
 		return -1;
 	}
 	*(int *)to = v ? (int)v : TOPO_UNLIMITED;
@@ -164,6 +168,18 @@ static char *introduce(const struct topo_spec *s, bool known)
 	return n < 0 ? NULL : text;
 }
 
+/* The argument is not a shape, or there is more than one. */
+static void say_shapes(const char *word, bool known)
+{
+	const char *near = known ? NULL : rf_near(word, shapes, SHAPES);
+
+	fprintf(stderr, "ringfold plan generate: the first argument must be a shape: star, "
+			"leaf-spine, fat-tree, rail, random or machines");
+	if (near)
+		fprintf(stderr, "; did you mean %s?", near);
+	fputc('\n', stderr);
+}
+
 int plan_command_generate(int argc, char **argv)
 {
 	enum topo_shape shape = TOPO_STAR;
@@ -254,9 +270,7 @@ int plan_command_generate(int argc, char **argv)
 	if (at < 0)
 		return RF_EXIT_USAGE;
 	if (!known || at != argc - 1 || strcmp(argv[at], shapes[shape]) != 0) {
-		fprintf(stderr, "ringfold plan generate: the first argument must be a shape: star, "
-				"leaf-spine, "
-				"fat-tree, rail, random or machines\n");
+		say_shapes(at < argc ? argv[at] : "", known);
 		return RF_EXIT_USAGE;
 	}
 	if (!is_meaningful(&s, boxes))

@@ -249,6 +249,12 @@ bad 2 "there is no command \"draw\"" draw
 bad 2 "are required" --topology t.json
 bad 2 "unexpected argument \"more\"" -t t.json --scheme ring --out p2.json more
 bad 2 "the first argument must be a shape" generate cube --out p2.json
+bad 2 "did you mean star?" generate str --out p2.json
+bad 2 "did you mean leaf-spine?" generate leafspine --hosts 4 --out p2.json
+bad 2 "^--hosts: \"99999999\" must be a whole number up to 1000000" generate star --hosts 99999999 --out p2.json
+bad 2 "^--host-link: \"x\" must be a positive number" generate star --host-link x --out p2.json
+bad 2 "^--fan-in: \"x\" must be a whole number" generate star --fan-in x --out p2.json
+bad 2 "^--processing: \"5:3\" must be" generate star --processing 5:3 --out p2.json
 bad 2 "positive" generate star --host-link -3 --out p2.json
 bad 1 "must be even" generate fat-tree --k 5 --out p2.json
 for option in --groups --ranks --fan-in --slots --ports; do

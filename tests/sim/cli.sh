@@ -38,6 +38,12 @@ expect 0 "% limit" "$bin/ringfold" sim --size 4K
 expect 0 "\"wrong\": 0" "$bin/ringfold" sim --size 4K --json
 expect 3 " 1$" "$bin/ringfold" sim --size 4K --flip
 expect 1 "not finished" "$bin/ringfold" sim --size 64M --deadline 1ms
+expect 2 '"nan" is not a valid P: expected 0 to 1, or 0% to 100%' "$bin/ringfold" sim --loss nan
+expect 2 '"-1" is not a valid N: expected a whole number from 0' "$bin/ringfold" sim -n -1
+expect 2 "^--ranks: hosts: up to 64 with the box" "$bin/ringfold" sim -n -1
+expect 2 '"4X" is not a valid BYTES: expected .*64K' "$bin/ringfold" sim --size 4X
+expect 2 '"-3s" is not a valid TIME: expected .*20ms' "$bin/ringfold" sim --delay -3s
+expect 2 '"fast" is not a valid BITS/S: expected .*100G' "$bin/ringfold" sim --rate fast
 expect 2 "not a whole number" "$bin/ringfold" sim --size 6
 expect 2 "iterations: expected at least 1" "$bin/ringfold" sim --iterations 0
 expect 2 "ranks: 1 to 64" "$bin/ringfold" sim --ranks 0

@@ -153,6 +153,45 @@ static bool fst_whole(FILE *f)
 	return names && ftell(f) == end;
 }
 
+/* Whether a program of this name is in PATH. */
+static bool installed(const char *name)
+{
+	const char *path = getenv("PATH");
+	char file[PATH_MAX];
+
+	while (path && *path) {
+		size_t len = strcspn(path, ":");
+
+		if (snprintf(file, sizeof(file), "%.*s/%s", (int)len, path, name) <
+			    (int)sizeof(file) &&
+		    access(file, X_OK) == 0)
+			return true;
+		path += len + (path[len] == ':');
+	}
+	return false;
+}
+
+/* Prints a file's name as one word of a shell. */
+static void print_quoted(FILE *to, const char *name)
+{
+	fputc('\'', to);
+	for (; *name; name++)
+		if (*name == '\'')
+			fputs("'\\''", to);
+		else
+			fputc(*name, to);
+	fputc('\'', to);
+}
+
+static void say_how_to_see(const char *who, const char *view)
+{
+	fprintf(stderr, "%s: to see the waveform: gtkwave ", who);
+	print_quoted(stderr, view);
+	fputs(installed("gtkwave") ? "\n"
+				   : " (GTKWave is not installed; Debian: apt install gtkwave)\n",
+	      stderr);
+}
+
 bool rf_engine_wave_end(const char *who, const char *wave)
 {
 	char view[PATH_MAX];
@@ -174,7 +213,8 @@ bool rf_engine_wave_end(const char *who, const char *wave)
 		remove(view);
 		return false;
 	}
-	if (access(view, R_OK) == 0)
-		fprintf(stderr, "%s: to see the waveform: gtkwave '%s'\n", who, view);
-	return access(view, R_OK) == 0;
+	if (access(view, R_OK) != 0)
+		return false;
+	say_how_to_see(who, view);
+	return true;
 }

@@ -8,6 +8,7 @@ The view is compared with the waveform itself (fst2vcd) and, where Xvfb is insta
 import json
 import os
 import re
+import shlex
 import shutil
 import stat
 import subprocess
@@ -22,9 +23,9 @@ FRAME = 200 * PS_PER_CYCLE  # more than a frame of 1082 bytes needs from its fir
 PORT = "rf_core.rf_core.g_port[%d].port."
 
 
-def simulate(program, wave, *more):
+def simulate(program, wave, *more, **settings):
     return subprocess.run([program, "--engine", "rtl", "--ranks", "2", "--ports", "2", "--width", "64", "--size", "4K", "--wave", wave,
-                           "--json", *more], capture_output=True, text=True, timeout=300)
+                           "--json", *more], capture_output=True, text=True, timeout=300, env=dict(os.environ, **settings))
 
 
 class View:
@@ -131,6 +132,10 @@ def test_view(program, folder):
     check("the run ends well, JSON alone on stdout", run.returncode == 0 and json.loads(run.stdout)["wrong"] == 0, run.stderr)
     check("the command is printed", f"gtkwave '{wave}.gtkw'" in run.stderr, run.stderr)
     view = View(wave + ".gtkw")
+    said = re.search("to see the waveform: (.*)", simulate(program, os.path.join(folder, "it's $(a) wave.fst"), PATH=folder).stderr)
+    check("GTKWave is missing: said", said and "GTKWave is not installed" in said.group(1), said)
+    words = shlex.split(said.group(1).split(" (")[0]) if said else []
+    check("... and a name with any letter is one word of the shell", words[1:] == [os.path.join(folder, "it's $(a) wave.fst.gtkw")], words)
     check("the view names the waveform", view.dump == wave and os.path.exists(wave))
     check("markers have names", view.labels == {"A": "first frame in", "B": "first data in", "C": "first data out", "D": "last frame out"})
     check("nothing half-written", not any(".partial" in n for _, _, names in os.walk(folder) for n in names))

@@ -41,11 +41,11 @@ mkdir -p "$dir"
 
 # Names of the ledger's and the judge's index memories, for tests that move a group ahead.
 moves() {
-	sed -n 's/^.*VlUnpacked<[^>]*> \(rf_core__DOT__[A-Za-z0-9_]*\);$/\1/p' "$dir/Vbox___024root.h" | while read -r name; do
-		# A memory with parity: the bit above each word.
-		case $name in
-		*__far_j__DOT__g_parity__*) parity=1 ;;
-		*__DOT__g_parity__*) parity=24 ;;
+	sed -n 's|^.*VlUnpacked<[A-Z]*Data/[*]\([0-9]*\):0[*]/, *[0-9]*> \(rf_core__DOT__[A-Za-z0-9_]*\);$|\1 \2|p' \
+		"$dir/Vbox___024root.h" | while read -r top name; do
+		# The uppermost bit, if the word has one bit more than an index (24) or a flag (1): its parity.
+		case $top in
+		1 | 24) parity=$top ;;
 		*) parity=0 ;;
 		esac
 		place=$(echo "$name" | sed 's/__DOT__g_\(parity\|plain\)__DOT__ram__DOT__mem$/__DOT__mem/')

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hangup.h"
 #include "base/opt.h"
 #include "sim/cosim/load.h"
 #include "sim/fabric/plan.h"
@@ -191,7 +192,7 @@ static void on_stop(void (*handler)(int))
 
 	sigaction(SIGINT, &a, NULL);
 	sigaction(SIGTERM, &a, NULL);
-	sigaction(SIGHUP, &a, NULL);
+	(void)rf_take_hangup(&a);
 }
 
 /* Runs every jobs-th seed. */

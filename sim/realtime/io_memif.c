@@ -366,11 +366,14 @@ int rf_io_memif_serve(const char *path, uint32_t id, uint32_t frame_max, struct 
 	m->fd = m->in.irq_fd = m->out.irq_fd = -1;
 	for (k = 0; k < MEMIF_REGIONS; k++)
 		m->regions[k].fd = -1;
-	m->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	m->rx = malloc((size_t)RF_IO_BURST * frame_max);
 	m->tx = malloc((size_t)RF_IO_BURST * frame_max);
+	m->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	ret = RF_OK;
-	if (!m->rx || !m->tx || m->wake_fd < 0) {
+	if (m->wake_fd < 0) {
+		snprintf(why, room, "no event descriptor: %s", strerror(errno));
+		ret = RF_ERR_SYSTEM;
+	} else if (!m->rx || !m->tx) {
 		snprintf(why, room, "no memory for frames");
 		ret = RF_ERR_NO_MEMORY;
 	}

@@ -89,6 +89,19 @@ for signal in INT TERM KILL; do
 	check "... and the progress" says '^[0-9]+ of 1000000 runs .* 0 not good, stopped$'
 done
 
+# A terminal that closes: as Ctrl-C. Under nohup nothing happens.
+least=2
+start env --default-signal=HUP "$replay" --count 1000000 --jobs 2 1
+kill -HUP "$pid"
+wait "$pid"
+check "replay, HUP: exit code" test $? = 129
+check "... nothing is left running" gone
+check "... and the progress" says '^[0-9]+ of 1000000 runs .* 0 not good, stopped$'
+start env --ignore-signal=HUP "$replay" --count 1000000 --jobs 2 --seconds 2 1
+kill -HUP "$pid"
+wait "$pid"
+check "replay, HUP that nohup ignores: it goes on to its end" test $? = 0
+
 for signal in INT TERM; do
 	least=4
 	start tests/sim/soak.sh "$replay" 1000000 0 2

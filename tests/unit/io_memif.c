@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -223,6 +224,26 @@ static void server_goes(void **state)
 	assert_int_equal(k, 1000);
 	assert_true(client->tx_lost > 0);
 	client->ops->close(client);
+}
+
+/* Without a free descriptor the reason is that, and not a want of memory. */
+static void no_descriptors(void **state)
+{
+	struct rlimit before, few;
+	struct rf_io *io = NULL;
+	char why[256] = "";
+	int next = dup(0);
+
+	(void)state;
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = (rlim_t)next;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(rf_io_memif_serve(path, 0, IO_FRAME_MAX, &io, why, sizeof(why)),
+			 RF_ERR_SYSTEM);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_non_null(strstr(why, "Too many open files"));
 }
 
 static void stale_socket(void **state)
@@ -674,7 +695,7 @@ int main(void)
 		cmocka_unit_test(late_server),        cmocka_unit_test(stale_socket),
 		cmocka_unit_test(wrong_setup),        cmocka_unit_test(file_that_may_shrink),
 		cmocka_unit_test(silent_connections), cmocka_unit_test(wrong_descriptors),
-		cmocka_unit_test(random_client),
+		cmocka_unit_test(random_client),      cmocka_unit_test(no_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, drop_dir);

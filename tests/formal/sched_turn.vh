@@ -1,4 +1,4 @@
-// rf_sched_turn: of each two groups one was checked before the other.
+// rf_sched_turn: for each pair of groups, one was checked before the other.
 `include "rf_start.vh"
 
 genvar f_t;

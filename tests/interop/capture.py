@@ -1,4 +1,4 @@
-"""What captures of `ringfold box --pcapng` tell: traffic that belongs to no group, and who sent again in one that does."""
+"""Reads captures of `ringfold box --pcapng`: traffic that belongs to no group, and retransmissions of the ranks of a group."""
 import collections
 import os
 import shutil
@@ -38,7 +38,7 @@ def messages(path):
 
 
 class Member:
-    """A rank as its JOIN tells it. Addresses are bytes."""
+    """A rank, with the fields of its JOIN. Addresses are bytes."""
 
     def __init__(self, f, m):
         self.key = be(m, 12, 8), be(m, 10, 2)  # job, group
@@ -49,7 +49,7 @@ class Member:
 
 
 def members(path):
-    """Every rank that has asked for a place in a group, in the order of the capture, once."""
+    """Every rank that has sent a JOIN, once, in the order of the capture."""
     found = {}
     for f, m in messages(path):
         if m[5] == 1 and not m[6] & 0x80:
@@ -59,11 +59,11 @@ def members(path):
 
 
 class Sender:
-    """What one rank has sent on its connection, and why again."""
+    """The packets that one rank has sent on its connection, and the causes of its retransmissions."""
 
     def __init__(self, member):
         self.member, self.highest, self.last, self.cause = member, None, None, None
-        self.asked = None  # PSN of a NAK that has come and was not followed yet
+        self.asked = None  # PSN of a NAK that has arrived and was not answered yet
         self.sent = self.by_nak = self.by_timer = self.naks = self.rnr_naks = self.bytes = 0
 
     @property
@@ -77,7 +77,7 @@ class Sender:
         if 0 < ahead < HALF:
             self.highest, self.cause = psn, None
         else:
-            # the first packet of a repetition shows its cause; those after it have the same cause
+            # the first packet of a retransmission shows its cause; the packets after it have the same cause
             if self.cause is None or (self.last - psn) % (2 * HALF) < HALF:
                 self.cause = "nak" if self.asked == psn else "timer"
                 self.asked = None
@@ -118,7 +118,7 @@ def empty_messages(path):
 
 
 def senders(path):
-    """For every rank of every group: Sender. Read from hosts.pcapng, where what a host has sent is OUT and what it gets is IN."""
+    """For every rank of every group: Sender. Read from hosts.pcapng, where packets from a host are OUT and packets to it are IN."""
     data, acks = connections(path)
     for f in frames.read(path):
         if not roce(f):
@@ -132,7 +132,7 @@ def senders(path):
 
 
 def beside_groups(path):
-    """What tells packets of the capture's groups from others."""
+    """A function that says whether a packet belongs to none of the capture's groups."""
     places = set()
     for r in members(path):
         places |= {(r.peer, r.peer_qpn), (r.own, r.qpn)}
@@ -140,28 +140,28 @@ def beside_groups(path):
 
 
 def delivered(path, interface):
-    """RoCE packets that a host was given."""
+    """RoCE packets that were delivered to a host."""
     return sum(1 for f in frames.read(path) if f.name == interface and f.direction == frames.IN and roce(f))
 
 
 def traffic_class(path, value):
-    """(RoCE packets with this traffic class that hosts have sent, that they were given)."""
+    """(Number of RoCE packets with this traffic class that hosts have sent, number that were delivered to them)."""
     found = [f.direction for f in frames.read(path) if roce(f) and f.data[15] == value]
     return found.count(frames.OUT), found.count(frames.IN)
 
 
 def crossed(path, protocols=(1, 6)):
-    """IPv4 frames of these protocols (ICMP and TCP) in a capture: in box.pcapng there may be none."""
+    """IPv4 frames of these protocols (ICMP and TCP) in a capture. box.pcapng must have none."""
     return sum(1 for f in frames.read(path) if f.data[12:14] == b"\x08\x00" and f.data[23] in protocols)
 
 
 def unchanged(path, spoil=False):
-    """(whether every RoCE packet of a guest that belongs to no group arrives as it was sent except for the source MAC, what does not)."""
+    """(True if every RoCE packet of a guest that belongs to no group arrives unchanged except for the source MAC, what does not)."""
     sent, came = {}, {}
     macs = {}
     foreign = beside_groups(path)
     everything = [f for f in frames.read(path) if not roce(f) or foreign(f)]
-    if spoil:  # a byte of the last packet that has arrived
+    if spoil:  # change a byte of the last packet that has arrived
         [f for f in everything if roce(f) and f.direction != frames.OUT][-1].data[-5] ^= 1
     for f in everything:
         if f.direction == frames.OUT:
@@ -191,7 +191,7 @@ def unchanged(path, spoil=False):
     return total > 0, f"{total} packets compared, by opcode " + ", ".join(f"{o}: {n}" for o, n in sorted(opcodes.items()))
 
 
-# tshark guesses what the payload of a queue pair is; numbers of a vector can look like any of these.
+# tshark guesses the protocol in the payload of a queue pair; the numbers of a vector can look like any of these.
 GUESSES = ("eth_over_ib", "smb_direct_infiniband", "rpcrdma_infiniband", "lnet_ib", "iser_infiniband")
 
 
@@ -226,7 +226,7 @@ class Station:
 
 
 def datagram_to_qp1(mac, ip):
-    """A SEND over UD to queue pair 1, which every RoCE device has; its content is of no management class."""
+    """A SEND over UD to queue pair 1, which every RoCE device has; its content belongs to no management class."""
     bth = struct.pack(">BBHII", 0x64, 0x40, 0xffff, 1, 0)
     deth = struct.pack(">II", 0x80010000, 1)
     data = bth + deth + bytes(256)

@@ -1,4 +1,4 @@
-"""What the cases check, and how they say so."""
+"""The checks of the cases, and how they report."""
 import shutil
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import dissector
 from guests import say
 from report import check
 
-# What soft-RoCE counts when something went wrong on the way, or a connection ended.
+# Counters of soft-RoCE for transport errors and for connections that ended.
 WRONG = ("out_of_seq_request", "rcvd_seq_err", "rcvd_rnr_err", "retry_exceeded_err", "retry_rnr_exceeded_err", "send_err")
 
 
@@ -22,7 +22,7 @@ def delta(before, after):
 
 
 def check_counters(text, guests, before):
-    """No sequence error, no retry beyond the spurious ones of soft-RoCE's timer."""
+    """Checks that there is no sequence error, and no retry except spurious ones caused by soft-RoCE's timer."""
     for g, b in zip(guests, before):
         d = delta(b, g.counters())
         wrong = {k: v for k, v in d.items() if k in WRONG}
@@ -40,7 +40,7 @@ def box_counters(report):
 
 
 def check_box(lab, text="what the box sent", faults=False):
-    """Ends the box; every packet that it sent through the independent checker, and tshark."""
+    """Ends the box, and passes every packet that it sent to the independent checker and to tshark."""
     report = lab.box_end()
     path = lab.file("box.pcapng")
     r = subprocess.run([sys.executable, "-B", "tests/check/frames.py", "--box-mac", "02:52:46:00:00:10", "--box-ip",
@@ -70,7 +70,7 @@ def check_dissector(lab):
 
 
 def sent_again(lab):
-    """{rank: [packets sent, again after a NAK, again by the timer, NAKs that came, RNR NAKs, bytes]} over all groups of hosts.pcapng."""
+    """{rank: [packets sent, repeated after NAK, repeated by timer, NAKs, RNR NAKs received, bytes]} over all groups of hosts.pcapng."""
     total = {}
     for s in capture.senders(lab.file("hosts.pcapng")):
         row = total.setdefault(s.member.rank, [0] * 6)
@@ -92,7 +92,7 @@ def check_unchanged(lab):
 
 
 def check_received(lab, guests):
-    """Every RoCE packet that was delivered has passed the NIC's own check of the ICRC. Ends the box."""
+    """Ends the box, and checks that every RoCE packet delivered has passed the NIC's own check of the ICRC."""
     counted = [g.counters()["rcvd_pkts"] for g in guests]
     report = check_box(lab)
     for k, (g, n) in enumerate(zip(guests, counted)):

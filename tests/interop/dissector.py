@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The dissector for Wireshark, read by tshark: what it says of each packet against what this file works out by itself.
+"""Tests the Wireshark dissector with tshark: its output for each packet is compared with what this file computes on its own.
 
     dissector.py RINGFOLD_SIM
 
@@ -31,7 +31,7 @@ def tshark(path, *more):
 
 
 def read_by_tshark(path, *more):
-    """What the dissector says: {frame: (job, group, rank, index, slot, repeat or None, is it an ACK)}."""
+    """The dissector's output: {frame: (job, group, rank, index, slot, repeat or None, is it an ACK)}."""
     args = ["-Y", "ringfold", "-T", "fields"]
     for f in FIELDS:
         args += ["-e", f]
@@ -43,7 +43,7 @@ def read_by_tshark(path, *more):
 
 
 def worked_out(path):
-    """The same from the bytes, by the page on the protocol."""
+    """The same, computed from the bytes as docs/control-protocol.md defines them."""
     slots, out, seen = {}, {}, set()
     for f, m in messages(path):
         if m[5] == 1 and m[6] & 0x80 and m[56] == 2:
@@ -76,7 +76,7 @@ def worked_out(path):
 
 
 def gaps(path):
-    """Frames of data ahead of all before them at their place, with a gap: {frame: packets that are missing}."""
+    """Data frames that are ahead of all earlier ones of their connection, with a gap: {frame: number of missing packets}."""
     highest, out = {}, {}
     found, data = worked_out(path), {f.number: f for f in frames.read(path)}
     for number, (job, group, rank, index, _, again, ack) in sorted(found.items()):
@@ -179,7 +179,7 @@ def control(folder):
 
 
 def vectors(folder):
-    """The messages of docs/control-protocol.md, and each of them cut short."""
+    """The messages of docs/control-protocol.md, and each of them truncated."""
     with open("docs/control-protocol.md", encoding="utf-8") as f:
         blocks = [bytes.fromhex(b) for b in re.findall(r"```\n([0-9a-f \n]+?)```", f.read())]
     path = os.path.join(folder, "vectors.pcap")
@@ -208,7 +208,7 @@ def vectors(folder):
 
 
 def table(folder):
-    """A capture that begins after the JOINs, with the table of the whole one."""
+    """A capture that begins after the JOINs, with the connection table of the complete one."""
     path, saved = os.path.join(folder, "hosts.pcapng"), os.path.join(folder, "table")
     all_of_it = read_by_tshark(path, "-o", f"ringfold.save:{saved}")
     last = last_join(path, min(all_of_it))

@@ -1,4 +1,4 @@
-"""Guests with soft-RoCE under QEMU, `ringfold box` between them; nothing remains, whatever happens.
+"""Guests with soft-RoCE under QEMU, with `ringfold box` between them. All processes end with this one, in every case.
 
     with Lab("text") as lab:
         lab.box(2)                          # ringfold box with 2 ports for guests
@@ -7,7 +7,7 @@
         server = b.start("ib_send_bw ...")  # in the background
         server.wait(30)
 
-Every QEMU has PR_SET_PDEATHSIG: it dies with this process, however that ends. Every wait has a limit.
+Every QEMU has PR_SET_PDEATHSIG: it ends with this process, however that ends. Every wait has a limit.
 """
 import ctypes
 import json
@@ -30,7 +30,7 @@ MEMORY = os.environ.get("RF_GUEST_MB", "256")
 BOOT_SECONDS = 240
 ENGINE = "model"
 RTL_PORTS = 4  # of the Verilated box that `make` builds
-BROKEN = []  # what soft-RoCE has sent in the last lab and should not have
+BROKEN = []  # packets of the last lab that soft-RoCE should not have sent
 SKIP = 77
 
 
@@ -51,7 +51,7 @@ def spawn(args, **more):
 
 
 def missing():
-    """What keeps guests from being booted here, or None."""
+    """The reason why guests cannot be booted here, or None."""
     if not shutil.which("qemu-system-x86_64"):
         return "qemu-system-x86_64 is not installed (mk/deps.sh test)"
     for name in ("vmlinuz", "base.cpio.gz", "programs.cpio"):
@@ -63,7 +63,7 @@ def missing():
 
 
 class Job:
-    """A command under way in a guest."""
+    """A command that is running in a guest."""
 
     def __init__(self, guest, number, command):
         self.guest, self.number, self.command = guest, number, command
@@ -150,7 +150,7 @@ class Guest:
         self.process.wait()
 
     def counters(self):
-        """What the soft-RoCE device has counted; what has a wrong ICRC is not among rcvd_pkts."""
+        """The counters of the soft-RoCE device; packets with a wrong ICRC are not in rcvd_pkts."""
         out = self.need("cd /sys/class/infiniband/rxe0/ports/1/hw_counters && grep . *")
         return {k: int(v) for k, v in (line.split(":") for line in out.splitlines())}
 
@@ -163,7 +163,7 @@ class Lab:
         self.initrd = os.path.join(self.folder, "initrd")
 
     def __enter__(self):
-        with open(self.initrd, "wb") as to:  # archives in a row are one to the kernel
+        with open(self.initrd, "wb") as to:  # the kernel reads concatenated archives as one
             for part in ("base.cpio.gz", "programs.cpio"):
                 with open(os.path.join(IMAGE, part), "rb") as f:
                     data = f.read()
@@ -216,7 +216,7 @@ class Lab:
 
     def box(self, guests, hosts=0, options=(), loss=None, hold="0s"):
         """guests ports for guests, then hosts memif ports (h0.sock, ...). Captures: hosts.pcapng, box.pcapng."""
-        # an emulated guest answers after milliseconds
+        # an emulated guest needs milliseconds to answer
         args = [f"{BIN}/ringfold-box", "--engine", ENGINE, "--hold", hold, "--tick", "20ms", "--json", "--box-ports",
                 str(max(RTL_PORTS if ENGINE == "rtl" else 2, min(8, guests + hosts)))]
         for i in range(guests):

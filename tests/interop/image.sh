@@ -3,8 +3,8 @@
 #
 #   tests/interop/image.sh FOLDER      makes FOLDER/vmlinuz, FOLDER/base.cpio.gz, FOLDER/kernel.version
 #
-# The kernel's package (70 MB) is downloaded, once, into FOLDER; RF_KERNEL_DEB names one that is there already.
-# Exit code 77 and a line that says why where something is missing.
+# The kernel's package (70 MB) is downloaded, once, into FOLDER; RF_KERNEL_DEB names a local copy.
+# If something is missing, the exit code is 77 and a line gives the reason.
 set -eu
 out=$1
 mkdir -p "$out"
@@ -33,7 +33,7 @@ fi
 work=$(mktemp -d "$out/work.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
-# what is not needed is not unpacked: the modules alone are 390 MB
+# only the files that are needed are unpacked, because the modules alone are 390 MB
 dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$work" --wildcards './boot/vmlinuz-*' './lib/modules/*/kernel/net/*' './lib/modules/*/kernel/fs/configfs/*' \
 	'./lib/modules/*/kernel/crypto/*' './lib/modules/*/kernel/lib/*' './lib/modules/*/kernel/arch/x86/crypto/*' \
 	'./lib/modules/*/kernel/drivers/virtio/*' './lib/modules/*/kernel/drivers/net/*.ko' './lib/modules/*/kernel/drivers/infiniband/*'
@@ -46,7 +46,7 @@ mkdir -p "$root/bin" "$root/lib" "$root/lib64" "$root/modules" "$root/etc/libibv
 : > "$root/modules/order"
 add_module() {
 	file=$(find "$modules" -name "$1.ko" -o -name "$(echo "$1" | tr _ -).ko" | head -n 1)
-	# what the kernel has built in has no file
+	# a module that is built into the kernel has no file
 	[ -n "$file" ] || return 0
 	name=$(basename "$file")
 	grep -qx "$name" "$root/modules/order" && return 0
@@ -94,9 +94,9 @@ add_libraries "$provider"
 cp /etc/libibverbs.d/rxe.driver "$root/etc/libibverbs.d/"
 # pthread_exit loads it by name
 cp -Ln "$(gcc -print-file-name=libgcc_s.so.1 2> /dev/null || ls /lib/*/libgcc_s.so.1)" "$root/lib/"
-# rdma_cm of a program is loaded by name
+# programs load librdmacm by name
 cp -Ln /usr/lib/x86_64-linux-gnu/librdmacm.so.1 /usr/lib/x86_64-linux-gnu/libibverbs.so.1 "$root/lib/"
-# ib_send_bw asks for the owner of its process
+# ib_send_bw looks up the owner of its process
 printf 'root:x:0:0::/:/bin/sh\n' > "$root/etc/passwd"
 printf '127.0.0.1 localhost\n' > "$root/etc/hosts"
 install -m 755 "$here/guest/init" "$root/init"

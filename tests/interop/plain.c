@@ -1,20 +1,20 @@
 /*
  * A verbs program with no ringfold code in it: sends a vector to its successor over a reliable
- * connection and receives as much from its predecessor, in messages of 16 KB, and compares what
- * came with what it was told to expect. It knows nothing of a box.
+ * connection and receives as much from its predecessor, in messages of 16 KB, and compares the
+ * received data with the expected data. It knows nothing of a box.
  *
  *	plain qp SUCCESSOR PREDECESSOR BYTES LOOPS FOLDER
  *	plain cm SUCCESSOR LISTEN BYTES LOOPS FOLDER
  *
- * qp: queue pairs made by hand. FOLDER/own gets "SEND_QPN START_PSN RECV_QPN MTU"; what the
- * neighbours wrote is awaited in FOLDER/peers: "QPN of the successor that receives, QPN of the
- * predecessor that sends, its start PSN".
- * cm: by librdmacm; connects to the successor's port 7471 and accepts on the own address LISTEN.
- * FOLDER/own gets what the connections got. Both then wait for FOLDER/go.
+ * qp: queue pairs made without librdmacm. FOLDER/own gets "SEND_QPN START_PSN RECV_QPN MTU". The
+ * program waits for the neighbours' values in FOLDER/peers: "QPN of the successor that receives,
+ * QPN of the predecessor that sends, its start PSN".
+ * cm: by librdmacm; connects to the successor's port 7471 and accepts on its own address LISTEN.
+ * FOLDER/own gets the values of the connections. Both then wait for FOLDER/go.
  *
  * Integer i of the vector of loop n is n + 1 + i, at every rank. FOLDER/go holds the
  * number of ranks whose sum is expected (1: the predecessor's own data). Exit code 3: wrong data,
- * also in a vector that never became whole; 1: a vector that did not, without a wrong element.
+ * also in an incomplete vector; 1: an incomplete vector without a wrong element.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -52,7 +52,7 @@ static void path_of(char *to, size_t room, const char *folder, const char *name)
 	snprintf(to, room, "%s/%s", folder, name);
 }
 
-/* Waits for a file; its text. */
+/* Waits for a file and returns its text. */
 static void await(const char *folder, const char *name, char *text, int room)
 {
 	char path[200];
@@ -118,7 +118,7 @@ static struct ibv_qp_init_attr qp_attr(void)
 	return attr;
 }
 
-/* ---- by hand ---- */
+/* ---- queue pairs without librdmacm ---- */
 
 static struct ibv_qp *make_qp(void)
 {
@@ -186,7 +186,7 @@ static void by_hand(char **argv)
 	connect_qp(in, argv[3], prev_send, 0, prev_psn);
 }
 
-/* ---- by librdmacm ---- */
+/* ---- connections by librdmacm ---- */
 
 static struct rdma_event_channel *channel;
 
@@ -212,7 +212,7 @@ static struct sockaddr_in address(const char *ip)
 	return a;
 }
 
-/* What an event asks for; true for an established connection. */
+/* Does what an event requires; true for an established connection. */
 static bool answer(struct rdma_cm_id *id, enum rdma_cm_event_type type)
 {
 	struct rdma_conn_param param = {.retry_count = 7, .rnr_retry_count = 7};
@@ -242,7 +242,7 @@ static bool answer(struct rdma_cm_id *id, enum rdma_cm_event_type type)
 	}
 }
 
-/* Both ends act at once: what comes first is answered first. */
+/* Both ends act at the same time: events are handled in the order in which they come. */
 static void meet(void)
 {
 	int established = 0;
@@ -304,7 +304,8 @@ static void post_send(size_t at)
 		die("send");
 }
 
-/* At most 8 messages of 16 packets are under way: less than half of 512 slots. False: no end of it.
+/* At most 8 messages of 16 packets are in flight: less than half of 512 slots. False: failed or
+ * late.
  */
 static bool run_vector(void)
 {

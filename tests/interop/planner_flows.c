@@ -1,12 +1,12 @@
 /*
- * Random forests as flows over links, with the times that our fluid run gives them, for another
- * simulator to repeat.
+ * Random forests as flows over links, with the times that the planner's fluid simulation computes.
+ * Another simulator can repeat them.
  *
  *   planner-flows SEED CASES
  *
- * Lines: "R id capacity" a link or a box's processing; "F case amount n id ... " a tree: what
- * it carries, and the resources that it uses, as often as it uses them; "S case seconds" our time
- * where all trees of the case begin together and compete as equals.
+ * Lines: "R id capacity" a link or a box's processing; "F case amount n id ... " a tree: its
+ * amount of data, and the resources that it uses, each as often as it uses it; "S case seconds" the
+ * computed time if all trees of the case begin together and share the links equally.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 #define AMOUNT 1000.0
 
-/* Prints the tree's uses of resources from base on; counts only where f is NULL. */
+/* Prints the tree's uses of resources from base on; only counts them if f is NULL. */
 static int put_uses(FILE *f, const struct topology *t, const struct plan *p,
 		    const struct plan_tree *tree, int base)
 {

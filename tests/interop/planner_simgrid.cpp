@@ -4,7 +4,8 @@
  *   planner-flows SEED CASES | planner-simgrid
  *
  * Each tree is one communication over a route with all its links; SimGrid shares them max-min
- * fair, as equals. Exit 0 where every case takes as long as ours said, within one in 10,000.
+ * fair, with equal weights. Exit 0 if every case takes the time that planner-flows printed, to one
+ * part in 10,000.
  */
 #include <cmath>
 #include <cstdio>
@@ -18,7 +19,8 @@
 
 namespace sg4 = simgrid::s4u;
 
-/* SimGrid rounds times to 1e-9 s and counts whole bytes: everything is a million times larger. */
+/* SimGrid rounds times to 1e-9 s and counts whole bytes, so all amounts are multiplied by a
+ * million. */
 static const double SCALE = 1e6;
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The fluid run against SimGrid, where it is installed; no part of ringfold needs it.
+# Compares the planner's fluid simulation with SimGrid, if it is installed; no part of ringfold needs it.
 #
 #   tests/interop/planner_simgrid.sh PLANNER_FLOWS [SEED]
 set -eu
@@ -15,7 +15,7 @@ g++ -std=c++17 -O1 -o "$dir/sim" "$(dirname "$0")/planner_simgrid.cpp" $(pkg-con
 echo "seed $seed, again with: $0 $flows $seed"
 "$flows" "$seed" 40 > "$dir/flows"
 "$dir/sim" < "$dir/flows"
-# It must see a time that is off by a thousandth.
+# The comparison must fail if a time is wrong by a thousandth.
 awk '$1 == "S" && $2 == 7 { $3 *= 1.001 } { print }' "$dir/flows" > "$dir/off"
 if "$dir/sim" < "$dir/off"; then
 	echo "the comparison did not see a wrong time"

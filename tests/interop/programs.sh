@@ -1,5 +1,6 @@
 #!/bin/sh
-# The archive of what this tree builds for guests: it is laid over the image, which stays as it is.
+# Makes the archive of the programs that this tree builds for guests. It is unpacked over the image,
+# which does not change.
 #
 #   tests/interop/programs.sh OUT.cpio LIBRARY PROGRAM...
 set -eu

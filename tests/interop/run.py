@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cases of interoperation with endpoints that nobody here wrote: docs/interop.md.
+"""Interoperation with endpoints that are not part of ringfold: docs/interop.md.
 
     tests/interop/run.py [--quick] [--rtl] CASE [CASE ...]       --list names them; --rtl: the box is the Verilated pipeline
 
@@ -29,13 +29,13 @@ def case(function):
 
 
 def ring(guests, command, env="", seconds=120, own=None):
-    """One rank in each guest, own(rank) being what else is set there; [(exit code, output)] in the order of ranks."""
+    """Runs one rank in each guest; own(rank) gives further settings. Returns [(exit code, output)] in the order of ranks."""
     jobs = [g.start(f"RF_RANK={i} RF_SIZE={len(guests)} RF_ROOT={guests[0].ip} RF_TIMEOUT=60000 {env} {own(i) if own else ''} {command}")
             for i, g in enumerate(guests)]
     return [j.wait(seconds) for j in jobs]
 
 
-# ---- what does not belong to a group ----
+# ---- traffic that does not belong to a group ----
 
 @case
 def foreign(_):
@@ -54,11 +54,11 @@ def foreign(_):
 
 @case
 def icrc(_):
-    """soft-RoCE drops what has a wrong ICRC in silence, but does not count it as received: that is what the other cases look at."""
+    """soft-RoCE drops a packet with a wrong ICRC silently and does not count it as received. The other cases rely on this."""
     with Lab("icrc") as lab:
         lab.box(2, options=["--port", f"x=dgram:{lab.socket('bx')},to={lab.socket('vx')},norule"])
         a, b = lab.boot(2)
-        a.need(f"ping -c 1 {b.ip}")  # the switch learns where it is
+        a.need(f"ping -c 1 {b.ip}")  # the switch learns its port
         frame = capture.datagram_to_qp1(a.mac, a.ip)
         with capture.Station(lab.socket("vx"), lab.socket("bx")) as x:
             x.send(frame)
@@ -72,7 +72,7 @@ def icrc(_):
 
 @case
 def foreign_beside(_):
-    """The same tools while the two guests also reduce: neither notices."""
+    """The same tools while the two guests also reduce: neither disturbs the other."""
     with Lab("beside") as lab:
         lab.box(2)
         a, b = lab.boot(2, mtu=4200)
@@ -93,7 +93,7 @@ def foreign_beside(_):
 def plain_network(a, b):
     code, out = a.run(f"ping -c 3 -W 5 {b.ip}")
     check("ping", code == 0 and " 0% packet loss" in out, out)
-    sink = b.start("nc -l -p 9000 -e md5sum")  # its answer comes back the same way
+    sink = b.start("nc -l -p 9000 -e md5sum")  # its answer takes the same path back
     b.need(listening(9000))
     code, out = a.run(f"dd if=/bin/busybox of=/tmp/sent bs=4k count=64 2>/dev/null; nc {b.ip} 9000 < /tmp/sent; md5sum < /tmp/sent")
     sink.wait(30)
@@ -102,7 +102,7 @@ def plain_network(a, b):
 
 
 def tools(a, b, text):
-    """The tools of rdma-core and perftest, untouched."""
+    """The unmodified tools of rdma-core and perftest."""
     for name, command in (
             ("ibv_rc_pingpong", "ibv_rc_pingpong -d rxe0 -g 1 -n 100 -m 4096 -c {}"),
             ("ib_send_bw", "ib_send_bw -d rxe0 -x 1 -n 50 -s 65536 -F {}"),
@@ -188,8 +188,8 @@ def verbs_4(_):
 
 
 def lossy(lab, guests, mtus, losing):
-    """The sizes of the other cases; one cable loses 1 % both ways. Only the connections that cross it send again: the others' timers
-    are set so long that nothing but a NAK could make them."""
+    """The sizes of the other cases; one cable loses 1 % both ways. Only the connections that cross it retransmit: the timers of the
+    others are so long that only a NAK could cause a retransmission."""
     before = [g.counters() for g in guests]
     for mtu in mtus:
         for kind in ("fp32", "int32"):
@@ -226,11 +226,11 @@ def loss_4(quick):
     """Four guests, one at a port that loses frames: the connections that do not cross it retransmit nothing."""
     with Lab("loss-4") as lab:
         lab.box(4, loss="1%")
-        # what rank 2 gets back and what rank 3 sends cross the cable of rank 3
+        # ACKs to rank 2 and data of rank 3 cross the cable of rank 3
         lossy(lab, lab.boot(4, mtu=4200), (1024,) if quick else (1024, 4096), (2, 3))
 
 
-# ---- stragglers and the dead ----
+# ---- stragglers and dead ranks ----
 
 def late_run(guests, env, late_ms=20000):
     before = [g.counters() for g in guests]
@@ -271,7 +271,7 @@ def late(_):
 
 @case
 def killed(_):
-    """A guest dies without a word in mid-run."""
+    """A guest dies in mid-run, without a message."""
     with Lab("killed") as lab:
         lab.box(3)
         guests = lab.boot(3)
@@ -306,7 +306,7 @@ def mixed(_):
             args = ["ringfold-perf", "--min", "4K", "--max", "1M", "--factor", "16", "--iters", "1", "--warmup", "0", "--type", kind]
             hosts = []
             for i in range(2):
-                # the address of a port is that of its place at the switch
+                # the address of a port follows from its position at the switch
                 rank = 3 * i
                 e = dict(env, RF_RANK=str(rank), RF_IP=f"10.0.0.{11 + i}",
                          RF_DEVICE=f"net_memif0,role=client,id=0,socket={lab.socket(f'h{i}')},socket-abstract=no")
@@ -327,7 +327,7 @@ def mixed(_):
 # ---- programs that know nothing of ringfold ----
 
 def plain_begin(lab, guests, how, job, options=(), late=0, loops=3):
-    """A verbs program on every guest; its ranks are registered by the operator. The first one begins late. What runs."""
+    """A verbs program on every guest; its ranks are registered by the operator. The first one begins late. Returns the running commands."""
     n = len(guests)
     folder = f"/tmp/{how}"
     jobs = []
@@ -356,7 +356,7 @@ def plain_begin(lab, guests, how, job, options=(), late=0, loops=3):
 
 
 def plain_ring(lab, guests, how, job, options=(), late=0):
-    """... and its results."""
+    """Runs plain_begin() to the end and returns the results."""
     results = [j.wait(150) for j in plain_begin(lab, guests, how, job, options, late)]
     operator(lab, ["drop", "--job", job])
     return results
@@ -409,7 +409,7 @@ def plain(quick):
 
 @case
 def forgets(quick):
-    """A box that forgets two plain ranks in mid-run: ended by TERM, by KILL, by RESET; both repeat for ever, two minutes are watched."""
+    """A box that forgets two plain ranks in mid-run: by TERM, KILL or RESET. Both repeat for ever; two minutes of it are observed."""
     ways = ("kill",) if quick else ("term", "kill", "reset")
     with Lab("forgets") as lab:
         lab.box(2, hosts=1, hold="60s")
@@ -444,7 +444,7 @@ def check_forgotten(lab):
 
 
 def run_case(name, quick, tries_left):
-    """False where it is to be run again: soft-RoCE itself has gone wrong (docs/interop.md, limits), as a capture shows."""
+    """False if it must be run again, because a capture shows an error of soft-RoCE itself (docs/interop.md, limits)."""
     begin, bad = time.monotonic(), len(FAILED)
     del lab_settings.BROKEN[:]
     try:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Switches that nobody here wrote before the box: tools/switch/*.sh in network namespaces (root).
+"""Switches that are not part of ringfold, in front of the box: tools/switch/*.sh in network namespaces (root).
 
     switches.py bridge | ovs
 
 Two hosts by DPDK's AF_PACKET device, the box at two ports of the switch. Exit codes: 0 good, 77 cannot run here, else failed.
-Everything is in namespaces of this process, so nothing remains however it ends.
+Everything is in namespaces of this process, so nothing remains when it ends.
 """
 import array
 import fcntl
@@ -32,7 +32,7 @@ def sh(*args, **more):
 
 
 def checksums_by_software(interface):
-    """ethtool -K IFACE tx off: a switch in user space sees what the kernel left to the hardware."""
+    """ethtool -K IFACE tx off: without this, a switch in user space sees checksums that the kernel left to the hardware."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         value = array.array("B", struct.pack("II", 0x17, 0))  # ETHTOOL_STXCSUM
         fcntl.ioctl(s, 0x8946, struct.pack("16sP16x", interface.encode(), value.buffer_info()[0]))
@@ -105,7 +105,7 @@ def counts(script):
 
 
 def settled(script):
-    """Open vSwitch brings its counts up to date once in a while."""
+    """Open vSwitch updates its counters only from time to time."""
     now, last, left = counts(script), None, 12
     while now != last and left > 0:
         time.sleep(1.2)
@@ -154,7 +154,7 @@ def look_at(path):
     bad = capture.malformed(path)
     if bad is not None:
         check("what the box sent: tshark finds nothing malformed", not bad, bad)
-    # a switch of the kernel's or in user space loses frames where its queues are short: that comes in, and is repaired
+    # a switch in the kernel or in user space loses frames if its queues are short: such a loss may occur, and is repaired
     r = subprocess.run([sys.executable, "-B", "tests/check/frames.py", "--faults", "--box-mac", "02:52:46:00:00:10", "--box-ip", "10.0.0.254", path],
                        capture_output=True, text=True)
     check("what the box sent: independent frame checker", r.returncode == 0, r.stdout + r.stderr)

@@ -1,6 +1,6 @@
-// Cells of an UltraScale+ device as Yosys' netlists use them, for tests/rtl/gate.py. Registers and memories begin with
-// any value, as those of the RTL do. The carry chain is made of single wires: Verilator 5.006 evaluates one in which
-// bits of a vector depend on others of the same vector wrongly, without an error.
+// Cells of an UltraScale+ device as Yosys' netlists use them, for tests/rtl/gate.py. Registers and memories start
+// with arbitrary values, as in the RTL. The carry chain consists of single wires: if bits of a vector depend on
+// other bits of the vector, Verilator 5.006 evaluates it wrongly and reports no error.
 
 `default_nettype none
 
@@ -128,7 +128,7 @@ module FDSE #(parameter INIT = 1'bx) (
     else if (CE) Q <= D;
 endmodule
 
-// One LUT as memory: the word at rd_addr at once, written at the clock.
+// One LUT as memory: it is read combinationally and written at the clock edge.
 module gate_ram #(
   parameter AW = 5,
   parameter DW = 1

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that docs/verification.md says of every module of rtl/rf.f what tests it, and that this is true.
+"""Checks that docs/verification.md names the tests of every module of rtl/rf.f, and that they do contain the module.
 
 usage: covered.py [--also FILE] TESTS_LIST
 
 TESTS_LIST has one test per line, name <tab> command. A row names tests (wildcards allowed) or proofs; each of them must exist
-and must have the module among its sources, as Verilator wrote them down when it built the bench, or as the proof names
-them. The whole box does not count, except for rf_core and rf_port. --also adds a module to the list: the check of this check.
+and must have the module among its sources, as Verilator recorded them when it built the bench, or as the proof names
+them. The whole box does not count, except for rf_core and rf_port. --also adds a module to the list, to show that a missing
+row is reported.
 """
 import fnmatch
 import glob
@@ -18,7 +19,7 @@ WHOLE = ("rf_core", "rf_port")
 
 
 def sources_of(command):
-    """Files that the benches and proofs of a command are made of; None where one of them has not been built."""
+    """Source files of the benches and proofs of a command; None if one of them has not been built."""
     found = set()
     for where in re.findall(r"(\S*/vl/[^/\s]+)/V\w+", command):
         lists = glob.glob(where + "/V*__ver.d")
@@ -53,7 +54,7 @@ def rows():
 
 
 def matches(name, tests):
-    """(Name, sources) of the tests or the proof that a row means."""
+    """(Name, sources) of the tests or the proof that a row names."""
     if name.endswith(".proof"):
         return [(name, proof_sources(name))] if os.path.exists(name) else []
     return [(t, sources_of(c)) for t, c in tests.items() if fnmatch.fnmatch(t, name)]

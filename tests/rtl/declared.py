@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Refuses a name that is used above its declaration, which the front ends accept, and a file that leaves undeclared nets legal.
+"""Refuses a name that is used above its declaration, which the front ends accept, and a file that allows undeclared nets.
 
     declared.py order|nettype FILE ...
 
@@ -49,7 +49,7 @@ def order(path):
     # Uses that found no declaration above: name, line, file, the scopes around.
     open_uses = []
     kind = None
-    # Depth of brackets since the kind's keyword; whether a declarator's name has come since the last comma.
+    # Depth of brackets since the kind's keyword; whether a declarator's name has been seen since the last comma.
     depth = 0
     named = False
     messages = []

@@ -3,8 +3,8 @@
 
   fp_mutants.py fp|reduce BUILD
 
-Each mutant is built from a changed copy below BUILD. Exit code 1 where one lives, where its text is not there exactly
-once, or where it does not build.
+Each mutant is built from a changed copy below BUILD. Exit code 1 if one survives, if its text does not occur exactly
+once, or if it does not build.
 """
 import os
 import subprocess
@@ -27,7 +27,7 @@ BENCHES = {
 ALU, PACK, UNPACK = FP[0], FP[3], FP[2]
 SUM, ACC, NODE, OUT = TREE[4], TREE[2], TREE[1], TREE[3]
 
-# Part: name, bench, file, text, what stands in its place.
+# Part: name, bench, file, text, its replacement.
 MUTANTS = {
     "fp": [
         ("no-sticky", "alu", ALU, "f_sig[0] || f_lost != 27'd0", "f_sig[0]"),

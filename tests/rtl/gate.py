@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Runs the benches of single modules, unchanged, against Yosys' netlists of these modules: what is simulated elsewhere as RTL is
-what the netlist does.
+"""Runs the benches of single modules, unchanged, against Yosys' netlists of these modules. This shows
+that the netlists behave like the RTL that the other tests simulate.
 
   gate.py [--jobs N] [--only NAME] [--out FOLDER] BENCH ...
 
 A BENCH is NAME[,PARAMETER=VALUE ...]: tests/rtl/unit_NAME.cpp of rf_NAME, as in mk/rtl-bench.mk (NAME may have a variant,
 `repeatq-3`). Each module is mapped to an UltraScale+ device without block RAM, flattened, and simulated by Verilator with
-the cells of tests/rtl/cells.v. A bench that flips bits in the memories of its module finds them there: those memories stay
-RTL. The exit code is 0 if all pass.
+the cells of tests/rtl/cells.v. If a bench flips bits in the memories of its module, those memories stay RTL, so that the bench
+finds them. The exit code is 0 if all pass.
 
-For the benches in FAULTS one LUT of the netlist gets another mask: the bench must then fail.
+For the benches in FAULTS the contents of one LUT of the netlist are inverted. The bench must then fail.
 """
 import concurrent.futures
 import os
@@ -25,7 +25,7 @@ import synth
 
 MEMORIES = ["rtl/lib/rf_ram_lut.v", "rtl/lib/rf_ram_sdp.v", "rtl/reduce/rf_ram_many.v"]
 PUBLIC = "tests/rtl/core_flip.vlt"
-# Benches that also run with a LUT of their netlist changed, as many times.
+# Benches that also run with a changed LUT in their netlist, and how many such runs.
 FAULTS = {"repeatq": 5}
 # Processor time of a command, in seconds.
 LIMIT = 1200
@@ -36,7 +36,7 @@ class Failed(Exception):
 
 
 def run(command, log):
-    """Ends with Failed where the command does, or where it needs more than LIMIT; its output is in the file `log`."""
+    """Raises Failed if the command fails or needs more than LIMIT. Its output goes to the file `log`."""
     def bound():
         resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT + 5))
     with open(log, "w") as out:
@@ -48,8 +48,8 @@ def run(command, log):
 
 
 def netlist(folder, top, parameters, memories):
-    """Yosys: the module as cells; `memories` stay instances of the RTL. The hierarchy goes last: a module that is there more than
-    once is mapped once."""
+    """Yosys: the module as cells; `memories` stay instances of the RTL. The hierarchy is flattened last, so that a module that
+    is used more than once is mapped once."""
     path = folder + "/netlist.v"
     text = "read_verilog -lib %s %s\n" % (synth.INCLUDE, " ".join(memories)) if memories else ""
     text += synth.read_all(top, parameters, memories)
@@ -63,13 +63,13 @@ def netlist(folder, top, parameters, memories):
 
 
 def plain(name):
-    """A name that Verilator has given, without what differs between a netlist and the RTL: dots within names, and blocks without
-    a name."""
+    """A name that Verilator has generated, without the parts that differ between a netlist and the RTL: dots within names, and
+    unnamed blocks."""
     return re.sub(r"__DOT__genblk\d+", "", name.replace("__02e", "__DOT__"))
 
 
 def renamed(folder, top, wanted):
-    """Options of the compiler that turn the names by which a bench reaches into memories into those of the netlist."""
+    """Compiler options that replace the names by which a bench accesses memories with those of the netlist."""
     text = open("%s/vl/V%s___024root.h" % (folder, top)).read()
     there = {plain(n): n for n in re.findall(r"\b(%s__DOT__\w+__DOT__mem)\b" % top, text)}
     for name in wanted:
@@ -79,7 +79,7 @@ def renamed(folder, top, wanted):
 
 
 def build(folder, top, source, bench, parameters, memories, reached):
-    """Verilator: the bench with the netlist; the program. `reached` are the memories that the bench reaches into."""
+    """Builds the bench with the netlist by Verilator and returns the program. `reached`: the memories that the bench accesses."""
     here = os.getcwd()
     flags = ["-O1", "-I" + here, "-I" + here + "/build/gen"] + ["-D%s=%s" % p for p in parameters.items()]
     command = ["verilator", "--cc", "--exe", "-Wno-lint", "-Wno-style", "--x-assign", "unique", "--x-initial", "unique", "-O3",
@@ -107,7 +107,7 @@ def changed(path, folder, seed):
 
 
 def check(word, out):
-    """One bench; a line about it. Raises Failed."""
+    """Runs one bench and returns a line about it. Raises Failed."""
     name, *rest = word.split(",")
     parameters = dict(p.split("=") for p in rest)
     module = name.split("-")[0]

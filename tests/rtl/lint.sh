@@ -1,10 +1,10 @@
 #!/bin/sh
-# Lints Verilog: every module of rtl/rf.f as a top of its own, in Verilator, Icarus and Yosys, and by declared.py, which sees
-# what these accept: a name used above its declaration, a file without `default_nettype none. Any message is a failure; there
-# are no waivers.
+# Lints Verilog: every module of rtl/rf.f as a top of its own, in Verilator, Icarus and Yosys, and by declared.py, which
+# finds what these accept: a name used above its declaration, a file without `default_nettype none. Any message is a failure;
+# there are no waivers.
 #
 #   lint.sh [FILE ...]           only these files (each must hold the module of its name)
-#   lint.sh --bad                checks the check: each file of tests/rtl/lint-bad must be refused by the tool it names
+#   lint.sh --bad                tests this script: the tool that each file of tests/rtl/lint-bad names must refuse it
 #
 # JOBS=N files side by side (default 2). Run from the root of the tree.
 set -u
@@ -27,7 +27,7 @@ run_tool() {
 		out=$(iverilog -g2005 -Wall -t null $INC $lib -s "$top" "$2" 2>&1)
 		;;
 	yosys)
-		# Read as wanted: the file itself first, the rest only if an instance names it.
+		# The file itself is read first. Other files are elaborated only if an instance names their module.
 		rest=$(grep -v -x -F "$2" rtl/rf.f | tr '\n' ' ')
 		out=$(yosys -q -p "read_verilog $INC $2; read_verilog -defer $INC $rest; \
 		  hierarchy -check -top $top; proc; check -assert" 2>&1)
@@ -83,7 +83,7 @@ code=0
 if [ $# -eq 0 ]; then
 	# shellcheck disable=SC2046
 	set -- $(cat rtl/rf.f)
-	# Nothing is left out, nothing is waived.
+	# Every file is in the list, and there are no waivers.
 	for f in rtl/*/*.v; do
 		grep -q -x -F "$f" rtl/rf.f || { echo "$f is not in rtl/rf.f"; code=1; }
 	done

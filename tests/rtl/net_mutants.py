@@ -3,8 +3,8 @@
 
 usage: net_mutants.py PART BUILD
 
-PART is ingress, egress or control. Every mutant is built from a changed copy below BUILD; exit 1 where one survives, where
-its text is no longer in the source, or where it does not build.
+PART is ingress, egress or control. Every mutant is built from a changed copy below BUILD; exit 1 if one survives, if
+its text is no longer in the source, or if it does not build.
 """
 import os
 import shutil
@@ -29,7 +29,7 @@ BENCHES = {
     "axil": ("rf_axil", ["rtl/control/rf_axil.v"], "net_axil.cpp", {}),
 }
 
-# Part: bench, file, text, what comes in its place.
+# Part: bench, file, text, its replacement.
 MUTANTS = {
     "ingress": [
         ("ingress", "rtl/net/rf_ingress.v", "else i0_valid_q <= accept;", "else i0_valid_q <= s_axis_tvalid;"),
@@ -105,7 +105,7 @@ def quiet(command):
 
 
 def model(root, build, bench, sources):
-    """Make the library of the model in build; True where that went well."""
+    """Make the library of the model in build; True on success."""
     top, _, _, params = BENCHES[bench]
     command = ["verilator", "--cc", "--assert", "--x-assign", "unique", "-DRF_CRC_TABLE",
                "-I" + os.path.join(root, "rtl/net"), "-I" + os.path.join(root, "rtl/reduce"),
@@ -133,7 +133,7 @@ def prepare(root, build, bench):
 
 
 def run(objects, build, top):
-    """Link and run; the exit code, or None where it did not link."""
+    """Link and run; the exit code, or None if it did not link."""
     program = build + "/program"
     if not quiet(["g++", "-o", program] + ["%s/%s.o" % (objects, n) for n in ("bench", "runtime", "threads")] +
                  ["%s/V%s__ALL.a" % (build, top), "-pthread", "-latomic"]):

@@ -1,4 +1,4 @@
-// net_path_tb: ingress and egress of one port joined: every RoCE frame is taken apart and built again.
+// net_path_tb: ingress and egress of one port joined: every RoCE frame is parsed and rebuilt.
 
 module net_path_tb #(
   parameter WIDTH = 512
@@ -34,7 +34,7 @@ module net_path_tb #(
   wire         out_idle;
   wire         e_ready;
 
-  // Not needed here.
+  // Not used here.
   wire unused_cnt_frames;
   wire unused_user;
   wire [7:0] unused_d_cause;

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Sizes and timing of the Verilog for a Xilinx UltraScale+ device by Yosys, and what a few modules reach elsewhere.
+"""Sizes and timing of the Verilog for a Xilinx UltraScale+ device by Yosys, and of a few modules for other devices.
 
   synth.py [--update] [--jobs N] [--page FILE] [PART | MODULE] ...
 
-Prints tables and compares them with those in docs/synthesis.md. It fails where a figure has grown by more than 3 % (and more
-than ten cells), where a module has no row, where a path between registers is longer than 4760 ps (210 MHz) and is not in
-KNOWN_SLOW below, where it is there and is better by now, and where a whole box is above its limit. --update writes the page
-anew (what was not measured stays). Parts:
+Prints tables and compares them with those in docs/synthesis.md. It fails in these cases: a figure has grown by more than 3 % (and
+more than ten cells); a module has no row; a path between registers is longer than 4760 ps (210 MHz) and is not in KNOWN_SLOW
+below, or is there but has become faster; a whole box is above its limit. --update writes the page again (figures that were
+not measured stay). Parts:
   modules  each module of rtl/rf.f with default parameters, its children included, hierarchy kept
   timing   the same flattened: LUTs, and the worst paths by the model of timing.py, with the source lines of their ends;
            `joined` is rf_judge with rf_ledger
   whole    the box in several sizes, hierarchy kept, without parity and with it
   ecp5     a small box by synth_ecp5
   speed    logic levels, and the frequency that nextpnr-ice40 reaches (an iCE40 HX8K: slow silicon with 4-input LUTs; the
-           figure is there to be compared with itself)
-  flat     six ports flattened, with time and memory that took; some hours, so not among the default
-Default: all others. MODULE: only these rows of `modules` and `timing`.
+           figure is meant only for comparison with earlier versions)
+  flat     six ports flattened, with the time and memory that Yosys needed; takes hours, so it is not a default
+Default: all parts except flat. MODULE: only these rows of `modules` and `timing`.
 """
 import concurrent.futures
 import json
@@ -37,7 +37,7 @@ LUT_RAM = {"RAM32X1D": 2, "RAM32M": 4, "RAM32M16": 8, "RAM64X1D": 2, "RAM64M": 4
            "RAM256X1D": 8, "RAM512X1S": 8, "SRL16E": 1, "SRLC32E": 1}
 WHOLE = [("%d ports, %s" % (p, "all types" if h else "32-bit types"), {"PORTS": p, "FP16": h, "PARITY": 0})
          for p in (4, 6, 8) for h in (0, 1)]
-# What they must not exceed, in LUT.
+# Limits of these boxes, in LUT.
 MUST = {"6 ports, 32-bit types": 180000, "4 ports, all types": 175000}
 ECP5 = [("2 ports, 64 bits, 1 group, MTU 256, 32-bit types",
          {"PORTS": 2, "WIDTH": 64, "GROUPS": 1, "MTU_MAX": 256, "BANK_AW": 7, "HDR_AW": 3, "HASH_BITS": 3, "FP16": 0,
@@ -48,9 +48,9 @@ SPEED = [("rf_fp_alu", "rf_fp_alu", {}), ("rf_crc, 128 bits", "rf_crc", {"WIDTH"
          ("rf_ledger, 2 ports, 2 groups, 32 slots", "rf_ledger", {"PORTS": 2, "GROUPS": 2, "GW": 1, "PW": 1, "HDR_AW": 5})]
 # Longest path between registers, ps.
 LIMIT = 4760
-# Modules above it as yet: {name: ps}.
+# Modules that still exceed it: {name: ps}.
 KNOWN_SLOW = {}
-# Flattened, these hold the same few words many times: two are enough for their paths.
+# Flattened, these repeat the same logic for each word: two words are enough to show their paths.
 TWO_WORDS = {"rf_fp_vec": {"WORDS": 2}, "rf_tree": {"WIDTH": 64}, "rf_acc": {"WIDTH": 64}, "rf_reduce_out": {"WIDTH": 64},
              "rf_reduce": {"WIDTH": 64}}
 
@@ -81,7 +81,7 @@ def yosys(name, script):
 
 
 def cells(stat, top):
-    """{type: number} of the cells of a module and of everything below it, in what `stat -json` wrote."""
+    """{type: number} of the cells of a module and of everything below it, from the output of `stat -json`."""
     # After the modules Yosys prints a tree that is not JSON.
     text = open(stat).read()
     found = json.loads(text[:text.index("\n   },\n")] + "}}")["modules"]
@@ -125,14 +125,14 @@ def size(name, top, parameters, flat=""):
 
 
 def whole(name, parameters):
-    """A box without parity, and what parity adds."""
+    """A box without parity, and the additional cost of parity."""
     plain = size(name, "rf_core", parameters)
     kept = size(name + "_parity", "rf_core", {**parameters, "PARITY": 1})
     return {**plain, "parity: LUT": kept["LUT"] - plain["LUT"], "parity: FF": kept["FF"] - plain["FF"]}
 
 
 def ecp5(name, parameters):
-    """A box by synth_ecp5. UltraRAM is block RAM here; memories without a style of block RAM choose their kind themselves."""
+    """A box by synth_ecp5. UltraRAM is block RAM here. Yosys chooses the type of a memory that does not ask for block RAM."""
     stat = "%s/%s.json" % (OUT, name)
     yosys(name, read_all("rf_core", parameters) + "proc\nsetattr -set ram_style \"block\" m:* a:ram_style=ultra %%i\n"
           "setattr -unset ram_style m:* a:ram_style=block %%d\nsynth_ecp5 -noflatten -top rf_core\n"
@@ -144,7 +144,7 @@ def ecp5(name, parameters):
 
 
 def flat(name, parameters):
-    """A box flattened: COLUMNS, with the processor time and the memory that Yosys took."""
+    """A box flattened: COLUMNS, with the processor time and the memory that Yosys needed."""
     import resource
     count = size(name, "rf_core", parameters, "-flatten")
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -152,7 +152,7 @@ def flat(name, parameters):
 
 
 def paths(name):
-    """LUTs of a module flattened, its worst paths, and where the one between registers begins and ends."""
+    """LUTs of a flattened module, its worst paths, and the source lines where the one between registers begins and ends."""
     import timing
     netlist, worst = timing.measure(name, TWO_WORDS.get(name, {}))
     luts = sum(timing.is_lut(c["type"]) for c in netlist.cells.values())
@@ -165,8 +165,8 @@ def paths(name):
 
 
 def wrapper(top, ports):
-    """Verilog: registers around a module; inputs are shifted in by one pin, outputs folded into a register that is shifted
-    out. So a module with any number of ports fits a package, and every path of it is one between registers."""
+    """Verilog: registers around a module; inputs are shifted in by one pin, and outputs are XORed into a register that is
+    shifted out. So a module with any number of ports fits a package, and each of its paths is between registers."""
     n_in = sum(len(p["bits"]) for k, p in ports.items() if p["direction"] == "input" and k not in ("clk", "rst"))
     n_out = sum(len(p["bits"]) for p in ports.values() if p["direction"] == "output")
     pins, i, o = [], 0, 0
@@ -279,7 +279,7 @@ def write_page(page, table):
 
 
 def complaints(key, now, page):
-    """What is wrong with one row."""
+    """Complaints about one row."""
     section, row = key
     found = synth_rules.missing(key, page)
     if section == "Timing":
@@ -296,7 +296,7 @@ PARTS = ("modules", "timing", "whole", "ecp5", "speed", "flat")
 
 
 def jobs_of(args, names):
-    """{(section, row): (function, arguments)} of what is asked for."""
+    """{(section, row): (function, arguments)} of the requested rows."""
     parts = [a for a in args if a in PARTS]
     only = [a for a in args if a in names + ["joined"]]
     if not parts:
@@ -351,7 +351,7 @@ def main():
             for text in complaints(key, new[key], old):
                 print("    %s: %s" % (key[1], text), flush=True)
                 bad += not update
-            # After each of them: the whole takes long, and what was measured is not lost where it is stopped.
+            # After each row: a run takes long, and if it is stopped the figures measured so far are not lost.
             if update:
                 write_page(page, {**{k: v for k, v in old.items() if k[0] not in ("Modules", "Timing") or k[1] in names + ["joined"]},
                                   **new})

@@ -1,8 +1,8 @@
-"""What tests/rtl/synth.py finds wrong with figures: each function gives a list of complaints, empty where all is well."""
+"""The rules by which tests/rtl/synth.py judges figures. Each function returns a list of complaints, or an empty list."""
 
-# A figure may be so much larger than that of the page.
+# A figure may exceed that of the page by this factor.
 GROWTH = 1.03
-# A known exception may be so much better than its figure, before the figure must follow.
+# If a known exception is faster than its figure by more than this factor, the figure must be lowered.
 BETTER = 0.97
 
 
@@ -11,8 +11,8 @@ def number(x):
 
 
 def grown(was, now):
-    """Sizes against those of the page, {column: value}. Words are no sizes, nor is an empty field of the page; MHz are better
-    where they are more."""
+    """Sizes against those of the page, {column: value}. Text and empty fields of the page are not compared. For MHz,
+    a larger value is better."""
     found = []
     for column, value in now.items():
         before = was.get(column)
@@ -31,7 +31,7 @@ def missing(key, page):
 
 
 def slow(ps, limit, known):
-    """The longest path between registers, in ps. `known`: the figure of a module that is above the limit as yet, else None."""
+    """The longest path between registers, in ps. `known`: the figure of a module that still exceeds the limit, else None."""
     if known is None:
         return ["%d ps between registers: the limit is %d" % (ps, limit)] if ps > limit else []
     if ps <= limit:
@@ -44,5 +44,5 @@ def slow(ps, limit, known):
 
 
 def large(value, must):
-    """A figure of a whole box against what it must not exceed, or None."""
+    """A figure of a whole box against its limit; a limit of None is not checked."""
     return ["%d is more than %d" % (value, must)] if must is not None and value > must else []

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""synth.py: each of its checks in a case in which it fails and in one in which it does not."""
+"""synth.py: each of its checks in a case in which it fails and in one in which it passes."""
 import os
 import subprocess
 import sys
@@ -48,7 +48,7 @@ def check_rules():
 
 
 def check_rows():
-    """The same by the rows of the tables, so that no check is left out of a section."""
+    """The same checks, called through the rows of the tables: this shows that every section uses its checks."""
     sizes = dict.fromkeys(synth.COLUMNS, 100)
     page = {("Modules", "rf_skid"): {c: 50.0 for c in synth.COLUMNS}}
     expect("sizes of a module", len(synth.complaints(("Modules", "rf_skid"), sizes, page)), len(synth.COLUMNS))
@@ -67,7 +67,7 @@ def run(page, *args):
 
 
 def check_tool():
-    """Written, then measured again as it is, and against a page that says less."""
+    """A page is written. The same figures pass against it; they fail against a page with smaller figures."""
     with tempfile.TemporaryDirectory() as place:
         page = os.path.join(place, "page.md")
         code, text = run(page, "rf_skid")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Static timing of the Verilog: a flattened Yosys netlist for UltraScale+ and a delay model of cells and nets.
 
-  timing.py [--limit PS] [--paths] [--jobs N] MODULE ...     modules of rtl/rf.f at their default parameters; `all` is each
-                                                             of them but rf_core; `joined` is rf_judge with rf_ledger
+  timing.py [--limit PS] [--paths] [--jobs N] MODULE ...     modules of rtl/rf.f at their default parameters; `all`: each
+                                                             of them except rf_core; `joined` is rf_judge with rf_ledger
   timing.py --netlist FILE.json --top MODULE [--paths]       a netlist that Yosys has written (write_json)
 
 For each module it prints the worst path between registers (r>r), from an input to a register (in>r), from a register to
@@ -48,7 +48,7 @@ Path = collections.namedtuple("Path", "ps levels steps")
 
 
 class Bad(Exception):
-    """A netlist that cannot be judged: the text says why."""
+    """A netlist that cannot be analysed; the text gives the reason."""
 
 
 def is_lut(kind):
@@ -56,13 +56,13 @@ def is_lut(kind):
 
 
 def address_bit(cell, kind, port):
-    """The inputs that a data output of LUT RAM follows: single bits may be ports of their own (A0, A1 ...)."""
+    """The inputs that determine a data output of LUT RAM. Single bits may be separate ports (A0, A1 ...)."""
     prefix = LUTRAM[kind][port.rstrip("0123456789") if port not in LUTRAM[kind] else port]
     return [p for p in cell["connections"] if p == prefix or (p.startswith(prefix) and p[len(prefix):].isdigit())]
 
 
 def arcs(name, cell):
-    """What a cell is made of: [(output bit, launch in ps)], [(input, output, ps, pins)], [(input, setup in ps)]."""
+    """The timing of a cell: [(output bit, launch in ps)], [(input, output, ps, pins)], [(input, setup in ps)]."""
     kind, pins = cell["type"], cell["connections"]
     out = [(p, i, b) for p, bits in pins.items() if cell["port_directions"][p] == "output" for i, b in enumerate(bits)]
     inn = [(p, i, b) for p, bits in pins.items() if cell["port_directions"][p] == "input" for i, b in enumerate(bits)]
@@ -129,7 +129,7 @@ class Netlist:
                 self.sinks[b].append((None, "output"))
 
     def net(self, bit, cell, pin):
-        """Delay of the way from the driver of a bit to one pin."""
+        """Delay of the net from the driver of a bit to one pin."""
         if cell is None:
             return 0
         kind = self.cells[cell]["type"]
@@ -214,14 +214,14 @@ class Netlist:
         return found
 
     def source(self, bit, cell):
-        """A line of rtl/ that a step of a path is made from, or None."""
+        """The line of rtl/ from which a step of a path was made, or None."""
         src = self.names.get(bit, ("", ""))[1] or (self.cells[cell]["attributes"].get("src", "") if cell else "")
         own = [s for s in src.split("|") if s.startswith("rtl/")]
         return os.path.basename(own[0]).split("-")[0].rsplit(".", 1)[0] if own else None
 
     def ends(self, path):
         """Source lines of the first and of the last step of a path that have one: rf_x.v:1 to rf_y.v:2. The register at the
-        end is that of its output."""
+        end is found by its output."""
         last = path.steps[-1][3]
         steps = [(bit, cell) for _, _, bit, cell in path.steps]
         if last:
@@ -241,7 +241,7 @@ class Netlist:
 
 
 def synthesise(name, text):
-    """A flattened netlist of what `text` reads, as {module}."""
+    """A flattened netlist of the design that `text` reads, as {module}."""
     path = "%s/timing_%s.json" % (synth.OUT, name)
     synth.yosys("timing_" + name, text + """
 scratchpad -set synth_xilinx.abc9.xcup.W 450
@@ -265,8 +265,8 @@ def ports_of(name, text):
 
 
 def joined():
-    """Verilog that joins rf_judge of port 0 with rf_ledger: what the one drives of the other's slice of port 0; the rest are
-    ports of the whole."""
+    """Verilog that joins rf_judge of port 0 with rf_ledger: each drives the other's signals of port 0; all other signals are
+    ports of the joined module."""
     judge, ledger = (ports_of(m, synth.read_all(m, {})) for m in ("rf_judge", "rf_ledger"))
     outer, lines, pins = [], [], {"judge": [], "ledger": []}
     for p, (direction, bits) in judge.items():
@@ -301,7 +301,7 @@ def joined():
 
 
 def measure(name, parameters=None):
-    """(Netlist, {kind: Path}) of a module of rtl/rf.f, or of `joined`; with these parameters, else its own."""
+    """(Netlist, {kind: Path}) of a module of rtl/rf.f, or of `joined`; with these parameters, or with its defaults."""
     netlist = Netlist(synthesise(name, joined() if name == "joined" else synth.read_all(name, parameters or {})))
     return netlist, netlist.worst()
 

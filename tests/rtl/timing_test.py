@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""timing.py against hand-made netlists whose answers are worked out here from the model in its --help."""
+"""timing.py against hand-made netlists whose results are calculated here from the model in its --help."""
 import json
 import math
 import os

@@ -3,8 +3,8 @@
 
 usage: unit_mutants.py BUILD
 
-Benches and their parameters are those of mk/rtl-bench.mk. Exit 1 where a mutant survives, where its text is no longer in
-the source, or where it does not build.
+Benches and their parameters are those of mk/rtl-bench.mk. Exit 1 if a mutant survives, if its text is no longer in
+the source, or if it does not build.
 """
 import re
 import sys
@@ -16,7 +16,7 @@ CTL = "rtl/control/rf_"
 LIB = ["rtl/lib/rf_%s.v" % n for n in ("ram_lut", "ram_sdp", "fifo", "delay", "rr_arb", "parity", "ram_parity", "fifo_parity",
                                        "delay_parity")]
 
-# Module: pairs of text and what comes in its place; before them a module below it that holds the text, if it is not in its own.
+# Module: pairs of text and replacement; before them the submodule that contains the text, if the module itself does not.
 MUTANTS = {
     RED + "ram_many": [("mem[rd_addr[r*AW +: AW]]", "mem[rd_addr[0 +: AW]]")],
     RED + "seen": [("set_ack || (!set && clr_bits[1])", "set_ack || (!set && clr_bits[0])"),

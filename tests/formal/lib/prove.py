@@ -3,26 +3,26 @@
 mutant is killed.
 
   prove.py [--no-mutants] PROOF ...
-  prove.py --table PROOF ...       what the last runs of these found, as a table
+  prove.py --table PROOF ...       the results of the last runs of these, as a table
 
 A PROOF file has one statement per line ('#' begins a comment):
   top MODULE                       what is proved
   source FILE ...                  Verilog, leaf first; paths from the root of the tree
-  formal FILE ...                  those whose properties (under `ifdef FORMAL) take part; default: the file of the top
-  include DIR ...                  where `include looks (the folder of the proof file is always there)
+  formal FILE ...                  files whose properties (under `ifdef FORMAL) are used; default: the file of the top
+  include DIR ...                  where `include searches (always including the folder of the proof file)
   define NAME ...
-  asserts N                        fewer assert cells than this is an error: a proof of nothing would pass
+  asserts N                        fewer assert cells than this is an error, because a proof without properties would pass
   given FILE ...                   its assertions are assumptions here: another proof has shown them
   cover-depth N                    all covers are reached within N cycles
-  covers first                     they are looked for in the first case alone: in a larger one that takes too long
+  covers first                     covers are checked only in the first case, because a larger case takes too long
   case [NAME=VALUE ...]            a set of parameters; everything is proved in each
-  mutant NAME FILE /OLD/NEW/       text OLD of FILE becomes NEW: some case must then fail; the separator is any character
+  mutant NAME FILE /OLD/NEW/       text OLD of FILE becomes NEW; then some case must fail. Any character can be the separator
   engine pdr | step [K] | induct K yosys-abc pdr (default); the assertions together are inductive: if all hold in one cycle they
                                    hold in the next one, with K those of K cycles in the next one (yosys-abc ind, bit by bit);
                                    K-induction (needs z3)
-  limit SECONDS                    of processor time for each run of a solver; a proof that needs more has failed. Default 300
+  limit SECONDS                    of processor time for each run of a solver; a proof that needs more fails. Default 300
   kill-depth N                     step: mutants must fail within N cycles of the reset. Default 30
-  unroll                           induct: no function definitions for z3; for wide combinational logic, where it gets stuck
+  unroll                           induct: no function definitions for z3; for wide combinational logic, where z3 does not finish
 
 Exit code 0: all proved, covered and killed. Scratch files go to build/formal/.
 """
@@ -79,12 +79,12 @@ def read_proof(path):
 
 
 def run(command, log, limit, check=True):
-    """Exit code and output; ends the run where the command needs more than `limit` seconds of processor time."""
+    """Exit code and output; ends the run if the command needs more than `limit` seconds of processor time."""
     def bound():
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
     with open(log, "w") as out:
         code = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, preexec_fn=bound).returncode
-    # yosys-smtbmc outlives its solver.
+    # When the limit ends the solver, yosys-smtbmc survives it and reports a broken pipe.
     if code in (-24, -9) or "BrokenPipe" in open(log).read():
         fail("not finished in %d s of processor time: %s" % (limit, " ".join(command)))
     if check and code != 0:
@@ -93,7 +93,7 @@ def run(command, log, limit, check=True):
 
 
 def prepare(proof, case, sources, base, mutant):
-    """Yosys: design to AIGER (asserts; covers) and to SMT2. Of a mutant only what the engine needs."""
+    """Yosys: design to AIGER (asserts; covers) and to SMT2. For a mutant, only the files that the engine needs."""
     flags = " ".join(["-D" + d for d in proof["define"]] + ["-I" + d for d in proof["include"]])
     # -defer: nothing is elaborated with the default sizes.
     lines = ["read_verilog -defer %s %s %s" % ("-formal" if original in proof["formal"] else "", flags, now)
@@ -161,8 +161,8 @@ def holds(proof, base, mutant):
 
 
 def reached(proof, base):
-    """Number of covers; ends the run where one cannot be reached."""
-    # -x: no traces are kept; where they are, bmc3 -a ends in a segmentation fault on some networks.
+    """Number of covers; ends the run if one cannot be reached."""
+    # -x: no traces are kept, because with traces bmc3 -a ends in a segmentation fault on some networks.
     text = abc(proof, base, "read_aiger %%s.cover.aig; fold; strash; print_stats; bmc3 -a -x -F %d" % proof["cover-depth"], "cover")
     covers = int(re.search(r"i/o = *\d+/ *(\d+)", text).group(1))
     hit = len(set(re.findall(r"Output +(\d+) .*?was asserted in frame", text)))
@@ -232,7 +232,7 @@ def asserts_of(base):
 
 
 def table(paths):
-    """Every proof with its engine, its bound, its time and the mutants that it kills; False where a proof has no result."""
+    """Every proof with its engine, its bound, its time and the mutants that it kills; False if a proof has no result."""
     if not any(os.path.exists(RESULTS % os.path.splitext(os.path.basename(p))[0]) for p in paths):
         print("no proof has run in this tree yet: `make formal` runs all, in about three hours", file=sys.stderr)
         return False

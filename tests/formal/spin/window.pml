@@ -12,11 +12,12 @@
  *
  *   SPLIT  a repeat takes two steps: its pass is issued, and reads the slots later
  *   DIRECTED  each packet states what its rank gives and wants
- *   SLIP   (DIRECTED) a fault more: a host sends the fields of the packet after it. The box ends the group with ORDER.
+ *   SLIP   (DIRECTED) one more fault: a host sends the fields of the packet after it. The box ends the group with ORDER.
  *
  * On a mirror connection the receiver of connection r is host r itself. The rules are the same, and no host here uses what
- * it receives to decide what it sends, so one model serves both. DIRECTED: at number n rank n mod (RANKS + 1) does not give (at RANKS: nobody does), and rank n mod RANKS does not want.
- * Asserted: the operands of a result are those of the ranks that give at its number, and who does not want gets none.
+ * it receives to decide what it sends, so one model serves both. DIRECTED: at number n, rank n mod (RANKS + 1)
+ * does not give (if that is RANKS, no rank gives), and rank n mod RANKS does not want.
+ * Asserted: the operands of a result are those of the ranks that give at its number, and a rank that does not want gets none.
  *
  * Mutants: NAK_NEXT, SILENT, STALE, NAK_ROOM, NO_HOLD (with SPLIT); the sixth is W = S with PUNCTUAL set. Of directed groups:
  * KEEPS (an empty packet leaves the facts of the slot's last one), FORGETS (an empty packet counts as delivered when it is
@@ -83,7 +84,7 @@ bool failed; /* the group has ended with ORDER */
 #define GIVES(r, n) ((n) % (RANKS + 1) != (r) && (n) % (RANKS + 1) != RANKS)
 #define WANTS(r, n) ((n) % RANKS != (r))
 #define NOBODY 255 /* in place of the operands */
-/* What a result must state: who gives at its number, and whether this rank wants. */
+/* What a result must state: the ranks that give at its number, and whether this rank wants. */
 #if RANKS > 2
 #define ALL_GIVE(n) (GIVES(0, n) | GIVES(1, n) << 1 | GIVES(2, n) << 2)
 #else
@@ -104,8 +105,8 @@ byte faults = FAULTS, idle;
 bool faulty; /* a fault has happened */
 
 /*
- * Data: absolute number (and SLIPPED). Results: PSN modulo M, lowest and highest number among the operands; DIRECTED: who
- * gave, and whether this one has a payload. Answers: kind, PSN.
+ * Data: absolute number (and SLIPPED). Results: PSN modulo M, lowest and highest number among the operands; DIRECTED: the
+ * ranks that gave, and whether this one has a payload. Answers: kind, PSN.
  */
 #ifdef DIRECTED
 #define RESULT { byte, byte, byte, byte }

@@ -1,7 +1,8 @@
 #!/bin/sh
-# The Promela model of the ledger, of ring and mirror connections, and of directed groups: sound cases hold in every state, each mutant is caught.
+# The Promela model of the ledger, of ring and mirror connections, and of directed groups: the
+# properties of the correct cases hold in every state, and each mutant is caught.
 #
-#   tests/formal/spin/window.sh BUILD_DIR [full]      77: spin is not there
+#   tests/formal/spin/window.sh BUILD_DIR [full]      77: spin is not installed
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1/formal/spin
@@ -10,7 +11,7 @@ failed=0
 command -v spin > /dev/null || { echo "spin is not installed"; exit 77; }
 mkdir -p "$build"
 
-# one NAME WANTED FLAGS...: errors that pan counts, 0 or 1.
+# one NAME WANTED FLAGS...: WANTED is the number of errors that pan must count, 0 or 1.
 one() {
 	name=$1
 	wanted=$2

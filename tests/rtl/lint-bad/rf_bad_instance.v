@@ -1,4 +1,4 @@
-// Must be refused by yosys: an instance of a module that is not there.
+// Must be refused by yosys: an instance of a module that does not exist.
 module rf_bad_instance (
   input  wire a,
   output wire y

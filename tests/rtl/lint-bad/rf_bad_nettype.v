@@ -1,4 +1,4 @@
-// Must be refused by nettype: undeclared nets stay legal in this file.
+// Must be refused by nettype: this file allows undeclared nets.
 module rf_bad_nettype (
   input  wire a,
   output wire y

@@ -11,8 +11,8 @@
 // frames have code 0.
 //   BACK 0: out byte k = byte k + offset of {next, prev}      from the frame to byte 0; raw: prev
 //   BACK 1: out byte k = byte k + B - offset of {next, prev}  from byte 0 into the frame; raw: next
-// Bytes selected by `instead` are zero (BACK 0) or come from `other` (BACK 1): the second multiplexer has a spare
-//             input.
+// Bytes selected by `instead` are zero (BACK 0) or come from `other` (BACK 1). They use the spare input of the second
+// multiplexer.
 
 `default_nettype none
 

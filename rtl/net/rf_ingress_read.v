@@ -8,9 +8,9 @@
 // Proved      tests/formal/net_read.vh: each command produces its number of beats, the last one marked, without a gap;
 //             an offered beat is held until taken; no unread space is freed.
 //
-// A beat read from the memory waits one step (held) until the next beat is beside it, because the payload begins at one
-//             of
-// several offsets. The read of the next frame's first beat can serve as that step.
+// The payload begins at one of several offsets, so an output beat is taken from two adjacent beats. A beat read from
+// the memory therefore waits one step (held) for the next one. The read of the next frame's first beat can serve as
+// that step.
 
 `default_nettype none
 

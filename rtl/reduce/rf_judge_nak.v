@@ -132,8 +132,8 @@ module rf_judge_nak #(
     .clk(clk), .wr_en((j_valid && !keep) || j_early || init_valid), .wr_addr(init_valid ? init_addr : j_addr),
     .wr_data(init_valid ? {IDX{1'b1}} : j_index), .rd_addr(j_addr), .rd_data(last), .rd_bad(last_bad));
 
-  // Never late in a selective group: make would be one level of logic more. The parity bit, if there is one, is the upper
-  // bit of a word; it is chosen and not computed from what was chosen, because keep is late.
+  // `late` is never set in a selective group, so gap equals make there and has one level of logic less. The parity bit,
+  // if there is one, is the upper bit of a word. It is computed for both inputs, then selected, because keep is late.
   generate
     if (SELECTIVE != 0) begin : g_selective
       localparam MW = PARITY != 0 ? IDX + 1 : IDX;

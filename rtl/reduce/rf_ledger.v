@@ -12,9 +12,9 @@
 //             slot that is being read.
 //
 // A group may start when its connections have been initialised and nothing from its previous use is in progress.
-// First sendings of one cycle (s_*) belong to one lane of one group. pass_begin comes with the pass's first lane,
-//             pass_end
-// after its last beat has been read. A group can have two passes between these events, so the next one can be prepared.
+// First sendings of one cycle (s_*) belong to one lane of one group. pass_begin comes with the first lane of the pass,
+// pass_end after its last beat has been read. A group can have two passes between these events: one is read while the
+// next one is prepared.
 
 `default_nettype none
 
@@ -179,7 +179,7 @@ module rf_ledger #(
   reg  [PATIENCE:0] init_wait_q;
   wire              init_late  = init_valid && init_wait_q[PATIENCE];
 
-  // INIT needs a cycle without another write at its port. An ACK under examination counts as one, whatever it contains.
+  // INIT needs a cycle without another write at its port. An ACK in progress counts as one, whatever it contains.
   wire              a_block    = s_block || init_late;
 
   assign init_ready = !j_valid[init_port] && !c_valid[init_port] && !s_valid[init_port] && !(a_valid[init_port] && !a_block);

@@ -115,8 +115,8 @@ module rf_results #(
                       (gone_valid ? {{CREDIT_W-5{1'b0}}, gone_hdrs} : {CREDIT_W{1'b0}});
     end
 
-  // Headers: the bank outputs them 2 cycles after the read. They are here long before their beats, so the cycle that
-  // block RAM takes is not seen; narrow boxes are for devices with little LUT RAM.
+  // Headers: the bank outputs them 2 cycles after the read. They arrive long before their beats, so the extra cycle of
+  // block RAM does not matter. Narrow boxes use it because their devices have little LUT RAM.
   localparam HDR_LATENCY = (WIDTH <= 64) ? 1 : 0;
   localparam SIDE = (PARITY != 0) ? 39 + AW : 15;
 

@@ -141,7 +141,7 @@ module rf_sched #(
   wire [GROUPS-1:0] waits = g_live & ~g_error & g_pending;
   wire [GROUPS-1:0] ready = waits & ~midway;
 
-  // The candidate in s1, and what becomes of it (rf_sched_start).
+  // The candidate in s1, and the decision about it (rf_sched_start).
   reg               s1_first_q;
   reg               s1_queued_q;
   reg  [GW-1:0]     s1_group_q;

@@ -1,5 +1,5 @@
-// rf_sched_fair: keeps the promises of the scheduler: whose first sending is due, and which group starves and gets its
-// ports reserved.
+// rf_sched_fair: fairness of the scheduler: which first sendings are due, and which group starves and gets its ports
+// reserved.
 //
 // Latency     start to owed: 2 cycles, to reserved: 3. They may lag, because no group of the block is checked in the
 //             cycle after a start.

@@ -3,7 +3,7 @@
 // Latency     go to midway and lock: 1 cycle. Read of the group's packet: none.
 // Throughput  one launch per cycle.
 // Capacity    one packet per group.
-// Handshake   none: go is a launch that takes place.
+// Handshake   none: go is a launch that really happens.
 // Reset       no packet.
 // Proved      tests/rtl/unit_sched.cpp; tests/formal/sched.proof.
 

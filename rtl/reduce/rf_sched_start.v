@@ -1,4 +1,4 @@
-// rf_sched_start: checks whether the candidate of rf_sched may start, or its next lane go; says what its readers do.
+// rf_sched_start: checks whether the candidate of rf_sched, or its next lane, may start; gives data to its readers.
 //
 // Latency     none: combinational.
 // Throughput  one candidate per cycle.
@@ -74,8 +74,8 @@ module rf_sched_start #(
   input  wire [PORTS*CREDIT_W-1:0]     free_hdrs,
   input  wire [PORTS-1:0]              prep_busy,
 
-  // What starts: a first sending, an entry, a further lane. Or the entry is no longer to be sent: a former life of the
-  // group (dead), or stale.
+  // What starts: a first sending, an entry, or a further lane. Or the entry is discarded (forget): it belongs to an
+  // earlier use of the group (dead), or it is stale.
   output wire                          go_first,
   output wire                          go_queued,
   output wire                          go_on,
@@ -85,7 +85,7 @@ module rf_sched_start #(
   output wire                          first_stuck,
   output wire                          queued_stuck,
 
-  // The packet, whether it starts or not: as for rf_sched_flight.
+  // The packet, whether it starts or not: inputs of rf_sched_flight.
   output wire [LW-1:0]                 lane,
   output wire [23:0]                   index,
   output wire                          final_lane,
@@ -99,7 +99,7 @@ module rf_sched_start #(
   output wire [PORTS-1:0]              send,
   output wire [PORTS-1:0]              push,
 
-  // As for the readers (rf_sched).
+  // Inputs of the readers (see rf_sched).
   output wire [PORTS-1:0]              block,
   output wire [PORTS-1:0]              member,
   output wire [PORTS-1:0]              room_at,

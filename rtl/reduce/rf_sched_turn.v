@@ -1,10 +1,10 @@
-// rf_sched_turn: takes turns: of the groups that ask, the one that was checked the longest time ago.
+// rf_sched_turn: selects, of the groups that ask, the one that was checked least recently.
 //
 // Latency     none: turn is combinational from want.
 // Throughput  one turn per cycle.
 // Capacity    none: a bit for each ordered pair of groups.
 // Handshake   none: a turn that is given is used.
-// Reset       the order of the numbers.
+// Reset       groups are in the order of their numbers.
 // Proved      tests/rtl/unit_sched.cpp; tests/formal/sched_turn.vh, as part of rf_sched.
 
 `default_nettype none
@@ -16,7 +16,7 @@ module rf_sched_turn #(
   input  wire              rst,
 
   input  wire [GROUPS-1:0] want,
-  // One of them at most; one of them if there are any.
+  // At most one of the bits of want; exactly one if any is set.
   output reg  [GROUPS-1:0] turn
 );
 

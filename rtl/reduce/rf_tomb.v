@@ -57,8 +57,8 @@ module rf_tomb #(
   wire          e_any;
   reg  [AW-1:0] p3_number_q;
 
-  // If a tombstone has a parity error, every packet with a correct ICRC is a sign of life: better kept too long than
-  // too short.
+  // If a tombstone has a parity error, every packet with a correct ICRC is a sign of life: a tombstone that is
+  // kept too long does no harm.
   wire          e_lost;
 
   rf_ram_parity #(.WIDTH(36), .DEPTH(DEPTH), .PARITY(PARITY)) expected (

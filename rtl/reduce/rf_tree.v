@@ -7,10 +7,10 @@
 // Reset       clears the valid bits; data is not reset.
 // Proved      tests/rtl/reduce.cpp; tests/formal/pass_reduce.proof, inside rf_reduce.
 //
-// After level k only the ports that are multiples of 2^k continue: a node combines two ports 2^(k-1) apart, the lower
-//             one
-// on the left. A block that ends below a node is passed on as the only operand (left) or waits in a delay line (right),
-// so that every block has the same latency.
+// After level k only the ports that are multiples of 2^k continue. A node combines two ports that are 2^(k-1) apart,
+// the lower one on the left.
+// If a block ends below a node, its value is passed on as the only operand (left) or waits in a delay line (right). So
+// every block has the same latency.
 
 `include "rf_reduce.vh"
 

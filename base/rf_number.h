@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Reads the number at the start of text. Returns a pointer to the text after it, or NULL if there
- * is no number or it does not fit. *value is only written on success.
+ * Reads the number at the start of text. Returns a pointer to the text after it, or NULL if
+ * text does not begin with a number or the number does not fit. *value is only written on success.
  */
 static inline const char *rf_number_read(const char *text, uint64_t *value)
 {

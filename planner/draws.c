@@ -3,7 +3,7 @@
  */
 #include "planner/draws.h"
 
-#define FRESH 500     /* after so many draws of a few streams, all streams draw again */
+#define FRESH 500     /* after this many draws of a few streams, all streams draw again */
 #define AT_ONCE 2.0   /* average number of streams that draw again */
 #define DRAW_WORK 2e5 /* draws x (nodes + links): small networks get more draws */
 

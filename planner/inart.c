@@ -111,7 +111,7 @@ struct inart {
 	int *server;
 	int servers;
 	double *share;
-	int choices; /* boxes that each stream may choose; choice number `choices` is no box */
+	int choices; /* boxes that each stream may choose; choice number `choices`: without a box */
 	int *box;    /* [server][worker][choice] */
 	double *part;
 };

@@ -193,7 +193,7 @@ static int find_single(struct master *m, double wanted)
 }
 
 #define TRIES_MOST 100
-#define FAILED_MOST 12 /* after so many trees that cannot be removed, no more are tried */
+#define FAILED_MOST 12 /* after this many trees that cannot be removed, no more are tried */
 
 static int lightest(const double *weight, const bool *keep, int n, double above)
 {

@@ -15,7 +15,7 @@ double work_clock(void);
 /* Sets the clock, for tests on busy machines; NULL: real time again. */
 void work_clock_use(double (*now)(void));
 
-/* A receiver of progress reports, one every so many seconds. */
+/* A receiver of periodic progress reports. */
 struct work_reporter {
 	/*
 	 * doing: the current step. value: throughput of the best plan so far. bound: an upper

@@ -27,7 +27,7 @@ static const char *const counter_names[] = {
 #define BOX_LANES 16u /* of a port */
 #define STRAGGLER_MAX 31u
 #define COST_NOTED 0.2  /* a hint if loss costs more than this */
-#define LOSS_NOTED 100u /* a hint about a failure if more than a frame in so many is lost */
+#define LOSS_NOTED 100u /* a hint about a failure if more than one frame in this many is lost */
 #define PROGRESS_NS UINT64_C(2000000000)
 
 static volatile sig_atomic_t interrupted; /* the signal */

@@ -6,8 +6,8 @@
 
 #include "base/log2.h"
 
-/* Added to the box's own JOIN deadline: so many times the client's time for an answer, which is
-   needed for ARP, for the JOIN and once more. */
+/* Added to the box's own JOIN deadline: this multiple of the client's time for an answer: once
+   for ARP, once for the JOIN, and once in reserve. */
 #define JOIN_ANSWERS 3u
 /* How long, and how often, a JOIN is repeated when the box has no room. */
 #define ROOM_NS (400 * RF_MEMBER_MS)

@@ -3,7 +3,7 @@
 // Latency     go to midway and lock: 1 cycle. Read of the group's packet: none.
 // Throughput  one launch per cycle.
 // Capacity    one packet per group.
-// Handshake   none: go is a launch that really happens.
+// Handshake   none: go is a launch that takes effect.
 // Reset       no packet.
 // Proved      tests/rtl/unit_sched.cpp; tests/formal/sched.proof.
 
@@ -37,7 +37,7 @@ module rf_sched_flight #(
   // Groups whose packet has lanes to come; ports that such packets use.
   output wire [GROUPS-1:0] midway,
   output wire [PORTS-1:0]  lock,
-  // The packet of `group`: its next lane, and what it was started with.
+  // The packet of `group`: its next lane, and the values with which it was started.
   output wire [LW-1:0]     next_lane,
   output wire [23:0]       m_index,
   output wire              m_queued,

@@ -38,7 +38,7 @@ uint64_t arith_fp64_max(uint64_t a, uint64_t b);
 
 /* Bytes of an element of a type (RF_DTYPE_*, RF_MODEL_TYPE_*). */
 unsigned int arith_element_size(unsigned int dtype);
-/* Words of a vector that holds so many bytes of elements. */
+/* Words of a vector that holds `bytes` bytes of elements. */
 size_t arith_words(unsigned int dtype, size_t bytes);
 
 /*

@@ -1,7 +1,6 @@
-// The requests of rf_sched to the readers: passes of lane after lane of one packet, on ports that no other packet uses
-// meanwhile, each from the slot of its index, of the ports that have a rank in that lane; never while a pass is
-// prepared there.
-// sched.proof shows this; pass_read.proof assumes it. Groups do not change.
+// The requests of rf_sched to the readers. The lanes of a packet follow one another, and no other packet uses its ports
+// meanwhile. Each pass reads the slot of its index, at the ports that have a rank in that lane. No pass is requested at
+// a port while one is prepared there. sched.proof shows this; pass_read.proof assumes it. Groups do not change.
 `include "rf_regs.vh"
 
 module pass_caller #(

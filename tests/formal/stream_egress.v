@@ -315,7 +315,7 @@ module stream_egress #(
       if (!\box.cut_q ) assert (within == (mid_q && whole_q));
     end
 
-  // ---- Cycles in which a built beat waits and nothing is offered, or the link is down, and none goes.
+  // ---- Cycles in which a built beat waits and nothing is offered, or the link is down, and no beat leaves.
   reg  [2:0]  wait_q;
   wire        waits = (m_valid && !\box.drop ) || gone || (count == 5'd0 && !\box.b_valid );
 

@@ -151,7 +151,8 @@ module stream_ingress (
     if (!f_started) assume (\box.quiet_q == 4'd15 && !s_valid);
     // Zeros and gaps in tkeep only after the end of the frame.
     assume (s_keep[0] && (s_keep & (s_keep + 8'd1)) == 8'd0 && (s_last || s_keep == 8'hff));
-    // A header is taken of each descriptor, then a command answers it. A dropped frame is not read, and no payload is read of a RoCE packet without one.
+    // The header of each descriptor is taken, then a command answers it. A dropped frame is not read, and a RoCE packet
+    // without payload is not read as payload.
     if (h_take) assume (heads_q != 3'd0 || d_taken);
     if (c_valid) assume (wait_q != heads_q || h_take);
     if (c_valid && c_op != 2'd0) assume (class_q[1:0] != 2'd0);

@@ -1,6 +1,5 @@
-// rf_results: the inputs from the reader, the reduction and the bank are arbitrary; rf_egress takes beats from the
-// header on.
-// An offered word is stable. A byte of each word represents the whole word.
+// rf_results: an offered word is stable. The inputs from the reader, the reduction and the bank are arbitrary. rf_egress
+// takes beats from the header on. A byte of each word represents the whole word.
 module stream_results (
   input wire         clk,
   input wire         rst,

@@ -1,10 +1,10 @@
 // rf_results, with a scheduler that reserves room for one packet at a time and a reduction that delivers the announced
-// results:
-// packets of one or two beats, room for one or two headers, none to two copies. Headers arrive before their packet is
-// announced;
-// at most two packets wait for their beats; some passes have no room or are dropped. The headers and beats that leave
-// match the copies of the packets kept, and the last beat of each copy is marked. No queue overflows. All room is
-// freed, exactly once. No beat is read in the cycle in which its place is written. rf_egress takes beats from the header on. The queues are those of queue.v.
+// results. Packets have one or two beats, room for one or two headers, and none to two copies. Headers arrive before
+// their packet is announced. At most two packets wait for their beats. Some passes have no room or are dropped.
+// rf_egress takes beats from the header on. The queues are those of queue.v.
+//
+// The headers and beats that leave match the copies of the packets kept, and the last beat of each copy is marked. No
+// queue overflows. All room is freed, exactly once. No beat is read in the cycle in which its place is written.
 //
 // An arbitrary packet is tracked: beats that leave before it, and its own. (Wires named box.* are internal to the
 // module.)

@@ -94,7 +94,7 @@ def build(folder, top, source, bench, parameters, memories, reached):
 
 
 def changed(path, folder, seed):
-    """A copy of a netlist in which one LUT has the opposite mask; says which."""
+    """A copy of a netlist in which the mask of one LUT is inverted, and a text that names the LUT's masks."""
     text = open(path).read()
     masks = list(re.finditer(r"\.INIT\((\d+)'h([0-9a-f]+)\)", text))
     m = random.Random(seed).choice(masks)

@@ -99,7 +99,7 @@ void plain(uint32_t seed, std::vector<bool> &seen)
 	sends(c, 0, 16, RF_CNT_NO_ROOM);
 	sends(c, 0, 17, RF_CNT_GAP);
 	sends(c, 0, 17, RF_CNT_GAP);
-	// INIT forgets.
+	// INIT clears the NAK state.
 	c.box.wr(c.g.reg(RF_GROUP_CFG), 0);
 	for (Rank &r : c.g.ranks)
 		c.box.wr(Group::conn(r, RF_CONN_INIT), 1);

@@ -14,7 +14,7 @@ static inline void setup(Box &box, uint64_t mac)
 }
 
 void cases(uint32_t seed);
-// As part of the cases: marks the counters that were met.
+// As part of the cases: marks the counters that have counted.
 void naks(uint32_t seed, std::vector<bool> &all);
 void link_down(uint32_t seed, std::vector<bool> &seen);
 void stress(uint32_t seed);

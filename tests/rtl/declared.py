@@ -4,7 +4,7 @@
     declared.py order|nettype FILE ...
 
 order    every parameter, net, variable and genvar is declared above its first use, in its own scope or one around it.
-         Include files that stand beside the file are read in place; both branches of a condition are read.
+         Include files in the folder of the file are read in place; both branches of a condition are read.
 nettype  `default_nettype none stands above the module, `default_nettype wire is the file's last line.
 """
 import os

@@ -77,7 +77,7 @@ struct bench {
 			return;
 		const packet &p = todo.front();
 		if (!begun && (e_held || r.percent(m.e_valid))) {
-			/* Fields that this kind does not use are noise. */
+			/* Fields that this kind does not use are random. */
 			bytes hdr(80);
 			for (auto &x : hdr)
 				x = (uint8_t)r.next();

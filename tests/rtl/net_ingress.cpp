@@ -130,7 +130,7 @@ struct bench {
 		const size_t n = std::min<size_t>(B, it.f.size() - sent);
 		uint8_t beat[B];
 		for (auto &x : beat)
-			x = (uint8_t)(cycle * 37 + 11);	/* noise after the end */
+			x = (uint8_t)(cycle * 37 + 11);	/* arbitrary bytes after the end */
 		memcpy(beat, &it.f[sent], n);
 		set_bytes(dut.s_axis_tdata, beat, B);
 		dut.s_axis_tkeep = keep_of(n);

@@ -270,7 +270,7 @@ static inline verdict judge(const bytes &f, bool bad, const box &b)
 }
 
 /* A good RoCE frame. `payload` bytes follow the headers of the opcode; frames below 60 bytes are
- * padded with noise, some of the tagged ones before the tag was inserted. */
+ * padded with random bytes, some of the tagged ones before the tag was inserted. */
 static inline bytes roce(rng &r, bool vlan, unsigned opcode, size_t payload)
 {
 	const size_t l2 = vlan ? 18 : 14;

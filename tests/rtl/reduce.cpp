@@ -266,7 +266,7 @@ struct bench {
 			if (r.below(4) && free_block(base, level))
 				begin(base, level);
 		}
-		/* Data that is not valid is noise. */
+		/* Data that is not valid is random. */
 		top->in_valid = 0;
 		top->in_member = top->in_first = top->in_final = top->in_last = 0;
 		top->in_level = r.next() & ((1u << (2 * PORTS)) - 1);

@@ -4,7 +4,7 @@
  *
  * Compiled with the parameters of the module. The bench is rf_ingress (descriptors, commands done), the connection
  * table, the static fields, the ledger and all queues; its answers come in the cycle in which they are due and are
- * noise in others.
+ * random in others.
  */
 #include <set>
 #include "Vrf_judge.h"
@@ -156,7 +156,7 @@ void judge_bench::evolve()
 job judge_bench::make()
 {
 	static const unsigned opcodes[] = { 0x00, 0x01, 0x02, 0x04, 0x06, 0x08, 0x0a, 0x0b, 0x0c, 0x11, 0x11, 0x11, 0x11, 0x81 };
-	/* Most frames are good in all fields that are not drawn below. */
+	/* Most frames are good in all fields that are not chosen below. */
 	const unsigned ok = b.r.percent(80) ? 100 : p_good;
 	const unsigned g = b.r.below(GROUPS), l = b.r.below(LANES), p = b.r.percent(ok) ? PORT : b.r.below(PORTS);
 	job j = {};
@@ -245,7 +245,7 @@ void judge_bench::groups()
 	}
 }
 
-/* Inputs that are due in this cycle; noise in all others. */
+/* Inputs that are due in this cycle; random values in all others. */
 void judge_bench::answers()
 {
 	const job &two = pipe[P2], &three = pipe[P3];

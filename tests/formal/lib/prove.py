@@ -95,7 +95,7 @@ def run(command, log, limit, check=True):
 def prepare(proof, case, sources, base, mutant):
     """Yosys: design to AIGER (asserts; covers) and to SMT2. For a mutant, only the files that the engine needs."""
     flags = " ".join(["-D" + d for d in proof["define"]] + ["-I" + d for d in proof["include"]])
-    # -defer: nothing is elaborated with the default sizes.
+    # -defer: no module is elaborated with its default parameters.
     lines = ["read_verilog -defer %s %s %s" % ("-formal" if original in proof["formal"] else "", flags, now)
              for original, now in zip(proof["source"], sources)]
     sizes = " ".join("-chparam %s %s" % item for item in case.items())

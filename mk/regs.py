@@ -79,7 +79,7 @@ def entries(blocks, windows, counters, enums, _firmware):
         if not single:
             yield block["name"] + "_BASE", block["base"], "address", block["doc"]
             yield block["name"] + "_STRIDE", block["stride"], "number", "Bytes from one to the next"
-            yield block["name"] + "_COUNT", block["count"], "number", "Room for so many"
+            yield block["name"] + "_COUNT", block["count"], "number", "Largest possible number of them"
         for reg in block["regs"]:
             stem = reg["name"] if single else block["name"] + "_" + reg["name"]
             yield stem, reg["offset"] + (block["base"] if single else 0), "address", reg["doc"]

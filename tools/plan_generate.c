@@ -111,7 +111,8 @@ static bool is_meaningful(const struct topo_spec *s, const char *boxes)
 	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++) {
 		if (!option[i].given || (option[i].shapes & OF(s->shape)))
 			continue;
-		fprintf(stderr, "ringfold plan generate: --%s is no option of the shape %s, but of",
+		fprintf(stderr,
+			"ringfold plan generate: --%s does not belong to the shape %s, but to",
 			option[i].name, shapes[s->shape]);
 		for (int k = 0; k < SHAPES; k++)
 			if (option[i].shapes & OF(k))

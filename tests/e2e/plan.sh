@@ -295,11 +295,11 @@ bad 2 "size needs exactly one --plan" check -t t.json -P p.json -P p.json --size
 for value in 0 -1 1048577 x; do
 	bad 2 "\"$value\" must be a whole number from 1 to 1048576" -t t.json --scheme ring --simulate --sim-chunks $value --out p2.json
 done
-bad 2 "leaves is no option of the shape star, but of leaf-spine rail random machines" generate star --leaves 3 --out p2.json
-bad 2 "k is no option of the shape leaf-spine, but of fat-tree" generate leaf-spine --k 8 --out p2.json
-bad 2 "gpus is no option of the shape rail, but of machines" generate rail --gpus 8 --out p2.json
-bad 2 "degree is no option of the shape fat-tree, but of random" generate fat-tree --degree 4 --out p2.json
-bad 2 "nvlink is no option of the shape star, but of machines" generate star --nvlink 400 --out p2.json
+bad 2 "leaves does not belong to the shape star, but to leaf-spine rail random machines" generate star --leaves 3 --out p2.json
+bad 2 "k does not belong to the shape leaf-spine, but to fat-tree" generate leaf-spine --k 8 --out p2.json
+bad 2 "gpus does not belong to the shape rail, but to machines" generate rail --gpus 8 --out p2.json
+bad 2 "degree does not belong to the shape fat-tree, but to random" generate fat-tree --degree 4 --out p2.json
+bad 2 "nvlink does not belong to the shape star, but to machines" generate star --nvlink 400 --out p2.json
 bad 2 "box-share needs --boxes share" generate leaf-spine --box-share 30% --out p2.json
 bad 1 "shares has 2 values" -t t.json --scheme inart-exact --shares 0.6,0.4 --out p2.json
 bad 1 "shares has 1 values" -t t.json --scheme inart-exact --shares 0 --out p2.json

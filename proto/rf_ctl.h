@@ -328,6 +328,7 @@ struct rf_ctl_group_page {
 #define RF_CTL_RANK_JOINED 0x01u
 #define RF_CTL_RANK_LEFT 0x02u
 #define RF_CTL_RANK_GONE 0x04u /* its lease has run out */
+#define RF_CTL_RANK_IDLE 0x08u /* the group has not started or has ended: next, sent, una are 0 */
 
 struct rf_ctl_rank {
 	uint8_t flags, port, lane;

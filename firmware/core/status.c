@@ -78,8 +78,10 @@ static void put_rank(struct rf_fw *fw, const struct rf_fw_group *g, const struct
 	r->lane = m->lane;
 	r->age_ms = age > UINT32_MAX ? UINT32_MAX : (uint32_t)age;
 	r->ip = m->src_ip;
-	if (!g->live)
+	if (!g->live) {
+		r->flags |= RF_CTL_RANK_IDLE;
 		return;
+	}
 	r->next = rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_NEXT));
 	r->sent = rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_SENT));
 	r->una = rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_UNA));

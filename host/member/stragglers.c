@@ -149,6 +149,11 @@ void rf_member_straggler_poll(struct rf_member *m, uint64_t now)
 	    reply->result != RF_CTL_PAGE || reply->page != RF_CTL_PAGE_RANKS)
 		return;
 	page = &reply->u.ranks;
+	/* without positions: whom the box waited for is in an earlier answer, if anywhere */
+	if (page->count && page->rank[0].flags & RF_CTL_RANK_IDLE) {
+		b->ended = true;
+		return;
+	}
 	for (k = 0; k < page->count && page->first + k < m->cfg.ranks; k++)
 		b->rank[page->first + k] = page->rank[k];
 	if (page->count && page->first + k < m->cfg.ranks)
@@ -157,10 +162,13 @@ void rf_member_straggler_poll(struct rf_member *m, uint64_t now)
 		answered(m, now);
 }
 
-/* Whether the box has answered, if not the last question then one shortly before. */
+/*
+ * Whether the box has answered, if not the last question then one shortly before; or the last one
+ * before the group ended.
+ */
 static bool has_answered(const struct rf_straggler_query *b, uint64_t now)
 {
-	return b->answered && (b->answered >= b->asked || now - b->asked < SILENT_NS);
+	return b->answered && (b->ended || b->answered >= b->asked || now - b->asked < SILENT_NS);
 }
 
 unsigned int rf_member_straggler(const struct rf_member *m, uint64_t now)
@@ -228,6 +236,10 @@ void rf_member_stragglers_text(const struct rf_member *m, uint64_t now, char *te
 	text[0] = '\0';
 	if (!m->have_client || !b->asked)
 		return;
+	if (b->ended && !b->answered) {
+		add(&l, "; the box has ended the group");
+		return;
+	}
 	if (!has_answered(b, now)) {
 		add(&l,
 		    "; the box at %s was asked which rank it waits for and has not answered for "

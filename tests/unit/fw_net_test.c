@@ -229,6 +229,7 @@ static void test_status(void **state)
 	assert_int_equal(fw_ask_result(b, &a, &reply), RF_CTL_PAGE);
 	assert_int_equal(reply.u.ranks.count, 2);
 	assert_int_equal(reply.u.ranks.rank[1].next, 12);
+	assert_int_equal(reply.u.ranks.rank[1].flags, RF_CTL_RANK_JOINED);
 	assert_int_equal(reply.u.ranks.rank[1].age_ms, 0);
 	assert_in_range(reply.u.ranks.rank[0].age_ms, 49, 51);
 	a.r.u.status.page = RF_CTL_PAGE_BOX;
@@ -267,6 +268,18 @@ static void test_status(void **state)
 	a.r.u.abort.group = 1;
 	assert_int_equal(fw_ask_result(b, &a, &reply), RF_CTL_OK);
 	assert_int_equal(b->fw.group[0].reason, RF_CTL_R_OPERATOR);
+	while (fw_box_out(b))
+		;
+	/* Its connections have no positions any more, and the answer says so. */
+	a.h.verb = RF_CTL_STATUS;
+	memset(&a.r, 0, sizeof(a.r));
+	a.r.u.status.page = RF_CTL_PAGE_RANKS;
+	a.r.u.status.job = 42;
+	a.r.u.status.group = 1;
+	assert_int_equal(fw_ask_result(b, &a, &reply), RF_CTL_PAGE);
+	assert_int_equal(reply.u.ranks.count, 2);
+	assert_int_equal(reply.u.ranks.rank[1].flags, RF_CTL_RANK_JOINED | RF_CTL_RANK_IDLE);
+	assert_int_equal(reply.u.ranks.rank[1].next, 0);
 	fw_box_free(b);
 }
 

@@ -261,6 +261,56 @@ static void goes_on(void **state)
 	rf_member_destroy(m);
 }
 
+/* The box answers the question which rank it waits for. */
+static void answer(struct rf_member *m, uint32_t next0, uint32_t next1, uint8_t flags, uint64_t now)
+{
+	struct rf_ctl_ranks_page *page = &m->client.answer.u.ranks;
+
+	m->client.answer.result = RF_CTL_PAGE;
+	m->client.answer.page = RF_CTL_PAGE_RANKS;
+	*page = (struct rf_ctl_ranks_page){.ranks = 2, .count = 2};
+	page->rank[0] = (struct rf_ctl_rank){.next = next0, .flags = flags};
+	page->rank[1] = (struct rf_ctl_rank){.next = next1, .flags = flags};
+	m->client.query = RF_CLIENT_Q_DONE;
+	m->straggler.asking = true;
+	m->straggler.asked = now;
+	rf_member_straggler_poll(m, now);
+}
+
+/*
+ * The other rank fails first and ends the group at the box. Then the box has no positions any more;
+ * what it said before remains.
+ */
+static void ended_before_the_answer(void **state)
+{
+	uint64_t now = SEC;
+	struct fake f;
+	struct rf_member *m = ring(&f, false);
+	char text[300];
+
+	(void)state;
+	m->have_client = true;
+	answer(m, 0, 0, RF_CTL_RANK_IDLE, now);
+	rf_member_stragglers_text(m, now, text, sizeof(text));
+	assert_string_equal(text, "; the box has ended the group");
+	assert_int_equal(rf_member_straggler(m, now), RF_MEMBER_NOBODY);
+	m->straggler.ended = false;
+	answer(m, 14, 2, 0, now);
+	assert_int_equal(rf_member_straggler(m, now), 1);
+	now += 3 * SEC;
+	answer(m, 0, 0, RF_CTL_RANK_IDLE, now);
+	assert_int_equal(rf_member_straggler(m, now), 1);
+	rf_member_stragglers_text(m, now, text, sizeof(text));
+	assert_string_equal(text, "; the box waits for rank 1 (rank 1: packet 2 of 14, last heard "
+				  "from 3000 ms ago)");
+	/* the group runs and no rank is late */
+	m->straggler.ended = false;
+	answer(m, 14, 14, 0, now);
+	assert_int_equal(rf_member_straggler(m, now), RF_MEMBER_NOBODY);
+	m->have_client = false;
+	rf_member_destroy(m);
+}
+
 static void put_card(uint8_t *card, const struct rf_member_gather *g)
 {
 	memcpy(card, g->value, g->len);
@@ -419,6 +469,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_out),
 		cmocka_unit_test(begun_while_asking),
+		cmocka_unit_test(ended_before_the_answer),
 		cmocka_unit_test(stands_still),
 		cmocka_unit_test(goes_on),
 		cmocka_unit_test(proof_fails),

@@ -18,6 +18,7 @@ struct plan *plan_new(const char *scheme)
 	p->certificate.cut = NAN;
 	p->certificate.degree = NAN;
 	p->certificate.dual = NAN;
+	p->certificate.stated = NAN;
 	p->certificate.flow = NAN;
 	return p;
 }

@@ -44,6 +44,11 @@ struct plan_certificate {
 	double dual;   /* sum of capacity x price / cheapest tree: needs exact pricing */
 	double flow;   /* flow relaxation */
 	bool exact;    /* the pricing that gave `dual` covered every tree */
+	/*
+	 * The dual bound that a file states as proven. It only serves to find a file that
+	 * contradicts itself.
+	 */
+	double stated;
 	const char *no_flow; /* why flow was not computed; static */
 	/*
 	 * The prices of the dual bound, so that others can verify it: of arcs (2 x links values)

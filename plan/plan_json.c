@@ -281,8 +281,11 @@ static int read_node_price(struct reader *r, json_t *list)
 	return 0;
 }
 
-/* Reads only the prices of the bounds: bounds are recomputed, never taken from a file. */
-static int read_prices(struct reader *r, json_t *bounds)
+/*
+ * Reads the prices of the bounds and the dual bound that they are said to prove. All bounds are
+ * recomputed, never taken from a file.
+ */
+static int read_bounds(struct reader *r, json_t *bounds)
 {
 	struct plan_certificate *c = &r->p->certificate;
 	json_t *arcs = json_object_get(bounds, "link_prices");
@@ -290,6 +293,9 @@ static int read_prices(struct reader *r, json_t *bounds)
 	json_t *value;
 	size_t i;
 
+	value = json_object_get(bounds, "dual");
+	if (json_is_true(json_object_get(bounds, "exact")) && json_is_number(value))
+		c->stated = json_number_value(value);
 	if (!arcs && !nodes)
 		return 0;
 	c->arc_price = calloc((size_t)r->t->links * 2 + 1, sizeof(double));
@@ -318,7 +324,7 @@ static int read_all(struct reader *r, json_t *root)
 		return topo_refuse(r->source.e, -1, -1, "%s:1: a plan must be an object",
 				   r->source.file);
 	if (read_head(r, root) != 0 || read_hosts(r, json_object_get(root, "hosts")) != 0 ||
-	    read_prices(r, json_object_get(root, "bounds")) != 0)
+	    read_bounds(r, json_object_get(root, "bounds")) != 0)
 		return -1;
 	json_array_foreach(json_object_get(root, "trees"), i, value)
 	{

@@ -510,6 +510,25 @@ double topo_egress(const struct topology *t, int node)
 	return sum;
 }
 
+bool topo_may_merge(const struct topology *t, int node, bool has_data)
+{
+	const struct topo_node *n = &t->node[node];
+
+	if (n->kind != TOPO_HOST)
+		return n->kind == TOPO_BOX;
+	return has_data || n->server || t->first[node + 1] - t->first[node] > 1;
+}
+
+bool topo_is_optional(const struct topology *t, int node)
+{
+	return !t->node[node].worker && topo_may_merge(t, node, false);
+}
+
+bool topo_forwards(const struct topology *t, int node)
+{
+	return t->node[node].kind != TOPO_HOST;
+}
+
 int topo_roots(const struct topology *t, int *list)
 {
 	int n = 0;

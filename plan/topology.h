@@ -7,7 +7,7 @@
  *
  * A box is a node that may merge: it sums the packets of one chunk and sends the result on. A
  * switch only forwards. A host holds data (it is a worker) unless its "worker" is false: then it
- * can only be a parameter server.
+ * can be a parameter server, or merge and relay if it has several links (topo_may_merge).
  *
  * Thread rule: any number of threads may read a topology that no thread changes.
  */
@@ -249,6 +249,19 @@ double topo_uniform(uint64_t *state);
 /* Sums of the capacities of the arcs that end at a node (ingress) or begin there (egress). */
 double topo_ingress(const struct topology *t, int node);
 double topo_egress(const struct topology *t, int node);
+/*
+ * Whether a node may be an inner node or the root of a tree, where data is merged, copied or
+ * relayed: a box; a host that has data in the plan in question, or is a parameter server, or has
+ * several links. A host with one link that is neither has no part in a plan.
+ */
+bool topo_may_merge(const struct topology *t, int node, bool has_data);
+/*
+ * The same for a node that a tree need not span: one without data in the topology. Every search for
+ * trees and every bound counts these nodes, because the verifier accepts them.
+ */
+bool topo_is_optional(const struct topology *t, int node);
+/* Whether a route may pass through a node without ending there: hosts do not forward. */
+bool topo_forwards(const struct topology *t, int node);
 /*
  * Lists the nodes where the trees of a reduce-only plan may end: the servers, or all workers if
  * there are none. Returns their number; list has space for t->nodes.

@@ -347,6 +347,18 @@ static int way(const struct arbor *a, int from, int to, int *arc)
 	return n;
 }
 
+/*
+ * Whether a member is left out of the tree because it has no data and only one child: the route
+ * then passes through it. It cannot pass through a host.
+ */
+static bool is_passed(const struct arbor *a, int i, const int *children)
+{
+	int node = a->node[a->member[i]];
+
+	return a->member[i] >= a->t->workers && children[i] == 1 &&
+	       (topo_forwards(a->t, node) || a->t->first[node + 1] - a->t->first[node] == 1);
+}
+
 void arbor_emit(struct arbor *a, struct plan *pool, bool down)
 {
 	int *children = mem_new((size_t)a->members, sizeof(int));
@@ -358,9 +370,9 @@ void arbor_emit(struct arbor *a, struct plan *pool, bool down)
 		int p = a->parent[i];
 		int n;
 
-		if (p < 0 || gone[i] || (a->member[i] >= a->t->workers && children[i] == 1))
+		if (p < 0 || gone[i] || is_passed(a, i, children))
 			continue;
-		while (a->parent[p] >= 0 && a->member[p] >= a->t->workers && children[p] == 1)
+		while (a->parent[p] >= 0 && is_passed(a, p, children))
 			p = a->parent[p];
 		n = way(a, a->member[down ? p : i], a->member[down ? i : p], arc);
 		if (plan_add_edge(pool, down, a->node[a->member[down ? p : i]],

@@ -4,10 +4,10 @@
  * cheapest tree may be used instead. Nothing relies on how the prices were made.
  *
  * If both directions of each link have the same price and merging has none, no tree is cheaper than
- * the cheapest spanning tree over the workers and some of the boxes (docs/planner.md, "Pricing").
- * If there are too many boxes for that, the network is folded. Every link then gets the least price
- * of its class, which makes no tree more expensive, and under prices of classes only the number of
- * merging nodes of each class matters.
+ * the cheapest spanning tree over the workers and some of the nodes without data that may merge
+ * (topo_is_optional; docs/planner.md, "Pricing"). If there are too many of these, the network is
+ * folded. Every link then gets the least price of its class, which makes no tree more expensive,
+ * and under prices of classes only the number of merging nodes of each class matters.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -140,5 +140,7 @@ double exact_by_spanning(const struct topology *t, const struct plan *p, bool me
 	if (isnan(cost) && merging)
 		cost = cheapest_of_classes(t, price);
 	free(price);
-	return cost > 0 ? budget(t, &p->certificate) / cost : NAN;
+	if (isnan(cost))
+		return NAN;
+	return cost > 0 ? budget(t, &p->certificate) / cost : INFINITY;
 }

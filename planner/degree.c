@@ -6,8 +6,8 @@
  * except one. So 2 (parts - 1) streams enter parts or other nodes that merge. The throughput times
  * this number is at most what those can receive: a part, the capacity of the links that lead into
  * it; a box outside of all parts, its processing rate (the way down ends at workers), and at most
- * the capacity of its links, or of as many of them as it has ports; a server likewise. If boxes
- * merge on the way, there are more such streams, not fewer.
+ * the capacity of its links, or of as many of them as it has ports; a host without data likewise.
+ * If boxes merge on the way, there are more such streams, not fewer.
  *
  * Any division into parts gives a bound. Here a part is a single worker or a rack: the workers at a
  * switch, with the switch and its boxes. Racks are contracted if that lowers the bound.
@@ -59,10 +59,10 @@ static double own_share(const struct topology *t, int node)
 {
 	const struct topo_node *n = &t->node[node];
 
-	if (n->kind == TOPO_SWITCH || (n->kind == TOPO_HOST && !n->worker && !n->server))
-		return 0;
-	if (n->kind == TOPO_HOST && n->worker)
+	if (n->worker)
 		return topo_ingress(t, node);
+	if (!topo_is_optional(t, node))
+		return 0;
 	return fmin(n->kind == TOPO_BOX ? port_ingress(t, node) : topo_ingress(t, node),
 		    n->processing);
 }

@@ -1,7 +1,8 @@
 /*
- * Lists all trees of a tiny network: over all workers and every choice of boxes, for each root that
- * makes a difference. Trees over n labelled nodes are listed by their Pruefer sequences of length n
- * - 2 (H. Pruefer, Neuer Beweis eines Satzes ueber Permutationen, 1918).
+ * Lists all trees of a tiny network: over all workers and every choice of other nodes that may
+ * merge, for each root that makes a difference. Trees over n labelled nodes are listed by their
+ * Pruefer sequences of length n - 2 (H. Pruefer, Neuer Beweis eines Satzes ueber Permutationen,
+ * 1918).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -45,7 +46,10 @@ struct every {
 	int n;
 };
 
-/* Whether every box has at least three edges: with fewer it merges nothing. */
+/*
+ * Whether every box has at least three edges, and every host without data, except the root, two:
+ * with fewer a box merges nothing, and a host does not even relay.
+ */
 static bool is_useful(const struct every *x, const int *parent)
 {
 	int degree[EVERY_NODES] = {0};
@@ -54,9 +58,14 @@ static bool is_useful(const struct every *x, const int *parent)
 		degree[i]++;
 		degree[parent[i]]++;
 	}
-	for (int i = 0; i < x->n; i++)
-		if (x->t->node[x->node[i]].kind == TOPO_BOX && degree[i] < 3)
+	for (int i = 0; i < x->n; i++) {
+		int node = x->node[i];
+		int least = topo_forwards(x->t, node) ? 3 : 2;
+
+		if (topo_is_optional(x->t, node) && degree[i] < least &&
+		    (i < x->n - 1 || topo_forwards(x->t, node)))
 			return false;
+	}
 	return true;
 }
 
@@ -93,36 +102,63 @@ static double trees_of(int n)
 	return n < 3 ? 1 : pow(n, n - 2);
 }
 
+/* Lists the optional nodes except one; returns their number, more than EVERY_NODES: too many. */
+static int list_options(const struct topology *t, bool merging, int root, int *option)
+{
+	int n = 0;
+
+	for (int i = 0; i < t->nodes && merging && n <= EVERY_NODES; i++) {
+		if (i == root || !topo_is_optional(t, i))
+			continue;
+		if (n < EVERY_NODES)
+			option[n] = i;
+		n++;
+	}
+	return n;
+}
+
+/* All trees with one root over the workers and every choice of the options. */
+static void add_every_choice(struct every *x, int root, const int *option, int options)
+{
+	const struct topology *t = x->t;
+
+	for (int set = 0; set < 1 << options; set++) {
+		x->n = 0;
+		for (int i = 0; i < t->workers; i++)
+			if (t->worker[i] != root)
+				x->node[x->n++] = t->worker[i];
+		for (int i = 0; i < options; i++)
+			if (set >> i & 1)
+				x->node[x->n++] = option[i];
+		x->node[x->n++] = root;
+		add_every_tree(x);
+	}
+}
+
 bool limits_every_tree(const struct topology *t, struct limits_fit *f, struct plan *pool,
 		       bool merging)
 {
-	int boxes = merging ? t->boxes : 0;
 	int *root = mem_new((size_t)t->nodes, sizeof(int));
+	int option[EVERY_NODES];
 	int roots = 1;
+	int options;
 	double all = 0;
 	struct every x = {.t = t, .f = f, .pool = pool};
 
 	root[0] = t->worker[0];
 	if (pool->reduce_only)
 		roots = topo_roots(t, root);
-	for (int set = 0; boxes <= EVERY_NODES && set < 1 << boxes; set++)
+	options = list_options(t, merging, root[0], option);
+	for (int set = 0; options <= EVERY_NODES && set < 1 << options; set++)
 		all += trees_of(t->workers + 1 + __builtin_popcount((unsigned int)set));
-	if (t->workers + 1 + boxes > EVERY_NODES || all * roots > EVERY_MOST) {
+	if (t->workers + 1 + options > EVERY_NODES || all * roots > EVERY_MOST) {
 		free(root);
 		return false;
 	}
-	for (int r = 0; r < roots; r++)
-		for (int set = 0; set < 1 << boxes; set++) {
-			x.n = 0;
-			for (int i = 0; i < t->workers; i++)
-				if (t->worker[i] != root[r])
-					x.node[x.n++] = t->worker[i];
-			for (int i = 0; i < boxes; i++)
-				if (set >> i & 1)
-					x.node[x.n++] = t->box[i];
-			x.node[x.n++] = root[r];
-			add_every_tree(&x);
-		}
+	for (int r = 0; r < roots; r++) {
+		options = list_options(t, merging, root[r], option);
+		add_every_choice(&x, root[r], option, options);
+	}
 	free(root);
 	return true;
 }

@@ -17,8 +17,10 @@
 #define SHARE_UNIT 0x1p-30
 #define CAPACITY_UNIT 0x1p-10
 #define OPTIONS_MOST 10
-#define PRICES_OPTIONS 12 /* boxes and servers up to which arborescences check prices */
-#define PRICES_WORK 3e7   /* limit of steps of that check */
+#define PRICES_OPTIONS                                                                             \
+	12              /* boxes and hosts without data up to which arborescences check prices     \
+			 */
+#define PRICES_WORK 3e7 /* limit of steps of that check */
 
 double exact_value(struct exact_fraction f)
 {
@@ -101,12 +103,9 @@ static int find_options(const struct topology *t, bool merging, int *option)
 {
 	int n = 0;
 
-	for (int i = 0; i < t->nodes && merging; i++) {
-		const struct topo_node *k = &t->node[i];
-
-		if (k->kind == TOPO_BOX || (k->kind == TOPO_HOST && k->server && !k->worker))
+	for (int i = 0; i < t->nodes && merging; i++)
+		if (topo_is_optional(t, i))
 			option[n++] = i;
-	}
 	return n;
 }
 
@@ -172,8 +171,7 @@ double exact_by_prices(const struct topology *t, const struct plan *p, bool merg
 		budget += t->node[i].processing * node[i];
 	}
 	cost = cheapest_tree(t, p, option, options, c->arc_price, node);
-	if (cost > 0)
-		value = budget / cost;
+	value = cost > 0 ? budget / cost : INFINITY;
 out:
 	free(option);
 	free(node);

@@ -28,7 +28,7 @@ int exact_throughput(const struct topology *t, const struct plan *p, struct exac
 /*
  * The bound from the prices of a plan's certificate, in doubles: capacity x price / the cheapest of
  * all trees. If there are too many trees for arborescences: exact_by_spanning(). NAN: there are no
- * prices, or too many trees for both.
+ * prices, or too many trees for both. INFINITY: a tree costs nothing, so the prices prove nothing.
  */
 double exact_by_prices(const struct topology *t, const struct plan *p, bool merging);
 
@@ -41,8 +41,8 @@ double exact_by_spanning(const struct topology *t, const struct plan *p, bool me
 /*
  * The bound from the certificate's prices, rounded to multiples of 2^-30 of the largest (any prices
  * give a bound): capacity x price / the cheapest way up and down, over all roots and all choices of
- * merging nodes. merging: whether boxes and servers may merge. -1: no prices, more than 10 boxes
- * and servers, or a capacity that is not a multiple of 2^-10.
+ * merging nodes. merging: whether nodes without data may merge. -1: no prices, more than 10 such
+ * nodes, or a capacity that is not a multiple of 2^-10.
  */
 int exact_bound(const struct topology *t, const struct plan *p, bool merging,
 		struct exact_fraction *value);

@@ -14,9 +14,10 @@ static bool is_worker(const struct topology *t, int node)
 	return t->node[node].kind == TOPO_HOST && t->node[node].worker;
 }
 
+/* Whether a node is a host that no tree uses. */
 static bool is_idle(const struct topology *t, int node)
 {
-	return t->node[node].kind == TOPO_HOST && !t->node[node].worker && !t->node[node].server;
+	return t->node[node].kind == TOPO_HOST && !topo_may_merge(t, node, is_worker(t, node));
 }
 
 /* Whether a node is a worker with one link, to a switch or box. */

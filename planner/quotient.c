@@ -165,9 +165,7 @@ static void take_all(struct quotient *q)
 
 static bool is_option(const struct quotient *q, int node)
 {
-	const struct topo_node *n = &q->f->c->node[node];
-
-	return n->kind == TOPO_BOX || (n->kind == TOPO_HOST && n->server && !n->worker);
+	return topo_is_optional(q->f->c, node);
 }
 
 /* Includes the first n nodes of a class; all twins of a class are options, or none is. */

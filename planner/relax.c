@@ -29,7 +29,7 @@ struct relaxation {
 	struct lp *lp;
 	bool reduce_only, mirrored;
 	double unit;
-	int *merger; /* nodes that merge: workers first, then boxes and servers without data */
+	int *merger; /* nodes that merge: workers first, then boxes and hosts without data */
 	int *number; /* by node: its index in merger[], -1: none */
 	int mergers;
 	bool *inside; /* nodes that a hop may pass */
@@ -56,12 +56,9 @@ static void find_mergers(struct relaxation *x)
 
 	for (int i = 0; i < t->workers; i++)
 		x->merger[x->mergers++] = t->worker[i];
-	for (int i = 0; i < t->nodes; i++) {
-		const struct topo_node *n = &t->node[i];
-
-		if (n->kind == TOPO_BOX || (n->kind == TOPO_HOST && n->server && !n->worker))
+	for (int i = 0; i < t->nodes; i++)
+		if (topo_is_optional(t, i))
 			x->merger[x->mergers++] = i;
-	}
 	for (int i = 0; i < t->nodes; i++)
 		x->number[i] = -1;
 	for (int i = 0; i < x->mergers; i++)
@@ -319,8 +316,10 @@ static void add_routes(struct relaxation *x, int m)
  */
 static bool is_too_large(const struct topology *t)
 {
-	double mergers = t->workers + t->boxes;
+	double mergers = t->workers;
 
+	for (int i = 0; i < t->nodes; i++)
+		mergers += topo_is_optional(t, i);
 	return mergers * (t->workers + 1.0) + mergers * t->links * 2.0 > COLUMNS_MOST;
 }
 

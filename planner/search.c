@@ -30,11 +30,9 @@ static bool has_one_price(const struct pack *p)
 		if (t->link[i].capacity[0] != t->link[i].capacity[1])
 			return false;
 	for (int i = 0; i < t->nodes; i++) {
-		const struct topo_node *n = &t->node[i];
-		bool may = (n->kind == TOPO_HOST && n->worker) ||
-			   (p->merging && (n->kind == TOPO_BOX || n->server));
+		bool may = t->node[i].worker || (p->merging && topo_is_optional(t, i));
 
-		if (may && !isinf(n->processing))
+		if (may && !isinf(t->node[i].processing))
 			return false;
 	}
 	return true;

@@ -27,11 +27,8 @@ struct steiner *steiner_new(const struct topology *t, bool merging)
 	s->from_arc = mem_new(nodes, sizeof(int));
 	s->parent = mem_new(nodes, sizeof(int));
 	for (int i = 0; i < t->nodes; i++) {
-		const struct topo_node *n = &t->node[i];
-
-		s->in[i] = n->kind == TOPO_HOST && n->worker;
-		if (merging &&
-		    (n->kind == TOPO_BOX || (n->kind == TOPO_HOST && n->server && !n->worker)))
+		s->in[i] = t->node[i].worker;
+		if (merging && topo_is_optional(t, i))
 			s->optional[s->options++] = i;
 	}
 	return s;
@@ -202,10 +199,16 @@ double steiner_span(struct steiner *s)
 
 static bool lower(double a, double b)
 {
-	return a < b - 1e-12 * fabs(b);
+	return isinf(b) ? a < b : a < b - 1e-12 * fabs(b);
 }
 
-/* Removes optional nodes with fewer than three edges, which do not merge. */
+/* Whether a tree may need an optional node with two edges: no route can pass through it. */
+static bool relays(const struct topology *t, int node)
+{
+	return !topo_forwards(t, node) && t->first[node + 1] - t->first[node] > 1;
+}
+
+/* Removes optional nodes with fewer than three edges, unless they relay. */
 bool steiner_prune(struct steiner *s)
 {
 	int *degree = s->parent;
@@ -225,7 +228,7 @@ bool steiner_prune(struct steiner *s)
 	for (int i = 0; i < s->options; i++) {
 		int node = s->optional[i];
 
-		if (!s->in[node] || degree[node] > 2)
+		if (!s->in[node] || degree[node] > 2 || (degree[node] == 2 && relays(s->t, node)))
 			continue;
 		s->in[node] = false;
 		any = true;
@@ -450,7 +453,7 @@ static void take_node(struct emitter *m, int node, int half, int parent)
 		m->anchor[node] = m->anchor[parent];
 	}
 	n = without_loops(m, arc, n);
-	if (worker || m->left[node] > 2) {
+	if (worker || m->left[node] > 2 || relays(m->s->t, node)) {
 		give_edge(m, node, m->anchor[node], arc, n);
 		free(arc);
 	} else {

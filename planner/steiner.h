@@ -20,7 +20,7 @@ struct steiner {
 	const double *node; /* prices of merging nodes; NULL: none */
 	const int *copies;  /* by worker with one link: number of other workers at its switch; NULL:
 			       none */
-	int *optional;      /* nodes that may merge: boxes, servers */
+	int *optional;      /* nodes that may merge: boxes, hosts without data */
 	int options;
 	bool quick; /* steiner_search does not drop and add nodes one by one */
 	bool *in;   /* nodes that the tree spans: all workers, some of the optional nodes */
@@ -53,8 +53,8 @@ double steiner_span(struct steiner *s);
  */
 double steiner_search(struct steiner *s, int exhaustive);
 /*
- * Removes nodes that do not merge from s->in; returns whether there were any. Call it after
- * steiner_span.
+ * Removes nodes that neither merge nor relay from s->in; returns whether there were any. Call it
+ * after steiner_span.
  */
 bool steiner_prune(struct steiner *s);
 /*
@@ -66,7 +66,7 @@ int steiner_edge_arcs(const struct steiner *s, int i, int *from, int *to, int *a
 int steiner_nearest_arcs(const struct steiner *s, int node, int *arc);
 /*
  * Adds the tree's way up to the root, or down from it, as edges of the pool's latest tree. Optional
- * nodes that do not merge are left out.
+ * nodes that neither merge nor relay are left out.
  */
 void steiner_emit(struct steiner *s, struct plan *pool, int root, bool down);
 

@@ -231,6 +231,11 @@ static int check_way(struct checker *c, const struct plan_tree *tree, bool down)
 		if (!down && v->branches == 0 && node != tree->root && !is_worker(c, node))
 			return topo_refuse(c->e, -1, -1, "tree %d: \"%s\" sends but has no data",
 					   c->tree, name(c, node));
+		if (v->branches > 0 && !topo_may_merge(c->t, node, is_worker(c, node)))
+			return topo_refuse(c->e, -1, -1,
+					   "tree %d: \"%s\" has no data, one link only, and is not "
+					   "a server: it cannot merge or copy",
+					   c->tree, name(c, node));
 		if (!down)
 			load_merge(c, node, tree->share);
 		steps = v->steps > steps ? v->steps : steps;

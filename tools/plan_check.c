@@ -16,7 +16,33 @@ struct request {
 	int plans;
 };
 
-/* Recomputes the bounds; those in the file are not trusted. */
+/* Relative difference at which a rate is above a bound: CLP's tolerance is 10^-7. */
+#define ABOVE 1e-6
+
+/*
+ * The topology in which only the plan's hosts have data; to be freed with topo_free. NULL with the
+ * reason.
+ */
+static struct topology *topology_of(const struct topology *t, const struct plan *p,
+				    struct topo_error *e)
+{
+	struct topology *own = topo_copy(t);
+
+	if (!own) {
+		topo_refuse(e, -1, -1, "out of memory");
+		return NULL;
+	}
+	for (int i = 0; i < t->nodes && p->hosts > 0; i++)
+		own->node[i].worker = false;
+	for (int i = 0; i < p->hosts; i++)
+		own->node[p->host[i]].worker = true;
+	if (topo_finish(own, e) == 0)
+		return own;
+	topo_free(own);
+	return NULL;
+}
+
+/* Recomputes the bounds; those in the file are not trusted. t: of topology_of. */
 static void certify(const struct topology *t, struct plan *p)
 {
 	struct plan_certificate *c = &p->certificate;
@@ -25,10 +51,51 @@ static void certify(const struct topology *t, struct plan *p)
 	c->degree = bound_degree(t, p->reduce_only);
 	c->flow = bound_flow(t, p->reduce_only, &c->no_flow);
 	c->dual = exact_by_prices(t, p, strcmp(p->scheme, "forest") != 0);
-	c->exact = !isnan(c->dual);
 	if (c->arc_price && isnan(c->dual))
 		fprintf(stderr, "ringfold plan: the dual bound is not checked: the network has too "
 				"many trees, or prices differ by direction\n");
+	/* The prices of a job's plan count the capacity that other jobs left. */
+	if (c->dual > c->stated * (1 + ABOVE) && p->hosts == 0)
+		fprintf(stderr,
+			"ringfold plan: the prices in the plan do not prove its dual bound %.6g "
+			"for this topology, but %.6g (inf: nothing)\n",
+			c->stated, c->dual);
+	c->dual = isfinite(c->dual) ? c->dual : NAN;
+	c->exact = !isnan(c->dual);
+}
+
+/*
+ * Refuses a plan that contradicts a bound: its throughput is above the dual bound that it states
+ * itself, or its trees carry more than a bound that certify() found.
+ */
+static int refuse_above(const struct topology *t, const struct plan *p, const char *path)
+{
+	const double stated = p->certificate.stated;
+	struct plan_load load;
+	const char *which;
+	double bound = plan_limit(p, &which);
+	double rate;
+
+	if (plan_verify(t, p, &load, NULL) != 0)
+		return 0; /* plan_finish names the reason */
+	rate = load.throughput;
+	plan_load_free(&load);
+	if (p->throughput > stated * (1 + ABOVE) && strcmp(p->scheme, "forest") != 0) {
+		fprintf(stderr,
+			"ringfold plan: %s: the throughput is %.6g, more than the dual bound %.6g "
+			"that the plan states as proven (\"bounds\"): that bound is false, make "
+			"the plan again\n",
+			path, p->throughput, stated);
+		return RF_EXIT_WRONG_DATA;
+	}
+	if (rate > bound * (1 + ABOVE)) {
+		fprintf(stderr,
+			"ringfold plan: %s: the trees carry %.6g, more than the %s bound %.6g: "
+			"this is an error of the planner, please report it with both files\n",
+			path, rate, which, bound);
+		return RF_EXIT_WRONG_DATA;
+	}
+	return 0;
 }
 
 /* Checks several plans that run at the same time: each alone, then all together. */
@@ -66,19 +133,23 @@ static int check(const struct request *w)
 {
 	struct topo_error e = {.text = ""};
 	struct plan_row row = {.name = "plan"};
-	struct topology *t;
+	struct topology *t, *own;
 	int rc = RF_EXIT_FAILED;
 
 	if (plan_output_paths(&w->to) != 0)
 		return RF_EXIT_FAILED;
 	t = topo_read(w->to.topology, &e);
 	row.plan = t ? plan_read(w->to.plan, t, &e) : NULL;
-	if (!row.plan) {
+	own = row.plan ? topology_of(t, row.plan, &e) : NULL;
+	if (!own) {
 		plan_fail(e.text);
 	} else {
-		certify(t, row.plan);
-		rc = plan_finish(t, &row, &w->to);
+		certify(own, row.plan);
+		rc = refuse_above(t, row.plan, w->to.plan);
+		if (rc == 0)
+			rc = plan_finish(t, &row, &w->to);
 	}
+	topo_free(own);
 	plan_free(row.plan);
 	topo_free(t);
 	return rc;

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
+
 #include "planner/build.h"
 #include "planner/limits.h"
 #include "planner/master.h"
@@ -24,8 +26,8 @@ struct every {
 };
 
 /*
- * Whether the parents (by position, for all except position 0) lead to position 0 and every box has
- * two children.
+ * Whether the parents (by position, for all except position 0) lead to position 0, every box has
+ * two children, and every host without data has one.
  */
 static bool is_tree(const struct every *x, const int *parent)
 {
@@ -39,9 +41,12 @@ static bool is_tree(const struct every *x, const int *parent)
 			if (steps > x->n)
 				return false;
 	}
-	for (int i = 0; i < x->n; i++)
-		if (x->t->node[x->node[i]].kind == TOPO_BOX && children[i] < 2)
+	for (int i = 0; i < x->n; i++) {
+		const struct topo_node *n = &x->t->node[x->node[i]];
+
+		if (!n->worker && children[i] < (n->kind == TOPO_BOX ? 2 : 1))
 			return false;
+	}
 	return true;
 }
 
@@ -84,6 +89,17 @@ static int list_ways(const struct topology *t, int from, int to, struct way *lis
 	return n;
 }
 
+/* Whether the verifier accepts a plan of this one tree. */
+static bool is_allowed(const struct topology *t, const struct plan *one)
+{
+	struct plan_load load;
+
+	if (limits_check(t, one, NULL) != 0 || plan_measure(t, one, &load, NULL) != 0)
+		return false;
+	plan_load_free(&load);
+	return true;
+}
+
 /* Adds the tree of these parents over all combinations of routes. */
 static void add_routes(struct every *x, const int *parent)
 {
@@ -106,7 +122,7 @@ static void add_routes(struct every *x, const int *parent)
 						       way[i][at[i]].arc, way[i][at[i]].arcs),
 					 0);
 		assert_int_equal(plan_mirror(one), 0);
-		if (limits_check(x->t, one, NULL) == 0)
+		if (is_allowed(x->t, one))
 			plan_copy_tree(x->pool, one, 0, 1);
 		plan_free(one);
 		for (i = 1; i < x->n && ++at[i] == ways[i]; i++)
@@ -135,14 +151,23 @@ static void add_trees(struct every *x)
 struct plan *all_trees(const struct topology *t)
 {
 	struct every x = {.t = t, .pool = plan_new("all")};
+	int other[NODES];
+	int others = 0;
 
-	for (int set = 0; set < 1 << t->boxes; set++) {
+	/* Every node that is not a plain switch: the verifier decides which of them may merge. */
+	for (int i = 0; i < t->nodes; i++) {
+		if (t->node[i].kind == TOPO_SWITCH || t->node[i].worker)
+			continue;
+		assert_true(t->workers + others < NODES);
+		other[others++] = i;
+	}
+	for (int set = 0; set < 1 << others; set++) {
 		x.n = 0;
 		for (int i = 0; i < t->workers; i++)
 			x.node[x.n++] = t->worker[i];
-		for (int i = 0; i < t->boxes; i++)
+		for (int i = 0; i < others; i++)
 			if (set >> i & 1)
-				x.node[x.n++] = t->box[i];
+				x.node[x.n++] = other[i];
 		add_trees(&x);
 	}
 	return x.pool;

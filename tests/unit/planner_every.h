@@ -8,8 +8,8 @@
 #include "plan/plan.h"
 
 /*
- * All trees over the workers and any boxes, with both ways over the same links, that respect the
- * limits of single trees.
+ * All trees over the workers and any other nodes that may merge, with both ways over the same
+ * links, that respect the limits of single trees.
  */
 struct plan *all_trees(const struct topology *t);
 /* The highest throughput of the trees for which `in` is true. */

@@ -516,7 +516,7 @@ bool topo_may_merge(const struct topology *t, int node, bool has_data)
 
 	if (n->kind != TOPO_HOST)
 		return n->kind == TOPO_BOX;
-	return has_data || n->server || t->first[node + 1] - t->first[node] > 1;
+	return has_data || (!n->taken && (n->server || t->first[node + 1] - t->first[node] > 1));
 }
 
 bool topo_is_optional(const struct topology *t, int node)

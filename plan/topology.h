@@ -58,6 +58,7 @@ struct topo_node {
 	enum topo_kind kind;
 	bool worker; /* a host whose data is summed */
 	bool server; /* a host that may be a parameter server */
+	bool taken;  /* a host of another job, which only helps that job; not in files */
 	/*
 	 * Of a box: the rate at which it can receive packets that it merges, summed over all
 	 * inputs. Of a host: the rate at which it can receive as a parameter server. INFINITY:
@@ -252,7 +253,7 @@ double topo_egress(const struct topology *t, int node);
 /*
  * Whether a node may be an inner node or the root of a tree, where data is merged, copied or
  * relayed: a box; a host that has data in the plan in question, or is a parameter server, or has
- * several links. A host with one link that is neither has no part in a plan.
+ * several links, and is not taken. A host with one link that is neither has no part in a plan.
  */
 bool topo_may_merge(const struct topology *t, int node, bool has_data);
 /*

@@ -222,6 +222,7 @@ struct canon *canon_new(const struct topology *t)
 		must(topo_add_node(c->t, n->kind, n->name, n->processing * c->scale) == i);
 		c->t->node[i].worker = n->worker;
 		c->t->node[i].server = n->server;
+		c->t->node[i].taken = n->taken;
 		c->t->node[i].limits = n->limits;
 		c->t->node[i].order = n->order;
 		c->t->node[i].variant = n->variant;

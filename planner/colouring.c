@@ -57,7 +57,8 @@ static uint64_t arc_colour(const struct colouring *x, int arc)
 
 static uint64_t node_colour(const struct colouring *x, const struct topo_node *n)
 {
-	uint64_t h = mix((uint64_t)n->kind * 4 + (uint64_t)n->worker * 2 + (uint64_t)n->server);
+	uint64_t h = mix((uint64_t)n->taken * 16 + (uint64_t)n->kind * 4 + (uint64_t)n->worker * 2 +
+			 (uint64_t)n->server);
 
 	if (n->kind == TOPO_SWITCH)
 		return h;

@@ -75,6 +75,7 @@ static int copy_nodes(struct fold *f, int *place)
 		}
 		f->c->node[c].worker = n->worker;
 		f->c->node[c].server = n->server;
+		f->c->node[c].taken = n->taken;
 		f->node[c] = i;
 		place[i] = c;
 		if (is_racked(t, i))
@@ -246,6 +247,7 @@ static int compare_nodes(const struct fold *f, int a, int b)
 
 	d = d ? d : x->worker - y->worker;
 	d = d ? d : x->server - y->server;
+	d = d ? d : x->taken - y->taken;
 	d = d ? d : n - (f->link_first[b + 1] - f->link_first[b]);
 	d = d ? d : compare_doubles(x->processing, y->processing);
 	d = d ? d : memcmp(&x->limits, &y->limits, sizeof(x->limits));

@@ -18,6 +18,7 @@
 
 #define FORMAT "ringfold-jobs"
 #define FLOOR 1e-8     /* part of a link's capacity that always remains */
+#define LEAST 2e-9     /* part of the largest capacity that does: topologies limit the ratio */
 #define NOTHING 1e-5   /* part of the slowest host's link below which a rate counts as nothing */
 #define JOBS_MOST 1000 /* in a file; all their floors together stay below the reserve */
 
@@ -215,23 +216,43 @@ static int subtract(struct topology *left, const struct topology *t, const struc
 	return 0;
 }
 
+static double largest_link(const struct topology *t)
+{
+	double most = 0;
+
+	for (int k = 0; k < 2 * t->links; k++)
+		most = fmax(most, topo_arc_capacity(t, k));
+	return most;
+}
+
+void jobs_take_hosts(struct topology *t, const struct jobs *j)
+{
+	for (int i = 0; i < j->count; i++)
+		for (int k = 0; k < j->job[i].hosts; k++)
+			t->node[j->job[i].host[k]].taken = true;
+}
+
 struct topology *jobs_rest(const struct topology *t, struct plan *const *plan, int plans,
 			   const struct job *job, struct topo_error *e)
 {
 	struct topology *left = topo_copy(t);
 	double *arc = mem_new((size_t)t->links * 2, sizeof(double));
 	double *node = mem_new((size_t)t->nodes, sizeof(double));
+	double least = largest_link(t) * LEAST;
 	int rc = left ? 0 : topo_refuse(e, -1, -1, "out of memory");
 
 	for (int i = 0; i < plans && rc == 0; i++)
 		rc = subtract(left, t, plan[i], arc, node, e);
 	for (int k = 0; k < 2 * t->links && rc == 0; k++)
-		left->link[k >> 1].capacity[k & 1] = left_of(topo_arc_capacity(t, k), arc[k]);
+		left->link[k >> 1].capacity[k & 1] =
+			fmax(left_of(topo_arc_capacity(t, k), arc[k]), least);
 	for (int i = 0; i < t->nodes && rc == 0; i++) {
 		struct topo_node *n = &left->node[i];
 
 		if (n->kind == TOPO_HOST)
 			n->worker = false;
+		if (n->taken)
+			n->server = false;
 		if (n->kind != TOPO_SWITCH)
 			n->processing = left_of(n->processing, node[i]);
 		if (n->kind == TOPO_BOX && (n->limits.groups < 1 || n->limits.slots < 1)) {
@@ -239,8 +260,13 @@ struct topology *jobs_rest(const struct topology *t, struct plan *const *plan, i
 			n->processing = 0;
 		}
 	}
-	for (int i = 0; rc == 0 && i < job->hosts; i++)
-		left->node[job->host[i]].worker = true;
+	for (int i = 0; rc == 0 && i < job->hosts; i++) {
+		struct topo_node *n = &left->node[job->host[i]];
+
+		n->worker = true;
+		n->taken = false;
+		n->server = t->node[job->host[i]].server;
+	}
 	if (rc == 0)
 		rc = topo_finish(left, e);
 	free(arc);
@@ -289,12 +315,18 @@ int jobs_verify(const struct topology *t, struct plan *const *plan, int plans, s
 	double *arc = mem_new((size_t)t->links * 2, sizeof(double));
 	double *node = mem_new((size_t)t->nodes, sizeof(double));
 	struct plan *all = plan_new("all");
-	int rc = all ? 0 : topo_refuse(e, -1, -1, "out of memory");
+	struct topology *own = topo_copy(t);
+	int rc = all && own ? 0 : topo_refuse(e, -1, -1, "out of memory");
 
+	for (int i = 0; i < plans && rc == 0; i++)
+		for (int k = 0; k < plan[i]->hosts; k++)
+			own->node[plan[i]->host[k]].taken = true;
+	if (rc == 0)
+		rc = topo_finish(own, e);
 	for (int i = 0; i < plans && rc == 0; i++) {
 		struct plan_load load;
 
-		rc = plan_verify(t, plan[i], &load, e);
+		rc = plan_verify(own, plan[i], &load, e);
 		if (rc != 0)
 			break;
 		for (int k = 0; k < 2 * t->links; k++)
@@ -321,6 +353,7 @@ int jobs_verify(const struct topology *t, struct plan *const *plan, int plans, s
 				node[i], t->node[i].name, t->node[i].processing);
 	if (rc == 0)
 		rc = limits_check(t, all, e);
+	topo_free(own);
 	plan_free(all);
 	free(arc);
 	free(node);

@@ -28,6 +28,12 @@ struct jobs *jobs_parse(const char *text, size_t len, const char *name, const st
 			struct topo_error *e);
 void jobs_free(struct jobs *j);
 
+/*
+ * Marks the hosts of all jobs as taken: no job's trees then merge or relay at a host of another
+ * job.
+ */
+void jobs_take_hosts(struct topology *t, const struct jobs *j);
+
 /* The part of links and boxes that is reserved, so that rounding cannot exceed a limit. */
 #define JOBS_RESERVE 1e-6
 
@@ -45,7 +51,8 @@ struct plan *jobs_plan(const struct topology *t, struct plan *const *plan, int p
 		       const struct scheme_options *o, struct topo_error *e);
 
 /*
- * Verifies plans that run at the same time: each alone, then the total load of links and boxes.
+ * Verifies plans that run at the same time: each alone, where hosts that a plan lists are taken for
+ * the other plans; then the total load of links and boxes.
  * Returns 0, or -1 with the reason.
  */
 int jobs_verify(const struct topology *t, struct plan *const *plan, int plans,

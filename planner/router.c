@@ -74,6 +74,12 @@ void router_free(struct router *r)
 	free(r);
 }
 
+/* Whether a route may be cut at a node, if that is a host. */
+static bool may_relay(const struct router *r, int node)
+{
+	return topo_may_merge(r->t, node, r->t->node[node].worker);
+}
+
 /*
  * Breadth-first search from the first `waiting` nodes in the queue, through switches and boxes; the
  * first step costs `extra` more. Returns the number of nodes reached for the first time.
@@ -123,7 +129,7 @@ static int *count_hops(const struct router *r, int to)
 		waiting = 0;
 		for (int i = 0; i < r->t->nodes; i++)
 			if (r->place[i] >= 0 && hops[r->place[i]] >= 0 &&
-			    r->t->node[i].kind == TOPO_HOST)
+			    r->t->node[i].kind == TOPO_HOST && may_relay(r, i))
 				queue[waiting++] = i;
 		more = walk(r, hops, queue, waiting, r->t->nodes);
 	}
@@ -155,12 +161,17 @@ int router_hops(struct router *r, int from, int to)
 	       core_hops(r, core_of(r, from), core_of(r, to));
 }
 
-/* Hops from the far end of an arc, including the extra cost if that end is a host on the way. */
+/*
+ * Hops from the far end of an arc, including the extra cost if that end is a host on the way; -1:
+ * no route leads there.
+ */
 static int hops_behind(const struct router *r, int arc, int to, const int *hops)
 {
 	int next = topo_arc_to(r->t, arc);
 	bool through = r->t->node[next].kind == TOPO_HOST && next != to;
 
+	if (through && !may_relay(r, next))
+		return -1;
 	return hops[r->place[next]] + (through ? r->t->nodes : 0);
 }
 

@@ -233,8 +233,11 @@ static int check_way(struct checker *c, const struct plan_tree *tree, bool down)
 					   c->tree, name(c, node));
 		if (v->branches > 0 && !topo_may_merge(c->t, node, is_worker(c, node)))
 			return topo_refuse(c->e, -1, -1,
-					   "tree %d: \"%s\" has no data, one link only, and is not "
-					   "a server: it cannot merge or copy",
+					   c->t->node[node].taken
+						   ? "tree %d: \"%s\" is a host of another job: it "
+						     "cannot merge or copy"
+						   : "tree %d: \"%s\" has no data, one link only, "
+						     "and is not a server: it cannot merge or copy",
 					   c->tree, name(c, node));
 		if (!down)
 			load_merge(c, node, tree->share);

@@ -87,6 +87,7 @@ static int run_jobs(const char *topology, const char *list, const struct scheme 
 	}
 	if (check_jobs(topology, list, j, prefix) != 0)
 		goto out;
+	jobs_take_hosts(t, j);
 	for (; made < j->count; made++) {
 		double begin = work_clock();
 

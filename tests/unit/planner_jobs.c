@@ -234,6 +234,58 @@ static void groups_are_shared(void **state)
 	topo_free(t);
 }
 
+/*
+ * Two jobs that share a machine. A GPU of one job never sends for the other, whichever is planned
+ * first; the verifier refuses plans in which it does. Nothing that a job takes in full makes the
+ * topology invalid for the next one.
+ */
+static void jobs_keep_to_their_hosts(void **state)
+{
+	static const char file[] = "{\"format\": \"ringfold-jobs\", \"version\": 1, \"jobs\": ["
+				   "{\"name\": \"a\", \"hosts\": [\"m0\", \"m1-gpu0\"]}, "
+				   "{\"name\": \"b\", \"hosts\": [\"m1-gpu1\", \"m2\"]}]}";
+	struct topo_spec s = topo_spec_default(TOPO_MACHINES);
+	struct scheme_options o = scheme_options_default();
+	struct plan *plan[2] = {NULL};
+	struct topo_error e = {.text = ""};
+	struct topology *t;
+	struct jobs *j;
+
+	(void)state;
+	s.hosts = 3;
+	s.gpus = 2;
+	s.leaves = 2;
+	s.spines = 0;
+	s.boxes = TOPO_BOX_ALL;
+	t = help_make(&s);
+	j = jobs_parse(file, strlen(file), "jobs.json", t, &e);
+	assert_non_null(j);
+	plan[0] = jobs_plan(t, NULL, 0, &j->job[0], scheme_find("best"), &o, &e);
+	assert_non_null(plan[0]);
+	same(plan[0]->throughput, 200, "alone, a GPU without a job helps", 0);
+	jobs_take_hosts(t, j);
+	assert_int_equal(plan_verify(t, plan[0], &(struct plan_load){0}, &e), -1);
+	assert_non_null(strstr(e.text, "\"m1-gpu1\" is a host of another job"));
+	plan_free(plan[0]);
+	for (int k = 0; k < 2; k++) {
+		struct topology *left = jobs_rest(t, plan, k, &j->job[k], &e);
+
+		if (!left)
+			fail_msg("%s", e.text);
+		plan[k] = jobs_plan(t, plan, k, &j->job[k], scheme_find("best"), &o, &e);
+		if (!plan[k])
+			fail_msg("%s", e.text);
+		same(plan[k]->throughput, 100, "a job", k);
+		topo_free(left);
+	}
+	if (jobs_verify(t, plan, 2, &e) != 0)
+		fail_msg("%s", e.text);
+	for (int k = 0; k < 2; k++)
+		plan_free(plan[k]);
+	jobs_free(j);
+	topo_free(t);
+}
+
 static void job_files(void **state)
 {
 	static const struct {
@@ -453,13 +505,10 @@ static void what_falls_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(machines_are_exact),
-		cmocka_unit_test(machine_files),
-		cmocka_unit_test(jobs_share_a_network),
-		cmocka_unit_test(groups_are_shared),
-		cmocka_unit_test(job_files),
-		cmocka_unit_test(trees_stay_after_a_failure),
-		cmocka_unit_test(what_falls_apart),
+		cmocka_unit_test(machines_are_exact),           cmocka_unit_test(machine_files),
+		cmocka_unit_test(jobs_share_a_network),         cmocka_unit_test(groups_are_shared),
+		cmocka_unit_test(jobs_keep_to_their_hosts),     cmocka_unit_test(job_files),
+		cmocka_unit_test(trees_stay_after_a_failure),   cmocka_unit_test(what_falls_apart),
 	};
 
 	if (getenv("RINGFOLD_SEED"))

@@ -18,6 +18,18 @@
 #define ROUND_LINKS 1500 /* links up to which cheaper trees are sought */
 #define USED 1e-9
 
+/*
+ * Hosts without data that have lost all links but one have no part in a plan any more: trees that
+ * use them are broken, as if these hosts had failed.
+ */
+static void drop_useless(const struct topology *t, const struct topology *left, int *node_of)
+{
+	for (int i = 0; i < t->nodes; i++)
+		if (node_of[i] >= 0 && t->node[i].kind == TOPO_HOST &&
+		    !topo_may_merge(left, node_of[i], t->node[i].worker))
+			node_of[i] = -1;
+}
+
 struct topology *replan_rest(const struct topology *t, const struct replan_failure *f,
 			     int **node_of, int **arc_of, struct topo_error *e)
 {
@@ -31,6 +43,16 @@ struct topology *replan_rest(const struct topology *t, const struct replan_failu
 		topo_refuse(e, -1, -1, "out of memory");
 		return NULL;
 	}
+	for (int i = 0; i < t->nodes; i++)
+		if (f->node[i] && t->node[i].worker) {
+			topo_refuse(e, i, -1,
+				    "the host \"%s\" has data in the plan, so its failure needs "
+				    "a new plan: take it out of the job, or give it \"worker\": "
+				    "false in the topology, and use ringfold plan jobs or make",
+				    t->node[i].name);
+			topo_free(left);
+			return NULL;
+		}
 	left->nodes = left->links = 0;
 	for (int i = 0; i < t->nodes; i++) {
 		node[i] = f->node[i] ? -1 : left->nodes;
@@ -49,8 +71,10 @@ struct topology *replan_rest(const struct topology *t, const struct replan_failu
 		l.b = node[l.b];
 		left->link[left->links++] = l;
 	}
-	if (topo_finish(left, e) == 0)
+	if (topo_finish(left, e) == 0) {
+		drop_useless(t, left, node);
 		return left;
+	}
 	topo_free(left);
 	return NULL;
 }
@@ -74,6 +98,7 @@ static bool carry_over(const struct plan *old, int tree, const int *node_of, con
 		const struct plan_edge *e = &old->edge[k->up_first + i];
 
 		arc = mem_more(arc, (size_t)e->arcs, sizeof(int));
+		whole = whole && node_of[e->from] >= 0 && node_of[e->to] >= 0;
 		for (int j = 0; j < e->arcs && whole; j++) {
 			arc[j] = arc_of[old->route[e->first + j]];
 			whole = arc[j] >= 0;
@@ -193,19 +218,14 @@ static struct plan *build(struct replanning *x, const struct plan *old, struct r
 	return p;
 }
 
-/* Converts the hosts of a job to their new indexes. */
-static int carry_hosts(const struct plan *old, const int *node_of, struct plan *p,
-		       struct topo_error *e)
+/* Converts the hosts of a job, all of which are left, to their new indexes. */
+static void carry_hosts(const struct plan *old, const int *node_of, struct plan *p)
 {
 	if (old->hosts == 0)
-		return 0;
+		return;
 	p->host = mem_new((size_t)old->hosts, sizeof(int));
-	for (int i = 0; i < old->hosts; i++) {
-		if (node_of[old->host[i]] < 0)
-			return topo_refuse(e, -1, -1, "a host of the plan has failed");
+	for (int i = 0; i < old->hosts; i++)
 		p->host[p->hosts++] = node_of[old->host[i]];
-	}
-	return 0;
 }
 
 static void replanning_end(struct replanning *x)
@@ -274,8 +294,8 @@ static struct plan *finish(const struct topology *t, const struct plan *old, con
 {
 	struct plan_load load;
 
-	if (p->hosts == 0 && carry_hosts(old, node_of, p, e) != 0)
-		goto refused;
+	if (p->hosts == 0)
+		carry_hosts(old, node_of, p);
 	if (plan_measure(t, p, &load, e) != 0)
 		goto refused;
 	p->throughput = load.throughput;

@@ -497,8 +497,74 @@ static void what_falls_apart(void **state)
 	assert_non_null(strstr(e.text, "has no link"));
 	free(node_of);
 	free(arc_of);
+	/* Whether or not the plan lists its hosts: those with data are the workers. */
+	f.link[0] = false;
+	f.node[t->worker[2]] = true;
+	assert_null(replan_rest(t, &f, &node_of, &arc_of, &e));
+	if (!strstr(e.text, "the host \"h2\" has data in the plan"))
+		fail_msg("%s", e.text);
+	free(node_of);
+	free(arc_of);
 	free(f.link);
 	free(f.node);
+	topo_free(t);
+}
+
+/*
+ * A machine whose GPUs without data send for the others, and one link after the other that fails.
+ * Such a GPU with one link left is of no use. A new plan finds whatever the kept trees use, so it
+ * is never below the changed plan.
+ */
+static void others_relay_after_a_failure(void **state)
+{
+	struct scheme_options o = scheme_options_default();
+	struct topo_spec s = topo_spec_default(TOPO_MACHINES);
+	struct topology *t;
+	struct plan *old;
+	int replaced = 0;
+
+	(void)state;
+	s.hosts = 2;
+	s.gpus = 3;
+	s.leaves = 3;
+	s.spines = 0;
+	s.boxes = TOPO_BOX_ALL;
+	t = help_make(&s);
+	t->node[t->worker[t->workers - 1]].worker = false;
+	help_finish(t);
+	old = help_plan(t, "best");
+	same(old->throughput, 300, "three rails", 0);
+	for (int l = 0; l < t->links; l++) {
+		struct replan_failure f = {mem_new((size_t)t->links, 1),
+					   mem_new((size_t)t->nodes, 1)};
+		struct topo_error e = {.text = ""};
+		int *node_of, *arc_of;
+		struct topology *left;
+		struct replan what;
+		struct plan_load load;
+		struct plan *new;
+
+		f.link[l] = true;
+		left = replan_rest(t, &f, &node_of, &arc_of, &e);
+		assert_non_null(left);
+		new = replan(left, old, node_of, arc_of, &o, &what, &e);
+		if (!new)
+			fail_msg("link %d: %s", l, e.text);
+		assert_int_equal(plan_verify(left, new, &load, &e), 0);
+		plan_load_free(&load);
+		if (new->throughput > what.fresh *(1 + 1e-6))
+			fail_msg("link %d: %.9g, a new plan %.9g", l, new->throughput, what.fresh);
+		for (int i = 0; i < t->nodes; i++)
+			replaced += node_of[i] < 0 && what.gone > 0;
+		plan_free(new);
+		topo_free(left);
+		free(node_of);
+		free(arc_of);
+		free(f.link);
+		free(f.node);
+	}
+	assert_int_equal(replaced, 2); /* the two links of that GPU */
+	plan_free(old);
 	topo_free(t);
 }
 
@@ -509,6 +575,7 @@ int main(void)
 		cmocka_unit_test(jobs_share_a_network),         cmocka_unit_test(groups_are_shared),
 		cmocka_unit_test(jobs_keep_to_their_hosts),     cmocka_unit_test(job_files),
 		cmocka_unit_test(trees_stay_after_a_failure),   cmocka_unit_test(what_falls_apart),
+		cmocka_unit_test(others_relay_after_a_failure),
 	};
 
 	if (getenv("RINGFOLD_SEED"))

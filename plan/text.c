@@ -98,12 +98,44 @@ int text_check_keys(struct text_source *s, const char *array, int index, json_t 
 	return 0;
 }
 
+/* The latest key that begins before a position; with its quotes. "" if there is none. */
+static void find_key(const struct text_source *s, size_t before, char *key, size_t room)
+{
+	*key = '\0';
+	for (size_t at = 0; at < before && at < s->len; at++) {
+		size_t end;
+
+		if (s->text[at] != '"')
+			continue;
+		end = skip_string(s->text, s->len, at);
+		if (is_key(s->text, s->len, end) && end - at < room)
+			snprintf(key, room, "%.*s", (int)(end - at), s->text + at);
+		at = end - 1;
+	}
+}
+
+/* A number that does not fit; jansson names the number, but not its key. */
+static void refuse_number(const struct text_source *s, const json_error_t *at)
+{
+	bool whole = strstr(at->text, "integer") != NULL;
+	char key[80];
+
+	find_key(s, at->position > 0 ? (size_t)at->position : 0, key, sizeof(key));
+	topo_refuse(
+		s->e, -1, -1, "%s:%d: %s: %s%s", s->file, at->line > 0 ? at->line : 1,
+		*key ? key : "a number", at->text,
+		whole ? "; a whole number above 9223372036854775807 needs an exponent, such as 1e30"
+		      : "");
+}
+
 json_t *text_json(const struct text_source *s)
 {
 	json_error_t at;
 	json_t *root = json_loadb(s->text, s->len, JSON_REJECT_DUPLICATES, &at);
 
-	if (!root)
+	if (!root && json_error_code(&at) == json_error_numeric_overflow)
+		refuse_number(s, &at);
+	else if (!root)
 		topo_refuse(s->e, -1, -1, "%s:%d: %s", s->file, at.line > 0 ? at.line : 1,
 			    *at.text ? at.text : "out of memory");
 	return root;

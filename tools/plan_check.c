@@ -159,8 +159,11 @@ static int take_plan(void *to, const char *value)
 {
 	struct request *w = to;
 
-	if (w->plans == PLANS_MOST)
+	if (w->plans == PLANS_MOST) {
+		fprintf(stderr, "--%s: \"%s\" is one too many: at most %d can be given\n",
+			rf_opt_name(), value, PLANS_MOST);
 		return -1;
+	}
 	w->to.plan = value;
 	w->several[w->plans++] = value;
 	return 0;

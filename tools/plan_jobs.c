@@ -128,8 +128,7 @@ int plan_command_jobs(int argc, char **argv)
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "topology", 't', &topology, "FILE", "JSON", NULL},
 		{RF_OPT_STRING, "jobs", 'J', &list, "FILE", "JSON, see docs/planner-jobs.md", NULL},
-		{RF_OPT_STRING, "scheme", 0, &scheme, "NAME", "scheme for all jobs (default best)",
-		 NULL},
+		{RF_OPT_STRING, "scheme", 0, &scheme, "NAME", "scheme for all jobs", NULL},
 		{RF_OPT_STRING, "out-prefix", 0, &prefix, "TEXT",
 		 "write each plan to TEXT, the job's name, .json", NULL},
 		{RF_OPT_UINT, "chunks", 'c', &chunks, "N",
@@ -169,39 +168,85 @@ struct removed {
 	int links, nodes;
 };
 
+static int add(const char **list, int *count, const char *value)
+{
+	if (*count == REMOVED_MOST) {
+		fprintf(stderr, "--%s: \"%s\" is one too many: at most %d can be given\n",
+			rf_opt_name(), value, REMOVED_MOST);
+		return -1;
+	}
+	list[(*count)++] = value;
+	return 0;
+}
+
+/* The parts of "a,b" or "a,b,k"; false: it has another form. */
+static bool split_link(const char *text, char name[2][TOPO_NAME_MAX], unsigned int *number)
+{
+	char k[16] = "1";
+	char more;
+	int parts = sscanf(text, "%63[^,],%63[^,],%15[^,]%c", name[0], name[1], k, &more);
+	int commas = 0;
+
+	for (const char *p = text; *p; p++)
+		commas += *p == ',';
+	return (parts == 2 || parts == 3) && commas == parts - 1 && rf_opt_uint(k, number) == 0 &&
+	       *number >= 1;
+}
+
 static int add_link(void *to, const char *value)
 {
 	struct removed *g = to;
+	char name[2][TOPO_NAME_MAX];
+	unsigned int number;
 
-	if (g->links == REMOVED_MOST)
+	if (!split_link(value, name, &number)) {
+		fprintf(stderr,
+			"--%s: \"%s\" must have the form A,B or A,B,K: the two nodes that the link "
+			"joins and, if several links join them, the number of the link, from 1\n",
+			rf_opt_name(), value);
 		return -1;
-	g->link[g->links++] = value;
-	return 0;
+	}
+	return add(g->link, &g->links, value);
 }
 
 static int add_node(void *to, const char *value)
 {
 	struct removed *g = to;
 
-	if (g->nodes == REMOVED_MOST)
-		return -1;
-	g->node[g->nodes++] = value;
-	return 0;
+	return add(g->node, &g->nodes, value);
 }
 
-/* An arc of the link that "a,b" or "a,b,k" names, or -1. */
+/* A node of that name; -1 with a message. */
+static int find_node(const struct topology *t, const int *sorted, const char *name)
+{
+	int node = topo_find(t, sorted, name);
+
+	if (node < 0)
+		fprintf(stderr, "ringfold plan replan: there is no node \"%s\"\n", name);
+	return node;
+}
+
+/* An arc of the link that "a,b" or "a,b,k" names; -1 with a message. */
 static int find_link(const struct topology *t, const int *sorted, const char *text)
 {
-	char name[3][TOPO_NAME_MAX] = {"", "", "1"};
-	unsigned int number;
-	int a, b;
+	char name[2][TOPO_NAME_MAX];
+	unsigned int number = 1;
+	int a, b, arc;
 
-	if (sscanf(text, "%63[^,],%63[^,],%63[^,]", name[0], name[1], name[2]) < 2 ||
-	    rf_opt_uint(name[2], &number) != 0 || number < 1 || number > (unsigned int)t->links)
+	split_link(text, name, &number);
+	a = find_node(t, sorted, name[0]);
+	b = a < 0 ? -1 : find_node(t, sorted, name[1]);
+	if (b < 0)
 		return -1;
-	a = topo_find(t, sorted, name[0]);
-	b = topo_find(t, sorted, name[1]);
-	return a < 0 || b < 0 ? -1 : topo_find_arc(t, a, b, (int)number);
+	arc = number > (unsigned int)t->links ? -1 : topo_find_arc(t, a, b, (int)number);
+	if (arc < 0 && topo_find_arc(t, a, b, 1) < 0)
+		fprintf(stderr, "ringfold plan replan: no link joins \"%s\" and \"%s\"\n", name[0],
+			name[1]);
+	else if (arc < 0)
+		fprintf(stderr,
+			"ringfold plan replan: fewer than %u links join \"%s\" and \"%s\"\n",
+			number, name[0], name[1]);
+	return arc;
 }
 
 static int find_removed(const struct topology *t, const struct removed *g, struct replan_failure *f)
@@ -212,24 +257,18 @@ static int find_removed(const struct topology *t, const struct removed *g, struc
 	for (int i = 0; i < g->links && rc == 0; i++) {
 		int arc = find_link(t, sorted, g->link[i]);
 
-		if (arc < 0) {
-			fprintf(stderr, "ringfold plan replan: there is no link \"%s\"\n",
-				g->link[i]);
+		if (arc < 0)
 			rc = -1;
-		} else {
+		else
 			f->link[arc >> 1] = true;
-		}
 	}
 	for (int i = 0; i < g->nodes && rc == 0; i++) {
-		int node = topo_find(t, sorted, g->node[i]);
+		int node = find_node(t, sorted, g->node[i]);
 
-		if (node < 0) {
-			fprintf(stderr, "ringfold plan replan: there is no node \"%s\"\n",
-				g->node[i]);
+		if (node < 0)
 			rc = -1;
-		} else {
+		else
 			f->node[node] = true;
-		}
 	}
 	free(sorted);
 	return rc;
@@ -332,7 +371,8 @@ int plan_command_replan(int argc, char **argv)
 		{RF_OPT_CALL, "without-link", 0, &g, "A,B[,K]",
 		 "the link (the K-th) between two nodes has failed; repeatable", add_link},
 		{RF_OPT_CALL, "without-node", 0, &g, "NAME",
-		 "a box or switch has failed, with its links; repeatable", add_node},
+		 "a box, a switch or a host without data has failed, with its links; repeatable",
+		 add_node},
 		{RF_OPT_STRING, "out", 'o', &out, "FILE", "write the new plan as JSON", NULL},
 		{RF_OPT_STRING, "topology-out", 0, &topology_out, "FILE",
 		 "write the remaining topology", NULL},

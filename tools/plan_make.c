@@ -135,7 +135,8 @@ static int take_size(void *to, const char *value)
 	struct request *w = to;
 
 	if (rf_opt_size(value, &w->to.size) != 0 || w->to.size == 0) {
-		fprintf(stderr, "\"%s\" must be a size above 0, such as 64K, 16M or 1G\n", value);
+		fprintf(stderr, "--%s: \"%s\" must be a size above 0, such as 64K, 16M or 1G\n",
+			rf_opt_name(), value);
 		return -1;
 	}
 	w->weighed = true;
@@ -147,8 +148,8 @@ static int take_gap(void *to, const char *value)
 	double *gap = to;
 
 	if (rf_opt_fraction(value, gap) != 0 || *gap < GAP_LEAST || *gap > GAP_MOST) {
-		fprintf(stderr, "\"%s\" must be a part from %g%% to %g%%\n", value, 100 * GAP_LEAST,
-			100 * GAP_MOST);
+		fprintf(stderr, "--%s: \"%s\" must be a part from %g%% to %g%%\n", rf_opt_name(),
+			value, 100 * GAP_LEAST, 100 * GAP_MOST);
 		return -1;
 	}
 	return 0;
@@ -167,9 +168,9 @@ static int take_shares(void *to, const char *value)
 		if (end == p || (*end != ',' && *end != '\0') || !(share >= 0) || isinf(share) ||
 		    w->shares == SHARES_MOST) {
 			fprintf(stderr,
-				"\"%s\" must be a list of at most %d numbers of at least 0, "
-				"separated by commas\n",
-				value, SHARES_MOST);
+				"--%s: \"%s\" must be a list of at most %d numbers of at least "
+				"0, separated by commas\n",
+				rf_opt_name(), value, SHARES_MOST);
 			return -1;
 		}
 		w->share[w->shares++] = share;

@@ -211,8 +211,8 @@ int plan_take_sim_chunks(void *to, const char *value)
 
 	if (rf_opt_uint(value, &w->sim_chunks) != 0 || w->sim_chunks == 0 ||
 	    w->sim_chunks > SIM_CHUNKS_MOST) {
-		fprintf(stderr, "\"%s\" must be a whole number from 1 to %u\n", value,
-			SIM_CHUNKS_MOST);
+		fprintf(stderr, "--%s: \"%s\" must be a whole number from 1 to %u\n", rf_opt_name(),
+			value, SIM_CHUNKS_MOST);
 		return -1;
 	}
 	w->sim_chunks_given = true;

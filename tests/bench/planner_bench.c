@@ -2,13 +2,13 @@
  * Figures of the planner: every scheme on the topologies of the published evaluations, our ratios
  * beside those of the papers, planning times, and 10,000 hosts in the simulators.
  *
- *   planner-bench FILE [SEEDS [PART OF A CASE'S NAME]]
+ *   planner-bench FILE [SEEDS [CASE]]
  *
  * Appends JSON lines to FILE. Throughputs are means over the seeds; their limit is the mean of the
  * lesser of the cut and degree bounds. The limit of a ratio is the paper's value; its mean, least
  * and most are those of 30 draws, and it is ok within 15 % of the paper's value. The complete name
- * of a case runs only that case. Instead of a case's name, "cluster" runs jobs and failures, and
- * "drawn:FROM-TO" the random topologies of these seeds.
+ * of a case runs only that case. CASE is a part of the names of the cases to run; "cluster" runs
+ * jobs and failures, "drawn:FROM-TO" the random topologies of these seeds.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/opt.h"
 #include "planner/bounds.h"
 #include "planner/scheme.h"
 #include "planner/sim.h"
@@ -27,6 +28,7 @@
 #include "tests/unit/planner_forest.h"
 
 #define SCHEMES_MAX 40
+#define SEEDS_MOST 10000
 #define DRAWN 1000 /* topologies */
 #define UNITS 1e8  /* work units, some one second; independent of other work */
 
@@ -348,19 +350,54 @@ static bool is_wanted(const char *name)
 	return !only || strstr(name, only);
 }
 
+/* Takes the arguments from argv[at] on; a message and false if they are not valid. */
+static bool take_arguments(int argc, char **argv, int at)
+{
+	unsigned int n = (unsigned int)seeds;
+
+	if (at == argc || argc - at > 3) {
+		fprintf(stderr, "planner-bench: one to three arguments are required, not %d\n",
+			argc - at);
+		return false;
+	}
+	if (argc - at > 1 && (rf_opt_uint(argv[at + 1], &n) != 0 || n < 1 || n > SEEDS_MOST)) {
+		fprintf(stderr,
+			"planner-bench: SEEDS: \"%s\" must be a whole number from 1 to %d\n",
+			argv[at + 1], SEEDS_MOST);
+		return false;
+	}
+	seeds = (int)n;
+	only = argc - at > 2 ? argv[at + 2] : NULL;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
+	static const struct rf_opt opts[] = {{.kind = RF_OPT_END}};
+	static const struct rf_opt_page page = {
+		"planner-bench FILE [SEEDS [CASE]]",
+		"Measures the planner: throughputs of all schemes on networks of the papers, "
+		"planning times, large\nnetworks. Appends JSON lines to FILE. SEEDS (default 10): "
+		"topologies of each case, of which the mean\nis given. CASE: runs only cases whose "
+		"name contains this; \"cluster\": jobs and failures;\n\"drawn:FROM-TO\": the "
+		"random topologies of these seeds.",
+		"  planner-bench figures.jsonl 3 \"Rina\"\n"
+		"  planner-bench figures.jsonl 1 drawn:1-10",
+		opts};
+	int at = rf_opt_parse(&page, argc, argv);
 	int from, to;
 
-	if (argc < 2 || (argc > 2 && (seeds = atoi(argv[2])) < 1)) {
-		fprintf(stderr, "usage: %s FILE [SEEDS [PART OF A CASE'S NAME]]\n", argv[0]);
-		return 2;
+	if (at == -1)
+		return RF_EXIT_GOOD;
+	if (at < 0 || !take_arguments(argc, argv, at)) {
+		if (at >= 0)
+			fprintf(stderr, "usage: %s\n--help explains them\n", page.usage);
+		return RF_EXIT_USAGE;
 	}
-	if (!figure_open(argv[1])) {
-		perror(argv[1]);
+	if (!figure_open(argv[at])) {
+		perror(argv[at]);
 		return 1;
 	}
-	only = argc > 3 ? argv[3] : NULL;
 	if (only && sscanf(only, "drawn:%d-%d", &from, &to) == 2) {
 		large_drawn(from, to);
 		return figure_close() ? 0 : 1;

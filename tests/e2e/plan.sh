@@ -101,7 +101,7 @@ check "... prints no messages" test ! -s err
 rm -f large.json
 before=$(ls)
 run 1 "a link that does not exist" replan --topology t.json --plan p.json --without-link leaf0,leaf1 --out q.json
-check "... names it" says 'there is no link "leaf0,leaf1"'
+check "... names its ends" says "no link joins \"leaf0\" and \"leaf1\""
 run 1 "a host's last link" replan --topology t.json --plan p.json --without-link h0,leaf0 --out q.json
 check "... names the host" says '"h0" has no link'
 check "... nothing is written" nothing_new
@@ -270,10 +270,10 @@ bad 2 "roundings must be at most 100000" -t t.json --scheme grid --roundings 100
 bad 2 "\"x\" is not a valid N" -t t.json --scheme best --tree x --out p2.json
 bad 2 "\"-3s\" is not a valid TIME" -t t.json --scheme best --limit -3s --out p2.json
 for value in 0 -1 x; do
-	bad 2 "\"$value\" must be a size above 0" -t t.json --scheme best --size $value --out p2.json
+	bad 2 "^--size: \"$value\" must be a size above 0" -t t.json --scheme best --size $value --out p2.json
 done
 for value in x 1, ,1 -1,2 inf nan 1:2; do
-	bad 2 "\"$value\" must be a list of at most 64 numbers" -t t.json --scheme inart-exact --shares $value --out p2.json
+	bad 2 "^--shares: \"$value\" must be a list of at most 64 numbers" -t t.json --scheme inart-exact --shares $value --out p2.json
 done
 for scheme in best inart ring; do
 	bad 2 "shares is an option of the scheme inart-exact, not of \"$scheme\"" -t t.json --scheme $scheme --shares 0.6,0.4 --out p2.json
@@ -284,7 +284,7 @@ for scheme in best ring inart-exact forest; do
 	done
 done
 for value in 0 11% 1e-8 -1 x; do
-	bad 2 "\"$value\" must be a part from 1e-05% to 10%" -t t.json --scheme best --gap $value --out p2.json
+	bad 2 "^--gap: \"$value\" must be a part from 1e-05% to 10%" -t t.json --scheme best --gap $value --out p2.json
 done
 bad 2 "gap is an option of the scheme best, not of \"forest\"" -t t.json --scheme forest --gap 1% --out p2.json
 bad 2 "tree needs --picture or --dot" -t t.json --scheme ring --tree 1 --out p2.json
@@ -293,7 +293,7 @@ bad 2 "sim-chunks needs --simulate or --size" -t t.json --scheme ring --sim-chun
 bad 2 "sim-chunks needs exactly one --plan" check -t t.json -P p.json -P p.json --sim-chunks 8
 bad 2 "size needs exactly one --plan" check -t t.json -P p.json -P p.json --size 8M
 for value in 0 -1 1048577 x; do
-	bad 2 "\"$value\" must be a whole number from 1 to 1048576" -t t.json --scheme ring --simulate --sim-chunks $value --out p2.json
+	bad 2 "^--sim-chunks: \"$value\" must be a whole number from 1 to 1048576" -t t.json --scheme ring --simulate --sim-chunks $value --out p2.json
 done
 bad 2 "leaves does not belong to the shape star, but to leaf-spine rail random machines" generate star --leaves 3 --out p2.json
 bad 2 "k does not belong to the shape leaf-spine, but to fat-tree" generate leaf-spine --k 8 --out p2.json
@@ -303,7 +303,16 @@ bad 2 "nvlink does not belong to the shape star, but to machines" generate star 
 bad 2 "box-share needs --boxes share" generate leaf-spine --box-share 30% --out p2.json
 bad 1 "shares has 2 values" -t t.json --scheme inart-exact --shares 0.6,0.4 --out p2.json
 bad 1 "shares has 1 values" -t t.json --scheme inart-exact --shares 0 --out p2.json
-bad 1 "there is no link \"leaf0\"" replan -t t.json -P p.json --without-link leaf0 --out p2.json
+for value in leaf0 leaf0, ,leaf0 leaf0,h0,0 leaf0,h0,x leaf0,h0,1,1; do
+	bad 2 "^--without-link: \"$value\" must have the form A,B or A,B,K" replan -t t.json -P p.json --without-link $value --out p2.json
+done
+bad 1 "there is no node \"leaf9\"" replan -t t.json -P p.json --without-link leaf9,h0 --out p2.json
+bad 1 "fewer than 2 links join \"leaf0\" and \"h0\"" replan -t t.json -P p.json --without-link leaf0,h0,2 --out p2.json
+bad 1 "no link joins \"h0\" and \"h1\"" replan -t t.json -P p.json --without-link h0,h1 --out p2.json
+bad 1 "the host \"h0\" has data in the plan" replan -t t.json -P p.json --without-node h0 --out p2.json
+sed 's/"dual": [0-9.]*/"dual": 1.5/' p.json > low.json
+bad 3 "more than the dual bound 1.5 that the plan states as proven" check -t t.json -P low.json
+rm -f low.json
 bad 1 "nobody" replan -t t.json -P p.json --without-node nobody --out p2.json
 bad 1 "cannot write nowhere/p.json" -t t.json --scheme ring --out nowhere/p.json
 bad 1 "not a regular file" -t t.json --scheme ring --out .

@@ -102,7 +102,7 @@ static void bad_plans(void **state)
 		{HEAD "\"throughput\": 1,\n\"steps\": 9223372036854775807}",
 		 "p.json:3: \"steps\" must"},
 		{HEAD "\"throughput\": 1,\n\"steps\": 9223372036854775808}",
-		 "p.json:3: too big integer"},
+		 "p.json:3: \"steps\": too big integer"},
 		{HEAD "\"throughput\": 1,\n\"rounds\": -1}", "p.json:3: \"rounds\" must be"},
 		{HEAD
 		 "\"throughput\": 1, \"chunks\": 8, \"trees\": [\n{\"share\": 1, \"root\": \"s0\", "

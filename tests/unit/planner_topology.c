@@ -85,6 +85,13 @@ static const struct {
 	 8, "the capacity from \"x\" to \"b\" is -2.5"},
 	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "x", "1e31") ",\n" LINK("b", "x", "1") "]}", 7,
 	 "the capacity from \"a\" to \"x\" is 1e+31; it must be from 1e-30 to 1e+30"},
+	/* Numbers that do not fit: the message names the key. */
+	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "x", "1000000000000000000000000000000") "]}", 7,
+	 "\"capacity\": too big integer; a whole number above 9223372036854775807 needs an "
+	 "exponent"},
+	{HEAD GOOD_NODES "\"links\": [\n" LINK("a", "x", "[1,\n 1e999]") "]}", 8,
+	 "\"capacity\": real number overflow near '1e999'"},
+	{"[\n99999999999999999999]", 2, "a number: too big integer"},
 	{HEAD GOOD_NODES
 	 "\"links\": [\n" LINK("a", "x", "2e9") ",\n" LINK("b", "x", "[2e9, 1]") "]}",
 	 8, "the capacity from \"x\" to \"b\" is 1, less than a billionth of the largest, 2e+09"},

@@ -17,10 +17,9 @@
 #define SHARE_UNIT 0x1p-30
 #define CAPACITY_UNIT 0x1p-10
 #define OPTIONS_MOST 10
-#define PRICES_OPTIONS                                                                             \
-	12              /* boxes and hosts without data up to which arborescences check prices     \
-			 */
-#define PRICES_WORK 3e7 /* limit of steps of that check */
+/* Arborescences check prices up to this number of boxes and hosts without data, and of steps. */
+#define PRICES_OPTIONS 12
+#define PRICES_WORK 3e7
 
 double exact_value(struct exact_fraction f)
 {

@@ -18,7 +18,7 @@ enum rf_member_step {
 /* What the box reported about each rank's position. Times in ns, 0: never. */
 struct rf_straggler_query {
 	bool asking; /* a page was requested */
-	bool ended;  /* the box has the group no more: the last answer before that remains */
+	bool ended;  /* the box has ended the group: the last answer before that stays valid */
 	uint64_t asked, answered;
 	struct rf_ctl_rank rank[RF_RANKS_MAX];
 	/* the last rank that the box waited for, and when it did; 0: for none */

@@ -150,10 +150,9 @@ void rf_member_straggler_poll(struct rf_member *m, uint64_t now)
 		return;
 	page = &reply->u.ranks;
 	/* without positions: whom the box waited for is in an earlier answer, if anywhere */
-	if (page->count && page->rank[0].flags & RF_CTL_RANK_IDLE) {
-		b->ended = true;
+	b->ended = page->count && page->rank[0].flags & RF_CTL_RANK_IDLE;
+	if (b->ended)
 		return;
-	}
 	for (k = 0; k < page->count && page->first + k < m->cfg.ranks; k++)
 		b->rank[page->first + k] = page->rank[k];
 	if (page->count && page->first + k < m->cfg.ranks)

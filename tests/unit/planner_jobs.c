@@ -234,6 +234,19 @@ static void groups_are_shared(void **state)
 	topo_free(t);
 }
 
+/* Machines of several GPUs, with a NIC for each; a box for each rail, no spines. */
+static struct topology *machines(int hosts, int gpus)
+{
+	struct topo_spec s = topo_spec_default(TOPO_MACHINES);
+
+	s.hosts = hosts;
+	s.gpus = gpus;
+	s.leaves = gpus;
+	s.spines = 0;
+	s.boxes = TOPO_BOX_ALL;
+	return help_make(&s);
+}
+
 /*
  * Two jobs that share a machine. A GPU of one job never sends for the other, whichever is planned
  * first; the verifier refuses plans in which it does. Nothing that a job takes in full makes the
@@ -244,7 +257,6 @@ static void jobs_keep_to_their_hosts(void **state)
 	static const char file[] = "{\"format\": \"ringfold-jobs\", \"version\": 1, \"jobs\": ["
 				   "{\"name\": \"a\", \"hosts\": [\"m0\", \"m1-gpu0\"]}, "
 				   "{\"name\": \"b\", \"hosts\": [\"m1-gpu1\", \"m2\"]}]}";
-	struct topo_spec s = topo_spec_default(TOPO_MACHINES);
 	struct scheme_options o = scheme_options_default();
 	struct plan *plan[2] = {NULL};
 	struct topo_error e = {.text = ""};
@@ -252,12 +264,7 @@ static void jobs_keep_to_their_hosts(void **state)
 	struct jobs *j;
 
 	(void)state;
-	s.hosts = 3;
-	s.gpus = 2;
-	s.leaves = 2;
-	s.spines = 0;
-	s.boxes = TOPO_BOX_ALL;
-	t = help_make(&s);
+	t = machines(3, 2);
 	j = jobs_parse(file, strlen(file), "jobs.json", t, &e);
 	assert_non_null(j);
 	plan[0] = jobs_plan(t, NULL, 0, &j->job[0], scheme_find("best"), &o, &e);
@@ -518,18 +525,12 @@ static void what_falls_apart(void **state)
 static void others_relay_after_a_failure(void **state)
 {
 	struct scheme_options o = scheme_options_default();
-	struct topo_spec s = topo_spec_default(TOPO_MACHINES);
 	struct topology *t;
 	struct plan *old;
 	int replaced = 0;
 
 	(void)state;
-	s.hosts = 2;
-	s.gpus = 3;
-	s.leaves = 3;
-	s.spines = 0;
-	s.boxes = TOPO_BOX_ALL;
-	t = help_make(&s);
+	t = machines(2, 3);
 	t->node[t->worker[t->workers - 1]].worker = false;
 	help_finish(t);
 	old = help_plan(t, "best");
@@ -552,7 +553,7 @@ static void others_relay_after_a_failure(void **state)
 			fail_msg("link %d: %s", l, e.text);
 		assert_int_equal(plan_verify(left, new, &load, &e), 0);
 		plan_load_free(&load);
-		if (new->throughput > what.fresh *(1 + 1e-6))
+		if (new->throughput > (1 + 1e-6) * what.fresh)
 			fail_msg("link %d: %.9g, a new plan %.9g", l, new->throughput, what.fresh);
 		for (int i = 0; i < t->nodes; i++)
 			replaced += node_of[i] < 0 && what.gone > 0;

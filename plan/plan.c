@@ -155,10 +155,13 @@ static int by_fraction(const void *a, const void *b)
 
 int plan_quantise(struct plan *p, int chunks)
 {
-	struct rest *rest = malloc(((size_t)p->trees + 1) * sizeof(*rest));
+	struct rest *rest;
 	int left = chunks;
 	int kept = 0;
 
+	if (p->trees == 0)
+		return 0;
+	rest = malloc((size_t)p->trees * sizeof(*rest));
 	if (!rest)
 		return -1;
 	for (int i = 0; i < p->trees; i++) {

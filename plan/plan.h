@@ -92,8 +92,8 @@ int plan_add_edge(struct plan *p, bool down, int from, int to, const int *arc, i
 int plan_mirror(struct plan *p);
 /*
  * Divides the plan into `chunks` classes: every tree gets a whole number of them (largest remainder
- * method), and its share is set to match. Trees without a class are dropped. Returns 0, or -1 if
- * memory runs out.
+ * method), and its share is set to match. Trees without a class are dropped. A plan without trees
+ * stays as it is. Returns 0, or -1 if memory runs out.
  */
 int plan_quantise(struct plan *p, int chunks);
 

@@ -281,6 +281,13 @@ struct plan *scheme_forestcoll(const struct topology *t, const struct scheme_opt
 	} else {
 		topo_refuse(e, -1, -1, "forestcoll: the linear program has no solution");
 	}
+	if (p && p->trees == 0) {
+		topo_refuse(e, -1, -1,
+			    "forestcoll: hosts with data reach each other only over hosts without "
+			    "data, which its trees do not use; best and ring use them");
+		plan_free(p);
+		p = NULL;
+	}
 	phase_end(&up);
 	phase_end(&down);
 	return p;

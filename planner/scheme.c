@@ -114,6 +114,10 @@ struct plan *scheme_run_ordered(const struct scheme *s, const struct topology *t
 		o->progress(s->name, work_clock() - begin);
 	if (!p)
 		return NULL;
+	if (p->trees == 0) {
+		topo_refuse(e, -1, -1, "%s finds no tree in this network", s->name);
+		goto refused;
+	}
 	if (o->reduce_only && drop_down(t, p, e) != 0)
 		goto refused;
 	plan_split_hosts(t, p);

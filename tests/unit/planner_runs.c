@@ -101,12 +101,56 @@ static void schemes_relay_at_hosts(void **state)
 		}
 }
 
+/*
+ * Two workers that only a host without data joins, and the same as a part of a network of three:
+ * schemes whose trees use no such hosts refuse them, also if they would have to divide the plan
+ * into chunk classes; best plans them.
+ */
+static void some_schemes_find_no_tree(void **state)
+{
+	struct scheme_options o = scheme_options_default();
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct topology *t = make_line(3, false);
+		bool larger = i >= 2;
+
+		t->node[1].worker = false;
+		if (larger) {
+			topo_add_node(t, TOPO_SWITCH, "s0", 0);
+			topo_add_node(t, TOPO_HOST, "h3", INFINITY);
+			topo_add_link(t, 2, 3, 10, 0);
+			topo_add_link(t, 4, 3, 10, 0);
+		}
+		help_finish(t);
+		o.chunks = i % 2 ? 7 : 0;
+		for (const struct scheme *s = scheme_list; s->name; s++) {
+			struct topo_error e = {.text = ""};
+			struct plan *p = scheme_run(s, t, &o, &e);
+			bool best = strcmp(s->name, "best") == 0;
+
+			if (strcmp(s->name, "forestcoll") == 0 &&
+			    (p || !strstr(e.text, "forestcoll: hosts with data reach each other")))
+				fail_msg("forestcoll: %s", p ? "a plan" : e.text);
+			if (best && !p)
+				fail_msg("best: %s", e.text);
+			if (best)
+				help_near(p->throughput, 10);
+			if (!p)
+				assert_true(e.text[0] != '\0');
+			plan_free(p);
+		}
+		topo_free(t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forged_forwarding_is_refused),
 		cmocka_unit_test(idle_host_relays),
 		cmocka_unit_test(schemes_relay_at_hosts),
+		cmocka_unit_test(some_schemes_find_no_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -372,10 +372,27 @@ static int walk(const struct topology *t, int from, const bool *through, int mar
 	return tail;
 }
 
+/*
+ * Whether a box can merge: following links from it through switches reaches a host or two other
+ * boxes.
+ */
+static bool box_merges(const struct topology *t, int box, int mark, int *seen, int *queue)
+{
+	static const bool switches[3] = {[TOPO_SWITCH] = true};
+	int n = walk(t, box, switches, mark, seen, queue);
+	int boxes = 0;
+
+	for (int i = 1; i < n && boxes < 2; i++) {
+		if (t->node[queue[i]].kind == TOPO_HOST)
+			return true;
+		boxes += t->node[queue[i]].kind == TOPO_BOX;
+	}
+	return boxes >= 2;
+}
+
 static int check_reach(const struct topology *t, int *seen, int *queue, struct topo_error *e)
 {
 	static const bool all[3] = {true, true, true};
-	static const bool switches[3] = {[TOPO_SWITCH] = true};
 
 	for (int i = 0; i < t->nodes; i++)
 		if (t->first[i] == t->first[i + 1])
@@ -387,23 +404,48 @@ static int check_reach(const struct topology *t, int *seen, int *queue, struct t
 						   "the topology is not connected: no path leads "
 						   "from \"%s\" to \"%s\"",
 						   t->node[t->worker[0]].name, t->node[i].name);
-	for (int b = 0; b < t->boxes; b++) {
-		int n = walk(t, t->box[b], switches, b + 2, seen, queue);
-		int hosts = 0;
-		int boxes = 0;
-
-		for (int i = 1; i < n && hosts == 0 && boxes < 2; i++) {
-			hosts += t->node[queue[i]].kind == TOPO_HOST;
-			boxes += t->node[queue[i]].kind == TOPO_BOX;
-		}
-		if (hosts == 0 && boxes < 2)
+	for (int b = 0; b < t->boxes; b++)
+		if (!box_merges(t, t->box[b], b + 2, seen, queue))
 			return topo_refuse(
 				e, t->box[b], -1,
 				"the box \"%s\" cannot merge anything: it reaches no host, and "
 				"fewer than two other boxes, through plain switches",
 				t->node[t->box[b]].name);
-	}
 	return 0;
+}
+
+int topo_drop_useless_boxes(struct topology *t)
+{
+	int *room = calloc((size_t)t->nodes * 2, sizeof(int));
+	int mark = 1;
+	bool any = true;
+
+	if (!room || index_arcs(t) != 0 || index_kinds(t) != 0) {
+		free(room);
+		return -1;
+	}
+	/* A box that becomes a switch may be the second box that another one reaches. */
+	while (any) {
+		any = false;
+		for (int b = 0; b < t->boxes; b++) {
+			struct topo_node *n = &t->node[t->box[b]];
+
+			if (n->kind != TOPO_BOX ||
+			    box_merges(t, t->box[b], mark++, room, room + t->nodes))
+				continue;
+			topo_make_switch(n);
+			any = true;
+		}
+	}
+	free(room);
+	return 0;
+}
+
+void topo_make_switch(struct topo_node *n)
+{
+	n->kind = TOPO_SWITCH;
+	n->processing = 0;
+	n->limits = topo_limits_none();
 }
 
 int topo_finish(struct topology *t, struct topo_error *e)

@@ -157,6 +157,14 @@ int topo_add_link(struct topology *t, int a, int b, double capacity, double dela
  */
 int topo_finish(struct topology *t, struct topo_error *e);
 
+/* Makes a plain switch of a box, which then only forwards. */
+void topo_make_switch(struct topo_node *n);
+/*
+ * Does so with every box that cannot merge anything, before topo_finish: parts of a network can
+ * leave such boxes although the network had none. Returns 0, or -1 if memory runs out.
+ */
+int topo_drop_useless_boxes(struct topology *t);
+
 /* The part of topo_finish that checks names: empty ones, control characters, duplicates. */
 int topo_check_names(const struct topology *t, struct topo_error *e);
 /* Whether a UTF-8 text has no control characters and no characters that XML forbids. */

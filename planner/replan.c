@@ -19,13 +19,14 @@
 #define USED 1e-9
 
 /*
- * Hosts without data that have lost all links but one have no part in a plan any more: trees that
- * use them are broken, as if these hosts had failed.
+ * Hosts without data that have lost all links but one have no part in a plan any more, and boxes
+ * that cannot merge anything any more only forward: trees that use them are broken, as if these
+ * nodes had failed.
  */
 static void drop_useless(const struct topology *t, const struct topology *left, int *node_of)
 {
 	for (int i = 0; i < t->nodes; i++)
-		if (node_of[i] >= 0 && t->node[i].kind == TOPO_HOST &&
+		if (node_of[i] >= 0 && t->node[i].kind != TOPO_SWITCH &&
 		    !topo_may_merge(left, node_of[i], t->node[i].worker))
 			node_of[i] = -1;
 }
@@ -71,7 +72,9 @@ struct topology *replan_rest(const struct topology *t, const struct replan_failu
 		l.b = node[l.b];
 		left->link[left->links++] = l;
 	}
-	if (topo_finish(left, e) == 0) {
+	if (topo_drop_useless_boxes(left) != 0) {
+		topo_refuse(e, -1, -1, "out of memory");
+	} else if (topo_finish(left, e) == 0) {
 		drop_useless(t, left, node);
 		return left;
 	}

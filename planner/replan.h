@@ -15,8 +15,9 @@ struct replan_failure {
 /*
  * The network without the failed parts; the workers of t are the hosts whose data the plan sums.
  * arc_of: the new arc of each old arc, or -1; node_of: the same for nodes, and -1 for a host
- * without data that has too few links left to merge or relay; both to be freed. NULL with the
- * reason: the rest is disconnected, or a worker has failed.
+ * without data that has too few links left to merge or relay, and for a box that can only forward
+ * and is a switch now; both to be freed. NULL with the reason: the rest is disconnected, or a
+ * worker has failed.
  */
 struct topology *replan_rest(const struct topology *t, const struct replan_failure *f,
 			     int **node_of, int **arc_of, struct topo_error *e);

@@ -569,14 +569,79 @@ static void others_relay_after_a_failure(void **state)
 	topo_free(t);
 }
 
+/*
+ * Leaves and spines that all merge, and one link after the other that fails. A spine with one link
+ * left cannot merge anything: it only forwards, and trees that ended there are replaced.
+ */
+static void useless_boxes_forward(void **state)
+{
+	struct scheme_options o = scheme_options_default();
+	struct topo_spec s = topo_spec_default(TOPO_LEAF_SPINE);
+	int forward = 0;
+	int replaced = 0;
+
+	(void)state;
+	s.leaves = 2;
+	s.spines = 2;
+	s.hosts = 2;
+	s.boxes = TOPO_BOX_ALL;
+	for (int l = 4; l < 8; l++) {
+		struct topology *t = help_make(&s), *left;
+		struct replan_failure f = {mem_new((size_t)t->links, 1),
+					   mem_new((size_t)t->nodes, 1)};
+		struct plan *old = NULL, *new;
+		struct topo_error e = {.text = ""};
+		int *node_of, *arc_of;
+		struct replan what;
+		struct plan_load load;
+
+		f.link[l] = true;
+		left = replan_rest(t, &f, &node_of, &arc_of, &e);
+		if (!left)
+			fail_msg("link %d: %s", l, e.text);
+		for (int spine = 0; spine < t->nodes; spine++) {
+			if (t->node[spine].kind != TOPO_BOX)
+				continue;
+			/* Every leaf and every spine as the root. */
+			old = forest_shortest(t, spine);
+			assert_non_null(old);
+			new = replan(left, old, node_of, arc_of, &o, &what, &e);
+			if (!new)
+				fail_msg("link %d, root %d: %s", l, spine, e.text);
+			assert_int_equal(plan_verify(left, new, &load, &e), 0);
+			plan_load_free(&load);
+			assert_true(new->throughput <= what.fresh *(1 + 1e-6));
+			replaced += node_of[spine] < 0 && what.gone > 0;
+			plan_free(new);
+			plan_free(old);
+		}
+		for (int i = 0; i < left->nodes; i++)
+			forward += left->node[i].kind == TOPO_SWITCH;
+		assert_int_equal(left->boxes, 3);
+		topo_free(left);
+		topo_free(t);
+		free(node_of);
+		free(arc_of);
+		free(f.link);
+		free(f.node);
+	}
+	assert_int_equal(forward, 4);
+	assert_int_equal(replaced, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(machines_are_exact),           cmocka_unit_test(machine_files),
-		cmocka_unit_test(jobs_share_a_network),         cmocka_unit_test(groups_are_shared),
-		cmocka_unit_test(jobs_keep_to_their_hosts),     cmocka_unit_test(job_files),
-		cmocka_unit_test(trees_stay_after_a_failure),   cmocka_unit_test(what_falls_apart),
+		cmocka_unit_test(machines_are_exact),
+		cmocka_unit_test(machine_files),
+		cmocka_unit_test(jobs_share_a_network),
+		cmocka_unit_test(groups_are_shared),
+		cmocka_unit_test(jobs_keep_to_their_hosts),
+		cmocka_unit_test(job_files),
+		cmocka_unit_test(trees_stay_after_a_failure),
+		cmocka_unit_test(what_falls_apart),
 		cmocka_unit_test(others_relay_after_a_failure),
+		cmocka_unit_test(useless_boxes_forward),
 	};
 
 	if (getenv("RINGFOLD_SEED"))

@@ -109,7 +109,7 @@ int topo_add_link(struct topology *t, int a, int b, double capacity, double dela
 		t->link_room = room;
 	}
 	l = &t->link[t->links];
-	*l = (struct topo_link){a, b, {capacity, capacity}, {delay, delay}};
+	*l = (struct topo_link){a, b, {capacity, capacity}, {delay, delay}, {0, 0}};
 	return t->links++;
 }
 
@@ -550,6 +550,16 @@ double topo_egress(const struct topology *t, int node)
 	for (int i = t->first[node]; i < t->first[node + 1]; i++)
 		sum += topo_arc_capacity(t, t->out[i]);
 	return sum;
+}
+
+int topo_ports(const struct topology *t, int node)
+{
+	int links = t->first[node + 1] - t->first[node];
+	int ports = t->node[node].limits.ports;
+
+	for (int i = t->first[node]; i < t->first[node + 1] && ports < links; i++)
+		ports += topo_arc_held(t, t->out[i]);
+	return ports < links ? ports : links;
 }
 
 bool topo_may_merge(const struct topology *t, int node, bool has_data)

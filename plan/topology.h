@@ -38,13 +38,17 @@ enum topo_variant { TOPO_PLAIN, TOPO_GPU, TOPO_NVSWITCH };
 #define TOPO_LIMIT_MAX 1000000 /* largest value of each limit in a file */
 #define TOPO_UNLIMITED INT_MAX
 
-/* Limits of a box (docs/planner.md, "What a box can hold"), each TOPO_UNLIMITED or at least 1. */
+/*
+ * Limits of a box (docs/planner.md, "What a box can hold"), each TOPO_UNLIMITED or at least 1;
+ * beside other jobs, ports can be 0.
+ */
 struct topo_limits {
 	int groups; /* trees that have the box as a node */
 	int ranks;  /* neighbours in one tree */
 	int fan_in; /* neighbours in one tree that send to the box on the way up */
 	int slots;  /* chunks in flight, over all its trees; each tree needs at least one */
-	int ports;  /* links over which it sends and receives as a node of trees */
+	int ports;  /* links over which it sends and receives as a node of trees, besides held ones
+		     */
 };
 
 /* The limits of the shipped box. */
@@ -79,6 +83,12 @@ struct topo_link {
 	int a, b;
 	double capacity[2]; /* [0] a to b, [1] b to a */
 	double delay[2];    /* seconds */
+	/*
+	 * [0] at a, [1] at b: 1 if other jobs use the port of the box at that end, so that it does
+	 * not count against the box's ports; not in files. No bool: links have no padding, so that
+	 * equal ones have equal bytes.
+	 */
+	int held[2];
 };
 
 struct topology {
@@ -122,6 +132,12 @@ static inline int topo_arc_to(const struct topology *t, int arc)
 static inline double topo_arc_capacity(const struct topology *t, int arc)
 {
 	return t->link[arc >> 1].capacity[arc & 1];
+}
+
+/* Whether other jobs use the port where an arc leaves a box. */
+static inline bool topo_arc_held(const struct topology *t, int arc)
+{
+	return t->link[arc >> 1].held[arc & 1] != 0;
 }
 
 static inline double topo_arc_delay(const struct topology *t, int arc)
@@ -271,6 +287,8 @@ bool topo_may_merge(const struct topology *t, int node, bool has_data);
 bool topo_is_optional(const struct topology *t, int node);
 /* Whether a route may pass through a node without ending there: hosts do not forward. */
 bool topo_forwards(const struct topology *t, int node);
+/* The number of links of a box whose ports it may use: its ports and those that are held. */
+int topo_ports(const struct topology *t, int node);
 /*
  * Lists the nodes where the trees of a reduce-only plan may end: the servers, or all workers if
  * there are none. Returns their number; list has space for t->nodes.

@@ -158,6 +158,8 @@ static int by_ends(const void *a, const void *b)
 			return x->l.capacity[d] < y->l.capacity[d] ? 1 : -1;
 		if (x->l.delay[d] != y->l.delay[d])
 			return x->l.delay[d] < y->l.delay[d] ? -1 : 1;
+		if (x->l.held[d] != y->l.held[d])
+			return x->l.held[d] ? -1 : 1;
 	}
 	return x->arc - y->arc;
 }
@@ -182,6 +184,7 @@ static void add_links(struct canon *c, const struct topology *t, const int *plac
 		for (int d = 0; d < 2; d++) {
 			list[i].l.capacity[d] = l.capacity[d ^ turned] * c->scale;
 			list[i].l.delay[d] = l.delay[d ^ turned];
+			list[i].l.held[d] = l.held[d ^ turned];
 		}
 	}
 	qsort(list, (size_t)t->links, sizeof(*list), by_ends);

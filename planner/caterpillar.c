@@ -59,17 +59,20 @@ static bool is_host(const struct topology *t, int node)
 }
 
 /*
- * Whether arc a is a worse port than arc b. Links to switches come before links to hosts, then
- * links that the base loads less, then links with more capacity. Equal links are rotated from box
- * to box (find_ports).
+ * Whether arc a is a worse port than arc b. Ports that are held come first, since they are free;
+ * then links to switches come before links to hosts, then links that the base loads less, then
+ * links with more capacity. Equal links are rotated from box to box (find_ports).
  */
 static bool is_worse(const struct maker *m, int a, int b)
 {
 	const struct topology *t = m->t;
+	bool held[2] = {topo_arc_held(t, a ^ 1), topo_arc_held(t, b ^ 1)};
 	bool hosts[2] = {is_host(t, topo_arc_from(t, a)), is_host(t, topo_arc_from(t, b))};
 	double full[2] = {(m->r->load[a] + m->r->load[a ^ 1]) / topo_arc_capacity(t, a),
 			  (m->r->load[b] + m->r->load[b ^ 1]) / topo_arc_capacity(t, b)};
 
+	if (held[0] != held[1])
+		return held[1];
 	if (hosts[0] != hosts[1])
 		return hosts[0];
 	if (full[0] != full[1])
@@ -92,7 +95,7 @@ static void find_ports(const struct maker *m, struct joint *j, int turn)
 			j->port[at] = j->port[at - 1];
 		j->port[at] = in;
 	}
-	j->ports = links < t->node[j->node].limits.ports ? links : t->node[j->node].limits.ports;
+	j->ports = topo_ports(t, j->node);
 }
 
 /*

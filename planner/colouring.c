@@ -52,7 +52,10 @@ static uint64_t arc_colour(const struct colouring *x, int arc)
 
 	h = mix(h ^ place_of(x, topo_arc_capacity(t, arc ^ 1)));
 	h = mix_double(h, topo_arc_delay(t, arc));
-	return mix_double(h, topo_arc_delay(t, arc ^ 1));
+	h = mix_double(h, topo_arc_delay(t, arc ^ 1));
+	if (topo_arc_held(t, arc) || topo_arc_held(t, arc ^ 1))
+		h = mix(h + 1 + topo_arc_held(t, arc));
+	return h;
 }
 
 static uint64_t node_colour(const struct colouring *x, const struct topo_node *n)

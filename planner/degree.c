@@ -39,7 +39,7 @@ struct part {
 static double port_ingress(const struct topology *t, int node)
 {
 	int links = t->first[node + 1] - t->first[node];
-	int ports = t->node[node].limits.ports;
+	int ports = topo_ports(t, node);
 	double *in;
 	double sum = 0;
 

@@ -190,7 +190,32 @@ static double left_of(double limit, double used)
 	return isinf(limit) ? limit : fmax(limit * (1 - JOBS_RESERVE) - used, limit * FLOOR);
 }
 
-/* Adds the load of one plan to arc and node, and subtracts its groups and slots from the copy. */
+/*
+ * Leaves a node what the plans do not use of its processing. A box that is used up becomes a plain
+ * switch, and a host that is used up helps no other job.
+ */
+static void leave_processing(struct topo_node *n, double used, double least)
+{
+	double floor = fmax(n->processing * FLOOR, least);
+
+	if (isinf(n->processing))
+		return;
+	n->processing = left_of(n->processing, used);
+	if (n->processing > floor)
+		return;
+	if (n->kind == TOPO_BOX) {
+		topo_make_switch(n);
+	} else {
+		n->processing = floor;
+		n->server = false;
+		n->taken = true;
+	}
+}
+
+/*
+ * Adds the load of one plan to arc and node, and subtracts its groups, slots and ports from the
+ * copy.
+ */
 static int subtract(struct topology *left, const struct topology *t, const struct plan *p,
 		    double *arc, double *node, struct topo_error *e)
 {
@@ -211,6 +236,7 @@ static int subtract(struct topology *left, const struct topology *t, const struc
 		if (h->slots != TOPO_UNLIMITED)
 			h->slots -= groups[i];
 	}
+	limits_hold_ports(left, p);
 	free(groups);
 	plan_load_free(&load);
 	return 0;
@@ -254,11 +280,9 @@ struct topology *jobs_rest(const struct topology *t, struct plan *const *plan, i
 		if (n->taken)
 			n->server = false;
 		if (n->kind != TOPO_SWITCH)
-			n->processing = left_of(n->processing, node[i]);
-		if (n->kind == TOPO_BOX && (n->limits.groups < 1 || n->limits.slots < 1)) {
-			n->kind = TOPO_SWITCH;
-			n->processing = 0;
-		}
+			leave_processing(n, node[i], least);
+		if (n->kind == TOPO_BOX && (n->limits.groups < 1 || n->limits.slots < 1))
+			topo_make_switch(n);
 	}
 	for (int i = 0; rc == 0 && i < job->hosts; i++) {
 		struct topo_node *n = &left->node[job->host[i]];
@@ -267,6 +291,8 @@ struct topology *jobs_rest(const struct topology *t, struct plan *const *plan, i
 		n->taken = false;
 		n->server = t->node[job->host[i]].server;
 	}
+	if (rc == 0 && topo_drop_useless_boxes(left) != 0)
+		rc = topo_refuse(e, -1, -1, "out of memory");
 	if (rc == 0)
 		rc = topo_finish(left, e);
 	free(arc);

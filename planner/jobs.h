@@ -38,9 +38,10 @@ void jobs_take_hosts(struct topology *t, const struct jobs *j);
 #define JOBS_RESERVE 1e-6
 
 /*
- * The network that remains beside the given plans: capacities, processing, groups and slots of
- * boxes. A box without a group is a plain switch. Only the job's hosts are workers. Node and link
- * indexes stay the same. NULL with the reason.
+ * The network that remains beside the given plans: capacities, processing, groups, slots and ports
+ * of boxes; links whose ports the plans use remain usable. A box without a group or processing is a
+ * plain switch. Only the job's hosts are workers. Node and link indexes stay the same. NULL with
+ * the reason.
  */
 struct topology *jobs_rest(const struct topology *t, struct plan *const *plan, int plans,
 			   const struct job *job, struct topo_error *e);

@@ -66,17 +66,24 @@ static bool is_box(const struct topology *t, int node)
 	return t->node[node].kind == TOPO_BOX;
 }
 
+/* Notes that a box uses the link of an arc that leaves it. */
+static void count_link(struct counter *c, int box, int arc)
+{
+	if (!topo_arc_held(c->t, arc))
+		c->link[c->links++] = (struct touch){box, arc >> 1};
+}
+
 static void count_edge(struct counter *c, const struct plan_edge *e, bool up)
 {
 	const int *arc = c->p->route + e->first;
 
 	if (is_box(c->t, e->from)) {
 		c->next[c->nexts++] = (struct touch){e->from, e->to};
-		c->link[c->links++] = (struct touch){e->from, arc[0] >> 1};
+		count_link(c, e->from, arc[0]);
 	}
 	if (is_box(c->t, e->to)) {
 		c->next[c->nexts++] = (struct touch){e->to, e->from};
-		c->link[c->links++] = (struct touch){e->to, arc[e->arcs - 1] >> 1};
+		count_link(c, e->to, arc[e->arcs - 1] ^ 1);
 		c->inputs[e->to] += up;
 	}
 }
@@ -195,4 +202,27 @@ int *limits_groups(const struct topology *t, const struct plan *p)
 	c.groups = NULL;
 	counter_end(&c);
 	return groups;
+}
+
+/* Holds the port where an arc leaves a box, if the box has a limit of ports. */
+static void hold_port(struct topology *left, int box, int arc)
+{
+	struct topo_limits *h = &left->node[box].limits;
+	int *held = &left->link[arc >> 1].held[arc & 1];
+
+	if (left->node[box].kind != TOPO_BOX || h->ports == TOPO_UNLIMITED || *held)
+		return;
+	*held = 1;
+	h->ports--;
+}
+
+void limits_hold_ports(struct topology *left, const struct plan *p)
+{
+	for (int k = 0; k < p->trees; k++)
+		for (int i = 0; i < p->tree[k].ups + p->tree[k].downs; i++) {
+			const struct plan_edge *e = &p->edge[p->tree[k].up_first + i];
+
+			hold_port(left, e->from, p->route[e->first]);
+			hold_port(left, e->to, p->route[e->first + e->arcs - 1] ^ 1);
+		}
 }

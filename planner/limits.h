@@ -18,6 +18,12 @@ int limits_trees(const struct topology *t, int node);
 /* Returns 0, or -1 with the box and the limit that a plan exceeds. */
 int limits_check(const struct topology *t, const struct plan *p, struct topo_error *e);
 
+/*
+ * Holds the ports that a plan uses of boxes: links that the plan uses are held at the box, and the
+ * box's ports become those that are left for other links.
+ */
+void limits_hold_ports(struct topology *left, const struct plan *p);
+
 /* The number of groups that a plan uses at each node: an array of t->nodes, to be freed. */
 int *limits_groups(const struct topology *t, const struct plan *p);
 

@@ -15,16 +15,21 @@ static bool is_box(const struct topology *t, int node)
 /* --- ports ------------------------------------------------------------------------------------ */
 
 /*
- * Chooses the links that a box uses: first the link over which most of its sums leave, then those
- * that carry most.
+ * Chooses the links that a box uses: those that are held, then the link over which most of its sums
+ * leave, then those that carry most.
  */
 static bool *choose_ports(const struct topology *t, const double *up, const double *all, int node)
 {
 	int links = t->first[node + 1] - t->first[node];
 	bool *port = mem_new((size_t)links, sizeof(bool));
 	const double *weight = up;
+	int held = 0;
 
-	for (int n = 0; n < t->node[node].limits.ports && n < links; n++) {
+	for (int i = 0; i < links; i++) {
+		port[i] = topo_arc_held(t, t->out[t->first[node] + i]);
+		held += port[i];
+	}
+	for (int n = held; n < topo_ports(t, node); n++) {
 		int best = -1;
 
 		for (int i = 0; i < links; i++) {
@@ -63,7 +68,7 @@ static void find_ports(struct limits_fit *f, const struct plan *p)
 	for (int i = 0; i < t->boxes; i++) {
 		int node = t->box[i];
 
-		if (t->node[node].limits.ports < t->first[node + 1] - t->first[node])
+		if (topo_ports(t, node) < t->first[node + 1] - t->first[node])
 			f->port[node] = choose_ports(t, up, all, node);
 	}
 	free(up);

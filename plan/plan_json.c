@@ -3,8 +3,10 @@
  * them and they stay valid when the order of the topology changes.
  */
 #include <errno.h>
+#include <float.h>
 #include <jansson.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +243,17 @@ static int read_hosts(struct reader *r, json_t *list)
 
 /* --- prices of the dual bound ----------------------------------------------------------------- */
 
+/*
+ * Whether a value is a price. Numbers so small that doubles lose digits are not: sums of them would
+ * prove false bounds.
+ */
+static bool is_price(json_t *value)
+{
+	double price = json_number_value(value);
+
+	return json_is_number(value) && (price > 0 ? isnormal(price) : !(price < 0));
+}
+
 /* ["a", "b", price] or ["a", "b", k, price]: the price of the arc from a to b. */
 static int read_arc_price(struct reader *r, json_t *list)
 {
@@ -248,10 +261,11 @@ static int read_arc_price(struct reader *r, json_t *list)
 	json_t *last = json_array_get(list, n - 1);
 	int from, to, number, arc;
 
-	if ((n != 3 && n != 4) || !json_is_number(last) || json_number_value(last) < 0)
+	if ((n != 3 && n != 4) || !is_price(last))
 		return text_refuse(&r->source, "bounds", -1,
 				   "a link price must be [\"from\", \"to\", price] or [\"from\", "
-				   "\"to\", k, price], with a price of at least 0");
+				   "\"to\", k, price], with a price of 0 or at least %g",
+				   DBL_MIN);
 	number = n == 4 ? get_number(r, -1, json_array_get(list, 2)) : 1;
 	from = number > 0 ? get_node(r, -1, json_array_get(list, 0), "a price") : -1;
 	to = from >= 0 ? get_node(r, -1, json_array_get(list, 1), "a price") : -1;
@@ -270,10 +284,11 @@ static int read_node_price(struct reader *r, json_t *list)
 	json_t *last = json_array_get(list, 1);
 	int node;
 
-	if (json_array_size(list) != 2 || !json_is_number(last) || json_number_value(last) < 0)
-		return text_refuse(
-			&r->source, "bounds", -1,
-			"a box price must be [\"name\", price], with a price of at least 0");
+	if (json_array_size(list) != 2 || !is_price(last))
+		return text_refuse(&r->source, "bounds", -1,
+				   "a box price must be [\"name\", price], with a price of 0 or at "
+				   "least %g",
+				   DBL_MIN);
 	node = get_node(r, -1, json_array_get(list, 0), "a price");
 	if (node < 0)
 		return -1;

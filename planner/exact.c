@@ -144,7 +144,39 @@ static double cheapest_tree(const struct topology *t, const struct plan *p, cons
 	return best;
 }
 
-double exact_by_prices(const struct topology *t, const struct plan *p, bool merging)
+/* Whether the price of a node counts: one without a limit has none. */
+static bool has_price(const struct topology *t, int node)
+{
+	return t->node[node].kind != TOPO_SWITCH && !isinf(t->node[node].processing);
+}
+
+/*
+ * A copy of prices in which the largest that counts is from 0.5 to 1: capacities times prices, and
+ * sums of prices, can then be neither too large for doubles nor so small that these lose digits.
+ * The factor is a power of two.
+ */
+static struct plan_certificate scale_prices(const struct topology *t,
+					    const struct plan_certificate *c)
+{
+	struct plan_certificate scaled = *c;
+	double most = 0;
+	int power;
+
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		most = fmax(most, c->arc_price[arc]);
+	for (int i = 0; i < t->nodes; i++)
+		most = fmax(most, has_price(t, i) ? c->node_price[i] : 0);
+	frexp(most, &power);
+	scaled.arc_price = mem_new((size_t)t->links * 2, sizeof(double));
+	scaled.node_price = mem_new((size_t)t->nodes, sizeof(double));
+	for (int arc = 0; arc < 2 * t->links; arc++)
+		scaled.arc_price[arc] = ldexp(c->arc_price[arc], -power);
+	for (int i = 0; i < t->nodes; i++)
+		scaled.node_price[i] = has_price(t, i) ? ldexp(c->node_price[i], -power) : 0;
+	return scaled;
+}
+
+static double by_scaled_prices(const struct topology *t, const struct plan *p, bool merging)
 {
 	const struct plan_certificate *c = &p->certificate;
 	int *option = mem_new((size_t)t->nodes, sizeof(int));
@@ -155,8 +187,6 @@ double exact_by_prices(const struct topology *t, const struct plan *p, bool merg
 	double budget = 0;
 	double cost;
 
-	if (!c->arc_price || !c->node_price)
-		goto out;
 	if (options > PRICES_OPTIONS || ldexp(1, options) * n * n * n > PRICES_WORK) {
 		value = exact_by_spanning(t, p, merging);
 		goto out;
@@ -164,8 +194,8 @@ double exact_by_prices(const struct topology *t, const struct plan *p, bool merg
 	for (int arc = 0; arc < 2 * t->links; arc++)
 		budget += topo_arc_capacity(t, arc) * c->arc_price[arc];
 	for (int i = 0; i < t->nodes; i++) {
-		if (t->node[i].kind == TOPO_SWITCH || isinf(t->node[i].processing))
-			continue; /* a node without a limit has no price */
+		if (!has_price(t, i))
+			continue;
 		node[i] = c->node_price[i];
 		budget += t->node[i].processing * node[i];
 	}
@@ -174,6 +204,20 @@ double exact_by_prices(const struct topology *t, const struct plan *p, bool merg
 out:
 	free(option);
 	free(node);
+	return value;
+}
+
+double exact_by_prices(const struct topology *t, const struct plan *p, bool merging)
+{
+	struct plan scaled = *p;
+	double value;
+
+	if (!p->certificate.arc_price || !p->certificate.node_price)
+		return NAN;
+	scaled.certificate = scale_prices(t, &p->certificate);
+	value = by_scaled_prices(t, &scaled, merging);
+	free(scaled.certificate.arc_price);
+	free(scaled.certificate.node_price);
 	return value;
 }
 

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/bounds.h"
 #include "planner/build.h"
+#include "planner/exact.h"
 #include "planner/limits.h"
 #include "planner/master.h"
 #include "planner/mem.h"
@@ -303,6 +305,36 @@ struct topology *jobs_rest(const struct topology *t, struct plan *const *plan, i
 	return NULL;
 }
 
+/*
+ * Replaces the bounds of a plan for what other jobs leave by those of the job alone on the whole
+ * network: the prices prove nothing about what is left to anyone who only has the plan and the
+ * topology.
+ */
+static int restate_bounds(const struct topology *t, const struct job *job, struct plan *p,
+			  struct topo_error *e)
+{
+	struct plan_certificate *c = &p->certificate;
+	struct topology *own = topo_copy(t);
+	int rc = own ? 0 : topo_refuse(e, -1, -1, "out of memory");
+
+	for (int i = 0; i < t->nodes && rc == 0; i++)
+		own->node[i].worker = own->node[i].taken = false;
+	for (int i = 0; i < job->hosts && rc == 0; i++)
+		own->node[job->host[i]].worker = true;
+	if (rc == 0)
+		rc = topo_finish(own, e);
+	if (rc == 0) {
+		c->cut = bound_cut(own, p->reduce_only);
+		c->degree = bound_degree(own, p->reduce_only);
+		c->dual =
+			c->exact ? exact_by_prices(own, p, strcmp(p->scheme, "forest") != 0) : NAN;
+		c->exact = isfinite(c->dual);
+		c->dual = c->exact ? c->dual : NAN;
+	}
+	topo_free(own);
+	return rc;
+}
+
 struct plan *jobs_plan(const struct topology *t, struct plan *const *plan, int plans,
 		       const struct job *job, const struct scheme *s,
 		       const struct scheme_options *o, struct topo_error *e)
@@ -323,6 +355,11 @@ struct plan *jobs_plan(const struct topology *t, struct plan *const *plan, int p
 	}
 	if (p->throughput < NOTHING * slowest) {
 		topo_refuse(e, -1, -1, "the other jobs leave nothing for \"%s\"", job->name);
+		plan_free(p);
+		p = NULL;
+		goto out;
+	}
+	if (restate_bounds(t, job, p, e) != 0) {
 		plan_free(p);
 		p = NULL;
 		goto out;

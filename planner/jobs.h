@@ -46,7 +46,10 @@ void jobs_take_hosts(struct topology *t, const struct jobs *j);
 struct topology *jobs_rest(const struct topology *t, struct plan *const *plan, int plans,
 			   const struct job *job, struct topo_error *e);
 
-/* The job's plan by a scheme, on the network that the other plans leave. NULL with the reason. */
+/*
+ * The job's plan by a scheme, on the network that the other plans leave. Its bounds are those of
+ * the job alone on the whole network. NULL with the reason.
+ */
 struct plan *jobs_plan(const struct topology *t, struct plan *const *plan, int plans,
 		       const struct job *job, const struct scheme *s,
 		       const struct scheme_options *o, struct topo_error *e);

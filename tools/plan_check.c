@@ -54,23 +54,49 @@ static void certify(const struct topology *t, struct plan *p)
 	if (c->arc_price && isnan(c->dual))
 		fprintf(stderr, "ringfold plan: the dual bound is not checked: the network has too "
 				"many trees, or prices differ by direction\n");
-	/* The prices of a job's plan count the capacity that other jobs left. */
-	if (c->dual > c->stated * (1 + ABOVE) && p->hosts == 0)
-		fprintf(stderr,
-			"ringfold plan: the prices in the plan do not prove its dual bound %.6g "
-			"for this topology, but %.6g (inf: nothing)\n",
-			c->stated, c->dual);
-	c->dual = isfinite(c->dual) ? c->dual : NAN;
-	c->exact = !isnan(c->dual);
+	c->exact = isfinite(c->dual);
 }
 
 /*
- * Refuses a plan that contradicts a bound: its throughput is above the dual bound that it states
- * itself, or its trees carry more than a bound that certify() found.
+ * Refuses a plan whose statement of a dual bound is false: its throughput is above it, there are no
+ * prices to prove it, or they prove less. The name of the scheme does not matter: no plan is above
+ * the bound of its own kind of trees.
+ */
+static int refuse_statement(const struct plan *p, const char *path)
+{
+	const struct plan_certificate *c = &p->certificate;
+
+	if (isnan(c->stated))
+		return 0;
+	if (p->throughput > c->stated * (1 + ABOVE))
+		fprintf(stderr,
+			"ringfold plan: %s: the throughput is %.6g, more than the dual bound %.6g "
+			"that the plan states as proven (\"bounds\"): that bound is false, make "
+			"the plan again\n",
+			path, p->throughput, c->stated);
+	else if (!c->arc_price)
+		fprintf(stderr,
+			"ringfold plan: %s: the plan states the dual bound %.6g as proven, without "
+			"the prices that prove it (\"bounds\"): make the plan again, or set "
+			"\"exact\" to false\n",
+			path, c->stated);
+	else if (c->dual > c->stated * (1 + ABOVE))
+		fprintf(stderr,
+			"ringfold plan: %s: the prices in the plan do not prove its dual bound "
+			"%.6g for this topology, but %.6g (inf: nothing): make the plan again, or "
+			"set \"exact\" to false (\"bounds\")\n",
+			path, c->stated, c->dual);
+	else
+		return 0;
+	return RF_EXIT_WRONG_DATA;
+}
+
+/*
+ * Refuses a plan that contradicts a bound: the dual bound that it states itself, or one that
+ * certify() found and its trees exceed.
  */
 static int refuse_above(const struct topology *t, const struct plan *p, const char *path)
 {
-	const double stated = p->certificate.stated;
 	struct plan_load load;
 	const char *which;
 	double bound = plan_limit(p, &which);
@@ -80,14 +106,8 @@ static int refuse_above(const struct topology *t, const struct plan *p, const ch
 		return 0; /* plan_finish names the reason */
 	rate = load.throughput;
 	plan_load_free(&load);
-	if (p->throughput > stated * (1 + ABOVE) && strcmp(p->scheme, "forest") != 0) {
-		fprintf(stderr,
-			"ringfold plan: %s: the throughput is %.6g, more than the dual bound %.6g "
-			"that the plan states as proven (\"bounds\"): that bound is false, make "
-			"the plan again\n",
-			path, p->throughput, stated);
+	if (refuse_statement(p, path) != 0)
 		return RF_EXIT_WRONG_DATA;
-	}
 	if (rate > bound * (1 + ABOVE)) {
 		fprintf(stderr,
 			"ringfold plan: %s: the trees carry %.6g, more than the %s bound %.6g: "
@@ -146,6 +166,8 @@ static int check(const struct request *w)
 	} else {
 		certify(own, row.plan);
 		rc = refuse_above(t, row.plan, w->to.plan);
+		if (!row.plan->certificate.exact)
+			row.plan->certificate.dual = NAN;
 		if (rc == 0)
 			rc = plan_finish(t, &row, &w->to);
 	}

@@ -313,6 +313,37 @@ bad 1 "the host \"h0\" has data in the plan" replan -t t.json -P p.json --withou
 sed 's/"dual": [0-9.]*/"dual": 1.5/' p.json > low.json
 bad 3 "more than the dual bound 1.5 that the plan states as proven" check -t t.json -P low.json
 rm -f low.json
+# What a plan states as proven is true, whatever the names of its scheme and hosts are.
+python3 -c "
+import json
+hosts = [n['name'] for n in json.load(open('t.json'))['nodes'] if n['kind'] == 'host']
+def forge(name, **to):
+	d = json.load(open('p.json'))
+	d['throughput'] = 5
+	d['bounds'].update(exact=True, dual=6)
+	for key, value in to.items():
+		(d['bounds'] if key in d['bounds'] else d)[key] = value
+	if to.get('link_prices') == 0:
+		del d['bounds']['link_prices'], d['bounds']['box_prices']
+	json.dump(d, open('forged-%s.json' % name, 'w'))
+forge('plain')
+forge('hosts', hosts=hosts)
+forge('forest', scheme='forest', throughput=10)
+forge('bare', link_prices=0)
+forge('bare-hosts', link_prices=0, hosts=hosts)
+forge('tiny', link_prices=[['h0', 'leaf0', 5e-324], ['leaf0', 'h0', 5e-324]])
+forge('modest', link_prices=0, exact=False)
+"
+for name in plain hosts; do
+	bad 3 "forged-$name.json: the prices in the plan do not prove its dual bound 6 for this topology, but 10 " check -t t.json -P forged-$name.json
+done
+for name in bare bare-hosts; do
+	bad 3 "forged-$name.json: the plan states the dual bound 6 as proven, without the prices" check -t t.json -P forged-$name.json
+done
+bad 3 "forged-forest.json: the throughput is 10, more than the dual bound 6 that the plan states as proven" check -t t.json -P forged-forest.json
+bad 1 "forged-tiny.json:1: a link price must be .* with a price of 0 or at least 2.22507e-308" check -t t.json -P forged-tiny.json
+run 0 "a plan that proves nothing and says so" check -t t.json -P forged-modest.json
+rm -f forged-*.json
 bad 1 "nobody" replan -t t.json -P p.json --without-node nobody --out p2.json
 bad 1 "cannot write nowhere/p.json" -t t.json --scheme ring --out nowhere/p.json
 bad 1 "not a regular file" -t t.json --scheme ring --out .

@@ -124,6 +124,12 @@ static void bad_plans(void **state)
 		{HEAD
 		 "\"throughput\": 1, \"trees\": [],\n\"bounds\": {\"box_prices\": [[\"s0\", -3]]}}",
 		 "p.json:3: a box price must be"},
+		{HEAD "\"throughput\": 1, \"trees\": [],\n\"bounds\": {\"link_prices\": [[\"h0\", "
+		      "\"s0\", 5e-324]]}}",
+		 "with a price of 0 or at least 2.22507e-308"},
+		{HEAD "\"throughput\": 1, \"trees\": [],\n\"bounds\": {\"box_prices\": [[\"s0\", "
+		      "1e-308]]}}",
+		 "with a price of 0 or at least 2.22507e-308"},
 	};
 	struct topo_spec s = topo_spec_default(TOPO_STAR);
 	struct topology *t = help_make(&s);
@@ -157,6 +163,31 @@ static void certificate_there_and_back(void **state)
 		fail_msg("%s", e.text);
 	assert_true(!back->certificate.exact);
 	help_near(exact_by_prices(t, back, true), p->certificate.dual);
+	/* A factor of all prices changes nothing, whatever its size. */
+	for (int power = -1074; power <= 1010; power += power < -1000 ? 1 : 200) {
+		struct plan *far = plan_parse(text, strlen(text), "p.json", t, &e);
+		bool lossy = false;
+		double value;
+
+		assert_non_null(far);
+		for (int i = 0; i < 2 * t->links; i++) {
+			double *price = &far->certificate.arc_price[i];
+			double before = *price;
+
+			*price = ldexp(before, power);
+			lossy = lossy || ldexp(*price, -power) < before ||
+				ldexp(*price, -power) > before;
+		}
+		for (int i = 0; i < t->nodes; i++)
+			far->certificate.node_price[i] =
+				ldexp(far->certificate.node_price[i], power);
+		value = exact_by_prices(t, far, true);
+		if (lossy) /* other prices: not as good, but never a false bound */
+			assert_true(value >= p->throughput * (1 - 1e-9));
+		else
+			help_near(value, p->certificate.dual);
+		plan_free(far);
+	}
 	/* Wrong prices prove nothing: the bound is worse or missing. */
 	back->certificate.arc_price[0] += 1;
 	assert_true(exact_by_prices(t, back, true) > p->certificate.dual);

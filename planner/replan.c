@@ -313,16 +313,21 @@ refused:
 	return NULL;
 }
 
-struct plan *replan(const struct topology *t, const struct plan *old, const int *node_of,
+struct plan *replan(const struct topology *t, const struct plan *before, const int *node_of,
 		    const int *arc_of, const struct scheme_options *o, struct replan *what,
 		    struct topo_error *e)
 {
-	struct replanning x = {
-		.t = t, .kept = plan_like(old), .pool = plan_like(old), .unit = INFINITY};
+	/* If trees are replaced, the way down of the others no longer waits for all sums. */
+	struct plan flowing = *before;
+	const struct plan *old = &flowing;
+	struct replanning x = {.t = t, .unit = INFINITY};
 	struct scheme_options plain = *o;
 	bool *broken = mem_new((size_t)old->trees, sizeof(bool));
 	struct plan *p = NULL, *fresh;
 
+	flowing.sequential = false;
+	x.kept = plan_like(old);
+	x.pool = plan_like(old);
 	*what = (struct replan){0};
 	plain.reduce_only = old->reduce_only;
 	plain.chunks = old->chunks;
@@ -331,16 +336,16 @@ struct plan *replan(const struct topology *t, const struct plan *old, const int 
 		goto out;
 	what->fresh = fresh->throughput;
 	for (int k = 0; k < old->trees; k++) {
-		int before = x.kept->trees;
+		int kept = x.kept->trees;
 
 		broken[k] = !carry_over(old, k, node_of, arc_of, x.kept);
-		if (broken[k] && x.kept->trees > before)
+		if (broken[k] && x.kept->trees > kept)
 			drop_latest(x.kept);
 		x.rest += broken[k] ? old->tree[k].share : 0;
 		what->gone += broken[k];
 	}
 	what->kept = x.kept->trees;
-	if (what->gone == 0 || what->kept == 0 || old->sequential) {
+	if (what->gone == 0 || what->kept == 0) {
 		what->whole = what->gone > 0;
 		what->made = what->whole ? fresh->trees : 0;
 		what->kept = what->whole ? 0 : what->kept;
@@ -349,6 +354,7 @@ struct plan *replan(const struct topology *t, const struct plan *old, const int 
 			fresh = NULL;
 		} else {
 			p->chunks = old->chunks;
+			p->sequential = before->sequential;
 			x.kept = NULL;
 		}
 		p = finish(t, old, node_of, p, e);

@@ -31,9 +31,9 @@ struct replan {
 /*
  * Makes a plan for t, the network without the failed parts, from a plan for the network before the
  * failure. Trees that used no failed part stay as they are, with their shares; others are replaced.
- * NULL with the reason.
+ * If any is, the plan is no longer sequential. NULL with the reason.
  */
-struct plan *replan(const struct topology *t, const struct plan *old, const int *node_of,
+struct plan *replan(const struct topology *t, const struct plan *before, const int *node_of,
 		    const int *arc_of, const struct scheme_options *o, struct replan *what,
 		    struct topo_error *e);
 

@@ -438,6 +438,7 @@ static void trees_stay_after_a_failure(void **state)
 	struct scheme_options o = scheme_options_default();
 	uint64_t random = seed;
 	int stayed = 0;
+	int stayed_of_sequential = 0;
 
 	(void)state;
 	for (int i = 0; i < 24; i++) {
@@ -452,7 +453,7 @@ static void trees_stay_after_a_failure(void **state)
 		char *before, *after;
 
 		o.chunks = i % 4 == 3 ? 64 : 0;
-		old = scheme_run(scheme_find("best"), t, &o, &e);
+		old = scheme_run(scheme_find(i % 6 == 5 ? "forestcoll" : "best"), t, &o, &e);
 		assert_non_null(old);
 		if (i % 8 == 7)
 			f.node[4] = true;
@@ -470,6 +471,7 @@ static void trees_stay_after_a_failure(void **state)
 		after = plan_format(new, left);
 		assert_true(lines_kept(before, after) >= what.kept);
 		stayed += what.kept;
+		stayed_of_sequential += old->sequential && what.gone > 0 ? what.kept : 0;
 		kept = plan_new("kept");
 		for (int k = 0; k < what.kept; k++)
 			plan_copy_tree(kept, new, k, new->tree[k].share);
@@ -488,6 +490,7 @@ static void trees_stay_after_a_failure(void **state)
 		topo_free(t);
 	}
 	assert_true(stayed > 12);
+	assert_true(stayed_of_sequential > 2);
 }
 
 static void what_falls_apart(void **state)

@@ -9,7 +9,7 @@
 #include "planner/bounds.h"
 #include "planner/scheme.h"
 #include "planner/sim.h"
-#include "tools/plan_tool.h"
+#include "tools/plan_result.h"
 
 #define ROWS_MAX 64
 
@@ -329,13 +329,14 @@ int plan_command_compare(int argc, char **argv)
 	int at = rf_opt_parse(&page, argc, argv);
 	int code = at == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
 
-	o.chunks = (int)(chunks & 0xfffff);
+	o.chunks = (int)(chunks <= PLAN_CHUNKS_MOST ? chunks : 0);
 	plan_show_progress(&o, quiet || json);
 	o.seconds = limit ? (double)limit * 1e-9 : o.seconds;
 	if (at >= 0 && (at != argc || !topology)) {
 		fprintf(stderr, "ringfold plan compare: %s\nusage: %s\n",
 			topology ? "too many arguments" : "--topology is needed", page.usage);
-	} else if (at >= 0 && check_names(schemes) == 0) {
+	} else if (at >= 0 && plan_in_range(chunks, PLAN_CHUNKS_MOST, "chunks") &&
+		   check_names(schemes) == 0) {
 		code = RF_EXIT_FAILED;
 		if (c &&
 		    plan_paths(&topology, 1, (const char *const[]){chart, out ? out : "-"}, 2) ==

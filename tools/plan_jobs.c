@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/opt.h"
-#include "tools/plan_tool.h"
 #include "planner/jobs.h"
 #include "planner/mem.h"
 #include "planner/replan.h"
 #include "planner/work.h"
+#include "tools/plan_result.h"
 
 #define REMOVED_MOST 64
 
@@ -143,18 +142,19 @@ int plan_command_jobs(int argc, char **argv)
 		"Plans one job after the other. Each job gets the link capacity and the box groups "
 		"that the\nearlier jobs leave.",
 		"  ringfold plan jobs --topology t.json --jobs jobs.json --out-prefix plan-", opts};
-	int at = rf_opt_parse(&page, argc, argv);
+	int code;
 
-	if (at < 0)
-		return at == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
-	if (at != argc || !topology || !list || !scheme_find(scheme) || chunks > 1u << 20 ||
-	    trees > 1u << 20) {
+	if (plan_options(&page, argc, argv, &code) != 0)
+		return code;
+	if (!topology || !list) {
 		fprintf(stderr,
-			"ringfold plan jobs: --topology and --jobs are required, --scheme must be "
-			"a known scheme, --chunks and --trees are at most 1048576\nusage: %s\n",
+			"ringfold plan jobs: --topology and --jobs are required\nusage: %s\n",
 			page.usage);
 		return RF_EXIT_USAGE;
 	}
+	if (!plan_scheme(scheme) || !plan_in_range(chunks, PLAN_CHUNKS_MOST, "chunks") ||
+	    !plan_in_range(trees, PLAN_TREES_MOST, "trees"))
+		return RF_EXIT_USAGE;
 	o.chunks = (int)chunks;
 	o.trees = (int)trees;
 	plan_show_progress(&o, quiet);
@@ -386,11 +386,11 @@ int plan_command_replan(int argc, char **argv)
 		"  ringfold plan replan -t t.json --plan p.json --without-link leaf3,spine1 --out "
 		"q.json --topology-out u.json",
 		opts};
-	int at = rf_opt_parse(&page, argc, argv);
+	int code;
 
-	if (at < 0)
-		return at == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
-	if (at != argc || !topology || !plan || g.links + g.nodes == 0) {
+	if (plan_options(&page, argc, argv, &code) != 0)
+		return code;
+	if (!topology || !plan || g.links + g.nodes == 0) {
 		fprintf(stderr,
 			"ringfold plan replan: --topology, --plan and at least one --without-link "
 			"or --without-node are required\nusage: %s\n",

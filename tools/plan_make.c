@@ -82,19 +82,14 @@ static bool is_foreign(const struct scheme *s, const char *option, bool given,
 
 static int make(const struct request *w)
 {
-	const struct scheme *s = scheme_find(w->scheme);
+	const struct scheme *s = plan_scheme(w->scheme);
 	struct scheme_options o = scheme_options_default();
 	struct topo_error e = {.text = ""};
 	struct plan_row row = {.name = w->scheme};
 	struct topology *t;
 	int rc = RF_EXIT_FAILED;
 
-	if (!s) {
-		fprintf(stderr, "ringfold plan: there is no scheme \"%s\"; --help lists them\n",
-			w->scheme);
-		return RF_EXIT_USAGE;
-	}
-	if (is_foreign(s, "shares", w->shares > 0, shares_of, SHARES_SCHEME) ||
+	if (!s || is_foreign(s, "shares", w->shares > 0, shares_of, SHARES_SCHEME) ||
 	    is_foreign(s, "gap", w->gap > 0, gap_of, BEST_SCHEME) ||
 	    is_foreign(s, "as-printed", w->as_printed, draws_of, DRAWS_SCHEMES) ||
 	    is_foreign(s, "roundings", w->roundings > 0, draws_of, DRAWS_SCHEMES))
@@ -242,8 +237,8 @@ int plan_command_make(int argc, char **argv)
 		if (!w.to.topology || !w.scheme)
 			fprintf(stderr, "ringfold plan: --topology and --scheme are required; "
 					"--help lists the schemes\n");
-		else if (plan_in_range(w.chunks, 1u << 20, "chunks") &&
-			 plan_in_range(w.trees, 1u << 20, "trees") &&
+		else if (plan_in_range(w.chunks, PLAN_CHUNKS_MOST, "chunks") &&
+			 plan_in_range(w.trees, PLAN_TREES_MOST, "trees") &&
 			 plan_in_range(w.roundings, 100000, "roundings") &&
 			 plan_output_is_used(&w.to, w.to.simulate || w.weighed,
 					     "--simulate or --size"))

@@ -109,7 +109,7 @@ static int simulate(const struct topology *t, struct plan_row *row, const struct
 static int write_plan(const struct topology *t, const struct plan_row *row,
 		      const struct plan_output *w)
 {
-	bool shown = (int)w->tree <= row->plan->trees;
+	bool shown = w->tree <= (unsigned int)row->plan->trees;
 	char *json = w->json || w->out ? plan_format(row->plan, t) : NULL;
 	char *picture = w->picture && shown ? plan_picture(t, row->plan, (int)w->tree) : NULL;
 	char *dot = w->dot && shown ? plan_dot(t, row->plan, (int)w->tree) : NULL;
@@ -201,8 +201,21 @@ bool plan_in_range(unsigned int v, unsigned int most, const char *option)
 {
 	if (v <= most)
 		return true;
-	fprintf(stderr, "ringfold plan: --%s must be at most %u\n", option, most);
+	fprintf(stderr, "--%s: \"%u\" must be a whole number from 0 to %u\n", option, v, most);
 	return false;
+}
+
+const struct scheme *plan_scheme(const char *name)
+{
+	const struct scheme *s = scheme_find(name);
+
+	if (!s)
+		fprintf(stderr, "--scheme: there is no scheme \"%s\"; it must be one of", name);
+	for (const struct scheme *k = scheme_list; !s && k->name; k++)
+		fprintf(stderr, "%s %s", k == scheme_list ? "" : ",", k->name);
+	if (!s)
+		fprintf(stderr, "\n");
+	return s;
 }
 
 int plan_take_sim_chunks(void *to, const char *value)

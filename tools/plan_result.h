@@ -33,6 +33,11 @@ int plan_output_paths(const struct plan_output *w);
 
 /* Parses options; no argument may follow them. 0, or -1 with the exit code. */
 int plan_options(const struct rf_opt_page *page, int argc, char **argv, int *code);
+/* The most chunk classes and trees that can be requested. */
+#define PLAN_CHUNKS_MOST (1u << 20)
+#define PLAN_TREES_MOST (1u << 20)
+/* The scheme of that name; NULL with a message. */
+const struct scheme *plan_scheme(const char *name);
 /* Whether the value of an option is at most `most`; false with a message. */
 bool plan_in_range(unsigned int v, unsigned int most, const char *option);
 

@@ -265,8 +265,22 @@ done
 bad 1 "needs at least one GPU for each of its" generate machines --gpus 1 --leaves 2 --out p2.json
 bad 2 "must be a positive number" generate machines --nvlink 0 --out p2.json
 bad 2 "\"-1\" is not a valid N" -t t.json --scheme best --trees -1 --out p2.json
-bad 2 "trees must be at most 1048576" -t t.json --scheme best --trees 1048577 --out p2.json
-bad 2 "roundings must be at most 100000" -t t.json --scheme grid --roundings 100001 --out p2.json
+for value in 1048577 3000000000; do
+	bad 2 "^--trees: \"$value\" must be a whole number from 0 to 1048576" -t t.json --scheme best --trees $value --out p2.json
+	bad 2 "^--chunks: \"$value\" must be a whole number from 0 to 1048576" -t t.json --scheme best --chunks $value --out p2.json
+	bad 2 "^--chunks: \"$value\" must be a whole number from 0 to 1048576" compare -t t.json --schemes ring --chunks $value --out p2.json
+	for option in --chunks --trees; do
+		bad 2 "^$option: \"$value\" must be a whole number from 0 to 1048576" jobs -t t.json -J none.json $option $value --out-prefix p2
+	done
+done
+bad 2 "^--roundings: \"100001\" must be a whole number from 0 to 100000" -t t.json --scheme grid --roundings 100001 --out p2.json
+bad 2 "^--scheme: there is no scheme \"foo\"; it must be one of ring, .*best" jobs -t t.json -J none.json --scheme foo --out-prefix p2
+bad 2 "jobs: --topology and --jobs are required" jobs -t t.json
+bad 2 "unexpected argument \"more\"" jobs -t t.json -J none.json more
+bad 2 "unexpected argument \"more\"" replan -t t.json -P p.json --without-link leaf0,h0 more
+for value in 2 2147483648 3000000000 4294967295; do
+	bad 1 "there is no tree $value: the plan has 1" -t t.json --scheme netreduce-rack --tree $value --dot p2.dot
+done
 bad 2 "\"x\" is not a valid N" -t t.json --scheme best --tree x --out p2.json
 bad 2 "\"-3s\" is not a valid TIME" -t t.json --scheme best --limit -3s --out p2.json
 for value in 0 -1 x; do

@@ -371,36 +371,14 @@ static bool take_arguments(int argc, char **argv, int at)
 	return true;
 }
 
-int main(int argc, char **argv)
+/* Runs all cases, or those that CASE asks for. */
+static void run_cases(void)
 {
-	static const struct rf_opt opts[] = {{.kind = RF_OPT_END}};
-	static const struct rf_opt_page page = {
-		"planner-bench FILE [SEEDS [CASE]]",
-		"Measures the planner: throughputs of all schemes on networks of the papers, "
-		"planning times, large\nnetworks. Appends JSON lines to FILE. SEEDS (default 10): "
-		"topologies of each case, of which the mean\nis given. CASE: runs only cases whose "
-		"name contains this; \"cluster\": jobs and failures;\n\"drawn:FROM-TO\": the "
-		"random topologies of these seeds.",
-		"  planner-bench figures.jsonl 3 \"Rina\"\n"
-		"  planner-bench figures.jsonl 1 drawn:1-10",
-		opts};
-	int at = rf_opt_parse(&page, argc, argv);
 	int from, to;
 
-	if (at == -1)
-		return RF_EXIT_GOOD;
-	if (at < 0 || !take_arguments(argc, argv, at)) {
-		if (at >= 0)
-			fprintf(stderr, "usage: %s\n--help explains them\n", page.usage);
-		return RF_EXIT_USAGE;
-	}
-	if (!figure_open(argv[at])) {
-		perror(argv[at]);
-		return 1;
-	}
-	if (only && sscanf(only, "drawn:%d-%d", &from, &to) == 2) {
+	if (only && sscanf(only, "drawn:%d-%d", &from, &to) == 2 && from >= 1 && from <= to) {
 		large_drawn(from, to);
-		return figure_close() ? 0 : 1;
+		return;
 	}
 	if (!only || strcmp(only, "cluster") == 0)
 		cluster_figures();
@@ -419,5 +397,46 @@ int main(int argc, char **argv)
 		run_case(&r);
 		print_ratios(&cases[i]);
 	}
-	return figure_close() ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct rf_opt opts[] = {{.kind = RF_OPT_END}};
+	static const struct rf_opt_page page = {
+		"planner-bench FILE [SEEDS [CASE]]",
+		"Measures the planner: throughputs of all schemes on networks of the papers, "
+		"planning times, large\nnetworks. Appends JSON lines to FILE. SEEDS (default 10): "
+		"topologies of each case, of which the mean\nis given. CASE: runs only cases whose "
+		"name contains this; \"cluster\": jobs and failures;\n\"drawn:FROM-TO\": the "
+		"random topologies of these seeds.",
+		"  planner-bench figures.jsonl 3 \"Rina\"\n"
+		"  planner-bench figures.jsonl 1 drawn:1-10",
+		opts};
+	int at = rf_opt_parse(&page, argc, argv);
+
+	if (at == -1)
+		return RF_EXIT_GOOD;
+	if (at < 0 || !take_arguments(argc, argv, at)) {
+		if (at >= 0)
+			fprintf(stderr, "usage: %s\n--help explains them\n", page.usage);
+		return RF_EXIT_USAGE;
+	}
+	if (!figure_open(argv[at])) {
+		perror(argv[at]);
+		return RF_EXIT_FAILED;
+	}
+	run_cases();
+	if (!figure_close()) {
+		perror(argv[at]);
+		return RF_EXIT_FAILED;
+	}
+	if (figure_count() == 0) {
+		fprintf(stderr,
+			"planner-bench: CASE: \"%s\" is in the name of no case; without CASE all "
+			"of "
+			"them run\n",
+			only);
+		return RF_EXIT_USAGE;
+	}
+	return RF_EXIT_GOOD;
 }

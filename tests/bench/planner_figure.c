@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 static FILE *out;
+static int count;
 
 bool figure_open(const char *path)
 {
@@ -23,6 +24,12 @@ void figure_put(const char *name, double value, const char *unit, double limit, 
 	fputc('\n', out);
 	fflush(out);
 	json_decref(o);
+	count++;
+}
+
+int figure_count(void)
+{
+	return count;
 }
 
 bool figure_close(void)

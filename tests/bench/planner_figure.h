@@ -8,6 +8,8 @@
 bool figure_open(const char *path);
 /* Appends one figure; limit NAN: none. `must`: the bench fails if the figure is not ok. */
 void figure_put(const char *name, double value, const char *unit, double limit, bool must, bool ok);
+/* The number of figures so far. */
+int figure_count(void);
 /* False if not everything was written. */
 bool figure_close(void);
 

@@ -22,6 +22,7 @@ $(eval $(call c_test,planner_runs,tests/unit/planner_runs.c,planner-help rf-plan
 $(eval $(call test_lib,planner-every,tests/unit/planner_every.c))
 $(eval $(call c_test,planner_limits,tests/unit/planner_limits.c,planner-every planner-help planner-forest rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_jobs,tests/unit/planner_jobs.c,planner-every planner-help planner-forest rf-planner rf-plan,$(PLANNER_LDLIBS)))
+$(eval $(call c_test,planner_replan,tests/unit/planner_replan.c,planner-every planner-help planner-forest rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_share,tests/unit/planner_share.c,planner-help rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_idle,tests/unit/planner_idle.c,planner-every planner-help planner-forest rf-planner rf-plan,$(PLANNER_LDLIBS)))
 $(eval $(call c_test,planner_values,tests/unit/planner_values.c,planner-help rf-planner rf-plan,$(PLANNER_LDLIBS)))

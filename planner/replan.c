@@ -17,6 +17,7 @@
 #define VARIANTS 4       /* candidates for each broken tree, over other routes */
 #define ROUND_LINKS 1500 /* links up to which cheaper trees are sought */
 #define USED 1e-9
+#define STEPS 16 /* attempts, about, until all trees are replaced */
 
 /*
  * Hosts without data that have lost all links but one have no part in a plan any more, and boxes
@@ -31,8 +32,37 @@ static void drop_useless(const struct topology *t, const struct topology *left, 
 			node_of[i] = -1;
 }
 
-struct topology *replan_rest(const struct topology *t, const struct replan_failure *f,
-			     int **node_of, int **arc_of, struct topo_error *e)
+/* Nodes without a path to a worker have failed, too. */
+static void add_cut_off(const struct topology *t, struct replan_failure *f)
+{
+	bool *reached = mem_new((size_t)t->nodes, sizeof(bool));
+	bool more = true;
+
+	for (int i = 0; i < t->nodes; i++)
+		reached[i] = t->node[i].worker && !f->node[i];
+	while (more) {
+		more = false;
+		for (int i = 0; i < t->links; i++) {
+			int a = t->link[i].a;
+			int b = t->link[i].b;
+
+			if (f->link[i] || f->node[a] || f->node[b] || reached[a] == reached[b])
+				continue;
+			reached[a] = reached[b] = more = true;
+		}
+	}
+	f->cut_off = 0;
+	for (int i = 0; i < t->nodes; i++) {
+		if (f->node[i] || reached[i])
+			continue;
+		f->first_cut_off = f->cut_off++ == 0 ? i : f->first_cut_off;
+		f->node[i] = true;
+	}
+	free(reached);
+}
+
+struct topology *replan_rest(const struct topology *t, struct replan_failure *f, int **node_of,
+			     int **arc_of, struct topo_error *e)
 {
 	struct topology *left = topo_copy(t);
 	int *node = mem_new((size_t)t->nodes, sizeof(int));
@@ -54,6 +84,7 @@ struct topology *replan_rest(const struct topology *t, const struct replan_failu
 			topo_free(left);
 			return NULL;
 		}
+	add_cut_off(t, f);
 	left->nodes = left->links = 0;
 	for (int i = 0; i < t->nodes; i++) {
 		node[i] = f->node[i] ? -1 : left->nodes;
@@ -313,52 +344,35 @@ refused:
 	return NULL;
 }
 
-struct plan *replan(const struct topology *t, const struct plan *before, const int *node_of,
-		    const int *arc_of, const struct scheme_options *o, struct replan *what,
-		    struct topo_error *e)
+/* --- which trees stay ------------------------------------------------------------------------- */
+
+/* What an attempt to replace some trees starts from. */
+struct change {
+	const struct topology *t;
+	const struct plan *old;
+	const struct plan *fresh;
+	const int *node_of, *arc_of;
+	const struct scheme_options *o;
+};
+
+/*
+ * Replaces the broken trees; all others stay. NULL with the reason. gain: for each tree of the old
+ * plan that stays, what its replacement would gain at the prices of the program.
+ */
+static struct plan *replace(const struct change *c, const bool *broken, double *gain,
+			    struct replan *what, struct topo_error *e)
 {
-	/* If trees are replaced, the way down of the others no longer waits for all sums. */
-	struct plan flowing = *before;
-	const struct plan *old = &flowing;
+	const struct topology *t = c->t;
 	struct replanning x = {.t = t, .unit = INFINITY};
-	struct scheme_options plain = *o;
-	bool *broken = mem_new((size_t)old->trees, sizeof(bool));
-	struct plan *p = NULL, *fresh;
+	struct plan *p = NULL;
 
-	flowing.sequential = false;
-	x.kept = plan_like(old);
-	x.pool = plan_like(old);
-	*what = (struct replan){0};
-	plain.reduce_only = old->reduce_only;
-	plain.chunks = old->chunks;
-	fresh = scheme_run(scheme_find("best"), t, &plain, e);
-	if (!fresh)
-		goto out;
-	what->fresh = fresh->throughput;
-	for (int k = 0; k < old->trees; k++) {
-		int kept = x.kept->trees;
-
-		broken[k] = !carry_over(old, k, node_of, arc_of, x.kept);
-		if (broken[k] && x.kept->trees > kept)
-			drop_latest(x.kept);
-		x.rest += broken[k] ? old->tree[k].share : 0;
-		what->gone += broken[k];
-	}
-	what->kept = x.kept->trees;
-	if (what->gone == 0 || what->kept == 0) {
-		what->whole = what->gone > 0;
-		what->made = what->whole ? fresh->trees : 0;
-		what->kept = what->whole ? 0 : what->kept;
-		p = what->whole ? fresh : x.kept;
-		if (what->whole) {
-			fresh = NULL;
-		} else {
-			p->chunks = old->chunks;
-			p->sequential = before->sequential;
-			x.kept = NULL;
-		}
-		p = finish(t, old, node_of, p, e);
-		goto out;
+	x.kept = plan_like(c->old);
+	x.pool = plan_like(c->old);
+	for (int k = 0; k < c->old->trees; k++) {
+		if (broken[k])
+			x.rest += c->old->tree[k].share;
+		else
+			carry_over(c->old, k, c->node_of, c->arc_of, x.kept);
 	}
 	for (int i = 0; i < t->workers; i++)
 		x.unit = fmin(x.unit, topo_egress(t, t->worker[i]));
@@ -366,17 +380,123 @@ struct plan *replan(const struct topology *t, const struct plan *before, const i
 	x.scratch = mem_new((size_t)(2 * t->links + t->nodes), sizeof(double));
 	x.left = mem_new((size_t)t->nodes, sizeof(int));
 	count_left(&x);
-	fill_pool(&x, old, broken, fresh, node_of, arc_of, o);
-	if (replanning_solve(&x) != 0) {
+	fill_pool(&x, c->old, broken, c->fresh, c->node_of, c->arc_of, c->o);
+	if (replanning_solve(&x) == 0) {
+		replanning_thin(&x);
+		for (int k = 0, kept = 0; k < c->old->trees; k++)
+			gain[k] = broken[k] ? 0 : replanning_gain(&x, kept++);
+		what->kept = x.kept->trees;
+		what->gone = c->old->trees - what->kept;
+		p = finish(t, c->old, c->node_of, build(&x, c->old, what), e);
+	} else {
 		topo_refuse(e, -1, -1,
 			    "no trees can replace those that used the failed links and nodes");
+	}
+	replanning_end(&x);
+	return p;
+}
+
+/* The tree that stays and has the largest gain; the first of several. */
+static int find_largest(const double *gain, const bool *broken, int trees)
+{
+	int most = -1;
+
+	for (int k = 0; k < trees; k++)
+		if (!broken[k] && (most < 0 || gain[k] > gain[most]))
+			most = k;
+	return most;
+}
+
+/* The old plan for the remaining network. broken: the trees that used a failed part. */
+static struct plan *carry_plan(const struct plan *old, const int *node_of, const int *arc_of,
+			       bool *broken, struct replan *what)
+{
+	struct plan *kept = plan_like(old);
+
+	for (int k = 0; k < old->trees; k++) {
+		int before = kept->trees;
+
+		broken[k] = !carry_over(old, k, node_of, arc_of, kept);
+		if (broken[k] && kept->trees > before)
+			drop_latest(kept);
+		what->gone += broken[k];
+	}
+	what->kept = kept->trees;
+	kept->chunks = old->chunks;
+	kept->sequential = old->sequential;
+	return kept;
+}
+
+/*
+ * Replaces the broken trees and, as long as the rate is not reached, the trees with the largest
+ * gain. NULL: only a new plan reaches it, or, if the rate is 0, e has the reason.
+ */
+static struct plan *change_trees(const struct change *c, bool *broken, double rate,
+				 struct replan *what, struct topo_error *e)
+{
+	double *gain = mem_new((size_t)c->old->trees, sizeof(double));
+	struct plan *p = replace(c, broken, gain, what, e);
+	int whole = what->kept;
+	int step = 1 + whole / STEPS;
+
+	what->all_kept = p ? p->throughput : 0;
+	while (rate > 0 && (!p || p->throughput < rate)) {
+		plan_free(p);
+		p = NULL;
+		for (int i = 0; i < step && what->more < whole; i++, what->more++)
+			broken[find_largest(gain, broken, c->old->trees)] = true;
+		if (what->more == whole)
+			break;
+		p = replace(c, broken, gain, what, e);
+	}
+	free(gain);
+	return p;
+}
+
+struct plan *replan(const struct topology *t, const struct plan *before, const int *node_of,
+		    const int *arc_of, const struct scheme_options *o, double least,
+		    struct replan *what, struct topo_error *e)
+{
+	/* If trees are replaced, the way down of the others no longer waits for all sums. */
+	struct plan flowing = *before;
+	struct scheme_options plain = *o;
+	struct change c = {t, &flowing, NULL, node_of, arc_of, o};
+	bool *broken = mem_new((size_t)before->trees, sizeof(bool));
+	struct plan *kept, *fresh;
+	struct plan *p = NULL;
+
+	*what = (struct replan){0};
+	flowing.sequential = false;
+	plain.reduce_only = before->reduce_only;
+	plain.chunks = before->chunks;
+	fresh = scheme_run(scheme_find("best"), t, &plain, e);
+	if (!fresh) {
+		free(broken);
+		return NULL;
+	}
+	c.fresh = fresh;
+	what->fresh = fresh->throughput;
+	kept = carry_plan(before, node_of, arc_of, broken, what);
+	if (what->gone == 0) {
+		p = finish(t, before, node_of, kept, e);
+		kept = NULL;
 		goto out;
 	}
-	replanning_thin(&x);
-	p = finish(t, old, node_of, build(&x, old, what), e);
+	least *= fmin(fresh->throughput, before->throughput);
+	if (what->kept > 0) {
+		p = change_trees(&c, broken, least, what, e);
+		if (p || least <= 0)
+			goto out;
+	}
+	what->whole = true;
+	what->kept = 0;
+	what->gone = before->trees;
+	what->made = fresh->trees;
+	p = finish(t, before, node_of, fresh, e);
+	fresh = NULL;
 out:
 	free(broken);
+	plan_free(kept);
 	plan_free(fresh);
-	replanning_end(&x);
 	return p;
 }

@@ -77,6 +77,22 @@ double replanning_weight(const struct replanning *x, int tree)
 	return lp_value(x->lp, tree + 1);
 }
 
+double replanning_gain(struct replanning *x, int kept)
+{
+	/* The price of the shares is that of the cheapest tree, with the opposite sign. */
+	double gain = lp_price(x->lp, x->share_row);
+
+	tree_load_find(x->t, x->kept, kept, x->scratch, &x->load);
+	for (int i = 0; i < x->load.n; i++) {
+		int at = x->load.row[i];
+
+		if (x->row[at] >= 0)
+			gain += fmax(0, lp_price(x->lp, x->row[at])) * x->load.count[i] * x->unit /
+				tree_load_limit(x->t, at);
+	}
+	return gain * x->kept->tree[kept].share;
+}
+
 /*
  * Searches for trees that the pool does not have, under the prices of the program. The most that a
  * tree may cost is the price of the row that adds up the shares.

@@ -36,6 +36,8 @@ int replanning_solve(struct replanning *x);
  * 10^4.
  */
 void replanning_thin(struct replanning *x);
+/* What the replacement of a kept tree would gain, at the prices of the solved program. */
+double replanning_gain(struct replanning *x, int kept);
 /* The weight of a tree of the pool. */
 double replanning_weight(const struct replanning *x, int tree);
 

@@ -286,6 +286,36 @@ static int select_workers(struct topology *t, const struct plan *p, struct topo_
 	return topo_finish(t, e);
 }
 
+/* What the options did not ask for, on stderr. */
+static void explain(const struct topology *t, const struct replan_failure *f,
+		    const struct replan *what)
+{
+	if (f->cut_off == 1)
+		fprintf(stderr,
+			"ringfold plan replan: \"%s\" has no path to a host with data any more, "
+			"and "
+			"is left out\n",
+			t->node[f->first_cut_off].name);
+	if (f->cut_off > 1)
+		fprintf(stderr,
+			"ringfold plan replan: %d nodes have no path to a host with data any more, "
+			"and are left out; the first is \"%s\"\n",
+			f->cut_off, t->node[f->first_cut_off].name);
+	if (what->more > 0 && what->all_kept > 0)
+		fprintf(stderr,
+			"ringfold plan replan: %d of the removed trees used no failed link or "
+			"node: "
+			"with all of them, the\nthroughput would be %.1f%% of a new plan; "
+			"--at-least 0 keeps them\n",
+			what->more, 100 * what->all_kept / what->fresh);
+	else if (what->more > 0)
+		fprintf(stderr,
+			"ringfold plan replan: %d of the removed trees used no failed link or "
+			"node: "
+			"with all of them, there\nare no trees to replace the others\n",
+			what->more);
+}
+
 static int publish(const struct topology *t, const struct plan *p, const struct replan *what,
 		   const char *out, const char *topology_out)
 {
@@ -308,7 +338,8 @@ static int publish(const struct topology *t, const struct plan *p, const struct 
 }
 
 static int run_replan(const char *topology, const char *path, const struct removed *g,
-		      const struct scheme_options *o, const char *out, const char *topology_out)
+		      const struct scheme_options *o, double least, const char *out,
+		      const char *topology_out)
 {
 	struct topo_error e = {.text = "", .tree = -1};
 	struct topology *t = topo_read(topology, &e);
@@ -337,11 +368,13 @@ static int run_replan(const char *topology, const char *path, const struct remov
 	if (find_removed(t, g, &f) != 0)
 		goto out;
 	left = replan_rest(t, &f, &node_of, &arc_of, &e);
-	p = left ? replan(left, old, node_of, arc_of, o, &what, &e) : NULL;
-	if (!p)
+	p = left ? replan(left, old, node_of, arc_of, o, least, &what, &e) : NULL;
+	if (!p) {
 		fail("replan", e.text);
-	else
+	} else {
+		explain(t, &f, &what);
 		rc = publish(left, p, &what, out, topology_out);
+	}
 out:
 	free(f.link);
 	free(f.node);
@@ -361,6 +394,7 @@ int plan_command_replan(int argc, char **argv)
 	const char *out = NULL;
 	const char *topology_out = NULL;
 	bool quiet = false;
+	double least = REPLAN_LEAST;
 	struct removed g = {.links = 0};
 	struct scheme_options o = scheme_options_default();
 	const struct rf_opt opts[] = {
@@ -373,6 +407,11 @@ int plan_command_replan(int argc, char **argv)
 		{RF_OPT_CALL, "without-node", 0, &g, "NAME",
 		 "a box, a switch or a host without data has failed, with its links; repeatable",
 		 add_node},
+		{RF_OPT_FRACTION, "at-least", 0, &least, "PART",
+		 "replace more trees if the throughput is below this part of a new plan's, or of "
+		 "the "
+		 "old plan's if that is less; 0: keep them",
+		 NULL},
 		{RF_OPT_STRING, "out", 'o', &out, "FILE", "write the new plan as JSON", NULL},
 		{RF_OPT_STRING, "topology-out", 0, &topology_out, "FILE",
 		 "write the remaining topology", NULL},
@@ -382,7 +421,8 @@ int plan_command_replan(int argc, char **argv)
 	const struct rf_opt_page page = {
 		"ringfold plan replan --topology FILE --plan FILE --without-link A,B [options]",
 		"Makes a plan after a failure. Trees that used no failed link or node stay as they "
-		"are, with their\nshares; the others are replaced.",
+		"are, with their\nshares; the others are replaced. More trees are replaced "
+		"only if the throughput needs it.",
 		"  ringfold plan replan -t t.json --plan p.json --without-link leaf3,spine1 --out "
 		"q.json --topology-out u.json",
 		opts};
@@ -401,5 +441,5 @@ int plan_command_replan(int argc, char **argv)
 		       (const char *const[]){out, topology_out}, 2) != 0)
 		return RF_EXIT_FAILED;
 	plan_show_progress(&o, quiet);
-	return run_replan(topology, plan, &g, &o, out, topology_out);
+	return run_replan(topology, plan, &g, &o, least, out, topology_out);
 }

@@ -92,6 +92,23 @@ run 0 "a plan that loses a link" replan --topology t.json --plan p.json --withou
 check "... reports the number of trees kept" says "^trees  *[0-9]* kept"
 run 0 "... which check accepts" check --topology u.json --plan q.json
 rm -f q.json u.json
+run 0 "a network with a switch for nothing" generate leaf-spine --leaves 2 --spines 2 --hosts 2 --out idle.json
+run 0 "... planned" make -t idle.json --scheme best --out ip.json
+run 0 "... whose spine loses all links" replan --topology idle.json --plan ip.json --without-link leaf0,spine1 --without-link spine1,leaf1 --out q.json --topology-out u.json
+check "... it is left out" says '"spine1" has no path to a host with data any more, and is left out'
+check "... of the remaining topology" json u.json "len(d['nodes']) == 7"
+run 0 "... which check accepts" check --topology u.json --plan q.json
+rm -f idle.json ip.json q.json u.json
+run 0 "a random network" generate random --seed 8 --out drawn.json
+run 0 "... planned" make -t drawn.json --scheme best --out dp.json
+run 0 "... that loses a link and needs more new trees" replan -t drawn.json -P dp.json --without-link s2,s1 --out q.json --topology-out u.json
+check "... says how many" says "1 of the removed trees used no failed link or node"
+check "... reaches 95 %" python3 -c "import re; assert float(re.search(r'([0-9.]+)% of a new plan$', open('out').read(), re.M)[1]) >= 95"
+run 0 "... which check accepts" check --topology u.json --plan q.json
+run 0 "... that keeps all trees it can" replan -t drawn.json -P dp.json --without-link s2,s1 --at-least 0
+check "... has a lower rate" python3 -c "import re; assert float(re.search(r'([0-9.]+)% of a new plan$', open('out').read(), re.M)[1]) < 95"
+check "... and says nothing" test ! -s err
+rm -f drawn.json dp.json q.json u.json
 run 0 "a larger network" generate fat-tree --k 16 --hosts 8 --boxes share --box-share 20% --out large.json
 run 0 "... planned" make -t large.json --scheme best
 # Values follow the round if there are any at that moment.
@@ -319,6 +336,9 @@ bad 1 "shares has 2 values" -t t.json --scheme inart-exact --shares 0.6,0.4 --ou
 bad 1 "shares has 1 values" -t t.json --scheme inart-exact --shares 0 --out p2.json
 for value in leaf0 leaf0, ,leaf0 leaf0,h0,0 leaf0,h0,x leaf0,h0,1,1; do
 	bad 2 "^--without-link: \"$value\" must have the form A,B or A,B,K" replan -t t.json -P p.json --without-link $value --out p2.json
+done
+for value in 105% -1 x; do
+	bad 2 "^--at-least: \"$value\" is not a valid PART" replan -t t.json -P p.json --without-link leaf0,spine0 --at-least $value --out p2.json
 done
 bad 1 "there is no node \"leaf9\"" replan -t t.json -P p.json --without-link leaf9,h0 --out p2.json
 bad 1 "fewer than 2 links join \"leaf0\" and \"h0\"" replan -t t.json -P p.json --without-link leaf0,h0,2 --out p2.json

@@ -24,6 +24,18 @@ struct topology *help_make(const struct topo_spec *s)
 	return t;
 }
 
+struct topology *help_machines(int hosts, int gpus)
+{
+	struct topo_spec s = topo_spec_default(TOPO_MACHINES);
+
+	s.hosts = hosts;
+	s.gpus = gpus;
+	s.leaves = gpus;
+	s.spines = 0;
+	s.boxes = TOPO_BOX_ALL;
+	return help_make(&s);
+}
+
 struct topology *help_finish(struct topology *t)
 {
 	struct topo_error e = {.text = ""};

@@ -8,6 +8,8 @@
 
 /* A generated topology; the test fails if there is none. */
 struct topology *help_make(const struct topo_spec *s);
+/* Machines of several GPUs, with a NIC for each; a box for each rail, no spines. */
+struct topology *help_machines(int hosts, int gpus);
 /* Calls topo_finish; the test fails if that fails. */
 struct topology *help_finish(struct topology *t);
 /* Fails unless the values are equal to one part in 10^9, or, for values below 1, to 10^-9. */

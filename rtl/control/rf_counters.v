@@ -1,6 +1,6 @@
 // rf_counters: the counters of one port.
 //
-// Latency     a read returns the count in the same cycle; an event is counted from the next cycle on.
+// Latency     a read returns the count in the same cycle; an event is counted from the next but one cycle on.
 // Throughput  one verdict, one frame sent and one of each single event per cycle.
 // Capacity    RF_CNT_COUNT counters of 32 bits, which wrap.
 // Handshake   none. While ready is low nothing is counted.
@@ -46,20 +46,37 @@ module rf_counters (
     if (rst) clear_q <= 7'd0;
     else if (!clear_q[6]) clear_q <= clear_q + 7'd1;
 
+  // Events come at the ends of long paths, so they are registered first.
+  reg        verdict_q;
+  reg  [5:0] verdict_cause_q;
+  reg        sent_q;
+  reg  [3:0] sent_cause_q;
+  reg  [6:0] single_q;
+
+  always @(posedge clk)
+    if (!ready) {verdict_q, sent_q, single_q} <= 9'd0;
+    else {verdict_q, sent_q, single_q} <= {verdict, sent, rx_frames, rx_overflow, ack_beyond, ack_forwarded, repeat_stale,
+                                           tx_down, tx_frames};
+
+  always @(posedge clk) begin
+    verdict_cause_q <= verdict_cause[5:0];
+    sent_cause_q    <= sent_cause[3:0];
+  end
+
   wire [31:0] verdict_old;
   wire [31:0] verdict_rd;
   wire [31:0] sent_old;
   wire [31:0] sent_rd;
-  wire        verdict_we   = !ready || verdict;
-  wire [5:0]  verdict_addr = ready ? verdict_cause[5:0] : clear_q[5:0];
+  wire        verdict_we   = !ready || verdict_q;
+  wire [5:0]  verdict_addr = ready ? verdict_cause_q : clear_q[5:0];
   wire [31:0] verdict_new  = ready ? verdict_old + 32'd1 : 32'd0;
-  wire        sent_we      = !ready || sent;
-  wire [3:0]  sent_addr    = ready ? sent_cause[3:0] : clear_q[3:0];
+  wire        sent_we      = !ready || sent_q;
+  wire [3:0]  sent_addr    = ready ? sent_cause_q : clear_q[3:0];
   wire [31:0] sent_new     = ready ? sent_old + 32'd1 : 32'd0;
 
   rf_ram_lut #(.WIDTH(32), .DEPTH(64)) verdict_a (
     .clk(clk), .wr_en(verdict_we), .wr_addr(verdict_addr), .wr_data(verdict_new),
-    .rd_addr(verdict_cause[5:0]), .rd_data(verdict_old));
+    .rd_addr(verdict_cause_q), .rd_data(verdict_old));
   rf_ram_lut #(.WIDTH(32), .DEPTH(64)) verdict_b (
     .clk(clk), .wr_en(verdict_we), .wr_addr(verdict_addr), .wr_data(verdict_new),
     .rd_addr(rd_number[5:0]), .rd_data(verdict_rd));
@@ -71,7 +88,7 @@ module rf_counters (
 
   rf_ram_lut #(.WIDTH(32), .DEPTH(16)) sent_a (
     .clk(clk), .wr_en(sent_we), .wr_addr(sent_addr), .wr_data(sent_new),
-    .rd_addr(sent_cause[3:0]), .rd_data(sent_old));
+    .rd_addr(sent_cause_q), .rd_data(sent_old));
   rf_ram_lut #(.WIDTH(32), .DEPTH(16)) sent_b (
     .clk(clk), .wr_en(sent_we), .wr_addr(sent_addr), .wr_data(sent_new),
     .rd_addr(rd_number[3:0]), .rd_data(sent_rd));
@@ -86,31 +103,31 @@ module rf_counters (
 
   always @(posedge clk)
     if (rst) rx_frames_q <= 32'd0;
-    else if (ready && rx_frames) rx_frames_q <= rx_frames_q + 32'd1;
+    else if (single_q[6]) rx_frames_q <= rx_frames_q + 32'd1;
 
   always @(posedge clk)
     if (rst) rx_overflow_q <= 32'd0;
-    else if (ready && rx_overflow) rx_overflow_q <= rx_overflow_q + 32'd1;
+    else if (single_q[5]) rx_overflow_q <= rx_overflow_q + 32'd1;
 
   always @(posedge clk)
     if (rst) ack_beyond_q <= 32'd0;
-    else if (ready && ack_beyond) ack_beyond_q <= ack_beyond_q + 32'd1;
+    else if (single_q[4]) ack_beyond_q <= ack_beyond_q + 32'd1;
 
   always @(posedge clk)
     if (rst) ack_forwarded_q <= 32'd0;
-    else if (ready && ack_forwarded) ack_forwarded_q <= ack_forwarded_q + 32'd1;
+    else if (single_q[3]) ack_forwarded_q <= ack_forwarded_q + 32'd1;
 
   always @(posedge clk)
     if (rst) repeat_stale_q <= 32'd0;
-    else if (ready && repeat_stale) repeat_stale_q <= repeat_stale_q + 32'd1;
+    else if (single_q[2]) repeat_stale_q <= repeat_stale_q + 32'd1;
 
   always @(posedge clk)
     if (rst) tx_down_q <= 32'd0;
-    else if (ready && tx_down) tx_down_q <= tx_down_q + 32'd1;
+    else if (single_q[1]) tx_down_q <= tx_down_q + 32'd1;
 
   always @(posedge clk)
     if (rst) tx_frames_q <= 32'd0;
-    else if (ready && tx_frames) tx_frames_q <= tx_frames_q + 32'd1;
+    else if (single_q[0]) tx_frames_q <= tx_frames_q + 32'd1;
 
   always @(*)
     if (rd_number == `RF_CNT_RX_FRAMES) rd_data = rx_frames_q;

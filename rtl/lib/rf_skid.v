@@ -4,8 +4,10 @@
 // Throughput  1 beat per cycle.
 // Capacity    2 beats.
 // Handshake   valid/ready; s_ready, m_valid and m_data are registers: no combinational path crosses the slice.
+// Late tag    a beat may be found wrong in the cycle after it came. s_late says so of the beat that was taken on the s side
+//             in the last cycle; m_late says so of the beat that was taken on the m side in the last cycle.
 // Reset       clears the valid bits; data is not reset.
-// Proved      tests/formal/lib/rf_skid.vh: order, no loss, no duplicate, m side stable until taken.
+// Proved      tests/formal/lib/rf_skid.vh: order, no loss, no duplicate, m side stable until taken, each tag with its beat.
 
 `default_nettype none
 
@@ -18,9 +20,11 @@ module rf_skid #(
   input  wire             s_valid,
   output wire             s_ready,
   input  wire [WIDTH-1:0] s_data,
+  input  wire             s_late,
   output wire             m_valid,
   input  wire             m_ready,
-  output wire [WIDTH-1:0] m_data
+  output wire [WIDTH-1:0] m_data,
+  output wire             m_late
 );
 
   reg             m_valid_q;
@@ -49,6 +53,26 @@ module rf_skid #(
 
   always @(posedge clk)
     if (s_valid && !spare_valid_q && !m_free) spare_data_q <= s_data;
+
+  // A beat that came in the last cycle is in the spare register if that is full, else in the output register.
+  reg  came_q;
+  reg  m_tag_q;
+  reg  spare_tag_q;
+  reg  m_late_q;
+  wire late      = came_q && s_late;
+  wire m_tag     = m_tag_q || (late && !spare_valid_q);
+  wire spare_tag = spare_tag_q || (late && spare_valid_q);
+
+  always @(posedge clk)
+    if (rst) {came_q, m_tag_q, spare_tag_q, m_late_q} <= 4'b0000;
+    else begin
+      came_q      <= s_valid && !spare_valid_q;
+      m_tag_q     <= m_free ? spare_tag : m_tag;
+      spare_tag_q <= !m_free && spare_tag;
+      m_late_q    <= m_valid_q && m_ready && m_tag;
+    end
+
+  assign m_late = m_late_q;
 
 `ifdef FORMAL
 `include "rf_skid.vh"

@@ -172,7 +172,7 @@ module rf_egress_build #(
   always @* begin
     ahead = {B{1'b0}};
     clear = {B{1'b0}};
-    if (go && !raw) begin
+    if (!raw) begin
       if (skip != 4'd0) ahead = {B{1'b1}};
       else if (tail) begin
         ahead[1:0] = 2'b11;
@@ -193,7 +193,7 @@ module rf_egress_build #(
     .WIDTH(WIDTH),
     .BACK (1)
   ) align (
-    .en     (go),
+    .en     (1'b1),
     .code   (code),
     .prev   (held_q),
     .next   (p_data),
@@ -231,32 +231,27 @@ module rf_egress_build #(
     end
   endgenerate
 
-  // The bytes of the source MAC are never among those to clear: no frame ends there.
+  // Without an enable, because go comes late: a beat is valid for one cycle. While rest_q is high, go is low, and b_ones
+  // keeps its value. The bytes of the source MAC are never among those to clear: no frame ends there.
   genvar k;
   generate
     for (k = 0; k < B; k = k + 1) begin : g_byte
       always @(posedge clk)
-        if (clear[k] || (rest_q && !go)) b_data_q[8*k+:8] <= 8'h00;
-        else if (go) b_data_q[8*k+:8] <= named[8*k+:8];
+        if (clear[k] || rest_q) b_data_q[8*k+:8] <= 8'h00;
+        else b_data_q[8*k+:8] <= named[8*k+:8];
     end
   endgenerate
 
-  always @(posedge clk)
-    if (go) begin
-      b_last_q    <= ending && !spill;
-      b_ones_q    <= raw ? stop : {stop[LB-1:2] + 1'b1, 2'd2};
-      b_icrc_q    <= ending && !raw;
-      b_covered_q <= !raw;
-      b_beat_q    <= beat;
-      b_vlan_q    <= vlan;
-      b_end_q     <= ending;
-      b_rest_q    <= 1'b0;
-    end else if (rest_q) begin
-      b_last_q    <= 1'b1;
-      b_icrc_q    <= 1'b0;
-      b_covered_q <= 1'b0;
-      b_rest_q    <= 1'b1;
-    end
+  always @(posedge clk) begin
+    if (!rest_q) b_ones_q <= raw ? stop : {stop[LB-1:2] + 1'b1, 2'd2};
+    b_last_q    <= rest_q || (ending && !spill);
+    b_icrc_q    <= !rest_q && ending && !raw;
+    b_covered_q <= !rest_q && !raw;
+    b_rest_q    <= rest_q;
+    b_beat_q    <= beat;
+    b_vlan_q    <= vlan;
+    b_end_q     <= ending;
+  end
 
   assign b_valid   = b_valid_q;
   assign b_data    = b_data_q;

@@ -182,6 +182,8 @@ module rf_ingress #(
   // ---- Cycle 1: store the beat, capture the header, count, feed the CRC.
 
   reg  [NW-1:0] beat_q;
+  // The same, for the masks of the ICRC; saturates at 7.
+  reg  [2:0]    mask_beat_q;
   reg           lost_q;
   reg           long_q;
   reg  [AW:0]   wr_ptr_q;
@@ -215,6 +217,10 @@ module rf_ingress #(
   always @(posedge clk)
     if (rst || ends) beat_q <= {NW{1'b0}};
     else if (i0_valid_q) beat_q <= beat_next;
+
+  always @(posedge clk)
+    if (rst || ends) mask_beat_q <= 3'd0;
+    else if (i0_valid_q && mask_beat_q != 3'd7) mask_beat_q <= mask_beat_q + 3'd1;
 
   always @(posedge clk)
     if (rst || ends) lost_q <= 1'b0;
@@ -294,7 +300,7 @@ module rf_ingress #(
   rf_icrc_mask #(
     .WIDTH(WIDTH)
   ) icrc_mask (
-    .beat    ((beat_q > 7) ? 3'd7 : beat_q[2:0]),
+    .beat    (mask_beat_q),
     .vlan    (vlan),
     .in_data (i0_data_q),
     .out_data(masked)

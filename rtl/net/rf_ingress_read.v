@@ -99,7 +99,7 @@ module rf_ingress_read #(
   reg              h_out_q;
   reg              h_last_q;
   reg  [3:0]       h_code_q;
-  reg  [LB-1:0]    h_tail_q;
+  reg  [B-1:0]     h_keep_q;
   reg  [WIDTH-1:0] h_data_q;
   reg              h_bad_q;
 
@@ -166,7 +166,7 @@ module rf_ingress_read #(
     if (step && b_out_q) begin
       h_last_q <= b_last_q;
       h_code_q <= b_code_q;
-      h_tail_q <= b_tail_q;
+      h_keep_q <= (b_last_q && b_tail_q != {LB{1'b0}}) ? ~({B{1'b1}} << b_tail_q) : {B{1'b1}};
       h_data_q <= rd_data;
       h_bad_q  <= rd_bad;
     end
@@ -175,7 +175,7 @@ module rf_ingress_read #(
   assign o_last  = h_last_q;
   // The word from the memory is part of the beat, unless it is the first one of the next frame.
   assign o_bad   = h_bad_q || (rd_bad && !(h_last_q && b_out_q));
-  assign o_keep  = (h_last_q && h_tail_q != {LB{1'b0}}) ? ~({B{1'b1}} << h_tail_q) : {B{1'b1}};
+  assign o_keep  = h_keep_q;
   assign idle    = !busy_q && !b_out_q && !h_out_q;
 
   // Bytes after the end of the payload are zero.

@@ -40,10 +40,11 @@ module rf_ackq #(
   // p5: the frame, or the duplicate that an ACK answers.
   input  wire          h_event,
   input  wire          h_behalf,
-  // The frame on behalf is a NAK; its syndrome and PSN.
+  // PSN of the ACK on behalf. Or the frame on behalf is a NAK: its syndrome and PSN.
+  input  wire [23:0]   h_made,
   input  wire          h_nak,
   input  wire [7:0]    h_syndrome,
-  input  wire [23:0]   h_made,
+  input  wire [23:0]   h_named,
   input  wire [639:0]  h_hdr,
   input  wire          h_vlan,
   input  wire [23:0]   h_psn,
@@ -91,10 +92,9 @@ module rf_ackq #(
     .m_valid(ev_valid), .m_ready(ev_ready), .m_data({ev_conn, ev_index, ev_msn, ev_fatal, ev_still}),
     .count(ev_count), .almost_full(ev_afull), .bad(events_bad));
 
-  // p5: build the frame. The body starts with the IP header.
+  // p5: build the frame, but for what depends on h_nak, which comes late in the cycle: therefore nothing has an enable, and
+  // both PSNs and the syndrome are kept. The body starts with the IP header.
   wire [351:0] h_body = h_vlan ? h_hdr[144 +: 352] : h_hdr[112 +: 352];
-  wire [23:0]  psn    = h_event ? h_psn : h_made;
-  wire [23:0]  be_psn = {psn[7:0], psn[15:8], psn[23:16]};
   wire [23:0]  be_qpn = {h_qpn[7:0], h_qpn[15:8], h_qpn[23:16]};
   wire [23:0]  be_msn = {h_msn[7:0], h_msn[15:8], h_msn[23:16]};
 
@@ -103,26 +103,36 @@ module rf_ackq #(
   reg          p6_nak_q;
   reg          p6_vlan_q;
   reg  [143:0] p6_eth_q;
-  reg  [351:0] p6_body_q;
+  reg  [31:0]  p6_aeth_q;
+  reg  [7:0]   p6_syndrome_q;
+  reg  [23:0]  p6_psn_q;
+  reg  [23:0]  p6_named_q;
+  reg  [295:0] p6_rest_q;
 
   always @(posedge clk)
     if (rst) p6_valid_q <= 1'b0;
     else p6_valid_q <= h_event || h_behalf;
 
+  always @(posedge clk) begin
+    p6_nak_q      <= h_nak;
+    p6_syndrome_q <= h_syndrome;
+    p6_named_q    <= h_named;
+    p6_vlan_q     <= h_vlan;
+  end
+
   always @(posedge clk)
     if (h_event) begin
       p6_behalf_q <= 1'b0;
-      p6_nak_q    <= 1'b0;
-      p6_vlan_q   <= h_vlan;
       p6_eth_q    <= h_hdr[143:0];
-      p6_body_q   <= {h_body[351:320], be_psn, h_body[295:0]};
-    end else if (h_behalf) begin
+      p6_aeth_q   <= h_body[351:320];
+      p6_psn_q    <= h_psn;
+      p6_rest_q   <= h_body[295:0];
+    end else begin
       p6_behalf_q <= 1'b1;
-      p6_nak_q    <= h_nak;
-      p6_vlan_q   <= h_vlan;
       p6_eth_q    <= {h_hdr[143:96], h_hdr[47:0], h_hdr[95:48]};
-      p6_body_q   <= {be_msn, h_syndrome,                                     // AETH
-                      be_psn, 8'h00, be_qpn, 8'h00, h_body[255:240],          // PSN, QPN, P_Key
+      p6_aeth_q   <= {be_msn, 8'h1f};
+      p6_psn_q    <= h_made;
+      p6_rest_q   <= {8'h00, be_qpn, 8'h00, h_body[255:240],                  // QPN, P_Key
                       1'b0, h_body[238], 6'd0, 8'h11,                         // MigReq, opcode
                       16'h0000, 16'h1c00, h_body[191:160],                    // UDP: checksum, length, ports
                       h_body[127:96], h_body[159:128],                        // IP: destination, source
@@ -143,18 +153,20 @@ module rf_ackq #(
   wire [19:0]  p6_sum = {2'd0, p6_sum_a_q} + {2'd0, p6_sum_b_q} + {2'd0, p6_sum_c_q};
   wire [16:0]  p6_fold = {1'b0, p6_sum[15:0]} + {13'd0, p6_sum[19:16]};
   wire [15:0]  p6_checksum = ~(p6_fold[15:0] + {15'd0, p6_fold[16]});
+  wire         p6_nak = p6_behalf_q && p6_nak_q;
+  wire [7:0]   p6_syndrome = p6_nak ? p6_syndrome_q : p6_aeth_q[7:0];
+  wire [23:0]  p6_psn = p6_nak ? p6_named_q : p6_psn_q;
   reg  [351:0] p6_body;
 
-  always @(posedge clk)
-    if (h_behalf) begin
-      p6_sum_a_q <= {2'd0, h_body[7:0], h_body[15:10], 2'b00} + {2'd0, swapped(h_body[47:32])} +
-                    {2'd0, swapped(h_body[63:48])};
-      p6_sum_b_q <= {2'd0, swapped(h_body[111:96])} + {2'd0, swapped(h_body[127:112])} + {2'd0, 8'd64, h_body[79:72]};
-      p6_sum_c_q <= {2'd0, swapped(h_body[143:128])} + {2'd0, swapped(h_body[159:144])} + 18'h00030;
-    end
+  always @(posedge clk) begin
+    p6_sum_a_q <= {2'd0, h_body[7:0], h_body[15:10], 2'b00} + {2'd0, swapped(h_body[47:32])} +
+                  {2'd0, swapped(h_body[63:48])};
+    p6_sum_b_q <= {2'd0, swapped(h_body[111:96])} + {2'd0, swapped(h_body[127:112])} + {2'd0, 8'd64, h_body[79:72]};
+    p6_sum_c_q <= {2'd0, swapped(h_body[143:128])} + {2'd0, swapped(h_body[159:144])} + 18'h00030;
+  end
 
   always @(*) begin
-    p6_body = p6_body_q;
+    p6_body = {p6_aeth_q[31:8], p6_syndrome, p6_psn[7:0], p6_psn[15:8], p6_psn[23:16], p6_rest_q};
     if (p6_behalf_q) p6_body[95:80] = swapped(p6_checksum);
   end
 
@@ -172,7 +184,7 @@ module rf_ackq #(
   // Two more frames can arrive after the judge has sampled the room.
   rf_fifo_parity #(.WIDTH(499), .DEPTH(DEPTH), .READ_LATENCY(0), .AFULL(DEPTH - 2), .PARITY(PARITY)) frames (
     .clk(clk), .rst(rst), .s_valid(p6_valid_q), .s_ready(f_room),
-    .s_data({p6_behalf_q, p6_nak_q, p6_vlan_q, p6_eth_q, p6_body}),
+    .s_data({p6_behalf_q, p6_nak, p6_vlan_q, p6_eth_q, p6_body}),
     .m_valid(f_valid), .m_ready(f_take), .m_data({f_behalf, f_nak, f_vlan, f_eth, f_body}),
     .count(f_count), .almost_full(f_afull), .bad(frames_bad));
 

@@ -167,6 +167,7 @@ module rf_judge #(
   // PSN with which the frame is stored or forwarded; the others are for made frames.
   output wire [23:0]            h_psn,
   output wire [23:0]            h_made,
+  output wire [23:0]            h_named,
   output wire [7:0]             h_syndrome,
   output wire [23:0]            h_qpn,
   output wire [23:0]            h_msn,
@@ -433,7 +434,7 @@ module rf_judge #(
     .too_soon(p5_too_soon), .nak(p5_nak), .nak_why(p5_nak_why), .syndrome(p5_syndrome), .named(p5_named),
     .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_held(h_held),
     .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
-    .h_psn(h_psn), .h_made(h_made), .h_syndrome(h_syndrome), .h_qpn(h_qpn), .h_msn(h_msn), .x_count(x_count),
+    .h_psn(h_psn), .h_made(h_made), .h_named(h_named), .h_syndrome(h_syndrome), .h_qpn(h_qpn), .h_msn(h_msn), .x_count(x_count),
     .x_cause(x_cause), .x_seen_data(x_seen_data), .x_seen_ack(x_seen_ack), .x_conn(x_conn), .x_error(x_error),
     .x_index(x_index));
 

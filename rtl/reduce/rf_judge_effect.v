@@ -1,7 +1,7 @@
 // rf_judge_effect: p5 of rf_judge: what leaves the judge because of a frame: the header to store or to forward, the PSN
 // of a made ACK or NAK, the counter, signs of life, an error.
 //
-// Latency     1 cycle: registers of what p4 decided; the NAK of p5 is merged in.
+// Latency     1 cycle: registers of what p4 decided; the NAK of p5 is merged in. The counter comes one cycle later.
 // Throughput  one frame per cycle.
 // Capacity    none.
 // Handshake   none.
@@ -69,16 +69,19 @@ module rf_judge_effect #(
   output wire [6:0]             h_hlen,
   output wire [12:0]            h_plen,
   output wire [1:0]             h_pad,
-  // PSN with which the frame is stored or forwarded; the others are for made frames.
+  // PSN with which the frame is stored or forwarded; that of an ACK on behalf; PSN and syndrome of a NAK; the others are
+  // for both kinds of made frames.
   output wire [23:0]            h_psn,
   output wire [23:0]            h_made,
+  output wire [23:0]            h_named,
   output wire [7:0]             h_syndrome,
   output wire [23:0]            h_qpn,
   output wire [23:0]            h_msn,
 
-  // p5: the counter of the verdict, signs of life, an error for the group of x_conn.
+  // p6: the counter of the verdict.
   output wire                   x_count,
   output wire [7:0]             x_cause,
+  // p5: signs of life, an error for the group of x_conn.
   output wire                   x_seen_data,
   output wire                   x_seen_ack,
   output wire [GW+LW+PW-1:0]    x_conn,
@@ -156,15 +159,30 @@ module rf_judge_effect #(
       p5_msn_q    <= msn;
     end
 
+  reg       p6_count_q;
+  reg       p6_nak_q;
+  reg [7:0] p6_nak_why_q;
+  reg [7:0] p6_cause_q;
+
+  always @(posedge clk)
+    if (rst) p6_count_q <= 1'b0;
+    else p6_count_q <= p5_count_q;
+
+  always @(posedge clk) begin
+    p6_nak_q     <= nak;
+    p6_nak_why_q <= nak_why;
+    p6_cause_q   <= p5_cause_q;
+  end
+
   assign h_store     = p5_store_q;
   assign h_event     = p5_event_q;
   assign h_behalf    = p5_behalf_q || nak;
   assign h_nak       = nak;
   assign h_held      = p5_held_q;
-  // An ACK on behalf acknowledges the index before una. Three sums in parallel, because the select is late.
-  assign h_made      = !nak ? p5_start_q + p5_una_q - 24'd1 :
-                       p5_selective_q ? p5_start_q + named : p5_start_q + p5_una_q;
-  assign h_syndrome  = nak ? syndrome : 8'h1f;
+  // An ACK on behalf acknowledges the index before una.
+  assign h_made      = p5_start_q + p5_una_q - 24'd1;
+  assign h_named     = p5_selective_q ? p5_start_q + named : p5_start_q + p5_una_q;
+  assign h_syndrome  = syndrome;
   assign h_addr      = p5_addr_q;
   assign h_hdr       = p5_hdr_q;
   assign h_vlan      = p5_vlan_q;
@@ -175,8 +193,8 @@ module rf_judge_effect #(
   assign h_psn       = p5_psn_q;
   assign h_qpn       = p5_qpn_q;
   assign h_msn       = p5_msn_q;
-  assign x_count     = p5_count_q;
-  assign x_cause     = nak ? nak_why : p5_cause_q;
+  assign x_count     = p6_count_q;
+  assign x_cause     = p6_nak_q ? p6_nak_why_q : p6_cause_q;
   assign x_seen_data = p5_seen_data_q;
   assign x_seen_ack  = p5_seen_ack_q;
   assign x_conn      = p5_conn_q;

@@ -6,7 +6,8 @@
 // Throughput  no bubble between results, nor between a result and one frame of another source.
 // Capacity    none.
 // Handshake   each source has e_* for the frame and p_* for its beats, as rf_egress. A frame once offered stays
-//             selected.
+//             selected. Beats are offered when the header is taken or later, so p_valid depends on e_ready; e_ready must not
+//             depend on p_valid.
 // Reset       selects results.
 // Proved      tests/formal/stream_port_tx.proof; tests/rtl/unit_port_tx.cpp; tests/rtl/core.
 
@@ -92,6 +93,7 @@ module rf_port_tx #(
 
   wire [3:0] valids  = {inj_valid, for_e_valid, ack_e_valid, res_e_valid};
   wire       begun   = e_valid && e_ready;
+  wire       may_beat = begun || inside_q;
   wire       ended   = (begun && sel_q == ACK) || (p_valid && p_ready && p_last);
 
   assign e_valid = !inside_q && valids[sel_q];
@@ -100,16 +102,16 @@ module rf_port_tx #(
   assign e_hlen  = sel_q == ACK ? ack_e_hlen : res_e_hlen;
   assign e_plen  = sel_q == ACK ? 14'd0 : res_e_plen;
   assign e_len   = sel_q == INJ ? inj_len : for_e_len;
-  assign p_valid = sel_q == RES ? res_p_valid : sel_q == FOR ? for_p_valid : sel_q == INJ && inj_valid;
+  assign p_valid = may_beat && (sel_q == RES ? res_p_valid : sel_q == FOR ? for_p_valid : sel_q == INJ && inj_valid);
   assign p_last  = sel_q == RES ? res_p_last : sel_q == FOR ? for_p_last : inj_last;
   assign p_data  = sel_q == RES ? res_p_data : sel_q == FOR ? for_p_data : inj_data;
 
   assign res_e_ready = e_ready && sel_q == RES && !inside_q;
   assign ack_e_ready = e_ready && sel_q == ACK && !inside_q;
   assign for_e_ready = e_ready && sel_q == FOR && !inside_q;
-  assign res_p_ready = p_ready && sel_q == RES;
-  assign for_p_ready = p_ready && sel_q == FOR;
-  assign inj_ready   = p_ready && sel_q == INJ;
+  assign res_p_ready = p_ready && may_beat && sel_q == RES;
+  assign for_p_ready = p_ready && may_beat && sel_q == FOR;
+  assign inj_ready   = p_ready && may_beat && sel_q == INJ;
 
   always @(posedge clk)
     if (rst) inside_q <= 1'b0;
@@ -118,7 +120,7 @@ module rf_port_tx #(
 
   // The other sources. An ACK or firmware frame being taken now does not request again; for foreign frames the next one
   // requests.
-  wire [2:0] taking = (begun || inside_q) ? {sel_q == INJ, 1'b0, sel_q == ACK} : 3'b000;
+  wire [2:0] taking = may_beat ? {sel_q == INJ, 1'b0, sel_q == ACK} : 3'b000;
   wire       next_for = (begun && sel_q == FOR) ? for_more : for_e_valid;
   wire [2:0] wait_others = {inj_valid, next_for, ack_e_valid} & ~taking;
   wire [1:0] grant;

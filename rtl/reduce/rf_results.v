@@ -228,26 +228,26 @@ module rf_results #(
   // left. A packet may wait here longer than its beats (a packet of one beat, or one that is dropped).
   wire        n_valid;
   wire        n_take;
-  wire        n_drop;
-  wire        n_none;
+  // Its headers are sent, or skipped; neither if it has none.
+  wire        n_send;
+  wire        n_skip;
   wire [4:0]  n_copies;
   wire        n_room;
   wire [HW:0] n_count;
   wire        n_afull;
   reg  [4:0]  n_done_q;
 
-  rf_fifo_parity #(.WIDTH(11), .DEPTH(HDRS), .READ_LATENCY(0), .PARITY(PARITY)) counts (
+  rf_fifo_parity #(.WIDTH(12), .DEPTH(HDRS), .READ_LATENCY(0), .PARITY(PARITY)) counts (
     .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room), .s_ready(n_room),
-    .s_data({pack_hdrs, pack_drop, pack_copies}), .m_valid(n_valid), .m_ready(n_take),
-    .m_data({gone_hdrs, n_drop, n_copies}), .count(n_count), .almost_full(n_afull), .bad(counts_bad));
+    .s_data({pack_hdrs, !pack_drop && pack_copies != 5'd0, pack_drop && pack_copies != 5'd0, pack_copies}),
+    .m_valid(n_valid), .m_ready(n_take), .m_data({gone_hdrs, n_send, n_skip, n_copies}), .count(n_count), .almost_full(n_afull), .bad(counts_bad));
 
   reg    inside_q;
   wire   leave = e_valid && e_ready;
 
-  assign n_none     = n_copies == 5'd0;
-  assign e_valid    = n_valid && !n_drop && !n_none && h_valid && p_valid && !inside_q;
-  assign h_take     = leave || (n_valid && n_drop && !n_none && h_valid);
-  assign n_take     = (h_take && n_done_q + 5'd1 == n_copies) || (n_valid && n_none);
+  assign e_valid    = n_valid && n_send && h_valid && p_valid && !inside_q;
+  assign h_take     = leave || (n_valid && n_skip && h_valid);
+  assign n_take     = (h_take && n_done_q + 5'd1 == n_copies) || (n_valid && !n_send && !n_skip);
   assign gone_valid = n_take;
 
   always @(posedge clk)

@@ -87,10 +87,9 @@ module rf_tomb #(
 
   rf_ram_lut #(.WIDTH(1), .DEPTH(DEPTH)) packets (
     .clk(clk), .wr_en(p4_set_q), .wr_addr(p4_number_q), .wr_data(!firmware_set), .rd_addr(at), .rd_data(packets_at));
-  rf_ram_lut #(.WIDTH(1), .DEPTH(DEPTH)) firmware (
-    .clk(clk), .wr_en(w_valid || look), .wr_addr(at), .wr_data(packets_at), .rd_addr(at), .rd_data(firmware_at));
-  rf_ram_lut #(.WIDTH(1), .DEPTH(DEPTH)) firmware_copy (
-    .clk(clk), .wr_en(w_valid || look), .wr_addr(at), .wr_data(packets_at), .rd_addr(p4_number_q), .rd_data(firmware_set));
+  rf_ram_many #(.WIDTH(1), .AW(AW), .READS(2)) firmware (
+    .clk(clk), .wr_en(w_valid || look), .wr_addr(at), .wr_data(packets_at), .rd_addr({p4_number_q, at}),
+    .rd_data({firmware_set, firmware_at}));
 
   assign seen = packets_at != firmware_at;
 

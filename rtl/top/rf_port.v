@@ -347,6 +347,7 @@ module rf_port #(
   wire                    h_behalf;
   wire                    h_nak;
   wire [23:0]             h_made;
+  wire [23:0]             h_named;
   wire [7:0]              h_syndrome;
   wire [639:0]            h_hdr;
   wire                    h_vlan;
@@ -385,7 +386,7 @@ module rf_port #(
     .event_fatal(event_fatal), .event_still(event_still), .behalf_room(behalf_room), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr),
     .m_conn(m_conn), .m_selective(m_selective), .m_slot(m_slot), .m_lap(m_lap), .m_done(m_done),
     .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_held(held_valid),
-    .h_made(h_made), .h_syndrome(h_syndrome), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
+    .h_made(h_made), .h_named(h_named), .h_syndrome(h_syndrome), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
     .h_psn(h_psn), .h_qpn(h_qpn), .h_msn(h_msn), .x_count(x_count), .x_cause(x_cause), .x_seen_data(x_seen_data),
     .x_seen_ack(x_seen_ack), .x_conn(judge_conn), .x_error(judge_error), .x_index(judge_index), .bad(judge_bad), .idle(judge_idle));
 
@@ -421,7 +422,7 @@ module rf_port #(
     .clk(clk), .rst(reset), .event_room(event_room), .behalf_room(behalf_room), .event_take(event_take),
     .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn), .event_fatal(event_fatal),
     .event_still(event_still), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_syndrome(h_syndrome),
-    .h_made(h_made), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_psn(h_psn), .h_qpn(h_qpn),
+    .h_made(h_made), .h_named(h_named), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_psn(h_psn), .h_qpn(h_qpn),
     .h_msn(h_msn), .ev_valid(ev_valid), .ev_ready(ev_ready), .ev_conn(ev_conn), .ev_index(ev_index),
     .ev_msn(ev_msn), .ev_fatal(ev_fatal), .ev_still(ev_still), .v_valid(v_valid), .v_ok(v_ok), .e_valid(ack_e_valid),
     .e_ready(ack_e_ready), .e_hdr(ack_e_hdr), .e_hlen(ack_e_hlen), .e_behalf(ack_behalf), .e_nak(ack_nak),
@@ -603,12 +604,36 @@ module rf_port #(
     .e_hdr(e_hdr), .e_hlen(e_hlen), .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready),
     .p_data(p_data), .p_last(p_last), .sent(sent), .idle(tx_idle));
 
+  // Between the choice of a frame and rf_egress no path goes through combinationally, in either direction.
+  wire             x_e_valid;
+  wire             x_e_ready;
+  wire             x_e_raw;
+  wire [639:0]     x_e_hdr;
+  wire [6:0]       x_e_hlen;
+  wire [13:0]      x_e_plen;
+  wire [13:0]      x_e_len;
+  wire             x_e_lost;
+  wire             x_p_valid;
+  wire             x_p_ready;
+  wire [WIDTH-1:0] x_p_data;
+  wire             x_p_last;
+  wire             x_p_lost;
+
+  rf_skid #(.WIDTH(676)) e_slice (
+    .clk(clk), .rst(reset), .s_valid(e_valid), .s_ready(e_ready), .s_data({e_raw, e_hdr, e_hlen, e_plen, e_len}),
+    .s_late(res_lost), .m_valid(x_e_valid), .m_ready(x_e_ready),
+    .m_data({x_e_raw, x_e_hdr, x_e_hlen, x_e_plen, x_e_len}), .m_late(x_e_lost));
+
+  rf_skid #(.WIDTH(WIDTH + 1)) p_slice (
+    .clk(clk), .rst(reset), .s_valid(p_valid), .s_ready(p_ready), .s_data({p_last, p_data}), .s_late(res_lost),
+    .m_valid(x_p_valid), .m_ready(x_p_ready), .m_data({x_p_last, x_p_data}), .m_late(x_p_lost));
+
   wire egress_bad;
 
   rf_egress #(.WIDTH(WIDTH), .STALL_CYCLES(STALL_CYCLES), .PARITY(PARITY)) egress (
-    .clk(clk), .rst(reset), .mac(base_mac + NUMBER), .e_valid(e_valid), .e_ready(e_ready), .e_raw(e_raw), .e_hdr(e_hdr),
-    .e_hlen(e_hlen), .e_plen(e_plen), .e_len(e_len), .p_valid(p_valid), .p_ready(p_ready), .p_data(p_data),
-    .p_last(p_last), .lost(res_lost), .spoil(spoil), .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
+    .clk(clk), .rst(reset), .mac(base_mac + NUMBER), .e_valid(x_e_valid), .e_ready(x_e_ready), .e_raw(x_e_raw),
+    .e_hdr(x_e_hdr), .e_hlen(x_e_hlen), .e_plen(x_e_plen), .e_len(x_e_len), .p_valid(x_p_valid), .p_ready(x_p_ready),
+    .p_data(x_p_data), .p_last(x_p_last), .lost(x_e_lost || x_p_lost), .spoil(spoil), .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
     .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser), .m_axis_tready(m_axis_tready), .cnt_frames(tx_frames), .cnt_down(tx_down), .bad(egress_bad), .idle(egress_idle));
 
   // Counters.
@@ -625,7 +650,7 @@ module rf_port #(
 
   assign ready = table_ready && counters_ready;
   assign idle  = ingress_idle && judge_idle && bank_idle && ackq_idle && repeatq_idle && pass_idle && reader_idle &&
-                 results_idle && tx_idle && egress_idle;
+                 results_idle && tx_idle && !x_e_valid && !x_p_valid && egress_idle;
 
   // Memories in which a parity error stops the box.
   wire [10:0] faults = {1'b0, egress_bad, pass_bad, res_bad, ackq_bad, repeatq_bad, bank_bad, 1'b0, judge_bad, r_bad, ingress_bad};

@@ -95,6 +95,7 @@ module nak_una (
   wire [1:0]   h_pad;
   wire [23:0]  h_psn;
   wire [23:0]  h_made;
+  wire [23:0]  h_named;
   wire [7:0]   h_syndrome;
   wire [23:0]  h_qpn;
   wire [23:0]  h_msn;
@@ -125,7 +126,7 @@ module nak_una (
     .event_still(event_still), .behalf_room(behalf_room), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr), .m_conn(m_conn),
     .m_selective(m_selective), .m_slot(m_slot), .m_lap(m_lap), .m_done(m_done), .h_store(h_store), .h_addr(h_addr),
     .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode),
-    .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad), .h_psn(h_psn), .h_made(h_made), .h_syndrome(h_syndrome), .h_qpn(h_qpn),
+    .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad), .h_psn(h_psn), .h_made(h_made), .h_named(h_named), .h_syndrome(h_syndrome), .h_qpn(h_qpn),
     .h_msn(h_msn), .x_count(x_count), .x_cause(x_cause), .x_seen_data(x_seen_data), .x_seen_ack(x_seen_ack),
     .x_conn(x_conn), .x_error(x_error), .x_index(x_index), .idle(judge_idle));
 
@@ -146,7 +147,7 @@ module nak_una (
     .clk(clk), .rst(rst), .event_room(event_room), .behalf_room(behalf_room), .event_take(event_take),
     .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn), .event_fatal(event_fatal),
     .event_still(event_still), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_syndrome(h_syndrome),
-    .h_made(h_made), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_psn(h_psn), .h_qpn(h_qpn), .h_msn(h_msn), .ev_valid(ev_valid),
+    .h_made(h_made), .h_named(h_named), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_psn(h_psn), .h_qpn(h_qpn), .h_msn(h_msn), .ev_valid(ev_valid),
     .ev_ready(ev_ready), .ev_conn(ev_conn), .ev_index(ev_index), .ev_msn(ev_msn), .ev_fatal(ev_fatal), .ev_still(ev_still),
     .v_valid(v_valid), .v_ok(v_ok), .e_valid(e_valid), .e_ready(e_ready), .e_hdr(e_hdr), .e_hlen(e_hlen),
     .e_behalf(e_behalf), .e_nak(e_nak), .idle(ackq_idle));
@@ -170,7 +171,7 @@ module nak_una (
     if (age_q[2]) start_q <= start;
     if (age_q[3]) una_q <= una;
     if (age_q[3]) selective_q <= j_selective;
-    if (age_q[4]) psn_q <= h_made;
+    if (age_q[4]) psn_q <= h_nak ? h_named : h_made;
   end
 
   // The frame made for it: the Ethernet addresses are swapped.
@@ -185,7 +186,7 @@ module nak_una (
       if (age_q[2]) assert (h_take);
       if (age_q[3] && j_valid) assert (j_addr == conn_q);
       if (age_q[4] && h_behalf && !h_nak) assert (h_made == start_q + una_q - 24'd1);
-      if (age_q[4] && h_behalf && h_nak && !selective_q) assert (h_made == start_q + una_q);
+      if (age_q[4] && h_behalf && h_nak && !selective_q) assert (h_named == start_q + una_q);
       if (ours) begin
         assert (picked_q && e_behalf);
         assert (psn == psn_q);

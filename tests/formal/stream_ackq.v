@@ -47,7 +47,7 @@ module stream_ackq (
   rf_ackq #(.CW(6), .DEPTH(8), .PARITY(0)) box (
     .clk(clk), .rst(rst), .event_room(event_room), .behalf_room(behalf_room), .event_take(event_take), .event_conn(6'd0),
     .event_index({22'd0, event_index}), .event_msn(24'd0), .event_fatal(1'b0), .event_still(1'b0), .h_event(h_event),
-    .h_behalf(h_behalf), .h_nak(h_nak), .h_syndrome(8'd0), .h_made(24'd0), .h_hdr({584'd0, h_hdr, 40'd0, h_hdr}), .h_vlan(h_vlan),
+    .h_behalf(h_behalf), .h_nak(h_nak), .h_syndrome(8'd0), .h_made(24'd0), .h_named(24'd0), .h_hdr({584'd0, h_hdr, 40'd0, h_hdr}), .h_vlan(h_vlan),
     .h_psn(24'd0), .h_qpn(24'd0), .h_msn(24'd0), .ev_valid(ev_valid), .ev_ready(ev_ready), .ev_conn(ev_conn),
     .ev_index(ev_index), .ev_msn(ev_msn), .ev_fatal(ev_fatal), .ev_still(ev_still), .v_valid(v_valid), .v_ok(v_ok),
     .e_valid(e_valid), .e_ready(e_ready), .e_hdr(e_hdr), .e_hlen(e_hlen), .e_behalf(e_behalf), .e_nak(e_nak), .idle(idle));

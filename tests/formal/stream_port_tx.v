@@ -1,4 +1,4 @@
-// rf_port_tx: if the sources and rf_egress keep the handshake, the output does too. No frame is truncated or mixed with
+// rf_port_tx: if the sources keep the handshake, the output does too. No frame is truncated or mixed with
 // another, and each transfer at the output is one of exactly one source.
 module stream_port_tx (
   input wire       clk,
@@ -79,9 +79,6 @@ module stream_port_tx (
     // gaps.
     if (in_e[0]) assume (in_p[0]);
     if (inside_q && from_q[3]) assume (in_p[3]);
-    // rf_egress takes beats from the header on, not those of an ACK; raw frames need their beat.
-    if (p_ready) assume (inside_q || (begun && !empty));
-    if (e_ready && e_raw) assume (p_valid);
   end
 
   stream #(.WIDTH(3)) e (
@@ -95,8 +92,9 @@ module stream_port_tx (
       assert (begun == ((sent & {in_p[3], in_e[2:0]}) != 4'd0) && (sent & (sent - 4'd1)) == 4'd0);
       assert ((e_taken[2:0] & in_e[2:0]) == sent[2:0]);
       assert ((p_taken & in_p) == (beat ? from : 4'd0));
-      // No frame begins within another.
+      // No frame begins within another, and no beat is offered outside of a frame.
       assert (!begun || !inside_q);
+      assert (!p_valid || inside_q || (begun && !empty));
     end
 
   always @(posedge clk)

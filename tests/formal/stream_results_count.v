@@ -114,7 +114,7 @@ module stream_results_count (
   (* hierconn *) wire [67:0] \box.packets.g_plain.fifo.words ;
   (* hierconn *) wire [1:0]  \box.n_count ;
   (* hierconn *) wire [4:0]  \box.n_done_q ;
-  (* hierconn *) wire [21:0] \box.counts.g_plain.fifo.words ;
+  (* hierconn *) wire [23:0] \box.counts.g_plain.fifo.words ;
   (* hierconn *) wire [1:0]  \box.h_count ;
   (* hierconn *) wire [6:0]  \box.w_count ;
   (* hierconn *) wire [63:0] \box.ways.g_plain.fifo.words ;
@@ -187,7 +187,7 @@ module stream_results_count (
   wire [5:0]   coming = (\box.ways.g_plain.fifo.words [0] ? {4'd0, come0_q} : 6'd0) +
                         (\box.ways.g_plain.fifo.words [1] ? {4'd0, come1_q} : 6'd0);
   reg  [16:0]  word;
-  reg  [10:0]  number;
+  reg  [11:0]  number;
   integer      k;
 
   always @(posedge clk)
@@ -233,12 +233,13 @@ module stream_results_count (
     if (\box.r_count == 3'd0 && (\box.r_done_q != 5'd0 || \box.r_beat_q != 3'd0)) good = 1'b0;
     for (k = 0; k < 2; k = k + 1)
       if (k < \box.n_count ) begin
-        number = \box.counts.g_plain.fifo.words [11*k +: 11];
-        if (!number[5]) leaves = leaves + {1'b0, number[4:0]};
-        if (k == 0 && !number[5]) leaves = leaves - {1'b0, \box.n_done_q };
+        number = \box.counts.g_plain.fifo.words [12*k +: 12];
+        if (number[6]) leaves = leaves + {1'b0, number[4:0]};
+        if (k == 0 && number[6]) leaves = leaves - {1'b0, \box.n_done_q };
         skips = skips + {1'b0, number[4:0]};
-        hdrs  = hdrs + {1'b0, number[10:6]};
-        if (number[10:6] == 5'd0 || number[10:6] > 5'd2 || number[4:0] > number[10:6]) good = 1'b0;
+        hdrs  = hdrs + {1'b0, number[11:7]};
+        if (number[11:7] == 5'd0 || number[11:7] > 5'd2 || number[4:0] > number[11:7]) good = 1'b0;
+        if (number[6] && number[5] || (number[6] || number[5]) != (number[4:0] != 5'd0)) good = 1'b0;
         if (k == 0 && \box.n_done_q != 5'd0 && \box.n_done_q >= number[4:0]) good = 1'b0;
       end
     skips = skips - {1'b0, \box.n_done_q };

@@ -116,7 +116,11 @@ static void body(bench &b)
 		d->h_behalf = p5.behalf;
 		d->h_nak = p5.nak;
 		d->h_syndrome = (uint8_t)p5.syndrome;
-		d->h_made = p5.made;
+		/* the PSN of the other kind, and the syndrome of an ACK, do not matter */
+		d->h_made = p5.nak ? b.r.below(1 << 24) : p5.made;
+		d->h_named = p5.nak ? p5.made : b.r.below(1 << 24);
+		if (!p5.nak)
+			d->h_syndrome = (uint8_t)b.r.next();
 		d->h_vlan = p5.vlan;
 		d->h_psn = p5.psn;
 		d->h_qpn = p5.qpn;

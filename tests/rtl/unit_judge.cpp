@@ -14,7 +14,7 @@
 using namespace unit;
 using namespace judge_ref;
 
-enum { HDR = 80, MASK = 0xffffff, CONNS = 1 << (GW + LW), P2 = 2, P3 = 3, P4 = 4, P5 = 5, NOTHING = 9 };
+enum { HDR = 80, MASK = 0xffffff, CONNS = 1 << (GW + LW), P2 = 2, P3 = 3, P4 = 4, P5 = 5, P6 = 6, NOTHING = 9 };
 enum { FORGET, OP_STORE, OP_PUNT, OP_PASS };
 
 struct known {
@@ -311,7 +311,7 @@ void judge_bench::window(job &j)
 	j.store = f.accept;
 	j.behalf = f.behalf;
 	j.nak = f.nak.made;
-	j.h_syndrome = f.nak.made ? f.nak.syndrome : 0x1f;
+	j.h_syndrome = f.nak.syndrome;
 	j.h_made = (k.start + (!f.nak.made ? x.una - 1 : c.selective ? f.nak.named : x.una)) & MASK;
 	j.h_msn = x.msn;
 	j.h_psn = (j.psn - k.shift) & MASK;
@@ -394,13 +394,15 @@ void judge_bench::check_p4()
 
 void judge_bench::check_p5()
 {
-	const job &j = pipe[P5];
-	const bool there = j.f.kind != NOTHING;
+	const job &j = pipe[P5], &counted = pipe[P6];
+	const bool there = j.f.kind != NOTHING, counts = counted.f.kind != NOTHING && counted.counted;
 
 	b.same("h_store", d->h_store, there && j.store);
 	b.same("h_event", d->h_event, there && j.event);
 	b.same("h_behalf", d->h_behalf, there && (j.behalf || j.nak));
-	b.same("x_count", d->x_count, there && j.counted);
+	b.same("x_count", d->x_count, counts);
+	if (counts)
+		b.same("x_cause", d->x_cause, counted.why);
 	b.same("x_seen_data", d->x_seen_data, there && j.v.seen && j.f.opcode != 0x11);
 	b.same("x_seen_ack", d->x_seen_ack, there && j.v.seen && j.f.opcode == 0x11);
 	b.same("x_error", d->x_error, there ? j.fault : 0);
@@ -408,8 +410,6 @@ void judge_bench::check_p5()
 	held += there && j.v.held;
 	if (!there)
 		return;
-	if (j.counted)
-		b.same("x_cause", d->x_cause, j.why);
 	met[!j.counted ? 1001 : j.f.kind == 0 ? 1000 : j.why]++;
 	if (j.v.seen || j.fault != 0)
 		b.same("x_conn", d->x_conn, j.conn);
@@ -423,8 +423,9 @@ void judge_bench::check_p5()
 		b.same("h_psn", d->h_psn, j.h_psn);
 	if (j.behalf || j.nak) {
 		b.same("h_nak", d->h_nak, j.nak);
-		b.same("h_syndrome", d->h_syndrome, j.h_syndrome);
-		b.same("h_made", d->h_made, j.h_made);
+		b.same("the frame's PSN", j.nak ? d->h_named : d->h_made, j.h_made);
+		if (j.nak)
+			b.same("h_syndrome", d->h_syndrome, j.h_syndrome);
 		b.same("h_qpn", d->h_qpn, conns[j.conn].qpn);
 		b.same("h_msn", d->h_msn, j.h_msn);
 	}
@@ -449,7 +450,7 @@ void judge_bench::run()
 	d->init_valid = d->una_valid = d->tick = 0;
 	reset(b, *d);
 	begin();
-	pipe.assign(P5 + 1, none);
+	pipe.assign(P6 + 1, none);
 	for (long n = 0; n < 60000; n++) {
 		if (n % 400 == 0) {
 			/* No frame is in progress when the configuration changes. */

@@ -5,7 +5,7 @@
  * frames.
  *
  * Compiled with RESULTS, the module's parameter; WIDTH is 64. The sources behave as rf_results, rf_ackq, rf_passthru
- * and rf_inject do, the sink as rf_egress: a raw frame is taken with its first beat, a made one before it or with it.
+ * and rf_inject do. The sink takes headers and beats whenever it likes.
  */
 #include "Vrf_port_tx.h"
 #include "tests/rtl/unit.h"
@@ -216,20 +216,15 @@ static void body(bench &b)
 		waits_at_rest = inside < 0 && !d->e_valid && other_there;
 		rest = inside < 0 && !d->res_e_valid && !other_there;
 
-		/* The sink. */
+		/* The sink takes headers and beats independently. */
 		const bool raw = d->e_raw;
-		const bool want = b.r.percent(p_sink);
-		stalls += d->e_valid && !want;
-		bool e = false, p = false;
-		if (d->e_valid && want) {
-			e = !raw || d->p_valid;
-			p = e && d->p_valid && (raw || b.r.percent(80));
-		} else if (inside >= 0 && d->p_valid && want) {
-			p = true;
-		}
-		d->e_ready = e;
-		d->p_ready = p;
+		d->e_ready = b.r.percent(p_sink);
+		d->p_ready = b.r.percent(p_sink);
 		settle(*d);
+		stalls += d->e_valid && !d->e_ready;
+		const bool e = d->e_valid && d->e_ready;
+		const bool p = d->p_valid && d->p_ready;
+		b.good("a beat before its header", !d->p_valid || inside >= 0 || e);
 		/* rf_results reads its next beat when the register at its output is free or leaves. */
 		source &res = s[RES];
 		const bool res_out = d->res_p_valid && d->res_p_ready;

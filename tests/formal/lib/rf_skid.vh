@@ -1,4 +1,5 @@
-// rf_skid: order, no loss, no duplicate; the m side stays until it is taken; s_ready unless two beats are inside.
+// rf_skid: order, no loss, no duplicate; the m side stays until it is taken; s_ready unless two beats are inside. A late
+// tag goes with the beat that was taken in the cycle before it.
 `include "rf_start.vh"
 
 localparam FCW = 2;
@@ -15,8 +16,23 @@ always @(posedge clk)
 
 `include "rf_follow.vh"
 
+// Tags of the first and the second beat inside, and of the one that has left. The newest beat inside came last.
+reg        f_came;
+reg  [1:0] f_tags;
+reg        f_late;
+wire [1:0] f_now = f_tags | {f_came && s_late && f_count == 2, f_came && s_late && f_count == 1};
+
+always @(posedge clk)
+  if (rst) {f_came, f_tags, f_late} <= 4'b0000;
+  else begin
+    f_came <= f_push;
+    f_tags <= f_pop ? {1'b0, f_now[1]} : f_now;
+    f_late <= f_pop && f_now[0];
+  end
+
 always @(posedge clk)
   if (f_started && !rst) begin
+    assert (m_late == f_late);
     assert (f_count <= 2);
     assert (m_valid == (f_count != 0));
     assert (s_ready == (f_count != 2));
@@ -26,4 +42,5 @@ always @(posedge clk)
     end
     cover (f_count == 2 && $past(f_count) == 2);
     cover (f_push && f_pop);
+    cover (m_late && $past(m_late));
   end

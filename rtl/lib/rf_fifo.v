@@ -46,7 +46,6 @@ module rf_fifo #(
   wire read;
 
   assign count       = count_q;
-  assign s_ready     = !count_q[AW];
   assign almost_full = count_q >= AFULL[AW:0];
 
   always @(posedge clk)
@@ -71,8 +70,25 @@ module rf_fifo #(
     end
 
     if (READ_LATENCY == 0) begin : g_lut
+      // Two registers, so that a late m_ready or s_valid passes one level of logic. count_q may be unused.
+      reg         m_valid_q;
+      reg         full_q;
+      wire [AW:0] rd_next = rd_ptr_q + 1'b1;
+      wire [AW:0] wr_next = wr_ptr_q + 1'b1;
+      wire        last    = rd_next == wr_ptr_q;
+      wire        fills   = wr_next == {!rd_ptr_q[AW], rd_ptr_q[AW-1:0]};
+
       assign read    = pop;
-      assign m_valid = wr_ptr_q != rd_ptr_q;
+      assign m_valid = m_valid_q;
+      assign s_ready = !full_q;
+
+      always @(posedge clk)
+        if (rst) m_valid_q <= 1'b0;
+        else m_valid_q <= push || (m_valid_q && !(pop && last));
+
+      always @(posedge clk)
+        if (rst) full_q <= 1'b0;
+        else full_q <= !pop && (full_q || (push && fills));
 
       rf_ram_lut #(
         .WIDTH(WIDTH),
@@ -91,7 +107,8 @@ module rf_fifo #(
       wire             a_take;
       wire [WIDTH-1:0] a_data;
 
-      assign read = wr_ptr_q != rd_ptr_q && (a_take || !a_valid_q);
+      assign read    = wr_ptr_q != rd_ptr_q && (a_take || !a_valid_q);
+      assign s_ready = !count_q[AW];
 
       always @(posedge clk)
         if (rst) a_valid_q <= 1'b0;

@@ -185,16 +185,16 @@ module rf_egress #(
   reg  lost_q;
   reg  p2_lost_q;
   reg  p3_lost_q;
-  reg  p4_lost_q;
+  reg  p4_wrong_q;
   wire lost_now = lost_q || lost;
 
   always @(posedge clk)
     if (rst) lost_q <= 1'b0;
     else if (b_valid && b_covered) lost_q <= lost_now && !b_end;
 
-  always @(posedge clk) {p4_lost_q, p3_lost_q, p2_lost_q} <= {p3_lost_q, p2_lost_q, lost_now};
+  always @(posedge clk) {p4_wrong_q, p3_lost_q, p2_lost_q} <= {p3_lost_q || spoil, p2_lost_q, lost_now};
 
-  wire [31:0] made_icrc = icrc ^ {32{p4_lost_q || spoil}};
+  wire [31:0] made_icrc = icrc ^ {32{p4_wrong_q}};
 
   wire [WIDTH-1:0] f_data;
   wire             f_last;

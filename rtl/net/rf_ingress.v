@@ -158,6 +158,8 @@ module rf_ingress #(
   reg             i0_bad_q;
   reg [LB:0]      i0_ones_q;
   reg [WIDTH-1:0] i0_data_q;
+  // If the tag is in this beat: the frame has one.
+  reg             i0_tag_q;
 
   integer k;
 
@@ -171,6 +173,9 @@ module rf_ingress #(
       i0_bad_q  <= s_axis_tuser;
       i0_ones_q <= s_axis_tlast ? ones(s_axis_tkeep) : B[LB:0];
     end
+
+  always @(posedge clk)
+    if (s_axis_tvalid) i0_tag_q <= s_axis_tdata[8*(12%B)+:16] == 16'h0081;
 
   // The zeros come from the synchronous reset of the registers.
   always @(posedge clk) begin
@@ -288,13 +293,12 @@ module rf_ingress #(
   // The tag is at byte 12. The IP length is at byte 16 without a tag, at byte 20 with one.
   localparam TAG_BEAT = 12 / B;
   wire tag_here = beat_q == TAG_BEAT[NW-1:0];
-  wire tag_seen = i0_data_q[8*(12%B)+:16] == 16'h0081;
   reg  vlan_q;
 
   always @(posedge clk)
-    if (i0_valid_q && tag_here) vlan_q <= tag_seen;
+    if (i0_valid_q && tag_here) vlan_q <= i0_tag_q;
 
-  wire             vlan = tag_here ? tag_seen : vlan_q;
+  wire             vlan = tag_here ? i0_tag_q : vlan_q;
   wire [WIDTH-1:0] masked;
 
   rf_icrc_mask #(
@@ -403,6 +407,7 @@ module rf_ingress #(
     .box_ip      (box_ip),
     .in_valid    (p1_valid_q),
     .in_hdr      (hdr_q[495:0]),
+    .in_vlan     (vlan_q),
     .in_len      (p1_len_q),
     .in_bad      (p1_bad_q),
     .in_long     (p1_long_q),

@@ -26,6 +26,8 @@ module rf_ingress_check #(
   input  wire         in_valid,
   // First 62 bytes, zero after the end of the frame.
   input  wire [495:0] in_hdr,
+  // Bytes 12 and 13 are those of a VLAN tag. Anything in a frame that ends before them.
+  input  wire         in_vlan,
   input  wire [13:0]  in_len,
   input  wire         in_bad,
   input  wire         in_long,
@@ -106,7 +108,7 @@ module rf_ingress_check #(
   endfunction
 
   // The positions of the fields; l3 begins with the IP header (or ARP).
-  wire         vlan   = be16(in_hdr[8*12+:16]) == 16'h8100;
+  wire         vlan   = in_vlan;
   wire [15:0]  outer  = be16(in_hdr[8*12+:16]);
   wire [15:0]  second = be16(in_hdr[8*16+:16]);
   wire [15:0]  inner  = vlan ? second : outer;

@@ -83,13 +83,19 @@ module rf_judge_nak #(
   wire [IDX-1:0]     last;
   wire [IDX-1:0]     mark;
   wire               was    = asked_q[j_addr];
-  // Distance from the last packet.
+  // Distance from the last packet: its sign, and whether it is 0, 1 or half the circle. Those compare bits and wait for no
+  // carry: index + ~last is 0 if each bit of the sum without carries is the inverse of the carry into it.
   wire [IDX-1:0]     ahead  = j_index - last;
-  wire               back   = ahead == {IDX{1'b0}} || ahead[IDX-1];
+  wire               minus  = ahead[IDX-1];
+  wire               alike  = j_index[IDX-2:0] == last[IDX-2:0];
+  wire               top    = j_index[IDX-1] == last[IDX-1];
+  wire [IDX-1:0]     carry  = {j_index[IDX-2:0] | ~last[IDX-2:0], 1'b0};
+  wire               one    = (j_index ^ ~last) == carry;
+  wire               back   = (alike && top) || minus;
   wire               beyond_seen = !less(last, j_next);
   wire [IDX-1:0]     hole   = last + 1'b1;
-  // Indexes between the two were skipped: less(hole, j_index), from the one difference.
-  wire               skips  = ahead[IDX-1] ? ahead[IDX-2:0] == {IDX-1{1'b0}} : ahead[IDX-2:1] != {IDX-2{1'b0}};
+  // Indexes between the two were skipped: less(hole, j_index).
+  wire               skips  = minus ? alike : !one && !alike;
   wire               again  = !skips && was && !back && less(j_index, mark + j_eighth);
   // Selective: the highest index seen stays.
   wire               keep   = selective && back;
@@ -97,7 +103,7 @@ module rf_judge_nak #(
   wire               gap    = may && j_beyond && !j_full && (selective ? !again : !was || back);
   wire               late   = may && j_stored && !selective && j_code != 5'd0 && back && !beyond_seen && !was;
 
-  assign follows       = ahead[IDX-1:1] == {IDX-1{1'b0}};
+  assign follows       = (alike && top) || one;
   assign make          = gap || late;
   assign make_rnr      = late || (!selective && twice_q[j_addr]);
   assign make_index    = skips ? hole : j_next;

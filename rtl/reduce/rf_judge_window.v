@@ -97,8 +97,9 @@ module rf_judge_window #(
 
   assign storable = any ? accept : in_window && !old_next;
 
-  assign behalf    = again && !open && old_una && behalf_room;
-  assign repeat_it = again && !open && !old_una && repeat_room;
+  // again with and without old_una, written without early where that cannot be.
+  assign behalf    = !accept && !early && old_una && !open && behalf_room;
+  assign repeat_it = !accept && old_sent && !old_una && !open && repeat_room;
 
   always @(*)
     if (taken) why = `RF_CNT_ACCEPTED;

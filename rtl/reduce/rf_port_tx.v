@@ -109,9 +109,10 @@ module rf_port_tx #(
   assign res_e_ready = e_ready && sel_q == RES && !inside_q;
   assign ack_e_ready = e_ready && sel_q == ACK && !inside_q;
   assign for_e_ready = e_ready && sel_q == FOR && !inside_q;
-  assign res_p_ready = p_ready && may_beat && sel_q == RES;
-  assign for_p_ready = p_ready && may_beat && sel_q == FOR;
-  assign inj_ready   = p_ready && may_beat && sel_q == INJ;
+  // Each from its own header alone: res_p_ready is late in rf_results.
+  assign res_p_ready = p_ready && sel_q == RES && (inside_q || (res_e_valid && e_ready));
+  assign for_p_ready = p_ready && sel_q == FOR && (inside_q || (for_e_valid && e_ready));
+  assign inj_ready   = p_ready && sel_q == INJ && (inside_q || (inj_valid && e_ready));
 
   always @(posedge clk)
     if (rst) inside_q <= 1'b0;

@@ -90,13 +90,17 @@ module rf_results #(
   localparam HW = $clog2(HDRS);
   localparam BL = $clog2(WIDTH / 8);
 
-  // Room.
+  // Room. It is given back one cycle after the last beat or header has left.
   reg  [CREDIT_W-1:0] free_beats_q;
   reg  [CREDIT_W-1:0] free_hdrs_q;
-  wire                back_valid;
-  wire [CREDIT_W-1:0] back_beats;
-  wire                gone_valid;
-  wire [4:0]          gone_hdrs;
+  reg                 back_q;
+  reg  [CREDIT_W-1:0] back_beats_q;
+  reg                 gone_q;
+  reg  [4:0]          gone_hdrs_q;
+  wire                r_take;
+  wire [CREDIT_W-1:0] r_room_beats;
+  wire                n_take;
+  wire [4:0]          n_room_hdrs;
   localparam [31:0]   BEATS_N = BEATS;
   localparam [31:0]   HDRS_N  = HDRS;
 
@@ -105,14 +109,23 @@ module rf_results #(
   assign idle       = free_beats_q == BEATS_N[CREDIT_W-1:0] && free_hdrs_q == HDRS_N[CREDIT_W-1:0];
 
   always @(posedge clk)
+    if (rst) {back_q, gone_q} <= 2'b00;
+    else {back_q, gone_q} <= {r_take, n_take};
+
+  always @(posedge clk) begin
+    back_beats_q <= r_room_beats;
+    gone_hdrs_q  <= n_room_hdrs;
+  end
+
+  always @(posedge clk)
     if (rst) begin
       free_beats_q <= BEATS_N[CREDIT_W-1:0];
       free_hdrs_q  <= HDRS_N[CREDIT_W-1:0];
-    end else if (take_valid || back_valid || gone_valid) begin
+    end else if (take_valid || back_q || gone_q) begin
       free_beats_q <= free_beats_q - (take_valid ? take_beats : {CREDIT_W{1'b0}}) +
-                      (back_valid ? back_beats : {CREDIT_W{1'b0}});
+                      (back_q ? back_beats_q : {CREDIT_W{1'b0}});
       free_hdrs_q  <= free_hdrs_q - (take_valid ? {{CREDIT_W-5{1'b0}}, take_hdrs} : {CREDIT_W{1'b0}}) +
-                      (gone_valid ? {{CREDIT_W-5{1'b0}}, gone_hdrs} : {CREDIT_W{1'b0}});
+                      (gone_q ? {{CREDIT_W-5{1'b0}}, gone_hdrs_q} : {CREDIT_W{1'b0}});
     end
 
   // Headers: the bank outputs them 2 cycles after the read. They arrive long before their beats, so the extra cycle of
@@ -227,7 +240,6 @@ module rf_results #(
   // Packets, for the headers: the number to send, or the number to skip. Their room is freed when the last header has
   // left. A packet may wait here longer than its beats (a packet of one beat, or one that is dropped).
   wire        n_valid;
-  wire        n_take;
   // Its headers are sent, or skipped; neither if it has none.
   wire        n_send;
   wire        n_skip;
@@ -237,10 +249,12 @@ module rf_results #(
   wire        n_afull;
   reg  [4:0]  n_done_q;
 
-  rf_fifo_parity #(.WIDTH(12), .DEPTH(HDRS), .READ_LATENCY(0), .PARITY(PARITY)) counts (
+  // Its output is a register: e_valid depends on it.
+  rf_fifo_parity #(.WIDTH(12), .DEPTH(HDRS), .READ_LATENCY(1), .RAM_STYLE("distributed"), .PARITY(PARITY)) counts (
     .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room), .s_ready(n_room),
     .s_data({pack_hdrs, !pack_drop && pack_copies != 5'd0, pack_drop && pack_copies != 5'd0, pack_copies}),
-    .m_valid(n_valid), .m_ready(n_take), .m_data({gone_hdrs, n_send, n_skip, n_copies}), .count(n_count), .almost_full(n_afull), .bad(counts_bad));
+    .m_valid(n_valid), .m_ready(n_take), .m_data({n_room_hdrs, n_send, n_skip, n_copies}), .count(n_count),
+    .almost_full(n_afull), .bad(counts_bad));
 
   reg    inside_q;
   wire   leave = e_valid && e_ready;
@@ -248,7 +262,6 @@ module rf_results #(
   assign e_valid    = n_valid && n_send && h_valid && p_valid && !inside_q;
   assign h_take     = leave || (n_valid && n_skip && h_valid);
   assign n_take     = (h_take && n_done_q + 5'd1 == n_copies) || (n_valid && !n_send && !n_skip);
-  assign gone_valid = n_take;
 
   always @(posedge clk)
     if (rst || n_take) n_done_q <= 5'd0;
@@ -263,7 +276,6 @@ module rf_results #(
   // Packets, for the beats: read `copies` times, then the room is freed. The packet being read may have no header
   // left, so there may be one more packet here than in the header queue.
   wire                r_valid;
-  wire                r_take;
   wire                r_keep;
   wire [4:0]          r_copies;
   wire [CREDIT_W-1:0] r_length;
@@ -280,7 +292,7 @@ module rf_results #(
     .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room), .s_ready(r_room),
     .s_data({keep, pack_copies, pack_length, pack_tail[14:13], pack_tail[BL-1:0], pack_beats}),
     .m_valid(r_valid), .m_ready(r_take),
-    .m_data({r_keep, r_copies, r_length, r_pad, r_bytes, back_beats}), .count(r_count), .almost_full(r_afull),
+    .m_data({r_keep, r_copies, r_length, r_pad, r_bytes, r_room_beats}), .count(r_count), .almost_full(r_afull),
     .bad(packets_bad));
 
   wire [BW:0] r_ptr     = r_base_q + r_beat_q;
@@ -291,8 +303,7 @@ module rf_results #(
   wire        r_last    = r_beat_q + 1'b1 == r_length;
   wire        r_end     = r_read && r_last && r_done_q + 5'd1 == r_copies;
 
-  assign r_take     = r_valid && (!r_keep || r_end);
-  assign back_valid = r_take;
+  assign r_take = r_valid && (!r_keep || r_end);
 
   always @(posedge clk)
     if (rst) r_beat_q <= {CREDIT_W{1'b0}};

@@ -48,10 +48,26 @@ module rf_fifo #(
   assign count       = count_q;
   assign almost_full = count_q >= AFULL[AW:0];
 
+  // One more or one less: a bit changes if all lower bits are ones, or zeros. Written without adders, because push and pop
+  // are late and an adder that selects its operand puts a carry chain after them.
+  reg  [AW:0] count_next;
+  reg         ones;
+  reg         zeros;
+  integer     c;
+
+  always @* begin
+    ones  = push && !pop;
+    zeros = pop && !push;
+    for (c = 0; c <= AW; c = c + 1) begin
+      count_next[c] = count_q[c] ^ (ones || zeros);
+      ones          = ones && count_q[c];
+      zeros         = zeros && !count_q[c];
+    end
+  end
+
   always @(posedge clk)
     if (rst) count_q <= {AW + 1{1'b0}};
-    else if (push && !pop) count_q <= count_q + 1'b1;
-    else if (pop && !push) count_q <= count_q - 1'b1;
+    else count_q <= count_next;
 
   always @(posedge clk)
     if (rst) wr_ptr_q <= {AW + 1{1'b0}};

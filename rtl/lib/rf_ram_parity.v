@@ -22,7 +22,7 @@ module rf_ram_parity #(
   parameter READ_LATENCY = 1,
   parameter APART = 0,
   parameter RAM_STYLE = "auto",
-  // Bits that share a parity bit. 64 uses the spare bits of block RAM and UltraRAM, which are 72 bits wide.
+  // Bits that share a parity bit. 64 and less, down to 8, use the spare bits of block RAM and UltraRAM, which are 72 bits wide.
   parameter PART = 64,
   // 0: the memory without parity.
   parameter PARITY = 1

@@ -181,7 +181,8 @@ module rf_egress #(
     .out_icrc (icrc)
   );
 
-  // A packet counts as wrong as a whole. Its ICRC is then inverted, 3 cycles after its last beat.
+  // A packet counts as wrong as a whole. Its ICRC is then inverted, when it is inserted; the mark is ready with the ICRC,
+  // 3 cycles after the last beat.
   reg  lost_q;
   reg  p2_lost_q;
   reg  p3_lost_q;
@@ -193,8 +194,6 @@ module rf_egress #(
     else if (b_valid && b_covered) lost_q <= lost_now && !b_end;
 
   always @(posedge clk) {p4_wrong_q, p3_lost_q, p2_lost_q} <= {p3_lost_q || spoil, p2_lost_q, lost_now};
-
-  wire [31:0] made_icrc = icrc ^ {32{p4_wrong_q}};
 
   wire [WIDTH-1:0] f_data;
   wire             f_last;
@@ -259,10 +258,12 @@ module rf_egress #(
   wire        unused_q_valid;
   wire        unused_q_afull;
   wire [$clog2(ICRCS):0] unused_q_count;
-  wire [31:0] q_icrc;
+  wire [31:0] q_made;
+  wire        q_wrong;
+  wire [31:0] q_icrc = q_made ^ {32{q_wrong}};
 
   rf_fifo #(
-    .WIDTH       (32),
+    .WIDTH       (33),
     .DEPTH       (ICRCS),
     .READ_LATENCY(0)
   ) icrc_fifo (
@@ -270,10 +271,10 @@ module rf_egress #(
     .rst        (rst),
     .s_valid    (icrc_valid),
     .s_ready    (unused_q_ready),
-    .s_data     (made_icrc),
+    .s_data     ({p4_wrong_q, icrc}),
     .m_valid    (unused_q_valid),
     .m_ready    (take && f_last && (f_icrc || f_rest)),
-    .m_data     (q_icrc),
+    .m_data     ({q_wrong, q_made}),
     .count      (unused_q_count),
     .almost_full(unused_q_afull)
   );

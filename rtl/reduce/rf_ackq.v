@@ -1,7 +1,7 @@
 // rf_ackq: ACK frames that leave by one port. Some cross the box and wait for the ledger's verdict. Others are made by
 // the box: ACKs on behalf of a receiver, and NAKs.
 //
-// Latency     header to e_valid: 2 cycles for a frame on behalf; verdict to e_valid: 1 cycle.
+// Latency     header to e_valid: 3 cycles for a frame on behalf; verdict to e_valid: 1 cycle.
 // Throughput  one frame per cycle.
 // Capacity    DEPTH frames of both kinds together.
 // Handshake   the judge pushes an event (p4) or a frame on behalf (p5) only if *_room was high in p4; the header of
@@ -37,12 +37,12 @@ module rf_ackq #(
   input  wire [23:0]   event_msn,
   input  wire          event_fatal,
   input  wire          event_still,
-  // p5: the frame, or the duplicate that an ACK answers.
+  // p5: the frame, or the duplicate that an ACK answers, or the packet that a NAK answers; one of the three.
   input  wire          h_event,
   input  wire          h_behalf,
-  // PSN of the ACK on behalf. Or the frame on behalf is a NAK: its syndrome and PSN.
-  input  wire [23:0]   h_made,
   input  wire          h_nak,
+  // PSN of the ACK on behalf; syndrome and PSN of the NAK.
+  input  wire [23:0]   h_made,
   input  wire [7:0]    h_syndrome,
   input  wire [23:0]   h_named,
   input  wire [639:0]  h_hdr,
@@ -78,8 +78,9 @@ module rf_ackq #(
   wire events_bad;
   wire frames_bad;
   wire verdicts_bad;
+  wire kinds_bad;
 
-  assign bad = events_bad || frames_bad || verdicts_bad;
+  assign bad = events_bad || frames_bad || verdicts_bad || kinds_bad;
 
   // Events.
   wire [DW:0] ev_count;
@@ -98,7 +99,7 @@ module rf_ackq #(
   wire [23:0]  be_qpn = {h_qpn[7:0], h_qpn[15:8], h_qpn[23:16]};
   wire [23:0]  be_msn = {h_msn[7:0], h_msn[15:8], h_msn[23:16]};
 
-  reg          p6_valid_q;
+  reg          p6_made_q;
   reg          p6_behalf_q;
   reg          p6_nak_q;
   reg          p6_vlan_q;
@@ -110,11 +111,12 @@ module rf_ackq #(
   reg  [295:0] p6_rest_q;
 
   always @(posedge clk)
-    if (rst) p6_valid_q <= 1'b0;
-    else p6_valid_q <= h_event || h_behalf;
+    if (rst) {p6_made_q, p6_nak_q} <= 2'b00;
+    else {p6_made_q, p6_nak_q} <= {h_event || h_behalf, h_nak};
+
+  wire         p6_valid = p6_made_q || p6_nak_q;
 
   always @(posedge clk) begin
-    p6_nak_q      <= h_nak;
     p6_syndrome_q <= h_syndrome;
     p6_named_q    <= h_named;
     p6_vlan_q     <= h_vlan;
@@ -153,9 +155,8 @@ module rf_ackq #(
   wire [19:0]  p6_sum = {2'd0, p6_sum_a_q} + {2'd0, p6_sum_b_q} + {2'd0, p6_sum_c_q};
   wire [16:0]  p6_fold = {1'b0, p6_sum[15:0]} + {13'd0, p6_sum[19:16]};
   wire [15:0]  p6_checksum = ~(p6_fold[15:0] + {15'd0, p6_fold[16]});
-  wire         p6_nak = p6_behalf_q && p6_nak_q;
-  wire [7:0]   p6_syndrome = p6_nak ? p6_syndrome_q : p6_aeth_q[7:0];
-  wire [23:0]  p6_psn = p6_nak ? p6_named_q : p6_psn_q;
+  wire [7:0]   p6_syndrome = p6_nak_q ? p6_syndrome_q : p6_aeth_q[7:0];
+  wire [23:0]  p6_psn = p6_nak_q ? p6_named_q : p6_psn_q;
   reg  [351:0] p6_body;
 
   always @(posedge clk) begin
@@ -171,7 +172,6 @@ module rf_ackq #(
   end
 
   wire         f_valid;
-  wire         f_behalf;
   wire         f_nak;
   wire         f_vlan;
   wire [143:0] f_eth;
@@ -182,11 +182,23 @@ module rf_ackq #(
   wire         f_afull;
 
   // Two more frames can arrive after the judge has sampled the room.
-  rf_fifo_parity #(.WIDTH(499), .DEPTH(DEPTH), .READ_LATENCY(0), .AFULL(DEPTH - 2), .PARITY(PARITY)) frames (
-    .clk(clk), .rst(rst), .s_valid(p6_valid_q), .s_ready(f_room),
-    .s_data({p6_behalf_q, p6_nak, p6_vlan_q, p6_eth_q, p6_body}),
-    .m_valid(f_valid), .m_ready(f_take), .m_data({f_behalf, f_nak, f_vlan, f_eth, f_body}),
+  rf_fifo_parity #(.WIDTH(498), .DEPTH(DEPTH), .READ_LATENCY(0), .AFULL(DEPTH - 2), .PARITY(PARITY)) frames (
+    .clk(clk), .rst(rst), .s_valid(p6_valid), .s_ready(f_room),
+    .s_data({p6_nak_q, p6_vlan_q, p6_eth_q, p6_body}),
+    .m_valid(f_valid), .m_ready(f_take), .m_data({f_nak, f_vlan, f_eth, f_body}),
     .count(f_count), .almost_full(f_afull), .bad(frames_bad));
+
+  // Whether each is a frame on behalf: apart and from a register, because e_valid depends on it and the address of the wide
+  // memory has a large fanout. It comes one cycle after its frame and counts as valid for both.
+  wire         k_valid;
+  wire         k_behalf;
+  wire         k_room;
+  wire [DW:0]  k_count;
+  wire         k_afull;
+
+  rf_fifo_parity #(.WIDTH(1), .DEPTH(DEPTH), .READ_LATENCY(1), .RAM_STYLE("distributed"), .PARITY(PARITY)) kinds (
+    .clk(clk), .rst(rst), .s_valid(p6_valid), .s_ready(k_room), .s_data(p6_behalf_q),
+    .m_valid(k_valid), .m_ready(f_take), .m_data(k_behalf), .count(k_count), .almost_full(k_afull), .bad(kinds_bad));
 
   assign event_room  = ev_room && !f_afull;
   assign behalf_room = !f_afull;
@@ -203,16 +215,16 @@ module rf_ackq #(
     .clk(clk), .rst(rst), .s_valid(v_valid), .s_ready(w_room), .s_data(v_ok),
     .m_valid(w_valid), .m_ready(w_take), .m_data(w_ok), .count(w_count), .almost_full(w_afull), .bad(verdicts_bad));
 
-  assign e_valid  = f_valid && (f_behalf || (w_valid && w_ok));
-  assign e_behalf = f_behalf;
+  assign e_valid  = k_valid && (k_behalf || (w_valid && w_ok));
+  assign e_behalf = k_behalf;
   assign e_nak    = f_nak;
   assign e_hlen   = f_vlan ? 7'd62 : 7'd58;
   assign e_hdr    = f_vlan ? {144'd0, f_body, f_eth} : {176'd0, f_body, f_eth[111:0]};
-  assign f_take   = f_valid && (f_behalf ? e_ready : w_valid && (e_ready || !w_ok));
-  assign w_take   = f_valid && !f_behalf && (e_ready || !w_ok);
-  assign idle     = !f_valid && !p6_valid_q && !ev_valid && !h_event && !h_behalf;
+  assign f_take   = k_valid && (k_behalf ? e_ready : w_valid && (e_ready || !w_ok));
+  assign w_take   = k_valid && !k_behalf && (e_ready || !w_ok);
+  assign idle     = !f_valid && !p6_valid && !ev_valid && !h_event && !h_behalf && !h_nak;
 
-  wire unused_fifo = &{1'b0, h_hdr, h_body, ev_count, ev_afull, f_room, f_count, w_room, w_count, w_afull};
+  wire unused_fifo = &{1'b0, h_hdr, h_body, ev_count, ev_afull, f_room, f_count, k_room, k_count, k_afull, w_room, w_count, w_afull};
 
 endmodule
 

@@ -162,7 +162,7 @@ module rf_bank #(
     if (rst || w_take) beat_q <= {BANK_AW{1'b0}};
     else if (o_valid && o_ready) beat_q <= beat_q + 1'b1;
 
-  rf_ram_parity #(.WIDTH(WIDTH), .DEPTH(BEATS), .READ_LATENCY(2), .APART(1), .RAM_STYLE("ultra"), .PARITY(PARITY)) beats (
+  rf_ram_parity #(.WIDTH(WIDTH), .DEPTH(BEATS), .READ_LATENCY(2), .APART(1), .RAM_STYLE("ultra"), .PART(32), .PARITY(PARITY)) beats (
     .clk(clk), .wr_en(o_valid && w_op == OP_STORE), .wr_addr(wr_addr), .wr_data(o_data), .wr_bad(o_bad),
     .rd_en(beat_read), .rd_addr(beat_addr[BW-1:0]), .rd_data(beat_data), .rd_bad(beat_bad));
 

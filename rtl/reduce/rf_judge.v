@@ -238,11 +238,15 @@ module rf_judge #(
 
   // The header stays in the queue of rf_ingress until p3.
   reg [639:0] p4_hdr_q;
+  reg         p4_arp_q;
 
   assign h_take = p3_valid;
 
   always @(posedge clk)
-    if (p3_valid) p4_hdr_q <= d_hdr;
+    if (p3_valid) begin
+      p4_hdr_q <= d_hdr;
+      p4_arp_q <= (d_hdr[8*12 +: 16] == 16'h0081 ? d_hdr[8*16 +: 16] : d_hdr[8*12 +: 16]) == 16'h0608;
+    end
 
   // p3: all checks that do not depend on the ledger.
   wire [GW-1:0] p3_group = p3_conn[GW+LW+PW-1 -: GW];
@@ -377,12 +381,10 @@ module rf_judge #(
     .repeat_it(w_repeat), .nak(p5_nak), .nak_why(p5_nak_why), .syndrome(p5_syndrome), .named(p5_named), .bad(p5_nak_bad));
 
   // A punted frame is ARP or IPv4.
-  wire        p4_tagged = p4_hdr_q[8*12 +: 16] == 16'h0081;
-  wire        p4_arp    = (p4_tagged ? p4_hdr_q[8*16 +: 16] : p4_hdr_q[8*12 +: 16]) == 16'h0608;
 
   rf_judge_verdict verdict (
     .act(p4_act_q), .form_why(p4_why_q), .window_why(w_why), .window_behalf(w_behalf), .window_repeat(w_repeat),
-    .accept(j_accept), .len(p4_len_q), .arp(p4_arp), .punt_room(punt_room), .punt_room_arp(punt_room_arp),
+    .accept(j_accept), .len(p4_len_q), .arp(p4_arp_q), .punt_room(punt_room), .punt_room_arp(punt_room_arp),
     .pass_room(pass_room), .event_room(event_room), .why(p4_why), .op(p4_op), .event_it(p4_event), .behalf(p4_behalf),
     .repeat_it(p4_repeat));
 
@@ -392,7 +394,7 @@ module rf_judge #(
   wire [31:0]        p4_beats = {16'd0, p4_slot_q} << p4_mtu_log2_q;
   wire [31:0]        p4_first = p4_dbase + (p4_beats >> BYTES_LOG2);
 
-  assign punt_arp    = p4_arp;
+  assign punt_arp    = p4_arp_q;
   assign j_soon      = p3_group;
   assign j_valid     = p4_valid_q && p4_act_q == ACT_WINDOW;
   assign j_addr      = p4_conn_q[GW+LW+PW-1:PW];

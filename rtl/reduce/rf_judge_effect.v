@@ -55,7 +55,7 @@ module rf_judge_effect #(
   input  wire [7:0]             syndrome,
   input  wire [23:0]            named,
 
-  // p5: header to be stored; ACK to be forwarded (event) or made (behalf).
+  // p5: header to be stored; ACK to be forwarded (event) or made (behalf); NAK to be made.
   output wire                   h_store,
   output wire [LW+HDR_AW-1:0]   h_addr,
   output wire                   h_event,
@@ -176,7 +176,7 @@ module rf_judge_effect #(
 
   assign h_store     = p5_store_q;
   assign h_event     = p5_event_q;
-  assign h_behalf    = p5_behalf_q || nak;
+  assign h_behalf    = p5_behalf_q;
   assign h_nak       = nak;
   assign h_held      = p5_held_q;
   // An ACK on behalf acknowledges the index before una.

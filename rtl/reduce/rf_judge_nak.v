@@ -48,8 +48,8 @@ module rf_judge_nak #(
   input  wire                j_silent,
   // Timer code for stragglers.
   input  wire [4:0]          j_code,
-  // An eighth of the slots.
-  input  wire [IDX-1:0]      j_eighth,
+  // The index minus an eighth of the slots.
+  input  wire [IDX-1:0]      j_before,
   // There is room for a frame.
   input  wire                room,
 
@@ -83,27 +83,27 @@ module rf_judge_nak #(
   wire [IDX-1:0]     last;
   wire [IDX-1:0]     mark;
   wire               was    = asked_q[j_addr];
-  // Distance from the last packet: its sign, and whether it is 0, 1 or half the circle. Those compare bits and wait for no
-  // carry: index + ~last is 0 if each bit of the sum without carries is the inverse of the carry into it.
-  wire [IDX-1:0]     ahead  = j_index - last;
-  wire               minus  = ahead[IDX-1];
-  wire               alike  = j_index[IDX-2:0] == last[IDX-2:0];
-  wire               top    = j_index[IDX-1] == last[IDX-1];
-  wire [IDX-1:0]     carry  = {j_index[IDX-2:0] | ~last[IDX-2:0], 1'b0};
-  wire               one    = (j_index ^ ~last) == carry;
-  wire               back   = (alike && top) || minus;
-  wire               beyond_seen = !less(last, j_next);
   wire [IDX-1:0]     hole   = last + 1'b1;
+  // Signs of three differences: carry chains are faster than comparisons with zero after a subtraction. A difference of half
+  // the circle and its opposite are both negative.
+  wire [IDX-1:0]     ahead  = j_index - last;
+  wire [IDX-1:0]     behind = last - j_index;
+  wire [IDX-1:0]     left   = hole - j_index;
+  wire               back   = ahead[IDX-1] || !behind[IDX-1];
+  wire               beyond_seen = !less(last, j_next);
   // Indexes between the two were skipped: less(hole, j_index).
-  wire               skips  = minus ? alike : !one && !alike;
-  wire               again  = !skips && was && !back && less(j_index, mark + j_eighth);
+  wire               skips  = left[IDX-1] && behind[IDX-1];
+  // Less than an eighth of the slots after mark: less(j_before, mark).
+  wire [IDX-1:0]     near   = j_before - mark;
+  wire [IDX-1:0]     far    = mark - j_before;
+  wire               again  = !skips && was && !back && near[IDX-1] && !far[IDX-1];
   // Selective: the highest index seen stays.
   wire               keep   = selective && back;
   wire               may    = j_valid && !j_silent && room;
   wire               gap    = may && j_beyond && !j_full && (selective ? !again : !was || back);
   wire               late   = may && j_stored && !selective && j_code != 5'd0 && back && !beyond_seen && !was;
 
-  assign follows       = (alike && top) || one;
+  assign follows       = !ahead[IDX-1] && !left[IDX-1];
   assign make          = gap || late;
   assign make_rnr      = late || (!selective && twice_q[j_addr]);
   assign make_index    = skips ? hole : j_next;
@@ -158,7 +158,7 @@ module rf_judge_nak #(
         wire unused_sum = seen[IDX];
       end
     end else begin : g_in_order
-      wire unused_mark = &{1'b0, j_selective, j_eighth};
+      wire unused_mark = &{1'b0, j_selective, j_before};
 
       assign mark     = {IDX{1'b0}};
       assign mark_bad = 1'b0;

@@ -133,7 +133,7 @@ module rf_judge_window #(
   reg             n_selective_q;
   reg             n_silent_q;
   reg [4:0]       n_code_q;
-  reg [12:0]      n_eighth_q;
+  reg [23:0]      n_before_q;
   reg             n_room_q;
   wire            rnr;
   wire            follows;
@@ -161,7 +161,7 @@ module rf_judge_window #(
       n_selective_q <= any;
       n_silent_q    <= silent;
       n_code_q      <= code;
-      n_eighth_q    <= eighth;
+      n_before_q    <= index - {11'd0, eighth};
       n_room_q      <= behalf_room;
     end
 
@@ -169,7 +169,7 @@ module rf_judge_window #(
     .clk(clk), .rst(rst), .init_valid(n_init_q), .init_addr(n_init_addr_q), .tick(n_tick_q), .una_valid(n_una_q),
     .una_addr(n_una_addr_q), .j_valid(n_valid_q), .j_early(n_begins_q), .j_taken(n_taken_q), .j_stored(n_stored_q),
     .j_beyond(n_beyond_q), .j_addr(n_addr_q), .j_index(n_index_q), .j_next(n_next_q), .j_full(n_full_q),
-    .j_selective(n_selective_q), .j_silent(n_silent_q), .j_code(n_code_q), .j_eighth({11'd0, n_eighth_q}), .room(n_room_q),
+    .j_selective(n_selective_q), .j_silent(n_silent_q), .j_code(n_code_q), .j_before(n_before_q), .room(n_room_q),
     .make(nak), .make_rnr(rnr), .make_syndrome(syndrome), .make_index(named), .follows(follows), .bad(bad));
 
   assign too_soon = n_begins_q && follows;

@@ -82,6 +82,8 @@ module rf_passthru #(
 
   // Frames of which a beat has arrived and that have not been offered yet: these may begin.
   reg [FW:0] begun_q;
+  // begun_q is not 0.
+  reg        some_q;
   reg        inside_q;
   wire       begin_frame = s_valid && !inside_q;
   wire       leave_frame = e_valid && e_ready;
@@ -97,7 +99,11 @@ module rf_passthru #(
 
   localparam [FW:0] ONE = 1;
 
-  assign e_valid = len_valid && begun_q != {FW+1{1'b0}};
+  always @(posedge clk)
+    if (rst) some_q <= 1'b0;
+    else some_q <= begin_frame || (some_q && !(leave_frame && begun_q == ONE));
+
+  assign e_valid = len_valid && some_q;
   assign e_more  = e_valid && len_count > ONE && begun_q > ONE;
   assign idle    = free_q == BEATS[BW:0] && !len_valid;
 

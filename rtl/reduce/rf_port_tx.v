@@ -80,6 +80,8 @@ module rf_port_tx #(
   localparam [1:0] INJ = 2'd3;
 
   reg  [1:0] sel_q;
+  // The same, one bit for each source, for decisions: sel_q has a large fanout.
+  reg  [3:0] on_q;
   // The header was taken; beats follow.
   reg        inside_q;
   reg  [3:0] run_q;
@@ -92,27 +94,27 @@ module rf_port_tx #(
   reg        charged_q;
 
   wire [3:0] valids  = {inj_valid, for_e_valid, ack_e_valid, res_e_valid};
-  wire       begun   = e_valid && e_ready;
+  wire       begun   = !inside_q && (valids & on_q) != 4'b0000 && e_ready;
   wire       may_beat = begun || inside_q;
-  wire       ended   = (begun && sel_q == ACK) || (p_valid && p_ready && p_last);
+  wire       ended   = (begun && on_q[ACK]) || (p_valid && p_ready && p_last);
 
-  assign e_valid = !inside_q && valids[sel_q];
+  assign e_valid = !inside_q && (valids & on_q) != 4'b0000;
   assign e_raw   = sel_q[1];
   assign e_hdr   = sel_q == ACK ? ack_e_hdr : res_e_hdr;
   assign e_hlen  = sel_q == ACK ? ack_e_hlen : res_e_hlen;
   assign e_plen  = sel_q == ACK ? 14'd0 : res_e_plen;
   assign e_len   = sel_q == INJ ? inj_len : for_e_len;
-  assign p_valid = may_beat && (sel_q == RES ? res_p_valid : sel_q == FOR ? for_p_valid : sel_q == INJ && inj_valid);
+  assign p_valid = may_beat && ({inj_valid, for_p_valid, 1'b0, res_p_valid} & on_q) != 4'b0000;
   assign p_last  = sel_q == RES ? res_p_last : sel_q == FOR ? for_p_last : inj_last;
   assign p_data  = sel_q == RES ? res_p_data : sel_q == FOR ? for_p_data : inj_data;
 
-  assign res_e_ready = e_ready && sel_q == RES && !inside_q;
-  assign ack_e_ready = e_ready && sel_q == ACK && !inside_q;
-  assign for_e_ready = e_ready && sel_q == FOR && !inside_q;
+  assign res_e_ready = e_ready && on_q[RES] && !inside_q;
+  assign ack_e_ready = e_ready && on_q[ACK] && !inside_q;
+  assign for_e_ready = e_ready && on_q[FOR] && !inside_q;
   // Each from its own header alone: res_p_ready is late in rf_results.
-  assign res_p_ready = p_ready && sel_q == RES && (inside_q || (res_e_valid && e_ready));
-  assign for_p_ready = p_ready && sel_q == FOR && (inside_q || (for_e_valid && e_ready));
-  assign inj_ready   = p_ready && sel_q == INJ && (inside_q || (inj_valid && e_ready));
+  assign res_p_ready = p_ready && on_q[RES] && (inside_q || (res_e_valid && e_ready));
+  assign for_p_ready = p_ready && on_q[FOR] && (inside_q || (for_e_valid && e_ready));
+  assign inj_ready   = p_ready && on_q[INJ] && (inside_q || (inj_valid && e_ready));
 
   always @(posedge clk)
     if (rst) inside_q <= 1'b0;
@@ -121,14 +123,14 @@ module rf_port_tx #(
 
   // The other sources. An ACK or firmware frame being taken now does not request again; for foreign frames the next one
   // requests.
-  wire [2:0] taking = may_beat ? {sel_q == INJ, 1'b0, sel_q == ACK} : 3'b000;
-  wire       next_for = (begun && sel_q == FOR) ? for_more : for_e_valid;
+  wire [2:0] taking = may_beat ? {on_q[INJ], 1'b0, on_q[ACK]} : 3'b000;
+  wire       next_for = (begun && on_q[FOR]) ? for_more : for_e_valid;
   wire [2:0] wait_others = {inj_valid, next_for, ack_e_valid} & ~taking;
   wire [1:0] grant;
   wire       choose      = ended || (!inside_q && !e_valid);
-  wire       res_next    = ended ? res_soon || (sel_q != RES && res_p_valid) : res_e_valid || res_soon;
+  wire       res_next    = ended ? res_soon || (!on_q[RES] && res_p_valid) : res_e_valid || res_soon;
   // A result that begins now counts, because it may also end now.
-  wire       res_begins  = begun && sel_q == RES;
+  wire       res_begins  = begun && on_q[RES];
   wire       enough      = run_q >= RESULTS[3:0] || (res_begins && run_q + 4'd1 == RESULTS[3:0]);
   wire       nothing     = !res_next && (!wait_others[0] || ack_last_q);
   // An ACK whose turn it is goes before a foreign frame whose turn it is.
@@ -142,8 +144,13 @@ module rf_port_tx #(
   rf_rr_arb #(.N(2)) arb (.clk(clk), .rst(rst), .req({inj_now, for_now}), .take(pick_raw), .grant(grant));
 
   always @(posedge clk)
-    if (rst) sel_q <= RES;
-    else if (choose) sel_q <= pick_raw ? (pick_for ? FOR : INJ) : pick_ack ? ACK : RES;
+    if (rst) begin
+      sel_q <= RES;
+      on_q  <= 4'b0001;
+    end else if (choose) begin
+      sel_q <= pick_raw ? (pick_for ? FOR : INJ) : pick_ack ? ACK : RES;
+      on_q  <= pick_raw ? (pick_for ? 4'b0100 : 4'b1000) : pick_ack ? 4'b0010 : 4'b0001;
+    end
 
   always @(posedge clk)
     if (rst) ack_last_q <= 1'b0;
@@ -161,22 +168,24 @@ module rf_port_tx #(
   // Credit of the foreign frames, in sixteenths of a beat. Each beat of a result or an ACK adds `share` (a made frame
   // has one beat more than its payload). Each beat of a frame selected ahead of a result costs 16 - share. A foreign
   // frame may begin while the credit is not negative. No credit accumulates while none waits.
-  wire       made_beat = begun && !e_raw;
-  wire       res_beat  = p_valid && p_ready && sel_q == RES;
-  wire       for_beat  = p_valid && p_ready && sel_q == FOR && charged_q;
-  wire signed [15:0] gain   = (made_beat ? {12'd0, share} : 16'd0) + (res_beat ? {12'd0, share} : 16'd0);
-  wire signed [15:0] cost   = for_beat ? 16'd16 - {12'd0, share} : 16'd0;
-  wire signed [15:0] credit = credit_q + gain - cost;
+  wire       made_beat = begun && (on_q[RES] || on_q[ACK]);
+  wire       res_beat  = res_p_valid && res_p_ready;
+  wire       for_beat  = for_p_valid && for_p_ready && charged_q;
+  // The change is selected from registers; a limit holds from the cycle after it is exceeded.
+  wire signed [15:0] change = for_beat ? {{11{1'b1}}, {1'b0, share} - 5'd16} :
+                              (made_beat && res_beat) ? {11'd0, share, 1'b0} :
+                              (made_beat || res_beat) ? {12'd0, share} : 16'd0;
 
   always @(posedge clk)
     if (rst) credit_q <= 16'sd0;
-    else if (!credit[15] && !wait_others[1]) credit_q <= 16'sd0;
-    else credit_q <= (credit > 16'sd16000) ? 16'sd16000 : credit;
+    else if (!credit_q[15] && !wait_others[1]) credit_q <= 16'sd0;
+    else if (credit_q > 16'sd16000) credit_q <= 16'sd16000;
+    else credit_q <= credit_q + change;
 
   always @(posedge clk)
     if (pick_for) charged_q <= res_next;
 
-  assign sent = begun ? 4'b0001 << sel_q : 4'b0000;
+  assign sent = begun ? on_q : 4'b0000;
   assign idle = !inside_q && valids == 4'b0000;
 
 endmodule

@@ -286,7 +286,9 @@ module rf_results #(
   wire                r_afull;
   reg  [4:0]          r_done_q;
   reg  [CREDIT_W-1:0] r_beat_q;
+  // Place of its first beat, and of the next one to read.
   reg  [BW:0]         r_base_q;
+  reg  [BW:0]         r_ptr_q;
 
   rf_fifo_parity #(.WIDTH(8 + BL + 2 * CREDIT_W), .DEPTH(2 * HDRS), .READ_LATENCY(0), .PARITY(PARITY)) packets (
     .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room), .s_ready(r_room),
@@ -295,8 +297,7 @@ module rf_results #(
     .m_data({r_keep, r_copies, r_length, r_pad, r_bytes, r_room_beats}), .count(r_count), .almost_full(r_afull),
     .bad(packets_bad));
 
-  wire [BW:0] r_ptr     = r_base_q + r_beat_q;
-  wire        r_there   = r_done_q != 5'd0 || r_ptr != wr_q;
+  wire        r_there   = r_done_q != 5'd0 || r_ptr_q != wr_q;
   reg         p_valid_q;
   reg         p_last_q;
   wire        r_read    = r_valid && r_keep && r_there && (!p_valid_q || p_ready);
@@ -315,7 +316,11 @@ module rf_results #(
 
   always @(posedge clk)
     if (rst) r_base_q <= {BW+1{1'b0}};
-    else if (r_end) r_base_q <= r_ptr + 1'b1;
+    else if (r_end) r_base_q <= r_ptr_q + 1'b1;
+
+  always @(posedge clk)
+    if (rst) r_ptr_q <= {BW+1{1'b0}};
+    else if (r_read) r_ptr_q <= (r_last && !r_end) ? r_base_q : r_ptr_q + 1'b1;
 
   always @(posedge clk)
     if (rst) p_valid_q <= 1'b0;
@@ -330,7 +335,7 @@ module rf_results #(
 
   rf_ram_parity #(.WIDTH(WIDTH), .DEPTH(BEATS), .READ_LATENCY(1), .APART(1), .RAM_STYLE("block"), .PARITY(PARITY)) beats (
     .clk(clk), .wr_en(store), .wr_addr(wr_q[BW-1:0]), .wr_data(out_data), .wr_bad(out_bad),
-    .rd_en(r_read), .rd_addr(r_ptr[BW-1:0]), .rd_data(beat), .rd_bad(beat_bad));
+    .rd_en(r_read), .rd_addr(r_ptr_q[BW-1:0]), .rd_data(beat), .rd_bad(beat_bad));
 
   // Output data is checked as it leaves and reported in the next cycle. The header leaves with the first beat or
   // before.

@@ -185,8 +185,8 @@ module nak_una (
     if (f_started && !rst) begin
       if (age_q[2]) assert (h_take);
       if (age_q[3] && j_valid) assert (j_addr == conn_q);
-      if (age_q[4] && h_behalf && !h_nak) assert (h_made == start_q + una_q - 24'd1);
-      if (age_q[4] && h_behalf && h_nak && !selective_q) assert (h_named == start_q + una_q);
+      if (age_q[4] && h_behalf) assert (h_made == start_q + una_q - 24'd1);
+      if (age_q[4] && h_nak && !selective_q) assert (h_named == start_q + una_q);
       if (ours) begin
         assert (picked_q && e_behalf);
         assert (psn == psn_q);

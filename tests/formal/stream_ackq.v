@@ -66,7 +66,7 @@ module stream_ackq (
   always @* begin
     assume (rst == !f_started);
     if (event_take) assume (event_room);
-    if (h_behalf) assume (room_q && !h_event);
+    if (h_behalf || h_nak) assume (room_q && !h_event && !(h_behalf && h_nak));
     if (v_valid) assume (asked_q != 4'd0);
   end
 
@@ -74,7 +74,7 @@ module stream_ackq (
   stream #(.WIDTH(12)) e (
     .clk(clk), .rst(rst), .valid(e_valid), .ready(e_ready), .data({e_behalf, e_nak, e_hlen[3:2], e_hdr[7:0]}));
 
-  (* hierconn *) wire          \box.p6_valid_q ;
+  (* hierconn *) wire          \box.p6_valid ;
   (* hierconn *) wire          \box.p6_behalf_q ;
   (* hierconn *) wire          \box.p6_nak_q ;
   (* hierconn *) wire [143:0]  \box.p6_eth_q ;
@@ -82,12 +82,15 @@ module stream_ackq (
   (* hierconn *) wire [3:0]    \box.f_count ;
   (* hierconn *) wire [3:0]    \box.ev_count ;
   (* hierconn *) wire [3:0]    \box.w_count ;
-  (* hierconn *) wire [3991:0] \box.frames.g_plain.fifo.words ;
+  (* hierconn *) wire [3983:0] \box.frames.g_plain.fifo.words ;
   (* hierconn *) wire [7:0]    \box.verdicts.g_plain.fifo.words ;
+  (* hierconn *) wire          \box.k_valid ;
+  (* hierconn *) wire [3:0]    \box.k_count ;
+  (* hierconn *) wire [7:0]    \box.kinds.g_plain.fifo.words ;
 
   wire [3:0] count = \box.f_count ;
-  wire       p6 = \box.p6_valid_q ;
-  wire       came = h_event || h_behalf;
+  wire       p6 = \box.p6_valid ;
+  wire       came = h_event || h_behalf || h_nak;
 
   // The tracked frame: it is inside, with ahead_q frames before it; its verdict has arrived, or the verdicts before its
   // own.
@@ -100,7 +103,7 @@ module stream_ackq (
   reg        judged_q;
   reg        ok_q;
   reg  [3:0] before_q;
-  wire       front = inside_q && ahead_q == 4'd0 && count != 4'd0;
+  wire       front = inside_q && ahead_q == 4'd0 && \box.k_valid ;
   wire       goes = front && (cross_q ? judged_q && (!ok_q || e_ready) : e_ready);
   // Events whose verdict has not arrived.
   wire [3:0] open = \box.ev_count + asked_q;
@@ -137,6 +140,8 @@ module stream_ackq (
       if (front) assert (\box.f_take == goes);
       if (front && e_valid) assert (e_behalf == !cross_q && e_hdr[7:0] == tag_q && (cross_q || e_nak == nak_q));
       assert (!e_valid || count != 4'd0);
+      // A frame and its kind are together.
+      assert (\box.k_count == count);
     end
 
   // ---- Contents: frames that cross the box, before position k.
@@ -150,7 +155,7 @@ module stream_ackq (
     own     = 4'd0;
     for (k = 0; k < 8; k = k + 1) begin
       if (k == ahead_q) own = crosses;
-      if (k < count && !\box.frames.g_plain.fifo.words [499*k+498]) crosses = crosses + 4'd1;
+      if (k < count && !\box.kinds.g_plain.fifo.words [k]) crosses = crosses + 4'd1;
     end
     if (ahead_q >= count) own = crosses;
   end
@@ -170,12 +175,12 @@ module stream_ackq (
         assert (ahead_q < count + {3'd0, p6});
         if (ahead_q == count) begin
           assert (\box.p6_behalf_q == !cross_q && \box.p6_eth_q [7:0] == tag_q);
-          if (!cross_q) assert (\box.p6_nak_q == nak_q);
+          assert (\box.p6_nak_q == (nak_q && !cross_q));
         end
         for (k = 0; k < 8; k = k + 1)
           if (k == ahead_q && k < count) begin
-            assert (\box.frames.g_plain.fifo.words [499*k+498] == !cross_q && \box.frames.g_plain.fifo.words [499*k+352 +: 8] == tag_q);
-            if (!cross_q) assert (\box.frames.g_plain.fifo.words [499*k+497] == nak_q);
+            assert (\box.kinds.g_plain.fifo.words [k] == !cross_q && \box.frames.g_plain.fifo.words [498*k+352 +: 8] == tag_q);
+            if (!cross_q) assert (\box.frames.g_plain.fifo.words [498*k+497] == nak_q);
           end
         if (cross_q && judged_q) assert (own < \box.w_count && \box.verdicts.g_plain.fifo.words [own[2:0]] == ok_q);
         if (cross_q && !judged_q) assert (own == \box.w_count + before_q && before_q < open);

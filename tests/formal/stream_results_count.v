@@ -120,6 +120,11 @@ module stream_results_count (
   (* hierconn *) wire [63:0] \box.ways.g_plain.fifo.words ;
   (* hierconn *) wire [2:0]  \box.wr_q ;
   (* hierconn *) wire [2:0]  \box.r_base_q ;
+  (* hierconn *) wire [2:0]  \box.r_ptr_q ;
+  (* hierconn *) wire        \box.back_q ;
+  (* hierconn *) wire [2:0]  \box.back_beats_q ;
+  (* hierconn *) wire        \box.gone_q ;
+  (* hierconn *) wire [4:0]  \box.gone_hdrs_q ;
   (* hierconn *) wire        \box.h1_valid_q ;
   (* hierconn *) wire        \box.h2_valid_q ;
 
@@ -204,8 +209,8 @@ module stream_results_count (
     reads  = 6'd0;
     before = 6'd0;
     mine   = 6'd0;
-    room   = {3'd0, free_beats} + {4'd0, beats_q};
-    hdrs   = {3'd0, free_hdrs} + {4'd0, hdrs_q};
+    room   = {3'd0, free_beats} + {4'd0, beats_q} + (\box.back_q ? {3'd0, \box.back_beats_q } : 6'd0);
+    hdrs   = {3'd0, free_hdrs} + {4'd0, hdrs_q} + (\box.gone_q ? {1'b0, \box.gone_hdrs_q } : 6'd0);
     lengths = 6'd0;
     leaves = 6'd0;
     skips  = 6'd0;
@@ -251,6 +256,9 @@ module stream_results_count (
       assert (good);
       assert (\box.w_count == {6'd0, come0_q != 2'd0} + {6'd0, come1_q != 2'd0} && (come0_q != 2'd0 || come1_q == 2'd0));
       assert ({3'd0, stored} + coming == lengths && stored >= \box.r_beat_q );
+      assert (\box.r_ptr_q == \box.r_base_q + \box.r_beat_q );
+      assert (!\box.back_q || \box.back_beats_q <= 3'd2);
+      assert (!\box.gone_q || \box.gone_hdrs_q <= 5'd2);
       assert (room == 6'd4 && hdrs == 6'd2 && beats_q <= 2'd2 && hdrs_q <= 2'd2 && copies_q <= hdrs_q);
       assert (\box.r_count <= 3'd4 && \box.n_count <= 2'd2);
       assert ((beats_q == 2'd0) == (hdrs_q == 2'd0));

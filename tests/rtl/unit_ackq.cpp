@@ -101,7 +101,7 @@ static void body(bench &b)
 	unsigned p_new = 50, p_ledger = 50, p_out = 50;
 	long sent = 0, made = 0, naks = 0, refused = 0, full = 0;
 
-	d->event_take = d->h_event = d->h_behalf = d->ev_ready = d->v_valid = d->e_ready = 0;
+	d->event_take = d->h_event = d->h_behalf = d->h_nak = d->ev_ready = d->v_valid = d->e_ready = 0;
 	reset(b, *d);
 	for (long n = 0; n < 40000 || p5.event || p5.behalf || !frames.empty(); n++) {
 		b.good("everything leaves in the end", n < 60000);
@@ -113,7 +113,7 @@ static void body(bench &b)
 		/* p5 of the previous frame. */
 		const bytes noisy = noise(b.r, HDR);
 		d->h_event = p5.event;
-		d->h_behalf = p5.behalf;
+		d->h_behalf = p5.behalf && !p5.nak;
 		d->h_nak = p5.nak;
 		d->h_syndrome = (uint8_t)p5.syndrome;
 		/* the PSN of the other kind, and the syndrome of an ACK, do not matter */
@@ -226,7 +226,7 @@ static void body(bench &b)
 		if (d->event_take)
 			events.push_back({ d->event_conn, d->event_index, d->event_msn, d->event_fatal, d->event_still });
 		if (p5.event || p5.behalf)
-			frames.push_back({ p5.event ? forwarded(p5) : on_behalf(p5), p5.behalf, p5.nak, n + 2 });
+			frames.push_back({ p5.event ? forwarded(p5) : on_behalf(p5), p5.behalf, p5.nak, n + 3 });
 		b.good("more than its capacity", frames.size() <= DEPTH + 1);
 		p5 = p4;
 		tick(b, *d);

@@ -399,7 +399,8 @@ void judge_bench::check_p5()
 
 	b.same("h_store", d->h_store, there && j.store);
 	b.same("h_event", d->h_event, there && j.event);
-	b.same("h_behalf", d->h_behalf, there && (j.behalf || j.nak));
+	b.same("h_behalf", d->h_behalf, there && j.behalf);
+	b.same("h_nak", d->h_nak, there && j.nak);
 	b.same("x_count", d->x_count, counts);
 	if (counts)
 		b.same("x_cause", d->x_cause, counted.why);
@@ -422,7 +423,6 @@ void judge_bench::check_p5()
 	if (j.store || j.event)
 		b.same("h_psn", d->h_psn, j.h_psn);
 	if (j.behalf || j.nak) {
-		b.same("h_nak", d->h_nak, j.nak);
 		b.same("the frame's PSN", j.nak ? d->h_named : d->h_made, j.h_made);
 		if (j.nak)
 			b.same("h_syndrome", d->h_syndrome, j.h_syndrome);

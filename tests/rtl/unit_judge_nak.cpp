@@ -79,7 +79,7 @@ static void body(bench &b)
 		d->j_selective = p.selective || !SELECTIVE;
 		d->j_silent = p.silent;
 		d->j_code = (uint8_t)p.code;
-		d->j_eighth = p.eighth;
+		d->j_before = (p.index - p.eighth) & MASK24;
 		d->room = p.room;
 		settle(*d);
 

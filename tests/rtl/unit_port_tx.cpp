@@ -290,10 +290,12 @@ static void body(bench &b)
 			may_then = credit >= 0;
 			res_then = p || (e && which == ACK) ? soon || (inside != RES && d->res_p_valid) : d->res_e_valid || soon;
 		}
-		credit += e && !raw ? 4 : 0;
-		credit += p && inside == RES ? 4 : p && inside == FOR && charged ? -12 : 0;
-		if (credit >= 0 && !for_waits)
+		if (credit >= 0 && !for_waits) {
 			credit = 0;
+		} else {
+			credit += e && !raw ? 4 : 0;
+			credit += p && inside == RES ? 4 : p && inside == FOR && charged ? -12 : 0;
+		}
 		if (!acks)
 			ack_run = 0;
 		/* No result waits: others may be sent earlier. */

@@ -306,7 +306,7 @@ def jobs_of(args, names):
         if "modules" in parts and (not only or n in only):
             work[("Modules", n)] = (size, n, n, {})
     for n in names + ["joined"]:
-        if "timing" in parts and (n in only or (not only and n not in ("rf_core", "rf_port"))):
+        if "timing" in parts and (n in only or (not only and n != "rf_core")):
             work[("Timing", n)] = (paths, n)
     for part, section, table, function in (("whole", "The whole box", WHOLE, whole),
                                            ("ecp5", "A small box in an ECP5", ECP5, ecp5),

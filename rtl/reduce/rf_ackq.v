@@ -93,7 +93,7 @@ module rf_ackq #(
     .m_valid(ev_valid), .m_ready(ev_ready), .m_data({ev_conn, ev_index, ev_msn, ev_fatal, ev_still}),
     .count(ev_count), .almost_full(ev_afull), .bad(events_bad));
 
-  // p5: build the frame, but for what depends on h_nak, which comes late in the cycle: therefore nothing has an enable, and
+  // p5: build the frame, except what depends on h_nak, which comes late in the cycle: therefore nothing has an enable, and
   // both PSNs and the syndrome are kept. The body starts with the IP header.
   wire [351:0] h_body = h_vlan ? h_hdr[144 +: 352] : h_hdr[112 +: 352];
   wire [23:0]  be_qpn = {h_qpn[7:0], h_qpn[15:8], h_qpn[23:16]};

@@ -257,7 +257,8 @@ class Box
 		top->rst = 0;
 	}
 
-	// Verilator removes the scopes of a model from the context of the thread: that of another Box may be gone.
+	// Verilator removes the scopes of a model from the context of the thread: that of another
+	// Box may be gone.
 	~Box()
 	{
 		Verilated::threadContextp(&ctx);

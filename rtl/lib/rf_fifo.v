@@ -21,7 +21,9 @@ module rf_fifo #(
   // Memory type if READ_LATENCY > 0: "auto", "distributed", "block" or "ultra".
   parameter RAM_STYLE = "auto",
   // almost_full is count >= AFULL; 1 .. DEPTH.
-  parameter AFULL = DEPTH - 1
+  parameter AFULL = DEPTH - 1,
+  // 0: count and almost_full are zero; with READ_LATENCY 0 that leaves out the counter.
+  parameter COUNT = 1
 ) (
   input  wire                   clk,
   input  wire                   rst,
@@ -37,7 +39,6 @@ module rf_fifo #(
 
   localparam AW = $clog2(DEPTH);
 
-  reg [AW:0] count_q;
   reg [AW:0] wr_ptr_q;
   reg [AW:0] rd_ptr_q;
 
@@ -45,29 +46,40 @@ module rf_fifo #(
   wire pop  = m_valid && m_ready;
   wire read;
 
-  assign count       = count_q;
-  assign almost_full = count_q >= AFULL[AW:0];
+  wire [AW:0] words;
 
-  // One more or one less: a bit changes if all lower bits are ones, or zeros. Written without adders, because push and pop
-  // are late and an adder that selects its operand puts a carry chain after them.
-  reg  [AW:0] count_next;
-  reg         ones;
-  reg         zeros;
-  integer     c;
+  assign count       = (COUNT != 0) ? words : {AW + 1{1'b0}};
+  assign almost_full = COUNT != 0 && words >= AFULL[AW:0];
 
-  always @* begin
-    ones  = push && !pop;
-    zeros = pop && !push;
-    for (c = 0; c <= AW; c = c + 1) begin
-      count_next[c] = count_q[c] ^ (ones || zeros);
-      ones          = ones && count_q[c];
-      zeros         = zeros && !count_q[c];
+  generate
+    if (COUNT != 0 || READ_LATENCY != 0) begin : g_count
+      reg  [AW:0] count_q;
+      reg  [AW:0] count_next;
+      reg         ones;
+      reg         zeros;
+      integer     c;
+
+      // One more or one less: a bit changes if all lower bits are ones, or zeros. Written without adders, because push and pop
+      // are late and an adder that selects its operand puts a carry chain after them.
+      always @* begin
+        ones  = push && !pop;
+        zeros = pop && !push;
+        for (c = 0; c <= AW; c = c + 1) begin
+          count_next[c] = count_q[c] ^ (ones || zeros);
+          ones          = ones && count_q[c];
+          zeros         = zeros && !count_q[c];
+        end
+      end
+
+      always @(posedge clk)
+        if (rst) count_q <= {AW + 1{1'b0}};
+        else count_q <= count_next;
+
+      assign words = count_q;
+    end else begin : g_no_count
+      assign words = {AW + 1{1'b0}};
     end
-  end
-
-  always @(posedge clk)
-    if (rst) count_q <= {AW + 1{1'b0}};
-    else count_q <= count_next;
+  endgenerate
 
   always @(posedge clk)
     if (rst) wr_ptr_q <= {AW + 1{1'b0}};
@@ -86,7 +98,7 @@ module rf_fifo #(
     end
 
     if (READ_LATENCY == 0) begin : g_lut
-      // Two registers, so that a late m_ready or s_valid passes one level of logic. count_q may be unused.
+      // Two registers, so that a late m_ready or s_valid passes one level of logic.
       reg         m_valid_q;
       reg         full_q;
       wire [AW:0] rd_next = rd_ptr_q + 1'b1;
@@ -124,7 +136,7 @@ module rf_fifo #(
       wire [WIDTH-1:0] a_data;
 
       assign read    = wr_ptr_q != rd_ptr_q && (a_take || !a_valid_q);
-      assign s_ready = !count_q[AW];
+      assign s_ready = !words[AW];
 
       always @(posedge clk)
         if (rst) a_valid_q <= 1'b0;

@@ -17,6 +17,7 @@ module rf_fifo_parity #(
   parameter READ_LATENCY = (DEPTH <= 64) ? 0 : 2,
   parameter RAM_STYLE = "auto",
   parameter AFULL = DEPTH - 1,
+  parameter COUNT = 1,
   // 0: the FIFO without parity.
   parameter PARITY = 1
 ) (
@@ -44,7 +45,8 @@ module rf_fifo_parity #(
         .DEPTH       (DEPTH),
         .READ_LATENCY(READ_LATENCY),
         .RAM_STYLE   (RAM_STYLE),
-        .AFULL       (AFULL)
+        .AFULL       (AFULL),
+        .COUNT       (COUNT)
       ) fifo (
         .clk        (clk),
         .rst        (rst),
@@ -69,7 +71,8 @@ module rf_fifo_parity #(
         .DEPTH       (DEPTH),
         .READ_LATENCY(READ_LATENCY),
         .RAM_STYLE   (RAM_STYLE),
-        .AFULL       (AFULL)
+        .AFULL       (AFULL),
+        .COUNT       (COUNT)
       ) fifo (
         .clk        (clk),
         .rst        (rst),

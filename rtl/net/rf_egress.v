@@ -265,7 +265,8 @@ module rf_egress #(
   rf_fifo #(
     .WIDTH       (33),
     .DEPTH       (ICRCS),
-    .READ_LATENCY(0)
+    .READ_LATENCY(0),
+    .COUNT       (0)
   ) icrc_fifo (
     .clk        (clk),
     .rst        (rst),

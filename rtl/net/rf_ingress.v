@@ -449,6 +449,7 @@ module rf_ingress #(
     .WIDTH       (640),
     .DEPTH       (FRAMES),
     .READ_LATENCY(0),
+    .COUNT       (0),
     .PARITY      (PARITY)
   ) hdr_fifo (
     .clk        (clk),
@@ -470,6 +471,7 @@ module rf_ingress #(
     .WIDTH       (DW),
     .DEPTH       (FRAMES),
     .READ_LATENCY(0),
+    .COUNT       (0),
     .PARITY      (PARITY)
   ) desc_fifo (
     .clk        (clk),
@@ -500,6 +502,7 @@ module rf_ingress #(
     .WIDTH       (AW + 35),
     .DEPTH       (FRAMES),
     .READ_LATENCY(0),
+    .COUNT       (0),
     .PARITY      (PARITY)
   ) info_fifo (
     .clk        (clk),

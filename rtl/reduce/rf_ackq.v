@@ -87,7 +87,7 @@ module rf_ackq #(
   wire        ev_afull;
   wire        ev_room;
 
-  rf_fifo_parity #(.WIDTH(CW + 50), .DEPTH(DEPTH), .READ_LATENCY(0), .PARITY(PARITY)) events (
+  rf_fifo_parity #(.WIDTH(CW + 50), .DEPTH(DEPTH), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) events (
     .clk(clk), .rst(rst), .s_valid(event_take), .s_ready(ev_room),
     .s_data({event_conn, event_index, event_msn, event_fatal, event_still}),
     .m_valid(ev_valid), .m_ready(ev_ready), .m_data({ev_conn, ev_index, ev_msn, ev_fatal, ev_still}),
@@ -211,7 +211,7 @@ module rf_ackq #(
   wire [DW:0] w_count;
   wire        w_afull;
 
-  rf_fifo_parity #(.WIDTH(1), .DEPTH(DEPTH), .READ_LATENCY(0), .PARITY(PARITY)) verdicts (
+  rf_fifo_parity #(.WIDTH(1), .DEPTH(DEPTH), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) verdicts (
     .clk(clk), .rst(rst), .s_valid(v_valid), .s_ready(w_room), .s_data(v_ok),
     .m_valid(w_valid), .m_ready(w_take), .m_data(w_ok), .count(w_count), .almost_full(w_afull), .bad(verdicts_bad));
 

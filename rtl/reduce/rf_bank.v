@@ -109,7 +109,7 @@ module rf_bank #(
 
   wire commands_bad;
 
-  rf_fifo_parity #(.WIDTH(2 + LW + BANK_AW + AW), .DEPTH(COMMANDS), .READ_LATENCY(0), .PARITY(PARITY)) commands (
+  rf_fifo_parity #(.WIDTH(2 + LW + BANK_AW + AW), .DEPTH(COMMANDS), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) commands (
     .clk(clk), .rst(rst), .s_valid(m_valid), .s_ready(q_room), .s_data({m_op, m_addr, m_conn}),
     .m_valid(q_valid), .m_ready(q_take), .m_data({q_op, q_addr, commit_conn}), .count(q_count), .almost_full(q_afull),
     .bad(commands_bad));
@@ -125,7 +125,7 @@ module rf_bank #(
 
   wire ways_bad;
 
-  rf_fifo_parity #(.WIDTH(2 + LW + BANK_AW), .DEPTH(4), .READ_LATENCY(0), .PARITY(PARITY)) ways (
+  rf_fifo_parity #(.WIDTH(2 + LW + BANK_AW), .DEPTH(4), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) ways (
     .clk(clk), .rst(rst), .s_valid(q_take && q_op != 2'd0), .s_ready(w_room), .s_data({q_op, q_addr}),
     .m_valid(w_valid), .m_ready(w_take), .m_data({w_op, w_addr}), .count(w_count), .almost_full(w_afull), .bad(ways_bad));
 

@@ -66,7 +66,7 @@ module rf_repeatq #(
 
   wire          hold_bad;
 
-  rf_fifo_parity #(.WIDTH(EW), .DEPTH(4), .READ_LATENCY(0), .PARITY(PARITY)) hold (
+  rf_fifo_parity #(.WIDTH(EW), .DEPTH(4), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) hold (
     .clk(clk), .rst(rst), .s_valid(j_valid), .s_ready(hold_room), .s_data({j_life, 1'b0, j_index, j_addr}),
     .m_valid(hold_valid), .m_ready(hold_take), .m_data(hold_entry), .count(hold_count), .almost_full(hold_afull),
     .bad(hold_bad));

@@ -178,7 +178,7 @@ module rf_results #(
       rf_parity #(.WIDTH(640)) make (.data(hdr_data[639:0]), .sums(s_sums));
       rf_parity #(.WIDTH(640)) check (.data(h_hdr), .sums(m_sums));
 
-      rf_fifo #(.WIDTH(659 + SIDE), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block")) headers (
+      rf_fifo #(.WIDTH(659 + SIDE), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block"), .COUNT(0)) headers (
         .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room),
         .s_data({^s_rest, s_sums ^ {10{hdr_bad}}, s_rest, hdr_data[639:0]}),
         .m_valid(h_valid), .m_ready(h_take),
@@ -195,7 +195,7 @@ module rf_results #(
     end else begin : g_plain
       wire unused_name = &{1'b0, copy_addr, copy_index, hdr_bad};
 
-      rf_fifo #(.WIDTH(663), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block")) headers (
+      rf_fifo #(.WIDTH(663), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block"), .COUNT(0)) headers (
         .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room), .s_data({h2_side_q, hdr_data}),
         .m_valid(h_valid), .m_ready(h_take), .m_data({e_repeat, h_ackreq, h_plen, h_vlan, e_hlen, h_hdr}),
         .count(h_count), .almost_full(h_afull));
@@ -225,7 +225,7 @@ module rf_results #(
   wire counts_bad;
   wire packets_bad;
 
-  rf_fifo_parity #(.WIDTH(1), .DEPTH(64), .READ_LATENCY(0), .PARITY(PARITY)) ways (
+  rf_fifo_parity #(.WIDTH(1), .DEPTH(64), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) ways (
     .clk(clk), .rst(rst), .s_valid(pack_valid), .s_ready(w_room), .s_data(keep),
     .m_valid(w_valid), .m_ready(out_valid && out_last), .m_data(w_store), .count(w_count), .almost_full(w_afull),
     .bad(ways_bad));
@@ -290,7 +290,7 @@ module rf_results #(
   reg  [BW:0]         r_base_q;
   reg  [BW:0]         r_ptr_q;
 
-  rf_fifo_parity #(.WIDTH(8 + BL + 2 * CREDIT_W), .DEPTH(2 * HDRS), .READ_LATENCY(0), .PARITY(PARITY)) packets (
+  rf_fifo_parity #(.WIDTH(8 + BL + 2 * CREDIT_W), .DEPTH(2 * HDRS), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) packets (
     .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room), .s_ready(r_room),
     .s_data({keep, pack_copies, pack_length, pack_tail[14:13], pack_tail[BL-1:0], pack_beats}),
     .m_valid(r_valid), .m_ready(r_take),

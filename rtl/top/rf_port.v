@@ -619,14 +619,18 @@ module rf_port #(
   wire             x_p_last;
   wire             x_p_lost;
 
-  rf_skid #(.WIDTH(676)) e_slice (
-    .clk(clk), .rst(reset), .s_valid(e_valid), .s_ready(e_ready), .s_data({e_raw, e_hdr, e_hlen, e_plen, e_len}),
-    .s_late(res_lost), .m_valid(x_e_valid), .m_ready(x_e_ready),
-    .m_data({x_e_raw, x_e_hdr, x_e_hlen, x_e_plen, x_e_len}), .m_late(x_e_lost));
+  // Narrow boxes keep all of it in registers because their devices have little LUT RAM.
+  localparam E_WIDE = (WIDTH <= 64) ? 0 : 640;
+  localparam P_WIDE = (WIDTH <= 64) ? 0 : WIDTH;
 
-  rf_skid #(.WIDTH(WIDTH + 1)) p_slice (
-    .clk(clk), .rst(reset), .s_valid(p_valid), .s_ready(p_ready), .s_data({p_last, p_data}), .s_late(res_lost),
-    .m_valid(x_p_valid), .m_ready(x_p_ready), .m_data({x_p_last, x_p_data}), .m_late(x_p_lost));
+  rf_skid #(.WIDTH(676), .WIDE(E_WIDE)) e_slice (
+    .clk(clk), .rst(reset), .s_valid(e_valid), .s_ready(e_ready), .s_data({e_hdr, e_raw, e_hlen, e_plen, e_len}),
+    .s_late(res_lost), .m_valid(x_e_valid), .m_ready(x_e_ready),
+    .m_data({x_e_hdr, x_e_raw, x_e_hlen, x_e_plen, x_e_len}), .m_late(x_e_lost));
+
+  rf_skid #(.WIDTH(WIDTH + 1), .WIDE(P_WIDE)) p_slice (
+    .clk(clk), .rst(reset), .s_valid(p_valid), .s_ready(p_ready), .s_data({p_data, p_last}), .s_late(res_lost),
+    .m_valid(x_p_valid), .m_ready(x_p_ready), .m_data({x_p_data, x_p_last}), .m_late(x_p_lost));
 
   wire egress_bad;
 

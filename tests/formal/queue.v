@@ -7,7 +7,9 @@ module rf_fifo #(
   parameter DEPTH = 16,
   parameter READ_LATENCY = 0,
   parameter RAM_STYLE = "auto",
-  parameter AFULL = DEPTH - 1
+  parameter AFULL = DEPTH - 1,
+  // Not used: count is there in any case.
+  parameter COUNT = 1
 ) (
   input  wire                   clk,
   input  wire                   rst,

@@ -25,11 +25,11 @@ always @(posedge clk)
 
 always @(posedge clk)
   if (f_started && !rst) begin
-    assert (count == f_count);
+    assert (count == (COUNT != 0 ? f_count : 0));
     assert (f_count <= DEPTH);
     if (READ_LATENCY != 0) assert (!(push && read && wr_ptr_q[AW-1:0] == rd_ptr_q[AW-1:0]));
     assert (s_ready == (f_count != DEPTH));
-    assert (almost_full == (f_count >= AFULL));
+    assert (almost_full == (COUNT != 0 && f_count >= AFULL));
     assert (!m_valid || f_count != 0);
     assert (m_valid || f_count == 0 || f_wait < READ_LATENCY);
     if (!$past(rst) && $past(m_valid && !m_ready)) begin

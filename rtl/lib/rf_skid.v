@@ -73,8 +73,10 @@ module rf_skid #(
         if (rst) rd_q <= 1'b0;
         else if (m_valid && m_ready) rd_q <= !rd_q;
 
+      // While there is room, wr_q is a free word: it may be written without a beat, so that s_valid, which is late, does not
+      // reach as many cells.
       rf_ram_lut #(.WIDTH(WIDE), .DEPTH(2)) ram (
-        .clk(clk), .wr_en(s_valid && s_ready), .wr_addr(wr_q), .wr_data(s_data[WIDTH-1:FAST]), .rd_addr(rd_q),
+        .clk(clk), .wr_en(s_ready), .wr_addr(wr_q), .wr_data(s_data[WIDTH-1:FAST]), .rd_addr(rd_q),
         .rd_data(m_data[WIDTH-1:FAST]));
     end
   endgenerate

@@ -298,7 +298,8 @@ module rf_ingress #(
   always @(posedge clk)
     if (i0_valid_q && tag_here) vlan_q <= i0_tag_q;
 
-  wire             vlan = tag_here ? i0_tag_q : vlan_q;
+  // Beats of 512 bits: the tag matters for the first beat alone.
+  wire             vlan = (WIDTH == 512 || tag_here) ? i0_tag_q : vlan_q;
   wire [WIDTH-1:0] masked;
 
   rf_icrc_mask #(

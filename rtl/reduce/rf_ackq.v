@@ -1,7 +1,7 @@
 // rf_ackq: ACK frames that leave by one port. Some cross the box and wait for the ledger's verdict. Others are made by
 // the box: ACKs on behalf of a receiver, and NAKs.
 //
-// Latency     header to e_valid: 3 cycles for a frame on behalf; verdict to e_valid: 1 cycle.
+// Latency     header to e_valid: 3 cycles for a frame on behalf; verdict to e_valid: 2 cycles.
 // Throughput  one frame per cycle.
 // Capacity    DEPTH frames of both kinds together.
 // Handshake   the judge pushes an event (p4) or a frame on behalf (p5) only if *_room was high in p4; the header of
@@ -203,7 +203,7 @@ module rf_ackq #(
   assign event_room  = ev_room && !f_afull;
   assign behalf_room = !f_afull;
 
-  // Verdicts.
+  // Verdicts, from a register too.
   wire        w_valid;
   wire        w_ok;
   wire        w_room;
@@ -211,7 +211,7 @@ module rf_ackq #(
   wire [DW:0] w_count;
   wire        w_afull;
 
-  rf_fifo_parity #(.WIDTH(1), .DEPTH(DEPTH), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) verdicts (
+  rf_fifo_parity #(.WIDTH(1), .DEPTH(DEPTH), .READ_LATENCY(1), .RAM_STYLE("distributed"), .PARITY(PARITY)) verdicts (
     .clk(clk), .rst(rst), .s_valid(v_valid), .s_ready(w_room), .s_data(v_ok),
     .m_valid(w_valid), .m_ready(w_take), .m_data(w_ok), .count(w_count), .almost_full(w_afull), .bad(verdicts_bad));
 

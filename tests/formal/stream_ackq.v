@@ -85,6 +85,7 @@ module stream_ackq (
   (* hierconn *) wire [3983:0] \box.frames.g_plain.fifo.words ;
   (* hierconn *) wire [7:0]    \box.verdicts.g_plain.fifo.words ;
   (* hierconn *) wire          \box.k_valid ;
+  (* hierconn *) wire          \box.w_valid ;
   (* hierconn *) wire [3:0]    \box.k_count ;
   (* hierconn *) wire [7:0]    \box.kinds.g_plain.fifo.words ;
 
@@ -104,7 +105,7 @@ module stream_ackq (
   reg        ok_q;
   reg  [3:0] before_q;
   wire       front = inside_q && ahead_q == 4'd0 && \box.k_valid ;
-  wire       goes = front && (cross_q ? judged_q && (!ok_q || e_ready) : e_ready);
+  wire       goes = front && (cross_q ? judged_q && \box.w_valid && (!ok_q || e_ready) : e_ready);
   // Events whose verdict has not arrived.
   wire [3:0] open = \box.ev_count + asked_q;
 
@@ -136,7 +137,7 @@ module stream_ackq (
   always @*
     if (!rst) begin
       // In its turn the frame is offered, once: after a good verdict of its own; after a bad one it is dropped.
-      if (front) assert (e_valid == (!cross_q || (judged_q && ok_q)));
+      if (front) assert (e_valid == (!cross_q || (judged_q && \box.w_valid && ok_q)));
       if (front) assert (\box.f_take == goes);
       if (front && e_valid) assert (e_behalf == !cross_q && e_hdr[7:0] == tag_q && (cross_q || e_nak == nak_q));
       assert (!e_valid || count != 4'd0);

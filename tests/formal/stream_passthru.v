@@ -74,12 +74,25 @@ module stream_passthru (
       asked_q <= asked_q + {2'd0, ask_take} - {2'd0, e_valid && e_ready};
     end
 
+  // Frames of which a beat has come and that have not been taken: only these are offered.
+  reg        within_q;
+  reg  [2:0] came_q;
+
+  always @(posedge clk)
+    if (rst) within_q <= 1'b0;
+    else if (s_valid) within_q <= !s_last;
+
+  always @(posedge clk)
+    if (rst) came_q <= 3'd0;
+    else came_q <= came_q + {2'd0, s_valid && !within_q} - {2'd0, e_valid && e_ready};
+
   // (The wire named box.* is internal to the module.)
   (* hierconn *) wire \box.f_room ;
 
   always @*
     if (!rst) begin
       assert (!s_valid || \box.f_room );
+      assert (!e_valid || came_q != 3'd0);
       assert (idle == (owed_q == 4'd0 && asked_q == 3'd0));
     end
 

@@ -216,7 +216,7 @@ static void body(bench &b)
 			refused++;
 		}
 		if (d->v_valid) {
-			verdicts.push_back({ d->v_ok, n + 1 });
+			verdicts.push_back({ d->v_ok, n + 2 });
 			asked.pop_front();
 		}
 		if (d->ev_valid && d->ev_ready) {

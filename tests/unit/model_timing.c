@@ -10,7 +10,8 @@
 
 #define OTHERS 40u /* no frame takes longer through an idle box */
 #define RTL_MORE                                                                                   \
-	1u /* cycles of the Verilog's latency beyond the model's: a register of its judge */
+	2u /* cycles of the Verilog's latency beyond the model's: a register of its judge, the     \
+	      slice before egress */
 
 static uint8_t payload[4096];
 

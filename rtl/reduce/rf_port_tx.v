@@ -88,8 +88,11 @@ module rf_port_tx #(
   // A result has begun since the last ACK (or NAK), so an ACK may be sent before the next result. An ACK is one beat,
   // and the recovery of a loss waits for it.
   reg        ack_turn_q;
-  // The last frame that was not a result was an ACK.
+  wire       ack_turn = ack_turn_q && !on_q[ACK];
+  // The last frame that was not a result was an ACK. Both registers follow the selection one cycle later, because the choice
+  // is late.
   reg        ack_last_q;
+  wire       ack_last = on_q[RES] ? ack_last_q : on_q[ACK];
   reg signed [15:0] credit_q;
   reg        charged_q;
 
@@ -132,14 +135,14 @@ module rf_port_tx #(
   // A result that begins now counts, because it may also end now.
   wire       res_begins  = begun && on_q[RES];
   wire       enough      = run_q >= RESULTS[3:0] || (res_begins && run_q + 4'd1 == RESULTS[3:0]);
-  wire       nothing     = !res_next && (!wait_others[0] || ack_last_q);
+  wire       nothing     = !res_next && (!wait_others[0] || ack_last);
   // An ACK whose turn it is goes before a foreign frame whose turn it is.
-  wire       may_for     = res_next && share != 4'd0 && !credit_q[15] && !(wait_others[0] && (ack_turn_q || res_begins));
+  wire       may_for     = res_next && share != 4'd0 && !credit_q[15] && !(wait_others[0] && (ack_turn || res_begins));
   wire       for_now     = wait_others[1] && (may_for || nothing);
   wire       inj_now     = wait_others[2] && (enough || nothing);
   wire       pick_raw    = choose && (for_now || inj_now);
   wire       pick_for    = pick_raw && grant == 2'b01;
-  wire       pick_ack    = choose && wait_others[0] && !pick_raw && (ack_turn_q || res_begins || !res_next);
+  wire       pick_ack    = choose && wait_others[0] && !pick_raw && (ack_turn || res_begins || !res_next);
 
   rf_rr_arb #(.N(2)) arb (.clk(clk), .rst(rst), .req({inj_now, for_now}), .take(pick_raw), .grant(grant));
 
@@ -154,15 +157,15 @@ module rf_port_tx #(
 
   always @(posedge clk)
     if (rst) ack_last_q <= 1'b0;
-    else if (pick_raw || pick_ack) ack_last_q <= pick_ack;
+    else ack_last_q <= ack_last;
 
   // Consecutive results while a frame of the firmware waits.
   always @(posedge clk)
-    if (rst || !wait_others[2] || (pick_raw && !pick_for)) run_q <= 4'd0;
+    if (rst || !wait_others[2] || on_q[INJ]) run_q <= 4'd0;
     else if (res_begins && run_q < RESULTS[3:0]) run_q <= run_q + 4'd1;
 
   always @(posedge clk)
-    if (rst || pick_ack) ack_turn_q <= 1'b0;
+    if (rst || on_q[ACK]) ack_turn_q <= 1'b0;
     else if (res_begins) ack_turn_q <= 1'b1;
 
   // Credit of the foreign frames, in sixteenths of a beat. Each beat of a result or an ACK adds `share` (a made frame

@@ -36,10 +36,10 @@ struct replan {
 
 /*
  * Makes a plan for t, the network without the failed parts, from a plan for the network before the
- * failure. Trees that used no failed part stay as they are, with their shares; others are replaced.
- * If any is, the plan is no longer sequential. If the throughput is then below the part `least`, 0
- * to 1, of a new plan's or the old plan's, whichever is less, more trees are replaced: those that
- * gain most, as few as reach it. NULL with the reason.
+ * failure. Trees that used no failed part stay as they are, with their shares; the others are
+ * replaced. A plan with a replaced tree is not sequential. `least` (0 to 1) is the part of the new
+ * plan's throughput, or of the old plan's if that is lower, that the result must reach. If it does
+ * not, further trees are replaced: as few as possible, those that gain most. NULL with the reason.
  */
 struct plan *replan(const struct topology *t, const struct plan *before, const int *node_of,
 		    const int *arc_of, const struct scheme_options *o, double least,

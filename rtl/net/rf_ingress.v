@@ -187,7 +187,7 @@ module rf_ingress #(
   // ---- Cycle 1: store the beat, capture the header, count, feed the CRC.
 
   reg  [NW-1:0] beat_q;
-  // The same, for the masks of the ICRC; saturates at 7.
+  // The same, up to 7, for the masks of the ICRC: a register of its own because both have a large fanout.
   reg  [2:0]    mask_beat_q;
   reg           lost_q;
   reg           long_q;
@@ -298,7 +298,7 @@ module rf_ingress #(
   always @(posedge clk)
     if (i0_valid_q && tag_here) vlan_q <= i0_tag_q;
 
-  // Beats of 512 bits: the tag matters for the first beat alone.
+  // With 512 bits the masks need the tag in the first beat only, and no comparison of beat_q.
   wire             vlan = (WIDTH == 512 || tag_here) ? i0_tag_q : vlan_q;
   wire [WIDTH-1:0] masked;
 

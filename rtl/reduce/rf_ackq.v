@@ -99,7 +99,7 @@ module rf_ackq #(
   wire [23:0]  be_qpn = {h_qpn[7:0], h_qpn[15:8], h_qpn[23:16]};
   wire [23:0]  be_msn = {h_msn[7:0], h_msn[15:8], h_msn[23:16]};
 
-  reg          p6_made_q;
+  reg          p6_ack_q;
   reg          p6_behalf_q;
   reg          p6_nak_q;
   reg          p6_vlan_q;
@@ -111,10 +111,10 @@ module rf_ackq #(
   reg  [295:0] p6_rest_q;
 
   always @(posedge clk)
-    if (rst) {p6_made_q, p6_nak_q} <= 2'b00;
-    else {p6_made_q, p6_nak_q} <= {h_event || h_behalf, h_nak};
+    if (rst) {p6_ack_q, p6_nak_q} <= 2'b00;
+    else {p6_ack_q, p6_nak_q} <= {h_event || h_behalf, h_nak};
 
-  wire         p6_valid = p6_made_q || p6_nak_q;
+  wire         p6_valid = p6_ack_q || p6_nak_q;
 
   always @(posedge clk) begin
     p6_syndrome_q <= h_syndrome;

@@ -84,15 +84,15 @@ module rf_judge_nak #(
   wire [IDX-1:0]     mark;
   wire               was    = asked_q[j_addr];
   wire [IDX-1:0]     hole   = last + 1'b1;
-  // Signs of three differences: carry chains are faster than comparisons with zero after a subtraction. A difference of half
-  // the circle and its opposite are both negative.
+  // Signs of three differences: a carry chain is faster than a comparison with zero that follows a subtraction. A difference
+  // of half the circle is negative, and so is its negation.
   wire [IDX-1:0]     ahead  = j_index - last;
-  wire [IDX-1:0]     behind = last - j_index;
-  wire [IDX-1:0]     left   = hole - j_index;
-  wire               back   = ahead[IDX-1] || !behind[IDX-1];
+  wire [IDX-1:0]     negated = last - j_index;
+  wire [IDX-1:0]     to_hole = hole - j_index;
+  wire               back   = ahead[IDX-1] || !negated[IDX-1];
   wire               beyond_seen = !less(last, j_next);
   // Indexes between the two were skipped: less(hole, j_index).
-  wire               skips  = left[IDX-1] && behind[IDX-1];
+  wire               skips  = to_hole[IDX-1] && negated[IDX-1];
   // Less than an eighth of the slots after mark: less(j_before, mark).
   wire [IDX-1:0]     near   = j_before - mark;
   wire [IDX-1:0]     far    = mark - j_before;
@@ -103,7 +103,7 @@ module rf_judge_nak #(
   wire               gap    = may && j_beyond && !j_full && (selective ? !again : !was || back);
   wire               late   = may && j_stored && !selective && j_code != 5'd0 && back && !beyond_seen && !was;
 
-  assign follows       = !ahead[IDX-1] && !left[IDX-1];
+  assign follows       = !ahead[IDX-1] && !to_hole[IDX-1];
   assign make          = gap || late;
   assign make_rnr      = late || (!selective && twice_q[j_addr]);
   assign make_index    = skips ? hole : j_next;

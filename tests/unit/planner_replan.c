@@ -44,6 +44,23 @@ static void failure_free(struct replan_failure *f)
 	free(f->node);
 }
 
+/* The changed plan, which `left` carries; `what` and `number` say of which network a complaint is.
+ */
+static struct plan *replanned(const struct topology *left, const struct plan *old,
+			      const int *node_of, const int *arc_of, const struct scheme_options *o,
+			      struct replan *done, const char *what, int number)
+{
+	struct topo_error e = {.text = ""};
+	struct plan_load load;
+	struct plan *new = replan(left, old, node_of, arc_of, o, 0, done, &e);
+
+	if (!new)
+		fail_msg("%s %d: %s", what, number, e.text);
+	assert_int_equal(plan_verify(left, new, &load, &e), 0);
+	plan_load_free(&load);
+	return new;
+}
+
 /* The highest throughput with some trees kept, over all possible other trees. */
 static double everything_beside(const struct topology *t, const struct plan *kept)
 {
@@ -147,7 +164,6 @@ static void trees_stay_after_a_failure(void **state)
 		struct replan_failure f = no_failure(t);
 		int *node_of, *arc_of;
 		struct replan what;
-		struct plan_load load;
 		struct topo_error e = {.text = ""};
 		char *before, *after;
 
@@ -160,11 +176,7 @@ static void trees_stay_after_a_failure(void **state)
 			f.link[topo_random(&random) % 8] = true;
 		left = replan_rest(t, &f, &node_of, &arc_of, &e);
 		assert_non_null(left);
-		new = replan(left, old, node_of, arc_of, &o, 0, &what, &e);
-		if (!new)
-			fail_msg("network %d: %s", i, e.text);
-		assert_int_equal(plan_verify(left, new, &load, &e), 0);
-		plan_load_free(&load);
+		new = replanned(left, old, node_of, arc_of, &o, &what, "network", i);
 		assert_int_equal(what.kept + what.gone, old->trees);
 		before = plan_format(old, t);
 		after = plan_format(new, left);
@@ -241,17 +253,12 @@ static void others_relay_after_a_failure(void **state)
 		int *node_of, *arc_of;
 		struct topology *left;
 		struct replan what;
-		struct plan_load load;
 		struct plan *new;
 
 		f.link[l] = true;
 		left = replan_rest(t, &f, &node_of, &arc_of, &e);
 		assert_non_null(left);
-		new = replan(left, old, node_of, arc_of, &o, 0, &what, &e);
-		if (!new)
-			fail_msg("link %d: %s", l, e.text);
-		assert_int_equal(plan_verify(left, new, &load, &e), 0);
-		plan_load_free(&load);
+		new = replanned(left, old, node_of, arc_of, &o, &what, "link", l);
 		if (new->throughput > (1 + 1e-6) * what.fresh)
 			fail_msg("link %d: %.9g, a new plan %.9g", l, new->throughput, what.fresh);
 		for (int i = 0; i < t->nodes; i++)
@@ -290,7 +297,6 @@ static void useless_boxes_forward(void **state)
 		struct topo_error e = {.text = ""};
 		int *node_of, *arc_of;
 		struct replan what;
-		struct plan_load load;
 
 		f.link[l] = true;
 		left = replan_rest(t, &f, &node_of, &arc_of, &e);
@@ -302,11 +308,7 @@ static void useless_boxes_forward(void **state)
 			/* Every leaf and every spine as the root. */
 			old = forest_shortest(t, spine);
 			assert_non_null(old);
-			new = replan(left, old, node_of, arc_of, &o, 0, &what, &e);
-			if (!new)
-				fail_msg("link %d, root %d: %s", l, spine, e.text);
-			assert_int_equal(plan_verify(left, new, &load, &e), 0);
-			plan_load_free(&load);
+			new = replanned(left, old, node_of, arc_of, &o, &what, "root", spine);
 			assert_true(new->throughput <= what.fresh *(1 + 1e-6));
 			replaced += node_of[spine] < 0 && what.gone > 0;
 			plan_free(new);

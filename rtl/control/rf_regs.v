@@ -407,6 +407,8 @@ module rf_regs #(
                                        (LAG_N << `RF_SHAPE_LAG_LSB);
       `RF_SHAPE2:        pick_global = (GROUPS_N << `RF_SHAPE2_GROUPS_LSB) | (BANK_N << `RF_SHAPE2_BANK_AW_LSB) |
                                        (HDR_N << `RF_SHAPE2_HDR_AW_LSB) | (MTU_N << `RF_SHAPE2_MTU_LOG2_LSB);
+      `RF_TYPES:         pick_global = (32'd1 << `RF_DTYPE_FP32) | (32'd1 << `RF_DTYPE_INT32) |
+                                       (FP16_N << `RF_DTYPE_BF16) | (FP16_N << `RF_DTYPE_FP16);
       `RF_CLOCK_KHZ:     pick_global = CLOCK_N;
       `RF_CYCLE_LO:      pick_global = cycle_lo_q;
       `RF_CYCLE_HI:      pick_global = cycle_hi_q;

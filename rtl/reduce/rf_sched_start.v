@@ -154,8 +154,8 @@ module rf_sched_start #(
   assign block    = g_block[group*PORTS +: PORTS];
   assign lanes    = cfg[`RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
   assign level    = cfg[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS];
-  assign dtype    = cfg[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS];
-  assign op       = cfg[`RF_GROUP_CFG_OP_LSB +: `RF_GROUP_CFG_OP_BITS];
+  assign dtype    = cfg[`RF_GROUP_CFG_DTYPE_LSB +: 2];
+  assign op       = cfg[`RF_GROUP_CFG_OP_LSB +: 2];
   assign ref_port = g_ref[group*PW +: PW];
   assign beats    = mtu_beats[CREDIT_W-1:0];
 

@@ -123,9 +123,9 @@ static uint64_t integer(unsigned int op, uint64_t a, uint64_t b, uint64_t top)
 		return less ? a : b;
 	case RF_OP_MAX:
 		return less ? b : a;
-	case RF_MODEL_OP_AND:
+	case RF_OP_AND:
 		return a & b;
-	case RF_MODEL_OP_OR:
+	case RF_OP_OR:
 		return a | b;
 	default:
 		return a ^ b;
@@ -138,9 +138,9 @@ static uint64_t sign_bit(unsigned int type)
 	switch (type) {
 	case RF_DTYPE_INT32:
 		return 1ull << 31;
-	case RF_MODEL_TYPE_INT64:
+	case RF_DTYPE_INT64:
 		return 1ull << 63;
-	case RF_MODEL_TYPE_INT8:
+	case RF_DTYPE_INT8:
 		return 1ull << 7;
 	default:
 		return 0;
@@ -149,14 +149,13 @@ static uint64_t sign_bit(unsigned int type)
 
 static bool is_byte(unsigned int type)
 {
-	return type == RF_MODEL_TYPE_INT8 || type == RF_MODEL_TYPE_UINT8;
+	return type == RF_DTYPE_INT8 || type == RF_DTYPE_UINT8;
 }
 
 /* Elements of 64 bits. */
 static bool is_wide(unsigned int type)
 {
-	return type == RF_MODEL_TYPE_INT64 || type == RF_MODEL_TYPE_UINT64 ||
-	       type == RF_MODEL_TYPE_FP64;
+	return type == RF_DTYPE_INT64 || type == RF_DTYPE_UINT64 || type == RF_DTYPE_FP64;
 }
 
 void arith_wide_combine(unsigned int type, unsigned int op, uint32_t *acc, const uint32_t *b,
@@ -175,7 +174,7 @@ void arith_wide_combine(unsigned int type, unsigned int op, uint32_t *acc, const
 		uint64_t x = acc[k] | (uint64_t)acc[k + 1] << 32;
 		uint64_t y = b[k] | (uint64_t)b[k + 1] << 32;
 
-		r = type == RF_MODEL_TYPE_FP64 ? fp64(op, x, y) : integer(op, x, y, top);
+		r = type == RF_DTYPE_FP64 ? fp64(op, x, y) : integer(op, x, y, top);
 		acc[k] = (uint32_t)r;
 		acc[k + 1] = (uint32_t)(r >> 32);
 	}
@@ -199,7 +198,7 @@ void arith_wide_store(unsigned int type, uint8_t *p, const uint32_t *v, size_t w
 		else
 			rf_put_le32(p + 4 * k, v[k]);
 	}
-	for (k = 0; type == RF_MODEL_TYPE_FP64 && k + 1 < words; k += 2) {
+	for (k = 0; type == RF_DTYPE_FP64 && k + 1 < words; k += 2) {
 		if (!is_nan(v[k] | (uint64_t)v[k + 1] << 32))
 			continue;
 		rf_put_le32(p + 4 * k, (uint32_t)ARITH_NAN64);

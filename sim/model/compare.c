@@ -6,9 +6,6 @@
 
 #define FIELDS_KIND 0x00000ff0u /* type and operation */
 #define FIELDS_TAG 0xffff3000u  /* kind, call, hash */
-#define WHAT_FIELDS 1u
-#define WHAT_COPY 2u
-#define WHAT_LENGTH 3u
 
 /* The members to which the others are compared. */
 struct references {
@@ -24,11 +21,11 @@ static bool same_length(const struct model_slot *a, const struct model_slot *b)
 
 /* Whether a member of a directed group differs from the references so far. */
 static bool differs(const struct rf_engine *e, const struct model_slot *s,
-		    const struct references *r, struct rf_model_difference *d)
+		    const struct references *r, struct model_difference *d)
 {
 	uint32_t tag = e->mutant == RF_MODEL_MUTANT_TAG ? 0 : FIELDS_TAG;
 
-	*d = (struct rf_model_difference){WHAT_FIELDS, s->imm, r->first->imm};
+	*d = (struct model_difference){RF_WHAT_TAG, s->imm, r->first->imm};
 	if ((s->imm ^ r->first->imm) & FIELDS_KIND)
 		return true;
 	if (s->has_imm && r->tagged && ((s->imm ^ r->tagged->imm) & tag)) {
@@ -37,12 +34,12 @@ static bool differs(const struct rf_engine *e, const struct model_slot *s,
 	}
 	if (!s->gives || !r->giver)
 		return false;
-	if ((s->imm >> 8 & 15) == RF_MODEL_OP_COPY) {
-		*d = (struct rf_model_difference){WHAT_COPY, s->imm, r->giver->imm};
+	if ((s->imm >> 8 & 15) == RF_OP_COPY) {
+		*d = (struct model_difference){RF_WHAT_COPIES, s->imm, r->giver->imm};
 		return true;
 	}
-	*d = (struct rf_model_difference){WHAT_LENGTH, (uint32_t)s->plen - s->pad,
-					  (uint32_t)r->giver->plen - r->giver->pad};
+	*d = (struct model_difference){RF_WHAT_LENGTH, (uint32_t)s->plen - s->pad,
+				       (uint32_t)r->giver->plen - r->giver->pad};
 	return !same_length(s, r->giver);
 }
 
@@ -59,7 +56,7 @@ static void refer(const struct model_slot *s, struct references *r)
 
 static void settle(const struct model_group *g, const struct references *r, struct model_pass *pass)
 {
-	bool directed = g->kind.directed;
+	bool directed = g->cfg & RF_GROUP_CFG_DIRECTED_MASK;
 
 	pass->type = directed ? r->first->imm >> 4 & 15 : model_type(g);
 	pass->op = directed ? r->first->imm >> 8 & 15 : model_op(g);
@@ -68,9 +65,10 @@ static void settle(const struct model_group *g, const struct references *r, stru
 }
 
 int model_compare(const struct rf_engine *e, unsigned int group, uint32_t index,
-		  struct model_pass *pass, struct rf_model_difference *d)
+		  struct model_pass *pass, struct model_difference *d)
 {
 	const struct model_group *g = &e->groups[group];
+	bool directed = g->cfg & RF_GROUP_CFG_DIRECTED_MASK;
 	struct references r = {0};
 	unsigned int lane, port;
 	int wrong = -1;
@@ -84,7 +82,7 @@ int model_compare(const struct rf_engine *e, unsigned int group, uint32_t index,
 			if (wrong >= 0 || !model_member(e, g, lane, port))
 				continue;
 			s = model_slot_at(e, cid, index);
-			if (r.first && g->kind.directed)
+			if (r.first && directed)
 				other = differs(e, s, &r, d);
 			else if (r.first)
 				other = s->opcode != r.first->opcode || !same_length(s, r.first);
@@ -94,7 +92,7 @@ int model_compare(const struct rf_engine *e, unsigned int group, uint32_t index,
 		}
 	}
 	settle(g, &r, pass);
-	if (wrong < 0 || !g->kind.directed)
-		*d = (struct rf_model_difference){0};
+	if (wrong < 0 || !directed)
+		*d = (struct model_difference){0};
 	return wrong;
 }

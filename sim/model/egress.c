@@ -298,7 +298,7 @@ void model_send_result(struct rf_engine *e, const struct model_repeat *r,
 	if ((!r->first && e->mutant != RF_MODEL_MUTANT_REPEAT) ||
 	    ((eighth == 0 || r->index % eighth == 0) && e->mutant != RF_MODEL_MUTANT_ACKREQ))
 		bth[8] |= 0x80;
-	if (g->kind.directed)
+	if (g->cfg & RF_GROUP_CFG_DIRECTED_MASK)
 		fit(e, f, l2, plen ? pass->pad : 0, mark);
 	if (c->mirror)
 		turn_back(c, f, l2);

@@ -38,12 +38,12 @@ static bool length_wrong(const struct model_group *g, const struct model_parsed 
 static bool floating(unsigned int type)
 {
 	return type == RF_DTYPE_FP32 || type == RF_DTYPE_BF16 || type == RF_DTYPE_FP16 ||
-	       type == RF_MODEL_TYPE_FP64;
+	       type == RF_DTYPE_FP64;
 }
 
 static bool bitwise(unsigned int op)
 {
-	return op >= RF_MODEL_OP_AND && op <= RF_MODEL_OP_XOR;
+	return op >= RF_OP_AND && op <= RF_OP_XOR;
 }
 
 /* Line 28b. */
@@ -60,7 +60,7 @@ unsigned int model_form(const struct rf_engine *e, unsigned int cid, const struc
 			uint32_t i, unsigned int *cause)
 {
 	const struct model_group *g = &e->groups[model_cid_group(cid)];
-	bool directed = g->kind.directed;
+	bool directed = g->cfg & RF_GROUP_CFG_DIRECTED_MASK;
 	bool stated = directed && model_has_immediate(p->opcode);
 	unsigned int type = stated ? p->imm >> 4 & 15 : model_type(g);
 	unsigned int op = stated ? p->imm >> 8 & 15 : model_op(g);
@@ -74,16 +74,16 @@ unsigned int model_form(const struct rf_engine *e, unsigned int cid, const struc
 		return RF_CNT_LENGTH;
 	}
 	if (stated && ((p->imm ^ i) & 15) && e->mutant != RF_MODEL_MUTANT_ORDER) {
-		*cause = RF_MODEL_ERROR_ORDER;
-		return RF_MODEL_CNT_ORDER;
+		*cause = RF_ERROR_ORDER;
+		return RF_CNT_ORDER;
 	}
 	if (stated && immediate_wrong(p)) {
-		*cause = RF_MODEL_ERROR_IMMEDIATE;
-		return RF_MODEL_CNT_IMMEDIATE;
+		*cause = RF_ERROR_IMMEDIATE;
+		return RF_CNT_IMMEDIATE;
 	}
-	if (op != RF_MODEL_OP_COPY && (unsigned int)(p->plen - p->pad) % arith_element_size(type)) {
+	if (op != RF_OP_COPY && (unsigned int)(p->plen - p->pad) % arith_element_size(type)) {
 		*cause = RF_ERROR_ELEMENT;
 		return RF_CNT_ELEMENT;
 	}
-	return MODEL_CNT_COUNT;
+	return RF_CNT_COUNT;
 }

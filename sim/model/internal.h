@@ -23,7 +23,6 @@
 #define MODEL_HEADER 80u /* bytes of a frame stored in a header slot */
 #define MODEL_MTU 4096u
 #define MODEL_RX_QUEUE 64u
-#define MODEL_CNT_COUNT RF_MODEL_CNT_COUNT
 #define MODEL_BUCKET 4u /* entries in a bucket of the connection table */
 #define MODEL_PUNT_MAX 1024u
 #define MODEL_REPEATS 64u  /* largest queue of repeats */
@@ -108,7 +107,9 @@ struct model_conn {
 	unsigned int queued; /* entries of this connection in the queue of repeats */
 	bool mirror;         /* the rank is its own successor ... */
 	uint64_t mac;        /* ... at this Ethernet address */
-	bool silent;         /* the last packet stored had gives = 0 */
+	uint32_t mac_hi;     /* as in PEER_MAC_HI ... */
+	uint32_t mac_lo;     /* ... and PEER_MAC_LO */
+	uint32_t silent;     /* 1: the last packet stored had gives = 0 */
 };
 
 struct model_group {
@@ -117,13 +118,12 @@ struct model_group {
 	uint32_t members[4]; /* as in MEMBERS0..3 */
 	uint32_t head, tail, issued;
 	uint32_t error, error_index;
-	uint32_t straggler;     /* timer code, 0: silence */
-	unsigned int row;       /* packets from the queues since the last first sending */
-	unsigned int passed;    /* packets of other groups that passed it while it waited */
-	unsigned int port_turn; /* port whose queue is checked first */
-	struct rf_model_kind kind;
-	struct rf_model_difference difference; /* of the latched error */
-	bool marked;                           /* the next first sending carries a CE mark */
+	uint32_t straggler;             /* timer code, 0: silence */
+	unsigned int row;               /* packets from the queues since the last first sending */
+	unsigned int passed;            /* packets of other groups that passed it while it waited */
+	unsigned int port_turn;         /* port whose queue is checked first */
+	uint32_t error_got, error_want; /* of the latched error */
+	bool marked;                    /* the next first sending carries a CE mark */
 };
 
 /* One measurement of who is last: docs/box.md. */
@@ -154,6 +154,11 @@ struct model_slot {
 	/* What the packet states: its immediate, or what stands for it. */
 	bool has_imm, gives, wants;
 	uint32_t imm;
+};
+
+/* In what a member of a directed group differs, its value and the value it should have. */
+struct model_difference {
+	uint32_t what, got, want; /* what: RF_WHAT_* */
 };
 
 #define MODEL_IMM_WANTS 0x8000u
@@ -225,7 +230,7 @@ struct model_port {
 	unsigned int repeat_head, repeat_count;
 	uint64_t prep_free; /* first cycle in which a pass over this port may be chosen */
 	uint64_t bank_free; /* first cycle in which a pass may read this port's bank */
-	uint32_t counters[MODEL_CNT_COUNT];
+	uint32_t counters[RF_CNT_COUNT];
 };
 
 enum model_event_kind { MODEL_EV_JUDGE, MODEL_EV_SCHEDULE, MODEL_EV_SEND, MODEL_EV_LEFT };
@@ -334,12 +339,10 @@ static inline uint64_t model_port_mac(const struct rf_engine *e, unsigned int po
 const struct model_entry *model_lookup(const struct rf_engine *e, unsigned int role, uint32_t ip,
 				       uint32_t qpn);
 /* Makes an entry in a free place of the key's buckets. False if there is none. */
-bool model_table_add(struct rf_engine *e, unsigned int role, uint32_t ip, uint32_t qpn,
-		     uint32_t value);
 
 /* form.c */
 /*
- * Lines 27 to 29 for a packet with index i. Returns the counter, or MODEL_CNT_COUNT if the packet
+ * Lines 27 to 29 for a packet with index i. Returns the counter, or RF_CNT_COUNT if the packet
  * is well formed; `cause` is the group error if the index can be stored, RF_ERROR_NONE for none.
  */
 unsigned int model_form(const struct rf_engine *e, unsigned int cid, const struct model_parsed *p,
@@ -429,7 +432,7 @@ void model_reduce(struct rf_engine *e, unsigned int group, uint32_t index, struc
  * from those before it, as a cid; -1 if all agree.
  */
 int model_compare(const struct rf_engine *e, unsigned int group, uint32_t index,
-		  struct model_pass *pass, struct rf_model_difference *d);
+		  struct model_pass *pass, struct model_difference *d);
 
 /* schedule.c */
 void model_schedule(struct rf_engine *e);

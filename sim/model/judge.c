@@ -60,7 +60,7 @@ static void judge_unknown(struct rf_engine *e, unsigned int port, const struct m
 	bool hold = (e->ctrl & RF_CTRL_HOLD_MASK) || (e->hold_ports >> port & 1u);
 
 	if (p->to_port && e->mutant != RF_MODEL_MUTANT_UNKNOWN) {
-		model_count(e, port, RF_MODEL_CNT_UNKNOWN);
+		model_count(e, port, RF_CNT_UNKNOWN);
 		return;
 	}
 	if (hold && p->opcode <= OPCODE_LAST_DATA) {
@@ -221,11 +221,11 @@ static unsigned int judge_data(struct rf_engine *e, unsigned int port, unsigned 
 		return RF_CNT_GROUP_FAILED;
 	c->seen |= RF_CONN_SEEN_DATA_MASK;
 	counter = model_form(e, cid, p, index, &cause);
-	if (counter == MODEL_CNT_COUNT)
+	if (counter == RF_CNT_COUNT)
 		return judge_index(e, cid, f, p, index);
 	if (cause != RF_ERROR_NONE && storable(e, cid, index))
 		model_group_error_of(e, cid, cause, index, 0,
-				     cause >= RF_MODEL_ERROR_IMMEDIATE ? p->imm : 0, 0);
+				     cause >= RF_ERROR_IMMEDIATE ? p->imm : 0, 0);
 	return counter;
 }
 
@@ -281,7 +281,7 @@ static unsigned int judge_cnp(struct rf_engine *e, unsigned int port, unsigned i
 		return RF_CNT_ACK_MALFORMED;
 	if (c->silent) {
 		e->groups[model_cid_group(cid)].marked = true;
-		return RF_MODEL_CNT_CNP_MARK;
+		return RF_CNT_CNP_MARK;
 	}
 	if (!c->mirror)
 		return pass(e, port, f);
@@ -289,7 +289,7 @@ static unsigned int judge_cnp(struct rf_engine *e, unsigned int port, unsigned i
 		return RF_CNT_ACK_FULL;
 	memset(f->bytes + p->hlen, 0, CNP_RESERVED);
 	model_send_ack(e, cid, port, f->bytes, p, p->psn);
-	return RF_MODEL_CNT_CNP_BACK;
+	return RF_CNT_CNP_BACK;
 }
 
 /* A connection outside this box counts as not ready. */

@@ -10,12 +10,12 @@ bool model_member(const struct rf_engine *e, const struct model_group *g, unsign
 
 unsigned int model_type(const struct model_group *g)
 {
-	return g->kind.set ? g->kind.type : MODEL_GROUP_FIELD(g, DTYPE);
+	return MODEL_GROUP_FIELD(g, DTYPE);
 }
 
 unsigned int model_op(const struct model_group *g)
 {
-	return g->kind.set ? g->kind.op : MODEL_GROUP_FIELD(g, OP);
+	return MODEL_GROUP_FIELD(g, OP);
 }
 
 /* Passes may be issued. */
@@ -82,10 +82,12 @@ void model_group_error_of(struct rf_engine *e, unsigned int cid, unsigned int ca
 	if (g->error & RF_GROUP_ERROR_VALID_MASK)
 		return;
 	g->error = RF_GROUP_ERROR_VALID_MASK | cause << RF_GROUP_ERROR_CAUSE_LSB |
+		   what << RF_GROUP_ERROR_WHAT_LSB |
 		   model_cid_lane(cid) << RF_GROUP_ERROR_LANE_LSB |
 		   model_cid_port(cid) << RF_GROUP_ERROR_PORT_LSB;
 	g->error_index = index;
-	g->difference = (struct rf_model_difference){what, got, want};
+	g->error_got = got;
+	g->error_want = want;
 	model_schedule_soon(e, e->now); /* its queued repeats must be discarded */
 }
 

@@ -191,7 +191,7 @@ static void parse_ip(const struct rf_engine *e, unsigned int port, const uint8_t
 	p->src_ip = rf_get_be32(ip + 12);
 	p->dst_ip = rf_get_be32(ip + 16);
 	if (wrong_port(e, port, frame, p->dst_ip)) {
-		drop(p, RF_MODEL_CNT_WRONG_PORT);
+		drop(p, RF_CNT_WRONG_PORT);
 		return;
 	}
 	p->to_port = is_port_ip(e, port, p->dst_ip);

@@ -76,7 +76,7 @@ static void set_statement(struct rf_engine *e, unsigned int cid, uint32_t index,
 {
 	const struct model_group *g = &e->groups[model_cid_group(cid)];
 
-	s->has_imm = g->kind.directed && model_has_immediate(p->opcode);
+	s->has_imm = (g->cfg & RF_GROUP_CFG_DIRECTED_MASK) && model_has_immediate(p->opcode);
 	s->imm = s->has_imm ? p->imm
 			    : MODEL_IMM_WANTS | MODEL_IMM_GIVES | model_op(g) << 8 |
 				      model_type(g) << 4 | (index & 15);
@@ -163,8 +163,8 @@ void model_reduce(struct rf_engine *e, unsigned int group, uint32_t index, struc
 	bool any = false;
 	size_t n;
 
-	if (pass->op == RF_MODEL_OP_COPY && e->mutant != RF_MODEL_MUTANT_COPY)
-		pass->type = RF_MODEL_TYPE_UINT8; /* one operand, bytes as they are */
+	if (pass->op == RF_OP_COPY && e->mutant != RF_MODEL_MUTANT_COPY)
+		pass->type = RF_DTYPE_UINT8; /* one operand, bytes as they are */
 	dtype = pass->type;
 	n = arith_words(dtype, bytes);
 	memset(acc, 0, n * sizeof(*acc));

@@ -46,6 +46,8 @@ static uint32_t read_global(struct rf_engine *e, uint32_t addr)
 {
 	const struct rf_engine_cfg *c = &e->cfg;
 
+	if (addr >= RF_PORT_IP0 && addr <= RF_PORT_IP7)
+		return e->port_ip[(addr - RF_PORT_IP0) / 4];
 	switch (addr) {
 	case RF_ID:
 		return ID;
@@ -55,13 +57,16 @@ static uint32_t read_global(struct rf_engine *e, uint32_t addr)
 		return c->ports << RF_SHAPE_PORTS_LSB | c->lanes << RF_SHAPE_LANES_LSB |
 		       c->width / 64 << RF_SHAPE_WIDTH64_LSB |
 		       c->hash_bits << RF_SHAPE_HASH_BITS_LSB | RF_SHAPE_FP16_MASK |
-		       RF_SHAPE_SELECTIVE_MASK | RF_SHAPE_LAG_MASK;
+		       RF_SHAPE_SELECTIVE_MASK | RF_SHAPE_LAG_MASK | RF_SHAPE_MIRROR_MASK |
+		       RF_SHAPE_DIRECTED_MASK;
 	case RF_SHAPE2:
 		return c->groups << RF_SHAPE2_GROUPS_LSB | c->bank_log2 << RF_SHAPE2_BANK_AW_LSB |
 		       c->hdr_log2 << RF_SHAPE2_HDR_AW_LSB |
 		       rf_log2(c->mtu_max) << RF_SHAPE2_MTU_LOG2_LSB;
 	case RF_CLOCK_KHZ:
 		return c->clock_khz;
+	case RF_TYPES:
+		return RF_TYPES_MASK_MASK;
 	case RF_CYCLE_LO:
 		e->cycle_hi = (uint32_t)(e->now >> 32);
 		return (uint32_t)e->now;
@@ -142,6 +147,8 @@ static void inject(struct rf_engine *e, uint32_t value)
 
 static void write_global(struct rf_engine *e, uint32_t addr, uint32_t value)
 {
+	if (addr >= RF_PORT_IP0 && addr <= RF_PORT_IP7 && (addr - RF_PORT_IP0) / 4 < e->cfg.ports)
+		e->port_ip[(addr - RF_PORT_IP0) / 4] = value;
 	switch (addr) {
 	case RF_CTRL:
 		e->ctrl = value & (RF_CTRL_ENABLE_MASK | RF_CTRL_HOLD_MASK);
@@ -234,6 +241,10 @@ static uint32_t read_group(const struct model_group *g, uint32_t offset)
 		return g->error_index;
 	case RF_GROUP_STRAGGLER:
 		return g->straggler;
+	case RF_GROUP_ERROR_GOT:
+		return g->error_got;
+	case RF_GROUP_ERROR_WANT:
+		return g->error_want;
 	default:
 		return 0;
 	}
@@ -250,6 +261,8 @@ static void write_group_cfg(struct rf_engine *e, struct model_group *g, uint32_t
 		g->issued = 0;
 		g->error = 0;
 		g->error_index = 0;
+		g->error_got = 0;
+		g->error_want = 0;
 		g->marked = false;
 		model_slots_clear(e, (unsigned int)(g - e->groups));
 	}
@@ -265,11 +278,11 @@ static void write_group(struct rf_engine *e, struct model_group *g, uint32_t off
 		write_group_cfg(e, g,
 				value & (RF_GROUP_CFG_LIVE_MASK | RF_GROUP_CFG_OPEN_LOOP_MASK |
 					 RF_GROUP_CFG_TRANSPARENT_MASK |
-					 RF_GROUP_CFG_SELECTIVE_MASK | RF_GROUP_CFG_DTYPE_MASK |
-					 RF_GROUP_CFG_OP_MASK | RF_GROUP_CFG_MTU_LOG2_MASK |
-					 RF_GROUP_CFG_STRICT_MASK | RF_GROUP_CFG_LEVEL_MASK |
-					 RF_GROUP_CFG_BASE_PORT_MASK | RF_GROUP_CFG_LANES_MASK |
-					 RF_GROUP_CFG_S_LOG2_MASK));
+					 RF_GROUP_CFG_SELECTIVE_MASK | RF_GROUP_CFG_STRICT_MASK |
+					 RF_GROUP_CFG_DIRECTED_MASK | RF_GROUP_CFG_OP_MASK |
+					 RF_GROUP_CFG_DTYPE_MASK | RF_GROUP_CFG_MTU_LOG2_MASK |
+					 RF_GROUP_CFG_LEVEL_MASK | RF_GROUP_CFG_BASE_PORT_MASK |
+					 RF_GROUP_CFG_LANES_MASK | RF_GROUP_CFG_S_LOG2_MASK));
 		break;
 	case RF_GROUP_DBASE:
 		g->dbase = value;
@@ -290,6 +303,8 @@ static void write_group(struct rf_engine *e, struct model_group *g, uint32_t off
 		if (value & RF_GROUP_ERROR_VALID_MASK) {
 			g->error = 0;
 			g->error_index = 0;
+			g->error_got = 0;
+			g->error_want = 0;
 			model_schedule_soon(e, e->now);
 		}
 		break;
@@ -323,6 +338,12 @@ static uint32_t *conn_field(struct model_conn *c, uint32_t offset)
 		return &c->msn;
 	case RF_CONN_SEEN:
 		return &c->seen;
+	case RF_CONN_PEER_MAC_HI:
+		return &c->mac_hi;
+	case RF_CONN_PEER_MAC_LO:
+		return &c->mac_lo;
+	case RF_CONN_SILENT:
+		return &c->silent;
 	default:
 		return NULL;
 	}
@@ -350,6 +371,15 @@ static void write_conn(struct rf_engine *e, unsigned int cid, uint32_t offset, u
 		break;
 	case RF_CONN_SEEN:
 		c->seen &= ~value;
+		break;
+	case RF_CONN_PEER_MAC_HI:
+		c->mac_hi =
+			value & (RF_CONN_PEER_MAC_HI_MAC_MASK | RF_CONN_PEER_MAC_HI_MIRROR_MASK);
+		break;
+	case RF_CONN_PEER_MAC_LO:
+		c->mac_lo = value;
+		c->mirror = c->mac_hi & RF_CONN_PEER_MAC_HI_MIRROR_MASK;
+		c->mac = (uint64_t)(c->mac_hi & RF_CONN_PEER_MAC_HI_MAC_MASK) << 32 | value;
 		break;
 	default:
 		break;

@@ -64,64 +64,8 @@ void rf_model_move(struct rf_engine *e, unsigned int group, uint32_t index);
 /* Injects a fault into the box. */
 void rf_model_set_mutant(struct rf_engine *e, enum rf_model_mutant mutant);
 
-/*
- * Mirror connections, directed groups, more types (docs/box.md). The Verilog does not have them
- * yet, so no register sets them.
- */
-/* Numbers of types and operations in the immediate; the first ones are those of CFG. */
-enum rf_model_type {
-	RF_MODEL_TYPE_UINT32 = 4,
-	RF_MODEL_TYPE_INT64,
-	RF_MODEL_TYPE_UINT64,
-	RF_MODEL_TYPE_FP64,
-	RF_MODEL_TYPE_INT8,
-	RF_MODEL_TYPE_UINT8,
-	RF_MODEL_TYPES
-};
-enum rf_model_op {
-	RF_MODEL_OP_AND = 3,
-	RF_MODEL_OP_OR,
-	RF_MODEL_OP_XOR,
-	RF_MODEL_OP_COPY,
-	RF_MODEL_OPS
-};
-/* Causes of group errors after those of the registers. */
-enum rf_model_error { RF_MODEL_ERROR_IMMEDIATE = 8, RF_MODEL_ERROR_ORDER };
-/* Counters of a port after those of the registers; the last one is their number. */
-enum rf_model_counter {
-	RF_MODEL_CNT_WRONG_PORT = RF_CNT_COUNT, /* for the address of another port */
-	RF_MODEL_CNT_UNKNOWN,                   /* for the port's address, in no connection entry */
-	RF_MODEL_CNT_CNP_BACK,                  /* CNP returned to its rank */
-	RF_MODEL_CNT_CNP_MARK,  /* CNP of a rank that does not give: the group's mark is set */
-	RF_MODEL_CNT_ORDER,     /* the immediate names another index */
-	RF_MODEL_CNT_IMMEDIATE, /* the immediate is not allowed */
-	RF_MODEL_CNT_COUNT
-};
-/* ERROR.WHAT, ERROR_GOT, ERROR_WANT of a group's error. */
-struct rf_model_difference {
-	uint32_t what, got, want;
-};
-/* Settings of a group that replace DTYPE and OP of CFG. */
-struct rf_model_kind {
-	bool set;
-	bool directed;
-	uint8_t type, op; /* those of JOIN */
-};
-
-/* PORT_IP of a port; 0: none. */
-void rf_model_set_address(struct rf_engine *e, unsigned int port, uint32_t ip);
-/*
- * Makes a connection a mirror connection and adds its entry. SRC_IP and QPN are set, PEER_IP and
- * PEER_PORT are its own. Called again it changes the MAC. False if the table has no free place.
- * The bench must write its own entries before, as it does not see this one.
- */
-bool rf_model_set_mirror(struct rf_engine *e, unsigned int cid, uint64_t mac);
-/* Copies the settings of a group; they hold until set again. Before LIVE. */
-void rf_model_set_kind(struct rf_engine *e, unsigned int group, const struct rf_model_kind *kind);
-/* The values that go with the latched error. */
-void rf_model_error_difference(const struct rf_engine *e, unsigned int group,
-			       struct rf_model_difference *d);
-/* A counter of the registers or one of those above. */
-uint32_t rf_model_counter(const struct rf_engine *e, unsigned int port, unsigned int counter);
+/* Numbers of types and of operations. */
+#define RF_MODEL_TYPES 10u
+#define RF_MODEL_OPS 7u
 
 #endif

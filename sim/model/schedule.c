@@ -87,7 +87,7 @@ static uint64_t block_take(struct rf_engine *e, const struct model_group *g, uns
 
 /* The ranks of the next index disagree: it is skipped and nothing is sent. */
 static void first_disagrees(struct rf_engine *e, unsigned int group, unsigned int wrong,
-			    const struct rf_model_difference *d)
+			    const struct model_difference *d)
 {
 	struct model_group *g = &e->groups[group];
 	unsigned int lane, port;
@@ -166,7 +166,7 @@ static void turn_over(struct rf_engine *e, unsigned int group)
 static void do_first(struct rf_engine *e, unsigned int group)
 {
 	struct model_group *g = &e->groups[group];
-	struct rf_model_difference d;
+	struct model_difference d;
 	struct model_pass pass;
 	unsigned int lane, port;
 	bool marked = false;
@@ -224,7 +224,7 @@ static bool try_front(struct rf_engine *e, unsigned int port, bool *began)
 	struct model_repeat r = p->repeats[p->repeat_head];
 	const struct model_conn *c = &e->conns[r.cid];
 	struct model_group *g = &e->groups[model_cid_group(r.cid)];
-	struct rf_model_difference d;
+	struct model_difference d;
 	struct model_pass pass;
 	uint64_t when;
 

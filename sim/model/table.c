@@ -39,21 +39,3 @@ const struct model_entry *model_lookup(const struct rf_engine *e, unsigned int r
 	}
 	return NULL;
 }
-
-bool model_table_add(struct rf_engine *e, unsigned int role, uint32_t ip, uint32_t qpn,
-		     uint32_t value)
-{
-	uint32_t key = role << RF_HASH_KEY_ROLE_LSB | qpn;
-	uint32_t h = hash(ip, key);
-	unsigned int k;
-
-	for (k = 0; k < 2 * MODEL_BUCKET; k++) {
-		struct model_entry *entry = place(e, h, k);
-
-		if (entry->value & RF_HASH_VALUE_STATE_MASK)
-			continue;
-		*entry = (struct model_entry){ip, key, value};
-		return true;
-	}
-	return false;
-}

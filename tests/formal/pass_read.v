@@ -248,7 +248,7 @@ module pass_read #(
     for (g = 0; g < GROUPS; g = g + 1) begin : f_group
       wire [31:0] mine  = g_cfg[g*32 +: 32];
       wire [4:0]  lanes = mine[`RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
-      wire [5:0]  form  = {mine[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS], mine[`RF_GROUP_CFG_OP_LSB +: `RF_GROUP_CFG_OP_BITS],
+      wire [5:0]  form  = {mine[`RF_GROUP_CFG_DTYPE_LSB +: 2], mine[`RF_GROUP_CFG_OP_LSB +: 2],
                            mine[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS]};
 
       always @*

@@ -34,7 +34,7 @@ static const std::pair<unsigned, uint32_t> plain[] = {
 	{ RF_HOLD_PORTS, (1u << PORTS) - 1 }
 };
 
-static const unsigned constants[] = { RF_ID, RF_VERSION, RF_SHAPE, RF_SHAPE2, RF_CLOCK_KHZ, RF_CYCLE_LO, RF_CYCLE_HI, RF_IRQ,
+static const unsigned constants[] = { RF_ID, RF_VERSION, RF_SHAPE, RF_SHAPE2, RF_TYPES, RF_CLOCK_KHZ, RF_CYCLE_LO, RF_CYCLE_HI, RF_IRQ,
 				      RF_PARITY, RF_PUNT_STATUS, RF_INJECT_STATUS, RF_HASH_WRITE, RF_PUNT_POP, RF_TICK, RF_LAG_ARM,
 				      RF_LAG_STATUS, RF_LAG_CYCLES, RF_LAG_INDEX, RF_HELD_IP, RF_HELD_SRC,
 				      RF_HELD_KEY, RF_HELD_POP, RF_TOMB_WRITE, RF_TOMB_LOOK, RF_TOMB_SEEN };
@@ -121,6 +121,7 @@ static bool reading(const model &m, unsigned addr, uint32_t *v)
 	case RF_VERSION: *v = 1; break;
 	case RF_SHAPE: *v = PORTS | LANES << 8 | WIDTH / 64 << 16 | HASH_BITS << 20 | FP16 << 25 | SELECTIVE << 26 | LAG << 27; break;
 	case RF_SHAPE2: *v = GROUPS | BANK_AW << 8 | HDR_AW << 16 | 12 << 24; break;
+	case RF_TYPES: *v = 1 << RF_DTYPE_FP32 | 1 << RF_DTYPE_INT32 | FP16 << RF_DTYPE_BF16 | FP16 << RF_DTYPE_FP16; break;
 	case RF_CLOCK_KHZ: *v = CLOCK_KHZ; break;
 	case RF_CYCLE_LO: *v = m.cycle_at_read; break;
 	case RF_IRQ: *v = (unsigned)m.stopped << 3 | (unsigned)m.held << 2 | (unsigned)m.error << 1 | m.punt_status >> 31; break;

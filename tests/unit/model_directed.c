@@ -21,7 +21,9 @@ static void open_group(struct bench *b, struct bench_group *g)
 {
 	bench_group_init(g, 0, 4, 1);
 	g->mirror = 15;
-	g->kind = (struct rf_model_kind){true, true, RF_DTYPE_FP32, RF_OP_SUM};
+	g->directed = true;
+	g->dtype = RF_DTYPE_FP32;
+	g->op = RF_OP_SUM;
 	extra_start(b, g, 1);
 }
 
@@ -80,14 +82,16 @@ static void collectives_of(bool tagged, bool selective)
 	g.mirror = 15;
 	g.tagged = tagged;
 	g.selective = selective;
-	g.kind = (struct rf_model_kind){true, true, RF_DTYPE_FP32, RF_OP_SUM};
+	g.directed = true;
+	g.dtype = RF_DTYPE_FP32;
+	g.op = RF_OP_SUM;
 	extra_start(&b, &g, 1);
 	for (k = 0; k < sizeof(a); k += 4) {
 		rf_put_le32(a + k, k);
 		rf_put_le32(sum + k, 4 * k);
 	}
 	const uint32_t int_sum = EXTRA_CODE(RF_OP_SUM, RF_DTYPE_INT32);
-	const uint32_t copy = EXTRA_CODE(RF_MODEL_OP_COPY, RF_DTYPE_FP32);
+	const uint32_t copy = EXTRA_CODE(RF_OP_COPY, RF_DTYPE_FP32);
 	const struct say both = {WANTS | GIVES, a}, gives = {GIVES, a}, wants = {WANTS, NULL},
 			 none = {0, NULL};
 
@@ -103,7 +107,7 @@ static void collectives_of(bool tagged, bool selective)
 	/* Nobody gives, and they want: empty. */
 	round_of(&b, &g, 6, int_sum, (struct say[]){wants, none, wants, wants}, 0, 0, a);
 	/* Pad: a receiver's own packet has none, the result has it. */
-	round_of(&b, &g, 7, EXTRA_CODE(RF_MODEL_OP_COPY, RF_MODEL_TYPE_UINT8),
+	round_of(&b, &g, 7, EXTRA_CODE(RF_OP_COPY, RF_DTYPE_UINT8),
 		 (struct say[]){wants, none, gives, wants}, 61, 3, a);
 	assert_int_equal(bench_group_read(&b, 0, RF_GROUP_ERROR), 0);
 	assert_int_equal(bench_group_read(&b, 0, RF_GROUP_TAIL), 8);
@@ -121,7 +125,7 @@ static void collectives(void **unused)
 /* Empty packets that come ahead are stored, present, and taken in their turn. */
 static void ahead(void **unused)
 {
-	const uint32_t code = EXTRA_CODE(RF_MODEL_OP_COPY, RF_DTYPE_FP32);
+	const uint32_t code = EXTRA_CODE(RF_OP_COPY, RF_DTYPE_FP32);
 	struct bench b;
 	struct bench_group g;
 	struct packet p;
@@ -132,7 +136,9 @@ static void ahead(void **unused)
 	bench_group_init(&g, 0, 4, 1);
 	g.mirror = 15;
 	g.selective = true;
-	g.kind = (struct rf_model_kind){true, true, RF_DTYPE_FP32, RF_OP_SUM};
+	g.directed = true;
+	g.dtype = RF_DTYPE_FP32;
+	g.op = RF_OP_SUM;
 	extra_start(&b, &g, 1);
 	memset(a, 0x55, sizeof(a));
 	for (i = 3; i-- > 0;) {
@@ -159,8 +165,8 @@ static void masked_out(void **unused)
 		uint32_t op, type, operand;
 	} cases[] = {
 		{RF_OP_SUM, RF_DTYPE_FP32, 0x80000000},  {RF_OP_MIN, RF_DTYPE_FP32, ONE},
-		{RF_OP_MAX, RF_DTYPE_INT32, 0xfffffff0}, {RF_MODEL_OP_AND, RF_DTYPE_INT32, 0x1234},
-		{RF_OP_MIN, RF_MODEL_TYPE_UINT32, 77},
+		{RF_OP_MAX, RF_DTYPE_INT32, 0xfffffff0}, {RF_OP_AND, RF_DTYPE_INT32, 0x1234},
+		{RF_OP_MIN, RF_DTYPE_UINT32, 77},
 	};
 	struct bench b;
 	struct bench_group g;
@@ -184,8 +190,8 @@ static void masked_out(void **unused)
 /* A copy keeps every bit: signalling NaN, signs, halves of elements. */
 static void copy_bits(void **unused)
 {
-	static const uint8_t types[] = {RF_DTYPE_FP32, RF_DTYPE_BF16, RF_DTYPE_FP16,
-					RF_MODEL_TYPE_FP64, RF_DTYPE_INT32};
+	static const uint8_t types[] = {RF_DTYPE_FP32, RF_DTYPE_BF16, RF_DTYPE_FP16, RF_DTYPE_FP64,
+					RF_DTYPE_INT32};
 	struct bench b;
 	struct bench_group g;
 	uint8_t a[64];
@@ -198,7 +204,7 @@ static void copy_bits(void **unused)
 		rf_put_le32(a + k + 4, 0xfff00001 + k);
 	}
 	for (n = 0; n < sizeof(types); n++)
-		round_of(&b, &g, n, EXTRA_CODE(RF_MODEL_OP_COPY, types[n]),
+		round_of(&b, &g, n, EXTRA_CODE(RF_OP_COPY, types[n]),
 			 (struct say[]){{WANTS, NULL}, {GIVES, a}, {WANTS, NULL}, {WANTS, NULL}},
 			 n == 0 ? 63 : 64, n == 0, a);
 	bench_close(&b);
@@ -208,7 +214,6 @@ static void copy_bits(void **unused)
 static void disagree(const uint32_t *imm, const size_t *len, unsigned int rank, unsigned int what,
 		     uint32_t got, uint32_t want)
 {
-	struct rf_model_difference d;
 	struct bench b;
 	struct bench_group g;
 	struct packet p;
@@ -221,17 +226,18 @@ static void disagree(const uint32_t *imm, const size_t *len, unsigned int rank, 
 	}
 	assert_int_equal(b.outs, 0);
 	common_error(&b, &g.conn[rank], RF_ERROR_DISAGREE, 0);
-	rf_model_error_difference(b.e, 0, &d);
-	assert_int_equal(d.what, what);
-	assert_int_equal(d.got, got);
-	assert_int_equal(d.want, want);
+	assert_int_equal((bench_group_read(&b, 0, RF_GROUP_ERROR) & RF_GROUP_ERROR_WHAT_MASK) >>
+				 RF_GROUP_ERROR_WHAT_LSB,
+			 what);
+	assert_int_equal(bench_group_read(&b, 0, RF_GROUP_ERROR_GOT), got);
+	assert_int_equal(bench_group_read(&b, 0, RF_GROUP_ERROR_WANT), want);
 	bench_close(&b);
 }
 
 static void pass_disagrees(void **unused)
 {
 	const uint32_t ok = WANTS | GIVES | EXTRA_CODE(RF_OP_SUM, RF_DTYPE_INT32);
-	const uint32_t copy = EXTRA_CODE(RF_MODEL_OP_COPY, RF_DTYPE_INT32);
+	const uint32_t copy = EXTRA_CODE(RF_OP_COPY, RF_DTYPE_INT32);
 	const size_t same[] = {64, 64, 64, 64};
 	unsigned int bit;
 
@@ -267,7 +273,9 @@ static void long_messages(void **unused)
 	(void)unused;
 	bench_group_init(&g, 0, 4, 1);
 	g.mirror = 15;
-	g.kind = (struct rf_model_kind){true, true, RF_DTYPE_INT32, RF_OP_SUM};
+	g.directed = true;
+	g.dtype = RF_DTYPE_INT32;
+	g.op = RF_OP_SUM;
 	extra_start(&b, &g, 1);
 	for (k = 0; k < sizeof(a); k += 4) {
 		rf_put_le32(a + k, 0x01020304 * k);
@@ -302,7 +310,7 @@ static void long_messages(void **unused)
 /* Loss: empty packets are repeated, acknowledged on behalf and asked for like any other. */
 static void empty_packets_of_the_ledger(void **unused)
 {
-	const uint32_t code = EXTRA_CODE(RF_MODEL_OP_COPY, RF_DTYPE_FP32);
+	const uint32_t code = EXTRA_CODE(RF_OP_COPY, RF_DTYPE_FP32);
 	struct bench b;
 	struct bench_group g;
 	struct packet p[4], ack;
@@ -383,14 +391,14 @@ static void marks(void **unused)
 
 	(void)unused;
 	open_group(&b, &g);
-	cnp_of(&b, &g.conn[2], RF_MODEL_CNT_CNP_BACK); /* nothing stored yet: it counts as giving */
+	cnp_of(&b, &g.conn[2], RF_CNT_CNP_BACK); /* nothing stored yet: it counts as giving */
 	marked_round(&b, &g, 0, false, ect, ect);
-	cnp_of(&b, &g.conn[2], RF_MODEL_CNT_CNP_MARK);
-	cnp_of(&b, &g.conn[3], RF_MODEL_CNT_CNP_MARK);
-	cnp_of(&b, &g.conn[0], RF_MODEL_CNT_CNP_BACK);
+	cnp_of(&b, &g.conn[2], RF_CNT_CNP_MARK);
+	cnp_of(&b, &g.conn[3], RF_CNT_CNP_MARK);
+	cnp_of(&b, &g.conn[0], RF_CNT_CNP_BACK);
 	marked_round(&b, &g, 1, false, ect, ce); /* once, however many CNPs */
 	marked_round(&b, &g, 2, false, ect, ect);
-	cnp_of(&b, &g.conn[3], RF_MODEL_CNT_CNP_MARK);
+	cnp_of(&b, &g.conn[3], RF_CNT_CNP_MARK);
 	marked_round(&b, &g, 3, true, ect, ect); /* nobody gives: the mark stays */
 	marked_round(&b, &g, 4, false, off, off_ce);
 	marked_round(&b, &g, 5, false, ect, ect);
@@ -406,11 +414,13 @@ static void marks_on_a_ring(void **unused)
 
 	(void)unused;
 	bench_group_init(&g, 0, 4, 1);
-	g.kind = (struct rf_model_kind){true, true, RF_DTYPE_FP32, RF_OP_SUM};
+	g.directed = true;
+	g.dtype = RF_DTYPE_FP32;
+	g.op = RF_OP_SUM;
 	extra_start(&b, &g, 1);
 	marked_round(&b, &g, 0, false, ect, ect);
 	cnp_of(&b, &g.conn[0], RF_CNT_FOREIGN);
-	cnp_of(&b, &g.conn[3], RF_MODEL_CNT_CNP_MARK);
+	cnp_of(&b, &g.conn[3], RF_CNT_CNP_MARK);
 	marked_round(&b, &g, 1, false, ect, ce);
 	bench_close(&b);
 }
@@ -418,9 +428,8 @@ static void marks_on_a_ring(void **unused)
 /* Any of the integer types and operations, any subset giving and wanting, any length. */
 static void random_rounds(void **unused)
 {
-	static const uint8_t types[] = {RF_DTYPE_INT32,      RF_MODEL_TYPE_UINT32,
-					RF_MODEL_TYPE_INT64, RF_MODEL_TYPE_UINT64,
-					RF_MODEL_TYPE_INT8,  RF_MODEL_TYPE_UINT8};
+	static const uint8_t types[] = {RF_DTYPE_INT32,  RF_DTYPE_UINT32, RF_DTYPE_INT64,
+					RF_DTYPE_UINT64, RF_DTYPE_INT8,   RF_DTYPE_UINT8};
 	uint64_t state = seed, w;
 	struct bench b;
 	struct bench_group g;
@@ -433,8 +442,8 @@ static void random_rounds(void **unused)
 	open_group(&b, &g);
 	for (index = 0; index < 300; index++) {
 		unsigned int type = types[rf_rng_word(&state) % sizeof(types)];
-		unsigned int op = RF_MODEL_OP_AND + (unsigned int)(rf_rng_word(&state) % 3);
-		size_t size = type >= RF_MODEL_TYPE_INT8 ? 1 : type >= RF_MODEL_TYPE_INT64 ? 8 : 4;
+		unsigned int op = RF_OP_AND + (unsigned int)(rf_rng_word(&state) % 3);
+		size_t size = type >= RF_DTYPE_INT8 ? 1 : type >= RF_DTYPE_INT64 ? 8 : 4;
 		size_t len = size * (1 + rf_rng_word(&state) % (1024 / size));
 		struct say say[4];
 		bool any = false;
@@ -447,9 +456,9 @@ static void random_rounds(void **unused)
 			for (k = 0; (say[r].flags & GIVES) && k < len; k++) {
 				if (!any)
 					want[k] = data[r][k];
-				else if (op == RF_MODEL_OP_AND)
+				else if (op == RF_OP_AND)
 					want[k] &= data[r][k];
-				else if (op == RF_MODEL_OP_OR)
+				else if (op == RF_OP_OR)
 					want[k] |= data[r][k];
 				else
 					want[k] ^= data[r][k];

@@ -6,14 +6,6 @@
 #include "proto/rf_bytes.h"
 #include "sim/model/rf_model.h"
 
-static const char *name_of(unsigned int counter)
-{
-	static const char *const more[] = {"wrong_port", "unknown", "cnp_back",
-					   "cnp_mark",   "order",   "immediate"};
-
-	return counter < RF_CNT_COUNT ? bench_counter_names[counter] : more[counter - RF_CNT_COUNT];
-}
-
 void extra_start(struct bench *b, struct bench_group *g, unsigned int lanes)
 {
 	common_open(b, 4, lanes);
@@ -23,21 +15,21 @@ void extra_start(struct bench *b, struct bench_group *g, unsigned int lanes)
 void extra_frame(struct bench *b, unsigned int port, const uint8_t *frame, size_t len,
 		 unsigned int counter)
 {
-	uint32_t before[RF_MODEL_CNT_COUNT], after, want;
+	uint32_t before[RF_CNT_COUNT], after, want;
 	unsigned int k;
 
-	for (k = 0; k < RF_MODEL_CNT_COUNT; k++)
-		before[k] = rf_model_counter(b->e, port, k);
+	for (k = 0; k < RF_CNT_COUNT; k++)
+		before[k] = bench_counter(b, port, k);
 	bench_feed(b, port, frame, len, false);
 	assert_true(bench_settle(b));
-	for (k = 0; k < RF_MODEL_CNT_COUNT; k++) {
-		if (k >= RF_CNT_REPEAT_STALE && k < RF_CNT_COUNT)
+	for (k = 0; k < RF_CNT_COUNT; k++) {
+		if (k >= RF_CNT_REPEAT_STALE)
 			continue; /* not a verdict */
 		want = before[k] + (k == counter || k == RF_CNT_RX_FRAMES);
-		after = rf_model_counter(b->e, port, k);
+		after = bench_counter(b, port, k);
 		if (after != want)
-			fail_msg("port %u: %s is %u, not %u (%s was to rise)", port, name_of(k),
-				 after, want, name_of(counter));
+			fail_msg("port %u: %s is %u, not %u (%s was to rise)", port,
+				 bench_counter_names[k], after, want, bench_counter_names[counter]);
 	}
 }
 

@@ -1,7 +1,6 @@
 /*
- * What the tests of mirror connections and directed groups share: counters and errors that the
- * registers do not have yet, and the frame that a box should make of a mirror rank's packet. The
- * model alone has them, so there is no engine to choose except its mutants.
+ * What the tests of mirror connections and directed groups share: counted verdicts, and the
+ * frame that a box should make of a mirror rank's packet.
  */
 #ifndef RF_MODEL_EXTRA_H
 #define RF_MODEL_EXTRA_H

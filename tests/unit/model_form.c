@@ -12,7 +12,9 @@ static void open_group(struct bench *b, struct bench_group *g)
 {
 	bench_group_init(g, 0, 4, 1);
 	g->mirror = 3;
-	g->kind = (struct rf_model_kind){true, true, RF_DTYPE_FP32, RF_OP_SUM};
+	g->directed = true;
+	g->dtype = RF_DTYPE_FP32;
+	g->op = RF_OP_SUM;
 	extra_start(b, g, 1);
 }
 
@@ -23,7 +25,6 @@ static void open_group(struct bench *b, struct bench_group *g)
 static void refused(uint8_t opcode, uint32_t imm, size_t len, uint8_t pad, unsigned int counter,
 		    unsigned int cause)
 {
-	struct rf_model_difference d;
 	struct bench b;
 	struct bench_group g;
 	const struct bench_conn *c = &g.conn[1];
@@ -38,8 +39,8 @@ static void refused(uint8_t opcode, uint32_t imm, size_t len, uint8_t pad, unsig
 	p.psn = c->start;
 	extra_packet(&b, 1, &p, counter);
 	common_error(&b, c, cause, 0);
-	rf_model_error_difference(b.e, 0, &d);
-	assert_int_equal(d.got, cause >= RF_MODEL_ERROR_IMMEDIATE ? imm : 0);
+	assert_int_equal(bench_group_read(&b, 0, RF_GROUP_ERROR_GOT),
+			 cause >= RF_ERROR_IMMEDIATE ? imm : 0);
 	assert_int_equal(bench_conn_read(&b, c->cid, RF_CONN_NEXT), 0);
 	assert_int_equal(b.outs, 0);
 	bench_close(&b);
@@ -101,10 +102,8 @@ static void line_28a_order(void **unused)
 
 	(void)unused;
 	for (bits = 1; bits < 16; bits++) {
-		refused(OP_SEND_ONLY_IMM, WANTS | bits, 0, 0, RF_MODEL_CNT_ORDER,
-			RF_MODEL_ERROR_ORDER);
-		refused(OP_SEND_LAST_IMM, GIVES | bits, 64, 0, RF_MODEL_CNT_ORDER,
-			RF_MODEL_ERROR_ORDER);
+		refused(OP_SEND_ONLY_IMM, WANTS | bits, 0, 0, RF_CNT_ORDER, RF_ERROR_ORDER);
+		refused(OP_SEND_LAST_IMM, GIVES | bits, 64, 0, RF_CNT_ORDER, RF_ERROR_ORDER);
 	}
 	accepted(OP_SEND_ONLY, BOTH | 5, 64, 0); /* has no immediate */
 }
@@ -112,30 +111,30 @@ static void line_28a_order(void **unused)
 static void line_28b_immediate(void **unused)
 {
 	static const uint8_t floats[] = {RF_DTYPE_FP32, RF_DTYPE_BF16, RF_DTYPE_FP16,
-					 RF_MODEL_TYPE_FP64};
+					 RF_DTYPE_FP64};
 	unsigned int op, type, k;
 
 	(void)unused;
 	for (op = RF_MODEL_OPS; op < 16; op++)
 		refused(OP_SEND_ONLY_IMM, BOTH | EXTRA_CODE(op, RF_DTYPE_INT32), 64, 0,
-			RF_MODEL_CNT_IMMEDIATE, RF_MODEL_ERROR_IMMEDIATE);
+			RF_CNT_IMMEDIATE, RF_ERROR_IMMEDIATE);
 	for (type = RF_MODEL_TYPES; type < 16; type++)
 		refused(OP_SEND_ONLY_IMM, WANTS | EXTRA_CODE(RF_OP_SUM, type), 0, 0,
-			RF_MODEL_CNT_IMMEDIATE, RF_MODEL_ERROR_IMMEDIATE);
-	for (op = RF_MODEL_OP_AND; op <= RF_MODEL_OP_XOR; op++) {
+			RF_CNT_IMMEDIATE, RF_ERROR_IMMEDIATE);
+	for (op = RF_OP_AND; op <= RF_OP_XOR; op++) {
 		for (k = 0; k < sizeof(floats); k++)
 			refused(OP_SEND_ONLY_IMM, BOTH | EXTRA_CODE(op, floats[k]), 64, 0,
-				RF_MODEL_CNT_IMMEDIATE, RF_MODEL_ERROR_IMMEDIATE);
+				RF_CNT_IMMEDIATE, RF_ERROR_IMMEDIATE);
 	}
-	refused(OP_SEND_ONLY_IMM, BOTH, 0, 0, RF_MODEL_CNT_IMMEDIATE, RF_MODEL_ERROR_IMMEDIATE);
-	refused(OP_SEND_ONLY_IMM, WANTS, 64, 0, RF_MODEL_CNT_IMMEDIATE, RF_MODEL_ERROR_IMMEDIATE);
-	refused(OP_SEND_LAST_IMM, GIVES, 64, 0, RF_MODEL_CNT_IMMEDIATE, RF_MODEL_ERROR_IMMEDIATE);
-	refused(OP_SEND_LAST_IMM, WANTS, 64, 0, RF_MODEL_CNT_IMMEDIATE, RF_MODEL_ERROR_IMMEDIATE);
+	refused(OP_SEND_ONLY_IMM, BOTH, 0, 0, RF_CNT_IMMEDIATE, RF_ERROR_IMMEDIATE);
+	refused(OP_SEND_ONLY_IMM, WANTS, 64, 0, RF_CNT_IMMEDIATE, RF_ERROR_IMMEDIATE);
+	refused(OP_SEND_LAST_IMM, GIVES, 64, 0, RF_CNT_IMMEDIATE, RF_ERROR_IMMEDIATE);
+	refused(OP_SEND_LAST_IMM, WANTS, 64, 0, RF_CNT_IMMEDIATE, RF_ERROR_IMMEDIATE);
 	for (type = 0; type < RF_MODEL_TYPES; type++) {
 		for (op = 0; op < RF_MODEL_OPS; op++) {
-			bool bits = op >= RF_MODEL_OP_AND && op <= RF_MODEL_OP_XOR;
+			bool bits = op >= RF_OP_AND && op <= RF_OP_XOR;
 
-			if (!(bits && (type < RF_DTYPE_INT32 || type == RF_MODEL_TYPE_FP64)))
+			if (!(bits && (type < RF_DTYPE_INT32 || type == RF_DTYPE_FP64)))
 				accepted(OP_SEND_ONLY_IMM, BOTH | EXTRA_CODE(op, type), 64, 0);
 		}
 	}
@@ -158,7 +157,7 @@ static void line_29_element(void **unused)
 					RF_ERROR_ELEMENT);
 			else
 				accepted(OP_SEND_ONLY_IMM, imm, 12, (uint8_t)pad);
-			imm = GIVES | EXTRA_CODE(RF_MODEL_OP_COPY, type);
+			imm = GIVES | EXTRA_CODE(RF_OP_COPY, type);
 			accepted(OP_SEND_ONLY_IMM, imm, 12, (uint8_t)pad);
 		}
 	}

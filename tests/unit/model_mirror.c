@@ -46,7 +46,7 @@ static void row_7_arp(void **unused)
 	bench_write(&b, RF_PUNT_POP, 1);
 	extra_frame(&b, 3, frame, packet_arp(frame, BENCH_PORT_IP(2), 0, false), RF_CNT_ARP_OTHER);
 	/* A port without an address does not take 0.0.0.0 for its own. */
-	rf_model_set_address(b.e, 3, 0);
+	bench_write(&b, RF_PORT_IP3, 0);
 	extra_frame(&b, 3, frame, packet_arp(frame, 0, 0, false), RF_CNT_ARP_OTHER);
 	assert_int_equal(b.outs, 0);
 	bench_close(&b);
@@ -63,15 +63,15 @@ static void row_14a_wrong_port(void **unused)
 	(void)unused;
 	open_group(&b, &g);
 	bench_data(c, &p, 0, OP_SEND_ONLY, NULL, 64);
-	extra_packet(&b, 0, &p, RF_MODEL_CNT_WRONG_PORT); /* flooded */
+	extra_packet(&b, 0, &p, RF_CNT_WRONG_PORT); /* flooded */
 	p.dst_mac = BENCH_MAC;
-	extra_packet(&b, 1, &p, RF_MODEL_CNT_WRONG_PORT);
+	extra_packet(&b, 1, &p, RF_CNT_WRONG_PORT);
 	p.ip_proto = 1;
-	extra_packet(&b, 1, &p, RF_MODEL_CNT_WRONG_PORT);
+	extra_packet(&b, 1, &p, RF_CNT_WRONG_PORT);
 	p.ip_proto = 0;
 	p.payload = magic;
 	p.payload_len = sizeof(magic);
-	extra_packet(&b, 1, &p, RF_MODEL_CNT_WRONG_PORT);
+	extra_packet(&b, 1, &p, RF_CNT_WRONG_PORT);
 	assert_int_equal(bench_conn_read(&b, c->cid, RF_CONN_NEXT), 0);
 	assert_int_equal(bench_conn_read(&b, c->cid, RF_CONN_SEEN), 0);
 	assert_int_equal(b.outs, 0);
@@ -125,15 +125,15 @@ static void row_21m_unknown(void **unused)
 	bench_write(&b, RF_CTRL, RF_CTRL_ENABLE_MASK | RF_CTRL_HOLD_MASK);
 	bench_data(c, &p, 0, OP_SEND_ONLY, NULL, 64);
 	p.qpn++;
-	extra_packet(&b, 1, &p, RF_MODEL_CNT_UNKNOWN);
+	extra_packet(&b, 1, &p, RF_CNT_UNKNOWN);
 	p.qpn--;
 	p.src_ip += 0x100;
-	extra_packet(&b, 1, &p, RF_MODEL_CNT_UNKNOWN);
+	extra_packet(&b, 1, &p, RF_CNT_UNKNOWN);
 	bench_ack(c, &p, 1);
 	p.qpn++;
-	extra_packet(&b, 1, &p, RF_MODEL_CNT_UNKNOWN);
+	extra_packet(&b, 1, &p, RF_CNT_UNKNOWN);
 	p.opcode = OP_CNP;
-	extra_packet(&b, 1, &p, RF_MODEL_CNT_UNKNOWN);
+	extra_packet(&b, 1, &p, RF_CNT_UNKNOWN);
 	assert_int_equal(bench_read(&b, RF_HELD_KEY), 0);
 	/* The entry is found by frames to the port alone: to another host this is foreign. */
 	bench_write(&b, RF_CTRL, RF_CTRL_ENABLE_MASK);
@@ -279,7 +279,7 @@ static void leaves_cnp(void **unused)
 	p.bth4 = 0x40;
 	p.payload = reserved;
 	p.payload_len = sizeof(zeros);
-	extra_packet(&b, 0, &p, RF_MODEL_CNT_CNP_BACK);
+	extra_packet(&b, 0, &p, RF_CNT_CNP_BACK);
 	extra_returned(&b, 0, &p, zeros, sizeof(zeros), 0);
 	assert_int_equal(bench_conn_read(&b, g.conn[0].cid, RF_CONN_SEEN), 0);
 	bench_clear(&b);
@@ -324,7 +324,7 @@ static void leaves_made(void **unused)
 	/* The router's MAC changes; a signed request has told it. */
 	mac = c->src_mac;
 	c->src_mac = 0x02aabbccddee;
-	assert_true(rf_model_set_mirror(b.e, c->cid, c->src_mac));
+	bench_conn_mac(&b, c);
 	bench_data(c, &p, 1, OP_SEND_ONLY, operand, sizeof(operand));
 	extra_packet(&b, 1, &p, RF_CNT_REPEAT);
 	extra_returned(&b, 1, &p, sum, sizeof(sum), 0x80);

@@ -204,9 +204,9 @@ static void pairs_are_sharp(void **unused)
 			a = a < b ? a : b;                                                         \
 		else if (op == RF_OP_MAX)                                                          \
 			a = a > b ? a : b;                                                         \
-		else if (op == RF_MODEL_OP_AND)                                                    \
+		else if (op == RF_OP_AND)                                                          \
 			a = (type)(a & b);                                                         \
-		else if (op == RF_MODEL_OP_OR)                                                     \
+		else if (op == RF_OP_OR)                                                           \
 			a = (type)(a | b);                                                         \
 		else                                                                               \
 			a = (type)(a ^ b);                                                         \
@@ -244,13 +244,10 @@ static const struct reference {
 	unsigned int type, size, ops;
 	void (*op)(unsigned int op, uint8_t *acc, const uint8_t *operand);
 } references[] = {
-	{RF_DTYPE_INT32, 4, RF_MODEL_OP_COPY, ref_int32},
-	{RF_MODEL_TYPE_UINT32, 4, RF_MODEL_OP_COPY, ref_uint32},
-	{RF_MODEL_TYPE_INT64, 8, RF_MODEL_OP_COPY, ref_int64},
-	{RF_MODEL_TYPE_UINT64, 8, RF_MODEL_OP_COPY, ref_uint64},
-	{RF_MODEL_TYPE_INT8, 1, RF_MODEL_OP_COPY, ref_int8},
-	{RF_MODEL_TYPE_UINT8, 1, RF_MODEL_OP_COPY, ref_uint8},
-	{RF_MODEL_TYPE_FP64, 8, RF_MODEL_OP_AND, ref_fp64},
+	{RF_DTYPE_INT32, 4, RF_OP_COPY, ref_int32}, {RF_DTYPE_UINT32, 4, RF_OP_COPY, ref_uint32},
+	{RF_DTYPE_INT64, 8, RF_OP_COPY, ref_int64}, {RF_DTYPE_UINT64, 8, RF_OP_COPY, ref_uint64},
+	{RF_DTYPE_INT8, 1, RF_OP_COPY, ref_int8},   {RF_DTYPE_UINT8, 1, RF_OP_COPY, ref_uint8},
+	{RF_DTYPE_FP64, 8, RF_OP_AND, ref_fp64},
 };
 
 #define REFERENCES (sizeof(references) / sizeof(references[0]))
@@ -263,7 +260,7 @@ static void fill(const struct reference *r, uint8_t *p, size_t len)
 
 	for (k = 0; k < len; k++)
 		p[k] = (uint8_t)draw();
-	for (k = 0; r->type == RF_MODEL_TYPE_FP64 && k < len; k += 8) {
+	for (k = 0; r->type == RF_DTYPE_FP64 && k < len; k += 8) {
 		random_pair(&a, &b);
 		memcpy(p + k, &a, 8);
 	}
@@ -304,16 +301,16 @@ static void examples(void **unused)
 		unsigned int type, op;
 		uint64_t a, b, want;
 	} e[] = {
-		{RF_MODEL_TYPE_UINT32, RF_OP_MAX, 0x7fffffff, 0x80000000, 0x80000000},
-		{RF_MODEL_TYPE_INT64, RF_OP_SUM, 0x7fffffffffffffff, 1, 0x8000000000000000},
-		{RF_MODEL_TYPE_INT8, RF_OP_SUM, 0x80, 0xff, 0x7f},
-		{RF_MODEL_TYPE_INT8, RF_OP_MIN, 0x80, 0x7f, 0x80},
-		{RF_MODEL_TYPE_UINT8, RF_OP_MIN, 0x80, 0x7f, 0x7f},
-		{RF_MODEL_TYPE_FP64, RF_OP_SUM, 0x3ff0000000000000, 0x3ca0000000000000,
+		{RF_DTYPE_UINT32, RF_OP_MAX, 0x7fffffff, 0x80000000, 0x80000000},
+		{RF_DTYPE_INT64, RF_OP_SUM, 0x7fffffffffffffff, 1, 0x8000000000000000},
+		{RF_DTYPE_INT8, RF_OP_SUM, 0x80, 0xff, 0x7f},
+		{RF_DTYPE_INT8, RF_OP_MIN, 0x80, 0x7f, 0x80},
+		{RF_DTYPE_UINT8, RF_OP_MIN, 0x80, 0x7f, 0x7f},
+		{RF_DTYPE_FP64, RF_OP_SUM, 0x3ff0000000000000, 0x3ca0000000000000,
 		 0x3ff0000000000000},
-		{RF_MODEL_TYPE_FP64, RF_OP_SUM, 0x7fefffffffffffff, 0x7c90000000000000,
+		{RF_DTYPE_FP64, RF_OP_SUM, 0x7fefffffffffffff, 0x7c90000000000000,
 		 0x7ff0000000000000},
-		{RF_MODEL_TYPE_FP64, RF_OP_MIN, 0, 0x8000000000000000, 0x8000000000000000},
+		{RF_DTYPE_FP64, RF_OP_MIN, 0, 0x8000000000000000, 0x8000000000000000},
 	};
 	size_t k;
 
@@ -356,7 +353,7 @@ static bool ordered(const struct reference *r, unsigned int op, uint8_t (*data)[
 			memcpy(out, v[lane], r->size);
 		any = any || has[lane];
 	}
-	if (any && r->type == RF_MODEL_TYPE_FP64)
+	if (any && r->type == RF_DTYPE_FP64)
 		ref_fp64_output(out);
 	return any;
 }
@@ -374,7 +371,9 @@ static void through_a_box(void **unused)
 	(void)unused;
 	bench_group_init(&g, 0, 4, 2);
 	g.mirror = 255;
-	g.kind = (struct rf_model_kind){true, true, RF_DTYPE_INT32, RF_OP_SUM};
+	g.directed = true;
+	g.dtype = RF_DTYPE_INT32;
+	g.op = RF_OP_SUM;
 	extra_start(&b, &g, 2);
 	for (index = 0; index < 400; index++) {
 		const struct reference *r = &references[index % REFERENCES];

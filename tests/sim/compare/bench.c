@@ -256,6 +256,15 @@ static void make_ranks(struct bench_group *g)
 	}
 }
 
+void bench_conn_mac(struct bench *b, const struct bench_conn *c)
+{
+	uint32_t base = RF_CONN_BASE + c->cid * RF_CONN_STRIDE;
+
+	bench_write(b, base + RF_CONN_PEER_MAC_HI,
+		    c->mirror ? RF_CONN_PEER_MAC_HI_MIRROR_MASK | (uint32_t)(c->src_mac >> 32) : 0);
+	bench_write(b, base + RF_CONN_PEER_MAC_LO, c->mirror ? (uint32_t)c->src_mac : 0);
+}
+
 static bool start_conn(struct bench *b, const struct bench_conn *c)
 {
 	uint32_t base = RF_CONN_BASE + c->cid * RF_CONN_STRIDE;
@@ -266,9 +275,12 @@ static bool start_conn(struct bench *b, const struct bench_conn *c)
 	bench_write(b, base + RF_CONN_PEER_IP, c->mirror ? c->src_ip : c->dst_ip);
 	bench_write(b, base + RF_CONN_PEER_PORT, c->peer_port);
 	bench_write(b, base + RF_CONN_QPN, c->ack_qpn);
+	bench_conn_mac(b, c);
 	bench_write(b, base + RF_CONN_INIT, 1);
-	if (c->mirror)
-		return true; /* its entry is made last */
+	if (c->mirror) {
+		bench_write(b, RF_PORT_IP0 + 4 * c->port, c->dst_ip);
+		return bench_entry(b, 2, c->src_ip, c->ack_qpn, c->cid, RF_STATE_LIVE);
+	}
 	return bench_entry(b, 0, c->dst_ip, c->data_qpn, c->cid, RF_STATE_LIVE) &&
 	       bench_entry(b, 1, c->src_ip, c->ack_qpn, c->cid, RF_STATE_LIVE);
 }
@@ -286,6 +298,7 @@ bool bench_group_start(struct bench *b, struct bench_group *g)
 	      (g->open_loop ? RF_GROUP_CFG_OPEN_LOOP_MASK : 0) |
 	      (g->transparent ? RF_GROUP_CFG_TRANSPARENT_MASK : 0) |
 	      (g->strict ? RF_GROUP_CFG_STRICT_MASK : 0) |
+	      (g->directed ? RF_GROUP_CFG_DIRECTED_MASK : 0) |
 	      (g->selective ? RF_GROUP_CFG_SELECTIVE_MASK : 0);
 	bench_write(b, base + RF_GROUP_CFG, 0);
 	bench_write(b, base + RF_GROUP_CFG, cfg);
@@ -298,17 +311,6 @@ bool bench_group_start(struct bench *b, struct bench_group *g)
 		if (!start_conn(b, &g->conn[k]))
 			return false;
 	}
-	for (k = 0; k < g->ranks; k++) {
-		const struct bench_conn *c = &g->conn[k];
-
-		if (!c->mirror)
-			continue;
-		rf_model_set_address(b->e, c->port, c->dst_ip);
-		if (!rf_model_set_mirror(b->e, c->cid, c->src_mac))
-			return false;
-	}
-	if (g->kind.set)
-		rf_model_set_kind(b->e, g->number, &g->kind);
 	bench_write(b, base + RF_GROUP_CFG, cfg | RF_GROUP_CFG_LIVE_MASK);
 	if (g->selective) /* its slots are cleared */
 		bench_run(b, (1u << g->s_log2) + 16);

@@ -38,15 +38,14 @@ struct bench_conn {
 
 struct bench_group {
 	unsigned int number, lanes, dtype, op, mtu_log2, s_log2, level, base_port;
-	bool open_loop, transparent, selective, strict;
+	bool open_loop, transparent, selective, strict, directed;
 	uint32_t straggler;  /* timer code, 0: no answer */
 	uint8_t members[16]; /* ports of each lane */
 	uint32_t dbase, hbase;
 	uint32_t start, shift; /* START of rank r is start + 1000 r */
 	bool tagged;
-	uint64_t mirror;           /* bit r: rank r has a mirror connection (the model only) */
-	bool one_address;          /* all mirror ranks have one address */
-	struct rf_model_kind kind; /* if set (the model only) */
+	uint64_t mirror;  /* bit r: rank r has a mirror connection */
+	bool one_address; /* all mirror ranks have one address */
 	unsigned int ranks;
 	struct bench_conn conn[64]; /* made by bench_group_start(), lanes ascending, then ports */
 };
@@ -88,6 +87,8 @@ uint32_t bench_group_read(struct bench *b, unsigned int group, uint32_t reg);
  * Writes an entry of the connection table (an existing key keeps its entry; state 0 frees it).
  * Moves other entries if both places are taken; false if that does not help.
  */
+/* Writes PEER_MAC of a connection: of a mirror rank the address it has now. */
+void bench_conn_mac(struct bench *b, const struct bench_conn *c);
 bool bench_entry(struct bench *b, unsigned int role, uint32_t ip, uint32_t qpn, unsigned int cid,
 		 unsigned int state);
 /* Registers all ranks of a group and sets it live. False if there is no room for an entry. */

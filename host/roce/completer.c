@@ -4,7 +4,7 @@
 static void go_back(struct roce_qp *qp)
 {
 	qp->rq.recovering = false;
-	qp->rq.limit = qp->cfg.window;
+	qp->rq.limit = qp->rq.window;
 	roce_requester_rewind(qp);
 }
 
@@ -22,7 +22,7 @@ static void recover(struct roce_qp *qp, uint64_t una, uint64_t before)
 	if (una > rq->nxt)
 		roce_requester_skip(qp);
 	rq->recovering = rq->nxt < rq->max;
-	rq->limit = rq->recovering && limit < qp->cfg.window ? (uint32_t)limit : qp->cfg.window;
+	rq->limit = rq->recovering && limit < rq->window ? (uint32_t)limit : rq->window;
 }
 
 /* Everything below packet number `una` has been acknowledged. */
@@ -45,6 +45,8 @@ static void advance(struct roce_qp *qp, uint64_t now, uint64_t una)
 		recover(qp, una, before);
 	else if (rq->nxt < una) /* stepped back, but these packets had arrived after all */
 		roce_requester_rewind(qp);
+	if (rq->window < qp->cfg.window)
+		roce_congestion_grow(qp, una - before);
 	rq->retries = 0;
 	rq->rnr_retries = 0;
 	rq->nak_obeyed = false;

@@ -7,6 +7,7 @@
 
 #define DEPTH_MAX (1u << 20)
 #define WINDOW_MAX (1u << 22)
+#define ECN_CE 3u
 
 const char *roce_wc_status_name(enum roce_wc_status status)
 {
@@ -58,7 +59,7 @@ static int cfg_check(const struct roce_qp_cfg *c)
 	if (c->rnr_retry > ROCE_RNR_FOREVER || c->min_rnr_timer > 31 ||
 	    (c->selective && c->window > ROCE_SELECTIVE_REACH))
 		return ROCE_E_INVALID;
-	if (c->region_count > 0 && !c->regions)
+	if ((c->region_count > 0 && !c->regions) || (c->mirror && c->sq_psn != c->rq_psn))
 		return ROCE_E_INVALID;
 	return ROCE_OK;
 }
@@ -86,10 +87,8 @@ int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out)
 	qp->rq.slots = (struct roce_send_slot *)(void *)(qp + 1);
 	qp->rs.slots = (struct roce_recv_slot *)(void *)((char *)(qp + 1) + sq);
 	qp->rq.limit = cfg->window;
-	qp->rq.ack_every = cfg->window >= 4 ? cfg->window / 4 : 1;
-	/* If holes are repaired one by one, the window is the limit: it opens in smaller steps. */
-	if (cfg->selective)
-		qp->rq.ack_every = cfg->window >= 16 ? cfg->window / 16 : 1;
+	qp->rq.window = cfg->window;
+	qp->rq.ack_every = roce_congestion_ack_every(cfg, cfg->window);
 	qp->rq.timeout = cfg->ack_timeout;
 	roce_timer_stop(&qp->rq);
 	qp->rs.epsn = cfg->rq_psn;
@@ -111,7 +110,8 @@ int roce_qp_to_rtr(struct roce_qp *qp, const struct roce_qp_peer *peer)
 
 	if (qp->state != ROCE_QP_INIT)
 		return ROCE_E_STATE;
-	if (peer->qpn > ROCE_PSN_MASK || (peer->mac[0] & 1))
+	if (peer->qpn > ROCE_PSN_MASK || (peer->mac[0] & 1) ||
+	    (qp->cfg.mirror && peer->qpn != qp->cfg.qpn))
 		return ROCE_E_INVALID;
 	qp->peer = *peer;
 	memcpy(h->dst_mac, peer->mac, 6);
@@ -153,12 +153,15 @@ void roce_qp_rx(struct roce_qp *qp, uint64_t now, const struct roce_packet *p)
 		qp->n.rx_ignored++;
 	} else if (p->opcode == ROCE_OP_CNP) {
 		qp->n.rx_cnps++;
+		roce_congestion_cut(qp);
 	} else if (flags & ROCE_F_ACK) {
 		if (qp->state == ROCE_QP_RTS)
 			roce_completer_rx(qp, now, p);
 		else
 			qp->n.rx_ignored++;
 	} else {
+		if ((p->tos & ECN_CE) == ECN_CE)
+			roce_congestion_marked(qp, now);
 		roce_responder_rx(qp, now, p);
 	}
 }
@@ -174,6 +177,8 @@ size_t roce_qp_tx(struct roce_qp *qp, uint64_t now, uint8_t *frame, size_t room)
 		if (len > 0)
 			return len;
 	}
+	if (qp->cnp && qp->state != ROCE_QP_ERR)
+		return roce_congestion_tx(qp, frame, room);
 	if (qp->state != ROCE_QP_RTS)
 		return 0;
 	if (now >= qp->rq.deadline) {
@@ -249,6 +254,11 @@ const struct roce_qp_peer *roce_qp_peer(const struct roce_qp *qp)
 uint32_t roce_qp_in_flight(const struct roce_qp *qp)
 {
 	return qp->state == ROCE_QP_ERR ? 0 : (uint32_t)(qp->rq.max - qp->rq.una);
+}
+
+uint32_t roce_qp_window(const struct roce_qp *qp)
+{
+	return qp->rq.window;
 }
 
 int roce_qp_send_idle(const struct roce_qp *qp)

@@ -93,7 +93,10 @@ struct roce_send_wr {
  * ... with one exception. Payload is read from the buffer each time a packet is sent or repeated,
  * and the ICRC is computed at that time. If the caller knows that the payload of a packet will not
  * be used any more (the box has stored it; a receiver has accepted it), it may overwrite those
- * bytes before the completion: the repeat is a valid packet and only its PSN matters.
+ * bytes before the completion: the repeat is a valid packet and only its PSN matters. On a mirror
+ * connection the bytes of packet i are not read any more once receive i has completed: the repeat
+ * then carries zeroes of the same length. The caller owns the buffer again, although the send has
+ * not completed.
  */
 
 /* Buffer for one incoming message; the queue pair owns the bytes until the completion. */
@@ -133,7 +136,7 @@ struct roce_qp_cfg {
 	uint16_t vlan_tci;
 	uint32_t qpn;       /* 24 bits, not 0 or 1 */
 	uint16_t udp_sport; /* one value per queue pair; 0: 0xc000 + a fold of the QPN */
-	uint8_t tos;        /* of every packet; DSCP 6 bits, ECN 2 bits */
+	uint8_t tos;        /* of every packet; DSCP 6 bits, ECN 2 bits (2: marks are welcome) */
 	/* PSN of the first packet that this end sends. */
 	uint32_t sq_psn;
 	/*
@@ -163,10 +166,22 @@ struct roce_qp_cfg {
 	uint8_t min_rnr_timer;
 	/*
 	 * Selective retransmission, agreed by both ends and the box: packets are accepted in any
-	 * order, and a NAK 60 names one that is missing. SEND without immediate only; each message
-	 * fills its receive buffer. Window at most 4096.
+	 * order, and a NAK 60 names one that is missing. SEND only, with or without immediate; each
+	 * message fills its receive buffer, unless `single` is set. Window at most 4096.
 	 */
 	bool selective;
+	/*
+	 * Every message is one packet, at most MTU bytes, in both directions: packet i uses receive
+	 * request i, also if packets before it are missing. It may be shorter than the buffer. ACKs
+	 * are requested several times per window and not for each message.
+	 */
+	bool single;
+	/*
+	 * Mirror connection: the peer is an address of a box's port, which returns the result of
+	 * each packet under its own header (docs/box.md). The peer's QPN is the own QPN, rq_psn =
+	 * sq_psn. Draw both at random.
+	 */
+	bool mirror;
 	/* Memory for incoming WRITE; the caller owns the array. */
 	const struct roce_region *regions;
 	uint32_t region_count;
@@ -195,7 +210,10 @@ struct roce_qp_counters {
 	uint64_t rx_fatal_naks;
 	uint64_t rx_rnr_naks;
 	uint64_t rx_acks_stale; /* acknowledge nothing in flight: ignored */
-	uint64_t rx_cnps;       /* congestion notifications: counted, not obeyed */
+	uint64_t rx_cnps;       /* congestion notifications */
+	uint64_t rx_marked;     /* requests with a CE mark */
+	uint64_t tx_cnps;       /* congestion notifications made */
+	uint64_t window_cuts;   /* the window was halved */
 	uint64_t rx_duplicates; /* requests that had been accepted before */
 	uint64_t rx_gaps;       /* requests beyond the expected one */
 	uint64_t rx_errors;     /* wrong opcode order, length, access: ended the queue pair */
@@ -283,6 +301,8 @@ uint32_t roce_qp_qpn(const struct roce_qp *qp);
 const struct roce_qp_peer *roce_qp_peer(const struct roce_qp *qp);
 /* Requests sent and not acknowledged. */
 uint32_t roce_qp_in_flight(const struct roce_qp *qp);
+/* Packets that may be in flight at present: cfg.window, or fewer after congestion. */
+uint32_t roce_qp_window(const struct roce_qp *qp);
 /* 1 if every posted send has been acknowledged (or has ended). */
 int roce_qp_send_idle(const struct roce_qp *qp);
 

@@ -1,6 +1,7 @@
 /*
  * Internals of a queue pair, shared by its machines: requester.c sends requests, completer.c reads
- * their acknowledgements, responder.c takes the peer's requests, timeout.c handles timeouts.
+ * their acknowledgements, responder.c takes the peer's requests, timeout.c handles timeouts,
+ * congestion.c the marks of switches.
  */
 #ifndef ROCE_QP_INTERNAL_H
 #define ROCE_QP_INTERNAL_H
@@ -57,9 +58,13 @@ struct roce_requester {
 	uint32_t cur; /* slot counter of the request that nxt belongs to */
 	/* Largest number of packets in flight: the window; while recovering 1, 2, 4, ... */
 	uint32_t limit;
-	bool recovering; /* a timeout stepped back to una, and nxt has not caught up with max */
-	uint32_t ack_every;
-	uint32_t retries; /* timeouts without progress */
+	/* congestion.c: the window at present, at most cfg.window. */
+	uint32_t window;
+	uint32_t grown;     /* packets acknowledged since it last grew */
+	uint64_t cut_end;   /* it is not halved again before this packet is acknowledged */
+	bool recovering;    /* a timeout stepped back to una, and nxt has not caught up with max */
+	uint32_t ack_every; /* packets from one AckReq to the next */
+	uint32_t retries;   /* timeouts without progress */
 	uint32_t rnr_retries;
 	bool nak_obeyed; /* a sequence NAK was acted on and nothing was acknowledged since */
 	enum roce_timer timer;
@@ -138,6 +143,8 @@ struct roce_qp {
 	struct roce_requester rq;
 	struct roce_responder rs;
 	struct roce_selective sel;
+	bool cnp;                  /* a CNP is to be sent */
+	uint64_t cnp_after;        /* no other CNP before this time */
 	struct roce_packet header; /* header fields common to all our packets */
 	struct roce_qp_counters n;
 };
@@ -184,6 +191,18 @@ enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, uint64_t now,
 					      const struct roce_packet *p, uint32_t ahead);
 /* PSN of a packet to request now. */
 bool roce_selective_nak(struct roce_qp *qp, uint64_t now, uint32_t *psn);
+
+/* congestion.c */
+/* A request came with a CE mark. */
+void roce_congestion_marked(struct roce_qp *qp, uint64_t now);
+/* Halves the window, at most once per round trip. */
+void roce_congestion_cut(struct roce_qp *qp);
+/* `acked` packets were acknowledged while the window is smaller than cfg.window. */
+void roce_congestion_grow(struct roce_qp *qp, uint64_t acked);
+/* Writes the CNP that is waiting. Returns its length. */
+size_t roce_congestion_tx(struct roce_qp *qp, uint8_t *frame, size_t room);
+/* Packets between two requests for an ACK, for a window. */
+uint32_t roce_congestion_ack_every(const struct roce_qp_cfg *cfg, uint32_t window);
 
 /* timer.c */
 void roce_timer_start(struct roce_requester *rq, enum roce_timer timer, uint64_t at);

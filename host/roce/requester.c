@@ -2,12 +2,15 @@
 
 #define MESSAGE_MAX (1u << 31)
 
+static const uint8_t zeroes[ROCE_MTU_MAX];
+
 int roce_qp_post_send(struct roce_qp *qp, const struct roce_send_wr *wr)
 {
 	struct roce_requester *rq = &qp->rq;
 	struct roce_send_slot *slot;
 
-	if (wr->len > MESSAGE_MAX || (wr->len > 0 && !wr->buf) || wr->opcode > ROCE_WR_WRITE_IMM)
+	if (wr->len > MESSAGE_MAX || (wr->len > 0 && !wr->buf) || wr->opcode > ROCE_WR_WRITE_IMM ||
+	    (qp->cfg.single && wr->len > qp->cfg.mtu))
 		return ROCE_E_INVALID;
 	if (qp->state != ROCE_QP_RTS && qp->state != ROCE_QP_ERR)
 		return ROCE_E_STATE;
@@ -59,6 +62,28 @@ static uint8_t opcode_of(const struct roce_send_slot *slot, bool first, bool las
 	return (uint8_t)(base + (first ? ROCE_OP_SEND_FIRST : ROCE_OP_SEND_MIDDLE));
 }
 
+/*
+ * An ACK is requested at the end of a message, often enough to keep the window open, at the packet
+ * we stepped back to, and where recovery or congestion makes us stop and wait. If every packet is a
+ * message: only at the last one that is posted.
+ */
+static bool wants_ack(const struct roce_qp *qp, uint64_t number, bool last)
+{
+	const struct roce_requester *rq = &qp->rq;
+
+	return (qp->cfg.single ? number + 1 == rq->end : last) ||
+	       number % rq->ack_every == rq->ack_every - 1 ||
+	       (number < rq->max && (qp->cfg.selective || number == rq->una)) ||
+	       (rq->limit < qp->cfg.window && number - rq->una + 1 == rq->limit);
+}
+
+/* Mirror: the result of a packet is here, so the box has the packet, and its bytes are not needed.
+ */
+static bool has_result(const struct roce_qp *qp, uint32_t psn)
+{
+	return roce_psn_distance(qp->rs.epsn, roce_psn_add(psn, 1)) < 1u << 23;
+}
+
 /* Builds packet `number` of the queue pair, which belongs to the request in `slot`. */
 static void fill_packet(const struct roce_qp *qp, const struct roce_send_slot *slot,
 			uint64_t number, struct roce_packet *p)
@@ -73,27 +98,25 @@ static void fill_packet(const struct roce_qp *qp, const struct roce_send_slot *s
 	p->opcode = opcode_of(slot, first, last);
 	p->se = last && slot->wr.solicited;
 	p->psn = roce_psn_add(qp->cfg.sq_psn, number);
-	/*
-	 * An ACK is requested at the end of a message, often enough to keep the window open, at the
-	 * packet we stepped back to, and where recovery stops and waits.
-	 */
-	p->ackreq = last || number % rq->ack_every == rq->ack_every - 1 ||
-		    (qp->cfg.selective && number < rq->max) ||
-		    (number == rq->una && number < rq->max) ||
-		    (rq->recovering && number - rq->una + 1 == rq->limit);
+	p->ackreq = wants_ack(qp, number, last);
 	p->va = slot->wr.remote_va;
 	p->rkey = slot->wr.rkey;
 	p->dma_length = slot->wr.len;
 	p->imm = slot->wr.imm;
 	p->payload_len = left < qp->cfg.mtu ? left : qp->cfg.mtu;
 	p->payload = p->payload_len > 0 ? (const uint8_t *)slot->wr.buf + offset : NULL;
+	if (number < rq->max && qp->cfg.mirror && has_result(qp, p->psn))
+		p->payload = zeroes;
 }
 
 /* The open request that a packet in flight belongs to. */
-static const struct roce_send_slot *slot_of(const struct roce_requester *rq, uint64_t number)
+static const struct roce_send_slot *slot_of(const struct roce_qp *qp, uint64_t number)
 {
+	const struct roce_requester *rq = &qp->rq;
 	uint32_t k;
 
+	if (qp->cfg.single)
+		return &rq->slots[(rq->q.done + (uint32_t)(number - rq->una)) & rq->q.mask];
 	for (k = rq->q.done; k != rq->q.posted; k++) {
 		const struct roce_send_slot *slot = &rq->slots[k & rq->q.mask];
 
@@ -112,7 +135,7 @@ static size_t resend(struct roce_qp *qp, uint8_t *frame, size_t room)
 
 	if (qp->rq.timer == ROCE_TIMER_RNR || !roce_selective_next(qp, &number))
 		return 0;
-	slot = slot_of(&qp->rq, number);
+	slot = slot_of(qp, number);
 	if (!slot)
 		return 0;
 	fill_packet(qp, slot, number, &qp->header);

@@ -156,7 +156,8 @@ static void take_expected(struct roce_qp *qp, const struct roce_packet *p, unsig
 	qp->n.rx_bytes += p->payload_len;
 	if (flags & ROCE_F_END)
 		close_message(rs, p, flags);
-	if (p->ackreq || flags & ROCE_F_END || rs->response == ROCE_RESPONSE_NAK)
+	if (p->ackreq || (flags & ROCE_F_END && !qp->cfg.single) ||
+	    rs->response == ROCE_RESPONSE_NAK)
 		respond(rs, ROCE_SYN_ACK);
 }
 

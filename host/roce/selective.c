@@ -4,7 +4,7 @@
  * of RC.
  *
  * Each message must fill its receive buffer. This determines which message a packet belongs to when
- * its predecessors are missing.
+ * its predecessors are missing. If each message is one packet (`single`), it need not.
  */
 #include <string.h>
 
@@ -182,8 +182,36 @@ static bool fits(const struct roce_qp *qp, const struct roce_packet *p, unsigned
 {
 	bool first = place == 0, last = place + 1 == roce_packets_of(qp, slot->wr.len);
 
+	if (qp->cfg.single)
+		return flags & ROCE_F_START && flags & ROCE_F_END &&
+		       p->payload_len <= slot->wr.len && p->payload_len <= qp->cfg.mtu;
 	return !!(flags & ROCE_F_START) == first && !!(flags & ROCE_F_END) == last &&
 	       p->payload_len == bytes_at(qp, slot, place);
+}
+
+/* `single`: packet n has a receive of its own. */
+static struct roce_recv_slot *locate_single(struct roce_qp *qp, uint32_t ahead)
+{
+	struct roce_responder *rs = &qp->rs;
+
+	return ahead < rs->q.posted - rs->q.done ? &rs->slots[(rs->q.done + ahead) & rs->q.mask]
+						 : NULL;
+}
+
+/* Advances over all packets that have arrived, each a message of its own. */
+static void run_single(struct roce_qp *qp)
+{
+	struct roce_responder *rs = &qp->rs;
+	struct roce_selective *s = &qp->sel;
+
+	while (present(s, s->next)) {
+		s->present[PRESENT_WORD(s->next)] &= ~PRESENT_BIT(s->next);
+		s->next++;
+		rs->epsn = roce_psn_add(rs->epsn, 1);
+		rs->msn = (rs->msn + 1) & ROCE_PSN_MASK;
+		rs->q.done++;
+	}
+	s->first = s->next;
 }
 
 /* Advances over all packets that have arrived. True if a message has ended. */
@@ -209,7 +237,6 @@ static bool run(struct roce_qp *qp)
 			continue;
 		slot->opcode = ROCE_WC_RECV;
 		slot->len = slot->wr.len;
-		slot->has_imm = false;
 		rs->msn = (rs->msn + 1) & ROCE_PSN_MASK;
 		rs->in_message = false;
 		rs->q.done++;
@@ -306,6 +333,22 @@ static void holes_sweep(struct roce_qp *qp, uint64_t now)
 	}
 }
 
+/* Copies a packet to its place. The last one of a message has the message's immediate. */
+static void deliver(struct roce_qp *qp, const struct roce_packet *p, unsigned int flags,
+		    struct roce_recv_slot *slot, uint32_t place)
+{
+	if (p->payload_len > 0)
+		memcpy((uint8_t *)slot->wr.buf + (size_t)place * qp->cfg.mtu, p->payload,
+		       p->payload_len);
+	qp->n.rx_bytes += p->payload_len;
+	if (!(flags & ROCE_F_END))
+		return;
+	slot->has_imm = flags & ROCE_F_IMM;
+	slot->imm = p->imm;
+	if (qp->cfg.single)
+		slot->len = p->payload_len;
+}
+
 enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, uint64_t now,
 					      const struct roce_packet *p, uint32_t ahead)
 {
@@ -313,16 +356,16 @@ enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, uint64_t now,
 	unsigned int flags = roce_opcode_flags(p->opcode);
 	uint64_t n = s->next + ahead;
 	struct roce_recv_slot *slot;
-	uint32_t place;
+	uint32_t place = 0;
 	bool ended;
 
 	if (ahead >= qp->cfg.window || ahead >= ROCE_SELECTIVE_REACH) {
 		qp->n.rx_gaps++;
 		return ROCE_SELECTIVE_SILENT;
 	}
-	if (!(flags & ROCE_F_SEND) || flags & ROCE_F_IMM)
+	if (!(flags & ROCE_F_SEND))
 		return ROCE_SELECTIVE_REFUSE;
-	slot = locate(qp, n, &place);
+	slot = qp->cfg.single ? locate_single(qp, ahead) : locate(qp, n, &place);
 	if (!slot)
 		return ahead == 0 ? ROCE_SELECTIVE_NOT_READY : ROCE_SELECTIVE_SILENT;
 	if (!fits(qp, p, flags, slot, place))
@@ -331,10 +374,7 @@ enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, uint64_t now,
 		qp->n.rx_duplicates++;
 	} else {
 		qp->n.rx_gaps += ahead > 0;
-		if (p->payload_len > 0)
-			memcpy((uint8_t *)slot->wr.buf + (size_t)place * qp->cfg.mtu, p->payload,
-			       p->payload_len);
-		qp->n.rx_bytes += p->payload_len;
+		deliver(qp, p, flags, slot, place);
 		s->present[PRESENT_WORD(n)] |= PRESENT_BIT(n);
 		if (n < s->highest)
 			measure(qp, now, n);
@@ -343,6 +383,10 @@ enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, uint64_t now,
 		hole_add(s, now, s->highest);
 	if (s->highest == n)
 		s->highest = n + 1;
+	if (qp->cfg.single) {
+		run_single(qp);
+		return p->ackreq ? ROCE_SELECTIVE_ACK : ROCE_SELECTIVE_SILENT;
+	}
 	ended = run(qp);
 	return p->ackreq || ended ? ROCE_SELECTIVE_ACK : ROCE_SELECTIVE_SILENT;
 }

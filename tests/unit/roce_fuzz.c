@@ -1,7 +1,8 @@
 /*
- * Fuzzing of what a host receives: an endpoint with two queue pairs, one plain and one selective,
- * fed with frames that the fuzzer makes. After each step the state is consistent, no byte outside
- * the posted buffers was written, and what the endpoint sends can be read.
+ * Fuzzing of what a host receives: an endpoint with three queue pairs, one plain, one selective and
+ * one that is a mirror connection with one packet per message, fed with frames that the fuzzer
+ * makes. After each step the state is consistent, no byte outside the posted buffers was written,
+ * and what the endpoint sends can be read.
  *
  * Input: steps {kind 1, its members}. Kinds, modulo 8: 0 time; 1 a frame as it is; 2, 3 a request
  * and 4 an acknowledgement, near to what is expected; 5 receives and 6 sends are posted; 7
@@ -12,7 +13,8 @@
 #include "tests/unit/fuzz.h"
 
 #define STEPS 200u
-#define QPS 2u
+#define QPS 3u
+#define MIRROR 2u /* this one is single, selective and mirror */
 #define MTU 256u
 #define SLOTS 8u
 #define BUFFER 600u /* two packets and a part */
@@ -67,6 +69,8 @@ static void holds(const struct host *h)
 		FUZZ_MUST(rq->una <= rq->nxt && rq->nxt <= rq->end);
 		FUZZ_MUST(rq->una <= rq->max && rq->max <= rq->end);
 		FUZZ_MUST(rq->max - rq->una <= qp->cfg.window);
+		FUZZ_MUST(rq->window >= 2 && rq->window <= qp->cfg.window);
+		FUZZ_MUST(rq->limit >= 1 && rq->limit <= rq->window);
 		FUZZ_MUST(!qp->rs.in_message || qp->cfg.selective || qp->rs.offset <= qp->rs.room);
 		FUZZ_MUST((qp->state == ROCE_QP_ERR) == (qp->error != ROCE_WC_SUCCESS));
 		for (unsigned int i = 0; i < SLOTS; i++)
@@ -75,8 +79,8 @@ static void holds(const struct host *h)
 	canaries(h->region, BUFFER);
 	FUZZ_MUST(n->rx_wire[0] == n->rx_ip_checksum + n->rx_udp_checksum + n->rx_icrc +
 					   n->rx_unknown_qpn + n->rx_wrong_source + n->rx_roce);
-	FUZZ_MUST(n->rx_roce ==
-		  h->side[0].qp->n.rx_packets + h->side[1].qp->n.rx_packets + (h->damage ? 1 : 0));
+	FUZZ_MUST(n->rx_roce == h->side[0].qp->n.rx_packets + h->side[1].qp->n.rx_packets +
+					h->side[2].qp->n.rx_packets + (h->damage ? 1 : 0));
 }
 
 /* Everything that may be sent, by both queue pairs: this must end. */
@@ -142,6 +146,7 @@ static void post_send(struct side *s, struct fuzz_input *in)
 	wr.opcode = (enum roce_wr_opcode)(fuzz_u8(in) % 4u);
 	wr.len = fuzz_u16(in) % (BUFFER + 1u);
 	wr.remote_va = fuzz_u8(in);
+	wr.imm = wr.len;
 	if (roce_qp_post_send(s->qp, &wr) == ROCE_OK)
 		s->send_posted++;
 }
@@ -189,6 +194,10 @@ static void request(struct host *h, const struct side *s, struct fuzz_input *in)
 	if (odd == 5)
 		p.dma_length = fuzz_u32(in);
 	n = roce_build(&p, frame, sizeof(frame));
+	if (odd == 7) { /* marked by a switch */
+		p.tos = 3;
+		n = roce_build(&p, frame, sizeof(frame));
+	}
 	if (odd == 6)
 		frame[fuzz_u16(in) % n] ^= fuzz_u8(in);
 	roce_endpoint_rx(h->ep, h->now, frame, n);
@@ -203,6 +212,11 @@ static void answer(struct host *h, const struct side *s, struct fuzz_input *in)
 	p.opcode = ROCE_OP_ACK;
 	p.syndrome = fuzz_u8(in);
 	p.msn = fuzz_u8(in);
+	if (p.msn == 0xff) {
+		p.opcode = ROCE_OP_CNP;
+		p.payload = source;
+		p.payload_len = 16;
+	}
 	p.psn = fuzz_near(in, roce_psn_add(s->qp->cfg.sq_psn, s->qp->rq.una)) & ROCE_PSN_MASK;
 	roce_endpoint_rx(h->ep, h->now, frame, roce_build(&p, frame, sizeof(frame)));
 }
@@ -223,7 +237,7 @@ static void raw(struct host *h, struct fuzz_input *in)
 static void step(struct host *h, struct fuzz_input *in)
 {
 	uint8_t kind = fuzz_u8(in);
-	struct side *s = &h->side[kind >> 7];
+	struct side *s = &h->side[kind & 0x20 ? MIRROR : kind >> 7];
 
 	switch (kind & 7u) {
 	case 0:
@@ -291,7 +305,12 @@ static void start(struct host *h)
 		cfg.window = 8;
 		cfg.sq_depth = SLOTS;
 		cfg.rq_depth = SLOTS;
-		cfg.selective = k == 1;
+		cfg.selective = k >= 1;
+		cfg.single = cfg.mirror = k == MIRROR;
+		if (k == MIRROR) {
+			cfg.sq_psn = cfg.rq_psn;
+			peer.qpn = cfg.qpn;
+		}
 		cfg.regions = &h->region_of;
 		cfg.region_count = 1;
 		memset(h->side[k].buf, CANARY, sizeof(h->side[k].buf));

@@ -210,6 +210,8 @@ void traffic_fill(const struct traffic_plan *plan, unsigned int rank, uint64_t o
 		case RF_ARITH_INT32:
 			rf_put_le32(to + i, (uint32_t)bits);
 			break;
+		default: /* not among the types of the tools */
+			break;
 		}
 	}
 }

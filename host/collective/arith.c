@@ -10,6 +10,9 @@
 #define INF_FP32 0x7f800000u
 #define INF_FP16 0x7c00u
 #define MAGNITUDE 0x7fffffffu
+#define NAN_FP64 UINT64_C(0x7ff8000000000000)
+#define INF_FP64 UINT64_C(0x7ff0000000000000)
+#define MAGNITUDE64 UINT64_C(0x7fffffffffffffff)
 
 static uint32_t bits_of(float v)
 {
@@ -32,12 +35,32 @@ size_t rf_arith_size(enum rf_arith_type type)
 	switch (type) {
 	case RF_ARITH_FP32:
 	case RF_ARITH_INT32:
+	case RF_ARITH_UINT32:
 		return 4;
 	case RF_ARITH_BF16:
 	case RF_ARITH_FP16:
 		return 2;
+	case RF_ARITH_INT64:
+	case RF_ARITH_UINT64:
+	case RF_ARITH_FP64:
+		return 8;
+	case RF_ARITH_INT8:
+	case RF_ARITH_UINT8:
+		return 1;
 	}
 	return 0;
+}
+
+static bool is_floating(enum rf_arith_type type)
+{
+	return type <= RF_ARITH_FP16 || type == RF_ARITH_FP64;
+}
+
+bool rf_arith_has(enum rf_arith_type type, enum rf_arith_op op)
+{
+	if (rf_arith_size(type) == 0 || (unsigned int)op >= RF_ARITH_OPS)
+		return false;
+	return !is_floating(type) || op <= RF_ARITH_MAX || op == RF_ARITH_COPY;
 }
 
 float rf_bf16_to_float(uint16_t v)
@@ -109,11 +132,26 @@ uint16_t rf_fp16_from_float(float v)
 void rf_block_load(enum rf_arith_type type, union rf_block *b, const void *from, size_t n)
 {
 	const uint16_t *h = from;
+	const uint8_t *c = from;
 
 	switch (type) {
 	case RF_ARITH_FP32:
 	case RF_ARITH_INT32:
+	case RF_ARITH_UINT32:
 		memcpy(b->u, from, 4 * n);
+		break;
+	case RF_ARITH_FP64:
+	case RF_ARITH_INT64:
+	case RF_ARITH_UINT64:
+		memcpy(b->u64, from, 8 * n);
+		break;
+	case RF_ARITH_INT8:
+		for (size_t k = 0; k < n; k++)
+			b->i[k] = (int8_t)c[k];
+		break;
+	case RF_ARITH_UINT8:
+		for (size_t k = 0; k < n; k++)
+			b->u[k] = c[k];
 		break;
 	case RF_ARITH_BF16:
 		for (size_t k = 0; k < n; k++)
@@ -130,6 +168,8 @@ void rf_block_store(enum rf_arith_type type, void *to, const union rf_block *b, 
 {
 	uint32_t *w = to;
 	uint16_t *h = to;
+	uint64_t *d = to;
+	uint8_t *c = to;
 
 	switch (type) {
 	case RF_ARITH_FP32:
@@ -137,7 +177,21 @@ void rf_block_store(enum rf_arith_type type, void *to, const union rf_block *b, 
 			w[k] = (b->u[k] & MAGNITUDE) > INF_FP32 ? NAN_FP32 : b->u[k];
 		break;
 	case RF_ARITH_INT32:
+	case RF_ARITH_UINT32:
 		memcpy(to, b->u, 4 * n);
+		break;
+	case RF_ARITH_FP64:
+		for (size_t k = 0; k < n; k++)
+			d[k] = (b->u64[k] & MAGNITUDE64) > INF_FP64 ? NAN_FP64 : b->u64[k];
+		break;
+	case RF_ARITH_INT64:
+	case RF_ARITH_UINT64:
+		memcpy(to, b->u64, 8 * n);
+		break;
+	case RF_ARITH_INT8:
+	case RF_ARITH_UINT8:
+		for (size_t k = 0; k < n; k++)
+			c[k] = (uint8_t)b->u[k];
 		break;
 	case RF_ARITH_BF16:
 		for (size_t k = 0; k < n; k++)
@@ -179,44 +233,48 @@ static void float_max(uint32_t *out, const uint32_t *a, const uint32_t *b, size_
 	}
 }
 
-static void int_op(enum rf_arith_op op, union rf_block *out, const union rf_block *a,
-		   const union rf_block *b, size_t n)
+static int is_nan64(uint64_t u)
 {
-	switch (op) {
-	case RF_ARITH_SUM:
+	return (u & MAGNITUDE64) > INF_FP64;
+}
+
+static int64_t key_of64(uint64_t u)
+{
+	return (int64_t)(u >> 63 ? u ^ MAGNITUDE64 : u);
+}
+
+static void double_op(enum rf_arith_op op, union rf_block *out, const union rf_block *x,
+		      const union rf_block *y, size_t n)
+{
+	const uint64_t *a = x->u64, *b = y->u64;
+
+	if (op == RF_ARITH_SUM) {
 		for (size_t k = 0; k < n; k++)
-			out->u[k] = a->u[k] + b->u[k];
-		break;
-	case RF_ARITH_MIN:
-		for (size_t k = 0; k < n; k++)
-			out->i[k] = a->i[k] < b->i[k] ? a->i[k] : b->i[k];
-		break;
-	case RF_ARITH_MAX:
-		for (size_t k = 0; k < n; k++)
-			out->i[k] = a->i[k] > b->i[k] ? a->i[k] : b->i[k];
-		break;
+			out->f64[k] = x->f64[k] + y->f64[k];
+		return;
+	}
+	for (size_t k = 0; k < n; k++) {
+		int64_t ka = key_of64(a[k]), kb = key_of64(b[k]);
+		int before = op == RF_ARITH_MIN ? kb < ka : kb > ka;
+
+		out->u64[k] = is_nan64(a[k]) || (!is_nan64(b[k]) && before) ? b[k] : a[k];
 	}
 }
 
 void rf_block_op(enum rf_arith_type type, enum rf_arith_op op, union rf_block *out,
 		 const union rf_block *a, const union rf_block *b, size_t n)
 {
-	if (type == RF_ARITH_INT32) {
-		int_op(op, out, a, b, n);
-		return;
-	}
-	switch (op) {
-	case RF_ARITH_SUM:
+	if (!is_floating(type))
+		rf_block_int(type, op, out, a, b, n);
+	else if (type == RF_ARITH_FP64)
+		double_op(op, out, a, b, n);
+	else if (op == RF_ARITH_SUM)
 		for (size_t k = 0; k < n; k++)
 			out->f[k] = a->f[k] + b->f[k];
-		break;
-	case RF_ARITH_MIN:
+	else if (op == RF_ARITH_MIN)
 		float_min(out->u, a->u, b->u, n);
-		break;
-	case RF_ARITH_MAX:
+	else
 		float_max(out->u, a->u, b->u, n);
-		break;
-	}
 }
 
 void rf_arith_reduce(enum rf_arith_type type, enum rf_arith_op op, void *out, const void *a,

@@ -54,7 +54,7 @@ size_t rf_coll_scratch_bytes(const struct rf_coll_cfg *cfg)
 static int cfg_check(const struct rf_coll_cfg *c)
 {
 	if (c->ranks < 1 || c->ranks > RANKS_MAX || c->rank >= c->ranks ||
-	    rf_arith_size(c->type) == 0 || c->op > RF_ARITH_MAX || c->max_ops > OPS_MAX ||
+	    !rf_arith_has(c->type, c->op) || c->op == RF_ARITH_COPY || c->max_ops > OPS_MAX ||
 	    c->schedule > RF_COLL_RING)
 		return RF_COLL_E_INVALID;
 	if (c->ranks == 1)

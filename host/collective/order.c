@@ -1,4 +1,6 @@
 /* Computes the box's sum, in the box's order: docs/reduction.md. */
+#include <string.h>
+
 #include "host/collective/arith.h"
 #include "host/collective/block.h"
 
@@ -68,9 +70,13 @@ int rf_order_reduce(enum rf_arith_type type, enum rf_arith_op op, uint32_t ranks
 	union rf_block work[PORTS], acc;
 	struct grid grid;
 
-	if (ranks == 0 || size == 0 || op > RF_ARITH_MAX ||
+	if (ranks == 0 || !rf_arith_has(type, op) || (op == RF_ARITH_COPY && ranks > 1) ||
 	    fill_grid(&grid, ranks, places, operands) != 0)
 		return -1;
+	if (op == RF_ARITH_COPY) {
+		memmove(out, operands[0], count * size);
+		return 0;
+	}
 	for (size_t at = 0; at < count; at += RF_BLOCK) {
 		struct job j = {type, op, count - at < RF_BLOCK ? count - at : RF_BLOCK};
 		union rf_block *sum = NULL;

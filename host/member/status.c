@@ -59,7 +59,8 @@ const char *rf_strerror(int status)
 
 size_t rf_type_size(enum rf_type type)
 {
-	return rf_arith_size((enum rf_arith_type)type);
+	/* The types of the public interface are fewer than those of the box. */
+	return (unsigned int)type > RF_INT32 ? 0 : rf_arith_size((enum rf_arith_type)type);
 }
 
 const char *rf_type_name(enum rf_type type)

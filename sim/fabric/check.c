@@ -85,6 +85,10 @@ void rf_check_fill(const struct rf_check *c, unsigned rank, unsigned op, void *t
 		for (uint64_t i = 0; i < count; i++)
 			h[i] = fp16(rf_rng_next(&rng));
 		break;
+	default: /* random bits */
+		for (uint64_t i = 0; i < count * c->element; i++)
+			((uint8_t *)to)[i] = (uint8_t)(rf_rng_next(&rng) >> 32);
+		break;
 	}
 }
 

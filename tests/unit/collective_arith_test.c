@@ -356,12 +356,15 @@ static void refused(void **state)
 	assert_int_equal(rf_order_reduce(RF_ARITH_FP32, RF_ARITH_SUM, 2, good, missing, &out, 1),
 			 -1);
 	assert_int_equal(
-		rf_order_reduce((enum rf_arith_type)4, RF_ARITH_SUM, 2, good, operands, &out, 1),
+		rf_order_reduce((enum rf_arith_type)10, RF_ARITH_SUM, 2, good, operands, &out, 1),
 		-1);
 	assert_int_equal(
-		rf_order_reduce(RF_ARITH_FP32, (enum rf_arith_op)3, 2, good, operands, &out, 1),
-		-1);
-	assert_int_equal(rf_arith_size((enum rf_arith_type)4), 0);
+		rf_order_reduce(RF_ARITH_INT32, RF_ARITH_PRODUCT, 2, good, operands, &out, 1), -1);
+	assert_int_equal(rf_order_reduce(RF_ARITH_FP32, RF_ARITH_AND, 2, good, operands, &out, 1),
+			 -1);
+	assert_int_equal(rf_order_reduce(RF_ARITH_FP32, RF_ARITH_COPY, 2, good, operands, &out, 1),
+			 -1);
+	assert_int_equal(rf_arith_size((enum rf_arith_type)10), 0);
 }
 
 int main(void)

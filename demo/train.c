@@ -75,6 +75,7 @@ static int places_read(struct rf_order *order, const char *text, unsigned int ra
 {
 	unsigned int r;
 
+	order->size = sizeof(*order);
 	order->ranks = ranks;
 	order->mtu = 1024;
 	order->schedule = strcmp(text, "ring") == 0 ? RF_SCHEDULE_RING : RF_SCHEDULE_BOX;
@@ -258,6 +259,7 @@ static int join(struct run *run)
 	ret = rf_group_create(run->comm, RF_FP32, RF_SUM, NULL, &run->group);
 	if (ret)
 		return failed(run, "group", ret);
+	run->order.size = sizeof(run->order);
 	rf_group_order(run->group, &run->order);
 	if (run->rank == 0 && run->places_out && places_write(&run->order, run->places_out))
 		return RF_EXIT_FAILED;

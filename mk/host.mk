@@ -23,13 +23,13 @@ $(BUILD)/gen/rf_version.h: host/include/ringfold/ringfold.h
 GENERATED += $(BUILD)/gen/rf_version.h
 SHLIB := $(BUILD)/lib/libringfold.so
 
-$(BUILD)/lib/libringfold.so.0: $(call libs,$(HOST_LIBS)) host/ringfold.map
+$(BUILD)/lib/libringfold.so.1: $(call libs,$(HOST_LIBS)) host/ringfold.map
 	@$(call step,LINK,$@)
-	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libringfold.so.0 -Wl,--version-script=host/ringfold.map \
+	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libringfold.so.1 -Wl,--version-script=host/ringfold.map \
 	  -Wl,-z,defs -o $@ -Wl,--whole-archive $(BUILD)/lib/librf-api.a $(BUILD)/lib/librf-member.a -Wl,--no-whole-archive \
 	  $(call libs,$(filter-out rf-api rf-member,$(HOST_LIBS))) $(foreach l,$(HOST_LIBS),$(LDLIBS_$(l))) -lpthread -ldl
-$(SHLIB): $(BUILD)/lib/libringfold.so.0
-	ln -sf libringfold.so.0 $@
+$(SHLIB): $(BUILD)/lib/libringfold.so.1
+	ln -sf libringfold.so.1 $@
 ALL_TARGETS += $(SHLIB)
 
 # The plug-in for DPDK: only this object is linked with DPDK. Programs find it in ringfold/ beside the library.
@@ -121,11 +121,11 @@ install-files:
 	@$(call step,INSTALL,$(DESTDIR)$(PREFIX))
 	install -d $(RF_BIN) $(RF_LIB)/pkgconfig $(DESTDIR)$(PREFIX)/include/ringfold
 	install -m 755 $(INSTALL_PROGRAMS) $(wildcard $(INSTALL_IF_THERE)) $(RF_BIN)
-	install -m 755 $(BUILD)/lib/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)
+	install -m 755 $(BUILD)/lib/libringfold.so.1 $(RF_LIB)/libringfold.so.$(RF_VERSION)
 	$(if $(DPDK_PLUGIN),install -D -m 755 $(DPDK_PLUGIN) $(RF_LIB)/ringfold/io_dpdk.so)
 	$(if $(DPDK_PLUGIN),[ $(RF_LIB)/ringfold = $(RF_OWN) ] || install -D -m 755 $(DPDK_PLUGIN) $(RF_OWN)/io_dpdk.so)
-	ln -sf libringfold.so.$(RF_VERSION) $(RF_LIB)/libringfold.so.0
-	ln -sf libringfold.so.0 $(RF_LIB)/libringfold.so
+	ln -sf libringfold.so.$(RF_VERSION) $(RF_LIB)/libringfold.so.1
+	ln -sf libringfold.so.1 $(RF_LIB)/libringfold.so
 	for f in $(sort $(RTL_BOXES) $(wildcard $(BUILD)/vl/box-p*-l*-w*.so)); do install -D -m 755 $$f $(RF_OWN)/$${f##*/} || exit 1; done
 	install -m 644 host/include/ringfold/ringfold.h $(DESTDIR)$(PREFIX)/include/ringfold/
 	[ ! -f $(BUILD)/firmware/ringfold-rv32.elf ] || install -D -m 644 $(BUILD)/firmware/ringfold-rv32.elf $(RF_OWN)/ringfold-rv32.elf
@@ -135,7 +135,7 @@ install-files:
 # Removes everything that `make install` has installed, except the configuration, which may have been edited.
 uninstall:
 	rm -f $(addprefix $(RF_BIN)/,$(notdir $(INSTALL_PROGRAMS) $(INSTALL_IF_THERE)))
-	rm -f $(RF_LIB)/libringfold.so $(RF_LIB)/libringfold.so.0 $(RF_LIB)/libringfold.so.$(RF_VERSION)
+	rm -f $(RF_LIB)/libringfold.so $(RF_LIB)/libringfold.so.1 $(RF_LIB)/libringfold.so.$(RF_VERSION)
 	rm -f $(addprefix $(RF_OWN)/,ringfold-rv32.elf io_dpdk.so) $(RF_OWN)/box-p*-l*-w*.so $(RF_LIB)/ringfold/io_dpdk.so
 	rm -f $(DESTDIR)$(PREFIX)/include/ringfold/ringfold.h $(RF_LIB)/pkgconfig/ringfold.pc
 	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/ringfoldd.service

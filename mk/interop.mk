@@ -15,7 +15,7 @@ $(INTEROP)/image.stamp: tests/interop/image.sh tests/interop/guest/init
 	@rm -f $(INTEROP)/base.cpio.gz
 	tests/interop/image.sh $(INTEROP) > $(INTEROP)/why || [ $$? -eq 77 ]
 	@touch $@
-$(INTEROP)/programs.cpio: tests/interop/programs.sh $(BUILD)/lib/libringfold.so.0 $(INTEROP_PROGRAMS)
+$(INTEROP)/programs.cpio: tests/interop/programs.sh $(BUILD)/lib/libringfold.so.1 $(INTEROP_PROGRAMS)
 	tests/interop/programs.sh $@ $(filter-out $<,$^) || [ $$? -eq 77 ]
 
 # A few cases belong to `make test`; the others take minutes each.

@@ -27,3 +27,6 @@ $(eval $(call test,bench-runner,tests/e2e/bench_runner.sh $(PYTHON)))
 
 # docs/bad-input.md must name existing tests; a page that names others must be refused.
 $(eval $(call test,bad-input-rows,$(PYTHON) -B tests/check/bad_input.py && ! $(PYTHON) -B tests/check/bad_input.py tests/data/bad-input-mutant.md))
+
+# The public header in C and C++.
+$(eval $(call test,lint-header,tests/lint/header.sh))

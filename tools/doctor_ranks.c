@@ -60,7 +60,7 @@ static bool with_group(struct doctor *d, struct rf_context *ctx, struct rf_comm 
 {
 	unsigned int ranks = rf_comm_ranks(comm);
 	unsigned int rank = rf_comm_rank(comm);
-	struct rf_order order;
+	struct rf_order order = RF_ORDER_INIT;
 	struct rf_group *group;
 	size_t wrong = 0;
 	int ret = rf_group_create(comm, RF_INT32, RF_SUM, NULL, &group);

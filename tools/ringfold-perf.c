@@ -195,7 +195,7 @@ static void row(struct perf *p, enum rf_type type, enum rf_op op, size_t count, 
 
 static int sizes(struct perf *p, struct rf_group *group, enum rf_type type, enum rf_op op)
 {
-	struct rf_order order;
+	struct rf_order order = RF_ORDER_INIT;
 	uint64_t bytes;
 	int ret;
 
@@ -223,7 +223,7 @@ static int sizes(struct perf *p, struct rf_group *group, enum rf_type type, enum
 
 static void header(struct perf *p, const struct rf_group *group)
 {
-	struct rf_order order;
+	struct rf_order order = RF_ORDER_INIT;
 	unsigned int r;
 
 	rf_group_order(group, &order);

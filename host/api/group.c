@@ -371,10 +371,19 @@ int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
 
 int rf_group_order(const struct rf_group *group, struct rf_order *order)
 {
-	if (!order)
-		return rf_fail_unlocked(group->comm->ctx, RF_ERR_INVALID, "order is NULL");
+	struct rf_order o;
+	size_t least = offsetof(struct rf_order, place) +
+		       group->comm->ranks * sizeof(struct rf_rank_place);
+	size_t size = order ? order->size : 0;
+
+	if (size < least)
+		return rf_fail_unlocked(group->comm->ctx, RF_ERR_INVALID,
+					"order.size is not set, or too small for the places of all "
+					"ranks: use RF_ORDER_INIT");
 	rf_lock(group->comm->ctx);
-	*order = group->order;
+	o = group->order;
 	rf_unlock(group->comm->ctx);
+	o.size = size;
+	memcpy(order, &o, size < sizeof(o) ? size : sizeof(o));
 	return RF_OK;
 }

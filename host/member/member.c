@@ -33,6 +33,7 @@ int rf_member_create(const struct rf_member_cfg *cfg, struct rf_pair *pair, stru
 	m->ends = (struct rf_member_end *)(void *)(m + 1);
 	if (cfg->ends)
 		memcpy(m->ends, cfg->ends, cfg->ranks * sizeof(*m->ends));
+	m->order.size = sizeof(m->order);
 	m->order.schedule = cfg->schedule;
 	m->order.ranks = cfg->ranks;
 	m->order.mtu = cfg->mtu;

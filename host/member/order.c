@@ -1,4 +1,5 @@
 /* The order of additions, computed on this machine: the bits that a group's results must have. */
+#include <stddef.h>
 #include <string.h>
 
 #include "host/collective/arith.h"
@@ -65,11 +66,19 @@ static int apply_ring(const struct rf_order *order, enum rf_type type, enum rf_o
 	return RF_OK;
 }
 
+/* Where the places of so many ranks end in a struct rf_order. */
+static size_t places_end(unsigned int ranks)
+{
+	return offsetof(struct rf_order, place) + ranks * sizeof(struct rf_rank_place);
+}
+
 int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op op,
 		   const void *const *inputs, void *out, size_t count)
 {
-	if (!order || !inputs || !out || !rf_type_size(type) || (unsigned int)op > RF_MAX ||
-	    !count || order->ranks < 1 || order->ranks > RF_RANKS_MAX)
+	if (!order || !inputs || !out || !rf_type_size(type) || (unsigned int)op > RF_MAX || !count)
+		return RF_ERR_INVALID;
+	if (order->size < offsetof(struct rf_order, place) || order->ranks < 1 ||
+	    order->ranks > RF_RANKS_MAX || order->size < places_end(order->ranks))
 		return RF_ERR_INVALID;
 	if (order->ranks == 1) {
 		memmove(out, inputs[0], count * rf_type_size(type));

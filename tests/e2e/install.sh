@@ -10,7 +10,7 @@ fail() {
 root=$(cd "$(dirname "$0")/../.." && pwd)
 ${MAKE:-make} -s -C "$root" install-files DESTDIR="$dir" PREFIX=/opt/rf > "$dir/log" 2>&1 || { cat "$dir/log"; fail install; }
 place=$dir/opt/rf
-for f in include/ringfold/ringfold.h lib/libringfold.so lib/libringfold.so.0 lib/ringfold/io_dpdk.so lib/pkgconfig/ringfold.pc \
+for f in include/ringfold/ringfold.h lib/libringfold.so lib/libringfold.so.1 lib/ringfold/io_dpdk.so lib/pkgconfig/ringfold.pc \
 	bin/ringfold bin/ringfold-perf bin/ringfold-box share/man/man1/ringfold-run.1 share/man/man3/rf_allreduce.3 \
 	share/bash-completion/completions/ringfold share/ringfold/ringfold.lua share/ringfold/switch/linux-bridge.sh \
 	share/doc/ringfold/README.md share/doc/ringfold/docs/api.md share/doc/ringfold/docs/pictures/rack.svg \
@@ -62,7 +62,7 @@ gcc -std=c99 -Wall -Wextra -Wpedantic -Werror "$root/examples/allreduce.c" \
 	$(pkg-config --cflags --libs ringfold) -o example || fail "the example does not build"
 LD_LIBRARY_PATH=$place/lib ./example > out || fail "the example does not run"
 grep -q '^rank 0 of 1: 0 1 ... 999$' out || fail "its output: $(cat out)"
-readelf -d example | grep -q 'NEEDED.*libringfold.so.0' || fail "the example does not need libringfold.so.0"
+readelf -d example | grep -q 'NEEDED.*libringfold.so.1' || fail "the example does not need libringfold.so.1"
 # ... and finds it through an rpath, as described in docs/api.md
 # shellcheck disable=SC2046
 gcc "$root/examples/allreduce.c" $(pkg-config --cflags --libs ringfold) \
@@ -74,7 +74,7 @@ printf '#include <ringfold/ringfold.h>\nint main() { return rf_version()[0] != 4
 g++ -Wall -Wextra -Werror t.cpp $(pkg-config --cflags --libs ringfold) -o t || fail "C++"
 LD_LIBRARY_PATH=$place/lib ./t || fail "C++ program"
 # exactly the interface is visible
-nm -D --defined-only "$place/lib/libringfold.so.0" | sed -n 's/.* T \(.*\)@@.*/\1/p' | sort > have
+nm -D --defined-only "$place/lib/libringfold.so.1" | sed -n 's/.* T \(.*\)@@.*/\1/p' | sort > have
 grep -o '\brf_[a-z_]*(' "$place/include/ringfold/ringfold.h" | tr -d '(' | sort -u > named
 sed -n 's/^[a-z].* \**\(rf_[a-z_]*\)(.*/\1/p' "$place/include/ringfold/ringfold.h" | sort -u > want
 diff want have || fail "symbols differ from the header"

@@ -45,13 +45,13 @@ LD_LIBRARY_PATH=$dir/hidden "$bin/ringfold-ctl" status --box-ip 10.0.0.254 --dev
 check "a tool without DPDK: exit code 1" test $? = 1
 check "... and the same words" says 'install DPDK (on Debian: libdpdk-dev)'
 
-cp "$lib/libringfold.so.0" "$dir/bare/"
+cp "$lib/libringfold.so.1" "$dir/bare/"
 try_device "$dir/bare"
 check "no plug-in: an error" codes_are 1
 check "... that names its place" says "$dir/bare/ringfold/io_dpdk.so, is missing"
 check "... and the remedy" says 'install libdpdk-dev, build ringfold again'
 
-cp "$lib/libringfold.so.0" "$dir/other/"
+cp "$lib/libringfold.so.1" "$dir/other/"
 printf 'unsigned int rf_io_dpdk_plugin[8] = {0x7f0000u};\n' > "$dir/other.c"
 ${CC:-cc} -shared -fPIC -o "$dir/other/ringfold/io_dpdk.so" "$dir/other.c"
 try_device "$dir/other"
@@ -60,7 +60,7 @@ check "... that says so" says 'is of another version of ringfold: install librar
 
 # The plug-in beside a library that was moved.
 mkdir -p "$dir/moved/ringfold"
-cp "$lib/libringfold.so.0" "$dir/moved/"
+cp "$lib/libringfold.so.1" "$dir/moved/"
 cp "$lib/ringfold/io_dpdk.so" "$dir/moved/ringfold/"
 box_start
 LD_LIBRARY_PATH=$dir/moved all "$bin/ringfold-perf" --max 64K --iters 2

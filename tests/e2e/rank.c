@@ -215,7 +215,7 @@ static int bits(struct rf_group *g, double seconds, bool newest)
 {
 	static float send[COUNT], recv[COUNT], want[COUNT], all[RF_RANKS_MAX][COUNT];
 	const void *inputs[RF_RANKS_MAX];
-	struct rf_order order;
+	struct rf_order order = RF_ORDER_INIT;
 	double end = now() + seconds;
 	unsigned int k, r, round;
 	int ret = rf_group_order(g, &order);

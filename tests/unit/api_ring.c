@@ -146,7 +146,7 @@ static void many_outstanding(void **state)
 static int all_types(struct rank *r)
 {
 	enum { COUNT = 1777 };
-	struct rf_order order;
+	struct rf_order order = RF_ORDER_INIT;
 	uint8_t *in[RANKS], *want = malloc(COUNT * 4), *got = malloc(COUNT * 4);
 	unsigned int type, op, k, i;
 
@@ -255,6 +255,45 @@ static void one_rank(void **state)
 	assert_int_equal(rf_context_destroy(NULL), RF_OK);
 }
 
+/* An order states how much of it the caller has: nothing beyond is written or read. */
+static void order_size(void)
+{
+	struct rf_context *ctx = NULL;
+	struct rf_comm *comm = NULL;
+	struct rf_group *g = NULL;
+	struct rf_order order = RF_ORDER_INIT;
+	const size_t least = offsetof(struct rf_order, place) + sizeof(order.place[0]);
+	const uint32_t a = 5;
+	const void *inputs[2] = {&a, &a};
+	uint32_t sum = 0;
+
+	assert_int_equal(rf_context_create(NULL, &ctx), RF_OK);
+	assert_int_equal(rf_comm_create(ctx, NULL, &comm), RF_OK);
+	assert_int_equal(rf_group_create(comm, RF_INT32, RF_SUM, NULL, &g), RF_OK);
+	order.size = least;
+	order.place[1].lane = 99;
+	assert_int_equal(rf_group_order(g, &order), RF_OK);
+	assert_int_equal(order.size, least);
+	assert_int_equal(order.ranks, 1);
+	assert_int_equal(order.place[1].lane, 99);
+	order.size = least - 1;
+	assert_int_equal(rf_group_order(g, &order), RF_ERR_INVALID);
+	assert_non_null(strstr(rf_last_error_text(ctx), "order.size"));
+	assert_int_equal(rf_group_order(g, NULL), RF_ERR_INVALID);
+	order.size = least;
+	order.schedule = RF_SCHEDULE_RING;
+	order.ranks = 2;
+	assert_int_equal(rf_order_apply(&order, RF_INT32, RF_SUM, inputs, &sum, 1), RF_ERR_INVALID);
+	order.size = sizeof(order);
+	assert_int_equal(rf_order_apply(&order, RF_INT32, RF_SUM, inputs, &sum, 1), RF_OK);
+	assert_int_equal(sum, 10);
+	order.size = 0;
+	assert_int_equal(rf_order_apply(&order, RF_INT32, RF_SUM, inputs, &sum, 1), RF_ERR_INVALID);
+	rf_group_destroy(g);
+	rf_comm_destroy(comm);
+	rf_context_destroy(ctx);
+}
+
 /* A caller built with an older header: its shorter structs are accepted. */
 static void older_caller(void **state)
 {
@@ -275,6 +314,7 @@ static void older_caller(void **state)
 	assert_int_equal(old.reductions, 0);
 	assert_int_equal(old.guard, 99);
 	rf_context_destroy(ctx);
+	order_size();
 	config.size = sizeof(config);
 	assert_int_equal(rf_context_create(&config, &ctx), RF_ERR_INVALID);
 	assert_non_null(strstr(rf_last_error_text(NULL), "MTU 7"));
@@ -312,7 +352,7 @@ static void texts(void **state)
 	for (s = RF_ERR_INTERNAL; s <= RF_IN_PROGRESS; s++)
 		assert_string_not_equal(rf_strerror(s), "unknown status");
 	assert_string_equal(rf_strerror(RF_ERR_INTERNAL - 1), "unknown status");
-	assert_string_equal(rf_version(), "0.1.0");
+	assert_string_equal(rf_version(), "0.2.0");
 	assert_string_equal(rf_type_name(RF_BF16), "bf16");
 	assert_string_equal(rf_type_name((enum rf_type)7), "unknown");
 	assert_string_equal(rf_op_name(RF_MAX), "max");

@@ -428,7 +428,9 @@ static void fallback_allocates_first(void **state)
 				      .ranks = 2,
 				      .type = RF_INT32,
 				      .timeout_ns = TIMEOUT,
-				      .order = {.schedule = RF_SCHEDULE_BOX, .ranks = 2}};
+				      .order = {.size = sizeof(struct rf_order),
+						.schedule = RF_SCHEDULE_BOX,
+						.ranks = 2}};
 	int32_t first[3] = {1, 2, 3}, second[3] = {40, 50, 60}, result[3] = {0}, copy[2][3];
 	uint8_t values[16] = {[3] = 1, [7] = 1, [15] = 1}; /* calls done: 1 here, 0 there; both
 							      ranks have an unfinished one */

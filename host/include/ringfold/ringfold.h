@@ -25,9 +25,10 @@
  * otherwise they are rejected with RF_ERR_INVALID. The receive buffer may be the send buffer; any
  * other overlap is rejected.
  *
- * Configuration. A config struct begins with its size (use the RF_..._INIT macros), so that members
- * can be added at its end. If the config is NULL or a member is 0, the environment setting of the
- * same name applies, or its default if that is not set. docs/api.md lists the settings.
+ * Configuration. A config struct begins with its size (use the RF_..._INIT macros, in C or C++), so
+ * that members can be added at its end. If the config is NULL or a member is 0, the environment
+ * setting of the same name applies, or its default if that is not set. docs/api.md lists the
+ * settings.
  */
 #ifndef RINGFOLD_H
 #define RINGFOLD_H
@@ -40,7 +41,7 @@ extern "C" {
 #endif
 
 #define RF_VERSION_MAJOR 0
-#define RF_VERSION_MINOR 1
+#define RF_VERSION_MINOR 2
 #define RF_VERSION_PATCH 0
 
 enum rf_status {
@@ -117,7 +118,7 @@ struct rf_comm;    /* the ranks of a job */
 struct rf_group;   /* ranks that reduce together, with one type and operation */
 struct rf_request; /* one outstanding all-reduce */
 
-/* The version, such as "0.1.0"; static. */
+/* The version, such as "0.2.0"; static. */
 const char *rf_version(void);
 
 /* One sentence for a status, such as "the box does not answer"; static, never NULL. */
@@ -162,7 +163,7 @@ struct rf_context_config {
 };
 #define RF_CONTEXT_CONFIG_INIT                                                                     \
 	{                                                                                          \
-		.size = sizeof(struct rf_context_config)                                           \
+		sizeof(struct rf_context_config), 0, 0, 0, 0, RF_PROGRESS_DEFAULT, 0               \
 	}
 
 /*
@@ -252,7 +253,7 @@ struct rf_comm_config {
 };
 #define RF_COMM_CONFIG_INIT                                                                        \
 	{                                                                                          \
-		.size = sizeof(struct rf_comm_config)                                              \
+		sizeof(struct rf_comm_config), 0, 0, 0, 0, 0, 0, 0, 0, RF_SCHEDULE_DEFAULT         \
 	}
 
 /*
@@ -317,7 +318,8 @@ struct rf_group_config {
 #define RF_STRAGGLER_SILENT 32u
 #define RF_GROUP_CONFIG_INIT                                                                       \
 	{                                                                                          \
-		.size = sizeof(struct rf_group_config)                                             \
+		sizeof(struct rf_group_config), 0, 0, RF_SCHEDULE_DEFAULT, RF_CHOICE_DEFAULT,      \
+			RF_CHOICE_DEFAULT, 0, RF_FALLBACK_DEFAULT                                  \
 	}
 
 /*
@@ -374,19 +376,34 @@ struct rf_rank_place {
  * The order in which a group adds. With it and the inputs the same bits can be computed elsewhere.
  */
 struct rf_order {
+	size_t size; /* sizeof(struct rf_order), set by the caller: RF_ORDER_INIT */
 	enum rf_schedule schedule;
 	unsigned int ranks;
 	unsigned int mtu;                         /* payload bytes per packet */
 	struct rf_rank_place place[RF_RANKS_MAX]; /* of each rank; unused for the ring */
 };
 
-/* Fills *order. The order is fixed once rf_group_create() has returned. */
+#define RF_ORDER_INIT                                                                              \
+	{                                                                                          \
+		sizeof(struct rf_order), RF_SCHEDULE_DEFAULT, 0, 0,                                \
+		{                                                                                  \
+			{                                                                          \
+				0, 0                                                               \
+			}                                                                          \
+		}                                                                                  \
+	}
+
+/*
+ * Fills *order up to order->size bytes. The order is fixed once rf_group_create() has returned.
+ * Errors: RF_ERR_INVALID (also if the size has no room for all ranks of the group).
+ */
 int rf_group_order(const struct rf_group *group, struct rf_order *order);
 
 /*
  * Computes on this machine, bit for bit, the result of rf_allreduce(): inputs[r] is the send buffer
- * of rank r, `count` elements each. `out` may be one of the inputs. Source: docs/reduction.md; for
- * the ring docs/api.md. Errors: RF_ERR_INVALID.
+ * of rank r, `count` elements each. `out` may be one of the inputs. order->size must cover the
+ * places of all its ranks. Source: docs/reduction.md; for the ring docs/api.md. Errors:
+ * RF_ERR_INVALID.
  */
 int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op op,
 		   const void *const *inputs, void *out, size_t count);

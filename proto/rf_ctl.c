@@ -18,7 +18,8 @@ static void body_join(struct rf_cursor *c, struct rf_ctl_join *j)
 	rf_f8(c, &j->slots_min_log2);
 	rf_f8(c, &j->port);
 	rf_f16(c, &j->flags);
-	rf_zero(c, 2);
+	rf_f8(c, &j->family);
+	rf_zero(c, 1);
 	rf_f32(c, &j->src_ip);
 	rf_f24(c, &j->qpn);
 	rf_f32(c, &j->peer_ip);
@@ -61,6 +62,7 @@ static void body_waiting(struct rf_cursor *c, struct rf_ctl_waiting *w)
 	rf_zero(c, 2);
 	rf_f32(c, &w->remaining_ms);
 	rf_mask(c, w->missing);
+	rf_f32(c, &w->port_ip);
 }
 
 static void body_ready(struct rf_cursor *c, struct rf_ctl_ready *r)
@@ -77,6 +79,7 @@ static void body_ready(struct rf_cursor *c, struct rf_ctl_ready *r)
 	rf_f32(c, &r->dbase);
 	rf_f32(c, &r->hbase);
 	rf_f32(c, &r->lease_ms);
+	rf_f32(c, &r->port_ip);
 	for (unsigned int i = 0; i < r->ranks; i++) {
 		rf_f8(c, &r->place[i].port);
 		rf_f8(c, &r->place[i].lane);
@@ -94,6 +97,8 @@ static void body_failed(struct rf_cursor *c, struct rf_ctl_failed *f)
 	rf_f32(c, &f->index);
 	rf_f32(c, &f->detail);
 	rf_mask(c, f->missing);
+	if (!c->old)
+		rf_ctl_other_body(c, &f->other);
 }
 
 static void body_draining(struct rf_cursor *c, struct rf_ctl_draining *d)
@@ -170,7 +175,7 @@ static size_t finish(uint8_t *buf, const struct rf_cursor *c, const struct rf_ct
 	if (c->short_ || c->misfit)
 		return 0;
 	rf_put_be32(buf, RF_CTL_MAGIC);
-	buf[4] = RF_CTL_VERSION;
+	buf[4] = c->old ? RF_CTL_VERSION_OLD : RF_CTL_VERSION;
 	buf[5] = h->verb;
 	rf_put_be16(buf + 6, h->flags);
 	rf_put_be16(buf + 8, (uint16_t)len);
@@ -241,6 +246,9 @@ size_t rf_ctl_reply_put(uint8_t *buf, const struct rf_ctl_header *h, const struc
 {
 	struct rf_cursor c = writer(buf);
 
+	c.old = h->version == RF_CTL_VERSION_OLD;
+	if (c.old && r->result != RF_CTL_FAILED)
+		return 0;
 	if (!body_reply(&c, (struct rf_ctl_reply *)(uintptr_t)r))
 		return 0;
 	return finish(buf, &c, h, key);
@@ -253,6 +261,7 @@ int rf_ctl_header_get(const uint8_t *buf, size_t len, struct rf_ctl_header *h)
 		return -1;
 	if (len < RF_CTL_HEADER)
 		return RF_CTL_R_TRUNCATED;
+	h->version = buf[4];
 	h->verb = buf[5];
 	h->flags = rf_get_be16(buf + 6);
 	h->length = rf_get_be16(buf + 8);

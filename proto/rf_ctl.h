@@ -2,10 +2,10 @@
  * The control protocol between hosts and the box: codec. Normative text and test vectors are in
  * docs/control-protocol.md. Freestanding; keeps no state; never reads past the given length.
  *
- * A control message is the payload of a UDP packet to port 4791, to or from the box's own address.
- * Every number on the wire is big endian, except the tag (little endian, as SipHash defines it).
- * Numbers in the structs are in host byte order. IPv4 addresses are plain numbers: 10.0.0.1 is
- * 0x0a000001.
+ * A control message is the payload of a UDP packet to port 4791, to or from the box's own address
+ * or the address of one of its ports. Every number on the wire is big endian, except the tag
+ * (little endian, as SipHash defines it). Numbers in the structs are in host byte order. IPv4
+ * addresses are plain numbers: 10.0.0.1 is 0x0a000001.
  */
 #ifndef RF_CTL_H
 #define RF_CTL_H
@@ -15,7 +15,9 @@
 #include <stdint.h>
 
 #define RF_CTL_MAGIC 0x52464354u /* "RFCT" */
-#define RF_CTL_VERSION 2u
+#define RF_CTL_VERSION 3u
+/* The version before; a box answers its requests in their own layout, with a refusal. */
+#define RF_CTL_VERSION_OLD 2u
 #define RF_CTL_UDP_PORT 4791u
 #define RF_CTL_KEY_BYTES 16u
 #define RF_CTL_HEADER 56u       /* bytes of the header of a message */
@@ -29,6 +31,7 @@
 #define RF_CTL_NO_RANK 0xffffu
 #define RF_CTL_NO_PORT 0xffu
 #define RF_CTL_NO_VLAN 0xffffu
+#define RF_CTL_MAC_BYTES 6u
 #define RF_CTL_LEASE_DEFAULT 0u
 #define RF_CTL_LEASE_NONE 0xffffffffu
 #define RF_CTL_TIME_MIN_MS 10u       /* shortest lease */
@@ -69,11 +72,25 @@ enum rf_ctl_verb {
  */
 #define RF_CTL_J_OTHERS 0x0020u
 /*
+ * A mirror connection: the rank's queue pair is connected to an address of the box. Belongs to the
+ * rank, not to the group. Not with SHIFTED, STRICT, OTHERS.
+ */
+#define RF_CTL_J_MIRROR 0x0040u
+/*
+ * Packets state what their rank gives and wants. Not with OPEN_LOOP, TRANSPARENT, STRICT, OTHERS.
+ */
+#define RF_CTL_J_DIRECTED 0x0080u
+/*
  * RNR timer code (IBTA table 45) of the RNR NAK with which the box answers timeout resends while it
  * waits for other ranks; 0: no answer.
  */
 #define RF_CTL_J_STRAGGLER 0x1f00u
 #define RF_CTL_J_STRAGGLER_LSB 8
+
+/* Address family of JOIN. The box refuses IPv6 by name. */
+#define RF_CTL_FAMILY_DEFAULT 0u /* IPv4 */
+#define RF_CTL_FAMILY_IPV4 4u
+#define RF_CTL_FAMILY_IPV6 6u
 
 /* First byte of the body of every reply. */
 enum rf_ctl_result {
@@ -96,18 +113,19 @@ enum rf_ctl_result {
 	X(VERB, 5, "unknown verb")                                                                 \
 	X(STALE, 6, "an older request than one already seen from this rank")                       \
 	X(FIELD, 7, "a field of the request has a value that is not allowed")                      \
-	X(RANKS, 8, "too many ranks, or fewer than 2")                                             \
+	X(RANKS, 8, "too many ranks, or too few")                                                  \
 	X(RANK_RANGE, 9, "the rank is not below the number of ranks")                              \
 	X(RANK_TAKEN, 10, "another process has joined as this rank")                               \
 	X(RANKS_DIFFER, 11, "ranks disagree about the number of ranks")                            \
 	X(TYPES_DIFFER, 12, "ranks disagree about data type or operation")                         \
 	X(MTU_DIFFERS, 13, "ranks disagree about the path MTU")                                    \
 	X(SETTINGS_DIFFER, 14, "ranks disagree about slots or flags of the group")                 \
-	X(TYPE_UNSUPPORTED, 15, "this box was built without 16-bit types")                         \
+	X(TYPE_UNSUPPORTED, 15, "this box was built without this data type")                       \
 	X(MTU_UNSUPPORTED, 16, "the path MTU is larger than this box was built for")               \
-	X(ADDRESS_TWICE, 17, "a rank and its successor have the same address")                     \
+	X(ADDRESS_TWICE, 17, "a ring rank and its successor have the same address")                \
 	X(CONNECTION_TAKEN, 18, "the connection (address and QPN) belongs to another rank or job") \
-	X(SUCCESSOR_UNKNOWN, 19, "a rank's successor address belongs to no rank of the group")     \
+	X(SUCCESSOR_UNKNOWN, 19,                                                                   \
+	  "a ring rank's successor address belongs to no ring rank of the group")                  \
 	X(NO_GROUPS, 20, "all groups of the box are in use")                                       \
 	X(NO_SLOTS, 21, "no slot range of the requested size is free")                             \
 	X(NO_CONNECTIONS, 22, "no room in the connection table")                                   \
@@ -119,10 +137,10 @@ enum rf_ctl_result {
 	X(ABORTED, 28, "a rank aborted the group")                                                 \
 	X(OPERATOR, 29, "the operator ended the group")                                            \
 	X(RESET, 30, "the box was reset")                                                          \
-	X(DISAGREE, 31, "ranks disagree about opcode or length at one index")                      \
+	X(DISAGREE, 31, "ranks disagree at one index")                                             \
 	X(LENGTH, 32, "a data packet has a length that is not allowed")                            \
 	X(ELEMENT, 33, "a data packet's length is not a multiple of the element size")             \
-	X(OPCODE, 34, "a READ, atomic or unknown opcode on a group's connection")                  \
+	X(OPCODE, 34, "an opcode that this group does not allow")                                  \
 	X(NAK, 35, "a receiver ended its connection with a NAK")                                   \
 	X(HARDWARE, 36, "the hardware did not complete a command in time")                         \
 	X(NOT_OPERATOR, 37, "only the operator's job 0 may do this")                               \
@@ -140,13 +158,19 @@ enum rf_ctl_result {
 	X(NOT_HELD, 49, "the box does not hold a connection to this address and queue pair")       \
 	X(HOLD_TIME, 50, "the hold time is running: the connection would be held again")           \
 	X(WRONG_QPN, 51, "a rank sends on a connection that is not registered")                    \
-	X(SELECTIVE_UNSUPPORTED, 52, "this box was built without selective groups")
+	X(SELECTIVE_UNSUPPORTED, 52, "this box was built without selective groups")                \
+	X(IMMEDIATE, 53, "an immediate has an unknown code, or does not fit the payload")          \
+	X(ORDER, 54, "a packet's immediate names another index than its PSN")                      \
+	X(NO_ADDRESS, 55, "no port of the box has an address that this rank could use")            \
+	X(IPV6, 56, "the box has IPv4 only")                                                       \
+	X(MIRROR_UNSUPPORTED, 57, "this box was built without mirror connections")                 \
+	X(DIRECTED_UNSUPPORTED, 58, "this box was built without directed groups")
 
 enum rf_ctl_reason {
 #define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
 	RF_CTL_REASONS(RF_CTL_X)
 #undef RF_CTL_X
-		RF_CTL_R_COUNT = 53,
+		RF_CTL_R_COUNT = 59,
 };
 
 /* "a rank was silent for longer than its lease"; "unknown reason" for unknown numbers. Static. */
@@ -183,6 +207,7 @@ const char *rf_ctl_state_text(unsigned int state);
 
 struct rf_ctl_header {
 	uint8_t verb;
+	uint8_t version; /* received: as sent; to be sent: 0, or RF_CTL_VERSION_OLD for FAILED */
 	uint16_t flags;  /* RF_CTL_F_* */
 	uint16_t length; /* bytes of the message, including the header */
 	uint16_t group;  /* number of the group within the job */
@@ -198,17 +223,22 @@ struct rf_ctl_header {
 /* Body of JOIN. */
 struct rf_ctl_join {
 	uint16_t ranks;
-	uint8_t dtype;          /* RF_DTYPE_* of the registers: 0 fp32, 1 bf16, 2 fp16, 3 int32 */
-	uint8_t op;             /* 0 sum, 1 min, 2 max */
+	uint8_t dtype;          /* RF_DTYPE_* of the registers, 0 .. 9 */
+	uint8_t op;             /* RF_OP_* of the registers, 0 .. 6 */
 	uint8_t mtu_log2;       /* path MTU, 8..12 */
 	uint8_t slots_log2;     /* wanted slots S, 4..15 */
 	uint8_t slots_min_log2; /* smallest acceptable; 0: slots_log2 */
-	uint8_t port; /* port of the data; RF_CTL_NO_PORT: the port on which this packet arrives */
-	uint16_t flags;       /* RF_CTL_J_* */
-	uint32_t src_ip;      /* source address of the data, not 0 */
-	uint32_t qpn;         /* the rank's own QPN, to which its ACKs are sent */
-	uint32_t peer_ip;     /* destination of the data: the ring successor's address ... */
-	uint32_t peer_qpn;    /* ... and QPN */
+	/*
+	 * Port of the data; RF_CTL_NO_PORT: the port on which this packet arrives. MIRROR: the port
+	 * whose address the rank wants; RF_CTL_NO_PORT: the box chooses.
+	 */
+	uint8_t port;
+	uint8_t family;    /* RF_CTL_FAMILY_* */
+	uint16_t flags;    /* RF_CTL_J_* */
+	uint32_t src_ip;   /* source address of the data, not 0 */
+	uint32_t qpn;      /* the rank's own QPN, to which its ACKs are sent; MIRROR: also peer's */
+	uint32_t peer_ip;  /* destination of the data: the ring successor's address ... */
+	uint32_t peer_qpn; /* ... and QPN; both 0 with MIRROR */
 	uint32_t start_psn;   /* PSN of the first data packet */
 	uint32_t shift;       /* RF_CTL_J_SHIFTED: subtracted from it; else 0 */
 	uint32_t lease_ms;    /* RF_CTL_LEASE_DEFAULT, RF_CTL_LEASE_NONE or 10 .. 86,400,000 */
@@ -263,6 +293,7 @@ struct rf_ctl_waiting {
 	uint16_t joined;
 	uint32_t remaining_ms;              /* until the deadline */
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* rank r is missing: bit r mod 8 of byte r / 8 */
+	uint32_t port_ip; /* MIRROR: address of this rank's port of the box; otherwise 0 */
 };
 
 struct rf_ctl_place {
@@ -281,7 +312,26 @@ struct rf_ctl_ready {
 	uint32_t hbase;     /* first header slot */
 	uint32_t lease_ms;  /* granted to this rank, or RF_CTL_LEASE_NONE */
 	uint8_t hw_group;   /* number of the hardware group */
+	uint32_t port_ip;   /* as in WAITING */
 	struct rf_ctl_place place[RF_CTL_RANKS_MAX]; /* of rank 0 .. ranks-1 */
+};
+
+/* In what ranks disagree (ERROR.WHAT of the registers). */
+enum rf_ctl_what {
+	RF_CTL_WHAT_NONE = 0,   /* not a directed group, or another error */
+	RF_CTL_WHAT_TAG = 1,    /* type, operation, kind, call or hash; the values are immediates */
+	RF_CTL_WHAT_COPIES = 2, /* more than one rank gives to a copy; immediates */
+	RF_CTL_WHAT_LENGTH = 3, /* length of what they give; bytes */
+};
+/* "the length of what they give"; "" for RF_CTL_WHAT_NONE and unknown numbers. Static. */
+const char *rf_ctl_what_text(unsigned int what);
+
+/* More about an error: where it happened, and the other side of a disagreement. */
+struct rf_ctl_other {
+	uint32_t box_ip; /* box at which it happened; 0: the one that answers */
+	uint16_t rank;   /* with which the rank at fault disagrees, if known, or RF_CTL_NO_RANK */
+	uint8_t what;    /* enum rf_ctl_what */
+	uint32_t value;  /* that rank's; the value of the rank at fault is the detail */
 };
 
 struct rf_ctl_failed {
@@ -292,10 +342,13 @@ struct rf_ctl_failed {
 	 * ABORTED, OPERATOR: the code; VERSION: the box's; LEASE: the lease in ms; FIELD: offset of
 	 * the field in the body; RANKS, NO_GROUPS, NO_LANES, NO_PASSES: the limit; NO_SLOTS,
 	 * MTU_UNSUPPORTED: log2 of what is available (0: nothing), also for QUOTA and QUOTA_BYTES;
-	 * QUOTA_RANKS, QUOTA_ENTRIES: what is left; OTHER_PORT: that port; otherwise 0.
+	 * QUOTA_RANKS, QUOTA_ENTRIES: what is left; OTHER_PORT: that port; TYPE_UNSUPPORTED: the
+	 * type; NO_ADDRESS: bit p: the address of port p is claimed by another host; DISAGREE,
+	 * IMMEDIATE, ORDER: the value of the rank at fault; otherwise 0.
 	 */
 	uint32_t detail;
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* MISSING_RANKS; NO_LANES: all ranks of that port */
+	struct rf_ctl_other other;
 };
 
 /* DRAINING and ENDED. */
@@ -322,6 +375,7 @@ struct rf_ctl_group_page {
 	uint32_t head, tail, issued;
 	uint32_t remaining_ms;              /* JOINING: until the deadline */
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* ranks not joined; DRAINING: not left */
+	struct rf_ctl_other fail_other;
 };
 
 /* Flags of a rank in a RANKS page. */
@@ -329,14 +383,18 @@ struct rf_ctl_group_page {
 #define RF_CTL_RANK_LEFT 0x02u
 #define RF_CTL_RANK_GONE 0x04u /* its lease has run out */
 #define RF_CTL_RANK_IDLE 0x08u /* the group has not started or has ended: next, sent, una are 0 */
+#define RF_CTL_RANK_MIRROR 0x10u
+#define RF_CTL_RANK_SILENT 0x20u /* takes part without giving, as of its last packet */
 
 struct rf_ctl_rank {
 	uint8_t flags, port, lane;
 	uint32_t age_ms; /* since the last sign of life */
 	uint32_t next, sent, una;
 	uint32_t ip;
+	uint32_t port_ip;              /* MIRROR: address of its port of the box; otherwise 0 */
+	uint8_t mac[RF_CTL_MAC_BYTES]; /* of its last request; MIRROR: results go there */
 };
-#define RF_CTL_RANKS_PER_PAGE 32u
+#define RF_CTL_RANKS_PER_PAGE 24u
 
 struct rf_ctl_ranks_page {
 	uint16_t ranks; /* of the group */
@@ -364,7 +422,17 @@ struct rf_ctl_box_page {
 	uint32_t beats_free;     /* of 2^bank_log2 in each lane */
 	uint32_t hslots_free;    /* of 2^hdr_log2 */
 	uint32_t mac_hi, mac_lo; /* base MAC */
+	uint32_t ip, gateway;    /* the box's address; gateway 0: none */
+	uint8_t prefix;          /* bits of the subnet, 0: not known */
+	uint8_t claimed;         /* bit p: another host has claimed the address of port p */
+	uint8_t features;        /* RF_CTL_FEATURE_* */
+	uint16_t types;          /* bit t: data type t is built in */
+	uint32_t port_ip[RF_CTL_PORTS_MAX]; /* 0: none, or not in use yet */
 };
+/* Features that a build may lack. */
+#define RF_CTL_FEATURE_MIRROR 0x01u
+#define RF_CTL_FEATURE_DIRECTED 0x02u
+#define RF_CTL_FEATURE_SELECTIVE 0x04u
 
 #define RF_CTL_COUNTERS_PER_PAGE 200u
 
@@ -426,6 +494,12 @@ enum rf_ctl_event {
 	RF_CTL_EV_RESET = 7,
 	RF_CTL_EV_FULL =
 		8, /* the hold time is prolonged: a connection was held but the table is full */
+	/*
+	 * Another host has claimed the address of a port: `job` is its MAC, `group` the port. The
+	 * claim has been absent for a minute: the same.
+	 */
+	RF_CTL_EV_CLAIMED = 9,
+	RF_CTL_EV_UNCLAIMED = 10,
 };
 /* "joining"; "?" for unknown numbers. Static. */
 const char *rf_ctl_event_text(unsigned int event);
@@ -436,6 +510,7 @@ struct rf_ctl_log_entry {
 	uint16_t group, rank;
 	uint16_t count; /* number of consecutive occurrences */
 	uint8_t kind, reason;
+	uint32_t box_ip; /* box at which it happened; 0: the one that answers */
 };
 #define RF_CTL_LOG_PER_PAGE 32u
 

@@ -17,6 +17,7 @@ struct rf_cursor {
 	size_t left;
 	bool short_; /* the bytes ran out */
 	bool misfit; /* a value does not fit its field or array */
+	bool old;    /* writing for a host of RF_CTL_VERSION_OLD */
 };
 
 static inline bool rf_cursor_take(struct rf_cursor *c, size_t n)
@@ -101,6 +102,12 @@ static inline void rf_zero(struct rf_cursor *c, size_t n)
 	}
 }
 
+static inline void rf_mac(struct rf_cursor *c, uint8_t *mac)
+{
+	for (unsigned int i = 0; i < RF_CTL_MAC_BYTES; i++)
+		rf_f8(c, &mac[i]);
+}
+
 static inline void rf_mask(struct rf_cursor *c, uint8_t *m)
 {
 	if (!rf_cursor_take(c, RF_CTL_MASK_BYTES))
@@ -121,6 +128,16 @@ static inline bool rf_count(struct rf_cursor *c, uint16_t *v, uint16_t max)
 	if (!c->short_ && *v > max)
 		c->misfit = true;
 	return !c->short_ && !c->misfit;
+}
+
+/* The fields that FAILED and page GROUP have in common at their ends. */
+static inline void rf_ctl_other_body(struct rf_cursor *c, struct rf_ctl_other *o)
+{
+	rf_f32(c, &o->box_ip);
+	rf_f16(c, &o->rank);
+	rf_f8(c, &o->what);
+	rf_zero(c, 1);
+	rf_f32(c, &o->value);
 }
 
 /* The body of a page of STATUS, from the page number on. False if the page is unknown. */

@@ -27,6 +27,7 @@ static void body_group(struct rf_cursor *c, struct rf_ctl_group_page *g)
 	rf_f32(c, &g->issued);
 	rf_f32(c, &g->remaining_ms);
 	rf_mask(c, g->missing);
+	rf_ctl_other_body(c, &g->fail_other);
 }
 
 static void body_ranks(struct rf_cursor *c, struct rf_ctl_ranks_page *p)
@@ -48,6 +49,9 @@ static void body_ranks(struct rf_cursor *c, struct rf_ctl_ranks_page *p)
 		rf_f32(c, &r->sent);
 		rf_f32(c, &r->una);
 		rf_f32(c, &r->ip);
+		rf_f32(c, &r->port_ip);
+		rf_mac(c, r->mac);
+		rf_zero(c, 2);
 	}
 }
 
@@ -74,6 +78,16 @@ static void body_box(struct rf_cursor *c, struct rf_ctl_box_page *b)
 	rf_f32(c, &b->hslots_free);
 	rf_f32(c, &b->mac_hi);
 	rf_f32(c, &b->mac_lo);
+	rf_f32(c, &b->ip);
+	rf_f8(c, &b->prefix);
+	rf_f8(c, &b->claimed);
+	rf_f8(c, &b->features);
+	rf_zero(c, 1);
+	rf_f32(c, &b->gateway);
+	for (unsigned int i = 0; i < RF_CTL_PORTS_MAX; i++)
+		rf_f32(c, &b->port_ip[i]);
+	rf_f16(c, &b->types);
+	rf_zero(c, 2);
 }
 
 static void body_counters(struct rf_cursor *c, struct rf_ctl_counters_page *p)
@@ -139,6 +153,7 @@ static void body_log(struct rf_cursor *c, struct rf_ctl_log_page *p)
 		rf_f16(c, &e->count);
 		rf_f8(c, &e->kind);
 		rf_f8(c, &e->reason);
+		rf_f32(c, &e->box_ip);
 	}
 }
 
@@ -208,14 +223,14 @@ size_t rf_ctl_page_max(unsigned int page)
 {
 	/* After the header: result, page and two reserved bytes, the page's fields, its entries. */
 	static const uint16_t most[] = {
-		[RF_CTL_PAGE_GROUP] = 4 + 68,
-		[RF_CTL_PAGE_RANKS] = 4 + 8 + 24 * RF_CTL_RANKS_PER_PAGE,
-		[RF_CTL_PAGE_BOX] = 4 + 52,
+		[RF_CTL_PAGE_GROUP] = 4 + 80,
+		[RF_CTL_PAGE_RANKS] = 4 + 8 + 36 * RF_CTL_RANKS_PER_PAGE,
+		[RF_CTL_PAGE_BOX] = 4 + 100,
 		[RF_CTL_PAGE_PORT] = 4 + 4 + 4 * RF_CTL_COUNTERS_PER_PAGE,
 		[RF_CTL_PAGE_FIRMWARE] = 4 + 4 + 4 * RF_CTL_COUNTERS_PER_PAGE,
 		[RF_CTL_PAGE_GROUPS] = 4 + 8 + 16 * RF_CTL_GROUPS_PER_PAGE,
 		[RF_CTL_PAGE_CONNECTIONS] = 4 + 8 + 16 * RF_CTL_CONNECTIONS_PER_PAGE,
-		[RF_CTL_PAGE_LOG] = 4 + 8 + 20 * RF_CTL_LOG_PER_PAGE,
+		[RF_CTL_PAGE_LOG] = 4 + 8 + 24 * RF_CTL_LOG_PER_PAGE,
 		[RF_CTL_PAGE_LAG] = 4 + 24 + 4 * RF_CTL_LAG_BINS + 8 * RF_CTL_LAG_RANKS,
 		[RF_CTL_PAGE_HELD] = 4 + 8 + 20 * RF_CTL_HELD_PER_PAGE,
 		[RF_CTL_PAGE_JOBS] = 4 + 8 + 52 * RF_CTL_JOBS_PER_PAGE,

@@ -32,19 +32,22 @@ const char *rf_ctl_join_field(uint32_t offset)
 	static const struct {
 		uint32_t offset;
 		const char *name;
-	} fields[] = {{0, "token"},
-		      {2, "data type"},
-		      {3, "operation"},
-		      {4, "path MTU"},
-		      {5, "slots"},
-		      {6, "smallest number of slots"},
-		      {7, "port of the box"},
-		      {8, "flags"},
-		      {12, "own address (it is the box's, or 0)"},
-		      {20, "address of the successor (it is the box's, or 0)"},
-		      {32, "PSN shift"},
-		      {36, "lease"},
-		      {40, "deadline"}};
+	} fields[] = {
+		{0, "token"},
+		{2, "data type"},
+		{3, "operation"},
+		{4, "path MTU"},
+		{5, "slots"},
+		{6, "smallest number of slots"},
+		{7, "port of the box"},
+		{8, "flags"},
+		{10, "address family"},
+		{12, "own address (it is the box's, or 0)"},
+		{20, "address of the successor (it is the box's, or 0; a mirror rank has none)"},
+		{24, "QPN of the successor (a mirror rank has none)"},
+		{32, "PSN shift"},
+		{36, "lease"},
+		{40, "deadline"}};
 
 	for (unsigned int i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (fields[i].offset == offset)
@@ -72,6 +75,20 @@ const char *rf_ctl_abort_text(uint32_t code)
 	}
 }
 
+const char *rf_ctl_what_text(unsigned int what)
+{
+	switch (what) {
+	case RF_CTL_WHAT_TAG:
+		return "the type, operation, kind, number or content of a call";
+	case RF_CTL_WHAT_COPIES:
+		return "which of them gives";
+	case RF_CTL_WHAT_LENGTH:
+		return "the length of what they give";
+	default:
+		return "";
+	}
+}
+
 const char *rf_ctl_state_text(unsigned int state)
 {
 	switch (state) {
@@ -94,8 +111,9 @@ const char *rf_ctl_state_text(unsigned int state)
 
 const char *rf_ctl_event_text(unsigned int event)
 {
-	static const char *const texts[] = {"?",     "start",   "joining", "ready", "failed",
-					    "ended", "refused", "reset",   "full"};
+	static const char *const texts[] = {"?",      "start",   "joining",  "ready",
+					    "failed", "ended",   "refused",  "reset",
+					    "full",   "claimed", "unclaimed"};
 
 	return texts[event < sizeof(texts) / sizeof(texts[0]) ? event : 0];
 }

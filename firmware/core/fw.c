@@ -87,6 +87,9 @@ static int read_shape(struct rf_fw *fw)
 	fw->width64 = (uint8_t)field(s, RF_SHAPE_WIDTH64_MASK, RF_SHAPE_WIDTH64_LSB);
 	fw->hash_bits = (uint8_t)field(s, RF_SHAPE_HASH_BITS_MASK, RF_SHAPE_HASH_BITS_LSB);
 	fw->fp16 = (uint8_t)field(s, RF_SHAPE_FP16_MASK, RF_SHAPE_FP16_LSB);
+	fw->types = 1u << RF_DTYPE_FP32 | 1u << RF_DTYPE_INT32;
+	if (fw->fp16)
+		fw->types |= 1u << RF_DTYPE_BF16 | 1u << RF_DTYPE_FP16;
 	fw->selective = (s & RF_SHAPE_SELECTIVE_MASK) != 0;
 	fw->lag = (s & RF_SHAPE_LAG_MASK) != 0;
 	fw->bank_log2 = (uint8_t)field(t, RF_SHAPE2_BANK_AW_MASK, RF_SHAPE2_BANK_AW_LSB);

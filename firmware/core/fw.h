@@ -211,6 +211,7 @@ struct rf_fw_group {
 	uint16_t number, ranks, joined, left, flags;
 	uint16_t fail_rank;
 	uint32_t fail_index, fail_detail;
+	struct rf_ctl_other fail_other;
 	uint8_t dtype, op, mtu_log2, slots_log2, want_log2, min_log2;
 	uint8_t lanes, level, base_port;
 	uint8_t live;    /* the hardware is set up: table entries and CFG.LIVE */
@@ -240,7 +241,8 @@ struct rf_fw {
 	struct rf_fw_counters cnt;
 	/* shape */
 	uint8_t ports, lanes, width64, hash_bits, ngroups, bank_log2, hdr_log2, mtu_log2, fp16;
-	bool selective, lag;
+	bool selective, lag, mirror, directed;
+	uint16_t types; /* bit t: data type t is built in */
 	uint32_t khz;
 	/* time: millisecond now_ms began at cycle ms_cycles; 0 is the cycle of rf_fw_init() */
 	uint64_t ms_cycles, now_ms;

@@ -158,6 +158,7 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 				    .ranks = j->ranks,
 				    .flags = j->flags,
 				    .fail_rank = RF_CTL_NO_RANK,
+				    .fail_other = {.rank = RF_CTL_NO_RANK},
 				    .dtype = j->dtype,
 				    .op = j->op,
 				    .mtu_log2 = j->mtu_log2,

@@ -9,24 +9,72 @@
 #define AT_SLOTS_MIN 6u
 #define AT_PORT 7u
 #define AT_FLAGS 8u
+#define AT_FAMILY 10u
 #define AT_SRC_IP 12u
 #define AT_PEER_IP 20u
+#define AT_PEER_QPN 24u
 #define AT_SHIFT 32u
 #define AT_LEASE 36u
 #define AT_DEADLINE 40u
+
+/* Highest numbers of types and operations that the protocol has. */
+#define TYPE_MAX 9u
+#define OP_LAST 6u
+#define OP_COPY OP_LAST
+/* fp32, bf16, fp16, fp64: they have no and, or, xor. */
+#define FLOATING 0x87u
+
+static bool is_mirror(const struct rf_ctl_join *j)
+{
+	return (j->flags & RF_CTL_J_MIRROR) != 0;
+}
+
+static bool op_ok(const struct rf_ctl_join *j)
+{
+	if (j->op <= RF_OP_MAX)
+		return true;
+	if (j->op == OP_COPY)
+		return (j->flags & RF_CTL_J_DIRECTED) != 0;
+	return j->op < OP_LAST && !(FLOATING >> j->dtype & 1u);
+}
+
+/* Whether these flags go together. */
+static bool flags_ok(unsigned int flags)
+{
+	static const struct {
+		uint16_t with, not ;
+	} pairs[] = {
+		{RF_CTL_J_STRICT, RF_CTL_J_OPEN_LOOP | RF_CTL_J_SHIFTED | RF_CTL_J_SELECTIVE},
+		{RF_CTL_J_MIRROR, RF_CTL_J_SHIFTED | RF_CTL_J_STRICT | RF_CTL_J_OTHERS},
+		{RF_CTL_J_DIRECTED,
+		 RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_STRICT | RF_CTL_J_OTHERS},
+	};
+	uint16_t known = RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_SHIFTED |
+			 RF_CTL_J_SELECTIVE | RF_CTL_J_STRICT | RF_CTL_J_OTHERS | RF_CTL_J_MIRROR |
+			 RF_CTL_J_DIRECTED | RF_CTL_J_STRAGGLER;
+
+	for (unsigned int i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		if ((flags & pairs[i].with) && (flags & pairs[i].not ))
+			return false;
+	return !(flags & ~known) && (!(flags & RF_CTL_J_OTHERS) || (flags & RF_CTL_J_STRICT));
+}
+
+/* A ring rank names its successor; a mirror rank has none. 0: both fields are allowed. */
+static uint32_t bad_peer(const struct rf_fw *fw, const struct rf_ctl_join *j)
+{
+	if (is_mirror(j) ? j->peer_ip != 0 : j->peer_ip == fw->cfg.ip || j->peer_ip == 0)
+		return AT_PEER_IP;
+	return is_mirror(j) && j->peer_qpn != 0 ? AT_PEER_QPN : 0;
+}
 
 /* Offset of the first field whose value is not allowed; 0: all are allowed. */
 static uint32_t bad_field(const struct rf_fw *fw, const struct rf_ctl_join *j)
 {
 	bool shifted = (j->flags & RF_CTL_J_SHIFTED) != 0;
-	uint16_t known = RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_SHIFTED |
-			 RF_CTL_J_SELECTIVE | RF_CTL_J_STRICT | RF_CTL_J_OTHERS |
-			 RF_CTL_J_STRAGGLER;
-	uint16_t no_strict = RF_CTL_J_OPEN_LOOP | RF_CTL_J_SHIFTED | RF_CTL_J_SELECTIVE;
 
-	if (j->dtype > RF_DTYPE_INT32)
+	if (j->dtype > TYPE_MAX)
 		return AT_DTYPE;
-	if (j->op > RF_OP_MAX)
+	if (!op_ok(j))
 		return AT_OP;
 	if (j->mtu_log2 < 8 || j->mtu_log2 > 12)
 		return AT_MTU;
@@ -36,13 +84,14 @@ static uint32_t bad_field(const struct rf_fw *fw, const struct rf_ctl_join *j)
 		return AT_SLOTS_MIN;
 	if (j->port >= fw->ports)
 		return AT_PORT;
-	if ((j->flags & ~known) || ((j->flags & RF_CTL_J_STRICT) && (j->flags & no_strict)) ||
-	    ((j->flags & RF_CTL_J_OTHERS) && !(j->flags & RF_CTL_J_STRICT)))
+	if (!flags_ok(j->flags))
 		return AT_FLAGS;
+	if (j->family != RF_CTL_FAMILY_DEFAULT && j->family != RF_CTL_FAMILY_IPV4)
+		return AT_FAMILY;
 	if (j->src_ip == fw->cfg.ip || j->src_ip == 0)
 		return AT_SRC_IP;
-	if (j->peer_ip == fw->cfg.ip || j->peer_ip == 0)
-		return AT_PEER_IP;
+	if (bad_peer(fw, j))
+		return bad_peer(fw, j);
 	if (shifted != (j->shift != 0))
 		return AT_SHIFT;
 	if (j->lease_ms != RF_CTL_LEASE_NONE &&
@@ -53,10 +102,33 @@ static uint32_t bad_field(const struct rf_fw *fw, const struct rf_ctl_join *j)
 	return 0;
 }
 
+/* What this build of the box lacks. */
+static enum rf_ctl_reason judge_build(const struct rf_fw *fw, const struct rf_ctl_join *j,
+				      uint32_t *detail)
+{
+	*detail = j->dtype;
+	if (!(fw->types >> j->dtype & 1u))
+		return RF_CTL_R_TYPE_UNSUPPORTED;
+	*detail = fw->mtu_log2;
+	if (j->mtu_log2 > fw->mtu_log2)
+		return RF_CTL_R_MTU_UNSUPPORTED;
+	*detail = 0;
+	if (!fw->selective && (j->flags & RF_CTL_J_SELECTIVE))
+		return RF_CTL_R_SELECTIVE_UNSUPPORTED;
+	if (!fw->mirror && is_mirror(j))
+		return RF_CTL_R_MIRROR_UNSUPPORTED;
+	if (!fw->directed && (j->flags & RF_CTL_J_DIRECTED))
+		return RF_CTL_R_DIRECTED_UNSUPPORTED;
+	return RF_CTL_R_NONE;
+}
+
 /* Reasons to refuse a JOIN that do not depend on a group. */
 static enum rf_ctl_reason judge_alone(const struct rf_fw *fw, const struct rf_ctl_header *h,
 				      const struct rf_ctl_join *j, uint32_t *detail)
 {
+	*detail = 0;
+	if (j->family == RF_CTL_FAMILY_IPV6)
+		return RF_CTL_R_IPV6;
 	*detail = bad_field(fw, j);
 	if (*detail != 0 || h->token == 0)
 		return RF_CTL_R_FIELD;
@@ -66,17 +138,9 @@ static enum rf_ctl_reason judge_alone(const struct rf_fw *fw, const struct rf_ct
 	*detail = 0;
 	if (h->rank >= j->ranks)
 		return RF_CTL_R_RANK_RANGE;
-	if (!fw->fp16 && (j->dtype == RF_DTYPE_BF16 || j->dtype == RF_DTYPE_FP16))
-		return RF_CTL_R_TYPE_UNSUPPORTED;
-	if (!fw->selective && (j->flags & RF_CTL_J_SELECTIVE))
-		return RF_CTL_R_SELECTIVE_UNSUPPORTED;
 	if (j->src_ip == j->peer_ip)
 		return RF_CTL_R_ADDRESS_TWICE;
-	*detail = fw->mtu_log2;
-	if (j->mtu_log2 > fw->mtu_log2)
-		return RF_CTL_R_MTU_UNSUPPORTED;
-	*detail = 0;
-	return RF_CTL_R_NONE;
+	return judge_build(fw, j, detail);
 }
 
 /* Reasons to refuse a JOIN that depend on the group that it names. */

@@ -15,6 +15,7 @@ bool rf_fw_refuse(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t rank, uint3
 	fw->reply.u.failed.reason = (uint8_t)why;
 	fw->reply.u.failed.rank = (uint16_t)rank;
 	fw->reply.u.failed.detail = detail;
+	fw->reply.u.failed.other.rank = RF_CTL_NO_RANK;
 	return true;
 }
 
@@ -62,6 +63,7 @@ static void reply_failed(struct rf_fw *fw, const struct rf_fw_group *g)
 	f->rank = g->fail_rank;
 	f->index = g->fail_index;
 	f->detail = g->fail_detail;
+	f->other = g->fail_other;
 	if (g->reason == RF_CTL_R_MISSING_RANKS || g->reason == RF_CTL_R_NO_LANES)
 		memcpy(f->missing, g->missing, sizeof(f->missing));
 }

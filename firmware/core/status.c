@@ -23,6 +23,7 @@ static void report_lost(struct rf_fw *fw, struct rf_fw_group *g, const struct rf
 	p->reason = RF_CTL_R_LEASE;
 	p->fail_rank = lost->rank;
 	p->fail_detail = lost->lease_ms;
+	p->fail_other = (struct rf_ctl_other){.rank = RF_CTL_NO_RANK};
 }
 
 /* asker: the member that sent the request, or NULL. */
@@ -36,6 +37,7 @@ static void page_group(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_
 	p->fail_rank = g->fail_rank;
 	p->fail_index = g->fail_index;
 	p->fail_detail = g->fail_detail;
+	p->fail_other = g->fail_other;
 	p->ranks = g->ranks;
 	p->joined = g->joined;
 	p->left = g->left;
@@ -78,6 +80,7 @@ static void put_rank(struct rf_fw *fw, const struct rf_fw_group *g, const struct
 	r->lane = m->lane;
 	r->age_ms = age > UINT32_MAX ? UINT32_MAX : (uint32_t)age;
 	r->ip = m->src_ip;
+	memcpy(r->mac, m->src_mac, sizeof(r->mac));
 	if (!g->live) {
 		r->flags |= RF_CTL_RANK_IDLE;
 		return;
@@ -143,6 +146,9 @@ static void page_box(struct rf_fw *fw, unsigned int port)
 	p->hdr_log2 = fw->hdr_log2;
 	p->mtu_log2 = fw->mtu_log2;
 	p->fp16 = fw->fp16;
+	p->ip = fw->cfg.ip;
+	p->features = fw->selective ? RF_CTL_FEATURE_SELECTIVE : 0u;
+	p->types = fw->types;
 	p->port = (uint8_t)port;
 	p->clock_khz = fw->khz;
 	p->uptime_ms = fw->now_ms;

@@ -164,6 +164,7 @@ int rf_client_abort(struct rf_client *c, uint32_t code, uint64_t now)
 	c->failed.reason = RF_CTL_R_ABORTED;
 	c->failed.rank = c->cfg.rank;
 	c->failed.detail = code;
+	c->failed.other.rank = RF_CTL_NO_RANK;
 	c->have_failed = true;
 	c->last_code = code;
 	last_word(c, RF_CTL_ABORT, now);

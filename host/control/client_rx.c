@@ -38,7 +38,8 @@ static void failed_by_box(struct rf_client *c, const struct rf_ctl_failed *f)
 
 static void ended_by_box(struct rf_client *c)
 {
-	struct rf_ctl_failed f = {.reason = RF_CTL_R_ENDED, .rank = RF_CTL_NO_RANK};
+	struct rf_ctl_failed f = {
+		.reason = RF_CTL_R_ENDED, .rank = RF_CTL_NO_RANK, .other.rank = RF_CTL_NO_RANK};
 
 	failed_by_box(c, &f);
 }
@@ -83,7 +84,8 @@ static void on_group_page(struct rf_client *c, uint64_t now, const struct rf_ctl
 	struct rf_ctl_failed f = {.reason = p->reason,
 				  .rank = p->fail_rank,
 				  .index = p->fail_index,
-				  .detail = p->fail_detail};
+				  .detail = p->fail_detail,
+				  .other = p->fail_other};
 	uint64_t next = c->asked + rf_client_keepalive(c);
 
 	/*
@@ -133,7 +135,9 @@ static void on_membership(struct rf_client *c, uint64_t now, const struct rf_ctl
 
 	c->answered = true;
 	if (settled && h->epoch != c->epoch) {
-		struct rf_ctl_failed f = {.reason = RF_CTL_R_RESET, .rank = RF_CTL_NO_RANK};
+		struct rf_ctl_failed f = {.reason = RF_CTL_R_RESET,
+					  .rank = RF_CTL_NO_RANK,
+					  .other.rank = RF_CTL_NO_RANK};
 
 		failed_by_box(c, &f);
 	} else if (c->state == RF_CLIENT_JOINING) {
@@ -276,7 +280,8 @@ int rf_client_rx(struct rf_client *c, uint64_t now, const uint8_t *frame, size_t
 {
 	struct rf_ctl_addr a;
 	struct rf_ctl_header h;
-	struct rf_ctl_failed version = {.reason = RF_CTL_R_VERSION, .rank = RF_CTL_NO_RANK};
+	struct rf_ctl_failed version = {
+		.reason = RF_CTL_R_VERSION, .rank = RF_CTL_NO_RANK, .other.rank = RF_CTL_NO_RANK};
 	const uint8_t *msg;
 	size_t msg_len;
 	int rc;
@@ -296,6 +301,8 @@ int rf_client_rx(struct rf_client *c, uint64_t now, const uint8_t *frame, size_t
 		return 0;
 	}
 	c->stats.rx++;
+	/* An answer in another version's layout: its number is all that is read of it. */
+	version.detail = h.version;
 	if (rc == 0)
 		message(c, now, msg, &h);
 	else if (rc == RF_CTL_R_VERSION)

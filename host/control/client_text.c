@@ -75,9 +75,19 @@ static const char *remedy(unsigned int reason)
 	case RF_CTL_R_MTU_DIFFERS:
 		return "set the same path MTU on every rank";
 	case RF_CTL_R_TYPE_UNSUPPORTED:
-		return "use fp32 or int32, or a box with 16-bit types";
+		return "use a type that the box has (`ringfold ctl status` lists them), or another "
+		       "box";
 	case RF_CTL_R_SELECTIVE_UNSUPPORTED:
 		return "choose a plain group, or a box with selective groups";
+	case RF_CTL_R_MIRROR_UNSUPPORTED:
+		return "use ring connections (RF_STEERING=ring), or another box";
+	case RF_CTL_R_DIRECTED_UNSUPPORTED:
+		return "use a plain group, or another box";
+	case RF_CTL_R_NO_ADDRESS:
+		return "give the ports of the box addresses that no other host has "
+		       "(`ringfold ctl status` lists them)";
+	case RF_CTL_R_IPV6:
+		return "give the interface an IPv4 address";
 	case RF_CTL_R_MTU_UNSUPPORTED:
 		return "choose a smaller path MTU";
 	case RF_CTL_R_ADDRESS_TWICE:
@@ -116,13 +126,19 @@ static const char *remedy(unsigned int reason)
 	case RF_CTL_R_LEASE:
 		return "check that its process still runs and its path to the box is up";
 	case RF_CTL_R_DISAGREE:
-		return "all ranks must reduce buffers of the same size in the same order";
+		return "all ranks must make the same calls with the same arguments in the same "
+		       "order";
 	case RF_CTL_R_LENGTH:
 	case RF_CTL_R_ELEMENT:
 		return "check path MTU and element type of the queue pair against those of the "
 		       "group";
 	case RF_CTL_R_OPCODE:
-		return "use only SEND and WRITE on queue pairs of a group";
+		return "use only SEND on queue pairs of a group; WRITE too if it is not directed";
+	case RF_CTL_R_IMMEDIATE:
+		return "send only immediates of a directed group on its queue pairs";
+	case RF_CTL_R_ORDER:
+		return "this endpoint has slipped by a packet: update its driver, or send no empty "
+		       "messages";
 	case RF_CTL_R_BEFORE_START:
 		return "register the correct first PSN, before the rank sends anything";
 	case RF_CTL_R_WRONG_QPN:
@@ -163,7 +179,42 @@ static void add_no_lanes(struct line *l, const struct rf_ctl_failed *f)
 
 static bool has_index(unsigned int reason)
 {
-	return reason >= RF_CTL_R_DISAGREE && reason <= RF_CTL_R_NAK;
+	return (reason >= RF_CTL_R_DISAGREE && reason <= RF_CTL_R_NAK) ||
+	       reason == RF_CTL_R_IMMEDIATE || reason == RF_CTL_R_ORDER;
+}
+
+static void add_value(struct line *l, unsigned int what, uint32_t value)
+{
+	if (what == RF_CTL_WHAT_LENGTH)
+		add(l, "%u bytes", value);
+	else
+		add(l, "immediate %08x", value);
+}
+
+/* Which box it was, and both sides of a disagreement. */
+static void add_other(struct line *l, const struct rf_ctl_failed *f)
+{
+	const struct rf_ctl_other *o = &f->other;
+
+	if (f->reason == RF_CTL_R_IMMEDIATE || f->reason == RF_CTL_R_ORDER)
+		add(l, ": immediate %08x", f->detail);
+	if (f->reason == RF_CTL_R_DISAGREE && *rf_ctl_what_text(o->what)) {
+		add(l, " in %s: it has ", rf_ctl_what_text(o->what));
+		add_value(l, o->what, f->detail);
+		add(l, o->rank == RF_CTL_NO_RANK ? ", another rank " : ", rank %u ", o->rank);
+		add_value(l, o->what, o->value);
+	}
+	if (o->box_ip) {
+		add(l, ", at the box ");
+		add_ip(l, o->box_ip);
+	}
+}
+
+static void add_version(struct line *l, uint32_t its)
+{
+	if (its != 0 && its != RF_CTL_VERSION)
+		add(l, ": the box has version %u and this host version %u, so the %s is older", its,
+		    RF_CTL_VERSION, its < RF_CTL_VERSION ? "box" : "host");
 }
 
 static bool slots_left(unsigned int reason)
@@ -195,6 +246,9 @@ static void add_failed(struct line *l, const struct rf_client *c)
 		if (f->rank != RF_CTL_NO_RANK)
 			add(l, ")");
 	}
+	add_other(l, f);
+	if (f->reason == RF_CTL_R_VERSION)
+		add_version(l, f->detail);
 	if (f->reason == RF_CTL_R_FIELD)
 		add(l, ": %s", rf_ctl_join_field(f->detail));
 	if (f->reason == RF_CTL_R_BEFORE_START)

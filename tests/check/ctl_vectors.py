@@ -14,7 +14,7 @@ import sys
 KEY = bytes(range(16))
 JOB, GROUP, RANK, TOKEN = 0x1122334455667788, 3, 2, 0xcafef00d12345678
 NONCE, EPOCH = 0x0123456789abcdef, 0x0badcafe
-VERSION = 2
+VERSION = 3
 MASK = (1 << 64) - 1
 
 
@@ -60,16 +60,22 @@ def message(verb, flags, epoch, seq, nonce, body, signed=True):
 def vectors():
     join = struct.pack(">HBBBBBBHHIIIIIIII", 4, 1, 2, 10, 9, 5, 0xff, 2 | 4, 0, 0x0a000002, 0x11, 0x0a000003, 0x12,
                        0x123456, 0x400000, 5000, 30000)
-    ready = struct.pack(">BBHHBBBBHIII", 2, 9, 4, 256, 2, 0, 1, 5, 0, 4096, 512, 5000)
+    mirror = struct.pack(">HBBBBBBHBBIIIIIIII", 2, 8, 6, 12, 9, 9, 3, 0x40 | 0x80, 4, 0, 0x0a000002, 0x11, 0, 0,
+                         0x123456, 0, 5000, 30000)
+    ready = struct.pack(">BBHHBBBBHIIII", 2, 9, 4, 256, 2, 0, 1, 5, 0, 4096, 512, 5000, 0x0a000081)
     ready += bytes([0, 0, 1, 0, 2, 0, 3, 0])
-    failed = struct.pack(">BBHII", 3, 4, 2, 0, 0) + bytes(16)
+    failed = struct.pack(">BBHII", 3, 4, 2, 0, 0) + bytes(16) + struct.pack(">IHBBI", 0, 0xffff, 0, 0, 0)
+    disagree = struct.pack(">BBHII", 3, 31, 2, 9, 0x14004003) + bytes(16)
+    disagree += struct.pack(">IHBBI", 0x0a0000fe, 1, 1, 0, 0x20004003)
     lag = struct.pack(">BBHHHHHHHIQ", 7, 9, 0, 2, 0, 2, 4, 1, 0, 700, 9)
     lag += struct.pack(">8I", 5, 0, 1, 1, 1, 2, 6, 4)
     return {
         "join": message(1, 0, 0, 6, NONCE, join),
+        "mirror": message(1, 0, 0, 6, NONCE, mirror),
         "leave": message(2, 1, EPOCH, 8, NONCE, b""),
         "ready": message(1, 0x8000, EPOCH, 6, NONCE, ready),
         "failed": message(1, 0xc000, EPOCH, 6, 0, failed, signed=False),
+        "disagree": message(1, 0x8000, EPOCH, 6, NONCE, disagree),
         "lag": message(3, 0x8000, EPOCH, 11, NONCE, lag),
     }
 

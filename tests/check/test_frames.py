@@ -63,7 +63,7 @@ BOX_IP = bytes((10, 0, 0, 254))
 
 def control(verb, body=b"", reply=False, epoch=1, token=1, job=7, rank=0, host=1):
     """A control packet between a host and the box, made by hand."""
-    m = b"RFCT" + struct.pack(">BBHHH", 2, verb, 0x8000 if reply else 0, 56 + len(body), 3)
+    m = b"RFCT" + struct.pack(">BBHHH", 3, verb, 0x8000 if reply else 0, 56 + len(body), 3)
     m += struct.pack(">QHHIIQQQ", job, rank, 0, epoch, 1, token, 0, 0) + body
     ends = [bytes((10, 0, 0, host)), BOX_IP]
     ip = bytearray(struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(m), 0, 0x4000, 64, 17, 0,

@@ -94,7 +94,7 @@ def join(rank, nonce, seq, key=KEY):
                        0x0a000000 + 3 - host, 0x12 - rank, 7, 0x400000, 3600000, 60000)
 
     def build(tag):
-        return struct.pack(">4sBBHHHQHHIIQQ", b"RFCT", 2, 1, 0, 56 + len(body), 1, JOB, rank, 0, 0, seq,
+        return struct.pack(">4sBBHHHQHHIIQQ", b"RFCT", 3, 1, 0, 56 + len(body), 1, JOB, rank, 0, 0, seq,
                            900 + rank, nonce) + tag + body
 
     message = build(struct.pack("<Q", siphash(key, build(bytes(8)))))

@@ -284,7 +284,7 @@ static void test_group_fails(void **state)
 	struct rf_ctl_header h;
 	struct rf_ctl_request q;
 	struct rf_ctl_reply r = script_group_page(RF_CTL_S_FAILED);
-	char text[200];
+	char text[400];
 
 	(void)state;
 	r.u.group.reason = RF_CTL_R_DISAGREE;
@@ -295,9 +295,32 @@ static void test_group_fails(void **state)
 	assert_int_equal(rf_client_error(&c), RF_CLIENT_E_GROUP);
 	rf_client_text(&c, text, sizeof(text));
 	assert_string_equal(text,
-			    "the group failed: ranks disagree about opcode or length at one index "
-			    "(rank 1, index 4711); all ranks must reduce buffers of the same size "
-			    "in the same order");
+			    "the group failed: ranks disagree at one index (rank 1, index 4711); "
+			    "all ranks must make the same calls with the same arguments in the "
+			    "same order");
+	/* Both values, and the box at which it happened. */
+	c = script_ready_client();
+	r.u.group.fail_detail = 1024;
+	r.u.group.fail_other = (struct rf_ctl_other){0x0a0000fd, 2, RF_CTL_WHAT_LENGTH, 256};
+	script_request(&c, 1001 * MS, &h, &q);
+	script_reply(&c, 1001 * MS, &h, &r, script_key, 9);
+	rf_client_text(&c, text, sizeof(text));
+	assert_non_null(strstr(text, "(rank 1, index 4711) in the length of what they give: it has "
+				     "1024 bytes, rank 2 256 bytes, at the box 10.0.0.253;"));
+	c = script_ready_client();
+	r.u.group.fail_detail = 0x14004003;
+	r.u.group.fail_other =
+		(struct rf_ctl_other){0, RF_CTL_NO_RANK, RF_CTL_WHAT_TAG, 0x20004003};
+	script_request(&c, 1001 * MS, &h, &q);
+	script_reply(&c, 1001 * MS, &h, &r, script_key, 9);
+	rf_client_text(&c, text, sizeof(text));
+	assert_non_null(strstr(text, "it has immediate 14004003, another rank immediate 20004003"));
+	c = script_ready_client();
+	r.u.group.reason = RF_CTL_R_ORDER;
+	script_request(&c, 1001 * MS, &h, &q);
+	script_reply(&c, 1001 * MS, &h, &r, script_key, 9);
+	rf_client_text(&c, text, sizeof(text));
+	assert_non_null(strstr(text, "(rank 1, index 4711): immediate 14004003;"));
 	/* Another epoch means that the box has restarted, whatever it answers. */
 	c = script_ready_client();
 	script_request(&c, 1001 * MS, &h, &q);

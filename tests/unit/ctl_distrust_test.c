@@ -57,6 +57,50 @@ static void test_unsigned(void **state)
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_READY);
 }
 
+/*
+ * Answers in another version's layout, three in a row: the host says which side is older. A newer
+ * box answers in this host's layout and names its own version.
+ */
+static void test_versions(void **state)
+{
+	static const struct {
+		uint8_t layout, named;
+		const char *text;
+	} boxes[] = {
+		{2, 2, "the box has version 2 and this host version 3, so the box is older"},
+		{3, 4, "the box has version 4 and this host version 3, so the host is older"},
+		{9, 0, "the box has version 9 and this host version 3, so the host is older"},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++) {
+		struct rf_client c = script_client(true);
+		struct rf_ctl_reply r = script_failed(RF_CTL_R_VERSION, 3);
+		uint8_t frame[RF_CTL_FRAME_MAX];
+		struct rf_ctl_header h;
+		struct rf_ctl_request q;
+		char text[300];
+		uint64_t t = 0;
+
+		r.u.failed.detail = boxes[i].named;
+		rf_client_join(&c, &script_join, 0);
+		for (unsigned int k = 0; k < 3; k++) {
+			size_t len;
+
+			assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
+			assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_JOIN);
+			len = script_reply_frame(&c, &h, &r, NULL, 9, frame);
+			frame[42 + 4] = boxes[i].layout;
+			assert_int_equal(rf_client_rx(&c, t, frame, len), 1);
+			t = rf_client_next_timeout(&c);
+		}
+		assert_int_equal(rf_client_error(&c), RF_CLIENT_E_REFUSED);
+		rf_client_text(&c, text, sizeof(text));
+		assert_non_null(strstr(text, boxes[i].text));
+		assert_non_null(strstr(text, "install the same release"));
+	}
+}
+
 /* Damaged, forged or old replies and replies for others change nothing. */
 static void test_distrust(void **state)
 {
@@ -136,6 +180,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unsigned),
+		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_distrust),
 	};
 

@@ -362,7 +362,7 @@ static void test_recorded_status(void **state)
 			continue;
 		/* Without the padding: refused with the length that is needed, which is enough. */
 		len = shortened(&a, n - 1u, frame);
-		assert_int_equal(answer_len(b, a.port, frame, len), RF_CTL_HEADER + 28u);
+		assert_int_equal(answer_len(b, a.port, frame, len), RF_CTL_HEADER + 40u);
 		assert_int_equal(reply.u.failed.reason, RF_CTL_R_TRUNCATED);
 		assert_int_equal(reply.u.failed.detail, n);
 		assert_int_equal(answer_len(b, a.port, frame, shortened(&a, n, frame)), n);

@@ -233,7 +233,7 @@ static void test_join(void **state)
 	expect_time(500 + 3 * MS);
 	rd(RF_IRQ, RF_IRQ_PUNT_MASK);
 	expect_punt(frame, len, 1);
-	wr(RF_INJECT, (42 + RF_CTL_HEADER + 28) | 1u << 24);
+	wr(RF_INJECT, (42 + RF_CTL_HEADER + 32) | 1u << 24);
 	rd(RF_PUNT_STATUS, 0);
 	rd(RF_HELD_KEY, 0);
 	rd(RF_PUNT_STATUS, 0);
@@ -266,7 +266,7 @@ static void test_join(void **state)
 	expect_entry(0x0a000002, 1u << 24 | 0x22, 1, used);
 	expect_entry(0x0a000002, 0x22, 0, used);
 	expect_entry(0x0a000001, 0x21, 1, used);
-	wr(RF_INJECT, 42 + RF_CTL_HEADER + 28);
+	wr(RF_INJECT, 42 + RF_CTL_HEADER + 32);
 	rd(RF_PUNT_STATUS, 0);
 	rd(RF_HELD_KEY, 0);
 	/* The first check for signs of life. */
@@ -283,7 +283,7 @@ static void test_join(void **state)
 	rd(RF_CONN_BASE + 0x40 + RF_CONN_NEXT, 0);
 	/* Rank 1 gets READY without a request. */
 	rd(RF_INJECT_STATUS, 0);
-	wr(RF_INJECT, (42 + RF_CTL_HEADER + 28) | 1u << 24);
+	wr(RF_INJECT, (42 + RF_CTL_HEADER + 32) | 1u << 24);
 	rd(RF_PUNT_STATUS, 0);
 	assert_int_equal(rf_fw_poll(&fw), 500u + 5u * MS);
 	all_done();

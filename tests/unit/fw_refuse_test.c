@@ -55,9 +55,15 @@ static void test_fields(void **state)
 	BAD(r.u.join.ranks, RF_FW_RANKS_MAX + 1, RF_CTL_R_RANKS);
 	assert_int_equal(reply.u.failed.detail, RF_FW_RANKS_MAX);
 	BAD(h.rank, 4, RF_CTL_R_RANK_RANGE);
-	BAD(r.u.join.dtype, 4, RF_CTL_R_FIELD);
+	BAD(r.u.join.dtype, 10, RF_CTL_R_FIELD);
 	assert_int_equal(reply.u.failed.detail, 2);
-	BAD(r.u.join.op, 3, RF_CTL_R_FIELD);
+	/* fp32 has no and, or, xor; a copy needs a directed group; there is no operation 7. */
+	for (unsigned int op = 3; op < 8; op++)
+		BAD(r.u.join.op, (uint8_t)op, RF_CTL_R_FIELD);
+	assert_int_equal(reply.u.failed.detail, 3);
+	BAD(r.u.join.family, 6, RF_CTL_R_IPV6);
+	BAD(r.u.join.family, 5, RF_CTL_R_FIELD);
+	assert_int_equal(reply.u.failed.detail, 10);
 	BAD(r.u.join.mtu_log2, 7, RF_CTL_R_FIELD);
 	BAD(r.u.join.mtu_log2, 13, RF_CTL_R_FIELD);
 	BAD(r.u.join.slots_log2, 3, RF_CTL_R_FIELD);
@@ -84,6 +90,7 @@ static void test_fields(void **state)
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
 	BAD(r.u.join.dtype, RF_DTYPE_FP16, RF_CTL_R_TYPE_UNSUPPORTED);
 	BAD(r.u.join.dtype, RF_DTYPE_BF16, RF_CTL_R_TYPE_UNSUPPORTED);
+	assert_int_equal(reply.u.failed.detail, RF_DTYPE_BF16);
 	BAD(r.u.join.mtu_log2, 12, RF_CTL_R_MTU_UNSUPPORTED);
 	assert_int_equal(reply.u.failed.detail, 11);
 	BAD(r.u.join.flags, RF_CTL_J_SHIFTED | RF_CTL_J_SELECTIVE, RF_CTL_R_SELECTIVE_UNSUPPORTED);
@@ -514,6 +521,26 @@ static void sign(uint8_t *msg, size_t len, const uint8_t *key)
 	rf_put_le64(msg + 48, rf_siphash(key, msg, len));
 }
 
+/* The box's answer to version 2: that number, and 28 bytes of FAILED. */
+static void old_answer(struct fw_box *b)
+{
+	const struct fw_box_frame *f = fw_box_out(b);
+	struct rf_ctl_addr a;
+	struct rf_ctl_header h;
+	const uint8_t *msg;
+	size_t len;
+
+	assert_non_null(f);
+	assert_int_equal(rf_ctl_frame_get(f->data, f->len, &a, &msg, &len), 0);
+	assert_int_equal(rf_ctl_header_get(msg, len, &h), RF_CTL_R_VERSION);
+	assert_int_equal(h.version, RF_CTL_VERSION_OLD);
+	assert_int_equal(h.flags, RF_CTL_F_REPLY | RF_CTL_F_UNSIGNED | RF_CTL_F_OPEN_LAB);
+	assert_int_equal(len, RF_CTL_HEADER + 28);
+	assert_int_equal(msg[RF_CTL_HEADER], RF_CTL_FAILED);
+	assert_int_equal(msg[RF_CTL_HEADER + 1], RF_CTL_R_VERSION);
+	assert_int_equal(rf_get_be32(msg + RF_CTL_HEADER + 8), RF_CTL_VERSION);
+}
+
 static void test_verb_and_version(void **state)
 {
 	struct fw_box *b = fw_ask_box();
@@ -552,9 +579,16 @@ static void test_verb_and_version(void **state)
 	assert_true(fw_ask_answer(b, &h, &reply));
 	assert_int_equal(reply.u.failed.reason, RF_CTL_R_TRUNCATED);
 	assert_int_equal(h.flags & RF_CTL_F_UNSIGNED, 0);
-	/* Another version: the answer is unsigned and contains our version. */
+	/*
+	 * Another version: the answer is unsigned and contains our version. Version 2 gets it in a
+	 * layout that it can read.
+	 */
 	h = a.h;
 	len = rf_ctl_request_put(msg, &h, &a.r, fw_ask_zero_key);
+	msg[4] = RF_CTL_VERSION_OLD;
+	fw_box_punt(b, 0, frame, rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
+	assert_null(fw_box_poll(b));
+	old_answer(b);
 	msg[4] = 1;
 	fw_box_punt(b, 0, frame, rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
 	assert_null(fw_box_poll(b));

@@ -17,8 +17,8 @@ local PSN_MOD = 0x1000000
 
 local verbs = {[1] = "JOIN", [2] = "LEAVE", [3] = "STATUS", [4] = "ABORT", [5] = "RESET", [6] = "RELEASE"}
 local results = {[1] = "WAITING", [2] = "READY", [3] = "FAILED", [4] = "DRAINING", [5] = "ENDED", [6] = "OK", [7] = "PAGE"}
-local types = {[0] = "fp32", [1] = "bf16", [2] = "fp16", [3] = "int32"}
-local ops = {[0] = "sum", [1] = "min", [2] = "max"}
+local types = {[0] = "fp32", "bf16", "fp16", "int32", "uint32", "int64", "uint64", "fp64", "int8", "uint8"}
+local ops = {[0] = "sum", "min", "max", "and", "or", "xor", "copy"}
 local pages = {[1] = "GROUP", [2] = "RANKS", [3] = "BOX", [4] = "PORT", [5] = "FIRMWARE", [6] = "GROUPS", [7] = "CONNECTIONS", [8] = "LOG", [9] = "LAG", [10] = "HELD", [11] = "JOBS"}
 local reasons = {[0] = "NONE", "TRUNCATED", "VERSION", "KEY_UNKNOWN", "TAG", "VERB", "STALE", "FIELD", "RANKS", "RANK_RANGE", "RANK_TAKEN",
   "RANKS_DIFFER", "TYPES_DIFFER", "MTU_DIFFERS", "SETTINGS_DIFFER", "TYPE_UNSUPPORTED", "MTU_UNSUPPORTED", "ADDRESS_TWICE",
@@ -26,7 +26,7 @@ local reasons = {[0] = "NONE", "TRUNCATED", "VERSION", "KEY_UNKNOWN", "TAG", "VE
   "MISSING_RANKS", "LEASE", "ABORTED", "OPERATOR", "RESET", "DISAGREE", "LENGTH", "ELEMENT", "OPCODE", "NAK", "HARDWARE",
   "NOT_OPERATOR", "ENDED", "NONCE", "QUOTA", "OTHER_PORT", "QUOTA_RANKS", "QUOTA_ENTRIES", "QUOTA_BYTES",
   "ADDRESS_DENIED", "PORT_DENIED", "BEFORE_START", "PARITY", "NOT_HELD", "HOLD_TIME",
-  "WRONG_QPN", "SELECTIVE_UNSUPPORTED"}
+  "WRONG_QPN", "SELECTIVE_UNSUPPORTED", "IMMEDIATE", "ORDER", "NO_ADDRESS", "IPV6", "MIRROR_UNSUPPORTED", "DIRECTED_UNSUPPORTED"}
 
 -- ---- packets of groups ----
 
@@ -292,6 +292,12 @@ local h = {
   page = field(u8, "page", "Page", base.DEC, pages),
   missing = field(ProtoField.bytes, "missing", "Set of ranks"),
   code = field(u32, "code", "Code"),
+  family = field(u8, "family", "Address family"),
+  port_ip = field(ProtoField.ipv4, "port_ip", "Address of the port"),
+  box = field(ProtoField.ipv4, "box", "Box at fault"),
+  other = field(u16, "other", "Other rank"),
+  what = field(u8, "what", "What differs", base.DEC, {[0] = "-", "call", "copies", "length"}),
+  other_value = field(u32, "other_value", "Value of the other rank", base.HEX),
   body = field(ProtoField.bytes, "body", "Body"),
 }
 ctl.fields = list
@@ -312,7 +318,7 @@ local function rows(t, tvb, at, what)
   return true
 end
 
-local JOIN = {{h.ranks, 0, 2}, {h.type, 2, 1}, {h.op, 3, 1}, {h.mtu, 4, 1}, {h.slots, 5, 1}, {h.slots_min, 6, 1}, {h.port, 7, 1}, {h.join_flags, 8, 2},
+local JOIN = {{h.ranks, 0, 2}, {h.type, 2, 1}, {h.op, 3, 1}, {h.mtu, 4, 1}, {h.slots, 5, 1}, {h.slots_min, 6, 1}, {h.port, 7, 1}, {h.join_flags, 8, 2}, {h.family, 10, 1},
   {h.address, 12, 4}, {h.qpn, 16, 4}, {h.peer, 20, 4}, {h.peer_qpn, 24, 4}, {h.start, 28, 4}, {h.shift, 32, 4}, {h.lease, 36, 4}, {h.deadline, 40, 4}}
 local REQUEST = {[1] = JOIN, [3] = {{h.page, 0, 1}}, [4] = {{h.code, 0, 4}}}
 local REPLY = {
@@ -322,6 +328,13 @@ local REPLY = {
   [4] = {{h.ranks, 2, 2}, {h.left, 4, 2}, {h.missing, 8, 16}},
   [5] = {{h.ranks, 2, 2}, {h.left, 4, 2}, {h.missing, 8, 16}},
   [7] = {{h.page, 1, 1}},
+}
+
+-- Not in the refusal of a request of version 2, which has that version's layout.
+local SINCE_3 = {
+  [1] = {{h.port_ip, 28, 4}},
+  [2] = {{h.port_ip, 24, 4}},
+  [3] = {{h.box, 28, 4}, {h.other, 32, 2}, {h.what, 34, 1}, {h.other_value, 36, 4}},
 }
 
 local function learn(tvb, reply, key)
@@ -360,6 +373,9 @@ function ctl.dissector(tvb, pinfo, tree)
     text = text .. ": " .. (results[result] or "result " .. result)
     t:add(h.result, tvb(HEADER, 1))
     whole = rows(t, tvb, HEADER, REPLY[result] or {}) and whole
+    if tvb(4, 1):uint() >= 3 then
+      whole = rows(t, tvb, HEADER, SINCE_3[result] or {}) and whole
+    end
     if result == 3 and whole then
       local reason = reasons[tvb(HEADER + 1, 1):uint()] or "?"
       text = text .. " " .. reason

@@ -221,7 +221,7 @@ static void expect_entry(uint32_t ip, uint32_t key, uint32_t cid, uint8_t *used)
 static void test_join(void **state)
 {
 	uint32_t cfg =
-		RF_DTYPE_INT32 << 4 | RF_OP_MIN << 6 | 10u << 8 | 1u << 12 | 1u << 20 | 8u << 28;
+		RF_DTYPE_INT32 << 9 | RF_OP_MIN << 6 | 10u << 13 | 1u << 17 | 1u << 22 | 8u << 27;
 	uint8_t frame[RF_CTL_FRAME_MAX], used[8] = {0};
 	size_t len;
 
